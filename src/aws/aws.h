@@ -1,0 +1,57 @@
+/* aws.h - one identity in one region: credentials, signing, endpoints, clock offset, retry budget.
+ * Shared by all services of a consumer family (and by joined consumers). Opening does no I/O. */
+#ifndef SLP_AWS_AWS_H
+#define SLP_AWS_AWS_H
+
+#include "aws/ops.h"
+#include "host/host.h"
+
+typedef enum { SLP_SVC_KINESIS, SLP_SVC_DYNAMODB, SLP_SVC_STREAMS, SLP_SVC_STS, SLP_SVC_CLOUDWATCH, SLP_SVCS } slp_svc;
+typedef enum { SLP_WIRE_AUTO, SLP_WIRE_CBOR, SLP_WIRE_JSON } slp_wire;
+
+/* Reads environment variables; the simulator and tests give their own. Never cached by aws/. */
+typedef const char *(*slp_getenv_fn)(void *ctx, const char *name);
+
+typedef struct slp_aws_keys {  /* what a creds callback hands over; copied */
+  slp_str key_id, secret, token; /* token may be absent */
+  int64_t expires_at_ms;       /* -1: never */
+} slp_aws_keys;
+
+typedef struct slp_aws slp_aws;
+/* Ask the user for credentials; answer with slp_aws_keys_done(), at once or later. */
+typedef void (*slp_aws_creds_fn)(void *ctx, slp_aws *aws);
+
+typedef struct slp_aws_options {
+  const char *region;      /* NULL: from the ARN given to slp_aws_region_from_arn, AWS_REGION,
+                              AWS_DEFAULT_REGION, then the profile's */
+  const char *endpoint;    /* one URL for every service; NULL: AWS_ENDPOINT_URL_<SERVICE>, AWS_ENDPOINT_URL,
+                              the profile's, then the service's public host */
+  const char *profile;     /* NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
+  const char *stream_arn;  /* NULL or an ARN whose region is used when none is configured */
+  slp_aws_creds_fn creds;  /* NULL: environment, then profile files */
+  void *creds_ctx;
+  slp_getenv_fn getenv_fn; /* NULL: the process's */
+  void *getenv_ctx;
+  slp_wire wire;
+  const char *user_agent;
+} slp_aws_options;
+
+/* Copies what it needs. `why` gets a sentence on failure (SLOOP_EOPTION, SLP_ENOMEM). Files and
+ * missing regions are only found out by the first call, which then fails with SLP_AUTH or SLP_REFUSED
+ * and a message that says what to set. */
+int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[160]);
+void slp_aws_hold(slp_aws *aws);
+void slp_aws_drop(slp_aws *aws); /* no op may be in flight when the last hold goes; frees, wipes secrets */
+/* error 0 and keys; or a negative code and why. Exactly once per slp_aws_creds_fn call. */
+void slp_aws_keys_done(slp_aws *aws, int error, const slp_aws_keys *keys, const char *why);
+
+typedef struct slp_aws_stats {
+  uint64_t calls, retries, throttles, bytes_in, bytes_out, cbor_refused, clock_fixes, creds_refreshes;
+} slp_aws_stats;
+const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws);
+
+/* The Kinesis service as a table of ops. Holds aws. */
+int slp_kinesis_new(slp_ops **ret, slp_aws *aws);
+void slp_kinesis_free(slp_ops *ops); /* no op in flight */
+
+#endif

@@ -1,0 +1,10 @@
+/* base.c - the end of the process when one of our own invariants is broken. */
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void slp_check_failed(const char *file, int line, const char *what) {
+  fprintf(stderr, "sloop: check failed: %s (%s:%d)\n", what, file, line);
+  abort();
+}

@@ -1,0 +1,85 @@
+/* buf.c - growable bytes with a maximum. */
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void slp_buf_init(slp_buf *b, slp_mem *mem, size_t max) { *b = (slp_buf){.mem = mem, .max = max}; }
+
+void slp_buf_free(slp_buf *b) {
+  if (b->p) slp_free(b->mem, b->p);
+  b->p = NULL;
+  b->n = b->cap = 0;
+}
+
+int slp_buf_reserve(slp_buf *b, size_t more) {
+  if (more > b->max || b->n > b->max - more) return SLP_ELIMIT;
+  size_t need = b->n + more;
+  if (b->p && need <= b->cap) return 0;
+  size_t cap = b->cap ? b->cap : 64;
+  while (cap < need) cap = cap > SIZE_MAX / 2 ? need : cap * 2;
+  if (cap > b->max) cap = b->max;
+  char *p = slp_realloc(b->mem, b->p, cap + 1);
+  if (!p) return SLP_ENOMEM;
+  b->p = p;
+  b->cap = cap;
+  return 0;
+}
+
+int slp_buf_add(slp_buf *b, const void *p, size_t n) {
+  int r = slp_buf_reserve(b, n);
+  if (r) return r;
+  if (n) memcpy(b->p + b->n, p, n);
+  b->n += n;
+  return 0;
+}
+
+int slp_buf_add_str(slp_buf *b, slp_str s) { return slp_buf_add(b, s.p, s.n); }
+int slp_buf_add_z(slp_buf *b, const char *z) { return slp_buf_add(b, z, strlen(z)); }
+int slp_buf_add_char(slp_buf *b, char c) { return slp_buf_add(b, &c, 1); }
+
+int slp_buf_add_u64(slp_buf *b, uint64_t v) {
+  char digits[20];
+  size_t i = sizeof digits;
+  do {
+    digits[--i] = (char)('0' + v % 10);
+    v /= 10;
+  } while (v);
+  return slp_buf_add(b, digits + i, sizeof digits - i);
+}
+
+int slp_buf_add_i64(slp_buf *b, int64_t v) {
+  if (v >= 0) return slp_buf_add_u64(b, (uint64_t)v);
+  int r = slp_buf_add_char(b, '-');
+  return r ? r : slp_buf_add_u64(b, (uint64_t) - (v + 1) + 1);
+}
+
+int slp_buf_addf(slp_buf *b, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  int n = vsnprintf(NULL, 0, fmt, args);
+  va_end(args);
+  if (n < 0) return SLP_EINVAL;
+  int r = slp_buf_reserve(b, (size_t)n);
+  if (r) return r;
+  va_start(args, fmt);
+  vsnprintf(b->p + b->n, (size_t)n + 1, fmt, args);
+  va_end(args);
+  b->n += (size_t)n;
+  return 0;
+}
+
+const char *slp_buf_z(slp_buf *b) {
+  if (!b->p) return "";
+  b->p[b->n] = 0;
+  return b->p;
+}
+
+void slp_buf_move(slp_buf *to, slp_buf *from) {
+  SLP_CHECK(!to->p);
+  size_t max = to->max ? to->max : from->max;
+  *to = *from;
+  to->max = max;
+  from->p = NULL;
+  from->n = from->cap = 0;
+}

@@ -1,0 +1,38 @@
+/* fail.c - filling in a failure. */
+#include "base/fail.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void slp_fail_clear(slp_fail *f) { memset(f, 0, sizeof *f); }
+
+int slp_fail_set(slp_fail *f, slp_class class, int code, const char *fmt, ...) {
+  va_list args;
+  f->class = class;
+  f->code = code;
+  va_start(args, fmt);
+  vsnprintf(f->message, sizeof f->message, fmt, args);
+  va_end(args);
+  for (char *c = f->message; *c; c++) {
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+  }
+  return code;
+}
+
+const char *slp_class_name(slp_class class) {
+  switch (class) {
+    case SLP_FINE: return "fine";
+    case SLP_THROTTLE: return "throttle";
+    case SLP_TRANSIENT: return "transient";
+    case SLP_EXPIRED: return "expired";
+    case SLP_GONE: return "gone";
+    case SLP_BUSY: return "busy";
+    case SLP_TRIMMED: return "trimmed";
+    case SLP_AUTH: return "auth";
+    case SLP_ACCESS: return "access";
+    case SLP_REFUSED: return "refused";
+    case SLP_CANCELED: return "canceled";
+    case SLP_NOMEM: return "nomem";
+  }
+  return "?";
+}

@@ -1,0 +1,35 @@
+/* num.c - decimal text: validity and bounded parsing. */
+#include "base/num.h"
+
+int slp_num_valid(slp_str s) {
+  if (s.n == 0) return 0;
+  if (s.p[0] == '0') return s.n == 1;
+  for (size_t i = 0; i < s.n; i++) {
+    if (s.p[i] < '0' || s.p[i] > '9') return 0;
+  }
+  return 1;
+}
+
+int slp_parse_u64(slp_str s, uint64_t *ret) {
+  uint64_t v = 0;
+  if (s.n == 0) return SLP_EBADDATA;
+  for (size_t i = 0; i < s.n; i++) {
+    if (s.p[i] < '0' || s.p[i] > '9') return SLP_EBADDATA;
+    uint64_t d = (uint64_t)(s.p[i] - '0');
+    if (v > (UINT64_MAX - d) / 10) return SLP_ELIMIT;
+    v = v * 10 + d;
+  }
+  *ret = v;
+  return 0;
+}
+
+int slp_parse_i64(slp_str s, int64_t *ret) {
+  uint64_t v;
+  int minus = s.n > 0 && s.p[0] == '-';
+  if (minus) s = (slp_str){s.p + 1, s.n - 1};
+  int r = slp_parse_u64(s, &v);
+  if (r) return r;
+  if (v > (uint64_t)INT64_MAX + (minus ? 1 : 0)) return SLP_ELIMIT;
+  *ret = minus ? (v ? -(int64_t)(v - 1) - 1 : 0) : (int64_t)v;
+  return 0;
+}

@@ -1,0 +1,18 @@
+/* date.h - points in time as text, and back. Proleptic Gregorian, UTC, no leap seconds, no libc time. */
+#ifndef SLP_CODEC_DATE_H
+#define SLP_CODEC_DATE_H
+
+#include "base/base.h"
+
+/* "20260102T030405Z" (16 + NUL). Years 0 to 9999; others are clamped. */
+void slp_date_basic(int64_t ms, char out[17]);
+/* "2026-01-02T03:04:05.678Z" (24 + NUL) */
+void slp_date_iso(int64_t ms, char out[25]);
+/* "Fri, 02 Jan 2026 03:04:05 GMT" (29 + NUL) */
+void slp_date_http(int64_t ms, char out[30]);
+/* IMF-fixdate only. SLP_EBADDATA. */
+int slp_date_parse_http(slp_str s, int64_t *ret_ms);
+/* 2026-01-02 | 2026-01-02T03:04[:05[.fff…]] with T or space, then nothing (UTC), Z, or +hh:mm / -hhmm. */
+int slp_date_parse_iso(slp_str s, int64_t *ret_ms);
+
+#endif

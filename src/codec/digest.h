@@ -1,0 +1,20 @@
+/* digest.h - SHA-256, HMAC-SHA-256 and MD5 by libcrypto: the only file that includes OpenSSL. */
+#ifndef SLP_CODEC_DIGEST_H
+#define SLP_CODEC_DIGEST_H
+
+#include "base/base.h"
+
+/* 0, or SLP_ENOMEM when libcrypto can't. Contexts are kept inside slp_digest for speed. */
+typedef struct slp_digest slp_digest;
+struct slp_mem;
+slp_digest *slp_digest_new(struct slp_mem *mem); /* NULL: no memory, or libcrypto has no SHA-256 */
+void slp_digest_free(slp_digest *d);
+int slp_sha256(slp_digest *d, slp_str in, uint8_t out[32]);
+int slp_hmac_sha256(slp_digest *d, slp_str key, slp_str in, uint8_t out[32]);
+/* The key set once, used for many messages (the signing key of a day). */
+int slp_hmac_key(slp_digest *d, slp_str key);
+int slp_hmac_keyed(slp_digest *d, slp_str in, uint8_t out[32]);
+int slp_md5(slp_digest *d, slp_str in, uint8_t out[16]); /* works in FIPS mode too */
+void slp_hex(char *out, const uint8_t *in, size_t n);    /* 2n lower-case digits, no NUL */
+
+#endif

@@ -1,0 +1,62 @@
+/* json.h - a JSON pull reader that works in place over a mutable buffer, and a writer.
+ *
+ * Reader: the caller asks for the next token; strings are unescaped over their own text and handed
+ * out as slices (they may hold NUL). Strict RFC 8259, UTF-8 checked in strings (also \u surrogates: a lone
+ * one is SLP_EBADDATA), one value, nothing but white space after it. Depth is a counter with a
+ * maximum; there is no recursion. Duplicate keys are the caller's affair (the last one wins by
+ * overwriting). */
+#ifndef SLP_CODEC_JSON_H
+#define SLP_CODEC_JSON_H
+
+#include "base/buf.h"
+
+#define SLP_JSON_DEPTH_MAX 64
+
+typedef enum {
+  SLP_JSON_END = 0, /* the one value is complete and only white space followed */
+  SLP_JSON_OBJECT,  /* { */
+  SLP_JSON_OBJECT_END,
+  SLP_JSON_ARRAY,
+  SLP_JSON_ARRAY_END,
+  SLP_JSON_KEY,     /* text: the key; its value is the next token */
+  SLP_JSON_STRING,  /* text: unescaped */
+  SLP_JSON_NUMBER,  /* text: as written */
+  SLP_JSON_TRUE,
+  SLP_JSON_FALSE,
+  SLP_JSON_NULL
+} slp_json_token;
+
+typedef struct slp_json {
+  char *p;       /* the body; changed in place */
+  size_t n, at;
+  slp_str text;  /* of the token just read */
+  uint32_t depth;
+  uint8_t in_object[(SLP_JSON_DEPTH_MAX + 7) / 8];
+  uint8_t want;  /* the reader's own state */
+  uint8_t long_on; /* inside a long string: the reader's own */
+  size_t long_from, long_to;
+  const char *why; /* after an error: what was wrong, static text */
+} slp_json;
+
+void slp_json_begin(slp_json *j, char *body, size_t n);
+/* A slp_json_token (>= 0) or SLP_EBADDATA / SLP_ELIMIT (too deep); j->at is then where. */
+int slp_json_next(slp_json *j);
+/* After KEY, or at the start of a value: passes over the whole value, whatever it is. 0 or an error. */
+int slp_json_skip(slp_json *j);
+/* The value to come (after KEY) must be of that kind, or null (then *ret is {NULL,0} / unchanged). */
+int slp_json_string(slp_json *j, slp_str *ret);
+int slp_json_i64(slp_json *j, int64_t *ret);      /* SLP_ELIMIT out of range; 1.0 and 1e3 are taken */
+/* A number of seconds with fraction (maybe with an exponent) as milliseconds, rounded; without double. */
+int slp_json_seconds_ms(slp_json *j, int64_t *ret);
+int slp_json_bool(slp_json *j, int *ret);
+
+/* Number text as milliseconds from seconds; exact for any fraction or exponent; SLP_ELIMIT out of range. */
+int slp_decimal_seconds_ms(slp_str number, int64_t *ret);
+
+/* Writer: the caller keeps the commas right by using only these inside objects and arrays. */
+int slp_json_put_string(slp_buf *b, slp_str s);   /* quoted, escaped; invalid UTF-8 is an SLP_EBADDATA */
+/* The same, and control characters, DEL, U+0085, U+2028 and U+2029 come as \u escapes: one line stays one line. */
+int slp_json_put_line_string(slp_buf *b, slp_str s);
+int slp_utf8_valid(slp_str s);                     /* 1 or 0; fast for ASCII */
+
+#endif

@@ -1,0 +1,81 @@
+/* source.h - what core wants from where records come from. core knows no AWS: source/ implements
+ * this over aws/ops.h (Kinesis polling), later for DynamoDB Streams. Requests are owned by core, live
+ * until on_done ran (from the turn queue) or cancel returned; exactly one answer each. */
+#ifndef SLP_CORE_SOURCE_H
+#define SLP_CORE_SOURCE_H
+
+#include "base/fail.h"
+#include "codec/page.h"
+
+typedef struct slp_source slp_source;
+
+typedef enum slp_place {
+  SLP_PLACE_OLDEST = 1,
+  SLP_PLACE_LATEST,
+  SLP_PLACE_AT_TIME,
+  SLP_PLACE_AT_SEQ,
+  SLP_PLACE_AFTER_SEQ
+} slp_place;
+
+typedef struct slp_src_req {
+  void (*on_done)(struct slp_src_req *rq);
+  slp_fail fail;
+  uint64_t sent_us, done_us; /* the last try, monotonic */
+  int64_t date_ms;           /* what the service's clock said (whole seconds); -1: nothing */
+  void *impl;                /* the source's */
+} slp_src_req;
+
+typedef struct slp_src_describe { /* what is this stream? The first thing asked */
+  slp_src_req rq;
+  char name[129];            /* out */
+  char arn[512];             /* out; "" when the service gives none */
+  int64_t created_ms;        /* out; -1 unknown */
+  int64_t retention_ms;      /* out; -1 unknown */
+  int ready;                 /* out; 0: being created: ask again later */
+} slp_src_describe;
+
+typedef struct slp_src_list { /* the whole listing: all pages, expired tokens dealt with, no doubles */
+  slp_src_req rq;
+  slp_shard_desc *shards;    /* out; owned by the source until the next list or close; valid in on_done */
+  size_t shards_n;
+} slp_src_list;
+
+typedef struct slp_src_locate { /* place in a shard -> cursor (an iterator) */
+  slp_src_req rq;
+  slp_str shard;             /* in; borrowed */
+  slp_place place;
+  slp_str seq;               /* in */
+  int64_t at_ms;             /* in */
+  slp_buf cursor;            /* out; core inits and frees; replaced */
+} slp_src_locate;
+
+typedef struct slp_src_fetch { /* cursor -> page */
+  slp_src_req rq;
+  slp_str shard;             /* in; borrowed; for error texts */
+  slp_str cursor;            /* in; borrowed */
+  uint32_t limit;            /* in */
+  int (*may_grow)(struct slp_src_fetch *f, size_t more); /* PURE; 0 pauses the transfer */
+  slp_page *page;            /* in: empty, core's. out: filled */
+  size_t body_bytes;         /* out */
+} slp_src_fetch;
+
+typedef struct slp_source_ops {
+  void (*describe)(slp_source *s, slp_src_describe *rq);
+  void (*list)(slp_source *s, slp_src_list *rq);
+  void (*locate)(slp_source *s, slp_src_locate *rq);
+  void (*fetch)(slp_source *s, slp_src_fetch *rq);
+  void (*resume)(slp_source *s, slp_src_fetch *rq); /* after may_grow said no */
+  void (*cancel)(slp_source *s, slp_src_req *rq);   /* silence from here on */
+  void (*close)(slp_source *s);                     /* nothing is in flight; frees */
+} slp_source_ops;
+
+struct slp_source {
+  const slp_source_ops *ops;
+  /* What the service is like. */
+  uint32_t fetch_records_max;  /* 10000 */
+  uint64_t fetch_bytes_max;    /* a page is never larger: 10 MiB; a page of 8 MiB or more counts as full */
+  int tells_behind;            /* pages carry behind_ms (Kinesis); 0: bloop's rule of empty pages */
+  int anchors_by_time;         /* AT_TIME exists (Kinesis) */
+};
+
+#endif

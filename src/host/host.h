@@ -1,0 +1,237 @@
+/* host.h - THE SEAM. All that core, aws, source, store and sandbox ever see of the world: two
+ * clocks, timers, randomness, HTTP out, HTTP in, files, and a queue of events. The uv host
+ * (host/uv_host.c) implements it on libuv and curl; the simulator implements it on virtual time.
+ *
+ * Rules:
+ *  - Everything runs on one thread.
+ *  - An implementation never calls `run`, `on_done`, `on_request`... from inside a function of
+ *    this file: it posts an event, and the turn queue runs it. The two exceptions are marked
+ *    PURE: they may be called from deep inside the transport, must not call back into the host,
+ *    and only look at and change their own object.
+ *  - A turn runs at most SLP_TURN_EVENTS_MAX events or about SLP_TURN_US of work, then lets the
+ *    loop go round. Work that takes longer posts itself again.
+ *  - Monotonic time is in microseconds (_us), is read once per turn and kept; wall time is in
+ *    Unix milliseconds (_ms) and is good for signatures and stamps only. */
+#ifndef SLP_HOST_HOST_H
+#define SLP_HOST_HOST_H
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+
+#define SLP_TURN_EVENTS_MAX 256
+#define SLP_TURN_US 1000
+
+typedef struct slp_host slp_host;
+
+/* ---- events: "do this in a turn, not now" -------------------------------------------------- */
+typedef struct slp_event {
+  slp_list link;                      /* linked while posted */
+  void (*run)(struct slp_event *ev);  /* the event is loose again before it runs */
+} slp_event;
+void slp_post(slp_host *h, slp_event *ev); /* posting a posted event does nothing: FIFO */
+void slp_unpost(slp_event *ev);            /* loose is fine */
+
+/* ---- time ----------------------------------------------------------------------------------- */
+uint64_t slp_now_us(slp_host *h);         /* monotonic; the same during one turn */
+uint64_t slp_now_refresh_us(slp_host *h); /* reads the clock again; only moves forward */
+int64_t slp_wall_ms(slp_host *h);         /* Unix time; may jump */
+
+typedef struct slp_timer {
+  uint64_t at_us;                       /* UINT64_MAX: not armed */
+  uint64_t order;                       /* equal deadlines fire in the order they were set */
+  size_t slot;                          /* place in the heap + 1; 0: not armed */
+  void (*run)(struct slp_timer *timer); /* disarmed before it runs; may set itself again */
+} slp_timer;
+/* Moves it when armed. at_us in the past means the next turn. SLP_ENOMEM: not armed. */
+int slp_timer_set(slp_host *h, slp_timer *t, uint64_t at_us);
+void slp_timer_clear(slp_host *h, slp_timer *t);
+
+/* ---- randomness: seeded from the system in production, from the seed in the simulator ------- */
+uint64_t slp_random(slp_host *h);
+/* Uniform in [0, below); 0 when below is 0. */
+uint64_t slp_random_below(slp_host *h, uint64_t below);
+
+/* ---- HTTP out ------------------------------------------------------------------------------- */
+typedef enum { SLP_LANE_PAGES, SLP_LANE_CONTROL, SLP_LANES } slp_lane; /* never queue on each other */
+typedef struct slp_http_header {
+  slp_str name, value;
+} slp_http_header;
+
+typedef struct slp_http {
+  /* The caller fills these in; all pointers are borrowed until on_done has run or cancel
+   * has returned. Zero the struct first. */
+  slp_lane lane;
+  const char *method; /* "POST" */
+  const char *url;    /* http:// or https://; no redirect is ever followed */
+  const slp_http_header *headers;
+  size_t headers_n;   /* Host, Content-Length are added by the transport */
+  slp_str body;
+  uint32_t connect_ms_max; /* 0: 4000 */
+  uint32_t total_ms_max;   /* from sending to the last byte, waiting for a connection excluded. 0: 30000 */
+  uint8_t once;       /* 1: a write with a condition; must not reach the server twice by itself */
+  uint8_t no_proxy;   /* 1: never through a proxy (metadata servers) */
+  slp_buf *into;      /* the answer's body is appended here; its max is the cap (SLOOP_ETOOBIG) */
+  /* PURE. May the body grow by `more` bytes? 0: pause the transfer until slp_http_resume().
+   * NULL: always. */
+  int (*may_grow)(struct slp_http *call, size_t more);
+  void (*on_done)(struct slp_http *call); /* from the turn queue, once; not after a cancel */
+
+  /* The answer, set before on_done. */
+  int error;             /* 0, UV_E* (-errno), SLOOP_EREMOTE, SLOOP_ETOOBIG, SLOOP_ETLS */
+  char error_text[160];  /* what went wrong, with host and port; no secrets */
+  int status;            /* 0: no answer */
+  int64_t date_ms;       /* the Date header, whole seconds as ms; -1: none or unreadable */
+  uint64_t sent_us;      /* when the transport started this try (the clock as read then) */
+  uint64_t done_us;      /* when the last byte was in */
+  uint8_t reused;        /* went out on a connection that was used before */
+  uint8_t length_known;  /* Content-Length or chunked: a cut body would have been an error */
+  char content_type[80]; /* lower case, without parameters */
+  char error_type[160];  /* x-amzn-errortype, raw */
+  char request_id[80];   /* x-amzn-requestid */
+  uint32_t crc32;        /* x-amz-crc32 */
+  uint8_t crc32_given;
+  uint64_t retry_after_ms; /* x-amz-retry-after; 0: none */
+
+  /* The transport's own. */
+  slp_event ev;
+  slp_list link;
+  void *transfer;
+} slp_http;
+
+/* Always answers by on_done, also when it can't even start. */
+void slp_http_send(slp_host *h, slp_http *call);
+/* Silence from here on: on_done will not run, nothing of the call is touched again. Calls not
+ * in flight are fine. */
+void slp_http_cancel(slp_host *h, slp_http *call);
+/* After may_grow said no. */
+void slp_http_resume(slp_host *h, slp_http *call);
+
+/* ---- HTTP in (sandbox, metrics) ------------------------------------------------------------- */
+typedef struct slp_listener slp_listener;
+typedef struct slp_served slp_served;
+
+/* One request. Valid until slp_serve() or slp_serve_cut() was called for it, or on_gone ran. */
+struct slp_served {
+  slp_listener *listener;
+  slp_str method, path; /* path with query */
+  slp_str body;
+  /* Value of a request header, name in lower case; {NULL,0} when absent. */
+  slp_str (*header)(slp_served *rq, const char *name);
+  void (*on_gone)(slp_served *rq); /* set it to hear that the peer left before the answer; from the
+                                      turn queue; rq is invalid afterwards */
+  void *user;                      /* the server's own */
+};
+typedef struct slp_serve_answer {
+  int status;
+  const slp_http_header *headers; /* copied. Content-Length, Date, Connection are added */
+  size_t headers_n;
+  slp_buf *body;                  /* moved out of the caller's buf; NULL: empty */
+  int64_t date_ms;                /* what the Date header says; -1: now */
+  size_t cut_after;               /* SIZE_MAX: whole. Else: send only so many bytes of head+body,
+                                     then reset the connection */
+  uint8_t close;                  /* close the connection after the answer */
+} slp_serve_answer;
+/* Answers; the request is invalid afterwards. Later or at once. */
+void slp_serve(slp_served *rq, const slp_serve_answer *answer);
+/* Drops the connection without an answer. */
+void slp_serve_drop(slp_served *rq);
+
+struct slp_listener {
+  void (*on_request)(slp_listener *l, slp_served *rq); /* from the turn queue */
+  void (*on_closed)(slp_listener *l);                  /* set by slp_listen_close */
+  uint16_t port;     /* the real one after slp_listen */
+  size_t body_max;   /* larger requests get 413; 0: 16 MiB */
+  void *impl;
+};
+/* address "127.0.0.1" or "::1"; port 0: any free one. 0 or UV_E*. */
+int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
+/* Closes every connection; on_closed (may be NULL) comes later, then the memory is the caller's. */
+void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
+
+/* ---- files (profiles, tokens): read whole, off the loop ------------------------------------- */
+typedef struct slp_file {
+  const char *path;    /* borrowed until done */
+  size_t bytes_max;    /* larger: SLP_E2BIG */
+  slp_buf *into;       /* the content is appended */
+  int error;           /* 0 or UV_E* */
+  void (*on_done)(struct slp_file *file); /* from the turn queue; not after a cancel */
+  slp_event ev;
+  void *impl;
+} slp_file;
+void slp_file_read(slp_host *h, slp_file *file);
+void slp_file_cancel(slp_host *h, slp_file *file);
+
+/* ---- what turns cost ------------------------------------------------------------------------ */
+#define SLP_TURN_BUCKETS 32
+typedef struct slp_turn_stats {
+  uint64_t turns;
+  uint64_t cpu_us_max;                 /* the longest turn, CPU time of this thread */
+  uint64_t hold_us_max;                /* the longest our code held the loop, callbacks of the user
+                                          included, wall time */
+  uint64_t cpu_us[SLP_TURN_BUCKETS];   /* turns with CPU time in [2^i, 2^(i+1)) us / 8: see host.c */
+  uint64_t http_in_flight, http_queued;
+  uint64_t connections_opened;
+} slp_turn_stats;
+const slp_turn_stats *slp_host_turns(slp_host *h);
+/* The CPU time (us) that a share p (0..1) of all turns stayed at or under; an upper bound of its bucket. */
+uint64_t slp_host_turn_us_at(slp_host *h, double p);
+
+/* ---- the host itself ------------------------------------------------------------------------- */
+typedef struct slp_host_ops {
+  uint64_t (*mono_us)(slp_host *h);
+  uint64_t (*cpu_us)(slp_host *h); /* CPU time of this thread; the simulator returns 0 */
+  int64_t (*wall_ms)(slp_host *h);
+  uint64_t (*random)(slp_host *h);
+  /* Run a turn at_us at the latest; 0: as soon as possible; UINT64_MAX: only when something
+   * happens. Replaces the wish before. */
+  void (*wake)(slp_host *h, uint64_t at_us);
+  void (*http_send)(slp_host *h, slp_http *call);
+  void (*http_cancel)(slp_host *h, slp_http *call);
+  void (*http_resume)(slp_host *h, slp_http *call);
+  int (*listen)(slp_host *h, slp_listener *l, const char *address, uint16_t port);
+  void (*listen_close)(slp_listener *l);
+  void (*serve)(slp_served *rq, const slp_serve_answer *answer);
+  void (*file_read)(slp_host *h, slp_file *file);
+  void (*file_cancel)(slp_host *h, slp_file *file);
+  void (*ref)(slp_host *h, int on); /* keeps the loop alive (1, the default) or not (0) */
+  void (*close)(slp_host *h);       /* everything of the caller is cancelled; calls
+                                       slp_host_closed() on a later turn of the loop */
+} slp_host_ops;
+
+struct slp_host {
+  const slp_host_ops *ops;
+  slp_mem *mem;      /* held */
+  /* The turn queue and the timer heap, host.c's. */
+  slp_list ready;
+  slp_timer **timers;
+  size_t timers_n, timers_cap;
+  uint64_t timers_order;
+  uint64_t now_us;
+  uint8_t in_turn, closing;
+  slp_turn_stats turns;
+  void (*on_closed)(slp_host *h, void *arg);
+  void *on_closed_arg;
+};
+/* For implementations: set up the common part; run one turn; tell that closing is over. */
+void slp_host_init(slp_host *h, const slp_host_ops *ops, slp_mem *mem);
+void slp_host_turn(slp_host *h);
+void slp_host_closed(slp_host *h);
+/* Ends the host. Every call, listener, file and timer must be done, cancelled or cleared before;
+ * posted events are dropped. on_closed comes on a later turn and is the last thing; the host is
+ * freed after it. */
+void slp_host_close(slp_host *h, void (*on_closed)(slp_host *h, void *arg), void *arg);
+void slp_host_ref(slp_host *h, int on);
+
+/* ---- the uv host (host/uv_host.c) ------------------------------------------------------------ */
+struct uv_loop_s;
+typedef struct slp_uv_options {
+  const char *ca_bundle;       /* file; NULL: what libcurl reports as its own. CAPATH is always off */
+  const char *user_agent;      /* NULL: "sloop/VERSION" */
+  uint32_t in_flight_max;      /* transfers per lane; 0: 128 */
+} slp_uv_options;
+/* SLP_ENOMEM, UV_E*, or SLOOP_EOPTION when libcurl has no asynchronous resolver or no TLS. */
+int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const slp_uv_options *o);
+
+#endif

@@ -1,0 +1,52 @@
+/* process.h - what a whole program needs and a library must not touch: its own loop, signals,
+ * a standard output that never blocks, and the end of standard input. For cli/, tests and benches;
+ * so libuv stays in host/. */
+#ifndef SLP_HOST_PROCESS_H
+#define SLP_HOST_PROCESS_H
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+struct uv_loop_s;
+
+struct uv_loop_s *slp_loop_new(slp_mem *mem); /* NULL: no memory or no descriptors */
+/* Until nothing keeps it alive or slp_loop_break was called. */
+void slp_loop_run(struct uv_loop_s *loop);
+void slp_loop_break(struct uv_loop_s *loop);
+/* 0, or UV_EBUSY when somebody still has an open handle: a bug. Frees the loop when 0. */
+int slp_loop_free(slp_mem *mem, struct uv_loop_s *loop);
+
+/* Signals: on_signal from the loop. Does not keep the loop alive. */
+typedef struct slp_signals slp_signals;
+slp_signals *slp_signals_new(slp_mem *mem, struct uv_loop_s *loop, const int *numbers, size_t n,
+                             void (*on_signal)(void *arg, int number), void *arg);
+void slp_signals_close(slp_signals *s); /* freed on a later turn of the loop */
+
+/* A repeating timer for programs (progress lines, --timeout). Does not keep the loop alive. */
+typedef struct slp_ticker slp_ticker;
+slp_ticker *slp_ticker_new(slp_mem *mem, struct uv_loop_s *loop, uint64_t every_ms,
+                           void (*on_tick)(void *arg), void *arg);
+void slp_ticker_close(slp_ticker *t);
+
+/* Standard output (or any descriptor: pipe, terminal, file, /dev/null), never blocking the loop
+ * for pipes, sockets and terminals. Files are written as they are. */
+typedef struct slp_out slp_out;
+slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd,
+                     void (*on_event)(void *arg), void *arg);
+/* Takes the content of b (moved). 0, or a negative UV_E* once writing has failed (UV_EPIPE: the
+ * reader left). on_event comes from the loop each time everything given was written, and when
+ * writing fails. */
+int slp_out_write(slp_out *o, slp_buf *b);
+size_t slp_out_waiting_bytes(const slp_out *o); /* given and not yet written */
+int slp_out_error(const slp_out *o);            /* 0 or UV_E* */
+void slp_out_close(slp_out *o);                 /* drops what was not written; restores the descriptor's flags */
+
+/* Tells when fd (standard input) reaches its end. Keeps the loop alive until then. */
+typedef struct slp_in_end slp_in_end;
+slp_in_end *slp_in_end_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_end)(void *arg),
+                           void *arg);
+void slp_in_end_close(slp_in_end *e);
+
+int slp_is_terminal(int fd);
+
+#endif

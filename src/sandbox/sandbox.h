@@ -1,0 +1,49 @@
+/* sandbox.h - the model behind the HTTP front, without any I/O: a request in, an answer out, time as
+ * an argument. The simulator and unit tests drive this; the front (sandbox/front.c) adds HTTP.
+ * Includes only host, codec and base; never aws or core, or our mistakes would agree. */
+#ifndef SLP_SANDBOX_SANDBOX_H
+#define SLP_SANDBOX_SANDBOX_H
+
+#include "base/buf.h"
+#include <sloop_sandbox.h>
+
+typedef struct slp_box slp_box; /* the model: streams, shards, records, iterators, faults */
+
+slp_box *slp_box_new(slp_mem *mem, const sloop_sandbox_opts_t *o, uint64_t seed);
+void slp_box_free(slp_box *box);
+
+typedef struct slp_box_request {
+  slp_str method, path, host;
+  slp_str target;        /* X-Amz-Target, whole */
+  slp_str content_type;
+  slp_str authorization, amz_date, security_token;
+  slp_str body;
+} slp_box_request;
+
+typedef struct slp_box_answer {
+  int status;
+  const char *content_type;
+  slp_buf body;          /* owned by the caller: init before, free after */
+  char request_id[40];
+  char error_type[80];   /* x-amzn-errortype, or "" */
+  uint32_t delay_ms;     /* fault: answer so much later */
+  size_t cut_after;      /* fault: SIZE_MAX: none */
+  int drop;              /* fault: no answer at all */
+} slp_box_answer;
+
+/* now_ms: Unix time of the service. */
+void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp_box_answer *answer);
+
+/* The orders of sloop_sandbox.h, with the time as an argument. */
+int slp_box_stream(slp_box *box, int64_t now_ms, const char *name, uint32_t shards);
+int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t shards, uint64_t records,
+                      uint32_t record_bytes, uint64_t records_per_second, uint64_t seed);
+int slp_box_put(slp_box *box, int64_t now_ms, const char *stream, slp_str key, slp_str data, char seq[130],
+                char shard[129]);
+int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *new_start_hash);
+int slp_box_merge(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *adjacent);
+int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t before_ms);
+int slp_box_faults(slp_box *box, const char *script, char why[160]);
+void slp_box_stats(const slp_box *box, sloop_sandbox_stats_t *out);
+
+#endif
