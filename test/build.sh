@@ -1,0 +1,24 @@
+#!/bin/sh
+# Configures a build folder once and builds: sh test/build.sh FOLDER [TARGET...] ; MESON_ARGS are for its setup.
+# Quiet when all goes well. A folder made with other MESON_ARGS or before some optional library was installed is
+# configured anew.
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+folder=$1
+shift
+log=$root/.cache/build.$(basename "$folder").log
+mkdir -p "$root/.cache"
+fail() {
+  echo "build: $1; the end of $log:" >&2
+  tail -n 60 "$log" >&2
+  exit 1
+}
+# What the configuration depends on and Meson does not see change by itself.
+key="${CC:-cc} ${MESON_ARGS:-} $(pkg-config --modversion jansson libcbor 2>/dev/null | tr '\n' ' ')"
+if [ ! -e "$folder/build.ninja" ] || [ "$(cat "$folder/.made-with" 2>/dev/null)" != "$key" ]; then
+  rm -rf "$folder"
+  # shellcheck disable=SC2086 # a list of words
+  meson setup ${MESON_ARGS:-} "$folder" "$root" >"$log" 2>&1 </dev/null || fail "meson setup failed"
+  printf '%s' "$key" >"$folder/.made-with"
+fi
+ninja -C "$folder" "$@" >"$log" 2>&1 </dev/null || fail "the build failed"

@@ -1,0 +1,111 @@
+#!/bin/sh
+# Installs what a machine lacks: sh test/install.sh {build|test|ci}. Each word includes the one before it.
+#
+# System packages come from apt (Debian 12 or newer), the servers and clients of the integration tests from npm
+# and PyPI, pinned in test/servers/, into .cache/ of this checkout. Nothing is asked of the network when nothing
+# is missing. Quiet when all goes well; the whole log when something fails.
+set -eu
+want=${1:-build}
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+cache=$root/.cache
+mkdir -p "$cache"
+log=$cache/install.log
+: >"$log"
+
+fail() {
+  echo "install: $1" >&2
+  tail -n 40 "$log" >&2
+  exit 1
+}
+
+# A tool counts as present when the command is there, a library when pkg-config finds it, whoever put them there.
+missing=
+need() { # need PACKAGE TEST-COMMAND...
+  package=$1
+  shift
+  "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+have() { command -v "$1"; }
+lib() { pkg-config --exists "$1"; }
+debian() { dpkg -s "$1" 2>/dev/null | grep -q '^Status: install ok installed'; }
+# The compiler's own parts: a file it can find, whatever version it is.
+compiler_file() { [ -e "$("$1" -print-file-name="$2" 2>/dev/null)" ]; }
+# Debian's python3 comes without venv; other pythons have it.
+venv_works() { python3 -c 'import venv, ensurepip'; }
+
+need gcc have gcc
+need libc6-dev compiler_file gcc crt1.o
+need pkg-config have pkg-config
+need ninja-build have ninja
+need meson have meson
+need libuv1-dev lib libuv
+need libcurl4-openssl-dev lib libcurl
+need libssl-dev lib libcrypto
+need zlib1g-dev lib zlib
+need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
+case $want in
+  build) ;;
+  test | ci)
+    need g++ have g++
+    need libjansson-dev lib jansson
+    need libcbor-dev debian libcbor-dev
+    need python3 have python3
+    need python3-venv venv_works
+    need nodejs have node
+    need npm have npm
+    need openssl have openssl
+    need util-linux have taskset
+    need binutils have nm
+    need valgrind have valgrind
+    need libc6-dbg debian libc6-dbg # valgrind cannot start without it
+    ;;
+  *) fail "unknown word '$want': build, test or ci" ;;
+esac
+if [ "$want" = ci ]; then
+  need clang have clang
+  need llvm have llvm-symbolizer # names in sanitizer reports
+  need libclang-rt-14-dev compiler_file clang libclang_rt.fuzzer-x86_64.a
+  need clang-tidy have clang-tidy
+  need clang-format have clang-format
+fi
+
+if [ -n "$missing" ]; then
+  command -v apt-get >/dev/null || fail "no apt-get here; install what Debian calls:$missing"
+  as_root=
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || fail "not root and no sudo; run: apt-get install$missing"
+    as_root=sudo
+  fi
+  echo "install:$missing" >&2
+  $as_root apt-get -q update >>"$log" 2>&1 || fail "apt-get update failed"
+  # shellcheck disable=SC2086 # a list of words
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $missing \
+    >>"$log" 2>&1 </dev/null || fail "apt-get install$missing failed"
+fi
+[ "$want" = build ] && exit 0
+
+# Into a folder beside the final one, then renamed: a broken run leaves nothing that looks finished.
+fresh() { [ -e "$1/.made-from" ] && cmp -s "$1/.made-from" "$2"; }
+
+if ! fresh "$cache/venv" "$root/test/servers/requirements.txt"; then
+  echo "install: Python packages of test/servers/requirements.txt" >&2
+  rm -rf "$cache/venv"
+  python3 -m venv "$cache/venv" >>"$log" 2>&1 || fail "python3 -m venv failed"
+  "$cache/venv/bin/python" -m pip install -q --disable-pip-version-check --no-input \
+    -r "$root/test/servers/requirements.txt" >>"$log" 2>&1 </dev/null || fail "pip install failed"
+  cp "$root/test/servers/requirements.txt" "$cache/venv/.made-from"
+fi
+
+for server in kinesalite kinesis-local; do
+  into=$cache/node/$server
+  from=$root/test/servers/$server
+  fresh "$into" "$from/package-lock.json" && continue
+  echo "install: $server (npm)" >&2
+  rm -rf "$into"
+  mkdir -p "$into"
+  cp "$from/package.json" "$from/package-lock.json" "$into/"
+  # No install scripts: they build disk storage that the in-memory mode never loads.
+  (cd "$into" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >>"$log" 2>&1 </dev/null ||
+    fail "npm ci of $server failed"
+  cp "$from/package-lock.json" "$into/.made-from"
+done

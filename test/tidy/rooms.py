@@ -1,0 +1,222 @@
+"""Checks who includes whom and who touches the world: rooms.py [--objects BUILD-FOLDER] [--self-test].
+
+The rule (DESIGN: the house): a file includes only its own room and rooms of lower rank; rooms of one rank never
+include each other. libuv and curl only in host/, OpenSSL only in codec/digest.c, clocks and threads only in host/,
+printing only in cli/. With --objects the compiled core and aws objects are read too: what a macro or a header of
+another hides from the text, the symbol table shows.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RANK = {
+    "base": 0, "codec": 1, "host": 2, "aws": 3, "core": 3,
+    "source": 4, "store": 4, "sandbox": 4, "api": 5, "cli": 6,
+}
+# The sandbox is the judge of aws and core, and no part of the library. (Rank alone would let them meet.)
+NEVER = {("sandbox", "aws"), ("sandbox", "core"), ("api", "sandbox")}
+# sloop.h holds the error numbers, so every room may see it; the sandbox's header is for its makers and users.
+PUBLIC_HEADERS = {"sloop.h": set(RANK), "sloop_sandbox.h": {"sandbox", "cli"}}
+
+SYSTEM_HEADERS = [  # header pattern, who may include it ("room" or "room/file"), why
+    (r"uv(\.h|/.*)", {"host"}, "libuv lives in host/"),
+    (r"curl/.*", {"host"}, "curl lives in host/"),
+    (r"openssl/.*", {"codec/digest.c"}, "OpenSSL lives in codec/digest.c"),
+    (r"zlib\.h", {"codec"}, "zlib lives in codec/"),
+    (r"sqlite3\.h", {"store"}, "SQLite lives in store/"),
+    (r"pthread\.h|threads\.h", {"host"}, "one thread"),
+    (r"(sys/)?time\.h|sys/times\.h|sys/timeb\.h", {"host"}, "clocks live in host/"),
+    (r"sys/(socket|epoll|select|poll|wait)\.h|poll\.h|netinet/.*|arpa/.*|netdb\.h", {"host"}, "the net is host/'s"),
+    (r"locale\.h|ctype\.h|wctype\.h|setjmp\.h", set(), "locale and long jumps are banned"),
+]
+NOT_OUTSIDE = [  # function, where it may be used, why
+    (r"strcpy|strcat|sprintf|vsprintf|strncpy|strncat|stpcpy|gets|strtok|strtok_r", set(), "unbounded or surprising"),
+    (r"atoi|atol|atoll|atof|strtol|strtoul|strtoll|strtoull|strtod|sscanf|fscanf|scanf", set(),
+     "numbers are parsed by base/num"),
+    (r"isalpha|isdigit|isalnum|isspace|isupper|islower|isprint|toupper|tolower|strcasecmp|strncasecmp", set(),
+     "depends on the locale"),
+    (r"alloca|rand|srand|random|srandom|drand48|rand_r", set(), "banned"),
+    (r"malloc|calloc|realloc|free|strdup|strndup|asprintf|vasprintf|posix_memalign|aligned_alloc", {"base/mem.c"},
+     "memory comes from base/mem.h"),
+    (r"time|gettimeofday|clock_gettime|clock|localtime|gmtime|localtime_r|gmtime_r|mktime|timegm|strftime|strptime",
+     {"host"}, "clocks live in host/; dates in codec/date"),
+    (r"sleep|usleep|nanosleep|poll|select|epoll_wait", {"host"}, "nothing blocks"),
+    (r"getrandom|getentropy|arc4random\w*|RAND_bytes", {"host"}, "randomness comes from host/"),
+    (r"printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|putc|fputc|fwrite|perror|fopen|fdopen|fread|fgets|fgetc",
+     {"cli", "base/base.c"}, "printing is cli/'s; base.c's is the last word of a failed check"),
+    (r"curl_easy_perform|curl_easy_recv|curl_easy_send", set(), "blocks"),
+    (r"uv_run|uv_default_loop|uv_stop", {"host/process.c"}, "the loop is the user's"),
+    (r"pthread_\w+|thrd_\w+|mtx_\w+|uv_thread_\w+|uv_mutex_\w+", {"host"}, "one thread"),
+    (r"system|popen|fork|vfork|execve|execv|execvp|execl|execlp|posix_spawn\w*", {"host"}, "processes are host/'s"),
+    (r"getenv|secure_getenv|setenv|putenv", {"host", "cli", "api"}, "the environment is handed in"),
+    (r"exit|_exit|quick_exit", {"cli"}, "a library never ends the program"),
+    (r"signal|sigaction|sigprocmask|pthread_sigmask", {"host"}, "signals are the program's"),
+    (r"setlocale|setjmp|longjmp", set(), "banned"),
+]
+# What objects of core and aws may not ask the linker for.
+WORLD_SYMBOLS = re.compile(
+    r"^(uv_\w+|curl_\w+|clock_gettime|clock|time|gettimeofday|rand|random|srand|srandom|rand_r|drand48|getrandom|"
+    r"getentropy|arc4random\w*|sleep|usleep|nanosleep|poll|select|epoll_\w+|socket|connect|open|open64|fopen|fopen64|"
+    r"pthread_create|fork|execve|system|SSL_\w+|RAND_\w+|EVP_\w+|HMAC|malloc|calloc|realloc|free)$")
+WORLD_FREE_ROOMS = ("core", "aws", "source")
+LINES_MAX, COLUMNS_MAX = 900, 110
+
+
+def strip_c(text):
+    """Blanks comments and string contents, keeps every newline, so that line numbers stay right."""
+    out, i = [], 0
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+    for match in pattern.finditer(text):
+        out.append(text[i:match.start()])
+        token = match[0]
+        out.append('""' if token[0] == '"' else "0" if token[0] == "'" else "\n" * token.count("\n") or " ")
+        i = match.end()
+    return "".join(out) + text[i:]
+
+
+def allowed(path, places):
+    """path is "room/file.c"; places holds rooms and single files."""
+    return path in places or path.split("/")[0] in places
+
+
+def check_include(path, number, line):
+    match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+    if not match:
+        return []
+    room, name = path.split("/")[0], match[2]
+    where = f"src/{path}:{number}"
+    for pattern, places, why in SYSTEM_HEADERS:
+        if re.fullmatch(pattern, name) and not allowed(path, places):
+            return [f"{where}: includes <{name}>: {why}"]
+    if name in PUBLIC_HEADERS:
+        if room not in PUBLIC_HEADERS[name]:
+            return [f"{where}: {room}/ may not see {name}"]
+        return []
+    target = name.split("/")[0]
+    if match[1] == "<" or "/" not in name:
+        return [] if match[1] == "<" else [f'{where}: "{name}": write the room: "{room}/{name}"']
+    if ".." in name or target not in RANK:
+        return [f'{where}: "{name}" is in no room']
+    if target != room and (RANK[target] >= RANK[room] or (room, target) in NEVER):
+        return [f"{where}: {room}/ (rank {RANK[room]}) may not include {target}/ (rank {RANK[target]})"]
+    return []
+
+
+def check_text(path, text):
+    """All findings in one file; path is relative to src/."""
+    if path.split("/")[0] not in RANK:
+        return [f"src/{path}: in no room"]
+    found = []
+    raw = text.split("\n")
+    if len(raw) > LINES_MAX:
+        found.append(f"src/{path}: {len(raw)} lines, at most {LINES_MAX}")
+    for number, line in enumerate(raw, 1):
+        found += check_include(path, number, line)
+        if len(line) > COLUMNS_MAX:
+            found.append(f"src/{path}:{number}: {len(line)} columns, at most {COLUMNS_MAX}")
+        if "\t" in line or line != line.rstrip():
+            found.append(f"src/{path}:{number}: a tab or a space at the end")
+    code = strip_c(text).split("\n")
+    for names, places, why in NOT_OUTSIDE:
+        if allowed(path, places):
+            continue
+        call = re.compile(rf"(?<![\w.>])({names})\s*\(")
+        for number, line in enumerate(code, 1):
+            match = call.search(line)
+            if match and not line.lstrip().startswith("#"):
+                found.append(f"src/{path}:{number}: {match[1]}(): {why}")
+    return found
+
+
+def check_tree(src):
+    found = []
+    for folder, _, names in sorted(os.walk(src)):
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(folder, name), src)
+            if not name.endswith((".c", ".h")):
+                continue
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found += check_text(path, file.read())
+    return found
+
+
+def undefined_symbols(archive):
+    out = subprocess.run(["nm", "-u", archive], capture_output=True, text=True, check=True).stdout
+    member, pairs = archive, []
+    for line in out.splitlines():
+        if line.endswith(":"):
+            member = line[:-1]
+        elif line.strip().startswith("U "):
+            pairs.append((member, line.split()[-1].split("@")[0]))
+    return pairs
+
+
+def check_objects(build):
+    found = []
+    for room in WORLD_FREE_ROOMS:
+        archive = os.path.join(build, "src", f"libslp_{room}.a")
+        if not os.path.exists(archive):
+            found.append(f"{archive} is not built")
+            continue
+        for member, symbol in undefined_symbols(archive):
+            if WORLD_SYMBOLS.match(symbol):
+                found.append(f"{room}/{member} refers to {symbol}: core, aws and source see the world only by host/")
+    return found
+
+
+SELF_TEST = [  # path, line, must it be found?
+    ("core/a.c", '#include "aws/ops.h"', True),
+    ("core/a.c", '#include "source/x.h"', True),
+    ("core/a.c", '#include "host/host.h"', False),
+    ("sandbox/a.c", '#include "core/merge.h"', True),
+    ("sandbox/a.c", '#include "aws/sigv4.h"', True),
+    ("api/a.c", '#include "sandbox/sandbox.h"', True),
+    ("cli/a.c", '#include "sandbox/sandbox.h"', False),
+    ("core/a.c", "#include <uv.h>", True),
+    ("host/a.c", "#include <uv.h>", False),
+    ("cli/a.c", "#include <uv.h>", True),
+    ("codec/digest.c", "#include <openssl/evp.h>", False),
+    ("codec/json.c", "#include <openssl/evp.h>", True),
+    ("core/a.c", "x = time(NULL);", True),
+    ("core/a.c", "x = at->time(3);", False),
+    ("core/a.c", "/* time(NULL) */ s = \"rand()\";", False),
+    ("core/a.c", "p = malloc(3);", True),
+    ("base/mem.c", "p = malloc(3);", False),
+    ("api/a.c", 'printf("x");', True),
+    ("api/a.c", 'snprintf(b, sizeof b, "x");', False),
+    ("cli/a.c", 'printf("x");', False),
+    ("core/a.c", "slp_drop_free(x);", False),
+    ("core/a.c", "x" * 111, True),
+    ("core/a.c", '#include "merge.h"', True),
+    ("hull/a.c", "int x;", True),
+]
+
+
+def self_test():
+    wrong = [case for case in SELF_TEST if bool(check_text(case[0], case[1])) != case[2]]
+    for path, line, must in wrong:
+        print(f"FAIL self-test: {path}: {line!r}: must{'' if must else ' not'} be found")
+    return wrong
+
+
+def report(name, findings):
+    for finding in findings:
+        print(f"  {finding}")
+    print(f"{'FAIL' if findings else 'ok  '} {name}")
+    return bool(findings)
+
+
+def main():
+    bad = report("the checker finds what it must and nothing else", self_test())
+    bad |= report("rooms, world and banned functions", check_tree(os.path.join(ROOT, "src")))
+    if "--objects" in sys.argv:
+        build = sys.argv[sys.argv.index("--objects") + 1]
+        bad |= report("objects of core, aws and source know no world", check_objects(build))
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Checks what users link and include: surface.py BUILD-FOLDER.
+
+The shared library exports exactly the functions of include/sloop.h, all listed in symbols.txt; both public headers
+compile alone as C99, C11 and C++11 without a warning; every test program in the tree is registered with Meson.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DIALECTS = [("cc", "c99", "c"), ("cc", "c11", "c"), ("c++", "c++11", "cpp")]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def listed_symbols():
+    return {line for line in read("test", "tidy", "symbols.txt").split("\n") if line and line[0] != "#"}
+
+
+def check_exports(build):
+    listed = listed_symbols()
+    out = subprocess.run(["nm", "-D", "--defined-only", os.path.join(build, "src", "libsloop.so")],
+                         capture_output=True, text=True, check=True).stdout
+    exported = {line.split()[-1].split("@")[0] for line in out.splitlines()}
+    exported -= {"_init", "_fini", "__bss_start", "_edata", "_end"}
+    # Sanitizer builds define hooks of their own.
+    exported = {name for name in exported if not name.startswith(("__asan", "__ubsan", "__odr"))}
+    declared = set(re.findall(r"SLOOP_EXTERN[^;()]*?\b(sloop_\w+)\s*\(", read("include", "sloop.h")))
+    findings = []
+    findings += [f"exported, not in symbols.txt: {name}" for name in sorted(exported - listed)]
+    findings += [f"in symbols.txt, not exported: {name}" for name in sorted(listed - exported)]
+    findings += [f"in sloop.h, not in symbols.txt: {name}" for name in sorted(declared - listed)]
+    findings += [f"in symbols.txt, not in sloop.h: {name}" for name in sorted(listed - declared)]
+    return findings
+
+
+def check_static(build):
+    """Everything the static archive defines for the linker starts with our prefixes."""
+    out = subprocess.run(["nm", "-g", "--defined-only", os.path.join(build, "src", "libsloop.a")],
+                         capture_output=True, text=True, check=True).stdout
+    names = {parts[2] for parts in (line.split() for line in out.splitlines()) if len(parts) == 3}
+    return [f"libsloop.a defines {name}" for name in sorted(names)
+            if not name.startswith(("slp_", "sloop_", "__odr_asan", "__asan", "__x86.get_pc"))]
+
+
+def check_headers():
+    findings = []
+    for header in ("sloop.h", "sloop_sandbox.h"):
+        for compiler, dialect, suffix in DIALECTS:
+            if shutil.which(compiler) is None:
+                findings.append(f"no {compiler} here")
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                source = os.path.join(folder, f"only.{suffix}")
+                with open(source, "w", encoding="ascii") as file:
+                    file.write(f"#include <{header}>\n#include <{header}>\nint only_header;\n")
+                done = subprocess.run([compiler, f"-std={dialect}", *WARNINGS, "-I", os.path.join(ROOT, "include"),
+                                       source], capture_output=True, text=True, check=False)
+            if done.returncode:
+                findings.append(f"{header} as {dialect}: {done.stderr.strip()}")
+    return findings
+
+
+def check_version():
+    """The version is written in meson.build; the header's number must say the same."""
+    version = re.search(r"^\s*version: '(\d+)\.(\d+)\.(\d+)'", read("meson.build"), re.M)
+    number = re.search(r"#define SLOOP_VERSION_NUM 0x(\w{2})(\w{2})(\w{2})", read("include", "sloop.h"))
+    if [int(part) for part in version.groups()] != [int(part, 16) for part in number.groups()]:
+        return [f"meson.build says {version.groups()}, sloop.h {number.groups()}"]
+    return []
+
+
+def check_registered(build):
+    """Every C file with a main of its own and every python test is part of some Meson test or benchmark."""
+    tests = json.loads(subprocess.run(["meson", "introspect", "--tests", "--benchmarks", build],
+                                      capture_output=True, text=True, check=True).stdout)
+    if isinstance(tests, dict):
+        tests = tests.get("tests", []) + tests.get("benchmarks", [])
+    words = {os.path.basename(word) for test in tests for word in test["cmd"]}
+    targets = json.loads(subprocess.run(["meson", "introspect", "--targets", build], capture_output=True,
+                                        text=True, check=True).stdout)
+    compiled = set()
+    for target in targets:
+        for group in target.get("target_sources", []):
+            compiled |= {os.path.relpath(path, ROOT) for path in group.get("sources", [])}
+    findings = []
+    for top in ("test", "bench"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(folder, name), ROOT)
+                text = read(path) if name.endswith((".c", ".py")) else ""
+                # Programs printed in the README are compiled against the installed library by their own script.
+                if name.endswith(".c") and path not in compiled and not path.startswith("test/embed/"):
+                    findings.append(f"{path} is compiled by nothing")
+                if name.endswith(".py") and "\nTEST_MAIN" in text and name not in words:
+                    findings.append(f"{path} is no Meson test")
+    return findings
+
+
+def report(name, findings):
+    for finding in findings:
+        print(f"  {finding}")
+    print(f"{'FAIL' if findings else 'ok  '} {name}")
+    return bool(findings)
+
+
+def main():
+    build = sys.argv[1]
+    bad = report("public headers compile alone as C99, C11 and C++11", check_headers())
+    bad |= report("one version", check_version())
+    bad |= report("libsloop.so exports exactly the public functions", check_exports(build))
+    bad |= report("libsloop.a defines only our names", check_static(build))
+    bad |= report("every test is registered", check_registered(build))
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
