@@ -24,7 +24,8 @@ typedef enum {
   SLP_CBOR_TRUE,
   SLP_CBOR_FALSE,
   SLP_CBOR_NULL,    /* also undefined */
-  SLP_CBOR_SIMPLE   /* u: any other simple value */
+  SLP_CBOR_SIMPLE,  /* u: any other simple value */
+  SLP_CBOR_PAUSE    /* pause_at was reached, maybe inside a string: raise pause_at and call again */
 } slp_cbor_token;
 
 typedef struct slp_cbor_level {
@@ -41,6 +42,10 @@ typedef struct slp_cbor {
   uint8_t is_key;    /* the TEXT just read is a map key */
   uint8_t tagged;    /* a tag was just read and its value must follow */
   uint8_t done;
+  uint8_t long_on;   /* inside a string: the reader's own, as are the four below */
+  uint8_t long_major, long_chunked;
+  size_t long_from, long_to, chunk_left;
+  size_t pause_at;   /* SIZE_MAX: never. Only slp_cbor_next() may be used while it is set lower */
   uint32_t depth;
   slp_cbor_level level[SLP_CBOR_DEPTH_MAX];
   const char *why;
@@ -59,6 +64,8 @@ int slp_cbor_i64(slp_cbor *c, int64_t *ret);     /* null leaves *ret */
 /* A time: tag 1 or untagged; integers are ms (below 1e11 in magnitude: seconds), floats are seconds unless
  * 1e11 or more (then ms). Null leaves *ret. */
 int slp_cbor_time_ms(slp_cbor *c, int64_t *ret);
+/* The same for a token already read (UINT, NEG or FLOAT). */
+int slp_cbor_token_ms(slp_cbor *c, int token, int64_t *ret);
 
 /* Writer. Open maps and arrays are definite when a count is given, indefinite with UINT64_MAX (close with
  * slp_cbor_put_break). */

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 
 #define SLP_JSON_DEPTH_MAX 64
+#define SLP_JSON_NUMBER_MAX 1024 /* characters; a longer number is SLP_ELIMIT */
 
 typedef enum {
   SLP_JSON_END = 0, /* the one value is complete and only white space followed */
@@ -23,7 +24,8 @@ typedef enum {
   SLP_JSON_NUMBER,  /* text: as written */
   SLP_JSON_TRUE,
   SLP_JSON_FALSE,
-  SLP_JSON_NULL
+  SLP_JSON_NULL,
+  SLP_JSON_PAUSE    /* pause_at was reached, maybe inside a string: raise pause_at and call again */
 } slp_json_token;
 
 typedef struct slp_json {
@@ -35,6 +37,7 @@ typedef struct slp_json {
   uint8_t want;  /* the reader's own state */
   uint8_t long_on; /* inside a long string: the reader's own */
   size_t long_from, long_to;
+  size_t pause_at; /* SIZE_MAX: never. Only slp_json_next() may be used while it is set lower */
   const char *why; /* after an error: what was wrong, static text */
 } slp_json;
 
@@ -52,6 +55,8 @@ int slp_json_bool(slp_json *j, int *ret);
 
 /* Number text as milliseconds from seconds; exact for any fraction or exponent; SLP_ELIMIT out of range. */
 int slp_decimal_seconds_ms(slp_str number, int64_t *ret);
+/* Number text times 10^shift, rounded half away from zero. SLP_ELIMIT out of range, SLP_EBADDATA no number. */
+int slp_decimal_scaled(slp_str number, int shift, int64_t *ret);
 
 /* Writer: the caller keeps the commas right by using only these inside objects and arrays. */
 int slp_json_put_string(slp_buf *b, slp_str s);   /* quoted, escaped; invalid UTF-8 is an SLP_EBADDATA */

@@ -1,0 +1,517 @@
+/* json.c - the JSON pull reader: tokens out of a mutable buffer, strings unescaped over their own text. */
+#include "codec/json.h"
+
+#include "base/num.h"
+#include "codec/utf8.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* slp_json.want: what may come next. */
+enum {
+  WANT_VALUE,
+  WANT_VALUE_OR_END, /* right after [ */
+  WANT_KEY,          /* after a comma in an object */
+  WANT_KEY_OR_END,   /* right after { */
+  WANT_COLON,
+  WANT_COMMA_OR_END,
+  WANT_NOTHING /* the one value is complete */
+};
+
+void slp_json_begin(slp_json *j, char *body, size_t n) {
+  *j = (slp_json){.p = body, .n = n, .want = WANT_VALUE, .pause_at = SIZE_MAX};
+}
+
+static int bad(slp_json *j, const char *why) {
+  j->why = why;
+  return SLP_EBADDATA;
+}
+
+static int too_much(slp_json *j, const char *why) {
+  j->why = why;
+  return SLP_ELIMIT;
+}
+
+/* The first byte in p[i, end) that ends a plain run of string text: quote, backslash, control or not
+ * ASCII; or end. */
+static size_t plain_end(const char *p, size_t i, size_t end) {
+#ifdef __SSE2__
+  const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
+  while (i + 16 <= end) {
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+    /* The compare is signed, so bytes from 0x80 on count as below a space too. */
+    __m128i stop = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
+                                _mm_cmplt_epi8(v, space));
+    int bits = _mm_movemask_epi8(stop);
+    if (bits) return i + (size_t)__builtin_ctz((unsigned)bits);
+    i += 16;
+  }
+#endif
+  while (i < end) {
+    uint8_t c = (uint8_t)p[i];
+    if (c == '"' || c == '\\' || c < 0x20 || c >= 0x80) break;
+    i++;
+  }
+  return i;
+}
+
+static int hex4(const char *p, uint32_t *ret) {
+  uint32_t v = 0;
+  for (int i = 0; i < 4; i++) {
+    char c = p[i];
+    uint32_t d;
+    if (c >= '0' && c <= '9') d = (uint32_t)(c - '0');
+    else if (c >= 'a' && c <= 'f') d = (uint32_t)(c - 'a') + 10;
+    else if (c >= 'A' && c <= 'F') d = (uint32_t)(c - 'A') + 10;
+    else return 0;
+    v = v << 4 | d;
+  }
+  *ret = v;
+  return 1;
+}
+
+static size_t put_utf8(char *out, uint32_t c) {
+  if (c < 0x80) {
+    out[0] = (char)c;
+    return 1;
+  }
+  if (c < 0x800) {
+    out[0] = (char)(0xC0 | c >> 6);
+    out[1] = (char)(0x80 | (c & 0x3F));
+    return 2;
+  }
+  if (c < 0x10000) {
+    out[0] = (char)(0xE0 | c >> 12);
+    out[1] = (char)(0x80 | (c >> 6 & 0x3F));
+    out[2] = (char)(0x80 | (c & 0x3F));
+    return 3;
+  }
+  out[0] = (char)(0xF0 | c >> 18);
+  out[1] = (char)(0x80 | (c >> 12 & 0x3F));
+  out[2] = (char)(0x80 | (c >> 6 & 0x3F));
+  out[3] = (char)(0x80 | (c & 0x3F));
+  return 4;
+}
+
+/* at is at "\u": reads the unit, and the second one of a surrogate pair. */
+static int unescape_unicode(slp_json *j) {
+  uint32_t c, low;
+  if (j->n - j->at < 6 || !hex4(j->p + j->at + 2, &c)) return bad(j, "\\u needs four hex digits");
+  size_t used = 6;
+  if (c >= 0xDC00 && c <= 0xDFFF) return bad(j, "a lone low surrogate");
+  if (c >= 0xD800 && c <= 0xDBFF) {
+    const char *second = j->p + j->at + 6;
+    if (j->n - j->at < 12 || second[0] != '\\' || second[1] != 'u' || !hex4(second + 2, &low) ||
+        low < 0xDC00 || low > 0xDFFF) {
+      return bad(j, "a lone high surrogate");
+    }
+    c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+    used = 12;
+  }
+  j->at += used;
+  j->long_to += put_utf8(j->p + j->long_to, c);
+  return 0;
+}
+
+static int unescape(slp_json *j) {
+  if (j->n - j->at < 2) return bad(j, "the text ends inside a string");
+  char c = j->p[j->at + 1];
+  switch (c) {
+    case '"':
+    case '\\':
+    case '/': break;
+    case 'b': c = '\b'; break;
+    case 'f': c = '\f'; break;
+    case 'n': c = '\n'; break;
+    case 'r': c = '\r'; break;
+    case 't': c = '\t'; break;
+    case 'u': return unescape_unicode(j);
+    default: return bad(j, "an unknown escape in a string");
+  }
+  j->at += 2;
+  j->p[j->long_to++] = c;
+  return 0;
+}
+
+/* Goes on with the string that long_from and long_to describe. 0: complete, text is set. SLP_MORE: pause. */
+static int string_on(slp_json *j) {
+  for (;;) {
+    if (j->at >= j->pause_at && j->at < j->n) return SLP_MORE;
+    size_t end = j->pause_at < j->n ? j->pause_at : j->n;
+    size_t run = plain_end(j->p, j->at, end) - j->at;
+    if (run && j->long_to != j->at) memmove(j->p + j->long_to, j->p + j->at, run);
+    j->at += run;
+    j->long_to += run;
+    if (j->at >= j->n) return bad(j, "the text ends inside a string");
+    if (j->at >= end) continue;
+    uint8_t c = (uint8_t)j->p[j->at];
+    if (c == '"') break;
+    if (c == '\\') {
+      int r = unescape(j);
+      if (r) return r;
+    } else if (c < 0x20) {
+      return bad(j, "a control character in a string");
+    } else {
+      size_t len = slp_utf8_length(j->p + j->at, j->n - j->at);
+      if (!len) return bad(j, "a string is not UTF-8");
+      if (j->long_to != j->at) memmove(j->p + j->long_to, j->p + j->at, len);
+      j->at += len;
+      j->long_to += len;
+    }
+  }
+  j->at++;
+  j->long_on = 0;
+  j->text = (slp_str){j->p + j->long_from, j->long_to - j->long_from};
+  return 0;
+}
+
+/* at is behind the opening quote. */
+static int string(slp_json *j) {
+  size_t end = j->pause_at < j->n ? j->pause_at : j->n;
+  size_t stop = j->at < end ? plain_end(j->p, j->at, end) : j->at;
+  if (stop < end && j->p[stop] == '"') { /* nearly every string */
+    j->text = (slp_str){j->p + j->at, stop - j->at};
+    j->at = stop + 1;
+    return 0;
+  }
+  j->long_on = 1;
+  j->long_from = j->at;
+  j->long_to = j->at = stop;
+  return string_on(j);
+}
+
+static int is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static size_t digits_end(const char *p, size_t i, size_t end) {
+  while (i < end && is_digit(p[i])) i++;
+  return i;
+}
+
+/* RFC 8259: -? (0 | 1-9 digits) (. digits)? (e +-? digits)?. Returns its end, or 0 when none starts at i. */
+static size_t number_end(const char *p, size_t i, size_t end) {
+  if (i < end && p[i] == '-') i++;
+  if (i >= end || !is_digit(p[i])) return 0;
+  i = p[i] == '0' ? i + 1 : digits_end(p, i, end);
+  if (i < end && p[i] == '.') {
+    size_t from = ++i;
+    i = digits_end(p, i, end);
+    if (i == from) return 0;
+  }
+  if (i < end && (p[i] == 'e' || p[i] == 'E')) {
+    i++;
+    if (i < end && (p[i] == '+' || p[i] == '-')) i++;
+    size_t from = i;
+    i = digits_end(p, i, end);
+    if (i == from) return 0;
+  }
+  return i;
+}
+
+static int number(slp_json *j) {
+  size_t most = j->n - j->at > SLP_JSON_NUMBER_MAX ? j->at + SLP_JSON_NUMBER_MAX + 1 : j->n;
+  size_t end = number_end(j->p, j->at, most);
+  if (end - j->at > SLP_JSON_NUMBER_MAX && end) return too_much(j, "a number is too long");
+  if (!end) return bad(j, "not a number");
+  j->text = (slp_str){j->p + j->at, end - j->at};
+  j->at = end;
+  return SLP_JSON_NUMBER;
+}
+
+static int word(slp_json *j, const char *text, size_t n, int token) {
+  if (j->n - j->at < n || memcmp(j->p + j->at, text, n)) return bad(j, "not a JSON value");
+  j->at += n;
+  return token;
+}
+
+static void value_done(slp_json *j) { j->want = j->depth ? WANT_COMMA_OR_END : WANT_NOTHING; }
+
+static int inside_object(const slp_json *j) {
+  uint32_t level = j->depth - 1;
+  return j->in_object[level / 8] >> (level % 8) & 1;
+}
+
+static int open_level(slp_json *j, int object) {
+  if (j->depth >= SLP_JSON_DEPTH_MAX) return too_much(j, "nested too deeply");
+  uint8_t bit = (uint8_t)(1u << (j->depth % 8)), *byte = &j->in_object[j->depth / 8];
+  *byte = (uint8_t)(object ? *byte | bit : *byte & ~bit);
+  j->depth++;
+  j->at++;
+  j->want = object ? WANT_KEY_OR_END : WANT_VALUE_OR_END;
+  return object ? SLP_JSON_OBJECT : SLP_JSON_ARRAY;
+}
+
+static int close_level(slp_json *j) {
+  int object = inside_object(j);
+  if (j->p[j->at] != (object ? '}' : ']')) return bad(j, object ? "expected , or }" : "expected , or ]");
+  j->at++;
+  j->depth--;
+  value_done(j);
+  return object ? SLP_JSON_OBJECT_END : SLP_JSON_ARRAY_END;
+}
+
+/* A string as key or as value, begun or gone on with. */
+static int string_token(slp_json *j, int key) {
+  int r = j->long_on ? string_on(j) : string(j);
+  if (r == SLP_MORE) return SLP_JSON_PAUSE;
+  if (r < 0) return r;
+  if (!key) {
+    value_done(j);
+    return SLP_JSON_STRING;
+  }
+  j->want = WANT_COLON;
+  if (j->at < j->n && j->p[j->at] == ':') {
+    j->at++;
+    j->want = WANT_VALUE;
+  }
+  return SLP_JSON_KEY;
+}
+
+static int value(slp_json *j) {
+  int token;
+  switch (j->p[j->at]) {
+    case '"': j->at++; return string_token(j, 0);
+    case '{': return open_level(j, 1);
+    case '[': return open_level(j, 0);
+    case 't': token = word(j, "true", 4, SLP_JSON_TRUE); break;
+    case 'f': token = word(j, "false", 5, SLP_JSON_FALSE); break;
+    case 'n': token = word(j, "null", 4, SLP_JSON_NULL); break;
+    default: token = number(j);
+  }
+  if (token >= 0) value_done(j);
+  return token;
+}
+
+/* 1: at is on a byte that is not white space. 0: at the end. SLP_JSON_PAUSE: neither yet. */
+static int pass_space(slp_json *j) {
+  while (j->at < j->n) {
+    if (j->at >= j->pause_at) return SLP_JSON_PAUSE;
+    char c = j->p[j->at];
+    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') return 1;
+    j->at++;
+  }
+  return 0;
+}
+
+static int key(slp_json *j) {
+  if (j->p[j->at] != '"') return bad(j, "expected a key");
+  /* string_on() comes back through next(), which must know then that this is a key. */
+  j->want = WANT_KEY;
+  j->at++;
+  return string_token(j, 1);
+}
+
+int slp_json_next(slp_json *j) {
+  if (j->long_on) return string_token(j, j->want == WANT_KEY);
+  for (;;) {
+    int r = pass_space(j);
+    if (r == SLP_JSON_PAUSE) return r;
+    if (j->want == WANT_NOTHING) return r ? bad(j, "something follows the value") : SLP_JSON_END;
+    if (!r) return bad(j, "the text ends too early");
+    char c = j->p[j->at];
+    switch (j->want) {
+      case WANT_VALUE: return value(j);
+      case WANT_VALUE_OR_END: return c == ']' ? close_level(j) : value(j);
+      case WANT_KEY: return key(j);
+      case WANT_KEY_OR_END: return c == '}' ? close_level(j) : key(j);
+      case WANT_COLON:
+        if (c != ':') return bad(j, "expected a colon");
+        j->want = WANT_VALUE;
+        break;
+      default: /* WANT_COMMA_OR_END */
+        if (c != ',') return close_level(j);
+        j->want = inside_object(j) ? WANT_KEY : WANT_VALUE;
+    }
+    j->at++;
+  }
+}
+
+int slp_json_skip(slp_json *j) {
+  uint32_t depth = j->depth;
+  do {
+    int t = slp_json_next(j);
+    if (t < 0) return t;
+    if (t == SLP_JSON_KEY) continue; /* its value is still to come */
+    if (t == SLP_JSON_END || j->depth < depth) return bad(j, "expected a value");
+  } while (j->depth > depth || j->want == WANT_VALUE || j->want == WANT_COLON);
+  return 0;
+}
+
+/* ---- typed values ------------------------------------------------------------------------------ */
+
+int slp_json_string(slp_json *j, slp_str *ret) {
+  int t = slp_json_next(j);
+  if (t < 0) return t;
+  if (t == SLP_JSON_STRING) *ret = j->text;
+  else if (t == SLP_JSON_NULL) *ret = (slp_str){NULL, 0};
+  else return bad(j, "expected a string");
+  return 0;
+}
+
+/* The value of a decimal text as digits and the place of the point among them. */
+typedef struct decimal {
+  slp_str text;
+  size_t from, end; /* its digits, maybe with a dot among them */
+  int64_t point;    /* how many digits stand before the point; may be below 0 */
+  int minus;
+} decimal;
+
+static int decimal_of(slp_str s, decimal *d) {
+  /* Keeps sums of exponents far from overflow; any such exponent is out of range or zero anyway. */
+  const int64_t exponent_max = (int64_t)1 << 40;
+  if (!s.n || number_end(s.p, 0, s.n) != s.n) return SLP_EBADDATA;
+  *d = (decimal){.text = s, .minus = s.p[0] == '-'};
+  size_t i = d->from = (size_t)d->minus;
+  i = digits_end(s.p, i, s.n);
+  d->point = (int64_t)(i - d->from);
+  if (i < s.n && s.p[i] == '.') i = digits_end(s.p, i + 1, s.n);
+  d->end = i;
+  if (i == s.n) return 0;
+  i++; /* e */
+  int down = s.p[i] == '-';
+  if (s.p[i] == '-' || s.p[i] == '+') i++;
+  int64_t exponent = 0;
+  for (; i < s.n && exponent < exponent_max; i++) exponent = exponent * 10 + (s.p[i] - '0');
+  d->point += down ? -exponent : exponent;
+  return 0;
+}
+
+/* number times 10^shift. *ret_exact: nothing was rounded away. */
+static int decimal_times(slp_str number, int shift, int64_t *ret, int *ret_exact) {
+  decimal d;
+  int r = decimal_of(number, &d);
+  if (r) return r;
+  int64_t place = 0, whole = d.point + shift;
+  uint64_t v = 0, most = (uint64_t)INT64_MAX + (d.minus ? 1 : 0);
+  int exact = 1;
+  for (size_t i = d.from; i < d.end; i++) {
+    if (d.text.p[i] == '.') continue;
+    uint64_t digit = (uint64_t)(d.text.p[i] - '0');
+    if (place < whole) {
+      if (v > (most - digit) / 10) return SLP_ELIMIT;
+      v = v * 10 + digit;
+    } else {
+      if (digit) exact = 0;
+      if (place == whole && digit >= 5 && v++ == most) return SLP_ELIMIT;
+    }
+    place++;
+  }
+  for (; v && place < whole; place++) { /* ends after 19 rounds at most: v grows */
+    if (v > most / 10) return SLP_ELIMIT;
+    v *= 10;
+  }
+  *ret = d.minus ? (v ? -(int64_t)(v - 1) - 1 : 0) : (int64_t)v;
+  *ret_exact = exact;
+  return 0;
+}
+
+int slp_decimal_scaled(slp_str number, int shift, int64_t *ret) {
+  int exact;
+  return decimal_times(number, shift, ret, &exact);
+}
+
+int slp_decimal_seconds_ms(slp_str number, int64_t *ret) { return slp_decimal_scaled(number, 3, ret); }
+
+static int number_or_null(slp_json *j, int shift, int exact_only, int64_t *ret) {
+  int t = slp_json_next(j);
+  if (t < 0) return t;
+  if (t == SLP_JSON_NULL) return 0;
+  if (t != SLP_JSON_NUMBER) return bad(j, "expected a number");
+  int64_t v;
+  int exact;
+  int r = decimal_times(j->text, shift, &v, &exact);
+  if (r == SLP_ELIMIT) return too_much(j, "a number is out of range");
+  if (r) return bad(j, "expected a number");
+  if (exact_only && !exact) return bad(j, "expected a whole number");
+  *ret = v;
+  return 0;
+}
+
+int slp_json_i64(slp_json *j, int64_t *ret) { return number_or_null(j, 0, 1, ret); }
+int slp_json_seconds_ms(slp_json *j, int64_t *ret) { return number_or_null(j, 3, 0, ret); }
+
+int slp_json_bool(slp_json *j, int *ret) {
+  int t = slp_json_next(j);
+  if (t < 0) return t;
+  if (t == SLP_JSON_TRUE) *ret = 1;
+  else if (t == SLP_JSON_FALSE) *ret = 0;
+  else if (t != SLP_JSON_NULL) return bad(j, "expected true or false");
+  return 0;
+}
+
+/* ---- writer ------------------------------------------------------------------------------------ */
+
+int slp_utf8_valid(slp_str s) { return s.n == 0 || slp_utf8_run(s.p, s.n, s.n) == s.n; }
+
+static int put_u_escape(slp_buf *b, uint32_t unit) {
+  static const char digits[] = "0123456789abcdef";
+  char out[6] = {'\\', 'u', digits[unit >> 12 & 15], digits[unit >> 8 & 15], digits[unit >> 4 & 15],
+                 digits[unit & 15]};
+  return slp_buf_add(b, out, 6);
+}
+
+static int put_escaped(slp_buf *b, uint8_t c) {
+  switch (c) {
+    case '"': return slp_buf_add(b, "\\\"", 2);
+    case '\\': return slp_buf_add(b, "\\\\", 2);
+    case '\b': return slp_buf_add(b, "\\b", 2);
+    case '\f': return slp_buf_add(b, "\\f", 2);
+    case '\n': return slp_buf_add(b, "\\n", 2);
+    case '\r': return slp_buf_add(b, "\\r", 2);
+    case '\t': return slp_buf_add(b, "\\t", 2);
+    default: return put_u_escape(b, c);
+  }
+}
+
+/* The code point of a sequence that ends a line or steers a terminal (C1 controls, U+2028, U+2029), or 0. */
+static uint32_t line_breaker(const char *p, size_t len) {
+  const uint8_t *u = (const uint8_t *)p;
+  if (len == 2 && u[0] == 0xC2 && u[1] < 0xA0) return u[1];
+  if (len == 3 && u[0] == 0xE2 && u[1] == 0x80 && (u[2] == 0xA8 || u[2] == 0xA9)) return 0x2000u | (u[2] - 0x80u);
+  return 0;
+}
+
+/* One byte or sequence that a plain run stopped at; *at moves behind it. */
+static int put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
+  uint8_t c = (uint8_t)s.p[*at];
+  if (c < 0x80) {
+    (*at)++;
+    return put_escaped(b, c);
+  }
+  size_t len = slp_utf8_length(s.p + *at, s.n - *at);
+  if (!len) return SLP_EBADDATA;
+  uint32_t breaker = one_line ? line_breaker(s.p + *at, len) : 0;
+  const char *from = s.p + *at;
+  *at += len;
+  return breaker ? put_u_escape(b, breaker) : slp_buf_add(b, from, len);
+}
+
+static int put_text(slp_buf *b, slp_str s, int one_line) {
+  int r = slp_buf_reserve(b, s.n + 2);
+  if (!r) r = slp_buf_add_char(b, '"');
+  for (size_t i = 0; !r && i < s.n;) {
+    size_t end = plain_end(s.p, i, s.n);
+    if (one_line) {
+      const char *del = memchr(s.p + i, 0x7F, end - i);
+      if (del) end = (size_t)(del - s.p);
+    }
+    r = slp_buf_add(b, s.p + i, end - i);
+    i = end;
+    if (!r && i < s.n) r = put_special(b, s, &i, one_line);
+  }
+  return r ? r : slp_buf_add_char(b, '"');
+}
+
+int slp_json_put_string(slp_buf *b, slp_str s) {
+  size_t was = b->n;
+  int r = put_text(b, s, 0);
+  if (r) b->n = was;
+  return r;
+}
+
+int slp_json_put_line_string(slp_buf *b, slp_str s) {
+  size_t was = b->n;
+  int r = put_text(b, s, 1);
+  if (r) b->n = was;
+  return r;
+}
