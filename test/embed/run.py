@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""run.py - installs the library into a temporary root and builds the README's example against what was
+installed, as C99, C11 and C++11; runs each against the sandbox, one of them under valgrind.
+
+usage: run.py BUILD_DIRECTORY
+"""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WARN = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
+# libuv 1.44's own header needs _GNU_SOURCE under a strict -std (pthread_rwlock_t); ours does not.
+LANGUAGES = [
+    ("C99", ["cc", "-std=c99", "-D_GNU_SOURCE"]),
+    ("C11", ["cc", "-std=c11", "-D_GNU_SOURCE"]),
+    ("C++11", ["c++", "-x", "c++", "-std=c++11", "-D_GNU_SOURCE"]),
+]
+passed, failed, skipped = [], [], []
+
+
+def ok(what, good, detail=""):
+    (passed if good else failed).append(what)
+    print(("ok   " if good else "FAIL ") + what + ("" if good or not detail else "\n     " + str(detail)), flush=True)
+    return good
+
+
+def skip(what, why):
+    skipped.append(what)
+    print("skip %s: %s" % (what, why), flush=True)
+
+
+def run(argv, **kw):
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kw)
+
+
+class Installed:
+    """What a user of the package has: a root with headers, libraries and sloop.pc."""
+
+    def __init__(self, build, root):
+        got = run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", root])
+        self.log = got.stdout
+        self.pc = None
+        for at, _, names in os.walk(root):
+            if "sloop.pc" in names:
+                self.pc = os.path.join(at, "sloop.pc")
+        self.ok = got.returncode == 0 and self.pc is not None
+        if self.ok:
+            self.libdir = os.path.dirname(os.path.dirname(self.pc))
+            with open(self.pc) as f:
+                prefix = [l.split("=", 1)[1].strip() for l in f if l.startswith("prefix=")][0]
+            self.prefix = os.path.join(root, prefix.lstrip("/"))
+            self.env = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(self.pc))
+
+    def flags(self, *what):
+        got = run(["pkg-config", "--define-variable=prefix=" + self.prefix, *what], env=self.env)
+        if got.returncode:
+            raise RuntimeError(got.stdout)
+        return got.stdout.split()
+
+
+class Server:
+    def __init__(self, program):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        url, records, keys = self.process.stdout.readline().split()
+        self.url, self.records, self.keys = url, int(records), int(keys)
+
+    def stop(self):
+        self.process.stdin.close()
+        try:
+            return self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return "did not stop"
+
+
+def lines_in(path):
+    with open(path, "rb") as f:
+        return f.read().count(b"\n")
+
+
+def consume(argv, server, env, out, seconds):
+    """Runs the example until every record is printed, then Ctrl-C. Returns (exit code, lines, stderr)."""
+    with open(out, "wb") as to, open(out + ".err", "wb") as err:
+        p = subprocess.Popen(argv + ["orders"], stdout=to, stderr=err, env=env)
+        end = time.monotonic() + seconds
+        while lines_in(out) < server.records and time.monotonic() < end and p.poll() is None:
+            time.sleep(0.02)
+        if p.poll() is None:
+            p.send_signal(signal.SIGINT)
+        try:
+            code = p.wait(seconds)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            p.wait()
+            code = "did not stop on Ctrl-C"
+    with open(out) as f:
+        lines = f.read().splitlines()
+    with open(out + ".err", errors="replace") as f:
+        return code, lines, f.read()
+
+
+def check_lines(name, server, lines):
+    """Every record once, and each key's in the order they were put."""
+    seen = {}
+    for line in lines:
+        key, number = line.split(" ")
+        seen.setdefault(key, []).append(int(number))
+    each = server.records // server.keys
+    good = len(seen) == server.keys and all(v == list(range(each)) for v in seen.values())
+    ok("%s: %d records, each once, each key in order" % (name, server.records), good,
+       "%d lines, %d keys" % (len(lines), len(seen)))
+
+
+def ours_in_leaks(xml_path):
+    """Valgrind's findings: (errors, leaks of any kind that have a frame of libsloop or print in them)."""
+    errors, leaks = [], []
+    for e in ET.parse(xml_path).getroot().findall("error"):
+        kind = e.findtext("kind")
+        frames = [(f.findtext("obj") or "", f.findtext("fn") or "?") for f in e.iter("frame")]
+        text = kind + ": " + (e.findtext("what") or e.findtext("xwhat/text") or "") + " <- " + " < ".join(
+            fn for _, fn in frames[:8])
+        if kind.startswith("Leak_"):
+            # The allocator of curl, OpenSSL and libuv runs below our frames too: what matters is who asked.
+            asker = next((obj for obj, _ in frames if "vgpreload" not in obj), "")
+            if "libsloop" in asker or kind in ("Leak_DefinitelyLost", "Leak_IndirectlyLost"):
+                leaks.append(text)
+        else:
+            errors.append(text)
+    return errors, leaks
+
+
+def main():
+    build = sys.argv[1] if len(sys.argv) == 2 else None
+    if not build:
+        print(__doc__)
+        return 2
+    with tempfile.TemporaryDirectory(prefix="sloop-embed-") as root:
+        got = Installed(build, os.path.join(root, "root"))
+        if not ok("meson install gives headers, libraries and sloop.pc", got.ok, got.log):
+            return 1
+        shared = got.flags("--cflags", "--libs", "sloop", "libuv")
+        # The archive of the sandbox leans on the insides of the static library: both by name, in that order.
+        server_program = os.path.join(root, "serve")
+        static = ["-Wl,--start-group", got.libdir + "/libsloop-sandbox.a", got.libdir + "/libsloop.a", "-Wl,--end-group"]
+        others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib"]).stdout.split()
+        built = run(["cc", "-std=gnu11", *WARN, *got.flags("--cflags", "sloop"), HERE + "/serve.c", "-o",
+                     server_program, *static, *others])
+        if not ok("the sandbox links from the installed archives", built.returncode == 0, built.stdout):
+            return 1
+        server = Server(server_program)
+        env = dict(os.environ, LD_LIBRARY_PATH=got.libdir, AWS_ENDPOINT_URL=server.url, AWS_REGION="us-east-1",
+                   AWS_ACCESS_KEY_ID="EXAMPLE", AWS_SECRET_ACCESS_KEY="example", HOME=root)
+        env.pop("AWS_PROFILE", None)
+        for name, compiler in LANGUAGES:
+            if not shutil.which(compiler[0]):
+                skip(name, compiler[0] + " is not installed")
+                continue
+            program = os.path.join(root, "print-" + name)
+            built = run([*compiler, *WARN, "-g", HERE + "/print.c", "-o", program, *shared])
+            if not ok("%s: the example compiles without a warning" % name, built.returncode == 0, built.stdout):
+                continue
+            code, lines, err = consume([program], server, env, os.path.join(root, "out-" + name), 30)
+            ok("%s: Ctrl-C ends it with exit code 0 and nothing on stderr" % name, code == 0 and not err, (code, err))
+            check_lines(name, server, lines)
+        under_valgrind(root, server, env)
+        ok("the sandbox stops when its input closes", server.stop() == 0)
+    print("%d passed, %d failed%s" % (len(passed), len(failed), ", %d skipped" % len(skipped) if skipped else ""))
+    return 1 if failed else 0
+
+
+def under_valgrind(root, server, env):
+    program = os.path.join(root, "print-C11")
+    if not shutil.which("valgrind"):
+        return skip("valgrind", "it is not installed")
+    if not os.path.exists(program):
+        return None
+    xml = os.path.join(root, "valgrind.xml")
+    code, lines, err = consume(
+        ["valgrind", "--quiet", "--leak-check=full", "--show-leak-kinds=all", "--num-callers=40", "--xml=yes",
+         "--xml-file=" + xml, "--suppressions=" + HERE + "/valgrind.supp", program],
+        server, env, os.path.join(root, "out-valgrind"), 120)
+    ok("valgrind: exit code 0", code == 0, (code, err))
+    check_lines("valgrind", server, lines)
+    errors, leaks = ours_in_leaks(xml)
+    ok("valgrind: no invalid or uninitialised use", not errors, "\n     ".join(errors))
+    return ok("valgrind: nothing lost, and nothing of ours left", not leaks, "\n     ".join(leaks))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
