@@ -1,0 +1,105 @@
+/* app.c - loop, signals, ticker and standard output of a mode. */
+#include "cli/app.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/say.h"
+#include "host/program.h"
+#include "sloop.h"
+
+static void on_signal(void *arg, int number) {
+  slp_app *app = arg;
+  (void)number;
+  if (app->interrupted) {
+    /* Asked twice: the flags of standard output are restored and nothing else is waited for. */
+    if (app->out) slp_out_close(app->out);
+    _exit(SLP_EXIT_INTERRUPTED);
+  }
+  app->interrupted = 1;
+  app->interrupted_at_us = slp_program_mono_us();
+  if (app->on_interrupt) app->on_interrupt(app);
+}
+
+/* The reader that left is no failure: `stream-tail ... | head` is done when head is. */
+static void tell_out_failed(slp_app *app) {
+  if (app->out_failed) return;
+  app->out_failed = 1;
+  int error = slp_out_error(app->out);
+  if (error != -EPIPE) {
+    app->exit_code = SLP_EXIT_FAILED;
+    slp_say("cannot write to standard output: %s (%s)", sloop_strerror(error), sloop_err_name(error));
+  }
+  if (app->on_out_failed) app->on_out_failed(app);
+}
+
+static void on_out_event(void *arg) {
+  slp_app *app = arg;
+  if (slp_out_error(app->out))
+    tell_out_failed(app);
+  else if (slp_out_waiting_bytes(app->out) == 0 && app->on_written)
+    app->on_written(app);
+}
+
+static void on_tick(void *arg) {
+  slp_app *app = arg;
+  if (app->out && slp_out_error(app->out) && !app->out_failed) tell_out_failed(app);
+  if (app->interrupted && app->on_overdue &&
+      slp_program_mono_us() - app->interrupted_at_us >= SLP_APP_GRACE_MS * 1000u) {
+    void (*overdue)(slp_app *) = app->on_overdue;
+    app->on_overdue = NULL;
+    overdue(app);
+    return;
+  }
+  if (app->on_tick && app->ticker) app->on_tick(app);
+}
+
+int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  app->mem = mem;
+  app->args = args;
+  slp_program_ignore_signal(SIGPIPE);
+  app->loop = slp_loop_new(mem);
+  if (app->loop) {
+    app->out = slp_out_new(mem, app->loop, 1, on_out_event, app);
+    app->signals = slp_signals_new(mem, app->loop, numbers, SLP_COUNT(numbers), on_signal, app);
+    app->ticker = slp_ticker_new(mem, app->loop, SLP_APP_TICK_MS, on_tick, app);
+  }
+  if (app->out && app->signals && app->ticker) return 0;
+  slp_say("no memory or no file descriptors left to start with");
+  app->exit_code = SLP_EXIT_FAILED;
+  slp_app_close(app);
+  return SLP_ENOMEM;
+}
+
+void slp_app_write(slp_app *app, slp_buf *b) {
+  if (b->n == 0 || !app->out || app->out_failed || slp_out_error(app->out)) {
+    slp_buf_free(b);
+    return;
+  }
+  /* An error shows in slp_out_error() and reaches us by on_out_event, or by the next tick. */
+  (void)slp_out_write(app->out, b);
+  slp_buf_free(b);
+}
+
+size_t slp_app_unwritten(const slp_app *app) {
+  return app->out && !slp_out_error(app->out) ? slp_out_waiting_bytes(app->out) : 0;
+}
+
+void slp_app_close(slp_app *app) {
+  if (app->out) slp_out_close(app->out);
+  if (app->signals) slp_signals_close(app->signals);
+  if (app->ticker) slp_ticker_close(app->ticker);
+  app->out = NULL;
+  app->signals = NULL;
+  app->ticker = NULL;
+}
+
+int slp_app_run(slp_app *app) {
+  if (!app->loop) return app->exit_code;
+  slp_loop_run(app->loop);
+  SLP_CHECK(!app->out); /* the loop ended by itself: somebody forgot slp_app_close */
+  SLP_CHECK(slp_loop_free(app->mem, app->loop) == 0);
+  app->loop = NULL;
+  return app->exit_code;
+}

@@ -1,0 +1,44 @@
+/* app.h - the frame every mode runs in: loop, signals, a ticker, standard output, the way out. */
+#ifndef SLP_CLI_APP_H
+#define SLP_CLI_APP_H
+
+#include "base/buf.h"
+#include "cli/args.h"
+#include "cli/exit.h"
+#include "host/process.h"
+
+#define SLP_APP_TICK_MS 100
+#define SLP_APP_GRACE_MS 1500 /* a first Ctrl-C is obeyed within 2 s, whatever is stuck */
+
+typedef struct slp_app slp_app;
+struct slp_app {
+  slp_mem *mem;           /* borrowed */
+  const slp_args *args;   /* borrowed */
+  struct uv_loop_s *loop; /* owned */
+  slp_out *out;           /* owned: standard output */
+  slp_signals *signals;   /* owned */
+  slp_ticker *ticker;     /* owned; does not keep the loop alive */
+  int exit_code;
+  uint8_t interrupted; /* a first signal came */
+  uint8_t out_failed;  /* on_out_failed has been told */
+  uint64_t interrupted_at_us;
+  /* The mode's; NULL is fine. From the loop. */
+  void (*on_interrupt)(slp_app *app);  /* the first signal; the second ends the process */
+  void (*on_overdue)(slp_app *app);    /* SLP_APP_GRACE_MS after it: go now */
+  void (*on_tick)(slp_app *app);       /* every SLP_APP_TICK_MS */
+  void (*on_written)(slp_app *app);    /* everything given to `out` was written */
+  void (*on_out_failed)(slp_app *app); /* once: nothing more can be written; exit_code is set */
+  void *user;
+};
+
+/* 0, or a negative code after telling why on standard error. */
+int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args);
+/* Takes the content of b. Failures arrive by on_out_failed, on a later turn. */
+void slp_app_write(slp_app *app, slp_buf *b);
+size_t slp_app_unwritten(const slp_app *app); /* 0 when writing has failed: nothing is waited for */
+/* Closes what slp_app_open opened, so that the loop can end. Again: ignored. */
+void slp_app_close(slp_app *app);
+/* Runs the loop to its end, frees it, returns the exit code. slp_app_close must come from a callback. */
+int slp_app_run(slp_app *app);
+
+#endif

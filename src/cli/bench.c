@@ -1,0 +1,325 @@
+/* bench.c - measures reading. Without a stream it reads a synthetic one from a sandbox in a child
+ * process, so that the server's work is not measured as ours. */
+#include "cli/bench.h"
+
+#include <stdio.h>
+
+#include "cli/app.h"
+#include "cli/consumer.h"
+#include "cli/names.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "cli/serve.h"
+#include "cli/spread.h"
+#include "host/program.h"
+
+#define DEFAULT_SECONDS 10
+#define OWN_STREAM "bench"
+#define OWN_SHARDS "4"
+#define OWN_RECORD_BYTES 1024
+#define CHILD_START_MS 10000
+
+typedef struct shard_row {
+  uint64_t records, bytes;
+} shard_row;
+
+typedef struct bench {
+  slp_app app;
+  slp_consumer consumer;
+  slp_progress progress;
+  slp_child child; /* pid -1: none */
+  slp_buf url;
+  sloop_opts_t opts;
+  slp_names names;
+  shard_row *rows; /* owned, rows_cap of them */
+  uint32_t rows_cap;
+  slp_spread latency_ms;
+  sloop_stats_t first; /* when measuring began */
+  uint64_t begun_us, first_us, first_cpu_us, end_us, end_cpu_us, child_cpu_us;
+  uint64_t sampled_us;
+  /* Least squares of lag over time: sums of x (s), y (ms), xx, xy. */
+  double lag_n, lag_x, lag_y, lag_xx, lag_xy;
+  uint64_t lag_last_ms;
+  uint8_t measuring, ended;
+} bench;
+
+static void begin_measuring(bench *n) {
+  n->measuring = 1;
+  n->first_us = slp_program_mono_us();
+  n->first_cpu_us = slp_program_cpu_us();
+  n->child_cpu_us = slp_child_cpu_us(&n->child);
+  slp_consumer_stats(&n->consumer, &n->first);
+}
+
+static shard_row *row_of(bench *n, const char *shard) {
+  uint32_t number = slp_names_number(&n->names, shard);
+  if (number == UINT32_MAX) return NULL;
+  if (number >= n->rows_cap) {
+    uint32_t cap = n->rows_cap ? n->rows_cap * 2 : 64;
+    while (cap <= number) cap *= 2;
+    shard_row *rows = slp_realloc(n->app.mem, n->rows, cap * sizeof *rows);
+    if (!rows) return NULL;
+    memset(rows + n->rows_cap, 0, (cap - n->rows_cap) * sizeof *rows);
+    n->rows = rows;
+    n->rows_cap = cap;
+  }
+  return &n->rows[number];
+}
+
+static void on_batch(slp_consumer *c, sloop_batch_t *b) {
+  bench *n = c->user;
+  if (!n->measuring) begin_measuring(n);
+  int64_t now_ms = slp_program_wall_ms();
+  size_t count = sloop_batch_count(b);
+  const char *shard = NULL;
+  shard_row *row = NULL;
+  for (size_t i = 0; i < count; i++) {
+    const sloop_record_t *r = sloop_batch_at(b, i);
+    if (r->shard != shard) {
+      shard = r->shard;
+      row = row_of(n, shard);
+    }
+    if (row) {
+      row->records++;
+      row->bytes += r->data.len;
+    }
+    if (r->arrived_at_ms >= 0)
+      slp_spread_add(&n->latency_ms, now_ms > r->arrived_at_ms ? (uint64_t)(now_ms - r->arrived_at_ms) : 0);
+  }
+  sloop_batch_done(b, count);
+}
+
+static void end_bench(bench *n) {
+  if (n->ended) return;
+  n->ended = 1;
+  n->end_us = slp_program_mono_us();
+  n->end_cpu_us = slp_program_cpu_us();
+  uint64_t child_us = slp_child_cpu_us(&n->child);
+  n->child_cpu_us = child_us > n->child_cpu_us ? child_us - n->child_cpu_us : 0;
+  if (!n->measuring) { /* nothing came: then the time since the start was measured */
+    n->first_us = n->begun_us;
+    n->first_cpu_us = n->end_cpu_us;
+  }
+  slp_consumer_stop(&n->consumer, 0);
+}
+
+static void sample_lag(bench *n) {
+  uint64_t now_us = slp_program_mono_us();
+  if (!n->measuring || now_us - n->sampled_us < 250000u) return;
+  n->sampled_us = now_us;
+  sloop_stats_t st;
+  slp_consumer_stats(&n->consumer, &st);
+  if (st.behind_ms_now == UINT64_MAX) return;
+  double x = (double)(now_us - n->first_us) / 1e6, y = (double)st.behind_ms_now;
+  n->lag_n += 1;
+  n->lag_x += x;
+  n->lag_y += y;
+  n->lag_xx += x * x;
+  n->lag_xy += x * y;
+  n->lag_last_ms = st.behind_ms_now;
+}
+
+static void on_tick(slp_app *app) {
+  bench *n = app->user;
+  if (n->ended) return;
+  slp_progress_tick(&n->progress, &n->consumer);
+  sample_lag(n);
+  uint64_t seconds = app->args->seconds ? app->args->seconds : DEFAULT_SECONDS;
+  uint64_t now_us = slp_program_mono_us();
+  if (now_us - (n->measuring ? n->first_us : n->begun_us) >= seconds * 1000000u) end_bench(n);
+  uint64_t timeout_us = app->args->timeout_ms * 1000u;
+  if (timeout_us && !n->measuring && now_us - n->begun_us >= timeout_us) end_bench(n);
+}
+
+/* ---- the report ----------------------------------------------------------------------------- */
+
+typedef struct figures {
+  double seconds, records, payload_mb, page_mb, calls, cpu_seconds, lag_slope;
+  sloop_stats_t now;
+  uint64_t throttles, retries, late;
+  int slope_known;
+} figures;
+
+static figures work_out(bench *n) {
+  figures f = {0};
+  slp_consumer_stats(&n->consumer, &f.now);
+  f.seconds = (double)(n->end_us - n->first_us) / 1e6;
+  if (f.seconds <= 0) f.seconds = 1e-6;
+  f.records = (double)(f.now.records - n->first.records);
+  f.payload_mb = (double)(f.now.payload_bytes - n->first.payload_bytes) / 1e6;
+  f.page_mb = (double)(f.now.page_bytes - n->first.page_bytes) / 1e6;
+  f.calls = (double)(f.now.calls - n->first.calls);
+  f.throttles = f.now.throttles - n->first.throttles;
+  f.retries = f.now.retries - n->first.retries;
+  f.late = f.now.late - n->first.late;
+  f.cpu_seconds = (double)(n->end_cpu_us - n->first_cpu_us) / 1e6;
+  double d = n->lag_n * n->lag_xx - n->lag_x * n->lag_x;
+  f.slope_known = n->lag_n >= 3 && d > 0;
+  if (f.slope_known) f.lag_slope = (n->lag_n * n->lag_xy - n->lag_x * n->lag_y) / d;
+  return f;
+}
+
+static int report_text(bench *n, const figures *f, slp_buf *b) {
+  const slp_spread *l = &n->latency_ms;
+  int bad = slp_buf_addf(b, "%s: %u shards, %.2f s%s\n", n->opts.stream, n->names.n, f->seconds,
+                         n->child.pid > 0 ? ", from a sandbox in a process of its own" : "");
+  for (uint32_t i = 0; i < n->names.n && i < n->rows_cap && !bad; i++)
+    bad = slp_buf_addf(b, "%s: %.0f records/s, %.2f MB/s\n", n->names.name[i],
+                       (double)n->rows[i].records / f->seconds, (double)n->rows[i].bytes / 1e6 / f->seconds);
+  if (!bad)
+    bad = slp_buf_addf(b,
+                       "total: %.0f records/s, %.2f MB/s of payload, %.2f MB/s of pages, %.1f calls/s, "
+                       "%llu throttles, %llu retries, %llu late\n",
+                       f->records / f->seconds, f->payload_mb / f->seconds, f->page_mb / f->seconds,
+                       f->calls / f->seconds, (unsigned long long)f->throttles,
+                       (unsigned long long)f->retries, (unsigned long long)f->late);
+  if (!bad && f->page_mb > 0)
+    bad = slp_buf_addf(b, "cpu: %.3f s per GB of pages, %.0f %% of a core",
+                       f->cpu_seconds / f->page_mb * 1000, f->cpu_seconds / f->seconds * 100);
+  if (!bad && f->page_mb > 0 && n->child.pid > 0)
+    bad = slp_buf_addf(b, " (the sandbox's process: %.0f %%)",
+                       (double)n->child_cpu_us / 1e6 / f->seconds * 100);
+  if (!bad && f->page_mb > 0) bad = slp_buf_add_char(b, '\n');
+  if (!bad)
+    bad = slp_buf_addf(b, "memory: %.1f MB at most, of that %.1f MB of pages\n",
+                       (double)slp_program_peak_bytes() / 1e6, (double)f->now.held_bytes_peak / 1e6);
+  if (!bad)
+    bad = slp_buf_addf(b, "turns: 99.9 %% within %llu us of CPU, the longest %llu us\n",
+                       (unsigned long long)f->now.turn_us_p999, (unsigned long long)f->now.turn_us_max);
+  if (!bad && f->slope_known)
+    bad = slp_buf_addf(b, "lag: %llu ms at the end, changing by %+.1f ms a second\n",
+                       (unsigned long long)n->lag_last_ms, f->lag_slope);
+  if (!bad && l->n)
+    bad = slp_buf_addf(
+        b,
+        "latency from arrival to callback, ms: 50 %% %llu, 90 %% %llu, 99 %% %llu, 99.9 %% %llu, max %llu\n",
+        (unsigned long long)slp_spread_at(l, 0.5), (unsigned long long)slp_spread_at(l, 0.9),
+        (unsigned long long)slp_spread_at(l, 0.99), (unsigned long long)slp_spread_at(l, 0.999),
+        (unsigned long long)l->max);
+  return bad;
+}
+
+static int report_json(bench *n, const figures *f, slp_buf *b) {
+  const slp_spread *l = &n->latency_ms;
+  int bad = slp_buf_addf(b,
+                         "{\"shards\":%u,\"seconds\":%.3f,\"records_per_s\":%.1f,\"payload_mb_per_s\":%.3f,"
+                         "\"page_mb_per_s\":%.3f,"
+                         "\"calls_per_s\":%.2f,\"throttles\":%llu,\"retries\":%llu,\"late\":%llu,\"cpu_s\":%."
+                         "4f,\"cpu_s_per_gb\":%.4f,",
+                         n->names.n, f->seconds, f->records / f->seconds, f->payload_mb / f->seconds,
+                         f->page_mb / f->seconds, f->calls / f->seconds, (unsigned long long)f->throttles,
+                         (unsigned long long)f->retries, (unsigned long long)f->late, f->cpu_seconds,
+                         f->page_mb > 0 ? f->cpu_seconds / f->page_mb * 1000 : 0.0);
+  if (!bad)
+    bad = slp_buf_addf(
+        b,
+        "\"peak_bytes\":%llu,\"held_bytes_peak\":%llu,\"turn_us_p999\":%llu,\"turn_us_max\":%llu,"
+        "\"lag_ms\":%llu,\"lag_slope_ms_per_s\":%.2f,",
+        (unsigned long long)slp_program_peak_bytes(), (unsigned long long)f->now.held_bytes_peak,
+        (unsigned long long)f->now.turn_us_p999, (unsigned long long)f->now.turn_us_max,
+        (unsigned long long)n->lag_last_ms, f->lag_slope);
+  if (!bad)
+    bad =
+        slp_buf_addf(b, "\"latency_ms\":{\"p50\":%llu,\"p90\":%llu,\"p99\":%llu,\"p999\":%llu,\"max\":%llu}",
+                     (unsigned long long)slp_spread_at(l, 0.5), (unsigned long long)slp_spread_at(l, 0.9),
+                     (unsigned long long)slp_spread_at(l, 0.99), (unsigned long long)slp_spread_at(l, 0.999),
+                     (unsigned long long)l->max);
+  if (!bad) bad = slp_buf_add_z(b, ",\"by_shard\":{");
+  for (uint32_t i = 0; i < n->names.n && i < n->rows_cap && !bad; i++)
+    bad = slp_buf_addf(b, "%s\"%s\":{\"records\":%llu,\"bytes\":%llu}", i ? "," : "", n->names.name[i],
+                       (unsigned long long)n->rows[i].records, (unsigned long long)n->rows[i].bytes);
+  return bad ? bad : slp_buf_add_z(b, "}}\n");
+}
+
+static void leave_if_done(bench *n) {
+  if (n->consumer.closed && n->app.out && slp_app_unwritten(&n->app) == 0) slp_app_close(&n->app);
+}
+
+static void on_closed(slp_consumer *c) {
+  bench *n = c->user;
+  if (!c->failed && n->ended) {
+    slp_buf b;
+    slp_buf_init(&b, n->app.mem, UINT64_C(1) << 28);
+    figures f = work_out(n);
+    int bad = n->app.args->json ? report_json(n, &f, &b) : report_text(n, &f, &b);
+    if (bad) slp_buf_clear(&b);
+    slp_app_write(&n->app, &b);
+    if (n->latency_ms.n == 0 && !n->app.interrupted) {
+      n->app.exit_code = SLP_EXIT_FAILED;
+      slp_say("no record came%s%s",
+              *c->error ? "; the last error: " : "; is anything in the stream? -o oldest reads all",
+              c->error);
+    }
+  }
+  leave_if_done(n);
+}
+
+static void on_written(slp_app *app) { leave_if_done(app->user); }
+static void on_interrupt(slp_app *app) { end_bench(app->user); }
+
+static void on_out_failed(slp_app *app) {
+  end_bench(app->user);
+  leave_if_done(app->user);
+}
+
+static void on_overdue(slp_app *app) {
+  bench *n = app->user;
+  if (n->consumer.closed) slp_app_close(app);
+}
+
+/* ---- the sandbox of our own ----------------------------------------------------------------- */
+
+static int start_own_sandbox(bench *n) {
+  char bytes[64];
+  uint64_t size = n->app.args->synthetic.bytes ? n->app.args->synthetic.bytes : OWN_RECORD_BYTES;
+  snprintf(bytes, sizeof bytes, "sandbox.synthetic_bytes=%llu", (unsigned long long)size);
+  const char *argv[] = {"stream-tail", "-q",
+                        "-M",          OWN_SHARDS,
+                        "-X",          bytes,
+                        "-X",          "sandbox.reads_per_second=0",
+                        "-X",          "sandbox.read_bytes_per_second=0",
+                        OWN_STREAM,    NULL};
+  int r = slp_child_start(&n->child, argv);
+  if (!r) r = slp_child_wait_line(&n->child, "export AWS_ENDPOINT_URL=", CHILD_START_MS, &n->url);
+  if (r) {
+    slp_say("the sandbox's process did not start (%s); name a stream instead", sloop_err_name(r));
+    n->app.exit_code = SLP_EXIT_FAILED;
+    return r;
+  }
+  n->opts.stream = OWN_STREAM;
+  n->opts.endpoint = slp_buf_z(&n->url);
+  n->opts.region = SLP_SANDBOX_REGION;
+  n->opts.creds = slp_sandbox_creds;
+  return 0;
+}
+
+int slp_bench_run(slp_mem *mem, const slp_args *args) {
+  bench *n = SLP_NEW(mem, bench); /* the buckets are too much for a stack */
+  if (!n) return SLP_EXIT_FAILED;
+  n->child = (slp_child){.pid = -1, .in_fd = -1, .out_fd = -1};
+  slp_buf_init(&n->url, mem, 4096);
+  slp_names_init(&n->names, mem);
+  n->opts = args->opts;
+  if (!args->start_given) n->opts.start = SLOOP_OLDEST; /* else there is nothing to be fast at */
+  n->app.mem = mem;
+  n->app.args = args;
+  n->app.user = n->consumer.user = n;
+  n->app.on_interrupt = on_interrupt;
+  n->app.on_overdue = on_overdue;
+  n->app.on_tick = on_tick;
+  n->app.on_written = on_written;
+  n->app.on_out_failed = on_out_failed;
+  n->consumer.on_batch = on_batch;
+  n->consumer.on_closed = on_closed;
+  int r = args->stream ? 0 : start_own_sandbox(n);
+  n->begun_us = slp_program_mono_us();
+  if (!r && slp_app_open(&n->app, mem, args) == 0 && slp_consumer_open(&n->consumer, &n->app, &n->opts) != 0)
+    slp_app_close(&n->app);
+  int code = slp_app_run(&n->app);
+  slp_child_end(&n->child);
+  slp_buf_free(&n->url);
+  slp_names_free(&n->names);
+  slp_free(mem, n->rows);
+  slp_free(mem, n);
+  return code;
+}

@@ -1,0 +1,244 @@
+/* consumer.c - runs a sloop_t for a command. */
+#include "cli/consumer.h"
+
+#include <stdio.h>
+
+#include "cli/say.h"
+#include "host/program.h"
+
+#define TELL_AGAIN_US 5000000u
+/* Tries in a row before a server that never answered properly is given up. With the library's back-off
+ * (full jitter, doubling) this is reached within the connect timeout. */
+#define FIRST_CONTACT_TRIES 6
+
+/* libuv's codes for "there is nobody": numbers are -errno, and -3014..-3000 for names that do not resolve. */
+static int is_unreachable(int code) {
+  return code == -ECONNREFUSED || code == -EHOSTUNREACH || code == -ENETUNREACH || code == -ENETDOWN ||
+         code == -ETIMEDOUT || (code >= -3014 && code <= -3000);
+}
+
+static const char *what_to_do(int code) {
+  if (is_unreachable(code)) return "check the endpoint (-b, AWS_ENDPOINT_URL), the region and the network";
+  switch (code) {
+    case SLOOP_EAUTH:
+      return "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN or AWS_PROFILE";
+    case SLOOP_EACCESS:
+      return "allow kinesis:DescribeStreamSummary, ListShards, GetShardIterator and GetRecords on the stream";
+    case SLOOP_ENOSTREAM: return "check the name and the region (AWS_REGION, -X region=NAME)";
+    case SLOOP_ETLS: return "check the address; for a server of your own: -X ca_bundle=FILE or AWS_CA_BUNDLE";
+    case SLOOP_EOPTION: return "see stream-tail -h and -X list";
+    case SLOOP_ETRIMMED: return "begin later, or with -o oldest";
+    case SLOOP_EREMOTE:
+    case SLOOP_EPROTO: return "is this a Kinesis endpoint, and http or https as it should be?";
+    default: return NULL;
+  }
+}
+
+void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
+  const char *message = e->message && *e->message ? e->message : sloop_strerror(e->code);
+  const char *aws = e->aws_code && *e->aws_code && !strstr(message, e->aws_code) ? e->aws_code : "";
+  int at = snprintf(line, n, "%s (%s%s%s)", message, sloop_err_name(e->code), *aws ? ", " : "", aws);
+  if (at < 0 || (size_t)at >= n) return;
+  if (e->retry_in_ms != UINT64_MAX && !e->fatal) return;
+  const char *hint = what_to_do(e->code);
+  /* The library's own sentence may already say it. */
+  if (hint && !strstr(message, "set ") && !strstr(message, "check "))
+    snprintf(line + at, n - (size_t)at, "; %s", hint);
+}
+
+int slp_consumer_answered(slp_consumer *c) {
+  sloop_stats_t st;
+  slp_consumer_stats(c, &st);
+  return st.pages > 0 || st.records > 0;
+}
+
+void slp_consumer_stats(slp_consumer *c, sloop_stats_t *ret) {
+  memset(ret, 0, sizeof *ret);
+  if (c->s && !c->closed)
+    sloop_stats_get(c->s, ret, sizeof *ret);
+  else
+    *ret = c->last;
+}
+
+/* A server must survive a bad hour; a person at a terminal wants to know at once that the name, the
+ * keys or the address are wrong. So until the first good answer these end the program. */
+static int is_hopeless(slp_consumer *c, const sloop_error_t *e) {
+  if (e->fatal) return 1;
+  sloop_stats_t st;
+  slp_consumer_stats(c, &st);
+  if (st.pages > 0 || st.records > 0) return 0;
+  switch (e->code) {
+    case SLOOP_EAUTH:
+    case SLOOP_EACCESS:
+    case SLOOP_ENOSTREAM:
+    case SLOOP_ETLS:
+    case SLOOP_EOPTION:
+    case SLOOP_EREFUSED: return 1;
+    case SLOOP_ETHROTTLE:
+    case SLOOP_ESTREAMBUSY: return 0;
+    default: break;
+  }
+  if (st.shards_now > 0) return 0; /* the listing was answered: this is a bad moment, not a bad address */
+  if (is_unreachable(e->code)) return 1;
+  return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500;
+}
+
+/* Tells an error unless the same kind was told lately. */
+static void tell(slp_consumer *c, int code) {
+  if (c->app->args->quiet) return;
+  uint64_t now_us = slp_program_mono_us();
+  size_t at = 0;
+  for (size_t i = 0; i < SLP_TOLD_MAX; i++) {
+    if (c->told[i].code == code) {
+      at = i;
+      break;
+    }
+    if (c->told[i].at_us < c->told[at].at_us) at = i; /* else the oldest makes room */
+  }
+  if (c->told[at].code != code) {
+    c->told[at].code = code;
+    c->told[at].kept_back = 0;
+    c->told[at].at_us = 0;
+  }
+  if (c->told[at].at_us && now_us - c->told[at].at_us < TELL_AGAIN_US) {
+    c->told[at].kept_back++;
+    return;
+  }
+  if (c->told[at].kept_back)
+    slp_say_if_room("%s (and %u more like it)", c->error, c->told[at].kept_back);
+  else
+    slp_say_if_room("%s", c->error);
+  c->told[at].kept_back = 0;
+  c->told[at].at_us = now_us;
+}
+
+static void on_closed(sloop_t *s, int status, void *arg) {
+  slp_consumer *c = arg;
+  (void)s;
+  (void)status;
+  c->s = NULL;
+  c->closed = 1;
+  c->on_closed(c);
+}
+
+static void close_now(slp_consumer *c) {
+  if (!c->s || c->closed) return;
+  sloop_stats_get(c->s, &c->last, sizeof c->last);
+  sloop_close(c->s, on_closed, c);
+}
+
+void slp_consumer_fail(slp_consumer *c, int exit_code, const char *why) {
+  if (c->failed) return;
+  c->failed = 1;
+  c->app->exit_code = exit_code;
+  slp_say("%s", why);
+  c->stopping = 1;
+  close_now(c);
+}
+
+static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
+  slp_consumer *c = arg;
+  (void)s;
+  if (c->failed) return;
+  int hopeless = is_hopeless(c, e);
+  sloop_error_t shown = *e;
+  if (hopeless) shown.retry_in_ms = UINT64_MAX; /* so that the line says what to do */
+  slp_error_line(&shown, c->error, sizeof c->error);
+  if (e->fatal || (hopeless && !c->stopping))
+    slp_consumer_fail(c, SLP_EXIT_FAILED, c->error);
+  else if (!c->stopping)
+    tell(c, e->code);
+}
+
+static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
+  slp_consumer *c = arg;
+  (void)s;
+  if (c->stopping || !c->on_batch)
+    sloop_batch_done(b, 0);
+  else
+    c->on_batch(c, b);
+}
+
+static void on_tip(sloop_t *s, void *arg) {
+  slp_consumer *c = arg;
+  (void)s;
+  if (!c->stopping && c->on_tip) c->on_tip(c);
+}
+
+static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+  slp_consumer *c = arg;
+  (void)s;
+  const char *text = "";
+  switch (what) {
+    case SLOOP_SHARD_OPENED: text = "reading begins"; break;
+    case SLOOP_SHARD_ENDED: text = "read to its end"; break;
+    case SLOOP_SHARD_STOPPED:
+      text = "given up";
+      c->shards_stopped++;
+      break;
+  }
+  if (c->app->args->quiet) return;
+  if (what == SLOOP_SHARD_STOPPED || c->app->args->verbose) slp_say_if_room("%s: %s", shard, text);
+}
+
+static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
+  slp_consumer *c = arg;
+  (void)s;
+  c->losses++;
+  snprintf(c->error, sizeof c->error, "%s: %s", loss->shard, loss->message);
+  if (c->app->args->fail_on_loss && !c->stopping)
+    slp_consumer_fail(c, SLP_EXIT_LOSS, c->error);
+  else if (!c->stopping)
+    tell(c, SLOOP_ETRIMMED);
+}
+
+static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
+  slp_consumer *c = arg;
+  (void)s;
+  (void)level; /* the library has already left out what is below log_level */
+  if (!c->app->args->quiet) slp_say_if_room("%s", line);
+}
+
+int slp_consumer_open_idle(slp_consumer *c, slp_app *app, const sloop_opts_t *o) {
+  sloop_opts_t opts = *o;
+  c->app = app;
+  opts.arg = c;
+  opts.on_batch = on_batch;
+  opts.on_tip = on_tip;
+  opts.on_shard = on_shard;
+  opts.on_loss = on_loss;
+  opts.on_error = on_error;
+  /* Warnings come as errors too; log lines are for -vv and for who set log_level. */
+  opts.on_log = opts.log_level > SLOOP_LOG_WARN ? on_log : NULL;
+  char why[160] = "";
+  int r = sloop_open(&c->s, app->loop, &opts, why);
+  if (!r) return 0;
+  c->s = NULL;
+  slp_say("%s", *why ? why : sloop_strerror(r));
+  app->exit_code = r == SLOOP_EOPTION ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
+  return r;
+}
+
+int slp_consumer_open(slp_consumer *c, slp_app *app, const sloop_opts_t *o) {
+  int r = slp_consumer_open_idle(c, app, o);
+  if (r) return r;
+  r = sloop_start(c->s);
+  SLP_CHECK(r == 0 || r == SLP_ENOMEM);
+  if (!r) return 0;
+  slp_say("no memory to start with");
+  app->exit_code = SLP_EXIT_FAILED;
+  sloop_close(c->s, NULL, NULL);
+  c->s = NULL;
+  return r;
+}
+
+static void on_stopped(sloop_t *s, int status, void *arg) {
+  (void)s;
+  if (status != SLP_ECANCELED) close_now(arg); /* canceled: the close is already under way */
+}
+
+void slp_consumer_stop(slp_consumer *c, uint64_t limit_ms) {
+  if (c->stopping || !c->s) return;
+  c->stopping = 1;
+  if (sloop_stop(c->s, limit_ms, on_stopped, c) != 0) close_now(c);
+}

@@ -1,0 +1,283 @@
+/* demo.c - shows the whole thing at work and checks it against the producer's own book (ledger.h),
+ * not against what the library says of itself. */
+#include "cli/demo.h"
+
+#include <stdio.h>
+
+#include "cli/app.h"
+#include "cli/consumer.h"
+#include "cli/ledger.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "cli/serve.h"
+#include "cli/show.h"
+#include "host/program.h"
+#include "sloop_sandbox.h"
+
+#define STREAM "demo"
+#define SHARDS 4
+#define DEFAULT_SECONDS 8
+#define RECORDS_MIN 12000 /* put in all, however short the time is */
+#define RATE_MIN 2000     /* records a second */
+#define PUT_EVERY_MS 10
+#define PUTS_A_TICK_MAX 1000
+#define SHOW_EVERY 400 /* records: about one in so many is printed */
+#define WAIT_FOR_REST_US 15000000u
+
+typedef struct demo {
+  slp_app app;
+  slp_consumer consumer;
+  slp_progress progress;
+  slp_ledger ledger;
+  sloop_sandbox_t *box; /* owned */
+  slp_ticker *producer; /* owned */
+  uint64_t begun_us, produce_us, produced_at_us;
+  uint64_t rate;
+  uint64_t put;   /* confirmed puts */
+  uint64_t late;  /* flagged by the library; shown beside our own count */
+  uint32_t stage; /* 0: before the split, 1: before the merge, 2: after */
+  uint8_t produced, ended, terminal;
+} demo;
+
+static void mix(uint64_t *x) { /* splitmix64's finaliser: keys that hash apart, the same every time */
+  *x = (*x ^ *x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  *x = (*x ^ *x >> 27) * UINT64_C(0x94d049bb133111eb);
+  *x ^= *x >> 31;
+}
+
+static void end_demo(demo *d) {
+  if (d->ended) return;
+  d->ended = 1;
+  if (d->producer) slp_ticker_close(d->producer);
+  d->producer = NULL;
+  slp_consumer_stop(&d->consumer, 500);
+}
+
+/* 0: taken; 1: not now (a change is under way, a limit); negative: broken. */
+static int put_one(demo *d) {
+  uint64_t user = d->put;
+  mix(&user);
+  char key[32], data[160], seq[130], shard[129];
+  static const char *const open_now[] = {"4", "5", "4"};
+  int key_n = snprintf(key, sizeof key, "user-%llu", (unsigned long long)(user % 5000));
+  int data_n = snprintf(data, sizeof data, "{\"n\":%llu,\"user\":\"%s\",\"shards\":%s}",
+                        (unsigned long long)d->put, key, open_now[d->ledger.phase < 2 ? d->ledger.phase : 2]);
+  int r = sloop_sandbox_put(d->box, STREAM, key, (size_t)key_n, data, (size_t)data_n, seq, shard);
+  if (r) return 1;
+  int is_new;
+  r = slp_ledger_put(&d->ledger, shard, seq, &is_new);
+  if (r) return r;
+  d->put++;
+  return 0;
+}
+
+static int is_due(const demo *d, uint64_t now_us, uint64_t part) {
+  return now_us - d->begun_us >= d->produce_us * part / 3;
+}
+
+/* Split and merge are tried again at every tick until the sandbox takes them. */
+static void reshard(demo *d, uint64_t now_us) {
+  if (d->stage == 0 && is_due(d, now_us, 1)) {
+    if (sloop_sandbox_split(d->box, STREAM, "shardId-000000000001", NULL) != 0) return;
+    (void)slp_ledger_change(&d->ledger, "shardId-000000000001",
+                            NULL); /* unknown only if never put to: no parent */
+    d->stage = 1;
+  } else if (d->stage == 1 && is_due(d, now_us, 2) && d->ledger.phase == 1) {
+    /* The upper half of what was split and its neighbour: a grandchild with parents of two generations. */
+    if (sloop_sandbox_merge(d->box, STREAM, "shardId-000000000005", "shardId-000000000002") != 0) return;
+    (void)slp_ledger_change(&d->ledger, "shardId-000000000005", "shardId-000000000002");
+    d->stage = 2;
+  }
+}
+
+static void on_produce(void *arg) {
+  demo *d = arg;
+  if (d->produced || d->ended) return;
+  uint64_t now_us = slp_program_mono_us();
+  uint64_t wanted = (now_us - d->begun_us) * d->rate / 1000000u;
+  reshard(d, now_us);
+  for (int i = 0; i < PUTS_A_TICK_MAX && d->put < wanted; i++) {
+    int r = put_one(d);
+    if (r < 0) {
+      slp_consumer_fail(&d->consumer, SLP_EXIT_FAILED, "no memory");
+      return;
+    }
+    if (r) break;
+  }
+  if (!is_due(d, now_us, 3) || d->put < RECORDS_MIN) return;
+  d->produced = 1;
+  d->produced_at_us = now_us;
+}
+
+static void show(demo *d, const sloop_record_t *r) {
+  slp_buf b;
+  slp_buf_init(&b, d->app.mem, 1 << 16);
+  if (slp_show_terminal(&b, r, d->terminal) != 0) slp_buf_clear(&b);
+  slp_app_write(&d->app, &b);
+}
+
+static void on_batch(slp_consumer *c, sloop_batch_t *b) {
+  demo *d = c->user;
+  size_t n = sloop_batch_count(b);
+  for (size_t i = 0; i < n; i++) {
+    const sloop_record_t *r = sloop_batch_at(b, i);
+    slp_ledger_read(&d->ledger, r->shard, r->seq.base, r->seq.len, r->arrived_at_ms);
+    if (r->flags & SLOOP_REC_LATE) d->late++;
+    if (d->ledger.read % SHOW_EVERY == 1 && !d->app.args->quiet) show(d, r);
+  }
+  sloop_batch_done(b, n);
+}
+
+static void on_tip(slp_consumer *c) {
+  demo *d = c->user;
+  /* Every shard is at its tip: whatever was to come twice has come. */
+  if (d->produced && d->ledger.read >= d->ledger.put) end_demo(d);
+}
+
+static void on_tick(slp_app *app) {
+  demo *d = app->user;
+  slp_progress_tick(&d->progress, &d->consumer);
+  if (!d->produced || d->ended) return;
+  uint64_t waited_us = slp_program_mono_us() - d->produced_at_us;
+  if ((d->ledger.read >= d->ledger.put && waited_us >= 3000000u) || waited_us >= WAIT_FOR_REST_US)
+    end_demo(d);
+}
+
+/* ---- the verdict ---------------------------------------------------------------------------- */
+
+static int is_proven(const demo *d) {
+  const slp_ledger *l = &d->ledger;
+  return slp_ledger_proven(l) && l->put >= 10000 && l->phase == 2 && slp_ledger_width(l, 0) == 4 &&
+         slp_ledger_width(l, 1) == 5 && slp_ledger_width(l, 2) == 4 && l->children == 3;
+}
+
+static void print_verdict(demo *d) {
+  const slp_ledger *l = &d->ledger;
+  slp_buf b;
+  slp_buf_init(&b, d->app.mem, 1 << 16);
+  int bad = slp_buf_addf(
+      &b, "%llu records put, %llu records read through %u, %u and %u shards (%llu, %llu and %llu)\n",
+      (unsigned long long)l->put, (unsigned long long)l->read, slp_ledger_width(l, 0), slp_ledger_width(l, 1),
+      slp_ledger_width(l, 2), (unsigned long long)l->read_in[0], (unsigned long long)l->read_in[1],
+      (unsigned long long)l->read_in[2]);
+  if (!bad)
+    bad = slp_buf_addf(&b, "in each of %u shards: %llu missing, %llu out of order, twice or unknown\n",
+                       l->names.n, (unsigned long long)slp_ledger_missing(l), (unsigned long long)l->wrong);
+  if (!bad)
+    bad = slp_buf_addf(&b, "across shards: %llu read after one that arrived later (flagged late: %llu)\n",
+                       (unsigned long long)l->time_back, (unsigned long long)d->late);
+  if (!bad)
+    bad =
+        slp_buf_addf(&b, "%u children of a split and a merge: %llu records read before their parents' last\n",
+                     l->children, (unsigned long long)l->child_early);
+  if (!bad)
+    bad = slp_buf_addf(&b, "%s\n",
+                       is_proven(d) ? "proven: everything once, in order, parents before children, over HTTP"
+                                    : "NOT proven");
+  if (bad) slp_buf_clear(&b);
+  slp_app_write(&d->app, &b);
+  if (is_proven(d)) return;
+  d->app.exit_code = SLP_EXIT_FAILED;
+  if (d->app.interrupted)
+    slp_say("interrupted before the end: nothing was proven");
+  else
+    slp_say("the demo did not prove what it should; run it with -vv and report what it prints");
+}
+
+static void leave_if_done(demo *d) {
+  if (d->consumer.closed && !d->box && d->app.out && slp_app_unwritten(&d->app) == 0) slp_app_close(&d->app);
+}
+
+static void on_box_gone(void *arg) {
+  demo *d = arg;
+  d->box = NULL;
+  leave_if_done(d);
+}
+
+static void on_closed(slp_consumer *c) {
+  demo *d = c->user;
+  if (d->producer) slp_ticker_close(d->producer);
+  d->producer = NULL;
+  if (!c->failed) print_verdict(d);
+  slp_progress_end(c);
+  sloop_sandbox_stop(d->box, on_box_gone, d);
+}
+
+static void on_written(slp_app *app) { leave_if_done(app->user); }
+static void on_interrupt(slp_app *app) { end_demo(app->user); }
+
+static void on_out_failed(slp_app *app) {
+  end_demo(app->user);
+  leave_if_done(app->user);
+}
+
+static void on_overdue(slp_app *app) {
+  demo *d = app->user;
+  if (d->consumer.closed) slp_app_close(app);
+}
+
+/* ---- start ---------------------------------------------------------------------------------- */
+
+static int start_box(demo *d) {
+  sloop_sandbox_opts_t o = d->app.args->sandbox;
+  o.write_records_per_second = 0; /* the producer may catch up after a hiccup of the machine */
+  o.write_bytes_per_second = 0;
+  int r = sloop_sandbox_start(&d->box, d->app.loop, &o);
+  if (!r) r = sloop_sandbox_stream(d->box, STREAM, SHARDS);
+  if (!r) return 0;
+  slp_say("the sandbox did not start: %s (%s)", sloop_strerror(r), sloop_err_name(r));
+  d->app.exit_code = SLP_EXIT_FAILED;
+  return r;
+}
+
+static int start_consumer(demo *d) {
+  sloop_opts_t o = d->app.args->opts;
+  o.stream = STREAM;
+  o.endpoint = sloop_sandbox_url(d->box);
+  o.region = SLP_SANDBOX_REGION;
+  o.creds = slp_sandbox_creds;
+  o.start = SLOOP_OLDEST;
+  o.poll_ms = 250; /* nobody else reads this stream */
+  if (!d->app.args->order_wait_given) o.order_wait_ms = UINT32_MAX;
+  return slp_consumer_open(&d->consumer, &d->app, &o);
+}
+
+static void give_up(demo *d) {
+  if (d->producer) slp_ticker_close(d->producer);
+  d->producer = NULL;
+  if (d->box) sloop_sandbox_stop(d->box, NULL, NULL);
+  d->box = NULL;
+  slp_app_close(&d->app);
+}
+
+int slp_demo_run(slp_mem *mem, const slp_args *args) {
+  demo d = {.terminal = (uint8_t)slp_is_terminal(1)};
+  slp_ledger_init(&d.ledger, mem);
+  d.app.user = d.consumer.user = &d;
+  d.app.on_interrupt = on_interrupt;
+  d.app.on_overdue = on_overdue;
+  d.app.on_tick = on_tick;
+  d.app.on_written = on_written;
+  d.app.on_out_failed = on_out_failed;
+  d.consumer.on_batch = on_batch;
+  d.consumer.on_tip = on_tip;
+  d.consumer.on_closed = on_closed;
+  uint64_t seconds = args->seconds ? args->seconds : DEFAULT_SECONDS;
+  d.produce_us = (seconds > 2 ? seconds - 1 : seconds) * 1000000u; /* the rest is for reading the tip */
+  d.rate = RECORDS_MIN * UINT64_C(1000000) / d.produce_us + 1;
+  if (d.rate < RATE_MIN) d.rate = RATE_MIN;
+  if (slp_app_open(&d.app, mem, args) == 0) {
+    int r = start_box(&d);
+    d.begun_us = slp_program_mono_us();
+    if (!r) d.producer = slp_ticker_new(mem, d.app.loop, PUT_EVERY_MS, on_produce, &d);
+    if (!r && !d.producer) r = SLP_ENOMEM;
+    if (!r) r = start_consumer(&d);
+    if (r) {
+      if (!d.app.exit_code) d.app.exit_code = SLP_EXIT_FAILED;
+      give_up(&d);
+    }
+  }
+  int code = slp_app_run(&d.app);
+  slp_ledger_free(&d.ledger);
+  return code;
+}

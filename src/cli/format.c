@@ -1,0 +1,178 @@
+/* format.c - compiles a format string into steps and runs them. */
+#include "cli/format.h"
+
+#include <stdio.h>
+
+typedef enum {
+  LITERAL,
+  PAYLOAD,
+  PAYLOAD_LEN,
+  PAYLOAD_LEN_BE,
+  KEY,
+  KEY_LEN,
+  TIME,
+  STREAM,
+  SHARD,
+  SEQ,
+  SUB,
+  BEHIND
+} op;
+
+typedef struct step {
+  op op;
+  size_t from, n; /* LITERAL: bytes of the format's text */
+} step;
+
+struct slp_format {
+  slp_mem *mem;
+  char *text;  /* owned: all literal bytes, unescaped */
+  step *steps; /* owned */
+  size_t steps_n, text_n;
+};
+
+static const struct {
+  char token;
+  op op;
+} tokens[] = {
+    {'s', PAYLOAD}, {'S', PAYLOAD_LEN}, {'R', PAYLOAD_LEN_BE}, {'k', KEY},
+    {'K', KEY_LEN}, {'T', TIME},        {'t', STREAM},         {'p', SHARD},
+    {'o', SEQ},     {'u', SUB},         {'l', BEHIND},
+};
+
+static void add_literal(slp_format *f, char c) {
+  step *last = f->steps_n ? &f->steps[f->steps_n - 1] : NULL;
+  if (!last || last->op != LITERAL) {
+    last = &f->steps[f->steps_n++];
+    *last = (step){LITERAL, f->text_n, 0};
+  }
+  f->text[f->text_n++] = c;
+  last->n++;
+}
+
+static int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+static int refuse(char why[200], slp_str text, size_t at, const char *all) {
+  char shown[8];
+  unsigned char c = at + 1 < text.n ? (unsigned char)text.p[at + 1] : 0;
+  if (at + 1 >= text.n)
+    snprintf(shown, sizeof shown, "%c", text.p[at]);
+  else if (c >= 0x20 && c < 0x7f)
+    snprintf(shown, sizeof shown, "%c%c", text.p[at], c);
+  else
+    snprintf(shown, sizeof shown, "%c<%02X>", text.p[at], c);
+  snprintf(why, 200, "-f: unknown token %s at character %zu of the format; known are %s", shown, at + 1, all);
+  return SLP_EINVAL;
+}
+
+/* Reads the escape at text.p[at] == '\\'. Returns the characters it took, or 0 when it is none. */
+static size_t read_escape(slp_str text, size_t at, char *ret) {
+  if (at + 1 >= text.n) return 0;
+  switch (text.p[at + 1]) {
+    case 'n': *ret = '\n'; return 2;
+    case 'r': *ret = '\r'; return 2;
+    case 't': *ret = '\t'; return 2;
+    case '0': *ret = 0; return 2;
+    case '\\': *ret = '\\'; return 2;
+    case 'x': break;
+    default: return 0;
+  }
+  if (at + 3 >= text.n) return 0;
+  int high = hex_value(text.p[at + 2]), low = hex_value(text.p[at + 3]);
+  if (high < 0 || low < 0) return 0;
+  *ret = (char)(unsigned char)(high * 16 + low);
+  return 4;
+}
+
+/* Returns the characters taken (2), or 0 when there is no such token. */
+static size_t read_token(slp_format *f, slp_str text, size_t at) {
+  if (at + 1 >= text.n) return 0;
+  char c = text.p[at + 1];
+  if (c == '%') {
+    add_literal(f, '%');
+    return 2;
+  }
+  for (size_t i = 0; i < SLP_COUNT(tokens); i++) {
+    if (tokens[i].token != c) continue;
+    f->steps[f->steps_n++] = (step){.op = tokens[i].op};
+    return 2;
+  }
+  return 0;
+}
+
+static int compile(slp_format *f, slp_str text, char why[200]) {
+  for (size_t at = 0; at < text.n;) {
+    char c = text.p[at];
+    if (c == '%') {
+      size_t took = read_token(f, text, at);
+      if (!took) return refuse(why, text, at, "%s %S %R %k %K %T %t %p %o %u %l %%");
+      at += took;
+    } else if (c == '\\') {
+      size_t took = read_escape(text, at, &c);
+      if (!took) return refuse(why, text, at, "\\n \\r \\t \\0 \\\\ \\xXX");
+      add_literal(f, c);
+      at += took;
+    } else {
+      add_literal(f, c);
+      at++;
+    }
+  }
+  return 0;
+}
+
+int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]) {
+  slp_format *f = SLP_NEW(mem, slp_format);
+  if (!f) return SLP_ENOMEM;
+  f->mem = mem;
+  /* Every step and every literal byte takes at least one character of the text. */
+  f->text = slp_alloc(mem, text.n);
+  f->steps = slp_zalloc_n(mem, text.n ? text.n : 1, sizeof *f->steps);
+  int r = f->text && f->steps ? compile(f, text, why) : SLP_ENOMEM;
+  if (r) {
+    slp_format_free(f);
+    return r;
+  }
+  *ret = f;
+  return 0;
+}
+
+void slp_format_free(slp_format *f) {
+  if (!f) return;
+  slp_free(f->mem, f->text);
+  slp_free(f->mem, f->steps);
+  slp_free(f->mem, f);
+}
+
+static int add_length(slp_buf *b, size_t n) {
+  uint32_t v = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+  unsigned char bytes[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16), (unsigned char)(v >> 8),
+                            (unsigned char)v};
+  return slp_buf_add(b, bytes, sizeof bytes);
+}
+
+int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int64_t behind_ms) {
+  for (size_t i = 0; i < f->steps_n; i++) {
+    const step *s = &f->steps[i];
+    int bad = 0;
+    switch (s->op) {
+      case LITERAL: bad = slp_buf_add(b, f->text + s->from, s->n); break;
+      case PAYLOAD: bad = slp_buf_add(b, r->data.base, r->data.len); break;
+      case PAYLOAD_LEN: bad = slp_buf_add_u64(b, r->data.len); break;
+      case PAYLOAD_LEN_BE: bad = add_length(b, r->data.len); break;
+      case KEY: bad = slp_buf_add(b, r->key.base, r->key.len); break;
+      case KEY_LEN: bad = slp_buf_add_u64(b, r->key.len); break;
+      case TIME: bad = slp_buf_add_i64(b, r->arrived_at_ms); break;
+      case STREAM: bad = slp_buf_add_z(b, r->stream); break;
+      case SHARD: bad = slp_buf_add_z(b, r->shard); break;
+      case SEQ: bad = slp_buf_add(b, r->seq.base, r->seq.len); break;
+      case SUB: bad = slp_buf_add_u64(b, r->sub); break;
+      case BEHIND: bad = slp_buf_add_i64(b, behind_ms); break;
+    }
+    if (bad) return bad;
+  }
+  return 0;
+}

@@ -1,0 +1,210 @@
+/* knobs.c - the table behind -X. */
+#include "cli/knobs.h"
+
+#include <stdio.h>
+
+#include "base/num.h"
+
+typedef enum { U16, U32, U64, I64, FLAG, TEXT, CHOICE } knob_kind;
+
+typedef struct knob {
+  const char *name;
+  knob_kind kind;
+  size_t at; /* in slp_args */
+  uint64_t min, max;
+  const char *unit; /* CHOICE: the words, in the order of their values from 1 on */
+  const char *meaning;
+} knob;
+
+#define OPT(field) offsetof(slp_args, opts.field)
+#define BOX(field) offsetof(slp_args, sandbox.field)
+#define SYN(field) offsetof(slp_args, synthetic.field)
+
+static const knob knobs[] = {
+    {"region", TEXT, OPT(region), 0, 0, "name", "AWS region; else the ARN's, AWS_REGION, the profile's"},
+    {"profile", TEXT, OPT(profile), 0, 0, "name", "profile in ~/.aws; else AWS_PROFILE or default"},
+    {"endpoint", TEXT, OPT(endpoint), 0, 0, "URL", "the same as -b"},
+    {"ca_bundle", TEXT, OPT(ca_bundle), 0, 0, "file",
+     "certificates to trust; else AWS_CA_BUNDLE or the system's"},
+    {"user_agent", TEXT, OPT(user_agent), 0, 0, "text", "what we call ourselves; else sloop/VERSION"},
+    {"order_wait_ms", U32, OPT(order_wait_ms), 0, UINT32_MAX, "ms",
+     "how long a failing shard may hold the others back; max: for ever (with -e and -c)"},
+    {"poll_ms", U32, OPT(poll_ms), 1, UINT32_MAX, "ms",
+     "between calls at a shard's tip; the service's floor is 200"},
+    {"fetch_records_max", U32, OPT(fetch_records_max), 1, 10000, "records", "asked for in one call"},
+    {"held_bytes_max", U64, OPT(held_bytes_max), 1, UINT64_MAX, "bytes", "fetched and not yet printed"},
+    {"held_batches_max", U32, OPT(held_batches_max), 1, UINT32_MAX, "batches", "being printed at once"},
+    {"batch_records_max", U32, OPT(batch_records_max), 1, UINT32_MAX, "records", "in one batch"},
+    {"batch_bytes_max", U32, OPT(batch_bytes_max), 1, UINT32_MAX, "bytes", "of payload in one batch"},
+    {"in_flight_max", U32, OPT(in_flight_max), 1, UINT32_MAX, "calls", "at once"},
+    {"list_ms", U32, OPT(list_ms), 1, UINT32_MAX, "ms", "between listings of the shards"},
+    {"stats_ms", U32, OPT(stats_ms), 0, UINT32_MAX, "ms", "between progress lines of -v; 0: 1000"},
+    {"on_trimmed", CHOICE, OPT(on_trimmed), 0, 0, "stop|continue",
+     "a shard whose position is no longer kept"},
+    {"log_level", CHOICE, OPT(log_level), 0, 0, "error|warn|info|debug",
+     "what the library tells on standard error"},
+    {"sandbox.port", U16, BOX(port), 0, 65535, "port", "to listen on; 0: any free one"},
+    {"sandbox.address", TEXT, BOX(address), 0, 0, "address", "to listen on; loopback only"},
+    {"sandbox.iterator_ms", U32, BOX(iterator_ms), 1, UINT32_MAX, "ms", "how long a shard iterator lives"},
+    {"sandbox.next_token_ms", U32, BOX(next_token_ms), 1, UINT32_MAX, "ms",
+     "how long a ListShards token lives"},
+    {"sandbox.change_ms", U32, BOX(change_ms), 0, UINT32_MAX, "ms", "how long create, split and merge take"},
+    {"sandbox.reads_per_second", U32, BOX(reads_per_second), 0, UINT32_MAX, "calls", "a shard; 0: no limit"},
+    {"sandbox.read_bytes_per_second", U64, BOX(read_bytes_per_second), 0, UINT64_MAX, "bytes",
+     "a shard; 0: no limit"},
+    {"sandbox.write_bytes_per_second", U64, BOX(write_bytes_per_second), 0, UINT64_MAX, "bytes",
+     "a shard; 0: no limit"},
+    {"sandbox.write_records_per_second", U32, BOX(write_records_per_second), 0, UINT32_MAX, "records",
+     "a shard; 0: no limit"},
+    {"sandbox.list_page_max", U32, BOX(list_page_max), 1, UINT32_MAX, "shards",
+     "in one answer of ListShards"},
+    {"sandbox.access_key", TEXT, BOX(access_key), 0, 0, "text", "with secret_key: signatures are checked"},
+    {"sandbox.secret_key", TEXT, BOX(secret_key), 0, 0, "text", "see access_key"},
+    {"sandbox.session_token", TEXT, BOX(session_token), 0, 0, "text", "requests must carry it"},
+    {"sandbox.clock_offset_ms", I64, BOX(clock_offset_ms), 0, 0, "ms", "its clock goes that much ahead"},
+    {"sandbox.cbor_indefinite", FLAG, BOX(cbor_indefinite), 0, 1, "0|1",
+     "CBOR without lengths, as the service's"},
+    {"sandbox.synthetic_bytes", U64, SYN(bytes), 0, 1048576, "bytes",
+     "the stream of -M has computed records of this size; 0: ordinary"},
+    {"sandbox.synthetic_records", U64, SYN(records), 1, UINT64_MAX, "records", "a shard; max: without end"},
+    {"sandbox.synthetic_rate", U64, SYN(rate), 0, UINT64_MAX, "records",
+     "a second and shard; 0: all there from the beginning"},
+    {"sandbox.synthetic_seed", U64, SYN(seed), 0, UINT64_MAX, "number", "of the computed payloads"},
+};
+
+static int refuse(const knob *k, slp_str value, char why[200]) {
+  int n = (int)(value.n < 60 ? value.n : 60);
+  if (k->kind == CHOICE || k->kind == FLAG)
+    snprintf(why, 200, "-X %s: \"%.*s\" is not one of %s", k->name, n, value.p, k->unit);
+  else if (k->kind == I64)
+    snprintf(why, 200, "-X %s: \"%.*s\" is not a whole number", k->name, n, value.p);
+  else if (k->max == UINT64_MAX)
+    snprintf(why, 200, "-X %s: \"%.*s\" is not a whole number from %llu on", k->name, n, value.p,
+             (unsigned long long)k->min);
+  else
+    snprintf(why, 200, "-X %s: \"%.*s\" is not a whole number from %llu to %llu", k->name, n, value.p,
+             (unsigned long long)k->min, (unsigned long long)k->max);
+  return SLP_EINVAL;
+}
+
+/* The place of `value` in "one|two|three", from 1 on; 0: not there. */
+static int find_choice(const char *choices, slp_str value) {
+  for (int place = 1;; place++) {
+    size_t n = strcspn(choices, "|");
+    if (slp_str_eq((slp_str){choices, n}, value)) return place;
+    if (!choices[n]) return 0;
+    choices += n + 1;
+  }
+}
+
+static slp_str choice_name(const char *choices, int place) {
+  for (; place > 1; place--) {
+    choices += strcspn(choices, "|");
+    if (*choices) choices++;
+  }
+  return (slp_str){choices, strcspn(choices, "|")};
+}
+
+static int store(slp_args *a, const knob *k, slp_str value) {
+  char *to = (char *)a + k->at;
+  uint64_t u = 0;
+  int64_t i = 0;
+  int v;
+  switch (k->kind) {
+    case TEXT: memcpy(to, &value.p, sizeof value.p); return 0;
+    case CHOICE:
+      v = find_choice(k->unit, value);
+      if (!v) return SLP_EINVAL;
+      memcpy(to, &v, sizeof v);
+      return 0;
+    case I64:
+      if (slp_parse_i64(value, &i) != 0) return SLP_EINVAL;
+      memcpy(to, &i, sizeof i);
+      return 0;
+    case FLAG:
+    case U16:
+    case U32:
+    case U64: break;
+  }
+  if (slp_str_is(value, "max"))
+    u = k->max;
+  else if (slp_parse_u64(value, &u) != 0 || u < k->min || u > k->max)
+    return SLP_EINVAL;
+  if (k->kind == U16) memcpy(to, &(uint16_t){(uint16_t)u}, sizeof(uint16_t));
+  if (k->kind == U32) memcpy(to, &(uint32_t){(uint32_t)u}, sizeof(uint32_t));
+  if (k->kind == U64) memcpy(to, &u, sizeof u);
+  if (k->kind == FLAG) memcpy(to, &(int){(int)u}, sizeof(int));
+  return 0;
+}
+
+int slp_knob_set(slp_args *a, slp_str setting, char why[200]) {
+  _Static_assert(sizeof(sloop_trimmed_kind) == sizeof(int) && sizeof(sloop_log_level) == sizeof(int),
+                 "choices are stored as int");
+  const char *equals = memchr(setting.p, '=', setting.n);
+  slp_str name = {setting.p, equals ? (size_t)(equals - setting.p) : setting.n};
+  for (size_t i = 0; i < SLP_COUNT(knobs); i++) {
+    const knob *k = &knobs[i];
+    if (!slp_str_is(name, k->name)) continue;
+    if (!equals) {
+      snprintf(why, 200, "-X %s needs a value: -X %s=VALUE", k->name, k->name);
+      return SLP_EINVAL;
+    }
+    slp_str value = {equals + 1, setting.n - name.n - 1};
+    if (store(a, k, value) != 0) return refuse(k, value, why);
+    if (k->at == OPT(order_wait_ms)) a->order_wait_given = 1;
+    return 0;
+  }
+  snprintf(why, 200, "-X: unknown setting \"%.*s\"; -X list shows all", (int)(name.n < 60 ? name.n : 60),
+           name.p);
+  return SLP_EINVAL;
+}
+
+static int show_default(slp_buf *b, const slp_args *a, const knob *k) {
+  const char *from = (const char *)a + k->at;
+  char text[64] = "-";
+  uint64_t u = 0;
+  int64_t i;
+  int v;
+  const char *z;
+  switch (k->kind) {
+    case TEXT:
+      memcpy(&z, from, sizeof z);
+      if (z) snprintf(text, sizeof text, "%.40s", z);
+      break;
+    case CHOICE:
+      memcpy(&v, from, sizeof v);
+      snprintf(text, sizeof text, "%.*s", (int)choice_name(k->unit, v).n, choice_name(k->unit, v).p);
+      break;
+    case FLAG:
+      memcpy(&v, from, sizeof v);
+      snprintf(text, sizeof text, "%d", v);
+      break;
+    case I64:
+      memcpy(&i, from, sizeof i);
+      snprintf(text, sizeof text, "%lld", (long long)i);
+      break;
+    case U16: u = *(const uint16_t *)(const void *)from; break;
+    case U32: u = *(const uint32_t *)(const void *)from; break;
+    case U64: u = *(const uint64_t *)(const void *)from; break;
+  }
+  if (k->kind == U16 || k->kind == U32 || k->kind == U64) {
+    if (u == UINT64_MAX)
+      snprintf(text, sizeof text, "max");
+    else
+      snprintf(text, sizeof text, "%llu", (unsigned long long)u);
+  }
+  return slp_buf_addf(b, "%-34s %-12s %-22s %s\n", k->name, text, k->unit, k->meaning);
+}
+
+int slp_knobs_list(slp_buf *b) {
+  slp_args a;
+  memset(&a, 0, sizeof a);
+  sloop_opts_init(&a.opts);
+  sloop_sandbox_opts_init(&a.sandbox);
+  a.synthetic.records = UINT64_MAX;
+  for (size_t i = 0; i < SLP_COUNT(knobs); i++) {
+    int bad = show_default(b, &a, &knobs[i]);
+    if (bad) return bad;
+  }
+  return 0;
+}

@@ -1,0 +1,132 @@
+/* list.c - lists shards. */
+#include "cli/list.h"
+
+#include <stdio.h>
+
+#include "cli/app.h"
+#include "cli/consumer.h"
+#include "cli/say.h"
+#include "codec/json.h"
+#include "host/program.h"
+
+typedef struct list {
+  slp_app app;
+  slp_consumer consumer;
+  uint64_t begun_us;
+} list;
+
+static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
+
+static int show_text(slp_buf *b, const sloop_shard_t *s) {
+  int bad = slp_buf_addf(b, "%s %s parents ", s->id, s->state == SLOOP_SHARD_OPEN ? "open" : "closed");
+  if (!bad) bad = slp_buf_add_z(b, or_dash(s->parent));
+  if (!bad && *s->adjacent_parent) bad = slp_buf_addf(b, ",%s", s->adjacent_parent);
+  if (!bad) bad = slp_buf_addf(b, " hashes %s..%s", or_dash(s->hash_start), or_dash(s->hash_end));
+  if (!bad) bad = slp_buf_addf(b, " sequences %s..%s\n", or_dash(s->seq_start), s->seq_end ? s->seq_end : "");
+  return bad;
+}
+
+/* Sequence numbers and hash keys do not fit JSON numbers everywhere: they are strings, as the service's. */
+static int add_member(slp_buf *b, const char *name, const char *value) {
+  int bad = slp_buf_addf(b, ",\"%s\":", name);
+  if (bad) return bad;
+  return value && *value ? slp_json_put_line_string(b, slp_str_of(value)) : slp_buf_add_z(b, "null");
+}
+
+int slp_list_show(slp_buf *b, const char *stream, const sloop_shard_t *s, int json) {
+  if (!json) return show_text(b, s);
+  int bad = slp_buf_add_z(b, "{\"stream\":");
+  if (!bad) bad = slp_json_put_line_string(b, slp_str_of(stream));
+  if (!bad) bad = add_member(b, "shard", s->id);
+  if (!bad) bad = slp_buf_addf(b, ",\"state\":\"%s\"", s->state == SLOOP_SHARD_OPEN ? "open" : "closed");
+  if (!bad) bad = add_member(b, "parent", s->parent);
+  if (!bad) bad = add_member(b, "adjacent_parent", s->adjacent_parent);
+  if (!bad) bad = add_member(b, "hash_start", s->hash_start);
+  if (!bad) bad = add_member(b, "hash_end", s->hash_end);
+  if (!bad) bad = add_member(b, "seq_start", s->seq_start);
+  if (!bad) bad = add_member(b, "seq_end", s->seq_end);
+  return bad ? bad : slp_buf_add_z(b, "}\n");
+}
+
+static void leave_if_done(list *l) {
+  if (l->consumer.closed && l->app.out && slp_app_unwritten(&l->app) == 0) slp_app_close(&l->app);
+}
+
+static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_t n,
+                      const sloop_error_t *error, void *arg) {
+  list *l = arg;
+  (void)s;
+  if (l->consumer.stopping || l->consumer.failed) return;
+  if (status != 0) {
+    char line[400];
+    if (error) {
+      sloop_error_t shown = *error;
+      shown.retry_in_ms = UINT64_MAX;
+      slp_error_line(&shown, line, sizeof line);
+    } else {
+      snprintf(line, sizeof line, "%s (%s)", sloop_strerror(status), sloop_err_name(status));
+    }
+    slp_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
+    return;
+  }
+  slp_buf text;
+  slp_buf_init(&text, l->app.mem, UINT64_C(1) << 30);
+  int bad = 0;
+  for (size_t i = 0; i < n && !bad; i++)
+    bad = slp_list_show(&text, l->app.args->stream, &shards[i], l->app.args->json);
+  if (bad) {
+    slp_buf_free(&text);
+    slp_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
+    return;
+  }
+  slp_app_write(&l->app, &text);
+  slp_consumer_stop(&l->consumer, 0);
+}
+
+static void on_closed(slp_consumer *c) { leave_if_done(c->user); }
+static void on_written(slp_app *app) { leave_if_done(app->user); }
+
+static void on_out_failed(slp_app *app) {
+  list *l = app->user;
+  slp_consumer_stop(&l->consumer, 0);
+  leave_if_done(l);
+}
+
+static void on_interrupt(slp_app *app) {
+  list *l = app->user;
+  slp_consumer_stop(&l->consumer, 0);
+}
+
+static void on_overdue(slp_app *app) {
+  list *l = app->user;
+  if (l->consumer.closed) slp_app_close(app);
+}
+
+static void on_tick(slp_app *app) {
+  list *l = app->user;
+  uint64_t timeout_us = app->args->timeout_ms * 1000u;
+  if (!timeout_us || l->consumer.stopping || slp_program_mono_us() - l->begun_us < timeout_us) return;
+  char line[480];
+  snprintf(line, sizeof line, "no list of shards in %llu s%s%s",
+           (unsigned long long)(app->args->timeout_ms / 1000u),
+           *l->consumer.error ? "; the last error: " : "", l->consumer.error);
+  slp_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
+}
+
+int slp_list_run(slp_mem *mem, const slp_args *args) {
+  list l = {.begun_us = slp_program_mono_us()};
+  l.app.user = l.consumer.user = &l;
+  l.app.on_interrupt = on_interrupt;
+  l.app.on_overdue = on_overdue;
+  l.app.on_tick = on_tick;
+  l.app.on_written = on_written;
+  l.app.on_out_failed = on_out_failed;
+  l.consumer.on_closed = on_closed;
+  if (slp_app_open(&l.app, mem, args) == 0) {
+    if (slp_consumer_open_idle(&l.consumer, &l.app, &args->opts) != 0)
+      slp_app_close(&l.app);
+    else if (sloop_list(l.consumer.s, on_shards, &l) != 0)
+      slp_consumer_fail(&l.consumer, SLP_EXIT_FAILED, "no memory");
+  }
+  return slp_app_run(&l.app);
+}

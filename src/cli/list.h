@@ -1,0 +1,11 @@
+/* list.h - -L: the shards of a stream. */
+#ifndef SLP_CLI_LIST_H
+#define SLP_CLI_LIST_H
+
+#include "cli/args.h"
+
+int slp_list_run(slp_mem *mem, const slp_args *args); /* the exit code */
+/* One shard as a line of text or JSON. */
+int slp_list_show(slp_buf *b, const char *stream, const sloop_shard_t *shard, int json);
+
+#endif

@@ -1,0 +1,115 @@
+/* serve.c - serves a sandbox until standard input ends. */
+#include "cli/serve.h"
+
+#include <stdio.h>
+
+#include "cli/app.h"
+#include "cli/say.h"
+#include "sloop_sandbox.h"
+
+void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
+  static const sloop_creds_t creds = {"sandbox", "sandbox", NULL, -1};
+  (void)s;
+  (void)arg;
+  sloop_creds_done(rq, 0, &creds, NULL);
+}
+
+typedef struct serve {
+  slp_app app;
+  sloop_sandbox_t *box; /* owned; NULL once it is being stopped */
+  slp_in_end *in;       /* owned */
+} serve;
+
+static void on_box_gone(void *arg) {
+  serve *s = arg;
+  slp_app_close(&s->app);
+}
+
+static void end_serve(serve *s) {
+  if (s->in) slp_in_end_close(s->in);
+  s->in = NULL;
+  sloop_sandbox_t *box = s->box;
+  s->box = NULL;
+  if (box) sloop_sandbox_stop(box, on_box_gone, s);
+}
+
+static void on_in_end(void *arg) { end_serve(arg); }
+static void on_interrupt(slp_app *app) { end_serve(app->user); }
+static void on_out_failed(slp_app *app) { end_serve(app->user); }
+
+static int add_export(slp_buf *b, const char *name, const char *value) {
+  /* Single quotes: a key may hold anything. A quote inside ends, is escaped, and begins again. */
+  int bad = slp_buf_addf(b, "export %s=", name);
+  if (!bad &&
+      strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._-+=") == strlen(value))
+    return slp_buf_addf(b, "%s\n", value);
+  if (!bad) bad = slp_buf_add_char(b, '\'');
+  for (; *value && !bad; value++)
+    bad = *value == '\'' ? slp_buf_add_z(b, "'\\''") : slp_buf_add_char(b, *value);
+  return bad ? bad : slp_buf_add_z(b, "'\n");
+}
+
+static void print_environment(serve *s) {
+  const sloop_sandbox_opts_t *o = &s->app.args->sandbox;
+  slp_buf b;
+  slp_buf_init(&b, s->app.mem, 1 << 16);
+  int bad = add_export(&b, "AWS_ENDPOINT_URL", sloop_sandbox_url(s->box));
+  if (!bad) bad = add_export(&b, "AWS_REGION", SLP_SANDBOX_REGION);
+  if (!bad) bad = add_export(&b, "AWS_DEFAULT_REGION", SLP_SANDBOX_REGION); /* the one boto3 reads */
+  if (!bad) bad = add_export(&b, "AWS_ACCESS_KEY_ID", o->access_key ? o->access_key : "sandbox");
+  if (!bad) bad = add_export(&b, "AWS_SECRET_ACCESS_KEY", o->secret_key ? o->secret_key : "sandbox");
+  if (!bad && o->session_token) bad = add_export(&b, "AWS_SESSION_TOKEN", o->session_token);
+  if (bad) slp_buf_clear(&b);
+  slp_app_write(&s->app, &b);
+}
+
+static int start_box(serve *s) {
+  const slp_args *a = s->app.args;
+  const char *stream = a->stream ? a->stream : "demo";
+  int r = sloop_sandbox_start(&s->box, s->app.loop, &a->sandbox);
+  if (r) {
+    s->box = NULL;
+    slp_say("the sandbox could not listen on %s port %u: %s; is the port free and the address loopback?",
+            a->sandbox.address, (unsigned)a->sandbox.port, sloop_strerror(r));
+    s->app.exit_code = SLP_EXIT_FAILED;
+    return r;
+  }
+  const slp_synthetic *y = &a->synthetic;
+  r = y->bytes ? sloop_sandbox_synthetic(s->box, stream, a->serve_shards, y->records, (uint32_t)y->bytes,
+                                         y->rate, y->seed)
+               : sloop_sandbox_stream(s->box, stream, a->serve_shards);
+  if (r) {
+    slp_say("the sandbox could not make the stream \"%s\": %s", stream, sloop_strerror(r));
+    s->app.exit_code = SLP_EXIT_FAILED;
+    end_serve(s);
+    return r;
+  }
+  return 0;
+}
+
+int slp_serve_run(slp_mem *mem, const slp_args *args) {
+  serve s = {0};
+  s.app.user = &s;
+  s.app.on_interrupt = on_interrupt;
+  s.app.on_out_failed = on_out_failed;
+  if (slp_app_open(&s.app, mem, args) != 0) return slp_app_run(&s.app);
+  int r = start_box(&s);
+  if (r) {
+    if (!s.box && s.app.exit_code) slp_app_close(&s.app);
+    return slp_app_run(&s.app);
+  }
+  s.in = slp_in_end_new(mem, s.app.loop, 0, on_in_end, &s);
+  if (!s.in) {
+    slp_say("no memory or no file descriptors left to start with");
+    s.app.exit_code = SLP_EXIT_FAILED;
+    end_serve(&s);
+    return slp_app_run(&s.app);
+  }
+  print_environment(&s);
+  if (!args->quiet)
+    slp_say(
+        "serving stream \"%s\" with %u shards until standard input ends; paste the lines above into another "
+        "shell",
+        args->stream ? args->stream : "demo", args->serve_shards);
+  return slp_app_run(&s.app);
+}

@@ -1,0 +1,9 @@
+/* tail.h - the default mode: records to standard output. */
+#ifndef SLP_CLI_TAIL_H
+#define SLP_CLI_TAIL_H
+
+#include "cli/args.h"
+
+int slp_tail_run(slp_mem *mem, const slp_args *args); /* the exit code */
+
+#endif

@@ -1,0 +1,150 @@
+/* program.c - clocks, diagnostics and a child process, for commands. */
+#include "host/program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t slp_program_mono_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+int64_t slp_program_wall_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+uint64_t slp_program_cpu_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+uint64_t slp_program_peak_bytes(void) {
+  struct rusage u;
+  return getrusage(RUSAGE_SELF, &u) == 0 ? (uint64_t)u.ru_maxrss * 1024u : 0;
+}
+
+void slp_program_ignore_signal(int number) { signal(number, SIG_IGN); }
+
+/* Pieces of PIPE_BUF or less: poll() calls a pipe writable when that much fits, so a blocking
+ * descriptor does not block us. */
+#define PIECE_MAX 4096u
+
+int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms) {
+  uint64_t give_up_us = slp_program_mono_us() + (uint64_t)wait_ms * 1000u;
+  while (bytes.n > 0) {
+    uint64_t now_us = slp_program_mono_us();
+    int left_ms = now_us < give_up_us ? (int)((give_up_us - now_us + 999u) / 1000u) : 0;
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    int n = poll(&p, 1, left_ms);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -errno;
+    if (n == 0) return SLP_ETIMEDOUT;
+    if (p.revents & POLLNVAL) return -EBADF;
+    size_t piece = bytes.n < PIECE_MAX ? bytes.n : PIECE_MAX;
+    ssize_t wrote = write(fd, bytes.p, piece);
+    if (wrote < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (wrote < 0) return -errno;
+    bytes.p += wrote;
+    bytes.n -= (size_t)wrote;
+  }
+  return 0;
+}
+
+static void close_fd(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+/* In the child, after fork: only async-signal-safe calls from here on. */
+static void become_child(int in_fd, int out_fd, const char *const *argv) {
+  /* A Ctrl-C at the terminal must not end the server before the client has said goodbye. */
+  setpgid(0, 0);
+  if (dup2(in_fd, 0) >= 0 && dup2(out_fd, 1) >= 0) {
+    char *args[64];
+    size_t n = 0;
+    for (; argv[n] && n + 1 < SLP_COUNT(args); n++) memcpy(&args[n], &argv[n], sizeof args[n]);
+    args[n] = NULL;
+    execv("/proc/self/exe", args);
+  }
+  _exit(127);
+}
+
+int slp_child_start(slp_child *child, const char *const *argv) {
+  *child = (slp_child){.pid = -1, .in_fd = -1, .out_fd = -1};
+  int in[2] = {-1, -1}, out[2] = {-1, -1};
+  int r = 0;
+  if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0) r = -errno;
+  pid_t pid = r ? -1 : fork();
+  if (pid == 0) become_child(in[0], out[1], argv);
+  if (!r && pid < 0) r = -errno;
+  close_fd(&in[0]);
+  close_fd(&out[1]);
+  if (r) {
+    close_fd(&in[1]);
+    close_fd(&out[0]);
+    return r;
+  }
+  *child = (slp_child){.pid = (int)pid, .in_fd = in[1], .out_fd = out[0]};
+  return 0;
+}
+
+int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, slp_buf *ret_line) {
+  uint64_t give_up_us = slp_program_mono_us() + (uint64_t)wait_ms * 1000u;
+  size_t prefix_n = strlen(prefix);
+  char line[1024];
+  size_t n = 0;
+  for (;;) {
+    uint64_t now_us = slp_program_mono_us();
+    if (now_us >= give_up_us) return SLP_ETIMEDOUT;
+    struct pollfd p = {.fd = child->out_fd, .events = POLLIN};
+    int ready = poll(&p, 1, (int)((give_up_us - now_us + 999u) / 1000u));
+    if (ready <= 0) continue;
+    char c;
+    ssize_t got = read(child->out_fd, &c, 1); /* a few short lines, once: byte by byte will do */
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return SLP_ENOENT;
+    if (c != '\n') {
+      if (n < sizeof line) line[n++] = c;
+      continue;
+    }
+    if (n >= prefix_n && memcmp(line, prefix, prefix_n) == 0)
+      return slp_buf_add(ret_line, line + prefix_n, n - prefix_n);
+    n = 0;
+  }
+}
+
+uint64_t slp_child_cpu_us(const slp_child *child) {
+  clockid_t clock;
+  struct timespec t;
+  if (child->pid <= 0 || clock_getcpuclockid(child->pid, &clock) != 0) return 0;
+  if (clock_gettime(clock, &t) != 0) return 0;
+  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+void slp_child_end(slp_child *child) {
+  close_fd(&child->in_fd);
+  close_fd(&child->out_fd);
+  if (child->pid <= 0) return;
+  uint64_t give_up_us = slp_program_mono_us() + 2000000u;
+  for (;;) {
+    pid_t r = waitpid(child->pid, NULL, WNOHANG);
+    if (r == child->pid || (r < 0 && errno != EINTR)) break;
+    if (slp_program_mono_us() >= give_up_us) {
+      kill(child->pid, SIGKILL);
+      waitpid(child->pid, NULL, 0);
+      break;
+    }
+    poll(NULL, 0, 5);
+  }
+  child->pid = -1;
+}

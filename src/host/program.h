@@ -1,0 +1,35 @@
+/* program.h - what a command needs from the system beyond process.h: clocks, its own CPU time, a
+ * diagnostic stream that can't hold the loop, and a child process to measure against. For cli/, tests
+ * and benches; libraries use the seam in host.h. */
+#ifndef SLP_HOST_PROGRAM_H
+#define SLP_HOST_PROGRAM_H
+
+#include "base/buf.h"
+
+uint64_t slp_program_mono_us(void);
+int64_t slp_program_wall_ms(void);
+uint64_t slp_program_cpu_us(void);     /* user and system time of this process, all its threads */
+uint64_t slp_program_peak_bytes(void); /* the most memory that was resident at once */
+
+/* Writes all of it to a descriptor that may be shared with others (so its flags stay as they are).
+ * Waits up to wait_ms for room; SLP_ETIMEDOUT: there was none and (the rest of) the bytes are lost. */
+int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms);
+/* The handler of `number` becomes "ignore"; for SIGPIPE. */
+void slp_program_ignore_signal(int number);
+
+/* A copy of this program with other arguments. Its standard input is a pipe that ends when we end. */
+typedef struct slp_child {
+  int pid;
+  int in_fd;  /* we write, the child reads */
+  int out_fd; /* the child writes, we read */
+} slp_child;
+/* argv ends with NULL; argv[0] is only the name shown. 0 or -errno. */
+int slp_child_start(slp_child *child, const char *const *argv);
+/* Blocks until the child has written a whole line starting with `prefix`, and appends the rest of that
+ * line to `ret_line`. SLP_ETIMEDOUT after wait_ms, SLP_ENOENT when the child closed its output before. */
+int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, slp_buf *ret_line);
+uint64_t slp_child_cpu_us(const slp_child *child); /* so far; 0: not known */
+/* Ends its standard input, waits up to two seconds, then kills it. */
+void slp_child_end(slp_child *child);
+
+#endif
