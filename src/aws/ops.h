@@ -39,11 +39,14 @@ typedef struct slp_op_list_shards { /* ListShards, one page */
   slp_op op;
   slp_str name, arn;         /* in: ignored when next_token is given (it goes alone) */
   slp_str next_token;        /* in */
-  slp_buf body;              /* out, owns what shards point into; init by slp_ops_list_init, free by _free */
+  slp_buf body;              /* out, owns what shards point into; both by slp_op_list_init, slp_op_list_free */
   slp_shard_desc *shards;    /* out, owned */
   size_t shards_n;
   slp_str ret_next;          /* out, in body; {NULL,0}: last page */
 } slp_op_list_shards;
+
+void slp_op_list_init(slp_op_list_shards *op, slp_mem *mem); /* zeroes */
+void slp_op_list_free(slp_op_list_shards *op);               /* body and shards; not in flight */
 
 typedef enum {
   SLP_ITER_OLDEST = 1, /* TRIM_HORIZON */

@@ -1,0 +1,140 @@
+/* aws.c - life and shared state of one identity in one region. */
+#include "aws/aws_impl.h"
+
+#include "sloop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *process_getenv(void *ctx, const char *name) {
+  (void)ctx;
+  return getenv(name);
+}
+
+static void ask_user(void *arg) {
+  slp_aws *aws = arg;
+  aws->ask_user(aws->ask_user_ctx, aws);
+}
+
+static void aws_free(slp_aws *aws) {
+  slp_mem *mem = aws->h->mem;
+  slp_creds_free(aws->creds); /* before what its providers use */
+  slp_profiles_close(&aws->profiles);
+  for (int i = 0; i < SLP_SVCS; i++) slp_signer_free(aws->signer[i]);
+  slp_free(mem, aws->region);
+  slp_free(mem, aws->endpoint);
+  slp_free(mem, aws->profile);
+  slp_free(mem, aws->stream_arn);
+  slp_free(mem, aws->user_agent);
+  slp_free(mem, aws);
+}
+
+static int copy_option(slp_mem *mem, char **to, const char *from) {
+  if (!from || !from[0]) return 0;
+  *to = slp_strdup(mem, slp_str_of(from));
+  return *to ? 0 : SLP_ENOMEM;
+}
+
+static int check_options(const slp_aws_options *o, char why[160]) {
+  slp_endpoint scratch;
+  if (o->region && o->region[0] && !slp_region_valid(slp_str_of(o->region))) {
+    snprintf(why, 160, "region %.80s: not a name like us-east-1", o->region);
+    return SLOOP_EOPTION;
+  }
+  if (o->endpoint && o->endpoint[0]) return slp_endpoint_parse_url(&scratch, slp_str_of(o->endpoint), why);
+  if (o->profile && strlen(o->profile) > 127) {
+    snprintf(why, 160, "profile: the name is longer than 127 bytes");
+    return SLOOP_EOPTION;
+  }
+  return 0;
+}
+
+/* Environment, then profile files; a profile named in the options comes before the environment's keys, as with
+ * botocore. A callback stands alone. */
+static int make_chain(slp_aws *aws) {
+  slp_host *h = aws->h;
+  aws->creds = slp_creds_new(h);
+  if (!aws->creds) return SLP_ENOMEM;
+  if (aws->ask_user) {
+    aws->user = slp_provider_user(h, ask_user, aws);
+    return slp_creds_add(aws->creds, aws->user);
+  }
+  if (!aws->profile) {
+    int r = slp_creds_add(aws->creds, slp_provider_env(h, aws->getenv_fn, aws->getenv_ctx));
+    if (r) return r;
+  }
+  return slp_creds_add(aws->creds, slp_provider_profile(h, &aws->profiles));
+}
+
+int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[160]) {
+  int r = check_options(o, why);
+  if (r) return r;
+  snprintf(why, 160, "no memory");
+  slp_aws *aws = SLP_NEW(h->mem, slp_aws);
+  if (!aws) return SLP_ENOMEM;
+  aws->h = h;
+  aws->holds = 1;
+  aws->ask_user = o->creds;
+  aws->ask_user_ctx = o->creds_ctx;
+  aws->getenv_fn = o->getenv_fn ? o->getenv_fn : process_getenv;
+  aws->getenv_ctx = o->getenv_ctx;
+  aws->wire = o->wire;
+  r = copy_option(h->mem, &aws->region, o->region);
+  if (!r) r = copy_option(h->mem, &aws->endpoint, o->endpoint);
+  if (!r) r = copy_option(h->mem, &aws->profile, o->profile);
+  if (!r) r = copy_option(h->mem, &aws->stream_arn, o->stream_arn);
+  if (!r) r = copy_option(h->mem, &aws->user_agent, o->user_agent);
+  slp_profiles_init(&aws->profiles, h, aws->getenv_fn, aws->getenv_ctx, aws->profile);
+  if (!r) r = make_chain(aws);
+  if (r) {
+    aws_free(aws);
+    return r;
+  }
+  why[0] = 0;
+  *ret = aws;
+  return 0;
+}
+
+void slp_aws_hold(slp_aws *aws) { aws->holds++; }
+
+void slp_aws_drop(slp_aws *aws) {
+  if (!aws) return;
+  SLP_CHECK(aws->holds > 0);
+  if (--aws->holds == 0) aws_free(aws);
+}
+
+void slp_aws_keys_done(slp_aws *aws, int error, const slp_aws_keys *keys, const char *why) {
+  if (aws->user) slp_provider_user_done(aws->user, error, keys, why);
+}
+
+const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws) { return &aws->stats; }
+
+int64_t slp_aws_now_ms(const slp_aws *aws) { return slp_wall_ms(aws->h) + aws->clock_offset_ms; }
+
+slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc) {
+  if (!aws->signer[svc]) aws->signer[svc] = slp_signer_new(aws->h->mem);
+  return aws->signer[svc];
+}
+
+int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f) {
+  if (aws->endpoint_known[svc]) return 0;
+  slp_endpoint_wish wish = {.svc = svc, .region = aws->region, .url = aws->endpoint, .arn = aws->stream_arn,
+                            .getenv_fn = aws->getenv_fn, .getenv_ctx = aws->getenv_ctx};
+  if (slp_endpoint_needs_profile(&wish) || slp_profiles_chosen(&aws->profiles)) {
+    if (!aws->profiles.loaded || aws->profiles.loading) {
+      slp_profiles_load(&aws->profiles, wait);
+      return SLP_MORE;
+    }
+    if (aws->profiles.error) {
+      aws->profiles.loaded = 0; /* the next call reads again: somebody may have mended the file */
+      if (aws->profiles.error == SLP_ENOMEM) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory");
+      return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", aws->profiles.why);
+    }
+    wish.profile = &aws->profiles.profile;
+  }
+  int r = slp_endpoint_resolve(&wish, &aws->endpoints[svc], f);
+  if (r == 0) aws->endpoint_known[svc] = 1;
+  /* What is missing may be put into the file while we run. */
+  else aws->profiles.loaded = 0;
+  return r;
+}

@@ -1,0 +1,36 @@
+/* aws_impl.h - inside of slp_aws; for files of aws/ only. */
+#ifndef SLP_AWS_IMPL_H
+#define SLP_AWS_IMPL_H
+
+#include "aws/creds.h"
+#include "aws/endpoint.h"
+#include "aws/sigv4.h"
+
+struct slp_aws {
+  slp_host *h;
+  uint32_t holds;
+  char *region, *endpoint, *profile, *stream_arn, *user_agent; /* the options' texts; owned; NULL: not given */
+  slp_aws_creds_fn ask_user;
+  void *ask_user_ctx;
+  slp_getenv_fn getenv_fn;
+  void *getenv_ctx;
+  slp_wire wire;
+
+  slp_profiles profiles;
+  slp_creds *creds;       /* owned */
+  slp_provider *user;     /* in creds' chain; NULL: no callback */
+  slp_signer *signer[SLP_SVCS]; /* owned; made at first use: each keeps the day's key of its service */
+  slp_endpoint endpoints[SLP_SVCS];
+  uint8_t endpoint_known[SLP_SVCS];
+  int64_t clock_offset_ms; /* the service's time minus our wall clock; 0 until a refused signature showed it */
+  slp_aws_stats stats;
+};
+
+/* The time to sign with. */
+int64_t slp_aws_now_ms(const slp_aws *aws);
+/* 0: aws->endpoints[svc] is good. SLP_MORE: profile files must be read first: `wait` runs then, ask again.
+ * Else f says what is wrong. */
+int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f);
+slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc); /* NULL: no memory */
+
+#endif

@@ -1,0 +1,266 @@
+/* call.c - the machine of one call. */
+#include "aws/call.h"
+
+#include "aws/limits.h"
+#include "aws/retry.h"
+#include "sloop.h"
+
+static void settle(slp_call *c);
+static void on_http_done(slp_http *http);
+
+static void on_event(slp_event *ev) {
+  slp_call *c = SLP_OWNER(ev, slp_call, ev);
+  SLP_CHECK(c->state == SLP_CALL_ENDING);
+  c->state = SLP_CALL_IDLE;
+  c->on_done(c);
+}
+
+static void on_timer(slp_timer *timer) { settle(SLP_OWNER(timer, slp_call, timer)); }
+static void on_wait(slp_wait *wait) { settle(SLP_OWNER(wait, slp_call, wait)); }
+
+void slp_call_init(slp_call *c, slp_aws *aws) {
+  *c = (slp_call){.aws = aws, .ev = {.run = on_event}, .timer = {.run = on_timer, .at_us = UINT64_MAX},
+                  .wait = {.run = on_wait}};
+  slp_buf_init(&c->secrets, aws->h->mem, 65536);
+}
+
+static void wipe_secrets(slp_call *c) {
+  if (c->secrets.p) slp_wipe(c->secrets.p, c->secrets.n);
+  slp_buf_clear(&c->secrets);
+}
+
+void slp_call_free(slp_call *c) {
+  SLP_CHECK(c->state == SLP_CALL_IDLE);
+  wipe_secrets(c);
+  slp_buf_free(&c->secrets);
+}
+
+/* Ends by an event: the caller may still be inside slp_call_send. */
+static void end_later(slp_call *c) {
+  c->state = SLP_CALL_ENDING;
+  wipe_secrets(c);
+  slp_post(c->aws->h, &c->ev);
+}
+
+static void end_nomem(slp_call *c) {
+  slp_fail_clear(&c->fail);
+  slp_fail_set(&c->fail, SLP_NOMEM, SLP_ENOMEM, "no memory");
+  end_later(c);
+}
+
+/* ---- sending --------------------------------------------------------------------------------------------- */
+static void add_header(slp_call *c, size_t *n, slp_str name, slp_str value) {
+  SLP_CHECK(*n < SLP_CALL_HEADERS);
+  c->headers[(*n)++] = (slp_http_header){name, value};
+}
+
+/* Signs with keys that are valid only now; everything the transport borrows is copied into c. */
+static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
+  const slp_endpoint *e = &c->aws->endpoints[c->svc];
+  slp_signer *signer = slp_aws_signer(c->aws, c->svc);
+  size_t n = 0;
+  if (!signer) return SLP_ENOMEM;
+  add_header(c, &n, SLP_STR("Content-Type"), c->content_type);
+  add_header(c, &n, SLP_STR("X-Amz-Target"), c->target);
+  slp_sign_request rq = {.method = SLP_STR("POST"), .host = slp_str_of(e->host), .path = slp_str_of(e->path),
+                         .query = SLP_STR(""), .headers = c->headers, .headers_n = n, .body = c->body,
+                         .region = slp_str_of(e->region), .service = slp_str_of(e->sign_as)};
+  wipe_secrets(c);
+  c->signed_ms = slp_aws_now_ms(c->aws);
+  int r = slp_buf_add_str(&c->secrets, keys->token);
+  if (!r) r = slp_sign(signer, &rq, keys, c->signed_ms, c->date, &c->secrets);
+  if (r) return r;
+  slp_str token = {c->secrets.p, keys->token.n};
+  slp_str authorization = {c->secrets.p + token.n, c->secrets.n - token.n};
+  add_header(c, &n, SLP_STR("X-Amz-Date"), slp_str_of(c->date));
+  add_header(c, &n, SLP_STR("Authorization"), authorization);
+  if (token.n) add_header(c, &n, SLP_STR("X-Amz-Security-Token"), token);
+  if (c->aws->user_agent) add_header(c, &n, SLP_STR("User-Agent"), slp_str_of(c->aws->user_agent));
+  *ret_headers_n = n;
+  return 0;
+}
+
+static void send(slp_call *c, const slp_sign_keys *keys) {
+  slp_aws *aws = c->aws;
+  size_t headers_n = 0;
+  if (sign(c, keys, &headers_n)) {
+    end_nomem(c);
+    return;
+  }
+  slp_buf_clear(c->into);
+  c->http = (slp_http){.lane = c->lane, .method = "POST", .url = aws->endpoints[c->svc].url, .headers = c->headers,
+                       .headers_n = headers_n, .body = c->body, .total_ms_max = c->total_ms_max, .once = c->once,
+                       .into = c->into, .may_grow = c->may_grow, .on_done = on_http_done, .date_ms = -1};
+  if (!c->free_try) c->tries++;
+  c->free_try = 0;
+  c->state = SLP_CALL_SENT;
+  aws->stats.calls++;
+  aws->stats.bytes_out += c->body.n;
+  slp_http_send(aws->h, &c->http);
+}
+
+static void settle(slp_call *c) {
+  slp_aws *aws = c->aws;
+  slp_sign_keys keys;
+  slp_fail f;
+  uint64_t serial = 0;
+  slp_fail_clear(&f);
+  c->state = SLP_CALL_SETTLING;
+  int r = slp_aws_endpoint(aws, c->svc, &c->wait, &f);
+  if (r == SLP_MORE) {
+    c->state = SLP_CALL_WAITING_SETUP;
+    return;
+  }
+  if (r) {
+    c->fail = f;
+    end_later(c);
+    return;
+  }
+  switch (slp_creds_get(aws->creds, slp_aws_now_ms(aws), &keys, &serial, &f)) {
+    case SLP_CREDS_WAIT:
+      c->state = SLP_CALL_WAITING_KEYS;
+      slp_creds_await(aws->creds, &c->wait);
+      return;
+    case SLP_CREDS_FAILED:
+      c->fail = f;
+      end_later(c);
+      return;
+    case SLP_CREDS_READY: break;
+  }
+  aws->stats.creds_refreshes = slp_creds_refreshes(aws->creds);
+  if (c->keys_tried == 1 && serial == c->serial) {
+    end_later(c); /* the new keys are the old ones: they were refused, and c->fail says so */
+    return;
+  }
+  if (c->keys_tried == 1) c->keys_tried = 2;
+  c->serial = serial;
+  slp_fail_clear(&c->fail);
+  send(c, &keys);
+}
+
+void slp_call_send(slp_call *c) {
+  SLP_CHECK(c->state == SLP_CALL_IDLE);
+  slp_fail_clear(&c->fail);
+  c->tries = 0;
+  c->free_try = c->keys_tried = c->clock_tried = c->stale_tried = 0;
+  settle(c);
+}
+
+void slp_call_cancel(slp_call *c) {
+  if (c->state == SLP_CALL_SENT) slp_http_cancel(c->aws->h, &c->http);
+  slp_wait_cancel(&c->wait);
+  slp_timer_clear(c->aws->h, &c->timer);
+  slp_unpost(&c->ev);
+  wipe_secrets(c);
+  c->state = SLP_CALL_IDLE;
+}
+
+/* ---- what became of it ----------------------------------------------------------------------------------- */
+static void again_free(slp_call *c) {
+  c->free_try = 1;
+  settle(c);
+}
+
+/* c->fail is set: wait and try again, or end. */
+static void failed(slp_call *c) {
+  slp_aws *aws = c->aws;
+  slp_class class = c->fail.class;
+  if (class == SLP_THROTTLE) aws->stats.throttles++;
+  /* A certificate that was not accepted will not be accepted a moment later. */
+  int repeat = (class == SLP_THROTTLE || class == SLP_TRANSIENT) && c->fail.code != SLOOP_ETLS && !c->once;
+  if (!repeat || c->tries >= c->tries_max) {
+    end_later(c);
+    return;
+  }
+  uint64_t wait = slp_retry_wait_us(class, c->tries, slp_random(aws->h), c->fail.retry_after_us);
+  if (slp_timer_set(aws->h, &c->timer, slp_after_us(slp_now_us(aws->h), wait))) {
+    end_later(c);
+    return;
+  }
+  aws->stats.retries++;
+  c->state = SLP_CALL_PAUSING;
+}
+
+static void network_failed(slp_call *c) {
+  const slp_http *http = &c->http;
+  /* The server closed a kept connection while we were writing to it: says nothing about the service. */
+  int stale = http->reused && http->status == 0 && http->error != SLP_ETIMEDOUT && !c->once;
+  if (stale && !c->stale_tried) {
+    c->stale_tried = 1;
+    again_free(c);
+    return;
+  }
+  slp_fail_clear(&c->fail);
+  c->fail.http_status = http->status;
+  slp_class class = http->error == SLP_ENOMEM ? SLP_NOMEM : SLP_TRANSIENT;
+  slp_fail_set(&c->fail, class, http->error, "%s", http->error_text[0] ? http->error_text : "the connection failed");
+  failed(c);
+}
+
+/* The answer's Date tells the service's time; believed only where nobody on the way can have set it. 1: corrected. */
+static int fix_clock(slp_call *c) {
+  slp_aws *aws = c->aws;
+  const slp_endpoint *e = &aws->endpoints[c->svc];
+  int64_t date = c->http.date_ms;
+  if (c->clock_tried || date < 0 || !(e->tls || e->loopback)) return 0;
+  int64_t off = date - c->signed_ms;
+  if (off < SLP_CLOCK_SKEW_MS_MIN && off > -SLP_CLOCK_SKEW_MS_MIN) return 0;
+  /* Another call may have corrected it since this one was signed; setting it again is harmless. */
+  aws->clock_offset_ms = date - slp_wall_ms(aws->h);
+  aws->stats.clock_fixes++;
+  c->clock_tried = 1;
+  return 1;
+}
+
+static void answer_failed(slp_call *c) {
+  slp_remedy remedy = SLP_REMEDY_NONE;
+  slp_bad_answer bad = {.status = c->http.status, .error_type = c->http.error_type, .request_id = c->http.request_id,
+                        .retry_after_ms = c->http.retry_after_ms, .body = slp_buf_str(c->into)};
+  slp_classify(&bad, &c->fail, &remedy);
+  if (remedy == SLP_REMEDY_CLOCK && fix_clock(c)) {
+    again_free(c);
+    return;
+  }
+  if (remedy == SLP_REMEDY_KEYS && !c->keys_tried && slp_creds_refused(c->aws->creds, c->serial)) {
+    c->keys_tried = 1;
+    again_free(c);
+    return;
+  }
+  failed(c);
+}
+
+static void on_http_done(slp_http *http) {
+  slp_call *c = SLP_OWNER(http, slp_call, http);
+  SLP_CHECK(c->state == SLP_CALL_SENT);
+  wipe_secrets(c);
+  c->aws->stats.bytes_in += c->into->n;
+  c->state = SLP_CALL_SETTLING;
+  if (http->error) network_failed(c);
+  else if (c->reroute && c->reroute(c)) again_free(c);
+  else if (http->status != 200) answer_failed(c);
+  else {
+    c->state = SLP_CALL_READING;
+    c->on_body(c);
+  }
+}
+
+void slp_call_good(slp_call *c) {
+  SLP_CHECK(c->state == SLP_CALL_READING);
+  slp_fail_clear(&c->fail);
+  c->state = SLP_CALL_IDLE;
+  c->on_done(c);
+}
+
+void slp_call_bad(slp_call *c, slp_class class, int code, const char *why) {
+  SLP_CHECK(c->state == SLP_CALL_READING);
+  slp_fail_clear(&c->fail);
+  c->fail.http_status = c->http.status;
+  memcpy(c->fail.request_id, c->http.request_id, sizeof c->fail.request_id);
+  slp_fail_set(&c->fail, class, code, "%s", why);
+  failed(c);
+}
+
+void slp_call_again(slp_call *c) {
+  SLP_CHECK(c->state == SLP_CALL_READING);
+  again_free(c);
+}

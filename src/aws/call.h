@@ -1,0 +1,73 @@
+/* call.h - one call to a service, from "send" to its one end: endpoint, credentials, signature, transport, what the
+ * answer means, what can be done about it, waiting, again. Knows no operation: its owner gives the request and reads
+ * the answer.
+ *
+ *   IDLE -> SETTLING <-> WAITING_SETUP, WAITING_KEYS     endpoint and keys
+ *           SETTLING -> SENT -> READING (200: the owner reads) -> DONE
+ *           SENT, READING -> PAUSING (back-off) -> SETTLING
+ *           any -> DONE, posted as an event when there was no turn between slp_call_send and the end */
+#ifndef SLP_AWS_CALL_H
+#define SLP_AWS_CALL_H
+
+#include "aws/aws_impl.h"
+#include "aws/classify.h"
+
+#define SLP_CALL_HEADERS 6
+
+typedef enum {
+  SLP_CALL_IDLE,
+  SLP_CALL_SETTLING,
+  SLP_CALL_WAITING_SETUP, /* suspended: profile files */
+  SLP_CALL_WAITING_KEYS,  /* suspended: credentials */
+  SLP_CALL_SENT,          /* suspended: transport */
+  SLP_CALL_READING,       /* suspended: the owner */
+  SLP_CALL_PAUSING,       /* suspended: timer */
+  SLP_CALL_ENDING         /* suspended: event */
+} slp_call_state;
+
+typedef struct slp_call {
+  /* The owner's; the request may be changed in `reroute`. Borrowed until the end. */
+  slp_aws *aws;
+  slp_svc svc;
+  slp_lane lane;
+  slp_str target, content_type, body;
+  slp_buf *into;            /* cleared before each try */
+  uint32_t total_ms_max, tries_max;
+  uint8_t once;             /* must not reach the server twice */
+  int (*may_grow)(slp_http *http, size_t more); /* PURE; NULL: always */
+  /* Looks at any answer that has a status before anything else does. 1: the request was changed, send it again at
+   * once, not counted. NULL: never. */
+  int (*reroute)(struct slp_call *c);
+  /* Status 200: read the body (now or over some turns) and call slp_call_good, slp_call_bad or slp_call_again. */
+  void (*on_body)(struct slp_call *c);
+  void (*on_done)(struct slp_call *c); /* once, in a turn; c is the owner's again */
+
+  slp_fail fail;            /* out */
+  uint32_t tries;           /* out */
+  slp_http http;            /* out: the last try's times and answer */
+
+  slp_call_state state;
+  slp_event ev;
+  slp_timer timer;
+  slp_wait wait;
+  slp_buf secrets;          /* Authorization and token of this try; wiped */
+  slp_http_header headers[SLP_CALL_HEADERS];
+  char date[17];
+  int64_t signed_ms;        /* the time signed with */
+  uint64_t serial;          /* of the keys signed with */
+  uint8_t free_try;         /* the try under way is a remedy: not counted */
+  uint8_t keys_tried, clock_tried, stale_tried; /* each remedy once a call */
+} slp_call;
+
+void slp_call_init(slp_call *c, slp_aws *aws); /* zeroes */
+void slp_call_send(slp_call *c);
+/* Silence from here on. Idle calls are fine. */
+void slp_call_cancel(slp_call *c);
+void slp_call_free(slp_call *c); /* idle; gives back its scratch memory */
+
+/* In on_body. Nothing of c may be used after them. */
+void slp_call_good(slp_call *c);
+void slp_call_bad(slp_call *c, slp_class class, int code, const char *why); /* counted; maybe tried again */
+void slp_call_again(slp_call *c); /* the request was changed: at once, not counted */
+
+#endif

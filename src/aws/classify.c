@@ -1,0 +1,263 @@
+/* classify.c - error names to classes, and reading the name out of JSON, CBOR, XML, HTML or a header. */
+#include "aws/classify.h"
+
+#include "codec/cbor.h"
+#include "codec/json.h"
+#include "sloop.h"
+
+#include <stdio.h>
+
+/* Longer bodies are not errors of the service; only their first bytes are quoted. */
+#define ERROR_BODY_MAX 65536u
+#define EXCERPT_MAX 120u
+
+typedef struct row {
+  const char *name;
+  slp_class class;
+  slp_remedy remedy;
+} row;
+
+/* Sources: [M] botocore 1.43.11 service models of kinesis, dynamodb, streams; [R] botocore and AWS SDK retry rules
+ * ("standard" mode's list of throttling codes); [C] "Common Errors" of the Kinesis API reference; [J] the clock and
+ * credential codes of the AWS SDK for Java v2; [S] STS API reference. With and without "Exception" at its end a
+ * name means the same: only one spelling is listed. */
+static const row rows[] = {
+  {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},  /* [M] */
+  {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},                  /* [M] the control plane's way to throttle */
+  {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},                  /* [M] missing from the SDKs' lists */
+  {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},                     /* [R] */
+  {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},                      /* [R] */
+  {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},               /* [R] */
+  {"EC2Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},                   /* [R] */
+  {"TooManyRequests", SLP_THROTTLE, SLP_REMEDY_NONE},                /* [R] */
+  {"RequestLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},           /* [R] */
+  {"BandwidthLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},         /* [R] */
+  {"SlowDown", SLP_THROTTLE, SLP_REMEDY_NONE},                       /* [R] */
+  {"InternalFailure", SLP_TRANSIENT, SLP_REMEDY_NONE},               /* [M] [C] */
+  {"InternalServerError", SLP_TRANSIENT, SLP_REMEDY_NONE},           /* [M] */
+  {"InternalError", SLP_TRANSIENT, SLP_REMEDY_NONE},                 /* [R] */
+  {"ServiceUnavailable", SLP_TRANSIENT, SLP_REMEDY_NONE},            /* [C] */
+  {"RequestTimeout", SLP_TRANSIENT, SLP_REMEDY_NONE},                /* [R] */
+  {"PriorRequestNotComplete", SLP_TRANSIENT, SLP_REMEDY_NONE},       /* [R] */
+  {"TransactionInProgress", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [R] */
+  {"IDPCommunicationError", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [R] [S] */
+  {"ExpiredIterator", SLP_EXPIRED, SLP_REMEDY_NONE},                 /* [M] */
+  {"ExpiredNextToken", SLP_EXPIRED, SLP_REMEDY_NONE},                /* [M] */
+  {"ResourceNotFound", SLP_GONE, SLP_REMEDY_NONE},                   /* [M] */
+  {"ResourceInUse", SLP_BUSY, SLP_REMEDY_NONE},                      /* [M] */
+  {"TrimmedDataAccess", SLP_TRIMMED, SLP_REMEDY_NONE},               /* [M] streams */
+  {"AccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},                     /* [M] [C] */
+  {"NotAuthorized", SLP_ACCESS, SLP_REMEDY_NONE},                    /* [C] */
+  {"OptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},                    /* [C] */
+  {"SubscriptionRequired", SLP_ACCESS, SLP_REMEDY_NONE},             /* [C] */
+  {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},                  /* [M] key trouble: an operator must act */
+  {"KMSDisabled", SLP_ACCESS, SLP_REMEDY_NONE},                      /* [M] */
+  {"KMSInvalidState", SLP_ACCESS, SLP_REMEDY_NONE},                  /* [M] */
+  {"KMSNotFound", SLP_ACCESS, SLP_REMEDY_NONE},                      /* [M] */
+  {"KMSOptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},                 /* [M] */
+  {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},                       /* [C] [S] */
+  {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},                       /* [J] */
+  {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS},                 /* [C] */
+  {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS},               /* [C] [S] */
+  {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},                 /* seen from moto, S3's spelling */
+  {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},                  /* [J] */
+  {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},             /* [J] */
+  {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},                       /* [J] */
+  {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},                    /* [C] [J] */
+  {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},              /* [J] */
+  {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},                /* [J] */
+  {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},                /* [C] */
+  {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE},         /* [C] */
+  {"InvalidArgument", SLP_REFUSED, SLP_REMEDY_NONE},                 /* [M] */
+  {"Validation", SLP_REFUSED, SLP_REMEDY_NONE},                      /* [M] */
+  {"ValidationError", SLP_REFUSED, SLP_REMEDY_NONE},                 /* [C] */
+  {"Serialization", SLP_REFUSED, SLP_REMEDY_NONE},                   /* [C] */
+  {"UnknownOperation", SLP_REFUSED, SLP_REMEDY_NONE},                /* [C] */
+  {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},                   /* [C] */
+};
+
+int slp_class_code(slp_class class) {
+  switch (class) {
+    case SLP_FINE: return 0;
+    case SLP_THROTTLE: return SLOOP_ETHROTTLE;
+    case SLP_TRANSIENT: return SLOOP_EREMOTE;
+    case SLP_EXPIRED: return SLOOP_EREMOTE; /* remedied by core; seen by nobody */
+    case SLP_GONE: return SLOOP_ENOSTREAM;
+    case SLP_BUSY: return SLOOP_ESTREAMBUSY;
+    case SLP_TRIMMED: return SLOOP_ETRIMMED;
+    case SLP_AUTH: return SLOOP_EAUTH;
+    case SLP_ACCESS: return SLOOP_EACCESS;
+    case SLP_REFUSED: return SLOOP_EREFUSED;
+    case SLP_CANCELED: return SLP_ECANCELED;
+    case SLP_NOMEM: return SLP_ENOMEM;
+  }
+  return SLOOP_EREMOTE;
+}
+
+static slp_str without_exception(slp_str name) {
+  const slp_str end = SLP_STR("Exception");
+  if (name.n > end.n && memcmp(name.p + name.n - end.n, end.p, end.n) == 0) name.n -= end.n;
+  return name;
+}
+
+static slp_class by_status(int status, slp_remedy *ret_remedy) {
+  *ret_remedy = SLP_REMEDY_NONE;
+  if (status == 429) return SLP_THROTTLE;
+  if (status == 408 || status >= 500 || status < 300) return SLP_TRANSIENT;
+  if (status == 401 || status == 403) {
+    *ret_remedy = SLP_REMEDY_CLOCK; /* front ends refuse a wrong time without a name that we know [J] */
+    return status == 401 ? SLP_AUTH : SLP_ACCESS;
+  }
+  return SLP_REFUSED; /* 3xx: redirects are never followed; 4xx: the same again fails again */
+}
+
+slp_class slp_classify_name(slp_str name, int status, slp_remedy *ret_remedy) {
+  name = without_exception(name);
+  for (size_t i = 0; i < SLP_COUNT(rows) && name.n; i++) {
+    if (slp_str_is(name, rows[i].name)) {
+      *ret_remedy = rows[i].remedy;
+      return rows[i].class;
+    }
+  }
+  return by_status(status, ret_remedy);
+}
+
+/* "com.amazonaws.kinesis#Name:http://..." is Name. */
+static slp_str bare_name(slp_str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    if (s.p[i] == ':') s.n = i;
+  }
+  for (size_t i = s.n; i > 0; i--) {
+    if (s.p[i - 1] == '#') return (slp_str){s.p + i, s.n - i};
+  }
+  return s;
+}
+
+/* A name is ASCII letters, digits, '.', '_' and '-': anything else is not from the service. */
+static int is_name(slp_str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    char c = s.p[i];
+    int ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+             c == '-';
+    if (!ok) return 0;
+  }
+  return s.n > 0;
+}
+
+static void copy_z(char *to, size_t size, slp_str from) {
+  size_t n = from.n < size - 1 ? from.n : size - 1;
+  if (n) memcpy(to, from.p, n);
+  to[n] = 0;
+}
+
+typedef struct named {
+  slp_str code, message;
+} named;
+
+static slp_str *wanted(named *found, slp_str key) {
+  if (slp_str_is(key, "__type") || slp_str_is(key, "code") || slp_str_is(key, "Code")) return &found->code;
+  if (slp_str_is(key, "message") || slp_str_is(key, "Message")) return &found->message;
+  return NULL;
+}
+
+/* The first name and message of the top level or one below (kinesalite saw front ends wrap errors in "Output"). */
+static void read_json(slp_str body, named *found) {
+  slp_json j;
+  slp_json_begin(&j, (char *)(uintptr_t)body.p, body.n);
+  for (;;) {
+    int token = slp_json_next(&j);
+    if (token <= 0) return;
+    if (token != SLP_JSON_KEY || j.depth > 2) continue;
+    slp_str *into = wanted(found, j.text);
+    if (into && !into->n && slp_json_string(&j, into)) return;
+  }
+}
+
+static void read_cbor(slp_str body, named *found) {
+  slp_cbor c;
+  slp_cbor_begin(&c, (char *)(uintptr_t)body.p, body.n);
+  for (;;) {
+    int token = slp_cbor_next(&c);
+    if (token <= 0) return;
+    if (token != SLP_CBOR_TEXT || !c.is_key || c.depth > 2) continue;
+    slp_str *into = wanted(found, c.text);
+    if (into && !into->n && slp_cbor_text(&c, into)) return;
+  }
+}
+
+/* What stands between <tag> and the next '<'. Entities stay as they are. */
+static slp_str xml_text(slp_str body, const char *tag) {
+  const char *at = memmem(body.p, body.n, tag, strlen(tag));
+  if (!at) return (slp_str){NULL, 0};
+  at += strlen(tag);
+  const char *end = memchr(at, '<', (size_t)(body.p + body.n - at));
+  return (slp_str){at, end ? (size_t)(end - at) : 0};
+}
+
+static void read_xml(slp_str body, named *found) {
+  found->code = xml_text(body, "<Code>");
+  found->message = xml_text(body, "<Message>");
+}
+
+static slp_str trim_left(slp_str s) {
+  while (s.n && (s.p[0] == ' ' || s.p[0] == '\n' || s.p[0] == '\r' || s.p[0] == '\t')) s.p++, s.n--;
+  return s;
+}
+
+static void read_body(slp_str body, named *found) {
+  body = trim_left(body);
+  if (!body.n || body.n > ERROR_BODY_MAX) return;
+  unsigned char first = (unsigned char)body.p[0];
+  if (first == '{') read_json(body, found);
+  if (first == '<') read_xml(body, found);
+  if (first >= 0xa0 && first <= 0xbf) read_cbor(body, found);
+}
+
+/* The first bytes of a body nobody can read, made printable; runs of white space and of junk become one mark. */
+static void excerpt(slp_str body, char out[EXCERPT_MAX + 1]) {
+  size_t n = 0;
+  for (size_t i = 0; i < body.n && n < EXCERPT_MAX; i++) {
+    unsigned char c = (unsigned char)body.p[i];
+    char put = c > 0x20 && c < 0x7f ? (char)c : (c == ' ' || c == '\n' || c == '\r' || c == '\t') ? ' ' : '?';
+    if ((put == ' ' || put == '?') && (n == 0 || out[n - 1] == put)) continue;
+    out[n++] = put;
+  }
+  out[n] = 0;
+}
+
+/* One line, and nothing after the place where the service quotes the request back: that holds the token. */
+static slp_str first_line(slp_str s) {
+  s = trim_left(s);
+  const char *end = s.n ? memchr(s.p, '\n', s.n) : NULL;
+  if (end) s.n = (size_t)(end - s.p);
+  const slp_str quote = SLP_STR("x-amz-security-token");
+  const char *at = s.n ? memmem(s.p, s.n, quote.p, quote.n) : NULL;
+  if (at) s.n = (size_t)(at - s.p);
+  return s;
+}
+
+void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
+  char quoted[EXCERPT_MAX + 1];
+  named found = {{NULL, 0}, {NULL, 0}};
+  excerpt(answer->body, quoted); /* before reading changes it */
+  read_body(answer->body, &found);
+  slp_str code = bare_name(found.code);
+  if (!is_name(code)) code = bare_name(slp_str_of(answer->error_type));
+  if (!is_name(code)) code = (slp_str){NULL, 0};
+  slp_class class = slp_classify_name(code, answer->status, ret_remedy);
+  slp_fail_clear(f);
+  copy_z(f->aws_code, sizeof f->aws_code, code);
+  copy_z(f->request_id, sizeof f->request_id, slp_str_of(answer->request_id));
+  f->http_status = answer->status;
+  f->retry_after_us = slp_min_u64(answer->retry_after_ms, 3600000) * 1000;
+  slp_str text = first_line(found.message);
+  if (text.n > 256) text.n = 256;
+  int code_number = slp_class_code(class);
+  if (text.n) {
+    slp_fail_set(f, class, code_number, "%.*s", (int)text.n, text.p);
+  } else if (code.n) {
+    slp_fail_set(f, class, code_number, "the service gave no text");
+  } else {
+    slp_fail_set(f, class, code_number, "unreadable answer: %s", quoted[0] ? quoted : "(empty)");
+  }
+}

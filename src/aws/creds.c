@@ -1,0 +1,259 @@
+/* creds.c - the chain, the snapshot, when to refresh, who waits. */
+#include "aws/creds.h"
+
+#include "aws/limits.h"
+#include "aws/retry.h"
+#include "sloop.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* botocore's windows: try from 15 minutes before expiry, insist from 10 minutes before. Keys that live shorter than
+ * that are renewed after half of their life, and insisted on after three quarters. */
+#define ADVISORY_MS (15 * 60 * 1000)
+#define MANDATORY_MS (10 * 60 * 1000)
+/* Keys the service refused are not fetched more often than this while they stay the same. */
+#define REFUSED_AGAIN_US 5000000u
+
+typedef enum { IDLE, ASKING, ANSWERED } attempt_state;
+typedef enum { NOTHING, FOUND, BROKEN } answer_kind;
+
+struct slp_creds {
+  slp_host *h;
+  slp_provider *chain[SLP_CREDS_PROVIDERS_MAX];
+  size_t chain_n;
+  slp_event ev;       /* goes on with the attempt */
+  slp_timer deadline; /* of the provider that is being asked */
+  slp_list waiting;
+
+  attempt_state attempt;
+  answer_kind answer;
+  size_t asking;      /* index in chain */
+  uint8_t fresh;      /* this attempt must not use what was read before */
+  char *next[3];      /* key id, secret, token of the answer; owned */
+  int64_t next_expires_ms;
+  char why[300];
+
+  char *now[3];       /* the snapshot; owned; now[0] NULL: none */
+  uint64_t serial;
+  int64_t expires_ms; /* -1: never */
+  int64_t advisory_ms, mandatory_ms;
+  uint32_t failures;  /* attempts in a row that failed */
+  uint64_t again_us;  /* no attempt before */
+  uint64_t fetched_us;
+  uint64_t refreshes;
+  int64_t clock_offset_ms; /* the service's time minus our wall clock, as the users of the keys know it */
+  slp_fail fail;      /* of the last attempt; class FINE: it went well */
+};
+
+static void go_on(slp_event *ev);
+static void on_deadline(slp_timer *timer);
+
+slp_creds *slp_creds_new(slp_host *h) {
+  slp_creds *c = SLP_NEW(h->mem, slp_creds);
+  if (!c) return NULL;
+  c->h = h;
+  c->ev.run = go_on;
+  c->deadline.run = on_deadline;
+  c->deadline.at_us = UINT64_MAX;
+  c->expires_ms = c->next_expires_ms = -1;
+  slp_list_init(&c->waiting);
+  return c;
+}
+
+static void drop_keys(slp_mem *mem, char *keys[3]) {
+  for (int i = 0; i < 3; i++) {
+    if (keys[i]) slp_wipe(keys[i], strlen(keys[i]));
+    slp_free(mem, keys[i]);
+    keys[i] = NULL;
+  }
+}
+
+void slp_creds_free(slp_creds *c) {
+  if (!c) return;
+  slp_unpost(&c->ev);
+  slp_timer_clear(c->h, &c->deadline);
+  for (size_t i = 0; i < c->chain_n; i++) c->chain[i]->free(c->chain[i]);
+  drop_keys(c->h->mem, c->next);
+  drop_keys(c->h->mem, c->now);
+  slp_free(c->h->mem, c);
+}
+
+int slp_creds_add(slp_creds *c, slp_provider *p) {
+  if (!p) return SLP_ENOMEM;
+  SLP_CHECK(c->chain_n < SLP_CREDS_PROVIDERS_MAX);
+  p->creds = c;
+  c->chain[c->chain_n++] = p;
+  return 0;
+}
+
+/* ---- answers of providers -------------------------------------------------------------------------------- */
+/* Late answers of a provider that was given up are not waited for: attempt is not ASKING then. */
+static void answered(slp_creds *c, answer_kind kind) {
+  c->answer = kind;
+  c->attempt = ANSWERED;
+  slp_timer_clear(c->h, &c->deadline);
+  slp_post(c->h, &c->ev);
+}
+
+/* Goes into a header: visible ASCII only, or a line break would let it forge headers. */
+static int sendable(slp_str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    if ((unsigned char)s.p[i] <= 0x20 || (unsigned char)s.p[i] >= 0x7f) return 0;
+  }
+  return 1;
+}
+
+void slp_creds_found(slp_creds *c, const slp_aws_keys *keys) {
+  if (c->attempt != ASKING) return;
+  const slp_str part[3] = {keys->key_id, keys->secret, keys->token};
+  if (!keys->key_id.n || !keys->secret.n) {
+    slp_creds_broken(c, "the credentials lack %s", keys->key_id.n ? "the secret key" : "the access key id");
+    return;
+  }
+  drop_keys(c->h->mem, c->next);
+  for (int i = 0; i < 3; i++) {
+    if (!sendable(part[i])) {
+      slp_creds_broken(c, "the credentials hold characters that no key has (a space or a line break?)");
+      return;
+    }
+    if (!part[i].n) continue;
+    c->next[i] = slp_strdup(c->h->mem, part[i]);
+    if (!c->next[i]) {
+      slp_creds_broken(c, "no memory for the credentials");
+      return;
+    }
+  }
+  c->next_expires_ms = keys->expires_at_ms;
+  answered(c, FOUND);
+}
+
+void slp_creds_nothing(slp_creds *c) {
+  if (c->attempt == ASKING) answered(c, NOTHING);
+}
+
+void slp_creds_broken(slp_creds *c, const char *fmt, ...) {
+  if (c->attempt != ASKING) return;
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(c->why, sizeof c->why, fmt, args);
+  va_end(args);
+  answered(c, BROKEN);
+}
+
+static void on_deadline(slp_timer *timer) {
+  slp_creds *c = SLP_OWNER(timer, slp_creds, deadline);
+  if (c->attempt != ASKING) return;
+  if (c->chain[c->asking]->cancel) c->chain[c->asking]->cancel(c->chain[c->asking]);
+  slp_creds_broken(c, "no credentials came within %u seconds", SLP_CREDS_MS_MAX / 1000);
+}
+
+/* ---- the attempt ----------------------------------------------------------------------------------------- */
+static void begin(slp_creds *c, int fresh) {
+  if (c->attempt != IDLE) return;
+  c->attempt = ANSWERED;
+  c->answer = NOTHING;
+  c->asking = SIZE_MAX; /* + 1 is the first */
+  c->fresh = fresh != 0;
+  c->why[0] = 0;
+  slp_post(c->h, &c->ev);
+}
+
+static int64_t service_ms(const slp_creds *c) { return slp_wall_ms(c->h) + c->clock_offset_ms; }
+
+static int same_key(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+static void take_keys(slp_creds *c) {
+  int same = 1;
+  for (int i = 0; i < 3; i++) same = same && same_key(c->now[i], c->next[i]);
+  drop_keys(c->h->mem, c->now);
+  memcpy(c->now, c->next, sizeof c->now);
+  memset(c->next, 0, sizeof c->next);
+  if (!same) c->serial++;
+  c->expires_ms = c->next_expires_ms;
+  int64_t life = c->expires_ms - service_ms(c);
+  c->advisory_ms = c->expires_ms - slp_min_i64(ADVISORY_MS, life / 2);
+  c->mandatory_ms = c->expires_ms - slp_min_i64(MANDATORY_MS, life / 4);
+  c->failures = 0;
+  /* Keys that live for seconds must not make us ask in every turn. */
+  c->again_us = c->expires_ms >= 0 && life < 60000 ? slp_after_us(slp_now_us(c->h), 1000000) : 0;
+  c->refreshes++;
+  slp_fail_clear(&c->fail);
+}
+
+static void attempt_failed(slp_creds *c) {
+  uint64_t wait = slp_retry_wait_us(SLP_THROTTLE, ++c->failures, slp_random(c->h), 0);
+  c->again_us = slp_after_us(slp_now_us(c->h), wait / 2 + 250000);
+  slp_fail_clear(&c->fail);
+  if (c->answer == BROKEN) {
+    slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH, "%s", c->why);
+  } else {
+    slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH,
+                 "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them in ~/.aws/credentials");
+  }
+}
+
+static void go_on(slp_event *ev) {
+  slp_creds *c = SLP_OWNER(ev, slp_creds, ev);
+  SLP_CHECK(c->attempt == ANSWERED);
+  if (c->answer == NOTHING && c->asking + 1 < c->chain_n) {
+    c->asking++;
+    c->attempt = ASKING;
+    uint64_t at = slp_after_us(slp_now_us(c->h), (uint64_t)SLP_CREDS_MS_MAX * 1000);
+    if (slp_timer_set(c->h, &c->deadline, at)) {
+      slp_creds_broken(c, "no memory to ask for credentials");
+      return;
+    }
+    c->chain[c->asking]->begin(c->chain[c->asking], c->fresh);
+    return;
+  }
+  if (c->answer == FOUND && c->next_expires_ms >= 0 && c->next_expires_ms <= service_ms(c)) {
+    snprintf(c->why, sizeof c->why, "the credentials have expired already");
+    c->answer = BROKEN;
+  }
+  c->attempt = IDLE;
+  c->fetched_us = slp_now_us(c->h);
+  if (c->answer == FOUND) take_keys(c);
+  else attempt_failed(c);
+  slp_wait_run_all(&c->waiting);
+}
+
+/* ---- users ----------------------------------------------------------------------------------------------- */
+slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial, slp_fail *f) {
+  c->clock_offset_ms = now_ms - slp_wall_ms(c->h);
+  int have = c->now[0] != NULL, expires = have && c->expires_ms >= 0;
+  int dead = expires && now_ms >= c->expires_ms;
+  int may_ask = slp_now_us(c->h) >= c->again_us;
+  int due = !have || (expires && now_ms >= c->advisory_ms);
+  if (due && may_ask) begin(c, 0);
+  /* A forced attempt is waited for as well: the old keys were refused. */
+  int insist = !have || dead || (expires && now_ms >= c->mandatory_ms) || c->fresh;
+  if (c->attempt != IDLE && insist) return SLP_CREDS_WAIT;
+  if (!have || dead) {
+    *f = c->fail;
+    if (dead && f->class == SLP_FINE) slp_fail_set(f, SLP_AUTH, SLOOP_EAUTH, "the credentials have expired");
+    return SLP_CREDS_FAILED;
+  }
+  *ret = (slp_sign_keys){slp_str_of(c->now[0]), slp_str_of(c->now[1]), slp_str_of(c->now[2])};
+  *ret_serial = c->serial;
+  return SLP_CREDS_READY;
+}
+
+void slp_creds_await(slp_creds *c, slp_wait *wait) {
+  SLP_CHECK(c->attempt != IDLE);
+  slp_wait_add(&c->waiting, wait);
+}
+
+int slp_creds_refused(slp_creds *c, uint64_t serial) {
+  if (serial != c->serial) return 1;
+  if (c->attempt != IDLE) {
+    c->fresh = 1;
+    return 1;
+  }
+  uint64_t now = slp_now_us(c->h);
+  if (now < c->again_us || (c->refreshes > 1 && now < slp_after_us(c->fetched_us, REFUSED_AGAIN_US))) return 0;
+  begin(c, 1);
+  return 1;
+}
+
+uint64_t slp_creds_refreshes(const slp_creds *c) { return c->refreshes; }

@@ -1,0 +1,241 @@
+/* endpoint.c - region and endpoint rules, as botocore 1.43.11 has them (its partitions.json and the endpoint rule
+ * sets of the services; resolved side by side in test/vectors). */
+#include "aws/endpoint.h"
+
+#include "base/num.h"
+#include "sloop.h"
+
+#include <stdio.h>
+
+typedef struct service {
+  const char *host;        /* before ".region.suffix" */
+  const char *fips_host;
+  const char *sign_as;
+  const char *env;         /* AWS_ENDPOINT_URL_... */
+  const char *config;      /* in services sections */
+} service;
+
+static const service services[SLP_SVCS] = {
+  [SLP_SVC_KINESIS] = {"kinesis", "kinesis-fips", "kinesis", "AWS_ENDPOINT_URL_KINESIS", "kinesis"},
+  [SLP_SVC_DYNAMODB] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
+  [SLP_SVC_STREAMS] = {"streams.dynamodb", "streams.dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
+                       "dynamodb_streams"},
+  [SLP_SVC_STS] = {"sts", "sts-fips", "sts", "AWS_ENDPOINT_URL_STS", "sts"},
+  [SLP_SVC_CLOUDWATCH] = {"monitoring", "monitoring-fips", "monitoring", "AWS_ENDPOINT_URL_CLOUDWATCH", "cloudwatch"},
+};
+
+typedef struct partition {
+  const char *region_starts; /* "" matches all: the last row */
+  const char *suffix, *dualstack_suffix;
+} partition;
+
+/* Longest prefixes first. A region we have never heard of is in the commercial partition. */
+static const partition partitions[] = {
+  {"us-isob-", "sc2s.sgov.gov", "api.aws.scloud"},
+  {"us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov"},
+  {"eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk"},
+  {"us-iso-", "c2s.ic.gov", "api.aws.ic.gov"},
+  {"us-gov-", "amazonaws.com", "api.aws"},
+  {"eusc-", "amazonaws.eu", "api.amazonwebservices.eu"},
+  {"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"},
+  {"", "amazonaws.com", "api.aws"},
+};
+
+const char *slp_svc_config_name(slp_svc svc) { return services[svc].config; }
+
+static const char *env(const slp_endpoint_wish *wish, const char *name) {
+  const char *value = wish->getenv_fn(wish->getenv_ctx, name);
+  return value && value[0] ? value : NULL;
+}
+
+static const char *from_profile(const slp_endpoint_wish *wish, slp_profile_key key) {
+  return wish->profile ? slp_profile_get(wish->profile, key) : NULL;
+}
+
+static int is_true(const char *z) {
+  return z && strlen(z) == 4 && (z[0] | 32) == 't' && (z[1] | 32) == 'r' && (z[2] | 32) == 'u' && (z[3] | 32) == 'e';
+}
+
+/* A setting that may stand in the environment (which wins, also with "false") or in the profile. */
+static int is_on(const slp_endpoint_wish *wish, const char *name, slp_profile_key key) {
+  const char *value = env(wish, name);
+  return is_true(value ? value : from_profile(wish, key));
+}
+
+static int is_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+/* It becomes part of a host name and of a signature: one DNS label. */
+int slp_region_valid(slp_str region) {
+  if (region.n == 0 || region.n > 63 || !is_alnum(region.p[0]) || !is_alnum(region.p[region.n - 1])) return 0;
+  for (size_t i = 0; i < region.n; i++) {
+    if (!is_alnum(region.p[i]) && region.p[i] != '-') return 0;
+  }
+  return 1;
+}
+
+slp_str slp_arn_region(slp_str arn) {
+  size_t field = 0, from = 0;
+  if (arn.n < 4 || memcmp(arn.p, "arn:", 4) != 0) return (slp_str){NULL, 0};
+  for (size_t i = 0; i < arn.n; i++) {
+    if (arn.p[i] != ':') continue;
+    if (++field == 3) from = i + 1;
+    if (field == 4) return i > from ? (slp_str){arn.p + from, i - from} : (slp_str){NULL, 0};
+  }
+  return (slp_str){NULL, 0};
+}
+
+/* ---- URLs ------------------------------------------------------------------------------------------------ */
+static int bad_url(char why[160], slp_str url, const char *what) {
+  snprintf(why, 160, "endpoint %.*s: %s", (int)(url.n < 90 ? url.n : 90), url.p, what);
+  return SLOOP_EOPTION;
+}
+
+static int starts_with_nocase(slp_str s, const char *z) {
+  size_t n = strlen(z);
+  if (s.n < n) return 0;
+  for (size_t i = 0; i < n; i++) {
+    char c = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i];
+    if (c != z[i]) return 0;
+  }
+  return 1;
+}
+
+/* Only characters that mean the same with and without encoding, and no part that would be normalised away. */
+static int path_valid(slp_str path) {
+  for (size_t i = 0; i < path.n; i++) {
+    char c = path.p[i];
+    if (!is_alnum(c) && !memchr("-._~/", c, 5)) return 0;
+    if (c != '/') continue;
+    slp_str rest = {path.p + i + 1, path.n - i - 1};
+    if (rest.n && rest.p[0] == '/') return 0;
+    if (rest.n && rest.p[0] == '.' && (rest.n == 1 || rest.p[1] == '/')) return 0;
+    if (rest.n > 1 && rest.p[0] == '.' && rest.p[1] == '.' && (rest.n == 2 || rest.p[2] == '/')) return 0;
+  }
+  return 1;
+}
+
+/* host or [v6] in lower case to `out`. Returns its length in `authority`, or 0 when it is none. */
+static size_t read_host(slp_str authority, char *out, size_t size) {
+  size_t n = 0;
+  int v6 = authority.n && authority.p[0] == '[';
+  for (; n < authority.n && n + 1 < size; n++) {
+    char c = authority.p[n];
+    if (!v6 && c == ':') break;
+    if (c >= 'A' && c <= 'Z') c = (char)(c + 32);
+    int ok = v6 ? (is_alnum(c) || memchr("[]:.", c, 4) != NULL) : (is_alnum(c) || c == '.' || c == '-' || c == '_');
+    if (!ok) return 0;
+    out[n] = c;
+    if (v6 && c == ']') {
+      n++;
+      break;
+    }
+  }
+  out[n] = 0;
+  if (v6 && (n < 4 || out[n - 1] != ']')) return 0;
+  return n;
+}
+
+static int is_loopback(const char *host) {
+  return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
+}
+
+int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
+  char host[256];
+  int tls = starts_with_nocase(url, "https://");
+  if (!tls && !starts_with_nocase(url, "http://")) return bad_url(why, url, "must start with http:// or https://");
+  slp_str rest = {url.p + (tls ? 8 : 7), url.n - (tls ? 8 : 7)};
+  size_t end = 0;
+  while (end < rest.n && rest.p[end] != '/' && rest.p[end] != '?' && rest.p[end] != '#') end++;
+  slp_str authority = {rest.p, end}, path = {rest.p + end, rest.n - end};
+  size_t n = read_host(authority, host, sizeof host);
+  if (n == 0) return bad_url(why, url, "no host name in it that we can use");
+  uint64_t port = tls ? 443 : 80;
+  if (n < authority.n && (authority.p[n] != ':' || slp_parse_u64((slp_str){authority.p + n + 1, authority.n - n - 1},
+                                                                 &port) || port == 0 || port > 65535)) {
+    return bad_url(why, url, "the port must be a number from 1 to 65535");
+  }
+  if (path.n >= sizeof e->path || !path_valid(path)) return bad_url(why, url, "its path can't be used");
+  e->tls = tls != 0;
+  e->loopback = is_loopback(host) != 0;
+  if (port == (tls ? 443u : 80u)) snprintf(e->host, sizeof e->host, "%s", host);
+  else snprintf(e->host, sizeof e->host, "%s:%u", host, (unsigned)port);
+  snprintf(e->path, sizeof e->path, "%.*s", path.n ? (int)path.n : 1, path.n ? path.p : "/");
+  snprintf(e->url, sizeof e->url, "%s://%s%s", tls ? "https" : "http", e->host, e->path);
+  return 0;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------------------- */
+static slp_str find_region(const slp_endpoint_wish *wish) {
+  if (wish->region && wish->region[0]) return slp_str_of(wish->region);
+  if (wish->arn) {
+    slp_str region = slp_arn_region(slp_str_of(wish->arn));
+    if (region.n) return region;
+  }
+  const char *region = env(wish, "AWS_REGION");
+  if (!region) region = env(wish, "AWS_DEFAULT_REGION"); /* the only one that botocore reads */
+  if (!region) region = from_profile(wish, SLP_PROFILE_REGION);
+  return slp_str_of(region);
+}
+
+static const char *find_url(const slp_endpoint_wish *wish) {
+  if (wish->url && wish->url[0]) return wish->url;
+  if (is_on(wish, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", SLP_PROFILE_IGNORE_ENDPOINTS)) return NULL;
+  const char *url = env(wish, services[wish->svc].env);
+  if (!url) url = env(wish, "AWS_ENDPOINT_URL");
+  if (!url && wish->profile) url = wish->profile->service_endpoint[wish->svc];
+  if (!url) url = from_profile(wish, SLP_PROFILE_ENDPOINT);
+  return url && url[0] ? url : NULL;
+}
+
+int slp_endpoint_needs_profile(const slp_endpoint_wish *wish) {
+  slp_endpoint_wish bare = *wish;
+  bare.profile = NULL;
+  /* A public host also depends on use_fips_endpoint and its like. */
+  return !find_region(&bare).n || !find_url(&bare);
+}
+
+static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips, int dualstack) {
+  const service *s = &services[wish->svc];
+  const partition *p = partitions;
+  while (strncmp(e->region, p->region_starts, strlen(p->region_starts)) != 0) p++;
+  const char *host = fips ? s->fips_host : s->host;
+  int gov = strcmp(p->region_starts, "us-gov-") == 0;
+  if (gov && !dualstack) host = s->host; /* there the plain hosts are the FIPS hosts */
+  int dash = wish->svc == SLP_SVC_STREAMS && dualstack && !strstr(p->region_starts, "iso") &&
+             strcmp(p->region_starts, "eusc-") != 0;
+  if (dash) host = fips ? "streams-dynamodb-fips" : "streams-dynamodb";
+  snprintf(e->host, sizeof e->host, "%s.%s.%s", host, e->region, dualstack ? p->dualstack_suffix : p->suffix);
+  snprintf(e->url, sizeof e->url, "https://%s/", e->host);
+  snprintf(e->path, sizeof e->path, "/");
+  e->tls = 1;
+}
+
+int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_fail *f) {
+  slp_endpoint e = {.sign_as = services[wish->svc].sign_as};
+  char why[160];
+  slp_str region = find_region(wish);
+  if (!region.n) {
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
+                        "no region: set AWS_REGION, or region in ~/.aws/config, or give the stream's ARN");
+  }
+  if (!slp_region_valid(region)) {
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "region %.*s is not one: set AWS_REGION to a name like us-east-1",
+                        (int)(region.n < 80 ? region.n : 80), region.p);
+  }
+  memcpy(e.region, region.p, region.n);
+  int fips = is_on(wish, "AWS_USE_FIPS_ENDPOINT", SLP_PROFILE_FIPS);
+  int dualstack = is_on(wish, "AWS_USE_DUALSTACK_ENDPOINT", SLP_PROFILE_DUALSTACK);
+  const char *url = find_url(wish);
+  if (url && (fips || dualstack)) {
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
+                        "a custom endpoint and a %s endpoint exclude each other: unset one of them",
+                        fips ? "FIPS" : "dual-stack");
+  }
+  if (!url) {
+    public_url(wish, &e, fips, dualstack);
+  } else if (slp_endpoint_parse_url(&e, slp_str_of(url), why)) {
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", why);
+  }
+  *ret = e;
+  return 0;
+}

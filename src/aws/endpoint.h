@@ -1,0 +1,37 @@
+/* endpoint.h - which region, and which URL for a service: options, environment, profile, ARN, partitions. Pure. */
+#ifndef SLP_AWS_ENDPOINT_H
+#define SLP_AWS_ENDPOINT_H
+
+#include "aws/profile.h"
+
+typedef struct slp_endpoint {
+  char url[640];        /* scheme://host[:port]/path */
+  char host[300];       /* as the Host header says it: lower case, port only when it is not the scheme's own */
+  char path[256];       /* what is signed; "/" at least */
+  char region[64];
+  const char *sign_as;  /* service name in signatures; static */
+  uint8_t tls, loopback;
+} slp_endpoint;
+
+typedef struct slp_endpoint_wish {
+  slp_svc svc;
+  const char *region;   /* options, or NULL */
+  const char *url;
+  const char *arn;
+  slp_getenv_fn getenv_fn;
+  void *getenv_ctx;
+  const slp_profile *profile; /* NULL: not read */
+} slp_endpoint_wish;
+
+const char *slp_svc_config_name(slp_svc svc); /* "dynamodb_streams": in services sections */
+/* Does the answer depend on what the profile files say? */
+int slp_endpoint_needs_profile(const slp_endpoint_wish *wish);
+/* 0; or SLOOP_EOPTION and f says what is missing or wrong and what to set (class SLP_REFUSED). */
+int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_fail *f);
+/* Takes an URL apart. 0, or SLOOP_EOPTION with a sentence. */
+int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]);
+int slp_region_valid(slp_str region);
+/* arn:partition:service:REGION:account:...; {NULL,0} when there is none. */
+slp_str slp_arn_region(slp_str arn);
+
+#endif

@@ -1,0 +1,28 @@
+/* limits.h - what the services allow or send at most, each with where that is written. */
+#ifndef SLP_AWS_LIMITS_H
+#define SLP_AWS_LIMITS_H
+
+/* Kinesis API reference, GetRecords "Limit": 1..10000, and "a maximum of 10,000 records or 10 MiB a call"
+ * (botocore 1.43.11 service model kinesis 2013-12-02). */
+#define SLP_KINESIS_RECORDS_MAX 10000u
+#define SLP_KINESIS_PAGE_BYTES_MAX (10u * 1024 * 1024)
+/* The same model: shape ShardIterator is 1..512 long, NextToken 1..1048576. */
+#define SLP_KINESIS_ITERATOR_MAX 512u
+#define SLP_KINESIS_NEXT_TOKEN_MAX (1024u * 1024)
+/* ListShards returns at most 1000 shards a page (API reference, MaxResults); a row is under 1 KiB and the
+ * token at most 1 MiB. Local servers send more rows at once, so there is room for 10,000 and a token. */
+#define SLP_LIST_BODY_MAX (16u * 1024 * 1024)
+#define SLP_LIST_ROWS_MAX 100000u
+/* Answers to the small calls are under 4 KiB; an error page of a proxy may be longer. */
+#define SLP_SMALL_BODY_MAX (256u * 1024)
+
+/* Our own waits. */
+#define SLP_RECORDS_MS_MAX 30000u
+#define SLP_CONTROL_MS_MAX 10000u
+#define SLP_CREDS_MS_MAX 60000u /* a creds callback, or files on a hanging disk */
+
+/* Services accept signatures within 5 minutes of their clock; from 4 minutes on we blame the clock and not the
+ * key (the AWS SDK for Java v2 draws the same line). */
+#define SLP_CLOCK_SKEW_MS_MIN (4 * 60 * 1000)
+
+#endif

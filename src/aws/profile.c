@@ -1,0 +1,325 @@
+/* profile.c - profiles as botocore reads them: `[name]` in the credentials file, `[profile name]` and `[default]`
+ * in the config file, endpoints of services in a `[services name]` section. */
+#include "aws/profile.h"
+
+#include "aws/endpoint.h"
+#include "codec/ini.h"
+
+#include <stdio.h>
+
+#define FILE_BYTES_MAX (1024u * 1024)
+#define PATH_MAX_N 4096u
+
+static const char *const key_names[SLP_PROFILE_KEYS] = {
+  [SLP_PROFILE_KEY_ID] = "aws_access_key_id",
+  [SLP_PROFILE_SECRET] = "aws_secret_access_key",
+  [SLP_PROFILE_TOKEN] = "aws_session_token",
+  [SLP_PROFILE_OLD_TOKEN] = "aws_security_token",
+  [SLP_PROFILE_REGION] = "region",
+  [SLP_PROFILE_ENDPOINT] = "endpoint_url",
+  [SLP_PROFILE_SERVICES] = "services",
+  [SLP_PROFILE_IGNORE_ENDPOINTS] = "ignore_configured_endpoint_urls",
+  [SLP_PROFILE_FIPS] = "use_fips_endpoint",
+  [SLP_PROFILE_DUALSTACK] = "use_dualstack_endpoint",
+  [SLP_PROFILE_ROLE_ARN] = "role_arn",
+  [SLP_PROFILE_WEB_IDENTITY] = "web_identity_token_file",
+  [SLP_PROFILE_SSO_SESSION] = "sso_session",
+  [SLP_PROFILE_SSO_START_URL] = "sso_start_url",
+  [SLP_PROFILE_LOGIN_SESSION] = "login_session",
+  [SLP_PROFILE_PROCESS] = "credential_process",
+};
+
+void slp_profile_init(slp_profile *p, slp_mem *mem) { *p = (slp_profile){.mem = mem}; }
+
+static void drop_text(slp_mem *mem, char **z) {
+  if (*z) slp_wipe(*z, strlen(*z));
+  slp_free(mem, *z);
+  *z = NULL;
+}
+
+static void drop_values(slp_mem *mem, char **values, size_t n) {
+  for (size_t i = 0; i < n; i++) drop_text(mem, &values[i]);
+}
+
+void slp_profile_free(slp_profile *p) {
+  drop_values(p->mem, p->in_config, SLP_PROFILE_KEYS);
+  drop_values(p->mem, p->in_credentials, SLP_PROFILE_KEYS);
+  drop_values(p->mem, p->service_endpoint, SLP_SVCS);
+  p->found = 0;
+}
+
+const char *slp_profile_get(const slp_profile *p, slp_profile_key key) {
+  const char *value = p->in_credentials[key] ? p->in_credentials[key] : p->in_config[key];
+  return value && value[0] ? value : NULL;
+}
+
+/* ---- parsing --------------------------------------------------------------------------------------------- */
+static int is_space(char c) { return c == ' ' || c == '\t'; }
+
+static slp_str trim(slp_str s) {
+  while (s.n && is_space(s.p[0])) s.p++, s.n--;
+  while (s.n && is_space(s.p[s.n - 1])) s.n--;
+  return s;
+}
+
+/* Is `section` KIND NAME, the name maybe in quotes (`profile "my profile"`)? */
+static int is_section(slp_str section, const char *kind, slp_str name) {
+  size_t kind_n = strlen(kind);
+  section = trim(section);
+  if (section.n <= kind_n || memcmp(section.p, kind, kind_n) != 0 || !is_space(section.p[kind_n])) return 0;
+  slp_str rest = trim((slp_str){section.p + kind_n, section.n - kind_n});
+  if (rest.n >= 2 && (rest.p[0] == '"' || rest.p[0] == '\'') && rest.p[rest.n - 1] == rest.p[0]) {
+    rest = (slp_str){rest.p + 1, rest.n - 2};
+  } else {
+    for (size_t i = 0; i < rest.n; i++) {
+      if (is_space(rest.p[i])) return 0; /* two words are no name */
+    }
+  }
+  return slp_str_eq(rest, name);
+}
+
+/* Keys are compared without case. */
+static int is_key(slp_str key, const char *name) {
+  if (key.n != strlen(name)) return 0;
+  for (size_t i = 0; i < key.n; i++) {
+    char c = key.p[i];
+    if (c >= 'A' && c <= 'Z') c = (char)(c + 32);
+    if (c != name[i]) return 0;
+  }
+  return 1;
+}
+
+typedef struct reading {
+  slp_profile *p;
+  slp_str name;        /* of the profile or of the services section */
+  int config;          /* which file */
+  slp_str last;        /* the section matched before: `[default]` and `[profile default]` replace each other */
+} reading;
+
+static int keep(slp_mem *mem, char **into, slp_str value) {
+  char *copy = slp_strdup(mem, value);
+  if (!copy) return SLP_ENOMEM;
+  drop_text(mem, into);
+  *into = copy;
+  return 0;
+}
+
+static int on_profile_line(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value, uint32_t line) {
+  reading *r = arg;
+  slp_profile *p = r->p;
+  char **values = r->config ? p->in_config : p->in_credentials;
+  (void)line;
+  int match = r->config ? is_section(section, "profile", r->name) ||
+                            (slp_str_is(section, "default") && slp_str_is(r->name, "default"))
+                        : slp_str_eq(section, r->name);
+  if (!match) return 0;
+  if (r->last.p && !slp_str_eq(r->last, section)) drop_values(p->mem, values, SLP_PROFILE_KEYS);
+  r->last = section;
+  p->found = 1;
+  if (parent.p) return 0;
+  for (int i = 0; i < SLP_PROFILE_KEYS; i++) {
+    if (is_key(key, key_names[i])) return keep(p->mem, &values[i], value);
+  }
+  return 0;
+}
+
+static int on_services_line(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value, uint32_t line) {
+  reading *r = arg;
+  (void)line;
+  if (!parent.p || !is_key(key, "endpoint_url") || !is_section(section, "services", r->name)) return 0;
+  for (int svc = 0; svc < SLP_SVCS; svc++) {
+    if (is_key(parent, slp_svc_config_name((slp_svc)svc))) {
+      return keep(r->p->mem, &r->p->service_endpoint[svc], value);
+    }
+  }
+  return 0;
+}
+
+int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_str name, int *ret_bad_file,
+                      uint32_t *ret_line) {
+  reading in_credentials = {.p = p, .name = name, .config = 0};
+  reading in_config = {.p = p, .name = name, .config = 1};
+  *ret_bad_file = 0;
+  int r = slp_ini_read(credentials, on_profile_line, &in_credentials, ret_line);
+  if (r) return r;
+  *ret_bad_file = 1;
+  r = slp_ini_read(config, on_profile_line, &in_config, ret_line);
+  const char *services = r ? NULL : slp_profile_get(p, SLP_PROFILE_SERVICES);
+  if (r || !services) return r;
+  reading in_services = {.p = p, .name = slp_str_of(services), .config = 1};
+  return slp_ini_read(config, on_services_line, &in_services, ret_line);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------------------- */
+void slp_wait_add(slp_list *waiting, slp_wait *wait) { slp_list_add_last(waiting, &wait->link); }
+void slp_wait_cancel(slp_wait *wait) { slp_list_remove(&wait->link); }
+
+void slp_wait_run_all(slp_list *waiting) {
+  slp_list now;
+  slp_list_init(&now);
+  for (slp_list *node; (node = slp_list_pop(waiting)) != NULL;) slp_list_add_last(&now, node);
+  for (slp_list *node; (node = slp_list_pop(&now)) != NULL;) {
+    slp_wait *wait = SLP_OWNER(node, slp_wait, link);
+    wait->run(wait); /* may cancel others, also those still in `now`: they unlink themselves */
+  }
+}
+
+/* ---- loading --------------------------------------------------------------------------------------------- */
+static const char *env(const slp_profiles *p, const char *name) {
+  const char *value = p->getenv_fn(p->getenv_ctx, name);
+  return value && value[0] ? value : NULL;
+}
+
+static const char *chosen_name(const slp_profiles *p) {
+  const char *name = p->chosen;
+  if (!name) name = env(p, "AWS_PROFILE");
+  if (!name) name = env(p, "AWS_DEFAULT_PROFILE");
+  return name;
+}
+
+int slp_profiles_chosen(const slp_profiles *p) { return chosen_name(p) != NULL; }
+
+static void finish_load(slp_profiles *p);
+static void on_load_event(slp_event *ev) { finish_load(SLP_OWNER(ev, slp_profiles, ev)); }
+
+void slp_profiles_init(slp_profiles *p, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx, const char *chosen) {
+  *p = (slp_profiles){.h = h, .getenv_fn = getenv_fn, .getenv_ctx = getenv_ctx, .chosen = chosen};
+  p->ev.run = on_load_event;
+  slp_list_init(&p->waiting);
+  slp_profile_init(&p->profile, h->mem);
+  for (int i = 0; i < 2; i++) {
+    p->files[i].owner = p;
+    slp_buf_init(&p->files[i].path, h->mem, PATH_MAX_N);
+    slp_buf_init(&p->files[i].text, h->mem, FILE_BYTES_MAX);
+  }
+}
+
+static void drop_texts(slp_profiles *p) {
+  for (int i = 0; i < 2; i++) {
+    slp_buf *text = &p->files[i].text;
+    if (text->p) slp_wipe(text->p, text->cap);
+    slp_buf_free(text);
+  }
+}
+
+void slp_profiles_close(slp_profiles *p) {
+  for (int i = 0; i < 2; i++) {
+    if (p->files[i].reading) slp_file_cancel(p->h, &p->files[i].file);
+    p->files[i].reading = 0;
+    slp_buf_free(&p->files[i].path);
+  }
+  slp_unpost(&p->ev);
+  drop_texts(p);
+  slp_profile_free(&p->profile);
+}
+
+/* The variable's path, or the default one under the home directory. Empty: there is none. */
+static int file_path(slp_profiles *p, int i) {
+  static const char *const variable[2] = {"AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"};
+  static const char *const under_home[2] = {"/.aws/credentials", "/.aws/config"};
+  slp_buf *path = &p->files[i].path;
+  const char *given = env(p, variable[i]), *home = env(p, "HOME");
+  slp_buf_clear(path);
+  p->files[i].named = given != NULL;
+  if (given && given[0] == '~' && given[1] == '/' && home) {
+    int r = slp_buf_add_z(path, home);
+    return r ? r : slp_buf_add_z(path, given + 1);
+  }
+  if (given) return slp_buf_add_z(path, given);
+  if (!home) return 0;
+  int r = slp_buf_add_z(path, home);
+  return r ? r : slp_buf_add_z(path, under_home[i]);
+}
+
+static void on_file(slp_file *file) {
+  slp_profiles *p = SLP_OWNER(file, slp_profile_file, file)->owner;
+  SLP_OWNER(file, slp_profile_file, file)->reading = 0;
+  if (!p->files[0].reading && !p->files[1].reading) finish_load(p);
+}
+
+static int start_file(slp_profiles *p, int i) {
+  slp_profile_file *f = &p->files[i];
+  int r = file_path(p, i);
+  if (r) return r;
+  slp_buf_clear(&f->text);
+  f->file = (slp_file){.bytes_max = FILE_BYTES_MAX, .into = &f->text, .on_done = on_file};
+  if (!f->path.n) return 0;
+  /* Room from the start: growing would leave copies of secrets behind. */
+  r = slp_buf_reserve(&f->text, 16384);
+  if (r) return r;
+  f->file.path = slp_buf_z(&f->path);
+  f->reading = 1;
+  return 0;
+}
+
+static void pick_name(slp_profiles *p) {
+  const char *name = chosen_name(p);
+  p->explicit_name = name != NULL;
+  snprintf(p->name, sizeof p->name, "%s", name ? name : "default");
+}
+
+void slp_profiles_load(slp_profiles *p, slp_wait *wait) {
+  slp_wait_add(&p->waiting, wait);
+  if (p->loading) return;
+  p->loading = 1;
+  p->error = 0;
+  p->why[0] = 0;
+  pick_name(p);
+  for (int i = 0; i < 2 && !p->error; i++) p->error = start_file(p, i);
+  if (p->error) p->files[0].reading = p->files[1].reading = 0;
+  if (!p->files[0].reading && !p->files[1].reading) {
+    slp_post(p->h, &p->ev);
+    return;
+  }
+  for (int i = 0; i < 2; i++) {
+    if (p->files[i].reading) slp_file_read(p->h, &p->files[i].file);
+  }
+}
+
+/* A file that is not there is an empty one. One that can't be read is an error when somebody asked for it: by its
+ * path, or by the name of a profile. A container with a foreign HOME did not. */
+static int file_failed(slp_profiles *p) {
+  for (int i = 0; i < 2; i++) {
+    slp_profile_file *f = &p->files[i];
+    int error = f->file.error;
+    if (!error || error == SLP_ENOENT || error == -ENOTDIR) continue;
+    if (error == SLP_ENOMEM) return SLP_ENOMEM;
+    if ((error == -EACCES || error == -EPERM) && !f->named && !p->explicit_name) {
+      slp_buf_clear(&f->text);
+      continue;
+    }
+    snprintf(p->why, sizeof p->why, "can't read %.120s (%s)", slp_buf_z(&f->path),
+             error == SLP_E2BIG ? "larger than 1 MiB" : strerror(-error));
+    return SLP_EBADDATA;
+  }
+  return 0;
+}
+
+static int parse_files(slp_profiles *p) {
+  int bad = 0;
+  uint32_t line = 0;
+  int r = file_failed(p);
+  if (r) return r;
+  r = slp_profile_parse(&p->profile, slp_buf_str(&p->files[0].text), slp_buf_str(&p->files[1].text),
+                        slp_str_of(p->name), &bad, &line);
+  if (r && r != SLP_ENOMEM) {
+    snprintf(p->why, sizeof p->why, "%.120s: line %u can't be understood", slp_buf_z(&p->files[bad].path), line);
+    return SLP_EBADDATA;
+  }
+  if (!r && p->explicit_name && !p->profile.found) {
+    snprintf(p->why, sizeof p->why, "profile %s is not in %s", p->name, "~/.aws/credentials or ~/.aws/config");
+    return SLP_ENOENT;
+  }
+  return r;
+}
+
+static void finish_load(slp_profiles *p) {
+  slp_profile_free(&p->profile);
+  if (!p->error) p->error = parse_files(p);
+  if (p->error) slp_profile_free(&p->profile);
+  if (p->error && !p->why[0]) snprintf(p->why, sizeof p->why, "no memory to read the profile files");
+  drop_texts(p);
+  p->loading = 0;
+  p->loaded = 1;
+  slp_wait_run_all(&p->waiting);
+}

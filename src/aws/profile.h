@@ -1,0 +1,86 @@
+/* profile.h - what one profile of ~/.aws/credentials and ~/.aws/config says: parsing (pure), and loading both files
+ * once for everybody who waits for them. */
+#ifndef SLP_AWS_PROFILE_H
+#define SLP_AWS_PROFILE_H
+
+#include "aws/aws.h"
+
+typedef enum slp_profile_key {
+  SLP_PROFILE_KEY_ID,
+  SLP_PROFILE_SECRET,
+  SLP_PROFILE_TOKEN,
+  SLP_PROFILE_OLD_TOKEN, /* aws_security_token, the name before 2014 */
+  SLP_PROFILE_REGION,
+  SLP_PROFILE_ENDPOINT,
+  SLP_PROFILE_SERVICES,
+  SLP_PROFILE_IGNORE_ENDPOINTS,
+  SLP_PROFILE_FIPS,
+  SLP_PROFILE_DUALSTACK,
+  /* Kinds of credentials that this version can't get: named so that they are never passed over silently. */
+  SLP_PROFILE_ROLE_ARN,
+  SLP_PROFILE_WEB_IDENTITY,
+  SLP_PROFILE_SSO_SESSION,
+  SLP_PROFILE_SSO_START_URL,
+  SLP_PROFILE_LOGIN_SESSION,
+  SLP_PROFILE_PROCESS,
+  SLP_PROFILE_KEYS
+} slp_profile_key;
+
+typedef struct slp_profile {
+  slp_mem *mem;
+  uint8_t found;                                 /* some section had its name */
+  char *in_config[SLP_PROFILE_KEYS];             /* owned; NULL: not there */
+  char *in_credentials[SLP_PROFILE_KEYS];        /* owned */
+  char *service_endpoint[SLP_SVCS];              /* owned; from the services section it names */
+} slp_profile;
+
+void slp_profile_init(slp_profile *p, slp_mem *mem);
+void slp_profile_free(slp_profile *p); /* wipes; back to just initialised */
+/* The value in force: the credentials file's before the config file's, as botocore merges them. NULL: none. */
+const char *slp_profile_get(const slp_profile *p, slp_profile_key key);
+/* Reads the section `name` out of both texts. 0, SLP_ENOMEM, or SLP_EBADDATA with *ret_bad_file 0 (credentials) or
+ * 1 (config) and the line. */
+int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_str name, int *ret_bad_file,
+                      uint32_t *ret_line);
+
+/* ---- loading --------------------------------------------------------------------------------------------- */
+typedef struct slp_wait { /* somebody who waits; run once, from the turn queue */
+  slp_list link;
+  void (*run)(struct slp_wait *wait);
+} slp_wait;
+void slp_wait_add(slp_list *waiting, slp_wait *wait);
+void slp_wait_cancel(slp_wait *wait);
+void slp_wait_run_all(slp_list *waiting); /* those who are there now; they may wait again */
+
+typedef struct slp_profile_file {
+  slp_file file;
+  struct slp_profiles *owner;
+  slp_buf path, text;
+  uint8_t reading;
+  uint8_t named; /* an environment variable names it */
+} slp_profile_file;
+
+typedef struct slp_profiles {
+  slp_host *h;
+  slp_getenv_fn getenv_fn;
+  void *getenv_ctx;
+  const char *chosen;       /* option; NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
+  slp_profile_file files[2]; /* 0 credentials, 1 config */
+  uint8_t loading, loaded;
+  slp_event ev;
+  slp_list waiting;
+  /* After a load: */
+  slp_profile profile;
+  char name[128];
+  uint8_t explicit_name;    /* the user chose the profile */
+  int error;                /* 0: profile is good, maybe empty */
+  char why[200];
+} slp_profiles;
+
+void slp_profiles_init(slp_profiles *p, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx, const char *chosen);
+void slp_profiles_close(slp_profiles *p); /* nobody waits any more */
+int slp_profiles_chosen(const slp_profiles *p); /* 1: option or environment name a profile */
+/* Reads (again). `wait` runs when it is done; one load at a time, however many wait. */
+void slp_profiles_load(slp_profiles *p, slp_wait *wait);
+
+#endif

@@ -1,0 +1,34 @@
+/* sigv4.h - AWS Signature Version 4. Pure: request, keys and time in, header values out. The key of a day is kept,
+ * so a signature costs two hashes of the request and one HMAC. */
+#ifndef SLP_AWS_SIGV4_H
+#define SLP_AWS_SIGV4_H
+
+#include "host/host.h"
+
+#define SLP_SIGN_HEADERS_MAX 32
+
+typedef struct slp_sign_keys {
+  slp_str key_id, secret, token; /* token absent: permanent keys */
+} slp_sign_keys;
+
+typedef struct slp_sign_request {
+  slp_str method;
+  slp_str host;  /* as the Host header will say it: port only when it is not the scheme's own */
+  slp_str path;  /* as sent; only characters that need no encoding, no "." or ".." parts */
+  slp_str query; /* as sent, without '?': encoded and sorted; usually empty */
+  const slp_http_header *headers; /* any case, any order; host, x-amz-date and the token are added here, and
+                                     headers that a proxy may change are left out */
+  size_t headers_n;
+  slp_str body;
+  slp_str region, service;
+} slp_sign_request;
+
+typedef struct slp_signer slp_signer;
+slp_signer *slp_signer_new(slp_mem *mem); /* NULL: no memory */
+void slp_signer_free(slp_signer *s);      /* wipes; NULL is fine */
+/* Appends the value of Authorization and sets that of X-Amz-Date; both must be sent, and the token as
+ * X-Amz-Security-Token. SLP_ENOMEM or SLP_ELIMIT. */
+int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms, char date[17],
+             slp_buf *authorization);
+
+#endif
