@@ -87,7 +87,8 @@ __attribute__((target("avx2"))) static size_t groups_by_avx2(char *out, const ch
   for (; n - i >= 48; i += 32, out += 24) {
     __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(in + i));
     __m256i high = _mm256_and_si256(_mm256_srli_epi32(v, 4), nibble), low = _mm256_and_si256(v, nibble);
-    __m256i fine = _mm256_and_si256(_mm256_shuffle_epi8(class_of_high, high), _mm256_shuffle_epi8(allowed, low));
+    __m256i fine =
+        _mm256_and_si256(_mm256_shuffle_epi8(class_of_high, high), _mm256_shuffle_epi8(allowed, low));
     if (_mm256_movemask_epi8(_mm256_cmpeq_epi8(fine, _mm256_setzero_si256()))) break;
     __m256i row = _mm256_add_epi8(high, _mm256_cmpeq_epi8(v, slash));
     v = _mm256_add_epi8(v, _mm256_shuffle_epi8(shift_of_high, row));
@@ -114,7 +115,8 @@ static size_t groups(int level, char *out, const char *in, size_t n) {
   size_t used = 0;
 #ifdef HAVE_X86
   if (level == LEVEL_AVX2 && n >= 48) used = groups_by_avx2(out, in, n);
-  if (level >= LEVEL_SSE41 && n - used >= 32) used += groups_by_sse41(out + used / 4 * 3, in + used, n - used);
+  if (level >= LEVEL_SSE41 && n - used >= 32)
+    used += groups_by_sse41(out + used / 4 * 3, in + used, n - used);
 #else
   (void)level;
 #endif
@@ -140,7 +142,9 @@ static int64_t decode(int level, char *out, const char *in, size_t n) {
   return rest ? (int64_t)(out_n + rest) : SLP_EBADDATA;
 }
 
-int64_t slp_base64_decode(char *out, const char *in, size_t n) { return decode(slp_base64_level(), out, in, n); }
+int64_t slp_base64_decode(char *out, const char *in, size_t n) {
+  return decode(slp_base64_level(), out, in, n);
+}
 
 int64_t slp_base64_decode_with(int level, char *out, const char *in, size_t n) {
   return level < 0 || level > slp_base64_level() ? SLP_ENOENT : decode(level, out, in, n);

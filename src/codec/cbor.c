@@ -98,7 +98,8 @@ static int next_chunk(slp_cbor *c) {
     c->at++;
     return 1;
   }
-  if (head >> 5 != c->long_major || (head & 31) == INFO_INDEFINITE) return bad(c, "not a chunk of the string");
+  if (head >> 5 != c->long_major || (head & 31) == INFO_INDEFINITE)
+    return bad(c, "not a chunk of the string");
   int r = argument(c, head & 31, &len);
   if (r) return r;
   if (len > c->n - c->at) return bad(c, "a length is past the end");
@@ -163,9 +164,12 @@ static int string(slp_cbor *c, uint8_t major, uint8_t info) {
 static double half(uint64_t bits) {
   int exponent = (int)(bits >> 10 & 31);
   double v = (double)(bits & 1023);
-  if (exponent == 31) v = v != 0 ? __builtin_nan("") : __builtin_inf();
-  else if (exponent == 0) v = v / (1 << 24);
-  else v = exponent >= 25 ? (v + 1024) * (1 << (exponent - 25)) : (v + 1024) / (1 << (25 - exponent));
+  if (exponent == 31)
+    v = v != 0 ? __builtin_nan("") : __builtin_inf();
+  else if (exponent == 0)
+    v = v / (1 << 24);
+  else
+    v = exponent >= 25 ? (v + 1024) * (1 << (exponent - 25)) : (v + 1024) / (1 << (25 - exponent));
   return bits & 0x8000 ? -v : v;
 }
 
@@ -187,7 +191,10 @@ static int simple(slp_cbor *c, uint8_t info) {
   } else if (info == 24 && v < 32) {
     return bad(c, "a simple value in the wrong form");
   } else {
-    token = v == 20 ? SLP_CBOR_FALSE : v == 21 ? SLP_CBOR_TRUE : v == 22 || v == 23 ? SLP_CBOR_NULL : SLP_CBOR_SIMPLE;
+    token = v == 20              ? SLP_CBOR_FALSE
+            : v == 21            ? SLP_CBOR_TRUE
+            : v == 22 || v == 23 ? SLP_CBOR_NULL
+                                 : SLP_CBOR_SIMPLE;
     c->u = v;
   }
   item_done(c);
@@ -257,18 +264,24 @@ static int untagged(slp_cbor *c) {
 int slp_cbor_text(slp_cbor *c, slp_str *ret) {
   int t = untagged(c);
   if (t < 0) return t;
-  if (t == SLP_CBOR_TEXT) *ret = c->text;
-  else if (t == SLP_CBOR_NULL) *ret = (slp_str){NULL, 0};
-  else return bad(c, "expected text");
+  if (t == SLP_CBOR_TEXT)
+    *ret = c->text;
+  else if (t == SLP_CBOR_NULL)
+    *ret = (slp_str){NULL, 0};
+  else
+    return bad(c, "expected text");
   return 0;
 }
 
 int slp_cbor_blob(slp_cbor *c, slp_str *ret, int *ret_is_text) {
   int t = untagged(c);
   if (t < 0) return t;
-  if (t == SLP_CBOR_NULL) *ret = (slp_str){NULL, 0};
-  else if (t == SLP_CBOR_BYTES || t == SLP_CBOR_TEXT) *ret = c->text;
-  else return bad(c, "expected bytes");
+  if (t == SLP_CBOR_NULL)
+    *ret = (slp_str){NULL, 0};
+  else if (t == SLP_CBOR_BYTES || t == SLP_CBOR_TEXT)
+    *ret = c->text;
+  else
+    return bad(c, "expected bytes");
   *ret_is_text = t == SLP_CBOR_TEXT;
   return 0;
 }
@@ -328,7 +341,11 @@ int slp_cbor_time_ms(slp_cbor *c, int64_t *ret) {
 /* ---- writer ------------------------------------------------------------------------------------ */
 
 static int put_head(slp_buf *b, unsigned major, uint64_t v) {
-  unsigned info = v < 24 ? (unsigned)v : v <= UINT8_MAX ? 24 : v <= UINT16_MAX ? 25 : v <= UINT32_MAX ? 26 : 27;
+  unsigned info = v < 24            ? (unsigned)v
+                  : v <= UINT8_MAX  ? 24
+                  : v <= UINT16_MAX ? 25
+                  : v <= UINT32_MAX ? 26
+                                    : 27;
   size_t bytes = info < 24 ? 0 : (size_t)1 << (info - 24);
   char out[9] = {(char)(major << 5 | info)};
   for (size_t i = 0; i < bytes; i++) out[1 + i] = (char)(v >> (8 * (bytes - 1 - i)) & 255);

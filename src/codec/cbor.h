@@ -15,22 +15,22 @@ typedef enum {
   SLP_CBOR_MAP_END,
   SLP_CBOR_ARRAY,
   SLP_CBOR_ARRAY_END,
-  SLP_CBOR_UINT,    /* u */
-  SLP_CBOR_NEG,     /* -1 - u */
-  SLP_CBOR_BYTES,   /* text */
-  SLP_CBOR_TEXT,    /* text: valid UTF-8, keys of maps included */
-  SLP_CBOR_TAG,     /* u; its value is the next token */
-  SLP_CBOR_FLOAT,   /* f: half, single and double */
+  SLP_CBOR_UINT,  /* u */
+  SLP_CBOR_NEG,   /* -1 - u */
+  SLP_CBOR_BYTES, /* text */
+  SLP_CBOR_TEXT,  /* text: valid UTF-8, keys of maps included */
+  SLP_CBOR_TAG,   /* u; its value is the next token */
+  SLP_CBOR_FLOAT, /* f: half, single and double */
   SLP_CBOR_TRUE,
   SLP_CBOR_FALSE,
-  SLP_CBOR_NULL,    /* also undefined */
-  SLP_CBOR_SIMPLE,  /* u: any other simple value */
-  SLP_CBOR_PAUSE    /* pause_at was reached, maybe inside a string: raise pause_at and call again */
+  SLP_CBOR_NULL,   /* also undefined */
+  SLP_CBOR_SIMPLE, /* u: any other simple value */
+  SLP_CBOR_PAUSE   /* pause_at was reached, maybe inside a string: raise pause_at and call again */
 } slp_cbor_token;
 
 typedef struct slp_cbor_level {
-  uint64_t left;     /* items to come (pairs count two); UINT64_MAX: until break */
-  uint8_t map, key;  /* in a map: is a key next? */
+  uint64_t left;    /* items to come (pairs count two); UINT64_MAX: until break */
+  uint8_t map, key; /* in a map: is a key next? */
 } slp_cbor_level;
 
 typedef struct slp_cbor {
@@ -39,13 +39,13 @@ typedef struct slp_cbor {
   slp_str text;
   uint64_t u;
   double f;
-  uint8_t is_key;    /* the TEXT just read is a map key */
-  uint8_t tagged;    /* a tag was just read and its value must follow */
+  uint8_t is_key; /* the TEXT just read is a map key */
+  uint8_t tagged; /* a tag was just read and its value must follow */
   uint8_t done;
-  uint8_t long_on;   /* inside a string: the reader's own, as are the four below */
+  uint8_t long_on; /* inside a string: the reader's own, as are the four below */
   uint8_t long_major, long_chunked;
   size_t long_from, long_to, chunk_left;
-  size_t pause_at;   /* SIZE_MAX: never. Only slp_cbor_next() may be used while it is set lower */
+  size_t pause_at; /* SIZE_MAX: never. Only slp_cbor_next() may be used while it is set lower */
   uint32_t depth;
   slp_cbor_level level[SLP_CBOR_DEPTH_MAX];
   const char *why;
@@ -55,12 +55,12 @@ void slp_cbor_begin(slp_cbor *c, char *body, size_t n);
 /* A slp_cbor_token, or SLP_EBADDATA (reserved 28-30, stray break, key that is not text, bytes after the
  * value, a length past the end, bad UTF-8) or SLP_ELIMIT (depth). */
 int slp_cbor_next(slp_cbor *c);
-int slp_cbor_skip(slp_cbor *c);                  /* the whole value to come */
+int slp_cbor_skip(slp_cbor *c); /* the whole value to come */
 /* The value to come must be text (or null: {NULL,0}). */
 int slp_cbor_text(slp_cbor *c, slp_str *ret);
 /* Byte string raw, or text (ret_text = 1: local servers send base64 text). */
 int slp_cbor_blob(slp_cbor *c, slp_str *ret, int *ret_is_text);
-int slp_cbor_i64(slp_cbor *c, int64_t *ret);     /* null leaves *ret */
+int slp_cbor_i64(slp_cbor *c, int64_t *ret); /* null leaves *ret */
 /* A time: tag 1 or untagged; integers are ms (below 1e11 in magnitude: seconds), floats are seconds unless
  * 1e11 or more (then ms). Null leaves *ret. */
 int slp_cbor_time_ms(slp_cbor *c, int64_t *ret);

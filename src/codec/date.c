@@ -146,7 +146,8 @@ static int take_name(slp_str *s, const char *names, int count) {
 /* A leap second (:60) is read as the second after it. */
 static int civil_ms(const civil *c, int64_t *ret_ms) {
   static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  if (c->month < 1 || c->month > 12 || c->day < 1 || c->hour > 23 || c->minute > 59 || c->second > 60) return 0;
+  if (c->month < 1 || c->month > 12 || c->day < 1 || c->hour > 23 || c->minute > 59 || c->second > 60)
+    return 0;
   int leap = c->year % 4 == 0 && (c->year % 100 != 0 || c->year % 400 == 0);
   if (c->day > lengths[c->month - 1] + (leap && c->month == 2 ? 1u : 0u)) return 0;
   int64_t seconds = days_of(c->year, c->month, c->day) * DAY_S + c->hour * 3600 + c->minute * 60 + c->second;
@@ -163,9 +164,9 @@ int slp_date_parse_http(slp_str s, int64_t *ret_ms) {
     return SLP_EBADDATA;
   }
   c.month = (unsigned)(take_name(&s, months, 12) + 1);
-  if (!take_char(&s, ' ') || !take_digits(&s, 4, &year) || !take_char(&s, ' ') || !take_digits(&s, 2, &c.hour) ||
-      !take_char(&s, ':') || !take_digits(&s, 2, &c.minute) || !take_char(&s, ':') ||
-      !take_digits(&s, 2, &c.second) || !take_text(&s, SLP_STR(" GMT")) || s.n) {
+  if (!take_char(&s, ' ') || !take_digits(&s, 4, &year) || !take_char(&s, ' ') ||
+      !take_digits(&s, 2, &c.hour) || !take_char(&s, ':') || !take_digits(&s, 2, &c.minute) ||
+      !take_char(&s, ':') || !take_digits(&s, 2, &c.second) || !take_text(&s, SLP_STR(" GMT")) || s.n) {
     return SLP_EBADDATA;
   }
   c.year = year;
@@ -206,14 +207,15 @@ int slp_date_parse_iso(slp_str s, int64_t *ret_ms) {
   civil c = {0};
   unsigned year;
   int64_t ms, offset = 0;
-  if (!take_digits(&s, 4, &year) || !take_char(&s, '-') || !take_digits(&s, 2, &c.month) || !take_char(&s, '-') ||
-      !take_digits(&s, 2, &c.day)) {
+  if (!take_digits(&s, 4, &year) || !take_char(&s, '-') || !take_digits(&s, 2, &c.month) ||
+      !take_char(&s, '-') || !take_digits(&s, 2, &c.day)) {
     return SLP_EBADDATA;
   }
   c.year = year;
   if (s.n) {
     if (!take_char(&s, 'T') && !take_char(&s, 't') && !take_char(&s, ' ')) return SLP_EBADDATA;
-    if (!take_digits(&s, 2, &c.hour) || !take_char(&s, ':') || !take_digits(&s, 2, &c.minute)) return SLP_EBADDATA;
+    if (!take_digits(&s, 2, &c.hour) || !take_char(&s, ':') || !take_digits(&s, 2, &c.minute))
+      return SLP_EBADDATA;
     if (take_char(&s, ':')) {
       if (!take_digits(&s, 2, &c.second)) return SLP_EBADDATA;
       if (take_char(&s, '.') && !take_fraction(&s, &c.ms)) return SLP_EBADDATA;

@@ -64,8 +64,10 @@ int slp_hmac_key(slp_digest *d, slp_str key) {
   uint8_t block[BLOCK] = {0};
   int r = 0;
   d->keyed = 0;
-  if (key.n > BLOCK) r = slp_sha256(d, key, block);
-  else if (key.n) memcpy(block, key.p, key.n);
+  if (key.n > BLOCK)
+    r = slp_sha256(d, key, block);
+  else if (key.n)
+    memcpy(block, key.p, key.n);
   if (!r) r = pad_start(d, d->inner, block, 0x36); /* ipad and opad of FIPS 198-1 */
   if (!r) r = pad_start(d, d->outer, block, 0x5C);
   slp_wipe(block, sizeof block);

@@ -10,8 +10,10 @@
  * over indented lines holds line ends and indents as written. Keys come as written: botocore lowers
  * the case of those that have no parent. Slices point into the text given. Return nonzero to stop; it is
  * returned. */
-typedef int (*slp_ini_fn)(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value, uint32_t line);
-/* 0, what fn returned, or SLP_EBADDATA with *ret_line set (a line that is neither section, key nor comment). */
+typedef int (*slp_ini_fn)(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value,
+                          uint32_t line);
+/* 0, what fn returned, or SLP_EBADDATA with *ret_line set (a line that is neither section, key nor comment).
+ */
 int slp_ini_read(slp_str text, slp_ini_fn fn, void *arg, uint32_t *ret_line);
 
 #endif

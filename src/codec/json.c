@@ -61,10 +61,14 @@ static int hex4(const char *p, uint32_t *ret) {
   for (int i = 0; i < 4; i++) {
     char c = p[i];
     uint32_t d;
-    if (c >= '0' && c <= '9') d = (uint32_t)(c - '0');
-    else if (c >= 'a' && c <= 'f') d = (uint32_t)(c - 'a') + 10;
-    else if (c >= 'A' && c <= 'F') d = (uint32_t)(c - 'A') + 10;
-    else return 0;
+    if (c >= '0' && c <= '9')
+      d = (uint32_t)(c - '0');
+    else if (c >= 'a' && c <= 'f')
+      d = (uint32_t)(c - 'a') + 10;
+    else if (c >= 'A' && c <= 'F')
+      d = (uint32_t)(c - 'A') + 10;
+    else
+      return 0;
     v = v << 4 | d;
   }
   *ret = v;
@@ -342,9 +346,12 @@ int slp_json_skip(slp_json *j) {
 int slp_json_string(slp_json *j, slp_str *ret) {
   int t = slp_json_next(j);
   if (t < 0) return t;
-  if (t == SLP_JSON_STRING) *ret = j->text;
-  else if (t == SLP_JSON_NULL) *ret = (slp_str){NULL, 0};
-  else return bad(j, "expected a string");
+  if (t == SLP_JSON_STRING)
+    *ret = j->text;
+  else if (t == SLP_JSON_NULL)
+    *ret = (slp_str){NULL, 0};
+  else
+    return bad(j, "expected a string");
   return 0;
 }
 
@@ -433,9 +440,12 @@ int slp_json_seconds_ms(slp_json *j, int64_t *ret) { return number_or_null(j, 3,
 int slp_json_bool(slp_json *j, int *ret) {
   int t = slp_json_next(j);
   if (t < 0) return t;
-  if (t == SLP_JSON_TRUE) *ret = 1;
-  else if (t == SLP_JSON_FALSE) *ret = 0;
-  else if (t != SLP_JSON_NULL) return bad(j, "expected true or false");
+  if (t == SLP_JSON_TRUE)
+    *ret = 1;
+  else if (t == SLP_JSON_FALSE)
+    *ret = 0;
+  else if (t != SLP_JSON_NULL)
+    return bad(j, "expected true or false");
   return 0;
 }
 
@@ -445,8 +455,8 @@ int slp_utf8_valid(slp_str s) { return s.n == 0 || slp_utf8_run(s.p, s.n, s.n) =
 
 static int put_u_escape(slp_buf *b, uint32_t unit) {
   static const char digits[] = "0123456789abcdef";
-  char out[6] = {'\\', 'u', digits[unit >> 12 & 15], digits[unit >> 8 & 15], digits[unit >> 4 & 15],
-                 digits[unit & 15]};
+  char out[6] = {
+      '\\', 'u', digits[unit >> 12 & 15], digits[unit >> 8 & 15], digits[unit >> 4 & 15], digits[unit & 15]};
   return slp_buf_add(b, out, 6);
 }
 
@@ -467,7 +477,8 @@ static int put_escaped(slp_buf *b, uint8_t c) {
 static uint32_t line_breaker(const char *p, size_t len) {
   const uint8_t *u = (const uint8_t *)p;
   if (len == 2 && u[0] == 0xC2 && u[1] < 0xA0) return u[1];
-  if (len == 3 && u[0] == 0xE2 && u[1] == 0x80 && (u[2] == 0xA8 || u[2] == 0xA9)) return 0x2000u | (u[2] - 0x80u);
+  if (len == 3 && u[0] == 0xE2 && u[1] == 0x80 && (u[2] == 0xA8 || u[2] == 0xA9))
+    return 0x2000u | (u[2] - 0x80u);
   return 0;
 }
 

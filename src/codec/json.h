@@ -19,22 +19,22 @@ typedef enum {
   SLP_JSON_OBJECT_END,
   SLP_JSON_ARRAY,
   SLP_JSON_ARRAY_END,
-  SLP_JSON_KEY,     /* text: the key; its value is the next token */
-  SLP_JSON_STRING,  /* text: unescaped */
-  SLP_JSON_NUMBER,  /* text: as written */
+  SLP_JSON_KEY,    /* text: the key; its value is the next token */
+  SLP_JSON_STRING, /* text: unescaped */
+  SLP_JSON_NUMBER, /* text: as written */
   SLP_JSON_TRUE,
   SLP_JSON_FALSE,
   SLP_JSON_NULL,
-  SLP_JSON_PAUSE    /* pause_at was reached, maybe inside a string: raise pause_at and call again */
+  SLP_JSON_PAUSE /* pause_at was reached, maybe inside a string: raise pause_at and call again */
 } slp_json_token;
 
 typedef struct slp_json {
-  char *p;       /* the body; changed in place */
+  char *p; /* the body; changed in place */
   size_t n, at;
-  slp_str text;  /* of the token just read */
+  slp_str text; /* of the token just read */
   uint32_t depth;
   uint8_t in_object[(SLP_JSON_DEPTH_MAX + 7) / 8];
-  uint8_t want;  /* the reader's own state */
+  uint8_t want;    /* the reader's own state */
   uint8_t long_on; /* inside a long string: the reader's own */
   size_t long_from, long_to;
   size_t pause_at; /* SIZE_MAX: never. Only slp_json_next() may be used while it is set lower */
@@ -48,20 +48,22 @@ int slp_json_next(slp_json *j);
 int slp_json_skip(slp_json *j);
 /* The value to come (after KEY) must be of that kind, or null (then *ret is {NULL,0} / unchanged). */
 int slp_json_string(slp_json *j, slp_str *ret);
-int slp_json_i64(slp_json *j, int64_t *ret);      /* SLP_ELIMIT out of range; 1.0 and 1e3 are taken */
+int slp_json_i64(slp_json *j, int64_t *ret); /* SLP_ELIMIT out of range; 1.0 and 1e3 are taken */
 /* A number of seconds with fraction (maybe with an exponent) as milliseconds, rounded; without double. */
 int slp_json_seconds_ms(slp_json *j, int64_t *ret);
 int slp_json_bool(slp_json *j, int *ret);
 
 /* Number text as milliseconds from seconds; exact for any fraction or exponent; SLP_ELIMIT out of range. */
 int slp_decimal_seconds_ms(slp_str number, int64_t *ret);
-/* Number text times 10^shift, rounded half away from zero. SLP_ELIMIT out of range, SLP_EBADDATA no number. */
+/* Number text times 10^shift, rounded half away from zero. SLP_ELIMIT out of range, SLP_EBADDATA no number.
+ */
 int slp_decimal_scaled(slp_str number, int shift, int64_t *ret);
 
 /* Writer: the caller keeps the commas right by using only these inside objects and arrays. */
-int slp_json_put_string(slp_buf *b, slp_str s);   /* quoted, escaped; invalid UTF-8 is an SLP_EBADDATA */
-/* The same, and control characters, DEL, U+0085, U+2028 and U+2029 come as \u escapes: one line stays one line. */
+int slp_json_put_string(slp_buf *b, slp_str s); /* quoted, escaped; invalid UTF-8 is an SLP_EBADDATA */
+/* The same, and control characters, DEL, U+0085, U+2028 and U+2029 come as \u escapes: one line stays one
+ * line. */
 int slp_json_put_line_string(slp_buf *b, slp_str s);
-int slp_utf8_valid(slp_str s);                     /* 1 or 0; fast for ASCII */
+int slp_utf8_valid(slp_str s); /* 1 or 0; fast for ASCII */
 
 #endif

@@ -7,21 +7,21 @@
 
 /* 32 bytes; offsets are into the page's body (capped at 32 MiB, so 32 bits do). */
 typedef struct slp_rec {
-  int64_t arrived_ms;   /* ApproximateArrivalTimestamp; -1: not given */
+  int64_t arrived_ms; /* ApproximateArrivalTimestamp; -1: not given */
   uint32_t seq_at, key_at, data_at, data_n;
-  uint32_t sub;         /* index inside an aggregate, else 0 */
+  uint32_t sub; /* index inside an aggregate, else 0 */
   uint16_t key_n;
   uint8_t seq_n;
-  uint8_t flags;        /* SLP_REC_* */
+  uint8_t flags; /* SLP_REC_* */
 } slp_rec;
 _Static_assert(sizeof(slp_rec) == 32, "a record's table row is half a cache line");
-#define SLP_REC_RAW 1u  /* could not be decoded further; data is what came (undecodable base64: its text) */
+#define SLP_REC_RAW 1u /* could not be decoded further; data is what came (undecodable base64: its text) */
 
 typedef struct slp_shard_desc { /* a row of a shard listing, or a child named by GetRecords */
   slp_str id;
-  slp_str parent, adjacent_parent;  /* {NULL,0}: none */
-  slp_str hash_start, hash_end;     /* decimal; may be absent */
-  slp_str seq_start, seq_end;       /* seq_end absent: open */
+  slp_str parent, adjacent_parent; /* {NULL,0}: none */
+  slp_str hash_start, hash_end;    /* decimal; may be absent */
+  slp_str seq_start, seq_end;      /* seq_end absent: open */
 } slp_shard_desc;
 
 #define SLP_PAGE_BYTES_MAX (32u * 1024 * 1024) /* 10 MiB of records is 14 MB of base64 plus keys and JSON */
@@ -29,21 +29,23 @@ typedef struct slp_shard_desc { /* a row of a shard listing, or a child named by
 #define SLP_PAGE_CHILDREN_MAX 64
 
 typedef struct slp_page {
-  slp_mem *mem;      /* held */
-  slp_buf body;      /* owned; the reader decodes in place */
-  slp_rec *recs;     /* owned */
+  slp_mem *mem;  /* held */
+  slp_buf body;  /* owned; the reader decodes in place */
+  slp_rec *recs; /* owned */
   size_t recs_n, recs_cap;
-  slp_str next;      /* next iterator, in body; {NULL,0}: absent or null */
-  int64_t behind_ms; /* MillisBehindLatest; -1: absent; clamped to [0, INT64_MAX] */
+  slp_str next;             /* next iterator, in body; {NULL,0}: absent or null */
+  int64_t behind_ms;        /* MillisBehindLatest; -1: absent; clamped to [0, INT64_MAX] */
   slp_shard_desc *children; /* owned; parents: parent and adjacent_parent */
   size_t children_n;
-  uint8_t children_given;   /* ChildShards was there and not null, maybe empty */
-  uint8_t children_bad;     /* a child without parents or id was among them */
-  uint32_t raw_n;           /* records flagged SLP_REC_RAW */
+  uint8_t children_given; /* ChildShards was there and not null, maybe empty */
+  uint8_t children_bad;   /* a child without parents or id was among them */
+  uint32_t raw_n;         /* records flagged SLP_REC_RAW */
 } slp_page;
 
 slp_page *slp_page_new(slp_mem *mem);
 void slp_page_free(slp_page *page); /* NULL is fine */
+/* Empty again, keeping the memory of body and table for the next answer. */
+void slp_page_reset(slp_page *page);
 /* What it costs in memory: body capacity + tables. */
 size_t slp_page_bytes(const slp_page *page);
 static inline slp_str slp_rec_seq(const slp_page *p, const slp_rec *r) {

@@ -8,9 +8,13 @@ static int bad(const char **ret_why, const char *why) {
   return SLP_EBADDATA;
 }
 
-static int is_alnum(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+static int is_alnum(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
 
-static int is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f'); }
+static int is_hex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
+}
 
 /* The scheme in any case; *s moves behind it. */
 static int take_scheme(slp_str *s, const char *lower) {
@@ -27,7 +31,8 @@ static int take_scheme(slp_str *s, const char *lower) {
 
 static int parse_port(slp_str text, slp_uri *u, const char **ret_why) {
   uint64_t port;
-  if (slp_parse_u64(text, &port) || port < 1 || port > 65535) return bad(ret_why, "the port must be 1 to 65535");
+  if (slp_parse_u64(text, &port) || port < 1 || port > 65535)
+    return bad(ret_why, "the port must be 1 to 65535");
   u->port = (uint16_t)port;
   u->port_given = 1;
   return 0;
@@ -53,7 +58,8 @@ static int parse_authority(slp_str a, slp_uri *u, const char **ret_why) {
     rest = host_n;
     for (size_t i = 0; i < host_n; i++) {
       char c = a.p[i];
-      if (!is_alnum(c) && c != '-' && c != '.' && c != '_') return bad(ret_why, "the host name has a wrong character");
+      if (!is_alnum(c) && c != '-' && c != '.' && c != '_')
+        return bad(ret_why, "the host name has a wrong character");
     }
   }
   if (!u->host.n) return bad(ret_why, "the host is missing");
@@ -65,8 +71,10 @@ static int parse_authority(slp_str a, slp_uri *u, const char **ret_why) {
 int slp_uri_parse(slp_str url, slp_uri *ret, const char **ret_why) {
   slp_uri u = {.path = {"/", 1}};
   slp_str s = url;
-  if (take_scheme(&s, "https://")) u.tls = 1;
-  else if (!take_scheme(&s, "http://")) return bad(ret_why, "a URL must begin with http:// or https://");
+  if (take_scheme(&s, "https://"))
+    u.tls = 1;
+  else if (!take_scheme(&s, "http://"))
+    return bad(ret_why, "a URL must begin with http:// or https://");
   for (size_t i = 0; i < s.n; i++) {
     uint8_t c = (uint8_t)s.p[i];
     if (c <= 0x20 || c >= 0x7F) return bad(ret_why, "a URL can't hold spaces or characters beyond ASCII");

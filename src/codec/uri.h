@@ -5,13 +5,13 @@
 #include "base/buf.h"
 
 typedef struct slp_uri {
-  uint8_t tls;        /* https */
-  uint8_t ipv6;       /* host was in brackets */
+  uint8_t tls;  /* https */
+  uint8_t ipv6; /* host was in brackets */
   uint8_t port_given;
-  uint16_t port;      /* given, or 80 / 443 */
-  slp_str host;       /* without brackets */
-  slp_str authority;  /* host[:port] as written, brackets included: the Host header when the port is kept */
-  slp_str path;       /* from the first / on; {"/", 1} when there is none */
+  uint16_t port;     /* given, or 80 / 443 */
+  slp_str host;      /* without brackets */
+  slp_str authority; /* host[:port] as written, brackets included: the Host header when the port is kept */
+  slp_str path;      /* from the first / on; {"/", 1} when there is none */
 } slp_uri;
 
 /* Slices point into `url`. 0, or SLP_EBADDATA with *ret_why a static sentence for the user. User names,

@@ -1,0 +1,620 @@
+/* page.c - reads a GetRecords answer (JSON or CBOR) into a table of records, in slices of bounded work.
+ *
+ * The two pull readers give tokens; a machine with one place (which container) and one field (which
+ * member's value comes next) turns them into rows. It never recurses, and what it does not know it skips
+ * by counting depth. A long string pauses inside the pull reader; base64 of a long Data is decoded (and, if
+ * it turns out to be none, put back) a piece at a time here. */
+#include "codec/page.h"
+
+#include "base/num.h"
+#include "codec/base64.h"
+#include "codec/cbor.h"
+#include "codec/json.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* SequenceNumber is 0|([1-9]\d{0,128}). Source: the Kinesis service model of botocore 1.43. */
+#define SEQ_DIGITS_MAX 129
+#define RECORDS_FIRST 64
+#define CHILDREN_FIRST 4
+
+/* What both pull readers say, in one vocabulary. */
+enum {
+  T_END,
+  T_MAP,
+  T_MAP_END,
+  T_LIST,
+  T_LIST_END,
+  T_KEY,
+  T_TEXT,
+  T_BYTES,
+  T_NUMBER,
+  T_NULL,
+  T_OTHER, /* true, false, simple values */
+  T_TAG,
+  T_PAUSE
+};
+
+typedef enum place {
+  IN_NOTHING, /* before the answer's { */
+  IN_ANSWER,
+  IN_RECORDS,
+  IN_RECORD,
+  IN_CHILDREN,
+  IN_CHILD,
+  IN_PARENTS,
+  IN_RANGE,
+  BEHIND_ANSWER
+} place;
+
+typedef enum field {
+  NO_FIELD, /* a key or an end comes next */
+  UNKNOWN,
+  RECORDS,
+  NEXT_ITERATOR,
+  BEHIND_MS,
+  CHILDREN,
+  SEQUENCE,
+  ARRIVED,
+  DATA,
+  KEY,
+  CHILD_ID,
+  PARENTS,
+  RANGE,
+  RANGE_START,
+  RANGE_END
+} field;
+
+struct slp_page_reader {
+  slp_mem *mem; /* held */
+  slp_page *page;
+  slp_form form;
+  place place;
+  field field;
+  int result; /* SLP_MORE while reading; then what slp_page_read() goes on to answer */
+  const char *why;
+  int token;           /* the pull reader's own, behind the T_ one */
+  slp_str text;        /* of the token */
+  uint32_t skip_depth; /* > 0: inside a value that nobody wants */
+  slp_rec rec;         /* being read */
+  size_t data_used;    /* characters of a base64 Data decoded so far */
+  size_t data_back;    /* groups of it still to be put back */
+  uint8_t data_on;     /* a Data is being decoded ... */
+  uint8_t data_undo;   /* ... or put back */
+  slp_shard_desc child;
+  uint8_t parents_n;
+  slp_json json;
+  slp_cbor cbor;
+};
+
+/* ---- pages --------------------------------------------------------------------------------------- */
+
+slp_page *slp_page_new(slp_mem *mem) {
+  slp_page *page = SLP_NEW(mem, slp_page);
+  if (!page) return NULL;
+  page->mem = slp_mem_hold(mem);
+  page->behind_ms = -1;
+  slp_buf_init(&page->body, mem, SLP_PAGE_BYTES_MAX);
+  return page;
+}
+
+void slp_page_free(slp_page *page) {
+  if (!page) return;
+  slp_mem *mem = page->mem;
+  slp_buf_free(&page->body);
+  slp_free(mem, page->recs);
+  slp_free(mem, page->children);
+  slp_free(mem, page);
+  slp_mem_drop(mem);
+}
+
+size_t slp_page_bytes(const slp_page *page) {
+  size_t n = sizeof *page + page->body.cap + page->recs_cap * sizeof(slp_rec);
+  return page->children ? n + slp_alloc_size(page->children) : n;
+}
+
+/* ---- tokens -------------------------------------------------------------------------------------- */
+
+static const uint8_t json_kinds[] = {
+    [SLP_JSON_END] = T_END,     [SLP_JSON_OBJECT] = T_MAP,         [SLP_JSON_OBJECT_END] = T_MAP_END,
+    [SLP_JSON_ARRAY] = T_LIST,  [SLP_JSON_ARRAY_END] = T_LIST_END, [SLP_JSON_KEY] = T_KEY,
+    [SLP_JSON_STRING] = T_TEXT, [SLP_JSON_NUMBER] = T_NUMBER,      [SLP_JSON_TRUE] = T_OTHER,
+    [SLP_JSON_FALSE] = T_OTHER, [SLP_JSON_NULL] = T_NULL,          [SLP_JSON_PAUSE] = T_PAUSE};
+static const uint8_t cbor_kinds[] = {[SLP_CBOR_END] = T_END,
+                                     [SLP_CBOR_MAP] = T_MAP,
+                                     [SLP_CBOR_MAP_END] = T_MAP_END,
+                                     [SLP_CBOR_ARRAY] = T_LIST,
+                                     [SLP_CBOR_ARRAY_END] = T_LIST_END,
+                                     [SLP_CBOR_UINT] = T_NUMBER,
+                                     [SLP_CBOR_NEG] = T_NUMBER,
+                                     [SLP_CBOR_BYTES] = T_BYTES,
+                                     [SLP_CBOR_TEXT] = T_TEXT,
+                                     [SLP_CBOR_TAG] = T_TAG,
+                                     [SLP_CBOR_FLOAT] = T_NUMBER,
+                                     [SLP_CBOR_TRUE] = T_OTHER,
+                                     [SLP_CBOR_FALSE] = T_OTHER,
+                                     [SLP_CBOR_NULL] = T_NULL,
+                                     [SLP_CBOR_SIMPLE] = T_OTHER,
+                                     [SLP_CBOR_PAUSE] = T_PAUSE};
+
+static int next_token(slp_page_reader *r) {
+  if (r->form == SLP_FORM_JSON) {
+    int t = r->token = slp_json_next(&r->json);
+    r->text = r->json.text;
+    if (t >= 0) return json_kinds[t];
+    r->why = r->json.why;
+    return t;
+  }
+  int t = r->token = slp_cbor_next(&r->cbor);
+  r->text = r->cbor.text;
+  if (t < 0)
+    r->why = r->cbor.why;
+  else if (t == SLP_CBOR_TEXT && r->cbor.is_key)
+    return T_KEY;
+  return t < 0 ? t : cbor_kinds[t];
+}
+
+size_t slp_page_reader_where(const slp_page_reader *r) {
+  return r->form == SLP_FORM_JSON ? r->json.at : r->cbor.at;
+}
+
+const char *slp_page_reader_why(const slp_page_reader *r) { return r->why ? r->why : ""; }
+
+static int bad(slp_page_reader *r, const char *why) {
+  r->why = why;
+  return SLP_EBADDATA;
+}
+
+static int too_much(slp_page_reader *r, const char *why) {
+  r->why = why;
+  return SLP_ELIMIT;
+}
+
+static uint32_t place_in_body(const slp_page_reader *r) { return (uint32_t)(r->text.p - r->page->body.p); }
+
+/* ---- keys ---------------------------------------------------------------------------------------- */
+
+typedef struct known {
+  const char *name;
+  uint8_t n, field;
+} known;
+#define KNOWN(text, field) \
+  { text, sizeof(text) - 1, field }
+
+static const known answer_keys[] = {KNOWN("Records", RECORDS), KNOWN("NextShardIterator", NEXT_ITERATOR),
+                                    KNOWN("MillisBehindLatest", BEHIND_MS), KNOWN("ChildShards", CHILDREN)};
+static const known record_keys[] = {KNOWN("SequenceNumber", SEQUENCE),
+                                    KNOWN("ApproximateArrivalTimestamp", ARRIVED), KNOWN("Data", DATA),
+                                    KNOWN("PartitionKey", KEY)};
+static const known child_keys[] = {KNOWN("ShardId", CHILD_ID), KNOWN("ParentShards", PARENTS),
+                                   KNOWN("HashKeyRange", RANGE)};
+static const known range_keys[] = {KNOWN("StartingHashKey", RANGE_START), KNOWN("EndingHashKey", RANGE_END)};
+
+static field field_of(slp_str key, const known *k, size_t count) {
+  for (; count > 0; count--, k++) {
+    if (key.n == k->n && memcmp(key.p, k->name, key.n) == 0) return (field)k->field;
+  }
+  return UNKNOWN;
+}
+
+static field known_field(place in, slp_str key) {
+  switch (in) {
+    case IN_ANSWER: return field_of(key, answer_keys, SLP_COUNT(answer_keys));
+    case IN_RECORD: return field_of(key, record_keys, SLP_COUNT(record_keys));
+    case IN_CHILD: return field_of(key, child_keys, SLP_COUNT(child_keys));
+    case IN_RANGE: return field_of(key, range_keys, SLP_COUNT(range_keys));
+    default: return UNKNOWN;
+  }
+}
+
+/* ---- records ------------------------------------------------------------------------------------- */
+
+/* A table twice as large, or NULL. */
+static void *doubled(slp_page_reader *r, void *table, size_t *cap, size_t first, size_t most, size_t each) {
+  size_t want = *cap ? *cap * 2 : first;
+  if (want > most) want = most;
+  void *p = slp_realloc(r->page->mem, table, want * each);
+  if (p)
+    *cap = want;
+  else
+    r->why = "no memory";
+  return p;
+}
+
+static int record_done(slp_page_reader *r) {
+  slp_page *page = r->page;
+  if (!r->rec.seq_n) return bad(r, "a record without SequenceNumber");
+  if (page->recs_n == page->recs_cap) {
+    if (page->recs_n == SLP_PAGE_RECORDS_MAX) return too_much(r, "too many records");
+    slp_rec *recs =
+        doubled(r, page->recs, &page->recs_cap, RECORDS_FIRST, SLP_PAGE_RECORDS_MAX, sizeof *recs);
+    if (!recs) return SLP_ENOMEM;
+    page->recs = recs;
+  }
+  page->recs[page->recs_n++] = r->rec;
+  if (r->rec.flags & SLP_REC_RAW) page->raw_n++;
+  r->place = IN_RECORDS;
+  return 0;
+}
+
+/* Whether all n >= 1 bytes are digits. slp_num_valid() byte by byte would cost more than all else of a
+ * small record. */
+static int all_digits(const char *p, size_t n) {
+#ifdef __SSE2__
+  if (n >= 16) {
+    const __m128i below = _mm_set1_epi8('0' - 1), above = _mm_set1_epi8('9' + 1);
+    __m128i fine = _mm_set1_epi8(-1);
+    for (size_t i = 0;; i = i + 32 > n ? n - 16 : i + 16) { /* the last step overlaps the one before */
+      __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+      fine = _mm_and_si128(fine, _mm_and_si128(_mm_cmpgt_epi8(v, below), _mm_cmplt_epi8(v, above)));
+      if (i + 16 == n) return _mm_movemask_epi8(fine) == 0xFFFF;
+    }
+  }
+#endif
+  unsigned wrong = 0;
+  for (size_t i = 0; i < n; i++) wrong |= (unsigned)((uint8_t)(p[i] - '0') > 9);
+  return !wrong;
+}
+
+static int take_sequence(slp_page_reader *r) {
+  slp_str s = r->text;
+  if (!s.n || s.n > SEQ_DIGITS_MAX || (s.p[0] == '0' && s.n > 1) || !all_digits(s.p, s.n)) {
+    return bad(r, "a SequenceNumber that is none");
+  }
+  r->rec.seq_at = place_in_body(r);
+  r->rec.seq_n = (uint8_t)s.n;
+  return 0;
+}
+
+static int take_key(slp_page_reader *r) {
+  if (r->text.n > UINT16_MAX) return too_much(r, "a PartitionKey is too long");
+  r->rec.key_at = place_in_body(r);
+  r->rec.key_n = (uint16_t)r->text.n;
+  return 0;
+}
+
+/* "1767312000.123" as Kinesis writes it: seconds of 10 digits, a dot, 1 to 3 more. 0: some other form. */
+static int plain_seconds(slp_str s, int64_t *ret_ms) {
+  int64_t v = 0;
+  if (s.n < 12 || s.n > 14 || s.p[10] != '.') return 0;
+  for (size_t i = 0; i < s.n; i++) {
+    if (i == 10) continue;
+    if (s.p[i] < '0' || s.p[i] > '9') return 0;
+    v = v * 10 + (s.p[i] - '0');
+  }
+  static const int64_t scale[] = {100, 10, 1};
+  *ret_ms = v * scale[s.n - 12];
+  return 1;
+}
+
+static int take_arrived(slp_page_reader *r) {
+  /* A JSON number from here on is not seconds but milliseconds; the CBOR reader has the same rule. */
+  const int64_t absurd_ms = 100000000000000;
+  int64_t ms = -1;
+  int e;
+  if (r->form == SLP_FORM_CBOR) {
+    e = slp_cbor_token_ms(&r->cbor, r->token, &ms);
+  } else if (plain_seconds(r->text, &ms)) {
+    e = 0;
+  } else {
+    e = slp_decimal_seconds_ms(r->text, &ms);
+    if (e || ms >= absurd_ms) e = slp_decimal_scaled(r->text, 0, &ms);
+  }
+  if (e == SLP_ELIMIT) return too_much(r, "an ApproximateArrivalTimestamp is out of range");
+  if (e) return bad(r, "an ApproximateArrivalTimestamp that is no time");
+  r->rec.arrived_ms = ms < 0 ? -1 : ms;
+  return 0;
+}
+
+/* ---- base64 in place ----------------------------------------------------------------------------- */
+
+static void data_raw(slp_page_reader *r) {
+  r->rec.flags |= SLP_REC_RAW;
+  r->data_on = 0;
+}
+
+static void data_undo(slp_page_reader *r, char *text, size_t piece) {
+  size_t groups = piece / 4, from = r->data_back > groups ? r->data_back - groups : 0;
+  slp_base64_encode_back(text, from, r->data_back);
+  r->data_back = from;
+  if (!from) data_raw(r);
+}
+
+/* Works on about `piece` characters of the Data at rec.data_at; data_on is 0 once it is complete. rec.data_n
+ * is the length of the text until then. */
+static void data_step(slp_page_reader *r, size_t piece) {
+  char *text = r->page->body.p + r->rec.data_at;
+  size_t n = r->rec.data_n, used = r->data_used;
+  piece = piece < 4 ? 4 : piece & ~(size_t)3;
+  if (r->data_undo) {
+    data_undo(r, text, piece);
+    return;
+  }
+  if (piece > n - used) piece = n - used;
+  size_t took = slp_base64_decode_groups(text + used / 4 * 3, text + used, piece);
+  r->data_used = used += took;
+  if (took == piece && used < n) return;
+  int64_t rest = 0;
+  if (used < n) rest = n - used == 4 ? slp_base64_decode(text + used / 4 * 3, text + used, 4) : SLP_EBADDATA;
+  if (rest >= 0) {
+    r->rec.data_n = (uint32_t)(used / 4 * 3 + (size_t)rest);
+    r->data_on = 0;
+    return;
+  }
+  r->data_undo = 1;
+  r->data_back = used / 4;
+  data_undo(r, text, piece);
+}
+
+static void take_data(slp_page_reader *r, int is_base64) {
+  r->rec.data_at = place_in_body(r);
+  r->rec.data_n = (uint32_t)r->text.n;
+  r->rec.flags &= (uint8_t)~SLP_REC_RAW;
+  if (!is_base64 || !r->text.n) return;
+  if (r->text.n % 4) {
+    data_raw(r);
+    return;
+  }
+  r->data_on = 1;
+  r->data_undo = 0;
+  r->data_used = 0;
+}
+
+static int record_value(slp_page_reader *r, int t) {
+  if (t == T_NULL) {
+    switch (r->field) {
+      case SEQUENCE: r->rec.seq_n = 0; break;
+      case ARRIVED: r->rec.arrived_ms = -1; break;
+      case KEY: r->rec.key_n = 0; break;
+      default: /* DATA */ r->rec.data_n = 0; r->rec.flags &= (uint8_t)~SLP_REC_RAW;
+    }
+    return 0;
+  }
+  switch (r->field) {
+    case SEQUENCE: return t == T_TEXT ? take_sequence(r) : bad(r, "SequenceNumber is not text");
+    case ARRIVED: return t == T_NUMBER ? take_arrived(r) : bad(r, "ApproximateArrivalTimestamp is no number");
+    case KEY: return t == T_TEXT ? take_key(r) : bad(r, "PartitionKey is not text");
+    default:
+      if (t != T_TEXT && t != T_BYTES) return bad(r, "Data is neither bytes nor text");
+      take_data(r, t == T_TEXT);
+      return 0;
+  }
+}
+
+/* ---- children ------------------------------------------------------------------------------------ */
+
+static int child_done(slp_page_reader *r) {
+  slp_page *page = r->page;
+  size_t cap = page->children ? slp_alloc_size(page->children) / sizeof(slp_shard_desc) : 0;
+  if (page->children_n == cap) {
+    if (cap == SLP_PAGE_CHILDREN_MAX) return too_much(r, "too many ChildShards");
+    slp_shard_desc *c = doubled(r, page->children, &cap, CHILDREN_FIRST, SLP_PAGE_CHILDREN_MAX, sizeof *c);
+    if (!c) return SLP_ENOMEM;
+    page->children = c;
+  }
+  /* One parent (split) or two (merge); anything else can't be placed in the lineage. */
+  if (!r->child.id.n || !r->child.parent.n || r->parents_n > 2) page->children_bad = 1;
+  page->children[page->children_n++] = r->child;
+  r->place = IN_CHILDREN;
+  return 0;
+}
+
+static int parent(slp_page_reader *r, int t) {
+  if (t == T_LIST_END) {
+    r->place = IN_CHILD;
+    return 0;
+  }
+  if (t != T_TEXT) return bad(r, "a parent shard is not text");
+  if (r->parents_n == 0)
+    r->child.parent = r->text;
+  else if (r->parents_n == 1)
+    r->child.adjacent_parent = r->text;
+  if (r->parents_n < 3) r->parents_n++;
+  return 0;
+}
+
+static int child_value(slp_page_reader *r, int t) {
+  slp_str text = t == T_TEXT ? r->text : (slp_str){NULL, 0};
+  if (r->field == PARENTS) {
+    if (t != T_LIST && t != T_NULL) return bad(r, "ParentShards is no list");
+    r->child.parent = r->child.adjacent_parent = (slp_str){NULL, 0};
+    r->parents_n = 0;
+    if (t == T_LIST) r->place = IN_PARENTS;
+    return 0;
+  }
+  if (r->field == RANGE) {
+    if (t != T_MAP && t != T_NULL) return bad(r, "HashKeyRange is no map");
+    r->child.hash_start = r->child.hash_end = (slp_str){NULL, 0};
+    if (t == T_MAP) r->place = IN_RANGE;
+    return 0;
+  }
+  if (t != T_TEXT && t != T_NULL) return bad(r, "a member of ChildShards is not text");
+  if (r->field == CHILD_ID)
+    r->child.id = text;
+  else if (r->field == RANGE_START)
+    r->child.hash_start = text;
+  else
+    r->child.hash_end = text;
+  return 0;
+}
+
+/* ---- the answer ---------------------------------------------------------------------------------- */
+
+/* MillisBehindLatest is only a hint: whatever number it is, it is clamped, not refused. */
+static int take_behind(slp_page_reader *r) {
+  const slp_cbor *c = &r->cbor;
+  int64_t v = 0;
+  if (r->form == SLP_FORM_JSON) {
+    int e = slp_decimal_scaled(r->text, 0, &v);
+    if (e == SLP_ELIMIT) v = r->text.p[0] == '-' ? 0 : INT64_MAX;
+  } else if (r->token == SLP_CBOR_UINT) {
+    v = c->u > INT64_MAX ? INT64_MAX : (int64_t)c->u;
+  } else if (r->token == SLP_CBOR_FLOAT) {
+    if (c->f != c->f) return bad(r, "MillisBehindLatest is no number");
+    v = c->f >= 9223372036854775808.0 ? INT64_MAX : c->f > 0 ? (int64_t)c->f : 0;
+  }
+  r->page->behind_ms = v < 0 ? 0 : v;
+  return 0;
+}
+
+/* A member given twice counts as given last: everything the first left is dropped. */
+static int answer_value(slp_page_reader *r, int t) {
+  slp_page *page = r->page;
+  switch (r->field) {
+    case RECORDS:
+      if (t != T_LIST && t != T_NULL) return bad(r, "Records is no list");
+      page->recs_n = 0;
+      page->raw_n = 0;
+      if (t == T_LIST) r->place = IN_RECORDS;
+      return 0;
+    case CHILDREN:
+      if (t != T_LIST && t != T_NULL) return bad(r, "ChildShards is no list");
+      page->children_n = 0;
+      page->children_bad = 0;
+      page->children_given = t == T_LIST;
+      if (t == T_LIST) r->place = IN_CHILDREN;
+      return 0;
+    case NEXT_ITERATOR:
+      if (t != T_TEXT && t != T_NULL) return bad(r, "NextShardIterator is not text");
+      page->next = t == T_TEXT && r->text.n ? r->text : (slp_str){NULL, 0};
+      return 0;
+    default: /* BEHIND_MS */
+      page->behind_ms = -1;
+      if (t == T_NULL) return 0;
+      return t == T_NUMBER ? take_behind(r) : bad(r, "MillisBehindLatest is no number");
+  }
+}
+
+static int map_done(slp_page_reader *r) {
+  switch (r->place) {
+    case IN_RECORD: return record_done(r);
+    case IN_CHILD: return child_done(r);
+    case IN_RANGE: r->place = IN_CHILD; return 0;
+    default: r->place = BEHIND_ANSWER; return 0;
+  }
+}
+
+/* An element of Records or ChildShards, or the list's end. */
+static int element(slp_page_reader *r, int t) {
+  if (t == T_LIST_END) {
+    r->place = IN_ANSWER;
+    return 0;
+  }
+  if (t != T_MAP) return bad(r, "a record or child shard is no map");
+  if (r->place == IN_RECORDS) {
+    r->rec = (slp_rec){.arrived_ms = -1};
+    r->place = IN_RECORD;
+  } else {
+    r->child = (slp_shard_desc){.id = {NULL, 0}};
+    r->parents_n = 0;
+    r->place = IN_CHILD;
+  }
+  return 0;
+}
+
+static int value(slp_page_reader *r, int t) {
+  int e = 0;
+  if (r->field == UNKNOWN) {
+    if (t == T_MAP || t == T_LIST) r->skip_depth = 1;
+  } else if (r->place == IN_RECORD) {
+    e = record_value(r, t);
+  } else if (r->place == IN_ANSWER) {
+    e = answer_value(r, t);
+  } else {
+    e = child_value(r, t);
+  }
+  r->field = NO_FIELD;
+  return e;
+}
+
+static int on_token(slp_page_reader *r, int t) {
+  if (t == T_TAG) return 0; /* the value it marks comes next */
+  if (r->skip_depth) {
+    if (t == T_MAP || t == T_LIST)
+      r->skip_depth++;
+    else if (t == T_MAP_END || t == T_LIST_END)
+      r->skip_depth--;
+    return 0;
+  }
+  if (r->field != NO_FIELD) return value(r, t);
+  switch (r->place) {
+    case IN_NOTHING:
+      if (t != T_MAP) return bad(r, "the answer is no map");
+      r->place = IN_ANSWER;
+      return 0;
+    case IN_RECORDS:
+    case IN_CHILDREN: return element(r, t);
+    case IN_PARENTS: return parent(r, t);
+    default:
+      if (t == T_MAP_END) return map_done(r);
+      r->field = known_field(r->place, r->text);
+      return 0;
+  }
+}
+
+/* ---- slices -------------------------------------------------------------------------------------- */
+
+slp_page_reader *slp_page_reader_new(slp_mem *mem) {
+  slp_page_reader *r = SLP_NEW(mem, slp_page_reader);
+  if (!r) return NULL;
+  r->mem = slp_mem_hold(mem);
+  r->result = SLP_EINVAL; /* until a page is given */
+  return r;
+}
+
+void slp_page_reader_free(slp_page_reader *r) {
+  if (!r) return;
+  slp_mem *mem = r->mem;
+  slp_free(mem, r);
+  slp_mem_drop(mem);
+}
+
+void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form) {
+  r->page = page;
+  r->form = form;
+  r->place = IN_NOTHING;
+  r->field = NO_FIELD;
+  r->result = SLP_MORE;
+  r->why = NULL;
+  r->skip_depth = 0;
+  r->data_on = 0;
+  page->recs_n = page->children_n = 0;
+  page->raw_n = 0;
+  page->next = (slp_str){NULL, 0};
+  page->behind_ms = -1;
+  page->children_given = page->children_bad = 0;
+  slp_json_begin(&r->json, page->body.p, page->body.n);
+  slp_cbor_begin(&r->cbor, page->body.p, page->body.n);
+  if (page->body.n > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");
+}
+
+static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) {
+  size_t at = slp_page_reader_where(r), pause_at = at + slp_min_u64(bytes_max, SLP_PAGE_BYTES_MAX);
+  size_t recs_from = r->page->recs_n, decoded = 0;
+  r->json.pause_at = r->cbor.pause_at = pause_at;
+  for (;;) {
+    while (r->data_on) {
+      if (decoded >= bytes_max) return SLP_MORE;
+      size_t piece = bytes_max - decoded;
+      data_step(r, piece);
+      decoded += slp_min_u64(piece, r->text.n);
+    }
+    int t = next_token(r);
+    if (t < 0) return t;
+    if (t == T_PAUSE) return SLP_MORE;
+    if (t == T_END) return 0;
+    int e = on_token(r, t);
+    if (e) return e;
+    /* Records given twice start again at 0, so this counts what the table grew by. */
+    if (r->page->recs_n > recs_from && r->page->recs_n - recs_from >= records_max) return SLP_MORE;
+  }
+}
+
+int slp_page_read(slp_page_reader *r, size_t bytes_max, size_t records_max) {
+  if (bytes_max < 1) bytes_max = 1;
+  if (records_max < 1) records_max = 1;
+  if (r->result == SLP_MORE) r->result = read_slice(r, bytes_max, records_max);
+  return r->result;
+}
