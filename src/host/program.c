@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -65,28 +66,36 @@ static void close_fd(int *fd) {
   *fd = -1;
 }
 
-/* In the child, after fork: only async-signal-safe calls from here on. */
-static void become_child(int in_fd, int out_fd, const char *const *argv) {
-  /* A Ctrl-C at the terminal must not end the server before the client has said goodbye. */
-  setpgid(0, 0);
-  if (dup2(in_fd, 0) >= 0 && dup2(out_fd, 1) >= 0) {
-    char *args[64];
-    size_t n = 0;
-    for (; argv[n] && n + 1 < SLP_COUNT(args); n++) memcpy(&args[n], &argv[n], sizeof args[n]);
-    args[n] = NULL;
-    execv("/proc/self/exe", args);
+/* 0 or -errno. The group of its own: a Ctrl-C at the terminal must not end the server before the client
+ * has said goodbye to it. */
+static int spawn_self(int in_fd, int out_fd, const char *const *argv, pid_t *ret_pid) {
+  char *args[64]; /* posix_spawn wants pointers to char that it never writes through */
+  size_t n = 0;
+  for (; argv[n] && n + 1 < SLP_COUNT(args); n++) memcpy(&args[n], &argv[n], sizeof args[n]);
+  args[n] = NULL;
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  int r = posix_spawn_file_actions_init(&files);
+  if (r) return -r;
+  r = posix_spawnattr_init(&attributes);
+  if (!r) {
+    r = posix_spawn_file_actions_adddup2(&files, in_fd, 0);
+    if (!r) r = posix_spawn_file_actions_adddup2(&files, out_fd, 1);
+    if (!r) r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    if (!r) r = posix_spawnattr_setpgroup(&attributes, 0);
+    if (!r) r = posix_spawn(ret_pid, "/proc/self/exe", &files, &attributes, args, environ);
+    posix_spawnattr_destroy(&attributes);
   }
-  _exit(127);
+  posix_spawn_file_actions_destroy(&files);
+  return -r;
 }
 
 int slp_child_start(slp_child *child, const char *const *argv) {
   *child = (slp_child){.pid = -1, .in_fd = -1, .out_fd = -1};
   int in[2] = {-1, -1}, out[2] = {-1, -1};
-  int r = 0;
-  if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0) r = -errno;
-  pid_t pid = r ? -1 : fork();
-  if (pid == 0) become_child(in[0], out[1], argv);
-  if (!r && pid < 0) r = -errno;
+  pid_t pid = -1;
+  int r = pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 ? -errno : 0;
+  if (!r) r = spawn_self(in[0], out[1], argv, &pid);
   close_fd(&in[0]);
   close_fd(&out[1]);
   if (r) {

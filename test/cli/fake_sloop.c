@@ -1,0 +1,335 @@
+/* fake_sloop.c - sloop.h played from a script, so that the command's own manners (exit codes, counting,
+ * back-pressure, signals, hints) can be tested without a service. The script is the environment:
+ *   FAKE_RECORDS=N        that many records in all (default 0: none), then the tip
+ *   FAKE_BATCH=N          records a batch (default 10)
+ *   FAKE_BYTES=N          bytes of payload (default: a short text with the record's number)
+ *   FAKE_SHARDS=N         records go round over so many shards (default 1)
+ *   FAKE_ERROR=CODE[:fatal][:xN]  the first thing that happens is this error, N times (default 1)
+ *   FAKE_LOSS=1           a loss event before the first record
+ *   FAKE_RAW=1, FAKE_LATE=1, FAKE_NOTIME=1, FAKE_BINARY=1   what the records look like
+ *   FAKE_ENDLESS=1        after FAKE_RECORDS begin again
+ *   FAKE_STUCK_STOP=1     sloop_stop never answers before its limit
+ *   FAKE_STOPPED_SHARD=1  one shard is given up before the tip
+ *   FAKE_LOG=FILE         one line for each thing of note: out N, done N ACKED, stop, close */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "sloop.h"
+
+struct sloop_batch_s {
+  sloop_t *s;
+  size_t n;
+  uint64_t first;
+  sloop_record_t *records;
+  char **texts;
+};
+
+struct sloop_s {
+  uv_timer_t timer;
+  sloop_opts_t o;
+  uint64_t total, next, batch_n, shards_n, bytes, errors_left;
+  int error, fatal;
+  int out, started, stopping, closing, told_loss, told_stop, told_tip;
+  uint64_t stop_at;
+  sloop_cb stop_cb, close_cb;
+  void *stop_arg, *close_arg;
+  sloop_stats_t st;
+  int log;
+};
+
+static uint64_t env_u64(const char *name, uint64_t other) {
+  const char *v = getenv(name);
+  return v ? strtoull(v, NULL, 10) : other;
+}
+
+static void note(sloop_t *s, const char *what, uint64_t a, uint64_t b) {
+  char line[100];
+  int n = snprintf(line, sizeof line, "%s %llu %llu\n", what, (unsigned long long)a, (unsigned long long)b);
+  if (s->log >= 0 && write(s->log, line, (size_t)n) != n) abort();
+}
+
+const char *sloop_err_name(int err) {
+#define X(name, num, text) \
+  if (err == num) return #name;
+  SLOOP_ERRORS(X)
+#undef X
+  return uv_err_name(err);
+}
+const char *sloop_strerror(int err) {
+#define X(name, num, text) \
+  if (err == num) return text;
+  SLOOP_ERRORS(X)
+#undef X
+  return uv_strerror(err);
+}
+const char *sloop_version(void) { return "0.0.0-fake"; }
+void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds, const char *why) {
+  (void)rq;
+  (void)status;
+  (void)creds;
+  (void)why;
+}
+
+void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
+  memset(o, 0, size);
+  o->size = size;
+  o->start = SLOOP_LATEST;
+  o->order = SLOOP_ORDER_TIME;
+  o->wire = SLOOP_WIRE_AUTO;
+  o->on_trimmed = SLOOP_TRIMMED_CONTINUE;
+  o->order_wait_ms = 1000;
+  o->poll_ms = 1000;
+  o->fetch_records_max = 10000;
+  o->held_bytes_max = 64u << 20;
+  o->held_batches_max = 2;
+  o->batch_records_max = 1000;
+  o->batch_bytes_max = 1u << 20;
+  o->in_flight_max = 128;
+  o->list_ms = 60000;
+  o->log_level = SLOOP_LOG_WARN;
+}
+
+size_t sloop_batch_count(const sloop_batch_t *b) { return b->n; }
+const sloop_record_t *sloop_batch_at(const sloop_batch_t *b, size_t i) {
+  if (i >= b->n) abort();
+  return &b->records[i];
+}
+int64_t sloop_batch_behind_ms(const sloop_batch_t *b) {
+  (void)b;
+  return 1234;
+}
+void sloop_batch_ack(sloop_batch_t *b, size_t i) {
+  (void)b;
+  (void)i;
+}
+
+static void on_turn(uv_timer_t *timer);
+static void wake(sloop_t *s, uint64_t ms) { uv_timer_start(&s->timer, on_turn, ms, 0); }
+
+void sloop_batch_done(sloop_batch_t *b, size_t acked) {
+  if (acked > b->n) abort();
+  note(b->s, "done", b->first, acked);
+  b->s->out--;
+  if (!b->s->closing) wake(b->s, 0);
+  for (size_t i = 0; i < b->n; i++) free(b->texts[i]);
+  free(b->texts);
+  free(b->records);
+  free(b);
+}
+
+static char *make_text(sloop_t *s, uint64_t number, size_t *n) {
+  size_t room = s->bytes > 64 ? s->bytes : 64;
+  char *text = malloc(room + 1);
+  if (!text) abort();
+  *n = (size_t)snprintf(text, room, "record %llu", (unsigned long long)number);
+  if (s->bytes) {
+    memset(text + *n, 'x', room - *n);
+    *n = s->bytes;
+  }
+  if (getenv("FAKE_BINARY")) {
+    memcpy(text, "\xff\x00\x01", 3);
+    *n = 3;
+  }
+  return text;
+}
+
+static void give_batch(sloop_t *s) {
+  static char ids[64][40];
+  static char seqs[64];
+  sloop_batch_t *b = calloc(1, sizeof *b);
+  uint64_t left = s->total - s->next;
+  b->s = s;
+  b->n = left < s->batch_n ? left : s->batch_n;
+  b->first = s->next;
+  b->records = calloc(b->n, sizeof *b->records);
+  b->texts = calloc(b->n * 2, sizeof *b->texts);
+  for (size_t i = 0; i < b->n; i++, s->next++) {
+    sloop_record_t *r = &b->records[i];
+    unsigned shard = (unsigned)(s->next % s->shards_n) % 64;
+    snprintf(ids[shard], sizeof ids[shard], "shardId-%012u", shard);
+    size_t n;
+    b->texts[i] = make_text(s, s->next, &n);
+    r->stream = s->o.stream;
+    r->shard = ids[shard];
+    snprintf(seqs, sizeof seqs, "4951%llu", (unsigned long long)(1000 + s->next));
+    /* The text and the sequence number share one block: both live as long as the batch. */
+    size_t m = strlen(seqs);
+    b->texts[i] = realloc(b->texts[i], n + m + 1);
+    memcpy(b->texts[i] + n, seqs, m);
+    r->seq = (sloop_str_t){b->texts[i] + n, m};
+    r->key = (sloop_str_t){"key", 3};
+    r->data = (sloop_str_t){b->texts[i], n};
+    r->arrived_at_ms = getenv("FAKE_NOTIME") ? -1 : (int64_t)(1700000000000 + (int64_t)s->next);
+    r->attempt = 1;
+    if (getenv("FAKE_RAW")) r->flags |= SLOOP_REC_RAW;
+    if (getenv("FAKE_LATE")) r->flags |= SLOOP_REC_LATE;
+    s->st.records++;
+    s->st.payload_bytes += n;
+  }
+  if (s->next == s->total && getenv("FAKE_ENDLESS")) s->next = 0;
+  s->out++;
+  s->st.pages++;
+  note(s, "out", b->first, b->n);
+  s->o.on_batch(s, b, s->o.arg);
+}
+
+static void on_closed(uv_handle_t *h) {
+  sloop_t *s = h->data;
+  note(s, "close", (uint64_t)s->out, 0);
+  if (s->close_cb) s->close_cb(s, 0, s->close_arg);
+  /* Batches may still be out and point here; the process ends soon. */
+}
+
+static void end_stop(sloop_t *s, int status) {
+  sloop_cb cb = s->stop_cb;
+  s->stop_cb = NULL;
+  if (cb) cb(s, status, s->stop_arg);
+}
+
+static void give_error(sloop_t *s) {
+  sloop_error_t e = {
+      .code = s->error, .fatal = s->fatal, .attempt = 1, .aws_code = "", .request_id = "", .shard = ""};
+  e.retry_in_ms = s->fatal ? UINT64_MAX : 100;
+  e.message = s->error == SLOOP_EAUTH ? "DescribeStreamSummary: 400 UnrecognizedClientException"
+                                      : sloop_strerror(s->error);
+  if (s->error == SLOOP_EAUTH) e.aws_code = "UnrecognizedClientException", e.http_status = 400;
+  s->errors_left--;
+  s->o.on_error(s, &e, s->o.arg);
+}
+
+static void on_turn(uv_timer_t *timer) {
+  sloop_t *s = timer->data;
+  if (s->closing) return;
+  if (s->stop_cb) {
+    uint64_t now = uv_now(timer->loop);
+    if (s->out == 0 && !getenv("FAKE_STUCK_STOP")) return end_stop(s, 0);
+    if (now >= s->stop_at) return end_stop(s, UV_ETIMEDOUT);
+    return wake(s, s->stop_at - now);
+  }
+  if (!s->started || s->stopping) return;
+  if (s->errors_left) {
+    give_error(s);
+    if (!s->closing && !s->fatal) wake(s, 1);
+    return;
+  }
+  if (getenv("FAKE_LOSS") && !s->told_loss++) {
+    sloop_loss_t loss = {"shardId-000000000000", "", "", 1, "records are no longer kept"};
+    s->o.on_loss(s, &loss, s->o.arg);
+    if (!s->closing) wake(s, 0);
+    return;
+  }
+  if (getenv("FAKE_STOPPED_SHARD") && !s->told_stop++)
+    s->o.on_shard(s, "shardId-000000000000", SLOOP_SHARD_STOPPED, s->o.arg);
+  if (s->next < s->total) {
+    if (s->out >= 2) return wake(s, 3600000); /* held_batches_max */
+    give_batch(s);
+    if (!s->closing) wake(s, 0);
+    return;
+  }
+  if (s->out == 0 && !s->told_tip++) s->o.on_tip(s, s->o.arg);
+  if (!s->closing && !s->stop_cb)
+    wake(s, 3600000); /* as the real one, an idle consumer keeps the loop alive */
+}
+
+int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char why[160]) {
+  if (o->poll_ms == 77) { /* stands for a combination only the library refuses */
+    snprintf(why, 160, "poll_ms is 77");
+    return SLOOP_EOPTION;
+  }
+  sloop_t *s = calloc(1, sizeof *s);
+  s->o = *o;
+  s->total = env_u64("FAKE_RECORDS", 0);
+  s->batch_n = env_u64("FAKE_BATCH", 10);
+  s->shards_n = env_u64("FAKE_SHARDS", 1);
+  s->bytes = env_u64("FAKE_BYTES", 0);
+  const char *error = getenv("FAKE_ERROR");
+  if (error) {
+    s->error = (int)strtoll(error, NULL, 10);
+    s->fatal = strstr(error, ":fatal") != NULL;
+    const char *x = strstr(error, ":x");
+    s->errors_left = x ? strtoull(x + 2, NULL, 10) : 1;
+  }
+  const char *log = getenv("FAKE_LOG");
+  s->log = log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+  s->st.behind_ms_now = UINT64_MAX;
+  uv_timer_init(loop, &s->timer);
+  s->timer.data = s;
+  *out = s;
+  return 0;
+}
+
+int sloop_start(sloop_t *s) {
+  s->started = 1;
+  /* Keeps the loop alive as the real one does. */
+  wake(s, 0);
+  return 0;
+}
+
+int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg) {
+  if (!s->started || s->stopping) return SLOOP_ESTATE;
+  note(s, "stop", limit_ms, 0);
+  s->stopping = 1;
+  s->stop_cb = cb;
+  s->stop_arg = arg;
+  s->stop_at = uv_now(s->timer.loop) + limit_ms;
+  wake(s, 0);
+  return 0;
+}
+
+void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
+  if (s->closing) return;
+  s->closing = 1;
+  s->close_cb = cb;
+  s->close_arg = arg;
+  uv_close((uv_handle_t *)&s->timer, on_closed);
+}
+
+void sloop_ref(sloop_t *s) { (void)s; }
+void sloop_unref(sloop_t *s) { (void)s; }
+int sloop_pause(sloop_t *s, const char *shard) { return s && shard ? 0 : 0; }
+int sloop_resume(sloop_t *s, const char *shard) { return s && shard ? 0 : 0; }
+void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) { memcpy(out, &s->st, size); }
+
+typedef struct listing {
+  uv_timer_t timer;
+  sloop_t *s;
+  sloop_list_cb cb;
+  void *arg;
+} listing;
+
+static void forget(uv_handle_t *h) { free(h->data); }
+
+static void on_listed(uv_timer_t *timer) {
+  listing *l = timer->data;
+  static const sloop_shard_t shards[] = {
+      {"shardId-000000000000", "", "", "0", "10", "49510", "49519", SLOOP_SHARD_CLOSED},
+      {"shardId-000000000001", "shardId-000000000000", "", "0", "5", "49520", "", SLOOP_SHARD_OPEN},
+      {"shardId-000000000002", "shardId-000000000000", "shardId-000000000009", "6", "10", "49521", "",
+       SLOOP_SHARD_OPEN}};
+  uv_close((uv_handle_t *)timer, forget);
+  if (l->s->errors_left) {
+    sloop_error_t e = {.code = l->s->error,
+                       .fatal = 1,
+                       .aws_code = "ResourceNotFoundException",
+                       .request_id = "",
+                       .shard = "",
+                       .message = "ListShards: 400",
+                       .retry_in_ms = UINT64_MAX};
+    l->cb(l->s, l->s->error, NULL, 0, &e, l->arg);
+  } else {
+    l->cb(l->s, 0, shards, 3, NULL, l->arg);
+  }
+}
+
+int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg) {
+  listing *l = calloc(1, sizeof *l);
+  *l = (listing){.s = s, .cb = cb, .arg = arg};
+  uv_timer_init(s->timer.loop, &l->timer);
+  l->timer.data = l;
+  uv_timer_start(&l->timer, on_listed, 0, 0);
+  return 0;
+}
