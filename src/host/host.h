@@ -34,8 +34,10 @@ void slp_post(slp_host *h, slp_event *ev); /* posting a posted event does nothin
 void slp_unpost(slp_event *ev);            /* loose is fine */
 
 /* ---- time ----------------------------------------------------------------------------------- */
-uint64_t slp_now_us(slp_host *h);         /* monotonic; the same during one turn */
-uint64_t slp_now_refresh_us(slp_host *h); /* reads the clock again; only moves forward */
+uint64_t slp_now_us(slp_host *h);         /* monotonic; the same during one turn, until refreshed */
+uint64_t slp_now_refresh_us(slp_host *h); /* reads the clock again; only moves forward. The transport does
+                                             so when it stamps sent_us and done_us: neither is ever ahead of
+                                             slp_now_us() */
 int64_t slp_wall_ms(slp_host *h);         /* Unix time; may jump */
 
 typedef struct slp_timer {
@@ -144,10 +146,12 @@ struct slp_listener {
   uint16_t port;     /* the real one after slp_listen */
   size_t body_max;   /* larger requests get 413; 0: 16 MiB */
   void *impl;
+  slp_host *host;        /* set by slp_listen */
 };
 /* address "127.0.0.1" or "::1"; port 0: any free one. 0 or UV_E*. */
 int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
-/* Closes every connection; on_closed (may be NULL) comes later, then the memory is the caller's. */
+/* Closes every connection; on_closed (may be NULL) comes later, then the memory is the caller's. A request
+ * not yet answered: its on_gone runs before on_closed; without on_gone it is invalid from here on. */
 void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 
 /* ---- files (profiles, tokens): read whole, off the loop ------------------------------------- */
@@ -164,15 +168,19 @@ void slp_file_read(slp_host *h, slp_file *file);
 void slp_file_cancel(slp_host *h, slp_file *file);
 
 /* ---- what turns cost ------------------------------------------------------------------------ */
-#define SLP_TURN_BUCKETS 32
+/* Buckets of CPU time: one for each of 0..15 us, then 16 to a power of two, so that a bucket is at most 1/16
+ * wide of what it holds; the last one holds everything from about 67 s on. */
+#define SLP_TURN_BUCKETS 368
 typedef struct slp_turn_stats {
   uint64_t turns;
   uint64_t cpu_us_max;                 /* the longest turn, CPU time of this thread */
   uint64_t hold_us_max;                /* the longest our code held the loop, callbacks of the user
                                           included, wall time */
-  uint64_t cpu_us[SLP_TURN_BUCKETS];   /* turns with CPU time in [2^i, 2^(i+1)) us / 8: see host.c */
+  uint64_t cpu_us[SLP_TURN_BUCKETS];   /* how many turns fell into each bucket */
   uint64_t http_in_flight, http_queued;
   uint64_t connections_opened;
+  uint64_t http_replays;               /* requests libcurl sent a second time by itself (never `once` ones) */
+  uint64_t http_replays_stopped;       /* of `once` calls: ended with UV_ECONNRESET instead */
 } slp_turn_stats;
 const slp_turn_stats *slp_host_turns(slp_host *h);
 /* The CPU time (us) that a share p (0..1) of all turns stayed at or under; an upper bound of its bucket. */
@@ -207,6 +215,7 @@ struct slp_host {
   slp_list ready;
   slp_timer **timers;
   size_t timers_n, timers_cap;
+  size_t timers_reserved; /* places kept free for slp_timer_set_reserved */
   uint64_t timers_order;
   uint64_t now_us;
   uint8_t in_turn, closing;
@@ -214,10 +223,15 @@ struct slp_host {
   void (*on_closed)(slp_host *h, void *arg);
   void *on_closed_arg;
 };
-/* For implementations: set up the common part; run one turn; tell that closing is over. */
+/* For implementations: set up the common part (takes a hold of mem; `wake` may be called at once after);
+ * run one turn; tell that closing is over: calls on_closed and drops the hold. Only then the
+ * implementation frees its own memory, under a hold of its own. */
 void slp_host_init(slp_host *h, const slp_host_ops *ops, slp_mem *mem);
 void slp_host_turn(slp_host *h);
 void slp_host_closed(slp_host *h);
+/* For implementations: keeps n places in the timer heap, so that as many timers can always be set. */
+int slp_host_reserve_timers(slp_host *h, size_t n);
+void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us);
 /* Ends the host. Every call, listener, file and timer must be done, cancelled or cleared before;
  * posted events are dropped. on_closed comes on a later turn and is the last thing; the host is
  * freed after it. */

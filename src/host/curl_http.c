@@ -1,0 +1,361 @@
+/* curl_http.c - HTTP calls on libcurl: one multi handle per lane, a queue in front of each, and the
+ * life of a transfer from slp_http_send to on_done.
+ *
+ * libcurl is entered only from events, timers and the functions of host.h, never from inside its own
+ * callbacks (aws-wire 7.1). Whatever may finish a transfer is followed by reading the multi's messages. */
+#include <stdio.h>
+
+#include "codec/date.h"
+#include "host/curl_transfer.h"
+#include "sloop.h"
+
+#define CONNECT_MS 4000
+#define TOTAL_MS 30000
+/* curl asking for "now" from inside "now" this often in a row gets a millisecond instead, so that it
+ * can't spin the loop. */
+#define KICKS_IN_ROW_MAX 8
+
+/* ---- curl's timer and the way in ------------------------------------------------------------- */
+static void transfer_done(slp_transfer *t, CURLcode rc);
+static void lane_pump(slp_curl_lane *lane);
+
+static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg) {
+  slp_curl_lane *lane = arg;
+  slp_host *h = &lane->u->host;
+  (void)multi;
+  if (lane->u->closing) return 0;
+  slp_unpost(&lane->kick);
+  if (timeout_ms == 0 && !(lane->kicking && ++lane->kicks_in_row > KICKS_IN_ROW_MAX)) {
+    slp_timer_clear(h, &lane->timer);
+    slp_post(h, &lane->kick);
+    return 0;
+  }
+  if (timeout_ms != 0) lane->kicks_in_row = 0;
+  if (timeout_ms < 0) {
+    slp_timer_clear(h, &lane->timer);
+    return 0;
+  }
+  uint64_t us = (uint64_t)(timeout_ms ? timeout_ms : 1) * 1000;
+  slp_timer_set_reserved(h, &lane->timer, slp_after_us(h->ops->mono_us(h), us));
+  return 0;
+}
+
+static void lane_timeout(slp_curl_lane *lane) {
+  lane->kicking = 1;
+  slp_curl_act(lane, CURL_SOCKET_TIMEOUT, 0);
+  lane->kicking = 0;
+}
+
+static void on_lane_timer(slp_timer *timer) { lane_timeout(SLP_OWNER(timer, slp_curl_lane, timer)); }
+static void on_lane_kick(slp_event *ev) { lane_timeout(SLP_OWNER(ev, slp_curl_lane, kick)); }
+
+static void drain(slp_curl_lane *lane) {
+  CURLMsg *msg;
+  int left;
+  while ((msg = curl_multi_info_read(lane->multi, &left))) {
+    if (msg->msg != CURLMSG_DONE) continue;
+    CURLcode rc = msg->data.result; /* msg dies with the removal of its handle */
+    char *t = NULL;
+    curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &t);
+    transfer_done((slp_transfer *)(void *)t, rc);
+  }
+}
+
+void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events) {
+  int running;
+  CURLMcode rc = curl_multi_socket_action(lane->multi, fd, events, &running);
+  drain(lane);
+  /* BAD_SOCKET: curl has let go of the socket since; nothing to tell it. What is left (no memory, a
+   * multi handle that gave up) would leave the transfers hanging until their deadlines. */
+  if (rc != CURLM_OK && rc != CURLM_BAD_SOCKET)
+    while (!slp_list_empty(&lane->running)) {
+      slp_http *call = SLP_OWNER(slp_list_first(&lane->running), slp_http, link);
+      transfer_done(call->transfer, CURLE_OUT_OF_MEMORY);
+    }
+  lane_pump(lane);
+}
+
+/* ---- ending a call --------------------------------------------------------------------------- */
+static void on_call_done(slp_event *ev) {
+  slp_http *call = SLP_OWNER(ev, slp_http, ev);
+  call->on_done(call);
+}
+
+static void call_done(slp_uv_host *u, slp_http *call) {
+  call->done_us = slp_now_refresh_us(&u->host);
+  call->ev.run = on_call_done;
+  slp_post(&u->host, &call->ev);
+}
+
+/* Takes the transfer back from curl and lays it to rest; the call stands alone after it. */
+static void transfer_release(slp_transfer *t) {
+  slp_curl_lane *lane = t->lane;
+  slp_host *h = &lane->u->host;
+  curl_multi_remove_handle(lane->multi, t->easy);
+  slp_timer_clear(h, &t->total);
+  slp_unpost(&t->resume);
+  slp_list_remove(&t->call->link);
+  t->call->transfer = NULL;
+  t->call = NULL;
+  slp_list_add_first(&lane->idle, &t->link);
+  lane->running_n--;
+  h->turns.http_in_flight--;
+}
+
+static void explain_failure(slp_transfer *t, CURLcode rc) {
+  slp_http *call = t->call;
+  if (t->stopped_by) {
+    call->error = t->stopped_by;
+    if (t->stopped_by == SLOOP_ETOOBIG)
+      snprintf(call->error_text, sizeof call->error_text, "answer is larger than %zu bytes", call->into->max);
+    else
+      snprintf(call->error_text, sizeof call->error_text, "no memory for the answer");
+    return;
+  }
+  slp_curl_failure f = {
+      .rc = rc,
+      .detail = t->detail,
+      .ca_file = t->lane->u->ca_file,
+      .https = t->https,
+      .connect_ms = call->connect_ms_max ? call->connect_ms_max : CONNECT_MS,
+  };
+  curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &f.os_errno);
+  call->error = slp_curl_explain(call->error_text, sizeof call->error_text, slp_str_of(call->url), &f);
+}
+
+static void transfer_done(slp_transfer *t, CURLcode rc) {
+  slp_http *call = t->call;
+  slp_uv_host *u = t->lane->u;
+  long status = 0, connects = 0;
+  curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
+  call->status = (int)status;
+  call->reused = connects == 0 && t->requests > 0;
+  if (rc != CURLE_OK) explain_failure(t, rc);
+  transfer_release(t);
+  call_done(u, call);
+}
+
+static void on_total(slp_timer *timer) {
+  slp_transfer *t = SLP_OWNER(timer, slp_transfer, total);
+  slp_curl_lane *lane = t->lane;
+  slp_http *call = t->call;
+  char place[SLP_PLACE_MAX];
+  long status = 0;
+  curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+  call->status = (int)status;
+  call->error = SLP_ETIMEDOUT;
+  slp_url_place(slp_str_of(call->url), place, sizeof place);
+  snprintf(call->error_text, sizeof call->error_text, "%s %s within %u ms",
+           status ? "answer not complete from" : "no answer from", place,
+           (unsigned)(call->total_ms_max ? call->total_ms_max : TOTAL_MS));
+  transfer_release(t);
+  call_done(lane->u, call);
+  lane_pump(lane);
+}
+
+/* ---- pausing --------------------------------------------------------------------------------- */
+/* From inside the write callback. Time spent paused is ours, not the server's: the deadline stops. */
+void slp_transfer_pause(slp_transfer *t) {
+  slp_host *h = &t->lane->u->host;
+  uint64_t now = h->ops->mono_us(h);
+  t->paused = 1;
+  t->total_left_us = t->total.at_us > now ? t->total.at_us - now : 0;
+  slp_timer_clear(h, &t->total);
+}
+
+static void on_resume(slp_event *ev) {
+  slp_transfer *t = SLP_OWNER(ev, slp_transfer, resume);
+  slp_curl_lane *lane = t->lane;
+  slp_host *h = &lane->u->host;
+  if (!t->paused) return;
+  t->paused = 0;
+  slp_timer_set_reserved(h, &t->total, slp_after_us(slp_now_refresh_us(h), t->total_left_us));
+  /* Hands over what curl kept, by the write callback, which may pause again. A failure there is
+   * only told by the return value: curl 7.88 would go on as if the bytes had been taken. */
+  CURLcode rc = curl_easy_pause(t->easy, CURLPAUSE_CONT);
+  if (rc != CURLE_OK || t->stopped_by)
+    transfer_done(t, rc != CURLE_OK ? rc : CURLE_WRITE_ERROR);
+  slp_curl_act(lane, CURL_SOCKET_TIMEOUT, 0);
+}
+
+void slp_curl_resume(slp_host *h, slp_http *call) {
+  slp_transfer *t = call->transfer;
+  if (t && t->paused) slp_post(h, &t->resume);
+}
+
+/* ---- starting -------------------------------------------------------------------------------- */
+static void transfer_free(slp_transfer *t) {
+  slp_mem *mem = t->lane->u->host.mem;
+  if (t->easy) curl_easy_cleanup(t->easy);
+  slp_transfer_headers_free(t);
+  slp_free(mem, t);
+}
+
+static slp_transfer *transfer_take(slp_curl_lane *lane) {
+  slp_list *node = slp_list_pop(&lane->idle);
+  if (node) return SLP_OWNER(node, slp_transfer, link);
+  slp_transfer *t = SLP_NEW(lane->u->host.mem, slp_transfer);
+  if (!t) return NULL;
+  t->lane = lane;
+  t->total.run = on_total;
+  t->resume.run = on_resume;
+  slp_transfer_headers_init(t);
+  t->easy = curl_easy_init();
+  if (!t->easy || slp_transfer_easy_options(t) || slp_curl_sockets_easy(lane, t->easy)) {
+    transfer_free(t);
+    return NULL;
+  }
+  return t;
+}
+
+static void call_failed(slp_uv_host *u, slp_http *call, int error) {
+  char place[SLP_PLACE_MAX];
+  slp_url_place(slp_str_of(call->url), place, sizeof place);
+  call->error = error;
+  snprintf(call->error_text, sizeof call->error_text, "call to %s can't be made: %s", place,
+           error == SLP_ENOMEM ? "no memory" : "URL, method or a header is not usable");
+  call_done(u, call);
+}
+
+static void transfer_start(slp_curl_lane *lane, slp_http *call) {
+  slp_host *h = &lane->u->host;
+  slp_transfer *t = transfer_take(lane);
+  if (!t) {
+    call_failed(lane->u, call, SLP_ENOMEM);
+    return;
+  }
+  int r = slp_transfer_set_up(t, call);
+  if (!r && curl_multi_add_handle(lane->multi, t->easy)) r = SLP_ENOMEM;
+  if (r) {
+    t->call = NULL;
+    slp_list_add_first(&lane->idle, &t->link);
+    call_failed(lane->u, call, r);
+    return;
+  }
+  call->transfer = t;
+  call->sent_us = slp_now_refresh_us(h);
+  slp_list_add_last(&lane->running, &call->link);
+  lane->running_n++;
+  h->turns.http_in_flight++;
+  uint32_t ms = call->total_ms_max ? call->total_ms_max : TOTAL_MS;
+  slp_timer_set_reserved(h, &t->total, slp_after_us(call->sent_us, (uint64_t)ms * 1000));
+}
+
+static void lane_pump(slp_curl_lane *lane) {
+  while (lane->running_n < lane->running_max) {
+    slp_list *node = slp_list_pop(&lane->waiting);
+    if (!node) return;
+    lane->u->host.turns.http_queued--;
+    transfer_start(lane, SLP_OWNER(node, slp_http, link));
+  }
+}
+
+static void call_reset(slp_http *call) {
+  call->error = 0;
+  call->error_text[0] = 0;
+  call->status = 0;
+  call->date_ms = -1;
+  call->sent_us = call->done_us = 0;
+  call->reused = call->length_known = call->crc32_given = 0;
+  call->content_type[0] = call->error_type[0] = call->request_id[0] = 0;
+  call->crc32 = 0;
+  call->retry_after_ms = 0;
+}
+
+void slp_curl_send(slp_host *h, slp_http *call) {
+  slp_uv_host *u = slp_uv_of(h);
+  SLP_CHECK(call->lane < SLP_LANES && call->on_done);
+  SLP_CHECK(!call->transfer && !slp_list_linked(&call->link) && !slp_list_linked(&call->ev.link));
+  if (u->closing) return;
+  slp_curl_lane *lane = &u->lanes[call->lane];
+  call_reset(call);
+  slp_list_add_last(&lane->waiting, &call->link);
+  h->turns.http_queued++;
+  lane_pump(lane);
+}
+
+void slp_curl_cancel(slp_host *h, slp_http *call) {
+  slp_uv_host *u = slp_uv_of(h);
+  slp_unpost(&call->ev);
+  if (call->transfer) {
+    transfer_release(call->transfer);
+    if (!u->closing) lane_pump(&u->lanes[call->lane]);
+  } else if (slp_list_linked(&call->link)) {
+    slp_list_remove(&call->link);
+    h->turns.http_queued--;
+  }
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) {
+  lane->u = u;
+  lane->running_max = running_max;
+  slp_list_init(&lane->waiting);
+  slp_list_init(&lane->running);
+  slp_list_init(&lane->idle);
+  lane->timer.run = on_lane_timer;
+  lane->kick.run = on_lane_kick;
+  int r = slp_host_reserve_timers(&u->host, (size_t)running_max + 1);
+  if (r) return r;
+  lane->multi = curl_multi_init();
+  if (!lane->multi) return SLP_ENOMEM;
+  if (curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer) ||
+      curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane) ||
+      curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING) ||
+      /* Fewer than the transfers in flight, and every finished request closes the oldest connection. */
+      curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)running_max))
+    return SLP_ENOMEM;
+  return slp_curl_sockets_multi(lane);
+}
+
+static int copy_paths(slp_uv_host *u, const slp_uv_options *o, const curl_version_info_data *v) {
+  slp_mem *mem = u->host.mem;
+  const char *agent = o->user_agent ? o->user_agent : "sloop/" SLP_VERSION;
+  const char *file = o->ca_bundle ? o->ca_bundle : v->cainfo;
+  u->user_agent = slp_strdup(mem, slp_str_of(agent));
+  if (!u->user_agent) return SLP_ENOMEM;
+  if (file && !(u->ca_file = slp_strdup(mem, slp_str_of(file)))) return SLP_ENOMEM;
+  /* A directory of certificates only where libcurl was built without a file: see slp_transfer_easy_options. */
+  if (!file && v->capath && !(u->ca_path = slp_strdup(mem, slp_str_of(v->capath)))) return SLP_ENOMEM;
+  return 0;
+}
+
+int slp_curl_open(slp_uv_host *u, const slp_uv_options *o) {
+  if (curl_global_init(CURL_GLOBAL_DEFAULT)) return SLP_ENOMEM;
+  u->curl_ready = 1;
+  const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
+  /* Without an asynchronous resolver every look-up would hold the loop. */
+  if (!(v->features & CURL_VERSION_ASYNCHDNS) || !(v->features & CURL_VERSION_SSL)) return SLOOP_EOPTION;
+  int r = copy_paths(u, o, v);
+  if (r) return r;
+  u->share = curl_share_init();
+  if (!u->share || curl_share_setopt(u->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) ||
+      curl_share_setopt(u->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION))
+    return SLP_ENOMEM;
+  for (int i = 0; i < SLP_LANES && !r; i++) r = lane_open(u, &u->lanes[i], o->in_flight_max ? o->in_flight_max : 128);
+  return r;
+}
+
+static void lane_close(slp_curl_lane *lane) {
+  slp_host *h = &lane->u->host;
+  slp_list *node;
+  while ((node = slp_list_pop(&lane->waiting))) h->turns.http_queued--;
+  while ((node = slp_list_first(&lane->running)))
+    transfer_release(SLP_OWNER(node, slp_http, link)->transfer);
+  while ((node = slp_list_pop(&lane->idle))) transfer_free(SLP_OWNER(node, slp_transfer, link));
+  slp_timer_clear(h, &lane->timer);
+  slp_unpost(&lane->kick);
+  if (lane->multi) curl_multi_cleanup(lane->multi);
+  lane->multi = NULL;
+  slp_curl_sockets_close(lane);
+}
+
+void slp_curl_close(slp_uv_host *u) {
+  for (int i = 0; i < SLP_LANES; i++)
+    if (u->lanes[i].u) lane_close(&u->lanes[i]);
+  if (u->share) curl_share_cleanup(u->share);
+  u->share = NULL;
+  if (u->curl_ready) curl_global_cleanup();
+  u->curl_ready = 0;
+}

@@ -1,0 +1,194 @@
+/* curl_socket.c - one libuv poll handle for each socket of a lane, from its opening to its closing.
+ *
+ * libcurl asks to watch a socket at the start of every transfer and to stop at its end. A poll handle
+ * made and closed each time costs five system calls a request. So a handle lives as long as the
+ * socket, and "stop watching" is carried out only when an event nobody waits for arrives: between
+ * requests on a kept connection nothing is told to the kernel at all.
+ *
+ * A readable socket is not handed to curl from libuv's callback: it posts an event. So curl's work is
+ * part of the turn (bounded, measured), and sockets take turns with all other work, first come first. */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "host/uv_host.h"
+
+struct slp_curl_socket {
+  uv_poll_t poll;
+  slp_curl_lane *lane;
+  curl_socket_t fd;
+  slp_event ev;     /* `events` wait to be told to curl */
+  uint8_t ours;     /* opened by on_open, so on_close_socket will come. Else (the wake-up pair of a
+                       resolver thread) curl closes it behind our back right after REMOVE */
+  uint8_t gone;     /* uv_close was called; only the memory is left */
+  uint8_t wanted;   /* UV_READABLE | UV_WRITABLE that curl waits for now */
+  uint8_t armed;    /* the same as libuv was told */
+  uint8_t events;   /* CURL_CSELECT_* */
+};
+typedef struct slp_curl_socket curl_socket;
+
+static curl_socket *find(slp_curl_lane *lane, curl_socket_t fd) {
+  return (size_t)fd < lane->sockets_n ? lane->sockets[fd] : NULL;
+}
+
+static void on_poll_closed(uv_handle_t *handle) {
+  curl_socket *s = handle->data;
+  slp_uv_host *u = s->lane->u;
+  slp_free(u->host.mem, s);
+  slp_uv_drop(u);
+}
+
+/* The handle must stop before the descriptor is closed: libuv 1.44 aborts the process when it changes
+ * the mask of a descriptor that is gone (aws-wire 7.1). */
+static void forget(curl_socket *s) {
+  s->gone = 1;
+  s->wanted = s->armed = 0;
+  slp_unpost(&s->ev);
+  s->lane->sockets[s->fd] = NULL;
+  uv_close((uv_handle_t *)&s->poll, on_poll_closed);
+}
+
+static void arm(curl_socket *s);
+
+static void on_poll(uv_poll_t *poll, int status, int events) {
+  curl_socket *s = poll->data;
+  if (status < 0) {
+    /* libuv reports an error on the socket as a negative status and has stopped the handle. */
+    uv_poll_stop(poll);
+    s->armed = 0;
+    if (!s->wanted) return;
+    s->events |= CURL_CSELECT_ERR | CURL_CSELECT_IN | CURL_CSELECT_OUT;
+  } else if (!(s->wanted & events)) {
+    uv_poll_stop(poll); /* the delayed half of REMOVE */
+    s->armed = 0;
+    if (s->wanted) arm(s);
+    return;
+  } else {
+    if (events & UV_READABLE) s->events |= CURL_CSELECT_IN;
+    if (events & UV_WRITABLE) s->events |= CURL_CSELECT_OUT;
+  }
+  slp_post(&s->lane->u->host, &s->ev);
+}
+
+static void arm(curl_socket *s) {
+  if (s->armed == s->wanted) return;
+  /* Fails only for a descriptor that is not open, which on_close_socket rules out; the call's own
+   * deadline is what is left then. */
+  if (uv_poll_start(&s->poll, s->wanted, on_poll) == 0) s->armed = s->wanted;
+}
+
+static void on_ready(slp_event *ev) {
+  curl_socket *s = SLP_OWNER(ev, curl_socket, ev);
+  int events = s->events;
+  s->events = 0;
+  slp_uv_host *u = s->lane->u;
+  /* curl does not repeat itself for a mask that has not changed, so a handle that libuv stopped because
+   * of an error is started again here. The memory of s outlives this function: it is freed by libuv's
+   * close callback, and never from inside a turn. */
+  slp_curl_act(s->lane, s->fd, events);
+  if (!u->closing && !s->gone && s->wanted) arm(s);
+}
+
+static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
+  slp_mem *mem = lane->u->host.mem;
+  size_t need = (size_t)fd + 1;
+  if (need > lane->sockets_n) {
+    need = (need + 63) & ~(size_t)63;
+    curl_socket **grown = slp_realloc(mem, lane->sockets, need * sizeof *grown);
+    if (!grown) return NULL;
+    memset(grown + lane->sockets_n, 0, (need - lane->sockets_n) * sizeof *grown);
+    lane->sockets = grown;
+    lane->sockets_n = need;
+  }
+  SLP_CHECK(!lane->sockets[fd]);
+  curl_socket *s = SLP_NEW(mem, curl_socket);
+  if (!s) return NULL;
+  if (uv_poll_init(lane->u->loop, &s->poll, fd)) {
+    slp_free(mem, s);
+    return NULL;
+  }
+  uv_unref((uv_handle_t *)&s->poll);
+  s->poll.data = s;
+  s->lane = lane;
+  s->fd = fd;
+  s->ours = (uint8_t)ours;
+  s->ev.run = on_ready;
+  lane->sockets[fd] = s;
+  slp_uv_hold(lane->u);
+  return s;
+}
+
+/* curl's callbacks. None of them calls curl. */
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *unused) {
+  slp_curl_lane *lane = arg;
+  curl_socket *s = find(lane, fd);
+  (void)easy;
+  (void)unused;
+  if (what == CURL_POLL_REMOVE) {
+    if (!s) return 0;
+    if (!s->ours) {
+      forget(s);
+      return 0;
+    }
+    s->wanted = s->events = 0;
+    slp_unpost(&s->ev);
+    /* Readable may stay armed: see above. Writable would wake the loop at once. */
+    if (s->armed & UV_WRITABLE) {
+      uv_poll_stop(&s->poll);
+      s->armed = 0;
+    }
+    return 0;
+  }
+  if (lane->u->closing) return 0;
+  if (!s) s = make(lane, fd, 0);
+  /* Without memory to watch a resolver's wake-up pair we go on: curl looks at it by a timer as well.
+   * A negative result here would end every transfer of the lane. */
+  if (!s) return 0;
+  s->wanted = (uint8_t)((what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0));
+  arm(s);
+  return 0;
+}
+
+static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *address) {
+  slp_curl_lane *lane = arg;
+  (void)purpose;
+  int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
+  if (fd < 0) return CURL_SOCKET_BAD;
+  if (lane->u->closing || !make(lane, fd, 1)) {
+    close(fd);
+    errno = ENOMEM;
+    return CURL_SOCKET_BAD;
+  }
+  lane->u->host.turns.connections_opened++;
+  return fd;
+}
+
+static int on_close_socket(void *arg, curl_socket_t fd) {
+  curl_socket *s = find(arg, fd);
+  if (s) forget(s);
+  return close(fd);
+}
+
+int slp_curl_sockets_multi(slp_curl_lane *lane) {
+  if (curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, on_socket) ||
+      curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane))
+    return SLP_ENOMEM;
+  return 0;
+}
+
+int slp_curl_sockets_easy(slp_curl_lane *lane, CURL *easy) {
+  if (curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) ||
+      curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, lane) ||
+      curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket) ||
+      curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, lane))
+    return SLP_ENOMEM;
+  return 0;
+}
+
+void slp_curl_sockets_close(slp_curl_lane *lane) {
+  for (size_t i = 0; i < lane->sockets_n; i++)
+    if (lane->sockets[i]) forget(lane->sockets[i]);
+  slp_free(lane->u->host.mem, lane->sockets);
+  lane->sockets = NULL;
+  lane->sockets_n = 0;
+}

@@ -1,0 +1,131 @@
+/* curl_text.c - what libcurl's result means: an error code of ours and one sentence with host and port. */
+#include <stdio.h>
+
+#include "host/uv_host.h"
+#include "sloop.h"
+
+void slp_url_place(slp_str url, char *out, size_t room) {
+  int https = url.n >= 6 && memcmp(url.p, "https:", 6) == 0;
+  size_t from = 0, to;
+  for (size_t i = 0; i + 2 < url.n; i++)
+    if (memcmp(url.p + i, "://", 3) == 0) {
+      from = i + 3;
+      break;
+    }
+  for (to = from; to < url.n && !strchr("/?#", url.p[to]); to++)
+    if (url.p[to] == '@') from = to + 1;
+  int port = 0;
+  for (size_t i = from; i < to; i++) port = url.p[i] == ']' ? 0 : port || url.p[i] == ':';
+  int n = (int)slp_min_u64(to - from, SLP_PLACE_MAX - 8);
+  snprintf(out, room, "%.*s%s", n, url.p + from, port ? "" : https ? ":443" : ":80");
+}
+
+static const char *after_prefix(const char *text, const char *prefix) {
+  size_t n = strlen(prefix);
+  return strncmp(text, prefix, n) ? text : text + n;
+}
+
+static int timed_out(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  if (strstr(f->detail, "esolving timed out"))
+    snprintf(text, room, "name of %s not resolved within %u ms", place, (unsigned)f->connect_ms);
+  else if (strstr(f->detail, "SSL connection timeout"))
+    snprintf(text, room, "TLS handshake with %s not finished within %u ms", place, (unsigned)f->connect_ms);
+  else
+    snprintf(text, room, "no connection to %s within %u ms", place, (unsigned)f->connect_ms);
+  return UV_ETIMEDOUT;
+}
+
+static int lost(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  int code = f->os_errno ? uv_translate_sys_error((int)f->os_errno) : UV_ECONNRESET;
+  /* libcurl leaves errno of something else behind; only these say something about a connection. */
+  if (code != UV_EPIPE && code != UV_ETIMEDOUT && code != UV_EHOSTUNREACH && code != UV_ENETUNREACH)
+    code = UV_ECONNRESET;
+  snprintf(text, room, "connection to %s lost: %s", place, uv_strerror(code));
+  return code;
+}
+
+static int not_connected(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  int code = f->os_errno ? uv_translate_sys_error((int)f->os_errno) : 0;
+  if (code == UV_ECONNREFUSED || (!code && strstr(f->detail, "refused"))) {
+    snprintf(text, room, "connection to %s refused", place);
+    return UV_ECONNREFUSED;
+  }
+  if (code == 0) code = UV_EHOSTUNREACH;
+  snprintf(text, room, "no connection to %s: %s", place, uv_strerror(code));
+  return code;
+}
+
+static int tls_failed(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  if (strstr(f->detail, "wrong version number") || strstr(f->detail, "packet length too long") ||
+      strstr(f->detail, "http request")) {
+    snprintf(text, room, "%s does not answer in TLS (is it an http port?)", place);
+    return SLOOP_ETLS;
+  }
+  if (strstr(f->detail, "SYSCALL") || strstr(f->detail, "unexpected eof") || strstr(f->detail, "reset by peer") ||
+      strstr(f->detail, "Connection reset")) {
+    snprintf(text, room, "%s closed the connection during the TLS handshake", place);
+    return UV_ECONNRESET;
+  }
+  snprintf(text, room, "TLS handshake with %s failed: %s", place, f->detail);
+  return SLOOP_ETLS;
+}
+
+static int certificate(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  const char *why = after_prefix(f->detail, "SSL certificate problem: ");
+  why = after_prefix(why, "SSL: ");
+  snprintf(text, room, "certificate of %s not accepted: %s", place, why);
+  return SLOOP_ETLS;
+}
+
+static int other(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  snprintf(text, room, "%s: %s", place, f->detail[0] ? f->detail : curl_easy_strerror(f->rc));
+  return SLOOP_EREMOTE;
+}
+
+static int explain(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  switch ((int)f->rc) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      snprintf(text, room, "name of %s%s not found", f->rc == CURLE_COULDNT_RESOLVE_PROXY ? "the proxy to " : "",
+               place);
+      return UV_EAI_NONAME;
+    case CURLE_COULDNT_CONNECT: return not_connected(text, room, place, f);
+    case CURLE_OPERATION_TIMEDOUT: return timed_out(text, room, place, f);
+    case CURLE_PEER_FAILED_VERIFICATION: return certificate(text, room, place, f);
+    case CURLE_SSL_CACERT_BADFILE:
+      snprintf(text, room, "certificates to trust can't be read from %s", f->ca_file ? f->ca_file : "the system");
+      return SLOOP_ETLS;
+    case CURLE_SSL_CONNECT_ERROR: return tls_failed(text, room, place, f);
+    case CURLE_GOT_NOTHING:
+      snprintf(text, room, "%s closed the connection without an answer", place);
+      return UV_ECONNRESET;
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR: return lost(text, room, place, f);
+    case CURLE_PARTIAL_FILE:
+      snprintf(text, room, "answer of %s was cut short", place);
+      return SLOOP_EREMOTE;
+    case CURLE_ABORTED_BY_CALLBACK:
+      snprintf(text, room, "connection to %s closed after the request was sent; it is not sent again", place);
+      return UV_ECONNRESET;
+    case CURLE_OUT_OF_MEMORY: snprintf(text, room, "no memory for the call to %s", place); return UV_ENOMEM;
+    case CURLE_URL_MALFORMAT: snprintf(text, room, "not a usable URL: %s", place); return UV_EINVAL;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      if (!strstr(f->detail, "HTTP/0.9")) return other(text, room, place, f);
+      snprintf(text, room, "%s does not answer in HTTP%s", place, f->https ? "" : " (is it an https port?)");
+      return SLOOP_EREMOTE;
+    case CURLE_WEIRD_SERVER_REPLY:
+      snprintf(text, room, "answer of %s not understood: %s", place, f->detail);
+      return SLOOP_EREMOTE;
+    default: return other(text, room, place, f);
+  }
+}
+
+int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f) {
+  char place[SLP_PLACE_MAX];
+  slp_url_place(url, place, sizeof place);
+  int code = explain(text, room, place, f);
+  /* Certificates carry names chosen by others. */
+  for (char *p = text; *p; p++)
+    if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f) *p = '?';
+  return code;
+}

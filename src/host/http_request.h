@@ -1,0 +1,35 @@
+/* http_request.h - reads one HTTP/1.x request out of a growing buffer, in place; knows no sockets. */
+#ifndef SLP_HOST_HTTP_REQUEST_H
+#define SLP_HOST_HTTP_REQUEST_H
+
+#include "base/buf.h"
+
+#define SLP_REQUEST_HEAD_MAX (32 * 1024)
+#define SLP_REQUEST_HEADERS_MAX 96
+
+typedef struct slp_request_field {
+  uint32_t name, name_n, value, value_n; /* offsets into the buffer: it may move while it grows */
+} slp_request_field;
+
+typedef struct slp_request {
+  size_t at;         /* everything before is understood */
+  size_t head_n;     /* where the body starts; 0: the head is not complete */
+  size_t body_n;     /* bytes of the body so far; a chunked one is put together in place */
+  size_t end;        /* complete: the next request starts here */
+  uint64_t want;     /* Content-Length; or what is left of the chunk */
+  size_t trailer_n;
+  uint32_t method_at, method_n, path_at, path_n;
+  size_t fields_n;
+  uint8_t step;      /* the reader's own */
+  uint8_t chunked, length_given, keep_alive, version_1_0, expects_continue;
+  int status;        /* after an error: what to answer. 400, 413, 431, 501, 505 */
+  slp_request_field fields[SLP_REQUEST_HEADERS_MAX];
+} slp_request;
+
+void slp_request_begin(slp_request *rq);
+/* 0: complete; SLP_MORE; or SLP_EBADDATA with rq->status set. Header names are made lower case. */
+int slp_request_read(slp_request *rq, slp_buf *in, size_t body_max);
+/* `name` in lower case; {NULL, 0} when absent. The first one counts. */
+slp_str slp_request_header(const slp_request *rq, const slp_buf *in, const char *name);
+
+#endif

@@ -1,0 +1,375 @@
+/* process.c - a program's own loop, signals, ticks, non-blocking standard output, end of standard input. */
+#include "host/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/list.h"
+
+#define IN_PIECE 4096
+#define PUSH_MAX ((size_t)1 << 20)
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+struct uv_loop_s *slp_loop_new(slp_mem *mem) {
+  /* libcurl is told to leave signals alone, and neither OpenSSL nor libuv guard a write to a peer that is
+   * gone: a program must not die of one. Libraries leave this to their user. */
+  signal(SIGPIPE, SIG_IGN);
+  uv_loop_t *loop = SLP_NEW(mem, uv_loop_t);
+  if (loop && uv_loop_init(loop)) {
+    slp_free(mem, loop);
+    loop = NULL;
+  }
+  return loop;
+}
+
+void slp_loop_run(struct uv_loop_s *loop) { uv_run(loop, UV_RUN_DEFAULT); }
+void slp_loop_break(struct uv_loop_s *loop) { uv_stop(loop); }
+
+int slp_loop_free(slp_mem *mem, struct uv_loop_s *loop) {
+  int r = uv_loop_close(loop);
+  if (r == 0) slp_free(mem, loop);
+  return r;
+}
+
+int slp_is_terminal(int fd) { return isatty(fd); }
+
+/* ---- signals --------------------------------------------------------------------------------- */
+typedef struct one_signal {
+  uv_signal_t handle; /* first */
+  slp_signals *all;
+} one_signal;
+
+struct slp_signals {
+  slp_mem *mem;
+  void (*on_signal)(void *arg, int number);
+  void *arg;
+  size_t n, open_n;
+  one_signal *each;
+};
+
+static void on_signal(uv_signal_t *handle, int number) {
+  slp_signals *s = handle->data;
+  s->on_signal(s->arg, number);
+}
+
+static void on_signal_closed(uv_handle_t *handle) {
+  slp_signals *s = handle->data;
+  if (--s->open_n > 0) return;
+  slp_free(s->mem, s->each);
+  slp_free(s->mem, s);
+}
+
+slp_signals *slp_signals_new(slp_mem *mem, struct uv_loop_s *loop, const int *numbers, size_t n,
+                             void (*on_signal_cb)(void *arg, int number), void *arg) {
+  slp_signals *s = SLP_NEW(mem, slp_signals);
+  if (s) s->each = slp_zalloc_n(mem, n ? n : 1, sizeof *s->each);
+  if (!s || !s->each) {
+    slp_free(mem, s);
+    return NULL;
+  }
+  s->mem = mem;
+  s->on_signal = on_signal_cb;
+  s->arg = arg;
+  for (size_t i = 0; i < n; i++) {
+    uv_signal_t *handle = &s->each[i].handle;
+    if (uv_signal_init(loop, handle)) break;
+    handle->data = s;
+    s->n++;
+    s->open_n++;
+    uv_unref((uv_handle_t *)handle);
+    if (uv_signal_start(handle, on_signal, numbers[i])) break;
+  }
+  if (s->n == n) return s;
+  slp_signals_close(s);
+  return NULL;
+}
+
+void slp_signals_close(slp_signals *s) {
+  if (!s) return;
+  if (s->n == 0) {
+    slp_free(s->mem, s->each);
+    slp_free(s->mem, s);
+    return;
+  }
+  for (size_t i = 0; i < s->n; i++) uv_close((uv_handle_t *)&s->each[i].handle, on_signal_closed);
+}
+
+/* ---- ticks ----------------------------------------------------------------------------------- */
+struct slp_ticker {
+  uv_timer_t timer;
+  slp_mem *mem;
+  void (*on_tick)(void *arg);
+  void *arg;
+};
+
+static void on_tick(uv_timer_t *timer) {
+  slp_ticker *t = timer->data;
+  t->on_tick(t->arg);
+}
+
+static void on_ticker_closed(uv_handle_t *handle) {
+  slp_ticker *t = handle->data;
+  slp_free(t->mem, t);
+}
+
+slp_ticker *slp_ticker_new(slp_mem *mem, struct uv_loop_s *loop, uint64_t every_ms, void (*on_tick_cb)(void *arg),
+                           void *arg) {
+  slp_ticker *t = SLP_NEW(mem, slp_ticker);
+  if (!t) return NULL;
+  if (every_ms == 0) every_ms = 1; /* a repeat of 0 would be a single tick */
+  t->mem = mem;
+  t->on_tick = on_tick_cb;
+  t->arg = arg;
+  uv_timer_init(loop, &t->timer);
+  t->timer.data = t;
+  uv_unref((uv_handle_t *)&t->timer);
+  uv_update_time(loop); /* else the first tick counts from when the loop last looked at the clock */
+  uv_timer_start(&t->timer, on_tick, every_ms, every_ms);
+  return t;
+}
+
+void slp_ticker_close(slp_ticker *t) {
+  if (t) uv_close((uv_handle_t *)&t->timer, on_ticker_closed);
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+typedef struct piece {
+  slp_list link;
+  slp_buf bytes;
+  size_t done;
+} piece;
+
+struct slp_out {
+  slp_mem *mem;
+  uv_poll_t poll;  /* pipes, sockets, terminals: armed while something waits */
+  uv_idle_t idle;  /* a reason for the loop to come round when there is news to tell */
+  void (*on_event)(void *arg);
+  void *arg;
+  int fd, flags;   /* flags: to put back; -1: not changed */
+  uint8_t own_fd;  /* fd is our own opening of the terminal */
+  uint8_t polled, closing;
+  size_t open_n;
+  int error;
+  slp_list pieces;
+  size_t waiting;
+};
+
+static void out_arm(slp_out *o, int on);
+
+static void out_drop_all(slp_out *o) {
+  slp_list *node;
+  while ((node = slp_list_pop(&o->pieces))) {
+    piece *p = SLP_OWNER(node, piece, link);
+    slp_buf_free(&p->bytes);
+    slp_free(o->mem, p);
+  }
+  o->waiting = 0;
+}
+
+static void on_out_idle(uv_idle_t *idle) {
+  slp_out *o = idle->data;
+  uv_idle_stop(idle);
+  o->on_event(o->arg);
+}
+
+/* Told from the loop, never from inside slp_out_write. */
+static void out_tell(slp_out *o) { uv_idle_start(&o->idle, on_out_idle); }
+
+static void out_failed(slp_out *o, int error) {
+  o->error = error;
+  out_drop_all(o);
+  out_arm(o, 0);
+  out_tell(o);
+}
+
+/* Writes until all is out, or the descriptor takes no more, or the loop should see to others. */
+static void out_push(slp_out *o) {
+  slp_list *node;
+  size_t wrote = 0;
+  while ((node = slp_list_first(&o->pieces))) {
+    piece *p = SLP_OWNER(node, piece, link);
+    while (p->done < p->bytes.n) {
+      if (o->polled && wrote >= PUSH_MAX) {
+        out_arm(o, 1);
+        return;
+      }
+      ssize_t n = write(o->fd, p->bytes.p + p->done, slp_min_u64(p->bytes.n - p->done, PUSH_MAX));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && o->polled) {
+        out_arm(o, 1);
+        return;
+      }
+      if (n < 0) {
+        out_failed(o, uv_translate_sys_error(errno));
+        return;
+      }
+      p->done += (size_t)n;
+      wrote += (size_t)n;
+      o->waiting -= (size_t)n;
+    }
+    slp_list_remove(&p->link);
+    slp_buf_free(&p->bytes);
+    slp_free(o->mem, p);
+  }
+  out_arm(o, 0);
+  out_tell(o);
+}
+
+static void on_out_poll(uv_poll_t *poll, int status, int events) {
+  slp_out *o = poll->data;
+  (void)status; /* libuv 1.44 tells POLLERR (the reader of a pipe left) as UV_EBADF: write() knows better */
+  (void)events;
+  out_push(o);
+}
+
+static void out_arm(slp_out *o, int on) {
+  if (!o->polled || o->closing) return;
+  if (on)
+    uv_poll_start(&o->poll, UV_WRITABLE, on_out_poll);
+  else
+    uv_poll_stop(&o->poll);
+}
+
+static int can_be_polled(int fd) {
+  struct stat st;
+  if (fstat(fd, &st)) return 0;
+  return S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || (S_ISCHR(st.st_mode) && isatty(fd));
+}
+
+slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_event)(void *arg), void *arg) {
+  slp_out *o = SLP_NEW(mem, slp_out);
+  if (!o) return NULL;
+  o->mem = mem;
+  o->fd = fd;
+  o->on_event = on_event;
+  o->arg = arg;
+  slp_list_init(&o->pieces);
+  o->flags = -1;
+  if (can_be_polled(fd)) {
+    /* uv_poll_init makes the open file non-blocking, for every process that shares it: the shell on the
+     * same terminal too, and for good if we are killed. So a terminal is opened once more, for us alone;
+     * of pipes and sockets the flags are put back by slp_out_close. */
+    char name[256];
+    int own = isatty(fd) && ttyname_r(fd, name, sizeof name) == 0 ? open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC) : -1;
+    if (own >= 0) {
+      o->fd = own;
+      o->own_fd = 1;
+    } else {
+      o->flags = fcntl(fd, F_GETFL);
+    }
+    o->polled = uv_poll_init(loop, &o->poll, o->fd) == 0;
+    o->poll.data = o;
+    o->open_n += o->polled;
+  }
+  uv_idle_init(loop, &o->idle);
+  o->idle.data = o;
+  o->open_n++;
+  return o;
+}
+
+int slp_out_write(slp_out *o, slp_buf *b) {
+  if (o->error) return o->error;
+  if (b->n == 0) return 0;
+  piece *p = SLP_NEW(o->mem, piece);
+  if (!p) return UV_ENOMEM;
+  slp_buf_move(&p->bytes, b);
+  int first = slp_list_empty(&o->pieces);
+  slp_list_add_last(&o->pieces, &p->link);
+  o->waiting += p->bytes.n;
+  if (first) out_push(o);
+  return o->error;
+}
+
+size_t slp_out_waiting_bytes(const slp_out *o) { return o->waiting; }
+int slp_out_error(const slp_out *o) { return o->error; }
+
+static void on_out_closed(uv_handle_t *handle) {
+  slp_out *o = handle->data;
+  if (--o->open_n == 0) slp_free(o->mem, o);
+}
+
+void slp_out_close(slp_out *o) {
+  if (!o || o->closing) return;
+  o->closing = 1;
+  out_drop_all(o);
+  if (o->polled) uv_close((uv_handle_t *)&o->poll, on_out_closed);
+  if (o->flags >= 0) fcntl(o->fd, F_SETFL, o->flags);
+  if (o->own_fd) close(o->fd);
+  uv_close((uv_handle_t *)&o->idle, on_out_closed);
+}
+
+/* ---- the end of standard input ---------------------------------------------------------------- */
+struct slp_in_end {
+  slp_mem *mem;
+  uv_poll_t poll;
+  uv_idle_t idle;  /* files and /dev/null: they can't be waited for, and are read bit by bit */
+  void (*on_end)(void *arg);
+  void *arg;
+  int fd;
+  uint8_t polled, closing, told;
+  size_t open_n;
+};
+
+static void in_ended(slp_in_end *e) {
+  if (e->told) return;
+  e->told = 1;
+  if (e->polled) uv_poll_stop(&e->poll);
+  uv_idle_stop(&e->idle);
+  e->on_end(e->arg);
+}
+
+static void in_read(slp_in_end *e) {
+  char scratch[IN_PIECE];
+  /* The descriptor blocks; somebody who shares it may have been faster. */
+  struct pollfd ready = {.fd = e->fd, .events = POLLIN};
+  if (poll(&ready, 1, 0) == 0) return;
+  ssize_t n = read(e->fd, scratch, sizeof scratch);
+  if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))) return;
+  in_ended(e); /* also on an error: nothing will come any more */
+}
+
+static void on_in_poll(uv_poll_t *poll, int status, int events) {
+  (void)status;
+  (void)events;
+  in_read(poll->data);
+}
+
+static void on_in_idle(uv_idle_t *idle) { in_read(idle->data); }
+
+slp_in_end *slp_in_end_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_end)(void *arg), void *arg) {
+  slp_in_end *e = SLP_NEW(mem, slp_in_end);
+  if (!e) return NULL;
+  e->mem = mem;
+  e->fd = fd;
+  e->on_end = on_end;
+  e->arg = arg;
+  uv_idle_init(loop, &e->idle);
+  e->idle.data = e;
+  e->open_n = 1;
+  if (can_be_polled(fd)) {
+    int flags = fcntl(fd, F_GETFL);
+    e->polled = uv_poll_init(loop, &e->poll, fd) == 0;
+    /* Put back at once what others who share it expect; see slp_out_new. */
+    if (flags >= 0) fcntl(fd, F_SETFL, flags);
+    e->poll.data = e;
+    e->open_n += e->polled;
+  }
+  if (!e->polled || uv_poll_start(&e->poll, UV_READABLE | UV_DISCONNECT, on_in_poll)) uv_idle_start(&e->idle, on_in_idle);
+  return e;
+}
+
+static void on_in_closed(uv_handle_t *handle) {
+  slp_in_end *e = handle->data;
+  if (--e->open_n == 0) slp_free(e->mem, e);
+}
+
+void slp_in_end_close(slp_in_end *e) {
+  if (!e || e->closing) return;
+  e->closing = e->told = 1;
+  if (e->polled) uv_close((uv_handle_t *)&e->poll, on_in_closed);
+  uv_close((uv_handle_t *)&e->idle, on_in_closed);
+}

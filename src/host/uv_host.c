@@ -1,0 +1,191 @@
+/* uv_host.c - the seam on one libuv loop: clocks, randomness, when turns run, and the life of the host. */
+#include "host/uv_host.h"
+
+#include <time.h>
+
+#include "sloop.h"
+
+/* Rooms below host/ use -errno; libuv's codes are the same on the systems we build for. */
+_Static_assert(UV_ENOMEM == SLP_ENOMEM && UV_ETIMEDOUT == SLP_ETIMEDOUT && UV_ECANCELED == SLP_ECANCELED,
+               "libuv's error codes are not -errno here");
+_Static_assert(UV_ENOBUFS == SLP_ENOBUFS && UV_EINVAL == SLP_EINVAL && UV_ENOENT == SLP_ENOENT &&
+                   UV_E2BIG == SLP_E2BIG,
+               "libuv's error codes are not -errno here");
+
+/* ---- clocks and randomness ----------------------------------------------------------------- */
+static uint64_t clock_us(clockid_t id) {
+  struct timespec ts;
+  if (clock_gettime(id, &ts)) return 0;
+  return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+}
+
+static uint64_t mono_us(slp_host *h) {
+  (void)h;
+  return clock_us(CLOCK_MONOTONIC);
+}
+
+static uint64_t cpu_us(slp_host *h) {
+  (void)h;
+  return clock_us(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static int64_t wall_ms(slp_host *h) {
+  struct timespec ts;
+  (void)h;
+  if (clock_gettime(CLOCK_REALTIME, &ts)) return 0;
+  return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Straight from the system, a pool at a time: write ids must not repeat between workers that were
+ * started together, which no home-grown generator seeded by a clock can promise. */
+static uint64_t random_u64(slp_host *h) {
+  slp_uv_host *u = slp_uv_of(h);
+  if (u->random_left == 0) {
+    SLP_CHECK(uv_random(NULL, NULL, u->random_pool, sizeof u->random_pool, 0, NULL) == 0);
+    u->random_left = SLP_COUNT(u->random_pool);
+  }
+  return u->random_pool[--u->random_left];
+}
+
+/* ---- when turns run ------------------------------------------------------------------------ */
+static void on_timer(uv_timer_t *t) { ((slp_uv_host *)t->data)->due = 1; }
+
+/* Keeps the poll from sleeping; prepare and check do the work. */
+static void on_idle(uv_idle_t *idle) { (void)idle; }
+
+static void turn_if_due(slp_uv_host *u) {
+  if (u->closing || (!u->due && slp_list_empty(&u->host.ready))) return;
+  u->due = 0;
+  slp_host_turn(&u->host);
+}
+
+static void on_prepare(uv_prepare_t *p) { turn_if_due(p->data); }
+static void on_check(uv_check_t *c) { turn_if_due(c->data); }
+
+static void wake(slp_host *h, uint64_t at_us) {
+  slp_uv_host *u = slp_uv_of(h);
+  if (u->closing) return;
+  if (at_us == 0) {
+    u->due = 1;
+    if (!uv_is_active((uv_handle_t *)&u->idle)) uv_idle_start(&u->idle, on_idle);
+    return;
+  }
+  if (uv_is_active((uv_handle_t *)&u->idle)) uv_idle_stop(&u->idle);
+  if (at_us == UINT64_MAX) {
+    if (uv_is_active((uv_handle_t *)&u->timer)) uv_timer_stop(&u->timer);
+    return;
+  }
+  /* libuv adds the delay to its cached time, which shares our clock's zero: so this names an absolute
+   * millisecond, however old the cached time is. Never a delay of 0: libuv 1.44 runs a zero timer that
+   * sets itself again for ever inside one pass over its timers. */
+  uint64_t at_ms = at_us / 1000 + (at_us % 1000 != 0), loop_ms = uv_now(u->loop);
+  uv_timer_start(&u->timer, on_timer, at_ms > loop_ms ? at_ms - loop_ms : 1, 0);
+}
+
+static void ref(slp_host *h, int on) {
+  slp_uv_host *u = slp_uv_of(h);
+  if (u->closing) return;
+  if (on)
+    uv_ref((uv_handle_t *)&u->check);
+  else
+    uv_unref((uv_handle_t *)&u->check);
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+void slp_uv_hold(slp_uv_host *u) { u->holds++; }
+
+static void release(slp_uv_host *u) {
+  slp_mem *mem = slp_mem_hold(u->host.mem);
+  slp_free(mem, u->ca_file);
+  slp_free(mem, u->ca_path);
+  slp_free(mem, u->user_agent);
+  u->ca_file = u->ca_path = u->user_agent = NULL;
+  slp_host_closed(&u->host);
+  slp_free(mem, u);
+  slp_mem_drop(mem);
+}
+
+void slp_uv_drop(slp_uv_host *u) {
+  SLP_CHECK(u->holds > 0);
+  if (--u->holds == 0 && u->closing) release(u);
+}
+
+static void on_handle_closed(uv_handle_t *handle) { slp_uv_drop(handle->data); }
+
+static void close_handle(slp_uv_host *u, uv_handle_t *handle) {
+  handle->data = u;
+  /* A closing handle keeps the loop alive by itself until its callback ran. */
+  uv_close(handle, on_handle_closed);
+}
+
+static void close_host(slp_host *h) {
+  slp_uv_host *u = slp_uv_of(h);
+  u->closing = 1;
+  /* Curl goes first: its cleanup still calls our socket and timer callbacks. */
+  slp_curl_close(u);
+  slp_uv_listen_close_all(u);
+  slp_uv_file_close_all(u);
+  close_handle(u, (uv_handle_t *)&u->idle);
+  close_handle(u, (uv_handle_t *)&u->prepare);
+  close_handle(u, (uv_handle_t *)&u->check);
+  close_handle(u, (uv_handle_t *)&u->timer);
+}
+
+static const slp_host_ops uv_ops = {
+    .mono_us = mono_us,
+    .cpu_us = cpu_us,
+    .wall_ms = wall_ms,
+    .random = random_u64,
+    .wake = wake,
+    .http_send = slp_curl_send,
+    .http_cancel = slp_curl_cancel,
+    .http_resume = slp_curl_resume,
+    .listen = slp_uv_listen,
+    .listen_close = slp_uv_listen_close,
+    .serve = slp_uv_serve,
+    .file_read = slp_uv_file_read,
+    .file_cancel = slp_uv_file_cancel,
+    .ref = ref,
+    .close = close_host,
+};
+
+/* These four can't fail and need no callback before uv_run, but once made they must be closed by the
+ * loop: so they come last, after everything that can fail. */
+static void open_handles(slp_uv_host *u) {
+  uv_timer_init(u->loop, &u->timer);
+  uv_prepare_init(u->loop, &u->prepare);
+  uv_check_init(u->loop, &u->check);
+  uv_idle_init(u->loop, &u->idle);
+  u->timer.data = u->prepare.data = u->check.data = u->idle.data = u;
+  u->holds = 4;
+  uv_prepare_start(&u->prepare, on_prepare);
+  uv_check_start(&u->check, on_check);
+  uv_unref((uv_handle_t *)&u->timer);
+  uv_unref((uv_handle_t *)&u->prepare);
+  uv_unref((uv_handle_t *)&u->idle);
+}
+
+int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const slp_uv_options *o) {
+  static const slp_uv_options none;
+  *ret = NULL;
+  slp_uv_host *u = SLP_NEW(mem, slp_uv_host);
+  if (!u) return SLP_ENOMEM;
+  slp_host_init(&u->host, &uv_ops, mem);
+  u->loop = loop;
+  u->date_ms = INT64_MIN;
+  slp_list_init(&u->listeners);
+  slp_list_init(&u->files);
+  int r = uv_random(NULL, NULL, u->random_pool, sizeof u->random_pool, 0, NULL);
+  if (!r) r = slp_curl_open(u, o ? o : &none);
+  if (r) {
+    u->closing = 1;
+    u->host.closing = 1;
+    slp_curl_close(u);
+    release(u);
+    return r;
+  }
+  u->random_left = SLP_COUNT(u->random_pool);
+  open_handles(u);
+  *ret = &u->host;
+  return 0;
+}

@@ -1,0 +1,99 @@
+/* uv_host.h - the inside of the uv host, shared by the files of host/ that touch libuv and curl. */
+#ifndef SLP_HOST_UV_HOST_H
+#define SLP_HOST_UV_HOST_H
+
+#include <curl/curl.h>
+#include <uv.h>
+
+#include "host/host.h"
+
+typedef struct slp_uv_host slp_uv_host;
+
+/* One libcurl multi handle and what waits in front of it. */
+typedef struct slp_curl_lane {
+  slp_uv_host *u;
+  CURLM *multi;
+  slp_list waiting;      /* slp_http.link: no free place yet, oldest first */
+  slp_list running;      /* slp_http.link */
+  struct slp_curl_socket **sockets; /* by descriptor; NULL: not known */
+  size_t sockets_n;
+  slp_list idle;         /* transfers at rest, their easy handles set up once */
+  uint32_t running_n, running_max;
+  slp_timer timer;       /* what curl's timer callback asked for */
+  slp_event kick;        /* the same for "now" */
+  uint32_t kicks_in_row; /* "now" asked for from inside "now": see curl_http.c */
+  uint8_t kicking;
+} slp_curl_lane;
+
+struct slp_uv_host {
+  slp_host host; /* first: the two addresses are the same */
+  uv_loop_t *loop;
+  uv_timer_t timer;     /* the nearest deadline */
+  uv_prepare_t prepare; /* runs a turn when something waits */
+  uv_check_t check;     /* the same right after the poll; the one handle that keeps the loop alive */
+  uv_idle_t idle;       /* active while something waits, so that the poll does not sleep */
+  uint8_t due;          /* the timer fired and no turn ran since */
+  uint8_t closing;
+  size_t holds;         /* handles, requests and jobs of libuv that still point here */
+
+  uint64_t random_pool[64];
+  size_t random_left;
+
+  CURLSH *share;        /* DNS and TLS sessions, for all lanes */
+  slp_curl_lane lanes[SLP_LANES];
+  uint8_t curl_ready;   /* curl_global_init was done */
+  char *ca_file, *ca_path, *user_agent;
+
+  slp_list listeners;   /* uv_listen.c */
+  slp_list files;       /* uv_file.c */
+  int64_t date_ms;      /* the second date_text is for */
+  char date_text[30];
+};
+
+static inline slp_uv_host *slp_uv_of(slp_host *h) { return (slp_uv_host *)(void *)h; }
+
+/* Everything that libuv may still call back takes one hold and gives it back last. The host is freed
+ * when closing and the last hold is gone; nothing may touch it after a drop. */
+void slp_uv_hold(slp_uv_host *u);
+void slp_uv_drop(slp_uv_host *u);
+
+/* curl_http.c */
+int slp_curl_open(slp_uv_host *u, const slp_uv_options *o);
+void slp_curl_close(slp_uv_host *u); /* cancels every call; fine after a failed open */
+void slp_curl_send(slp_host *h, slp_http *call);
+void slp_curl_cancel(slp_host *h, slp_http *call);
+void slp_curl_resume(slp_host *h, slp_http *call);
+/* curl_multi_socket_action and everything that must follow it. Never from inside curl's callbacks. */
+void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events);
+/* curl_socket.c: tells libuv which sockets curl waits for. */
+int slp_curl_sockets_multi(slp_curl_lane *lane); /* sets the options of lane->multi */
+int slp_curl_sockets_easy(slp_curl_lane *lane, CURL *easy);
+void slp_curl_sockets_close(slp_curl_lane *lane); /* after curl_multi_cleanup */
+
+/* curl_text.c: a CURLcode as a code of ours and one sentence. `detail` is curl's error buffer. */
+typedef struct slp_curl_failure {
+  CURLcode rc;
+  const char *detail;
+  const char *ca_file;
+  int https;
+  long os_errno;
+  uint32_t connect_ms;
+  int connected;        /* a connection was up: what failed came after */
+} slp_curl_failure;
+int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f);
+#define SLP_PLACE_MAX 96
+/* "host:port" of a URL, never its user or password; the scheme's port when none is given. */
+void slp_url_place(slp_str url, char *out, size_t room);
+
+/* uv_listen.c */
+int slp_uv_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
+void slp_uv_listen_close(slp_listener *l);
+void slp_uv_serve(slp_served *rq, const slp_serve_answer *answer);
+void slp_uv_listen_close_all(slp_uv_host *u);
+
+/* uv_file.c */
+void slp_uv_file_read(slp_host *h, slp_file *file);
+void slp_uv_file_cancel(slp_host *h, slp_file *file);
+void slp_uv_file_close_all(slp_uv_host *u);
+
+#endif

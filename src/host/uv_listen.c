@@ -1,0 +1,586 @@
+/* uv_listen.c - an HTTP/1.1 server on libuv: connections, one request at a time on each, answers whose
+ * body goes to the kernel from where it lies. */
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+#include "codec/date.h"
+#include "host/http_request.h"
+#include "host/uv_host.h"
+
+#define BODY_MAX ((size_t)16 << 20)
+#define READ_MIN (16u << 10)
+#define READ_MAX (512u << 10)
+/* More unread requests than this behind the one being served, and reading stops. */
+#define AHEAD_MAX (64u << 10)
+/* A connection keeps buffers up to this size between requests. */
+#define KEEP_MAX (64u << 10)
+#define LINGER_US 1000000u
+#define RESET_TRIES 2000u
+
+typedef struct listener {
+  uv_tcp_t tcp;
+  slp_uv_host *u;
+  slp_listener *l;
+  slp_list link;
+  slp_list conns;
+  size_t open_n;         /* connections and the listening handle, until libuv let go of each */
+  slp_event closed;
+  uint8_t closing, silent; /* silent: the host is closing, nobody is told */
+  uint8_t accept_pending;  /* a connection waits for memory */
+} listener;
+
+typedef enum { READING, READY, SERVING, WRITING, LINGERING, RESETTING, GONE, CLOSED } state;
+
+typedef struct conn {
+  slp_served served;
+  uv_tcp_t tcp;
+  listener *li;
+  slp_list link;
+  state state;
+  slp_buf in;        /* bytes not yet part of a complete request */
+  slp_buf rq_bytes;  /* the complete request being served; slp_served points into it */
+  slp_request rq;
+  slp_event ev;
+  slp_timer timer;   /* lingering or waiting to reset */
+  uint32_t tries;
+  slp_buf head, body;
+  uv_buf_t out[2];
+  uv_write_t write;
+  uv_shutdown_t shutdown;
+  uint8_t continued, reading, eof, close_after, cut, tcp_closed, shut;
+} conn;
+
+static void conn_read_on(conn *c);
+static void conn_next(conn *c);
+
+/* ---- closing --------------------------------------------------------------------------------- */
+static void on_listener_closed_event(slp_event *ev) {
+  listener *li = SLP_OWNER(ev, listener, closed);
+  slp_listener *l = li->l;
+  slp_uv_host *u = li->u;
+  slp_list_remove(&li->link);
+  slp_free(u->host.mem, li);
+  slp_uv_drop(u);
+  if (l->on_closed) l->on_closed(l);
+}
+
+static void listener_let_go(listener *li) {
+  if (--li->open_n > 0) return;
+  slp_uv_host *u = li->u;
+  if (li->silent || u->closing) {
+    slp_list_remove(&li->link);
+    slp_free(u->host.mem, li);
+    slp_uv_drop(u);
+    return;
+  }
+  li->closed.run = on_listener_closed_event;
+  slp_post(&u->host, &li->closed);
+}
+
+static void on_connection(uv_stream_t *stream, int status);
+
+static void conn_free(conn *c) {
+  listener *li = c->li;
+  slp_mem *mem = li->u->host.mem;
+  slp_timer_clear(&li->u->host, &c->timer);
+  slp_unpost(&c->ev);
+  slp_list_remove(&c->link);
+  slp_buf_free(&c->in);
+  slp_buf_free(&c->rq_bytes);
+  slp_buf_free(&c->head);
+  slp_buf_free(&c->body);
+  slp_free(mem, c);
+  if (li->accept_pending && !li->closing) {
+    li->accept_pending = 0;
+    on_connection((uv_stream_t *)&li->tcp, 0);
+  }
+  listener_let_go(li);
+}
+
+static void on_conn_closed(uv_handle_t *handle) {
+  conn *c = handle->data;
+  c->tcp_closed = 1;
+  /* GONE: the user still has the request and has not been told, or cannot be. */
+  if (c->state == CLOSED) conn_free(c);
+}
+
+static void conn_close_socket(conn *c) {
+  if (!uv_is_closing((uv_handle_t *)&c->tcp)) uv_close((uv_handle_t *)&c->tcp, on_conn_closed);
+}
+
+static void conn_close(conn *c) {
+  c->state = CLOSED;
+  slp_unpost(&c->ev);
+  slp_timer_clear(&c->li->u->host, &c->timer);
+  if (c->tcp_closed)
+    conn_free(c);
+  else
+    conn_close_socket(c);
+}
+
+/* RST instead of FIN: what an overloaded or dying server does to its clients. */
+static void conn_reset(conn *c) {
+  c->state = CLOSED;
+  slp_unpost(&c->ev);
+  slp_timer_clear(&c->li->u->host, &c->timer);
+  if (uv_tcp_close_reset(&c->tcp, on_conn_closed)) conn_close_socket(c);
+}
+
+/* The peer is gone while the user works on its request. */
+static void conn_gone(conn *c) {
+  c->state = GONE;
+  conn_close_socket(c);
+  slp_post(&c->li->u->host, &c->ev);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+static const char *reason(int status) {
+  switch (status) {
+    case 200: return "OK";
+    case 204: return "No Content";
+    case 304: return "Not Modified";
+    case 400: return "Bad Request";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 413: return "Content Too Large";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 500: return "Internal Server Error";
+    case 501: return "Not Implemented";
+    case 503: return "Service Unavailable";
+    case 504: return "Gateway Timeout";
+    case 505: return "HTTP Version Not Supported";
+    default: return "Answer";
+  }
+}
+
+static const char *date_text(slp_uv_host *u, int64_t ms) {
+  int64_t second = ms / 1000;
+  if (second != u->date_ms) {
+    u->date_ms = second;
+    slp_date_http(second * 1000, u->date_text);
+  }
+  return u->date_text;
+}
+
+static int build_head(conn *c, const slp_serve_answer *a, size_t body_n) {
+  slp_buf *b = &c->head;
+  slp_uv_host *u = c->li->u;
+  int r = slp_buf_reserve(b, 512);
+  slp_buf_clear(b);
+  r |= slp_buf_add_z(b, "HTTP/1.1 ");
+  r |= slp_buf_add_i64(b, a->status);
+  r |= slp_buf_add_char(b, ' ');
+  r |= slp_buf_add_z(b, reason(a->status));
+  for (size_t i = 0; i < a->headers_n; i++) {
+    r |= slp_buf_add_z(b, "\r\n");
+    r |= slp_buf_add_str(b, a->headers[i].name);
+    r |= slp_buf_add_z(b, ": ");
+    r |= slp_buf_add_str(b, a->headers[i].value);
+  }
+  r |= slp_buf_add_z(b, "\r\nDate: ");
+  r |= slp_buf_add_z(b, date_text(u, a->date_ms == -1 ? slp_wall_ms(&u->host) : a->date_ms));
+  if (a->status >= 200 && a->status != 204 && a->status != 304) {
+    r |= slp_buf_add_z(b, "\r\nContent-Length: ");
+    r |= slp_buf_add_u64(b, body_n);
+  }
+  r |= slp_buf_add_z(b, c->close_after ? "\r\nConnection: close\r\n\r\n" : "\r\nConnection: keep-alive\r\n\r\n");
+  return r;
+}
+
+static void recycle(conn *c) {
+  slp_buf_free(&c->body);
+  if (c->rq_bytes.cap > KEEP_MAX)
+    slp_buf_free(&c->rq_bytes);
+  else if (!c->in.p) {
+    slp_buf_clear(&c->rq_bytes);
+    slp_buf_move(&c->in, &c->rq_bytes);
+  }
+}
+
+static void on_reset_timer(slp_timer *timer) {
+  conn *c = SLP_OWNER(timer, conn, timer);
+  uv_os_fd_t fd;
+  int waiting = 0;
+  /* A reset throws away what the kernel has not sent yet, and the cut would come too early. */
+  if (++c->tries < RESET_TRIES && uv_fileno((uv_handle_t *)&c->tcp, &fd) == 0 && ioctl(fd, SIOCOUTQ, &waiting) == 0 &&
+      waiting > 0) {
+    slp_host *h = &c->li->u->host;
+    if (slp_timer_set(h, &c->timer, slp_now_us(h) + 1000) == 0) return;
+  }
+  conn_reset(c);
+}
+
+static void on_linger_end(slp_timer *timer) { conn_close(SLP_OWNER(timer, conn, timer)); }
+
+static void on_shutdown(uv_shutdown_t *rq, int status) {
+  conn *c = rq->data;
+  if (c->state != LINGERING) return;
+  if (status < 0 || c->eof) conn_close(c);
+}
+
+/* Closing a socket with unread bytes sends a reset, which may overtake the answer. So our side is
+ * closed first, and what still comes is read and thrown away for a while. */
+static void conn_linger(conn *c) {
+  slp_host *h = &c->li->u->host;
+  c->state = LINGERING;
+  slp_buf_free(&c->in);
+  c->timer.run = on_linger_end;
+  c->shutdown.data = c;
+  if (c->eof || slp_timer_set(h, &c->timer, slp_now_us(h) + LINGER_US) ||
+      uv_shutdown(&c->shutdown, (uv_stream_t *)&c->tcp, on_shutdown)) {
+    conn_close(c);
+    return;
+  }
+  conn_read_on(c);
+}
+
+static void conn_written(conn *c) {
+  if (c->cut) {
+    c->state = RESETTING;
+    c->timer.run = on_reset_timer;
+    on_reset_timer(&c->timer);
+    return;
+  }
+  recycle(c);
+  if (c->close_after || c->eof) {
+    conn_linger(c);
+    return;
+  }
+  c->state = READING;
+  c->continued = 0;
+  slp_request_begin(&c->rq);
+  conn_read_on(c);
+  /* The next request may be here already; from the turn queue, so that a thousand small requests in one
+   * segment do not pile up on the stack. */
+  if (c->state == READING && c->in.n) slp_post(&c->li->u->host, &c->ev);
+}
+
+static void on_written(uv_write_t *rq, int status) {
+  conn *c = rq->data;
+  if (c->state != WRITING) return; /* closed meanwhile */
+  if (status < 0)
+    conn_close(c);
+  else
+    conn_written(c);
+}
+
+static void trim(uv_buf_t *bufs, size_t *n, size_t gone) {
+  while (*n && gone >= bufs[0].len) {
+    gone -= bufs[0].len;
+    bufs[0] = bufs[1];
+    --*n;
+  }
+  if (*n) {
+    bufs[0].base += gone;
+    bufs[0].len -= gone;
+  }
+}
+
+static void conn_write(conn *c, size_t cut_after) {
+  uv_stream_t *stream = (uv_stream_t *)&c->tcp;
+  size_t n = c->body.n ? 2 : 1, whole = c->head.n + c->body.n;
+  c->state = WRITING;
+  c->out[0] = uv_buf_init(c->head.p, (unsigned)c->head.n);
+  c->out[1] = uv_buf_init(c->body.p, (unsigned)c->body.n);
+  if (cut_after < whole) {
+    c->cut = 1;
+    if (cut_after <= c->head.n) n = 1;
+    c->out[0].len = (size_t)slp_min_u64(cut_after, c->head.n);
+    c->out[1].len = cut_after - c->out[0].len;
+  } else if (cut_after != SIZE_MAX) {
+    c->cut = 1;
+  }
+  int r = cut_after ? uv_try_write(stream, c->out, (unsigned)n) : 0;
+  if (r < 0 && r != UV_EAGAIN) {
+    conn_close(c);
+    return;
+  }
+  trim(c->out, &n, r > 0 ? (size_t)r : 0);
+  if (n == 0 || c->out[0].len == 0) {
+    conn_written(c);
+    return;
+  }
+  c->write.data = c;
+  if (uv_write(&c->write, stream, c->out, (unsigned)n, on_written)) conn_close(c);
+}
+
+/* An answer of our own to a request that can't be read; nothing after it can be read either. */
+static void conn_refuse(conn *c, int status) {
+  slp_serve_answer a = {.status = status, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
+  c->close_after = 1;
+  slp_buf_free(&c->body);
+  if (build_head(c, &a, 0))
+    conn_close(c);
+  else
+    conn_write(c, SIZE_MAX);
+}
+
+void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
+  conn *c = SLP_OWNER(rq, conn, served);
+  SLP_CHECK(c->state == SERVING || c->state == GONE);
+  if (c->state == GONE || !a) {
+    if (a && a->body) slp_buf_free(a->body);
+    conn_close(c);
+    return;
+  }
+  int head_only = slp_str_is(rq->method, "HEAD") || a->status == 204 || a->status == 304;
+  size_t body_n = a->body ? a->body->n : 0;
+  if (body_n > UINT32_MAX) { /* more than one uv_buf_t can say */
+    conn_close(c);
+    return;
+  }
+  if (!c->rq.keep_alive || a->close || c->li->closing) c->close_after = 1;
+  slp_buf_free(&c->body);
+  c->body.max = 0;
+  if (a->body) slp_buf_move(&c->body, a->body);
+  if (build_head(c, a, body_n)) {
+    conn_close(c);
+    return;
+  }
+  if (head_only) slp_buf_free(&c->body);
+  conn_write(c, a->cut_after);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+static slp_str served_header(slp_served *rq, const char *name) {
+  conn *c = SLP_OWNER(rq, conn, served);
+  return slp_request_header(&c->rq, &c->rq_bytes, name);
+}
+
+/* The complete request keeps the buffer it was read into; what came behind it moves to a new one. */
+static int request_complete(conn *c) {
+  size_t end = c->rq.end;
+  slp_buf_free(&c->rq_bytes);
+  slp_buf_move(&c->rq_bytes, &c->in);
+  slp_buf_init(&c->in, c->li->u->host.mem, c->in.max);
+  if (c->rq_bytes.n > end && slp_buf_add(&c->in, c->rq_bytes.p + end, c->rq_bytes.n - end)) return SLP_ENOMEM;
+  c->rq_bytes.n = end;
+  const char *p = c->rq_bytes.p;
+  c->served.method = (slp_str){p + c->rq.method_at, c->rq.method_n};
+  c->served.path = (slp_str){p + c->rq.path_at, c->rq.path_n};
+  c->served.body = (slp_str){p + c->rq.head_n, c->rq.body_n};
+  c->served.on_gone = NULL;
+  c->served.user = NULL;
+  return 0;
+}
+
+static size_t body_max(const conn *c) { return c->li->l->body_max ? c->li->l->body_max : BODY_MAX; }
+
+static void conn_next(conn *c) {
+  int r = slp_request_read(&c->rq, &c->in, body_max(c));
+  if (r == SLP_MORE) {
+    if (c->rq.head_n && c->rq.expects_continue && !c->continued && !c->rq.version_1_0) {
+      static char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+      uv_buf_t b = uv_buf_init(go_on, sizeof go_on - 1);
+      /* Lost when the socket is full, which it can't be between two answers; clients go on by
+       * themselves after a second anyway. */
+      uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
+      c->continued = 1;
+    }
+    if (c->eof) conn_close(c);
+    return;
+  }
+  if (r < 0) {
+    conn_refuse(c, c->rq.status);
+    return;
+  }
+  if (request_complete(c)) {
+    conn_close(c);
+    return;
+  }
+  c->state = READY;
+  slp_post(&c->li->u->host, &c->ev);
+}
+
+/* The connection's turn: a request to hand over, the next one to look for, or bad news. */
+static void on_conn_event(slp_event *ev) {
+  conn *c = SLP_OWNER(ev, conn, ev);
+  slp_listener *l = c->li->l;
+  if (c->state == READING) {
+    conn_next(c);
+    if (c->state != READY) return;
+    slp_unpost(ev);
+  }
+  if (c->state == READY) {
+    c->state = SERVING;
+    l->on_request(l, &c->served);
+  } else if (c->state == GONE && c->served.on_gone) {
+    c->state = CLOSED; /* closing the listener or the host from in there leaves it alone */
+    c->served.on_gone(&c->served);
+    conn_close(c);
+  }
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret) {
+  conn *c = handle->data;
+  size_t want = READ_MIN;
+  (void)suggested;
+  if (c->state == READING && c->rq.head_n) {
+    size_t left = c->rq.head_n + (size_t)c->rq.want > c->in.n ? c->rq.head_n + (size_t)c->rq.want - c->in.n : 0;
+    want = (size_t)slp_min_u64(slp_max_u64(left, want), READ_MAX);
+  }
+  *ret = uv_buf_init(NULL, 0); /* libuv then reports UV_ENOBUFS */
+  if (slp_buf_reserve(&c->in, want) == 0) *ret = uv_buf_init(c->in.p + c->in.n, (unsigned)(c->in.cap - c->in.n));
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
+  conn *c = stream->data;
+  (void)buf;
+  if (n == 0) return;
+  if (n < 0) {
+    c->reading = 0;
+    c->eof = 1;
+    if (c->state == SERVING)
+      conn_gone(c);
+    else if (n != UV_EOF || (c->state != WRITING && c->state != RESETTING))
+      conn_close(c);
+    return;
+  }
+  if (c->state == LINGERING) return; /* n was not added: the same room again */
+  c->in.n += (size_t)n;
+  if (c->state == READING) {
+    conn_next(c);
+  } else if (c->in.n > AHEAD_MAX) {
+    uv_read_stop(stream);
+    c->reading = 0;
+  }
+}
+
+static void conn_read_on(conn *c) {
+  if (c->reading || c->eof) return;
+  if (uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read))
+    conn_close(c);
+  else
+    c->reading = 1;
+}
+
+/* ---- listening ------------------------------------------------------------------------------- */
+static void on_connection(uv_stream_t *stream, int status) {
+  listener *li = stream->data;
+  slp_mem *mem = li->u->host.mem;
+  if (status < 0 || li->closing) return;
+  conn *c = SLP_NEW(mem, conn);
+  if (!c) {
+    li->accept_pending = 1; /* libuv waits until it is taken: tried again when a connection ends */
+    return;
+  }
+  uv_tcp_init(li->u->loop, &c->tcp);
+  uv_unref((uv_handle_t *)&c->tcp);
+  c->tcp.data = c;
+  c->li = li;
+  c->served.listener = li->l;
+  c->served.header = served_header;
+  c->ev.run = on_conn_event;
+  size_t max = SLP_REQUEST_HEAD_MAX + AHEAD_MAX + READ_MAX;
+  size_t body = body_max(c);
+  slp_buf_init(&c->in, mem, body < SIZE_MAX - 2 * max ? 2 * max + body : SIZE_MAX);
+  slp_buf_init(&c->rq_bytes, mem, c->in.max);
+  slp_buf_init(&c->head, mem, 1 << 20);
+  slp_buf_init(&c->body, mem, 0);
+  slp_request_begin(&c->rq);
+  slp_list_add_last(&li->conns, &c->link);
+  li->open_n++;
+  if (uv_accept(stream, (uv_stream_t *)&c->tcp)) {
+    conn_close(c);
+    return;
+  }
+  uv_tcp_nodelay(&c->tcp, 1);
+  conn_read_on(c);
+}
+
+static void on_listening_closed(uv_handle_t *handle) { listener_let_go(handle->data); }
+
+static void close_connections(listener *li) {
+  li->open_n++; /* the last of them must not take li with it */
+  slp_list *it = li->conns.next;
+  while (it != &li->conns) {
+    conn *c = SLP_OWNER(it, conn, link);
+    it = it->next;
+    if (c->state == SERVING && c->served.on_gone && !li->silent)
+      conn_gone(c);
+    else if (c->state != CLOSED && !(c->state == GONE && c->served.on_gone && !li->silent))
+      conn_close(c);
+  }
+  listener_let_go(li);
+}
+
+static void listener_close(listener *li) {
+  li->closing = 1;
+  uv_close((uv_handle_t *)&li->tcp, on_listening_closed);
+  close_connections(li);
+}
+
+static int parse_address(const char *address, uint16_t port, struct sockaddr_storage *ret) {
+  memset(ret, 0, sizeof *ret);
+  if (strchr(address, ':')) return uv_ip6_addr(address, port, (struct sockaddr_in6 *)(void *)ret);
+  return uv_ip4_addr(address, port, (struct sockaddr_in *)(void *)ret);
+}
+
+static int bind_and_listen(listener *li, const struct sockaddr_storage *where) {
+  struct sockaddr_storage real;
+  int n = sizeof real;
+  int r = uv_tcp_bind(&li->tcp, (const struct sockaddr *)(const void *)where, 0);
+  if (!r) r = uv_listen((uv_stream_t *)&li->tcp, 1024, on_connection);
+  if (!r) r = uv_tcp_getsockname(&li->tcp, (struct sockaddr *)(void *)&real, &n);
+  if (r) return r;
+  if (real.ss_family == AF_INET6)
+    li->l->port = ntohs(((struct sockaddr_in6 *)(void *)&real)->sin6_port);
+  else
+    li->l->port = ntohs(((struct sockaddr_in *)(void *)&real)->sin_port);
+  return 0;
+}
+
+int slp_uv_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port) {
+  slp_uv_host *u = slp_uv_of(h);
+  struct sockaddr_storage where;
+  l->impl = NULL;
+  int r = parse_address(address, port, &where);
+  if (r) return r;
+  listener *li = SLP_NEW(h->mem, listener);
+  if (!li) return SLP_ENOMEM;
+  li->u = u;
+  li->l = l;
+  slp_list_init(&li->conns);
+  uv_tcp_init(u->loop, &li->tcp);
+  uv_unref((uv_handle_t *)&li->tcp);
+  li->tcp.data = li;
+  li->open_n = 1;
+  slp_list_add_last(&u->listeners, &li->link);
+  slp_uv_hold(u);
+  r = bind_and_listen(li, &where);
+  if (r) {
+    li->silent = 1;
+    listener_close(li);
+    return r;
+  }
+  l->impl = li;
+  return 0;
+}
+
+void slp_uv_listen_close(slp_listener *l) {
+  listener *li = l->impl;
+  if (!li || li->closing) return;
+  l->impl = NULL;
+  listener_close(li);
+}
+
+void slp_uv_listen_close_all(slp_uv_host *u) {
+  slp_list *it = u->listeners.next;
+  while (it != &u->listeners) {
+    listener *li = SLP_OWNER(it, listener, link);
+    it = it->next;
+    li->silent = 1;
+    if (!li->closing) {
+      li->l->impl = NULL;
+      listener_close(li);
+    } else if (li->open_n == 0) { /* its on_closed was posted and will not run any more */
+      slp_list_remove(&li->link);
+      slp_free(u->host.mem, li);
+      slp_uv_drop(u);
+    } else {
+      close_connections(li);
+    }
+  }
+}
