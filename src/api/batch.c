@@ -1,0 +1,15 @@
+/* batch.c - the user's side of a batch. */
+#include "core/core.h"
+
+size_t sloop_batch_count(const sloop_batch_t *b) { return b->n; }
+
+const sloop_record_t *sloop_batch_at(const sloop_batch_t *b, size_t index) {
+  SLP_CHECK(index < b->n);
+  return &b->recs[index];
+}
+
+int64_t sloop_batch_behind_ms(const sloop_batch_t *b) { return b->behind_ms; }
+
+void sloop_batch_ack(sloop_batch_t *b, size_t index) { slp_batch_ack(b, index); }
+
+void sloop_batch_done(sloop_batch_t *b, size_t acked) { slp_batch_done(b, acked); }

@@ -1,0 +1,73 @@
+/* life.c - start, stop, pause, list, statistics: thin, checked doors to core. */
+#include "api/open.h"
+
+int sloop_start(sloop_t *s) {
+  if (s->closing || s->started) return SLOOP_ESTATE;
+  s->started = 1;
+  return slp_consumer_start(s->consumer);
+}
+
+/* Remembered here, so that close can tell a stop that never finished. */
+static void on_stopped(sloop_t *s, int status, void *arg) {
+  sloop_cb cb = s->stop_cb;
+  (void)arg;
+  s->stop_cb = NULL;
+  if (cb) cb(s, status, s->stop_arg);
+}
+
+int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg) {
+  if (s->closing || !s->started) return SLOOP_ESTATE;
+  int r = slp_consumer_stop(s->consumer, limit_ms, on_stopped, NULL);
+  if (r) return r;
+  s->stop_cb = cb;
+  s->stop_arg = arg;
+  return 0;
+}
+
+int sloop_pause(sloop_t *s, const char *shard) {
+  return s->closing ? SLOOP_ESTATE : slp_consumer_pause(s->consumer, shard, 1);
+}
+
+int sloop_resume(sloop_t *s, const char *shard) {
+  return s->closing ? SLOOP_ESTATE : slp_consumer_pause(s->consumer, shard, 0);
+}
+
+int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg) {
+  return s->closing ? SLOOP_ESTATE : slp_consumer_list(s->consumer, cb, arg);
+}
+
+/* Consumers on one host share its hold on the loop: it is let go when none wants it. */
+static void set_ref(sloop_t *s, uint32_t on) {
+  if (s->refd == on || s->closing) return;
+  s->refd = on;
+  if (on) {
+    s->family->unrefs--;
+  } else {
+    s->family->unrefs++;
+  }
+  slp_host_ref(s->family->host, s->family->unrefs < s->family->members);
+}
+
+void sloop_ref(sloop_t *s) { set_ref(s, 1); }
+void sloop_unref(sloop_t *s) { set_ref(s, 0); }
+
+void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) {
+  sloop_stats_t st = {0};
+  slp_counts n = {0};
+  if (s->consumer) slp_consumer_stats(s->consumer, &n);
+#define X(name, unit, meaning) st.name = n.name;
+  SLOOP_STATS(X)
+#undef X
+  if (s->family) {
+    const slp_aws_stats *a = slp_aws_stats_of(s->family->aws);
+    const slp_turn_stats *t = slp_host_turns(s->family->host);
+    st.calls = a->calls;
+    st.retries = a->retries;
+    st.throttles = slp_max_u64(a->throttles, n.throttles);
+    st.turn_us_p999 = slp_host_turn_us_at(s->family->host, 0.999);
+    st.turn_us_max = t->cpu_us_max;
+    st.hold_us_max = t->hold_us_max;
+  }
+  memset(out, 0, size);
+  memcpy(out, &st, slp_min_u64(size, sizeof st));
+}

@@ -1,0 +1,299 @@
+/* open.c - wiring a consumer: host, identity, service, source, engine, consumer; and unwiring it. */
+#include "api/open.h"
+
+#include "source/kinesis_poll.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct sloop_creds_req_s {
+  slp_family *family;
+  slp_aws *aws;
+};
+
+/* ---- credentials from the user ------------------------------------------------------------------------ */
+
+/* slp_aws asks; the user's callback must not run inside whatever made it ask, so it is asked from an
+ * event. */
+typedef struct slp_creds_ask {
+  slp_mem *mem; /* held: the user may answer after everything else is gone */
+  slp_event ev;
+  struct sloop_creds_req_s rq;
+  uint8_t asked;
+} slp_creds_ask;
+
+static void ask_free(slp_creds_ask *ask) {
+  slp_mem *mem = ask->mem;
+  slp_free(mem, ask);
+  slp_mem_drop(mem);
+}
+
+static void on_creds_event(slp_event *ev) {
+  slp_creds_ask *ask = SLP_OWNER(ev, slp_creds_ask, ev);
+  sloop_t *s = ask->rq.family->creds_for;
+  if (s) {
+    ask->asked = 1;
+    s->o.creds(s, &ask->rq, s->o.arg);
+  } else {
+    sloop_creds_done(&ask->rq, SLP_ECANCELED, NULL, "the consumer that gives credentials was closed");
+  }
+}
+
+static void ask_creds(void *ctx, slp_aws *aws) {
+  slp_family *f = ctx;
+  slp_creds_ask *ask = SLP_NEW(f->mem, slp_creds_ask);
+  if (!ask || !f->creds_for) {
+    slp_free(f->mem, ask);
+    slp_aws_keys_done(aws, SLP_ENOMEM, NULL, "no memory to ask for credentials");
+    return;
+  }
+  ask->mem = slp_mem_hold(f->mem);
+  ask->ev.run = on_creds_event;
+  ask->rq = (struct sloop_creds_req_s){f, aws};
+  f->creds_ask = ask;
+  slp_post(f->host, &ask->ev);
+}
+
+void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds, const char *why) {
+  slp_creds_ask *ask = SLP_OWNER(rq, slp_creds_ask, rq);
+  slp_family *f = rq->family;
+  if (!f) { /* the consumer was closed meanwhile */
+    ask_free(ask);
+    return;
+  }
+  slp_aws *aws = rq->aws;
+  slp_aws_keys keys = {{0}, {0}, {0}, -1};
+  if (creds) {
+    keys.key_id = slp_str_of(creds->access_key);
+    keys.secret = slp_str_of(creds->secret_key);
+    keys.token = slp_str_of(creds->session_token);
+    keys.expires_at_ms = creds->expires_at_ms;
+  }
+  f->creds_ask = NULL;
+  ask_free(ask);
+  slp_aws_keys_done(aws, status, creds ? &keys : NULL, why);
+}
+
+/* ---- the family ------------------------------------------------------------------------------------------ */
+
+static void family_free(slp_family *f) {
+  if (!f) return;
+  slp_mem *mem = f->mem;
+  if (f->creds_ask && f->creds_ask->asked) {
+    f->creds_ask->rq.family = NULL; /* freed when the user answers */
+  } else if (f->creds_ask) {
+    slp_unpost(&f->creds_ask->ev);
+    ask_free(f->creds_ask);
+  }
+  slp_engine_free(f->engine);
+  if (f->kinesis) slp_kinesis_free(f->kinesis);
+  if (f->aws) slp_aws_drop(f->aws);
+  slp_free(mem, f);
+  slp_mem_drop(mem);
+}
+
+static slp_wire wire_of(sloop_wire_kind wire) {
+  switch (wire) {
+    case SLOOP_WIRE_AUTO: return SLP_WIRE_AUTO;
+    case SLOOP_WIRE_CBOR: return SLP_WIRE_CBOR;
+    case SLOOP_WIRE_JSON: return SLP_WIRE_JSON;
+  }
+  return SLP_WIRE_AUTO;
+}
+
+static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, slp_getenv_fn getenv_fn, void *getenv_ctx,
+                      const sloop_opts_t *o, char why[160]) {
+  slp_family *f = SLP_NEW(mem, slp_family);
+  if (!f) return SLP_ENOMEM;
+  f->mem = slp_mem_hold(mem);
+  f->host = h;
+  slp_aws_options ao = {
+      .region = o->region,
+      .endpoint = o->endpoint,
+      .profile = o->profile,
+      .stream_arn = strncmp(o->stream, "arn:", 4) == 0 ? o->stream : NULL,
+      .creds = o->creds ? ask_creds : NULL,
+      .creds_ctx = f,
+      .getenv_fn = getenv_fn,
+      .getenv_ctx = getenv_ctx,
+      .wire = wire_of(o->wire),
+      .user_agent = o->user_agent,
+  };
+  int r = slp_aws_new(&f->aws, h, &ao, why);
+  if (!r) r = slp_kinesis_new(&f->kinesis, f->aws);
+  if (!r) r = slp_engine_new(&f->engine, h, mem, o);
+  if (r) {
+    family_free(f);
+    return r;
+  }
+  *ret = f;
+  return 0;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------- */
+
+static void on_stats_due(slp_consumer *c) {
+  sloop_t *s = c->handle;
+  sloop_stats_t st;
+  if (!s->o.on_stats) return;
+  sloop_stats_get(s, &st, sizeof st);
+  s->o.on_stats(s, &st, s->o.arg);
+}
+
+static void on_close_event(slp_event *ev);
+
+static void handle_free(sloop_t *s) {
+  slp_mem *mem = s->mem;
+  slp_opts_free(&s->o, mem);
+  slp_free(mem, s);
+  slp_mem_drop(mem);
+}
+
+static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx, char why[160]) {
+  slp_source *source = NULL;
+  int r = 0;
+  if (s->o.join) {
+    s->family = s->o.join->family;
+  } else {
+    r = family_new(&s->family, h, s->mem, getenv_fn, getenv_ctx, &s->o, why);
+    if (r) return r;
+  }
+  r = slp_kinesis_poll_new(&source, h, s->family->kinesis, slp_str_of(s->o.stream));
+  if (!r) {
+    r = slp_consumer_new(&s->consumer, s->family->engine, source, s, &s->o);
+    if (r) source->ops->close(source);
+  }
+  if (r) {
+    if (!s->o.join) family_free(s->family);
+    return r;
+  }
+  s->consumer->on_stats_due = on_stats_due;
+  s->family->members++;
+  if (!s->family->creds_for && s->o.creds) s->family->creds_for = s;
+  return 0;
+}
+
+int slp_open_on(slp_host *h, slp_mem *mem, slp_getenv_fn getenv_fn, void *getenv_ctx, sloop_t **out,
+                const sloop_opts_t *o, char why[160]) {
+  *out = NULL;
+  sloop_t *s = SLP_NEW(mem, sloop_t);
+  if (!s) return SLP_ENOMEM;
+  s->mem = slp_mem_hold(mem);
+  int r = slp_opts_copy(&s->o, o, mem);
+  if (!r) r = slp_opts_check(&s->o, why);
+  if (!r && s->o.join && (s->o.join->closing || s->o.join->started)) {
+    snprintf(why, 160, "join: that consumer is already started or closed");
+    r = SLOOP_EOPTION;
+  }
+  if (!r) r = wire_up(s, h, getenv_fn, getenv_ctx, why);
+  if (r) {
+    handle_free(s);
+    return r;
+  }
+  s->close_ev.run = on_close_event;
+  s->refd = 1;
+  *out = s;
+  return 0;
+}
+
+static int open_fresh(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char why[160]) {
+  slp_mem *mem = slp_mem_new(o->alloc, o->alloc_ctx);
+  slp_host *h = NULL;
+  if (!mem) return SLP_ENOMEM;
+  const char *bundle = o->ca_bundle ? o->ca_bundle : getenv("AWS_CA_BUNDLE");
+  slp_uv_options uo = {
+      .ca_bundle = bundle && *bundle ? bundle : NULL,
+      .user_agent = o->user_agent,
+      .in_flight_max = o->in_flight_max,
+  };
+  int r = slp_uv_host_new(&h, loop, mem, &uo);
+  if (r) {
+    snprintf(why, 160, "can't set up on this loop: %s", sloop_strerror(r));
+    slp_mem_drop(mem);
+    return r;
+  }
+  r = slp_open_on(h, mem, NULL, NULL, out, o, why);
+  if (r) {
+    slp_host_close(h, NULL, NULL);
+  } else {
+    (*out)->family->owns_host = 1;
+  }
+  slp_mem_drop(mem);
+  return r;
+}
+
+int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char why[160]) {
+  char text[160] = "";
+  int r;
+  *out = NULL;
+  if (!loop || !o || o->size < sizeof o->size) {
+    snprintf(text, sizeof text, "%s is missing", loop ? "options (use sloop_opts_init)" : "loop");
+    r = SLOOP_EOPTION;
+  } else {
+    sloop_opts_t full;
+    sloop_opts_init(&full);
+    memcpy(&full, o, slp_min_u64(o->size, sizeof full));
+    /* Checked before anything is made, so that a wrong option leaves nothing to close. */
+    r = slp_opts_check(&full, text);
+    if (!r && full.join) {
+      slp_family *f = full.join->family;
+      r = slp_open_on(f->host, f->mem, NULL, NULL, out, o, text);
+    } else if (!r) {
+      r = open_fresh(out, loop, o, text);
+    }
+  }
+  if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
+  if (why) snprintf(why, 160, "%s", r ? text : "");
+  return r;
+}
+
+/* ---- closing ----------------------------------------------------------------------------------------------- */
+
+static void tell_closed(sloop_t *s) {
+  sloop_cb cb = s->close_cb;
+  void *arg = s->close_arg;
+  if (cb) cb(s, 0, arg);
+  handle_free(s);
+}
+
+static void on_host_closed(slp_host *h, void *arg) {
+  (void)h;
+  tell_closed(arg);
+}
+
+static void on_close_event(slp_event *ev) {
+  sloop_t *s = SLP_OWNER(ev, sloop_t, close_ev);
+  slp_family *f = s->family;
+  if (s->stop_cb) { /* first word of the end goes to a pending stop */
+    sloop_cb cb = s->stop_cb;
+    s->stop_cb = NULL;
+    slp_post(f->host, &s->close_ev);
+    cb(s, SLP_ECANCELED, s->stop_arg);
+    return;
+  }
+  slp_consumer_free(s->consumer);
+  s->consumer = NULL;
+  if (f->creds_for == s) f->creds_for = NULL;
+  s->family = NULL;
+  if (--f->members > 0) {
+    tell_closed(s);
+    return;
+  }
+  slp_host *h = f->host;
+  int owns = f->owns_host;
+  family_free(f);
+  if (owns) {
+    slp_host_close(h, on_host_closed, s);
+  } else {
+    tell_closed(s);
+  }
+}
+
+void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
+  if (!s || s->closing) return;
+  s->closing = 1;
+  s->close_cb = cb;
+  s->close_arg = arg;
+  slp_consumer_silence(s->consumer);
+  slp_post(s->family->host, &s->close_ev);
+}

@@ -1,0 +1,48 @@
+/* open.h - the consumer object, and opening one on any host: sloop_open makes a uv host and calls
+ * slp_open_on; the simulator calls slp_open_on with its own. */
+#ifndef SLP_API_OPEN_H
+#define SLP_API_OPEN_H
+
+#include "aws/aws.h"
+#include "core/consumer.h"
+#include "host/host.h"
+#include <sloop.h>
+
+/* What joined consumers share. */
+typedef struct slp_family {
+  slp_host *host;
+  slp_mem *mem;       /* held */
+  slp_engine *engine;
+  slp_aws *aws;       /* held */
+  slp_ops *kinesis;
+  uint32_t members;
+  uint8_t owns_host;
+  uint32_t unrefs;    /* members that do not want to keep the loop alive */
+  sloop_t *creds_for; /* whose creds callback is asked */
+  struct slp_creds_ask *creds_ask; /* the question that is out; the user's answer frees it */
+} slp_family;
+
+struct sloop_s {
+  slp_mem *mem;
+  slp_family *family;
+  slp_consumer *consumer;
+  sloop_opts_t o;       /* strings are copies, owned */
+  uint8_t started, closing;
+  uint32_t refd;
+  sloop_cb stop_cb, close_cb;
+  void *stop_arg, *close_arg;
+  slp_event close_ev;
+};
+
+/* h is borrowed and must outlive the last consumer on it. getenv_fn NULL: the process's environment.
+ * With o->join, h must be the joined consumer's host. */
+int slp_open_on(slp_host *h, slp_mem *mem, slp_getenv_fn getenv_fn, void *getenv_ctx, sloop_t **out,
+                const sloop_opts_t *o, char why[160]);
+
+/* opts.c */
+int slp_opts_check(const sloop_opts_t *o, char why[160]);
+/* Copies o and all it points to; missing tail members (an older, shorter struct) get their defaults. */
+int slp_opts_copy(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem);
+void slp_opts_free(sloop_opts_t *o, slp_mem *mem);
+
+#endif

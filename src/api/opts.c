@@ -1,0 +1,158 @@
+/* opts.c - options: defaults, checks that name the option, and the library's own copy. */
+#include "api/open.h"
+
+#include "base/num.h"
+
+#include <stdio.h>
+
+/* The struct grows at its end: a caller compiled against an older header has a shorter one. */
+#define OPTS_SIZE_MIN offsetof(sloop_opts_t, creds)
+
+static void defaults(sloop_opts_t *o) {
+  *o = (sloop_opts_t){
+      .size = sizeof *o,
+      .start = SLOOP_LATEST,
+      .order = SLOOP_ORDER_TIME,
+      .wire = SLOOP_WIRE_AUTO,
+      .on_trimmed = SLOOP_TRIMMED_CONTINUE,
+      .order_wait_ms = 1000,
+      .poll_ms = 1000,
+      .fetch_records_max = 10000,
+      .held_bytes_max = 64u * 1024 * 1024,
+      .held_batches_max = 2,
+      .batch_records_max = 1000,
+      .batch_bytes_max = 1024 * 1024,
+      .in_flight_max = 128,
+      .list_ms = 60000,
+      .log_level = SLOOP_LOG_WARN,
+  };
+}
+
+void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
+  sloop_opts_t full;
+  defaults(&full);
+  if (size < sizeof full.size) return;
+  if (size > sizeof full) {
+    memset((char *)o + sizeof full, 0, size - sizeof full);
+    size = sizeof full;
+  }
+  memcpy(o, &full, size);
+  o->size = size;
+}
+
+/* name, least, most, what for */
+#define NUMBERS(X)                         \
+  X(start, SLOOP_LATEST, SLOOP_AT_SEQ)     \
+  X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD) \
+  X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON) \
+  X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE) \
+  X(poll_ms, 1, 3600000)                   \
+  X(fetch_records_max, 1, 10000)           \
+  X(held_bytes_max, 65536, UINT64_MAX / 4) \
+  X(held_batches_max, 1, 1000000)          \
+  X(batch_records_max, 1, 1000000)         \
+  X(batch_bytes_max, 1, UINT32_MAX)        \
+  X(in_flight_max, 1, 4096)                \
+  X(list_ms, 1000, 86400000)               \
+  X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)
+
+static int bad(char why[160], const char *fmt, const char *text) {
+  snprintf(why, 160, fmt, text);
+  return SLOOP_EOPTION;
+}
+
+static int check_stream(const char *stream, char why[160]) {
+  if (!stream || !*stream) return bad(why, "stream is missing%s", "");
+  size_t n = strlen(stream);
+  if (strncmp(stream, "arn:", 4) == 0) {
+    const char *name = strstr(stream, ":stream/");
+    if (n > 2048 || !strstr(stream, ":kinesis:") || !name || !name[8])
+      return bad(why, "stream: not the ARN of a Kinesis stream: %.80s", stream);
+    return 0;
+  }
+  for (size_t i = 0; i < n; i++) {
+    char c = stream[i];
+    int fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+               c == '.' || c == '-';
+    if (!fine || n > 128)
+      return bad(why, "stream: a name is 1 to 128 of a-z A-Z 0-9 _ . -, not %.80s", stream);
+  }
+  return 0;
+}
+
+int slp_opts_check(const sloop_opts_t *o, char why[160]) {
+  int r = check_stream(o->stream, why);
+  if (r) return r;
+#define X(name, least, most)                                                                          \
+  if ((uint64_t)o->name < (uint64_t)(least) || (uint64_t)o->name > (uint64_t)(most)) {                \
+    snprintf(why, 160, #name " is %llu; it must be from %llu to %llu", (unsigned long long)o->name,   \
+             (unsigned long long)(least), (unsigned long long)(most));                                \
+    return SLOOP_EOPTION;                                                                             \
+  }
+  NUMBERS(X)
+#undef X
+  if (!o->on_batch) return bad(why, "on_batch is missing%s", "");
+  if (o->start == SLOOP_AT_TIME && o->start_at_ms < 0) return bad(why, "start_at_ms is negative%s", "");
+  if (o->start == SLOOP_AT_SEQ) {
+    if (!o->start_shard || !*o->start_shard) return bad(why, "start_shard is missing%s", "");
+    slp_str seq = slp_str_of(o->start_seq);
+    if (!slp_num_valid(seq) || seq.n > SLP_SEQ_MAX)
+      return bad(why, "start_seq is not a sequence number: %.80s", o->start_seq ? o->start_seq : "(none)");
+  }
+  if (o->shards_n && !o->shards) return bad(why, "shards is missing%s", "");
+  for (size_t i = 0; i < o->shards_n; i++) {
+    if (!o->shards[i] || !*o->shards[i]) return bad(why, "shards: an empty shard id%s", "");
+  }
+  return 0;
+}
+
+/* Every option that is text. */
+#define TEXTS(X) \
+  X(stream) X(region) X(endpoint) X(profile) X(ca_bundle) X(user_agent) X(start_shard) X(start_seq)
+
+static int copy_texts(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
+  int r = 0;
+#define X(name)                                                                   \
+  if (from->name && !(to->name = slp_strdup(mem, slp_str_of(from->name)))) r = SLP_ENOMEM;
+  TEXTS(X)
+#undef X
+  return r;
+}
+
+int slp_opts_copy(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
+  if (from->size < OPTS_SIZE_MIN) return SLOOP_EOPTION;
+  sloop_opts_t given;
+  defaults(&given);
+  memcpy(&given, from, slp_min_u64(from->size, sizeof given));
+  *to = given;
+#define X(name) to->name = NULL;
+  TEXTS(X)
+#undef X
+  to->shards = NULL;
+  to->shards_n = 0;
+  int r = copy_texts(to, &given, mem);
+  if (!r && given.shards_n) {
+    const char **shards = slp_zalloc_n(mem, given.shards_n, sizeof *shards);
+    to->shards = shards;
+    for (size_t i = 0; shards && i < given.shards_n; i++) {
+      shards[i] = slp_strdup(mem, slp_str_of(given.shards[i]));
+      to->shards_n = i + 1;
+      if (!shards[i]) r = SLP_ENOMEM;
+    }
+    if (!shards) r = SLP_ENOMEM;
+  }
+  if (r) slp_opts_free(to, mem);
+  return r;
+}
+
+void slp_opts_free(sloop_opts_t *o, slp_mem *mem) {
+#define X(name)                                  \
+  slp_free(mem, (void *)(uintptr_t)o->name);     \
+  o->name = NULL;
+  TEXTS(X)
+#undef X
+  for (size_t i = 0; i < o->shards_n; i++) slp_free(mem, (void *)(uintptr_t)o->shards[i]);
+  slp_free(mem, (void *)(uintptr_t)o->shards);
+  o->shards = NULL;
+  o->shards_n = 0;
+}

@@ -1,0 +1,167 @@
+/* batch.c - records out with the user, and the memory they point into. A batch outlives its consumer:
+ * it holds its allocator and its pages, and looks at no dead object. */
+#include "core/core.h"
+
+slp_batch *slp_batch_new(slp_engine *e) {
+  slp_batch *b = e->spare_batch;
+  if (b) {
+    e->spare_batch = NULL;
+    return b;
+  }
+  b = SLP_NEW(e->mem, slp_batch);
+  if (!b) return NULL;
+  b->mem = slp_mem_hold(e->mem);
+  return b;
+}
+
+void slp_batch_free(slp_batch *b) {
+  if (!b) return;
+  slp_mem *mem = b->mem;
+  slp_free(mem, b->recs);
+  slp_free(mem, b->items);
+  slp_free(mem, b->acked);
+  slp_free(mem, b);
+  slp_mem_drop(mem);
+}
+
+void slp_batch_recycle(slp_batch *b) {
+  slp_engine *e = b->engine;
+  if (!e || e->spare_batch) {
+    slp_batch_free(b);
+    return;
+  }
+  b->consumer = NULL;
+  b->shard = NULL;
+  b->n = 0;
+  b->out = 0;
+  b->payload_bytes = 0;
+  if (b->acked) memset(b->acked, 0, (b->cap + 7) / 8);
+  e->spare_batch = b;
+}
+
+static int grow(slp_batch *b, uint32_t max) {
+  uint32_t cap = b->cap ? b->cap * 2 : 16;
+  if (cap > max) cap = max;
+  void *recs = slp_realloc(b->mem, b->recs, cap * sizeof *b->recs);
+  if (recs) b->recs = recs;
+  void *items = slp_realloc(b->mem, b->items, cap * sizeof *b->items);
+  if (items) b->items = items;
+  uint8_t *acked = slp_realloc(b->mem, b->acked, (cap + 7) / 8);
+  if (acked) b->acked = acked;
+  if (!recs || !items || !acked) return SLP_ENOMEM;
+  memset(acked, 0, (cap + 7) / 8);
+  b->cap = cap;
+  return 0;
+}
+
+int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32_t flags) {
+  if (b->n == b->cap && grow(b, s->consumer->engine->batch_records_max)) return SLP_ENOMEM;
+  const slp_page *page = held->page;
+  const slp_rec *r = &page->recs[i];
+  slp_str seq = slp_rec_seq(page, r), key = slp_rec_key(page, r), data = slp_rec_data(page, r);
+  b->items[b->n].held = held;
+  b->items[b->n].i = i;
+  b->recs[b->n] = (sloop_record_t){
+      .stream = held->name->stream,
+      .shard = held->name->shard,
+      .seq = {seq.p, seq.n},
+      .sub = r->sub,
+      .key = {key.p, key.n},
+      .data = {data.p, data.n},
+      .arrived_at_ms = r->arrived_ms,
+      .epoch = 0,
+      .attempt = flags & SLOOP_REC_AGAIN ? 1u + (held->attempts ? held->attempts[i] : 1u) : 1u,
+      .flags = flags | (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0),
+  };
+  b->n++;
+  b->payload_bytes += r->data_n;
+  b->behind_ms = held->behind_ms;
+  return 0;
+}
+
+static void count(slp_counts *n, const slp_batch *b) {
+  n->batches++;
+  n->records += b->n;
+  n->payload_bytes += b->payload_bytes;
+  for (uint32_t i = 0; i < b->n; i++) {
+    uint32_t f = b->recs[i].flags;
+    if (!f) continue;
+    n->late += (f & SLOOP_REC_LATE) != 0;
+    n->raw += (f & SLOOP_REC_RAW) != 0;
+    n->again += (f & SLOOP_REC_AGAIN) != 0;
+  }
+}
+
+void slp_batch_send(slp_batch *b) {
+  slp_consumer *c = b->consumer;
+  slp_engine *e = c->engine;
+  b->engine = e;
+  b->out = 1;
+  b->charged = b->cap * (sizeof *b->recs + sizeof *b->items);
+  slp_budget_force(&e->budget, b->charged);
+  slp_list_add_last(&e->batches, &b->link);
+  e->batches_out++;
+  c->batches_out++;
+  if (b->shard) b->shard->batches_out++;
+  c->tip_told = 0;
+  count(&c->counts, b);
+  c->o->on_batch(c->handle, b, c->o->arg); /* b may be back already, and anything may have happened */
+}
+
+void slp_batch_ack(slp_batch *b, size_t index) {
+  SLP_CHECK(b->out && index < b->n);
+  b->acked[index / 8] |= (uint8_t)(1u << (index % 8));
+  slp_outlet_ack(b->items[index].held, b->items[index].i);
+}
+
+/* Acknowledges and gives back; afterwards no item may be looked at. Shards to settle go to `touched`. */
+static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
+  for (uint32_t i = 0; i < b->n; i++) {
+    slp_held *held = b->items[i].held;
+    slp_shard *s = held->shard;
+    if (i < acked) slp_outlet_ack(held, b->items[i].i);
+    slp_outlet_return(held, b->items[i].i);
+    if (s && !slp_list_linked(&s->touched_link)) slp_list_add_last(touched, &s->touched_link);
+  }
+}
+
+void slp_batch_done(slp_batch *b, size_t acked) {
+  SLP_CHECK(b->out && acked <= b->n);
+  slp_list touched;
+  slp_list_init(&touched);
+  give_in(b, acked, &touched);
+  b->out = 0;
+  slp_engine *e = b->engine;
+  slp_consumer *c = b->consumer;
+  if (!c) {
+    slp_batch_free(b);
+    return;
+  }
+  slp_list_remove(&b->link);
+  slp_budget_give(&e->budget, b->charged);
+  SLP_CHECK(e->batches_out > 0 && c->batches_out > 0);
+  e->batches_out--;
+  c->batches_out--;
+  if (b->shard) b->shard->batches_out--;
+  slp_batch_recycle(b);
+  slp_list *it;
+  while ((it = slp_list_pop(&touched))) slp_outlet_settle(SLP_OWNER(it, slp_shard, touched_link));
+  slp_deliver_soon(e);
+  slp_engine_pump(e);
+  slp_consumer_check(c);
+}
+
+void slp_batches_orphan(slp_engine *e, slp_consumer *c) {
+  slp_list *it = e->batches.next;
+  while (it != &e->batches) {
+    slp_batch *b = SLP_OWNER(it, slp_batch, link);
+    it = it->next;
+    if (b->consumer != c) continue;
+    slp_list_remove(&b->link);
+    slp_budget_give(&e->budget, b->charged);
+    e->batches_out--;
+    b->consumer = NULL;
+    b->engine = NULL;
+    b->shard = NULL;
+  }
+}

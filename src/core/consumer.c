@@ -1,0 +1,545 @@
+/* consumer.c - the life of one consumer: what stream is it, which shards has it, read, stop.
+ *
+ *   OPEN -> DESCRIBING -> LISTING -> RUNNING -> STOPPING -> STOPPED
+ *              |             |          |
+ *              +-------------+----------+--> FAILED (a fatal error was told)      any --> freed
+ *
+ * What can't be put right by waiting (no such stream, access refused, no identity) is fatal only at first
+ * contact; once the stream has answered, everything is tried again for ever: a server must survive a bad
+ * hour. */
+#include "core/consumer.h"
+
+#include <stdlib.h>
+
+static void list_now(slp_consumer *c);
+
+/* ---- failing -------------------------------------------------------------------------------------------- */
+
+static void let_shards_go(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    slp_reader_stop(s);
+    s->in_order = 0;
+    slp_outlet_leave_order(s);
+    slp_outlet_drop(s);
+  }
+}
+
+static void cancel_own_calls(slp_consumer *c) {
+  if (c->describe_out) c->source->ops->cancel(c->source, &c->describe.rq);
+  if (c->list_out) c->source->ops->cancel(c->source, &c->list.rq);
+  c->describe_out = c->list_out = 0;
+  slp_timer_clear(c->engine->host, &c->timer);
+}
+
+void slp_consumer_fatal(slp_consumer *c, const slp_fail *f) {
+  cancel_own_calls(c);
+  let_shards_go(c);
+  c->life = SLP_LIFE_FAILED;
+  slp_report_error(c, f, NULL, 1, c->fails + 1, UINT64_MAX);
+}
+
+static int hopeless_at_first(const slp_fail *f) {
+  switch (f->class) {
+    case SLP_GONE:
+    case SLP_AUTH:
+    case SLP_ACCESS:
+    case SLP_REFUSED: return 1;
+    case SLP_FINE:
+    case SLP_THROTTLE:
+    case SLP_TRANSIENT:
+    case SLP_EXPIRED:
+    case SLP_BUSY:
+    case SLP_TRIMMED:
+    case SLP_CANCELED:
+    case SLP_NOMEM: return 0;
+  }
+  return 0;
+}
+
+/* Describe or list failed: again later, or never. */
+static void own_call_failed(slp_consumer *c, const slp_fail *f) {
+  if (!c->seeded && c->life != SLP_LIFE_OPEN && hopeless_at_first(f)) {
+    slp_consumer_fatal(c, f);
+    return;
+  }
+  c->fails++;
+  if (f->class == SLP_THROTTLE) c->counts.throttles++;
+  uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
+                                      (uint32_t)slp_random_below(c->engine->host, 1000));
+  if (f->class != SLP_THROTTLE || c->fails % 5 == 0) slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
+  (void)slp_timer_set(c->engine->host, &c->timer, slp_after_us(slp_now_us(c->engine->host), wait));
+}
+
+/* ---- describing ------------------------------------------------------------------------------------------ */
+
+static void describe_now(slp_consumer *c);
+static void tell_user_listing(slp_consumer *c, const slp_fail *f);
+
+static void learn_time(slp_consumer *c, const slp_src_req *rq) {
+  if (rq->date_ms >= 0) slp_svctime_learn(&c->service, rq->date_ms, rq->sent_us, rq->done_us);
+}
+
+static void on_described(slp_src_req *rq) {
+  slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
+  slp_consumer *c = SLP_OWNER(d, slp_consumer, describe);
+  c->describe_out = 0;
+  learn_time(c, rq);
+  if (rq->fail.class != SLP_FINE) {
+    slp_fail f = rq->fail;
+    own_call_failed(c, &f);
+    if (c->life == SLP_LIFE_FAILED) tell_user_listing(c, &f);
+    return;
+  }
+  if (!d->ready) {
+    slp_fail f = {0};
+    slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "the stream is not ready yet");
+    own_call_failed(c, &f);
+    return;
+  }
+  char *name = d->name[0] ? slp_strdup(c->mem, slp_str_of(d->name)) : NULL;
+  if (name) {
+    slp_free(c->mem, c->stream);
+    c->stream = name;
+  }
+  c->retention_ms = d->retention_ms;
+  c->fails = 0;
+  c->life = SLP_LIFE_LISTING;
+  list_now(c);
+}
+
+static void describe_now(slp_consumer *c) {
+  memset(&c->describe, 0, sizeof c->describe);
+  c->describe.rq.on_done = on_described;
+  c->describe_out = 1;
+  c->source->ops->describe(c->source, &c->describe);
+}
+
+/* ---- the first listing: who is read, and from where -------------------------------------------------- */
+
+static int has_end(slp_str id, const char *end) {
+  size_t n = strlen(end);
+  return n <= id.n && memcmp(id.p + id.n - n, end, n) == 0;
+}
+
+static void unwant(slp_shard *s) {
+  if (s->wanted) s->consumer->waiting_n--;
+  s->wanted = 0;
+  s->skipped = 1;
+}
+
+static int open_parent_listed(slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
+    if (p && !p->listed_closed) return 1;
+  }
+  return 0;
+}
+
+/* Only the named shard and what descends from it. Returns how many shards have that name. */
+static int seed_at_seq(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  int found = 0, changed = 1;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (has_end(s->id, c->o->start_shard)) {
+      found++;
+      s->start.place = SLP_PLACE_AT_SEQ;
+      s->start.seq_n = (uint8_t)strlen(c->o->start_seq);
+      memcpy(s->start.seq, c->o->start_seq, s->start.seq_n);
+    } else {
+      unwant(s);
+    }
+  }
+  while (changed) {
+    changed = 0;
+    for (at = 0; (s = slp_map_each(&c->shards, &at));) {
+      if (s->wanted || !slp_lineage_wants(c, s->id)) continue;
+      for (int i = 0; i < 2 && !s->wanted; i++) {
+        slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
+        if (!p || !p->wanted) continue;
+        s->wanted = 1;
+        s->skipped = 0;
+        c->waiting_n++;
+        changed = 1;
+      }
+    }
+  }
+  return found;
+}
+
+static void seed_others(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (!s->wanted) continue;
+    if (c->o->start == SLOOP_AT_TIME) {
+      s->start.place = SLP_PLACE_AT_TIME;
+      s->start.at_ms = c->o->start_at_ms;
+    } else if (c->o->start == SLOOP_LATEST) {
+      /* A child listed beside its still open parent: a reshard is under way. The parent's end comes
+       * first, and the child is read from its beginning. */
+      if (s->listed_closed) {
+        unwant(s);
+      } else if (!open_parent_listed(s)) {
+        s->start.place = SLP_PLACE_LATEST;
+      }
+    }
+  }
+}
+
+static int seed(slp_consumer *c) {
+  slp_fail f = {0};
+  if (c->o->start == SLOOP_AT_SEQ) {
+    int found = seed_at_seq(c);
+    if (found != 1) {
+      slp_fail_set(&f, SLP_REFUSED, SLOOP_ENOSHARD, "%s shard of %s ends with %s",
+                   found ? "more than one" : "no", c->stream, c->o->start_shard);
+      slp_consumer_fatal(c, &f);
+      return f.code;
+    }
+  } else {
+    seed_others(c);
+  }
+  for (size_t i = 0; i < c->o->shards_n; i++) {
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at)) && !has_end(s->id, c->o->shards[i])) continue;
+    if (s) continue;
+    slp_fail_set(&f, SLP_REFUSED, SLOOP_ENOSHARD, "no shard of %s ends with %s", c->stream, c->o->shards[i]);
+    slp_consumer_fatal(c, &f);
+    return f.code;
+  }
+  c->seeded = 1;
+  return 0;
+}
+
+/* ---- listing --------------------------------------------------------------------------------------------- */
+
+static int take_listing(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) s->listed = 0;
+  for (size_t i = 0; i < c->list.shards_n; i++) {
+    const slp_shard_desc *d = &c->list.shards[i];
+    s = slp_lineage_get(c, d->id);
+    if (!s) s = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
+    if (!s) return SLP_ENOMEM;
+    s->listed = 1;
+    s->listed_closed = d->seq_end.p != NULL;
+    /* Later news of a shard that a start at one sequence number leaves out. */
+    if (c->seeded && c->o->start == SLOOP_AT_SEQ && s->state == SLP_READER_IDLE && s->wanted) {
+      int kin = 0;
+      for (int k = 0; k < 2; k++) {
+        slp_shard *p = s->parents[k].n ? slp_lineage_get(c, s->parents[k]) : NULL;
+        kin |= p && (p->wanted || p->state == SLP_READER_ENDED);
+      }
+      if (!kin) unwant(s);
+    }
+  }
+  return 0;
+}
+
+static void on_listed(slp_src_req *rq) {
+  slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
+  slp_consumer *c = SLP_OWNER(l, slp_consumer, list);
+  slp_host *h = c->engine->host;
+  slp_fail f = rq->fail;
+  c->list_out = 0;
+  learn_time(c, rq);
+  int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING;
+  if (f.class == SLP_FINE && reading && take_listing(c))
+    slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");
+  if (f.class == SLP_FINE && reading) {
+    c->fails = 0;
+    c->lists_done = c->lists_begun;
+    if (!c->seeded && seed(c) == 0) c->life = SLP_LIFE_RUNNING;
+  }
+  if (f.class == SLP_FINE && c->life == SLP_LIFE_RUNNING) {
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at))) slp_reader_listed(s);
+    slp_lineage_open_ready(c);
+    slp_lineage_forget(c);
+    uint64_t in_ms = c->o->list_ms - c->o->list_ms / 10 + slp_random_below(h, c->o->list_ms / 5 + 1);
+    slp_consumer_list_soon(c, in_ms);
+    slp_consumer_check(c);
+  } else if (f.class != SLP_FINE && reading) {
+    own_call_failed(c, &f);
+  }
+  if (c->list_wanted && c->life == SLP_LIFE_RUNNING) slp_consumer_list_soon(c, 0);
+  tell_user_listing(c, &f); /* last: the callback may do anything */
+}
+
+static void list_now(slp_consumer *c) {
+  if (c->list_out) return;
+  memset(&c->list, 0, sizeof c->list);
+  c->list.rq.on_done = on_listed;
+  c->list_out = 1;
+  c->list_wanted = 0;
+  c->lists_begun++;
+  c->source->ops->list(c->source, &c->list);
+}
+
+/* The sooner of two wishes wins; a listing under way is too old for whoever asks now. */
+void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms) {
+  if (c->life != SLP_LIFE_RUNNING) return;
+  if (c->list_out) {
+    c->list_wanted = 1;
+    return;
+  }
+  uint64_t at_us = slp_after_us(slp_now_us(c->engine->host), in_ms * 1000);
+  if (c->timer.at_us > at_us) (void)slp_timer_set(c->engine->host, &c->timer, at_us);
+}
+
+static void on_timer(slp_timer *t) {
+  slp_consumer *c = SLP_OWNER(t, slp_consumer, timer);
+  if (c->life == SLP_LIFE_DESCRIBING) {
+    describe_now(c);
+  } else {
+    list_now(c);
+  }
+}
+
+/* ---- the user's own listing ----------------------------------------------------------------------------- */
+
+static const char *text_or_empty(slp_buf *texts, slp_str s) {
+  if (!s.n) return "";
+  char *at = texts->p + texts->n;
+  slp_buf_add(texts, s.p, s.n);
+  slp_buf_add_char(texts, 0);
+  return at;
+}
+
+static int by_id(const void *a, const void *b) {
+  return strcmp(((const sloop_shard_t *)a)->id, ((const sloop_shard_t *)b)->id);
+}
+
+/* Everything in one block of texts and one array; the callback is the last act. */
+static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
+  if (!c->list_cb_wanted) return;
+  sloop_list_cb cb = c->list_cb;
+  void *arg = c->list_cb_arg;
+  slp_mem *mem = slp_mem_hold(c->mem);
+  size_t n = f->class == SLP_FINE ? c->list.shards_n : 0, bytes = 1;
+  c->list_cb_wanted = 0;
+  for (size_t i = 0; i < n; i++) {
+    const slp_shard_desc *d = &c->list.shards[i];
+    bytes += d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +
+             d->seq_end.n + 7;
+  }
+  slp_buf texts;
+  slp_buf_init(&texts, mem, SIZE_MAX / 2);
+  sloop_shard_t *shards = slp_zalloc_n(mem, n ? n : 1, sizeof *shards);
+  int r = shards && slp_buf_reserve(&texts, bytes) == 0 ? f->code : SLP_ENOMEM;
+  for (size_t i = 0; r == 0 && i < n; i++) {
+    const slp_shard_desc *d = &c->list.shards[i];
+    shards[i] = (sloop_shard_t){text_or_empty(&texts, d->id),         text_or_empty(&texts, d->parent),
+                                text_or_empty(&texts, d->adjacent_parent), text_or_empty(&texts, d->hash_start),
+                                text_or_empty(&texts, d->hash_end),   text_or_empty(&texts, d->seq_start),
+                                text_or_empty(&texts, d->seq_end),    d->seq_end.p ? SLOOP_SHARD_CLOSED : SLOOP_SHARD_OPEN};
+  }
+  if (r == 0 && n) qsort(shards, n, sizeof *shards, by_id);
+  sloop_error_t e = {r, 0, f->http_status, 1, UINT64_MAX, f->aws_code, f->request_id, "",
+                     r == SLP_ENOMEM ? "no memory for the list of shards" : f->message};
+  cb(c->handle, r, r ? NULL : shards, r ? 0 : n, r ? &e : NULL, arg);
+  slp_free(mem, shards);
+  slp_buf_free(&texts);
+  slp_mem_drop(mem);
+}
+
+int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
+  if (c->list_cb_wanted || c->life >= SLP_LIFE_STOPPING || !cb) return SLOOP_ESTATE;
+  c->list_cb = cb;
+  c->list_cb_arg = arg;
+  c->list_cb_wanted = 1;
+  /* While describing, the first listing follows by itself; one under way will do. */
+  if (c->life == SLP_LIFE_OPEN || c->life == SLP_LIFE_RUNNING) list_now(c);
+  return 0;
+}
+
+/* ---- what has become true? -------------------------------------------------------------------------------- */
+
+static int at_tip(const slp_consumer *c) {
+  return c->life == SLP_LIFE_RUNNING && c->tip_n == c->open_n && c->waiting_n == 0 && c->queued_n == 0 &&
+         c->batches_out == 0;
+}
+
+void slp_consumer_check(slp_consumer *c) {
+  if (!at_tip(c)) {
+    c->tip_told = 0;
+  } else if (!c->tip_told) {
+    c->tip_told = 1;
+    slp_report_tip(c);
+  }
+  if (c->life == SLP_LIFE_STOPPING && c->batches_out == 0) slp_post(c->engine->host, &c->stop_ev);
+}
+
+/* ---- stopping ----------------------------------------------------------------------------------------------- */
+
+static void stopped(slp_consumer *c, int status) {
+  sloop_cb cb = c->stop_cb;
+  slp_timer_clear(c->engine->host, &c->stop_timer);
+  slp_timer_clear(c->engine->host, &c->stats_timer);
+  slp_unpost(&c->stop_ev);
+  c->life = SLP_LIFE_STOPPED;
+  c->stop_cb = NULL;
+  if (cb) cb(c->handle, status, c->stop_arg);
+}
+
+static void on_stop_event(slp_event *ev) {
+  slp_consumer *c = SLP_OWNER(ev, slp_consumer, stop_ev);
+  /* What was told before comes first. */
+  if (c->notices_n) {
+    slp_post(c->engine->host, &c->stop_ev);
+    return;
+  }
+  stopped(c, c->batches_out ? SLP_ETIMEDOUT : 0);
+}
+
+static void on_stop_timer(slp_timer *t) {
+  slp_consumer *c = SLP_OWNER(t, slp_consumer, stop_timer);
+  slp_post(c->engine->host, &c->stop_ev);
+}
+
+int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg) {
+  slp_host *h = c->engine->host;
+  if (c->life == SLP_LIFE_OPEN || c->life >= SLP_LIFE_STOPPING) {
+    if (c->life != SLP_LIFE_FAILED) return SLOOP_ESTATE;
+  }
+  cancel_own_calls(c);
+  let_shards_go(c);
+  c->list_cb_wanted = 0;
+  c->life = SLP_LIFE_STOPPING;
+  c->stop_cb = cb;
+  c->stop_arg = arg;
+  if (c->batches_out == 0 || limit_ms == 0) {
+    slp_post(h, &c->stop_ev);
+    return 0;
+  }
+  uint64_t at_us = limit_ms > UINT64_MAX / 1000 ? UINT64_MAX : slp_after_us(slp_now_us(h), limit_ms * 1000);
+  if (at_us != UINT64_MAX && slp_timer_set(h, &c->stop_timer, at_us)) slp_post(h, &c->stop_ev);
+  return 0;
+}
+
+/* ---- the rest of the life ------------------------------------------------------------------------------------ */
+
+static void on_stats_timer(slp_timer *t) {
+  slp_consumer *c = SLP_OWNER(t, slp_consumer, stats_timer);
+  (void)slp_timer_set(c->engine->host, t,
+                      slp_after_us(slp_now_us(c->engine->host), (uint64_t)c->o->stats_ms * 1000));
+  if (c->on_stats_due) c->on_stats_due(c);
+}
+
+int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle,
+                     const sloop_opts_t *o) {
+  slp_consumer *c = SLP_NEW(e->mem, slp_consumer);
+  if (!c) return SLP_ENOMEM;
+  c->stream = slp_strdup(e->mem, slp_str_of(o->stream));
+  if (!c->stream) {
+    slp_free(e->mem, c);
+    return SLP_ENOMEM;
+  }
+  c->engine = e;
+  c->source = source;
+  c->mem = e->mem;
+  c->handle = handle;
+  c->o = o;
+  c->retention_ms = -1;
+  slp_map_init(&c->shards, e->mem);
+  slp_list_init(&c->notices);
+  c->notices_ev.run = slp_report_run;
+  c->stop_ev.run = on_stop_event;
+  c->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
+  c->stop_timer = (slp_timer){.at_us = UINT64_MAX, .run = on_stop_timer};
+  c->stats_timer = (slp_timer){.at_us = UINT64_MAX, .run = on_stats_timer};
+  slp_list_add_last(&e->consumers, &c->link);
+  *ret = c;
+  return 0;
+}
+
+int slp_consumer_start(slp_consumer *c) {
+  if (c->life != SLP_LIFE_OPEN) return SLOOP_ESTATE;
+  c->life = SLP_LIFE_DESCRIBING;
+  if (c->o->stats_ms)
+    (void)slp_timer_set(c->engine->host, &c->stats_timer,
+                        slp_after_us(slp_now_us(c->engine->host), (uint64_t)c->o->stats_ms * 1000));
+  describe_now(c);
+  return 0;
+}
+
+void slp_consumer_silence(slp_consumer *c) {
+  slp_host *h = c->engine->host;
+  cancel_own_calls(c);
+  let_shards_go(c);
+  slp_timer_clear(h, &c->stop_timer);
+  slp_timer_clear(h, &c->stats_timer);
+  slp_unpost(&c->stop_ev);
+  slp_report_drop(c);
+  c->list_cb_wanted = 0;
+  c->life = SLP_LIFE_CLOSING;
+}
+
+void slp_consumer_free(slp_consumer *c) {
+  if (!c) return;
+  slp_engine *e = c->engine;
+  slp_consumer_silence(c);
+  size_t at = 0;
+  slp_shard *s;
+  slp_batches_orphan(e, c);
+  while ((s = slp_map_each(&c->shards, &at))) {
+    slp_outlet_orphan(s);
+    if (e->blocker == s) e->blocker = NULL;
+  }
+  slp_lineage_free(c);
+  slp_list_remove(&c->link);
+  c->source->ops->close(c->source);
+  slp_free(c->mem, c->stream);
+  slp_free(c->mem, c);
+  slp_deliver_soon(e); /* joined consumers are not held back by it any more */
+  slp_engine_pump(e);
+}
+
+static void set_paused(slp_shard *s, int on) {
+  if (s->paused == on) return;
+  s->paused = (uint8_t)on;
+  slp_outlet_put_in_order(s);
+  if (!on) slp_reader_poke(s);
+}
+
+int slp_consumer_pause(slp_consumer *c, const char *shard, int on) {
+  slp_shard *s;
+  if (c->life >= SLP_LIFE_STOPPING) return SLOOP_ESTATE;
+  if (shard) {
+    s = slp_lineage_get(c, slp_str_of(shard));
+    if (!s) return SLOOP_ENOSHARD;
+    set_paused(s, on);
+  } else {
+    c->paused_all = (uint8_t)on;
+    size_t at = 0;
+    while ((s = slp_map_each(&c->shards, &at))) set_paused(s, on);
+  }
+  slp_deliver_soon(c->engine);
+  slp_engine_pump(c->engine);
+  return 0;
+}
+
+void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
+  int64_t worst = c->open_n ? -1 : 0;
+  int unknown = c->life < SLP_LIFE_RUNNING;
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (s->state == SLP_READER_IDLE || s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE) continue;
+    if (s->behind_ms < 0) unknown = 1;
+    worst = slp_max_i64(worst, s->behind_ms);
+  }
+  *out = c->counts;
+  out->held_bytes_now = c->engine->budget.used - c->engine->spare_bytes;
+  out->held_bytes_peak = c->engine->budget.peak;
+  out->shards_now = c->open_n;
+  out->batches_now = c->batches_out;
+  out->behind_ms_now = unknown || worst < 0 ? UINT64_MAX : (uint64_t)worst;
+  out->tip_now = c->tip_n;
+}

@@ -1,0 +1,176 @@
+/* deliver.c - batches out of the merge: which record may leave now, how long a silent shard may hold
+ * the others back, and what is late.
+ *
+ * A record leaves when its key is the least in the merge: every other shard has a later head buffered or
+ * a later frontier. When the least entry is a frontier, its shard holds everybody back. That is right
+ * while it answers, and in a backlog it is waited for. A shard whose last call failed, or, at the tip, has
+ * not answered for order_wait_ms, is set aside; what it brings later is flagged late. */
+#include "core/core.h"
+
+/* Records younger than this are "at the tip": there, waiting for a silent shard costs the user latency. */
+#define YOUNG_MS 10000
+
+static slp_shard *shard_of(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, node); }
+
+void slp_deliver_soon(slp_engine *e) { slp_post(e->host, &e->deliver_ev); }
+
+void slp_deliver_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, deliver_timer)); }
+
+/* Wakes us at at_us at the latest. Without memory for the timer the next event does it. */
+static void look_again(slp_engine *e, uint64_t at_us) {
+  if (at_us == UINT64_MAX || e->deliver_timer.at_us <= at_us) return;
+  (void)slp_timer_set(e->host, &e->deliver_timer, at_us);
+}
+
+static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
+  slp_merge_node *first = slp_merge_first_ready(&e->merge);
+  int64_t now_ms = slp_svctime_low_ms(&blocker->consumer->service, slp_now_us(e->host));
+  return first && now_ms != INT64_MIN && first->key.time > now_ms - YOUNG_MS;
+}
+
+/* When the shard that holds the merge back stops counting; UINT64_MAX: it is waited for. */
+static uint64_t patience(slp_engine *e, const slp_shard *s) {
+  if (e->order_wait_ms == UINT32_MAX || e->merge.ready_n == 0) return UINT64_MAX;
+  uint64_t wait_us = (uint64_t)e->order_wait_ms * 1000;
+  if (s->failing_since_us)
+    return slp_after_us(slp_max_u64(s->failing_since_us, e->blocked_since_us), wait_us);
+  int silent = s->state == SLP_READER_FETCHING || s->state == SLP_READER_LOCATING;
+  if (!silent || s->stalled || !waiting_is_young(e, s)) return UINT64_MAX;
+  return slp_after_us(slp_max_u64(s->fetch_sent_us, e->blocked_since_us), wait_us);
+}
+
+/* The least entry is a drained shard. 1: it was set aside, look again. */
+static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
+  uint64_t now = slp_now_us(e->host);
+  if (e->merge.ready_n == 0) {
+    e->blocker = NULL;
+    return 0;
+  }
+  if (e->blocker != s) {
+    e->blocker = s;
+    e->blocked_since_us = now;
+  }
+  uint64_t until = patience(e, s);
+  if (now < until) {
+    look_again(e, until);
+    return 0;
+  }
+  slp_report_log(s->consumer, SLOOP_LOG_INFO, "order: shard set aside, it holds nobody back now shard=%s",
+                 s->name->shard);
+  s->aside = 1;
+  slp_outlet_put_in_order(s);
+  e->blocker = NULL;
+  return 1;
+}
+
+void slp_deliver_blocked_lift(slp_shard *s) {
+  if (!s->aside) return;
+  s->aside = 0;
+  slp_outlet_put_in_order(s);
+}
+
+static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_bytes) {
+  return b->n >= e->batch_records_max || (b->n && b->payload_bytes + next_bytes > e->batch_bytes_max);
+}
+
+/* Moves the shard's head into the batch. 0; 1: it has to wait; SLP_ENOMEM. *last: the latest key out. */
+static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, slp_key *last, int *have_last) {
+  slp_held *held;
+  uint32_t i;
+  int again;
+  if (!slp_outlet_head(s, &held, &i, &again)) return 1;
+  if (again && s->again_at_us > slp_now_us(e->host)) {
+    look_again(e, s->again_at_us);
+    return 1;
+  }
+  if (batch_full(e, b, held->page->recs[i].data_n)) return 1;
+  slp_key key = slp_outlet_key(s, held, i);
+  int late = 0;
+  if (e->order == SLOOP_ORDER_TIME && !again) {
+    late = *have_last && slp_key_cmp(&key, last) < 0;
+    if (!late) {
+      *last = key;
+      *have_last = 1;
+    }
+  }
+  int r = slp_batch_add(b, s, held, i, (late ? SLOOP_REC_LATE : 0) | (again ? SLOOP_REC_AGAIN : 0));
+  if (r) return r;
+  slp_outlet_take(s, held, i, again, &key);
+  slp_outlet_put_in_order(s);
+  return 0;
+}
+
+/* As many records as may leave now and fit. */
+static int fill_by_time(slp_engine *e, slp_batch *b) {
+  slp_key last = e->last_out;
+  int have_last = e->any_out, r = 0;
+  slp_merge_node *top;
+  while (!r && (top = slp_merge_top(&e->merge))) {
+    slp_shard *s = shard_of(top);
+    if (!top->ready) {
+      if (!wait_or_set_aside(e, s)) break;
+      continue;
+    }
+    e->blocker = NULL;
+    if (b->consumer && b->consumer != s->consumer) break; /* a batch is of one consumer */
+    b->consumer = s->consumer;
+    r = move_head(e, b, s, &last, &have_last);
+  }
+  if (have_last && last.seq.p != e->last_out_seq) {
+    memcpy(e->last_out_seq, last.seq.p, last.seq.n);
+    e->last_out = (slp_key){last.time, {e->last_out_seq, last.seq.n}, last.sub};
+  }
+  e->any_out = (uint8_t)have_last;
+  return r < 0 ? r : 0;
+}
+
+/* The next shard in turn that may send a batch. */
+static slp_shard *next_ready_shard(slp_engine *e) {
+  uint64_t now = slp_now_us(e->host);
+  SLP_LIST_EACH(&e->ready_shards, it) {
+    slp_shard *s = SLP_OWNER(it, slp_shard, ready_link);
+    if (s->batches_out >= e->held_batches_max) continue;
+    if (s->again_n && s->again_at_us > now) {
+      look_again(e, s->again_at_us);
+      continue;
+    }
+    return s;
+  }
+  return NULL;
+}
+
+static int fill_by_shard(slp_engine *e, slp_batch *b) {
+  slp_shard *s = next_ready_shard(e);
+  int r = 0;
+  if (!s) return 0;
+  b->consumer = s->consumer;
+  b->shard = s;
+  while (!r) r = move_head(e, b, s, NULL, NULL);
+  if (slp_list_linked(&s->ready_link)) { /* to the end of the queue */
+    slp_list_remove(&s->ready_link);
+    slp_list_add_last(&e->ready_shards, &s->ready_link);
+  }
+  return r < 0 ? r : 0;
+}
+
+void slp_deliver_run(slp_event *ev) {
+  slp_engine *e = SLP_OWNER(ev, slp_engine, deliver_ev);
+  int by_time = e->order == SLOOP_ORDER_TIME;
+  if (by_time && e->batches_out >= e->held_batches_max) return;
+  slp_batch *b = slp_batch_new(e);
+  if (!b) {
+    look_again(e, slp_after_us(slp_now_us(e->host), 100000));
+    return;
+  }
+  b->engine = e;
+  int r = by_time ? fill_by_time(e, b) : fill_by_shard(e, b);
+  if (b->n == 0) {
+    slp_batch_recycle(b);
+    if (r) look_again(e, slp_after_us(slp_now_us(e->host), 100000));
+    slp_engine_pump(e); /* whoever holds us back may need to go beyond the budget */
+    SLP_LIST_EACH(&e->consumers, it) slp_consumer_check(SLP_OWNER(it, slp_consumer, link));
+    return;
+  }
+  slp_deliver_soon(e); /* there may be more */
+  slp_batch_send(b);
+}

@@ -1,0 +1,238 @@
+/* engine.c - who may call next. Shards that want to call queue by frontier: the one that is furthest
+ * back in the order goes first. Each call reserves budget before it is sent.
+ *
+ * When the budget is full and the user holds nothing, nothing will ever come free by itself, and the
+ * shard that holds the merge back may need the very bytes that the shards ahead of it occupy. So that one
+ * shard may go beyond the budget, one page at a time. Held bytes stay under the budget plus one page. */
+#include "core/core.h"
+
+static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, want); }
+static slp_shard *node_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, node); }
+
+/* ---- recycled pages ------------------------------------------------------------------------------------ */
+
+typedef struct spare {
+  slp_list link;
+  slp_page *page;
+  uint64_t bytes;
+} spare;
+
+/* Small bodies are malloc's daily bread; only large ones are worth keeping. */
+#define SPARE_BYTES_MIN (64u * 1024)
+
+static void spares_free(slp_engine *e) {
+  slp_list *it;
+  while ((it = slp_list_pop(&e->spares))) {
+    spare *sp = SLP_OWNER(it, spare, link);
+    slp_budget_give(&e->budget, sp->bytes);
+    slp_page_free(sp->page);
+    slp_free(e->mem, sp);
+  }
+  e->spare_bytes = 0;
+}
+
+slp_page *slp_engine_page(slp_engine *e, uint64_t expected_bytes) {
+  slp_list *it = expected_bytes > SPARE_BYTES_MIN ? slp_list_pop(&e->spares) : NULL;
+  if (!it) return slp_page_new(e->mem);
+  spare *sp = SLP_OWNER(it, spare, link);
+  slp_page *page = sp->page;
+  /* The call's own reservation stands for it from here on. */
+  slp_budget_give(&e->budget, sp->bytes);
+  e->spare_bytes -= sp->bytes;
+  slp_free(e->mem, sp);
+  return page;
+}
+
+void slp_engine_page_back(slp_engine *e, slp_page *page) {
+  if (!page) return;
+  uint64_t bytes = slp_page_bytes(page);
+  int worth = bytes >= SPARE_BYTES_MIN && e->spare_bytes + bytes <= e->budget.max / 8;
+  spare *sp = worth && bytes <= slp_budget_free(&e->budget) ? SLP_NEW(e->mem, spare) : NULL;
+  if (!sp) {
+    slp_page_free(page);
+    return;
+  }
+  slp_budget_force(&e->budget, bytes);
+  slp_page_reset(page);
+  sp->page = page;
+  sp->bytes = bytes;
+  e->spare_bytes += bytes;
+  slp_list_add_first(&e->spares, &sp->link);
+}
+
+/* ---- the queue ------------------------------------------------------------------------------------------ */
+
+void slp_engine_pump(slp_engine *e) { slp_post(e->host, &e->pump_ev); }
+
+void slp_engine_want(slp_shard *s) {
+  slp_engine *e = s->consumer->engine;
+  if (s->wants) return;
+  s->wants = 1;
+  slp_merge_put(&e->want, &s->want, &s->frontier, 1);
+  slp_engine_pump(e);
+}
+
+void slp_engine_unwant(slp_shard *s) {
+  if (!s->wants) return;
+  s->wants = 0;
+  slp_merge_remove(&s->consumer->engine->want, &s->want);
+}
+
+void slp_engine_call_over(slp_shard *s) {
+  slp_engine *e = s->consumer->engine;
+  SLP_CHECK(e->in_flight > 0);
+  e->in_flight--;
+  s->stalled = 0;
+  s->beyond = 0;
+  slp_list_remove(&s->stalled_link);
+  slp_engine_pump(e);
+}
+
+int slp_engine_room(slp_engine *e, uint32_t shards_more) {
+  uint32_t n = e->shards_n + shards_more;
+  int r = slp_merge_reserve(&e->merge, n);
+  if (!r) r = slp_merge_reserve(&e->want, n);
+  if (!r) e->shards_n = n;
+  return r;
+}
+
+/* PURE but for the post: runs deep inside the transport. */
+int slp_engine_may_grow(slp_src_fetch *f, size_t more) {
+  slp_shard *s = SLP_OWNER(f, slp_shard, fetch);
+  slp_engine *e = s->consumer->engine;
+  uint64_t need = s->page->body.n + more;
+  if (need <= s->reserved) return 1;
+  uint64_t extra = need - s->reserved;
+  if (!slp_budget_try(&e->budget, extra)) {
+    if (!s->beyond) {
+      s->stalled = 1;
+      if (!slp_list_linked(&s->stalled_link)) slp_list_add_last(&e->stalled, &s->stalled_link);
+      slp_engine_pump(e);
+      return 0;
+    }
+    slp_budget_force(&e->budget, extra);
+  }
+  s->reserved = need;
+  return 1;
+}
+
+/* ---- beyond the budget ---------------------------------------------------------------------------------- */
+
+/* The shard without whose answer nothing more can be handed out; NULL when something can be, or when the
+ * user still holds batches, whose return will free bytes. */
+static slp_shard *starving(slp_engine *e) {
+  if (e->batches_out || e->beyond_out) return NULL;
+  if (e->order == SLOOP_ORDER_TIME) {
+    slp_merge_node *top = slp_merge_top(&e->merge);
+    return top && !top->ready ? node_owner(top) : NULL;
+  }
+  if (!slp_list_empty(&e->ready_shards)) return NULL;
+  if (!slp_list_empty(&e->stalled)) return SLP_OWNER(e->stalled.next, slp_shard, stalled_link);
+  slp_merge_node *top = slp_merge_top(&e->want);
+  return top ? want_owner(top) : NULL;
+}
+
+static void resume(slp_shard *s) {
+  s->stalled = 0;
+  slp_list_remove(&s->stalled_link);
+  s->consumer->source->ops->resume(s->consumer->source, &s->fetch);
+}
+
+/* What is worth waking a paused transfer for. */
+#define RESUME_BYTES (64u * 1024)
+
+static void resume_stalled(slp_engine *e, slp_shard *starved) {
+  uint64_t free = slp_budget_free(&e->budget);
+  if (starved && starved->stalled && free < RESUME_BYTES) {
+    starved->beyond = 1;
+    e->beyond_out = 1;
+    resume(starved);
+  }
+  while (free >= RESUME_BYTES && !slp_list_empty(&e->stalled)) {
+    slp_shard *first = NULL; /* furthest back in the order */
+    SLP_LIST_EACH(&e->stalled, it) {
+      slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
+      if (!first || slp_key_cmp(&s->frontier, &first->frontier) < 0) first = s;
+    }
+    resume(first);
+    free -= RESUME_BYTES;
+  }
+}
+
+static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
+  slp_engine_unwant(s);
+  s->reserved = reserved;
+  s->limit = limit;
+  s->consumer->engine->in_flight++;
+  slp_reader_go(s);
+}
+
+/* 1: it was let go. */
+static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
+  uint32_t limit = 0;
+  uint64_t bytes = slp_reader_reserve(s, &limit);
+  if (bytes > slp_budget_free(&e->budget)) spares_free(e);
+  if (!slp_budget_try(&e->budget, bytes)) {
+    if (!may_go_beyond) return 0;
+    slp_budget_force(&e->budget, bytes);
+    s->beyond = 1;
+    e->beyond_out = 1;
+  }
+  start(s, bytes, limit);
+  return 1;
+}
+
+static void on_pump(slp_event *ev) {
+  slp_engine *e = SLP_OWNER(ev, slp_engine, pump_ev);
+  if (e->beyond_out && e->budget.used <= e->budget.max) e->beyond_out = 0;
+  slp_shard *starved = starving(e);
+  resume_stalled(e, starved);
+  if (starved && starved->wants && e->in_flight < e->in_flight_max) let_go(e, starved, 1);
+  slp_merge_node *top;
+  while (e->in_flight < e->in_flight_max && (top = slp_merge_top(&e->want))) {
+    if (!let_go(e, want_owner(top), 0)) return;
+  }
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------- */
+
+int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts_t *o) {
+  slp_engine *e = SLP_NEW(mem, slp_engine);
+  if (!e) return SLP_ENOMEM;
+  e->host = h;
+  e->mem = mem;
+  e->budget.max = o->held_bytes_max;
+  e->order = o->order;
+  e->order_wait_ms = o->order_wait_ms;
+  e->held_batches_max = o->held_batches_max;
+  e->batch_records_max = o->batch_records_max;
+  e->batch_bytes_max = o->batch_bytes_max;
+  e->in_flight_max = o->in_flight_max;
+  slp_list_init(&e->consumers);
+  slp_list_init(&e->ready_shards);
+  slp_list_init(&e->batches);
+  slp_list_init(&e->stalled);
+  slp_list_init(&e->spares);
+  slp_merge_init(&e->merge, mem);
+  slp_merge_init(&e->want, mem);
+  e->deliver_ev.run = slp_deliver_run;
+  e->pump_ev.run = on_pump;
+  e->deliver_timer.at_us = UINT64_MAX;
+  e->deliver_timer.run = slp_deliver_timer;
+  *ret = e;
+  return 0;
+}
+
+void slp_engine_free(slp_engine *e) {
+  if (!e) return;
+  SLP_CHECK(slp_list_empty(&e->consumers) && slp_list_empty(&e->batches));
+  slp_unpost(&e->deliver_ev);
+  slp_unpost(&e->pump_ev);
+  slp_timer_clear(e->host, &e->deliver_timer);
+  spares_free(e);
+  slp_batch_free(e->spare_batch);
+  slp_merge_free(&e->merge);
+  slp_merge_free(&e->want);
+  SLP_CHECK(e->budget.used == 0);
+  slp_free(e->mem, e);
+}

@@ -1,0 +1,150 @@
+/* lineage.c - parents, children, and who may be read when.
+ *
+ * A shard is read once every parent we know of is read to its end, and hands its records out once every
+ * parent has handed out all of its own: so a child's first record never precedes its parents' last,
+ * whatever the clocks say, and a child's pages may be fetched meanwhile. Parents that are not listed any
+ * more (trimmed), or that the start position leaves out, count as read. */
+#include "core/core.h"
+
+static void copy_parent(slp_shard *s, int i, slp_str id) {
+  if (!id.n) return;
+  char *p = slp_strdup(s->consumer->mem, id);
+  if (p) s->parents[i] = (slp_str){p, id.n};
+}
+
+slp_shard *slp_lineage_get(slp_consumer *c, slp_str id) { return slp_map_get(&c->shards, id); }
+
+int slp_lineage_wants(const slp_consumer *c, slp_str id) {
+  if (!c->o->shards_n) return 1;
+  for (size_t i = 0; i < c->o->shards_n; i++) {
+    slp_str end = slp_str_of(c->o->shards[i]);
+    if (end.n <= id.n && memcmp(id.p + id.n - end.n, end.p, end.n) == 0) return 1;
+  }
+  return 0;
+}
+
+static void shard_free(slp_shard *s) {
+  slp_mem *mem = s->consumer->mem;
+  slp_buf_free(&s->cursor);
+  slp_free(mem, (void *)(uintptr_t)s->parents[0].p);
+  slp_free(mem, (void *)(uintptr_t)s->parents[1].p);
+  slp_name_drop(s->name);
+  slp_free(mem, s);
+}
+
+static void shard_init(slp_shard *s, slp_consumer *c) {
+  s->consumer = c;
+  s->start.place = SLP_PLACE_OLDEST;
+  s->anchor_ms = INT64_MIN;
+  s->behind_ms = -1;
+  s->key_time = s->tail_time = s->frontier.time = 0;
+  s->frontier.seq = (slp_str){s->frontier_seq, 0};
+  s->timer.at_us = UINT64_MAX;
+  slp_pace_init(&s->pace);
+  slp_list_init(&s->pages);
+  slp_buf_init(&s->cursor, c->mem, 4096);
+}
+
+slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
+  slp_engine *e = c->engine;
+  if (slp_engine_room(e, 1)) return NULL;
+  slp_shard *s = SLP_NEW(c->mem, slp_shard);
+  if (!s) return NULL;
+  shard_init(s, c);
+  copy_parent(s, 0, parent);
+  copy_parent(s, 1, adjacent);
+  s->name = slp_name_new(c->mem, slp_str_of(c->stream), id);
+  int half_built = !s->name || (parent.n && !s->parents[0].n) || (adjacent.n && !s->parents[1].n);
+  if (s->name) s->id = (slp_str){s->name->shard, id.n};
+  if (half_built || slp_map_put(&c->shards, s->id, s)) {
+    shard_free(s);
+    return NULL;
+  }
+  s->wanted = (uint8_t)slp_lineage_wants(c, id);
+  s->skipped = !s->wanted;
+  s->paused = c->paused_all;
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
+    if (p) p->children_n++;
+  }
+  if (s->wanted) c->waiting_n++;
+  return s;
+}
+
+int slp_lineage_parents_read(const slp_shard *s) {
+  if (s->known_serial > s->consumer->lists_done) return 0; /* an unknown parent may yet be listed */
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
+    if (p && !p->skipped && p->state != SLP_READER_ENDED) return 0;
+  }
+  return 1;
+}
+
+int slp_lineage_parents_out(const slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
+    if (p && !p->skipped && (p->state != SLP_READER_ENDED || !slp_outlet_empty(p))) return 0;
+  }
+  return 1;
+}
+
+int64_t slp_lineage_floor(const slp_shard *s) {
+  int64_t floor = 0;
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
+    if (p) floor = slp_max_i64(floor, p->tail_time);
+  }
+  return floor;
+}
+
+void slp_lineage_open_ready(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while (c->waiting_n && (s = slp_map_each(&c->shards, &at))) {
+    if (s->wanted && s->state == SLP_READER_IDLE && slp_lineage_parents_read(s)) slp_reader_start(s);
+  }
+}
+
+/* Entering may show that a child is empty and ended too, which lets its own children in: that goes round
+ * in this loop instead of deeper and deeper. */
+void slp_lineage_enter_ready(slp_consumer *c) {
+  c->enter_again = 1;
+  if (c->entering) return;
+  c->entering = 1;
+  while (c->enter_again) {
+    c->enter_again = 0;
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at))) {
+      int reading = s->state != SLP_READER_IDLE && s->wanted && !s->entered;
+      if (!reading || !slp_lineage_parents_out(s)) continue;
+      s->entered = 1;
+      s->in_order = 1;
+      slp_outlet_put_in_order(s);
+    }
+  }
+  c->entering = 0;
+}
+
+static int is_finished(const slp_shard *s) {
+  if (s->listed) return 0;
+  if (s->state == SLP_READER_GONE) return slp_list_empty(&s->pages) && !s->in_order;
+  return s->skipped || (s->state == SLP_READER_ENDED && s->ended_told && !s->in_order);
+}
+
+void slp_lineage_forget(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (!is_finished(s)) continue;
+    slp_map_remove(&c->shards, s->id);
+    shard_free(s);
+  }
+}
+
+void slp_lineage_free(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) shard_free(s);
+  slp_map_free(&c->shards);
+}

@@ -1,0 +1,52 @@
+/* pace.c - polite at the tip, at once when behind, jittered after failures. */
+#include "core/pace.h"
+
+/* What a record costs beside its payload: sequence number, key, field names, its row in the table. */
+#define RECORD_OVERHEAD_BYTES 300
+#define IDLE_RESERVE_BYTES (64u * 1024)
+
+void slp_pace_init(slp_pace *p) {
+  *p = (slp_pace){.limit = SLP_PACE_FIRST_LIMIT, .rec_bytes = 1024 + RECORD_OVERHEAD_BYTES};
+}
+
+void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int frontier_moved,
+                   uint32_t limit_max) {
+  uint32_t seen = largest_bytes + largest_bytes / 3 + RECORD_OVERHEAD_BYTES; /* base64 is a third more */
+  p->fails = 0;
+  p->seen = 1;
+  p->idle = records == 0;
+  if (records == 0) {
+    p->empties = frontier_moved ? 0 : p->empties + 1;
+    return;
+  }
+  p->empties = 0;
+  uint32_t faded = p->rec_bytes / 4 * 3;
+  p->rec_bytes = seen > faded ? seen : faded;
+  /* Grow while pages come full, shrink towards twice what comes: the reservation follows the traffic. */
+  uint64_t next = full ? (uint64_t)p->limit * 2 : slp_max_u64((uint64_t)records * 2, p->limit / 2);
+  next = slp_max_u64(next, SLP_PACE_FIRST_LIMIT);
+  p->limit = (uint32_t)slp_min_u64(next, limit_max);
+}
+
+uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit) {
+  uint64_t fits = slp_max_u64(share_max / p->rec_bytes, 1);
+  *ret_limit = (uint32_t)slp_min_u64(p->limit, fits);
+  if (p->idle) return slp_min_u64(IDLE_RESERVE_BYTES, share_max);
+  uint64_t bytes = (uint64_t)*ret_limit * p->rec_bytes;
+  return slp_min_u64(slp_min_u64(bytes, page_max), share_max);
+}
+
+uint64_t slp_pace_wait_us(const slp_pace *p, int behind, uint32_t poll_ms, int floor, uint32_t random) {
+  uint64_t poll_us = (uint64_t)poll_ms * 1000;
+  if (!p->seen) return 0;
+  if (behind && p->empties == 0) return floor ? SLP_PACE_FLOOR_US : 0;
+  if (behind && p->empties < SLP_PACE_EMPTIES_AT_TIP) return slp_min_u64(SLP_PACE_FLOOR_US, poll_us);
+  /* Up to a tenth earlier or later, so that shards that started together drift apart. */
+  return poll_us - poll_us / 10 + poll_us / 5 * random / 1000;
+}
+
+uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random) {
+  uint64_t base = throttled ? 1000000 : 200000, cap = 20000000;
+  uint64_t most = attempt > 8 ? cap : slp_min_u64(base << (attempt ? attempt - 1 : 0), cap);
+  return most / 5 + most / 5 * 4 * random / 1000;
+}

@@ -1,0 +1,34 @@
+/* pace.h - pure: when may a shard be asked again, how much to ask for, and how long to back off. */
+#ifndef SLP_CORE_PACE_H
+#define SLP_CORE_PACE_H
+
+#include "base/base.h"
+
+typedef struct slp_pace {
+  uint32_t limit;      /* records to ask for next */
+  uint32_t rec_bytes;  /* the largest record seen lately, as it lies in memory */
+  uint32_t empties;    /* empty pages in a row without the frontier moving */
+  uint32_t fails;      /* failed calls in a row */
+  uint8_t seen;        /* a page came */
+  uint8_t idle;        /* the last page was empty */
+} slp_pace;
+
+#define SLP_PACE_FIRST_LIMIT 500
+/* The service allows 5 GetRecords calls a second and shard (API_GetRecords.html, read 2026-11). An
+ * endpoint that throttled once is asked no faster, even when behind. */
+#define SLP_PACE_FLOOR_US 200000
+#define SLP_PACE_EMPTIES_AT_TIP 5
+
+void slp_pace_init(slp_pace *p);
+/* What came back: records, the largest of them in bytes, whether the frontier moved. */
+void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int frontier_moved,
+                   uint32_t limit_max);
+/* Bytes to reserve for the next call, at most share_max, and the limit that goes with it. */
+uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);
+/* Wait until the next call, from the sending of the last one. random in [0, 1000). */
+uint64_t slp_pace_wait_us(const slp_pace *p, int behind, uint32_t poll_ms, int floor, uint32_t random);
+/* Full jitter: a random part of 1 s doubling to 20 s (throttled) or 200 ms doubling to 20 s (failed), and at
+ * least a fifth of that, so that bad luck is no hot loop. attempt is 1 for the first failure. */
+uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random);
+
+#endif

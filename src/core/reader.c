@@ -1,0 +1,574 @@
+/* reader.c - how one shard is read: finding its place, fetching page after page, and telling its end from
+ * an answer that only looks like it.
+ *
+ *            start                go              answer
+ *   IDLE ----------> WAITING* ----------> LOCATING* ----> WAITING
+ *                     ^   |  go
+ *                     |   +-------------> FETCHING* --+-- page, next iterator ---------> WAITING
+ *                     |                               +-- no next, children with parents -> ENDED
+ *                     |                               +-- no next, no children ----------> CHECKING*
+ *                     +--- the listing says open ---------------------------------------- CHECKING
+ *                          the listing says closed, or children, or gone twice ---------> ENDED
+ *   any but ENDED --> GONE (stopped)          * something outside must happen
+ *
+ * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
+ * and budget. A page enters the merge only whole and valid. */
+#include "core/core.h"
+
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_READER_IDLE] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE),
+    [SLP_READER_WAITING] = BIT(SLP_READER_LOCATING) | BIT(SLP_READER_FETCHING) | BIT(SLP_READER_GONE),
+    [SLP_READER_LOCATING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_GONE),
+    [SLP_READER_FETCHING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) |
+                            BIT(SLP_READER_GONE),
+    [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
+    [SLP_READER_ENDED] = BIT(SLP_READER_GONE),
+    [SLP_READER_GONE] = BIT(SLP_READER_GONE),
+};
+
+static void move(slp_shard *s, slp_reader_state to) {
+  SLP_CHECK(allowed[s->state] & BIT(to));
+  s->state = to;
+}
+
+static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host; }
+static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s), 1000); }
+
+/* The call it was made for is over and left nothing to hold. */
+static void give_reserve(slp_shard *s) {
+  slp_budget_give(&s->consumer->engine->budget, s->reserved);
+  s->reserved = 0;
+}
+
+static void set_tip(slp_shard *s, int at_tip) {
+  if (s->at_tip == at_tip) return;
+  s->at_tip = (uint8_t)at_tip;
+  s->consumer->tip_n += at_tip ? 1u : -1u;
+}
+
+/* ---- waiting ---------------------------------------------------------------------------------------- */
+
+/* Room to buffer another page: two at most wait to be handed out, the second only while the budget is
+ * less than half used, so that shards far ahead do not starve those that hold the order back. */
+static int has_room(const slp_shard *s) {
+  const slp_budget *b = &s->consumer->engine->budget;
+  if (s->paused) return 0;
+  if (s->queued_n == 0) return 1;
+  if (s->next_page && s->next_page->link.next != &s->pages) return 0;
+  return b->used < b->max / 2;
+}
+
+static void on_timer(slp_timer *t);
+
+void slp_reader_poke(slp_shard *s) {
+  if (s->state != SLP_READER_WAITING || s->wants || !has_room(s)) return;
+  if (slp_now_us(host_of(s)) < s->next_at_us) {
+    s->timer.run = on_timer;
+    /* Without memory for a timer: call at once instead of never. */
+    if (slp_timer_set(host_of(s), &s->timer, s->next_at_us) == 0) return;
+  }
+  slp_engine_want(s);
+}
+
+static void on_timer(slp_timer *t) { slp_reader_poke(SLP_OWNER(t, slp_shard, timer)); }
+
+static void wait_until(slp_shard *s, uint64_t at_us) {
+  s->next_at_us = at_us;
+  move(s, SLP_READER_WAITING);
+  slp_reader_poke(s);
+}
+
+/* ---- failing ------------------------------------------------------------------------------------------ */
+
+/* A failure that will pass: same again after a back-off, told to the user once it is news. */
+static void again_later(slp_shard *s, const slp_fail *f) {
+  slp_consumer *c = s->consumer;
+  uint64_t now = slp_now_us(host_of(s));
+  int throttled = f->class == SLP_THROTTLE;
+  s->pace.fails++;
+  if (!s->failing_since_us) s->failing_since_us = now;
+  if (throttled) {
+    c->counts.throttles++;
+    c->floor_learned = 1;
+  }
+  uint64_t wait = slp_pace_backoff_us(s->pace.fails, throttled || f->class == SLP_AUTH || f->class == SLP_ACCESS,
+                                      dice(s));
+  wait = slp_max_u64(wait, slp_min_u64(f->retry_after_us, 5000000));
+  if (!throttled || s->pace.fails % 5 == 0)
+    slp_report_error(c, f, s, 0, s->pace.fails, wait / 1000);
+  slp_report_log(c, SLOOP_LOG_DEBUG, "shard: call failed shard=%s class=%s try=%u wait_ms=%u", s->name->shard,
+                 slp_class_name(f->class), s->pace.fails, (unsigned)(wait / 1000));
+  wait_until(s, slp_after_us(now, wait));
+  slp_deliver_soon(c->engine); /* the order may not want to wait for it */
+}
+
+/* It will not pass: what is buffered still goes out, nothing more is read, children neither. */
+static void give_up(slp_shard *s, const slp_fail *f) {
+  slp_consumer *c = s->consumer;
+  slp_report_error(c, f, s, 0, s->pace.fails + 1, UINT64_MAX);
+  slp_reader_stop(s);
+  slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
+  slp_outlet_put_in_order(s);
+  slp_deliver_soon(c->engine);
+  slp_consumer_check(c);
+}
+
+/* The service kept nothing at our position. */
+static void trimmed(slp_shard *s, const slp_fail *f) {
+  slp_consumer *c = s->consumer;
+  slp_report_loss(c, s, (slp_str){s->last_seq, s->last_seq_n}, (slp_str){NULL, 0}, 1, f->message);
+  if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
+    give_up(s, f);
+    return;
+  }
+  s->start = (slp_start){.place = SLP_PLACE_OLDEST};
+  s->taken = 0;
+  slp_buf_clear(&s->cursor);
+  again_later(s, f);
+}
+
+/* Only the listing can tell what an answer means: whether the shard ended, is gone, or the service erred. */
+static void ask_listing(slp_shard *s) {
+  move(s, SLP_READER_CHECKING);
+  s->check_serial = s->consumer->lists_begun + 1;
+  if (!s->failing_since_us) s->failing_since_us = slp_now_us(host_of(s));
+  slp_consumer_list_soon(s->consumer, 0);
+  slp_deliver_soon(s->consumer->engine);
+}
+
+static void failed(slp_shard *s, const slp_fail *f) {
+  switch (f->class) {
+    case SLP_EXPIRED:
+      s->consumer->counts.iterators_renewed++;
+      slp_buf_clear(&s->cursor);
+      wait_until(s, 0);
+      return;
+    case SLP_GONE: ask_listing(s); return;
+    case SLP_TRIMMED: trimmed(s, f); return;
+    case SLP_REFUSED:
+      if (s->cursor.n && !s->relocated) { /* perhaps only the iterator was bad */
+        s->relocated = 1;
+        slp_buf_clear(&s->cursor);
+        again_later(s, f);
+        return;
+      }
+      give_up(s, f);
+      return;
+    case SLP_FINE:
+    case SLP_THROTTLE:
+    case SLP_TRANSIENT:
+    case SLP_BUSY:
+    case SLP_AUTH:
+    case SLP_ACCESS:
+    case SLP_CANCELED:
+    case SLP_NOMEM: again_later(s, f); return;
+  }
+}
+
+/* ---- finding the place ------------------------------------------------------------------------------ */
+
+static void choose_place(const slp_shard *s, slp_src_locate *rq) {
+  rq->place = s->start.place;
+  rq->at_ms = s->start.at_ms;
+  rq->seq = (slp_str){s->start.seq, s->start.seq_n};
+  if (s->taken) {
+    /* At, not after: the first record must be the one we took, else something was trimmed. */
+    rq->place = SLP_PLACE_AT_SEQ;
+    rq->seq = (slp_str){s->last_seq, s->last_seq_n};
+  } else if (s->start.place == SLP_PLACE_LATEST && s->anchor_ms != INT64_MIN) {
+    rq->place = SLP_PLACE_AT_TIME; /* "latest" was then, not now */
+    rq->at_ms = s->anchor_ms;
+  }
+}
+
+static void learn_time(slp_consumer *c, const slp_src_req *rq) {
+  int64_t date_ms = rq->date_ms;
+  if (date_ms < 0 && c->service.known) return;
+  /* A server without a Date header: our own clock must do. */
+  if (date_ms < 0) date_ms = slp_wall_ms(c->engine->host) / 1000 * 1000;
+  slp_svctime_learn(&c->service, date_ms, rq->sent_us, rq->done_us);
+}
+
+static void on_located(slp_src_req *rq) {
+  slp_src_locate *l = SLP_OWNER(rq, slp_src_locate, rq);
+  slp_shard *s = (SLP_OWNER(l, slp_locating, rq))->shard;
+  slp_locating *box = s->locating;
+  slp_fail f = rq->fail;
+  s->locating = NULL;
+  slp_engine_call_over(s);
+  if (f.class == SLP_FINE || rq->date_ms >= 0) learn_time(s->consumer, rq);
+  if (f.class == SLP_FINE) {
+    if (l->place == SLP_PLACE_LATEST) s->anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
+    s->cursor_after_last = s->taken;
+    slp_buf_clear(&s->cursor);
+    if (l->cursor.n == 0) {
+      slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
+    } else if (slp_buf_add_str(&s->cursor, slp_buf_str(&l->cursor))) {
+      slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
+    }
+  }
+  slp_buf_free(&l->cursor);
+  slp_free(s->consumer->mem, box);
+  if (f.class != SLP_FINE) {
+    failed(s, &f);
+    return;
+  }
+  if (!s->opened_told) {
+    s->opened_told = 1;
+    slp_report_shard(s->consumer, s, SLOOP_SHARD_OPENED);
+  }
+  s->failing_since_us = 0;
+  s->pace.fails = 0;
+  wait_until(s, 0);
+}
+
+static void locate(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  slp_locating *box = SLP_NEW(c->mem, slp_locating);
+  move(s, SLP_READER_LOCATING);
+  s->fetch_sent_us = slp_now_us(host_of(s));
+  if (!box) {
+    slp_fail f = {0};
+    slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory to ask for an iterator");
+    slp_engine_call_over(s);
+    again_later(s, &f);
+    return;
+  }
+  s->locating = box;
+  box->shard = s;
+  box->rq.rq.on_done = on_located;
+  box->rq.shard = s->id;
+  slp_buf_init(&box->rq.cursor, c->mem, 4096);
+  choose_place(s, &box->rq);
+  c->source->ops->locate(c->source, &box->rq);
+}
+
+/* ---- fetching ------------------------------------------------------------------------------------------ */
+
+uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
+  if (s->cursor.n == 0) return 0; /* an iterator costs nothing worth counting */
+  slp_source *source = s->consumer->source;
+  uint32_t limit;
+  uint64_t bytes = slp_pace_reserve(&s->pace, s->consumer->engine->budget.max / 4,
+                                    source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
+  uint32_t most = (uint32_t)slp_min_u64(s->consumer->o->fetch_records_max, source->fetch_records_max);
+  *ret_limit = (uint32_t)slp_min_u64(limit, most);
+  return bytes;
+}
+
+static void on_fetched(slp_src_req *rq);
+
+static void fetch(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  move(s, SLP_READER_FETCHING);
+  s->fetch_sent_us = slp_now_us(host_of(s));
+  s->page = slp_engine_page(c->engine, s->reserved);
+  if (!s->page) {
+    slp_fail f = {0};
+    slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for a page");
+    slp_engine_call_over(s);
+    give_reserve(s);
+    again_later(s, &f);
+    return;
+  }
+  slp_src_fetch *f = &s->fetch;
+  memset(f, 0, sizeof *f);
+  f->rq.on_done = on_fetched;
+  f->shard = s->id;
+  f->cursor = slp_buf_str(&s->cursor);
+  f->limit = s->limit;
+  f->may_grow = slp_engine_may_grow;
+  f->page = s->page;
+  c->source->ops->fetch(c->source, f);
+}
+
+void slp_reader_go(slp_shard *s) {
+  if (s->cursor.n) {
+    fetch(s);
+  } else {
+    locate(s);
+  }
+}
+
+/* ---- a page came ----------------------------------------------------------------------------------------- */
+
+#define FULL_PAGE_BYTES (8u * 1024 * 1024)
+
+typedef struct page_facts {
+  uint32_t n, largest;
+  int full;
+  int64_t behind_ms;
+  uint64_t sent_us;
+} page_facts;
+
+static page_facts facts_of(const slp_shard *s, const slp_page *page) {
+  page_facts p = {(uint32_t)page->recs_n, 0, 0, page->behind_ms, s->fetch.rq.sent_us};
+  for (size_t i = 0; i < page->recs_n; i++) {
+    if (page->recs[i].data_n > p.largest) p.largest = page->recs[i].data_n;
+  }
+  p.full = p.n > 0 && (p.n >= s->limit || s->fetch.body_bytes >= FULL_PAGE_BYTES);
+  return p;
+}
+
+/* No record still to come can precede the frontier. See DESIGN section 4. Returns whether it moved. */
+static int advance_frontier(slp_shard *s, const page_facts *p) {
+  slp_key before = s->frontier;
+  int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
+  int at_tip = p->behind_ms == 0 && !p->full;
+  if (s->taken) slp_outlet_set_frontier(s, s->tail_time, (slp_str){s->last_seq, s->last_seq_n});
+  if (now_ms != INT64_MIN) {
+    if (at_tip) slp_outlet_set_frontier(s, now_ms, SLP_STR(""));
+    if (p->n == 0 && p->behind_ms > 0 && p->behind_ms < now_ms)
+      slp_outlet_set_frontier(s, now_ms - p->behind_ms, SLP_STR(""));
+    if (p->n == 0 && p->behind_ms < 0 && s->pace.empties + 1 >= SLP_PACE_EMPTIES_AT_TIP)
+      slp_outlet_set_frontier(s, now_ms, SLP_STR(""));
+  }
+  return before.time != s->frontier.time || before.seq.n != s->frontier.seq.n;
+}
+
+static void note_page(slp_shard *s, const page_facts *p) {
+  slp_consumer *c = s->consumer;
+  int moved = advance_frontier(s, p);
+  slp_pace_page(&s->pace, p->n, p->largest, p->full, moved && p->behind_ms != 0, c->o->fetch_records_max);
+  s->behind_ms = p->behind_ms;
+  s->failing_since_us = 0;
+  s->relocated = 0;
+  s->unlisted_n = 0;
+  set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
+  if (p->n == 0 && p->behind_ms == 0 && !s->taken && s->anchor_ms != INT64_MIN) {
+    int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
+    s->anchor_ms = slp_max_i64(s->anchor_ms, seen); /* nothing came until then */
+  }
+}
+
+/* Takes s->page into the outlet. 0, or the failure was dealt with. */
+static int admit(slp_shard *s, uint64_t done_us) {
+  slp_page *page = s->page;
+  int r = slp_outlet_admit(s, page, slp_svctime_high_ms(&s->consumer->service, done_us));
+  slp_fail f = {0};
+  if (r == SLP_ENOMEM) {
+    slp_engine_page_back(s->consumer->engine, page);
+    s->page = NULL;
+    give_reserve(s);
+    slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory to take a page in");
+    again_later(s, &f);
+    return r;
+  }
+  s->page = NULL;
+  if (r) {
+    slp_fail_set(&f, SLP_REFUSED, SLOOP_EPROTO,
+                 "sequence numbers went back behind %.*s; the shard is not read any further", (int)s->last_seq_n,
+                 s->last_seq);
+    give_up(s, &f);
+  }
+  return r;
+}
+
+static void add_children(slp_shard *s, const slp_page *page) {
+  slp_consumer *c = s->consumer;
+  for (size_t i = 0; i < page->children_n; i++) {
+    const slp_shard_desc *d = &page->children[i];
+    if (slp_lineage_get(c, d->id)) continue;
+    slp_shard *child = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
+    if (!child) {
+      slp_consumer_list_soon(c, 1000); /* no memory: the listing finds it again */
+      continue;
+    }
+    child->listed = 1; /* until a listing says otherwise */
+    for (int k = 0; k < 2; k++) {
+      if (child->parents[k].n && !slp_lineage_get(c, child->parents[k])) {
+        child->known_serial = c->lists_begun + 1;
+        slp_consumer_list_soon(c, 0);
+      }
+    }
+  }
+}
+
+static void end(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  set_tip(s, 0);
+  move(s, SLP_READER_ENDED);
+  SLP_CHECK(c->open_n > 0);
+  c->open_n--;
+  s->aside = 0;
+  slp_buf_free(&s->cursor);
+  slp_report_log(c, SLOOP_LOG_INFO, "shard: read to its end shard=%s", s->name->shard);
+  if (slp_list_empty(&s->pages)) slp_reader_told_end(s);
+  slp_lineage_open_ready(c);
+  slp_outlet_put_in_order(s);
+  slp_deliver_soon(c->engine);
+  slp_consumer_check(c);
+}
+
+void slp_reader_told_end(slp_shard *s) {
+  if (s->state != SLP_READER_ENDED || s->ended_told) return;
+  s->ended_told = 1;
+  s->consumer->counts.shards_ended++;
+  slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);
+}
+
+/* The answer was whole and valid, and there is more to come. */
+static void took(slp_shard *s, slp_str next) {
+  slp_consumer *c = s->consumer;
+  page_facts p = facts_of(s, s->page);
+  slp_buf cursor;
+  slp_buf_init(&cursor, c->mem, 4096);
+  slp_fail f = {0};
+  if (slp_buf_add_str(&cursor, next)) {
+    slp_buf_free(&cursor);
+    slp_engine_page_back(c->engine, s->page);
+    s->page = NULL;
+    give_reserve(s);
+    slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
+    again_later(s, &f);
+    return;
+  }
+  if (admit(s, s->fetch.rq.done_us)) {
+    slp_buf_free(&cursor);
+    return;
+  }
+  slp_buf_free(&s->cursor);
+  slp_buf_move(&s->cursor, &cursor);
+  note_page(s, &p);
+  int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !s->at_tip);
+  uint64_t wait = slp_pace_wait_us(&s->pace, behind, c->o->poll_ms, c->floor_learned, dice(s));
+  wait_until(s, slp_after_us(s->fetch.rq.sent_us, wait));
+  slp_deliver_blocked_lift(s);
+  slp_outlet_put_in_order(s);
+  slp_deliver_soon(c->engine);
+  slp_consumer_check(c);
+}
+
+static void last_page(slp_shard *s) {
+  page_facts p = facts_of(s, s->page);
+  /* Children's ids lie in the page: they are added before it may be recycled. */
+  add_children(s, s->page);
+  if (admit(s, s->fetch.rq.done_us)) return;
+  note_page(s, &p);
+  end(s);
+}
+
+static void bad_answer(slp_shard *s, const char *what) {
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "%s; asking again", what);
+  slp_engine_page_back(s->consumer->engine, s->page);
+  s->page = NULL;
+  give_reserve(s);
+  again_later(s, &f);
+}
+
+static void judge(slp_shard *s) {
+  slp_page *page = s->page;
+  if (page->next.n && page->children_n) {
+    bad_answer(s, "the answer has both a next iterator and children");
+  } else if (page->next.n) {
+    took(s, page->next);
+  } else if (page->children_n && !page->children_bad) {
+    last_page(s);
+  } else {
+    ask_listing(s);
+  }
+}
+
+static void on_fetched(slp_src_req *rq) {
+  slp_src_fetch *fetch = SLP_OWNER(rq, slp_src_fetch, rq);
+  slp_shard *s = SLP_OWNER(fetch, slp_shard, fetch);
+  slp_consumer *c = s->consumer;
+  slp_engine_call_over(s);
+  if (rq->fail.class == SLP_FINE || rq->date_ms >= 0) learn_time(c, rq);
+  if (rq->fail.class != SLP_FINE) {
+    slp_fail f = rq->fail;
+    slp_engine_page_back(c->engine, s->page);
+    s->page = NULL;
+    give_reserve(s);
+    failed(s, &f);
+    return;
+  }
+  c->counts.pages++;
+  c->counts.page_bytes += fetch->body_bytes;
+  judge(s);
+}
+
+/* ---- the listing answered ----------------------------------------------------------------------------- */
+
+/* The page that had no next iterator: what it held counts if the shard ended; else it is asked for again. */
+static void ended_by_listing(slp_shard *s, int gone) {
+  if (gone)
+    slp_report_loss(s->consumer, s, (slp_str){s->last_seq, s->last_seq_n}, (slp_str){NULL, 0}, 0,
+                    "the shard is not listed any more; records not yet read are lost");
+  if (s->page) {
+    page_facts p = facts_of(s, s->page);
+    if (admit(s, s->fetch.rq.done_us)) return;
+    note_page(s, &p);
+  }
+  end(s);
+}
+
+void slp_reader_listed(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  if (s->state != SLP_READER_CHECKING || s->check_serial > c->lists_done) return;
+  if (s->listed && (s->listed_closed || s->children_n) && s->page) {
+    ended_by_listing(s, 0);
+    return;
+  }
+  if (!s->listed && ++s->unlisted_n >= 2) {
+    ended_by_listing(s, s->page == NULL);
+    return;
+  }
+  if (!s->listed) {
+    s->check_serial = c->lists_begun + 1;
+    slp_consumer_list_soon(c, 1000);
+    return;
+  }
+  if (s->page) {
+    bad_answer(s, "no next iterator, but the shard is listed open");
+    return;
+  }
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EREMOTE, "the service did not know the shard, but lists it; asking again");
+  slp_buf_clear(&s->cursor);
+  again_later(s, &f);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------ */
+
+void slp_reader_start(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  SLP_CHECK(s->state == SLP_READER_IDLE && s->wanted);
+  SLP_CHECK(c->waiting_n > 0);
+  c->waiting_n--;
+  c->open_n++;
+  s->key_time = s->tail_time = slp_lineage_floor(s);
+  slp_outlet_set_frontier(s, s->tail_time, SLP_STR(""));
+  c->tip_told = 0;
+  wait_until(s, 0);
+  slp_lineage_enter_ready(c);
+}
+
+void slp_reader_stop(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  slp_engine *e = c->engine;
+  if (s->state == SLP_READER_GONE) return;
+  slp_timer_clear(e->host, &s->timer);
+  slp_engine_unwant(s);
+  set_tip(s, 0);
+  if (s->state == SLP_READER_IDLE && s->wanted) c->waiting_n--;
+  if (s->state != SLP_READER_IDLE && s->state != SLP_READER_ENDED) c->open_n--;
+  if (s->state == SLP_READER_LOCATING && s->locating) {
+    c->source->ops->cancel(c->source, &s->locating->rq.rq);
+    slp_buf_free(&s->locating->rq.cursor);
+    slp_free(c->mem, s->locating);
+    s->locating = NULL;
+    slp_engine_call_over(s);
+  }
+  if (s->state == SLP_READER_FETCHING && s->page) {
+    c->source->ops->cancel(c->source, &s->fetch.rq);
+    slp_engine_call_over(s);
+  }
+  if (s->page) slp_engine_page_back(e, s->page);
+  s->page = NULL;
+  give_reserve(s);
+  s->wanted = 0;
+  if (s->state != SLP_READER_ENDED) move(s, SLP_READER_GONE);
+}

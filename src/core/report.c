@@ -1,0 +1,180 @@
+/* report.c - what the user is told besides records. A callback may do anything, close included, so none
+ * is made in the middle of a change: each becomes a notice, and an event makes one callback a time as its
+ * last act. */
+#include "core/core.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define NOTICES_MAX 1024
+
+typedef enum { NOTICE_ERROR, NOTICE_SHARD, NOTICE_LOSS, NOTICE_TIP, NOTICE_LOG } notice_kind;
+
+typedef struct notice {
+  slp_list link;
+  notice_kind kind;
+  int code, fatal, http_status, certain;
+  uint32_t attempt;
+  uint64_t retry_in_ms;
+  sloop_shard_what what;
+  sloop_log_level level;
+  const char *text[4]; /* in the block itself */
+  char bytes[];
+} notice;
+
+/* Drops the oldest log or non-fatal error when there are too many: a user who blocks gets the newest. */
+static void make_room(slp_consumer *c) {
+  SLP_LIST_EACH(&c->notices, it) {
+    notice *n = SLP_OWNER(it, notice, link);
+    if (n->kind == NOTICE_LOG || (n->kind == NOTICE_ERROR && !n->fatal)) {
+      slp_list_remove(&n->link);
+      slp_free(c->mem, n);
+      c->notices_n--;
+      c->notices_lost++;
+      return;
+    }
+  }
+}
+
+static notice *add(slp_consumer *c, notice_kind kind, const slp_str text[4]) {
+  if (c->notices_n >= NOTICES_MAX) make_room(c);
+  size_t bytes = 4;
+  for (int i = 0; i < 4; i++) bytes += text[i].n;
+  notice *n = slp_zalloc(c->mem, sizeof *n + bytes);
+  if (!n) {
+    c->notices_lost++; /* told with the next one that finds memory */
+    return NULL;
+  }
+  n->kind = kind;
+  char *p = n->bytes;
+  for (int i = 0; i < 4; i++) {
+    n->text[i] = p;
+    if (text[i].n) memcpy(p, text[i].p, text[i].n);
+    p += text[i].n;
+    *p++ = 0;
+  }
+  slp_list_add_last(&c->notices, &n->link);
+  c->notices_n++;
+  slp_post(c->engine->host, &c->notices_ev);
+  return n;
+}
+
+static slp_str id_of(const slp_shard *s) { return s ? s->id : SLP_STR(""); }
+
+void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, int fatal, uint32_t attempt,
+                      uint64_t retry_in_ms) {
+  if (!c->o->on_error) return;
+  char line[640];
+  snprintf(line, sizeof line, "%s%s%s", s ? s->name->shard : "", s ? ": " : "", f->message);
+  notice *n = add(c, NOTICE_ERROR,
+                  (slp_str[4]){slp_str_of(f->aws_code), slp_str_of(f->request_id), id_of(s), slp_str_of(line)});
+  if (!n) return;
+  n->code = f->code;
+  n->fatal = fatal;
+  n->http_status = f->http_status;
+  n->attempt = attempt;
+  n->retry_in_ms = retry_in_ms;
+}
+
+void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_what what) {
+  if (!c->o->on_shard) return;
+  notice *n = add(c, NOTICE_SHARD, (slp_str[4]){s->id, {0}, {0}, {0}});
+  if (n) n->what = what;
+}
+
+void slp_report_loss(slp_consumer *c, const slp_shard *s, slp_str from, slp_str to, int certain,
+                     const char *message) {
+  c->counts.losses++;
+  if (!c->o->on_loss) return;
+  notice *n = add(c, NOTICE_LOSS, (slp_str[4]){s->id, from, to, slp_str_of(message)});
+  if (n) n->certain = certain;
+}
+
+void slp_report_tip(slp_consumer *c) {
+  if (c->o->on_tip) add(c, NOTICE_TIP, (slp_str[4]){{0}, {0}, {0}, {0}});
+}
+
+void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) {
+  if (!c->o->on_log || level > c->o->log_level) return;
+  char line[512];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(line, sizeof line, fmt, args);
+  va_end(args);
+  notice *n = add(c, NOTICE_LOG, (slp_str[4]){slp_str_of(line), {0}, {0}, {0}});
+  if (n) n->level = level;
+}
+
+static void tell(slp_consumer *c, const notice *n) {
+  const sloop_opts_t *o = c->o;
+  switch (n->kind) {
+    case NOTICE_ERROR: {
+      sloop_error_t e = {n->code,    n->fatal,   n->http_status, n->attempt, n->retry_in_ms,
+                         n->text[0], n->text[1], n->text[2],     n->text[3]};
+      o->on_error(c->handle, &e, o->arg);
+      return;
+    }
+    case NOTICE_SHARD: o->on_shard(c->handle, n->text[0], n->what, o->arg); return;
+    case NOTICE_LOSS: {
+      sloop_loss_t l = {n->text[0], n->text[1], n->text[2], n->certain, n->text[3]};
+      o->on_loss(c->handle, &l, o->arg);
+      return;
+    }
+    case NOTICE_TIP: o->on_tip(c->handle, o->arg); return;
+    case NOTICE_LOG: o->on_log(c->handle, n->level, n->text[0], o->arg); return;
+  }
+}
+
+void slp_report_run(slp_event *ev) {
+  slp_consumer *c = SLP_OWNER(ev, slp_consumer, notices_ev);
+  if (c->notices_lost && c->o->on_log) {
+    /* No memory is needed for this one. */
+    c->notices_lost = 0;
+    slp_post(c->engine->host, &c->notices_ev);
+    c->o->on_log(c->handle, SLOOP_LOG_WARN, "report: notices were lost", c->o->arg);
+    return;
+  }
+  slp_list *it = slp_list_pop(&c->notices);
+  if (!it) return;
+  c->notices_n--;
+  if (!slp_list_empty(&c->notices)) slp_post(c->engine->host, &c->notices_ev);
+  notice *n = SLP_OWNER(it, notice, link);
+  slp_mem *mem = slp_mem_hold(c->mem);
+  tell(c, n); /* c may be gone now */
+  slp_free(mem, n);
+  slp_mem_drop(mem);
+}
+
+void slp_report_drop(slp_consumer *c) {
+  slp_list *it;
+  while ((it = slp_list_pop(&c->notices))) slp_free(c->mem, SLP_OWNER(it, notice, link));
+  c->notices_n = 0;
+  slp_unpost(&c->notices_ev);
+}
+
+slp_name *slp_name_new(slp_mem *mem, slp_str stream, slp_str shard) {
+  slp_name *name = slp_zalloc(mem, sizeof *name + stream.n + shard.n + 2);
+  if (!name) return NULL;
+  name->mem = slp_mem_hold(mem);
+  name->refs = 1;
+  name->shard = name->text;
+  name->shard_n = shard.n;
+  memcpy(name->text, shard.p, shard.n);
+  name->stream = name->text + shard.n + 1;
+  memcpy(name->text + shard.n + 1, stream.p, stream.n);
+  return name;
+}
+
+slp_name *slp_name_hold(slp_name *name) {
+  name->refs++;
+  return name;
+}
+
+void slp_name_drop(slp_name *name) {
+  if (!name) return;
+  SLP_CHECK(name->refs > 0);
+  if (--name->refs > 0) return;
+  slp_mem *mem = name->mem;
+  slp_free(mem, name);
+  slp_mem_drop(mem);
+}

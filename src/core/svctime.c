@@ -1,0 +1,35 @@
+/* svctime.c - intersecting one-second intervals. */
+#include "core/svctime.h"
+
+/* Two machines' clocks drift apart by less than this in parts per million; old proofs are widened
+ * by it, so that they never contradict newer ones by mere drift. */
+#define DRIFT_PPM 200
+
+static int64_t floor_ms(int64_t us) { return us >= 0 ? us / 1000 : -((-us + 999) / 1000); }
+
+void slp_svctime_learn(slp_svctime *t, int64_t date_ms, uint64_t sent_us, uint64_t done_us) {
+  if (date_ms < 0 || date_ms > INT64_MAX / 2000 || done_us < sent_us) return;
+  /* The header was written in [sent, done] when the service's clock was in [date, date + 1 s). */
+  int64_t low = date_ms * 1000 - (int64_t)done_us;
+  int64_t high = (date_ms + 1000) * 1000 - (int64_t)sent_us;
+  if (t->known) {
+    int64_t drift = (int64_t)((done_us > t->seen_us ? done_us - t->seen_us : 0) / 1000000 * DRIFT_PPM);
+    int64_t was_low = t->low_us - drift, was_high = t->high_us + drift;
+    int64_t both_low = slp_max_i64(low, was_low), both_high = slp_min_i64(high, was_high);
+    /* Contradicting proofs mean that a clock was set, or that another front end answered: the newest
+     * one is believed. */
+    if (both_low <= both_high) {
+      low = both_low;
+      high = both_high;
+    }
+  }
+  *t = (slp_svctime){1, low, high, done_us};
+}
+
+int64_t slp_svctime_low_ms(const slp_svctime *t, uint64_t at_us) {
+  return t->known ? floor_ms(t->low_us + (int64_t)at_us) : INT64_MIN;
+}
+
+int64_t slp_svctime_high_ms(const slp_svctime *t, uint64_t at_us) {
+  return t->known ? floor_ms(t->high_us + (int64_t)at_us) + 1 : INT64_MAX;
+}

@@ -1,0 +1,22 @@
+/* svctime.h - what the service's clock says, from the Date headers of its answers. Each answer
+ * proves that service time was within one second somewhere between our sending and our receiving;
+ * the proofs are intersected, so after a few dozen answers the clock is known to milliseconds. */
+#ifndef SLP_CORE_SVCTIME_H
+#define SLP_CORE_SVCTIME_H
+
+#include "base/base.h"
+
+typedef struct slp_svctime {
+  int known;
+  int64_t low_us, high_us;   /* service time minus our monotonic time lies between them */
+  uint64_t seen_us;          /* when they were last narrowed */
+} slp_svctime;
+
+/* date_ms: whole seconds; sent/done: our monotonic clock around the call. */
+void slp_svctime_learn(slp_svctime *t, int64_t date_ms, uint64_t sent_us, uint64_t done_us);
+/* Service time at our time `at_us` in Unix ms: never ahead of the truth / never behind it. Without
+ * any answer yet: INT64_MIN / INT64_MAX. */
+int64_t slp_svctime_low_ms(const slp_svctime *t, uint64_t at_us);
+int64_t slp_svctime_high_ms(const slp_svctime *t, uint64_t at_us);
+
+#endif

@@ -1,0 +1,8 @@
+/* err.h - libuv's names for its codes, without libuv's allocation for unknown ones. */
+#ifndef SLP_HOST_ERR_H
+#define SLP_HOST_ERR_H
+
+const char *slp_uv_err_name(int err);
+const char *slp_uv_strerror(int err);
+
+#endif
