@@ -110,6 +110,16 @@ void slp_page_free(slp_page *page) {
   slp_mem_drop(mem);
 }
 
+void slp_page_reset(slp_page *page) {
+  slp_buf_clear(&page->body);
+  page->recs_n = 0;
+  page->next = (slp_str){NULL, 0};
+  page->behind_ms = -1;
+  page->children_n = 0;
+  page->children_given = page->children_bad = 0;
+  page->raw_n = 0;
+}
+
 size_t slp_page_bytes(const slp_page *page) {
   size_t n = sizeof *page + page->body.cap + page->recs_cap * sizeof(slp_rec);
   return page->children ? n + slp_alloc_size(page->children) : n;
