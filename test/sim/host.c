@@ -342,6 +342,7 @@ static void copy_request(slp_sim_call *c, const slp_http *call) {
     c->headers[i].name = copied(&c->text, call->headers[i].name);
     c->headers[i].value = copied(&c->text, call->headers[i].value);
   }
+  c->ask.sent_us = c->shell->sim->now_us;
   c->ask.headers = c->headers;
   c->ask.headers_n = call->headers_n;
   split_url(&c->ask);

@@ -26,8 +26,8 @@ int slp_sim_chance(slp_sim *sim, uint32_t ppm);
 void slp_sim_at(slp_sim *sim, uint64_t at_us, void (*fn)(void *arg), void *arg);
 /* One event. 0: nothing is left. */
 int slp_sim_step(slp_sim *sim);
-/* Until enough(arg) is true (returns 1), time passes until_us, or nothing is left (returns 0).
- * enough may be NULL. */
+/* Until enough(arg) is true (returns 1) or time passes until_us (returns 0; with UINT64_MAX: when nothing is
+ * left). enough may be NULL. */
 int slp_sim_run(slp_sim *sim, uint64_t until_us, int (*enough)(void *arg), void *arg);
 uint64_t slp_sim_events(const slp_sim *sim); /* run so far */
 
@@ -55,6 +55,7 @@ slp_sim_net *slp_sim_network(slp_sim *sim);
 
 typedef struct slp_sim_ask { /* a request as it reaches the service */
   slp_host *from;
+  uint64_t sent_us; /* true time */
   slp_str method, url, authority, path;
   slp_str body;
   const slp_http_header *headers;

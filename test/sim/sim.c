@@ -6,6 +6,7 @@
 #include "sim/inside.h"
 
 /* 2027-01-15T08:00:00Z: some plain moment, far from every boundary a date could trip over. */
+#define NEVER_US (UINT64_C(1) << 60)
 #define UNIX_START_MS INT64_C(1800000000000)
 
 /* Steele, Lea, Flood: "Fast splittable pseudorandom number generators" (2014), the mixing constants. */
@@ -129,9 +130,8 @@ int slp_sim_step(slp_sim *sim) {
 int slp_sim_run(slp_sim *sim, uint64_t until_us, int (*enough)(void *arg), void *arg) {
   for (;;) {
     if (enough && enough(arg)) return 1;
-    if (sim->heap_n == 0) return 0;
-    if (sim->heap[0].at_us > until_us) {
-      if (sim->now_us < until_us) sim->now_us = until_us;
+    if (sim->heap_n == 0 || sim->heap[0].at_us > until_us) {
+      if (sim->now_us < until_us && until_us < NEVER_US) sim->now_us = until_us;
       return 0;
     }
     slp_sim_step(sim);

@@ -1,0 +1,145 @@
+/* scene_order.c - records of several shards in one order: backlogs, the tip, shards that are silent. */
+#include "scene/scene.h"
+
+SCENE(a_backlog_of_four_shards_is_read_from_oldest_to_tip_in_order) {
+  stage_begin(st, seed, 4);
+  for (int i = 0; i < 4000; i++) {
+    slp_world_put_many(st->w, st->stream, 1, 100);
+    if (i % 3 == 0) slp_world_pass(st->w, 7);
+  }
+  st->u.oracle->late_forbidden = 1;
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(st->u.judged->records, 4000);
+  slp_world_pass(st->w, 5000);
+  CHECK(st->u.judged->tips >= 1);
+  sloop_stats_t now = slp_user_stats(&st->u);
+  CHECK_INT(now.late, 0);
+  CHECK_INT(now.shards_now, 4);
+  CHECK_INT(now.tip_now, 4);
+}
+
+SCENE(an_uneven_backlog_is_in_order_too) {
+  stage_begin(st, seed, 4);
+  for (int i = 0; i < 3000; i++) {
+    slp_world_put_to(st->w, st->stream, i % 100 == 0 ? (size_t)(i / 100 % 4) : 1, 1000);
+    if (i % 10 == 0) slp_world_pass(st->w, 40);
+  }
+  st->u.oracle->late_forbidden = 1;
+  st->u.opts.fetch_records_max = 100;
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 120000);
+}
+
+SCENE(records_with_the_same_time_stamp_are_ordered_by_number) {
+  stage_begin(st, seed, 3);
+  slp_world_put_many(st->w, st->stream, 500, 50); /* all in one millisecond */
+  st->u.oracle->late_forbidden = 1;
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+SCENE(at_the_tip_records_come_within_a_poll_and_in_order) {
+  stage_begin(st, seed, 4);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  produce(st, 20, 60000, 200);
+  slp_world_pass(st->w, 61000);
+  CHECK_CAUGHT_UP(&st->u, 5000);
+  /* A shard is polled once a second; then every shard must have been asked again. */
+  CHECK(st->u.judged->delay_us_max < 2300000);
+}
+
+SCENE(an_idle_stream_costs_one_call_a_second_and_shard) {
+  stage_begin(st, seed, 4);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 10000);
+  uint64_t calls = st->w->gets, turns = slp_sim_stats(st->u.host).turns;
+  slp_world_pass(st->w, 100000);
+  calls = st->w->gets - calls;
+  turns = slp_sim_stats(st->u.host).turns - turns;
+  CHECK(calls >= 350 && calls <= 450);
+  CHECK(turns < calls * 20); /* no turning without work */
+}
+
+SCENE(a_silent_shard_holds_the_others_back_no_longer_than_order_wait) {
+  stage_begin(st, seed, 4);
+  st->u.opts.order_wait_ms = 700;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  slp_world_faults(st->w, "* GetRecords 3 delay 25000\n");
+  produce(st, 50, 40000, 100);
+  for (int i = 0; i < 40; i++) {
+    slp_world_pass(st->w, 1000);
+    for (size_t k = 0; k < 3; k++) {
+      const slp_known_shard *sh = &st->stream->shards[k];
+      const slp_judged_shard *j = &st->u.judged->shards[k];
+      if (j->next >= sh->notes_n) continue;
+      uint64_t age = slp_sim_now_us(st->w->sim) - sh->notes[j->next].put_us;
+      if (age > 3000000) CHECK_FAIL("%s waits for %" PRIu64 " us (seed %" PRIu64 ")", sh->id, age, seed);
+    }
+  }
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+SCENE(a_silent_shard_holds_the_others_back_for_ever_when_told_so) {
+  stage_begin(st, seed, 2);
+  st->u.opts.order_wait_ms = UINT32_MAX;
+  st->u.oracle->late_forbidden = 1;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  slp_world_faults(st->w, "* GetRecords 1 error InternalFailure:500\n");
+  slp_world_put_to(st->w, st->stream, 1, 10);
+  slp_world_pass(st->w, 2000);
+  slp_world_put_to(st->w, st->stream, 0, 10);
+  slp_world_pass(st->w, 30000);
+  CHECK_INT(st->u.judged->records, 0);
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+SCENE(in_shard_order_nobody_waits_for_a_silent_shard) {
+  stage_begin(st, seed, 4);
+  st->u.opts.order = SLOOP_ORDER_SHARD;
+  slp_world_put_many(st->w, st->stream, 2000, 300);
+  slp_world_faults(st->w, "* GetRecords 2 delay 20000\n");
+  slp_user_start(&st->u);
+  produce(st, 50, 30000, 100);
+  slp_world_pass(st->w, 15000);
+  for (size_t k = 0; k < 4; k++)
+    if (k != 2) CHECK(st->u.judged->shards[k].next > 400);
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 90000);
+  CHECK_INT(slp_user_stats(&st->u).late, 0);
+}
+
+SCENE(in_shard_order_each_shard_has_its_own_batches_out) {
+  stage_begin(st, seed, 4);
+  st->u.opts.order = SLOOP_ORDER_SHARD;
+  st->u.opts.batch_records_max = 50;
+  st->u.manners = (slp_manners){.hold_us_min = 1000, .hold_us_max = 90000};
+  slp_world_put_many(st->w, st->stream, 3000, 100);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 120000);
+}
+
+SCENE(records_of_every_size_arrive_whole) {
+  stage_begin(st, seed, 3);
+  slp_sim_network(st->w->sim)->piece_bytes_min = 1;
+  slp_sim_network(st->w->sim)->piece_bytes_max = 30000;
+  for (uint32_t bytes = 0; bytes < 400; bytes++) slp_world_put(st->w, st->stream, bytes);
+  for (uint32_t bytes = 1000; bytes < 1000000; bytes *= 3) slp_world_put(st->w, st->stream, bytes);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 120000);
+}
+
+SCENE(json_and_cbor_read_the_same) {
+  stage_begin(st, seed, 3);
+  st->u.opts.wire = seed % 2 ? SLOOP_WIRE_JSON : SLOOP_WIRE_CBOR;
+  slp_world_put_many(st->w, st->stream, 1500, 333);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+CHECK_MAIN()

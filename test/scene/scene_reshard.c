@@ -1,0 +1,150 @@
+/* scene_reshard.c - splits and merges while reading and afterwards: nothing lost, nothing twice, parents
+ * first. */
+#include "scene/scene.h"
+
+SCENE(a_split_while_pages_of_the_parent_are_unread) {
+  stage_begin(st, seed, 2);
+  st->u.opts.fetch_records_max = 100;
+  slp_world_put_many(st->w, st->stream, 1000, 200);
+  slp_user_start(&st->u);
+  produce(st, 10, 20000, 100);
+  slp_world_pass(st->w, 400);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 21000);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK(st->u.judged->shards[0].ended);
+  CHECK(st->u.judged->shards[2].acked_n > 0 && st->u.judged->shards[3].acked_n > 0);
+}
+
+SCENE(a_merge_while_reading) {
+  stage_begin(st, seed, 4);
+  slp_user_start(&st->u);
+  produce(st, 10, 20000, 100);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(slp_world_merge(st->w, st->stream, 1, 2), 0);
+  slp_world_pass(st->w, 21000);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK(st->u.judged->shards[1].ended && st->u.judged->shards[2].ended);
+  CHECK(st->u.judged->shards[4].acked_n > 0);
+}
+
+static void three_generations(stage *st) {
+  produce(st, 15, 40000, 150);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0); /* 2, 3 */
+  slp_world_pass(st->w, 1500);
+  CHECK_INT(slp_world_split(st->w, st->stream, 3), 0); /* 4, 5 */
+  slp_world_pass(st->w, 1500);
+  CHECK_INT(slp_world_merge(st->w, st->stream, 4, 5), 0); /* 6 */
+  slp_world_pass(st->w, 200);
+  CHECK_INT(slp_world_merge(st->w, st->stream, 2, 6), 0); /* 7 */
+  slp_world_pass(st->w, 35000);
+}
+
+SCENE(three_generations_while_tailing) {
+  stage_begin(st, seed, 2);
+  slp_user_start(&st->u);
+  three_generations(st);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK_INT(st->u.judged->ended, 6); /* 0, 3, 4, 5, 2, 6 */
+}
+
+SCENE(closed_parents_are_read_first_from_oldest) {
+  stage_begin(st, seed, 2);
+  three_generations(st);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(st->u.judged->ended, 6);
+}
+
+SCENE(three_generations_in_shard_order_with_slow_hands) {
+  stage_begin(st, seed, 2);
+  st->u.opts.order = SLOOP_ORDER_SHARD;
+  st->u.manners = (slp_manners){.hold_us_min = 10000, .hold_us_max = 900000};
+  slp_user_start(&st->u);
+  three_generations(st);
+  CHECK_CAUGHT_UP(&st->u, 90000);
+}
+
+SCENE(a_split_of_an_empty_shard) {
+  stage_begin(st, seed, 1);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 3000);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->ended, 1);
+}
+
+SCENE(children_are_found_by_listing_where_pages_do_not_name_them) {
+  stage_begin(st, seed, 2);
+  slp_world_faults(st->w, "* GetRecords * no-children\n");
+  slp_user_start(&st->u);
+  three_generations(st);
+  CHECK_CAUGHT_UP(&st->u, 120000);
+}
+
+SCENE(children_without_parents_do_not_break_the_lineage) {
+  stage_begin(st, seed, 2);
+  slp_world_faults(st->w, "* GetRecords * children-without-parents\n");
+  slp_user_start(&st->u);
+  three_generations(st);
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 120000);
+}
+
+SCENE(an_open_shard_without_next_iterator_is_not_ended) {
+  stage_begin(st, seed, 2);
+  slp_world_put_many(st->w, st->stream, 100, 10);
+  slp_world_faults(st->w, "3 GetRecords 0 no-next\n");
+  slp_user_start(&st->u);
+  produce(st, 50, 10000, 100);
+  slp_world_pass(st->w, 11000);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK(!st->u.judged->shards[0].ended);
+}
+
+SCENE(children_named_beside_an_iterator_do_not_end_the_parent) {
+  stage_begin(st, seed, 2);
+  slp_world_faults(st->w, "3 GetRecords * children-with-next\n");
+  slp_user_start(&st->u);
+  three_generations(st);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+SCENE(a_split_with_the_parents_records_still_out) {
+  stage_begin(st, seed, 1);
+  st->u.manners.keep = 1;
+  slp_world_put_many(st->w, st->stream, 10, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 10, 10);
+  slp_world_pass(st->w, 10000);
+  CHECK(!st->u.judged->shards[0].ended); /* told only when every record is acknowledged */
+  st->u.manners.keep = 0;
+  slp_user_return_all(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  slp_world_pass(st->w, 100);
+  CHECK(st->u.judged->shards[0].ended);
+}
+
+SCENE(reading_goes_on_when_a_parent_is_out_of_retention) {
+  stage_begin(st, seed, 1);
+  slp_world_put_many(st->w, st->stream, 10, 10);
+  slp_world_pass(st->w, 1000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 1000);
+  int64_t before = slp_world_ms(st->w);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_world_pass(st->w, 1000);
+  slp_world_trim(st->w, st->stream, before);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK_INT(st->u.judged->records, 20);
+}
+
+CHECK_MAIN()

@@ -1,0 +1,192 @@
+/* scene_start.c - where reading begins: latest, at a time, at a sequence number, after trimming. */
+#include "scene/scene.h"
+
+SCENE(latest_reads_what_comes_after_and_nothing_before) {
+  stage_begin(st, seed, 3);
+  st->u.opts.start = SLOOP_LATEST;
+  slp_world_put_many(st->w, st->stream, 200, 10);
+  slp_world_pass(st->w, 1234);
+  slp_user_start(&st->u);
+  produce(st, 2, 5000, 10); /* from the very moment of the start */
+  slp_world_pass(st->w, 6000);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(st->u.judged->records > 1000);
+}
+
+SCENE(latest_is_anchored_when_its_first_iterator_expires_unread) {
+  stage_begin(st, seed, 3);
+  st->u.opts.start = SLOOP_LATEST;
+  slp_world_put_many(st->w, st->stream, 200, 10);
+  slp_world_pass(st->w, 1234);
+  slp_world_faults(st->w, "6 GetRecords * expired\n");
+  slp_user_start(&st->u);
+  produce(st, 2, 5000, 10);
+  slp_world_pass(st->w, 6000);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+}
+
+SCENE(latest_on_a_quiet_shard_keeps_its_place_when_iterators_expire) {
+  sloop_sandbox_opts_t box;
+  slp_world_box_opts(&box);
+  box.iterator_ms = 1500;
+  stage_begin_with(st, seed, 2, &box);
+  st->u.opts.start = SLOOP_LATEST;
+  slp_world_put_many(st->w, st->stream, 50, 10);
+  slp_world_pass(st->w, 3000);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 2000);
+  slp_user_pause(&st->u, NULL);
+  for (int i = 0; i < 10; i++) {
+    slp_world_put_many(st->w, st->stream, 5, 10);
+    slp_world_pass(st->w, 4000);
+  }
+  slp_user_resume(&st->u, NULL);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK_INT(st->u.judged->records, 50);
+}
+
+SCENE(latest_follows_a_split_from_its_first_record) {
+  stage_begin(st, seed, 2);
+  st->u.opts.start = SLOOP_LATEST;
+  slp_world_put_many(st->w, st->stream, 50, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 2000);
+  produce(st, 10, 10000, 10);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 11000);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(st->u.judged->shards[2].acked_n > 0);
+}
+
+SCENE(latest_does_not_read_closed_shards) {
+  stage_begin(st, seed, 2);
+  slp_world_put_many(st->w, st->stream, 50, 10);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 50, 10);
+  st->u.opts.start = SLOOP_LATEST;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  CHECK_INT(st->u.judged->records, 0);
+  slp_world_put_many(st->w, st->stream, 50, 10);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->records, 50);
+}
+
+SCENE(at_a_time_reads_what_arrived_then_or_later) {
+  stage_begin(st, seed, 3);
+  for (int i = 0; i < 300; i++) {
+    slp_world_put_many(st->w, st->stream, 1, 10);
+    slp_world_pass(st->w, 13);
+    if (i == 170) st->u.opts.start_at_ms = slp_world_ms(st->w);
+  }
+  st->u.opts.start = SLOOP_AT_TIME;
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->records, 129);
+}
+
+SCENE(at_a_time_across_a_split) {
+  stage_begin(st, seed, 2);
+  produce(st, 20, 30000, 10);
+  slp_world_pass(st->w, 4000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 4000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 2), 0);
+  slp_world_pass(st->w, 4000);
+  /* Before, between and after: the split shard's children hold older records than this, or not. */
+  st->u.opts.start_at_ms = slp_world_ms(st->w) - (int64_t)seed * 3000;
+  st->u.opts.start = SLOOP_AT_TIME;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 20000);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+}
+
+SCENE(at_a_sequence_number_reads_that_shard_from_there) {
+  stage_begin(st, seed, 3);
+  slp_world_put_many(st->w, st->stream, 300, 10);
+  st->u.opts.start = SLOOP_AT_SEQ;
+  st->u.opts.start_shard = st->stream->shards[1].id;
+  st->u.opts.start_seq = st->stream->shards[1].notes[20].seq;
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  slp_world_pass(st->w, 5000);
+  CHECK_INT(st->u.judged->records, st->stream->shards[1].notes_n - 20);
+}
+
+SCENE(oldest_begins_where_retention_has_left_something) {
+  stage_begin(st, seed, 2);
+  slp_world_put_many(st->w, st->stream, 100, 10);
+  slp_world_pass(st->w, 1000);
+  slp_world_trim(st->w, st->stream, slp_world_ms(st->w));
+  slp_world_put_many(st->w, st->stream, 100, 10);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->records, 100);
+}
+
+SCENE(records_trimmed_before_they_were_read_are_told) {
+  sloop_sandbox_opts_t box;
+  slp_world_box_opts(&box);
+  box.iterator_ms = 3000;
+  stage_begin_with(st, seed, 2, &box);
+  st->u.oracle->losses_expected = 1;
+  st->u.manners.keep = 1; /* so that reading stands still */
+  st->u.opts.held_bytes_max = 65536;
+  st->u.opts.fetch_records_max = 10;
+  for (int i = 0; i < 400; i++) {
+    slp_world_put_many(st->w, st->stream, 1, 1000);
+    slp_world_pass(st->w, 5);
+  }
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 10000);
+  slp_world_trim(st->w, st->stream, slp_world_ms(st->w) - 1);
+  slp_world_pass(st->w, 10000);
+  slp_world_put_many(st->w, st->stream, 100, 10);
+  st->u.manners.keep = 0;
+  slp_user_return_all(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK(st->u.judged->losses >= 1);
+}
+
+SCENE(trimmed_and_told_to_stop_the_shard_stops) {
+  sloop_sandbox_opts_t box;
+  slp_world_box_opts(&box);
+  box.iterator_ms = 3000;
+  stage_begin_with(st, seed, 1, &box);
+  st->u.oracle->losses_expected = 1;
+  st->u.opts.on_trimmed = SLOOP_TRIMMED_STOP;
+  st->u.manners.keep = 1;
+  st->u.opts.held_bytes_max = 65536;
+  st->u.opts.fetch_records_max = 10;
+  for (int i = 0; i < 400; i++) {
+    slp_world_put_many(st->w, st->stream, 1, 1000);
+    slp_world_pass(st->w, 5);
+  }
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 10000);
+  slp_world_trim(st->w, st->stream, slp_world_ms(st->w) - 1);
+  slp_world_pass(st->w, 10000);
+  slp_world_put_many(st->w, st->stream, 100, 10);
+  st->u.manners.keep = 0;
+  slp_user_return_all(&st->u);
+  slp_world_pass(st->w, 60000);
+  CHECK(st->u.judged->losses >= 1);
+  CHECK(st->u.judged->shards[0].stopped);
+}
+
+SCENE(only_the_shards_asked_for_are_read) {
+  stage_begin(st, seed, 4);
+  slp_world_put_many(st->w, st->stream, 400, 10);
+  static const char *const wanted[] = {"1", "03"};
+  st->u.opts.shards = wanted;
+  st->u.opts.shards_n = 2;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 10000);
+  check_promises(&st->u);
+  CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
+  CHECK_INT(st->u.judged->shards[3].acked_n, st->stream->shards[3].notes_n);
+  CHECK_INT(st->u.judged->records, st->stream->shards[1].notes_n + st->stream->shards[3].notes_n);
+}
+
+CHECK_MAIN()

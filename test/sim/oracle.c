@@ -1,0 +1,540 @@
+/* oracle.c - every promise of sloop.h as a check. */
+#include "sim/oracle.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+
+typedef struct held_record {
+  slp_judged_shard *shard;
+  size_t index;
+  uint8_t acked;
+} held_record;
+
+typedef struct slp_held_by_user {
+  struct slp_held_by_user *next;
+  slp_judged *member;
+  sloop_batch_t *batch;
+  size_t n;
+  held_record *records;
+} slp_held_by_user;
+
+/* A give-back rests at least so long (sloop.h: 100 ms later, doubling), less what a clock may drift. */
+#define BACK_OFF_US_MIN 89000
+
+slp_oracle *slp_oracle_new(slp_world *w) {
+  slp_oracle *o = SLP_NEW(w->mem, slp_oracle);
+  SLP_CHECK(o);
+  o->world = w;
+  o->top_ms = INT64_MIN;
+  return o;
+}
+
+static void forget_held(slp_oracle *o, slp_held_by_user *h) {
+  slp_free(o->world->mem, h->records);
+  slp_free(o->world->mem, h);
+}
+
+void slp_oracle_free(slp_oracle *o) {
+  slp_mem *mem = o->world->mem;
+  while (o->held) {
+    slp_held_by_user *h = o->held;
+    o->held = h->next;
+    forget_held(o, h);
+  }
+  for (size_t i = 0; i < o->members_n; i++) {
+    for (size_t k = 0; k < SLP_SHARDS_MAX; k++) {
+      slp_free(mem, o->members[i]->shards[k].fates);
+      slp_free(mem, o->members[i]->shards[k].attempts);
+    }
+    slp_free(mem, o->members[i]);
+  }
+  slp_free(mem, o);
+}
+
+void slp_oracle_bad(slp_oracle *o, const char *fmt, ...) {
+  char text[360];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  slp_sim_trace(o->world->sim, "BROKEN: %s", text);
+  if (o->bad[0]) return;
+  uint64_t now = slp_sim_now_us(o->world->sim);
+  snprintf(o->bad, sizeof o->bad, "at %" PRIu64 ".%06" PRIu64 " s: %s", now / 1000000, now % 1000000, text);
+}
+
+slp_judged *slp_oracle_member(slp_oracle *o, slp_known_stream *s, const sloop_opts_t *opts) {
+  SLP_CHECK(o->members_n < SLP_STREAMS_MAX);
+  slp_judged *m = SLP_NEW(o->world->mem, slp_judged);
+  SLP_CHECK(m);
+  m->oracle = o;
+  m->stream = s;
+  m->opts = opts;
+  for (size_t i = 0; i < SLP_SHARDS_MAX; i++) m->shards[i].known = &s->shards[i];
+  o->members[o->members_n++] = m;
+  return m;
+}
+
+static size_t trimmed_of(const slp_known_shard *k) {
+  size_t n = 0;
+  while (n < k->notes_n && k->notes[n].trimmed) n++;
+  return n;
+}
+
+void slp_oracle_on_start(slp_judged *m) {
+  m->started = 1;
+  m->started_us = slp_sim_now_us(m->oracle->world->sim);
+  m->shards_at_start = m->stream->shards_n;
+  for (size_t i = 0; i < m->stream->shards_n; i++)
+    m->shards[i].trimmed_at_start = trimmed_of(m->shards[i].known);
+}
+
+/* ---- callbacks at all ------------------------------------------------------------------------------ */
+void slp_oracle_on_callback(slp_judged *m, const char *name) {
+  if (m->oracle->inside) slp_oracle_bad(m->oracle, "%s ran inside a call into the library", name);
+  if (m->closed) slp_oracle_bad(m->oracle, "%s after the close callback", name);
+  if (m->close_called) slp_oracle_bad(m->oracle, "%s after sloop_close()", name);
+}
+
+/* ---- where a shard may begin ------------------------------------------------------------------------- */
+static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
+  const slp_known_shard *k = s->known;
+  if ((size_t)(k - m->stream->shards) < m->shards_at_start) return 0;
+  for (int i = 0; i < 2; i++)
+    if (k->parents[i] >= 0 && m->stream->shards[k->parents[i]].locates) return 1;
+  return 0;
+}
+
+/* The fresh records begin in [low, high]. 0: this shard is not read at all. */
+static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high) {
+  const slp_known_shard *k = s->known;
+  *low = s->trimmed_at_start;
+  *high = trimmed_of(k);
+  switch (m->opts->start) {
+    case SLOOP_OLDEST: return 1;
+    case SLOOP_AT_TIME: {
+      size_t i = 0;
+      while (i < k->notes_n && k->notes[i].arrived_ms < m->opts->start_at_ms) i++;
+      *low = slp_max_u64(*low, i);
+      *high = slp_max_u64(*high, i);
+      return 1;
+    }
+    case SLOOP_LATEST:
+      if (starts_as_child(m, s)) return 1;
+      if (k->closed && !k->latest_locates) return 0;
+      if (!k->latest_locates) {
+        *low = 0;
+        *high = k->notes_n;
+        return 1;
+      }
+      *low = k->by_time_low < k->latest_low ? k->by_time_low : k->latest_low;
+      *high = k->latest_high;
+      return 1;
+    case SLOOP_AT_SEQ: {
+      if (strcmp(k->id, m->opts->start_shard)) return 0;
+      size_t i = 0;
+      slp_str from = slp_str_of(m->opts->start_seq);
+      while (i < k->notes_n && slp_num_cmp(slp_str_of(k->notes[i].seq), from) < 0) i++;
+      *low = slp_max_u64(*low, i);
+      *high = slp_max_u64(*high, i);
+      return 1;
+    }
+  }
+  return 1;
+}
+
+/* ---- records ------------------------------------------------------------------------------------------- */
+static void make_room(slp_judged *m, slp_judged_shard *s) {
+  if (s->known->notes_n <= s->cap) return;
+  slp_mem *mem = m->oracle->world->mem;
+  size_t cap = s->known->notes_n * 2;
+  s->fates = slp_realloc(mem, s->fates, cap);
+  s->attempts = slp_realloc(mem, s->attempts, cap * sizeof *s->attempts);
+  SLP_CHECK(s->fates && s->attempts);
+  memset(s->fates + s->cap, 0, cap - s->cap);
+  memset(s->attempts + s->cap, 0, (cap - s->cap) * sizeof *s->attempts);
+  s->cap = cap;
+}
+
+static size_t find_note(const slp_judged_shard *s, const sloop_record_t *r) {
+  const slp_known_shard *k = s->known;
+  for (size_t i = s->next; i < k->notes_n; i++)
+    if (slp_str_is((slp_str){r->seq.base, r->seq.len}, k->notes[i].seq)) return i;
+  for (size_t i = 0; i < s->next && i < k->notes_n; i++)
+    if (slp_str_is((slp_str){r->seq.base, r->seq.len}, k->notes[i].seq)) return i;
+  return SIZE_MAX;
+}
+
+static void check_content(slp_judged *m, const slp_judged_shard *s, const slp_note *note,
+                          const sloop_record_t *r) {
+  slp_oracle *o = m->oracle;
+  if (!slp_note_holds(note, r->data.base, r->data.len) && !(o->raw_expected && r->flags & SLOOP_REC_RAW))
+    slp_oracle_bad(o, "%s %s: other bytes than were put (%zu, not %u)", s->known->id, note->seq, r->data.len,
+                   note->bytes);
+  if (r->flags & SLOOP_REC_RAW && !o->raw_expected)
+    slp_oracle_bad(o, "%s %s: flagged raw", s->known->id, note->seq);
+  if (r->arrived_at_ms != note->arrived_ms && !o->world->clock_went_back)
+    slp_oracle_bad(o, "%s %s: arrived at %" PRId64 ", not %" PRId64, s->known->id, note->seq,
+                   r->arrived_at_ms, note->arrived_ms);
+  if (r->key.len != 17 || r->key.base[0] != 'k')
+    slp_oracle_bad(o, "%s %s: another key", s->known->id, note->seq);
+  if (r->sub || r->epoch) slp_oracle_bad(o, "%s %s: sub or epoch not 0", s->known->id, note->seq);
+  if (strcmp(r->stream, m->stream->name)) slp_oracle_bad(o, "%s: of stream %s", s->known->id, r->stream);
+}
+
+static void check_parents_first(slp_judged *m, const slp_judged_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    int at = s->known->parents[i];
+    if (at < 0) continue;
+    const slp_judged_shard *p = &m->shards[at];
+    size_t low, high;
+    if (!start_range(m, p, &low, &high) || p->stopped) continue;
+    if (m->opts->start == SLOOP_LATEST && !p->known->locates) continue;
+    size_t next = p->started ? p->next : high;
+    if (next < p->known->notes_n)
+      slp_oracle_bad(m->oracle, "%s handed over before its parent %s was (%zu of %zu)", s->known->id,
+                     p->known->id, next, p->known->notes_n);
+  }
+}
+
+static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note *note,
+                        const sloop_record_t *r) {
+  slp_oracle *o = m->oracle;
+  int later = note->arrived_ms != o->top_ms ? note->arrived_ms > o->top_ms
+                                            : slp_num_cmp(slp_str_of(note->seq), slp_str_of(o->top_seq)) > 0;
+  int late = (r->flags & SLOOP_REC_LATE) != 0;
+  m->late += (uint64_t)late;
+  if (late && o->late_forbidden) slp_oracle_bad(o, "%s %s: late on a plain backlog", s->known->id, note->seq);
+  if (m->opts->order == SLOOP_ORDER_TIME && !o->order_unchecked && !o->world->clock_went_back) {
+    if (!later && !late)
+      slp_oracle_bad(o, "%s %s (%" PRId64 ") after %s (%" PRId64 ") and not flagged late", s->known->id,
+                     note->seq, note->arrived_ms, o->top_seq, o->top_ms);
+    if (later && late) slp_oracle_bad(o, "%s %s: flagged late and is not", s->known->id, note->seq);
+  }
+  if (m->opts->order == SLOOP_ORDER_SHARD && late)
+    slp_oracle_bad(o, "%s %s: flagged late without an order", s->known->id, note->seq);
+  if (!later) return;
+  o->top_ms = note->arrived_ms;
+  memcpy(o->top_seq, note->seq, sizeof o->top_seq);
+}
+
+static void first_fresh(slp_judged *m, slp_judged_shard *s, size_t i) {
+  size_t low, high;
+  if (!start_range(m, s, &low, &high))
+    slp_oracle_bad(m->oracle, "%s is read but should not be", s->known->id);
+  else if (i < low || i > high)
+    slp_oracle_bad(m->oracle, "%s begins at record %zu of %zu, not within %zu..%zu", s->known->id, i,
+                   s->known->notes_n, low, high);
+  if (!s->opened) slp_oracle_bad(m->oracle, "%s: records before SLOOP_SHARD_OPENED", s->known->id);
+  check_parents_first(m, s);
+  s->started = 1;
+  s->first = s->next = i;
+}
+
+static void fresh_record(slp_judged *m, slp_judged_shard *s, size_t i, const sloop_record_t *r) {
+  slp_oracle *o = m->oracle;
+  const slp_known_shard *k = s->known;
+  if (!s->started) first_fresh(m, s, i);
+  while (s->next < i && k->notes[s->next].trimmed && s->lost) s->fates[s->next++] = SLP_RECORD_SKIPPED;
+  if (i != s->next)
+    slp_oracle_bad(o, "%s: record %zu came, %zu is next (of %zu)%s", k->id, i, s->next, k->notes_n,
+                   s->fates[i] == SLP_RECORD_ACKED ? ", and it was acknowledged before" : "");
+  if (r->flags & SLOOP_REC_AGAIN)
+    slp_oracle_bad(o, "%s %s: flagged again and is not", k->id, k->notes[i].seq);
+  if (r->attempt != 1)
+    slp_oracle_bad(o, "%s %s: attempt %u of a fresh record", k->id, k->notes[i].seq, r->attempt);
+  if (s->back_n) slp_oracle_bad(o, "%s: a fresh record before the %zu given back", k->id, s->back_n);
+  check_order(m, s, &k->notes[i], r);
+  if (i >= s->next) s->next = i + 1;
+  m->fresh++;
+  m->delay_us_max = slp_max_u64(m->delay_us_max, slp_sim_now_us(o->world->sim) - k->notes[i].put_us);
+}
+
+static void again_record(slp_judged *m, slp_judged_shard *s, size_t i, const sloop_record_t *r) {
+  slp_oracle *o = m->oracle;
+  const slp_known_shard *k = s->known;
+  if (!(r->flags & SLOOP_REC_AGAIN))
+    slp_oracle_bad(o, "%s %s: again without the flag", k->id, k->notes[i].seq);
+  if (r->attempt != s->attempts[i] + 1u)
+    slp_oracle_bad(o, "%s %s: attempt %u after %u", k->id, k->notes[i].seq, r->attempt, s->attempts[i]);
+  for (size_t e = s->first; e < i; e++)
+    if (s->fates[e] == SLP_RECORD_BACK)
+      slp_oracle_bad(o, "%s: record %zu comes again before %zu", k->id, i, e);
+  uint64_t now = slp_sim_now_us(o->world->sim);
+  if (now - s->back_us < BACK_OFF_US_MIN && s->out_n == 0)
+    slp_oracle_bad(o, "%s: again only %" PRIu64 " us after it was given back", k->id, now - s->back_us);
+  s->back_n--;
+  m->again++;
+}
+
+static void judge_record(slp_judged *m, held_record *h, const sloop_record_t *r) {
+  slp_oracle *o = m->oracle;
+  h->shard = NULL;
+  size_t at = slp_world_find(m->stream, r->shard);
+  if (at == SIZE_MAX) {
+    slp_oracle_bad(o, "a record of unknown shard %s", r->shard);
+    return;
+  }
+  slp_judged_shard *s = &m->shards[at];
+  make_room(m, s);
+  size_t i = find_note(s, r);
+  if (i == SIZE_MAX) {
+    slp_oracle_bad(o, "%s: record %.*s was never put", r->shard, (int)r->seq.len, r->seq.base);
+    return;
+  }
+  if (s->paused || m->paused_all) slp_oracle_bad(o, "%s: a record while paused", r->shard);
+  if (s->ended) slp_oracle_bad(o, "%s: a record after its end", r->shard);
+  check_content(m, s, &s->known->notes[i], r);
+  if (s->fates[i] == SLP_RECORD_BACK)
+    again_record(m, s, i, r);
+  else
+    fresh_record(m, s, i, r);
+  s->fates[i] = SLP_RECORD_OUT;
+  s->attempts[i] = (uint16_t)r->attempt;
+  s->out_n++;
+  h->shard = s;
+  h->index = i;
+  m->records++;
+}
+
+/* ---- batches ---------------------------------------------------------------------------------------------
+ */
+static void check_batch_limits(slp_judged *m, sloop_batch_t *b, const slp_held_by_user *h) {
+  slp_oracle *o = m->oracle;
+  size_t bytes = 0;
+  int mixed = 0;
+  for (size_t i = 0; i < h->n; i++) {
+    bytes += sloop_batch_at(b, i)->data.len;
+    mixed |= h->records[i].shard != h->records[0].shard;
+  }
+  if (h->n > m->opts->batch_records_max) slp_oracle_bad(o, "a batch of %zu records", h->n);
+  if (h->n > 1 && bytes > m->opts->batch_bytes_max) slp_oracle_bad(o, "a batch of %zu bytes", bytes);
+  uint32_t out = m->batches_out;
+  if (m->opts->order == SLOOP_ORDER_SHARD) {
+    if (mixed) slp_oracle_bad(o, "a batch mixes shards in shard order");
+    out = h->records[0].shard ? h->records[0].shard->batches_out : 0;
+  }
+  if (out > m->opts->held_batches_max) slp_oracle_bad(o, "%u batches are out", out);
+}
+
+/* Each shard of a batch once. */
+static void count_shards(slp_held_by_user *h, int by) {
+  for (size_t i = 0; i < h->n; i++) {
+    slp_judged_shard *s = h->records[i].shard;
+    size_t k = 0;
+    if (!s || (i && h->records[i - 1].shard == s)) continue;
+    while (k < i && h->records[k].shard != s) k++;
+    if (k == i) s->batches_out += (uint32_t)by;
+  }
+}
+
+void slp_oracle_on_batch(slp_judged *m, sloop_batch_t *b) {
+  slp_oracle *o = m->oracle;
+  slp_oracle_on_callback(m, "on_batch");
+  slp_mem *mem = o->world->mem;
+  size_t n = sloop_batch_count(b);
+  if (!m->started || n == 0) slp_oracle_bad(o, "a batch of %zu records, started %d", n, m->started);
+  if (m->stop_pending || m->stopped) slp_oracle_bad(o, "on_batch after sloop_stop()");
+  if (m->paused_all) slp_oracle_bad(o, "on_batch while all is paused");
+  slp_held_by_user *h = SLP_NEW(mem, slp_held_by_user);
+  SLP_CHECK(h);
+  h->member = m;
+  h->batch = b;
+  h->n = n;
+  h->records = slp_zalloc_n(mem, n, sizeof *h->records);
+  SLP_CHECK(h->records);
+  for (size_t i = 0; i < n; i++) judge_record(m, &h->records[i], sloop_batch_at(b, i));
+  h->next = o->held;
+  o->held = h;
+  m->batches_out++;
+  m->batches++;
+  m->last_record_us = slp_sim_now_us(o->world->sim);
+  count_shards(h, 1);
+  check_batch_limits(m, b, h);
+  const sloop_record_t *first = sloop_batch_at(b, 0);
+  slp_sim_trace(o->world->sim, "%s batch of %zu from %s %.*s flags %u", m->stream->name, n, first->shard,
+                (int)first->seq.len, first->seq.base, first->flags);
+}
+
+static slp_held_by_user **held_slot(slp_oracle *o, const sloop_batch_t *b) {
+  slp_held_by_user **p = &o->held;
+  while (*p && (*p)->batch != b) p = &(*p)->next;
+  SLP_CHECK(*p);
+  return p;
+}
+
+void slp_oracle_acked(slp_judged *m, sloop_batch_t *b, size_t index) {
+  (*held_slot(m->oracle, b))->records[index].acked = 1;
+}
+
+void slp_oracle_done(slp_judged *m, sloop_batch_t *b, size_t acked) {
+  slp_oracle *o = m->oracle;
+  slp_held_by_user **slot = held_slot(o, b), *h = *slot;
+  *slot = h->next;
+  slp_judged *owner = h->member;
+  slp_sim_trace(o->world->sim, "%s batch back, %zu of %zu", owner->stream->name, acked, h->n);
+  for (size_t i = 0; i < h->n; i++) {
+    slp_judged_shard *s = h->records[i].shard;
+    if (!s) continue;
+    s->out_n--;
+    if (i < acked || h->records[i].acked) {
+      s->fates[h->records[i].index] = SLP_RECORD_ACKED;
+      s->acked_n++;
+    } else {
+      s->fates[h->records[i].index] = SLP_RECORD_BACK;
+      s->back_n++;
+      s->back_us = slp_sim_now_us(o->world->sim);
+    }
+  }
+  owner->batches_out--;
+  count_shards(h, -1);
+  forget_held(o, h);
+}
+
+size_t slp_oracle_held(const slp_oracle *o) {
+  size_t n = 0;
+  for (const slp_held_by_user *h = o->held; h; h = h->next) n++;
+  return n;
+}
+
+sloop_batch_t *slp_oracle_held_at(const slp_oracle *o, size_t i) {
+  const slp_held_by_user *h = o->held;
+  while (h && i--) h = h->next;
+  return h ? h->batch : NULL;
+}
+
+/* ---- the other callbacks
+ * ------------------------------------------------------------------------------------ */
+void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what) {
+  slp_oracle *o = m->oracle;
+  slp_oracle_on_callback(m, "on_shard");
+  slp_sim_trace(o->world->sim, "on_shard %s %d", shard, (int)what);
+  size_t at = slp_world_find(m->stream, shard);
+  if (at == SIZE_MAX) {
+    slp_oracle_bad(o, "on_shard of unknown shard %s", shard);
+    return;
+  }
+  slp_judged_shard *s = &m->shards[at];
+  if (what == SLOOP_SHARD_OPENED) {
+    if (s->opened) slp_oracle_bad(o, "%s opened twice", shard);
+    s->opened = 1;
+  } else if (what == SLOOP_SHARD_STOPPED) {
+    s->stopped = 1;
+  } else {
+    size_t low, high, n = s->known->notes_n;
+    make_room(m, s);
+    if (s->ended++) slp_oracle_bad(o, "%s ended twice", shard);
+    if (!s->known->closed) slp_oracle_bad(o, "%s told ended and is open", shard);
+    if (s->out_n || s->back_n)
+      slp_oracle_bad(o, "%s ended with %zu out and %zu given back", shard, s->out_n, s->back_n);
+    size_t next = s->started ? s->next : start_range(m, s, &low, &high) ? high : n;
+    while (next < n && s->lost && s->known->notes[next].trimmed) next++;
+    if (next < n) slp_oracle_bad(o, "%s ended with %zu of %zu records handed over", shard, next, n);
+    m->ended++;
+  }
+}
+
+void slp_oracle_on_tip(slp_judged *m) {
+  slp_oracle_on_callback(m, "on_tip");
+  m->tips++;
+  if (m->batches_out) slp_oracle_bad(m->oracle, "on_tip with %u batches out", m->batches_out);
+  for (size_t i = 0; i < m->stream->shards_n; i++)
+    if (m->shards[i].back_n) slp_oracle_bad(m->oracle, "on_tip with records given back");
+}
+
+void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss) {
+  slp_oracle_on_callback(m, "on_loss");
+  m->losses++;
+  slp_sim_trace(m->oracle->world->sim, "on_loss %s from %s to %s certain %d: %s", loss->shard, loss->from_seq,
+                loss->to_seq, loss->certain, loss->message);
+  if (!m->oracle->losses_expected) slp_oracle_bad(m->oracle, "on_loss: %s", loss->message);
+  size_t at = slp_world_find(m->stream, loss->shard);
+  if (at != SIZE_MAX) m->shards[at].lost = 1;
+}
+
+void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e) {
+  slp_oracle_on_callback(m, "on_error");
+  m->errors++;
+  m->last_error = e->code;
+  m->failed |= e->fatal != 0;
+  snprintf(m->last_aws_code, sizeof m->last_aws_code, "%s", e->aws_code);
+  snprintf(m->last_message, sizeof m->last_message, "%s", e->message);
+  slp_sim_trace(m->oracle->world->sim, "on_error %d fatal %d %s %s attempt %u: %s", e->code, e->fatal,
+                e->aws_code, e->shard, e->attempt, e->message);
+  if (strchr(e->message, '\n')) slp_oracle_bad(m->oracle, "an error of more than one line");
+}
+
+void slp_oracle_on_stopped(slp_judged *m, int status) {
+  slp_oracle *o = m->oracle;
+  if (o->inside) slp_oracle_bad(o, "the stop callback ran inside a call");
+  if (m->closed) slp_oracle_bad(o, "the stop callback after the close callback");
+  if (m->close_called && status != SLP_ECANCELED)
+    slp_oracle_bad(o, "stop told %d after sloop_close()", status);
+  if (!m->stop_pending) slp_oracle_bad(o, "the stop callback twice");
+  if (status == 0 && m->batches_out) slp_oracle_bad(o, "stop told 0 with %u batches out", m->batches_out);
+  if (status == SLP_ETIMEDOUT && !m->batches_out) slp_oracle_bad(o, "stop timed out with no batch out");
+  m->stop_pending = 0;
+  m->stopped = 1;
+  slp_sim_trace(o->world->sim, "stopped %d", status);
+}
+
+void slp_oracle_on_closed(slp_judged *m) {
+  if (m->oracle->inside) slp_oracle_bad(m->oracle, "the close callback ran inside a call");
+  if (!m->close_called) slp_oracle_bad(m->oracle, "a close callback nobody asked for");
+  if (m->closed) slp_oracle_bad(m->oracle, "the close callback twice");
+  if (m->stop_pending) slp_oracle_bad(m->oracle, "closed and the stop callback never came");
+  m->closed = 1;
+  slp_sim_trace(m->oracle->world->sim, "closed");
+}
+
+void slp_oracle_paused(slp_judged *m, const char *shard, int on) {
+  if (!shard) {
+    m->paused_all = (uint8_t)on;
+    for (size_t i = 0; i < SLP_SHARDS_MAX; i++) m->shards[i].paused = 0;
+    return;
+  }
+  size_t at = slp_world_find(m->stream, shard);
+  if (at != SIZE_MAX) m->shards[at].paused = (uint8_t)on;
+}
+
+void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st) {
+  slp_oracle *o = m->oracle;
+  /* One page: its body and its table of 32 bytes a record, which grows by doubling; small fixed parts. */
+  uint64_t page = o->world->largest_answer + 64 * UINT64_C(10000) + 65536;
+  if (st->held_bytes_peak > m->opts->held_bytes_max + page)
+    slp_oracle_bad(o, "%" PRIu64 " bytes held, %" PRIu64 " allowed and one page of %" PRIu64,
+                   st->held_bytes_peak, m->opts->held_bytes_max, page);
+  if (st->records != m->records)
+    slp_oracle_bad(o, "statistics count %" PRIu64 " records, not %" PRIu64, st->records, m->records);
+  if (st->again != m->again)
+    slp_oracle_bad(o, "statistics count %" PRIu64 " again, not %" PRIu64, st->again, m->again);
+  if (st->batches != m->batches)
+    slp_oracle_bad(o, "statistics count %" PRIu64 " batches, not %" PRIu64, st->batches, m->batches);
+  if (st->batches_now != m->batches_out)
+    slp_oracle_bad(o, "statistics say %" PRIu64 " batches are out, not %u", st->batches_now, m->batches_out);
+}
+
+/* ---- at the end ------------------------------------------------------------------------------------------
+ */
+int slp_oracle_all_read(slp_judged *m, char *why, size_t why_n) {
+  for (size_t i = 0; i < m->stream->shards_n; i++) {
+    slp_judged_shard *s = &m->shards[i];
+    const slp_known_shard *k = s->known;
+    size_t low, high;
+    if (s->stopped || !start_range(m, s, &low, &high)) continue;
+    make_room(m, s);
+    size_t next = s->started ? s->next : high, n = k->notes_n;
+    while (n > next && k->notes[n - 1].trimmed) n--; /* gone before it could be read */
+    if (next < n || s->out_n || s->back_n) {
+      if (why)
+        snprintf(why, why_n, "%s: %zu of %zu records handed over, %zu out, %zu given back, %d polls", k->id,
+                 next, n, s->out_n, s->back_n, (int)k->polls);
+      return 0;
+    }
+  }
+  return 1;
+}

@@ -1,0 +1,92 @@
+/* oracle.h - judges a family of consumers: every promise of sloop.h as a check on what the callbacks say,
+ * against the world's own log. It never asks the library anything. The first broken promise is kept. */
+#ifndef SLP_TEST_SIM_ORACLE_H
+#define SLP_TEST_SIM_ORACLE_H
+
+#include <sloop.h>
+
+#include "sim/world.h"
+
+typedef struct slp_oracle slp_oracle;
+
+typedef enum {
+  SLP_RECORD_NEVER,
+  SLP_RECORD_OUT,
+  SLP_RECORD_BACK,
+  SLP_RECORD_ACKED,
+  SLP_RECORD_SKIPPED
+} slp_record_fate;
+
+typedef struct slp_judged_shard {
+  slp_known_shard *known;
+  uint8_t *fates; /* slp_record_fate of every note */
+  uint16_t *attempts;
+  size_t cap;
+  uint8_t started, opened, ended, stopped, paused, lost;
+  size_t first, next; /* the first note ever handed over; the fresh one to come */
+  size_t trimmed_at_start;
+  size_t out_n, back_n, acked_n;
+  uint64_t back_us; /* when something was given back last */
+  uint32_t batches_out;
+} slp_judged_shard;
+
+typedef struct slp_judged { /* one consumer */
+  slp_oracle *oracle;
+  slp_known_stream *stream;
+  const sloop_opts_t *opts; /* borrowed */
+  slp_judged_shard shards[SLP_SHARDS_MAX];
+  uint8_t started, paused_all, stop_pending, stopped, close_called, closed, failed;
+  uint8_t list_pending;
+  uint64_t started_us;
+  size_t shards_at_start;
+  uint32_t batches_out;
+  uint64_t records, fresh, again, late, batches, losses, errors, tips, ended;
+  int last_error;
+  char last_aws_code[64], last_message[200];
+  uint64_t last_record_us, delay_us_max; /* from put to on_batch, fresh records */
+} slp_judged;
+
+struct slp_oracle {
+  slp_world *world;
+  slp_judged *members[SLP_STREAMS_MAX];
+  size_t members_n;
+  int inside; /* > 0: a sloop_* call is running */
+  uint8_t losses_expected, order_unchecked, late_forbidden, raw_expected;
+  struct slp_held_by_user *held, *free_held;
+  /* The latest key handed over. */
+  int64_t top_ms;
+  char top_seq[130];
+  uint64_t held_bytes_max_seen;
+  char bad[400]; /* the first broken promise; "" */
+};
+
+slp_oracle *slp_oracle_new(slp_world *w);
+void slp_oracle_free(slp_oracle *o);
+slp_judged *slp_oracle_member(slp_oracle *o, slp_known_stream *s, const sloop_opts_t *opts);
+void slp_oracle_bad(slp_oracle *o, const char *fmt, ...) SLP_PRINTF(2, 3);
+
+/* Around every call into the library. */
+#define SLP_CALL(o, expr) ((o)->inside++, (expr), (void)(o)->inside--)
+
+/* What the callbacks tell, and what the user does. */
+void slp_oracle_on_start(slp_judged *m);
+void slp_oracle_on_batch(slp_judged *m, sloop_batch_t *b);
+void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what);
+void slp_oracle_on_tip(slp_judged *m);
+void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss);
+void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e);
+void slp_oracle_on_stopped(slp_judged *m, int status);
+void slp_oracle_on_closed(slp_judged *m);
+void slp_oracle_on_callback(slp_judged *m, const char *name); /* any other */
+void slp_oracle_acked(slp_judged *m, sloop_batch_t *b, size_t index);
+void slp_oracle_done(slp_judged *m, sloop_batch_t *b, size_t acked); /* before the call */
+void slp_oracle_paused(slp_judged *m, const char *shard, int on);
+void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st);
+
+/* Everything accepted that this consumer must have got by now was handed over and acknowledged. 0: not yet;
+ * why gets a line when it is not NULL. */
+int slp_oracle_all_read(slp_judged *m, char *why, size_t why_n);
+size_t slp_oracle_held(const slp_oracle *o); /* batches with the user */
+sloop_batch_t *slp_oracle_held_at(const slp_oracle *o, size_t i);
+
+#endif

@@ -1,0 +1,334 @@
+/* user.c - a program that uses the library, in a simulated world. */
+#include "sim/user.h"
+
+#include "api/open.h"
+#include "sim/inside.h"
+
+typedef struct later_done {
+  slp_user *user;
+  sloop_batch_t *batch;
+} later_done;
+
+static void told(slp_user *u, const char *callback) {
+  if (u->on_any) u->on_any(u, callback);
+}
+
+/* ---- batches ------------------------------------------------------------------------------------------ */
+void slp_user_done(slp_user *u, sloop_batch_t *b, size_t acked) {
+  slp_oracle_done(u->judged, b, acked);
+  SLP_CALL(u->oracle, sloop_batch_done(b, acked));
+}
+
+void slp_user_ack(slp_user *u, sloop_batch_t *b, size_t index) {
+  slp_oracle_acked(u->judged, b, index);
+  SLP_CALL(u->oracle, sloop_batch_ack(b, index));
+}
+
+static int user_chance(slp_user *u, uint32_t ppm) {
+  return ppm && slp_sim_draw_between(&u->random, 0, 999999) < ppm;
+}
+
+static void finish_with(slp_user *u, sloop_batch_t *b) {
+  size_t n = sloop_batch_count(b), acked = n;
+  if (user_chance(u, u->manners.give_back_ppm)) acked = (size_t)slp_sim_draw_between(&u->random, 0, n);
+  if (user_chance(u, u->manners.ack_singly_ppm)) {
+    size_t step = (size_t)slp_sim_draw_between(&u->random, 1, n),
+           at = (size_t)slp_sim_draw_between(&u->random, 0, n - 1);
+    for (size_t i = 0; i < n; i++, at = (at + step) % n)
+      if (!user_chance(u, u->manners.give_back_ppm)) slp_user_ack(u, b, at);
+    if (u->manners.give_back_ppm) acked = 0;
+  }
+  slp_user_done(u, b, acked);
+}
+
+static void run_later(void *arg) {
+  later_done *l = arg;
+  slp_user *u = l->user;
+  for (size_t i = 0; i < slp_oracle_held(u->oracle); i++)
+    if (slp_oracle_held_at(u->oracle, i) == l->batch) {
+      finish_with(u, l->batch);
+      break;
+    }
+  l->user = NULL;
+  slp_free(u->world->mem, l);
+}
+
+static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
+  slp_user *u = arg;
+  told(u, "on_batch");
+  if (s != u->s) slp_oracle_bad(u->oracle, "on_batch of another consumer");
+  slp_oracle_on_batch(u->judged, b);
+  if (u->on_batch && u->on_batch(u, b)) return;
+  if (u->manners.keep) return;
+  if (u->manners.hold_us_max == 0) {
+    finish_with(u, b);
+    return;
+  }
+  later_done *l = SLP_NEW(u->world->mem, later_done);
+  SLP_CHECK(l);
+  *l = (later_done){u, b};
+  uint64_t hold = slp_sim_draw_between(&u->random, u->manners.hold_us_min, u->manners.hold_us_max);
+  slp_sim_at(u->world->sim, slp_sim_now_us(u->world->sim) + hold, run_later, l);
+}
+
+void slp_user_return_all(slp_user *u) {
+  sloop_batch_t *b;
+  while ((b = slp_oracle_held_at(u->oracle, 0))) slp_user_done(u, b, sloop_batch_count(b));
+}
+
+/* ---- the other callbacks --------------------------------------------------------------------------------
+ */
+static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  told(u, "on_shard");
+  slp_oracle_on_shard(u->judged, shard, what);
+}
+static void on_tip(sloop_t *s, void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  told(u, "on_tip");
+  slp_oracle_on_tip(u->judged);
+}
+static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  told(u, "on_loss");
+  slp_oracle_on_loss(u->judged, loss);
+}
+static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  told(u, "on_error");
+  slp_oracle_on_error(u->judged, e);
+}
+static void on_stats(sloop_t *s, const sloop_stats_t *st, void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  told(u, "on_stats");
+  slp_oracle_on_callback(u->judged, "on_stats");
+  slp_oracle_stats(u->judged, st);
+}
+static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  told(u, "on_log");
+  slp_oracle_on_callback(u->judged, "on_log");
+  slp_sim_trace(u->world->sim, "log %d %s", (int)level, line);
+}
+
+static const sloop_creds_t keys = {.access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
+typedef struct later_creds {
+  slp_user *user;
+  sloop_creds_req_t *request;
+} later_creds;
+static void run_creds(void *arg) {
+  later_creds *l = arg;
+  slp_user *u = l->user;
+  if (u->s) SLP_CALL(u->oracle, sloop_creds_done(l->request, 0, &keys, NULL));
+  slp_free(u->world->mem, l);
+}
+static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  told(u, "creds");
+  slp_oracle_on_callback(u->judged, "creds");
+  if (!u->creds_later) {
+    SLP_CALL(u->oracle, sloop_creds_done(rq, 0, &keys, NULL));
+    return;
+  }
+  later_creds *l = SLP_NEW(u->world->mem, later_creds);
+  SLP_CHECK(l);
+  *l = (later_creds){u, rq};
+  slp_sim_at(u->world->sim, slp_sim_now_us(u->world->sim) + 3000, run_creds, l);
+}
+
+static void on_stopped(sloop_t *s, int status, void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  told(u, "stop");
+  u->stop_told = 1;
+  u->stop_status = status;
+  slp_oracle_on_stopped(u->judged, status);
+}
+
+static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_t n, const sloop_error_t *e,
+                      void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  (void)e;
+  told(u, "list");
+  if (u->oracle->inside) slp_oracle_bad(u->oracle, "the list callback ran inside a call");
+  if (u->judged->closed) slp_oracle_bad(u->oracle, "the list callback after the close callback");
+  if (u->judged->close_called && status != SLP_ECANCELED)
+    slp_oracle_bad(u->oracle, "listed after sloop_close()");
+  if (u->list_told) slp_oracle_bad(u->oracle, "listed twice");
+  u->list_told = 1;
+  u->list_status = status;
+  u->listed = n;
+  for (size_t i = 1; i < n; i++)
+    if (strcmp(shards[i - 1].id, shards[i].id) >= 0) slp_oracle_bad(u->oracle, "the listing is not sorted");
+}
+
+static void on_closed(sloop_t *s, int status, void *arg) {
+  slp_user *u = arg;
+  (void)status;
+  if (s != u->s) slp_oracle_bad(u->oracle, "closed another consumer");
+  told(u, "close");
+  slp_oracle_on_closed(u->judged);
+  u->closed = 1;
+  u->s = NULL;
+}
+
+/* ---- life
+ * --------------------------------------------------------------------------------------------------- */
+static void set_up(slp_user *u, slp_known_stream *stream) {
+  sloop_opts_init(&u->opts);
+  u->opts.stream = stream->name;
+  u->opts.region = "us-east-1";
+  u->opts.endpoint = SLP_ENDPOINT;
+  u->opts.start = SLOOP_OLDEST;
+  u->opts.arg = u;
+  u->opts.on_batch = on_batch;
+  u->opts.on_shard = on_shard;
+  u->opts.on_tip = on_tip;
+  u->opts.on_loss = on_loss;
+  u->opts.on_error = on_error;
+  u->opts.on_stats = on_stats;
+  u->opts.on_log = on_log;
+  u->opts.creds = creds;
+  u->opts.log_level = SLOOP_LOG_DEBUG;
+  u->judged = slp_oracle_member(u->oracle, stream, &u->opts);
+  u->random = slp_sim_random_below(u->world->sim, UINT64_MAX);
+}
+
+void slp_user_init(slp_user *u, slp_world *w, slp_known_stream *stream) {
+  memset(u, 0, sizeof *u);
+  u->world = w;
+  u->mem = slp_mem_new(NULL, NULL);
+  u->mem_owned = u->oracle_owned = 1;
+  u->oracle = slp_oracle_new(w);
+  u->host = slp_sim_host_new(w->sim, u->mem, NULL);
+  SLP_CHECK(u->mem && u->host);
+  set_up(u, stream);
+}
+
+void slp_user_init_beside(slp_user *u, slp_user *other, slp_known_stream *stream, int joined) {
+  memset(u, 0, sizeof *u);
+  u->world = other->world;
+  u->mem = other->mem;
+  u->host = other->host;
+  u->oracle = joined ? other->oracle : slp_oracle_new(other->world);
+  u->oracle_owned = !joined;
+  set_up(u, stream);
+  if (joined) u->opts.join = other->s;
+}
+
+static const char *no_environment(void *ctx, const char *name) {
+  (void)ctx, (void)name;
+  return NULL;
+}
+
+int slp_user_open(slp_user *u) {
+  int rc;
+  SLP_CALL(u->oracle, rc = slp_open_on(u->host, u->mem, no_environment, NULL, &u->s, &u->opts, u->why));
+  return rc;
+}
+
+void slp_user_start(slp_user *u) {
+  if (!u->s && slp_user_open(u)) {
+    slp_oracle_bad(u->oracle, "sloop_open: %s", u->why);
+    return;
+  }
+  int rc;
+  slp_oracle_on_start(u->judged);
+  SLP_CALL(u->oracle, rc = sloop_start(u->s));
+  if (rc) slp_oracle_bad(u->oracle, "sloop_start: %d", rc);
+}
+
+void slp_user_pause(slp_user *u, const char *shard) {
+  int rc;
+  SLP_CALL(u->oracle, rc = sloop_pause(u->s, shard));
+  if (rc == 0) slp_oracle_paused(u->judged, shard, 1);
+}
+
+void slp_user_resume(slp_user *u, const char *shard) {
+  int rc;
+  SLP_CALL(u->oracle, rc = sloop_resume(u->s, shard));
+  if (rc == 0) slp_oracle_paused(u->judged, shard, 0);
+}
+
+void slp_user_stop(slp_user *u, uint64_t limit_ms) {
+  int rc;
+  SLP_CALL(u->oracle, rc = sloop_stop(u->s, limit_ms, on_stopped, u));
+  if (rc == 0) u->judged->stop_pending = 1;
+}
+
+void slp_user_list(slp_user *u) {
+  int rc;
+  u->list_told = 0;
+  SLP_CALL(u->oracle, rc = sloop_list(u->s, on_listed, u));
+  if (rc) u->list_told = 1;
+}
+
+void slp_user_close(slp_user *u) {
+  u->judged->close_called = 1;
+  SLP_CALL(u->oracle, sloop_close(u->s, on_closed, u));
+}
+
+sloop_stats_t slp_user_stats(slp_user *u) {
+  sloop_stats_t st;
+  memset(&st, 0, sizeof st);
+  if (!u->s) return st;
+  SLP_CALL(u->oracle, sloop_stats_get(u->s, &st, sizeof st));
+  slp_oracle_stats(u->judged, &st);
+  return st;
+}
+
+int slp_user_wait(slp_user *u, uint64_t ms, int (*cond)(void *arg), void *arg) {
+  slp_sim *sim = u->world->sim;
+  return slp_sim_run(sim, slp_sim_now_us(sim) + ms * 1000, cond, arg);
+}
+
+/* Looking at every shard after every event would dominate the run. */
+static int caught_up(void *arg) {
+  slp_user *u = arg;
+  if (u->oracle->bad[0]) return 1;
+  return slp_oracle_all_read(u->judged, NULL, 0);
+}
+
+int slp_user_catch_up(slp_user *u, uint64_t ms) {
+  slp_sim *sim = u->world->sim;
+  uint64_t until = slp_sim_now_us(sim) + ms * 1000;
+  while (slp_sim_now_us(sim) < until) {
+    if (caught_up(u)) return !u->oracle->bad[0];
+    slp_sim_run(sim, slp_min_u64(until, slp_sim_now_us(sim) + 20000), NULL, NULL);
+  }
+  return caught_up(u) && !u->oracle->bad[0];
+}
+
+static int is_closed(void *arg) { return ((slp_user *)arg)->closed; }
+
+void slp_user_finish(slp_user *u) {
+  slp_sim *sim = u->world->sim;
+  if (u->s && !u->closed) {
+    slp_user_stats(u);
+    if (!u->judged->close_called) slp_user_close(u);
+    if (!slp_sim_run(sim, slp_sim_now_us(sim) + 10000000, is_closed, u))
+      slp_oracle_bad(u->oracle, "no close callback within 10 s");
+  }
+  slp_user_return_all(u);
+}
+
+void slp_user_leave(slp_user *u) {
+  if (!u->host || !u->mem_owned) return;
+  slp_host_close(u->host, NULL, NULL);
+  u->host = NULL;
+}
+
+void slp_user_free(slp_user *u) {
+  if (u->oracle_owned) slp_oracle_free(u->oracle);
+  if (u->mem_owned) slp_mem_drop(u->mem);
+  u->oracle = NULL;
+  u->mem = NULL;
+}

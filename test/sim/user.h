@@ -1,0 +1,66 @@
+/* user.h - a program that uses the library, in a simulated world: opens a consumer on a host, hands every
+ * callback to the oracle, and treats batches as its manners say. The same code for scenes and swarm. */
+#ifndef SLP_TEST_SIM_USER_H
+#define SLP_TEST_SIM_USER_H
+
+#include "sim/oracle.h"
+
+typedef struct slp_manners {
+  uint64_t hold_us_min, hold_us_max; /* a batch is kept so long; both 0: given back inside on_batch */
+  uint32_t give_back_ppm;            /* chance that a batch comes back with records not finished with */
+  uint32_t ack_singly_ppm;           /* chance that records are acknowledged one by one, in random order */
+  uint8_t keep;                      /* batches are kept until slp_user_return_all() */
+} slp_manners;
+
+typedef struct slp_user slp_user;
+struct slp_user {
+  slp_world *world;
+  slp_oracle *oracle; /* one for a family */
+  uint8_t oracle_owned;
+  slp_judged *judged;
+  slp_mem *mem; /* the library's own; everything must be back in the end */
+  uint8_t mem_owned;
+  slp_host *host;
+  sloop_opts_t opts;
+  slp_manners manners;
+  sloop_t *s; /* NULL: not open, or closed */
+  uint8_t closed, stop_told, creds_later, kept_hidden;
+  int stop_status, list_status;
+  uint8_t list_told;
+  size_t listed;
+  char why[160];
+  uint64_t random; /* its own stream: what it does never depends on what others draw */
+  /* Scenes may take a batch themselves: 1 when they did. */
+  int (*on_batch)(slp_user *u, sloop_batch_t *b);
+  void (*on_any)(slp_user *u, const char *callback); /* first thing in every callback */
+  void *scene;
+};
+
+/* A user with the default options on a new host with default clocks; change u->opts before opening. */
+void slp_user_init(slp_user *u, slp_world *w, slp_known_stream *stream);
+/* The same on the host of another one: family when it is to be joined to it. */
+void slp_user_init_beside(slp_user *u, slp_user *other, slp_known_stream *stream, int joined);
+int slp_user_open(slp_user *u);   /* what sloop_open said */
+void slp_user_start(slp_user *u); /* opens when not yet open; must succeed */
+void slp_user_pause(slp_user *u, const char *shard);
+void slp_user_resume(slp_user *u, const char *shard);
+void slp_user_stop(slp_user *u, uint64_t limit_ms);
+void slp_user_list(slp_user *u);
+void slp_user_close(slp_user *u); /* only asks */
+void slp_user_done(slp_user *u, sloop_batch_t *b, size_t acked);
+void slp_user_ack(slp_user *u, sloop_batch_t *b, size_t index);
+void slp_user_return_all(slp_user *u); /* everything held goes back, all finished with */
+sloop_stats_t slp_user_stats(slp_user *u);
+
+/* Lets time pass until everything put so far was read and acknowledged; 0 when ms were not enough. */
+int slp_user_catch_up(slp_user *u, uint64_t ms);
+/* Lets time pass until cond(arg) holds. */
+int slp_user_wait(slp_user *u, uint64_t ms, int (*cond)(void *arg), void *arg);
+/* Closes, waits for the callback, gives back what is held, checks that all memory came back. */
+void slp_user_finish(slp_user *u);
+
+/* After finish: the host goes too, on a later turn. Only for users made by slp_user_init. */
+void slp_user_leave(slp_user *u);
+void slp_user_free(slp_user *u); /* the end of the oracle and, where owned, of the memory */
+
+#endif
