@@ -25,7 +25,7 @@ typedef struct shard_row {
 
 typedef struct bench {
   slp_app app;
-  slp_consumer consumer;
+  slp_cli_consumer consumer;
   slp_progress progress;
   slp_child child; /* pid -1: none */
   slp_buf url;
@@ -48,7 +48,7 @@ static void begin_measuring(bench *n) {
   n->first_us = slp_program_mono_us();
   n->first_cpu_us = slp_program_cpu_us();
   n->child_cpu_us = slp_child_cpu_us(&n->child);
-  slp_consumer_stats(&n->consumer, &n->first);
+  slp_cli_consumer_stats(&n->consumer, &n->first);
 }
 
 static shard_row *row_of(bench *n, const char *shard) {
@@ -66,7 +66,7 @@ static shard_row *row_of(bench *n, const char *shard) {
   return &n->rows[number];
 }
 
-static void on_batch(slp_consumer *c, sloop_batch_t *b) {
+static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
   bench *n = c->user;
   if (!n->measuring) begin_measuring(n);
   int64_t now_ms = slp_program_wall_ms();
@@ -100,7 +100,7 @@ static void end_bench(bench *n) {
     n->first_us = n->begun_us;
     n->first_cpu_us = n->end_cpu_us;
   }
-  slp_consumer_stop(&n->consumer, 0);
+  slp_cli_consumer_stop(&n->consumer, 0);
 }
 
 static void sample_lag(bench *n) {
@@ -108,7 +108,7 @@ static void sample_lag(bench *n) {
   if (!n->measuring || now_us - n->sampled_us < 250000u) return;
   n->sampled_us = now_us;
   sloop_stats_t st;
-  slp_consumer_stats(&n->consumer, &st);
+  slp_cli_consumer_stats(&n->consumer, &st);
   if (st.behind_ms_now == UINT64_MAX) return;
   double x = (double)(now_us - n->first_us) / 1e6, y = (double)st.behind_ms_now;
   n->lag_n += 1;
@@ -142,7 +142,7 @@ typedef struct figures {
 
 static figures work_out(bench *n) {
   figures f = {0};
-  slp_consumer_stats(&n->consumer, &f.now);
+  slp_cli_consumer_stats(&n->consumer, &f.now);
   f.seconds = (double)(n->end_us - n->first_us) / 1e6;
   if (f.seconds <= 0) f.seconds = 1e-6;
   f.records = (double)(f.now.records - n->first.records);
@@ -235,7 +235,7 @@ static void leave_if_done(bench *n) {
   if (n->consumer.closed && n->app.out && slp_app_unwritten(&n->app) == 0) slp_app_close(&n->app);
 }
 
-static void on_closed(slp_consumer *c) {
+static void on_closed(slp_cli_consumer *c) {
   bench *n = c->user;
   if (!c->failed && n->ended) {
     slp_buf b;
@@ -313,7 +313,7 @@ int slp_bench_run(slp_mem *mem, const slp_args *args) {
   n->consumer.on_closed = on_closed;
   int r = args->stream ? 0 : start_own_sandbox(n);
   n->begun_us = slp_program_mono_us();
-  if (!r && slp_app_open(&n->app, mem, args) == 0 && slp_consumer_open(&n->consumer, &n->app, &n->opts) != 0)
+  if (!r && slp_app_open(&n->app, mem, args) == 0 && slp_cli_consumer_open(&n->consumer, &n->app, &n->opts) != 0)
     slp_app_close(&n->app);
   int code = slp_app_run(&n->app);
   slp_child_end(&n->child);

@@ -46,13 +46,13 @@ void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
     snprintf(line + at, n - (size_t)at, "; %s", hint);
 }
 
-int slp_consumer_answered(slp_consumer *c) {
+int slp_cli_consumer_answered(slp_cli_consumer *c) {
   sloop_stats_t st;
-  slp_consumer_stats(c, &st);
+  slp_cli_consumer_stats(c, &st);
   return st.pages > 0 || st.records > 0;
 }
 
-void slp_consumer_stats(slp_consumer *c, sloop_stats_t *ret) {
+void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret) {
   memset(ret, 0, sizeof *ret);
   if (c->s && !c->closed)
     sloop_stats_get(c->s, ret, sizeof *ret);
@@ -62,10 +62,10 @@ void slp_consumer_stats(slp_consumer *c, sloop_stats_t *ret) {
 
 /* A server must survive a bad hour; a person at a terminal wants to know at once that the name, the
  * keys or the address are wrong. So until the first good answer these end the program. */
-static int is_hopeless(slp_consumer *c, const sloop_error_t *e) {
+static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
   sloop_stats_t st;
-  slp_consumer_stats(c, &st);
+  slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0) return 0;
   switch (e->code) {
     case SLOOP_EAUTH:
@@ -84,7 +84,7 @@ static int is_hopeless(slp_consumer *c, const sloop_error_t *e) {
 }
 
 /* Tells an error unless the same kind was told lately. */
-static void tell(slp_consumer *c, int code) {
+static void tell(slp_cli_consumer *c, int code) {
   if (c->app->args->quiet) return;
   uint64_t now_us = slp_program_mono_us();
   size_t at = 0;
@@ -113,7 +113,7 @@ static void tell(slp_consumer *c, int code) {
 }
 
 static void on_closed(sloop_t *s, int status, void *arg) {
-  slp_consumer *c = arg;
+  slp_cli_consumer *c = arg;
   (void)s;
   (void)status;
   c->s = NULL;
@@ -121,13 +121,13 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   c->on_closed(c);
 }
 
-static void close_now(slp_consumer *c) {
+static void close_now(slp_cli_consumer *c) {
   if (!c->s || c->closed) return;
   sloop_stats_get(c->s, &c->last, sizeof c->last);
   sloop_close(c->s, on_closed, c);
 }
 
-void slp_consumer_fail(slp_consumer *c, int exit_code, const char *why) {
+void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) {
   if (c->failed) return;
   c->failed = 1;
   c->app->exit_code = exit_code;
@@ -137,7 +137,7 @@ void slp_consumer_fail(slp_consumer *c, int exit_code, const char *why) {
 }
 
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
-  slp_consumer *c = arg;
+  slp_cli_consumer *c = arg;
   (void)s;
   if (c->failed) return;
   int hopeless = is_hopeless(c, e);
@@ -145,13 +145,13 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (hopeless) shown.retry_in_ms = UINT64_MAX; /* so that the line says what to do */
   slp_error_line(&shown, c->error, sizeof c->error);
   if (e->fatal || (hopeless && !c->stopping))
-    slp_consumer_fail(c, SLP_EXIT_FAILED, c->error);
+    slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping)
     tell(c, e->code);
 }
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
-  slp_consumer *c = arg;
+  slp_cli_consumer *c = arg;
   (void)s;
   if (c->stopping || !c->on_batch)
     sloop_batch_done(b, 0);
@@ -160,13 +160,13 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
 }
 
 static void on_tip(sloop_t *s, void *arg) {
-  slp_consumer *c = arg;
+  slp_cli_consumer *c = arg;
   (void)s;
   if (!c->stopping && c->on_tip) c->on_tip(c);
 }
 
 static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
-  slp_consumer *c = arg;
+  slp_cli_consumer *c = arg;
   (void)s;
   const char *text = "";
   switch (what) {
@@ -182,24 +182,24 @@ static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void 
 }
 
 static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
-  slp_consumer *c = arg;
+  slp_cli_consumer *c = arg;
   (void)s;
   c->losses++;
   snprintf(c->error, sizeof c->error, "%s: %s", loss->shard, loss->message);
   if (c->app->args->fail_on_loss && !c->stopping)
-    slp_consumer_fail(c, SLP_EXIT_LOSS, c->error);
+    slp_cli_consumer_fail(c, SLP_EXIT_LOSS, c->error);
   else if (!c->stopping)
     tell(c, SLOOP_ETRIMMED);
 }
 
 static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
-  slp_consumer *c = arg;
+  slp_cli_consumer *c = arg;
   (void)s;
   (void)level; /* the library has already left out what is below log_level */
   if (!c->app->args->quiet) slp_say_if_room("%s", line);
 }
 
-int slp_consumer_open_idle(slp_consumer *c, slp_app *app, const sloop_opts_t *o) {
+int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
   sloop_opts_t opts = *o;
   c->app = app;
   opts.arg = c;
@@ -219,8 +219,8 @@ int slp_consumer_open_idle(slp_consumer *c, slp_app *app, const sloop_opts_t *o)
   return r;
 }
 
-int slp_consumer_open(slp_consumer *c, slp_app *app, const sloop_opts_t *o) {
-  int r = slp_consumer_open_idle(c, app, o);
+int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
+  int r = slp_cli_consumer_open_idle(c, app, o);
   if (r) return r;
   r = sloop_start(c->s);
   SLP_CHECK(r == 0 || r == SLP_ENOMEM);
@@ -237,7 +237,7 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
   if (status != SLP_ECANCELED) close_now(arg); /* canceled: the close is already under way */
 }
 
-void slp_consumer_stop(slp_consumer *c, uint64_t limit_ms) {
+void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms) {
   if (c->stopping || !c->s) return;
   c->stopping = 1;
   if (sloop_stop(c->s, limit_ms, on_stopped, c) != 0) close_now(c);

@@ -8,17 +8,17 @@
 
 #define SLP_TOLD_MAX 16
 
-typedef struct slp_consumer slp_consumer;
-struct slp_consumer {
+typedef struct slp_cli_consumer slp_cli_consumer;
+struct slp_cli_consumer {
   slp_app *app; /* borrowed */
   sloop_t *s;   /* owned; NULL before open and after on_closed */
   /* The mode's; only on_closed is required. */
-  void (*on_batch)(slp_consumer *c, sloop_batch_t *b);
-  void (*on_tip)(slp_consumer *c);
-  void (*on_closed)(slp_consumer *c); /* the last; on a later turn of the loop */
+  void (*on_batch)(slp_cli_consumer *c, sloop_batch_t *b);
+  void (*on_tip)(slp_cli_consumer *c);
+  void (*on_closed)(slp_cli_consumer *c); /* the last; on a later turn of the loop */
   void *user;
 
-  uint8_t stopping; /* slp_consumer_stop was called, or it failed */
+  uint8_t stopping; /* slp_cli_consumer_stop was called, or it failed */
   uint8_t closed;
   uint8_t failed;          /* ended by an error: app->exit_code is set */
   uint32_t shards_stopped; /* given up before their end */
@@ -34,16 +34,16 @@ struct slp_consumer {
 
 /* Opens and starts. The callbacks of `o` are overwritten. 0, or a negative code after telling why;
  * app->exit_code is set and on_closed does not come. */
-int slp_consumer_open(slp_consumer *c, slp_app *app, const sloop_opts_t *o);
+int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
 /* Opens only: for listings. */
-int slp_consumer_open_idle(slp_consumer *c, slp_app *app, const sloop_opts_t *o);
+int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
 /* Ends it: no more batches; waits up to limit_ms for those that are out; then on_closed. Again: ignored. */
-void slp_consumer_stop(slp_consumer *c, uint64_t limit_ms);
+void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
 /* Something failed for good: tells `why`, sets exit_code and closes at once. */
-void slp_consumer_fail(slp_consumer *c, int exit_code, const char *why);
+void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
 /* Has the service ever given records or an empty page? */
-int slp_consumer_answered(slp_consumer *c);
-void slp_consumer_stats(slp_consumer *c, sloop_stats_t *ret); /* now, or at the end */
+int slp_cli_consumer_answered(slp_cli_consumer *c);
+void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret); /* now, or at the end */
 /* An error as one line: what happened, the codes, and what to do about it. */
 void slp_error_line(const sloop_error_t *e, char *line, size_t n);
 

@@ -26,7 +26,7 @@
 
 typedef struct demo {
   slp_app app;
-  slp_consumer consumer;
+  slp_cli_consumer consumer;
   slp_progress progress;
   slp_ledger ledger;
   sloop_sandbox_t *box; /* owned */
@@ -50,7 +50,7 @@ static void end_demo(demo *d) {
   d->ended = 1;
   if (d->producer) slp_ticker_close(d->producer);
   d->producer = NULL;
-  slp_consumer_stop(&d->consumer, 500);
+  slp_cli_consumer_stop(&d->consumer, 500);
 }
 
 /* 0: taken; 1: not now (a change is under way, a limit); negative: broken. */
@@ -99,7 +99,7 @@ static void on_produce(void *arg) {
   for (int i = 0; i < PUTS_A_TICK_MAX && d->put < wanted; i++) {
     int r = put_one(d);
     if (r < 0) {
-      slp_consumer_fail(&d->consumer, SLP_EXIT_FAILED, "no memory");
+      slp_cli_consumer_fail(&d->consumer, SLP_EXIT_FAILED, "no memory");
       return;
     }
     if (r) break;
@@ -116,7 +116,7 @@ static void show(demo *d, const sloop_record_t *r) {
   slp_app_write(&d->app, &b);
 }
 
-static void on_batch(slp_consumer *c, sloop_batch_t *b) {
+static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
   demo *d = c->user;
   size_t n = sloop_batch_count(b);
   for (size_t i = 0; i < n; i++) {
@@ -128,7 +128,7 @@ static void on_batch(slp_consumer *c, sloop_batch_t *b) {
   sloop_batch_done(b, n);
 }
 
-static void on_tip(slp_consumer *c) {
+static void on_tip(slp_cli_consumer *c) {
   demo *d = c->user;
   /* Every shard is at its tip: whatever was to come twice has come. */
   if (d->produced && d->ledger.read >= d->ledger.put) end_demo(d);
@@ -194,7 +194,7 @@ static void on_box_gone(void *arg) {
   leave_if_done(d);
 }
 
-static void on_closed(slp_consumer *c) {
+static void on_closed(slp_cli_consumer *c) {
   demo *d = c->user;
   if (d->producer) slp_ticker_close(d->producer);
   d->producer = NULL;
@@ -239,7 +239,7 @@ static int start_consumer(demo *d) {
   o.start = SLOOP_OLDEST;
   o.poll_ms = 250; /* nobody else reads this stream */
   if (!d->app.args->order_wait_given) o.order_wait_ms = UINT32_MAX;
-  return slp_consumer_open(&d->consumer, &d->app, &o);
+  return slp_cli_consumer_open(&d->consumer, &d->app, &o);
 }
 
 static void give_up(demo *d) {

@@ -11,7 +11,7 @@
 
 typedef struct list {
   slp_app app;
-  slp_consumer consumer;
+  slp_cli_consumer consumer;
   uint64_t begun_us;
 } list;
 
@@ -66,7 +66,7 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_
     } else {
       snprintf(line, sizeof line, "%s (%s)", sloop_strerror(status), sloop_err_name(status));
     }
-    slp_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
     return;
   }
   slp_buf text;
@@ -76,25 +76,25 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_
     bad = slp_list_show(&text, l->app.args->stream, &shards[i], l->app.args->json);
   if (bad) {
     slp_buf_free(&text);
-    slp_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
     return;
   }
   slp_app_write(&l->app, &text);
-  slp_consumer_stop(&l->consumer, 0);
+  slp_cli_consumer_stop(&l->consumer, 0);
 }
 
-static void on_closed(slp_consumer *c) { leave_if_done(c->user); }
+static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 static void on_written(slp_app *app) { leave_if_done(app->user); }
 
 static void on_out_failed(slp_app *app) {
   list *l = app->user;
-  slp_consumer_stop(&l->consumer, 0);
+  slp_cli_consumer_stop(&l->consumer, 0);
   leave_if_done(l);
 }
 
 static void on_interrupt(slp_app *app) {
   list *l = app->user;
-  slp_consumer_stop(&l->consumer, 0);
+  slp_cli_consumer_stop(&l->consumer, 0);
 }
 
 static void on_overdue(slp_app *app) {
@@ -110,7 +110,7 @@ static void on_tick(slp_app *app) {
   snprintf(line, sizeof line, "no list of shards in %llu s%s%s",
            (unsigned long long)(app->args->timeout_ms / 1000u),
            *l->consumer.error ? "; the last error: " : "", l->consumer.error);
-  slp_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
+  slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
 }
 
 int slp_list_run(slp_mem *mem, const slp_args *args) {
@@ -123,10 +123,10 @@ int slp_list_run(slp_mem *mem, const slp_args *args) {
   l.app.on_out_failed = on_out_failed;
   l.consumer.on_closed = on_closed;
   if (slp_app_open(&l.app, mem, args) == 0) {
-    if (slp_consumer_open_idle(&l.consumer, &l.app, &args->opts) != 0)
+    if (slp_cli_consumer_open_idle(&l.consumer, &l.app, &args->opts) != 0)
       slp_app_close(&l.app);
     else if (sloop_list(l.consumer.s, on_shards, &l) != 0)
-      slp_consumer_fail(&l.consumer, SLP_EXIT_FAILED, "no memory");
+      slp_cli_consumer_fail(&l.consumer, SLP_EXIT_FAILED, "no memory");
   }
   return slp_app_run(&l.app);
 }

@@ -17,7 +17,7 @@ static void show_behind(uint64_t ms, char out[40]) {
     snprintf(out, 40, "%llu s behind", (unsigned long long)(ms / 1000));
 }
 
-void slp_progress_tick(slp_progress *p, slp_consumer *c) {
+void slp_progress_tick(slp_progress *p, slp_cli_consumer *c) {
   const slp_args *args = c->app->args;
   if (!args->verbose || args->quiet) return;
   uint64_t now_us = slp_program_mono_us();
@@ -28,7 +28,7 @@ void slp_progress_tick(slp_progress *p, slp_consumer *c) {
   }
   if (now_us - p->at_us < every_us) return;
   sloop_stats_t st;
-  slp_consumer_stats(c, &st);
+  slp_cli_consumer_stats(c, &st);
   double seconds = (double)(now_us - p->at_us) / 1e6;
   char behind[40];
   show_behind(st.behind_ms_now, behind);
@@ -41,10 +41,10 @@ void slp_progress_tick(slp_progress *p, slp_consumer *c) {
   p->at_us = now_us;
 }
 
-void slp_progress_end(slp_consumer *c) {
+void slp_progress_end(slp_cli_consumer *c) {
   if (!c->app->args->verbose || c->app->args->quiet) return;
   sloop_stats_t st;
-  slp_consumer_stats(c, &st);
+  slp_cli_consumer_stats(c, &st);
   slp_say("%llu records, %.2f MB, %llu late, %llu calls, %llu throttles, %llu losses",
           (unsigned long long)st.records, (double)st.payload_bytes / 1e6, (unsigned long long)st.late,
           (unsigned long long)st.calls, (unsigned long long)st.throttles, (unsigned long long)st.losses);

@@ -10,8 +10,8 @@ typedef struct slp_progress {
 } slp_progress;
 
 /* Call it at every tick; prints when a line is due. */
-void slp_progress_tick(slp_progress *p, slp_consumer *c);
+void slp_progress_tick(slp_progress *p, slp_cli_consumer *c);
 /* The last line: totals. */
-void slp_progress_end(slp_consumer *c);
+void slp_progress_end(slp_cli_consumer *c);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct held { /* a batch whose text is not written yet */
 
 typedef struct tail {
   slp_app app;
-  slp_consumer consumer;
+  slp_cli_consumer consumer;
   slp_progress progress;
   slp_format *format; /* owned; NULL: JSON or plain */
   slp_list held;
@@ -64,7 +64,7 @@ static void leave_if_done(tail *t) {
 static void end_tail(tail *t) {
   if (t->ending) return;
   t->ending = 1;
-  slp_consumer_stop(&t->consumer, SLP_APP_GRACE_MS);
+  slp_cli_consumer_stop(&t->consumer, SLP_APP_GRACE_MS);
 }
 
 static int add_record(tail *t, slp_buf *b, const sloop_record_t *r, int64_t behind_ms) {
@@ -77,7 +77,7 @@ static void give_back_later(tail *t, sloop_batch_t *batch, size_t accepted) {
   held *h = SLP_NEW(t->app.mem, held);
   if (!h) {
     sloop_batch_done(batch, 0);
-    slp_consumer_fail(&t->consumer, SLP_EXIT_FAILED, "no memory");
+    slp_cli_consumer_fail(&t->consumer, SLP_EXIT_FAILED, "no memory");
     return;
   }
   h->batch = batch;
@@ -86,7 +86,7 @@ static void give_back_later(tail *t, sloop_batch_t *batch, size_t accepted) {
   slp_list_add_last(&t->held, &h->link);
 }
 
-static void on_batch(slp_consumer *c, sloop_batch_t *batch) {
+static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   tail *t = c->user;
   size_t n = sloop_batch_count(batch), i = 0;
   uint64_t count = t->app.args->count;
@@ -103,7 +103,7 @@ static void on_batch(slp_consumer *c, sloop_batch_t *batch) {
   if (bad) {
     slp_buf_free(&text);
     sloop_batch_done(batch, 0);
-    slp_consumer_fail(&t->consumer, SLP_EXIT_FAILED,
+    slp_cli_consumer_fail(&t->consumer, SLP_EXIT_FAILED,
                       bad == SLP_ENOMEM ? "no memory to print a batch; try a smaller -X batch_bytes_max"
                                         : "a batch is too large as text; try a smaller -X batch_bytes_max");
     return;
@@ -118,18 +118,18 @@ static void on_batch(slp_consumer *c, sloop_batch_t *batch) {
   if (count && t->records >= count) end_tail(t);
 }
 
-static void on_tip(slp_consumer *c) {
+static void on_tip(slp_cli_consumer *c) {
   tail *t = c->user;
   if (!t->tip_wanted || t->ending) return;
   if (c->shards_stopped) {
     /* Nothing more will come, but not all was read: that is no success. */
-    slp_consumer_fail(c, SLP_EXIT_FAILED, "some shards were given up before their end; see the lines above");
+    slp_cli_consumer_fail(c, SLP_EXIT_FAILED, "some shards were given up before their end; see the lines above");
     return;
   }
   end_tail(t);
 }
 
-static void on_closed(slp_consumer *c) { leave_if_done(c->user); }
+static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 
 static void on_written(slp_app *app) {
   tail *t = app->user;
@@ -162,7 +162,7 @@ static void check_timeout(tail *t) {
   uint64_t timeout_us = t->app.args->timeout_ms * 1000u;
   if (!timeout_us || t->ending || slp_app_unwritten(&t->app) > 0) return;
   if (slp_program_mono_us() - t->last_record_us < timeout_us) return;
-  if (slp_consumer_answered(&t->consumer)) {
+  if (slp_cli_consumer_answered(&t->consumer)) {
     end_tail(t);
     return;
   }
@@ -171,7 +171,7 @@ static void check_timeout(tail *t) {
            (unsigned long long)(t->app.args->timeout_ms / 1000u),
            *t->consumer.error ? "; the last error: " : "", t->consumer.error);
   t->ending = 1;
-  slp_consumer_fail(&t->consumer, SLP_EXIT_FAILED, line);
+  slp_cli_consumer_fail(&t->consumer, SLP_EXIT_FAILED, line);
 }
 
 static void on_tick(slp_app *app) {
@@ -219,7 +219,7 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   t.consumer.on_tip = on_tip;
   t.consumer.on_closed = on_closed;
   t.last_record_us = slp_program_mono_us();
-  if (slp_app_open(&t.app, mem, args) == 0 && slp_consumer_open(&t.consumer, &t.app, &args->opts) != 0)
+  if (slp_app_open(&t.app, mem, args) == 0 && slp_cli_consumer_open(&t.consumer, &t.app, &args->opts) != 0)
     slp_app_close(&t.app);
   int code = slp_app_run(&t.app);
   slp_format_free(t.format);
