@@ -219,7 +219,8 @@ static void excerpt(slp_str body, char out[EXCERPT_MAX + 1]) {
   for (size_t i = 0; i < body.n && n < EXCERPT_MAX; i++) {
     unsigned char c = (unsigned char)body.p[i];
     char put = c > 0x20 && c < 0x7f ? (char)c : (c == ' ' || c == '\n' || c == '\r' || c == '\t') ? ' ' : '?';
-    if ((put == ' ' || put == '?') && (n == 0 || out[n - 1] == put)) continue;
+    if (put == ' ' && n == 0) continue;
+    if ((put == ' ' || put == '?') && n > 0 && out[n - 1] == put) continue;
     out[n++] = put;
   }
   out[n] = 0;
