@@ -18,11 +18,16 @@ typedef struct slp_box_request {
   slp_str content_type;
   slp_str authorization, amz_date, security_token;
   slp_str body;
+  /* Any header of the request, name in lower case, for signatures over more than the above; may be
+   * NULL. */
+  slp_str (*header)(void *arg, const char *name);
+  void *header_arg;
 } slp_box_request;
 
 typedef struct slp_box_answer {
   int status;
-  const char *content_type;
+  const char *content_type;     /* NULL: none */
+  const char *content_encoding; /* NULL: none */
   slp_buf body;          /* owned by the caller: init before, free after */
   char request_id[40];
   char error_type[80];   /* x-amzn-errortype, or "" */
@@ -45,5 +50,6 @@ int slp_box_merge(slp_box *box, int64_t now_ms, const char *stream, const char *
 int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t before_ms);
 int slp_box_faults(slp_box *box, const char *script, char why[160]);
 void slp_box_stats(const slp_box *box, sloop_sandbox_stats_t *out);
+int slp_box_stats_json(const slp_box *box, slp_buf *to); /* calls and bytes by operation */
 
 #endif

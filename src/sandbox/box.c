@@ -1,0 +1,375 @@
+/* box.c - the model's life, and one request to one answer: what it asks, whether it may, what came out. */
+#include "sandbox/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+
+#define TARGET_PREFIX "Kinesis_20131202."
+#define TYPE_JSON "application/x-amz-json-1.1"
+#define TYPE_CBOR "application/x-amz-cbor-1.1"
+
+/* ---- life ------------------------------------------------------------------------------------------ */
+void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size) {
+  sloop_sandbox_opts_t full = {
+      .size = size,
+      .address = "127.0.0.1",
+      .iterator_ms = 300000,
+      .next_token_ms = 300000,
+      .change_ms = 50,
+      .reads_per_second = 5,
+      .read_bytes_per_second = 2u << 20,
+      .write_bytes_per_second = 1u << 20,
+      .write_records_per_second = 1000,
+      .list_page_max = 1000,
+      .cbor_indefinite = 1,
+  };
+  memset(o, 0, size);
+  memcpy(o, &full, size < sizeof full ? size : sizeof full);
+}
+
+static int copy_text(slp_mem *mem, const char **text) {
+  if (!*text) return 0;
+  char *copy = slp_strdup(mem, slp_str_of(*text));
+  *text = copy;
+  return copy ? 0 : SLP_ENOMEM;
+}
+
+static void free_text(slp_mem *mem, const char *text) {
+  if (text) slp_free(mem, (void *)(uintptr_t)text);
+}
+
+/* The caller's options, of whatever size, over the defaults. */
+static int take_options(slp_box *box, const sloop_sandbox_opts_t *given) {
+  sloop_sandbox_opts_t *o = &box->o;
+  sloop_sandbox_opts_init_sized(o, sizeof *o);
+  if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+  if (o->list_page_max == 0) o->list_page_max = 1000;
+  const char **texts[] = {&o->address, &o->access_key, &o->secret_key, &o->session_token};
+  int r = 0;
+  for (size_t i = 0; i < SLP_COUNT(texts); i++) {
+    if (r) *texts[i] = NULL; /* what is not ours must not be freed */
+    else r = copy_text(box->mem, texts[i]);
+  }
+  return r;
+}
+
+static int set_up(slp_box *box, const sloop_sandbox_opts_t *o) {
+  char key[16];
+  int r = take_options(box, o);
+  if (r) return r;
+  box->digest = slp_digest_new(box->mem);
+  box->marker = slp_digest_new(box->mem);
+  if (!box->digest || !box->marker) return SLP_ENOMEM;
+  for (int i = 0; i < 2; i++) {
+    uint64_t part = slp_box_random(box);
+    memcpy(key + 8 * i, &part, 8);
+  }
+  r = slp_hmac_key(box->marker, (slp_str){key, sizeof key});
+  if (r || !box->o.access_key || !box->o.secret_key) return r;
+  box->auth = slp_box_auth_new(box->mem, &box->o);
+  return box->auth ? 0 : SLP_ENOMEM;
+}
+
+slp_box *slp_box_new(slp_mem *mem, const sloop_sandbox_opts_t *o, uint64_t seed) {
+  slp_box *box = SLP_NEW(mem, slp_box);
+  if (!box) return NULL;
+  box->mem = slp_mem_hold(mem);
+  box->random = seed;
+  slp_list_init(&box->streams);
+  slp_list_init(&box->faults);
+  slp_box_tree_init(&box->tree, mem);
+  slp_buf_init(&box->scratch, mem, 16u << 20);
+  if (!set_up(box, o)) return box;
+  slp_box_free(box);
+  return NULL;
+}
+
+void slp_box_free(slp_box *box) {
+  if (!box) return;
+  slp_mem *mem = box->mem;
+  for (slp_list *it; (it = slp_list_first(&box->streams)) != NULL;) {
+    slp_box_stream_free(box, SLP_OWNER(it, slp_stream, link));
+  }
+  slp_box_faults_clear(box);
+  slp_box_auth_free(box->auth);
+  slp_digest_free(box->digest);
+  slp_digest_free(box->marker);
+  slp_box_tree_free(&box->tree);
+  slp_buf_free(&box->scratch);
+  free_text(mem, box->o.address);
+  free_text(mem, box->o.access_key);
+  free_text(mem, box->o.secret_key);
+  free_text(mem, box->o.session_token);
+  slp_free(mem, box);
+  slp_mem_drop(mem);
+}
+
+uint64_t slp_box_random(slp_box *box) { /* splitmix64 */
+  uint64_t v = box->random += UINT64_C(0x9e3779b97f4a7c15);
+  v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
+  return v ^ v >> 31;
+}
+
+/* ---- one call ---------------------------------------------------------------------------------------- */
+int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) {
+  va_list args;
+  c->error = code;
+  c->error_status = strncmp(code, "InternalFailure", 15) == 0 ? 500 : 400;
+  va_start(args, fmt);
+  vsnprintf(c->error_message, sizeof c->error_message, fmt, args);
+  va_end(args);
+  return -1;
+}
+
+int slp_box_no_memory(slp_box_call *c) {
+  return slp_box_fail(c, "InternalFailure", "The sandbox has no memory for this answer.");
+}
+
+slp_str slp_box_text(slp_box_call *c, const char *member) {
+  const slp_value *v = slp_box_tree_get(c->in, 0, member);
+  return v ? v->text : (slp_str){NULL, 0};
+}
+
+int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise) {
+  const slp_value *v = slp_box_tree_get(c->in, 0, member);
+  return v && v->kind == SLP_VALUE_INT ? v->i : otherwise;
+}
+
+/* Which of the two forms; -1: neither. */
+static int wire_of(slp_str type) {
+  slp_str bare = {type.p, 0};
+  while (bare.n < type.n && type.p[bare.n] != ';' && type.p[bare.n] != ' ') bare.n++;
+  if (slp_str_is(bare, TYPE_CBOR)) return SLP_WIRE_CBOR;
+  if (slp_str_is(bare, TYPE_JSON) || slp_str_is(bare, "application/x-amz-json-1.0") ||
+      slp_str_is(bare, "application/json")) {
+    return SLP_WIRE_JSON;
+  }
+  return -1;
+}
+
+static const slp_box_operation *operation_of(slp_box_call *c, slp_str target, uint32_t *ret_number) {
+  size_t skip = sizeof TARGET_PREFIX - 1;
+  if (target.n > skip && memcmp(target.p, TARGET_PREFIX, skip) == 0) {
+    const slp_box_operation *op = slp_box_operation_find((slp_str){target.p + skip, target.n - skip}, ret_number);
+    if (op) return op;
+  }
+  slp_box_fail(c, "UnknownOperationException", "Unknown operation %.*s", (int)slp_min_u64(target.n, 100),
+               target.p ? target.p : "");
+  return NULL;
+}
+
+/* The shard a call is about, for the fault script; copied because iterators only hold its number. */
+static slp_str subject(slp_box_call *c, char room[24]) {
+  static const char *const members[] = {"ShardId", "ShardToSplit", "ShardToMerge"};
+  slp_box_mark m;
+  const slp_value *v = slp_box_tree_get(c->in, 0, "ShardIterator");
+  if (v && v->kind == SLP_VALUE_TEXT && !slp_box_mark_read(c->box, v->text, 'i', &m)) {
+    int n = snprintf(room, 24, "shardId-%012u", m.shard);
+    return (slp_str){room, (size_t)n};
+  }
+  for (size_t i = 0; i < SLP_COUNT(members); i++) {
+    v = slp_box_tree_get(c->in, 0, members[i]);
+    if (v && v->kind == SLP_VALUE_TEXT) return v->text;
+  }
+  return (slp_str){NULL, 0};
+}
+
+static void run_operation(slp_box_call *c, const slp_box_operation *op, const slp_box_request *rq,
+                          slp_box_answer *answer) {
+  char room[24];
+  int r = slp_box_tree_read(c->in, c->in->wire, rq->body);
+  if (r == SLP_ENOMEM) {
+    slp_box_no_memory(c);
+    return;
+  }
+  if (r) {
+    slp_box_fail(c, "SerializationException", "The request's body could not be read.");
+    return;
+  }
+  slp_box_settle(c->box, c->now_ms);
+  slp_box_fault_find(c, subject(c, room));
+  if (slp_box_fault_before(c, answer)) return;
+  if (slp_box_check_input(c, op) || op->run(c)) return;
+  if (c->out.err) slp_box_no_memory(c);
+}
+
+static void put_error(slp_box_call *c, slp_box_answer *answer) {
+  slp_wire wire = c->out.wire;
+  slp_buf_clear(&answer->body);
+  answer->status = c->error_status;
+  slp_out_begin(&c->out, &answer->body, wire, c->out.definite);
+  slp_out_map(&c->out);
+  slp_out_put_z(&c->out, "__type", c->error);
+  slp_out_put_z(&c->out, "message", c->error_message);
+  slp_out_end(&c->out);
+  if (c->out.err) slp_buf_clear(&answer->body); /* no memory: the status has to do */
+}
+
+static void new_request_id(slp_box *box, char out[40]) {
+  uint64_t a = slp_box_random(box), b = slp_box_random(box);
+  snprintf(out, 40, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(a >> 32), (unsigned)(a >> 16 & 0xffff),
+           (unsigned)(a & 0xffff), (unsigned)(b >> 48), (unsigned long long)(b & UINT64_C(0xffffffffffff)));
+}
+
+static void count(slp_box *box, uint32_t number, const slp_box_request *rq, const slp_box_answer *answer) {
+  slp_box_use *use = &box->use[number];
+  uint64_t out = answer->drop ? 0 : answer->body.n;
+  box->stats.requests++;
+  box->stats.bytes_in += rq->body.n;
+  box->stats.bytes_out += out;
+  use->calls++;
+  use->bytes_in += rq->body.n;
+  use->bytes_out += out;
+  if (answer->status >= 300) {
+    box->stats.errors++;
+    use->errors++;
+  }
+}
+
+void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp_box_answer *answer) {
+  uint32_t number = SLP_BOX_OPERATIONS;
+  int wire = wire_of(rq->content_type);
+  slp_box_call c = {.box = box, .now_ms = now_ms, .in = &box->tree, .operation = "?"};
+  const slp_box_operation *op = NULL;
+  answer->status = 200;
+  answer->content_type = wire == SLP_WIRE_CBOR ? TYPE_CBOR : TYPE_JSON;
+  answer->content_encoding = NULL;
+  answer->error_type[0] = 0;
+  answer->delay_ms = 0;
+  answer->drop = 0;
+  answer->cut_after = SIZE_MAX;
+  new_request_id(box, answer->request_id);
+  box->tree.wire = wire == SLP_WIRE_CBOR ? SLP_WIRE_CBOR : SLP_WIRE_JSON;
+  slp_out_begin(&c.out, &answer->body, box->tree.wire, !box->o.cbor_indefinite);
+  slp_box_region_of(rq->authorization, c.region);
+  if (!slp_str_is(rq->method, "POST") || !slp_str_is(rq->path, "/") || wire < 0) {
+    slp_box_fail(&c, "UnknownOperationException", "Only POST / with %s or %s is served.", TYPE_JSON, TYPE_CBOR);
+    c.error_status = 404;
+  } else if (!box->auth || !slp_box_auth_check(box->auth, &c, rq)) {
+    op = operation_of(&c, rq->target, &number);
+  }
+  if (op) {
+    c.operation = op->name;
+    run_operation(&c, op, rq, answer);
+  }
+  if (c.error) put_error(&c, answer);
+  slp_box_fault_after(&c, answer);
+  count(box, number, rq, answer);
+}
+
+/* ---- orders ------------------------------------------------------------------------------------------ */
+int slp_box_stream(slp_box *box, int64_t now_ms, const char *name, uint32_t shards) {
+  slp_stream *s;
+  slp_str z = slp_str_of(name);
+  slp_box_settle(box, now_ms);
+  if (!slp_box_name_valid(z) || shards == 0 || shards > SLP_BOX_SHARDS_MAX / 2) return SLP_EINVAL;
+  if (slp_box_find(box, z)) return -EEXIST;
+  int r = slp_box_stream_new(box, now_ms, z, &s);
+  if (r) return r;
+  r = slp_box_stream_fill(box, s, now_ms, shards);
+  if (r) slp_box_stream_free(box, s);
+  return r;
+}
+
+static slp_stream *ready(slp_box *box, int64_t now_ms, const char *stream) {
+  slp_box_settle(box, now_ms);
+  slp_stream *s = slp_box_find(box, slp_str_of(stream));
+  return s && s->shards_n > 0 ? s : NULL;
+}
+
+int slp_box_put(slp_box *box, int64_t now_ms, const char *stream, slp_str key, slp_str data, char seq[130],
+                char shard[129]) {
+  slp_u128 hash;
+  slp_box_seq number;
+  char text[SLP_BOX_SEQ_TEXT];
+  slp_stream *s = ready(box, now_ms, stream);
+  if (!s) return SLP_ENOENT;
+  if (s->synthetic || key.n < 1 || key.n > 1024 || data.n > SLP_BOX_RECORD_BYTES) return SLP_EINVAL;
+  slp_box_sweep(box, s, now_ms);
+  int r = slp_box_hash_of(box, key, &hash);
+  if (r) return r;
+  slp_box_shard *sh = slp_box_shard_for(s, hash);
+  SLP_CHECK(sh != NULL);
+  r = slp_box_store(box, sh, now_ms, key, data, &number);
+  if (r) return r;
+  size_t n = slp_box_seq_text(&number, text);
+  if (seq) memcpy(seq, text, n + 1);
+  if (shard) memcpy(shard, sh->id, strlen(sh->id) + 1);
+  return 0;
+}
+
+static int order_refused(const slp_box_refusal *why) {
+  return strcmp(why->code, "ResourceNotFoundException") == 0 ? SLP_ENOENT : SLP_EINVAL;
+}
+
+int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *new_start_hash) {
+  slp_box_refusal why;
+  slp_box_shard *sh;
+  slp_u128 at;
+  slp_stream *s = ready(box, now_ms, stream);
+  if (!s) return SLP_ENOENT;
+  if (s->change != SLP_BOX_NOTHING) return -EBUSY;
+  slp_box_may_split(s, slp_str_of(shard), slp_str_of(new_start_hash), &why, &sh, &at);
+  return why.code ? order_refused(&why) : slp_box_split_at(box, s, now_ms, sh, at);
+}
+
+int slp_box_merge(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *adjacent) {
+  slp_box_refusal why;
+  slp_box_shard *a, *b;
+  slp_stream *s = ready(box, now_ms, stream);
+  if (!s) return SLP_ENOENT;
+  if (s->change != SLP_BOX_NOTHING) return -EBUSY;
+  slp_box_may_merge(s, slp_str_of(shard), slp_str_of(adjacent), &why, &a, &b);
+  return why.code ? order_refused(&why) : slp_box_merge_two(box, s, now_ms, a, b);
+}
+
+int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t before_ms) {
+  slp_stream *s = ready(box, now_ms, stream);
+  if (!s) return SLP_ENOENT;
+  s->trimmed_ms = slp_max_i64(s->trimmed_ms, before_ms);
+  s->swept_ms = INT64_MIN;
+  slp_box_sweep(box, s, now_ms);
+  return 0;
+}
+
+/* ---- figures ------------------------------------------------------------------------------------------- */
+void slp_box_stats(const slp_box *box, sloop_sandbox_stats_t *out) { *out = box->stats; }
+
+static void put_use(slp_box_out *o, const char *name, const slp_box_use *use) {
+  slp_out_key(o, name);
+  slp_out_map(o);
+  slp_out_put_i64(o, "calls", (int64_t)use->calls);
+  slp_out_put_i64(o, "errors", (int64_t)use->errors);
+  slp_out_put_i64(o, "bytes_in", (int64_t)use->bytes_in);
+  slp_out_put_i64(o, "bytes_out", (int64_t)use->bytes_out);
+  slp_out_end(o);
+}
+
+int slp_box_stats_json(const slp_box *box, slp_buf *to) {
+  slp_box_out o;
+  uint64_t busiest = 0;
+  SLP_LIST_EACH(&box->streams, it) {
+    const slp_stream *s = SLP_OWNER(it, slp_stream, link);
+    for (uint32_t i = 0; i < s->shards_n; i++) busiest = slp_max_u64(busiest, s->shards[i]->asked_max);
+  }
+  slp_out_begin(&o, to, SLP_WIRE_JSON, 0);
+  slp_out_map(&o);
+  slp_out_put_i64(&o, "requests", (int64_t)box->stats.requests);
+  slp_out_put_i64(&o, "errors", (int64_t)box->stats.errors);
+  slp_out_put_i64(&o, "bytes_in", (int64_t)box->stats.bytes_in);
+  slp_out_put_i64(&o, "bytes_out", (int64_t)box->stats.bytes_out);
+  slp_out_put_i64(&o, "records_in", (int64_t)box->stats.records_in);
+  slp_out_put_i64(&o, "records_out", (int64_t)box->stats.records_out);
+  slp_out_put_i64(&o, "faults_used", (int64_t)box->stats.faults_used);
+  slp_out_put_i64(&o, "shard_reads_per_second_max", (int64_t)busiest);
+  slp_out_key(&o, "operations");
+  slp_out_map(&o);
+  const char *name;
+  for (uint32_t i = 0; (name = slp_box_operation_name(i)) != NULL; i++) put_use(&o, name, &box->use[i]);
+  put_use(&o, "other", &box->use[SLP_BOX_OPERATIONS]);
+  slp_out_end(&o);
+  slp_out_end(&o);
+  return o.err;
+}

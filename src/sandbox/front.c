@@ -1,0 +1,251 @@
+/* front.c - the model behind a loopback port: HTTP requests in, answers out, on the caller's loop. */
+#include "sandbox/front.h"
+
+#include <stdio.h>
+
+#define REQUEST_BYTES_MAX (16u << 20) /* the service takes 10 MiB of records; base64 and JSON add a third */
+#define ANSWER_BYTES_MAX (64u << 20)
+
+/* ---- one request ------------------------------------------------------------------------------------ */
+typedef struct delayed { /* an answer that waits for its time */
+  slp_list link;
+  slp_timer timer;
+  sloop_sandbox_t *b;
+  slp_served *rq; /* NULL: the peer left */
+  slp_box_answer answer;
+} delayed;
+
+int64_t slp_front_now_ms(sloop_sandbox_t *b) { return slp_wall_ms(b->host) + b->clock_offset_ms; }
+
+static slp_str header_of(void *arg, const char *name) {
+  slp_served *rq = arg;
+  return rq->header(rq, name);
+}
+
+static void send_answer(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
+  slp_http_header headers[4];
+  size_t n = 0;
+  if (answer->drop) {
+    slp_serve_drop(rq);
+    return;
+  }
+  headers[n++] = (slp_http_header){SLP_STR("x-amzn-RequestId"), slp_str_of(answer->request_id)};
+  if (answer->content_type) {
+    headers[n++] = (slp_http_header){SLP_STR("Content-Type"), slp_str_of(answer->content_type)};
+  }
+  if (answer->content_encoding) {
+    headers[n++] = (slp_http_header){SLP_STR("Content-Encoding"), slp_str_of(answer->content_encoding)};
+  }
+  if (answer->error_type[0]) {
+    headers[n++] = (slp_http_header){SLP_STR("x-amzn-ErrorType"), slp_str_of(answer->error_type)};
+  }
+  slp_serve_answer out = {.status = answer->status,
+                          .headers = headers,
+                          .headers_n = n,
+                          .body = &answer->body,
+                          .date_ms = slp_front_now_ms(b),
+                          .cut_after = answer->cut_after};
+  slp_serve(rq, &out);
+}
+
+static void delayed_free(delayed *d) {
+  slp_list_remove(&d->link);
+  slp_timer_clear(d->b->host, &d->timer);
+  slp_buf_free(&d->answer.body);
+  slp_free(d->b->mem, d);
+}
+
+static void on_delay_over(slp_timer *timer) {
+  delayed *d = SLP_OWNER(timer, delayed, timer);
+  d->rq->on_gone = NULL;
+  send_answer(d->b, d->rq, &d->answer);
+  delayed_free(d);
+}
+
+static void on_peer_left(slp_served *rq) { delayed_free(rq->user); }
+
+static int delay(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
+  delayed *d = SLP_NEW(b->mem, delayed);
+  if (!d) return SLP_ENOMEM;
+  d->b = b;
+  d->rq = rq;
+  d->answer = *answer; /* the body's memory moves along */
+  d->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_delay_over};
+  int r = slp_timer_set(b->host, &d->timer, slp_after_us(slp_now_us(b->host), (uint64_t)answer->delay_ms * 1000));
+  if (r) {
+    slp_free(b->mem, d);
+    return r;
+  }
+  slp_list_add_last(&b->waiting, &d->link);
+  rq->user = d;
+  rq->on_gone = on_peer_left;
+  return 0;
+}
+
+static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
+  slp_admin_answer a = {.status = 500, .content_type = "text/plain"};
+  slp_buf_init(&a.body, b->mem, ANSWER_BYTES_MAX);
+  slp_admin_handle(b, rq->method, rq->path, rq->body, &a);
+  slp_http_header type = {SLP_STR("Content-Type"), slp_str_of(a.content_type)};
+  slp_serve_answer out = {.status = a.status, .headers = &type, .headers_n = 1, .body = &a.body,
+                          .date_ms = slp_front_now_ms(b), .cut_after = SIZE_MAX};
+  slp_serve(rq, &out);
+  slp_buf_free(&a.body);
+}
+
+static void on_request(slp_listener *l, slp_served *served) {
+  sloop_sandbox_t *b = SLP_OWNER(l, sloop_sandbox_t, listener);
+  if (slp_admin_is(served->path)) {
+    serve_admin(b, served);
+    return;
+  }
+  slp_box_answer answer;
+  memset(&answer, 0, sizeof answer);
+  slp_buf_init(&answer.body, b->mem, ANSWER_BYTES_MAX);
+  slp_box_request rq = {
+      .method = served->method,
+      .path = served->path,
+      .host = served->header(served, "host"),
+      .target = served->header(served, "x-amz-target"),
+      .content_type = served->header(served, "content-type"),
+      .authorization = served->header(served, "authorization"),
+      .amz_date = served->header(served, "x-amz-date"),
+      .security_token = served->header(served, "x-amz-security-token"),
+      .body = served->body,
+      .header = header_of,
+      .header_arg = served,
+  };
+  slp_box_handle(b->box, slp_front_now_ms(b), &rq, &answer);
+  if (answer.delay_ms && !delay(b, served, &answer)) return;
+  send_answer(b, served, &answer);
+  slp_buf_free(&answer.body);
+}
+
+/* ---- life --------------------------------------------------------------------------------------------- */
+static void free_all(sloop_sandbox_t *b) {
+  slp_mem *mem = b->mem;
+  slp_box_free(b->box);
+  slp_free(mem, b);
+  slp_mem_drop(mem);
+}
+
+static void on_host_closed(slp_host *h, void *arg) {
+  sloop_sandbox_t *b = arg;
+  void (*cb)(void *) = b->on_stopped;
+  void *cb_arg = b->on_stopped_arg;
+  (void)h;
+  free_all(b);
+  if (cb) cb(cb_arg);
+}
+
+static int loopback(const char *address) {
+  return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+static void write_url(sloop_sandbox_t *b, const char *address) {
+  int v6 = strchr(address, ':') != NULL;
+  snprintf(b->url, sizeof b->url, "http://%s%.40s%s:%u", v6 ? "[" : "", address, v6 ? "]" : "", b->listener.port);
+}
+
+static int begin(sloop_sandbox_t *b, struct uv_loop_s *loop, const sloop_sandbox_opts_t *o) {
+  slp_uv_options uv = {.in_flight_max = 1};
+  int r = slp_uv_host_new(&b->host, loop, b->mem, &uv);
+  if (r) return r;
+  b->box = slp_box_new(b->mem, o, slp_random(b->host));
+  if (!b->box) return SLP_ENOMEM;
+  b->listener.on_request = on_request;
+  b->listener.body_max = REQUEST_BYTES_MAX;
+  r = slp_listen(b->host, &b->listener, o->address, o->port);
+  if (r) return r;
+  write_url(b, o->address);
+  return 0;
+}
+
+int sloop_sandbox_start(sloop_sandbox_t **out, struct uv_loop_s *loop, const sloop_sandbox_opts_t *o) {
+  sloop_sandbox_opts_t all;
+  sloop_sandbox_opts_init_sized(&all, sizeof all);
+  if (o) memcpy(&all, o, o->size < sizeof all ? o->size : sizeof all);
+  *out = NULL;
+  if (!all.address) all.address = "127.0.0.1";
+  if (!loopback(all.address) || !all.access_key != !all.secret_key) return SLP_EINVAL;
+  all.size = sizeof all;
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  if (!mem) return SLP_ENOMEM;
+  sloop_sandbox_t *b = SLP_NEW(mem, sloop_sandbox_t);
+  if (!b) {
+    slp_mem_drop(mem);
+    return SLP_ENOMEM;
+  }
+  b->mem = mem;
+  b->clock_offset_ms = all.clock_offset_ms;
+  slp_list_init(&b->waiting);
+  int r = begin(b, loop, &all);
+  if (!r) {
+    *out = b;
+  } else if (b->host) {
+    slp_host_close(b->host, on_host_closed, b);
+  } else {
+    free_all(b);
+  }
+  return r;
+}
+
+const char *sloop_sandbox_url(const sloop_sandbox_t *b) { return b->url; }
+
+static void on_listener_closed(slp_listener *l) {
+  sloop_sandbox_t *b = SLP_OWNER(l, sloop_sandbox_t, listener);
+  slp_host_close(b->host, on_host_closed, b);
+}
+
+void sloop_sandbox_stop(sloop_sandbox_t *b, void (*cb)(void *arg), void *arg) {
+  b->on_stopped = cb;
+  b->on_stopped_arg = arg;
+  for (slp_list *it; (it = slp_list_first(&b->waiting)) != NULL;) {
+    delayed *d = SLP_OWNER(it, delayed, link);
+    d->rq->on_gone = NULL;
+    slp_serve_drop(d->rq);
+    delayed_free(d);
+  }
+  slp_listen_close(&b->listener, on_listener_closed);
+}
+
+/* ---- orders -------------------------------------------------------------------------------------------- */
+int sloop_sandbox_stream(sloop_sandbox_t *b, const char *name, uint32_t shards) {
+  return slp_box_stream(b->box, slp_front_now_ms(b), name, shards);
+}
+
+int sloop_sandbox_synthetic(sloop_sandbox_t *b, const char *name, uint32_t shards, uint64_t records,
+                            uint32_t record_bytes, uint64_t records_per_second, uint64_t seed) {
+  return slp_box_synthetic(b->box, slp_front_now_ms(b), name, shards, records, record_bytes, records_per_second, seed);
+}
+
+int sloop_sandbox_put(sloop_sandbox_t *b, const char *stream, const char *key, size_t key_len, const void *data,
+                      size_t data_len, char seq[130], char shard[129]) {
+  return slp_box_put(b->box, slp_front_now_ms(b), stream, (slp_str){key, key_len}, (slp_str){data, data_len}, seq,
+                     shard);
+}
+
+int sloop_sandbox_split(sloop_sandbox_t *b, const char *stream, const char *shard, const char *new_start_hash) {
+  return slp_box_split(b->box, slp_front_now_ms(b), stream, shard, new_start_hash);
+}
+
+int sloop_sandbox_merge(sloop_sandbox_t *b, const char *stream, const char *shard, const char *adjacent) {
+  return slp_box_merge(b->box, slp_front_now_ms(b), stream, shard, adjacent);
+}
+
+int sloop_sandbox_trim(sloop_sandbox_t *b, const char *stream, int64_t before_ms) {
+  return slp_box_trim(b->box, slp_front_now_ms(b), stream, before_ms);
+}
+
+void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms) { b->clock_offset_ms += ms; }
+
+int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char why[160]) {
+  return slp_box_faults(b->box, script, why);
+}
+
+void sloop_sandbox_stats(const sloop_sandbox_t *b, sloop_sandbox_stats_t *out, size_t size) {
+  sloop_sandbox_stats_t all;
+  slp_box_stats(b->box, &all);
+  memset(out, 0, size);
+  memcpy(out, &all, size < sizeof all ? size : sizeof all);
+}

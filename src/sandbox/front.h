@@ -1,0 +1,31 @@
+/* front.h - the running sandbox: model, host, listener, clock. Shared by front.c and admin.c. */
+#ifndef SLP_SANDBOX_FRONT_H
+#define SLP_SANDBOX_FRONT_H
+
+#include "host/host.h"
+#include "sandbox/sandbox.h"
+
+struct sloop_sandbox_s {
+  slp_mem *mem; /* held */
+  slp_host *host;
+  slp_box *box;
+  slp_listener listener;
+  int64_t clock_offset_ms;
+  slp_list waiting;  /* answers delayed by a fault */
+  char url[64];
+  void (*on_stopped)(void *arg);
+  void *on_stopped_arg;
+};
+
+int64_t slp_front_now_ms(sloop_sandbox_t *b); /* Unix time of the service */
+
+/* admin.c: requests under /_sandbox/. Fills status and body (text or JSON). */
+typedef struct slp_admin_answer {
+  int status;
+  const char *content_type;
+  slp_buf body;
+} slp_admin_answer;
+int slp_admin_is(slp_str path);
+void slp_admin_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body, slp_admin_answer *answer);
+
+#endif

@@ -1,0 +1,307 @@
+/* model.h - the data of the sandbox and the functions its files share. Private to this room. */
+#ifndef SLP_SANDBOX_MODEL_H
+#define SLP_SANDBOX_MODEL_H
+
+#include "base/list.h"
+#include "codec/digest.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/value.h"
+
+#define SLP_BOX_ACCOUNT "000000000000"
+#define SLP_BOX_PAGE_RECORDS 10000u
+#define SLP_BOX_PAGE_BYTES (10u * 1024 * 1024)
+#define SLP_BOX_RECORD_BYTES (10u * 1024 * 1024)
+#define SLP_BOX_SHARDS_MAX 20000u  /* of one stream, closed ones included */
+#define SLP_BOX_HOUR_MS INT64_C(3600000)
+
+typedef unsigned __int128 slp_u128; /* hash keys: MD5 as a number */
+typedef struct slp_stream slp_stream;
+
+/* ---- seq.c: sequence numbers in the service's 56-digit layout, hash keys as text ------------- */
+typedef struct slp_box_seq {
+  uint64_t create_s;  /* when the shard was made, Unix seconds */
+  uint32_t shard;     /* its index */
+  uint64_t counter;   /* 0 is the shard's start, the first record has 1 */
+  uint64_t arrive_s;  /* when the record came, Unix seconds */
+} slp_box_seq;
+#define SLP_BOX_SEQ_END UINT64_C(0x7fffffffffffffff) /* the counter of a closed shard's last number */
+#define SLP_BOX_SEQ_TEXT 64
+/* As three digits in base 10^19, lowest first: adding one record is cheap there. */
+void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]);
+void slp_box_seq_chunks_next(uint64_t chunk[3]);   /* counter + 1 */
+size_t slp_box_chunks_text(const uint64_t chunk[3], char out[SLP_BOX_SEQ_TEXT]); /* length, no NUL */
+size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]);       /* and a NUL */
+int slp_box_seq_parse(slp_str text, slp_box_seq *ret); /* SLP_EBADDATA: not of our layout */
+void slp_box_hash_text(slp_u128 hash, char out[40]);   /* decimal and a NUL */
+int slp_box_hash_parse(slp_str text, slp_u128 *ret);   /* SLP_EBADDATA, SLP_ELIMIT */
+
+/* ---- streams and shards ---------------------------------------------------------------------- */
+typedef struct slp_box_record {
+  int64_t arrived_ms;
+  char *bytes;      /* owned: the key, then the data */
+  uint32_t key_n, data_n;
+} slp_box_record;
+
+/* What was used of a limit "so much a second". */
+typedef struct slp_box_window {
+  int64_t from_ms, until_ms;
+  uint64_t calls, bytes;
+} slp_box_window;
+
+typedef struct slp_box_shard {
+  slp_stream *stream;
+  uint32_t index;
+  char id[24];
+  slp_u128 hash_start, hash_end;
+  int64_t parent, adjacent_parent; /* index or -1 */
+  uint32_t child[2], child_n;
+  uint64_t create_s;   /* part of its sequence numbers; later than its parents' */
+  int64_t created_ms;
+  int64_t closed_ms;   /* INT64_MAX: open */
+  uint8_t gone;        /* closed, and its last record is out of retention: not listed, not readable */
+  slp_box_record *recs; /* owned; recs[head] has the counter `first` */
+  size_t head, recs_n, recs_cap; /* recs_n counts from recs[0] */
+  uint64_t first;      /* counter of the oldest record kept */
+  uint64_t next;       /* counter of the record to come */
+  int64_t last_arrived_ms;
+  slp_box_window reads, writes, asked;
+  uint64_t asked_max;  /* the most GetRecords calls within one second, refused ones included */
+  int64_t synthetic_from_ms, synthetic_cap_ms; /* its computed records arrive from, at the latest */
+  uint64_t synthetic_records;
+  uint64_t synthetic_word;
+  char synthetic_key[24]; /* hashes into this shard */
+} slp_box_shard;
+
+typedef enum { SLP_BOX_CREATING, SLP_BOX_ACTIVE, SLP_BOX_UPDATING, SLP_BOX_DELETING } slp_box_status;
+typedef enum { SLP_BOX_NOTHING, SLP_BOX_CREATE, SLP_BOX_DELETE, SLP_BOX_SPLIT, SLP_BOX_MERGE, SLP_BOX_RESIZE }
+    slp_box_change;
+
+struct slp_stream {
+  slp_list link;       /* of box->streams, by name */
+  char *name;          /* owned */
+  uint64_t uid;        /* a stream made again under the same name is another one */
+  slp_box_status status;
+  int64_t created_ms, trimmed_ms; /* trimmed_ms: nothing older than this is kept, by order */
+  int64_t retention_ms;
+  int64_t swept_ms;    /* retention was last applied then */
+  uint32_t record_kib_max;
+  uint8_t on_demand;
+  slp_box_shard **shards; /* owned; by index, gone ones too */
+  uint32_t shards_n, shards_cap;
+  slp_box_change change;  /* what happens at change_ms */
+  int64_t change_ms;
+  uint32_t change_a, change_b;
+  slp_u128 change_hash;
+  uint8_t synthetic;
+  uint32_t record_bytes;
+  uint64_t records_per_second, seed, synthetic_records;
+};
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+typedef enum {
+  SLP_FAULT_NONE,
+  SLP_FAULT_ERROR, SLP_FAULT_DELAY, SLP_FAULT_CUT, SLP_FAULT_DROP, SLP_FAULT_THROTTLE, SLP_FAULT_EXPIRED,
+  SLP_FAULT_STATUS, SLP_FAULT_BODY, SLP_FAULT_HTML, SLP_FAULT_NO_NEXT, SLP_FAULT_NO_CHILDREN,
+  SLP_FAULT_CHILDREN_WITH_NEXT, SLP_FAULT_CHILDREN_WITHOUT_PARENTS, SLP_FAULT_EMPTY,
+  SLP_FAULT_EMPTY_OBJECT, SLP_FAULT_BEHIND, SLP_FAULT_REPEAT, SLP_FAULT_BACKWARDS, SLP_FAULT_FOREIGN,
+  SLP_FAULT_BAD_BASE64, SLP_FAULT_TRAILING, SLP_FAULT_GZIP, SLP_FAULT_JSON_FOR_CBOR, SLP_FAULT_CBOR_CUT
+} slp_fault_action;
+
+typedef struct slp_fault {
+  slp_list link;
+  uint64_t left;      /* calls still to hit; UINT64_MAX: for ever */
+  char *operation, *shard; /* owned; NULL: any */
+  slp_fault_action action;
+  char *argument;     /* owned, NUL-ended; or NULL */
+  size_t argument_n;
+  uint64_t number;    /* of delay, cut, status */
+  int status;         /* of error */
+  const char *message; /* of error: into argument, after the code's NUL */
+} slp_fault;
+
+/* ---- the model -------------------------------------------------------------------------------- */
+#define SLP_BOX_OPERATIONS 16
+typedef struct slp_box_use {
+  uint64_t calls, errors, bytes_in, bytes_out;
+} slp_box_use;
+
+typedef struct slp_box_auth slp_box_auth;
+struct slp_box {
+  slp_mem *mem; /* held */
+  sloop_sandbox_opts_t o; /* its texts are owned copies */
+  slp_list streams, faults;
+  uint64_t random;        /* state of the generator */
+  uint64_t uids;
+  uint32_t changes;       /* streams with a change to come */
+  slp_digest *marker;     /* keyed: signs iterators and tokens */
+  slp_digest *digest;     /* MD5 of partition keys */
+  slp_box_auth *auth;     /* NULL: requests are not checked */
+  slp_box_tree tree;      /* of the request at hand */
+  slp_buf scratch;
+  sloop_sandbox_stats_t stats;
+  slp_box_use use[SLP_BOX_OPERATIONS + 1]; /* the last is for all other requests */
+};
+
+/* One call being answered. */
+typedef struct slp_box_call {
+  slp_box *box;
+  int64_t now_ms;
+  char region[32];
+  const char *operation;  /* "GetRecords" */
+  slp_box_tree *in;
+  slp_box_out out;
+  slp_fault *fault;       /* the line that holds for this call, or NULL */
+  slp_fault_action shape; /* its action, when it changes the page */
+  uint8_t fault_used;     /* the shape could be applied */
+  const char *error;      /* NULL while all is well */
+  int error_status;
+  char error_message[1024];
+} slp_box_call;
+
+/* box.c */
+uint64_t slp_box_random(slp_box *box);
+/* Sets the call's error; always returns -1. */
+int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
+int slp_box_no_memory(slp_box_call *c);
+/* The text of a member the rules have checked; {NULL,0} when absent. */
+slp_str slp_box_text(slp_box_call *c, const char *member);
+int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise);
+
+/* rules.c: the shape of every operation's input. */
+typedef struct slp_box_operation {
+  const char *name;
+  int (*run)(slp_box_call *c);
+  const struct slp_box_rule *rules;
+  uint8_t rules_n;
+} slp_box_operation;
+/* NULL when there is no such operation. Its number within [0, SLP_BOX_OPERATIONS) by *ret_number. */
+const slp_box_operation *slp_box_operation_find(slp_str name, uint32_t *ret_number);
+const char *slp_box_operation_name(uint32_t number); /* NULL past the last */
+/* Types and constraints: SerializationException or ValidationException in the service's words. */
+int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
+
+/* streams.c */
+int slp_box_name_valid(slp_str name);
+slp_stream *slp_box_find(slp_box *box, slp_str name);
+/* By StreamName or StreamARN of the request; fails the call when there is none. */
+slp_stream *slp_box_stream_of(slp_box_call *c);
+slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id); /* NULL: none, or gone */
+slp_box_shard *slp_box_shard_for(slp_stream *s, slp_u128 hash);
+int slp_box_stream_new(slp_box *box, int64_t now_ms, slp_str name, slp_stream **ret);
+void slp_box_stream_free(slp_box *box, slp_stream *s);
+int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t shards);
+void slp_box_settle(slp_box *box, int64_t now_ms); /* carries out the changes that are due */
+uint32_t slp_box_open_shards(const slp_stream *s);
+int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from, slp_u128 to,
+                      const slp_box_shard *parent, const slp_box_shard *adjacent, slp_box_shard **ret);
+/* The stream is `meanwhile` until the change is carried out, change_ms from now. */
+void slp_box_change_begin(slp_box_call *c, slp_stream *s, slp_box_change change, slp_box_status meanwhile);
+const char *slp_box_status_name(slp_box_status status);
+static inline int slp_box_shard_open(const slp_box_shard *sh) { return sh->closed_ms == INT64_MAX; }
+/* The two numbers a listing gives; the end only of a closed shard. */
+void slp_box_shard_start(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
+void slp_box_shard_end(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
+int slp_box_op_create(slp_box_call *c);
+int slp_box_op_delete(slp_box_call *c);
+
+/* reshard.c: splits and merges: the service's rules, and the deeds. */
+typedef struct slp_box_refusal {
+  const char *code; /* NULL: allowed */
+  char message[512];
+} slp_box_refusal;
+/* May this shard be split there, or these two be merged (a and b in either order)? */
+void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, slp_box_refusal *why,
+                       slp_box_shard **ret_shard, slp_u128 *ret_at);
+void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why,
+                       slp_box_shard **ret_a, slp_box_shard **ret_b);
+int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *sh, slp_u128 at);
+int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *a, slp_box_shard *b);
+int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms); /* s->change */
+int slp_box_op_split(slp_box_call *c);
+int slp_box_op_merge(slp_box_call *c);
+int slp_box_op_resize(slp_box_call *c);
+int slp_box_op_retention_up(slp_box_call *c);
+int slp_box_op_retention_down(slp_box_call *c);
+
+/* listing.c */
+void slp_box_put_arn(slp_box_call *c, const slp_stream *s); /* a value */
+void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh);
+int slp_box_op_describe(slp_box_call *c);
+int slp_box_op_summary(slp_box_call *c);
+int slp_box_op_streams(slp_box_call *c);
+int slp_box_op_shards(slp_box_call *c);
+
+/* records.c */
+void slp_box_records_free(slp_box *box, slp_box_shard *sh);
+/* Drops what is out of retention, and closed shards left empty. */
+void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms);
+int64_t slp_box_horizon_ms(const slp_stream *s, int64_t now_ms);
+/* Room in this second? The window moves on by itself. limit 0: always. */
+int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit);
+void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit);
+int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret); /* MD5 as a number */
+/* Stores one record, whatever the limits say. */
+int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, slp_str data, slp_box_seq *ret_seq);
+int slp_box_op_put(slp_box_call *c);
+int slp_box_op_put_many(slp_box_call *c);
+
+/* One record, stored or computed. Lives until the next look or change. */
+typedef struct slp_box_view {
+  slp_box_seq seq;
+  int64_t arrived_ms;
+  slp_str key, data;
+} slp_box_view;
+int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_view *ret);
+int64_t slp_box_arrived_ms(const slp_box_shard *sh, uint64_t counter); /* of one that is kept */
+uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms); /* counter after the last one there now */
+/* The first counter that arrived at that time or later; the end when there is none. */
+uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms);
+
+/* synthetic.c */
+uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms); /* how many have arrived */
+int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter);
+void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, size_t n);
+int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from); /* shards from that index on */
+/* Can they be written that way? Only when their encodings have one length. */
+int slp_synthetic_alike(const slp_box_shard *sh, uint64_t from, uint64_t n);
+/* Records [from, from + n) as items of the open list, straight into the answer. */
+int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n);
+
+/* iterators.c: opaque and signed; nothing is stored. */
+typedef struct slp_box_mark {
+  uint8_t kind;       /* 'i' iterator, 't' token of a shard listing */
+  uint8_t filter;     /* token: the listing's filter */
+  uint64_t stream_uid;
+  uint32_t shard;     /* iterator: its index; token: the first index of the next page */
+  uint64_t counter;   /* iterator: the record to come; token: the filter's time */
+  int64_t issued_ms;
+} slp_box_mark;
+int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* appends text */
+int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret);
+void slp_box_when(int64_t ms, char out[64]); /* a time as the service's messages write it */
+int slp_box_op_iterator(slp_box_call *c);
+slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
+
+/* pages.c */
+int slp_box_op_get(slp_box_call *c);
+/* Would that action change the page this GetRecords is about to get? */
+int slp_box_shape_fits(slp_box_call *c, slp_fault_action action);
+
+/* faults.c */
+void slp_box_faults_clear(slp_box *box);
+/* The first line that holds for this call, or NULL; sets c->fault and c->shape. shard may be absent. */
+void slp_box_fault_find(slp_box_call *c, slp_str shard);
+/* What happens instead of the operation: 1 when the answer, or the call's error, is made. */
+int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer);
+/* What happens to the finished answer. Uses the line up. */
+void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer);
+
+/* auth.c */
+slp_box_auth *slp_box_auth_new(slp_mem *mem, const sloop_sandbox_opts_t *o); /* NULL: no memory */
+void slp_box_auth_free(slp_box_auth *a);
+/* 0, or the call's error is set. */
+int slp_box_auth_check(slp_box_auth *a, slp_box_call *c, const slp_box_request *rq);
+/* The region of the request's credential scope; us-east-1 when there is none. */
+void slp_box_region_of(slp_str authorization, char out[32]);
+
+#endif

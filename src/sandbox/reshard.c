@@ -1,0 +1,281 @@
+/* reshard.c - splitting, merging and resizing streams, with the lineage the service would show. */
+#include "sandbox/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void refuse(slp_box_refusal *why, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
+static void refuse(slp_box_refusal *why, const char *code, const char *fmt, ...) {
+  va_list args;
+  why->code = code;
+  va_start(args, fmt);
+  vsnprintf(why->message, sizeof why->message, fmt, args);
+  va_end(args);
+}
+
+/* An open shard of that id, or the refusal. */
+static slp_box_shard *reshardable(const slp_stream *s, slp_str id, slp_box_refusal *why) {
+  slp_box_shard *sh = slp_box_shard_by_id(s, id);
+  int n = (int)slp_min_u64(id.n, 128);
+  if (!sh) {
+    refuse(why, "ResourceNotFoundException",
+           "Could not find shard %.*s in stream %s under account " SLP_BOX_ACCOUNT ".", n, id.p, s->name);
+  } else if (!slp_box_shard_open(sh)) {
+    refuse(why, "InvalidArgumentException",
+           "Shard %.*s in stream %s under account " SLP_BOX_ACCOUNT
+           " has already been merged or split, and thus is not eligible for merging or splitting.",
+           n, id.p, s->name);
+    sh = NULL;
+  }
+  return sh;
+}
+
+void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, slp_box_refusal *why,
+                       slp_box_shard **ret_shard, slp_u128 *ret_at) {
+  char from[40], to[40];
+  slp_u128 at;
+  why->code = NULL;
+  slp_box_shard *sh = reshardable(s, shard, why);
+  if (!sh) return;
+  if (!new_start.p) { /* only our own orders may leave it open: the middle */
+    at = sh->hash_start + (sh->hash_end - sh->hash_start) / 2 + 1;
+  } else if (slp_box_hash_parse(new_start, &at)) {
+    at = 0;
+  }
+  if (sh->hash_start == ~(slp_u128)0 || at <= sh->hash_start || at > sh->hash_end) {
+    slp_box_hash_text(sh->hash_start, from);
+    slp_box_hash_text(sh->hash_end, to);
+    refuse(why, "InvalidArgumentException",
+           "NewStartingHashKey %.*s used in SplitShard() on shard %s in stream %s under account " SLP_BOX_ACCOUNT
+           " is not both greater than one plus the shard's StartingHashKey %s and less than the shard's "
+           "EndingHashKey %s.",
+           (int)slp_min_u64(new_start.n, 40), new_start.p ? new_start.p : "", sh->id, s->name, from, to);
+    return;
+  }
+  *ret_shard = sh;
+  *ret_at = at;
+}
+
+void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why,
+                       slp_box_shard **ret_a, slp_box_shard **ret_b) {
+  why->code = NULL;
+  slp_box_shard *one = reshardable(s, a, why), *two = one ? reshardable(s, b, why) : NULL;
+  if (!two) return;
+  int adjacent = (one->hash_end != ~(slp_u128)0 && one->hash_end + 1 == two->hash_start) ||
+                 (two->hash_end != ~(slp_u128)0 && two->hash_end + 1 == one->hash_start);
+  if (!adjacent) {
+    refuse(why, "InvalidArgumentException",
+           "Shards %s and %s in stream %s under account " SLP_BOX_ACCOUNT
+           " are not an adjacent pair of shards eligible for merging",
+           one->id, two->id, s->name);
+    return;
+  }
+  *ret_a = one;
+  *ret_b = two;
+}
+
+/* ---- the deeds ------------------------------------------------------------------------------------ */
+static void close_shard(slp_box_shard *sh, int64_t now_ms) {
+  if (sh->stream->synthetic) {
+    sh->next = slp_box_end(sh, now_ms); /* what has not arrived by now never does */
+    sh->synthetic_records = sh->next - 1;
+  }
+  /* Never before its last record, whatever the clock did. */
+  sh->closed_ms = slp_max_i64(now_ms, sh->last_arrived_ms);
+}
+
+static void adopt(slp_box_shard *parent, const slp_box_shard *child) {
+  SLP_CHECK(parent->child_n < 2);
+  parent->child[parent->child_n++] = child->index;
+}
+
+/* Undoes slp_box_shard_add: the shard is the stream's last and was never shown to anybody. */
+static void drop_last(slp_box *box, slp_stream *s) { slp_free(box->mem, s->shards[--s->shards_n]); }
+
+int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *sh, slp_u128 at) {
+  slp_box_shard *left, *right;
+  uint32_t from = s->shards_n;
+  int r = slp_box_shard_add(box, s, now_ms, sh->hash_start, at - 1, sh, NULL, &left);
+  if (r) return r;
+  r = slp_box_shard_add(box, s, now_ms, at, sh->hash_end, sh, NULL, &right);
+  if (!r && s->synthetic && (r = slp_synthetic_setup(box, s, from)) != 0) drop_last(box, s);
+  if (r) {
+    drop_last(box, s);
+    return r;
+  }
+  close_shard(sh, now_ms);
+  adopt(sh, left);
+  adopt(sh, right);
+  return 0;
+}
+
+int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *a, slp_box_shard *b) {
+  slp_box_shard *child;
+  slp_u128 from = a->hash_start < b->hash_start ? a->hash_start : b->hash_start;
+  slp_u128 to = a->hash_end > b->hash_end ? a->hash_end : b->hash_end;
+  int r = slp_box_shard_add(box, s, now_ms, from, to, a, b, &child);
+  if (r) return r;
+  if (s->synthetic && (r = slp_synthetic_setup(box, s, child->index)) != 0) {
+    drop_last(box, s);
+    return r;
+  }
+  close_shard(a, now_ms);
+  close_shard(b, now_ms);
+  adopt(a, child);
+  adopt(b, child);
+  return 0;
+}
+
+static slp_box_shard *open_starting_at(slp_stream *s, slp_u128 hash) {
+  slp_box_shard *sh = slp_box_shard_for(s, hash);
+  return sh && sh->hash_start == hash ? sh : NULL;
+}
+
+/* Uniform scaling: cut at every new border that is missing, then merge within each new range. As in
+ * the service, shards may come into being that live only for a moment. A step without memory leaves
+ * a stream that tiles the ring; the change is then tried again from there. */
+static int resize(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t target) {
+  const slp_u128 all = ~(slp_u128)0;
+  slp_u128 width = all / target + (all % target == target - 1 ? 1 : 0);
+  for (uint32_t i = 1; i < target; i++) {
+    slp_box_shard *sh = slp_box_shard_for(s, width * i);
+    SLP_CHECK(sh != NULL);
+    if (sh->hash_start == width * i) continue;
+    int r = slp_box_split_at(box, s, now_ms, sh, width * i);
+    if (r) return r;
+  }
+  for (uint32_t i = 0; i < target; i++) {
+    slp_u128 to = i == target - 1 ? all : width * (i + 1) - 1;
+    slp_box_shard *sh = open_starting_at(s, width * i);
+    SLP_CHECK(sh != NULL);
+    while (sh->hash_end != to) {
+      slp_box_shard *next = open_starting_at(s, sh->hash_end + 1);
+      SLP_CHECK(next != NULL);
+      int r = slp_box_merge_two(box, s, now_ms, sh, next);
+      if (r) return r;
+      sh = open_starting_at(s, width * i);
+    }
+  }
+  return 0;
+}
+
+int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms) {
+  switch (s->change) {
+    case SLP_BOX_SPLIT:
+      return slp_box_split_at(box, s, now_ms, s->shards[s->change_a], s->change_hash);
+    case SLP_BOX_MERGE:
+      return slp_box_merge_two(box, s, now_ms, s->shards[s->change_a], s->shards[s->change_b]);
+    case SLP_BOX_RESIZE: return resize(box, s, now_ms, s->change_a);
+    case SLP_BOX_NOTHING:
+    case SLP_BOX_CREATE:
+    case SLP_BOX_DELETE: break;
+  }
+  return 0;
+}
+
+/* ---- the operations --------------------------------------------------------------------------------- */
+static slp_stream *active_stream(slp_box_call *c) {
+  slp_stream *s = slp_box_stream_of(c);
+  if (s && s->status != SLP_BOX_ACTIVE) {
+    slp_box_fail(c, "ResourceInUseException",
+                 "Stream %s under account " SLP_BOX_ACCOUNT " not ACTIVE, instead in state %s", s->name,
+                 slp_box_status_name(s->status));
+    return NULL;
+  }
+  return s;
+}
+
+static int too_many(slp_box_call *c, const slp_stream *s, uint32_t more) {
+  if (s->shards_n + more <= SLP_BOX_SHARDS_MAX) return 0;
+  return slp_box_fail(c, "LimitExceededException",
+                      "This request would exceed the shard limit for the account " SLP_BOX_ACCOUNT " in %s.",
+                      c->region);
+}
+
+int slp_box_op_split(slp_box_call *c) {
+  slp_box_refusal why;
+  slp_box_shard *sh;
+  slp_stream *s = active_stream(c);
+  if (!s) return -1;
+  slp_box_may_split(s, slp_box_text(c, "ShardToSplit"), slp_box_text(c, "NewStartingHashKey"), &why, &sh,
+                    &s->change_hash);
+  if (why.code) return slp_box_fail(c, why.code, "%s", why.message);
+  if (too_many(c, s, 2)) return -1;
+  s->change_a = sh->index;
+  slp_box_change_begin(c, s, SLP_BOX_SPLIT, SLP_BOX_UPDATING);
+  slp_box_settle(c->box, c->now_ms);
+  return 0;
+}
+
+int slp_box_op_merge(slp_box_call *c) {
+  slp_box_refusal why;
+  slp_box_shard *a, *b;
+  slp_stream *s = active_stream(c);
+  if (!s) return -1;
+  slp_box_may_merge(s, slp_box_text(c, "ShardToMerge"), slp_box_text(c, "AdjacentShardToMerge"), &why, &a, &b);
+  if (why.code) return slp_box_fail(c, why.code, "%s", why.message);
+  if (too_many(c, s, 1)) return -1;
+  s->change_a = a->index;
+  s->change_b = b->index;
+  slp_box_change_begin(c, s, SLP_BOX_MERGE, SLP_BOX_UPDATING);
+  slp_box_settle(c->box, c->now_ms);
+  return 0;
+}
+
+int slp_box_op_resize(slp_box_call *c) {
+  slp_stream *s = active_stream(c);
+  if (!s) return -1;
+  uint32_t open = slp_box_open_shards(s);
+  int64_t target = slp_box_int(c, "TargetShardCount", 0);
+  if (s->on_demand) {
+    return slp_box_fail(c, "ValidationException", "UpdateShardCount is not supported for ON_DEMAND streams.");
+  }
+  if (target > 2 * (int64_t)open) {
+    return slp_box_fail(c, "LimitExceededException",
+                        "UpdateShardCount cannot scale up over double your current open shard count. Current open "
+                        "shard count: %u Target shard count: %lld", open, (long long)target);
+  }
+  if (target * 2 < (int64_t)open) {
+    return slp_box_fail(c, "LimitExceededException",
+                        "UpdateShardCount cannot scale down below half your current open shard count. Current open "
+                        "shard count: %u Target shard count: %lld", open, (long long)target);
+  }
+  if (too_many(c, s, 3 * (open + (uint32_t)target))) return -1;
+  s->change_a = (uint32_t)target;
+  slp_out_map(&c->out);
+  slp_out_put_z(&c->out, "StreamName", s->name);
+  slp_out_put_i64(&c->out, "CurrentShardCount", open);
+  slp_out_put_i64(&c->out, "TargetShardCount", target);
+  slp_out_key(&c->out, "StreamARN");
+  slp_box_put_arn(c, s);
+  slp_out_end(&c->out);
+  slp_box_change_begin(c, s, SLP_BOX_RESIZE, SLP_BOX_UPDATING);
+  slp_box_settle(c->box, c->now_ms);
+  return 0;
+}
+
+static int retention(slp_box_call *c, int up) {
+  slp_stream *s = active_stream(c);
+  if (!s) return -1;
+  int64_t hours = slp_box_int(c, "RetentionPeriodHours", 0), now = s->retention_ms / SLP_BOX_HOUR_MS;
+  if (hours < 24 || hours > 8760) {
+    return slp_box_fail(c, "InvalidArgumentException",
+                        hours < 24 ? "Minimum allowed retention period is 24 hours. Requested retention period "
+                                     "(%lld hours) is too short."
+                                   : "Maximum allowed retention period is 8760 hours. Requested retention period "
+                                     "(%lld hours) is too long.",
+                        (long long)hours);
+  }
+  if (up ? hours < now : hours > now) {
+    return slp_box_fail(c, "InvalidArgumentException",
+                        "Requested retention period (%lld hours) for stream %s can not be %s than existing "
+                        "retention period (%lld hours). Use %sRetentionPeriod API.",
+                        (long long)hours, s->name, up ? "shorter" : "longer", (long long)now,
+                        up ? "Decrease" : "Increase");
+  }
+  s->retention_ms = hours * SLP_BOX_HOUR_MS;
+  return 0;
+}
+
+int slp_box_op_retention_up(slp_box_call *c) { return retention(c, 1); }
+int slp_box_op_retention_down(slp_box_call *c) { return retention(c, 0); }

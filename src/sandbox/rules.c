@@ -1,0 +1,264 @@
+/* rules.c - the operations and the shape of their inputs, checked by one table in the service's words. */
+#include "sandbox/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/num.h"
+
+typedef enum { R_TEXT, R_INT, R_BLOB, R_TIME, R_MAP, R_LIST } rule_kind;
+typedef enum { P_NONE, P_NAME, P_SEQUENCE, P_HASH, P_ARN } rule_pattern;
+
+typedef struct slp_box_rule {
+  const char *name;
+  rule_kind kind;
+  uint8_t required;
+  rule_pattern pattern;
+  int64_t min, max;         /* of the number, or of the length (of texts: in characters) */
+  const char *const *one_of; /* ends with NULL */
+  const struct slp_box_rule *inner; /* members of a map, or of each map in a list */
+  uint8_t inner_n;
+} slp_box_rule;
+
+static const char *const pattern_text[] = {
+    [P_NONE] = "", [P_NAME] = "[a-zA-Z0-9_.-]+", [P_SEQUENCE] = "0|([1-9]\\d{0,128})",
+    [P_HASH] = "0|([1-9]\\d{0,38})", [P_ARN] = "arn:aws.*:kinesis:.*:\\d{12}:stream/\\S+"};
+
+#define NAME(member, needed) {member, R_TEXT, needed, P_NAME, 1, 128, NULL, NULL, 0}
+#define STREAM NAME("StreamName", 0), {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0}
+#define TEXT(member, needed, pattern, most) {member, R_TEXT, needed, pattern, 1, most, NULL, NULL, 0}
+#define INT(member, needed, least, most) {member, R_INT, needed, P_NONE, least, most, NULL, NULL, 0}
+#define ENUM(member, needed, values) {member, R_TEXT, needed, P_NONE, 0, INT32_MAX, values, NULL, 0}
+#define TIME(member) {member, R_TIME, 0, P_NONE, 0, 0, NULL, NULL, 0}
+#define MAP(member, rules) {member, R_MAP, 0, P_NONE, 0, 0, NULL, rules, SLP_COUNT(rules)}
+#define BLOB(member, needed, most) {member, R_BLOB, needed, P_NONE, 0, most, NULL, NULL, 0}
+
+static const char *const iterator_types[] = {"AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER", "TRIM_HORIZON",
+                                             "LATEST", "AT_TIMESTAMP", NULL};
+static const char *const filter_types[] = {"AFTER_SHARD_ID", "AT_TRIM_HORIZON", "FROM_TRIM_HORIZON",
+                                           "AT_LATEST", "AT_TIMESTAMP", "FROM_TIMESTAMP", NULL};
+static const char *const modes[] = {"PROVISIONED", "ON_DEMAND", NULL};
+static const char *const scalings[] = {"UNIFORM_SCALING", NULL};
+
+static const slp_box_rule mode_rules[] = {ENUM("StreamMode", 1, modes)};
+static const slp_box_rule create_rules[] = {NAME("StreamName", 1), INT("ShardCount", 0, 1, INT32_MAX),
+                                            MAP("StreamModeDetails", mode_rules),
+                                            INT("MaxRecordSizeInKiB", 0, 1024, 10240)};
+static const slp_box_rule stream_rules[] = {STREAM};
+static const slp_box_rule describe_rules[] = {STREAM, INT("Limit", 0, 1, 10000),
+                                              NAME("ExclusiveStartShardId", 0)};
+static const slp_box_rule streams_rules[] = {INT("Limit", 0, 1, 10000), NAME("ExclusiveStartStreamName", 0),
+                                             TEXT("NextToken", 0, P_NONE, 1048576)};
+static const slp_box_rule filter_rules[] = {ENUM("Type", 1, filter_types), NAME("ShardId", 0), TIME("Timestamp")};
+static const slp_box_rule shards_rules[] = {STREAM,
+                                            TEXT("NextToken", 0, P_NONE, 1048576),
+                                            NAME("ExclusiveStartShardId", 0),
+                                            INT("MaxResults", 0, 1, 10000),
+                                            TIME("StreamCreationTimestamp"),
+                                            MAP("ShardFilter", filter_rules)};
+static const slp_box_rule iterator_rules[] = {STREAM, NAME("ShardId", 1),
+                                              ENUM("ShardIteratorType", 1, iterator_types),
+                                              {"StartingSequenceNumber", R_TEXT, 0, P_SEQUENCE, 1, 129, NULL, NULL, 0},
+                                              TIME("Timestamp")};
+static const slp_box_rule get_rules[] = {TEXT("ShardIterator", 1, P_NONE, 512), INT("Limit", 0, 1, INT32_MAX),
+                                         {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0}};
+static const slp_box_rule put_rules[] = {STREAM, BLOB("Data", 1, SLP_BOX_RECORD_BYTES),
+                                         TEXT("PartitionKey", 1, P_NONE, 256), TEXT("ExplicitHashKey", 0, P_HASH, 39),
+                                         TEXT("SequenceNumberForOrdering", 0, P_SEQUENCE, 129)};
+static const slp_box_rule entry_rules[] = {BLOB("Data", 1, SLP_BOX_RECORD_BYTES),
+                                           TEXT("PartitionKey", 1, P_NONE, 256),
+                                           TEXT("ExplicitHashKey", 0, P_HASH, 39)};
+static const slp_box_rule put_many_rules[] = {
+    STREAM, {"Records", R_LIST, 1, P_NONE, 1, 500, NULL, entry_rules, SLP_COUNT(entry_rules)}};
+static const slp_box_rule split_rules[] = {STREAM, NAME("ShardToSplit", 1), TEXT("NewStartingHashKey", 1, P_HASH, 39)};
+static const slp_box_rule merge_rules[] = {STREAM, NAME("ShardToMerge", 1), NAME("AdjacentShardToMerge", 1)};
+static const slp_box_rule resize_rules[] = {STREAM, INT("TargetShardCount", 1, 1, SLP_BOX_SHARDS_MAX / 4),
+                                            ENUM("ScalingType", 1, scalings)};
+static const slp_box_rule retention_rules[] = {STREAM, INT("RetentionPeriodHours", 1, INT32_MIN, INT32_MAX)};
+
+#define OPERATION(name, run, rules) {name, run, rules, SLP_COUNT(rules)}
+static const slp_box_operation operations[] = {
+    OPERATION("GetRecords", slp_box_op_get, get_rules),
+    OPERATION("GetShardIterator", slp_box_op_iterator, iterator_rules),
+    OPERATION("ListShards", slp_box_op_shards, shards_rules),
+    OPERATION("PutRecord", slp_box_op_put, put_rules),
+    OPERATION("PutRecords", slp_box_op_put_many, put_many_rules),
+    OPERATION("DescribeStreamSummary", slp_box_op_summary, stream_rules),
+    OPERATION("DescribeStream", slp_box_op_describe, describe_rules),
+    OPERATION("ListStreams", slp_box_op_streams, streams_rules),
+    OPERATION("CreateStream", slp_box_op_create, create_rules),
+    OPERATION("DeleteStream", slp_box_op_delete, stream_rules),
+    OPERATION("SplitShard", slp_box_op_split, split_rules),
+    OPERATION("MergeShards", slp_box_op_merge, merge_rules),
+    OPERATION("UpdateShardCount", slp_box_op_resize, resize_rules),
+    OPERATION("IncreaseStreamRetentionPeriod", slp_box_op_retention_up, retention_rules),
+    OPERATION("DecreaseStreamRetentionPeriod", slp_box_op_retention_down, retention_rules),
+};
+_Static_assert(SLP_COUNT(operations) <= SLP_BOX_OPERATIONS, "room for every operation's counters");
+
+const slp_box_operation *slp_box_operation_find(slp_str name, uint32_t *ret_number) {
+  for (uint32_t i = 0; i < SLP_COUNT(operations); i++) {
+    if (!slp_str_is(name, operations[i].name)) continue;
+    *ret_number = i;
+    return &operations[i];
+  }
+  return NULL;
+}
+
+const char *slp_box_operation_name(uint32_t number) {
+  return number < SLP_COUNT(operations) ? operations[number].name : NULL;
+}
+
+/* ---- checking ---------------------------------------------------------------------------------------- */
+#define FINDINGS_MAX 10
+typedef struct check {
+  slp_box_call *c;
+  uint32_t findings;
+  size_t text_n;
+  char text[900];
+} check;
+
+static void found(check *k, const char *path, const slp_value *v, const char *fmt, ...) SLP_PRINTF(4, 5);
+static void found(check *k, const char *path, const slp_value *v, const char *fmt, ...) {
+  char what[320], value[96] = "null";
+  va_list args;
+  if (++k->findings > FINDINGS_MAX) return;
+  va_start(args, fmt);
+  vsnprintf(what, sizeof what, fmt, args);
+  va_end(args);
+  if (v && v->kind == SLP_VALUE_TEXT) {
+    snprintf(value, sizeof value, "'%.*s'", (int)slp_min_u64(v->text.n, 80), v->text.p);
+  } else if (v && v->kind == SLP_VALUE_INT) {
+    snprintf(value, sizeof value, "'%lld'", (long long)v->i);
+  } else if (v) {
+    snprintf(value, sizeof value, "'[...]'");
+  }
+  int n = snprintf(k->text + k->text_n, sizeof k->text - k->text_n,
+                   "%sValue %s at '%s' failed to satisfy constraint: %s", k->text_n ? "; " : "", value, path, what);
+  k->text_n = slp_min_u64(k->text_n + (size_t)n, sizeof k->text - 1);
+}
+
+static int digits_at_most(slp_str s, size_t most) { return s.n <= most && slp_num_valid(s); }
+
+static int fits_pattern(rule_pattern pattern, slp_str s) {
+  switch (pattern) {
+    case P_NONE: return 1;
+    case P_NAME: return s.n > 128 || slp_box_name_valid(s); /* length is told apart */
+    case P_SEQUENCE: return digits_at_most(s, 129);
+    case P_HASH: return digits_at_most(s, 39);
+    case P_ARN: return s.n > 8 && memcmp(s.p, "arn:aws", 7) == 0;
+  }
+  return 1;
+}
+
+static uint64_t characters(slp_str s) {
+  uint64_t n = 0;
+  for (size_t i = 0; i < s.n; i++) n += ((uint8_t)s.p[i] & 0xc0) != 0x80;
+  return n;
+}
+
+static void check_text(check *k, const slp_box_rule *r, const char *path, const slp_value *v) {
+  char all[160];
+  size_t at = 0;
+  uint64_t n = characters(v->text);
+  if (n < (uint64_t)r->min && r->min > 0) {
+    found(k, path, v, "Member must have length greater than or equal to %lld", (long long)r->min);
+  }
+  if (n > (uint64_t)r->max) {
+    found(k, path, v, "Member must have length less than or equal to %lld", (long long)r->max);
+  }
+  if (n > 0 && !fits_pattern(r->pattern, v->text)) {
+    found(k, path, v, "Member must satisfy regular expression pattern: %s", pattern_text[r->pattern]);
+  }
+  if (!r->one_of) return;
+  for (int i = 0; r->one_of[i]; i++) {
+    if (slp_str_is(v->text, r->one_of[i])) return;
+    at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", r->one_of[i]);
+    SLP_CHECK(at < sizeof all);
+  }
+  found(k, path, v, "Member must satisfy enum value set: [%s]", all);
+}
+
+static int wrong_type(slp_box_call *c, const char *path) {
+  return slp_box_fail(c, "SerializationException", "Member '%s' is not of the type it must have.", path);
+}
+
+/* One value; maps and lists only as such. -1 when its type is wrong. */
+static int check_value(check *k, const slp_box_rule *r, const char *path, slp_value *v) {
+  int64_t ms;
+  if (!v) {
+    if (r->required) found(k, path, NULL, "Member must not be null");
+    return 0;
+  }
+  switch (r->kind) {
+    case R_TEXT:
+      if (v->kind != SLP_VALUE_TEXT) return wrong_type(k->c, path);
+      check_text(k, r, path, v);
+      return 0;
+    case R_INT:
+      if (v->kind != SLP_VALUE_INT) return wrong_type(k->c, path);
+      if (v->i < r->min) found(k, path, v, "Member must have value greater than or equal to %lld", (long long)r->min);
+      if (v->i > r->max) found(k, path, v, "Member must have value less than or equal to %lld", (long long)r->max);
+      return 0;
+    case R_BLOB:
+      if (slp_box_tree_blob(k->c->in, v)) return wrong_type(k->c, path);
+      if (v->text.n > (uint64_t)r->max) {
+        found(k, path, v, "Member must have length less than or equal to %lld", (long long)r->max);
+      }
+      return 0;
+    case R_TIME: return slp_box_tree_time_ms(k->c->in, v, &ms) ? wrong_type(k->c, path) : 0;
+    case R_MAP: return v->kind == SLP_VALUE_MAP ? 0 : wrong_type(k->c, path);
+    case R_LIST:
+      if (v->kind != SLP_VALUE_LIST) return wrong_type(k->c, path);
+      if (v->count < r->min || v->count > r->max) {
+        found(k, path, v, "Member must have length %s than or equal to %lld",
+              v->count < r->min ? "greater" : "less", (long long)(v->count < r->min ? r->min : r->max));
+      }
+      return 0;
+  }
+  return 0;
+}
+
+/* The service's path of a member begins with a small letter. */
+static void path_of(char out[128], const char *prefix, const char *name) {
+  snprintf(out, 128, "%s%c%s", prefix, name[0] + ('a' - 'A'), name + 1);
+}
+
+static int check_inner(check *k, const slp_box_rule *r, const char *path, uint32_t node) {
+  char prefix[64], full[128];
+  snprintf(prefix, sizeof prefix, "%.48s.", path);
+  for (uint8_t i = 0; i < r->inner_n; i++) {
+    const slp_box_rule *in = &r->inner[i];
+    path_of(full, prefix, in->name);
+    if (check_value(k, in, full, slp_box_tree_get(k->c->in, node, in->name))) return -1;
+  }
+  return 0;
+}
+
+static int check_list(check *k, const slp_box_rule *r, const char *path, uint32_t list) {
+  char item[64];
+  uint32_t number = 1;
+  for (uint32_t i = k->c->in->v[list].child; i; i = k->c->in->v[i].next) {
+    snprintf(item, sizeof item, "%.24s.%u.member", path, number++);
+    if (k->c->in->v[i].kind != SLP_VALUE_MAP) return wrong_type(k->c, item);
+    if (check_inner(k, r, item, i)) return -1;
+  }
+  return 0;
+}
+
+int slp_box_check_input(slp_box_call *c, const slp_box_operation *op) {
+  check k = {.c = c};
+  for (uint8_t i = 0; i < op->rules_n; i++) {
+    const slp_box_rule *r = &op->rules[i];
+    char path[128];
+    path_of(path, "", r->name);
+    slp_value *v = slp_box_tree_get(c->in, 0, r->name);
+    if (check_value(&k, r, path, v)) return -1;
+    if (!v || !r->inner) continue;
+    uint32_t node = slp_box_tree_number(c->in, v);
+    if (r->kind == R_MAP ? check_inner(&k, r, path, node) : check_list(&k, r, path, node)) return -1;
+  }
+  if (k.findings == 0) return 0;
+  return slp_box_fail(c, "ValidationException", "%u validation error%s detected: %s", k.findings,
+                      k.findings == 1 ? "" : "s", k.text);
+}

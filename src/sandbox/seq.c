@@ -1,0 +1,118 @@
+/* seq.c - sequence numbers and hash keys: numbers too long for words, as the text the API shows.
+ *
+ * A sequence number is 47 hex digits (layout found by the authors of kinesalite on the live
+ * service): 2 | 9 shard creation seconds | 1 low digit of the shard index | 16 counter | 2 zero |
+ * 9 arrival seconds | 8 shard index | 1 version (2). As three words of 64 bits:
+ *   word 2: top digit << 56 | creation << 20 | low digit << 16 | counter >> 48
+ *   word 1: counter << 16 | zero << 8 | arrival >> 28
+ *   word 0: arrival << 36 | shard index << 4 | version */
+#include "sandbox/model.h"
+
+#include "base/num.h"
+
+#define BASE UINT64_C(10000000000000000000) /* 10^19 */
+#define BASE_DIGITS 19
+#define SECONDS_MASK ((UINT64_C(1) << 36) - 1)
+
+void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]) {
+  uint64_t word[3];
+  uint64_t arrive = s->arrive_s & SECONDS_MASK;
+  word[2] = UINT64_C(2) << 56 | (s->create_s & SECONDS_MASK) << 20 | (uint64_t)(s->shard & 15) << 16 |
+            s->counter >> 48;
+  word[1] = s->counter << 16 | arrive >> 28;
+  word[0] = arrive << 36 | (uint64_t)s->shard << 4 | 2;
+  for (int c = 0; c < 3; c++) {
+    uint64_t rest = 0;
+    for (int w = 2; w >= 0; w--) {
+      slp_u128 v = (slp_u128)rest << 64 | word[w];
+      word[w] = (uint64_t)(v / BASE);
+      rest = (uint64_t)(v % BASE);
+    }
+    chunk[c] = rest;
+  }
+}
+
+void slp_box_seq_chunks_next(uint64_t chunk[3]) {
+  /* One record further is 2^80, because the counter stands above 80 bits. */
+  const uint64_t low = UINT64_C(5819614629174706176), middle = 120892;
+  slp_u128 sum = (slp_u128)chunk[0] + low;
+  uint64_t carry = sum >= BASE;
+  chunk[0] = (uint64_t)(carry ? sum - BASE : sum);
+  sum = (slp_u128)chunk[1] + middle + carry;
+  carry = sum >= BASE;
+  chunk[1] = (uint64_t)(carry ? sum - BASE : sum);
+  chunk[2] += carry;
+}
+
+static void put_digits(char *to, uint64_t v, size_t digits) {
+  for (size_t i = digits; i >= 2; i -= 2) {
+    uint64_t two = v % 100;
+    v /= 100;
+    to[i - 1] = (char)('0' + two % 10);
+    to[i - 2] = (char)('0' + two / 10);
+  }
+  if (digits & 1) to[0] = (char)('0' + v % 10);
+}
+
+size_t slp_box_chunks_text(const uint64_t chunk[3], char out[SLP_BOX_SEQ_TEXT]) {
+  size_t digits = 0;
+  for (uint64_t v = chunk[2]; v; v /= 10) digits++;
+  put_digits(out, chunk[2], digits);
+  put_digits(out + digits, chunk[1], BASE_DIGITS);
+  put_digits(out + digits + BASE_DIGITS, chunk[0], BASE_DIGITS);
+  return digits + 2 * BASE_DIGITS;
+}
+
+size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]) {
+  uint64_t chunk[3];
+  slp_box_seq_chunks(s, chunk);
+  size_t n = slp_box_chunks_text(chunk, out);
+  out[n] = 0;
+  return n;
+}
+
+int slp_box_seq_parse(slp_str text, slp_box_seq *ret) {
+  uint64_t word[3] = {0, 0, 0};
+  if (!slp_num_valid(text) || text.n != 56) return SLP_EBADDATA;
+  for (size_t i = 0; i < text.n; i++) {
+    slp_u128 carry = (slp_u128)(unsigned)(text.p[i] - '0');
+    for (int w = 0; w < 3; w++) {
+      carry += (slp_u128)word[w] * 10;
+      word[w] = (uint64_t)carry;
+      carry >>= 64;
+    }
+  }
+  *ret = (slp_box_seq){
+      .create_s = word[2] >> 20 & SECONDS_MASK,
+      .shard = (uint32_t)(word[0] >> 4),
+      .counter = word[2] << 48 | word[1] >> 16,
+      .arrive_s = (word[1] << 28 | word[0] >> 36) & SECONDS_MASK,
+  };
+  if (word[2] >> 56 != 2 || (word[0] & 15) != 2 || (word[1] >> 8 & 255) != 0) return SLP_EBADDATA;
+  if ((word[2] >> 16 & 15) != (ret->shard & 15)) return SLP_EBADDATA;
+  return 0;
+}
+
+void slp_box_hash_text(slp_u128 hash, char out[40]) {
+  char digits[40];
+  size_t n = 0;
+  do {
+    digits[n++] = (char)('0' + (unsigned)(hash % 10));
+    hash /= 10;
+  } while (hash);
+  for (size_t i = 0; i < n; i++) out[i] = digits[n - 1 - i];
+  out[n] = 0;
+}
+
+int slp_box_hash_parse(slp_str text, slp_u128 *ret) {
+  slp_u128 v = 0;
+  const slp_u128 all = ~(slp_u128)0;
+  if (!slp_num_valid(text)) return SLP_EBADDATA;
+  for (size_t i = 0; i < text.n; i++) {
+    unsigned digit = (unsigned)(text.p[i] - '0');
+    if (v > (all - digit) / 10) return SLP_ELIMIT;
+    v = v * 10 + digit;
+  }
+  *ret = v;
+  return 0;
+}

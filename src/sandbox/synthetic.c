@@ -1,0 +1,232 @@
+/* synthetic.c - records that are computed when they are read: for loads that no memory could hold.
+ *
+ * Record `number` (0, 1, ...) of a shard has counter number + 1. Its payload is the number and the
+ * shard's index, each 8 bytes little-endian, then one 8-byte word over and over, cut to size. */
+#include "sandbox/model.h"
+
+#include <stdio.h>
+
+#include "codec/base64.h"
+
+#define AT_ONCE_PER_MS 64                     /* without a rate: so many arrive in each millisecond, */
+#define AT_ONCE_SPREAD_MS (12 * SLP_BOX_HOUR_MS) /* from this long ago on */
+#define HEADER 16
+
+static uint64_t mix(uint64_t v) { /* splitmix64's output function */
+  v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
+  return v ^ v >> 31;
+}
+
+uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms) {
+  uint64_t rate = sh->stream->records_per_second, all = slp_min_u64(sh->synthetic_records, SLP_BOX_SEQ_END - 1);
+  if (rate == 0) return all;
+  if (now_ms <= sh->synthetic_from_ms) return 0;
+  slp_u128 there = (slp_u128)(uint64_t)(now_ms - sh->synthetic_from_ms) * rate / 1000;
+  return there < all ? (uint64_t)there : all;
+}
+
+int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter) {
+  uint64_t rate = sh->stream->records_per_second;
+  if (rate == 0) {
+    uint64_t after = (counter - 1) / AT_ONCE_PER_MS;
+    uint64_t spread = (uint64_t)(sh->synthetic_cap_ms - sh->synthetic_from_ms);
+    return sh->synthetic_from_ms + (int64_t)slp_min_u64(after, spread);
+  }
+  slp_u128 after = ((slp_u128)counter * 1000 + rate - 1) / rate;
+  return sh->synthetic_from_ms + (after > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)after);
+}
+
+static void put_le(char *to, uint64_t v) {
+  for (int i = 0; i < 8; i++) to[i] = (char)(v >> (8 * i));
+}
+
+/* Goes on with the last `period` bytes before `to`, which must be there, for n bytes. */
+static void repeat(char *to, size_t period, size_t n) {
+  while (n > 0) {
+    size_t part = n < period ? n : period;
+    memcpy(to, to - period, part);
+    to += part;
+    n -= part;
+    period *= 2; /* what was just written repeats too, so the copies get longer */
+  }
+}
+
+void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, size_t n) {
+  char head[HEADER + 8];
+  put_le(head, counter - 1);
+  put_le(head + 8, sh->index);
+  put_le(head + HEADER, mix(sh->synthetic_word + counter));
+  memcpy(to, head, n < sizeof head ? n : sizeof head);
+  if (n > sizeof head) repeat(to + sizeof head, 8, n - sizeof head);
+}
+
+/* ---- partition keys that hash into their shard ------------------------------------------------------ */
+static slp_box_shard *owner_of(slp_stream *s, uint32_t from, slp_u128 hash) {
+  if (from == 0) { /* fresh: equal parts */
+    slp_u128 width = s->shards[0]->hash_end - s->shards[0]->hash_start;
+    uint64_t i = width == ~(slp_u128)0 ? 0 : (uint64_t)(hash / (width + 1));
+    return s->shards[slp_min_u64(i, s->shards_n - 1)];
+  }
+  for (uint32_t i = from; i < s->shards_n; i++) {
+    if (hash >= s->shards[i]->hash_start && hash <= s->shards[i]->hash_end) return s->shards[i];
+  }
+  return NULL;
+}
+
+static int choose_keys(slp_box *box, slp_stream *s, uint32_t from) {
+  uint32_t missing = s->shards_n - from;
+  /* About n ln n tries find a key for each of n equal shards; a shard too narrow for that keeps "k". */
+  for (uint32_t i = from; i < s->shards_n; i++) snprintf(s->shards[i]->synthetic_key, 2, "k");
+  for (uint32_t i = 0; i < 40u * s->shards_n + 1000 && missing > 0; i++) {
+    char key[24];
+    slp_u128 hash;
+    snprintf(key, sizeof key, "k%u", i);
+    int r = slp_box_hash_of(box, slp_str_of(key), &hash);
+    if (r) return r;
+    slp_box_shard *sh = owner_of(s, from, hash);
+    if (!sh || sh->synthetic_key[1]) continue;
+    memcpy(sh->synthetic_key, key, sizeof key);
+    missing--;
+  }
+  return 0;
+}
+
+int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from) {
+  for (uint32_t i = from; i < s->shards_n; i++) {
+    slp_box_shard *sh = s->shards[i];
+    sh->synthetic_from_ms = sh->synthetic_cap_ms = sh->created_ms;
+    if (s->records_per_second == 0 && from == 0) sh->synthetic_cap_ms += AT_ONCE_SPREAD_MS;
+    sh->synthetic_records = s->synthetic_records;
+    sh->synthetic_word = mix(s->seed + mix(i + 1));
+  }
+  return choose_keys(box, s, from);
+}
+
+int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t shards, uint64_t records,
+                      uint32_t record_bytes, uint64_t records_per_second, uint64_t seed) {
+  slp_stream *s;
+  slp_str z = slp_str_of(name);
+  if (!slp_box_name_valid(z) || shards == 0 || shards > SLP_BOX_SHARDS_MAX / 2 ||
+      record_bytes > SLP_BOX_RECORD_BYTES) {
+    return SLP_EINVAL;
+  }
+  if (slp_box_find(box, z)) return -EEXIST;
+  /* What is "all there from the beginning" came over the last hours; so did the stream. */
+  if (records_per_second == 0) now_ms -= AT_ONCE_SPREAD_MS;
+  int r = slp_box_stream_new(box, now_ms, z, &s);
+  if (r) return r;
+  s->synthetic = 1;
+  s->record_bytes = record_bytes;
+  s->records_per_second = records_per_second;
+  s->synthetic_records = records;
+  s->seed = seed;
+  s->record_kib_max = (uint32_t)slp_max_u64(s->record_kib_max, (record_bytes + 1023) / 1024);
+  r = slp_box_stream_fill(box, s, now_ms, shards);
+  if (!r) r = slp_synthetic_setup(box, s, 0);
+  if (r) slp_box_stream_free(box, s);
+  return r;
+}
+
+/* ---- pages, straight into the answer ------------------------------------------------------------------
+ * All records of a page look alike but for number, time and payload: one is encoded by the ordinary
+ * writer, and the places that differ are found in it. */
+typedef struct pattern {
+  slp_buf text;       /* one record as encoded */
+  size_t seq_at, time_at, time_n, data_at, data_n;
+} pattern;
+
+static int make_pattern(slp_box_call *c, slp_box_shard *sh, uint64_t counter, pattern *p) {
+  slp_box_out o;
+  char seq[SLP_BOX_SEQ_TEXT];
+  slp_box_view v;
+  int r = slp_box_view_get(c->box, sh, counter, &v);
+  if (r) return r;
+  slp_out_begin(&o, &p->text, c->out.wire, c->out.definite);
+  size_t seq_n = slp_box_seq_text(&v.seq, seq), quote = o.wire == SLP_WIRE_JSON;
+  slp_out_map(&o);
+  slp_out_put_z(&o, "SequenceNumber", seq);
+  p->seq_at = p->text.n - seq_n - quote;
+  slp_out_key(&o, "ApproximateArrivalTimestamp");
+  size_t from = p->text.n;
+  slp_out_time(&o, v.arrived_ms);
+  p->time_at = from;
+  p->time_n = p->text.n - from;
+  slp_out_key(&o, "Data");
+  slp_out_blob(&o, v.data);
+  p->data_n = quote ? (v.data.n + 2) / 3 * 4 : v.data.n;
+  p->data_at = p->text.n - p->data_n - quote;
+  slp_out_put_z(&o, "PartitionKey", sh->synthetic_key);
+  slp_out_end(&o);
+  return o.err;
+}
+
+/* The payload in base64. From byte 18 on it repeats every 24 bytes = 32 characters. */
+static int write_base64(slp_box_shard *sh, uint64_t counter, slp_buf *to, size_t n) {
+  char head[18 + 24 + 24];
+  if (n <= sizeof head) {
+    slp_synthetic_payload(sh, counter, head, n);
+    return slp_base64_encode(to, (slp_str){head, n});
+  }
+  size_t periods = (n - 18) / 24, rest = (n - 18) % 24;
+  slp_synthetic_payload(sh, counter, head, sizeof head);
+  int r = slp_base64_encode(to, (slp_str){head, 18 + 24});
+  if (r) return r;
+  repeat(to->p + to->n, 32, (periods - 1) * 32);
+  to->n += (periods - 1) * 32;
+  return slp_base64_encode(to, (slp_str){head + 18, rest});
+}
+
+static int write_one(slp_box_call *c, slp_box_shard *sh, const pattern *p, uint64_t counter,
+                     const uint64_t chunk[3], int64_t arrived_ms) {
+  slp_buf *b = c->out.b;
+  char *at = b->p + b->n;
+  int json = c->out.wire == SLP_WIRE_JSON;
+  memcpy(at, p->text.p, p->data_at);
+  slp_box_chunks_text(chunk, at + p->seq_at);
+  if (json) {
+    slp_out_seconds(arrived_ms, at + p->time_at);
+    b->n += p->data_at;
+    int r = write_base64(sh, counter, b, sh->stream->record_bytes);
+    if (r) return r;
+  } else {
+    /* tag 1, head 0x1b, and the 8 bytes of the time */
+    for (int i = 0; i < 8; i++) at[p->time_at + 2 + (size_t)i] = (char)((uint64_t)arrived_ms >> (56 - 8 * i));
+    slp_synthetic_payload(sh, counter, at + p->data_at, sh->stream->record_bytes);
+    b->n += p->data_at + p->data_n;
+  }
+  size_t tail_at = p->data_at + p->data_n;
+  memcpy(b->p + b->n, p->text.p + tail_at, p->text.n - tail_at);
+  b->n += p->text.n - tail_at;
+  return 0;
+}
+
+int slp_synthetic_alike(const slp_box_shard *sh, uint64_t from, uint64_t n) {
+  /* From 2001 to 2286 every time has 13 digits, and 8 bytes in CBOR. */
+  return n > 0 && slp_synthetic_arrived_ms(sh, from) >= INT64_C(1000000000000) &&
+         slp_synthetic_arrived_ms(sh, from + n - 1) < INT64_C(10000000000000);
+}
+
+int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n) {
+  pattern p = {0};
+  slp_box_out *o = &c->out;
+  uint64_t chunk[3], second = UINT64_MAX;
+  slp_buf_init(&p.text, c->box->mem, SIZE_MAX);
+  int r = make_pattern(c, sh, from, &p);
+  /* One byte more a record for its comma, and what the encoder of base64 may want beyond. */
+  if (!r) r = slp_buf_reserve(o->b, (size_t)n * (p.text.n + 1) + 256);
+  for (uint64_t i = from; !r && i < from + n; i++) {
+    int64_t arrived_ms = slp_synthetic_arrived_ms(sh, i);
+    if ((uint64_t)(arrived_ms / 1000) != second) {
+      second = (uint64_t)(arrived_ms / 1000);
+      slp_box_seq seq = {.create_s = sh->create_s, .shard = sh->index, .counter = i, .arrive_s = second};
+      slp_box_seq_chunks(&seq, chunk);
+    } else {
+      slp_box_seq_chunks_next(chunk);
+    }
+    if (o->level[o->depth - 1].count++ && o->wire == SLP_WIRE_JSON) o->b->p[o->b->n++] = ',';
+    r = write_one(c, sh, &p, i, chunk, arrived_ms);
+  }
+  slp_buf_free(&p.text);
+  return r;
+}

@@ -1,0 +1,91 @@
+/* value.h - a request's body as a small tree, and an answer's body as a sequence of puts; both in
+ * JSON and in Kinesis' CBOR, so that the operations know neither. */
+#ifndef SLP_SANDBOX_VALUE_H
+#define SLP_SANDBOX_VALUE_H
+
+#include "base/buf.h"
+
+typedef enum { SLP_WIRE_JSON, SLP_WIRE_CBOR } slp_wire;
+
+typedef enum {
+  SLP_VALUE_NULL,
+  SLP_VALUE_BOOL,
+  SLP_VALUE_INT,   /* i */
+  SLP_VALUE_REAL,  /* text (JSON) or f (CBOR) */
+  SLP_VALUE_TEXT,
+  SLP_VALUE_BYTES,
+  SLP_VALUE_LIST,
+  SLP_VALUE_MAP
+} slp_value_kind;
+
+typedef struct slp_value {
+  slp_value_kind kind;
+  slp_str key;   /* when it is a member of a map */
+  slp_str text;  /* of TEXT and BYTES; of INT and REAL as JSON wrote them */
+  int64_t i;
+  double f;
+  uint32_t child, next; /* numbers of nodes; 0: none */
+  uint32_t count;       /* of a list or map */
+} slp_value;
+
+/* Node 0 is the root. Texts point into the tree's own copy of the body. */
+typedef struct slp_box_tree {
+  slp_mem *mem;
+  slp_wire wire;
+  slp_buf body;
+  slp_value *v; /* owned */
+  uint32_t n, cap;
+} slp_box_tree;
+
+void slp_box_tree_init(slp_box_tree *t, slp_mem *mem);
+void slp_box_tree_free(slp_box_tree *t);
+/* The root must be a map. SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM. */
+int slp_box_tree_read(slp_box_tree *t, slp_wire wire, slp_str body);
+/* The member of that name (the last one when it comes twice); NULL when absent or null. */
+slp_value *slp_box_tree_get(slp_box_tree *t, uint32_t parent, const char *name);
+static inline uint32_t slp_box_tree_number(const slp_box_tree *t, const slp_value *v) {
+  return (uint32_t)(v - t->v);
+}
+/* Makes the value BYTES: decodes base64 in JSON (and text in CBOR). SLP_EBADDATA. */
+int slp_box_tree_blob(slp_box_tree *t, slp_value *v);
+int slp_box_tree_time_ms(const slp_box_tree *t, const slp_value *v, int64_t *ret);
+
+/* ---- answers ----------------------------------------------------------------------------------- */
+#define SLP_OUT_DEPTH 8
+typedef struct slp_box_out {
+  slp_buf *b;
+  slp_wire wire;
+  uint8_t definite; /* CBOR maps and lists with their count in front */
+  int err;          /* the first failure; everything after it does nothing */
+  uint32_t depth;
+  struct {
+    size_t at;      /* where the place for the count is */
+    uint32_t count;
+    uint8_t map;
+  } level[SLP_OUT_DEPTH];
+} slp_box_out;
+
+void slp_out_begin(slp_box_out *o, slp_buf *b, slp_wire wire, int definite);
+void slp_out_map(slp_box_out *o);
+void slp_out_list(slp_box_out *o);
+void slp_out_end(slp_box_out *o); /* of the innermost map or list */
+void slp_out_key(slp_box_out *o, const char *key);
+void slp_out_text(slp_box_out *o, slp_str s);
+void slp_out_i64(slp_box_out *o, int64_t v);
+void slp_out_bool(slp_box_out *o, int on);
+void slp_out_time(slp_box_out *o, int64_t ms);
+void slp_out_blob(slp_box_out *o, slp_str s);
+void slp_out_raw(slp_box_out *o, slp_str bytes); /* one value, already encoded */
+/* The form JSON answers write times in: seconds, as the service does (1.441215410867E9). */
+size_t slp_out_seconds(int64_t ms, char out[32]);
+
+static inline void slp_out_put_z(slp_box_out *o, const char *key, const char *z) {
+  slp_out_key(o, key);
+  slp_out_text(o, slp_str_of(z));
+}
+static inline void slp_out_put_i64(slp_box_out *o, const char *key, int64_t v) {
+  slp_out_key(o, key);
+  slp_out_i64(o, v);
+}
+
+#endif
