@@ -21,11 +21,16 @@ static void on_signal(void *arg, int number) {
   if (app->on_interrupt) app->on_interrupt(app);
 }
 
+int slp_app_out_error(const slp_app *app) {
+  if (app->out_error) return app->out_error;
+  return app->out ? slp_out_error(app->out) : 0;
+}
+
 /* The reader that left is no failure: `stream-tail ... | head` is done when head is. */
 static void tell_out_failed(slp_app *app) {
   if (app->out_failed) return;
   app->out_failed = 1;
-  int error = slp_out_error(app->out);
+  int error = slp_app_out_error(app);
   if (error != -EPIPE) {
     app->exit_code = SLP_EXIT_FAILED;
     slp_say("cannot write to standard output: %s (%s)", sloop_strerror(error), sloop_err_name(error));
@@ -35,7 +40,7 @@ static void tell_out_failed(slp_app *app) {
 
 static void on_out_event(void *arg) {
   slp_app *app = arg;
-  if (slp_out_error(app->out))
+  if (slp_app_out_error(app))
     tell_out_failed(app);
   else if (slp_out_waiting_bytes(app->out) == 0 && app->on_written)
     app->on_written(app);
@@ -43,7 +48,7 @@ static void on_out_event(void *arg) {
 
 static void on_tick(void *arg) {
   slp_app *app = arg;
-  if (app->out && slp_out_error(app->out) && !app->out_failed) tell_out_failed(app);
+  if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
   if (app->interrupted && app->on_overdue &&
       slp_program_mono_us() - app->interrupted_at_us >= SLP_APP_GRACE_MS * 1000u) {
     void (*overdue)(slp_app *) = app->on_overdue;
@@ -73,17 +78,17 @@ int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
 }
 
 void slp_app_write(slp_app *app, slp_buf *b) {
-  if (b->n == 0 || !app->out || app->out_failed || slp_out_error(app->out)) {
-    slp_buf_free(b);
-    return;
+  if (b->n > 0 && app->out && !slp_app_out_error(app)) {
+    int r = slp_out_write(app->out, b);
+    /* What it has taken and can't write shows in slp_out_error(); what it couldn't take is lost. Either is
+     * told by on_out_event or the next tick. */
+    if (r == SLP_ENOMEM) app->out_error = r;
   }
-  /* An error shows in slp_out_error() and reaches us by on_out_event, or by the next tick. */
-  (void)slp_out_write(app->out, b);
   slp_buf_free(b);
 }
 
 size_t slp_app_unwritten(const slp_app *app) {
-  return app->out && !slp_out_error(app->out) ? slp_out_waiting_bytes(app->out) : 0;
+  return app->out && !slp_app_out_error(app) ? slp_out_waiting_bytes(app->out) : 0;
 }
 
 void slp_app_close(slp_app *app) {

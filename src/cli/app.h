@@ -20,6 +20,7 @@ struct slp_app {
   slp_ticker *ticker;     /* owned; does not keep the loop alive */
   int exit_code;
   uint8_t interrupted; /* a first signal came */
+  int out_error;       /* ours: there was no memory to hand over what should be written */
   uint8_t out_failed;  /* on_out_failed has been told */
   uint64_t interrupted_at_us;
   /* The mode's; NULL is fine. From the loop. */
@@ -35,6 +36,7 @@ struct slp_app {
 int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args);
 /* Takes the content of b. Failures arrive by on_out_failed, on a later turn. */
 void slp_app_write(slp_app *app, slp_buf *b);
+int slp_app_out_error(const slp_app *app);    /* 0, or why nothing more can be written */
 size_t slp_app_unwritten(const slp_app *app); /* 0 when writing has failed: nothing is waited for */
 /* Closes what slp_app_open opened, so that the loop can end. Again: ignored. */
 void slp_app_close(slp_app *app);

@@ -313,7 +313,8 @@ int slp_bench_run(slp_mem *mem, const slp_args *args) {
   n->consumer.on_closed = on_closed;
   int r = args->stream ? 0 : start_own_sandbox(n);
   n->begun_us = slp_program_mono_us();
-  if (!r && slp_app_open(&n->app, mem, args) == 0 && slp_cli_consumer_open(&n->consumer, &n->app, &n->opts) != 0)
+  if (!r && slp_app_open(&n->app, mem, args) == 0 &&
+      slp_cli_consumer_open(&n->consumer, &n->app, &n->opts) != 0)
     slp_app_close(&n->app);
   int code = slp_app_run(&n->app);
   slp_child_end(&n->child);

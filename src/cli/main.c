@@ -38,6 +38,7 @@ static int run(slp_mem *mem, const slp_args *args) {
 }
 
 int main(int argc, char **argv) {
+  slp_program_fill_standard();
   slp_args args;
   char why[200] = "";
   if (slp_args_parse(&args, argc, (const char *const *)argv, slp_program_wall_ms(), why) != 0) {

@@ -104,8 +104,9 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
     slp_buf_free(&text);
     sloop_batch_done(batch, 0);
     slp_cli_consumer_fail(&t->consumer, SLP_EXIT_FAILED,
-                      bad == SLP_ENOMEM ? "no memory to print a batch; try a smaller -X batch_bytes_max"
-                                        : "a batch is too large as text; try a smaller -X batch_bytes_max");
+                          bad == SLP_ENOMEM
+                              ? "no memory to print a batch; try a smaller -X batch_bytes_max"
+                              : "a batch is too large as text; try a smaller -X batch_bytes_max");
     return;
   }
   t->last_record_us = slp_program_mono_us();
@@ -114,7 +115,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   if (slp_app_unwritten(&t->app) > 0)
     give_back_later(t, batch, i);
   else
-    sloop_batch_done(batch, slp_out_error(t->app.out) ? 0 : i);
+    sloop_batch_done(batch, slp_app_out_error(&t->app) ? 0 : i);
   if (count && t->records >= count) end_tail(t);
 }
 
@@ -123,7 +124,8 @@ static void on_tip(slp_cli_consumer *c) {
   if (!t->tip_wanted || t->ending) return;
   if (c->shards_stopped) {
     /* Nothing more will come, but not all was read: that is no success. */
-    slp_cli_consumer_fail(c, SLP_EXIT_FAILED, "some shards were given up before their end; see the lines above");
+    slp_cli_consumer_fail(c, SLP_EXIT_FAILED,
+                          "some shards were given up before their end; see the lines above");
     return;
   }
   end_tail(t);

@@ -36,6 +36,12 @@ uint64_t slp_program_peak_bytes(void) {
 
 void slp_program_ignore_signal(int number) { signal(number, SIG_IGN); }
 
+void slp_program_fill_standard(void) {
+  for (int fd = 0; fd <= 2; fd++)
+    if (fcntl(fd, F_GETFD) < 0)
+      (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY); /* the lowest free: fd */
+}
+
 /* Pieces of PIPE_BUF or less: poll() calls a pipe writable when that much fits, so a blocking
  * descriptor does not block us. */
 #define PIECE_MAX 4096u

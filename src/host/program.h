@@ -17,6 +17,10 @@ int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms);
 /* The handler of `number` becomes "ignore"; for SIGPIPE. */
 void slp_program_ignore_signal(int number);
 
+/* Descriptors 0, 1 and 2 that are closed become ones that fail to be used: else the next file opened would
+ * become our standard output. */
+void slp_program_fill_standard(void);
+
 /* A copy of this program with other arguments. Its standard input is a pipe that ends when we end. */
 typedef struct slp_child {
   int pid;

@@ -108,7 +108,8 @@ void sloop_batch_ack(sloop_batch_t *b, size_t i) {
 }
 
 static void on_turn(uv_timer_t *timer);
-static void wake(sloop_t *s, uint64_t ms) { uv_timer_start(&s->timer, on_turn, ms, 0); }
+/* Never 0: libuv 1.44 runs a timer of 0 ms again in the same round, and nothing else gets a turn. */
+static void wake(sloop_t *s, uint64_t ms) { uv_timer_start(&s->timer, on_turn, ms ? ms : 1, 0); }
 
 void sloop_batch_done(sloop_batch_t *b, size_t acked) {
   if (acked > b->n) abort();

@@ -1,0 +1,427 @@
+"""stream-tail's manners with a scripted library (fake_sloop.c): what is printed where, exit codes, counting,
+back-pressure, signals, closed and slow readers, terminals. SLOOP_TAIL_SCRIPTED names the program."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import tempfile
+import time
+
+from run import check, end, environment, equal, main, read_some, run, test, wait_until
+
+BIN = os.environ["SLOOP_TAIL_SCRIPTED"]
+PREFIX = "stream-tail: "
+
+
+def lines(n, start=0):
+    return b"".join(b"record %d\n" % i for i in range(start, start + n))
+
+
+def one_line(err):
+    check(err.startswith(PREFIX) and err.count("\n") == 1 and err.endswith("\n"), "not one line:", repr(err))
+    return err[len(PREFIX):-1]
+
+
+def noted(path):
+    with open(path, encoding="ascii") as f:
+        return [line.split() for line in f]
+
+
+def start(*args, env=None, **more):
+    more.setdefault("stdout", subprocess.PIPE)
+    return subprocess.Popen([BIN, *args], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(env), **more)
+
+
+@test
+def until_the_tip_prints_everything_and_leaves_with_0():
+    r = run(BIN, "-e", "orders", env={"FAKE_RECORDS": 25})
+    equal((r.code, r.out, r.err), (0, lines(25), ""))
+
+
+@test
+def an_empty_stream_ends_too():
+    r = run(BIN, "-e", "orders")
+    equal((r.code, r.out, r.err), (0, b"", ""))
+
+
+@test
+def a_count_is_exact():
+    for n in (1, 9, 10, 11, 20):
+        r = run(BIN, "-c", str(n), "orders", env={"FAKE_RECORDS": 25})
+        equal((r.code, r.out, r.err), (0, lines(n), ""), "count", n)
+
+
+@test
+def a_count_acknowledges_only_what_was_printed():
+    with tempfile.NamedTemporaryFile() as log:
+        r = run(BIN, "-c13", "orders", env={"FAKE_RECORDS": 25, "FAKE_LOG": log.name})
+        equal((r.code, r.out), (0, lines(13)))
+        equal([x for x in noted(log.name) if x[0] == "done"], [["done", "0", "10"], ["done", "10", "3"]])
+
+
+@test
+def json_lines():
+    r = run(BIN, "-eJ", "orders", env={"FAKE_RECORDS": 3, "FAKE_SHARDS": 2})
+    equal(r.code, 0)
+    got = [json.loads(line) for line in r.out.splitlines()]
+    equal(got[1], {"stream": "orders", "shard": "shardId-000000000001", "seq": "49511001", "sub": 0,
+                   "ts": 1700000000001, "key": "key", "payload": "record 1"})
+    equal(list(got[0]), ["stream", "shard", "seq", "sub", "ts", "key", "payload"])
+    r = run(BIN, "-eJ", "orders",
+            env={"FAKE_RECORDS": 1, "FAKE_BINARY": 1, "FAKE_RAW": 1, "FAKE_LATE": 1, "FAKE_NOTIME": 1})
+    equal(json.loads(r.out), {"stream": "orders", "shard": "shardId-000000000000", "seq": "49511000", "sub": 0,
+                              "ts": None, "key": "key", "payload_b64": "/wAB", "late": True, "raw": True})
+
+
+@test
+def formats():
+    r = run(BIN, "-e", "-f", r"%t/%p %o %k=%s(%S)%l\n", "orders", env={"FAKE_RECORDS": 2})
+    equal(r.out, b"orders/shardId-000000000000 49511000 key=record 0(8)1234\n"
+                 b"orders/shardId-000000000000 49511001 key=record 1(8)1234\n")
+    r = run(BIN, "-e", "-f", r"%R%s\0", "orders", env={"FAKE_RECORDS": 1})
+    equal(r.out, b"\0\0\0\x08record 0\0")
+
+
+@test
+def wrong_usage_is_one_line_and_2():
+    for args, part in [((), "which stream?"), (("-f", "%y", "s"), "%y at character 1"), (("-Z", "s"), "unknown option -Z"),
+                       (("-o", "yesterday", "s"), "not a position"), (("-c", "many", "s"), '"many" is not'),
+                       (("-X", "nothing=1", "s"), 'unknown setting "nothing"'), (("-X", "poll_ms=77", "s"), "poll_ms is 77"),
+                       (("-f", "%s", "-J", "s"), "does not go together")]:
+        r = run(BIN, *args)
+        equal((r.code, r.out), (2, b""), args, r.err)
+        check(part in one_line(r.err), part, "not in", r.err)
+
+
+@test
+def a_control_character_in_an_argument_stays_on_its_line():
+    r = run(BIN, "-c", "a\nb\x1b[31m", "s")
+    equal(r.code, 2)
+    one_line(r.err)
+    check("\x1b" not in r.err)
+
+
+@test
+def help_version_and_settings_go_to_standard_output():
+    for args, part in [(("-h",), b"Usage: stream-tail"), (("-V",), b"stream-tail (sloop) 0.0.0-fake\n"),
+                       (("-X", "list"), b"held_bytes_max"), (("--help", "--nonsense"), b"Usage")]:
+        r = run(BIN, *args)
+        equal((r.code, r.err), (0, ""), args)
+        check(part in r.out, part)
+
+
+@test
+def a_list_of_shards():
+    r = run(BIN, "-L", "orders")
+    equal((r.code, r.err), (0, ""))
+    equal(r.out.splitlines()[2], b"shardId-000000000002 open parents shardId-000000000000,shardId-000000000009 "
+                                 b"hashes 6..10 sequences 49521..")
+    r = run(BIN, "-LJ", "orders")
+    got = [json.loads(line) for line in r.out.splitlines()]
+    equal([g["state"] for g in got], ["closed", "open", "open"])
+    equal(got[0]["parent"], None)
+    r = run(BIN, "-L", "orders", env={"FAKE_ERROR": "-5003"})
+    equal((r.code, r.out), (1, b""))
+    line = one_line(r.err)
+    check("ResourceNotFoundException" in line and "region" in line, line)
+
+
+@test
+def a_fatal_error_is_one_line_that_says_what_to_do_and_1():
+    for code, part in [("-5001", "AWS_ACCESS_KEY_ID"), ("-5003", "AWS_REGION"), ("-5012", "ca_bundle")]:
+        r = run(BIN, "orders", env={"FAKE_ERROR": code + ":fatal"})
+        equal((r.code, r.out), (1, b""))
+        line = one_line(r.err)
+        check(part in line, part, "not in", line)
+    r = run(BIN, "-q", "orders", env={"FAKE_ERROR": "-5001:fatal"})
+    check("UnrecognizedClientException" in one_line(r.err))
+
+
+@test
+def refused_at_first_contact_is_an_end():
+    r = run(BIN, "orders", env={"FAKE_ERROR": "-111", "FAKE_RECORDS": 5})  # ECONNREFUSED, which the library would retry
+    equal((r.code, r.out), (1, b""))
+    check("ECONNREFUSED" in one_line(r.err) and "endpoint" in r.err, r.err)
+
+
+@test
+def a_bad_moment_is_told_once_and_survived():
+    r = run(BIN, "-e", "orders", env={"FAKE_ERROR": "-5005:x5", "FAKE_RECORDS": 5})
+    equal((r.code, r.out), (0, lines(5)))
+    check("EREMOTE" in one_line(r.err), r.err)
+    r = run(BIN, "-qe", "orders", env={"FAKE_ERROR": "-5004:x5", "FAKE_RECORDS": 5})
+    equal((r.code, r.out, r.err), (0, lines(5), ""))
+
+
+@test
+def a_shard_given_up_is_no_success():
+    r = run(BIN, "-e", "orders", env={"FAKE_RECORDS": 5, "FAKE_STOPPED_SHARD": 1})
+    equal((r.code, r.out), (1, lines(5)))
+    check("shardId-000000000000: given up" in r.err, r.err)
+
+
+@test
+def losses_are_told_and_end_it_when_asked():
+    r = run(BIN, "-e", "orders", env={"FAKE_RECORDS": 5, "FAKE_LOSS": 1})
+    equal((r.code, r.out), (0, lines(5)))
+    check("no longer kept" in one_line(r.err))
+    r = run(BIN, "-e", "--fail-on-loss", "orders", env={"FAKE_RECORDS": 5, "FAKE_LOSS": 1})
+    equal((r.code, r.out), (3, b""))
+    check("no longer kept" in one_line(r.err))
+
+
+@test
+def timeout_after_the_last_record_is_0_and_before_any_answer_1():
+    r = run(BIN, "--timeout=1", "orders", env={"FAKE_RECORDS": 5})
+    equal((r.code, r.out, r.err), (0, lines(5), ""))
+    check(0.9 < r.seconds < 2.5, r.seconds)
+    r = run(BIN, "--timeout=1", "orders", env={"FAKE_ERROR": "-5004:x3"})
+    equal((r.code, r.out), (1, b""))
+    check("nothing was answered in 1 s; the last error: " in r.err, r.err)
+
+
+@test
+def a_first_signal_stops_with_0():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        p = start("orders", env={"FAKE_RECORDS": 5})
+        try:
+            equal(read_some(p.stdout.fileno()), lines(5))
+            begun = time.monotonic()
+            p.send_signal(number)
+            equal(p.wait(5), 0)
+            check(time.monotonic() - begun < 1)
+            equal(p.stderr.read(), b"")
+        finally:
+            end(p)
+
+
+@test
+def a_first_signal_is_obeyed_within_two_seconds_when_the_stop_hangs():
+    p = start("orders", env={"FAKE_RECORDS": 5, "FAKE_STUCK_STOP": 1})
+    try:
+        read_some(p.stdout.fileno())
+        begun = time.monotonic()
+        p.send_signal(signal.SIGINT)
+        equal(p.wait(5), 0)
+        check(time.monotonic() - begun < 2, time.monotonic() - begun)
+    finally:
+        end(p)
+
+
+@test
+def a_first_signal_is_obeyed_within_two_seconds_when_the_reader_is_stuck():
+    p = start("orders", env={"FAKE_RECORDS": 1000, "FAKE_BYTES": 100000, "FAKE_ENDLESS": 1})
+    try:
+        read_some(p.stdout.fileno())  # it runs; then nobody reads
+        begun = time.monotonic()
+        p.send_signal(signal.SIGINT)
+        equal(p.wait(5), 0)
+        check(time.monotonic() - begun < 2, time.monotonic() - begun)
+    finally:
+        end(p)
+
+
+@test
+def a_second_signal_leaves_at_once_with_130():
+    p = start("orders", env={"FAKE_RECORDS": 5, "FAKE_STUCK_STOP": 1})
+    try:
+        read_some(p.stdout.fileno())
+        p.send_signal(signal.SIGINT)
+        time.sleep(0.2)  # two signals sent at once are one to the kernel
+        begun = time.monotonic()
+        p.send_signal(signal.SIGINT)
+        equal(p.wait(5), 130)
+        check(time.monotonic() - begun < 0.5)
+    finally:
+        end(p)
+
+
+@test
+def a_slow_reader_stops_the_handing_over():
+    with tempfile.NamedTemporaryFile() as log:
+        p = start("-e", "orders", env={"FAKE_RECORDS": 200, "FAKE_BYTES": 100000, "FAKE_LOG": log.name})
+        try:
+            wait_until(lambda: len(noted(log.name)) >= 2, what="two batches")
+            time.sleep(0.5)  # nobody reads: more must not come, however long this is
+            seen = noted(log.name)
+            equal([x[0] for x in seen], ["out", "out"])  # 2 MB are out, none was given back
+            got = b""
+            while piece := read_some(p.stdout.fileno()):
+                got += piece
+            equal(p.wait(5), 0)
+            equal(len(got), 200 * 100001)
+            done = [x for x in noted(log.name) if x[0] == "done"]
+            equal(len(done), 20)
+            check(all(x[2] == "10" for x in done), done)
+        finally:
+            end(p)
+
+
+@test
+def an_end_waits_for_a_slow_reader():
+    p = start("-c", "15", "orders", env={"FAKE_RECORDS": 100, "FAKE_BYTES": 100000})
+    try:
+        time.sleep(3)  # longer than every limit on the way out
+        equal(p.poll(), None)
+        got = b""
+        while piece := read_some(p.stdout.fileno()):
+            got += piece
+        equal((p.wait(5), len(got)), (0, 15 * 100001))
+    finally:
+        end(p)
+
+
+@test
+def a_reader_that_left_is_no_failure():
+    p = start("orders", env={"FAKE_RECORDS": 1000, "FAKE_BYTES": 1000, "FAKE_ENDLESS": 1})
+    try:
+        read_some(p.stdout.fileno())
+        p.stdout.close()
+        equal(p.wait(5), 0)
+        equal(p.stderr.read(), b"")
+    finally:
+        end(p)
+
+
+@test
+def what_a_reader_that_left_did_not_get_is_not_acknowledged():
+    with tempfile.NamedTemporaryFile() as log:
+        p = start("orders", env={"FAKE_RECORDS": 1000, "FAKE_BYTES": 100000, "FAKE_LOG": log.name})
+        try:
+            read_some(p.stdout.fileno())
+            p.stdout.close()
+            equal(p.wait(5), 0)
+            done = [x for x in noted(log.name) if x[0] == "done"]
+            check(done and all(x[2] == "0" for x in done), done)
+        finally:
+            end(p)
+
+
+@test
+def a_full_disk_is_a_failure():
+    with open("/dev/full", "wb") as full:
+        p = start("-e", "orders", env={"FAKE_RECORDS": 5}, stdout=full)
+        try:
+            equal(p.wait(5), 1)
+            check("standard output" in one_line(p.stderr.read().decode()))
+        finally:
+            end(p)
+
+
+@test
+def a_closed_standard_output_is_a_failure():
+    p = subprocess.Popen(["sh", "-c", '"$0" -e orders >&-', BIN], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                         env=environment({"FAKE_RECORDS": 5}))
+    try:
+        equal(p.wait(5), 1)
+        check("standard output" in one_line(p.stderr.read().decode()))
+    finally:
+        end(p)
+
+
+@test
+def a_file_gets_it_all():
+    with tempfile.TemporaryFile() as out:
+        p = start("-e", "orders", env={"FAKE_RECORDS": 3000, "FAKE_BATCH": 700}, stdout=out)
+        try:
+            equal(p.wait(10), 0)
+            out.seek(0)
+            equal(out.read(), lines(3000))
+        finally:
+            end(p)
+
+
+def on_terminal(*args, env):
+    """(exit code, what a terminal was sent); standard error goes to a pipe."""
+    master, slave = pty.openpty()
+    settings = environment(env)
+    p = subprocess.Popen([BIN, *args], stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE, env=settings)
+    os.close(slave)
+    got = b""
+    try:
+        while True:
+            try:
+                piece = read_some(master)
+            except OSError:  # EIO: the other side is closed
+                break
+            if not piece:
+                break
+            got += piece
+        return p.wait(5), got.replace(b"\r\n", b"\n")
+    finally:
+        end(p)
+        os.close(master)
+
+
+@test
+def a_terminal_gets_colours_unless_it_does_not_want_them():
+    code, got = on_terminal("-e", "orders", env={"FAKE_RECORDS": 2, "FAKE_SHARDS": 2, "TERM": "xterm"})
+    equal(code, 0)
+    one, two = got.splitlines()
+    check(one.startswith(b"\x1b[") and one.endswith(b"m0\x1b[0m record 0"), one)
+    check(two.endswith(b"m1\x1b[0m record 1") and two[:5] != one[:5], two)
+    for env in ({"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1"}):
+        equal(on_terminal("-e", "orders", env={"FAKE_RECORDS": 2, **env}), (0, lines(2)))
+    equal(on_terminal("-e", "orders", env={"FAKE_RECORDS": 1, "FAKE_BINARY": 1, "TERM": "dumb"}), (0, b"/wAB\n"))
+    code, got = on_terminal("-eJ", "orders", env={"FAKE_RECORDS": 1, "TERM": "xterm"})
+    equal(json.loads(got)["payload"], "record 0")
+
+
+@test
+def the_terminal_s_flags_are_put_back():
+    import fcntl
+    r, w = os.pipe()
+    try:
+        before = fcntl.fcntl(w, fcntl.F_GETFL)
+        p = start("orders", env={"FAKE_RECORDS": 5, "FAKE_STUCK_STOP": 1}, stdout=w)
+        try:
+            read_some(r)
+            p.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(5), 130)
+            equal(fcntl.fcntl(w, fcntl.F_GETFL), before)
+        finally:
+            end(p)
+    finally:
+        os.close(r)
+        os.close(w)
+
+
+@test
+def progress_is_a_line_a_second_on_standard_error():
+    r = run(BIN, "-v", "--timeout=3", "orders", env={"FAKE_RECORDS": 5})
+    equal((r.code, r.out), (0, lines(5)))
+    got = r.err.splitlines()
+    check(2 <= len([x for x in got if "records/s" in x and "throttles" in x]) <= 4, r.err)
+    check(all(x.startswith(PREFIX) for x in got), r.err)
+    check("5 records" in got[-1], got[-1])
+
+
+@test
+def a_standard_error_nobody_reads_holds_nothing():
+    r, w = os.pipe()
+    try:
+        os.set_blocking(w, False)
+        while True:  # fill the pipe
+            try:
+                os.write(w, b"x" * 4096)
+            except BlockingIOError:
+                break
+        os.set_blocking(w, True)
+        begun = time.monotonic()
+        p = subprocess.Popen([BIN, "-v", "-e", "orders"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=w,
+                             env=environment({"FAKE_ERROR": "-5005:x5", "FAKE_RECORDS": 5}))
+        try:
+            equal((p.communicate(timeout=10)[0], p.returncode), (lines(5), 0))
+            check(time.monotonic() - begun < 3, time.monotonic() - begun)
+        finally:
+            end(p)
+    finally:
+        os.close(r)
+        os.close(w)
+
+
+main()

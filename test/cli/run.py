@@ -1,0 +1,94 @@
+"""What the tests of the command share: starting it, watching it, one line a test."""
+
+import os
+import select
+import subprocess
+import sys
+import time
+
+_tests = []
+
+
+def test(function):
+    _tests.append(function)
+    return function
+
+
+def main():
+    """Runs all tests (or those named in argv); prints ok/FAIL lines; exits 1 when one failed."""
+    wanted = sys.argv[1:]
+    bad = 0
+    for function in _tests:
+        if wanted and function.__name__ not in wanted:
+            continue
+        try:
+            function()
+            print(f"ok   {function.__name__}", flush=True)
+        except Exception as error:  # a test reports by raising, whatever it raises
+            bad += 1
+            print(f"FAIL {function.__name__}\n     {type(error).__name__}: {error}", flush=True)
+    sys.exit(1 if bad else 0)
+
+
+def check(what, *shown):
+    if not what:
+        raise AssertionError(" ".join(str(s) for s in shown))
+
+
+def equal(got, want, *shown):
+    if got != want:
+        raise AssertionError(" ".join(str(s) for s in (f"got {got!r}, not {want!r}",) + shown))
+
+
+def environment(extra=None, keep_aws=False):
+    env = {k: v for k, v in os.environ.items() if keep_aws or not k.startswith(("AWS_", "FAKE_"))}
+    env.pop("NO_COLOR", None)
+    env.update({k: str(v) for k, v in (extra or {}).items()})
+    return env
+
+
+class Ran:
+    def __init__(self, process, out, err, seconds):
+        self.code, self.out, self.err, self.seconds = process.returncode, out, err.decode(), seconds
+
+
+def run(binary, *args, env=None, limit=30, **more):
+    """Runs to the end. stdin is /dev/null."""
+    begun = time.monotonic()
+    process = subprocess.Popen([binary, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, env=environment(env), **more)
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise AssertionError(f"still running after {limit} s: {args}") from None
+    return Ran(process, out, err, time.monotonic() - begun)
+
+
+def wait_until(condition, limit=15, what="the condition"):
+    """Waits for a condition with a deadline."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        got = condition()
+        if got:
+            return got
+        time.sleep(0.01)
+    raise AssertionError(f"{what} did not come within {limit} s")
+
+
+def read_some(fd, limit=15):
+    """At least one byte from a descriptor, or b'' at its end."""
+    ready, _, _ = select.select([fd], [], [], limit)
+    check(ready, f"nothing to read within {limit} s")
+    return os.read(fd, 1 << 16)
+
+
+def end(process):
+    """Ends a process of ours that a failed test may have left."""
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream:
+            stream.close()
