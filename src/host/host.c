@@ -224,6 +224,7 @@ uint64_t slp_host_turn_us_at(slp_host *h, double p) {
   for (size_t i = 0; i < SLP_TURN_BUCKETS; i++) {
     seen += h->turns.cpu_us[i];
     /* The longest turn bounds its own bucket better than the bucket's edge does. */
+    if (i == SLP_TURN_BUCKETS - 1) break; /* it has no upper edge */
     if (seen && (double)seen >= want) return slp_min_u64(bucket_top(i), h->turns.cpu_us_max);
   }
   return h->turns.cpu_us_max;

@@ -169,7 +169,7 @@ void slp_file_cancel(slp_host *h, slp_file *file);
 
 /* ---- what turns cost ------------------------------------------------------------------------ */
 /* Buckets of CPU time: one for each of 0..15 us, then 16 to a power of two, so that a bucket is at most 1/16
- * wide of what it holds; the last one holds everything from about 67 s on. */
+ * wide of what it holds; the last one holds everything from 65 s on. */
 #define SLP_TURN_BUCKETS 368
 typedef struct slp_turn_stats {
   uint64_t turns;

@@ -38,17 +38,12 @@ int slp_loop_free(slp_mem *mem, struct uv_loop_s *loop) {
 int slp_is_terminal(int fd) { return isatty(fd); }
 
 /* ---- signals --------------------------------------------------------------------------------- */
-typedef struct one_signal {
-  uv_signal_t handle; /* first */
-  slp_signals *all;
-} one_signal;
-
 struct slp_signals {
   slp_mem *mem;
   void (*on_signal)(void *arg, int number);
   void *arg;
   size_t n, open_n;
-  one_signal *each;
+  uv_signal_t *each;
 };
 
 static void on_signal(uv_signal_t *handle, int number) {
@@ -74,16 +69,17 @@ slp_signals *slp_signals_new(slp_mem *mem, struct uv_loop_s *loop, const int *nu
   s->mem = mem;
   s->on_signal = on_signal_cb;
   s->arg = arg;
-  for (size_t i = 0; i < n; i++) {
-    uv_signal_t *handle = &s->each[i].handle;
+  size_t started = 0;
+  for (; started < n; started++) {
+    uv_signal_t *handle = &s->each[started];
     if (uv_signal_init(loop, handle)) break;
     handle->data = s;
     s->n++;
     s->open_n++;
     uv_unref((uv_handle_t *)handle);
-    if (uv_signal_start(handle, on_signal, numbers[i])) break;
+    if (uv_signal_start(handle, on_signal, numbers[started])) break;
   }
-  if (s->n == n) return s;
+  if (started == n) return s;
   slp_signals_close(s);
   return NULL;
 }
@@ -95,7 +91,7 @@ void slp_signals_close(slp_signals *s) {
     slp_free(s->mem, s);
     return;
   }
-  for (size_t i = 0; i < s->n; i++) uv_close((uv_handle_t *)&s->each[i].handle, on_signal_closed);
+  for (size_t i = 0; i < s->n; i++) uv_close((uv_handle_t *)&s->each[i], on_signal_closed);
 }
 
 /* ---- ticks ----------------------------------------------------------------------------------- */

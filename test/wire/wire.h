@@ -57,7 +57,7 @@ static inline void wire_close(wire *w) {
 /* Runs the loop until *flag, at most so long. 1: it came. */
 static inline int wire_until(wire *w, const int *flag, uint64_t ms) {
   uint64_t end = wire_us() + ms * 1000;
-  while (!*flag && wire_us() < end) uv_run(w->loop, UV_RUN_NOWAIT), poll(NULL, 0, *flag ? 0 : 0);
+  while (!*flag && wire_us() < end) uv_run(w->loop, UV_RUN_NOWAIT);
   return *flag;
 }
 #define WIRE_UNTIL(w, flag) \
