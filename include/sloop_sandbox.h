@@ -19,23 +19,23 @@ extern "C" {
 typedef struct sloop_sandbox_s sloop_sandbox_t;
 
 typedef struct {
-  size_t size;               /* set by sloop_sandbox_opts_init() */
-  const char *address;       /* "127.0.0.1"; only loopback addresses are taken */
-  uint16_t port;             /* 0: any free port */
-  uint32_t iterator_ms;      /* 300000: how long a shard iterator lives */
-  uint32_t next_token_ms;    /* 300000: how long a ListShards token lives */
-  uint32_t change_ms;        /* 50: how long create, split, merge, delete take */
-  uint32_t reads_per_second; /* 5 GetRecords calls a second and shard; 0: no limit */
-  uint64_t read_bytes_per_second; /* 2 MiB a second and shard; 0: no limit */
-  uint64_t write_bytes_per_second; /* 1 MiB a second and shard; 0: no limit */
-  uint32_t write_records_per_second; /* 1000 a second and shard; 0: no limit */
-  uint32_t list_page_max;    /* 1000 shards a ListShards page */
+  size_t size;                         /* set by sloop_sandbox_opts_init() */
+  const char *address;                 /* "127.0.0.1"; only loopback addresses are taken */
+  uint16_t port;                       /* 0: any free port */
+  uint32_t iterator_ms;                /* 300000: how long a shard iterator lives */
+  uint32_t next_token_ms;              /* 300000: how long a ListShards token lives */
+  uint32_t change_ms;                  /* 50: how long create, split, merge, delete take */
+  uint32_t reads_per_second;           /* 5 GetRecords calls a second and shard; 0: no limit */
+  uint64_t read_bytes_per_second;      /* 2 MiB a second and shard; 0: no limit */
+  uint64_t write_bytes_per_second;     /* 1 MiB a second and shard; 0: no limit */
+  uint32_t write_records_per_second;   /* 1000 a second and shard; 0: no limit */
+  uint32_t list_page_max;              /* 1000 shards a ListShards page */
   const char *access_key, *secret_key; /* when set, a request with another key id, a bad signature or a
                                 body that does not match it is refused as the service does */
-  const char *session_token; /* when set, requests must carry it */
-  int64_t clock_offset_ms;   /* added to this machine's clock: Date, arrival times, signatures */
-  int cbor_indefinite;       /* 1 (default): CBOR answers use indefinite-length maps and arrays, as the
-                                service does; 0: definite */
+  const char *session_token;           /* when set, requests must carry it */
+  int64_t clock_offset_ms;             /* added to this machine's clock: Date, arrival times, signatures */
+  int cbor_indefinite; /* 1 (default): CBOR answers use indefinite-length maps and arrays, as the
+                          service does; 0: definite */
 } sloop_sandbox_opts_t;
 #define sloop_sandbox_opts_init(o) sloop_sandbox_opts_init_sized((o), sizeof *(o))
 void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size);
@@ -51,15 +51,22 @@ void sloop_sandbox_stop(sloop_sandbox_t *b, void (*cb)(void *arg), void *arg);
 int sloop_sandbox_stream(sloop_sandbox_t *b, const char *name, uint32_t shards);
 /* A stream whose records are computed from seed, shard and number when read and never stored: every
  * shard has `records` records (UINT64_MAX: without end) of `record_bytes`, arriving at
- * `records_per_second` since the stream was made (0: all there from the beginning). */
+ * `records_per_second` since the stream was made (0: all there from the beginning, as if 64 had come to
+ * each shard in every millisecond from 12 hours ago on). Record 0, 1, ... of a shard holds its number
+ * and the shard's, each 8 bytes little-endian, then filler. Nothing can be put into it. */
 int sloop_sandbox_synthetic(sloop_sandbox_t *b, const char *name, uint32_t shards, uint64_t records,
                             uint32_t record_bytes, uint64_t records_per_second, uint64_t seed);
-/* Puts one record. Writes the sequence number and shard id when the pointers are not NULL. */
+/* Puts one record, whatever the limits of writing say. Writes the sequence number
+ * and shard id when the pointers are not NULL. */
 int sloop_sandbox_put(sloop_sandbox_t *b, const char *stream, const char *key, size_t key_len,
                       const void *data, size_t data_len, char seq[130], char shard[129]);
-int sloop_sandbox_split(sloop_sandbox_t *b, const char *stream, const char *shard, const char *new_start_hash_or_null);
+/* At once, whatever change_ms says. new_start_hash NULL: in the middle. UV_ENOENT, UV_EINVAL (closed, not
+ * adjacent, hash outside the shard), UV_EBUSY (a change asked for over HTTP is under way). */
+int sloop_sandbox_split(sloop_sandbox_t *b, const char *stream, const char *shard,
+                        const char *new_start_hash_or_null);
 int sloop_sandbox_merge(sloop_sandbox_t *b, const char *stream, const char *shard, const char *adjacent);
-/* Drops every record that arrived before this moment, and closed shards left empty: as retention does. */
+/* Drops every record that arrived before this moment, and shards that were closed by then and are left
+ * empty: as retention does. */
 int sloop_sandbox_trim(sloop_sandbox_t *b, const char *stream, int64_t before_ms);
 /* Moves the sandbox's clock on (negative: back). */
 void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
@@ -67,18 +74,57 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
 /* Faults. The script is lines of: COUNT OPERATION SHARD ACTION [ARGUMENT]
  *   COUNT      a number, or * for ever
  *   OPERATION  GetRecords, GetShardIterator, ListShards, ... or * for any
- *   SHARD      a shard id or its end ("3" means ...3), or * for any
- *   ACTION     error CODE[:STATUS[:MESSAGE]] | delay MS | cut BYTES | drop | throttle | expired |
- *              status CODE | body TEXT | html | no-next | no-children | children-with-next |
- *              children-without-parents | empty | empty-object | behind VALUE | repeat | backwards |
- *              foreign | bad-base64 | trailing | gzip | json-for-cbor | cbor-cut
- * Each matching call uses up the first line that matches. '#' starts a comment. Adds to what is there;
- * NULL clears all. UV_EINVAL with the line's text in `why` when a line is not understood. */
+ *   SHARD      a number (3 is shardId-000000000003), a shard id, the end of one, or * for any. Calls that
+ *              name no shard (ListShards, PutRecords, ...) match only *
+ * Each call uses up one COUNT of the first line that holds for it. '#' starts a comment.
+ *
+ * ACTIONs that answer instead of the operation, which is not carried out:
+ *   error CODE[:STATUS[:MESSAGE]]  that error; STATUS 400 (500 for InternalFailure...) unless given
+ *   throttle        ProvisionedThroughputExceededException for reads and writes of a shard, else
+ *                   LimitExceededException
+ *   expired         ExpiredIteratorException (GetRecords) or ExpiredNextTokenException (ListShards);
+ *                   the line does not hold for other operations
+ *   status CODE     that HTTP status with no body and no content type
+ *   body TEXT       status 200, the usual content type, and the rest of the line as the body, where \xNN is
+ *                   a byte, \n a line feed and \\ a backslash
+ *   html            status 200 and a page of text/html, as a captive portal gives
+ * ACTIONs on the answer of an operation that was carried out, whatever it is:
+ *   delay MS        it comes that much later
+ *   cut BYTES       the connection is reset after so many bytes of head and body
+ *   drop            the connection is closed without any answer
+ *   trailing        two bytes follow the end of the body's value
+ *   gzip            Content-Encoding: gzip, unasked
+ *   json-for-cbor   a call in CBOR is answered in JSON (holds only for calls in CBOR)
+ *   cbor-cut        status 200 and a whole HTTP message, but the CBOR ends after 16384 bytes, or one byte
+ *                   early when it is shorter (holds only for calls in CBOR)
+ * ACTIONs on the page of a GetRecords that succeeds; each line waits for a page it can change, and lets
+ * lines after it act meanwhile:
+ *   no-next         neither NextShardIterator nor ChildShards; the records are there
+ *   no-children     the page that ends a shard comes without ChildShards
+ *   children-with-next        a page that does not end its shard also has ChildShards: the real children,
+ *                   or shardId-999999999999 when there are none yet
+ *   children-without-parents  the page that ends a shard has children whose ParentShards is empty
+ *   empty           no records although there may be some; the next iterator is at the same place
+ *   empty-object    the answer is {}
+ *   behind VALUE    MillisBehindLatest is VALUE as written; "absent" leaves it out (in CBOR a VALUE that is
+ *                   no 64-bit integer becomes null)
+ *   repeat          the page's first record comes twice in a row
+ *   backwards       the page's records come in reverse order (two at least)
+ *   foreign         the first record's sequence number belongs to the next shard
+ *   bad-base64      the first record's Data is the text "!!!!", in CBOR too
+ *
+ * Adds to what is there, all of the script or nothing; NULL clears all. UV_EINVAL with the line's text in
+ * `why` (may be NULL) when a line is not understood. */
 int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char why[160]);
-/* The same by HTTP: POST /_sandbox/faults with the script as the body (DELETE clears);
- * POST /_sandbox/clock with milliseconds as text; POST /_sandbox/trim?stream=NAME&before=MS;
- * POST /_sandbox/synthetic?name=N&shards=S&records=R&bytes=B&rate=Q&seed=X;
- * GET /_sandbox/stats answers calls and bytes by operation as JSON. */
+/* The same by HTTP, for other processes; 200, or 4xx with a line of text:
+ *   POST /_sandbox/faults with the script as the body (DELETE clears)
+ *   POST /_sandbox/clock with milliseconds to move by as text (GET answers the sandbox's time in ms)
+ *   POST /_sandbox/trim?stream=NAME&before=MS
+ *   POST /_sandbox/stream?name=N&shards=S
+ *   POST /_sandbox/split?stream=N&shard=ID[&at=HASH] and /_sandbox/merge?stream=N&shard=ID&adjacent=ID
+ *   POST /_sandbox/synthetic?name=N&shards=S&records=R&bytes=B&rate=Q&seed=X (records=* : without end)
+ *   GET /_sandbox/stats: calls, errors and bytes by operation as JSON, and the most GetRecords calls any
+ *     shard got within one second */
 
 typedef struct {
   uint64_t requests, errors, bytes_in, bytes_out;

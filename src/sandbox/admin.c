@@ -16,7 +16,8 @@ static slp_str parameter(slp_str query, const char *name) {
   while (query.n) {
     size_t len = 0;
     while (len < query.n && query.p[len] != '&') len++;
-    if (len > n && memcmp(query.p, name, n) == 0 && query.p[n] == '=') return (slp_str){query.p + n + 1, len - n - 1};
+    if (len > n && memcmp(query.p, name, n) == 0 && query.p[n] == '=')
+      return (slp_str){query.p + n + 1, len - n - 1};
     size_t skip = len < query.n ? len + 1 : len;
     query = (slp_str){query.p + skip, query.n - skip};
   }
@@ -38,12 +39,18 @@ static void say(slp_admin_answer *a, int status, const char *text) {
 }
 
 static void say_result(slp_admin_answer *a, int r) {
-  if (r == 0) say(a, 200, "ok\n");
-  else if (r == SLP_ENOENT) say(a, 404, "no such stream or shard\n");
-  else if (r == -EEXIST) say(a, 409, "the stream exists\n");
-  else if (r == -EBUSY) say(a, 409, "the stream is being changed\n");
-  else if (r == SLP_EINVAL) say(a, 400, "a value is missing or out of range\n");
-  else say(a, 500, "failed\n");
+  if (r == 0)
+    say(a, 200, "ok\n");
+  else if (r == SLP_ENOENT)
+    say(a, 404, "no such stream or shard\n");
+  else if (r == -EEXIST)
+    say(a, 409, "the stream exists\n");
+  else if (r == -EBUSY)
+    say(a, 409, "the stream is being changed\n");
+  else if (r == SLP_EINVAL)
+    say(a, 400, "a value is missing or out of range\n");
+  else
+    say(a, 500, "failed\n");
 }
 
 /* Copies a parameter into a NUL-ended text; "" when it is absent or too long. */
@@ -85,8 +92,8 @@ static int make_synthetic(sloop_sandbox_t *b, slp_str query) {
   if (!slp_str_is(parameter(query, "records"), "*")) records = number(query, "records", UINT64_MAX, &bad);
   uint64_t rate = number(query, "rate", 0, &bad), seed = number(query, "seed", 1, &bad);
   if (bad || shards > UINT32_MAX || bytes > UINT32_MAX) return SLP_EINVAL;
-  return sloop_sandbox_synthetic(b, text_of(query, "name", name), (uint32_t)shards, records, (uint32_t)bytes, rate,
-                                 seed);
+  return sloop_sandbox_synthetic(b, text_of(query, "name", name), (uint32_t)shards, records, (uint32_t)bytes,
+                                 rate, seed);
 }
 
 static int move_clock(sloop_sandbox_t *b, slp_str body) {
@@ -146,13 +153,22 @@ void slp_admin_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str 
     return;
   }
   int deletes = slp_str_is(method, "DELETE");
-  if (slp_str_is(what, "faults") && (deletes || slp_str_is(method, "POST"))) set_faults(b, method, body, a);
-  else if (!slp_str_is(method, "POST")) say(a, 405, "orders are given with POST\n");
-  else if (slp_str_is(what, "clock")) say_result(a, move_clock(b, body));
-  else if (slp_str_is(what, "trim")) say_result(a, trim(b, query));
-  else if (slp_str_is(what, "synthetic")) say_result(a, make_synthetic(b, query));
-  else if (slp_str_is(what, "stream")) say_result(a, make_stream(b, query));
-  else if (slp_str_is(what, "split")) say_result(a, split(b, query));
-  else if (slp_str_is(what, "merge")) say_result(a, merge(b, query));
-  else say(a, 404, "no such order\n");
+  if (slp_str_is(what, "faults") && (deletes || slp_str_is(method, "POST")))
+    set_faults(b, method, body, a);
+  else if (!slp_str_is(method, "POST"))
+    say(a, 405, "orders are given with POST\n");
+  else if (slp_str_is(what, "clock"))
+    say_result(a, move_clock(b, body));
+  else if (slp_str_is(what, "trim"))
+    say_result(a, trim(b, query));
+  else if (slp_str_is(what, "synthetic"))
+    say_result(a, make_synthetic(b, query));
+  else if (slp_str_is(what, "stream"))
+    say_result(a, make_stream(b, query));
+  else if (slp_str_is(what, "split"))
+    say_result(a, split(b, query));
+  else if (slp_str_is(what, "merge"))
+    say_result(a, merge(b, query));
+  else
+    say(a, 404, "no such order\n");
 }

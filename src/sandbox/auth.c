@@ -10,7 +10,7 @@
 
 struct slp_box_auth {
   slp_mem *mem;
-  slp_digest *digest; /* keyed with the signing key of `scope` */
+  slp_digest *digest;                                  /* keyed with the signing key of `scope` */
   const char *access_key, *secret_key, *session_token; /* the box's */
   char scope[96];
   slp_buf text;
@@ -77,7 +77,8 @@ static int read_claim(slp_str authorization, claim *ret) {
       ret->signature = value;
     }
   }
-  return ret->key_id.n && ret->date.n == 8 && ret->region.n && ret->service.n && ret->headers.n && ret->signature.n
+  return ret->key_id.n && ret->date.n == 8 && ret->region.n && ret->service.n && ret->headers.n &&
+                 ret->signature.n
              ? 0
              : SLP_EBADDATA;
 }
@@ -156,14 +157,16 @@ static int canonical(slp_box_auth *a, const slp_box_request *rq, const claim *k)
 static int use_key(slp_box_auth *a, const claim *k) {
   uint8_t key[32];
   slp_buf secret;
-  if (k->scope.n < sizeof a->scope && strlen(a->scope) == k->scope.n && memcmp(a->scope, k->scope.p, k->scope.n) == 0) {
+  if (k->scope.n < sizeof a->scope && strlen(a->scope) == k->scope.n &&
+      memcmp(a->scope, k->scope.p, k->scope.n) == 0) {
     return 0;
   }
   slp_buf_init(&secret, a->mem, 4096);
   int r = slp_buf_addf(&secret, "AWS4%s", a->secret_key);
   if (!r) r = slp_hmac_sha256(a->digest, slp_buf_str(&secret), k->date, key);
   slp_str part[] = {k->region, k->service, SLP_STR("aws4_request")};
-  for (int i = 0; !r && i < 3; i++) r = slp_hmac_sha256(a->digest, (slp_str){(const char *)key, 32}, part[i], key);
+  for (int i = 0; !r && i < 3; i++)
+    r = slp_hmac_sha256(a->digest, (slp_str){(const char *)key, 32}, part[i], key);
   if (!r) r = slp_hmac_key(a->digest, (slp_str){(const char *)key, 32});
   if (secret.p) slp_wipe(secret.p, secret.n);
   slp_buf_free(&secret);
@@ -176,7 +179,8 @@ static int use_key(slp_box_auth *a, const claim *k) {
   return r;
 }
 
-static int signature_of(slp_box_auth *a, const slp_box_request *rq, const claim *k, slp_str date, char hex[64]) {
+static int signature_of(slp_box_auth *a, const slp_box_request *rq, const claim *k, slp_str date,
+                        char hex[64]) {
   uint8_t sum[32];
   slp_buf text;
   int r = canonical(a, rq, k);
@@ -209,17 +213,19 @@ static int check_times(slp_box_call *c, const claim *k, slp_str date) {
                         date.p ? date.p : "");
   }
   if (memcmp(k->date.p, date.p, 8) != 0) {
-    return slp_box_fail(c, "InvalidSignatureException",
-                        "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: "
-                        "'%.*s' != '%.8s'.", (int)k->date.n, k->date.p, date.p);
+    return slp_box_fail(
+        c, "InvalidSignatureException",
+        "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: "
+        "'%.*s' != '%.8s'.",
+        (int)k->date.n, k->date.p, date.p);
   }
   if (then_ms >= c->now_ms - SKEW_MS && then_ms <= c->now_ms + SKEW_MS) return 0;
   int old = then_ms < c->now_ms;
   slp_date_basic(c->now_ms, now);
   slp_date_basic(c->now_ms + (old ? -SKEW_MS : SKEW_MS), edge);
   return slp_box_fail(c, "InvalidSignatureException", "Signature %s: %.*s is now %s than %s (%s %c 5 min.)",
-                      old ? "expired" : "not yet current", (int)date.n, date.p, old ? "earlier" : "later", edge, now,
-                      old ? '-' : '+');
+                      old ? "expired" : "not yet current", (int)date.n, date.p, old ? "earlier" : "later",
+                      edge, now, old ? '-' : '+');
 }
 
 int slp_box_auth_check(slp_box_auth *a, slp_box_call *c, const slp_box_request *rq) {
@@ -254,9 +260,10 @@ int slp_box_auth_check(slp_box_auth *a, slp_box_call *c, const slp_box_request *
   int r = signature_of(a, rq, &k, date, hex);
   if (r == SLP_ENOMEM) return slp_box_no_memory(c);
   if (r || k.signature.n != 64 || memcmp(k.signature.p, hex, 64) != 0) {
-    return slp_box_fail(c, "InvalidSignatureException",
-                        "The request signature we calculated does not match the signature you provided. Check your "
-                        "AWS Secret Access Key and signing method. Consult the service documentation for details.");
+    return slp_box_fail(
+        c, "InvalidSignatureException",
+        "The request signature we calculated does not match the signature you provided. Check your "
+        "AWS Secret Access Key and signing method. Consult the service documentation for details.");
   }
   return 0;
 }

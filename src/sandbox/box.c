@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-
 #define TARGET_PREFIX "Kinesis_20131202."
 #define TYPE_JSON "application/x-amz-json-1.1"
 #define TYPE_CBOR "application/x-amz-cbor-1.1"
@@ -48,8 +47,10 @@ static int take_options(slp_box *box, const sloop_sandbox_opts_t *given) {
   const char **texts[] = {&o->address, &o->access_key, &o->secret_key, &o->session_token};
   int r = 0;
   for (size_t i = 0; i < SLP_COUNT(texts); i++) {
-    if (r) *texts[i] = NULL; /* what is not ours must not be freed */
-    else r = copy_text(box->mem, texts[i]);
+    if (r)
+      *texts[i] = NULL; /* what is not ours must not be freed */
+    else
+      r = copy_text(box->mem, texts[i]);
   }
   return r;
 }
@@ -152,7 +153,8 @@ static int wire_of(slp_str type) {
 static const slp_box_operation *operation_of(slp_box_call *c, slp_str target, uint32_t *ret_number) {
   size_t skip = sizeof TARGET_PREFIX - 1;
   if (target.n > skip && memcmp(target.p, TARGET_PREFIX, skip) == 0) {
-    const slp_box_operation *op = slp_box_operation_find((slp_str){target.p + skip, target.n - skip}, ret_number);
+    const slp_box_operation *op =
+        slp_box_operation_find((slp_str){target.p + skip, target.n - skip}, ret_number);
     if (op) return op;
   }
   slp_box_fail(c, "UnknownOperationException", "Unknown operation %.*s", (int)slp_min_u64(target.n, 100),
@@ -245,7 +247,8 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp
   slp_out_begin(&c.out, &answer->body, box->tree.wire, !box->o.cbor_indefinite);
   slp_box_region_of(rq->authorization, c.region);
   if (!slp_str_is(rq->method, "POST") || !slp_str_is(rq->path, "/") || wire < 0) {
-    slp_box_fail(&c, "UnknownOperationException", "Only POST / with %s or %s is served.", TYPE_JSON, TYPE_CBOR);
+    slp_box_fail(&c, "UnknownOperationException", "Only POST / with %s or %s is served.", TYPE_JSON,
+                 TYPE_CBOR);
     c.error_status = 404;
   } else if (!box->auth || !slp_box_auth_check(box->auth, &c, rq)) {
     op = operation_of(&c, rq->target, &number);
@@ -304,7 +307,8 @@ static int order_refused(const slp_box_refusal *why) {
   return strcmp(why->code, "ResourceNotFoundException") == 0 ? SLP_ENOENT : SLP_EINVAL;
 }
 
-int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *new_start_hash) {
+int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *shard,
+                  const char *new_start_hash) {
   slp_box_refusal why;
   slp_box_shard *sh;
   slp_u128 at;

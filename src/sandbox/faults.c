@@ -39,9 +39,7 @@ static const struct {
     {"cbor-cut", SLP_FAULT_CBOR_CUT, A_NONE},
 };
 
-static int is_shape(slp_fault_action a) {
-  return (a >= SLP_FAULT_NO_NEXT && a <= SLP_FAULT_BAD_BASE64);
-}
+static int is_shape(slp_fault_action a) { return (a >= SLP_FAULT_NO_NEXT && a <= SLP_FAULT_BAD_BASE64); }
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
 static void fault_free(slp_box *box, slp_fault *f) {
@@ -131,7 +129,9 @@ static int read_argument(slp_box *box, slp_fault *f, argument_kind kind, slp_str
   f->argument_n = text.n;
   if (kind == A_NUMBER) {
     if (slp_parse_u64(text, &f->number)) return SLP_EINVAL;
-    uint64_t most = f->action == SLP_FAULT_STATUS ? 599 : f->action == SLP_FAULT_DELAY ? UINT32_MAX : SIZE_MAX / 2;
+    uint64_t most = f->action == SLP_FAULT_STATUS  ? 599
+                    : f->action == SLP_FAULT_DELAY ? UINT32_MAX
+                                                   : SIZE_MAX / 2;
     if (f->number > most || (f->action == SLP_FAULT_STATUS && f->number < 200)) return SLP_EINVAL;
   }
   if (kind == A_CODE) return read_code(f);
@@ -160,10 +160,13 @@ static int read_shard(slp_box *box, slp_fault *f, slp_str text) {
 }
 
 static int read_line(slp_box *box, slp_str line, slp_fault *f) {
-  slp_str rest = line, count = word(&rest), operation = word(&rest), shard = word(&rest), action = word(&rest);
+  slp_str rest = line, count = word(&rest), operation = word(&rest), shard = word(&rest),
+          action = word(&rest);
   uint32_t number;
-  if (slp_str_is(count, "*")) f->left = UINT64_MAX;
-  else if (slp_parse_u64(count, &f->left) || f->left == 0) return SLP_EINVAL;
+  if (slp_str_is(count, "*"))
+    f->left = UINT64_MAX;
+  else if (slp_parse_u64(count, &f->left) || f->left == 0)
+    return SLP_EINVAL;
   if (!slp_str_is(operation, "*")) {
     if (!slp_box_operation_find(operation, &number)) return SLP_EINVAL;
     f->operation = slp_strdup(box->mem, operation);
@@ -221,7 +224,8 @@ static int holds(slp_box_call *c, const slp_fault *f, slp_str shard) {
   if (f->shard && !ends_with(shard, f->shard)) return 0;
   if (is_shape(f->action)) return get && slp_box_shape_fits(c, f->action);
   if (f->action == SLP_FAULT_EXPIRED) return get || strcmp(c->operation, "ListShards") == 0;
-  if (f->action == SLP_FAULT_JSON_FOR_CBOR || f->action == SLP_FAULT_CBOR_CUT) return c->out.wire == SLP_WIRE_CBOR;
+  if (f->action == SLP_FAULT_JSON_FOR_CBOR || f->action == SLP_FAULT_CBOR_CUT)
+    return c->out.wire == SLP_WIRE_CBOR;
   return 1;
 }
 
@@ -237,7 +241,8 @@ void slp_box_fault_find(slp_box_call *c, slp_str shard) {
 
 /* ---- doing -------------------------------------------------------------------------------------------- */
 static const char html_page[] =
-    "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in to use this network.</body></html>";
+    "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in to use this "
+    "network.</body></html>";
 
 int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer) {
   const slp_fault *f = c->fault;
@@ -256,8 +261,8 @@ int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer) {
       }
       return 1;
     case SLP_FAULT_EXPIRED:
-      slp_box_fail(c, get ? "ExpiredIteratorException" : "ExpiredNextTokenException", "%s expired (fault script).",
-                   get ? "Iterator" : "NextToken");
+      slp_box_fail(c, get ? "ExpiredIteratorException" : "ExpiredNextTokenException",
+                   "%s expired (fault script).", get ? "Iterator" : "NextToken");
       return 1;
     case SLP_FAULT_STATUS:
       answer->status = (int)f->number;
@@ -332,12 +337,16 @@ void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer) {
       if (slp_buf_add(&answer->body, c->out.wire == SLP_WIRE_JSON ? "{}" : "\0\0", 2)) answer->drop = 1;
       break;
     case SLP_FAULT_GZIP:
-      if (gzip(c->box, &answer->body)) answer->drop = 1;
-      else answer->content_encoding = "gzip";
+      if (gzip(c->box, &answer->body))
+        answer->drop = 1;
+      else
+        answer->content_encoding = "gzip";
       break;
     case SLP_FAULT_CBOR_CUT:
-      if (answer->body.n > CBOR_CUT_AT) answer->body.n = CBOR_CUT_AT;
-      else if (answer->body.n > 0) answer->body.n--;
+      if (answer->body.n > CBOR_CUT_AT)
+        answer->body.n = CBOR_CUT_AT;
+      else if (answer->body.n > 0)
+        answer->body.n--;
       break;
     default: break;
   }

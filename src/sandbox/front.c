@@ -71,7 +71,8 @@ static int delay(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
   d->rq = rq;
   d->answer = *answer; /* the body's memory moves along */
   d->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_delay_over};
-  int r = slp_timer_set(b->host, &d->timer, slp_after_us(slp_now_us(b->host), (uint64_t)answer->delay_ms * 1000));
+  int r =
+      slp_timer_set(b->host, &d->timer, slp_after_us(slp_now_us(b->host), (uint64_t)answer->delay_ms * 1000));
   if (r) {
     slp_free(b->mem, d);
     return r;
@@ -87,8 +88,12 @@ static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
   slp_buf_init(&a.body, b->mem, ANSWER_BYTES_MAX);
   slp_admin_handle(b, rq->method, rq->path, rq->body, &a);
   slp_http_header type = {SLP_STR("Content-Type"), slp_str_of(a.content_type)};
-  slp_serve_answer out = {.status = a.status, .headers = &type, .headers_n = 1, .body = &a.body,
-                          .date_ms = slp_front_now_ms(b), .cut_after = SIZE_MAX};
+  slp_serve_answer out = {.status = a.status,
+                          .headers = &type,
+                          .headers_n = 1,
+                          .body = &a.body,
+                          .date_ms = slp_front_now_ms(b),
+                          .cut_after = SIZE_MAX};
   slp_serve(rq, &out);
   slp_buf_free(&a.body);
 }
@@ -144,7 +149,8 @@ static int loopback(const char *address) {
 
 static void write_url(sloop_sandbox_t *b, const char *address) {
   int v6 = strchr(address, ':') != NULL;
-  snprintf(b->url, sizeof b->url, "http://%s%.40s%s:%u", v6 ? "[" : "", address, v6 ? "]" : "", b->listener.port);
+  snprintf(b->url, sizeof b->url, "http://%s%.40s%s:%u", v6 ? "[" : "", address, v6 ? "]" : "",
+           b->listener.port);
 }
 
 static int begin(sloop_sandbox_t *b, struct uv_loop_s *loop, const sloop_sandbox_opts_t *o) {
@@ -216,16 +222,18 @@ int sloop_sandbox_stream(sloop_sandbox_t *b, const char *name, uint32_t shards) 
 
 int sloop_sandbox_synthetic(sloop_sandbox_t *b, const char *name, uint32_t shards, uint64_t records,
                             uint32_t record_bytes, uint64_t records_per_second, uint64_t seed) {
-  return slp_box_synthetic(b->box, slp_front_now_ms(b), name, shards, records, record_bytes, records_per_second, seed);
+  return slp_box_synthetic(b->box, slp_front_now_ms(b), name, shards, records, record_bytes,
+                           records_per_second, seed);
 }
 
-int sloop_sandbox_put(sloop_sandbox_t *b, const char *stream, const char *key, size_t key_len, const void *data,
-                      size_t data_len, char seq[130], char shard[129]) {
-  return slp_box_put(b->box, slp_front_now_ms(b), stream, (slp_str){key, key_len}, (slp_str){data, data_len}, seq,
-                     shard);
+int sloop_sandbox_put(sloop_sandbox_t *b, const char *stream, const char *key, size_t key_len,
+                      const void *data, size_t data_len, char seq[130], char shard[129]) {
+  return slp_box_put(b->box, slp_front_now_ms(b), stream, (slp_str){key, key_len}, (slp_str){data, data_len},
+                     seq, shard);
 }
 
-int sloop_sandbox_split(sloop_sandbox_t *b, const char *stream, const char *shard, const char *new_start_hash) {
+int sloop_sandbox_split(sloop_sandbox_t *b, const char *stream, const char *shard,
+                        const char *new_start_hash) {
   return slp_box_split(b->box, slp_front_now_ms(b), stream, shard, new_start_hash);
 }
 

@@ -11,7 +11,7 @@ struct sloop_sandbox_s {
   slp_box *box;
   slp_listener listener;
   int64_t clock_offset_ms;
-  slp_list waiting;  /* answers delayed by a fault */
+  slp_list waiting; /* answers delayed by a fault */
   char url[64];
   void (*on_stopped)(void *arg);
   void *on_stopped_arg;
@@ -26,6 +26,7 @@ typedef struct slp_admin_answer {
   slp_buf body;
 } slp_admin_answer;
 int slp_admin_is(slp_str path);
-void slp_admin_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body, slp_admin_answer *answer);
+void slp_admin_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body,
+                      slp_admin_answer *answer);
 
 #endif

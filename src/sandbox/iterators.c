@@ -97,14 +97,18 @@ static int from_sequence(slp_box_call *c, slp_box_shard *sh, slp_str text, int a
 static int from_time(slp_box_call *c, slp_box_shard *sh, uint64_t *ret) {
   int64_t at_ms = 0;
   slp_value *v = slp_box_tree_get(c->in, 0, "Timestamp");
-  if (!v) return slp_box_fail(c, "InvalidArgumentException", "Must specify timestampInMillis for iterator type "
-                              "AT_TIMESTAMP.");
-  if (slp_box_tree_time_ms(c->in, v, &at_ms)) return slp_box_fail(c, "SerializationException", "Bad Timestamp");
-  if (at_ms > c->now_ms) {
+  if (!v)
     return slp_box_fail(c, "InvalidArgumentException",
-                        "The timestampInMillis parameter cannot be greater than the currentTimestampInMillis. "
-                        "timestampInMillis: %lld, currentTimestampInMillis: %lld",
-                        (long long)at_ms, (long long)c->now_ms);
+                        "Must specify timestampInMillis for iterator type "
+                        "AT_TIMESTAMP.");
+  if (slp_box_tree_time_ms(c->in, v, &at_ms))
+    return slp_box_fail(c, "SerializationException", "Bad Timestamp");
+  if (at_ms > c->now_ms) {
+    return slp_box_fail(
+        c, "InvalidArgumentException",
+        "The timestampInMillis parameter cannot be greater than the currentTimestampInMillis. "
+        "timestampInMillis: %lld, currentTimestampInMillis: %lld",
+        (long long)at_ms, (long long)c->now_ms);
   }
   *ret = slp_box_first_at(sh, c->now_ms, at_ms);
   return 0;
@@ -115,15 +119,18 @@ static int position(slp_box_call *c, slp_box_shard *sh, uint64_t *ret) {
   int at = slp_str_is(type, "AT_SEQUENCE_NUMBER"), after = slp_str_is(type, "AFTER_SEQUENCE_NUMBER");
   int time = slp_str_is(type, "AT_TIMESTAMP");
   if ((at || after) && !seq.p) {
-    return slp_box_fail(c, "InvalidArgumentException", "Must either specify (1) %s and StartingSequenceNumber or "
+    return slp_box_fail(c, "InvalidArgumentException",
+                        "Must either specify (1) %s and StartingSequenceNumber or "
                         "(2) TRIM_HORIZON or LATEST and no StartingSequenceNumber.",
                         at ? "AT_SEQUENCE_NUMBER" : "AFTER_SEQUENCE_NUMBER");
   }
   if (!at && !after && seq.p) {
-    return slp_box_fail(c, "InvalidArgumentException", "Must either specify (1) AT_SEQUENCE_NUMBER or "
-                        "AFTER_SEQUENCE_NUMBER and StartingSequenceNumber or (2) TRIM_HORIZON or LATEST and no "
-                        "StartingSequenceNumber. Request specified %.*s and also a StartingSequenceNumber.",
-                        (int)type.n, type.p);
+    return slp_box_fail(
+        c, "InvalidArgumentException",
+        "Must either specify (1) AT_SEQUENCE_NUMBER or "
+        "AFTER_SEQUENCE_NUMBER and StartingSequenceNumber or (2) TRIM_HORIZON or LATEST and no "
+        "StartingSequenceNumber. Request specified %.*s and also a StartingSequenceNumber.",
+        (int)type.n, type.p);
   }
   if (at || after) return from_sequence(c, sh, seq, after, ret);
   if (time) return from_time(c, sh, ret);

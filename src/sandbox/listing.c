@@ -195,8 +195,8 @@ static const char *const filter_names[FILTERS] = {
 typedef struct listing {
   slp_stream *s;
   uint8_t filter;
-  int64_t at_ms;  /* of the two filters with a time */
-  uint32_t from;  /* index */
+  int64_t at_ms; /* of the two filters with a time */
+  uint32_t from; /* index */
 } listing;
 
 static int listed(const listing *l, const slp_box_shard *sh, int64_t horizon_ms) {
@@ -223,11 +223,13 @@ static int read_filter(slp_box_call *c, listing *l) {
   slp_value *time = slp_box_tree_get(c->in, number, "Timestamp");
   int wants_time = l->filter == AT_TIMESTAMP || l->filter == FROM_TIMESTAMP;
   if ((l->filter == AFTER_SHARD_ID) != (id != NULL)) {
-    return slp_box_fail(c, "InvalidArgumentException", "ShardFilter.ShardId must be given with Type "
+    return slp_box_fail(c, "InvalidArgumentException",
+                        "ShardFilter.ShardId must be given with Type "
                         "AFTER_SHARD_ID and only then.");
   }
   if (wants_time != (time != NULL)) {
-    return slp_box_fail(c, "InvalidArgumentException", "ShardFilter.Timestamp must be given with Type AT_TIMESTAMP "
+    return slp_box_fail(c, "InvalidArgumentException",
+                        "ShardFilter.Timestamp must be given with Type AT_TIMESTAMP "
                         "or FROM_TIMESTAMP and only then.");
   }
   if (id) l->from = first_after(l->s, id->text);
@@ -245,7 +247,8 @@ static int resume(slp_box_call *c, slp_str token, listing *l) {
   slp_box_mark m;
   if (slp_box_text(c, "StreamName").p || slp_box_tree_get(c->in, 0, "StreamCreationTimestamp") ||
       slp_box_text(c, "ExclusiveStartShardId").p) {
-    return slp_box_fail(c, "InvalidArgumentException", "NextToken and StreamName cannot be provided together.");
+    return slp_box_fail(c, "InvalidArgumentException",
+                        "NextToken and StreamName cannot be provided together.");
   }
   if (slp_box_mark_read(c->box, token, 't', &m) || m.filter >= FILTERS) {
     return slp_box_fail(c, "InvalidArgumentException", "NextToken is not valid.");
@@ -254,13 +257,15 @@ static int resume(slp_box_call *c, slp_str token, listing *l) {
     char then[64], now[64];
     slp_box_when(m.issued_ms, then);
     slp_box_when(c->now_ms, now);
-    return slp_box_fail(c, "ExpiredNextTokenException",
-                        "NextToken expired. The token was created at time %s while right now it is %s which is "
-                        "further in the future than the tolerated delay of %u milliseconds.",
-                        then, now, c->box->o.next_token_ms);
+    return slp_box_fail(
+        c, "ExpiredNextTokenException",
+        "NextToken expired. The token was created at time %s while right now it is %s which is "
+        "further in the future than the tolerated delay of %u milliseconds.",
+        then, now, c->box->o.next_token_ms);
   }
   l->s = slp_box_find_uid(c->box, m.stream_uid);
-  if (!l->s) return slp_box_fail(c, "ResourceNotFoundException", "The stream of this NextToken does not exist.");
+  if (!l->s)
+    return slp_box_fail(c, "ResourceNotFoundException", "The stream of this NextToken does not exist.");
   slp_box_sweep(c->box, l->s, c->now_ms);
   l->filter = m.filter;
   l->at_ms = (int64_t)m.counter;
@@ -277,7 +282,8 @@ static int begin_listing(slp_box_call *c, listing *l) {
   int64_t made_ms = 0;
   if (made && (slp_box_tree_time_ms(c->in, made, &made_ms) || made_ms / 1000 != l->s->created_ms / 1000)) {
     return slp_box_fail(c, "ResourceNotFoundException",
-                        "Stream %s under account " SLP_BOX_ACCOUNT " of that creation time not found.", l->s->name);
+                        "Stream %s under account " SLP_BOX_ACCOUNT " of that creation time not found.",
+                        l->s->name);
   }
   slp_str after = slp_box_text(c, "ExclusiveStartShardId");
   if (after.p && slp_box_tree_get(c->in, 0, "ShardFilter")) {
@@ -294,8 +300,8 @@ int slp_box_op_shards(slp_box_call *c) {
   slp_stream *s = l.s;
   if (s->status == SLP_BOX_CREATING || s->status == SLP_BOX_DELETING) {
     return slp_box_fail(c, "ResourceInUseException",
-                        "Stream %s under account " SLP_BOX_ACCOUNT " not ACTIVE, instead in state %s", s->name,
-                        slp_box_status_name(s->status));
+                        "Stream %s under account " SLP_BOX_ACCOUNT " not ACTIVE, instead in state %s",
+                        s->name, slp_box_status_name(s->status));
   }
   int64_t limit = slp_box_int(c, "MaxResults", 1000);
   limit = slp_min_i64(limit, c->box->o.list_page_max);
@@ -311,8 +317,12 @@ int slp_box_op_shards(slp_box_call *c) {
   }
   slp_out_end(&c->out);
   if (i < s->shards_n) {
-    slp_box_mark m = {.kind = 't', .filter = l.filter, .stream_uid = s->uid, .shard = i,
-                      .counter = (uint64_t)l.at_ms, .issued_ms = c->now_ms};
+    slp_box_mark m = {.kind = 't',
+                      .filter = l.filter,
+                      .stream_uid = s->uid,
+                      .shard = i,
+                      .counter = (uint64_t)l.at_ms,
+                      .issued_ms = c->now_ms};
     slp_buf_clear(&c->box->scratch);
     if (slp_box_mark_write(c->box, &m, &c->box->scratch)) return slp_box_no_memory(c);
     slp_out_key(&c->out, "NextToken");

@@ -11,7 +11,7 @@
 #define SLP_BOX_PAGE_RECORDS 10000u
 #define SLP_BOX_PAGE_BYTES (10u * 1024 * 1024)
 #define SLP_BOX_RECORD_BYTES (10u * 1024 * 1024)
-#define SLP_BOX_SHARDS_MAX 20000u  /* of one stream, closed ones included */
+#define SLP_BOX_SHARDS_MAX 20000u /* of one stream, closed ones included */
 #define SLP_BOX_HOUR_MS INT64_C(3600000)
 
 typedef unsigned __int128 slp_u128; /* hash keys: MD5 as a number */
@@ -19,16 +19,16 @@ typedef struct slp_stream slp_stream;
 
 /* ---- seq.c: sequence numbers in the service's 56-digit layout, hash keys as text ------------- */
 typedef struct slp_box_seq {
-  uint64_t create_s;  /* when the shard was made, Unix seconds */
-  uint32_t shard;     /* its index */
-  uint64_t counter;   /* 0 is the shard's start, the first record has 1 */
-  uint64_t arrive_s;  /* when the record came, Unix seconds */
+  uint64_t create_s; /* when the shard was made, Unix seconds */
+  uint32_t shard;    /* its index */
+  uint64_t counter;  /* 0 is the shard's start, the first record has 1 */
+  uint64_t arrive_s; /* when the record came, Unix seconds */
 } slp_box_seq;
 #define SLP_BOX_SEQ_END UINT64_C(0x7fffffffffffffff) /* the counter of a closed shard's last number */
 #define SLP_BOX_SEQ_TEXT 64
 /* As three digits in base 10^19, lowest first: adding one record is cheap there. */
 void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]);
-void slp_box_seq_chunks_next(uint64_t chunk[3]);   /* counter + 1 */
+void slp_box_seq_chunks_next(uint64_t chunk[3]);                                 /* counter + 1 */
 size_t slp_box_chunks_text(const uint64_t chunk[3], char out[SLP_BOX_SEQ_TEXT]); /* length, no NUL */
 size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]);       /* and a NUL */
 int slp_box_seq_parse(slp_str text, slp_box_seq *ret); /* SLP_EBADDATA: not of our layout */
@@ -38,7 +38,7 @@ int slp_box_hash_parse(slp_str text, slp_u128 *ret);   /* SLP_EBADDATA, SLP_ELIM
 /* ---- streams and shards ---------------------------------------------------------------------- */
 typedef struct slp_box_record {
   int64_t arrived_ms;
-  char *bytes;      /* owned: the key, then the data */
+  char *bytes; /* owned: the key, then the data */
   uint32_t key_n, data_n;
 } slp_box_record;
 
@@ -55,17 +55,17 @@ typedef struct slp_box_shard {
   slp_u128 hash_start, hash_end;
   int64_t parent, adjacent_parent; /* index or -1 */
   uint32_t child[2], child_n;
-  uint64_t create_s;   /* part of its sequence numbers; later than its parents' */
+  uint64_t create_s; /* part of its sequence numbers; later than its parents' */
   int64_t created_ms;
-  int64_t closed_ms;   /* INT64_MAX: open */
-  uint8_t gone;        /* closed, and its last record is out of retention: not listed, not readable */
+  int64_t closed_ms;    /* INT64_MAX: open */
+  uint8_t gone;         /* closed, and its last record is out of retention: not listed, not readable */
   slp_box_record *recs; /* owned; recs[head] has the counter `first` */
   size_t head, recs_n, recs_cap; /* recs_n counts from recs[0] */
-  uint64_t first;      /* counter of the oldest record kept */
-  uint64_t next;       /* counter of the record to come */
+  uint64_t first;                /* counter of the oldest record kept */
+  uint64_t next;                 /* counter of the record to come */
   int64_t last_arrived_ms;
   slp_box_window reads, writes, asked;
-  uint64_t asked_max;  /* the most GetRecords calls within one second, refused ones included */
+  uint64_t asked_max; /* the most GetRecords calls within one second, refused ones included */
   int64_t synthetic_from_ms, synthetic_cap_ms; /* its computed records arrive from, at the latest */
   uint64_t synthetic_records;
   uint64_t synthetic_word;
@@ -73,22 +73,28 @@ typedef struct slp_box_shard {
 } slp_box_shard;
 
 typedef enum { SLP_BOX_CREATING, SLP_BOX_ACTIVE, SLP_BOX_UPDATING, SLP_BOX_DELETING } slp_box_status;
-typedef enum { SLP_BOX_NOTHING, SLP_BOX_CREATE, SLP_BOX_DELETE, SLP_BOX_SPLIT, SLP_BOX_MERGE, SLP_BOX_RESIZE }
-    slp_box_change;
+typedef enum {
+  SLP_BOX_NOTHING,
+  SLP_BOX_CREATE,
+  SLP_BOX_DELETE,
+  SLP_BOX_SPLIT,
+  SLP_BOX_MERGE,
+  SLP_BOX_RESIZE
+} slp_box_change;
 
 struct slp_stream {
-  slp_list link;       /* of box->streams, by name */
-  char *name;          /* owned */
-  uint64_t uid;        /* a stream made again under the same name is another one */
+  slp_list link; /* of box->streams, by name */
+  char *name;    /* owned */
+  uint64_t uid;  /* a stream made again under the same name is another one */
   slp_box_status status;
   int64_t created_ms, trimmed_ms; /* trimmed_ms: nothing older than this is kept, by order */
   int64_t retention_ms;
-  int64_t swept_ms;    /* retention was last applied then */
+  int64_t swept_ms; /* retention was last applied then */
   uint32_t record_kib_max;
   uint8_t on_demand;
   slp_box_shard **shards; /* owned; by index, gone ones too */
   uint32_t shards_n, shards_cap;
-  slp_box_change change;  /* what happens at change_ms */
+  slp_box_change change; /* what happens at change_ms */
   int64_t change_ms;
   uint32_t change_a, change_b;
   slp_u128 change_hash;
@@ -100,22 +106,41 @@ struct slp_stream {
 /* ---- faults ---------------------------------------------------------------------------------- */
 typedef enum {
   SLP_FAULT_NONE,
-  SLP_FAULT_ERROR, SLP_FAULT_DELAY, SLP_FAULT_CUT, SLP_FAULT_DROP, SLP_FAULT_THROTTLE, SLP_FAULT_EXPIRED,
-  SLP_FAULT_STATUS, SLP_FAULT_BODY, SLP_FAULT_HTML, SLP_FAULT_NO_NEXT, SLP_FAULT_NO_CHILDREN,
-  SLP_FAULT_CHILDREN_WITH_NEXT, SLP_FAULT_CHILDREN_WITHOUT_PARENTS, SLP_FAULT_EMPTY,
-  SLP_FAULT_EMPTY_OBJECT, SLP_FAULT_BEHIND, SLP_FAULT_REPEAT, SLP_FAULT_BACKWARDS, SLP_FAULT_FOREIGN,
-  SLP_FAULT_BAD_BASE64, SLP_FAULT_TRAILING, SLP_FAULT_GZIP, SLP_FAULT_JSON_FOR_CBOR, SLP_FAULT_CBOR_CUT
+  SLP_FAULT_ERROR,
+  SLP_FAULT_DELAY,
+  SLP_FAULT_CUT,
+  SLP_FAULT_DROP,
+  SLP_FAULT_THROTTLE,
+  SLP_FAULT_EXPIRED,
+  SLP_FAULT_STATUS,
+  SLP_FAULT_BODY,
+  SLP_FAULT_HTML,
+  SLP_FAULT_NO_NEXT,
+  SLP_FAULT_NO_CHILDREN,
+  SLP_FAULT_CHILDREN_WITH_NEXT,
+  SLP_FAULT_CHILDREN_WITHOUT_PARENTS,
+  SLP_FAULT_EMPTY,
+  SLP_FAULT_EMPTY_OBJECT,
+  SLP_FAULT_BEHIND,
+  SLP_FAULT_REPEAT,
+  SLP_FAULT_BACKWARDS,
+  SLP_FAULT_FOREIGN,
+  SLP_FAULT_BAD_BASE64,
+  SLP_FAULT_TRAILING,
+  SLP_FAULT_GZIP,
+  SLP_FAULT_JSON_FOR_CBOR,
+  SLP_FAULT_CBOR_CUT
 } slp_fault_action;
 
 typedef struct slp_fault {
   slp_list link;
-  uint64_t left;      /* calls still to hit; UINT64_MAX: for ever */
+  uint64_t left;           /* calls still to hit; UINT64_MAX: for ever */
   char *operation, *shard; /* owned; NULL: any */
   slp_fault_action action;
-  char *argument;     /* owned, NUL-ended; or NULL */
+  char *argument; /* owned, NUL-ended; or NULL */
   size_t argument_n;
-  uint64_t number;    /* of delay, cut, status */
-  int status;         /* of error */
+  uint64_t number;     /* of delay, cut, status */
+  int status;          /* of error */
   const char *message; /* of error: into argument, after the code's NUL */
 } slp_fault;
 
@@ -127,16 +152,16 @@ typedef struct slp_box_use {
 
 typedef struct slp_box_auth slp_box_auth;
 struct slp_box {
-  slp_mem *mem; /* held */
+  slp_mem *mem;           /* held */
   sloop_sandbox_opts_t o; /* its texts are owned copies */
   slp_list streams, faults;
-  uint64_t random;        /* state of the generator */
+  uint64_t random; /* state of the generator */
   uint64_t uids;
-  uint32_t changes;       /* streams with a change to come */
-  slp_digest *marker;     /* keyed: signs iterators and tokens */
-  slp_digest *digest;     /* MD5 of partition keys */
-  slp_box_auth *auth;     /* NULL: requests are not checked */
-  slp_box_tree tree;      /* of the request at hand */
+  uint32_t changes;   /* streams with a change to come */
+  slp_digest *marker; /* keyed: signs iterators and tokens */
+  slp_digest *digest; /* MD5 of partition keys */
+  slp_box_auth *auth; /* NULL: requests are not checked */
+  slp_box_tree tree;  /* of the request at hand */
   slp_buf scratch;
   sloop_sandbox_stats_t stats;
   slp_box_use use[SLP_BOX_OPERATIONS + 1]; /* the last is for all other requests */
@@ -147,7 +172,7 @@ typedef struct slp_box_call {
   slp_box *box;
   int64_t now_ms;
   char region[32];
-  const char *operation;  /* "GetRecords" */
+  const char *operation; /* "GetRecords" */
   slp_box_tree *in;
   slp_box_out out;
   slp_fault *fault;       /* the line that holds for this call, or NULL */
@@ -212,8 +237,8 @@ typedef struct slp_box_refusal {
 /* May this shard be split there, or these two be merged (a and b in either order)? */
 void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, slp_box_refusal *why,
                        slp_box_shard **ret_shard, slp_u128 *ret_at);
-void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why,
-                       slp_box_shard **ret_a, slp_box_shard **ret_b);
+void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why, slp_box_shard **ret_a,
+                       slp_box_shard **ret_b);
 int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *sh, slp_u128 at);
 int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *a, slp_box_shard *b);
 int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms); /* s->change */
@@ -241,7 +266,8 @@ int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit,
 void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit);
 int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret); /* MD5 as a number */
 /* Stores one record, whatever the limits say. */
-int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, slp_str data, slp_box_seq *ret_seq);
+int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, slp_str data,
+                  slp_box_seq *ret_seq);
 int slp_box_op_put(slp_box_call *c);
 int slp_box_op_put_many(slp_box_call *c);
 
@@ -269,11 +295,11 @@ int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint6
 
 /* iterators.c: opaque and signed; nothing is stored. */
 typedef struct slp_box_mark {
-  uint8_t kind;       /* 'i' iterator, 't' token of a shard listing */
-  uint8_t filter;     /* token: the listing's filter */
+  uint8_t kind;   /* 'i' iterator, 't' token of a shard listing */
+  uint8_t filter; /* token: the listing's filter */
   uint64_t stream_uid;
-  uint32_t shard;     /* iterator: its index; token: the first index of the next page */
-  uint64_t counter;   /* iterator: the record to come; token: the filter's time */
+  uint32_t shard;   /* iterator: its index; token: the first index of the next page */
+  uint64_t counter; /* iterator: the record to come; token: the filter's time */
   int64_t issued_ms;
 } slp_box_mark;
 int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* appends text */

@@ -14,18 +14,19 @@ static slp_box_shard *shard_of(slp_box_call *c, slp_str text, slp_box_mark *m) {
     char then[64], now[64];
     slp_box_when(m->issued_ms, then);
     slp_box_when(c->now_ms, now);
-    slp_box_fail(c, "ExpiredIteratorException",
-                 "Iterator expired. The iterator was created at time %s while right now it is %s which is further "
-                 "in the future than the tolerated delay of %u milliseconds.",
-                 then, now, c->box->o.iterator_ms);
+    slp_box_fail(
+        c, "ExpiredIteratorException",
+        "Iterator expired. The iterator was created at time %s while right now it is %s which is further "
+        "in the future than the tolerated delay of %u milliseconds.",
+        then, now, c->box->o.iterator_ms);
     return NULL;
   }
   slp_stream *s = slp_box_find_uid(c->box, m->stream_uid);
   if (s) slp_box_sweep(c->box, s, c->now_ms);
   if (!s || m->shard >= s->shards_n || s->shards[m->shard]->gone) {
     slp_box_fail(c, "ResourceNotFoundException",
-                 "Shard shardId-%012u in stream %s under account " SLP_BOX_ACCOUNT " does not exist", m->shard,
-                 s ? s->name : "of this iterator");
+                 "Shard shardId-%012u in stream %s under account " SLP_BOX_ACCOUNT " does not exist",
+                 m->shard, s ? s->name : "of this iterator");
     return NULL;
   }
   return s->shards[m->shard];
@@ -73,15 +74,18 @@ static int put_record(slp_box_call *c, slp_box_shard *sh, uint64_t counter, slp_
   slp_out_key(&c->out, "ApproximateArrivalTimestamp");
   slp_out_time(&c->out, v.arrived_ms);
   slp_out_key(&c->out, "Data");
-  if (shape == SLP_FAULT_BAD_BASE64) slp_out_text(&c->out, SLP_STR("!!!!"));
-  else slp_out_blob(&c->out, v.data);
+  if (shape == SLP_FAULT_BAD_BASE64)
+    slp_out_text(&c->out, SLP_STR("!!!!"));
+  else
+    slp_out_blob(&c->out, v.data);
   slp_out_key(&c->out, "PartitionKey");
   slp_out_text(&c->out, v.key);
   slp_out_end(&c->out);
   return 0;
 }
 
-static int put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n, slp_fault_action shape) {
+static int put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n,
+                       slp_fault_action shape) {
   int r = 0;
   slp_out_key(&c->out, "Records");
   slp_out_list(&c->out);
@@ -100,7 +104,8 @@ static int put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64
 
 /* MillisBehindLatest: how long ago the last record given came, by the wall clock, when there is
  * more; 0 at the tip. */
-static int64_t behind_ms(const slp_box_shard *sh, uint64_t from, uint64_t next, uint64_t end, int64_t now_ms) {
+static int64_t behind_ms(const slp_box_shard *sh, uint64_t from, uint64_t next, uint64_t end,
+                         int64_t now_ms) {
   if (next >= end) return 0;
   int64_t ms = now_ms - slp_box_arrived_ms(sh, next > from ? next - 1 : next);
   return slp_max_i64(ms, 1);

@@ -68,8 +68,10 @@ uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms
   uint64_t low = sh->first, high = slp_box_end(sh, now_ms);
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
-    if (slp_box_arrived_ms(sh, middle) < at_ms) low = middle + 1;
-    else high = middle;
+    if (slp_box_arrived_ms(sh, middle) < at_ms)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -162,9 +164,11 @@ static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explici
   slp_u128 hash;
   if (explicit_hash) {
     if (slp_box_hash_parse(explicit_hash->text, &hash)) {
-      return slp_box_fail(c, "InvalidArgumentException",
-                          "Invalid ExplicitHashKey. ExplicitHashKey must be in the range: [0, 2^128-1]. Specified "
-                          "value was %.*s", (int)slp_min_u64(explicit_hash->text.n, 129), explicit_hash->text.p);
+      return slp_box_fail(
+          c, "InvalidArgumentException",
+          "Invalid ExplicitHashKey. ExplicitHashKey must be in the range: [0, 2^128-1]. Specified "
+          "value was %.*s",
+          (int)slp_min_u64(explicit_hash->text.n, 129), explicit_hash->text.p);
     }
   } else if (slp_box_hash_of(c->box, key, &hash)) {
     return slp_box_no_memory(c);
@@ -179,7 +183,8 @@ static slp_stream *writable(slp_box_call *c) {
   slp_stream *s = slp_box_stream_of(c);
   if (!s) return NULL;
   if (s->status != SLP_BOX_ACTIVE && s->status != SLP_BOX_UPDATING) {
-    slp_box_fail(c, "ResourceNotFoundException", "Stream %s under account " SLP_BOX_ACCOUNT " not found.", s->name);
+    slp_box_fail(c, "ResourceNotFoundException", "Stream %s under account " SLP_BOX_ACCOUNT " not found.",
+                 s->name);
     return NULL;
   }
   if (s->synthetic) {
@@ -281,7 +286,8 @@ int slp_box_op_put_many(slp_box_call *c) {
   }
   if (bytes > SLP_BOX_PAGE_BYTES) {
     return slp_box_fail(c, "InvalidArgumentException",
-                        "Records size exceeds 10 MB limit: the request holds %llu bytes.", (unsigned long long)bytes);
+                        "Records size exceeds 10 MB limit: the request holds %llu bytes.",
+                        (unsigned long long)bytes);
   }
   slp_out_map(&c->out);
   slp_out_key(&c->out, "Records");

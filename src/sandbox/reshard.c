@@ -45,19 +45,20 @@ void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, sl
   if (sh->hash_start == ~(slp_u128)0 || at <= sh->hash_start || at > sh->hash_end) {
     slp_box_hash_text(sh->hash_start, from);
     slp_box_hash_text(sh->hash_end, to);
-    refuse(why, "InvalidArgumentException",
-           "NewStartingHashKey %.*s used in SplitShard() on shard %s in stream %s under account " SLP_BOX_ACCOUNT
-           " is not both greater than one plus the shard's StartingHashKey %s and less than the shard's "
-           "EndingHashKey %s.",
-           (int)slp_min_u64(new_start.n, 40), new_start.p ? new_start.p : "", sh->id, s->name, from, to);
+    refuse(
+        why, "InvalidArgumentException",
+        "NewStartingHashKey %.*s used in SplitShard() on shard %s in stream %s under account " SLP_BOX_ACCOUNT
+        " is not both greater than one plus the shard's StartingHashKey %s and less than the shard's "
+        "EndingHashKey %s.",
+        (int)slp_min_u64(new_start.n, 40), new_start.p ? new_start.p : "", sh->id, s->name, from, to);
     return;
   }
   *ret_shard = sh;
   *ret_at = at;
 }
 
-void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why,
-                       slp_box_shard **ret_a, slp_box_shard **ret_b) {
+void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why, slp_box_shard **ret_a,
+                       slp_box_shard **ret_b) {
   why->code = NULL;
   slp_box_shard *one = reshardable(s, a, why), *two = one ? reshardable(s, b, why) : NULL;
   if (!two) return;
@@ -161,8 +162,7 @@ static int resize(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t target) 
 
 int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms) {
   switch (s->change) {
-    case SLP_BOX_SPLIT:
-      return slp_box_split_at(box, s, now_ms, s->shards[s->change_a], s->change_hash);
+    case SLP_BOX_SPLIT: return slp_box_split_at(box, s, now_ms, s->shards[s->change_a], s->change_hash);
     case SLP_BOX_MERGE:
       return slp_box_merge_two(box, s, now_ms, s->shards[s->change_a], s->shards[s->change_b]);
     case SLP_BOX_RESIZE: return resize(box, s, now_ms, s->change_a);
@@ -212,7 +212,8 @@ int slp_box_op_merge(slp_box_call *c) {
   slp_box_shard *a, *b;
   slp_stream *s = active_stream(c);
   if (!s) return -1;
-  slp_box_may_merge(s, slp_box_text(c, "ShardToMerge"), slp_box_text(c, "AdjacentShardToMerge"), &why, &a, &b);
+  slp_box_may_merge(s, slp_box_text(c, "ShardToMerge"), slp_box_text(c, "AdjacentShardToMerge"), &why, &a,
+                    &b);
   if (why.code) return slp_box_fail(c, why.code, "%s", why.message);
   if (too_many(c, s, 1)) return -1;
   s->change_a = a->index;
@@ -231,14 +232,18 @@ int slp_box_op_resize(slp_box_call *c) {
     return slp_box_fail(c, "ValidationException", "UpdateShardCount is not supported for ON_DEMAND streams.");
   }
   if (target > 2 * (int64_t)open) {
-    return slp_box_fail(c, "LimitExceededException",
-                        "UpdateShardCount cannot scale up over double your current open shard count. Current open "
-                        "shard count: %u Target shard count: %lld", open, (long long)target);
+    return slp_box_fail(
+        c, "LimitExceededException",
+        "UpdateShardCount cannot scale up over double your current open shard count. Current open "
+        "shard count: %u Target shard count: %lld",
+        open, (long long)target);
   }
   if (target * 2 < (int64_t)open) {
-    return slp_box_fail(c, "LimitExceededException",
-                        "UpdateShardCount cannot scale down below half your current open shard count. Current open "
-                        "shard count: %u Target shard count: %lld", open, (long long)target);
+    return slp_box_fail(
+        c, "LimitExceededException",
+        "UpdateShardCount cannot scale down below half your current open shard count. Current open "
+        "shard count: %u Target shard count: %lld",
+        open, (long long)target);
   }
   if (too_many(c, s, 3 * (open + (uint32_t)target))) return -1;
   s->change_a = (uint32_t)target;
@@ -260,10 +265,11 @@ static int retention(slp_box_call *c, int up) {
   int64_t hours = slp_box_int(c, "RetentionPeriodHours", 0), now = s->retention_ms / SLP_BOX_HOUR_MS;
   if (hours < 24 || hours > 8760) {
     return slp_box_fail(c, "InvalidArgumentException",
-                        hours < 24 ? "Minimum allowed retention period is 24 hours. Requested retention period "
-                                     "(%lld hours) is too short."
-                                   : "Maximum allowed retention period is 8760 hours. Requested retention period "
-                                     "(%lld hours) is too long.",
+                        hours < 24
+                            ? "Minimum allowed retention period is 24 hours. Requested retention period "
+                              "(%lld hours) is too short."
+                            : "Maximum allowed retention period is 8760 hours. Requested retention period "
+                              "(%lld hours) is too long.",
                         (long long)hours);
   }
   if (up ? hours < now : hours > now) {

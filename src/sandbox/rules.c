@@ -14,29 +14,44 @@ typedef struct slp_box_rule {
   rule_kind kind;
   uint8_t required;
   rule_pattern pattern;
-  int64_t min, max;         /* of the number, or of the length (of texts: in characters) */
-  const char *const *one_of; /* ends with NULL */
+  int64_t min, max;                 /* of the number, or of the length (of texts: in characters) */
+  const char *const *one_of;        /* ends with NULL */
   const struct slp_box_rule *inner; /* members of a map, or of each map in a list */
   uint8_t inner_n;
 } slp_box_rule;
 
-static const char *const pattern_text[] = {
-    [P_NONE] = "", [P_NAME] = "[a-zA-Z0-9_.-]+", [P_SEQUENCE] = "0|([1-9]\\d{0,128})",
-    [P_HASH] = "0|([1-9]\\d{0,38})", [P_ARN] = "arn:aws.*:kinesis:.*:\\d{12}:stream/\\S+"};
+static const char *const pattern_text[] = {[P_NONE] = "",
+                                           [P_NAME] = "[a-zA-Z0-9_.-]+",
+                                           [P_SEQUENCE] = "0|([1-9]\\d{0,128})",
+                                           [P_HASH] = "0|([1-9]\\d{0,38})",
+                                           [P_ARN] = "arn:aws.*:kinesis:.*:\\d{12}:stream/\\S+"};
 
-#define NAME(member, needed) {member, R_TEXT, needed, P_NAME, 1, 128, NULL, NULL, 0}
-#define STREAM NAME("StreamName", 0), {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0}
-#define TEXT(member, needed, pattern, most) {member, R_TEXT, needed, pattern, 1, most, NULL, NULL, 0}
-#define INT(member, needed, least, most) {member, R_INT, needed, P_NONE, least, most, NULL, NULL, 0}
-#define ENUM(member, needed, values) {member, R_TEXT, needed, P_NONE, 0, INT32_MAX, values, NULL, 0}
-#define TIME(member) {member, R_TIME, 0, P_NONE, 0, 0, NULL, NULL, 0}
-#define MAP(member, rules) {member, R_MAP, 0, P_NONE, 0, 0, NULL, rules, SLP_COUNT(rules)}
-#define BLOB(member, needed, most) {member, R_BLOB, needed, P_NONE, 0, most, NULL, NULL, 0}
+#define NAME(member, needed) \
+  { member, R_TEXT, needed, P_NAME, 1, 128, NULL, NULL, 0 }
+#define STREAM \
+  NAME("StreamName", 0), { "StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0 }
+#define TEXT(member, needed, pattern, most) \
+  { member, R_TEXT, needed, pattern, 1, most, NULL, NULL, 0 }
+#define INT(member, needed, least, most) \
+  { member, R_INT, needed, P_NONE, least, most, NULL, NULL, 0 }
+#define ENUM(member, needed, values) \
+  { member, R_TEXT, needed, P_NONE, 0, INT32_MAX, values, NULL, 0 }
+#define TIME(member) \
+  { member, R_TIME, 0, P_NONE, 0, 0, NULL, NULL, 0 }
+#define MAP(member, rules) \
+  { member, R_MAP, 0, P_NONE, 0, 0, NULL, rules, SLP_COUNT(rules) }
+#define BLOB(member, needed, most) \
+  { member, R_BLOB, needed, P_NONE, 0, most, NULL, NULL, 0 }
 
-static const char *const iterator_types[] = {"AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER", "TRIM_HORIZON",
-                                             "LATEST", "AT_TIMESTAMP", NULL};
-static const char *const filter_types[] = {"AFTER_SHARD_ID", "AT_TRIM_HORIZON", "FROM_TRIM_HORIZON",
-                                           "AT_LATEST", "AT_TIMESTAMP", "FROM_TIMESTAMP", NULL};
+static const char *const iterator_types[] = {
+    "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER", "TRIM_HORIZON", "LATEST", "AT_TIMESTAMP", NULL};
+static const char *const filter_types[] = {"AFTER_SHARD_ID",
+                                           "AT_TRIM_HORIZON",
+                                           "FROM_TRIM_HORIZON",
+                                           "AT_LATEST",
+                                           "AT_TIMESTAMP",
+                                           "FROM_TIMESTAMP",
+                                           NULL};
 static const char *const modes[] = {"PROVISIONED", "ON_DEMAND", NULL};
 static const char *const scalings[] = {"UNIFORM_SCALING", NULL};
 
@@ -49,34 +64,40 @@ static const slp_box_rule describe_rules[] = {STREAM, INT("Limit", 0, 1, 10000),
                                               NAME("ExclusiveStartShardId", 0)};
 static const slp_box_rule streams_rules[] = {INT("Limit", 0, 1, 10000), NAME("ExclusiveStartStreamName", 0),
                                              TEXT("NextToken", 0, P_NONE, 1048576)};
-static const slp_box_rule filter_rules[] = {ENUM("Type", 1, filter_types), NAME("ShardId", 0), TIME("Timestamp")};
+static const slp_box_rule filter_rules[] = {ENUM("Type", 1, filter_types), NAME("ShardId", 0),
+                                            TIME("Timestamp")};
 static const slp_box_rule shards_rules[] = {STREAM,
                                             TEXT("NextToken", 0, P_NONE, 1048576),
                                             NAME("ExclusiveStartShardId", 0),
                                             INT("MaxResults", 0, 1, 10000),
                                             TIME("StreamCreationTimestamp"),
                                             MAP("ShardFilter", filter_rules)};
-static const slp_box_rule iterator_rules[] = {STREAM, NAME("ShardId", 1),
-                                              ENUM("ShardIteratorType", 1, iterator_types),
-                                              {"StartingSequenceNumber", R_TEXT, 0, P_SEQUENCE, 1, 129, NULL, NULL, 0},
-                                              TIME("Timestamp")};
-static const slp_box_rule get_rules[] = {TEXT("ShardIterator", 1, P_NONE, 512), INT("Limit", 0, 1, INT32_MAX),
+static const slp_box_rule iterator_rules[] = {
+    STREAM,
+    NAME("ShardId", 1),
+    ENUM("ShardIteratorType", 1, iterator_types),
+    {"StartingSequenceNumber", R_TEXT, 0, P_SEQUENCE, 1, 129, NULL, NULL, 0},
+    TIME("Timestamp")};
+static const slp_box_rule get_rules[] = {TEXT("ShardIterator", 1, P_NONE, 512),
+                                         INT("Limit", 0, 1, INT32_MAX),
                                          {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0}};
-static const slp_box_rule put_rules[] = {STREAM, BLOB("Data", 1, SLP_BOX_RECORD_BYTES),
-                                         TEXT("PartitionKey", 1, P_NONE, 256), TEXT("ExplicitHashKey", 0, P_HASH, 39),
-                                         TEXT("SequenceNumberForOrdering", 0, P_SEQUENCE, 129)};
+static const slp_box_rule put_rules[] = {
+    STREAM, BLOB("Data", 1, SLP_BOX_RECORD_BYTES), TEXT("PartitionKey", 1, P_NONE, 256),
+    TEXT("ExplicitHashKey", 0, P_HASH, 39), TEXT("SequenceNumberForOrdering", 0, P_SEQUENCE, 129)};
 static const slp_box_rule entry_rules[] = {BLOB("Data", 1, SLP_BOX_RECORD_BYTES),
                                            TEXT("PartitionKey", 1, P_NONE, 256),
                                            TEXT("ExplicitHashKey", 0, P_HASH, 39)};
 static const slp_box_rule put_many_rules[] = {
     STREAM, {"Records", R_LIST, 1, P_NONE, 1, 500, NULL, entry_rules, SLP_COUNT(entry_rules)}};
-static const slp_box_rule split_rules[] = {STREAM, NAME("ShardToSplit", 1), TEXT("NewStartingHashKey", 1, P_HASH, 39)};
+static const slp_box_rule split_rules[] = {STREAM, NAME("ShardToSplit", 1),
+                                           TEXT("NewStartingHashKey", 1, P_HASH, 39)};
 static const slp_box_rule merge_rules[] = {STREAM, NAME("ShardToMerge", 1), NAME("AdjacentShardToMerge", 1)};
 static const slp_box_rule resize_rules[] = {STREAM, INT("TargetShardCount", 1, 1, SLP_BOX_SHARDS_MAX / 4),
                                             ENUM("ScalingType", 1, scalings)};
 static const slp_box_rule retention_rules[] = {STREAM, INT("RetentionPeriodHours", 1, INT32_MIN, INT32_MAX)};
 
-#define OPERATION(name, run, rules) {name, run, rules, SLP_COUNT(rules)}
+#define OPERATION(name, run, rules) \
+  { name, run, rules, SLP_COUNT(rules) }
 static const slp_box_operation operations[] = {
     OPERATION("GetRecords", slp_box_op_get, get_rules),
     OPERATION("GetShardIterator", slp_box_op_iterator, iterator_rules),
@@ -134,7 +155,8 @@ static void found(check *k, const char *path, const slp_value *v, const char *fm
     snprintf(value, sizeof value, "'[...]'");
   }
   int n = snprintf(k->text + k->text_n, sizeof k->text - k->text_n,
-                   "%sValue %s at '%s' failed to satisfy constraint: %s", k->text_n ? "; " : "", value, path, what);
+                   "%sValue %s at '%s' failed to satisfy constraint: %s", k->text_n ? "; " : "", value, path,
+                   what);
   k->text_n = slp_min_u64(k->text_n + (size_t)n, sizeof k->text - 1);
 }
 
@@ -197,8 +219,10 @@ static int check_value(check *k, const slp_box_rule *r, const char *path, slp_va
       return 0;
     case R_INT:
       if (v->kind != SLP_VALUE_INT) return wrong_type(k->c, path);
-      if (v->i < r->min) found(k, path, v, "Member must have value greater than or equal to %lld", (long long)r->min);
-      if (v->i > r->max) found(k, path, v, "Member must have value less than or equal to %lld", (long long)r->max);
+      if (v->i < r->min)
+        found(k, path, v, "Member must have value greater than or equal to %lld", (long long)r->min);
+      if (v->i > r->max)
+        found(k, path, v, "Member must have value less than or equal to %lld", (long long)r->max);
       return 0;
     case R_BLOB:
       if (slp_box_tree_blob(k->c->in, v)) return wrong_type(k->c, path);

@@ -14,7 +14,7 @@ void slp_box_free(slp_box *box);
 
 typedef struct slp_box_request {
   slp_str method, path, host;
-  slp_str target;        /* X-Amz-Target, whole */
+  slp_str target; /* X-Amz-Target, whole */
   slp_str content_type;
   slp_str authorization, amz_date, security_token;
   slp_str body;
@@ -28,12 +28,12 @@ typedef struct slp_box_answer {
   int status;
   const char *content_type;     /* NULL: none */
   const char *content_encoding; /* NULL: none */
-  slp_buf body;          /* owned by the caller: init before, free after */
+  slp_buf body;                 /* owned by the caller: init before, free after */
   char request_id[40];
-  char error_type[80];   /* x-amzn-errortype, or "" */
-  uint32_t delay_ms;     /* fault: answer so much later */
-  size_t cut_after;      /* fault: SIZE_MAX: none */
-  int drop;              /* fault: no answer at all */
+  char error_type[80]; /* x-amzn-errortype, or "" */
+  uint32_t delay_ms;   /* fault: answer so much later */
+  size_t cut_after;    /* fault: SIZE_MAX: none */
+  int drop;            /* fault: no answer at all */
 } slp_box_answer;
 
 /* now_ms: Unix time of the service. */
@@ -45,7 +45,8 @@ int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t s
                       uint32_t record_bytes, uint64_t records_per_second, uint64_t seed);
 int slp_box_put(slp_box *box, int64_t now_ms, const char *stream, slp_str key, slp_str data, char seq[130],
                 char shard[129]);
-int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *new_start_hash);
+int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *shard,
+                  const char *new_start_hash);
 int slp_box_merge(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *adjacent);
 int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t before_ms);
 int slp_box_faults(slp_box *box, const char *script, char why[160]);

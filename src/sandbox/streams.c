@@ -256,9 +256,9 @@ int slp_box_op_create(slp_box_call *c) {
                         "Stream %.*s under account " SLP_BOX_ACCOUNT " already exists.", (int)name.n, name.p);
   }
   if (shards > SLP_BOX_SHARDS_MAX / 2) {
-    return slp_box_fail(c, "LimitExceededException",
-                        "This request would exceed the shard limit for the account " SLP_BOX_ACCOUNT " in %s.",
-                        c->region);
+    return slp_box_fail(
+        c, "LimitExceededException",
+        "This request would exceed the shard limit for the account " SLP_BOX_ACCOUNT " in %s.", c->region);
   }
   if (slp_box_stream_new(c->box, c->now_ms, name, &s)) return slp_box_no_memory(c);
   s->on_demand = (uint8_t)on_demand;

@@ -8,7 +8,7 @@
 
 #include "codec/base64.h"
 
-#define AT_ONCE_PER_MS 64                     /* without a rate: so many arrive in each millisecond, */
+#define AT_ONCE_PER_MS 64                        /* without a rate: so many arrive in each millisecond, */
 #define AT_ONCE_SPREAD_MS (12 * SLP_BOX_HOUR_MS) /* from this long ago on */
 #define HEADER 16
 
@@ -19,7 +19,8 @@ static uint64_t mix(uint64_t v) { /* splitmix64's output function */
 }
 
 uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms) {
-  uint64_t rate = sh->stream->records_per_second, all = slp_min_u64(sh->synthetic_records, SLP_BOX_SEQ_END - 1);
+  uint64_t rate = sh->stream->records_per_second,
+           all = slp_min_u64(sh->synthetic_records, SLP_BOX_SEQ_END - 1);
   if (rate == 0) return all;
   if (now_ms <= sh->synthetic_from_ms) return 0;
   slp_u128 there = (slp_u128)(uint64_t)(now_ms - sh->synthetic_from_ms) * rate / 1000;
@@ -132,7 +133,7 @@ int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t s
  * All records of a page look alike but for number, time and payload: one is encoded by the ordinary
  * writer, and the places that differ are found in it. */
 typedef struct pattern {
-  slp_buf text;       /* one record as encoded */
+  slp_buf text; /* one record as encoded */
   size_t seq_at, time_at, time_n, data_at, data_n;
 } pattern;
 

@@ -24,7 +24,7 @@ void slp_box_tree_free(slp_box_tree *t) {
 /* ---- building ---------------------------------------------------------------------------------- */
 typedef struct builder {
   slp_box_tree *t;
-  slp_str key;                       /* of the value to come */
+  slp_str key;                                         /* of the value to come */
   uint32_t open[TREE_DEPTH_MAX], last[TREE_DEPTH_MAX]; /* the containers around it, their last child */
   uint32_t depth;
 } builder;
@@ -45,8 +45,10 @@ static int new_node(builder *b, slp_value_kind kind, slp_value **ret) {
   b->key = (slp_str){NULL, 0};
   if (b->depth > 0) {
     uint32_t parent = b->open[b->depth - 1], *last = &b->last[b->depth - 1];
-    if (*last) t->v[*last].next = number;
-    else t->v[parent].child = number;
+    if (*last)
+      t->v[*last].next = number;
+    else
+      t->v[parent].child = number;
     *last = number;
     t->v[parent].count++;
   }
@@ -149,8 +151,10 @@ static int read_cbor(builder *b) {
       case SLP_CBOR_ARRAY_END: b->depth--; break;
       case SLP_CBOR_TAG: break; /* a time; the member's rule knows that too */
       case SLP_CBOR_TEXT:
-        if (c.is_key) b->key = c.text;
-        else r = cbor_scalar(b, &c, token);
+        if (c.is_key)
+          b->key = c.text;
+        else
+          r = cbor_scalar(b, &c, token);
         break;
       default: r = cbor_scalar(b, &c, token); break;
     }
@@ -283,7 +287,8 @@ void slp_out_i64(slp_box_out *o, int64_t v) {
 
 void slp_out_bool(slp_box_out *o, int on) {
   if (!value_comes(o)) return;
-  keep(o, o->wire == SLP_WIRE_JSON ? slp_buf_add_z(o->b, on ? "true" : "false") : slp_cbor_put_bool(o->b, on));
+  keep(o,
+       o->wire == SLP_WIRE_JSON ? slp_buf_add_z(o->b, on ? "true" : "false") : slp_cbor_put_bool(o->b, on));
 }
 
 size_t slp_out_seconds(int64_t ms, char out[32]) {

@@ -10,8 +10,8 @@ typedef enum { SLP_WIRE_JSON, SLP_WIRE_CBOR } slp_wire;
 typedef enum {
   SLP_VALUE_NULL,
   SLP_VALUE_BOOL,
-  SLP_VALUE_INT,   /* i */
-  SLP_VALUE_REAL,  /* text (JSON) or f (CBOR) */
+  SLP_VALUE_INT,  /* i */
+  SLP_VALUE_REAL, /* text (JSON) or f (CBOR) */
   SLP_VALUE_TEXT,
   SLP_VALUE_BYTES,
   SLP_VALUE_LIST,
@@ -20,8 +20,8 @@ typedef enum {
 
 typedef struct slp_value {
   slp_value_kind kind;
-  slp_str key;   /* when it is a member of a map */
-  slp_str text;  /* of TEXT and BYTES; of INT and REAL as JSON wrote them */
+  slp_str key;  /* when it is a member of a map */
+  slp_str text; /* of TEXT and BYTES; of INT and REAL as JSON wrote them */
   int64_t i;
   double f;
   uint32_t child, next; /* numbers of nodes; 0: none */
@@ -59,7 +59,7 @@ typedef struct slp_box_out {
   int err;          /* the first failure; everything after it does nothing */
   uint32_t depth;
   struct {
-    size_t at;      /* where the place for the count is */
+    size_t at; /* where the place for the count is */
     uint32_t count;
     uint8_t map;
   } level[SLP_OUT_DEPTH];

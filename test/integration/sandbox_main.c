@@ -18,18 +18,30 @@ typedef struct program {
 static int take_number(sloop_sandbox_opts_t *o, slp_str key, slp_str text) {
   int64_t v;
   if (slp_parse_i64(text, &v)) return 0;
-  if (slp_str_is(key, "port")) o->port = (uint16_t)v;
-  else if (slp_str_is(key, "iterator_ms")) o->iterator_ms = (uint32_t)v;
-  else if (slp_str_is(key, "next_token_ms")) o->next_token_ms = (uint32_t)v;
-  else if (slp_str_is(key, "change_ms")) o->change_ms = (uint32_t)v;
-  else if (slp_str_is(key, "reads_per_second")) o->reads_per_second = (uint32_t)v;
-  else if (slp_str_is(key, "read_bytes_per_second")) o->read_bytes_per_second = (uint64_t)v;
-  else if (slp_str_is(key, "write_bytes_per_second")) o->write_bytes_per_second = (uint64_t)v;
-  else if (slp_str_is(key, "write_records_per_second")) o->write_records_per_second = (uint32_t)v;
-  else if (slp_str_is(key, "list_page_max")) o->list_page_max = (uint32_t)v;
-  else if (slp_str_is(key, "clock_offset_ms")) o->clock_offset_ms = v;
-  else if (slp_str_is(key, "cbor_indefinite")) o->cbor_indefinite = (int)v;
-  else return 0;
+  if (slp_str_is(key, "port"))
+    o->port = (uint16_t)v;
+  else if (slp_str_is(key, "iterator_ms"))
+    o->iterator_ms = (uint32_t)v;
+  else if (slp_str_is(key, "next_token_ms"))
+    o->next_token_ms = (uint32_t)v;
+  else if (slp_str_is(key, "change_ms"))
+    o->change_ms = (uint32_t)v;
+  else if (slp_str_is(key, "reads_per_second"))
+    o->reads_per_second = (uint32_t)v;
+  else if (slp_str_is(key, "read_bytes_per_second"))
+    o->read_bytes_per_second = (uint64_t)v;
+  else if (slp_str_is(key, "write_bytes_per_second"))
+    o->write_bytes_per_second = (uint64_t)v;
+  else if (slp_str_is(key, "write_records_per_second"))
+    o->write_records_per_second = (uint32_t)v;
+  else if (slp_str_is(key, "list_page_max"))
+    o->list_page_max = (uint32_t)v;
+  else if (slp_str_is(key, "clock_offset_ms"))
+    o->clock_offset_ms = v;
+  else if (slp_str_is(key, "cbor_indefinite"))
+    o->cbor_indefinite = (int)v;
+  else
+    return 0;
   return 1;
 }
 
@@ -38,11 +50,16 @@ static int take(sloop_sandbox_opts_t *o, const char *arg) {
   if (!equals) return 0;
   slp_str key = {arg, (size_t)(equals - arg)};
   if (slp_str_is(key, "stream")) return 1; /* later */
-  if (slp_str_is(key, "access_key")) o->access_key = equals + 1;
-  else if (slp_str_is(key, "secret_key")) o->secret_key = equals + 1;
-  else if (slp_str_is(key, "session_token")) o->session_token = equals + 1;
-  else if (slp_str_is(key, "address")) o->address = equals + 1;
-  else return take_number(o, key, slp_str_of(equals + 1));
+  if (slp_str_is(key, "access_key"))
+    o->access_key = equals + 1;
+  else if (slp_str_is(key, "secret_key"))
+    o->secret_key = equals + 1;
+  else if (slp_str_is(key, "session_token"))
+    o->session_token = equals + 1;
+  else if (slp_str_is(key, "address"))
+    o->address = equals + 1;
+  else
+    return take_number(o, key, slp_str_of(equals + 1));
   return 1;
 }
 
