@@ -1,0 +1,40 @@
+/* base_num.c - decimal text of any length: valid or not, greater or less, and into machine words. */
+#include "base/num.h"
+#include "check.h"
+
+TEST(sequence_numbers_are_digits_without_leading_zeros) {
+  CHECK(slp_num_valid(SLP_STR("0")) && slp_num_valid(SLP_STR("7")) && slp_num_valid(SLP_STR("10")));
+  CHECK(!slp_num_valid(SLP_STR("")) && !slp_num_valid(SLP_STR("01")) && !slp_num_valid(SLP_STR("1x")));
+  CHECK(!slp_num_valid(SLP_STR("-1")) && !slp_num_valid(SLP_STR("1 ")));
+}
+
+TEST(comparison_is_by_value_not_by_text) {
+  CHECK_INT(slp_num_cmp(SLP_STR("9"), SLP_STR("10")), -1);
+  CHECK_INT(slp_num_cmp(SLP_STR("49680417198371168986991908271191709414732856935575453746"),
+                        SLP_STR("49680417198371168986991908271191709414732856935575453747")),
+            -1);
+  CHECK_INT(slp_num_cmp(SLP_STR("5"), SLP_STR("5")), 0);
+  char long_a[129], long_b[129];
+  memset(long_a, '9', 129);
+  memset(long_b, '9', 129);
+  long_b[128] = '8';
+  CHECK_INT(slp_num_cmp((slp_str){long_a, 129}, (slp_str){long_b, 129}), 1);
+}
+
+TEST(words_overflow_exactly_where_they_end) {
+  uint64_t u;
+  int64_t i;
+  CHECK_INT(slp_parse_u64(SLP_STR("18446744073709551615"), &u), 0);
+  CHECK(u == UINT64_MAX);
+  CHECK_INT(slp_parse_u64(SLP_STR("18446744073709551616"), &u), SLP_ELIMIT);
+  CHECK_INT(slp_parse_u64(SLP_STR("1a"), &u), SLP_EBADDATA);
+  CHECK_INT(slp_parse_u64(SLP_STR(""), &u), SLP_EBADDATA);
+  CHECK_INT(slp_parse_i64(SLP_STR("-9223372036854775808"), &i), 0);
+  CHECK(i == INT64_MIN);
+  CHECK_INT(slp_parse_i64(SLP_STR("-9223372036854775809"), &i), SLP_ELIMIT);
+  CHECK_INT(slp_parse_i64(SLP_STR("9223372036854775808"), &i), SLP_ELIMIT);
+  CHECK_INT(slp_parse_i64(SLP_STR("-0"), &i), 0);
+  CHECK_INT(i, 0);
+}
+
+CHECK_MAIN()
