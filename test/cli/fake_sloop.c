@@ -33,7 +33,7 @@ struct sloop_s {
   sloop_opts_t o;
   uint64_t total, next, batch_n, shards_n, bytes, errors_left;
   int error, fatal;
-  int out, started, stopping, closing, told_loss, told_stop, told_tip;
+  int out, started, stopping, closing, closed, told_loss, told_stop, told_tip;
   uint64_t stop_at;
   sloop_cb stop_cb, close_cb;
   void *stop_arg, *close_arg;
@@ -111,15 +111,23 @@ static void on_turn(uv_timer_t *timer);
 /* Never 0: libuv 1.44 runs a timer of 0 ms again in the same round, and nothing else gets a turn. */
 static void wake(sloop_t *s, uint64_t ms) { uv_timer_start(&s->timer, on_turn, ms ? ms : 1, 0); }
 
+static void free_if_unused(sloop_t *s) { /* batches outlive the consumer and point to it */
+  if (!s->closed || s->out) return;
+  if (s->log >= 0) close(s->log);
+  free(s);
+}
+
 void sloop_batch_done(sloop_batch_t *b, size_t acked) {
   if (acked > b->n) abort();
   note(b->s, "done", b->first, acked);
-  b->s->out--;
-  if (!b->s->closing) wake(b->s, 0);
+  sloop_t *s = b->s;
+  s->out--;
+  if (!s->closing) wake(s, 0);
   for (size_t i = 0; i < b->n; i++) free(b->texts[i]);
   free(b->texts);
   free(b->records);
   free(b);
+  free_if_unused(s);
 }
 
 static char *make_text(sloop_t *s, uint64_t number, size_t *n) {
@@ -182,7 +190,8 @@ static void on_closed(uv_handle_t *h) {
   sloop_t *s = h->data;
   note(s, "close", (uint64_t)s->out, 0);
   if (s->close_cb) s->close_cb(s, 0, s->close_arg);
-  /* Batches may still be out and point here; the process ends soon. */
+  s->closed = 1;
+  free_if_unused(s);
 }
 
 static void end_stop(sloop_t *s, int status) {
