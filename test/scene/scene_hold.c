@@ -32,7 +32,7 @@ SCENE(a_pause_longer_than_an_iterator_lives_loses_and_repeats_nothing) {
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
-SCENE(a_long_pause_keeps_the_iterator_fresh) {
+SCENE(a_pause_of_three_iterator_lives_costs_one_renewal_a_shard_at_most) {
   stage_begin(st, seed, 2);
   slp_world_put_many(st->w, st->stream, 50, 10);
   slp_user_start(&st->u);
@@ -42,7 +42,7 @@ SCENE(a_long_pause_keeps_the_iterator_fresh) {
   slp_world_put_many(st->w, st->stream, 50, 10);
   slp_user_resume(&st->u, NULL);
   CHECK_CAUGHT_UP(&st->u, 10000);
-  CHECK_INT(slp_user_stats(&st->u).iterators_renewed, 0);
+  CHECK(slp_user_stats(&st->u).iterators_renewed <= 2);
 }
 
 SCENE(paused_before_the_start_and_children_start_paused_too) {
@@ -102,6 +102,14 @@ SCENE(never_returned_batches_bound_what_is_held) {
   slp_user_return_all(&st->u);
   CHECK_CAUGHT_UP(&st->u, 200000);
   CHECK(st->u.mem->peak_bytes < (2u << 20) + 3 * st->w->largest_answer + (2u << 20));
+}
+
+SCENE(first_pages_far_larger_than_expected_do_not_lock_each_other_out) {
+  stage_begin(st, seed, 32);
+  st->u.opts.held_bytes_max = 16 << 20; /* 32 first pages of up to 6 MB each do not fit */
+  for (size_t i = 0; i < 32 * 150; i++) slp_world_put_to(st->w, st->stream, i % 32, 30000);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 300000);
 }
 
 SCENE(pages_larger_than_the_whole_budget_pass_one_at_a_time) {

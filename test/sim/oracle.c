@@ -204,20 +204,20 @@ static void check_parents_first(slp_judged *m, const slp_judged_shard *s) {
 static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note *note,
                         const sloop_record_t *r) {
   slp_oracle *o = m->oracle;
-  int later = note->arrived_ms != o->top_ms ? note->arrived_ms > o->top_ms
-                                            : slp_num_cmp(slp_str_of(note->seq), slp_str_of(o->top_seq)) > 0;
+  int place = note->arrived_ms != o->top_ms ? (note->arrived_ms > o->top_ms) - (note->arrived_ms < o->top_ms)
+                                            : slp_num_cmp(slp_str_of(note->seq), slp_str_of(o->top_seq));
   int late = (r->flags & SLOOP_REC_LATE) != 0;
   m->late += (uint64_t)late;
   if (late && o->late_forbidden) slp_oracle_bad(o, "%s %s: late on a plain backlog", s->known->id, note->seq);
   if (m->opts->order == SLOOP_ORDER_TIME && !o->order_unchecked && !o->world->clock_went_back) {
-    if (!later && !late)
+    if (place < 0 && !late)
       slp_oracle_bad(o, "%s %s (%" PRId64 ") after %s (%" PRId64 ") and not flagged late", s->known->id,
                      note->seq, note->arrived_ms, o->top_seq, o->top_ms);
-    if (later && late) slp_oracle_bad(o, "%s %s: flagged late and is not", s->known->id, note->seq);
+    if (place > 0 && late) slp_oracle_bad(o, "%s %s: flagged late and is not", s->known->id, note->seq);
   }
   if (m->opts->order == SLOOP_ORDER_SHARD && late)
     slp_oracle_bad(o, "%s %s: flagged late without an order", s->known->id, note->seq);
-  if (!later) return;
+  if (place <= 0) return;
   o->top_ms = note->arrived_ms;
   memcpy(o->top_seq, note->seq, sizeof o->top_seq);
 }

@@ -41,23 +41,25 @@ static void finish_with(slp_user *u, sloop_batch_t *b) {
   slp_user_done(u, b, acked);
 }
 
+static int is_held(const slp_user *u, const sloop_batch_t *b) {
+  for (size_t i = 0; i < slp_oracle_held(u->oracle); i++)
+    if (slp_oracle_held_at(u->oracle, i) == b) return 1;
+  return 0;
+}
+
 static void run_later(void *arg) {
   later_done *l = arg;
   slp_user *u = l->user;
-  for (size_t i = 0; i < slp_oracle_held(u->oracle); i++)
-    if (slp_oracle_held_at(u->oracle, i) == l->batch) {
-      finish_with(u, l->batch);
-      break;
-    }
-  l->user = NULL;
+  if (is_held(u, l->batch)) finish_with(u, l->batch);
   slp_free(u->world->mem, l);
 }
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   slp_user *u = arg;
-  told(u, "on_batch");
   if (s != u->s) slp_oracle_bad(u->oracle, "on_batch of another consumer");
   slp_oracle_on_batch(u->judged, b);
+  told(u, "on_batch");
+  if (!is_held(u, b)) return;
   if (u->on_batch && u->on_batch(u, b)) return;
   if (u->manners.keep) return;
   if (u->manners.hold_us_max == 0) {
@@ -81,40 +83,40 @@ void slp_user_return_all(slp_user *u) {
 static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
   slp_user *u = arg;
   (void)s;
-  told(u, "on_shard");
   slp_oracle_on_shard(u->judged, shard, what);
+  told(u, "on_shard");
 }
 static void on_tip(sloop_t *s, void *arg) {
   slp_user *u = arg;
   (void)s;
-  told(u, "on_tip");
   slp_oracle_on_tip(u->judged);
+  told(u, "on_tip");
 }
 static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   slp_user *u = arg;
   (void)s;
-  told(u, "on_loss");
   slp_oracle_on_loss(u->judged, loss);
+  told(u, "on_loss");
 }
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   slp_user *u = arg;
   (void)s;
-  told(u, "on_error");
   slp_oracle_on_error(u->judged, e);
+  told(u, "on_error");
 }
 static void on_stats(sloop_t *s, const sloop_stats_t *st, void *arg) {
   slp_user *u = arg;
   (void)s;
-  told(u, "on_stats");
   slp_oracle_on_callback(u->judged, "on_stats");
   slp_oracle_stats(u->judged, st);
+  told(u, "on_stats");
 }
 static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
   slp_user *u = arg;
   (void)s;
-  told(u, "on_log");
   slp_oracle_on_callback(u->judged, "on_log");
   slp_sim_trace(u->world->sim, "log %d %s", (int)level, line);
+  told(u, "on_log");
 }
 
 static const sloop_creds_t keys = {.access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
@@ -125,14 +127,14 @@ typedef struct later_creds {
 static void run_creds(void *arg) {
   later_creds *l = arg;
   slp_user *u = l->user;
-  if (u->s) SLP_CALL(u->oracle, sloop_creds_done(l->request, 0, &keys, NULL));
+  SLP_CALL(u->oracle, sloop_creds_done(l->request, 0, &keys, NULL)); /* also after the close: exactly once */
   slp_free(u->world->mem, l);
 }
 static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
   slp_user *u = arg;
   (void)s;
-  told(u, "creds");
   slp_oracle_on_callback(u->judged, "creds");
+  told(u, "creds");
   if (!u->creds_later) {
     SLP_CALL(u->oracle, sloop_creds_done(rq, 0, &keys, NULL));
     return;
@@ -146,10 +148,10 @@ static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
 static void on_stopped(sloop_t *s, int status, void *arg) {
   slp_user *u = arg;
   (void)s;
-  told(u, "stop");
   u->stop_told = 1;
   u->stop_status = status;
   slp_oracle_on_stopped(u->judged, status);
+  told(u, "stop");
 }
 
 static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_t n, const sloop_error_t *e,
@@ -157,7 +159,6 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_
   slp_user *u = arg;
   (void)s;
   (void)e;
-  told(u, "list");
   if (u->oracle->inside) slp_oracle_bad(u->oracle, "the list callback ran inside a call");
   if (u->judged->closed) slp_oracle_bad(u->oracle, "the list callback after the close callback");
   if (u->judged->close_called && status != SLP_ECANCELED)
@@ -168,6 +169,7 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_
   u->listed = n;
   for (size_t i = 1; i < n; i++)
     if (strcmp(shards[i - 1].id, shards[i].id) >= 0) slp_oracle_bad(u->oracle, "the listing is not sorted");
+  told(u, "list");
 }
 
 static void on_closed(sloop_t *s, int status, void *arg) {
@@ -202,15 +204,26 @@ static void set_up(slp_user *u, slp_known_stream *stream) {
   u->random = slp_sim_random_below(u->world->sim, UINT64_MAX);
 }
 
-void slp_user_init(slp_user *u, slp_world *w, slp_known_stream *stream) {
+static void init(slp_user *u, slp_world *w, slp_known_stream *stream, slp_mem *mem,
+                 const slp_sim_clock *clock) {
   memset(u, 0, sizeof *u);
   u->world = w;
-  u->mem = slp_mem_new(NULL, NULL);
+  u->mem = mem;
   u->mem_owned = u->oracle_owned = 1;
   u->oracle = slp_oracle_new(w);
-  u->host = slp_sim_host_new(w->sim, u->mem, NULL);
+  u->host = slp_sim_host_new(w->sim, u->mem, clock);
   SLP_CHECK(u->mem && u->host);
   set_up(u, stream);
+}
+
+void slp_user_init(slp_user *u, slp_world *w, slp_known_stream *stream) {
+  init(u, w, stream, slp_mem_new(NULL, NULL), NULL);
+}
+void slp_user_init_clock(slp_user *u, slp_world *w, slp_known_stream *stream, const slp_sim_clock *clock) {
+  init(u, w, stream, slp_mem_new(NULL, NULL), clock);
+}
+void slp_user_init_mem(slp_user *u, slp_world *w, slp_known_stream *stream, slp_mem *mem) {
+  init(u, w, stream, mem, NULL);
 }
 
 void slp_user_init_beside(slp_user *u, slp_user *other, slp_known_stream *stream, int joined) {

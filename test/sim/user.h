@@ -38,6 +38,9 @@ struct slp_user {
 
 /* A user with the default options on a new host with default clocks; change u->opts before opening. */
 void slp_user_init(slp_user *u, slp_world *w, slp_known_stream *stream);
+void slp_user_init_clock(slp_user *u, slp_world *w, slp_known_stream *stream, const slp_sim_clock *clock);
+/* With memory from there, of which one hold is taken over. */
+void slp_user_init_mem(slp_user *u, slp_world *w, slp_known_stream *stream, slp_mem *mem);
 /* The same on the host of another one: family when it is to be joined to it. */
 void slp_user_init_beside(slp_user *u, slp_user *other, slp_known_stream *stream, int joined);
 int slp_user_open(slp_user *u);   /* what sloop_open said */

@@ -1,0 +1,351 @@
+/* plan.c - draws a world from a seed and plays it: a first phase full of trouble, a second one in which
+ * everything is healed and must come to rest with every record read. */
+#include "sim/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sim/inside.h"
+
+/* ---- drawing ------------------------------------------------------------------------------------------- */
+static uint64_t between(uint64_t *r, uint64_t low, uint64_t high) {
+  return slp_sim_draw_between(r, low, high);
+}
+static int heads(uint64_t *r) { return (int)between(r, 0, 1); }
+static int one_in(uint64_t *r, uint64_t n) { return between(r, 1, n) == 1; }
+/* Small values as likely as large ones of the same number of digits. */
+static uint64_t log_between(uint64_t *r, uint64_t low, uint64_t high) {
+  uint64_t top = low;
+  while (top < high && one_in(r, 2) == 0) top = top * 3 + 1;
+  return between(r, low, slp_min_u64(top, high));
+}
+static uint32_t rate(uint64_t *r) { return heads(r) ? 0 : (uint32_t)log_between(r, 500, 150000); }
+
+static void draw_options(slp_plan *p, uint64_t *r) {
+  static const uint32_t batch_records[] = {1, 7, 100, 1000}, fetches[] = {5, 50, 1000, 10000};
+  static const uint64_t holds[] = {1 << 20, 4 << 20, 64 << 20};
+  sloop_opts_t *o = &p->opts;
+  sloop_opts_init(o);
+  o->start = one_in(r, 3) ? SLOOP_LATEST : one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
+  o->order = one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
+  o->wire = (sloop_wire_kind)between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
+  o->order_wait_ms = one_in(r, 5) ? 0 : one_in(r, 5) ? UINT32_MAX : (uint32_t)log_between(r, 50, 5000);
+  o->poll_ms = heads(r) ? 1000 : (uint32_t)between(r, 200, 3000);
+  o->fetch_records_max = fetches[between(r, 0, 3)];
+  o->held_bytes_max = holds[between(r, 0, 2)];
+  o->held_batches_max = (uint32_t)between(r, 1, 4);
+  o->batch_records_max = batch_records[between(r, 0, 3)];
+  o->batch_bytes_max = heads(r) ? 1 << 20 : 4096;
+  o->in_flight_max = heads(r) ? 128 : (uint32_t)between(r, 1, 4);
+  o->list_ms = heads(r) ? 60000 : (uint32_t)between(r, 1000, 10000);
+  o->stats_ms = heads(r) ? 0 : 700;
+}
+
+static void draw_trouble(slp_plan *p, uint64_t *r) {
+  slp_sim_net *n = &p->net;
+  n->latency_us_min = (uint32_t)log_between(r, 100, 20000);
+  n->latency_us_max = n->latency_us_min + (uint32_t)log_between(r, 1, 80000);
+  n->piece_bytes_max = heads(r) ? 65536 : (uint32_t)log_between(r, 300, 30000);
+  n->piece_bytes_min = heads(r) ? n->piece_bytes_max : 100;
+  n->piece_gap_us_max = heads(r) ? 0 : 2000;
+  if (heads(r)) {
+    n->refuse_ppm = rate(r);
+    n->reset_ppm = rate(r);
+    n->silent_ppm = rate(r) / 3;
+    n->cut_ppm = rate(r);
+    n->clip_ppm = rate(r);
+    n->slow_ppm = rate(r);
+    n->slow_us_max = (uint32_t)log_between(r, 100000, 25000000);
+  }
+  p->scripts = heads(r) ? 0 : (uint32_t)between(r, 1, 8);
+  p->pauses = heads(r) ? 0 : (uint32_t)between(r, 1, 6);
+  p->freezes = one_in(r, 4) ? (uint32_t)between(r, 1, 2) : 0;
+  p->jumps = one_in(r, 4) ? (uint32_t)between(r, 1, 3) : 0;
+  p->downs = one_in(r, 5) ? 1 : 0;
+}
+
+void slp_plan_draw(slp_plan *p, uint64_t seed) {
+  uint64_t state = seed * UINT64_C(0xd1342543de82ef95) + 1, *r = &state;
+  memset(p, 0, sizeof *p);
+  p->seed = seed;
+  draw_options(p, r);
+  draw_trouble(p, r);
+  p->shards = (uint32_t)log_between(r, 1, 16);
+  p->backlog = one_in(r, 4) ? 0 : (uint32_t)log_between(r, 10, 1500);
+  p->backlog_gap_us = heads(r) ? 0 : (uint32_t)log_between(r, 100, 100000);
+  p->record_bytes = (uint32_t)log_between(r, 0, 3000);
+  p->big_records = (uint8_t)one_in(r, 6);
+  p->put_gap_us = one_in(r, 5) ? 0 : (uint32_t)log_between(r, 5000, 1000000);
+  p->reshards = heads(r) ? 0 : (uint32_t)between(r, 1, 5);
+  p->phase_ms = (uint32_t)between(r, 5000, 60000);
+  if (heads(r)) {
+    p->manners.hold_us_min = between(r, 0, 50000);
+    p->manners.hold_us_max = p->manners.hold_us_min + log_between(r, 1, 2000000);
+    p->manners.give_back_ppm = heads(r) ? 0 : (uint32_t)log_between(r, 1000, 300000);
+    p->manners.ack_singly_ppm = heads(r) ? 0 : 300000;
+  }
+  if (heads(r)) {
+    p->clock.wall_off_ms = (int64_t)between(r, 0, 20000000) - 10000000;
+    p->clock.mono_start_us = between(r, 0, UINT64_C(1) << 45);
+    p->clock.drift_ppm = (int32_t)between(r, 0, 2000) - 1000;
+  }
+  slp_world_box_opts(&p->box);
+  if (one_in(r, 3)) p->box.iterator_ms = (uint32_t)between(r, 2500, 20000);
+  if (one_in(r, 3)) p->box.reads_per_second = 0;
+  p->box.cbor_indefinite = heads(r);
+  p->box.list_page_max = heads(r) ? 1000 : (uint32_t)between(r, 1, 5);
+  p->creds_later = (uint8_t)heads(r);
+  p->stop_first = (uint8_t)heads(r);
+  p->list_too = (uint8_t)one_in(r, 4);
+}
+
+void slp_plan_print(const slp_plan *p, char *to, size_t n) {
+  const sloop_opts_t *o = &p->opts;
+  const slp_sim_net *t = &p->net;
+  snprintf(
+      to, n,
+      "shards %u backlog %u gap %u us bytes %u big %d put %u us reshards %u pauses %u freezes %u jumps %u "
+      "scripts %u "
+      "downs %u phase %u ms; start %d order %d wire %d wait %u poll %u fetch %u held %" PRIu64
+      " batches %u of %u in flight %u; net %u..%u refuse %u reset %u silent %u cut %u clip %u slow %u; hold "
+      "%" PRIu64 "..%" PRIu64 " back %u; iterator %u ms reads %u drift %d",
+      p->shards, p->backlog, p->backlog_gap_us, p->record_bytes, p->big_records, p->put_gap_us, p->reshards,
+      p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->phase_ms, (int)o->start, (int)o->order,
+      (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->held_bytes_max,
+      o->held_batches_max, o->batch_records_max, o->in_flight_max, t->latency_us_min, t->latency_us_max,
+      t->refuse_ppm, t->reset_ppm, t->silent_ppm, t->cut_ppm, t->clip_ppm, t->slow_ppm,
+      p->manners.hold_us_min, p->manners.hold_us_max, p->manners.give_back_ppm, p->box.iterator_ms,
+      p->box.reads_per_second, p->clock.drift_ppm);
+}
+
+/* ---- playing ---------------------------------------------------------------------------------------------
+ */
+typedef struct play {
+  const slp_plan *plan;
+  slp_world *w;
+  slp_known_stream *stream;
+  slp_user u;
+  uint64_t random; /* of the operator */
+  uint64_t end_us; /* of the first phase */
+  uint32_t putting;
+} play;
+
+static uint32_t bytes_of(play *g) {
+  if (g->plan->big_records && one_in(&g->random, 20)) return (uint32_t)between(&g->random, 10000, 200000);
+  return (uint32_t)between(&g->random, 0, g->plan->record_bytes);
+}
+
+static void run_put(void *arg) {
+  play *g = arg;
+  uint64_t now = slp_sim_now_us(g->w->sim);
+  if (now >= g->end_us) return;
+  slp_world_put(g->w, g->stream, bytes_of(g));
+  slp_sim_at(g->w->sim, now + between(&g->random, 1, 2 * (uint64_t)g->plan->put_gap_us), run_put, g);
+}
+
+static void run_reshard(void *arg) {
+  play *g = arg;
+  slp_known_stream *s = g->stream;
+  size_t a = slp_world_open_shard(g->w, s);
+  if (a == SIZE_MAX || s->shards_n + 2 > SLP_SHARDS_MAX) return;
+  if (heads(&g->random)) {
+    slp_world_split(g->w, s, a);
+    return;
+  }
+  for (size_t b = 0; b < s->shards_n; b++) {
+    if (s->shards[b].closed || s->shards[b].hash_low != s->shards[a].hash_high + 1) continue;
+    slp_world_merge(g->w, s, a, b);
+    return;
+  }
+}
+
+static void run_pause(void *arg) {
+  play *g = arg;
+  if (!g->u.s) return;
+  if (one_in(&g->random, 3)) {
+    slp_user_pause(&g->u, NULL);
+    return;
+  }
+  if (g->u.judged->paused_all) return;
+  slp_user_pause(&g->u, g->stream->shards[between(&g->random, 0, g->stream->shards_n - 1)].id);
+}
+static void run_resume(void *arg) {
+  play *g = arg;
+  if (g->u.s) slp_user_resume(&g->u, NULL);
+}
+static void run_freeze(void *arg) {
+  play *g = arg;
+  if (g->u.host) slp_sim_freeze(g->u.host, log_between(&g->random, 10000, 400000000));
+}
+static void run_jump(void *arg) {
+  play *g = arg;
+  if (g->u.host) slp_sim_wall_jump(g->u.host, (int64_t)between(&g->random, 0, 8000000000) - 4000000000);
+}
+static void run_down(void *arg) { ((play *)arg)->w->down = 1; }
+static void run_up(void *arg) { ((play *)arg)->w->down = 0; }
+
+static void run_script(void *arg) {
+  play *g = arg;
+  static const char *const ops[] = {"GetRecords",       "GetRecords", "GetRecords",
+                                    "GetShardIterator", "ListShards", "*"};
+  static const char *const actions[] = {"throttle",
+                                        "expired",
+                                        "status 500",
+                                        "html",
+                                        "drop",
+                                        "delay 2500",
+                                        "cut 90",
+                                        "cut 200",
+                                        "cut 999",
+                                        "empty-object",
+                                        "no-next",
+                                        "no-children",
+                                        "empty",
+                                        "repeat",
+                                        "trailing",
+                                        "cbor-cut",
+                                        "json-for-cbor",
+                                        "children-with-next",
+                                        "children-without-parents",
+                                        "behind 5000",
+                                        "gzip",
+                                        "error ResourceNotFoundException:400",
+                                        "error InternalFailure:500",
+                                        "error ExpiredTokenException:400",
+                                        "error LimitExceededException:400"};
+  char line[160], shard[24] = "*";
+  const char *op = ops[between(&g->random, 0, SLP_COUNT(ops) - 1)];
+  const char *action = actions[between(&g->random, 0, SLP_COUNT(actions) - 1)];
+  if (heads(&g->random))
+    snprintf(shard, sizeof shard, "%zu", (size_t)between(&g->random, 0, g->stream->shards_n - 1));
+  /* At first contact a missing stream is fatal, as it should be. */
+  if (strstr(action, "NotFound")) op = "GetRecords";
+  snprintf(line, sizeof line, "%u %s %s %s\n", (uint32_t)log_between(&g->random, 1, 60), op, shard, action);
+  slp_sim_trace(g->w->sim, "fault %s", line);
+  slp_world_faults(g->w, line);
+}
+
+static void schedule(play *g, uint32_t n, void (*fn)(void *arg), void (*undo)(void *arg)) {
+  uint64_t now = slp_sim_now_us(g->w->sim), phase = g->end_us - now;
+  for (uint32_t i = 0; i < n; i++) {
+    uint64_t at = now + between(&g->random, 0, phase);
+    slp_sim_at(g->w->sim, at, fn, g);
+    if (undo) slp_sim_at(g->w->sim, at + between(&g->random, 1, phase), undo, g);
+  }
+}
+
+static void set_options(play *g) {
+  const sloop_opts_t *from = &g->plan->opts;
+  sloop_opts_t *to = &g->u.opts;
+  to->start = from->start;
+  to->order = from->order;
+  to->wire = from->wire;
+  to->order_wait_ms = from->order_wait_ms;
+  to->poll_ms = from->poll_ms;
+  to->fetch_records_max = from->fetch_records_max;
+  to->held_bytes_max = from->held_bytes_max;
+  to->held_batches_max = from->held_batches_max;
+  to->batch_records_max = from->batch_records_max;
+  to->batch_bytes_max = from->batch_bytes_max;
+  to->in_flight_max = from->in_flight_max;
+  to->list_ms = from->list_ms;
+  to->stats_ms = from->stats_ms;
+  g->u.manners = g->plan->manners;
+  g->u.creds_later = g->plan->creds_later;
+}
+
+static void first_phase(play *g) {
+  const slp_plan *p = g->plan;
+  for (uint32_t i = 0; i < p->backlog; i++) {
+    slp_world_put(g->w, g->stream, bytes_of(g));
+    if (p->backlog_gap_us) slp_sim_run(g->w->sim, slp_sim_now_us(g->w->sim) + p->backlog_gap_us, NULL, NULL);
+    if (i == p->backlog / 2) g->u.opts.start_at_ms = slp_world_ms(g->w);
+    if (i == p->backlog / 3 && p->reshards > 2) run_reshard(g);
+  }
+  if (!p->backlog) g->u.opts.start_at_ms = slp_world_ms(g->w);
+  *slp_sim_network(g->w->sim) = p->net;
+  g->end_us = slp_sim_now_us(g->w->sim) + (uint64_t)p->phase_ms * 1000;
+  slp_user_start(&g->u);
+  if (p->put_gap_us) run_put(g);
+  schedule(g, p->reshards, run_reshard, NULL);
+  schedule(g, p->scripts, run_script, NULL);
+  schedule(g, p->pauses, run_pause, run_resume);
+  schedule(g, p->freezes, run_freeze, NULL);
+  schedule(g, p->jumps, run_jump, NULL);
+  schedule(g, p->downs, run_down, run_up);
+  slp_sim_run(g->w->sim, g->end_us, NULL, NULL);
+  if (p->list_too && g->u.s) slp_user_list(&g->u);
+}
+
+static int stop_told(void *arg) { return ((slp_user *)arg)->stop_told; }
+
+/* Faults stop; then everything accepted must be read, and the consumer must come to rest. */
+static void second_phase(play *g) {
+  slp_sim *sim = g->w->sim;
+  slp_sim_net *n = slp_sim_network(sim);
+  slp_sim_run(sim, slp_sim_now_us(sim) + (uint64_t)g->plan->phase_ms * 1000, NULL,
+              NULL); /* late resumes, ups */
+  slp_world_faults(g->w, NULL);
+  g->w->down = 0;
+  n->refuse_ppm = n->reset_ppm = n->silent_ppm = n->cut_ppm = n->clip_ppm = n->slow_ppm = 0;
+  g->u.manners.give_back_ppm = 0;
+  if (g->u.s) slp_user_resume(&g->u, NULL);
+  /* The longest back-off, an answer that never comes, a freeze; and time to read it all. */
+  slp_sim_run(sim, slp_sim_now_us(sim) + UINT64_C(90000000), NULL, NULL);
+  uint64_t limit_ms = 120000 + (g->plan->freezes ? 1000000 : 0) + g->w->records_put * 60;
+  if (g->plan->manners.hold_us_max) limit_ms += g->w->records_put * (g->plan->manners.hold_us_max / 1000 + 1);
+  if (!slp_user_catch_up(&g->u, limit_ms) && !g->u.oracle->bad[0]) {
+    char why[200] = "";
+    slp_oracle_all_read(g->u.judged, why, sizeof why);
+    slp_oracle_bad(g->u.oracle, "not all was read after the faults stopped: %s", why);
+  }
+  if (!g->plan->stop_first || !g->u.s || g->u.oracle->bad[0]) return;
+  slp_user_stop(&g->u, 10000);
+  if (!slp_user_wait(&g->u, 11000, stop_told, &g->u)) slp_oracle_bad(g->u.oracle, "stop was never told");
+}
+
+static void check_quiet(play *g) {
+  slp_sim_host_stats st = slp_sim_stats(g->u.host);
+  uint64_t seconds = slp_sim_now_us(g->w->sim) / 1000000 + 1;
+  uint64_t most = 10000 + seconds * 60 * g->stream->shards_n + g->w->records_put * 20 + g->w->calls * 20;
+  if (st.turns > most)
+    slp_oracle_bad(g->u.oracle, "%" PRIu64 " turns in %" PRIu64 " s: more than %" PRIu64, st.turns, seconds,
+                   most);
+}
+
+void slp_plan_run(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *arg, const char *line),
+                  void *arg) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  play g = {.plan = p, .random = p->seed ^ UINT64_C(0x5bd1e995)};
+  memset(ret, 0, sizeof *ret);
+  g.w = slp_world_new(mem, p->seed, &p->box);
+  if (on_trace) slp_sim_on_trace(g.w->sim, on_trace, arg);
+  g.stream = slp_world_stream(g.w, "orders", p->shards);
+  slp_user_init_clock(&g.u, g.w, g.stream, &p->clock);
+  set_options(&g);
+  first_phase(&g);
+  second_phase(&g);
+  check_quiet(&g);
+  ret->virtual_ms = slp_sim_now_us(g.w->sim) / 1000;
+  slp_user_finish(&g.u);
+  g.end_us = 0;
+  slp_user_leave(&g.u);
+  slp_sim_run(g.w->sim, slp_sim_now_us(g.w->sim) + UINT64_C(1000000000), NULL, NULL);
+  if (g.u.mem->live_blocks)
+    slp_oracle_bad(g.u.oracle, "%zu blocks of memory never came back", g.u.mem->live_blocks);
+  snprintf(ret->bad, sizeof ret->bad, "%s", g.u.oracle->bad);
+  ret->trace_hash = slp_sim_trace_hash(g.w->sim);
+  ret->events = slp_sim_events(g.w->sim);
+  ret->records = g.u.judged->records;
+  ret->again = g.u.judged->again;
+  ret->late = g.u.judged->late;
+  ret->errors = g.u.judged->errors;
+  ret->ended = g.u.judged->ended;
+  ret->calls = g.w->calls;
+  if (ret->bad[0]) return; /* what is left of a broken run is not worth taking apart */
+  slp_user_free(&g.u);
+  slp_world_free(g.w);
+  if (mem->live_blocks)
+    snprintf(ret->bad, sizeof ret->bad, "the simulator itself leaks %zu blocks", mem->live_blocks);
+  slp_mem_drop(mem);
+}

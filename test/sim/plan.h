@@ -1,0 +1,31 @@
+/* plan.h - one random world of the swarm: what is drawn from a seed, and the run of it. */
+#ifndef SLP_TEST_SIM_PLAN_H
+#define SLP_TEST_SIM_PLAN_H
+
+#include "sim/user.h"
+
+typedef struct slp_plan {
+  uint64_t seed;
+  uint32_t shards, backlog, backlog_gap_us, record_bytes, put_gap_us, reshards, pauses, freezes, jumps,
+      scripts, downs;
+  uint32_t phase_ms;
+  uint8_t stop_first, big_records, list_too;
+  sloop_sandbox_opts_t box;
+  slp_sim_net net;
+  slp_sim_clock clock;
+  slp_manners manners;
+  sloop_opts_t opts; /* only what differs from the default is copied, see plan.c */
+  uint8_t creds_later;
+} slp_plan;
+
+typedef struct slp_verdict {
+  char bad[600]; /* "": every promise was kept */
+  uint64_t trace_hash, records, again, late, events, virtual_ms, calls, errors, ended;
+} slp_verdict;
+
+void slp_plan_draw(slp_plan *p, uint64_t seed);
+void slp_plan_print(const slp_plan *p, char *to, size_t n);
+void slp_plan_run(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *arg, const char *line),
+                  void *arg);
+
+#endif
