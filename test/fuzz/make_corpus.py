@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Writes the seeds under test/fuzz/corpus: known-hard inputs of our own making. Run it after a change; the
+files are committed. Inputs that a fuzzer found are kept beside them as found-HASH and are not touched."""
+import base64
+import os
+import struct
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
+
+
+def write(target, name, data):
+    folder = os.path.join(HERE, target)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(data.encode("utf-8") if isinstance(data, str) else data)
+
+
+# ---- JSON -------------------------------------------------------------------------------------------
+json_seeds = {
+    "scalars": '[null,true,false,"",0,-0,1.5e-7,[],{}]',
+    "depth-63": "[" * 63 + "]" * 63,
+    "depth-64": '{"a":' * 63 + "[]" + "}" * 63,
+    "depth-65": "[" * 65 + "]" * 65,
+    "escapes": r'"\"\\\/\b\f\n\r\t\u0000\u001f\u007F\u00e9\u20ac"',
+    "surrogates": r'["\ud83d\ude00","\uD800\uDC00","\uDBFF\uDFFF"]',
+    "surrogate-lone-high": r'"\ud83d"',
+    "surrogate-lone-low": r'"\ude00"',
+    "surrogate-swapped": r'"\ude00\ud83d"',
+    "surrogate-then-text": r'"\ud83dx"',
+    "utf8": '"\u00e9\u20ac\U0001f600\U0010ffff\ud7ff\ue000"',
+    "utf8-overlong": b'"\xc0\xaf"',
+    "utf8-surrogate": b'"\xed\xa0\x80"',
+    "utf8-above": b'"\xf4\x90\x80\x80"',
+    "utf8-cut": b'"\xe2\x82"',
+    "numbers": "[0,-1,9223372036854775807,-9223372036854775808,1E+2,1e-2,0.000,123456789012345678]",
+    "numbers-big": "[9223372036854775808,49590338271490256608559692538361571095921575989136588898,1e400]",
+    "numbers-wrong": "[01]",
+    "numbers-dot": "[1.]",
+    "long-plain": '{"' + "k" * 70 + '":"' + "v" * 200 + '"}',
+    "long-mixed": '"' + "0123456789abcdef" * 4 + "\\n" + "x" * 40 + "\u00e9" + "y" * 33 + '\\u0041"',
+    "duplicates": '{"a":1,"a":[2],"a":{"a":3}}',
+    "space": " \t\r\n[ 1 , \n{ \"a\" : 2 } ] \n",
+    "comma": "[1,]",
+    "two": "{}{}",
+    "nul": b'["a\x00b"]',
+    "nul-key": r'{"a\u0000b":1}',
+    "bom": b"\xef\xbb\xbf{}",
+    "error": '{"__type":"com.amazonaws.kinesis#ExpiredIteratorException","message":"Iterator expired."}',
+}
+for n, d in json_seeds.items():
+    write("json", n, d)
+
+
+def rec(seq, data, extra=""):
+    return '{"SequenceNumber":"%s","ApproximateArrivalTimestamp":1767312000.123,"Data":"%s","PartitionKey":"k%s"%s}' % (
+        seq, data, seq[-1], extra)
+
+
+seq = "49590338271490256608559692538361571095921575989136588898"
+b64 = base64.b64encode(bytes(range(256))).decode()
+page_seeds = {
+    "empty": "{}",
+    "nulls": '{"Records":null,"NextShardIterator":null,"MillisBehindLatest":null,"ChildShards":null}',
+    "two": '{"Records":[%s,%s],"NextShardIterator":"AAAA","MillisBehindLatest":1500}' % (rec(seq, "aGVsbG8="), rec("7", b64)),
+    "iterator-newline": '{"Records":[],"NextShardIterator":"QUJD\\n","MillisBehindLatest":0}',
+    "raw": '{"Records":[%s,%s,%s]}' % (rec("1", "YWJjYW!j"), rec("2", "YWJ"), rec("3", b64[:100] + "#" + b64[101:])),
+    "escaped-data": '{"Records":[%s]}' % rec("1", r"\/\/\/\/\u0059WJj"),
+    "children": '{"Records":[],"ChildShards":[{"ShardId":"s2","ParentShards":["s0","s1"],"HashKeyRange":{"StartingHashKey":"0",'
+                '"EndingHashKey":"340282366920938463463374607431768211455"}},{"ShardId":"s3","ParentShards":[]}]}',
+    "unknown": '{"X":{"Records":[{"Y":[[[{}]]]}]},"Records":[%s],"Z":"\\ud83d\\ude00"}' % rec("9", "QQ==", ',"E":{"a":[1e9]}'),
+    "twice": '{"Records":[%s],"Records":[{"Data":"!","Data":"Qg==","SequenceNumber":"3"}]}' % rec("1", "!!!!"),
+    "times": '{"Records":[{"SequenceNumber":"1","ApproximateArrivalTimestamp":1.767312000123E9},{"SequenceNumber":"2",'
+             '"ApproximateArrivalTimestamp":1767312000123},{"SequenceNumber":"3","ApproximateArrivalTimestamp":null}]}',
+    "lag": '{"MillisBehindLatest":-5,"MillisBehindLatest":1e30}',
+    "html": "<html><body>502 Bad Gateway</body></html>",
+}
+for n, d in page_seeds.items():
+    write("page_json", n, d)
+
+
+# ---- CBOR -------------------------------------------------------------------------------------------
+def head(major, v):
+    if v < 24:
+        return bytes([major << 5 | v])
+    for info, fmt in ((24, ">B"), (25, ">H"), (26, ">I"), (27, ">Q")):
+        if v < 1 << (8 * struct.calcsize(fmt)):
+            return bytes([major << 5 | info]) + struct.pack(fmt, v)
+    raise ValueError(v)
+
+
+def text(s):
+    b = s.encode() if isinstance(s, str) else s
+    return head(3, len(b)) + b
+
+
+def blob(b):
+    return head(2, len(b)) + b
+
+
+def chunked(major, *parts):
+    return bytes([major << 5 | 31]) + b"".join(head(major, len(p)) + p for p in parts) + b"\xff"
+
+
+def definite(pairs):
+    return head(5, len(pairs)) + b"".join(k + v for k, v in pairs)
+
+
+def indefinite(pairs):
+    return b"\xbf" + b"".join(k + v for k, v in pairs) + b"\xff"
+
+
+def array(items, open_form):
+    return (b"\x9f" + b"".join(items) + b"\xff") if open_form else head(4, len(items)) + b"".join(items)
+
+
+ms = head(6, 1) + head(0, 1767312000123)
+cbor_seeds = {
+    "ints": array([head(0, v) for v in (0, 23, 24, 255, 256, 65536, 2**32, 2**64 - 1)] + [head(1, 0), head(1, 2**64 - 1)], False),
+    "floats": bytes.fromhex("87f93c00f97bfff90001f97c00f97e00fa47c35000fb3ff199999999999a"),
+    "simple": bytes.fromhex("85f4f5f6f7f0"),
+    "simple-long": bytes.fromhex("82f8ff00"),
+    "simple-wrong": bytes.fromhex("f814"),
+    "chunks": chunked(2, b"ab", b"", b"cde"),
+    "chunks-text": chunked(3, "stré".encode(), b"aming"),
+    "chunks-split-utf8": chunked(3, b"\xc3", b"\xa9"),
+    "chunks-mixed": b"\x5f\x61a\xff",
+    "chunks-nested": b"\x5f\x5f\x41a\xff\xff",
+    "depth-64": b"\x81" * 64 + b"\x00",
+    "depth-65": b"\x9f" * 65 + b"\xff" * 65,
+    "tags": b"\xc1\xc2\xda\x00\x01\x00\x00" + head(0, 5),
+    "tag-break": b"\x9f\xc1\xff",
+    "reserved": b"\x1c",
+    "huge-bytes": b"\x5b" + b"\xff" * 8,
+    "huge-array": b"\x9b" + b"\x7f" + b"\xff" * 7,
+    "map": definite([(text("a"), head(0, 1)), (text("b"), array([], True))]),
+    "map-odd": b"\xbf" + text("a") + b"\xff",
+    "map-key-int": b"\xa1\x01\x02",
+    "break": b"\xff",
+    "trailing": b"\x00\x00",
+    "utf8-bad": b"\x62\xc3\x28",
+    "error": definite([(text("__type"), text("ExpiredIteratorException")), (text("message"), text("Iterator expired."))]),
+}
+for n, d in cbor_seeds.items():
+    write("cbor", n, d)
+
+
+def cbor_rec(form, s, data, when, extra=()):
+    return form([(text("SequenceNumber"), text(s)), (text("ApproximateArrivalTimestamp"), when), (text("Data"), data),
+                 (text("PartitionKey"), text("key"))] + list(extra))
+
+
+def answer(form, open_form, records, extra):
+    return form([(text("Records"), array(records, open_form))] + extra)
+
+
+more = [(text("NextShardIterator"), text("AAAA")), (text("MillisBehindLatest"), head(0, 1500))]
+kids = (text("ChildShards"), array([definite([
+    (text("ShardId"), text("s2")), (text("ParentShards"), array([text("s0"), text("s1")], True)),
+    (text("HashKeyRange"), indefinite([(text("StartingHashKey"), text("0")), (text("EndingHashKey"), text("9"))]))])], False))
+page_cbor = {
+    "empty": definite([]),
+    "empty-open": indefinite([]),
+    "definite": answer(definite, False, [cbor_rec(definite, seq, blob(b"hello"), ms)] * 2, more),
+    "open": answer(indefinite, True, [cbor_rec(indefinite, seq, blob(bytes(range(64))), ms)], more),
+    "chunked-data": answer(indefinite, True, [cbor_rec(indefinite, "7", chunked(2, b"ab", b"cd"), ms)], more),
+    "mock": answer(definite, False, [cbor_rec(definite, "7", text(b64[:40]), head(0, 1767312000123),
+                                              [(text("EncryptionType"), b"\xf6")])], [(text("ChildShards"), b"\xf6")]),
+    "kinesalite": answer(definite, False, [cbor_rec(definite, "8", text("aGVsbG8="), b"\xfb" + struct.pack(">d", 1767312000.123))], more),
+    "raw": answer(definite, False, [cbor_rec(definite, "8", text("no base64!!!"), ms)], more),
+    "children": definite([kids]),
+    "unknown": definite([(text("X"), array([definite([(text("Records"), b"\xf6")]), chunked(3, b"a")], True))] + more),
+    "twice": definite([(text("Records"), array([], False)), (text("Records"), array([cbor_rec(definite, "1", b"\xf6", b"\xf6")], True))]),
+    "lag-huge": definite([(text("MillisBehindLatest"), head(0, 2**64 - 1)), (text("NextShardIterator"), b"\xf7")]),
+    "lag-negative": definite([(text("MillisBehindLatest"), head(1, 5))]),
+    "cut": answer(indefinite, True, [cbor_rec(indefinite, seq, blob(b"x" * 100), ms)], more)[:90],
+}
+for n, d in page_cbor.items():
+    write("page_cbor", n, d)
+
+# ---- base64, INI ------------------------------------------------------------------------------------
+for n, d in {"empty": "", "one": "QQ==", "two": "QUI=", "three": "QUJD", "all": b64, "long": b64 * 3, "pad-middle": "QQ==QUJD",
+             "bits": "QR==", "url": "_-_-", "space": "QUJD QUJD", "high": b"QUJ\xc3" + b"A" * 60}.items():
+    write("base64", n, d)
+for n, d in {
+    "credentials": "[default]\naws_access_key_id = AKIA\naws_secret_access_key=x/y+z=\n\n[other]\naws_session_token = " + "T" * 90 + "\n",
+    "config": "[profile a b]\nregion=eu-west-1\ns3 =\n  max_concurrent_requests = 10\n  # c\n  addressing_style = path\noutput : json\n",
+    "services": "[profile p]\nservices = s\n[services s]\nkinesis =\n  endpoint_url = http://localhost:4567\n",
+    "continued": "[x]\nk = one\n  two\n\n  three\nj = 4\n",
+    "crlf": "[x]\r\nk=v\r\n ; c\r\n",
+    "no-section": "k=v\n",
+    "no-delimiter": "[x]\nnothing\n",
+    "nested-no-delimiter": "[x]\nk=\n  nothing\n",
+    "bom": b"\xef\xbb\xbf[x]\nk=v",
+    "brackets": "[a]b] # c\n[]\n",
+}.items():
+    write("ini", n, d)
