@@ -91,12 +91,27 @@ struct slp_page_reader {
 
 /* ---- pages --------------------------------------------------------------------------------------- */
 
+static void no_records(slp_page *page) {
+  page->recs_n = 0;
+  page->raw_n = page->largest_bytes = 0;
+  page->latest_ms = -1;
+  page->unordered = 0;
+}
+
+static void no_answer(slp_page *page) {
+  no_records(page);
+  page->next = (slp_str){NULL, 0};
+  page->behind_ms = -1;
+  page->children_n = 0;
+  page->children_given = page->children_bad = 0;
+}
+
 slp_page *slp_page_new(slp_mem *mem) {
   slp_page *page = SLP_NEW(mem, slp_page);
   if (!page) return NULL;
   page->mem = slp_mem_hold(mem);
-  page->behind_ms = -1;
   slp_buf_init(&page->body, mem, SLP_PAGE_BYTES_MAX);
+  no_answer(page);
   return page;
 }
 
@@ -112,12 +127,7 @@ void slp_page_free(slp_page *page) {
 
 void slp_page_reset(slp_page *page) {
   slp_buf_clear(&page->body);
-  page->recs_n = 0;
-  page->next = (slp_str){NULL, 0};
-  page->behind_ms = -1;
-  page->children_n = 0;
-  page->children_given = page->children_bad = 0;
-  page->raw_n = 0;
+  no_answer(page);
 }
 
 size_t slp_page_bytes(const slp_page *page) {
@@ -243,8 +253,14 @@ static int record_done(slp_page_reader *r) {
     if (!recs) return SLP_ENOMEM;
     page->recs = recs;
   }
+  if (page->recs_n) {
+    const slp_rec *last = &page->recs[page->recs_n - 1];
+    if (slp_num_cmp(slp_rec_seq(page, &r->rec), slp_rec_seq(page, last)) <= 0) page->unordered = 1;
+  }
   page->recs[page->recs_n++] = r->rec;
   if (r->rec.flags & SLP_REC_RAW) page->raw_n++;
+  if (r->rec.data_n > page->largest_bytes) page->largest_bytes = r->rec.data_n;
+  if (r->rec.arrived_ms > page->latest_ms) page->latest_ms = r->rec.arrived_ms;
   r->place = IN_RECORDS;
   return 0;
 }
@@ -475,8 +491,7 @@ static int answer_value(slp_page_reader *r, int t) {
   switch (r->field) {
     case RECORDS:
       if (t != T_LIST && t != T_NULL) return bad(r, "Records is no list");
-      page->recs_n = 0;
-      page->raw_n = 0;
+      no_records(page);
       if (t == T_LIST) r->place = IN_RECORDS;
       return 0;
     case CHILDREN:
@@ -590,11 +605,7 @@ void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form) {
   r->why = NULL;
   r->skip_depth = 0;
   r->data_on = 0;
-  page->recs_n = page->children_n = 0;
-  page->raw_n = 0;
-  page->next = (slp_str){NULL, 0};
-  page->behind_ms = -1;
-  page->children_given = page->children_bad = 0;
+  no_answer(page);
   slp_json_begin(&r->json, page->body.p, page->body.n);
   slp_cbor_begin(&r->cbor, page->body.p, page->body.n);
   if (page->body.n > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");

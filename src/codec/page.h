@@ -39,7 +39,11 @@ typedef struct slp_page {
   size_t children_n;
   uint8_t children_given; /* ChildShards was there and not null, maybe empty */
   uint8_t children_bad;   /* a child without parents or id was among them */
-  uint32_t raw_n;         /* records flagged SLP_REC_RAW */
+  /* Noted while the records are read, when their bytes are in the CPU's cache. */
+  uint32_t raw_n;           /* records flagged SLP_REC_RAW */
+  uint32_t largest_bytes;   /* of a record's data */
+  int64_t latest_ms;        /* the greatest arrival time; -1: none */
+  uint8_t unordered;        /* a sequence number is not greater than the one before it */
 } slp_page;
 
 slp_page *slp_page_new(slp_mem *mem);

@@ -303,10 +303,7 @@ typedef struct page_facts {
 } page_facts;
 
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
-  page_facts p = {(uint32_t)page->recs_n, 0, 0, page->behind_ms, s->fetch.rq.sent_us};
-  for (size_t i = 0; i < page->recs_n; i++) {
-    if (page->recs[i].data_n > p.largest) p.largest = page->recs[i].data_n;
-  }
+  page_facts p = {(uint32_t)page->recs_n, page->largest_bytes, 0, page->behind_ms, s->fetch.rq.sent_us};
   p.full = p.n > 0 && (p.n >= s->limit || s->fetch.body_bytes >= FULL_PAGE_BYTES);
   return p;
 }
