@@ -16,7 +16,7 @@
 #define REFUSED_AGAIN_US 5000000u
 
 typedef enum { IDLE, ASKING, ANSWERED } attempt_state;
-typedef enum { NOTHING, FOUND, BROKEN } answer_kind;
+typedef enum { NOTHING, FOUND, BROKEN, STARVED } answer_kind;
 
 struct slp_creds {
   slp_host *h;
@@ -113,14 +113,14 @@ void slp_creds_found(slp_creds *c, const slp_aws_keys *keys) {
   }
   drop_keys(c->h->mem, c->next);
   for (int i = 0; i < 3; i++) {
-    if (!sendable(part[i])) {
+    if (i != 1 && !sendable(part[i])) { /* the secret is never sent */
       slp_creds_broken(c, "the credentials hold characters that no key has (a space or a line break?)");
       return;
     }
     if (!part[i].n) continue;
     c->next[i] = slp_strdup(c->h->mem, part[i]);
     if (!c->next[i]) {
-      slp_creds_broken(c, "no memory for the credentials");
+      slp_creds_starved(c);
       return;
     }
   }
@@ -139,6 +139,10 @@ void slp_creds_broken(slp_creds *c, const char *fmt, ...) {
   vsnprintf(c->why, sizeof c->why, fmt, args);
   va_end(args);
   answered(c, BROKEN);
+}
+
+void slp_creds_starved(slp_creds *c) {
+  if (c->attempt == ASKING) answered(c, STARVED);
 }
 
 static void on_deadline(slp_timer *timer) {
@@ -185,7 +189,9 @@ static void attempt_failed(slp_creds *c) {
   uint64_t wait = slp_retry_wait_us(SLP_THROTTLE, ++c->failures, slp_random(c->h), 0);
   c->again_us = slp_after_us(slp_now_us(c->h), wait / 2 + 250000);
   slp_fail_clear(&c->fail);
-  if (c->answer == BROKEN) {
+  if (c->answer == STARVED) {
+    slp_fail_set(&c->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the credentials");
+  } else if (c->answer == BROKEN) {
     slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH, "%s", c->why);
   } else {
     slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH,
@@ -201,7 +207,7 @@ static void go_on(slp_event *ev) {
     c->attempt = ASKING;
     uint64_t at = slp_after_us(slp_now_us(c->h), (uint64_t)SLP_CREDS_MS_MAX * 1000);
     if (slp_timer_set(c->h, &c->deadline, at)) {
-      slp_creds_broken(c, "no memory to ask for credentials");
+      slp_creds_starved(c);
       return;
     }
     c->chain[c->asking]->begin(c->chain[c->asking], c->fresh);

@@ -31,6 +31,7 @@ int slp_creds_add(slp_creds *c, slp_provider *p);
 void slp_creds_found(slp_creds *c, const slp_aws_keys *keys);
 void slp_creds_nothing(slp_creds *c);
 void slp_creds_broken(slp_creds *c, const char *fmt, ...) SLP_PRINTF(2, 3);
+void slp_creds_starved(slp_creds *c); /* no memory: says nothing about the configuration */
 
 typedef enum { SLP_CREDS_READY, SLP_CREDS_WAIT, SLP_CREDS_FAILED } slp_creds_state;
 /* now_ms: the service's idea of the time. READY: *ret is valid until the caller returns to the loop; serial names

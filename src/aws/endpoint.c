@@ -2,7 +2,7 @@
  * sets of the services; resolved side by side in test/vectors). */
 #include "aws/endpoint.h"
 
-#include "base/num.h"
+#include "codec/uri.h"
 #include "sloop.h"
 
 #include <stdio.h>
@@ -90,16 +90,6 @@ static int bad_url(char why[160], slp_str url, const char *what) {
   return SLOOP_EOPTION;
 }
 
-static int starts_with_nocase(slp_str s, const char *z) {
-  size_t n = strlen(z);
-  if (s.n < n) return 0;
-  for (size_t i = 0; i < n; i++) {
-    char c = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i];
-    if (c != z[i]) return 0;
-  }
-  return 1;
-}
-
 /* Only characters that mean the same with and without encoding, and no part that would be normalised away. */
 static int path_valid(slp_str path) {
   for (size_t i = 0; i < path.n; i++) {
@@ -114,53 +104,29 @@ static int path_valid(slp_str path) {
   return 1;
 }
 
-/* host or [v6] in lower case to `out`. Returns its length in `authority`, or 0 when it is none. */
-static size_t read_host(slp_str authority, char *out, size_t size) {
-  size_t n = 0;
-  int v6 = authority.n && authority.p[0] == '[';
-  for (; n < authority.n && n + 1 < size; n++) {
-    char c = authority.p[n];
-    if (!v6 && c == ':') break;
-    if (c >= 'A' && c <= 'Z') c = (char)(c + 32);
-    int ok = v6 ? (is_alnum(c) || memchr("[]:.", c, 4) != NULL) : (is_alnum(c) || c == '.' || c == '-' || c == '_');
-    if (!ok) return 0;
-    out[n] = c;
-    if (v6 && c == ']') {
-      n++;
-      break;
-    }
-  }
-  out[n] = 0;
-  if (v6 && (n < 4 || out[n - 1] != ']')) return 0;
-  return n;
-}
-
 static int is_loopback(const char *host) {
   return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
 }
 
+/* What is signed must be what is sent: the URL is put together anew, in lower case, without a port that the Host header
+ * would leave out. */
 int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
-  char host[256];
-  int tls = starts_with_nocase(url, "https://");
-  if (!tls && !starts_with_nocase(url, "http://")) return bad_url(why, url, "must start with http:// or https://");
-  slp_str rest = {url.p + (tls ? 8 : 7), url.n - (tls ? 8 : 7)};
-  size_t end = 0;
-  while (end < rest.n && rest.p[end] != '/' && rest.p[end] != '?' && rest.p[end] != '#') end++;
-  slp_str authority = {rest.p, end}, path = {rest.p + end, rest.n - end};
-  size_t n = read_host(authority, host, sizeof host);
-  if (n == 0) return bad_url(why, url, "no host name in it that we can use");
-  uint64_t port = tls ? 443 : 80;
-  if (n < authority.n && (authority.p[n] != ':' || slp_parse_u64((slp_str){authority.p + n + 1, authority.n - n - 1},
-                                                                 &port) || port == 0 || port > 65535)) {
-    return bad_url(why, url, "the port must be a number from 1 to 65535");
+  slp_uri u;
+  const char *what = "";
+  char host[260];
+  if (slp_uri_parse(url, &u, &what)) return bad_url(why, url, what);
+  if (u.host.n > 253) return bad_url(why, url, "the host name is longer than 253 characters");
+  if (u.path.n >= sizeof e->path || !path_valid(u.path)) return bad_url(why, url, "its path can't be used");
+  snprintf(host, sizeof host, u.ipv6 ? "[%.*s]" : "%.*s", (int)u.host.n, u.host.p);
+  for (char *c = host; *c; c++) {
+    if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 32);
   }
-  if (path.n >= sizeof e->path || !path_valid(path)) return bad_url(why, url, "its path can't be used");
-  e->tls = tls != 0;
+  e->tls = u.tls;
   e->loopback = is_loopback(host) != 0;
-  if (port == (tls ? 443u : 80u)) snprintf(e->host, sizeof e->host, "%s", host);
-  else snprintf(e->host, sizeof e->host, "%s:%u", host, (unsigned)port);
-  snprintf(e->path, sizeof e->path, "%.*s", path.n ? (int)path.n : 1, path.n ? path.p : "/");
-  snprintf(e->url, sizeof e->url, "%s://%s%s", tls ? "https" : "http", e->host, e->path);
+  if (u.port == (u.tls ? 443 : 80)) snprintf(e->host, sizeof e->host, "%s", host);
+  else snprintf(e->host, sizeof e->host, "%s:%u", host, (unsigned)u.port);
+  snprintf(e->path, sizeof e->path, "%.*s", (int)u.path.n, u.path.p);
+  snprintf(e->url, sizeof e->url, "%s://%s%s", u.tls ? "https" : "http", e->host, e->path);
   return 0;
 }
 

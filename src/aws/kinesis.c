@@ -123,16 +123,6 @@ static void kcall_give_back(kcall *kc) {
   k->idle_n++;
 }
 
-/* Nothing of what came is kept after a failure. */
-static void empty_page(slp_page *page) {
-  slp_buf_clear(&page->body);
-  page->recs_n = page->children_n = 0;
-  page->next = (slp_str){NULL, 0};
-  page->behind_ms = -1;
-  page->children_given = page->children_bad = 0;
-  page->raw_n = 0;
-}
-
 static void on_call_done(slp_call *c) {
   kcall *kc = SLP_OWNER(c, kcall, call);
   kinesis *k = kc->k;
@@ -145,7 +135,7 @@ static void on_call_done(slp_call *c) {
   int failed = c->fail.class != SLP_FINE;
   /* JSON worked where CBOR did not. An outage that fails both ways proves nothing. */
   if (kc->fell_back && (!failed || c->fail.aws_code[0])) k->cbor_strikes++;
-  if (failed && kc->kind == RECORDS) empty_page(records_of(kc)->page);
+  if (failed && kc->kind == RECORDS) slp_page_reset(records_of(kc)->page); /* nothing of what came is kept */
   kcall_give_back(kc);
   op->on_done(op);
 }

@@ -97,6 +97,10 @@ static void profile_answer(profile_provider *pp) {
   const slp_profiles *all = pp->profiles;
   const slp_profile *profile = &all->profile;
   slp_creds *creds = pp->p.creds;
+  if (all->error == SLP_ENOMEM) {
+    slp_creds_starved(creds);
+    return;
+  }
   if (all->error) {
     slp_creds_broken(creds, "%s", all->why);
     return;

@@ -1,0 +1,433 @@
+/* source_kinesis_poll.c - listings, places and pages over a table of ops that answers from a script. */
+#include "source/kinesis_poll.h"
+
+#include "aws_fake_host.h"
+#include "sloop.h"
+
+static fake_host f;
+static slp_mem *mem;
+static slp_source *src;
+static int done;
+
+/* ---- the scripted service -------------------------------------------------------------------------------- */
+typedef struct step {
+  slp_class class;        /* FINE: the answer below */
+  const char *aws_code;
+  const char *shards;     /* "a b<a c<a,b d!" : id, parents after '<', '!' closed */
+  const char *next;
+  int64_t date_ms;        /* 0: none */
+} step;
+static step steps[32];
+static size_t steps_n, played;
+static char asked[32][200];
+static slp_op *held;      /* the op not answered yet */
+static int resumed, cancelled, hang, endless;
+static slp_stream_status status;
+
+static slp_event answer_ev;
+
+static void answer_now(slp_event *ev) {
+  (void)ev;
+  slp_op *op = held;
+  held = NULL;
+  op->on_done(op);
+}
+
+static step *take(slp_op *op, const char *fmt, slp_str a, slp_str b) {
+  CHECK(held == NULL);
+  if (played == steps_n && endless) played = 0;
+  if (played == steps_n) CHECK_FAIL("not expected: %s %.*s %.*s", fmt, (int)a.n, a.p, (int)b.n, b.p);
+  snprintf(asked[played], sizeof asked[played], "%s %.*s %.*s", fmt, (int)a.n, a.n ? a.p : "", (int)b.n, b.n ? b.p : "");
+  step *s = &steps[played++];
+  slp_fail_clear(&op->fail);
+  if (s->class != SLP_FINE) slp_fail_set(&op->fail, s->class, SLOOP_EREMOTE, "scripted");
+  if (s->aws_code) snprintf(op->fail.aws_code, sizeof op->fail.aws_code, "%s", s->aws_code);
+  op->date_ms = s->date_ms ? s->date_ms : -1;
+  op->sent_us = 11;
+  op->done_us = 22;
+  held = op;
+  answer_ev.run = answer_now;
+  if (!hang) slp_post(&f.h, &answer_ev);
+  return s;
+}
+
+static void fake_describe(slp_ops *o, slp_op_describe *op) {
+  (void)o;
+  take(&op->op, "describe", op->name, op->arn);
+  op->status = status;
+  op->retention_hours = 24;
+  op->created_ms = 5;
+}
+
+/* Rows lie in the op's own body, as with the real thing. */
+static void put_rows(slp_op_list_shards *op, const char *text) {
+  size_t cap = 64;
+  op->shards = slp_zalloc_n(mem, cap, sizeof *op->shards);
+  CHECK_INT(slp_buf_add_z(&op->body, text), 0);
+  char *p = op->body.p, *end = p + op->body.n;
+  slp_str *into = NULL;
+  slp_shard_desc *d = NULL;
+  for (; p < end; p++) {
+    if (*p == ' ') {
+      into = NULL;
+    } else if (*p == '<') {
+      into = &d->parent;
+    } else if (*p == ',') {
+      into = &d->adjacent_parent;
+    } else if (*p == '!') {
+      d->seq_end = (slp_str){p, 1};
+    } else {
+      if (!into) {
+        d = &op->shards[op->shards_n++];
+        into = &d->id;
+      }
+      if (!into->p) into->p = p;
+      into->n++;
+    }
+  }
+}
+
+static void fake_list(slp_ops *o, slp_op_list_shards *op) {
+  (void)o;
+  step *s = take(&op->op, "list", op->name, op->next_token);
+  if (s->class != SLP_FINE) return;
+  put_rows(op, s->shards);
+  if (!s->next) return;
+  size_t at = op->body.n;
+  slp_buf_reserve(&op->body, strlen(s->next)); /* must not move: rows point into it */
+  slp_buf_add_z(&op->body, s->next);
+  op->ret_next = (slp_str){op->body.p + at, strlen(s->next)};
+}
+
+static void fake_iterator(slp_ops *o, slp_op_iterator *op) {
+  (void)o;
+  step *s = take(&op->op, slp_iter_kind_name(op->kind), op->shard, op->seq);
+  if (s->class != SLP_FINE) return;
+  slp_buf_clear(&op->iterator);
+  slp_buf_add_z(&op->iterator, "cursor");
+}
+
+static void fake_records(slp_ops *o, slp_op_records *op) {
+  (void)o;
+  step *s = take(&op->op, "get", op->iterator, op->arn);
+  if (s->class != SLP_FINE) return;
+  CHECK_INT(op->may_grow(op, 1), 1);
+  CHECK_INT(op->may_grow(op, 1000), 0);
+  op->page->behind_ms = 77;
+  op->body_bytes = 123;
+}
+
+static void fake_resume(slp_ops *o, slp_op *op) {
+  (void)o;
+  CHECK(op == held);
+  resumed++;
+}
+
+static void fake_cancel(slp_ops *o, slp_op *op) {
+  (void)o;
+  CHECK(op == held);
+  held = NULL;
+  slp_unpost(&answer_ev);
+  cancelled++;
+}
+
+static slp_ops ops = {fake_describe, fake_list, fake_iterator, fake_records, fake_resume, fake_cancel};
+
+static void on_done(slp_src_req *rq) {
+  CHECK(rq->impl == NULL);
+  done++;
+}
+
+static void open_source(const char *stream) {
+  mem = slp_mem_new(NULL, NULL);
+  fake_init(&f, mem);
+  steps_n = played = 0;
+  done = resumed = cancelled = hang = endless = 0;
+  status = SLP_STREAM_ACTIVE;
+  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(stream)), 0);
+}
+
+static void close_source(void) {
+  CHECK_INT(played, steps_n);
+  src->ops->close(src);
+  fake_end(&f, mem);
+}
+
+static void script(step s) { steps[steps_n++] = s; }
+
+static slp_src_list list(void) {
+  slp_src_list rq = {.rq = {.on_done = on_done}};
+  int before = done;
+  src->ops->list(src, &rq);
+  CHECK_INT(done, before);
+  fake_run(&f, 1000000);
+  CHECK_INT(done, before + 1);
+  return rq;
+}
+
+static const char *ids(const slp_src_list *rq) {
+  static char text[500];
+  size_t n = 0;
+  text[0] = 0;
+  for (size_t i = 0; i < rq->shards_n; i++) {
+    const slp_shard_desc *d = &rq->shards[i];
+    n += (size_t)snprintf(text + n, sizeof text - n, "%s%.*s%s%.*s%s%.*s%s", i ? " " : "", (int)d->id.n, d->id.p,
+                          d->parent.n ? "<" : "", (int)d->parent.n, d->parent.n ? d->parent.p : "",
+                          d->adjacent_parent.n ? "," : "", (int)d->adjacent_parent.n,
+                          d->adjacent_parent.n ? d->adjacent_parent.p : "", d->seq_end.p ? "!" : "");
+  }
+  return text;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------------- */
+TEST(streams_are_names_or_arns_of_streams) {
+  static const char *const good[] = {"s", "my_stream.1-A", "arn:aws:kinesis:us-east-1:123456789012:stream/name",
+                                     "arn:aws-cn:kinesis:cn-north-1:1:stream/n"};
+  static const char *const bad[] = {"", "a b", "a/b", "arn:aws:sqs:us-east-1:1:stream/n", "arn:aws:kinesis:r:1:stream/",
+                                    "arn:aws:kinesis:r:1:stream/n/consumer/c:1", "arn:aws:kinesis:r:1",
+                                    "arn:aws:kinesis:r\n:1:stream/n"};
+  mem = slp_mem_new(NULL, NULL);
+  fake_init(&f, mem);
+  for (size_t i = 0; i < SLP_COUNT(good); i++) {
+    CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(good[i])), 0);
+    src->ops->close(src);
+  }
+  for (size_t i = 0; i < SLP_COUNT(bad); i++) {
+    if (slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(bad[i])) != SLOOP_EOPTION) CHECK_FAIL("%s was taken", bad[i]);
+  }
+  char long_name[140];
+  memset(long_name, 'x', sizeof long_name);
+  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, (slp_str){long_name, 129}), SLOOP_EOPTION);
+  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, (slp_str){long_name, 128}), 0);
+  src->ops->close(src);
+  fake_end(&f, mem);
+}
+
+TEST(describe_tells_what_the_stream_is) {
+  open_source("s");
+  script((step){.date_ms = 1000});
+  slp_src_describe rq = {.rq = {.on_done = on_done}};
+  src->ops->describe(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_STR(asked[0], "describe s ");
+  CHECK_STR(rq.name, "s");
+  CHECK_STR(rq.arn, "");
+  CHECK_INT(rq.retention_ms, 86400000);
+  CHECK_INT(rq.created_ms, 5);
+  CHECK_INT(rq.ready, 1);
+  CHECK_INT(rq.rq.sent_us, 11);
+  CHECK_INT(rq.rq.done_us, 22);
+  CHECK_INT(rq.rq.date_ms, 1000);
+  status = SLP_STREAM_CREATING;
+  script((step){.class = SLP_FINE});
+  src->ops->describe(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_INT(rq.ready, 0);
+  script((step){.class = SLP_GONE, .aws_code = "ResourceNotFoundException"});
+  src->ops->describe(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_INT(rq.rq.fail.class, SLP_GONE);
+  close_source();
+}
+
+TEST(the_arn_is_sent_when_the_user_gave_one) {
+  open_source("arn:aws:kinesis:us-east-1:1:stream/name");
+  script((step){.class = SLP_FINE});
+  slp_src_describe rq = {.rq = {.on_done = on_done}};
+  src->ops->describe(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_STR(asked[0], "describe name arn:aws:kinesis:us-east-1:1:stream/name");
+  CHECK_STR(rq.name, "name");
+  close_source();
+}
+
+TEST(a_listing_is_all_pages_as_a_set) {
+  open_source("s");
+  script((step){.shards = "a! b<a", .next = "t1"});
+  script((step){.shards = "", .next = "t2"});
+  script((step){.shards = "c<a,x b! a"});
+  slp_src_list rq = list();
+  CHECK_INT(rq.rq.fail.class, SLP_FINE);
+  CHECK_STR(ids(&rq), "a! b<a! c<a,x"); /* a stays closed, b was closed meanwhile */
+  CHECK_STR(asked[0], "list s ");
+  CHECK_STR(asked[1], "list s t1");
+  CHECK_STR(asked[2], "list s t2");
+  script((step){.shards = ""}); /* an empty stream is no error; the answer before is given back */
+  rq = list();
+  CHECK_INT(rq.rq.fail.class, SLP_FINE);
+  CHECK_INT(rq.shards_n, 0);
+  close_source();
+}
+
+TEST(an_expired_token_starts_over_five_times_at_most) {
+  open_source("s");
+  script((step){.shards = "a b", .next = "t1"});
+  script((step){.class = SLP_EXPIRED, .aws_code = "ExpiredNextTokenException"});
+  script((step){.shards = "b c"});
+  slp_src_list rq = list();
+  CHECK_STR(ids(&rq), "b c");
+  for (int i = 0; i < 6; i++) {
+    script((step){.shards = "a", .next = "t"});
+    script((step){.class = SLP_EXPIRED});
+  }
+  rq = list();
+  CHECK_INT(rq.rq.fail.class, SLP_TRANSIENT);
+  CHECK_INT(rq.shards_n, 0);
+  close_source();
+}
+
+TEST(a_failed_page_fails_the_listing_and_the_last_good_one_is_kept) {
+  open_source("s");
+  script((step){.shards = "a"});
+  slp_src_list good = list();
+  script((step){.shards = "b", .next = "t"});
+  script((step){.class = SLP_THROTTLE});
+  slp_src_list bad = list();
+  CHECK_INT(bad.rq.fail.class, SLP_THROTTLE);
+  CHECK_STR(ids(&good), "a");
+  close_source();
+}
+
+TEST(an_endless_listing_ends) {
+  open_source("s");
+  script((step){.shards = "a", .next = "t"});
+  endless = 1; /* the same page for ever */
+  slp_src_list rq = list();
+  CHECK_INT(rq.rq.fail.class, SLP_TRANSIENT);
+  CHECK_INT(rq.rq.fail.code, SLOOP_EPROTO);
+  close_source();
+}
+
+static slp_src_locate locate(slp_place place, int64_t at_ms) {
+  slp_src_locate rq = {.rq = {.on_done = on_done}, .shard = SLP_STR("x"), .place = place, .seq = SLP_STR("49"),
+                       .at_ms = at_ms};
+  slp_buf_init(&rq.cursor, mem, 4096);
+  src->ops->locate(src, &rq);
+  fake_run(&f, 1000);
+  return rq;
+}
+
+TEST(places_become_iterators) {
+  static const char *const want[] = {"TRIM_HORIZON x 49", "LATEST x 49", "AT_TIMESTAMP x 49",
+                                     "AT_SEQUENCE_NUMBER x 49", "AFTER_SEQUENCE_NUMBER x 49"};
+  open_source("s");
+  for (int place = SLP_PLACE_OLDEST; place <= SLP_PLACE_AFTER_SEQ; place++) {
+    script((step){.date_ms = 9000});
+    slp_src_locate rq = locate((slp_place)place, 1);
+    CHECK_STR(asked[place - 1], want[place - 1]);
+    CHECK_STR(slp_buf_z(&rq.cursor), "cursor");
+    CHECK_INT(rq.rq.date_ms, 9000);
+    slp_buf_free(&rq.cursor);
+  }
+  close_source();
+}
+
+TEST(a_time_the_service_has_not_reached_becomes_latest) {
+  open_source("s");
+  script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = 100000});
+  script((step){.class = SLP_FINE});
+  slp_src_locate rq = locate(SLP_PLACE_AT_TIME, 99000);
+  CHECK_INT(rq.rq.fail.class, SLP_FINE);
+  CHECK_STR(asked[1], "LATEST x 49");
+  CHECK_STR(slp_buf_z(&rq.cursor), "cursor");
+  slp_buf_free(&rq.cursor);
+  script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = 100000});
+  rq = locate(SLP_PLACE_AT_TIME, 90000); /* in the past: something else is wrong */
+  CHECK_INT(rq.rq.fail.class, SLP_REFUSED);
+  slp_buf_free(&rq.cursor);
+  script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = 100000});
+  rq = locate(SLP_PLACE_AT_SEQ, 99000);
+  CHECK_INT(rq.rq.fail.class, SLP_REFUSED);
+  slp_buf_free(&rq.cursor);
+  close_source();
+}
+
+static int grow(slp_src_fetch *rq, size_t more) {
+  (void)rq;
+  return more < 100;
+}
+
+TEST(pages_are_handed_on_as_they_come) {
+  open_source("arn:aws:kinesis:us-east-1:1:stream/name");
+  slp_page *page = slp_page_new(mem);
+  slp_src_fetch rq = {.rq = {.on_done = on_done}, .shard = SLP_STR("x"), .cursor = SLP_STR("it"), .limit = 10,
+                      .may_grow = grow, .page = page};
+  script((step){.class = SLP_FINE});
+  src->ops->fetch(src, &rq);
+  src->ops->resume(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_STR(asked[0], "get it arn:aws:kinesis:us-east-1:1:stream/name");
+  CHECK_INT(resumed, 1);
+  CHECK_INT(page->behind_ms, 77);
+  CHECK_INT(rq.body_bytes, 123);
+  src->ops->resume(src, &rq); /* not in flight: nothing happens */
+  script((step){.class = SLP_EXPIRED});
+  src->ops->fetch(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_INT(rq.rq.fail.class, SLP_EXPIRED);
+  slp_page_free(page);
+  close_source();
+}
+
+TEST(cancel_is_silent_and_gives_the_cursor_back) {
+  open_source("s");
+  hang = 1;
+  slp_src_locate rq = {.rq = {.on_done = on_done}, .shard = SLP_STR("x"), .place = SLP_PLACE_LATEST};
+  slp_buf_init(&rq.cursor, mem, 4096);
+  slp_buf_add_z(&rq.cursor, "old");
+  src->ops->cancel(src, &rq.rq); /* not sent */
+  script((step){.class = SLP_FINE});
+  src->ops->locate(src, &rq);
+  src->ops->cancel(src, &rq.rq);
+  CHECK_INT(cancelled, 1);
+  fake_run(&f, 1000);
+  CHECK_INT(done, 0);
+  slp_buf_free(&rq.cursor);
+  script((step){.shards = "a", .next = "t"});
+  slp_src_list l = {.rq = {.on_done = on_done}};
+  src->ops->list(src, &l);
+  src->ops->cancel(src, &l.rq);
+  CHECK_INT(cancelled, 2);
+  close_source();
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+static long allocations_left = 1000000;
+static void *failing(void *ctx, void *p, size_t was, size_t want) {
+  (void)ctx;
+  (void)was;
+  if (want == 0) {
+    free(p);
+    return NULL;
+  }
+  return allocations_left-- > 0 ? realloc(p, want) : NULL;
+}
+
+TEST(without_memory_every_request_is_still_answered) {
+  mem = slp_mem_new(failing, NULL);
+  fake_init(&f, mem);
+  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, SLP_STR("s")), 0);
+  slp_page *page = slp_page_new(mem);
+  allocations_left = 0;
+  slp_src_list l = {.rq = {.on_done = on_done}};
+  slp_src_describe d = {.rq = {.on_done = on_done}};
+  slp_src_fetch g = {.rq = {.on_done = on_done}, .page = page};
+  slp_src_locate p = {.rq = {.on_done = on_done}, .place = SLP_PLACE_OLDEST};
+  src->ops->list(src, &l);
+  src->ops->describe(src, &d);
+  src->ops->fetch(src, &g);
+  src->ops->locate(src, &p);
+  src->ops->resume(src, &g);
+  src->ops->cancel(src, &d.rq);
+  CHECK_INT(done, 0);
+  fake_run(&f, 1000);
+  CHECK_INT(done, 3);
+  CHECK_INT(l.rq.fail.class, SLP_NOMEM);
+  CHECK_INT(g.rq.fail.class, SLP_NOMEM);
+  CHECK_INT(p.rq.fail.class, SLP_NOMEM);
+  slp_page_free(page);
+  src->ops->close(src);
+  fake_end(&f, mem);
+}
+
+CHECK_MAIN()
