@@ -24,8 +24,10 @@ static uint64_t get_be(const uint8_t *from, int n) {
   return v;
 }
 
-int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to) {
-  uint8_t raw[MARK_BYTES] = {0, 0, 0, 0, 0, 0, 0, 1}, tag[32];
+static int encode(slp_box *box, const slp_box_mark *m, uint8_t raw[MARK_BYTES]) {
+  uint8_t tag[32];
+  memset(raw, 0, MARK_SIGNED);
+  raw[7] = 1;
   raw[8] = m->kind;
   raw[9] = m->filter;
   put_be(raw + 12, m->shard, 4);
@@ -33,27 +35,31 @@ int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to) {
   put_be(raw + 24, m->counter, 8);
   put_be(raw + 32, (uint64_t)m->issued_ms, 8);
   int r = slp_hmac_keyed(box->marker, (slp_str){(const char *)raw, MARK_SIGNED}, tag);
-  if (r) return r;
   memcpy(raw + MARK_SIGNED, tag, MARK_TAG);
   for (size_t i = MARK_SIGNED + MARK_TAG; i < MARK_BYTES; i++) raw[i] = (uint8_t)(tag[i & 31] + i);
-  return slp_base64_encode(to, (slp_str){(const char *)raw, MARK_BYTES});
+  return r;
+}
+
+int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to) {
+  uint8_t raw[MARK_BYTES];
+  int r = encode(box, m, raw);
+  return r ? r : slp_base64_encode(to, (slp_str){(const char *)raw, MARK_BYTES});
 }
 
 int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret) {
   char raw_text[MARK_TEXT_MAX];
-  uint8_t tag[32];
+  uint8_t again[MARK_BYTES];
   if (text.n != MARK_BYTES / 3 * 4) return SLP_EBADDATA;
   if (slp_base64_decode(raw_text, text.p, text.n) != MARK_BYTES) return SLP_EBADDATA;
   const uint8_t *raw = (const uint8_t *)raw_text;
-  if (slp_hmac_keyed(box->marker, (slp_str){raw_text, MARK_SIGNED}, tag)) return SLP_ENOMEM;
-  if (memcmp(tag, raw + MARK_SIGNED, MARK_TAG) != 0 || raw[8] != kind) return SLP_EBADDATA;
   *ret = (slp_box_mark){.kind = kind,
                         .filter = raw[9],
                         .shard = (uint32_t)get_be(raw + 12, 4),
                         .stream_uid = get_be(raw + 16, 8),
                         .counter = get_be(raw + 24, 8),
                         .issued_ms = (int64_t)get_be(raw + 32, 8)};
-  return 0;
+  if (encode(box, ret, again)) return SLP_ENOMEM;
+  return memcmp(raw, again, MARK_BYTES) == 0 ? 0 : SLP_EBADDATA; /* ours, and of this kind */
 }
 
 void slp_box_when(int64_t ms, char out[64]) {
