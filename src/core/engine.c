@@ -83,6 +83,9 @@ void slp_engine_call_over(slp_shard *s) {
   SLP_CHECK(e->in_flight > 0);
   e->in_flight--;
   s->stalled = 0;
+  /* Its page may still lie buffered behind a shard that is stalled itself: that one must be let go beyond too,
+   * or nothing moves ever again. */
+  if (s->beyond) e->beyond_out = 0;
   s->beyond = 0;
   slp_list_remove(&s->stalled_link);
   slp_engine_pump(e);
