@@ -29,7 +29,7 @@ uint64_t bench_record_hash(const sloop_record_t *r) {
 }
 
 static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
-  static const sloop_creds_t any = {"BENCHKEY", "not a secret", NULL, -1};
+  static const sloop_creds_t any = {"BENCHKEY", "not-a-secret", NULL, -1};
   (void)s;
   (void)arg;
   sloop_creds_done(rq, 0, &any, NULL);
