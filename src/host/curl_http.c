@@ -131,6 +131,7 @@ static void transfer_done(slp_transfer *t, CURLcode rc) {
   curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
   call->status = (int)status;
   call->reused = connects == 0 && t->requests > 0;
+  if (rc == CURLE_OK && !t->head_complete) rc = CURLE_PARTIAL_FILE;
   if (rc != CURLE_OK) explain_failure(t, rc);
   transfer_release(t);
   call_done(u, call);

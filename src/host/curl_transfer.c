@@ -41,6 +41,7 @@ static void take_number(slp_str s, uint64_t max, uint64_t *ret) {
 static void head_begins(slp_transfer *t) {
   slp_http *call = t->call;
   t->length = UINT64_MAX;
+  t->head_complete = 0;
   call->date_ms = -1;
   call->length_known = call->crc32_given = 0;
   call->content_type[0] = call->error_type[0] = call->request_id[0] = 0;
@@ -89,7 +90,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg) {
   }
   while (end > 0 && (p[end - 1] == '\n' || p[end - 1] == '\r' || p[end - 1] == ' ' || p[end - 1] == '\t')) end--;
   while (colon < end && p[colon] != ':') colon++;
-  if (colon == end || t->body_begun) return whole; /* the empty line, or a trailer */
+  if (end == 0) t->head_complete = 1;
+  if (colon == end || t->body_begun) return whole;
   size_t from = colon + 1;
   while (from < end && (p[from] == ' ' || p[from] == '\t')) from++;
   take_header(t, (slp_str){p, colon}, (slp_str){p + from, end - from});
@@ -299,7 +301,7 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   t->call = call;
   t->stopped_by = 0;
   t->requests = 0;
-  t->paused = t->body_begun = 0;
+  t->paused = t->body_begun = t->head_complete = 0;
   t->length = UINT64_MAX;
   t->total_left_us = 0;
   t->detail[0] = 0;

@@ -15,6 +15,7 @@ typedef struct slp_transfer {
   int stopped_by;       /* our write callback ended it: SLOOP_ETOOBIG or SLP_ENOMEM */
   uint32_t requests;    /* how often the request went out: more than 1 is curl's silent replay */
   uint8_t paused, https;
+  uint8_t head_complete; /* libcurl takes a head that ends with the connection for a whole answer */
   uint8_t body_begun;
   uint64_t length;      /* Content-Length; UINT64_MAX: none */
   slp_buf header_text;  /* "Name: value\0" each */

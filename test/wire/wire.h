@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <uv.h>
@@ -113,6 +114,62 @@ static inline int wire_raw_connect(uint16_t port) {
   struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
   CHECK_INT(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
   return fd;
+}
+
+/* ---- a server in a process of its own, written with plain blocking calls ---------------------- */
+typedef struct wire_child {
+  pid_t pid;
+  uint16_t port;
+} wire_child;
+
+/* `serve` gets the listening socket; when it returns, the child ends. It also ends with its parent. */
+static inline wire_child wire_child_start(void (*serve)(int listener, void *arg), void *arg) {
+  wire_child c;
+  int fd = wire_raw_listen(&c.port, 64);
+  fflush(NULL);
+  c.pid = fork();
+  CHECK(c.pid >= 0);
+  if (c.pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGPIPE, SIG_IGN);
+    serve(fd, arg);
+    _exit(0);
+  }
+  close(fd);
+  return c;
+}
+static inline void wire_child_stop(wire_child *c) {
+  kill(c->pid, SIGKILL);
+  waitpid(c->pid, NULL, 0);
+}
+
+/* One whole request into out (NUL-ended). Its length; 0: the peer left. */
+static inline size_t wire_read_request(int fd, char *out, size_t room) {
+  size_t n = 0, want = 0;
+  for (;;) {
+    out[n] = 0;
+    char *end = strstr(out, "\r\n\r\n"), *length = strcasestr(out, "content-length:");
+    if (end) {
+      want = (size_t)(end + 4 - out) + (length && length < end ? strtoul(length + 15, NULL, 10) : 0);
+      if (n >= want) return n;
+    }
+    ssize_t k = read(fd, out + n, room - 1 - n);
+    if (k <= 0) return 0;
+    n += (size_t)k;
+  }
+}
+static inline void wire_write(int fd, const char *p, size_t n) {
+  while (n) {
+    ssize_t k = write(fd, p, n);
+    if (k <= 0) return;
+    p += k;
+    n -= (size_t)k;
+  }
+}
+static inline void wire_reset(int fd) {
+  struct linger hard = {1, 0};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+  close(fd);
 }
 
 #endif
