@@ -246,11 +246,17 @@ static void locate(slp_shard *s) {
 
 /* ---- fetching ------------------------------------------------------------------------------------------ */
 
+#define SHARE_BYTES_MIN (16u * 1024)
+
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   if (s->cursor.n == 0) return 0; /* an iterator costs nothing worth counting */
   slp_source *source = s->consumer->source;
+  slp_engine *e = s->consumer->engine;
   uint32_t limit;
-  uint64_t bytes = slp_pace_reserve(&s->pace, s->consumer->engine->budget.max / 4,
+  /* Nothing can leave before every shard has a page: so that all of them together stay within the budget, a
+   * shard's share shrinks with their number. */
+  uint64_t share = e->budget.max / slp_max_u64(4, 2 * (uint64_t)e->merge.n);
+  uint64_t bytes = slp_pace_reserve(&s->pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
   uint32_t most = (uint32_t)slp_min_u64(s->consumer->o->fetch_records_max, source->fetch_records_max);
   *ret_limit = (uint32_t)slp_min_u64(limit, most);
