@@ -143,21 +143,27 @@ static slp_str find_region(const slp_endpoint_wish *wish) {
   return slp_str_of(region);
 }
 
-static const char *find_url(const slp_endpoint_wish *wish) {
+/* A configured URL, or NULL. *ret_missing: the services section that should have had it, but is not there; going to
+ * the public service instead would be a surprise. */
+static const char *find_url(const slp_endpoint_wish *wish, const char **ret_missing) {
+  *ret_missing = NULL;
   if (wish->url && wish->url[0]) return wish->url;
   if (is_on(wish, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", SLP_PROFILE_IGNORE_ENDPOINTS)) return NULL;
   const char *url = env(wish, services[wish->svc].env);
   if (!url) url = env(wish, "AWS_ENDPOINT_URL");
-  if (!url && wish->profile) url = wish->profile->service_endpoint[wish->svc];
-  if (!url) url = from_profile(wish, SLP_PROFILE_ENDPOINT);
-  return url && url[0] ? url : NULL;
+  if (url || !wish->profile) return url;
+  const char *section = from_profile(wish, SLP_PROFILE_SERVICES);
+  if (section && !wish->profile->services_found) *ret_missing = section;
+  url = wish->profile->service_endpoint[wish->svc];
+  return url && url[0] ? url : from_profile(wish, SLP_PROFILE_ENDPOINT);
 }
 
 int slp_endpoint_needs_profile(const slp_endpoint_wish *wish) {
   slp_endpoint_wish bare = *wish;
+  const char *missing;
   bare.profile = NULL;
   /* A public host also depends on use_fips_endpoint and its like. */
-  return !find_region(&bare).n || !find_url(&bare);
+  return !find_region(&bare).n || !find_url(&bare, &missing);
 }
 
 static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips, int dualstack) {
@@ -191,7 +197,11 @@ int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_f
   memcpy(e.region, region.p, region.n);
   int fips = is_on(wish, "AWS_USE_FIPS_ENDPOINT", SLP_PROFILE_FIPS);
   int dualstack = is_on(wish, "AWS_USE_DUALSTACK_ENDPOINT", SLP_PROFILE_DUALSTACK);
-  const char *url = find_url(wish);
+  const char *missing = NULL, *url = find_url(wish, &missing);
+  if (missing) {
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "the profile names [services %.80s], which ~/.aws/config lacks",
+                        missing);
+  }
   if (url && (fips || dualstack)) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
                         "a custom endpoint and a %s endpoint exclude each other: unset one of them",

@@ -45,7 +45,7 @@ void slp_profile_free(slp_profile *p) {
   drop_values(p->mem, p->in_config, SLP_PROFILE_KEYS);
   drop_values(p->mem, p->in_credentials, SLP_PROFILE_KEYS);
   drop_values(p->mem, p->service_endpoint, SLP_SVCS);
-  p->found = 0;
+  p->found = p->services_found = 0;
 }
 
 const char *slp_profile_get(const slp_profile *p, slp_profile_key key) {
@@ -104,18 +104,37 @@ static int keep(slp_mem *mem, char **into, slp_str value) {
   return 0;
 }
 
+static int is_profile(int config, slp_str section, slp_str name) {
+  if (!config) return slp_str_eq(section, name);
+  return is_section(section, "profile", name) || (slp_str_is(section, "default") && slp_str_is(name, "default"));
+}
+
+/* A section may exist and say nothing: slp_ini_read tells only of keys. Calls `match` with each title. */
+static int has_section(slp_str text, int (*match)(slp_str title, slp_str name, int config), slp_str name, int config) {
+  while (text.n) {
+    const char *end = memchr(text.p, '\n', text.n);
+    slp_str line = {text.p, end ? (size_t)(end - text.p) : text.n};
+    text = (slp_str){line.p + line.n + (end ? 1 : 0), text.n - line.n - (end ? 1 : 0)};
+    const char *close = line.n && line.p[0] == '[' ? memrchr(line.p, ']', line.n) : NULL;
+    if (close && match((slp_str){line.p + 1, (size_t)(close - line.p - 1)}, name, config)) return 1;
+  }
+  return 0;
+}
+
+static int match_profile(slp_str title, slp_str name, int config) { return is_profile(config, trim(title), name); }
+static int match_services(slp_str title, slp_str name, int config) {
+  (void)config;
+  return is_section(title, "services", name);
+}
+
 static int on_profile_line(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value, uint32_t line) {
   reading *r = arg;
   slp_profile *p = r->p;
   char **values = r->config ? p->in_config : p->in_credentials;
   (void)line;
-  int match = r->config ? is_section(section, "profile", r->name) ||
-                            (slp_str_is(section, "default") && slp_str_is(r->name, "default"))
-                        : slp_str_eq(section, r->name);
-  if (!match) return 0;
+  if (!is_profile(r->config, section, r->name)) return 0;
   if (r->last.p && !slp_str_eq(r->last, section)) drop_values(p->mem, values, SLP_PROFILE_KEYS);
   r->last = section;
-  p->found = 1;
   if (parent.p) return 0;
   for (int i = 0; i < SLP_PROFILE_KEYS; i++) {
     if (is_key(key, key_names[i])) return keep(p->mem, &values[i], value);
@@ -144,8 +163,10 @@ int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_s
   if (r) return r;
   *ret_bad_file = 1;
   r = slp_ini_read(config, on_profile_line, &in_config, ret_line);
+  p->found = has_section(credentials, match_profile, name, 0) || has_section(config, match_profile, name, 1);
   const char *services = r ? NULL : slp_profile_get(p, SLP_PROFILE_SERVICES);
   if (r || !services) return r;
+  p->services_found = has_section(config, match_services, slp_str_of(services), 1) != 0;
   reading in_services = {.p = p, .name = slp_str_of(services), .config = 1};
   return slp_ini_read(config, on_services_line, &in_services, ret_line);
 }

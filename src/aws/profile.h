@@ -32,6 +32,7 @@ typedef struct slp_profile {
   char *in_config[SLP_PROFILE_KEYS];             /* owned; NULL: not there */
   char *in_credentials[SLP_PROFILE_KEYS];        /* owned */
   char *service_endpoint[SLP_SVCS];              /* owned; from the services section it names */
+  uint8_t services_found;                        /* that section exists */
 } slp_profile;
 
 void slp_profile_init(slp_profile *p, slp_mem *mem);
