@@ -131,6 +131,14 @@ static void op_wake(slp_host *h, uint64_t at_us) {
   if (at != UINT64_MAX) slp_sim_push(s->sim, at, run_turn, s, s->wake_tag);
 }
 
+/* What was put off until then stays so; whatever comes from now on runs at once. */
+void slp_sim_thaw(slp_host *h) {
+  slp_sim_shell *s = shell_of(h);
+  s->frozen_until_us = 0;
+  s->wake_at_us = UINT64_MAX;
+  op_wake(h, 0);
+}
+
 /* ---- calls: life ------------------------------------------------------------------------------- */
 static void unref(slp_sim_call *c) {
   SLP_CHECK(c->refs > 0);

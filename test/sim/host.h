@@ -89,6 +89,7 @@ slp_host *slp_sim_host_new(slp_sim *sim, slp_mem *host_mem, const slp_sim_clock 
 void slp_sim_wall_jump(slp_host *h, int64_t ms);
 /* Nothing of this host runs for so long, then everything due runs at once: SIGSTOP and SIGCONT. */
 void slp_sim_freeze(slp_host *h, uint64_t us);
+void slp_sim_thaw(slp_host *h);
 /* A file that file_read finds; everything else is ENOENT. Both must live as long as the host. */
 void slp_sim_file(slp_host *h, const char *path, const char *content);
 

@@ -13,10 +13,11 @@ static uint64_t between(uint64_t *r, uint64_t low, uint64_t high) {
 }
 static int heads(uint64_t *r) { return (int)between(r, 0, 1); }
 static int one_in(uint64_t *r, uint64_t n) { return between(r, 1, n) == 1; }
-/* Small values as likely as large ones of the same number of digits. */
+/* Small values as likely as large ones: every power of three between them equally so. */
 static uint64_t log_between(uint64_t *r, uint64_t low, uint64_t high) {
-  uint64_t top = low;
-  while (top < high && one_in(r, 2) == 0) top = top * 3 + 1;
+  uint64_t steps = 0, top = low;
+  for (uint64_t v = low; v < high; v = v * 3 + 1) steps++;
+  for (uint64_t k = between(r, 1, steps ? steps : 1); k > 0; k--) top = top * 3 + 1;
   return between(r, low, slp_min_u64(top, high));
 }
 static uint32_t rate(uint64_t *r) { return heads(r) ? 0 : (uint32_t)log_between(r, 500, 150000); }
@@ -289,6 +290,7 @@ static void second_phase(play *g) {
   g->w->down = 0;
   n->refuse_ppm = n->reset_ppm = n->silent_ppm = n->cut_ppm = n->clip_ppm = n->slow_ppm = 0;
   g->u.manners.give_back_ppm = 0;
+  slp_sim_thaw(g->u.host);
   if (g->u.s) slp_user_resume(&g->u, NULL);
   /* The longest back-off, an answer that never comes, a freeze; and time to read it all. */
   slp_sim_run(sim, slp_sim_now_us(sim) + UINT64_C(90000000), NULL, NULL);
