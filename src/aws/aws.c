@@ -49,8 +49,8 @@ static int check_options(const slp_aws_options *o, char why[160]) {
   return 0;
 }
 
-/* Environment, then profile files; a profile named in the options comes before the environment's keys, as with
- * botocore. A callback stands alone. */
+/* Environment, then profile files; a profile named in the options comes before the environment's keys, as
+ * with botocore. A callback stands alone. */
 static int make_chain(slp_aws *aws) {
   slp_host *h = aws->h;
   aws->creds = slp_creds_new(h);
@@ -118,8 +118,12 @@ slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc) {
 
 int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f) {
   if (aws->endpoint_known[svc]) return 0;
-  slp_endpoint_wish wish = {.svc = svc, .region = aws->region, .url = aws->endpoint, .arn = aws->stream_arn,
-                            .getenv_fn = aws->getenv_fn, .getenv_ctx = aws->getenv_ctx};
+  slp_endpoint_wish wish = {.svc = svc,
+                            .region = aws->region,
+                            .url = aws->endpoint,
+                            .arn = aws->stream_arn,
+                            .getenv_fn = aws->getenv_fn,
+                            .getenv_ctx = aws->getenv_ctx};
   if (slp_endpoint_needs_profile(&wish) || slp_profiles_chosen(&aws->profiles)) {
     if (!aws->profiles.loaded || aws->profiles.loading) {
       slp_profiles_load(&aws->profiles, wait);
@@ -135,6 +139,7 @@ int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f) {
   int r = slp_endpoint_resolve(&wish, &aws->endpoints[svc], f);
   if (r == 0) aws->endpoint_known[svc] = 1;
   /* What is missing may be put into the file while we run. */
-  else aws->profiles.loaded = 0;
+  else
+    aws->profiles.loaded = 0;
   return r;
 }

@@ -6,15 +6,22 @@
 #include "aws/ops.h"
 #include "host/host.h"
 
-typedef enum { SLP_SVC_KINESIS, SLP_SVC_DYNAMODB, SLP_SVC_STREAMS, SLP_SVC_STS, SLP_SVC_CLOUDWATCH, SLP_SVCS } slp_svc;
+typedef enum {
+  SLP_SVC_KINESIS,
+  SLP_SVC_DYNAMODB,
+  SLP_SVC_STREAMS,
+  SLP_SVC_STS,
+  SLP_SVC_CLOUDWATCH,
+  SLP_SVCS
+} slp_svc;
 typedef enum { SLP_WIRE_AUTO, SLP_WIRE_CBOR, SLP_WIRE_JSON } slp_wire;
 
 /* Reads environment variables; the simulator and tests give their own. Never cached by aws/. */
 typedef const char *(*slp_getenv_fn)(void *ctx, const char *name);
 
-typedef struct slp_aws_keys {  /* what a creds callback hands over; copied */
+typedef struct slp_aws_keys {    /* what a creds callback hands over; copied */
   slp_str key_id, secret, token; /* token may be absent */
-  int64_t expires_at_ms;       /* -1: never */
+  int64_t expires_at_ms;         /* -1: never */
 } slp_aws_keys;
 
 typedef struct slp_aws slp_aws;
@@ -22,13 +29,12 @@ typedef struct slp_aws slp_aws;
 typedef void (*slp_aws_creds_fn)(void *ctx, slp_aws *aws);
 
 typedef struct slp_aws_options {
-  const char *region;      /* NULL: from the ARN given to slp_aws_region_from_arn, AWS_REGION,
-                              AWS_DEFAULT_REGION, then the profile's */
-  const char *endpoint;    /* one URL for every service; NULL: AWS_ENDPOINT_URL_<SERVICE>, AWS_ENDPOINT_URL,
-                              the profile's, then the service's public host */
-  const char *profile;     /* NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
-  const char *stream_arn;  /* NULL or an ARN whose region is used when none is configured */
-  slp_aws_creds_fn creds;  /* NULL: environment, then profile files */
+  const char *region;     /* NULL: from stream_arn, AWS_REGION, AWS_DEFAULT_REGION, then the profile's */
+  const char *endpoint;   /* one URL for every service; NULL: AWS_ENDPOINT_URL_<SERVICE>, AWS_ENDPOINT_URL,
+                             the profile's, then the service's public host */
+  const char *profile;    /* NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
+  const char *stream_arn; /* NULL or an ARN: its region comes before the environment's */
+  slp_aws_creds_fn creds; /* NULL: environment, then profile files */
   void *creds_ctx;
   slp_getenv_fn getenv_fn; /* NULL: the process's */
   void *getenv_ctx;

@@ -9,7 +9,8 @@
 struct slp_aws {
   slp_host *h;
   uint32_t holds;
-  char *region, *endpoint, *profile, *stream_arn, *user_agent; /* the options' texts; owned; NULL: not given */
+  char *region, *endpoint, *profile, *stream_arn,
+      *user_agent; /* the options' texts; owned; NULL: not given */
   slp_aws_creds_fn ask_user;
   void *ask_user_ctx;
   slp_getenv_fn getenv_fn;
@@ -17,12 +18,13 @@ struct slp_aws {
   slp_wire wire;
 
   slp_profiles profiles;
-  slp_creds *creds;       /* owned */
-  slp_provider *user;     /* in creds' chain; NULL: no callback */
+  slp_creds *creds;             /* owned */
+  slp_provider *user;           /* in creds' chain; NULL: no callback */
   slp_signer *signer[SLP_SVCS]; /* owned; made at first use: each keeps the day's key of its service */
   slp_endpoint endpoints[SLP_SVCS];
   uint8_t endpoint_known[SLP_SVCS];
-  int64_t clock_offset_ms; /* the service's time minus our wall clock; 0 until a refused signature showed it */
+  int64_t
+      clock_offset_ms; /* the service's time minus our wall clock; 0 until a refused signature showed it */
   slp_aws_stats stats;
 };
 

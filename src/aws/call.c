@@ -19,7 +19,9 @@ static void on_timer(slp_timer *timer) { settle(SLP_OWNER(timer, slp_call, timer
 static void on_wait(slp_wait *wait) { settle(SLP_OWNER(wait, slp_call, wait)); }
 
 void slp_call_init(slp_call *c, slp_aws *aws) {
-  *c = (slp_call){.aws = aws, .ev = {.run = on_event}, .timer = {.run = on_timer, .at_us = UINT64_MAX},
+  *c = (slp_call){.aws = aws,
+                  .ev = {.run = on_event},
+                  .timer = {.run = on_timer, .at_us = UINT64_MAX},
                   .wait = {.run = on_wait}};
   slp_buf_init(&c->secrets, aws->h->mem, 65536);
 }
@@ -48,7 +50,8 @@ static void end_nomem(slp_call *c) {
   end_later(c);
 }
 
-/* ---- sending --------------------------------------------------------------------------------------------- */
+/* ---- sending ---------------------------------------------------------------------------------------------
+ */
 static void add_header(slp_call *c, size_t *n, slp_str name, slp_str value) {
   SLP_CHECK(*n < SLP_CALL_HEADERS);
   c->headers[(*n)++] = (slp_http_header){name, value};
@@ -62,9 +65,15 @@ static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
   if (!signer) return SLP_ENOMEM;
   add_header(c, &n, SLP_STR("Content-Type"), c->content_type);
   add_header(c, &n, SLP_STR("X-Amz-Target"), c->target);
-  slp_sign_request rq = {.method = SLP_STR("POST"), .host = slp_str_of(e->host), .path = slp_str_of(e->path),
-                         .query = SLP_STR(""), .headers = c->headers, .headers_n = n, .body = c->body,
-                         .region = slp_str_of(e->region), .service = slp_str_of(e->sign_as)};
+  slp_sign_request rq = {.method = SLP_STR("POST"),
+                         .host = slp_str_of(e->host),
+                         .path = slp_str_of(e->path),
+                         .query = SLP_STR(""),
+                         .headers = c->headers,
+                         .headers_n = n,
+                         .body = c->body,
+                         .region = slp_str_of(e->region),
+                         .service = slp_str_of(e->sign_as)};
   wipe_secrets(c);
   c->signed_ms = slp_aws_now_ms(c->aws);
   int r = slp_buf_add_str(&c->secrets, keys->token);
@@ -88,9 +97,18 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
     return;
   }
   slp_buf_clear(c->into);
-  c->http = (slp_http){.lane = c->lane, .method = "POST", .url = aws->endpoints[c->svc].url, .headers = c->headers,
-                       .headers_n = headers_n, .body = c->body, .total_ms_max = c->total_ms_max, .once = c->once,
-                       .into = c->into, .may_grow = c->may_grow, .on_done = on_http_done, .date_ms = -1};
+  c->http = (slp_http){.lane = c->lane,
+                       .method = "POST",
+                       .url = aws->endpoints[c->svc].url,
+                       .headers = c->headers,
+                       .headers_n = headers_n,
+                       .body = c->body,
+                       .total_ms_max = c->total_ms_max,
+                       .once = c->once,
+                       .into = c->into,
+                       .may_grow = c->may_grow,
+                       .on_done = on_http_done,
+                       .date_ms = -1};
   if (!c->free_try) c->tries++;
   c->free_try = 0;
   c->state = SLP_CALL_SENT;
@@ -155,7 +173,8 @@ void slp_call_cancel(slp_call *c) {
   c->state = SLP_CALL_IDLE;
 }
 
-/* ---- what became of it ----------------------------------------------------------------------------------- */
+/* ---- what became of it -----------------------------------------------------------------------------------
+ */
 static void again_free(slp_call *c) {
   c->free_try = 1;
   settle(c);
@@ -193,11 +212,13 @@ static void network_failed(slp_call *c) {
   slp_fail_clear(&c->fail);
   c->fail.http_status = http->status;
   slp_class class = http->error == SLP_ENOMEM ? SLP_NOMEM : SLP_TRANSIENT;
-  slp_fail_set(&c->fail, class, http->error, "%s", http->error_text[0] ? http->error_text : "the connection failed");
+  slp_fail_set(&c->fail, class, http->error, "%s",
+               http->error_text[0] ? http->error_text : "the connection failed");
   failed(c);
 }
 
-/* The answer's Date tells the service's time; believed only where nobody on the way can have set it. 1: corrected. */
+/* The answer's Date tells the service's time; believed only where nobody on the way can have set it. 1:
+ * corrected. */
 static int fix_clock(slp_call *c) {
   slp_aws *aws = c->aws;
   const slp_endpoint *e = &aws->endpoints[c->svc];
@@ -214,8 +235,11 @@ static int fix_clock(slp_call *c) {
 
 static void answer_failed(slp_call *c) {
   slp_remedy remedy = SLP_REMEDY_NONE;
-  slp_bad_answer bad = {.status = c->http.status, .error_type = c->http.error_type, .request_id = c->http.request_id,
-                        .retry_after_ms = c->http.retry_after_ms, .body = slp_buf_str(c->into)};
+  slp_bad_answer bad = {.status = c->http.status,
+                        .error_type = c->http.error_type,
+                        .request_id = c->http.request_id,
+                        .retry_after_ms = c->http.retry_after_ms,
+                        .body = slp_buf_str(c->into)};
   slp_classify(&bad, &c->fail, &remedy);
   if (remedy == SLP_REMEDY_CLOCK && fix_clock(c)) {
     again_free(c);
@@ -235,9 +259,12 @@ static void on_http_done(slp_http *http) {
   wipe_secrets(c);
   c->aws->stats.bytes_in += c->into->n;
   c->state = SLP_CALL_SETTLING;
-  if (http->error) network_failed(c);
-  else if (c->reroute && c->reroute(c)) again_free(c);
-  else if (http->status != 200) answer_failed(c);
+  if (http->error)
+    network_failed(c);
+  else if (c->reroute && c->reroute(c))
+    again_free(c);
+  else if (http->status != 200)
+    answer_failed(c);
   else {
     c->state = SLP_CALL_READING;
     c->on_body(c);

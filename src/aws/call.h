@@ -1,6 +1,6 @@
-/* call.h - one call to a service, from "send" to its one end: endpoint, credentials, signature, transport, what the
- * answer means, what can be done about it, waiting, again. Knows no operation: its owner gives the request and reads
- * the answer.
+/* call.h - one call to a service, from "send" to its one end: endpoint, credentials, signature, transport,
+ * what the answer means, what can be done about it, waiting, again. Knows no operation: its owner gives the
+ * request and reads the answer.
  *
  *   IDLE -> SETTLING <-> WAITING_SETUP, WAITING_KEYS     endpoint and keys
  *           SETTLING -> SENT -> READING (200: the owner reads) -> DONE
@@ -31,31 +31,32 @@ typedef struct slp_call {
   slp_svc svc;
   slp_lane lane;
   slp_str target, content_type, body;
-  slp_buf *into;            /* cleared before each try */
+  slp_buf *into; /* cleared before each try */
   uint32_t total_ms_max, tries_max;
-  uint8_t once;             /* must not reach the server twice */
+  uint8_t once;                                 /* must not reach the server twice */
   int (*may_grow)(slp_http *http, size_t more); /* PURE; NULL: always */
-  /* Looks at any answer that has a status before anything else does. 1: the request was changed, send it again at
-   * once, not counted. NULL: never. */
+  /* Looks at any answer that has a status before anything else does. 1: the request was changed, send it
+   * again at once, not counted. NULL: never. */
   int (*reroute)(struct slp_call *c);
-  /* Status 200: read the body (now or over some turns) and call slp_call_good, slp_call_bad or slp_call_again. */
+  /* Status 200: read the body (now or over some turns) and call slp_call_good, slp_call_bad or
+   * slp_call_again. */
   void (*on_body)(struct slp_call *c);
   void (*on_done)(struct slp_call *c); /* once, in a turn; c is the owner's again */
 
-  slp_fail fail;            /* out */
-  uint32_t tries;           /* out */
-  slp_http http;            /* out: the last try's times and answer */
+  slp_fail fail;  /* out */
+  uint32_t tries; /* out */
+  slp_http http;  /* out: the last try's times and answer */
 
   slp_call_state state;
   slp_event ev;
   slp_timer timer;
   slp_wait wait;
-  slp_buf secrets;          /* Authorization and token of this try; wiped */
+  slp_buf secrets; /* Authorization and token of this try; wiped */
   slp_http_header headers[SLP_CALL_HEADERS];
   char date[17];
-  int64_t signed_ms;        /* the time signed with */
-  uint64_t serial;          /* of the keys signed with */
-  uint8_t free_try;         /* the try under way is a remedy: not counted */
+  int64_t signed_ms;                            /* the time signed with */
+  uint64_t serial;                              /* of the keys signed with */
+  uint8_t free_try;                             /* the try under way is a remedy: not counted */
   uint8_t keys_tried, clock_tried, stale_tried; /* each remedy once a call */
 } slp_call;
 

@@ -17,63 +17,63 @@ typedef struct row {
   slp_remedy remedy;
 } row;
 
-/* Sources: [M] botocore 1.43.11 service models of kinesis, dynamodb, streams; [R] botocore and AWS SDK retry rules
- * ("standard" mode's list of throttling codes); [C] "Common Errors" of the Kinesis API reference; [J] the clock and
- * credential codes of the AWS SDK for Java v2; [S] STS API reference. With and without "Exception" at its end a
- * name means the same: only one spelling is listed. */
+/* Sources: [M] botocore 1.43.11 service models of kinesis, dynamodb, streams; [R] botocore and AWS SDK
+ * retry rules ("standard" mode's list of throttling codes); [C] "Common Errors" of the Kinesis API
+ * reference; [J] the clock and credential codes of the AWS SDK for Java v2; [S] STS API reference. With
+ * and without "Exception" at its end a name means the same: only one spelling is listed. */
 static const row rows[] = {
-  {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},  /* [M] */
-  {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},                  /* [M] the control plane's way to throttle */
-  {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},                  /* [M] missing from the SDKs' lists */
-  {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},                     /* [R] */
-  {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},                      /* [R] */
-  {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},               /* [R] */
-  {"EC2Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},                   /* [R] */
-  {"TooManyRequests", SLP_THROTTLE, SLP_REMEDY_NONE},                /* [R] */
-  {"RequestLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},           /* [R] */
-  {"BandwidthLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},         /* [R] */
-  {"SlowDown", SLP_THROTTLE, SLP_REMEDY_NONE},                       /* [R] */
-  {"InternalFailure", SLP_TRANSIENT, SLP_REMEDY_NONE},               /* [M] [C] */
-  {"InternalServerError", SLP_TRANSIENT, SLP_REMEDY_NONE},           /* [M] */
-  {"InternalError", SLP_TRANSIENT, SLP_REMEDY_NONE},                 /* [R] */
-  {"ServiceUnavailable", SLP_TRANSIENT, SLP_REMEDY_NONE},            /* [C] */
-  {"RequestTimeout", SLP_TRANSIENT, SLP_REMEDY_NONE},                /* [R] */
-  {"PriorRequestNotComplete", SLP_TRANSIENT, SLP_REMEDY_NONE},       /* [R] */
-  {"TransactionInProgress", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [R] */
-  {"IDPCommunicationError", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [R] [S] */
-  {"ExpiredIterator", SLP_EXPIRED, SLP_REMEDY_NONE},                 /* [M] */
-  {"ExpiredNextToken", SLP_EXPIRED, SLP_REMEDY_NONE},                /* [M] */
-  {"ResourceNotFound", SLP_GONE, SLP_REMEDY_NONE},                   /* [M] */
-  {"ResourceInUse", SLP_BUSY, SLP_REMEDY_NONE},                      /* [M] */
-  {"TrimmedDataAccess", SLP_TRIMMED, SLP_REMEDY_NONE},               /* [M] streams */
-  {"AccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},                     /* [M] [C] */
-  {"NotAuthorized", SLP_ACCESS, SLP_REMEDY_NONE},                    /* [C] */
-  {"OptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},                    /* [C] */
-  {"SubscriptionRequired", SLP_ACCESS, SLP_REMEDY_NONE},             /* [C] */
-  {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},                  /* [M] key trouble: an operator must act */
-  {"KMSDisabled", SLP_ACCESS, SLP_REMEDY_NONE},                      /* [M] */
-  {"KMSInvalidState", SLP_ACCESS, SLP_REMEDY_NONE},                  /* [M] */
-  {"KMSNotFound", SLP_ACCESS, SLP_REMEDY_NONE},                      /* [M] */
-  {"KMSOptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},                 /* [M] */
-  {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},                       /* [C] [S] */
-  {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},                       /* [J] */
-  {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS},                 /* [C] */
-  {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS},               /* [C] [S] */
-  {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},                 /* seen from moto, S3's spelling */
-  {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},                  /* [J] */
-  {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},             /* [J] */
-  {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},                       /* [J] */
-  {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},                    /* [C] [J] */
-  {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},              /* [J] */
-  {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},                /* [J] */
-  {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},                /* [C] */
-  {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE},         /* [C] */
-  {"InvalidArgument", SLP_REFUSED, SLP_REMEDY_NONE},                 /* [M] */
-  {"Validation", SLP_REFUSED, SLP_REMEDY_NONE},                      /* [M] */
-  {"ValidationError", SLP_REFUSED, SLP_REMEDY_NONE},                 /* [C] */
-  {"Serialization", SLP_REFUSED, SLP_REMEDY_NONE},                   /* [C] */
-  {"UnknownOperation", SLP_REFUSED, SLP_REMEDY_NONE},                /* [C] */
-  {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},                   /* [C] */
+    {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE}, /* [M] */
+    {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] the control plane's way to throttle */
+    {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] missing from the SDKs' lists */
+    {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},               /* [R] */
+    {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},                /* [R] */
+    {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},         /* [R] */
+    {"EC2Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},             /* [R] */
+    {"TooManyRequests", SLP_THROTTLE, SLP_REMEDY_NONE},          /* [R] */
+    {"RequestLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},     /* [R] */
+    {"BandwidthLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},   /* [R] */
+    {"SlowDown", SLP_THROTTLE, SLP_REMEDY_NONE},                 /* [R] */
+    {"InternalFailure", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [M] [C] */
+    {"InternalServerError", SLP_TRANSIENT, SLP_REMEDY_NONE},     /* [M] */
+    {"InternalError", SLP_TRANSIENT, SLP_REMEDY_NONE},           /* [R] */
+    {"ServiceUnavailable", SLP_TRANSIENT, SLP_REMEDY_NONE},      /* [C] */
+    {"RequestTimeout", SLP_TRANSIENT, SLP_REMEDY_NONE},          /* [R] */
+    {"PriorRequestNotComplete", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* [R] */
+    {"TransactionInProgress", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* [R] */
+    {"IDPCommunicationError", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* [R] [S] */
+    {"ExpiredIterator", SLP_EXPIRED, SLP_REMEDY_NONE},           /* [M] */
+    {"ExpiredNextToken", SLP_EXPIRED, SLP_REMEDY_NONE},          /* [M] */
+    {"ResourceNotFound", SLP_GONE, SLP_REMEDY_NONE},             /* [M] */
+    {"ResourceInUse", SLP_BUSY, SLP_REMEDY_NONE},                /* [M] */
+    {"TrimmedDataAccess", SLP_TRIMMED, SLP_REMEDY_NONE},         /* [M] streams */
+    {"AccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},               /* [M] [C] */
+    {"NotAuthorized", SLP_ACCESS, SLP_REMEDY_NONE},              /* [C] */
+    {"OptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},              /* [C] */
+    {"SubscriptionRequired", SLP_ACCESS, SLP_REMEDY_NONE},       /* [C] */
+    {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},            /* [M] key trouble: an operator must act */
+    {"KMSDisabled", SLP_ACCESS, SLP_REMEDY_NONE},                /* [M] */
+    {"KMSInvalidState", SLP_ACCESS, SLP_REMEDY_NONE},            /* [M] */
+    {"KMSNotFound", SLP_ACCESS, SLP_REMEDY_NONE},                /* [M] */
+    {"KMSOptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},           /* [M] */
+    {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},                 /* [C] [S] */
+    {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},                 /* [J] */
+    {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS},           /* [C] */
+    {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS},         /* [C] [S] */
+    {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},           /* seen from moto, S3's spelling */
+    {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},            /* [J] */
+    {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},       /* [J] */
+    {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},                 /* [J] */
+    {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},              /* [C] [J] */
+    {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},        /* [J] */
+    {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},          /* [J] */
+    {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},          /* [C] */
+    {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE},   /* [C] */
+    {"InvalidArgument", SLP_REFUSED, SLP_REMEDY_NONE},           /* [M] */
+    {"Validation", SLP_REFUSED, SLP_REMEDY_NONE},                /* [M] */
+    {"ValidationError", SLP_REFUSED, SLP_REMEDY_NONE},           /* [C] */
+    {"Serialization", SLP_REFUSED, SLP_REMEDY_NONE},             /* [C] */
+    {"UnknownOperation", SLP_REFUSED, SLP_REMEDY_NONE},          /* [C] */
+    {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},             /* [C] */
 };
 
 int slp_class_code(slp_class class) {
@@ -137,8 +137,8 @@ static slp_str bare_name(slp_str s) {
 static int is_name(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i];
-    int ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-             c == '-';
+    int ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+             c == '_' || c == '-';
     if (!ok) return 0;
   }
   return s.n > 0;
@@ -160,7 +160,8 @@ static slp_str *wanted(named *found, slp_str key) {
   return NULL;
 }
 
-/* The first name and message of the top level or one below (kinesalite saw front ends wrap errors in "Output"). */
+/* The first name and message of the top level or one below (kinesalite saw front ends wrap errors in
+ * "Output"). */
 static void read_json(slp_str body, named *found) {
   slp_json j;
   slp_json_begin(&j, (char *)(uintptr_t)body.p, body.n);
@@ -213,7 +214,8 @@ static void read_body(slp_str body, named *found) {
   if (first >= 0xa0 && first <= 0xbf) read_cbor(body, found);
 }
 
-/* The first bytes of a body nobody can read, made printable; runs of white space and of junk become one mark. */
+/* The first bytes of a body nobody can read, made printable; runs of white space and of junk become one mark.
+ */
 static void excerpt(slp_str body, char out[EXCERPT_MAX + 1]) {
   size_t n = 0;
   for (size_t i = 0; i < body.n && n < EXCERPT_MAX; i++) {

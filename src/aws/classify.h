@@ -1,5 +1,5 @@
-/* classify.h - what an answer that is not a success means: one table of the services' error names, and what an
- * unknown name or no name at all falls back to. Pure. */
+/* classify.h - what an answer that is not a success means: one table of the services' error names, and what
+ * an unknown name or no name at all falls back to. Pure. */
 #ifndef SLP_AWS_CLASSIFY_H
 #define SLP_AWS_CLASSIFY_H
 
@@ -8,23 +8,24 @@
 /* What can be done at once, outside the count of tries. */
 typedef enum slp_remedy {
   SLP_REMEDY_NONE,
-  SLP_REMEDY_KEYS,  /* get new credentials, then once more */
-  SLP_REMEDY_CLOCK  /* if the answer's Date is far from ours: correct the clock, then once more */
+  SLP_REMEDY_KEYS, /* get new credentials, then once more */
+  SLP_REMEDY_CLOCK /* if the answer's Date is far from ours: correct the clock, then once more */
 } slp_remedy;
 
 typedef struct slp_bad_answer {
   int status;
-  const char *error_type;   /* x-amzn-errortype as it came, "" */
-  const char *request_id;   /* "" */
+  const char *error_type; /* x-amzn-errortype as it came, "" */
+  const char *request_id; /* "" */
   uint64_t retry_after_ms;
-  slp_str body;             /* read in place: is changed */
+  slp_str body; /* read in place: is changed */
 } slp_bad_answer;
 
 /* Fills every field of f. */
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy);
 /* The code that goes with a class when nothing more exact is known: SLOOP_E* or -errno; 0 for SLP_FINE. */
 int slp_class_code(slp_class class);
-/* The class of an error name ("ThrottlingException"; "" or unknown: by status). For tests and the table's users. */
+/* The class of an error name ("ThrottlingException"; "" or unknown: by status). For tests and the table's
+ * users. */
 slp_class slp_classify_name(slp_str name, int status, slp_remedy *ret_remedy);
 
 #endif

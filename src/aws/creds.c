@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* botocore's windows: try from 15 minutes before expiry, insist from 10 minutes before. Keys that live shorter than
- * that are renewed after half of their life, and insisted on after three quarters. */
+/* botocore's windows: try from 15 minutes before expiry, insist from 10 minutes before. Keys that live
+ * shorter than that are renewed after half of their life, and insisted on after three quarters. */
 #define ADVISORY_MS (15 * 60 * 1000)
 #define MANDATORY_MS (10 * 60 * 1000)
 /* Keys the service refused are not fetched more often than this while they stay the same. */
@@ -28,22 +28,22 @@ struct slp_creds {
 
   attempt_state attempt;
   answer_kind answer;
-  size_t asking;      /* index in chain */
-  uint8_t fresh;      /* this attempt must not use what was read before */
-  char *next[3];      /* key id, secret, token of the answer; owned */
+  size_t asking; /* index in chain */
+  uint8_t fresh; /* this attempt must not use what was read before */
+  char *next[3]; /* key id, secret, token of the answer; owned */
   int64_t next_expires_ms;
   char why[300];
 
-  char *now[3];       /* the snapshot; owned; now[0] NULL: none */
+  char *now[3]; /* the snapshot; owned; now[0] NULL: none */
   uint64_t serial;
   int64_t expires_ms; /* -1: never */
   int64_t advisory_ms, mandatory_ms;
-  uint32_t failures;  /* attempts in a row that failed */
-  uint64_t again_us;  /* no attempt before */
+  uint32_t failures; /* attempts in a row that failed */
+  uint64_t again_us; /* no attempt before */
   uint64_t fetched_us;
   uint64_t refreshes;
   int64_t clock_offset_ms; /* the service's time minus our wall clock, as the users of the keys know it */
-  slp_fail fail;      /* of the last attempt; class FINE: it went well */
+  slp_fail fail;           /* of the last attempt; class FINE: it went well */
 };
 
 static void go_on(slp_event *ev);
@@ -87,7 +87,8 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
   return 0;
 }
 
-/* ---- answers of providers -------------------------------------------------------------------------------- */
+/* ---- answers of providers --------------------------------------------------------------------------------
+ */
 /* Late answers of a provider that was given up are not waited for: attempt is not ASKING then. */
 static void answered(slp_creds *c, answer_kind kind) {
   c->answer = kind;
@@ -152,7 +153,8 @@ static void on_deadline(slp_timer *timer) {
   slp_creds_broken(c, "no credentials came within %u seconds", SLP_CREDS_MS_MAX / 1000);
 }
 
-/* ---- the attempt ----------------------------------------------------------------------------------------- */
+/* ---- the attempt -----------------------------------------------------------------------------------------
+ */
 static void begin(slp_creds *c, int fresh) {
   if (c->attempt != IDLE) return;
   c->attempt = ANSWERED;
@@ -194,8 +196,9 @@ static void attempt_failed(slp_creds *c) {
   } else if (c->answer == BROKEN) {
     slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH, "%s", c->why);
   } else {
-    slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH,
-                 "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them in ~/.aws/credentials");
+    slp_fail_set(
+        &c->fail, SLP_AUTH, SLOOP_EAUTH,
+        "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them in ~/.aws/credentials");
   }
 }
 
@@ -219,13 +222,17 @@ static void go_on(slp_event *ev) {
   }
   c->attempt = IDLE;
   c->fetched_us = slp_now_us(c->h);
-  if (c->answer == FOUND) take_keys(c);
-  else attempt_failed(c);
+  if (c->answer == FOUND)
+    take_keys(c);
+  else
+    attempt_failed(c);
   slp_wait_run_all(&c->waiting);
 }
 
-/* ---- users ----------------------------------------------------------------------------------------------- */
-slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial, slp_fail *f) {
+/* ---- users -----------------------------------------------------------------------------------------------
+ */
+slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial,
+                              slp_fail *f) {
   c->clock_offset_ms = now_ms - slp_wall_ms(c->h);
   int have = c->now[0] != NULL, expires = have && c->expires_ms >= 0;
   int dead = expires && now_ms >= c->expires_ms;
@@ -257,7 +264,8 @@ int slp_creds_refused(slp_creds *c, uint64_t serial) {
     return 1;
   }
   uint64_t now = slp_now_us(c->h);
-  if (now < c->again_us || (c->refreshes > 1 && now < slp_after_us(c->fetched_us, REFUSED_AGAIN_US))) return 0;
+  if (now < c->again_us || (c->refreshes > 1 && now < slp_after_us(c->fetched_us, REFUSED_AGAIN_US)))
+    return 0;
   begin(c, 1);
   return 1;
 }

@@ -1,5 +1,5 @@
-/* endpoint.c - region and endpoint rules, as botocore 1.43.11 has them (its partitions.json and the endpoint rule
- * sets of the services; resolved side by side in test/vectors). */
+/* endpoint.c - region and endpoint rules, as botocore 1.43.11 has them (its partitions.json and the endpoint
+ * rule sets of the services; resolved side by side in test/vectors). */
 #include "aws/endpoint.h"
 
 #include "codec/uri.h"
@@ -8,20 +8,21 @@
 #include <stdio.h>
 
 typedef struct service {
-  const char *host;        /* before ".region.suffix" */
+  const char *host; /* before ".region.suffix" */
   const char *fips_host;
   const char *sign_as;
-  const char *env;         /* AWS_ENDPOINT_URL_... */
-  const char *config;      /* in services sections */
+  const char *env;    /* AWS_ENDPOINT_URL_... */
+  const char *config; /* in services sections */
 } service;
 
 static const service services[SLP_SVCS] = {
-  [SLP_SVC_KINESIS] = {"kinesis", "kinesis-fips", "kinesis", "AWS_ENDPOINT_URL_KINESIS", "kinesis"},
-  [SLP_SVC_DYNAMODB] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
-  [SLP_SVC_STREAMS] = {"streams.dynamodb", "streams.dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS",
-                       "dynamodb_streams"},
-  [SLP_SVC_STS] = {"sts", "sts-fips", "sts", "AWS_ENDPOINT_URL_STS", "sts"},
-  [SLP_SVC_CLOUDWATCH] = {"monitoring", "monitoring-fips", "monitoring", "AWS_ENDPOINT_URL_CLOUDWATCH", "cloudwatch"},
+    [SLP_SVC_KINESIS] = {"kinesis", "kinesis-fips", "kinesis", "AWS_ENDPOINT_URL_KINESIS", "kinesis"},
+    [SLP_SVC_DYNAMODB] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
+    [SLP_SVC_STREAMS] = {"streams.dynamodb", "streams.dynamodb-fips", "dynamodb",
+                         "AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "dynamodb_streams"},
+    [SLP_SVC_STS] = {"sts", "sts-fips", "sts", "AWS_ENDPOINT_URL_STS", "sts"},
+    [SLP_SVC_CLOUDWATCH] = {"monitoring", "monitoring-fips", "monitoring", "AWS_ENDPOINT_URL_CLOUDWATCH",
+                            "cloudwatch"},
 };
 
 typedef struct partition {
@@ -31,14 +32,14 @@ typedef struct partition {
 
 /* Longest prefixes first. A region we have never heard of is in the commercial partition. */
 static const partition partitions[] = {
-  {"us-isob-", "sc2s.sgov.gov", "api.aws.scloud"},
-  {"us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov"},
-  {"eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk"},
-  {"us-iso-", "c2s.ic.gov", "api.aws.ic.gov"},
-  {"us-gov-", "amazonaws.com", "api.aws"},
-  {"eusc-", "amazonaws.eu", "api.amazonwebservices.eu"},
-  {"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"},
-  {"", "amazonaws.com", "api.aws"},
+    {"us-isob-", "sc2s.sgov.gov", "api.aws.scloud"},
+    {"us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov"},
+    {"eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk"},
+    {"us-iso-", "c2s.ic.gov", "api.aws.ic.gov"},
+    {"us-gov-", "amazonaws.com", "api.aws"},
+    {"eusc-", "amazonaws.eu", "api.amazonwebservices.eu"},
+    {"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"},
+    {"", "amazonaws.com", "api.aws"},
 };
 
 const char *slp_svc_config_name(slp_svc svc) { return services[svc].config; }
@@ -53,7 +54,8 @@ static const char *from_profile(const slp_endpoint_wish *wish, slp_profile_key k
 }
 
 static int is_true(const char *z) {
-  return z && strlen(z) == 4 && (z[0] | 32) == 't' && (z[1] | 32) == 'r' && (z[2] | 32) == 'u' && (z[3] | 32) == 'e';
+  return z && strlen(z) == 4 && (z[0] | 32) == 't' && (z[1] | 32) == 'r' && (z[2] | 32) == 'u' &&
+         (z[3] | 32) == 'e';
 }
 
 /* A setting that may stand in the environment (which wins, also with "false") or in the profile. */
@@ -62,7 +64,9 @@ static int is_on(const slp_endpoint_wish *wish, const char *name, slp_profile_ke
   return is_true(value ? value : from_profile(wish, key));
 }
 
-static int is_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+static int is_alnum(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 
 /* It becomes part of a host name and of a signature: one DNS label. */
 int slp_region_valid(slp_str region) {
@@ -84,7 +88,8 @@ slp_str slp_arn_region(slp_str arn) {
   return (slp_str){NULL, 0};
 }
 
-/* ---- URLs ------------------------------------------------------------------------------------------------ */
+/* ---- URLs ------------------------------------------------------------------------------------------------
+ */
 static int bad_url(char why[160], slp_str url, const char *what) {
   snprintf(why, 160, "endpoint %.*s: %s", (int)(url.n < 90 ? url.n : 90), url.p, what);
   return SLOOP_EOPTION;
@@ -108,8 +113,8 @@ static int is_loopback(const char *host) {
   return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
 }
 
-/* What is signed must be what is sent: the URL is put together anew, in lower case, without a port that the Host header
- * would leave out. */
+/* What is signed must be what is sent: the URL is put together anew, in lower case, without a port that the
+ * Host header would leave out. */
 int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
   slp_uri u;
   const char *what = "";
@@ -123,14 +128,17 @@ int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
   }
   e->tls = u.tls;
   e->loopback = is_loopback(host) != 0;
-  if (u.port == (u.tls ? 443 : 80)) snprintf(e->host, sizeof e->host, "%s", host);
-  else snprintf(e->host, sizeof e->host, "%s:%u", host, (unsigned)u.port);
+  if (u.port == (u.tls ? 443 : 80))
+    snprintf(e->host, sizeof e->host, "%s", host);
+  else
+    snprintf(e->host, sizeof e->host, "%s:%u", host, (unsigned)u.port);
   snprintf(e->path, sizeof e->path, "%.*s", (int)u.path.n, u.path.p);
   snprintf(e->url, sizeof e->url, "%s://%s%s", u.tls ? "https" : "http", e->host, e->path);
   return 0;
 }
 
-/* ---- rules ----------------------------------------------------------------------------------------------- */
+/* ---- rules -----------------------------------------------------------------------------------------------
+ */
 static slp_str find_region(const slp_endpoint_wish *wish) {
   if (wish->region && wish->region[0]) return slp_str_of(wish->region);
   if (wish->arn) {
@@ -143,8 +151,8 @@ static slp_str find_region(const slp_endpoint_wish *wish) {
   return slp_str_of(region);
 }
 
-/* A configured URL, or NULL. *ret_missing: the services section that should have had it, but is not there; going to
- * the public service instead would be a surprise. */
+/* A configured URL, or NULL. *ret_missing: the services section that should have had it, but is not there;
+ * going to the public service instead would be a surprise. */
 static const char *find_url(const slp_endpoint_wish *wish, const char **ret_missing) {
   *ret_missing = NULL;
   if (wish->url && wish->url[0]) return wish->url;
@@ -191,7 +199,8 @@ int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_f
                         "no region: set AWS_REGION, or region in ~/.aws/config, or give the stream's ARN");
   }
   if (!slp_region_valid(region)) {
-    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "region %.*s is not one: set AWS_REGION to a name like us-east-1",
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
+                        "region %.*s is not one: set AWS_REGION to a name like us-east-1",
                         (int)(region.n < 80 ? region.n : 80), region.p);
   }
   memcpy(e.region, region.p, region.n);
@@ -199,8 +208,8 @@ int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_f
   int dualstack = is_on(wish, "AWS_USE_DUALSTACK_ENDPOINT", SLP_PROFILE_DUALSTACK);
   const char *missing = NULL, *url = find_url(wish, &missing);
   if (missing) {
-    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "the profile names [services %.80s], which ~/.aws/config lacks",
-                        missing);
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
+                        "the profile names [services %.80s], which ~/.aws/config lacks", missing);
   }
   if (url && (fips || dualstack)) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,

@@ -1,21 +1,22 @@
-/* endpoint.h - which region, and which URL for a service: options, environment, profile, ARN, partitions. Pure. */
+/* endpoint.h - which region, and which URL for a service: options, environment, profile, ARN, partitions.
+ * Pure. */
 #ifndef SLP_AWS_ENDPOINT_H
 #define SLP_AWS_ENDPOINT_H
 
 #include "aws/profile.h"
 
 typedef struct slp_endpoint {
-  char url[640];        /* scheme://host[:port]/path */
-  char host[300];       /* as the Host header says it: lower case, port only when it is not the scheme's own */
-  char path[256];       /* what is signed; "/" at least */
+  char url[640];  /* scheme://host[:port]/path */
+  char host[300]; /* as the Host header says it: lower case, port only when it is not the scheme's own */
+  char path[256]; /* what is signed; "/" at least */
   char region[64];
-  const char *sign_as;  /* service name in signatures; static */
+  const char *sign_as; /* service name in signatures; static */
   uint8_t tls, loopback;
 } slp_endpoint;
 
 typedef struct slp_endpoint_wish {
   slp_svc svc;
-  const char *region;   /* options, or NULL */
+  const char *region; /* options, or NULL */
   const char *url;
   const char *arn;
   slp_getenv_fn getenv_fn;

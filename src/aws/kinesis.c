@@ -1,4 +1,5 @@
-/* kinesis.c - Kinesis as a table of ops: one slp_call for each op in flight, CBOR or JSON, answers read in slices. */
+/* kinesis.c - Kinesis as a table of ops: one slp_call for each op in flight, CBOR or JSON, answers read in
+ * slices. */
 #include "aws/call.h"
 #include "aws/kinesis_read.h"
 #include "aws/limits.h"
@@ -25,14 +26,14 @@ typedef struct kcall { /* an op in flight */
   kinesis *k;
   op_kind kind;
   slp_op *op;
-  slp_list link;          /* in k->idle */
-  slp_event slice;        /* goes on reading */
+  slp_list link;   /* in k->idle */
+  slp_event slice; /* goes on reading */
   slp_buf request;
-  slp_buf answer;         /* of the small calls */
+  slp_buf answer; /* of the small calls */
   slp_form form;
-  uint8_t fell_back;      /* from CBOR to JSON, in this op */
+  uint8_t fell_back;       /* from CBOR to JSON, in this op */
   slp_page_reader *reader; /* while a page is read */
-  slp_list_reader *rows;  /* while a listing is read; owned */
+  slp_list_reader *rows;   /* while a listing is read; owned */
 } kcall;
 
 struct kinesis {
@@ -43,7 +44,7 @@ struct kinesis {
   slp_page_reader *readers[IDLE_READERS_MAX]; /* owned */
   size_t readers_n;
   uint32_t cbor_strikes;
-  slp_op *starved;        /* ops for which there was no memory, linked by op->call */
+  slp_op *starved; /* ops for which there was no memory, linked by op->call */
   slp_event starved_ev;
 };
 
@@ -53,7 +54,8 @@ static slp_op_list_shards *list_of(kcall *kc) { return SLP_OWNER(kc->op, slp_op_
 static slp_op_describe *describe_of(kcall *kc) { return SLP_OWNER(kc->op, slp_op_describe, op); }
 static slp_op_iterator *iterator_of(kcall *kc) { return SLP_OWNER(kc->op, slp_op_iterator, op); }
 
-/* ---- the life of a kcall --------------------------------------------------------------------------------- */
+/* ---- the life of a kcall ---------------------------------------------------------------------------------
+ */
 static void on_call_done(slp_call *c);
 static void on_slice(slp_event *ev);
 
@@ -94,8 +96,10 @@ static kcall *kcall_take(kinesis *k, op_kind kind, slp_op *op) {
 static void drop_reader(kcall *kc) {
   kinesis *k = kc->k;
   if (!kc->reader) return;
-  if (k->readers_n < IDLE_READERS_MAX) k->readers[k->readers_n++] = kc->reader;
-  else slp_page_reader_free(kc->reader);
+  if (k->readers_n < IDLE_READERS_MAX)
+    k->readers[k->readers_n++] = kc->reader;
+  else
+    slp_page_reader_free(kc->reader);
   kc->reader = NULL;
 }
 
@@ -140,7 +144,8 @@ static void on_call_done(slp_call *c) {
   op->on_done(op);
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------- */
+/* ---- requests --------------------------------------------------------------------------------------------
+ */
 static int write_request(kcall *kc) {
   slp_buf *b = &kc->request;
   slp_buf_clear(b);
@@ -196,7 +201,8 @@ static int may_grow(slp_http *http, size_t more) {
   return op->may_grow ? op->may_grow(op, more) : 1;
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------- */
+/* ---- answers ---------------------------------------------------------------------------------------------
+ */
 static void unreadable(kcall *kc, int r, const char *what, const char *why, size_t at) {
   char text[200];
   drop_reader(kc);
@@ -208,8 +214,8 @@ static void unreadable(kcall *kc, int r, const char *what, const char *why, size
     slp_call_again(&kc->call);
     return;
   }
-  snprintf(text, sizeof text, "the answer is not %s: %s (byte %zu of %zu)", what, why[0] ? why : "a limit is exceeded",
-           at, kc->call.into->n);
+  snprintf(text, sizeof text, "the answer is not %s: %s (byte %zu of %zu)", what,
+           why[0] ? why : "a limit is exceeded", at, kc->call.into->n);
   slp_call_bad(&kc->call, SLP_TRANSIENT, SLOOP_EPROTO, text);
 }
 
@@ -218,7 +224,8 @@ static void read_page(kcall *kc) {
   if (r == SLP_MORE) {
     slp_post(kc->k->aws->h, &kc->slice);
   } else if (r) {
-    unreadable(kc, r, "a page of records", slp_page_reader_why(kc->reader), slp_page_reader_where(kc->reader));
+    unreadable(kc, r, "a page of records", slp_page_reader_why(kc->reader),
+               slp_page_reader_where(kc->reader));
   } else {
     drop_reader(kc);
     slp_call_good(&kc->call);
@@ -263,24 +270,32 @@ static void read_small(kcall *kc) {
   int describe = kc->kind == DESCRIBE;
   int r = describe ? slp_kinesis_read_describe(body, describe_of(kc), &why)
                    : slp_kinesis_read_iterator(body, iterator_of(kc), &why);
-  if (r) unreadable(kc, r, describe ? "a description of a stream" : "a shard iterator", why, 0);
-  else slp_call_good(&kc->call);
+  if (r)
+    unreadable(kc, r, describe ? "a description of a stream" : "a shard iterator", why, 0);
+  else
+    slp_call_good(&kc->call);
 }
 
 static void on_body(slp_call *c) {
   kcall *kc = SLP_OWNER(c, kcall, call);
-  if (kc->kind == RECORDS) begin_page(kc);
-  else if (kc->kind == LIST) begin_list(kc);
-  else read_small(kc);
+  if (kc->kind == RECORDS)
+    begin_page(kc);
+  else if (kc->kind == LIST)
+    begin_list(kc);
+  else
+    read_small(kc);
 }
 
 static void on_slice(slp_event *ev) {
   kcall *kc = SLP_OWNER(ev, kcall, slice);
-  if (kc->kind == RECORDS) read_page(kc);
-  else read_list(kc);
+  if (kc->kind == RECORDS)
+    read_page(kc);
+  else
+    read_list(kc);
 }
 
-/* ---- the ops --------------------------------------------------------------------------------------------- */
+/* ---- the ops ---------------------------------------------------------------------------------------------
+ */
 static void starve(kinesis *k, slp_op *op) {
   op->call = k->starved;
   k->starved = op;
@@ -355,8 +370,10 @@ static int unstarve(kinesis *k, slp_op *op) {
   slp_op *before = NULL;
   for (slp_op *it = k->starved; it; before = it, it = it->call) {
     if (it != op) continue;
-    if (before) before->call = it->call;
-    else k->starved = it->call;
+    if (before)
+      before->call = it->call;
+    else
+      k->starved = it->call;
     op->call = NULL;
     return 1;
   }
@@ -383,8 +400,12 @@ static void op_resume(slp_ops *o, slp_op *op) {
 int slp_kinesis_new(slp_ops **ret, slp_aws *aws) {
   kinesis *k = SLP_NEW(aws->h->mem, kinesis);
   if (!k) return SLP_ENOMEM;
-  k->ops = (slp_ops){.describe = op_describe, .list_shards = op_list, .iterator = op_iterator, .records = op_records,
-                     .resume = op_resume, .cancel = op_cancel};
+  k->ops = (slp_ops){.describe = op_describe,
+                     .list_shards = op_list,
+                     .iterator = op_iterator,
+                     .records = op_records,
+                     .resume = op_resume,
+                     .cancel = op_cancel};
   k->aws = aws;
   k->starved_ev.run = on_starved;
   slp_list_init(&k->idle);

@@ -1,12 +1,13 @@
-/* kinesis_read.c - the JSON and CBOR of Kinesis' small calls. Members we do not know are passed over at any depth;
- * a member that is null is absent. Names: botocore 1.43.11 service model kinesis 2013-12-02. */
+/* kinesis_read.c - the JSON and CBOR of Kinesis' small calls. Members we do not know are passed over at any
+ * depth; a member that is null is absent. Names: botocore 1.43.11 service model kinesis 2013-12-02. */
 #include "aws/kinesis_read.h"
 
 #include "aws/limits.h"
 #include "codec/cbor.h"
 #include "codec/date.h"
 
-/* ---- requests -------------------------------------------------------------------------------------------- */
+/* ---- requests --------------------------------------------------------------------------------------------
+ */
 static int put_member(slp_buf *b, const char *name) {
   int r = slp_buf_add_char(b, b->n ? ',' : '{');
   if (!r) r = slp_json_put_string(b, slp_str_of(name));
@@ -92,7 +93,8 @@ int slp_kinesis_put_records(slp_buf *b, const slp_op_records *op, slp_form form)
   return r ? r : put_end(b);
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------- */
+/* ---- answers ---------------------------------------------------------------------------------------------
+ */
 /* Goes into an object that may be null. 1: inside; 0: null; else an error. */
 static int enter(slp_json *j, int opening) {
   int token = slp_json_next(j);
@@ -131,7 +133,8 @@ static int read_z(slp_json *j, char *to, size_t size) {
   return 0;
 }
 
-/* Seconds; moto writes some times as ISO text. What can't be read is as good as absent: it is only for show. */
+/* Seconds; moto writes some times as ISO text. What can't be read is as good as absent: it is only for show.
+ */
 static int read_time(slp_json *j, int64_t *ret_ms) {
   int token = slp_json_next(j);
   if (token == SLP_JSON_NUMBER && slp_decimal_seconds_ms(j->text, ret_ms)) *ret_ms = -1;
@@ -180,7 +183,8 @@ int slp_kinesis_read_describe(slp_str body, slp_op_describe *op, const char **re
   int r = enter(&j, SLP_JSON_OBJECT);
   while (r > 0 && (r = next_key(&j)) > 0) {
     int q = 0;
-    if (!slp_str_is(j.text, "StreamDescriptionSummary")) q = slp_json_skip(&j);
+    if (!slp_str_is(j.text, "StreamDescriptionSummary"))
+      q = slp_json_skip(&j);
     else if ((q = enter(&j, SLP_JSON_OBJECT)) > 0) {
       while ((q = next_key(&j)) > 0) {
         q = read_summary_member(&j, op, &status_given);
@@ -215,7 +219,8 @@ int slp_kinesis_read_iterator(slp_str body, slp_op_iterator *op, const char **re
   return r;
 }
 
-/* ---- listings -------------------------------------------------------------------------------------------- */
+/* ---- listings --------------------------------------------------------------------------------------------
+ */
 /* An empty name is as good as none. */
 static int read_name(slp_json *j, slp_str *ret) {
   int r = slp_json_string(j, ret);
@@ -328,8 +333,10 @@ int slp_list_read(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max) {
     q = next_key(j);
     if (q <= 0) break;
     q = 0;
-    if (slp_str_is(j->text, "NextToken")) q = read_name(j, &op->ret_next);
-    else if (!slp_str_is(j->text, "Shards")) q = slp_json_skip(j);
+    if (slp_str_is(j->text, "NextToken"))
+      q = read_name(j, &op->ret_next);
+    else if (!slp_str_is(j->text, "Shards"))
+      q = slp_json_skip(j);
     else if ((q = enter(j, SLP_JSON_ARRAY)) > 0) {
       r->in_rows = r->rows_given = 1;
       q = 0;

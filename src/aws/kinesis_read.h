@@ -1,12 +1,13 @@
-/* kinesis_read.h - requests to Kinesis as JSON or CBOR, and its JSON answers, the page of records excepted (that is
- * codec/page's). */
+/* kinesis_read.h - requests to Kinesis as JSON or CBOR, and its JSON answers, the page of records excepted
+ * (that is codec/page's). */
 #ifndef SLP_AWS_KINESIS_READ_H
 #define SLP_AWS_KINESIS_READ_H
 
 #include "aws/ops.h"
 #include "codec/json.h"
 
-/* Requests are written into b, which must be empty. 0, SLP_ENOMEM, SLP_EBADDATA (a name that is not UTF-8). */
+/* Requests are written into b, which must be empty. 0, SLP_ENOMEM, SLP_EBADDATA (a name that is not UTF-8).
+ */
 int slp_kinesis_put_describe(slp_buf *b, const slp_op_describe *op);
 int slp_kinesis_put_list(slp_buf *b, const slp_op_list_shards *op);
 int slp_kinesis_put_iterator(slp_buf *b, const slp_op_iterator *op);

@@ -21,8 +21,8 @@
 #define SLP_CONTROL_MS_MAX 10000u
 #define SLP_CREDS_MS_MAX 60000u /* a creds callback, or files on a hanging disk */
 
-/* Services accept signatures within 5 minutes of their clock; from 4 minutes on we blame the clock and not the
- * key (the AWS SDK for Java v2 draws the same line). */
+/* Services accept signatures within 5 minutes of their clock; from 4 minutes on we blame the clock and not
+ * the key (the AWS SDK for Java v2 draws the same line). */
 #define SLP_CLOCK_SKEW_MS_MIN (4 * 60 * 1000)
 
 #endif

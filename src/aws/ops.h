@@ -12,37 +12,42 @@ typedef struct slp_ops slp_ops; /* a service to send ops to: opened by aws/kines
 typedef struct slp_op {
   void (*on_done)(struct slp_op *op); /* from the turn queue, once; not after a cancel; the op may be
                                          freed inside */
-  uint32_t tries_max;     /* in: 0 and 1: one try. More: transient and throttled tries are repeated with
-                             full jitter. Remedies (new credentials, clock, JSON instead of CBOR, a stale
-                             connection) are not counted */
-  slp_fail fail;          /* out: fail.class SLP_FINE on success */
+  uint32_t tries_max;        /* in: 0 and 1: one try. More: transient and throttled tries are repeated with
+                                full jitter. Remedies (new credentials, clock, JSON instead of CBOR, a stale
+                                connection) are not counted */
+  slp_fail fail;             /* out: fail.class SLP_FINE on success */
   uint64_t sent_us, done_us; /* out: the last try, monotonic */
-  int64_t date_ms;        /* out: its Date header; -1 none */
-  uint32_t tries;         /* out */
-  void *call;             /* the implementation's */
+  int64_t date_ms;           /* out: its Date header; -1 none */
+  uint32_t tries;            /* out */
+  void *call;                /* the implementation's */
 } slp_op;
 
-typedef enum { SLP_STREAM_CREATING = 1, SLP_STREAM_DELETING, SLP_STREAM_ACTIVE, SLP_STREAM_UPDATING } slp_stream_status;
+typedef enum {
+  SLP_STREAM_CREATING = 1,
+  SLP_STREAM_DELETING,
+  SLP_STREAM_ACTIVE,
+  SLP_STREAM_UPDATING
+} slp_stream_status;
 
 typedef struct slp_op_describe { /* DescribeStreamSummary */
   slp_op op;
-  slp_str name, arn;         /* in: one or both */
+  slp_str name, arn; /* in: one or both */
   char ret_name[129];
   char ret_arn[512];
   slp_stream_status status;
-  int64_t created_ms;        /* -1: not given */
+  int64_t created_ms; /* -1: not given */
   uint32_t retention_hours;
   uint32_t open_shards;
 } slp_op_describe;
 
 typedef struct slp_op_list_shards { /* ListShards, one page */
   slp_op op;
-  slp_str name, arn;         /* in: ignored when next_token is given (it goes alone) */
-  slp_str next_token;        /* in */
-  slp_buf body;              /* out, owns what shards point into; both by slp_op_list_init, slp_op_list_free */
-  slp_shard_desc *shards;    /* out, owned */
+  slp_str name, arn;      /* in: ignored when next_token is given (it goes alone) */
+  slp_str next_token;     /* in */
+  slp_buf body;           /* out, owns what shards point into; both by slp_op_list_init, slp_op_list_free */
+  slp_shard_desc *shards; /* out, owned */
   size_t shards_n;
-  slp_str ret_next;          /* out, in body; {NULL,0}: last page */
+  slp_str ret_next; /* out, in body; {NULL,0}: last page */
 } slp_op_list_shards;
 
 void slp_op_list_init(slp_op_list_shards *op, slp_mem *mem); /* zeroes */
@@ -59,22 +64,22 @@ const char *slp_iter_kind_name(slp_iter_kind kind); /* "TRIM_HORIZON", ... */
 
 typedef struct slp_op_iterator { /* GetShardIterator */
   slp_op op;
-  slp_str name, arn, shard;  /* in */
+  slp_str name, arn, shard; /* in */
   slp_iter_kind kind;
-  slp_str seq;               /* in, for AT_SEQ and AFTER_SEQ */
-  int64_t at_ms;             /* in, for AT_TIME */
-  slp_buf iterator;          /* out; caller inits (max 4096) and frees */
+  slp_str seq;      /* in, for AT_SEQ and AFTER_SEQ */
+  int64_t at_ms;    /* in, for AT_TIME */
+  slp_buf iterator; /* out; caller inits (max 4096) and frees */
 } slp_op_iterator;
 
 typedef struct slp_op_records { /* GetRecords */
   slp_op op;
-  slp_str arn;               /* in: may be absent */
-  slp_str iterator;          /* in */
-  uint32_t limit;            /* in: 1..10000 */
+  slp_str arn;                                             /* in: may be absent */
+  slp_str iterator;                                        /* in */
+  uint32_t limit;                                          /* in: 1..10000 */
   int (*may_grow)(struct slp_op_records *op, size_t more); /* PURE, see slp_http. NULL: always */
-  slp_page *page;            /* in: an empty page (its body may hold recycled memory, n 0).
-                                out: filled on success. The caller's throughout */
-  size_t body_bytes;         /* out: as it came over the wire */
+  slp_page *page;    /* in: an empty page (its body may hold recycled memory, n 0).
+                        out: filled on success. The caller's throughout */
+  size_t body_bytes; /* out: as it came over the wire */
 } slp_op_records;
 
 struct slp_ops {
@@ -82,8 +87,8 @@ struct slp_ops {
   void (*list_shards)(slp_ops *o, slp_op_list_shards *op);
   void (*iterator)(slp_ops *o, slp_op_iterator *op);
   void (*records)(slp_ops *o, slp_op_records *op);
-  void (*resume)(slp_ops *o, slp_op *op);  /* after may_grow said no */
-  void (*cancel)(slp_ops *o, slp_op *op);  /* silence from here on; ops not in flight are fine */
+  void (*resume)(slp_ops *o, slp_op *op); /* after may_grow said no */
+  void (*cancel)(slp_ops *o, slp_op *op); /* silence from here on; ops not in flight are fine */
 };
 
 #endif

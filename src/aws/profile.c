@@ -1,5 +1,5 @@
-/* profile.c - profiles as botocore reads them: `[name]` in the credentials file, `[profile name]` and `[default]`
- * in the config file, endpoints of services in a `[services name]` section. */
+/* profile.c - profiles as botocore reads them: `[name]` in the credentials file, `[profile name]` and
+ * `[default]` in the config file, endpoints of services in a `[services name]` section. */
 #include "aws/profile.h"
 
 #include "aws/endpoint.h"
@@ -11,22 +11,22 @@
 #define PATH_MAX_N 4096u
 
 static const char *const key_names[SLP_PROFILE_KEYS] = {
-  [SLP_PROFILE_KEY_ID] = "aws_access_key_id",
-  [SLP_PROFILE_SECRET] = "aws_secret_access_key",
-  [SLP_PROFILE_TOKEN] = "aws_session_token",
-  [SLP_PROFILE_OLD_TOKEN] = "aws_security_token",
-  [SLP_PROFILE_REGION] = "region",
-  [SLP_PROFILE_ENDPOINT] = "endpoint_url",
-  [SLP_PROFILE_SERVICES] = "services",
-  [SLP_PROFILE_IGNORE_ENDPOINTS] = "ignore_configured_endpoint_urls",
-  [SLP_PROFILE_FIPS] = "use_fips_endpoint",
-  [SLP_PROFILE_DUALSTACK] = "use_dualstack_endpoint",
-  [SLP_PROFILE_ROLE_ARN] = "role_arn",
-  [SLP_PROFILE_WEB_IDENTITY] = "web_identity_token_file",
-  [SLP_PROFILE_SSO_SESSION] = "sso_session",
-  [SLP_PROFILE_SSO_START_URL] = "sso_start_url",
-  [SLP_PROFILE_LOGIN_SESSION] = "login_session",
-  [SLP_PROFILE_PROCESS] = "credential_process",
+    [SLP_PROFILE_KEY_ID] = "aws_access_key_id",
+    [SLP_PROFILE_SECRET] = "aws_secret_access_key",
+    [SLP_PROFILE_TOKEN] = "aws_session_token",
+    [SLP_PROFILE_OLD_TOKEN] = "aws_security_token",
+    [SLP_PROFILE_REGION] = "region",
+    [SLP_PROFILE_ENDPOINT] = "endpoint_url",
+    [SLP_PROFILE_SERVICES] = "services",
+    [SLP_PROFILE_IGNORE_ENDPOINTS] = "ignore_configured_endpoint_urls",
+    [SLP_PROFILE_FIPS] = "use_fips_endpoint",
+    [SLP_PROFILE_DUALSTACK] = "use_dualstack_endpoint",
+    [SLP_PROFILE_ROLE_ARN] = "role_arn",
+    [SLP_PROFILE_WEB_IDENTITY] = "web_identity_token_file",
+    [SLP_PROFILE_SSO_SESSION] = "sso_session",
+    [SLP_PROFILE_SSO_START_URL] = "sso_start_url",
+    [SLP_PROFILE_LOGIN_SESSION] = "login_session",
+    [SLP_PROFILE_PROCESS] = "credential_process",
 };
 
 void slp_profile_init(slp_profile *p, slp_mem *mem) { *p = (slp_profile){.mem = mem}; }
@@ -53,7 +53,8 @@ const char *slp_profile_get(const slp_profile *p, slp_profile_key key) {
   return value && value[0] ? value : NULL;
 }
 
-/* ---- parsing --------------------------------------------------------------------------------------------- */
+/* ---- parsing ---------------------------------------------------------------------------------------------
+ */
 static int is_space(char c) { return c == ' ' || c == '\t'; }
 
 static slp_str trim(slp_str s) {
@@ -91,9 +92,9 @@ static int is_key(slp_str key, const char *name) {
 
 typedef struct reading {
   slp_profile *p;
-  slp_str name;        /* of the profile or of the services section */
-  int config;          /* which file */
-  slp_str last;        /* the section matched before: `[default]` and `[profile default]` replace each other */
+  slp_str name; /* of the profile or of the services section */
+  int config;   /* which file */
+  slp_str last; /* the section matched before: `[default]` and `[profile default]` replace each other */
 } reading;
 
 static int keep(slp_mem *mem, char **into, slp_str value) {
@@ -106,11 +107,13 @@ static int keep(slp_mem *mem, char **into, slp_str value) {
 
 static int is_profile(int config, slp_str section, slp_str name) {
   if (!config) return slp_str_eq(section, name);
-  return is_section(section, "profile", name) || (slp_str_is(section, "default") && slp_str_is(name, "default"));
+  return is_section(section, "profile", name) ||
+         (slp_str_is(section, "default") && slp_str_is(name, "default"));
 }
 
 /* A section may exist and say nothing: slp_ini_read tells only of keys. Calls `match` with each title. */
-static int has_section(slp_str text, int (*match)(slp_str title, slp_str name, int config), slp_str name, int config) {
+static int has_section(slp_str text, int (*match)(slp_str title, slp_str name, int config), slp_str name,
+                       int config) {
   while (text.n) {
     const char *end = memchr(text.p, '\n', text.n);
     slp_str line = {text.p, end ? (size_t)(end - text.p) : text.n};
@@ -121,13 +124,16 @@ static int has_section(slp_str text, int (*match)(slp_str title, slp_str name, i
   return 0;
 }
 
-static int match_profile(slp_str title, slp_str name, int config) { return is_profile(config, trim(title), name); }
+static int match_profile(slp_str title, slp_str name, int config) {
+  return is_profile(config, trim(title), name);
+}
 static int match_services(slp_str title, slp_str name, int config) {
   (void)config;
   return is_section(title, "services", name);
 }
 
-static int on_profile_line(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value, uint32_t line) {
+static int on_profile_line(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value,
+                           uint32_t line) {
   reading *r = arg;
   slp_profile *p = r->p;
   char **values = r->config ? p->in_config : p->in_credentials;
@@ -142,7 +148,8 @@ static int on_profile_line(void *arg, slp_str section, slp_str parent, slp_str k
   return 0;
 }
 
-static int on_services_line(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value, uint32_t line) {
+static int on_services_line(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value,
+                            uint32_t line) {
   reading *r = arg;
   (void)line;
   if (!parent.p || !is_key(key, "endpoint_url") || !is_section(section, "services", r->name)) return 0;
@@ -171,7 +178,8 @@ int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_s
   return slp_ini_read(config, on_services_line, &in_services, ret_line);
 }
 
-/* ---- waiting --------------------------------------------------------------------------------------------- */
+/* ---- waiting ---------------------------------------------------------------------------------------------
+ */
 void slp_wait_add(slp_list *waiting, slp_wait *wait) { slp_list_add_last(waiting, &wait->link); }
 void slp_wait_cancel(slp_wait *wait) { slp_list_remove(&wait->link); }
 
@@ -185,7 +193,8 @@ void slp_wait_run_all(slp_list *waiting) {
   }
 }
 
-/* ---- loading --------------------------------------------------------------------------------------------- */
+/* ---- loading ---------------------------------------------------------------------------------------------
+ */
 static const char *env(const slp_profiles *p, const char *name) {
   const char *value = p->getenv_fn(p->getenv_ctx, name);
   return value && value[0] ? value : NULL;
@@ -203,7 +212,8 @@ int slp_profiles_chosen(const slp_profiles *p) { return chosen_name(p) != NULL; 
 static void finish_load(slp_profiles *p);
 static void on_load_event(slp_event *ev) { finish_load(SLP_OWNER(ev, slp_profiles, ev)); }
 
-void slp_profiles_init(slp_profiles *p, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx, const char *chosen) {
+void slp_profiles_init(slp_profiles *p, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx,
+                       const char *chosen) {
   *p = (slp_profiles){.h = h, .getenv_fn = getenv_fn, .getenv_ctx = getenv_ctx, .chosen = chosen};
   p->ev.run = on_load_event;
   slp_list_init(&p->waiting);
@@ -297,8 +307,8 @@ void slp_profiles_load(slp_profiles *p, slp_wait *wait) {
   }
 }
 
-/* A file that is not there is an empty one. One that can't be read is an error when somebody asked for it: by its
- * path, or by the name of a profile. A container with a foreign HOME did not. */
+/* A file that is not there is an empty one. One that can't be read is an error when somebody asked for it: by
+ * its path, or by the name of a profile. A container with a foreign HOME did not. */
 static int file_failed(slp_profiles *p) {
   for (int i = 0; i < 2; i++) {
     slp_profile_file *f = &p->files[i];
@@ -324,11 +334,13 @@ static int parse_files(slp_profiles *p) {
   r = slp_profile_parse(&p->profile, slp_buf_str(&p->files[0].text), slp_buf_str(&p->files[1].text),
                         slp_str_of(p->name), &bad, &line);
   if (r && r != SLP_ENOMEM) {
-    snprintf(p->why, sizeof p->why, "%.120s: line %u can't be understood", slp_buf_z(&p->files[bad].path), line);
+    snprintf(p->why, sizeof p->why, "%.120s: line %u can't be understood", slp_buf_z(&p->files[bad].path),
+             line);
     return SLP_EBADDATA;
   }
   if (!r && p->explicit_name && !p->profile.found) {
-    snprintf(p->why, sizeof p->why, "profile %s is not in %s", p->name, "~/.aws/credentials or ~/.aws/config");
+    snprintf(p->why, sizeof p->why, "profile %s is not in %s", p->name,
+             "~/.aws/credentials or ~/.aws/config");
     return SLP_ENOENT;
   }
   return r;

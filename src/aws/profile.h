@@ -1,5 +1,5 @@
-/* profile.h - what one profile of ~/.aws/credentials and ~/.aws/config says: parsing (pure), and loading both files
- * once for everybody who waits for them. */
+/* profile.h - what one profile of ~/.aws/credentials and ~/.aws/config says: parsing (pure), and loading both
+ * files once for everybody who waits for them. */
 #ifndef SLP_AWS_PROFILE_H
 #define SLP_AWS_PROFILE_H
 
@@ -28,23 +28,25 @@ typedef enum slp_profile_key {
 
 typedef struct slp_profile {
   slp_mem *mem;
-  uint8_t found;                                 /* some section had its name */
-  char *in_config[SLP_PROFILE_KEYS];             /* owned; NULL: not there */
-  char *in_credentials[SLP_PROFILE_KEYS];        /* owned */
-  char *service_endpoint[SLP_SVCS];              /* owned; from the services section it names */
-  uint8_t services_found;                        /* that section exists */
+  uint8_t found;                          /* some section had its name */
+  char *in_config[SLP_PROFILE_KEYS];      /* owned; NULL: not there */
+  char *in_credentials[SLP_PROFILE_KEYS]; /* owned */
+  char *service_endpoint[SLP_SVCS];       /* owned; from the services section it names */
+  uint8_t services_found;                 /* that section exists */
 } slp_profile;
 
 void slp_profile_init(slp_profile *p, slp_mem *mem);
 void slp_profile_free(slp_profile *p); /* wipes; back to just initialised */
-/* The value in force: the credentials file's before the config file's, as botocore merges them. NULL: none. */
+/* The value in force: the credentials file's before the config file's, as botocore merges them. NULL: none.
+ */
 const char *slp_profile_get(const slp_profile *p, slp_profile_key key);
-/* Reads the section `name` out of both texts. 0, SLP_ENOMEM, or SLP_EBADDATA with *ret_bad_file 0 (credentials) or
- * 1 (config) and the line. */
+/* Reads the section `name` out of both texts. 0, SLP_ENOMEM, or SLP_EBADDATA with *ret_bad_file 0
+ * (credentials) or 1 (config) and the line. */
 int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_str name, int *ret_bad_file,
                       uint32_t *ret_line);
 
-/* ---- loading --------------------------------------------------------------------------------------------- */
+/* ---- loading ---------------------------------------------------------------------------------------------
+ */
 typedef struct slp_wait { /* somebody who waits; run once, from the turn queue */
   slp_list link;
   void (*run)(struct slp_wait *wait);
@@ -65,7 +67,7 @@ typedef struct slp_profiles {
   slp_host *h;
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
-  const char *chosen;       /* option; NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
+  const char *chosen;        /* option; NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
   slp_profile_file files[2]; /* 0 credentials, 1 config */
   uint8_t loading, loaded;
   slp_event ev;
@@ -73,13 +75,14 @@ typedef struct slp_profiles {
   /* After a load: */
   slp_profile profile;
   char name[128];
-  uint8_t explicit_name;    /* the user chose the profile */
-  int error;                /* 0: profile is good, maybe empty */
+  uint8_t explicit_name; /* the user chose the profile */
+  int error;             /* 0: profile is good, maybe empty */
   char why[200];
 } slp_profiles;
 
-void slp_profiles_init(slp_profiles *p, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx, const char *chosen);
-void slp_profiles_close(slp_profiles *p); /* nobody waits any more */
+void slp_profiles_init(slp_profiles *p, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx,
+                       const char *chosen);
+void slp_profiles_close(slp_profiles *p);       /* nobody waits any more */
 int slp_profiles_chosen(const slp_profiles *p); /* 1: option or environment name a profile */
 /* Reads (again). `wait` runs when it is done; one load at a time, however many wait. */
 void slp_profiles_load(slp_profiles *p, slp_wait *wait);

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-/* ---- environment ----------------------------------------------------------------------------------------- */
+/* ---- environment -----------------------------------------------------------------------------------------
+ */
 typedef struct env_provider {
   slp_provider p;
   slp_host *h;
@@ -26,15 +27,17 @@ static void env_begin(slp_provider *p, int fresh) {
   (void)fresh; /* the environment is read each time */
   if (!key_id && !secret) {
     if (env(e, "AWS_WEB_IDENTITY_TOKEN_FILE")) {
-      slp_creds_broken(p->creds, "AWS_WEB_IDENTITY_TOKEN_FILE is set, but web identity is not supported yet: set "
-                                 "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+      slp_creds_broken(p->creds,
+                       "AWS_WEB_IDENTITY_TOKEN_FILE is set, but web identity is not supported yet: set "
+                       "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
       return;
     }
     slp_creds_nothing(p->creds);
     return;
   }
   if (!key_id || !secret) {
-    slp_creds_broken(p->creds, "%s is set, but %s is not", key_id ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY",
+    slp_creds_broken(p->creds, "%s is set, but %s is not",
+                     key_id ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY",
                      key_id ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID");
     return;
   }
@@ -43,7 +46,8 @@ static void env_begin(slp_provider *p, int fresh) {
     slp_creds_broken(p->creds, "AWS_CREDENTIAL_EXPIRATION is not a time like 2026-01-02T03:04:05Z");
     return;
   }
-  slp_creds_found(p->creds, &(slp_aws_keys){slp_str_of(key_id), slp_str_of(secret), slp_str_of(token), expires_at_ms});
+  slp_creds_found(p->creds,
+                  &(slp_aws_keys){slp_str_of(key_id), slp_str_of(secret), slp_str_of(token), expires_at_ms});
 }
 
 static void env_free(slp_provider *p) {
@@ -54,12 +58,13 @@ static void env_free(slp_provider *p) {
 slp_provider *slp_provider_env(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
   env_provider *e = SLP_NEW(h->mem, env_provider);
   if (!e) return NULL;
-  *e = (env_provider){.p = {.begin = env_begin, .free = env_free}, .h = h, .getenv_fn = getenv_fn,
-                      .getenv_ctx = getenv_ctx};
+  *e = (env_provider){
+      .p = {.begin = env_begin, .free = env_free}, .h = h, .getenv_fn = getenv_fn, .getenv_ctx = getenv_ctx};
   return &e->p;
 }
 
-/* ---- profile files --------------------------------------------------------------------------------------- */
+/* ---- profile files ---------------------------------------------------------------------------------------
+ */
 typedef struct profile_provider {
   slp_provider p;
   slp_host *h;
@@ -112,8 +117,10 @@ static void profile_answer(profile_provider *pp) {
     if (slp_profile_get(profile, SLP_PROFILE_PROCESS)) kind = "credential_process";
   }
   if (kind) {
-    slp_creds_broken(creds, "profile %s uses %s, which is not supported yet: set AWS_ACCESS_KEY_ID and "
-                            "AWS_SECRET_ACCESS_KEY", all->name, kind);
+    slp_creds_broken(creds,
+                     "profile %s uses %s, which is not supported yet: set AWS_ACCESS_KEY_ID and "
+                     "AWS_SECRET_ACCESS_KEY",
+                     all->name, kind);
     return;
   }
   if (keys_of_file(&pp->p, all->name, profile->in_config, "config")) return;
@@ -124,8 +131,10 @@ static void profile_loaded(slp_wait *wait) { profile_answer(SLP_OWNER(wait, prof
 
 static void profile_begin(slp_provider *p, int fresh) {
   profile_provider *pp = SLP_OWNER(p, profile_provider, p);
-  if (pp->profiles->loaded && !pp->profiles->loading && !pp->profiles->error && !fresh) profile_answer(pp);
-  else slp_profiles_load(pp->profiles, &pp->wait);
+  if (pp->profiles->loaded && !pp->profiles->loading && !pp->profiles->error && !fresh)
+    profile_answer(pp);
+  else
+    slp_profiles_load(pp->profiles, &pp->wait);
 }
 
 static void profile_cancel(slp_provider *p) { slp_wait_cancel(&SLP_OWNER(p, profile_provider, p)->wait); }
@@ -139,12 +148,15 @@ static void profile_free(slp_provider *p) {
 slp_provider *slp_provider_profile(slp_host *h, slp_profiles *profiles) {
   profile_provider *pp = SLP_NEW(h->mem, profile_provider);
   if (!pp) return NULL;
-  *pp = (profile_provider){.p = {.begin = profile_begin, .cancel = profile_cancel, .free = profile_free}, .h = h,
-                           .profiles = profiles, .wait = {.run = profile_loaded}};
+  *pp = (profile_provider){.p = {.begin = profile_begin, .cancel = profile_cancel, .free = profile_free},
+                           .h = h,
+                           .profiles = profiles,
+                           .wait = {.run = profile_loaded}};
   return &pp->p;
 }
 
-/* ---- the user's callback --------------------------------------------------------------------------------- */
+/* ---- the user's callback ---------------------------------------------------------------------------------
+ */
 typedef struct user_provider {
   slp_provider p;
   slp_host *h;
@@ -177,6 +189,9 @@ void slp_provider_user_done(slp_provider *p, int error, const slp_aws_keys *keys
   user_provider *u = SLP_OWNER(p, user_provider, p);
   if (!u->asked) return;
   u->asked = 0;
-  if (!error && keys) slp_creds_found(p->creds, keys);
-  else slp_creds_broken(p->creds, "the creds callback gave none: %s", why && why[0] ? why : "it did not say why");
+  if (!error && keys)
+    slp_creds_found(p->creds, keys);
+  else
+    slp_creds_broken(p->creds, "the creds callback gave none: %s",
+                     why && why[0] ? why : "it did not say why");
 }

@@ -1,8 +1,8 @@
 /* retry.c - waits between tries: exponential ceilings, full jitter. */
 #include "aws/retry.h"
 
-/* The first ceilings of the SDKs' 2026 retry rules: 50 ms after a network failure or 5xx, one second after being
- * throttled (a shard that ran out of its five calls a second is refused for a second). */
+/* The first ceilings of the SDKs' 2026 retry rules: 50 ms after a network failure or 5xx, one second after
+ * being throttled (a shard that ran out of its five calls a second is refused for a second). */
 #define TRANSIENT_FIRST_US 50000u
 #define THROTTLE_FIRST_US 1000000u
 

@@ -4,14 +4,14 @@
 
 #include "base/fail.h"
 
-#define SLP_RETRY_CAP_US 20000000u          /* no wait is longer ... */
-#define SLP_RETRY_AFTER_EXTRA_US 5000000u   /* ... but by this, when the service itself asks for more */
+#define SLP_RETRY_CAP_US 20000000u        /* no wait is longer ... */
+#define SLP_RETRY_AFTER_EXTRA_US 5000000u /* ... but by this, when the service itself asks for more */
 
 /* The most that the wait after `tries` failed tries (1, 2, ...) can be, the service's wish aside. */
 uint64_t slp_retry_ceiling_us(slp_class class, uint32_t tries);
-/* Full jitter: evenly spread over 0..ceiling by `random` (any 64 bits), so that many clients that failed together
- * do not come back together. retry_after_us (0: none) is the service's wish: it may only lengthen the wait, by
- * SLP_RETRY_AFTER_EXTRA_US at most. */
+/* Full jitter: evenly spread over 0..ceiling by `random` (any 64 bits), so that many clients that failed
+ * together do not come back together. retry_after_us (0: none) is the service's wish: it may only lengthen
+ * the wait, by SLP_RETRY_AFTER_EXTRA_US at most. */
 uint64_t slp_retry_wait_us(slp_class class, uint32_t tries, uint64_t random, uint64_t retry_after_us);
 
 #endif

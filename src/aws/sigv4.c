@@ -10,16 +10,25 @@
 
 struct slp_signer {
   slp_mem *mem;
-  slp_digest *digest;    /* holds the HMAC state of the day's key */
-  slp_buf canonical;     /* scratch; wiped, as it holds the token */
-  slp_buf key_of;        /* what the day's key was made of: date, region, service, secret, each with its length */
+  slp_digest *digest; /* holds the HMAC state of the day's key */
+  slp_buf canonical;  /* scratch; wiped, as it holds the token */
+  slp_buf key_of; /* what the day's key was made of: date, region, service, secret, each with its length */
   slp_buf scratch;
 };
 
 /* Proxies and servers may add, drop or change these. */
-static const char *const unsigned_headers[] = {"authorization", "connection", "expect", "keep-alive",
-  "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "user-agent",
-  "x-amzn-trace-id"};
+static const char *const unsigned_headers[] = {"authorization",
+                                               "connection",
+                                               "expect",
+                                               "keep-alive",
+                                               "proxy-authenticate",
+                                               "proxy-authorization",
+                                               "te",
+                                               "trailer",
+                                               "transfer-encoding",
+                                               "upgrade",
+                                               "user-agent",
+                                               "x-amzn-trace-id"};
 
 slp_signer *slp_signer_new(slp_mem *mem) {
   slp_signer *s = SLP_NEW(mem, slp_signer);
@@ -146,7 +155,8 @@ static int add_line(slp_buf *b, slp_str s) {
   return r ? r : slp_buf_add_char(b, '\n');
 }
 
-static int canonical_request(slp_signer *s, const slp_sign_request *rq, const slp_http_header *sorted, size_t n) {
+static int canonical_request(slp_signer *s, const slp_sign_request *rq, const slp_http_header *sorted,
+                             size_t n) {
   slp_buf *b = &s->canonical;
   slp_buf_clear(b);
   int r = add_line(b, rq->method);
@@ -237,8 +247,8 @@ static int add_authorization(slp_buf *b, const slp_sign_request *rq, slp_str key
   return 0;
 }
 
-int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms, char date[17],
-             slp_buf *authorization) {
+int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms,
+             char date[17], slp_buf *authorization) {
   slp_http_header sorted[SLP_SIGN_HEADERS_MAX];
   uint8_t mac[32];
   size_t n = 0;

@@ -1,5 +1,5 @@
-/* sigv4.h - AWS Signature Version 4. Pure: request, keys and time in, header values out. The key of a day is kept,
- * so a signature costs two hashes of the request and one HMAC. */
+/* sigv4.h - AWS Signature Version 4. Pure: request, keys and time in, header values out. The key of a day is
+ * kept, so a signature costs two hashes of the request and one HMAC. */
 #ifndef SLP_AWS_SIGV4_H
 #define SLP_AWS_SIGV4_H
 
@@ -28,7 +28,7 @@ slp_signer *slp_signer_new(slp_mem *mem); /* NULL: no memory */
 void slp_signer_free(slp_signer *s);      /* wipes; NULL is fine */
 /* Appends the value of Authorization and sets that of X-Amz-Date; both must be sent, and the token as
  * X-Amz-Security-Token. SLP_ENOMEM or SLP_ELIMIT. */
-int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms, char date[17],
-             slp_buf *authorization);
+int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms,
+             char date[17], slp_buf *authorization);
 
 #endif

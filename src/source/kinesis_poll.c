@@ -1,5 +1,6 @@
-/* kinesis_poll.c - core's source over Kinesis' polling calls: whole listings out of pages, places to iterators, pages
- * of records as they come. Judges no page: what a pairing of iterator and children means is core's affair. */
+/* kinesis_poll.c - core's source over Kinesis' polling calls: whole listings out of pages, places to
+ * iterators, pages of records as they come. Judges no page: what a pairing of iterator and children means is
+ * core's affair. */
 #include "source/kinesis_poll.h"
 
 #include "aws/limits.h"
@@ -13,7 +14,8 @@
 #define LIST_SHARDS_MAX 100000u
 #define LIST_PAGES_MAX 2000u
 #define LIST_RESTARTS_MAX 5u
-/* A failed later page costs the whole listing, so it is tried more often than a first one, whose repeat is core's. */
+/* A failed later page costs the whole listing, so it is tried more often than a first one, whose repeat is
+ * core's. */
 #define LATER_PAGE_TRIES 4u
 #define IDLE_REQUESTS_MAX 64u
 /* How exactly we know the service's time when it says that a point in time is in the future. */
@@ -24,11 +26,11 @@ typedef enum { DESCRIBE, LIST, LOCATE, FETCH } request_kind;
 
 typedef struct listing { /* what the pages so far say */
   slp_mem *mem;
-  slp_buf *bodies;       /* owned; the rows point into them */
+  slp_buf *bodies; /* owned; the rows point into them */
   size_t bodies_n, bodies_cap;
   slp_shard_desc *shards; /* owned; no id twice */
   size_t shards_n, shards_cap;
-  uint32_t *slots;       /* owned; hash table: index in shards + 1, 0 free; a power of two, at most half full */
+  uint32_t *slots; /* owned; hash table: index in shards + 1, 0 free; a power of two, at most half full */
   size_t slots_n;
 } listing;
 
@@ -36,10 +38,10 @@ typedef struct request {
   request_kind kind;
   poll *source;
   slp_src_req *rq;
-  slp_list link;         /* in source->idle */
-  uint32_t restarts;     /* LIST */
-  uint8_t from_latest;   /* LOCATE: the point in time was in the future */
-  listing *listing;      /* LIST; owned */
+  slp_list link;       /* in source->idle */
+  uint32_t restarts;   /* LIST */
+  uint8_t from_latest; /* LOCATE: the point in time was in the future */
+  listing *listing;    /* LIST; owned */
   union {
     slp_op_describe describe;
     slp_op_list_shards list;
@@ -51,19 +53,20 @@ typedef struct request {
 struct poll {
   slp_source s;
   slp_host *h;
-  slp_ops *ops;          /* borrowed */
+  slp_ops *ops; /* borrowed */
   char name[NAME_MAX_N + 1];
   char arn[ARN_MAX_N + 1]; /* "": the user gave a name. Then none is sent: kinesalite knows no ARNs */
-  listing *last;         /* the last answer to list(); owned */
+  listing *last;           /* the last answer to list(); owned */
   slp_list idle;
   size_t idle_n, live_n;
-  slp_src_req *starved;  /* requests for which there was no memory, linked by rq->impl */
+  slp_src_req *starved; /* requests for which there was no memory, linked by rq->impl */
   slp_event starved_ev;
 };
 
 static poll *poll_of(slp_source *s) { return SLP_OWNER(s, poll, s); }
 
-/* ---- listings -------------------------------------------------------------------------------------------- */
+/* ---- listings --------------------------------------------------------------------------------------------
+ */
 static void listing_clear(listing *l) {
   for (size_t i = 0; i < l->bodies_n; i++) slp_buf_free(&l->bodies[i]);
   slp_free(l->mem, l->bodies);
@@ -116,8 +119,8 @@ static void fill_in(slp_str *known, slp_str other) {
   if (!known->p) *known = other;
 }
 
-/* A shard on two pages: a page may be older than the other, so each may know what the other does not, as that it was
- * closed meanwhile. */
+/* A shard on two pages: a page may be older than the other, so each may know what the other does not, as that
+ * it was closed meanwhile. */
 static void merge_row(slp_shard_desc *known, const slp_shard_desc *other) {
   fill_in(&known->parent, other->parent);
   fill_in(&known->adjacent_parent, other->adjacent_parent);
@@ -160,7 +163,8 @@ static int listing_take_page(listing *l, slp_op_list_shards *page) {
   return r;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------- */
+/* ---- requests --------------------------------------------------------------------------------------------
+ */
 static slp_op *op_of(request *q) {
   switch (q->kind) {
     case DESCRIBE: return &q->op.describe.op;
@@ -241,15 +245,18 @@ static int unstarve(poll *p, slp_src_req *rq) {
   slp_src_req *before = NULL;
   for (slp_src_req *it = p->starved; it; before = it, it = it->impl) {
     if (it != rq) continue;
-    if (before) before->impl = it->impl;
-    else p->starved = it->impl;
+    if (before)
+      before->impl = it->impl;
+    else
+      p->starved = it->impl;
     rq->impl = NULL;
     return 1;
   }
   return 0;
 }
 
-/* ---- describe -------------------------------------------------------------------------------------------- */
+/* ---- describe --------------------------------------------------------------------------------------------
+ */
 static void on_describe(slp_op *op) {
   request *q = SLP_OWNER(op, request, op.describe.op);
   poll *p = q->source;
@@ -281,7 +288,8 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
   p->ops->describe(p->ops, d);
 }
 
-/* ---- list ------------------------------------------------------------------------------------------------ */
+/* ---- list ------------------------------------------------------------------------------------------------
+ */
 static void on_list_page(slp_op *op);
 
 /* The token goes alone, and only when the service gave one: kinesalite ends when it sees one. */
@@ -337,9 +345,12 @@ static void on_list_page(slp_op *op) {
   }
   slp_str next = page->ret_next;
   int r = listing_take_page(q->listing, page);
-  if (r) list_failed(q, r);
-  else if (next.n) send_list(q, next); /* it lies in a body that the listing holds now */
-  else list_finished(q);
+  if (r)
+    list_failed(q, r);
+  else if (next.n)
+    send_list(q, next); /* it lies in a body that the listing holds now */
+  else
+    list_finished(q);
 }
 
 static void do_list(slp_source *s, slp_src_list *rq) {
@@ -359,7 +370,8 @@ static void do_list(slp_source *s, slp_src_list *rq) {
   send_list(q, (slp_str){NULL, 0});
 }
 
-/* ---- locate ---------------------------------------------------------------------------------------------- */
+/* ---- locate ----------------------------------------------------------------------------------------------
+ */
 static slp_iter_kind iter_kind(slp_place place) {
   switch (place) {
     case SLP_PLACE_OLDEST: return SLP_ITER_OLDEST;
@@ -371,8 +383,8 @@ static slp_iter_kind iter_kind(slp_place place) {
   return SLP_ITER_OLDEST;
 }
 
-/* The service refuses a time that its own clock has not reached; from there on is from now on. Anything else it
- * calls an invalid argument is the caller's mistake. */
+/* The service refuses a time that its own clock has not reached; from there on is from now on. Anything else
+ * it calls an invalid argument is the caller's mistake. */
 static int is_in_future(request *q, const slp_op_iterator *it) {
   if (it->kind != SLP_ITER_AT_TIME || strcmp(it->op.fail.aws_code, "InvalidArgumentException") != 0) return 0;
   int64_t now = it->op.date_ms >= 0 ? it->op.date_ms : slp_wall_ms(q->source->h);
@@ -414,7 +426,8 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   p->ops->iterator(p->ops, it);
 }
 
-/* ---- fetch ----------------------------------------------------------------------------------------------- */
+/* ---- fetch -----------------------------------------------------------------------------------------------
+ */
 static int fetch_may_grow(slp_op_records *op, size_t more) {
   request *q = SLP_OWNER(op, request, op.records);
   slp_src_fetch *f = SLP_OWNER(q->rq, slp_src_fetch, rq);
@@ -447,7 +460,8 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   p->ops->records(p->ops, op);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------------------- */
+/* ---- the rest --------------------------------------------------------------------------------------------
+ */
 static int is_starved(const poll *p, const slp_src_req *rq) {
   for (const slp_src_req *it = p->starved; it; it = it->impl) {
     if (it == rq) return 1;
@@ -474,27 +488,28 @@ static void do_close(slp_source *s) {
   poll *p = poll_of(s);
   SLP_CHECK(p->live_n == 0 && !p->starved);
   slp_unpost(&p->starved_ev);
-  for (slp_list *node; (node = slp_list_pop(&p->idle)) != NULL;) slp_free(p->h->mem, SLP_OWNER(node, request, link));
+  for (slp_list *node; (node = slp_list_pop(&p->idle)) != NULL;)
+    slp_free(p->h->mem, SLP_OWNER(node, request, link));
   listing_free(p->last);
   slp_free(p->h->mem, p);
 }
 
 static const slp_source_ops poll_ops = {
-  .describe = do_describe,
-  .list = do_list,
-  .locate = do_locate,
-  .fetch = do_fetch,
-  .resume = do_resume,
-  .cancel = do_cancel,
-  .close = do_close,
+    .describe = do_describe,
+    .list = do_list,
+    .locate = do_locate,
+    .fetch = do_fetch,
+    .resume = do_resume,
+    .cancel = do_cancel,
+    .close = do_close,
 };
 
 /* Model pattern [a-zA-Z0-9_.-]{1,128}. */
 static int is_name(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i];
-    int ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-             c == '-';
+    int ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+             c == '.' || c == '-';
     if (!ok) return 0;
   }
   return s.n > 0 && s.n <= NAME_MAX_N;
@@ -523,8 +538,11 @@ int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str st
   }
   poll *p = SLP_NEW(h->mem, poll);
   if (!p) return SLP_ENOMEM;
-  p->s = (slp_source){.ops = &poll_ops, .fetch_records_max = SLP_KINESIS_RECORDS_MAX,
-                      .fetch_bytes_max = SLP_KINESIS_PAGE_BYTES_MAX, .tells_behind = 1, .anchors_by_time = 1};
+  p->s = (slp_source){.ops = &poll_ops,
+                      .fetch_records_max = SLP_KINESIS_RECORDS_MAX,
+                      .fetch_bytes_max = SLP_KINESIS_PAGE_BYTES_MAX,
+                      .tells_behind = 1,
+                      .anchors_by_time = 1};
   p->h = h;
   p->ops = ops;
   p->starved_ev.run = on_starved;

@@ -1,11 +1,13 @@
-/* aws_call.c - one call to Kinesis from end to end over a scripted transport: the happy paths and each remedy. */
+/* aws_call.c - one call to Kinesis from end to end over a scripted transport: the happy paths and each
+ * remedy. */
 #include "aws/aws.h"
 #include "aws_fake_host.h"
 #include "codec/cbor.h"
 #include "sloop.h"
 
-#define PAGE "{\"Records\":[{\"SequenceNumber\":\"49\",\"PartitionKey\":\"k\",\"Data\":\"aGVsbG8=\"}]," \
-             "\"NextShardIterator\":\"next\",\"MillisBehindLatest\":7}"
+#define PAGE                                                                                 \
+  "{\"Records\":[{\"SequenceNumber\":\"49\",\"PartitionKey\":\"k\",\"Data\":\"aGVsbG8=\"}]," \
+  "\"NextShardIterator\":\"next\",\"MillisBehindLatest\":7}"
 #define HTML "<html>Internal Server Error</html>"
 
 static fake_host f;
@@ -14,8 +16,10 @@ static slp_aws *aws;
 static slp_ops *ops;
 static slp_page *page;
 static int done;
-static const fake_pair env_keys[] = {{"AWS_ACCESS_KEY_ID", "AKID"}, {"AWS_SECRET_ACCESS_KEY", "secret"},
-                                     {"AWS_REGION", "us-east-1"}, {NULL, NULL}};
+static const fake_pair env_keys[] = {{"AWS_ACCESS_KEY_ID", "AKID"},
+                                     {"AWS_SECRET_ACCESS_KEY", "secret"},
+                                     {"AWS_REGION", "us-east-1"},
+                                     {NULL, NULL}};
 
 static void open_with(slp_aws_options o) {
   char why[160];
@@ -49,7 +53,9 @@ static void on_done(slp_op *op) {
 
 static slp_op_records records_op(uint32_t tries_max) {
   slp_page_reset(page);
-  return (slp_op_records){.op = {.on_done = on_done, .tries_max = tries_max}, .iterator = SLP_STR("it"), .limit = 500,
+  return (slp_op_records){.op = {.on_done = on_done, .tries_max = tries_max},
+                          .iterator = SLP_STR("it"),
+                          .limit = 500,
                           .page = page};
 }
 
@@ -131,9 +137,11 @@ TEST(records_as_cbor_and_no_files_are_read_when_everything_is_known) {
 
 TEST(small_calls_are_json_and_read_whole) {
   open_at("http://127.0.0.1:4567", SLP_WIRE_AUTO);
-  fake_script(&f, 200, "{\"StreamDescriptionSummary\":{\"StreamName\":\"s\",\"StreamARN\":\"arn:x\",\"StreamStatus\":"
-                       "\"UPDATING\",\"StreamModeDetails\":{\"StreamMode\":\"PROVISIONED\"},\"RetentionPeriodHours\":48,"
-                       "\"StreamCreationTimestamp\":1.4412154108679E9,\"OpenShardCount\":4,\"Tags\":[1,{\"a\":null}]}}");
+  fake_script(
+      &f, 200,
+      "{\"StreamDescriptionSummary\":{\"StreamName\":\"s\",\"StreamARN\":\"arn:x\",\"StreamStatus\":"
+      "\"UPDATING\",\"StreamModeDetails\":{\"StreamMode\":\"PROVISIONED\"},\"RetentionPeriodHours\":48,"
+      "\"StreamCreationTimestamp\":1.4412154108679E9,\"OpenShardCount\":4,\"Tags\":[1,{\"a\":null}]}}");
   slp_op_describe d = {.op = {.on_done = on_done}, .name = SLP_STR("s"), .arn = SLP_STR("arn:x")};
   ops->describe(ops, &d);
   fake_run(&f, 1000000);
@@ -149,15 +157,19 @@ TEST(small_calls_are_json_and_read_whole) {
   CHECK_INT(f.sent[0].lane, SLP_LANE_CONTROL);
   CHECK_INT(f.sent[0].total_ms_max, 10000);
   fake_script(&f, 200, "{\"ShardIterator\":\"AAA/+==\"}");
-  slp_op_iterator it = {.op = {.on_done = on_done}, .name = SLP_STR("s"), .shard = SLP_STR("shardId-000000000001"),
-                        .kind = SLP_ITER_AT_TIME, .at_ms = 1441215410867};
+  slp_op_iterator it = {.op = {.on_done = on_done},
+                        .name = SLP_STR("s"),
+                        .shard = SLP_STR("shardId-000000000001"),
+                        .kind = SLP_ITER_AT_TIME,
+                        .at_ms = 1441215410867};
   slp_buf_init(&it.iterator, mem, 4096);
   ops->iterator(ops, &it);
   fake_run(&f, 1000000);
   CHECK_INT(it.op.fail.class, SLP_FINE);
   CHECK_STR(slp_buf_z(&it.iterator), "AAA/+==");
-  CHECK_STR(f.sent[1].body, "{\"StreamName\":\"s\",\"ShardId\":\"shardId-000000000001\",\"ShardIteratorType\":"
-                            "\"AT_TIMESTAMP\",\"Timestamp\":1441215410.867}");
+  CHECK_STR(f.sent[1].body,
+            "{\"StreamName\":\"s\",\"ShardId\":\"shardId-000000000001\",\"ShardIteratorType\":"
+            "\"AT_TIMESTAMP\",\"Timestamp\":1441215410.867}");
   slp_buf_free(&it.iterator);
   close_all();
 }
@@ -168,9 +180,11 @@ TEST(listings_of_many_rows_are_read_in_slices) {
   slp_buf_init(&body, mem, 1 << 20);
   slp_buf_add_z(&body, "{\"NextToken\":\"t\\\"1\",\"Shards\":[");
   for (unsigned i = 0; i < 1000; i++) {
-    slp_buf_addf(&body, "%s{\"ShardId\":\"shardId-%012u\",\"ParentShardId\":null,\"AdjacentParentShardId\":\"\","
+    slp_buf_addf(&body,
+                 "%s{\"ShardId\":\"shardId-%012u\",\"ParentShardId\":null,\"AdjacentParentShardId\":\"\","
                  "\"HashKeyRange\":{\"StartingHashKey\":\"0\",\"EndingHashKey\":\"9\"},\"New\":{\"x\":[]},"
-                 "\"SequenceNumberRange\":{\"StartingSequenceNumber\":\"%u\"}}", i ? "," : "", i, i);
+                 "\"SequenceNumberRange\":{\"StartingSequenceNumber\":\"%u\"}}",
+                 i ? "," : "", i, i);
   }
   slp_buf_add_z(&body, "]}");
   fake_script(&f, 200, "")->body = slp_buf_str(&body);
@@ -184,7 +198,8 @@ TEST(listings_of_many_rows_are_read_in_slices) {
   CHECK_INT(l.shards_n, 1000);
   CHECK(slp_str_is(l.shards[999].id, "shardId-000000000999"));
   CHECK(slp_str_is(l.shards[999].seq_start, "999"));
-  CHECK(l.shards[999].seq_end.p == NULL && l.shards[999].parent.p == NULL && l.shards[999].adjacent_parent.p == NULL);
+  CHECK(l.shards[999].seq_end.p == NULL && l.shards[999].parent.p == NULL &&
+        l.shards[999].adjacent_parent.p == NULL);
   CHECK(slp_str_is(l.ret_next, "t\"1"));
   CHECK_STR(f.sent[0].body, "{\"StreamName\":\"s\"}");
   fake_script(&f, 200, "{\"Shards\":[]}");
@@ -205,8 +220,14 @@ TEST(listings_of_many_rows_are_read_in_slices) {
 
 TEST(answers_that_make_no_sense_are_protocol_errors) {
   open_at("http://127.0.0.1:4567", SLP_WIRE_JSON);
-  const char *bad[] = {"", "{", "[]", "{}", "null", "{\"StreamDescriptionSummary\":null}",
-                       "{\"StreamDescriptionSummary\":{}} x", "{\"StreamDescriptionSummary\":{\"StreamStatus\":7}}"};
+  const char *bad[] = {"",
+                       "{",
+                       "[]",
+                       "{}",
+                       "null",
+                       "{\"StreamDescriptionSummary\":null}",
+                       "{\"StreamDescriptionSummary\":{}} x",
+                       "{\"StreamDescriptionSummary\":{\"StreamStatus\":7}}"};
   for (size_t i = 0; i < SLP_COUNT(bad); i++) {
     fake_script(&f, 200, bad[i]);
     slp_op_describe d = {.op = {.on_done = on_done}, .name = SLP_STR("s")};
@@ -297,7 +318,8 @@ TEST(a_stale_connection_costs_no_try_once) {
   close_all();
 }
 
-/* ---- CBOR ------------------------------------------------------------------------------------------------ */
+/* ---- CBOR ------------------------------------------------------------------------------------------------
+ */
 TEST(an_answer_without_cbor_is_asked_again_as_json_and_two_pin_it) {
   open_at("http://127.0.0.1:4567", SLP_WIRE_AUTO);
   for (int i = 0; i < 2; i++) {
@@ -380,7 +402,8 @@ TEST(forced_cbor_never_falls_back) {
   close_all();
 }
 
-/* ---- clock ----------------------------------------------------------------------------------------------- */
+/* ---- clock -----------------------------------------------------------------------------------------------
+ */
 TEST(a_wrong_clock_is_corrected_once_and_stays_corrected) {
   open_at("http://127.0.0.1:4567", SLP_WIRE_JSON);
   const char *refused = "{\"__type\":\"InvalidSignatureException\",\"message\":\"Signature expired\"}";
@@ -409,7 +432,8 @@ TEST(a_refused_signature_with_the_right_time_is_final) {
   CHECK_INT(fail.code, SLOOP_EAUTH);
   fake_script(&f, 403, "{\"__type\":\"SignatureDoesNotMatch\"}")->date_off_ms = FAKE_NO_DATE;
   CHECK_INT(get(5).class, SLP_AUTH);
-  for (int i = 0; i < 2; i++) fake_script(&f, 403, "{\"__type\":\"SignatureDoesNotMatch\"}")->date_off_ms = -900000;
+  for (int i = 0; i < 2; i++)
+    fake_script(&f, 403, "{\"__type\":\"SignatureDoesNotMatch\"}")->date_off_ms = -900000;
   CHECK_INT(get(5).class, SLP_AUTH); /* once more, then no more */
   close_all();
 }
@@ -422,7 +446,8 @@ TEST(dates_of_plain_http_hosts_far_away_are_not_believed) {
   close_all();
 }
 
-/* ---- credentials ----------------------------------------------------------------------------------------- */
+/* ---- credentials -----------------------------------------------------------------------------------------
+ */
 static int asked;
 static const char *next_key;
 static int answer_later;
@@ -475,8 +500,8 @@ TEST(many_calls_wait_for_one_attempt) {
   answer_later = 1;
   slp_op_iterator its[5];
   for (int i = 0; i < 5; i++) {
-    its[i] = (slp_op_iterator){.op = {.on_done = on_done}, .name = SLP_STR("s"), .shard = SLP_STR("x"),
-                               .kind = SLP_ITER_LATEST};
+    its[i] = (slp_op_iterator){
+        .op = {.on_done = on_done}, .name = SLP_STR("s"), .shard = SLP_STR("x"), .kind = SLP_ITER_LATEST};
     slp_buf_init(&its[i].iterator, mem, 4096);
     ops->iterator(ops, &its[i]);
   }
@@ -527,8 +552,9 @@ TEST(missing_settings_are_told_with_their_remedy) {
   slp_fail fail = get(5);
   CHECK_INT(fail.class, SLP_AUTH);
   CHECK_INT(fail.code, SLOOP_EAUTH);
-  CHECK_STR(fail.message,
-            "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them in ~/.aws/credentials");
+  CHECK_STR(
+      fail.message,
+      "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them in ~/.aws/credentials");
   CHECK_INT(f.file_reads_n, 2);
   close_all();
   open_with((slp_aws_options){.wire = SLP_WIRE_JSON, .endpoint = "http://127.0.0.1:1"});
@@ -543,8 +569,9 @@ TEST(missing_settings_are_told_with_their_remedy) {
 TEST(region_keys_and_url_come_from_the_files_when_the_environment_is_empty) {
   static const fake_pair home[] = {{"HOME", "/home/x"}, {NULL, NULL}};
   static const fake_pair files[] = {
-    {"/home/x/.aws/credentials", "[default]\naws_access_key_id = FILEKEY\naws_secret_access_key = s\n"},
-    {"/home/x/.aws/config", "[default]\nregion = eu-north-1\nendpoint_url = http://localhost:7\n"}, {NULL, NULL}};
+      {"/home/x/.aws/credentials", "[default]\naws_access_key_id = FILEKEY\naws_secret_access_key = s\n"},
+      {"/home/x/.aws/config", "[default]\nregion = eu-north-1\nendpoint_url = http://localhost:7\n"},
+      {NULL, NULL}};
   open_with((slp_aws_options){.wire = SLP_WIRE_JSON});
   f.env = home;
   f.files = files;
@@ -568,7 +595,8 @@ TEST(bad_options_are_refused_at_once) {
   fake_end(&f, mem);
 }
 
-/* ---- flow ------------------------------------------------------------------------------------------------ */
+/* ---- flow ------------------------------------------------------------------------------------------------
+ */
 static size_t allowed;
 static int grow(slp_op_records *op, size_t more) { return op->page->body.n + more <= allowed; }
 
@@ -618,7 +646,8 @@ TEST(cancel_is_silent_in_every_state) {
   slp_buf_init(&big, mem, 1 << 20);
   slp_buf_add_z(&big, "{\"Records\":[");
   for (int i = 0; i < 2000; i++) {
-    slp_buf_addf(&big, "%s{\"SequenceNumber\":\"%d\",\"PartitionKey\":\"k\",\"Data\":\"\"}", i ? "," : "", i + 1);
+    slp_buf_addf(&big, "%s{\"SequenceNumber\":\"%d\",\"PartitionKey\":\"k\",\"Data\":\"\"}", i ? "," : "",
+                 i + 1);
   }
   slp_buf_add_z(&big, "],\"NextShardIterator\":\"n\"}");
   fake_script(&f, 200, "")->body = slp_buf_str(&big);
@@ -638,7 +667,8 @@ TEST(cancel_is_silent_in_every_state) {
   close_all();
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------------
+ */
 static long allocations_left;
 static void *failing(void *ctx, void *p, size_t was, size_t want) {
   (void)ctx;
@@ -659,7 +689,8 @@ static int story(long n) {
   if (!mem) return 0;
   fake_init(&f, mem);
   f.env = env_keys;
-  slp_aws_options o = {.wire = SLP_WIRE_AUTO, .getenv_fn = fake_getenv, .getenv_ctx = &f, .stream_arn = "arn:x"};
+  slp_aws_options o = {
+      .wire = SLP_WIRE_AUTO, .getenv_fn = fake_getenv, .getenv_ctx = &f, .stream_arn = "arn:x"};
   ops = NULL;
   if (slp_aws_new(&aws, &f.h, &o, why) == 0) {
     if (slp_kinesis_new(&ops, aws) == 0) {

@@ -1,4 +1,5 @@
-/* aws_creds.c - which keys are found where, what is refused as half a configuration, when keys are renewed. */
+/* aws_creds.c - which keys are found where, what is refused as half a configuration, when keys are renewed.
+ */
 #include "aws/creds.h"
 
 #include "aws_fake_host.h"
@@ -35,57 +36,161 @@ typedef struct row {
   const char *what;
   fake_pair env[6];
   const char *credentials, *config, *profile;
-  const char *want;  /* "key/secret/token", or a word of the message after '!' */
+  const char *want; /* "key/secret/token", or a word of the message after '!' */
 } row;
 
-#define ENV_HOME {"HOME", "/h"}
+#define ENV_HOME \
+  { "HOME", "/h" }
 #define KEYS(id) "aws_access_key_id = " id "\naws_secret_access_key = S" id "\n"
 static const row rows[] = {
-  {"env", {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "B"}, {"AWS_SESSION_TOKEN", "C"}},
-   "[default]\n" KEYS("F"), NULL, NULL, "A/B/C"},
-  {"old token name", {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "B"}, {"AWS_SECURITY_TOKEN", "C"}},
-   NULL, NULL, NULL, "A/B/C"},
-  {"empty is unset", {ENV_HOME, {"AWS_ACCESS_KEY_ID", ""}, {"AWS_SECRET_ACCESS_KEY", ""}}, "[default]\n" KEYS("F"), NULL,
-   NULL, "F/SF/"},
-  {"id without secret", {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A"}}, "[default]\n" KEYS("F"), NULL, NULL,
-   "!AWS_SECRET_ACCESS_KEY is not"},
-  {"secret without id", {ENV_HOME, {"AWS_SECRET_ACCESS_KEY", "A"}}, "[default]\n" KEYS("F"), NULL, NULL,
-   "!AWS_ACCESS_KEY_ID is not"},
-  {"web identity", {ENV_HOME, {"AWS_WEB_IDENTITY_TOKEN_FILE", "/t"}}, "[default]\n" KEYS("F"), NULL, NULL,
-   "!AWS_WEB_IDENTITY_TOKEN_FILE"},
-  {"line break in a key", {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A\r\nX: y"}, {"AWS_SECRET_ACCESS_KEY", "B"}}, NULL, NULL,
-   NULL, "!characters"},
-  {"bad expiry", {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "B"},
-                  {"AWS_CREDENTIAL_EXPIRATION", "soon"}}, NULL, NULL, NULL, "!AWS_CREDENTIAL_EXPIRATION"},
-  {"expired", {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "B"},
-               {"AWS_CREDENTIAL_EXPIRATION", "2026-01-01T00:00:00Z"}}, NULL, NULL, NULL, "!expired already"},
-  {"no home", {{NULL, NULL}}, "[default]\n" KEYS("F"), NULL, NULL, "!no credentials: set AWS_ACCESS_KEY_ID"},
-  {"credentials before config", {ENV_HOME}, "[default]\n" KEYS("F"), "[default]\n" KEYS("G"), NULL, "F/SF/"},
-  {"config alone", {ENV_HOME}, NULL, "[default]\n" KEYS("G") "aws_session_token=T=T\n", NULL, "G/SG/T=T"},
-  {"AWS_PROFILE", {ENV_HOME, {"AWS_PROFILE", "p"}}, "[default]\n" KEYS("F") "[p]\n" KEYS("P"), NULL, NULL, "P/SP/"},
-  {"profile option before AWS_PROFILE", {ENV_HOME, {"AWS_PROFILE", "p"}}, NULL,
-   "[profile \"q\"]\n" KEYS("Q") "[profile p]\n" KEYS("P"), "q", "Q/SQ/"},
-  {"upper case keys", {ENV_HOME}, "[default]\nAWS_Access_Key_ID: U\naws_secret_access_KEY = S#x ;y\n", NULL, NULL,
-   "U/S#x ;y/"},
-  {"unknown profile", {ENV_HOME, {"AWS_PROFILE", "nope"}}, "[default]\n" KEYS("F"), NULL, NULL, "!profile nope is not"},
-  {"half in credentials", {ENV_HOME}, "[default]\naws_access_key_id = A\n", "[default]\n" KEYS("G"), NULL,
-   "!no aws_secret_access_key"},
-  {"id and secret in two files", {ENV_HOME}, "[default]\naws_secret_access_key = A\n",
-   "[default]\naws_access_key_id = A\n", NULL, "!no aws_access_key_id"},
-  {"role", {ENV_HOME}, "[default]\n" KEYS("F"), "[default]\nrole_arn = arn:x\nsource_profile = b\n", NULL, "!role_arn"},
-  {"sso", {ENV_HOME}, "[default]\n" KEYS("F"), "[default]\nsso_session = x\n", NULL, "!sso_session"},
-  {"process after credentials", {ENV_HOME}, "[default]\n" KEYS("F"), "[default]\ncredential_process = x\n", NULL,
-   "F/SF/"},
-  {"process before config keys", {ENV_HOME}, NULL, "[default]\ncredential_process = x\n" KEYS("G"), NULL,
-   "!credential_process"},
-  {"both defaults: the later stands alone", {ENV_HOME}, NULL,
-   "[default]\n" KEYS("G") "aws_session_token = T\n[profile default]\n" KEYS("H"), NULL, "H/SH/"},
-  {"unreadable file that nobody named", {ENV_HOME}, "\x01", "[default]\n" KEYS("G"), NULL, "G/SG/"},
-  {"unreadable file of a chosen profile", {ENV_HOME, {"AWS_PROFILE", "default"}}, "\x01", "[default]\n" KEYS("G"), NULL,
-   "!can't read /h/.aws/credentials"},
-  {"broken file", {ENV_HOME}, "[default]\nthis is no line\n", NULL, NULL, "!/h/.aws/credentials: line 2"},
-  {"files named by variables", {ENV_HOME, {"AWS_CONFIG_FILE", "~/.aws/credentials"}}, "[profile x]\n[default]\n" KEYS("F"),
-   NULL, NULL, "F/SF/"},
+    {"env",
+     {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "B"}, {"AWS_SESSION_TOKEN", "C"}},
+     "[default]\n" KEYS("F"),
+     NULL,
+     NULL,
+     "A/B/C"},
+    {"old token name",
+     {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "B"}, {"AWS_SECURITY_TOKEN", "C"}},
+     NULL,
+     NULL,
+     NULL,
+     "A/B/C"},
+    {"empty is unset",
+     {ENV_HOME, {"AWS_ACCESS_KEY_ID", ""}, {"AWS_SECRET_ACCESS_KEY", ""}},
+     "[default]\n" KEYS("F"),
+     NULL,
+     NULL,
+     "F/SF/"},
+    {"id without secret",
+     {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A"}},
+     "[default]\n" KEYS("F"),
+     NULL,
+     NULL,
+     "!AWS_SECRET_ACCESS_KEY is not"},
+    {"secret without id",
+     {ENV_HOME, {"AWS_SECRET_ACCESS_KEY", "A"}},
+     "[default]\n" KEYS("F"),
+     NULL,
+     NULL,
+     "!AWS_ACCESS_KEY_ID is not"},
+    {"web identity",
+     {ENV_HOME, {"AWS_WEB_IDENTITY_TOKEN_FILE", "/t"}},
+     "[default]\n" KEYS("F"),
+     NULL,
+     NULL,
+     "!AWS_WEB_IDENTITY_TOKEN_FILE"},
+    {"line break in a key",
+     {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A\r\nX: y"}, {"AWS_SECRET_ACCESS_KEY", "B"}},
+     NULL,
+     NULL,
+     NULL,
+     "!characters"},
+    {"bad expiry",
+     {ENV_HOME,
+      {"AWS_ACCESS_KEY_ID", "A"},
+      {"AWS_SECRET_ACCESS_KEY", "B"},
+      {"AWS_CREDENTIAL_EXPIRATION", "soon"}},
+     NULL,
+     NULL,
+     NULL,
+     "!AWS_CREDENTIAL_EXPIRATION"},
+    {"expired",
+     {ENV_HOME,
+      {"AWS_ACCESS_KEY_ID", "A"},
+      {"AWS_SECRET_ACCESS_KEY", "B"},
+      {"AWS_CREDENTIAL_EXPIRATION", "2026-01-01T00:00:00Z"}},
+     NULL,
+     NULL,
+     NULL,
+     "!expired already"},
+    {"no home",
+     {{NULL, NULL}},
+     "[default]\n" KEYS("F"),
+     NULL,
+     NULL,
+     "!no credentials: set AWS_ACCESS_KEY_ID"},
+    {"credentials before config",
+     {ENV_HOME},
+     "[default]\n" KEYS("F"),
+     "[default]\n" KEYS("G"),
+     NULL,
+     "F/SF/"},
+    {"config alone", {ENV_HOME}, NULL, "[default]\n" KEYS("G") "aws_session_token=T=T\n", NULL, "G/SG/T=T"},
+    {"AWS_PROFILE",
+     {ENV_HOME, {"AWS_PROFILE", "p"}},
+     "[default]\n" KEYS("F") "[p]\n" KEYS("P"),
+     NULL,
+     NULL,
+     "P/SP/"},
+    {"profile option before AWS_PROFILE",
+     {ENV_HOME, {"AWS_PROFILE", "p"}},
+     NULL,
+     "[profile \"q\"]\n" KEYS("Q") "[profile p]\n" KEYS("P"),
+     "q",
+     "Q/SQ/"},
+    {"upper case keys",
+     {ENV_HOME},
+     "[default]\nAWS_Access_Key_ID: U\naws_secret_access_KEY = S#x ;y\n",
+     NULL,
+     NULL,
+     "U/S#x ;y/"},
+    {"unknown profile",
+     {ENV_HOME, {"AWS_PROFILE", "nope"}},
+     "[default]\n" KEYS("F"),
+     NULL,
+     NULL,
+     "!profile nope is not"},
+    {"half in credentials",
+     {ENV_HOME},
+     "[default]\naws_access_key_id = A\n",
+     "[default]\n" KEYS("G"),
+     NULL,
+     "!no aws_secret_access_key"},
+    {"id and secret in two files",
+     {ENV_HOME},
+     "[default]\naws_secret_access_key = A\n",
+     "[default]\naws_access_key_id = A\n",
+     NULL,
+     "!no aws_access_key_id"},
+    {"role",
+     {ENV_HOME},
+     "[default]\n" KEYS("F"),
+     "[default]\nrole_arn = arn:x\nsource_profile = b\n",
+     NULL,
+     "!role_arn"},
+    {"sso", {ENV_HOME}, "[default]\n" KEYS("F"), "[default]\nsso_session = x\n", NULL, "!sso_session"},
+    {"process after credentials",
+     {ENV_HOME},
+     "[default]\n" KEYS("F"),
+     "[default]\ncredential_process = x\n",
+     NULL,
+     "F/SF/"},
+    {"process before config keys",
+     {ENV_HOME},
+     NULL,
+     "[default]\ncredential_process = x\n" KEYS("G"),
+     NULL,
+     "!credential_process"},
+    {"both defaults: the later stands alone",
+     {ENV_HOME},
+     NULL,
+     "[default]\n" KEYS("G") "aws_session_token = T\n[profile default]\n" KEYS("H"),
+     NULL,
+     "H/SH/"},
+    {"unreadable file that nobody named", {ENV_HOME}, "\x01", "[default]\n" KEYS("G"), NULL, "G/SG/"},
+    {"unreadable file of a chosen profile",
+     {ENV_HOME, {"AWS_PROFILE", "default"}},
+     "\x01",
+     "[default]\n" KEYS("G"),
+     NULL,
+     "!can't read /h/.aws/credentials"},
+    {"broken file", {ENV_HOME}, "[default]\nthis is no line\n", NULL, NULL, "!/h/.aws/credentials: line 2"},
+    {"files named by variables",
+     {ENV_HOME, {"AWS_CONFIG_FILE", "~/.aws/credentials"}},
+     "[profile x]\n[default]\n" KEYS("F"),
+     NULL,
+     NULL,
+     "F/SF/"},
 };
 
 TEST(the_chain_finds_keys_or_says_what_is_wrong) {
@@ -110,22 +215,25 @@ TEST(the_chain_finds_keys_or_says_what_is_wrong) {
     CHECK_INT(woken, 1);
     slp_creds_state state = slp_creds_get(creds, slp_wall_ms(&f.h), &keys, &serial, &fail);
     if (state == SLP_CREDS_READY) {
-      snprintf(got, sizeof got, "%.*s/%.*s/%.*s", (int)keys.key_id.n, keys.key_id.p, (int)keys.secret.n, keys.secret.p,
-               (int)keys.token.n, keys.token.n ? keys.token.p : "");
+      snprintf(got, sizeof got, "%.*s/%.*s/%.*s", (int)keys.key_id.n, keys.key_id.p, (int)keys.secret.n,
+               keys.secret.p, (int)keys.token.n, keys.token.n ? keys.token.p : "");
     } else {
       CHECK_INT(state, SLP_CREDS_FAILED);
       CHECK_INT(fail.class, SLP_AUTH);
       snprintf(got, sizeof got, "!%s", fail.message);
     }
-    int ok = w->want[0] == '!' ? got[0] == '!' && strstr(got, w->want + 1) != NULL : strcmp(got, w->want) == 0;
+    int ok =
+        w->want[0] == '!' ? got[0] == '!' && strstr(got, w->want + 1) != NULL : strcmp(got, w->want) == 0;
     if (!ok) CHECK_FAIL("%s: got \"%s\", not \"%s\"", w->what, got, w->want);
     /* What is wrong is told; what is secret is not. */
-    if (got[0] == '!' && (strstr(got, "SF") || strstr(got, "SG"))) CHECK_FAIL("%s: secret in \"%s\"", w->what, got);
+    if (got[0] == '!' && (strstr(got, "SF") || strstr(got, "SG")))
+      CHECK_FAIL("%s: secret in \"%s\"", w->what, got);
     close_chain();
   }
 }
 
-/* ---- renewal --------------------------------------------------------------------------------------------- */
+/* ---- renewal ---------------------------------------------------------------------------------------------
+ */
 static int asked, quiet;
 static int64_t life_ms;
 static slp_provider *user;
@@ -137,7 +245,8 @@ static void ask(void *arg) {
   if (quiet) return;
   char id[20];
   snprintf(id, sizeof id, "K%d", asked);
-  slp_aws_keys keys = {slp_str_of(id), SLP_STR("s"), {NULL, 0}, life_ms < 0 ? -1 : slp_wall_ms(&f.h) + life_ms};
+  slp_aws_keys keys = {
+      slp_str_of(id), SLP_STR("s"), {NULL, 0}, life_ms < 0 ? -1 : slp_wall_ms(&f.h) + life_ms};
   slp_provider_user_done(user, fail_next ? -1 : 0, &keys, "not now");
 }
 

@@ -1,5 +1,5 @@
-/* aws_fake_host.h - a host for tests of aws/: virtual time, HTTP answers out of a script, files and environment
- * variables out of lists. Runs the real queue and timers of host/host.c. */
+/* aws_fake_host.h - a host for tests of aws/: virtual time, HTTP answers out of a script, files and
+ * environment variables out of lists. Runs the real queue and timers of host/host.c. */
 #ifndef SLP_TEST_AWS_FAKE_HOST_H
 #define SLP_TEST_AWS_FAKE_HOST_H
 
@@ -14,12 +14,12 @@ typedef struct fake_answer { /* what one request gets */
   int status;
   const char *content_type; /* NULL: application/x-amz-json-1.1 */
   slp_str body;
-  int error;                /* transport's */
+  int error; /* transport's */
   int reused;
-  int64_t date_off_ms;      /* the Date header is wall time plus this; FAKE_NO_DATE */
-  int hang;                 /* no answer at all */
+  int64_t date_off_ms; /* the Date header is wall time plus this; FAKE_NO_DATE */
+  int hang;            /* no answer at all */
   uint64_t retry_after_ms;
-  size_t piece;             /* the body comes in pieces of this size, may_grow asked for each; 0: whole */
+  size_t piece; /* the body comes in pieces of this size, may_grow asked for each; 0: whole */
 } fake_answer;
 #define FAKE_NO_DATE INT64_MIN
 
@@ -39,16 +39,16 @@ typedef struct fake_pair {
 typedef struct fake_host {
   slp_host h;
   uint64_t mono_us, wake_us, random;
-  uint64_t tick_us;        /* how far each look at the clock moves it: makes turns end early */
+  uint64_t tick_us; /* how far each look at the clock moves it: makes turns end early */
   int64_t wall_off_ms;
   fake_answer answers[FAKE_ANSWERS_MAX];
   size_t answers_n, answered_n;
   fake_sent sent[FAKE_ANSWERS_MAX];
   size_t sent_n, resumed_n, cancelled_n, file_reads_n;
-  const fake_pair *env;    /* ends with name NULL */
-  const fake_pair *files;  /* path and content; content NULL: no permission */
+  const fake_pair *env;   /* ends with name NULL */
+  const fake_pair *files; /* path and content; content NULL: no permission */
   slp_http *paused;
-  size_t paused_at;        /* of its body */
+  size_t paused_at; /* of its body */
 } fake_host;
 
 static inline fake_host *fake_of(slp_host *h) { return SLP_OWNER(h, fake_host, h); }
@@ -173,10 +173,16 @@ static void fake_file_cancel(slp_host *h, slp_file *file) {
   slp_unpost(&file->ev);
 }
 
-static const slp_host_ops fake_ops = {.mono_us = fake_mono, .cpu_us = fake_cpu, .wall_ms = fake_wall,
-                                      .random = fake_random, .wake = fake_wake, .http_send = fake_http_send,
-                                      .http_cancel = fake_http_cancel, .http_resume = fake_http_resume,
-                                      .file_read = fake_file_read, .file_cancel = fake_file_cancel};
+static const slp_host_ops fake_ops = {.mono_us = fake_mono,
+                                      .cpu_us = fake_cpu,
+                                      .wall_ms = fake_wall,
+                                      .random = fake_random,
+                                      .wake = fake_wake,
+                                      .http_send = fake_http_send,
+                                      .http_cancel = fake_http_cancel,
+                                      .http_resume = fake_http_resume,
+                                      .file_read = fake_file_read,
+                                      .file_cancel = fake_file_cancel};
 
 static inline void fake_init(fake_host *f, slp_mem *mem) {
   memset(f, 0, sizeof *f);

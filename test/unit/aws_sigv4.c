@@ -1,5 +1,5 @@
-/* aws_sigv4.c - the signer gives the signatures that botocore gave for the same requests; test/vectors compares
- * thousands more. */
+/* aws_sigv4.c - the signer gives the signatures that botocore gave for the same requests; test/vectors
+ * compares thousands more. */
 #include "aws/sigv4.h"
 #include "check.h"
 
@@ -11,14 +11,15 @@ typedef struct vector {
 
 /* Made with botocore 1.43.11; the keys are AWS's documentation example. */
 static const vector vectors[] = {
-  {"kinesis.us-east-1.amazonaws.com", "kinesis", "Kinesis_20131202.GetRecords", "application/x-amz-json-1.1", "",
-   "8dbcbf9a1389b6e903da5eeb24d83946d8eb53f1e3877b2d34782afc3cdfc0be"},
-  {"kinesis.us-east-1.amazonaws.com", "kinesis", "Kinesis_20131202.GetRecords", "application/x-amz-json-1.1",
-   "TOKEN/Example+==", "e35c1337bd08c7f5146b9b23d045c161224650a93943f4a2467b6991b362cd86"},
-  {"streams.dynamodb.us-east-1.amazonaws.com", "dynamodb", "DynamoDBStreams_20120810.GetRecords",
-   "application/x-amz-json-1.0", "", "badeaf02b29bda52e8b042d1c48e11dbde987620590d9f385e0447960423d767"},
-  {"127.0.0.1:4567", "kinesis", "Kinesis_20131202.GetRecords", "application/x-amz-json-1.1", "",
-   "b5ec26d860919b9b24ec834c971ea3568b2faddadada5512e2da866535a2cc2f"},
+    {"kinesis.us-east-1.amazonaws.com", "kinesis", "Kinesis_20131202.GetRecords",
+     "application/x-amz-json-1.1", "", "8dbcbf9a1389b6e903da5eeb24d83946d8eb53f1e3877b2d34782afc3cdfc0be"},
+    {"kinesis.us-east-1.amazonaws.com", "kinesis", "Kinesis_20131202.GetRecords",
+     "application/x-amz-json-1.1",
+     "TOKEN/Example+==", "e35c1337bd08c7f5146b9b23d045c161224650a93943f4a2467b6991b362cd86"},
+    {"streams.dynamodb.us-east-1.amazonaws.com", "dynamodb", "DynamoDBStreams_20120810.GetRecords",
+     "application/x-amz-json-1.0", "", "badeaf02b29bda52e8b042d1c48e11dbde987620590d9f385e0447960423d767"},
+    {"127.0.0.1:4567", "kinesis", "Kinesis_20131202.GetRecords", "application/x-amz-json-1.1", "",
+     "b5ec26d860919b9b24ec834c971ea3568b2faddadada5512e2da866535a2cc2f"},
 };
 
 static const char *sign(slp_signer *s, const vector *v, const char *secret, int64_t now_ms, slp_buf *out) {
@@ -26,9 +27,14 @@ static const char *sign(slp_signer *s, const vector *v, const char *secret, int6
   const slp_http_header headers[] = {{SLP_STR("X-Amz-Target"), slp_str_of(v->target)},
                                      {SLP_STR("User-Agent"), SLP_STR("never signed")},
                                      {SLP_STR("Content-Type"), slp_str_of(v->type)}};
-  slp_sign_request rq = {.method = SLP_STR("POST"), .host = slp_str_of(v->host), .path = SLP_STR("/"),
-                         .query = SLP_STR(""), .headers = headers, .headers_n = SLP_COUNT(headers),
-                         .body = SLP_STR("{\"ShardIterator\":\"AAAA\"}"), .region = SLP_STR("us-east-1"),
+  slp_sign_request rq = {.method = SLP_STR("POST"),
+                         .host = slp_str_of(v->host),
+                         .path = SLP_STR("/"),
+                         .query = SLP_STR(""),
+                         .headers = headers,
+                         .headers_n = SLP_COUNT(headers),
+                         .body = SLP_STR("{\"ShardIterator\":\"AAAA\"}"),
+                         .region = SLP_STR("us-east-1"),
                          .service = slp_str_of(v->service)};
   slp_sign_keys keys = {SLP_STR("AKIDEXAMPLE"), slp_str_of(secret), slp_str_of(v->token)};
   slp_buf_clear(out);
@@ -81,9 +87,10 @@ TEST(names_the_signed_headers_and_the_scope) {
   slp_buf out;
   slp_buf_init(&out, mem, 4096);
   sign(s, &vectors[1], secret, NOW_MS, &out);
-  CHECK(strstr(slp_buf_z(&out), "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260102/us-east-1/kinesis/aws4_request, "
-                                "SignedHeaders=content-type;host;x-amz-date;x-amz-security-token;x-amz-target, "
-                                "Signature=") == slp_buf_z(&out));
+  CHECK(strstr(slp_buf_z(&out),
+               "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260102/us-east-1/kinesis/aws4_request, "
+               "SignedHeaders=content-type;host;x-amz-date;x-amz-security-token;x-amz-target, "
+               "Signature=") == slp_buf_z(&out));
   slp_buf_free(&out);
   slp_signer_free(s);
   slp_mem_drop(mem);
@@ -97,9 +104,15 @@ TEST(too_many_headers_are_an_error) {
   slp_buf out;
   slp_buf_init(&out, mem, 4096);
   for (size_t i = 0; i < SLP_COUNT(headers); i++) headers[i] = (slp_http_header){SLP_STR("a"), SLP_STR("b")};
-  slp_sign_request rq = {.method = SLP_STR("POST"), .host = SLP_STR("h"), .path = SLP_STR("/"), .query = SLP_STR(""),
-                         .headers = headers, .headers_n = SLP_COUNT(headers), .body = SLP_STR(""),
-                         .region = SLP_STR("r"), .service = SLP_STR("s")};
+  slp_sign_request rq = {.method = SLP_STR("POST"),
+                         .host = SLP_STR("h"),
+                         .path = SLP_STR("/"),
+                         .query = SLP_STR(""),
+                         .headers = headers,
+                         .headers_n = SLP_COUNT(headers),
+                         .body = SLP_STR(""),
+                         .region = SLP_STR("r"),
+                         .service = SLP_STR("s")};
   slp_sign_keys keys = {SLP_STR("a"), SLP_STR("b"), {NULL, 0}};
   CHECK_INT(slp_sign(s, &rq, &keys, NOW_MS, date, &out), SLP_ELIMIT);
   rq.headers_n -= 2;

@@ -9,18 +9,19 @@ static slp_mem *mem;
 static slp_source *src;
 static int done;
 
-/* ---- the scripted service -------------------------------------------------------------------------------- */
+/* ---- the scripted service --------------------------------------------------------------------------------
+ */
 typedef struct step {
-  slp_class class;        /* FINE: the answer below */
+  slp_class class; /* FINE: the answer below */
   const char *aws_code;
-  const char *shards;     /* "a b<a c<a,b d!" : id, parents after '<', '!' closed */
+  const char *shards; /* "a b<a c<a,b d!" : id, parents after '<', '!' closed */
   const char *next;
-  int64_t date_ms;        /* 0: none */
+  int64_t date_ms; /* 0: none */
 } step;
 static step steps[32];
 static size_t steps_n, played;
 static char asked[32][200];
-static slp_op *held;      /* the op not answered yet */
+static slp_op *held; /* the op not answered yet */
 static int resumed, cancelled, hang, endless;
 static slp_stream_status status;
 
@@ -37,7 +38,8 @@ static step *take(slp_op *op, const char *fmt, slp_str a, slp_str b) {
   CHECK(held == NULL);
   if (played == steps_n && endless) played = 0;
   if (played == steps_n) CHECK_FAIL("not expected: %s %.*s %.*s", fmt, (int)a.n, a.p, (int)b.n, b.p);
-  snprintf(asked[played], sizeof asked[played], "%s %.*s %.*s", fmt, (int)a.n, a.n ? a.p : "", (int)b.n, b.n ? b.p : "");
+  snprintf(asked[played], sizeof asked[played], "%s %.*s %.*s", fmt, (int)a.n, a.n ? a.p : "", (int)b.n,
+           b.n ? b.p : "");
   step *s = &steps[played++];
   slp_fail_clear(&op->fail);
   if (s->class != SLP_FINE) slp_fail_set(&op->fail, s->class, SLOOP_EREMOTE, "scripted");
@@ -171,20 +173,27 @@ static const char *ids(const slp_src_list *rq) {
   text[0] = 0;
   for (size_t i = 0; i < rq->shards_n; i++) {
     const slp_shard_desc *d = &rq->shards[i];
-    n += (size_t)snprintf(text + n, sizeof text - n, "%s%.*s%s%.*s%s%.*s%s", i ? " " : "", (int)d->id.n, d->id.p,
-                          d->parent.n ? "<" : "", (int)d->parent.n, d->parent.n ? d->parent.p : "",
+    n += (size_t)snprintf(text + n, sizeof text - n, "%s%.*s%s%.*s%s%.*s%s", i ? " " : "", (int)d->id.n,
+                          d->id.p, d->parent.n ? "<" : "", (int)d->parent.n, d->parent.n ? d->parent.p : "",
                           d->adjacent_parent.n ? "," : "", (int)d->adjacent_parent.n,
                           d->adjacent_parent.n ? d->adjacent_parent.p : "", d->seq_end.p ? "!" : "");
   }
   return text;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------- */
+/* ---- tests -----------------------------------------------------------------------------------------------
+ */
 TEST(streams_are_names_or_arns_of_streams) {
-  static const char *const good[] = {"s", "my_stream.1-A", "arn:aws:kinesis:us-east-1:123456789012:stream/name",
+  static const char *const good[] = {"s", "my_stream.1-A",
+                                     "arn:aws:kinesis:us-east-1:123456789012:stream/name",
                                      "arn:aws-cn:kinesis:cn-north-1:1:stream/n"};
-  static const char *const bad[] = {"", "a b", "a/b", "arn:aws:sqs:us-east-1:1:stream/n", "arn:aws:kinesis:r:1:stream/",
-                                    "arn:aws:kinesis:r:1:stream/n/consumer/c:1", "arn:aws:kinesis:r:1",
+  static const char *const bad[] = {"",
+                                    "a b",
+                                    "a/b",
+                                    "arn:aws:sqs:us-east-1:1:stream/n",
+                                    "arn:aws:kinesis:r:1:stream/",
+                                    "arn:aws:kinesis:r:1:stream/n/consumer/c:1",
+                                    "arn:aws:kinesis:r:1",
                                     "arn:aws:kinesis:r\n:1:stream/n"};
   mem = slp_mem_new(NULL, NULL);
   fake_init(&f, mem);
@@ -193,7 +202,8 @@ TEST(streams_are_names_or_arns_of_streams) {
     src->ops->close(src);
   }
   for (size_t i = 0; i < SLP_COUNT(bad); i++) {
-    if (slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(bad[i])) != SLOOP_EOPTION) CHECK_FAIL("%s was taken", bad[i]);
+    if (slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(bad[i])) != SLOOP_EOPTION)
+      CHECK_FAIL("%s was taken", bad[i]);
   }
   char long_name[140];
   memset(long_name, 'x', sizeof long_name);
@@ -299,7 +309,10 @@ TEST(an_endless_listing_ends) {
 }
 
 static slp_src_locate locate(slp_place place, int64_t at_ms) {
-  slp_src_locate rq = {.rq = {.on_done = on_done}, .shard = SLP_STR("x"), .place = place, .seq = SLP_STR("49"),
+  slp_src_locate rq = {.rq = {.on_done = on_done},
+                       .shard = SLP_STR("x"),
+                       .place = place,
+                       .seq = SLP_STR("49"),
                        .at_ms = at_ms};
   slp_buf_init(&rq.cursor, mem, 4096);
   src->ops->locate(src, &rq);
@@ -350,8 +363,12 @@ static int grow(slp_src_fetch *rq, size_t more) {
 TEST(pages_are_handed_on_as_they_come) {
   open_source("arn:aws:kinesis:us-east-1:1:stream/name");
   slp_page *page = slp_page_new(mem);
-  slp_src_fetch rq = {.rq = {.on_done = on_done}, .shard = SLP_STR("x"), .cursor = SLP_STR("it"), .limit = 10,
-                      .may_grow = grow, .page = page};
+  slp_src_fetch rq = {.rq = {.on_done = on_done},
+                      .shard = SLP_STR("x"),
+                      .cursor = SLP_STR("it"),
+                      .limit = 10,
+                      .may_grow = grow,
+                      .page = page};
   script((step){.class = SLP_FINE});
   src->ops->fetch(src, &rq);
   src->ops->resume(src, &rq);
@@ -391,7 +408,8 @@ TEST(cancel_is_silent_and_gives_the_cursor_back) {
   close_source();
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------------
+ */
 static long allocations_left = 1000000;
 static void *failing(void *ctx, void *p, size_t was, size_t want) {
   (void)ctx;

@@ -1,7 +1,7 @@
-/* config_stdin.c - resolves the configurations it reads the way a consumer does, so that botocore's view of the same
- * files and variables can be compared. A line: service-number profile credentials-file config-file (variable value)*;
- * a profile of '-' is none, a file of '-' does not exist. Answer: two lines, "url region" or "error why", and
- * "key-id secret token" or "error why", each word in hex. */
+/* config_stdin.c - resolves the configurations it reads the way a consumer does, so that botocore's view of
+ * the same files and variables can be compared. A line: service-number profile credentials-file config-file
+ * (variable value)*; a profile of '-' is none, a file of '-' does not exist. Answer: two lines, "url region"
+ * or "error why", and "key-id secret token" or "error why", each word in hex. */
 #include "aws/creds.h"
 #include "aws/endpoint.h"
 #include "base/num.h"
@@ -22,7 +22,8 @@ static void put_error(const char *why) {
 static void resolve_url(slp_profiles *profiles, fake_host *f, slp_svc svc) {
   slp_endpoint e;
   slp_fail fail;
-  slp_endpoint_wish wish = {.svc = svc, .getenv_fn = fake_getenv, .getenv_ctx = f, .profile = &profiles->profile};
+  slp_endpoint_wish wish = {
+      .svc = svc, .getenv_fn = fake_getenv, .getenv_ctx = f, .profile = &profiles->profile};
   slp_fail_clear(&fail);
   if (profiles->error) {
     put_error(profiles->why);
@@ -69,7 +70,8 @@ static void one_case(hex_line *l) {
   CHECK_INT(slp_parse_u64(l->field[SERVICE], &svc), 0);
   CHECK(svc < SLP_SVCS);
   env[env_n++] = (fake_pair){"HOME", "/h"};
-  for (size_t i = VARIABLES; i + 1 < l->n; i += 2) env[env_n++] = (fake_pair){l->field[i].p, l->field[i + 1].p};
+  for (size_t i = VARIABLES; i + 1 < l->n; i += 2)
+    env[env_n++] = (fake_pair){l->field[i].p, l->field[i + 1].p};
   env[env_n] = (fake_pair){NULL, NULL};
   if (l->field[CREDENTIALS].n) files[files_n++] = (fake_pair){"/h/.aws/credentials", l->field[CREDENTIALS].p};
   if (l->field[CONFIG].n) files[files_n++] = (fake_pair){"/h/.aws/config", l->field[CONFIG].p};

@@ -1,5 +1,5 @@
-/* hex_lines.h - how the Python side talks to the programs here: a line is one case, its fields are hex, '-' is an
- * empty field. */
+/* hex_lines.h - how the Python side talks to the programs here: a line is one case, its fields are hex, '-'
+ * is an empty field. */
 #ifndef SLP_TEST_HEX_LINES_H
 #define SLP_TEST_HEX_LINES_H
 
