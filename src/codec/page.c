@@ -103,7 +103,7 @@ static void no_answer(slp_page *page) {
   page->next = (slp_str){NULL, 0};
   page->behind_ms = -1;
   page->children_n = 0;
-  page->children_given = page->children_bad = 0;
+  page->children_given = page->children_bad = page->records_given = 0;
 }
 
 slp_page *slp_page_new(slp_mem *mem) {
@@ -492,6 +492,7 @@ static int answer_value(slp_page_reader *r, int t) {
     case RECORDS:
       if (t != T_LIST && t != T_NULL) return bad(r, "Records is no list");
       no_records(page);
+      page->records_given = t == T_LIST;
       if (t == T_LIST) r->place = IN_RECORDS;
       return 0;
     case CHILDREN:
@@ -611,6 +612,20 @@ void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form) {
   if (page->body.n > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");
 }
 
+/* Records of the plain CBOR shape, as far as they go. 1: so many that the slice is over. */
+static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) {
+  slp_cbor *c = &r->cbor;
+  size_t end;
+  while (c->at < pause_at && slp_page_quick_cbor(c->p, c->n, c->at, &r->rec, &end)) {
+    int e = record_done(r);
+    if (e) return e;
+    slp_cbor_passed(c, end);
+    if (r->page->recs_n >= recs_most) return 1;
+    if (!slp_cbor_more(c)) return 0;
+  }
+  return 0;
+}
+
 static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) {
   size_t at = slp_page_reader_where(r), pause_at = at + slp_min_u64(bytes_max, SLP_PAGE_BYTES_MAX);
   size_t recs_from = r->page->recs_n, decoded = 0;
@@ -622,11 +637,15 @@ static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) 
       data_step(r, piece);
       decoded += slp_min_u64(piece, r->text.n);
     }
+    int e = 0;
+    if (r->place == IN_RECORDS && r->form == SLP_FORM_CBOR && slp_cbor_more(&r->cbor))
+      e = quick_records(r, pause_at, slp_min_u64(recs_from, r->page->recs_n) + records_max);
+    if (e) return e < 0 ? e : SLP_MORE;
     int t = next_token(r);
     if (t < 0) return t;
     if (t == T_PAUSE) return SLP_MORE;
     if (t == T_END) return 0;
-    int e = on_token(r, t);
+    e = on_token(r, t);
     if (e) return e;
     /* Records given twice start again at 0, so this counts what the table grew by. */
     if (r->page->recs_n > recs_from && r->page->recs_n - recs_from >= records_max) return SLP_MORE;

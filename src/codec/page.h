@@ -39,6 +39,7 @@ typedef struct slp_page {
   size_t children_n;
   uint8_t children_given; /* ChildShards was there and not null, maybe empty */
   uint8_t children_bad;   /* a child without parents or id was among them */
+  uint8_t records_given;  /* Records was there and not null, maybe empty */
   /* Noted while the records are read, when their bytes are in the CPU's cache. */
   uint32_t raw_n;           /* records flagged SLP_REC_RAW */
   uint32_t largest_bytes;   /* of a record's data */

@@ -51,6 +51,9 @@ struct slp_held {
   uint8_t *attempts;    /* per record, once one was given back; stays at 255. NULL: none, or no memory */
   uint32_t again_n;
   int64_t floor_time;   /* key time of the record before this page */
+  uint8_t prev_taken, prev_seq_n;
+  char prev_seq[SLP_SEQ_MAX]; /* that record, if there was one */
+  int64_t prev_arrived_ms;
   int64_t service_ms;   /* service time of the answer: no key is later */
   int64_t behind_ms;
   uint64_t charged;     /* bytes in the budget */
@@ -92,6 +95,7 @@ struct slp_shard {
   uint8_t skipped;         /* not to be read, and counts as finished for its children */
   uint8_t paused;
   uint8_t opened_told, ended_told;
+  uint8_t counted;         /* in engine->shards_n */
   uint32_t children_n;     /* known children */
 
   /* reader */
@@ -238,10 +242,9 @@ struct slp_engine {
   slp_timer deliver_timer;
   slp_event deliver_ev;
 
-  uint32_t shards_n;       /* the heaps have room for so many */
+  uint32_t shards_n;       /* known shards; the heaps have room for each */
   slp_merge want;          /* shards that want to call, by frontier */
   uint32_t in_flight;
-  uint8_t beyond_out;      /* a page beyond the budget is on its way or held */
   slp_list stalled;        /* shards whose transfer waits for budget */
   slp_event pump_ev;
   slp_list spares;         /* recycled pages; they count in the budget until it is needed */
@@ -258,7 +261,7 @@ void slp_engine_pump(slp_engine *e);     /* posts: look who may call */
 slp_page *slp_engine_page(slp_engine *e, uint64_t expected_bytes); /* recycled or new; NULL: no memory */
 void slp_engine_page_back(slp_engine *e, slp_page *page);
 int slp_engine_may_grow(slp_src_fetch *f, size_t more);
-int slp_engine_room(slp_engine *e, uint32_t shards_more); /* the heaps can take so many more */
+int slp_engine_room(slp_engine *e); /* the heaps can take one shard more. SLP_ENOMEM */
 
 /* deliver.c: batches out of the merge */
 void slp_deliver_soon(slp_engine *e);
@@ -268,7 +271,8 @@ void slp_deliver_blocked_lift(slp_shard *s); /* it brought something: may be set
 
 /* outlet.c: a shard's records on their way out and back in */
 /* Takes the page's records in. 0; SLP_ENOMEM: nothing happened, the page is still the caller's; SLOOP_EPROTO:
- * a record went back, those before it were taken. Otherwise the page is gone. */
+ * a record went back, those before it were taken; SLOOP_ETRIMMED: there is a gap, and the user wants to
+ * stop at gaps. The page is gone but for SLP_ENOMEM. */
 int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
 void slp_outlet_put_in_order(slp_shard *s);   /* node or ready queue brought up to date */
 void slp_outlet_leave_order(slp_shard *s);
@@ -282,14 +286,19 @@ void slp_outlet_return(slp_held *held, uint32_t i);        /* leaves its batch: 
 void slp_outlet_settle(slp_shard *s);         /* after that: pages leave, back-off begins, ends are told */
 void slp_outlet_drop(slp_shard *s);           /* everything not out with the user */
 void slp_outlet_orphan(slp_shard *s);         /* the shard goes; what is out stays the batches' */
+/* Forgets what was fetched and never handed out; the shard's last record taken is again the last one handed
+ * out. 0: not possible now (records are out, or given back). */
+int slp_outlet_rewind(slp_shard *s);
 int slp_outlet_acked(const slp_held *held, uint32_t i);
 
 /* reader.c */
 void slp_reader_start(slp_shard *s);
 void slp_reader_poke(slp_shard *s);   /* room came free, or it was resumed */
 void slp_reader_stop(slp_shard *s);   /* cancels; GONE */
+int slp_reader_rewind(slp_shard *s);  /* gives back all it buffered and reads it again later; 0: not possible */
 void slp_reader_go(slp_shard *s);     /* the engine lets it call now */
 void slp_reader_listed(slp_shard *s); /* a listing asked for while CHECKING is here */
+void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for fewer records */
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit);
 void slp_reader_told_end(slp_shard *s); /* read to its end and all acknowledged: tell it once */
 

@@ -2,8 +2,10 @@
  * back in the order goes first. Each call reserves budget before it is sent.
  *
  * When the budget is full and the user holds nothing, nothing will ever come free by itself, and the
- * shard that holds the merge back may need the very bytes that the shards ahead of it occupy. So that one
- * shard may go beyond the budget, one page at a time. Held bytes stay under the budget plus one page. */
+ * shard that holds the merge back may need the very bytes that the shards ahead of it occupy. So first
+ * answers that do not fit are given up and asked for again in smaller pieces; then that one shard may go
+ * beyond the budget, by a little. Held bytes stay under the budget plus one page, unless the budget is
+ * smaller than one record of every shard. */
 #include "core/core.h"
 
 static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, want); }
@@ -85,18 +87,14 @@ void slp_engine_call_over(slp_shard *s) {
   s->stalled = 0;
   /* Its page may still lie buffered behind a shard that is stalled itself: that one must be let go beyond too,
    * or nothing moves ever again. */
-  if (s->beyond) e->beyond_out = 0;
   s->beyond = 0;
   slp_list_remove(&s->stalled_link);
   slp_engine_pump(e);
 }
 
-int slp_engine_room(slp_engine *e, uint32_t shards_more) {
-  uint32_t n = e->shards_n + shards_more;
-  int r = slp_merge_reserve(&e->merge, n);
-  if (!r) r = slp_merge_reserve(&e->want, n);
-  if (!r) e->shards_n = n;
-  return r;
+int slp_engine_room(slp_engine *e) {
+  int r = slp_merge_reserve(&e->merge, e->shards_n + 1);
+  return r ? r : slp_merge_reserve(&e->want, e->shards_n + 1);
 }
 
 /* PURE but for the post: runs deep inside the transport. */
@@ -121,10 +119,17 @@ int slp_engine_may_grow(slp_src_fetch *f, size_t more) {
 
 /* ---- beyond the budget ---------------------------------------------------------------------------------- */
 
+/* A call that is not paused for lack of budget will end, and change what there is. */
+static int calls_moving(const slp_engine *e) {
+  uint32_t stalled_n = 0;
+  SLP_LIST_EACH(&e->stalled, it) stalled_n++;
+  return e->in_flight > stalled_n;
+}
+
 /* The shard without whose answer nothing more can be handed out; NULL when something can be, or when the
  * user still holds batches, whose return will free bytes. */
 static slp_shard *starving(slp_engine *e) {
-  if (e->batches_out || e->beyond_out) return NULL;
+  if (e->batches_out || calls_moving(e)) return NULL;
   if (e->order == SLOOP_ORDER_TIME) {
     slp_merge_node *top = slp_merge_top(&e->merge);
     return top && !top->ready ? node_owner(top) : NULL;
@@ -133,6 +138,29 @@ static slp_shard *starving(slp_engine *e) {
   if (!slp_list_empty(&e->stalled)) return SLP_OWNER(e->stalled.next, slp_shard, stalled_link);
   slp_merge_node *top = slp_merge_top(&e->want);
   return top ? want_owner(top) : NULL;
+}
+
+/* The shard whose next record comes last of all. */
+static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but) {
+  slp_merge_node *far = NULL;
+  for (uint32_t i = 0; i < e->merge.n; i++) {
+    slp_merge_node *node = e->merge.heap[i].node;
+    slp_shard *s = node_owner(node);
+    int can = node->ready && s != but && s->next_page && !s->again_n && s->state != SLP_READER_ENDED;
+    if (can && (!far || slp_key_cmp(&node->key, &far->key) > 0)) far = node;
+  }
+  return far ? node_owner(far) : NULL;
+}
+
+/* A second page beyond the budget is not to be had. Whoever is furthest ahead forgets what it fetched, and
+ * fetches it again when its turn comes nearer. */
+static void make_room(slp_engine *e, const slp_shard *starved) {
+  while (e->budget.used > e->budget.max) {
+    slp_shard *far = furthest_ahead(e, starved);
+    if (!far || !slp_reader_rewind(far)) return;
+    slp_report_log(far->consumer, SLOOP_LOG_INFO, "budget: a page fetched too far ahead is dropped shard=%s",
+                   far->name->shard);
+  }
 }
 
 static void resume(slp_shard *s) {
@@ -148,7 +176,6 @@ static void resume_stalled(slp_engine *e, slp_shard *starved) {
   uint64_t free = slp_budget_free(&e->budget);
   if (starved && starved->stalled && free < RESUME_BYTES) {
     starved->beyond = 1;
-    e->beyond_out = 1;
     resume(starved);
   }
   while (free >= RESUME_BYTES && !slp_list_empty(&e->stalled)) {
@@ -162,6 +189,21 @@ static void resume_stalled(slp_engine *e, slp_shard *starved) {
   }
 }
 
+/* Answers that were far larger than their reservations have filled the budget with beginnings, and none of
+ * them can be finished: all but single records are given up and asked for in smaller pieces. 1: some were. */
+static int shrink_stalled(slp_engine *e) {
+  int some = 0;
+  slp_list *it = e->stalled.next;
+  while (it != &e->stalled) {
+    slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
+    it = it->next;
+    if (s->limit <= 1) continue;
+    slp_reader_ask_less(s);
+    some = 1;
+  }
+  return some;
+}
+
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine_unwant(s);
   s->reserved = reserved;
@@ -170,6 +212,8 @@ static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_reader_go(s);
 }
 
+#define BEYOND_BYTES (64u * 1024)
+
 /* 1: it was let go. */
 static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   uint32_t limit = 0;
@@ -177,9 +221,11 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   if (bytes > slp_budget_free(&e->budget)) spares_free(e);
   if (!slp_budget_try(&e->budget, bytes)) {
     if (!may_go_beyond) return 0;
+    /* A little only: others may have to go beyond as well before anything can leave. */
+    limit = (uint32_t)slp_max_u64(slp_min_u64(limit, BEYOND_BYTES / s->pace.rec_bytes), 1);
+    bytes = slp_min_u64(bytes, BEYOND_BYTES);
     slp_budget_force(&e->budget, bytes);
     s->beyond = 1;
-    e->beyond_out = 1;
   }
   start(s, bytes, limit);
   return 1;
@@ -187,8 +233,11 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
 
 static void on_pump(slp_event *ev) {
   slp_engine *e = SLP_OWNER(ev, slp_engine, pump_ev);
-  if (e->beyond_out && e->budget.used <= e->budget.max) e->beyond_out = 0;
   slp_shard *starved = starving(e);
+  int locked = starved && slp_budget_free(&e->budget) < RESUME_BYTES &&
+               (starved->stalled || (starved->wants && !slp_list_empty(&e->stalled)));
+  if (locked) shrink_stalled(e);
+  if (starved && (starved->stalled || starved->wants)) make_room(e, starved);
   resume_stalled(e, starved);
   if (starved && starved->wants && e->in_flight < e->in_flight_max) let_go(e, starved, 1);
   slp_merge_node *top;

@@ -25,6 +25,7 @@ int slp_lineage_wants(const slp_consumer *c, slp_str id) {
 
 static void shard_free(slp_shard *s) {
   slp_mem *mem = s->consumer->mem;
+  if (s->counted) s->consumer->engine->shards_n--;
   slp_buf_free(&s->cursor);
   slp_free(mem, (void *)(uintptr_t)s->parents[0].p);
   slp_free(mem, (void *)(uintptr_t)s->parents[1].p);
@@ -47,7 +48,7 @@ static void shard_init(slp_shard *s, slp_consumer *c) {
 
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
   slp_engine *e = c->engine;
-  if (slp_engine_room(e, 1)) return NULL;
+  if (slp_engine_room(e)) return NULL;
   slp_shard *s = SLP_NEW(c->mem, slp_shard);
   if (!s) return NULL;
   shard_init(s, c);
@@ -60,6 +61,8 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
     shard_free(s);
     return NULL;
   }
+  s->counted = 1;
+  e->shards_n++;
   s->wanted = (uint8_t)slp_lineage_wants(c, id);
   s->skipped = !s->wanted;
   s->paused = c->paused_all;

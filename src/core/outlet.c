@@ -18,16 +18,29 @@ static slp_str last_seq(const slp_shard *s) { return (slp_str){s->last_seq, s->l
 
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
-/* We asked for the last record we took, to see that nothing was trimmed behind it. Something else came
- * first: records may be lost, and surely are when the one we took was young enough to be kept. */
-static void report_gap(slp_shard *s, slp_str first) {
+/* We asked for a certain record, to see that nothing was trimmed in front of it, and another came first.
+ * Records may be lost, and surely are when the one we had taken was young enough to be kept. */
+static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
-  int certain = c->retention_ms > 0 && s->last_arrived_ms >= 0 && now_ms != INT64_MIN &&
+  int certain = s->taken && c->retention_ms > 0 && s->last_arrived_ms >= 0 && now_ms != INT64_MIN &&
                 s->last_arrived_ms > now_ms - c->retention_ms;
-  slp_report_loss(c, s, last_seq(s), first, certain,
+  slp_report_loss(c, s, wanted, first, certain,
                   certain ? "records were removed from the stream before they were read"
-                          : "the last record read is not kept any more; records after it may be missing");
+                          : "the record to go on from is not kept any more; records after it may be missing");
+}
+
+/* Whether the page, the first with records after an iterator AT some record, begins with another one. */
+static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_wanted) {
+  if (page->recs_n == 0) return 0;
+  if (s->taken && s->cursor_after_last) {
+    *ret_wanted = last_seq(s);
+  } else if (!s->taken && s->start.place == SLP_PLACE_AT_SEQ) {
+    *ret_wanted = (slp_str){s->start.seq, s->start.seq_n};
+  } else {
+    return 0;
+  }
+  return slp_num_cmp(slp_rec_seq(page, &page->recs[0]), *ret_wanted) > 0;
 }
 
 /* Drops what was taken before. Returns the records kept; *ret_bad: one went back. A page in order that
@@ -45,7 +58,6 @@ static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
     if (have) {
       int c = slp_num_cmp(seq, prev);
       int expected = s->cursor_after_last && i == 0;
-      if (expected && c > 0) report_gap(s, seq);
       if (c == 0 && r->sub == 0) {
         if (!expected) s->consumer->counts.repeats_dropped++;
         continue;
@@ -71,22 +83,48 @@ static void remember_last(slp_shard *s, const slp_page *page, const slp_rec *r) 
   s->taken = 1;
 }
 
+/* Nothing of the page stays. */
+static int refuse(slp_shard *s, slp_page *page, int r) {
+  slp_engine *e = s->consumer->engine;
+  slp_budget_give(&e->budget, s->reserved);
+  s->reserved = 0;
+  slp_engine_page_back(e, page);
+  return r;
+}
+
+/* A small answer in a large recycled body would hold the budget of a large one. Records are offsets, so
+ * the body may move. */
+static void trim_memory(slp_page *page) {
+  size_t n = page->body.n;
+  if (page->body.cap < 65536 || n > page->body.cap / 2) return;
+  char *p = slp_realloc(page->body.mem, page->body.p, n + 1);
+  if (!p) return;
+  page->body.p = p;
+  page->body.cap = n;
+}
+
 int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   slp_engine *e = s->consumer->engine;
   size_t bits = (page->recs_n + 7) / 8;
   slp_held *held = slp_zalloc(e->mem, sizeof *held + 2 * bits);
   if (!held) return SLP_ENOMEM;
+  slp_str wanted;
+  if (begins_behind(s, page, &wanted)) {
+    report_gap(s, wanted, slp_rec_seq(page, &page->recs[0]));
+    if (s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
+      slp_free(e->mem, held);
+      return refuse(s, page, SLOOP_ETRIMMED);
+    }
+  }
   int bad = 0;
   int64_t latest = page->latest_ms; /* of a page cut short: at most too late, and lowered below */
   uint32_t kept = filter(s, page, &bad);
   if (page->recs_n > 0) s->cursor_after_last = 0;
   if (kept == 0) {
     slp_free(e->mem, held);
-    slp_budget_give(&e->budget, s->reserved);
-    s->reserved = 0;
-    slp_engine_page_back(e, page);
-    return bad ? SLOOP_EPROTO : 0;
+    return refuse(s, page, bad ? SLOOP_EPROTO : 0);
   }
+  trim_memory(page);
   page->recs_n = kept;
   held->shard = s;
   held->engine = e;
@@ -96,6 +134,10 @@ int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   held->n = held->unacked = kept;
   held->again = held->bits + bits;
   held->floor_time = s->tail_time;
+  held->prev_taken = s->taken;
+  held->prev_seq_n = s->last_seq_n;
+  held->prev_arrived_ms = s->last_arrived_ms;
+  memcpy(held->prev_seq, s->last_seq, s->last_seq_n);
   held->service_ms = slp_max_i64(service_high_ms, s->tail_time);
   held->behind_ms = page->behind_ms;
   held->charged = slp_page_bytes(page) + slp_alloc_size(held);
@@ -245,6 +287,7 @@ void slp_outlet_return(slp_held *held, uint32_t i) {
   s->again_n++;
   s->consumer->queued_n++;
   s->given_back = 1;
+  s->in_order = 1; /* it had left when its last record was handed out */
 }
 
 /* A page whose records are all acknowledged but that waits for an older one gives its memory back. */
@@ -285,6 +328,34 @@ void slp_outlet_settle(slp_shard *s) {
   }
   if (slp_list_empty(&s->pages)) slp_reader_told_end(s);
   slp_outlet_put_in_order(s);
+}
+
+int slp_outlet_rewind(slp_shard *s) {
+  slp_held *held = s->next_page;
+  if (!held || s->again_n || held->out) return 0;
+  slp_key head = slp_outlet_key(s, held, s->next_i);
+  if (s->next_i) {
+    remember_last(s, held->page, &held->page->recs[s->next_i - 1]);
+  } else {
+    s->taken = held->prev_taken;
+    s->last_seq_n = held->prev_seq_n;
+    s->last_arrived_ms = held->prev_arrived_ms;
+    memcpy(s->last_seq, held->prev_seq, held->prev_seq_n);
+  }
+  s->tail_time = s->key_time;
+  /* The frontier goes back to the first record forgotten: the merge did not let anything pass it. */
+  memcpy(s->frontier_seq, head.seq.p, head.seq.n);
+  s->frontier = (slp_key){head.time, {s->frontier_seq, head.seq.n}, head.sub};
+  s->consumer->queued_n -= s->queued_n;
+  s->queued_n = 0;
+  s->next_page = NULL;
+  s->next_i = 0;
+  while (!slp_list_empty(&s->pages)) {
+    slp_held *last = held_of(s->pages.prev);
+    held_free(last);
+    if (last == held) break; /* only its address is looked at */
+  }
+  return 1;
 }
 
 void slp_outlet_drop(slp_shard *s) {

@@ -36,13 +36,21 @@ uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_m
   return slp_min_u64(slp_min_u64(bytes, page_max), share_max);
 }
 
+#define SHRINK 8
+
+void slp_pace_shrink(slp_pace *p, uint32_t asked) {
+  p->limit = asked > SHRINK ? asked / SHRINK : 1;
+  if (p->rec_bytes < UINT32_MAX / SHRINK) p->rec_bytes *= SHRINK;
+  p->idle = 0;
+}
+
 uint64_t slp_pace_wait_us(const slp_pace *p, int behind, uint32_t poll_ms, int floor, uint32_t random) {
   uint64_t poll_us = (uint64_t)poll_ms * 1000;
   if (!p->seen) return 0;
   if (behind && p->empties == 0) return floor ? SLP_PACE_FLOOR_US : 0;
   if (behind && p->empties < SLP_PACE_EMPTIES_AT_TIP) return slp_min_u64(SLP_PACE_FLOOR_US, poll_us);
-  /* Up to a tenth earlier or later, so that shards that started together drift apart. */
-  return poll_us - poll_us / 10 + poll_us / 5 * random / 1000;
+  /* Up to a tenth earlier, so that shards that started together drift apart. */
+  return poll_us - poll_us / 10 * random / 1000;
 }
 
 uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random) {

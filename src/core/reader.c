@@ -359,7 +359,10 @@ static int admit(slp_shard *s, uint64_t done_us) {
     return r;
   }
   s->page = NULL;
-  if (r) {
+  if (r == SLOOP_ETRIMMED) {
+    slp_fail_set(&f, SLP_TRIMMED, r, "records are missing; the shard is not read any further");
+    give_up(s, &f);
+  } else if (r) {
     slp_fail_set(&f, SLP_REFUSED, SLOOP_EPROTO,
                  "sequence numbers went back behind %.*s; the shard is not read any further", (int)s->last_seq_n,
                  s->last_seq);
@@ -405,7 +408,7 @@ static void end(slp_shard *s) {
 }
 
 void slp_reader_told_end(slp_shard *s) {
-  if (s->state != SLP_READER_ENDED || s->ended_told) return;
+  if (s->state != SLP_READER_ENDED || s->ended_told || s->consumer->life != SLP_LIFE_RUNNING) return;
   s->ended_told = 1;
   s->consumer->counts.shards_ended++;
   slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);
@@ -463,7 +466,9 @@ static void bad_answer(slp_shard *s, const char *what) {
 
 static void judge(slp_shard *s) {
   slp_page *page = s->page;
-  if (page->next.n && page->children_n) {
+  if (!page->next.n && !page->children_n && !page->records_given) {
+    bad_answer(s, "the answer has neither records nor a next iterator");
+  } else if (page->next.n && page->children_n) {
     bad_answer(s, "the answer has both a next iterator and children");
   } else if (page->next.n) {
     took(s, page->next);
@@ -549,15 +554,12 @@ void slp_reader_start(slp_shard *s) {
   slp_lineage_enter_ready(c);
 }
 
-void slp_reader_stop(slp_shard *s) {
+/* Whatever it waits for or has asked for is called off. */
+static void call_off(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  slp_engine *e = c->engine;
-  if (s->state == SLP_READER_GONE) return;
-  slp_timer_clear(e->host, &s->timer);
+  slp_timer_clear(host_of(s), &s->timer);
   slp_engine_unwant(s);
   set_tip(s, 0);
-  if (s->state == SLP_READER_IDLE && s->wanted) c->waiting_n--;
-  if (s->state != SLP_READER_IDLE && s->state != SLP_READER_ENDED) c->open_n--;
   if (s->state == SLP_READER_LOCATING && s->locating) {
     c->source->ops->cancel(c->source, &s->locating->rq.rq);
     slp_buf_free(&s->locating->rq.cursor);
@@ -569,9 +571,42 @@ void slp_reader_stop(slp_shard *s) {
     c->source->ops->cancel(c->source, &s->fetch.rq);
     slp_engine_call_over(s);
   }
-  if (s->page) slp_engine_page_back(e, s->page);
+  if (s->page) slp_engine_page_back(c->engine, s->page);
   s->page = NULL;
   give_reserve(s);
+}
+
+void slp_reader_ask_less(slp_shard *s) {
+  SLP_CHECK(s->state == SLP_READER_FETCHING);
+  uint32_t asked = s->limit;
+  call_off(s);
+  slp_pace_shrink(&s->pace, asked);
+  wait_until(s, 0);
+}
+
+int slp_reader_rewind(slp_shard *s) {
+  int can = s->state == SLP_READER_WAITING || s->state == SLP_READER_LOCATING || s->state == SLP_READER_FETCHING;
+  if (!can || !slp_outlet_rewind(s)) return 0;
+  call_off(s);
+  slp_buf_clear(&s->cursor);
+  s->cursor_after_last = 0;
+  s->behind_ms = -1;
+  slp_outlet_put_in_order(s);
+  if (s->state == SLP_READER_WAITING) {
+    s->next_at_us = 0;
+    slp_reader_poke(s);
+  } else {
+    wait_until(s, 0);
+  }
+  return 1;
+}
+
+void slp_reader_stop(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  if (s->state == SLP_READER_GONE) return;
+  call_off(s);
+  if (s->state == SLP_READER_IDLE && s->wanted) c->waiting_n--;
+  if (s->state != SLP_READER_IDLE && s->state != SLP_READER_ENDED) c->open_n--;
   s->wanted = 0;
   if (s->state != SLP_READER_ENDED) move(s, SLP_READER_GONE);
 }
