@@ -61,6 +61,11 @@ static void item_done(slp_cbor *c) {
   if (l->map) l->key = !l->key;
 }
 
+void slp_cbor_passed(slp_cbor *c, size_t end) {
+  c->at = end;
+  item_done(c);
+}
+
 static int open_level(slp_cbor *c, uint8_t major, uint8_t info) {
   int map = major == MAJOR_MAP;
   uint64_t left = UINT64_MAX;

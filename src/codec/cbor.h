@@ -67,6 +67,13 @@ int slp_cbor_time_ms(slp_cbor *c, int64_t *ret);
 /* The same for a token already read (UINT, NEG or FLOAT). */
 int slp_cbor_token_ms(slp_cbor *c, int token, int64_t *ret);
 
+/* For a reader that knows better how to read one item than token by token: whether one may begin at c->at,
+ * and that it was read and ended there. */
+static inline int slp_cbor_more(const slp_cbor *c) {
+  return c->depth && !c->long_on && !c->tagged && c->level[c->depth - 1].left > 0;
+}
+void slp_cbor_passed(slp_cbor *c, size_t end);
+
 /* Writer. Open maps and arrays are definite when a count is given, indefinite with UINT64_MAX (close with
  * slp_cbor_put_break). */
 int slp_cbor_put_map(slp_buf *b, uint64_t pairs);

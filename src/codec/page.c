@@ -10,6 +10,7 @@
 #include "codec/base64.h"
 #include "codec/cbor.h"
 #include "codec/json.h"
+#include "codec/page_quick.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -629,6 +630,7 @@ static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) 
 static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) {
   size_t at = slp_page_reader_where(r), pause_at = at + slp_min_u64(bytes_max, SLP_PAGE_BYTES_MAX);
   size_t recs_from = r->page->recs_n, decoded = 0;
+  size_t most = slp_min_u64(records_max, SLP_PAGE_RECORDS_MAX + 1);
   r->json.pause_at = r->cbor.pause_at = pause_at;
   for (;;) {
     while (r->data_on) {
@@ -639,7 +641,7 @@ static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) 
     }
     int e = 0;
     if (r->place == IN_RECORDS && r->form == SLP_FORM_CBOR && slp_cbor_more(&r->cbor))
-      e = quick_records(r, pause_at, slp_min_u64(recs_from, r->page->recs_n) + records_max);
+      e = quick_records(r, pause_at, slp_min_u64(recs_from, r->page->recs_n) + most);
     if (e) return e < 0 ? e : SLP_MORE;
     int t = next_token(r);
     if (t < 0) return t;

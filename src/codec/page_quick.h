@@ -1,0 +1,13 @@
+/* page_quick.h - one record of a CBOR page in the shape the service writes, in one look: what nearly all
+ * bytes of a stream are. Anything unusual is left to the pull reader, which then decides what it is. */
+#ifndef SLP_CODEC_PAGE_QUICK_H
+#define SLP_CODEC_PAGE_QUICK_H
+
+#include "codec/page.h"
+
+/* Reads the record whose map begins at `at` of the n bytes at p. 1: *rec is filled and *ret_end is behind it,
+ * as the pull reader would have done. 0: not of the plain shape; nothing is said about whether it is valid.
+ */
+int slp_page_quick_cbor(const char *p, size_t n, size_t at, slp_rec *rec, size_t *ret_end);
+
+#endif
