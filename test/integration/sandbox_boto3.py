@@ -1,14 +1,21 @@
 """The sandbox judged by boto3: every operation's answers, good and bad, through botocore's own parser."""
 
+import base64
 import datetime
 import gzip
 import hashlib
+import json
+import os
 import random
+import shutil
 import socket
+import subprocess
+import sys
 import time
 import warnings
 
 import harness
+import servers
 from harness import expect
 from sandbox_box import Box, refused
 
@@ -193,7 +200,8 @@ def all_kinds_of_iterators():
         expect(got("AFTER_SEQUENCE_NUMBER", StartingSequenceNumber=seqs[4]) == [], "AFTER the last")
         expect(got("LATEST") == [], "LATEST")
         for i, record in enumerate(first):
-            expect(got("AT_TIMESTAMP", Timestamp=record["ApproximateArrivalTimestamp"]) == list(range(i, 5)), f"time {i}")
+            stamp = record["ApproximateArrivalTimestamp"]
+            expect(got("AT_TIMESTAMP", Timestamp=stamp) == list(range(i, 5)), f"time {i}")
         expect(got("AT_TIMESTAMP", Timestamp=datetime.datetime(2020, 1, 1, tzinfo=UTC)) == [0, 1, 2, 3, 4], "long ago")
         future = datetime.datetime.now(UTC) + datetime.timedelta(hours=1)
         shard = {"StreamName": "s", "ShardId": "shardId-000000000000"}
@@ -302,7 +310,8 @@ def lineage_through_generations():
                 put.setdefault(answer["ShardId"], []).append((answer["SequenceNumber"], key.encode()))
 
         def open_shards():
-            shards = [s for s in listing(client, StreamName="s") if "EndingSequenceNumber" not in s["SequenceNumberRange"]]
+            shards = [s for s in listing(client, StreamName="s")
+                      if "EndingSequenceNumber" not in s["SequenceNumberRange"]]
             return sorted(shards, key=lambda s: int(s["HashKeyRange"]["StartingHashKey"]))
 
         for generation in range(3):
@@ -330,7 +339,8 @@ def lineage_through_generations():
                 ScalingType="UNIFORM_SCALING")
 
         every = {s["ShardId"]: s for s in listing(client, StreamName="s")}
-        ring = [(int(s["HashKeyRange"]["StartingHashKey"]), int(s["HashKeyRange"]["EndingHashKey"])) for s in open_shards()]
+        ring = [(int(s["HashKeyRange"]["StartingHashKey"]), int(s["HashKeyRange"]["EndingHashKey"]))
+                for s in open_shards()]
         expect(ring[0][0] == 0 and ring[-1][1] == TOP and len(ring) == 6, ring)
         expect(all(a[1] + 1 == b[0] for a, b in zip(ring, ring[1:])), "the open shards do not tile the ring")
         width = {(b - a) // 2 ** 118 for a, b in ring}
@@ -409,7 +419,8 @@ def filters_and_pages_of_shards():
         paginator = client.get_paginator("describe_stream")
         found = [s for page in paginator.paginate(StreamName="s", Limit=4) for s in page["StreamDescription"]["Shards"]]
         expect(ids(found) == [0, 1, 2, 3, 4, 5], ids(found))
-        token = client.list_shards(StreamName="s")["NextToken"]  # boto3's own paginator sends both, and fails on AWS too
+        # boto3's own paginator of list_shards sends both, which the service refuses too
+        token = client.list_shards(StreamName="s")["NextToken"]
         refused("InvalidArgumentException", client.list_shards, StreamName="s", NextToken=token)
         stamp = client.describe_stream_summary(StreamName="s")["StreamDescriptionSummary"]["StreamCreationTimestamp"]
         client.list_shards(StreamName="s", StreamCreationTimestamp=stamp)
@@ -450,7 +461,8 @@ def faults_reach_the_client():
                    "1 GetRecords 1 error InternalFailure\n1 GetRecords 1 expired\n1 GetRecords * delay 300\n"
                    "1 ListShards * throttle")
         refused("ProvisionedThroughputExceededException", client.get_records, ShardIterator=iterator)
-        expect(refused("KMSThrottlingException", client.get_records, ShardIterator=iterator) == "keys are busy", "message")
+        message = refused("KMSThrottlingException", client.get_records, ShardIterator=iterator)
+        expect(message == "keys are busy", message)
         refused("InternalFailure", client.get_records, ShardIterator=iterator)
         refused("ExpiredIteratorException", client.get_records, ShardIterator=iterator)
         refused("LimitExceededException", client.list_shards, StreamName="s")
@@ -528,7 +540,8 @@ def synthetic_streams():
             expect(len(records) == 25000 and last["MillisBehindLatest"] == 0, len(records))
             for i, record in enumerate(records):
                 data = record["Data"]
-                expect(len(data) == 100 and data[:16] == i.to_bytes(8, "little") + shard.to_bytes(8, "little"), (i, data))
+                head = i.to_bytes(8, "little") + shard.to_bytes(8, "little")
+                expect(len(data) == 100 and data[:16] == head, (i, data))
                 expect(data[16:96] == data[16:24] * 10, "filler")
             numbers = [int(r["SequenceNumber"]) for r in records]
             expect(all(a < b for a, b in zip(numbers, numbers[1:])), "numbers do not rise")
@@ -545,6 +558,34 @@ def synthetic_streams():
         refused("InvalidArgumentException", client.put_record, StreamName="slow", Data=b"", PartitionKey="k")
 
 
+def the_aws_cli():
+    program = os.path.join(os.path.dirname(sys.executable), "aws")
+    program = program if os.access(program, os.X_OK) else shutil.which("aws")
+    if not program:
+        raise servers.Missing("no aws command (sh test/install.sh test)")
+    with Box("change_ms=0") as box:
+        environment = {**os.environ, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "x",
+                       "AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": box.url, "AWS_CONFIG_FILE": "/dev/null",
+                       "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true"}
+
+        def aws(*words):
+            done = subprocess.run([program, "kinesis", *words, "--output", "json"], env=environment, timeout=60,
+                                  capture_output=True, check=False)
+            expect(done.returncode == 0, done.stderr.decode())
+            return json.loads(done.stdout) if done.stdout.strip() else None
+
+        aws("create-stream", "--stream-name", "s", "--shard-count", "2")
+        data = base64.b64encode(b"from the command line").decode()
+        put = aws("put-record", "--stream-name", "s", "--partition-key", "k", "--data", data)
+        expect(len(aws("list-shards", "--stream-name", "s")["Shards"]) == 2, "2 shards")
+        iterator = aws("get-shard-iterator", "--stream-name", "s", "--shard-id", put["ShardId"],
+                       "--shard-iterator-type", "TRIM_HORIZON")["ShardIterator"]
+        page = aws("get-records", "--shard-iterator", iterator)
+        expect([r["SequenceNumber"] for r in page["Records"]] == [put["SequenceNumber"]], page)
+        expect(base64.b64decode(page["Records"][0]["Data"]).decode() in ("from the command line", data), page)
+        expect(aws("describe-stream", "--stream-name", "s")["StreamDescription"]["StreamStatus"] == "ACTIVE", "ACTIVE")
+
+
 if __name__ == "__main__":
     warnings.filterwarnings("error", category=ResourceWarning)
     tests = harness.Tests()
@@ -552,6 +593,6 @@ if __name__ == "__main__":
                  all_kinds_of_iterators, iterators_and_tokens_expire, behind_by_the_wall_clock, limits_of_reading,
                  limits_of_writing, lineage_through_generations, filters_and_pages_of_shards,
                  retention_ends_records_then_shards, faults_reach_the_client, leaving_while_answers_wait, signatures,
-                 synthetic_streams):
+                 synthetic_streams, the_aws_cli):
         tests.run(test.__name__.replace("_", " "), test)
     tests.end()

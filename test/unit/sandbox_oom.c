@@ -1,0 +1,108 @@
+/* sandbox_oom.c - every allocation of a tour through the model fails once, and from some point on: each call
+ * still gets an answer or an error, and all memory comes back. */
+#include "sandbox_box.h"
+
+typedef struct scarce {
+  uint64_t calls, fail_at;
+  int for_ever;
+} scarce;
+
+static void *scarce_alloc(void *ctx, void *p, size_t was, size_t want) {
+  scarce *s = ctx;
+  (void)was;
+  if (want == 0) {
+    free(p);
+    return NULL;
+  }
+  s->calls++;
+  if (s->fail_at && (s->for_ever ? s->calls >= s->fail_at : s->calls == s->fail_at)) return NULL;
+  return realloc(p, want);
+}
+
+static int one_call(bench *t, const char *operation, const char *type, slp_str body) {
+  ask(t, operation, type, body);
+  int status = t->answer.status;
+  CHECK(status == 200 || status == 400 || status == 500);
+  if (status == 400) CHECK_LACKS(slp_buf_z(&t->answer.body), "SerializationException");
+  return status == 200;
+}
+
+#define JSON_CALL(t, operation, text) one_call((t), (operation), JSON_TYPE, SLP_STR(text))
+
+/* Reads one page of a shard in both forms; nothing when there is no iterator. */
+static void read_page(bench *t, const char *stream) {
+  char body[700];
+  snprintf(body, sizeof body, "{\"StreamName\":\"%s\",\"ShardId\":\"shardId-000000000000\"," OLDEST "}",
+           stream);
+  if (!one_call(t, "GetShardIterator", JSON_TYPE, slp_str_of(body))) return;
+  char it[600];
+  member(slp_buf_z(&t->answer.body), "ShardIterator", it);
+  snprintf(body, sizeof body, "{\"ShardIterator\":\"%s\"}", it);
+  one_call(t, "GetRecords", JSON_TYPE, slp_str_of(body));
+  snprintf(body, sizeof body, "\xa1\x6dShardIterator\x78\xe0%s", it);
+  one_call(t, "GetRecords", CBOR_TYPE, slp_str_of(body));
+}
+
+static void tour(bench *t) {
+  slp_box_stream(t->box, t->now_ms, "s", 3);
+  JSON_CALL(t, "CreateStream", "{\"StreamName\":\"t\",\"ShardCount\":9}");
+  JSON_CALL(t, "PutRecord",
+            "{\"StreamName\":\"s\",\"Data\":\"aGVsbG8=\",\"PartitionKey\":\"k\",\"ExplicitHashKey\":\"0\"}");
+  slp_box_put(t->box, t->now_ms, "s", SLP_STR("k"), SLP_STR("data"), NULL, NULL);
+  read_page(t, "s");
+  JSON_CALL(t, "SplitShard",
+            "{\"StreamName\":\"s\",\"ShardToSplit\":\"shardId-000000000000\",\"NewStartingHashKey\":\"7\"}");
+  JSON_CALL(t, "UpdateShardCount",
+            "{\"StreamName\":\"t\",\"TargetShardCount\":5,\"ScalingType\":\"UNIFORM_SCALING\"}");
+  JSON_CALL(t, "ListShards", "{\"StreamName\":\"t\",\"MaxResults\":1}");
+  JSON_CALL(t, "DescribeStream", "{\"StreamName\":\"t\"}");
+  JSON_CALL(t, "ListStreams", "{}");
+  slp_box_synthetic(t->box, t->now_ms, "y", 2, 300, 50, 0, 1);
+  slp_box_split(t->box, t->now_ms, "y", "shardId-000000000001", NULL);
+  slp_box_faults(t->box, "1 GetRecords * gzip\n1 GetRecords 0 body hello\n2 PutRecord * error X:400:y", NULL);
+  read_page(t, "y");
+  read_page(t, "s");
+  slp_box_trim(t->box, t->now_ms + 5, "s", t->now_ms + 1);
+  JSON_CALL(t, "DeleteStream", "{\"StreamName\":\"t\"}");
+  /* whatever failed, the open shards of a stream still tile the ring */
+  slp_stream *s = slp_box_find(t->box, SLP_STR("s"));
+  slp_u128 covered = 0;
+  for (uint32_t i = 0; s && i < s->shards_n; i++) {
+    slp_box_shard *sh = s->shards[i];
+    if (slp_box_shard_open(sh)) covered += sh->hash_end - sh->hash_start + 1;
+  }
+  CHECK(covered == 0); /* 2^128 */
+}
+
+/* 1 when an allocation failed. */
+static int run(uint64_t fail_at, int for_ever) {
+  scarce s = {.fail_at = fail_at, .for_ever = for_ever};
+  slp_mem *mem = slp_mem_new(scarce_alloc, &s);
+  if (!mem) return 1;
+  sloop_sandbox_opts_t o = free_opts();
+  o.access_key = NULL;
+  bench t = {.mem = mem, .now_ms = T0, .box = slp_box_new(mem, &o, 7)};
+  if (t.box) {
+    slp_buf_init(&t.answer.body, mem, 64u << 20);
+    tour(&t);
+    slp_buf_free(&t.answer.body);
+    slp_box_free(t.box);
+  }
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+  return s.calls >= fail_at;
+}
+
+TEST(one_allocation_fails) {
+  uint64_t n = 1;
+  while (run(n, 0)) n++;
+  CHECK(n > 50);
+}
+
+TEST(all_allocations_from_one_on_fail) {
+  uint64_t n = 1;
+  while (run(n, 1)) n++;
+  CHECK(n > 50);
+}
+
+CHECK_MAIN()
