@@ -48,12 +48,12 @@ static check_test *check_tests, **check_last = &check_tests;
 #define CHECK_STR(a, b)                                                                   \
   do {                                                                                    \
     const char *check_a = (a), *check_b = (b);                                            \
-    if (strcmp(check_a, check_b)) CHECK_FAIL("%s is \"%s\", not \"%s\"", #a, check_a, check_b); \
+    if (strcmp(check_a, check_b) != 0) CHECK_FAIL("%s is \"%s\", not \"%s\"", #a, check_a, check_b); \
   } while (0)
 #define CHECK_MEM(a, an, b, bn)                                                             \
   do {                                                                                      \
     size_t check_an = (an), check_bn = (bn);                                                \
-    if (check_an != check_bn || (check_an && memcmp((a), (b), check_an)))                   \
+    if (check_an != check_bn || (check_an && memcmp((a), (b), check_an) != 0))                   \
       CHECK_FAIL("%s (%zu bytes) is not %s (%zu bytes)", #a, check_an, #b, check_bn);        \
   } while (0)
 

@@ -16,13 +16,13 @@ struct slp_curl_socket {
   uv_poll_t poll;
   slp_curl_lane *lane;
   curl_socket_t fd;
-  slp_event ev;     /* `events` wait to be told to curl */
-  uint8_t ours;     /* opened by on_open, so on_close_socket will come. Else (the wake-up pair of a
-                       resolver thread) curl closes it behind our back right after REMOVE */
-  uint8_t gone;     /* uv_close was called; only the memory is left */
-  uint8_t wanted;   /* UV_READABLE | UV_WRITABLE that curl waits for now */
-  uint8_t armed;    /* the same as libuv was told */
-  uint8_t events;   /* CURL_CSELECT_* */
+  slp_event ev;   /* `events` wait to be told to curl */
+  uint8_t ours;   /* opened by on_open, so on_close_socket will come. Else (the wake-up pair of a
+                     resolver thread) curl closes it behind our back right after REMOVE */
+  uint8_t gone;   /* uv_close was called; only the memory is left */
+  uint8_t wanted; /* UV_READABLE | UV_WRITABLE that curl waits for now */
+  uint8_t armed;  /* the same as libuv was told */
+  uint8_t events; /* CURL_CSELECT_* */
 };
 typedef struct slp_curl_socket curl_socket;
 
@@ -93,9 +93,9 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
   size_t need = (size_t)fd + 1;
   if (need > lane->sockets_n) {
     need = (need + 63) & ~(size_t)63;
-    curl_socket **grown = slp_realloc(mem, lane->sockets, need * sizeof *grown);
+    curl_socket **grown = slp_realloc(mem, lane->sockets, need * sizeof(void *));
     if (!grown) return NULL;
-    memset(grown + lane->sockets_n, 0, (need - lane->sockets_n) * sizeof *grown);
+    for (size_t i = lane->sockets_n; i < need; i++) grown[i] = NULL;
     lane->sockets = grown;
     lane->sockets_n = need;
   }

@@ -22,7 +22,7 @@ void slp_url_place(slp_str url, char *out, size_t room) {
 
 static const char *after_prefix(const char *text, const char *prefix) {
   size_t n = strlen(prefix);
-  return strncmp(text, prefix, n) ? text : text + n;
+  return strncmp(text, prefix, n) == 0 ? text + n : text;
 }
 
 static int timed_out(char *text, size_t room, const char *place, const slp_curl_failure *f) {
@@ -61,8 +61,8 @@ static int tls_failed(char *text, size_t room, const char *place, const slp_curl
     snprintf(text, room, "%s does not answer in TLS (is it an http port?)", place);
     return SLOOP_ETLS;
   }
-  if (strstr(f->detail, "SYSCALL") || strstr(f->detail, "unexpected eof") || strstr(f->detail, "reset by peer") ||
-      strstr(f->detail, "Connection reset")) {
+  if (strstr(f->detail, "SYSCALL") || strstr(f->detail, "unexpected eof") ||
+      strstr(f->detail, "reset by peer") || strstr(f->detail, "Connection reset")) {
     snprintf(text, room, "%s closed the connection during the TLS handshake", place);
     return UV_ECONNRESET;
   }
@@ -86,14 +86,15 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
   switch ((int)f->rc) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
-      snprintf(text, room, "name of %s%s not found", f->rc == CURLE_COULDNT_RESOLVE_PROXY ? "the proxy to " : "",
-               place);
+      snprintf(text, room, "name of %s%s not found",
+               f->rc == CURLE_COULDNT_RESOLVE_PROXY ? "the proxy to " : "", place);
       return UV_EAI_NONAME;
     case CURLE_COULDNT_CONNECT: return not_connected(text, room, place, f);
     case CURLE_OPERATION_TIMEDOUT: return timed_out(text, room, place, f);
     case CURLE_PEER_FAILED_VERIFICATION: return certificate(text, room, place, f);
     case CURLE_SSL_CACERT_BADFILE:
-      snprintf(text, room, "certificates to trust can't be read from %s", f->ca_file ? f->ca_file : "the system");
+      snprintf(text, room, "certificates to trust can't be read from %s",
+               f->ca_file ? f->ca_file : "the system");
       return SLOOP_ETLS;
     case CURLE_SSL_CONNECT_ERROR: return tls_failed(text, room, place, f);
     case CURLE_GOT_NOTHING:
@@ -101,9 +102,7 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
       return UV_ECONNRESET;
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR: return lost(text, room, place, f);
-    case CURLE_PARTIAL_FILE:
-      snprintf(text, room, "answer of %s was cut short", place);
-      return SLOOP_EREMOTE;
+    case CURLE_PARTIAL_FILE: snprintf(text, room, "answer of %s was cut short", place); return SLOOP_EREMOTE;
     case CURLE_ABORTED_BY_CALLBACK:
       snprintf(text, room, "connection to %s closed after the request was sent; it is not sent again", place);
       return UV_ECONNRESET;

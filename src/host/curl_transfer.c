@@ -88,7 +88,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg) {
     head_begins(t);
     return whole;
   }
-  while (end > 0 && (p[end - 1] == '\n' || p[end - 1] == '\r' || p[end - 1] == ' ' || p[end - 1] == '\t')) end--;
+  while (end > 0 && (p[end - 1] == '\n' || p[end - 1] == '\r' || p[end - 1] == ' ' || p[end - 1] == '\t'))
+    end--;
   while (colon < end && p[colon] != ':') colon++;
   if (end == 0) t->head_complete = 1;
   if (colon == end || t->body_begun) return whole;
@@ -124,7 +125,8 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   if (t->stopped_by) return 0;
   if (!into || n == 0) return n;
   size_t room = into->max - into->n;
-  if (n > room || (!t->body_begun && t->length != UINT64_MAX && t->length > room)) return stop(t, SLOOP_ETOOBIG);
+  if (n > room || (!t->body_begun && t->length != UINT64_MAX && t->length > room))
+    return stop(t, SLOOP_ETOOBIG);
   if (call->may_grow && !call->may_grow(call, n)) {
     slp_transfer_pause(t);
     return CURL_WRITEFUNC_PAUSE;
@@ -216,8 +218,8 @@ static int build_headers(slp_transfer *t, const slp_http *call) {
 
 /* ---- setting up ------------------------------------------------------------------------------ */
 /* Each failure is one of memory or of an option this libcurl does not know; both end the set-up. */
-#define SET(option, value)                                                   \
-  do {                                                                       \
+#define SET(option, value)                                                       \
+  do {                                                                           \
     if (curl_easy_setopt(t->easy, option, value) != CURLE_OK) return SLP_ENOMEM; \
   } while (0)
 
@@ -272,7 +274,7 @@ static int is_loopback(slp_str url) {
   char place[SLP_PLACE_MAX];
   slp_url_place(url, place, sizeof place);
   if (strncmp(place, "[::1]:", 6) == 0 || strncmp(place, "localhost:", 10) == 0) return 1;
-  if (strncmp(place, "127.", 4)) return 0;
+  if (strncmp(place, "127.", 4) != 0) return 0;
   return strspn(place, "0123456789.") == strcspn(place, ":"); /* 127.evil.example is a name */
 }
 

@@ -6,26 +6,26 @@
 
 typedef struct slp_transfer {
   slp_curl_lane *lane;
-  slp_http *call;       /* NULL at rest */
-  slp_list link;        /* in the lane's idle list */
+  slp_http *call; /* NULL at rest */
+  slp_list link;  /* in the lane's idle list */
   CURL *easy;
-  slp_timer total;      /* the deadline for the whole answer; not armed while paused */
+  slp_timer total; /* the deadline for the whole answer; not armed while paused */
   uint64_t total_left_us;
   slp_event resume;
-  int stopped_by;       /* our write callback ended it: SLOOP_ETOOBIG or SLP_ENOMEM */
-  uint32_t requests;    /* how often the request went out: more than 1 is curl's silent replay */
+  int stopped_by;    /* our write callback ended it: SLOOP_ETOOBIG or SLP_ENOMEM */
+  uint32_t requests; /* how often the request went out: more than 1 is curl's silent replay */
   uint8_t paused, https;
   uint8_t head_complete; /* libcurl takes a head that ends with the connection for a whole answer */
   uint8_t body_begun;
-  uint64_t length;      /* Content-Length; UINT64_MAX: none */
-  slp_buf header_text;  /* "Name: value\0" each */
+  uint64_t length;     /* Content-Length; UINT64_MAX: none */
+  slp_buf header_text; /* "Name: value\0" each */
   struct curl_slist *header_nodes;
   size_t header_nodes_n;
   char detail[CURL_ERROR_SIZE];
 } slp_transfer;
 
 /* curl_transfer.c */
-int slp_transfer_easy_options(slp_transfer *t); /* once, for what never changes */
+int slp_transfer_easy_options(slp_transfer *t);           /* once, for what never changes */
 int slp_transfer_set_up(slp_transfer *t, slp_http *call); /* SLP_EINVAL, SLP_ENOMEM */
 void slp_transfer_headers_init(slp_transfer *t);
 void slp_transfer_headers_free(slp_transfer *t);

@@ -76,7 +76,7 @@ static int heap_room(slp_host *h, size_t want) {
   if (want <= h->timers_cap) return 0;
   size_t cap = h->timers_cap ? h->timers_cap : 16;
   while (cap < want) cap *= 2;
-  slp_timer **grown = slp_realloc(h->mem, h->timers, cap * sizeof *grown);
+  slp_timer **grown = slp_realloc(h->mem, h->timers, cap * sizeof(void *));
   if (!grown) return SLP_ENOMEM;
   h->timers = grown;
   h->timers_cap = cap;

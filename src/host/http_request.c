@@ -44,7 +44,7 @@ static int take_line(slp_request *rq, const slp_buf *in, slp_str *line) {
 /* "http://host/path" is what clients send to a proxy; servers must take it too. */
 static void path_only(slp_request *rq, const char *p) {
   const char *path = p + rq->path_at;
-  if (rq->path_n < 7 || memcmp(path, "http://", 7)) return;
+  if (rq->path_n < 7 || memcmp(path, "http://", 7) != 0) return;
   const char *slash = memchr(path + 7, '/', rq->path_n - 7);
   if (!slash) return;
   rq->path_n -= (uint32_t)(slash - path);
@@ -58,7 +58,7 @@ static int request_line(slp_request *rq, const char *p, slp_str line) {
   for (i = method_n + 1; i < line.n && (unsigned char)line.p[i] > ' ' && line.p[i] != 0x7f;) i++;
   if (i == method_n + 1 || i == line.n || line.p[i] != ' ') return bad(rq, 400);
   slp_str version = {line.p + i + 1, line.n - i - 1};
-  if (version.n != 8 || memcmp(version.p, "HTTP/", 5)) return bad(rq, 400);
+  if (version.n != 8 || memcmp(version.p, "HTTP/", 5) != 0) return bad(rq, 400);
   rq->version_1_0 = (uint8_t)slp_str_is(version, "HTTP/1.0");
   if (!rq->version_1_0 && !slp_str_is(version, "HTTP/1.1")) return bad(rq, 505);
   rq->keep_alive = !rq->version_1_0;
@@ -158,7 +158,8 @@ static int chunk_size(slp_request *rq, slp_str line, size_t body_max) {
     if (n > UINT32_MAX) return bad(rq, 413);
     n = n * 16 + (uint64_t)digit;
   }
-  if (i == 0 || (i < line.n && line.p[i] != ';' && line.p[i] != ' ' && line.p[i] != '\t')) return bad(rq, 400);
+  if (i == 0 || (i < line.n && line.p[i] != ';' && line.p[i] != ' ' && line.p[i] != '\t'))
+    return bad(rq, 400);
   if (n > body_max - rq->body_n) return bad(rq, 413);
   rq->want = n;
   rq->step = n ? CHUNK_DATA : TRAILER;

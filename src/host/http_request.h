@@ -12,17 +12,17 @@ typedef struct slp_request_field {
 } slp_request_field;
 
 typedef struct slp_request {
-  size_t at;         /* everything before is understood */
-  size_t head_n;     /* where the body starts; 0: the head is not complete */
-  size_t body_n;     /* bytes of the body so far; a chunked one is put together in place */
-  size_t end;        /* complete: the next request starts here */
-  uint64_t want;     /* Content-Length; or what is left of the chunk */
+  size_t at;     /* everything before is understood */
+  size_t head_n; /* where the body starts; 0: the head is not complete */
+  size_t body_n; /* bytes of the body so far; a chunked one is put together in place */
+  size_t end;    /* complete: the next request starts here */
+  uint64_t want; /* Content-Length; or what is left of the chunk */
   size_t trailer_n;
   uint32_t method_at, method_n, path_at, path_n;
   size_t fields_n;
-  uint8_t step;      /* the reader's own */
+  uint8_t step; /* the reader's own */
   uint8_t chunked, length_given, keep_alive, version_1_0, expects_continue;
-  int status;        /* after an error: what to answer. 400, 413, 431, 501, 505 */
+  int status; /* after an error: what to answer. 400, 413, 431, 501, 505 */
   slp_request_field fields[SLP_REQUEST_HEADERS_MAX];
 } slp_request;
 

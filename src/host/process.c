@@ -112,8 +112,8 @@ static void on_ticker_closed(uv_handle_t *handle) {
   slp_free(t->mem, t);
 }
 
-slp_ticker *slp_ticker_new(slp_mem *mem, struct uv_loop_s *loop, uint64_t every_ms, void (*on_tick_cb)(void *arg),
-                           void *arg) {
+slp_ticker *slp_ticker_new(slp_mem *mem, struct uv_loop_s *loop, uint64_t every_ms,
+                           void (*on_tick_cb)(void *arg), void *arg) {
   slp_ticker *t = SLP_NEW(mem, slp_ticker);
   if (!t) return NULL;
   if (every_ms == 0) every_ms = 1; /* a repeat of 0 would be a single tick */
@@ -141,12 +141,12 @@ typedef struct piece {
 
 struct slp_out {
   slp_mem *mem;
-  uv_poll_t poll;  /* pipes, sockets, terminals: armed while something waits */
-  uv_idle_t idle;  /* a reason for the loop to come round when there is news to tell */
+  uv_poll_t poll; /* pipes, sockets, terminals: armed while something waits */
+  uv_idle_t idle; /* a reason for the loop to come round when there is news to tell */
   void (*on_event)(void *arg);
   void *arg;
-  int fd, flags;   /* flags: to put back; -1: not changed */
-  uint8_t own_fd;  /* fd is our own opening of the terminal */
+  int fd, flags;  /* flags: to put back; -1: not changed */
+  uint8_t own_fd; /* fd is our own opening of the terminal */
   uint8_t polled, closing;
   size_t open_n;
   int error;
@@ -250,7 +250,9 @@ slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_eve
      * same terminal too, and for good if we are killed. So a terminal is opened once more, for us alone;
      * of pipes and sockets the flags are put back by slp_out_close. */
     char name[256];
-    int own = isatty(fd) && ttyname_r(fd, name, sizeof name) == 0 ? open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC) : -1;
+    int own = isatty(fd) && ttyname_r(fd, name, sizeof name) == 0
+                  ? open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+                  : -1;
     if (own >= 0) {
       o->fd = own;
       o->own_fd = 1;
@@ -302,7 +304,7 @@ void slp_out_close(slp_out *o) {
 struct slp_in_end {
   slp_mem *mem;
   uv_poll_t poll;
-  uv_idle_t idle;  /* files and /dev/null: they can't be waited for, and are read bit by bit */
+  uv_idle_t idle; /* files and /dev/null: they can't be waited for, and are read bit by bit */
   void (*on_end)(void *arg);
   void *arg;
   int fd;
@@ -336,7 +338,8 @@ static void on_in_poll(uv_poll_t *poll, int status, int events) {
 
 static void on_in_idle(uv_idle_t *idle) { in_read(idle->data); }
 
-slp_in_end *slp_in_end_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_end)(void *arg), void *arg) {
+slp_in_end *slp_in_end_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_end)(void *arg),
+                           void *arg) {
   slp_in_end *e = SLP_NEW(mem, slp_in_end);
   if (!e) return NULL;
   e->mem = mem;
@@ -354,7 +357,8 @@ slp_in_end *slp_in_end_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*
     e->poll.data = e;
     e->open_n += e->polled;
   }
-  if (!e->polled || uv_poll_start(&e->poll, UV_READABLE | UV_DISCONNECT, on_in_poll)) uv_idle_start(&e->idle, on_in_idle);
+  if (!e->polled || uv_poll_start(&e->poll, UV_READABLE | UV_DISCONNECT, on_in_poll))
+    uv_idle_start(&e->idle, on_in_idle);
   return e;
 }
 

@@ -39,7 +39,7 @@ slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd,
 int slp_out_write(slp_out *o, slp_buf *b);
 size_t slp_out_waiting_bytes(const slp_out *o); /* given and not yet written */
 int slp_out_error(const slp_out *o);            /* 0 or UV_E* */
-void slp_out_close(slp_out *o);                 /* drops what was not written; restores the descriptor's flags */
+void slp_out_close(slp_out *o); /* drops what was not written; restores the descriptor's flags */
 
 /* Tells when fd (standard input) reaches its end. Keeps the loop alive until then. */
 typedef struct slp_in_end slp_in_end;

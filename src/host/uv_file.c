@@ -10,7 +10,7 @@ typedef struct job {
   slp_uv_host *u;
   slp_file *file; /* NULL: cancelled; the job ends by itself */
   slp_list link;
-  slp_buf text;   /* moved into file->into at the end: a cancelled reader's buffer is never touched */
+  slp_buf text; /* moved into file->into at the end: a cancelled reader's buffer is never touched */
   int fd;
   int error;
   uint8_t ending; /* the descriptor is being closed: never cancel that */

@@ -13,15 +13,16 @@ typedef struct slp_uv_host slp_uv_host;
 typedef struct slp_curl_lane {
   slp_uv_host *u;
   CURLM *multi;
-  slp_list waiting;      /* slp_http.link: no free place yet, oldest first */
-  slp_list running;      /* slp_http.link */
+  slp_list waiting;                 /* slp_http.link: no free place yet, oldest first */
+  slp_list running;                 /* slp_http.link */
   struct slp_curl_socket **sockets; /* by descriptor; NULL: not known */
   size_t sockets_n;
-  slp_list idle;         /* transfers at rest, their easy handles set up once */
+  slp_list idle; /* transfers at rest, their easy handles set up once */
   uint32_t running_n, running_max;
   slp_timer timer;       /* what curl's timer callback asked for */
   slp_event kick;        /* the same for "now" */
   uint32_t kicks_in_row; /* "now" asked for from inside "now": see curl_http.c */
+  uint32_t starts;       /* transfers added since the last kick */
   uint8_t kicking;
 } slp_curl_lane;
 
@@ -34,19 +35,19 @@ struct slp_uv_host {
   uv_idle_t idle;       /* active while something waits, so that the poll does not sleep */
   uint8_t due;          /* the timer fired and no turn ran since */
   uint8_t closing;
-  size_t holds;         /* handles, requests and jobs of libuv that still point here */
+  size_t holds; /* handles, requests and jobs of libuv that still point here */
 
   uint64_t random_pool[64];
   size_t random_left;
 
-  CURLSH *share;        /* DNS and TLS sessions, for all lanes */
+  CURLSH *share; /* DNS and TLS sessions, for all lanes */
   slp_curl_lane lanes[SLP_LANES];
-  uint8_t curl_ready;   /* curl_global_init was done */
+  uint8_t curl_ready; /* curl_global_init was done */
   char *ca_file, *ca_path, *user_agent;
 
-  slp_list listeners;   /* uv_listen.c */
-  slp_list files;       /* uv_file.c */
-  int64_t date_ms;      /* the second date_text is for */
+  slp_list listeners; /* uv_listen.c */
+  slp_list files;     /* uv_file.c */
+  int64_t date_ms;    /* the second date_text is for */
   char date_text[30];
 };
 
@@ -78,7 +79,7 @@ typedef struct slp_curl_failure {
   int https;
   long os_errno;
   uint32_t connect_ms;
-  int connected;        /* a connection was up: what failed came after */
+  int connected; /* a connection was up: what failed came after */
 } slp_curl_failure;
 int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f);
 #define SLP_PLACE_MAX 96

@@ -23,7 +23,7 @@ typedef struct listener {
   slp_listener *l;
   slp_list link;
   slp_list conns;
-  size_t open_n;         /* connections and the listening handle, until libuv let go of each */
+  size_t open_n; /* connections and the listening handle, until libuv let go of each */
   slp_event closed;
   uint8_t closing, silent; /* silent: the host is closing, nobody is told */
   uint8_t accept_pending;  /* a connection waits for memory */
@@ -37,11 +37,11 @@ typedef struct conn {
   listener *li;
   slp_list link;
   state state;
-  slp_buf in;        /* bytes not yet part of a complete request */
-  slp_buf rq_bytes;  /* the complete request being served; slp_served points into it */
+  slp_buf in;       /* bytes not yet part of a complete request */
+  slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
   slp_request rq;
   slp_event ev;
-  slp_timer timer;   /* lingering or waiting to reset */
+  slp_timer timer; /* lingering or waiting to reset */
   uint32_t tries;
   slp_buf head, body;
   uv_buf_t out[2];
@@ -185,7 +185,8 @@ static int build_head(conn *c, const slp_serve_answer *a, size_t body_n) {
     r |= slp_buf_add_z(b, "\r\nContent-Length: ");
     r |= slp_buf_add_u64(b, body_n);
   }
-  r |= slp_buf_add_z(b, c->close_after ? "\r\nConnection: close\r\n\r\n" : "\r\nConnection: keep-alive\r\n\r\n");
+  r |= slp_buf_add_z(b,
+                     c->close_after ? "\r\nConnection: close\r\n\r\n" : "\r\nConnection: keep-alive\r\n\r\n");
   return r;
 }
 
@@ -204,8 +205,8 @@ static void on_reset_timer(slp_timer *timer) {
   uv_os_fd_t fd;
   int waiting = 0;
   /* A reset throws away what the kernel has not sent yet, and the cut would come too early. */
-  if (++c->tries < RESET_TRIES && uv_fileno((uv_handle_t *)&c->tcp, &fd) == 0 && ioctl(fd, SIOCOUTQ, &waiting) == 0 &&
-      waiting > 0) {
+  if (++c->tries < RESET_TRIES && uv_fileno((uv_handle_t *)&c->tcp, &fd) == 0 &&
+      ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting > 0) {
     slp_host *h = &c->li->u->host;
     if (slp_timer_set(h, &c->timer, slp_now_us(h) + 1000) == 0) return;
   }
@@ -418,11 +419,13 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret) {
   size_t want = READ_MIN;
   (void)suggested;
   if (c->state == READING && c->rq.head_n) {
-    size_t left = c->rq.head_n + (size_t)c->rq.want > c->in.n ? c->rq.head_n + (size_t)c->rq.want - c->in.n : 0;
+    size_t left =
+        c->rq.head_n + (size_t)c->rq.want > c->in.n ? c->rq.head_n + (size_t)c->rq.want - c->in.n : 0;
     want = (size_t)slp_min_u64(slp_max_u64(left, want), READ_MAX);
   }
   *ret = uv_buf_init(NULL, 0); /* libuv then reports UV_ENOBUFS */
-  if (slp_buf_reserve(&c->in, want) == 0) *ret = uv_buf_init(c->in.p + c->in.n, (unsigned)(c->in.cap - c->in.n));
+  if (slp_buf_reserve(&c->in, want) == 0)
+    *ret = uv_buf_init(c->in.p + c->in.n, (unsigned)(c->in.cap - c->in.n));
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {

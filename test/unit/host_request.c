@@ -57,16 +57,22 @@ TEST(good_requests) {
   taken("GET http://h:1/p?q HTTP/1.1\r\nHost: h\r\n\r\n", "GET", "/p?q", "", 1);
   taken("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", "POST", "/", "hello", 1);
   taken("POST / HTTP/1.1\r\nContent-Length:5\r\nContent-Length: 5 \r\n\r\nhello", "POST", "/", "hello", 1);
-  taken("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "POST", "/", "hello", 1);
-  taken("POST / HTTP/1.1\r\ntransfer-encoding: Chunked\r\n\r\n3;x=y\r\nabc\r\nA\r\n0123456789\r\n1 \r\n!\r\n000\r\n"
-        "Trailer: t\r\n\r\n", "POST", "/", "abc0123456789!", 1);
+  taken("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "POST", "/", "hello",
+        1);
+  taken(
+      "POST / HTTP/1.1\r\ntransfer-encoding: Chunked\r\n\r\n3;x=y\r\nabc\r\nA\r\n0123456789\r\n1 "
+      "\r\n!\r\n000\r\n"
+      "Trailer: t\r\n\r\n",
+      "POST", "/", "abc0123456789!", 1);
   taken("PUT /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "PUT", "/x", "", 1);
 }
 
 TEST(headers_are_found_by_lower_case_name) {
   mem = slp_mem_new(NULL, NULL);
   result t;
-  slp_str s = SLP_STR("POST / HTTP/1.1\r\nX-Amz-Target:  A.B\t\r\nEmpty:\r\nx-amz-target: second\r\nExpect: 100-Continue\r\n\r\n");
+  slp_str s = SLP_STR(
+      "POST / HTTP/1.1\r\nX-Amz-Target:  A.B\t\r\nEmpty:\r\nx-amz-target: second\r\nExpect: "
+      "100-Continue\r\n\r\n");
   read_in_pieces(&t, s, s.n, 0);
   CHECK_INT(t.r, 0);
   slp_str v = slp_request_header(&t.rq, &t.in, "x-amz-target");
@@ -125,7 +131,8 @@ TEST(large_heads_are_refused) {
   static char text[200000];
   /* one endless line */
   memset(text, 'a', sizeof text);
-  memcpy(text, "GET /", 5);
+  text[3] = ' ';
+  text[4] = '/';
   read_in_pieces(&t, (slp_str){text, sizeof text}, 1000, 100);
   CHECK_INT(t.r, SLP_EBADDATA);
   CHECK_INT(t.rq.status, 431);
@@ -133,7 +140,8 @@ TEST(large_heads_are_refused) {
   slp_buf_free(&t.in);
   /* too many fields */
   size_t n = (size_t)snprintf(text, sizeof text, "GET / HTTP/1.1\r\n");
-  for (int i = 0; i <= SLP_REQUEST_HEADERS_MAX; i++) n += (size_t)snprintf(text + n, sizeof text - n, "h%d: v\r\n", i);
+  for (int i = 0; i <= SLP_REQUEST_HEADERS_MAX; i++)
+    n += (size_t)snprintf(text + n, sizeof text - n, "h%d: v\r\n", i);
   read_in_pieces(&t, (slp_str){text, n}, n, 100);
   CHECK_INT(t.r, SLP_EBADDATA);
   CHECK_INT(t.rq.status, 431);

@@ -36,8 +36,10 @@ static void cut(const char *answer, int reset, int length_known) {
     wire_call_again(&c);
     wire_call_run(&c, &w);
     /* libcurl does not wait for the very last LF of a chunked answer; the body is whole by then. */
-    int whole = k == n || (strstr(answer, "chunked") && k == n - 1 && !c.http.error) || (!length_known && !reset && k >= head);
-    if (whole != (c.http.error == 0)) CHECK_FAIL("cut at %zu: error %d %s", k, c.http.error, c.http.error_text);
+    int whole = k == n || (strstr(answer, "chunked") && k == n - 1 && !c.http.error) ||
+                (!length_known && !reset && k >= head);
+    if (whole != (c.http.error == 0))
+      CHECK_FAIL("cut at %zu: error %d %s", k, c.http.error, c.http.error_text);
     if (whole) CHECK_INT(c.http.length_known, length_known);
     if (whole) CHECK_INT(c.http.status, 200);
     if (!whole) CHECK(c.http.error_text[0]);
@@ -64,7 +66,7 @@ TEST(an_answer_without_a_length_cut_at_every_byte) {
 /* ---- scripts: one fixed answer after another --------------------------------------------------- */
 typedef struct script {
   const char *answers[8]; /* NULL: close without an answer */
-  int keep; /* answers go out on one connection until a NULL closes it */
+  int keep;               /* answers go out on one connection until a NULL closes it */
 } script;
 
 static void serve_script(int listener, void *arg) {
@@ -163,7 +165,8 @@ static void fails(const char *answer, int error, const char *text) {
 }
 TEST(failures_are_told_in_a_sentence) {
   fails(NULL, UV_ECONNRESET, "127.0.0.1:%u closed the connection without an answer");
-  fails("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", SLOOP_EREMOTE, "answer of 127.0.0.1:%u was cut short");
+  fails("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", SLOOP_EREMOTE,
+        "answer of 127.0.0.1:%u was cut short");
   fails("\x15\x03\x03", SLOOP_EREMOTE, "127.0.0.1:%u does not answer in HTTP (is it an https port?)");
   fails("SSH-2.0-x\r\n", SLOOP_EREMOTE, "127.0.0.1:%u does not answer in HTTP (is it an https port?)");
 }
@@ -198,8 +201,11 @@ TEST(calls_that_cannot_be_made_still_answer) {
     CHECK_INT(c.http.error, UV_EINVAL);
     CHECK(c.http.error_text[0]);
   }
-  slp_http_header bad[] = {{SLP_STR("X"), SLP_STR("a\r\nY: b")}, {SLP_STR("X:Y"), SLP_STR("a")},
-                           {SLP_STR("X"), {"a\0b", 3}}, {SLP_STR(""), SLP_STR("a")}, {SLP_STR("X Y"), SLP_STR("a")}};
+  slp_http_header bad[] = {{SLP_STR("X"), SLP_STR("a\r\nY: b")},
+                           {SLP_STR("X:Y"), SLP_STR("a")},
+                           {SLP_STR("X"), {"a\0b", 3}},
+                           {SLP_STR(""), SLP_STR("a")},
+                           {SLP_STR("X Y"), SLP_STR("a")}};
   for (size_t i = 0; i < SLP_COUNT(bad); i++) {
     wire_call c;
     wire_call_make(&c, &w, "http", 1, "/");
@@ -240,7 +246,8 @@ TEST(a_body_never_outgrows_its_buffer) {
   capped("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n012345678", 10, SLOOP_ETOOBIG, 0);
   capped("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\n012345678", 10, SLOOP_ETOOBIG, 0);
   capped("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n01234567\r\n0\r\n\r\n", 10, 0, 8);
-  capped("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n012345678\r\n0\r\n\r\n", 10, SLOOP_ETOOBIG, 0);
+  capped("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n012345678\r\n0\r\n\r\n", 10,
+         SLOOP_ETOOBIG, 0);
   capped("HTTP/1.1 200 OK\r\n\r\n012345678", 10, SLOOP_ETOOBIG, 0);
 }
 

@@ -102,7 +102,8 @@ TEST(a_refused_connection_is_a_negative_poll_status_and_stops_the_handle) {
   int closed = wire_raw_listen(&port, 1);
   close(closed);
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+  struct sockaddr_in a = {
+      .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
   (void)!connect(fd, (struct sockaddr *)&a, sizeof a);
   uv_loop_t loop;
   uv_poll_t p;

@@ -6,6 +6,7 @@
 
 #define STALL_MS 1500
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved ones */
 int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret) {
   (void)hints;
   if (strncmp(name, "stall", 5) == 0) {
@@ -28,6 +29,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
   return 0;
 }
 void freeaddrinfo(struct addrinfo *a) { free(a); }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 /* Runs until *flag; the longest the loop took for one round. */
 static uint64_t run_until(wire *w, const int *flag) {

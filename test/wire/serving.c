@@ -22,8 +22,13 @@ static void serve(slp_served *rq, int status, slp_str text, size_t cut_after, in
   slp_buf_init(&b, o.w.mem, 1 << 30);
   CHECK_INT(slp_buf_add_str(&b, text), 0);
   slp_http_header h = {SLP_STR("X-Test"), SLP_STR("yes")};
-  slp_serve_answer a = {.status = status, .headers = &h, .headers_n = 1, .body = &b, .date_ms = 1767323045000,
-                        .cut_after = cut_after, .close = (uint8_t)close_after};
+  slp_serve_answer a = {.status = status,
+                        .headers = &h,
+                        .headers_n = 1,
+                        .body = &b,
+                        .date_ms = 1767323045000,
+                        .cut_after = cut_after,
+                        .close = (uint8_t)close_after};
   slp_serve(rq, &a);
   CHECK(b.p == NULL);
 }
@@ -119,7 +124,8 @@ static int hear(int fd, size_t n) {
   return 0;
 }
 #define DATE "Date: Fri, 02 Jan 2026 03:04:05 GMT\r\n"
-#define OK_HEAD(n) "HTTP/1.1 200 OK\r\nX-Test: yes\r\n" DATE "Content-Length: " n "\r\nConnection: keep-alive\r\n\r\n"
+#define OK_HEAD(n) \
+  "HTTP/1.1 200 OK\r\nX-Test: yes\r\n" DATE "Content-Length: " n "\r\nConnection: keep-alive\r\n\r\n"
 
 static void expect(int fd, const char *answer) {
   hear(fd, strlen(answer));
@@ -200,7 +206,7 @@ static void refused(const char *start, size_t flood, const char *status) {
   say_z(fd, start);
   for (size_t n = 0; n < flood; n += sizeof x) say(fd, x, sizeof x);
   int end = hear(fd, SIZE_MAX);
-  if (end != 1 || strncmp(heard + 9, status, 3) || !strstr(heard, "Connection: close"))
+  if (end != 1 || strncmp(heard + 9, status, 3) != 0 || !strstr(heard, "Connection: close"))
     CHECK_FAIL("end %d, heard: %s", end, heard);
   close(fd);
 }

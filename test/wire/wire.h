@@ -61,8 +61,8 @@ static inline int wire_until(wire *w, const int *flag, uint64_t ms) {
   while (!*flag && wire_us() < end) uv_run(w->loop, UV_RUN_NOWAIT);
   return *flag;
 }
-#define WIRE_UNTIL(w, flag) \
-  do {                      \
+#define WIRE_UNTIL(w, flag)                                                               \
+  do {                                                                                    \
     if (!wire_until((w), (flag), 10000)) CHECK_FAIL("waited 10 s in vain for %s", #flag); \
   } while (0)
 
@@ -75,7 +75,8 @@ typedef struct wire_call {
 
 static inline void wire_call_done(slp_http *http) { SLP_OWNER(http, wire_call, http)->done++; }
 
-static inline void wire_call_make(wire_call *c, wire *w, const char *scheme, uint16_t port, const char *path) {
+static inline void wire_call_make(wire_call *c, wire *w, const char *scheme, uint16_t port,
+                                  const char *path) {
   memset(c, 0, sizeof *c);
   slp_buf_init(&c->body, w->mem, 64 << 20);
   snprintf(c->url, sizeof c->url, "%s://127.0.0.1:%u%s", scheme, port, path);
@@ -111,7 +112,8 @@ static inline int wire_raw_listen(uint16_t *port, int backlog) {
 
 static inline int wire_raw_connect(uint16_t port) {
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+  struct sockaddr_in a = {
+      .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
   CHECK_INT(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
   return fd;
 }
