@@ -109,6 +109,11 @@ struct slp_shard {
   uint8_t beyond;          /* its call may go beyond the budget */
   uint8_t stalled;         /* its transfer is paused for lack of budget */
   uint8_t unlisted_n;      /* listings in a row without it, while checking */
+  uint8_t end_claims;      /* answers in a row without next iterator and children, on a shard listed closed */
+  uint8_t unknown;         /* CHECKING: because the service did not know the shard */
+  uint8_t renewing;        /* an expired iterator was replaced, and no page came since */
+  uint8_t throttled;       /* the last call was refused as too fast */
+  uint8_t is_behind;       /* as far as its last page tells, more records wait in the shard */
   uint64_t known_serial;   /* its parents are sure only after this listing; 0: they are */
   uint64_t check_serial;   /* CHECKING: the first listing that may answer */
   uint64_t reserved;       /* of the call that is out */
@@ -119,7 +124,7 @@ struct slp_shard {
   slp_timer timer;
   slp_src_fetch fetch;
   slp_locating *locating;  /* only while LOCATING */
-  slp_page *page;          /* being filled; while CHECKING: read, and the listing decides what it means */
+  slp_page *page;          /* being filled */
   uint32_t limit;          /* asked for by the call that is out */
   slp_merge_node want;     /* in engine->want, by frontier */
   slp_list stalled_link;
@@ -271,7 +276,7 @@ void slp_deliver_blocked_lift(slp_shard *s); /* it brought something: may be set
 
 /* outlet.c: a shard's records on their way out and back in */
 /* Takes the page's records in. 0; SLP_ENOMEM: nothing happened, the page is still the caller's; SLOOP_EPROTO:
- * a record went back, those before it were taken; SLOOP_ETRIMMED: there is a gap, and the user wants to
+ * a record went back, none was taken; SLOOP_ETRIMMED: there is a gap, and the user wants to
  * stop at gaps. The page is gone but for SLP_ENOMEM. */
 int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
 void slp_outlet_put_in_order(slp_shard *s);   /* node or ready queue brought up to date */

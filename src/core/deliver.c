@@ -32,10 +32,12 @@ static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
 static uint64_t patience(slp_engine *e, const slp_shard *s) {
   if (e->order_wait_ms == UINT32_MAX || e->merge.ready_n == 0) return UINT64_MAX;
   uint64_t wait_us = (uint64_t)e->order_wait_ms * 1000;
+  /* Being throttled is normal while a backlog is read, and its records are the earliest there are. */
+  if (s->throttled && (s->is_behind || !waiting_is_young(e, s))) return UINT64_MAX;
   if (s->failing_since_us)
     return slp_after_us(slp_max_u64(s->failing_since_us, e->blocked_since_us), wait_us);
   int silent = s->state == SLP_READER_FETCHING || s->state == SLP_READER_LOCATING;
-  if (!silent || s->stalled || !waiting_is_young(e, s)) return UINT64_MAX;
+  if (!silent || s->stalled || s->is_behind || !waiting_is_young(e, s)) return UINT64_MAX;
   return slp_after_us(slp_max_u64(s->fetch_sent_us, e->blocked_since_us), wait_us);
 }
 

@@ -43,7 +43,8 @@ static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_
   return slp_num_cmp(slp_rec_seq(page, &page->recs[0]), *ret_wanted) > 0;
 }
 
-/* Drops what was taken before. Returns the records kept; *ret_bad: one went back. A page in order that
+/* Drops what was taken before. Returns the records kept. *ret_bad: one went back, and then none is kept: which
+ * of them are out of place can't be told. A page in order that
  * begins behind the last record taken, as nearly all do, is not looked through again: its bytes are cold. */
 static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
   slp_str prev = last_seq(s);
@@ -64,7 +65,7 @@ static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
       }
       if (c < 0) {
         *ret_bad = 1;
-        break;
+        return 0;
       }
     }
     page->recs[kept++] = *r;
@@ -152,7 +153,7 @@ int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   s->consumer->queued_n += kept;
   s->tail_time = slp_min_i64(slp_max_i64(latest, s->tail_time), held->service_ms);
   remember_last(s, page, &page->recs[kept - 1]);
-  return bad ? SLOOP_EPROTO : 0;
+  return 0;
 }
 
 /* ---- the place in the order ---------------------------------------------------------------------- */

@@ -44,10 +44,10 @@ void slp_pace_shrink(slp_pace *p, uint32_t asked) {
   p->idle = 0;
 }
 
-uint64_t slp_pace_wait_us(const slp_pace *p, int behind, uint32_t poll_ms, int floor, uint32_t random) {
+uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor, uint32_t random) {
   uint64_t poll_us = (uint64_t)poll_ms * 1000;
   if (!p->seen) return 0;
-  if (behind && p->empties == 0) return floor ? SLP_PACE_FLOOR_US : 0;
+  if (full) return floor ? SLP_PACE_FLOOR_US : 0;
   if (behind && p->empties < SLP_PACE_EMPTIES_AT_TIP) return slp_min_u64(SLP_PACE_FLOOR_US, poll_us);
   /* Up to a tenth earlier, so that shards that started together drift apart. */
   return poll_us - poll_us / 10 * random / 1000;

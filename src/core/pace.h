@@ -27,8 +27,9 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
 uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);
 /* A call that asked for so many was given up because its answer outgrew the budget: fewer, taken for larger. */
 void slp_pace_shrink(slp_pace *p, uint32_t asked);
-/* Wait until the next call, from the sending of the last one. random in [0, 1000). */
-uint64_t slp_pace_wait_us(const slp_pace *p, int behind, uint32_t poll_ms, int floor, uint32_t random);
+/* Wait until the next call, from the sending of the last one: nothing after a full page (the floor, once
+ * learned), the floor while behind, else the poll period. random in [0, 1000). */
+uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor, uint32_t random);
 /* Full jitter: a random part of 1 s doubling to 20 s (throttled) or 200 ms doubling to 20 s (failed), and at
  * least a fifth of that, so that bad luck is no hot loop. attempt is 1 for the first failure. */
 uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random);

@@ -13,6 +13,7 @@
  *
  * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
  * and budget. A page enters the merge only whole and valid. */
+#include "base/num.h"
 #include "core/core.h"
 
 #define BIT(state) (1u << (state))
@@ -88,6 +89,7 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   int throttled = f->class == SLP_THROTTLE;
   s->pace.fails++;
   if (!s->failing_since_us) s->failing_since_us = now;
+  s->throttled = (uint8_t)throttled;
   if (throttled) {
     c->counts.throttles++;
     c->floor_learned = 1;
@@ -99,7 +101,8 @@ static void again_later(slp_shard *s, const slp_fail *f) {
     slp_report_error(c, f, s, 0, s->pace.fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "shard: call failed shard=%s class=%s try=%u wait_ms=%u", s->name->shard,
                  slp_class_name(f->class), s->pace.fails, (unsigned)(wait / 1000));
-  wait_until(s, slp_after_us(now, wait));
+  /* No chain of remedies may ask faster than the service allows. */
+  wait_until(s, slp_max_u64(slp_after_us(now, wait), s->fetch_sent_us + SLP_PACE_FLOOR_US));
   slp_deliver_soon(c->engine); /* the order may not want to wait for it */
 }
 
@@ -129,8 +132,9 @@ static void trimmed(slp_shard *s, const slp_fail *f) {
 }
 
 /* Only the listing can tell what an answer means: whether the shard ended, is gone, or the service erred. */
-static void ask_listing(slp_shard *s) {
+static void ask_listing(slp_shard *s, int unknown) {
   move(s, SLP_READER_CHECKING);
+  s->unknown = (uint8_t)unknown;
   s->check_serial = s->consumer->lists_begun + 1;
   if (!s->failing_since_us) s->failing_since_us = slp_now_us(host_of(s));
   slp_consumer_list_soon(s->consumer, 0);
@@ -142,11 +146,20 @@ static void failed(slp_shard *s, const slp_fail *f) {
     case SLP_EXPIRED:
       s->consumer->counts.iterators_renewed++;
       slp_buf_clear(&s->cursor);
+      if (s->renewing) {
+        again_later(s, f);
+        return;
+      }
+      s->renewing = 1;
       wait_until(s, 0);
       return;
-    case SLP_GONE: ask_listing(s); return;
+    case SLP_GONE: ask_listing(s, 1); return;
     case SLP_TRIMMED: trimmed(s, f); return;
     case SLP_REFUSED:
+      if (!f->aws_code[0]) { /* nobody knows what it said: somebody between us and the service, perhaps */
+        again_later(s, f);
+        return;
+      }
       if (s->cursor.n && !s->relocated) { /* perhaps only the iterator was bad */
         s->relocated = 1;
         slp_buf_clear(&s->cursor);
@@ -218,9 +231,7 @@ static void on_located(slp_src_req *rq) {
     s->opened_told = 1;
     slp_report_shard(s->consumer, s, SLOOP_SHARD_OPENED);
   }
-  s->failing_since_us = 0;
-  s->pace.fails = 0;
-  wait_until(s, 0);
+  wait_until(s, 0); /* whether all is well again, only a page can tell */
 }
 
 static void locate(slp_shard *s) {
@@ -336,8 +347,9 @@ static void note_page(slp_shard *s, const page_facts *p) {
   slp_pace_page(&s->pace, p->n, p->largest, p->full, moved && p->behind_ms != 0, c->o->fetch_records_max);
   s->behind_ms = p->behind_ms;
   s->failing_since_us = 0;
-  s->relocated = 0;
-  s->unlisted_n = 0;
+  s->throttled = s->renewing = s->relocated = 0;
+  s->unlisted_n = s->end_claims = 0;
+  s->is_behind = (uint8_t)(p->full || p->behind_ms > 0);
   set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
   if (p->n == 0 && p->behind_ms == 0 && !s->taken && s->anchor_ms != INT64_MIN) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
@@ -414,7 +426,7 @@ void slp_reader_told_end(slp_shard *s) {
   slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);
 }
 
-/* The answer was whole and valid, and there is more to come. */
+/* The answer was whole and valid, and there is more to come. Without a next iterator a new one is asked for. */
 static void took(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
   page_facts p = facts_of(s, s->page);
@@ -437,8 +449,9 @@ static void took(slp_shard *s, slp_str next) {
   slp_buf_free(&s->cursor);
   slp_buf_move(&s->cursor, &cursor);
   note_page(s, &p);
+  if (!next.n) p.full = 0; /* an answer that lacks something is no reason for haste */
   int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !s->at_tip);
-  uint64_t wait = slp_pace_wait_us(&s->pace, behind, c->o->poll_ms, c->floor_learned, dice(s));
+  uint64_t wait = slp_pace_wait_us(&s->pace, p.full, behind, c->o->poll_ms, c->floor_learned, dice(s));
   wait_until(s, slp_after_us(s->fetch.rq.sent_us, wait));
   slp_deliver_blocked_lift(s);
   slp_outlet_put_in_order(s);
@@ -455,13 +468,23 @@ static void last_page(slp_shard *s) {
   end(s);
 }
 
-static void bad_answer(slp_shard *s, const char *what) {
-  slp_fail f = {0};
-  slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "%s; asking again", what);
+static void drop_page(slp_shard *s) {
   slp_engine_page_back(s->consumer->engine, s->page);
   s->page = NULL;
   give_reserve(s);
+}
+
+static void bad_answer(slp_shard *s, const char *what) {
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "%s; asking again", what);
+  drop_page(s);
   again_later(s, &f);
+}
+
+static int brings_news(const slp_shard *s, const slp_page *page) {
+  if (page->recs_n == 0 || !s->taken) return page->recs_n > 0;
+  slp_str last = {s->last_seq, s->last_seq_n};
+  return slp_num_cmp(slp_rec_seq(page, &page->recs[page->recs_n - 1]), last) > 0;
 }
 
 static void judge(slp_shard *s) {
@@ -474,8 +497,11 @@ static void judge(slp_shard *s) {
     took(s, page->next);
   } else if (page->children_n && !page->children_bad) {
     last_page(s);
+  } else if (brings_news(s, page)) {
+    took(s, (slp_str){NULL, 0}); /* on from its last record; only an empty answer can mean the end */
   } else {
-    ask_listing(s);
+    drop_page(s);
+    ask_listing(s, 0);
   }
 }
 
@@ -500,42 +526,43 @@ static void on_fetched(slp_src_req *rq) {
 
 /* ---- the listing answered ----------------------------------------------------------------------------- */
 
-/* The page that had no next iterator: what it held counts if the shard ended; else it is asked for again. */
 static void ended_by_listing(slp_shard *s, int gone) {
   if (gone)
     slp_report_loss(s->consumer, s, (slp_str){s->last_seq, s->last_seq_n}, (slp_str){NULL, 0}, 0,
                     "the shard is not listed any more; records not yet read are lost");
-  if (s->page) {
-    page_facts p = facts_of(s, s->page);
-    if (admit(s, s->fetch.rq.done_us)) return;
-    note_page(s, &p);
-  }
   end(s);
 }
 
 void slp_reader_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
+  slp_fail f = {0};
   if (s->state != SLP_READER_CHECKING || s->check_serial > c->lists_done) return;
-  if (s->listed && (s->listed_closed || s->children_n) && s->page) {
-    ended_by_listing(s, 0);
-    return;
-  }
-  if (!s->listed && ++s->unlisted_n >= 2) {
-    ended_by_listing(s, s->page == NULL);
-    return;
-  }
   if (!s->listed) {
+    if (++s->unlisted_n >= 2) {
+      ended_by_listing(s, s->unknown);
+      return;
+    }
     s->check_serial = c->lists_begun + 1;
     slp_consumer_list_soon(c, 1000);
     return;
   }
-  if (s->page) {
-    bad_answer(s, "no next iterator, but the shard is listed open");
+  s->unlisted_n = 0;
+  if (s->unknown) {
+    slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EREMOTE,
+                 "the service did not know the shard, but lists it; asking again");
+    slp_buf_clear(&s->cursor);
+  } else if (s->listed_closed || s->children_n) {
+    /* A closed shard may have records left, and the answer may have been wrong: it has to say so twice. */
+    if (++s->end_claims >= 2) {
+      ended_by_listing(s, 0);
+    } else {
+      wait_until(s, s->fetch_sent_us + SLP_PACE_FLOOR_US);
+    }
     return;
+  } else {
+    slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO,
+                 "no next iterator, but the shard is listed open; asking again");
   }
-  slp_fail f = {0};
-  slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EREMOTE, "the service did not know the shard, but lists it; asking again");
-  slp_buf_clear(&s->cursor);
   again_later(s, &f);
 }
 

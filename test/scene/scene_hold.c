@@ -91,6 +91,8 @@ SCENE(never_returned_batches_bound_what_is_held) {
   slp_user_start(&st->u);
   slp_world_pass(st->w, 60000);
   sloop_stats_t now = slp_user_stats(&st->u);
+  fprintf(stderr, "held %lu peak %lu pages %lu\n", (unsigned long)now.held_bytes_now,
+          (unsigned long)now.held_bytes_peak, (unsigned long)now.pages);
   CHECK_INT(now.batches_now, 2);
   CHECK(now.held_bytes_now > 0);
   check_promises(&st->u);

@@ -5,13 +5,14 @@
 TEST(a_shard_at_its_tip_is_asked_about_once_a_period_and_one_behind_at_once) {
   slp_pace p;
   slp_pace_init(&p);
-  CHECK_INT(slp_pace_wait_us(&p, 0, 1000, 0, 500), 0); /* the first call of all */
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 1000, 0, 500), 0); /* the first call of all */
   slp_pace_page(&p, 10, 100, 0, 1, 10000);
-  CHECK_INT(slp_pace_wait_us(&p, 0, 1000, 0, 0), 900000);
-  CHECK_INT(slp_pace_wait_us(&p, 0, 1000, 0, 500), 1000000);
-  CHECK(slp_pace_wait_us(&p, 0, 1000, 0, 999) <= 1100000);
-  CHECK_INT(slp_pace_wait_us(&p, 1, 1000, 0, 500), 0);
-  CHECK_INT(slp_pace_wait_us(&p, 1, 1000, 1, 500), 200000);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 1000, 0, 0), 1000000);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 1000, 0, 500), 950000);
+  CHECK(slp_pace_wait_us(&p, 0, 0, 1000, 0, 999) >= 900000);
+  CHECK_INT(slp_pace_wait_us(&p, 1, 1, 1000, 0, 500), 0);
+  CHECK_INT(slp_pace_wait_us(&p, 1, 1, 1000, 1, 500), 200000);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 1, 1000, 0, 500), 200000); /* a short page */
 }
 
 TEST(empty_pages_of_a_shard_behind_become_no_hot_loop) {
@@ -19,7 +20,7 @@ TEST(empty_pages_of_a_shard_behind_become_no_hot_loop) {
   slp_pace_init(&p);
   for (int i = 0; i < 20; i++) {
     slp_pace_page(&p, 0, 0, 0, 0, 10000);
-    CHECK(slp_pace_wait_us(&p, 1, 1000, 0, 500) >= (i < 4 ? 200000u : 900000u));
+    CHECK(slp_pace_wait_us(&p, 0, 1, 1000, 0, 500) >= (i < 4 ? 200000u : 900000u));
   }
 }
 
