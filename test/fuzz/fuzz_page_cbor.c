@@ -1,5 +1,6 @@
 /* fuzz_page_cbor.c - the page reader on CBOR; where both accept, libcbor's tree must tell the same records.
  * libcbor may refuse what we accept only for the reason listed in fuzz_cbor.c (unassigned simple values and tags). */
+#include "codec/cbor.h"
 #include "fuzz_page.h"
 #include "oracle64.h"
 #if SLP_HAVE_LIBCBOR
@@ -106,8 +107,21 @@ static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t
 #define JUDGE NULL
 #endif
 
+/* What the page reader takes in one look (page_quick.c) must be what the token reader takes too. */
+static void judge_tokens(const slp_page *page, int verdict, const uint8_t *data, size_t size) {
+  if (verdict == 0) {
+    char *body = fuzz_copy(data, size);
+    slp_cbor c;
+    slp_cbor_begin(&c, body, size);
+    REQUIRE(slp_cbor_skip(&c) == 0 && slp_cbor_next(&c) == SLP_CBOR_END);
+    free(body);
+  }
+  void (*by_oracle)(const slp_page *, int, const uint8_t *, size_t) = JUDGE;
+  if (by_oracle) by_oracle(page, verdict, data, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size > 8192) return 0; /* libcbor frees chains of tags by recursion */
-  fuzz_page(data, size, SLP_FORM_CBOR, JUDGE);
+  fuzz_page(data, size, SLP_FORM_CBOR, judge_tokens);
   return 0;
 }
