@@ -433,7 +433,8 @@ TEST(a_refused_signature_with_the_right_time_is_final) {
   fake_script(&f, 403, "{\"__type\":\"SignatureDoesNotMatch\"}")->date_off_ms = FAKE_NO_DATE;
   CHECK_INT(get(5).class, SLP_AUTH);
   for (int i = 0; i < 2; i++)
-    fake_script(&f, 403, "{\"__type\":\"SignatureDoesNotMatch\"}")->date_off_ms = -900000;
+    fake_script(&f, 403, "{\"__type\":\"SignatureDoesNotMatch\"}")->date_off_ms =
+        -900000 * (i + 1);           /* a Date that runs away */
   CHECK_INT(get(5).class, SLP_AUTH); /* once more, then no more */
   close_all();
 }
