@@ -156,6 +156,7 @@ SCENE(trimmed_and_told_to_stop_the_shard_stops) {
   stage_begin_with(st, seed, 1, &box);
   st->u.oracle->losses_expected = 1;
   st->u.opts.on_trimmed = SLOOP_TRIMMED_STOP;
+  st->u.oracle->stops_expected = 1;
   st->u.manners.keep = 1;
   st->u.opts.held_bytes_max = 65536;
   st->u.opts.fetch_records_max = 10;

@@ -109,9 +109,22 @@ static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
   return 0;
 }
 
+/* Children of a shard that was given up are not read, nor theirs; a parent has a lower number. */
+static int is_cut_off(const slp_judged *m, const slp_known_shard *k) {
+  uint8_t cut[SLP_SHARDS_MAX] = {0};
+  size_t at = (size_t)(k - m->stream->shards);
+  for (size_t i = 0; i <= at; i++)
+    for (int p = 0; p < 2; p++) {
+      int parent = m->stream->shards[i].parents[p];
+      if (parent >= 0 && (m->shards[parent].stopped || cut[parent])) cut[i] = 1;
+    }
+  return cut[at];
+}
+
 /* The fresh records begin in [low, high]. 0: this shard is not read at all. */
 static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high) {
   const slp_known_shard *k = s->known;
+  if (m->any_stopped && is_cut_off(m, k)) return 0;
   *low = s->trimmed_at_start;
   *high = trimmed_of(k);
   switch (m->opts->start) {
@@ -426,6 +439,8 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what
     s->opened = 1;
   } else if (what == SLOOP_SHARD_STOPPED) {
     s->stopped = 1;
+    m->any_stopped = 1;
+    if (!o->stops_expected) slp_oracle_bad(o, "%s was given up: %s", shard, m->last_message);
   } else {
     size_t low, high, n = s->known->notes_n;
     make_room(m, s);

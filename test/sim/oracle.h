@@ -35,7 +35,7 @@ typedef struct slp_judged { /* one consumer */
   slp_known_stream *stream;
   const sloop_opts_t *opts; /* borrowed */
   slp_judged_shard shards[SLP_SHARDS_MAX];
-  uint8_t started, paused_all, stop_pending, stopped, close_called, closed, failed;
+  uint8_t started, paused_all, stop_pending, stopped, close_called, closed, failed, any_stopped;
   uint8_t list_pending;
   uint64_t started_us;
   size_t shards_at_start;
@@ -52,7 +52,8 @@ struct slp_oracle {
   size_t members_n;
   int inside; /* > 0: a sloop_* call is running */
   uint8_t losses_expected, order_unchecked, late_forbidden, raw_expected;
-  uint8_t memory_fails; /* a callback may be lost and attempts may be counted too low */
+  uint8_t stops_expected; /* shards may be given up */
+  uint8_t memory_fails;   /* a callback may be lost and attempts may be counted too low */
   struct slp_held_by_user *held, *free_held;
   /* The latest key handed over. */
   int64_t top_ms;
