@@ -94,7 +94,9 @@ SCENE(never_returned_batches_bound_what_is_held) {
   CHECK(now.batches_now >= 1); /* the second waits for bytes that the first one pins */
   CHECK(now.held_bytes_now > 0);
   check_promises(&st->u);
-  CHECK(st->u.mem->peak_bytes < (2u << 20) + 2 * st->w->largest_answer + (2u << 20));
+  /* What has arrived, tables included. (Memory reserved for bodies still to come is not touched before they
+   * do; bench/held measures the process.) */
+  CHECK(now.held_bytes_peak <= (2u << 20) + st->w->largest_answer);
   uint64_t gets = st->w->gets;
   slp_world_pass(st->w, 60000);
   CHECK(st->w->gets - gets < 4 * 120); /* nothing is fetched again and again for nothing */

@@ -21,6 +21,20 @@ TEST(a_few_dozen_answers_give_the_clock_to_milliseconds_and_never_ahead) {
   CHECK(slp_svctime_high_ms(&t, now) - slp_svctime_low_ms(&t, now) < 60);
 }
 
+/* Ten answers a second for ten minutes, against a clock that runs 0.08 % slow. */
+TEST(drift_between_the_clocks_never_puts_it_ahead) {
+  slp_svctime t = {0};
+  const int64_t base_us = 1700000000123456;
+  for (uint64_t now = 5 * S; now < 605 * (uint64_t)S; now += 100000) {
+    uint64_t done = now + 3000;
+    int64_t service_us = base_us + (int64_t)now - (int64_t)(now / 1000000 * 800);
+    slp_svctime_learn(&t, service_us / 1000000 * 1000, now, done);
+    int64_t real_ms = (base_us + (int64_t)done - (int64_t)(done / 1000000 * 800)) / 1000;
+    CHECK(slp_svctime_low_ms(&t, done) <= real_ms + 1);
+    CHECK(slp_svctime_high_ms(&t, done) >= real_ms - 1);
+  }
+}
+
 TEST(a_clock_that_was_set_is_believed_at_once) {
   slp_svctime t = {0};
   slp_svctime_learn(&t, 1000000, 10 * S, 10 * S + 1000);
