@@ -56,8 +56,9 @@ int sloop_sandbox_stream(sloop_sandbox_t *b, const char *name, uint32_t shards);
  * and the shard's, each 8 bytes little-endian, then filler. Nothing can be put into it. */
 int sloop_sandbox_synthetic(sloop_sandbox_t *b, const char *name, uint32_t shards, uint64_t records,
                             uint32_t record_bytes, uint64_t records_per_second, uint64_t seed);
-/* Puts one record, whatever the limits of writing say. Writes the sequence number
- * and shard id when the pointers are not NULL. */
+/* Puts one record, whatever the limits of writing say. Writes the sequence number and shard id when the
+ * pointers are not NULL. UV_ENOENT: no such stream; UV_EINVAL: a key that is empty, over 1024 bytes or not
+ * UTF-8, data over 10 MiB, or a synthetic stream. */
 int sloop_sandbox_put(sloop_sandbox_t *b, const char *stream, const char *key, size_t key_len,
                       const void *data, size_t data_len, char seq[130], char shard[129]);
 /* At once, whatever change_ms says. new_start_hash NULL: in the middle. UV_ENOENT, UV_EINVAL (closed, not
@@ -80,6 +81,7 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
  *
  * ACTIONs that answer instead of the operation, which is not carried out:
  *   error CODE[:STATUS[:MESSAGE]]  that error; STATUS 400 (500 for InternalFailure...) unless given
+ *   error-in-header CODE[:STATUS]  the same, but named by the header x-amzn-ErrorType alone; no body
  *   throttle        ProvisionedThroughputExceededException for reads and writes of a shard, else
  *                   LimitExceededException
  *   expired         ExpiredIteratorException (GetRecords) or ExpiredNextTokenException (ListShards);

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "codec/json.h"
+
 #define TARGET_PREFIX "Kinesis_20131202."
 #define TYPE_JSON "application/x-amz-json-1.1"
 #define TYPE_CBOR "application/x-amz-cbor-1.1"
@@ -290,6 +292,7 @@ int slp_box_put(slp_box *box, int64_t now_ms, const char *stream, slp_str key, s
   slp_stream *s = ready(box, now_ms, stream);
   if (!s) return SLP_ENOENT;
   if (s->synthetic || key.n < 1 || key.n > 1024 || data.n > SLP_BOX_RECORD_BYTES) return SLP_EINVAL;
+  if (!slp_utf8_valid(key)) return SLP_EINVAL;
   slp_box_sweep(box, s, now_ms);
   int r = slp_box_hash_of(box, key, &hash);
   if (r) return r;

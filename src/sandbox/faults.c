@@ -1,6 +1,8 @@
 /* faults.c - the fault script: reading its lines, finding the one for a call, and doing what it says. */
 #include "sandbox/model.h"
 
+#include <stdio.h>
+
 #include "base/num.h"
 
 #define ARGUMENT_MAX 65536
@@ -14,6 +16,7 @@ static const struct {
   argument_kind argument;
 } actions[] = {
     {"error", SLP_FAULT_ERROR, A_CODE},
+    {"error-in-header", SLP_FAULT_ERROR_IN_HEADER, A_CODE},
     {"delay", SLP_FAULT_DELAY, A_NUMBER},
     {"cut", SLP_FAULT_CUT, A_NUMBER},
     {"drop", SLP_FAULT_DROP, A_NONE},
@@ -252,6 +255,10 @@ int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer) {
     case SLP_FAULT_ERROR:
       slp_box_fail(c, f->argument, "%s", f->message);
       c->error_status = f->status;
+      return 1;
+    case SLP_FAULT_ERROR_IN_HEADER:
+      answer->status = f->status;
+      snprintf(answer->error_type, sizeof answer->error_type, "%s", f->argument);
       return 1;
     case SLP_FAULT_THROTTLE:
       if (get || strcmp(c->operation, "GetShardIterator") == 0 || strncmp(c->operation, "Put", 3) == 0) {

@@ -298,6 +298,7 @@ int slp_box_op_shards(slp_box_call *c) {
   listing l = {.filter = FROM_TRIM_HORIZON, .at_ms = INT64_MIN};
   if (begin_listing(c, &l)) return -1;
   slp_stream *s = l.s;
+  SLP_CHECK(s != NULL);
   if (s->status == SLP_BOX_CREATING || s->status == SLP_BOX_DELETING) {
     return slp_box_fail(c, "ResourceInUseException",
                         "Stream %s under account " SLP_BOX_ACCOUNT " not ACTIVE, instead in state %s",

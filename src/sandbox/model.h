@@ -107,6 +107,7 @@ struct slp_stream {
 typedef enum {
   SLP_FAULT_NONE,
   SLP_FAULT_ERROR,
+  SLP_FAULT_ERROR_IN_HEADER,
   SLP_FAULT_DELAY,
   SLP_FAULT_CUT,
   SLP_FAULT_DROP,

@@ -214,6 +214,7 @@ static int read_put(slp_box_call *c, slp_stream *s, uint32_t node, put *ret) {
 
 static int may_write(slp_box_call *c, const put *p) {
   const sloop_sandbox_opts_t *o = &c->box->o;
+  SLP_CHECK(p->shard != NULL);
   slp_box_window *w = &p->shard->writes;
   uint64_t bytes = p->key.n + p->data.n, limit = o->write_bytes_per_second;
   if (!slp_box_window_open(w, c->now_ms, o->write_records_per_second, limit)) return 0;

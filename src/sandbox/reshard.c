@@ -194,13 +194,14 @@ static int too_many(slp_box_call *c, const slp_stream *s, uint32_t more) {
 
 int slp_box_op_split(slp_box_call *c) {
   slp_box_refusal why;
-  slp_box_shard *sh;
+  slp_box_shard *sh = NULL;
   slp_stream *s = active_stream(c);
   if (!s) return -1;
   slp_box_may_split(s, slp_box_text(c, "ShardToSplit"), slp_box_text(c, "NewStartingHashKey"), &why, &sh,
                     &s->change_hash);
   if (why.code) return slp_box_fail(c, why.code, "%s", why.message);
   if (too_many(c, s, 2)) return -1;
+  SLP_CHECK(sh != NULL);
   s->change_a = sh->index;
   slp_box_change_begin(c, s, SLP_BOX_SPLIT, SLP_BOX_UPDATING);
   slp_box_settle(c->box, c->now_ms);
@@ -209,13 +210,14 @@ int slp_box_op_split(slp_box_call *c) {
 
 int slp_box_op_merge(slp_box_call *c) {
   slp_box_refusal why;
-  slp_box_shard *a, *b;
+  slp_box_shard *a = NULL, *b = NULL;
   slp_stream *s = active_stream(c);
   if (!s) return -1;
   slp_box_may_merge(s, slp_box_text(c, "ShardToMerge"), slp_box_text(c, "AdjacentShardToMerge"), &why, &a,
                     &b);
   if (why.code) return slp_box_fail(c, why.code, "%s", why.message);
   if (too_many(c, s, 1)) return -1;
+  SLP_CHECK(a && b);
   s->change_a = a->index;
   s->change_b = b->index;
   slp_box_change_begin(c, s, SLP_BOX_MERGE, SLP_BOX_UPDATING);

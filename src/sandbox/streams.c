@@ -163,7 +163,7 @@ int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from
   if (s->shards_n == SLP_BOX_SHARDS_MAX) return SLP_ELIMIT;
   if (s->shards_n == s->shards_cap) {
     uint32_t cap = s->shards_cap ? s->shards_cap * 2 : 8;
-    slp_box_shard **shards = slp_realloc(box->mem, s->shards, cap * sizeof *shards);
+    slp_box_shard **shards = slp_realloc(box->mem, s->shards, cap * sizeof(void *));
     if (!shards) return SLP_ENOMEM;
     s->shards = shards;
     s->shards_cap = cap;

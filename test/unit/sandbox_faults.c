@@ -217,6 +217,12 @@ TEST(actions_on_pages) {
   CHECK_HAS(get(&t, it), "\"MillisBehindLatest\":9223372036854775808}");
   CHECK_LACKS(get(&t, it), "MillisBehindLatest");
   CHECK(slp_list_empty(&t.box->faults));
+  script(&t, "1 * * error-in-header AccessDeniedException:403");
+  CHECK_STR(get(&t, it), "");
+  CHECK_INT(t.answer.status, 403);
+  CHECK_STR(t.answer.error_type, "AccessDeniedException");
+  CHECK_HAS(get(&t, it), "Records");
+  CHECK_STR(t.answer.error_type, "");
   bench_close(&t);
 }
 
