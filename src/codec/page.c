@@ -96,6 +96,7 @@ static void no_records(slp_page *page) {
   page->recs_n = 0;
   page->raw_n = page->largest_bytes = 0;
   page->latest_ms = -1;
+  page->earliest_ms = INT64_MAX;
   page->unordered = 0;
 }
 
@@ -262,6 +263,7 @@ static int record_done(slp_page_reader *r) {
   if (r->rec.flags & SLP_REC_RAW) page->raw_n++;
   if (r->rec.data_n > page->largest_bytes) page->largest_bytes = r->rec.data_n;
   if (r->rec.arrived_ms > page->latest_ms) page->latest_ms = r->rec.arrived_ms;
+  if (r->rec.arrived_ms >= 0 && r->rec.arrived_ms < page->earliest_ms) page->earliest_ms = r->rec.arrived_ms;
   r->place = IN_RECORDS;
   return 0;
 }

@@ -44,6 +44,7 @@ typedef struct slp_page {
   uint32_t raw_n;           /* records flagged SLP_REC_RAW */
   uint32_t largest_bytes;   /* of a record's data */
   int64_t latest_ms;        /* the greatest arrival time; -1: none */
+  int64_t earliest_ms;      /* the least; INT64_MAX: none */
   uint8_t unordered;        /* a sequence number is not greater than the one before it */
 } slp_page;
 

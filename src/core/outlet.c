@@ -48,7 +48,10 @@ static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_
  * begins behind the last record taken, as nearly all do, is not looked through again: its bytes are cold. */
 static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
   slp_str prev = last_seq(s);
-  if (page->recs_n && !page->unordered && !s->cursor_after_last &&
+  const sloop_opts_t *o = s->consumer->o;
+  /* The service's AT_TIMESTAMP finds the first record of that time or later, and knows no time to come. */
+  int64_t not_before_ms = o->start == SLOOP_AT_TIME ? o->start_at_ms : INT64_MIN;
+  if (page->recs_n && !page->unordered && !s->cursor_after_last && page->earliest_ms >= not_before_ms &&
       (!s->taken || slp_num_cmp(slp_rec_seq(page, &page->recs[0]), prev) > 0))
     return (uint32_t)page->recs_n;
   int have = s->taken;
@@ -68,9 +71,10 @@ static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
         return 0;
       }
     }
-    page->recs[kept++] = *r;
     prev = seq;
     have = 1;
+    if (r->arrived_ms >= 0 && r->arrived_ms < not_before_ms) continue;
+    page->recs[kept++] = *r;
   }
   return kept;
 }

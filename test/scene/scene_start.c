@@ -86,6 +86,21 @@ SCENE(at_a_time_reads_what_arrived_then_or_later) {
   CHECK_INT(st->u.judged->records, 129);
 }
 
+SCENE(at_a_time_to_come_reads_nothing_before_it) {
+  stage_begin(st, seed, 3);
+  slp_world_put_many(st->w, st->stream, 50, 10);
+  slp_world_pass(st->w, 1000);
+  st->u.opts.start = SLOOP_AT_TIME;
+  st->u.opts.start_at_ms = slp_world_ms(st->w) + 5000;
+  slp_user_start(&st->u);
+  for (int i = 0; i < 100; i++) {
+    slp_world_put_many(st->w, st->stream, 1, 10);
+    slp_world_pass(st->w, 100);
+  }
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(st->u.judged->records >= 49 && st->u.judged->records <= 51);
+}
+
 SCENE(at_a_time_across_a_split) {
   stage_begin(st, seed, 2);
   produce(st, 20, 30000, 10);
