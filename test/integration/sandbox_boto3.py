@@ -477,6 +477,10 @@ def faults_reach_the_client():
                 expect("Connection" in type(error).__name__ or "Incomplete" in str(error), repr(error))
             else:
                 raise harness.Failed(f"{script}: nothing happened")
+        box.faults("1 GetRecords * error-in-header AccessDeniedException:403")
+        status, headers, body = box.request("POST", "/", b"{}", {
+            "Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "Kinesis_20131202.GetRecords"})
+        expect((status, headers["x-amzn-ErrorType"], body) == (403, "AccessDeniedException", b""), (status, headers))
         box.faults("1 GetRecords * gzip")
         _, headers, body = box.request("POST", "/", b'{"ShardIterator":"%s"}' % iterator.encode(), {
             "Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "Kinesis_20131202.GetRecords"})
@@ -484,7 +488,7 @@ def faults_reach_the_client():
         box.faults("* * * drop")
         box.order("DELETE", "faults")
         client.get_records(ShardIterator=iterator)
-        expect(box.stats()["faults_used"] == 10, box.stats()["faults_used"])
+        expect(box.stats()["faults_used"] == 11, box.stats()["faults_used"])
 
 
 def leaving_while_answers_wait():
