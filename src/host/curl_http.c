@@ -67,6 +67,7 @@ static void drain(slp_curl_lane *lane) {
 
 void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events) {
   int running;
+  lane->acts++;
   CURLMcode rc = curl_multi_socket_action(lane->multi, fd, events, &running);
   drain(lane);
   /* BAD_SOCKET: curl has let go of the socket since; nothing to tell it. What is left (no memory, a
@@ -138,6 +139,10 @@ static void transfer_done(slp_transfer *t, CURLcode rc) {
   call->reused = connects == 0 && t->requests > 0;
   if (rc == CURLE_OK && !t->head_complete) rc = CURLE_PARTIAL_FILE;
   if (rc != CURLE_OK) explain_failure(t, rc);
+  if (call->into) {
+    size_t usual = t->lane->body_usual;
+    t->lane->body_usual = usual - usual / 8 + t->body_n / 8;
+  }
   transfer_release(t);
   call_done(u, call);
 }
@@ -174,9 +179,10 @@ static void on_resume(slp_event *ev) {
   slp_transfer *t = SLP_OWNER(ev, slp_transfer, resume);
   slp_curl_lane *lane = t->lane;
   slp_host *h = &lane->u->host;
-  if (!t->paused) return;
-  t->paused = 0;
-  slp_timer_set_reserved(h, &t->total, slp_after_us(slp_now_refresh_us(h), t->total_left_us));
+  if (!t->paused && !t->sliced) return;
+  if (t->paused) slp_timer_set_reserved(h, &t->total, slp_after_us(slp_now_refresh_us(h), t->total_left_us));
+  t->paused = t->sliced = 0;
+  lane->acts++;
   /* Hands over what curl kept, by the write callback, which may pause again. A failure there is
    * only told by the return value: curl 7.88 would go on as if the bytes had been taken. */
   CURLcode rc = curl_easy_pause(t->easy, CURLPAUSE_CONT);

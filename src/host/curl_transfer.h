@@ -15,8 +15,12 @@ typedef struct slp_transfer {
   int stopped_by;    /* our write callback ended it: SLOOP_ETOOBIG or SLP_ENOMEM */
   uint32_t requests; /* how often the request went out: more than 1 is curl's silent replay */
   uint8_t paused, https;
+  uint8_t sliced;        /* paused by ourselves for a moment: the event was long enough */
+  uint32_t slice_act;    /* the event that slice_n counts for */
+  size_t slice_n;        /* body bytes taken in it */
   uint8_t head_complete; /* libcurl takes a head that ends with the connection for a whole answer */
   uint8_t body_begun;
+  size_t body_n;       /* taken so far */
   uint64_t length;     /* Content-Length; UINT64_MAX: none */
   slp_buf header_text; /* "Name: value\0" each */
   struct curl_slist *header_nodes;

@@ -23,6 +23,8 @@ typedef struct slp_curl_lane {
   slp_event kick;        /* the same for "now" */
   uint32_t kicks_in_row; /* "now" asked for from inside "now": see curl_http.c */
   uint32_t starts;       /* transfers added since the last kick */
+  uint32_t acts;         /* calls into curl_multi_socket_action: tells one event's bytes from the next's */
+  size_t body_usual;     /* moving average of the bodies of this lane */
   uint8_t kicking;
 } slp_curl_lane;
 

@@ -387,6 +387,29 @@ TEST(libcurl_and_this_server_agree) {
   close_world();
 }
 
+/* Large answers are taken in slices (curl_transfer.c): nothing is lost at the seams, alone or together. */
+TEST(large_answers_arrive_whole) {
+  static wire_call c[6];
+  open_world();
+  for (size_t round = 0; round < 3; round++) {
+    size_t n = 9000001 + round * 262144;
+    for (size_t i = 0; i < SLP_COUNT(c); i++) {
+      wire_call_make(&c[i], &o.w, "http", o.l.port, "");
+      snprintf(c[i].url, sizeof c[i].url, "http://127.0.0.1:%u/big/%zu", (unsigned)o.l.port, n + i);
+      slp_http_send(o.w.h, &c[i].http);
+    }
+    for (size_t i = 0; i < SLP_COUNT(c); i++) {
+      WIRE_UNTIL(&o.w, &c[i].done);
+      CHECK_STR(c[i].http.error_text, "");
+      CHECK_INT(c[i].body.n, n + i);
+      for (size_t k = 0; k < n + i; k++)
+        if ((unsigned char)c[i].body.p[k] != k % 251) CHECK_FAIL("wrong byte at %zu", k);
+      slp_buf_free(&c[i].body);
+    }
+  }
+  close_world();
+}
+
 TEST(ipv6_loopback) {
   open_world();
   slp_listener six = {.on_request = on_request};
