@@ -190,18 +190,16 @@ static void resume_stalled(slp_engine *e, slp_shard *starved) {
 }
 
 /* Answers that were far larger than their reservations have filled the budget with beginnings, and none of
- * them can be finished: all but single records are given up and asked for in smaller pieces. 1: some were. */
-static int shrink_stalled(slp_engine *e) {
-  int some = 0;
+ * them can be finished: all but single records are given up and asked for in smaller pieces. Single records
+ * too when they keep the starved one from calling at all. */
+static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
+  int no_call_free = starved->wants && e->in_flight >= e->in_flight_max;
   slp_list *it = e->stalled.next;
   while (it != &e->stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
     it = it->next;
-    if (s->limit <= 1) continue;
-    slp_reader_ask_less(s);
-    some = 1;
+    if (s->limit > 1 || no_call_free) slp_reader_ask_less(s);
   }
-  return some;
 }
 
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
@@ -236,7 +234,7 @@ static void on_pump(slp_event *ev) {
   slp_shard *starved = starving(e);
   int locked = starved && slp_budget_free(&e->budget) < RESUME_BYTES &&
                (starved->stalled || (starved->wants && !slp_list_empty(&e->stalled)));
-  if (locked) shrink_stalled(e);
+  if (locked) shrink_stalled(e, starved);
   if (starved && (starved->stalled || starved->wants)) make_room(e, starved);
   resume_stalled(e, starved);
   if (starved && starved->wants && e->in_flight < e->in_flight_max) let_go(e, starved, 1);
