@@ -58,6 +58,12 @@ static inline void check_promises(slp_user *u) {
     }                                                                                                   \
   } while (0)
 
+#define CHECK_BELOW(a, b)                                                                   \
+  do {                                                                                      \
+    unsigned long long check_a = (a), check_b = (b);                                        \
+    if (check_a >= check_b) CHECK_FAIL("%s is %llu, not below %llu", #a, check_a, check_b); \
+  } while (0)
+
 static inline void put_next(void *arg) {
   stage *st = arg;
   uint64_t now = slp_sim_now_us(st->w->sim);

@@ -221,7 +221,10 @@ static void run_script(void *arg) {
     snprintf(shard, sizeof shard, "%zu", (size_t)between(&g->random, 0, g->stream->shards_n - 1));
   /* At first contact a missing stream is fatal, as it should be. */
   if (strstr(action, "NotFound")) op = "GetRecords";
-  snprintf(line, sizeof line, "%u %s %s %s\n", (uint32_t)log_between(&g->random, 1, 60), op, shard, action);
+  uint32_t times = (uint32_t)log_between(&g->random, 1, 60);
+  /* Told again and again that a closed shard has nothing more, anyone must believe it. */
+  if (strcmp(action, "no-next") == 0) times = 1;
+  snprintf(line, sizeof line, "%u %s %s %s\n", times, op, shard, action);
   slp_sim_trace(g->w->sim, "fault %s", line);
   slp_world_faults(g->w, line);
 }
