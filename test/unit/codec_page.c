@@ -262,6 +262,11 @@ static void make_model(model *m, size_t data_max) {
   for (size_t i = 0; i < m->n; i++) {
     size_t digits = 1 + below(129);
     for (size_t d = 0; d < digits; d++) m->rec[i].seq[d] = (char)('1' + below(9));
+    if (i && below(8)) { /* mostly ascending, as the service counts */
+      memcpy(m->rec[i].seq, m->rec[i - 1].seq, sizeof m->rec[i].seq);
+      digits = strlen(m->rec[i].seq);
+      if (digits < 129 && below(3)) m->rec[i].seq[digits++] = '0';
+    }
     m->rec[i].seq[digits] = 0;
     m->rec[i].key_n = below(sizeof m->rec[i].key);
     for (size_t k = 0; k < m->rec[i].key_n; k++) m->rec[i].key[k] = (char)below(128);
@@ -351,6 +356,8 @@ static void write_cbor(slp_buf *b, const model *m, dialect d) {
 }
 
 static void check_model(const model *m) {
+  int64_t latest = -1, unordered = 0;
+  size_t largest = 0;
   CHECK_INT(page->recs_n, m->n);
   for (size_t i = 0; i < m->n; i++) {
     slp_str seq = slp_rec_seq(page, &page->recs[i]), key = slp_rec_key(page, &page->recs[i]);
@@ -360,7 +367,16 @@ static void check_model(const model *m) {
     CHECK_MEM(data.p, data.n, m->rec[i].data, m->rec[i].data_n);
     CHECK_INT(page->recs[i].arrived_ms, m->rec[i].ms);
     CHECK_INT(page->recs[i].flags, 0);
+    if (m->rec[i].ms > latest) latest = m->rec[i].ms;
+    if (m->rec[i].data_n > largest) largest = m->rec[i].data_n;
+    if (i && (strlen(m->rec[i].seq) < strlen(m->rec[i - 1].seq) ||
+              (strlen(m->rec[i].seq) == strlen(m->rec[i - 1].seq) && strcmp(m->rec[i].seq, m->rec[i - 1].seq) <= 0)))
+      unordered = 1;
   }
+  CHECK_INT(page->latest_ms, latest);
+  CHECK_INT(page->largest_bytes, largest);
+  CHECK_INT(page->unordered, unordered);
+  CHECK_INT(page->records_given, 1);
   CHECK_INT(page->children_n, 1);
   CHECK(slp_str_is(page->children[0].id, "c") && slp_str_is(page->children[0].parent, "p"));
   CHECK(slp_str_is(page->children[0].adjacent_parent, "q"));
@@ -422,6 +438,79 @@ TEST(a_call_stops_after_the_records_it_was_allowed) {
   }
   CHECK_INT(slp_page_read(reader, 1 << 20, 256), 0);
   CHECK_INT(page->recs_n, 1000);
+  finish();
+}
+
+/* {"Records": [{...}]} with the members given, in a map of a count or open. */
+static int read_cbor_record(int open, const slp_buf *members, uint64_t n) {
+  slp_buf b;
+  slp_buf_init(&b, mem, 10000);
+  slp_cbor_put_map(&b, 1);
+  slp_cbor_put_text(&b, SLP_STR("Records"));
+  slp_cbor_put_array(&b, 1);
+  slp_cbor_put_map(&b, open ? UINT64_MAX : n);
+  slp_buf_add(&b, members->p, members->n);
+  if (open) slp_cbor_put_break(&b);
+  int r = read_bytes(b.p, b.n, SLP_FORM_CBOR, 65536, 256);
+  slp_buf_free(&b);
+  return r;
+}
+
+TEST(wrong_members_of_cbor_records_are_refused_and_odd_ones_taken) {
+  static const struct { const char *key, *hex; int r; } cases[] = {
+      {"SequenceNumber", "6131", 0}, {"SequenceNumber", "6130", 0}, {"SequenceNumber", "623031", SLP_EBADDATA},
+      {"SequenceNumber", "613a", SLP_EBADDATA}, {"SequenceNumber", "60", SLP_EBADDATA}, {"SequenceNumber", "01", SLP_EBADDATA},
+      {"SequenceNumber", "4131", SLP_EBADDATA}, {"SequenceNumber", "7f613161" "32ff", 0}, {"PartitionKey", "61ff", SLP_EBADDATA},
+      {"PartitionKey", "62c3a9", 0}, {"PartitionKey", "4161", SLP_EBADDATA}, {"PartitionKey", "f6", 0}, {"PartitionKey", "60", 0},
+      {"PartitionKey", "69616161616161616161", 0}, {"PartitionKey", "6961616161616161c3ff", SLP_EBADDATA},
+      {"PartitionKey", "69ffc3616161616161" "61", SLP_EBADDATA}, {"ApproximateArrivalTimestamp", "c11b0000018b0d4e0c00", 0},
+      {"ApproximateArrivalTimestamp", "c16131", SLP_EBADDATA}, {"ApproximateArrivalTimestamp", "c11bffffffffffffffff", SLP_ELIMIT},
+      {"ApproximateArrivalTimestamp", "c10a", 0}, {"ApproximateArrivalTimestamp", "f6", 0}, {"Data", "f6", 0}, {"Data", "40", 0},
+      {"Data", "58024142", 0}, {"Data", "5900024142", 0}, {"Data", "5a000000024142", 0}, {"Data", "5b00000000000000024142", 0},
+      {"Data", "5affffffff4142", SLP_EBADDATA}, {"Data", "5c", SLP_EBADDATA}, {"Data", "f5", SLP_EBADDATA}, {"Data", "ff", SLP_EBADDATA}};
+  start();
+  slp_buf m;
+  slp_buf_init(&m, mem, 1000);
+  for (size_t i = 0; i < 2 * SLP_COUNT(cases); i++) {
+    const char *key = cases[i / 2].key;
+    int own_seq = strcmp(key, "SequenceNumber") == 0;
+    slp_buf_clear(&m);
+    if (!own_seq) {
+      slp_cbor_put_text(&m, SLP_STR("SequenceNumber"));
+      slp_cbor_put_text(&m, SLP_STR("77"));
+    }
+    slp_cbor_put_text(&m, slp_str_of(key));
+    for (const char *h = cases[i / 2].hex; *h; h += 2) {
+      unsigned v;
+      CHECK(sscanf(h, "%2x", &v) == 1);
+      slp_buf_add_char(&m, (char)v);
+    }
+    int r = read_cbor_record(i % 2 == 1, &m, own_seq ? 1 : 2);
+    if (r != cases[i / 2].r) CHECK_FAIL("%s %s gives %d", key, cases[i / 2].hex, r);
+  }
+  char digits[131];
+  memset(digits, '9', sizeof digits);
+  for (size_t n = 1; n <= sizeof digits; n++) {
+    slp_buf_clear(&m);
+    slp_cbor_put_text(&m, SLP_STR("SequenceNumber"));
+    slp_cbor_put_text(&m, (slp_str){digits, n});
+    CHECK_INT(read_cbor_record(0, &m, 1), n > 129 ? SLP_EBADDATA : 0);
+    digits[n / 2] = '/';
+    slp_buf_clear(&m);
+    slp_cbor_put_text(&m, SLP_STR("SequenceNumber"));
+    slp_cbor_put_text(&m, (slp_str){digits, n});
+    CHECK_INT(read_cbor_record(0, &m, 1), SLP_EBADDATA);
+    digits[n / 2] = '9';
+  }
+  slp_buf_clear(&m); /* twice the same member: the last counts; none: refused */
+  CHECK_INT(read_cbor_record(1, &m, 0), SLP_EBADDATA);
+  for (int i = 1; i <= 2; i++) {
+    slp_cbor_put_text(&m, SLP_STR("SequenceNumber"));
+    slp_cbor_put_text(&m, i == 1 ? SLP_STR("1") : SLP_STR("2"));
+  }
+  CHECK_INT(read_cbor_record(0, &m, 2), 0);
+  CHECK_REC(0, seq, "2");
+  slp_buf_free(&m);
   finish();
 }
 
