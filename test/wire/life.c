@@ -417,6 +417,69 @@ TEST(an_idle_host_sleeps_and_may_let_the_loop_end) {
   wire_child_stop(&server);
 }
 
+/* ---- memory that runs out -------------------------------------------------------------------------- */
+typedef struct failing {
+  long left;
+} failing;
+static void *fail_nth(void *ctx, void *p, size_t was, size_t want) {
+  failing *f = ctx;
+  (void)was;
+  if (want == 0) {
+    free(p);
+    return NULL;
+  }
+  return f->left-- == 0 ? NULL : realloc(p, want);
+}
+static void serve_hello(slp_listener *l, slp_served *rq) {
+  slp_buf b;
+  slp_buf_init(&b, l->host->mem, 1000);
+  if (slp_buf_add_z(&b, "hello")) {
+    slp_serve_drop(rq);
+    return;
+  }
+  slp_serve_answer a = {.status = 200, .body = &b, .date_ms = -1, .cut_after = SIZE_MAX};
+  slp_serve(rq, &a);
+}
+/* Every allocation of a host, a server and two calls fails once: each call still answers, with the right
+ * bytes or an error, and everything comes back. */
+TEST(every_allocation_fails_once) {
+  int whole = 0;
+  for (long n = 0; !whole; n++) {
+    CHECK(n < 200);
+    failing f = {-1};
+    wire w;
+    memset(&w, 0, sizeof w);
+    w.mem = slp_mem_new(fail_nth, &f);
+    w.loop = slp_loop_new(w.mem);
+    f.left = n;
+    int r = slp_uv_host_new(&w.h, w.loop, w.mem, NULL);
+    CHECK(r == 0 || r == SLP_ENOMEM);
+    if (r == 0) {
+      slp_listener l = {.on_request = serve_hello};
+      wire_call c[2];
+      r = slp_listen(w.h, &l, "127.0.0.1", 0);
+      CHECK(r == 0 || r == SLP_ENOMEM);
+      whole = r == 0;
+      for (size_t i = 0; r == 0 && i < SLP_COUNT(c); i++) {
+        wire_call_make(&c[i], &w, "http", l.port, "/");
+        c[i].http.total_ms_max = 300; /* a connection nobody could accept for want of memory */
+        wire_call_run(&c[i], &w);
+        if (c[i].http.error) whole = 0;
+        if (c[i].http.error) CHECK(c[i].http.error_text[0]);
+        if (!c[i].http.error) CHECK_MEM(c[i].body.p, c[i].body.n, "hello", 5);
+        slp_buf_free(&c[i].body);
+      }
+      slp_host_close(w.h, wire_host_closed, &w);
+    } else {
+      w.host_closed = 1;
+    }
+    if (f.left < 0) whole = 0; /* one did fail: go on */
+    w.h = NULL;
+    f.left = -1;
+    wire_close(&w);
+  }
+}
+
 /* The listening queue of a server that dies: no event is lost, no handle left. */
 TEST(a_server_killed_under_load) {
   plan p = {ANSWER, 2000000};
