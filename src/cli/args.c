@@ -197,7 +197,10 @@ static int set_knob(slp_args *a, const char *value, char why[200]) {
   return slp_knob_set(a, slp_str_of(value), why);
 }
 
-static int set_option(slp_args *a, const option *o, const char *value, int64_t now_ms, char why[200]) {
+/* value_or_null is there for every option that needs one: take_option saw to that. */
+static int set_option(slp_args *a, const option *o, const char *value_or_null, int64_t now_ms,
+                      char why[200]) {
+  const char *value = value_or_null ? value_or_null : "";
   uint64_t n = 0;
   int r = 0;
   switch (o->id) {
@@ -223,8 +226,8 @@ static int set_option(slp_args *a, const option *o, const char *value, int64_t n
       r = parse_count(o, value, 10000, &n, why);
       a->serve_shards = (uint32_t)n;
       return r ? r : set_mode(a, SLP_MODE_SERVE, why);
-    case O_DEMO: return set_seconds(a, o, SLP_MODE_DEMO, value, why);
-    case O_BENCH: return set_seconds(a, o, SLP_MODE_BENCH, value, why);
+    case O_DEMO: return set_seconds(a, o, SLP_MODE_DEMO, value_or_null, why);
+    case O_BENCH: return set_seconds(a, o, SLP_MODE_BENCH, value_or_null, why);
     case O_HELP: a->mode = SLP_MODE_HELP; return 0;
     case O_VERSION: a->mode = SLP_MODE_VERSION; return 0;
   }
@@ -358,12 +361,10 @@ int slp_args_parse(slp_args *a, int argc, const char *const *argv, int64_t now_m
   while (w.at < argc) {
     const char *word = argv[w.at++];
     int r = 0;
-    if (only_stream || word[0] != '-')
+    if (only_stream || word[0] != '-' || !word[1])
       r = take_stream(a, word, why);
     else if (strcmp(word, "--") == 0)
       only_stream = 1;
-    else if (strcmp(word, "-") == 0)
-      r = take_stream(a, word, why);
     else if (word[1] == '-')
       r = take_long(a, &w, word + 2, why);
     else

@@ -40,13 +40,11 @@ static const struct {
 };
 
 static void add_literal(slp_format *f, char c) {
-  step *last = f->steps_n ? &f->steps[f->steps_n - 1] : NULL;
-  if (!last || last->op != LITERAL) {
-    last = &f->steps[f->steps_n++];
-    *last = (step){LITERAL, f->text_n, 0};
-  }
+  SLP_CHECK(f->steps && f->text);
+  if (f->steps_n == 0 || f->steps[f->steps_n - 1].op != LITERAL)
+    f->steps[f->steps_n++] = (step){LITERAL, f->text_n, 0};
   f->text[f->text_n++] = c;
-  last->n++;
+  f->steps[f->steps_n - 1].n++;
 }
 
 static int hex_value(char c) {
