@@ -26,20 +26,20 @@ typedef struct sloop_s sloop_t;             /* one consumer of one stream */
 typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_done() */
 
 /* ---- errors: the one list. Numbers are fixed for ever and lie outside libuv's. ------------- */
-#define SLOOP_ERRORS(X)                                                         \
-  X(EAUTH, -5001, "credentials missing, expired or refused")                    \
-  X(EACCESS, -5002, "the service says this identity may not do that")           \
-  X(ENOSTREAM, -5003, "no such stream")                                         \
-  X(ETHROTTLE, -5004, "the service asked us to slow down")                      \
-  X(EREMOTE, -5005, "the service failed or answered nonsense")                  \
-  X(EPROTO, -5006, "the answer could not be understood")                        \
-  X(ETRIMMED, -5007, "the position is older than what the stream still keeps")  \
-  X(ETOOBIG, -5009, "an answer exceeds a limit set in sloop_opts_t")            \
-  X(ESTATE, -5010, "not allowed in this state")                                 \
-  X(EOPTION, -5011, "an option is missing or out of range")                     \
-  X(ETLS, -5012, "the server's certificate or TLS handshake was not accepted")  \
-  X(EREFUSED, -5013, "the service says the request is wrong")                   \
-  X(ENOSHARD, -5014, "no such shard in this consumer")                          \
+#define SLOOP_ERRORS(X)                                                        \
+  X(EAUTH, -5001, "credentials missing, expired or refused")                   \
+  X(EACCESS, -5002, "the service says this identity may not do that")          \
+  X(ENOSTREAM, -5003, "no such stream")                                        \
+  X(ETHROTTLE, -5004, "the service asked us to slow down")                     \
+  X(EREMOTE, -5005, "the service failed or answered nonsense")                 \
+  X(EPROTO, -5006, "the answer could not be understood")                       \
+  X(ETRIMMED, -5007, "the position is older than what the stream still keeps") \
+  X(ETOOBIG, -5009, "an answer exceeds a limit set in sloop_opts_t")           \
+  X(ESTATE, -5010, "not allowed in this state")                                \
+  X(EOPTION, -5011, "an option is missing or out of range")                    \
+  X(ETLS, -5012, "the server's certificate or TLS handshake was not accepted") \
+  X(EREFUSED, -5013, "the service says the request is wrong")                  \
+  X(ENOSHARD, -5014, "no such shard in this consumer")                         \
   X(ESTREAMBUSY, -5015, "the stream is being created, deleted or changed")
 enum {
 #define X(name, num, text) SLOOP_##name = num,
@@ -54,16 +54,16 @@ SLOOP_EXTERN const char *sloop_strerror(int err);
 /* The library's version as "0.1.0"; static. */
 SLOOP_EXTERN const char *sloop_version(void);
 
-typedef struct {            /* allocated by the library; may grow at its end */
-  int code;                 /* SLOOP_E* or UV_E* */
-  int fatal;                /* 1: the consumer has stopped by itself; close it */
-  int http_status;          /* 0: no answer arrived */
-  uint32_t attempt;         /* 1 for the first try in a row */
-  uint64_t retry_in_ms;     /* UINT64_MAX: will not be retried */
-  const char *aws_code;     /* e.g. "ExpiredIteratorException", or "" */
-  const char *request_id;   /* or "" */
-  const char *shard;        /* or "" when it concerns the whole stream */
-  const char *message;      /* one line, safe to print */
+typedef struct {          /* allocated by the library; may grow at its end */
+  int code;               /* SLOOP_E* or UV_E* */
+  int fatal;              /* 1: the consumer has stopped by itself; close it */
+  int http_status;        /* 0: no answer arrived */
+  uint32_t attempt;       /* 1 for the first try in a row */
+  uint64_t retry_in_ms;   /* UINT64_MAX: will not be retried */
+  const char *aws_code;   /* e.g. "ExpiredIteratorException", or "" */
+  const char *request_id; /* or "" */
+  const char *shard;      /* or "" when it concerns the whole stream */
+  const char *message;    /* one line, safe to print */
 } sloop_error_t;
 
 /* ---- records ------------------------------------------------------------------------------- */
@@ -76,17 +76,17 @@ typedef struct {
 #define SLOOP_REC_RAW 2u   /* could not be decoded; data is what the service sent */
 #define SLOOP_REC_AGAIN 4u /* was handed over before and given back */
 
-typedef struct {              /* allocated by the library; may grow at its end */
-  const char *stream;         /* name; NUL-ended; lives as long as the batch */
-  const char *shard;          /* shard id; NUL-ended; lives as long as the batch */
-  sloop_str_t seq;            /* sequence number, decimal text */
-  uint64_t sub;               /* index inside an aggregate, else 0 */
-  sloop_str_t key;            /* partition key; may hold any byte */
-  sloop_str_t data;           /* payload bytes */
-  int64_t arrived_at_ms;      /* as the service stamped it; -1: it did not say */
-  uint64_t epoch;             /* counts the owners of the shard's lease; 0 without leases */
-  uint32_t attempt;           /* 1 for the first time this record is handed over */
-  uint32_t flags;             /* SLOOP_REC_* */
+typedef struct {         /* allocated by the library; may grow at its end */
+  const char *stream;    /* name; NUL-ended; lives as long as the batch */
+  const char *shard;     /* shard id; NUL-ended; lives as long as the batch */
+  sloop_str_t seq;       /* sequence number, decimal text */
+  uint64_t sub;          /* index inside an aggregate, else 0 */
+  sloop_str_t key;       /* partition key; may hold any byte */
+  sloop_str_t data;      /* payload bytes */
+  int64_t arrived_at_ms; /* as the service stamped it; -1: it did not say */
+  uint64_t epoch;        /* counts the owners of the shard's lease; 0 without leases */
+  uint32_t attempt;      /* 1 for the first time this record is handed over */
+  uint32_t flags;        /* SLOOP_REC_* */
 } sloop_record_t;
 
 /* Everything a batch points at lives until sloop_batch_done(), even after sloop_close().
@@ -123,39 +123,39 @@ typedef enum {
 } sloop_shard_what;
 typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level;
 
-typedef struct {           /* records that can never be read any more; allocated by the library */
+typedef struct { /* records that can never be read any more; allocated by the library */
   const char *shard;
-  const char *from_seq;    /* the last position known to have been read; "" when none */
-  const char *to_seq;      /* where reading goes on; "" when not known */
-  int certain;             /* 1: records are known to be missing; 0: they may be */
+  const char *from_seq; /* the last position known to have been read; "" when none */
+  const char *to_seq;   /* where reading goes on; "" when not known */
+  int certain;          /* 1: records are known to be missing; 0: they may be */
   const char *message;
 } sloop_loss_t;
 
 /* name, unit, meaning; counters only grow, ..._now are levels */
-#define SLOOP_STATS(X)                                                              \
-  X(records, "records", "handed to on_batch")                                       \
-  X(payload_bytes, "bytes", "of those records")                                     \
-  X(late, "records", "of those, flagged SLOOP_REC_LATE")                            \
-  X(raw, "records", "of those, flagged SLOOP_REC_RAW")                              \
-  X(again, "records", "handed over again after being given back")                   \
-  X(repeats_dropped, "records", "sent twice by the service and dropped")            \
-  X(batches, "batches", "handed to on_batch")                                       \
-  X(pages, "pages", "of records fetched, empty ones included")                      \
-  X(page_bytes, "bytes", "of those pages as they came over the wire")               \
-  X(calls, "calls", "sent to the service, retries included")                        \
-  X(retries, "calls", "sent again")                                                 \
-  X(throttles, "calls", "the service refused as too fast")                          \
-  X(iterators_renewed, "calls", "new iterators after one expired")                  \
-  X(losses, "events", "on_loss")                                                    \
-  X(shards_ended, "shards", "read to their end")                                    \
-  X(held_bytes_now, "bytes", "fetched and not yet given back, tables included")     \
-  X(held_bytes_peak, "bytes", "the most of that at once")                           \
-  X(shards_now, "shards", "being read by this consumer")                            \
-  X(batches_now, "batches", "out with you")                                         \
+#define SLOOP_STATS(X)                                                                 \
+  X(records, "records", "handed to on_batch")                                          \
+  X(payload_bytes, "bytes", "of those records")                                        \
+  X(late, "records", "of those, flagged SLOOP_REC_LATE")                               \
+  X(raw, "records", "of those, flagged SLOOP_REC_RAW")                                 \
+  X(again, "records", "handed over again after being given back")                      \
+  X(repeats_dropped, "records", "sent twice by the service and dropped")               \
+  X(batches, "batches", "handed to on_batch")                                          \
+  X(pages, "pages", "of records fetched, empty ones included")                         \
+  X(page_bytes, "bytes", "of those pages as they came over the wire")                  \
+  X(calls, "calls", "sent to the service, retries included")                           \
+  X(retries, "calls", "sent again")                                                    \
+  X(throttles, "calls", "the service refused as too fast")                             \
+  X(iterators_renewed, "calls", "new iterators after one expired")                     \
+  X(losses, "events", "on_loss")                                                       \
+  X(shards_ended, "shards", "read to their end")                                       \
+  X(held_bytes_now, "bytes", "fetched and not yet given back, tables included")        \
+  X(held_bytes_peak, "bytes", "the most of that at once")                              \
+  X(shards_now, "shards", "being read by this consumer")                               \
+  X(batches_now, "batches", "out with you")                                            \
   X(behind_ms_now, "ms", "the most any shard lags its tip; UINT64_MAX: not known yet") \
-  X(tip_now, "shards", "at their tip")                                              \
-  X(turn_us_p999, "us", "CPU time that 99.9 % of the turns stayed under")           \
-  X(turn_us_max, "us", "CPU time of the longest turn")                              \
+  X(tip_now, "shards", "at their tip")                                                 \
+  X(turn_us_p999, "us", "CPU time that 99.9 % of the turns stayed under")              \
+  X(turn_us_max, "us", "CPU time of the longest turn")                                 \
   X(hold_us_max, "us", "the longest the loop was held, your callbacks included")
 typedef struct { /* yours: say how big yours is in sloop_stats_get() */
 #define X(name, unit, meaning) uint64_t name;
@@ -163,52 +163,53 @@ typedef struct { /* yours: say how big yours is in sloop_stats_get() */
 #undef X
 } sloop_stats_t;
 
-typedef struct {          /* your answer to a creds callback; copied */
-  const char *access_key; /* required */
-  const char *secret_key; /* required */
+typedef struct {             /* your answer to a creds callback; copied */
+  const char *access_key;    /* required */
+  const char *secret_key;    /* required */
   const char *session_token; /* or NULL */
-  int64_t expires_at_ms;  /* -1: never */
+  int64_t expires_at_ms;     /* -1: never */
 } sloop_creds_t;
 typedef struct sloop_creds_req_s sloop_creds_req_t;
 /* Answers a creds callback, at once or later, exactly once. status 0 and creds, or a negative code
  * and a sentence why. */
-SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds, const char *why);
+SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds,
+                                   const char *why);
 
 typedef struct {
-  size_t size;                  /* set by sloop_opts_init() */
-  const char *stream;           /* name or ARN; required */
-  const char *region;           /* NULL: the ARN's, AWS_REGION, AWS_DEFAULT_REGION, the profile's */
-  const char *endpoint;         /* URL; NULL: AWS_ENDPOINT_URL_KINESIS, AWS_ENDPOINT_URL, the region's */
-  const char *profile;          /* NULL: AWS_PROFILE or "default" */
-  const char *ca_bundle;        /* file of certificates; NULL: AWS_CA_BUNDLE, else the system's */
-  const char *user_agent;       /* NULL: "sloop/VERSION" */
-  sloop_t *join;                /* NULL, or an open consumer on the same loop, not yet started: its budget,
-                                   connections, credentials and order are shared */
-  sloop_start_kind start;       /* SLOOP_LATEST */
-  int64_t start_at_ms;          /* for SLOOP_AT_TIME */
-  const char *start_shard;      /* for SLOOP_AT_SEQ */
-  const char *start_seq;        /* for SLOOP_AT_SEQ: decimal */
-  const char *const *shards;    /* NULL: all. Else only those whose id ends with one of these */
+  size_t size;               /* set by sloop_opts_init() */
+  const char *stream;        /* name or ARN; required */
+  const char *region;        /* NULL: the ARN's, AWS_REGION, AWS_DEFAULT_REGION, the profile's */
+  const char *endpoint;      /* URL; NULL: AWS_ENDPOINT_URL_KINESIS, AWS_ENDPOINT_URL, the region's */
+  const char *profile;       /* NULL: AWS_PROFILE or "default" */
+  const char *ca_bundle;     /* file of certificates; NULL: AWS_CA_BUNDLE, else the system's */
+  const char *user_agent;    /* NULL: "sloop/VERSION" */
+  sloop_t *join;             /* NULL, or an open consumer on the same loop, not yet started: its budget,
+                                connections, credentials and order are shared */
+  sloop_start_kind start;    /* SLOOP_LATEST */
+  int64_t start_at_ms;       /* for SLOOP_AT_TIME */
+  const char *start_shard;   /* for SLOOP_AT_SEQ */
+  const char *start_seq;     /* for SLOOP_AT_SEQ: decimal */
+  const char *const *shards; /* NULL: all. Else only those whose id ends with one of these */
   size_t shards_n;
-  sloop_order_kind order;       /* SLOOP_ORDER_TIME */
-  sloop_wire_kind wire;         /* SLOOP_WIRE_AUTO: CBOR where the endpoint speaks it */
+  sloop_order_kind order;        /* SLOOP_ORDER_TIME */
+  sloop_wire_kind wire;          /* SLOOP_WIRE_AUTO: CBOR where the endpoint speaks it */
   sloop_trimmed_kind on_trimmed; /* SLOOP_TRIMMED_CONTINUE: after on_loss; STOP: that shard stops */
-  uint32_t order_wait_ms;       /* 1000: how long a failing or silent shard may hold the others back;
-                                   0: never, UINT32_MAX: for ever */
-  uint32_t poll_ms;             /* 1000 between calls at a shard's tip; 200 is the service's floor */
-  uint32_t fetch_records_max;   /* 10000: records asked for in one call */
-  uint64_t held_bytes_max;      /* 64 MiB fetched and not yet given back */
-  uint32_t held_batches_max;    /* 2 batches out: in all (ORDER_TIME), per shard (ORDER_SHARD) */
-  uint32_t batch_records_max;   /* 1000 */
-  uint32_t batch_bytes_max;     /* 1 MiB of payload; one larger record goes alone */
-  uint32_t in_flight_max;       /* 128 calls at once */
-  uint32_t list_ms;             /* 60000 between listings of the shards */
-  uint32_t stats_ms;            /* 0: on_stats is never called */
-  sloop_log_level log_level;    /* SLOOP_LOG_WARN */
+  uint32_t order_wait_ms;        /* 1000: how long a failing or silent shard may hold the others back;
+                                    0: never, UINT32_MAX: for ever */
+  uint32_t poll_ms;              /* 1000 between calls at a shard's tip; 200 is the service's floor */
+  uint32_t fetch_records_max;    /* 10000: records asked for in one call */
+  uint64_t held_bytes_max;       /* 64 MiB fetched and not yet given back */
+  uint32_t held_batches_max;     /* 2 batches out: in all (ORDER_TIME), per shard (ORDER_SHARD) */
+  uint32_t batch_records_max;    /* 1000 */
+  uint32_t batch_bytes_max;      /* 1 MiB of payload; one larger record goes alone */
+  uint32_t in_flight_max;        /* 128 calls at once */
+  uint32_t list_ms;              /* 60000 between listings of the shards */
+  uint32_t stats_ms;             /* 0: on_stats is never called */
+  sloop_log_level log_level;     /* SLOOP_LOG_WARN */
   void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. want 0 frees. Not used by
                                    libuv, libcurl and OpenSSL, which have their own */
   void *alloc_ctx;
-  void *arg;                    /* handed to every callback */
+  void *arg;                                               /* handed to every callback */
   void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required */
   void (*on_shard)(sloop_t *, const char *shard, sloop_shard_what, void *arg);
   void (*on_tip)(sloop_t *, void *arg); /* every shard is at its tip and nothing is left to hand over or
@@ -238,7 +239,7 @@ SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *ar
  * turn of the loop; `s` is gone when it returns. Held batches stay yours. A pending stop's cb is
  * called with UV_ECANCELED first. Calling it again is ignored. */
 SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
-SLOOP_EXTERN void sloop_ref(sloop_t *s);   /* keeps uv_run() alive: the default */
+SLOOP_EXTERN void sloop_ref(sloop_t *s); /* keeps uv_run() alive: the default */
 SLOOP_EXTERN void sloop_unref(sloop_t *s);
 
 /* ---- while it runs ------------------------------------------------------------------------- */
@@ -250,7 +251,7 @@ SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 
 typedef enum { SLOOP_SHARD_OPEN = 1, SLOOP_SHARD_CLOSED } sloop_shard_state;
-typedef struct {             /* a shard as the service lists it; allocated by the library */
+typedef struct {                             /* a shard as the service lists it; allocated by the library */
   const char *id, *parent, *adjacent_parent; /* "" when none */
   const char *hash_start, *hash_end, *seq_start, *seq_end; /* "" when not given */
   sloop_shard_state state;

@@ -4,7 +4,6 @@
 #include "source/kinesis_poll.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 struct sloop_creds_req_s {
   slp_family *family;
@@ -74,7 +73,8 @@ void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *cr
   slp_aws_keys_done(aws, status, creds ? &keys : NULL, why);
 }
 
-/* ---- the family ------------------------------------------------------------------------------------------ */
+/* ---- the family ------------------------------------------------------------------------------------------
+ */
 
 static void family_free(slp_family *f) {
   if (!f) return;
@@ -130,7 +130,8 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, slp_getenv_fn
   return 0;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------- */
+/* ---- opening ---------------------------------------------------------------------------------------------
+ */
 
 static void on_stats_due(slp_consumer *c) {
   sloop_t *s = c->handle;
@@ -200,7 +201,7 @@ static int open_fresh(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t 
   slp_mem *mem = slp_mem_new(o->alloc, o->alloc_ctx);
   slp_host *h = NULL;
   if (!mem) return SLP_ENOMEM;
-  const char *bundle = o->ca_bundle ? o->ca_bundle : getenv("AWS_CA_BUNDLE");
+  const char *bundle = o->ca_bundle ? o->ca_bundle : slp_process_getenv(NULL, "AWS_CA_BUNDLE");
   slp_uv_options uo = {
       .ca_bundle = bundle && *bundle ? bundle : NULL,
       .user_agent = o->user_agent,
@@ -247,7 +248,8 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
   return r;
 }
 
-/* ---- closing ----------------------------------------------------------------------------------------------- */
+/* ---- closing
+ * ----------------------------------------------------------------------------------------------- */
 
 static void tell_closed(sloop_t *s) {
   sloop_cb cb = s->close_cb;

@@ -11,14 +11,14 @@
 /* What joined consumers share. */
 typedef struct slp_family {
   slp_host *host;
-  slp_mem *mem;       /* held */
+  slp_mem *mem; /* held */
   slp_engine *engine;
-  slp_aws *aws;       /* held */
+  slp_aws *aws; /* held */
   slp_ops *kinesis;
   uint32_t members;
   uint8_t owns_host;
-  uint32_t unrefs;    /* members that do not want to keep the loop alive */
-  sloop_t *creds_for; /* whose creds callback is asked */
+  uint32_t unrefs;                 /* members that do not want to keep the loop alive */
+  sloop_t *creds_for;              /* whose creds callback is asked */
   struct slp_creds_ask *creds_ask; /* the question that is out; the user's answer frees it */
 } slp_family;
 
@@ -26,7 +26,7 @@ struct sloop_s {
   slp_mem *mem;
   slp_family *family;
   slp_consumer *consumer;
-  sloop_opts_t o;       /* strings are copies, owned */
+  sloop_opts_t o; /* strings are copies, owned */
   uint8_t started, closing;
   uint32_t refd;
   sloop_cb stop_cb, close_cb;

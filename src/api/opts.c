@@ -41,19 +41,19 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
 }
 
 /* name, least, most, what for */
-#define NUMBERS(X)                         \
-  X(start, SLOOP_LATEST, SLOOP_AT_SEQ)     \
-  X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD) \
-  X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON) \
+#define NUMBERS(X)                                          \
+  X(start, SLOOP_LATEST, SLOOP_AT_SEQ)                      \
+  X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD)             \
+  X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON)                 \
   X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE) \
-  X(poll_ms, 1, 3600000)                   \
-  X(fetch_records_max, 1, 10000)           \
-  X(held_bytes_max, 65536, UINT64_MAX / 4) \
-  X(held_batches_max, 1, 1000000)          \
-  X(batch_records_max, 1, 1000000)         \
-  X(batch_bytes_max, 1, UINT32_MAX)        \
-  X(in_flight_max, 1, 4096)                \
-  X(list_ms, 1000, 86400000)               \
+  X(poll_ms, 1, 3600000)                                    \
+  X(fetch_records_max, 1, 10000)                            \
+  X(held_bytes_max, 65536, UINT64_MAX / 4)                  \
+  X(held_batches_max, 1, 1000000)                           \
+  X(batch_records_max, 1, 1000000)                          \
+  X(batch_bytes_max, 1, UINT32_MAX)                         \
+  X(in_flight_max, 1, 4096)                                 \
+  X(list_ms, 1000, 86400000)                                \
   X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)
 
 static int bad(char why[160], const char *fmt, const char *text) {
@@ -83,11 +83,11 @@ static int check_stream(const char *stream, char why[160]) {
 int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   int r = check_stream(o->stream, why);
   if (r) return r;
-#define X(name, least, most)                                                                          \
-  if ((uint64_t)o->name < (uint64_t)(least) || (uint64_t)o->name > (uint64_t)(most)) {                \
-    snprintf(why, 160, #name " is %llu; it must be from %llu to %llu", (unsigned long long)o->name,   \
-             (unsigned long long)(least), (unsigned long long)(most));                                \
-    return SLOOP_EOPTION;                                                                             \
+#define X(name, least, most)                                                                        \
+  if ((uint64_t)o->name < (uint64_t)(least) || (uint64_t)o->name > (uint64_t)(most)) {              \
+    snprintf(why, 160, #name " is %llu; it must be from %llu to %llu", (unsigned long long)o->name, \
+             (unsigned long long)(least), (unsigned long long)(most));                              \
+    return SLOOP_EOPTION;                                                                           \
   }
   NUMBERS(X)
 #undef X
@@ -112,7 +112,7 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
 
 static int copy_texts(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   int r = 0;
-#define X(name)                                                                   \
+#define X(name) \
   if (from->name && !(to->name = slp_strdup(mem, slp_str_of(from->name)))) r = SLP_ENOMEM;
   TEXTS(X)
 #undef X
@@ -146,8 +146,8 @@ int slp_opts_copy(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
 }
 
 void slp_opts_free(sloop_opts_t *o, slp_mem *mem) {
-#define X(name)                                  \
-  slp_free(mem, (void *)(uintptr_t)o->name);     \
+#define X(name)                              \
+  slp_free(mem, (void *)(uintptr_t)o->name); \
   o->name = NULL;
   TEXTS(X)
 #undef X

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *process_getenv(void *ctx, const char *name) {
+const char *slp_process_getenv(void *ctx, const char *name) {
   (void)ctx;
   return getenv(name);
 }
@@ -76,7 +76,7 @@ int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[1
   aws->holds = 1;
   aws->ask_user = o->creds;
   aws->ask_user_ctx = o->creds_ctx;
-  aws->getenv_fn = o->getenv_fn ? o->getenv_fn : process_getenv;
+  aws->getenv_fn = o->getenv_fn ? o->getenv_fn : slp_process_getenv;
   aws->getenv_ctx = o->getenv_ctx;
   aws->wire = o->wire;
   r = copy_option(h->mem, &aws->region, o->region);

@@ -18,6 +18,7 @@ typedef enum { SLP_WIRE_AUTO, SLP_WIRE_CBOR, SLP_WIRE_JSON } slp_wire;
 
 /* Reads environment variables; the simulator and tests give their own. Never cached by aws/. */
 typedef const char *(*slp_getenv_fn)(void *ctx, const char *name);
+const char *slp_process_getenv(void *ctx, const char *name); /* the process's own */
 
 typedef struct slp_aws_keys {    /* what a creds callback hands over; copied */
   slp_str key_id, secret, token; /* token may be absent */

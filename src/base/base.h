@@ -27,7 +27,7 @@ __attribute__((noreturn, cold)) void slp_check_failed(const char *file, int line
 #define SLP_ENOENT (-ENOENT)
 #define SLP_E2BIG (-E2BIG)
 /* Internal results; they never reach the public edge. */
-#define SLP_MORE (1)        /* not finished: call again */
+#define SLP_MORE (1)         /* not finished: call again */
 #define SLP_EBADDATA (-6001) /* bytes from outside do not follow their format */
 #define SLP_ELIMIT (-6002)   /* bytes from outside exceed a limit of ours */
 

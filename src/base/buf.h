@@ -6,14 +6,14 @@
 
 typedef struct slp_buf {
   slp_mem *mem;
-  char *p;      /* owned; NULL while nothing was added. Always followed by room for one NUL */
-  size_t n;     /* bytes in use */
-  size_t cap;   /* bytes allocated, without the NUL's */
-  size_t max;   /* n never exceeds it */
+  char *p;    /* owned; NULL while nothing was added. Always followed by room for one NUL */
+  size_t n;   /* bytes in use */
+  size_t cap; /* bytes allocated, without the NUL's */
+  size_t max; /* n never exceeds it */
 } slp_buf;
 
 void slp_buf_init(slp_buf *b, slp_mem *mem, size_t max);
-void slp_buf_free(slp_buf *b);              /* back to empty; may be used again */
+void slp_buf_free(slp_buf *b);                             /* back to empty; may be used again */
 static inline void slp_buf_clear(slp_buf *b) { b->n = 0; } /* keeps the memory */
 /* Room for `more` bytes after n. SLP_ENOMEM or SLP_ELIMIT. */
 int slp_buf_reserve(slp_buf *b, size_t more);

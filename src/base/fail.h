@@ -22,12 +22,12 @@ typedef enum slp_class {
 
 typedef struct slp_fail {
   slp_class class;
-  int code;              /* 0, SLOOP_E* or UV_E* (-errno) */
-  int http_status;       /* 0: no answer came */
+  int code;                /* 0, SLOOP_E* or UV_E* (-errno) */
+  int http_status;         /* 0: no answer came */
   uint64_t retry_after_us; /* the service's own wish; 0: none */
-  char aws_code[80];     /* "ExpiredIteratorException", or "" */
-  char request_id[80];   /* or "" */
-  char message[320];     /* one line, printable, no secrets */
+  char aws_code[80];       /* "ExpiredIteratorException", or "" */
+  char request_id[80];     /* or "" */
+  char message[320];       /* one line, printable, no secrets */
 } slp_fail;
 
 void slp_fail_clear(slp_fail *f);

@@ -19,9 +19,7 @@ static inline void slp_list_insert_before(slp_list *at, slp_list *node) {
   at->prev->next = node;
   at->prev = node;
 }
-static inline void slp_list_add_last(slp_list *head, slp_list *node) {
-  slp_list_insert_before(head, node);
-}
+static inline void slp_list_add_last(slp_list *head, slp_list *node) { slp_list_insert_before(head, node); }
 static inline void slp_list_add_first(slp_list *head, slp_list *node) {
   slp_list_insert_before(head->next, node);
 }

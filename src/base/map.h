@@ -15,13 +15,13 @@ typedef struct slp_map {
   slp_mem *mem;
   slp_map_entry *entries; /* in order of insertion, with holes */
   size_t entries_n, entries_cap, live;
-  uint32_t *slots;        /* entry number + 1; 0: free. A power of two, at most half full */
+  uint32_t *slots; /* entry number + 1; 0: free. A power of two, at most half full */
   size_t slots_n;
 } slp_map;
 
 void slp_map_init(slp_map *m, slp_mem *mem);
-void slp_map_free(slp_map *m); /* the values stay the caller's */
-void *slp_map_get(const slp_map *m, slp_str key); /* NULL: not there */
+void slp_map_free(slp_map *m);                         /* the values stay the caller's */
+void *slp_map_get(const slp_map *m, slp_str key);      /* NULL: not there */
 int slp_map_put(slp_map *m, slp_str key, void *value); /* key must not be there yet. SLP_ENOMEM */
 void *slp_map_remove(slp_map *m, slp_str key);
 /* for (size_t i = 0; (v = slp_map_each(m, &i));) ... removing the current one inside is fine */

@@ -12,10 +12,10 @@ typedef void *(*slp_alloc_fn)(void *ctx, void *p, size_t was, size_t want);
 typedef struct slp_mem {
   slp_alloc_fn fn;
   void *ctx;
-  size_t live_bytes;  /* handed out and not yet freed, our 16-byte headers included */
+  size_t live_bytes; /* handed out and not yet freed, our 16-byte headers included */
   size_t live_blocks;
   size_t peak_bytes;
-  uint32_t holds;     /* users of this slp_mem; the last slp_mem_drop frees it */
+  uint32_t holds; /* users of this slp_mem; the last slp_mem_drop frees it */
 } slp_mem;
 
 /* A new slp_mem with one hold, itself allocated by fn. fn NULL: libc. NULL: no memory. */
@@ -23,13 +23,13 @@ slp_mem *slp_mem_new(slp_alloc_fn fn, void *ctx);
 slp_mem *slp_mem_hold(slp_mem *mem);
 void slp_mem_drop(slp_mem *mem); /* NULL is fine */
 
-void *slp_alloc(slp_mem *mem, size_t n);   /* not zeroed; NULL: no memory. n 0 counts as 1 */
-void *slp_zalloc(slp_mem *mem, size_t n);  /* zeroed */
+void *slp_alloc(slp_mem *mem, size_t n);  /* not zeroed; NULL: no memory. n 0 counts as 1 */
+void *slp_zalloc(slp_mem *mem, size_t n); /* zeroed */
 void *slp_zalloc_n(slp_mem *mem, size_t count, size_t each); /* zeroed; NULL also on overflow */
-void *slp_realloc(slp_mem *mem, void *p, size_t n); /* p stays valid when it returns NULL */
-void slp_free(slp_mem *mem, void *p);      /* NULL is fine */
-char *slp_strdup(slp_mem *mem, slp_str s); /* NUL-ended copy; NULL: no memory */
-size_t slp_alloc_size(const void *p);      /* what was asked for */
+void *slp_realloc(slp_mem *mem, void *p, size_t n);          /* p stays valid when it returns NULL */
+void slp_free(slp_mem *mem, void *p);                        /* NULL is fine */
+char *slp_strdup(slp_mem *mem, slp_str s);                   /* NUL-ended copy; NULL: no memory */
+size_t slp_alloc_size(const void *p);                        /* what was asked for */
 
 /* Overwrites secrets in a way the compiler can't drop. */
 void slp_wipe(void *p, size_t n);

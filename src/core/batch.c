@@ -70,7 +70,8 @@ int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32
       .data = {data.p, data.n},
       .arrived_at_ms = r->arrived_ms,
       .epoch = 0,
-      .attempt = flags & SLOOP_REC_AGAIN ? 1u + (held->attempts && held->attempts[i] ? held->attempts[i] : 1u) : 1u,
+      .attempt =
+          flags & SLOOP_REC_AGAIN ? 1u + (held->attempts && held->attempts[i] ? held->attempts[i] : 1u) : 1u,
       .flags = flags | (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0),
   };
   b->n++;

@@ -8,11 +8,13 @@
 
 typedef struct slp_budget {
   uint64_t max;
-  uint64_t used;   /* reserved or held */
+  uint64_t used; /* reserved or held */
   uint64_t peak;
 } slp_budget;
 
-static inline uint64_t slp_budget_free(const slp_budget *b) { return b->used < b->max ? b->max - b->used : 0; }
+static inline uint64_t slp_budget_free(const slp_budget *b) {
+  return b->used < b->max ? b->max - b->used : 0;
+}
 /* 1 and taken, or 0. */
 int slp_budget_try(slp_budget *b, uint64_t bytes);
 /* Taken whatever is free: for the one page that may go beyond, and for tables found larger. */

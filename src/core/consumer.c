@@ -13,7 +13,8 @@
 
 static void list_now(slp_consumer *c);
 
-/* ---- failing -------------------------------------------------------------------------------------------- */
+/* ---- failing --------------------------------------------------------------------------------------------
+ */
 
 static void let_shards_go(slp_consumer *c) {
   size_t at = 0;
@@ -72,7 +73,8 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   (void)slp_timer_set(c->engine->host, &c->timer, slp_after_us(slp_now_us(c->engine->host), wait));
 }
 
-/* ---- describing ------------------------------------------------------------------------------------------ */
+/* ---- describing ------------------------------------------------------------------------------------------
+ */
 
 static void describe_now(slp_consumer *c);
 static void tell_user_listing(slp_consumer *c, const slp_fail *f);
@@ -215,7 +217,8 @@ static int seed(slp_consumer *c) {
   return 0;
 }
 
-/* ---- listing --------------------------------------------------------------------------------------------- */
+/* ---- listing ---------------------------------------------------------------------------------------------
+ */
 
 static int take_listing(slp_consumer *c) {
   size_t at = 0;
@@ -302,7 +305,8 @@ static void on_timer(slp_timer *t) {
   }
 }
 
-/* ---- the user's own listing ----------------------------------------------------------------------------- */
+/* ---- the user's own listing -----------------------------------------------------------------------------
+ */
 
 static const char *text_or_empty(slp_buf *texts, slp_str s) {
   if (!s.n) return "";
@@ -335,13 +339,24 @@ static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
   int r = shards && slp_buf_reserve(&texts, bytes) == 0 ? f->code : SLP_ENOMEM;
   for (size_t i = 0; r == 0 && i < n; i++) {
     const slp_shard_desc *d = &c->list.shards[i];
-    shards[i] = (sloop_shard_t){text_or_empty(&texts, d->id),         text_or_empty(&texts, d->parent),
-                                text_or_empty(&texts, d->adjacent_parent), text_or_empty(&texts, d->hash_start),
-                                text_or_empty(&texts, d->hash_end),   text_or_empty(&texts, d->seq_start),
-                                text_or_empty(&texts, d->seq_end),    d->seq_end.p ? SLOOP_SHARD_CLOSED : SLOOP_SHARD_OPEN};
+    shards[i] = (sloop_shard_t){text_or_empty(&texts, d->id),
+                                text_or_empty(&texts, d->parent),
+                                text_or_empty(&texts, d->adjacent_parent),
+                                text_or_empty(&texts, d->hash_start),
+                                text_or_empty(&texts, d->hash_end),
+                                text_or_empty(&texts, d->seq_start),
+                                text_or_empty(&texts, d->seq_end),
+                                d->seq_end.p ? SLOOP_SHARD_CLOSED : SLOOP_SHARD_OPEN};
   }
   if (r == 0 && n) qsort(shards, n, sizeof *shards, by_id);
-  sloop_error_t e = {r, 0, f->http_status, 1, UINT64_MAX, f->aws_code, f->request_id, "",
+  sloop_error_t e = {r,
+                     0,
+                     f->http_status,
+                     1,
+                     UINT64_MAX,
+                     f->aws_code,
+                     f->request_id,
+                     "",
                      r == SLP_ENOMEM ? "no memory for the list of shards" : f->message};
   cb(c->handle, r, r ? NULL : shards, r ? 0 : n, r ? &e : NULL, arg);
   slp_free(mem, shards);
@@ -359,7 +374,8 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
   return 0;
 }
 
-/* ---- what has become true? -------------------------------------------------------------------------------- */
+/* ---- what has become true? --------------------------------------------------------------------------------
+ */
 
 static int at_tip(const slp_consumer *c) {
   return c->life == SLP_LIFE_RUNNING && c->tip_n == c->open_n && c->waiting_n == 0 && c->queued_n == 0 &&
@@ -376,7 +392,8 @@ void slp_consumer_check(slp_consumer *c) {
   if (c->life == SLP_LIFE_STOPPING && c->batches_out == 0) slp_post(c->engine->host, &c->stop_ev);
 }
 
-/* ---- stopping ----------------------------------------------------------------------------------------------- */
+/* ---- stopping
+ * ----------------------------------------------------------------------------------------------- */
 
 static void stopped(slp_consumer *c, int status) {
   sloop_cb cb = c->stop_cb;
@@ -423,7 +440,8 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   return 0;
 }
 
-/* ---- the rest of the life ------------------------------------------------------------------------------------ */
+/* ---- the rest of the life
+ * ------------------------------------------------------------------------------------ */
 
 static void on_stats_timer(slp_timer *t) {
   slp_consumer *c = SLP_OWNER(t, slp_consumer, stats_timer);

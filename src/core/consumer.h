@@ -5,7 +5,8 @@
 #include "core/core.h"
 
 /* Takes source. o and handle are borrowed until slp_consumer_free. stream: the name or ARN asked for. */
-int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle, const sloop_opts_t *o);
+int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle,
+                     const sloop_opts_t *o);
 int slp_consumer_start(slp_consumer *c);
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg);
 /* From here on no callback of the user is made any more; slp_consumer_free must follow. */

@@ -39,26 +39,26 @@ typedef struct slp_name {
 
 /* ---- a page in our hands ---------------------------------------------------------------------- */
 struct slp_held {
-  slp_list link;        /* in shard->pages, oldest first */
-  slp_shard *shard;     /* NULL: the consumer is gone, only memory is left to give back */
-  slp_engine *engine;   /* NULL likewise */
+  slp_list link;      /* in shard->pages, oldest first */
+  slp_shard *shard;   /* NULL: the consumer is gone, only memory is left to give back */
+  slp_engine *engine; /* NULL likewise */
   slp_mem *mem;
-  slp_name *name;       /* held */
-  slp_page *page;       /* owned; NULL once every record is acknowledged */
+  slp_name *name; /* held */
+  slp_page *page; /* owned; NULL once every record is acknowledged */
   uint32_t n, unacked;
-  uint32_t out;         /* records in batches that are out: their bytes must stay */
-  uint8_t dropped;      /* nothing of it is handed out any more; it goes when out is 0 */
-  uint8_t *attempts;    /* per record, once one was given back; stays at 255. NULL: none, or no memory */
+  uint32_t out;      /* records in batches that are out: their bytes must stay */
+  uint8_t dropped;   /* nothing of it is handed out any more; it goes when out is 0 */
+  uint8_t *attempts; /* per record, once one was given back; stays at 255. NULL: none, or no memory */
   uint32_t again_n;
-  int64_t floor_time;   /* key time of the record before this page */
+  int64_t floor_time; /* key time of the record before this page */
   uint8_t prev_taken, prev_seq_n;
   char prev_seq[SLP_SEQ_MAX]; /* that record, if there was one */
   int64_t prev_arrived_ms;
-  int64_t service_ms;   /* service time of the answer: no key is later */
+  int64_t service_ms; /* service time of the answer: no key is later */
   int64_t behind_ms;
-  uint64_t charged;     /* bytes in the budget */
-  uint8_t *again;       /* bitmap of records given back, behind acked in bits */
-  uint8_t bits[];       /* bitmap of acknowledged records, then again's */
+  uint64_t charged; /* bytes in the budget */
+  uint8_t *again;   /* bitmap of records given back, behind acked in bits */
+  uint8_t bits[];   /* bitmap of acknowledged records, then again's */
 };
 
 /* ---- a shard ------------------------------------------------------------------------------------ */
@@ -86,88 +86,88 @@ typedef struct slp_locating { /* a request for an iterator, only while it is out
 
 struct slp_shard {
   slp_consumer *consumer;
-  slp_name *name;          /* held */
-  slp_str id;              /* in name */
-  slp_str parents[2];      /* copies, owned; {NULL,0}: none */
-  uint8_t listed_closed;   /* the listing gives it an end */
-  uint8_t listed;          /* seen in the newest listing */
-  uint8_t wanted;          /* to be read at all (start position, shard filter) */
-  uint8_t skipped;         /* not to be read, and counts as finished for its children */
+  slp_name *name;        /* held */
+  slp_str id;            /* in name */
+  slp_str parents[2];    /* copies, owned; {NULL,0}: none */
+  uint8_t listed_closed; /* the listing gives it an end */
+  uint8_t listed;        /* seen in the newest listing */
+  uint8_t wanted;        /* to be read at all (start position, shard filter) */
+  uint8_t skipped;       /* not to be read, and counts as finished for its children */
   uint8_t paused;
   uint8_t opened_told, ended_told;
-  uint8_t counted;         /* in engine->shards_n */
-  uint32_t children_n;     /* known children */
+  uint8_t counted;     /* in engine->shards_n */
+  uint32_t children_n; /* known children */
 
   /* reader */
   slp_reader_state state;
   slp_start start;
-  slp_buf cursor;          /* the iterator; empty: locate first */
+  slp_buf cursor;            /* the iterator; empty: locate first */
   uint8_t cursor_after_last; /* it was asked for AT the last record taken: skip that one */
-  uint8_t relocated;       /* one new iterator was tried after the service called the old one invalid */
+  uint8_t relocated;         /* one new iterator was tried after the service called the old one invalid */
   uint8_t at_tip;
-  uint8_t wants;           /* linked in the engine's queue of shards that want to call */
-  uint8_t beyond;          /* its call may go beyond the budget */
-  uint8_t stalled;         /* its transfer is paused for lack of budget */
-  uint8_t unlisted_n;      /* listings in a row without it, while checking */
-  uint8_t end_claims;      /* answers in a row without next iterator and children, on a shard listed closed */
-  uint8_t unknown;         /* CHECKING: because the service did not know the shard */
-  uint8_t renewing;        /* an expired iterator was replaced, and no page came since */
-  uint8_t throttled;       /* the last call was refused as too fast */
-  uint8_t is_behind;       /* as far as its last page tells, more records wait in the shard */
-  uint64_t known_serial;   /* its parents are sure only after this listing; 0: they are */
-  uint64_t check_serial;   /* CHECKING: the first listing that may answer */
-  uint64_t reserved;       /* of the call that is out */
-  uint64_t fetch_sent_us;  /* when the call that is out was begun */
+  uint8_t wants;          /* linked in the engine's queue of shards that want to call */
+  uint8_t beyond;         /* its call may go beyond the budget */
+  uint8_t stalled;        /* its transfer is paused for lack of budget */
+  uint8_t unlisted_n;     /* listings in a row without it, while checking */
+  uint8_t end_claims;     /* answers in a row without next iterator and children, on a shard listed closed */
+  uint8_t unknown;        /* CHECKING: because the service did not know the shard */
+  uint8_t renewing;       /* an expired iterator was replaced, and no page came since */
+  uint8_t throttled;      /* the last call was refused as too fast */
+  uint8_t is_behind;      /* as far as its last page tells, more records wait in the shard */
+  uint64_t known_serial;  /* its parents are sure only after this listing; 0: they are */
+  uint64_t check_serial;  /* CHECKING: the first listing that may answer */
+  uint64_t reserved;      /* of the call that is out */
+  uint64_t fetch_sent_us; /* when the call that is out was begun */
   uint64_t failing_since_us; /* 0: the last call was fine */
-  uint64_t next_at_us;     /* pace: not before */
+  uint64_t next_at_us;       /* pace: not before */
   slp_pace pace;
   slp_timer timer;
   slp_src_fetch fetch;
-  slp_locating *locating;  /* only while LOCATING */
-  slp_page *page;          /* being filled */
-  uint32_t limit;          /* asked for by the call that is out */
-  slp_merge_node want;     /* in engine->want, by frontier */
+  slp_locating *locating; /* only while LOCATING */
+  slp_page *page;         /* being filled */
+  uint32_t limit;         /* asked for by the call that is out */
+  slp_merge_node want;    /* in engine->want, by frontier */
   slp_list stalled_link;
 
   /* what was taken into the merge */
-  uint8_t taken;           /* a record was */
-  int64_t tail_time;       /* key time of the last record taken, or the floor */
+  uint8_t taken;     /* a record was */
+  int64_t tail_time; /* key time of the last record taken, or the floor */
   uint8_t last_seq_n;
   char last_seq[SLP_SEQ_MAX];
   int64_t last_arrived_ms;
-  int64_t anchor_ms;       /* LATEST: service time of its first iterator; INT64_MIN: not yet */
-  int64_t behind_ms;       /* -1: not known */
+  int64_t anchor_ms; /* LATEST: service time of its first iterator; INT64_MIN: not yet */
+  int64_t behind_ms; /* -1: not known */
 
   /* outlet */
-  slp_list pages;          /* slp_held: everything not yet contiguously acknowledged */
-  slp_held *next_page;     /* the next record never handed out */
+  slp_list pages;      /* slp_held: everything not yet contiguously acknowledged */
+  slp_held *next_page; /* the next record never handed out */
   uint32_t next_i;
-  uint32_t queued_n;       /* records in pages never handed out */
-  uint32_t again_n;        /* records given back, to be handed out again */
-  uint32_t again_tries;    /* give-backs in a row without an acknowledgement */
+  uint32_t queued_n;    /* records in pages never handed out */
+  uint32_t again_n;     /* records given back, to be handed out again */
+  uint32_t again_tries; /* give-backs in a row without an acknowledgement */
   uint64_t again_at_us;
-  uint32_t batches_out;    /* batches with records of this shard */
-  int64_t key_time;        /* of the last record handed out, or the floor */
-  slp_key frontier;        /* seq points to frontier_seq */
+  uint32_t batches_out; /* batches with records of this shard */
+  int64_t key_time;     /* of the last record handed out, or the floor */
+  slp_key frontier;     /* seq points to frontier_seq */
   char frontier_seq[SLP_SEQ_MAX];
-  uint8_t entered;         /* it once took part in the order */
-  uint8_t in_order;        /* it takes part in the merge (or the shard queue) */
-  uint8_t aside;           /* silent or failing for too long: holds nobody back */
-  slp_merge_node node;     /* in engine->merge */
-  slp_list ready_link;     /* ORDER_SHARD: in engine->ready_shards */
-  slp_list touched_link;   /* while a batch is given back: shards to settle */
+  uint8_t entered;              /* it once took part in the order */
+  uint8_t in_order;             /* it takes part in the merge (or the shard queue) */
+  uint8_t aside;                /* silent or failing for too long: holds nobody back */
+  slp_merge_node node;          /* in engine->merge */
+  slp_list ready_link;          /* ORDER_SHARD: in engine->ready_shards */
+  slp_list touched_link;        /* while a batch is given back: shards to settle */
   uint8_t given_back, given_in; /* likewise: some records came back / were acknowledged */
 };
 
 /* ---- a consumer ---------------------------------------------------------------------------------- */
 typedef enum slp_life {
-  SLP_LIFE_OPEN,      /* not started */
+  SLP_LIFE_OPEN, /* not started */
   SLP_LIFE_DESCRIBING,
-  SLP_LIFE_LISTING,   /* the first listing */
+  SLP_LIFE_LISTING, /* the first listing */
   SLP_LIFE_RUNNING,
-  SLP_LIFE_STOPPING,  /* waits for batches */
+  SLP_LIFE_STOPPING, /* waits for batches */
   SLP_LIFE_STOPPED,
-  SLP_LIFE_FAILED,    /* stopped by itself: a fatal error was reported */
+  SLP_LIFE_FAILED, /* stopped by itself: a fatal error was reported */
   SLP_LIFE_CLOSING
 } slp_life;
 
@@ -179,34 +179,34 @@ typedef struct slp_counts {
 
 struct slp_consumer {
   slp_engine *engine;
-  slp_source *source;      /* owned */
+  slp_source *source; /* owned */
   slp_mem *mem;
-  slp_list link;           /* in engine->consumers */
-  sloop_t *handle;         /* what callbacks are given */
-  const sloop_opts_t *o;   /* the api's copy */
-  char *stream;            /* name for records */
+  slp_list link;         /* in engine->consumers */
+  sloop_t *handle;       /* what callbacks are given */
+  const sloop_opts_t *o; /* the api's copy */
+  char *stream;          /* name for records */
   slp_life life;
   slp_svctime service;
-  slp_map shards;          /* id -> slp_shard */
+  slp_map shards; /* id -> slp_shard */
   int64_t retention_ms;
-  uint64_t lists_begun;    /* the number of the newest listing */
-  uint64_t lists_done;     /* the newest one that answered */
-  uint64_t queued_n;       /* records taken and not yet handed out, or to be handed out again */
+  uint64_t lists_begun; /* the number of the newest listing */
+  uint64_t lists_done;  /* the newest one that answered */
+  uint64_t queued_n;    /* records taken and not yet handed out, or to be handed out again */
   uint8_t paused_all, floor_learned, tip_told;
-  uint8_t list_wanted;     /* somebody needs a listing begun after now */
-  uint8_t seeded;          /* the first listing was turned into shards */
+  uint8_t list_wanted;           /* somebody needs a listing begun after now */
+  uint8_t seeded;                /* the first listing was turned into shards */
   uint8_t entering, enter_again; /* slp_lineage_enter_ready is at work; and shall go round once more */
-  uint32_t open_n;         /* shards being read */
-  uint32_t tip_n;          /* of those, at their tip */
-  uint32_t waiting_n;      /* to be read, parents unfinished */
+  uint32_t open_n;               /* shards being read */
+  uint32_t tip_n;                /* of those, at their tip */
+  uint32_t waiting_n;            /* to be read, parents unfinished */
   uint32_t batches_out;
 
   slp_src_describe describe;
   slp_src_list list;
   uint8_t describe_out, list_out;
-  uint32_t fails;          /* describe or list, in a row */
-  slp_timer timer;         /* describe / list again */
-  sloop_list_cb list_cb;   /* a user's listing, told with the next answer */
+  uint32_t fails;        /* describe or list, in a row */
+  slp_timer timer;       /* describe / list again */
+  sloop_list_cb list_cb; /* a user's listing, told with the next answer */
   void *list_cb_arg;
   uint8_t list_cb_wanted;
 
@@ -219,7 +219,7 @@ struct slp_consumer {
   void (*on_stats_due)(slp_consumer *c); /* set by api: the last thing its caller does */
   slp_counts counts;
 
-  slp_list notices;        /* slp_notice: callbacks to be made */
+  slp_list notices; /* slp_notice: callbacks to be made */
   uint32_t notices_n, notices_lost;
   slp_event notices_ev;
 };
@@ -234,32 +234,32 @@ struct slp_engine {
   uint32_t order_wait_ms, held_batches_max, batch_records_max, in_flight_max;
   uint64_t batch_bytes_max;
 
-  slp_merge merge;         /* ORDER_TIME */
-  slp_list ready_shards;   /* ORDER_SHARD */
-  slp_key last_out;        /* the latest key handed over; seq in last_out_seq */
+  slp_merge merge;       /* ORDER_TIME */
+  slp_list ready_shards; /* ORDER_SHARD */
+  slp_key last_out;      /* the latest key handed over; seq in last_out_seq */
   char last_out_seq[SLP_SEQ_MAX];
   uint8_t any_out;
   uint32_t batches_out;
-  slp_list batches;        /* slp_batch out with the user */
+  slp_list batches; /* slp_batch out with the user */
   slp_batch *spare_batch;
-  slp_shard *blocker;      /* who held the merge back when it was last looked at */
+  slp_shard *blocker; /* who held the merge back when it was last looked at */
   uint64_t blocked_since_us;
   slp_timer deliver_timer;
   slp_event deliver_ev;
 
-  uint32_t shards_n;       /* known shards; the heaps have room for each */
-  slp_merge want;          /* shards that want to call, by frontier */
+  uint32_t shards_n; /* known shards; the heaps have room for each */
+  slp_merge want;    /* shards that want to call, by frontier */
   uint32_t in_flight;
-  slp_list stalled;        /* shards whose transfer waits for budget */
+  slp_list stalled; /* shards whose transfer waits for budget */
   slp_event pump_ev;
-  slp_list spares;         /* recycled pages; they count in the budget until it is needed */
+  slp_list spares; /* recycled pages; they count in the budget until it is needed */
   uint64_t spare_bytes;
 };
 
 /* engine.c: who may call next, and the budget */
 int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts_t *o);
 void slp_engine_free(slp_engine *e); /* no consumer left */
-void slp_engine_want(slp_shard *s);      /* the shard would like to call now */
+void slp_engine_want(slp_shard *s);  /* the shard would like to call now */
 void slp_engine_unwant(slp_shard *s);
 void slp_engine_call_over(slp_shard *s); /* its call is done or cancelled: reservation back, others may go */
 void slp_engine_pump(slp_engine *e);     /* posts: look who may call */
@@ -279,18 +279,18 @@ void slp_deliver_blocked_lift(slp_shard *s); /* it brought something: may be set
  * a record went back, none was taken; SLOOP_ETRIMMED: there is a gap, and the user wants to
  * stop at gaps. The page is gone but for SLP_ENOMEM. */
 int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
-void slp_outlet_put_in_order(slp_shard *s);   /* node or ready queue brought up to date */
+void slp_outlet_put_in_order(slp_shard *s); /* node or ready queue brought up to date */
 void slp_outlet_leave_order(slp_shard *s);
 void slp_outlet_set_frontier(slp_shard *s, int64_t time, slp_str seq);
 int slp_outlet_head(slp_shard *s, slp_held **ret_held, uint32_t *ret_i, int *ret_again); /* 0: nothing */
 void slp_outlet_take(slp_shard *s, slp_held *held, uint32_t i, int again, const slp_key *key);
 slp_key slp_outlet_key(slp_shard *s, slp_held *held, uint32_t i);
-int slp_outlet_empty(const slp_shard *s);     /* nothing left to hand out */
-void slp_outlet_ack(slp_held *held, uint32_t i);           /* idempotent */
-void slp_outlet_return(slp_held *held, uint32_t i);        /* leaves its batch: given back unless acknowledged */
-void slp_outlet_settle(slp_shard *s);         /* after that: pages leave, back-off begins, ends are told */
-void slp_outlet_drop(slp_shard *s);           /* everything not out with the user */
-void slp_outlet_orphan(slp_shard *s);         /* the shard goes; what is out stays the batches' */
+int slp_outlet_empty(const slp_shard *s);           /* nothing left to hand out */
+void slp_outlet_ack(slp_held *held, uint32_t i);    /* idempotent */
+void slp_outlet_return(slp_held *held, uint32_t i); /* leaves its batch: given back unless acknowledged */
+void slp_outlet_settle(slp_shard *s); /* after that: pages leave, back-off begins, ends are told */
+void slp_outlet_drop(slp_shard *s);   /* everything not out with the user */
+void slp_outlet_orphan(slp_shard *s); /* the shard goes; what is out stays the batches' */
 /* Forgets what was fetched and never handed out; the shard's last record taken is again the last one handed
  * out. 0: not possible now (records are out, or given back). */
 int slp_outlet_rewind(slp_shard *s);
@@ -298,11 +298,12 @@ int slp_outlet_acked(const slp_held *held, uint32_t i);
 
 /* reader.c */
 void slp_reader_start(slp_shard *s);
-void slp_reader_poke(slp_shard *s);   /* room came free, or it was resumed */
-void slp_reader_stop(slp_shard *s);   /* cancels; GONE */
-int slp_reader_rewind(slp_shard *s);  /* gives back all it buffered and reads it again later; 0: not possible */
-void slp_reader_go(slp_shard *s);     /* the engine lets it call now */
-void slp_reader_listed(slp_shard *s); /* a listing asked for while CHECKING is here */
+void slp_reader_poke(slp_shard *s); /* room came free, or it was resumed */
+void slp_reader_stop(slp_shard *s); /* cancels; GONE */
+int slp_reader_rewind(
+    slp_shard *s);                /* gives back all it buffered and reads it again later; 0: not possible */
+void slp_reader_go(slp_shard *s); /* the engine lets it call now */
+void slp_reader_listed(slp_shard *s);   /* a listing asked for while CHECKING is here */
 void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for fewer records */
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit);
 void slp_reader_told_end(slp_shard *s); /* read to its end and all acknowledged: tell it once */
@@ -311,17 +312,17 @@ void slp_reader_told_end(slp_shard *s); /* read to its end and all acknowledged:
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent);
 slp_shard *slp_lineage_get(slp_consumer *c, slp_str id);
 int slp_lineage_wants(const slp_consumer *c, slp_str id); /* the shard filter */
-int slp_lineage_parents_read(const slp_shard *s);    /* every known parent is read to its end, or not ours */
-int slp_lineage_parents_out(const slp_shard *s);     /* and has handed out all it had */
-void slp_lineage_open_ready(slp_consumer *c);        /* starts the readers of shards whose parents are read */
-void slp_lineage_enter_ready(slp_consumer *c);       /* children whose parents are out enter the order */
-void slp_lineage_free(slp_consumer *c);              /* every reader stopped, every outlet orphaned */
-void slp_lineage_forget(slp_consumer *c);            /* finished shards that are not listed any more */
-int64_t slp_lineage_floor(const slp_shard *s);       /* the latest key time of its parents */
+int slp_lineage_parents_read(const slp_shard *s); /* every known parent is read to its end, or not ours */
+int slp_lineage_parents_out(const slp_shard *s);  /* and has handed out all it had */
+void slp_lineage_open_ready(slp_consumer *c);     /* starts the readers of shards whose parents are read */
+void slp_lineage_enter_ready(slp_consumer *c);    /* children whose parents are out enter the order */
+void slp_lineage_free(slp_consumer *c);           /* every reader stopped, every outlet orphaned */
+void slp_lineage_forget(slp_consumer *c);         /* finished shards that are not listed any more */
+int64_t slp_lineage_floor(const slp_shard *s);    /* the latest key time of its parents */
 
 /* consumer.c */
 void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms);
-void slp_consumer_check(slp_consumer *c);    /* tip reached? stop finished? */
+void slp_consumer_check(slp_consumer *c); /* tip reached? stop finished? */
 void slp_consumer_fatal(slp_consumer *c, const slp_fail *f);
 
 /* batch.c */
@@ -335,8 +336,8 @@ struct sloop_batch_s {
   struct slp_batch_item {
     slp_held *held;
     uint32_t i;
-  } *items;
-  uint8_t *acked;         /* bitmap over the batch */
+  } * items;
+  uint8_t *acked; /* bitmap over the batch */
   uint32_t n, cap;
   uint64_t payload_bytes, charged;
   int64_t behind_ms;
@@ -347,15 +348,16 @@ void slp_batch_done(slp_batch *b, size_t acked);
 void slp_batch_free(slp_batch *b);
 slp_batch *slp_batch_new(slp_engine *e);
 int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32_t flags);
-void slp_batch_send(slp_batch *b);           /* on_batch: the last thing the caller does */
-void slp_batch_recycle(slp_batch *b);        /* an empty one that was not sent */
+void slp_batch_send(slp_batch *b);    /* on_batch: the last thing the caller does */
+void slp_batch_recycle(slp_batch *b); /* an empty one that was not sent */
 void slp_batches_orphan(slp_engine *e, slp_consumer *c);
 
 /* report.c: callbacks to the user, later and one at a time */
 void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, int fatal, uint32_t attempt,
                       uint64_t retry_in_ms);
 void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_what what);
-void slp_report_loss(slp_consumer *c, const slp_shard *s, slp_str from, slp_str to, int certain, const char *message);
+void slp_report_loss(slp_consumer *c, const slp_shard *s, slp_str from, slp_str to, int certain,
+                     const char *message);
 void slp_report_tip(slp_consumer *c);
 void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) SLP_PRINTF(3, 4);
 void slp_report_run(slp_event *ev);

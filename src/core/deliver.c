@@ -75,6 +75,17 @@ static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_byt
   return b->n >= e->batch_records_max || (b->n && b->payload_bytes + next_bytes > e->batch_bytes_max);
 }
 
+/* The order is decided by sequence numbers that were read long ago and lie in cold memory: a wait for each
+ * costs more than all else of the merge. So those of records to come are asked for in time. */
+#define NEAR_RECORDS 4
+static void bring_near(const slp_held *held, uint32_t i) {
+  const slp_page *page = held->page;
+  if (held->n - i <= NEAR_RECORDS) return;
+  const slp_rec *r = &page->recs[i + NEAR_RECORDS];
+  __builtin_prefetch(page->body.p + r->seq_at);
+  __builtin_prefetch(page->body.p + r->seq_at + r->seq_n); /* it may lie across two lines */
+}
+
 /* Moves the shard's head into the batch. 0; 1: it has to wait; SLP_ENOMEM. *last: the latest key out. */
 static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, slp_key *last, int *have_last) {
   slp_held *held;
@@ -97,6 +108,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, slp_key *last, i
   }
   int r = slp_batch_add(b, s, held, i, (late ? SLOOP_REC_LATE : 0) | (again ? SLOOP_REC_AGAIN : 0));
   if (r) return r;
+  bring_near(held, i);
   slp_outlet_take(s, held, i, again, &key);
   slp_outlet_put_in_order(s);
   return 0;

@@ -62,7 +62,8 @@ void slp_engine_page_back(slp_engine *e, slp_page *page) {
   slp_list_add_first(&e->spares, &sp->link);
 }
 
-/* ---- the queue ------------------------------------------------------------------------------------------ */
+/* ---- the queue ------------------------------------------------------------------------------------------
+ */
 
 void slp_engine_pump(slp_engine *e) { slp_post(e->host, &e->pump_ev); }
 
@@ -85,8 +86,8 @@ void slp_engine_call_over(slp_shard *s) {
   SLP_CHECK(e->in_flight > 0);
   e->in_flight--;
   s->stalled = 0;
-  /* Its page may still lie buffered behind a shard that is stalled itself: that one must be let go beyond too,
-   * or nothing moves ever again. */
+  /* Its page may still lie buffered behind a shard that is stalled itself: that one must be let go beyond
+   * too, or nothing moves ever again. */
   s->beyond = 0;
   slp_list_remove(&s->stalled_link);
   slp_engine_pump(e);
@@ -117,7 +118,8 @@ int slp_engine_may_grow(slp_src_fetch *f, size_t more) {
   return 1;
 }
 
-/* ---- beyond the budget ---------------------------------------------------------------------------------- */
+/* ---- beyond the budget ----------------------------------------------------------------------------------
+ */
 
 /* A call that is not paused for lack of budget will end, and change what there is. */
 static int calls_moving(const slp_engine *e) {

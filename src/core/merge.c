@@ -40,9 +40,8 @@ static uint64_t digits(slp_str s, size_t from, size_t count) {
 
 static slp_merge_entry entry_of(slp_merge_node *node) {
   slp_str seq = node->key.seq;
-  return (slp_merge_entry){node->key.time,
-                           {(uint64_t)(seq.n & 0xff) << 56 | digits(seq, 0, 16), digits(seq, 16, 19)},
-                           node};
+  return (slp_merge_entry){
+      node->key.time, {(uint64_t)(seq.n & 0xff) << 56 | digits(seq, 0, 16), digits(seq, 16, 19)}, node};
 }
 
 static int before(const slp_merge_entry *a, const slp_merge_entry *b) {

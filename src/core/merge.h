@@ -8,8 +8,8 @@
 #include "base/mem.h"
 
 typedef struct slp_key {
-  int64_t time;   /* ms; see outlet.c for how it is made from the arrival time */
-  slp_str seq;    /* decimal; empty sorts before every record of that time */
+  int64_t time; /* ms; see outlet.c for how it is made from the arrival time */
+  slp_str seq;  /* decimal; empty sorts before every record of that time */
   uint32_t sub;
 } slp_key;
 
@@ -17,9 +17,9 @@ typedef struct slp_key {
 int slp_key_cmp(const slp_key *a, const slp_key *b);
 
 typedef struct slp_merge_node {
-  slp_key key;     /* change it only through slp_merge_put */
-  uint8_t ready;   /* 1: key is a record's that may leave; 0: a frontier */
-  uint32_t slot;   /* place in the heap + 1; 0: not in it */
+  slp_key key;   /* change it only through slp_merge_put */
+  uint8_t ready; /* 1: key is a record's that may leave; 0: a frontier */
+  uint32_t slot; /* place in the heap + 1; 0: not in it */
 } slp_merge_node;
 
 typedef struct slp_merge_entry {

@@ -43,9 +43,9 @@ static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_
   return slp_num_cmp(slp_rec_seq(page, &page->recs[0]), *ret_wanted) > 0;
 }
 
-/* Drops what was taken before. Returns the records kept. *ret_bad: one went back, and then none is kept: which
- * of them are out of place can't be told. A page in order that
- * begins behind the last record taken, as nearly all do, is not looked through again: its bytes are cold. */
+/* Drops what was taken before. Returns the records kept. *ret_bad: one went back, and then none is kept:
+ * which of them are out of place can't be told. A page in order that begins behind the last record taken, as
+ * nearly all do, is not looked through again: its bytes are cold. */
 static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
   slp_str prev = last_seq(s);
   const sloop_opts_t *o = s->consumer->o;

@@ -44,7 +44,8 @@ void slp_pace_shrink(slp_pace *p, uint32_t asked) {
   p->idle = 0;
 }
 
-uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor, uint32_t random) {
+uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor,
+                          uint32_t random) {
   uint64_t poll_us = (uint64_t)poll_ms * 1000;
   if (!p->seen) return 0;
   if (full) return floor ? SLP_PACE_FLOOR_US : 0;

@@ -5,12 +5,12 @@
 #include "base/base.h"
 
 typedef struct slp_pace {
-  uint32_t limit;      /* records to ask for next */
-  uint32_t rec_bytes;  /* the largest record seen lately, as it lies in memory */
-  uint32_t empties;    /* empty pages in a row without the frontier moving */
-  uint32_t fails;      /* failed calls in a row */
-  uint8_t seen;        /* a page came */
-  uint8_t idle;        /* the last page was empty */
+  uint32_t limit;     /* records to ask for next */
+  uint32_t rec_bytes; /* the largest record seen lately, as it lies in memory */
+  uint32_t empties;   /* empty pages in a row without the frontier moving */
+  uint32_t fails;     /* failed calls in a row */
+  uint8_t seen;       /* a page came */
+  uint8_t idle;       /* the last page was empty */
 } slp_pace;
 
 #define SLP_PACE_FIRST_LIMIT 500
@@ -25,11 +25,13 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
                    uint32_t limit_max);
 /* Bytes to reserve for the next call, at most share_max, and the limit that goes with it. */
 uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);
-/* A call that asked for so many was given up because its answer outgrew the budget: fewer, taken for larger. */
+/* A call that asked for so many was given up because its answer outgrew the budget: fewer, taken for larger.
+ */
 void slp_pace_shrink(slp_pace *p, uint32_t asked);
 /* Wait until the next call, from the sending of the last one: nothing after a full page (the floor, once
  * learned), the floor while behind, else the poll period. random in [0, 1000). */
-uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor, uint32_t random);
+uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor,
+                          uint32_t random);
 /* Full jitter: a random part of 1 s doubling to 20 s (throttled) or 200 ms doubling to 20 s (failed), and at
  * least a fifth of that, so that bad luck is no hot loop. attempt is 1 for the first failure. */
 uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random);

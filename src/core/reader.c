@@ -21,8 +21,8 @@ static const unsigned allowed[] = {
     [SLP_READER_IDLE] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE),
     [SLP_READER_WAITING] = BIT(SLP_READER_LOCATING) | BIT(SLP_READER_FETCHING) | BIT(SLP_READER_GONE),
     [SLP_READER_LOCATING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_GONE),
-    [SLP_READER_FETCHING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) |
-                            BIT(SLP_READER_GONE),
+    [SLP_READER_FETCHING] =
+        BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
     [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
     [SLP_READER_ENDED] = BIT(SLP_READER_GONE),
     [SLP_READER_GONE] = BIT(SLP_READER_GONE),
@@ -94,11 +94,10 @@ static void again_later(slp_shard *s, const slp_fail *f) {
     c->counts.throttles++;
     c->floor_learned = 1;
   }
-  uint64_t wait = slp_pace_backoff_us(s->pace.fails, throttled || f->class == SLP_AUTH || f->class == SLP_ACCESS,
-                                      dice(s));
+  uint64_t wait = slp_pace_backoff_us(s->pace.fails,
+                                      throttled || f->class == SLP_AUTH || f->class == SLP_ACCESS, dice(s));
   wait = slp_max_u64(wait, slp_min_u64(f->retry_after_us, 5000000));
-  if (!throttled || s->pace.fails % 5 == 0)
-    slp_report_error(c, f, s, 0, s->pace.fails, wait / 1000);
+  if (!throttled || s->pace.fails % 5 == 0) slp_report_error(c, f, s, 0, s->pace.fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "shard: call failed shard=%s class=%s try=%u wait_ms=%u", s->name->shard,
                  slp_class_name(f->class), s->pace.fails, (unsigned)(wait / 1000));
   /* No chain of remedies may ask faster than the service allows. */
@@ -308,7 +307,8 @@ void slp_reader_go(slp_shard *s) {
   }
 }
 
-/* ---- a page came ----------------------------------------------------------------------------------------- */
+/* ---- a page came -----------------------------------------------------------------------------------------
+ */
 
 #define FULL_PAGE_BYTES (8u * 1024 * 1024)
 
@@ -376,8 +376,8 @@ static int admit(slp_shard *s, uint64_t done_us) {
     give_up(s, &f);
   } else if (r) {
     slp_fail_set(&f, SLP_REFUSED, SLOOP_EPROTO,
-                 "sequence numbers went back behind %.*s; the shard is not read any further", (int)s->last_seq_n,
-                 s->last_seq);
+                 "sequence numbers went back behind %.*s; the shard is not read any further",
+                 (int)s->last_seq_n, s->last_seq);
     give_up(s, &f);
   }
   return r;
@@ -426,7 +426,8 @@ void slp_reader_told_end(slp_shard *s) {
   slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);
 }
 
-/* The answer was whole and valid, and there is more to come. Without a next iterator a new one is asked for. */
+/* The answer was whole and valid, and there is more to come. Without a next iterator a new one is asked for.
+ */
 static void took(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
   page_facts p = facts_of(s, s->page);
@@ -566,7 +567,8 @@ void slp_reader_listed(slp_shard *s) {
   again_later(s, &f);
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------------------
+ */
 
 void slp_reader_start(slp_shard *s) {
   slp_consumer *c = s->consumer;
@@ -612,7 +614,8 @@ void slp_reader_ask_less(slp_shard *s) {
 }
 
 int slp_reader_rewind(slp_shard *s) {
-  int can = s->state == SLP_READER_WAITING || s->state == SLP_READER_LOCATING || s->state == SLP_READER_FETCHING;
+  int can =
+      s->state == SLP_READER_WAITING || s->state == SLP_READER_LOCATING || s->state == SLP_READER_FETCHING;
   if (!can || !slp_outlet_rewind(s)) return 0;
   call_off(s);
   slp_buf_clear(&s->cursor);

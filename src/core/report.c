@@ -66,8 +66,9 @@ void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, in
   if (!c->o->on_error) return;
   char line[640];
   snprintf(line, sizeof line, "%s%s%s", s ? s->name->shard : "", s ? ": " : "", f->message);
-  notice *n = add(c, NOTICE_ERROR,
-                  (slp_str[4]){slp_str_of(f->aws_code), slp_str_of(f->request_id), id_of(s), slp_str_of(line)});
+  notice *n =
+      add(c, NOTICE_ERROR,
+          (slp_str[4]){slp_str_of(f->aws_code), slp_str_of(f->request_id), id_of(s), slp_str_of(line)});
   if (!n) return;
   n->code = f->code;
   n->fatal = fatal;

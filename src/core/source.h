@@ -27,36 +27,36 @@ typedef struct slp_src_req {
 
 typedef struct slp_src_describe { /* what is this stream? The first thing asked */
   slp_src_req rq;
-  char name[129];            /* out */
-  char arn[512];             /* out; "" when the service gives none */
-  int64_t created_ms;        /* out; -1 unknown */
-  int64_t retention_ms;      /* out; -1 unknown */
-  int ready;                 /* out; 0: being created: ask again later */
+  char name[129];       /* out */
+  char arn[512];        /* out; "" when the service gives none */
+  int64_t created_ms;   /* out; -1 unknown */
+  int64_t retention_ms; /* out; -1 unknown */
+  int ready;            /* out; 0: being created: ask again later */
 } slp_src_describe;
 
 typedef struct slp_src_list { /* the whole listing: all pages, expired tokens dealt with, no doubles */
   slp_src_req rq;
-  slp_shard_desc *shards;    /* out; owned by the source until the next list or close; valid in on_done */
+  slp_shard_desc *shards; /* out; owned by the source until the next list or close; valid in on_done */
   size_t shards_n;
 } slp_src_list;
 
 typedef struct slp_src_locate { /* place in a shard -> cursor (an iterator) */
   slp_src_req rq;
-  slp_str shard;             /* in; borrowed */
+  slp_str shard; /* in; borrowed */
   slp_place place;
-  slp_str seq;               /* in */
-  int64_t at_ms;             /* in */
-  slp_buf cursor;            /* out; core inits and frees; replaced */
+  slp_str seq;    /* in */
+  int64_t at_ms;  /* in */
+  slp_buf cursor; /* out; core inits and frees; replaced */
 } slp_src_locate;
 
 typedef struct slp_src_fetch { /* cursor -> page */
   slp_src_req rq;
-  slp_str shard;             /* in; borrowed; for error texts */
-  slp_str cursor;            /* in; borrowed */
-  uint32_t limit;            /* in */
+  slp_str shard;                                         /* in; borrowed; for error texts */
+  slp_str cursor;                                        /* in; borrowed */
+  uint32_t limit;                                        /* in */
   int (*may_grow)(struct slp_src_fetch *f, size_t more); /* PURE; 0 pauses the transfer */
-  slp_page *page;            /* in: empty, core's. out: filled */
-  size_t body_bytes;         /* out */
+  slp_page *page;                                        /* in: empty, core's. out: filled */
+  size_t body_bytes;                                     /* out */
 } slp_src_fetch;
 
 typedef struct slp_source_ops {
@@ -72,10 +72,10 @@ typedef struct slp_source_ops {
 struct slp_source {
   const slp_source_ops *ops;
   /* What the service is like. */
-  uint32_t fetch_records_max;  /* 10000 */
-  uint64_t fetch_bytes_max;    /* a page is never larger: 10 MiB; a page of 8 MiB or more counts as full */
-  int tells_behind;            /* pages carry behind_ms (Kinesis); 0: bloop's rule of empty pages */
-  int anchors_by_time;         /* AT_TIME exists (Kinesis) */
+  uint32_t fetch_records_max; /* 10000 */
+  uint64_t fetch_bytes_max;   /* a page is never larger: 10 MiB; a page of 8 MiB or more counts as full */
+  int tells_behind;           /* pages carry behind_ms (Kinesis); 0: bloop's rule of empty pages */
+  int anchors_by_time;        /* AT_TIME exists (Kinesis) */
 };
 
 #endif

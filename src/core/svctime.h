@@ -8,8 +8,8 @@
 
 typedef struct slp_svctime {
   int known;
-  int64_t low_us, high_us;   /* service time minus our monotonic time lies between them */
-  uint64_t seen_us;          /* when they were last narrowed */
+  int64_t low_us, high_us; /* service time minus our monotonic time lies between them */
+  uint64_t seen_us;        /* when they were last narrowed */
 } slp_svctime;
 
 /* date_ms: whole seconds; sent/done: our monotonic clock around the call. */
