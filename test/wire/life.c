@@ -294,7 +294,7 @@ TEST(a_connection_has_a_limit_of_time_and_the_loop_goes_on) {
   CHECK_STR(c.http.error_text, want);
   CHECK_INT(c.http.error, UV_ETIMEDOUT);
   CHECK(took >= 290000 && took < 800000);
-  CHECK(longest < 50000);
+  CHECK(longest < 150000); /* a blocking connect would be 300 ms */
   wire_close(&w);
   blackhole_close(&hole);
 }
