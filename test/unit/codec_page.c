@@ -465,6 +465,7 @@ TEST(wrong_members_of_cbor_records_are_refused_and_odd_ones_taken) {
       {"PartitionKey", "69616161616161616161", 0}, {"PartitionKey", "6961616161616161c3ff", SLP_EBADDATA},
       {"PartitionKey", "69ffc3616161616161" "61", SLP_EBADDATA}, {"ApproximateArrivalTimestamp", "c11b0000018b0d4e0c00", 0},
       {"ApproximateArrivalTimestamp", "c16131", SLP_EBADDATA}, {"ApproximateArrivalTimestamp", "c11bffffffffffffffff", SLP_ELIMIT},
+      {"ApproximateArrivalTimestamp", "c11b00000000000003e8", 0}, /* so few are seconds */
       {"ApproximateArrivalTimestamp", "c10a", 0}, {"ApproximateArrivalTimestamp", "f6", 0}, {"Data", "f6", 0}, {"Data", "40", 0},
       {"Data", "58024142", 0}, {"Data", "5900024142", 0}, {"Data", "5a000000024142", 0}, {"Data", "5b00000000000000024142", 0},
       {"Data", "5affffffff4142", SLP_EBADDATA}, {"Data", "5c", SLP_EBADDATA}, {"Data", "f5", SLP_EBADDATA}, {"Data", "ff", SLP_EBADDATA}};
@@ -487,6 +488,7 @@ TEST(wrong_members_of_cbor_records_are_refused_and_odd_ones_taken) {
     }
     int r = read_cbor_record(i % 2 == 1, &m, own_seq ? 1 : 2);
     if (r != cases[i / 2].r) CHECK_FAIL("%s %s gives %d", key, cases[i / 2].hex, r);
+    if (!strcmp(cases[i / 2].hex, "c11b00000000000003e8")) CHECK_INT(page->recs[0].arrived_ms, 1000000);
   }
   char digits[131];
   memset(digits, '9', sizeof digits);
