@@ -43,7 +43,8 @@ static void round_trip(const uint8_t *data, size_t size) {
   REQUIRE(slp_base64_encode(&b, (slp_str){(const char *)data, size}) == 0);
   REQUIRE(b.n == (size + 2) / 3 * 4);
   unsigned char *theirs = malloc(b.n + 1);
-  REQUIRE(EVP_EncodeBlock(theirs, data, (int)size) == (int)b.n && (b.n == 0 || memcmp(theirs, b.p, b.n) == 0));
+  REQUIRE(EVP_EncodeBlock(theirs, data, (int)size) == (int)b.n &&
+          (b.n == 0 || memcmp(theirs, b.p, b.n) == 0));
   if (b.n) REQUIRE(slp_base64_decode(b.p, b.p, b.n) == (int64_t)size && memcmp(b.p, data, size) == 0);
   free(theirs);
   slp_buf_free(&b);

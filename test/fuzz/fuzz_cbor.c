@@ -6,8 +6,8 @@
  *    by itself, RFC 8949 3.2.3), and more than 64 levels.
  *  - libcbor 0.8 refuses simple values that are not assigned, and tags 6 to 20 (its table calls them
  *    unassigned); RFC 8949 calls both well-formed, we hand them out.
- *  - libcbor 0.8 allocates what a head announces, gigabytes too, and goes on for a while behind what we refused:
- *    it is not asked when a byte from there on could be the head of a large array or map.
+ *  - libcbor 0.8 allocates what a head announces, gigabytes too, and goes on for a while behind what we
+ * refused: it is not asked when a byte from there on could be the head of a large array or map.
  *  - libcbor takes a value that is followed by other bytes and says how many it read; we refuse that. */
 #include "codec/cbor.h"
 
@@ -60,18 +60,23 @@ static uint64_t read_in_slices(const uint8_t *data, size_t size, size_t slice, i
 
 #if SLP_HAVE_LIBCBOR
 /* libcbor 0.8 asserts when its own cbor_is_null() and the like are asked about a float. */
-static int is_control(const cbor_item_t *item) { return cbor_isa_float_ctrl(item) && cbor_float_ctrl_is_ctrl(item); }
+static int is_control(const cbor_item_t *item) {
+  return cbor_isa_float_ctrl(item) && cbor_float_ctrl_is_ctrl(item);
+}
 
 /* Compares the value to come with libcbor's item. Recursion is bounded: our reader took the bytes, so
  * they have at most 64 levels and as many tags as bytes. */
 static void same(slp_cbor *c, const cbor_item_t *item);
 
 static void same_string(slp_cbor *c, int t, const cbor_item_t *item) {
-  int text = t == SLP_CBOR_TEXT, definite = text ? cbor_string_is_definite(item) : cbor_bytestring_is_definite(item);
+  int text = t == SLP_CBOR_TEXT,
+      definite = text ? cbor_string_is_definite(item) : cbor_bytestring_is_definite(item);
   REQUIRE(text ? cbor_isa_string(item) : cbor_isa_bytestring(item));
   slp_str ours = c->text;
   size_t chunks = definite ? 1 : text ? cbor_string_chunk_count(item) : cbor_bytestring_chunk_count(item);
-  cbor_item_t **parts = definite ? NULL : text ? cbor_string_chunks_handle(item) : cbor_bytestring_chunks_handle(item);
+  cbor_item_t **parts = definite ? NULL
+                        : text   ? cbor_string_chunks_handle(item)
+                                 : cbor_bytestring_chunks_handle(item);
   for (size_t i = 0; i < chunks; i++) {
     const cbor_item_t *part = definite ? item : parts[i];
     size_t n = text ? cbor_string_length(part) : cbor_bytestring_length(part);
@@ -117,14 +122,16 @@ static void same(slp_cbor *c, const cbor_item_t *item) {
     case SLP_CBOR_NULL: REQUIRE(is_control(item) && (cbor_is_null(item) || cbor_is_undef(item))); break;
     case SLP_CBOR_FLOAT:
       REQUIRE(cbor_is_float(item));
-      REQUIRE(cbor_float_get_float(item) == c->f || (c->f != c->f && cbor_float_get_float(item) != cbor_float_get_float(item)));
+      REQUIRE(cbor_float_get_float(item) == c->f ||
+              (c->f != c->f && cbor_float_get_float(item) != cbor_float_get_float(item)));
       break;
     default: REQUIRE(!"a token that libcbor has no value for");
   }
 }
 
 static int listed(const char *why) {
-  return !strcmp(why, "a key is not text") || !strcmp(why, "text is not UTF-8") || !strcmp(why, "a count is past the end");
+  return !strcmp(why, "a key is not text") || !strcmp(why, "text is not UTF-8") ||
+         !strcmp(why, "a count is past the end");
 }
 
 /* An array or map with a count of four or eight bytes. */
@@ -167,7 +174,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t slice = 1; slice < 40; slice += slice < 4 ? 1 : 11) {
     const char *why_again;
     size_t at_again;
-    REQUIRE(read_in_slices(data, size, slice, &again, &why_again, &at_again, &unassigned) == h && again == verdict);
+    REQUIRE(read_in_slices(data, size, slice, &again, &why_again, &at_again, &unassigned) == h &&
+            again == verdict);
   }
   char *body = fuzz_copy(data, size);
   slp_cbor c;

@@ -1,5 +1,5 @@
-/* fuzz_ini.c - the reader of ~/.aws files on any bytes: every slice lies in the text, lines only grow, a key is
- * never empty, a nested key follows its parent. ini_botocore.py compares values with botocore's. */
+/* fuzz_ini.c - the reader of ~/.aws files on any bytes: every slice lies in the text, lines only grow, a key
+ * is never empty, a nested key follows its parent. ini_botocore.py compares values with botocore's. */
 #include "codec/ini.h"
 
 #include "fuzz.h"
@@ -19,8 +19,10 @@ static int on_key(void *arg, slp_str section, slp_str parent, slp_str key, slp_s
   inside(w, value);
   REQUIRE(key.n > 0 && section.p && value.p && line > w->line);
   REQUIRE(!memchr(key.p, '\n', key.n) && !memchr(section.p, '\n', section.n));
-  if (parent.p) REQUIRE(parent.p == w->last_top.p && parent.n == w->last_top.n);
-  else w->last_top = key;
+  if (parent.p)
+    REQUIRE(parent.p == w->last_top.p && parent.n == w->last_top.n);
+  else
+    w->last_top = key;
   w->line = line;
   return ++w->keys == w->stop_at ? 77 : 0;
 }

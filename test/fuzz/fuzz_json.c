@@ -61,8 +61,10 @@ static json_t *number_value(slp_str text) {
 }
 
 static void put(json_t *into, slp_str key, json_t *value) {
-  if (json_is_array(into)) REQUIRE(json_array_append_new(into, value) == 0);
-  else REQUIRE(json_object_setn_new_nocheck(into, key.p, key.n, value) == 0);
+  if (json_is_array(into))
+    REQUIRE(json_array_append_new(into, value) == 0);
+  else
+    REQUIRE(json_object_setn_new_nocheck(into, key.p, key.n, value) == 0);
 }
 
 /* Our tokens as a tree of jansson's. *ret_nul_key: a key holds a NUL. */
@@ -93,8 +95,10 @@ static json_t *our_tree(char *body, size_t size, int *ret_nul_key) {
       default: value = json_null();
     }
     REQUIRE(value != NULL);
-    if (depth) put(stack[depth - 1], keys[depth], value);
-    else root = value;
+    if (depth)
+      put(stack[depth - 1], keys[depth], value);
+    else
+      root = value;
     if (t == SLP_JSON_OBJECT || t == SLP_JSON_ARRAY) {
       REQUIRE(j.depth == depth + 1);
       stack[depth++] = value;
@@ -108,8 +112,10 @@ static size_t without_swallowed(char *p, size_t n) {
   for (size_t i = 0; i < n; i++) {
     char before = i ? p[i - 1] : 0;
     int word = (before >= '0' && before <= '9') || before == 'e' || before == 'l'; /* true, false, null */
-    if (p[i] || !word) p[w++] = p[i];
-    else p[i] = ' '; /* the next one is not swallowed */
+    if (p[i] || !word)
+      p[w++] = p[i];
+    else
+      p[i] = ' '; /* the next one is not swallowed */
   }
   return w;
 }

@@ -7,8 +7,8 @@
 #include "codec/page.h"
 #include "fuzz.h"
 
-static inline slp_page *fuzz_page_read(slp_mem *mem, const uint8_t *data, size_t size, slp_form form, size_t bytes_max,
-                                       size_t records_max, int *ret_verdict) {
+static inline slp_page *fuzz_page_read(slp_mem *mem, const uint8_t *data, size_t size, slp_form form,
+                                       size_t bytes_max, size_t records_max, int *ret_verdict) {
   slp_page *page = slp_page_new(mem);
   slp_page_reader *reader = slp_page_reader_new(mem);
   REQUIRE(page && reader);
@@ -40,8 +40,10 @@ static inline void fuzz_same(const slp_page *a, slp_str s, const slp_page *b, sl
 }
 
 static inline void fuzz_same_page(const slp_page *a, const slp_page *b) {
-  REQUIRE(a->recs_n == b->recs_n && a->raw_n == b->raw_n && a->behind_ms == b->behind_ms && a->behind_ms >= -1);
-  REQUIRE(a->children_n == b->children_n && a->children_given == b->children_given && a->children_bad == b->children_bad);
+  REQUIRE(a->recs_n == b->recs_n && a->raw_n == b->raw_n && a->behind_ms == b->behind_ms &&
+          a->behind_ms >= -1);
+  REQUIRE(a->children_n == b->children_n && a->children_given == b->children_given &&
+          a->children_bad == b->children_bad);
   fuzz_same(a, a->next, b, b->next);
   size_t raw = 0;
   for (size_t i = 0; i < a->recs_n; i++) {

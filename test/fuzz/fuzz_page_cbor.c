@@ -1,5 +1,6 @@
 /* fuzz_page_cbor.c - the page reader on CBOR; where both accept, libcbor's tree must tell the same records.
- * libcbor may refuse what we accept only for the reason listed in fuzz_cbor.c (unassigned simple values and tags). */
+ * libcbor may refuse what we accept only for the reason listed in fuzz_cbor.c (unassigned simple values and
+ * tags). */
 #include "codec/cbor.h"
 #include "fuzz_page.h"
 #include "oracle64.h"
@@ -18,9 +19,15 @@ static const cbor_item_t *untagged(const cbor_item_t *item) {
 
 /* The bytes of a string item of any form, joined. Owned. */
 static char *joined(const cbor_item_t *item, size_t *ret_n) {
-  int text = cbor_isa_string(item), definite = text ? cbor_string_is_definite(item) : cbor_bytestring_is_definite(item);
-  size_t chunks = definite ? 1 : text ? cbor_string_chunk_count(item) : cbor_bytestring_chunk_count(item), n = 0;
-  cbor_item_t **parts = definite ? NULL : text ? cbor_string_chunks_handle(item) : cbor_bytestring_chunks_handle(item);
+  int text = cbor_isa_string(item),
+      definite = text ? cbor_string_is_definite(item) : cbor_bytestring_is_definite(item);
+  size_t chunks = definite ? 1
+                  : text   ? cbor_string_chunk_count(item)
+                           : cbor_bytestring_chunk_count(item),
+         n = 0;
+  cbor_item_t **parts = definite ? NULL
+                        : text   ? cbor_string_chunks_handle(item)
+                                 : cbor_bytestring_chunks_handle(item);
   char *p = malloc(1);
   for (size_t i = 0; i < chunks; i++) {
     const cbor_item_t *part = definite ? item : parts[i];
@@ -65,13 +72,18 @@ static void same_record(const slp_page *page, const slp_rec *r, const cbor_item_
   unsigned char *out = malloc(n + 4);
   int64_t decoded = data && cbor_isa_string(data) ? oracle64_decode(p, n, out) : -2;
   REQUIRE((r->flags & SLP_REC_RAW) == (decoded == -1 ? SLP_REC_RAW : 0));
-  if (decoded < 0) REQUIRE(slp_str_eq(ours, (slp_str){p, n}));
-  else REQUIRE(slp_str_eq(ours, (slp_str){(char *)out, (size_t)decoded}));
+  if (decoded < 0)
+    REQUIRE(slp_str_eq(ours, (slp_str){p, n}));
+  else
+    REQUIRE(slp_str_eq(ours, (slp_str){(char *)out, (size_t)decoded}));
   free(out);
   free(p);
-  if (!at) REQUIRE(r->arrived_ms == -1);
-  else if (cbor_isa_negint(at)) REQUIRE(r->arrived_ms == -1);
-  else if (cbor_isa_uint(at)) REQUIRE((uint64_t)r->arrived_ms == cbor_get_int(at) * (cbor_get_int(at) < 100000000000u ? 1000 : 1));
+  if (!at)
+    REQUIRE(r->arrived_ms == -1);
+  else if (cbor_isa_negint(at))
+    REQUIRE(r->arrived_ms == -1);
+  else if (cbor_isa_uint(at))
+    REQUIRE((uint64_t)r->arrived_ms == cbor_get_int(at) * (cbor_get_int(at) < 100000000000u ? 1000 : 1));
 }
 
 static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t size) {
@@ -79,13 +91,17 @@ static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t
   if (verdict) return;
   cbor_item_t *root = cbor_load(body, size, &result);
   if (!root) return; /* unassigned simple values or tags: fuzz_cbor.c holds that there is no other reason */
-  const cbor_item_t *answer = untagged(root), *records = member(answer, "Records"), *children = member(answer, "ChildShards");
+  const cbor_item_t *answer = untagged(root), *records = member(answer, "Records"),
+                    *children = member(answer, "ChildShards");
   REQUIRE((records ? cbor_array_size(records) : 0) == page->recs_n);
-  for (size_t i = 0; i < page->recs_n; i++) same_record(page, &page->recs[i], untagged(cbor_array_handle(records)[i]));
+  for (size_t i = 0; i < page->recs_n; i++)
+    same_record(page, &page->recs[i], untagged(cbor_array_handle(records)[i]));
   same_text(member(answer, "NextShardIterator"), page->next);
-  REQUIRE(!children == !page->children_given && (children ? cbor_array_size(children) : 0) == page->children_n);
+  REQUIRE(!children == !page->children_given &&
+          (children ? cbor_array_size(children) : 0) == page->children_n);
   for (size_t i = 0; i < page->children_n; i++) {
-    const cbor_item_t *child = untagged(cbor_array_handle(children)[i]), *parents = member(child, "ParentShards");
+    const cbor_item_t *child = untagged(cbor_array_handle(children)[i]),
+                      *parents = member(child, "ParentShards");
     const cbor_item_t *range = member(child, "HashKeyRange");
     size_t n = parents ? cbor_array_size(parents) : 0;
     same_text(member(child, "ShardId"), page->children[i].id);

@@ -20,12 +20,16 @@ static void same_record(const slp_page *page, const slp_rec *r, const json_t *re
   same_text(json_object_get(record, "PartitionKey"), slp_rec_key(page, r));
   int64_t decoded = oracle64_decode(text, n, out);
   REQUIRE((r->flags & SLP_REC_RAW) == (decoded < 0 ? SLP_REC_RAW : 0));
-  if (decoded < 0) REQUIRE(slp_str_eq(ours, (slp_str){text, n}));
-  else REQUIRE(slp_str_eq(ours, (slp_str){(char *)out, (size_t)decoded}));
+  if (decoded < 0)
+    REQUIRE(slp_str_eq(ours, (slp_str){text, n}));
+  else
+    REQUIRE(slp_str_eq(ours, (slp_str){(char *)out, (size_t)decoded}));
   const json_t *at = json_object_get(record, "ApproximateArrivalTimestamp");
   double ms = json_number_value(at) * 1000;
-  if (!json_is_number(at) || ms <= -1) REQUIRE(r->arrived_ms == -1);
-  else if (ms >= 0 && ms < 1e13) REQUIRE((double)r->arrived_ms - ms <= 0.51 && (double)r->arrived_ms - ms >= -0.51);
+  if (!json_is_number(at) || ms <= -1)
+    REQUIRE(r->arrived_ms == -1);
+  else if (ms >= 0 && ms < 1e13)
+    REQUIRE((double)r->arrived_ms - ms <= 0.51 && (double)r->arrived_ms - ms >= -0.51);
   free(out);
 }
 
@@ -38,7 +42,8 @@ static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t
     REQUIRE(code == json_error_numeric_overflow || code == json_error_null_byte_in_key);
     return;
   }
-  const json_t *records = json_object_get(answer, "Records"), *children = json_object_get(answer, "ChildShards");
+  const json_t *records = json_object_get(answer, "Records"),
+               *children = json_object_get(answer, "ChildShards");
   REQUIRE(json_array_size(records) == page->recs_n);
   for (size_t i = 0; i < page->recs_n; i++) same_record(page, &page->recs[i], json_array_get(records, i));
   same_text(json_object_get(answer, "NextShardIterator"), page->next);

@@ -1,5 +1,5 @@
-/* ini_dump.c - a file of standard input as codec/ini reads it, one JSON array a key; "refused" as the last line
- * when it is refused. For ini_botocore.py. */
+/* ini_dump.c - a file of standard input as codec/ini reads it, one JSON array a key; "refused" as the last
+ * line when it is refused. For ini_botocore.py. */
 #include <stdio.h>
 
 #include "codec/ini.h"

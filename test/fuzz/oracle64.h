@@ -14,8 +14,10 @@ static inline int64_t oracle64_decode(const char *in, size_t n, unsigned char *o
   size_t pads = 0;
   if (n % 4) return -1;
   for (size_t i = 0; i < n; i++) {
-    if (in[i] == '=' && i + 2 >= n) pads++;
-    else if (pads || !in[i] || !strchr(known, in[i])) return -1;
+    if (in[i] == '=' && i + 2 >= n)
+      pads++;
+    else if (pads || !in[i] || !strchr(known, in[i]))
+      return -1;
   }
   if (n == 0) return 0;
   int r = EVP_DecodeBlock(out, (const unsigned char *)in, (int)n);

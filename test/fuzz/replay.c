@@ -1,5 +1,6 @@
 /* replay.c - runs a fuzz target without an engine: every file of the folders given, each cut short at
- * every byte, and some thousand small changes of each by a fixed seed. `replay_x FILE` runs one file as it is. */
+ * every byte, and some thousand small changes of each by a fixed seed. `replay_x FILE` runs one file as it
+ * is. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -56,9 +57,7 @@ static size_t change(uint8_t *p, size_t n, size_t max) {
         memmove(p + at + len, p + at, n - at);
         n += len;
         break;
-      default:
-        memmove(p + at, p + at + len, n - at - len);
-        n -= len;
+      default: memmove(p + at, p + at + len, n - at - len); n -= len;
     }
   }
   return n;

@@ -73,9 +73,12 @@ static int64_t by_openssl(const char *in, size_t n, unsigned char *out) {
   size_t pads = 0;
   for (size_t i = 0; i < n; i++) {
     char c = in[i];
-    int known = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
-    if (c == '=' && i + 2 >= n) pads++;
-    else if (!known || pads) return SLP_EBADDATA;
+    int known =
+        (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
+    if (c == '=' && i + 2 >= n)
+      pads++;
+    else if (!known || pads)
+      return SLP_EBADDATA;
   }
   if (n % 4) return SLP_EBADDATA;
   int r = EVP_DecodeBlock(out, (const unsigned char *)in, (int)n);
@@ -105,8 +108,9 @@ TEST(one_changed_character_gives_openssls_verdict_at_every_level) {
 }
 
 TEST(wrong_lengths_and_padding_are_refused) {
-  static const char *const wrong[] = {"A", "AA", "AAA", "AAAAA", "A===", "====", "=", "AA=A", "AA==AAAA", "AAA=AAAA",
-                                      "AAAA====", " AAA", "AAA\n", "AAAA\n", "AA-_"};
+  static const char *const wrong[] = {
+      "A",        "AA",       "AAA",      "AAAAA", "A===",  "====",   "=",   "AA=A",
+      "AA==AAAA", "AAA=AAAA", "AAAA====", " AAA",  "AAA\n", "AAAA\n", "AA-_"};
   char out[16];
   for (size_t i = 0; i < SLP_COUNT(wrong); i++) {
     CHECK_INT(slp_base64_decode(out, wrong[i], strlen(wrong[i])), SLP_EBADDATA);

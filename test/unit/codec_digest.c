@@ -42,7 +42,8 @@ TEST(known_vectors) { /* FIPS 180-4 examples, RFC 1321 A.5, RFC 4231 cases 1, 2 
   check_hex(out, 32, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
   memset(key, 0xaa, 131);
   CHECK_INT(slp_hmac_sha256(d, (slp_str){(char *)key, 131},
-                            SLP_STR("Test Using Larger Than Block-Size Key - Hash Key First"), out), 0);
+                            SLP_STR("Test Using Larger Than Block-Size Key - Hash Key First"), out),
+            0);
   check_hex(out, 32, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
   finish();
 }

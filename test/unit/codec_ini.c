@@ -10,8 +10,9 @@ static int stop_at;
 static int note(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value, uint32_t line) {
   size_t n = strlen(seen);
   (void)arg;
-  snprintf(seen + n, sizeof seen - n, "%u[%.*s]%.*s%s%.*s=%.*s;", line, (int)section.n, section.p, (int)parent.n,
-           parent.p ? parent.p : "", parent.p ? "." : "", (int)key.n, key.p, (int)value.n, value.p);
+  snprintf(seen + n, sizeof seen - n, "%u[%.*s]%.*s%s%.*s=%.*s;", line, (int)section.n, section.p,
+           (int)parent.n, parent.p ? parent.p : "", parent.p ? "." : "", (int)key.n, key.p, (int)value.n,
+           value.p);
   return stop_at && (int)line >= stop_at ? 99 : 0;
 }
 
@@ -26,14 +27,19 @@ static int read_text(const char *text, uint32_t *line) {
   return r;
 }
 
-static const struct { const char *text, *want; int bad_line; } cases[] = {
+static const struct {
+  const char *text, *want;
+  int bad_line;
+} cases[] = {
     {"", "", 0},
     {"# only\n; comments\n\n", "", 0},
-    {"[default]\naws_access_key_id = AK\naws_secret_access_key=S/+=\n", "2[default]aws_access_key_id=AK;3[default]aws_secret_access_key=S/+=;", 0},
+    {"[default]\naws_access_key_id = AK\naws_secret_access_key=S/+=\n",
+     "2[default]aws_access_key_id=AK;3[default]aws_secret_access_key=S/+=;", 0},
     {"[profile a b]\r\nregion : eu-west-1\r\n", "2[profile a b]region=eu-west-1;", 0},
     {"\xEF\xBB\xBF[x]\nk=v", "2[x]k=v;", 0},
     {"[x]\nk=a # not a comment\n#c\n  ; c\n\nj=b", "2[x]k=a # not a comment;6[x]j=b;", 0},
-    {"[x]\ns3 =\n  max = 10\n\n  # c\n  addressing_style = path\nregion=r", "2[x]s3=;3[x]s3.max=10;6[x]s3.addressing_style=path;7[x]region=r;", 0},
+    {"[x]\ns3 =\n  max = 10\n\n  # c\n  addressing_style = path\nregion=r",
+     "2[x]s3=;3[x]s3.max=10;6[x]s3.addressing_style=path;7[x]region=r;", 0},
     {"[x]\nk = one\n  two\n\n  three  \nj=4", "2[x]k=one\n  two\n\n  three;6[x]j=4;", 0},
     {"[x]\nk =\n[y]\nj=1", "2[x]k=;4[y]j=1;", 0},
     {"  [x]\n  k = v\n    w\n  j = u", "2[x]k=v\n    w;4[x]j=u;", 0},
@@ -42,7 +48,9 @@ static const struct { const char *text, *want; int bad_line; } cases[] = {
     {"[x]\nendpoint_url = http://localhost:4567/a?b=c", "2[x]endpoint_url=http://localhost:4567/a?b=c;", 0},
     {"[x]\nk = v\n   [y]\n", "2[x]k=v\n   [y];", 0},
     {"[services s]\nkinesis = \n  endpoint_url = http://h:1\ndynamodb=\n\tendpoint_url=http://h:2\n",
-     "2[services s]kinesis=;3[services s]kinesis.endpoint_url=http://h:1;4[services s]dynamodb=;5[services s]dynamodb.endpoint_url=http://h:2;", 0},
+     "2[services s]kinesis=;3[services s]kinesis.endpoint_url=http://h:1;4[services s]dynamodb=;5[services "
+     "s]dynamodb.endpoint_url=http://h:2;",
+     0},
     {"k=v\n", "", 1},
     {"[x]\nnothing here\n", "", 2},
     {"[x]\n= v\n", "", 2},

@@ -41,10 +41,21 @@ static void tokens(const char *text, size_t n, size_t slice, char *out, size_t o
   free(body);
 }
 
-static const struct { const char *text, *want; } table[] = {
-    {"{}", "{}."}, {" [ ] \r\n\t", "[]."}, {"null", "Z."}, {"true", "T."}, {"false", "F."}, {"\"\"", "S()."},
-    {"0", "N(0)."}, {"-0", "N(-0)."}, {"-12.50e+7", "N(-12.50e+7)."}, {"1E400", "N(1E400)."},
-    {"[1,2,[3]]", "[N(1)N(2)[N(3)]]."}, {"{\"a\":1,\"b\":{\"c\":[]}}", "{K(a)N(1)K(b){K(c)[]}}."},
+static const struct {
+  const char *text, *want;
+} table[] = {
+    {"{}", "{}."},
+    {" [ ] \r\n\t", "[]."},
+    {"null", "Z."},
+    {"true", "T."},
+    {"false", "F."},
+    {"\"\"", "S()."},
+    {"0", "N(0)."},
+    {"-0", "N(-0)."},
+    {"-12.50e+7", "N(-12.50e+7)."},
+    {"1E400", "N(1E400)."},
+    {"[1,2,[3]]", "[N(1)N(2)[N(3)]]."},
+    {"{\"a\":1,\"b\":{\"c\":[]}}", "{K(a)N(1)K(b){K(c)[]}}."},
     {"{ \"a\" : \"b\" , \"c\" : null }", "{K(a)S(b)K(c)Z}."},
     {"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "S(\"\\/\b\f\n\r\t)."},
     {"\"\\u0041\\u00e9\\u20AC\\ud83d\\uDE00x\"", "S(A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80x)."},
@@ -52,17 +63,64 @@ static const struct { const char *text, *want; } table[] = {
     {"\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"", "S(\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80)."},
     {"\"0123456789abcdef\\n0123456789abcdef0123456789abcdef\xC3\xA9 and 0123456789abcdef\"",
      "S(0123456789abcdef\n0123456789abcdef0123456789abcdef\xC3\xA9 and 0123456789abcdef)."},
-    {"", "!"}, {" ", "!"}, {"[", "[!"}, {"]", "!"}, {"[1,]", "[N(1)!"}, {"[,1]", "[!"}, {"[1 2]", "[N(1)!"},
-    {"{\"a\"}", "{K(a)!"}, {"{\"a\":}", "{K(a)!"}, {"{\"a\":1,}", "{K(a)N(1)!"}, {"{a:1}", "{!"}, {"{1:1}", "{!"},
-    {"[1}", "[N(1)!"}, {"{\"a\":1]", "{K(a)N(1)!"}, {"{\"a\" \"b\"}", "{K(a)!"}, {"[1]x", "[N(1)]!"}, {"{}{}", "{}!"},
-    {"01", "N(0)!"}, {"+1", "!"}, {".5", "!"}, {"1.", "!"}, {"1e", "!"}, {"1e+", "!"}, {"-", "!"}, {"--1", "!"},
-    {"0x10", "N(0)!"}, {"NaN", "!"}, {"tru", "!"}, {"truex", "T!"}, {"True", "!"}, {"nul", "!"}, {"'a'", "!"},
-    {"\"", "!"}, {"\"a", "!"}, {"\"\\", "!"}, {"\"\\x\"", "!"}, {"\"\\u12\"", "!"}, {"\"\\u12g4\"", "!"},
-    {"\"\\ud800\"", "!"}, {"\"\\udc00\"", "!"}, {"\"\\ud800\\u0041\"", "!"}, {"\"\\ud800\\ud800\"", "!"},
-    {"\"\\ud83d\\uDE0\"", "!"}, {"\"a\tb\"", "!"}, {"\"a\nb\"", "!"}, {"\"\x01\"", "!"}, {"\"\x7f\"", "S(\x7f)."},
-    {"\"\x80\"", "!"}, {"\"\xC0\xAF\"", "!"}, {"\"\xE0\x80\xAF\"", "!"}, {"\"\xED\xA0\x80\"", "!"},
-    {"\"\xF4\x90\x80\x80\"", "!"}, {"\"\xF8\x88\x80\x80\x80\"", "!"}, {"\"\xC3\"", "!"}, {"\"\xE2\x82\"", "!"},
-    {"\"\xF4\x8F\xBF\xBF\"", "S(\xF4\x8F\xBF\xBF)."}, {"\xEF\xBB\xBF{}", "!"}, {"[1]//", "[N(1)]!"},
+    {"", "!"},
+    {" ", "!"},
+    {"[", "[!"},
+    {"]", "!"},
+    {"[1,]", "[N(1)!"},
+    {"[,1]", "[!"},
+    {"[1 2]", "[N(1)!"},
+    {"{\"a\"}", "{K(a)!"},
+    {"{\"a\":}", "{K(a)!"},
+    {"{\"a\":1,}", "{K(a)N(1)!"},
+    {"{a:1}", "{!"},
+    {"{1:1}", "{!"},
+    {"[1}", "[N(1)!"},
+    {"{\"a\":1]", "{K(a)N(1)!"},
+    {"{\"a\" \"b\"}", "{K(a)!"},
+    {"[1]x", "[N(1)]!"},
+    {"{}{}", "{}!"},
+    {"01", "N(0)!"},
+    {"+1", "!"},
+    {".5", "!"},
+    {"1.", "!"},
+    {"1e", "!"},
+    {"1e+", "!"},
+    {"-", "!"},
+    {"--1", "!"},
+    {"0x10", "N(0)!"},
+    {"NaN", "!"},
+    {"tru", "!"},
+    {"truex", "T!"},
+    {"True", "!"},
+    {"nul", "!"},
+    {"'a'", "!"},
+    {"\"", "!"},
+    {"\"a", "!"},
+    {"\"\\", "!"},
+    {"\"\\x\"", "!"},
+    {"\"\\u12\"", "!"},
+    {"\"\\u12g4\"", "!"},
+    {"\"\\ud800\"", "!"},
+    {"\"\\udc00\"", "!"},
+    {"\"\\ud800\\u0041\"", "!"},
+    {"\"\\ud800\\ud800\"", "!"},
+    {"\"\\ud83d\\uDE0\"", "!"},
+    {"\"a\tb\"", "!"},
+    {"\"a\nb\"", "!"},
+    {"\"\x01\"", "!"},
+    {"\"\x7f\"", "S(\x7f)."},
+    {"\"\x80\"", "!"},
+    {"\"\xC0\xAF\"", "!"},
+    {"\"\xE0\x80\xAF\"", "!"},
+    {"\"\xED\xA0\x80\"", "!"},
+    {"\"\xF4\x90\x80\x80\"", "!"},
+    {"\"\xF8\x88\x80\x80\x80\"", "!"},
+    {"\"\xC3\"", "!"},
+    {"\"\xE2\x82\"", "!"},
+    {"\"\xF4\x8F\xBF\xBF\"", "S(\xF4\x8F\xBF\xBF)."},
+    {"\xEF\xBB\xBF{}", "!"},
+    {"[1]//", "[N(1)]!"},
     {"[\"a\",\n\"b\\/c\"]", "[S(a)S(b/c)]."},
 };
 
@@ -149,13 +207,31 @@ static int i64(const char *text, int64_t *v) {
 }
 
 TEST(whole_numbers) {
-  static const struct { const char *text; int r; int64_t v; } cases[] = {
-      {"0", 0, 0}, {"-0", 0, 0}, {"9223372036854775807", 0, INT64_MAX}, {"-9223372036854775808", 0, INT64_MIN},
-      {"9223372036854775808", SLP_ELIMIT, 0}, {"-9223372036854775809", SLP_ELIMIT, 0}, {"1.0", 0, 1}, {"1e3", 0, 1000},
-      {"1200e-2", 0, 12}, {"1.25", SLP_EBADDATA, 0}, {"1e-1", SLP_EBADDATA, 0}, {"1e19", SLP_ELIMIT, 0},
-      {"1e400", SLP_ELIMIT, 0}, {"0e99999999999999999999", 0, 0}, {"1e99999999999999999999", SLP_ELIMIT, 0},
-      {"0.000e-99999999999999999999", 0, 0}, {"null", 0, 77}, {"\"1\"", SLP_EBADDATA, 0}, {"[1]", SLP_EBADDATA, 0},
-      {"92233720368547758.07e2", 0, INT64_MAX}, {"0.0000000000000000000000001e25", 0, 1}};
+  static const struct {
+    const char *text;
+    int r;
+    int64_t v;
+  } cases[] = {{"0", 0, 0},
+               {"-0", 0, 0},
+               {"9223372036854775807", 0, INT64_MAX},
+               {"-9223372036854775808", 0, INT64_MIN},
+               {"9223372036854775808", SLP_ELIMIT, 0},
+               {"-9223372036854775809", SLP_ELIMIT, 0},
+               {"1.0", 0, 1},
+               {"1e3", 0, 1000},
+               {"1200e-2", 0, 12},
+               {"1.25", SLP_EBADDATA, 0},
+               {"1e-1", SLP_EBADDATA, 0},
+               {"1e19", SLP_ELIMIT, 0},
+               {"1e400", SLP_ELIMIT, 0},
+               {"0e99999999999999999999", 0, 0},
+               {"1e99999999999999999999", SLP_ELIMIT, 0},
+               {"0.000e-99999999999999999999", 0, 0},
+               {"null", 0, 77},
+               {"\"1\"", SLP_EBADDATA, 0},
+               {"[1]", SLP_EBADDATA, 0},
+               {"92233720368547758.07e2", 0, INT64_MAX},
+               {"0.0000000000000000000000001e25", 0, 1}};
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     int64_t v = 77;
     int r = i64(cases[i].text, &v);
@@ -167,13 +243,31 @@ TEST(whole_numbers) {
 static int to_ms(const char *text, int64_t *v) { return slp_decimal_seconds_ms(slp_str_of(text), v); }
 
 TEST(seconds_become_milliseconds_exactly) {
-  static const struct { const char *text; int r; int64_t v; } cases[] = {
-      {"1767312000.123", 0, 1767312000123}, {"1.767312000123E9", 0, 1767312000123}, {"1767312000", 0, 1767312000000},
-      {"0.0004", 0, 0}, {"0.0005", 0, 1}, {"-0.0005", 0, -1}, {"1.9999", 0, 2000}, {"1e-3", 0, 1}, {"5e-4", 0, 1},
-      {"4.9e-4", 0, 0}, {"9223372036854775.807", 0, INT64_MAX}, {"9223372036854775.8074", 0, INT64_MAX},
-      {"9223372036854775.8075", SLP_ELIMIT, 0}, {"9223372036854775.808", SLP_ELIMIT, 0}, {"1e400", SLP_ELIMIT, 0},
-      {"-9223372036854775.808", 0, INT64_MIN}, {"0.00000000000000001e20", 0, 1000000}, {"", SLP_EBADDATA, 0},
-      {"1x", SLP_EBADDATA, 0}, {"1 ", SLP_EBADDATA, 0}, {"-", SLP_EBADDATA, 0}};
+  static const struct {
+    const char *text;
+    int r;
+    int64_t v;
+  } cases[] = {{"1767312000.123", 0, 1767312000123},
+               {"1.767312000123E9", 0, 1767312000123},
+               {"1767312000", 0, 1767312000000},
+               {"0.0004", 0, 0},
+               {"0.0005", 0, 1},
+               {"-0.0005", 0, -1},
+               {"1.9999", 0, 2000},
+               {"1e-3", 0, 1},
+               {"5e-4", 0, 1},
+               {"4.9e-4", 0, 0},
+               {"9223372036854775.807", 0, INT64_MAX},
+               {"9223372036854775.8074", 0, INT64_MAX},
+               {"9223372036854775.8075", SLP_ELIMIT, 0},
+               {"9223372036854775.808", SLP_ELIMIT, 0},
+               {"1e400", SLP_ELIMIT, 0},
+               {"-9223372036854775.808", 0, INT64_MIN},
+               {"0.00000000000000001e20", 0, 1000000},
+               {"", SLP_EBADDATA, 0},
+               {"1x", SLP_EBADDATA, 0},
+               {"1 ", SLP_EBADDATA, 0},
+               {"-", SLP_EBADDATA, 0}};
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     int64_t v = 77;
     int r = to_ms(cases[i].text, &v);
@@ -221,9 +315,13 @@ static void check_put(int (*put)(slp_buf *, slp_str), slp_str in, const char *wa
 TEST(written_strings) {
   mem = slp_mem_new(NULL, NULL);
   check_put(slp_json_put_string, SLP_STR(""), "\"\"");
-  check_put(slp_json_put_string, SLP_STR("a\"\\/\b\f\n\r\t\x01\x1f\0z"), "\"a\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u0000z\"");
-  check_put(slp_json_put_string, SLP_STR("\x7f\xC2\x85\xE2\x80\xA8\xC3\xA9"), "\"\x7f\xC2\x85\xE2\x80\xA8\xC3\xA9\"");
-  check_put(slp_json_put_line_string, SLP_STR("a\x7f" "b\xC2\x85\xC2\x9B\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xA7\xC3\xA9\xC2\xA0\n"),
+  check_put(slp_json_put_string, SLP_STR("a\"\\/\b\f\n\r\t\x01\x1f\0z"),
+            "\"a\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u0000z\"");
+  check_put(slp_json_put_string, SLP_STR("\x7f\xC2\x85\xE2\x80\xA8\xC3\xA9"),
+            "\"\x7f\xC2\x85\xE2\x80\xA8\xC3\xA9\"");
+  check_put(slp_json_put_line_string,
+            SLP_STR("a\x7f"
+                    "b\xC2\x85\xC2\x9B\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xA7\xC3\xA9\xC2\xA0\n"),
             "\"a\\u007fb\\u0085\\u009b\\u2028\\u2029\xE2\x80\xA7\xC3\xA9\xC2\xA0\\n\"");
   check_put(slp_json_put_string, SLP_STR("ab\xFF"), NULL);
   check_put(slp_json_put_string, SLP_STR("ab\xE2\x80"), NULL);
@@ -243,10 +341,16 @@ TEST(every_code_point_is_written_and_read_back) {
   for (uint32_t c = 0; c < 0x110000; c++) {
     char u[4];
     size_t n = 0;
-    if (c < 0x80) u[n++] = (char)c;
-    else if (c < 0x800) u[n++] = (char)(0xC0 | c >> 6), u[n++] = (char)(0x80 | (c & 63));
-    else if (c < 0x10000) u[n++] = (char)(0xE0 | c >> 12), u[n++] = (char)(0x80 | (c >> 6 & 63)), u[n++] = (char)(0x80 | (c & 63));
-    else u[n++] = (char)(0xF0 | c >> 18), u[n++] = (char)(0x80 | (c >> 12 & 63)), u[n++] = (char)(0x80 | (c >> 6 & 63)), u[n++] = (char)(0x80 | (c & 63));
+    if (c < 0x80)
+      u[n++] = (char)c;
+    else if (c < 0x800)
+      u[n++] = (char)(0xC0 | c >> 6), u[n++] = (char)(0x80 | (c & 63));
+    else if (c < 0x10000)
+      u[n++] = (char)(0xE0 | c >> 12), u[n++] = (char)(0x80 | (c >> 6 & 63)),
+      u[n++] = (char)(0x80 | (c & 63));
+    else
+      u[n++] = (char)(0xF0 | c >> 18), u[n++] = (char)(0x80 | (c >> 12 & 63)),
+      u[n++] = (char)(0x80 | (c >> 6 & 63)), u[n++] = (char)(0x80 | (c & 63));
     int surrogate = c >= 0xD800 && c <= 0xDFFF;
     CHECK_INT(slp_utf8_valid((slp_str){u, n}), !surrogate);
     slp_buf_clear(&b);

@@ -45,15 +45,21 @@ static int read_bytes(const void *p, size_t n, slp_form form, size_t bytes_max, 
 
 static int read_json(const char *text) { return read_bytes(text, strlen(text), SLP_FORM_JSON, 65536, 256); }
 
-#define CHECK_REC(i, member, want) \
-  CHECK_MEM(slp_rec_##member(page, &page->recs[i]).p, slp_rec_##member(page, &page->recs[i]).n, want, sizeof(want) - 1)
+#define CHECK_REC(i, member, want)                                                                    \
+  CHECK_MEM(slp_rec_##member(page, &page->recs[i]).p, slp_rec_##member(page, &page->recs[i]).n, want, \
+            sizeof(want) - 1)
 
 TEST(an_answer_as_kinesis_writes_it) {
   start();
-  CHECK_INT(read_json("{\"MillisBehindLatest\":1500,\"NextShardIterator\":\"AAAA+/=\",\"Records\":["
-    "{\"ApproximateArrivalTimestamp\":1.767312000123E9,\"Data\":\"aGVsbG8=\",\"EncryptionType\":\"KMS\",\"PartitionKey\":"
-    "\"k\\u00e9y\",\"SequenceNumber\":\"49590338271490256608559692538361571095921575989136588898\"},"
-    "{\"SequenceNumber\":\"0\",\"PartitionKey\":\"\",\"Data\":\"\",\"ApproximateArrivalTimestamp\":1767312000}]}"), 0);
+  CHECK_INT(
+      read_json(
+          "{\"MillisBehindLatest\":1500,\"NextShardIterator\":\"AAAA+/=\",\"Records\":["
+          "{\"ApproximateArrivalTimestamp\":1.767312000123E9,\"Data\":\"aGVsbG8=\",\"EncryptionType\":"
+          "\"KMS\",\"PartitionKey\":"
+          "\"k\\u00e9y\",\"SequenceNumber\":\"49590338271490256608559692538361571095921575989136588898\"},"
+          "{\"SequenceNumber\":\"0\",\"PartitionKey\":\"\",\"Data\":\"\",\"ApproximateArrivalTimestamp\":"
+          "1767312000}]}"),
+      0);
   CHECK_INT(page->recs_n, 2);
   CHECK_INT(page->behind_ms, 1500);
   CHECK_MEM(page->next.p, page->next.n, "AAAA+/=", 7);
@@ -72,9 +78,11 @@ TEST(an_answer_as_kinesis_writes_it) {
 }
 
 TEST(an_empty_answer_is_valid) {
-  static const char all_null[] = "{\"Records\":null,\"NextShardIterator\":null,\"MillisBehindLatest\":null,"
-                                 "\"ChildShards\":null}";
-  static const char *const empty[] = {"{}", " { } ", "{\"Records\":[]}", all_null, "{\"NextShardIterator\":\"\"}"};
+  static const char all_null[] =
+      "{\"Records\":null,\"NextShardIterator\":null,\"MillisBehindLatest\":null,"
+      "\"ChildShards\":null}";
+  static const char *const empty[] = {"{}", " { } ", "{\"Records\":[]}", all_null,
+                                      "{\"NextShardIterator\":\"\"}"};
   start();
   for (size_t i = 0; i < SLP_COUNT(empty); i++) {
     CHECK_INT(read_json(empty[i]), 0);
@@ -88,25 +96,34 @@ TEST(an_empty_answer_is_valid) {
 
 TEST(the_end_of_a_shard) {
   start();
-  CHECK_INT(read_json("{\"ChildShards\":[{\"ShardId\":\"s-2\",\"ParentShards\":[\"s-0\",\"s-1\"],\"HashKeyRange\":"
-    "{\"StartingHashKey\":\"0\",\"EndingHashKey\":\"99\",\"X\":1}},{\"HashKeyRange\":null,\"ParentShards\":[\"s-0\"],"
-    "\"ShardId\":\"s-3\"}],\"Records\":[]}"), 0);
+  CHECK_INT(
+      read_json("{\"ChildShards\":[{\"ShardId\":\"s-2\",\"ParentShards\":[\"s-0\",\"s-1\"],\"HashKeyRange\":"
+                "{\"StartingHashKey\":\"0\",\"EndingHashKey\":\"99\",\"X\":1}},{\"HashKeyRange\":null,"
+                "\"ParentShards\":[\"s-0\"],"
+                "\"ShardId\":\"s-3\"}],\"Records\":[]}"),
+      0);
   CHECK_INT(page->children_n, 2);
   CHECK_INT(page->children_given, 1);
   CHECK_INT(page->children_bad, 0);
   CHECK(slp_str_is(page->children[0].id, "s-2") && slp_str_is(page->children[0].parent, "s-0"));
-  CHECK(slp_str_is(page->children[0].adjacent_parent, "s-1") && slp_str_is(page->children[0].hash_start, "0"));
+  CHECK(slp_str_is(page->children[0].adjacent_parent, "s-1") &&
+        slp_str_is(page->children[0].hash_start, "0"));
   CHECK(slp_str_is(page->children[0].hash_end, "99") && !page->children[1].hash_start.p);
   CHECK(slp_str_is(page->children[1].id, "s-3") && !page->children[1].adjacent_parent.p);
   CHECK_INT(read_json("{\"ChildShards\":[]}"), 0);
   CHECK_INT(page->children_given, 1);
   CHECK_INT(page->children_n, 0);
-  static const char *const broken[] = {"{}", "{\"ShardId\":\"s\"}", "{\"ParentShards\":[\"p\"]}",
-    "{\"ShardId\":\"s\",\"ParentShards\":[]}", "{\"ShardId\":\"s\",\"ParentShards\":null}",
-    "{\"ShardId\":\"s\",\"ParentShards\":[\"a\",\"b\",\"c\"]}", "{\"ShardId\":null,\"ParentShards\":[\"p\"]}"};
+  static const char *const broken[] = {"{}",
+                                       "{\"ShardId\":\"s\"}",
+                                       "{\"ParentShards\":[\"p\"]}",
+                                       "{\"ShardId\":\"s\",\"ParentShards\":[]}",
+                                       "{\"ShardId\":\"s\",\"ParentShards\":null}",
+                                       "{\"ShardId\":\"s\",\"ParentShards\":[\"a\",\"b\",\"c\"]}",
+                                       "{\"ShardId\":null,\"ParentShards\":[\"p\"]}"};
   for (size_t i = 0; i < SLP_COUNT(broken); i++) {
     char text[200];
-    snprintf(text, sizeof text, "{\"ChildShards\":[{\"ShardId\":\"s\",\"ParentShards\":[\"p\"]},%s]}", broken[i]);
+    snprintf(text, sizeof text, "{\"ChildShards\":[{\"ShardId\":\"s\",\"ParentShards\":[\"p\"]},%s]}",
+             broken[i]);
     CHECK_INT(read_json(text), 0);
     CHECK_INT(page->children_bad, 1);
     CHECK_INT(page->children_n, 2);
@@ -116,8 +133,12 @@ TEST(the_end_of_a_shard) {
 
 TEST(unknown_members_are_skipped_at_any_depth_and_in_any_order) {
   start();
-  CHECK_INT(read_json("{\"A\":{\"Records\":[{\"B\":[[],{}]}]},\"Records\":[{\"X\":[{\"Data\":\"no\"}],\"Data\":\"QQ==\",\"Y\":{},"
-    "\"SequenceNumber\":\"7\",\"Z\":null,\"data\":5}],\"C\":[1,2,[3]],\"records\":false,\"D\":1e5}"), 0);
+  CHECK_INT(
+      read_json(
+          "{\"A\":{\"Records\":[{\"B\":[[],{}]}]},\"Records\":[{\"X\":[{\"Data\":\"no\"}],\"Data\":\"QQ==\","
+          "\"Y\":{},"
+          "\"SequenceNumber\":\"7\",\"Z\":null,\"data\":5}],\"C\":[1,2,[3]],\"records\":false,\"D\":1e5}"),
+      0);
   CHECK_INT(page->recs_n, 1);
   CHECK_REC(0, data, "A");
   CHECK_REC(0, key, "");
@@ -127,10 +148,15 @@ TEST(unknown_members_are_skipped_at_any_depth_and_in_any_order) {
 
 TEST(of_members_given_twice_the_last_counts) {
   start();
-  CHECK_INT(read_json("{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":\"!\"},{\"SequenceNumber\":\"2\"}],\"MillisBehindLatest\":5,"
-    "\"NextShardIterator\":\"a\",\"ChildShards\":[{}],\"Records\":[{\"SequenceNumber\":\"3\",\"Data\":\"!!!!\",\"Data\":\"Qg==\","
-    "\"PartitionKey\":\"a\",\"PartitionKey\":\"b\",\"SequenceNumber\":\"4\",\"ApproximateArrivalTimestamp\":1,"
-    "\"ApproximateArrivalTimestamp\":null}],\"MillisBehindLatest\":null,\"NextShardIterator\":\"b\",\"ChildShards\":null}"), 0);
+  CHECK_INT(read_json("{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":\"!\"},{\"SequenceNumber\":\"2\"}],"
+                      "\"MillisBehindLatest\":5,"
+                      "\"NextShardIterator\":\"a\",\"ChildShards\":[{}],\"Records\":[{\"SequenceNumber\":"
+                      "\"3\",\"Data\":\"!!!!\",\"Data\":\"Qg==\","
+                      "\"PartitionKey\":\"a\",\"PartitionKey\":\"b\",\"SequenceNumber\":\"4\","
+                      "\"ApproximateArrivalTimestamp\":1,"
+                      "\"ApproximateArrivalTimestamp\":null}],\"MillisBehindLatest\":null,"
+                      "\"NextShardIterator\":\"b\",\"ChildShards\":null}"),
+            0);
   CHECK_INT(page->recs_n, 1);
   CHECK_INT(page->raw_n, 0);
   CHECK_REC(0, seq, "4");
@@ -145,17 +171,27 @@ TEST(of_members_given_twice_the_last_counts) {
 }
 
 TEST(data_that_is_no_base64_comes_raw) {
-  static const struct { const char *text, *data; int raw; } cases[] = {
-      {"YWJj", "abc", 0}, {"YWJ", "YWJ", 1}, {"YW=j", "YW=j", 1}, {"YW Jj===", "YW Jj===", 1}, {"\\u0059WJj", "abc", 0},
-      {"YWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJj#WJj",
-       "YWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJj#WJj", 1},
-      {"YQ==YWJj", "YQ==YWJj", 1}, {"\\/\\/\\/\\/", "\xff\xff\xff", 0}, {"YWJj\\n", "YWJj\n", 1}, {"\xC3\xA9\xC3\xA9", "\xC3\xA9\xC3\xA9", 1},
-      {"YWJjYWJj\\/\\/\\/!", "YWJjYWJj///!", 1}};
+  static const struct {
+    const char *text, *data;
+    int raw;
+  } cases[] = {{"YWJj", "abc", 0},
+               {"YWJ", "YWJ", 1},
+               {"YW=j", "YW=j", 1},
+               {"YW Jj===", "YW Jj===", 1},
+               {"\\u0059WJj", "abc", 0},
+               {"YWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJj#WJj",
+                "YWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJjYWJj#WJj", 1},
+               {"YQ==YWJj", "YQ==YWJj", 1},
+               {"\\/\\/\\/\\/", "\xff\xff\xff", 0},
+               {"YWJj\\n", "YWJj\n", 1},
+               {"\xC3\xA9\xC3\xA9", "\xC3\xA9\xC3\xA9", 1},
+               {"YWJjYWJj\\/\\/\\/!", "YWJjYWJj///!", 1}};
   start();
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     for (size_t slice = 1; slice < 80; slice += 3) {
       char text[300];
-      snprintf(text, sizeof text, "{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":\"%s\"}]}", cases[i].text);
+      snprintf(text, sizeof text, "{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":\"%s\"}]}",
+               cases[i].text);
       CHECK_INT(read_bytes(text, strlen(text), SLP_FORM_JSON, slice, 1), 0);
       slp_str data = slp_rec_data(page, &page->recs[0]);
       CHECK_MEM(data.p, data.n, cases[i].data, strlen(cases[i].data));
@@ -167,24 +203,51 @@ TEST(data_that_is_no_base64_comes_raw) {
 }
 
 TEST(wrong_answers_are_refused) {
-  static const char *const wrong[] = {"[]", "null", "1", "\"x\"", "{\"Records\":{}}", "{\"Records\":[1]}", "{\"Records\":[null]}",
-    "{\"Records\":[[]]}", "{\"Records\":[{}]}", "{\"Records\":\"x\"}", "{\"Records\":[{\"SequenceNumber\":null}]}",
-    "{\"Records\":[{\"SequenceNumber\":1}]}", "{\"Records\":[{\"SequenceNumber\":\"\"}]}", "{\"Records\":[{\"SequenceNumber\":\"01\"}]}",
-    "{\"Records\":[{\"SequenceNumber\":\"1x\"}]}", "{\"Records\":[{\"SequenceNumber\":\"-1\"}]}",
-    "{\"Records\":[{\"SequenceNumber\":\"4959033827149025660855969253836157109592157598913658889/\"}]}",
-    "{\"Records\":[{\"SequenceNumber\":\":959033827149025660855969253836157109592157598913658889\"}]}",
-    "{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":1}]}", "{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":{}}]}",
-    "{\"Records\":[{\"SequenceNumber\":\"1\",\"PartitionKey\":1}]}", "{\"Records\":[{\"SequenceNumber\":\"1\",\"PartitionKey\":[]}]}",
-    "{\"Records\":[{\"SequenceNumber\":\"1\",\"ApproximateArrivalTimestamp\":\"1\"}]}", "{\"NextShardIterator\":1}",
-    "{\"MillisBehindLatest\":\"1\"}", "{\"MillisBehindLatest\":true}", "{\"ChildShards\":{}}", "{\"ChildShards\":[1]}",
-    "{\"ChildShards\":[{\"ShardId\":1}]}", "{\"ChildShards\":[{\"ParentShards\":\"x\"}]}", "{\"ChildShards\":[{\"ParentShards\":[1]}]}",
-    "{\"ChildShards\":[{\"ParentShards\":[null]}]}", "{\"ChildShards\":[{\"HashKeyRange\":[]}]}",
-    "{\"ChildShards\":[{\"HashKeyRange\":{\"StartingHashKey\":0}}]}", "{} x", "{}{}", "<html></html>", "{\"Records\":[{\"SequenceNumber\":\"1\"},]}"};
+  static const char *const wrong[] = {
+      "[]",
+      "null",
+      "1",
+      "\"x\"",
+      "{\"Records\":{}}",
+      "{\"Records\":[1]}",
+      "{\"Records\":[null]}",
+      "{\"Records\":[[]]}",
+      "{\"Records\":[{}]}",
+      "{\"Records\":\"x\"}",
+      "{\"Records\":[{\"SequenceNumber\":null}]}",
+      "{\"Records\":[{\"SequenceNumber\":1}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"\"}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"01\"}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"1x\"}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"-1\"}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"4959033827149025660855969253836157109592157598913658889/\"}]}",
+      "{\"Records\":[{\"SequenceNumber\":\":959033827149025660855969253836157109592157598913658889\"}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":1}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":{}}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"1\",\"PartitionKey\":1}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"1\",\"PartitionKey\":[]}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"1\",\"ApproximateArrivalTimestamp\":\"1\"}]}",
+      "{\"NextShardIterator\":1}",
+      "{\"MillisBehindLatest\":\"1\"}",
+      "{\"MillisBehindLatest\":true}",
+      "{\"ChildShards\":{}}",
+      "{\"ChildShards\":[1]}",
+      "{\"ChildShards\":[{\"ShardId\":1}]}",
+      "{\"ChildShards\":[{\"ParentShards\":\"x\"}]}",
+      "{\"ChildShards\":[{\"ParentShards\":[1]}]}",
+      "{\"ChildShards\":[{\"ParentShards\":[null]}]}",
+      "{\"ChildShards\":[{\"HashKeyRange\":[]}]}",
+      "{\"ChildShards\":[{\"HashKeyRange\":{\"StartingHashKey\":0}}]}",
+      "{} x",
+      "{}{}",
+      "<html></html>",
+      "{\"Records\":[{\"SequenceNumber\":\"1\"},]}"};
   start();
   for (size_t i = 0; i < SLP_COUNT(wrong); i++) {
     if (read_json(wrong[i]) != SLP_EBADDATA) CHECK_FAIL("%s was taken", wrong[i]);
   }
-  CHECK_INT(read_json("{\"Records\":[{\"SequenceNumber\":\"1\",\"ApproximateArrivalTimestamp\":1e400}]}"), SLP_ELIMIT);
+  CHECK_INT(read_json("{\"Records\":[{\"SequenceNumber\":\"1\",\"ApproximateArrivalTimestamp\":1e400}]}"),
+            SLP_ELIMIT);
   finish();
 }
 
@@ -214,8 +277,17 @@ TEST(sequence_numbers_of_every_length) {
 }
 
 TEST(the_lag_is_clamped) {
-  static const struct { const char *text; int64_t want; } cases[] = {{"0", 0}, {"-5", 0}, {"12.6", 13}, {"1e3", 1000},
-    {"9223372036854775807", INT64_MAX}, {"9223372036854775808", INT64_MAX}, {"1e999", INT64_MAX}, {"-1e999", 0}};
+  static const struct {
+    const char *text;
+    int64_t want;
+  } cases[] = {{"0", 0},
+               {"-5", 0},
+               {"12.6", 13},
+               {"1e3", 1000},
+               {"9223372036854775807", INT64_MAX},
+               {"9223372036854775808", INT64_MAX},
+               {"1e999", INT64_MAX},
+               {"-1e999", 0}};
   start();
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     char text[100];
@@ -227,14 +299,25 @@ TEST(the_lag_is_clamped) {
 }
 
 TEST(arrival_times_in_json) {
-  static const struct { const char *text; int64_t want; } cases[] = {{"1767312000.123", 1767312000123},
-    {"1767312000.1", 1767312000100}, {"1767312000.12", 1767312000120}, {"1767312000.1234", 1767312000123},
-    {"1.7673120005E9", 1767312000500}, {"1767312000123", 1767312000123}, {"0", 0}, {"-1", -1}, {"null", -1}, {"0.0005", 1},
-    {"1767312000.12e", -2}};
+  static const struct {
+    const char *text;
+    int64_t want;
+  } cases[] = {{"1767312000.123", 1767312000123},
+               {"1767312000.1", 1767312000100},
+               {"1767312000.12", 1767312000120},
+               {"1767312000.1234", 1767312000123},
+               {"1.7673120005E9", 1767312000500},
+               {"1767312000123", 1767312000123},
+               {"0", 0},
+               {"-1", -1},
+               {"null", -1},
+               {"0.0005", 1},
+               {"1767312000.12e", -2}};
   start();
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     char text[120];
-    snprintf(text, sizeof text, "{\"Records\":[{\"SequenceNumber\":\"1\",\"ApproximateArrivalTimestamp\":%s}]}", cases[i].text);
+    snprintf(text, sizeof text,
+             "{\"Records\":[{\"SequenceNumber\":\"1\",\"ApproximateArrivalTimestamp\":%s}]}", cases[i].text);
     CHECK_INT(read_json(text), cases[i].want == -2 ? SLP_EBADDATA : 0);
     if (cases[i].want != -2) CHECK_INT(page->recs[0].arrived_ms, cases[i].want);
   }
@@ -253,9 +336,18 @@ static uint64_t below(uint64_t n) {
 
 typedef struct model {
   size_t n;
-  struct { char seq[130], key[40], data[300]; size_t key_n, data_n; int64_t ms; } rec[12];
+  struct {
+    char seq[130], key[40], data[300];
+    size_t key_n, data_n;
+    int64_t ms;
+  } rec[12];
 } model;
-typedef enum dialect { JSON, CBOR_DEFINITE, CBOR_INDEFINITE, CBOR_LOCAL } dialect; /* local servers: text, no tag, nulls */
+typedef enum dialect {
+  JSON,
+  CBOR_DEFINITE,
+  CBOR_INDEFINITE,
+  CBOR_LOCAL
+} dialect; /* local servers: text, no tag, nulls */
 
 static void make_model(model *m, size_t data_max) {
   m->n = below(12);
@@ -279,14 +371,17 @@ static void make_model(model *m, size_t data_max) {
 static void write_json(slp_buf *b, const model *m) {
   slp_buf_addf(b, "{\"Records\" : [");
   for (size_t i = 0; i < m->n; i++) {
-    slp_buf_addf(b, "%s{\"SequenceNumber\":\"%s\",\n\t\"ApproximateArrivalTimestamp\": %" PRId64 ".%03d,\"Data\":\"", i ? " , " : "",
-                 m->rec[i].seq, m->rec[i].ms / 1000, (int)(m->rec[i].ms % 1000));
+    slp_buf_addf(
+        b, "%s{\"SequenceNumber\":\"%s\",\n\t\"ApproximateArrivalTimestamp\": %" PRId64 ".%03d,\"Data\":\"",
+        i ? " , " : "", m->rec[i].seq, m->rec[i].ms / 1000, (int)(m->rec[i].ms % 1000));
     slp_base64_encode(b, (slp_str){m->rec[i].data, m->rec[i].data_n});
     slp_buf_addf(b, "\",\"EncryptionType\":{\"x\":[\"\\ud83d\\ude00\"]},\"PartitionKey\":");
     slp_json_put_line_string(b, (slp_str){m->rec[i].key, m->rec[i].key_n});
     slp_buf_addf(b, "}");
   }
-  slp_buf_addf(b, "],\"ChildShards\":[{\"ShardId\":\"c\",\"ParentShards\":[\"p\",\"q\"]}],\"NextShardIterator\":\"it\\n\"}");
+  slp_buf_addf(b,
+               "],\"ChildShards\":[{\"ShardId\":\"c\",\"ParentShards\":[\"p\",\"q\"]}],\"NextShardIterator\":"
+               "\"it\\n\"}");
 }
 
 static void put_text(slp_buf *b, slp_str s, dialect d) {
@@ -332,8 +427,10 @@ static void write_cbor(slp_buf *b, const model *m, dialect d) {
     put_text(b, SLP_STR("EncryptionType"), d);
     slp_cbor_put_null(b);
     put_text(b, SLP_STR("ApproximateArrivalTimestamp"), d);
-    if (d == CBOR_LOCAL) slp_cbor_put_i64(b, m->rec[i].ms);
-    else slp_cbor_put_time_ms(b, m->rec[i].ms);
+    if (d == CBOR_LOCAL)
+      slp_cbor_put_i64(b, m->rec[i].ms);
+    else
+      slp_cbor_put_time_ms(b, m->rec[i].ms);
     put_text(b, SLP_STR("Data"), d);
     put_data(b, (slp_str){m->rec[i].data, m->rec[i].data_n}, d);
     put_text(b, SLP_STR("PartitionKey"), d);
@@ -370,7 +467,8 @@ static void check_model(const model *m) {
     if (m->rec[i].ms > latest) latest = m->rec[i].ms;
     if (m->rec[i].data_n > largest) largest = m->rec[i].data_n;
     if (i && (strlen(m->rec[i].seq) < strlen(m->rec[i - 1].seq) ||
-              (strlen(m->rec[i].seq) == strlen(m->rec[i - 1].seq) && strcmp(m->rec[i].seq, m->rec[i - 1].seq) <= 0)))
+              (strlen(m->rec[i].seq) == strlen(m->rec[i - 1].seq) &&
+               strcmp(m->rec[i].seq, m->rec[i - 1].seq) <= 0)))
       unordered = 1;
   }
   CHECK_INT(page->latest_ms, latest);
@@ -385,8 +483,10 @@ static void check_model(const model *m) {
 
 static void make_body(slp_buf *b, const model *m, dialect d) {
   slp_buf_clear(b);
-  if (d == JSON) write_json(b, m);
-  else write_cbor(b, m, d);
+  if (d == JSON)
+    write_json(b, m);
+  else
+    write_cbor(b, m, d);
 }
 
 TEST(slices_of_every_size_give_the_same_page) {
@@ -429,7 +529,8 @@ TEST(an_answer_cut_anywhere_or_with_more_behind_is_refused) {
 TEST(a_call_stops_after_the_records_it_was_allowed) {
   start();
   slp_buf_add_z(&page->body, "{\"Records\":[");
-  for (int i = 1; i <= 1000; i++) slp_buf_addf(&page->body, "%s{\"SequenceNumber\":\"%d\"}", i > 1 ? "," : "", i);
+  for (int i = 1; i <= 1000; i++)
+    slp_buf_addf(&page->body, "%s{\"SequenceNumber\":\"%d\"}", i > 1 ? "," : "", i);
   slp_buf_add_z(&page->body, "]}");
   slp_page_reader_begin(reader, page, SLP_FORM_JSON);
   for (size_t want = 256; want < 1000; want += 256) {
@@ -457,18 +558,47 @@ static int read_cbor_record(int open, const slp_buf *members, uint64_t n) {
 }
 
 TEST(wrong_members_of_cbor_records_are_refused_and_odd_ones_taken) {
-  static const struct { const char *key, *hex; int r; } cases[] = {
-      {"SequenceNumber", "6131", 0}, {"SequenceNumber", "6130", 0}, {"SequenceNumber", "623031", SLP_EBADDATA},
-      {"SequenceNumber", "613a", SLP_EBADDATA}, {"SequenceNumber", "60", SLP_EBADDATA}, {"SequenceNumber", "01", SLP_EBADDATA},
-      {"SequenceNumber", "4131", SLP_EBADDATA}, {"SequenceNumber", "7f613161" "32ff", 0}, {"PartitionKey", "61ff", SLP_EBADDATA},
-      {"PartitionKey", "62c3a9", 0}, {"PartitionKey", "4161", SLP_EBADDATA}, {"PartitionKey", "f6", 0}, {"PartitionKey", "60", 0},
-      {"PartitionKey", "69616161616161616161", 0}, {"PartitionKey", "6961616161616161c3ff", SLP_EBADDATA},
-      {"PartitionKey", "69ffc3616161616161" "61", SLP_EBADDATA}, {"ApproximateArrivalTimestamp", "c11b0000018b0d4e0c00", 0},
-      {"ApproximateArrivalTimestamp", "c16131", SLP_EBADDATA}, {"ApproximateArrivalTimestamp", "c11bffffffffffffffff", SLP_ELIMIT},
-      {"ApproximateArrivalTimestamp", "c11b00000000000003e8", 0}, /* so few are seconds */
-      {"ApproximateArrivalTimestamp", "c10a", 0}, {"ApproximateArrivalTimestamp", "f6", 0}, {"Data", "f6", 0}, {"Data", "40", 0},
-      {"Data", "58024142", 0}, {"Data", "5900024142", 0}, {"Data", "5a000000024142", 0}, {"Data", "5b00000000000000024142", 0},
-      {"Data", "5affffffff4142", SLP_EBADDATA}, {"Data", "5c", SLP_EBADDATA}, {"Data", "f5", SLP_EBADDATA}, {"Data", "ff", SLP_EBADDATA}};
+  static const struct {
+    const char *key, *hex;
+    int r;
+  } cases[] = {{"SequenceNumber", "6131", 0},
+               {"SequenceNumber", "6130", 0},
+               {"SequenceNumber", "623031", SLP_EBADDATA},
+               {"SequenceNumber", "613a", SLP_EBADDATA},
+               {"SequenceNumber", "60", SLP_EBADDATA},
+               {"SequenceNumber", "01", SLP_EBADDATA},
+               {"SequenceNumber", "4131", SLP_EBADDATA},
+               {"SequenceNumber",
+                "7f613161"
+                "32ff",
+                0},
+               {"PartitionKey", "61ff", SLP_EBADDATA},
+               {"PartitionKey", "62c3a9", 0},
+               {"PartitionKey", "4161", SLP_EBADDATA},
+               {"PartitionKey", "f6", 0},
+               {"PartitionKey", "60", 0},
+               {"PartitionKey", "69616161616161616161", 0},
+               {"PartitionKey", "6961616161616161c3ff", SLP_EBADDATA},
+               {"PartitionKey",
+                "69ffc3616161616161"
+                "61",
+                SLP_EBADDATA},
+               {"ApproximateArrivalTimestamp", "c11b0000018b0d4e0c00", 0},
+               {"ApproximateArrivalTimestamp", "c16131", SLP_EBADDATA},
+               {"ApproximateArrivalTimestamp", "c11bffffffffffffffff", SLP_ELIMIT},
+               {"ApproximateArrivalTimestamp", "c11b00000000000003e8", 0}, /* so few are seconds */
+               {"ApproximateArrivalTimestamp", "c10a", 0},
+               {"ApproximateArrivalTimestamp", "f6", 0},
+               {"Data", "f6", 0},
+               {"Data", "40", 0},
+               {"Data", "58024142", 0},
+               {"Data", "5900024142", 0},
+               {"Data", "5a000000024142", 0},
+               {"Data", "5b00000000000000024142", 0},
+               {"Data", "5affffffff4142", SLP_EBADDATA},
+               {"Data", "5c", SLP_EBADDATA},
+               {"Data", "f5", SLP_EBADDATA},
+               {"Data", "ff", SLP_EBADDATA}};
   start();
   slp_buf m;
   slp_buf_init(&m, mem, 1000);
@@ -524,7 +654,8 @@ static double now_ms(void) {
 
 /* One 14 MB string of each kind: the number of slices tells that none did more than it may; the CPU time
  * has a wide limit, for slow machines and sanitizers. */
-static void long_string(const char *before, int c, const char *after, slp_form form, size_t n, size_t *ret_data_n) {
+static void long_string(const char *before, int c, const char *after, slp_form form, size_t n,
+                        size_t *ret_data_n) {
   slp_buf_clear(&page->body);
   slp_buf_add_z(&page->body, before);
   CHECK_INT(slp_buf_reserve(&page->body, n + 100), 0);
@@ -566,7 +697,9 @@ TEST(a_slice_is_bounded_inside_the_longest_string) {
   long_string("{\"Unknown\":\"\\n", 'x', "\"}", SLP_FORM_JSON, n, &got);
   long_string("{", ' ', "}", SLP_FORM_JSON, n, &got);
   /* {"Records": [{"SequenceNumber": "1", "Data": base64 as text}]} */
-  char head[] = "\xa1gRecords\x81\xa2nSequenceNumber\x61\x31" "dData\x7a\x01\x01\x01\x01";
+  char head[] =
+      "\xa1gRecords\x81\xa2nSequenceNumber\x61\x31"
+      "dData\x7a\x01\x01\x01\x01";
   const size_t cbor_n = 0x01010101 - 1; /* the length above, less the character that follows */
   long_string(head, 'A', "A", SLP_FORM_CBOR, cbor_n, &got);
   CHECK_INT(got, 0x01010101);
@@ -608,7 +741,8 @@ TEST(every_failing_allocation_is_told_and_leaks_nothing) {
     allowed = SIZE_MAX;
     if (reader) {
       slp_buf_add_z(&page->body, text);
-      for (int i = 1; i <= 600; i++) slp_buf_addf(&page->body, "%s{\"SequenceNumber\":\"%d\"}", i > 1 ? "," : "", i);
+      for (int i = 1; i <= 600; i++)
+        slp_buf_addf(&page->body, "%s{\"SequenceNumber\":\"%d\"}", i > 1 ? "," : "", i);
       slp_buf_add_z(&page->body, "]}");
       slp_page_reader_begin(reader, page, SLP_FORM_JSON);
       allowed = left;

@@ -3,15 +3,46 @@
 
 #include "check.h"
 
-static const struct { const char *url, *host, *authority, *path; int port, given, tls, ipv6; } good[] = {
-    {"http://localhost", "localhost", "localhost", "/", 80, 0, 0, 0},
-    {"https://kinesis.eu-west-1.amazonaws.com", "kinesis.eu-west-1.amazonaws.com", "kinesis.eu-west-1.amazonaws.com", "/", 443, 0, 1, 0},
-    {"HTTPS://h:8443/", "h", "h:8443", "/", 8443, 1, 1, 0}, {"http://127.0.0.1:4567/a/b", "127.0.0.1", "127.0.0.1:4567", "/a/b", 4567, 1, 0, 0},
-    {"http://[::1]", "::1", "[::1]", "/", 80, 0, 0, 1}, {"http://[::1]:65535/x", "::1", "[::1]:65535", "/x", 65535, 1, 0, 1},
-    {"http://a_b-c.d:1", "a_b-c.d", "a_b-c.d:1", "/", 1, 1, 0, 0}};
-static const char *const wrong[] = {"", "localhost", "localhost:4567", "ftp://h", "http:/h", "http://", "http:///x", "http://:80", "http://h:",
-    "http://h:0", "http://h:65536", "http://h:8o", "http://h:80:80", "http://h:-1", "http://h:99999999999999999999", "http://[::1", "http://[]", "http://[::1]x", "http://[g]",
-    "http://[::1]80", "http://u:p@h", "http://u@h", "http://h?x", "http://h/#f", "http://h h", "http://h\n", "http://h\xC3\xA9", "http://h/\x7f", "http://h%41"};
+static const struct {
+  const char *url, *host, *authority, *path;
+  int port, given, tls, ipv6;
+} good[] = {{"http://localhost", "localhost", "localhost", "/", 80, 0, 0, 0},
+            {"https://kinesis.eu-west-1.amazonaws.com", "kinesis.eu-west-1.amazonaws.com",
+             "kinesis.eu-west-1.amazonaws.com", "/", 443, 0, 1, 0},
+            {"HTTPS://h:8443/", "h", "h:8443", "/", 8443, 1, 1, 0},
+            {"http://127.0.0.1:4567/a/b", "127.0.0.1", "127.0.0.1:4567", "/a/b", 4567, 1, 0, 0},
+            {"http://[::1]", "::1", "[::1]", "/", 80, 0, 0, 1},
+            {"http://[::1]:65535/x", "::1", "[::1]:65535", "/x", 65535, 1, 0, 1},
+            {"http://a_b-c.d:1", "a_b-c.d", "a_b-c.d:1", "/", 1, 1, 0, 0}};
+static const char *const wrong[] = {"",
+                                    "localhost",
+                                    "localhost:4567",
+                                    "ftp://h",
+                                    "http:/h",
+                                    "http://",
+                                    "http:///x",
+                                    "http://:80",
+                                    "http://h:",
+                                    "http://h:0",
+                                    "http://h:65536",
+                                    "http://h:8o",
+                                    "http://h:80:80",
+                                    "http://h:-1",
+                                    "http://h:99999999999999999999",
+                                    "http://[::1",
+                                    "http://[]",
+                                    "http://[::1]x",
+                                    "http://[g]",
+                                    "http://[::1]80",
+                                    "http://u:p@h",
+                                    "http://u@h",
+                                    "http://h?x",
+                                    "http://h/#f",
+                                    "http://h h",
+                                    "http://h\n",
+                                    "http://h\xC3\xA9",
+                                    "http://h/\x7f",
+                                    "http://h%41"};
 
 TEST(urls_are_split) {
   for (size_t i = 0; i < SLP_COUNT(good); i++) {
