@@ -244,6 +244,7 @@ struct slp_engine {
   slp_batch *spare_batch;
   slp_shard *blocker; /* who held the merge back when it was last looked at */
   uint64_t blocked_since_us;
+  uint64_t backlog_until_us; /* what waits was found too old to be at the tip; look again then */
   slp_timer deliver_timer;
   slp_event deliver_ev;
 
@@ -314,11 +315,13 @@ slp_shard *slp_lineage_get(slp_consumer *c, slp_str id);
 int slp_lineage_wants(const slp_consumer *c, slp_str id); /* the shard filter */
 int slp_lineage_parents_read(const slp_shard *s); /* every known parent is read to its end, or not ours */
 int slp_lineage_parents_out(const slp_shard *s);  /* and has handed out all it had */
-void slp_lineage_open_ready(slp_consumer *c);     /* starts the readers of shards whose parents are read */
-void slp_lineage_enter_ready(slp_consumer *c);    /* children whose parents are out enter the order */
-void slp_lineage_free(slp_consumer *c);           /* every reader stopped, every outlet orphaned */
-void slp_lineage_forget(slp_consumer *c);         /* finished shards that are not listed any more */
-int64_t slp_lineage_floor(const slp_shard *s);    /* the latest key time of its parents */
+/* Starts the readers of shards whose parents are read, and lets those whose parents are out into the order.
+ */
+void slp_lineage_open_ready(slp_consumer *c);
+void slp_lineage_enter_ready(slp_consumer *c); /* children whose parents are out enter the order */
+void slp_lineage_free(slp_consumer *c);        /* every reader stopped, every outlet orphaned */
+void slp_lineage_forget(slp_consumer *c);      /* finished shards that are not listed any more */
+int64_t slp_lineage_floor(const slp_shard *s); /* the latest key time of its parents */
 
 /* consumer.c */
 void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms);

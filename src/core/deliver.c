@@ -22,23 +22,30 @@ static void look_again(slp_engine *e, uint64_t at_us) {
   (void)slp_timer_set(e->host, &e->deliver_timer, at_us);
 }
 
+/* Looks at every shard, so its "no" is believed for a while. */
 static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
+  uint64_t now = slp_now_us(e->host);
+  if (now < e->backlog_until_us) return 0;
   slp_merge_node *first = slp_merge_first_ready(&e->merge);
-  int64_t now_ms = slp_svctime_low_ms(&blocker->consumer->service, slp_now_us(e->host));
-  return first && now_ms != INT64_MIN && first->key.time > now_ms - YOUNG_MS;
+  int64_t now_ms = slp_svctime_low_ms(&blocker->consumer->service, now);
+  if (first && now_ms != INT64_MIN && first->key.time > now_ms - YOUNG_MS) return 1;
+  e->backlog_until_us = now + 200000;
+  return 0;
 }
 
 /* When the shard that holds the merge back stops counting; UINT64_MAX: it is waited for. */
 static uint64_t patience(slp_engine *e, const slp_shard *s) {
   if (e->order_wait_ms == UINT32_MAX || e->merge.ready_n == 0) return UINT64_MAX;
-  uint64_t wait_us = (uint64_t)e->order_wait_ms * 1000;
-  /* Being throttled is normal while a backlog is read, and its records are the earliest there are. */
-  if (s->throttled && (s->is_behind || !waiting_is_young(e, s))) return UINT64_MAX;
-  if (s->failing_since_us)
-    return slp_after_us(slp_max_u64(s->failing_since_us, e->blocked_since_us), wait_us);
   int silent = s->state == SLP_READER_FETCHING || s->state == SLP_READER_LOCATING;
-  if (!silent || s->stalled || s->is_behind || !waiting_is_young(e, s)) return UINT64_MAX;
-  return slp_after_us(slp_max_u64(s->fetch_sent_us, e->blocked_since_us), wait_us);
+  uint64_t since_us = s->failing_since_us ? s->failing_since_us : s->fetch_sent_us;
+  if (!s->failing_since_us && (!silent || s->stalled || s->is_behind)) return UINT64_MAX;
+  /* Being throttled is normal while a backlog is read, and its records are the earliest there are. */
+  if (s->throttled && s->is_behind) return UINT64_MAX;
+  uint64_t until =
+      slp_after_us(slp_max_u64(since_us, e->blocked_since_us), (uint64_t)e->order_wait_ms * 1000);
+  if (slp_now_us(e->host) < until) return until;
+  if (s->failing_since_us && !s->throttled) return until;
+  return waiting_is_young(e, s) ? until : slp_max_u64(until, e->backlog_until_us);
 }
 
 /* The least entry is a drained shard. 1: it was set aside, look again. */

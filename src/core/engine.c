@@ -48,7 +48,7 @@ slp_page *slp_engine_page(slp_engine *e, uint64_t expected_bytes) {
 void slp_engine_page_back(slp_engine *e, slp_page *page) {
   if (!page) return;
   uint64_t bytes = slp_page_bytes(page);
-  int worth = bytes >= SPARE_BYTES_MIN && e->spare_bytes + bytes <= e->budget.max / 8;
+  int worth = bytes >= SPARE_BYTES_MIN && e->spare_bytes + bytes <= e->budget.max / 4;
   spare *sp = worth && bytes <= slp_budget_free(&e->budget) ? SLP_NEW(e->mem, spare) : NULL;
   if (!sp) {
     slp_page_free(page);
@@ -231,6 +231,9 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   return 1;
 }
 
+/* Building, signing and starting a call takes tens of microseconds; a hundred of them would hold the loop. */
+#define STARTS_PER_EVENT 8
+
 static void on_pump(slp_event *ev) {
   slp_engine *e = SLP_OWNER(ev, slp_engine, pump_ev);
   slp_shard *starved = starving(e);
@@ -241,7 +244,11 @@ static void on_pump(slp_event *ev) {
   resume_stalled(e, starved);
   if (starved && starved->wants && e->in_flight < e->in_flight_max) let_go(e, starved, 1);
   slp_merge_node *top;
-  while (e->in_flight < e->in_flight_max && (top = slp_merge_top(&e->want))) {
+  for (int i = 0; e->in_flight < e->in_flight_max && (top = slp_merge_top(&e->want)); i++) {
+    if (i == STARTS_PER_EVENT) {
+      slp_engine_pump(e);
+      return;
+    }
     if (!let_go(e, want_owner(top), 0)) return;
   }
 }

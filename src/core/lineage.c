@@ -106,6 +106,7 @@ void slp_lineage_open_ready(slp_consumer *c) {
   while (c->waiting_n && (s = slp_map_each(&c->shards, &at))) {
     if (s->wanted && s->state == SLP_READER_IDLE && slp_lineage_parents_read(s)) slp_reader_start(s);
   }
+  slp_lineage_enter_ready(c);
 }
 
 /* Entering may show that a child is empty and ended too, which lets its own children in: that goes round

@@ -580,7 +580,6 @@ void slp_reader_start(slp_shard *s) {
   slp_outlet_set_frontier(s, s->tail_time, SLP_STR(""));
   c->tip_told = 0;
   wait_until(s, 0);
-  slp_lineage_enter_ready(c);
 }
 
 /* Whatever it waits for or has asked for is called off. */
