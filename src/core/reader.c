@@ -331,6 +331,11 @@ static int advance_frontier(slp_shard *s, const page_facts *p) {
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
   int at_tip = p->behind_ms == 0 && !p->full;
   if (s->taken) slp_outlet_set_frontier(s, s->tail_time, (slp_str){s->last_seq, s->last_seq_n});
+  /* A closed shard's tip is no news of the stream: its children hold records older than this answer.
+   * (kinesalite says 0 behind and one page more before it ends a shard.) But one that never ends must not
+   * stop the others. */
+  int closed = s->listed_closed || s->children_n;
+  if (closed && s->pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {
     if (at_tip) slp_outlet_set_frontier(s, now_ms, SLP_STR(""));
     if (p->n == 0 && p->behind_ms > 0 && p->behind_ms < now_ms)

@@ -219,7 +219,7 @@ def iterators_expire_behind_slow_output():
         argv = [servers.binary(), "-o", "oldest", "-e", "-J", "-X", "fetch_records_max=100", "-X",
                 "held_bytes_max=262144", world.stream]
         process = subprocess.Popen(argv, env=harness.tail_environment(world.box.url), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
                                    preexec_fn=servers.die_with_parent)
         try:
             first = process.stdout.read(10)
