@@ -99,7 +99,12 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
     lane->sockets = grown;
     lane->sockets_n = need;
   }
-  SLP_CHECK(!lane->sockets[fd]);
+  /* A new descriptor with an old one's number: libcurl 7.88 closes the socket of an address that it gives up
+   * for the next one without a word (cf_socket_close: "we did never publish it"). It goes on to believe that
+   * the number is watched as before, so it is. */
+  curl_socket *stale = lane->sockets[fd];
+  uint8_t wanted = stale ? stale->wanted : 0;
+  if (stale) forget(stale);
   curl_socket *s = SLP_NEW(mem, curl_socket);
   if (!s) return NULL;
   if (uv_poll_init(lane->u->loop, &s->poll, fd)) {
@@ -112,8 +117,10 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
   s->fd = fd;
   s->ours = (uint8_t)ours;
   s->ev.run = on_ready;
+  s->wanted = wanted;
   lane->sockets[fd] = s;
   slp_uv_hold(lane->u);
+  if (wanted) arm(s);
   return s;
 }
 
