@@ -103,6 +103,10 @@ void slp_oracle_on_callback(slp_judged *m, const char *name) {
 /* ---- where a shard may begin ------------------------------------------------------------------------- */
 static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
   const slp_known_shard *k = s->known;
+  uint64_t begun = UINT64_MAX; /* "latest" is when the first shard is found, not when start was called */
+  for (size_t i = 0; i < m->stream->shards_n; i++)
+    if (m->stream->shards[i].locates) begun = slp_min_u64(begun, m->stream->shards[i].first_locate_us);
+  if (k->closed && !k->locates && k->closed_us < begun) return 0;
   if ((size_t)(k - m->stream->shards) < m->shards_at_start) return 0;
   for (int i = 0; i < 2; i++)
     if (k->parents[i] >= 0 && m->stream->shards[k->parents[i]].locates) return 1;
@@ -145,7 +149,7 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
         return 1;
       }
       *low = k->by_time_low < k->latest_low ? k->by_time_low : k->latest_low;
-      *high = k->latest_high;
+      *high = slp_max_u64(k->latest_high, *high); /* what was trimmed since can't be read */
       return 1;
     case SLOOP_AT_SEQ: {
       if (strcmp(k->id, m->opts->start_shard)) return 0;
@@ -208,6 +212,7 @@ static void check_parents_first(slp_judged *m, const slp_judged_shard *s) {
     if (!start_range(m, p, &low, &high) || p->stopped) continue;
     if (m->opts->start == SLOOP_LATEST && !p->known->locates) continue;
     size_t next = p->started ? p->next : high;
+    while (next < p->known->notes_n && p->known->notes[next].trimmed) next++;
     if (next < p->known->notes_n)
       slp_oracle_bad(m->oracle, "%s handed over before its parent %s was (%zu of %zu)", s->known->id,
                      p->known->id, next, p->known->notes_n);
@@ -253,7 +258,8 @@ static void fresh_record(slp_judged *m, slp_judged_shard *s, size_t i, const slo
   slp_oracle *o = m->oracle;
   const slp_known_shard *k = s->known;
   if (!s->started) first_fresh(m, s, i);
-  while (s->next < i && k->notes[s->next].trimmed && s->lost) s->fates[s->next++] = SLP_RECORD_SKIPPED;
+  while (s->next < i && k->notes[s->next].trimmed && (s->lost || o->silent_trims))
+    s->fates[s->next++] = SLP_RECORD_SKIPPED;
   if (i != s->next)
     slp_oracle_bad(o, "%s: record %zu came, %zu is next (of %zu)%s", k->id, i, s->next, k->notes_n,
                    s->fates[i] == SLP_RECORD_ACKED ? ", and it was acknowledged before" : "");
@@ -449,7 +455,7 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what
     if (s->out_n || s->back_n)
       slp_oracle_bad(o, "%s ended with %zu out and %zu given back", shard, s->out_n, s->back_n);
     size_t next = s->started ? s->next : start_range(m, s, &low, &high) ? high : n;
-    while (next < n && s->lost && s->known->notes[next].trimmed) next++;
+    while (next < n && (s->lost || o->silent_trims) && s->known->notes[next].trimmed) next++;
     if (next < n) slp_oracle_bad(o, "%s ended with %zu of %zu records handed over", shard, next, n);
     m->ended++;
   }

@@ -98,6 +98,16 @@ void slp_plan_draw(slp_plan *p, uint64_t seed) {
   p->creds_later = (uint8_t)heads(r);
   p->stop_first = (uint8_t)heads(r);
   p->list_too = (uint8_t)one_in(r, 4);
+  p->trims = one_in(r, 8) ? 2 : 0;
+  p->close_early = (uint8_t)one_in(r, 12);
+}
+
+/* Nothing goes wrong and nobody is hindered: then no record may be late. */
+static int is_calm(const slp_plan *p) {
+  const slp_sim_net *n = &p->net;
+  return !p->scripts && !p->pauses && !p->freezes && !p->downs && !p->trims && !n->refuse_ppm &&
+         !n->reset_ppm && !n->silent_ppm && !n->cut_ppm && !n->clip_ppm && !n->slow_ppm &&
+         !p->manners.give_back_ppm && p->opts.order_wait_ms >= 1000;
 }
 
 void slp_plan_print(const slp_plan *p, char *to, size_t n) {
@@ -107,14 +117,15 @@ void slp_plan_print(const slp_plan *p, char *to, size_t n) {
       to, n,
       "shards %u backlog %u gap %u us bytes %u big %d put %u us reshards %u pauses %u freezes %u jumps %u "
       "scripts %u "
-      "downs %u phase %u ms; start %d order %d wire %d wait %u poll %u fetch %u held %" PRIu64
+      "downs %u trims %u close %d phase %u ms; start %d order %d wire %d wait %u poll %u fetch %u held "
+      "%" PRIu64
       " batches %u of %u in flight %u; net %u..%u refuse %u reset %u silent %u cut %u clip %u slow %u; hold "
       "%" PRIu64 "..%" PRIu64 " back %u; iterator %u ms reads %u drift %d",
       p->shards, p->backlog, p->backlog_gap_us, p->record_bytes, p->big_records, p->put_gap_us, p->reshards,
-      p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->phase_ms, (int)o->start, (int)o->order,
-      (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->held_bytes_max,
-      o->held_batches_max, o->batch_records_max, o->in_flight_max, t->latency_us_min, t->latency_us_max,
-      t->refuse_ppm, t->reset_ppm, t->silent_ppm, t->cut_ppm, t->clip_ppm, t->slow_ppm,
+      p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->trims, p->close_early, p->phase_ms,
+      (int)o->start, (int)o->order, (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max,
+      o->held_bytes_max, o->held_batches_max, o->batch_records_max, o->in_flight_max, t->latency_us_min,
+      t->latency_us_max, t->refuse_ppm, t->reset_ppm, t->silent_ppm, t->cut_ppm, t->clip_ppm, t->slow_ppm,
       p->manners.hold_us_min, p->manners.hold_us_max, p->manners.give_back_ppm, p->box.iterator_ms,
       p->box.reads_per_second, p->clock.drift_ppm);
 }
@@ -162,7 +173,7 @@ static void run_reshard(void *arg) {
 
 static void run_pause(void *arg) {
   play *g = arg;
-  if (!g->u.s) return;
+  if (!g->u.s || g->u.judged->close_called) return;
   if (one_in(&g->random, 3)) {
     slp_user_pause(&g->u, NULL);
     return;
@@ -172,7 +183,7 @@ static void run_pause(void *arg) {
 }
 static void run_resume(void *arg) {
   play *g = arg;
-  if (g->u.s) slp_user_resume(&g->u, NULL);
+  if (g->u.s && !g->u.judged->close_called) slp_user_resume(&g->u, NULL);
 }
 static void run_freeze(void *arg) {
   play *g = arg;
@@ -181,6 +192,14 @@ static void run_freeze(void *arg) {
 static void run_jump(void *arg) {
   play *g = arg;
   if (g->u.host) slp_sim_wall_jump(g->u.host, (int64_t)between(&g->random, 0, 8000000000) - 4000000000);
+}
+static void run_trim(void *arg) {
+  play *g = arg;
+  slp_world_trim(g->w, g->stream, slp_world_ms(g->w) - (int64_t)between(&g->random, 0, 20000));
+}
+static void run_close(void *arg) {
+  play *g = arg;
+  if (g->u.s && !g->u.judged->close_called) slp_user_close(&g->u);
 }
 static void run_down(void *arg) { ((play *)arg)->w->down = 1; }
 static void run_up(void *arg) { ((play *)arg)->w->down = 0; }
@@ -277,8 +296,10 @@ static void first_phase(play *g) {
   schedule(g, p->freezes, run_freeze, NULL);
   schedule(g, p->jumps, run_jump, NULL);
   schedule(g, p->downs, run_down, run_up);
+  schedule(g, p->trims, run_trim, NULL);
+  schedule(g, p->close_early, run_close, NULL);
   slp_sim_run(g->w->sim, g->end_us, NULL, NULL);
-  if (p->list_too && g->u.s) slp_user_list(&g->u);
+  if (p->list_too && g->u.s && !g->u.judged->close_called) slp_user_list(&g->u);
 }
 
 static int stop_told(void *arg) { return ((slp_user *)arg)->stop_told; }
@@ -299,6 +320,10 @@ static void second_phase(play *g) {
   slp_sim_run(sim, slp_sim_now_us(sim) + UINT64_C(90000000), NULL, NULL);
   uint64_t limit_ms = 120000 + (g->plan->freezes ? 1000000 : 0) + g->w->records_put * 60;
   if (g->plan->manners.hold_us_max) limit_ms += g->w->records_put * (g->plan->manners.hold_us_max / 1000 + 1);
+  if (g->plan->close_early) {
+    if (!g->u.closed) slp_oracle_bad(g->u.oracle, "closed early and never told");
+    return;
+  }
   if (!slp_user_catch_up(&g->u, limit_ms) && !g->u.oracle->bad[0]) {
     char why[200] = "";
     slp_oracle_all_read(g->u.judged, why, sizeof why);
@@ -328,6 +353,8 @@ void slp_plan_run(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *ar
   g.stream = slp_world_stream(g.w, "orders", p->shards);
   slp_user_init_clock(&g.u, g.w, g.stream, &p->clock);
   set_options(&g);
+  g.u.oracle->losses_expected = g.u.oracle->silent_trims = p->trims > 0;
+  g.u.oracle->late_forbidden = (uint8_t)is_calm(p);
   first_phase(&g);
   second_phase(&g);
   check_quiet(&g);

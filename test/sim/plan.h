@@ -9,7 +9,8 @@ typedef struct slp_plan {
   uint32_t shards, backlog, backlog_gap_us, record_bytes, put_gap_us, reshards, pauses, freezes, jumps,
       scripts, downs;
   uint32_t phase_ms;
-  uint8_t stop_first, big_records, list_too;
+  uint32_t trims;
+  uint8_t stop_first, close_early, big_records, list_too;
   sloop_sandbox_opts_t box;
   slp_sim_net net;
   slp_sim_clock clock;

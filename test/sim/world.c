@@ -105,7 +105,7 @@ static void note_poll(slp_world *w, slp_known_shard *sh, const slp_sim_ask *ask)
 }
 
 static void note_locate(slp_world *w, slp_known_shard *sh, slp_str kind) {
-  sh->locates++;
+  if (!sh->locates++) sh->first_locate_us = slp_sim_now_us(w->sim);
   if (slp_str_is(kind, "LATEST")) {
     if (!sh->latest_locates++) {
       sh->latest_low = sh->notes_n;
@@ -352,6 +352,7 @@ int slp_world_split(slp_world *w, slp_known_stream *s, size_t shard) {
   int rc = slp_box_split(w->box, slp_world_ms(w), s->name, s->shards[shard].id, at);
   if (rc) return rc;
   s->shards[shard].closed = 1;
+  s->shards[shard].closed_us = slp_sim_now_us(w->sim);
   size_t a = add_shard(w, s, (int)shard, -1, low, middle - 1),
          b = add_shard(w, s, (int)shard, -1, middle, high);
   slp_sim_trace(w->sim, "split %s into %s, %s", s->shards[shard].id, s->shards[a].id, s->shards[b].id);
@@ -362,6 +363,7 @@ int slp_world_merge(slp_world *w, slp_known_stream *s, size_t shard, size_t othe
   int rc = slp_box_merge(w->box, slp_world_ms(w), s->name, s->shards[shard].id, s->shards[other].id);
   if (rc) return rc;
   s->shards[shard].closed = s->shards[other].closed = 1;
+  s->shards[shard].closed_us = s->shards[other].closed_us = slp_sim_now_us(w->sim);
   const slp_known_shard *x = &s->shards[shard], *y = &s->shards[other];
   size_t c = add_shard(w, s, (int)shard, (int)other, slp_min_u64(x->hash_low, y->hash_low),
                        slp_max_u64(x->hash_high, y->hash_high));

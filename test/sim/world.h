@@ -26,7 +26,7 @@ typedef struct slp_known_shard {
   int parents[2]; /* places in the stream's list; -1: none */
   uint8_t closed, gone;
   uint64_t hash_low, hash_high; /* the upper halves of its range of keys */
-  uint64_t made_us;
+  uint64_t made_us, closed_us, first_locate_us;
   slp_note *notes;
   size_t notes_n, notes_cap;
   /* What was asked of it. */
