@@ -191,9 +191,24 @@ class Blackhole:
 
 
 def dead_address_first(server, stream, put):
+    """Addresses are tried in random order. libcurl 7.88 gives a silent one up after half the connect timeout, but does
+    not begin with the next before the whole has passed (seen with strace): then the end is a clear line, in time. Never
+    a crash (its socket is closed without a word), and never a wait longer than the connect timeout."""
     port = int(server.url.rsplit(":", 1)[1])
+    ways = set()
     with Blackhole("127.0.0.3", port):
-        return name_found(server, stream, put, "127.0.0.3+127.0.0.1", 2 * CONNECT_SECONDS + 20)
+        for _ in range(8):
+            done = harness.tail(["-o", "oldest", "-e", "-J", stream], named(server, "127.0.0.3+127.0.0.1"),
+                                2 * CONNECT_SECONDS + 20)
+            ways.add(done.code)
+            if done.code == 0:
+                judge(done, put)
+            else:
+                lines = done.err.decode().strip().split("\n")
+                expect(done.code == 1 and len(lines) == 1 and "no connection to" in lines[0], str(done))
+                expect(done.seconds < CONNECT_SECONDS + 3, str(done))
+                break
+    return "exit codes " + ", ".join(map(str, sorted(ways)))
 
 
 def name_lost_later(server):
