@@ -142,4 +142,19 @@ SCENE(json_and_cbor_read_the_same) {
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
+SCENE(a_record_stamped_in_the_future_does_not_drag_its_shard_along) {
+  stage_begin(st, seed, 3);
+  st->u.opts.order_wait_ms = UINT32_MAX;
+  slp_user_start(&st->u);
+  produce(st, 20, 60000, 100);
+  slp_world_pass(st->w, 10000);
+  st->w->clock_went_back = 1;
+  st->w->service_off_ms += 50000; /* in one shard only; no answer is given while the clock is wrong */
+  slp_world_put_to(st->w, st->stream, 0, 100);
+  st->w->service_off_ms -= 50000;
+  slp_world_pass(st->w, 51000);
+  CHECK_CAUGHT_UP(&st->u, 5000);
+  CHECK_BELOW(st->u.judged->delay_us_max, 2300000);
+}
+
 CHECK_MAIN()
