@@ -114,6 +114,7 @@ struct slp_shard {
   uint8_t renewing;       /* an expired iterator was replaced, and no page came since */
   uint8_t throttled;      /* the last call was refused as too fast */
   uint8_t is_behind;      /* as far as its last page tells, more records wait in the shard */
+  uint64_t added_serial;  /* the listing under way, or the last one, when it became known: too old to miss it */
   uint64_t known_serial;  /* its parents are sure only after this listing; 0: they are */
   uint64_t check_serial;  /* CHECKING: the first listing that may answer */
   uint64_t reserved;      /* of the call that is out */

@@ -61,6 +61,7 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
     shard_free(s);
     return NULL;
   }
+  s->added_serial = c->lists_begun;
   s->counted = 1;
   e->shards_n++;
   s->wanted = (uint8_t)slp_lineage_wants(c, id);
@@ -131,7 +132,7 @@ void slp_lineage_enter_ready(slp_consumer *c) {
 }
 
 static int is_finished(const slp_shard *s) {
-  if (s->listed) return 0;
+  if (s->listed || s->consumer->lists_done <= s->added_serial) return 0;
   if (s->state == SLP_READER_GONE) return slp_list_empty(&s->pages) && !s->in_order;
   return s->skipped || (s->state == SLP_READER_ENDED && s->ended_told && !s->in_order);
 }
