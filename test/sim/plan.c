@@ -239,7 +239,7 @@ static void run_script(void *arg) {
   if (heads(&g->random))
     snprintf(shard, sizeof shard, "%zu", (size_t)between(&g->random, 0, g->stream->shards_n - 1));
   /* At first contact a missing stream is fatal, as it should be. */
-  if (strstr(action, "NotFound")) op = "GetRecords";
+  if (strstr(action, "NotFound") || strstr(action, "Token")) op = "GetRecords";
   uint32_t times = (uint32_t)log_between(&g->random, 1, 60);
   /* Told again and again that a closed shard has nothing more, anyone must believe it. */
   if (strcmp(action, "no-next") == 0) times = 1;
