@@ -9,7 +9,7 @@
 #define TELL_AGAIN_US 5000000u
 /* Tries in a row before a server that never answered properly is given up. With the library's back-off
  * (full jitter, doubling) this is reached within the connect timeout. */
-#define FIRST_CONTACT_TRIES 6
+#define FIRST_CONTACT_TRIES 4
 
 /* libuv's codes for "there is nobody": numbers are -errno, and -3014..-3000 for names that do not resolve. */
 static int is_unreachable(int code) {
@@ -141,12 +141,16 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   (void)s;
   if (c->failed) return;
   int hopeless = is_hopeless(c, e);
+  /* Before anything was answered, silence is either over soon or the end, and then told: once. */
+  sloop_stats_t st;
+  slp_cli_consumer_stats(c, &st);
+  int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0;
   sloop_error_t shown = *e;
   if (hopeless) shown.retry_in_ms = UINT64_MAX; /* so that the line says what to do */
   slp_error_line(&shown, c->error, sizeof c->error);
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
-  else if (!c->stopping)
+  else if (!c->stopping && !undecided)
     tell(c, e->code);
 }
 
