@@ -345,7 +345,8 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   SET(CURLOPT_HTTPHEADER, t->header_nodes);
   SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(call->connect_ms_max ? call->connect_ms_max : 4000));
   int large = !t->https && t->lane->body_usual >= LARGE_BODY;
-  SET(CURLOPT_BUFFERSIZE, (long)(large ? BUFFER_LARGE : BUFFER_SMALL));
+  /* Only a wish: libcurl 7.88 refuses it on a handle that still has its buffer, as after a failed look-up. */
+  (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)(large ? BUFFER_LARGE : BUFFER_SMALL));
   /* "*": nothing goes through a proxy, whatever the environment says. */
   SET(CURLOPT_NOPROXY, call->no_proxy || is_loopback(url) ? "*" : NULL);
   return 0;
