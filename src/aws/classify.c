@@ -261,6 +261,7 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   } else if (code.n) {
     slp_fail_set(f, class, code_number, "the service gave no text");
   } else {
-    slp_fail_set(f, class, code_number, "unreadable answer: %s", quoted[0] ? quoted : "(empty)");
+    slp_fail_set(f, class, code_number, "unreadable answer with status %d: %s", answer->status,
+                 quoted[0] ? quoted : "(empty)");
   }
 }

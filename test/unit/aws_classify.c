@@ -126,7 +126,7 @@ TEST(the_header_names_the_error_when_the_body_does_not) {
   CHECK_STR(fail.aws_code, "ResourceInUseException");
   classify(400, "Bad<script>Name", SLP_STR(""));
   CHECK_STR(fail.aws_code, "");
-  CHECK_STR(fail.message, "unreadable answer: (empty)");
+  CHECK_STR(fail.message, "unreadable answer with status 400: (empty)");
 }
 
 TEST(cbor_bodies) {
@@ -157,15 +157,16 @@ TEST(xml_and_html_bodies) {
   CHECK_INT(fail.class, SLP_TRANSIENT);
   CHECK_INT(fail.code, SLOOP_EREMOTE);
   CHECK_STR(fail.aws_code, "");
-  CHECK_STR(fail.message,
-            "unreadable answer: <!doctype html> <html lang=en> <title>500 Internal?Server</title>");
+  CHECK_STR(
+      fail.message,
+      "unreadable answer with status 500: <!doctype html> <html lang=en> <title>500 Internal?Server</title>");
 }
 
 TEST(bodies_that_are_cut_or_junk_are_quoted_not_trusted) {
   classify(502, "", SLP_STR("{\"__type\":\"ResourceNotFou"));
   CHECK_INT(fail.class, SLP_TRANSIENT);
   classify(503, "", SLP_STR("\xff\xfe\x00\x01"));
-  CHECK_STR(fail.message, "unreadable answer: ?");
+  CHECK_STR(fail.message, "unreadable answer with status 503: ?");
   classify(500, "", SLP_STR("<Code>"));
   classify(500, "", SLP_STR("<Code>x"));
   CHECK_STR(fail.aws_code, "");
