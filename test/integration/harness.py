@@ -4,6 +4,8 @@ The judge knows nothing of our code: what must come out is what boto3's PutRecor
 """
 
 import base64
+import concurrent.futures
+import io
 import json
 import os
 import random
@@ -39,26 +41,39 @@ class Tests:
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
+        self.printing = threading.Lock()
         self.only = sys.argv[1] if len(sys.argv) > 1 else None
 
     def run(self, name, test, *arguments, **named):
+        """One single test; its lines are printed together, also when others run beside it."""
         if self.only and self.only not in name:
             return
         began = time.monotonic()
+        lines = io.StringIO()
         try:
             note = test(*arguments, **named)
             self.passed += 1
-            print(f"ok   {name}{': ' + note if note else ''} [{time.monotonic() - began:.1f} s]", flush=True)
+            print(f"ok   {name}{': ' + note if note else ''} [{time.monotonic() - began:.1f} s]", file=lines)
         except servers.Missing as missing:
             self.skip(name, missing)
         except Exception as error:  # one failing test must not hide the others
             self.failed += 1
             if not isinstance(error, Failed):
-                traceback.print_exc(file=sys.stdout)
+                traceback.print_exc(file=lines)
             for line in str(error).split("\n")[-12:]:
-                print(f"     {line[:600]}")
-            print(f"     again: {sys.executable} {sys.argv[0]} '{name}'")
-            print(f"FAIL {name}", flush=True)
+                print(f"     {line[:600]}", file=lines)
+            print(f"     again: {sys.executable} {sys.argv[0]} '{name}'", file=lines)
+            print(f"FAIL {name}", file=lines)
+        with self.printing:
+            sys.stdout.write(lines.getvalue())
+            sys.stdout.flush()
+
+    def side_by_side(self, jobs, at_once=6):
+        """Runs functions without arguments on some threads: for tests that mostly wait. Each starts and ends its
+        processes on its own thread (see die_with_parent)."""
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            for job in [pool.submit(job) for job in jobs]:
+                job.result()
 
     def with_server(self, kind, use, *arguments):
         """use(server, ...) runs single tests; a server that does not start is one failure."""
@@ -92,13 +107,17 @@ def boto3_or_skip():
         sys.exit(77)
 
 
+CLIENT_MAKING = threading.Lock()  # boto3's default session is not for several threads at once
+
+
 def client(url, service="kinesis", key=KEY_ID, secret=SECRET, token=None):
     boto3 = boto3_or_skip()
     from botocore.config import Config  # pylint: disable=import-outside-toplevel
 
-    return boto3.client(service, endpoint_url=url, region_name=REGION, aws_access_key_id=key,
-                        aws_secret_access_key=secret, aws_session_token=token,
-                        config=Config(retries={"max_attempts": 2}, read_timeout=60, parameter_validation=False))
+    with CLIENT_MAKING:
+        return boto3.client(service, endpoint_url=url, region_name=REGION, aws_access_key_id=key,
+                            aws_secret_access_key=secret, aws_session_token=token,
+                            config=Config(retries={"max_attempts": 2}, read_timeout=60, parameter_validation=False))
 
 
 class Yours(servers.Server):

@@ -32,9 +32,32 @@ def free_port():
         return probe.getsockname()[1]
 
 
+LIBC = ctypes.CDLL(None)  # here, not in the child: nothing may be loaded between fork and exec
+
+
 def die_with_parent():
-    """In the child: a test that is killed leaves no server behind (Linux: PR_SET_PDEATHSIG is 1)."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    """In the child: a test that is killed leaves no server behind (Linux: PR_SET_PDEATHSIG is 1). The signal comes
+    when the thread that started the child ends: a test starts and ends its processes on one thread."""
+    LIBC.prctl(1, signal.SIGKILL)
+
+
+def listens(pid, port):
+    """Does this process itself listen there? Tests run side by side: an answer may come from another one's server."""
+    inodes = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(table, encoding="ascii") as rows:
+            for row in list(rows)[1:]:
+                fields = row.split()
+                if fields[3] == "0A" and int(fields[1].rsplit(":", 1)[1], 16) == port:
+                    inodes.add(fields[9])
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            target = os.readlink(f"/proc/{pid}/fd/{name}")
+            if target.startswith("socket:[") and target[8:-1] in inodes:
+                return True
+    except OSError:
+        pass
+    return False
 
 
 class Server:
@@ -69,7 +92,7 @@ class Server:
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                if self.probe() == 200:
+                if self.probe() == 200 and listens(self.process.pid, self.port):
                     return True
             except OSError:
                 pass

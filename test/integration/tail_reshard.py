@@ -116,7 +116,7 @@ def again_from_oldest(server, state, options):
 
 
 def suite(tests, server):
-    for order in ("time", "shard"):
+    def in_order(order):
         state = {}
         tests.run(f"{server.name}, order {order}: three generations while tailing", live, server, state, order)
         tests.run(f"{server.name}, order {order}: again from oldest", again_from_oldest, server, state,
@@ -126,6 +126,8 @@ def suite(tests, server):
         if "kinesis" in state:
             state["kinesis"].delete_stream(StreamName=state["stream"])
 
+    tests.side_by_side([lambda: in_order("time"), lambda: in_order("shard")])
+
 
 def main():
     tests = Tests()
@@ -133,8 +135,7 @@ def main():
     plan = [servers.KinesisMock, servers.Kinesalite, servers.Sandbox]
     if os.environ.get("SLOOP_TEST_KINESIS_ENDPOINT") and FULL:  # minutes a generation on the real service
         plan.append(harness.Yours)
-    for kind in plan:
-        tests.with_server(kind, suite)
+    tests.side_by_side([lambda kind=kind: tests.with_server(kind, suite) for kind in plan])
     tests.end()
 
 

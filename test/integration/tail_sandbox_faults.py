@@ -431,29 +431,35 @@ def main():
     except servers.Missing as missing:
         tests.skip("all", missing)
         tests.end()
+    jobs = []
+
+    def add(name, test, *arguments):
+        jobs.append(lambda: tests.run(name, test, *arguments))
+
     for name, script in HARMLESS:
         for wire in ("auto", "json") if FULL or name[:2] in ("19", "20") else ("auto",):
             if wire == "json" and "CBOR" in name:
                 continue
-            tests.run(f"{name}, --wire {wire}", harmless, script, wire)
+            add(f"{name}, --wire {wire}", harmless, script, wire)
     for action in ("no-next", "no-children", "children-with-next", "children-without-parents", "empty-object", "html",
                    "expired", "cut 50"):
-        tests.run(f"6: the end of a shard: {action}", end_of_shard, action)
-    tests.run("10: empty pages, then data", empty_pages_then_data)
-    tests.run("1: a throttle storm", throttle_storm)
-    tests.run("1: one shard throttled", one_shard_throttled)
-    tests.run("3: iterators expire while stopped", iterators_expire_while_stopped)
-    tests.run("3, 54: iterators expire behind a full output", iterators_expire_behind_slow_output)
-    tests.run("4b: the stream is deleted", stream_deleted)
-    tests.run("7: a listing in pages", listing_in_pages)
-    tests.run("9: a split and a merge under faults", reshard_under_faults)
-    tests.run("10: empty pages are paced", empty_pages_are_paced)
-    tests.run("11: 1 MiB records and empty ones", large_and_empty_records)
-    tests.run("12: sequence numbers going back", going_backwards, "backwards")
-    tests.run("12: records of another shard", going_backwards, "foreign")
-    tests.run("13: a start that is trimmed", trimmed_start)
-    tests.run("16: access denied to one shard", access_denied)
-    tests.run("19: base64 that is none", bad_base64)
+        add(f"6: the end of a shard: {action}", end_of_shard, action)
+    add("10: empty pages, then data", empty_pages_then_data)
+    add("1: a throttle storm", throttle_storm)
+    add("1: one shard throttled", one_shard_throttled)
+    add("3: iterators expire while stopped", iterators_expire_while_stopped)
+    add("3, 54: iterators expire behind a full output", iterators_expire_behind_slow_output)
+    add("4b: the stream is deleted", stream_deleted)
+    add("7: a listing in pages", listing_in_pages)
+    add("9: a split and a merge under faults", reshard_under_faults)
+    add("10: empty pages are paced", empty_pages_are_paced)
+    add("11: 1 MiB records and empty ones", large_and_empty_records)
+    add("12: sequence numbers going back", going_backwards, "backwards")
+    add("12: records of another shard", going_backwards, "foreign")
+    add("13: a start that is trimmed", trimmed_start)
+    add("16: access denied to one shard", access_denied)
+    add("19: base64 that is none", bad_base64)
+    tests.side_by_side(jobs)
     tests.end()
 
 
