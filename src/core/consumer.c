@@ -377,13 +377,13 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
 /* ---- what has become true? --------------------------------------------------------------------------------
  */
 
-static int at_tip(const slp_consumer *c) {
+int slp_consumer_at_tip(const slp_consumer *c) {
   return c->life == SLP_LIFE_RUNNING && c->tip_n == c->open_n && c->waiting_n == 0 && c->queued_n == 0 &&
          c->batches_out == 0;
 }
 
 void slp_consumer_check(slp_consumer *c) {
-  if (!at_tip(c)) {
+  if (!slp_consumer_at_tip(c)) {
     c->tip_told = 0;
   } else if (!c->tip_told) {
     c->tip_told = 1;

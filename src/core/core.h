@@ -326,6 +326,7 @@ int64_t slp_lineage_floor(const slp_shard *s); /* the latest key time of its par
 
 /* consumer.c */
 void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms);
+int slp_consumer_at_tip(const slp_consumer *c); /* and nothing is left to hand out or to be given back */
 void slp_consumer_check(slp_consumer *c); /* tip reached? stop finished? */
 void slp_consumer_fatal(slp_consumer *c, const slp_fail *f);
 

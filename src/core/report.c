@@ -121,7 +121,13 @@ static void tell(slp_consumer *c, const notice *n) {
       o->on_loss(c->handle, &l, o->arg);
       return;
     }
-    case NOTICE_TIP: o->on_tip(c->handle, o->arg); return;
+    case NOTICE_TIP:
+      /* A batch may have left since. Then it is told again when it is true again. */
+      if (slp_consumer_at_tip(c))
+        o->on_tip(c->handle, o->arg);
+      else
+        c->tip_told = 0;
+      return;
     case NOTICE_LOG: o->on_log(c->handle, n->level, n->text[0], o->arg); return;
   }
 }
