@@ -176,8 +176,7 @@ static void resume(slp_shard *s) {
 
 static void resume_stalled(slp_engine *e, slp_shard *starved) {
   uint64_t free = slp_budget_free(&e->budget);
-  /* However much is free: what it asked for was more than that, and it would only ask again. */
-  if (starved && starved->stalled) {
+  if (starved && starved->stalled && free < RESUME_BYTES) {
     starved->beyond = 1;
     resume(starved);
   }

@@ -347,6 +347,11 @@ int slp_outlet_rewind(slp_shard *s) {
     s->last_arrived_ms = held->prev_arrived_ms;
     memcpy(s->last_seq, held->prev_seq, held->prev_seq_n);
   }
+  if (!s->taken) { /* the first of all: latest or a time would find another one now */
+    s->start.place = SLP_PLACE_AT_SEQ;
+    s->start.seq_n = (uint8_t)head.seq.n;
+    memcpy(s->start.seq, head.seq.p, head.seq.n);
+  }
   s->tail_time = s->key_time;
   /* The frontier goes back to the first record forgotten: the merge did not let anything pass it. */
   memcpy(s->frontier_seq, head.seq.p, head.seq.n);
