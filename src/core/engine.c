@@ -154,10 +154,13 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but) {
   return far ? node_owner(far) : NULL;
 }
 
-/* A second page beyond the budget is not to be had. Whoever is furthest ahead forgets what it fetched, and
+/* What is worth waking a paused transfer for. */
+#define RESUME_BYTES (64u * 1024)
+
+/* Bytes for the shard without which nothing moves: whoever is furthest ahead forgets what it fetched, and
  * fetches it again when its turn comes nearer. */
-static void make_room(slp_engine *e, const slp_shard *starved) {
-  while (e->budget.used > e->budget.max) {
+static void make_room(slp_engine *e, const slp_shard *starved, uint64_t bytes) {
+  while (slp_budget_free(&e->budget) < bytes) {
     slp_shard *far = furthest_ahead(e, starved);
     if (!far || !slp_reader_rewind(far)) return;
     slp_report_log(far->consumer, SLOOP_LOG_INFO, "budget: a page fetched too far ahead is dropped shard=%s",
@@ -170,9 +173,6 @@ static void resume(slp_shard *s) {
   slp_list_remove(&s->stalled_link);
   s->consumer->source->ops->resume(s->consumer->source, &s->fetch);
 }
-
-/* What is worth waking a paused transfer for. */
-#define RESUME_BYTES (64u * 1024)
 
 static void resume_stalled(slp_engine *e, slp_shard *starved) {
   uint64_t free = slp_budget_free(&e->budget);
@@ -219,6 +219,7 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   uint32_t limit = 0;
   uint64_t bytes = slp_reader_reserve(s, &limit);
   if (bytes > slp_budget_free(&e->budget)) spares_free(e);
+  if (may_go_beyond) make_room(e, s, bytes);
   if (!slp_budget_try(&e->budget, bytes)) {
     if (!may_go_beyond) return 0;
     /* A little only: others may have to go beyond as well before anything can leave. */
@@ -240,7 +241,7 @@ static void on_pump(slp_event *ev) {
   int locked = starved && slp_budget_free(&e->budget) < RESUME_BYTES &&
                (starved->stalled || (starved->wants && !slp_list_empty(&e->stalled)));
   if (locked) shrink_stalled(e, starved);
-  if (starved && (starved->stalled || starved->wants)) make_room(e, starved);
+  if (starved && starved->stalled) make_room(e, starved, RESUME_BYTES);
   resume_stalled(e, starved);
   if (starved && starved->wants && e->in_flight < e->in_flight_max) let_go(e, starved, 1);
   slp_merge_node *top;

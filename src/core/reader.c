@@ -50,14 +50,12 @@ static void set_tip(slp_shard *s, int at_tip) {
 
 /* ---- waiting ---------------------------------------------------------------------------------------- */
 
-/* Room to buffer another page: two at most wait to be handed out, the second only while the budget is
- * less than half used, so that shards far ahead do not starve those that hold the order back. */
+/* Room to buffer another page: while the last one is being handed out the next is fetched, or every shard
+ * that runs dry would hold the merge back for a round trip. A shard's share of the budget (below) is made for
+ * two pages. */
 static int has_room(const slp_shard *s) {
-  const slp_budget *b = &s->consumer->engine->budget;
   if (s->paused) return 0;
-  if (s->queued_n == 0) return 1;
-  if (s->next_page && s->next_page->link.next != &s->pages) return 0;
-  return b->used < b->max / 2;
+  return s->queued_n == 0 || (s->next_page && s->next_page->link.next == &s->pages);
 }
 
 static void on_timer(slp_timer *t);
