@@ -29,15 +29,15 @@ static check_test *check_tests, **check_last = &check_tests;
   }                                                                           \
   static void test_##test_name(void)
 
-#define CHECK_FAIL(...)                              \
-  do {                                               \
+#define CHECK_FAIL(...)                               \
+  do {                                                \
     fprintf(stderr, "  %s:%d: ", __FILE__, __LINE__); \
-    fprintf(stderr, __VA_ARGS__);                    \
-    fputc('\n', stderr);                             \
-    exit(1);                                         \
+    fprintf(stderr, __VA_ARGS__);                     \
+    fputc('\n', stderr);                              \
+    exit(1);                                          \
   } while (0)
-#define CHECK(x)                          \
-  do {                                    \
+#define CHECK(x)                            \
+  do {                                      \
     if (!(x)) CHECK_FAIL("not so: %s", #x); \
   } while (0)
 #define CHECK_INT(a, b)                                                                        \
@@ -45,16 +45,16 @@ static check_test *check_tests, **check_last = &check_tests;
     long long check_a = (long long)(a), check_b = (long long)(b);                              \
     if (check_a != check_b) CHECK_FAIL("%s is %lld, not %s = %lld", #a, check_a, #b, check_b); \
   } while (0)
-#define CHECK_STR(a, b)                                                                   \
-  do {                                                                                    \
-    const char *check_a = (a), *check_b = (b);                                            \
+#define CHECK_STR(a, b)                                                                              \
+  do {                                                                                               \
+    const char *check_a = (a), *check_b = (b);                                                       \
     if (strcmp(check_a, check_b) != 0) CHECK_FAIL("%s is \"%s\", not \"%s\"", #a, check_a, check_b); \
   } while (0)
-#define CHECK_MEM(a, an, b, bn)                                                             \
-  do {                                                                                      \
-    size_t check_an = (an), check_bn = (bn);                                                \
-    if (check_an != check_bn || (check_an && memcmp((a), (b), check_an) != 0))                   \
-      CHECK_FAIL("%s (%zu bytes) is not %s (%zu bytes)", #a, check_an, #b, check_bn);        \
+#define CHECK_MEM(a, an, b, bn)                                                       \
+  do {                                                                                \
+    size_t check_an = (an), check_bn = (bn);                                          \
+    if (check_an != check_bn || (check_an && memcmp((a), (b), check_an) != 0))        \
+      CHECK_FAIL("%s (%zu bytes) is not %s (%zu bytes)", #a, check_an, #b, check_bn); \
   } while (0)
 
 #ifndef CHECK_SECONDS

@@ -41,11 +41,11 @@ typedef struct slp_page {
   uint8_t children_bad;   /* a child without parents or id was among them */
   uint8_t records_given;  /* Records was there and not null, maybe empty */
   /* Noted while the records are read, when their bytes are in the CPU's cache. */
-  uint32_t raw_n;           /* records flagged SLP_REC_RAW */
-  uint32_t largest_bytes;   /* of a record's data */
-  int64_t latest_ms;        /* the greatest arrival time; -1: none */
-  int64_t earliest_ms;      /* the least; INT64_MAX: none */
-  uint8_t unordered;        /* a sequence number is not greater than the one before it */
+  uint32_t raw_n;         /* records flagged SLP_REC_RAW */
+  uint32_t largest_bytes; /* of a record's data */
+  int64_t latest_ms;      /* the greatest arrival time; -1: none */
+  int64_t earliest_ms;    /* the least; INT64_MAX: none */
+  uint8_t unordered;      /* a sequence number is not greater than the one before it */
 } slp_page;
 
 slp_page *slp_page_new(slp_mem *mem);

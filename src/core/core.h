@@ -105,20 +105,21 @@ struct slp_shard {
   uint8_t cursor_after_last; /* it was asked for AT the last record taken: skip that one */
   uint8_t relocated;         /* one new iterator was tried after the service called the old one invalid */
   uint8_t at_tip;
-  uint8_t wants;          /* linked in the engine's queue of shards that want to call */
-  uint8_t beyond;         /* its call may go beyond the budget */
-  uint8_t stalled;        /* its transfer is paused for lack of budget */
-  uint8_t unlisted_n;     /* listings in a row without it, while checking */
-  uint8_t end_claims;     /* answers in a row without next iterator and children, on a shard listed closed */
-  uint8_t unknown;        /* CHECKING: because the service did not know the shard */
-  uint8_t renewing;       /* an expired iterator was replaced, and no page came since */
-  uint8_t throttled;      /* the last call was refused as too fast */
-  uint8_t is_behind;      /* as far as its last page tells, more records wait in the shard */
-  uint64_t added_serial;  /* the listing under way, or the last one, when it became known: too old to miss it */
-  uint64_t known_serial;  /* its parents are sure only after this listing; 0: they are */
-  uint64_t check_serial;  /* CHECKING: the first listing that may answer */
-  uint64_t reserved;      /* of the call that is out */
-  uint64_t fetch_sent_us; /* when the call that is out was begun */
+  uint8_t wants;      /* linked in the engine's queue of shards that want to call */
+  uint8_t beyond;     /* its call may go beyond the budget */
+  uint8_t stalled;    /* its transfer is paused for lack of budget */
+  uint8_t unlisted_n; /* listings in a row without it, while checking */
+  uint8_t end_claims; /* answers in a row without next iterator and children, on a shard listed closed */
+  uint8_t unknown;    /* CHECKING: because the service did not know the shard */
+  uint8_t renewing;   /* an expired iterator was replaced, and no page came since */
+  uint8_t throttled;  /* the last call was refused as too fast */
+  uint8_t is_behind;  /* as far as its last page tells, more records wait in the shard */
+  uint64_t
+      added_serial; /* the listing under way, or the last one, when it became known: too old to miss it */
+  uint64_t known_serial;     /* its parents are sure only after this listing; 0: they are */
+  uint64_t check_serial;     /* CHECKING: the first listing that may answer */
+  uint64_t reserved;         /* of the call that is out */
+  uint64_t fetch_sent_us;    /* when the call that is out was begun */
   uint64_t failing_since_us; /* 0: the last call was fine */
   uint64_t next_at_us;       /* pace: not before */
   slp_pace pace;
@@ -327,7 +328,7 @@ int64_t slp_lineage_floor(const slp_shard *s); /* the latest key time of its par
 /* consumer.c */
 void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms);
 int slp_consumer_at_tip(const slp_consumer *c); /* and nothing is left to hand out or to be given back */
-void slp_consumer_check(slp_consumer *c); /* tip reached? stop finished? */
+void slp_consumer_check(slp_consumer *c);       /* tip reached? stop finished? */
 void slp_consumer_fatal(slp_consumer *c, const slp_fail *f);
 
 /* batch.c */

@@ -96,8 +96,21 @@ static void bring_near(const slp_held *held, uint32_t i) {
   (void)text[r->seq_n - 1]; /* it may lie across two lines */
 }
 
-/* Moves the shard's head into the batch. 0; 1: it has to wait; SLP_ENOMEM. *last: the latest key out. */
-static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, slp_key *last, int *have_last) {
+/* The latest key handed out; NULL stands for "no order across shards". */
+typedef struct latest {
+  slp_key key;
+  int known;
+} latest;
+
+static int is_late(latest *out, const slp_key *key) {
+  if (out->known && slp_key_cmp(key, &out->key) < 0) return 1;
+  out->key = *key;
+  out->known = 1;
+  return 0;
+}
+
+/* Moves the shard's head into the batch. 0; 1: it has to wait; SLP_ENOMEM. */
+static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   slp_held *held;
   uint32_t i;
   int again;
@@ -108,14 +121,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, slp_key *last, i
   }
   if (batch_full(e, b, held->page->recs[i].data_n)) return 1;
   slp_key key = slp_outlet_key(s, held, i);
-  int late = 0;
-  if (e->order == SLOOP_ORDER_TIME && !again) {
-    late = *have_last && slp_key_cmp(&key, last) < 0;
-    if (!late) {
-      *last = key;
-      *have_last = 1;
-    }
-  }
+  int late = out && !again && is_late(out, &key);
   int r = slp_batch_add(b, s, held, i, (late ? SLOOP_REC_LATE : 0) | (again ? SLOOP_REC_AGAIN : 0));
   if (r) return r;
   bring_near(held, i);
@@ -126,8 +132,8 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, slp_key *last, i
 
 /* As many records as may leave now and fit. */
 static int fill_by_time(slp_engine *e, slp_batch *b) {
-  slp_key last = e->last_out;
-  int have_last = e->any_out, r = 0;
+  latest out = {e->last_out, e->any_out};
+  int r = 0;
   slp_merge_node *top;
   while (!r && (top = slp_merge_top(&e->merge))) {
     slp_shard *s = shard_of(top);
@@ -138,13 +144,13 @@ static int fill_by_time(slp_engine *e, slp_batch *b) {
     e->blocker = NULL;
     if (b->consumer && b->consumer != s->consumer) break; /* a batch is of one consumer */
     b->consumer = s->consumer;
-    r = move_head(e, b, s, &last, &have_last);
+    r = move_head(e, b, s, &out);
   }
-  if (have_last && last.seq.p != e->last_out_seq) {
-    memcpy(e->last_out_seq, last.seq.p, last.seq.n);
-    e->last_out = (slp_key){last.time, {e->last_out_seq, last.seq.n}, last.sub};
+  if (out.known && out.key.seq.p != e->last_out_seq) {
+    memcpy(e->last_out_seq, out.key.seq.p, out.key.seq.n);
+    e->last_out = (slp_key){out.key.time, {e->last_out_seq, out.key.seq.n}, out.key.sub};
   }
-  e->any_out = (uint8_t)have_last;
+  e->any_out = (uint8_t)out.known;
   return r < 0 ? r : 0;
 }
 
@@ -169,7 +175,7 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   if (!s) return 0;
   b->consumer = s->consumer;
   b->shard = s;
-  while (!r) r = move_head(e, b, s, NULL, NULL);
+  while (!r) r = move_head(e, b, s, NULL);
   if (slp_list_linked(&s->ready_link)) { /* to the end of the queue */
     slp_list_remove(&s->ready_link);
     slp_list_add_last(&e->ready_shards, &s->ready_link);

@@ -174,21 +174,24 @@ static void resume(slp_shard *s) {
   s->consumer->source->ops->resume(s->consumer->source, &s->fetch);
 }
 
+static slp_shard *furthest_back(slp_engine *e) {
+  slp_shard *first = NULL;
+  /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only loose nodes have no next */
+  SLP_LIST_EACH(&e->stalled, it) {
+    slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
+    if (!first || slp_key_cmp(&s->frontier, &first->frontier) < 0) first = s;
+  }
+  return first;
+}
+
 static void resume_stalled(slp_engine *e, slp_shard *starved) {
   uint64_t free = slp_budget_free(&e->budget);
   if (starved && starved->stalled && free < RESUME_BYTES) {
     starved->beyond = 1;
     resume(starved);
   }
-  while (free >= RESUME_BYTES && !slp_list_empty(&e->stalled)) {
-    slp_shard *first = NULL; /* furthest back in the order */
-    SLP_LIST_EACH(&e->stalled, it) {
-      slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
-      if (!first || slp_key_cmp(&s->frontier, &first->frontier) < 0) first = s;
-    }
+  for (slp_shard *first; free >= RESUME_BYTES && (first = furthest_back(e)); free -= RESUME_BYTES)
     resume(first);
-    free -= RESUME_BYTES;
-  }
 }
 
 /* Answers that were far larger than their reservations have filled the budget with beginnings, and none of

@@ -128,7 +128,9 @@ static void tell(slp_consumer *c, const notice *n) {
       else
         c->tip_told = 0;
       return;
-    case NOTICE_LOG: o->on_log(c->handle, n->level, n->text[0], o->arg); return;
+    case NOTICE_LOG:
+      if (o->on_log) o->on_log(c->handle, n->level, n->text[0], o->arg);
+      return;
   }
 }
 

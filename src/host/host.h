@@ -27,8 +27,8 @@ typedef struct slp_host slp_host;
 
 /* ---- events: "do this in a turn, not now" -------------------------------------------------- */
 typedef struct slp_event {
-  slp_list link;                      /* linked while posted */
-  void (*run)(struct slp_event *ev);  /* the event is loose again before it runs */
+  slp_list link;                     /* linked while posted */
+  void (*run)(struct slp_event *ev); /* the event is loose again before it runs */
 } slp_event;
 void slp_post(slp_host *h, slp_event *ev); /* posting a posted event does nothing: FIFO */
 void slp_unpost(slp_event *ev);            /* loose is fine */
@@ -68,13 +68,13 @@ typedef struct slp_http {
   const char *method; /* "POST" */
   const char *url;    /* http:// or https://; no redirect is ever followed */
   const slp_http_header *headers;
-  size_t headers_n;   /* Host, Content-Length are added by the transport */
+  size_t headers_n; /* Host, Content-Length are added by the transport */
   slp_str body;
   uint32_t connect_ms_max; /* 0: 4000 */
   uint32_t total_ms_max;   /* from sending to the last byte, waiting for a connection excluded. 0: 30000 */
-  uint8_t once;       /* 1: a write with a condition; must not reach the server twice by itself */
-  uint8_t no_proxy;   /* 1: never through a proxy (metadata servers) */
-  slp_buf *into;      /* the answer's body is appended here; its max is the cap (SLOOP_ETOOBIG) */
+  uint8_t once;            /* 1: a write with a condition; must not reach the server twice by itself */
+  uint8_t no_proxy;        /* 1: never through a proxy (metadata servers) */
+  slp_buf *into;           /* the answer's body is appended here; its max is the cap (SLOOP_ETOOBIG) */
   /* PURE. May the body grow by `more` bytes? 0: pause the transfer until slp_http_resume().
    * NULL: always. */
   int (*may_grow)(struct slp_http *call, size_t more);
@@ -129,11 +129,11 @@ typedef struct slp_serve_answer {
   int status;
   const slp_http_header *headers; /* copied. Content-Length, Date, Connection are added */
   size_t headers_n;
-  slp_buf *body;                  /* moved out of the caller's buf; NULL: empty */
-  int64_t date_ms;                /* what the Date header says; -1: now */
-  size_t cut_after;               /* SIZE_MAX: whole. Else: send only so many bytes of head+body,
-                                     then reset the connection */
-  uint8_t close;                  /* close the connection after the answer */
+  slp_buf *body;    /* moved out of the caller's buf; NULL: empty */
+  int64_t date_ms;  /* what the Date header says; -1: now */
+  size_t cut_after; /* SIZE_MAX: whole. Else: send only so many bytes of head+body,
+                       then reset the connection */
+  uint8_t close;    /* close the connection after the answer */
 } slp_serve_answer;
 /* Answers; the request is invalid afterwards. Later or at once. */
 void slp_serve(slp_served *rq, const slp_serve_answer *answer);
@@ -143,10 +143,10 @@ void slp_serve_drop(slp_served *rq);
 struct slp_listener {
   void (*on_request)(slp_listener *l, slp_served *rq); /* from the turn queue */
   void (*on_closed)(slp_listener *l);                  /* set by slp_listen_close */
-  uint16_t port;     /* the real one after slp_listen */
-  size_t body_max;   /* larger requests get 413; 0: 16 MiB */
+  uint16_t port;                                       /* the real one after slp_listen */
+  size_t body_max;                                     /* larger requests get 413; 0: 16 MiB */
   void *impl;
-  slp_host *host;        /* set by slp_listen */
+  slp_host *host; /* set by slp_listen */
 };
 /* address "127.0.0.1" or "::1"; port 0: any free one. 0 or UV_E*. */
 int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
@@ -156,10 +156,10 @@ void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 
 /* ---- files (profiles, tokens): read whole, off the loop ------------------------------------- */
 typedef struct slp_file {
-  const char *path;    /* borrowed until done */
-  size_t bytes_max;    /* larger: SLP_E2BIG */
-  slp_buf *into;       /* the content is appended */
-  int error;           /* 0 or UV_E* */
+  const char *path;                       /* borrowed until done */
+  size_t bytes_max;                       /* larger: SLP_E2BIG */
+  slp_buf *into;                          /* the content is appended */
+  int error;                              /* 0 or UV_E* */
   void (*on_done)(struct slp_file *file); /* from the turn queue; not after a cancel */
   slp_event ev;
   void *impl;
@@ -173,14 +173,14 @@ void slp_file_cancel(slp_host *h, slp_file *file);
 #define SLP_TURN_BUCKETS 368
 typedef struct slp_turn_stats {
   uint64_t turns;
-  uint64_t cpu_us_max;                 /* the longest turn, CPU time of this thread */
-  uint64_t hold_us_max;                /* the longest our code held the loop, callbacks of the user
-                                          included, wall time */
-  uint64_t cpu_us[SLP_TURN_BUCKETS];   /* how many turns fell into each bucket */
+  uint64_t cpu_us_max;               /* the longest turn, CPU time of this thread */
+  uint64_t hold_us_max;              /* the longest our code held the loop, callbacks of the user
+                                        included, wall time */
+  uint64_t cpu_us[SLP_TURN_BUCKETS]; /* how many turns fell into each bucket */
   uint64_t http_in_flight, http_queued;
   uint64_t connections_opened;
-  uint64_t http_replays;               /* requests libcurl sent a second time by itself (never `once` ones) */
-  uint64_t http_replays_stopped;       /* of `once` calls: ended with UV_ECONNRESET instead */
+  uint64_t http_replays;         /* requests libcurl sent a second time by itself (never `once` ones) */
+  uint64_t http_replays_stopped; /* of `once` calls: ended with UV_ECONNRESET instead */
 } slp_turn_stats;
 const slp_turn_stats *slp_host_turns(slp_host *h);
 /* The CPU time (us) that a share p (0..1) of all turns stayed at or under; an upper bound of its bucket. */
@@ -210,7 +210,7 @@ typedef struct slp_host_ops {
 
 struct slp_host {
   const slp_host_ops *ops;
-  slp_mem *mem;      /* held */
+  slp_mem *mem; /* held */
   /* The turn queue and the timer heap, host.c's. */
   slp_list ready;
   slp_timer **timers;
@@ -241,9 +241,9 @@ void slp_host_ref(slp_host *h, int on);
 /* ---- the uv host (host/uv_host.c) ------------------------------------------------------------ */
 struct uv_loop_s;
 typedef struct slp_uv_options {
-  const char *ca_bundle;       /* file; NULL: what libcurl reports as its own. CAPATH is always off */
-  const char *user_agent;      /* NULL: "sloop/VERSION" */
-  uint32_t in_flight_max;      /* transfers per lane; 0: 128 */
+  const char *ca_bundle;  /* file; NULL: what libcurl reports as its own. CAPATH is always off */
+  const char *user_agent; /* NULL: "sloop/VERSION" */
+  uint32_t in_flight_max; /* transfers per lane; 0: 128 */
 } slp_uv_options;
 /* SLP_ENOMEM, UV_E*, or SLOOP_EOPTION when libcurl has no asynchronous resolver or no TLS. */
 int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const slp_uv_options *o);

@@ -31,8 +31,7 @@ void slp_ticker_close(slp_ticker *t);
 /* Standard output (or any descriptor: pipe, terminal, file, /dev/null), never blocking the loop
  * for pipes, sockets and terminals. Files are written as they are. */
 typedef struct slp_out slp_out;
-slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd,
-                     void (*on_event)(void *arg), void *arg);
+slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_event)(void *arg), void *arg);
 /* Takes the content of b (moved). 0, or a negative UV_E* once writing has failed (UV_EPIPE: the
  * reader left). on_event comes from the loop each time everything given was written, and when
  * writing fails. */

@@ -16,12 +16,12 @@ static sloop_opts_t good(void) {
   return o;
 }
 
-#define WRONG(assignment, names)                       \
-  do {                                                 \
-    sloop_opts_t o = good();                           \
-    char why[160] = "";                                \
-    o.assignment;                                      \
-    CHECK_INT(slp_opts_check(&o, why), SLOOP_EOPTION); \
+#define WRONG(assignment, names)                                                \
+  do {                                                                          \
+    sloop_opts_t o = good();                                                    \
+    char why[160] = "";                                                         \
+    o.assignment;                                                               \
+    CHECK_INT(slp_opts_check(&o, why), SLOOP_EOPTION);                          \
     if (!strstr(why, names)) CHECK_FAIL("\"%s\" does not name %s", why, names); \
   } while (0)
 

@@ -56,7 +56,8 @@ TEST(the_top_is_always_the_least_of_all) {
 }
 
 TEST(keys_compare_by_time_then_number_then_sub_sequence) {
-  slp_key a = {5, SLP_STR("99"), 0}, b = {5, SLP_STR("100"), 0}, c = {5, SLP_STR("100"), 1}, d = {6, SLP_STR("1"), 0};
+  slp_key a = {5, SLP_STR("99"), 0}, b = {5, SLP_STR("100"), 0}, c = {5, SLP_STR("100"), 1},
+          d = {6, SLP_STR("1"), 0};
   slp_key frontier = {5, SLP_STR(""), 0};
   CHECK_INT(slp_key_cmp(&a, &b), -1);
   CHECK_INT(slp_key_cmp(&b, &c), -1);
