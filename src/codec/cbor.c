@@ -221,7 +221,11 @@ static int item(slp_cbor *c, uint8_t head) {
   r = argument(c, info, &c->u);
   if (r) return r;
   if (major == MAJOR_TAG) {
-    c->tagged = 1;
+    if (c->tagged >= SLP_CBOR_TAGS_MAX) {
+      c->why = "too many tags on one value";
+      return SLP_ELIMIT;
+    }
+    c->tagged++;
     return SLP_CBOR_TAG;
   }
   item_done(c);

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 
 #define SLP_CBOR_DEPTH_MAX 64
+#define SLP_CBOR_TAGS_MAX 16 /* on one value */
 
 typedef enum {
   SLP_CBOR_END = 0,
@@ -40,7 +41,7 @@ typedef struct slp_cbor {
   uint64_t u;
   double f;
   uint8_t is_key; /* the TEXT just read is a map key */
-  uint8_t tagged; /* a tag was just read and its value must follow */
+  uint8_t tagged; /* so many tags were just read and their value must follow */
   uint8_t done;
   uint8_t long_on; /* inside a string: the reader's own, as are the four below */
   uint8_t long_major, long_chunked;

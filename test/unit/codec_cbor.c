@@ -349,4 +349,15 @@ TEST(what_is_written_is_the_shortest_form_and_reads_back) {
   slp_mem_drop(mem);
 }
 
+TEST(tags_upon_tags_end_at_the_limit) {
+  for (size_t tags = SLP_CBOR_TAGS_MAX; tags <= SLP_CBOR_TAGS_MAX + 1; tags++) {
+    char body[SLP_CBOR_TAGS_MAX + 2];
+    slp_cbor c;
+    memset(body, 0xc1, tags);
+    body[tags] = 0;
+    slp_cbor_begin(&c, body, tags + 1);
+    CHECK_INT(slp_cbor_skip(&c), tags > SLP_CBOR_TAGS_MAX ? SLP_ELIMIT : 0);
+  }
+}
+
 CHECK_MAIN()
