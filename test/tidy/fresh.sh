@@ -69,6 +69,7 @@ for device in null zero random urandom tty; do [ -e "$fresh/dev/$device" ] || : 
 # A mount namespace of its own: nothing stays mounted, whatever happens.
 exec unshare --mount --pid --fork sh -c '
   for device in null zero random urandom tty; do mount --bind /dev/$device "$1/dev/$device"; done
-  mkdir -p "$1/dev/shm" && mount -t tmpfs tmpfs "$1/dev/shm"
+  mkdir -p "$1/dev/shm" "$1/dev/pts" && mount -t tmpfs tmpfs "$1/dev/shm"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts" && ln -sf pts/ptmx "$1/dev/ptmx" # terminals
   exec chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin SLOOP_FRESH_TEST="${SLOOP_FRESH_TEST:-1}" sh /root/inside.sh
 ' fresh "$fresh"
