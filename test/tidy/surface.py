@@ -108,6 +108,13 @@ def check_registered(build):
     return findings
 
 
+def check_readme():
+    """The README's program is the one that is tested."""
+    blocks = re.findall(r"```c\n(.*?)```", read("README.md"), re.S)
+    program = read("test/embed/print.c")
+    return [] if blocks == [program] else ["README.md: its C block is not test/embed/print.c"]
+
+
 def report(name, findings):
     for finding in findings:
         print(f"  {finding}")
@@ -122,6 +129,7 @@ def main():
     bad |= report("libsloop.so exports exactly the public functions", check_exports(build))
     bad |= report("libsloop.a defines only our names", check_static(build))
     bad |= report("every test is registered", check_registered(build))
+    bad |= report("the README's program is the tested one", check_readme())
     sys.exit(1 if bad else 0)
 
 
