@@ -157,10 +157,10 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but) {
 /* What is worth waking a paused transfer for. */
 #define RESUME_BYTES (64u * 1024)
 
-/* Bytes for the shard without which nothing moves: whoever is furthest ahead forgets what it fetched, and
- * fetches it again when its turn comes nearer. */
-static void make_room(slp_engine *e, const slp_shard *starved, uint64_t bytes) {
-  while (slp_budget_free(&e->budget) < bytes) {
+/* One page may lie beyond the budget, no second one: before that, whoever is furthest ahead forgets what it
+ * fetched, and fetches it again when its turn comes nearer. */
+static void make_room(slp_engine *e, const slp_shard *starved) {
+  while (e->budget.used > e->budget.max) {
     slp_shard *far = furthest_ahead(e, starved);
     if (!far || !slp_reader_rewind(far)) return;
     slp_report_log(far->consumer, SLOOP_LOG_INFO, "budget: a page fetched too far ahead is dropped shard=%s",
@@ -195,15 +195,16 @@ static void resume_stalled(slp_engine *e, slp_shard *starved) {
 }
 
 /* Answers that were far larger than their reservations have filled the budget with beginnings, and none of
- * them can be finished: all but single records are given up and asked for in smaller pieces. Single records
- * too when they keep the starved one from calling at all. */
+ * them can be finished: all but the starved shard's are given up and asked for again, a single record first.
+ * (The service counts what it sent either way, so that is done once and thoroughly.) Single records too, when
+ * they keep the starved one from calling at all. */
 static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
   int no_call_free = starved->wants && e->in_flight >= e->in_flight_max;
   slp_list *it = e->stalled.next;
   while (it != &e->stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
     it = it->next;
-    if (s->limit > 1 || no_call_free) slp_reader_ask_less(s);
+    if (s != starved && (s->limit > 1 || no_call_free)) slp_reader_ask_less(s);
   }
 }
 
@@ -215,19 +216,14 @@ static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_reader_go(s);
 }
 
-#define BEYOND_BYTES (64u * 1024)
-
 /* 1: it was let go. */
 static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   uint32_t limit = 0;
   uint64_t bytes = slp_reader_reserve(s, &limit);
   if (bytes > slp_budget_free(&e->budget)) spares_free(e);
-  if (may_go_beyond) make_room(e, s, bytes);
   if (!slp_budget_try(&e->budget, bytes)) {
     if (!may_go_beyond) return 0;
-    /* A little only: others may have to go beyond as well before anything can leave. */
-    limit = (uint32_t)slp_max_u64(slp_min_u64(limit, BEYOND_BYTES / s->pace.rec_bytes), 1);
-    bytes = slp_min_u64(bytes, BEYOND_BYTES);
+    make_room(e, s);
     slp_budget_force(&e->budget, bytes);
     s->beyond = 1;
   }
@@ -244,7 +240,7 @@ static void on_pump(slp_event *ev) {
   int locked = starved && slp_budget_free(&e->budget) < RESUME_BYTES &&
                (starved->stalled || (starved->wants && !slp_list_empty(&e->stalled)));
   if (locked) shrink_stalled(e, starved);
-  if (starved && starved->stalled) make_room(e, starved, RESUME_BYTES);
+  if (starved && starved->stalled) make_room(e, starved);
   resume_stalled(e, starved);
   if (starved && starved->wants && e->in_flight < e->in_flight_max) let_go(e, starved, 1);
   slp_merge_node *top;

@@ -97,11 +97,12 @@ static int refuse(slp_shard *s, slp_page *page, int r) {
   return r;
 }
 
-/* A small answer in a large recycled body would hold the budget of a large one. Records are offsets, so
- * the body may move. */
-static void trim_memory(slp_page *page) {
+/* A small answer in a large recycled body would hold the budget of a large one; where the budget is spent, so
+ * would one that grew by doubling. Records are offsets, so the body may move. */
+static void trim_memory(slp_page *page, int pressed) {
   size_t n = page->body.n;
-  if (page->body.cap < 65536 || n > page->body.cap / 2) return;
+  if (page->body.cap < 65536 || page->body.cap - n < 4096) return;
+  if (!pressed && n > page->body.cap / 2) return;
   char *p = slp_realloc(page->body.mem, page->body.p, n + 1);
   if (!p) return;
   page->body.p = p;
@@ -129,7 +130,7 @@ int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
     slp_free(e->mem, held);
     return refuse(s, page, bad ? SLOOP_EPROTO : 0);
   }
-  trim_memory(page);
+  trim_memory(page, e->budget.used + page->body.cap - s->reserved > e->budget.max);
   page->recs_n = kept;
   held->shard = s;
   held->engine = e;

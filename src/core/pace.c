@@ -36,11 +36,8 @@ uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_m
   return slp_min_u64(slp_min_u64(bytes, page_max), share_max);
 }
 
-#define SHRINK 8
-
-void slp_pace_shrink(slp_pace *p, uint32_t asked) {
-  p->limit = asked > SHRINK ? asked / SHRINK : 1;
-  if (p->rec_bytes < UINT32_MAX / SHRINK) p->rec_bytes *= SHRINK;
+void slp_pace_shrink(slp_pace *p) {
+  p->limit = 1;
   p->idle = 0;
 }
 

@@ -25,9 +25,8 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
                    uint32_t limit_max);
 /* Bytes to reserve for the next call, at most share_max, and the limit that goes with it. */
 uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);
-/* A call that asked for so many was given up because its answer outgrew the budget: fewer, taken for larger.
- */
-void slp_pace_shrink(slp_pace *p, uint32_t asked);
+/* A call was given up because its answer outgrew the budget: a single record tells how large they are. */
+void slp_pace_shrink(slp_pace *p);
 /* Wait until the next call, from the sending of the last one: nothing after a full page (the floor, once
  * learned), the floor while behind, else the poll period. random in [0, 1000). */
 uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor,

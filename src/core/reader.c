@@ -317,9 +317,17 @@ typedef struct page_facts {
   uint64_t sent_us;
 } page_facts;
 
+/* A page that brings only the record we asked to go on from brings nothing. */
+static int only_the_known(const slp_shard *s, const slp_page *page) {
+  slp_str last = {s->last_seq, s->last_seq_n};
+  return page->recs_n == 1 && s->taken && s->cursor_after_last &&
+         slp_num_cmp(slp_rec_seq(page, &page->recs[0]), last) == 0;
+}
+
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
   page_facts p = {(uint32_t)page->recs_n, page->largest_bytes, 0, page->behind_ms, s->fetch.rq.sent_us};
   p.full = p.n > 0 && (p.n >= s->limit || s->fetch.body_bytes >= FULL_PAGE_BYTES);
+  if (only_the_known(s, page)) p.n = 0;
   return p;
 }
 
@@ -609,9 +617,8 @@ static void call_off(slp_shard *s) {
 
 void slp_reader_ask_less(slp_shard *s) {
   SLP_CHECK(s->state == SLP_READER_FETCHING);
-  uint32_t asked = s->limit;
   call_off(s);
-  slp_pace_shrink(&s->pace, asked);
+  slp_pace_shrink(&s->pace);
   wait_until(s, 0);
 }
 
