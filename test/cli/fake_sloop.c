@@ -207,6 +207,7 @@ static void give_error(sloop_t *s) {
   e.message = s->error == SLOOP_EAUTH ? "DescribeStreamSummary: 400 UnrecognizedClientException"
                                       : sloop_strerror(s->error);
   if (s->error == SLOOP_EAUTH) e.aws_code = "UnrecognizedClientException", e.http_status = 400;
+  if (s->error == SLOOP_EREMOTE) e.http_status = 503;
   s->errors_left--;
   s->o.on_error(s, &e, s->o.arg);
 }

@@ -156,6 +156,12 @@ def a_bad_moment_is_told_once_and_survived():
 
 
 @test
+def silence_at_first_contact_is_not_told_while_it_may_pass():
+    r = run(BIN, "-e", "orders", env={"FAKE_ERROR": "-104:x3", "FAKE_RECORDS": 5})
+    equal((r.code, r.out, r.err), (0, lines(5), ""))
+
+
+@test
 def a_shard_given_up_is_no_success():
     r = run(BIN, "-e", "orders", env={"FAKE_RECORDS": 5, "FAKE_STOPPED_SHARD": 1})
     equal((r.code, r.out), (1, lines(5)))
