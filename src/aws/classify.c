@@ -80,8 +80,8 @@ int slp_class_code(slp_class class) {
   switch (class) {
     case SLP_FINE: return 0;
     case SLP_THROTTLE: return SLOOP_ETHROTTLE;
-    case SLP_TRANSIENT: return SLOOP_EREMOTE;
-    case SLP_EXPIRED: return SLOOP_EREMOTE; /* remedied by core; seen by nobody */
+    case SLP_TRANSIENT:
+    case SLP_EXPIRED: return SLOOP_EREMOTE; /* expired: remedied by core, seen by nobody */
     case SLP_GONE: return SLOOP_ENOSTREAM;
     case SLP_BUSY: return SLOOP_ESTREAMBUSY;
     case SLP_TRIMMED: return SLOOP_ETRIMMED;

@@ -99,7 +99,7 @@ static int bad_url(char why[160], slp_str url, const char *what) {
 static int path_valid(slp_str path) {
   for (size_t i = 0; i < path.n; i++) {
     char c = path.p[i];
-    if (!is_alnum(c) && !memchr("-._~/", c, 5)) return 0;
+    if (!is_alnum(c) && !slp_str_has(SLP_STR("-._~/"), c)) return 0;
     if (c != '/') continue;
     slp_str rest = {path.p + i + 1, path.n - i - 1};
     if (rest.n && rest.p[0] == '/') return 0;

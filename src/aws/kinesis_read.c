@@ -332,7 +332,6 @@ int slp_list_read(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max) {
     }
     q = next_key(j);
     if (q <= 0) break;
-    q = 0;
     if (slp_str_is(j->text, "NextToken"))
       q = read_name(j, &op->ret_next);
     else if (!slp_str_is(j->text, "Shards"))

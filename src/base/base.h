@@ -43,6 +43,7 @@ static inline slp_str slp_str_of(const char *z) { return (slp_str){z, z ? strlen
 static inline int slp_str_eq(slp_str a, slp_str b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
+static inline int slp_str_has(slp_str s, char c) { return s.n && memchr(s.p, c, s.n) != NULL; }
 static inline int slp_str_is(slp_str a, const char *z) { return slp_str_eq(a, slp_str_of(z)); }
 
 static inline uint64_t slp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }

@@ -130,7 +130,7 @@ static int take_char(slp_str *s, char c) {
 }
 
 static int take_text(slp_str *s, slp_str text) {
-  if (s->n < text.n || memcmp(s->p, text.p, text.n)) return 0;
+  if (s->n < text.n || memcmp(s->p, text.p, text.n) != 0) return 0;
   *s = (slp_str){s->p + text.n, s->n - text.n};
   return 1;
 }

@@ -223,7 +223,7 @@ static int number(slp_json *j) {
 }
 
 static int word(slp_json *j, const char *text, size_t n, int token) {
-  if (j->n - j->at < n || memcmp(j->p + j->at, text, n)) return bad(j, "not a JSON value");
+  if (j->n - j->at < n || memcmp(j->p + j->at, text, n) != 0) return bad(j, "not a JSON value");
   j->at += n;
   return token;
 }

@@ -425,6 +425,7 @@ static int child_done(slp_page_reader *r) {
   }
   /* One parent (split) or two (merge); anything else can't be placed in the lineage. */
   if (!r->child.id.n || !r->child.parent.n || r->parents_n > 2) page->children_bad = 1;
+  SLP_CHECK(page->children); /* cap is 0 without it */
   page->children[page->children_n++] = r->child;
   r->place = IN_CHILDREN;
   return 0;
