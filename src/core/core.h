@@ -253,7 +253,8 @@ struct slp_engine {
   uint32_t shards_n; /* known shards; the heaps have room for each */
   slp_merge want;    /* shards that want to call, by frontier */
   uint32_t in_flight;
-  slp_list stalled; /* shards whose transfer waits for budget */
+  uint32_t behind_n; /* shards that have more to bring, as far as their last page tells */
+  slp_list stalled;  /* shards whose transfer waits for budget */
   slp_event pump_ev;
   slp_list spares; /* recycled pages; they count in the budget until it is needed */
   uint64_t spare_bytes;
@@ -302,6 +303,8 @@ int slp_outlet_acked(const slp_held *held, uint32_t i);
 /* reader.c */
 void slp_reader_start(slp_shard *s);
 void slp_reader_poke(slp_shard *s); /* room came free, or it was resumed */
+void slp_reader_hurry(
+    slp_shard *s);                  /* others wait for it: its pause at the tip ends at the service's floor */
 void slp_reader_stop(slp_shard *s); /* cancels; GONE */
 int slp_reader_rewind(
     slp_shard *s);                /* gives back all it buffered and reads it again later; 0: not possible */

@@ -59,6 +59,9 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
     e->blocker = s;
     e->blocked_since_us = now;
   }
+  /* It is at its tip and would be asked again after poll_ms; but shards with a backlog wait for it, and what
+   * they may buffer meanwhile is soon full. */
+  if (e->behind_n) slp_reader_hurry(s);
   uint64_t until = patience(e, s);
   if (now < until) {
     look_again(e, until);

@@ -48,6 +48,12 @@ static void set_tip(slp_shard *s, int at_tip) {
   s->consumer->tip_n += at_tip ? 1u : -1u;
 }
 
+static void set_behind(slp_shard *s, int behind) {
+  if (s->is_behind == behind) return;
+  s->is_behind = (uint8_t)behind;
+  s->consumer->engine->behind_n += behind ? 1u : -1u;
+}
+
 /* ---- waiting ---------------------------------------------------------------------------------------- */
 
 /* Room to buffer another page: while the last one is being handed out the next is fetched, or every shard
@@ -68,6 +74,13 @@ void slp_reader_poke(slp_shard *s) {
     if (slp_timer_set(host_of(s), &s->timer, s->next_at_us) == 0) return;
   }
   slp_engine_want(s);
+}
+
+void slp_reader_hurry(slp_shard *s) {
+  uint64_t at_us = s->fetch_sent_us + SLP_PACE_FLOOR_US;
+  if (s->state != SLP_READER_WAITING || s->wants || s->failing_since_us || s->next_at_us <= at_us) return;
+  s->next_at_us = at_us;
+  slp_reader_poke(s);
 }
 
 static void on_timer(slp_timer *t) { slp_reader_poke(SLP_OWNER(t, slp_shard, timer)); }
@@ -360,7 +373,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
   s->failing_since_us = 0;
   s->throttled = s->renewing = s->relocated = 0;
   s->unlisted_n = s->end_claims = 0;
-  s->is_behind = (uint8_t)(p->full || p->behind_ms > 0);
+  set_behind(s, p->full || p->behind_ms > 0);
   set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
   if (p->n == 0 && p->behind_ms == 0 && !s->taken && s->anchor_ms != INT64_MIN) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
@@ -417,6 +430,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
 static void end(slp_shard *s) {
   slp_consumer *c = s->consumer;
   set_tip(s, 0);
+  set_behind(s, 0);
   move(s, SLP_READER_ENDED);
   SLP_CHECK(c->open_n > 0);
   c->open_n--;
@@ -644,6 +658,7 @@ void slp_reader_stop(slp_shard *s) {
   slp_consumer *c = s->consumer;
   if (s->state == SLP_READER_GONE) return;
   call_off(s);
+  set_behind(s, 0);
   if (s->state == SLP_READER_IDLE && s->wanted) c->waiting_n--;
   if (s->state != SLP_READER_IDLE && s->state != SLP_READER_ENDED) c->open_n--;
   s->wanted = 0;
