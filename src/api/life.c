@@ -36,6 +36,8 @@ int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg) {
   return s->closing ? SLOOP_ESTATE : slp_consumer_list(s->consumer, cb, arg);
 }
 
+void slp_family_ref(slp_family *f) { slp_host_ref(f->host, f->unrefs < f->members); }
+
 /* Consumers on one host share its hold on the loop: it is let go when none wants it. */
 static void set_ref(sloop_t *s, uint32_t on) {
   if (s->refd == on || s->closing) return;
@@ -45,7 +47,7 @@ static void set_ref(sloop_t *s, uint32_t on) {
   } else {
     s->family->unrefs++;
   }
-  slp_host_ref(s->family->host, s->family->unrefs < s->family->members);
+  slp_family_ref(s->family);
 }
 
 void sloop_ref(sloop_t *s) { set_ref(s, 1); }

@@ -30,7 +30,7 @@ static void ask_free(slp_creds_ask *ask) {
 static void on_creds_event(slp_event *ev) {
   slp_creds_ask *ask = SLP_OWNER(ev, slp_creds_ask, ev);
   sloop_t *s = ask->rq.family->creds_for;
-  if (s) {
+  if (s && !s->closing) {
     ask->asked = 1;
     s->o.creds(s, &ask->rq, s->o.arg);
   } else {
@@ -170,6 +170,7 @@ static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *geten
   }
   s->consumer->on_stats_due = on_stats_due;
   s->family->members++;
+  if (s->family->owns_host) slp_family_ref(s->family);
   if (!s->family->creds_for && s->o.creds) s->family->creds_for = s;
   return 0;
 }
@@ -236,7 +237,10 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     memcpy(&full, o, slp_min_u64(o->size, sizeof full));
     /* Checked before anything is made, so that a wrong option leaves nothing to close. */
     r = slp_opts_check(&full, text);
-    if (!r && full.join) {
+    if (!r && full.join && (full.join->closing || full.join->started)) {
+      snprintf(text, sizeof text, "join: that consumer is already started or closed");
+      r = SLOOP_EOPTION;
+    } else if (!r && full.join) {
       slp_family *f = full.join->family;
       r = slp_open_on(f->host, f->mem, NULL, NULL, out, o, text);
     } else if (!r) {
@@ -263,6 +267,15 @@ static void on_host_closed(slp_host *h, void *arg) {
   tell_closed(arg);
 }
 
+/* The closing one has left the engine already. */
+static sloop_t *another_with_creds(slp_family *f) {
+  SLP_LIST_EACH(&f->engine->consumers, it) {
+    sloop_t *s = (SLP_OWNER(it, slp_consumer, link))->handle;
+    if (s->o.creds && !s->closing) return s;
+  }
+  return NULL;
+}
+
 static void on_close_event(slp_event *ev) {
   sloop_t *s = SLP_OWNER(ev, sloop_t, close_ev);
   slp_family *f = s->family;
@@ -275,9 +288,10 @@ static void on_close_event(slp_event *ev) {
   }
   slp_consumer_free(s->consumer);
   s->consumer = NULL;
-  if (f->creds_for == s) f->creds_for = NULL;
+  if (f->creds_for == s) f->creds_for = another_with_creds(f);
   s->family = NULL;
   if (--f->members > 0) {
+    slp_family_ref(f);
     tell_closed(s);
     return;
   }
@@ -293,6 +307,7 @@ static void on_close_event(slp_event *ev) {
 
 void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   if (!s || s->closing) return;
+  sloop_ref(s); /* the loop must live until cb */
   s->closing = 1;
   s->close_cb = cb;
   s->close_arg = arg;

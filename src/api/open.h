@@ -39,6 +39,9 @@ struct sloop_s {
 int slp_open_on(slp_host *h, slp_mem *mem, slp_getenv_fn getenv_fn, void *getenv_ctx, sloop_t **out,
                 const sloop_opts_t *o, char why[160]);
 
+/* life.c: the host stays alive for the loop while any member wants it. */
+void slp_family_ref(slp_family *f);
+
 /* opts.c */
 int slp_opts_check(const sloop_opts_t *o, char why[160]);
 /* Copies o and all it points to; missing tail members (an older, shorter struct) get their defaults. */

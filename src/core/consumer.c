@@ -25,6 +25,8 @@ static void let_shards_go(slp_consumer *c) {
     slp_outlet_leave_order(s);
     slp_outlet_drop(s);
   }
+  slp_deliver_soon(c->engine); /* joined consumers are not held back by it any more */
+  slp_engine_pump(c->engine);
 }
 
 static void cancel_own_calls(slp_consumer *c) {
@@ -386,8 +388,7 @@ void slp_consumer_check(slp_consumer *c) {
   if (!slp_consumer_at_tip(c)) {
     c->tip_told = 0;
   } else if (!c->tip_told) {
-    c->tip_told = 1;
-    slp_report_tip(c);
+    c->tip_told = (uint8_t)slp_report_tip(c);
   }
   if (c->life == SLP_LIFE_STOPPING && c->batches_out == 0) slp_post(c->engine->host, &c->stop_ev);
 }
@@ -412,6 +413,13 @@ static void on_stop_event(slp_event *ev) {
     slp_post(c->engine->host, &c->stop_ev);
     return;
   }
+  if (c->list_cb_wanted) {
+    slp_fail f = {0};
+    slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was stopped");
+    slp_post(c->engine->host, &c->stop_ev);
+    tell_user_listing(c, &f);
+    return;
+  }
   stopped(c, c->batches_out ? SLP_ETIMEDOUT : 0);
 }
 
@@ -427,7 +435,6 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   }
   cancel_own_calls(c);
   let_shards_go(c);
-  c->list_cb_wanted = 0;
   c->life = SLP_LIFE_STOPPING;
   c->stop_cb = cb;
   c->stop_arg = arg;

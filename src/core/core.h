@@ -92,6 +92,8 @@ struct slp_shard {
   uint8_t listed_closed; /* the listing gives it an end */
   uint8_t listed;        /* seen in the newest listing */
   uint8_t wanted;        /* to be read at all (start position, shard filter) */
+  uint8_t barred;        /* not to be read: an ancestor was given up */
+  uint8_t missed_n;      /* listings in a row without it */
   uint8_t skipped;       /* not to be read, and counts as finished for its children */
   uint8_t paused;
   uint8_t opened_told, ended_told;
@@ -322,6 +324,8 @@ int slp_lineage_parents_read(const slp_shard *s); /* every known parent is read 
 int slp_lineage_parents_out(const slp_shard *s);  /* and has handed out all it had */
 /* Starts the readers of shards whose parents are read, and lets those whose parents are out into the order.
  */
+/* Descendants of a shard that was given up are not read. */
+void slp_lineage_bar(slp_consumer *c);
 void slp_lineage_open_ready(slp_consumer *c);
 void slp_lineage_enter_ready(slp_consumer *c); /* children whose parents are out enter the order */
 void slp_lineage_free(slp_consumer *c);        /* every reader stopped, every outlet orphaned */
@@ -367,7 +371,7 @@ void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, in
 void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_what what);
 void slp_report_loss(slp_consumer *c, const slp_shard *s, slp_str from, slp_str to, int certain,
                      const char *message);
-void slp_report_tip(slp_consumer *c);
+int slp_report_tip(slp_consumer *c); /* 0: no memory, to be told later */
 void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) SLP_PRINTF(3, 4);
 void slp_report_run(slp_event *ev);
 void slp_report_drop(slp_consumer *c);

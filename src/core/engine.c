@@ -132,14 +132,30 @@ static int calls_moving(const slp_engine *e) {
  * user still holds batches, whose return will free bytes. */
 static slp_shard *starving(slp_engine *e) {
   if (e->batches_out || calls_moving(e)) return NULL;
-  if (e->order == SLOOP_ORDER_TIME) {
-    slp_merge_node *top = slp_merge_top(&e->merge);
-    return top && !top->ready ? node_owner(top) : NULL;
-  }
+  slp_merge_node *least = slp_merge_top(&e->merge);
+  if (least) return least->ready ? NULL : node_owner(least);
+  /* Nobody is waited for (ORDER_SHARD; or all are paused or set aside): whoever is first. */
   if (!slp_list_empty(&e->ready_shards)) return NULL;
   if (!slp_list_empty(&e->stalled)) return SLP_OWNER(e->stalled.next, slp_shard, stalled_link);
   slp_merge_node *top = slp_merge_top(&e->want);
   return top ? want_owner(top) : NULL;
+}
+
+static int can_rewind(const slp_shard *s) {
+  return s->next_page && !s->again_n && s->state != SLP_READER_ENDED && s->state != SLP_READER_GONE;
+}
+
+/* What a paused shard has buffered serves nobody now. */
+static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
+  SLP_LIST_EACH(&e->consumers, it) {
+    slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at))) {
+      if (s->paused && s != but && can_rewind(s)) return s;
+    }
+  }
+  return NULL;
 }
 
 /* The shard whose next record comes last of all. */
@@ -148,7 +164,7 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but) {
   for (uint32_t i = 0; i < e->merge.n; i++) {
     slp_merge_node *node = e->merge.heap[i].node;
     slp_shard *s = node_owner(node);
-    int can = node->ready && s != but && s->next_page && !s->again_n && s->state != SLP_READER_ENDED;
+    int can = node->ready && s != but && can_rewind(s);
     if (can && (!far || slp_key_cmp(&node->key, &far->key) > 0)) far = node;
   }
   return far ? node_owner(far) : NULL;
@@ -161,7 +177,8 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but) {
  * fetched, and fetches it again when its turn comes nearer. */
 static void make_room(slp_engine *e, const slp_shard *starved) {
   while (e->budget.used > e->budget.max) {
-    slp_shard *far = furthest_ahead(e, starved);
+    slp_shard *far = paused_holder(e, starved);
+    if (!far) far = furthest_ahead(e, starved);
     if (!far || !slp_reader_rewind(far)) return;
     slp_report_log(far->consumer, SLOOP_LOG_INFO, "budget: a page fetched too far ahead is dropped shard=%s",
                    far->name->shard);
@@ -236,6 +253,7 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
 
 static void on_pump(slp_event *ev) {
   slp_engine *e = SLP_OWNER(ev, slp_engine, pump_ev);
+  if (!slp_list_empty(&e->stalled)) spares_free(e);
   slp_shard *starved = starving(e);
   int locked = starved && slp_budget_free(&e->budget) < RESUME_BYTES &&
                (starved->stalled || (starved->wants && !slp_list_empty(&e->stalled)));

@@ -46,6 +46,30 @@ static void shard_init(slp_shard *s, slp_consumer *c) {
   slp_buf_init(&s->cursor, c->mem, 4096);
 }
 
+static int has_barred_parent(const slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
+    if (p && (p->barred || p->state == SLP_READER_GONE)) return 1;
+  }
+  return 0;
+}
+
+void slp_lineage_bar(slp_consumer *c) {
+  int again = 1;
+  while (again) {
+    again = 0;
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at))) {
+      if (!s->wanted || s->state != SLP_READER_IDLE || !has_barred_parent(s)) continue;
+      s->wanted = 0;
+      s->barred = 1;
+      c->waiting_n--;
+      again = 1;
+    }
+  }
+}
+
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
   slp_engine *e = c->engine;
   if (slp_engine_room(e)) return NULL;
@@ -72,6 +96,7 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
     if (p) p->children_n++;
   }
   if (s->wanted) c->waiting_n++;
+  if (has_barred_parent(s)) slp_lineage_bar(c);
   return s;
 }
 
@@ -87,7 +112,8 @@ int slp_lineage_parents_read(const slp_shard *s) {
 int slp_lineage_parents_out(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
-    if (p && !p->skipped && (p->state != SLP_READER_ENDED || !slp_outlet_empty(p))) return 0;
+    /* One that has not entered waits for its own parents, even when it is empty. */
+    if (p && !p->skipped && (p->state != SLP_READER_ENDED || !p->entered || !slp_outlet_empty(p))) return 0;
   }
   return 1;
 }
@@ -125,6 +151,7 @@ void slp_lineage_enter_ready(slp_consumer *c) {
       if (!reading || !slp_lineage_parents_out(s)) continue;
       s->entered = 1;
       s->in_order = 1;
+      c->enter_again = 1;
       slp_outlet_put_in_order(s);
     }
   }
@@ -134,14 +161,16 @@ void slp_lineage_enter_ready(slp_consumer *c) {
 static int is_finished(const slp_shard *s) {
   if (s->listed || s->consumer->lists_done <= s->added_serial) return 0;
   if (s->state == SLP_READER_GONE) return slp_list_empty(&s->pages) && !s->in_order;
-  return s->skipped || (s->state == SLP_READER_ENDED && s->ended_told && !s->in_order);
+  return s->skipped || s->barred || (s->state == SLP_READER_ENDED && s->ended_told && !s->in_order);
 }
 
 void slp_lineage_forget(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    if (!is_finished(s)) continue;
+    /* One listing may be incomplete; a shard forgotten and listed again would be read again. */
+    s->missed_n = s->listed ? 0 : (uint8_t)(s->missed_n + (s->missed_n < 2));
+    if (s->missed_n < 2 || !is_finished(s)) continue;
     slp_map_remove(&c->shards, s->id);
     shard_free(s);
   }

@@ -211,11 +211,12 @@ void slp_outlet_put_in_order(slp_shard *s) {
   slp_held *held;
   uint32_t i;
   int again;
-  if (!s->in_order || s->paused || s->aside) {
+  int some = s->in_order && !s->paused && slp_outlet_head(s, &held, &i, &again);
+  /* Set aside means "is not waited for"; what it has, it may hand out. */
+  if (!s->in_order || s->paused || (s->aside && !some)) {
     slp_outlet_leave_order(s);
     return;
   }
-  int some = slp_outlet_head(s, &held, &i, &again);
   if (!some && (s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE)) {
     s->in_order = 0;
     slp_outlet_leave_order(s);

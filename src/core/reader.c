@@ -121,6 +121,8 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->pace.fails + 1, UINT64_MAX);
   slp_reader_stop(s);
+  s->aside = 0;
+  slp_lineage_bar(c);
   slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
   slp_outlet_put_in_order(s);
   slp_deliver_soon(c->engine);

@@ -91,8 +91,8 @@ void slp_report_loss(slp_consumer *c, const slp_shard *s, slp_str from, slp_str 
   if (n) n->certain = certain;
 }
 
-void slp_report_tip(slp_consumer *c) {
-  if (c->o->on_tip) add(c, NOTICE_TIP, (slp_str[4]){{0}, {0}, {0}, {0}});
+int slp_report_tip(slp_consumer *c) {
+  return !c->o->on_tip || add(c, NOTICE_TIP, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
 }
 
 void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) {
