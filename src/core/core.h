@@ -300,7 +300,6 @@ void slp_outlet_orphan(slp_shard *s); /* the shard goes; what is out stays the b
 /* Forgets what was fetched and never handed out; the shard's last record taken is again the last one handed
  * out. 0: not possible now (records are out, or given back). */
 int slp_outlet_rewind(slp_shard *s);
-int slp_outlet_acked(const slp_held *held, uint32_t i);
 
 /* reader.c */
 void slp_reader_start(slp_shard *s);
@@ -312,7 +311,7 @@ int slp_reader_rewind(
     slp_shard *s);                /* gives back all it buffered and reads it again later; 0: not possible */
 void slp_reader_go(slp_shard *s); /* the engine lets it call now */
 void slp_reader_listed(slp_shard *s);   /* a listing asked for while CHECKING is here */
-void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for fewer records */
+void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for a single record */
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit);
 void slp_reader_told_end(slp_shard *s); /* read to its end and all acknowledged: tell it once */
 

@@ -2,10 +2,10 @@
  * back in the order goes first. Each call reserves budget before it is sent.
  *
  * When the budget is full and the user holds nothing, nothing will ever come free by itself, and the
- * shard that holds the merge back may need the very bytes that the shards ahead of it occupy. So first
- * answers that do not fit are given up and asked for again in smaller pieces; then that one shard may go
- * beyond the budget, by a little. Held bytes stay under the budget plus one page, unless the budget is
- * smaller than one record of every shard. */
+ * shard that holds the merge back may need the very bytes that the shards ahead of it occupy. So the other
+ * answers that do not fit are given up and asked for again, a single record first; that one shard may take
+ * one page beyond the budget; and before a second page goes beyond it, paused shards and then whoever is
+ * furthest ahead forget what they fetched. Held bytes stay under the budget plus one page. */
 #include "core/core.h"
 
 static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, want); }

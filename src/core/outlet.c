@@ -253,8 +253,6 @@ void slp_outlet_take(slp_shard *s, slp_held *held, uint32_t i, int again, const 
 
 /* ---- and back in -------------------------------------------------------------------------------------- */
 
-int slp_outlet_acked(const slp_held *held, uint32_t i) { return bit_get(held->bits, i); }
-
 void slp_outlet_ack(slp_held *held, uint32_t i) {
   if (bit_get(held->bits, i)) return;
   bit_set(held->bits, i);

@@ -6,9 +6,10 @@
  *                     ^   |  go
  *                     |   +-------------> FETCHING* --+-- page, next iterator ---------> WAITING
  *                     |                               +-- no next, children with parents -> ENDED
- *                     |                               +-- no next, no children ----------> CHECKING*
- *                     +--- the listing says open ---------------------------------------- CHECKING
- *                          the listing says closed, or children, or gone twice ---------> ENDED
+ *                     |                               +-- no next, but new records -------> WAITING
+ *                     |                               +-- no next, nothing new -----------> CHECKING*
+ *                     +--- the listing says open, or closed for the first time ---------- CHECKING
+ *                          closed (or children) for the second time, or gone twice ------> ENDED
  *   any but ENDED --> GONE (stopped)          * something outside must happen
  *
  * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
