@@ -1,4 +1,4 @@
-/* sloop.h - consume Amazon Kinesis Data Streams inside a libuv loop.
+/* sloop.h - consume Amazon Kinesis Data Streams and DynamoDB Streams inside a libuv loop.
  *
  * Rules that hold for every function here:
  *  - Call it only on the thread that runs the loop given to sloop_open().
@@ -40,7 +40,9 @@ typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_
   X(ETLS, -5012, "the server's certificate or TLS handshake was not accepted") \
   X(EREFUSED, -5013, "the service says the request is wrong")                  \
   X(ENOSHARD, -5014, "no such shard in this consumer")                         \
-  X(ESTREAMBUSY, -5015, "the stream is being created, deleted or changed")
+  X(ESTREAMBUSY, -5015, "the stream is being created, deleted or changed")     \
+  X(ETOKEN, -5016, "the token is damaged, or belongs to another stream")       \
+  X(EBEHIND, -5017, "reading is so far behind that records may be trimmed unread")
 enum {
 #define X(name, num, text) SLOOP_##name = num,
   SLOOP_ERRORS(X)
@@ -51,6 +53,8 @@ enum {
 SLOOP_EXTERN const char *sloop_err_name(int err);
 /* One sentence. Never NULL; static. */
 SLOOP_EXTERN const char *sloop_strerror(int err);
+/* What it was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2 libcurl/7.88.1 ...". Static. */
+SLOOP_EXTERN const char *sloop_features(void);
 /* The library's version as "0.1.0"; static. */
 SLOOP_EXTERN const char *sloop_version(void);
 
@@ -72,21 +76,26 @@ typedef struct {
   size_t len;
 } sloop_str_t; /* not NUL-ended; base is never NULL */
 
-#define SLOOP_REC_LATE 1u  /* something later in the order was handed over before */
-#define SLOOP_REC_RAW 2u   /* could not be decoded; data is what the service sent */
-#define SLOOP_REC_AGAIN 4u /* was handed over before and given back */
+#define SLOOP_REC_LATE 1u    /* something later in the order was handed over before */
+#define SLOOP_REC_RAW 2u     /* could not be decoded; data is what the service sent */
+#define SLOOP_REC_AGAIN 4u   /* was handed over before and given back */
+#define SLOOP_REC_FOREIGN 8u /* part of an aggregate whose key hashes into another shard's range */
 
 typedef struct {         /* allocated by the library; may grow at its end */
   const char *stream;    /* name; NUL-ended; lives as long as the batch */
   const char *shard;     /* shard id; NUL-ended; lives as long as the batch */
   sloop_str_t seq;       /* sequence number, decimal text */
   uint64_t sub;          /* index inside an aggregate, else 0 */
-  sloop_str_t key;       /* partition key; may hold any byte */
-  sloop_str_t data;      /* payload bytes */
+  sloop_str_t key;       /* partition key; may hold any byte. DynamoDB: the JSON of "Keys" */
+  sloop_str_t data;      /* payload bytes. DynamoDB: the JSON of the change ("dynamodb"), untouched */
   int64_t arrived_at_ms; /* as the service stamped it; -1: it did not say */
   uint64_t epoch;        /* counts the owners of the shard's lease; 0 without leases */
   uint32_t attempt;      /* 1 for the first time this record is handed over */
   uint32_t flags;        /* SLOOP_REC_* */
+  sloop_str_t event;     /* DynamoDB: INSERT, MODIFY, REMOVE; length 0 for Kinesis, as the next three */
+  sloop_str_t event_id;  /* DynamoDB: eventID */
+  sloop_str_t user;      /* DynamoDB: the JSON of "userIdentity", when the change has one */
+  sloop_str_t whole;     /* DynamoDB: the JSON of the whole record, untouched */
 } sloop_record_t;
 
 /* Everything a batch points at lives until sloop_batch_done(), even after sloop_close().
@@ -108,8 +117,13 @@ typedef enum {
   SLOOP_LATEST = 1, /* what arrives from now on */
   SLOOP_OLDEST,     /* everything the stream still keeps */
   SLOOP_AT_TIME,    /* what arrived at start_at_ms or later */
-  SLOOP_AT_SEQ      /* shard start_shard from start_seq on; other shards are not read */
+  SLOOP_AT_SEQ,     /* shard start_shard from start_seq on; other shards are not read */
+  SLOOP_AT_TOKEN    /* where the token start_token, from sloop_save() or bloop, says */
 } sloop_start_kind;
+typedef enum {
+  SLOOP_AGGREGATES_EXPAND = 1, /* an aggregate of the KPL becomes its records: same seq, sub 0, 1, ... */
+  SLOOP_AGGREGATES_KEEP        /* it is handed over as it came */
+} sloop_aggregates_kind;
 typedef enum {
   SLOOP_ORDER_TIME = 1, /* by arrival time across shards, shard order always kept */
   SLOOP_ORDER_SHARD     /* each shard by itself; no waiting across shards */
@@ -119,7 +133,8 @@ typedef enum { SLOOP_TRIMMED_STOP = 1, SLOOP_TRIMMED_CONTINUE } sloop_trimmed_ki
 typedef enum {
   SLOOP_SHARD_OPENED = 1, /* reading begins */
   SLOOP_SHARD_ENDED,      /* read to its end, and every record of it acknowledged */
-  SLOOP_SHARD_STOPPED     /* given up for a reason on_error told; its children are not read */
+  SLOOP_SHARD_STOPPED,    /* given up for a reason on_error told; its children are not read */
+  SLOOP_SHARD_MOVED       /* by sloop_move(): what is out of it does not count any more */
 } sloop_shard_what;
 typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level;
 
@@ -138,6 +153,8 @@ typedef struct { /* records that can never be read any more; allocated by the li
   X(late, "records", "of those, flagged SLOOP_REC_LATE")                               \
   X(raw, "records", "of those, flagged SLOOP_REC_RAW")                                 \
   X(again, "records", "handed over again after being given back")                      \
+  X(aggregates, "records", "of the stream, expanded into more or fewer")               \
+  X(foreign, "records", "of those handed over, flagged SLOOP_REC_FOREIGN")             \
   X(repeats_dropped, "records", "sent twice by the service and dropped")               \
   X(batches, "batches", "handed to on_batch")                                          \
   X(pages, "pages", "of records fetched, empty ones included")                         \
@@ -177,9 +194,11 @@ SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloo
 
 typedef struct {
   size_t size;               /* set by sloop_opts_init() */
-  const char *stream;        /* name or ARN; required */
+  const char *stream;        /* Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table or of
+                                one of its streams. Required */
   const char *region;        /* NULL: the ARN's, AWS_REGION, AWS_DEFAULT_REGION, the profile's */
-  const char *endpoint;      /* URL; NULL: AWS_ENDPOINT_URL_KINESIS, AWS_ENDPOINT_URL, the region's */
+  const char *endpoint;      /* URL; NULL: AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS),
+                                AWS_ENDPOINT_URL, the profile's, the region's */
   const char *profile;       /* NULL: AWS_PROFILE or "default" */
   const char *ca_bundle;     /* file of certificates; NULL: AWS_CA_BUNDLE, else the system's */
   const char *user_agent;    /* NULL: "sloop/VERSION" */
@@ -218,7 +237,12 @@ typedef struct {
   void (*on_error)(sloop_t *, const sloop_error_t *, void *arg);
   void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);
   void (*on_log)(sloop_t *, sloop_log_level, const char *line, void *arg);
-  void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg); /* NULL: environment, then profile files */
+  void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg); /* NULL: the chain the AWS tools use */
+  const char *start_token;                                  /* for SLOOP_AT_TOKEN; NUL-ended JSON */
+  uint64_t start_sub;                                       /* for SLOOP_AT_SEQ: sub-sequence; 0 */
+  sloop_aggregates_kind aggregates;                         /* SLOOP_AGGREGATES_EXPAND */
+  uint32_t held_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
+                                          not asked for more while it has so many; one page may exceed it */
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
@@ -248,6 +272,29 @@ SLOOP_EXTERN void sloop_unref(sloop_t *s);
  * idempotent. SLOOP_ENOSHARD, SLOOP_ESTATE after stop. */
 SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
 SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
+
+/* Where a consumer stands, as a token: JSON that holds, for every shard being read, what was acknowledged
+ * without a gap; what is out or not handed over comes again. Same format as bloop's tokens, which can be
+ * loaded here and, for DynamoDB, ours there.
+ * *len in: room in buf, out: the token's length without its NUL. UV_ENOBUFS: more room is needed, *len says
+ * how much. SLOOP_ESTATE: nothing to save: the shards are not known yet. Works until sloop_close(), also
+ * after sloop_stop(). */
+SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
+
+typedef struct {         /* a place in a stream; zero it first */
+  sloop_start_kind kind; /* as in sloop_opts_t */
+  int64_t at_ms;         /* SLOOP_AT_TIME */
+  const char *shard;     /* SLOOP_AT_SEQ */
+  const char *seq;       /* SLOOP_AT_SEQ */
+  uint64_t sub;          /* SLOOP_AT_SEQ */
+  const char *token;     /* SLOOP_AT_TOKEN */
+} sloop_position_t;
+/* Goes on reading from somewhere else. Batches that are out stay valid, but their acknowledgements do not
+ * count any more; nothing from before is handed over once cb has come. cb comes once: 0 when every shard was
+ * set to its new place (SLOOP_SHARD_MOVED was told for those that were read before), or why nothing was
+ * changed: SLOOP_ETOKEN, SLOOP_ENOSHARD, UV_ECANCELED (stopped, closed or moved again meanwhile).
+ * SLOOP_EOPTION: the position makes no sense; SLOOP_ESTATE: not running. */
+SLOOP_EXTERN int sloop_move(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 
 typedef enum { SLOOP_SHARD_OPEN = 1, SLOOP_SHARD_CLOSED } sloop_shard_state;

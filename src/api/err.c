@@ -25,3 +25,5 @@ const char *sloop_strerror(int err) {
 }
 
 const char *sloop_version(void) { return SLP_VERSION; }
+
+const char *sloop_features(void) { return slp_features(); }

@@ -25,6 +25,7 @@ static void defaults(sloop_opts_t *o) {
       .in_flight_max = 128,
       .list_ms = 60000,
       .log_level = SLOOP_LOG_WARN,
+      .aggregates = SLOOP_AGGREGATES_EXPAND,
   };
 }
 
@@ -54,7 +55,8 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   X(batch_bytes_max, 1, UINT32_MAX)                         \
   X(in_flight_max, 1, 4096)                                 \
   X(list_ms, 1000, 86400000)                                \
-  X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)
+  X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)            \
+  X(aggregates, SLOOP_AGGREGATES_EXPAND, SLOOP_AGGREGATES_KEEP)
 
 static int bad(char why[160], const char *fmt, const char *text) {
   snprintf(why, 160, fmt, text);

@@ -44,6 +44,7 @@ typedef struct slp_op_list_shards { /* ListShards, one page */
   slp_op op;
   slp_str name, arn;      /* in: ignored when next_token is given (it goes alone) */
   slp_str next_token;     /* in */
+  slp_str children_of;    /* in: only this shard's children (DynamoDB Streams); absent: all */
   slp_buf body;           /* out, owns what shards point into; both by slp_op_list_init, slp_op_list_free */
   slp_shard_desc *shards; /* out, owned */
   size_t shards_n;

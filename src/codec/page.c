@@ -122,6 +122,7 @@ void slp_page_free(slp_page *page) {
   slp_mem *mem = page->mem;
   slp_buf_free(&page->body);
   slp_free(mem, page->recs);
+  slp_free(mem, page->changes);
   slp_free(mem, page->children);
   slp_free(mem, page);
   slp_mem_drop(mem);
@@ -134,6 +135,7 @@ void slp_page_reset(slp_page *page) {
 
 size_t slp_page_bytes(const slp_page *page) {
   size_t n = sizeof *page + page->body.cap + page->recs_cap * sizeof(slp_rec);
+  if (page->changes) n += page->recs_cap * sizeof *page->changes;
   return page->children ? n + slp_alloc_size(page->children) : n;
 }
 

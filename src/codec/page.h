@@ -16,6 +16,15 @@ typedef struct slp_rec {
 } slp_rec;
 _Static_assert(sizeof(slp_rec) == 32, "a record's table row is half a cache line");
 #define SLP_REC_RAW 1u /* could not be decoded further; data is what came (undecodable base64: its text) */
+#define SLP_REC_FOREIGN 2u /* part of an aggregate; its key hashes into another shard's range */
+
+typedef struct slp_rec_change { /* what a record of DynamoDB Streams has besides; offsets into the body */
+  uint32_t whole_at, whole_n;
+  uint32_t user_at, user_n; /* 0, 0: no userIdentity */
+  uint32_t id_at, event_at;
+  uint16_t id_n;
+  uint8_t event_n;
+} slp_rec_change;
 
 typedef struct slp_shard_desc { /* a row of a shard listing, or a child named by GetRecords */
   slp_str id;
@@ -33,6 +42,7 @@ typedef struct slp_page {
   slp_buf body;  /* owned; the reader decodes in place */
   slp_rec *recs; /* owned */
   size_t recs_n, recs_cap;
+  slp_rec_change *changes;  /* owned; one a record, same capacity, for SLP_FORM_CHANGES; else NULL */
   slp_str next;             /* next iterator, in body; {NULL,0}: absent or null */
   int64_t behind_ms;        /* MillisBehindLatest; -1: absent; clamped to [0, INT64_MAX] */
   slp_shard_desc *children; /* owned; parents: parent and adjacent_parent */
@@ -65,7 +75,11 @@ static inline slp_str slp_rec_data(const slp_page *p, const slp_rec *r) {
 }
 
 /* Reading a GetRecords answer out of page->body, in slices. */
-typedef enum { SLP_FORM_JSON, SLP_FORM_CBOR } slp_form;
+typedef enum {
+  SLP_FORM_JSON,
+  SLP_FORM_CBOR,
+  SLP_FORM_CHANGES /* DynamoDB Streams: JSON; key is the text of Keys, data the text of dynamodb */
+} slp_form;
 typedef struct slp_page_reader slp_page_reader;
 slp_page_reader *slp_page_reader_new(slp_mem *mem); /* may be used for many pages, one at a time */
 void slp_page_reader_free(slp_page_reader *r);

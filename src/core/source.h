@@ -49,7 +49,7 @@ typedef struct slp_src_locate { /* place in a shard -> cursor (an iterator) */
   slp_buf cursor; /* out; core inits and frees; replaced */
 } slp_src_locate;
 
-typedef struct slp_src_fetch { /* cursor -> page */
+typedef struct slp_src_fetch { /* cursor -> page, aggregates expanded (rec.sub) where asked for */
   slp_src_req rq;
   slp_str shard;                                         /* in; borrowed; for error texts */
   slp_str cursor;                                        /* in; borrowed */

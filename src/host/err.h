@@ -5,4 +5,7 @@
 const char *slp_uv_err_name(int err);
 const char *slp_uv_strerror(int err);
 
+/* What this build is made of; static. */
+const char *slp_features(void);
+
 #endif

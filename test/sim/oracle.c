@@ -151,6 +151,7 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
       *low = k->by_time_low < k->latest_low ? k->by_time_low : k->latest_low;
       *high = slp_max_u64(k->latest_high, *high); /* what was trimmed since can't be read */
       return 1;
+    case SLOOP_AT_TOKEN: return 0; /* no world starts there */
     case SLOOP_AT_SEQ: {
       if (strcmp(k->id, m->opts->start_shard)) return 0;
       size_t i = 0;
