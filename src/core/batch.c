@@ -54,6 +54,15 @@ static int grow(slp_batch *b, uint32_t max) {
   return 0;
 }
 
+/* What a record of DynamoDB Streams has besides. */
+static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_change *c) {
+  const char *body = page->body.p;
+  rec->event = (sloop_str_t){body + c->event_at, c->event_n};
+  rec->event_id = (sloop_str_t){body + c->id_at, c->id_n};
+  rec->user = (sloop_str_t){body + c->user_at, c->user_n};
+  rec->whole = (sloop_str_t){body + c->whole_at, c->whole_n};
+}
+
 int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32_t flags) {
   if (b->n == b->cap && grow(b, s->consumer->engine->batch_records_max)) return SLP_ENOMEM;
   const slp_page *page = held->page;
@@ -73,7 +82,12 @@ int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32
       .attempt =
           flags & SLOOP_REC_AGAIN ? 1u + (held->attempts && held->attempts[i] ? held->attempts[i] : 1u) : 1u,
       .flags = flags | (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0),
+      .event = {"", 0}, /* base is never NULL */
+      .event_id = {"", 0},
+      .user = {"", 0},
+      .whole = {"", 0},
   };
+  if (page->changes) add_change(&b->recs[b->n], page, &page->changes[i]);
   b->n++;
   b->payload_bytes += r->data_n;
   b->behind_ms = held->behind_ms;

@@ -74,6 +74,7 @@ static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
     prev = seq;
     have = 1;
     if (r->arrived_ms >= 0 && r->arrived_ms < not_before_ms) continue;
+    if (page->changes) page->changes[kept] = page->changes[i];
     page->recs[kept++] = *r;
   }
   return kept;
