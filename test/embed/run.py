@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""run.py - installs the library into a temporary root and builds the README's example against what was
-installed, as C99, C11 and C++11; runs each against the sandbox, one of them under valgrind.
+"""run.py - installs the library into a temporary root and builds the examples against what was installed, as C99, C11
+and C++11; runs each against the sandbox, one of each under valgrind.
 
 usage: run.py BUILD_DIRECTORY
 """
+import http.server
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as ET
 
@@ -84,13 +86,50 @@ def lines_in(path):
         return f.read().count(b"\n")
 
 
-def consume(argv, server, env, out, seconds):
-    """Runs the example until every record is printed, then Ctrl-C. Returns (exit code, lines, stderr)."""
+class Receiver:
+    """The HTTP server that forward posts to. Refuses a post now and then, with 503 or by hanging up; keeps what it took."""
+
+    def __init__(self):
+        self.lines, self.posts, self.refused = [], 0, 0
+        lock, receiver = threading.Lock(), self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                with lock:
+                    receiver.posts += 1
+                    refuse = receiver.posts % 5 == 2
+                    receiver.refused += refuse
+                    if not refuse:
+                        receiver.lines += body.decode().splitlines()
+                if refuse and receiver.posts % 2:
+                    return  # hangs up without an answer
+                self.send_response(503 if refuse else 204)
+                self.end_headers()
+
+            def log_message(self, *arguments):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.http.shutdown()
+        self.http.server_close()
+
+
+def until(condition, process, seconds):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end and process.poll() is None:
+        time.sleep(0.02)
+
+
+def consume(argv, done, env, out, seconds):
+    """Runs an example until done() holds, then Ctrl-C. Returns (exit code, lines, stderr)."""
     with open(out, "wb") as to, open(out + ".err", "wb") as err:
-        p = subprocess.Popen(argv + ["orders"], stdout=to, stderr=err, env=env)
-        end = time.monotonic() + seconds
-        while lines_in(out) < server.records and time.monotonic() < end and p.poll() is None:
-            time.sleep(0.02)
+        p = subprocess.Popen(argv, stdout=to, stderr=err, env=env)
+        until(done, p, seconds)
         if p.poll() is None:
             p.send_signal(signal.SIGINT)
         try:
@@ -109,12 +148,48 @@ def check_lines(name, server, lines):
     """Every record once, and each key's in the order they were put."""
     seen = {}
     for line in lines:
-        key, number = line.split(" ")
+        key, number, _ = line.split(" ")
         seen.setdefault(key, []).append(int(number))
     each = server.records // server.keys
     good = len(seen) == server.keys and all(v == list(range(each)) for v in seen.values())
     ok("%s: %d records, each once, each key in order" % (name, server.records), good,
        "%d lines, %d keys" % (len(lines), len(seen)))
+
+
+def check_print(name, argv, server, env, out, seconds):
+    code, lines, err = consume([*argv, "orders"], lambda: lines_in(out) >= server.records, env, out, seconds)
+    ok("%s: Ctrl-C ends it with exit code 0 and nothing on stderr" % name, code == 0 and not err, (code, err))
+    check_lines(name, server, lines)
+
+
+def check_merge(name, argv, server, env, out, seconds):
+    """Both streams whole, and together by time: the group a record was put in never goes back."""
+    code, lines, err = consume([*argv, "orders", "refunds"], lambda: lines_in(out) >= 2 * server.records, env, out,
+                               seconds)
+    ok("%s: Ctrl-C ends it with exit code 0 and nothing on stderr" % name, code == 0 and not err, (code, err))
+    for stream in ("orders", "refunds"):
+        check_lines("%s, %s" % (name, stream), server,
+                    [line.split(" ", 1)[1] for line in lines if line.startswith(stream + " ")])
+    groups = [int(line.split(" ")[3]) for line in lines]
+    ok("%s: one order by time over both streams" % name, groups == sorted(groups))
+
+
+def check_forward(name, argv, server, env, out, seconds):
+    """What the receiver took is every record once: what it refused came again. A record may be taken twice only when its
+    answer was lost, and this receiver takes nothing of what it does not answer."""
+    receiver = Receiver()
+    try:
+        code, lines, err = consume([*argv, "127.0.0.1", str(receiver.http.server_port), "/in", "orders"],
+                                   lambda: len(receiver.lines) >= server.records, env, out, seconds)
+    finally:
+        receiver.stop()
+    ok("%s: Ctrl-C ends it with exit code 0 and nothing printed" % name, code == 0 and not err and not lines,
+       (code, lines[:3], err))
+    ok("%s: some posts were refused" % name, receiver.refused > 0, receiver.posts)
+    check_lines(name, server, receiver.lines)
+
+
+EXAMPLES = {"print": check_print, "forward": check_forward, "merge": check_merge}
 
 
 def ours_in_leaks(xml_path):
@@ -157,39 +232,35 @@ def main():
         env = dict(os.environ, LD_LIBRARY_PATH=got.libdir, AWS_ENDPOINT_URL=server.url, AWS_REGION="us-east-1",
                    AWS_ACCESS_KEY_ID="EXAMPLE", AWS_SECRET_ACCESS_KEY="example", HOME=root)
         env.pop("AWS_PROFILE", None)
-        for name, compiler in LANGUAGES:
-            if not shutil.which(compiler[0]):
-                skip(name, compiler[0] + " is not installed")
-                continue
-            program = os.path.join(root, "print-" + name)
-            built = run([*compiler, *WARN, "-g", HERE + "/print.c", "-o", program, *shared])
-            if not ok("%s: the example compiles without a warning" % name, built.returncode == 0, built.stdout):
-                continue
-            code, lines, err = consume([program], server, env, os.path.join(root, "out-" + name), 30)
-            ok("%s: Ctrl-C ends it with exit code 0 and nothing on stderr" % name, code == 0 and not err, (code, err))
-            check_lines(name, server, lines)
-        under_valgrind(root, server, env)
+        for example, check in EXAMPLES.items():
+            for language, compiler in LANGUAGES:
+                name = "%s as %s" % (example, language)
+                if not shutil.which(compiler[0]):
+                    skip(name, compiler[0] + " is not installed")
+                    continue
+                program = os.path.join(root, "%s-%s" % (example, language))
+                built = run([*compiler, *WARN, "-g", "%s/%s.c" % (HERE, example), "-o", program, *shared])
+                if ok("%s: compiles without a warning" % name, built.returncode == 0, built.stdout):
+                    check(name, [program], server, env, program + ".out", 30)
+            under_valgrind(root, example, check, server, env)
         ok("the sandbox stops when its input closes", server.stop() == 0)
     print("%d passed, %d failed%s" % (len(passed), len(failed), ", %d skipped" % len(skipped) if skipped else ""))
     return 1 if failed else 0
 
 
-def under_valgrind(root, server, env):
-    program = os.path.join(root, "print-C11")
+def under_valgrind(root, example, check, server, env):
+    program = os.path.join(root, example + "-C11")
     if not shutil.which("valgrind"):
-        return skip("valgrind", "it is not installed")
+        return skip(example + " under valgrind", "it is not installed")
     if not os.path.exists(program):
         return None
-    xml = os.path.join(root, "valgrind.xml")
-    code, lines, err = consume(
-        ["valgrind", "--quiet", "--leak-check=full", "--show-leak-kinds=all", "--num-callers=40", "--xml=yes",
-         "--xml-file=" + xml, program],  # no suppression is needed with Debian 12's curl, OpenSSL and libuv
-        server, env, os.path.join(root, "out-valgrind"), 120)
-    ok("valgrind: exit code 0", code == 0, (code, err))
-    check_lines("valgrind", server, lines)
+    name, xml = example + " under valgrind", program + ".xml"
+    check(name, ["valgrind", "--quiet", "--leak-check=full", "--show-leak-kinds=all", "--num-callers=40", "--xml=yes",
+                 "--xml-file=" + xml, program],  # no suppression is needed with Debian 12's curl, OpenSSL and libuv
+          server, env, program + ".valgrind", 120)
     errors, leaks = ours_in_leaks(xml)
-    ok("valgrind: no invalid or uninitialised use", not errors, "\n     ".join(errors))
-    return ok("valgrind: nothing lost, and nothing of ours left", not leaks, "\n     ".join(leaks))
+    ok("%s: no invalid or uninitialised use" % name, not errors, "\n     ".join(errors))
+    return ok("%s: nothing lost, and nothing of ours left" % name, not leaks, "\n     ".join(leaks))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-/* serve.c - somebody else's test server: the sandbox from the installed header and archives. Puts
- * RECORDS records into KEYS keys of a 4-shard stream, says where it listens, serves until stdin closes. */
+/* serve.c - somebody else's test server: the sandbox from the installed header and archives. Puts RECORDS
+ * records with KEYS keys into each of two streams, says where it listens, serves until stdin closes. After
+ * every GROUP records a stream its clock moves on by 10 ms, so that the order by time is known. */
 #include <sloop_sandbox.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #define RECORDS 5000
 #define KEYS 40
+#define GROUP 100
 
 static char room[64];
 static void on_room(uv_handle_t *h, size_t want, uv_buf_t *ret) {
@@ -30,12 +32,17 @@ int main(void) {
   sloop_sandbox_opts_init(&o);
   o.write_bytes_per_second = 0;
   o.write_records_per_second = 0;
-  if (sloop_sandbox_start(&box, &loop, &o) || sloop_sandbox_stream(box, "orders", 4)) return 1;
+  if (sloop_sandbox_start(&box, &loop, &o) || sloop_sandbox_stream(box, "orders", 4) ||
+      sloop_sandbox_stream(box, "refunds", 2))
+    return 1;
   for (int i = 0; i < RECORDS; i++) {
     char key[32], data[64];
+    if (i % GROUP == 0) sloop_sandbox_move_clock(box, 10);
     snprintf(key, sizeof key, "key-%d", i % KEYS);
-    snprintf(data, sizeof data, "key-%d %d", i % KEYS, i / KEYS);
-    if (sloop_sandbox_put(box, "orders", key, strlen(key), data, strlen(data), NULL, NULL)) return 1;
+    snprintf(data, sizeof data, "key-%d %d %d", i % KEYS, i / KEYS, i / GROUP);
+    if (sloop_sandbox_put(box, "orders", key, strlen(key), data, strlen(data), NULL, NULL) ||
+        sloop_sandbox_put(box, "refunds", key, strlen(key), data, strlen(data), NULL, NULL))
+      return 1;
   }
   uv_pipe_init(&loop, &in, 0);
   in.data = box;

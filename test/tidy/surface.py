@@ -109,10 +109,11 @@ def check_registered(build):
 
 
 def check_readme():
-    """The README's program is the one that is tested."""
+    """The README's programs are those that are tested."""
     blocks = re.findall(r"```c\n(.*?)```", read("README.md"), re.S)
-    program = read("test/embed/print.c")
-    return [] if blocks == [program] else ["README.md: its C block is not test/embed/print.c"]
+    programs = [read("test", "embed", name + ".c") for name in ("print", "forward", "merge")]
+    same = blocks == programs
+    return [] if same else ["README.md: its C blocks are not test/embed/print.c, forward.c and merge.c"]
 
 
 def report(name, findings):
