@@ -87,14 +87,16 @@ fi
 # Into a folder beside the final one, then renamed: a broken run leaves nothing that looks finished.
 fresh() { [ -e "$1/.made-from" ] && cmp -s "$1/.made-from" "$2"; }
 
-if ! fresh "$cache/venv" "$root/test/servers/requirements.txt"; then
-  echo "install: Python packages of test/servers/requirements.txt" >&2
-  rm -rf "$cache/venv"
-  python3 -m venv "$cache/venv" >>"$log" 2>&1 || fail "python3 -m venv failed"
-  "$cache/venv/bin/python" -m pip install -q --disable-pip-version-check --no-input \
-    -r "$root/test/servers/requirements.txt" >>"$log" 2>&1 </dev/null || fail "pip install failed"
-  cp "$root/test/servers/requirements.txt" "$cache/venv/.made-from"
-fi
+for name in '' -bloop; do
+  from=$root/test/servers/requirements$name.txt
+  fresh "$cache/venv$name" "$from" && continue
+  echo "install: Python packages of test/servers/requirements$name.txt" >&2
+  rm -rf "$cache/venv$name"
+  python3 -m venv "$cache/venv$name" >>"$log" 2>&1 || fail "python3 -m venv failed"
+  "$cache/venv$name/bin/python" -m pip install -q --disable-pip-version-check --no-input -r "$from" \
+    >>"$log" 2>&1 </dev/null || fail "pip install of $from failed"
+  cp "$from" "$cache/venv$name/.made-from"
+done
 
 for server in kinesalite kinesis-local; do
   into=$cache/node/$server
