@@ -10,6 +10,7 @@
 #include "codec/base64.h"
 #include "codec/cbor.h"
 #include "codec/json.h"
+#include "codec/kpl.h"
 #include "codec/page_quick.h"
 
 #ifdef __SSE2__
@@ -98,6 +99,7 @@ static void no_records(slp_page *page) {
   page->latest_ms = -1;
   page->earliest_ms = INT64_MAX;
   page->unordered = 0;
+  page->magic_n = page->aggregates_n = page->extra_n = page->empty_n = 0;
 }
 
 static void no_answer(slp_page *page) {
@@ -263,6 +265,7 @@ static int record_done(slp_page_reader *r) {
   }
   page->recs[page->recs_n++] = r->rec;
   if (r->rec.flags & SLP_REC_RAW) page->raw_n++;
+  if (slp_kpl_begins_like(slp_rec_data(page, &r->rec))) page->magic_n++;
   if (r->rec.data_n > page->largest_bytes) page->largest_bytes = r->rec.data_n;
   if (r->rec.arrived_ms > page->latest_ms) page->latest_ms = r->rec.arrived_ms;
   if (r->rec.arrived_ms >= 0 && r->rec.arrived_ms < page->earliest_ms) page->earliest_ms = r->rec.arrived_ms;

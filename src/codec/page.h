@@ -17,6 +17,7 @@ typedef struct slp_rec {
 _Static_assert(sizeof(slp_rec) == 32, "a record's table row is half a cache line");
 #define SLP_REC_RAW 1u /* could not be decoded further; data is what came (undecodable base64: its text) */
 #define SLP_REC_FOREIGN 2u /* part of an aggregate; its key hashes into another shard's range */
+#define SLP_REC_EMPTY 4u   /* an aggregate without records: nothing to hand out, the position moves over it */
 
 typedef struct slp_rec_change { /* what a record of DynamoDB Streams has besides; offsets into the body */
   uint32_t whole_at, whole_n;
@@ -52,10 +53,15 @@ typedef struct slp_page {
   uint8_t records_given;  /* Records was there and not null, maybe empty */
   /* Noted while the records are read, when their bytes are in the CPU's cache. */
   uint32_t raw_n;         /* records flagged SLP_REC_RAW */
-  uint32_t largest_bytes; /* of a record's data */
+  uint32_t largest_bytes; /* of a record's data, as it came */
   int64_t latest_ms;      /* the greatest arrival time; -1: none */
   int64_t earliest_ms;    /* the least; INT64_MAX: none */
   uint8_t unordered;      /* a sequence number is not greater than the one before it */
+  uint32_t magic_n;       /* records that begin as aggregates do, see kpl.h */
+  /* Noted by kpl.c, which replaces aggregates by their records. */
+  uint32_t aggregates_n; /* so replaced, empty ones included */
+  uint32_t extra_n;      /* rows there are more by that: the service counts recs_n - extra_n */
+  uint32_t empty_n;      /* rows flagged SLP_REC_EMPTY */
 } slp_page;
 
 slp_page *slp_page_new(slp_mem *mem);

@@ -51,7 +51,8 @@ static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
   const sloop_opts_t *o = s->consumer->o;
   /* The service's AT_TIMESTAMP finds the first record of that time or later, and knows no time to come. */
   int64_t not_before_ms = o->start == SLOOP_AT_TIME ? o->start_at_ms : INT64_MIN;
-  if (page->recs_n && !page->unordered && !s->cursor_after_last && page->earliest_ms >= not_before_ms &&
+  if (page->recs_n && !page->unordered && !page->empty_n && !s->cursor_after_last &&
+      page->earliest_ms >= not_before_ms &&
       (!s->taken || slp_num_cmp(slp_rec_seq(page, &page->recs[0]), prev) > 0))
     return (uint32_t)page->recs_n;
   int have = s->taken;
@@ -73,6 +74,7 @@ static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
     }
     prev = seq;
     have = 1;
+    if (r->flags & SLP_REC_EMPTY) continue;
     if (r->arrived_ms >= 0 && r->arrived_ms < not_before_ms) continue;
     if (page->changes) page->changes[kept] = page->changes[i];
     page->recs[kept++] = *r;

@@ -341,7 +341,9 @@ static int only_the_known(const slp_shard *s, const slp_page *page) {
 }
 
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
-  page_facts p = {(uint32_t)page->recs_n, page->largest_bytes, 0, page->behind_ms, s->fetch.rq.sent_us};
+  /* What the service counts: an aggregate is one record to it. */
+  page_facts p = {(uint32_t)page->recs_n - page->extra_n, page->largest_bytes, 0, page->behind_ms,
+                  s->fetch.rq.sent_us};
   p.full = p.n > 0 && (p.n >= s->limit || s->fetch.body_bytes >= FULL_PAGE_BYTES);
   if (only_the_known(s, page)) p.n = 0;
   return p;

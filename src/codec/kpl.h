@@ -1,0 +1,44 @@
+/* kpl.h - aggregates of the Kinesis Producer Library: many records of a user's inside one of the stream's.
+ *
+ * Bytes: four of magic, a protobuf message, its MD5. The message has a table of partition keys, a table of
+ * explicit hash keys, and records that point into both. Expanding a page puts the records of an aggregate in
+ * its place: sub is their index, sequence number and arrival time are the aggregate's, key and data are
+ * places inside its bytes. Nothing is copied, and an aggregate is expanded whole or not at all:
+ *  - without the magic, or too short to hold any message: an ordinary record, left alone;
+ *  - wrong MD5, no such message, a place outside its tables, too many records: left whole, SLP_REC_RAW;
+ *  - no records in it: a single row flagged SLP_REC_EMPTY. */
+#ifndef SLP_CODEC_KPL_H
+#define SLP_CODEC_KPL_H
+
+#include "codec/page.h"
+
+/* Magic, MD5 and at least one byte between them. */
+#define SLP_KPL_BYTES_MIN 21
+/* Rows of one aggregate, and entries of each of its tables: what 1 MiB holds of the shortest records, and
+ * more.
+ */
+#define SLP_KPL_RECORDS_MAX 250000
+/* Rows of an expanded page, 16 MB of table. A page that holds more ends in front of the aggregate that does
+ * not fit, and has no next iterator: reading goes on from its last record. Two aggregates always fit. */
+#define SLP_KPL_PAGE_RECORDS_MAX 500000
+
+static inline int slp_kpl_begins_like(slp_str data) {
+  return data.n >= SLP_KPL_BYTES_MIN && memcmp(data.p, "\xF3\x89\x9A\xC2", 4) == 0;
+}
+
+typedef struct slp_hash_range { /* of a shard: both ends belong to it; big-endian */
+  uint8_t first[16], last[16];
+} slp_hash_range;
+
+typedef struct slp_kpl slp_kpl;
+slp_kpl *slp_kpl_new(slp_mem *mem); /* for many pages, one at a time. NULL: no memory */
+void slp_kpl_free(slp_kpl *k);      /* NULL is fine */
+/* page: as slp_page_read() left it. range: of the shard it came from, to tell foreign records; NULL: not
+ * known. Borrowed until slp_kpl_step() answers other than SLP_MORE, or slp_kpl_drop(). */
+void slp_kpl_begin(slp_kpl *k, slp_page *page, const slp_hash_range *range);
+/* Works on for about bytes_max of bytes or records_max records. SLP_MORE: call again. 0: done. SLP_ENOMEM:
+ * the page is as it was. */
+int slp_kpl_step(slp_kpl *k, size_t bytes_max, size_t records_max);
+void slp_kpl_drop(slp_kpl *k); /* forgets the page, which stays as it was */
+
+#endif
