@@ -1,0 +1,108 @@
+/* listing.c - pages of a listing become one: their bodies are kept, and a hash of ids finds the doubles. */
+#include "source/listing.h"
+
+slp_listing *slp_listing_new(slp_mem *mem) {
+  slp_listing *l = SLP_NEW(mem, slp_listing);
+  if (l) l->mem = mem;
+  return l;
+}
+
+void slp_listing_clear(slp_listing *l) {
+  for (size_t i = 0; i < l->bodies_n; i++) slp_buf_free(&l->bodies[i]);
+  slp_free(l->mem, l->bodies);
+  slp_free(l->mem, l->shards);
+  slp_free(l->mem, l->slots);
+  *l = (slp_listing){.mem = l->mem};
+}
+
+void slp_listing_free(slp_listing *l) {
+  if (!l) return;
+  slp_listing_clear(l);
+  slp_free(l->mem, l);
+}
+
+/* FNV-1a: the ids come from the service, and a listing is at most 100,000 long. */
+static size_t hash_of(slp_str id) {
+  uint64_t h = 14695981039346656037u;
+  for (size_t i = 0; i < id.n; i++) h = (h ^ (unsigned char)id.p[i]) * 1099511628211u;
+  return (size_t)(h ^ (h >> 32));
+}
+
+/* Where id is, or the free slot where it belongs. */
+static uint32_t *find_slot(const slp_listing *l, slp_str id) {
+  size_t i = hash_of(id) & (l->slots_n - 1);
+  while (l->slots[i] && !slp_str_eq(l->shards[l->slots[i] - 1].id, id)) i = (i + 1) & (l->slots_n - 1);
+  return &l->slots[i];
+}
+
+static int grow_slots(slp_listing *l) {
+  size_t n = l->slots_n ? l->slots_n * 2 : 256;
+  uint32_t *slots = slp_zalloc_n(l->mem, n, sizeof *slots);
+  if (!slots) return SLP_ENOMEM;
+  slp_free(l->mem, l->slots);
+  l->slots = slots;
+  l->slots_n = n;
+  for (size_t i = 0; i < l->shards_n; i++) *find_slot(l, l->shards[i].id) = (uint32_t)i + 1;
+  return 0;
+}
+
+static int grow_shards(slp_listing *l) {
+  size_t cap = l->shards_cap ? l->shards_cap * 2 : 128;
+  slp_shard_desc *shards = slp_realloc(l->mem, l->shards, cap * sizeof *shards);
+  if (!shards) return SLP_ENOMEM;
+  l->shards = shards;
+  l->shards_cap = cap;
+  return 0;
+}
+
+static void fill_in(slp_str *known, slp_str other) {
+  if (!known->p) *known = other;
+}
+
+/* A shard on two pages: a page may be older than the other, so each may know what the other does not, as that
+ * it was closed meanwhile. */
+static void merge_row(slp_shard_desc *known, const slp_shard_desc *other) {
+  fill_in(&known->parent, other->parent);
+  fill_in(&known->adjacent_parent, other->adjacent_parent);
+  fill_in(&known->hash_start, other->hash_start);
+  fill_in(&known->hash_end, other->hash_end);
+  fill_in(&known->seq_start, other->seq_start);
+  fill_in(&known->seq_end, other->seq_end);
+}
+
+static int add(slp_listing *l, const slp_shard_desc *row) {
+  int r = 2 * (l->shards_n + 1) > l->slots_n ? grow_slots(l) : 0;
+  if (!r && l->shards_n == l->shards_cap) r = grow_shards(l);
+  if (r) return r;
+  uint32_t *slot = find_slot(l, row->id);
+  if (*slot) {
+    merge_row(&l->shards[*slot - 1], row);
+    return 0;
+  }
+  if (l->shards_n == SLP_LISTING_SHARDS_MAX) return SLP_ELIMIT;
+  l->shards[l->shards_n++] = *row;
+  *slot = (uint32_t)l->shards_n;
+  return 0;
+}
+
+int slp_listing_take_page(slp_listing *l, slp_op_list_shards *page) {
+  if (l->bodies_n == SLP_LISTING_PAGES_MAX) return SLP_ELIMIT;
+  if (l->bodies_n == l->bodies_cap) {
+    size_t cap = l->bodies_cap ? l->bodies_cap * 2 : 4;
+    slp_buf *bodies = slp_realloc(l->mem, l->bodies, cap * sizeof *bodies);
+    if (!bodies) return SLP_ENOMEM;
+    l->bodies = bodies;
+    l->bodies_cap = cap;
+  }
+  slp_buf *body = &l->bodies[l->bodies_n++];
+  slp_buf_init(body, l->mem, 0);
+  slp_buf_move(body, &page->body);
+  int r = 0;
+  for (size_t i = 0; i < page->shards_n && !r; i++) r = add(l, &page->shards[i]);
+  return r;
+}
+
+slp_shard_desc *slp_listing_find(slp_listing *l, slp_str id) {
+  uint32_t slot = l->slots_n ? *find_slot(l, id) : 0;
+  return slot ? &l->shards[slot - 1] : NULL;
+}

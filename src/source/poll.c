@@ -1,0 +1,364 @@
+/* poll.c - core's source over a table of polling calls: whole listings out of pages, places to iterators,
+ * pages of records as they come. Judges no page: what a pairing of iterator and children means is core's
+ * affair. */
+#include "source/poll.h"
+
+#include "sloop.h"
+
+#define LIST_RESTARTS_MAX 5u
+#define IDLE_REQUESTS_MAX 64u
+
+static slp_poll *poll_of(slp_source *s) { return SLP_OWNER(s, slp_poll, s); }
+
+/* ---- requests --------------------------------------------------------------------------------------------
+ */
+static slp_request *request_take(slp_poll *p, slp_ask ask, slp_src_req *rq) {
+  slp_list *node = slp_list_pop(&p->idle);
+  slp_request *q = node ? SLP_OWNER(node, slp_request, link) : SLP_NEW(p->h->mem, slp_request);
+  if (!q) return NULL;
+  if (node) p->idle_n--;
+  memset(q, 0, sizeof *q);
+  q->ask = ask;
+  q->poll = p;
+  q->rq = rq;
+  rq->impl = q;
+  p->live_n++;
+  slp_fail_clear(&rq->fail);
+  return q;
+}
+
+static void request_give_back(slp_request *q) {
+  slp_poll *p = q->poll;
+  if (q->ask == SLP_ASK_LIST) slp_op_list_free(&q->op.list);
+  if (q->ask == SLP_ASK_FETCH && p->kind->fetch_over) p->kind->fetch_over(q);
+  slp_listing_free(q->listing);
+  q->listing = NULL;
+  q->rq->impl = NULL;
+  p->live_n--;
+  if (p->idle_n >= IDLE_REQUESTS_MAX) {
+    slp_free(p->h->mem, q);
+    return;
+  }
+  slp_list_add_first(&p->idle, &q->link);
+  p->idle_n++;
+}
+
+void slp_request_outcome(slp_request *q, const slp_op *op) {
+  q->rq->fail = op->fail;
+  q->rq->sent_us = op->sent_us;
+  q->rq->done_us = op->done_us;
+  q->rq->date_ms = op->date_ms;
+}
+
+void slp_request_answer(slp_request *q) {
+  slp_src_req *rq = q->rq;
+  request_give_back(q);
+  rq->on_done(rq);
+}
+
+/* No memory even to ask: answered from the next turn. */
+static void starve(slp_poll *p, slp_src_req *rq) {
+  rq->impl = p->starved;
+  p->starved = rq;
+  slp_post(p->h, &p->starved_ev);
+}
+
+static void on_starved(slp_event *ev) {
+  slp_poll *p = SLP_OWNER(ev, slp_poll, starved_ev);
+  slp_src_req *rq = p->starved;
+  if (!rq) return;
+  p->starved = rq->impl;
+  if (p->starved) slp_post(p->h, ev);
+  rq->impl = NULL;
+  rq->date_ms = -1;
+  slp_fail_clear(&rq->fail);
+  slp_fail_set(&rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a call");
+  rq->on_done(rq);
+}
+
+/* 1: it was one of the starved, and is no more. */
+static int unstarve(slp_poll *p, slp_src_req *rq) {
+  slp_src_req *before = NULL;
+  for (slp_src_req *it = p->starved; it; before = it, it = it->impl) {
+    if (it != rq) continue;
+    if (before)
+      before->impl = it->impl;
+    else
+      p->starved = it->impl;
+    rq->impl = NULL;
+    return 1;
+  }
+  return 0;
+}
+
+/* ---- describe --------------------------------------------------------------------------------------------
+ */
+static void on_describe(slp_op *op) {
+  slp_request *q = SLP_OWNER(op, slp_request, op.describe.op);
+  slp_op_describe *d = &q->op.describe;
+  q->out = NULL;
+  slp_request_outcome(q, op);
+  if (op->fail.class == SLP_FINE)
+    q->poll->kind->described(q->poll, d, SLP_OWNER(q->rq, slp_src_describe, rq));
+  slp_request_answer(q);
+}
+
+static void do_describe(slp_source *s, slp_src_describe *rq) {
+  slp_poll *p = poll_of(s);
+  slp_request *q = request_take(p, SLP_ASK_DESCRIBE, &rq->rq);
+  if (!q) {
+    starve(p, &rq->rq);
+    return;
+  }
+  slp_op_describe *d = &q->op.describe;
+  d->op.on_done = on_describe;
+  d->op.tries_max = 1;
+  d->name = slp_str_of(p->name);
+  d->arn = slp_str_of(p->arn);
+  q->out = &d->op;
+  p->ops->describe(p->ops, d);
+}
+
+/* ---- list ------------------------------------------------------------------------------------------------
+ */
+static void on_list_page(slp_op *op);
+
+/* The token is sent only when the service gave one: kinesalite ends when it sees one. */
+static void send_list(slp_request *q, slp_str next_token) {
+  slp_poll *p = q->poll;
+  slp_op_list_shards *l = &q->op.list;
+  slp_op_list_free(l);
+  slp_op_list_init(l, p->h->mem);
+  l->op.on_done = on_list_page;
+  l->op.tries_max = next_token.n ? SLP_POLL_LATER_TRIES : 1;
+  l->name = slp_str_of(p->name);
+  l->arn = slp_str_of(p->arn);
+  l->next_token = next_token;
+  q->out = &l->op;
+  p->ops->list_shards(p->ops, l);
+}
+
+static void list_failed(slp_request *q, int r) {
+  if (r == SLP_ENOMEM) {
+    slp_fail_set(&q->rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the listing of shards");
+  } else {
+    slp_fail_set(&q->rq->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the listing has more than %u shards or %u pages",
+                 SLP_LISTING_SHARDS_MAX, SLP_LISTING_PAGES_MAX);
+  }
+  slp_request_answer(q);
+}
+
+static void list_finished(slp_request *q) {
+  slp_poll *p = q->poll;
+  slp_src_list *rq = SLP_OWNER(q->rq, slp_src_list, rq);
+  if (p->kind->listed) p->kind->listed(p, q->listing);
+  slp_listing_free(p->last);
+  p->last = q->listing;
+  q->listing = NULL;
+  rq->shards = p->last->shards;
+  rq->shards_n = p->last->shards_n;
+  slp_request_answer(q);
+}
+
+static void on_list_page(slp_op *op) {
+  slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
+  const slp_poll_kind *kind = q->poll->kind;
+  slp_op_list_shards *page = &q->op.list;
+  q->out = NULL;
+  slp_request_outcome(q, op);
+  /* Kinesis' token lives 300 s; what was read before it is a snapshot too old to go on with. */
+  if (op->fail.class == SLP_EXPIRED && page->next_token.n && q->restarts < LIST_RESTARTS_MAX) {
+    q->restarts++;
+    slp_listing_clear(q->listing);
+    send_list(q, (slp_str){NULL, 0});
+    return;
+  }
+  if (op->fail.class != SLP_FINE) {
+    if (op->fail.class == SLP_EXPIRED) q->rq->fail.class = SLP_TRANSIENT; /* core has no token to renew */
+    slp_request_answer(q);
+    return;
+  }
+  size_t known = q->listing->shards_n;
+  slp_str next = page->ret_next;
+  int r = slp_listing_take_page(q->listing, page);
+  if (r) {
+    list_failed(q, r);
+  } else if (next.n && (!kind->list_goes_on || kind->list_goes_on(page, q->listing->shards_n - known))) {
+    send_list(q, next); /* it lies in a body that the listing holds now */
+  } else {
+    list_finished(q);
+  }
+}
+
+static void do_list(slp_source *s, slp_src_list *rq) {
+  slp_poll *p = poll_of(s);
+  rq->shards = NULL;
+  rq->shards_n = 0;
+  slp_request *q = request_take(p, SLP_ASK_LIST, &rq->rq);
+  slp_listing *l = q ? slp_listing_new(p->h->mem) : NULL;
+  if (!l) {
+    if (q) request_give_back(q);
+    starve(p, &rq->rq);
+    return;
+  }
+  q->listing = l;
+  slp_op_list_init(&q->op.list, p->h->mem);
+  send_list(q, (slp_str){NULL, 0});
+}
+
+/* ---- locate ----------------------------------------------------------------------------------------------
+ */
+static slp_iter_kind iter_kind(slp_place place) {
+  switch (place) {
+    case SLP_PLACE_OLDEST: return SLP_ITER_OLDEST;
+    case SLP_PLACE_LATEST: return SLP_ITER_LATEST;
+    case SLP_PLACE_AT_TIME: return SLP_ITER_AT_TIME;
+    case SLP_PLACE_AT_SEQ: return SLP_ITER_AT_SEQ;
+    case SLP_PLACE_AFTER_SEQ: return SLP_ITER_AFTER_SEQ;
+  }
+  return SLP_ITER_OLDEST;
+}
+
+static void on_locate(slp_op *op) {
+  slp_request *q = SLP_OWNER(op, slp_request, op.iterator.op);
+  slp_poll *p = q->poll;
+  slp_op_iterator *it = &q->op.iterator;
+  if (op->fail.class == SLP_REFUSED && p->kind->other_place && p->kind->other_place(q)) {
+    p->ops->iterator(p->ops, it);
+    return;
+  }
+  q->out = NULL;
+  slp_request_outcome(q, op);
+  SLP_OWNER(q->rq, slp_src_locate, rq)->cursor = it->iterator;
+  slp_request_answer(q);
+}
+
+static void do_locate(slp_source *s, slp_src_locate *rq) {
+  slp_poll *p = poll_of(s);
+  slp_request *q = request_take(p, SLP_ASK_LOCATE, &rq->rq);
+  if (!q) {
+    starve(p, &rq->rq);
+    return;
+  }
+  slp_op_iterator *it = &q->op.iterator;
+  it->op.on_done = on_locate;
+  it->op.tries_max = 1;
+  it->name = slp_str_of(p->name);
+  it->arn = slp_str_of(p->arn);
+  it->shard = rq->shard;
+  it->kind = iter_kind(rq->place);
+  it->seq = rq->seq;
+  it->at_ms = rq->at_ms;
+  it->iterator = rq->cursor; /* lent; goes back with the answer or the cancel */
+  q->out = &it->op;
+  p->ops->iterator(p->ops, it);
+}
+
+/* ---- fetch -----------------------------------------------------------------------------------------------
+ */
+static int fetch_may_grow(slp_op_records *op, size_t more) {
+  slp_request *q = SLP_OWNER(op, slp_request, op.records);
+  slp_src_fetch *f = SLP_OWNER(q->rq, slp_src_fetch, rq);
+  return f->may_grow ? f->may_grow(f, more) : 1;
+}
+
+static void on_fetch(slp_op *op) {
+  slp_request *q = SLP_OWNER(op, slp_request, op.records.op);
+  q->out = NULL;
+  slp_request_outcome(q, op);
+  SLP_OWNER(q->rq, slp_src_fetch, rq)->body_bytes = q->op.records.body_bytes;
+  if (op->fail.class == SLP_FINE)
+    q->poll->kind->fetched(q);
+  else
+    slp_request_answer(q);
+}
+
+static void do_fetch(slp_source *s, slp_src_fetch *rq) {
+  slp_poll *p = poll_of(s);
+  rq->body_bytes = 0;
+  slp_request *q = request_take(p, SLP_ASK_FETCH, &rq->rq);
+  if (!q) {
+    starve(p, &rq->rq);
+    return;
+  }
+  slp_op_records *op = &q->op.records;
+  op->op.on_done = on_fetch;
+  op->op.tries_max = 1; /* each shard has a back-off of its own, in core */
+  op->arn = slp_str_of(p->arn);
+  op->iterator = rq->cursor;
+  op->limit = rq->limit;
+  op->may_grow = fetch_may_grow;
+  op->page = rq->page;
+  q->out = &op->op;
+  p->ops->records(p->ops, op);
+}
+
+/* ---- the rest --------------------------------------------------------------------------------------------
+ */
+static int is_starved(const slp_poll *p, const slp_src_req *rq) {
+  for (const slp_src_req *it = p->starved; it; it = it->impl) {
+    if (it == rq) return 1;
+  }
+  return 0;
+}
+
+static void do_resume(slp_source *s, slp_src_fetch *rq) {
+  slp_poll *p = poll_of(s);
+  slp_request *q = is_starved(p, &rq->rq) ? NULL : rq->rq.impl;
+  if (q && q->out) p->ops->resume(p->ops, q->out);
+}
+
+static void do_cancel(slp_source *s, slp_src_req *rq) {
+  slp_poll *p = poll_of(s);
+  if (unstarve(p, rq) || !rq->impl) return;
+  slp_request *q = rq->impl;
+  if (q->out) p->ops->cancel(p->ops, q->out);
+  if (q->ask == SLP_ASK_LOCATE) SLP_OWNER(rq, slp_src_locate, rq)->cursor = q->op.iterator.iterator;
+  request_give_back(q);
+}
+
+static void do_close(slp_source *s) {
+  slp_poll *p = poll_of(s);
+  SLP_CHECK(p->live_n == 0 && !p->starved);
+  slp_unpost(&p->starved_ev);
+  for (slp_list *node; (node = slp_list_pop(&p->idle)) != NULL;)
+    slp_free(p->h->mem, SLP_OWNER(node, slp_request, link));
+  slp_listing_free(p->last);
+  slp_free(p->h->mem, p);
+}
+
+static const slp_source_ops poll_ops = {
+    .describe = do_describe,
+    .list = do_list,
+    .locate = do_locate,
+    .fetch = do_fetch,
+    .resume = do_resume,
+    .cancel = do_cancel,
+    .close = do_close,
+};
+
+void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops) {
+  p->s.ops = &poll_ops;
+  p->kind = kind;
+  p->h = h;
+  p->ops = ops;
+  p->starved_ev.run = on_starved;
+  slp_list_init(&p->idle);
+}
+
+int slp_poll_is_name(slp_str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    char c = s.p[i];
+    int ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+             c == '.' || c == '-';
+    if (!ok) return 0;
+  }
+  return s.n > 0 && s.n <= SLP_POLL_NAME_MAX;
+}
+
+int slp_poll_is_arn(slp_str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    if ((unsigned char)s.p[i] <= 0x20 || (unsigned char)s.p[i] >= 0x7f) return 0;
+  }
+  return s.n > 4 && s.n <= SLP_POLL_ARN_MAX && memcmp(s.p, "arn:", 4) == 0;
+}

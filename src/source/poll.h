@@ -1,0 +1,77 @@
+/* poll.h - what every source that polls a table of ops has in common: requests kept for reuse, whole listings
+ * out of pages, places to iterators, cancelling. Where services differ, a slp_poll_kind says how. */
+#ifndef SLP_SOURCE_POLL_H
+#define SLP_SOURCE_POLL_H
+
+#include "core/source.h"
+#include "host/host.h"
+#include "source/listing.h"
+
+#define SLP_POLL_NAME_MAX 128u
+#define SLP_POLL_ARN_MAX 511u
+/* A failed call in the middle of something costs all of it, so it is tried more often than a first one, whose
+ * repeat is core's. */
+#define SLP_POLL_LATER_TRIES 4u
+
+typedef struct slp_poll slp_poll;
+typedef enum { SLP_ASK_DESCRIBE, SLP_ASK_LIST, SLP_ASK_LOCATE, SLP_ASK_FETCH } slp_ask;
+
+typedef struct slp_request { /* a request of core's, from its begin to its one answer */
+  slp_ask ask;
+  slp_poll *poll;
+  slp_src_req *rq;
+  slp_list link;        /* in poll->idle */
+  slp_op *out;          /* the op in flight; NULL: none */
+  uint32_t restarts;    /* LIST */
+  uint8_t from_latest;  /* LOCATE: the point in time was in the future */
+  slp_listing *listing; /* LIST; owned */
+  union {
+    slp_op_describe describe;
+    slp_op_list_shards list;
+    slp_op_iterator iterator;
+    slp_op_records records;
+  } op;
+} slp_request;
+
+typedef struct slp_poll_kind {
+  /* A description is here: fills rq in. */
+  void (*described)(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq);
+  /* A listing is complete. May change its rows. NULL: stays as it is. */
+  void (*listed)(slp_poll *p, slp_listing *l);
+  /* Whether the page's next token leads anywhere. `news`: ids not on a page before. NULL: always. */
+  int (*list_goes_on)(const slp_op_list_shards *page, size_t news);
+  /* The service refused a place. 1: q->op.iterator was changed, ask again. NULL: never. */
+  int (*other_place)(slp_request *q);
+  /* A page is here (q->op.records; rq's outcome is set): leads to slp_request_answer(), now or later. */
+  void (*fetched)(slp_request *q);
+  /* The fetch is over, answered or cancelled: gives back what `fetched` left in q. NULL: nothing. */
+  void (*fetch_over)(slp_request *q);
+} slp_poll_kind;
+
+struct slp_poll {
+  slp_source s;
+  const slp_poll_kind *kind;
+  slp_host *h;
+  slp_ops *ops; /* borrowed */
+  char name[SLP_POLL_NAME_MAX + 1];
+  char arn[SLP_POLL_ARN_MAX + 1]; /* "": none is sent */
+  slp_listing *last;              /* the last answer to list(); owned */
+  slp_list idle;
+  size_t idle_n, live_n;
+  slp_src_req *starved; /* requests for which there was no memory, linked by rq->impl */
+  slp_event starved_ev;
+};
+
+/* p is the first member of a zeroed block of memory from h->mem; close() frees the block. name and arn are
+ * the caller's to fill in, as is what s tells of the service. */
+void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops);
+
+void slp_request_outcome(slp_request *q, const slp_op *op); /* of the op to rq */
+void slp_request_answer(slp_request *q);                    /* on_done; q is gone */
+
+/* Model pattern of names of streams and tables: [a-zA-Z0-9_.-]{1,128}; ARNs have no white space or control
+ * characters and are up to SLP_POLL_ARN_MAX long. */
+int slp_poll_is_name(slp_str s);
+int slp_poll_is_arn(slp_str s);
+
+#endif
