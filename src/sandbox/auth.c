@@ -253,9 +253,10 @@ int slp_box_auth_check(slp_box_auth *a, slp_box_call *c, const slp_box_request *
                         "Authorization.");
   }
   if (check_times(c, &k, date)) return -1;
-  if (!slp_str_is(k.service, "kinesis")) {
+  const char *service = c->service == SLP_BOX_KINESIS ? "kinesis" : "dynamodb";
+  if (!slp_str_is(k.service, service)) {
     return slp_box_fail(c, "InvalidSignatureException",
-                        "Credential should be scoped to correct service: 'kinesis'.");
+                        "Credential should be scoped to correct service: '%s'.", service);
   }
   int r = signature_of(a, rq, &k, date, hex);
   if (r == SLP_ENOMEM) return slp_box_no_memory(c);

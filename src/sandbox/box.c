@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "codec/crc32.h"
 #include "codec/json.h"
+#include "sandbox/ddb.h"
 
-#define TARGET_PREFIX "Kinesis_20131202."
 #define TYPE_JSON "application/x-amz-json-1.1"
+#define TYPE_JSON_10 "application/x-amz-json-1.0"
 #define TYPE_CBOR "application/x-amz-cbor-1.1"
 
 /* ---- life ------------------------------------------------------------------------------------------ */
@@ -68,6 +70,8 @@ static int set_up(slp_box *box, const sloop_sandbox_opts_t *o) {
     uint64_t part = slp_box_random(box);
     memcpy(key + 8 * i, &part, 8);
   }
+  box->ddb = slp_ddb_new(box->mem);
+  if (!box->ddb) return SLP_ENOMEM;
   r = slp_hmac_key(box->marker, (slp_str){key, sizeof key});
   if (r || !box->o.access_key || !box->o.secret_key) return r;
   box->auth = slp_box_auth_new(box->mem, &box->o);
@@ -81,6 +85,7 @@ slp_box *slp_box_new(slp_mem *mem, const sloop_sandbox_opts_t *o, uint64_t seed)
   box->random = seed;
   slp_list_init(&box->streams);
   slp_list_init(&box->faults);
+  slp_list_init(&box->change_streams);
   slp_box_tree_init(&box->tree, mem);
   slp_buf_init(&box->scratch, mem, 16u << 20);
   if (!set_up(box, o)) return box;
@@ -94,6 +99,8 @@ void slp_box_free(slp_box *box) {
   for (slp_list *it; (it = slp_list_first(&box->streams)) != NULL;) {
     slp_box_stream_free(box, SLP_OWNER(it, slp_stream, link));
   }
+  slp_ddb_free(box);
+  slp_changes_box_free(box);
   slp_box_faults_clear(box);
   slp_box_auth_free(box->auth);
   slp_digest_free(box->digest);
@@ -119,7 +126,7 @@ uint64_t slp_box_random(slp_box *box) { /* splitmix64 */
 int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) {
   va_list args;
   c->error = code;
-  c->error_status = strncmp(code, "InternalFailure", 15) == 0 ? 500 : 400;
+  c->error_status = strncmp(code, "Internal", 8) == 0 ? 500 : 400;
   va_start(args, fmt);
   vsnprintf(c->error_message, sizeof c->error_message, fmt, args);
   va_end(args);
@@ -127,7 +134,8 @@ int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) {
 }
 
 int slp_box_no_memory(slp_box_call *c) {
-  return slp_box_fail(c, "InternalFailure", "The sandbox has no memory for this answer.");
+  return slp_box_fail(c, c->service == SLP_BOX_KINESIS ? "InternalFailure" : "InternalServerError",
+                      "The sandbox has no memory for this answer.");
 }
 
 slp_str slp_box_text(slp_box_call *c, const char *member) {
@@ -145,20 +153,31 @@ static int wire_of(slp_str type) {
   slp_str bare = {type.p, 0};
   while (bare.n < type.n && type.p[bare.n] != ';' && type.p[bare.n] != ' ') bare.n++;
   if (slp_str_is(bare, TYPE_CBOR)) return SLP_WIRE_CBOR;
-  if (slp_str_is(bare, TYPE_JSON) || slp_str_is(bare, "application/x-amz-json-1.0") ||
-      slp_str_is(bare, "application/json")) {
+  if (slp_str_is(bare, TYPE_JSON) || slp_str_is(bare, TYPE_JSON_10) || slp_str_is(bare, "application/json")) {
     return SLP_WIRE_JSON;
   }
   return -1;
 }
 
-static const slp_box_operation *operation_of(slp_box_call *c, slp_str target, uint32_t *ret_number) {
-  size_t skip = sizeof TARGET_PREFIX - 1;
-  if (target.n > skip && memcmp(target.p, TARGET_PREFIX, skip) == 0) {
-    const slp_box_operation *op =
-        slp_box_operation_find((slp_str){target.p + skip, target.n - skip}, ret_number);
-    if (op) return op;
+/* Which service a target names; the rest of it is the operation. */
+static slp_box_service service_of(slp_str target, slp_str *ret_operation) {
+  static const char *const prefixes[] = {[SLP_BOX_KINESIS] = "Kinesis_20131202.",
+                                         [SLP_BOX_DYNAMODB] = "DynamoDB_20120810.",
+                                         [SLP_BOX_CHANGES] = "DynamoDBStreams_20120810."};
+  for (size_t i = 0; i < SLP_COUNT(prefixes); i++) {
+    size_t n = strlen(prefixes[i]);
+    if (target.n <= n || memcmp(target.p, prefixes[i], n) != 0) continue;
+    *ret_operation = (slp_str){target.p + n, target.n - n};
+    return (slp_box_service)i;
   }
+  *ret_operation = (slp_str){NULL, 0};
+  return SLP_BOX_KINESIS;
+}
+
+static const slp_box_operation *operation_of(slp_box_call *c, slp_str target, slp_str name,
+                                             uint32_t *ret_number) {
+  const slp_box_operation *op = slp_box_operation_find(c->service, name, ret_number);
+  if (op) return op;
   slp_box_fail(c, "UnknownOperationException", "Unknown operation %.*s", (int)slp_min_u64(target.n, 100),
                target.p ? target.p : "");
   return NULL;
@@ -193,10 +212,50 @@ static void run_operation(slp_box_call *c, const slp_box_operation *op, const sl
     return;
   }
   slp_box_settle(c->box, c->now_ms);
+  slp_ddb_settle(c->box, c->now_ms);
+  slp_changes_settle(c->box, c->now_ms);
   slp_box_fault_find(c, subject(c, room));
   if (slp_box_fault_before(c, answer)) return;
   if (slp_box_check_input(c, op) || op->run(c)) return;
   if (c->out.err) slp_box_no_memory(c);
+}
+
+/* DynamoDB names the family an error comes from. */
+static const char *error_prefix(const slp_box_call *c) {
+  static const struct {
+    const char *error, *prefix;
+  } families[] = {
+      {"ValidationException", "com.amazon.coral.validate#"},
+      {"SerializationException", "com.amazon.coral.service#"},
+      {"UnknownOperationException", "com.amazon.coral.service#"},
+      {"AccessDeniedException", "com.amazon.coral.service#"},
+      {"UnrecognizedClientException", "com.amazon.coral.service#"},
+      {"InvalidSignatureException", "com.amazon.coral.service#"},
+      {"IncompleteSignatureException", "com.amazon.coral.service#"},
+      {"MissingAuthenticationTokenException", "com.amazon.coral.service#"},
+      {"ExpiredTokenException", "com.amazon.coral.service#"},
+      {"ThrottlingException", "com.amazon.coral.availability#"},
+  };
+  if (c->service == SLP_BOX_KINESIS) return "";
+  for (size_t i = 0; i < SLP_COUNT(families); i++) {
+    if (strcmp(families[i].error, c->error) == 0) return families[i].prefix;
+  }
+  return "com.amazonaws.dynamodb.v20120810#";
+}
+
+static void put_error_name(slp_box_call *c) {
+  char type[200];
+  snprintf(type, sizeof type, "%s%.150s", error_prefix(c), c->error);
+  slp_out_put_z(&c->out, "__type", type);
+}
+
+/* These three say Message where all others say message. */
+static const char *message_member(const slp_box_call *c) {
+  int capital =
+      c->service == SLP_BOX_DYNAMODB && (strcmp(c->error, "TransactionCanceledException") == 0 ||
+                                         strcmp(c->error, "TransactionInProgressException") == 0 ||
+                                         strcmp(c->error, "IdempotentParameterMismatchException") == 0);
+  return capital ? "Message" : "message";
 }
 
 static void put_error(slp_box_call *c, slp_box_answer *answer) {
@@ -205,8 +264,9 @@ static void put_error(slp_box_call *c, slp_box_answer *answer) {
   answer->status = c->error_status;
   slp_out_begin(&c->out, &answer->body, wire, c->out.definite);
   slp_out_map(&c->out);
-  slp_out_put_z(&c->out, "__type", c->error);
-  slp_out_put_z(&c->out, "message", c->error_message);
+  put_error_name(c);
+  slp_out_put_z(&c->out, message_member(c), c->error_message);
+  if (c->error_more.n) slp_out_members(&c->out, c->error_more);
   slp_out_end(&c->out);
   if (c->out.err) slp_buf_clear(&answer->body); /* no memory: the status has to do */
 }
@@ -237,8 +297,11 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp
   int wire = wire_of(rq->content_type);
   slp_box_call c = {.box = box, .now_ms = now_ms, .in = &box->tree, .operation = "?"};
   const slp_box_operation *op = NULL;
+  slp_str name;
+  c.service = service_of(rq->target, &name);
   answer->status = 200;
   answer->content_type = wire == SLP_WIRE_CBOR ? TYPE_CBOR : TYPE_JSON;
+  answer->has_crc32 = 0;
   answer->content_encoding = NULL;
   answer->error_type[0] = 0;
   answer->delay_ms = 0;
@@ -253,7 +316,15 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp
                  TYPE_CBOR);
     c.error_status = 404;
   } else if (!box->auth || !slp_box_auth_check(box->auth, &c, rq)) {
-    op = operation_of(&c, rq->target, &number);
+    op = operation_of(&c, rq->target, name, &number);
+  }
+  if (c.service != SLP_BOX_KINESIS) { /* these two speak JSON only */
+    if (wire == SLP_WIRE_CBOR) {
+      op = NULL;
+      slp_box_fail(&c, "SerializationException", "DynamoDB takes %s.", TYPE_JSON_10);
+    }
+    c.out.wire = SLP_WIRE_JSON;
+    answer->content_type = TYPE_JSON_10;
   }
   if (op) {
     c.operation = op->name;
@@ -261,6 +332,11 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp
   }
   if (c.error) put_error(&c, answer);
   slp_box_fault_after(&c, answer);
+  slp_ddb_call_over(box);
+  if (c.service == SLP_BOX_DYNAMODB) {
+    answer->has_crc32 = 1;
+    answer->crc32 = slp_crc32(slp_buf_str(&answer->body));
+  }
   count(box, number, rq, answer);
 }
 
@@ -374,7 +450,7 @@ int slp_box_stats_json(const slp_box *box, slp_buf *to) {
   slp_out_key(&o, "operations");
   slp_out_map(&o);
   const char *name;
-  for (uint32_t i = 0; (name = slp_box_operation_name(i)) != NULL; i++) put_use(&o, name, &box->use[i]);
+  for (uint32_t i = 0; (name = slp_box_operation_label(i)) != NULL; i++) put_use(&o, name, &box->use[i]);
   put_use(&o, "other", &box->use[SLP_BOX_OPERATIONS]);
   slp_out_end(&o);
   slp_out_end(&o);

@@ -165,13 +165,12 @@ static int read_shard(slp_box *box, slp_fault *f, slp_str text) {
 static int read_line(slp_box *box, slp_str line, slp_fault *f) {
   slp_str rest = line, count = word(&rest), operation = word(&rest), shard = word(&rest),
           action = word(&rest);
-  uint32_t number;
   if (slp_str_is(count, "*"))
     f->left = UINT64_MAX;
   else if (slp_parse_u64(count, &f->left) || f->left == 0)
     return SLP_EINVAL;
   if (!slp_str_is(operation, "*")) {
-    if (!slp_box_operation_find(operation, &number)) return SLP_EINVAL;
+    if (!slp_box_operation_known(operation)) return SLP_EINVAL;
     f->operation = slp_strdup(box->mem, operation);
     if (!f->operation) return SLP_ENOMEM;
   }

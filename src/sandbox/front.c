@@ -23,7 +23,8 @@ static slp_str header_of(void *arg, const char *name) {
 }
 
 static void send_answer(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
-  slp_http_header headers[4];
+  slp_http_header headers[5];
+  char crc32[16];
   size_t n = 0;
   if (answer->drop) {
     slp_serve_drop(rq);
@@ -38,6 +39,10 @@ static void send_answer(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answ
   }
   if (answer->error_type[0]) {
     headers[n++] = (slp_http_header){SLP_STR("x-amzn-ErrorType"), slp_str_of(answer->error_type)};
+  }
+  if (answer->has_crc32) {
+    snprintf(crc32, sizeof crc32, "%u", (unsigned)answer->crc32);
+    headers[n++] = (slp_http_header){SLP_STR("x-amz-crc32"), slp_str_of(crc32)};
   }
   slp_serve_answer out = {.status = answer->status,
                           .headers = headers,

@@ -146,17 +146,22 @@ typedef struct slp_fault {
 } slp_fault;
 
 /* ---- the model -------------------------------------------------------------------------------- */
-#define SLP_BOX_OPERATIONS 16
+/* The three services a request may ask, told apart by the prefix of its target. */
+typedef enum { SLP_BOX_KINESIS, SLP_BOX_DYNAMODB, SLP_BOX_CHANGES } slp_box_service;
+#define SLP_BOX_OPERATIONS 48
 typedef struct slp_box_use {
   uint64_t calls, errors, bytes_in, bytes_out;
 } slp_box_use;
 
 typedef struct slp_box_auth slp_box_auth;
+typedef struct slp_ddb slp_ddb; /* ddb.h: the tables of DynamoDB and what belongs to them */
 struct slp_box {
   slp_mem *mem;           /* held */
   sloop_sandbox_opts_t o; /* its texts are owned copies */
   slp_list streams, faults;
-  uint64_t random; /* state of the generator */
+  slp_ddb *ddb;            /* owned */
+  slp_list change_streams; /* of changes.h */
+  uint64_t random;         /* state of the generator */
   uint64_t uids;
   uint32_t changes;   /* streams with a change to come */
   slp_digest *marker; /* keyed: signs iterators and tokens */
@@ -173,6 +178,7 @@ typedef struct slp_box_call {
   slp_box *box;
   int64_t now_ms;
   char region[32];
+  slp_box_service service;
   const char *operation; /* "GetRecords" */
   slp_box_tree *in;
   slp_box_out out;
@@ -182,6 +188,7 @@ typedef struct slp_box_call {
   const char *error;      /* NULL while all is well */
   int error_status;
   char error_message[1024];
+  slp_str error_more; /* members of the error beside its message, as JSON: "Item":{...}; or absent */
 } slp_box_call;
 
 /* box.c */
@@ -195,14 +202,17 @@ int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise);
 
 /* rules.c: the shape of every operation's input. */
 typedef struct slp_box_operation {
+  slp_box_service service;
   const char *name;
+  const char *label; /* the name, in figures; Kinesis and DynamoDB Streams share some names */
   int (*run)(slp_box_call *c);
   const struct slp_box_rule *rules;
   uint8_t rules_n;
 } slp_box_operation;
 /* NULL when there is no such operation. Its number within [0, SLP_BOX_OPERATIONS) by *ret_number. */
-const slp_box_operation *slp_box_operation_find(slp_str name, uint32_t *ret_number);
-const char *slp_box_operation_name(uint32_t number); /* NULL past the last */
+const slp_box_operation *slp_box_operation_find(slp_box_service service, slp_str name, uint32_t *ret_number);
+int slp_box_operation_known(slp_str name);            /* of any of the services */
+const char *slp_box_operation_label(uint32_t number); /* NULL past the last */
 /* Types and constraints: SerializationException or ValidationException in the service's words. */
 int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
 

@@ -5,9 +5,10 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "sandbox/changes.h"
 
-typedef enum { R_TEXT, R_INT, R_BLOB, R_TIME, R_MAP, R_LIST } rule_kind;
-typedef enum { P_NONE, P_NAME, P_SEQUENCE, P_HASH, P_ARN } rule_pattern;
+typedef enum { R_TEXT, R_INT, R_BLOB, R_TIME, R_MAP, R_LIST, R_BOOL, R_TEXTS } rule_kind;
+typedef enum { P_NONE, P_NAME, P_SEQUENCE, P_HASH, P_ARN, P_TABLE } rule_pattern;
 
 typedef struct slp_box_rule {
   const char *name;
@@ -24,7 +25,8 @@ static const char *const pattern_text[] = {[P_NONE] = "",
                                            [P_NAME] = "[a-zA-Z0-9_.-]+",
                                            [P_SEQUENCE] = "0|([1-9]\\d{0,128})",
                                            [P_HASH] = "0|([1-9]\\d{0,38})",
-                                           [P_ARN] = "arn:aws.*:kinesis:.*:\\d{12}:stream/\\S+"};
+                                           [P_ARN] = "arn:aws.*:kinesis:.*:\\d{12}:stream/\\S+",
+                                           [P_TABLE] = "[a-zA-Z0-9_.-]+"};
 
 #define NAME(member, needed) \
   { member, R_TEXT, needed, P_NAME, 1, 128, NULL, NULL, 0 }
@@ -38,6 +40,12 @@ static const char *const pattern_text[] = {[P_NONE] = "",
   { member, R_TEXT, needed, P_NONE, 0, INT32_MAX, values, NULL, 0 }
 #define TIME(member) \
   { member, R_TIME, 0, P_NONE, 0, 0, NULL, NULL, 0 }
+#define TABLE(member, needed) \
+  { member, R_TEXT, needed, P_TABLE, 3, 255, NULL, NULL, 0 }
+#define CHANGE_STREAM \
+  { "StreamArn", R_TEXT, 1, P_NONE, 37, 1024, NULL, NULL, 0 }
+#define CHANGE_SHARD(member, needed) \
+  { member, R_TEXT, needed, P_NONE, 28, 65, NULL, NULL, 0 }
 #define MAP(member, rules) \
   { member, R_MAP, 0, P_NONE, 0, 0, NULL, rules, SLP_COUNT(rules) }
 #define BLOB(member, needed, most) \
@@ -96,8 +104,30 @@ static const slp_box_rule resize_rules[] = {STREAM, INT("TargetShardCount", 1, 1
                                             ENUM("ScalingType", 1, scalings)};
 static const slp_box_rule retention_rules[] = {STREAM, INT("RetentionPeriodHours", 1, INT32_MIN, INT32_MAX)};
 
+static const slp_box_rule change_streams_rules[] = {TEXT("ExclusiveStartStreamArn", 0, P_NONE, 1024),
+                                                    TABLE("TableName", 0), INT("Limit", 0, 1, 100)};
+static const char *const change_filters[] = {"CHILD_SHARDS", NULL};
+static const slp_box_rule change_filter_rules[] = {ENUM("Type", 0, change_filters),
+                                                   CHANGE_SHARD("ShardId", 0)};
+static const slp_box_rule change_describe_rules[] = {CHANGE_STREAM, INT("Limit", 0, 1, 100),
+                                                     CHANGE_SHARD("ExclusiveStartShardId", 0),
+                                                     MAP("ShardFilter", change_filter_rules)};
+static const char *const change_positions[] = {"TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER",
+                                               "AFTER_SEQUENCE_NUMBER", NULL};
+static const slp_box_rule change_iterator_rules[] = {
+    CHANGE_STREAM,
+    CHANGE_SHARD("ShardId", 1),
+    ENUM("ShardIteratorType", 1, change_positions),
+    {"SequenceNumber", R_TEXT, 0, P_NONE, 21, 40, NULL, NULL, 0}};
+static const slp_box_rule change_get_rules[] = {TEXT("ShardIterator", 1, P_NONE, 2048),
+                                                INT("Limit", 0, 1, 1000)};
+
 #define OPERATION(name, run, rules) \
-  { name, run, rules, SLP_COUNT(rules) }
+  { SLP_BOX_KINESIS, name, name, run, rules, SLP_COUNT(rules) }
+#define OF_TABLES(name, run, rules) \
+  { SLP_BOX_DYNAMODB, name, name, run, rules, SLP_COUNT(rules) }
+#define OF_CHANGES(name, run, rules) \
+  { SLP_BOX_CHANGES, name, "DynamoDBStreams." name, run, rules, SLP_COUNT(rules) }
 static const slp_box_operation operations[] = {
     OPERATION("GetRecords", slp_box_op_get, get_rules),
     OPERATION("GetShardIterator", slp_box_op_iterator, iterator_rules),
@@ -114,20 +144,31 @@ static const slp_box_operation operations[] = {
     OPERATION("UpdateShardCount", slp_box_op_resize, resize_rules),
     OPERATION("IncreaseStreamRetentionPeriod", slp_box_op_retention_up, retention_rules),
     OPERATION("DecreaseStreamRetentionPeriod", slp_box_op_retention_down, retention_rules),
+    OF_CHANGES("GetRecords", slp_changes_op_get, change_get_rules),
+    OF_CHANGES("GetShardIterator", slp_changes_op_iterator, change_iterator_rules),
+    OF_CHANGES("DescribeStream", slp_changes_op_describe, change_describe_rules),
+    OF_CHANGES("ListStreams", slp_changes_op_list, change_streams_rules),
 };
 _Static_assert(SLP_COUNT(operations) <= SLP_BOX_OPERATIONS, "room for every operation's counters");
 
-const slp_box_operation *slp_box_operation_find(slp_str name, uint32_t *ret_number) {
+const slp_box_operation *slp_box_operation_find(slp_box_service service, slp_str name, uint32_t *ret_number) {
   for (uint32_t i = 0; i < SLP_COUNT(operations); i++) {
-    if (!slp_str_is(name, operations[i].name)) continue;
+    if (operations[i].service != service || !slp_str_is(name, operations[i].name)) continue;
     *ret_number = i;
     return &operations[i];
   }
   return NULL;
 }
 
-const char *slp_box_operation_name(uint32_t number) {
-  return number < SLP_COUNT(operations) ? operations[number].name : NULL;
+int slp_box_operation_known(slp_str name) {
+  for (uint32_t i = 0; i < SLP_COUNT(operations); i++) {
+    if (slp_str_is(name, operations[i].name)) return 1;
+  }
+  return 0;
+}
+
+const char *slp_box_operation_label(uint32_t number) {
+  return number < SLP_COUNT(operations) ? operations[number].label : NULL;
 }
 
 /* ---- checking ---------------------------------------------------------------------------------------- */
@@ -162,12 +203,20 @@ static void found(check *k, const char *path, const slp_value *v, const char *fm
 
 static int digits_at_most(slp_str s, size_t most) { return s.n <= most && slp_num_valid(s); }
 
+static int plain_characters(slp_str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    if (!slp_box_name_valid((slp_str){s.p + i, 1})) return 0;
+  }
+  return 1;
+}
+
 static int fits_pattern(rule_pattern pattern, slp_str s) {
   switch (pattern) {
     case P_NONE: return 1;
     case P_NAME: return s.n > 128 || slp_box_name_valid(s); /* length is told apart */
     case P_SEQUENCE: return digits_at_most(s, 129);
     case P_HASH: return digits_at_most(s, 39);
+    case P_TABLE: return plain_characters(s);
     case P_ARN: return s.n > 8 && memcmp(s.p, "arn:aws", 7) == 0;
   }
   return 1;
@@ -231,7 +280,9 @@ static int check_value(check *k, const slp_box_rule *r, const char *path, slp_va
       }
       return 0;
     case R_TIME: return slp_box_tree_time_ms(k->c->in, v, &ms) ? wrong_type(k->c, path) : 0;
+    case R_BOOL: return v->kind == SLP_VALUE_BOOL ? 0 : wrong_type(k->c, path);
     case R_MAP: return v->kind == SLP_VALUE_MAP ? 0 : wrong_type(k->c, path);
+    case R_TEXTS:
     case R_LIST:
       if (v->kind != SLP_VALUE_LIST) return wrong_type(k->c, path);
       if (v->count < r->min || v->count > r->max) {

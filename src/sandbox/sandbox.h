@@ -31,6 +31,8 @@ typedef struct slp_box_answer {
   slp_buf body;                 /* owned by the caller: init before, free after */
   char request_id[40];
   char error_type[80]; /* x-amzn-errortype, or "" */
+  uint8_t has_crc32;   /* DynamoDB's answers carry x-amz-crc32 */
+  uint32_t crc32;      /* of the body as it goes out */
   uint32_t delay_ms;   /* fault: answer so much later */
   size_t cut_after;    /* fault: SIZE_MAX: none */
   int drop;            /* fault: no answer at all */

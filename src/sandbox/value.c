@@ -6,8 +6,8 @@
 #include "codec/cbor.h"
 #include "codec/json.h"
 
-#define NODES_MAX 100000u
-#define TREE_DEPTH_MAX 32
+#define NODES_MAX 1000000u
+#define TREE_DEPTH_MAX SLP_JSON_DEPTH_MAX
 
 void slp_box_tree_init(slp_box_tree *t, slp_mem *mem) {
   *t = (slp_box_tree){.mem = mem};
@@ -334,4 +334,11 @@ void slp_out_blob(slp_box_out *o, slp_str s) {
 
 void slp_out_raw(slp_box_out *o, slp_str bytes) {
   if (value_comes(o)) keep(o, slp_buf_add_str(o->b, bytes));
+}
+
+void slp_out_members(slp_box_out *o, slp_str json) {
+  if (o->err) return;
+  SLP_CHECK(o->wire == SLP_WIRE_JSON && o->depth > 0 && o->level[o->depth - 1].map);
+  if (o->level[o->depth - 1].count++) keep(o, slp_buf_add_char(o->b, ','));
+  keep(o, slp_buf_add_str(o->b, json));
 }

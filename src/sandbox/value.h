@@ -75,7 +75,8 @@ void slp_out_i64(slp_box_out *o, int64_t v);
 void slp_out_bool(slp_box_out *o, int on);
 void slp_out_time(slp_box_out *o, int64_t ms);
 void slp_out_blob(slp_box_out *o, slp_str s);
-void slp_out_raw(slp_box_out *o, slp_str bytes); /* one value, already encoded */
+void slp_out_raw(slp_box_out *o, slp_str bytes);    /* one value, already encoded */
+void slp_out_members(slp_box_out *o, slp_str json); /* members of the open map, already encoded; JSON only */
 /* The form JSON answers write times in: seconds, as the service does (1.441215410867E9). */
 size_t slp_out_seconds(int64_t ms, char out[32]);
 

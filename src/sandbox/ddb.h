@@ -1,0 +1,278 @@
+/* ddb.h - the tables of the sandbox's DynamoDB: values, expressions, rows, and what its files share. Private
+ * to this room. Written from the service's documented behaviour; shares nothing with what asks it. */
+#ifndef SLP_SANDBOX_DDB_H
+#define SLP_SANDBOX_DDB_H
+
+#include "sandbox/changes.h"
+#include "sandbox/model.h"
+
+/* ---- ddb_arena.c: memory that goes away all at once -------------------------------------------------- */
+typedef struct slp_arena {
+  slp_mem *mem;
+  struct slp_arena_block *blocks; /* owned */
+  size_t used;                    /* bytes handed out */
+} slp_arena;
+void *slp_arena_get(slp_arena *a, size_t n);     /* zeroed; NULL: no memory */
+slp_str slp_arena_copy(slp_arena *a, slp_str s); /* .p NULL: no memory */
+void slp_arena_clear(slp_arena *a);
+#define SLP_ARENA_NEW(a, type) ((type *)slp_arena_get((a), sizeof(type)))
+
+/* ---- ddb_number.c: 38 decimal digits, exactly --------------------------------------------------------- */
+#define SLP_N38_DIGITS 38
+typedef struct slp_n38 {
+  uint8_t negative, digits_n;     /* 0 digits: zero */
+  int16_t exponent;               /* value = digits x 10^exponent */
+  uint8_t digits[SLP_N38_DIGITS]; /* 0..9; the first and the last are not 0 */
+} slp_n38;
+typedef enum {
+  SLP_N38_FINE,
+  SLP_N38_TEXT,
+  SLP_N38_PRECISION,
+  SLP_N38_OVERFLOW,
+  SLP_N38_UNDERFLOW
+} slp_n38_fault;
+#define SLP_N38_TEXT_MAX 180 /* "-0." and 130 zeros and 38 digits */
+slp_n38_fault slp_n38_parse(slp_str text, slp_n38 *ret);
+size_t slp_n38_text(const slp_n38 *n, char out[SLP_N38_TEXT_MAX]); /* plain digits, no exponent; no NUL */
+int slp_n38_cmp(const slp_n38 *a, const slp_n38 *b);
+slp_n38_fault slp_n38_add(const slp_n38 *a, const slp_n38 *b, int subtract, slp_n38 *ret);
+const char *slp_n38_why(slp_n38_fault fault); /* in the service's words; "%s" stands for the text */
+size_t slp_n38_size(const slp_n38 *n);        /* bytes it counts for in an item */
+
+/* ---- ddb_value.c: attribute values --------------------------------------------------------------------- */
+typedef enum {
+  SLP_AV_S,
+  SLP_AV_N,
+  SLP_AV_B,
+  SLP_AV_BOOL,
+  SLP_AV_NULL,
+  SLP_AV_L,
+  SLP_AV_M,
+  SLP_AV_SS,
+  SLP_AV_NS,
+  SLP_AV_BS
+} slp_av_kind;
+
+/* A value is never changed once it can be seen; maps and sets are kept sorted. */
+typedef struct slp_av {
+  slp_av_kind kind;
+  uint8_t on;     /* of BOOL */
+  uint32_t count; /* of L, M and sets */
+  slp_str name;   /* when it is a member of a map */
+  slp_str text;   /* of S; of B decoded; of N as it is written out */
+  struct slp_av *first, *next;
+} slp_av;
+
+#define SLP_AV_DEPTH 32
+const char *slp_av_kind_name(slp_av_kind kind); /* "S" */
+int slp_av_is_set(slp_av_kind kind);
+slp_av *slp_av_member(const slp_av *map, slp_str name);  /* NULL */
+slp_av *slp_av_item(const slp_av *list, uint32_t index); /* NULL */
+int slp_av_equal(const slp_av *a, const slp_av *b);
+/* Both of one kind that has an order: S, N, B. */
+int slp_av_cmp(const slp_av *a, const slp_av *b);
+size_t slp_av_size(const slp_av *v); /* by the service's rules, without a name */
+/* One of the members of the map, with its name. */
+static inline size_t slp_av_named_size(const slp_av *v) { return v->name.n + slp_av_size(v); }
+size_t slp_item_size(const slp_av *item);              /* of all attributes */
+slp_av *slp_av_copy(slp_arena *a, const slp_av *v);    /* deep; next is NULL */
+slp_av *slp_av_shallow(slp_arena *a, const slp_av *v); /* the node alone; its children are shared */
+int slp_av_put_json(slp_buf *b, const slp_av *v);      /* {"S":"x"} */
+int slp_item_put_json(slp_buf *b, const slp_av *item); /* {"a":{"S":"x"}} */
+slp_av *slp_av_new(slp_arena *a, slp_av_kind kind);
+slp_av *slp_av_number(slp_arena *a, const slp_n38 *n);
+/* Puts a member (a node of its own) into the map in its place, or replaces the one of that name. */
+void slp_av_set_member(slp_av *map, slp_av *member);
+void slp_av_remove_member(slp_av *map, slp_str name);
+/* Sorts a set's elements; 0 when two are equal. */
+int slp_av_sort_set(slp_av *set);
+
+/* ddb_input.c: from the request's tree. Each fails the call and returns NULL. */
+slp_av *slp_av_read(slp_box_call *c, uint32_t node);
+slp_av *slp_item_read(slp_box_call *c, uint32_t node); /* a map of attributes; {} too */
+
+/* ---- ddb_words.c --------------------------------------------------------------------------------------- */
+int slp_ddb_reserved(slp_str word); /* upper or lower case */
+
+/* ---- ddb_parse.c: expressions into trees ----------------------------------------------------------------
+ */
+typedef struct slp_path_step {
+  slp_str name; /* .p NULL: an index */
+  uint32_t index;
+  struct slp_path_step *next;
+} slp_path_step;
+typedef slp_path_step slp_path; /* its first step, always a name */
+
+typedef enum {
+  SLP_X_PATH,
+  SLP_X_VALUE,
+  SLP_X_SIZE,          /* a */
+  SLP_X_PLUS,          /* a, b */
+  SLP_X_MINUS,         /* a, b */
+  SLP_X_IF_NOT_EXISTS, /* a (a path), b */
+  SLP_X_LIST_APPEND,   /* a, b */
+  SLP_X_EQ,            /* a, b */
+  SLP_X_NE,
+  SLP_X_LT,
+  SLP_X_LE,
+  SLP_X_GT,
+  SLP_X_GE,
+  SLP_X_BETWEEN,     /* a, b, b->next */
+  SLP_X_IN,          /* a, b and all next of it */
+  SLP_X_AND,         /* a, b */
+  SLP_X_OR,          /* a, b */
+  SLP_X_NOT,         /* a */
+  SLP_X_EXISTS,      /* a (a path) */
+  SLP_X_NOT_EXISTS,  /* a (a path) */
+  SLP_X_TYPE,        /* a (a path), b */
+  SLP_X_BEGINS,      /* a, b */
+  SLP_X_CONTAINS,    /* a, b */
+  SLP_X_NOT_CONTAINS /* a, b; only the older form of conditions has it */
+} slp_x_op;
+
+typedef struct slp_x {
+  slp_x_op op;
+  slp_path *path;      /* of PATH */
+  const slp_av *value; /* of VALUE */
+  struct slp_x *a, *b, *next;
+} slp_x;
+
+typedef enum { SLP_UP_SET, SLP_UP_REMOVE, SLP_UP_ADD, SLP_UP_DELETE } slp_up_kind;
+typedef struct slp_up { /* one action of an update */
+  slp_up_kind kind;
+  slp_path *path;
+  slp_x *value; /* of SET, ADD (a VALUE), DELETE (a VALUE) */
+  struct slp_up *next;
+} slp_up;
+
+typedef struct slp_names { /* ExpressionAttributeNames or Values, and which were used */
+  struct slp_name_entry {
+    slp_str key;
+    slp_str name;
+    slp_av *value;
+    uint8_t used;
+  } * v; /* in the arena */
+  uint32_t n;
+} slp_names;
+
+typedef struct slp_words { /* what the expressions of one request (or one action) share */
+  slp_box_call *c;
+  slp_names names, values;
+  uint8_t any; /* an expression was parsed */
+} slp_words;
+/* Reads ExpressionAttributeNames and ExpressionAttributeValues, members of that node. */
+int slp_words_read(slp_words *w, slp_box_call *c, uint32_t node);
+int slp_words_end(slp_words *w); /* fails the call when one was not used */
+/* Each fails the call with "Invalid KIND: ..." and returns -1. */
+int slp_parse_condition(slp_words *w, const char *kind, slp_str text, slp_x **ret);
+int slp_parse_update(slp_words *w, slp_str text, slp_up **ret);
+typedef struct slp_paths {
+  slp_path *path;
+  struct slp_paths *next;
+} slp_paths;
+int slp_parse_projection(slp_words *w, slp_str text, slp_paths **ret);
+/* Two paths of which one is the other or its beginning, or which disagree on map or list. NULL: none. */
+const char *slp_paths_clash(const slp_path *a, const slp_path *b);
+void slp_path_text(const slp_path *p, char out[300]); /* [a, b, [2]] */
+
+/* ---- ddb_eval.c ------------------------------------------------------------------------------------------
+ */
+slp_av *slp_path_find(const slp_path *p, const slp_av *item); /* NULL: not there */
+/* 1, 0. item NULL counts as empty. Never fails: wrong types make a comparison false. */
+int slp_x_holds(const slp_x *x, const slp_av *item);
+/* The item's parts that the paths name, in the arena; NULL: no memory. */
+slp_av *slp_project(slp_arena *a, const slp_paths *paths, const slp_av *item);
+
+/* ---- ddb_update.c -----------------------------------------------------------------------------------------
+ */
+/* The item after the update (was may be NULL; key names the new item). Fails the call: NULL. */
+slp_av *slp_update_apply(slp_box_call *c, const slp_up *first, const slp_av *was, const slp_av *key);
+
+/* ---- tables
+ * -------------------------------------------------------------------------------------------------- */
+typedef struct slp_item { /* one version of an item, shared by whoever looks at it */
+  uint32_t holds;
+  size_t size; /* by the service's rules */
+  slp_arena memory;
+  slp_av *value;
+} slp_item;
+
+typedef struct slp_version {
+  slp_item *item;  /* NULL: the item is not there */
+  int64_t from_ms; /* it has been so since */
+  struct slp_version *older;
+} slp_version;
+
+typedef struct slp_row {
+  uint64_t place; /* of its partition key: the order of a scan */
+  slp_av *key;    /* its hash key, and as next the sort key; in memory */
+  slp_arena memory;
+  slp_version *now; /* owned */
+} slp_row;
+
+typedef struct slp_key_part {
+  char *name;
+  slp_av_kind kind; /* S, N or B */
+} slp_key_part;
+
+typedef enum { SLP_PROJECT_ALL, SLP_PROJECT_KEYS, SLP_PROJECT_SOME } slp_projection;
+typedef struct slp_index {
+  char *name; /* NULL: the table's own key */
+  uint8_t local;
+  uint8_t parts_n; /* 1 or 2 */
+  slp_key_part part[2];
+  slp_projection projection;
+  char **some; /* attributes beside the keys */
+  uint32_t some_n;
+  int64_t read_units, write_units; /* of a provisioned table's global index */
+  struct slp_bucket {
+    double tokens;
+    int64_t at_ms;
+  } reads, writes;
+} slp_index;
+
+#define SLP_DDB_INDEXES 26 /* the table's own, 20 global, 5 local */
+typedef struct slp_table {
+  slp_list link; /* of ddb->tables, by name */
+  char *name;
+  char id[40];
+  slp_box_status status;
+  int64_t change_ms; /* the status ends then */
+  int64_t created_ms;
+  slp_index index[SLP_DDB_INDEXES]; /* index[0]: the table's key */
+  uint32_t indexes_n;
+  uint8_t on_demand, protected;
+  uint8_t stream_on;
+  char view_type[24];   /* of its stream; "" */
+  slp_changes *changes; /* NULL: there never was a stream */
+  char *ttl_name;       /* NULL: off */
+  uint8_t ttl_on;
+  int64_t ttl_change_ms, ttl_swept_ms;
+  int64_t stale_ms; /* eventually consistent reads see what was, up to so long ago */
+  slp_row **rows;   /* owned; by place, key, sort key */
+  size_t rows_n, rows_cap, rows_live, bytes_live;
+  int64_t pruned_ms;
+} slp_table;
+
+typedef struct slp_token { /* a ClientRequestToken of the last ten minutes */
+  slp_list link;
+  int64_t at_ms;
+  uint8_t digest[32]; /* of the request */
+  char text[40];
+} slp_token;
+
+struct slp_ddb {
+  slp_list tables, tokens;
+  slp_arena memory; /* of the request at hand */
+};
+
+/* ddb_tables.c */
+slp_ddb *slp_ddb_new(slp_mem *mem);
+void slp_ddb_free(slp_box *box);
+void slp_ddb_settle(slp_box *box, int64_t now_ms); /* changes of status that are due, items out of time */
+void slp_ddb_call_over(slp_box *box);
+slp_table *slp_table_find(slp_box *box, slp_str name);
+/* ms 0: every read is consistent. */
+static inline void slp_table_stale(slp_table *t, int64_t ms) { t->stale_ms = ms; }
+
+#endif
