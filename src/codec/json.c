@@ -98,6 +98,17 @@ static size_t put_utf8(char *out, uint32_t c) {
   return 4;
 }
 
+/* An escape was passed over; it means these bytes. */
+static void put(slp_json *j, const char *bytes, size_t n) {
+  j->escaped = 1;
+  if (j->keep) {
+    j->long_to = j->at;
+    return;
+  }
+  memcpy(j->p + j->long_to, bytes, n);
+  j->long_to += n;
+}
+
 /* at is at "\u": reads the unit, and the second one of a surrogate pair. */
 static int unescape_unicode(slp_json *j) {
   uint32_t c, low;
@@ -113,8 +124,9 @@ static int unescape_unicode(slp_json *j) {
     c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
     used = 12;
   }
+  char bytes[4];
   j->at += used;
-  j->long_to += put_utf8(j->p + j->long_to, c);
+  put(j, bytes, put_utf8(bytes, c));
   return 0;
 }
 
@@ -134,7 +146,7 @@ static int unescape(slp_json *j) {
     default: return bad(j, "an unknown escape in a string");
   }
   j->at += 2;
-  j->p[j->long_to++] = c;
+  put(j, &c, 1);
   return 0;
 }
 
@@ -174,6 +186,7 @@ static int string_on(slp_json *j) {
 static int string(slp_json *j) {
   size_t end = j->pause_at < j->n ? j->pause_at : j->n;
   size_t stop = j->at < end ? plain_end(j->p, j->at, end) : j->at;
+  j->escaped = 0;
   if (stop < end && j->p[stop] == '"') { /* nearly every string */
     j->text = (slp_str){j->p + j->at, stop - j->at};
     j->at = stop + 1;

@@ -10,8 +10,9 @@
 
 #include "base/buf.h"
 
-#define SLP_JSON_DEPTH_MAX 96 /* DynamoDB's items may nest 32 deep, which is 64 and the request around them \
-                               */
+#define SLP_JSON_DEPTH_MAX                                                         \
+  96 /* DynamoDB's items may nest 32 deep, which is 64 and the request around them \
+      */
 #define SLP_JSON_NUMBER_MAX 1024 /* characters; a longer number is SLP_ELIMIT */
 
 typedef enum {
@@ -37,6 +38,8 @@ typedef struct slp_json {
   uint8_t in_object[(SLP_JSON_DEPTH_MAX + 7) / 8];
   uint8_t want;    /* the reader's own state */
   uint8_t long_on; /* inside a long string: the reader's own */
+  uint8_t keep;    /* set after begin: the body stays as it is; text is what stands between the quotes */
+  uint8_t escaped; /* the string just read has escapes in it */
   size_t long_from, long_to;
   size_t pause_at; /* SIZE_MAX: never. Only slp_json_next() may be used while it is set lower */
   const char *why; /* after an error: what was wrong, static text */

@@ -1,4 +1,5 @@
-/* page.c - reads a GetRecords answer (JSON or CBOR) into a table of records, in slices of bounded work.
+/* page.c - reads a GetRecords answer (JSON or CBOR; page_changes.c that of DynamoDB Streams) into a table of
+ * records, in slices of bounded work.
  *
  * The two pull readers give tokens; a machine with one place (which container) and one field (which
  * member's value comes next) turns them into rows. It never recurses, and what it does not know it skips
@@ -6,20 +7,13 @@
  * it turns out to be none, put back) a piece at a time here. */
 #include "codec/page.h"
 
-#include "base/num.h"
 #include "codec/base64.h"
 #include "codec/cbor.h"
 #include "codec/json.h"
-#include "codec/kpl.h"
+#include "codec/page_changes.h"
 #include "codec/page_quick.h"
+#include "codec/page_table.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-/* SequenceNumber is 0|([1-9]\d{0,128}). Source: the Kinesis service model of botocore 1.43. */
-#define SEQ_DIGITS_MAX 129
-#define RECORDS_FIRST 64
 #define CHILDREN_FIRST 4
 
 /* What both pull readers say, in one vocabulary. */
@@ -89,57 +83,8 @@ struct slp_page_reader {
   uint8_t parents_n;
   slp_json json;
   slp_cbor cbor;
+  slp_changes_reader changes; /* SLP_FORM_CHANGES: all but mem, form and result is its affair */
 };
-
-/* ---- pages --------------------------------------------------------------------------------------- */
-
-static void no_records(slp_page *page) {
-  page->recs_n = 0;
-  page->raw_n = page->largest_bytes = 0;
-  page->latest_ms = -1;
-  page->earliest_ms = INT64_MAX;
-  page->unordered = 0;
-  page->magic_n = page->aggregates_n = page->extra_n = page->empty_n = 0;
-}
-
-static void no_answer(slp_page *page) {
-  no_records(page);
-  page->next = (slp_str){NULL, 0};
-  page->behind_ms = -1;
-  page->children_n = 0;
-  page->children_given = page->children_bad = page->records_given = 0;
-}
-
-slp_page *slp_page_new(slp_mem *mem) {
-  slp_page *page = SLP_NEW(mem, slp_page);
-  if (!page) return NULL;
-  page->mem = slp_mem_hold(mem);
-  slp_buf_init(&page->body, mem, SLP_PAGE_BYTES_MAX);
-  no_answer(page);
-  return page;
-}
-
-void slp_page_free(slp_page *page) {
-  if (!page) return;
-  slp_mem *mem = page->mem;
-  slp_buf_free(&page->body);
-  slp_free(mem, page->recs);
-  slp_free(mem, page->changes);
-  slp_free(mem, page->children);
-  slp_free(mem, page);
-  slp_mem_drop(mem);
-}
-
-void slp_page_reset(slp_page *page) {
-  slp_buf_clear(&page->body);
-  no_answer(page);
-}
-
-size_t slp_page_bytes(const slp_page *page) {
-  size_t n = sizeof *page + page->body.cap + page->recs_cap * sizeof(slp_rec);
-  if (page->changes) n += page->recs_cap * sizeof *page->changes;
-  return page->children ? n + slp_alloc_size(page->children) : n;
-}
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
@@ -183,10 +128,14 @@ static int next_token(slp_page_reader *r) {
 }
 
 size_t slp_page_reader_where(const slp_page_reader *r) {
+  if (r->form == SLP_FORM_CHANGES) return r->changes.json.at;
   return r->form == SLP_FORM_JSON ? r->json.at : r->cbor.at;
 }
 
-const char *slp_page_reader_why(const slp_page_reader *r) { return r->why ? r->why : ""; }
+const char *slp_page_reader_why(const slp_page_reader *r) {
+  const char *why = r->form == SLP_FORM_CHANGES && !r->why ? r->changes.why : r->why;
+  return why ? why : "";
+}
 
 static int bad(slp_page_reader *r, const char *why) {
   r->why = why;
@@ -237,64 +186,16 @@ static field known_field(place in, slp_str key) {
 
 /* ---- records ------------------------------------------------------------------------------------- */
 
-/* A table twice as large, or NULL. */
-static void *doubled(slp_page_reader *r, void *table, size_t *cap, size_t first, size_t most, size_t each) {
-  size_t want = *cap ? *cap * 2 : first;
-  if (want > most) want = most;
-  void *p = slp_realloc(r->page->mem, table, want * each);
-  if (p)
-    *cap = want;
-  else
-    r->why = "no memory";
-  return p;
-}
-
 static int record_done(slp_page_reader *r) {
-  slp_page *page = r->page;
   if (!r->rec.seq_n) return bad(r, "a record without SequenceNumber");
-  if (page->recs_n == page->recs_cap) {
-    if (page->recs_n == SLP_PAGE_RECORDS_MAX) return too_much(r, "too many records");
-    slp_rec *recs =
-        doubled(r, page->recs, &page->recs_cap, RECORDS_FIRST, SLP_PAGE_RECORDS_MAX, sizeof *recs);
-    if (!recs) return SLP_ENOMEM;
-    page->recs = recs;
-  }
-  if (page->recs_n) {
-    const slp_rec *last = &page->recs[page->recs_n - 1];
-    if (slp_num_cmp(slp_rec_seq(page, &r->rec), slp_rec_seq(page, last)) <= 0) page->unordered = 1;
-  }
-  page->recs[page->recs_n++] = r->rec;
-  if (r->rec.flags & SLP_REC_RAW) page->raw_n++;
-  if (slp_kpl_begins_like(slp_rec_data(page, &r->rec))) page->magic_n++;
-  if (r->rec.data_n > page->largest_bytes) page->largest_bytes = r->rec.data_n;
-  if (r->rec.arrived_ms > page->latest_ms) page->latest_ms = r->rec.arrived_ms;
-  if (r->rec.arrived_ms >= 0 && r->rec.arrived_ms < page->earliest_ms) page->earliest_ms = r->rec.arrived_ms;
-  r->place = IN_RECORDS;
-  return 0;
-}
-
-/* Whether all n >= 1 bytes are digits. slp_num_valid() byte by byte would cost more than all else of a
- * small record. */
-static int all_digits(const char *p, size_t n) {
-#ifdef __SSE2__
-  if (n >= 16) {
-    const __m128i below = _mm_set1_epi8('0' - 1), above = _mm_set1_epi8('9' + 1);
-    __m128i fine = _mm_set1_epi8(-1);
-    for (size_t i = 0;; i = i + 32 > n ? n - 16 : i + 16) { /* the last step overlaps the one before */
-      __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-      fine = _mm_and_si128(fine, _mm_and_si128(_mm_cmpgt_epi8(v, below), _mm_cmplt_epi8(v, above)));
-      if (i + 16 == n) return _mm_movemask_epi8(fine) == 0xFFFF;
-    }
-  }
-#endif
-  unsigned wrong = 0;
-  for (size_t i = 0; i < n; i++) wrong |= (unsigned)((uint8_t)(p[i] - '0') > 9);
-  return !wrong;
+  int e = slp_page_add_row(r->page, &r->rec, &r->why);
+  if (!e) r->place = IN_RECORDS;
+  return e;
 }
 
 static int take_sequence(slp_page_reader *r) {
   slp_str s = r->text;
-  if (!s.n || s.n > SEQ_DIGITS_MAX || (s.p[0] == '0' && s.n > 1) || !all_digits(s.p, s.n)) {
+  if (!s.n || s.n > SLP_PAGE_SEQ_DIGITS_MAX || (s.p[0] == '0' && s.n > 1) || !slp_page_all_digits(s)) {
     return bad(r, "a SequenceNumber that is none");
   }
   r->rec.seq_at = place_in_body(r);
@@ -309,33 +210,13 @@ static int take_key(slp_page_reader *r) {
   return 0;
 }
 
-/* "1767312000.123" as Kinesis writes it: seconds of 10 digits, a dot, 1 to 3 more. 0: some other form. */
-static int plain_seconds(slp_str s, int64_t *ret_ms) {
-  int64_t v = 0;
-  if (s.n < 12 || s.n > 14 || s.p[10] != '.') return 0;
-  for (size_t i = 0; i < s.n; i++) {
-    if (i == 10) continue;
-    if (s.p[i] < '0' || s.p[i] > '9') return 0;
-    v = v * 10 + (s.p[i] - '0');
-  }
-  static const int64_t scale[] = {100, 10, 1};
-  *ret_ms = v * scale[s.n - 12];
-  return 1;
-}
-
 static int take_arrived(slp_page_reader *r) {
-  /* A JSON number from here on is not seconds but milliseconds; the CBOR reader has the same rule. */
-  const int64_t absurd_ms = 100000000000000;
   int64_t ms = -1;
   int e;
-  if (r->form == SLP_FORM_CBOR) {
+  if (r->form == SLP_FORM_CBOR)
     e = slp_cbor_token_ms(&r->cbor, r->token, &ms);
-  } else if (plain_seconds(r->text, &ms)) {
-    e = 0;
-  } else {
-    e = slp_decimal_seconds_ms(r->text, &ms);
-    if (e || ms >= absurd_ms) e = slp_decimal_scaled(r->text, 0, &ms);
-  }
+  else
+    e = slp_page_time_ms(r->text, &ms);
   if (e == SLP_ELIMIT) return too_much(r, "an ApproximateArrivalTimestamp is out of range");
   if (e) return bad(r, "an ApproximateArrivalTimestamp that is no time");
   r->rec.arrived_ms = ms < 0 ? -1 : ms;
@@ -424,8 +305,12 @@ static int child_done(slp_page_reader *r) {
   size_t cap = page->children ? slp_alloc_size(page->children) / sizeof(slp_shard_desc) : 0;
   if (page->children_n == cap) {
     if (cap == SLP_PAGE_CHILDREN_MAX) return too_much(r, "too many ChildShards");
-    slp_shard_desc *c = doubled(r, page->children, &cap, CHILDREN_FIRST, SLP_PAGE_CHILDREN_MAX, sizeof *c);
-    if (!c) return SLP_ENOMEM;
+    slp_shard_desc *c =
+        slp_page_doubled(page, page->children, &cap, CHILDREN_FIRST, SLP_PAGE_CHILDREN_MAX, sizeof *c);
+    if (!c) {
+      r->why = "no memory";
+      return SLP_ENOMEM;
+    }
     page->children = c;
   }
   /* One parent (split) or two (merge); anything else can't be placed in the lineage. */
@@ -500,7 +385,7 @@ static int answer_value(slp_page_reader *r, int t) {
   switch (r->field) {
     case RECORDS:
       if (t != T_LIST && t != T_NULL) return bad(r, "Records is no list");
-      no_records(page);
+      slp_page_no_rows(page);
       page->records_given = t == T_LIST;
       if (t == T_LIST) r->place = IN_RECORDS;
       return 0;
@@ -615,9 +500,11 @@ void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form) {
   r->why = NULL;
   r->skip_depth = 0;
   r->data_on = 0;
-  no_answer(page);
+  slp_page_no_answer(page);
   slp_json_begin(&r->json, page->body.p, page->body.n);
   slp_cbor_begin(&r->cbor, page->body.p, page->body.n);
+  slp_changes_begin(&r->changes, page);
+  if (form != SLP_FORM_CHANGES) slp_page_no_changes(page);
   if (page->body.n > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");
 }
 
@@ -665,6 +552,8 @@ static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) 
 int slp_page_read(slp_page_reader *r, size_t bytes_max, size_t records_max) {
   if (bytes_max < 1) bytes_max = 1;
   if (records_max < 1) records_max = 1;
-  if (r->result == SLP_MORE) r->result = read_slice(r, bytes_max, records_max);
+  if (r->result != SLP_MORE) return r->result;
+  r->result = r->form == SLP_FORM_CHANGES ? slp_changes_read(&r->changes, bytes_max, records_max)
+                                          : read_slice(r, bytes_max, records_max);
   return r->result;
 }

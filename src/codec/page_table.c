@@ -1,0 +1,168 @@
+/* page_table.c - a page as an object, and its table of rows growing. */
+#include "codec/page_table.h"
+
+#include "base/num.h"
+#include "codec/json.h"
+#include "codec/kpl.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define ROWS_FIRST 64
+
+/* ---- pages --------------------------------------------------------------------------------------- */
+
+void slp_page_no_rows(slp_page *page) {
+  page->recs_n = 0;
+  page->raw_n = page->largest_bytes = 0;
+  page->latest_ms = -1;
+  page->earliest_ms = INT64_MAX;
+  page->unordered = 0;
+  page->magic_n = page->aggregates_n = page->extra_n = page->empty_n = 0;
+}
+
+void slp_page_no_answer(slp_page *page) {
+  slp_page_no_rows(page);
+  page->next = (slp_str){NULL, 0};
+  page->behind_ms = -1;
+  page->children_n = 0;
+  page->children_given = page->children_bad = page->records_given = 0;
+}
+
+slp_page *slp_page_new(slp_mem *mem) {
+  slp_page *page = SLP_NEW(mem, slp_page);
+  if (!page) return NULL;
+  page->mem = slp_mem_hold(mem);
+  slp_buf_init(&page->body, mem, SLP_PAGE_BYTES_MAX);
+  slp_page_no_answer(page);
+  return page;
+}
+
+void slp_page_free(slp_page *page) {
+  if (!page) return;
+  slp_mem *mem = page->mem;
+  slp_buf_free(&page->body);
+  slp_free(mem, page->recs);
+  slp_free(mem, page->changes);
+  slp_free(mem, page->children);
+  slp_free(mem, page);
+  slp_mem_drop(mem);
+}
+
+void slp_page_reset(slp_page *page) {
+  slp_buf_clear(&page->body);
+  slp_page_no_answer(page);
+}
+
+size_t slp_page_bytes(const slp_page *page) {
+  size_t n = sizeof *page + page->body.cap + page->recs_cap * sizeof(slp_rec);
+  if (page->changes) n += slp_alloc_size(page->changes);
+  return page->children ? n + slp_alloc_size(page->children) : n;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+void *slp_page_doubled(slp_page *page, void *table, size_t *cap, size_t first, size_t most, size_t each) {
+  size_t want = *cap ? *cap * 2 : first;
+  if (want > most) want = most;
+  void *p = slp_realloc(page->mem, table, want * each);
+  if (p) *cap = want;
+  return p;
+}
+
+static int grow_rows(slp_page *page) {
+  slp_rec *recs =
+      slp_page_doubled(page, page->recs, &page->recs_cap, ROWS_FIRST, SLP_PAGE_RECORDS_MAX, sizeof *recs);
+  if (!recs) return SLP_ENOMEM;
+  page->recs = recs;
+  return 0;
+}
+
+int slp_page_add_row(slp_page *page, const slp_rec *rec, const char **ret_why) {
+  if (page->recs_n == SLP_PAGE_RECORDS_MAX) {
+    *ret_why = "too many records";
+    return SLP_ELIMIT;
+  }
+  if (page->recs_n == page->recs_cap && grow_rows(page)) {
+    *ret_why = "no memory";
+    return SLP_ENOMEM;
+  }
+  if (page->recs_n) {
+    const slp_rec *last = &page->recs[page->recs_n - 1];
+    if (slp_num_cmp(slp_rec_seq(page, rec), slp_rec_seq(page, last)) <= 0) page->unordered = 1;
+  }
+  page->recs[page->recs_n++] = *rec;
+  if (rec->flags & SLP_REC_RAW) page->raw_n++;
+  if (slp_kpl_begins_like(slp_rec_data(page, rec))) page->magic_n++;
+  if (rec->data_n > page->largest_bytes) page->largest_bytes = rec->data_n;
+  if (rec->arrived_ms > page->latest_ms) page->latest_ms = rec->arrived_ms;
+  if (rec->arrived_ms >= 0 && rec->arrived_ms < page->earliest_ms) page->earliest_ms = rec->arrived_ms;
+  return 0;
+}
+
+int slp_page_add_change(slp_page *page, const slp_rec *rec, const slp_rec_change *change,
+                        const char **ret_why) {
+  size_t at = page->recs_n, cap = page->changes ? slp_alloc_size(page->changes) / sizeof *change : 0;
+  if (at == cap && at < SLP_PAGE_RECORDS_MAX) {
+    slp_rec_change *changes =
+        slp_page_doubled(page, page->changes, &cap, ROWS_FIRST, SLP_PAGE_RECORDS_MAX, sizeof *changes);
+    if (!changes) {
+      *ret_why = "no memory";
+      return SLP_ENOMEM;
+    }
+    page->changes = changes;
+  }
+  int r = slp_page_add_row(page, rec, ret_why);
+  if (!r) page->changes[at] = *change;
+  return r;
+}
+
+void slp_page_no_changes(slp_page *page) {
+  slp_free(page->mem, page->changes);
+  page->changes = NULL;
+}
+
+/* ---- what stands in them ------------------------------------------------------------------------- */
+
+/* slp_num_valid() byte by byte would cost more than all else of a small record. */
+int slp_page_all_digits(slp_str s) {
+  const char *p = s.p;
+  size_t n = s.n;
+#ifdef __SSE2__
+  if (n >= 16) {
+    const __m128i below = _mm_set1_epi8('0' - 1), above = _mm_set1_epi8('9' + 1);
+    __m128i fine = _mm_set1_epi8(-1);
+    for (size_t i = 0;; i = i + 32 > n ? n - 16 : i + 16) { /* the last step overlaps the one before */
+      __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+      fine = _mm_and_si128(fine, _mm_and_si128(_mm_cmpgt_epi8(v, below), _mm_cmplt_epi8(v, above)));
+      if (i + 16 == n) return _mm_movemask_epi8(fine) == 0xFFFF;
+    }
+  }
+#endif
+  unsigned wrong = 0;
+  for (size_t i = 0; i < n; i++) wrong |= (unsigned)((uint8_t)(p[i] - '0') > 9);
+  return !wrong;
+}
+
+/* "1767312000.123" as Kinesis writes it: seconds of 10 digits, a dot, 1 to 3 more. 0: some other form. */
+static int plain_seconds(slp_str s, int64_t *ret_ms) {
+  int64_t v = 0;
+  if (s.n < 12 || s.n > 14 || s.p[10] != '.') return 0;
+  for (size_t i = 0; i < s.n; i++) {
+    if (i == 10) continue;
+    if (s.p[i] < '0' || s.p[i] > '9') return 0;
+    v = v * 10 + (s.p[i] - '0');
+  }
+  static const int64_t scale[] = {100, 10, 1};
+  *ret_ms = v * scale[s.n - 12];
+  return 1;
+}
+
+int slp_page_time_ms(slp_str number, int64_t *ret_ms) {
+  /* From here on it is not seconds but milliseconds; the CBOR reader has the same rule. */
+  const int64_t absurd_ms = 100000000000000;
+  if (plain_seconds(number, ret_ms)) return 0;
+  int r = slp_decimal_seconds_ms(number, ret_ms);
+  return r || *ret_ms >= absurd_ms ? slp_decimal_scaled(number, 0, ret_ms) : 0;
+}
