@@ -119,6 +119,47 @@ class Receiver:
         self.http.server_close()
 
 
+def check_poll(root, compiler_flags, server, env):
+    """Inside a loop of poll(2); it ends with its input instead of a signal."""
+    program = os.path.join(root, "poll")
+    built = run(["cc", "-std=c99", "-D_GNU_SOURCE", *WARN, HERE + "/poll.c", "-o", program, *compiler_flags])
+    if not ok("poll as C99: compiles without a warning", built.returncode == 0, built.stdout):
+        return
+    out = program + ".out"
+    with open(out, "wb") as to:
+        p = subprocess.Popen([program, "orders"], stdin=subprocess.PIPE, stdout=to, stderr=subprocess.PIPE, env=env)
+        until(lambda: lines_in(out) >= server.records, p, 30)
+        _, err = p.communicate(timeout=30)
+    ok("poll: ends with its input, exit code 0", p.returncode == 0 and not err, (p.returncode, err))
+    with open(out) as f:
+        check_lines("poll", server, f.read().splitlines())
+
+
+def check_lambda(root, compiler_flags, server, env):
+    program = os.path.join(root, "lambda")
+    warn = [flag for flag in WARN if flag != "-Wshadow"]
+    if not shutil.which("c++"):
+        return skip("lambda", "c++ is not installed")
+    built = run(["c++", "-std=c++11", *warn, HERE + "/lambda.cpp", "-o", program, *compiler_flags])
+    if ok("lambda as C++11: compiles without a warning", built.returncode == 0, built.stdout):
+        got = subprocess.run([program, "orders", str(server.records)], env=env, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, timeout=30)
+        ok("lambda: exit code 0", got.returncode == 0 and not got.stderr, (got.returncode, got.stderr))
+        check_lines("lambda", server, got.stdout.splitlines())
+    return None
+
+
+def check_static(root, got, server, env):
+    """The README's recipe: the library inside the program, everything below it shared."""
+    program = os.path.join(root, "print-static")
+    others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib"]).stdout.split()
+    built = run(["cc", *WARN, HERE + "/print.c", "-o", program, *got.flags("--cflags", "sloop"),
+                 got.libdir + "/libsloop.a", *others])
+    if ok("print with libsloop.a: links", built.returncode == 0, built.stdout):
+        bare = {name: value for name, value in env.items() if name != "LD_LIBRARY_PATH"}
+        check_print("print with libsloop.a", [program], server, bare, program + ".out", 30)
+
+
 def until(condition, process, seconds):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end and process.poll() is None:
@@ -243,6 +284,9 @@ def main():
                 if ok("%s: compiles without a warning" % name, built.returncode == 0, built.stdout):
                     check(name, [program], server, env, program + ".out", 30)
             under_valgrind(root, example, check, server, env)
+        check_poll(root, shared, server, env)
+        check_lambda(root, shared, server, env)
+        check_static(root, got, server, env)
         ok("the sandbox stops when its input closes", server.stop() == 0)
     print("%d passed, %d failed%s" % (len(passed), len(failed), ", %d skipped" % len(skipped) if skipped else ""))
     return 1 if failed else 0
