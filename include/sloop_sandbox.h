@@ -1,8 +1,9 @@
-/* sloop_sandbox.h - an in-memory Kinesis with an HTTP front, for demos, tests and load.
+/* sloop_sandbox.h - an in-memory Kinesis, DynamoDB and DynamoDB Streams with an HTTP front, for demos,
+ * tests and load.
  *
- * It speaks JSON and CBOR on a loopback port, keeps the service's limits, and takes orders: put
- * records, split and merge shards, and fail the next calls in a chosen way. Any client can talk to
- * it; credentials are not checked unless asked for.
+ * It speaks JSON and CBOR on a loopback port, keeps the services' limits, and takes orders: put
+ * records, split and merge shards, roll shards of changes over, and fail the next calls in a chosen way. Any
+ * client can talk to it; credentials are not checked unless asked for.
  *
  * Rules: call these functions only on the thread of the loop given to sloop_sandbox_start().
  * Nothing here blocks. int results: 0, or a negative UV_E* / SLOOP_E* code.
@@ -36,6 +37,15 @@ typedef struct {
   int64_t clock_offset_ms;             /* added to this machine's clock: Date, arrival times, signatures */
   int cbor_indefinite; /* 1 (default): CBOR answers use indefinite-length maps and arrays, as the
                           service does; 0: definite */
+  /* Tables and their streams. */
+  uint32_t table_partitions;        /* 4: shards a table's new stream has at once */
+  uint32_t roll_ms;                 /* 14400000: about so long is a shard of changes open; 0: for ever */
+  uint32_t change_iterator_ms;      /* 900000: how long an iterator of changes lives */
+  uint32_t change_readers_max;      /* 2 may read a shard of changes within a second; 0: no limit */
+  uint32_t change_reads_per_second; /* 0: no limit. GetRecords calls a second and shard of changes */
+  uint32_t
+      change_describes_per_second;  /* 10 DescribeStream calls a second for tables' streams; 0: no limit */
+  uint32_t change_lists_per_second; /* 5 ListStreams calls a second for tables' streams; 0: no limit */
 } sloop_sandbox_opts_t;
 #define sloop_sandbox_opts_init(o) sloop_sandbox_opts_init_sized((o), sizeof *(o))
 void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size);
@@ -69,6 +79,29 @@ int sloop_sandbox_merge(sloop_sandbox_t *b, const char *stream, const char *shar
 /* Drops every record that arrived before this moment, and shards that were closed by then and are left
  * empty: as retention does. */
 int sloop_sandbox_trim(sloop_sandbox_t *b, const char *stream, int64_t before_ms);
+/* Tables of DynamoDB and their streams. Streams are had by CreateTable and UpdateTable as with the service;
+ * a table made here has the key "id" (a string) and a stream at once, with so many open shards. view_type:
+ * KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES. UV_EEXIST, UV_EINVAL. */
+int sloop_sandbox_table(sloop_sandbox_t *b, const char *name, uint32_t partitions, const char *view_type);
+/* A change in a table's stream that no item made: JSON as the service writes items, NUL-ended; old_image
+ * NULL: INSERT, new_image NULL: REMOVE. UV_ENOENT: no enabled stream; UV_EINVAL: no JSON, or no partition
+ * key. */
+int sloop_sandbox_change(sloop_sandbox_t *b, const char *table, const char *keys,
+                         const char *old_image_or_null, const char *new_image_or_null, int by_ttl);
+/* Closes every open shard of the table's stream; each goes on in one child, or with split in two. */
+int sloop_sandbox_roll(sloop_sandbox_t *b, const char *table, int split);
+/* Drops every change made before this moment, and shards closed by then and left empty, from all streams the
+ * table has had: as the service does after 24 hours. */
+int sloop_sandbox_trim_table(sloop_sandbox_t *b, const char *table, int64_t before_ms);
+/* What the service does at times to readers of a table's stream (table NULL: of every table, those to come
+ * too). Value 0 turns a quirk off. UV_EINVAL: no such quirk.
+ *   open-parents 1    a closed shard that has children is listed without its EndingSequenceNumber
+ *   late-children MS  a child is listed only so long after its parent closed
+ *   empty-lists 1     every other page of DescribeStream is empty although there is more
+ *   empty-gets N      N pages without records come before each page with some
+ *   child-filter N    1: ShardFilter of DescribeStream is ignored; 2: it is refused
+ *   split-every N     every N-th rollover gives two children */
+int sloop_sandbox_quirk(sloop_sandbox_t *b, const char *table_or_null, const char *name, uint32_t value);
 /* Moves the sandbox's clock on (negative: back). */
 void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
 
@@ -76,14 +109,16 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
  *   COUNT      a number, or * for ever
  *   OPERATION  GetRecords, GetShardIterator, ListShards, ... or * for any
  *   SHARD      a number (3 is shardId-000000000003), a shard id, the end of one, or * for any. Calls that
- *              name no shard (ListShards, PutRecords, ...) match only *
+ *              name no shard (ListShards, PutRecords, ...) match only *. For DynamoDB: the name of a table
+ *              the call is about; for its Streams also the table's, where a call names no shard
+ * A name that Kinesis and DynamoDB Streams both have (GetRecords, ...) is that operation of either.
  * Each call uses up one COUNT of the first line that holds for it. '#' starts a comment.
  *
  * ACTIONs that answer instead of the operation, which is not carried out:
  *   error CODE[:STATUS[:MESSAGE]]  that error; STATUS 400 (500 for InternalFailure...) unless given
  *   error-in-header CODE[:STATUS]  the same, but named by the header x-amzn-ErrorType alone; no body
- *   throttle        ProvisionedThroughputExceededException for reads and writes of a shard, else
- *                   LimitExceededException
+ *   throttle        ProvisionedThroughputExceededException for reads and writes of a shard or of items,
+ *                   else LimitExceededException; of DynamoDB's other operations ThrottlingException
  *   expired         ExpiredIteratorException (GetRecords) or ExpiredNextTokenException (ListShards);
  *                   the line does not hold for other operations
  *   status CODE     that HTTP status with no body and no content type
@@ -93,7 +128,9 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
  * ACTIONs on the answer of an operation that was carried out, whatever it is:
  *   delay MS        it comes that much later
  *   cut BYTES       the connection is reset after so many bytes of head and body
- *   drop            the connection is closed without any answer
+ *   drop            the connection is closed without any answer; "lost" is another word for it
+ *   twice           the operation is carried out two times; the answer is the second one's
+ *   bad-crc         x-amz-crc32 is not the body's (holds only for calls of DynamoDB, not of its Streams)
  *   trailing        two bytes follow the end of the body's value
  *   gzip            Content-Encoding: gzip, unasked
  *   json-for-cbor   a call in CBOR is answered in JSON (holds only for calls in CBOR)
@@ -114,6 +151,8 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
  *   backwards       the page's records come in reverse order (two at least)
  *   foreign         the first record's sequence number belongs to the next shard
  *   bad-base64      the first record's Data is the text "!!!!", in CBOR too
+ * Of these, pages of DynamoDB Streams know no-next, empty, empty-object, repeat, backwards and foreign (a
+ * number beyond the shard's).
  *
  * Adds to what is there, all of the script or nothing; NULL clears all. UV_EINVAL with the line's text in
  * `why` (may be NULL) when a line is not understood. */
@@ -121,10 +160,14 @@ int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char why[160]);
 /* The same by HTTP, for other processes; 200, or 4xx with a line of text:
  *   POST /_sandbox/faults with the script as the body (DELETE clears)
  *   POST /_sandbox/clock with milliseconds to move by as text (GET answers the sandbox's time in ms)
- *   POST /_sandbox/trim?stream=NAME&before=MS
+ *   POST /_sandbox/trim?stream=NAME&before=MS and /_sandbox/trim?table=NAME&before=MS
  *   POST /_sandbox/stream?name=N&shards=S
  *   POST /_sandbox/split?stream=N&shard=ID[&at=HASH] and /_sandbox/merge?stream=N&shard=ID&adjacent=ID
  *   POST /_sandbox/synthetic?name=N&shards=S&records=R&bytes=B&rate=Q&seed=X (records=* : without end)
+ *   POST /_sandbox/table?name=N&partitions=P[&view=KEYS_ONLY], /_sandbox/roll?table=N[&split=1]
+ *   POST /_sandbox/quirk?[table=N&]name=QUIRK&value=V
+ *   POST /_sandbox/change?table=N[&ttl=1]: the body has a line KEYS<tab>OLD<tab>NEW for each change, JSON on
+ *     one line each, - for no image
  *   GET /_sandbox/stats: calls, errors and bytes by operation as JSON, and the most GetRecords calls any
  *     shard got within one second */
 

@@ -5,6 +5,7 @@
 #include "sandbox/front.h"
 
 #define PREFIX "/_sandbox/"
+#define NAME_ROOM 256 /* of the longest name, a table's, and its NUL */
 
 int slp_admin_is(slp_str path) {
   return path.n >= sizeof PREFIX - 1 && memcmp(path.p, PREFIX, sizeof PREFIX - 1) == 0;
@@ -42,9 +43,9 @@ static void say_result(slp_admin_answer *a, int r) {
   if (r == 0)
     say(a, 200, "ok\n");
   else if (r == SLP_ENOENT)
-    say(a, 404, "no such stream or shard\n");
+    say(a, 404, "no such stream, shard or table\n");
   else if (r == -EEXIST)
-    say(a, 409, "the stream exists\n");
+    say(a, 409, "it exists\n");
   else if (r == -EBUSY)
     say(a, 409, "the stream is being changed\n");
   else if (r == SLP_EINVAL)
@@ -54,9 +55,9 @@ static void say_result(slp_admin_answer *a, int r) {
 }
 
 /* Copies a parameter into a NUL-ended text; "" when it is absent or too long. */
-static const char *text_of(slp_str query, const char *name, char room[140]) {
+static const char *text_of(slp_str query, const char *name, char room[NAME_ROOM]) {
   slp_str v = parameter(query, name);
-  if (v.n >= 140) v.n = 0;
+  if (v.n >= NAME_ROOM) v.n = 0;
   if (v.n) memcpy(room, v.p, v.n);
   room[v.n] = 0;
   return room;
@@ -84,8 +85,9 @@ static void set_faults(sloop_sandbox_t *b, slp_str method, slp_str body, slp_adm
   }
 }
 
-static int make_synthetic(sloop_sandbox_t *b, slp_str query) {
-  char name[140];
+static int make_synthetic(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  (void)body;
+  char name[NAME_ROOM];
   int bad = 0;
   uint64_t shards = number(query, "shards", 1, &bad), bytes = number(query, "bytes", 1024, &bad);
   uint64_t records = UINT64_MAX;
@@ -96,40 +98,132 @@ static int make_synthetic(sloop_sandbox_t *b, slp_str query) {
                                  rate, seed);
 }
 
-static int move_clock(sloop_sandbox_t *b, slp_str body) {
+static int move_clock(sloop_sandbox_t *b, slp_str query, slp_str body) {
   int64_t ms;
+  (void)query;
   while (body.n && (body.p[body.n - 1] == '\n' || body.p[body.n - 1] == '\r')) body.n--;
   if (slp_parse_i64(body, &ms) || ms > INT64_C(1) << 50 || ms < -(INT64_C(1) << 50)) return SLP_EINVAL;
   sloop_sandbox_move_clock(b, ms);
   return 0;
 }
 
-static int trim(sloop_sandbox_t *b, slp_str query) {
-  char stream[140];
+static int trim(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  (void)body;
+  char stream[NAME_ROOM], table[NAME_ROOM];
   int64_t before;
   if (slp_parse_i64(parameter(query, "before"), &before)) return SLP_EINVAL;
+  if (parameter(query, "table").p) {
+    return sloop_sandbox_trim_table(b, text_of(query, "table", table), before);
+  }
   return sloop_sandbox_trim(b, text_of(query, "stream", stream), before);
 }
 
-static int make_stream(sloop_sandbox_t *b, slp_str query) {
-  char name[140];
+static int make_stream(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  (void)body;
+  char name[NAME_ROOM];
   int bad = 0;
   uint64_t shards = number(query, "shards", 1, &bad);
   if (bad || shards > UINT32_MAX) return SLP_EINVAL;
   return sloop_sandbox_stream(b, text_of(query, "name", name), (uint32_t)shards);
 }
 
-static int split(sloop_sandbox_t *b, slp_str query) {
-  char stream[140], shard[140], at[140];
+static int split(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  (void)body;
+  char stream[NAME_ROOM], shard[NAME_ROOM], at[NAME_ROOM];
   text_of(query, "at", at);
   return sloop_sandbox_split(b, text_of(query, "stream", stream), text_of(query, "shard", shard),
                              at[0] ? at : NULL);
 }
 
-static int merge(sloop_sandbox_t *b, slp_str query) {
-  char stream[140], shard[140], adjacent[140];
+static int merge(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  (void)body;
+  char stream[NAME_ROOM], shard[NAME_ROOM], adjacent[NAME_ROOM];
   return sloop_sandbox_merge(b, text_of(query, "stream", stream), text_of(query, "shard", shard),
                              text_of(query, "adjacent", adjacent));
+}
+
+static int make_table(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  (void)body;
+  char name[NAME_ROOM], view[NAME_ROOM];
+  int bad = 0;
+  uint64_t partitions = number(query, "partitions", 4, &bad);
+  if (bad || partitions > UINT32_MAX) return SLP_EINVAL;
+  text_of(query, "view", view);
+  return sloop_sandbox_table(b, text_of(query, "name", name), (uint32_t)partitions,
+                             view[0] ? view : "NEW_AND_OLD_IMAGES");
+}
+
+static int roll(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  (void)body;
+  char table[NAME_ROOM];
+  return sloop_sandbox_roll(b, text_of(query, "table", table), slp_str_is(parameter(query, "split"), "1"));
+}
+
+static int set_quirk(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  (void)body;
+  char table[NAME_ROOM], name[NAME_ROOM];
+  int bad = 0, all = !parameter(query, "table").p;
+  uint64_t value = number(query, "value", 1, &bad);
+  if (bad || value > UINT32_MAX) return SLP_EINVAL;
+  return sloop_sandbox_quirk(b, all ? NULL : text_of(query, "table", table), text_of(query, "name", name),
+                             (uint32_t)value);
+}
+
+/* One of three columns; "-" and nothing at all mean absent. NULL: no memory. */
+static char *column(sloop_sandbox_t *b, slp_str *line) {
+  size_t n = 0;
+  while (n < line->n && line->p[n] != '\t') n++;
+  slp_str text = {line->p, n};
+  size_t skip = n < line->n ? n + 1 : n;
+  *line = (slp_str){line->p + skip, line->n - skip};
+  return slp_strdup(b->mem, slp_str_is(text, "-") ? SLP_STR("") : text);
+}
+
+static int one_change(sloop_sandbox_t *b, const char *table, int by_ttl, slp_str line) {
+  char *part[3];
+  int r = 0;
+  for (int i = 0; i < 3; i++) {
+    part[i] = column(b, &line);
+    if (!part[i]) r = SLP_ENOMEM;
+  }
+  if (!r) {
+    r = sloop_sandbox_change(b, table, part[0], *part[1] ? part[1] : NULL, *part[2] ? part[2] : NULL, by_ttl);
+  }
+  for (int i = 0; i < 3; i++) slp_free(b->mem, part[i]);
+  return r;
+}
+
+/* Lines of KEYS<tab>OLD<tab>NEW. */
+static int make_changes(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  char table[NAME_ROOM];
+  int r = 0, by_ttl = slp_str_is(parameter(query, "ttl"), "1");
+  text_of(query, "table", table);
+  while (body.n && !r) {
+    const char *end = memchr(body.p, '\n', body.n);
+    slp_str line = {body.p, end ? (size_t)(end - body.p) : body.n};
+    size_t skip = line.n + (end != NULL);
+    body = (slp_str){body.p + skip, body.n - skip};
+    if (line.n) r = one_change(b, table, by_ttl, line);
+  }
+  return r;
+}
+
+static const struct {
+  const char *name;
+  int (*run)(sloop_sandbox_t *b, slp_str query, slp_str body);
+} orders[] = {
+    {"clock", move_clock}, {"trim", trim},           {"synthetic", make_synthetic}, {"stream", make_stream},
+    {"split", split},      {"merge", merge},         {"table", make_table},         {"roll", roll},
+    {"quirk", set_quirk},  {"change", make_changes},
+};
+
+static void carry_out(sloop_sandbox_t *b, slp_str what, slp_str query, slp_str body, slp_admin_answer *a) {
+  for (size_t i = 0; i < SLP_COUNT(orders); i++) {
+    if (!slp_str_is(what, orders[i].name)) continue;
+    say_result(a, orders[i].run(b, query, body));
+    return;
+  }
+  say(a, 404, "no such order\n");
 }
 
 void slp_admin_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body, slp_admin_answer *a) {
@@ -157,18 +251,6 @@ void slp_admin_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str 
     set_faults(b, method, body, a);
   else if (!slp_str_is(method, "POST"))
     say(a, 405, "orders are given with POST\n");
-  else if (slp_str_is(what, "clock"))
-    say_result(a, move_clock(b, body));
-  else if (slp_str_is(what, "trim"))
-    say_result(a, trim(b, query));
-  else if (slp_str_is(what, "synthetic"))
-    say_result(a, make_synthetic(b, query));
-  else if (slp_str_is(what, "stream"))
-    say_result(a, make_stream(b, query));
-  else if (slp_str_is(what, "split"))
-    say_result(a, split(b, query));
-  else if (slp_str_is(what, "merge"))
-    say_result(a, merge(b, query));
   else
-    say(a, 404, "no such order\n");
+    carry_out(b, what, query, body, a);
 }

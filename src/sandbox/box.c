@@ -26,6 +26,12 @@ void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size) {
       .write_records_per_second = 1000,
       .list_page_max = 1000,
       .cbor_indefinite = 1,
+      .table_partitions = 4,
+      .roll_ms = 4 * 3600000,
+      .change_iterator_ms = 900000,
+      .change_readers_max = 2,
+      .change_describes_per_second = 10,
+      .change_lists_per_second = 5,
   };
   memset(o, 0, size);
   memcpy(o, &full, size < sizeof full ? size : sizeof full);
@@ -71,7 +77,8 @@ static int set_up(slp_box *box, const sloop_sandbox_opts_t *o) {
     memcpy(key + 8 * i, &part, 8);
   }
   box->ddb = slp_ddb_new(box->mem);
-  if (!box->ddb) return SLP_ENOMEM;
+  box->changes_all = slp_changes_all_new(box->mem);
+  if (!box->ddb || !box->changes_all) return SLP_ENOMEM;
   r = slp_hmac_key(box->marker, (slp_str){key, sizeof key});
   if (r || !box->o.access_key || !box->o.secret_key) return r;
   box->auth = slp_box_auth_new(box->mem, &box->o);
@@ -85,7 +92,6 @@ slp_box *slp_box_new(slp_mem *mem, const sloop_sandbox_opts_t *o, uint64_t seed)
   box->random = seed;
   slp_list_init(&box->streams);
   slp_list_init(&box->faults);
-  slp_list_init(&box->change_streams);
   slp_box_tree_init(&box->tree, mem);
   slp_buf_init(&box->scratch, mem, 16u << 20);
   if (!set_up(box, o)) return box;
@@ -187,6 +193,7 @@ static const slp_box_operation *operation_of(slp_box_call *c, slp_str target, sl
 static slp_str subject(slp_box_call *c, char room[24]) {
   static const char *const members[] = {"ShardId", "ShardToSplit", "ShardToMerge"};
   slp_box_mark m;
+  if (c->service == SLP_BOX_CHANGES) return slp_changes_subject(c);
   const slp_value *v = slp_box_tree_get(c->in, 0, "ShardIterator");
   if (v && v->kind == SLP_VALUE_TEXT && !slp_box_mark_read(c->box, v->text, 'i', &m)) {
     int n = snprintf(room, 24, "shardId-%012u", m.shard);
@@ -197,6 +204,20 @@ static slp_str subject(slp_box_call *c, char room[24]) {
     if (v && v->kind == SLP_VALUE_TEXT) return v->text;
   }
   return (slp_str){NULL, 0};
+}
+
+/* The first of two deliveries of one request; nobody sees its answer. */
+static int run_unseen(slp_box_call *c, const slp_box_operation *op, const slp_box_request *rq,
+                      slp_box_answer *answer) {
+  slp_wire wire = c->out.wire;
+  int definite = c->out.definite;
+  op->run(c);
+  slp_ddb_call_over(c->box);
+  c->error = NULL;
+  c->error_more = (slp_str){NULL, 0};
+  slp_buf_clear(&answer->body);
+  slp_out_begin(&c->out, &answer->body, wire, definite);
+  return slp_box_tree_read(c->in, c->in->wire, rq->body) ? slp_box_no_memory(c) : 0;
 }
 
 static void run_operation(slp_box_call *c, const slp_box_operation *op, const slp_box_request *rq,
@@ -216,7 +237,9 @@ static void run_operation(slp_box_call *c, const slp_box_operation *op, const sl
   slp_changes_settle(c->box, c->now_ms);
   slp_box_fault_find(c, subject(c, room));
   if (slp_box_fault_before(c, answer)) return;
-  if (slp_box_check_input(c, op) || op->run(c)) return;
+  if (slp_box_check_input(c, op)) return;
+  if (slp_box_fault_twice(c) && (run_unseen(c, op, rq, answer) || slp_box_check_input(c, op))) return;
+  if (op->run(c)) return;
   if (c->out.err) slp_box_no_memory(c);
 }
 
@@ -301,7 +324,7 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp
   c.service = service_of(rq->target, &name);
   answer->status = 200;
   answer->content_type = wire == SLP_WIRE_CBOR ? TYPE_CBOR : TYPE_JSON;
-  answer->has_crc32 = 0;
+  answer->has_crc32 = answer->bad_crc32 = 0;
   answer->content_encoding = NULL;
   answer->error_type[0] = 0;
   answer->delay_ms = 0;
@@ -335,7 +358,7 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp
   slp_ddb_call_over(box);
   if (c.service == SLP_BOX_DYNAMODB) {
     answer->has_crc32 = 1;
-    answer->crc32 = slp_crc32(slp_buf_str(&answer->body));
+    answer->crc32 = slp_crc32(slp_buf_str(&answer->body)) ^ (uint32_t)answer->bad_crc32;
   }
   count(box, number, rq, answer);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "sandbox/changes.h"
 
 #define ARGUMENT_MAX 65536
 #define CBOR_CUT_AT 16384 /* kinesalite's cut */
@@ -40,6 +41,9 @@ static const struct {
     {"gzip", SLP_FAULT_GZIP, A_NONE},
     {"json-for-cbor", SLP_FAULT_JSON_FOR_CBOR, A_NONE},
     {"cbor-cut", SLP_FAULT_CBOR_CUT, A_NONE},
+    {"lost", SLP_FAULT_DROP, A_NONE},
+    {"twice", SLP_FAULT_TWICE, A_NONE},
+    {"bad-crc", SLP_FAULT_BAD_CRC, A_NONE},
 };
 
 static int is_shape(slp_fault_action a) { return (a >= SLP_FAULT_NO_NEXT && a <= SLP_FAULT_BAD_BASE64); }
@@ -48,6 +52,7 @@ static int is_shape(slp_fault_action a) { return (a >= SLP_FAULT_NO_NEXT && a <=
 static void fault_free(slp_box *box, slp_fault *f) {
   slp_free(box->mem, f->operation);
   slp_free(box->mem, f->shard);
+  slp_free(box->mem, f->table);
   slp_free(box->mem, f->argument);
   slp_free(box->mem, f);
 }
@@ -147,7 +152,7 @@ static int read_argument(slp_box *box, slp_fault *f, argument_kind kind, slp_str
   return 0;
 }
 
-/* A number means the shard of that number; other text the end of an id. */
+/* A number means the shard of that number; other text the end of an id, or a table. */
 static int read_shard(slp_box *box, slp_fault *f, slp_str text) {
   uint64_t number;
   slp_buf id;
@@ -159,7 +164,8 @@ static int read_shard(slp_box *box, slp_fault *f, slp_str text) {
               : slp_buf_add_str(&id, text);
   if (!r) f->shard = slp_strdup(box->mem, slp_buf_str(&id));
   slp_buf_free(&id);
-  return f->shard ? 0 : SLP_ENOMEM;
+  f->table = slp_strdup(box->mem, text);
+  return f->shard && f->table ? 0 : SLP_ENOMEM;
 }
 
 static int read_line(slp_box *box, slp_str line, slp_fault *f) {
@@ -220,11 +226,52 @@ static int ends_with(slp_str s, const char *end) {
   return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
 }
 
+/* The name itself or an ARN that ends with it. */
+static int is_table(slp_str s, const char *name) {
+  size_t n = strlen(name);
+  return ends_with(s, name) && (s.n == n || s.p[s.n - n - 1] == '/');
+}
+
+/* Does a member TableName, there or one level deeper, name that table? */
+static int names_table(slp_box_call *c, uint32_t node, const char *table) {
+  const slp_value *v = slp_box_tree_get(c->in, node, "TableName");
+  if (v) return v->kind == SLP_VALUE_TEXT && is_table(v->text, table);
+  for (uint32_t i = c->in->v[node].child; i; i = c->in->v[i].next) {
+    v = c->in->v[i].kind == SLP_VALUE_MAP ? slp_box_tree_get(c->in, i, "TableName") : NULL;
+    if (v && v->kind == SLP_VALUE_TEXT && is_table(v->text, table)) return 1;
+  }
+  return 0;
+}
+
+/* A request of DynamoDB names its table, or several: TransactItems as a list of maps of actions, RequestItems
+ * as a map whose keys are their names. */
+static int asks_table(slp_box_call *c, const char *table) {
+  if (names_table(c, 0, table)) return 1;
+  const slp_value *v = slp_box_tree_get(c->in, 0, "TransactItems");
+  for (uint32_t i = v && v->kind == SLP_VALUE_LIST ? v->child : 0; i; i = c->in->v[i].next) {
+    if (c->in->v[i].kind == SLP_VALUE_MAP && names_table(c, i, table)) return 1;
+  }
+  v = slp_box_tree_get(c->in, 0, "RequestItems");
+  for (uint32_t i = v && v->kind == SLP_VALUE_MAP ? v->child : 0; i; i = c->in->v[i].next) {
+    if (is_table(c->in->v[i].key, table)) return 1;
+  }
+  return 0;
+}
+
+static int is_about(slp_box_call *c, const slp_fault *f, slp_str shard) {
+  if (!f->shard) return 1;
+  if (c->service == SLP_BOX_DYNAMODB) return asks_table(c, f->table);
+  return ends_with(shard, f->shard) || (c->service == SLP_BOX_CHANGES && slp_str_is(shard, f->table));
+}
+
 static int holds(slp_box_call *c, const slp_fault *f, slp_str shard) {
   int get = strcmp(c->operation, "GetRecords") == 0;
   if (f->operation && strcmp(f->operation, c->operation) != 0) return 0;
-  if (f->shard && !ends_with(shard, f->shard)) return 0;
+  if (!is_about(c, f, shard)) return 0;
+  if (is_shape(f->action) && c->service == SLP_BOX_CHANGES)
+    return get && slp_changes_shape_fits(c, f->action);
   if (is_shape(f->action)) return get && slp_box_shape_fits(c, f->action);
+  if (f->action == SLP_FAULT_BAD_CRC) return c->service == SLP_BOX_DYNAMODB;
   if (f->action == SLP_FAULT_EXPIRED) return get || strcmp(c->operation, "ListShards") == 0;
   if (f->action == SLP_FAULT_JSON_FOR_CBOR || f->action == SLP_FAULT_CBOR_CUT)
     return c->out.wire == SLP_WIRE_CBOR;
@@ -246,6 +293,24 @@ static const char html_page[] =
     "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in to use this "
     "network.</body></html>";
 
+/* Items are limited by capacity, a stream's records by readers, all else by calls. */
+static void throttle_tables(slp_box_call *c, int get) {
+  static const char *const of_items[] = {
+      "GetItem", "PutItem",      "UpdateItem",     "DeleteItem",         "Query",
+      "Scan",    "BatchGetItem", "BatchWriteItem", "TransactWriteItems", "TransactGetItems"};
+  for (size_t i = 0; i < SLP_COUNT(of_items); i++) {
+    if (strcmp(c->operation, of_items[i]) != 0) continue;
+    slp_box_fail(c, "ProvisionedThroughputExceededException",
+                 "The level of configured provisioned throughput "
+                 "for the table was exceeded (fault script).");
+    return;
+  }
+  slp_box_fail(c, get ? "LimitExceededException" : "ThrottlingException",
+               "Rate exceeded for %s (fault script).", c->operation);
+}
+
+int slp_box_fault_twice(const slp_box_call *c) { return c->fault && c->fault->action == SLP_FAULT_TWICE; }
+
 int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer) {
   const slp_fault *f = c->fault;
   int get = strcmp(c->operation, "GetRecords") == 0;
@@ -260,7 +325,10 @@ int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer) {
       snprintf(answer->error_type, sizeof answer->error_type, "%s", f->argument);
       return 1;
     case SLP_FAULT_THROTTLE:
-      if (get || strcmp(c->operation, "GetShardIterator") == 0 || strncmp(c->operation, "Put", 3) == 0) {
+      if (c->service != SLP_BOX_KINESIS) {
+        throttle_tables(c, get);
+      } else if (get || strcmp(c->operation, "GetShardIterator") == 0 ||
+                 strncmp(c->operation, "Put", 3) == 0) {
         slp_box_fail(c, "ProvisionedThroughputExceededException", "Rate exceeded for shard (fault script).");
       } else {
         slp_box_fail(c, "LimitExceededException", "Rate exceeded for %s (fault script).", c->operation);
@@ -338,6 +406,7 @@ void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer) {
     case SLP_FAULT_DELAY: answer->delay_ms = (uint32_t)f->number; break;
     case SLP_FAULT_CUT: answer->cut_after = (size_t)f->number; break;
     case SLP_FAULT_DROP: answer->drop = 1; break;
+    case SLP_FAULT_BAD_CRC: answer->bad_crc32 = 1; break;
     case SLP_FAULT_TRAILING:
       /* One more value after the answer: a comma-less object, or the number 0. */
       if (slp_buf_add(&answer->body, c->out.wire == SLP_WIRE_JSON ? "{}" : "\0\0", 2)) answer->drop = 1;

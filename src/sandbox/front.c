@@ -250,6 +250,28 @@ int sloop_sandbox_trim(sloop_sandbox_t *b, const char *stream, int64_t before_ms
   return slp_box_trim(b->box, slp_front_now_ms(b), stream, before_ms);
 }
 
+int sloop_sandbox_table(sloop_sandbox_t *b, const char *name, uint32_t partitions, const char *view_type) {
+  return slp_box_table(b->box, slp_front_now_ms(b), name, partitions, view_type);
+}
+
+int sloop_sandbox_change(sloop_sandbox_t *b, const char *table, const char *keys, const char *old_image,
+                         const char *new_image, int by_ttl) {
+  return slp_box_add_change(b->box, slp_front_now_ms(b), table, slp_str_of(keys), slp_str_of(old_image),
+                            slp_str_of(new_image), by_ttl);
+}
+
+int sloop_sandbox_roll(sloop_sandbox_t *b, const char *table, int split) {
+  return slp_box_roll(b->box, slp_front_now_ms(b), table, split);
+}
+
+int sloop_sandbox_trim_table(sloop_sandbox_t *b, const char *table, int64_t before_ms) {
+  return slp_box_trim_table(b->box, slp_front_now_ms(b), table, before_ms);
+}
+
+int sloop_sandbox_quirk(sloop_sandbox_t *b, const char *table, const char *name, uint32_t value) {
+  return slp_box_quirk(b->box, table, name, value);
+}
+
 void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms) { b->clock_offset_ms += ms; }
 
 int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char why[160]) {

@@ -30,6 +30,7 @@ static int encode(slp_box *box, const slp_box_mark *m, uint8_t raw[MARK_BYTES]) 
   raw[7] = 1;
   raw[8] = m->kind;
   raw[9] = m->filter;
+  put_be(raw + 10, m->reader, 2);
   put_be(raw + 12, m->shard, 4);
   put_be(raw + 16, m->stream_uid, 8);
   put_be(raw + 24, m->counter, 8);
@@ -54,6 +55,7 @@ int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *re
   const uint8_t *raw = (const uint8_t *)raw_text;
   *ret = (slp_box_mark){.kind = kind,
                         .filter = raw[9],
+                        .reader = (uint16_t)get_be(raw + 10, 2),
                         .shard = (uint32_t)get_be(raw + 12, 4),
                         .stream_uid = get_be(raw + 16, 8),
                         .counter = get_be(raw + 24, 8),

@@ -130,13 +130,16 @@ typedef enum {
   SLP_FAULT_TRAILING,
   SLP_FAULT_GZIP,
   SLP_FAULT_JSON_FOR_CBOR,
-  SLP_FAULT_CBOR_CUT
+  SLP_FAULT_CBOR_CUT,
+  SLP_FAULT_TWICE,
+  SLP_FAULT_BAD_CRC
 } slp_fault_action;
 
 typedef struct slp_fault {
   slp_list link;
   uint64_t left;           /* calls still to hit; UINT64_MAX: for ever */
   char *operation, *shard; /* owned; NULL: any */
+  char *table;             /* owned: the same word as the name of a table; NULL: any */
   slp_fault_action action;
   char *argument; /* owned, NUL-ended; or NULL */
   size_t argument_n;
@@ -160,7 +163,7 @@ struct slp_box {
   sloop_sandbox_opts_t o; /* its texts are owned copies */
   slp_list streams, faults;
   slp_ddb *ddb;            /* owned */
-  slp_list change_streams; /* of changes.h */
+  struct slp_changes_all *changes_all; /* owned; changes.h: the streams of tables */
   uint64_t random;         /* state of the generator */
   uint64_t uids;
   uint32_t changes;   /* streams with a change to come */
@@ -306,8 +309,9 @@ int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint6
 
 /* iterators.c: opaque and signed; nothing is stored. */
 typedef struct slp_box_mark {
-  uint8_t kind;   /* 'i' iterator, 't' token of a shard listing */
-  uint8_t filter; /* token: the listing's filter */
+  uint8_t kind;    /* 'i' iterator, 't' token of a shard listing, 'c' iterator of changes */
+  uint8_t filter;  /* token: the listing's filter; of changes: empty pages to come first */
+  uint16_t reader; /* of changes: who asks, to count readers */
   uint64_t stream_uid;
   uint32_t shard;   /* iterator: its index; token: the first index of the next page */
   uint64_t counter; /* iterator: the record to come; token: the filter's time */
@@ -330,6 +334,7 @@ void slp_box_faults_clear(slp_box *box);
 void slp_box_fault_find(slp_box_call *c, slp_str shard);
 /* What happens instead of the operation: 1 when the answer, or the call's error, is made. */
 int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer);
+int slp_box_fault_twice(const slp_box_call *c); /* is it carried out two times? */
 /* What happens to the finished answer. Uses the line up. */
 void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer);
 

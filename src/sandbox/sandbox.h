@@ -32,6 +32,7 @@ typedef struct slp_box_answer {
   char request_id[40];
   char error_type[80]; /* x-amzn-errortype, or "" */
   uint8_t has_crc32;   /* DynamoDB's answers carry x-amz-crc32 */
+  uint8_t bad_crc32;   /* fault: and it is wrong */
   uint32_t crc32;      /* of the body as it goes out */
   uint32_t delay_ms;   /* fault: answer so much later */
   size_t cut_after;    /* fault: SIZE_MAX: none */
@@ -51,6 +52,13 @@ int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *
                   const char *new_start_hash);
 int slp_box_merge(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *adjacent);
 int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t before_ms);
+/* Tables and their streams; a table is named, never its stream. */
+int slp_box_table(slp_box *box, int64_t now_ms, const char *name, uint32_t partitions, const char *view_type);
+int slp_box_add_change(slp_box *box, int64_t now_ms, const char *table, slp_str keys, slp_str old_image,
+                       slp_str new_image, int by_ttl);
+int slp_box_roll(slp_box *box, int64_t now_ms, const char *table, int split);
+int slp_box_trim_table(slp_box *box, int64_t now_ms, const char *table, int64_t before_ms);
+int slp_box_quirk(slp_box *box, const char *table_or_null, const char *name, uint32_t value);
 int slp_box_faults(slp_box *box, const char *script, char why[160]);
 void slp_box_stats(const slp_box *box, sloop_sandbox_stats_t *out);
 int slp_box_stats_json(const slp_box *box, slp_buf *to); /* calls and bytes by operation */

@@ -18,7 +18,8 @@ import harness
 import servers
 
 NO_LIMITS = ("reads_per_second=0", "read_bytes_per_second=0", "write_bytes_per_second=0",
-             "write_records_per_second=0")
+             "write_records_per_second=0", "change_readers_max=0", "change_describes_per_second=0",
+             "change_lists_per_second=0")
 
 
 def program():
@@ -54,9 +55,9 @@ class Box:
         if exception[0] is None:
             harness.expect(code == 0, f"the sandbox ended with {code}: something was left open, or it broke")
 
-    def client(self, key="AKIDEXAMPLE", secret="secret", token=None, region="us-east-1"):
+    def client(self, key="AKIDEXAMPLE", secret="secret", token=None, region="us-east-1", service="kinesis"):
         config = botocore.config.Config(retries={"total_max_attempts": 1, "mode": "standard"}, read_timeout=20)
-        return boto3.client("kinesis", endpoint_url=self.url, region_name=region, aws_access_key_id=key,
+        return boto3.client(service, endpoint_url=self.url, region_name=region, aws_access_key_id=key,
                             aws_secret_access_key=secret, aws_session_token=token, config=config)
 
     def request(self, method, path, body=b"", headers=None):
@@ -75,6 +76,23 @@ class Box:
 
     def faults(self, script):
         self.order("POST", "faults", script.encode())
+
+    def table(self, name, partitions=4, view="NEW_AND_OLD_IMAGES"):
+        self.order("POST", f"table?name={name}&partitions={partitions}&view={view}")
+
+    def roll(self, table, split=False):
+        self.order("POST", f"roll?table={table}&split={int(split)}")
+
+    def trim_table(self, table, before_ms):
+        self.order("POST", f"trim?table={table}&before={before_ms}")
+
+    def quirk(self, name, value, table=None):
+        self.order("POST", f"quirk?name={name}&value={value}" + (f"&table={table}" if table else ""))
+
+    def change(self, table, keys, old=None, new=None, by_ttl=False):
+        """A change no item made, as typed attributes."""
+        columns = ["-" if part is None else json.dumps(part) for part in (keys, old, new)]
+        self.order("POST", f"change?table={table}&ttl={int(by_ttl)}", "\t".join(columns).encode())
 
     def move_clock(self, ms):
         self.order("POST", "clock", str(ms).encode())

@@ -1,6 +1,7 @@
 /* sandbox_main.c - a sandbox with every knob, for tests in other languages: prints its URL, serves until
  * standard input ends. Arguments are KEY=VALUE: the numbers of sloop_sandbox_opts_t by name, access_key,
- * secret_key, session_token, and stream=NAME:SHARDS (made before the URL is printed). */
+ * secret_key, session_token, quirk=NAME:VALUE (of every table's stream), stream=NAME:SHARDS and
+ * table=NAME:PARTITIONS[:VIEW] (made in this order before the URL is printed). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,6 +41,20 @@ static int take_number(sloop_sandbox_opts_t *o, slp_str key, slp_str text) {
     o->clock_offset_ms = v;
   else if (slp_str_is(key, "cbor_indefinite"))
     o->cbor_indefinite = (int)v;
+  else if (slp_str_is(key, "table_partitions"))
+    o->table_partitions = (uint32_t)v;
+  else if (slp_str_is(key, "roll_ms"))
+    o->roll_ms = (uint32_t)v;
+  else if (slp_str_is(key, "change_iterator_ms"))
+    o->change_iterator_ms = (uint32_t)v;
+  else if (slp_str_is(key, "change_readers_max"))
+    o->change_readers_max = (uint32_t)v;
+  else if (slp_str_is(key, "change_reads_per_second"))
+    o->change_reads_per_second = (uint32_t)v;
+  else if (slp_str_is(key, "change_describes_per_second"))
+    o->change_describes_per_second = (uint32_t)v;
+  else if (slp_str_is(key, "change_lists_per_second"))
+    o->change_lists_per_second = (uint32_t)v;
   else
     return 0;
   return 1;
@@ -49,7 +64,7 @@ static int take(sloop_sandbox_opts_t *o, const char *arg) {
   const char *equals = strchr(arg, '=');
   if (!equals) return 0;
   slp_str key = {arg, (size_t)(equals - arg)};
-  if (slp_str_is(key, "stream")) return 1; /* later */
+  if (slp_str_is(key, "stream") || slp_str_is(key, "table") || slp_str_is(key, "quirk")) return 1; /* later */
   if (slp_str_is(key, "access_key"))
     o->access_key = equals + 1;
   else if (slp_str_is(key, "secret_key"))
@@ -63,15 +78,36 @@ static int take(sloop_sandbox_opts_t *o, const char *arg) {
   return 1;
 }
 
-static int make_stream(program *p, const char *arg) {
-  char name[130];
-  uint64_t shards;
-  const char *colon = strrchr(arg, ':');
-  if (strncmp(arg, "stream=", 7) != 0) return 0;
-  if (!colon || (size_t)(colon - arg - 7) >= sizeof name) return SLP_EINVAL;
-  snprintf(name, sizeof name, "%.*s", (int)(colon - arg - 7), arg + 7);
-  if (slp_parse_u64(slp_str_of(colon + 1), &shards)) return SLP_EINVAL;
-  return sloop_sandbox_stream(p->box, name, (uint32_t)shards);
+/* NAME:NUMBER[:REST]; rest is "" when there is none. */
+static int read_named(const char *text, char name[256], uint64_t *number, const char **rest) {
+  const char *colon = strchr(text, ':');
+  if (!colon || colon - text >= 256) return SLP_EINVAL;
+  snprintf(name, 256, "%.*s", (int)(colon - text), text);
+  size_t digits = strcspn(colon + 1, ":");
+  *rest = colon[1 + digits] ? colon + 2 + digits : "";
+  return slp_parse_u64((slp_str){colon + 1, digits}, number);
+}
+
+/* One of the arguments "what=...", when it is one. */
+static int make(program *p, const char *what, const char *arg) {
+  char name[256];
+  uint64_t number;
+  const char *rest;
+  size_t n = strlen(what);
+  if (strncmp(arg, what, n) != 0 || arg[n] != '=') return 0;
+  if (read_named(arg + n + 1, name, &number, &rest)) return SLP_EINVAL;
+  if (*what == 's') return sloop_sandbox_stream(p->box, name, (uint32_t)number);
+  if (*what == 'q') return sloop_sandbox_quirk(p->box, NULL, name, (uint32_t)number);
+  return sloop_sandbox_table(p->box, name, (uint32_t)number, *rest ? rest : "NEW_AND_OLD_IMAGES");
+}
+
+static int make_all(program *p, int argc, char **argv) {
+  static const char *const kinds[] = {"quirk", "stream", "table"};
+  int r = 0;
+  for (size_t k = 0; k < SLP_COUNT(kinds); k++) {
+    for (int i = 1; !r && i < argc; i++) r = make(p, kinds[k], argv[i]);
+  }
+  return r;
 }
 
 static void on_stopped(void *arg) { (void)arg; }
@@ -94,7 +130,7 @@ int main(int argc, char **argv) {
   p.loop = p.mem ? slp_loop_new(p.mem) : NULL;
   if (!p.loop) return 1;
   int r = sloop_sandbox_start(&p.box, p.loop, &o);
-  for (int i = 1; !r && i < argc; i++) r = make_stream(&p, argv[i]);
+  if (!r) r = make_all(&p, argc, argv);
   if (r) {
     fprintf(stderr, "could not start: %d\n", r);
     return 1;

@@ -1,0 +1,64 @@
+/* changes_number.c - the sequence numbers of changes: 21 to 40 digits, longer as a lineage grows older.
+ *
+ * A number is a counter, then so many zeros, then 17 digits nobody can guess. The counter goes on from a
+ * shard to its children and the zeros never get fewer, so numbers rise along a lineage; numbers of different
+ * lineages mean nothing to each other. A shard's start has the counter `base`, its record at place p has
+ * base + 1 + p, and its end the one after the last. */
+#include <stdio.h>
+
+#include "base/num.h"
+#include "sandbox/changes.h"
+
+#define LOW_DIGITS 17
+#define LOW_RANGE UINT64_C(100000000000000000)
+#define ZEROS_MAX 10
+
+/* One for each doubling of the counter since the smallest there is. */
+static unsigned zeros(uint64_t counter) {
+  unsigned n = 0;
+  for (uint64_t v = counter / SLP_CHANGE_BASE_MIN; v > 1 && n < ZEROS_MAX; v /= 2) n++;
+  return n;
+}
+
+static uint64_t mix(uint64_t v) { /* the finisher of splitmix64 */
+  v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
+  return v ^ v >> 31;
+}
+
+size_t slp_change_number(uint64_t counter, uint64_t salt, char out[SLP_CHANGE_NUMBER_TEXT]) {
+  uint64_t low = mix(salt ^ counter * UINT64_C(0x9e3779b97f4a7c15)) % LOW_RANGE;
+  int n = snprintf(out, SLP_CHANGE_NUMBER_TEXT, "%llu%.*s%0*llu", (unsigned long long)counter,
+                   (int)zeros(counter), "0000000000", LOW_DIGITS, (unsigned long long)low);
+  SLP_CHECK(n >= 21 && n <= 40);
+  return (size_t)n;
+}
+
+void slp_change_start_text(const slp_change_shard *sh, char out[SLP_CHANGE_NUMBER_TEXT]) {
+  slp_change_number(sh->base, sh->salt, out);
+}
+
+void slp_change_end_text(const slp_change_shard *sh, char out[SLP_CHANGE_NUMBER_TEXT]) {
+  slp_change_text(sh, sh->next, out);
+}
+
+void slp_change_text(const slp_change_shard *sh, uint64_t place, char out[SLP_CHANGE_NUMBER_TEXT]) {
+  slp_change_number(sh->base + 1 + place, sh->salt, out);
+}
+
+uint64_t slp_change_place(const slp_change_shard *sh, slp_str number, int *ret_exact) {
+  char text[SLP_CHANGE_NUMBER_TEXT];
+  uint64_t low = 0, high = sh->next;
+  *ret_exact = 0;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    slp_change_text(sh, middle, text);
+    int order = slp_num_cmp(slp_str_of(text), number);
+    *ret_exact |= order == 0;
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}

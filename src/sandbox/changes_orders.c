@@ -1,0 +1,85 @@
+/* changes_orders.c - orders to the streams of tables: roll over, trim, misbehave, and changes out of nowhere.
+ */
+#include "sandbox/changes.h"
+
+static slp_changes *latest(slp_box *box, int64_t now_ms, const char *table) {
+  slp_changes_settle(box, now_ms);
+  return slp_changes_latest(box, slp_str_of(table));
+}
+
+int slp_box_add_change(slp_box *box, int64_t now_ms, const char *table, slp_str keys, slp_str old_image,
+                       slp_str new_image, int by_ttl) {
+  slp_changes *s = latest(box, now_ms, table);
+  if (!s || s->status != SLP_CHANGES_ENABLED) return SLP_ENOENT;
+  if (!keys.p || (!old_image.p && !new_image.p)) return SLP_EINVAL;
+  int r = slp_change_store(box, s, now_ms, keys, old_image, new_image, by_ttl);
+  return r == SLP_ENOMEM ? r : r ? SLP_EINVAL : 0;
+}
+
+int slp_box_roll(slp_box *box, int64_t now_ms, const char *table, int split) {
+  slp_changes *s = latest(box, now_ms, table);
+  if (!s || s->status != SLP_CHANGES_ENABLED) return SLP_ENOENT;
+  int r = 0;
+  /* Children take their parents' places; the second ones of a split come behind these. */
+  for (uint32_t i = 0, n = s->open_n; !r && i < n; i++) {
+    r = slp_change_roll(box, s, s->shards[s->open[i]], now_ms, split ? 2 : 1);
+  }
+  return r;
+}
+
+int slp_box_trim_table(slp_box *box, int64_t now_ms, const char *table, int64_t before_ms) {
+  int found = 0;
+  SLP_LIST_EACH(&box->changes_all->streams, it) {
+    slp_changes *s = SLP_OWNER(it, slp_changes, link);
+    if (s->gone || !slp_str_is(slp_str_of(table), s->table)) continue;
+    found = 1;
+    s->trimmed_ms = slp_max_i64(s->trimmed_ms, before_ms);
+    s->swept_ms = INT64_MIN;
+  }
+  slp_changes_settle(box, now_ms);
+  return found ? 0 : SLP_ENOENT;
+}
+
+static uint32_t *quirk_of(slp_change_quirks *q, slp_str name) {
+  const struct {
+    const char *name;
+    uint32_t *value;
+  } all[] = {
+      {"open-parents", &q->open_parents},    {"late-children", &q->late_children_ms},
+      {"empty-lists", &q->empty_lists},      {"empty-gets", &q->empty_gets},
+      {"child-filter", &q->no_child_filter}, {"split-every", &q->split_every},
+  };
+  for (size_t i = 0; i < SLP_COUNT(all); i++) {
+    if (slp_str_is(name, all[i].name)) return all[i].value;
+  }
+  return NULL;
+}
+
+int slp_box_quirk(slp_box *box, const char *table, const char *name, uint32_t value) {
+  slp_str which = slp_str_of(name);
+  int found = table == NULL;
+  uint32_t *of_all = quirk_of(&box->changes_all->quirks, which);
+  if (!of_all) return SLP_EINVAL;
+  if (!table) *of_all = value;
+  SLP_LIST_EACH(&box->changes_all->streams, it) {
+    slp_changes *s = SLP_OWNER(it, slp_changes, link);
+    if (table && strcmp(table, s->table) != 0) continue;
+    *quirk_of(&s->quirks, which) = value;
+    found = 1;
+  }
+  return found ? 0 : SLP_ENOENT;
+}
+
+int slp_box_table(slp_box *box, int64_t now_ms, const char *name, uint32_t partitions,
+                  const char *view_type) {
+  slp_change_view view;
+  slp_changes *s;
+  if (partitions < 1 || partitions > SLP_BOX_SHARDS_MAX / 4) return SLP_EINVAL;
+  if (slp_changes_view_of(slp_str_of(view_type), &view)) return SLP_EINVAL;
+  if (latest(box, now_ms, name)) return -EEXIST;
+  int r = slp_changes_new(box, now_ms, slp_str_of(name), SLP_STR("id"), (slp_str){NULL, 0}, view, &s);
+  if (r) return r;
+  s->partitions = partitions;
+  s->change_ms = now_ms;
+  return slp_changes_tick(box, s, now_ms);
+}
