@@ -60,5 +60,9 @@ const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws);
 /* The Kinesis service as a table of ops. Holds aws. */
 int slp_kinesis_new(slp_ops **ret, slp_aws *aws);
 void slp_kinesis_free(slp_ops *ops); /* no op in flight */
+/* DynamoDB Streams likewise. It has no place SLP_ITER_AT_TIME (SLP_REFUSED); a listing is asked for by arn.
+ */
+int slp_streams_new(slp_ops **ret, slp_aws *aws);
+void slp_streams_free(slp_ops *ops);
 
 #endif

@@ -9,6 +9,12 @@
 /* The same model: shape ShardIterator is 1..512 long, NextToken 1..1048576. */
 #define SLP_KINESIS_ITERATOR_MAX 512u
 #define SLP_KINESIS_NEXT_TOKEN_MAX (1024u * 1024)
+/* DynamoDB Streams, botocore 1.43.11 service model dynamodbstreams 2012-08-10: GetRecords "Limit" 1..1000;
+ * its developer guide: 1 MB a call. Records are measured there as items and come here as JSON, so twice that.
+ */
+#define SLP_STREAMS_RECORDS_MAX 1000u
+#define SLP_STREAMS_PAGE_BYTES_MAX (2u * 1024 * 1024)
+#define SLP_STREAMS_RETENTION_HOURS 24u
 /* ListShards returns at most 1000 shards a page (API reference, MaxResults); a row is under 1 KiB and the
  * token at most 1 MiB. Local servers send more rows at once, so there is room for 10,000 and a token. */
 #define SLP_LIST_BODY_MAX (16u * 1024 * 1024)

@@ -1,5 +1,5 @@
-/* ops.h - typed calls to Kinesis, and the table of functions they go through: the second, faster
- * seam (a simulated service may fill the table itself). An op is one request; the caller owns the
+/* ops.h - typed calls to Kinesis or DynamoDB Streams, and the table of functions they go through: the second,
+ * faster seam (a simulated service may fill the table itself). An op is one request; the caller owns the
  * struct, which must live until on_done ran or cancel returned. Zero it, fill in, send. */
 #ifndef SLP_AWS_OPS_H
 #define SLP_AWS_OPS_H
@@ -29,10 +29,10 @@ typedef enum {
   SLP_STREAM_UPDATING
 } slp_stream_status;
 
-typedef struct slp_op_describe { /* DescribeStreamSummary */
+typedef struct slp_op_describe { /* DescribeStreamSummary; DescribeTable and DescribeStream */
   slp_op op;
-  slp_str name, arn; /* in: one or both */
-  char ret_name[129];
+  slp_str name, arn;  /* in: one or both. DynamoDB Streams: a table, or the ARN of one or of a stream */
+  char ret_name[256]; /* tables have up to 255 characters, Kinesis' streams 128 */
   char ret_arn[512];
   slp_stream_status status;
   int64_t created_ms; /* -1: not given */
@@ -42,13 +42,14 @@ typedef struct slp_op_describe { /* DescribeStreamSummary */
 
 typedef struct slp_op_list_shards { /* ListShards, one page */
   slp_op op;
-  slp_str name, arn;      /* in: ignored when next_token is given (it goes alone) */
+  slp_str name, arn;      /* in: Kinesis ignores them when next_token is given (it goes alone) */
   slp_str next_token;     /* in */
   slp_str children_of;    /* in: only this shard's children (DynamoDB Streams); absent: all */
   slp_buf body;           /* out, owns what shards point into; both by slp_op_list_init, slp_op_list_free */
   slp_shard_desc *shards; /* out, owned */
   size_t shards_n;
-  slp_str ret_next; /* out, in body; {NULL,0}: last page */
+  slp_str ret_next;     /* out, in body; {NULL,0}: last page */
+  uint8_t stream_ended; /* out: no record will ever be added, whatever the rows say (DynamoDB Streams) */
 } slp_op_list_shards;
 
 void slp_op_list_init(slp_op_list_shards *op, slp_mem *mem); /* zeroes */

@@ -3,6 +3,8 @@
 
 #include <zlib.h>
 
-uint32_t slp_crc32(slp_str s) {
-  return (uint32_t)crc32_z(crc32_z(0, NULL, 0), (const unsigned char *)s.p, s.p ? s.n : 0);
+uint32_t slp_crc32_more(uint32_t before, slp_str s) {
+  return s.n ? (uint32_t)crc32_z(before, (const unsigned char *)s.p, s.n) : before;
 }
+
+uint32_t slp_crc32(slp_str s) { return slp_crc32_more(0, s); }

@@ -27,7 +27,7 @@ typedef struct slp_src_req {
 
 typedef struct slp_src_describe { /* what is this stream? The first thing asked */
   slp_src_req rq;
-  char name[129];       /* out */
+  char name[256];       /* out */
   char arn[512];        /* out; "" when the service gives none */
   int64_t created_ms;   /* out; -1 unknown */
   int64_t retention_ms; /* out; -1 unknown */

@@ -1,0 +1,90 @@
+/* members.c - members of JSON objects, written and read. */
+#include "aws/members.h"
+
+#include "codec/date.h"
+
+/* ---- requests --------------------------------------------------------------------------------------------
+ */
+int slp_put_member(slp_buf *b, const char *name) {
+  int r = slp_buf_add_char(b, b->n ? ',' : '{');
+  if (!r) r = slp_json_put_string(b, slp_str_of(name));
+  return r ? r : slp_buf_add_char(b, ':');
+}
+
+int slp_put_text(slp_buf *b, const char *name, slp_str value) {
+  if (!value.n) return 0;
+  int r = slp_put_member(b, name);
+  return r ? r : slp_json_put_string(b, value);
+}
+
+int slp_put_end(slp_buf *b) { return b->n ? slp_buf_add_char(b, '}') : slp_buf_add_z(b, "{}"); }
+
+/* Seconds with a fraction, written as digits, so nothing is rounded. */
+int slp_put_seconds(slp_buf *b, const char *name, int64_t ms) {
+  uint64_t at = ms > 0 ? (uint64_t)ms : 0;
+  int r = slp_put_member(b, name);
+  if (!r) r = slp_buf_add_u64(b, at / 1000);
+  return r ? r : slp_buf_addf(b, ".%03u", (unsigned)(at % 1000));
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------
+ */
+int slp_read_enter(slp_json *j, int opening) {
+  int token = slp_json_next(j);
+  if (token == opening) return 1;
+  if (token == SLP_JSON_NULL) return 0;
+  if (token >= 0) j->why = "a member has the wrong type";
+  return token < 0 ? token : SLP_EBADDATA;
+}
+
+int slp_read_key(slp_json *j) {
+  int token = slp_json_next(j);
+  if (token == SLP_JSON_KEY) return 1;
+  return token < 0 ? token : 0;
+}
+
+int slp_read_finish(slp_json *j) {
+  int token = slp_json_next(j);
+  if (token == SLP_JSON_END) return 0;
+  return token < 0 ? token : SLP_EBADDATA;
+}
+
+int slp_read_bad(slp_json *j, const char *why) {
+  j->why = why;
+  return SLP_EBADDATA;
+}
+
+/* Longer text is not what the service sends. */
+int slp_read_z(slp_json *j, char *to, size_t size) {
+  slp_str s;
+  int r = slp_json_string(j, &s);
+  if (r || !s.p) return r;
+  if (s.n >= size || memchr(s.p, 0, s.n)) return slp_read_bad(j, "a name is too long");
+  memcpy(to, s.p, s.n);
+  to[s.n] = 0;
+  return 0;
+}
+
+/* Seconds; moto writes some times as ISO text. What can't be read is as good as absent: it is only for show.
+ */
+int slp_read_time(slp_json *j, int64_t *ret_ms) {
+  int token = slp_json_next(j);
+  if (token == SLP_JSON_NUMBER && slp_decimal_seconds_ms(j->text, ret_ms)) *ret_ms = -1;
+  if (token == SLP_JSON_STRING && slp_date_parse_iso(j->text, ret_ms)) *ret_ms = -1;
+  if (token == SLP_JSON_OBJECT || token == SLP_JSON_ARRAY)
+    return slp_read_bad(j, "a time has the wrong type");
+  return token < 0 ? token : 0;
+}
+
+int slp_read_u32(slp_json *j, uint32_t *ret) {
+  int64_t v = 0;
+  int r = slp_json_i64(j, &v);
+  if (!r) *ret = v < 0 ? 0 : v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+  return r;
+}
+
+int slp_read_name(slp_json *j, slp_str *ret) {
+  int r = slp_json_string(j, ret);
+  if (!r && !ret->n) *ret = (slp_str){NULL, 0};
+  return r;
+}

@@ -1,0 +1,25 @@
+/* members.h - members of JSON objects, written and read one by one: what the services' small calls share. */
+#ifndef SLP_AWS_MEMBERS_H
+#define SLP_AWS_MEMBERS_H
+
+#include "codec/json.h"
+
+/* An object is written into b, which must be empty at first. 0, SLP_ENOMEM, SLP_EBADDATA (text that is not
+ * UTF-8). */
+int slp_put_member(slp_buf *b, const char *name);              /* its value comes next */
+int slp_put_text(slp_buf *b, const char *name, slp_str value); /* nothing when the value is empty */
+int slp_put_seconds(slp_buf *b, const char *name, int64_t ms); /* a time, as JSON has it */
+int slp_put_end(slp_buf *b);
+
+/* Goes into an object or array that may be null; opening: SLP_JSON_OBJECT or _ARRAY. 1: inside; 0: null; else
+ * an error. */
+int slp_read_enter(slp_json *j, int opening);
+int slp_read_key(slp_json *j); /* of the object we are in. 1: j->text; 0: the object ended; else an error */
+int slp_read_finish(slp_json *j);                   /* nothing may follow */
+int slp_read_bad(slp_json *j, const char *why);     /* SLP_EBADDATA */
+int slp_read_z(slp_json *j, char *to, size_t size); /* text that must fit */
+int slp_read_time(slp_json *j, int64_t *ret_ms);    /* a time that can't be read is -1 */
+int slp_read_u32(slp_json *j, uint32_t *ret);       /* clamped */
+int slp_read_name(slp_json *j, slp_str *ret);       /* an empty name is as good as none */
+
+#endif

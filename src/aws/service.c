@@ -1,0 +1,358 @@
+/* service.c - the life of an op, from the table's function to on_done. */
+#include "aws/service.h"
+
+#include "aws/limits.h"
+#include "codec/crc32.h"
+#include "sloop.h"
+
+#include <stdio.h>
+
+/* A slice of parsing is at most this much (DESIGN section 4). */
+#define SLICE_BYTES (64u * 1024)
+#define SLICE_RECORDS 256u
+#define SLICE_ROWS 256u
+#define IDLE_CALLS_MAX 64u
+
+static slp_service *service_of(slp_ops *o) { return SLP_OWNER(o, slp_service, ops); }
+
+/* ---- the life of an asking -------------------------------------------------------------------------------
+ */
+static void on_slice(slp_event *ev);
+
+static void asking_free(slp_asking *a) {
+  slp_mem *mem = a->service->aws->h->mem;
+  slp_call_free(&a->call);
+  slp_buf_free(&a->request);
+  slp_buf_free(&a->answer);
+  slp_free(mem, a->rows);
+  slp_free(mem, a);
+}
+
+static slp_asking *asking_take(slp_service *s, slp_op_kind kind, slp_op *op) {
+  slp_mem *mem = s->aws->h->mem;
+  slp_list *node = slp_list_pop(&s->idle);
+  slp_asking *a = node ? SLP_OWNER(node, slp_asking, link) : SLP_NEW(mem, slp_asking);
+  if (!a) return NULL;
+  if (node) {
+    s->idle_n--;
+  } else {
+    a->service = s;
+    a->slice.run = on_slice;
+    slp_call_init(&a->call, s->aws);
+    slp_buf_init(&a->request, mem, SLP_KINESIS_NEXT_TOKEN_MAX * 2 + 4096); /* escapes can double it */
+    slp_buf_init(&a->answer, mem, SLP_SMALL_BODY_MAX);
+  }
+  s->live_n++;
+  slp_buf_clear(&a->answer);
+  a->kind = kind;
+  a->op = op;
+  a->step = 0;
+  a->form = SLP_FORM_JSON;
+  op->call = a;
+  return a;
+}
+
+static void drop_reader(slp_asking *a) {
+  slp_service *s = a->service;
+  if (!a->reader) return;
+  if (s->readers_n < SLP_SERVICE_READERS_MAX)
+    s->readers[s->readers_n++] = a->reader;
+  else
+    slp_page_reader_free(a->reader);
+  a->reader = NULL;
+}
+
+static int take_reader(slp_asking *a) {
+  slp_service *s = a->service;
+  a->reader = s->readers_n ? s->readers[--s->readers_n] : slp_page_reader_new(s->aws->h->mem);
+  return a->reader ? 0 : SLP_ENOMEM;
+}
+
+static void asking_give_back(slp_asking *a) {
+  slp_service *s = a->service;
+  a->op->call = NULL;
+  a->op = NULL;
+  drop_reader(a);
+  slp_free(s->aws->h->mem, a->rows);
+  a->rows = NULL;
+  slp_unpost(&a->slice);
+  s->live_n--;
+  if (a->request.cap > 16384) slp_buf_free(&a->request);
+  if (s->idle_n >= IDLE_CALLS_MAX) {
+    asking_free(a);
+    return;
+  }
+  slp_list_add_first(&s->idle, &a->link);
+  s->idle_n++;
+}
+
+static void on_call_done(slp_call *c) {
+  slp_asking *a = slp_asking_of(c);
+  slp_op *op = a->op;
+  op->fail = c->fail;
+  op->tries = c->tries;
+  op->sent_us = c->http.sent_us;
+  op->done_us = c->http.done_us;
+  op->date_ms = c->http.date_ms;
+  if (a->service->kind->over) a->service->kind->over(a);
+  if (c->fail.class != SLP_FINE && a->kind == SLP_OP_RECORDS)
+    slp_page_reset(slp_records_of(a)->page); /* nothing of what came is kept */
+  asking_give_back(a);
+  op->on_done(op);
+}
+
+/* ---- checksums -------------------------------------------------------------------------------------------
+ */
+/* DynamoDB sends the CRC-32 of the body. Over the next bytes of it; 0: it is not wrong, as far as one can
+ * tell yet. */
+static int check_sum(slp_asking *a, size_t body_n, size_t bytes_max) {
+  const slp_http *http = &a->call.http;
+  size_t n = body_n - a->sum_at;
+  if (!http->crc32_given) return 0;
+  if (n > bytes_max) n = bytes_max;
+  a->sum = slp_crc32_more(a->sum, (slp_str){a->call.into->p + a->sum_at, n});
+  a->sum_at += n;
+  return a->sum_at == body_n && a->sum != http->crc32;
+}
+
+static void wrong_sum(slp_asking *a) {
+  drop_reader(a);
+  slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is another one");
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------
+ */
+void slp_service_unreadable(slp_asking *a, int r, const char *what, const char *why, size_t at) {
+  char text[200];
+  if (r == SLP_ENOMEM) {
+    slp_call_bad(&a->call, SLP_NOMEM, SLP_ENOMEM, "no memory to read the answer");
+    return;
+  }
+  snprintf(text, sizeof text, "the answer is not %s: %s (byte %zu of %zu)", what,
+           why[0] ? why : "a limit is exceeded", at, a->call.into->n);
+  slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, text);
+}
+
+static void bad_page(slp_asking *a, int r) {
+  const slp_service_kind *kind = a->service->kind;
+  const char *why = slp_page_reader_why(a->reader);
+  size_t at = slp_page_reader_where(a->reader);
+  if (check_sum(a, slp_records_of(a)->body_bytes, SIZE_MAX)) {
+    wrong_sum(a);
+    return;
+  }
+  drop_reader(a);
+  if (r != SLP_ENOMEM && kind->other_form && kind->other_form(a))
+    slp_call_again(&a->call);
+  else
+    slp_service_unreadable(a, r, "a page of records", why, at);
+}
+
+static void read_page(slp_asking *a) {
+  /* The reader may add to the body, and changes it in place only where no checksum is sent. */
+  if (check_sum(a, slp_records_of(a)->body_bytes, SLICE_BYTES)) {
+    wrong_sum(a);
+    return;
+  }
+  int r = slp_page_read(a->reader, SLICE_BYTES, SLICE_RECORDS);
+  if (r == SLP_MORE) {
+    slp_post(a->service->aws->h, &a->slice);
+  } else if (r) {
+    bad_page(a, r);
+  } else if (check_sum(a, slp_records_of(a)->body_bytes, SIZE_MAX)) {
+    wrong_sum(a);
+  } else {
+    drop_reader(a);
+    slp_call_good(&a->call);
+  }
+}
+
+static void begin_page(slp_asking *a) {
+  slp_op_records *op = slp_records_of(a);
+  op->body_bytes = op->page->body.n;
+  if (take_reader(a)) {
+    slp_service_unreadable(a, SLP_ENOMEM, "", "", 0);
+    return;
+  }
+  slp_page_reader_begin(a->reader, op->page, a->form);
+  read_page(a);
+}
+
+static void read_list(slp_asking *a) {
+  const slp_service_kind *kind = a->service->kind;
+  int r = slp_list_read(a->rows, slp_list_of(a), SLICE_ROWS);
+  if (r == SLP_MORE) {
+    slp_post(a->service->aws->h, &a->slice);
+  } else if (r) {
+    slp_service_unreadable(a, r, "a listing of shards", a->rows->why, a->rows->j.at);
+  } else {
+    if (kind->listed) kind->listed(a);
+    slp_call_good(&a->call);
+  }
+}
+
+static void begin_list(slp_asking *a) {
+  if (!a->rows) a->rows = SLP_NEW(a->service->aws->h->mem, slp_list_reader);
+  if (!a->rows) {
+    slp_service_unreadable(a, SLP_ENOMEM, "", "", 0);
+    return;
+  }
+  slp_list_reader_begin(a->rows, slp_list_of(a), a->service->kind->list_shape);
+  read_list(a);
+}
+
+static void on_body(slp_call *c) {
+  slp_asking *a = slp_asking_of(c);
+  a->sum = 0;
+  a->sum_at = 0;
+  if (a->kind == SLP_OP_RECORDS)
+    begin_page(a);
+  else if (check_sum(a, c->into->n, SIZE_MAX))
+    wrong_sum(a);
+  else if (a->kind == SLP_OP_LIST)
+    begin_list(a);
+  else
+    a->service->kind->read_small(a);
+}
+
+static void on_slice(slp_event *ev) {
+  slp_asking *a = SLP_OWNER(ev, slp_asking, slice);
+  if (a->kind == SLP_OP_RECORDS)
+    read_page(a);
+  else
+    read_list(a);
+}
+
+/* ---- sending ---------------------------------------------------------------------------------------------
+ */
+/* The op fails, from the next turn. */
+static void fail_unsent(slp_service *s, slp_op *op, int r) {
+  slp_fail_clear(&op->fail);
+  if (r == SLP_EINVAL)
+    slp_fail_set(&op->fail, SLP_REFUSED, SLOOP_EREFUSED, "the service has no such request");
+  else
+    slp_fail_set(&op->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a call");
+  op->call = s->unsent;
+  s->unsent = op;
+  slp_post(s->aws->h, &s->unsent_ev);
+}
+
+static void on_unsent(slp_event *ev) {
+  slp_service *s = SLP_OWNER(ev, slp_service, unsent_ev);
+  slp_op *op = s->unsent;
+  if (!op) return;
+  s->unsent = op->call;
+  if (s->unsent) slp_post(s->aws->h, ev);
+  op->call = NULL;
+  op->on_done(op);
+}
+
+static int may_grow(slp_http *http, size_t more) {
+  slp_op_records *op = slp_records_of(slp_asking_of(SLP_OWNER(http, slp_call, http)));
+  return op->may_grow ? op->may_grow(op, more) : 1;
+}
+
+int slp_service_write(slp_asking *a) {
+  slp_buf_clear(&a->request);
+  int r = a->service->kind->ask(a);
+  a->call.body = slp_buf_str(&a->request);
+  return r;
+}
+
+static slp_buf *place_for_answer(slp_asking *a) {
+  if (a->kind == SLP_OP_RECORDS) return &slp_records_of(a)->page->body;
+  return a->kind == SLP_OP_LIST ? &slp_list_of(a)->body : &a->answer;
+}
+
+static void begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
+  slp_service *s = service_of(o);
+  op->sent_us = op->done_us = 0;
+  op->date_ms = -1;
+  op->tries = 0;
+  slp_asking *a = asking_take(s, kind, op);
+  int r = a ? slp_service_write(a) : SLP_ENOMEM;
+  if (r) { /* no memory, or a name that is not text: api/ checks names, so it is the former */
+    if (a) asking_give_back(a);
+    fail_unsent(s, op, r);
+    return;
+  }
+  slp_call *c = &a->call;
+  c->lane = kind == SLP_OP_RECORDS ? SLP_LANE_PAGES : SLP_LANE_CONTROL;
+  c->total_ms_max = kind == SLP_OP_RECORDS ? SLP_RECORDS_MS_MAX : SLP_CONTROL_MS_MAX;
+  c->tries_max = op->tries_max;
+  c->once = 0; /* every op here only reads */
+  c->into = place_for_answer(a);
+  c->may_grow = kind == SLP_OP_RECORDS ? may_grow : NULL;
+  c->reroute = s->kind->reroute;
+  c->on_body = on_body;
+  c->on_done = on_call_done;
+  slp_call_send(c);
+}
+
+static void op_describe(slp_ops *o, slp_op_describe *op) { begin(o, SLP_OP_DESCRIBE, &op->op); }
+static void op_list(slp_ops *o, slp_op_list_shards *op) { begin(o, SLP_OP_LIST, &op->op); }
+static void op_iterator(slp_ops *o, slp_op_iterator *op) { begin(o, SLP_OP_ITERATOR, &op->op); }
+
+static void op_records(slp_ops *o, slp_op_records *op) {
+  op->body_bytes = 0;
+  begin(o, SLP_OP_RECORDS, &op->op);
+}
+
+/* 1: it was one of the unsent, and is no more. */
+static int take_unsent(slp_service *s, slp_op *op) {
+  slp_op *before = NULL;
+  for (slp_op *it = s->unsent; it; before = it, it = it->call) {
+    if (it != op) continue;
+    if (before)
+      before->call = it->call;
+    else
+      s->unsent = it->call;
+    op->call = NULL;
+    return 1;
+  }
+  return 0;
+}
+
+static void op_cancel(slp_ops *o, slp_op *op) {
+  slp_service *s = service_of(o);
+  if (take_unsent(s, op) || !op->call) return;
+  slp_asking *a = op->call;
+  slp_call_cancel(&a->call);
+  asking_give_back(a);
+}
+
+static void op_resume(slp_ops *o, slp_op *op) {
+  slp_service *s = service_of(o);
+  for (slp_op *it = s->unsent; it; it = it->call) {
+    if (it == op) return;
+  }
+  slp_asking *a = op->call;
+  if (a && a->call.state == SLP_CALL_SENT) slp_http_resume(s->aws->h, &a->call.http);
+}
+
+/* ---- the service ----------------------------------------------------------------------------------------
+ */
+void slp_service_init(slp_service *s, const slp_service_kind *kind, slp_aws *aws) {
+  s->ops = (slp_ops){.describe = op_describe,
+                     .list_shards = op_list,
+                     .iterator = op_iterator,
+                     .records = op_records,
+                     .resume = op_resume,
+                     .cancel = op_cancel};
+  s->kind = kind;
+  s->aws = aws;
+  s->unsent_ev.run = on_unsent;
+  slp_list_init(&s->idle);
+  slp_aws_hold(aws);
+}
+
+void slp_service_free(slp_service *s) {
+  slp_aws *aws = s->aws;
+  SLP_CHECK(s->live_n == 0 && !s->unsent);
+  for (slp_list *node; (node = slp_list_pop(&s->idle)) != NULL;)
+    asking_free(SLP_OWNER(node, slp_asking, link));
+  while (s->readers_n) slp_page_reader_free(s->readers[--s->readers_n]);
+  slp_unpost(&s->unsent_ev);
+  slp_free(aws->h->mem, s);
+  slp_aws_drop(aws);
+}

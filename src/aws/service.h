@@ -1,0 +1,84 @@
+/* service.h - a service as a table of ops: one slp_call for each op in flight; calls and readers are kept for
+ * reuse, answers are read in slices, checksums compared. What is asked, and how small answers read, is the
+ * affair of the service's slp_service_kind. */
+#ifndef SLP_AWS_SERVICE_H
+#define SLP_AWS_SERVICE_H
+
+#include "aws/answers.h"
+#include "aws/call.h"
+
+/* Calls and readers kept for reuse. */
+#define SLP_SERVICE_READERS_MAX 4u
+
+typedef enum { SLP_OP_DESCRIBE, SLP_OP_LIST, SLP_OP_ITERATOR, SLP_OP_RECORDS } slp_op_kind;
+
+typedef struct slp_service slp_service;
+
+typedef struct slp_asking { /* an op in flight */
+  slp_call call;
+  slp_service *service;
+  slp_op_kind kind;
+  slp_op *op;
+  slp_list link;           /* in service->idle */
+  slp_event slice;         /* goes on reading */
+  slp_buf request, answer; /* answer: of the small calls */
+  slp_form form;           /* RECORDS: of the page asked for */
+  uint8_t step;            /* the kind's own; 0 at first */
+  slp_page_reader *reader; /* while a page is read */
+  slp_list_reader *rows;   /* while a listing is read; owned */
+  uint32_t sum;            /* CRC-32 of the answer's first sum_at bytes */
+  size_t sum_at;
+} slp_asking;
+
+typedef struct slp_service_kind {
+  const slp_list_shape *list_shape;
+  /* Writes a->request (which is empty) and sets svc, target and content type of a->call. 0; SLP_EINVAL: no
+   * such request exists; else there is no memory. */
+  int (*ask)(slp_asking *a);
+  /* The answer to DESCRIBE or ITERATOR is in a->answer. Ends with one of the functions below. */
+  void (*read_small)(slp_asking *a);
+  /* A listing was read: may drop rows. NULL: nothing to do. */
+  void (*listed)(slp_asking *a);
+  /* As slp_call.reroute. NULL: never. */
+  int (*reroute)(slp_call *c);
+  /* A page can't be read. 1: it is asked for in another form. NULL: never. */
+  int (*other_form)(slp_asking *a);
+  /* The op is over, fail is set. NULL: nothing to do. */
+  void (*over)(slp_asking *a);
+} slp_service_kind;
+
+struct slp_service { /* first member of the service's own struct */
+  slp_ops ops;
+  const slp_service_kind *kind;
+  slp_aws *aws; /* held */
+  slp_list idle;
+  size_t idle_n, live_n;
+  slp_page_reader *readers[SLP_SERVICE_READERS_MAX]; /* owned */
+  size_t readers_n;
+  slp_op *unsent; /* ops that failed before they were sent, linked by op->call */
+  slp_event unsent_ev;
+};
+
+/* s is zeroed and from aws->h->mem. */
+void slp_service_init(slp_service *s, const slp_service_kind *kind, slp_aws *aws);
+void slp_service_free(slp_service *s); /* no op in flight; frees the whole block */
+
+static inline slp_op_describe *slp_describe_of(slp_asking *a) {
+  return SLP_OWNER(a->op, slp_op_describe, op);
+}
+static inline slp_op_list_shards *slp_list_of(slp_asking *a) {
+  return SLP_OWNER(a->op, slp_op_list_shards, op);
+}
+static inline slp_op_iterator *slp_iterator_of(slp_asking *a) {
+  return SLP_OWNER(a->op, slp_op_iterator, op);
+}
+static inline slp_op_records *slp_records_of(slp_asking *a) { return SLP_OWNER(a->op, slp_op_records, op); }
+static inline slp_asking *slp_asking_of(slp_call *c) { return SLP_OWNER(c, slp_asking, call); }
+
+/* Writes the request anew, by the kind's ask(). 0 or an error; then the old one is gone. */
+int slp_service_write(slp_asking *a);
+/* In read_small. Nothing of a may be used after them; or slp_call_good(), slp_call_bad(), slp_call_again().
+ */
+void slp_service_unreadable(slp_asking *a, int r, const char *what, const char *why, size_t at);
+
+#endif

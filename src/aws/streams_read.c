@@ -1,0 +1,129 @@
+/* streams_read.c - the JSON of DynamoDB Streams' small calls. Names: botocore 1.43.11 service models
+ * dynamodbstreams 2012-08-10 and dynamodb 2012-08-10. */
+#include "aws/streams_read.h"
+
+#include "aws/limits.h"
+#include "aws/members.h"
+
+/* ---- requests --------------------------------------------------------------------------------------------
+ */
+int slp_streams_put_table(slp_buf *b, slp_str table) {
+  int r = slp_put_text(b, "TableName", table);
+  return r ? r : slp_put_end(b);
+}
+
+static int put_number(slp_buf *b, const char *name, uint64_t value) {
+  int r = slp_put_member(b, name);
+  return r ? r : slp_buf_add_u64(b, value);
+}
+
+/* The least of its shards: they are listed by themselves. */
+int slp_streams_put_describe(slp_buf *b, slp_str arn) {
+  int r = slp_put_text(b, "StreamArn", arn);
+  if (!r) r = put_number(b, "Limit", 1);
+  return r ? r : slp_put_end(b);
+}
+
+static int put_children_filter(slp_buf *b, slp_str shard) {
+  int r = slp_put_member(b, "ShardFilter");
+  if (!r) r = slp_buf_add_z(b, "{\"Type\":\"CHILD_SHARDS\",\"ShardId\":");
+  if (!r) r = slp_json_put_string(b, shard);
+  return r ? r : slp_buf_add_char(b, '}');
+}
+
+int slp_streams_put_list(slp_buf *b, const slp_op_list_shards *op) {
+  int r = slp_put_text(b, "StreamArn", op->arn);
+  if (!r) r = slp_put_text(b, "ExclusiveStartShardId", op->next_token);
+  if (!r && op->children_of.n) r = put_children_filter(b, op->children_of);
+  return r ? r : slp_put_end(b);
+}
+
+int slp_streams_put_iterator(slp_buf *b, const slp_op_iterator *op) {
+  if (op->kind == SLP_ITER_AT_TIME) return SLP_EINVAL;
+  int r = slp_put_text(b, "StreamArn", op->arn);
+  if (!r) r = slp_put_text(b, "ShardId", op->shard);
+  if (!r) r = slp_put_text(b, "ShardIteratorType", slp_str_of(slp_iter_kind_name(op->kind)));
+  if (!r && (op->kind == SLP_ITER_AT_SEQ || op->kind == SLP_ITER_AFTER_SEQ)) {
+    r = slp_put_text(b, "SequenceNumber", op->seq);
+  }
+  return r ? r : slp_put_end(b);
+}
+
+int slp_streams_put_records(slp_buf *b, const slp_op_records *op) {
+  uint64_t limit = slp_min_u64(slp_max_u64(op->limit, 1), SLP_STREAMS_RECORDS_MAX);
+  int r = slp_put_text(b, "ShardIterator", op->iterator);
+  if (!r) r = put_number(b, "Limit", limit);
+  return r ? r : slp_put_end(b);
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------
+ */
+/* Members of the one object inside the answer, each handed to `take`. */
+static int read_inside(slp_json *j, slp_str body, const char *inside,
+                       int (*take)(slp_json *j, slp_op_describe *op), slp_op_describe *op) {
+  int given = 0;
+  slp_json_begin(j, (char *)(uintptr_t)body.p, body.n);
+  int r = slp_read_enter(j, SLP_JSON_OBJECT);
+  while (r > 0 && (r = slp_read_key(j)) > 0) {
+    int q = 0;
+    if (!slp_str_is(j->text, inside)) {
+      q = slp_json_skip(j);
+    } else if ((q = slp_read_enter(j, SLP_JSON_OBJECT)) > 0) {
+      given = 1;
+      while ((q = slp_read_key(j)) > 0) {
+        q = take(j, op);
+        if (q) break;
+      }
+    }
+    if (q) r = q;
+  }
+  if (!r) r = slp_read_finish(j);
+  return !r && !given ? slp_read_bad(j, "no description in it") : r;
+}
+
+static void begin_describe(slp_op_describe *op) {
+  op->created_ms = -1;
+  op->ret_name[0] = op->ret_arn[0] = 0;
+  op->retention_hours = SLP_STREAMS_RETENTION_HOURS;
+  op->open_shards = 0;
+  op->status = SLP_STREAM_ACTIVE;
+}
+
+static int take_table(slp_json *j, slp_op_describe *op) {
+  if (slp_str_is(j->text, "TableName")) return slp_read_z(j, op->ret_name, sizeof op->ret_name);
+  if (slp_str_is(j->text, "LatestStreamArn")) return slp_read_z(j, op->ret_arn, sizeof op->ret_arn);
+  return slp_json_skip(j);
+}
+
+int slp_streams_read_table(slp_str body, slp_op_describe *op, const char **ret_why) {
+  slp_json j;
+  begin_describe(op);
+  int r = read_inside(&j, body, "Table", take_table, op);
+  *ret_why = j.why ? j.why : "";
+  return r;
+}
+
+/* A stream that is being disabled, or is, can be read to its end. */
+static int take_status(slp_json *j, slp_op_describe *op) {
+  slp_str status = {NULL, 0};
+  int r = slp_json_string(j, &status);
+  op->status = slp_str_is(status, "ENABLING") ? SLP_STREAM_CREATING : SLP_STREAM_ACTIVE;
+  return r;
+}
+
+static int take_stream(slp_json *j, slp_op_describe *op) {
+  if (slp_str_is(j->text, "StreamArn")) return slp_read_z(j, op->ret_arn, sizeof op->ret_arn);
+  if (slp_str_is(j->text, "TableName")) return slp_read_z(j, op->ret_name, sizeof op->ret_name);
+  if (slp_str_is(j->text, "StreamStatus")) return take_status(j, op);
+  if (slp_str_is(j->text, "CreationRequestDateTime")) return slp_read_time(j, &op->created_ms);
+  return slp_json_skip(j);
+}
+
+int slp_streams_read_describe(slp_str body, slp_op_describe *op, const char **ret_why) {
+  slp_json j;
+  begin_describe(op);
+  int r = read_inside(&j, body, "StreamDescription", take_stream, op);
+  if (!r && !op->ret_arn[0]) r = slp_read_bad(&j, "no ARN of the stream in it");
+  *ret_why = j.why ? j.why : "";
+  return r;
+}
