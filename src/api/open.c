@@ -1,6 +1,7 @@
 /* open.c - wiring a consumer: host, identity, service, source, engine, consumer; and unwiring it. */
 #include "api/open.h"
 
+#include "core/seed.h"
 #include "source/kinesis_poll.h"
 
 #include <stdio.h>
@@ -150,6 +151,15 @@ static void handle_free(sloop_t *s) {
   slp_mem_drop(mem);
 }
 
+static int consumer_of(sloop_t *s, slp_source *source, char why[160]) {
+  slp_goal *goal = NULL;
+  sloop_position_t start = slp_opts_start(&s->o);
+  int r = slp_goal_new(&goal, s->mem, &start, why);
+  if (!r) r = slp_consumer_new(&s->consumer, s->family->engine, source, s, &s->o, goal);
+  if (r) slp_goal_free(goal);
+  return r;
+}
+
 static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx, char why[160]) {
   slp_source *source = NULL;
   int r = 0;
@@ -161,7 +171,7 @@ static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *geten
   }
   r = slp_kinesis_poll_new(&source, h, s->family->kinesis, slp_str_of(s->o.stream));
   if (!r) {
-    r = slp_consumer_new(&s->consumer, s->family->engine, source, s, &s->o);
+    r = consumer_of(s, source, why);
     if (r) source->ops->close(source);
   }
   if (r) {

@@ -1,7 +1,7 @@
 /* opts.c - options: defaults, checks that name the option, and the library's own copy. */
 #include "api/open.h"
 
-#include "base/num.h"
+#include "core/seed.h"
 
 #include <stdio.h>
 
@@ -43,7 +43,7 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
 
 /* name, least, most, what for */
 #define NUMBERS(X)                                          \
-  X(start, SLOOP_LATEST, SLOOP_AT_SEQ)                      \
+  X(start, SLOOP_LATEST, SLOOP_AT_TOKEN)                    \
   X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD)             \
   X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON)                 \
   X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE) \
@@ -82,6 +82,30 @@ static int check_stream(const char *stream, char why[160]) {
   return 0;
 }
 
+sloop_position_t slp_opts_start(const sloop_opts_t *o) {
+  return (sloop_position_t){.kind = o->start,
+                            .at_ms = o->start_at_ms,
+                            .shard = o->start_shard,
+                            .seq = o->start_seq,
+                            .sub = o->start_sub,
+                            .token = o->start_token};
+}
+
+/* A token is read once more when the consumer is made; here it only has to make sense, before anything is
+ * made that would have to be closed. */
+static int check_start(const sloop_opts_t *o, char why[160]) {
+  sloop_position_t start = slp_opts_start(o);
+  slp_token *token = NULL;
+  int r = slp_goal_check(&start, why);
+  if (r || o->start != SLOOP_AT_TOKEN) return r;
+  slp_mem *mem = slp_mem_new(o->alloc, o->alloc_ctx);
+  if (!mem) return SLP_ENOMEM;
+  r = slp_token_read(&token, mem, slp_str_of(o->start_token), why);
+  slp_token_free(token);
+  slp_mem_drop(mem);
+  return r;
+}
+
 int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   int r = check_stream(o->stream, why);
   if (r) return r;
@@ -94,13 +118,7 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   NUMBERS(X)
 #undef X
   if (!o->on_batch) return bad(why, "on_batch is missing%s", "");
-  if (o->start == SLOOP_AT_TIME && o->start_at_ms < 0) return bad(why, "start_at_ms is negative%s", "");
-  if (o->start == SLOOP_AT_SEQ) {
-    if (!o->start_shard || !*o->start_shard) return bad(why, "start_shard is missing%s", "");
-    slp_str seq = slp_str_of(o->start_seq);
-    if (!slp_num_valid(seq) || seq.n > SLP_SEQ_MAX)
-      return bad(why, "start_seq is not a sequence number: %.80s", o->start_seq ? o->start_seq : "(none)");
-  }
+  if ((r = check_start(o, why))) return r;
   if (o->shards_n && !o->shards) return bad(why, "shards is missing%s", "");
   for (size_t i = 0; i < o->shards_n; i++) {
     if (!o->shards[i] || !*o->shards[i]) return bad(why, "shards: an empty shard id%s", "");
@@ -110,7 +128,8 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
 
 /* Every option that is text. */
 #define TEXTS(X) \
-  X(stream) X(region) X(endpoint) X(profile) X(ca_bundle) X(user_agent) X(start_shard) X(start_seq)
+  X(stream)      \
+  X(region) X(endpoint) X(profile) X(ca_bundle) X(user_agent) X(start_shard) X(start_seq) X(start_token)
 
 static int copy_texts(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   int r = 0;

@@ -2,8 +2,7 @@
 #include "api/open.h"
 
 int sloop_save(sloop_t *s, char *buf, size_t *len) {
-  (void)s, (void)buf, (void)len;
-  return SLOOP_ESTATE;
+  return s->closing ? SLOOP_ESTATE : slp_consumer_save(s->consumer, buf, len);
 }
 
 int sloop_move(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg) {

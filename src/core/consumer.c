@@ -9,6 +9,8 @@
  * hour. */
 #include "core/consumer.h"
 
+#include "core/seed.h"
+
 #include <stdlib.h>
 
 static void list_now(slp_consumer *c);
@@ -81,15 +83,28 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
 static void describe_now(slp_consumer *c);
 static void tell_user_listing(slp_consumer *c, const slp_fail *f);
 
-static void learn_time(slp_consumer *c, const slp_src_req *rq) {
-  if (rq->date_ms >= 0) slp_svctime_learn(&c->service, rq->date_ms, rq->sent_us, rq->done_us);
+void slp_consumer_learn_time(slp_consumer *c, const slp_src_req *rq) {
+  int64_t date_ms = rq->date_ms;
+  if (date_ms < 0 && (c->service.known || rq->fail.class != SLP_FINE)) return;
+  /* A server without a Date header: our own clock must do. */
+  if (date_ms < 0) date_ms = slp_wall_ms(c->engine->host) / 1000 * 1000;
+  slp_svctime_learn(&c->service, date_ms, rq->sent_us, rq->done_us);
+}
+
+/* Without memory the old one stays: names of records, and a token's stream, are then as the user wrote them.
+ */
+static void replace_text(slp_consumer *c, char **text, const char *by) {
+  char *copy = by[0] ? slp_strdup(c->mem, slp_str_of(by)) : NULL;
+  if (!copy) return;
+  slp_free(c->mem, *text);
+  *text = copy;
 }
 
 static void on_described(slp_src_req *rq) {
   slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
   slp_consumer *c = SLP_OWNER(d, slp_consumer, describe);
   c->describe_out = 0;
-  learn_time(c, rq);
+  slp_consumer_learn_time(c, rq);
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
     own_call_failed(c, &f);
@@ -102,11 +117,8 @@ static void on_described(slp_src_req *rq) {
     own_call_failed(c, &f);
     return;
   }
-  char *name = d->name[0] ? slp_strdup(c->mem, slp_str_of(d->name)) : NULL;
-  if (name) {
-    slp_free(c->mem, c->stream);
-    c->stream = name;
-  }
+  replace_text(c, &c->stream, d->name);
+  replace_text(c, &c->arn, d->arn);
   c->retention_ms = d->retention_ms;
   c->fails = 0;
   c->life = SLP_LIFE_LISTING;
@@ -118,105 +130,6 @@ static void describe_now(slp_consumer *c) {
   c->describe.rq.on_done = on_described;
   c->describe_out = 1;
   c->source->ops->describe(c->source, &c->describe);
-}
-
-/* ---- the first listing: who is read, and from where -------------------------------------------------- */
-
-static int has_end(slp_str id, const char *end) {
-  size_t n = strlen(end);
-  return n <= id.n && memcmp(id.p + id.n - n, end, n) == 0;
-}
-
-static void unwant(slp_shard *s) {
-  if (s->wanted) s->consumer->waiting_n--;
-  s->wanted = 0;
-  s->skipped = 1;
-}
-
-static int open_parent_listed(slp_shard *s) {
-  for (int i = 0; i < 2; i++) {
-    slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
-    if (p && !p->listed_closed) return 1;
-  }
-  return 0;
-}
-
-/* Only the named shard and what descends from it. Returns how many shards have that name. */
-static int seed_at_seq(slp_consumer *c) {
-  size_t at = 0;
-  slp_shard *s;
-  int found = 0, changed = 1;
-  while ((s = slp_map_each(&c->shards, &at))) {
-    if (has_end(s->id, c->o->start_shard)) {
-      found++;
-      s->start.place = SLP_PLACE_AT_SEQ;
-      s->start.seq_n = (uint8_t)strlen(c->o->start_seq);
-      memcpy(s->start.seq, c->o->start_seq, s->start.seq_n);
-    } else {
-      unwant(s);
-    }
-  }
-  while (changed) {
-    changed = 0;
-    for (at = 0; (s = slp_map_each(&c->shards, &at));) {
-      if (s->wanted || !slp_lineage_wants(c, s->id)) continue;
-      for (int i = 0; i < 2 && !s->wanted; i++) {
-        slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
-        if (!p || !p->wanted) continue;
-        s->wanted = 1;
-        s->skipped = 0;
-        c->waiting_n++;
-        changed = 1;
-      }
-    }
-  }
-  return found;
-}
-
-static void seed_others(slp_consumer *c) {
-  size_t at = 0;
-  slp_shard *s;
-  while ((s = slp_map_each(&c->shards, &at))) {
-    if (!s->wanted) continue;
-    if (c->o->start == SLOOP_AT_TIME) {
-      s->start.place = SLP_PLACE_AT_TIME;
-      s->start.at_ms = c->o->start_at_ms;
-    } else if (c->o->start == SLOOP_LATEST) {
-      /* A child listed beside its still open parent: a reshard is under way. The parent's end comes
-       * first, and the child is read from its beginning. */
-      if (s->listed_closed) {
-        unwant(s);
-      } else if (!open_parent_listed(s)) {
-        s->start.place = SLP_PLACE_LATEST;
-      }
-    }
-  }
-}
-
-static int seed(slp_consumer *c) {
-  slp_fail f = {0};
-  if (c->o->start == SLOOP_AT_SEQ) {
-    int found = seed_at_seq(c);
-    if (found != 1) {
-      slp_fail_set(&f, SLP_REFUSED, SLOOP_ENOSHARD, "%s shard of %s ends with %s",
-                   found ? "more than one" : "no", c->stream, c->o->start_shard);
-      slp_consumer_fatal(c, &f);
-      return f.code;
-    }
-  } else {
-    seed_others(c);
-  }
-  for (size_t i = 0; i < c->o->shards_n; i++) {
-    size_t at = 0;
-    slp_shard *s;
-    while ((s = slp_map_each(&c->shards, &at)) && !has_end(s->id, c->o->shards[i])) continue;
-    if (s) continue;
-    slp_fail_set(&f, SLP_REFUSED, SLOOP_ENOSHARD, "no shard of %s ends with %s", c->stream, c->o->shards[i]);
-    slp_consumer_fatal(c, &f);
-    return f.code;
-  }
-  c->seeded = 1;
-  return 0;
 }
 
 /* ---- listing ---------------------------------------------------------------------------------------------
@@ -233,17 +146,22 @@ static int take_listing(slp_consumer *c) {
     if (!s) return SLP_ENOMEM;
     s->listed = 1;
     s->listed_closed = d->seq_end.p != NULL;
-    /* Later news of a shard that a start at one sequence number leaves out. */
-    if (c->seeded && c->o->start == SLOOP_AT_SEQ && s->state == SLP_READER_IDLE && s->wanted) {
-      int kin = 0;
-      for (int k = 0; k < 2; k++) {
-        slp_shard *p = s->parents[k].n ? slp_lineage_get(c, s->parents[k]) : NULL;
-        kin |= p && (p->wanted || p->state == SLP_READER_ENDED);
-      }
-      if (!kin) unwant(s);
-    }
+    /* Later news of a shard that the start leaves out. */
+    if (c->seeded && s->state == SLP_READER_IDLE && s->wanted && !slp_seed_wants(c, s)) slp_seed_skip(s);
   }
   return 0;
+}
+
+/* The first listing says whether the start makes sense. */
+static void seed(slp_consumer *c) {
+  slp_fail f = {0};
+  if (slp_seed(c, c->goal, &f)) {
+    slp_consumer_fatal(c, &f);
+    return;
+  }
+  slp_seed_tell_losses(c, c->goal);
+  c->seeded = 1;
+  c->life = SLP_LIFE_RUNNING;
 }
 
 static void on_listed(slp_src_req *rq) {
@@ -252,14 +170,14 @@ static void on_listed(slp_src_req *rq) {
   slp_host *h = c->engine->host;
   slp_fail f = rq->fail;
   c->list_out = 0;
-  learn_time(c, rq);
+  slp_consumer_learn_time(c, rq);
   int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING;
   if (f.class == SLP_FINE && reading && take_listing(c))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");
   if (f.class == SLP_FINE && reading) {
     c->fails = 0;
     c->lists_done = c->lists_begun;
-    if (!c->seeded && seed(c) == 0) c->life = SLP_LIFE_RUNNING;
+    if (!c->seeded) seed(c);
   }
   if (f.class == SLP_FINE && c->life == SLP_LIFE_RUNNING) {
     size_t at = 0;
@@ -458,7 +376,7 @@ static void on_stats_timer(slp_timer *t) {
 }
 
 int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle,
-                     const sloop_opts_t *o) {
+                     const sloop_opts_t *o, slp_goal *goal) {
   slp_consumer *c = SLP_NEW(e->mem, slp_consumer);
   if (!c) return SLP_ENOMEM;
   c->stream = slp_strdup(e->mem, slp_str_of(o->stream));
@@ -468,6 +386,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
   }
   c->engine = e;
   c->source = source;
+  c->goal = goal;
   c->mem = e->mem;
   c->handle = handle;
   c->o = o;
@@ -520,7 +439,9 @@ void slp_consumer_free(slp_consumer *c) {
   slp_lineage_free(c);
   slp_list_remove(&c->link);
   c->source->ops->close(c->source);
+  slp_goal_free(c->goal);
   slp_free(c->mem, c->stream);
+  slp_free(c->mem, c->arn);
   slp_free(c->mem, c);
   slp_deliver_soon(e); /* joined consumers are not held back by it any more */
   slp_engine_pump(e);

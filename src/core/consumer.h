@@ -4,9 +4,9 @@
 
 #include "core/core.h"
 
-/* Takes source. o and handle are borrowed until slp_consumer_free. stream: the name or ARN asked for. */
+/* Takes source and goal. o and handle are borrowed until slp_consumer_free. */
 int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle,
-                     const sloop_opts_t *o);
+                     const sloop_opts_t *o, slp_goal *goal);
 int slp_consumer_start(slp_consumer *c);
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg);
 /* From here on no callback of the user is made any more; slp_consumer_free must follow. */
@@ -16,6 +16,7 @@ void slp_consumer_silence(slp_consumer *c);
 void slp_consumer_free(slp_consumer *c);
 int slp_consumer_pause(slp_consumer *c, const char *shard, int on);
 int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg);
+int slp_consumer_save(slp_consumer *c, char *buf, size_t *len); /* save.c */
 void slp_consumer_stats(slp_consumer *c, slp_counts *out);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "core/budget.h"
+#include "core/mark.h"
 #include "core/merge.h"
 #include "core/pace.h"
 #include "core/source.h"
@@ -24,9 +25,8 @@ typedef struct slp_engine slp_engine;
 typedef struct slp_consumer slp_consumer;
 typedef struct slp_shard slp_shard;
 typedef struct slp_held slp_held;
+typedef struct slp_goal slp_goal;
 typedef struct sloop_batch_s slp_batch;
-
-#define SLP_SEQ_MAX 129 /* digits of a sequence number: pattern 0|([1-9]\d{0,128}) */
 
 /* ---- names that outlive shards, for records in batches -------------------------------------- */
 typedef struct slp_name {
@@ -39,9 +39,9 @@ typedef struct slp_name {
 
 /* ---- a page in our hands ---------------------------------------------------------------------- */
 struct slp_held {
-  slp_list link;      /* in shard->pages, oldest first */
-  slp_shard *shard;   /* NULL: the consumer is gone, only memory is left to give back */
-  slp_engine *engine; /* NULL likewise */
+  slp_list link;      /* in shard->pages, oldest first; or in consumer->detached */
+  slp_shard *shard;   /* NULL: nothing counts any more, only memory is left to give back */
+  slp_engine *engine; /* NULL: gone, its budget with it */
   slp_mem *mem;
   slp_name *name; /* held */
   slp_page *page; /* owned; NULL once every record is acknowledged */
@@ -51,9 +51,7 @@ struct slp_held {
   uint8_t *attempts; /* per record, once one was given back; stays at 255. NULL: none, or no memory */
   uint32_t again_n;
   int64_t floor_time; /* key time of the record before this page */
-  uint8_t prev_taken, prev_seq_n;
-  char prev_seq[SLP_SEQ_MAX]; /* that record, if there was one */
-  int64_t prev_arrived_ms;
+  slp_mark prev;      /* that record, if there was one */
   int64_t service_ms; /* service time of the answer: no key is later */
   int64_t behind_ms;
   uint64_t charged; /* bytes in the budget */
@@ -75,8 +73,7 @@ typedef enum slp_reader_state {
 typedef struct slp_start { /* where the first iterator goes */
   slp_place place;
   int64_t at_ms;
-  uint8_t seq_n;
-  char seq[SLP_SEQ_MAX];
+  slp_mark at; /* AT_SEQ */
 } slp_start;
 
 typedef struct slp_locating { /* a request for an iterator, only while it is out */
@@ -98,6 +95,7 @@ struct slp_shard {
   uint8_t paused;
   uint8_t opened_told, ended_told;
   uint8_t counted;     /* in engine->shards_n */
+  uint8_t marked;      /* scratch of seed.c and save.c */
   uint32_t children_n; /* known children */
 
   /* reader */
@@ -134,16 +132,16 @@ struct slp_shard {
   slp_list stalled_link;
 
   /* what was taken into the merge */
-  uint8_t taken;     /* a record was */
-  int64_t tail_time; /* key time of the last record taken, or the floor */
-  uint8_t last_seq_n;
-  char last_seq[SLP_SEQ_MAX];
-  int64_t last_arrived_ms;
-  int64_t anchor_ms; /* LATEST: service time of its first iterator; INT64_MIN: not yet */
-  int64_t behind_ms; /* -1: not known */
+  uint8_t taken;         /* a record was */
+  int64_t tail_time;     /* key time of the last record taken, or the floor */
+  slp_mark last;         /* that record; also one that was only passed over */
+  int64_t anchor_ms;     /* LATEST: service time of its first iterator, or a little before */
+  uint8_t anchored;      /* LATEST: there was that first iterator */
+  int64_t not_before_ms; /* what arrived before is passed over; INT64_MIN: nothing is */
+  int64_t behind_ms;     /* -1: not known */
 
   /* outlet */
-  slp_list pages;      /* slp_held: everything not yet contiguously acknowledged */
+  slp_list pages;      /* slp_held: everything not yet contiguously acknowledged; see lowmark.c */
   slp_held *next_page; /* the next record never handed out */
   uint32_t next_i;
   uint32_t queued_n;    /* records in pages never handed out */
@@ -189,6 +187,7 @@ struct slp_consumer {
   sloop_t *handle;       /* what callbacks are given */
   const sloop_opts_t *o; /* the api's copy */
   char *stream;          /* name for records */
+  char *arn; /* owned; the stream's, or its name where the service gives none; NULL: not known yet */
   slp_life life;
   slp_svctime service;
   slp_map shards; /* id -> slp_shard */
@@ -198,7 +197,8 @@ struct slp_consumer {
   uint64_t queued_n;    /* records taken and not yet handed out, or to be handed out again */
   uint8_t paused_all, floor_learned, tip_told;
   uint8_t list_wanted;           /* somebody needs a listing begun after now */
-  uint8_t seeded;                /* the first listing was turned into shards */
+  uint8_t seeded;                /* a listing was turned into shards to be read, see seed.c */
+  slp_goal *goal;                /* owned; where reading began */
   uint8_t entering, enter_again; /* slp_lineage_enter_ready is at work; and shall go round once more */
   uint32_t open_n;               /* shards being read */
   uint32_t tip_n;                /* of those, at their tip */
@@ -287,7 +287,7 @@ void slp_deliver_blocked_lift(slp_shard *s); /* it brought something: may be set
 int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
 void slp_outlet_put_in_order(slp_shard *s); /* node or ready queue brought up to date */
 void slp_outlet_leave_order(slp_shard *s);
-void slp_outlet_set_frontier(slp_shard *s, int64_t time, slp_str seq);
+void slp_outlet_set_frontier(slp_shard *s, int64_t time, slp_str seq, uint32_t sub);
 int slp_outlet_head(slp_shard *s, slp_held **ret_held, uint32_t *ret_i, int *ret_again); /* 0: nothing */
 void slp_outlet_take(slp_shard *s, slp_held *held, uint32_t i, int again, const slp_key *key);
 slp_key slp_outlet_key(slp_shard *s, slp_held *held, uint32_t i);
@@ -296,10 +296,16 @@ void slp_outlet_ack(slp_held *held, uint32_t i);    /* idempotent */
 void slp_outlet_return(slp_held *held, uint32_t i); /* leaves its batch: given back unless acknowledged */
 void slp_outlet_settle(slp_shard *s); /* after that: pages leave, back-off begins, ends are told */
 void slp_outlet_drop(slp_shard *s);   /* everything not out with the user */
+void slp_outlet_free(slp_held *held); /* nothing of it is out */
 void slp_outlet_orphan(slp_shard *s); /* the shard goes; what is out stays the batches' */
 /* Forgets what was fetched and never handed out; the shard's last record taken is again the last one handed
  * out. 0: not possible now (records are out, or given back). */
 int slp_outlet_rewind(slp_shard *s);
+
+/* lowmark.c: what was acknowledged without a gap */
+/* 1: *ret is its last record. 0: there is none yet, the shard stands where it started. */
+int slp_low_mark(const slp_shard *s, slp_mark *ret);
+void slp_low_drop(slp_shard *s); /* dropped pages of which nothing is out go; the mark stays right */
 
 /* reader.c */
 void slp_reader_start(slp_shard *s);
@@ -326,12 +332,14 @@ int slp_lineage_parents_out(const slp_shard *s);  /* and has handed out all it h
 /* Descendants of a shard that was given up are not read. */
 void slp_lineage_bar(slp_consumer *c);
 void slp_lineage_open_ready(slp_consumer *c);
-void slp_lineage_enter_ready(slp_consumer *c); /* children whose parents are out enter the order */
-void slp_lineage_free(slp_consumer *c);        /* every reader stopped, every outlet orphaned */
-void slp_lineage_forget(slp_consumer *c);      /* finished shards that are not listed any more */
-int64_t slp_lineage_floor(const slp_shard *s); /* the latest key time of its parents */
+void slp_lineage_enter_ready(slp_consumer *c);      /* children whose parents are out enter the order */
+void slp_lineage_free(slp_consumer *c);             /* every reader stopped, every outlet orphaned */
+void slp_lineage_forget(slp_consumer *c);           /* finished shards that are not listed any more */
+int64_t slp_lineage_floor(const slp_shard *s);      /* the latest key time of its parents */
+int64_t slp_lineage_not_before(const slp_shard *s); /* what every parent passes over; INT64_MIN: nothing */
 
 /* consumer.c */
+void slp_consumer_learn_time(slp_consumer *c, const slp_src_req *rq);
 void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms);
 int slp_consumer_at_tip(const slp_consumer *c); /* and nothing is left to hand out or to be given back */
 void slp_consumer_check(slp_consumer *c);       /* tip reached? stop finished? */
@@ -368,7 +376,7 @@ void slp_batches_orphan(slp_engine *e, slp_consumer *c);
 void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, int fatal, uint32_t attempt,
                       uint64_t retry_in_ms);
 void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_what what);
-void slp_report_loss(slp_consumer *c, const slp_shard *s, slp_str from, slp_str to, int certain,
+void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, int certain,
                      const char *message);
 int slp_report_tip(slp_consumer *c); /* 0: no memory, to be told later */
 void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) SLP_PRINTF(3, 4);

@@ -36,7 +36,7 @@ static void shard_free(slp_shard *s) {
 static void shard_init(slp_shard *s, slp_consumer *c) {
   s->consumer = c;
   s->start.place = SLP_PLACE_OLDEST;
-  s->anchor_ms = INT64_MIN;
+  s->anchor_ms = s->not_before_ms = INT64_MIN;
   s->behind_ms = -1;
   s->key_time = s->tail_time = s->frontier.time = 0;
   s->frontier.seq = (slp_str){s->frontier_seq, 0};
@@ -125,6 +125,15 @@ int64_t slp_lineage_floor(const slp_shard *s) {
     if (p) floor = slp_max_i64(floor, p->tail_time);
   }
   return floor;
+}
+
+int64_t slp_lineage_not_before(const slp_shard *s) {
+  int64_t least = INT64_MAX;
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
+    if (p && !p->skipped) least = slp_min_i64(least, p->not_before_ms);
+  }
+  return least == INT64_MAX ? INT64_MIN : least;
 }
 
 void slp_lineage_open_ready(slp_consumer *c) {

@@ -7,14 +7,11 @@
  * its shard along). Users see the raw arrival time. */
 #include "core/core.h"
 
-#include "base/num.h"
-
 static int bit_get(const uint8_t *bits, uint32_t i) { return bits[i / 8] >> (i % 8) & 1; }
 static void bit_set(uint8_t *bits, uint32_t i) { bits[i / 8] |= (uint8_t)(1u << (i % 8)); }
 static void bit_clear(uint8_t *bits, uint32_t i) { bits[i / 8] &= (uint8_t) ~(1u << (i % 8)); }
 
 static slp_held *held_of(slp_list *it) { return SLP_OWNER(it, slp_held, link); }
-static slp_str last_seq(const slp_shard *s) { return (slp_str){s->last_seq, s->last_seq_n}; }
 
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
@@ -23,9 +20,9 @@ static slp_str last_seq(const slp_shard *s) { return (slp_str){s->last_seq, s->l
 static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
-  int certain = s->taken && c->retention_ms > 0 && s->last_arrived_ms >= 0 && now_ms != INT64_MIN &&
-                s->last_arrived_ms > now_ms - c->retention_ms;
-  slp_report_loss(c, s, wanted, first, certain,
+  int certain = s->taken && c->retention_ms > 0 && s->last.arrived_ms >= 0 && now_ms != INT64_MIN &&
+                s->last.arrived_ms > now_ms - c->retention_ms;
+  slp_report_loss(c, s->id, wanted, first, certain,
                   certain ? "records were removed from the stream before they were read"
                           : "the record to go on from is not kept any more; records after it may be missing");
 }
@@ -34,48 +31,63 @@ static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
 static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_wanted) {
   if (page->recs_n == 0) return 0;
   if (s->taken && s->cursor_after_last) {
-    *ret_wanted = last_seq(s);
+    *ret_wanted = slp_mark_seq(&s->last);
   } else if (!s->taken && s->start.place == SLP_PLACE_AT_SEQ) {
-    *ret_wanted = (slp_str){s->start.seq, s->start.seq_n};
+    *ret_wanted = slp_mark_seq(&s->start.at);
   } else {
     return 0;
   }
   return slp_num_cmp(slp_rec_seq(page, &page->recs[0]), *ret_wanted) > 0;
 }
 
-/* Drops what was taken before. Returns the records kept. *ret_bad: one went back, and then none is kept:
- * which of them are out of place can't be told. A page in order that begins behind the last record taken, as
- * nearly all do, is not looked through again: its bytes are cold. */
-static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
-  slp_str prev = last_seq(s);
-  const sloop_opts_t *o = s->consumer->o;
-  /* The service's AT_TIMESTAMP finds the first record of that time or later, and knows no time to come. */
-  int64_t not_before_ms = o->start == SLOOP_AT_TIME ? o->start_at_ms : INT64_MIN;
-  if (page->recs_n && !page->unordered && !page->empty_n && !s->cursor_after_last &&
-      page->earliest_ms >= not_before_ms &&
-      (!s->taken || slp_num_cmp(slp_rec_seq(page, &page->recs[0]), prev) > 0))
+/* A page in order that begins behind the last record taken, as nearly all do, is not looked through: its
+ * bytes are cold. */
+static int is_all_new(const slp_shard *s, const slp_page *page) {
+  if (page->recs_n == 0 || page->unordered || page->empty_n || s->cursor_after_last) return 0;
+  if (page->earliest_ms < s->not_before_ms) return 0;
+  const slp_rec *first = &page->recs[0];
+  if (s->taken) return slp_mark_side(&s->last, slp_rec_seq(page, first), first->sub) > 0;
+  return s->start.place != SLP_PLACE_AT_SEQ || s->start.at.sub == 0;
+}
+
+/* Nothing of it is to be handed out: it holds nothing, or reading starts behind it. */
+static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
+  if (r->flags & SLP_REC_EMPTY) return 1;
+  if (r->arrived_ms >= 0 && r->arrived_ms < s->not_before_ms) return 1;
+  return !s->taken && s->start.place == SLP_PLACE_AT_SEQ && slp_mark_side(&s->start.at, seq, r->sub) < 0;
+}
+
+/* Drops what was taken before and what is to be passed over. Returns the records kept; *ret_last is the last
+ * record kept or passed over, whole or inside an aggregate. *ret_bad: one went back, and then none is kept:
+ * which of them are out of place can't be told. */
+static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret_bad) {
+  if (is_all_new(s, page)) {
+    *ret_last = page->recs[page->recs_n - 1];
     return (uint32_t)page->recs_n;
-  int have = s->taken;
-  uint32_t kept = 0;
+  }
+  slp_str prev = slp_mark_seq(&s->last);
+  uint32_t prev_sub = s->last.sub, kept = 0;
+  int have = s->taken, expected = s->cursor_after_last;
   for (size_t i = 0; i < page->recs_n; i++) {
     slp_rec *r = &page->recs[i];
     slp_str seq = slp_rec_seq(page, r);
     if (have) {
       int c = slp_num_cmp(seq, prev);
-      int expected = s->cursor_after_last && i == 0;
-      if (c == 0 && r->sub == 0) {
-        if (!expected) s->consumer->counts.repeats_dropped++;
-        continue;
-      }
       if (c < 0) {
         *ret_bad = 1;
         return 0;
       }
+      if (c == 0 && r->sub <= prev_sub) {
+        if (!expected) s->consumer->counts.repeats_dropped++;
+        continue;
+      }
     }
     prev = seq;
+    prev_sub = r->sub;
     have = 1;
-    if (r->flags & SLP_REC_EMPTY) continue;
-    if (r->arrived_ms >= 0 && r->arrived_ms < not_before_ms) continue;
+    expected = 0;
+    *ret_last = *r;
+    if (is_passed_over(s, seq, r)) continue;
     if (page->changes) page->changes[kept] = page->changes[i];
     page->recs[kept++] = *r;
   }
@@ -83,11 +95,7 @@ static uint32_t filter(slp_shard *s, slp_page *page, int *ret_bad) {
 }
 
 static void remember_last(slp_shard *s, const slp_page *page, const slp_rec *r) {
-  slp_str seq = slp_rec_seq(page, r);
-  SLP_CHECK(seq.n <= SLP_SEQ_MAX);
-  memcpy(s->last_seq, seq.p, seq.n);
-  s->last_seq_n = (uint8_t)seq.n;
-  s->last_arrived_ms = r->arrived_ms;
+  slp_mark_rec(&s->last, page, r);
   s->taken = 1;
 }
 
@@ -127,10 +135,12 @@ int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   }
   int bad = 0;
   int64_t latest = page->latest_ms; /* of a page cut short: at most too late, and lowered below */
-  uint32_t kept = filter(s, page, &bad);
+  slp_rec last = {0};
+  uint32_t kept = filter(s, page, &last, &bad);
   if (page->recs_n > 0) s->cursor_after_last = 0;
   if (kept == 0) {
     slp_free(e->mem, held);
+    if (!bad && last.seq_n) remember_last(s, page, &last);
     return refuse(s, page, bad ? SLOOP_EPROTO : 0);
   }
   trim_memory(page, e->budget.used + page->body.cap - s->reserved > e->budget.max);
@@ -143,10 +153,12 @@ int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   held->n = held->unacked = kept;
   held->again = held->bits + bits;
   held->floor_time = s->tail_time;
-  held->prev_taken = s->taken;
-  held->prev_seq_n = s->last_seq_n;
-  held->prev_arrived_ms = s->last_arrived_ms;
-  memcpy(held->prev_seq, s->last_seq, s->last_seq_n);
+  if (s->taken) {
+    held->prev = s->last;
+  } else { /* the first of all: from now on that is where the shard started, whatever "latest" says later */
+    s->start.place = SLP_PLACE_AT_SEQ;
+    slp_mark_rec(&s->start.at, page, &page->recs[0]);
+  }
   held->service_ms = slp_max_i64(service_high_ms, s->tail_time);
   held->behind_ms = page->behind_ms;
   held->charged = slp_page_bytes(page) + slp_alloc_size(held);
@@ -160,17 +172,17 @@ int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   s->queued_n += kept;
   s->consumer->queued_n += kept;
   s->tail_time = slp_min_i64(slp_max_i64(latest, s->tail_time), held->service_ms);
-  remember_last(s, page, &page->recs[kept - 1]);
+  remember_last(s, page, &last);
   return 0;
 }
 
 /* ---- the place in the order ---------------------------------------------------------------------- */
 
-void slp_outlet_set_frontier(slp_shard *s, int64_t time, slp_str seq) {
-  slp_key key = {time, seq, 0};
+void slp_outlet_set_frontier(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
+  slp_key key = {time, seq, sub};
   if (slp_key_cmp(&key, &s->frontier) <= 0) return; /* never back */
   if (seq.n) memcpy(s->frontier_seq, seq.p, seq.n);
-  s->frontier = (slp_key){time, {s->frontier_seq, seq.n}, 0};
+  s->frontier = (slp_key){time, {s->frontier_seq, seq.n}, sub};
 }
 
 int slp_outlet_empty(const slp_shard *s) { return s->queued_n == 0 && s->again_n == 0; }
@@ -264,7 +276,7 @@ void slp_outlet_ack(slp_held *held, uint32_t i) {
   if (held->shard) held->shard->given_in = 1;
 }
 
-static void held_free(slp_held *held) {
+void slp_outlet_free(slp_held *held) {
   slp_mem *mem = held->mem;
   SLP_CHECK(held->out == 0);
   slp_list_remove(&held->link);
@@ -284,7 +296,7 @@ void slp_outlet_return(slp_held *held, uint32_t i) {
   held->out--;
   slp_shard *s = held->shard;
   if (!s) {
-    if (held->out == 0) held_free(held);
+    if (held->out == 0) slp_outlet_free(held);
     return;
   }
   if (bit_get(held->bits, i) || held->dropped) return;
@@ -328,12 +340,13 @@ void slp_outlet_settle(slp_shard *s) {
     slp_held *held = held_of(it);
     it = it->next;
     if (held->out) continue;
-    if (held->dropped || (held->unacked == 0 && held->link.prev == &s->pages)) {
-      held_free(held);
+    if (held->unacked == 0 && held->link.prev == &s->pages) {
+      slp_outlet_free(held);
     } else {
       drop_body(held);
     }
   }
+  slp_low_drop(s);
   if (slp_list_empty(&s->pages)) slp_reader_told_end(s);
   slp_outlet_put_in_order(s);
 }
@@ -345,15 +358,8 @@ int slp_outlet_rewind(slp_shard *s) {
   if (s->next_i) {
     remember_last(s, held->page, &held->page->recs[s->next_i - 1]);
   } else {
-    s->taken = held->prev_taken;
-    s->last_seq_n = held->prev_seq_n;
-    s->last_arrived_ms = held->prev_arrived_ms;
-    memcpy(s->last_seq, held->prev_seq, held->prev_seq_n);
-  }
-  if (!s->taken) { /* the first of all: latest or a time would find another one now */
-    s->start.place = SLP_PLACE_AT_SEQ;
-    s->start.seq_n = (uint8_t)head.seq.n;
-    memcpy(s->start.seq, head.seq.p, head.seq.n);
+    s->last = held->prev;
+    s->taken = s->last.seq_n > 0;
   }
   s->tail_time = s->key_time;
   /* The frontier goes back to the first record forgotten: the merge did not let anything pass it. */
@@ -365,7 +371,7 @@ int slp_outlet_rewind(slp_shard *s) {
   s->next_i = 0;
   while (!slp_list_empty(&s->pages)) {
     slp_held *last = held_of(s->pages.prev);
-    held_free(last);
+    slp_outlet_free(last);
     if (last == held) break; /* only its address is looked at */
   }
   return 1;
@@ -376,14 +382,11 @@ void slp_outlet_drop(slp_shard *s) {
   s->queued_n = s->again_n = 0;
   s->next_page = NULL;
   s->next_i = 0;
-  slp_list *it = s->pages.next;
-  while (it != &s->pages) {
-    slp_held *held = held_of(it);
-    it = it->next;
-    held->dropped = 1;
-    held->again_n = 0;
-    if (held->out == 0) held_free(held);
+  SLP_LIST_EACH(&s->pages, it) {
+    held_of(it)->dropped = 1;
+    held_of(it)->again_n = 0;
   }
+  slp_low_drop(s);
 }
 
 void slp_outlet_orphan(slp_shard *s) {
@@ -391,6 +394,10 @@ void slp_outlet_orphan(slp_shard *s) {
   slp_list *it;
   while ((it = slp_list_pop(&s->pages))) {
     slp_held *held = held_of(it);
+    if (held->out == 0) {
+      slp_outlet_free(held);
+      continue;
+    }
     slp_budget_give(&held->engine->budget, held->charged);
     held->charged = 0;
     held->shard = NULL;

@@ -14,8 +14,7 @@
  *
  * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
  * and budget. A page enters the merge only whole and valid. */
-#include "base/num.h"
-#include "core/core.h"
+#include "core/seed.h"
 
 #define BIT(state) (1u << (state))
 static const unsigned allowed[] = {
@@ -133,7 +132,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
 /* The service kept nothing at our position. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
-  slp_report_loss(c, s, (slp_str){s->last_seq, s->last_seq_n}, (slp_str){NULL, 0}, 1, f->message);
+  slp_report_loss(c, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, 1, f->message);
   if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     give_up(s, f);
     return;
@@ -194,26 +193,29 @@ static void failed(slp_shard *s, const slp_fail *f) {
 
 /* ---- finding the place ------------------------------------------------------------------------------ */
 
-static void choose_place(const slp_shard *s, slp_src_locate *rq) {
+/* "Latest" was when the shard was first asked for it. Where the service can't find a time, what came before
+ * is read and passed over. */
+static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
+  if (s->consumer->source->anchors_by_time) {
+    rq->place = SLP_PLACE_AT_TIME;
+    rq->at_ms = slp_max_i64(s->anchor_ms, 0);
+    return;
+  }
+  rq->place = SLP_PLACE_OLDEST;
+  s->not_before_ms = slp_max_i64(s->not_before_ms, slp_seed_time(s->consumer, s->anchor_ms));
+}
+
+static void choose_place(slp_shard *s, slp_src_locate *rq) {
   rq->place = s->start.place;
   rq->at_ms = s->start.at_ms;
-  rq->seq = (slp_str){s->start.seq, s->start.seq_n};
+  rq->seq = slp_mark_seq(&s->start.at);
   if (s->taken) {
     /* At, not after: the first record must be the one we took, else something was trimmed. */
     rq->place = SLP_PLACE_AT_SEQ;
-    rq->seq = (slp_str){s->last_seq, s->last_seq_n};
-  } else if (s->start.place == SLP_PLACE_LATEST && s->anchor_ms != INT64_MIN) {
-    rq->place = SLP_PLACE_AT_TIME; /* "latest" was then, not now */
-    rq->at_ms = s->anchor_ms;
+    rq->seq = slp_mark_seq(&s->last);
+  } else if (s->start.place == SLP_PLACE_LATEST && s->anchored) {
+    choose_anchor(s, rq);
   }
-}
-
-static void learn_time(slp_consumer *c, const slp_src_req *rq) {
-  int64_t date_ms = rq->date_ms;
-  if (date_ms < 0 && c->service.known) return;
-  /* A server without a Date header: our own clock must do. */
-  if (date_ms < 0) date_ms = slp_wall_ms(c->engine->host) / 1000 * 1000;
-  slp_svctime_learn(&c->service, date_ms, rq->sent_us, rq->done_us);
 }
 
 static void on_located(slp_src_req *rq) {
@@ -223,9 +225,12 @@ static void on_located(slp_src_req *rq) {
   slp_fail f = rq->fail;
   s->locating = NULL;
   slp_engine_call_over(s);
-  if (f.class == SLP_FINE || rq->date_ms >= 0) learn_time(s->consumer, rq);
+  slp_consumer_learn_time(s->consumer, rq);
   if (f.class == SLP_FINE) {
-    if (l->place == SLP_PLACE_LATEST) s->anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
+    if (l->place == SLP_PLACE_LATEST) {
+      s->anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
+      s->anchored = 1;
+    }
     s->cursor_after_last = s->taken;
     slp_buf_clear(&s->cursor);
     if (l->cursor.n == 0) {
@@ -333,11 +338,15 @@ typedef struct page_facts {
   uint64_t sent_us;
 } page_facts;
 
-/* A page that brings only the record we asked to go on from brings nothing. */
+/* -1, 0, 1: where the page's last record stands against the last one taken. */
+static int last_side(const slp_shard *s, const slp_page *page) {
+  const slp_rec *r = &page->recs[page->recs_n - 1];
+  return slp_mark_side(&s->last, slp_rec_seq(page, r), r->sub);
+}
+
+/* A page that brings only the record we asked to go on from, perhaps an aggregate, brings nothing. */
 static int only_the_known(const slp_shard *s, const slp_page *page) {
-  slp_str last = {s->last_seq, s->last_seq_n};
-  return page->recs_n == 1 && s->taken && s->cursor_after_last &&
-         slp_num_cmp(slp_rec_seq(page, &page->recs[0]), last) == 0;
+  return page->recs_n > 0 && s->taken && s->cursor_after_last && last_side(s, page) <= 0;
 }
 
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
@@ -354,18 +363,18 @@ static int advance_frontier(slp_shard *s, const page_facts *p) {
   slp_key before = s->frontier;
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
   int at_tip = p->behind_ms == 0 && !p->full;
-  if (s->taken) slp_outlet_set_frontier(s, s->tail_time, (slp_str){s->last_seq, s->last_seq_n});
+  if (s->taken) slp_outlet_set_frontier(s, s->tail_time, slp_mark_seq(&s->last), s->last.sub);
   /* A closed shard's tip is no news of the stream: its children hold records older than this answer.
    * (kinesalite says 0 behind and one page more before it ends a shard.) But one that never ends must not
    * stop the others. */
   int closed = s->listed_closed || s->children_n;
   if (closed && s->pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {
-    if (at_tip) slp_outlet_set_frontier(s, now_ms, SLP_STR(""));
+    if (at_tip) slp_outlet_set_frontier(s, now_ms, SLP_STR(""), 0);
     if (p->n == 0 && p->behind_ms > 0 && p->behind_ms < now_ms)
-      slp_outlet_set_frontier(s, now_ms - p->behind_ms, SLP_STR(""));
+      slp_outlet_set_frontier(s, now_ms - p->behind_ms, SLP_STR(""), 0);
     if (p->n == 0 && p->behind_ms < 0 && s->pace.empties + 1 >= SLP_PACE_EMPTIES_AT_TIP)
-      slp_outlet_set_frontier(s, now_ms, SLP_STR(""));
+      slp_outlet_set_frontier(s, now_ms, SLP_STR(""), 0);
   }
   return before.time != s->frontier.time || before.seq.n != s->frontier.seq.n;
 }
@@ -380,7 +389,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
   s->unlisted_n = s->end_claims = 0;
   set_behind(s, p->full || p->behind_ms > 0);
   set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
-  if (p->n == 0 && p->behind_ms == 0 && !s->taken && s->anchor_ms != INT64_MIN) {
+  if (p->n == 0 && p->behind_ms == 0 && !s->taken && s->anchored) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
     s->anchor_ms = slp_max_i64(s->anchor_ms, seen); /* nothing came until then */
   }
@@ -406,7 +415,7 @@ static int admit(slp_shard *s, uint64_t done_us) {
   } else if (r) {
     slp_fail_set(&f, SLP_REFUSED, SLOOP_EPROTO,
                  "sequence numbers went back behind %.*s; the shard is not read any further",
-                 (int)s->last_seq_n, s->last_seq);
+                 (int)s->last.seq_n, s->last.seq);
     give_up(s, &f);
   }
   return r;
@@ -514,8 +523,7 @@ static void bad_answer(slp_shard *s, const char *what) {
 
 static int brings_news(const slp_shard *s, const slp_page *page) {
   if (page->recs_n == 0 || !s->taken) return page->recs_n > 0;
-  slp_str last = {s->last_seq, s->last_seq_n};
-  return slp_num_cmp(slp_rec_seq(page, &page->recs[page->recs_n - 1]), last) > 0;
+  return last_side(s, page) > 0;
 }
 
 static void judge(slp_shard *s) {
@@ -541,7 +549,7 @@ static void on_fetched(slp_src_req *rq) {
   slp_shard *s = SLP_OWNER(fetch, slp_shard, fetch);
   slp_consumer *c = s->consumer;
   slp_engine_call_over(s);
-  if (rq->fail.class == SLP_FINE || rq->date_ms >= 0) learn_time(c, rq);
+  slp_consumer_learn_time(c, rq);
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
     slp_engine_page_back(c->engine, s->page);
@@ -559,7 +567,7 @@ static void on_fetched(slp_src_req *rq) {
 
 static void ended_by_listing(slp_shard *s, int gone) {
   if (gone)
-    slp_report_loss(s->consumer, s, (slp_str){s->last_seq, s->last_seq_n}, (slp_str){NULL, 0}, 0,
+    slp_report_loss(s->consumer, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, 0,
                     "the shard is not listed any more; records not yet read are lost");
   end(s);
 }
@@ -607,7 +615,8 @@ void slp_reader_start(slp_shard *s) {
   c->waiting_n--;
   c->open_n++;
   s->key_time = s->tail_time = slp_lineage_floor(s);
-  slp_outlet_set_frontier(s, s->tail_time, SLP_STR(""));
+  s->not_before_ms = slp_max_i64(s->not_before_ms, slp_lineage_not_before(s));
+  slp_outlet_set_frontier(s, s->tail_time, SLP_STR(""), 0);
   c->tip_told = 0;
   wait_until(s, 0);
 }

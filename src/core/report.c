@@ -83,11 +83,11 @@ void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_what what
   if (n) n->what = what;
 }
 
-void slp_report_loss(slp_consumer *c, const slp_shard *s, slp_str from, slp_str to, int certain,
+void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, int certain,
                      const char *message) {
   c->counts.losses++;
   if (!c->o->on_loss) return;
-  notice *n = add(c, NOTICE_LOSS, (slp_str[4]){s->id, from, to, slp_str_of(message)});
+  notice *n = add(c, NOTICE_LOSS, (slp_str[4]){shard, from, to, slp_str_of(message)});
   if (n) n->certain = certain;
 }
 

@@ -1,0 +1,38 @@
+/* mark.h - a record of a shard by its number: sequence number, and index inside an aggregate. */
+#ifndef SLP_CORE_MARK_H
+#define SLP_CORE_MARK_H
+
+#include "base/num.h"
+#include "codec/page.h"
+
+#define SLP_SEQ_MAX 129 /* digits of a sequence number: pattern 0|([1-9]\d{0,128}) */
+
+typedef struct slp_mark {
+  int64_t arrived_ms; /* -1: not known */
+  uint32_t sub;
+  uint8_t seq_n; /* 0: no record */
+  char seq[SLP_SEQ_MAX];
+} slp_mark;
+
+static inline slp_str slp_mark_seq(const slp_mark *m) { return (slp_str){m->seq, m->seq_n}; }
+
+static inline void slp_mark_set(slp_mark *m, slp_str seq, uint32_t sub, int64_t arrived_ms) {
+  SLP_CHECK(seq.n <= SLP_SEQ_MAX);
+  if (seq.n) memmove(m->seq, seq.p, seq.n);
+  m->seq_n = (uint8_t)seq.n;
+  m->sub = sub;
+  m->arrived_ms = arrived_ms;
+}
+
+static inline void slp_mark_rec(slp_mark *m, const slp_page *page, const slp_rec *r) {
+  slp_mark_set(m, slp_rec_seq(page, r), r->sub, r->arrived_ms);
+}
+
+/* Where (seq, sub) stands against the mark: -1 before it, 0 it is that record, 1 behind it. */
+static inline int slp_mark_side(const slp_mark *m, slp_str seq, uint32_t sub) {
+  int c = slp_num_cmp(seq, slp_mark_seq(m));
+  if (c) return c;
+  return sub < m->sub ? -1 : sub > m->sub;
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* save.c - a consumer's positions as a token.
+ *
+ * In it are the shards that are not finished: not read to their end, or not acknowledged to it. An ended
+ * shard whose children nobody named yet stays, so that they are found through it. Active are those that
+ * nothing unfinished comes before: bloop starts a child when its parent ends, and would start it twice if
+ * both were active. A finished shard between an unfinished one and its own children is in it too, at its end.
+ */
+#include "core/consumer.h"
+#include "core/token.h"
+
+#include <stdlib.h>
+
+/* The children's affair from now on. */
+static int is_finished(const slp_shard *s) {
+  return s->state == SLP_READER_ENDED && slp_list_empty(&s->pages) && s->children_n > 0;
+}
+
+static int is_unfinished(const slp_shard *s) { return !s->skipped && !is_finished(s); }
+
+/* Marks who descends from an unfinished shard. */
+static void mark_held_back(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) s->marked = 0;
+  for (int again = 1; again;) {
+    again = 0;
+    for (at = 0; (s = slp_map_each(&c->shards, &at));) {
+      for (int i = 0; i < 2 && !s->marked && !s->skipped; i++) {
+        slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
+        if (!p || p->skipped || (!p->marked && !is_unfinished(p))) continue;
+        s->marked = 1;
+        again = 1;
+      }
+    }
+  }
+}
+
+static int belongs(const slp_shard *s) { return !s->skipped && (s->marked || is_unfinished(s)); }
+
+/* Where nothing was acknowledged yet: where reading started. */
+static void set_start(slp_token_shard *t, const slp_shard *s) {
+  t->place = SLP_PLACE_OLDEST;
+  switch (s->start.place) {
+    case SLP_PLACE_AT_SEQ:
+    case SLP_PLACE_AFTER_SEQ:
+      t->place = SLP_PLACE_AT_SEQ;
+      t->at = s->start.at;
+      break;
+    case SLP_PLACE_AT_TIME: t->not_before_ms = slp_max_i64(s->not_before_ms, s->start.at_ms); break;
+    case SLP_PLACE_LATEST: t->not_before_ms = slp_max_i64(s->not_before_ms, s->anchor_ms); break;
+    case SLP_PLACE_OLDEST: break;
+  }
+}
+
+static void describe(slp_token_shard *t, const slp_shard *s) {
+  *t = (slp_token_shard){.id = s->id, .at = {.arrived_ms = -1}, .not_before_ms = s->not_before_ms};
+  t->active = !s->marked;
+  if (slp_low_mark(s, &t->at)) {
+    t->place = SLP_PLACE_AFTER_SEQ;
+    /* Once a record that late was read, the limit has done its work. */
+    if (t->at.arrived_ms >= t->not_before_ms) t->not_before_ms = INT64_MIN;
+  } else {
+    set_start(t, s);
+  }
+  for (int i = 0; i < 2 && !t->parent.p; i++) {
+    const slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
+    if (p && belongs(p)) t->parent = p->id;
+  }
+}
+
+static int by_id(const void *a, const void *b) {
+  slp_str x = ((const slp_token_shard *)a)->id, y = ((const slp_token_shard *)b)->id;
+  int c = memcmp(x.p, y.p, slp_min_u64(x.n, y.n));
+  return c ? c : (x.n > y.n) - (x.n < y.n);
+}
+
+static int write(slp_consumer *c, slp_buf *text) {
+  size_t at = 0, n = 0, i = 0;
+  slp_shard *s;
+  mark_held_back(c);
+  while ((s = slp_map_each(&c->shards, &at))) n += (size_t)belongs(s);
+  if (n == 0) return SLOOP_ESTATE;
+  slp_token_shard *shards = slp_zalloc_n(c->mem, n, sizeof *shards);
+  if (!shards) return SLP_ENOMEM;
+  for (at = 0; (s = slp_map_each(&c->shards, &at));) {
+    if (belongs(s)) describe(&shards[i++], s);
+  }
+  qsort(shards, n, sizeof *shards, by_id);
+  int r = slp_token_write(text, slp_str_of(c->arn ? c->arn : c->stream), shards, n);
+  slp_free(c->mem, shards);
+  return r == SLP_EBADDATA ? SLOOP_EPROTO : r == SLP_ELIMIT ? SLOOP_ETOOBIG : r;
+}
+
+int slp_consumer_save(slp_consumer *c, char *buf, size_t *len) {
+  if (!c->seeded) return SLOOP_ESTATE;
+  slp_buf text;
+  slp_buf_init(&text, c->mem, SLP_TOKEN_BYTES_MAX);
+  int r = write(c, &text);
+  size_t room = *len;
+  if (!r) {
+    *len = text.n;
+    if (buf && text.n < room) {
+      memcpy(buf, slp_buf_z(&text), text.n + 1);
+    } else {
+      r = SLP_ENOBUFS;
+      *len = text.n + 1;
+    }
+  }
+  slp_buf_free(&text);
+  return r;
+}

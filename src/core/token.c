@@ -1,0 +1,334 @@
+/* token.c - tokens to text and back. */
+#include "core/token.h"
+
+#include "codec/json.h"
+#include <sloop.h>
+
+#include <stdio.h>
+
+#define ID_MAX 128u
+#define STREAM_MAX 2048u
+
+typedef struct reader {
+  slp_json j;
+  slp_token *t;
+  slp_str *active; /* owned; ids, found among the shards when all is read */
+  size_t active_n, active_cap;
+  char *why;
+  char where[80]; /* what is being read: "shards[3].sequence_number" */
+} reader;
+
+/* ---- saying what is wrong ------------------------------------------------------------------------------ */
+
+static int wrong(reader *r, const char *what) {
+  snprintf(r->why, 160, "token: %s%s%s", r->where, r->where[0] ? " " : "", what);
+  return SLOOP_ETOKEN;
+}
+
+static int broken(reader *r) {
+  snprintf(r->why, 160, "token: not JSON at byte %zu: %s", r->j.at, r->j.why ? r->j.why : "nested too deep");
+  return SLOOP_ETOKEN;
+}
+
+static int is_number(slp_str s, size_t max) {
+  for (size_t i = 0; i < s.n; i++) {
+    if (s.p[i] < '0' || s.p[i] > '9') return 0;
+  }
+  return s.n > 0 && s.n <= max;
+}
+
+/* ---- values
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* A string; {NULL, 0} for null. */
+static int read_text(reader *r, slp_str *ret, size_t max) {
+  int k = slp_json_next(&r->j);
+  *ret = (slp_str){NULL, 0};
+  if (k == SLP_JSON_NULL) return 0;
+  if (k < 0) return broken(r);
+  if (k != SLP_JSON_STRING) return wrong(r, "is not a string");
+  *ret = r->j.text;
+  if (ret->n == 0) return wrong(r, "is empty");
+  if (ret->n > max) return wrong(r, "is too long");
+  if (memchr(ret->p, 0, ret->n)) return wrong(r, "holds a zero byte");
+  return 0;
+}
+
+/* Digits, in quotes or not; unchanged for null. */
+static int read_count(reader *r, uint64_t max, uint64_t *ret) {
+  int k = slp_json_next(&r->j);
+  if (k == SLP_JSON_NULL) return 0;
+  if (k < 0) return broken(r);
+  if (k != SLP_JSON_STRING && k != SLP_JSON_NUMBER) return wrong(r, "is not a number");
+  if (!is_number(r->j.text, 20)) return wrong(r, "is not a number");
+  uint64_t v = 0;
+  if (slp_parse_u64(r->j.text, &v) || v > max) return wrong(r, "is out of range");
+  *ret = v;
+  return 0;
+}
+
+static int read_place(reader *r, slp_place *ret) {
+  static const struct {
+    const char *name;
+    slp_place place;
+  } names[] = {{"trim_horizon", SLP_PLACE_OLDEST},
+               {"latest", SLP_PLACE_LATEST},
+               {"at_sequence", SLP_PLACE_AT_SEQ},
+               {"after_sequence", SLP_PLACE_AFTER_SEQ}};
+  slp_str text;
+  int e = read_text(r, &text, ID_MAX);
+  if (e || !text.p) return e;
+  for (size_t i = 0; i < SLP_COUNT(names); i++) {
+    if (!slp_str_is(text, names[i].name)) continue;
+    *ret = names[i].place;
+    return 0;
+  }
+  return wrong(r, "is none of trim_horizon, latest, at_sequence, after_sequence");
+}
+
+/* ---- shards
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static int grow(slp_mem *mem, void *array, size_t *cap, size_t each) {
+  void **at = array;
+  size_t want = *cap ? *cap * 2 : 16;
+  void *p = slp_realloc(mem, *at, want * each);
+  if (!p) return SLP_ENOMEM;
+  *at = p;
+  *cap = want;
+  return 0;
+}
+
+static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
+  uint64_t n = 0;
+  int e = 0;
+  snprintf(r->where, sizeof r->where, "shards[%zu].%.*s", i, (int)slp_min_u64(key.n, 40), key.p);
+  if (slp_str_is(key, "shard_id")) return read_text(r, &s->id, ID_MAX);
+  if (slp_str_is(key, "parent")) return read_text(r, &s->parent, ID_MAX);
+  if (slp_str_is(key, "iterator_type")) return read_place(r, &s->place);
+  if (slp_str_is(key, "sequence_number")) {
+    slp_str seq;
+    e = read_text(r, &seq, STREAM_MAX);
+    if (e || !seq.p) return e;
+    if (!is_number(seq, SLP_SEQ_MAX)) return wrong(r, "is not a sequence number");
+    slp_mark_set(&s->at, seq, s->at.sub, s->at.arrived_ms);
+    return 0;
+  }
+  if (slp_str_is(key, "sub_sequence")) {
+    e = read_count(r, UINT32_MAX, &n);
+    s->at.sub = (uint32_t)n;
+    return e;
+  }
+  if (slp_str_is(key, "arrived_at") || slp_str_is(key, "not_before")) {
+    n = UINT64_MAX;
+    e = read_count(r, INT64_MAX / 1000, &n);
+    if (e || n == UINT64_MAX) return e;
+    *(key.p[0] == 'a' ? &s->at.arrived_ms : &s->not_before_ms) = (int64_t)n;
+    return 0;
+  }
+  return slp_json_skip(&r->j) ? broken(r) : 0;
+}
+
+static int is_exact(const slp_token_shard *s) {
+  return s->place == SLP_PLACE_AT_SEQ || s->place == SLP_PLACE_AFTER_SEQ;
+}
+
+static int read_shard(reader *r, size_t i) {
+  slp_token *t = r->t;
+  slp_token_shard s = {.place = SLP_PLACE_OLDEST, .at = {.arrived_ms = -1}, .not_before_ms = INT64_MIN};
+  int k, e = 0;
+  while (!e && (k = slp_json_next(&r->j)) != SLP_JSON_OBJECT_END)
+    e = k == SLP_JSON_KEY ? read_member(r, &s, r->j.text, i) : broken(r);
+  if (e) return e;
+  snprintf(r->where, sizeof r->where, "shards[%zu]", i);
+  if (!s.id.p) return wrong(r, "has no shard_id");
+  if (is_exact(&s) && !s.at.seq_n) return wrong(r, "has no sequence_number");
+  if (!is_exact(&s)) s.at = (slp_mark){.arrived_ms = -1};
+  slp_token_shard *twin = slp_token_find(t, s.id);
+  if (twin) { /* bloop's own tokens may name a shard twice, and the last one counts there */
+    slp_str id = twin->id;
+    *twin = s;
+    twin->id = id; /* the map's key */
+    return 0;
+  }
+  if (t->shards_n == SLP_TOKEN_SHARDS_MAX) return wrong(r, "is one too many");
+  if (t->shards_n == t->shards_cap && grow(t->mem, &t->shards, &t->shards_cap, sizeof s)) return SLP_ENOMEM;
+  t->shards[t->shards_n++] = s;
+  return slp_map_put(&t->ids, s.id, (void *)(uintptr_t)t->shards_n);
+}
+
+static int read_shards(reader *r) {
+  int k = slp_json_next(&r->j);
+  snprintf(r->where, sizeof r->where, "shards");
+  if (k < 0) return broken(r);
+  if (k != SLP_JSON_ARRAY) return wrong(r, "is not a list");
+  /* The same key again: the last one counts. */
+  slp_map_free(&r->t->ids);
+  slp_map_init(&r->t->ids, r->t->mem);
+  r->t->shards_n = 0;
+  for (size_t i = 0;; i++) {
+    k = slp_json_next(&r->j);
+    if (k == SLP_JSON_ARRAY_END) return 0;
+    if (k < 0) return broken(r);
+    snprintf(r->where, sizeof r->where, "shards[%zu]", i);
+    if (k != SLP_JSON_OBJECT) return wrong(r, "is not an object");
+    int e = read_shard(r, i);
+    if (e) return e;
+  }
+}
+
+/* ---- the rest
+ * ----------------------------------------------------------------------------------------------
+ */
+
+static int read_active(reader *r) {
+  int k = slp_json_next(&r->j);
+  snprintf(r->where, sizeof r->where, "active");
+  if (k < 0) return broken(r);
+  if (k != SLP_JSON_ARRAY) return wrong(r, "is not a list");
+  r->active_n = 0;
+  for (;;) {
+    k = slp_json_next(&r->j);
+    if (k == SLP_JSON_ARRAY_END) return 0;
+    if (k < 0) return broken(r);
+    snprintf(r->where, sizeof r->where, "active[%zu]", r->active_n);
+    if (k != SLP_JSON_STRING) return wrong(r, "is not a string");
+    if (r->active_n == SLP_TOKEN_SHARDS_MAX) return wrong(r, "is one too many");
+    if (r->active_n == r->active_cap && grow(r->t->mem, &r->active, &r->active_cap, sizeof *r->active))
+      return SLP_ENOMEM;
+    r->active[r->active_n++] = r->j.text;
+  }
+}
+
+static int mark_active(reader *r) {
+  for (size_t i = 0; i < r->active_n; i++) {
+    slp_token_shard *s = slp_token_find(r->t, r->active[i]);
+    snprintf(r->where, sizeof r->where, "active[%zu]", i);
+    if (!s) return wrong(r, "names a shard that is not among shards");
+    s->active = 1;
+  }
+  r->where[0] = 0;
+  if (!r->t->stream.p) return wrong(r, "stream_arn is missing");
+  if (!r->active_n) return wrong(r, "no shard of it is active");
+  return 0;
+}
+
+static int read_all(reader *r) {
+  int k = slp_json_next(&r->j), e = 0;
+  if (k < 0) return broken(r);
+  if (k != SLP_JSON_OBJECT) return wrong(r, "it is not a JSON object");
+  while ((k = slp_json_next(&r->j)) == SLP_JSON_KEY && !e) {
+    slp_str key = r->j.text;
+    if (slp_str_is(key, "stream_arn")) {
+      snprintf(r->where, sizeof r->where, "stream_arn");
+      e = read_text(r, &r->t->stream, STREAM_MAX);
+    } else if (slp_str_is(key, "active")) {
+      e = read_active(r);
+    } else if (slp_str_is(key, "shards")) {
+      e = read_shards(r);
+    } else if (slp_json_skip(&r->j)) {
+      e = broken(r);
+    }
+    if (e) return e;
+  }
+  if (k < 0 || slp_json_next(&r->j) != SLP_JSON_END) return broken(r);
+  return mark_active(r);
+}
+
+int slp_token_read(slp_token **ret, slp_mem *mem, slp_str text, char why[160]) {
+  *ret = NULL;
+  reader r = {.why = why};
+  if (text.n > SLP_TOKEN_BYTES_MAX) return wrong(&r, "it is too long");
+  slp_token *t = SLP_NEW(mem, slp_token);
+  if (!t) return SLP_ENOMEM;
+  t->mem = slp_mem_hold(mem);
+  slp_map_init(&t->ids, mem);
+  t->text = slp_strdup(mem, text);
+  r.t = t;
+  int e = SLP_ENOMEM;
+  if (t->text) {
+    slp_json_begin(&r.j, t->text, text.n);
+    e = read_all(&r);
+  }
+  slp_free(mem, r.active);
+  if (e) {
+    slp_token_free(t);
+    return e;
+  }
+  *ret = t;
+  return 0;
+}
+
+void slp_token_free(slp_token *t) {
+  if (!t) return;
+  slp_mem *mem = t->mem;
+  slp_map_free(&t->ids);
+  slp_free(mem, t->shards);
+  slp_free(mem, t->text);
+  slp_free(mem, t);
+  slp_mem_drop(mem);
+}
+
+slp_token_shard *slp_token_find(const slp_token *t, slp_str id) {
+  uintptr_t number = (uintptr_t)slp_map_get(&t->ids, id);
+  return number ? &t->shards[number - 1] : NULL;
+}
+
+/* ---- writing
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static const char *name_of(slp_place place) {
+  switch (place) {
+    case SLP_PLACE_LATEST: return "latest";
+    case SLP_PLACE_AT_SEQ: return "at_sequence";
+    case SLP_PLACE_AFTER_SEQ: return "after_sequence";
+    case SLP_PLACE_OLDEST:
+    case SLP_PLACE_AT_TIME: return "trim_horizon";
+  }
+  return "trim_horizon";
+}
+
+static int put_text(slp_buf *b, const char *key, slp_str s) {
+  int e = slp_buf_addf(b, ", \"%s\": ", key);
+  return e ? e : slp_json_put_string(b, s);
+}
+
+static int put_count(slp_buf *b, const char *key, int64_t n) {
+  return slp_buf_addf(b, ", \"%s\": \"%lld\"", key, (long long)n);
+}
+
+static int put_shard(slp_buf *b, const slp_token_shard *s) {
+  int e = slp_buf_add_z(b, "{\"shard_id\": ");
+  if (!e) e = slp_json_put_string(b, s->id);
+  /* One that is not to be read yet, and then from its oldest record, is named only. */
+  if (!e && (s->active || s->place != SLP_PLACE_OLDEST))
+    e = put_text(b, "iterator_type", slp_str_of(name_of(s->place)));
+  if (!e && s->at.seq_n) e = put_text(b, "sequence_number", slp_mark_seq(&s->at));
+  if (!e && s->parent.p) e = put_text(b, "parent", s->parent);
+  if (!e && s->at.seq_n && s->at.sub) e = put_count(b, "sub_sequence", s->at.sub);
+  if (!e && s->at.seq_n && s->at.arrived_ms >= 0) e = put_count(b, "arrived_at", s->at.arrived_ms);
+  if (!e && s->not_before_ms >= 0) e = put_count(b, "not_before", s->not_before_ms);
+  return e ? e : slp_buf_add_char(b, '}');
+}
+
+int slp_token_write(slp_buf *to, slp_str stream, const slp_token_shard *shards, size_t n) {
+  const char *comma = "";
+  int e = slp_buf_add_z(to, "{\"stream_arn\": ");
+  if (!e) e = slp_json_put_string(to, stream);
+  if (!e) e = slp_buf_add_z(to, ", \"active\": [");
+  for (size_t i = 0; i < n && !e; i++) {
+    if (!shards[i].active) continue;
+    e = slp_buf_add_z(to, comma);
+    if (!e) e = slp_json_put_string(to, shards[i].id);
+    comma = ", ";
+  }
+  if (!e) e = slp_buf_add_z(to, "], \"shards\": [");
+  for (size_t i = 0; i < n && !e; i++) {
+    if (i) e = slp_buf_add_z(to, ", ");
+    if (!e) e = put_shard(to, &shards[i]);
+  }
+  return e ? e : slp_buf_add_z(to, "]}");
+}

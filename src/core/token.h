@@ -1,0 +1,49 @@
+/* token.h - the positions of a whole stream as text: bloop's JSON, so that a token moves from one to the
+ * other.
+ *
+ *   {"stream_arn": ..., "active": [shard ids], "shards": [{"shard_id", "iterator_type", "sequence_number",
+ *    "parent"}, ...]}
+ *
+ * active: who is to be read; each of them is among shards. iterator_type: trim_horizon (also when it is
+ * absent), latest, at_sequence, after_sequence. Ours besides, ignored by bloop, strings like every number
+ * here: sub_sequence  index inside the aggregate of sequence_number; absent: 0 arrived_at    ms, when the
+ * record of sequence_number arrived not_before    ms; what arrived before is not to be handed over: reading
+ * began at a time, or at the latest, and nothing was read yet. A reader that knows no times starts at the
+ * oldest, and loses nothing */
+#ifndef SLP_CORE_TOKEN_H
+#define SLP_CORE_TOKEN_H
+
+#include "core/mark.h"
+#include "core/source.h"
+
+#include "base/map.h"
+
+typedef struct slp_token_shard {
+  slp_str id, parent;    /* borrowed from the text; parent {NULL, 0}: none */
+  slp_place place;       /* OLDEST, LATEST, AT_SEQ, AFTER_SEQ */
+  slp_mark at;           /* AT_SEQ, AFTER_SEQ */
+  int64_t not_before_ms; /* INT64_MIN: not given */
+  uint8_t active;
+  uint8_t reads; /* seed.c's: active, or descends from one that is */
+} slp_token_shard;
+
+typedef struct slp_token {
+  slp_mem *mem; /* held */
+  char *text;   /* owned; every string lies in it */
+  slp_str stream;
+  slp_token_shard *shards; /* owned; no id twice */
+  size_t shards_n, shards_cap;
+  slp_map ids; /* id -> number in shards + 1 */
+} slp_token;
+
+#define SLP_TOKEN_BYTES_MAX (64u * 1024 * 1024)
+#define SLP_TOKEN_SHARDS_MAX 100000u
+
+/* 0; SLOOP_ETOKEN: why says what is wrong with it and where; SLP_ENOMEM. */
+int slp_token_read(slp_token **ret, slp_mem *mem, slp_str text, char why[160]);
+void slp_token_free(slp_token *t);                               /* NULL is fine */
+slp_token_shard *slp_token_find(const slp_token *t, slp_str id); /* NULL: not in it */
+/* SLP_ENOMEM, SLP_ELIMIT; SLP_EBADDATA: an id is no text. */
+int slp_token_write(slp_buf *to, slp_str stream, const slp_token_shard *shards, size_t n);
+
+#endif
