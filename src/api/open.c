@@ -2,7 +2,9 @@
 #include "api/open.h"
 
 #include "core/seed.h"
+#include "source/ddb_poll.h"
 #include "source/kinesis_poll.h"
+#include "source/name.h"
 
 #include <stdio.h>
 
@@ -87,7 +89,8 @@ static void family_free(slp_family *f) {
     ask_free(f->creds_ask);
   }
   slp_engine_free(f->engine);
-  if (f->kinesis) slp_kinesis_free(f->kinesis);
+  slp_kinesis_free(f->kinesis);
+  slp_streams_free(f->streams);
   if (f->aws) slp_aws_drop(f->aws);
   slp_free(mem, f);
   slp_mem_drop(mem);
@@ -121,7 +124,6 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, slp_getenv_fn
       .user_agent = o->user_agent,
   };
   int r = slp_aws_new(&f->aws, h, &ao, why);
-  if (!r) r = slp_kinesis_new(&f->kinesis, f->aws);
   if (!r) r = slp_engine_new(&f->engine, h, mem, o);
   if (r) {
     family_free(f);
@@ -151,6 +153,19 @@ static void handle_free(sloop_t *s) {
   slp_mem_drop(mem);
 }
 
+static int source_of(slp_source **ret, slp_family *f, slp_str stream) {
+  slp_stream_name named;
+  const char *why;
+  int r = slp_stream_name_read(stream, &named, &why);
+  if (r) return r;
+  if (named.what == SLP_NAMES_DYNAMODB) {
+    if (!f->streams) r = slp_streams_new(&f->streams, f->aws);
+    return r ? r : slp_ddb_poll_new(ret, f->host, f->streams, stream);
+  }
+  if (!f->kinesis) r = slp_kinesis_new(&f->kinesis, f->aws);
+  return r ? r : slp_kinesis_poll_new(ret, f->host, f->kinesis, stream);
+}
+
 static int consumer_of(sloop_t *s, slp_source *source, char why[160]) {
   slp_goal *goal = NULL;
   sloop_position_t start = slp_opts_start(&s->o);
@@ -169,7 +184,7 @@ static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *geten
     r = family_new(&s->family, h, s->mem, getenv_fn, getenv_ctx, &s->o, why);
     if (r) return r;
   }
-  r = slp_kinesis_poll_new(&source, h, s->family->kinesis, slp_str_of(s->o.stream));
+  r = source_of(&source, s->family, slp_str_of(s->o.stream));
   if (!r) {
     r = consumer_of(s, source, why);
     if (r) source->ops->close(source);

@@ -13,8 +13,8 @@ typedef struct slp_family {
   slp_host *host;
   slp_mem *mem; /* held */
   slp_engine *engine;
-  slp_aws *aws; /* held */
-  slp_ops *kinesis;
+  slp_aws *aws;               /* held */
+  slp_ops *kinesis, *streams; /* made when a consumer first needs it */
   uint32_t members;
   uint8_t owns_host;
   uint32_t unrefs;                 /* members that do not want to keep the loop alive */

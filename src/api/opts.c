@@ -2,6 +2,7 @@
 #include "api/open.h"
 
 #include "core/seed.h"
+#include "source/name.h"
 
 #include <stdio.h>
 
@@ -64,22 +65,12 @@ static int bad(char why[160], const char *fmt, const char *text) {
 }
 
 static int check_stream(const char *stream, char why[160]) {
+  slp_stream_name named;
+  const char *wrong;
   if (!stream || !*stream) return bad(why, "stream is missing%s", "");
-  size_t n = strlen(stream);
-  if (strncmp(stream, "arn:", 4) == 0) {
-    const char *name = strstr(stream, ":stream/");
-    if (n > 2048 || !strstr(stream, ":kinesis:") || !name || !name[8])
-      return bad(why, "stream: not the ARN of a Kinesis stream: %.80s", stream);
-    return 0;
-  }
-  for (size_t i = 0; i < n; i++) {
-    char c = stream[i];
-    int fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-               c == '.' || c == '-';
-    if (!fine || n > 128)
-      return bad(why, "stream: a name is 1 to 128 of a-z A-Z 0-9 _ . -, not %.80s", stream);
-  }
-  return 0;
+  int r = slp_stream_name_read(slp_str_of(stream), &named, &wrong);
+  if (r) snprintf(why, 160, "stream: %s: %.80s", wrong, stream);
+  return r;
 }
 
 sloop_position_t slp_opts_start(const sloop_opts_t *o) {

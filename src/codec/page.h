@@ -68,6 +68,9 @@ slp_page *slp_page_new(slp_mem *mem);
 void slp_page_free(slp_page *page); /* NULL is fine */
 /* Empty again, keeping the memory of body and table for the next answer. */
 void slp_page_reset(slp_page *page);
+/* Children learnt from elsewhere; their ids and parents are copied behind the body. SLP_ENOMEM, SLP_ELIMIT:
+ * the page has none. */
+int slp_page_give_children(slp_page *page, const slp_shard_desc *children, size_t n);
 /* What it costs in memory: body capacity + tables. */
 size_t slp_page_bytes(const slp_page *page);
 static inline slp_str slp_rec_seq(const slp_page *p, const slp_rec *r) {

@@ -61,6 +61,33 @@ size_t slp_page_bytes(const slp_page *page) {
   return page->children ? n + slp_alloc_size(page->children) : n;
 }
 
+/* ---- children ------------------------------------------------------------------------------------- */
+
+static slp_str put_behind(slp_buf *body, slp_str s) {
+  size_t at = body->n;
+  if (!s.n) return (slp_str){NULL, 0};
+  SLP_CHECK(slp_buf_add_str(body, s) == 0); /* there is room: it can't move */
+  return (slp_str){body->p + at, s.n};
+}
+
+int slp_page_give_children(slp_page *page, const slp_shard_desc *children, size_t n) {
+  size_t texts = 0;
+  for (size_t i = 0; i < n; i++) texts += children[i].id.n + children[i].parent.n;
+  SLP_CHECK(!page->next.n && !page->children_n); /* the body may move */
+  if (n > SLP_PAGE_CHILDREN_MAX) return SLP_ELIMIT;
+  int r = slp_buf_reserve(&page->body, texts);
+  if (r) return r;
+  slp_shard_desc *rows = slp_realloc(page->mem, page->children, SLP_PAGE_CHILDREN_MAX * sizeof *rows);
+  if (!rows) return SLP_ENOMEM;
+  page->children = rows;
+  for (size_t i = 0; i < n; i++)
+    rows[i] = (slp_shard_desc){.id = put_behind(&page->body, children[i].id),
+                               .parent = put_behind(&page->body, children[i].parent)};
+  page->children_n = n;
+  page->children_given = 1;
+  return 0;
+}
+
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
 void *slp_page_doubled(slp_page *page, void *table, size_t *cap, size_t first, size_t most, size_t each) {

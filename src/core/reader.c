@@ -382,7 +382,7 @@ static int advance_frontier(slp_shard *s, const page_facts *p) {
 static void note_page(slp_shard *s, const page_facts *p) {
   slp_consumer *c = s->consumer;
   int moved = advance_frontier(s, p);
-  slp_pace_page(&s->pace, p->n, p->largest, p->full, moved && p->behind_ms != 0, c->o->fetch_records_max);
+  slp_pace_page(&s->pace, p->n, p->largest, p->full, moved && p->behind_ms > 0, c->o->fetch_records_max);
   s->behind_ms = p->behind_ms;
   s->failing_since_us = 0;
   s->throttled = s->renewing = s->relocated = 0;

@@ -37,33 +37,19 @@ static void fetched(slp_request *q) { slp_request_answer(q); }
 static const slp_poll_kind kinesis_kind = {
     .described = described, .other_place = other_place, .fetched = fetched};
 
-/* arn:PARTITION:kinesis:REGION:ACCOUNT:stream/NAME -> NAME; {NULL,0} when it is not that. */
-static slp_str name_of_arn(slp_str arn) {
-  size_t colons = 0, i = 0;
-  for (; i < arn.n && colons < 5; i++) {
-    if (arn.p[i] != ':') continue;
-    colons++;
-    if (colons == 2 && (arn.n - i < 9 || memcmp(arn.p + i, ":kinesis:", 9) != 0)) return (slp_str){NULL, 0};
-  }
-  const slp_str kind = SLP_STR("stream/");
-  slp_str rest = {arn.p + i, arn.n - i};
-  if (colons < 5 || rest.n <= kind.n || memcmp(rest.p, kind.p, kind.n) != 0) return (slp_str){NULL, 0};
-  return (slp_str){rest.p + kind.n, rest.n - kind.n};
-}
-
 int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream) {
-  int is_arn = stream.n > 4 && memcmp(stream.p, "arn:", 4) == 0;
-  slp_str name = is_arn ? name_of_arn(stream) : stream;
-  if (!slp_poll_is_name(name) || (is_arn && !slp_poll_is_arn(stream))) return SLOOP_EOPTION;
+  slp_stream_name named;
+  const char *why;
+  int r = slp_stream_name_read(stream, &named, &why);
+  if (r || named.what != SLP_NAMES_KINESIS) return SLOOP_EOPTION;
   slp_poll *p = SLP_NEW(h->mem, slp_poll);
   if (!p) return SLP_ENOMEM;
-  slp_poll_init(p, &kinesis_kind, h, ops);
+  /* A name alone goes without an ARN: kinesalite knows none. */
+  slp_poll_init(p, &kinesis_kind, h, ops, &named);
   p->s.fetch_records_max = SLP_KINESIS_RECORDS_MAX;
   p->s.fetch_bytes_max = SLP_KINESIS_PAGE_BYTES_MAX;
   p->s.tells_behind = 1;
   p->s.anchors_by_time = 1;
-  memcpy(p->name, name.p, name.n);
-  if (is_arn) memcpy(p->arn, stream.p, stream.n); /* a name alone goes without: kinesalite knows no ARNs */
   *ret = &p->s;
   return 0;
 }

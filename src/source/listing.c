@@ -97,6 +97,7 @@ int slp_listing_take_page(slp_listing *l, slp_op_list_shards *page) {
   slp_buf *body = &l->bodies[l->bodies_n++];
   slp_buf_init(body, l->mem, 0);
   slp_buf_move(body, &page->body);
+  l->stream_ended |= page->stream_ended;
   int r = 0;
   for (size_t i = 0; i < page->shards_n && !r; i++) r = add(l, &page->shards[i]);
   return r;

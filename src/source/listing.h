@@ -16,6 +16,7 @@ typedef struct slp_listing { /* what the pages so far say; zero it but for mem *
   size_t shards_n, shards_cap;
   uint32_t *slots; /* owned; hash table: index in shards + 1, 0 free; a power of two, at most half full */
   size_t slots_n;
+  uint8_t stream_ended; /* a page said that no record will ever be added */
 } slp_listing;
 
 slp_listing *slp_listing_new(slp_mem *mem); /* NULL: no memory */

@@ -29,7 +29,7 @@ static slp_request *request_take(slp_poll *p, slp_ask ask, slp_src_req *rq) {
 
 static void request_give_back(slp_request *q) {
   slp_poll *p = q->poll;
-  if (q->ask == SLP_ASK_LIST) slp_op_list_free(&q->op.list);
+  if (q->ask == SLP_ASK_LIST && !q->describing) slp_op_list_free(&q->op.list);
   if (q->ask == SLP_ASK_FETCH && p->kind->fetch_over) p->kind->fetch_over(q);
   slp_listing_free(q->listing);
   q->listing = NULL;
@@ -103,20 +103,24 @@ static void on_describe(slp_op *op) {
   slp_request_answer(q);
 }
 
-static void do_describe(slp_source *s, slp_src_describe *rq) {
-  slp_poll *p = poll_of(s);
-  slp_request *q = request_take(p, SLP_ASK_DESCRIBE, &rq->rq);
-  if (!q) {
-    starve(p, &rq->rq);
-    return;
-  }
+static void send_describe(slp_request *q, void (*on_done)(slp_op *op)) {
+  slp_poll *p = q->poll;
   slp_op_describe *d = &q->op.describe;
-  d->op.on_done = on_describe;
+  d->op.on_done = on_done;
   d->op.tries_max = 1;
   d->name = slp_str_of(p->name);
   d->arn = slp_str_of(p->arn);
   q->out = &d->op;
   p->ops->describe(p->ops, d);
+}
+
+static void do_describe(slp_source *s, slp_src_describe *rq) {
+  slp_poll *p = poll_of(s);
+  slp_request *q = request_take(p, SLP_ASK_DESCRIBE, &rq->rq);
+  if (!q)
+    starve(p, &rq->rq);
+  else
+    send_describe(q, on_describe);
 }
 
 /* ---- list ------------------------------------------------------------------------------------------------
@@ -190,11 +194,31 @@ static void on_list_page(slp_op *op) {
   }
 }
 
+static void begin_list(slp_request *q) {
+  slp_op_list_init(&q->op.list, q->poll->h->mem);
+  send_list(q, (slp_str){NULL, 0});
+}
+
+static void on_described_first(slp_op *op) {
+  slp_request *q = SLP_OWNER(op, slp_request, op.describe.op);
+  slp_src_describe learnt = {0};
+  q->out = NULL;
+  if (op->fail.class != SLP_FINE) {
+    slp_request_outcome(q, op);
+    slp_request_answer(q);
+    return;
+  }
+  q->poll->kind->described(q->poll, &q->op.describe, &learnt);
+  q->describing = 0;
+  begin_list(q);
+}
+
 static void do_list(slp_source *s, slp_src_list *rq) {
   slp_poll *p = poll_of(s);
   rq->shards = NULL;
   rq->shards_n = 0;
   slp_request *q = request_take(p, SLP_ASK_LIST, &rq->rq);
+  if (q) q->describing = 1; /* no listing to be freed yet */
   slp_listing *l = q ? slp_listing_new(p->h->mem) : NULL;
   if (!l) {
     if (q) request_give_back(q);
@@ -202,8 +226,12 @@ static void do_list(slp_source *s, slp_src_list *rq) {
     return;
   }
   q->listing = l;
-  slp_op_list_init(&q->op.list, p->h->mem);
-  send_list(q, (slp_str){NULL, 0});
+  if (p->kind->list_needs_description && p->kind->list_needs_description(p)) {
+    send_describe(q, on_described_first);
+    return;
+  }
+  q->describing = 0;
+  begin_list(q);
 }
 
 /* ---- locate ----------------------------------------------------------------------------------------------
@@ -337,28 +365,15 @@ static const slp_source_ops poll_ops = {
     .close = do_close,
 };
 
-void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops) {
+void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops,
+                   const slp_stream_name *named) {
   p->s.ops = &poll_ops;
   p->kind = kind;
   p->h = h;
   p->ops = ops;
   p->starved_ev.run = on_starved;
   slp_list_init(&p->idle);
-}
-
-int slp_poll_is_name(slp_str s) {
-  for (size_t i = 0; i < s.n; i++) {
-    char c = s.p[i];
-    int ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-             c == '.' || c == '-';
-    if (!ok) return 0;
-  }
-  return s.n > 0 && s.n <= SLP_POLL_NAME_MAX;
-}
-
-int slp_poll_is_arn(slp_str s) {
-  for (size_t i = 0; i < s.n; i++) {
-    if ((unsigned char)s.p[i] <= 0x20 || (unsigned char)s.p[i] >= 0x7f) return 0;
-  }
-  return s.n > 4 && s.n <= SLP_POLL_ARN_MAX && memcmp(s.p, "arn:", 4) == 0;
+  SLP_CHECK(named->name.n < sizeof p->name && named->arn.n < sizeof p->arn);
+  memcpy(p->name, named->name.p, named->name.n);
+  if (named->arn.n) memcpy(p->arn, named->arn.p, named->arn.n);
 }

@@ -6,9 +6,8 @@
 #include "core/source.h"
 #include "host/host.h"
 #include "source/listing.h"
+#include "source/name.h"
 
-#define SLP_POLL_NAME_MAX 128u
-#define SLP_POLL_ARN_MAX 511u
 /* A failed call in the middle of something costs all of it, so it is tried more often than a first one, whose
  * repeat is core's. */
 #define SLP_POLL_LATER_TRIES 4u
@@ -24,6 +23,8 @@ typedef struct slp_request { /* a request of core's, from its begin to its one a
   slp_op *out;          /* the op in flight; NULL: none */
   uint32_t restarts;    /* LIST */
   uint8_t from_latest;  /* LOCATE: the point in time was in the future */
+  uint8_t describing;   /* LIST: the stream is being described first */
+  uint8_t more;         /* FETCH: the kind's own */
   slp_listing *listing; /* LIST; owned */
   union {
     slp_op_describe describe;
@@ -34,6 +35,8 @@ typedef struct slp_request { /* a request of core's, from its begin to its one a
 } slp_request;
 
 typedef struct slp_poll_kind {
+  /* Whether a listing must wait for a description. NULL: never. */
+  int (*list_needs_description)(const slp_poll *p);
   /* A description is here: fills rq in. */
   void (*described)(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq);
   /* A listing is complete. May change its rows. NULL: stays as it is. */
@@ -53,25 +56,21 @@ struct slp_poll {
   const slp_poll_kind *kind;
   slp_host *h;
   slp_ops *ops; /* borrowed */
-  char name[SLP_POLL_NAME_MAX + 1];
-  char arn[SLP_POLL_ARN_MAX + 1]; /* "": none is sent */
-  slp_listing *last;              /* the last answer to list(); owned */
+  char name[SLP_STREAM_NAME_MAX + 1];
+  char arn[SLP_STREAM_ARN_MAX + 1]; /* "": none is sent */
+  slp_listing *last;                /* the last answer to list(); owned */
   slp_list idle;
   size_t idle_n, live_n;
   slp_src_req *starved; /* requests for which there was no memory, linked by rq->impl */
   slp_event starved_ev;
 };
 
-/* p is the first member of a zeroed block of memory from h->mem; close() frees the block. name and arn are
- * the caller's to fill in, as is what s tells of the service. */
-void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops);
+/* p is the first member of a zeroed block of memory from h->mem; close() frees the block. What s tells of
+ * the service is the caller's to fill in. */
+void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops,
+                   const slp_stream_name *named);
 
 void slp_request_outcome(slp_request *q, const slp_op *op); /* of the op to rq */
 void slp_request_answer(slp_request *q);                    /* on_done; q is gone */
-
-/* Model pattern of names of streams and tables: [a-zA-Z0-9_.-]{1,128}; ARNs have no white space or control
- * characters and are up to SLP_POLL_ARN_MAX long. */
-int slp_poll_is_name(slp_str s);
-int slp_poll_is_arn(slp_str s);
 
 #endif

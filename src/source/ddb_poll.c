@@ -1,0 +1,107 @@
+/* ddb_poll.c - where DynamoDB Streams differs from other services that are polled: a table leads to its
+ * stream, a page names no children, and listings say less than they know. */
+#include "source/ddb_poll.h"
+
+#include "aws/limits.h"
+#include "sloop.h"
+#include "source/poll.h"
+
+#include <stdio.h>
+
+/* ---- which stream ---------------------------------------------------------------------------------------
+ */
+static int is_stream_arn(const char *arn) { return strstr(arn, "/stream/") != NULL; }
+
+static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq) {
+  snprintf(p->arn, sizeof p->arn, "%s", d->ret_arn);
+  snprintf(rq->name, sizeof rq->name, "%s", p->name);
+  snprintf(rq->arn, sizeof rq->arn, "%s", d->ret_arn);
+  rq->created_ms = d->created_ms;
+  rq->retention_ms = (int64_t)d->retention_hours * 3600000;
+  rq->ready = d->status != SLP_STREAM_CREATING;
+}
+
+static int list_needs_description(const slp_poll *p) { return !is_stream_arn(p->arn); }
+
+/* ---- listings -------------------------------------------------------------------------------------------
+ */
+/* The token is the id of a shard: a server that does not know it (moto) gives the same page again. */
+static int list_goes_on(const slp_op_list_shards *page, size_t news) {
+  return !slp_str_eq(page->ret_next, page->next_token) && (news > 0 || page->shards_n == 0);
+}
+
+static void close_shard(slp_shard_desc *d) {
+  if (d && !d->seq_end.p) d->seq_end = SLP_STR(""); /* where is not known */
+}
+
+/* A shard with a child takes no more records, though it may be listed open for a while; and none does once
+ * the stream is disabled. */
+static void listed(slp_poll *p, slp_listing *l) {
+  (void)p;
+  for (size_t i = 0; i < l->shards_n; i++) {
+    slp_shard_desc *d = &l->shards[i];
+    if (l->stream_ended) close_shard(d);
+    if (d->parent.n) close_shard(slp_listing_find(l, d->parent));
+  }
+}
+
+/* ---- the end of a shard ---------------------------------------------------------------------------------
+ */
+static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
+
+/* Without children, or no answer, core asks the listing. */
+static void on_children(slp_op *op) {
+  slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
+  const slp_op_list_shards *l = &q->op.list;
+  q->out = NULL;
+  if (op->fail.class == SLP_FINE && l->shards_n)
+    (void)slp_page_give_children(fetch_of(q)->page, l->shards, l->shards_n);
+  slp_request_answer(q);
+}
+
+static void ask_children(slp_request *q) {
+  slp_poll *p = q->poll;
+  slp_op_list_shards *l = &q->op.list;
+  slp_op_list_init(l, p->h->mem);
+  q->more = 1;
+  l->op.on_done = on_children;
+  l->op.tries_max = 1;
+  l->arn = slp_str_of(p->arn);
+  l->children_of = fetch_of(q)->shard;
+  q->out = &l->op;
+  p->ops->list_shards(p->ops, l);
+}
+
+/* A page at the end of a shard says so by having no next iterator. */
+static void fetched(slp_request *q) {
+  const slp_page *page = fetch_of(q)->page;
+  if (page->next.n || !page->records_given)
+    slp_request_answer(q);
+  else
+    ask_children(q);
+}
+
+static void fetch_over(slp_request *q) {
+  if (q->more) slp_op_list_free(&q->op.list);
+}
+
+static const slp_poll_kind ddb_kind = {.list_needs_description = list_needs_description,
+                                       .described = described,
+                                       .listed = listed,
+                                       .list_goes_on = list_goes_on,
+                                       .fetched = fetched,
+                                       .fetch_over = fetch_over};
+
+int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream) {
+  slp_stream_name named;
+  const char *why;
+  int r = slp_stream_name_read(stream, &named, &why);
+  if (r || named.what != SLP_NAMES_DYNAMODB) return SLOOP_EOPTION;
+  slp_poll *p = SLP_NEW(h->mem, slp_poll);
+  if (!p) return SLP_ENOMEM;
+  slp_poll_init(p, &ddb_kind, h, ops, &named);
+  p->s.fetch_records_max = SLP_STREAMS_RECORDS_MAX;
+  p->s.fetch_bytes_max = SLP_STREAMS_PAGE_BYTES_MAX;
+  *ret = &p->s;
+  return 0;
+}
