@@ -33,3 +33,25 @@ int slp_parse_i64(slp_str s, int64_t *ret) {
   *ret = minus ? (v ? -(int64_t)(v - 1) - 1 : 0) : (int64_t)v;
   return 0;
 }
+
+/* v * 10 + digit, in limbs of 32 bits, the least first; what does not fit is returned. */
+static uint64_t shift_in(uint32_t v[4], unsigned digit) {
+  uint64_t carry = digit;
+  for (int i = 0; i < 4; i++) {
+    carry += (uint64_t)v[i] * 10;
+    v[i] = (uint32_t)carry;
+    carry >>= 32;
+  }
+  return carry;
+}
+
+int slp_parse_u128(slp_str s, uint8_t ret[16]) {
+  uint32_t v[4] = {0};
+  if (s.n == 0) return SLP_EBADDATA;
+  for (size_t i = 0; i < s.n; i++) {
+    if (s.p[i] < '0' || s.p[i] > '9') return SLP_EBADDATA;
+    if (shift_in(v, (unsigned)(s.p[i] - '0'))) return SLP_ELIMIT;
+  }
+  for (int i = 0; i < 16; i++) ret[i] = (uint8_t)(v[3 - i / 4] >> (24 - i % 4 * 8));
+  return 0;
+}

@@ -16,5 +16,7 @@ static inline int slp_num_cmp(slp_str a, slp_str b) {
 /* Whole text as u64 or i64, no sign of plus, no spaces. SLP_EBADDATA or SLP_ELIMIT. */
 int slp_parse_u64(slp_str s, uint64_t *ret);
 int slp_parse_i64(slp_str s, int64_t *ret);
+/* Likewise, as 16 bytes, the greatest first: hash keys, which compare as bytes do. */
+int slp_parse_u128(slp_str s, uint8_t ret[16]);
 
 #endif

@@ -1,4 +1,4 @@
-/* digest.h - SHA-256, HMAC-SHA-256 and MD5 by libcrypto: the only file that includes OpenSSL. */
+/* digest.h - SHA-256, HMAC-SHA-256, SHA-1 and MD5 by libcrypto: the only file that includes OpenSSL. */
 #ifndef SLP_CODEC_DIGEST_H
 #define SLP_CODEC_DIGEST_H
 
@@ -15,6 +15,11 @@ int slp_hmac_sha256(slp_digest *d, slp_str key, slp_str in, uint8_t out[32]);
 int slp_hmac_key(slp_digest *d, slp_str key);
 int slp_hmac_keyed(slp_digest *d, slp_str in, uint8_t out[32]);
 int slp_md5(slp_digest *d, slp_str in, uint8_t out[16]); /* works in FIPS mode too */
-void slp_hex(char *out, const uint8_t *in, size_t n);    /* 2n lower-case digits, no NUL */
+/* A message in pieces; any other function here ends it. */
+int slp_md5_begin(slp_digest *d);
+int slp_md5_add(slp_digest *d, slp_str piece);
+int slp_md5_end(slp_digest *d, uint8_t out[16]);
+int slp_sha1(slp_str in, uint8_t out[20]);            /* names of files only */
+void slp_hex(char *out, const uint8_t *in, size_t n); /* 2n lower-case digits, no NUL */
 
 #endif

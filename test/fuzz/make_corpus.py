@@ -194,3 +194,46 @@ for n, d in {
     "brackets": "[a]b] # c\n[]\n",
 }.items():
     write("ini", n, d)
+
+# ---- messages of aggregates ---------------------------------------------------------------------------
+def pb_varint(v):
+    out = bytearray()
+    while v > 0x7F:
+        out.append(v & 0x7F | 0x80)
+        v >>= 7
+    out.append(v)
+    return bytes(out)
+
+
+def pb_number(field, v):
+    return pb_varint(field << 3) + pb_varint(v)
+
+
+def pb_bytes(field, data):
+    return pb_varint(field << 3 | 2) + pb_varint(len(data)) + data
+
+
+def pb_user(key, data, *more):
+    return pb_bytes(3, pb_number(1, key) + pb_bytes(3, data) + b"".join(more))
+
+
+pb_unknown = pb_number(9, 1) + b"\x51abcdefgh" + b"\x5dabcd" + pb_bytes(12, b"xyz") + b"\x7b" + pb_bytes(1, b"g") + b"\x83\x01\x84\x01\x7c"
+pb_keys = pb_bytes(1, b"a") + pb_bytes(1, b"b" * 60)
+kpl_seeds = {
+    "vector": bytes.fromhex("0a01610a01621201301a0908001a0568656c6c6f1a0b080110001a05776f726c64"),
+    "no-records": pb_keys,
+    "many": pb_keys + b"".join(pb_user(i % 2, b"user %d" % i) for i in range(40)),
+    "tables-last": pb_user(1, b"x", pb_number(2, 0)) + pb_bytes(2, b"170141183460469231731687303715884105728") + pb_keys,
+    "hash-keys": pb_keys + b"".join(pb_bytes(2, h) for h in (b"0", b"3" * 39, b"no", b"")) +
+                 b"".join(pb_user(0, b"d", pb_number(2, i)) for i in range(4)),
+    "unknown": pb_unknown + pb_keys + pb_user(0, b"d", pb_unknown) + pb_unknown,
+    "tags": pb_keys + pb_user(0, b"d", pb_bytes(4, pb_bytes(1, b"t") + pb_bytes(2, b"v")), pb_bytes(4, pb_bytes(1, b""))),
+    "twice": pb_keys + pb_user(7, b"first", pb_number(1, 0), pb_bytes(3, b"second")),
+    "packed": pb_keys + pb_bytes(3, pb_bytes(1, b"\x00") + pb_bytes(3, b"d")),
+    "no-data": pb_keys + pb_bytes(3, pb_number(1, 0)),
+    "out-of-table": pb_keys + pb_user(2, b"d"),
+    "wide-varint": pb_keys + pb_bytes(3, b"\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02" + pb_bytes(3, b"d")),
+    "groups": b"\x5b" * 99 + b"\x5c" * 99 + pb_keys + pb_user(0, b"d"),
+}
+for n, d in kpl_seeds.items():
+    write("kpl", n, d)

@@ -37,4 +37,33 @@ TEST(words_overflow_exactly_where_they_end) {
   CHECK_INT(i, 0);
 }
 
+TEST(hash_keys_become_sixteen_bytes) {
+  static const struct {
+    const char *text, *hex;
+    int verdict;
+  } cases[] = {
+      {"0", "00000000000000000000000000000000", 0},
+      {"255", "000000000000000000000000000000ff", 0},
+      {"000256", "00000000000000000000000000000100", 0},
+      {"4294967296", "00000000000000000000000100000000", 0},
+      {"18446744073709551616", "00000000000000010000000000000000", 0},
+      {"79228162514264337593543950336", "00000001000000000000000000000000", 0},
+      {"170141183460469231731687303715884105728", "80000000000000000000000000000000", 0},
+      {"340282366920938463463374607431768211455", "ffffffffffffffffffffffffffffffff", 0},
+      {"340282366920938463463374607431768211456", NULL, SLP_ELIMIT},
+      {"3402823669209384634633746074317682114550", NULL, SLP_ELIMIT},
+      {"", NULL, SLP_EBADDATA},
+      {"-1", NULL, SLP_EBADDATA},
+      {"12a", NULL, SLP_EBADDATA},
+  };
+  for (size_t i = 0; i < SLP_COUNT(cases); i++) {
+    uint8_t got[16];
+    char hex[33] = {0};
+    CHECK_INT(slp_parse_u128(slp_str_of(cases[i].text), got), cases[i].verdict);
+    if (cases[i].verdict) continue;
+    for (int j = 0; j < 16; j++) snprintf(hex + 2 * j, 3, "%02x", got[j]);
+    CHECK_STR(hex, cases[i].hex);
+  }
+}
+
 CHECK_MAIN()

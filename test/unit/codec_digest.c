@@ -65,4 +65,22 @@ TEST(a_kept_key_gives_openssls_mac_for_every_length) {
   finish();
 }
 
+TEST(md5_in_pieces_of_any_size_is_md5_of_the_whole) {
+  char data[1000];
+  uint8_t out[16], whole[16];
+  start();
+  for (size_t i = 0; i < sizeof data; i++) data[i] = (char)(i * 11 + 5);
+  CHECK_INT(slp_md5(d, (slp_str){data, sizeof data}, whole), 0);
+  for (size_t piece = 1; piece < 200; piece += 7) {
+    CHECK_INT(slp_md5_begin(d), 0);
+    for (size_t at = 0; at < sizeof data; at += piece) {
+      size_t n = sizeof data - at < piece ? sizeof data - at : piece;
+      CHECK_INT(slp_md5_add(d, (slp_str){data + at, n}), 0);
+    }
+    CHECK_INT(slp_md5_end(d, out), 0);
+    CHECK_MEM(out, 16, whole, 16);
+  }
+  finish();
+}
+
 CHECK_MAIN()

@@ -1,0 +1,47 @@
+/* kpl_message.h - a pull reader of the protobuf message inside an aggregate:
+ *
+ *   message AggregatedRecord {                 message Record {
+ *     repeated string partition_key_table = 1;   required uint64 partition_key_index = 1;
+ *     repeated string explicit_hash_table = 2;   optional uint64 explicit_hash_key_index = 2;
+ *     repeated Record records = 3;               required bytes data = 3;
+ *   }                                            repeated Tag tags = 4;
+ *   message Tag { required string key = 1; optional string value = 2; }     }
+ *
+ * Takes what protobuf's own readers take: fields in any order, unknown ones and groups skipped, of a field
+ * given twice the last one counts. */
+#ifndef SLP_CODEC_KPL_MESSAGE_H
+#define SLP_CODEC_KPL_MESSAGE_H
+
+#include "base/base.h"
+
+/* How deep unknown groups may nest: what protobuf's own readers take. */
+#define SLP_KPL_GROUPS_MAX 100
+
+typedef struct slp_kpl_message {
+  const uint8_t *p; /* borrowed; places are offsets from here */
+  size_t at;        /* the next byte */
+  /* Of the last token. */
+  size_t text_at, text_n; /* KEY, HASH: the text; RECORD: its data */
+  uint64_t key_index, hash_index;
+  uint8_t has_hash; /* hash_index was given */
+  /* The reader's own. */
+  uint8_t has_key, has_data, has_tag_key;
+  uint8_t level;
+  size_t ends[3];                      /* of the message and what it is in of it */
+  uint32_t groups[SLP_KPL_GROUPS_MAX]; /* fields of the unknown groups around */
+  size_t groups_n;
+} slp_kpl_message;
+
+typedef enum {
+  SLP_KPL_NOTHING, /* a field was passed over; each call does little */
+  SLP_KPL_KEY,     /* an entry of the table of partition keys */
+  SLP_KPL_HASH,    /* an entry of the table of explicit hash keys */
+  SLP_KPL_RECORD,
+  SLP_KPL_END
+} slp_kpl_token;
+
+void slp_kpl_message_begin(slp_kpl_message *m, const char *p, size_t at, size_t end);
+/* A slp_kpl_token, or SLP_EBADDATA. */
+int slp_kpl_message_next(slp_kpl_message *m);
+
+#endif
