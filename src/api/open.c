@@ -1,7 +1,7 @@
 /* open.c - wiring a consumer: host, identity, service, source, engine, consumer; and unwiring it. */
 #include "api/open.h"
 
-#include "core/seed.h"
+#include "core/move.h"
 #include "source/ddb_poll.h"
 #include "source/kinesis_poll.h"
 #include "source/name.h"
@@ -116,6 +116,7 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, slp_getenv_fn
       .endpoint = o->endpoint,
       .profile = o->profile,
       .stream_arn = strncmp(o->stream, "arn:", 4) == 0 ? o->stream : NULL,
+      .ca_bundle = o->ca_bundle,
       .creds = o->creds ? ask_creds : NULL,
       .creds_ctx = f,
       .getenv_fn = getenv_fn,
@@ -304,6 +305,13 @@ static sloop_t *another_with_creds(slp_family *f) {
 static void on_close_event(slp_event *ev) {
   sloop_t *s = SLP_OWNER(ev, sloop_t, close_ev);
   slp_family *f = s->family;
+  sloop_cb move_cb;
+  void *move_arg;
+  if (slp_move_take(s->consumer, &move_cb, &move_arg)) {
+    slp_post(f->host, &s->close_ev);
+    if (move_cb) move_cb(s, SLP_ECANCELED, move_arg);
+    return;
+  }
   if (s->stop_cb) { /* first word of the end goes to a pending stop */
     sloop_cb cb = s->stop_cb;
     s->stop_cb = NULL;

@@ -1,6 +1,7 @@
 /* aws.c - life and shared state of one identity in one region. */
 #include "aws/aws_impl.h"
 
+#include "aws/retry.h"
 #include "sloop.h"
 
 #include <stdio.h>
@@ -20,12 +21,14 @@ static void aws_free(slp_aws *aws) {
   slp_mem *mem = aws->h->mem;
   slp_creds_free(aws->creds); /* before what its providers use */
   slp_profiles_close(&aws->profiles);
+  slp_imds_end(&aws->machine);
   for (int i = 0; i < SLP_SVCS; i++) slp_signer_free(aws->signer[i]);
   slp_free(mem, aws->region);
   slp_free(mem, aws->endpoint);
   slp_free(mem, aws->profile);
   slp_free(mem, aws->stream_arn);
   slp_free(mem, aws->user_agent);
+  slp_free(mem, aws->ca_bundle);
   slp_free(mem, aws);
 }
 
@@ -49,8 +52,8 @@ static int check_options(const slp_aws_options *o, char why[160]) {
   return 0;
 }
 
-/* Environment, then profile files; a profile named in the options comes before the environment's keys, as
- * with botocore. A callback stands alone. */
+/* A profile named in the options comes before the environment's keys, as with botocore. A callback stands
+ * alone. */
 static int make_chain(slp_aws *aws) {
   slp_host *h = aws->h;
   aws->creds = slp_creds_new(h);
@@ -59,12 +62,17 @@ static int make_chain(slp_aws *aws) {
     aws->user = slp_provider_user(h, ask_user, aws);
     return slp_creds_add(aws->creds, aws->user);
   }
+  int r = 0;
   if (!aws->profile) {
-    int r = slp_creds_add(aws->creds, slp_provider_env(h, aws->getenv_fn, aws->getenv_ctx));
-    if (r) return r;
+    r = slp_creds_add(aws->creds, slp_provider_env(h, aws->getenv_fn, aws->getenv_ctx));
+    if (!r) r = slp_creds_add(aws->creds, slp_provider_web(aws, NULL));
   }
-  return slp_creds_add(aws->creds, slp_provider_profile(h, &aws->profiles));
+  if (!r) r = slp_creds_add(aws->creds, slp_provider_profile(aws));
+  if (!r) r = slp_creds_add(aws->creds, slp_provider_container(h, aws->getenv_fn, aws->getenv_ctx));
+  return r ? r : slp_creds_add(aws->creds, slp_provider_imds(h, aws->getenv_fn, aws->getenv_ctx));
 }
+
+static void on_machine(slp_imds *m, slp_imds_result result);
 
 int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[160]) {
   int r = check_options(o, why);
@@ -84,7 +92,11 @@ int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[1
   if (!r) r = copy_option(h->mem, &aws->profile, o->profile);
   if (!r) r = copy_option(h->mem, &aws->stream_arn, o->stream_arn);
   if (!r) r = copy_option(h->mem, &aws->user_agent, o->user_agent);
+  aws->ca_bundle_given = o->ca_bundle && o->ca_bundle[0];
   slp_profiles_init(&aws->profiles, h, aws->getenv_fn, aws->getenv_ctx, aws->profile);
+  slp_imds_init(&aws->machine, h, aws->getenv_fn, aws->getenv_ctx);
+  aws->machine.on_done = on_machine;
+  slp_list_init(&aws->machine_waiting);
   if (!r) r = make_chain(aws);
   if (r) {
     aws_free(aws);
@@ -116,30 +128,98 @@ slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc) {
   return aws->signer[svc];
 }
 
+/* ---- settings --------------------------------------------------------------------------------------------
+ */
+static const char *setting(const slp_aws *aws, const char *variable, slp_profile_key key) {
+  const char *value = aws->getenv_fn(aws->getenv_ctx, variable);
+  return value && value[0] ? value : slp_profile_get(&aws->profiles.profile, key);
+}
+
+/* What does not depend on the service, once the profile is read. */
+static int settle_settings(slp_aws *aws, slp_fail *f) {
+  char why[160];
+  if (aws->settings_known) return 0;
+  if (slp_retry_tries(setting(aws, "AWS_RETRY_MODE", SLP_PROFILE_RETRY_MODE),
+                      setting(aws, "AWS_MAX_ATTEMPTS", SLP_PROFILE_MAX_ATTEMPTS), &aws->tries_max, why)) {
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", why);
+  }
+  const char *bundle = aws->getenv_fn(aws->getenv_ctx, "AWS_CA_BUNDLE");
+  int given = aws->ca_bundle_given || (bundle && bundle[0]); /* then the host has it */
+  bundle = given ? NULL : slp_profile_get(&aws->profiles.profile, SLP_PROFILE_CA_BUNDLE);
+  if (bundle && !aws->ca_bundle) {
+    aws->ca_bundle = slp_strdup(aws->h->mem, slp_str_of(bundle));
+    if (!aws->ca_bundle) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory");
+  }
+  aws->settings_known = 1;
+  return 0;
+}
+
+static void on_machine(slp_imds *m, slp_imds_result result) {
+  slp_aws *aws = SLP_OWNER(m, slp_aws, machine);
+  slp_str region = slp_buf_str(&m->fetch.answer);
+  aws->machine_answered = 1;
+  if (result == SLP_IMDS_FINE && region.n < sizeof aws->machine_region && slp_region_valid(region))
+    memcpy(aws->machine_region, region.p, region.n);
+  slp_imds_end(m);
+  slp_wait_run_all(&aws->machine_waiting);
+}
+
+/* Is the machine's region known, as far as it will ever be? */
+static int ask_machine(slp_aws *aws, slp_wait *wait) {
+  if (aws->machine_answered) return 0;
+  slp_wait_add(&aws->machine_waiting, wait);
+  if (aws->machine_asked) return SLP_MORE;
+  aws->machine_asked = 1;
+  slp_imds_get(&aws->machine, "latest/meta-data/placement/region");
+  return SLP_MORE;
+}
+
+/* Files that nobody asked for and nothing depends on may be broken. */
+static int profile_failed(slp_aws *aws, int needed, slp_fail *f) {
+  if (aws->profiles.error == SLP_ENOMEM) {
+    aws->profiles.loaded = 0;
+    return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory");
+  }
+  if (!needed) return 0;
+  aws->profiles.loaded = 0; /* the next call reads again: somebody may have mended the file */
+  return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", aws->profiles.why);
+}
+
+static slp_endpoint_wish make_wish(const slp_aws *aws, slp_svc svc) {
+  return (slp_endpoint_wish){.svc = svc,
+                             .region = aws->region,
+                             .url = aws->endpoint,
+                             .arn = aws->stream_arn,
+                             .getenv_fn = aws->getenv_fn,
+                             .getenv_ctx = aws->getenv_ctx};
+}
+
 int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f) {
   if (aws->endpoint_known[svc]) return 0;
-  slp_endpoint_wish wish = {.svc = svc,
-                            .region = aws->region,
-                            .url = aws->endpoint,
-                            .arn = aws->stream_arn,
-                            .getenv_fn = aws->getenv_fn,
-                            .getenv_ctx = aws->getenv_ctx};
-  if (slp_endpoint_needs_profile(&wish) || slp_profiles_chosen(&aws->profiles)) {
-    if (!aws->profiles.loaded || aws->profiles.loading) {
-      slp_profiles_load(&aws->profiles, wait);
-      return SLP_MORE;
-    }
-    if (aws->profiles.error) {
-      aws->profiles.loaded = 0; /* the next call reads again: somebody may have mended the file */
-      if (aws->profiles.error == SLP_ENOMEM) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory");
-      return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", aws->profiles.why);
-    }
-    wish.profile = &aws->profiles.profile;
+  slp_endpoint_wish wish = make_wish(aws, svc);
+  int needed = slp_endpoint_needs_profile(&wish) || slp_profiles_chosen(&aws->profiles);
+  if (!aws->profiles.loaded || aws->profiles.loading) {
+    slp_profiles_load(&aws->profiles, wait);
+    return SLP_MORE;
   }
-  int r = slp_endpoint_resolve(&wish, &aws->endpoints[svc], f);
+  int r = aws->profiles.error ? profile_failed(aws, needed, f) : 0;
+  if (!r) r = settle_settings(aws, f);
+  if (r) return r;
+  wish.profile = &aws->profiles.profile;
+  if (!slp_endpoint_region_named(&wish) && ask_machine(aws, wait)) return SLP_MORE;
+  wish.region_of_machine = aws->machine_region;
+  r = slp_endpoint_resolve(&wish, &aws->endpoints[svc], f);
   if (r == 0) aws->endpoint_known[svc] = 1;
   /* What is missing may be put into the file while we run. */
   else
     aws->profiles.loaded = 0;
   return r;
+}
+
+int slp_aws_endpoint_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
+                        slp_endpoint *ret, slp_fail *f) {
+  slp_endpoint_wish wish = make_wish(aws, svc);
+  wish.region = region;
+  wish.profile = profile;
+  return slp_endpoint_resolve(&wish, ret, f);
 }

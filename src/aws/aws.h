@@ -12,6 +12,8 @@ typedef enum {
   SLP_SVC_STREAMS,
   SLP_SVC_STS,
   SLP_SVC_CLOUDWATCH,
+  SLP_SVC_SSO,      /* the portal that gives keys for a signed-in user */
+  SLP_SVC_SSO_OIDC, /* renews that user's token */
   SLP_SVCS
 } slp_svc;
 typedef enum { SLP_WIRE_AUTO, SLP_WIRE_CBOR, SLP_WIRE_JSON } slp_wire;
@@ -23,6 +25,7 @@ const char *slp_process_getenv(void *ctx, const char *name); /* the process's ow
 typedef struct slp_aws_keys {    /* what a creds callback hands over; copied */
   slp_str key_id, secret, token; /* token may be absent */
   int64_t expires_at_ms;         /* -1: never */
+  uint8_t outlives; /* better than nothing after that: where they come from may be away for long */
 } slp_aws_keys;
 
 typedef struct slp_aws slp_aws;
@@ -30,12 +33,13 @@ typedef struct slp_aws slp_aws;
 typedef void (*slp_aws_creds_fn)(void *ctx, slp_aws *aws);
 
 typedef struct slp_aws_options {
-  const char *region;     /* NULL: from stream_arn, AWS_REGION, AWS_DEFAULT_REGION, then the profile's */
-  const char *endpoint;   /* one URL for every service; NULL: AWS_ENDPOINT_URL_<SERVICE>, AWS_ENDPOINT_URL,
-                             the profile's, then the service's public host */
-  const char *profile;    /* NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
+  const char *region;   /* NULL: from stream_arn, AWS_REGION, AWS_DEFAULT_REGION, the profile, the machine */
+  const char *endpoint; /* one URL for every service; NULL: AWS_ENDPOINT_URL_<SERVICE>, AWS_ENDPOINT_URL,
+                           the profile's, then the service's public host */
+  const char *profile;  /* NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
   const char *stream_arn; /* NULL or an ARN: its region comes before the environment's */
-  slp_aws_creds_fn creds; /* NULL: environment, then profile files */
+  const char *ca_bundle;  /* what the host was given; NULL: AWS_CA_BUNDLE, then the profile's ca_bundle */
+  slp_aws_creds_fn creds; /* NULL: environment, web identity, profile, container, machine */
   void *creds_ctx;
   slp_getenv_fn getenv_fn; /* NULL: the process's */
   void *getenv_ctx;

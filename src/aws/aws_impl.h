@@ -4,6 +4,7 @@
 
 #include "aws/creds.h"
 #include "aws/endpoint.h"
+#include "aws/imds.h"
 #include "aws/sigv4.h"
 
 struct slp_aws {
@@ -17,7 +18,15 @@ struct slp_aws {
   void *getenv_ctx;
   slp_wire wire;
 
-  slp_profiles profiles;
+  slp_profiles profiles;   /* for settings; the providers of keys read the files for themselves */
+  uint8_t settings_known;  /* the next two are good */
+  uint32_t tries_max;      /* AWS_MAX_ATTEMPTS and the like; 0: not set */
+  char *ca_bundle;         /* the profile's; NULL: the host knows better; owned */
+  uint8_t ca_bundle_given; /* by option: neither environment nor profile matters */
+  slp_imds machine;        /* asked for the region when nothing else names one */
+  slp_list machine_waiting;
+  uint8_t machine_asked, machine_answered;
+  char machine_region[64];      /* "": it has none */
   slp_creds *creds;             /* owned */
   slp_provider *user;           /* in creds' chain; NULL: no callback */
   slp_signer *signer[SLP_SVCS]; /* owned; made at first use: each keeps the day's key of its service */
@@ -33,6 +42,10 @@ int64_t slp_aws_now_ms(const slp_aws *aws);
 /* 0: aws->endpoints[svc] is good. SLP_MORE: profile files must be read first: `wait` runs then, ask again.
  * Else f says what is wrong. */
 int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f);
+/* The same for a service that lives in a region of its own (signing in). After slp_aws_endpoint or a load of
+ * `profile`; nothing is kept. */
+int slp_aws_endpoint_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
+                        slp_endpoint *ret, slp_fail *f);
 slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc); /* NULL: no memory */
 
 #endif

@@ -64,7 +64,7 @@ static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
   size_t n = 0;
   if (!signer) return SLP_ENOMEM;
   add_header(c, &n, SLP_STR("Content-Type"), c->content_type);
-  add_header(c, &n, SLP_STR("X-Amz-Target"), c->target);
+  if (c->target.p) add_header(c, &n, SLP_STR("X-Amz-Target"), c->target);
   slp_sign_request rq = {.method = SLP_STR("POST"),
                          .host = slp_str_of(e->host),
                          .path = slp_str_of(e->path),
@@ -89,10 +89,18 @@ static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
   return 0;
 }
 
+static int leave_unsigned(slp_call *c, size_t *ret_headers_n) {
+  *ret_headers_n = 0;
+  c->signed_ms = slp_aws_now_ms(c->aws);
+  add_header(c, ret_headers_n, SLP_STR("Content-Type"), c->content_type);
+  if (c->aws->user_agent) add_header(c, ret_headers_n, SLP_STR("User-Agent"), slp_str_of(c->aws->user_agent));
+  return 0;
+}
+
 static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_aws *aws = c->aws;
   size_t headers_n = 0;
-  if (sign(c, keys, &headers_n)) {
+  if (c->anonymous ? leave_unsigned(c, &headers_n) : sign(c, keys, &headers_n)) {
     end_nomem(c);
     return;
   }
@@ -105,6 +113,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
                        .body = c->body,
                        .total_ms_max = c->total_ms_max,
                        .once = c->once,
+                       .ca_bundle = aws->ca_bundle,
                        .into = c->into,
                        .may_grow = c->may_grow,
                        .on_done = on_http_done,
@@ -115,6 +124,12 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
   aws->stats.calls++;
   aws->stats.bytes_out += c->body.n;
   slp_http_send(aws->h, &c->http);
+}
+
+/* Keys of the owner's own, or none at all. */
+static void send_without_family(slp_call *c) {
+  slp_fail_clear(&c->fail);
+  send(c, c->keys);
 }
 
 static void settle(slp_call *c) {
@@ -132,6 +147,10 @@ static void settle(slp_call *c) {
   if (r) {
     c->fail = f;
     end_later(c);
+    return;
+  }
+  if (c->keys || c->anonymous) {
+    send_without_family(c);
     return;
   }
   switch (slp_creds_get(aws->creds, slp_aws_now_ms(aws), &keys, &serial, &f)) {
@@ -164,6 +183,14 @@ void slp_call_send(slp_call *c) {
   settle(c);
 }
 
+void slp_call_refuse(slp_call *c, slp_class class, int code, const char *why) {
+  SLP_CHECK(c->state == SLP_CALL_IDLE);
+  slp_fail_clear(&c->fail);
+  c->tries = 0;
+  slp_fail_set(&c->fail, class, code, "%s", why);
+  end_later(c);
+}
+
 void slp_call_cancel(slp_call *c) {
   if (c->state == SLP_CALL_SENT) slp_http_cancel(c->aws->h, &c->http);
   slp_wait_cancel(&c->wait);
@@ -187,7 +214,8 @@ static void failed(slp_call *c) {
   if (class == SLP_THROTTLE) aws->stats.throttles++;
   /* A certificate that was not accepted will not be accepted a moment later. */
   int repeat = (class == SLP_THROTTLE || class == SLP_TRANSIENT) && c->fail.code != SLOOP_ETLS && !c->once;
-  if (!repeat || c->tries >= c->tries_max) {
+  uint32_t tries_max = c->tries_max > 1 && aws->tries_max ? aws->tries_max : c->tries_max;
+  if (!repeat || c->tries >= tries_max) {
     end_later(c);
     return;
   }
@@ -241,11 +269,12 @@ static void answer_failed(slp_call *c) {
                         .retry_after_ms = c->http.retry_after_ms,
                         .body = slp_buf_str(c->into)};
   slp_classify(&bad, &c->fail, &remedy);
-  if (remedy == SLP_REMEDY_CLOCK && fix_clock(c)) {
+  if (remedy == SLP_REMEDY_CLOCK && !c->anonymous && fix_clock(c)) {
     again_free(c);
     return;
   }
-  if (remedy == SLP_REMEDY_KEYS && !c->keys_tried && slp_creds_refused(c->aws->creds, c->serial)) {
+  int family = !c->keys && !c->anonymous;
+  if (remedy == SLP_REMEDY_KEYS && family && !c->keys_tried && slp_creds_refused(c->aws->creds, c->serial)) {
     c->keys_tried = 1;
     again_free(c);
     return;

@@ -30,10 +30,13 @@ typedef struct slp_call {
   slp_aws *aws;
   slp_svc svc;
   slp_lane lane;
-  slp_str target, content_type, body;
-  slp_buf *into; /* cleared before each try */
-  uint32_t total_ms_max, tries_max;
-  uint8_t once;                                 /* must not reach the server twice */
+  slp_str target, content_type, body; /* target absent: no such header */
+  const slp_sign_keys *keys;          /* NULL: the family's; else these, which can't be renewed */
+  uint8_t anonymous;                  /* not signed */
+  slp_buf *into;                      /* cleared before each try */
+  uint32_t total_ms_max;
+  uint32_t tries_max; /* 1: the owner repeats by itself; more: unless the user set AWS_MAX_ATTEMPTS */
+  uint8_t once;       /* must not reach the server twice */
   int (*may_grow)(slp_http *http, size_t more); /* PURE; NULL: always */
   /* Looks at any answer that has a status before anything else does. 1: the request was changed, send it
    * again at once, not counted. NULL: never. */
@@ -62,6 +65,8 @@ typedef struct slp_call {
 
 void slp_call_init(slp_call *c, slp_aws *aws); /* zeroes */
 void slp_call_send(slp_call *c);
+/* Ends without having been sent. */
+void slp_call_refuse(slp_call *c, slp_class class, int code, const char *why);
 /* Silence from here on. Idle calls are fine. */
 void slp_call_cancel(slp_call *c);
 void slp_call_free(slp_call *c); /* idle; gives back its scratch memory */

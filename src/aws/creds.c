@@ -14,9 +14,11 @@
 #define MANDATORY_MS (10 * 60 * 1000)
 /* Keys the service refused are not fetched more often than this while they stay the same. */
 #define REFUSED_AGAIN_US 5000000u
+/* Both windows shrink by up to this part of themselves, at random: a fleet that got its keys together does
+ * not renew them together. */
+#define JITTER_PART 16
 
 typedef enum { IDLE, ASKING, ANSWERED } attempt_state;
-typedef enum { NOTHING, FOUND, BROKEN, STARVED } answer_kind;
 
 struct slp_creds {
   slp_host *h;
@@ -27,16 +29,20 @@ struct slp_creds {
   slp_list waiting;
 
   attempt_state attempt;
-  answer_kind answer;
+  slp_keys_outcome answer;
   size_t asking; /* index in chain */
+  size_t
+      settled; /* who gave keys once is asked alone from then on: never another identity; SIZE_MAX: nobody */
   uint8_t fresh; /* this attempt must not use what was read before */
   char *next[3]; /* key id, secret, token of the answer; owned */
   int64_t next_expires_ms;
+  uint8_t next_outlives;
   char why[300];
 
   char *now[3]; /* the snapshot; owned; now[0] NULL: none */
   uint64_t serial;
   int64_t expires_ms; /* -1: never */
+  uint8_t outlives;   /* used beyond that when there are no newer ones */
   int64_t advisory_ms, mandatory_ms;
   uint32_t failures; /* attempts in a row that failed */
   uint64_t again_us; /* no attempt before */
@@ -48,6 +54,7 @@ struct slp_creds {
 
 static void go_on(slp_event *ev);
 static void on_deadline(slp_timer *timer);
+static void on_answer(slp_provider *p, const slp_keys_answer *answer);
 
 slp_creds *slp_creds_new(slp_host *h) {
   slp_creds *c = SLP_NEW(h->mem, slp_creds);
@@ -57,6 +64,7 @@ slp_creds *slp_creds_new(slp_host *h) {
   c->deadline.run = on_deadline;
   c->deadline.at_us = UINT64_MAX;
   c->expires_ms = c->next_expires_ms = -1;
+  c->settled = SIZE_MAX;
   slp_list_init(&c->waiting);
   return c;
 }
@@ -82,7 +90,8 @@ void slp_creds_free(slp_creds *c) {
 int slp_creds_add(slp_creds *c, slp_provider *p) {
   if (!p) return SLP_ENOMEM;
   SLP_CHECK(c->chain_n < SLP_CREDS_PROVIDERS_MAX);
-  p->creds = c;
+  p->owner = c;
+  p->answered = on_answer;
   c->chain[c->chain_n++] = p;
   return 0;
 }
@@ -90,8 +99,8 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
 /* ---- answers of providers --------------------------------------------------------------------------------
  */
 /* Late answers of a provider that was given up are not waited for: attempt is not ASKING then. */
-static void answered(slp_creds *c, answer_kind kind) {
-  c->answer = kind;
+static void answered(slp_creds *c, slp_keys_outcome outcome) {
+  c->answer = outcome;
   c->attempt = ANSWERED;
   slp_timer_clear(c->h, &c->deadline);
   slp_post(c->h, &c->ev);
@@ -105,52 +114,58 @@ static int sendable(slp_str s) {
   return 1;
 }
 
-void slp_creds_found(slp_creds *c, const slp_aws_keys *keys) {
-  if (c->attempt != ASKING) return;
+static void broken(slp_creds *c, const char *why) {
+  snprintf(c->why, sizeof c->why, "%s", why);
+  answered(c, SLP_KEYS_BROKEN);
+}
+
+static void found(slp_creds *c, const slp_aws_keys *keys) {
   const slp_str part[3] = {keys->key_id, keys->secret, keys->token};
   if (!keys->key_id.n || !keys->secret.n) {
-    slp_creds_broken(c, "the credentials lack %s", keys->key_id.n ? "the secret key" : "the access key id");
+    broken(c,
+           keys->key_id.n ? "the credentials lack the secret key" : "the credentials lack the access key id");
     return;
   }
   drop_keys(c->h->mem, c->next);
   for (int i = 0; i < 3; i++) {
     if (i != 1 && !sendable(part[i])) { /* the secret is never sent */
-      slp_creds_broken(c, "the credentials hold characters that no key has (a space or a line break?)");
+      broken(c, "the credentials hold characters that no key has (a space or a line break?)");
       return;
     }
     if (!part[i].n) continue;
     c->next[i] = slp_strdup(c->h->mem, part[i]);
     if (!c->next[i]) {
-      slp_creds_starved(c);
+      answered(c, SLP_KEYS_STARVED);
       return;
     }
   }
   c->next_expires_ms = keys->expires_at_ms;
-  answered(c, FOUND);
+  c->next_outlives = keys->outlives;
+  answered(c, SLP_KEYS_FOUND);
 }
 
-void slp_creds_nothing(slp_creds *c) {
-  if (c->attempt == ASKING) answered(c, NOTHING);
+static void on_answer(slp_provider *p, const slp_keys_answer *answer) {
+  slp_creds *c = p->owner;
+  if (c->attempt != ASKING || c->chain[c->asking] != p) return;
+  switch (answer->outcome) {
+    case SLP_KEYS_FOUND: found(c, answer->keys); return;
+    case SLP_KEYS_BROKEN: broken(c, answer->why); return;
+    case SLP_KEYS_NOTHING:
+    case SLP_KEYS_STARVED: answered(c, answer->outcome); return;
+  }
 }
 
-void slp_creds_broken(slp_creds *c, const char *fmt, ...) {
-  if (c->attempt != ASKING) return;
-  va_list args;
-  va_start(args, fmt);
-  vsnprintf(c->why, sizeof c->why, fmt, args);
-  va_end(args);
-  answered(c, BROKEN);
-}
-
-void slp_creds_starved(slp_creds *c) {
-  if (c->attempt == ASKING) answered(c, STARVED);
+static uint32_t patience_ms(const slp_creds *c) {
+  uint32_t ms = c->chain[c->asking]->ms_max;
+  return ms ? ms : SLP_CREDS_MS_MAX;
 }
 
 static void on_deadline(slp_timer *timer) {
   slp_creds *c = SLP_OWNER(timer, slp_creds, deadline);
   if (c->attempt != ASKING) return;
   if (c->chain[c->asking]->cancel) c->chain[c->asking]->cancel(c->chain[c->asking]);
-  slp_creds_broken(c, "no credentials came within %u seconds", SLP_CREDS_MS_MAX / 1000);
+  snprintf(c->why, sizeof c->why, "no credentials came within %u seconds", (unsigned)patience_ms(c) / 1000);
+  answered(c, SLP_KEYS_BROKEN);
 }
 
 /* ---- the attempt -----------------------------------------------------------------------------------------
@@ -158,8 +173,8 @@ static void on_deadline(slp_timer *timer) {
 static void begin(slp_creds *c, int fresh) {
   if (c->attempt != IDLE) return;
   c->attempt = ANSWERED;
-  c->answer = NOTHING;
-  c->asking = SIZE_MAX; /* + 1 is the first */
+  c->answer = SLP_KEYS_NOTHING;
+  c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1; /* + 1 is the first */
   c->fresh = fresh != 0;
   c->why[0] = 0;
   slp_post(c->h, &c->ev);
@@ -168,6 +183,10 @@ static void begin(slp_creds *c, int fresh) {
 static int64_t service_ms(const slp_creds *c) { return slp_wall_ms(c->h) + c->clock_offset_ms; }
 
 static int same_key(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+static int64_t jittered(slp_creds *c, int64_t window_ms) {
+  return window_ms - (int64_t)slp_random_below(c->h, (uint64_t)slp_max_i64(window_ms, 0) / JITTER_PART + 1);
+}
 
 static void take_keys(slp_creds *c) {
   int same = 1;
@@ -178,9 +197,11 @@ static void take_keys(slp_creds *c) {
   if (!same) c->serial++;
   c->expires_ms = c->next_expires_ms;
   int64_t life = c->expires_ms - service_ms(c);
-  c->advisory_ms = c->expires_ms - slp_min_i64(ADVISORY_MS, life / 2);
-  c->mandatory_ms = c->expires_ms - slp_min_i64(MANDATORY_MS, life / 4);
+  c->outlives = c->next_outlives;
+  c->advisory_ms = c->expires_ms - jittered(c, slp_min_i64(ADVISORY_MS, life / 2));
+  c->mandatory_ms = c->expires_ms - jittered(c, slp_min_i64(MANDATORY_MS, life / 4));
   c->failures = 0;
+  c->settled = c->asking;
   /* Keys that live for seconds must not make us ask in every turn. */
   c->again_us = c->expires_ms >= 0 && life < 60000 ? slp_after_us(slp_now_us(c->h), 1000000) : 0;
   c->refreshes++;
@@ -191,38 +212,43 @@ static void attempt_failed(slp_creds *c) {
   uint64_t wait = slp_retry_wait_us(SLP_THROTTLE, ++c->failures, slp_random(c->h), 0);
   c->again_us = slp_after_us(slp_now_us(c->h), wait / 2 + 250000);
   slp_fail_clear(&c->fail);
-  if (c->answer == STARVED) {
+  if (c->answer == SLP_KEYS_STARVED) {
     slp_fail_set(&c->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the credentials");
-  } else if (c->answer == BROKEN) {
+  } else if (c->answer == SLP_KEYS_BROKEN) {
     slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH, "%s", c->why);
+  } else if (c->settled != SIZE_MAX) {
+    slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH,
+                 "the credentials are not where they came from any more, and others are not taken");
   } else {
     slp_fail_set(
         &c->fail, SLP_AUTH, SLOOP_EAUTH,
-        "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them in ~/.aws/credentials");
+        "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them in ~/.aws/credentials "
+        "(no role of this machine or container was found either)");
   }
 }
 
 static void go_on(slp_event *ev) {
   slp_creds *c = SLP_OWNER(ev, slp_creds, ev);
   SLP_CHECK(c->attempt == ANSWERED);
-  if (c->answer == NOTHING && c->asking + 1 < c->chain_n) {
+  int last = c->asking + 1 == c->chain_n || (c->settled != SIZE_MAX && c->asking == c->settled);
+  if (c->answer == SLP_KEYS_NOTHING && !last) {
     c->asking++;
     c->attempt = ASKING;
-    uint64_t at = slp_after_us(slp_now_us(c->h), (uint64_t)SLP_CREDS_MS_MAX * 1000);
+    uint64_t at = slp_after_us(slp_now_us(c->h), (uint64_t)patience_ms(c) * 1000);
     if (slp_timer_set(c->h, &c->deadline, at)) {
-      slp_creds_starved(c);
+      answered(c, SLP_KEYS_STARVED);
       return;
     }
     c->chain[c->asking]->begin(c->chain[c->asking], c->fresh);
     return;
   }
-  if (c->answer == FOUND && c->next_expires_ms >= 0 && c->next_expires_ms <= service_ms(c)) {
+  if (c->answer == SLP_KEYS_FOUND && c->next_expires_ms >= 0 && c->next_expires_ms <= service_ms(c)) {
     snprintf(c->why, sizeof c->why, "the credentials have expired already");
-    c->answer = BROKEN;
+    c->answer = SLP_KEYS_BROKEN;
   }
   c->attempt = IDLE;
   c->fetched_us = slp_now_us(c->h);
-  if (c->answer == FOUND)
+  if (c->answer == SLP_KEYS_FOUND)
     take_keys(c);
   else
     attempt_failed(c);
@@ -235,7 +261,7 @@ slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, 
                               slp_fail *f) {
   c->clock_offset_ms = now_ms - slp_wall_ms(c->h);
   int have = c->now[0] != NULL, expires = have && c->expires_ms >= 0;
-  int dead = expires && now_ms >= c->expires_ms;
+  int dead = expires && now_ms >= c->expires_ms && !(c->outlives && c->failures);
   int may_ask = slp_now_us(c->h) >= c->again_us;
   int due = !have || (expires && now_ms >= c->advisory_ms);
   if (due && may_ask) begin(c, 0);

@@ -23,6 +23,8 @@ static const service services[SLP_SVCS] = {
     [SLP_SVC_STS] = {"sts", "sts-fips", "sts", "AWS_ENDPOINT_URL_STS", "sts"},
     [SLP_SVC_CLOUDWATCH] = {"monitoring", "monitoring-fips", "monitoring", "AWS_ENDPOINT_URL_CLOUDWATCH",
                             "cloudwatch"},
+    [SLP_SVC_SSO] = {"portal.sso", "portal.sso-fips", "awsssoportal", "AWS_ENDPOINT_URL_SSO", "sso"},
+    [SLP_SVC_SSO_OIDC] = {"oidc", "oidc-fips", "sso-oauth", "AWS_ENDPOINT_URL_SSO_OIDC", "sso_oidc"},
 };
 
 typedef struct partition {
@@ -109,8 +111,26 @@ static int path_valid(slp_str path) {
   return 1;
 }
 
-static int is_loopback(const char *host) {
-  return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
+/* Four numbers: "127.0.0.1.example.com" is somebody else's. */
+static int is_ipv4(slp_str host) {
+  size_t dots = 0, digits = 0;
+  for (size_t i = 0; i < host.n; i++) {
+    char c = host.p[i];
+    if (c == '.' && digits) {
+      dots++;
+      digits = 0;
+    } else if (c >= '0' && c <= '9' && digits < 3) {
+      digits++;
+    } else {
+      return 0;
+    }
+  }
+  return dots == 3 && digits > 0;
+}
+
+int slp_host_is_loopback(slp_str host) {
+  if (slp_str_is(host, "localhost") || slp_str_is(host, "::1")) return 1;
+  return host.n > 4 && memcmp(host.p, "127.", 4) == 0 && is_ipv4(host);
 }
 
 /* What is signed must be what is sent: the URL is put together anew, in lower case, without a port that the
@@ -127,7 +147,9 @@ int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
     if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 32);
   }
   e->tls = u.tls;
-  e->loopback = is_loopback(host) != 0;
+  slp_str bare = slp_str_of(host);
+  if (u.ipv6) bare = (slp_str){host + 1, bare.n - 2};
+  e->loopback = slp_host_is_loopback(bare) != 0;
   if (u.port == (u.tls ? 443 : 80))
     snprintf(e->host, sizeof e->host, "%s", host);
   else
@@ -150,6 +172,8 @@ static slp_str find_region(const slp_endpoint_wish *wish) {
   if (!region) region = from_profile(wish, SLP_PROFILE_REGION);
   return slp_str_of(region);
 }
+
+int slp_endpoint_region_named(const slp_endpoint_wish *wish) { return find_region(wish).n > 0; }
 
 /* A configured URL, or NULL. *ret_missing: the services section that should have had it, but is not there;
  * going to the public service instead would be a surprise. */
@@ -194,6 +218,7 @@ int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_f
   slp_endpoint e = {.sign_as = services[wish->svc].sign_as};
   char why[160];
   slp_str region = find_region(wish);
+  if (!region.n && wish->region_of_machine) region = slp_str_of(wish->region_of_machine);
   if (!region.n) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
                         "no region: set AWS_REGION, or region in ~/.aws/config, or give the stream's ARN");

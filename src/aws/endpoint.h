@@ -21,7 +21,8 @@ typedef struct slp_endpoint_wish {
   const char *arn;
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
-  const slp_profile *profile; /* NULL: not read */
+  const slp_profile *profile;    /* NULL: not read */
+  const char *region_of_machine; /* when nothing else names one; NULL: not known */
 } slp_endpoint_wish;
 
 const char *slp_svc_config_name(slp_svc svc); /* "dynamodb_streams": in services sections */
@@ -32,6 +33,10 @@ int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_f
 /* Takes an URL apart. 0, or SLOOP_EOPTION with a sentence. */
 int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]);
 int slp_region_valid(slp_str region);
+/* A region is named by something; the machine's does not count. */
+int slp_endpoint_region_named(const slp_endpoint_wish *wish);
+/* "localhost" or a numeric address of the loopback interface; IPv6 without brackets. */
+int slp_host_is_loopback(slp_str host);
 /* arn:partition:service:REGION:account:...; {NULL,0} when there is none. */
 slp_str slp_arn_region(slp_str arn);
 

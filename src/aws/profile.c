@@ -1,5 +1,6 @@
 /* profile.c - profiles as botocore reads them: `[name]` in the credentials file, `[profile name]` and
- * `[default]` in the config file, endpoints of services in a `[services name]` section. */
+ * `[default]` in the config file, endpoints of services in a `[services name]` section, signing in in an
+ * `[sso-session name]` section. */
 #include "aws/profile.h"
 
 #include "aws/endpoint.h"
@@ -21,10 +22,22 @@ static const char *const key_names[SLP_PROFILE_KEYS] = {
     [SLP_PROFILE_IGNORE_ENDPOINTS] = "ignore_configured_endpoint_urls",
     [SLP_PROFILE_FIPS] = "use_fips_endpoint",
     [SLP_PROFILE_DUALSTACK] = "use_dualstack_endpoint",
+    [SLP_PROFILE_CA_BUNDLE] = "ca_bundle",
+    [SLP_PROFILE_RETRY_MODE] = "retry_mode",
+    [SLP_PROFILE_MAX_ATTEMPTS] = "max_attempts",
     [SLP_PROFILE_ROLE_ARN] = "role_arn",
+    [SLP_PROFILE_SOURCE_PROFILE] = "source_profile",
+    [SLP_PROFILE_CREDENTIAL_SOURCE] = "credential_source",
+    [SLP_PROFILE_EXTERNAL_ID] = "external_id",
+    [SLP_PROFILE_ROLE_SESSION_NAME] = "role_session_name",
+    [SLP_PROFILE_DURATION_SECONDS] = "duration_seconds",
+    [SLP_PROFILE_MFA_SERIAL] = "mfa_serial",
     [SLP_PROFILE_WEB_IDENTITY] = "web_identity_token_file",
     [SLP_PROFILE_SSO_SESSION] = "sso_session",
     [SLP_PROFILE_SSO_START_URL] = "sso_start_url",
+    [SLP_PROFILE_SSO_REGION] = "sso_region",
+    [SLP_PROFILE_SSO_ACCOUNT_ID] = "sso_account_id",
+    [SLP_PROFILE_SSO_ROLE_NAME] = "sso_role_name",
     [SLP_PROFILE_LOGIN_SESSION] = "login_session",
     [SLP_PROFILE_PROCESS] = "credential_process",
 };
@@ -45,12 +58,21 @@ void slp_profile_free(slp_profile *p) {
   drop_values(p->mem, p->in_config, SLP_PROFILE_KEYS);
   drop_values(p->mem, p->in_credentials, SLP_PROFILE_KEYS);
   drop_values(p->mem, p->service_endpoint, SLP_SVCS);
-  p->found = p->services_found = 0;
+  drop_text(p->mem, &p->session_region);
+  drop_text(p->mem, &p->session_url);
+  p->found = p->services_found = p->session_found = 0;
 }
 
 const char *slp_profile_get(const slp_profile *p, slp_profile_key key) {
   const char *value = p->in_credentials[key] ? p->in_credentials[key] : p->in_config[key];
   return value && value[0] ? value : NULL;
+}
+
+const char *slp_profile_key_name(slp_profile_key key) { return key_names[key]; }
+
+const char *slp_profile_where(const slp_profile *p, slp_profile_key key) {
+  const char *path = p->path[p->in_credentials[key] ? 0 : 1];
+  return path ? path : "~/.aws";
 }
 
 /* ---- parsing ---------------------------------------------------------------------------------------------
@@ -161,21 +183,51 @@ static int on_services_line(void *arg, slp_str section, slp_str parent, slp_str 
   return 0;
 }
 
+static int match_session(slp_str title, slp_str name, int config) {
+  (void)config;
+  return is_section(title, "sso-session", name);
+}
+
+static int on_session_line(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value,
+                           uint32_t line) {
+  reading *r = arg;
+  (void)line;
+  if (parent.p || !is_section(section, "sso-session", r->name)) return 0;
+  if (is_key(key, "sso_region")) return keep(r->p->mem, &r->p->session_region, value);
+  if (is_key(key, "sso_start_url")) return keep(r->p->mem, &r->p->session_url, value);
+  return 0;
+}
+
+/* Sections of the config file that the profile refers to by name. */
+static int parse_referred(slp_profile *p, slp_str config, uint32_t *ret_line) {
+  const char *services = slp_profile_get(p, SLP_PROFILE_SERVICES);
+  const char *session = slp_profile_get(p, SLP_PROFILE_SSO_SESSION);
+  int r = 0;
+  if (services) {
+    reading in_services = {.p = p, .name = slp_str_of(services), .config = 1};
+    p->services_found = has_section(config, match_services, in_services.name, 1) != 0;
+    r = slp_ini_read(config, on_services_line, &in_services, ret_line);
+  }
+  if (session && !r) {
+    reading in_session = {.p = p, .name = slp_str_of(session), .config = 1};
+    p->session_found = has_section(config, match_session, in_session.name, 1) != 0;
+    r = slp_ini_read(config, on_session_line, &in_session, ret_line);
+  }
+  return r;
+}
+
 int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_str name, int *ret_bad_file,
                       uint32_t *ret_line) {
   reading in_credentials = {.p = p, .name = name, .config = 0};
   reading in_config = {.p = p, .name = name, .config = 1};
+  snprintf(p->name, sizeof p->name, "%.*s", (int)slp_min_u64(name.n, 127), name.p);
   *ret_bad_file = 0;
   int r = slp_ini_read(credentials, on_profile_line, &in_credentials, ret_line);
   if (r) return r;
   *ret_bad_file = 1;
   r = slp_ini_read(config, on_profile_line, &in_config, ret_line);
   p->found = has_section(credentials, match_profile, name, 0) || has_section(config, match_profile, name, 1);
-  const char *services = r ? NULL : slp_profile_get(p, SLP_PROFILE_SERVICES);
-  if (r || !services) return r;
-  p->services_found = has_section(config, match_services, slp_str_of(services), 1) != 0;
-  reading in_services = {.p = p, .name = slp_str_of(services), .config = 1};
-  return slp_ini_read(config, on_services_line, &in_services, ret_line);
+  return r ? r : parse_referred(p, config, ret_line);
 }
 
 /* ---- waiting ---------------------------------------------------------------------------------------------
@@ -218,6 +270,7 @@ void slp_profiles_init(slp_profiles *p, slp_host *h, slp_getenv_fn getenv_fn, vo
   p->ev.run = on_load_event;
   slp_list_init(&p->waiting);
   slp_profile_init(&p->profile, h->mem);
+  for (size_t i = 0; i < SLP_PROFILE_SOURCES_MAX; i++) slp_profile_init(&p->sources[i], h->mem);
   for (int i = 0; i < 2; i++) {
     p->files[i].owner = p;
     slp_buf_init(&p->files[i].path, h->mem, PATH_MAX_N);
@@ -233,6 +286,17 @@ static void drop_texts(slp_profiles *p) {
   }
 }
 
+static void drop_profiles(slp_profiles *p) {
+  slp_profile_free(&p->profile);
+  for (size_t i = 0; i < SLP_PROFILE_SOURCES_MAX; i++) slp_profile_free(&p->sources[i]);
+  p->sources_n = 0;
+}
+
+void slp_profiles_forget(slp_profiles *p) {
+  drop_profiles(p);
+  p->loaded = 0;
+}
+
 void slp_profiles_close(slp_profiles *p) {
   for (int i = 0; i < 2; i++) {
     if (p->files[i].reading) slp_file_cancel(p->h, &p->files[i].file);
@@ -241,7 +305,7 @@ void slp_profiles_close(slp_profiles *p) {
   }
   slp_unpost(&p->ev);
   drop_texts(p);
-  slp_profile_free(&p->profile);
+  drop_profiles(p);
 }
 
 /* The variable's path, or the default one under the home directory. Empty: there is none. */
@@ -326,18 +390,45 @@ static int file_failed(slp_profiles *p) {
   return 0;
 }
 
-static int parse_files(slp_profiles *p) {
+static int parse_one(slp_profiles *p, slp_profile *into, slp_str name) {
   int bad = 0;
   uint32_t line = 0;
-  int r = file_failed(p);
-  if (r) return r;
-  r = slp_profile_parse(&p->profile, slp_buf_str(&p->files[0].text), slp_buf_str(&p->files[1].text),
-                        slp_str_of(p->name), &bad, &line);
-  if (r && r != SLP_ENOMEM) {
-    snprintf(p->why, sizeof p->why, "%.120s: line %u can't be understood", slp_buf_z(&p->files[bad].path),
-             line);
-    return SLP_EBADDATA;
+  for (int i = 0; i < 2; i++) into->path[i] = slp_buf_z(&p->files[i].path);
+  int r = slp_profile_parse(into, slp_buf_str(&p->files[0].text), slp_buf_str(&p->files[1].text), name, &bad,
+                            &line);
+  if (!r || r == SLP_ENOMEM) return r;
+  snprintf(p->why, sizeof p->why, "%.120s: line %u can't be understood", into->path[bad], line);
+  return SLP_EBADDATA;
+}
+
+/* The next profile that keys may be taken from; one that was there already ends it (a circle, which is for
+ * the reader of `sources` to judge). */
+static const char *next_source(const slp_profiles *p, const slp_profile *last) {
+  const char *name = slp_profile_get(last, SLP_PROFILE_SOURCE_PROFILE);
+  if (!name || !slp_profile_get(last, SLP_PROFILE_ROLE_ARN) || strlen(name) > 127) return NULL;
+  if (strcmp(name, p->profile.name) == 0) return NULL;
+  for (size_t i = 0; i < p->sources_n; i++) {
+    if (strcmp(name, p->sources[i].name) == 0) return NULL;
   }
+  return p->sources_n < SLP_PROFILE_SOURCES_MAX ? name : NULL;
+}
+
+static int parse_sources(slp_profiles *p) {
+  const slp_profile *last = &p->profile;
+  for (const char *name; (name = next_source(p, last)) != NULL;) {
+    slp_profile *into = &p->sources[p->sources_n];
+    int r = parse_one(p, into, slp_str_of(name));
+    if (r) return r;
+    p->sources_n++;
+    last = into;
+  }
+  return 0;
+}
+
+static int parse_files(slp_profiles *p) {
+  int r = file_failed(p);
+  if (!r) r = parse_one(p, &p->profile, slp_str_of(p->name));
+  if (!r) r = parse_sources(p);
   if (!r && p->explicit_name && !p->profile.found) {
     snprintf(p->why, sizeof p->why, "profile %s is not in %s", p->name,
              "~/.aws/credentials or ~/.aws/config");
@@ -347,9 +438,9 @@ static int parse_files(slp_profiles *p) {
 }
 
 static void finish_load(slp_profiles *p) {
-  slp_profile_free(&p->profile);
+  drop_profiles(p);
   if (!p->error) p->error = parse_files(p);
-  if (p->error) slp_profile_free(&p->profile);
+  if (p->error) drop_profiles(p);
   if (p->error && !p->why[0]) snprintf(p->why, sizeof p->why, "no memory to read the profile files");
   drop_texts(p);
   p->loading = 0;

@@ -16,23 +16,41 @@ typedef enum slp_profile_key {
   SLP_PROFILE_IGNORE_ENDPOINTS,
   SLP_PROFILE_FIPS,
   SLP_PROFILE_DUALSTACK,
-  /* Kinds of credentials that this version can't get: named so that they are never passed over silently. */
+  SLP_PROFILE_CA_BUNDLE,
+  SLP_PROFILE_RETRY_MODE,
+  SLP_PROFILE_MAX_ATTEMPTS,
   SLP_PROFILE_ROLE_ARN,
+  SLP_PROFILE_SOURCE_PROFILE,
+  SLP_PROFILE_CREDENTIAL_SOURCE,
+  SLP_PROFILE_EXTERNAL_ID,
+  SLP_PROFILE_ROLE_SESSION_NAME,
+  SLP_PROFILE_DURATION_SECONDS,
+  SLP_PROFILE_MFA_SERIAL,
   SLP_PROFILE_WEB_IDENTITY,
   SLP_PROFILE_SSO_SESSION,
   SLP_PROFILE_SSO_START_URL,
-  SLP_PROFILE_LOGIN_SESSION,
+  SLP_PROFILE_SSO_REGION,
+  SLP_PROFILE_SSO_ACCOUNT_ID,
+  SLP_PROFILE_SSO_ROLE_NAME,
+  SLP_PROFILE_LOGIN_SESSION, /* known so that it is never passed over silently: it can't be used here */
   SLP_PROFILE_PROCESS,
   SLP_PROFILE_KEYS
 } slp_profile_key;
 
+/* A profile whose role_arn takes another one's keys names it; so may that one, and so on. */
+#define SLP_PROFILE_SOURCES_MAX 8
+
 typedef struct slp_profile {
   slp_mem *mem;
+  char name[128];
+  const char *path[2];                    /* of credentials and config, for messages; borrowed */
   uint8_t found;                          /* some section had its name */
   char *in_config[SLP_PROFILE_KEYS];      /* owned; NULL: not there */
   char *in_credentials[SLP_PROFILE_KEYS]; /* owned */
   char *service_endpoint[SLP_SVCS];       /* owned; from the services section it names */
   uint8_t services_found;                 /* that section exists */
+  char *session_region, *session_url;     /* of the sso-session section it names; owned */
+  uint8_t session_found;
 } slp_profile;
 
 void slp_profile_init(slp_profile *p, slp_mem *mem);
@@ -40,6 +58,9 @@ void slp_profile_free(slp_profile *p); /* wipes; back to just initialised */
 /* The value in force: the credentials file's before the config file's, as botocore merges them. NULL: none.
  */
 const char *slp_profile_get(const slp_profile *p, slp_profile_key key);
+const char *slp_profile_key_name(slp_profile_key key);
+/* The file that has the value in force of `key`, for messages. */
+const char *slp_profile_where(const slp_profile *p, slp_profile_key key);
 /* Reads the section `name` out of both texts. 0, SLP_ENOMEM, or SLP_EBADDATA with *ret_bad_file 0
  * (credentials) or 1 (config) and the line. */
 int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_str name, int *ret_bad_file,
@@ -74,6 +95,8 @@ typedef struct slp_profiles {
   slp_list waiting;
   /* After a load: */
   slp_profile profile;
+  slp_profile sources[SLP_PROFILE_SOURCES_MAX]; /* what source_profile leads to, until it repeats itself */
+  size_t sources_n;
   char name[128];
   uint8_t explicit_name; /* the user chose the profile */
   int error;             /* 0: profile is good, maybe empty */
@@ -86,5 +109,7 @@ void slp_profiles_close(slp_profiles *p);       /* nobody waits any more */
 int slp_profiles_chosen(const slp_profiles *p); /* 1: option or environment name a profile */
 /* Reads (again). `wait` runs when it is done; one load at a time, however many wait. */
 void slp_profiles_load(slp_profiles *p, slp_wait *wait);
+/* The text of the profiles is wiped; the next look needs a load. */
+void slp_profiles_forget(slp_profiles *p);
 
 #endif

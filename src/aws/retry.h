@@ -14,4 +14,8 @@ uint64_t slp_retry_ceiling_us(slp_class class, uint32_t tries);
  * the wait, by SLP_RETRY_AFTER_EXTRA_US at most. */
 uint64_t slp_retry_wait_us(slp_class class, uint32_t tries, uint64_t random, uint64_t retry_after_us);
 
+/* What AWS_RETRY_MODE and AWS_MAX_ATTEMPTS (NULL: not set) say about calls that are given up at some time.
+ * *ret_tries 0: nothing. 0, or SLP_EBADDATA with a sentence. */
+int slp_retry_tries(const char *mode, const char *attempts, uint32_t *ret_tries, char why[160]);
+
 #endif

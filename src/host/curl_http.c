@@ -120,7 +120,7 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
   slp_curl_failure f = {
       .rc = rc,
       .detail = t->detail,
-      .ca_file = t->lane->u->ca_file,
+      .ca_file = call->ca_bundle ? call->ca_bundle : t->lane->u->ca_file,
       .https = t->https,
       .connect_ms = call->connect_ms_max ? call->connect_ms_max : CONNECT_MS,
   };

@@ -342,6 +342,10 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   if (!r) r = set_method(t, call);
   if (r) return r;
   SET(CURLOPT_URL, call->url);
+  if (t->own_ca || call->ca_bundle) { /* libcurl only shares connections that trust the same file */
+    SET(CURLOPT_CAINFO, call->ca_bundle ? call->ca_bundle : t->lane->u->ca_file);
+    t->own_ca = call->ca_bundle != NULL;
+  }
   SET(CURLOPT_HTTPHEADER, t->header_nodes);
   SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(call->connect_ms_max ? call->connect_ms_max : 4000));
   int large = !t->https && t->lane->body_usual >= LARGE_BODY;

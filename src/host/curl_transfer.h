@@ -20,6 +20,7 @@ typedef struct slp_transfer {
   size_t slice_n;        /* body bytes taken in it */
   uint8_t head_complete; /* libcurl takes a head that ends with the connection for a whole answer */
   uint8_t body_begun;
+  uint8_t own_ca;      /* the easy handle trusts a call's bundle, not the host's */
   size_t body_n;       /* taken so far */
   uint64_t length;     /* Content-Length; UINT64_MAX: none */
   slp_buf header_text; /* "Name: value\0" each */

@@ -1,5 +1,5 @@
 /* host.h - THE SEAM. All that core, aws, source, store and sandbox ever see of the world: two
- * clocks, timers, randomness, HTTP out, HTTP in, files, and a queue of events. The uv host
+ * clocks, timers, randomness, HTTP out, HTTP in, files, child processes, and a queue of events. The uv host
  * (host/uv_host.c) implements it on libuv and curl; the simulator implements it on virtual time.
  *
  * Rules:
@@ -74,6 +74,7 @@ typedef struct slp_http {
   uint32_t total_ms_max;   /* from sending to the last byte, waiting for a connection excluded. 0: 30000 */
   uint8_t once;            /* 1: a write with a condition; must not reach the server twice by itself */
   uint8_t no_proxy;        /* 1: never through a proxy (metadata servers) */
+  const char *ca_bundle;   /* file of certificates to trust; NULL: the host's */
   slp_buf *into;           /* the answer's body is appended here; its max is the cap (SLOOP_ETOOBIG) */
   /* PURE. May the body grow by `more` bytes? 0: pause the transfer until slp_http_resume().
    * NULL: always. */
@@ -167,6 +168,23 @@ typedef struct slp_file {
 void slp_file_read(slp_host *h, slp_file *file);
 void slp_file_cancel(slp_host *h, slp_file *file);
 
+/* ---- child processes (credential_process) --------------------------------------------------- */
+typedef struct slp_child {
+  const char *const *argv; /* NULL at the end; [0] is looked for in PATH; no shell. Borrowed until done */
+  uint32_t total_ms_max;   /* 0: 60000; then it is killed, and whatever it started */
+  slp_buf *into;           /* its standard output is appended; the max is the cap (SLP_E2BIG) */
+  char said[160];          /* the last line it wrote to standard error */
+  int error;               /* 0, or why there is no exit status: UV_E* of starting it, SLP_ETIMEDOUT, ... */
+  int status;              /* how it ended by itself */
+  int signal;              /* or which signal ended it; 0: none */
+  void (*on_done)(struct slp_child *child); /* from the turn queue, once; not after a cancel */
+  slp_event ev;
+  void *impl;
+} slp_child;
+/* Standard input is empty and there is no terminal. Always answers by on_done. */
+void slp_spawn(slp_host *h, slp_child *child);
+void slp_spawn_cancel(slp_host *h, slp_child *child); /* kills it; a child not running is fine */
+
 /* ---- what turns cost ------------------------------------------------------------------------ */
 /* Buckets of CPU time: one for each of 0..15 us, then 16 to a power of two, so that a bucket is at most 1/16
  * wide of what it holds; the last one holds everything from 65 s on. */
@@ -203,6 +221,8 @@ typedef struct slp_host_ops {
   void (*serve)(slp_served *rq, const slp_serve_answer *answer);
   void (*file_read)(slp_host *h, slp_file *file);
   void (*file_cancel)(slp_host *h, slp_file *file);
+  void (*spawn)(slp_host *h, slp_child *child);
+  void (*spawn_cancel)(slp_host *h, slp_child *child);
   void (*ref)(slp_host *h, int on); /* keeps the loop alive (1, the default) or not (0) */
   void (*close)(slp_host *h);       /* everything of the caller is cancelled; calls
                                        slp_host_closed() on a later turn of the loop */

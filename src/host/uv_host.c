@@ -125,6 +125,7 @@ static void close_host(slp_host *h) {
   slp_curl_close(u);
   slp_uv_listen_close_all(u);
   slp_uv_file_close_all(u);
+  slp_uv_spawn_close_all(u);
   close_handle(u, (uv_handle_t *)&u->idle);
   close_handle(u, (uv_handle_t *)&u->prepare);
   close_handle(u, (uv_handle_t *)&u->check);
@@ -145,6 +146,8 @@ static const slp_host_ops uv_ops = {
     .serve = slp_uv_serve,
     .file_read = slp_uv_file_read,
     .file_cancel = slp_uv_file_cancel,
+    .spawn = slp_uv_spawn,
+    .spawn_cancel = slp_uv_spawn_cancel,
     .ref = ref,
     .close = close_host,
 };
@@ -175,6 +178,7 @@ int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const 
   u->date_ms = INT64_MIN;
   slp_list_init(&u->listeners);
   slp_list_init(&u->files);
+  slp_list_init(&u->children);
   int r = uv_random(NULL, NULL, u->random_pool, sizeof u->random_pool, 0, NULL);
   if (!r) r = slp_curl_open(u, o ? o : &none);
   if (r) {

@@ -49,6 +49,7 @@ struct slp_uv_host {
 
   slp_list listeners; /* uv_listen.c */
   slp_list files;     /* uv_file.c */
+  slp_list children;  /* uv_spawn.c */
   int64_t date_ms;    /* the second date_text is for */
   char date_text[30];
 };
@@ -98,5 +99,10 @@ void slp_uv_listen_close_all(slp_uv_host *u);
 void slp_uv_file_read(slp_host *h, slp_file *file);
 void slp_uv_file_cancel(slp_host *h, slp_file *file);
 void slp_uv_file_close_all(slp_uv_host *u);
+
+/* uv_spawn.c */
+void slp_uv_spawn(slp_host *h, slp_child *child);
+void slp_uv_spawn_cancel(slp_host *h, slp_child *child);
+void slp_uv_spawn_close_all(slp_uv_host *u);
 
 #endif

@@ -489,6 +489,23 @@ static void op_file_cancel(slp_host *h, slp_file *file) {
   file->impl = NULL;
 }
 
+/* No world has programs: whoever starts one is told that it is not there. */
+static void run_child(slp_event *ev) {
+  slp_child *child = SLP_OWNER(ev, slp_child, ev);
+  child->on_done(child);
+}
+
+static void op_spawn(slp_host *h, slp_child *child) {
+  child->error = SLP_ENOENT;
+  child->ev.run = run_child;
+  slp_post(h, &child->ev);
+}
+
+static void op_spawn_cancel(slp_host *h, slp_child *child) {
+  (void)h;
+  slp_unpost(&child->ev);
+}
+
 /* ---- birth and death ----------------------------------------------------------------------------- */
 static void run_closed(void *arg, uint64_t tag) {
   slp_sim_shell *s = arg;
@@ -527,6 +544,8 @@ static const slp_host_ops sim_ops = {
     .serve = op_serve,
     .file_read = op_file_read,
     .file_cancel = op_file_cancel,
+    .spawn = op_spawn,
+    .spawn_cancel = op_spawn_cancel,
     .ref = op_ref,
     .close = op_close,
 };

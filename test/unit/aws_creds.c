@@ -1,12 +1,12 @@
 /* aws_creds.c - which keys are found where, what is refused as half a configuration, when keys are renewed.
  */
-#include "aws/creds.h"
+#include "aws/aws_impl.h"
 
 #include "aws_fake_host.h"
 
 static fake_host f;
 static slp_mem *mem;
-static slp_profiles profiles;
+static slp_aws *aws;
 static slp_creds *creds;
 static int woken;
 
@@ -20,15 +20,14 @@ static void open_chain(const fake_pair *env, const fake_pair *files, const char 
   fake_init(&f, mem);
   f.env = env;
   f.files = files;
-  slp_profiles_init(&profiles, &f.h, fake_getenv, &f, profile);
-  creds = slp_creds_new(&f.h);
-  CHECK_INT(slp_creds_add(creds, slp_provider_env(&f.h, fake_getenv, &f)), 0);
-  CHECK_INT(slp_creds_add(creds, slp_provider_profile(&f.h, &profiles)), 0);
+  char why[160];
+  slp_aws_options o = {.profile = profile, .getenv_fn = fake_getenv, .getenv_ctx = &f};
+  CHECK_INT(slp_aws_new(&aws, &f.h, &o, why), 0);
+  creds = aws->creds;
 }
 
 static void close_chain(void) {
-  slp_creds_free(creds);
-  slp_profiles_close(&profiles);
+  slp_aws_drop(aws);
   fake_end(&f, mem);
 }
 
@@ -40,7 +39,7 @@ typedef struct row {
 } row;
 
 #define ENV_HOME \
-  { "HOME", "/h" }
+  {"HOME", "/h"}, { "AWS_EC2_METADATA_DISABLED", "true" }
 #define KEYS(id) "aws_access_key_id = " id "\naws_secret_access_key = S" id "\n"
 static const row rows[] = {
     {"env",
@@ -78,7 +77,7 @@ static const row rows[] = {
      "[default]\n" KEYS("F"),
      NULL,
      NULL,
-     "!AWS_WEB_IDENTITY_TOKEN_FILE"},
+     "!AWS_ROLE_ARN is not"},
     {"line break in a key",
      {ENV_HOME, {"AWS_ACCESS_KEY_ID", "A\r\nX: y"}, {"AWS_SECRET_ACCESS_KEY", "B"}},
      NULL,
@@ -104,7 +103,7 @@ static const row rows[] = {
      NULL,
      "!expired already"},
     {"no home",
-     {{NULL, NULL}},
+     {{"AWS_EC2_METADATA_DISABLED", "true"}},
      "[default]\n" KEYS("F"),
      NULL,
      NULL,
@@ -157,8 +156,19 @@ static const row rows[] = {
      "[default]\n" KEYS("F"),
      "[default]\nrole_arn = arn:x\nsource_profile = b\n",
      NULL,
-     "!role_arn"},
-    {"sso", {ENV_HOME}, "[default]\n" KEYS("F"), "[default]\nsso_session = x\n", NULL, "!sso_session"},
+     "!source_profile b does not exist"},
+    {"sso without a role is no source of keys",
+     {ENV_HOME},
+     "[default]\n" KEYS("F"),
+     "[default]\nsso_session = x\n",
+     NULL,
+     "F/SF/"},
+    {"nothing but half an sso",
+     {ENV_HOME},
+     NULL,
+     "[default]\nsso_session = x\n",
+     NULL,
+     "!sso_account_id is missing"},
     {"process after credentials",
      {ENV_HOME},
      "[default]\n" KEYS("F"),

@@ -24,7 +24,9 @@ typedef struct fake_answer { /* what one request gets */
 #define FAKE_NO_DATE INT64_MIN
 
 typedef struct fake_sent { /* what was asked */
-  char url[300], target[80], type[80], authorization[400], token[200], date[20];
+  char url[300], method[8], target[80], type[80], authorization[400], token[200], date[20];
+  char metadata_token[200], bearer[200], ttl[20], accept[40]; /* of the credential sources */
+  uint8_t no_proxy;
   char body[2048];
   size_t body_n;
   slp_lane lane;
@@ -36,6 +38,12 @@ typedef struct fake_pair {
   const char *name, *value;
 } fake_pair;
 
+typedef struct fake_program { /* what a child process does */
+  const char *out, *said;
+  int error, status, signal;
+  int hang;
+} fake_program;
+
 typedef struct fake_host {
   slp_host h;
   uint64_t mono_us, wake_us, random;
@@ -45,8 +53,11 @@ typedef struct fake_host {
   size_t answers_n, answered_n;
   fake_sent sent[FAKE_ANSWERS_MAX];
   size_t sent_n, resumed_n, cancelled_n, file_reads_n;
-  const fake_pair *env;   /* ends with name NULL */
-  const fake_pair *files; /* path and content; content NULL: no permission */
+  const fake_pair *env;        /* ends with name NULL */
+  const fake_pair *files;      /* path and content; content NULL: no permission */
+  const fake_program *program; /* whatever is started; NULL: there are none */
+  char argv[1000];             /* of the last one, each word in <> */
+  size_t spawned_n;
   slp_http *paused;
   size_t paused_at; /* of its body */
 } fake_host;
@@ -112,14 +123,22 @@ static void fake_http_send(slp_host *h, slp_http *call) {
     if (slp_str_is(name, "Content-Type")) fake_keep(s->type, sizeof s->type, value);
     if (slp_str_is(name, "Authorization")) fake_keep(s->authorization, sizeof s->authorization, value);
     if (slp_str_is(name, "X-Amz-Security-Token")) fake_keep(s->token, sizeof s->token, value);
+    if (slp_str_is(name, "X-aws-ec2-metadata-token"))
+      fake_keep(s->metadata_token, sizeof s->metadata_token, value);
+    if (slp_str_is(name, "X-aws-ec2-metadata-token-ttl-seconds")) fake_keep(s->ttl, sizeof s->ttl, value);
+    if (slp_str_is(name, "X-Amz-Sso_bearer_token")) fake_keep(s->bearer, sizeof s->bearer, value);
+    if (slp_str_is(name, "Accept")) fake_keep(s->accept, sizeof s->accept, value);
     if (slp_str_is(name, "X-Amz-Date")) fake_keep(s->date, sizeof s->date, value);
   }
   fake_keep(s->body, sizeof s->body, call->body);
+  fake_keep(s->method, sizeof s->method, slp_str_of(call->method));
+  s->no_proxy = call->no_proxy;
   s->body_n = call->body.n;
   s->lane = call->lane;
   s->total_ms_max = call->total_ms_max;
   s->at_us = f->mono_us;
-  if (f->answered_n == f->answers_n) CHECK_FAIL("request %zu (%s) was not expected", f->sent_n, s->target);
+  if (f->answered_n == f->answers_n)
+    CHECK_FAIL("request %zu (%s %s) was not expected", f->sent_n, s->url, s->target);
   const fake_answer *a = &f->answers[f->answered_n++];
   call->sent_us = f->mono_us;
   call->ev.run = fake_http_run;
@@ -173,6 +192,33 @@ static void fake_file_cancel(slp_host *h, slp_file *file) {
   slp_unpost(&file->ev);
 }
 
+static void fake_child_run(slp_event *ev) {
+  slp_child *child = SLP_OWNER(ev, slp_child, ev);
+  child->on_done(child);
+}
+
+static void fake_spawn(slp_host *h, slp_child *child) {
+  fake_host *f = fake_of(h);
+  const fake_program *p = f->program;
+  size_t n = 0;
+  f->argv[0] = 0;
+  for (const char *const *word = child->argv; *word; word++)
+    n += (size_t)snprintf(f->argv + n, sizeof f->argv - n, "<%s>", *word);
+  f->spawned_n++;
+  child->error = p ? p->error : SLP_ENOENT;
+  child->status = p ? p->status : 0;
+  child->signal = p ? p->signal : 0;
+  snprintf(child->said, sizeof child->said, "%s", p && p->said ? p->said : "");
+  if (p && p->hang) return;
+  if (p && p->out && slp_buf_add_z(child->into, p->out)) child->error = SLP_E2BIG;
+  child->ev.run = fake_child_run;
+  slp_post(h, &child->ev);
+}
+static void fake_spawn_cancel(slp_host *h, slp_child *child) {
+  fake_of(h)->cancelled_n++;
+  slp_unpost(&child->ev);
+}
+
 static const slp_host_ops fake_ops = {.mono_us = fake_mono,
                                       .cpu_us = fake_cpu,
                                       .wall_ms = fake_wall,
@@ -182,7 +228,9 @@ static const slp_host_ops fake_ops = {.mono_us = fake_mono,
                                       .http_cancel = fake_http_cancel,
                                       .http_resume = fake_http_resume,
                                       .file_read = fake_file_read,
-                                      .file_cancel = fake_file_cancel};
+                                      .file_cancel = fake_file_cancel,
+                                      .spawn = fake_spawn,
+                                      .spawn_cancel = fake_spawn_cancel};
 
 static inline void fake_init(fake_host *f, slp_mem *mem) {
   memset(f, 0, sizeof *f);

@@ -2,7 +2,7 @@
  * the same files and variables can be compared. A line: service-number profile credentials-file config-file
  * (variable value)*; a profile of '-' is none, a file of '-' does not exist. Answer: two lines, "url region"
  * or "error why", and "key-id secret token" or "error why", each word in hex. */
-#include "aws/creds.h"
+#include "aws/aws_impl.h"
 #include "aws/endpoint.h"
 #include "base/num.h"
 
@@ -60,7 +60,7 @@ static void resolve_keys(slp_creds *creds, fake_host *f) {
 
 static void one_case(hex_line *l) {
   static fake_host f;
-  fake_pair env[FIELDS_MAX / 2], files[3] = {{NULL, NULL}};
+  fake_pair env[FIELDS_MAX / 2 + 3], files[3] = {{NULL, NULL}};
   size_t env_n = 0, files_n = 0;
   uint64_t svc = 0;
   slp_profiles profiles;
@@ -70,6 +70,7 @@ static void one_case(hex_line *l) {
   CHECK_INT(slp_parse_u64(l->field[SERVICE], &svc), 0);
   CHECK(svc < SLP_SVCS);
   env[env_n++] = (fake_pair){"HOME", "/h"};
+  env[env_n++] = (fake_pair){"AWS_EC2_METADATA_DISABLED", "true"};
   for (size_t i = VARIABLES; i + 1 < l->n; i += 2)
     env[env_n++] = (fake_pair){l->field[i].p, l->field[i + 1].p};
   env[env_n] = (fake_pair){NULL, NULL};
@@ -79,14 +80,15 @@ static void one_case(hex_line *l) {
   f.env = env;
   f.files = files;
   slp_profiles_init(&profiles, &f.h, fake_getenv, &f, profile);
-  slp_creds *creds = slp_creds_new(&f.h);
-  if (!profile) slp_creds_add(creds, slp_provider_env(&f.h, fake_getenv, &f));
-  slp_creds_add(creds, slp_provider_profile(&f.h, &profiles));
+  slp_aws *aws = NULL;
+  char why[160];
+  slp_aws_options o = {.profile = profile, .getenv_fn = fake_getenv, .getenv_ctx = &f};
+  CHECK_INT(slp_aws_new(&aws, &f.h, &o, why), 0);
   slp_profiles_load(&profiles, &wait);
   fake_run(&f, 1000);
   resolve_url(&profiles, &f, (slp_svc)svc);
-  resolve_keys(creds, &f);
-  slp_creds_free(creds);
+  resolve_keys(aws->creds, &f);
+  slp_aws_drop(aws);
   slp_profiles_close(&profiles);
   fake_end(&f, mem);
 }

@@ -1,0 +1,94 @@
+/* fetch.c - tries, waits between them, and the wiping of what came. */
+#include "aws/fetch.h"
+
+#include "aws/retry.h"
+#include "sloop.h"
+
+#include <stdio.h>
+
+#define CONNECT_MS_MAX 4000u
+
+static void send(slp_fetch *f);
+static void on_timer(slp_timer *timer) { send(SLP_OWNER(timer, slp_fetch, timer)); }
+
+void slp_fetch_init(slp_fetch *f, slp_host *h) {
+  *f = (slp_fetch){.h = h, .timer = {.run = on_timer, .at_us = UINT64_MAX}};
+  slp_buf_init(&f->answer, h->mem, SLP_FETCH_BODY_MAX);
+}
+
+void slp_fetch_clear(slp_fetch *f) { slp_secret_free(&f->answer); }
+
+static void finish(slp_fetch *f) {
+  f->busy = 0;
+  f->on_done(f);
+}
+
+/* A certificate that was not accepted will not be accepted a moment later. */
+static int worth_another_try(const slp_http *http) {
+  if (http->error) return http->error != SLOOP_ETLS && http->error != SLP_ENOMEM;
+  return http->status == 429 || http->status >= 500;
+}
+
+static void on_answer(slp_http *http) {
+  slp_fetch *f = SLP_OWNER(http, slp_fetch, http);
+  if (f->tries < f->tries_max && worth_another_try(http)) {
+    /* The slow way of waiting: whole fleets ask these servers at the same moment. */
+    uint64_t wait = slp_retry_wait_us(SLP_THROTTLE, f->tries, slp_random(f->h), 0);
+    if (slp_timer_set(f->h, &f->timer, slp_after_us(slp_now_us(f->h), wait)) == 0) return;
+  }
+  finish(f);
+}
+
+static void send(slp_fetch *f) {
+  slp_secret_clear(&f->answer);
+  f->tries++;
+  f->http = (slp_http){.lane = SLP_LANE_CONTROL,
+                       .method = f->method,
+                       .url = f->url,
+                       .headers = f->headers,
+                       .headers_n = f->headers_n,
+                       .body = f->body,
+                       .connect_ms_max = (uint32_t)slp_min_u64(f->total_ms_max, CONNECT_MS_MAX),
+                       .total_ms_max = f->total_ms_max,
+                       .no_proxy = f->no_proxy,
+                       .ca_bundle = f->ca_bundle,
+                       .into = &f->answer,
+                       .on_done = on_answer,
+                       .date_ms = -1};
+  slp_http_send(f->h, &f->http);
+}
+
+static void on_starved(slp_event *ev) {
+  slp_http *http = SLP_OWNER(ev, slp_http, ev);
+  finish(SLP_OWNER(http, slp_fetch, http));
+}
+
+void slp_fetch_send(slp_fetch *f) {
+  SLP_CHECK(!f->busy);
+  f->busy = 1;
+  f->tries = 0;
+  if (slp_secret_room(&f->answer)) {
+    f->http = (slp_http){.error = SLP_ENOMEM, .ev = {.run = on_starved}};
+    slp_post(f->h, &f->http.ev);
+    return;
+  }
+  send(f);
+}
+
+void slp_fetch_cancel(slp_fetch *f) {
+  if (f->busy) {
+    slp_http_cancel(f->h, &f->http);
+    slp_unpost(&f->http.ev);
+  }
+  slp_timer_clear(f->h, &f->timer);
+  f->busy = 0;
+  slp_fetch_clear(f);
+}
+
+void slp_fetch_free(slp_fetch *f) { slp_fetch_cancel(f); }
+
+const char *slp_fetch_trouble(const slp_fetch *f, char room[200]) {
+  if (f->http.error) return f->http.error_text[0] ? f->http.error_text : "no memory";
+  snprintf(room, 200, "status %d", f->http.status);
+  return room;
+}

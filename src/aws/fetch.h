@@ -1,0 +1,40 @@
+/* fetch.h - one small, unsigned HTTP question to a source of credentials, with tries and a wiped answer.
+ *
+ *   IDLE -> SENT -> PAUSING -> SENT ... -> IDLE, on_done; never from inside slp_fetch_send */
+#ifndef SLP_AWS_FETCH_H
+#define SLP_AWS_FETCH_H
+
+#include "aws/provider.h"
+
+#define SLP_FETCH_BODY_MAX 65536u
+
+typedef struct slp_fetch {
+  slp_host *h;
+  /* The owner's; borrowed until the end. */
+  const char *method, *url;
+  slp_http_header headers[3];
+  size_t headers_n;
+  slp_str body;
+  uint32_t total_ms_max, tries_max;
+  uint8_t no_proxy;
+  const char *ca_bundle;
+  void (*on_done)(struct slp_fetch *f); /* once, in a turn */
+
+  /* The answer to the last try: http.error, http.error_text, http.status, answer. */
+  slp_http http;
+  slp_buf answer;
+
+  slp_timer timer;
+  uint32_t tries;
+  uint8_t busy;
+} slp_fetch;
+
+void slp_fetch_init(slp_fetch *f, slp_host *h); /* zeroes */
+void slp_fetch_send(slp_fetch *f);
+void slp_fetch_cancel(slp_fetch *f); /* wipes the answer; idle is fine */
+void slp_fetch_free(slp_fetch *f);   /* cancels */
+void slp_fetch_clear(slp_fetch *f);  /* wipes the answer */
+/* "an answer with status 404", or what went wrong on the way. */
+const char *slp_fetch_trouble(const slp_fetch *f, char room[200]);
+
+#endif

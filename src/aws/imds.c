@@ -1,0 +1,177 @@
+/* imds.c - token, version 1 where version 2 is not to be had, and what the answers mean. */
+#include "aws/imds.h"
+
+#include "aws/limits.h"
+#include "base/num.h"
+#include "codec/uri.h"
+
+#include <stdio.h>
+
+#define TOKEN_PATH "latest/api/token"
+#define TOKEN_SECONDS "21600"
+#define TOKEN_MAX 1024
+
+static const char *env(const slp_imds *m, const char *name) {
+  const char *value = m->getenv_fn(m->getenv_ctx, name);
+  return value && value[0] ? value : NULL;
+}
+
+static int is_true(const char *z) { return z && (strcmp(z, "true") == 0 || strcmp(z, "True") == 0); }
+
+static void on_ev(slp_event *ev) {
+  slp_imds *m = SLP_OWNER(ev, slp_imds, ev);
+  m->on_done(m, m->result);
+}
+
+static void on_fetched(slp_fetch *f);
+
+void slp_imds_init(slp_imds *m, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
+  *m = (slp_imds){.h = h, .getenv_fn = getenv_fn, .getenv_ctx = getenv_ctx, .ev = {.run = on_ev}};
+  slp_fetch_init(&m->fetch, h);
+  slp_buf_init(&m->token, h->mem, TOKEN_MAX);
+}
+
+void slp_imds_end(slp_imds *m) {
+  slp_unpost(&m->ev);
+  slp_fetch_cancel(&m->fetch);
+  slp_secret_free(&m->token);
+  m->has_token = m->without_token = 0;
+}
+
+static void tell_later(slp_imds *m, slp_imds_result result) {
+  m->result = result;
+  slp_post(m->h, &m->ev);
+}
+
+/* A number of the environment from 1 to `most`; the default when it is none. */
+static uint32_t number(const slp_imds *m, const char *name, uint32_t otherwise, uint32_t most) {
+  uint64_t n;
+  const char *value = env(m, name);
+  if (!value || slp_parse_u64(slp_str_of(value), &n) || n == 0) return otherwise;
+  return (uint32_t)slp_min_u64(n, most);
+}
+
+/* 0, or the URL the user gave is none. */
+static int find_base(slp_imds *m) {
+  const char *given = env(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT"), *what = "";
+  const char *mode = env(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE");
+  int ipv6 = mode && (strcmp(mode, "IPv6") == 0 || strcmp(mode, "ipv6") == 0);
+  slp_uri uri;
+  m->configured = given != NULL;
+  if (!given) given = ipv6 ? "http://[fd00:ec2::254]/" : "http://169.254.169.254/";
+  size_t n = strlen(given);
+  int r = n + 2 > sizeof m->base ? SLP_EBADDATA : slp_uri_parse(slp_str_of(given), &uri, &what);
+  if (r) {
+    snprintf(m->why, sizeof m->why, "AWS_EC2_METADATA_SERVICE_ENDPOINT %.100s: %s", given,
+             what[0] ? what : "too long");
+    return r;
+  }
+  snprintf(m->base, sizeof m->base, "%s%s", given, given[n - 1] == '/' ? "" : "/");
+  return 0;
+}
+
+static void ask(slp_imds *m, const char *method, const char *path) {
+  slp_fetch *f = &m->fetch;
+  int token = strcmp(method, "PUT") == 0;
+  snprintf(m->url, sizeof m->url, "%s%s", m->base, path);
+  f->method = method;
+  f->url = m->url;
+  f->no_proxy = 1;
+  f->headers_n = 0;
+  if (token) {
+    f->headers[f->headers_n++] =
+        (slp_http_header){SLP_STR("X-aws-ec2-metadata-token-ttl-seconds"), SLP_STR(TOKEN_SECONDS)};
+  } else if (m->has_token) {
+    f->headers[f->headers_n++] =
+        (slp_http_header){SLP_STR("X-aws-ec2-metadata-token"), slp_buf_str(&m->token)};
+  }
+  f->total_ms_max = number(m, "AWS_METADATA_SERVICE_TIMEOUT", 1, 60) * 1000;
+  f->tries_max = number(m, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", 1, 20);
+  f->on_done = on_fetched;
+  slp_fetch_send(f);
+}
+
+void slp_imds_get(slp_imds *m, const char *path) {
+  m->why[0] = 0;
+  if (is_true(env(m, "AWS_EC2_METADATA_DISABLED"))) {
+    tell_later(m, SLP_IMDS_DISABLED);
+    return;
+  }
+  if (strlen(path) >= sizeof m->path || find_base(m)) {
+    if (!m->why[0]) snprintf(m->why, sizeof m->why, "the metadata service names a role that is too long");
+    tell_later(m, SLP_IMDS_BROKEN);
+    return;
+  }
+  memcpy(m->path, path, strlen(path) + 1);
+  if (m->has_token || m->without_token)
+    ask(m, "GET", m->path);
+  else
+    ask(m, "PUT", TOKEN_PATH);
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------
+ */
+static void broken(slp_imds *m, const char *what) {
+  char room[200];
+  snprintf(m->why, sizeof m->why, "instance metadata at %.90s: %.100s: %.80s", m->base, what,
+           slp_fetch_trouble(&m->fetch, room));
+  m->on_done(m, SLP_IMDS_BROKEN);
+}
+
+static void no_answer(slp_imds *m) {
+  snprintf(m->why, sizeof m->why, "instance metadata: %.200s", m->fetch.http.error_text);
+  m->on_done(m, m->configured ? SLP_IMDS_BROKEN : SLP_IMDS_SILENT);
+}
+
+static int sendable(slp_str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    if (s.p[i] <= 0x20 || s.p[i] >= 0x7f) return 0;
+  }
+  return s.n > 0;
+}
+
+/* Inside a container the answer to the PUT may not get through (a hop limit of 1): then, and where the
+ * service knows of no tokens, documents are asked for without one. */
+static void on_token(slp_imds *m) {
+  const slp_http *http = &m->fetch.http;
+  slp_str token = slp_buf_str(&m->fetch.answer);
+  if (!http->error && http->status == 200 && token.n <= TOKEN_MAX && sendable(token)) {
+    if (slp_secret_room(&m->token) || slp_buf_add_str(&m->token, token)) {
+      m->fetch.http.error = SLP_ENOMEM;
+      broken(m, "no memory");
+      return;
+    }
+    m->has_token = 1;
+    ask(m, "GET", m->path);
+    return;
+  }
+  int refused = !http->error && (http->status == 403 || http->status == 404 || http->status == 405);
+  if (!refused && http->error != SLP_ETIMEDOUT) {
+    if (http->error)
+      no_answer(m);
+    else
+      broken(m, "no session token");
+    return;
+  }
+  if (is_true(env(m, "AWS_EC2_METADATA_V1_DISABLED"))) {
+    if (http->error)
+      no_answer(m);
+    else
+      broken(m, "no session token, and AWS_EC2_METADATA_V1_DISABLED forbids to go on without");
+    return;
+  }
+  m->without_token = 1;
+  ask(m, "GET", m->path);
+}
+
+static void on_fetched(slp_fetch *f) {
+  slp_imds *m = SLP_OWNER(f, slp_imds, fetch);
+  if (!m->has_token && !m->without_token)
+    on_token(m);
+  else if (f->http.error)
+    no_answer(m);
+  else if (f->http.status != 200)
+    broken(m, m->path);
+  else
+    m->on_done(m, SLP_IMDS_FINE);
+}

@@ -1,0 +1,172 @@
+/* plan.c - the order within a profile, as botocore has it (credentials.py, 1.43.11): a role before everything
+ * else; then web identity, SSO, keys of the credentials file, a process, keys of the config file. A profile
+ * that another one takes its keys from is different in one thing: its own keys come before its role. */
+#include "aws/plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *get(const slp_profile *p, slp_profile_key key) { return slp_profile_get(p, key); }
+
+/* "profile NAME (FILE): ..." - the file is the one that has `key`. */
+SLP_PRINTF(4, 5)
+static int broken(slp_plan *plan, const slp_profile *p, slp_profile_key key, const char *fmt, ...) {
+  va_list args;
+  size_t n = (size_t)snprintf(plan->why, sizeof plan->why, "profile %.60s (%.100s): ", p->name,
+                              slp_profile_where(p, key));
+  va_start(args, fmt);
+  if (n < sizeof plan->why) vsnprintf(plan->why + n, sizeof plan->why - n, fmt, args);
+  va_end(args);
+  return SLP_EBADDATA;
+}
+
+static int has_static_keys(const slp_profile *p) {
+  return get(p, SLP_PROFILE_KEY_ID) || get(p, SLP_PROFILE_SECRET);
+}
+
+static int is_role(const slp_profile *p) {
+  return get(p, SLP_PROFILE_ROLE_ARN) && !get(p, SLP_PROFILE_WEB_IDENTITY);
+}
+
+/* Both of one file: never an id of one and a secret of the other. 1: keys; 0: none; else broken. */
+static int keys_in(slp_plan *plan, const slp_profile *p, int config) {
+  char *const *values = config ? p->in_config : p->in_credentials;
+  const char *id = values[SLP_PROFILE_KEY_ID], *secret = values[SLP_PROFILE_SECRET];
+  int has_id = id && id[0], has_secret = secret && secret[0];
+  if (has_id && has_secret) return 1;
+  if (!has_id && !has_secret) return 0;
+  snprintf(plan->why, sizeof plan->why, "profile %.60s in %.100s has %s but no %s", p->name,
+           p->path[config] ? p->path[config] : "~/.aws",
+           has_id ? "aws_access_key_id" : "aws_secret_access_key",
+           has_id ? "aws_secret_access_key" : "aws_access_key_id");
+  return SLP_EBADDATA;
+}
+
+static int sso_complete(slp_plan *plan, const slp_profile *p) {
+  static const slp_profile_key wanted[] = {SLP_PROFILE_SSO_ACCOUNT_ID, SLP_PROFILE_SSO_ROLE_NAME};
+  const char *session = get(p, SLP_PROFILE_SSO_SESSION);
+  slp_profile_key key = session ? SLP_PROFILE_SSO_SESSION : SLP_PROFILE_SSO_START_URL;
+  for (size_t i = 0; i < SLP_COUNT(wanted); i++) {
+    if (!get(p, wanted[i])) return broken(plan, p, key, "%s is missing", slp_profile_key_name(wanted[i]));
+  }
+  if (session && !p->session_found)
+    return broken(plan, p, key, "there is no section [sso-session %.60s]", session);
+  if (session ? !p->session_region : !get(p, SLP_PROFILE_SSO_REGION))
+    return broken(plan, p, key, "sso_region is missing%s", session ? " in its sso-session section" : "");
+  if (session ? !p->session_url : !get(p, SLP_PROFILE_SSO_START_URL))
+    return broken(plan, p, key, "sso_start_url is missing%s", session ? " in its sso-session section" : "");
+  return 0;
+}
+
+static int base(slp_plan *plan, const slp_profile *p, slp_base_kind kind) {
+  plan->base = kind;
+  plan->from = p;
+  return 0;
+}
+
+/* The keys of a profile apart from any role. */
+static int own_keys(slp_plan *plan, const slp_profile *p) {
+  if (get(p, SLP_PROFILE_WEB_IDENTITY)) {
+    if (!get(p, SLP_PROFILE_ROLE_ARN))
+      return broken(plan, p, SLP_PROFILE_WEB_IDENTITY, "web_identity_token_file needs a role_arn beside it");
+    return base(plan, p, SLP_BASE_WEB);
+  }
+  if (get(p, SLP_PROFILE_SSO_ACCOUNT_ID) || get(p, SLP_PROFILE_SSO_ROLE_NAME)) {
+    int r = sso_complete(plan, p);
+    return r ? r : base(plan, p, SLP_BASE_SSO);
+  }
+  int r = keys_in(plan, p, 0);
+  if (r) return r < 0 ? r : base(plan, p, SLP_BASE_CREDENTIALS);
+  if (get(p, SLP_PROFILE_LOGIN_SESSION))
+    return broken(plan, p, SLP_PROFILE_LOGIN_SESSION, "login_session can't be used here: use sso_session");
+  if (get(p, SLP_PROFILE_PROCESS)) return base(plan, p, SLP_BASE_PROCESS);
+  r = keys_in(plan, p, 1);
+  if (r) return r < 0 ? r : base(plan, p, SLP_BASE_CONFIG);
+  if (get(p, SLP_PROFILE_SSO_SESSION) || get(p, SLP_PROFILE_SSO_START_URL)) return sso_complete(plan, p);
+  return SLP_ENOENT;
+}
+
+/* credential_source. Its names are written in one way only. */
+static int from_outside(slp_plan *plan, const slp_profile *p, const char *source) {
+  static const struct {
+    const char *name;
+    slp_base_kind kind;
+  } sources[] = {{"Environment", SLP_BASE_ENV},
+                 {"Ec2InstanceMetadata", SLP_BASE_IMDS},
+                 {"EcsContainer", SLP_BASE_CONTAINER}};
+  for (size_t i = 0; i < SLP_COUNT(sources); i++) {
+    if (strcmp(source, sources[i].name) == 0) return base(plan, p, sources[i].kind);
+  }
+  return broken(plan, p, SLP_PROFILE_CREDENTIAL_SOURCE,
+                "credential_source %.60s is none of Environment, Ec2InstanceMetadata, EcsContainer", source);
+}
+
+/* The profile among the sources, or NULL. */
+static const slp_profile *find(const slp_profiles *all, const char *name) {
+  if (strcmp(name, all->profile.name) == 0) return &all->profile;
+  for (size_t i = 0; i < all->sources_n; i++) {
+    if (strcmp(name, all->sources[i].name) == 0) return &all->sources[i];
+  }
+  return NULL;
+}
+
+static int visited(const slp_plan *plan, const slp_profile *p) {
+  for (size_t i = 0; i < plan->roles_n; i++) {
+    if (plan->roles[i] == p) return 1;
+  }
+  return 0;
+}
+
+static int check_role(slp_plan *plan, const slp_profile *p) {
+  const char *source = get(p, SLP_PROFILE_SOURCE_PROFILE);
+  const char *outside = get(p, SLP_PROFILE_CREDENTIAL_SOURCE);
+  if (source && outside)
+    return broken(plan, p, SLP_PROFILE_ROLE_ARN, "source_profile and credential_source exclude each other");
+  if (!source && !outside)
+    return broken(plan, p, SLP_PROFILE_ROLE_ARN, "role_arn needs a source_profile or a credential_source");
+  if (get(p, SLP_PROFILE_MFA_SERIAL)) {
+    return broken(plan, p, SLP_PROFILE_MFA_SERIAL,
+                  "mfa_serial asks for a code that nobody can enter here: use sso_session, or a "
+                  "credential_process that knows the code");
+  }
+  return 0;
+}
+
+/* Where a role's source leads: *ret is the next role, or NULL when the base is found. */
+static int follow(slp_plan *plan, const slp_profiles *all, const slp_profile *role, const slp_profile **ret) {
+  const char *name = get(role, SLP_PROFILE_SOURCE_PROFILE);
+  *ret = NULL;
+  if (!name) return from_outside(plan, role, get(role, SLP_PROFILE_CREDENTIAL_SOURCE));
+  const slp_profile *source = find(all, name);
+  if (!source)
+    return broken(plan, role, SLP_PROFILE_SOURCE_PROFILE, "more than %d roles lead on from here",
+                  SLP_PLAN_ROLES_MAX);
+  if (!source->found)
+    return broken(plan, role, SLP_PROFILE_SOURCE_PROFILE, "its source_profile %.60s does not exist", name);
+  if (visited(plan, source) && !(source == role && has_static_keys(source)))
+    return broken(plan, role, SLP_PROFILE_SOURCE_PROFILE, "source_profile %.60s leads back to itself", name);
+  if (is_role(source) && !has_static_keys(source)) {
+    *ret = source;
+    return 0;
+  }
+  int r = own_keys(plan, source);
+  if (r == SLP_ENOENT)
+    return broken(plan, role, SLP_PROFILE_SOURCE_PROFILE, "its source_profile %.60s has no credentials",
+                  name);
+  return r;
+}
+
+int slp_plan_make(slp_plan *plan, const slp_profiles *profiles) {
+  *plan = (slp_plan){.from = NULL};
+  const slp_profile *p = &profiles->profile;
+  if (!is_role(p)) return own_keys(plan, p);
+  while (p) {
+    int r = check_role(plan, p);
+    if (r) return r;
+    SLP_CHECK(plan->roles_n < SLP_PLAN_ROLES_MAX);
+    plan->roles[plan->roles_n++] = p;
+    r = follow(plan, profiles, p, &p);
+    if (r) return r;
+  }
+  return 0;
+}

@@ -1,0 +1,64 @@
+/* provider.h - one way to get keys. Who asks it sets `answered`; it is asked for one answer at a time.
+ *
+ * A provider answers "keys", "nothing configured here" (the next one is asked) or "configured, and broken"
+ * (the chain ends with that error: falling through would act under somebody else's name). */
+#ifndef SLP_AWS_PROVIDER_H
+#define SLP_AWS_PROVIDER_H
+
+#include "aws/profile.h"
+#include "aws/sigv4.h"
+
+typedef enum { SLP_KEYS_FOUND, SLP_KEYS_NOTHING, SLP_KEYS_BROKEN, SLP_KEYS_STARVED } slp_keys_outcome;
+
+typedef struct slp_keys_answer {
+  slp_keys_outcome outcome;
+  const slp_aws_keys *keys; /* FOUND; valid during the call only */
+  const char *why;          /* BROKEN: one line without secrets */
+} slp_keys_answer;
+
+typedef struct slp_provider {
+  /* Answers by slp_keys_*: once, at once or later. Runs in a turn. `fresh`: what was read before is suspect,
+   * read it again. */
+  void (*begin)(struct slp_provider *p, int fresh);
+  void (*cancel)(struct slp_provider *p); /* the answer is not waited for any more; NULL: nothing to do */
+  void (*free)(struct slp_provider *p);
+  uint32_t ms_max; /* given up after this, whatever its own deadlines say; 0: SLP_CREDS_MS_MAX */
+  /* The asker's. */
+  void (*answered)(struct slp_provider *p, const slp_keys_answer *answer);
+  void *owner;
+} slp_provider;
+
+/* A provider's answers. */
+void slp_keys_found(slp_provider *p, const slp_aws_keys *keys);
+void slp_keys_nothing(slp_provider *p);
+void slp_keys_broken(slp_provider *p, const char *fmt, ...) SLP_PRINTF(2, 3);
+void slp_keys_starved(slp_provider *p); /* no memory: says nothing about the configuration */
+
+/* Reads {AccessKeyId, SecretAccessKey, TOKEN, Expiration} out of a JSON body, in place, and answers with them
+ * or with what is wrong with them; `who` begins that sentence. token_name: "Token" or "SessionToken";
+ * must_expire: an answer without Token and Expiration is broken. */
+typedef struct slp_keys_json {
+  const char *token_name;
+  uint8_t must_expire;
+} slp_keys_json;
+void slp_keys_from_json(slp_provider *p, slp_buf *body, const slp_keys_json *form, const char *who);
+
+/* A buffer for secrets: has its whole size from the start, because growing would leave copies behind. */
+int slp_secret_room(slp_buf *b);
+void slp_secret_clear(slp_buf *b); /* wipes; keeps the memory */
+void slp_secret_free(slp_buf *b);  /* wipes and frees */
+
+/* ---- the providers; NULL: no memory ----------------------------------------------------------------------
+ * `from` points to what the profile provider reads just now; NULL: the environment is meant. */
+slp_provider *slp_provider_env(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
+slp_provider *slp_provider_web(slp_aws *aws, const slp_profile *const *from);
+slp_provider *slp_provider_profile(slp_aws *aws);
+slp_provider *slp_provider_process(slp_host *h, const slp_profile *const *from);
+slp_provider *slp_provider_sso(slp_aws *aws, const slp_profile *const *from);
+slp_provider *slp_provider_container(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
+slp_provider *slp_provider_imds(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
+/* Keys from the user. `ask` runs once per attempt; its answer comes by slp_provider_user_done. */
+slp_provider *slp_provider_user(slp_host *h, void (*ask)(void *arg), void *arg);
+void slp_provider_user_done(slp_provider *p, int error, const slp_aws_keys *keys, const char *why);
+
+#endif

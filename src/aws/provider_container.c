@@ -1,0 +1,177 @@
+/* provider_container.c - keys of the container: ECS tasks, EKS pod identities, and whatever else speaks that
+ * protocol. Never through a proxy. */
+#include "aws/endpoint.h"
+#include "aws/fetch.h"
+#include "codec/uri.h"
+
+#include <stdio.h>
+
+#define TIMEOUT_MS 2000
+#define TRIES 3
+#define TOKEN_MAX 8192u
+
+typedef struct container {
+  slp_provider p;
+  slp_host *h;
+  slp_getenv_fn getenv_fn;
+  void *getenv_ctx;
+  slp_fetch fetch;
+  slp_file file;
+  slp_buf path; /* of the token's file */
+  slp_buf token;
+  char url[1024];
+  uint8_t reading;
+} container;
+
+static const char *env(const container *c, const char *name) {
+  const char *value = c->getenv_fn(c->getenv_ctx, name);
+  return value && value[0] ? value : NULL;
+}
+
+static void clear(container *c) {
+  if (c->reading) slp_file_cancel(c->h, &c->file);
+  c->reading = 0;
+  slp_fetch_cancel(&c->fetch);
+  slp_secret_free(&c->token);
+}
+
+/* ---- where -----------------------------------------------------------------------------------------------
+ */
+
+/* Keys over plain HTTP only from this machine and from the addresses that ECS and EKS use. */
+static int plain_allowed(slp_str host) {
+  return slp_host_is_loopback(host) || slp_str_is(host, "169.254.170.2") ||
+         slp_str_is(host, "169.254.170.23") || slp_str_is(host, "fd00:ec2::23");
+}
+
+static int is_visible(const char *z) {
+  for (; *z; z++) {
+    if (*z <= 0x20 || *z >= 0x7f || *z == '#') return 0;
+  }
+  return 1;
+}
+
+/* NULL: c->url is good. */
+static const char *find_url(container *c, const char **ret_variable) {
+  const char *relative = env(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+  const char *full = env(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
+  const char *what = "";
+  slp_uri uri;
+  *ret_variable = relative ? "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI" : "AWS_CONTAINER_CREDENTIALS_FULL_URI";
+  if (strlen(relative ? relative : full) > sizeof c->url - 40) return "it is too long";
+  if (!is_visible(relative ? relative : full)) return "it holds characters that no URL has";
+  if (relative && relative[0] != '/') return "it must begin with a slash";
+  snprintf(c->url, sizeof c->url, "%s%s", relative ? "http://169.254.170.2" : "", relative ? relative : full);
+  /* A query is none of an endpoint's parts, but may be one of this URL's. */
+  if (slp_uri_parse((slp_str){c->url, strcspn(c->url, "?")}, &uri, &what)) return what;
+  if (!uri.tls && !plain_allowed(uri.host)) return "plain http is only taken from this machine, ECS and EKS";
+  return NULL;
+}
+
+/* ---- the question ----------------------------------------------------------------------------------------
+ */
+static void on_fetched(slp_fetch *f) {
+  container *c = SLP_OWNER(f, container, fetch);
+  static const slp_keys_json form = {.token_name = "Token", .must_expire = 1};
+  char who[200], room[200];
+  snprintf(who, sizeof who, "the container's answer (%.120s)", c->url);
+  slp_secret_free(&c->token);
+  if (f->http.error || f->http.status != 200)
+    slp_keys_broken(&c->p, "no credentials of the container from %.120s: %s", c->url,
+                    slp_fetch_trouble(f, room));
+  else
+    slp_keys_from_json(&c->p, &f->answer, &form, who);
+  slp_fetch_clear(f);
+}
+
+static void ask(container *c) {
+  slp_fetch *f = &c->fetch;
+  slp_str token = slp_buf_str(&c->token);
+  for (size_t i = 0; i < token.n; i++) {
+    if ((unsigned char)token.p[i] < 0x20 || token.p[i] == 0x7f) {
+      slp_secret_free(&c->token);
+      slp_keys_broken(&c->p,
+                      "the container's authorization token holds a line break or another control character");
+      return;
+    }
+  }
+  f->method = "GET";
+  f->url = c->url;
+  f->no_proxy = 1;
+  f->total_ms_max = TIMEOUT_MS;
+  f->tries_max = TRIES;
+  f->headers_n = 0;
+  f->headers[f->headers_n++] = (slp_http_header){SLP_STR("Accept"), SLP_STR("application/json")};
+  if (token.n) f->headers[f->headers_n++] = (slp_http_header){SLP_STR("Authorization"), token};
+  f->on_done = on_fetched;
+  slp_fetch_send(f);
+}
+
+static void on_file(slp_file *file) {
+  container *c = SLP_OWNER(file, container, file);
+  c->reading = 0;
+  if (file->error) {
+    slp_secret_free(&c->token);
+    slp_keys_broken(&c->p, "can't read %.120s of AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE (%s)",
+                    slp_buf_z(&c->path),
+                    file->error == SLP_E2BIG ? "too large for a token" : strerror(-file->error));
+    return;
+  }
+  ask(c);
+}
+
+/* The file rotates: it is read each time. */
+static void begin(slp_provider *p, int fresh) {
+  container *c = SLP_OWNER(p, container, p);
+  const char *file = env(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"), *variable;
+  const char *token = env(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN");
+  (void)fresh;
+  clear(c);
+  if (!env(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") && !env(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
+    slp_keys_nothing(p);
+    return;
+  }
+  const char *what = find_url(c, &variable);
+  if (what) {
+    slp_keys_broken(p, "%s: %s", variable, what);
+    return;
+  }
+  slp_buf_clear(&c->path);
+  int r = slp_secret_room(&c->token);
+  if (!r && file) r = slp_buf_add_z(&c->path, file);
+  if (!r && !file && token) r = slp_buf_add_z(&c->token, token);
+  if (r == SLP_ENOMEM) {
+    slp_keys_starved(p);
+  } else if (r) {
+    slp_keys_broken(p, "AWS_CONTAINER_AUTHORIZATION_TOKEN or the path of its file is too long");
+  } else if (!file) {
+    ask(c);
+  } else {
+    c->file = (slp_file){
+        .path = slp_buf_z(&c->path), .bytes_max = TOKEN_MAX, .into = &c->token, .on_done = on_file};
+    c->reading = 1;
+    slp_file_read(c->h, &c->file);
+  }
+}
+
+static void cancel(slp_provider *p) { clear(SLP_OWNER(p, container, p)); }
+
+static void container_free(slp_provider *p) {
+  container *c = SLP_OWNER(p, container, p);
+  clear(c);
+  slp_buf_free(&c->path);
+  slp_free(c->h->mem, c);
+}
+
+slp_provider *slp_provider_container(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
+  container *c = SLP_NEW(h->mem, container);
+  if (!c) return NULL;
+  *c = (container){.p = {.begin = begin, .cancel = cancel, .free = container_free},
+                   .h = h,
+                   .getenv_fn = getenv_fn,
+                   .getenv_ctx = getenv_ctx};
+  slp_fetch_init(&c->fetch, h);
+  slp_buf_init(&c->path, h->mem, 4096);
+  slp_buf_init(&c->token, h->mem, TOKEN_MAX);
+  return &c->p;
+}

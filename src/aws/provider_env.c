@@ -1,0 +1,53 @@
+/* provider_env.c - keys in the environment. */
+#include "aws/provider.h"
+
+#include "codec/date.h"
+
+typedef struct env_provider {
+  slp_provider p;
+  slp_host *h;
+  slp_getenv_fn getenv_fn;
+  void *getenv_ctx;
+} env_provider;
+
+static const char *env(const env_provider *e, const char *name) {
+  const char *value = e->getenv_fn(e->getenv_ctx, name);
+  return value && value[0] ? value : NULL;
+}
+
+static void env_begin(slp_provider *p, int fresh) {
+  env_provider *e = SLP_OWNER(p, env_provider, p);
+  const char *key_id = env(e, "AWS_ACCESS_KEY_ID"), *secret = env(e, "AWS_SECRET_ACCESS_KEY");
+  const char *token = env(e, "AWS_SESSION_TOKEN"), *expires = env(e, "AWS_CREDENTIAL_EXPIRATION");
+  int64_t expires_at_ms = -1;
+  (void)fresh; /* the environment is read each time */
+  if (!key_id && !secret) {
+    slp_keys_nothing(p);
+    return;
+  }
+  if (!key_id || !secret) {
+    slp_keys_broken(p, "%s is set, but %s is not", key_id ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY",
+                    key_id ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID");
+    return;
+  }
+  if (!token) token = env(e, "AWS_SECURITY_TOKEN"); /* its name before 2014 */
+  if (expires && slp_date_parse_iso(slp_str_of(expires), &expires_at_ms)) {
+    slp_keys_broken(p, "AWS_CREDENTIAL_EXPIRATION is not a time like 2026-01-02T03:04:05Z");
+    return;
+  }
+  slp_keys_found(p,
+                 &(slp_aws_keys){slp_str_of(key_id), slp_str_of(secret), slp_str_of(token), expires_at_ms});
+}
+
+static void env_free(slp_provider *p) {
+  env_provider *e = SLP_OWNER(p, env_provider, p);
+  slp_free(e->h->mem, e);
+}
+
+slp_provider *slp_provider_env(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
+  env_provider *e = SLP_NEW(h->mem, env_provider);
+  if (!e) return NULL;
+  *e = (env_provider){
+      .p = {.begin = env_begin, .free = env_free}, .h = h, .getenv_fn = getenv_fn, .getenv_ctx = getenv_ctx};
+  return &e->p;
+}

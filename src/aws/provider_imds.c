@@ -1,0 +1,105 @@
+/* provider_imds.c - keys of the role of an EC2 machine. */
+#include "aws/imds.h"
+
+#include <stdio.h>
+
+#define ROLES "latest/meta-data/iam/security-credentials/"
+/* Keys that come expired are used all the same, for botocore's time: the metadata service can be behind for
+ * hours, and the services know of such times. */
+#define EXTRA_MS (15 * 60 * 1000)
+#define EXTRA_JITTER_MIN_MS (2 * 60 * 1000)
+#define EXTRA_JITTER_MAX_MS (10 * 60 * 1000)
+
+typedef struct machine {
+  slp_provider p; /* the asker's answers go through `inner` first */
+  slp_provider inner;
+  slp_host *h;
+  slp_imds imds;
+  char path[256];
+  uint8_t named; /* the role is known, its keys were asked for */
+} machine;
+
+static void on_inner(slp_provider *inner, const slp_keys_answer *answer) {
+  machine *m = inner->owner;
+  if (answer->outcome == SLP_KEYS_FOUND) {
+    slp_aws_keys keys = *answer->keys;
+    int64_t now = slp_wall_ms(m->h);
+    uint64_t jitter = slp_random_below(m->h, EXTRA_JITTER_MAX_MS - EXTRA_JITTER_MIN_MS + 1);
+    if (keys.expires_at_ms <= now)
+      keys.expires_at_ms = now + EXTRA_MS + EXTRA_JITTER_MIN_MS + (int64_t)jitter;
+    keys.outlives = 1;
+    slp_keys_found(&m->p, &keys);
+  } else {
+    m->p.answered(&m->p, answer);
+  }
+}
+
+/* The first line is the role; its name becomes part of a URL. */
+static int role_path(machine *m) {
+  slp_str role = slp_buf_str(&m->imds.fetch.answer);
+  size_t n = 0;
+  while (n < role.n && role.p[n] != '\n' && role.p[n] != '\r') {
+    char c = role.p[n++];
+    int fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               slp_str_has(SLP_STR("_+=,.@-"), c);
+    if (!fine) return SLP_EBADDATA;
+  }
+  if (!n || n > 64 + 64) return SLP_EBADDATA;
+  snprintf(m->path, sizeof m->path, ROLES "%.*s", (int)n, role.p);
+  return 0;
+}
+
+static void end(machine *m) {
+  slp_imds_end(&m->imds);
+  m->named = 0;
+}
+
+static void on_document(slp_imds *imds, slp_imds_result result) {
+  machine *m = SLP_OWNER(imds, machine, imds);
+  static const slp_keys_json form = {.token_name = "Token", .must_expire = 1};
+  char who[200];
+  if (result == SLP_IMDS_FINE && !m->named) {
+    if (role_path(m)) {
+      slp_keys_broken(&m->p, "instance metadata at %.120s names no role for this machine", imds->base);
+      end(m);
+      return;
+    }
+    m->named = 1;
+    slp_imds_get(imds, m->path);
+    return;
+  }
+  snprintf(who, sizeof who, "instance metadata at %.120s: the answer", imds->base);
+  if (result == SLP_IMDS_FINE)
+    slp_keys_from_json(&m->inner, &imds->fetch.answer, &form, who);
+  else if (result == SLP_IMDS_BROKEN)
+    slp_keys_broken(&m->p, "%s", imds->why);
+  else
+    slp_keys_nothing(&m->p);
+  end(m);
+}
+
+static void begin(slp_provider *p, int fresh) {
+  machine *m = SLP_OWNER(p, machine, p);
+  (void)fresh;
+  end(m);
+  slp_imds_get(&m->imds, ROLES);
+}
+
+static void cancel(slp_provider *p) { end(SLP_OWNER(p, machine, p)); }
+
+static void machine_free(slp_provider *p) {
+  machine *m = SLP_OWNER(p, machine, p);
+  end(m);
+  slp_free(m->h->mem, m);
+}
+
+slp_provider *slp_provider_imds(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
+  machine *m = SLP_NEW(h->mem, machine);
+  if (!m) return NULL;
+  *m = (machine){
+      .p = {.begin = begin, .cancel = cancel, .free = machine_free}, .inner = {.answered = on_inner}, .h = h};
+  m->inner.owner = m;
+  slp_imds_init(&m->imds, h, getenv_fn, getenv_ctx);
+  m->imds.on_done = on_document;
+  return &m->p;
+}

@@ -1,0 +1,222 @@
+/* provider_profile.c - keys of a profile: follows its plan, from the first keys over each role to the last.
+ */
+#include "aws/plan.h"
+#include "aws/provider.h"
+#include "aws/sts.h"
+
+#include <stdio.h>
+
+/* A process, or signing in, and some roles after it. */
+#define MS_MAX 300000u
+
+enum { PROCESS, WEB, SSO, ENV, CONTAINER, IMDS, BASES };
+
+typedef struct profile_provider {
+  slp_provider p;
+  slp_aws *aws;
+  slp_profiles profiles; /* its own: what an attempt works with must not be read anew beneath it */
+  slp_wait wait;
+  slp_plan plan;
+  slp_provider *bases[BASES]; /* owned */
+  slp_provider *asked;        /* NULL: none under way */
+  slp_sts sts;
+  slp_buf source; /* the keys a role is assumed with: id, secret, token */
+} profile_provider;
+
+static void forget(profile_provider *pp) {
+  slp_wait_cancel(&pp->wait);
+  if (pp->asked && pp->asked->cancel) pp->asked->cancel(pp->asked);
+  pp->asked = NULL;
+  slp_sts_cancel(&pp->sts);
+  slp_secret_free(&pp->source);
+  if (!pp->profiles.loading) slp_profiles_forget(&pp->profiles);
+}
+
+/* ---- roles -----------------------------------------------------------------------------------------------
+ */
+static void got_keys(profile_provider *pp, const slp_aws_keys *keys);
+
+static void on_sts(slp_sts *sts) {
+  profile_provider *pp = SLP_OWNER(sts, profile_provider, sts);
+  const slp_profile *role = pp->plan.roles[pp->plan.roles_n - 1];
+  const slp_fail *fail = &sts->call.fail;
+  if (fail->class == SLP_FINE) {
+    pp->plan.roles_n--;
+    got_keys(pp, &sts->keys);
+    return;
+  }
+  if (fail->class == SLP_NOMEM)
+    slp_keys_starved(&pp->p);
+  else
+    slp_keys_broken(&pp->p, "profile %.40s (%.60s): AssumeRole of %.70s: %s%s%.110s", role->name,
+                    slp_profile_where(role, SLP_PROFILE_ROLE_ARN), sts->role_arn, fail->aws_code,
+                    fail->aws_code[0] ? ": " : "", fail->message);
+  forget(pp);
+}
+
+/* The keys stay where the call can sign with them: what they were handed over in may go. */
+static int keep_source(profile_provider *pp, const slp_aws_keys *keys) {
+  slp_buf copy;
+  slp_buf_init(&copy, pp->aws->h->mem, keys->key_id.n + keys->secret.n + keys->token.n + 1);
+  int r = slp_secret_room(&copy);
+  if (!r) r = slp_buf_add_str(&copy, keys->key_id);
+  if (!r) r = slp_buf_add_str(&copy, keys->secret);
+  if (!r && keys->token.n) r = slp_buf_add_str(&copy, keys->token);
+  if (r) {
+    slp_secret_free(&copy);
+    return r;
+  }
+  slp_secret_free(&pp->source);
+  slp_buf_move(&pp->source, &copy);
+  const char *at = pp->source.p;
+  pp->sts.sign_with = (slp_sign_keys){{at, keys->key_id.n},
+                                      {at + keys->key_id.n, keys->secret.n},
+                                      {at + keys->key_id.n + keys->secret.n, keys->token.n}};
+  return 0;
+}
+
+static void assume(profile_provider *pp, const slp_aws_keys *keys) {
+  const slp_profile *role = pp->plan.roles[pp->plan.roles_n - 1];
+  if (!keys->key_id.n || !keys->secret.n) {
+    slp_keys_broken(&pp->p, "profile %.60s: the keys to assume its role with are not complete", role->name);
+    forget(pp);
+    return;
+  }
+  if (keep_source(pp, keys)) {
+    slp_keys_starved(&pp->p);
+    forget(pp);
+    return;
+  }
+  pp->sts.role_arn = slp_profile_get(role, SLP_PROFILE_ROLE_ARN);
+  pp->sts.session = slp_profile_get(role, SLP_PROFILE_ROLE_SESSION_NAME);
+  pp->sts.external_id = slp_profile_get(role, SLP_PROFILE_EXTERNAL_ID);
+  pp->sts.duration_s = slp_profile_get(role, SLP_PROFILE_DURATION_SECONDS);
+  pp->sts.on_done = on_sts;
+  slp_sts_send(&pp->sts);
+}
+
+static void got_keys(profile_provider *pp, const slp_aws_keys *keys) {
+  if (pp->plan.roles_n) {
+    assume(pp, keys);
+    return;
+  }
+  slp_keys_found(&pp->p, keys);
+  forget(pp);
+}
+
+/* ---- the first keys --------------------------------------------------------------------------------------
+ */
+static void on_base(slp_provider *base, const slp_keys_answer *answer) {
+  profile_provider *pp = base->owner;
+  if (pp->asked != base) return;
+  pp->asked = NULL;
+  switch (answer->outcome) {
+    case SLP_KEYS_FOUND: got_keys(pp, answer->keys); return;
+    case SLP_KEYS_BROKEN: slp_keys_broken(&pp->p, "%s", answer->why); break;
+    case SLP_KEYS_STARVED: slp_keys_starved(&pp->p); break;
+    case SLP_KEYS_NOTHING:
+      slp_keys_broken(&pp->p, "profile %.60s (%.100s): its credential_source %.40s has no credentials",
+                      pp->plan.from->name, slp_profile_where(pp->plan.from, SLP_PROFILE_CREDENTIAL_SOURCE),
+                      slp_profile_get(pp->plan.from, SLP_PROFILE_CREDENTIAL_SOURCE));
+      break;
+  }
+  forget(pp);
+}
+
+static void ask_base(profile_provider *pp, int which) {
+  pp->asked = pp->bases[which];
+  pp->asked->begin(pp->asked, 1);
+}
+
+static void written_keys(profile_provider *pp, char *const *values) {
+  const char *token = values[SLP_PROFILE_OLD_TOKEN]; /* botocore looks for this name first */
+  if (!token) token = values[SLP_PROFILE_TOKEN];
+  slp_aws_keys keys = {slp_str_of(values[SLP_PROFILE_KEY_ID]), slp_str_of(values[SLP_PROFILE_SECRET]),
+                       slp_str_of(token), -1, 0};
+  got_keys(pp, &keys);
+}
+
+static void start_plan(profile_provider *pp) {
+  switch (pp->plan.base) {
+    case SLP_BASE_CREDENTIALS: written_keys(pp, pp->plan.from->in_credentials); break;
+    case SLP_BASE_CONFIG: written_keys(pp, pp->plan.from->in_config); break;
+    case SLP_BASE_PROCESS: ask_base(pp, PROCESS); break;
+    case SLP_BASE_WEB: ask_base(pp, WEB); break;
+    case SLP_BASE_SSO: ask_base(pp, SSO); break;
+    case SLP_BASE_ENV: ask_base(pp, ENV); break;
+    case SLP_BASE_CONTAINER: ask_base(pp, CONTAINER); break;
+    case SLP_BASE_IMDS: ask_base(pp, IMDS); break;
+  }
+}
+
+static void on_loaded(slp_wait *wait) {
+  profile_provider *pp = SLP_OWNER(wait, profile_provider, wait);
+  if (pp->profiles.error == SLP_ENOMEM) {
+    slp_keys_starved(&pp->p);
+  } else if (pp->profiles.error) {
+    slp_keys_broken(&pp->p, "%s", pp->profiles.why);
+  } else {
+    int r = slp_plan_make(&pp->plan, &pp->profiles);
+    if (!r) {
+      start_plan(pp);
+      return;
+    }
+    if (r == SLP_ENOENT)
+      slp_keys_nothing(&pp->p);
+    else
+      slp_keys_broken(&pp->p, "%s", pp->plan.why);
+  }
+  forget(pp);
+}
+
+/* The files are read at every attempt: somebody may have rotated the keys in them. */
+static void begin(slp_provider *p, int fresh) {
+  profile_provider *pp = SLP_OWNER(p, profile_provider, p);
+  (void)fresh;
+  forget(pp);
+  slp_profiles_load(&pp->profiles, &pp->wait);
+}
+
+static void cancel(slp_provider *p) { forget(SLP_OWNER(p, profile_provider, p)); }
+
+static void profile_free(slp_provider *p) {
+  profile_provider *pp = SLP_OWNER(p, profile_provider, p);
+  forget(pp);
+  for (int i = 0; i < BASES; i++) {
+    if (pp->bases[i]) pp->bases[i]->free(pp->bases[i]);
+  }
+  slp_sts_free(&pp->sts);
+  slp_profiles_close(&pp->profiles);
+  slp_free(pp->aws->h->mem, pp);
+}
+
+static int make_bases(profile_provider *pp) {
+  slp_aws *aws = pp->aws;
+  slp_host *h = aws->h;
+  pp->bases[PROCESS] = slp_provider_process(h, &pp->plan.from);
+  pp->bases[WEB] = slp_provider_web(aws, &pp->plan.from);
+  pp->bases[SSO] = slp_provider_sso(aws, &pp->plan.from);
+  pp->bases[ENV] = slp_provider_env(h, aws->getenv_fn, aws->getenv_ctx);
+  pp->bases[CONTAINER] = slp_provider_container(h, aws->getenv_fn, aws->getenv_ctx);
+  pp->bases[IMDS] = slp_provider_imds(h, aws->getenv_fn, aws->getenv_ctx);
+  for (int i = 0; i < BASES; i++) {
+    if (!pp->bases[i]) return SLP_ENOMEM;
+    pp->bases[i]->owner = pp;
+    pp->bases[i]->answered = on_base;
+  }
+  return 0;
+}
+
+slp_provider *slp_provider_profile(slp_aws *aws) {
+  profile_provider *pp = SLP_NEW(aws->h->mem, profile_provider);
+  if (!pp) return NULL;
+  *pp = (profile_provider){.p = {.begin = begin, .cancel = cancel, .free = profile_free, .ms_max = MS_MAX},
+                           .aws = aws,
+                           .wait = {.run = on_loaded}};
+  slp_profiles_init(&pp->profiles, aws->h, aws->getenv_fn, aws->getenv_ctx, aws->profile);
+  slp_sts_init(&pp->sts, aws);
+  slp_buf_init(&pp->source, aws->h->mem, 65536);
+  if (!make_bases(pp)) return &pp->p;
+  profile_free(&pp->p);
+  return NULL;
+}

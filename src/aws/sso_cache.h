@@ -1,0 +1,20 @@
+/* sso_cache.h - the file in which the AWS tools keep what signing in gave: its name, and what it says. Pure.
+ */
+#ifndef SLP_AWS_SSO_CACHE_H
+#define SLP_AWS_SSO_CACHE_H
+
+#include "base/buf.h"
+
+typedef struct slp_sso_token {
+  slp_str access, refresh, client_id,
+      client_secret;                     /* slices; refresh and client absent: it can't be renewed */
+  int64_t expires_ms, client_expires_ms; /* client_expires_ms 0: not known to be good */
+} slp_sso_token;
+
+/* Appends HOME/.aws/sso/cache/HEX.json; `key`: the session's name, or the start URL of a profile without a
+ * session. 0 or an error of the buf. */
+int slp_sso_cache_path(slp_buf *path, const char *home, const char *key);
+/* Reads the file in place. 0, or SLP_EBADDATA with *ret_why. */
+int slp_sso_cache_read(char *text, size_t n, slp_sso_token *ret, const char **ret_why);
+
+#endif

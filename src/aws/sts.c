@@ -1,0 +1,133 @@
+/* sts.c - the query protocol of STS (API version 2011-06-15): a form in, XML out. */
+#include "aws/sts.h"
+
+#include "aws/limits.h"
+#include "codec/date.h"
+#include "codec/uri.h"
+#include "codec/xml.h"
+#include "sloop.h"
+
+#include <stdio.h>
+
+#define TRIES 3
+/* A web token may be 20,000 characters long, and each may take three in the form. */
+#define FORM_MAX (64u * 1024 + 4096)
+#define ANSWER_MAX (64u * 1024)
+#define TEXT_MAX (32u * 1024)
+
+static void on_body(slp_call *c);
+static void on_call_done(slp_call *c);
+
+void slp_sts_init(slp_sts *s, slp_aws *aws) {
+  *s = (slp_sts){.role_arn = NULL};
+  slp_call_init(&s->call, aws);
+  slp_buf_init(&s->body, aws->h->mem, FORM_MAX);
+  slp_buf_init(&s->answer, aws->h->mem, ANSWER_MAX);
+  slp_buf_init(&s->text, aws->h->mem, TEXT_MAX);
+}
+
+const char *slp_sts_action(const slp_sts *s) {
+  return s->web_token.p ? "AssumeRoleWithWebIdentity" : "AssumeRole";
+}
+
+static void wipe(slp_sts *s) {
+  slp_secret_free(&s->body);
+  slp_secret_free(&s->answer);
+  slp_secret_free(&s->text);
+}
+
+void slp_sts_cancel(slp_sts *s) {
+  slp_call_cancel(&s->call);
+  wipe(s);
+}
+
+void slp_sts_free(slp_sts *s) {
+  slp_sts_cancel(s);
+  slp_call_free(&s->call);
+}
+
+/* ---- the question ----------------------------------------------------------------------------------------
+ */
+static int put(slp_buf *b, const char *name, slp_str value) {
+  if (!value.p) return 0;
+  int r = slp_buf_add_char(b, '&');
+  if (!r) r = slp_buf_add_z(b, name);
+  if (!r) r = slp_buf_add_char(b, '=');
+  return r ? r : slp_uri_put_encoded(b, value, 0);
+}
+
+static int put_form(slp_sts *s) {
+  char session[64];
+  /* Names of sessions need not be unique; the time tells them apart in the service's logs. */
+  snprintf(session, sizeof session, "sloop-%lld", (long long)(slp_aws_now_ms(s->call.aws) / 1000));
+  int r = slp_buf_add_z(&s->body, "Action=");
+  if (!r) r = slp_buf_add_z(&s->body, slp_sts_action(s));
+  if (!r) r = slp_buf_add_z(&s->body, "&Version=2011-06-15");
+  if (!r) r = put(&s->body, "RoleArn", slp_str_of(s->role_arn));
+  if (!r) r = put(&s->body, "RoleSessionName", slp_str_of(s->session ? s->session : session));
+  if (!r) r = put(&s->body, "ExternalId", slp_str_of(s->external_id));
+  if (!r) r = put(&s->body, "DurationSeconds", slp_str_of(s->duration_s));
+  return r ? r : put(&s->body, "WebIdentityToken", s->web_token);
+}
+
+void slp_sts_send(slp_sts *s) {
+  slp_call *c = &s->call;
+  wipe(s);
+  s->keys = s->ready = (slp_aws_keys){.expires_at_ms = -1};
+  int r = slp_secret_room(&s->body);
+  if (!r) r = slp_secret_room(&s->answer);
+  if (!r) r = slp_secret_room(&s->text);
+  if (!r) r = put_form(s);
+  c->svc = SLP_SVC_STS;
+  c->lane = SLP_LANE_CONTROL;
+  c->content_type = SLP_STR("application/x-www-form-urlencoded; charset=utf-8");
+  c->target = (slp_str){NULL, 0};
+  c->body = slp_buf_str(&s->body);
+  c->into = &s->answer;
+  c->total_ms_max = SLP_CONTROL_MS_MAX;
+  c->tries_max = TRIES;
+  c->anonymous = s->web_token.p != NULL;
+  c->keys = s->web_token.p ? NULL : &s->sign_with;
+  c->on_body = on_body;
+  c->on_done = on_call_done;
+  if (r)
+    slp_call_refuse(c, r == SLP_ENOMEM ? SLP_NOMEM : SLP_REFUSED, r == SLP_ENOMEM ? r : SLOOP_EREFUSED,
+                    r == SLP_ENOMEM ? "no memory" : "the request is too long");
+  else
+    slp_call_send(c);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------------------
+ */
+static int take(slp_sts *s, const char *name, slp_str *ret) {
+  char path[160];
+  size_t from = s->text.n;
+  snprintf(path, sizeof path, "%sResponse/%sResult/Credentials/%s", slp_sts_action(s), slp_sts_action(s),
+           name);
+  int r = slp_xml_text(slp_buf_str(&s->answer), path, &s->text);
+  *ret = (slp_str){s->text.p + from, s->text.n - from};
+  return r;
+}
+
+static void on_body(slp_call *c) {
+  slp_sts *s = SLP_OWNER(c, slp_sts, call);
+  slp_str expires;
+  slp_buf_clear(&s->text);
+  int r = take(s, "AccessKeyId", &s->ready.key_id);
+  if (!r) r = take(s, "SecretAccessKey", &s->ready.secret);
+  if (!r) r = take(s, "SessionToken", &s->ready.token);
+  if (!r) r = take(s, "Expiration", &expires);
+  if (!r) r = slp_date_parse_iso(expires, &s->ready.expires_at_ms);
+  if (r)
+    slp_call_bad(c, SLP_TRANSIENT, SLOOP_EREMOTE, "the answer holds no credentials");
+  else
+    slp_call_good(c);
+}
+
+static void on_call_done(slp_call *c) {
+  slp_sts *s = SLP_OWNER(c, slp_sts, call);
+  if (c->fail.class == SLP_FINE) s->keys = s->ready;
+  slp_secret_free(&s->body);
+  slp_secret_free(&s->answer);
+  s->on_done(s);
+}

@@ -1,0 +1,232 @@
+/* uv_spawn.c - runs a child process on the loop: standard output kept up to a cap, the last line of standard
+ * error remembered, a deadline at which it is killed with all that it started.
+ *
+ * The child leads a session of its own, so that one signal reaches its whole group. The process handle stays
+ * open until libuv has seen the end of the process: closed earlier, a killed child would stay a zombie. */
+#include <signal.h>
+
+#include "host/uv_host.h"
+
+#define TOTAL_MS 60000
+#define PIECE 4096
+
+typedef struct job {
+  uv_process_t process;
+  uv_pipe_t out, err;
+  slp_uv_host *u;
+  slp_child *child; /* NULL: answered or cancelled */
+  slp_list link;
+  slp_timer deadline;
+  slp_buf text; /* room for all of it from the start: growing would leave copies of secrets behind */
+  char line[160], said[160];
+  size_t line_n;
+  int error, status, signal;
+  uint8_t started, exited, out_ended, over;
+  uint8_t handles; /* not closed yet */
+  char piece[PIECE];
+} job;
+
+static void on_child_done(slp_event *ev) {
+  slp_child *child = SLP_OWNER(ev, slp_child, ev);
+  child->on_done(child);
+}
+
+static void answer_later(slp_host *h, slp_child *child) {
+  child->ev.run = on_child_done;
+  slp_post(h, &child->ev);
+}
+
+static void job_free(job *j) {
+  slp_uv_host *u = j->u;
+  if (j->text.p) slp_wipe(j->text.p, j->text.cap);
+  slp_buf_free(&j->text);
+  slp_wipe(j->piece, sizeof j->piece);
+  slp_list_remove(&j->link);
+  slp_free(u->host.mem, j);
+  slp_uv_drop(u);
+}
+
+static void on_closed(uv_handle_t *handle) {
+  job *j = handle->data;
+  if (--j->handles == 0) job_free(j);
+}
+
+static void close_handle(uv_handle_t *handle) {
+  if (!uv_is_closing(handle)) uv_close(handle, on_closed);
+}
+
+/* Nothing more is wanted of the process; it may still be there. */
+static void stop(job *j) {
+  if (j->over) return;
+  j->over = 1;
+  slp_timer_clear(&j->u->host, &j->deadline);
+  close_handle((uv_handle_t *)&j->out);
+  close_handle((uv_handle_t *)&j->err);
+  /* Who still holds its output belongs to its group, whose number is taken as long as somebody is in it. */
+  if (j->started && !(j->exited && j->out_ended)) kill(-j->process.pid, SIGKILL);
+  if (j->started && !j->exited) {
+    uv_ref((uv_handle_t *)&j->process); /* to be seen ending, whatever else keeps the loop going */
+  } else {
+    close_handle((uv_handle_t *)&j->process);
+  }
+}
+
+static void finish(job *j, int error) {
+  slp_child *child = j->child;
+  if (child) {
+    j->child = NULL;
+    child->impl = NULL;
+    int r = error ? error : slp_buf_add(child->into, j->text.p, j->text.n);
+    child->error = r == SLP_ELIMIT ? SLP_E2BIG : r;
+    child->status = j->status;
+    child->signal = j->signal;
+    memcpy(child->said, j->line_n ? j->line : j->said, sizeof child->said);
+    answer_later(&j->u->host, child);
+  }
+  stop(j);
+}
+
+static void finish_if_over(job *j) {
+  if (j->exited && j->out_ended && !j->over) finish(j, 0);
+}
+
+static void on_exit_of(uv_process_t *process, int64_t status, int signal) {
+  job *j = process->data;
+  j->exited = 1;
+  j->status = (int)status;
+  j->signal = signal;
+  if (j->over) {
+    close_handle((uv_handle_t *)process);
+    return;
+  }
+  finish_if_over(j);
+}
+
+static void on_deadline(slp_timer *timer) { finish(SLP_OWNER(timer, job, deadline), SLP_ETIMEDOUT); }
+
+/* Without room left, one byte more tells "too much" from "just fits". */
+static void give_room_out(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
+  job *j = handle->data;
+  size_t left = j->text.cap - j->text.n;
+  (void)wish;
+  *room = left ? uv_buf_init(j->text.p + j->text.n, (unsigned)left) : uv_buf_init(j->piece, 1);
+}
+
+static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
+  job *j = stream->data;
+  if (n == 0) return;
+  if (n < 0) {
+    j->out_ended = 1;
+    finish_if_over(j);
+    return;
+  }
+  if (read->base == j->piece) {
+    finish(j, SLP_E2BIG);
+    return;
+  }
+  j->text.n += (size_t)n;
+}
+
+static void give_room_err(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
+  job *j = handle->data;
+  (void)wish;
+  *room = uv_buf_init(j->piece, sizeof j->piece);
+}
+
+static void on_err(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
+  job *j = stream->data;
+  if (n < 0) uv_read_stop(stream);
+  for (ssize_t i = 0; i < n; i++) {
+    char c = read->base[i];
+    if (c != '\n' && c != '\r' && j->line_n < sizeof j->line - 1) {
+      j->line[j->line_n++] = c ? c : '?';
+      j->line[j->line_n] = 0;
+    } else if ((c == '\n' || c == '\r') && j->line_n) {
+      memcpy(j->said, j->line, sizeof j->said);
+      j->line_n = 0;
+    }
+  }
+}
+
+static int start(job *j, const slp_child *child) {
+  uv_loop_t *loop = j->u->loop;
+  uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE},
+                                   {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE},
+                                   {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE}};
+  stdio[1].data.stream = (uv_stream_t *)&j->out;
+  stdio[2].data.stream = (uv_stream_t *)&j->err;
+  uv_process_options_t o = {.file = child->argv[0],
+                            .args = (char **)(uintptr_t)child->argv,
+                            .stdio = stdio,
+                            .stdio_count = 3,
+                            .flags = UV_PROCESS_DETACHED,
+                            .exit_cb = on_exit_of};
+  int r = uv_spawn(loop, &j->process, &o);
+  if (r) return r;
+  j->started = 1;
+  uv_unref((uv_handle_t *)&j->process); /* the host alone decides whether the loop goes on */
+  uv_unref((uv_handle_t *)&j->out);
+  uv_unref((uv_handle_t *)&j->err);
+  r = uv_read_start((uv_stream_t *)&j->out, give_room_out, on_out);
+  return r ? r : uv_read_start((uv_stream_t *)&j->err, give_room_err, on_err);
+}
+
+static job *job_new(slp_uv_host *u, const slp_child *child) {
+  job *j = SLP_NEW(u->host.mem, job);
+  if (!j) return NULL;
+  uint32_t ms = child->total_ms_max ? child->total_ms_max : TOTAL_MS;
+  slp_buf_init(&j->text, u->host.mem, child->into->max - child->into->n);
+  j->u = u;
+  j->deadline.run = on_deadline;
+  j->deadline.at_us = UINT64_MAX;
+  if (slp_buf_reserve(&j->text, j->text.max) ||
+      slp_timer_set(&u->host, &j->deadline, slp_after_us(slp_now_us(&u->host), (uint64_t)ms * 1000))) {
+    slp_buf_free(&j->text);
+    slp_free(u->host.mem, j);
+    return NULL;
+  }
+  uv_pipe_init(u->loop, &j->out, 0);
+  uv_pipe_init(u->loop, &j->err, 0);
+  j->process.data = j->out.data = j->err.data = j;
+  return j;
+}
+
+void slp_uv_spawn(slp_host *h, slp_child *child) {
+  slp_uv_host *u = slp_uv_of(h);
+  SLP_CHECK(!child->impl && !slp_list_linked(&child->ev.link));
+  if (u->closing) return;
+  child->error = child->status = child->signal = 0;
+  child->said[0] = 0;
+  job *j = job_new(u, child);
+  if (!j) {
+    child->error = SLP_ENOMEM;
+    answer_later(h, child);
+    return;
+  }
+  j->child = child;
+  child->impl = j;
+  slp_list_add_last(&u->children, &j->link);
+  slp_uv_hold(u);
+  j->handles = 3; /* uv_spawn makes the process handle, also when it fails */
+  int r = start(j, child);
+  if (r) finish(j, r);
+}
+
+void slp_uv_spawn_cancel(slp_host *h, slp_child *child) {
+  (void)h;
+  slp_unpost(&child->ev);
+  job *j = child->impl;
+  if (!j) return;
+  j->child = NULL;
+  child->impl = NULL;
+  stop(j);
+}
+
+void slp_uv_spawn_close_all(slp_uv_host *u) {
+  SLP_LIST_EACH(&u->children, it) {
+    job *j = SLP_OWNER(it, job, link);
+    if (j->child) j->child->impl = NULL;
+    j->child = NULL;
+    stop(j);
+  }
+}

@@ -1,0 +1,194 @@
+/* Child processes: what they write, how they end, and that none is left behind. */
+#include <errno.h>
+
+#include "wire.h"
+
+typedef struct one {
+  slp_child c;
+  slp_buf out;
+  int done;
+} one;
+
+static void on_done(slp_child *c) { SLP_OWNER(c, one, c)->done++; }
+
+static void make(one *x, wire *w, size_t max, const char *const *argv) {
+  memset(x, 0, sizeof *x);
+  slp_buf_init(&x->out, w->mem, max);
+  x->c = (slp_child){.argv = argv, .into = &x->out, .on_done = on_done};
+}
+
+static void run(one *x, wire *w) {
+  slp_spawn(w->h, &x->c);
+  CHECK_INT(x->done, 0); /* never inside the call */
+  WIRE_UNTIL(w, &x->done);
+  CHECK_INT(x->done, 1);
+}
+
+#define SHELL(script) ((const char *const[]){"sh", "-c", script, NULL})
+
+TEST(output_and_status) {
+  wire w;
+  one x;
+  wire_open(&w);
+  make(&x, &w, 100, SHELL("printf 'a b'; printf 'first\\nlast words\\n' >&2"));
+  run(&x, &w);
+  CHECK_INT(x.c.error, 0);
+  CHECK_INT(x.c.status, 0);
+  CHECK_MEM(x.out.p, x.out.n, "a b", 3);
+  CHECK_STR(x.c.said, "last words");
+  slp_buf_free(&x.out);
+  make(&x, &w, 100, SHELL("printf half >&2; exit 3"));
+  run(&x, &w);
+  CHECK_INT(x.c.error, 0);
+  CHECK_INT(x.c.status, 3);
+  CHECK_INT(x.out.n, 0);
+  CHECK_STR(x.c.said, "half");
+  slp_buf_free(&x.out);
+  make(&x, &w, 100, SHELL("kill -TERM $$"));
+  run(&x, &w);
+  CHECK_INT(x.c.signal, SIGTERM);
+  slp_buf_free(&x.out);
+  wire_close(&w);
+}
+
+TEST(words_are_words_and_no_shell_looks_at_them) {
+  wire w;
+  one x;
+  wire_open(&w);
+  make(&x, &w, 100, (const char *const[]){"printf", "%s|", "a b", "$HOME", "", "*", NULL});
+  run(&x, &w);
+  CHECK_MEM(x.out.p, x.out.n, "a b|$HOME||*|", 13);
+  slp_buf_free(&x.out);
+  wire_close(&w);
+}
+
+TEST(it_has_no_input_and_no_descriptor_of_ours) {
+  wire w;
+  one x;
+  wire_open(&w);
+  /* Whoever started the test may have left descriptors to it, and so to the child: those are not ours. */
+  make(&x, &w, 2000,
+       SHELL("cat; for f in /proc/self/fd/*; do case $f in */[012]) ;; *) readlink $f;; esac; "
+             "done; echo end"));
+  run(&x, &w);
+  CHECK_INT(x.c.status, 0);
+  CHECK(strstr(slp_buf_z(&x.out), "end") != NULL);
+  CHECK(!strstr(slp_buf_z(&x.out), "eventpoll"));
+  CHECK(!strstr(slp_buf_z(&x.out), "eventfd"));
+  CHECK(!strstr(slp_buf_z(&x.out), "socket:"));
+  slp_buf_free(&x.out);
+  wire_close(&w);
+}
+
+TEST(what_can_not_be_started) {
+  wire w;
+  one x;
+  wire_open(&w);
+  make(&x, &w, 100, (const char *const[]){"/nonexistent/program", NULL});
+  run(&x, &w);
+  CHECK_INT(x.c.error, UV_ENOENT);
+  slp_buf_free(&x.out);
+  make(&x, &w, 100, (const char *const[]){"/etc/passwd", NULL});
+  run(&x, &w);
+  CHECK_INT(x.c.error, UV_EACCES);
+  slp_buf_free(&x.out);
+  wire_close(&w);
+}
+
+TEST(more_output_than_allowed) {
+  wire w;
+  one x;
+  wire_open(&w);
+  make(&x, &w, 5, SHELL("printf 12345"));
+  run(&x, &w);
+  CHECK_INT(x.c.error, 0);
+  CHECK_INT(x.out.n, 5);
+  slp_buf_free(&x.out);
+  make(&x, &w, 5, SHELL("printf 123456; sleep 1000"));
+  run(&x, &w);
+  CHECK_INT(x.c.error, UV_E2BIG);
+  CHECK_INT(x.out.n, 0);
+  slp_buf_free(&x.out);
+  wire_close(&w);
+}
+
+/* The number that a program wrote into a file. */
+static pid_t pid_in(const char *path) {
+  long pid = 0;
+  FILE *f = fopen(path, "r");
+  if (f && fscanf(f, "%ld", &pid) != 1) pid = 0;
+  if (f) fclose(f);
+  return (pid_t)pid;
+}
+
+/* Dead, or dying as somebody else's orphan. */
+static int gone(pid_t pid) {
+  char path[64], text[200] = "";
+  snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+  FILE *f = fopen(path, "r");
+  if (!f) return 1;
+  size_t n = fread(text, 1, sizeof text - 1, f);
+  fclose(f);
+  const char *end = n ? strrchr(text, ')') : NULL;
+  return end && (end[2] == 'Z' || end[2] == 'X');
+}
+
+TEST(the_deadline_kills_it_and_what_it_started) {
+  wire w;
+  one x;
+  char file[] = "/tmp/sloop-child-XXXXXX", script[200];
+  close(mkstemp(file));
+  wire_open(&w);
+  snprintf(script, sizeof script, "sleep 1000 & echo $! > %s; wait", file);
+  make(&x, &w, 100, SHELL(script));
+  x.c.total_ms_max = 500;
+  uint64_t began = wire_us();
+  run(&x, &w);
+  CHECK(wire_us() - began < 3000000);
+  CHECK_INT(x.c.error, UV_ETIMEDOUT);
+  pid_t grandchild = pid_in(file);
+  CHECK(grandchild > 1);
+  for (int i = 0; i < 300 && !gone(grandchild); i++) {
+    uv_run(w.loop, UV_RUN_NOWAIT);
+    poll(NULL, 0, 10);
+  }
+  CHECK(gone(grandchild));
+  slp_buf_free(&x.out);
+  wire_close(&w);
+  CHECK_INT(waitpid(-1, NULL, WNOHANG), -1); /* no zombie: there is no child at all */
+  CHECK_INT(errno, ECHILD);
+  unlink(file);
+}
+
+TEST(cancelled_and_closed_in_the_middle) {
+  wire w;
+  one x, y;
+  wire_open(&w);
+  make(&x, &w, 100, SHELL("sleep 1000"));
+  make(&y, &w, 100, SHELL("sleep 1000"));
+  slp_spawn(w.h, &x.c);
+  slp_spawn(w.h, &y.c);
+  for (int i = 0; i < 20; i++) uv_run(w.loop, UV_RUN_NOWAIT);
+  slp_spawn_cancel(w.h, &x.c);
+  slp_buf_free(&x.out);
+  slp_spawn_cancel(w.h, &x.c); /* once more is fine */
+  slp_buf_free(&y.out);
+  wire_close(&w); /* y is still running */
+  CHECK_INT(x.done + y.done, 0);
+  CHECK_INT(waitpid(-1, NULL, WNOHANG), -1);
+  CHECK_INT(errno, ECHILD);
+}
+
+TEST(a_child_that_leaves_its_output_open_to_a_daemon) {
+  wire w;
+  one x;
+  wire_open(&w);
+  make(&x, &w, 100, SHELL("sleep 1000 & echo done"));
+  x.c.total_ms_max = 700;
+  run(&x, &w);
+  CHECK_INT(x.c.error, UV_ETIMEDOUT);
+  slp_buf_free(&x.out);
+  wire_close(&w);
+}
+
+CHECK_MAIN()
