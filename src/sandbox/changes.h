@@ -29,6 +29,7 @@ void slp_changes_box_free(slp_box *box);
 #define SLP_CHANGE_PAGE_BYTES (1u << 20)
 #define SLP_CHANGE_KEPT_MS (24 * SLP_BOX_HOUR_MS)
 #define SLP_CHANGE_READERS 8
+#define SLP_CHANGE_SHARDS_MAX 100000u /* of one stream; it rolls over no more when it keeps so many */
 
 typedef enum { SLP_VIEW_KEYS, SLP_VIEW_NEW, SLP_VIEW_OLD, SLP_VIEW_BOTH } slp_change_view;
 typedef enum {
@@ -85,7 +86,8 @@ struct slp_changes {
   slp_change_view view;
   slp_changes_status status;
   int64_t created_ms, change_ms; /* change_ms: when ENABLING or DISABLING is over */
-  int64_t trimmed_ms, swept_ms;
+  int64_t trimmed_ms;            /* nothing older than this is kept, by order */
+  int64_t sweep_ms;              /* before that nothing is too old */
   uint32_t partitions, rolls, descriptions;
   slp_change_quirks quirks;
   uint8_t held;                        /* a table points to it */

@@ -34,7 +34,7 @@ int slp_box_trim_table(slp_box *box, int64_t now_ms, const char *table, int64_t 
     if (s->gone || !slp_str_is(slp_str_of(table), s->table)) continue;
     found = 1;
     s->trimmed_ms = slp_max_i64(s->trimmed_ms, before_ms);
-    s->swept_ms = INT64_MIN;
+    s->sweep_ms = INT64_MIN;
   }
   slp_changes_settle(box, now_ms);
   return found ? 0 : SLP_ENOENT;

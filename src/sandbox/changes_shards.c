@@ -6,7 +6,6 @@
 #define GENERATIONS_MAX 32 /* rollovers of one shard made up at once, after the clock jumped */
 #define BASE_RANGE 9000u
 #define COUNTER_GAP 512u /* numbers between a shard's end and its child's start */
-#define SWEEP_MS 1000
 
 static int room_for(slp_mem *mem, void **array, uint32_t *cap, uint64_t wanted, size_t each) {
   if (wanted <= *cap) return 0;
@@ -135,7 +134,7 @@ int slp_change_roll_due(slp_box *box, slp_changes *s, int64_t now_ms) {
     if (roll_ms && now_ms - sh->roll_ms > GENERATIONS_MAX * roll_ms) {
       sh->roll_ms = now_ms - GENERATIONS_MAX * roll_ms;
     }
-    while (now_ms >= sh->roll_ms && s->live < SLP_BOX_SHARDS_MAX) {
+    while (now_ms >= sh->roll_ms && s->live < SLP_CHANGE_SHARDS_MAX) {
       s->rolls++;
       int split = s->quirks.split_every && s->rolls % s->quirks.split_every == 0;
       int r = slp_change_roll(box, s, sh, sh->roll_ms, split ? 2 : 1);
@@ -153,15 +152,24 @@ static void fade(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   slp_free(box->mem, sh);
 }
 
+/* When the first of what this shard keeps will be too old. */
+static int64_t fades_ms(const slp_change_shard *sh) {
+  if (sh->first < sh->next) return slp_change_at(sh, sh->first)->at_ms + SLP_CHANGE_KEPT_MS + 1;
+  return slp_change_open(sh) ? INT64_MAX : sh->closed_ms + SLP_CHANGE_KEPT_MS;
+}
+
 void slp_change_sweep(slp_box *box, slp_changes *s, int64_t now_ms) {
-  if (s->swept_ms != INT64_MIN && now_ms - s->swept_ms < SWEEP_MS) return;
-  s->swept_ms = now_ms;
+  if (now_ms < s->sweep_ms) return;
   int64_t horizon_ms = slp_max_i64(s->trimmed_ms, now_ms - SLP_CHANGE_KEPT_MS);
+  s->sweep_ms = now_ms + SLP_CHANGE_KEPT_MS; /* what comes from now on stays that long */
   for (uint32_t i = 0; i < s->shards_n; i++) {
     slp_change_shard *sh = s->shards[i];
-    if (!sh || sh->born_ms > horizon_ms) continue;
+    if (!sh) continue;
     slp_change_drop_before(box, sh, horizon_ms);
-    if (!slp_change_open(sh) && sh->first == sh->next && sh->closed_ms <= horizon_ms) fade(box, s, sh);
+    if (!slp_change_open(sh) && sh->first == sh->next && sh->closed_ms <= horizon_ms)
+      fade(box, s, sh);
+    else
+      s->sweep_ms = slp_min_i64(s->sweep_ms, fades_ms(sh));
   }
 }
 

@@ -72,7 +72,7 @@ int slp_changes_new(slp_box *box, int64_t now_ms, slp_str table, slp_str hash_ke
   s->status = SLP_CHANGES_ENABLING;
   s->created_ms = now_ms;
   s->change_ms = now_ms + box->o.change_ms;
-  s->trimmed_ms = s->swept_ms = INT64_MIN;
+  s->trimmed_ms = s->sweep_ms = INT64_MIN;
   s->partitions = (uint32_t)slp_max_u64(box->o.table_partitions, 1);
   s->quirks = box->changes_all->quirks;
   slp_list_insert_before(place_of(box->changes_all, now_ms, table, s->label), &s->link);
