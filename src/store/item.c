@@ -1,0 +1,203 @@
+/* item.c - items of DynamoDB in JSON. */
+#include "store/item.h"
+
+#include "codec/base64.h"
+
+static int bad(slp_json *j, const char *why) {
+  j->why = why;
+  return SLP_EBADDATA;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------
+ */
+static slp_val_kind kind_of(slp_str name) {
+  static const struct {
+    const char *name;
+    slp_val_kind kind;
+  } kinds[] = {{"S", SLP_VAL_S},   {"N", SLP_VAL_N},       {"B", SLP_VAL_B},
+               {"SS", SLP_VAL_SS}, {"BOOL", SLP_VAL_BOOL}, {"NULL", SLP_VAL_NULL}};
+  for (size_t i = 0; i < SLP_COUNT(kinds); i++) {
+    if (slp_str_is(name, kinds[i].name)) return kinds[i].kind;
+  }
+  return SLP_VAL_OTHER;
+}
+
+static int text(slp_json *j, slp_store_rows *rows, slp_str *ret) {
+  int token = slp_json_next(j);
+  if (token < 0) return token;
+  if (token != SLP_JSON_STRING) return bad(j, "a value of an attribute is not text");
+  *ret = slp_store_rows_text(rows, j->text);
+  return ret->p ? 0 : SLP_ENOMEM;
+}
+
+static int bytes(slp_json *j, slp_store_rows *rows, slp_str *ret) {
+  int r = text(j, rows, ret);
+  if (r) return r;
+  int64_t n = slp_base64_decode((char *)(uintptr_t)ret->p, ret->p, ret->n);
+  if (n < 0) return bad(j, "a binary attribute is not base64");
+  ret->n = (size_t)n;
+  return 0;
+}
+
+/* In sets of the service order means nothing; ours are sorted. Insertion: leases have sets of two or three,
+ * and they mostly come sorted. */
+static void sort_in(slp_str *items, size_t n) {
+  slp_str last = items[n];
+  while (n > 0) {
+    slp_str before = items[n - 1];
+    int c = memcmp(before.p, last.p, before.n < last.n ? before.n : last.n);
+    if (c < 0 || (c == 0 && before.n <= last.n)) break;
+    items[n] = before;
+    n--;
+  }
+  items[n] = last;
+}
+
+static int set(slp_json *j, slp_store_rows *rows, slp_val *v) {
+  slp_str *items = NULL;
+  size_t cap = 0;
+  int token = slp_json_next(j);
+  if (token >= 0 && token != SLP_JSON_ARRAY) return bad(j, "a set is not an array");
+  while (token >= 0 && (token = slp_json_next(j)) == SLP_JSON_STRING) {
+    if (v->n == SLP_ITEM_ATTRS_MAX) return SLP_ELIMIT;
+    if (v->n == cap) {
+      slp_str *more = slp_store_rows_get(rows, (cap = cap ? cap * 2 : 4) * sizeof *more);
+      if (!more) return SLP_ENOMEM;
+      if (v->n) memcpy(more, items, v->n * sizeof *more);
+      items = more;
+    }
+    items[v->n] = slp_store_rows_text(rows, j->text);
+    if (!items[v->n].p) return SLP_ENOMEM;
+    sort_in(items, v->n++);
+  }
+  if (token < 0) return token;
+  if (token != SLP_JSON_ARRAY_END || !v->n) return bad(j, "a set of something else, or an empty one");
+  v->items = items;
+  return 0;
+}
+
+static int truth(slp_json *j, slp_val *v) {
+  int token = slp_json_next(j);
+  if (token < 0) return token;
+  if (token != SLP_JSON_TRUE && token != SLP_JSON_FALSE) return bad(j, "neither true nor false");
+  v->n = token == SLP_JSON_TRUE;
+  return 0;
+}
+
+/* A kind we do not know, from its '{' at `from` on, kept as it is written. */
+static int other(slp_json *j, slp_store_rows *rows, size_t from, slp_val *v) {
+  j->keep = 1;
+  int r = slp_json_skip(j);
+  int end = r ? r : slp_json_next(j);
+  j->keep = 0;
+  if (end < 0) return end;
+  if (end != SLP_JSON_OBJECT_END) return bad(j, "an attribute with two values");
+  v->s = slp_store_rows_text(rows, (slp_str){j->p + from, j->at - from});
+  return v->s.p ? 0 : SLP_ENOMEM;
+}
+
+static int known(slp_json *j, slp_store_rows *rows, slp_val *v) {
+  switch (v->kind) {
+    case SLP_VAL_S:
+    case SLP_VAL_N: return text(j, rows, &v->s);
+    case SLP_VAL_B: return bytes(j, rows, &v->s);
+    case SLP_VAL_SS: return set(j, rows, v);
+    case SLP_VAL_BOOL:
+    case SLP_VAL_NULL: return truth(j, v);
+    case SLP_VAL_NONE:
+    case SLP_VAL_OTHER: break;
+  }
+  return SLP_EBADDATA;
+}
+
+static int value(slp_json *j, slp_store_rows *rows, slp_val *v) {
+  int token = slp_json_next(j);
+  if (token < 0) return token;
+  if (token != SLP_JSON_OBJECT) return bad(j, "an attribute without a kind");
+  size_t from = j->at - 1;
+  j->keep = 1; /* the kind's name may have to stay as it is */
+  token = slp_json_next(j);
+  j->keep = 0;
+  if (token < 0) return token;
+  if (token != SLP_JSON_KEY) return bad(j, "an attribute without a kind");
+  *v = (slp_val){.kind = kind_of(j->text)};
+  if (v->kind == SLP_VAL_OTHER) return other(j, rows, from, v);
+  int r = known(j, rows, v);
+  if (r) return r;
+  token = slp_json_next(j);
+  if (token < 0) return token;
+  return token == SLP_JSON_OBJECT_END ? 0 : bad(j, "an attribute with two values");
+}
+
+int slp_item_read(slp_json *j, slp_store_rows *rows) {
+  slp_attr *attrs = NULL;
+  size_t n = 0, cap = 0;
+  int token = slp_json_next(j);
+  if (token == SLP_JSON_NULL) return 0;
+  if (token >= 0 && token != SLP_JSON_OBJECT) return bad(j, "an item is not an object");
+  while (token >= 0 && (token = slp_json_next(j)) == SLP_JSON_KEY) {
+    if (n == SLP_ITEM_ATTRS_MAX) return SLP_ELIMIT;
+    if (n == cap) {
+      slp_attr *more = slp_store_rows_get(rows, (cap = cap ? cap * 2 : 16) * sizeof *more);
+      if (!more) return SLP_ENOMEM;
+      if (n) memcpy(more, attrs, n * sizeof *more);
+      attrs = more;
+    }
+    attrs[n].name = slp_store_rows_text(rows, j->text);
+    if (!attrs[n].name.p) return SLP_ENOMEM;
+    int r = value(j, rows, &attrs[n].val);
+    if (r) return r;
+    n++;
+  }
+  if (token < 0) return token;
+  int r = slp_store_rows_add(rows, attrs, n);
+  return r ? r : 1;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------
+ */
+static int put_text(slp_buf *b, const char *kind, slp_str s) {
+  int r = slp_buf_addf(b, "{\"%s\":", kind);
+  if (!r) r = slp_json_put_string(b, s);
+  return r ? r : slp_buf_add_char(b, '}');
+}
+
+static int put_bytes(slp_buf *b, slp_str s) {
+  int r = slp_buf_add_z(b, "{\"B\":\"");
+  if (!r) r = slp_base64_encode(b, s);
+  return r ? r : slp_buf_add_z(b, "\"}");
+}
+
+static int put_set(slp_buf *b, const slp_val *v) {
+  int r = slp_buf_add_z(b, "{\"SS\":[");
+  for (size_t i = 0; i < v->n && !r; i++) {
+    if (i) r = slp_buf_add_char(b, ',');
+    if (!r) r = slp_json_put_string(b, v->items[i]);
+  }
+  return r ? r : slp_buf_add_z(b, "]}");
+}
+
+int slp_val_put(slp_buf *b, const slp_val *v) {
+  switch (v->kind) {
+    case SLP_VAL_S: return put_text(b, "S", v->s);
+    case SLP_VAL_N: return put_text(b, "N", v->s);
+    case SLP_VAL_B: return put_bytes(b, v->s);
+    case SLP_VAL_SS: return put_set(b, v);
+    case SLP_VAL_BOOL: return slp_buf_add_z(b, v->n ? "{\"BOOL\":true}" : "{\"BOOL\":false}");
+    case SLP_VAL_NULL: return slp_buf_add_z(b, "{\"NULL\":true}");
+    case SLP_VAL_OTHER: return slp_buf_add_str(b, v->s);
+    case SLP_VAL_NONE: break;
+  }
+  return SLP_EBADDATA;
+}
+
+int slp_attrs_put(slp_buf *b, const slp_attr *attrs, size_t n) {
+  int r = slp_buf_add_char(b, '{');
+  for (size_t i = 0; i < n && !r; i++) {
+    if (i) r = slp_buf_add_char(b, ',');
+    if (!r) r = slp_json_put_string(b, attrs[i].name);
+    if (!r) r = slp_buf_add_char(b, ':');
+    if (!r) r = slp_val_put(b, &attrs[i].val);
+  }
+  return r ? r : slp_buf_add_char(b, '}');
+}

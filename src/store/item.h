@@ -1,0 +1,21 @@
+/* item.h - rows as DynamoDB writes them, {"name":{"S":"text"},...}: read in place, and written. The form of
+ * the service's answers, and of what stands in a SQLite file. Pure. */
+#ifndef SLP_STORE_ITEM_H
+#define SLP_STORE_ITEM_H
+
+#include "codec/json.h"
+#include "core/store.h"
+
+/* Attributes of one row; the rest of a row that has more is refused (SLP_ELIMIT). An item of 400 KB can hold
+ * some 100,000 one-byte names; a lease has 20. */
+#define SLP_ITEM_ATTRS_MAX 4096u
+
+/* The value to come is an item: a row more in `rows`, which shares nothing with the text. 1: read; 0: it was
+ * null; SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM. */
+int slp_item_read(slp_json *j, slp_store_rows *rows);
+
+/* Appends. SLP_EBADDATA: a text that is not UTF-8, or a value that can't be written (NONE). */
+int slp_val_put(slp_buf *b, const slp_val *v);
+int slp_attrs_put(slp_buf *b, const slp_attr *attrs, size_t n);
+
+#endif

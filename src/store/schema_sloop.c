@@ -1,0 +1,520 @@
+/* schema_sloop.c - the native layout: one table, keys `app` and `row`. With P = STREAM@GENERATION/ the rows
+ * are
+ *
+ *   P lead      who leads, and the fleet's constants        P w/ID      a worker: boot, counter, condemned or
+ * not P a/ID      the plan for one worker                     P l/SHARD   a lease: owner, epoch, position
+ *
+ * Creations aside, every write changes named attributes only, so that attributes of a newer version survive.
+ * The conditions are what the fleet's safety rests on. */
+#include "store/schemas.h"
+
+#define FORMAT 1 /* of the rows; a newer one is not touched */
+
+typedef struct sloop_schema {
+  slp_schema base;
+  slp_mem *mem; /* held */
+  slp_buf app, prefix;
+} sloop_schema;
+
+static sloop_schema *of(slp_schema *s) { return SLP_OWNER(s, sloop_schema, base); }
+
+static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
+
+/* ---- reading ---------------------------------------------------------------------------------------------
+ */
+
+static int cut(slp_str *s, slp_str with) {
+  if (s->n < with.n || memcmp(s->p, with.p, with.n) != 0) return 0;
+  *s = (slp_str){s->p + with.n, s->n - with.n};
+  return 1;
+}
+
+static uint64_t whole(const slp_row *row, const char *name, uint64_t otherwise) {
+  int64_t n = slp_row_int(row, slp_str_of(name), -1);
+  return n < 0 ? otherwise : (uint64_t)n;
+}
+
+static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
+
+static void bad(slp_fact *f, const char *why) {
+  f->kind = SLP_FACT_BAD;
+  f->why = why;
+}
+
+static void read_lead(const slp_row *row, slp_fact *f) {
+  slp_lead_fact *l = &f->u.lead;
+  f->kind = SLP_FACT_LEAD;
+  l->owner = text(row, "owner");
+  l->epoch = whole(row, "epoch", UINT64_MAX);
+  l->start = slp_pos_read(text(row, "start"));
+  l->format = (uint32_t)whole(row, "fmt", 0);
+  if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
+  if (l->format > FORMAT) bad(f, "it was written by a newer version");
+}
+
+static void read_worker(const slp_row *row, slp_str id, slp_fact *f) {
+  slp_worker_fact *w = &f->u.worker;
+  f->kind = SLP_FACT_WORKER;
+  w->id = id;
+  w->boot = text(row, "boot");
+  w->counter = whole(row, "ctr", 0);
+  w->lease_ms = (uint32_t)slp_min_u64(whole(row, "lease", 0), UINT32_MAX);
+  w->leaving = slp_str_is(text(row, "st"), "leave");
+  w->gone = text(row, "gone");
+  w->held = (uint32_t)slp_min_u64(whole(row, "held", 0), UINT32_MAX);
+  w->weight = (uint32_t)slp_min_u64(whole(row, "cap", 1), UINT32_MAX);
+  w->bell = whole(row, "pv", 0);
+  w->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
+  w->behind_ms = slp_row_int(row, SLP_STR("lag"), -1);
+  w->rate_bytes = slp_row_int(row, SLP_STR("rate"), -1);
+  w->host = text(row, "host");
+  if (!id.n || !w->boot.n) bad(f, "it has no boot");
+  if (whole(row, "fmt", 0) > FORMAT) bad(f, "it was written by a newer version");
+}
+
+static void read_plan(const slp_row *row, slp_str id, slp_fact *f) {
+  slp_plan_fact *p = &f->u.plan;
+  const slp_val *set = slp_row_get(row, SLP_STR("set")), *plus = slp_row_get(row, SLP_STR("plus"));
+  f->kind = SLP_FACT_PLAN;
+  p->worker = id;
+  p->version = whole(row, "v", 0);
+  if (set->kind == SLP_VAL_B) p->set = set->s;
+  if (plus->kind == SLP_VAL_SS) {
+    p->plus = plus->items;
+    p->plus_n = plus->n;
+  }
+  if (!id.n) bad(f, "it names no worker");
+}
+
+static void read_lease(const slp_row *row, slp_str shard, slp_fact *f) {
+  slp_lease_fact *l = &f->u.lease;
+  const slp_val *parents = slp_row_get(row, SLP_STR("parents"));
+  slp_str range = text(row, "range"), pos = text(row, "pos");
+  f->kind = SLP_FACT_LEASE;
+  l->shard = shard;
+  l->owner = text(row, "owner");
+  l->epoch = whole(row, "epoch", UINT64_MAX);
+  l->spot = slp_pos_read(pos);
+  l->claim = text(row, "claim");
+  l->claim_plan = whole(row, "cv", 0);
+  for (size_t i = 0; parents->kind == SLP_VAL_SS && i < parents->n && i < 2; i++)
+    l->parents[i] = parents->items[i];
+  const char *dash = range.n ? memchr(range.p, '-', range.n) : NULL;
+  if (dash) {
+    l->hash_start = (slp_str){range.p, (size_t)(dash - range.p)};
+    l->hash_end = (slp_str){dash + 1, range.n - l->hash_start.n - 1};
+  }
+  l->avoid = text(row, "avoid");
+  l->parked = text(row, "park").n > 0;
+  l->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
+  l->op = text(row, "op");
+  if (!shard.n) bad(f, "it names no shard");
+  if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
+  if (l->spot.kind == SLP_SPOT_NONE) bad(f, "its position can't be understood");
+}
+
+static void read_row(slp_schema *base, const slp_row *row, slp_fact *f) {
+  sloop_schema *s = of(base);
+  slp_str name = text(row, "row");
+  memset(f, 0, sizeof *f);
+  f->key = (slp_row_key){text(row, "app"), name};
+  if (!slp_str_eq(f->key.hash, slp_buf_str(&s->app)) || !cut(&name, slp_buf_str(&s->prefix))) return;
+  if (slp_str_is(name, "lead")) {
+    read_lead(row, f);
+  } else if (cut(&name, SLP_STR("w/"))) {
+    read_worker(row, name, f);
+  } else if (cut(&name, SLP_STR("a/"))) {
+    read_plan(row, name, f);
+  } else if (cut(&name, SLP_STR("l/"))) {
+    read_lease(row, name, f);
+  }
+}
+
+/* ---- keys -------------------------------------------------------------------------------------------------
+ */
+
+static int is_lease(slp_verb verb) { return verb >= SLP_L1_CREATE; }
+
+static int key(slp_schema *base, slp_draft *d, const slp_intent *i, slp_row_key *ret) {
+  sloop_schema *s = of(base);
+  slp_str prefix = slp_buf_str(&s->prefix), room = slp_draft_copy(d, prefix), rest;
+  if (i->verb == SLP_G1_LEAD || i->verb == SLP_G2_RESIGN) {
+    rest = slp_draft_copy(d, SLP_STR("lead"));
+  } else if (is_lease(i->verb)) {
+    rest = slp_draft_copy(d, SLP_STR("l/"));
+    rest.n += slp_draft_copy(d, i->shard).n;
+  } else {
+    int plan = i->verb == SLP_A1_PLAN || i->verb == SLP_A2_WILL || i->verb == SLP_A3_UNPLAN;
+    rest = slp_draft_copy(d, plan ? SLP_STR("a/") : SLP_STR("w/"));
+    rest.n += slp_draft_copy(d, i->id).n;
+  }
+  room.n += rest.n; /* they lie one behind the other */
+  *ret = (slp_row_key){slp_buf_str(&s->app), room};
+  return 0;
+}
+
+/* ---- conditions
+ * ------------------------------------------------------------------------------------------------ */
+
+static void there(slp_draft *d, const char *name) { slp_draft_when(d, name, SLP_TEST_THERE, none, 0); }
+static void absent(slp_draft *d, const char *name) { slp_draft_when(d, name, SLP_TEST_ABSENT, none, 0); }
+static void is_text(slp_draft *d, const char *name, slp_str s) {
+  slp_draft_when(d, name, SLP_TEST_EQ, slp_draft_s(d, s), 0);
+}
+static void is_n(slp_draft *d, const char *name, uint64_t n) {
+  slp_draft_when(d, name, SLP_TEST_EQ, slp_draft_n(d, n), 0);
+}
+
+static slp_val pos(slp_draft *d, const slp_spot *spot) {
+  char out[SLP_POS_TEXT];
+  return slp_draft_s(d, (slp_str){out, slp_pos_write(spot, out)});
+}
+
+/* The tenancy (me, epoch), and nothing behind the new position. */
+static void mine(slp_draft *d, const slp_intent *i) {
+  is_text(d, "owner", i->me);
+  is_n(d, "epoch", i->epoch);
+}
+
+static void not_back(slp_draft *d, const slp_spot *spot) {
+  slp_draft_when(d, "pos", SLP_TEST_LE, pos(d, spot), 0);
+}
+
+/* ---- changes
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void set_s(slp_draft *d, const char *name, slp_str s) {
+  slp_draft_change(d, name, SLP_SET, slp_draft_s(d, s));
+}
+static void set_n(slp_draft *d, const char *name, uint64_t n) {
+  slp_draft_change(d, name, SLP_SET, slp_draft_n(d, n));
+}
+static void drop(slp_draft *d, const char *name) { slp_draft_change(d, name, SLP_REMOVE, none); }
+
+static void stamp(slp_draft *d, const slp_intent *i) {
+  if (i->op.n) set_s(d, "op", i->op);
+  if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
+}
+
+static void drop_claim(slp_draft *d) {
+  drop(d, "claim");
+  drop(d, "cv");
+}
+
+static void info(slp_draft *d, const slp_intent *i) {
+  set_n(d, "held", i->held);
+  if (i->behind_ms >= 0) set_n(d, "lag", (uint64_t)i->behind_ms);
+  if (i->rate_bytes >= 0) set_n(d, "rate", (uint64_t)i->rate_bytes);
+  if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
+}
+
+/* ---- workers
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void w1_register(slp_draft *d, const slp_intent *i) {
+  if (i->over_tombstone) {
+    /* Only over the tombstone of another boot: a stray copy of an old registration can't revive its own. */
+    there(d, "gone");
+    is_text(d, "boot", i->boot_before);
+  } else {
+    absent(d, "boot");
+  }
+  set_s(d, "boot", i->boot);
+  set_n(d, "ctr", 1);
+  set_n(d, "lease", i->lease_ms);
+  set_s(d, "st", SLP_STR("run"));
+  set_n(d, "cap", i->weight ? i->weight : 1);
+  set_n(d, "fmt", FORMAT);
+  if (i->host.n) set_s(d, "host", i->host);
+  info(d, i);
+  drop(d, "gone");
+  drop(d, "pv");
+}
+
+static void w2_beat(slp_draft *d, const slp_intent *i) {
+  is_text(d, "boot", i->boot);
+  absent(d, "gone");
+  slp_draft_when(d, "ctr", SLP_TEST_LT, slp_draft_n(d, i->counter), 0);
+  set_n(d, "ctr", i->counter);
+  info(d, i);
+}
+
+static void w3_condemn(slp_draft *d, const slp_intent *i) {
+  is_text(d, "boot", i->boot);
+  absent(d, "gone");
+  if (i->counter != SLP_ANY_COUNTER) is_n(d, "ctr", i->counter);
+  set_s(d, "gone", i->me);
+}
+
+static void w4_leave(slp_draft *d, const slp_intent *i) {
+  is_text(d, "boot", i->boot);
+  absent(d, "gone");
+  set_s(d, "gone", i->me);
+  set_s(d, "st", SLP_STR("leave"));
+}
+
+static void w5_ring(slp_draft *d) {
+  there(d, "boot");
+  absent(d, "gone");
+  slp_draft_change(d, "pv", SLP_ADD_N, slp_draft_n(d, 1));
+}
+
+static void w6_reap(slp_draft *d, const slp_intent *i) {
+  d->write->kind = SLP_WRITE_DELETE;
+  there(d, "gone");
+  is_text(d, "boot", i->boot);
+}
+
+/* ---- leadership and plans
+ * -------------------------------------------------------------------------------------------- */
+
+static void g1_lead(slp_draft *d, const slp_intent *i) {
+  if (i->owner.n) {
+    is_text(d, "owner", i->owner);
+    is_n(d, "epoch", i->epoch);
+  } else {
+    absent(d, "owner");
+  }
+  set_s(d, "owner", i->me);
+  set_n(d, "epoch", i->epoch + 1);
+  if (i->op.n) set_s(d, "op", i->op);
+  slp_draft_change(d, "start", SLP_SET_IF_ABSENT, pos(d, &i->start));
+  slp_draft_change(d, "fmt", SLP_SET_IF_ABSENT, slp_draft_n(d, FORMAT));
+}
+
+static void g2_resign(slp_draft *d, const slp_intent *i) {
+  mine(d, i);
+  drop(d, "owner");
+}
+
+static void a1_plan(slp_draft *d, const slp_intent *i) {
+  slp_draft_when(d, "v", SLP_TEST_ABSENT, none, 1);
+  slp_draft_when(d, "v", SLP_TEST_LT, slp_draft_n(d, i->plan), 0);
+  set_n(d, "v", i->plan);
+  slp_draft_change(d, "set", SLP_SET, (slp_val){.kind = SLP_VAL_B, .s = slp_draft_copy(d, i->set)});
+  if (i->shards_n) slp_draft_change(d, "plus", SLP_DROP_SS, slp_draft_set(d, i->shards, i->shards_n));
+}
+
+static void a2_will(slp_draft *d, const slp_intent *i) {
+  slp_draft_change(d, "plus", SLP_ADD_SS, slp_draft_set(d, i->shards, i->shards_n));
+}
+
+/* ---- leases
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void l1_create(slp_draft *d, const slp_intent *i) {
+  slp_str parents[2];
+  size_t n = 0;
+  d->write->kind = SLP_WRITE_PUT;
+  absent(d, "epoch");
+  set_n(d, "epoch", i->epoch_first);
+  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  for (int k = 0; k < 2; k++)
+    if (i->parents[k].n) parents[n++] = i->parents[k];
+  if (n) slp_draft_change(d, "parents", SLP_SET, slp_draft_set(d, parents, n));
+  if (i->hash_start.n)
+    set_s(d, "range",
+          slp_draft_text(d, "%.*s-%.*s", (int)i->hash_start.n, i->hash_start.p, (int)i->hash_end.n,
+                         i->hash_end.p));
+  if (i->seq_start.n) set_s(d, "first", i->seq_start);
+}
+
+/* A free lease that is not ended, or that of an owner known to be condemned. */
+static void l2_take(slp_draft *d, const slp_intent *i) {
+  if (i->owner.n) {
+    is_text(d, "owner", i->owner);
+    is_n(d, "epoch", i->epoch);
+  } else {
+    absent(d, "owner");
+    is_n(d, "epoch", i->epoch);
+    slp_draft_when(d, "pos", SLP_TEST_NE, slp_draft_s(d, SLP_STR("9:end")), 0);
+  }
+  set_s(d, "owner", i->me);
+  set_n(d, "epoch", i->epoch + 1);
+  stamp(d, i);
+  drop_claim(d);
+}
+
+static void l3_retake(slp_draft *d, const slp_intent *i) {
+  mine(d, i);
+  set_n(d, "epoch", i->epoch + 1);
+  stamp(d, i);
+  drop_claim(d);
+}
+
+static void l4_checkpoint(slp_draft *d, const slp_intent *i) {
+  mine(d, i);
+  not_back(d, &i->spot);
+  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  stamp(d, i);
+}
+
+static void l5_claim(slp_draft *d, const slp_intent *i) {
+  is_text(d, "owner", i->owner);
+  is_n(d, "epoch", i->epoch);
+  slp_draft_when(d, "claim", SLP_TEST_ABSENT, none, 1);
+  slp_draft_when(d, "cv", SLP_TEST_LT, slp_draft_n(d, i->plan), 0);
+  set_s(d, "claim", i->me);
+  set_n(d, "cv", i->plan);
+}
+
+static void l6_transfer(slp_draft *d, const slp_intent *i) {
+  mine(d, i);
+  is_text(d, "claim", i->to);
+  not_back(d, &i->spot);
+  set_s(d, "owner", i->to);
+  set_n(d, "epoch", i->epoch + 1);
+  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  stamp(d, i);
+  drop_claim(d);
+}
+
+static void l7_release(slp_draft *d, const slp_intent *i) {
+  mine(d, i);
+  not_back(d, &i->spot);
+  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  stamp(d, i);
+  if (i->avoid_me) set_s(d, "avoid", i->me);
+  if (i->park) set_s(d, "park", i->me);
+  drop(d, "owner");
+  drop_claim(d);
+}
+
+static void l8_end(slp_draft *d, const slp_intent *i) {
+  slp_val end = slp_draft_s(d, SLP_STR("9:end"));
+  mine(d, i);
+  slp_draft_when(d, "pos", SLP_TEST_LT, end, 0);
+  slp_draft_change(d, "pos", SLP_SET, end);
+  if (i->shards_n) slp_draft_change(d, "kids", SLP_SET, slp_draft_set(d, i->shards, i->shards_n));
+  stamp(d, i);
+  drop(d, "owner");
+  drop_claim(d);
+}
+
+static void l9_remove(slp_draft *d) {
+  d->write->kind = SLP_WRITE_DELETE;
+  slp_draft_when(d, "pos", SLP_TEST_EQ, slp_draft_s(d, SLP_STR("9:end")), 0);
+  absent(d, "owner");
+}
+
+/* An operator's. The owner of a forced one was condemned just before. */
+static void l10_reset(slp_draft *d, const slp_intent *i) {
+  if (i->owner.n) {
+    is_text(d, "owner", i->owner);
+  } else {
+    absent(d, "owner");
+  }
+  is_n(d, "epoch", i->epoch);
+  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  set_n(d, "epoch", i->epoch + 1);
+  stamp(d, i);
+  drop(d, "owner");
+  drop_claim(d);
+  drop(d, "park");
+  drop(d, "avoid");
+}
+
+/* ---- the table of verbs
+ * -------------------------------------------------------------------------------------------------- */
+
+static size_t text_bytes(const sloop_schema *s, const slp_intent *i) {
+  size_t n = 2048 + s->prefix.n + i->set.n;
+  const slp_str *all[] = {&i->me,         &i->id,         &i->boot,     &i->boot_before, &i->host,
+                          &i->shard,      &i->owner,      &i->to,       &i->op,          &i->parents[0],
+                          &i->parents[1], &i->hash_start, &i->hash_end, &i->seq_start};
+  for (size_t k = 0; k < SLP_COUNT(all); k++) n += 2 * all[k]->n; /* twice: in a condition and in a change */
+  for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
+  return n;
+}
+
+static int write_intent(slp_schema *base, slp_draft *d, const slp_intent *i) {
+  sloop_schema *s = of(base);
+  if (slp_draft_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
+  key(base, d, i, &d->write->key);
+  switch (i->verb) {
+    case SLP_W1_REGISTER: w1_register(d, i); return 0;
+    case SLP_W2_BEAT: w2_beat(d, i); return 0;
+    case SLP_W3_CONDEMN: w3_condemn(d, i); return 0;
+    case SLP_W4_LEAVE: w4_leave(d, i); return 0;
+    case SLP_W5_RING: w5_ring(d); return 0;
+    case SLP_W6_REAP: w6_reap(d, i); return 0;
+    case SLP_G1_LEAD: g1_lead(d, i); return 0;
+    case SLP_G2_RESIGN: g2_resign(d, i); return 0;
+    case SLP_A1_PLAN: a1_plan(d, i); return 0;
+    case SLP_A2_WILL: a2_will(d, i); return 0;
+    case SLP_A3_UNPLAN: d->write->kind = SLP_WRITE_DELETE; return 0;
+    case SLP_L1_CREATE: l1_create(d, i); return 0;
+    case SLP_L2_TAKE: l2_take(d, i); return 0;
+    case SLP_L3_RETAKE: l3_retake(d, i); return 0;
+    case SLP_L4_CHECKPOINT: l4_checkpoint(d, i); return 0;
+    case SLP_L5_CLAIM: l5_claim(d, i); return 0;
+    case SLP_L6_TRANSFER: l6_transfer(d, i); return 0;
+    case SLP_L7_RELEASE: l7_release(d, i); return 0;
+    case SLP_L8_END: l8_end(d, i); return 0;
+    case SLP_L9_REMOVE: l9_remove(d); return 0;
+    case SLP_L10_RESET: l10_reset(d, i); return 0;
+    case SLP_L11_RENEW: /* the worker's row proves life */
+    case SLP_VERBS: break;
+  }
+  return SLP_EINVAL;
+}
+
+static int row_key(slp_schema *base, slp_draft *d, const slp_intent *i, slp_row_key *ret) {
+  if (slp_draft_begin(d, SLP_WRITE_UPDATE, text_bytes(of(base), i), 0)) return SLP_ENOMEM;
+  return key(base, d, i, ret);
+}
+
+/* ---- the schema
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
+  (void)s;
+  *ret = (slp_table_spec){name, "app", "row"};
+}
+
+static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+  *ret_hash = slp_buf_str(&of(base)->app);
+  *ret_prefix = slp_buf_str(&of(base)->prefix);
+}
+
+static void schema_free(slp_schema *base) {
+  sloop_schema *s = of(base);
+  slp_mem *mem = s->mem;
+  slp_buf_free(&s->app);
+  slp_buf_free(&s->prefix);
+  slp_free(mem, s);
+  slp_mem_drop(mem);
+}
+
+slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str generation) {
+  sloop_schema *s = SLP_NEW(mem, sloop_schema);
+  if (!s) return NULL;
+  s->mem = slp_mem_hold(mem);
+  s->base = (slp_schema){
+      .name = "sloop",
+      .life = SLP_BY_WORKER,
+      .share = SLP_BY_PLAN,
+      .fenced = 1,
+      .gates = 1,
+      .observations = 1,
+      .lease_ms = 10000,
+      .renew_ms = 3300,
+      .verbs = (1u << SLP_L11_RENEW) - 1,
+      .table = table,
+      .scope = scope,
+      .read = read_row,
+      .key = row_key,
+      .write = write_intent,
+      .free = schema_free,
+  };
+  slp_buf_init(&s->app, mem, 2048);
+  slp_buf_init(&s->prefix, mem, 1024);
+  int failed = slp_buf_add_str(&s->app, app) || slp_buf_add_str(&s->prefix, stream) ||
+               slp_buf_add_char(&s->prefix, '@') || slp_buf_add_str(&s->prefix, generation) ||
+               slp_buf_add_char(&s->prefix, '/');
+  if (!failed) return &s->base;
+  schema_free(&s->base);
+  return NULL;
+}

@@ -1,0 +1,73 @@
+/* schema_sloop_pos.c - a position as text whose byte order is progress, so that the table itself refuses to
+ * go back:
+ *
+ *   0:oldest   0:time:MS   <   1:LLLDIGITS:SUB   <   9:end
+ *
+ * LLL is the number of digits, three wide, so that numbers of any length compare right as text. SUB is ten
+ * wide: 0000000000 is at the record, k+1 is behind its sub-record k, 9999999999 behind the whole record. */
+#include "store/schemas.h"
+
+#include <stdio.h>
+
+#define WHOLE UINT64_C(9999999999)
+
+size_t slp_pos_write(const slp_spot *spot, char out[SLP_POS_TEXT]) {
+  const slp_mark *m = &spot->mark;
+  int n = 0;
+  switch (spot->kind) {
+    case SLP_SPOT_NONE:
+    case SLP_SPOT_LATEST: return 0;
+    case SLP_SPOT_OLDEST: n = snprintf(out, SLP_POS_TEXT, "0:oldest"); break;
+    case SLP_SPOT_TIME: n = snprintf(out, SLP_POS_TEXT, "0:time:%lld", (long long)spot->at_ms); break;
+    case SLP_SPOT_AT:
+    case SLP_SPOT_AFTER: {
+      uint64_t sub = (uint64_t)m->sub + (spot->kind == SLP_SPOT_AFTER);
+      if (spot->kind == SLP_SPOT_AFTER && m->sub == UINT32_MAX) sub = WHOLE;
+      n = snprintf(out, SLP_POS_TEXT, "1:%03u%.*s:%010llu", (unsigned)m->seq_n, (int)m->seq_n, m->seq,
+                   (unsigned long long)sub);
+      break;
+    }
+    case SLP_SPOT_END: n = snprintf(out, SLP_POS_TEXT, "9:end"); break;
+  }
+  SLP_CHECK(n > 0 && n < SLP_POS_TEXT);
+  return (size_t)n;
+}
+
+static int starts(slp_str s, const char *with, slp_str *ret_rest) {
+  size_t n = strlen(with);
+  if (s.n < n || memcmp(s.p, with, n) != 0) return 0;
+  *ret_rest = (slp_str){s.p + n, s.n - n};
+  return 1;
+}
+
+static slp_spot read_record(slp_str rest) {
+  slp_spot spot = {.kind = SLP_SPOT_NONE};
+  uint64_t digits, sub;
+  if (rest.n < 3 + 1 + 11 || slp_parse_u64((slp_str){rest.p, 3}, &digits)) return spot;
+  slp_str seq = {rest.p + 3, (size_t)digits};
+  slp_str tail = {rest.p + 3 + digits, 0};
+  if (digits < 1 || digits > SLP_SEQ_MAX || rest.n != 3 + digits + 11 || !slp_num_valid(seq)) return spot;
+  tail.n = rest.n - 3 - (size_t)digits;
+  if (tail.p[0] != ':' || slp_parse_u64((slp_str){tail.p + 1, 10}, &sub)) return spot;
+  if (sub != WHOLE && sub > UINT32_MAX) return spot;
+  spot.kind = sub ? SLP_SPOT_AFTER : SLP_SPOT_AT;
+  slp_mark_set(&spot.mark, seq, sub == WHOLE ? UINT32_MAX : sub ? (uint32_t)(sub - 1) : 0, -1);
+  return spot;
+}
+
+slp_spot slp_pos_read(slp_str text) {
+  slp_spot spot = {.kind = SLP_SPOT_NONE};
+  slp_str rest;
+  uint64_t ms;
+  if (starts(text, "9:end", &rest) && !rest.n) {
+    spot.kind = SLP_SPOT_END;
+  } else if (starts(text, "0:oldest", &rest) && !rest.n) {
+    spot.kind = SLP_SPOT_OLDEST;
+  } else if (starts(text, "0:time:", &rest) && slp_parse_u64(rest, &ms) == 0 && ms <= INT64_MAX) {
+    spot.kind = SLP_SPOT_TIME;
+    spot.at_ms = (int64_t)ms;
+  } else if (starts(text, "1:", &rest)) {
+    spot = read_record(rest);
+  }
+  return spot;
+}

@@ -1,0 +1,17 @@
+/* schemas.h - the layouts of leases that there are. */
+#ifndef SLP_STORE_SCHEMAS_H
+#define SLP_STORE_SCHEMAS_H
+
+#include "core/schema.h"
+
+/* One table for many applications and streams. generation: the creation time of a Kinesis stream in seconds,
+ * or the label of a table's stream, so that a stream made again has other rows. NULL: no memory. */
+slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str generation);
+
+/* schema_sloop_pos.c: a position as text whose byte order is progress. */
+#define SLP_POS_TEXT 160
+size_t slp_pos_write(const slp_spot *spot,
+                     char out[SLP_POS_TEXT]); /* its length; no NUL. 0: it has no text (LATEST, NONE) */
+slp_spot slp_pos_read(slp_str text);          /* NONE: not one */
+
+#endif

@@ -1,0 +1,48 @@
+/* table.c - names and keys of tables. */
+#include "store/table.h"
+
+#include "sloop.h"
+
+#include <stdio.h>
+
+static char *put(char **at, const char *z) {
+  size_t n = strlen(z) + 1;
+  char *p = *at;
+  memcpy(p, z, n);
+  *at += n;
+  return p;
+}
+
+slp_table_spec *slp_table_copy(slp_mem *mem, const slp_table_spec *t) {
+  size_t text = strlen(t->name) + strlen(t->hash_name) + (t->range_name ? strlen(t->range_name) : 0) + 3;
+  slp_table_spec *copy = slp_zalloc(mem, sizeof *copy + text);
+  if (!copy) return NULL;
+  char *at = (char *)(copy + 1);
+  copy->name = put(&at, t->name);
+  copy->hash_name = put(&at, t->hash_name);
+  copy->range_name = t->range_name ? put(&at, t->range_name) : NULL;
+  return copy;
+}
+
+static void describe(char *to, size_t size, const char *hash, const char *range) {
+  if (range && *range)
+    snprintf(to, size, "\"%.60s\" and \"%.60s\"", hash, range);
+  else
+    snprintf(to, size, "\"%.60s\" alone", hash);
+}
+
+void slp_table_other_keys(slp_fail *f, const slp_table_spec *want, const char *hash, const char *range) {
+  char have[150], need[150];
+  describe(have, sizeof have, hash, range);
+  describe(need, sizeof need, want->hash_name, want->range_name);
+  slp_fail_set(f, SLP_REFUSED, SLOOP_EREFUSED, "table \"%.80s\" has the key %s; leases need %s", want->name,
+               have, need);
+}
+
+void slp_table_missing(slp_fail *f, const slp_table_spec *want) {
+  slp_fail_set(f, SLP_GONE, SLP_ENOENT, "there is no table \"%.200s\"", want->name);
+}
+
+void slp_table_no_memory(slp_fail *f) {
+  slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for a lease request");
+}
