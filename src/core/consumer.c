@@ -9,7 +9,7 @@
  * hour. */
 #include "core/consumer.h"
 
-#include "core/seed.h"
+#include "core/move.h"
 
 #include <stdlib.h>
 
@@ -42,6 +42,7 @@ void slp_consumer_fatal(slp_consumer *c, const slp_fail *f) {
   cancel_own_calls(c);
   let_shards_go(c);
   c->life = SLP_LIFE_FAILED;
+  slp_move_cancel(c, f->code);
   slp_report_error(c, f, NULL, 1, c->fails + 1, UINT64_MAX);
 }
 
@@ -135,7 +136,7 @@ static void describe_now(slp_consumer *c) {
 /* ---- listing ---------------------------------------------------------------------------------------------
  */
 
-static int take_listing(slp_consumer *c) {
+int slp_consumer_take_listing(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) s->listed = 0;
@@ -172,7 +173,7 @@ static void on_listed(slp_src_req *rq) {
   c->list_out = 0;
   slp_consumer_learn_time(c, rq);
   int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING;
-  if (f.class == SLP_FINE && reading && take_listing(c))
+  if (f.class == SLP_FINE && reading && slp_consumer_take_listing(c))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");
   if (f.class == SLP_FINE && reading) {
     c->fails = 0;
@@ -187,6 +188,7 @@ static void on_listed(slp_src_req *rq) {
     slp_lineage_forget(c);
     uint64_t in_ms = c->o->list_ms - c->o->list_ms / 10 + slp_random_below(h, c->o->list_ms / 5 + 1);
     slp_consumer_list_soon(c, in_ms);
+    slp_move_listed(c);
     slp_consumer_check(c);
   } else if (f.class != SLP_FINE && reading) {
     own_call_failed(c, &f);
@@ -338,6 +340,10 @@ static void on_stop_event(slp_event *ev) {
     tell_user_listing(c, &f);
     return;
   }
+  if (slp_move_pending(c)) {
+    slp_post(c->engine->host, &c->stop_ev);
+    return;
+  }
   stopped(c, c->batches_out ? SLP_ETIMEDOUT : 0);
 }
 
@@ -354,6 +360,7 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   cancel_own_calls(c);
   let_shards_go(c);
   c->life = SLP_LIFE_STOPPING;
+  slp_move_cancel(c, SLP_ECANCELED);
   c->stop_cb = cb;
   c->stop_arg = arg;
   if (c->batches_out == 0 || limit_ms == 0) {
@@ -393,6 +400,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
   c->retention_ms = -1;
   slp_map_init(&c->shards, e->mem);
   slp_list_init(&c->notices);
+  slp_move_init(c);
   c->notices_ev.run = slp_report_run;
   c->stop_ev.run = on_stop_event;
   c->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
@@ -420,6 +428,7 @@ void slp_consumer_silence(slp_consumer *c) {
   slp_timer_clear(h, &c->stop_timer);
   slp_timer_clear(h, &c->stats_timer);
   slp_unpost(&c->stop_ev);
+  slp_unpost(&c->moves_ev);
   slp_report_drop(c);
   c->list_cb_wanted = 0;
   c->life = SLP_LIFE_CLOSING;
@@ -436,7 +445,8 @@ void slp_consumer_free(slp_consumer *c) {
     slp_outlet_orphan(s);
     if (e->blocker == s) e->blocker = NULL;
   }
-  slp_lineage_free(c);
+  slp_lineage_free_map(&c->shards);
+  slp_move_free(c);
   slp_list_remove(&c->link);
   c->source->ops->close(c->source);
   slp_goal_free(c->goal);

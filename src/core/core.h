@@ -196,9 +196,12 @@ struct slp_consumer {
   uint64_t lists_done;  /* the newest one that answered */
   uint64_t queued_n;    /* records taken and not yet handed out, or to be handed out again */
   uint8_t paused_all, floor_learned, tip_told;
-  uint8_t list_wanted;           /* somebody needs a listing begun after now */
-  uint8_t seeded;                /* a listing was turned into shards to be read, see seed.c */
-  slp_goal *goal;                /* owned; where reading began */
+  uint8_t list_wanted; /* somebody needs a listing begun after now */
+  uint8_t seeded;      /* a listing was turned into shards to be read, see seed.c */
+  slp_goal *goal;      /* owned; where reading began */
+  slp_list moves;      /* move.c's */
+  slp_event moves_ev;
+  slp_list detached;             /* slp_held: out with the user since before a move */
   uint8_t entering, enter_again; /* slp_lineage_enter_ready is at work; and shall go round once more */
   uint32_t open_n;               /* shards being read */
   uint32_t tip_n;                /* of those, at their tip */
@@ -298,6 +301,8 @@ void slp_outlet_settle(slp_shard *s); /* after that: pages leave, back-off begin
 void slp_outlet_drop(slp_shard *s);   /* everything not out with the user */
 void slp_outlet_free(slp_held *held); /* nothing of it is out */
 void slp_outlet_orphan(slp_shard *s); /* the shard goes; what is out stays the batches' */
+void slp_outlet_detach(slp_shard *s, slp_list *to); /* the same, but what is out still counts in the budget */
+void slp_outlet_forget(slp_list *detached);         /* and now not even that */
 /* Forgets what was fetched and never handed out; the shard's last record taken is again the last one handed
  * out. 0: not possible now (records are out, or given back). */
 int slp_outlet_rewind(slp_shard *s);
@@ -333,7 +338,7 @@ int slp_lineage_parents_out(const slp_shard *s);  /* and has handed out all it h
 void slp_lineage_bar(slp_consumer *c);
 void slp_lineage_open_ready(slp_consumer *c);
 void slp_lineage_enter_ready(slp_consumer *c);      /* children whose parents are out enter the order */
-void slp_lineage_free(slp_consumer *c);             /* every reader stopped, every outlet orphaned */
+void slp_lineage_free_map(slp_map *shards);         /* every reader stopped, every outlet orphaned */
 void slp_lineage_forget(slp_consumer *c);           /* finished shards that are not listed any more */
 int64_t slp_lineage_floor(const slp_shard *s);      /* the latest key time of its parents */
 int64_t slp_lineage_not_before(const slp_shard *s); /* what every parent passes over; INT64_MIN: nothing */
@@ -341,6 +346,7 @@ int64_t slp_lineage_not_before(const slp_shard *s); /* what every parent passes 
 /* consumer.c */
 void slp_consumer_learn_time(slp_consumer *c, const slp_src_req *rq);
 void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms);
+int slp_consumer_take_listing(slp_consumer *c); /* the last listing's rows into c->shards. SLP_ENOMEM */
 int slp_consumer_at_tip(const slp_consumer *c); /* and nothing is left to hand out or to be given back */
 void slp_consumer_check(slp_consumer *c);       /* tip reached? stop finished? */
 void slp_consumer_fatal(slp_consumer *c, const slp_fail *f);

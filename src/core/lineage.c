@@ -185,9 +185,9 @@ void slp_lineage_forget(slp_consumer *c) {
   }
 }
 
-void slp_lineage_free(slp_consumer *c) {
+void slp_lineage_free_map(slp_map *shards) {
   size_t at = 0;
   slp_shard *s;
-  while ((s = slp_map_each(&c->shards, &at))) shard_free(s);
-  slp_map_free(&c->shards);
+  while ((s = slp_map_each(shards, &at))) shard_free(s);
+  slp_map_free(shards);
 }

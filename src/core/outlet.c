@@ -389,7 +389,7 @@ void slp_outlet_drop(slp_shard *s) {
   slp_low_drop(s);
 }
 
-void slp_outlet_orphan(slp_shard *s) {
+void slp_outlet_detach(slp_shard *s, slp_list *to) {
   slp_outlet_drop(s);
   slp_list *it;
   while ((it = slp_list_pop(&s->pages))) {
@@ -398,9 +398,24 @@ void slp_outlet_orphan(slp_shard *s) {
       slp_outlet_free(held);
       continue;
     }
+    held->shard = NULL;
+    slp_list_add_last(to, &held->link);
+  }
+}
+
+void slp_outlet_forget(slp_list *detached) {
+  slp_list *it;
+  while ((it = slp_list_pop(detached))) {
+    slp_held *held = held_of(it);
     slp_budget_give(&held->engine->budget, held->charged);
     held->charged = 0;
-    held->shard = NULL;
     held->engine = NULL;
   }
+}
+
+void slp_outlet_orphan(slp_shard *s) {
+  slp_list out;
+  slp_list_init(&out);
+  slp_outlet_detach(s, &out);
+  slp_outlet_forget(&out);
 }

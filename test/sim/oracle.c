@@ -85,12 +85,74 @@ static size_t trimmed_of(const slp_known_shard *k) {
   return n;
 }
 
-void slp_oracle_on_start(slp_judged *m) {
-  m->started = 1;
+/* A new account for every shard; what is out counts for nothing. */
+static void begin(slp_judged *m, const slp_begun *from, const slp_saved *saved) {
+  m->from = *from;
+  m->saved = saved;
+  m->any_stopped = 0;
   m->started_us = slp_sim_now_us(m->oracle->world->sim);
-  m->shards_at_start = m->stream->shards_n;
-  for (size_t i = 0; i < m->stream->shards_n; i++)
-    m->shards[i].trimmed_at_start = trimmed_of(m->shards[i].known);
+  for (size_t i = 0; i < m->stream->shards_n; i++) {
+    slp_judged_shard *s = &m->shards[i], fresh = {.known = s->known, .paused = s->paused};
+    slp_free(m->oracle->world->mem, s->fates);
+    slp_free(m->oracle->world->mem, s->attempts);
+    *s = fresh;
+    s->trimmed_at_start = trimmed_of(s->known);
+  }
+  for (slp_held_by_user *h = m->oracle->held; h; h = h->next)
+    for (size_t i = 0; h->member == m && i < h->n; i++) h->records[i].shard = NULL;
+}
+
+static void begin_at(slp_judged *m, const sloop_position_t *to, const slp_saved *saved) {
+  slp_begun from = {.kind = to->kind, .at_ms = to->at_ms, .sub = to->sub, .shards_n = m->stream->shards_n};
+  if (to->shard) snprintf(from.shard, sizeof from.shard, "%s", to->shard);
+  if (to->seq) snprintf(from.seq, sizeof from.seq, "%s", to->seq);
+  begin(m, saved ? &saved->from : &from, saved);
+}
+
+void slp_oracle_on_start(slp_judged *m) {
+  sloop_position_t to = {m->opts->start,     m->opts->start_at_ms, m->opts->start_shard,
+                         m->opts->start_seq, m->opts->start_sub,   m->opts->start_token};
+  m->started = 1;
+  begin_at(m, &to, m->saved);
+}
+
+void slp_oracle_moved(slp_judged *m, const sloop_position_t *to, const slp_saved *saved) {
+  slp_oracle *o = m->oracle;
+  slp_sim_trace(o->world->sim, "moved to %d", (int)to->kind);
+  m->moved++;
+  o->top_ms = INT64_MIN;
+  o->top_seq[0] = 0;
+  /* Who asks for the latest now asks for another one than before. */
+  for (size_t i = 0; i < m->stream->shards_n && to->kind == SLOOP_LATEST; i++) {
+    slp_known_shard *k = &m->stream->shards[i];
+    k->locates = k->latest_locates = 0;
+    k->latest_low = k->by_time_low = SIZE_MAX;
+    k->latest_high = 0;
+  }
+  begin_at(m, to, saved);
+}
+
+static int is_acked_singly(const slp_oracle *o, const slp_judged_shard *s, size_t index) {
+  for (const slp_held_by_user *h = o->held; h; h = h->next)
+    for (size_t i = 0; i < h->n; i++)
+      if (h->records[i].shard == s && h->records[i].index == index) return h->records[i].acked;
+  return 0;
+}
+
+void slp_oracle_save(const slp_judged *m, slp_saved *to) {
+  memset(to, 0, sizeof *to);
+  to->from = m->from;
+  for (size_t i = 0; i < m->stream->shards_n; i++) {
+    const slp_judged_shard *s = &m->shards[i];
+    int before = m->saved && m->saved->shards[i].started;
+    to->shards[i].started = (uint8_t)(s->started || before);
+    size_t next = s->started ? s->first : before ? m->saved->shards[i].next : 0;
+    while (s->started && next < s->next &&
+           (s->fates[next] == SLP_RECORD_ACKED || s->fates[next] == SLP_RECORD_SKIPPED ||
+            (s->fates[next] == SLP_RECORD_OUT && is_acked_singly(m->oracle, s, next))))
+      next++;
+    to->shards[i].next = next;
+  }
 }
 
 /* ---- callbacks at all ------------------------------------------------------------------------------ */
@@ -107,7 +169,7 @@ static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
   for (size_t i = 0; i < m->stream->shards_n; i++)
     if (m->stream->shards[i].locates) begun = slp_min_u64(begun, m->stream->shards[i].first_locate_us);
   if (k->closed && !k->locates && k->closed_us < begun) return 0;
-  if ((size_t)(k - m->stream->shards) < m->shards_at_start) return 0;
+  if ((size_t)(k - m->stream->shards) < m->from.shards_n) return 0;
   for (int i = 0; i < 2; i++)
     if (k->parents[i] >= 0 && m->stream->shards[k->parents[i]].locates) return 1;
   return 0;
@@ -131,11 +193,17 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
   if (m->any_stopped && is_cut_off(m, k)) return 0;
   *low = s->trimmed_at_start;
   *high = trimmed_of(k);
-  switch (m->opts->start) {
+  size_t number = (size_t)(k - m->stream->shards);
+  if (m->saved && m->saved->shards[number].started) {
+    *low = slp_max_u64(*low, m->saved->shards[number].next);
+    *high = slp_max_u64(*high, m->saved->shards[number].next);
+    return 1;
+  }
+  switch (m->from.kind) {
     case SLOOP_OLDEST: return 1;
     case SLOOP_AT_TIME: {
       size_t i = 0;
-      while (i < k->notes_n && k->notes[i].arrived_ms < m->opts->start_at_ms) i++;
+      while (i < k->notes_n && k->notes[i].arrived_ms < m->from.at_ms) i++;
       *low = slp_max_u64(*low, i);
       *high = slp_max_u64(*high, i);
       return 1;
@@ -151,11 +219,11 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
       *low = k->by_time_low < k->latest_low ? k->by_time_low : k->latest_low;
       *high = slp_max_u64(k->latest_high, *high); /* what was trimmed since can't be read */
       return 1;
-    case SLOOP_AT_TOKEN: return 0; /* no world starts there */
+    case SLOOP_AT_TOKEN: return 0; /* only of a token nobody saved */
     case SLOOP_AT_SEQ: {
-      if (strcmp(k->id, m->opts->start_shard)) return 0;
+      if (strcmp(k->id, m->from.shard)) return 0;
       size_t i = 0;
-      slp_str from = slp_str_of(m->opts->start_seq);
+      slp_str from = slp_str_of(m->from.seq);
       while (i < k->notes_n && slp_num_cmp(slp_str_of(k->notes[i].seq), from) < 0) i++;
       *low = slp_max_u64(*low, i);
       *high = slp_max_u64(*high, i);
@@ -211,7 +279,7 @@ static void check_parents_first(slp_judged *m, const slp_judged_shard *s) {
     const slp_judged_shard *p = &m->shards[at];
     size_t low, high;
     if (!start_range(m, p, &low, &high) || p->stopped) continue;
-    if (m->opts->start == SLOOP_LATEST && !p->known->locates) continue;
+    if (m->from.kind == SLOOP_LATEST && !p->known->locates) continue;
     size_t next = p->started ? p->next : high;
     while (next < p->known->notes_n && p->known->notes[next].trimmed) next++;
     if (next < p->known->notes_n)
@@ -444,6 +512,9 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what
   if (what == SLOOP_SHARD_OPENED) {
     if (s->opened) slp_oracle_bad(o, "%s opened twice", shard);
     s->opened = 1;
+  } else if (what == SLOOP_SHARD_MOVED) {
+    if (!s->opened) slp_oracle_bad(o, "%s moved and was never opened", shard);
+    s->opened = 0;
   } else if (what == SLOOP_SHARD_STOPPED) {
     s->stopped = 1;
     m->any_stopped = 1;

@@ -17,6 +17,23 @@ typedef enum {
   SLP_RECORD_SKIPPED
 } slp_record_fate;
 
+typedef struct slp_begun { /* where reading began: at the start, or by a move */
+  sloop_start_kind kind;   /* never AT_TOKEN: that is a saved one */
+  int64_t at_ms;
+  char shard[130], seq[130];
+  uint64_t sub;
+  size_t shards_n; /* known then */
+} slp_begun;
+
+/* What must be in a token: the first record of every shard that was not acknowledged without a gap. */
+typedef struct slp_saved {
+  slp_begun from;
+  struct {
+    uint8_t started;
+    size_t next;
+  } shards[SLP_SHARDS_MAX];
+} slp_saved;
+
 typedef struct slp_judged_shard {
   slp_known_shard *known;
   uint8_t *fates; /* slp_record_fate of every note */
@@ -38,9 +55,10 @@ typedef struct slp_judged { /* one consumer */
   uint8_t started, paused_all, stop_pending, stopped, close_called, closed, failed, any_stopped;
   uint8_t list_pending;
   uint64_t started_us;
-  size_t shards_at_start;
+  slp_begun from;
+  const slp_saved *saved; /* borrowed; NULL: not from a token */
   uint32_t batches_out;
-  uint64_t records, fresh, again, late, batches, losses, errors, tips, ended;
+  uint64_t records, fresh, again, late, batches, losses, errors, tips, ended, moved;
   int last_error;
   char last_aws_code[64], last_message[200];
   uint64_t last_record_us, delay_us_max; /* from put to on_batch, fresh records */
@@ -73,6 +91,9 @@ void slp_oracle_bad(slp_oracle *o, const char *fmt, ...) SLP_PRINTF(2, 3);
 
 /* What the callbacks tell, and what the user does. */
 void slp_oracle_on_start(slp_judged *m);
+void slp_oracle_save(const slp_judged *m, slp_saved *to); /* a token was made; what it must say */
+/* The start, or what a move that succeeded was to: a place, or what was saved. */
+void slp_oracle_moved(slp_judged *m, const sloop_position_t *to, const slp_saved *saved);
 void slp_oracle_on_batch(slp_judged *m, sloop_batch_t *b);
 void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what);
 void slp_oracle_on_tip(slp_judged *m);

@@ -284,6 +284,114 @@ void slp_user_list(slp_user *u) {
   if (rc) u->list_told = 1;
 }
 
+int slp_user_save(slp_user *u) {
+  slp_mem *mem = u->world->mem;
+  size_t len = 0, again;
+  int rc;
+  if (!u->s || u->moving) return 0;
+  SLP_CALL(u->oracle, rc = sloop_save(u->s, NULL, &len));
+  if (rc == SLOOP_ESTATE || rc == SLP_ENOMEM) return 0;
+  if (rc != SLP_ENOBUFS || len < 2) slp_oracle_bad(u->oracle, "sloop_save without room: %d", rc);
+  char *token = slp_alloc(mem, len);
+  SLP_CHECK(token);
+  again = len;
+  SLP_CALL(u->oracle, rc = sloop_save(u->s, token, &again));
+  if (rc == SLP_ENOMEM) {
+    slp_free(mem, token);
+    return 0;
+  }
+  if (rc || again != len - 1 || strlen(token) != again)
+    slp_oracle_bad(u->oracle, "sloop_save: %d, %zu bytes of %zu", rc, again, len);
+  slp_sim_trace(u->world->sim, "saved %s", token);
+  slp_free(mem, u->token);
+  u->token = token;
+  if (!u->saved) u->saved = SLP_NEW(mem, slp_saved);
+  SLP_CHECK(u->saved);
+  if (u->judged->saved == u->saved) { /* started from the one it is written over */
+    slp_saved next;
+    slp_oracle_save(u->judged, &next);
+    for (size_t i = 0; i < SLP_SHARDS_MAX; i++) {
+      if (!u->judged->shards[i].started) continue;
+      u->saved->shards[i].started = next.shards[i].started;
+      u->saved->shards[i].next = next.shards[i].next;
+    }
+    return 1;
+  }
+  slp_oracle_save(u->judged, u->saved);
+  return 1;
+}
+
+static void on_moved(sloop_t *s, int status, void *arg) {
+  slp_user *u = arg;
+  (void)s;
+  if (u->oracle->inside) slp_oracle_bad(u->oracle, "the move callback ran inside a call");
+  if (u->judged->closed) slp_oracle_bad(u->oracle, "the move callback after the close callback");
+  if (u->judged->close_called && status != SLP_ECANCELED)
+    slp_oracle_bad(u->oracle, "move told %d after sloop_close()", status);
+  if (!u->moving) slp_oracle_bad(u->oracle, "the move callback without a move");
+  u->moving--;
+  u->move_told = 1;
+  u->move_status = status;
+  slp_sim_trace(u->world->sim, "move told %d", status);
+  if (status == 0) slp_oracle_moved(u->judged, &u->move_to, u->move_saved);
+  told(u, "move");
+}
+
+int slp_user_move(slp_user *u, const sloop_position_t *to) {
+  int rc;
+  sloop_position_t place = *to;
+  if (place.kind == SLOOP_AT_TOKEN && !place.token) place.token = u->token;
+  SLP_CALL(u->oracle, rc = sloop_move(u->s, &place, on_moved, u));
+  if (rc) return rc;
+  u->moving++;
+  u->move_told = 0;
+  u->move_to = place;
+  u->move_saved = NULL;
+  if (place.kind != SLOOP_AT_TOKEN || place.token != u->token) return 0;
+  u->move_saved = u->saved;
+  return 0;
+}
+
+int slp_user_move_kind(slp_user *u, sloop_start_kind kind) {
+  return slp_user_move(u, &(sloop_position_t){.kind = kind});
+}
+
+static int move_told(void *arg) { return ((slp_user *)arg)->move_told; }
+
+int slp_user_moved(slp_user *u, uint64_t ms) {
+  return slp_user_wait(u, ms, move_told, u) && u->move_status == 0;
+}
+
+static int closed_now(void *arg) { return ((slp_user *)arg)->closed; }
+
+void slp_user_reopen(slp_user *u) {
+  slp_sim *sim = u->world->sim;
+  if (!u->token) return;
+  if (u->s && !u->judged->close_called) slp_user_close(u);
+  if (!slp_sim_run(sim, slp_sim_now_us(sim) + 1000000000, closed_now, u)) {
+    slp_oracle_bad(u->oracle, "no close callback before it was opened again");
+    return;
+  }
+  slp_user_return_all(u);
+  slp_oracle *old = u->oracle;
+  u->oracle = slp_oracle_new(u->world);
+  u->oracle->losses_expected = old->losses_expected;
+  u->oracle->silent_trims = old->silent_trims;
+  u->oracle->stops_expected = old->stops_expected;
+  u->oracle->memory_fails = old->memory_fails;
+  u->oracle->order_unchecked = old->order_unchecked;
+  memcpy(u->oracle->bad, old->bad, sizeof old->bad);
+  slp_known_stream *stream = u->judged->stream;
+  slp_oracle_free(old);
+  u->judged = slp_oracle_member(u->oracle, stream, &u->opts);
+  u->judged->saved = u->saved;
+  u->closed = u->stop_told = u->moving = 0;
+  u->opts.start = SLOOP_AT_TOKEN;
+  u->opts.start_token = u->token;
+  slp_user_start(u);
+  u->opts.start_token = NULL;
+}
+
 void slp_user_close(slp_user *u) {
   u->judged->close_called = 1;
   SLP_CALL(u->oracle, sloop_close(u->s, on_closed, u));
@@ -341,6 +449,10 @@ void slp_user_leave(slp_user *u) {
 
 void slp_user_free(slp_user *u) {
   if (u->oracle_owned) slp_oracle_free(u->oracle);
+  slp_free(u->world->mem, u->token);
+  slp_free(u->world->mem, u->saved);
+  u->token = NULL;
+  u->saved = NULL;
   if (u->mem_owned) slp_mem_drop(u->mem);
   u->oracle = NULL;
   u->mem = NULL;

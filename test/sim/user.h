@@ -29,6 +29,12 @@ struct slp_user {
   uint8_t list_told;
   size_t listed;
   char why[160];
+  char *token;      /* the last one saved; owned by the world's memory */
+  slp_saved *saved; /* what it must say */
+  uint8_t moving, move_told;
+  int move_status;
+  sloop_position_t move_to;
+  slp_saved *move_saved;
   uint64_t random; /* its own stream: what it does never depends on what others draw */
   /* Scenes may take a batch themselves: 1 when they did. */
   int (*on_batch)(slp_user *u, sloop_batch_t *b);
@@ -49,6 +55,14 @@ void slp_user_pause(slp_user *u, const char *shard);
 void slp_user_resume(slp_user *u, const char *shard);
 void slp_user_stop(slp_user *u, uint64_t limit_ms);
 void slp_user_list(slp_user *u);
+/* 0 when there is nothing to save. */
+int slp_user_save(slp_user *u);
+/* What sloop_move said. To u->token when the kind is AT_TOKEN and no other is given. Strings must live. */
+int slp_user_move(slp_user *u, const sloop_position_t *to);
+int slp_user_move_kind(slp_user *u, sloop_start_kind kind);
+int slp_user_moved(slp_user *u, uint64_t ms); /* lets time pass until the move is told; 1 when it succeeded */
+/* Gone without a word, and a new one that starts from u->token. */
+void slp_user_reopen(slp_user *u);
 void slp_user_close(slp_user *u); /* only asks */
 void slp_user_done(slp_user *u, sloop_batch_t *b, size_t acked);
 void slp_user_ack(slp_user *u, sloop_batch_t *b, size_t index);

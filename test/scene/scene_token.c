@@ -1,0 +1,188 @@
+/* scene_token.c - where a consumer stands as a token, and going on from one. */
+#include "scene/scene.h"
+
+#include "core/token.h"
+
+/* The token just saved, read. */
+static slp_token *token_of(slp_user *u) {
+  slp_token *t;
+  char why[160] = "";
+  CHECK(slp_user_save(u));
+  if (slp_token_read(&t, u->world->mem, slp_str_of(u->token), why)) CHECK_FAIL("%s: %s", why, u->token);
+  return t;
+}
+
+static const slp_token_shard *in_token(const slp_token *t, const slp_known_shard *k) {
+  return slp_token_find(t, slp_str_of(k->id));
+}
+
+SCENE(nothing_can_be_saved_before_the_shards_are_known) {
+  stage_begin(st, seed, 2);
+  CHECK_INT(slp_user_open(&st->u), 0);
+  size_t len = 0;
+  CHECK_INT(sloop_save(st->u.s, NULL, &len), SLOOP_ESTATE);
+  slp_user_start(&st->u);
+  CHECK_INT(sloop_save(st->u.s, NULL, &len), SLOOP_ESTATE);
+}
+
+SCENE(from_a_token_nothing_acknowledged_comes_again_and_nothing_is_lost) {
+  stage_begin(st, seed, 3);
+  st->u.opts.batch_records_max = 20;
+  st->u.manners = (slp_manners){
+      .hold_us_min = 1000, .hold_us_max = 400000, .give_back_ppm = 200000, .ack_singly_ppm = 300000};
+  slp_world_put_many(st->w, st->stream, 600, 30);
+  slp_user_start(&st->u);
+  for (int i = 0; i < 12; i++) {
+    produce(st, 5, 500, 30);
+    slp_world_pass(st->w, 700);
+    CHECK(slp_user_save(&st->u));
+    slp_user_reopen(&st->u);
+    check_promises(&st->u);
+  }
+  st->u.manners.give_back_ppm = 0;
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+SCENE(a_token_is_right_after_stop_whatever_was_dropped) {
+  stage_begin(st, seed, 2);
+  st->u.opts.batch_records_max = 10;
+  st->u.opts.held_batches_max = 4;
+  st->u.manners = (slp_manners){
+      .hold_us_min = 1000, .hold_us_max = 100000, .ack_singly_ppm = 500000, .give_back_ppm = 300000};
+  slp_world_put_many(st->w, st->stream, 500, 30);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 500 + seed * 300);
+  slp_user_stop(&st->u, 5000);
+  CHECK(slp_user_save(&st->u)); /* with batches out */
+  slp_world_pass(st->w, 6000);
+  CHECK(st->u.stop_told);
+  CHECK(slp_user_save(&st->u));
+  slp_user_reopen(&st->u);
+  st->u.manners.give_back_ppm = 0;
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+SCENE(latest_before_its_first_record_is_a_time_in_the_token) {
+  stage_begin(st, seed, 2);
+  st->u.opts.start = SLOOP_LATEST;
+  slp_world_put_many(st->w, st->stream, 50, 30);
+  slp_world_pass(st->w, 5000);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  slp_token *t = token_of(&st->u);
+  for (size_t i = 0; i < 2; i++) {
+    const slp_token_shard *s = in_token(t, &st->stream->shards[i]);
+    CHECK(s && s->active && s->place == SLP_PLACE_OLDEST && s->not_before_ms > slp_world_ms(st->w) - 5000);
+  }
+  slp_token_free(t);
+  CHECK(strstr(st->u.token, "latest") == NULL);
+  slp_user_finish(&st->u);
+  slp_world_put_many(st->w, st->stream, 50, 30); /* while nobody reads */
+  slp_world_pass(st->w, 2000);
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->records, 50);
+}
+
+static int keep_first_of(slp_user *u, sloop_batch_t *b) {
+  (void)b;
+  return slp_oracle_held(u->oracle) == 1; /* the others are given back at once */
+}
+
+SCENE(while_a_parent_is_not_acknowledged_only_it_is_active) {
+  stage_begin(st, seed, 1);
+  st->u.opts.batch_records_max = 10;
+  st->u.opts.held_batches_max = 3;
+  st->u.on_batch = keep_first_of;
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 500);
+  slp_world_put_many(st->w, st->stream, 60, 30);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  slp_known_shard *k = st->stream->shards;
+  slp_token *t = token_of(&st->u);
+  CHECK(in_token(t, &k[0])->active && !in_token(t, &k[1])->active && !in_token(t, &k[2])->active);
+  CHECK(slp_str_is(in_token(t, &k[1])->parent, k[0].id));
+  CHECK_INT(in_token(t, &k[0])->place, SLP_PLACE_AT_SEQ); /* the first one fetched, nothing acknowledged */
+  slp_token_free(t);
+  slp_user_reopen(&st->u);
+  st->u.on_batch = NULL;
+  slp_world_pass(st->w, 5000);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  slp_user_return_all(&st->u);
+  slp_world_pass(st->w, 1000);
+  t = token_of(&st->u);
+  CHECK(!in_token(t, &k[0]) && in_token(t, &k[1])->active && in_token(t, &k[2])->active);
+  slp_token_free(t);
+}
+
+SCENE(a_child_that_bloop_lists_as_active_beside_its_parent_is_read_once) {
+  stage_begin(st, seed, 1);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 500);
+  slp_world_put_many(st->w, st->stream, 60, 30);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(slp_user_save(&st->u));
+  char text[4000];
+  const slp_known_shard *k = st->stream->shards;
+  snprintf(
+      text, sizeof text,
+      "{\"stream_arn\": \"%s\", \"active\": [\"%s\", \"%s\", \"%s\", \"%s\"], \"shards\": ["
+      "{\"shard_id\": \"%s\", \"iterator_type\": \"after_sequence\", \"sequence_number\": \"%s\"},"
+      "{\"shard_id\": \"%s\", \"iterator_type\": \"at_sequence\", \"sequence_number\": \"%s\", \"parent\": "
+      "\"%s\"}, {\"shard_id\": \"%s\", \"iterator_type\": \"trim_horizon\", \"parent\": \"%s\"},"
+      "{\"shard_id\": \"%s\", \"iterator_type\": \"after_sequence\", \"sequence_number\": \"%s\"}]}",
+      st->stream->name, k[1].id, k[2].id, k[0].id, k[1].id, k[0].id, k[0].notes[9].seq, k[1].id,
+      k[1].notes[4].seq, k[0].id, k[2].id, k[0].id, k[0].id, k[0].notes[9].seq);
+  memset(st->u.saved, 0, sizeof *st->u.saved);
+  st->u.saved->from.kind = SLOOP_OLDEST;
+  st->u.saved->shards[0].started = st->u.saved->shards[1].started = 1;
+  st->u.saved->shards[0].next = 10;
+  st->u.saved->shards[1].next = 4;
+  slp_free(st->w->mem, st->u.token);
+  st->u.token = slp_strdup(st->w->mem, slp_str_of(text));
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->records, 20 + k[1].notes_n - 4 + k[2].notes_n);
+}
+
+SCENE(a_token_of_another_stream_is_fatal_and_says_so) {
+  stage_begin(st, seed, 1);
+  st->u.opts.start = SLOOP_AT_TOKEN;
+  st->u.opts.start_token =
+      "{\"stream_arn\":\"arn:aws:kinesis:us-east-1:123456789012:stream/other\","
+      "\"active\":[\"shardId-000000000000\"],"
+      "\"shards\":[{\"shard_id\":\"shardId-000000000000\"}]}";
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  CHECK(st->u.judged->failed);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ETOKEN);
+  CHECK(strstr(st->u.judged->last_message, "stream/other"));
+}
+
+SCENE(a_damaged_token_is_refused_by_open_with_the_place) {
+  stage_begin(st, seed, 1);
+  st->u.opts.start = SLOOP_AT_TOKEN;
+  st->u.opts.start_token =
+      "{\"stream_arn\":\"orders\",\"active\":[\"a\"],\"shards\":[{\"shard_id\":\"a\","
+      "\"iterator_type\":\"after_sequence\",\"sequence_number\":\"x\"}]}";
+  CHECK_INT(slp_user_open(&st->u), SLOOP_ETOKEN);
+  CHECK_STR(st->u.why, "token: shards[0].sequence_number is not a sequence number");
+}
+
+SCENE(a_token_none_of_whose_shards_is_kept_is_refused) {
+  stage_begin(st, seed, 1);
+  st->u.opts.start = SLOOP_AT_TOKEN;
+  st->u.opts.start_token =
+      "{\"stream_arn\":\"orders\",\"active\":[\"shardId-000000000099\"],"
+      "\"shards\":[{\"shard_id\":\"shardId-000000000099\"}]}";
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  CHECK(st->u.judged->failed);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ETOKEN);
+}
+
+CHECK_MAIN()
