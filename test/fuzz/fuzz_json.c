@@ -50,6 +50,40 @@ static uint64_t read_in_slices(const uint8_t *data, size_t size, size_t slice, i
   return h;
 }
 
+static int text_token(int t) { return t == SLP_JSON_KEY || t == SLP_JSON_STRING; }
+
+/* A text as it was written, without its quotes, means this. */
+static void require_means(slp_str raw, slp_str meant) {
+  char *copy = fuzz_copy((const uint8_t *)raw.p - 1, raw.n + 2);
+  slp_json j;
+  slp_json_begin(&j, copy, raw.n + 2);
+  REQUIRE(slp_json_next(&j) == SLP_JSON_STRING && slp_str_eq(j.text, meant));
+  free(copy);
+}
+
+/* The reader that keeps texts as they are: the same tokens, and not a byte of the body changed. */
+static void read_kept(const uint8_t *data, size_t size) {
+  char *body = fuzz_copy(data, size), *kept = fuzz_copy(data, size);
+  slp_json j, k;
+  int t;
+  slp_json_begin(&j, body, size);
+  slp_json_begin(&k, kept, size);
+  k.keep = 1;
+  do {
+    t = slp_json_next(&j);
+    k.pause_at = 1 + k.at;
+    int u;
+    while ((u = slp_json_next(&k)) == SLP_JSON_PAUSE) k.pause_at = 1 + k.at;
+    REQUIRE(t == u && j.at == k.at);
+    if (!text_token(t)) continue;
+    REQUIRE(!!k.escaped == (k.text.n && memchr(k.text.p, '\\', k.text.n)));
+    require_means(k.text, j.text);
+  } while (t > 0);
+  REQUIRE(size == 0 || memcmp(kept, data, size) == 0);
+  free(body);
+  free(kept);
+}
+
 #if SLP_HAVE_JANSSON
 static json_t *number_value(slp_str text) {
   char z[SLP_JSON_NUMBER_MAX + 1];
@@ -161,6 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!skipped) skipped = slp_json_next(&j);
   REQUIRE(skipped == verdict);
   free(body);
+  read_kept(data, size);
 #if SLP_HAVE_JANSSON
   against_jansson(data, size, verdict);
 #endif

@@ -1,4 +1,4 @@
-/* fuzz_page.h - what both page targets check of any input: slices of any size give the same verdict and the
+/* fuzz_page.h - what all page targets check of any input: slices of any size give the same verdict and the
  * same page, and every slice of it lies inside the body. */
 #ifndef SLP_TEST_FUZZ_PAGE_H
 #define SLP_TEST_FUZZ_PAGE_H
@@ -39,6 +39,19 @@ static inline void fuzz_same(const slp_page *a, slp_str s, const slp_page *b, sl
   if (s.n) REQUIRE(s.p - a->body.p == t.p - b->body.p);
 }
 
+static inline void fuzz_same_span(const slp_page *a, uint32_t at, uint32_t at_b, size_t n, size_t n_b) {
+  REQUIRE(at == at_b && n == n_b && (size_t)at + n <= a->body.n);
+}
+
+static inline void fuzz_same_change(const slp_page *a, const slp_page *b, size_t i) {
+  REQUIRE(b->changes != NULL);
+  const slp_rec_change *c = &a->changes[i], *d = &b->changes[i];
+  fuzz_same_span(a, c->whole_at, d->whole_at, c->whole_n, d->whole_n);
+  fuzz_same_span(a, c->user_at, d->user_at, c->user_n, d->user_n);
+  fuzz_same_span(a, c->id_at, d->id_at, c->id_n, d->id_n);
+  fuzz_same_span(a, c->event_at, d->event_at, c->event_n, d->event_n);
+}
+
 static inline void fuzz_same_page(const slp_page *a, const slp_page *b) {
   REQUIRE(a->recs_n == b->recs_n && a->raw_n == b->raw_n && a->behind_ms == b->behind_ms &&
           a->behind_ms >= -1);
@@ -52,7 +65,11 @@ static inline void fuzz_same_page(const slp_page *a, const slp_page *b) {
     fuzz_same(a, slp_rec_seq(a, r), b, slp_rec_seq(b, s));
     fuzz_same(a, slp_rec_key(a, r), b, slp_rec_key(b, s));
     fuzz_same(a, slp_rec_data(a, r), b, slp_rec_data(b, s));
-    REQUIRE(slp_num_valid(slp_rec_seq(a, r)) && r->seq_n <= 129 && r->arrived_ms >= -1 && r->sub == 0);
+    if (a->changes)
+      fuzz_same_change(a, b, i);
+    else
+      REQUIRE(slp_num_valid(slp_rec_seq(a, r)));
+    REQUIRE(r->seq_n >= 1 && r->seq_n <= 129 && r->arrived_ms >= -1 && r->sub == 0);
     raw += r->flags & SLP_REC_RAW;
   }
   REQUIRE(raw == a->raw_n);

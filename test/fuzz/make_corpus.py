@@ -2,7 +2,10 @@
 """Writes the seeds under test/fuzz/corpus: known-hard inputs of our own making. Run it after a change; the
 files are committed. Inputs that a fuzzer found are kept beside them as found-HASH and are not touched."""
 import base64
+import hashlib
+import json
 import os
+import random
 import struct
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
@@ -76,6 +79,65 @@ page_seeds = {
 }
 for n, d in page_seeds.items():
     write("page_json", n, d)
+
+
+# ---- pages of DynamoDB Streams -------------------------------------------------------------------------
+def change_text(n, **more):
+    """A record as the service writes it, and what boto3 would make of it is what was put in here."""
+    change = {"ApproximateCreationDateTime": 1767312000 + n, "Keys": {"id": {"S": f"k{n}"}, "at": {"N": str(n)}},
+              "NewImage": {"id": {"S": f"k{n}"}, "b": {"B": base64.b64encode(bytes(range(n % 200))).decode()},
+                           "l": {"L": [{"M": {}}, {"NULL": True}, {"BOOL": n % 2 == 0}, {"NS": ["1", "-2.5e+10"]}]}},
+              "SequenceNumber": str(10**20 + n), "SizeBytes": 59 + n, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+    return {"eventID": hashlib.md5(str(n).encode()).hexdigest(), "eventName": ("INSERT", "MODIFY", "REMOVE")[n % 3],
+            "eventVersion": "1.1", "eventSource": "aws:dynamodb", "awsRegion": "us-east-1", "dynamodb": change, **more}
+
+
+def shuffled(value, dice):
+    """The same value, members in another order."""
+    if isinstance(value, dict):
+        items = [(k, shuffled(v, dice)) for k, v in value.items()]
+        dice.shuffle(items)
+        return dict(items)
+    return [shuffled(v, dice) for v in value] if isinstance(value, list) else value
+
+
+def escaped(source, dice):
+    """The same JSON with some letters of its texts as escapes."""
+    return "".join(f"\\u{ord(c):04x}" if c.isalpha() and c not in "eEtrufalsn" and dice.random() < 0.2 else c for c in source)
+
+
+ttl = {"userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"}}
+deep = {"S": "leaf"}
+for _ in range(31):
+    deep = {"L": [deep]}
+dice = random.Random(3)
+changes_seeds = {
+    "empty": "{}",
+    "none": '{"Records":[],"NextShardIterator":"arn:aws:dynamodb:us-east-1:1:table/T/stream/x|1|AAAA"}',
+    "nulls": '{"Records":[{"eventID":null,"eventName":null,"userIdentity":null,"dynamodb":{"Keys":null,"SequenceNumber":"7",'
+             '"ApproximateCreationDateTime":null}}],"NextShardIterator":null}',
+    "three": json.dumps({"Records": [change_text(n) for n in range(3)], "NextShardIterator": "A|1|B"}),
+    "ttl": json.dumps({"Records": [change_text(2, **ttl)]}, separators=(",", ":")),
+    "pretty": json.dumps({"Records": [change_text(1, **ttl)]}, indent=2),
+    "reordered": json.dumps(shuffled({"NextShardIterator": "x", "Records": [change_text(n, **ttl) for n in range(4)]}, dice)),
+    "escaped": escaped(json.dumps({"Records": [change_text(n, **ttl) for n in range(2)], "NextShardIterator": "itERAtOr"}), dice),
+    "escaped-slash": '{"NextShardIterator":"a\\/b","Records":[{"eventID":"\\/","dynamodb":{"SequenceNumber":"\\u0031"}}]}',
+    "deep": json.dumps({"Records": [{"dynamodb": {"SequenceNumber": "1", "NewImage": {"x": deep}}}]}),
+    "zeros": '{"Records":[{"dynamodb":{"SequenceNumber":"000000000000000000001"}},{"dynamodb":{"SequenceNumber":"000000000000000000002"}}]}',
+    "times": '{"Records":[%s]}' % ",".join('{"dynamodb":{"SequenceNumber":"1","ApproximateCreationDateTime":%s}}' % t
+                                         for t in ("1767312000", "1767312000.5", "1.767312000123E9", "1767312000123", "-1", "0")),
+    "twice": '{"Records":[1],"Records":[{"dynamodb":{"SequenceNumber":"1","Keys":{}},"dynamodb":{"SequenceNumber":"2","SequenceNumber":"3"},'
+             '"eventName":"A","eventName":"B"}]}',
+    "twice-good": '{"Records":[{"dynamodb":{"SequenceNumber":"9"}}],"Records":[{"dynamodb":{"SequenceNumber":"1","Keys":{"a":{}}},'
+                  '"dynamodb":{"SequenceNumber":"2"},"eventName":"A","eventName":"B"}]}',
+    "no-change": '{"Records":[{"eventID":"x"}]}',
+    "no-sequence": '{"Records":[{"dynamodb":{}}]}',
+    "keys-list": '{"Records":[{"dynamodb":{"SequenceNumber":"1","Keys":[]}}]}',
+    "unknown": '{"X":[{"Records":[{}]}],"Records":[{"Y":{"dynamodb":{"SequenceNumber":"x"}},"dynamodb":{"Z":[{"Keys":1}],"SequenceNumber":"1"}}]}',
+    "html": "<html><body>500 Internal Server Error</body></html>",
+}
+for n, d in changes_seeds.items():
+    write("page_changes", n, d)
 
 
 # ---- CBOR -------------------------------------------------------------------------------------------
