@@ -154,7 +154,8 @@ static void handle_free(sloop_t *s) {
   slp_mem_drop(mem);
 }
 
-static int source_of(slp_source **ret, slp_family *f, slp_str stream) {
+static int source_of(slp_source **ret, slp_family *f, const sloop_opts_t *o) {
+  slp_str stream = slp_str_of(o->stream);
   slp_stream_name named;
   const char *why;
   int r = slp_stream_name_read(stream, &named, &why);
@@ -164,7 +165,7 @@ static int source_of(slp_source **ret, slp_family *f, slp_str stream) {
     return r ? r : slp_ddb_poll_new(ret, f->host, f->streams, stream);
   }
   if (!f->kinesis) r = slp_kinesis_new(&f->kinesis, f->aws);
-  return r ? r : slp_kinesis_poll_new(ret, f->host, f->kinesis, stream);
+  return r ? r : slp_kinesis_poll_new(ret, f->host, f->kinesis, stream, o->aggregates);
 }
 
 static int consumer_of(sloop_t *s, slp_source *source, char why[160]) {
@@ -185,7 +186,7 @@ static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *geten
     r = family_new(&s->family, h, s->mem, getenv_fn, getenv_ctx, &s->o, why);
     if (r) return r;
   }
-  r = source_of(&source, s->family, slp_str_of(s->o.stream));
+  r = source_of(&source, s->family, &s->o);
   if (!r) {
     r = consumer_of(s, source, why);
     if (r) source->ops->close(source);

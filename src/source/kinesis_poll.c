@@ -3,13 +3,26 @@
 #include "source/kinesis_poll.h"
 
 #include "aws/limits.h"
-#include "sloop.h"
+#include "source/expander.h"
+#include "source/hash_ranges.h"
 #include "source/poll.h"
 
 #include <stdio.h>
 
+/* Kept for the next pages: as many as expand at once on a busy stream, and not much memory. */
+#define IDLE_EXPANDERS_MAX 16u
 /* How exactly we know the service's time when it says that a point in time is in the future. */
 #define FUTURE_SLACK_MS 2000
+
+typedef struct kinesis_poll {
+  slp_poll p; /* first: closing it frees the block */
+  int expand; /* aggregates */
+  slp_hash_ranges ranges;
+  slp_list idle; /* expanders */
+  size_t idle_n;
+} kinesis_poll;
+
+static kinesis_poll *kinesis_of(slp_poll *p) { return SLP_OWNER(p, kinesis_poll, p); }
 
 static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq) {
   snprintf(rq->name, sizeof rq->name, "%s", d->ret_name[0] ? d->ret_name : p->name);
@@ -32,18 +45,86 @@ static int other_place(slp_request *q) {
   return 1;
 }
 
-static void fetched(slp_request *q) { slp_request_answer(q); }
+/* ---- aggregates ------------------------------------------------------------------------------------------
+ */
+static slp_expander *take_expander(kinesis_poll *k) {
+  slp_list *node = slp_list_pop(&k->idle);
+  if (!node) return slp_expander_new(k->p.h);
+  k->idle_n--;
+  return SLP_OWNER(node, slp_expander, link);
+}
 
-static const slp_poll_kind kinesis_kind = {
-    .described = described, .other_place = other_place, .fetched = fetched};
+static void give_expander_back(slp_request *q) {
+  kinesis_poll *k = kinesis_of(q->poll);
+  slp_expander *x = q->fetch_work;
+  if (!x) return;
+  q->fetch_work = NULL;
+  slp_expander_stop(x);
+  if (k->idle_n == IDLE_EXPANDERS_MAX) {
+    slp_expander_free(x);
+    return;
+  }
+  slp_list_add_first(&k->idle, &x->link);
+  k->idle_n++;
+}
 
-int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream) {
+static void answer_expanded(slp_request *q, int r) {
+  if (r) slp_fail_set(&q->rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory to expand the aggregates of a page");
+  slp_request_answer(q);
+}
+
+static void on_expanded(slp_expander *x, int r) { answer_expanded(x->arg, r); }
+
+static void fetched(slp_request *q) {
+  kinesis_poll *k = kinesis_of(q->poll);
+  slp_page *page = q->op.records.page;
+  slp_hash_range range;
+  if (k->expand) slp_hash_ranges_learn(&k->ranges, page);
+  if (!k->expand || !page->magic_n) {
+    slp_request_answer(q);
+    return;
+  }
+  slp_expander *x = take_expander(k);
+  if (!x) {
+    answer_expanded(q, SLP_ENOMEM);
+    return;
+  }
+  q->fetch_work = x;
+  x->arg = q;
+  x->on_done = on_expanded;
+  slp_str shard = SLP_OWNER(q->rq, slp_src_fetch, rq)->shard;
+  int known = slp_hash_ranges_get(&k->ranges, k->p.last, shard, &range);
+  slp_expander_begin(x, page, known ? &range : NULL);
+}
+
+static void listed(slp_poll *p, slp_listing *l) { slp_hash_ranges_listed(&kinesis_of(p)->ranges, l); }
+
+static void closing(slp_poll *p) {
+  kinesis_poll *k = kinesis_of(p);
+  slp_hash_ranges_free(&k->ranges);
+  for (slp_list *node; (node = slp_list_pop(&k->idle)) != NULL;)
+    slp_expander_free(SLP_OWNER(node, slp_expander, link));
+}
+
+static const slp_poll_kind kinesis_kind = {.described = described,
+                                           .listed = listed,
+                                           .other_place = other_place,
+                                           .fetched = fetched,
+                                           .fetch_over = give_expander_back,
+                                           .closing = closing};
+
+int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream,
+                         sloop_aggregates_kind aggregates) {
   slp_stream_name named;
   const char *why;
   int r = slp_stream_name_read(stream, &named, &why);
   if (r || named.what != SLP_NAMES_KINESIS) return SLOOP_EOPTION;
-  slp_poll *p = SLP_NEW(h->mem, slp_poll);
-  if (!p) return SLP_ENOMEM;
+  kinesis_poll *k = SLP_NEW(h->mem, kinesis_poll);
+  if (!k) return SLP_ENOMEM;
+  slp_poll *p = &k->p;
+  k->expand = aggregates == SLOOP_AGGREGATES_EXPAND;
+  slp_list_init(&k->idle);
+  slp_hash_ranges_init(&k->ranges, h->mem);
   /* A name alone goes without an ARN: kinesalite knows none. */
   slp_poll_init(p, &kinesis_kind, h, ops, &named);
   p->s.fetch_records_max = SLP_KINESIS_RECORDS_MAX;

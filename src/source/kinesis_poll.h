@@ -5,8 +5,11 @@
 #include "aws/ops.h"
 #include "core/source.h"
 #include "host/host.h"
+#include "sloop.h"
 
-/* stream: a name or an ARN (then the ARN is sent as well as the name). ops is borrowed. */
-int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream);
+/* stream: a name or an ARN (then the ARN is sent as well as the name). ops is borrowed. aggregates: whether
+ * pages come with those of the producer library expanded. */
+int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream,
+                         sloop_aggregates_kind aggregates);
 
 #endif

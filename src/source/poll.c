@@ -349,6 +349,7 @@ static void do_close(slp_source *s) {
   slp_poll *p = poll_of(s);
   SLP_CHECK(p->live_n == 0 && !p->starved);
   slp_unpost(&p->starved_ev);
+  if (p->kind->closing) p->kind->closing(p);
   for (slp_list *node; (node = slp_list_pop(&p->idle)) != NULL;)
     slp_free(p->h->mem, SLP_OWNER(node, slp_request, link));
   slp_listing_free(p->last);

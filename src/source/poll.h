@@ -26,6 +26,7 @@ typedef struct slp_request { /* a request of core's, from its begin to its one a
   uint8_t describing;   /* LIST: the stream is being described first */
   uint8_t more;         /* FETCH: the kind's own */
   slp_listing *listing; /* LIST; owned */
+  void *fetch_work;     /* FETCH: the kind's own, gone when fetch_over returns */
   union {
     slp_op_describe describe;
     slp_op_list_shards list;
@@ -49,6 +50,8 @@ typedef struct slp_poll_kind {
   void (*fetched)(slp_request *q);
   /* The fetch is over, answered or cancelled: gives back what `fetched` left in q. NULL: nothing. */
   void (*fetch_over)(slp_request *q);
+  /* The source is closed, nothing is in flight: gives back what the kind has of its own. NULL: nothing. */
+  void (*closing)(slp_poll *p);
 } slp_poll_kind;
 
 struct slp_poll {

@@ -2,6 +2,8 @@
 #include "source/kinesis_poll.h"
 
 #include "aws_fake_host.h"
+#include "kpl_page.h"
+#include "kpl_write.h"
 #include "sloop.h"
 
 static fake_host f;
@@ -16,7 +18,9 @@ typedef struct step {
   const char *aws_code;
   const char *shards; /* "a b<a c<a,b d!" : id, parents after '<', '!' closed */
   const char *next;
-  int64_t date_ms; /* 0: none */
+  int64_t date_ms;                   /* 0: none */
+  const char *hash_start, *hash_end; /* of every shard listed */
+  void (*fill)(slp_page *page);      /* puts records into the page */
 } step;
 static step steps[32];
 static size_t steps_n, played;
@@ -24,6 +28,7 @@ static char asked[32][200];
 static slp_op *held; /* the op not answered yet */
 static int resumed, cancelled, hang, endless;
 static slp_stream_status status;
+static sloop_aggregates_kind aggregates = SLOOP_AGGREGATES_EXPAND;
 
 static slp_event answer_ev;
 
@@ -94,6 +99,10 @@ static void fake_list(slp_ops *o, slp_op_list_shards *op) {
   step *s = take(&op->op, "list", op->name, op->next_token);
   if (s->class != SLP_FINE) return;
   put_rows(op, s->shards);
+  for (size_t i = 0; i < op->shards_n; i++) {
+    op->shards[i].hash_start = slp_str_of(s->hash_start);
+    op->shards[i].hash_end = slp_str_of(s->hash_end);
+  }
   if (!s->next) return;
   size_t at = op->body.n;
   slp_buf_reserve(&op->body, strlen(s->next)); /* must not move: rows point into it */
@@ -115,6 +124,7 @@ static void fake_records(slp_ops *o, slp_op_records *op) {
   if (s->class != SLP_FINE) return;
   CHECK_INT(op->may_grow(op, 1), 1);
   CHECK_INT(op->may_grow(op, 1000), 0);
+  if (s->fill) s->fill(op->page);
   op->page->behind_ms = 77;
   op->body_bytes = 123;
 }
@@ -146,7 +156,7 @@ static void open_source(const char *stream) {
   steps_n = played = 0;
   done = resumed = cancelled = hang = endless = 0;
   status = SLP_STREAM_ACTIVE;
-  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(stream)), 0);
+  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(stream), aggregates), 0);
 }
 
 static void close_source(void) {
@@ -198,17 +208,18 @@ TEST(streams_are_names_or_arns_of_streams) {
   mem = slp_mem_new(NULL, NULL);
   fake_init(&f, mem);
   for (size_t i = 0; i < SLP_COUNT(good); i++) {
-    CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(good[i])), 0);
+    CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(good[i]), SLOOP_AGGREGATES_EXPAND), 0);
     src->ops->close(src);
   }
   for (size_t i = 0; i < SLP_COUNT(bad); i++) {
-    if (slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(bad[i])) != SLOOP_EOPTION)
+    if (slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(bad[i]), SLOOP_AGGREGATES_EXPAND) != SLOOP_EOPTION)
       CHECK_FAIL("%s was taken", bad[i]);
   }
   char long_name[140];
   memset(long_name, 'x', sizeof long_name);
-  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, (slp_str){long_name, 129}), SLOOP_EOPTION);
-  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, (slp_str){long_name, 128}), 0);
+  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, (slp_str){long_name, 129}, SLOOP_AGGREGATES_EXPAND),
+            SLOOP_EOPTION);
+  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, (slp_str){long_name, 128}, SLOOP_AGGREGATES_EXPAND), 0);
   src->ops->close(src);
   fake_end(&f, mem);
 }
@@ -408,6 +419,161 @@ TEST(cancel_is_silent_and_gives_the_cursor_back) {
   close_source();
 }
 
+/* ---- aggregates ------------------------------------------------------------------------------------------
+ */
+#define FIRST_HALF_START "0"
+#define FIRST_HALF_END "170141183460469231731687303715884105727"
+
+/* Keys a and b: a hashes into the first half of the ring, b into the second. */
+static void put_aggregate(slp_page *page, size_t more) {
+  slp_buf message, sealed;
+  slp_buf_init(&message, mem, SIZE_MAX / 2);
+  slp_buf_init(&sealed, mem, SIZE_MAX / 2);
+  kpl_key(&message, "a");
+  kpl_key(&message, "b");
+  kpl_record(&message, 0, -1, SLP_STR("first"));
+  kpl_record(&message, 1, -1, SLP_STR("second"));
+  for (; more; more--) kpl_record(&message, 0, -1, SLP_STR("and so on"));
+  kpl_seal(&sealed, slp_buf_str(&message));
+  kpl_page_add(page, slp_buf_str(&sealed));
+  slp_buf_free(&message);
+  slp_buf_free(&sealed);
+}
+
+static void fill(slp_page *page) {
+  kpl_page_add(page, SLP_STR("plain"));
+  put_aggregate(page, 0);
+}
+static void fill_much(slp_page *page) {
+  for (int i = 0; i < 10; i++) put_aggregate(page, 5000);
+}
+static void fill_plain(slp_page *page) { kpl_page_add(page, SLP_STR("plain")); }
+static void fill_children(slp_page *page) {
+  static const slp_shard_desc children[] = {
+      {.id = {"c", 1},
+       .hash_start = {"170141183460469231731687303715884105728", 39},
+       .hash_end = {"340282366920938463463374607431768211455", 39}},
+      {.id = {"d", 1}}, /* without a range */
+  };
+  page->children = slp_zalloc_n(page->mem, 2, sizeof children[0]);
+  memcpy(page->children, children, sizeof children);
+  page->children_n = 2;
+}
+
+/* "plain first second*" : data of each row, '*' foreign; how it ends is in rq. */
+static const char *fetch(const char *shard, void (*by)(slp_page *), slp_src_fetch *rq) {
+  static char text[200];
+  size_t at = 0;
+  slp_page *page = slp_page_new(mem);
+  *rq =
+      (slp_src_fetch){.rq = {.on_done = on_done}, .shard = slp_str_of(shard), .may_grow = grow, .page = page};
+  script((step){.fill = by});
+  int before = done;
+  src->ops->fetch(src, rq);
+  fake_run(&f, 1000000);
+  CHECK_INT(done, before + 1);
+  text[0] = 0;
+  for (size_t i = 0; i < page->recs_n && at < 100; i++) {
+    slp_str data = slp_rec_data(page, &page->recs[i]);
+    at +=
+        (size_t)snprintf(text + at, sizeof text - at, "%s%.*s%s", i ? " " : "", data.n < 20 ? (int)data.n : 3,
+                         data.n < 20 ? data.p : "...", page->recs[i].flags & SLP_REC_FOREIGN ? "*" : "");
+  }
+  slp_page_free(page);
+  return text;
+}
+
+TEST(aggregates_are_expanded_before_core_sees_them) {
+  slp_src_fetch rq;
+  open_source("s");
+  CHECK_STR(fetch("a", fill, &rq), "plain first second"); /* no listing: nobody can tell a foreign one */
+  CHECK_INT(rq.rq.fail.class, SLP_FINE);
+  CHECK_INT(rq.body_bytes, 123);
+  script((step){.shards = "a", .hash_start = FIRST_HALF_START, .hash_end = FIRST_HALF_END});
+  list();
+  CHECK_STR(fetch("a", fill, &rq), "plain first second*");
+  CHECK_STR(fetch("b", fill, &rq), "plain first second");
+  CHECK_STR(fetch("a", fill_plain, &rq), "plain");
+  script((step){.shards = "a", .hash_start = "no", .hash_end = "number"});
+  list();
+  CHECK_STR(fetch("a", fill, &rq), "plain first second");
+  close_source();
+}
+
+TEST(aggregates_are_kept_when_asked_to) {
+  slp_src_fetch rq;
+  aggregates = SLOOP_AGGREGATES_KEEP;
+  open_source("s");
+  CHECK_STR(fetch("a", fill, &rq), "plain ...");
+  close_source();
+}
+
+TEST(children_are_known_by_the_page_that_names_them) {
+  slp_src_fetch rq;
+  open_source("s");
+  script((step){.shards = "a", .hash_start = FIRST_HALF_START, .hash_end = FIRST_HALF_END});
+  list();
+  CHECK_STR(fetch("a", fill_children, &rq), "");
+  CHECK_STR(fetch("a", fill_children, &rq), ""); /* once more: the same */
+  CHECK_STR(fetch("c", fill, &rq), "plain first* second");
+  CHECK_STR(fetch("d", fill, &rq), "plain first second");
+  script((step){.shards = "c d", .hash_start = FIRST_HALF_START, .hash_end = FIRST_HALF_END});
+  list();
+  CHECK_STR(fetch("c", fill, &rq), "plain first second*"); /* the listing is asked first */
+  CHECK_STR(fetch("a", fill, &rq), "plain first second");
+  close_source();
+}
+
+TEST(a_page_that_takes_many_turns_is_answered_once_and_may_be_cancelled) {
+  slp_src_fetch rq;
+  open_source("s");
+  CHECK_STR(fetch("a", fill_much, &rq),
+            "first second and so on and so on and so on and so on and so on and so on "
+            "and so on and so on and so on");
+  for (int events = 1; events < 12; events++) {
+    slp_page *page = slp_page_new(mem);
+    rq = (slp_src_fetch){.rq = {.on_done = on_done}, .shard = SLP_STR("a"), .may_grow = grow, .page = page};
+    script((step){.fill = fill_much});
+    int before = done;
+    src->ops->fetch(src, &rq);
+    for (int i = 0; i < events; i++) { /* one event by hand */
+      slp_event *ev = SLP_OWNER(slp_list_pop(&f.h.ready), slp_event, link);
+      ev->run(ev);
+    }
+    if (events > 1) src->ops->resume(src, &rq); /* nothing to resume */
+    src->ops->cancel(src, &rq.rq);
+    CHECK(rq.rq.impl == NULL);
+    fake_run(&f, 1000);
+    CHECK_INT(done, before);
+    CHECK_INT(page->recs_n, 10);
+    slp_page_free(page);
+  }
+  CHECK_INT(resumed, 0);
+  close_source();
+}
+
+TEST(pages_expand_side_by_side) {
+  slp_src_fetch rq[40];
+  open_source("s");
+  hang = 1;
+  for (size_t i = 0; i < SLP_COUNT(rq); i++) {
+    rq[i] = (slp_src_fetch){
+        .rq = {.on_done = on_done}, .shard = SLP_STR("a"), .may_grow = grow, .page = slp_page_new(mem)};
+    steps_n = played = 0;
+    script((step){.fill = fill_much});
+    src->ops->fetch(src, &rq[i]);
+    answer_now(NULL);
+  }
+  CHECK_INT(done, 0);
+  fake_run(&f, 1000000);
+  CHECK_INT(done, SLP_COUNT(rq));
+  for (size_t i = 0; i < SLP_COUNT(rq); i++) {
+    CHECK_INT(rq[i].page->recs_n, 50020);
+    slp_page_free(rq[i].page);
+  }
+  close_source();
+}
+
 /* ---- memory ----------------------------------------------------------------------------------------------
  */
 static long allocations_left = 1000000;
@@ -424,7 +590,7 @@ static void *failing(void *ctx, void *p, size_t was, size_t want) {
 TEST(without_memory_every_request_is_still_answered) {
   mem = slp_mem_new(failing, NULL);
   fake_init(&f, mem);
-  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, SLP_STR("s")), 0);
+  CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, SLP_STR("s"), SLOOP_AGGREGATES_EXPAND), 0);
   slp_page *page = slp_page_new(mem);
   allocations_left = 0;
   slp_src_list l = {.rq = {.on_done = on_done}};
@@ -446,6 +612,33 @@ TEST(without_memory_every_request_is_still_answered) {
   slp_page_free(page);
   src->ops->close(src);
   fake_end(&f, mem);
+}
+
+TEST(without_memory_to_expand_the_fetch_fails_and_the_page_is_as_it_was) {
+  int failed = 0;
+  for (long n = 0;; n++) {
+    allocations_left = 1000000;
+    mem = slp_mem_new(failing, NULL);
+    fake_init(&f, mem);
+    steps_n = played = done = 0;
+    CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, SLP_STR("s"), SLOOP_AGGREGATES_EXPAND), 0);
+    slp_page *page = slp_page_new(mem);
+    slp_src_fetch rq = {.rq = {.on_done = on_done}, .shard = SLP_STR("a"), .may_grow = grow, .page = page};
+    script((step){.fill = fill_much});
+    src->ops->fetch(src, &rq);
+    allocations_left = n;
+    fake_run(&f, 1000000);
+    allocations_left = 1000000;
+    CHECK_INT(done, 1);
+    int fine = rq.rq.fail.class == SLP_FINE;
+    if (!fine) CHECK_INT(rq.rq.fail.class, SLP_NOMEM);
+    CHECK_INT(page->recs_n, fine ? 50020 : 10);
+    slp_page_free(page);
+    close_source();
+    if (fine) break;
+    failed++;
+  }
+  CHECK(failed >= 4);
 }
 
 CHECK_MAIN()

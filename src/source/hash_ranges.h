@@ -1,0 +1,24 @@
+/* hash_ranges.h - which hash keys belong to which shard: from the listing, and for children newer than it
+ * from the page that named them. */
+#ifndef SLP_SOURCE_HASH_RANGES_H
+#define SLP_SOURCE_HASH_RANGES_H
+
+#include "base/map.h"
+#include "codec/kpl.h"
+#include "source/listing.h"
+
+typedef struct slp_hash_ranges {
+  slp_mem *mem;
+  slp_map children; /* id -> its range; those the listing does not know yet */
+} slp_hash_ranges;
+
+void slp_hash_ranges_init(slp_hash_ranges *r, slp_mem *mem);
+void slp_hash_ranges_free(slp_hash_ranges *r);
+/* Remembers the page's ChildShards. Without memory it does not, and their range is not known. */
+void slp_hash_ranges_learn(slp_hash_ranges *r, const slp_page *page);
+/* A new listing: what it knows need not be remembered. */
+void slp_hash_ranges_listed(slp_hash_ranges *r, slp_listing *l);
+/* 1: *ret is the range of that shard. 0: it is not known. l: the newest listing, or NULL. */
+int slp_hash_ranges_get(const slp_hash_ranges *r, slp_listing *l, slp_str shard, slp_hash_range *ret);
+
+#endif
