@@ -19,6 +19,7 @@ typedef struct fake_answer { /* what one request gets */
   int64_t date_off_ms; /* the Date header is wall time plus this; FAKE_NO_DATE */
   int hang;            /* no answer at all */
   uint64_t retry_after_ms;
+  uint32_t crc32; /* x-amz-crc32; 0: not given */
   size_t piece; /* the body comes in pieces of this size, may_grow asked for each; 0: whole */
 } fake_answer;
 #define FAKE_NO_DATE INT64_MIN
@@ -151,6 +152,8 @@ static void fake_http_send(slp_host *h, slp_http *call) {
   call->length_known = 1;
   call->date_ms = a->date_off_ms == FAKE_NO_DATE ? -1 : fake_wall(h) + a->date_off_ms;
   call->retry_after_ms = a->retry_after_ms;
+  call->crc32 = a->crc32;
+  call->crc32_given = a->crc32 != 0;
   if (a->error) snprintf(call->error_text, sizeof call->error_text, "fake failure %d", a->error);
   snprintf(call->content_type, sizeof call->content_type, "%s",
            a->content_type ? a->content_type : "application/x-amz-json-1.1");
