@@ -236,6 +236,8 @@ void slp_http_cancel(slp_host *h, slp_http *call) { h->ops->http_cancel(h, call)
 void slp_http_resume(slp_host *h, slp_http *call) { h->ops->http_resume(h, call); }
 void slp_file_read(slp_host *h, slp_file *file) { h->ops->file_read(h, file); }
 void slp_file_cancel(slp_host *h, slp_file *file) { h->ops->file_cancel(h, file); }
+void slp_work_send(slp_host *h, slp_work *work) { h->ops->work_send(h, work); }
+void slp_work_cancel(slp_host *h, slp_work *work) { h->ops->work_cancel(h, work); }
 void slp_spawn(slp_host *h, slp_child *child) { h->ops->spawn(h, child); }
 void slp_spawn_cancel(slp_host *h, slp_child *child) { h->ops->spawn_cancel(h, child); }
 void slp_host_ref(slp_host *h, int on) { h->ops->ref(h, on); }

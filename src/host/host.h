@@ -56,7 +56,8 @@ uint64_t slp_random(slp_host *h);
 uint64_t slp_random_below(slp_host *h, uint64_t below);
 
 /* ---- HTTP out ------------------------------------------------------------------------------- */
-typedef enum { SLP_LANE_PAGES, SLP_LANE_CONTROL, SLP_LANES } slp_lane; /* never queue on each other */
+/* They never queue on each other. LEASES: heartbeats. */
+typedef enum { SLP_LANE_PAGES, SLP_LANE_CONTROL, SLP_LANE_LEASES, SLP_LANES } slp_lane;
 typedef struct slp_http_header {
   slp_str name, value;
 } slp_http_header;
@@ -168,6 +169,33 @@ typedef struct slp_file {
 void slp_file_read(slp_host *h, slp_file *file);
 void slp_file_cancel(slp_host *h, slp_file *file);
 
+/* ---- work off the loop (SQLite) -------------------------------------------------------------- */
+/* What is done for one owner, one piece at a time. Zero it first. Must live until the last piece of its work
+ * has answered or was freed. */
+typedef struct slp_work_line {
+  slp_list waiting; /* slp_work.link */
+  struct slp_work *running;
+} slp_work_line;
+
+#define SLP_WORK_ROOM 192
+typedef struct slp_work {
+  slp_work_line *line;
+  uint8_t urgent;                         /* before those that wait and are not */
+  uint8_t always;                         /* runs even when it is cancelled (closing a file) */
+  void (*run)(struct slp_work *work);     /* on another thread: touches what the work owns, and no host */
+  void (*on_done)(struct slp_work *work); /* from the turn queue, once; not after a cancel */
+  void (*on_left)(
+      struct slp_work *work); /* after a cancel, once: nobody runs it any more; maybe from inside the
+                                 cancel, maybe when the host is closing: frees, and nothing else */
+  slp_event ev;
+  slp_list link;
+  void *impl;
+  _Alignas(16) char room[SLP_WORK_ROOM]; /* the implementation's: sending can't fail */
+} slp_work;
+void slp_work_send(slp_host *h, slp_work *work);
+void slp_work_cancel(slp_host *h, slp_work *work); /* silence but for on_left; work not sent is fine, then
+                                                      there is none */
+
 /* ---- child processes (credential_process) --------------------------------------------------- */
 typedef struct slp_child {
   const char *const *argv; /* NULL at the end; [0] is looked for in PATH; no shell. Borrowed until done */
@@ -221,6 +249,8 @@ typedef struct slp_host_ops {
   void (*serve)(slp_served *rq, const slp_serve_answer *answer);
   void (*file_read)(slp_host *h, slp_file *file);
   void (*file_cancel)(slp_host *h, slp_file *file);
+  void (*work_send)(slp_host *h, slp_work *work);
+  void (*work_cancel)(slp_host *h, slp_work *work);
   void (*spawn)(slp_host *h, slp_child *child);
   void (*spawn_cancel)(slp_host *h, slp_child *child);
   void (*ref)(slp_host *h, int on); /* keeps the loop alive (1, the default) or not (0) */

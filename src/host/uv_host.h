@@ -100,6 +100,10 @@ void slp_uv_file_read(slp_host *h, slp_file *file);
 void slp_uv_file_cancel(slp_host *h, slp_file *file);
 void slp_uv_file_close_all(slp_uv_host *u);
 
+/* uv_work.c */
+void slp_uv_work_send(slp_host *h, slp_work *work);
+void slp_uv_work_cancel(slp_host *h, slp_work *work);
+
 /* uv_spawn.c */
 void slp_uv_spawn(slp_host *h, slp_child *child);
 void slp_uv_spawn_cancel(slp_host *h, slp_child *child);

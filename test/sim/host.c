@@ -489,6 +489,26 @@ static void op_file_cancel(slp_host *h, slp_file *file) {
   file->impl = NULL;
 }
 
+/* Other threads are as fast as nothing here: work is done in the turn that answers it. */
+static void run_work(slp_event *ev) {
+  slp_work *work = SLP_OWNER(ev, slp_work, ev);
+  work->run(work);
+  work->on_done(work);
+}
+
+static void op_work_send(slp_host *h, slp_work *work) {
+  work->ev.run = run_work;
+  slp_post(h, &work->ev);
+}
+
+static void op_work_cancel(slp_host *h, slp_work *work) {
+  (void)h;
+  if (!slp_list_linked(&work->ev.link)) return;
+  slp_unpost(&work->ev);
+  if (work->always) work->run(work);
+  work->on_left(work);
+}
+
 /* No world has programs: whoever starts one is told that it is not there. */
 static void run_child(slp_event *ev) {
   slp_child *child = SLP_OWNER(ev, slp_child, ev);
@@ -544,6 +564,8 @@ static const slp_host_ops sim_ops = {
     .serve = op_serve,
     .file_read = op_file_read,
     .file_cancel = op_file_cancel,
+    .work_send = op_work_send,
+    .work_cancel = op_work_cancel,
     .spawn = op_spawn,
     .spawn_cancel = op_spawn_cancel,
     .ref = op_ref,

@@ -195,6 +195,25 @@ static void fake_file_cancel(slp_host *h, slp_file *file) {
   slp_unpost(&file->ev);
 }
 
+static void fake_work_run(slp_event *ev) {
+  slp_work *work = SLP_OWNER(ev, slp_work, ev);
+  work->run(work);
+  work->on_done(work);
+}
+
+static void fake_work_send(slp_host *h, slp_work *work) {
+  work->ev.run = fake_work_run;
+  slp_post(h, &work->ev);
+}
+
+static void fake_work_cancel(slp_host *h, slp_work *work) {
+  (void)h;
+  if (!slp_list_linked(&work->ev.link)) return;
+  slp_unpost(&work->ev);
+  if (work->always) work->run(work);
+  work->on_left(work);
+}
+
 static void fake_child_run(slp_event *ev) {
   slp_child *child = SLP_OWNER(ev, slp_child, ev);
   child->on_done(child);
@@ -232,6 +251,8 @@ static const slp_host_ops fake_ops = {.mono_us = fake_mono,
                                       .http_resume = fake_http_resume,
                                       .file_read = fake_file_read,
                                       .file_cancel = fake_file_cancel,
+                                      .work_send = fake_work_send,
+                                      .work_cancel = fake_work_cancel,
                                       .spawn = fake_spawn,
                                       .spawn_cancel = fake_spawn_cancel};
 

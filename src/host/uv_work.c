@@ -1,0 +1,94 @@
+/* uv_work.c - work on libuv's threads, one piece at a time for each line.
+ *
+ * Work that was cancelled while it ran stays in its line until the thread has left it; its owner may be gone
+ * by then, so only on_left is called. The host lives until the last piece is over. */
+#include "host/uv_host.h"
+
+typedef struct job {
+  uv_work_t req;
+  slp_uv_host *u;
+  slp_work *work;
+  uint8_t given_up; /* cancelled */
+} job;
+
+_Static_assert(sizeof(job) <= SLP_WORK_ROOM, "make SLP_WORK_ROOM larger");
+
+static void start_next(slp_uv_host *u, slp_work_line *line);
+
+static void on_work_done(slp_event *ev) {
+  slp_work *work = SLP_OWNER(ev, slp_work, ev);
+  work->on_done(work);
+}
+
+static void in_thread(uv_work_t *req) {
+  job *j = req->data;
+  j->work->run(j->work);
+}
+
+/* Back on the loop. status UV_ECANCELED: it never ran, because it was cancelled. */
+static void after(uv_work_t *req, int status) {
+  job *j = req->data;
+  slp_uv_host *u = j->u;
+  slp_work *work = j->work;
+  int given_up = j->given_up;
+  SLP_CHECK(status == 0 || given_up);
+  work->impl = NULL;
+  work->line->running = NULL;
+  start_next(u, work->line);
+  if (given_up) {
+    work->on_left(work);
+  } else {
+    work->ev.run = on_work_done;
+    slp_post(&u->host, &work->ev);
+  }
+  slp_uv_drop(u);
+}
+
+static void start_next(slp_uv_host *u, slp_work_line *line) {
+  slp_list *node = line->running ? NULL : slp_list_pop(&line->waiting);
+  if (!node) return;
+  slp_work *work = SLP_OWNER(node, slp_work, link);
+  job *j = work->impl;
+  line->running = work;
+  /* Fails only without a function to run. */
+  SLP_CHECK(uv_queue_work(u->loop, &j->req, in_thread, after) == 0);
+}
+
+/* Behind its equals, before what is less urgent. */
+static void stand_in_line(slp_work_line *line, slp_work *work) {
+  slp_list *at = work->urgent ? line->waiting.next : &line->waiting;
+  while (at != &line->waiting && SLP_OWNER(at, slp_work, link)->urgent) at = at->next;
+  slp_list_insert_before(at, &work->link);
+}
+
+void slp_uv_work_send(slp_host *h, slp_work *work) {
+  slp_uv_host *u = slp_uv_of(h);
+  SLP_CHECK(!work->impl && !slp_list_linked(&work->ev.link));
+  job *j = work->impl = work->room;
+  *j = (job){.u = u, .work = work, .req = {.data = j}};
+  if (!work->line->waiting.next) slp_list_init(&work->line->waiting);
+  slp_uv_hold(u);
+  stand_in_line(work->line, work);
+  start_next(u, work->line);
+}
+
+void slp_uv_work_cancel(slp_host *h, slp_work *work) {
+  slp_uv_host *u = slp_uv_of(h);
+  job *j = work->impl;
+  if (slp_list_linked(&work->ev.link)) { /* it ran */
+    slp_unpost(&work->ev);
+    work->on_left(work);
+    return;
+  }
+  if (!j || j->given_up) return;
+  j->given_up = 1;
+  if (work->always) return;
+  if (work->line->running == work) {
+    uv_cancel((uv_req_t *)&j->req); /* helps while no thread has begun; after() comes in any case */
+    return;
+  }
+  slp_list_remove(&work->link);
+  work->impl = NULL;
+  work->on_left(work);
+  slp_uv_drop(u);
+}
