@@ -137,11 +137,10 @@ SCENE(a_child_that_bloop_lists_as_active_beside_its_parent_is_read_once) {
       "{\"shard_id\": \"%s\", \"iterator_type\": \"after_sequence\", \"sequence_number\": \"%s\"}]}",
       st->stream->name, k[1].id, k[2].id, k[0].id, k[1].id, k[0].id, k[0].notes[9].seq, k[1].id,
       k[1].notes[4].seq, k[0].id, k[2].id, k[0].id, k[0].id, k[0].notes[9].seq);
-  memset(st->u.saved, 0, sizeof *st->u.saved);
-  st->u.saved->from.kind = SLOOP_OLDEST;
-  st->u.saved->shards[0].started = st->u.saved->shards[1].started = 1;
-  st->u.saved->shards[0].next = 10;
-  st->u.saved->shards[1].next = 4;
+  slp_saved *saved = st->u.saved;
+  saved->shards[0].low = saved->shards[0].high = 10;
+  saved->shards[1].low = saved->shards[1].high = 4;
+  saved->shards[2].low = saved->shards[2].high = 0;
   slp_free(st->w->mem, st->u.token);
   st->u.token = slp_strdup(st->w->mem, slp_str_of(text));
   slp_user_reopen(&st->u);

@@ -139,22 +139,6 @@ static int is_acked_singly(const slp_oracle *o, const slp_judged_shard *s, size_
   return 0;
 }
 
-void slp_oracle_save(const slp_judged *m, slp_saved *to) {
-  memset(to, 0, sizeof *to);
-  to->from = m->from;
-  for (size_t i = 0; i < m->stream->shards_n; i++) {
-    const slp_judged_shard *s = &m->shards[i];
-    int before = m->saved && m->saved->shards[i].started;
-    to->shards[i].started = (uint8_t)(s->started || before);
-    size_t next = s->started ? s->first : before ? m->saved->shards[i].next : 0;
-    while (s->started && next < s->next &&
-           (s->fates[next] == SLP_RECORD_ACKED || s->fates[next] == SLP_RECORD_SKIPPED ||
-            (s->fates[next] == SLP_RECORD_OUT && is_acked_singly(m->oracle, s, next))))
-      next++;
-    to->shards[i].next = next;
-  }
-}
-
 /* ---- callbacks at all ------------------------------------------------------------------------------ */
 void slp_oracle_on_callback(slp_judged *m, const char *name) {
   if (m->oracle->inside) slp_oracle_bad(m->oracle, "%s ran inside a call into the library", name);
@@ -187,6 +171,23 @@ static int is_cut_off(const slp_judged *m, const slp_known_shard *k) {
   return cut[at];
 }
 
+static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high);
+
+static int has_read_parent(const slp_judged *m, const slp_known_shard *k) {
+  size_t low, high;
+  for (int i = 0; i < 2; i++)
+    if (k->parents[i] >= 0 && start_range(m, &m->shards[k->parents[i]], &low, &high)) return 1;
+  return 0;
+}
+
+static int time_range(const slp_judged *m, const slp_known_shard *k, size_t *low, size_t *high) {
+  size_t i = 0;
+  while (m->from.kind == SLOOP_AT_TIME && i < k->notes_n && k->notes[i].arrived_ms < m->from.at_ms) i++;
+  *low = slp_max_u64(*low, i);
+  *high = slp_max_u64(*high, i);
+  return 1;
+}
+
 /* The fresh records begin in [low, high]. 0: this shard is not read at all. */
 static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high) {
   const slp_known_shard *k = s->known;
@@ -194,20 +195,16 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
   *low = s->trimmed_at_start;
   *high = trimmed_of(k);
   size_t number = (size_t)(k - m->stream->shards);
-  if (m->saved && m->saved->shards[number].started) {
-    *low = slp_max_u64(*low, m->saved->shards[number].next);
-    *high = slp_max_u64(*high, m->saved->shards[number].next);
-    return 1;
+  if (m->saved && number < m->saved->shards_n) {
+    *low = slp_max_u64(*low, m->saved->shards[number].low);
+    *high = slp_max_u64(*high, m->saved->shards[number].high);
+    return m->saved->shards[number].reads;
   }
+  if (m->saved || (m->from.kind == SLOOP_AT_SEQ && strcmp(k->id, m->from.shard)))
+    return has_read_parent(m, k) ? time_range(m, k, low, high) : 0;
   switch (m->from.kind) {
     case SLOOP_OLDEST: return 1;
-    case SLOOP_AT_TIME: {
-      size_t i = 0;
-      while (i < k->notes_n && k->notes[i].arrived_ms < m->from.at_ms) i++;
-      *low = slp_max_u64(*low, i);
-      *high = slp_max_u64(*high, i);
-      return 1;
-    }
+    case SLOOP_AT_TIME: return time_range(m, k, low, high);
     case SLOOP_LATEST:
       if (starts_as_child(m, s)) return 1;
       if (k->closed && !k->latest_locates) return 0;
@@ -221,7 +218,6 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
       return 1;
     case SLOOP_AT_TOKEN: return 0; /* only of a token nobody saved */
     case SLOOP_AT_SEQ: {
-      if (strcmp(k->id, m->from.shard)) return 0;
       size_t i = 0;
       slp_str from = slp_str_of(m->from.seq);
       while (i < k->notes_n && slp_num_cmp(slp_str_of(k->notes[i].seq), from) < 0) i++;
@@ -231,6 +227,36 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
     }
   }
   return 1;
+}
+
+/* Up to where all was acknowledged; a record acknowledged by itself counts before its batch is back. */
+static size_t first_unacked(const slp_judged *m, const slp_judged_shard *s) {
+  size_t next = s->first;
+  while (next < s->next && (s->fates[next] == SLP_RECORD_ACKED || s->fates[next] == SLP_RECORD_SKIPPED ||
+                            (s->fates[next] == SLP_RECORD_OUT && is_acked_singly(m->oracle, s, next))))
+    next++;
+  return next;
+}
+
+/* What "latest" was is saved as a time, and our idea of the service's clock is that wrong at most. */
+#define LATEST_SLACK_MS 2000
+
+void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
+  slp_saved to = {.from = m->from, .shards_n = m->stream->shards_n};
+  for (size_t i = 0; i < to.shards_n; i++) {
+    const slp_judged_shard *s = &m->shards[i];
+    size_t low = 0, high = 0;
+    to.shards[i].reads = (uint8_t)start_range(m, s, &low, &high);
+    if (s->started) {
+      low = high = first_unacked(m, s);
+    } else if (m->from.kind == SLOOP_LATEST && s->known->latest_locates) {
+      while (low > 0 && s->known->notes[low - 1].arrived_ms >= s->known->latest_first_ms - LATEST_SLACK_MS)
+        low--;
+    }
+    to.shards[i].low = low;
+    to.shards[i].high = high;
+  }
+  *ret = to;
 }
 
 /* ---- records ------------------------------------------------------------------------------------------- */

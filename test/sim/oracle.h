@@ -25,12 +25,13 @@ typedef struct slp_begun { /* where reading began: at the start, or by a move */
   size_t shards_n; /* known then */
 } slp_begun;
 
-/* What must be in a token: the first record of every shard that was not acknowledged without a gap. */
+/* What must be in a token: where each shard goes on, between two records where that is not known exactly. */
 typedef struct slp_saved {
   slp_begun from;
+  size_t shards_n; /* known then; later ones are read when a parent is */
   struct {
-    uint8_t started;
-    size_t next;
+    uint8_t reads;
+    size_t low, high;
   } shards[SLP_SHARDS_MAX];
 } slp_saved;
 

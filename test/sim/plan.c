@@ -100,6 +100,9 @@ void slp_plan_draw(slp_plan *p, uint64_t seed) {
   p->list_too = (uint8_t)one_in(r, 4);
   p->trims = one_in(r, 8) ? 2 : 0;
   p->close_early = (uint8_t)one_in(r, 12);
+  p->saves = heads(r) ? 0 : (uint32_t)log_between(r, 1, 200);
+  p->kills = p->saves && heads(r) ? (uint32_t)between(r, 1, 5) : 0;
+  p->moves = one_in(r, 3) ? (uint32_t)between(r, 1, 4) : 0;
 }
 
 /* Nothing goes wrong and nobody is hindered: then no record may be late. */
@@ -117,17 +120,18 @@ void slp_plan_print(const slp_plan *p, char *to, size_t n) {
       to, n,
       "shards %u backlog %u gap %u us bytes %u big %d put %u us reshards %u pauses %u freezes %u jumps %u "
       "scripts %u "
-      "downs %u trims %u close %d phase %u ms; start %d order %d wire %d wait %u poll %u fetch %u held "
+      "downs %u trims %u saves %u kills %u moves %u close %d phase %u ms; start %d order %d wire %d wait %u "
+      "poll %u fetch %u held "
       "%" PRIu64
       " batches %u of %u in flight %u; net %u..%u refuse %u reset %u silent %u cut %u clip %u slow %u; hold "
       "%" PRIu64 "..%" PRIu64 " back %u; iterator %u ms reads %u drift %d",
       p->shards, p->backlog, p->backlog_gap_us, p->record_bytes, p->big_records, p->put_gap_us, p->reshards,
-      p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->trims, p->close_early, p->phase_ms,
-      (int)o->start, (int)o->order, (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max,
-      o->held_bytes_max, o->held_batches_max, o->batch_records_max, o->in_flight_max, t->latency_us_min,
-      t->latency_us_max, t->refuse_ppm, t->reset_ppm, t->silent_ppm, t->cut_ppm, t->clip_ppm, t->slow_ppm,
-      p->manners.hold_us_min, p->manners.hold_us_max, p->manners.give_back_ppm, p->box.iterator_ms,
-      p->box.reads_per_second, p->clock.drift_ppm);
+      p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->trims, p->saves, p->kills, p->moves,
+      p->close_early, p->phase_ms, (int)o->start, (int)o->order, (int)o->wire, o->order_wait_ms, o->poll_ms,
+      o->fetch_records_max, o->held_bytes_max, o->held_batches_max, o->batch_records_max, o->in_flight_max,
+      t->latency_us_min, t->latency_us_max, t->refuse_ppm, t->reset_ppm, t->silent_ppm, t->cut_ppm,
+      t->clip_ppm, t->slow_ppm, p->manners.hold_us_min, p->manners.hold_us_max, p->manners.give_back_ppm,
+      p->box.iterator_ms, p->box.reads_per_second, p->clock.drift_ppm);
 }
 
 /* ---- playing ---------------------------------------------------------------------------------------------
@@ -140,6 +144,7 @@ typedef struct play {
   uint64_t random; /* of the operator */
   uint64_t end_us; /* of the first phase */
   uint32_t putting;
+  uint8_t killed; /* and not yet alive again */
 } play;
 
 static uint32_t bytes_of(play *g) {
@@ -200,6 +205,45 @@ static void run_trim(void *arg) {
 static void run_close(void *arg) {
   play *g = arg;
   if (g->u.s && !g->u.judged->close_called) slp_user_close(&g->u);
+}
+static void run_save(void *arg) {
+  play *g = arg;
+  if (g->u.s && !g->u.judged->close_called) slp_user_save(&g->u);
+}
+
+static void run_revive(void *arg) {
+  play *g = arg;
+  if (g->u.closed) {
+    slp_user_revive(&g->u);
+    g->killed = 0;
+  } else {
+    slp_sim_at(g->w->sim, slp_sim_now_us(g->w->sim) + 1000, run_revive, g);
+  }
+}
+/* Gone without a word, whatever it was doing; somebody starts it again from the last token. */
+static void run_kill(void *arg) {
+  play *g = arg;
+  if (!g->u.s || g->u.judged->close_called || !g->u.token || g->u.judged->failed) return;
+  g->killed = 1;
+  slp_user_close(&g->u);
+  slp_sim_at(g->w->sim, slp_sim_now_us(g->w->sim) + log_between(&g->random, 1, 3000000), run_revive, g);
+}
+
+static void run_move(void *arg) {
+  play *g = arg;
+  static const sloop_start_kind kinds[] = {SLOOP_OLDEST, SLOOP_LATEST,   SLOOP_AT_TIME,
+                                           SLOOP_AT_SEQ, SLOOP_AT_TOKEN, SLOOP_AT_TOKEN};
+  sloop_position_t to = {.kind = kinds[between(&g->random, 0, SLP_COUNT(kinds) - 1)]};
+  const slp_known_shard *k = &g->stream->shards[between(&g->random, 0, g->stream->shards_n - 1)];
+  if (!g->u.s || g->u.judged->close_called || g->u.judged->failed) return;
+  if (to.kind == SLOOP_AT_TOKEN && !g->u.token) return;
+  if (to.kind == SLOOP_AT_TIME) to.at_ms = slp_world_ms(g->w) - (int64_t)between(&g->random, 0, 30000);
+  if (to.kind == SLOOP_AT_SEQ && !k->notes_n) return;
+  if (to.kind == SLOOP_AT_SEQ) {
+    to.shard = k->id;
+    to.seq = k->notes[between(&g->random, 0, k->notes_n - 1)].seq;
+  }
+  (void)slp_user_move(&g->u, &to);
 }
 static void run_down(void *arg) { ((play *)arg)->w->down = 1; }
 static void run_up(void *arg) { ((play *)arg)->w->down = 0; }
@@ -297,6 +341,9 @@ static void first_phase(play *g) {
   schedule(g, p->jumps, run_jump, NULL);
   schedule(g, p->downs, run_down, run_up);
   schedule(g, p->trims, run_trim, NULL);
+  schedule(g, p->saves, run_save, NULL);
+  if (!p->close_early) schedule(g, p->kills, run_kill, NULL);
+  schedule(g, p->moves, run_move, NULL);
   schedule(g, p->close_early, run_close, NULL);
   slp_sim_run(g->w->sim, g->end_us, NULL, NULL);
   if (p->list_too && g->u.s && !g->u.judged->close_called) slp_user_list(&g->u);

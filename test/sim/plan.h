@@ -10,6 +10,7 @@ typedef struct slp_plan {
       scripts, downs;
   uint32_t phase_ms;
   uint32_t trims;
+  uint32_t saves, kills, moves;
   uint8_t stop_first, close_early, big_records, list_too;
   sloop_sandbox_opts_t box;
   slp_sim_net net;

@@ -307,18 +307,16 @@ int slp_user_save(slp_user *u) {
   u->token = token;
   if (!u->saved) u->saved = SLP_NEW(mem, slp_saved);
   SLP_CHECK(u->saved);
-  if (u->judged->saved == u->saved) { /* started from the one it is written over */
-    slp_saved next;
-    slp_oracle_save(u->judged, &next);
-    for (size_t i = 0; i < SLP_SHARDS_MAX; i++) {
-      if (!u->judged->shards[i].started) continue;
-      u->saved->shards[i].started = next.shards[i].started;
-      u->saved->shards[i].next = next.shards[i].next;
-    }
-    return 1;
-  }
   slp_oracle_save(u->judged, u->saved);
   return 1;
+}
+
+/* Of what the last token says, as others may be saved since. */
+static slp_saved *copy_saved(slp_user *u, slp_saved *to) {
+  if (!to) to = SLP_NEW(u->world->mem, slp_saved);
+  SLP_CHECK(to);
+  if (u->saved) *to = *u->saved;
+  return to;
 }
 
 static void on_moved(sloop_t *s, int status, void *arg) {
@@ -333,7 +331,10 @@ static void on_moved(sloop_t *s, int status, void *arg) {
   u->move_told = 1;
   u->move_status = status;
   slp_sim_trace(u->world->sim, "move told %d", status);
-  if (status == 0) slp_oracle_moved(u->judged, &u->move_to, u->move_saved);
+  if (status == 0) {
+    u->begun = copy_saved(u, u->begun);
+    slp_oracle_moved(u->judged, &u->move_to, u->move_saved ? u->begun : NULL);
+  }
   told(u, "move");
 }
 
@@ -366,12 +367,15 @@ static int closed_now(void *arg) { return ((slp_user *)arg)->closed; }
 
 void slp_user_reopen(slp_user *u) {
   slp_sim *sim = u->world->sim;
-  if (!u->token) return;
   if (u->s && !u->judged->close_called) slp_user_close(u);
-  if (!slp_sim_run(sim, slp_sim_now_us(sim) + 1000000000, closed_now, u)) {
+  if (slp_sim_run(sim, slp_sim_now_us(sim) + 1000000000, closed_now, u)) {
+    slp_user_revive(u);
+  } else {
     slp_oracle_bad(u->oracle, "no close callback before it was opened again");
-    return;
   }
+}
+
+void slp_user_revive(slp_user *u) {
   slp_user_return_all(u);
   slp_oracle *old = u->oracle;
   u->oracle = slp_oracle_new(u->world);
@@ -380,11 +384,12 @@ void slp_user_reopen(slp_user *u) {
   u->oracle->stops_expected = old->stops_expected;
   u->oracle->memory_fails = old->memory_fails;
   u->oracle->order_unchecked = old->order_unchecked;
+  u->oracle->late_forbidden = old->late_forbidden;
   memcpy(u->oracle->bad, old->bad, sizeof old->bad);
   slp_known_stream *stream = u->judged->stream;
   slp_oracle_free(old);
   u->judged = slp_oracle_member(u->oracle, stream, &u->opts);
-  u->judged->saved = u->saved;
+  u->judged->saved = u->begun = copy_saved(u, u->begun);
   u->closed = u->stop_told = u->moving = 0;
   u->opts.start = SLOOP_AT_TOKEN;
   u->opts.start_token = u->token;
@@ -451,6 +456,8 @@ void slp_user_free(slp_user *u) {
   if (u->oracle_owned) slp_oracle_free(u->oracle);
   slp_free(u->world->mem, u->token);
   slp_free(u->world->mem, u->saved);
+  slp_free(u->world->mem, u->begun);
+  u->begun = NULL;
   u->token = NULL;
   u->saved = NULL;
   if (u->mem_owned) slp_mem_drop(u->mem);

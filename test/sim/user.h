@@ -31,6 +31,7 @@ struct slp_user {
   char why[160];
   char *token;      /* the last one saved; owned by the world's memory */
   slp_saved *saved; /* what it must say */
+  slp_saved *begun; /* what the token that reading began at said */
   uint8_t moving, move_told;
   int move_status;
   sloop_position_t move_to;
@@ -63,7 +64,8 @@ int slp_user_move_kind(slp_user *u, sloop_start_kind kind);
 int slp_user_moved(slp_user *u, uint64_t ms); /* lets time pass until the move is told; 1 when it succeeded */
 /* Gone without a word, and a new one that starts from u->token. */
 void slp_user_reopen(slp_user *u);
-void slp_user_close(slp_user *u); /* only asks */
+void slp_user_revive(slp_user *u); /* the second half of it: the old one is closed */
+void slp_user_close(slp_user *u);  /* only asks */
 void slp_user_done(slp_user *u, sloop_batch_t *b, size_t acked);
 void slp_user_ack(slp_user *u, sloop_batch_t *b, size_t index);
 void slp_user_return_all(slp_user *u); /* everything held goes back, all finished with */
