@@ -38,14 +38,14 @@ typedef struct {
   int cbor_indefinite; /* 1 (default): CBOR answers use indefinite-length maps and arrays, as the
                           service does; 0: definite */
   /* Tables and their streams. */
-  uint32_t table_partitions;        /* 4: shards a table's new stream has at once */
-  uint32_t roll_ms;                 /* 14400000: about so long is a shard of changes open; 0: for ever */
+  uint32_t table_partitions; /* 4: shards a table's new stream has at once */
+  uint32_t roll_ms;          /* 14400000: about so long is a shard of changes open; 0: for ever. A stream that
+                                  keeps 100000 shards rolls over no more */
   uint32_t change_iterator_ms;      /* 900000: how long an iterator of changes lives */
   uint32_t change_readers_max;      /* 2 may read a shard of changes within a second; 0: no limit */
   uint32_t change_reads_per_second; /* 0: no limit. GetRecords calls a second and shard of changes */
-  uint32_t
-      change_describes_per_second;  /* 10 DescribeStream calls a second for tables' streams; 0: no limit */
-  uint32_t change_lists_per_second; /* 5 ListStreams calls a second for tables' streams; 0: no limit */
+  uint32_t describes_per_second;    /* 10 DescribeStream calls a second for tables' streams; 0: no limit */
+  uint32_t lists_per_second;        /* 5 ListStreams calls a second for tables' streams; 0: no limit */
 } sloop_sandbox_opts_t;
 #define sloop_sandbox_opts_init(o) sloop_sandbox_opts_init_sized((o), sizeof *(o))
 void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size);

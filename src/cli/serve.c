@@ -7,6 +7,9 @@
 #include "cli/say.h"
 #include "sloop_sandbox.h"
 
+#define TABLE_NAME_MIN 3 /* DynamoDB takes no shorter names */
+#define TABLE_PARTITIONS_MAX 100
+
 void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
   static const sloop_creds_t creds = {"sandbox", "sandbox", NULL, -1};
   (void)s;
@@ -78,6 +81,11 @@ static int start_box(serve *s) {
   r = y->bytes ? sloop_sandbox_synthetic(s->box, stream, a->serve_shards, y->records, (uint32_t)y->bytes,
                                          y->rate, y->seed)
                : sloop_sandbox_stream(s->box, stream, a->serve_shards);
+  /* And a table of that name, key "id", with a stream of changes. */
+  if (!r && strlen(stream) >= TABLE_NAME_MIN) {
+    uint32_t partitions = (uint32_t)slp_min_u64(a->serve_shards, TABLE_PARTITIONS_MAX);
+    r = sloop_sandbox_table(s->box, stream, partitions, "NEW_AND_OLD_IMAGES");
+  }
   if (r) {
     slp_say("the sandbox could not make the stream \"%s\": %s", stream, sloop_strerror(r));
     s->app.exit_code = SLP_EXIT_FAILED;

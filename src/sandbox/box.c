@@ -30,8 +30,8 @@ void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size) {
       .roll_ms = 4 * 3600000,
       .change_iterator_ms = 900000,
       .change_readers_max = 2,
-      .change_describes_per_second = 10,
-      .change_lists_per_second = 5,
+      .describes_per_second = 10,
+      .lists_per_second = 5,
   };
   memset(o, 0, size);
   memcpy(o, &full, size < sizeof full ? size : sizeof full);

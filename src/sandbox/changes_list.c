@@ -31,7 +31,7 @@ int slp_changes_op_list(slp_box_call *c) {
   int64_t limit = slp_box_int(c, "Limit", PAGE);
   const slp_changes *last = NULL, *from = after.p ? slp_changes_find_arn(c->box, after) : NULL;
   int more = 0;
-  if (over_limit(c, &all->lists, c->box->o.change_lists_per_second)) return -1;
+  if (over_limit(c, &all->lists, c->box->o.lists_per_second)) return -1;
   if (after.p && !from) {
     return slp_box_fail(c, "ResourceNotFoundException",
                         "Requested resource not found: Stream: %.*s not found",
@@ -162,7 +162,7 @@ int slp_changes_op_describe(slp_box_call *c) {
   slp_str children_of, after = slp_box_text(c, "ExclusiveStartShardId");
   slp_changes *s = slp_changes_of_call(c);
   if (!s || read_filter(c, s, &children_of)) return -1;
-  if (over_limit(c, &c->box->changes_all->describes, c->box->o.change_describes_per_second)) return -1;
+  if (over_limit(c, &c->box->changes_all->describes, c->box->o.describes_per_second)) return -1;
   int64_t limit = slp_min_i64(slp_box_int(c, "Limit", PAGE), PAGE);
   const slp_change_shard *last = NULL;
   int more = 0;

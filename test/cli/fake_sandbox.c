@@ -38,6 +38,10 @@ int sloop_sandbox_synthetic(sloop_sandbox_t *b, const char *name, uint32_t shard
   (void)seed;
   return sloop_sandbox_stream(b, name, shards);
 }
+int sloop_sandbox_table(sloop_sandbox_t *b, const char *name, uint32_t partitions, const char *view_type) {
+  (void)view_type;
+  return sloop_sandbox_stream(b, name, partitions);
+}
 int sloop_sandbox_put(sloop_sandbox_t *b, const char *stream, const char *key, size_t key_len,
                       const void *data, size_t data_len, char seq[130], char shard[129]) {
   (void)key;

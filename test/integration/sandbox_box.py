@@ -18,8 +18,8 @@ import harness
 import servers
 
 NO_LIMITS = ("reads_per_second=0", "read_bytes_per_second=0", "write_bytes_per_second=0",
-             "write_records_per_second=0", "change_readers_max=0", "change_describes_per_second=0",
-             "change_lists_per_second=0")
+             "write_records_per_second=0", "change_readers_max=0", "describes_per_second=0",
+             "lists_per_second=0")
 
 
 def program():

@@ -51,10 +51,10 @@ static int take_number(sloop_sandbox_opts_t *o, slp_str key, slp_str text) {
     o->change_readers_max = (uint32_t)v;
   else if (slp_str_is(key, "change_reads_per_second"))
     o->change_reads_per_second = (uint32_t)v;
-  else if (slp_str_is(key, "change_describes_per_second"))
-    o->change_describes_per_second = (uint32_t)v;
-  else if (slp_str_is(key, "change_lists_per_second"))
-    o->change_lists_per_second = (uint32_t)v;
+  else if (slp_str_is(key, "describes_per_second"))
+    o->describes_per_second = (uint32_t)v;
+  else if (slp_str_is(key, "lists_per_second"))
+    o->lists_per_second = (uint32_t)v;
   else
     return 0;
   return 1;

@@ -10,7 +10,7 @@ static inline sloop_sandbox_opts_t free_change_opts(void) {
   sloop_sandbox_opts_t o = free_opts();
   o.roll_ms = 0;
   o.change_readers_max = o.change_reads_per_second = 0;
-  o.change_describes_per_second = o.change_lists_per_second = 0;
+  o.describes_per_second = o.lists_per_second = 0;
   return o;
 }
 

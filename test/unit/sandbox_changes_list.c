@@ -152,8 +152,8 @@ TEST(misleading_listings) {
 TEST(calls_a_second) {
   bench t;
   sloop_sandbox_opts_t o = free_change_opts();
-  o.change_describes_per_second = 10;
-  o.change_lists_per_second = 5;
+  o.describes_per_second = 10;
+  o.lists_per_second = 5;
   slp_changes *s = open_table(&t, &o, 1);
   for (int i = 0; i < 10; i++) CHECK_HAS(describe(&t, s, ""), "StreamStatus");
   CHECK_HAS(describe(&t, s, ""), "com.amazon.coral.availability#ThrottlingException");

@@ -1,6 +1,6 @@
 /* sandbox_oom.c - every allocation of a tour through the model fails once, and from some point on: each call
  * still gets an answer or an error, and all memory comes back. */
-#include "sandbox_box.h"
+#include "sandbox_changes.h"
 
 typedef struct scarce {
   uint64_t calls, fail_at;
@@ -43,6 +43,45 @@ static void read_page(bench *t, const char *stream) {
   one_call(t, "GetRecords", CBOR_TYPE, slp_str_of(body));
 }
 
+static void call_streams(bench *t, const char *operation, const char *body) {
+  call_changes(t, operation, "%s", body);
+  CHECK(t->answer.status == 200 || t->answer.status == 400 || t->answer.status == 500);
+  if (t->answer.status == 400) CHECK_LACKS(slp_buf_z(&t->answer.body), "SerializationException");
+}
+
+/* A table's stream: made, written to, rolled over, read, trimmed. */
+static void tour_of_changes(bench *t) {
+  char arn[SLP_CHANGES_ARN], body[1200], it[600];
+  slp_str none = {NULL, 0}, keys = SLP_STR("{\"id\":{\"S\":\"a\"}}");
+  slp_box_table(t->box, t->now_ms, "table", 2, "NEW_AND_OLD_IMAGES");
+  slp_box_add_change(t->box, t->now_ms, "table", keys, none, keys, 0);
+  slp_box_roll(t->box, t->now_ms, "table", 1);
+  slp_box_add_change(t->box, t->now_ms, "table", keys, keys, keys, 0);
+  slp_box_faults(t->box, "1 ListStreams table drop\n1 DescribeStream table delay 1", NULL);
+  call_streams(t, "ListStreams", "{\"TableName\":\"table\"}");
+  slp_changes *s = slp_changes_latest(t->box, SLP_STR("table"));
+  if (!s || s->status != SLP_CHANGES_ENABLED) return;
+  slp_changes_arn(s, "us-east-1", arn);
+  snprintf(body, sizeof body, "{\"StreamArn\":\"%s\"}", arn);
+  call_streams(t, "DescribeStream", body);
+  for (uint32_t i = 0; i < s->shards_n; i++) {
+    snprintf(body, sizeof body, "{\"StreamArn\":\"%s\",\"ShardId\":\"%s\"," OLDEST "}", arn,
+             s->shards[i]->id);
+    call_streams(t, "GetShardIterator", body);
+    if (t->answer.status != 200) continue;
+    member(slp_buf_z(&t->answer.body), "ShardIterator", it);
+    snprintf(body, sizeof body, "{\"ShardIterator\":\"%s\"}", it);
+    call_streams(t, "GetRecords", body);
+  }
+  slp_box_trim_table(t->box, t->now_ms, "table", t->now_ms + 1);
+  slp_u128 covered = 0;
+  for (uint32_t i = 0; i < s->open_n; i++) {
+    const slp_change_shard *sh = s->shards[s->open[i]];
+    covered += sh->hash_end - sh->hash_start + 1;
+  }
+  CHECK(covered == 0); /* 2^128: whatever failed, every key has its shard */
+}
+
 static void tour(bench *t) {
   slp_box_stream(t->box, t->now_ms, "s", 3);
   JSON_CALL(t, "CreateStream", "{\"StreamName\":\"t\",\"ShardCount\":9}");
@@ -64,6 +103,7 @@ static void tour(bench *t) {
   read_page(t, "s");
   slp_box_trim(t->box, t->now_ms + 5, "s", t->now_ms + 1);
   JSON_CALL(t, "DeleteStream", "{\"StreamName\":\"t\"}");
+  tour_of_changes(t);
   /* whatever failed, the open shards of a stream still tile the ring */
   slp_stream *s = slp_box_find(t->box, SLP_STR("s"));
   slp_u128 covered = 0;
