@@ -36,7 +36,7 @@ slp_n38_fault slp_n38_parse(slp_str text, slp_n38 *ret);
 size_t slp_n38_text(const slp_n38 *n, char out[SLP_N38_TEXT_MAX]); /* plain digits, no exponent; no NUL */
 int slp_n38_cmp(const slp_n38 *a, const slp_n38 *b);
 slp_n38_fault slp_n38_add(const slp_n38 *a, const slp_n38 *b, int subtract, slp_n38 *ret);
-const char *slp_n38_why(slp_n38_fault fault); /* in the service's words; "%s" stands for the text */
+const char *slp_n38_why(slp_n38_fault fault); /* in the service's words */
 size_t slp_n38_size(const slp_n38 *n);        /* bytes it counts for in an item */
 
 /* ---- ddb_value.c: attribute values --------------------------------------------------------------------- */
@@ -84,8 +84,9 @@ slp_av *slp_av_number(slp_arena *a, const slp_n38 *n);
 /* Puts a member (a node of its own) into the map in its place, or replaces the one of that name. */
 void slp_av_set_member(slp_av *map, slp_av *member);
 void slp_av_remove_member(slp_av *map, slp_str name);
-/* Sorts a set's elements; 0 when two are equal. */
+/* Sort the elements of a set, the members of a map; 0 when two are equal. */
 int slp_av_sort_set(slp_av *set);
+int slp_av_sort_map(slp_av *map);
 
 /* ddb_input.c: from the request's tree. Each fails the call and returns NULL. */
 slp_av *slp_av_read(slp_box_call *c, uint32_t node);
@@ -94,8 +95,7 @@ slp_av *slp_item_read(slp_box_call *c, uint32_t node); /* a map of attributes; {
 /* ---- ddb_words.c --------------------------------------------------------------------------------------- */
 int slp_ddb_reserved(slp_str word); /* upper or lower case */
 
-/* ---- ddb_parse.c: expressions into trees ----------------------------------------------------------------
- */
+/* ---- ddb_parse.c: expressions into trees */
 typedef struct slp_path_step {
   slp_str name; /* .p NULL: an index */
   uint32_t index;
@@ -175,37 +175,39 @@ int slp_parse_projection(slp_words *w, slp_str text, slp_paths **ret);
 const char *slp_paths_clash(const slp_path *a, const slp_path *b);
 void slp_path_text(const slp_path *p, char out[300]); /* [a, b, [2]] */
 
-/* ---- ddb_eval.c ------------------------------------------------------------------------------------------
- */
+/* ---- ddb_eval.c */
 slp_av *slp_path_find(const slp_path *p, const slp_av *item); /* NULL: not there */
 /* 1, 0. item NULL counts as empty. Never fails: wrong types make a comparison false. */
 int slp_x_holds(const slp_x *x, const slp_av *item);
 /* The item's parts that the paths name, in the arena; NULL: no memory. */
 slp_av *slp_project(slp_arena *a, const slp_paths *paths, const slp_av *item);
 
-/* ---- ddb_update.c -----------------------------------------------------------------------------------------
- */
+/* ---- ddb_update.c */
 /* The item after the update (was may be NULL; key names the new item). Fails the call: NULL. */
 slp_av *slp_update_apply(slp_box_call *c, const slp_up *first, const slp_av *was, const slp_av *key);
 
-/* ---- tables
- * -------------------------------------------------------------------------------------------------- */
-typedef struct slp_item { /* one version of an item, shared by whoever looks at it */
-  uint32_t holds;
-  size_t size; /* by the service's rules */
+/* ---- tables -------------------------------------------------------------------------------------- */
+#define SLP_DDB_ITEM_BYTES (400u * 1024)
+typedef struct slp_item { /* one version of an item */
   slp_arena memory;
+  size_t size; /* by the service's rules */
   slp_av *value;
 } slp_item;
 
 typedef struct slp_version {
-  slp_item *item;  /* NULL: the item is not there */
+  slp_item *item;  /* owned; NULL: the item is not there */
   int64_t from_ms; /* it has been so since */
   struct slp_version *older;
 } slp_version;
 
+/* A key, of a table or of an index: its values live elsewhere. */
+typedef struct slp_key {
+  uint64_t place;            /* of the hash key: the order of a scan */
+  const slp_av *hash, *sort; /* sort NULL: the table has none */
+} slp_key;
+
 typedef struct slp_row {
-  uint64_t place; /* of its partition key: the order of a scan */
-  slp_av *key;    /* its hash key, and as next the sort key; in memory */
+  slp_key key; /* in memory */
   slp_arena memory;
   slp_version *now; /* owned */
 } slp_row;
@@ -215,26 +217,27 @@ typedef struct slp_key_part {
   slp_av_kind kind; /* S, N or B */
 } slp_key_part;
 
+typedef struct slp_bucket { /* provisioned units: refilled each second, saved for 300 seconds */
+  int64_t units, at_ms;
+  int64_t thousandths; /* of half a unit */
+} slp_bucket;
+
 typedef enum { SLP_PROJECT_ALL, SLP_PROJECT_KEYS, SLP_PROJECT_SOME } slp_projection;
 typedef struct slp_index {
   char *name; /* NULL: the table's own key */
-  uint8_t local;
-  uint8_t parts_n; /* 1 or 2 */
+  uint8_t local, parts_n;
   slp_key_part part[2];
   slp_projection projection;
   char **some; /* attributes beside the keys */
   uint32_t some_n;
-  int64_t read_units, write_units; /* of a provisioned table's global index */
-  struct slp_bucket {
-    double tokens;
-    int64_t at_ms;
-  } reads, writes;
+  uint8_t creating;
+  slp_bucket reads, writes;
 } slp_index;
 
 #define SLP_DDB_INDEXES 26 /* the table's own, 20 global, 5 local */
-typedef struct slp_table {
+struct slp_table {
   slp_list link; /* of ddb->tables, by name */
-  char *name;
+  char *name;    /* owned, as everything below */
   char id[40];
   slp_box_status status;
   int64_t change_ms; /* the status ends then */
@@ -246,13 +249,12 @@ typedef struct slp_table {
   char view_type[24];   /* of its stream; "" */
   slp_changes *changes; /* NULL: there never was a stream */
   char *ttl_name;       /* NULL: off */
-  uint8_t ttl_on;
-  int64_t ttl_change_ms, ttl_swept_ms;
+  int64_t ttl_swept_ms;
   int64_t stale_ms; /* eventually consistent reads see what was, up to so long ago */
-  slp_row **rows;   /* owned; by place, key, sort key */
-  size_t rows_n, rows_cap, rows_live, bytes_live;
+  slp_row **rows;   /* by place, hash key, sort key */
+  size_t rows_n, rows_cap, items, bytes;
   int64_t pruned_ms;
-} slp_table;
+};
 
 typedef struct slp_token { /* a ClientRequestToken of the last ten minutes */
   slp_list link;
@@ -265,14 +267,146 @@ struct slp_ddb {
   slp_list tables, tokens;
   slp_arena memory; /* of the request at hand */
 };
+static inline slp_arena *slp_call_arena(slp_box_call *c) { return &c->box->ddb->memory; }
 
-/* ddb_tables.c */
+/* ddb_tables.c: life; finding. */
 slp_ddb *slp_ddb_new(slp_mem *mem);
 void slp_ddb_free(slp_box *box);
 void slp_ddb_settle(slp_box *box, int64_t now_ms); /* changes of status that are due, items out of time */
 void slp_ddb_call_over(slp_box *box);
 slp_table *slp_table_find(slp_box *box, slp_str name);
+/* A name or an ARN; fails the call when there is no such table, or it is not to be used now. */
+slp_table *slp_table_named(slp_box_call *c, slp_str name);
+slp_table *slp_table_of(slp_box_call *c); /* by TableName of the request */
+slp_str slp_table_bare_name(slp_str name_or_arn);
+void slp_table_free(slp_box *box, slp_table *t);
+void slp_table_arn(slp_box_call *c, const slp_table *t, char out[400]);
 /* ms 0: every read is consistent. */
 static inline void slp_table_stale(slp_table *t, int64_t ms) { t->stale_ms = ms; }
+int slp_table_op_create(slp_box_call *c);
+int slp_table_op_update(slp_box_call *c);
+int slp_table_op_delete(slp_box_call *c);
+
+/* ddb_schema.c: keys, indexes and throughput as requests define them. Each fails the call: -1. */
+int slp_schema_read(slp_box_call *c, slp_table *t); /* all of a CreateTable */
+int slp_schema_billing(slp_box_call *c,
+                       slp_table *t); /* BillingMode and ProvisionedThroughput of an update */
+int slp_schema_globals(slp_box_call *c, slp_table *t); /* GlobalSecondaryIndexUpdates; 1: there are none */
+slp_index *slp_index_find(slp_table *t, slp_str name); /* NULL: none; never the table's own */
+void slp_index_free(slp_box *box, slp_index *x);
+
+/* ddb_describe.c */
+void slp_table_put(slp_box_call *c, slp_table *t); /* TableDescription, a value */
+int slp_table_op_describe(slp_box_call *c);
+int slp_table_op_list(slp_box_call *c);
+int slp_table_op_ttl(slp_box_call *c);
+int slp_table_op_describe_ttl(slp_box_call *c);
+
+/* ddb_rows.c: what a table holds. */
+/* "Key" of a request: exactly the parts of the table's key. Fails the call: -1. */
+int slp_key_read(slp_box_call *c, const slp_table *t, const slp_av *from, slp_key *ret);
+/* The key of an item to be put; its index keys must be of the right types, too. */
+int slp_key_of_item(slp_box_call *c, const slp_table *t, const slp_av *item, slp_key *ret);
+int slp_check_index_keys(slp_box_call *c, const slp_table *t, const slp_av *item);
+uint64_t slp_place_of(const slp_av *hash);
+int slp_key_cmp(const slp_key *a, const slp_key *b);
+slp_row *slp_row_find(slp_table *t, const slp_key *key);
+/* The first row not before the key (after: behind it). */
+size_t slp_row_from(const slp_table *t, const slp_key *key, int after);
+/* The item as it was then (INT64_MAX: as it is); NULL: not there. */
+const slp_item *slp_row_at(const slp_row *row, int64_t at_ms);
+/* The one place where items change. now NULL: it goes. SLP_ENOMEM: nothing changed. */
+int slp_row_write(slp_box *box, slp_table *t, int64_t now_ms, const slp_key *key, const slp_av *now,
+                  int by_ttl);
+void slp_rows_free(slp_box *box, slp_table *t);
+void slp_rows_expire(slp_box *box, slp_table *t, int64_t now_ms);
+/* The moment that a read sees: now, or for an eventually consistent one maybe a little before. */
+int64_t slp_read_moment(slp_box_call *c, const slp_table *t, int consistent);
+/* The item's key as a map of its own; NULL: no memory. */
+slp_av *slp_key_map(slp_arena *a, const slp_table *t, const slp_av *item);
+int slp_index_holds(const slp_index *x, const slp_av *item);
+/* The attributes of the item that are in the index; NULL: no memory. */
+slp_av *slp_index_part(slp_arena *a, const slp_table *t, const slp_index *x, const slp_av *item);
+int slp_index_projects(const slp_table *t, const slp_index *x, slp_str name);
+
+/* ddb_cost.c: capacity, in halves of a unit. */
+typedef struct slp_cost {
+  slp_table *t;
+  int64_t reads[SLP_DDB_INDEXES], writes[SLP_DDB_INDEXES]; /* [0]: the table */
+  struct slp_cost *next;
+} slp_cost;
+slp_cost *slp_cost_of(slp_box_call *c, slp_cost **all,
+                      slp_table *t);                /* one for each table; NULL: no memory */
+int64_t slp_cost_write(size_t size);                /* of one item, not less than a unit */
+int64_t slp_cost_read(size_t size, int consistent); /* of one item or one page */
+/* What the change of an item costs, with all indexes. Fails the call: -1. */
+int slp_cost_change(slp_box_call *c, slp_cost *to, const slp_av *was, const slp_av *now, int times);
+void slp_bucket_set(slp_bucket *b, int64_t now_ms, int64_t units);
+/* Takes a write's cost from the table's and its indexes' units, or fails the call and takes nothing. */
+int slp_cost_take_writes(slp_box_call *c, slp_cost *cost);
+/* May a read begin? Its cost is taken when it is known. */
+int slp_cost_may_read(slp_box_call *c, slp_table *t, uint32_t index);
+void slp_cost_take_reads(slp_box_call *c, slp_cost *cost);
+/* ConsumedCapacity, as the request asks for it; many: a list of all tables; both: reads and writes apart. */
+void slp_cost_put(slp_box_call *c, const slp_cost *cost, int many, int both);
+
+/* ddb_write.c */
+typedef enum { SLP_ACT_PUT, SLP_ACT_UPDATE, SLP_ACT_DELETE, SLP_ACT_CHECK } slp_act_kind;
+typedef struct slp_action {
+  slp_act_kind kind;
+  slp_table *t;
+  slp_key key;
+  slp_av *key_map;      /* of all but PUT */
+  slp_av *item;         /* of PUT */
+  slp_up *update;       /* of UPDATE */
+  slp_x *condition;     /* or NULL */
+  uint8_t show_on_fail; /* ReturnValuesOnConditionCheckFailure */
+  const slp_av *was;    /* NULL: there was none */
+  const slp_av *now;    /* NULL: there is none */
+} slp_action;
+/* From that node of the request. Fails the call: -1. */
+int slp_action_read(slp_box_call *c, uint32_t node, slp_act_kind kind, slp_action *a);
+/* Its table, and its item or key. Fails the call: -1. */
+int slp_action_aim(slp_box_call *c, slp_action *a, slp_str table, slp_av *map);
+/* Sets was and now. 0, 1: the condition does not hold, -1: the call has failed. */
+int slp_action_judge(slp_box_call *c, slp_action *a);
+int slp_action_apply(slp_box_call *c, const slp_action *a); /* 0 or -1 */
+int slp_write_op_put(slp_box_call *c);
+int slp_write_op_update(slp_box_call *c);
+int slp_write_op_delete(slp_box_call *c);
+
+/* ddb_legacy.c: the older parameters, as the same trees. Each fails the call: -1; absent: *ret is NULL. */
+int slp_legacy_expected(slp_box_call *c, uint32_t node, slp_x **ret); /* Expected, ConditionalOperator */
+int slp_legacy_updates(slp_box_call *c, uint32_t node, slp_up **ret); /* AttributeUpdates */
+int slp_legacy_filter(slp_box_call *c, uint32_t node, const char *member, slp_x **ret);
+int slp_legacy_attributes(slp_box_call *c, uint32_t node, slp_paths **ret); /* AttributesToGet */
+
+/* ddb_read.c */
+/* ProjectionExpression or AttributesToGet of that node. */
+int slp_read_projection(slp_box_call *c, uint32_t node, slp_words *w, slp_paths **ret);
+int slp_read_op_get(slp_box_call *c);
+
+/* ddb_query.c */
+int slp_read_op_query(slp_box_call *c);
+int slp_read_op_scan(slp_box_call *c);
+
+/* ddb_batch.c, ddb_transact.c */
+int slp_batch_op_get(slp_box_call *c);
+int slp_batch_op_write(slp_box_call *c);
+int slp_transact_op_get(slp_box_call *c);
+int slp_transact_op_write(slp_box_call *c);
+void slp_tokens_free(slp_box *box);
+
+/* ddb_answer.c: members of the request's tree, values into the answer. */
+slp_value *slp_in_get(slp_box_call *c, uint32_t node, const char *name);
+/* {NULL, 0}: absent. *bad: not a text, and the call has failed. */
+slp_str slp_in_text(slp_box_call *c, uint32_t node, const char *name, int *bad);
+int slp_in_flag(slp_box_call *c, uint32_t node, const char *name); /* true? */
+/* The number of a member's node, 0 when absent. -1: it is of another kind, and the call has failed. */
+int slp_in_map(slp_box_call *c, uint32_t node, const char *name, uint32_t *ret);
+int slp_in_list(slp_box_call *c, uint32_t node, const char *name, uint32_t *ret);
+void slp_out_item(slp_box_call *c, const slp_av *item);                 /* a value */
+void slp_error_item(slp_box_call *c, const slp_av *item);               /* the error's member Item */
+int slp_refuse(slp_box_call *c, const char *fmt, ...) SLP_PRINTF(2, 3); /* ValidationException; -1 */
 
 #endif

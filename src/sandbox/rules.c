@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "base/num.h"
-#include "sandbox/changes.h"
+#include "sandbox/ddb.h"
 
-typedef enum { R_TEXT, R_INT, R_BLOB, R_TIME, R_MAP, R_LIST, R_BOOL, R_TEXTS } rule_kind;
+typedef enum { R_TEXT, R_INT, R_BLOB, R_TIME, R_MAP, R_LIST, R_BOOL } rule_kind;
 typedef enum { P_NONE, P_NAME, P_SEQUENCE, P_HASH, P_ARN, P_TABLE } rule_pattern;
 
 typedef struct slp_box_rule {
@@ -42,6 +42,16 @@ static const char *const pattern_text[] = {[P_NONE] = "",
   { member, R_TIME, 0, P_NONE, 0, 0, NULL, NULL, 0 }
 #define TABLE(member, needed) \
   { member, R_TEXT, needed, P_TABLE, 3, 255, NULL, NULL, 0 }
+#define OF_TABLE \
+  { "TableName", R_TEXT, 1, P_NONE, 1, 1024, NULL, NULL, 0 }
+#define LIST(member, needed) \
+  { member, R_LIST, needed, P_NONE, 0, INT32_MAX, NULL, NULL, 0 }
+#define BOOL(member) \
+  { member, R_BOOL, 0, P_NONE, 0, 0, NULL, NULL, 0 }
+#define ANY_MAP(member, needed) \
+  { member, R_MAP, needed, P_NONE, 0, 0, NULL, NULL, 0 }
+#define ANY_TEXT(member) \
+  { member, R_TEXT, 0, P_NONE, 0, INT32_MAX, NULL, NULL, 0 }
 #define CHANGE_STREAM \
   { "StreamArn", R_TEXT, 1, P_NONE, 37, 1024, NULL, NULL, 0 }
 #define CHANGE_SHARD(member, needed) \
@@ -104,6 +114,53 @@ static const slp_box_rule resize_rules[] = {STREAM, INT("TargetShardCount", 1, 1
                                             ENUM("ScalingType", 1, scalings)};
 static const slp_box_rule retention_rules[] = {STREAM, INT("RetentionPeriodHours", 1, INT32_MIN, INT32_MAX)};
 
+/* ---- tables
+ * ------------------------------------------------------------------------------------------------- */
+static const char *const billings[] = {"PROVISIONED", "PAY_PER_REQUEST", NULL};
+static const char *const capacities[] = {"INDEXES", "TOTAL", "NONE", NULL};
+static const char *const metrics[] = {"SIZE", "NONE", NULL};
+static const char *const returns[] = {"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW", NULL};
+static const char *const operators[] = {"OR", "AND", NULL};
+static const char *const selects[] = {"SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES",
+                                      "ALL_PROJECTED_ATTRIBUTES", NULL};
+static const slp_box_rule create_table_rules[] = {TABLE("TableName", 1), LIST("AttributeDefinitions", 1),
+                                                  LIST("KeySchema", 1), ENUM("BillingMode", 0, billings),
+                                                  BOOL("DeletionProtectionEnabled")};
+static const slp_box_rule update_table_rules[] = {OF_TABLE, ENUM("BillingMode", 0, billings),
+                                                  BOOL("DeletionProtectionEnabled")};
+static const slp_box_rule table_rules[] = {OF_TABLE};
+static const slp_box_rule tables_rules[] = {TABLE("ExclusiveStartTableName", 0), INT("Limit", 0, 1, 100)};
+static const slp_box_rule ttl_rules[] = {OF_TABLE, ANY_MAP("TimeToLiveSpecification", 1)};
+#define WRITE                                                                                \
+  OF_TABLE, ENUM("ReturnValues", 0, returns), ENUM("ReturnConsumedCapacity", 0, capacities), \
+      ENUM("ReturnItemCollectionMetrics", 0, metrics), ENUM("ConditionalOperator", 0, operators)
+static const slp_box_rule put_item_rules[] = {WRITE, ANY_MAP("Item", 1)};
+static const slp_box_rule change_item_rules[] = {WRITE, ANY_MAP("Key", 1)};
+static const slp_box_rule get_item_rules[] = {OF_TABLE, ANY_MAP("Key", 1), BOOL("ConsistentRead"),
+                                              ENUM("ReturnConsumedCapacity", 0, capacities)};
+#define READ                                                                                  \
+  OF_TABLE, TABLE("IndexName", 0), INT("Limit", 0, 1, INT32_MAX), ENUM("Select", 0, selects), \
+      BOOL("ConsistentRead"), ENUM("ReturnConsumedCapacity", 0, capacities),                  \
+      ENUM("ConditionalOperator", 0, operators), ANY_TEXT("FilterExpression"),                \
+      ANY_TEXT("ProjectionExpression"), ANY_TEXT("KeyConditionExpression")
+static const slp_box_rule query_rules[] = {READ, BOOL("ScanIndexForward")};
+static const slp_box_rule scan_rules[] = {READ, INT("Segment", 0, 0, 999999),
+                                          INT("TotalSegments", 0, 1, 1000000)};
+static const slp_box_rule batch_get_rules[] = {ANY_MAP("RequestItems", 1),
+                                               ENUM("ReturnConsumedCapacity", 0, capacities)};
+static const slp_box_rule batch_write_rules[] = {ANY_MAP("RequestItems", 1),
+                                                 ENUM("ReturnConsumedCapacity", 0, capacities),
+                                                 ENUM("ReturnItemCollectionMetrics", 0, metrics)};
+static const slp_box_rule transact_get_rules[] = {{"TransactItems", R_LIST, 1, P_NONE, 1, 100, NULL, NULL, 0},
+                                                  ENUM("ReturnConsumedCapacity", 0, capacities)};
+static const slp_box_rule transact_write_rules[] = {
+    {"TransactItems", R_LIST, 1, P_NONE, 1, 100, NULL, NULL, 0},
+    TEXT("ClientRequestToken", 0, P_NONE, 36),
+    ENUM("ReturnConsumedCapacity", 0, capacities),
+    ENUM("ReturnItemCollectionMetrics", 0, metrics)};
+
+/* ---- streams of changes
+ * ---------------------------------------------------------------------------------------- */
 static const slp_box_rule change_streams_rules[] = {TEXT("ExclusiveStartStreamArn", 0, P_NONE, 1024),
                                                     TABLE("TableName", 0), INT("Limit", 0, 1, 100)};
 static const char *const change_filters[] = {"CHILD_SHARDS", NULL};
@@ -144,6 +201,23 @@ static const slp_box_operation operations[] = {
     OPERATION("UpdateShardCount", slp_box_op_resize, resize_rules),
     OPERATION("IncreaseStreamRetentionPeriod", slp_box_op_retention_up, retention_rules),
     OPERATION("DecreaseStreamRetentionPeriod", slp_box_op_retention_down, retention_rules),
+    OF_TABLES("GetItem", slp_read_op_get, get_item_rules),
+    OF_TABLES("UpdateItem", slp_write_op_update, change_item_rules),
+    OF_TABLES("PutItem", slp_write_op_put, put_item_rules),
+    OF_TABLES("DeleteItem", slp_write_op_delete, change_item_rules),
+    OF_TABLES("Query", slp_read_op_query, query_rules),
+    OF_TABLES("Scan", slp_read_op_scan, scan_rules),
+    OF_TABLES("BatchGetItem", slp_batch_op_get, batch_get_rules),
+    OF_TABLES("BatchWriteItem", slp_batch_op_write, batch_write_rules),
+    OF_TABLES("TransactGetItems", slp_transact_op_get, transact_get_rules),
+    OF_TABLES("TransactWriteItems", slp_transact_op_write, transact_write_rules),
+    OF_TABLES("CreateTable", slp_table_op_create, create_table_rules),
+    OF_TABLES("UpdateTable", slp_table_op_update, update_table_rules),
+    OF_TABLES("DeleteTable", slp_table_op_delete, table_rules),
+    OF_TABLES("DescribeTable", slp_table_op_describe, table_rules),
+    OF_TABLES("ListTables", slp_table_op_list, tables_rules),
+    OF_TABLES("UpdateTimeToLive", slp_table_op_ttl, ttl_rules),
+    OF_TABLES("DescribeTimeToLive", slp_table_op_describe_ttl, table_rules),
     OF_CHANGES("GetRecords", slp_changes_op_get, change_get_rules),
     OF_CHANGES("GetShardIterator", slp_changes_op_iterator, change_iterator_rules),
     OF_CHANGES("DescribeStream", slp_changes_op_describe, change_describe_rules),
@@ -282,7 +356,6 @@ static int check_value(check *k, const slp_box_rule *r, const char *path, slp_va
     case R_TIME: return slp_box_tree_time_ms(k->c->in, v, &ms) ? wrong_type(k->c, path) : 0;
     case R_BOOL: return v->kind == SLP_VALUE_BOOL ? 0 : wrong_type(k->c, path);
     case R_MAP: return v->kind == SLP_VALUE_MAP ? 0 : wrong_type(k->c, path);
-    case R_TEXTS:
     case R_LIST:
       if (v->kind != SLP_VALUE_LIST) return wrong_type(k->c, path);
       if (v->count < r->min || v->count > r->max) {

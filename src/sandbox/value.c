@@ -262,16 +262,18 @@ void slp_out_end(slp_box_out *o) {
   }
 }
 
-void slp_out_key(slp_box_out *o, const char *key) {
+void slp_out_key(slp_box_out *o, const char *key) { slp_out_name(o, slp_str_of(key)); }
+
+void slp_out_name(slp_box_out *o, slp_str key) {
   if (o->err) return;
   SLP_CHECK(o->depth > 0 && o->level[o->depth - 1].map);
   uint32_t before = o->level[o->depth - 1].count++;
   if (o->wire == SLP_WIRE_CBOR) {
-    keep(o, slp_cbor_put_text(o->b, slp_str_of(key)));
+    keep(o, slp_cbor_put_text(o->b, key));
     return;
   }
   if (before) keep(o, slp_buf_add_char(o->b, ','));
-  keep(o, slp_json_put_string(o->b, slp_str_of(key)));
+  keep(o, slp_json_put_string(o->b, key));
   keep(o, slp_buf_add_char(o->b, ':'));
 }
 

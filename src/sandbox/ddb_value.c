@@ -1,0 +1,237 @@
+/* ddb_value.c - attribute values: looking into them, order, size, copies, and their JSON. */
+#include "codec/base64.h"
+#include "codec/json.h"
+#include "sandbox/ddb.h"
+
+#define OVERHEAD 3 /* bytes a list or map counts for, beside one for each thing in it */
+
+const char *slp_av_kind_name(slp_av_kind kind) {
+  static const char *const names[] = {"S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"};
+  return names[kind];
+}
+
+int slp_av_is_set(slp_av_kind kind) { return kind >= SLP_AV_SS; }
+
+static int cmp_text(slp_str a, slp_str b) {
+  size_t n = a.n < b.n ? a.n : b.n;
+  int c = n ? memcmp(a.p, b.p, n) : 0;
+  if (c) return c < 0 ? -1 : 1;
+  return (a.n > b.n) - (a.n < b.n);
+}
+
+slp_av *slp_av_member(const slp_av *map, slp_str name) {
+  for (slp_av *v = map->first; v; v = v->next) {
+    if (slp_str_eq(v->name, name)) return v;
+  }
+  return NULL;
+}
+
+slp_av *slp_av_item(const slp_av *list, uint32_t index) {
+  slp_av *v = list->first;
+  if (index >= list->count) return NULL;
+  while (index-- > 0) v = v->next;
+  return v;
+}
+
+/* ---- order ------------------------------------------------------------------------------------------ */
+static slp_n38 number_of(const slp_av *v) {
+  slp_n38 n;
+  slp_n38_parse(v->text, &n); /* it was checked when it came in */
+  return n;
+}
+
+int slp_av_cmp(const slp_av *a, const slp_av *b) {
+  if (a->kind != SLP_AV_N) return cmp_text(a->text, b->text);
+  slp_n38 x = number_of(a), y = number_of(b);
+  return slp_n38_cmp(&x, &y);
+}
+
+int slp_av_equal(const slp_av *a, const slp_av *b) {
+  if (a->kind != b->kind) return 0;
+  switch (a->kind) {
+    case SLP_AV_S:
+    case SLP_AV_B:
+    case SLP_AV_N: return slp_str_eq(a->text, b->text); /* numbers are normalised */
+    case SLP_AV_BOOL: return a->on == b->on;
+    case SLP_AV_NULL: return 1;
+    default: break;
+  }
+  if (a->count != b->count) return 0;
+  const slp_av *y = b->first; /* maps and sets are sorted */
+  for (const slp_av *x = a->first; x; x = x->next, y = y->next) {
+    if (a->kind == SLP_AV_M && !slp_str_eq(x->name, y->name)) return 0;
+    if (!slp_av_equal(x, y)) return 0;
+  }
+  return 1;
+}
+
+/* ---- size ------------------------------------------------------------------------------------------- */
+size_t slp_av_size(const slp_av *v) {
+  size_t n = 0;
+  switch (v->kind) {
+    case SLP_AV_S:
+    case SLP_AV_B: return v->text.n;
+    case SLP_AV_N: {
+      slp_n38 number = number_of(v);
+      return slp_n38_size(&number);
+    }
+    case SLP_AV_BOOL:
+    case SLP_AV_NULL: return 1;
+    case SLP_AV_L:
+    case SLP_AV_M:
+      n = OVERHEAD + v->count;
+      for (const slp_av *m = v->first; m; m = m->next) n += slp_av_named_size(m);
+      return n;
+    default:
+      for (const slp_av *m = v->first; m; m = m->next) n += slp_av_size(m);
+      return n;
+  }
+}
+
+size_t slp_item_size(const slp_av *item) {
+  size_t n = 0;
+  for (const slp_av *m = item->first; m; m = m->next) n += slp_av_named_size(m);
+  return n;
+}
+
+/* ---- making ------------------------------------------------------------------------------------------ */
+slp_av *slp_av_new(slp_arena *a, slp_av_kind kind) {
+  slp_av *v = SLP_ARENA_NEW(a, slp_av);
+  if (v) v->kind = kind;
+  return v;
+}
+
+slp_av *slp_av_number(slp_arena *a, const slp_n38 *n) {
+  char text[SLP_N38_TEXT_MAX];
+  slp_av *v = slp_av_new(a, SLP_AV_N);
+  if (!v) return NULL;
+  v->text = slp_arena_copy(a, (slp_str){text, slp_n38_text(n, text)});
+  return v->text.p ? v : NULL;
+}
+
+slp_av *slp_av_shallow(slp_arena *a, const slp_av *v) {
+  slp_av *copy = slp_av_new(a, v->kind);
+  if (!copy) return NULL;
+  *copy = *v;
+  copy->next = NULL;
+  return copy;
+}
+
+slp_av *slp_av_copy(slp_arena *a, const slp_av *v) {
+  slp_av *copy = slp_av_shallow(a, v);
+  if (!copy) return NULL;
+  if (v->name.p) copy->name = slp_arena_copy(a, v->name);
+  if (v->text.p) copy->text = slp_arena_copy(a, v->text);
+  if ((v->name.p && !copy->name.p) || (v->text.p && !copy->text.p)) return NULL;
+  slp_av **to = &copy->first;
+  *to = NULL;
+  for (const slp_av *m = v->first; m; m = m->next) {
+    *to = slp_av_copy(a, m);
+    if (!*to) return NULL;
+    to = &(*to)->next;
+  }
+  return copy;
+}
+
+void slp_av_set_member(slp_av *map, slp_av *member) {
+  slp_av **at = &map->first;
+  while (*at && cmp_text((*at)->name, member->name) < 0) at = &(*at)->next;
+  if (*at && slp_str_eq((*at)->name, member->name)) {
+    member->next = (*at)->next;
+  } else {
+    member->next = *at;
+    map->count++;
+  }
+  *at = member;
+}
+
+void slp_av_remove_member(slp_av *map, slp_str name) {
+  for (slp_av **at = &map->first; *at; at = &(*at)->next) {
+    if (!slp_str_eq((*at)->name, name)) continue;
+    *at = (*at)->next;
+    map->count--;
+    return;
+  }
+}
+
+/* Merge sort; by name in maps, by value in sets. */
+static int in_order(const slp_av *a, const slp_av *b, int by_name) {
+  return by_name ? cmp_text(a->name, b->name) : slp_av_cmp(a, b);
+}
+
+static slp_av *merge(slp_av *a, slp_av *b, int by_name) {
+  slp_av head = {.next = NULL}, *last = &head;
+  while (a && b) {
+    slp_av **from = in_order(a, b, by_name) <= 0 ? &a : &b;
+    last->next = *from;
+    last = *from;
+    *from = (*from)->next;
+  }
+  last->next = a ? a : b;
+  return head.next;
+}
+
+static slp_av *sorted(slp_av *first, uint32_t n, int by_name) {
+  if (n < 2) return first;
+  slp_av *middle = first;
+  for (uint32_t i = 1; i < n / 2; i++) middle = middle->next;
+  slp_av *second = middle->next;
+  middle->next = NULL;
+  return merge(sorted(first, n / 2, by_name), sorted(second, n - n / 2, by_name), by_name);
+}
+
+static int sort(slp_av *v, int by_name) {
+  int unique = 1;
+  v->first = sorted(v->first, v->count, by_name);
+  for (slp_av *m = v->first; m && m->next; m = m->next) unique &= in_order(m, m->next, by_name) != 0;
+  return unique;
+}
+
+int slp_av_sort_set(slp_av *set) { return sort(set, 0); }
+int slp_av_sort_map(slp_av *map) { return sort(map, 1); }
+
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
+static int put_base64(slp_buf *b, slp_str s) {
+  int r = slp_buf_add_char(b, '"');
+  if (!r) r = slp_base64_encode(b, s);
+  return r ? r : slp_buf_add_char(b, '"');
+}
+
+static int put_set_element(slp_buf *b, const slp_av *v) {
+  return v->kind == SLP_AV_B ? put_base64(b, v->text) : slp_json_put_string(b, v->text);
+}
+
+static int put_list(slp_buf *b, const slp_av *v) {
+  int r = slp_buf_add_char(b, '[');
+  for (const slp_av *m = v->first; m && !r; m = m->next) {
+    if (m != v->first) r = slp_buf_add_char(b, ',');
+    if (!r) r = v->kind == SLP_AV_L ? slp_av_put_json(b, m) : put_set_element(b, m);
+  }
+  return r ? r : slp_buf_add_char(b, ']');
+}
+
+int slp_item_put_json(slp_buf *b, const slp_av *item) {
+  int r = slp_buf_add_char(b, '{');
+  for (const slp_av *m = item->first; m && !r; m = m->next) {
+    if (m != item->first) r = slp_buf_add_char(b, ',');
+    if (!r) r = slp_json_put_string(b, m->name);
+    if (!r) r = slp_buf_add_char(b, ':');
+    if (!r) r = slp_av_put_json(b, m);
+  }
+  return r ? r : slp_buf_add_char(b, '}');
+}
+
+int slp_av_put_json(slp_buf *b, const slp_av *v) {
+  int r = slp_buf_addf(b, "{\"%s\":", slp_av_kind_name(v->kind));
+  if (r) return r;
+  switch (v->kind) {
+    case SLP_AV_S:
+    case SLP_AV_N: r = slp_json_put_string(b, v->text); break;
+    case SLP_AV_B: r = put_base64(b, v->text); break;
+    case SLP_AV_BOOL: r = slp_buf_add_z(b, v->on ? "true" : "false"); break;
+    case SLP_AV_NULL: r = slp_buf_add_z(b, "true"); break;
+    case SLP_AV_M: r = slp_item_put_json(b, v); break;
+    default: r = put_list(b, v); break;
+  }
+  return r ? r : slp_buf_add_char(b, '}');
+}
