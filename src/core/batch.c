@@ -81,7 +81,8 @@ int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32
       .epoch = 0,
       .attempt =
           flags & SLOOP_REC_AGAIN ? 1u + (held->attempts && held->attempts[i] ? held->attempts[i] : 1u) : 1u,
-      .flags = flags | (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0),
+      .flags = flags | (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0) |
+               (r->flags & SLP_REC_FOREIGN ? SLOOP_REC_FOREIGN : 0),
       .event = {"", 0}, /* base is never NULL */
       .event_id = {"", 0},
       .user = {"", 0},
@@ -104,6 +105,7 @@ static void count(slp_counts *n, const slp_batch *b) {
     n->late += (f & SLOOP_REC_LATE) != 0;
     n->raw += (f & SLOOP_REC_RAW) != 0;
     n->again += (f & SLOOP_REC_AGAIN) != 0;
+    n->foreign += (f & SLOOP_REC_FOREIGN) != 0;
   }
 }
 

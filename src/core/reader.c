@@ -559,6 +559,7 @@ static void on_fetched(slp_src_req *rq) {
     return;
   }
   c->counts.pages++;
+  c->counts.aggregates += fetch->page->aggregates_n;
   c->counts.page_bytes += fetch->body_bytes;
   judge(s);
 }
