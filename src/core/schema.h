@@ -1,0 +1,217 @@
+/* schema.h - how a fleet's rows are laid out in a table, as core/fleet wants it. A schema is one file in
+ * store/: it reads a row (what is this, and what does it say), turns an intent into one conditional write,
+ * and names its two rules: of life (how a dead worker is told from a living one) and of sharing (who decides
+ * which worker reads what). The rows, conditions and their reasons: the protocol's sheet; verbs carry its
+ * numbers (W1, L4, ...). */
+#ifndef SLP_CORE_SCHEMA_H
+#define SLP_CORE_SCHEMA_H
+
+#include "core/mark.h"
+#include "core/store.h"
+
+/* ---- where a lease stands --------------------------------------------------------------------------- */
+typedef enum slp_spot_kind {
+  SLP_SPOT_NONE, /* the row says nothing, or nothing that can be understood */
+  SLP_SPOT_OLDEST,
+  SLP_SPOT_LATEST,
+  SLP_SPOT_TIME,
+  SLP_SPOT_AT,    /* at the record mark names: it comes first */
+  SLP_SPOT_AFTER, /* behind it: mark (with its sub-sequence) is finished with */
+  SLP_SPOT_END    /* the shard is read to its end and everything is acknowledged */
+} slp_spot_kind;
+
+typedef struct slp_spot {
+  slp_spot_kind kind;
+  int64_t at_ms; /* TIME */
+  slp_mark mark; /* AT, AFTER */
+} slp_spot;
+/* Which is further on in a shard: < 0, 0, > 0. NONE before everything; OLDEST, TIME, LATEST count as the
+ * beginning. */
+int slp_spot_cmp(const slp_spot *a, const slp_spot *b);
+
+/* ---- rows, read ------------------------------------------------------------------------------------------
+ */
+/* Strings point into the row they were read from. {NULL, 0}: absent. */
+typedef enum slp_fact_kind {
+  SLP_FACT_OTHER, /* none of ours: left alone, silently */
+  SLP_FACT_BAD,   /* ours by its key, but damaged or of a newer format: left alone, and named */
+  SLP_FACT_LEASE,
+  SLP_FACT_WORKER,
+  SLP_FACT_LEAD,
+  SLP_FACT_PLAN
+} slp_fact_kind;
+
+typedef struct slp_lease_fact {
+  slp_str shard;
+  slp_str owner;  /* an instance; absent: free */
+  uint64_t epoch; /* counts owners; schemas with a counter a lease: that counter */
+  slp_spot spot;
+  slp_str claim; /* who asked its owner for it */
+  uint64_t claim_plan;
+  slp_str parents[2];
+  slp_str hash_start, hash_end;
+  slp_str avoid; /* the instance that gave it up for lack of progress */
+  uint8_t parked;
+  int64_t wall_ms; /* when its owner last wrote, by its owner's clock; -1: not told */
+  slp_str op;      /* boot and serial of the last write */
+} slp_lease_fact;
+
+typedef struct slp_worker_fact {
+  slp_str id, boot; /* the instance is "id.boot" */
+  uint64_t counter;
+  uint32_t lease_ms;
+  uint8_t leaving;
+  slp_str gone; /* who condemned it; absent: nobody */
+  uint32_t held, weight;
+  uint64_t bell; /* the newest plan, as the leader rings it */
+  int64_t wall_ms, behind_ms, rate_bytes;
+  slp_str host;
+} slp_worker_fact;
+
+typedef struct slp_lead_fact {
+  slp_str owner; /* absent: nobody leads */
+  uint64_t epoch;
+  slp_spot start; /* the fleet's first position: OLDEST or TIME. LATEST became a time once */
+  uint32_t format;
+} slp_lead_fact;
+
+typedef struct slp_plan_fact {
+  slp_str worker;
+  uint64_t version;
+  slp_str set;         /* coded, see slp_shard_set_each */
+  const slp_str *plus; /* wills, not folded in yet */
+  size_t plus_n;
+} slp_plan_fact;
+
+typedef struct slp_fact {
+  slp_fact_kind kind;
+  slp_row_key key;
+  const char *why; /* BAD: what is wrong; static */
+  union {
+    slp_lease_fact lease;
+    slp_worker_fact worker;
+    slp_lead_fact lead;
+    slp_plan_fact plan;
+  } u;
+} slp_fact;
+
+/* ---- intents
+ * ----------------------------------------------------------------------------------------------- */
+typedef enum slp_verb {
+  SLP_W1_REGISTER,
+  SLP_W2_BEAT,
+  SLP_W3_CONDEMN,
+  SLP_W4_LEAVE,
+  SLP_W5_RING,
+  SLP_W6_REAP,
+  SLP_G1_LEAD,
+  SLP_G2_RESIGN,
+  SLP_A1_PLAN,
+  SLP_A2_WILL,
+  SLP_A3_UNPLAN, /* the plan row of a reaped worker goes */
+  SLP_L1_CREATE,
+  SLP_L2_TAKE,
+  SLP_L3_RETAKE,
+  SLP_L4_CHECKPOINT,
+  SLP_L5_CLAIM,
+  SLP_L6_TRANSFER,
+  SLP_L7_RELEASE,
+  SLP_L8_END,
+  SLP_L9_REMOVE,
+  SLP_L10_RESET,
+  SLP_L11_RENEW, /* only with a counter a lease */
+  SLP_VERBS
+} slp_verb;
+
+typedef struct slp_intent { /* what is not needed stays zero */
+  slp_verb verb;
+  slp_str me;             /* my instance, "id.boot" */
+  slp_str id, boot;       /* the worker row meant; boot as read, or mine */
+  uint8_t over_tombstone; /* W1: boot_before is that of a condemned row */
+  slp_str boot_before;
+  uint64_t counter; /* W2: the new one; W3: as seen (SLP_ANY_COUNTER: whatever it is, for an operator) */
+  uint32_t lease_ms, held, weight;
+  int64_t behind_ms, rate_bytes, wall_ms;
+  slp_str host;
+  slp_str shard;        /* L*, and A2's shards */
+  slp_str owner;        /* L2, L5, G1: as read; absent: free */
+  uint64_t epoch;       /* L*, G*: as read or held */
+  uint64_t epoch_first; /* L1: 0, or where a row made again begins */
+  slp_spot spot;        /* L1, L4, L6, L7, L8, L10 */
+  slp_spot start;       /* G1: the fleet's start, set when nobody had */
+  slp_str to;           /* L6 */
+  slp_str op;
+  uint64_t plan;         /* A1: version; L5: the plan that wants it */
+  slp_str set;           /* A1 */
+  const slp_str *shards; /* A1: wills merged into the set; A2: wills; L8: children */
+  size_t shards_n;
+  slp_str parents[2], hash_start, hash_end, seq_start; /* L1 */
+  uint8_t avoid_me, park;                              /* L7 */
+} slp_intent;
+#define SLP_ANY_COUNTER UINT64_MAX
+
+/* One write being made: its atoms, changes and texts. */
+#define SLP_DRAFT_ATOMS 8
+#define SLP_DRAFT_CHANGES 16
+typedef struct slp_draft {
+  slp_store_write *write; /* key, kind, when, changes are filled in */
+  slp_atom atoms[SLP_DRAFT_ATOMS];
+  slp_change changes[SLP_DRAFT_CHANGES];
+  slp_buf texts;  /* owned; reserved once, so that it never moves */
+  slp_str *items; /* owned; of sets */
+  size_t items_n;
+} slp_draft;
+/* `write`'s request and answer fields stay the caller's. A draft must not move. */
+void slp_draft_init(slp_draft *d, slp_mem *mem, slp_store_write *write);
+void slp_draft_free(slp_draft *d);
+/* For schemas. Begins a write that will need at most so many bytes of text and items of sets: SLP_ENOMEM. */
+int slp_draft_begin(slp_draft *d, slp_write_kind kind, size_t text_bytes, size_t items);
+slp_str slp_draft_text(slp_draft *d, const char *fmt, ...) SLP_PRINTF(2, 3); /* lives with the draft */
+slp_str slp_draft_copy(slp_draft *d, slp_str s);
+slp_val slp_draft_s(slp_draft *d, slp_str s);
+slp_val slp_draft_n(slp_draft *d, uint64_t n);
+slp_val slp_draft_set(slp_draft *d, const slp_str *items, size_t n); /* sorted, without doubles; n >= 1 */
+void slp_draft_when(slp_draft *d, const char *name, slp_test test, slp_val val, int or_next);
+void slp_draft_change(slp_draft *d, const char *name, slp_change_kind kind, slp_val val);
+
+/* ---- a schema
+ * ------------------------------------------------------------------------------------------------ */
+typedef enum slp_life_rule {
+  SLP_BY_WORKER,   /* one row a worker proves the life of all its leases; the dead are condemned first */
+  SLP_BY_COUNTER,  /* every lease has a counter that its owner moves */
+  SLP_BY_DEADLINE, /* every lease has a wall-clock deadline */
+  SLP_BY_TICK      /* as counter, seen equal twice at fixed intervals */
+} slp_life_rule;
+typedef enum slp_share_rule {
+  SLP_BY_PLAN,  /* a leader plans, claims move leases gracefully */
+  SLP_BY_STEAL, /* everyone takes what is dead, and steals one when it holds too few */
+  SLP_BY_CLAIM, /* as steal, but by asking the owner */
+  SLP_BY_INDEX, /* shard i belongs to worker i mod n */
+  SLP_BY_NOBODY /* only what is free is taken */
+} slp_share_rule;
+
+typedef struct slp_schema slp_schema;
+struct slp_schema {
+  const char *name;
+  slp_life_rule life;
+  slp_share_rule share;
+  uint8_t fenced;              /* a checkpoint is conditional on owner and epoch */
+  uint8_t at;                  /* a stored position is "at", not "after" */
+  uint8_t gates;               /* every peer waits for parents before it reads a child */
+  uint8_t whole_item;          /* peers rewrite whole rows: nothing private survives in them */
+  uint32_t observations;       /* quiet ones before a take */
+  uint32_t lease_ms, renew_ms; /* that system's defaults */
+  uint32_t verbs;              /* bits of slp_verb it has */
+  void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
+  /* What to list: everything of this application and stream (hash key and prefix, borrowed from the schema).
+   */
+  void (*scope)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
+  void (*read)(slp_schema *s, const slp_row *row, slp_fact *ret);
+  /* The key of one row: verb says which kind, id or shard which. texts of the draft hold it. */
+  int (*key)(slp_schema *s, slp_draft *d, const slp_intent *i, slp_row_key *ret);
+  /* The write of an intent. 0, SLP_ENOMEM, SLP_EINVAL (this schema has no such verb). */
+  int (*write)(slp_schema *s, slp_draft *d, const slp_intent *i);
+  void (*free)(slp_schema *s);
+};
+
+#endif

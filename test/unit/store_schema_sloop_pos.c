@@ -1,0 +1,90 @@
+/* Positions as text: their byte order is progress, and what is written is read. */
+#include "store/schemas.h"
+
+#include "../check.h"
+
+static slp_spot spot(slp_spot_kind kind, const char *seq, uint32_t sub) {
+  slp_spot s = {.kind = kind};
+  if (seq) slp_mark_set(&s.mark, slp_str_of(seq), sub, -1);
+  return s;
+}
+
+static slp_str text_of(const slp_spot *s, char out[SLP_POS_TEXT]) {
+  return (slp_str){out, slp_pos_write(s, out)};
+}
+
+static int bytes_cmp(slp_str a, slp_str b) {
+  int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+  return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+TEST(byte_order_is_progress) {
+  char long_seq[130];
+  memset(long_seq, '9', 129);
+  long_seq[129] = 0;
+  slp_spot ladder[] = {
+      spot(SLP_SPOT_OLDEST, NULL, 0),
+      spot(SLP_SPOT_AT, "0", 0),
+      spot(SLP_SPOT_AFTER, "9", 0),
+      spot(SLP_SPOT_AT, "10", 0),
+      spot(SLP_SPOT_AFTER, "10", 0),
+      spot(SLP_SPOT_AFTER, "10", 1),
+      spot(SLP_SPOT_AFTER, "10", 999999999),
+      spot(SLP_SPOT_AFTER, "10", UINT32_MAX),
+      spot(SLP_SPOT_AT, "11", 0),
+      spot(SLP_SPOT_AFTER, "49590338271490256608559692538361571095921575989136588898", 7),
+      spot(SLP_SPOT_AFTER, long_seq, 0),
+      spot(SLP_SPOT_END, NULL, 0),
+  };
+  for (size_t i = 0; i < SLP_COUNT(ladder); i++) {
+    char a[SLP_POS_TEXT], b[SLP_POS_TEXT];
+    slp_str x = text_of(&ladder[i], a);
+    slp_spot back = slp_pos_read(x);
+    CHECK(back.kind == ladder[i].kind && back.mark.sub == ladder[i].mark.sub);
+    CHECK(slp_str_eq(slp_mark_seq(&back.mark), slp_mark_seq(&ladder[i].mark)));
+    for (size_t k = 0; k < SLP_COUNT(ladder); k++) {
+      int want = (i > k) - (i < k);
+      CHECK(bytes_cmp(x, text_of(&ladder[k], b)) * want > 0 ||
+            (!want && slp_str_eq(x, text_of(&ladder[k], b))));
+      CHECK(slp_spot_cmp(&ladder[i], &ladder[k]) * want > 0 ||
+            (!want && !slp_spot_cmp(&ladder[i], &ladder[k])));
+    }
+  }
+}
+
+TEST(a_time_comes_before_every_record) {
+  slp_spot t = {.kind = SLP_SPOT_TIME, .at_ms = 1767225600000};
+  slp_spot first = spot(SLP_SPOT_AT, "0", 0);
+  char a[SLP_POS_TEXT], b[SLP_POS_TEXT];
+  CHECK(bytes_cmp(text_of(&t, a), text_of(&first, b)) < 0);
+  CHECK(slp_pos_read(text_of(&t, a)).at_ms == 1767225600000);
+  CHECK(slp_spot_cmp(&t, &first) < 0);
+}
+
+TEST(what_is_no_position_is_none) {
+  static const char *const bad[] = {"",
+                                    "0:",
+                                    "0:oldest ",
+                                    "9:en",
+                                    "9:ends",
+                                    "1:",
+                                    "1:0015",
+                                    "1:001a:0000000000",
+                                    "1:0025:0000000000",
+                                    "1:001:0000000000",
+                                    "1:0015:000000000",
+                                    "1:0015:00000000000",
+                                    "1:00205:0000000000",
+                                    "1:0015:5000000000",
+                                    "2:oldest",
+                                    "0:time:",
+                                    "0:time:-1",
+                                    "0:time:99999999999999999999",
+                                    "LATEST",
+                                    "1:0015:000000000x"};
+  for (size_t i = 0; i < SLP_COUNT(bad); i++)
+    if (slp_pos_read(slp_str_of(bad[i])).kind != SLP_SPOT_NONE)
+      CHECK_FAIL("taken for a position: %s", bad[i]);
+}
+
+CHECK_MAIN()
