@@ -157,7 +157,8 @@ static int settle_settings(slp_aws *aws, slp_fail *f) {
 static void on_machine(slp_imds *m, slp_imds_result result) {
   slp_aws *aws = SLP_OWNER(m, slp_aws, machine);
   slp_str region = slp_buf_str(&m->fetch.answer);
-  aws->machine_answered = 1;
+  aws->machine_answered = result != SLP_IMDS_STARVED;
+  aws->machine_asked = 0;
   if (result == SLP_IMDS_FINE && region.n < sizeof aws->machine_region && slp_region_valid(region))
     memcpy(aws->machine_region, region.p, region.n);
   slp_imds_end(m);

@@ -119,6 +119,10 @@ static void broken(slp_imds *m, const char *what) {
 }
 
 static void no_answer(slp_imds *m) {
+  if (m->fetch.http.error == SLP_ENOMEM) {
+    m->on_done(m, SLP_IMDS_STARVED);
+    return;
+  }
   snprintf(m->why, sizeof m->why, "instance metadata: %.200s", m->fetch.http.error_text);
   m->on_done(m, m->configured ? SLP_IMDS_BROKEN : SLP_IMDS_SILENT);
 }
@@ -137,8 +141,7 @@ static void on_token(slp_imds *m) {
   slp_str token = slp_buf_str(&m->fetch.answer);
   if (!http->error && http->status == 200 && token.n <= TOKEN_MAX && sendable(token)) {
     if (slp_secret_room(&m->token) || slp_buf_add_str(&m->token, token)) {
-      m->fetch.http.error = SLP_ENOMEM;
-      broken(m, "no memory");
+      m->on_done(m, SLP_IMDS_STARVED);
       return;
     }
     m->has_token = 1;

@@ -13,6 +13,7 @@ typedef enum {
   SLP_IMDS_FINE,     /* fetch.answer is the document */
   SLP_IMDS_DISABLED, /* by AWS_EC2_METADATA_DISABLED */
   SLP_IMDS_SILENT,   /* nobody answers there: this is no EC2 machine. `why` says where */
+  SLP_IMDS_STARVED,  /* no memory */
   SLP_IMDS_BROKEN    /* it answers, and not with the document; or it was configured and does not: `why` */
 } slp_imds_result;
 

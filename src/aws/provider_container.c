@@ -76,7 +76,9 @@ static void on_fetched(slp_fetch *f) {
   char who[200], room[200];
   snprintf(who, sizeof who, "the container's answer (%.120s)", c->url);
   slp_secret_free(&c->token);
-  if (f->http.error || f->http.status != 200)
+  if (f->http.error == SLP_ENOMEM)
+    slp_keys_starved(&c->p);
+  else if (f->http.error || f->http.status != 200)
     slp_keys_broken(&c->p, "no credentials of the container from %.120s: %s", c->url,
                     slp_fetch_trouble(f, room));
   else
@@ -110,6 +112,10 @@ static void ask(container *c) {
 static void on_file(slp_file *file) {
   container *c = SLP_OWNER(file, container, file);
   c->reading = 0;
+  if (file->error == SLP_ENOMEM) {
+    slp_keys_starved(&c->p);
+    return;
+  }
   if (file->error) {
     slp_secret_free(&c->token);
     slp_keys_broken(&c->p, "can't read %.120s of AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE (%s)",

@@ -71,6 +71,8 @@ static void on_document(slp_imds *imds, slp_imds_result result) {
   snprintf(who, sizeof who, "instance metadata at %.120s: the answer", imds->base);
   if (result == SLP_IMDS_FINE)
     slp_keys_from_json(&m->inner, &imds->fetch.answer, &form, who);
+  else if (result == SLP_IMDS_STARVED)
+    slp_keys_starved(&m->p);
   else if (result == SLP_IMDS_BROKEN)
     slp_keys_broken(&m->p, "%s", imds->why);
   else

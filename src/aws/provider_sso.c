@@ -101,6 +101,10 @@ static void on_keys(slp_fetch *f) {
   const char *why = "";
   char room[200];
   slp_aws_keys keys = {.expires_at_ms = -1};
+  if (f->http.error == SLP_ENOMEM) {
+    starved(s);
+    return;
+  }
   if (!f->http.error && f->http.status == 401) {
     sign_in_again(s, "the sign-in is not accepted any more");
     return;
@@ -192,6 +196,10 @@ static void on_renewed(slp_fetch *f) {
   const char *why = "";
   int64_t seconds = 0;
   slp_secret_free(&s->request);
+  if (f->http.error == SLP_ENOMEM) {
+    starved(s);
+    return;
+  }
   int r = f->http.error || f->http.status != 200 ? SLP_EBADDATA : 0;
   if (!r) r = slp_fields_read(f->answer.p, f->answer.n, NULL, fields, SLP_COUNT(fields), &why);
   if (!r && !fields[0].text.n) r = SLP_EBADDATA;

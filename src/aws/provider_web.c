@@ -55,6 +55,11 @@ static void on_file(slp_file *file) {
   w->reading = 0;
   while (w->token.n && (w->token.p[w->token.n - 1] == '\n' || w->token.p[w->token.n - 1] == '\r'))
     w->token.n--;
+  if (file->error == SLP_ENOMEM) {
+    slp_keys_starved(&w->p);
+    clear(w);
+    return;
+  }
   if (file->error || !w->token.n) {
     const char *what = file->error == SLP_E2BIG ? "too large for a token" : strerror(-file->error);
     slp_keys_broken(&w->p, "%.170s: the token in %.100s: %s", w->where, slp_buf_z(&w->path),

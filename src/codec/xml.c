@@ -146,12 +146,11 @@ static int tag_end(slp_str s, size_t *ret) {
   char quote = 0;
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i];
+    if (c == '<') return SLP_EBADDATA;
     if (quote)
       quote = c == quote ? 0 : quote;
     else if (c == '"' || c == '\'')
       quote = c;
-    else if (c == '<')
-      return SLP_EBADDATA;
     else if (c == '>') {
       *ret = i;
       return 0;

@@ -127,7 +127,7 @@ static void fake_http_send(slp_host *h, slp_http *call) {
     if (slp_str_is(name, "X-aws-ec2-metadata-token"))
       fake_keep(s->metadata_token, sizeof s->metadata_token, value);
     if (slp_str_is(name, "X-aws-ec2-metadata-token-ttl-seconds")) fake_keep(s->ttl, sizeof s->ttl, value);
-    if (slp_str_is(name, "X-Amz-Sso_bearer_token")) fake_keep(s->bearer, sizeof s->bearer, value);
+    if (slp_str_is(name, "x-amz-sso_bearer_token")) fake_keep(s->bearer, sizeof s->bearer, value);
     if (slp_str_is(name, "Accept")) fake_keep(s->accept, sizeof s->accept, value);
     if (slp_str_is(name, "X-Amz-Date")) fake_keep(s->date, sizeof s->date, value);
   }
