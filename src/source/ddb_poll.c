@@ -8,6 +8,10 @@
 
 #include <stdio.h>
 
+/* An ended shard without children: so many times more, after 0.25, 0.5 and 1 s, they are asked for. */
+#define CHILDREN_TRIES 3u
+#define CHILDREN_WAIT_US 250000u
+
 /* ---- which stream ---------------------------------------------------------------------------------------
  */
 static int is_stream_arn(const char *arn) { return strstr(arn, "/stream/") != NULL; }
@@ -49,6 +53,19 @@ static void listed(slp_poll *p, slp_listing *l) {
  */
 static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
 
+static void ask_children(slp_request *q);
+
+static void on_later(slp_timer *t) { ask_children(SLP_OWNER(t, slp_request, timer)); }
+
+/* A shard that ended has a child unless the stream was disabled, but the service may tell of it a moment
+ * late; a listing that knows of none either would end the reading there. */
+static int ask_later(slp_request *q, const slp_op_list_shards *l) {
+  slp_host *h = q->poll->h;
+  if (l->stream_ended || q->restarts == CHILDREN_TRIES) return 0;
+  uint64_t wait = (uint64_t)CHILDREN_WAIT_US << q->restarts++;
+  return slp_timer_set(h, &q->timer, slp_after_us(slp_now_us(h), wait)) == 0;
+}
+
 /* Without children, or no answer, core asks the listing. */
 static void on_children(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
@@ -56,14 +73,16 @@ static void on_children(slp_op *op) {
   q->out = NULL;
   if (op->fail.class == SLP_FINE && l->shards_n)
     (void)slp_page_give_children(fetch_of(q)->page, l->shards, l->shards_n);
+  else if (op->fail.class == SLP_FINE && ask_later(q, l))
+    return;
   slp_request_answer(q);
 }
 
 static void ask_children(slp_request *q) {
   slp_poll *p = q->poll;
   slp_op_list_shards *l = &q->op.list;
+  slp_op_list_free(l);
   slp_op_list_init(l, p->h->mem);
-  q->more = 1;
   l->op.on_done = on_children;
   l->op.tries_max = 1;
   l->arn = slp_str_of(p->arn);
@@ -75,14 +94,20 @@ static void ask_children(slp_request *q) {
 /* A page at the end of a shard says so by having no next iterator. */
 static void fetched(slp_request *q) {
   const slp_page *page = fetch_of(q)->page;
-  if (page->next.n || !page->records_given)
+  if (page->next.n || !page->records_given) {
     slp_request_answer(q);
-  else
-    ask_children(q);
+    return;
+  }
+  slp_op_list_init(&q->op.list, q->poll->h->mem); /* in the place of the page's op */
+  q->more = 1;
+  q->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_later};
+  ask_children(q);
 }
 
 static void fetch_over(slp_request *q) {
-  if (q->more) slp_op_list_free(&q->op.list);
+  if (!q->more) return;
+  slp_timer_clear(q->poll->h, &q->timer);
+  slp_op_list_free(&q->op.list);
 }
 
 static const slp_poll_kind ddb_kind = {.list_needs_description = list_needs_description,

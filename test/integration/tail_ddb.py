@@ -1,0 +1,276 @@
+"""stream-tail on DynamoDB Streams against what boto3's own GetRecords reads: on moto three tables, each named in another
+way; in the sandbox 16 shards that roll over, split and misbehave while they are read. The default run makes 1,500 changes
+each time, the full one (SLOOP_TEST_FULL=1) 5,000.
+
+moto has one shard for ever and no end of it; what happens at the end of a shard is the sandbox's part.
+"""
+
+import base64
+import json
+import random
+
+import dynamo
+import harness
+import servers
+from harness import FULL, Tests, expect
+from sandbox_box import Box
+
+CHANGES = 5000 if FULL else 1500
+
+
+# ---- the judge: boto3 turns JSON into Python's types, so does this -------------------------------------------------
+
+
+def typed(value):
+    """A typed attribute as boto3 hands it out: binary is bytes."""
+    (kind, content), = value.items()
+    if kind == "B":
+        return {kind: base64.b64decode(content, validate=True)}
+    if kind == "BS":
+        return {kind: [base64.b64decode(one, validate=True) for one in content]}
+    if kind == "L":
+        return {kind: [typed(one) for one in content]}
+    if kind == "M":
+        return {kind: {name: typed(one) for name, one in content.items()}}
+    return value
+
+
+def change_of(text):
+    """The service's `dynamodb` object as boto3 hands it out, but for the time, which stays a number."""
+    change = json.loads(text)
+    for image in ("Keys", "NewImage", "OldImage"):
+        if image in change:
+            change[image] = {name: typed(value) for name, value in change[image].items()}
+    return change
+
+
+def with_number_for_time(change):
+    return {**change, "ApproximateCreationDateTime": change["ApproximateCreationDateTime"].timestamp()}
+
+
+def lines_of(out):
+    lines = out.split(b"\n") if isinstance(out, bytes) else [line.rstrip(b"\n") for line in out]
+    return [json.loads(line) for line in lines if line]
+
+
+def judge(out, by_shard, table):
+    """by_shard: {shard: [record of boto3, ...]}. Every change once, as boto3 has it, in the order of its shard."""
+    left = {shard: list(reversed(records)) for shard, records in by_shard.items()}
+    placed, number = [], 0
+    for number, line in enumerate(lines_of(out), 1):
+        shard = line["shard"]
+        expect(left.get(shard), f"line {number}: more than boto3 reads from {shard}: {line['seq']}")
+        theirs = left[shard].pop()
+        change = theirs["dynamodb"]
+        expect(line["stream"] == table, f"stream {line['stream']!r}, not {table!r}")
+        expect(line["seq"] == change["SequenceNumber"], f"line {number}: {line['seq']}, boto3 has {change['SequenceNumber']}")
+        ours = line["change"] if "change" in line else json.loads(line["payload"])
+        ours = change_of(json.dumps(ours))
+        expect(ours == with_number_for_time(change), f"line {number}: {ours} is not {change}")
+        moment = round(change["ApproximateCreationDateTime"].timestamp() * 1000)
+        expect(line["ts"] == moment, f"line {number}: ts {line['ts']}, not {moment}")
+        if "event" in line:
+            expect((line["event"], line["id"]) == (theirs["eventName"], theirs["eventID"]), f"line {number}: {line}")
+            expect(("user" in line) == ("userIdentity" in theirs), f"line {number}: {line}")
+        else:
+            expect(change_of(json.dumps({"Keys": json.loads(line["key"])}))["Keys"] == change["Keys"], f"{line}")
+        placed.append((shard, line))
+    lost = {shard: len(records) for shard, records in left.items() if records}
+    expect(not lost, f"{sum(lost.values())} changes are missing: {lost}")
+    return placed
+
+
+def judge_order(placed):
+    """By time, and within the same millisecond by sequence number; a shard's own order comes first."""
+    time_in_shard, last = {}, None
+    for index, (shard, line) in enumerate(placed):
+        moment = max(line["ts"], time_in_shard.get(shard, line["ts"]))
+        time_in_shard[shard] = moment
+        expect(not line.get("late"), f"line {index} is late although all was there before")
+        expect(last is None or (moment, int(line["seq"])) > last, f"line {index} of {shard} comes too late: {line}")
+        last = (moment, int(line["seq"]))
+
+
+def tail_of(stream, env, *more):
+    done = harness.tail(["-q", "-o", "oldest", "-e", "-J", *more, stream], env, seconds=180)
+    expect(done.code == 0 and not done.err, str(done))
+    return done
+
+
+# ---- moto --------------------------------------------------------------------------------------------------------
+
+
+def three_tables(tests, server):
+    dynamodb, streams = dynamo.clients(server.url)
+    env = harness.tail_environment(server.url)
+    for seed, named in enumerate(("name", "table ARN", "stream ARN")):
+        table, arn = dynamo.new_table(dynamodb)
+        dynamo.Writer(dynamodb, table, seed=seed).write(CHANGES // 3)
+        stream = {"name": f"dynamodb:{table}", "table ARN": arn.split("/stream/")[0], "stream ARN": arn}[named]
+
+        def read(table=table, arn=arn, stream=stream):
+            by_shard = dynamo.read_all(streams, arn)
+            placed = judge(tail_of(stream, env).out, by_shard, table)
+            expect(len(placed) >= CHANGES // 3, f"only {len(placed)} changes")
+            return f"{len(placed)} changes"
+
+        tests.run(f"moto: a table by {named}", read)
+
+
+def follows_what_comes(server):
+    """From now on; what was there before is not told."""
+    dynamodb, streams = dynamo.clients(server.url)
+    table, arn = dynamo.new_table(dynamodb)
+    writer = dynamo.Writer(dynamodb, table, seed=5)
+    writer.write(20)
+    before = len(dynamo.sequences(dynamo.read_all(streams, arn)))
+    running = harness.Running(["-v", "-J", f"dynamodb:{table}"], harness.tail_environment(server.url))
+    try:
+        harness.wait_until(lambda: "reading begins" in running.stderr(), 20, "reading begins")
+        deadline = 200
+        while not running.lines and deadline:  # the iterator is there when the first change of now comes
+            writer.write(1)
+            deadline -= 1
+            harness.wait_until(lambda: True, 1, "")
+        writer.write(50)
+        by_shard = dynamo.read_all(streams, arn)
+        total = len(dynamo.sequences(by_shard))
+        last = max(map(int, dynamo.sequences(by_shard)))
+        harness.wait_until(lambda: any(int(line["seq"]) == last for line in lines_of(running.lines)), 30, "the last change")
+        expect(running.interrupt() == 0, running.stderr())
+    finally:
+        running.kill()
+    told = [line["seq"] for line in lines_of(running.lines)]
+    everything = sorted(dynamo.sequences(by_shard), key=int)
+    expect(told == everything[total - len(told):] and len(told) <= total - before, "not the latest ones")
+    return f"{len(told)} of {total} changes"
+
+
+def one_line_for(stream, env, *said):
+    done = harness.tail(["-o", "oldest", "-e", "-J", stream], env)
+    lines = done.err.decode().strip().split("\n")
+    expect(done.code != 0 and not done.out and len(lines) == 1, str(done))
+    for text in said:
+        expect(text in lines[0], f"{text!r} is not in {lines[0]!r}")
+
+
+def no_stream_no_table(server):
+    dynamodb, _ = dynamo.clients(server.url)
+    dynamodb.create_table(TableName="plain", BillingMode="PAY_PER_REQUEST",
+                          AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+                          KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}])
+    env = harness.tail_environment(server.url)
+    one_line_for("dynamodb:plain", env, "table plain has no stream", "update-table", "ENOSTREAM")
+    one_line_for("dynamodb:missing", env, "missing", "ENOSTREAM")
+
+
+def on_moto(tests, server):
+    three_tables(tests, server)
+    tests.run("moto: from now on", follows_what_comes, server)
+    tests.run("moto: no stream, no table", no_stream_no_table, server)
+
+
+# ---- the sandbox -------------------------------------------------------------------------------------------------
+
+
+class Changes:
+    """Changes of random items, one order to the sandbox each, and rollovers between them."""
+
+    def __init__(self, box, table, seed):
+        self.box, self.table, self.random = box, table, random.Random(seed)
+        self.items, self.number = {}, 0
+
+    def one(self):
+        self.number += 1
+        key = f"item-{self.random.randrange(300)}"
+        old = self.items.get(key)
+        new = None
+        if old is None or self.random.random() < 0.7:
+            new = {"id": {"S": key}, "n": {"N": str(self.number)}, "b": {"B": base64.b64encode(b"\x00\xff").decode()},
+                   "text": {"S": 'ü "quoted"\n\u2028 🚢 ' * self.random.randrange(3)},
+                   "deep": {"M": {"l": {"L": [{"NULL": True}, {"BOOL": False}, {"NS": ["1", "2.5"]}]}}}}
+        self.box.change(self.table, {"id": {"S": key}}, old, new, by_ttl=new is None and self.random.random() < 0.3)
+        if new:
+            self.items[key] = new
+        else:
+            del self.items[key]
+
+    def make(self, n, rolls):
+        """n changes; in between every shard is replaced so many times, some of them by two."""
+        for number in range(n):
+            if number % (n // (rolls + 1)) == 0 and number:
+                self.box.roll(self.table, split=number % 4 == 0)
+            self.one()
+
+
+def arn_of(streams, table):
+    return streams.list_streams(TableName=table)["Streams"][-1]["StreamArn"]
+
+
+def env_of(box):
+    return harness.tail_environment(box.url, "AKIDEXAMPLE", "secret")
+
+
+QUIRKS = {"behaves": (), "open parents": ("open-parents:1",), "late children": ("late-children:1500",),
+          "empty pages": ("empty-lists:1", "empty-gets:2"), "filter ignored": ("child-filter:1",),
+          "filter refused": ("child-filter:2",)}
+
+
+def rolled_over(name, quirks, partitions, changes):
+    """All of it written before it is read: the order is exact, too."""
+    with Box("table=Orders:%d" % partitions, "roll_ms=0", *(f"quirk={quirk}" for quirk in quirks)) as box:
+        streams = box.client(service="dynamodbstreams")
+        Changes(box, "Orders", seed=len(name)).make(changes, rolls=3)
+        arn = arn_of(streams, "Orders")
+        done = tail_of("dynamodb:Orders" if name != "behaves" else arn, env_of(box))
+        for quirk in quirks:  # the judge reads without them
+            box.quirk(quirk.split(":")[0], 0)
+        by_shard = dynamo.read_all(streams, arn)
+        shards = dynamo.list_shards(streams, arn)
+        expect(len(dynamo.sequences(by_shard)) == changes, "the judge does not read all")
+        placed = judge(done.out, by_shard, "Orders")
+        judge_order(placed)
+        dynamo.judge_lineage(placed, shards)
+        expect(len(shards) >= 4 * partitions, f"{len(shards)} shards")
+        return f"{changes} changes, {len(shards)} shards"
+
+
+def rolls_over_meanwhile(name, quirks, partitions, changes):
+    """Read while it is written to and every shard is replaced again and again."""
+    with Box("table=Orders:%d" % partitions, "roll_ms=0", *(f"quirk={quirk}" for quirk in quirks)) as box:
+        streams = box.client(service="dynamodbstreams")
+        arn = arn_of(streams, "Orders")
+        writer = Changes(box, "Orders", seed=7 + len(name))
+        running = harness.Running(["-q", "-o", "oldest", "-J", "dynamodb:Orders"], env_of(box))
+        try:
+            writer.make(changes, rolls=5)
+            running.wait_lines(changes, 120)
+            expect(running.interrupt() == 0, running.stderr())
+        finally:
+            running.kill()
+        for quirk in quirks:
+            box.quirk(quirk.split(":")[0], 0)
+        by_shard = dynamo.read_all(streams, arn)
+        placed = judge(running.lines, by_shard, "Orders")
+        dynamo.judge_lineage(placed, dynamo.list_shards(streams, arn))
+        expect(not running.stderr(), running.stderr())
+        return f"{len(placed)} changes, {len(by_shard)} shards"
+
+
+def on_sandbox(tests):
+    for name, quirks in QUIRKS.items():
+        tests.run(f"sandbox: 16 shards rolled over, {name}", rolled_over, name, quirks, 16,
+                  CHANGES if name == "behaves" else CHANGES // 5)
+        tests.run(f"sandbox: rolls over meanwhile, {name}", rolls_over_meanwhile, name, quirks, 4, CHANGES // 5)
+
+
+def main():
+    tests = Tests()
+    harness.boto3_or_skip()
+    on_sandbox(tests)
+    tests.with_server(servers.Moto, on_moto)
+    tests.end()
+
+
+if __name__ == "__main__":
+    main()
