@@ -1,136 +1,23 @@
-/* args.c - the option table, and the parser and the help text made from it. */
+/* args.c - the parser of the command line, made from the table of options. */
 #include "cli/args.h"
 
 #include <stdio.h>
 
 #include "base/num.h"
+#include "cli/config.h"
 #include "cli/knobs.h"
-
-#define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
-#define TALKS (READS | SLP_MODE_LIST)
-#define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO)
-
-typedef enum { NO_VALUE, NEEDS_VALUE, MAY_HAVE_VALUE /* only as --name=VALUE */ } value_kind;
-
-typedef enum {
-  O_START,
-  O_TIP,
-  O_COUNT,
-  O_TIMEOUT,
-  O_SHARD,
-  O_ORDER,
-  O_LOSS,
-  O_FORMAT,
-  O_JSON,
-  O_ENDPOINT,
-  O_WIRE,
-  O_KNOB,
-  O_QUIET,
-  O_VERBOSE,
-  O_LIST,
-  O_SERVE,
-  O_DEMO,
-  O_BENCH,
-  O_HELP,
-  O_VERSION
-} option_id;
-
-typedef struct option {
-  option_id id;
-  char letter; /* or 0 */
-  const char *name;
-  value_kind kind;
-  const char *value; /* what the help calls it */
-  int modes;         /* where it makes sense */
-  const char *help;  /* lines after the first are indented */
-} option;
-
-static const option options[] = {
-    {O_START, 'o', "start", NEEDS_VALUE, "POSITION", READS,
-     "where to begin: latest (default), oldest, s@TIME or SHARD:SEQUENCE.\n"
-     "TIME: Unix seconds or ms, 2026-01-31T12:00:00Z, or how long ago: 10m, 2h30m"},
-    {O_TIP, 'e', "exit-at-tip", NO_VALUE, NULL, SLP_MODE_TAIL, "leave when every shard is read to its tip"},
-    {O_COUNT, 'c', "count", NEEDS_VALUE, "N", SLP_MODE_TAIL, "leave after N records"},
-    {O_TIMEOUT, 0, "timeout", NEEDS_VALUE, "SECONDS", TALKS,
-     "leave that long after the last record; fail when nothing was\nanswered in that time"},
-    {O_SHARD, 'p', "shard", NEEDS_VALUE, "SHARD", READS,
-     "only shards whose id ends with this; may be given several times"},
-    {O_ORDER, 0, "order", NEEDS_VALUE, "time|shard", READS,
-     "time (default): by arrival across all shards; shard: each for itself"},
-    {O_LOSS, 0, "fail-on-loss", NO_VALUE, NULL, SLP_MODE_TAIL,
-     "leave with status 3 when records can no longer be read"},
-    {O_FORMAT, 'f', "format", NEEDS_VALUE, "FORMAT", SLP_MODE_TAIL,
-     "print this for each record (no newline is added):\n"
-     "%s payload   %S its length   %R length as 4 bytes   %k key   %K its length\n"
-     "%T time, ms  %t stream  %p shard  %o sequence  %u sub-sequence\n"
-     "%l ms behind the tip   %% percent   \\n \\r \\t \\0 \\\\ \\xXX one byte"},
-    {O_JSON, 'J', "json", NO_VALUE, NULL, TALKS, "one JSON object a line"},
-    {O_ENDPOINT, 'b', "endpoint", NEEDS_VALUE, "URL", TALKS,
-     "talk to this instead of AWS; else AWS_ENDPOINT_URL_KINESIS, AWS_ENDPOINT_URL"},
-    {O_WIRE, 0, "wire", NEEDS_VALUE, "auto|cbor|json", READS,
-     "how records travel (auto: CBOR where it is spoken)"},
-    {O_KNOB, 'X', "set", NEEDS_VALUE, "NAME=VALUE", ALL, "set anything else; -X list shows all"},
-    {O_QUIET, 'q', "quiet", NO_VALUE, NULL, ALL, "nothing on standard error but the reason of a failure"},
-    {O_VERBOSE, 'v', "verbose", NO_VALUE, NULL, ALL,
-     "a progress line a second on standard error; -vv, -vvv: logs"},
-    {O_LIST, 'L', "list", NO_VALUE, NULL, ALL, "list the shards of STREAM: id, state, parents, ranges"},
-    {O_SERVE, 'M', "sandbox", NEEDS_VALUE, "N", ALL,
-     "serve a sandbox Kinesis with a stream of N shards until standard input\n"
-     "ends; prints the environment that clients need. STREAM: demo"},
-    {O_DEMO, 0, "demo", MAY_HAVE_VALUE, "SECONDS", ALL,
-     "sandbox, producers, a split and a merge, and a tail of it all"},
-    {O_BENCH, 0, "bench", MAY_HAVE_VALUE, "SECONDS", ALL,
-     "read STREAM to nowhere and report; without STREAM: a sandbox in a\nprocess of its own"},
-    {O_HELP, 'h', "help", NO_VALUE, NULL, ALL, "this text"},
-    {O_VERSION, 'V', "version", NO_VALUE, NULL, ALL, "the version"},
-};
-
-static const char head[] =
-    "Usage: stream-tail [options] STREAM        STREAM is a name or an ARN\n"
-    "Prints the records of a Kinesis stream, all shards in order, and follows it through resharding.\n\n";
-static const char tail[] =
-    "\nExit status: 0 the end was reached, -c, --timeout, or a first Ctrl-C; 1 failed; 2 wrong usage;\n"
-    "3 --fail-on-loss; 130 a second Ctrl-C. Standard output is data only.\n";
-
-int slp_args_help(slp_buf *b) {
-  int bad = slp_buf_add_z(b, head);
-  for (size_t i = 0; i < SLP_COUNT(options) && !bad; i++) {
-    const option *o = &options[i];
-    char names[64];
-    char letter[8] = "    ";
-    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    const char *before = o->kind == NO_VALUE ? "" : o->kind == NEEDS_VALUE ? " " : "[=";
-    snprintf(names, sizeof names, "%s--%s%s%s%s", letter, o->name, before, o->value ? o->value : "",
-             o->kind == MAY_HAVE_VALUE ? "]" : "");
-    bad = slp_buf_addf(b, "  %-28s", names);
-    for (const char *line = o->help; !bad && *line;) {
-      size_t n = strcspn(line, "\n");
-      bad = slp_buf_addf(b, "%s%.*s\n", line == o->help ? " " : "                               ", (int)n,
-                         line);
-      line += n + (line[n] == '\n');
-    }
-  }
-  return bad ? bad : slp_buf_add_z(b, tail);
-}
+#include "cli/log_filter.h"
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* How the user wrote the option, for messages. */
-static void name_option(const option *o, char out[40]) {
-  if (o->letter)
-    snprintf(out, 40, "-%c", o->letter);
-  else
-    snprintf(out, 40, "--%s", o->name);
-}
-
-static int wrong(const option *o, const char *value, const char *need, char why[200]) {
+static int wrong(const slp_option *o, const char *value, const char *need, char why[200]) {
   char name[40];
-  name_option(o, name);
+  slp_option_shown(o, name);
   snprintf(why, 200, "%s: \"%.60s\" is not %s", name, value, need);
   return SLP_EINVAL;
 }
 
-static int parse_count(const option *o, const char *value, uint64_t max, uint64_t *ret, char why[200]) {
+static int parse_count(const slp_option *o, const char *value, uint64_t max, uint64_t *ret, char why[200]) {
   if (slp_parse_u64(slp_str_of(value), ret) == 0 && *ret >= 1 && *ret <= max) return 0;
   char need[60];
   if (max == UINT64_MAX)
@@ -140,16 +27,37 @@ static int parse_count(const option *o, const char *value, uint64_t max, uint64_
   return wrong(o, value, need, why);
 }
 
+static int parse_seconds(const slp_option *o, const char *value, uint64_t *ret_ms, char why[200]) {
+  uint64_t n = 0;
+  int r = parse_count(o, value, 10u * 365u * 86400u, &n, why);
+  *ret_ms = n * 1000u;
+  return r;
+}
+
+/* The place of value among the words of o->value ("one|two"), from 1 on. */
+static int parse_word(const slp_option *o, const char *value, int *ret, char why[200]) {
+  const char *words = o->value;
+  for (int place = 1;; place++) {
+    size_t n = strcspn(words, "|");
+    if (strlen(value) == n && memcmp(words, value, n) == 0) {
+      *ret = place;
+      return 0;
+    }
+    if (!words[n]) return wrong(o, value, o->value, why);
+    words += n + 1;
+  }
+}
+
 static int set_mode(slp_args *a, slp_mode mode, char why[200]) {
   if (a->mode && a->mode != mode) {
-    snprintf(why, 200, "only one of -L, -M, --demo and --bench can be given");
+    snprintf(why, 200, "only one of -L, -M, --demo, --bench and --iam can be given");
     return SLP_EINVAL;
   }
   a->mode = mode;
   return 0;
 }
 
-static int set_seconds(slp_args *a, const option *o, slp_mode mode, const char *value, char why[200]) {
+static int set_seconds(slp_args *a, const slp_option *o, slp_mode mode, const char *value, char why[200]) {
   uint64_t n = 0;
   int r = value ? parse_count(o, value, 86400, &n, why) : 0;
   a->seconds = (uint32_t)n;
@@ -157,6 +65,10 @@ static int set_seconds(slp_args *a, const option *o, slp_mode mode, const char *
 }
 
 static int add_shard(slp_args *a, const char *value, char why[200]) {
+  if (strncmp(value, "key:", 4) == 0) {
+    a->shard_key = value + 4;
+    return 0;
+  }
   if (a->opts.shards_n == SLP_ARGS_SHARDS_MAX || !*value) {
     snprintf(why, 200, *value ? "-p: at most %d shards can be named" : "-p: needs the end of a shard id",
              SLP_ARGS_SHARDS_MAX);
@@ -167,25 +79,47 @@ static int add_shard(slp_args *a, const char *value, char why[200]) {
   return 0;
 }
 
-static int set_order(slp_args *a, const option *o, const char *value, char why[200]) {
-  if (strcmp(value, "time") == 0)
-    a->opts.order = SLOOP_ORDER_TIME;
-  else if (strcmp(value, "shard") == 0)
-    a->opts.order = SLOOP_ORDER_SHARD;
-  else
-    return wrong(o, value, "time or shard", why);
+static int add_regex(const slp_option *o, const char **list, size_t *n, const char *value, char why[200]) {
+  if (*n == SLP_ARGS_REGEXES_MAX) {
+    snprintf(why, 200, "--%s: at most %d can be given", o->name, SLP_ARGS_REGEXES_MAX);
+    return SLP_EINVAL;
+  }
+  list[(*n)++] = value;
   return 0;
 }
 
-static int set_wire(slp_args *a, const option *o, const char *value, char why[200]) {
-  if (strcmp(value, "auto") == 0)
-    a->opts.wire = SLOOP_WIRE_AUTO;
-  else if (strcmp(value, "cbor") == 0)
-    a->opts.wire = SLOOP_WIRE_CBOR;
-  else if (strcmp(value, "json") == 0)
-    a->opts.wire = SLOOP_WIRE_JSON;
-  else
-    return wrong(o, value, "auto, cbor or json", why);
+static int set_until(slp_args *a, const slp_option *o, int64_t at_ms, char why[200]) {
+  if (a->until_given && a->until_ms != at_ms) {
+    char name[40];
+    slp_option_shown(o, name);
+    snprintf(why, 200, "%s: only one end can be given (--until, -o e@TIME)", name);
+    return SLP_EINVAL;
+  }
+  a->until_given = 1;
+  a->until_ms = at_ms;
+  return 0;
+}
+
+static int set_start(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
+                     char why[200]) {
+  slp_start start = {0};
+  int r = slp_start_parse(value, clock, &start, why);
+  if (r) return r;
+  if (start.is_end) return set_until(a, o, start.at_ms, why);
+  a->start_given = 1;
+  a->start = start;
+  return 0;
+}
+
+static int set_time(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
+                    char why[200]) {
+  int64_t at_ms = 0;
+  if (slp_when_parse(slp_str_of(value), clock, &at_ms) != 0)
+    return wrong(o, value, "a time; use 1767225600, 2026-01-01T00:00:00Z, 2026-01-01, 13:10 or 2h30m (ago)",
+                 why);
+  if (o->id == O_UNTIL) return set_until(a, o, at_ms, why);
+  a->start_given = 1;
+  a->start = (slp_start){.kind = SLOOP_AT_TIME, .at_ms = at_ms};
   return 0;
 }
 
@@ -194,43 +128,100 @@ static int set_knob(slp_args *a, const char *value, char why[200]) {
     a->mode = SLP_MODE_KNOBS;
     return 0;
   }
+  if (strcmp(value, "dump") == 0) {
+    a->mode = SLP_MODE_DUMP;
+    return 0;
+  }
   return slp_knob_set(a, slp_str_of(value), why);
 }
 
+static int set_decoder(slp_args *a, const char *value, char why[200]) {
+  if (strncmp(value, "key=", 4) == 0) return slp_decode_parse(value + 4, &a->decode_key, why);
+  return slp_decode_parse(strncmp(value, "value=", 6) == 0 ? value + 6 : value, &a->decode, why);
+}
+
+static int set_choice(slp_args *a, const slp_option *o, const char *value, char why[200]) {
+  int place = 0;
+  int r = parse_word(o, value, &place, why);
+  if (r) return r;
+  if (o->id == O_ORDER) a->opts.order = place == 1 ? SLOOP_ORDER_TIME : SLOOP_ORDER_SHARD;
+  if (o->id == O_WIRE)
+    a->opts.wire = place == 1 ? SLOOP_WIRE_AUTO : place == 2 ? SLOOP_WIRE_CBOR : SLOOP_WIRE_JSON;
+  if (o->id == O_COLOR)
+    a->color = place == 1 ? SLP_COLOR_AUTO : place == 2 ? SLP_COLOR_ALWAYS : SLP_COLOR_NEVER;
+  if (o->id == O_COMPLETION) {
+    a->completion = value;
+    a->mode = SLP_MODE_COMPLETION;
+  }
+  return 0;
+}
+
 /* value_or_null is there for every option that needs one: take_option saw to that. */
-static int set_option(slp_args *a, const option *o, const char *value_or_null, int64_t now_ms,
+static int set_option(slp_args *a, const slp_option *o, const char *value_or_null, const slp_clock *clock,
                       char why[200]) {
   const char *value = value_or_null ? value_or_null : "";
   uint64_t n = 0;
   int r = 0;
   switch (o->id) {
-    case O_START: a->start_given = 1; return slp_start_parse(slp_str_of(value), now_ms, &a->start, why);
-    case O_TIP: a->until_tip = 1; return 0;
+    case O_START: return set_start(a, o, value, clock, why);
+    case O_SINCE:
+    case O_UNTIL: return set_time(a, o, value, clock, why);
+    case O_TIP:
+    case O_NO_FOLLOW: a->until_tip = 1; return 0;
     case O_COUNT: return parse_count(o, value, UINT64_MAX, &a->count, why);
-    case O_TIMEOUT:
-      r = parse_count(o, value, 10u * 365u * 86400u, &n, why);
-      a->timeout_ms = n * 1000u;
-      return r;
+    case O_TIMEOUT: return parse_seconds(o, value, &a->timeout_ms, why);
+    case O_CONTACT: return parse_seconds(o, value, &a->contact_ms, why);
     case O_SHARD: return add_shard(a, value, why);
-    case O_ORDER: return set_order(a, o, value, why);
-    case O_LOSS: a->fail_on_loss = 1; return 0;
+    case O_ORDER:
+    case O_WIRE:
+    case O_COLOR:
+    case O_COMPLETION: return set_choice(a, o, value, why);
+    case O_SAVE: a->save = value; return *value ? 0 : wrong(o, value, "the name of a file", why);
+    case O_GREP: return add_regex(o, a->grep, &a->grep_n, value, why);
+    case O_GREPV: return add_regex(o, a->grepv, &a->grepv_n, value, why);
+    case O_UNIQUE: a->unique = 1; return 0;
+    case O_DECODE: return set_decoder(a, value, why);
     case O_FORMAT: a->format = value; return 0;
     case O_JSON: a->json = 1; return 0;
+    case O_DELIMITER: a->delimiter = value; return 0;
+    case O_KEY: a->key_delimiter = value; return 0;
+    case O_OFFSET: a->show_offset = 1; return 0;
+    case O_NULL: a->show_null = 1; return 0;
+    case O_UNBUFFERED: a->unbuffered = 1; return 0;
+    case O_LOSS: a->fail_on_loss = 1; return 0;
+    case O_KEEP_GOING: a->keep_going = 1; return 0;
     case O_ENDPOINT: a->opts.endpoint = value; return 0;
-    case O_WIRE: return set_wire(a, o, value, why);
     case O_KNOB: return set_knob(a, value, why);
+    case O_CONFIG: return 0; /* read before everything else */
     case O_QUIET: a->quiet = 1; return 0;
     case O_VERBOSE: a->verbose++; return 0;
+    case O_DEBUG: a->contexts = value; return slp_log_contexts_check(value, why);
+    case O_CONSUME: return 0;
     case O_LIST: return set_mode(a, SLP_MODE_LIST, why);
+    case O_IAM: return set_mode(a, SLP_MODE_IAM, why);
     case O_SERVE:
       r = parse_count(o, value, 10000, &n, why);
       a->serve_shards = (uint32_t)n;
       return r ? r : set_mode(a, SLP_MODE_SERVE, why);
     case O_DEMO: return set_seconds(a, o, SLP_MODE_DEMO, value_or_null, why);
     case O_BENCH: return set_seconds(a, o, SLP_MODE_BENCH, value_or_null, why);
+    case O_KCAT: a->mode = SLP_MODE_KCAT; return 0;
+    case O_MAN: a->mode = SLP_MODE_MAN; return 0;
     case O_HELP: a->mode = SLP_MODE_HELP; return 0;
     case O_VERSION: a->mode = SLP_MODE_VERSION; return 0;
   }
+  return 0;
+}
+
+int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, int from_file,
+                  const slp_clock *clock, char why[200]) {
+  int r = set_option(a, o, value_or_null, clock, why);
+  if (r) return r;
+  if (a->given_n == SLP_ARGS_GIVEN_MAX) {
+    snprintf(why, 200, "more than %d options", SLP_ARGS_GIVEN_MAX);
+    return SLP_EINVAL;
+  }
+  a->given[a->given_n++] = (slp_given){o, value_or_null, (uint8_t)from_file};
   return 0;
 }
 
@@ -239,52 +230,58 @@ static int set_option(slp_args *a, const option *o, const char *value_or_null, i
 typedef struct words {
   int argc;
   const char *const *argv;
-  int at;        /* the next word */
-  uint32_t seen; /* bits of option_id */
-  int64_t now_ms;
+  int at; /* the next word */
+  const slp_clock *clock;
+  /* The first round only looks: for -F, whose file comes before the rest, and for what needs no file. */
+  uint8_t looking, quick;
+  const char *config;
 } words;
 
-static int take_option(slp_args *a, words *w, const option *o, const char *value, char why[200]) {
-  if (!value && o->kind == NEEDS_VALUE) {
+static int is_quick(const slp_option *o, const char *value) {
+  return o->id == O_HELP || o->id == O_VERSION || o->id == O_MAN || o->id == O_COMPLETION ||
+         o->id == O_KCAT || (o->id == O_KNOB && strcmp(value, "list") == 0);
+}
+
+static int take_option(slp_args *a, words *w, const slp_option *o, const char *value, char why[200]) {
+  if (!value && o->kind == SLP_NEEDS_VALUE) {
     if (w->at == w->argc) {
       char name[40];
-      name_option(o, name);
+      slp_option_shown(o, name);
       snprintf(why, 200, "%s needs a value: %s", name, o->value);
       return SLP_EINVAL;
     }
     value = w->argv[w->at++];
   }
-  w->seen |= 1u << o->id;
-  return set_option(a, o, value, w->now_ms, why);
+  if (!w->looking) return slp_args_take(a, o, value, 0, w->clock, why);
+  if (o->id == O_CONFIG) w->config = value;
+  if (is_quick(o, value)) w->quick = 1;
+  return 0;
 }
 
 static int take_long(slp_args *a, words *w, const char *word, char why[200]) {
   size_t n = strcspn(word, "=");
   const char *value = word[n] == '=' ? word + n + 1 : NULL;
-  for (size_t i = 0; i < SLP_COUNT(options); i++) {
-    const option *o = &options[i];
-    if (strlen(o->name) != n || memcmp(o->name, word, n) != 0) continue;
-    if (value && o->kind == NO_VALUE) {
-      snprintf(why, 200, "--%s takes no value", o->name);
-      return SLP_EINVAL;
-    }
-    return take_option(a, w, o, value, why);
+  const slp_option *o = slp_option_by_name((slp_str){word, n});
+  if (!o) {
+    snprintf(why, 200, "unknown option --%.*s; try stream-tail -h", (int)(n < 60 ? n : 60), word);
+    return SLP_EINVAL;
   }
-  snprintf(why, 200, "unknown option --%.*s; try stream-tail -h", (int)(n < 60 ? n : 60), word);
-  return SLP_EINVAL;
+  if (value && o->kind == SLP_NO_VALUE) {
+    snprintf(why, 200, "--%s takes no value", o->name);
+    return SLP_EINVAL;
+  }
+  return take_option(a, w, o, value, why);
 }
 
 /* -eJ, -c5 and -c 5: letters until one takes a value, which is the rest of the word or the next word. */
 static int take_letters(slp_args *a, words *w, const char *letters, char why[200]) {
   for (; *letters; letters++) {
-    const option *o = NULL;
-    for (size_t i = 0; i < SLP_COUNT(options) && !o; i++)
-      if (options[i].letter == *letters) o = &options[i];
+    const slp_option *o = slp_option_by_letter(*letters);
     if (!o) {
       snprintf(why, 200, "unknown option -%c; try stream-tail -h", *letters);
       return SLP_EINVAL;
     }
-    int rest = o->kind == NEEDS_VALUE && letters[1];
+    int rest = o->kind == SLP_NEEDS_VALUE && letters[1];
     int r = take_option(a, w, o, rest ? letters + 1 : NULL, why);
     if (r || rest) return r;
   }
@@ -292,47 +289,110 @@ static int take_letters(slp_args *a, words *w, const char *letters, char why[200
 }
 
 static int take_stream(slp_args *a, const char *word, char why[200]) {
-  if (a->stream) {
-    snprintf(why, 200, "one stream at a time: \"%.60s\" and \"%.60s\"", a->stream, word);
-    return SLP_EINVAL;
-  }
   if (!*word) {
     snprintf(why, 200, "the stream's name is empty");
     return SLP_EINVAL;
   }
-  a->stream = word;
+  if (a->streams_n == SLP_ARGS_STREAMS_MAX) {
+    snprintf(why, 200, "at most %d streams at a time", SLP_ARGS_STREAMS_MAX);
+    return SLP_EINVAL;
+  }
+  for (size_t i = 0; i < a->streams_n; i++) {
+    if (strcmp(a->streams[i], word) != 0) continue;
+    snprintf(why, 200, "\"%.100s\" is named twice", word);
+    return SLP_EINVAL;
+  }
+  a->streams[a->streams_n++] = word;
+  a->stream = a->streams[0];
+  return 0;
+}
+
+static int answers_at_once(const slp_args *a) {
+  return a->mode == SLP_MODE_HELP || a->mode == SLP_MODE_VERSION || a->mode == SLP_MODE_KNOBS ||
+         a->mode == SLP_MODE_MAN || a->mode == SLP_MODE_COMPLETION || a->mode == SLP_MODE_KCAT;
+}
+
+/* One round over the command line. */
+static int take_words(slp_args *a, words *w, char why[200]) {
+  int only_stream = 0;
+  while (w->at < w->argc) {
+    const char *word = w->argv[w->at++];
+    int r = 0;
+    if (only_stream || word[0] != '-' || !word[1])
+      r = w->looking ? 0 : take_stream(a, word, why);
+    else if (strcmp(word, "--") == 0)
+      only_stream = 1;
+    else if (word[1] == '-')
+      r = take_long(a, w, word + 2, why);
+    else
+      r = take_letters(a, w, word + 1, why);
+    if (r) return r;
+    if (answers_at_once(a)) return 0; /* whatever else is there */
+  }
   return 0;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int check_together(slp_args *a, const words *w, char why[200]) {
-  for (size_t i = 0; i < SLP_COUNT(options); i++) {
-    const option *o = &options[i];
-    if (!(w->seen & 1u << o->id) || (o->modes & (int)a->mode)) continue;
+static int check_mode(const slp_args *a, char why[200]) {
+  for (size_t i = 0; i < a->given_n; i++) {
+    const slp_given *g = &a->given[i];
+    if (g->from_file || (g->option->modes & (int)a->mode)) continue; /* a file is for every mode */
     char name[40];
-    name_option(o, name);
+    slp_option_shown(g->option, name);
     const char *mode = a->mode == SLP_MODE_LIST    ? "-L"
                        : a->mode == SLP_MODE_SERVE ? "-M"
                        : a->mode == SLP_MODE_DEMO  ? "--demo"
+                       : a->mode == SLP_MODE_IAM   ? "--iam"
                                                    : "--bench";
     snprintf(why, 200, "%s does not go together with %s", name, mode);
     return SLP_EINVAL;
   }
-  if (a->format && a->json) {
-    snprintf(why, 200, "-f does not go together with -J");
-    return SLP_EINVAL;
-  }
-  if (!a->stream && (a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_LIST)) {
-    snprintf(why, 200,
-             "which stream? Usage: stream-tail [options] STREAM; -h for help, --demo to see it work");
-    return SLP_EINVAL;
-  }
-  if (a->stream && a->mode == SLP_MODE_DEMO) {
-    snprintf(why, 200, "--demo makes its own stream; leave \"%.60s\" away", a->stream);
-    return SLP_EINVAL;
-  }
   return 0;
+}
+
+/* -J and -f say all about a line; -D, -K and -O are parts of a plain one. */
+static int check_output(const slp_args *a, char why[200]) {
+  const char *whole = a->json ? "-J" : a->format ? "-f" : NULL;
+  const char *part = a->delimiter       ? "-D"
+                     : a->key_delimiter ? "-K"
+                     : a->show_offset   ? "-O"
+                     : a->show_null     ? "-Z"
+                                        : NULL;
+  if (a->json && a->format)
+    snprintf(why, 200, "-f does not go together with -J");
+  else if (whole && part && !(a->format && strcmp(part, "-Z") == 0))
+    snprintf(why, 200, "%s does not go together with %s", part, whole);
+  else
+    return 0;
+  return SLP_EINVAL;
+}
+
+static int check_streams(const slp_args *a, char why[200]) {
+  int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_LIST || a->mode == SLP_MODE_IAM;
+  if (!a->stream && needs)
+    snprintf(why, 200,
+             "which stream? Usage: stream-tail [options] STREAM...; -h for help, --demo to see it work");
+  else if (a->stream && a->mode == SLP_MODE_DEMO)
+    snprintf(why, 200, "--demo makes its own stream; leave \"%.60s\" away", a->stream);
+  else if (a->streams_n > 1 && (a->mode == SLP_MODE_BENCH || a->mode == SLP_MODE_SERVE))
+    snprintf(why, 200, "%s: one stream at a time: \"%.60s\" and \"%.60s\"",
+             a->mode == SLP_MODE_BENCH ? "--bench" : "-M", a->streams[0], a->streams[1]);
+  else if (a->streams_n > 1 && a->start.kind == SLOOP_AT_SEQ)
+    snprintf(why, 200, "-o SHARD:SEQUENCE is a place in one stream, and %zu are named", a->streams_n);
+  else if (a->shard_key &&
+           (a->opts.shards_n || a->save || a->start.kind == SLOOP_AT_SEQ || a->start.kind == SLOOP_AT_TOKEN))
+    snprintf(why, 200, "-p key:TEXT does not go together with %s",
+             a->opts.shards_n ? "another -p"
+             : a->save        ? "--save"
+                              : "-o SHARD:SEQUENCE or -o @FILE");
+  else if (a->shard_key && a->streams_n > 1)
+    snprintf(why, 200, "-p key:TEXT reads one stream, and %zu are named", a->streams_n);
+  else if (a->mode == SLP_MODE_BENCH && (a->shard_key || a->start.kind == SLOOP_AT_TOKEN))
+    snprintf(why, 200, "%s does not go together with --bench", a->shard_key ? "-p key:TEXT" : "-o @FILE");
+  else
+    return 0;
+  return SLP_EINVAL;
 }
 
 static void settle(slp_args *a) {
@@ -343,38 +403,48 @@ static void settle(slp_args *a) {
     if (a->start.kind == SLOOP_AT_SEQ) {
       a->opts.start_shard = a->start.shard;
       a->opts.start_seq = a->start.seq;
+      a->opts.start_sub = a->start.sub;
     }
   }
   /* Who asks for a definite set of records wants them in order, however long a slow shard takes. */
-  if ((a->until_tip || a->count) && !a->order_wait_given) a->opts.order_wait_ms = UINT32_MAX;
+  if ((a->until_tip || a->count || a->until_given) && !a->order_wait_given)
+    a->opts.order_wait_ms = UINT32_MAX;
   if (a->verbose > 1) a->opts.log_level = a->verbose > 2 ? SLOOP_LOG_DEBUG : SLOOP_LOG_INFO;
+  if (a->contexts) a->opts.log_level = SLOOP_LOG_DEBUG;
 }
 
-int slp_args_parse(slp_args *a, int argc, const char *const *argv, int64_t now_ms, char why[200]) {
-  _Static_assert(O_VERSION < 32, "the seen options are bits of one word");
-  memset(a, 0, sizeof *a);
-  sloop_opts_init(&a->opts);
-  sloop_sandbox_opts_init(&a->sandbox);
-  a->synthetic.records = UINT64_MAX;
-  words w = {.argc = argc, .argv = argv, .at = 1, .now_ms = now_ms};
-  int only_stream = 0;
-  while (w.at < argc) {
-    const char *word = argv[w.at++];
-    int r = 0;
-    if (only_stream || word[0] != '-' || !word[1])
-      r = take_stream(a, word, why);
-    else if (strcmp(word, "--") == 0)
-      only_stream = 1;
-    else if (word[1] == '-')
-      r = take_long(a, &w, word + 2, why);
-    else
-      r = take_letters(a, &w, word + 1, why);
-    if (r) return r;
-    /* These answer at once, whatever else is there. */
-    if (a->mode == SLP_MODE_HELP || a->mode == SLP_MODE_VERSION || a->mode == SLP_MODE_KNOBS) return 0;
-  }
+static int check(slp_args *a, char why[200]) {
   if (!a->mode) a->mode = SLP_MODE_TAIL;
-  int r = check_together(a, &w, why);
+  int dump = a->mode == SLP_MODE_DUMP;
+  int r = dump ? 0 : check_mode(a, why);
+  if (!r) r = check_output(a, why);
+  if (!r && !dump) r = check_streams(a, why);
   if (!r) settle(a);
   return r;
 }
+
+int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
+                   const slp_surroundings *around, char why[SLP_ARGS_WHY]) {
+  memset(a, 0, sizeof *a);
+  slp_buf_init(&a->config_text, mem, 0);
+  sloop_opts_init(&a->opts);
+  sloop_sandbox_opts_init(&a->sandbox);
+  a->synthetic.records = UINT64_MAX;
+  a->color = SLP_COLOR_AUTO;
+  *why = 0;
+  char part[200] = "";
+  words look = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock, .looking = 1};
+  words take = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock};
+  /* What is wrong with the command line shows again, and is told, in the second round. */
+  if (take_words(a, &look, part) == 0 && !look.quick && (look.config || around->config)) {
+    int named = look.config != NULL || !around->config_may_be_absent;
+    int r = slp_config_read(a, look.config ? look.config : around->config, !named, take.clock, why);
+    if (r) return r;
+  }
+  int r = take_words(a, &take, part);
+  if (!r && !answers_at_once(a)) r = check(a, part);
+  if (r) snprintf(why, SLP_ARGS_WHY, "%s", part);
+  return r;
+}
+
+void slp_args_free(slp_args *a) { slp_buf_free(&a->config_text); }

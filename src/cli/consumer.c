@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cli/log_filter.h"
 #include "cli/say.h"
 #include "host/program.h"
 
@@ -60,10 +61,17 @@ void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret) {
     *ret = c->last;
 }
 
+/* Lines about one of several streams say which. */
+static void put_name(slp_cli_consumer *c, char *line, size_t n) {
+  *line = 0;
+  if (c->name) snprintf(line, n, "%.80s: ", c->name);
+}
+
 /* A server must survive a bad hour; a person at a terminal wants to know at once that the name, the
  * keys or the address are wrong. So until the first good answer these end the program. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
+  if (c->app->args->keep_going) return 0; /* -E */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0) return 0;
@@ -121,10 +129,19 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   c->on_closed(c);
 }
 
-static void close_now(slp_cli_consumer *c) {
-  if (!c->s || c->closed) return;
+void slp_cli_consumer_close(slp_cli_consumer *c) {
+  if (!c->s || c->closed || c->closing) return;
+  c->closing = 1;
+  c->stopping = 1;
   sloop_stats_get(c->s, &c->last, sizeof c->last);
   sloop_close(c->s, on_closed, c);
+}
+
+static void ending(slp_cli_consumer *c) {
+  if (c->on_ending && c->s && !c->closing)
+    c->on_ending(c);
+  else
+    slp_cli_consumer_close(c);
 }
 
 void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) {
@@ -133,7 +150,7 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   c->app->exit_code = exit_code;
   slp_say("%s", why);
   c->stopping = 1;
-  close_now(c);
+  ending(c);
 }
 
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
@@ -147,7 +164,9 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0;
   sloop_error_t shown = *e;
   if (hopeless) shown.retry_in_ms = UINT64_MAX; /* so that the line says what to do */
-  slp_error_line(&shown, c->error, sizeof c->error);
+  put_name(c, c->error, sizeof c->error);
+  size_t at = strlen(c->error);
+  slp_error_line(&shown, c->error + at, sizeof c->error - at);
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping && !undecided)
@@ -182,15 +201,20 @@ static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void 
       c->shards_stopped++;
       break;
   }
-  if (c->app->args->quiet) return;
-  if (what == SLOOP_SHARD_STOPPED || c->app->args->verbose) slp_say_if_room("%s: %s", shard, text);
+  char name[100];
+  put_name(c, name, sizeof name);
+  if (!c->app->args->quiet && (what == SLOOP_SHARD_STOPPED || c->app->args->verbose))
+    slp_say_if_room("%s%s: %s", name, shard, text);
+  if (c->on_shard && !c->closing) c->on_shard(c, shard, what);
 }
 
 static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   c->losses++;
-  snprintf(c->error, sizeof c->error, "%s: %s", loss->shard, loss->message);
+  put_name(c, c->error, sizeof c->error);
+  size_t at = strlen(c->error);
+  snprintf(c->error + at, sizeof c->error - at, "%s: %s", loss->shard, loss->message);
   if (c->app->args->fail_on_loss && !c->stopping)
     slp_cli_consumer_fail(c, SLP_EXIT_LOSS, c->error);
   else if (!c->stopping)
@@ -201,7 +225,11 @@ static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *ar
   slp_cli_consumer *c = arg;
   (void)s;
   (void)level; /* the library has already left out what is below log_level */
-  if (!c->app->args->quiet) slp_say_if_room("%s", line);
+  const slp_args *a = c->app->args;
+  if (a->quiet || (a->contexts && !slp_log_contexts_have(a->contexts, line))) return;
+  char name[100];
+  put_name(c, name, sizeof name);
+  slp_say_if_room("%s%s", name, line);
 }
 
 int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
@@ -219,31 +247,37 @@ int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_op
   int r = sloop_open(&c->s, app->loop, &opts, why);
   if (!r) return 0;
   c->s = NULL;
-  slp_say("%s", *why ? why : sloop_strerror(r));
+  char name[100];
+  put_name(c, name, sizeof name);
+  slp_say("%s%s", name, *why ? why : sloop_strerror(r));
   app->exit_code = r == SLOOP_EOPTION ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
   return r;
 }
 
 int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
   int r = slp_cli_consumer_open_idle(c, app, o);
-  if (r) return r;
-  r = sloop_start(c->s);
-  SLP_CHECK(r == 0 || r == SLP_ENOMEM);
-  if (!r) return 0;
-  slp_say("no memory to start with");
-  app->exit_code = SLP_EXIT_FAILED;
+  if (!r) r = slp_cli_consumer_start(c);
+  if (!r || !c->s) return r;
   sloop_close(c->s, NULL, NULL);
   c->s = NULL;
   return r;
 }
 
+int slp_cli_consumer_start(slp_cli_consumer *c) {
+  int r = sloop_start(c->s);
+  if (!r) return 0;
+  slp_say("can't start: %s (%s)", sloop_strerror(r), sloop_err_name(r));
+  c->app->exit_code = SLP_EXIT_FAILED;
+  return r;
+}
+
 static void on_stopped(sloop_t *s, int status, void *arg) {
   (void)s;
-  if (status != SLP_ECANCELED) close_now(arg); /* canceled: the close is already under way */
+  if (status != SLP_ECANCELED) ending(arg); /* canceled: the close is already under way */
 }
 
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms) {
   if (c->stopping || !c->s) return;
   c->stopping = 1;
-  if (sloop_stop(c->s, limit_ms, on_stopped, c) != 0) close_now(c);
+  if (sloop_stop(c->s, limit_ms, on_stopped, c) != 0) ending(c);
 }

@@ -15,11 +15,16 @@ struct slp_cli_consumer {
   /* The mode's; only on_closed is required. */
   void (*on_batch)(slp_cli_consumer *c, sloop_batch_t *b);
   void (*on_tip)(slp_cli_consumer *c);
+  void (*on_shard)(slp_cli_consumer *c, const char *shard, sloop_shard_what what);
+  /* It was stopped, or has failed, and would be closed now. Then the mode calls slp_cli_consumer_close() when
+   * what it was given is written. NULL: closed at once. */
+  void (*on_ending)(slp_cli_consumer *c);
   void (*on_closed)(slp_cli_consumer *c); /* the last; on a later turn of the loop */
   void *user;
+  const char *name; /* of the stream, for lines of errors; NULL: there is only one */
 
   uint8_t stopping; /* slp_cli_consumer_stop was called, or it failed */
-  uint8_t closed;
+  uint8_t closing, closed;
   uint8_t failed;          /* ended by an error: app->exit_code is set */
   uint32_t shards_stopped; /* given up before their end */
   uint64_t losses;
@@ -35,11 +40,14 @@ struct slp_cli_consumer {
 /* Opens and starts. The callbacks of `o` are overwritten. 0, or a negative code after telling why;
  * app->exit_code is set and on_closed does not come. */
 int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
-/* Opens only: for listings. */
+/* Opens only: for listings, and for streams that are joined before the first of them starts. */
 int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
+int slp_cli_consumer_start(slp_cli_consumer *c);
 /* Ends it: no more batches; waits up to limit_ms for those that are out; then on_closed. Again: ignored. */
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
-/* Something failed for good: tells `why`, sets exit_code and closes at once. */
+/* At once, without waiting for anything: then on_closed. Again: ignored. */
+void slp_cli_consumer_close(slp_cli_consumer *c);
+/* Something failed for good: tells `why`, sets exit_code and ends it. */
 void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
 /* Has the service ever given records or an empty page? */
 int slp_cli_consumer_answered(slp_cli_consumer *c);

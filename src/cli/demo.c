@@ -112,7 +112,8 @@ static void on_produce(void *arg) {
 static void show(demo *d, const sloop_record_t *r) {
   slp_buf b;
   slp_buf_init(&b, d->app.mem, 1 << 16);
-  if (slp_show_terminal(&b, r, d->terminal) != 0) slp_buf_clear(&b);
+  slp_show_style style = {.delimiter = SLP_STR("\n"), .colour = d->terminal};
+  if (slp_show_terminal(&b, r, &style) != 0) slp_buf_clear(&b);
   slp_app_write(&d->app, &b);
 }
 
@@ -199,7 +200,7 @@ static void on_closed(slp_cli_consumer *c) {
   if (d->producer) slp_ticker_close(d->producer);
   d->producer = NULL;
   if (!c->failed) print_verdict(d);
-  slp_progress_end(c);
+  slp_progress_end(d->app.args, &c->last);
   sloop_sandbox_stop(d->box, on_box_gone, d);
 }
 

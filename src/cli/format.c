@@ -15,7 +15,8 @@ typedef enum {
   SHARD,
   SEQ,
   SUB,
-  BEHIND
+  BEHIND,
+  EVENT
 } op;
 
 typedef struct step {
@@ -36,7 +37,7 @@ static const struct {
 } tokens[] = {
     {'s', PAYLOAD}, {'S', PAYLOAD_LEN}, {'R', PAYLOAD_LEN_BE}, {'k', KEY},
     {'K', KEY_LEN}, {'T', TIME},        {'t', STREAM},         {'p', SHARD},
-    {'o', SEQ},     {'u', SUB},         {'l', BEHIND},
+    {'o', SEQ},     {'u', SUB},         {'l', BEHIND},         {'n', EVENT},
 };
 
 static void add_literal(slp_format *f, char c) {
@@ -107,7 +108,7 @@ static int compile(slp_format *f, slp_str text, char why[200]) {
     char c = text.p[at];
     if (c == '%') {
       size_t took = read_token(f, text, at);
-      if (!took) return refuse(why, text, at, "%s %S %R %k %K %T %t %p %o %u %l %%");
+      if (!took) return refuse(why, text, at, "%s %S %R %k %K %T %t %p %o %u %n %l %%");
       at += took;
     } else if (c == '\\') {
       size_t took = read_escape(text, at, &c);
@@ -120,6 +121,24 @@ static int compile(slp_format *f, slp_str text, char why[200]) {
     }
   }
   return 0;
+}
+
+int slp_unescape(slp_buf *ret, const char *text, const char *option, char why[200]) {
+  slp_str all = slp_str_of(text);
+  int bad = 0;
+  for (size_t at = 0; at < all.n && !bad;) {
+    char c = text[at];
+    size_t took = c == '\\' ? read_escape(all, at, &c) : 1;
+    if (!took) {
+      snprintf(why, 200,
+               "%s: \"%.40s\": unknown escape at character %zu; known are \\n \\r \\t \\0 \\\\ \\xXX", option,
+               text, at + 1);
+      return SLP_EINVAL;
+    }
+    bad = slp_buf_add_char(ret, c);
+    at += took;
+  }
+  return bad;
 }
 
 int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]) {
@@ -169,6 +188,7 @@ int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int
       case SEQ: bad = slp_buf_add(b, r->seq.base, r->seq.len); break;
       case SUB: bad = slp_buf_add_u64(b, r->sub); break;
       case BEHIND: bad = slp_buf_add_i64(b, behind_ms); break;
+      case EVENT: bad = slp_buf_add(b, r->event.base, r->event.len); break;
     }
     if (bad) return bad;
   }

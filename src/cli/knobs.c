@@ -36,6 +36,10 @@ static const knob knobs[] = {
     {"held_batches_max", U32, OPT(held_batches_max), 1, UINT32_MAX, "batches", "being printed at once"},
     {"batch_records_max", U32, OPT(batch_records_max), 1, UINT32_MAX, "records", "in one batch"},
     {"batch_bytes_max", U32, OPT(batch_bytes_max), 1, UINT32_MAX, "bytes", "of payload in one batch"},
+    {"held_records_per_shard_max", U32, OPT(held_records_per_shard_max), 0, UINT32_MAX, "records",
+     "of one shard, fetched and not yet printed; 0: no limit"},
+    {"aggregates", CHOICE, OPT(aggregates), 0, 0, "expand|keep",
+     "what the Kinesis Producer Library packed together: its records, or as it came"},
     {"in_flight_max", U32, OPT(in_flight_max), 1, UINT32_MAX, "calls", "at once"},
     {"list_ms", U32, OPT(list_ms), 1, UINT32_MAX, "ms", "between listings of the shards"},
     {"stats_ms", U32, OPT(stats_ms), 0, UINT32_MAX, "ms", "between progress lines of -v; 0: 1000"},
@@ -173,9 +177,24 @@ int slp_knob_set(slp_args *a, slp_str setting, char why[200]) {
   return SLP_EINVAL;
 }
 
-static int show_default(slp_buf *b, const slp_args *a, const knob *k) {
+int slp_knob_exists(slp_str name) {
+  for (size_t i = 0; i < SLP_COUNT(knobs); i++)
+    if (slp_str_is(name, knobs[i].name)) return 1;
+  return 0;
+}
+
+int slp_knob_is_secret(slp_str setting) {
+  static const char *const secrets[] = {"sandbox.secret_key", "sandbox.session_token"};
+  size_t n = 0;
+  while (n < setting.n && setting.p[n] != '=') n++;
+  for (size_t i = 0; i < SLP_COUNT(secrets); i++)
+    if (slp_str_is((slp_str){setting.p, n}, secrets[i])) return 1;
+  return 0;
+}
+
+/* A setting's value as it would be written; "" when it has none. */
+static int add_value(slp_buf *b, const slp_args *a, const knob *k) {
   const char *from = (const char *)a + k->at;
-  char text[64] = "-";
   uint64_t u = 0;
   int64_t i;
   int v;
@@ -183,31 +202,25 @@ static int show_default(slp_buf *b, const slp_args *a, const knob *k) {
   switch (k->kind) {
     case TEXT:
       memcpy(&z, from, sizeof z);
-      if (z) snprintf(text, sizeof text, "%.40s", z);
-      break;
-    case CHOICE:
-      memcpy(&v, from, sizeof v);
-      snprintf(text, sizeof text, "%.*s", (int)choice_name(k->unit, v).n, choice_name(k->unit, v).p);
-      break;
-    case FLAG:
-      memcpy(&v, from, sizeof v);
-      snprintf(text, sizeof text, "%d", v);
-      break;
-    case I64:
-      memcpy(&i, from, sizeof i);
-      snprintf(text, sizeof text, "%lld", (long long)i);
-      break;
+      return z ? slp_buf_add_z(b, slp_knob_is_secret(slp_str_of(k->name)) ? "(secret)" : z) : 0;
+    case CHOICE: memcpy(&v, from, sizeof v); return slp_buf_add_str(b, choice_name(k->unit, v));
+    case FLAG: memcpy(&v, from, sizeof v); return slp_buf_addf(b, "%d", v);
+    case I64: memcpy(&i, from, sizeof i); return slp_buf_add_i64(b, i);
     case U16: u = *(const uint16_t *)(const void *)from; break;
     case U32: u = *(const uint32_t *)(const void *)from; break;
     case U64: u = *(const uint64_t *)(const void *)from; break;
   }
-  if (k->kind == U16 || k->kind == U32 || k->kind == U64) {
-    if (u == UINT64_MAX)
-      snprintf(text, sizeof text, "max");
-    else
-      snprintf(text, sizeof text, "%llu", (unsigned long long)u);
+  return u == UINT64_MAX ? slp_buf_add_z(b, "max") : slp_buf_add_u64(b, u);
+}
+
+int slp_knobs_dump(slp_buf *b, const slp_args *a) {
+  int bad = 0;
+  for (size_t i = 0; i < SLP_COUNT(knobs) && !bad; i++) {
+    bad = slp_buf_addf(b, "# %s=", knobs[i].name);
+    if (!bad) bad = add_value(b, a, &knobs[i]);
+    if (!bad) bad = slp_buf_add_char(b, '\n');
   }
-  return slp_buf_addf(b, "%-34s %-12s %-22s %s\n", k->name, text, k->unit, k->meaning);
+  return bad;
 }
 
 int slp_knobs_list(slp_buf *b) {
@@ -216,9 +229,19 @@ int slp_knobs_list(slp_buf *b) {
   sloop_opts_init(&a.opts);
   sloop_sandbox_opts_init(&a.sandbox);
   a.synthetic.records = UINT64_MAX;
+  int bad = slp_buf_add_z(b, "name=default (what it counts, or its words): meaning\n\n");
+  for (size_t i = 0; i < SLP_COUNT(knobs) && !bad; i++) {
+    bad = slp_buf_addf(b, "%s=", knobs[i].name);
+    if (!bad) bad = add_value(b, &a, &knobs[i]);
+    if (!bad) bad = slp_buf_addf(b, " (%s)\n    %s\n", knobs[i].unit, knobs[i].meaning);
+  }
+  return bad;
+}
+
+int slp_knobs_each(int (*fn)(void *arg, const char *name, const char *unit, const char *meaning), void *arg) {
   for (size_t i = 0; i < SLP_COUNT(knobs); i++) {
-    int bad = show_default(b, &a, &knobs[i]);
-    if (bad) return bad;
+    int r = fn(arg, knobs[i].name, knobs[i].unit, knobs[i].meaning);
+    if (r) return r;
   }
   return 0;
 }

@@ -6,7 +6,13 @@
 
 /* SLP_EINVAL and a sentence in `why`. The value's text must live as long as `a`. */
 int slp_knob_set(slp_args *a, slp_str setting, char why[200]);
-/* -X list: name, default, unit and meaning, one a line. */
+int slp_knob_exists(slp_str name);
+int slp_knob_is_secret(slp_str setting); /* NAME or NAME=VALUE */
+/* -X list: name, default, unit and meaning. */
 int slp_knobs_list(slp_buf *b);
+/* -X dump: "# NAME=VALUE" lines of what holds in `a`; secrets are left out. */
+int slp_knobs_dump(slp_buf *b, const slp_args *a);
+/* In the order of the table; stops when fn returns nonzero, which is returned. */
+int slp_knobs_each(int (*fn)(void *arg, const char *name, const char *unit, const char *meaning), void *arg);
 
 #endif

@@ -1,56 +1,86 @@
 /* main.c - stream-tail: reads the command line and hands over to a mode. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/args.h"
 #include "cli/bench.h"
+#include "cli/config.h"
 #include "cli/demo.h"
 #include "cli/exit.h"
+#include "cli/help.h"
+#include "cli/iam.h"
 #include "cli/knobs.h"
 #include "cli/list.h"
 #include "cli/say.h"
 #include "cli/serve.h"
 #include "cli/tail.h"
+#include "host/local.h"
 #include "host/program.h"
 
-static int print_text(slp_mem *mem, int (*make)(slp_buf *b)) {
-  slp_buf b;
-  slp_buf_init(&b, mem, 1 << 20);
-  int bad = make(&b);
-  if (!bad) bad = fwrite(slp_buf_str(&b).p, 1, b.n, stdout) != b.n || fflush(stdout) != 0;
-  slp_buf_free(&b);
+static int print(slp_buf *b, int bad) {
+  if (!bad) bad = fwrite(slp_buf_str(b).p, 1, b->n, stdout) != b->n || fflush(stdout) != 0;
+  slp_buf_free(b);
   return bad ? SLP_EXIT_FAILED : SLP_EXIT_FINE;
 }
 
 static int make_version(slp_buf *b) { return slp_buf_addf(b, "stream-tail (sloop) %s\n", sloop_version()); }
 
 static int run(slp_mem *mem, const slp_args *args) {
+  slp_buf b;
+  slp_buf_init(&b, mem, 1 << 24);
   switch (args->mode) {
     case SLP_MODE_TAIL: return slp_tail_run(mem, args);
     case SLP_MODE_LIST: return slp_list_run(mem, args);
     case SLP_MODE_SERVE: return slp_serve_run(mem, args);
     case SLP_MODE_DEMO: return slp_demo_run(mem, args);
     case SLP_MODE_BENCH: return slp_bench_run(mem, args);
-    case SLP_MODE_HELP: return print_text(mem, slp_args_help);
-    case SLP_MODE_VERSION: return print_text(mem, make_version);
-    case SLP_MODE_KNOBS: return print_text(mem, slp_knobs_list);
+    case SLP_MODE_IAM: return print(&b, slp_iam(&b, args));
+    case SLP_MODE_HELP: return print(&b, slp_help(&b));
+    case SLP_MODE_VERSION: return print(&b, make_version(&b));
+    case SLP_MODE_KNOBS: return print(&b, slp_knobs_list(&b));
+    case SLP_MODE_DUMP: return print(&b, slp_config_dump(&b, args));
+    case SLP_MODE_MAN: return print(&b, slp_man(&b));
+    case SLP_MODE_KCAT: return print(&b, slp_help_kcat(&b));
+    case SLP_MODE_COMPLETION:
+      return print(&b, *args->completion == 'b' ? slp_completion_bash(&b) : slp_completion_zsh(&b));
   }
   return SLP_EXIT_FAILED;
+}
+
+/* STREAM_TAIL_CONFIG, else the usual place. "": none. */
+static int find_config(slp_buf *ret, slp_surroundings *around) {
+  const char *named = getenv("STREAM_TAIL_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+  int bad = 0;
+  if (named && *named)
+    bad = slp_buf_add_z(ret, named);
+  else if (xdg && *xdg)
+    bad = slp_buf_addf(ret, "%s/stream-tail.conf", xdg);
+  else if (home && *home)
+    bad = slp_buf_addf(ret, "%s/.config/stream-tail.conf", home);
+  around->config = ret->n ? slp_buf_z(ret) : NULL;
+  around->config_may_be_absent = !(named && *named);
+  return bad;
 }
 
 int main(int argc, char **argv) {
   slp_program_fill_standard();
   slp_args args;
-  char why[200] = "";
-  if (slp_args_parse(&args, argc, (const char *const *)argv, slp_program_wall_ms(), why) != 0) {
-    slp_say("%s", why);
-    return SLP_EXIT_USAGE;
-  }
+  char why[SLP_ARGS_WHY] = "no memory";
   slp_mem *mem = slp_mem_new(NULL, NULL);
-  if (!mem) {
-    slp_say("no memory");
+  slp_surroundings around = {.clock = {slp_program_wall_ms(), slp_local_offset_ms}};
+  slp_buf config;
+  if (mem) slp_buf_init(&config, mem, 1 << 16);
+  if (!mem || find_config(&config, &around) != 0) {
+    slp_say("%s", why);
     return SLP_EXIT_FAILED;
   }
-  int code = run(mem, &args);
+  int code = SLP_EXIT_USAGE;
+  if (slp_args_parse(&args, mem, argc, (const char *const *)argv, &around, why) != 0)
+    slp_say("%s", why);
+  else
+    code = run(mem, &args);
+  slp_args_free(&args);
+  slp_buf_free(&config);
   slp_mem_drop(mem);
   return code;
 }

@@ -1,21 +1,23 @@
-/* start.h - where to begin (-o): words, times and sequence numbers as people write them. */
+/* start.h - where to begin or end (-o): words, times, sequence numbers, files, as people write them. */
 #ifndef SLP_CLI_START_H
 #define SLP_CLI_START_H
 
-#include "base/base.h"
+#include "cli/when.h"
 #include "sloop.h"
 
 typedef struct slp_start {
   sloop_start_kind kind;
-  int64_t at_ms;   /* SLOOP_AT_TIME */
-  char shard[129]; /* SLOOP_AT_SEQ */
-  char seq[130];   /* SLOOP_AT_SEQ */
+  int64_t at_ms;    /* SLOOP_AT_TIME; or where to end */
+  char shard[129];  /* SLOOP_AT_SEQ */
+  char seq[130];    /* SLOOP_AT_SEQ */
+  uint64_t sub;     /* SLOOP_AT_SEQ */
+  const char *file; /* SLOOP_AT_TOKEN: points into the text */
+  uint8_t is_end;   /* e@TIME: `at_ms` is where to end, and nothing else holds */
 } slp_start;
 
-/* oldest | beginning | latest | end | s@TIME | SHARD:SEQ. A SHARD of digits only is completed to
- * shardId-000000000000's form. SLP_EINVAL and a sentence in `why`. */
-int slp_start_parse(slp_str text, int64_t now_ms, slp_start *ret, char why[200]);
-/* Unix seconds or milliseconds (from 100000000000 on), ISO 8601, or how long ago: 90s, 10m, 2h30m, 1d, 1w. */
-int slp_time_parse(slp_str text, int64_t now_ms, int64_t *ret_ms);
+/* oldest | beginning | latest | end | s@TIME | e@TIME | @FILE | SHARD:SEQ[.SUB]. A SHARD of digits only is
+ * completed to shardId-000000000000's form. `text` is NUL-ended and lives as long as the result. SLP_EINVAL
+ * and a sentence in `why`. */
+int slp_start_parse(const char *text, const slp_clock *clock, slp_start *ret, char why[200]);
 
 #endif

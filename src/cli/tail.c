@@ -1,229 +1,423 @@
-/* tail.c - prints a stream. A batch goes back only when its bytes have left for good: so a slow
+/* tail.c - prints streams. A batch goes back only when its bytes have left for good: so a slow
  * reader stops the fetching, and what was acknowledged was printed. */
 #include "cli/tail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/list.h"
 #include "cli/app.h"
 #include "cli/consumer.h"
-#include "cli/format.h"
+#include "cli/pending.h"
+#include "cli/places.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/say.h"
-#include "cli/show.h"
+#include "cli/until.h"
 #include "host/program.h"
 
 /* One batch as text. A batch is about 1 MiB of payload; -J can make six bytes of one, and a format may
  * repeat %s, so only what is surely a mistake is refused. */
 #define TEXT_BYTES_MAX (UINT64_C(1) << 31)
+#define TELL_UNDECODED_US 5000000u
 
-typedef struct held { /* a batch whose text is not written yet */
-  slp_list link;
-  sloop_batch_t *batch;
-  size_t accepted;
-  uint64_t until; /* given back once this many bytes of the output are written */
-} held;
+typedef struct reading { /* one stream */
+  slp_cli_consumer consumer;
+  slp_until until;
+  uint8_t opened;
+  uint8_t at_tip; /* and nothing was handed over since */
+  uint8_t ended;  /* takes nothing more: closed when what it gave is written */
+} reading;
 
 typedef struct tail {
   slp_app app;
-  slp_cli_consumer consumer;
+  reading *each; /* owned: one a stream, the first of them joined by the others */
+  size_t n;
+  slp_places places;
+  slp_printer printer;
   slp_progress progress;
-  slp_format *format; /* owned; NULL: JSON or plain */
-  slp_list held;
+  slp_pending pending;
+  slp_buf ends;         /* of the batch being printed: where each record's text ends, as uint64_t */
   uint64_t given_bytes; /* to the output, in all */
-  uint64_t records;     /* given to the output */
-  uint64_t last_record_us;
-  uint8_t terminal, colour;
-  uint8_t ending;     /* no more records are taken */
-  uint8_t tip_wanted; /* -e */
+  uint64_t printed;     /* records */
+  uint64_t last_record_us, begun_us, undecoded_told, undecoded_at_us;
+  int64_t begun_ms; /* wall */
+  uint8_t reached;  /* --until: all before it was printed */
+  uint8_t ending;   /* no more records are taken */
+  uint8_t overdue;  /* what is not written now never will be */
 } tail;
 
-static void release_held(tail *t, uint64_t written, int all) {
-  for (held *h; !slp_list_empty(&t->held);) {
-    h = SLP_OWNER(slp_list_first(&t->held), held, link);
-    if (!all && h->until > written) return;
-    slp_list_remove(&h->link);
-    /* With `all` the text may be lost: then nothing of the batch is acknowledged. */
-    sloop_batch_done(h->batch, h->until <= written ? h->accepted : 0);
-    slp_free(t->app.mem, h);
+/* Of what failed to be written, nothing counts. */
+static uint64_t written_bytes(const tail *t) {
+  return slp_app_out_error(&t->app) ? 0 : t->given_bytes - slp_app_unwritten(&t->app);
+}
+
+static size_t number_of(const tail *t, const reading *rd) { return (size_t)(rd - t->each); }
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void sum_stats(const tail *t, sloop_stats_t *sum) {
+  memset(sum, 0, sizeof *sum);
+  for (size_t i = 0; i < t->n; i++) {
+    sloop_stats_t one;
+    slp_cli_consumer_stats(&t->each[i].consumer, &one);
+    slp_progress_add(sum, &one);
   }
 }
 
-static uint64_t written_bytes(const tail *t) { return t->given_bytes - slp_app_unwritten(&t->app); }
+static void tell_failed(tail *t, const char *why) {
+  slp_say("%s", why);
+  if (t->app.exit_code == SLP_EXIT_FINE) t->app.exit_code = SLP_EXIT_FAILED;
+}
 
-/* The consumer is gone and the output has what it will get. */
+/* Everybody is gone and the output has what it will get. */
 static void leave_if_done(tail *t) {
-  if (!t->consumer.closed || !t->app.out) return;
-  if (slp_app_unwritten(&t->app) > 0) return;
-  release_held(t, t->app.out_failed ? 0 : t->given_bytes, 1);
-  slp_progress_end(&t->consumer);
+  if (!t->app.out || (!t->overdue && slp_app_unwritten(&t->app) > 0)) return;
+  for (size_t i = 0; i < t->n; i++)
+    if (t->each[i].opened && !t->each[i].consumer.closed) return;
+  slp_pending_give_up(&t->pending, written_bytes(t));
+  char why[400];
+  if (t->app.args->save && slp_places_write(&t->places, why) != 0) tell_failed(t, why);
+  if (t->app.interrupted) slp_places_tell(&t->places);
+  sloop_stats_t sum;
+  sum_stats(t, &sum);
+  slp_progress_end(t->app.args, &sum);
   slp_app_close(&t->app);
+}
+
+/* The place is noted last: when all it gave is written and acknowledged, or never will be. */
+static void close_if_written(tail *t, reading *rd) {
+  if (!rd->ended || rd->consumer.closing || slp_pending_has(&t->pending, rd)) return;
+  if (slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0) tell_failed(t, "no memory");
+  slp_cli_consumer_close(&rd->consumer);
+}
+
+static void close_all_written(tail *t) {
+  for (size_t i = 0; i < t->n; i++) close_if_written(t, &t->each[i]);
 }
 
 static void end_tail(tail *t) {
   if (t->ending) return;
   t->ending = 1;
-  slp_cli_consumer_stop(&t->consumer, SLP_APP_GRACE_MS);
+  for (size_t i = 0; i < t->n; i++)
+    if (t->each[i].opened) slp_cli_consumer_stop(&t->each[i].consumer, SLP_APP_GRACE_MS);
 }
 
-static int add_record(tail *t, slp_buf *b, const sloop_record_t *r, int64_t behind_ms) {
-  if (t->format) return slp_format_run(t->format, b, r, behind_ms);
-  if (t->app.args->json) return slp_show_json(b, r);
-  return t->terminal ? slp_show_terminal(b, r, t->colour) : slp_show_plain(b, r);
+static void on_ending(slp_cli_consumer *c) {
+  tail *t = c->user;
+  reading *rd = SLP_OWNER(c, reading, consumer);
+  rd->ended = 1;
+  end_tail(t); /* when one has failed, the others end too */
+  close_if_written(t, rd);
 }
 
-static void give_back_later(tail *t, sloop_batch_t *batch, size_t accepted) {
-  held *h = SLP_NEW(t->app.mem, held);
-  if (!h) {
+static void fail(tail *t, reading *rd, const char *why) {
+  slp_cli_consumer_fail(&rd->consumer, SLP_EXIT_FAILED, why);
+  end_tail(t);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* 1: the record is not to be printed, nor what follows it in its shard. */
+static int is_past_the_end(tail *t, reading *rd, const sloop_record_t *r) {
+  if (!t->app.args->until_given) return 0;
+  int passed = slp_until_passed(&rd->until, r->shard, r->arrived_at_ms);
+  if (passed < 0) fail(t, rd, "no memory");
+  if (passed > 0 && t->app.args->opts.order == SLOOP_ORDER_SHARD)
+    sloop_pause(rd->consumer.s, r->shard); /* the others go on */
+  return passed != 0;
+}
+
+/* By time, nothing that comes after a record is earlier, whatever its shard or stream. */
+static uint8_t ends_everything(const tail *t) { return t->app.args->opts.order == SLOOP_ORDER_TIME; }
+
+static void give_back(tail *t, reading *rd, sloop_batch_t *batch, size_t accepted) {
+  if (accepted == 0 || slp_app_unwritten(&t->app) == 0) {
+    sloop_batch_done(batch, slp_app_out_error(&t->app) ? 0 : accepted);
+  } else if (slp_pending_add(&t->pending, batch, rd, (const uint64_t *)(const void *)t->ends.p, accepted) !=
+             0) {
     sloop_batch_done(batch, 0);
-    slp_cli_consumer_fail(&t->consumer, SLP_EXIT_FAILED, "no memory");
-    return;
+    fail(t, rd, "no memory");
   }
-  h->batch = batch;
-  h->accepted = accepted;
-  h->until = t->given_bytes;
-  slp_list_add_last(&t->held, &h->link);
+}
+
+static void write_text(tail *t, slp_buf *text) {
+  t->given_bytes += text->n;
+  slp_app_write(&t->app, text);
+}
+
+static int add_end(tail *t, uint64_t end) { return slp_buf_add(&t->ends, &end, sizeof end); }
+
+/* Prints the records of a batch until one that may not be. Returns how many; *ret_bad: why it ended before.
+ */
+static size_t print_records(tail *t, reading *rd, sloop_batch_t *batch, int *ret_bad) {
+  const slp_args *a = t->app.args;
+  size_t n = sloop_batch_count(batch), i = 0;
+  int64_t behind_ms = sloop_batch_behind_ms(batch);
+  slp_buf text;
+  slp_buf_init(&text, t->app.mem, TEXT_BYTES_MAX);
+  slp_buf_clear(&t->ends);
+  for (; i < n && !(a->count && t->printed >= a->count) && !t->ending; i++) {
+    const sloop_record_t *r = sloop_batch_at(batch, i);
+    int printed = 0;
+    if (is_past_the_end(t, rd, r)) {
+      t->reached = ends_everything(t);
+      break;
+    }
+    *ret_bad = slp_printer_add(&t->printer, &text, r, behind_ms, &printed);
+    if (!*ret_bad) *ret_bad = add_end(t, t->given_bytes + text.n);
+    if (*ret_bad) break;
+    t->printed += (uint64_t)printed;
+    if (a->unbuffered) write_text(t, &text);
+  }
+  write_text(t, &text);
+  return i;
 }
 
 static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   tail *t = c->user;
-  size_t n = sloop_batch_count(batch), i = 0;
-  uint64_t count = t->app.args->count;
-  int64_t behind_ms = sloop_batch_behind_ms(batch);
-  slp_buf text;
-  slp_buf_init(&text, t->app.mem, TEXT_BYTES_MAX);
-  int bad = 0;
-  if (t->ending || t->app.out_failed) n = 0;
-  for (; i < n && (!count || t->records < count); i++) {
-    bad = add_record(t, &text, sloop_batch_at(batch, i), behind_ms);
-    if (bad) break;
-    t->records++;
-  }
-  if (bad) {
-    slp_buf_free(&text);
+  reading *rd = SLP_OWNER(c, reading, consumer);
+  if (t->ending || t->app.out_failed) {
     sloop_batch_done(batch, 0);
-    slp_cli_consumer_fail(&t->consumer, SLP_EXIT_FAILED,
-                          bad == SLP_ENOMEM
-                              ? "no memory to print a batch; try a smaller -X batch_bytes_max"
-                              : "a batch is too large as text; try a smaller -X batch_bytes_max");
     return;
   }
-  t->last_record_us = slp_program_mono_us();
-  t->given_bytes += text.n;
-  slp_app_write(&t->app, &text);
-  if (slp_app_unwritten(&t->app) > 0)
-    give_back_later(t, batch, i);
-  else
-    sloop_batch_done(batch, slp_app_out_error(&t->app) ? 0 : i);
-  if (count && t->records >= count) end_tail(t);
+  rd->at_tip = 0;
+  int bad = 0;
+  size_t i = print_records(t, rd, batch, &bad);
+  if (i > 0) t->last_record_us = slp_program_mono_us();
+  give_back(t, rd, batch, i);
+  uint64_t count = t->app.args->count;
+  if (bad == SLP_EBADDATA) {
+    char line[300];
+    snprintf(line, sizeof line, "%s; -E would go on", t->printer.why);
+    fail(t, rd, line);
+  } else if (bad) {
+    fail(t, rd,
+         bad == SLP_ENOMEM ? "no memory to print a batch; try a smaller -X batch_bytes_max"
+                           : "a batch is too large as text; try a smaller -X batch_bytes_max");
+  } else if ((count && t->printed >= count) || t->reached) {
+    end_tail(t);
+  }
+}
+
+/* ---- other news ------------------------------------------------------------------------------ */
+
+static int all_at_tip(const tail *t) {
+  for (size_t i = 0; i < t->n; i++)
+    if (!t->each[i].at_tip) return 0;
+  return 1;
 }
 
 static void on_tip(slp_cli_consumer *c) {
   tail *t = c->user;
-  if (!t->tip_wanted || t->ending) return;
-  if (c->shards_stopped) {
+  reading *rd = SLP_OWNER(c, reading, consumer);
+  rd->at_tip = 1;
+  if (!t->app.args->until_tip || t->ending || !all_at_tip(t)) return;
+  for (size_t i = 0; i < t->n; i++) {
+    if (!t->each[i].consumer.shards_stopped) continue;
     /* Nothing more will come, but not all was read: that is no success. */
-    slp_cli_consumer_fail(c, SLP_EXIT_FAILED,
-                          "some shards were given up before their end; see the lines above");
+    fail(t, &t->each[i], "some shards were given up before their end; see the lines above");
     return;
   }
   end_tail(t);
+}
+
+static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_what what) {
+  tail *t = c->user;
+  reading *rd = SLP_OWNER(c, reading, consumer);
+  if (t->app.args->until_given && slp_until_shard(&rd->until, shard, what) != 0) fail(t, rd, "no memory");
 }
 
 static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 
 static void on_written(slp_app *app) {
   tail *t = app->user;
-  release_held(t, written_bytes(t), 0);
+  slp_pending_written(&t->pending, written_bytes(t));
+  close_all_written(t);
   leave_if_done(t);
 }
 
 static void on_out_failed(slp_app *app) {
   tail *t = app->user;
-  release_held(t, 0, 1);
+  /* What the reader that left has taken in of it is not known. */
+  slp_pending_give_up(&t->pending, 0);
   end_tail(t);
+  close_all_written(t);
   leave_if_done(t);
 }
 
-static void on_interrupt(slp_app *app) {
-  tail *t = app->user;
-  end_tail(t);
-}
+static void on_interrupt(slp_app *app) { end_tail(app->user); }
 
 /* Somebody holds the output (or the stop) longer than a Ctrl-C may take. */
 static void on_overdue(slp_app *app) {
   tail *t = app->user;
-  release_held(t, 0, 1);
-  if (!t->consumer.closed) return; /* on its way: it stops within the same limit */
-  slp_progress_end(&t->consumer);
-  slp_app_close(app);
+  slp_pending_give_up(&t->pending, written_bytes(t));
+  t->overdue = 1;
+  for (size_t i = 0; i < t->n; i++) {
+    if (!t->each[i].opened || t->each[i].consumer.closed) continue;
+    t->each[i].ended = 1;
+    close_if_written(t, &t->each[i]);
+  }
+  leave_if_done(t);
+}
+
+/* ---- time passes ----------------------------------------------------------------------------- */
+
+static void check_until(tail *t) {
+  const slp_args *a = t->app.args;
+  if (!a->until_given || t->ending) return;
+  uint64_t quiet_ms = slp_max_u64(2000, 2 * (uint64_t)a->opts.poll_ms + 1000);
+  for (size_t i = 0; i < t->n; i++) {
+    reading *rd = &t->each[i];
+    sloop_stats_t now;
+    slp_cli_consumer_stats(&rd->consumer, &now);
+    /* Who is at the tip of a time that was over before we began need not be asked again. */
+    int long_over = rd->at_tip && t->begun_ms > a->until_ms + 2000;
+    if (!slp_until_all_passed(&rd->until) &&
+        !slp_until_quiet(&rd->until, &now, rd->at_tip, slp_program_wall_ms(), slp_program_mono_us(),
+                         long_over ? 0 : quiet_ms))
+      return;
+  }
+  end_tail(t);
 }
 
 static void check_timeout(tail *t) {
-  uint64_t timeout_us = t->app.args->timeout_ms * 1000u;
-  if (!timeout_us || t->ending || slp_app_unwritten(&t->app) > 0) return;
-  if (slp_program_mono_us() - t->last_record_us < timeout_us) return;
-  if (slp_cli_consumer_answered(&t->consumer)) {
-    end_tail(t);
+  const slp_args *a = t->app.args;
+  uint64_t now_us = slp_program_mono_us();
+  uint64_t silent_us = now_us - t->last_record_us;
+  if (t->ending || slp_app_unwritten(&t->app) > 0) return;
+  int late = a->timeout_ms && silent_us >= a->timeout_ms * 1000u;
+  int lost = a->contact_ms && now_us - t->begun_us >= a->contact_ms * 1000u;
+  for (size_t i = 0; i < t->n && (late || lost); i++) {
+    reading *rd = &t->each[i];
+    if (slp_cli_consumer_answered(&rd->consumer)) continue;
+    char line[480];
+    snprintf(line, sizeof line, "nothing was answered in %llu s%s%s",
+             (unsigned long long)((lost ? a->contact_ms : a->timeout_ms) / 1000u),
+             *rd->consumer.error ? "; the last error: " : "", rd->consumer.error);
+    fail(t, rd, line);
     return;
   }
-  char line[480];
-  snprintf(line, sizeof line, "nothing was answered in %llu s%s%s",
-           (unsigned long long)(t->app.args->timeout_ms / 1000u),
-           *t->consumer.error ? "; the last error: " : "", t->consumer.error);
-  t->ending = 1;
-  slp_cli_consumer_fail(&t->consumer, SLP_EXIT_FAILED, line);
+  if (late) end_tail(t);
+}
+
+static void check_places(tail *t) {
+  uint64_t now_us = slp_program_mono_us();
+  if (!t->app.args->save || t->ending || now_us - t->places.at_us < SLP_PLACES_EVERY_US) return;
+  t->places.at_us = now_us;
+  char why[400] = "no memory";
+  int bad = 0;
+  for (size_t i = 0; i < t->n && !bad; i++)
+    if (t->each[i].consumer.s) bad = slp_places_note(&t->places, i, t->each[i].consumer.s);
+  if (!bad) bad = slp_places_write(&t->places, why);
+  if (bad) fail(t, &t->each[0], why);
+}
+
+static void tell_undecoded(tail *t) {
+  uint64_t now_us = slp_program_mono_us();
+  if (t->printer.undecoded == t->undecoded_told || t->app.args->quiet ||
+      (t->undecoded_at_us && now_us - t->undecoded_at_us < TELL_UNDECODED_US))
+    return;
+  slp_say_if_room("%s; %llu printed as they came", t->printer.why, (unsigned long long)t->printer.undecoded);
+  t->undecoded_told = t->printer.undecoded;
+  t->undecoded_at_us = now_us;
 }
 
 static void on_tick(slp_app *app) {
   tail *t = app->user;
-  slp_progress_tick(&t->progress, &t->consumer);
-  check_timeout(t);
-  /* After an interrupt the wait for a stuck reader is over once the consumer is gone. */
-  if (app->interrupted && !app->on_overdue && t->consumer.closed) {
-    release_held(t, 0, 1);
-    slp_progress_end(&t->consumer);
-    slp_app_close(app);
+  /* A reader that takes little at a time: what it has taken is acknowledged before it has taken all. */
+  slp_pending_written(&t->pending, written_bytes(t));
+  close_all_written(t);
+  if (slp_progress_due(&t->progress, app->args)) {
+    sloop_stats_t sum;
+    sum_stats(t, &sum);
+    slp_progress_show(&t->progress, &sum);
   }
+  tell_undecoded(t);
+  check_places(t);
+  check_until(t);
+  check_timeout(t);
 }
 
-static int wants_colour(void) {
+/* ---- the beginning --------------------------------------------------------------------------- */
+
+static int terminal_wants_colour(void) {
   const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
   if (no_color && *no_color) return 0; /* no-color.org: present and not empty */
   return term && *term && strcmp(term, "dumb") != 0;
 }
 
 static int prepare(tail *t, const slp_args *args) {
-  t->terminal = (uint8_t)slp_is_terminal(1);
-  t->colour = t->terminal && wants_colour();
-  t->tip_wanted = args->until_tip;
-  if (!args->format) return 0;
-  char why[200] = "no memory";
-  int r = slp_format_new(t->app.mem, slp_str_of(args->format), &t->format, why);
-  if (!r) return 0;
-  slp_say("%s", why);
+  int terminal = slp_is_terminal(1) || args->color == SLP_COLOR_ALWAYS;
+  int colour = args->color == SLP_COLOR_ALWAYS ||
+               (args->color == SLP_COLOR_AUTO && terminal && terminal_wants_colour());
+  char why[400] = "";
+  int r = slp_printer_open(&t->printer, t->app.mem, args, terminal, colour, why);
+  if (!r) r = slp_places_begin(&t->places, why);
+  t->n = args->streams_n;
+  if (!r) t->each = slp_zalloc_n(t->app.mem, t->n, sizeof *t->each);
+  if (!r && t->each) return 0;
+  slp_say("%s", *why ? why : "no memory");
   t->app.exit_code = r == SLP_EINVAL ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
+  return SLP_EINVAL;
+}
+
+static int open_one(tail *t, const slp_args *args, size_t i) {
+  reading *rd = &t->each[i];
+  slp_cli_consumer *c = &rd->consumer;
+  sloop_opts_t o = args->opts;
+  c->user = t;
+  c->on_batch = on_batch;
+  c->on_tip = on_tip;
+  c->on_shard = on_shard;
+  c->on_ending = on_ending;
+  c->on_closed = on_closed;
+  if (t->n > 1) c->name = args->streams[i];
+  slp_until_init(&rd->until, t->app.mem, args->until_ms);
+  o.stream = args->streams[i];
+  if (t->places.start[i]) {
+    o.start = SLOOP_AT_TOKEN;
+    o.start_token = t->places.start[i];
+  }
+  if (i > 0) o.join = t->each[0].consumer.s;
+  int r = slp_cli_consumer_open_idle(c, &t->app, &o);
+  rd->opened = !r;
+  return r;
+}
+
+static int open_all(tail *t, const slp_args *args) {
+  int r = 0;
+  for (size_t i = 0; i < t->n && !r; i++) r = open_one(t, args, i);
+  for (size_t i = 0; i < t->n && !r; i++) r = slp_cli_consumer_start(&t->each[i].consumer);
   return r;
 }
 
 int slp_tail_run(slp_mem *mem, const slp_args *args) {
   tail t = {.app = {.mem = mem}};
-  slp_list_init(&t.held);
-  if (prepare(&t, args) != 0) return t.app.exit_code;
-  t.app.user = t.consumer.user = &t;
+  slp_pending_init(&t.pending, mem);
+  slp_places_init(&t.places, mem, args);
+  slp_buf_init(&t.ends, mem, TEXT_BYTES_MAX);
+  t.app.user = &t;
   t.app.on_interrupt = on_interrupt;
   t.app.on_overdue = on_overdue;
   t.app.on_tick = on_tick;
   t.app.on_written = on_written;
   t.app.on_out_failed = on_out_failed;
-  t.consumer.on_batch = on_batch;
-  t.consumer.on_tip = on_tip;
-  t.consumer.on_closed = on_closed;
-  t.last_record_us = slp_program_mono_us();
-  if (slp_app_open(&t.app, mem, args) == 0 && slp_cli_consumer_open(&t.consumer, &t.app, &args->opts) != 0)
-    slp_app_close(&t.app);
-  int code = slp_app_run(&t.app);
-  slp_format_free(t.format);
+  t.begun_us = t.last_record_us = t.places.at_us = slp_program_mono_us();
+  t.begun_ms = slp_program_wall_ms();
+  int code;
+  if (prepare(&t, args) == 0) {
+    if (slp_app_open(&t.app, mem, args) == 0 && open_all(&t, args) != 0) {
+      end_tail(&t);
+      leave_if_done(&t);
+    }
+    code = slp_app_run(&t.app);
+  } else {
+    code = t.app.exit_code;
+  }
+  for (size_t i = 0; i < t.n && t.each; i++) slp_until_free(&t.each[i].until);
+  slp_free(mem, t.each);
+  slp_printer_close(&t.printer);
+  slp_places_free(&t.places);
+  slp_buf_free(&t.ends);
   return code;
 }

@@ -10,7 +10,15 @@
  *   FAKE_ENDLESS=1        after FAKE_RECORDS begin again
  *   FAKE_STUCK_STOP=1     sloop_stop never answers before its limit
  *   FAKE_STOPPED_SHARD=1  one shard is given up before the tip
- *   FAKE_LOG=FILE         one line for each thing of note: out N, done N ACKED, stop, close */
+ *   FAKE_EVENT=1          records are changes of DynamoDB
+ *   FAKE_DATA=FILE        every payload is the content of this file
+ *   FAKE_SAME=N           N records in a row have the same payload
+ *   FAKE_SLOW_MS=N        between two batches
+ *   FAKE_NOT_YET=1        sloop_save knows nothing yet
+ *   FAKE_LOG_LINES=1      two lines of log, of the parts order and shard
+ *   FAKE_LOG=FILE         one line for each thing of note: out N, done N ACKED, stop, close
+ * A token's sequence number counts the records acknowledged without a gap; SLOOP_AT_TOKEN goes on behind
+ * them. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +46,10 @@ struct sloop_s {
   sloop_cb stop_cb, close_cb;
   void *stop_arg, *close_arg;
   sloop_stats_t st;
-  int log;
+  uint64_t acked; /* records, without a gap */
+  uint64_t slow_ms;
+  char *stream; /* as sloop.h promises: a copy */
+  int log, told_shards;
 };
 
 static uint64_t env_u64(const char *name, uint64_t other) {
@@ -114,6 +125,7 @@ static void wake(sloop_t *s, uint64_t ms) { uv_timer_start(&s->timer, on_turn, m
 static void free_if_unused(sloop_t *s) { /* batches outlive the consumer and point to it */
   if (!s->closed || s->out) return;
   if (s->log >= 0) close(s->log);
+  free(s->stream);
   free(s);
 }
 
@@ -121,6 +133,7 @@ void sloop_batch_done(sloop_batch_t *b, size_t acked) {
   if (acked > b->n) abort();
   note(b->s, "done", b->first, acked);
   sloop_t *s = b->s;
+  if (!s->closing && b->first == s->acked) s->acked += acked;
   s->out--;
   if (!s->closing) wake(s, 0);
   for (size_t i = 0; i < b->n; i++) free(b->texts[i]);
@@ -130,7 +143,18 @@ void sloop_batch_done(sloop_batch_t *b, size_t acked) {
   free_if_unused(s);
 }
 
+static char *read_data(const char *path, size_t *n) {
+  FILE *f = fopen(path, "rb");
+  char *text = malloc(1 << 20);
+  if (!f || !text) abort();
+  *n = fread(text, 1, 1 << 20, f);
+  fclose(f);
+  return text;
+}
+
 static char *make_text(sloop_t *s, uint64_t number, size_t *n) {
+  if (getenv("FAKE_DATA")) return read_data(getenv("FAKE_DATA"), n);
+  number /= env_u64("FAKE_SAME", 1);
   size_t room = s->bytes > 64 ? s->bytes : 64;
   char *text = malloc(room + 1);
   if (!text) abort();
@@ -162,7 +186,7 @@ static void give_batch(sloop_t *s) {
     snprintf(ids[shard], sizeof ids[shard], "shardId-%012u", shard);
     size_t n;
     b->texts[i] = make_text(s, s->next, &n);
-    r->stream = s->o.stream;
+    r->stream = s->stream;
     r->shard = ids[shard];
     snprintf(seqs, sizeof seqs, "4951%llu", (unsigned long long)(1000 + s->next));
     /* The text and the sequence number share one block: both live as long as the batch. */
@@ -174,6 +198,16 @@ static void give_batch(sloop_t *s) {
     r->data = (sloop_str_t){b->texts[i], n};
     r->arrived_at_ms = getenv("FAKE_NOTIME") ? -1 : (int64_t)(1700000000000 + (int64_t)s->next);
     r->attempt = 1;
+    if (getenv("FAKE_EVENT")) {
+      static const char keys[] = "{\"id\":{\"N\":\"7\"}}";
+      static const char change[] =
+          "{\"Keys\":{\"id\":{\"N\":\"7\"}},\"NewImage\":{\"id\":{\"N\":\"7\"},\"name\":{\"S\":\"x y\"}}}";
+      r->key = (sloop_str_t){keys, sizeof keys - 1};
+      r->data = (sloop_str_t){change, sizeof change - 1};
+      r->event = (sloop_str_t){"INSERT", 6};
+      r->event_id = r->seq;
+      if (s->next % 2) r->user = (sloop_str_t){"{\"type\":\"Service\"}", 18};
+    }
     if (getenv("FAKE_RAW")) r->flags |= SLOOP_REC_RAW;
     if (getenv("FAKE_LATE")) r->flags |= SLOOP_REC_LATE;
     s->st.records++;
@@ -227,6 +261,19 @@ static void on_turn(uv_timer_t *timer) {
     if (!s->closing && !s->fatal) wake(s, 1);
     return;
   }
+  if (!s->told_shards++) {
+    for (unsigned i = 0; i < s->shards_n; i++) {
+      char id[40];
+      snprintf(id, sizeof id, "shardId-%012u", i);
+      if (s->o.on_shard && !s->closing) s->o.on_shard(s, id, SLOOP_SHARD_OPENED, s->o.arg);
+    }
+    if (s->o.on_log && getenv("FAKE_LOG_LINES")) {
+      s->o.on_log(s, SLOOP_LOG_INFO, "order: one line", s->o.arg);
+      s->o.on_log(s, SLOOP_LOG_DEBUG, "shard: another line", s->o.arg);
+    }
+    s->st.shards_now = s->shards_n;
+  }
+  if (s->closing) return;
   if (getenv("FAKE_LOSS") && !s->told_loss++) {
     sloop_loss_t loss = {"shardId-000000000000", "", "", 1, "records are no longer kept"};
     s->o.on_loss(s, &loss, s->o.arg);
@@ -238,9 +285,10 @@ static void on_turn(uv_timer_t *timer) {
   if (s->next < s->total) {
     if (s->out >= 2) return wake(s, 3600000); /* held_batches_max */
     give_batch(s);
-    if (!s->closing) wake(s, 0);
+    if (!s->closing) wake(s, s->slow_ms);
     return;
   }
+  s->st.tip_now = s->shards_n;
   if (s->out == 0 && !s->told_tip++) s->o.on_tip(s, s->o.arg);
   if (!s->closing && !s->stop_cb)
     wake(s, 3600000); /* as the real one, an idle consumer keeps the loop alive */
@@ -251,8 +299,16 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     snprintf(why, 160, "poll_ms is 77");
     return SLOOP_EOPTION;
   }
+  uint64_t begin = 0;
+  if (o->start == SLOOP_AT_TOKEN) {
+    const char *at = strstr(o->start_token, "\"sequence_number\":\"4951");
+    if (at) begin = strtoull(at + strlen("\"sequence_number\":\"4951"), NULL, 10) - 999;
+  }
   sloop_t *s = calloc(1, sizeof *s);
   s->o = *o;
+  s->stream = strdup(o->stream);
+  s->acked = s->next = begin;
+  s->slow_ms = env_u64("FAKE_SLOW_MS", 0);
   s->total = env_u64("FAKE_RECORDS", 0);
   s->batch_n = env_u64("FAKE_BATCH", 10);
   s->shards_n = env_u64("FAKE_SHARDS", 1);
@@ -301,7 +357,36 @@ void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
 
 void sloop_ref(sloop_t *s) { (void)s; }
 void sloop_unref(sloop_t *s) { (void)s; }
-int sloop_pause(sloop_t *s, const char *shard) { return s && shard ? 0 : 0; }
+int sloop_save(sloop_t *s, char *buf, size_t *len) {
+  char text[400];
+  if (!s->told_shards || getenv("FAKE_NOT_YET")) return SLOOP_ESTATE;
+  int n =
+      snprintf(text, sizeof text,
+               "{\"stream_arn\":\"arn:aws:kinesis:us-east-1:000000000000:stream/%s\",\"active\":[\"shardId-"
+               "000000000000\"],\"shards\":[{\"shard_id\":\"shardId-000000000000\",\"iterator_type\":\"",
+               s->stream);
+  if (s->acked)
+    n += snprintf(text + n, sizeof text - (size_t)n, "after_sequence\",\"sequence_number\":\"4951%llu\"}]}",
+                  (unsigned long long)(1000 + s->acked - 1));
+  else
+    n += snprintf(text + n, sizeof text - (size_t)n, "trim_horizon\"}]}");
+  size_t room = *len;
+  *len = (size_t)n;
+  if (room <= (size_t)n) return UV_ENOBUFS;
+  memcpy(buf, text, (size_t)n + 1);
+  return 0;
+}
+int sloop_move(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg) {
+  (void)s;
+  (void)to;
+  (void)cb;
+  (void)arg;
+  return SLOOP_ESTATE;
+}
+int sloop_pause(sloop_t *s, const char *shard) {
+  note(s, "pause", shard ? strtoull(shard + strlen("shardId-"), NULL, 10) : 0, 0);
+  return 0;
+}
 int sloop_resume(sloop_t *s, const char *shard) { return s && shard ? 0 : 0; }
 void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) { memcpy(out, &s->st, size); }
 

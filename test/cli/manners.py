@@ -86,7 +86,7 @@ def formats():
 
 @test
 def wrong_usage_is_one_line_and_2():
-    for args, part in [((), "which stream?"), (("-f", "%y", "s"), "%y at character 1"), (("-Z", "s"), "unknown option -Z"),
+    for args, part in [((), "which stream?"), (("-f", "%y", "s"), "%y at character 1"), (("-y", "s"), "unknown option -y"),
                        (("-o", "yesterday", "s"), "not a position"), (("-c", "many", "s"), '"many" is not'),
                        (("-X", "nothing=1", "s"), 'unknown setting "nothing"'), (("-X", "poll_ms=77", "s"), "poll_ms is 77"),
                        (("-f", "%s", "-J", "s"), "does not go together")]:
@@ -198,7 +198,10 @@ def a_first_signal_stops_with_0():
             p.send_signal(number)
             equal(p.wait(5), 0)
             check(time.monotonic() - begun < 1)
-            equal(p.stderr.read(), b"")
+            said = p.stderr.read().decode().splitlines()
+            equal((len(said), said[0]), (2, PREFIX + "stopped; to go on from here, put the line below into a FILE "
+                                                     "and use -o @FILE"))
+            equal(json.loads(said[1])["shards"][0]["sequence_number"], "49511004")
         finally:
             end(p)
 

@@ -10,6 +10,7 @@ static const sloop_record_t record = {.stream = "orders",
                                       .sub = 7,
                                       .key = {"k\0y", 3},
                                       .data = {"pay\0load%s\\n", 12},
+                                      .event = {"INSERT", 6},
                                       .arrived_at_ms = 1767225600123,
                                       .attempt = 1};
 
@@ -34,6 +35,7 @@ static const char *token_text(uint8_t c, size_t *n) {
              {'o', "49512345", 8},
              {'u', "7", 1},
              {'l', "-5", 2},
+             {'n', "INSERT", 6},
              {'%', "%", 1}};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     if (all[i].c == c) {
@@ -98,14 +100,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     REQUIRE(slp_str_eq(slp_buf_str(&want), slp_buf_str(&got)));
     slp_format_free(f);
   }
+  char *z = malloc(size + 1); /* positions are words of a command line */
+  REQUIRE(z != NULL);
+  memcpy(z, text, size);
+  z[size] = 0;
+  slp_clock clock = {INT64_C(1700000000000), NULL};
   slp_start start;
   int64_t ms = INT64_MIN;
   why[0] = 0;
-  r = slp_start_parse((slp_str){text, size}, INT64_C(1700000000000), &start, why);
+  r = slp_start_parse(z, &clock, &start, why);
   REQUIRE((r == 0 && !why[0]) || (r == SLP_EINVAL && why[0] && strlen(why) < 199));
   if (r == 0 && start.kind == SLOOP_AT_SEQ) REQUIRE(start.shard[0] && start.seq[0]);
-  r = slp_time_parse((slp_str){text, size}, INT64_C(1700000000000), &ms);
-  REQUIRE(r == 0 ? ms >= 0 : r < 0);
+  if (r == 0 && start.kind == SLOOP_AT_TOKEN) REQUIRE(start.file > z && *start.file);
+  r = slp_when_parse((slp_str){text, size}, &clock, &ms);
+  REQUIRE(r == 0 ? ms >= 0 : r < 0 && ms == INT64_MIN);
+  free(z);
   free(text);
   slp_buf_free(&want);
   slp_buf_free(&got);

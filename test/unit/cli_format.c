@@ -44,6 +44,23 @@ TEST(each_token_prints_its_field) {
   CHECK_OUTPUT("%u", &r, "7");
   CHECK_OUTPUT("%l", &r, "42");
   CHECK_OUTPUT("%%", &r, "%");
+  CHECK_OUTPUT("<%n>", &r, "<>");
+  r.event = (sloop_str_t){"REMOVE", 6};
+  CHECK_OUTPUT("<%n>", &r, "<REMOVE>");
+}
+
+TEST(delimiters_have_the_same_escapes) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  char why[200] = "";
+  slp_buf_init(&b, mem, 1 << 20);
+  CHECK_INT(slp_unescape(&b, "%s\\n\\x00\\t", "-D", why), 0);
+  CHECK_MEM(b.p, b.n, "%s\n\0\t", 5);
+  CHECK_INT(slp_unescape(&b, "ab\\q", "-K", why), SLP_EINVAL);
+  CHECK(strstr(why, "-K: \"ab\\q\": unknown escape at character 3"));
+  CHECK_INT(slp_unescape(&b, "\\", "-K", why), SLP_EINVAL);
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
 }
 
 TEST(a_length_of_four_bytes_is_big_end_first) {

@@ -14,8 +14,15 @@ static sloop_record_t record(const char *data, size_t n) {
 }
 
 typedef int (*show_fn)(slp_buf *b, const sloop_record_t *r);
-static int show_plain_tty(slp_buf *b, const sloop_record_t *r) { return slp_show_terminal(b, r, 0); }
-static int show_colour_tty(slp_buf *b, const sloop_record_t *r) { return slp_show_terminal(b, r, 1); }
+static slp_show_style style = {.delimiter = {"\n", 1}};
+static int show_json(slp_buf *b, const sloop_record_t *r) { return slp_show_json(b, r, NULL); }
+static int show_plain(slp_buf *b, const sloop_record_t *r) { return slp_show_plain(b, r, &style); }
+static int show_plain_tty(slp_buf *b, const sloop_record_t *r) { return slp_show_terminal(b, r, &style); }
+static int show_colour_tty(slp_buf *b, const sloop_record_t *r) {
+  slp_show_style colour = style;
+  colour.colour = 1;
+  return slp_show_terminal(b, r, &colour);
+}
 
 static void check_shown(show_fn show, const sloop_record_t *r, const char *want, size_t want_n) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
@@ -34,7 +41,7 @@ static void check_shown(show_fn show, const sloop_record_t *r, const char *want,
 
 TEST(a_json_line_has_the_seven_members_in_order) {
   sloop_record_t r = record("hello", 5);
-  CHECK_SHOWN(slp_show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"hello\"}\n");
+  CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"hello\"}\n");
 }
 
 TEST(a_line_stays_one_line) {
@@ -42,7 +49,7 @@ TEST(a_line_stays_one_line) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 20);
-  CHECK_INT(slp_show_json(&b, &r), 0);
+  CHECK_INT(slp_show_json(&b, &r, NULL), 0);
   CHECK(memchr(b.p, '\n', b.n) == b.p + b.n - 1);
   for (size_t i = 0; i + 1 < b.n; i++) CHECK((unsigned char)b.p[i] >= 0x20 && b.p[i] != 0x7f);
   CHECK(strstr(slp_buf_z(&b), "\\u2028\\u2029"));
@@ -54,20 +61,20 @@ TEST(a_line_stays_one_line) {
 
 TEST(bytes_that_are_not_utf8_come_as_base64) {
   sloop_record_t r = record("\xff\x00\x01", 3);
-  CHECK_SHOWN(slp_show_json, &r, HEAD "\"key\":\"key\",\"payload_b64\":\"/wAB\"}\n");
+  CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"key\",\"payload_b64\":\"/wAB\"}\n");
   r = record("x", 1);
   r.key = (sloop_str_t){"\xc0\x80", 2};
-  CHECK_SHOWN(slp_show_json, &r, HEAD "\"key_b64\":\"wIA=\",\"payload\":\"x\"}\n");
+  CHECK_SHOWN(show_json, &r, HEAD "\"key_b64\":\"wIA=\",\"payload\":\"x\"}\n");
 }
 
 TEST(late_and_raw_are_there_only_when_so) {
   sloop_record_t r = record("", 0);
   r.flags = SLOOP_REC_AGAIN;
-  CHECK_SHOWN(slp_show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"\"}\n");
+  CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"\"}\n");
   r.flags = SLOOP_REC_LATE;
-  CHECK_SHOWN(slp_show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"\",\"late\":true}\n");
+  CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"\",\"late\":true}\n");
   r.flags = SLOOP_REC_LATE | SLOOP_REC_RAW;
-  CHECK_SHOWN(slp_show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"\",\"late\":true,\"raw\":true}\n");
+  CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"\",\"late\":true,\"raw\":true}\n");
 }
 
 TEST(no_time_is_null_and_sub_is_a_number) {
@@ -75,14 +82,14 @@ TEST(no_time_is_null_and_sub_is_a_number) {
   r.arrived_at_ms = -1;
   r.sub = 12;
   CHECK_SHOWN(
-      slp_show_json, &r,
+      show_json, &r,
       "{\"stream\":\"orders\",\"shard\":\"shardId-000000000003\",\"seq\":\"495\",\"sub\":12,\"ts\":null,"
       "\"key\":\"key\",\"payload\":\"\"}\n");
 }
 
 TEST(plain_is_every_byte_and_a_newline) {
   sloop_record_t r = record("a\0\x1b[31m\xff", 8);
-  CHECK_SHOWN(slp_show_plain, &r, "a\0\x1b[31m\xff\n");
+  CHECK_SHOWN(show_plain, &r, "a\0\x1b[31m\xff\n");
 }
 
 TEST(a_terminal_gets_no_control_characters) {
@@ -102,6 +109,74 @@ TEST(a_colour_shows_the_shard) {
   CHECK(strstr(slp_buf_z(&b), "m3\033[0m x\n"));
   slp_buf_free(&b);
   slp_mem_drop(mem);
+}
+
+TEST(a_late_record_is_reversed_and_a_stream_named_when_asked) {
+  sloop_record_t r = record("x", 1);
+  r.flags = SLOOP_REC_LATE;
+  style.streams = 1;
+  CHECK_SHOWN(show_colour_tty, &r, "\033[7;33morders/3\033[0m x\n");
+  r.flags = 0;
+  CHECK_SHOWN(show_colour_tty, &r, "\033[33morders/3\033[0m x\n");
+  CHECK_SHOWN(show_plain_tty, &r, "orders/3 x\n");
+  CHECK_SHOWN(show_plain, &r, "x\n"); /* data only */
+}
+
+TEST(delimiters_keys_and_offsets) {
+  sloop_record_t r = record("x\n", 2);
+  style.delimiter = (slp_str){"\0", 1};
+  CHECK_SHOWN(show_plain, &r, "x\n\0");
+  style.offset = 1;
+  CHECK_SHOWN(show_plain, &r, "495\tx\n\0");
+  style.key_delimiter = SLP_STR(": ");
+  CHECK_SHOWN(show_plain, &r, "495: key: x\n\0");
+  r.sub = 4;
+  CHECK_SHOWN(show_plain, &r, "495.4: key: x\n\0");
+  r.key = (sloop_str_t){"\x1b", 1};
+  CHECK_SHOWN(show_plain_tty, &r, "495.4: \\x1B: x\\x0A\0");
+  style.offset = 0;
+  style.key_delimiter = (slp_str){"", 0};
+  CHECK_SHOWN(show_plain, &r, "\x1bx\n\0");
+}
+
+#define CHANGE_HEAD \
+  "{\"stream\":\"orders\",\"shard\":\"shardId-000000000003\",\"seq\":\"495\",\"ts\":1700000000000,"
+
+TEST(a_change_of_dynamodb_has_its_own_members) {
+  sloop_record_t r = record("{\"Keys\":{\"id\":{\"N\":\"1.0\"}}}", 27);
+  r.event = (sloop_str_t){"MODIFY", 6};
+  r.event_id = (sloop_str_t){"e\"1", 3};
+  CHECK_SHOWN(show_json, &r,
+              CHANGE_HEAD
+              "\"event\":\"MODIFY\",\"id\":\"e\\\"1\",\"change\":{\"Keys\":{\"id\":{"
+              "\"N\":\"1.0\"}}}}\n");
+  r.user = (sloop_str_t){"{\"a\":1}", 7};
+  r.data = (sloop_str_t){"{ \"a\" :\n1.50e+1,\"b\":\"\xe2\x80\xa8\"}",
+                         26}; /* one line it is, and the same value */
+  CHECK_SHOWN(show_json, &r,
+              CHANGE_HEAD
+              "\"event\":\"MODIFY\",\"id\":\"e\\\"1\",\"change\":{\"a\":1.50e+1,\"b\":"
+              "\"\\u2028\"},\"user\":{\"a\":1}}\n");
+}
+
+static slp_show_extra extra;
+static int show_extra(slp_buf *b, const sloop_record_t *r) { return slp_show_json(b, r, &extra); }
+
+TEST(what_happened_on_the_way_is_shown) {
+  sloop_record_t r = record("[1, 2]", 6);
+  extra.data_is_json = 1;
+  CHECK_SHOWN(show_extra, &r, HEAD "\"key\":\"key\",\"payload\":[1, 2]}\n");
+  extra = (slp_show_extra){.error = "hex: no"};
+  r.flags = SLOOP_REC_FOREIGN;
+  CHECK_SHOWN(show_extra, &r,
+              HEAD "\"key\":\"key\",\"payload\":\"[1, 2]\",\"foreign\":true,\"decode_error\":\"hex: no\"}\n");
+  slp_log_event e = {{"g", 1}, {"s", 1}, {"12", 2}, {"i", 1}, -1, {"m", 1}};
+  extra = (slp_show_extra){.event = &e};
+  r.flags = 0;
+  CHECK_SHOWN(show_extra, &r,
+              HEAD
+              "\"key\":\"key\",\"payload\":\"[1, 2]\",\"log\":{\"group\":\"g\",\"stream\":\"s\",\"owner\":"
+              "\"12\",\"id\":\"i\",\"ts\":null}}\n");
 }
 
 TEST(shard_ids_have_a_short_form) {

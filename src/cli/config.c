@@ -1,0 +1,124 @@
+/* config.c - reads and writes the configuration file. */
+#include "cli/config.h"
+
+#include <stdio.h>
+
+#include "cli/knobs.h"
+#include "host/local.h"
+
+#define CONFIG_BYTES_MAX (1 << 20)
+
+static slp_str trim(slp_str s) {
+  while (s.n && (s.p[0] == ' ' || s.p[0] == '\t')) s = (slp_str){s.p + 1, s.n - 1};
+  while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t' || s.p[s.n - 1] == '\r')) s.n--;
+  return s;
+}
+
+/* 1 yes, 0 no, -1 neither */
+static int truth(slp_str s) {
+  static const char *const yes[] = {"1", "yes", "true", "on"}, *const no[] = {"0", "no", "false", "off"};
+  for (size_t i = 0; i < SLP_COUNT(yes); i++) {
+    if (slp_str_is(s, yes[i])) return 1;
+    if (slp_str_is(s, no[i])) return 0;
+  }
+  return -1;
+}
+
+/* Options that are no settings: they would make every command print a help text, or read files in circles. */
+static int belongs_in_a_file(const slp_option *o) {
+  return o->id != O_CONFIG && o->id != O_KNOB && o->id != O_HELP && o->id != O_VERSION && o->id != O_MAN &&
+         o->id != O_COMPLETION && o->id != O_KCAT && o->id != O_IAM && o->id != O_LIST && o->id != O_SERVE &&
+         o->id != O_DEMO && o->id != O_BENCH;
+}
+
+/* `line` is NUL-ended; `name` and `value` lie in it, value.p NULL: no '='. */
+static int take_line(slp_args *a, const char *line, slp_str name, slp_str value, const slp_clock *clock,
+                     char why[200]) {
+  const slp_option *o = slp_option_by_name(name);
+  if (!o && slp_knob_exists(name)) return slp_args_take(a, slp_option_by_letter('X'), line, 1, clock, why);
+  if (!o || !belongs_in_a_file(o)) {
+    snprintf(why, 200, o ? "--%.*s can't be set in a file" : "unknown setting \"%.*s\"",
+             (int)slp_min_u64(name.n, 60), name.p);
+    return SLP_EINVAL;
+  }
+  if (o->kind == SLP_NO_VALUE) {
+    int on = value.p ? truth(value) : 1;
+    if (on < 0) {
+      snprintf(why, 200, "%s: \"%.60s\" is not one of yes and no", o->name, value.p);
+      return SLP_EINVAL;
+    }
+    return on ? slp_args_take(a, o, NULL, 1, clock, why) : 0;
+  }
+  if (!value.p) {
+    snprintf(why, 200, "%s needs a value: %s=%s", o->name, o->name, o->value);
+    return SLP_EINVAL;
+  }
+  return slp_args_take(a, o, value.p, 1, clock, why);
+}
+
+/* Makes NAME=VALUE of a line in place, spaces around the '=' gone, and takes it. */
+static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, char why[200]) {
+  slp_str line = trim((slp_str){from, n});
+  if (!line.n || *line.p == '#') return 0;
+  if (memchr(line.p, 0, line.n)) {
+    snprintf(why, 200, "a NUL byte");
+    return SLP_EINVAL;
+  }
+  const char *equals = memchr(line.p, '=', line.n);
+  slp_str name = trim((slp_str){line.p, equals ? (size_t)(equals - line.p) : line.n}), value = {0};
+  char *start = from + (line.p - from), *end = start + name.n;
+  if (equals) {
+    value = trim((slp_str){equals + 1, line.n - (size_t)(equals + 1 - line.p)});
+    *end++ = '=';
+    memmove(end, value.p, value.n);
+    value.p = end;
+    end += value.n;
+  }
+  *end = 0; /* at most where the line's own end was */
+  return take_line(a, start, (slp_str){start, name.n}, value, clock, why);
+}
+
+int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_clock *clock,
+                    char why[SLP_ARGS_WHY]) {
+  slp_mem *mem = a->config_text.mem;
+  slp_buf_init(&a->config_text, mem, CONFIG_BYTES_MAX);
+  int r = slp_local_read(path, &a->config_text);
+  if (r == SLP_ENOENT && may_be_absent) return 0;
+  if (!r) r = slp_buf_reserve(&a->config_text, 1);
+  if (r) {
+    snprintf(why, SLP_ARGS_WHY, "%.200s: %s", path, slp_local_why(r));
+    return SLP_EINVAL;
+  }
+  char *p = a->config_text.p, *end = p + a->config_text.n;
+  if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3; /* a byte order mark */
+  for (unsigned number = 1; p < end; number++) {
+    char *line_end = memchr(p, '\n', (size_t)(end - p));
+    if (!line_end) line_end = end;
+    char part[200];
+    r = read_line(a, p, (size_t)(line_end - p), clock, part);
+    if (r) {
+      snprintf(why, SLP_ARGS_WHY, "%.170s:%u: %s", path, number, part);
+      return r;
+    }
+    p = line_end + 1;
+  }
+  return 0;
+}
+
+int slp_config_dump(slp_buf *b, const slp_args *a) {
+  int bad = slp_buf_add_z(b, "# what was given, as lines for -F FILE\n");
+  for (size_t i = 0; i < a->given_n && !bad; i++) {
+    const slp_given *g = &a->given[i];
+    int knob = g->option->id == O_KNOB;
+    if (knob && (!strchr(g->value, '=') || slp_knob_is_secret(slp_str_of(g->value)))) continue;
+    if (!knob && !belongs_in_a_file(g->option)) continue;
+    if (knob)
+      bad = slp_buf_addf(b, "%s\n", g->value);
+    else if (g->value)
+      bad = slp_buf_addf(b, "%s=%s\n", g->option->name, g->value);
+    else
+      bad = slp_buf_addf(b, "%s\n", g->option->name);
+  }
+  if (!bad) bad = slp_buf_add_z(b, "# all settings of -X as they are now\n");
+  return bad ? bad : slp_knobs_dump(b, a);
+}

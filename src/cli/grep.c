@@ -1,0 +1,62 @@
+/* grep.c - regular expressions by libc. */
+#include "cli/grep.h"
+
+#include <limits.h>
+#include <regex.h>
+#include <stdio.h>
+
+struct slp_grep {
+  slp_mem *mem;
+  regex_t *each; /* owned: `n` compiled, the first wanted_n of them wanted */
+  size_t n, wanted_n;
+};
+
+static int compile(regex_t *re, const char *name, const char *text, char why[200]) {
+  int r = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
+  if (r == 0) return 0;
+  char said[80] = "";
+  regerror(r, re, said, sizeof said);
+  snprintf(why, 200, "%s: \"%.60s\" is not a regular expression: %s", name, text, said);
+  return r == REG_ESPACE ? SLP_ENOMEM : SLP_EINVAL;
+}
+
+int slp_grep_new(slp_mem *mem, const char *const *wanted, size_t wanted_n, const char *const *unwanted,
+                 size_t unwanted_n, slp_grep **ret, char why[200]) {
+  slp_grep *g = SLP_NEW(mem, slp_grep);
+  if (!g) return SLP_ENOMEM;
+  g->mem = mem;
+  g->wanted_n = wanted_n;
+  g->each = slp_zalloc_n(mem, wanted_n + unwanted_n + 1, sizeof *g->each);
+  int r = g->each ? 0 : SLP_ENOMEM;
+  for (size_t i = 0; i < wanted_n + unwanted_n && !r; i++) {
+    int first = i < wanted_n;
+    r = compile(&g->each[i], first ? "--grep" : "--grepv", first ? wanted[i] : unwanted[i - wanted_n], why);
+    if (!r) g->n++;
+  }
+  if (r) {
+    slp_grep_free(g);
+    return r;
+  }
+  *ret = g;
+  return 0;
+}
+
+void slp_grep_free(slp_grep *g) {
+  if (!g) return;
+  for (size_t i = 0; i < g->n; i++) regfree(&g->each[i]);
+  slp_free(g->mem, g->each);
+  slp_free(g->mem, g);
+}
+
+static int matches(const regex_t *re, slp_str text) {
+  if (text.n > INT_MAX) return 0; /* regexec counts in int */
+  regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)text.n};
+  return regexec(re, text.p, 1, &range, REG_STARTEND) == 0;
+}
+
+int slp_grep_passes(const slp_grep *g, slp_str text) {
+  int wanted = g->wanted_n == 0;
+  for (size_t i = 0; i < g->wanted_n && !wanted; i++) wanted = matches(&g->each[i], text);
+  for (size_t i = g->wanted_n; i < g->n && wanted; i++) wanted = !matches(&g->each[i], text);
+  return wanted;
+}

@@ -1,0 +1,66 @@
+/* iam.c - writes an IAM policy for the streams of the command line. */
+#include "cli/iam.h"
+
+#include "codec/json.h"
+
+static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
+                                      "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};
+static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetShardIterator",
+                                      "dynamodb:GetRecords", NULL};
+static const char *const table[] = {"dynamodb:DescribeTable", NULL};
+
+static int is_arn(const char *stream) { return strncmp(stream, "arn:", 4) == 0; }
+
+static int is_dynamodb(const char *stream) {
+  return strncmp(stream, "dynamodb:", 9) == 0 || (is_arn(stream) && strstr(stream, ":dynamodb:") != NULL);
+}
+
+static int is_stream_arn(const char *stream) { return is_arn(stream) && strstr(stream, "/stream/") != NULL; }
+
+/* What is not known of an ARN is any. `suffix`: of a table's streams. */
+static int add_resource(slp_buf *b, const slp_args *a, const char *stream, const char *suffix) {
+  slp_buf arn;
+  slp_buf_init(&arn, b->mem, 1 << 16);
+  const char *region = a->opts.region ? a->opts.region : "*";
+  int bad = 0;
+  if (is_arn(stream))
+    bad = slp_buf_addf(&arn, "%s%s", stream, suffix);
+  else if (is_dynamodb(stream))
+    bad = slp_buf_addf(&arn, "arn:aws:dynamodb:%s:*:table/%s%s", region, stream + 9, suffix);
+  else
+    bad = slp_buf_addf(&arn, "arn:aws:kinesis:%s:*:stream/%s", region, stream);
+  if (!bad) bad = slp_buf_add_z(b, ",\n      \"Resource\": ");
+  if (!bad) bad = slp_json_put_string(b, slp_buf_str(&arn));
+  slp_buf_free(&arn);
+  return bad;
+}
+
+static int add_statement(slp_buf *b, const slp_args *a, const char *const *actions, const char *stream,
+                         const char *suffix, int *first) {
+  int bad =
+      slp_buf_addf(b, "%s    {\n      \"Effect\": \"Allow\",\n      \"Action\": [", *first ? "" : ",\n");
+  *first = 0;
+  for (size_t i = 0; actions[i] && !bad; i++) bad = slp_buf_addf(b, "%s\"%s\"", i ? ", " : "", actions[i]);
+  if (!bad) bad = slp_buf_add_char(b, ']');
+  if (!bad) bad = add_resource(b, a, stream, suffix);
+  return bad ? bad : slp_buf_add_z(b, "\n    }");
+}
+
+int slp_iam(slp_buf *b, const slp_args *a) {
+  int first = 1;
+  int bad = slp_buf_add_z(b, "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n");
+  for (size_t i = 0; i < a->streams_n && !bad; i++) {
+    const char *stream = a->streams[i];
+    if (!is_dynamodb(stream)) {
+      bad = add_statement(b, a, kinesis, stream, "", &first);
+      continue;
+    }
+    if (is_stream_arn(stream)) {
+      bad = add_statement(b, a, changes, stream, "", &first);
+      continue;
+    }
+    bad = add_statement(b, a, table, stream, "", &first);
+    if (!bad) bad = add_statement(b, a, changes, stream, "/stream/*", &first);
+  }
+  return bad ? bad : slp_buf_add_z(b, "\n  ]\n}\n");
+}

@@ -1,0 +1,171 @@
+/* options.c - the table of options. */
+#include "cli/options.h"
+
+#include <stdio.h>
+
+#define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
+#define TALKS (READS | SLP_MODE_LIST)
+#define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP)
+
+const char slp_log_contexts[] = "budget, order, shard";
+
+const slp_option slp_options[] = {
+    {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS, "Where to begin and end",
+     "where to begin: latest (the default), oldest, s@TIME, SHARD:SEQUENCE, SHARD:SEQUENCE.SUB, or @FILE, a "
+     "file with a token of --save or of bloop. e@TIME is --until. TIME is Unix seconds or milliseconds, "
+     "2026-01-31T12:00:00Z (or +01:00; UTC when no zone is given), 2026-01-31, how long ago (90s, 10m, "
+     "2h30m, "
+     "1d), or 13:10: today, local time"},
+    {O_SINCE, 0, "since", SLP_NEEDS_VALUE, "TIME", READS, NULL, "the same as -o s@TIME"},
+    {O_UNTIL, 0, "until", SLP_NEEDS_VALUE, "TIME", SLP_MODE_TAIL, NULL,
+     "leave when everything that arrived before TIME is printed; what arrived at TIME or later is not "
+     "printed"},
+    {O_TIP, 'e', "exit-at-tip", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "leave when every shard is read to its tip"},
+    {O_NO_FOLLOW, 0, "no-follow", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "the same as -e"},
+    {O_COUNT, 'c', "count", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL, NULL, "leave after printing N records"},
+    {O_TIMEOUT, 0, "timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
+     "leave that long after the last record; fail when nothing was answered in that time"},
+    {O_SHARD, 'p', "shard", SLP_NEEDS_VALUE, "SHARD", READS, NULL,
+     "only shards whose id ends with this; several add up. key:TEXT: only the shards that records with the "
+     "partition key TEXT go to, and those they are split or merged into"},
+    {O_ORDER, 0, "order", SLP_NEEDS_VALUE, "time|shard", READS, NULL,
+     "time (the default): by arrival, across all shards and streams; shard: each shard for itself"},
+    {O_SAVE, 0, "save", SLP_NEEDS_VALUE, "FILE", SLP_MODE_TAIL, NULL,
+     "keep the place reached in FILE; when the file exists, go on from there, and -o is only the very first "
+     "start. Only what was written to standard output counts as reached"},
+    {O_GREP, 0, "grep", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, "Which records",
+     "only records whose payload, decoded, matches this extended regular expression; several: one of them"},
+    {O_GREPV, 0, "grepv", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, NULL,
+     "leave out records whose payload matches; several: any of them"},
+    {O_UNIQUE, 0, "unique", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "leave out a record whose partition key and payload (DynamoDB: event id) are those of one of the last "
+     "100,000: what a producer sent twice, or what was handed over again"},
+    {O_DECODE, 's', "decode", SLP_NEEDS_VALUE, "DECODER", SLP_MODE_TAIL, "How they are printed",
+     "decode payloads; key=DECODER: decode keys. Several steps are joined by commas.\n"
+     "  base64, hex  text to bytes\n"
+     "  utf8         what is not UTF-8 becomes U+FFFD\n"
+     "  gzip         unpack gzip or zlib\n"
+     "  cwlogs       CloudWatch Logs: a line an event\n"
+     "  ddb-json     DynamoDB's typed JSON as plain JSON\n"
+     "  plain-json   on one line; with -J as a value"},
+    {O_FORMAT, 'f', "format", SLP_NEEDS_VALUE, "FORMAT", SLP_MODE_TAIL, NULL,
+     "print this for each record; no newline is added.\n"
+     "  %s payload  %S its length  %R length as 4 bytes\n"
+     "  %k key      %K its length  %T arrival time, ms\n"
+     "  %t stream   %p shard       %o sequence number\n"
+     "  %u sub-sequence            %n DynamoDB's event\n"
+     "  %l ms behind the tip       %% percent sign\n"
+     "  \\n \\r \\t \\0 \\\\ \\xXX     one byte"},
+    {O_JSON, 'J', "json", SLP_NO_VALUE, NULL, TALKS, NULL, "one JSON object a line"},
+    {O_DELIMITER, 'D', "delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
+     "print this after each record instead of a newline; \\n \\r \\t \\0 \\\\ \\xXX are bytes"},
+    {O_KEY, 'K', "key-delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
+     "print the partition key and this before each payload"},
+    {O_OFFSET, 'O', "offset", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "print the sequence number (and .SUB of an aggregate's record) and the delimiter of -K, else a tab, "
+     "before each record"},
+    {O_NULL, 'Z', "null", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "print empty keys and payloads as NULL"},
+    {O_UNBUFFERED, 'u', "unbuffered", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "write each record by itself instead of those that came together at once"},
+    {O_COLOR, 0, "color", SLP_NEEDS_VALUE, "auto|always|never", SLP_MODE_TAIL, NULL,
+     "auto (the default): on a terminal, unless NO_COLOR is set; late records are shown reversed"},
+    {O_LOSS, 0, "fail-on-loss", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "When something fails",
+     "leave with status 3 when records can no longer be read"},
+    {O_KEEP_GOING, 'E', "keep-going", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "go on after what would end it: a record that can't be decoded is printed as it came, a service that "
+     "can't be reached at first is tried again for ever"},
+    {O_CONTACT, 'm', "contact-timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
+     "fail when the service has not answered by then"},
+    {O_ENDPOINT, 'b', "endpoint", SLP_NEEDS_VALUE, "URL", TALKS, "The service and the settings",
+     "talk to this instead of AWS; else AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS), "
+     "AWS_ENDPOINT_URL"},
+    {O_WIRE, 0, "wire", SLP_NEEDS_VALUE, "auto|cbor|json", READS, NULL,
+     "how Kinesis records travel; auto: CBOR where it is spoken"},
+    {O_KNOB, 'X', "set", SLP_NEEDS_VALUE, "NAME=VALUE", ALL, NULL,
+     "set anything else; -X list shows all there is, -X dump what holds now"},
+    {O_CONFIG, 'F', "config", SLP_NEEDS_VALUE, "FILE", ALL, NULL,
+     "read options from FILE; else from STREAM_TAIL_CONFIG, else ~/.config/stream-tail.conf"},
+    {O_QUIET, 'q', "quiet", SLP_NO_VALUE, NULL, ALL, NULL,
+     "nothing on standard error but the reason of a failure"},
+    {O_VERBOSE, 'v', "verbose", SLP_NO_VALUE, NULL, ALL, NULL,
+     "a progress line a second on standard error; -vv, -vvv: logs"},
+    {O_DEBUG, 'd', "debug", SLP_NEEDS_VALUE, "CONTEXT,...", TALKS, NULL,
+     "the log lines of these parts on standard error: all, or of budget, order, shard"},
+    {O_CONSUME, 'C', "consume", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "Other things to do",
+     "tail, which is what it does anyway (kcat's habit)"},
+    {O_LIST, 'L', "list", SLP_NO_VALUE, NULL, ALL, NULL,
+     "list the shards of each STREAM: id, state, parents, ranges"},
+    {O_SERVE, 'M', "sandbox", SLP_NEEDS_VALUE, "N", ALL, NULL,
+     "serve a sandbox Kinesis with a stream of N shards until standard input ends; prints the environment "
+     "that clients need. STREAM: demo"},
+    {O_DEMO, 0, "demo", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
+     "sandbox, producers, a split and a merge, and a tail of it all"},
+    {O_BENCH, 0, "bench", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
+     "read STREAM to nowhere and report; without STREAM: a sandbox in a process of its own"},
+    {O_IAM, 0, "iam", SLP_NO_VALUE, NULL, ALL, NULL, "print the IAM policy that reading each STREAM needs"},
+    {O_KCAT, 0, "kcat", SLP_NO_VALUE, NULL, ALL, NULL, "kcat's flags, and what they are here"},
+    {O_MAN, 0, "man", SLP_NO_VALUE, NULL, ALL, NULL, "the manual page, for man -l -"},
+    {O_COMPLETION, 0, "completion", SLP_NEEDS_VALUE, "bash|zsh", ALL, NULL,
+     "a script that completes options"},
+    {O_HELP, 'h', "help", SLP_NO_VALUE, NULL, ALL, NULL, "this text"},
+    {O_VERSION, 'V', "version", SLP_NO_VALUE, NULL, ALL, NULL, "the version"},
+};
+const size_t slp_options_n = SLP_COUNT(slp_options);
+
+const slp_kcat_row slp_kcat_rows[] = {
+    {"-C", "consumer", "-C, and the default"},
+    {"-G GROUP", "balanced consumer group", "- not yet: one command reads all shards"},
+    {"-P", "producer", "- it only reads"},
+    {"-L", "list metadata", "-L lists shards, parents and ranges"},
+    {"-Q", "offset for a timestamp", "-o s@TIME begins there"},
+    {"-M N", "mock cluster", "-M N: a sandbox with a stream of N shards"},
+    {"-t TOPIC", "topic", "STREAM, as many as you like"},
+    {"-p PARTITION", "partition", "-p SHARD: the end of its id; key:TEXT"},
+    {"-b BROKERS", "brokers", "-b URL"},
+    {"-o OFFSET", "where to begin", "-o POSITION: end is latest, stored is --save"},
+    {"-o s@MS, e@MS", "begin, end at a time", "-o s@TIME, -o e@TIME (exclusive, as in kcat)"},
+    {"-e", "exit at the end", "-e"},
+    {"-c COUNT", "exit after messages", "-c N"},
+    {"-f FORMAT", "format string", "-f FORMAT; no %h, also %u %l %n"},
+    {"-J", "JSON lines", "-J"},
+    {"-D DELIM", "message delimiter", "-D TEXT"},
+    {"-K DELIM", "print keys", "-K TEXT"},
+    {"-k KEY", "key to produce with", "- it only reads"},
+    {"-O", "print offsets", "-O prints the sequence number"},
+    {"-Z", "NULL for null", "-Z prints NULL for empty"},
+    {"-u", "unbuffered output", "-u"},
+    {"-s", "deserialize", "-s DECODER: base64, gzip, cwlogs, ddb-json, ..."},
+    {"-r URL", "schema registry", "- there is none"},
+    {"-H H=V", "headers to produce", "- it only reads"},
+    {"-z CODEC", "compression to produce with", "- aggregates are expanded: -X aggregates=keep"},
+    {"-l", "send a file's lines", "- it only reads"},
+    {"-T", "tee what is sent", "- it only reads"},
+    {"-E", "no exit on non-fatal errors", "-E"},
+    {"-X NAME=VALUE", "property; list, dump", "-X NAME=VALUE, -X list, -X dump"},
+    {"-F FILE", "properties; KCAT_CONFIG", "-F FILE, STREAM_TAIL_CONFIG, ~/.config/stream-tail.conf"},
+    {"-d CONTEXTS", "debug", "-d CONTEXT,..."},
+    {"-m SECONDS", "metadata timeout, 5", "-m SECONDS, none"},
+    {"-q, -v, -V, -h", "quiet, verbose, version, help", "-q, -v, -V, -h"},
+    {"-U", "unit tests", "- meson test"},
+};
+const size_t slp_kcat_rows_n = SLP_COUNT(slp_kcat_rows);
+
+void slp_option_shown(const slp_option *o, char out[40]) {
+  if (o->letter)
+    snprintf(out, 40, "-%c", o->letter);
+  else
+    snprintf(out, 40, "--%s", o->name);
+}
+
+const slp_option *slp_option_by_letter(char letter) {
+  for (size_t i = 0; i < slp_options_n; i++)
+    if (slp_options[i].letter && slp_options[i].letter == letter) return &slp_options[i];
+  return NULL;
+}
+
+const slp_option *slp_option_by_name(slp_str name) {
+  for (size_t i = 0; i < slp_options_n; i++)
+    if (slp_str_is(name, slp_options[i].name)) return &slp_options[i];
+  return NULL;
+}

@@ -1,0 +1,101 @@
+/* options.h - the one table of options. The parser, -h, the man page, the completions, the configuration file
+ * and the table for kcat users are all made from it. */
+#ifndef SLP_CLI_OPTIONS_H
+#define SLP_CLI_OPTIONS_H
+
+#include "base/base.h"
+
+typedef enum {
+  SLP_MODE_TAIL = 1,   /* the default */
+  SLP_MODE_LIST = 2,   /* -L */
+  SLP_MODE_SERVE = 4,  /* -M */
+  SLP_MODE_DEMO = 8,   /* --demo */
+  SLP_MODE_BENCH = 16, /* --bench */
+  SLP_MODE_IAM = 32,   /* --iam */
+  SLP_MODE_HELP = 64,
+  SLP_MODE_VERSION = 128,
+  SLP_MODE_KNOBS = 256, /* -X list */
+  SLP_MODE_DUMP = 512,  /* -X dump */
+  SLP_MODE_MAN = 1024,
+  SLP_MODE_COMPLETION = 2048,
+  SLP_MODE_KCAT = 4096
+} slp_mode;
+
+typedef enum {
+  O_START,
+  O_SINCE,
+  O_UNTIL,
+  O_TIP,
+  O_NO_FOLLOW,
+  O_COUNT,
+  O_TIMEOUT,
+  O_SHARD,
+  O_ORDER,
+  O_SAVE,
+  O_GREP,
+  O_GREPV,
+  O_UNIQUE,
+  O_DECODE,
+  O_FORMAT,
+  O_JSON,
+  O_DELIMITER,
+  O_KEY,
+  O_OFFSET,
+  O_NULL,
+  O_UNBUFFERED,
+  O_COLOR,
+  O_LOSS,
+  O_KEEP_GOING,
+  O_CONTACT,
+  O_ENDPOINT,
+  O_WIRE,
+  O_KNOB,
+  O_CONFIG,
+  O_QUIET,
+  O_VERBOSE,
+  O_DEBUG,
+  O_CONSUME,
+  O_LIST,
+  O_SERVE,
+  O_DEMO,
+  O_BENCH,
+  O_IAM,
+  O_KCAT,
+  O_MAN,
+  O_COMPLETION,
+  O_HELP,
+  O_VERSION
+} slp_option_id;
+
+typedef enum { SLP_NO_VALUE, SLP_NEEDS_VALUE, SLP_MAY_HAVE_VALUE /* only as --name=VALUE */ } slp_value_kind;
+
+typedef struct slp_option {
+  slp_option_id id;
+  char letter; /* or 0 */
+  const char *name;
+  slp_value_kind kind;
+  const char *value; /* what the help calls it: "one|two" are the words it takes, FILE a path */
+  int modes;         /* where it makes sense */
+  const char *title; /* the first option of a group: what the group is about */
+  const char *help;  /* text to be filled into lines; a line that begins with two spaces stays as it is */
+} slp_option;
+
+extern const slp_option slp_options[];
+extern const size_t slp_options_n;
+
+/* How the user writes the option: -c or --order. */
+void slp_option_shown(const slp_option *o, char out[40]);
+const slp_option *slp_option_by_letter(char letter);
+const slp_option *slp_option_by_name(slp_str name);
+
+typedef struct slp_kcat_row { /* what a flag of kcat is here */
+  const char *flag, *kcat;
+  const char *here; /* begins with our flag, or with "-" when there is none */
+} slp_kcat_row;
+extern const slp_kcat_row slp_kcat_rows[];
+extern const size_t slp_kcat_rows_n;
+
+/* What lines of the library's log may begin with (-d), as "one, two". */
+extern const char slp_log_contexts[];
+
+#endif

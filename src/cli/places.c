@@ -1,0 +1,117 @@
+/* places.c - keeps tokens. */
+#include "cli/places.h"
+
+#include <stdio.h>
+
+#include "cli/say.h"
+#include "cli/token_file.h"
+#include "host/local.h"
+#include "host/program.h"
+
+#define TOKEN_BYTES_MAX (UINT64_C(64) << 20)
+
+void slp_places_init(slp_places *p, slp_mem *mem, const slp_args *args) {
+  memset(p, 0, sizeof *p);
+  p->args = args;
+  slp_buf_init(&p->began, mem, TOKEN_BYTES_MAX);
+  slp_buf_init(&p->written, mem, TOKEN_BYTES_MAX);
+  for (size_t i = 0; i < SLP_ARGS_STREAMS_MAX; i++) slp_buf_init(&p->now[i], mem, TOKEN_BYTES_MAX);
+}
+
+void slp_places_free(slp_places *p) {
+  slp_buf_free(&p->began);
+  slp_buf_free(&p->written);
+  for (size_t i = 0; i < SLP_ARGS_STREAMS_MAX; i++) slp_buf_free(&p->now[i]);
+}
+
+int slp_places_begin(slp_places *p, char why[400]) {
+  const slp_args *a = p->args;
+  int r = SLP_ENOENT;
+  if (a->save) r = slp_tokens_read(a->save, a->streams, a->streams_n, &p->began, p->start, why);
+  int saved = r == 0;
+  if (r == SLP_ENOENT && a->start.kind == SLOOP_AT_TOKEN) {
+    r = slp_tokens_read(a->start.file, a->streams, a->streams_n, &p->began, p->start, why);
+    for (size_t i = 0; i < a->streams_n && !r; i++) {
+      if (p->start[i]) continue;
+      snprintf(why, 400, "%.200s: it has no token of %.100s", a->start.file, a->streams[i]);
+      r = SLP_EINVAL;
+    }
+    if (r == SLP_ENOENT) {
+      snprintf(why, 400, "-o @%.300s: no such file", a->start.file);
+      r = SLP_EINVAL;
+    }
+  }
+  if (r == SLP_ENOENT) return 0;
+  /* A stream of which nothing is known for a while keeps its line. */
+  for (size_t i = 0; i < a->streams_n && !r && saved; i++)
+    if (p->start[i]) r = slp_buf_add_z(&p->now[i], p->start[i]);
+  return r;
+}
+
+int slp_places_note(slp_places *p, size_t number, sloop_t *s) {
+  slp_buf *b = &p->now[number], fresh;
+  slp_buf_init(&fresh, b->mem, TOKEN_BYTES_MAX);
+  size_t n = slp_max_u64(b->cap, 4096);
+  int r = SLP_ENOBUFS;
+  while (r == SLP_ENOBUFS) {
+    if (slp_buf_reserve(&fresh, n) != 0) {
+      slp_buf_free(&fresh);
+      return SLP_ENOMEM;
+    }
+    n = fresh.cap + 1;
+    r = sloop_save(s, fresh.p, &n);
+  }
+  if (r) { /* not known yet, or not any more */
+    slp_buf_free(&fresh);
+    return r == SLP_ENOMEM ? r : 0;
+  }
+  fresh.n = n;
+  slp_buf_free(b);
+  slp_buf_move(b, &fresh);
+  return 0;
+}
+
+static int add_lines(const slp_places *p, slp_buf *b) {
+  int bad = 0;
+  for (size_t i = 0; i < p->args->streams_n && !bad; i++) {
+    if (!p->now[i].n) continue;
+    bad = slp_buf_add_str(b, slp_buf_str(&p->now[i]));
+    if (!bad) bad = slp_buf_add_char(b, '\n');
+  }
+  return bad;
+}
+
+int slp_places_write(slp_places *p, char why[400]) {
+  slp_buf text;
+  slp_buf_init(&text, p->written.mem, TOKEN_BYTES_MAX);
+  int r = add_lines(p, &text);
+  if (!r && (!text.n || slp_str_eq(slp_buf_str(&text), slp_buf_str(&p->written)))) {
+    slp_buf_free(&text);
+    return 0;
+  }
+  if (!r) r = slp_local_replace(p->args->save, slp_buf_str(&text));
+  if (r) {
+    snprintf(why, 400, "--save: can't write %.250s: %s", p->args->save, slp_local_why(r));
+    slp_buf_free(&text);
+    return r;
+  }
+  slp_buf_free(&p->written);
+  slp_buf_move(&p->written, &text);
+  return 0;
+}
+
+void slp_places_tell(slp_places *p) {
+  if (p->args->quiet) return;
+  if (p->args->save) {
+    if (p->written.n) slp_say("stopped; the same command goes on from the place kept in %s", p->args->save);
+    return;
+  }
+  slp_buf text;
+  slp_buf_init(&text, p->written.mem, TOKEN_BYTES_MAX);
+  if (add_lines(p, &text) == 0 && text.n) {
+    slp_say("stopped; to go on from here, put %s into a FILE and use -o @FILE",
+            p->args->streams_n > 1 ? "the lines below" : "the line below");
+    (void)slp_program_write(2, slp_buf_str(&text), 1000);
+  }
+  slp_buf_free(&text);
+}

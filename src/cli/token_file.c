@@ -1,0 +1,152 @@
+/* token_file.c - reads files of tokens. */
+#include "cli/token_file.h"
+
+#include <stdio.h>
+
+#include "codec/json.h"
+#include "host/local.h"
+
+#define TOKEN_FILE_BYTES_MAX (UINT64_C(64) << 20)
+
+static int starts_with(slp_str s, slp_str with) { return s.n >= with.n && memcmp(s.p, with.p, with.n) == 0; }
+
+static slp_str from(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
+
+/* arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE */
+static int split_arn(slp_str arn, slp_str *ret_service, slp_str *ret_resource) {
+  slp_str part[5];
+  for (int i = 0; i < 5; i++) {
+    const char *colon = arn.n ? memchr(arn.p, ':', arn.n) : NULL;
+    if (!colon) return 0;
+    part[i] = (slp_str){arn.p, (size_t)(colon - arn.p)};
+    arn = from(arn, part[i].n + 1);
+  }
+  *ret_service = part[2];
+  *ret_resource = arn;
+  return slp_str_is(part[0], "arn");
+}
+
+int slp_token_belongs(const char *stream, slp_str arn) {
+  slp_str want = slp_str_of(stream), service, resource;
+  static const slp_str dynamodb = SLP_STR("dynamodb:"), table = SLP_STR("table/"), of = SLP_STR("/stream/");
+  if (slp_str_eq(want, arn)) return 1;
+  if (!split_arn(arn, &service, &resource)) return -1;
+  if (starts_with(want, SLP_STR("arn:"))) return starts_with(arn, want) && starts_with(from(arn, want.n), of);
+  if (!starts_with(want, dynamodb)) {
+    static const slp_str prefix = SLP_STR("stream/");
+    return slp_str_is(service, "kinesis") && starts_with(resource, prefix) &&
+           slp_str_eq(from(resource, prefix.n), want);
+  }
+  want = from(want, dynamodb.n);
+  if (!slp_str_is(service, "dynamodb") || !starts_with(resource, table)) return 0;
+  resource = from(resource, table.n);
+  return starts_with(resource, want) && starts_with(from(resource, want.n), of);
+}
+
+/* Is it a token, by its shape? Appends its stream_arn. */
+static int read_token(slp_mem *mem, slp_str text, slp_buf *ret_arn) {
+  slp_buf copy;
+  slp_json j;
+  slp_str arn = {0};
+  int shards = 0;
+  slp_buf_init(&copy, mem, TOKEN_FILE_BYTES_MAX);
+  int r = slp_buf_add_str(&copy, text);
+  if (!r) r = slp_buf_reserve(&copy, 1);
+  if (!r) {
+    slp_json_begin(&j, copy.p, copy.n);
+    if (slp_json_next(&j) != SLP_JSON_OBJECT) r = SLP_EBADDATA;
+  }
+  while (!r) {
+    int token = slp_json_next(&j);
+    if (token == SLP_JSON_OBJECT_END) break;
+    if (token != SLP_JSON_KEY) r = SLP_EBADDATA;
+    if (r) break;
+    shards |= slp_str_is(j.text, "shards");
+    r = slp_str_is(j.text, "stream_arn") ? slp_json_string(&j, &arn) : slp_json_skip(&j);
+  }
+  if (!r && (slp_json_next(&j) != SLP_JSON_END || !arn.n || !shards)) r = SLP_EBADDATA;
+  if (!r) r = slp_buf_add_str(ret_arn, arn);
+  slp_buf_free(&copy);
+  return r == SLP_ENOMEM ? r : r ? SLP_EBADDATA : 0;
+}
+
+typedef struct reading {
+  const char *path;
+  const char *const *streams;
+  size_t n;
+  const char **tokens;
+  slp_mem *mem;
+} reading;
+
+/* `token` is followed by a byte that may become a NUL. */
+static int take(const reading *d, char *token, size_t size, unsigned line, char why[SLP_TOKEN_WHY]) {
+  slp_buf arn;
+  slp_buf_init(&arn, d->mem, TOKEN_FILE_BYTES_MAX);
+  int r = read_token(d->mem, (slp_str){token, size}, &arn);
+  if (r == SLP_EBADDATA)
+    snprintf(why, SLP_TOKEN_WHY, "%.200s: line %u is not a token of --save or of bloop", d->path, line);
+  size_t i = d->n;
+  if (!r) {
+    for (i = 0; i < d->n && slp_token_belongs(d->streams[i], slp_buf_str(&arn)) != 1;) i++;
+    /* What is no ARN as we know them is the library's to judge. */
+    if (i == d->n && d->n == 1 && slp_token_belongs(d->streams[0], slp_buf_str(&arn)) < 0) i = 0;
+    if (i == d->n)
+      snprintf(why, SLP_TOKEN_WHY, "%.100s: its token is of %.150s, which is not %s", d->path,
+               slp_buf_z(&arn), d->n == 1 ? "the stream to read" : "among the streams to read");
+    else if (d->tokens[i])
+      snprintf(why, SLP_TOKEN_WHY, "%.200s: two tokens of %.100s", d->path, d->streams[i]);
+  }
+  slp_buf_free(&arn);
+  if (*why) return SLP_EINVAL;
+  if (r) return r;
+  token[size] = 0;
+  d->tokens[i] = token;
+  return 0;
+}
+
+static int is_blank(const char *p, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r' && p[i] != '\n') return 0;
+  return 1;
+}
+
+static int take_lines(const reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) {
+  int r = 0;
+  char *p = text->p, *end = p + text->n;
+  for (unsigned number = 1; p < end && !r; number++) {
+    char *line_end = memchr(p, '\n', (size_t)(end - p));
+    if (!line_end) line_end = end;
+    if (!is_blank(p, (size_t)(line_end - p))) r = take(d, p, (size_t)(line_end - p), number, why);
+    p = line_end + 1;
+  }
+  return r;
+}
+
+int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_buf *text,
+                    const char **tokens, char why[SLP_TOKEN_WHY]) {
+  reading d = {path, streams, n, tokens, text->mem};
+  slp_buf arn;
+  *why = 0;
+  for (size_t i = 0; i < n; i++) tokens[i] = NULL;
+  slp_buf_init(text, text->mem, TOKEN_FILE_BYTES_MAX);
+  int r = slp_local_read(path, text);
+  if (r == SLP_ENOENT) return r;
+  if (!r) r = slp_buf_reserve(text, 1);
+  if (r) {
+    snprintf(why, SLP_TOKEN_WHY, "%.200s: %s", path, slp_local_why(r));
+    return SLP_EINVAL;
+  }
+  if (is_blank(text->p, text->n)) {
+    snprintf(why, SLP_TOKEN_WHY, "%.200s: it is empty, and not a token of --save or of bloop", path);
+    return SLP_EINVAL;
+  }
+  slp_buf_init(&arn, text->mem, TOKEN_FILE_BYTES_MAX);
+  r = read_token(text->mem, slp_buf_str(text), &arn); /* one, maybe on several lines? */
+  slp_buf_free(&arn);
+  if (r == SLP_EBADDATA)
+    r = take_lines(&d, text, why);
+  else if (!r)
+    r = take(&d, text->p, text->n, 1, why);
+  if (r && !*why) snprintf(why, SLP_TOKEN_WHY, "no memory");
+  return r;
+}

@@ -1,0 +1,18 @@
+/* token_file.h - files with places in streams: one token a line, as sloop_save() writes it; a file of one
+ * stream is plain bloop JSON, and such a file, on as many lines as it likes, is read too. */
+#ifndef SLP_CLI_TOKEN_FILE_H
+#define SLP_CLI_TOKEN_FILE_H
+
+#include "base/buf.h"
+
+#define SLP_TOKEN_WHY 400
+
+/* Is `arn` what the user calls `stream` (a name, an ARN, dynamodb:TABLE)? 1, 0, or -1: it can't be said. */
+int slp_token_belongs(const char *stream, slp_str arn);
+/* Reads the file: tokens[i] is that of streams[i], a NUL-ended slice of `text`, or NULL. SLP_ENOENT: there is
+ * no file. SLP_EINVAL, SLP_ENOMEM, and `why`: what is not a token, belongs to none of the streams, or comes
+ * twice. */
+int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_buf *text,
+                    const char **tokens, char why[SLP_TOKEN_WHY]);
+
+#endif

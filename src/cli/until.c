@@ -1,0 +1,73 @@
+/* until.c - follows which shards have passed a point in time. */
+#include "cli/until.h"
+
+/* This machine's clock and the service's differ by less. */
+#define CLOCKS_MS 1000
+
+enum { NOT_READ, OPEN, PASSED };
+
+void slp_until_init(slp_until *u, slp_mem *mem, int64_t at_ms) {
+  *u = (slp_until){.mem = mem, .at_ms = at_ms};
+  slp_names_init(&u->names, mem);
+}
+
+void slp_until_free(slp_until *u) {
+  if (!u->mem) return;
+  slp_names_free(&u->names);
+  slp_free(u->mem, u->state);
+  u->state = NULL;
+}
+
+static uint8_t *state_of(slp_until *u, const char *shard) {
+  uint32_t number = slp_names_number(&u->names, shard);
+  if (number == UINT32_MAX) return NULL;
+  if (number >= u->state_cap) {
+    uint32_t cap = u->state_cap ? u->state_cap * 2 : 64;
+    while (cap <= number) cap *= 2;
+    uint8_t *state = slp_realloc(u->mem, u->state, cap);
+    if (!state) return NULL;
+    memset(state + u->state_cap, NOT_READ, cap - u->state_cap);
+    u->state = state;
+    u->state_cap = cap;
+  }
+  return &u->state[number];
+}
+
+static void become(slp_until *u, uint8_t *state, uint8_t to) {
+  if (*state != NOT_READ) u->open_n--;
+  if (*state == PASSED) u->passed_n--;
+  *state = to;
+  if (to != NOT_READ) u->open_n++;
+  if (to == PASSED) u->passed_n++;
+}
+
+int slp_until_shard(slp_until *u, const char *shard, sloop_shard_what what) {
+  uint8_t *state = state_of(u, shard);
+  if (!state) return SLP_ENOMEM;
+  if (what == SLOOP_SHARD_OPENED && *state == NOT_READ) become(u, state, OPEN);
+  if (what == SLOOP_SHARD_ENDED || what == SLOOP_SHARD_STOPPED) become(u, state, NOT_READ);
+  return 0;
+}
+
+int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms) {
+  uint8_t *state = state_of(u, shard);
+  if (!state) return SLP_ENOMEM;
+  if (*state == PASSED) return 1;
+  if (arrived_at_ms < u->at_ms) return 0; /* also -1: not known */
+  become(u, state, PASSED);
+  return 1;
+}
+
+int slp_until_all_passed(const slp_until *u) { return u->open_n > 0 && u->passed_n == u->open_n; }
+
+int slp_until_quiet(slp_until *u, const sloop_stats_t *now, int at_tip, int64_t wall_ms, uint64_t mono_us,
+                    uint64_t quiet_ms) {
+  int settled = at_tip || (now->shards_now > 0 && now->tip_now + u->passed_n >= now->shards_now);
+  if (wall_ms < u->at_ms + CLOCKS_MS || !settled || now->records != u->before.records ||
+      now->retries != u->before.retries || !u->quiet_since_us) {
+    u->before = *now;
+    u->quiet_since_us = wall_ms < u->at_ms + CLOCKS_MS || !settled ? 0 : mono_us;
+    return u->quiet_since_us && quiet_ms == 0;
+  }
+  return mono_us - u->quiet_since_us >= quiet_ms * 1000u;
+}

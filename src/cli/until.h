@@ -1,0 +1,31 @@
+/* until.h - --until: when has every shard of a consumer passed a point in time? */
+#ifndef SLP_CLI_UNTIL_H
+#define SLP_CLI_UNTIL_H
+
+#include "cli/names.h"
+#include "sloop.h"
+
+/* A shard has passed TIME with its first record that arrived at TIME or later; this and what follows it in
+ * the shard is not printed. A shard at its tip has passed when TIME is over. */
+typedef struct slp_until {
+  slp_mem *mem;
+  int64_t at_ms;
+  slp_names names;
+  uint8_t *state; /* owned, by number: 0 not read, 1 being read, 2 has passed */
+  uint32_t state_cap, open_n, passed_n;
+  sloop_stats_t before; /* when the quiet began */
+  uint64_t quiet_since_us;
+} slp_until;
+
+void slp_until_init(slp_until *u, slp_mem *mem, int64_t at_ms);
+void slp_until_free(slp_until *u);
+int slp_until_shard(slp_until *u, const char *shard, sloop_shard_what what); /* SLP_ENOMEM */
+/* 1: the record, or one before it in its shard, arrived at TIME or later; 0: print it. SLP_ENOMEM. */
+int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms);
+int slp_until_all_passed(const slp_until *u);
+/* TIME is over, and since quiet_ms nothing has come from, or gone wrong with, shards that are at their tip or
+ * have passed. For shards without records: none will tell that TIME is over. */
+int slp_until_quiet(slp_until *u, const sloop_stats_t *now, int at_tip, int64_t wall_ms, uint64_t mono_us,
+                    uint64_t quiet_ms);
+
+#endif

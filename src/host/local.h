@@ -1,0 +1,18 @@
+/* local.h - what a command needs of the machine it runs on: small files, read and replaced at once, and local
+ * time. Blocks; for cli/, tests and benches. Libraries use the seam in host.h. */
+#ifndef SLP_HOST_LOCAL_H
+#define SLP_HOST_LOCAL_H
+
+#include "base/buf.h"
+
+/* Appends the whole file. -errno, SLP_ELIMIT (larger than the buf may become), SLP_ENOMEM. */
+int slp_local_read(const char *path, slp_buf *ret);
+/* The file holds `bytes` afterwards, or what it held before: written beside it as PATH.tmp, synced and
+ * renamed. A link is followed; the mode of a file that was there stays. 0 or -errno. */
+int slp_local_replace(const char *path, slp_str bytes);
+int slp_local_exists(const char *path);
+const char *slp_local_why(int error); /* what these return, as words. Static */
+/* How far local time is ahead of UTC at that moment, in ms. */
+int64_t slp_local_offset_ms(int64_t at_ms);
+
+#endif

@@ -1,0 +1,36 @@
+/* cli_iam.c - the policy of each way to name a stream. */
+#include "cli/iam.h"
+#include "check.h"
+
+static void check(const char *stream, const char *region, const char *const *parts) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_args *args = calloc(1, sizeof *args);
+  slp_buf_init(&b, mem, 1 << 20);
+  args->streams[0] = stream;
+  args->streams_n = 1;
+  args->opts.region = region;
+  CHECK_INT(slp_iam(&b, args), 0);
+  for (; *parts; parts++)
+    if (!strstr(slp_buf_z(&b), *parts)) CHECK_FAIL("%s lacks %s", slp_buf_z(&b), *parts);
+  slp_buf_free(&b);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+  free(args);
+}
+#define CHECK_POLICY(stream, region, ...) check(stream, region, (const char *const[]){__VA_ARGS__, NULL})
+
+TEST(resources) {
+  CHECK_POLICY("orders", NULL, "\"kinesis:GetRecords\"", "\"arn:aws:kinesis:*:*:stream/orders\"");
+  CHECK_POLICY("orders", "eu-west-1", "\"arn:aws:kinesis:eu-west-1:*:stream/orders\"");
+  CHECK_POLICY("arn:aws:kinesis:r:1:stream/o", "x", "\"kinesis:ListShards\"",
+               "\"arn:aws:kinesis:r:1:stream/o\"");
+  CHECK_POLICY("dynamodb:t", NULL, "\"dynamodb:DescribeTable\"", "\"arn:aws:dynamodb:*:*:table/t\"",
+               "\"dynamodb:GetRecords\"", "\"arn:aws:dynamodb:*:*:table/t/stream/*\"");
+  CHECK_POLICY("arn:aws:dynamodb:r:1:table/t", NULL, "\"dynamodb:DescribeTable\"",
+               "\"arn:aws:dynamodb:r:1:table/t/stream/*\"");
+  CHECK_POLICY("arn:aws:dynamodb:r:1:table/t/stream/x", NULL, "\"dynamodb:DescribeStream\"",
+               "\"arn:aws:dynamodb:r:1:table/t/stream/x\"");
+}
+
+CHECK_MAIN()
