@@ -309,7 +309,7 @@ int slp_key_read(slp_box_call *c, const slp_table *t, const slp_av *from, slp_ke
 int slp_key_of_item(slp_box_call *c, const slp_table *t, const slp_av *item, slp_key *ret);
 int slp_check_index_keys(slp_box_call *c, const slp_table *t, const slp_av *item);
 uint64_t slp_place_of(const slp_av *hash);
-int slp_key_cmp(const slp_key *a, const slp_key *b);
+int slp_row_key_cmp(const slp_key *a, const slp_key *b);
 slp_row *slp_row_find(slp_table *t, const slp_key *key);
 /* The first row not before the key (after: behind it). */
 size_t slp_row_from(const slp_table *t, const slp_key *key, int after);

@@ -53,7 +53,7 @@ static int read_gets(slp_box_call *c, part *p, uint32_t *total) {
     g->map = slp_item_read(c, i);
     if (!g->map || slp_key_read(c, p->t, g->map, &g->key)) return -1;
     for (get *before = p->gets; before < g; before++) {
-      if (slp_key_cmp(&before->key, &g->key) == 0) {
+      if (slp_row_key_cmp(&before->key, &g->key) == 0) {
         return slp_refuse(c, "Provided list of item keys contains duplicates");
       }
     }
@@ -206,7 +206,7 @@ static int read_write(slp_box_call *c, slp_str table, uint32_t node, writing *w)
                       "constraint: Member must not be null");
   if (!item || slp_action_aim(c, a, table, item)) return -1;
   for (const slp_action *before = w->a; before < a; before++) {
-    if (before->t == a->t && slp_key_cmp(&before->key, &a->key) == 0) {
+    if (before->t == a->t && slp_row_key_cmp(&before->key, &a->key) == 0) {
       return slp_refuse(c, "Provided list of item keys contains duplicates");
     }
   }

@@ -163,8 +163,8 @@ static int read_start(reading *r) {
  */
 static int cmp_entries(const void *a, const void *b) {
   const entry *x = a, *y = b;
-  int c = slp_key_cmp(&x->key, &y->key);
-  return c ? c : slp_key_cmp(&x->row->key, &y->row->key);
+  int c = slp_row_key_cmp(&x->key, &y->key);
+  return c ? c : slp_row_key_cmp(&x->row->key, &y->row->key);
 }
 
 static int collect(reading *r) {

@@ -17,7 +17,7 @@ uint64_t slp_place_of(const slp_av *hash) {
   return h ^ h >> 32;
 }
 
-int slp_key_cmp(const slp_key *a, const slp_key *b) {
+int slp_row_key_cmp(const slp_key *a, const slp_key *b) {
   if (a->place != b->place) return a->place < b->place ? -1 : 1;
   int c = slp_av_cmp(a->hash, b->hash);
   return c || !a->sort || !b->sort ? c : slp_av_cmp(a->sort, b->sort);
@@ -133,7 +133,7 @@ size_t slp_row_from(const slp_table *t, const slp_key *key, int after) {
   size_t from = 0, to = t->rows_n;
   while (from < to) {
     size_t middle = from + (to - from) / 2;
-    int c = slp_key_cmp(&t->rows[middle]->key, key);
+    int c = slp_row_key_cmp(&t->rows[middle]->key, key);
     if (c < 0 || (c == 0 && after))
       from = middle + 1;
     else
@@ -144,7 +144,7 @@ size_t slp_row_from(const slp_table *t, const slp_key *key, int after) {
 
 slp_row *slp_row_find(slp_table *t, const slp_key *key) {
   size_t at = slp_row_from(t, key, 0);
-  return at < t->rows_n && slp_key_cmp(&t->rows[at]->key, key) == 0 ? t->rows[at] : NULL;
+  return at < t->rows_n && slp_row_key_cmp(&t->rows[at]->key, key) == 0 ? t->rows[at] : NULL;
 }
 
 const slp_item *slp_row_at(const slp_row *row, int64_t at_ms) {

@@ -137,7 +137,7 @@ static int read_action(slp_box_call *c, uint32_t node, transaction *x) {
   slp_action *a = &x->a[x->n++];
   if (slp_action_read(c, chosen, kind, a)) return -1;
   for (const slp_action *before = x->a; before < a; before++) {
-    if (before->t == a->t && slp_key_cmp(&before->key, &a->key) == 0) {
+    if (before->t == a->t && slp_row_key_cmp(&before->key, &a->key) == 0) {
       return slp_refuse(c, "Transaction request cannot include multiple operations on one item");
     }
   }
