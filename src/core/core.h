@@ -113,6 +113,8 @@ struct slp_shard {
   uint8_t unknown;    /* CHECKING: because the service did not know the shard */
   uint8_t renewing;   /* an expired iterator was replaced, and no page came since */
   uint8_t throttled;  /* the last call was refused as too fast */
+  uint8_t peeking;    /* the call that is out only looks how far behind a paused shard is */
+  uint8_t far_behind; /* and the user was told */
   uint8_t is_behind;  /* as far as its last page tells, more records wait in the shard */
   uint64_t
       added_serial; /* the listing under way, or the last one, when it became known: too old to miss it */
@@ -120,6 +122,7 @@ struct slp_shard {
   uint64_t check_serial;     /* CHECKING: the first listing that may answer */
   uint64_t reserved;         /* of the call that is out */
   uint64_t fetch_sent_us;    /* when the call that is out was begun */
+  uint64_t peek_at_us;       /* paused: not looked at before */
   uint64_t failing_since_us; /* 0: the last call was fine */
   uint64_t next_at_us;       /* pace: not before */
   slp_pace pace;
@@ -146,6 +149,7 @@ struct slp_shard {
   uint32_t next_i;
   uint32_t queued_n;    /* records in pages never handed out */
   uint32_t again_n;     /* records given back, to be handed out again */
+  uint32_t unacked_n;   /* records fetched and not acknowledged */
   uint32_t again_tries; /* give-backs in a row without an acknowledgement */
   uint64_t again_at_us;
   uint32_t batches_out; /* batches with records of this shard */

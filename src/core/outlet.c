@@ -5,7 +5,7 @@
  * arrival time, raised to the time of the record before it in its shard (shard order is never broken), and
  * lowered to the service's clock when its page was answered (a record stamped in the future can't drag
  * its shard along). Users see the raw arrival time. */
-#include "core/core.h"
+#include "core/lag.h"
 
 static int bit_get(const uint8_t *bits, uint32_t i) { return bits[i / 8] >> (i % 8) & 1; }
 static void bit_set(uint8_t *bits, uint32_t i) { bits[i / 8] |= (uint8_t)(1u << (i % 8)); }
@@ -160,7 +160,7 @@ int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
     slp_mark_rec(&s->start.at, page, &page->recs[0]);
   }
   held->service_ms = slp_max_i64(service_high_ms, s->tail_time);
-  held->behind_ms = page->behind_ms;
+  held->behind_ms = slp_lag_of_page(s, page);
   held->charged = slp_page_bytes(page) + slp_alloc_size(held);
   slp_budget_settle(&e->budget, s->reserved, held->charged);
   s->reserved = 0;
@@ -170,6 +170,7 @@ int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
     s->next_i = 0;
   }
   s->queued_n += kept;
+  s->unacked_n += kept;
   s->consumer->queued_n += kept;
   s->tail_time = slp_min_i64(slp_max_i64(latest, s->tail_time), held->service_ms);
   remember_last(s, page, &last);
@@ -273,13 +274,16 @@ void slp_outlet_ack(slp_held *held, uint32_t i) {
   bit_set(held->bits, i);
   SLP_CHECK(held->unacked > 0);
   held->unacked--;
-  if (held->shard) held->shard->given_in = 1;
+  if (!held->shard) return;
+  held->shard->unacked_n--;
+  held->shard->given_in = 1;
 }
 
 void slp_outlet_free(slp_held *held) {
   slp_mem *mem = held->mem;
   SLP_CHECK(held->out == 0);
   slp_list_remove(&held->link);
+  if (held->shard) held->shard->unacked_n -= held->unacked;
   if (held->engine) {
     slp_budget_give(&held->engine->budget, held->charged);
     if (held->page) slp_engine_page_back(held->engine, held->page);
@@ -348,6 +352,7 @@ void slp_outlet_settle(slp_shard *s) {
   }
   slp_low_drop(s);
   if (slp_list_empty(&s->pages)) slp_reader_told_end(s);
+  if (s->consumer->o->held_records_per_shard_max) slp_reader_poke(s); /* it may have waited for just this */
   slp_outlet_put_in_order(s);
 }
 

@@ -14,6 +14,7 @@
  *
  * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
  * and budget. A page enters the merge only whole and valid. */
+#include "core/lag.h"
 #include "core/seed.h"
 
 #define BIT(state) (1u << (state))
@@ -60,19 +61,25 @@ static void set_behind(slp_shard *s, int behind) {
  * that runs dry would hold the merge back for a round trip. A shard's share of the budget (below) is made for
  * two pages. */
 static int has_room(const slp_shard *s) {
-  if (s->paused) return 0;
+  uint32_t most = s->consumer->o->held_records_per_shard_max;
+  if (most && s->unacked_n >= most) return 0;
   return s->queued_n == 0 || (s->next_page && s->next_page->link.next == &s->pages);
 }
+
+/* A paused shard is looked at once a minute: its lag stays known, and its iterator young. */
+#define PEEK_US 60000000u
 
 static void on_timer(slp_timer *t);
 
 void slp_reader_poke(slp_shard *s) {
-  if (s->state != SLP_READER_WAITING || s->wants || !has_room(s)) return;
-  if (slp_now_us(host_of(s)) < s->next_at_us) {
+  if (s->state != SLP_READER_WAITING || s->wants || (!s->paused && !has_room(s))) return;
+  uint64_t at_us = s->paused ? slp_max_u64(s->next_at_us, s->peek_at_us) : s->next_at_us;
+  if (slp_now_us(host_of(s)) < at_us) {
     s->timer.run = on_timer;
     /* Without memory for a timer: call at once instead of never. */
-    if (slp_timer_set(host_of(s), &s->timer, s->next_at_us) == 0) return;
+    if (slp_timer_set(host_of(s), &s->timer, at_us) == 0) return;
   }
+  slp_timer_clear(host_of(s), &s->timer); /* it may have been set for later */
   slp_engine_want(s);
 }
 
@@ -287,8 +294,10 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   uint64_t share = e->budget.max / slp_max_u64(4, 2 * (uint64_t)e->merge.n);
   uint64_t bytes = slp_pace_reserve(&s->pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
-  uint32_t most = (uint32_t)slp_min_u64(s->consumer->o->fetch_records_max, source->fetch_records_max);
-  *ret_limit = (uint32_t)slp_min_u64(limit, most);
+  uint64_t most = slp_min_u64(s->consumer->o->fetch_records_max, source->fetch_records_max);
+  uint32_t held_most = s->consumer->o->held_records_per_shard_max;
+  if (held_most) most = slp_min_u64(most, held_most > s->unacked_n ? held_most - s->unacked_n : 1);
+  *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
   return bytes;
 }
 
@@ -298,6 +307,8 @@ static void fetch(slp_shard *s) {
   slp_consumer *c = s->consumer;
   move(s, SLP_READER_FETCHING);
   s->fetch_sent_us = slp_now_us(host_of(s));
+  s->peeking = s->paused;
+  if (s->peeking) s->peek_at_us = slp_after_us(s->fetch_sent_us, PEEK_US);
   s->page = slp_engine_page(c->engine, s->reserved);
   if (!s->page) {
     slp_fail f = {0};
@@ -334,7 +345,7 @@ void slp_reader_go(slp_shard *s) {
 typedef struct page_facts {
   uint32_t n, largest;
   int full;
-  int64_t behind_ms;
+  int64_t behind_ms, lag_ms;
   uint64_t sent_us;
 } page_facts;
 
@@ -350,9 +361,12 @@ static int only_the_known(const slp_shard *s, const slp_page *page) {
 }
 
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
-  /* What the service counts: an aggregate is one record to it. */
-  page_facts p = {(uint32_t)page->recs_n - page->extra_n, page->largest_bytes, 0, page->behind_ms,
-                  s->fetch.rq.sent_us};
+  page_facts p = {.n = (uint32_t)page->recs_n -
+                       page->extra_n, /* what the service counts: an aggregate is one record to it */
+                  .largest = page->largest_bytes,
+                  .behind_ms = page->behind_ms,
+                  .lag_ms = slp_lag_of_page(s, page),
+                  .sent_us = s->fetch.rq.sent_us};
   p.full = p.n > 0 && (p.n >= s->limit || s->fetch.body_bytes >= FULL_PAGE_BYTES);
   if (only_the_known(s, page)) p.n = 0;
   return p;
@@ -379,16 +393,20 @@ static int advance_frontier(slp_shard *s, const page_facts *p) {
   return before.time != s->frontier.time || before.seq.n != s->frontier.seq.n;
 }
 
+static void all_is_well(slp_shard *s) {
+  s->failing_since_us = 0;
+  s->throttled = s->renewing = s->relocated = 0;
+}
+
 static void note_page(slp_shard *s, const page_facts *p) {
   slp_consumer *c = s->consumer;
   int moved = advance_frontier(s, p);
   slp_pace_page(&s->pace, p->n, p->largest, p->full, moved && p->behind_ms > 0, c->o->fetch_records_max);
-  s->behind_ms = p->behind_ms;
-  s->failing_since_us = 0;
-  s->throttled = s->renewing = s->relocated = 0;
+  all_is_well(s);
   s->unlisted_n = s->end_claims = 0;
   set_behind(s, p->full || p->behind_ms > 0);
   set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
+  slp_lag_note_page(s, p->lag_ms);
   if (p->n == 0 && p->behind_ms == 0 && !s->taken && s->anchored) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
     s->anchor_ms = slp_max_i64(s->anchor_ms, seen); /* nothing came until then */
@@ -398,6 +416,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
 /* Takes s->page into the outlet. 0, or the failure was dealt with. */
 static int admit(slp_shard *s, uint64_t done_us) {
   slp_page *page = s->page;
+  uint32_t aggregates_n = page->aggregates_n;
   int r = slp_outlet_admit(s, page, slp_svctime_high_ms(&s->consumer->service, done_us));
   slp_fail f = {0};
   if (r == SLP_ENOMEM) {
@@ -409,6 +428,7 @@ static int admit(slp_shard *s, uint64_t done_us) {
     return r;
   }
   s->page = NULL;
+  if (r == 0) s->consumer->counts.aggregates += aggregates_n;
   if (r == SLOOP_ETRIMMED) {
     slp_fail_set(&f, SLP_TRIMMED, r, "records are missing; the shard is not read any further");
     give_up(s, &f);
@@ -526,6 +546,23 @@ static int brings_news(const slp_shard *s, const slp_page *page) {
   return last_side(s, page) > 0;
 }
 
+/* The shard is paused: its next record shows how far behind it is, and stays where it is. */
+static void peeked(slp_shard *s) {
+  slp_page *page = s->page;
+  if (!s->taken &&
+      s->start.place != SLP_PLACE_AT_SEQ) { /* where it begins is known by this record from now on */
+    s->start.place = SLP_PLACE_AT_SEQ;
+    slp_mark_rec(&s->start.at, page, &page->recs[0]);
+  }
+  all_is_well(s);
+  s->pace.fails = 0;
+  slp_lag_note(s, slp_lag_of_page(s, page));
+  set_tip(s, 0);
+  drop_page(s);
+  wait_until(s, slp_after_us(s->fetch_sent_us, SLP_PACE_FLOOR_US));
+  slp_consumer_check(s->consumer);
+}
+
 static void judge(slp_shard *s) {
   slp_page *page = s->page;
   if (!page->next.n && !page->children_n && !page->records_given) {
@@ -559,9 +596,12 @@ static void on_fetched(slp_src_req *rq) {
     return;
   }
   c->counts.pages++;
-  c->counts.aggregates += fetch->page->aggregates_n;
   c->counts.page_bytes += fetch->body_bytes;
-  judge(s);
+  if (s->peeking && s->page->recs_n > 0 && !only_the_known(s, s->page)) {
+    peeked(s);
+  } else {
+    judge(s);
+  }
 }
 
 /* ---- the listing answered ----------------------------------------------------------------------------- */

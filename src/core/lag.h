@@ -1,0 +1,12 @@
+/* lag.h - how far a shard is behind its tip. */
+#ifndef SLP_CORE_LAG_H
+#define SLP_CORE_LAG_H
+
+#include "core/core.h"
+
+/* In ms, as the page tells it or by its records; -1: it tells nothing. */
+int64_t slp_lag_of_page(const slp_shard *s, const slp_page *page);
+void slp_lag_note(slp_shard *s, int64_t behind_ms);    /* may warn the user */
+void slp_lag_note_page(slp_shard *s, int64_t told_ms); /* of a page just taken; at_tip is set already */
+
+#endif
