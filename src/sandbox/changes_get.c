@@ -35,32 +35,31 @@ static slp_change_shard *shard_of(slp_box_call *c, slp_box_mark *m) {
   return sh;
 }
 
-/* The readers within the last second, this one included. */
-static uint32_t readers_now(slp_change_shard *sh, uint16_t id, int64_t now_ms) {
-  uint32_t n = 1, place = 0;
+/* Lets a reader in when fewer than that many others read within the last second. Who is refused is not
+ * counted.
+ */
+static int let_in(slp_change_shard *sh, uint16_t id, int64_t now_ms, uint32_t readers_max) {
+  uint32_t others = 0, place = SLP_CHANGE_READERS, oldest = 0;
   for (uint32_t i = 0; i < SLP_CHANGE_READERS; i++) {
     int64_t last_ms = sh->readers[i].last_ms;
-    if (sh->readers[i].id == id && last_ms) {
+    if (last_ms && sh->readers[i].id == id)
       place = i;
-      break;
-    }
-    if (last_ms < sh->readers[place].last_ms) place = i;
+    else
+      others += last_ms > now_ms - READER_MS;
+    if (last_ms < sh->readers[oldest].last_ms) oldest = i;
   }
+  if (readers_max && others >= readers_max) return 0;
+  if (place == SLP_CHANGE_READERS) place = oldest;
   sh->readers[place].id = id;
   sh->readers[place].last_ms = now_ms;
-  for (uint32_t i = 0; i < SLP_CHANGE_READERS; i++) {
-    n += i != place && sh->readers[i].last_ms > now_ms - READER_MS;
-  }
-  return n;
+  return 1;
 }
 
 static int too_many(slp_box_call *c, slp_change_shard *sh, const slp_box_mark *m) {
   const sloop_sandbox_opts_t *o = &c->box->o;
-  uint32_t readers = readers_now(sh, m->reader, c->now_ms);
-  if (o->change_readers_max && readers > o->change_readers_max) {
-    return slp_box_fail(c, "LimitExceededException",
-                        "%u readers of shard %s within a second; at most %u may read at once.", readers,
-                        sh->id, o->change_readers_max);
+  if (!let_in(sh, m->reader, c->now_ms, o->change_readers_max)) {
+    return slp_box_fail(c, "LimitExceededException", "More than %u readers of shard %s within a second.",
+                        o->change_readers_max, sh->id);
   }
   if (!slp_box_window_open(&sh->reads, c->now_ms, o->change_reads_per_second, 0)) {
     return slp_box_fail(c, "ThrottlingException", "Rate of reads of shard %s exceeded: %u a second.", sh->id,

@@ -18,8 +18,8 @@ static inline sloop_sandbox_opts_t free_change_opts(void) {
 static inline slp_changes *open_table(bench *t, const sloop_sandbox_opts_t *o, uint32_t partitions) {
   sloop_sandbox_opts_t plain = free_change_opts();
   bench_open(t, o ? o : &plain);
-  CHECK_INT(slp_box_table(t->box, t->now_ms, "T", partitions, "NEW_AND_OLD_IMAGES"), 0);
-  slp_changes *s = slp_changes_latest(t->box, SLP_STR("T"));
+  CHECK_INT(slp_box_table(t->box, t->now_ms, "Tbl", partitions, "NEW_AND_OLD_IMAGES"), 0);
+  slp_changes *s = slp_changes_latest(t->box, SLP_STR("Tbl"));
   CHECK(s != NULL);
   return s;
 }
@@ -29,9 +29,9 @@ static inline void change(bench *t, const char *key, int v) {
   char keys[200], image[300];
   snprintf(keys, sizeof keys, "{\"id\":{\"S\":\"%s\"}}", key);
   snprintf(image, sizeof image, "{\"id\":{\"S\":\"%s\"},\"v\":{\"N\":\"%d\"}}", key, v);
-  CHECK_INT(
-      slp_box_add_change(t->box, t->now_ms, "T", slp_str_of(keys), (slp_str){NULL, 0}, slp_str_of(image), 0),
-      0);
+  CHECK_INT(slp_box_add_change(t->box, t->now_ms, "Tbl", slp_str_of(keys), (slp_str){NULL, 0},
+                               slp_str_of(image), 0),
+            0);
 }
 
 static inline const char *call_changes(bench *t, const char *operation, const char *fmt, ...)

@@ -39,7 +39,7 @@ TEST(each_kind_of_place) {
   change_iterator(&t, s, sh->id, LATEST, it);
   change(&t, "k", 10);
   CHECK_HAS(get_changes(&t, it), "\"v\":{\"N\":\"10\"}");
-  CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 0), 0);
+  CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 0), 0);
   slp_change_end_text(sh, end);
   CHECK_INT(first_at(&t, s, sh->id, AT, end), -1);
   CHECK_INT(first_at(&t, s, sh->id, AFTER, end), -1);
@@ -70,7 +70,7 @@ TEST(numbers_of_elsewhere_are_refused) {
   slp_changes *s = open_table(&t, NULL, 1);
   for (int i = 0; i < 3; i++) change(&t, "k", i);
   t.now_ms += 1;
-  CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 0), 0);
+  CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 0), 0);
   for (int i = 3; i < 6; i++) change(&t, "k", i);
   char number[SLP_CHANGE_NUMBER_TEXT];
   const slp_change_shard *parent = s->shards[0], *child = s->shards[1];
@@ -94,7 +94,7 @@ TEST(trimmed_numbers_say_so) {
     change(&t, "k", i);
     t.now_ms += 10;
   }
-  CHECK_INT(slp_box_trim_table(t.box, t.now_ms, "T", T0 + 50), 0);
+  CHECK_INT(slp_box_trim_table(t.box, t.now_ms, "Tbl", T0 + 50), 0);
   char number[SLP_CHANGE_NUMBER_TEXT];
   const slp_change_shard *sh = s->shards[0];
   CHECK_INT(first_at(&t, s, sh->id, OLDEST, ""), 5);
@@ -125,7 +125,7 @@ TEST(what_is_missing_or_unknown) {
             "ValidationException");
   CHECK_HAS(ask_iterator(&t, s, id, "\"SequenceNumber\":\"123456789012345678901\""), "ValidationException");
   CHECK_HAS(call_changes(&t, "GetShardIterator",
-                         "{\"StreamArn\":\"arn:aws:dynamodb:us-east-1:000000000000:table/T/stream/2020\","
+                         "{\"StreamArn\":\"arn:aws:dynamodb:us-east-1:000000000000:table/Tbl/stream/2020\","
                          "\"ShardId\":\"%s\"," OLDEST "}",
                          id),
             "ResourceNotFoundException");
@@ -138,14 +138,14 @@ TEST(the_script_s_third_word) {
   char script[300], it[600];
   change_iterator(&t, s, s->shards[1]->id, OLDEST, it);
   snprintf(script, sizeof script,
-           "* GetShardIterator %s error Broken\n* DescribeStream T error Broken\n"
-           "* ListStreams T error Broken\n* GetRecords %s error Broken",
+           "* GetShardIterator %s error Broken\n* DescribeStream Tbl error Broken\n"
+           "* ListStreams Tbl error Broken\n* GetRecords %s error Broken",
            s->shards[0]->id, s->shards[1]->id + 28);
   CHECK_INT(slp_box_faults(t.box, script, NULL), 0);
   CHECK_HAS(ask_iterator(&t, s, s->shards[0]->id, OLDEST), "Broken");
   CHECK_LACKS(ask_iterator(&t, s, s->shards[1]->id, OLDEST), "Broken");
   CHECK_HAS(describe(&t, s, ""), "Broken");
-  CHECK_HAS(call_changes(&t, "ListStreams", "{\"TableName\":\"T\"}"), "Broken");
+  CHECK_HAS(call_changes(&t, "ListStreams", "{\"TableName\":\"Tbl\"}"), "Broken");
   CHECK_LACKS(call_changes(&t, "ListStreams", "{}"), "Broken");
   CHECK_HAS(get_changes(&t, it), "Broken");
   char other[600];

@@ -58,7 +58,7 @@ static int list_all(bench *t, const slp_changes *s, int limit, slp_buf *ids) {
 TEST(shards_come_in_pages) {
   bench t;
   slp_changes *s = open_table(&t, NULL, 3);
-  for (int i = 0; i < 3; i++) CHECK_INT(slp_box_roll(t.box, ++t.now_ms, "T", 0), 0);
+  for (int i = 0; i < 3; i++) CHECK_INT(slp_box_roll(t.box, ++t.now_ms, "Tbl", 0), 0);
   slp_buf all, ids;
   slp_buf_init(&all, t.mem, 1 << 20);
   for (uint32_t i = 0; i < s->shards_n; i++) CHECK_INT(slp_buf_addf(&all, "%s\n", s->shards[i]->id), 0);
@@ -67,7 +67,7 @@ TEST(shards_come_in_pages) {
   } cases[] = {{1, 12, 0}, {3, 4, 0}, {5, 3, 0}, {12, 1, 0}, {100, 1, 0}, {5, 6, 1}};
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     slp_buf_init(&ids, t.mem, 1 << 20);
-    CHECK_INT(slp_box_quirk(t.box, "T", "empty-lists", (uint32_t)cases[i].empty_pages), 0);
+    CHECK_INT(slp_box_quirk(t.box, "Tbl", "empty-lists", (uint32_t)cases[i].empty_pages), 0);
     CHECK_INT(list_all(&t, s, cases[i].limit, &ids), cases[i].pages);
     CHECK_STR(slp_buf_z(&ids), slp_buf_z(&all));
     slp_buf_free(&ids);
@@ -85,7 +85,7 @@ TEST(a_shard_has_its_parent_and_its_range) {
   slp_changes *s = open_table(&t, NULL, 1);
   char expect[600], start[SLP_CHANGE_NUMBER_TEXT], end[SLP_CHANGE_NUMBER_TEXT];
   t.now_ms += 10;
-  CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 0), 0);
+  CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 0), 0);
   slp_change_start_text(s->shards[0], start);
   slp_change_end_text(s->shards[0], end);
   snprintf(expect, sizeof expect,
@@ -105,7 +105,7 @@ TEST(a_shard_has_its_parent_and_its_range) {
 TEST(children_of_one_shard) {
   bench t;
   slp_changes *s = open_table(&t, NULL, 2);
-  CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 1), 0);
+  CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 1), 0);
   char rest[300];
   snprintf(rest, sizeof rest, ",\"ShardFilter\":{\"Type\":\"CHILD_SHARDS\",\"ShardId\":\"%s\"}",
            s->shards[1]->id);
@@ -113,11 +113,11 @@ TEST(children_of_one_shard) {
   CHECK_INT(occurrences(d, "\"ShardId\""), 2);
   CHECK_HAS(d, s->shards[s->shards[1]->child[0]]->id);
   CHECK_HAS(d, s->shards[s->shards[1]->child[1]]->id);
-  CHECK_INT(slp_box_quirk(t.box, "T", "child-filter", 1), 0);
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "child-filter", 1), 0);
   CHECK_INT(occurrences(describe(&t, s, rest), "\"ShardId\""), 6);
-  CHECK_INT(slp_box_quirk(t.box, "T", "child-filter", 2), 0);
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "child-filter", 2), 0);
   CHECK_HAS(describe(&t, s, rest), "ValidationException");
-  CHECK_INT(slp_box_quirk(t.box, "T", "child-filter", 0), 0);
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "child-filter", 0), 0);
   snprintf(rest, sizeof rest, ",\"ShardFilter\":{\"Type\":\"CHILD_SHARDS\",\"ShardId\":\"%s\"}",
            s->shards[2]->id);
   CHECK_HAS(describe(&t, s, rest), "\"Shards\":[]");
@@ -130,9 +130,9 @@ TEST(misleading_listings) {
   bench t;
   slp_changes *s = open_table(&t, NULL, 1);
   t.now_ms += 10;
-  CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 0), 0);
+  CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 0), 0);
   CHECK_HAS(describe(&t, s, ""), "EndingSequenceNumber");
-  CHECK_INT(slp_box_quirk(t.box, "T", "open-parents", 1), 0);
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "open-parents", 1), 0);
   const char *d = describe(&t, s, "");
   CHECK_LACKS(d, "EndingSequenceNumber");
   CHECK_INT(occurrences(d, "\"ShardId\""), 2);

@@ -22,12 +22,12 @@ TEST(rolling) {
   bench t;
   slp_changes *s = open_table(&t, NULL, 2);
   CHECK_INT(slp_box_roll(t.box, T0, "none", 0), SLP_ENOENT);
-  CHECK_INT(slp_box_roll(t.box, T0, "T", 0), 0);
+  CHECK_INT(slp_box_roll(t.box, T0, "Tbl", 0), 0);
   CHECK_INT(s->shards_n, 4);
-  CHECK_INT(slp_box_roll(t.box, T0, "T", 1), 0);
+  CHECK_INT(slp_box_roll(t.box, T0, "Tbl", 1), 0);
   CHECK_INT(s->open_n, 4);
   slp_changes_stop(s, T0, 0);
-  CHECK_INT(slp_box_roll(t.box, T0, "T", 0), SLP_ENOENT);
+  CHECK_INT(slp_box_roll(t.box, T0, "Tbl", 0), SLP_ENOENT);
   bench_close(&t);
 }
 
@@ -41,12 +41,12 @@ TEST(trimming_reaches_every_stream_of_the_table) {
   CHECK_INT(s->live, 1);
   t.now_ms += 100;
   slp_changes *second;
-  CHECK_INT(slp_changes_new(t.box, t.now_ms, SLP_STR("T"), SLP_STR("id"), (slp_str){NULL, 0}, SLP_VIEW_NEW,
+  CHECK_INT(slp_changes_new(t.box, t.now_ms, SLP_STR("Tbl"), SLP_STR("id"), (slp_str){NULL, 0}, SLP_VIEW_NEW,
                             &second),
             0);
   slp_changes_settle(t.box, t.now_ms);
   change(&t, "k", 2);
-  CHECK_INT(slp_box_trim_table(t.box, t.now_ms, "T", t.now_ms + 1), 0);
+  CHECK_INT(slp_box_trim_table(t.box, t.now_ms, "Tbl", t.now_ms + 1), 0);
   CHECK_INT(s->live, 0);
   CHECK_INT(second->live, 4); /* these are open */
   slp_buf all;
@@ -63,10 +63,10 @@ TEST(quirks) {
   static const char *const names[] = {"open-parents", "late-children", "empty-lists",
                                       "empty-gets",   "child-filter",  "split-every"};
   for (size_t i = 0; i < SLP_COUNT(names); i++) {
-    CHECK_INT(slp_box_quirk(t.box, "T", names[i], (uint32_t)i + 1), 0);
+    CHECK_INT(slp_box_quirk(t.box, "Tbl", names[i], (uint32_t)i + 1), 0);
     CHECK_INT(slp_box_quirk(t.box, "none", names[i], 1), SLP_ENOENT);
   }
-  CHECK_INT(slp_box_quirk(t.box, "T", "other", 1), SLP_EINVAL);
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "other", 1), SLP_EINVAL);
   const slp_change_quirks expect = {1, 2, 3, 4, 5, 6}, none = {0};
   CHECK(memcmp(&s->quirks, &expect, sizeof expect) == 0);
   CHECK(memcmp(&t.box->changes_all->quirks, &none, sizeof none) == 0);

@@ -28,9 +28,9 @@ TEST(each_view_keeps_its_images) {
     bench t;
     sloop_sandbox_opts_t o = free_change_opts();
     bench_open(&t, &o);
-    CHECK_INT(slp_box_table(t.box, T0, "T", 4, views[i].view), 0);
-    CHECK_INT(slp_box_add_change(t.box, T0, "T", SLP_STR(KEYS), SLP_STR(WAS), SLP_STR(IS), 0), 0);
-    const slp_change *c = only_change(slp_changes_latest(t.box, SLP_STR("T")));
+    CHECK_INT(slp_box_table(t.box, T0, "Tbl", 4, views[i].view), 0);
+    CHECK_INT(slp_box_add_change(t.box, T0, "Tbl", SLP_STR(KEYS), SLP_STR(WAS), SLP_STR(IS), 0), 0);
+    const slp_change *c = only_change(slp_changes_latest(t.box, SLP_STR("Tbl")));
     CHECK(c->has_old && c->has_new); /* a change of an item, whatever is kept of it */
     CHECK_INT(c->keys_n, strlen(KEYS));
     CHECK_INT(c->old_n, views[i].keeps_old ? strlen(WAS) : 0);
@@ -53,7 +53,7 @@ TEST(a_key_stays_in_its_lineage) {
       snprintf(key, sizeof key, "key-%d", i);
       change(&t, key, round);
     }
-    CHECK_INT(slp_box_roll(t.box, ++t.now_ms, "T", 0), 0);
+    CHECK_INT(slp_box_roll(t.box, ++t.now_ms, "Tbl", 0), 0);
   }
   for (uint32_t i = 0; i < 4; i++) {
     const slp_change_shard *sh = s->shards[i];
@@ -73,10 +73,10 @@ TEST(a_key_stays_in_its_lineage) {
 TEST(numbers_and_bytes_are_keys_too) {
   bench t;
   slp_changes *s = open_table(&t, NULL, 1);
-  CHECK_INT(slp_box_add_change(t.box, T0, "T", SLP_STR("{\"id\":{\"N\":\"7\"}}"), (slp_str){NULL, 0},
+  CHECK_INT(slp_box_add_change(t.box, T0, "Tbl", SLP_STR("{\"id\":{\"N\":\"7\"}}"), (slp_str){NULL, 0},
                                SLP_STR("{}"), 0),
             0);
-  CHECK_INT(slp_box_add_change(t.box, T0, "T", SLP_STR("{\"id\":{\"B\":\"aGk=\"}}"), SLP_STR("{}"),
+  CHECK_INT(slp_box_add_change(t.box, T0, "Tbl", SLP_STR("{\"id\":{\"B\":\"aGk=\"}}"), SLP_STR("{}"),
                                (slp_str){NULL, 0}, 1),
             0);
   CHECK_INT(s->shards[0]->next, 2);
@@ -92,10 +92,10 @@ TEST(what_is_no_change_is_refused_and_leaves_nothing) {
   static const char *const bad[] = {
       "", "[]", "{\"other\":{\"S\":\"a\"}}", "{\"id\":\"a\"}", "{\"id\":{}}", "{\"id\""};
   for (size_t i = 0; i < SLP_COUNT(bad); i++) {
-    CHECK_INT(slp_box_add_change(t.box, T0, "T", slp_str_of(bad[i]), none, SLP_STR(IS), 0), SLP_EINVAL);
+    CHECK_INT(slp_box_add_change(t.box, T0, "Tbl", slp_str_of(bad[i]), none, SLP_STR(IS), 0), SLP_EINVAL);
   }
-  CHECK_INT(slp_box_add_change(t.box, T0, "T", SLP_STR(KEYS), none, SLP_STR("{"), 0), SLP_EINVAL);
-  CHECK_INT(slp_box_add_change(t.box, T0, "T", SLP_STR(KEYS), none, none, 0), SLP_EINVAL);
+  CHECK_INT(slp_box_add_change(t.box, T0, "Tbl", SLP_STR(KEYS), none, SLP_STR("{"), 0), SLP_EINVAL);
+  CHECK_INT(slp_box_add_change(t.box, T0, "Tbl", SLP_STR(KEYS), none, none, 0), SLP_EINVAL);
   CHECK_INT(slp_box_add_change(t.box, T0, "none", SLP_STR(KEYS), none, SLP_STR(IS), 0), SLP_ENOENT);
   CHECK_INT(s->shards[0]->next, 0);
   bench_close(&t);
@@ -109,13 +109,13 @@ TEST(old_changes_are_dropped_from_the_front) {
     t.now_ms += 10;
   }
   const slp_change_shard *sh = s->shards[0];
-  CHECK_INT(slp_box_trim_table(t.box, t.now_ms, "T", T0 + 9000), 0);
+  CHECK_INT(slp_box_trim_table(t.box, t.now_ms, "Tbl", T0 + 9000), 0);
   CHECK_INT(sh->first, 900);
   CHECK_INT(sh->next, 1000);
   CHECK_INT(slp_change_at(sh, 900)->at_ms, T0 + 9000);
   change(&t, "k", 1000);
   CHECK_INT(slp_change_at(sh, 1000)->at_ms, t.now_ms);
-  CHECK_INT(slp_box_trim_table(t.box, t.now_ms, "T", t.now_ms + 1), 0);
+  CHECK_INT(slp_box_trim_table(t.box, t.now_ms, "Tbl", t.now_ms + 1), 0);
   CHECK_INT(sh->first, 1001);
   bench_close(&t);
 }

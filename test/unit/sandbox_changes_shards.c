@@ -50,13 +50,13 @@ TEST(rolling_over_keeps_the_cover_and_the_lineage) {
   slp_changes *s = open_table(&t, NULL, 3);
   for (int i = 0; i < 10; i++) {
     t.now_ms += i % 3; /* several births in one millisecond too */
-    CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 0), 0);
+    CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 0), 0);
     check_cover(s, 3);
   }
   CHECK_INT(s->shards_n, 33);
-  CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 1), 0);
+  CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 1), 0);
   check_cover(s, 6);
-  CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 1), 0);
+  CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 1), 0);
   check_cover(s, 12);
   check_lineage(s);
   bench_close(&t);
@@ -98,7 +98,7 @@ TEST(every_nth_rollover_splits) {
   sloop_sandbox_opts_t o = free_change_opts();
   o.roll_ms = 1000;
   slp_changes *s = open_table(&t, &o, 2);
-  CHECK_INT(slp_box_quirk(t.box, "T", "split-every", 3), 0);
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "split-every", 3), 0);
   for (int i = 0; i < 200 && s->rolls < 6; i++) {
     t.now_ms += 50;
     slp_changes_settle(t.box, t.now_ms);
@@ -130,9 +130,9 @@ TEST(closed_and_empty_shards_fade_after_a_day) {
   slp_changes *s = open_table(&t, NULL, 1);
   change(&t, "a", 1);
   t.now_ms += 1000;
-  CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 0), 0);
+  CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 0), 0);
   t.now_ms += 20 * SLP_BOX_HOUR_MS;
-  CHECK_INT(slp_box_roll(t.box, t.now_ms, "T", 0), 0);
+  CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 0), 0);
   CHECK_INT(s->live, 3);
   t.now_ms =
       T0 + 24 * SLP_BOX_HOUR_MS; /* the record is just a day old, and its shard closed a second later */

@@ -40,6 +40,9 @@ TEST(words) {
       "2 GetRecords 0001 body a # is no comment \\x00\\n\\\\",
       "1 * * cut 0\r\n1 * * delay 5",
       "1 * * body",
+      "1 PutItem Music lost",
+      "1 DescribeStream Music.of-all_times twice",
+      "1 * 50c550be bad-crc",
   };
   for (size_t i = 0; i < SLP_COUNT(good); i++) script(&t, good[i]);
   CHECK_INT(slp_box_faults(t.box, NULL, NULL), 0);
@@ -66,6 +69,8 @@ TEST(words) {
       "1 GetRecords * body \\x0",
       "1 GetRecords * behind",
       "1 GetRecords * behind 1 2",
+      "1 PutItem * twice 2",
+      "1 PutItems * lost",
   };
   for (size_t i = 0; i < SLP_COUNT(bad); i++) {
     char why[160], text[300];
@@ -74,6 +79,32 @@ TEST(words) {
     CHECK_STR(why, bad[i]);
     CHECK(slp_list_empty(&t.box->faults)); /* all or nothing */
   }
+  bench_close(&t);
+}
+
+TEST(carried_out_twice_or_for_nobody) {
+  bench t;
+  open_box(&t);
+  slp_stream *s = slp_box_find(t.box, SLP_STR("s"));
+  static const char put_one[] =
+      "{\"StreamName\":\"s\",\"Data\":\"aGVsbG8=\",\"PartitionKey\":\"k\",\"ExplicitHashKey\":\"0\"}";
+  script(&t, "1 PutRecord * twice\n1 PutRecord * lost");
+  const char *answer = call(&t, "PutRecord", "%s", put_one);
+  CHECK_INT(t.answer.status, 200);
+  CHECK_INT(occurrences(answer, "SequenceNumber"), 1);
+  CHECK_INT(s->shards[0]->next, 6); /* there were three, from 1 */
+  slp_box_view v;
+  CHECK_INT(slp_box_view_get(t.box, s->shards[0], 5, &v), 0);
+  CHECK(slp_str_is(v.data, "hello"));
+  call(&t, "PutRecord", "%s", put_one);
+  CHECK(t.answer.drop);
+  CHECK_INT(s->shards[0]->next, 7);
+  call(&t, "PutRecord", "%s", put_one);
+  CHECK(!t.answer.drop);
+  CHECK_INT(t.box->stats.faults_used, 2);
+  script(&t, "1 PutRecord * twice");
+  CHECK_HAS(call(&t, "PutRecord", "{\"StreamName\":\"none\",\"Data\":\"aGVsbG8=\",\"PartitionKey\":\"k\"}"),
+            "ResourceNotFoundException"); /* both times */
   bench_close(&t);
 }
 
