@@ -169,7 +169,7 @@ int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char why[160]);
  *   POST /_sandbox/change?table=N[&ttl=1]: the body has a line KEYS<tab>OLD<tab>NEW for each change, JSON on
  *     one line each, - for no image
  *   GET /_sandbox/stats: calls, errors and bytes by operation as JSON, and the most GetRecords calls any
- *     shard got within one second */
+ *     shard got within one second, of a stream and of a table's stream */
 
 typedef struct {
   uint64_t requests, errors, bytes_in, bytes_out;

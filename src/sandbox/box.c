@@ -470,6 +470,7 @@ int slp_box_stats_json(const slp_box *box, slp_buf *to) {
   slp_out_put_i64(&o, "records_out", (int64_t)box->stats.records_out);
   slp_out_put_i64(&o, "faults_used", (int64_t)box->stats.faults_used);
   slp_out_put_i64(&o, "shard_reads_per_second_max", (int64_t)busiest);
+  slp_out_put_i64(&o, "change_shard_reads_per_second_max", (int64_t)slp_changes_asked_max(box));
   slp_out_key(&o, "operations");
   slp_out_map(&o);
   const char *name;

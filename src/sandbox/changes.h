@@ -23,6 +23,7 @@ void slp_changes_describe(slp_box_call *c, slp_table *t);
 
 void slp_changes_settle(slp_box *box, int64_t now_ms); /* before each request */
 void slp_changes_box_free(slp_box *box);
+uint64_t slp_changes_asked_max(const slp_box *box); /* of all shards there are */
 
 /* ---- the model ---------------------------------------------------------------------------------- */
 #define SLP_CHANGE_PAGE_RECORDS 1000
@@ -71,7 +72,8 @@ typedef struct slp_change_shard {
   slp_change *recs;              /* owned; recs[head] has the place `first` */
   size_t head, recs_n, recs_cap; /* recs_n counts from recs[0] */
   uint64_t first, next;          /* places of the oldest record kept, and of the one to come */
-  slp_box_window reads;
+  slp_box_window reads, asked;
+  uint64_t asked_max; /* the most GetRecords calls within one second, refused ones included */
   struct {
     uint16_t id;
     int64_t last_ms;

@@ -57,6 +57,9 @@ static int let_in(slp_change_shard *sh, uint16_t id, int64_t now_ms, uint32_t re
 
 static int too_many(slp_box_call *c, slp_change_shard *sh, const slp_box_mark *m) {
   const sloop_sandbox_opts_t *o = &c->box->o;
+  slp_box_window_open(&sh->asked, c->now_ms, 0, 0);
+  slp_box_window_take(&sh->asked, 0, 0);
+  sh->asked_max = slp_max_u64(sh->asked_max, sh->asked.calls);
   if (!let_in(sh, m->reader, c->now_ms, o->change_readers_max)) {
     return slp_box_fail(c, "LimitExceededException", "More than %u readers of shard %s within a second.",
                         o->change_readers_max, sh->id);

@@ -34,7 +34,7 @@ int slp_box_trim_table(slp_box *box, int64_t now_ms, const char *table, int64_t 
     slp_changes *s = SLP_OWNER(it, slp_changes, link);
     if (s->gone || !slp_str_is(slp_str_of(table), s->table)) continue;
     found = 1;
-    s->trimmed_ms = slp_max_i64(s->trimmed_ms, before_ms);
+    s->trimmed_ms = slp_max_i64(s->trimmed_ms, slp_min_i64(before_ms, now_ms + 1));
     s->sweep_ms = INT64_MIN;
   }
   slp_changes_settle(box, now_ms);

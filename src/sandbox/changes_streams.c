@@ -125,6 +125,17 @@ void slp_changes_settle(slp_box *box, int64_t now_ms) {
   }
 }
 
+uint64_t slp_changes_asked_max(const slp_box *box) {
+  uint64_t most = 0;
+  SLP_LIST_EACH(&box->changes_all->streams, it) {
+    const slp_changes *s = SLP_OWNER(it, slp_changes, link);
+    for (uint32_t i = 0; i < s->shards_n; i++) {
+      if (s->shards[i]) most = slp_max_u64(most, s->shards[i]->asked_max);
+    }
+  }
+  return most;
+}
+
 /* ---- finding ------------------------------------------------------------------------------------ */
 /* arn:aws:dynamodb:REGION:ACCOUNT:table/NAME/stream/LABEL in its two last parts. */
 static int parts_of(slp_str arn, slp_str *ret_table, slp_str *ret_label) {

@@ -299,3 +299,69 @@ kpl_seeds = {
 }
 for n, d in kpl_seeds.items():
     write("kpl", n, d)
+
+
+# ---- the sandbox: lines of requests and orders --------------------------------------------------------
+D, S = "DynamoDB_20120810.", "DynamoDBStreams_20120810."
+sandbox_seeds = {
+    "changes": f"""{D}PutItem {{"TableName":"Music","Item":{{"id":{{"S":"a"}},"n":{{"N":"1"}}}}}}
+{D}PutItem {{"TableName":"Music","Item":{{"id":{{"S":"b"}},"l":{{"L":[{{"BOOL":true}},{{"M":{{"x":{{"B":"aGk="}}}}}}]}}}}}}
+{D}DeleteItem {{"TableName":"Music","Key":{{"id":{{"S":"a"}}}}}}
+:roll Music
+{D}UpdateItem {{"TableName":"Music","Key":{{"id":{{"S":"b"}}}},"UpdateExpression":"SET n = :n","ExpressionAttributeValues":{{":n":{{"N":"2"}}}}}}
+{S}ListStreams {{}}
+{S}DescribeStream {{"StreamArn":"$A","Limit":1}}
+{S}DescribeStream {{"StreamArn":"$A","ExclusiveStartShardId":"$S"}}
+{S}GetShardIterator {{"StreamArn":"$A","ShardId":"$S","ShardIteratorType":"TRIM_HORIZON"}}
+{S}GetRecords {{"ShardIterator":"$I","Limit":1}}
+{S}GetRecords {{"ShardIterator":"$I"}}
+""",
+    "fading": f"""{D}PutItem {{"TableName":"Music","Item":{{"id":{{"S":"a"}}}}}}
+{S}GetShardIterator {{"StreamArn":"$A","ShardId":"$S","ShardIteratorType":"LATEST"}}
+:clock 90000000
+{S}GetRecords {{"ShardIterator":"$I"}}
+{S}DescribeStream {{"StreamArn":"$A","ShardFilter":{{"Type":"CHILD_SHARDS","ShardId":"$S"}}}}
+:clock -80000000
+{D}PutItem {{"TableName":"Music","Item":{{"id":{{"S":"b"}}}}}}
+:trim Music
+{S}GetShardIterator {{"StreamArn":"$A","ShardId":"$S","ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"123456789012345678901"}}
+:clock 100000000
+{S}DescribeStream {{"StreamArn":"$A"}}
+""",
+    "tables": f"""{D}UpdateTable {{"TableName":"Music","StreamSpecification":{{"StreamEnabled":false}}}}
+{S}DescribeStream {{"StreamArn":"$A"}}
+{D}UpdateTable {{"TableName":"Music","StreamSpecification":{{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}}}}
+{D}PutItem {{"TableName":"Music","Item":{{"id":{{"S":"a"}}}}}}
+{D}DeleteTable {{"TableName":"Music"}}
+{S}DescribeStream {{"StreamArn":"$A"}}
+{D}CreateTable {{"TableName":"Other","KeySchema":[{{"AttributeName":"h","KeyType":"HASH"}},{{"AttributeName":"r","KeyType":"RANGE"}}],"AttributeDefinitions":[{{"AttributeName":"h","AttributeType":"N"}},{{"AttributeName":"r","AttributeType":"B"}}],"BillingMode":"PAY_PER_REQUEST","StreamSpecification":{{"StreamEnabled":true,"StreamViewType":"OLD_IMAGE"}}}}
+{D}DescribeTable {{"TableName":"Other"}}
+{S}ListStreams {{"TableName":"Other","Limit":1}}
+{D}Scan {{"TableName":"Music"}}
+""",
+    "quirks": f""":quirk empty-gets 2
+:quirk empty-lists 1
+:quirk split-every 2
+:split Music
+{D}BatchWriteItem {{"RequestItems":{{"Music":[{{"PutRequest":{{"Item":{{"id":{{"S":"a"}}}}}}}},{{"DeleteRequest":{{"Key":{{"id":{{"S":"b"}}}}}}}}]}}}}
+{S}DescribeStream {{"StreamArn":"$A"}}
+{S}DescribeStream {{"StreamArn":"$A"}}
+:faults 1 * Music twice
+{D}TransactWriteItems {{"TransactItems":[{{"Put":{{"TableName":"Music","Item":{{"id":{{"S":"c"}}}}}}}},{{"Delete":{{"TableName":"Music","Key":{{"id":{{"S":"a"}}}}}}}}]}}
+{S}GetShardIterator {{"StreamArn":"$A","ShardId":"$S","ShardIteratorType":"TRIM_HORIZON"}}
+{S}GetRecords {{"ShardIterator":"$I"}}
+""",
+    "queries": f"""{D}PutItem {{"TableName":"Music","Item":{{"id":{{"S":"a"}},"n":{{"N":"1"}}}},"ConditionExpression":"attribute_not_exists(id) OR n < :v","ExpressionAttributeValues":{{":v":{{"N":"5"}}}},"ReturnValues":"ALL_OLD"}}
+{D}Query {{"TableName":"Music","KeyConditionExpression":"id = :i","FilterExpression":"size(#n) > :z AND NOT contains(x, :i)","ExpressionAttributeNames":{{"#n":"n"}},"ExpressionAttributeValues":{{":i":{{"S":"a"}},":z":{{"N":"0"}}}},"ReturnConsumedCapacity":"TOTAL"}}
+{D}Scan {{"TableName":"Music","Limit":1,"ProjectionExpression":"id, a.b[2].c"}}
+{D}BatchGetItem {{"RequestItems":{{"Music":{{"Keys":[{{"id":{{"S":"a"}}}}]}}}}}}
+{D}UpdateTimeToLive {{"TableName":"Music","TimeToLiveSpecification":{{"Enabled":true,"AttributeName":"n"}}}}
+:clock 7200000
+{D}GetItem {{"TableName":"Music","Key":{{"id":{{"S":"a"}}}},"ConsistentRead":true}}
+Kinesis_20131202.CreateStream {{"StreamName":"s","ShardCount":2}}
+Kinesis_20131202.PutRecord {{"StreamName":"s","Data":"aGk=","PartitionKey":"k"}}
+Kinesis_20131202.ListShards {{"StreamName":"s"}}
+""",
+}
+for name, text in sandbox_seeds.items():
+    write("sandbox", name, text)

@@ -148,6 +148,7 @@ TEST(readers_and_calls_a_second) {
   s = open_table(&t, &o, 1);
   change_iterator(&t, s, s->shards[0]->id, OLDEST, other);
   for (int i = 0; i < 3; i++) CHECK_HAS(get_changes(&t, other), "NextShardIterator");
+  CHECK_INT(slp_changes_asked_max(t.box), 3);
   CHECK_HAS(get_changes(&t, other), "ThrottlingException");
   t.now_ms += 1000;
   CHECK_HAS(get_changes(&t, other), "NextShardIterator");

@@ -1,5 +1,6 @@
 /* sandbox_changes_size.c - sizes of items by DynamoDB's rules; the first three are those of the sample event
  * in the service's documentation. */
+#include "sandbox/ddb.h"
 #include "sandbox_changes.h"
 
 static uint64_t size_of(const char *json) {
@@ -48,6 +49,47 @@ TEST(numbers) { /* two significant digits to a byte, and one, and one for the si
   CHECK_INT(size_of("{\"a\":{\"N\":\"1000000\"}}"), 1 + 2);
   CHECK_INT(size_of("{\"a\":{\"N\":\"0.0012\"}}"), 1 + 2);
   CHECK_INT(size_of("{\"a\":{\"N\":\"100.001\"}}"), 1 + 4);
+}
+
+/* Tables count items with code of their own. */
+TEST(as_tables_count) {
+  static const char *const parts[] = {
+      "\"s\":{\"S\":\"text \\u00fc\"}",
+      "\"n\":{\"N\":\"-12345.6700\"}",
+      "\"zero\":{\"N\":\"0\"}",
+      "\"big\":{\"N\":\"12300000000000000000000\"}",
+      "\"small\":{\"N\":\"0.00000123\"}",
+      "\"b\":{\"B\":\"aGVsbG8gd29ybGQ=\"}",
+      "\"t\":{\"BOOL\":false}",
+      "\"null\":{\"NULL\":true}",
+      "\"ss\":{\"SS\":[\"a\",\"bc\",\"\"]}",
+      "\"ns\":{\"NS\":[\"1\",\"22\",\"-333\"]}",
+      "\"bs\":{\"BS\":[\"aA==\",\"aGk=\"]}",
+      "\"l\":{\"L\":[{\"L\":[]},{\"S\":\"x\"},{\"M\":{\"k\":{\"N\":\"7\"},\"kk\":{\"L\":[{\"NULL\":true}]}}}]"
+      "}",
+      "\"m\":{\"M\":{\"\u00fc\":{\"B\":\"\"},\"empty\":{\"M\":{}}}}",
+  };
+  bench t;
+  sloop_sandbox_opts_t o = free_change_opts();
+  bench_open(&t, &o);
+  for (uint32_t set = 1; set < 1u << SLP_COUNT(parts); set++) {
+    char json[1200] = "{";
+    for (size_t i = 0; i < SLP_COUNT(parts); i++) {
+      if (!(set >> i & 1)) continue;
+      if (json[1]) strcat(json, ",");
+      strcat(json, parts[i]);
+    }
+    strcat(json, "}");
+    slp_box_call c = {.box = t.box, .in = &t.box->tree, .service = SLP_BOX_DYNAMODB};
+    CHECK_INT(slp_box_tree_read(c.in, SLP_WIRE_JSON, slp_str_of(json)), 0);
+    uint64_t ours = slp_change_size(c.in, 0);
+    const slp_av *item = slp_item_read(&c, 0);
+    if (!item) CHECK_FAIL("%s in %s", c.error_message, json);
+    if (ours != slp_item_size(item))
+      CHECK_FAIL("%u and %u: %s", (unsigned)ours, (unsigned)slp_item_size(item), json);
+    slp_ddb_call_over(t.box);
+  }
+  bench_close(&t);
 }
 
 CHECK_MAIN()
