@@ -64,16 +64,13 @@ def judge(out, by_shard, table):
         change = theirs["dynamodb"]
         expect(line["stream"] == table, f"stream {line['stream']!r}, not {table!r}")
         expect(line["seq"] == change["SequenceNumber"], f"line {number}: {line['seq']}, boto3 has {change['SequenceNumber']}")
-        ours = line["change"] if "change" in line else json.loads(line["payload"])
-        ours = change_of(json.dumps(ours))
+        ours = change_of(json.dumps(line["change"]))
         expect(ours == with_number_for_time(change), f"line {number}: {ours} is not {change}")
         moment = round(change["ApproximateCreationDateTime"].timestamp() * 1000)
         expect(line["ts"] == moment, f"line {number}: ts {line['ts']}, not {moment}")
-        if "event" in line:
-            expect((line["event"], line["id"]) == (theirs["eventName"], theirs["eventID"]), f"line {number}: {line}")
-            expect(("user" in line) == ("userIdentity" in theirs), f"line {number}: {line}")
-        else:
-            expect(change_of(json.dumps({"Keys": json.loads(line["key"])}))["Keys"] == change["Keys"], f"{line}")
+        expect((line["event"], line["id"]) == (theirs["eventName"], theirs["eventID"]), f"line {number}: {line}")
+        expect(line.get("user") == theirs.get("userIdentity"), f"line {number}: {line}")
+        expect(set(line) - {"late", "user"} == {"stream", "shard", "seq", "ts", "event", "id", "change"}, f"{line}")
         placed.append((shard, line))
     lost = {shard: len(records) for shard, records in left.items() if records}
     expect(not lost, f"{sum(lost.values())} changes are missing: {lost}")
@@ -108,9 +105,10 @@ def three_tables(tests, server):
         dynamo.Writer(dynamodb, table, seed=seed).write(CHANGES // 3)
         stream = {"name": f"dynamodb:{table}", "table ARN": arn.split("/stream/")[0], "stream ARN": arn}[named]
 
-        def read(table=table, arn=arn, stream=stream):
+        def read(table=table, arn=arn, stream=stream, named=named):
             by_shard = dynamo.read_all(streams, arn)
-            placed = judge(tail_of(stream, env).out, by_shard, table)
+            said = env if named == "name" else {k: v for k, v in env.items() if k != "AWS_REGION"}  # an ARN says it
+            placed = judge(tail_of(stream, said).out, by_shard, table)
             expect(len(placed) >= CHANGES // 3, f"only {len(placed)} changes")
             return f"{len(placed)} changes"
 
@@ -127,11 +125,12 @@ def follows_what_comes(server):
     running = harness.Running(["-v", "-J", f"dynamodb:{table}"], harness.tail_environment(server.url))
     try:
         harness.wait_until(lambda: "reading begins" in running.stderr(), 20, "reading begins")
-        deadline = 200
-        while not running.lines and deadline:  # the iterator is there when the first change of now comes
+
+        def one_is_told():  # the iterator is there once a change of now comes
             writer.write(1)
-            deadline -= 1
-            harness.wait_until(lambda: True, 1, "")
+            return running.lines
+
+        harness.wait_until(one_is_told, 30, "a change is told")
         writer.write(50)
         by_shard = dynamo.read_all(streams, arn)
         total = len(dynamo.sequences(by_shard))
@@ -257,11 +256,60 @@ def rolls_over_meanwhile(name, quirks, partitions, changes):
         return f"{len(placed)} changes, {len(by_shard)} shards"
 
 
+def ended_stream():
+    """A disabled stream is read to its end; the table's next stream is another one."""
+    with Box("table_partitions=3", "roll_ms=0") as box:
+        dynamodb, streams = box.client(service="dynamodb"), box.client(service="dynamodbstreams")
+        first = dynamo.new_table(dynamodb, "Orders")[1]
+        writer = dynamo.Writer(dynamodb, "Orders")
+        writer.write(100)
+        box.roll("Orders")
+        writer.write(100)
+
+        def switch(**specification):
+            dynamodb.update_table(TableName="Orders", StreamSpecification=specification)
+            harness.wait_until(lambda: dynamodb.describe_table(TableName="Orders")["Table"]["TableStatus"] == "ACTIVE",
+                               20, "the table is ACTIVE")
+
+        running = harness.Running(["-v", "-o", "oldest", "-J", "dynamodb:Orders"], env_of(box))
+        try:
+            running.wait_lines(200, 60)
+            switch(StreamEnabled=False)
+            harness.wait_until(lambda: running.stderr().count("read to its end") == 6, 60, "all six shards are read")
+            switch(StreamEnabled=True, StreamViewType="NEW_IMAGE")
+            writer.write(30)
+            expect(running.interrupt() == 0, running.stderr())
+        finally:
+            running.kill()
+        judge(running.lines, dynamo.read_all(streams, first), "Orders")
+        judge(tail_of(first, env_of(box)).out, dynamo.read_all(streams, first), "Orders")
+        second = dynamo.stream_of(dynamodb, "Orders")
+        expect(second != first, "the stream is the old one")
+        judge(tail_of("dynamodb:Orders", env_of(box)).out, dynamo.read_all(streams, second), "Orders")
+
+
+def both_services():
+    """A stream of Kinesis and a table's in one order, with one identity."""
+    with Box("table=Orders:4", "stream=orders:2", "roll_ms=0") as box:
+        streams = box.client(service="dynamodbstreams")
+        put = harness.Producer(box.client(), "orders").put_all(300)
+        Changes(box, "Orders", seed=1).make(300, rolls=2)
+        done = harness.tail(["-q", "-o", "oldest", "-e", "-J", "orders", "dynamodb:Orders"], env_of(box))
+        expect(done.code == 0, str(done))
+        lines = done.out.splitlines(keepends=True)
+        harness.judge_once(harness.records_of(b"".join(l for l in lines if b'"payload' in l)), put)
+        by_shard = dynamo.read_all(streams, arn_of(streams, "Orders"))
+        judge(b"".join(l for l in lines if b'"change"' in l), by_shard, "Orders")
+        expect(len(lines) == 600, f"{len(lines)} lines")
+
+
 def on_sandbox(tests):
     for name, quirks in QUIRKS.items():
         tests.run(f"sandbox: 16 shards rolled over, {name}", rolled_over, name, quirks, 16,
                   CHANGES if name == "behaves" else CHANGES // 5)
         tests.run(f"sandbox: rolls over meanwhile, {name}", rolls_over_meanwhile, name, quirks, 4, CHANGES // 5)
+    tests.run("sandbox: a stream that is disabled", ended_stream)
+    tests.run("sandbox: a table and a stream of Kinesis in one", both_services)
 
 
 def main():
