@@ -75,7 +75,7 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
                                       (uint32_t)slp_random_below(c->engine->host, 1000));
   if (f->class != SLP_THROTTLE || c->fails % 5 == 0) slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
-  (void)slp_timer_set(c->engine->host, &c->timer, slp_after_us(slp_now_us(c->engine->host), wait));
+  slp_timer_set_reserved(c->engine->host, &c->timer, slp_after_us(slp_now_us(c->engine->host), wait));
 }
 
 /* ---- describing ------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms) {
     return;
   }
   uint64_t at_us = slp_after_us(slp_now_us(c->engine->host), in_ms * 1000);
-  if (c->timer.at_us > at_us) (void)slp_timer_set(c->engine->host, &c->timer, at_us);
+  if (c->timer.at_us > at_us) slp_timer_set_reserved(c->engine->host, &c->timer, at_us);
 }
 
 static void on_timer(slp_timer *t) {
@@ -368,33 +368,48 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
     return 0;
   }
   uint64_t at_us = limit_ms > UINT64_MAX / 1000 ? UINT64_MAX : slp_after_us(slp_now_us(h), limit_ms * 1000);
-  if (at_us != UINT64_MAX && slp_timer_set(h, &c->stop_timer, at_us)) slp_post(h, &c->stop_ev);
+  if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop_timer, at_us);
   return 0;
 }
 
 /* ---- the rest of the life
  * ------------------------------------------------------------------------------------ */
 
+static void stats_later(slp_consumer *c) {
+  uint64_t now = slp_now_us(c->engine->host);
+  slp_timer_set_reserved(c->engine->host, &c->stats_timer,
+                         slp_after_us(now, (uint64_t)c->o->stats_ms * 1000));
+}
+
 static void on_stats_timer(slp_timer *t) {
   slp_consumer *c = SLP_OWNER(t, slp_consumer, stats_timer);
-  (void)slp_timer_set(c->engine->host, t,
-                      slp_after_us(slp_now_us(c->engine->host), (uint64_t)c->o->stats_ms * 1000));
+  stats_later(c);
   if (c->on_stats_due) c->on_stats_due(c);
+}
+
+/* What must not fail later: timer, stop_timer, stats_timer, and telling a fatal error. */
+#define TIMERS 3
+static int reserve(slp_consumer *c) {
+  int r = slp_report_reserve(c);
+  if (!r) r = slp_host_reserve_timers(c->engine->host, TIMERS);
+  return r;
 }
 
 int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle,
                      const sloop_opts_t *o, slp_goal *goal) {
   slp_consumer *c = SLP_NEW(e->mem, slp_consumer);
   if (!c) return SLP_ENOMEM;
+  c->engine = e;
+  c->mem = e->mem;
   c->stream = slp_strdup(e->mem, slp_str_of(o->stream));
-  if (!c->stream) {
+  if (!c->stream || reserve(c)) {
+    slp_report_unreserve(c);
+    slp_free(e->mem, c->stream);
     slp_free(e->mem, c);
     return SLP_ENOMEM;
   }
-  c->engine = e;
   c->source = source;
   c->goal = goal;
-  c->mem = e->mem;
   c->handle = handle;
   c->o = o;
   c->retention_ms = -1;
@@ -414,9 +429,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
 int slp_consumer_start(slp_consumer *c) {
   if (c->life != SLP_LIFE_OPEN) return SLOOP_ESTATE;
   c->life = SLP_LIFE_DESCRIBING;
-  if (c->o->stats_ms)
-    (void)slp_timer_set(c->engine->host, &c->stats_timer,
-                        slp_after_us(slp_now_us(c->engine->host), (uint64_t)c->o->stats_ms * 1000));
+  if (c->o->stats_ms) stats_later(c);
   describe_now(c);
   return 0;
 }
@@ -450,6 +463,8 @@ void slp_consumer_free(slp_consumer *c) {
   slp_list_remove(&c->link);
   c->source->ops->close(c->source);
   slp_goal_free(c->goal);
+  slp_report_unreserve(c);
+  slp_host_unreserve_timers(e->host, TIMERS);
   slp_free(c->mem, c->stream);
   slp_free(c->mem, c->arn);
   slp_free(c->mem, c);

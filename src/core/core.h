@@ -232,6 +232,7 @@ struct slp_consumer {
 
   slp_list notices; /* slp_notice: callbacks to be made */
   uint32_t notices_n, notices_lost;
+  void *fatal_notice; /* report.c's: a fatal error is told without memory too */
   slp_event notices_ev;
 };
 
@@ -392,6 +393,8 @@ int slp_report_tip(slp_consumer *c); /* 0: no memory, to be told later */
 void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) SLP_PRINTF(3, 4);
 void slp_report_run(slp_event *ev);
 void slp_report_drop(slp_consumer *c);
+int slp_report_reserve(slp_consumer *c); /* SLP_ENOMEM */
+void slp_report_unreserve(slp_consumer *c);
 
 slp_name *slp_name_new(slp_mem *mem, slp_str stream, slp_str shard);
 slp_name *slp_name_hold(slp_name *name);

@@ -36,11 +36,25 @@ static void make_room(slp_consumer *c) {
   }
 }
 
-static notice *add(slp_consumer *c, notice_kind kind, const slp_str text[4]) {
+/* What an error may take: its line, two names of a slp_fail, a shard's id of 128 characters, and their ends.
+ */
+#define LINE_MAX_N 640
+#define ERROR_TEXT_MAX \
+  (LINE_MAX_N + sizeof(((slp_fail *)0)->aws_code) + sizeof(((slp_fail *)0)->request_id) + 128 + 4)
+
+static notice *block_for(slp_consumer *c, int fatal, size_t bytes) {
+  notice *n = slp_zalloc(c->mem, sizeof *n + bytes);
+  if (n || !fatal || !c->fatal_notice || bytes > ERROR_TEXT_MAX) return n;
+  n = c->fatal_notice;
+  c->fatal_notice = NULL;
+  return n;
+}
+
+static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str text[4]) {
   if (c->notices_n >= NOTICES_MAX) make_room(c);
   size_t bytes = 4;
   for (int i = 0; i < 4; i++) bytes += text[i].n;
-  notice *n = slp_zalloc(c->mem, sizeof *n + bytes);
+  notice *n = block_for(c, fatal, bytes);
   if (!n) {
     c->notices_lost++; /* told with the next one that finds memory */
     return NULL;
@@ -59,15 +73,25 @@ static notice *add(slp_consumer *c, notice_kind kind, const slp_str text[4]) {
   return n;
 }
 
+int slp_report_reserve(slp_consumer *c) {
+  c->fatal_notice = slp_zalloc(c->mem, sizeof(notice) + ERROR_TEXT_MAX);
+  return c->fatal_notice ? 0 : SLP_ENOMEM;
+}
+
+void slp_report_unreserve(slp_consumer *c) {
+  slp_free(c->mem, c->fatal_notice);
+  c->fatal_notice = NULL;
+}
+
 static slp_str id_of(const slp_shard *s) { return s ? s->id : SLP_STR(""); }
 
 void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, int fatal, uint32_t attempt,
                       uint64_t retry_in_ms) {
   if (!c->o->on_error) return;
-  char line[640];
+  char line[LINE_MAX_N];
   snprintf(line, sizeof line, "%s%s%s", s ? s->name->shard : "", s ? ": " : "", f->message);
   notice *n =
-      add(c, NOTICE_ERROR,
+      add(c, NOTICE_ERROR, fatal,
           (slp_str[4]){slp_str_of(f->aws_code), slp_str_of(f->request_id), id_of(s), slp_str_of(line)});
   if (!n) return;
   n->code = f->code;
@@ -79,7 +103,7 @@ void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, in
 
 void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_what what) {
   if (!c->o->on_shard) return;
-  notice *n = add(c, NOTICE_SHARD, (slp_str[4]){s->id, {0}, {0}, {0}});
+  notice *n = add(c, NOTICE_SHARD, 0, (slp_str[4]){s->id, {0}, {0}, {0}});
   if (n) n->what = what;
 }
 
@@ -87,12 +111,12 @@ void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, i
                      const char *message) {
   c->counts.losses++;
   if (!c->o->on_loss) return;
-  notice *n = add(c, NOTICE_LOSS, (slp_str[4]){shard, from, to, slp_str_of(message)});
+  notice *n = add(c, NOTICE_LOSS, 0, (slp_str[4]){shard, from, to, slp_str_of(message)});
   if (n) n->certain = certain;
 }
 
 int slp_report_tip(slp_consumer *c) {
-  return !c->o->on_tip || add(c, NOTICE_TIP, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
+  return !c->o->on_tip || add(c, NOTICE_TIP, 0, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
 }
 
 void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) {
@@ -102,7 +126,7 @@ void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...
   va_start(args, fmt);
   vsnprintf(line, sizeof line, fmt, args);
   va_end(args);
-  notice *n = add(c, NOTICE_LOG, (slp_str[4]){slp_str_of(line), {0}, {0}, {0}});
+  notice *n = add(c, NOTICE_LOG, 0, (slp_str[4]){slp_str_of(line), {0}, {0}, {0}});
   if (n) n->level = level;
 }
 

@@ -89,6 +89,11 @@ int slp_host_reserve_timers(slp_host *h, size_t n) {
   return r;
 }
 
+void slp_host_unreserve_timers(slp_host *h, size_t n) {
+  SLP_CHECK(h->timers_reserved >= n);
+  h->timers_reserved -= n;
+}
+
 static void timer_place(slp_host *h, slp_timer *t, uint64_t at_us) {
   /* A deadline in the past counts as now: else a timer that keeps setting itself to 0 would stay on
    * top of the heap and hide the others that are due. */

@@ -279,8 +279,9 @@ struct slp_host {
 void slp_host_init(slp_host *h, const slp_host_ops *ops, slp_mem *mem);
 void slp_host_turn(slp_host *h);
 void slp_host_closed(slp_host *h);
-/* For implementations: keeps n places in the timer heap, so that as many timers can always be set. */
+/* Keeps n places in the timer heap, so that as many timers can always be set; and gives them up again. */
 int slp_host_reserve_timers(slp_host *h, size_t n);
+void slp_host_unreserve_timers(slp_host *h, size_t n); /* those timers are cleared */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us);
 /* Ends the host. Every call, listener, file and timer must be done, cancelled or cleared before;
  * posted events are dropped. on_closed comes on a later turn and is the last thing; the host is

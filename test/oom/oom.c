@@ -68,6 +68,20 @@ static int begin(slp_user *u) {
   return rc;
 }
 
+/* Each may fail for lack of memory, and then nothing has changed. */
+static void move_about(slp_user *u) {
+  (void)slp_user_save(u);
+  for (int i = 0; i < 2; i++) {
+    sloop_position_t to = {.kind = i ? SLOOP_OLDEST : SLOOP_AT_TOKEN, .token = i ? NULL : u->token};
+    if (!i && !u->token) continue;
+    int rc = slp_user_move(u, &to);
+    if (rc && rc != SLP_ENOMEM && rc != SLOOP_ESTATE) slp_oracle_bad(u->oracle, "move said %d", rc);
+    wait_s(u, 2);
+    if (rc == 0 && u->move_told && u->move_status && u->move_status != SLP_ENOMEM)
+      slp_oracle_bad(u->oracle, "move told %d", u->move_status);
+  }
+}
+
 static void play(slp_user *u, slp_known_stream *s, const failing *f) {
   slp_world *w = u->world;
   if (begin(u)) return;
@@ -83,6 +97,7 @@ static void play(slp_user *u, slp_known_stream *s, const failing *f) {
   wait_s(u, 2);
   slp_user_resume(u, s->shards[1].id);
   slp_user_stats(u);
+  move_about(u);
   wait_s(u, 2);
   u->manners.give_back_ppm = 0;
   slp_world_faults(w, NULL);

@@ -112,10 +112,13 @@ static void note_locate(slp_world *w, slp_known_shard *sh, slp_str kind) {
       sh->latest_first_ms = slp_world_ms(w);
     }
     sh->latest_high = sh->notes_n;
-  } else if (slp_str_is(kind, "AT_TIMESTAMP") && sh->latest_locates) {
-    /* An anchor is a time, so it may reach back over records of the same second. */
+  } else if (sh->latest_locates) {
+    /* An anchor is a time, so it may reach back over records of the same second; and over those of one more
+     * when it is looked for from the oldest record on, in whole seconds. */
     size_t i = sh->latest_low;
-    while (i > 0 && sh->notes[i - 1].arrived_ms >= sh->latest_first_ms - 1000) i--;
+    int slack_ms = slp_str_is(kind, "TRIM_HORIZON") ? 2000 : 1000;
+    if (!slp_str_is(kind, "TRIM_HORIZON") && !slp_str_is(kind, "AT_TIMESTAMP")) return;
+    while (i > 0 && sh->notes[i - 1].arrived_ms >= sh->latest_first_ms - slack_ms) i--;
     sh->by_time_low = i;
   }
 }
