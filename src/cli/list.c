@@ -11,17 +11,21 @@
 
 typedef struct list {
   slp_app app;
-  slp_cli_consumer consumer;
+  slp_cli_consumer consumer; /* of the stream being listed: one after the other */
+  size_t at;                 /* its number */
   uint64_t begun_us;
 } list;
 
 static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
 
-static int show_text(slp_buf *b, const sloop_shard_t *s) {
-  int bad = slp_buf_addf(b, "%s %s parents ", s->id, s->state == SLOOP_SHARD_OPEN ? "open" : "closed");
+/* Shards of DynamoDB Streams have no range of hashes. */
+static int show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_t *s) {
+  int bad = stream_or_null ? slp_buf_addf(b, "%s ", stream_or_null) : 0;
+  if (!bad) bad = slp_buf_addf(b, "%s %s parents ", s->id, s->state == SLOOP_SHARD_OPEN ? "open" : "closed");
   if (!bad) bad = slp_buf_add_z(b, or_dash(s->parent));
   if (!bad && *s->adjacent_parent) bad = slp_buf_addf(b, ",%s", s->adjacent_parent);
-  if (!bad) bad = slp_buf_addf(b, " hashes %s..%s", or_dash(s->hash_start), or_dash(s->hash_end));
+  if (!bad && *or_dash(s->hash_start) != '-')
+    bad = slp_buf_addf(b, " hashes %s..%s", s->hash_start, or_dash(s->hash_end));
   if (!bad) bad = slp_buf_addf(b, " sequences %s..%s\n", or_dash(s->seq_start), s->seq_end ? s->seq_end : "");
   return bad;
 }
@@ -33,8 +37,8 @@ static int add_member(slp_buf *b, const char *name, const char *value) {
   return value && *value ? slp_json_put_line_string(b, slp_str_of(value)) : slp_buf_add_z(b, "null");
 }
 
-int slp_list_show(slp_buf *b, const char *stream, const sloop_shard_t *s, int json) {
-  if (!json) return show_text(b, s);
+int slp_list_show(slp_buf *b, const char *stream, int several, const sloop_shard_t *s, int json) {
+  if (!json) return show_text(b, several ? stream : NULL, s);
   int bad = slp_buf_add_z(b, "{\"stream\":");
   if (!bad) bad = slp_json_put_line_string(b, slp_str_of(stream));
   if (!bad) bad = add_member(b, "shard", s->id);
@@ -48,8 +52,16 @@ int slp_list_show(slp_buf *b, const char *stream, const sloop_shard_t *s, int js
   return bad ? bad : slp_buf_add_z(b, "}\n");
 }
 
+static void begin(list *l);
+
+static int has_more(const list *l) {
+  return !l->consumer.failed && !l->app.interrupted && !l->app.out_failed &&
+         l->at + 1 < l->app.args->streams_n;
+}
+
 static void leave_if_done(list *l) {
-  if (l->consumer.closed && l->app.out && slp_app_unwritten(&l->app) == 0) slp_app_close(&l->app);
+  if (l->consumer.closed && !has_more(l) && l->app.out && slp_app_unwritten(&l->app) == 0)
+    slp_app_close(&l->app);
 }
 
 static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_t n,
@@ -59,12 +71,16 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_
   if (l->consumer.stopping || l->consumer.failed) return;
   if (status != 0) {
     char line[400];
+    *line = 0;
+    if (l->consumer.name) snprintf(line, sizeof line, "%.80s: ", l->consumer.name);
+    size_t n_name = strlen(line);
     if (error) {
       sloop_error_t shown = *error;
       shown.retry_in_ms = UINT64_MAX;
-      slp_error_line(&shown, line, sizeof line);
+      slp_error_line(&shown, line + n_name, sizeof line - n_name);
     } else {
-      snprintf(line, sizeof line, "%s (%s)", sloop_strerror(status), sloop_err_name(status));
+      snprintf(line + n_name, sizeof line - n_name, "%s (%s)", sloop_strerror(status),
+               sloop_err_name(status));
     }
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
     return;
@@ -73,7 +89,8 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_
   slp_buf_init(&text, l->app.mem, UINT64_C(1) << 30);
   int bad = 0;
   for (size_t i = 0; i < n && !bad; i++)
-    bad = slp_list_show(&text, l->app.args->stream, &shards[i], l->app.args->json);
+    bad = slp_list_show(&text, l->app.args->streams[l->at], l->app.args->streams_n > 1, &shards[i],
+                        l->app.args->json);
   if (bad) {
     slp_buf_free(&text);
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
@@ -83,7 +100,15 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_
   slp_cli_consumer_stop(&l->consumer, 0);
 }
 
-static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
+static void on_closed(slp_cli_consumer *c) {
+  list *l = c->user;
+  if (has_more(l)) {
+    l->at++;
+    begin(l);
+  } else {
+    leave_if_done(l);
+  }
+}
 static void on_written(slp_app *app) { leave_if_done(app->user); }
 
 static void on_out_failed(slp_app *app) {
@@ -104,29 +129,35 @@ static void on_overdue(slp_app *app) {
 
 static void on_tick(slp_app *app) {
   list *l = app->user;
-  uint64_t timeout_us = app->args->timeout_ms * 1000u;
+  uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (!timeout_us || l->consumer.stopping || slp_program_mono_us() - l->begun_us < timeout_us) return;
   char line[480];
-  snprintf(line, sizeof line, "no list of shards in %llu s%s%s",
-           (unsigned long long)(app->args->timeout_ms / 1000u),
+  snprintf(line, sizeof line, "no list of shards in %llu s%s%s", (unsigned long long)(timeout_us / 1000000u),
            *l->consumer.error ? "; the last error: " : "", l->consumer.error);
   slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
 }
 
+static void begin(list *l) {
+  const slp_args *a = l->app.args;
+  sloop_opts_t o = a->opts;
+  l->consumer = (slp_cli_consumer){.user = l, .on_closed = on_closed};
+  if (a->streams_n > 1) l->consumer.name = a->streams[l->at];
+  l->begun_us = slp_program_mono_us();
+  o.stream = a->streams[l->at];
+  if (slp_cli_consumer_open_idle(&l->consumer, &l->app, &o) != 0)
+    slp_app_close(&l->app);
+  else if (sloop_list(l->consumer.s, on_shards, l) != 0)
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
+}
+
 int slp_list_run(slp_mem *mem, const slp_args *args) {
-  list l = {.begun_us = slp_program_mono_us()};
-  l.app.user = l.consumer.user = &l;
+  list l = {.app = {.mem = mem}};
+  l.app.user = &l;
   l.app.on_interrupt = on_interrupt;
   l.app.on_overdue = on_overdue;
   l.app.on_tick = on_tick;
   l.app.on_written = on_written;
   l.app.on_out_failed = on_out_failed;
-  l.consumer.on_closed = on_closed;
-  if (slp_app_open(&l.app, mem, args) == 0) {
-    if (slp_cli_consumer_open_idle(&l.consumer, &l.app, &args->opts) != 0)
-      slp_app_close(&l.app);
-    else if (sloop_list(l.consumer.s, on_shards, &l) != 0)
-      slp_cli_consumer_fail(&l.consumer, SLP_EXIT_FAILED, "no memory");
-  }
+  if (slp_app_open(&l.app, mem, args) == 0) begin(&l);
   return slp_app_run(&l.app);
 }

@@ -7,6 +7,7 @@
 
 #include "cli/app.h"
 #include "cli/consumer.h"
+#include "cli/follow.h"
 #include "cli/pending.h"
 #include "cli/places.h"
 #include "cli/print.h"
@@ -19,6 +20,7 @@
  * repeat %s, so only what is surely a mistake is refused. */
 #define TEXT_BYTES_MAX (UINT64_C(1) << 31)
 #define TELL_UNDECODED_US 5000000u
+#define FOLLOWED_MAX 1024 /* times that a shard of -p key:TEXT is followed to others */
 
 typedef struct reading { /* one stream */
   slp_cli_consumer consumer;
@@ -30,8 +32,10 @@ typedef struct reading { /* one stream */
 
 typedef struct tail {
   slp_app app;
-  reading *each; /* owned: one a stream, the first of them joined by the others */
+  reading *
+      each; /* owned: one a stream, the first joined by the others; -p key:TEXT: one a generation of shards */
   size_t n;
+  slp_follow follow; /* -p key:TEXT */
   slp_places places;
   slp_printer printer;
   slp_progress progress;
@@ -74,10 +78,11 @@ static void leave_if_done(tail *t) {
   if (!t->app.out || (!t->overdue && slp_app_unwritten(&t->app) > 0)) return;
   for (size_t i = 0; i < t->n; i++)
     if (t->each[i].opened && !t->each[i].consumer.closed) return;
+  if (t->follow.finder.s) return;
   slp_pending_give_up(&t->pending, written_bytes(t));
   char why[400];
   if (t->app.args->save && slp_places_write(&t->places, why) != 0) tell_failed(t, why);
-  if (t->app.interrupted) slp_places_tell(&t->places);
+  if (t->app.interrupted && !t->app.args->shard_key) slp_places_tell(&t->places);
   sloop_stats_t sum;
   sum_stats(t, &sum);
   slp_progress_end(t->app.args, &sum);
@@ -87,7 +92,8 @@ static void leave_if_done(tail *t) {
 /* The place is noted last: when all it gave is written and acknowledged, or never will be. */
 static void close_if_written(tail *t, reading *rd) {
   if (!rd->ended || rd->consumer.closing || slp_pending_has(&t->pending, rd)) return;
-  if (slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0) tell_failed(t, "no memory");
+  if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
+    tell_failed(t, "no memory");
   slp_cli_consumer_close(&rd->consumer);
 }
 
@@ -100,6 +106,7 @@ static void end_tail(tail *t) {
   t->ending = 1;
   for (size_t i = 0; i < t->n; i++)
     if (t->each[i].opened) slp_cli_consumer_stop(&t->each[i].consumer, SLP_APP_GRACE_MS);
+  slp_cli_consumer_close(&t->follow.finder);
 }
 
 static void on_ending(slp_cli_consumer *c) {
@@ -173,6 +180,8 @@ static size_t print_records(tail *t, reading *rd, sloop_batch_t *batch, int *ret
   return i;
 }
 
+static void check_until(tail *t);
+
 static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
@@ -196,12 +205,15 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
                            : "a batch is too large as text; try a smaller -X batch_bytes_max");
   } else if ((count && t->printed >= count) || t->reached) {
     end_tail(t);
+  } else if (t->app.args->until_given) {
+    check_until(t);
   }
 }
 
 /* ---- other news ------------------------------------------------------------------------------ */
 
 static int all_at_tip(const tail *t) {
+  if (t->n == 0 || t->follow.looking) return 0;
   for (size_t i = 0; i < t->n; i++)
     if (!t->each[i].at_tip) return 0;
   return 1;
@@ -225,9 +237,16 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_what wh
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   if (t->app.args->until_given && slp_until_shard(&rd->until, shard, what) != 0) fail(t, rd, "no memory");
+  if (t->app.args->shard_key && what == SLOOP_SHARD_ENDED && !t->ending) slp_follow_ended(&t->follow);
 }
 
 static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
+
+static void on_finder_closed(slp_cli_consumer *c) {
+  tail *t = c->user;
+  end_tail(t); /* it has failed, or it is the end already */
+  leave_if_done(t);
+}
 
 static void on_written(slp_app *app) {
   tail *t = app->user;
@@ -264,7 +283,7 @@ static void on_overdue(slp_app *app) {
 
 static void check_until(tail *t) {
   const slp_args *a = t->app.args;
-  if (!a->until_given || t->ending) return;
+  if (!a->until_given || t->ending || t->n == 0) return;
   uint64_t quiet_ms = slp_max_u64(2000, 2 * (uint64_t)a->opts.poll_ms + 1000);
   for (size_t i = 0; i < t->n; i++) {
     reading *rd = &t->each[i];
@@ -333,6 +352,7 @@ static void on_tick(slp_app *app) {
     slp_progress_show(&t->progress, &sum);
   }
   tell_undecoded(t);
+  if (t->app.args->shard_key) slp_follow_tick(&t->follow);
   check_places(t);
   check_until(t);
   check_timeout(t);
@@ -353,42 +373,66 @@ static int prepare(tail *t, const slp_args *args) {
   char why[400] = "";
   int r = slp_printer_open(&t->printer, t->app.mem, args, terminal, colour, why);
   if (!r) r = slp_places_begin(&t->places, why);
-  t->n = args->streams_n;
-  if (!r) t->each = slp_zalloc_n(t->app.mem, t->n, sizeof *t->each);
+  if (!r)
+    t->each = slp_zalloc_n(t->app.mem, args->shard_key ? FOLLOWED_MAX : args->streams_n, sizeof *t->each);
   if (!r && t->each) return 0;
   slp_say("%s", *why ? why : "no memory");
   t->app.exit_code = r == SLP_EINVAL ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
   return SLP_EINVAL;
 }
 
-static int open_one(tail *t, const slp_args *args, size_t i) {
-  reading *rd = &t->each[i];
+static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null) {
+  reading *rd = &t->each[t->n++];
   slp_cli_consumer *c = &rd->consumer;
-  sloop_opts_t o = args->opts;
   c->user = t;
   c->on_batch = on_batch;
   c->on_tip = on_tip;
   c->on_shard = on_shard;
   c->on_ending = on_ending;
   c->on_closed = on_closed;
-  if (t->n > 1) c->name = args->streams[i];
-  slp_until_init(&rd->until, t->app.mem, args->until_ms);
-  o.stream = args->streams[i];
-  if (t->places.start[i]) {
-    o.start = SLOOP_AT_TOKEN;
-    o.start_token = t->places.start[i];
-  }
-  if (i > 0) o.join = t->each[0].consumer.s;
-  int r = slp_cli_consumer_open_idle(c, &t->app, &o);
+  c->name = name_or_null;
+  slp_until_init(&rd->until, t->app.mem, t->app.args->until_ms);
+  int r = slp_cli_consumer_open_idle(c, &t->app, o);
   rd->opened = !r;
   return r;
 }
 
-static int open_all(tail *t, const slp_args *args) {
+static int open_streams(tail *t, const slp_args *args) {
   int r = 0;
-  for (size_t i = 0; i < t->n && !r; i++) r = open_one(t, args, i);
+  for (size_t i = 0; i < args->streams_n && !r; i++) {
+    sloop_opts_t o = args->opts;
+    o.stream = args->streams[i];
+    if (t->places.start[i]) {
+      o.start = SLOOP_AT_TOKEN;
+      o.start_token = t->places.start[i];
+    }
+    if (i > 0) o.join = t->each[0].consumer.s;
+    r = open_next(t, &o, args->streams_n > 1 ? args->streams[i] : NULL);
+  }
   for (size_t i = 0; i < t->n && !r; i++) r = slp_cli_consumer_start(&t->each[i].consumer);
   return r;
+}
+
+/* The first shards begin where -o says; those that follow them, at their beginning. */
+static void on_found(slp_follow *f, const char *const *ids, size_t n) {
+  tail *t = f->user;
+  sloop_opts_t o = t->app.args->opts;
+  if (t->ending || t->n == FOLLOWED_MAX) return;
+  o.shards = ids;
+  o.shards_n = n;
+  if (t->n > 0) o.start = SLOOP_OLDEST;
+  int r = open_next(t, &o, NULL);
+  if (!r) r = slp_cli_consumer_start(&t->each[t->n - 1].consumer);
+  if (r) end_tail(t);
+}
+
+static int open_follow(tail *t, const slp_args *args) {
+  slp_follow *f = &t->follow;
+  f->user = t;
+  f->on_found = on_found;
+  f->finder.user = t;
+  f->finder.on_closed = on_finder_closed;
+  return slp_follow_open(f, &t->app, &args->opts, args->shard_key);
 }
 
 int slp_tail_run(slp_mem *mem, const slp_args *args) {
@@ -406,7 +450,8 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   t.begun_ms = slp_program_wall_ms();
   int code;
   if (prepare(&t, args) == 0) {
-    if (slp_app_open(&t.app, mem, args) == 0 && open_all(&t, args) != 0) {
+    if (slp_app_open(&t.app, mem, args) == 0 &&
+        (args->shard_key ? open_follow(&t, args) : open_streams(&t, args)) != 0) {
       end_tail(&t);
       leave_if_done(&t);
     }
@@ -416,6 +461,7 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   }
   for (size_t i = 0; i < t.n && t.each; i++) slp_until_free(&t.each[i].until);
   slp_free(mem, t.each);
+  slp_follow_free(&t.follow);
   slp_printer_close(&t.printer);
   slp_places_free(&t.places);
   slp_buf_free(&t.ends);

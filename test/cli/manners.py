@@ -433,4 +433,399 @@ def a_standard_error_nobody_reads_holds_nothing():
         os.close(w)
 
 
+# ---- several streams ------------------------------------------------------------------------------------------
+
+
+@test
+def several_streams_are_told_apart():
+    r = run(BIN, "-eJ", "orders", "dynamodb:users", env={"FAKE_RECORDS": 3})
+    equal((r.code, r.err), (0, ""))
+    got = [json.loads(line)["stream"] for line in r.out.splitlines()]
+    equal(sorted(got), ["dynamodb:users"] * 3 + ["orders"] * 3)
+    r = run(BIN, "-e", "a", "b", env={"FAKE_RECORDS": 3})
+    equal((r.code, sorted(r.out.splitlines())), (0, sorted(lines(3).splitlines() * 2)))  # data only
+    code, got = on_terminal("-e", "a", "b", env={"FAKE_RECORDS": 1, "TERM": "dumb"})
+    equal((code, sorted(got.splitlines())), (0, [b"a/0 record 0", b"b/0 record 0"]))
+    r = run(BIN, "a", "b", env={"FAKE_ERROR": "-5003:fatal"})
+    equal((r.code, r.err.count("\n")), (1, 1), r.err)
+    check(r.err.startswith(PREFIX + "a: ") or r.err.startswith(PREFIX + "b: "), r.err)
+
+
+@test
+def a_count_of_several_streams_is_of_all_together():
+    r = run(BIN, "-c", "15", "a", "b", env={"FAKE_RECORDS": 10})
+    equal((r.code, len(r.out.splitlines())), (0, 15))
+
+
+# ---- the end of a time ----------------------------------------------------------------------------------------
+
+
+@test
+def until_ends_before_the_first_record_of_that_time():
+    # The fake's records are stamped 1700000000000, ...001, and so on.
+    for args in (("--until", "1700000000007"), ("-o", "e@1700000000007"), ("--until=1700000000007", "--order=shard")):
+        with tempfile.NamedTemporaryFile() as log:
+            r = run(BIN, *args, "orders", env={"FAKE_RECORDS": 30, "FAKE_LOG": log.name})
+            equal((r.code, r.out, r.err), (0, lines(7), ""), args)
+            equal([x for x in noted(log.name) if x[0] == "done"][0], ["done", "0", "7"])  # the rest is not acknowledged
+            check(r.seconds < 2, r.seconds)
+
+
+@test
+def until_in_shard_order_waits_for_every_shard():
+    # Records go round over three shards; each has to pass.
+    with tempfile.NamedTemporaryFile() as log:
+        r = run(BIN, "--until", "1700000000006", "--order=shard", "orders",
+                env={"FAKE_RECORDS": 30, "FAKE_SHARDS": 3, "FAKE_BATCH": 1, "FAKE_LOG": log.name})
+        equal((r.code, r.out, r.err), (0, lines(6), ""))
+        equal([x[1] for x in noted(log.name) if x[0] == "pause"], ["0", "1", "2"])  # and that was the end
+
+
+@test
+def until_ends_at_the_tip_of_a_time_that_is_over():
+    r = run(BIN, "--until", "1700000000007", "orders", env={"FAKE_RECORDS": 5})
+    equal((r.code, r.out, r.err), (0, lines(5), ""))
+    check(r.seconds < 2, r.seconds)  # long over: the tip is enough
+    now = time.time()
+    r = run(BIN, "--until", str(int(now) + 2), "orders", env={"FAKE_RECORDS": 5})
+    equal((r.code, r.out, r.err), (0, lines(5), ""))
+    check(time.time() >= now + 2, "left before the time was over")
+
+
+@test
+def records_without_a_time_are_not_past_any():
+    r = run(BIN, "--until", "1000000000", "orders", env={"FAKE_RECORDS": 5, "FAKE_NOTIME": 1})
+    equal((r.code, r.out), (0, lines(5)))
+
+
+# ---- places ---------------------------------------------------------------------------------------------------
+
+
+def saved(path):
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def place(token):
+    """How many records the fake's token has behind it."""
+    return int(token["shards"][0].get("sequence_number", "4951999")[4:]) - 999
+
+
+@test
+def a_place_is_kept_and_gone_on_from():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "place")
+        got = b""
+        for n, to in ((7, 7), (1, 8), (100, 25)):
+            r = run(BIN, "-e", "-c", str(n), "--save", path, "-o", "oldest", "orders", env={"FAKE_RECORDS": 25})
+            equal((r.code, r.err), (0, ""))
+            got += r.out
+            (token,) = saved(path)
+            equal((place(token), token["stream_arn"].split("/")[-1]), (to, "orders"))
+        equal(got, lines(25))
+        equal(os.listdir(folder), ["place"])  # nothing beside it
+        r = run(BIN, "-e", "-o", "@" + path, "orders", env={"FAKE_RECORDS": 27})
+        equal((r.code, r.out), (0, lines(2, 25)))
+        equal(place(saved(path)[0]), 25)  # -o @FILE only reads
+
+
+@test
+def the_place_is_written_while_it_runs():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "place")
+        p = start("--save", path, "orders", env={"FAKE_RECORDS": 1000, "FAKE_BATCH": 1, "FAKE_SLOW_MS": 20})
+        try:
+            got = b""
+            for _ in range(2):  # two writes, one after the other
+                before = place(saved(path)[0]) if os.path.exists(path) else 0
+                wait_until(lambda: os.path.exists(path) and place(saved(path)[0]) > before, what="a place")
+            while len(got.splitlines()) < place(saved(path)[0]):
+                got += read_some(p.stdout.fileno())
+            p.kill()
+            p.wait()
+            while piece := read_some(p.stdout.fileno()):
+                got += piece
+            at = place(saved(path)[0])
+            check(0 < at <= len(got.splitlines()), at, len(got))
+            # What came after the last place written repeats, and nothing is missing.
+            r = run(BIN, "-c", "10", "--save", path, "orders", env={"FAKE_RECORDS": 1000})
+            equal(r.out, lines(10, at))
+        finally:
+            end(p)
+
+
+@test
+def interrupted_anywhere_nothing_is_lost_and_nothing_repeats():
+    for delay in (0.03, 0.1, 0.25, 0.4):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "place")
+            got = b""
+            p = start("--save", path, "orders", env={"FAKE_RECORDS": 500, "FAKE_BATCH": 7, "FAKE_SLOW_MS": 2})
+            try:
+                time.sleep(delay)
+                begun = time.monotonic()
+                p.send_signal(signal.SIGINT)
+                while piece := read_some(p.stdout.fileno()):
+                    got += piece
+                equal(p.wait(5), 0)
+                check(time.monotonic() - begun < 2)
+                if got:
+                    equal(p.stderr.read().decode(), PREFIX + "stopped; the same command goes on from the place kept in "
+                          + path + "\n")
+                    equal(place(saved(path)[0]), len(got.splitlines()))
+                r = run(BIN, "-e", "--save", path, "orders", env={"FAKE_RECORDS": 500})
+                equal((r.code, got + r.out), (0, lines(500)), delay)
+            finally:
+                end(p)
+
+
+@test
+def a_reader_that_stopped_reading_gets_each_record_once():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "place")
+        size = 50000
+        p = start("--save", path, "orders", env={"FAKE_RECORDS": 100, "FAKE_BYTES": size})
+        try:
+            wait_until(lambda: os.path.exists(path), what="the first place")
+            begun = time.monotonic()
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(5), 0)  # nobody has read a byte
+            check(time.monotonic() - begun < 2, time.monotonic() - begun)
+            got = b""
+            while piece := read_some(p.stdout.fileno()):
+                got += piece
+            whole = got.count(b"\n")  # what is cut off at the end comes again, whole
+            check(0 < len(got) < 100 * size, len(got))
+            equal(place(saved(path)[0]), whole)
+            r = run(BIN, "-e", "--save", path, "orders", env={"FAKE_RECORDS": 100, "FAKE_BYTES": size})
+            numbers = [line.split(b"x")[0] for line in (got[:got.rfind(b"\n") + 1] + r.out).splitlines()]
+            equal(numbers, [b"record %d" % i for i in range(100)])
+        finally:
+            end(p)
+
+
+@test
+def several_streams_share_a_file():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "place")
+        r = run(BIN, "-e", "--save", path, "a", "b", env={"FAKE_RECORDS": 5})
+        equal((r.code, [t["stream_arn"].split("/")[-1] for t in saved(path)]), (0, ["a", "b"]))
+        r = run(BIN, "-e", "--save", path, "b", "a", env={"FAKE_RECORDS": 6})  # in any order
+        equal((r.code, r.out, len(saved(path))), (0, lines(1, 5) * 2, 2))
+        with open(path, encoding="utf-8") as f:
+            before = f.read()
+        r = run(BIN, "-e", "--save", path, "a", env={"FAKE_RECORDS": 6})
+        equal(r.code, 2)
+        check("stream/b, which is not the stream to read" in one_line(r.err), r.err)
+        with open(path, encoding="utf-8") as f:
+            equal(f.read(), before)
+        r = run(BIN, "-e", "--save", path, "a", "c", "b", env={"FAKE_RECORDS": 6})  # c is new
+        equal((r.code, r.out), (0, lines(6)))
+        r = run(BIN, "-e", "-o", "@" + path, "a", "d", "b", "c", env={"FAKE_RECORDS": 6})
+        equal(r.code, 2)
+        check("no token of d" in one_line(r.err), r.err)
+
+
+@test
+def a_damaged_or_foreign_place_is_refused_and_stays():
+    token = ('{"stream_arn":"arn:aws:kinesis:us-east-1:0:stream/orders","active":[],"shards":[{"shard_id":"s",'
+             '"iterator_type":"trim_horizon"}]}')
+    for text in ("", "x", "{}", token[:-1], token + token, token.replace("orders", "others"), "\0" * 100):
+        with tempfile.NamedTemporaryFile("w+") as f:
+            f.write(text)
+            f.flush()
+            for how in (("--save", f.name), ("-o", "@" + f.name)):
+                r = run(BIN, "-e", *how, "orders", env={"FAKE_RECORDS": 5})
+                equal((r.code, r.out), (2, b""), how, repr(text))
+                check(f.name in one_line(r.err), r.err)
+            f.seek(0)
+            equal(f.read(), text)
+    r = run(BIN, "-o", "@/nonexistent/f", "orders")
+    equal(r.code, 2)
+    check("/nonexistent/f: no such file" in one_line(r.err), r.err)
+
+
+@test
+def a_place_that_can_t_be_written_is_a_failure():
+    r = run(BIN, "-e", "--save", "/nonexistent/f", "orders", env={"FAKE_RECORDS": 5})
+    equal((r.code, r.out), (1, lines(5)))
+    check("--save: can't write /nonexistent/f: No such file" in one_line(r.err), r.err)
+
+
+@test
+def a_token_is_told_only_when_there_is_one_and_somebody_listens():
+    for args, env in ((("-q",), {}), ((), {"FAKE_NOT_YET": 1})):
+        p = start(*args, "orders", env={"FAKE_RECORDS": 5, **env})
+        try:
+            read_some(p.stdout.fileno())
+            p.send_signal(signal.SIGINT)
+            equal((p.wait(5), p.stderr.read()), (0, b""), args)
+        finally:
+            end(p)
+
+
+# ---- lines as kcat prints them --------------------------------------------------------------------------------
+
+
+@test
+def delimiters_keys_and_offsets():
+    env = {"FAKE_RECORDS": 2}
+    equal(run(BIN, "-eD", ";", "s", env=env).out, b"record 0;record 1;")
+    equal(run(BIN, "-e", "-D", r"\x00\n", "s", env=env).out, b"record 0\0\nrecord 1\0\n")
+    equal(run(BIN, "-eK:", "s", env=env).out, b"key:record 0\nkey:record 1\n")
+    equal(run(BIN, "-eO", "s", env=env).out, b"49511000\trecord 0\n49511001\trecord 1\n")
+    equal(run(BIN, "-CeOK", ", ", "s", env=env).out, b"49511000, key, record 0\n49511001, key, record 1\n")
+    r = run(BIN, "-e", "-D", r"\q", "s", env=env)
+    equal(r.code, 2)
+    check("-D" in one_line(r.err), r.err)
+
+
+@test
+def unbuffered_is_the_same_text():
+    r = run(BIN, "-eu", "orders", env={"FAKE_RECORDS": 25})
+    equal((r.code, r.out), (0, lines(25)))
+    with tempfile.NamedTemporaryFile() as log:
+        p = start("-u", "--save", log.name + ".place", "orders", env={"FAKE_RECORDS": 300, "FAKE_BYTES": 3000})
+        try:
+            time.sleep(0.3)
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(5), 0)
+            got = b""
+            while piece := read_some(p.stdout.fileno()):
+                got += piece
+            equal(place(saved(log.name + ".place")[0]), got.count(b"\n"))
+        finally:
+            end(p)
+            os.unlink(log.name + ".place")
+
+
+@test
+def colour_is_as_asked():
+    r = run(BIN, "-e", "--color=always", "orders", env={"FAKE_RECORDS": 1})
+    check(r.out.startswith(b"\x1b[") and r.out.endswith(b"record 0\n"), r.out)
+    r = run(BIN, "-e", "--color=always", "orders", env={"FAKE_RECORDS": 1, "FAKE_LATE": 1})
+    check(r.out.startswith(b"\x1b[7;"), r.out)
+    equal(on_terminal("-e", "--color=never", "orders", env={"FAKE_RECORDS": 1, "TERM": "xterm"}), (0, lines(1)))
+
+
+@test
+def a_change_of_dynamodb_in_json():
+    r = run(BIN, "-eJ", "dynamodb:t", env={"FAKE_RECORDS": 2, "FAKE_EVENT": 1})
+    got = [json.loads(line) for line in r.out.splitlines()]
+    equal(list(got[0]), ["stream", "shard", "seq", "ts", "event", "id", "change"])
+    equal(list(got[1]), ["stream", "shard", "seq", "ts", "event", "id", "change", "user"])
+    equal(got[1]["change"]["NewImage"], {"id": {"N": "7"}, "name": {"S": "x y"}})
+    r = run(BIN, "-eJ", "-s", "ddb-json", "dynamodb:t", env={"FAKE_RECORDS": 1, "FAKE_EVENT": 1})
+    equal(json.loads(r.out)["change"], {"Keys": {"id": 7}, "NewImage": {"id": 7, "name": "x y"}})
+    r = run(BIN, "-e", "-f", r"%n %k\n", "-s", "key=ddb-json", "dynamodb:t", env={"FAKE_RECORDS": 1, "FAKE_EVENT": 1})
+    equal(r.out, b'INSERT {"id":7}\n')
+
+
+# ---- which records --------------------------------------------------------------------------------------------
+
+
+@test
+def only_what_matches():
+    equal(run(BIN, "-e", "--grep", "[13]$", "s", env={"FAKE_RECORDS": 5}).out, b"record 1\nrecord 3\n")
+    equal(run(BIN, "-e", "--grepv", "[13]$", "s", env={"FAKE_RECORDS": 5}).out, b"record 0\nrecord 2\nrecord 4\n")
+    equal(run(BIN, "-c2", "--grep", "[1357]$", "s", env={"FAKE_RECORDS": 50}).out, b"record 1\nrecord 3\n")
+    r = run(BIN, "--grep", "(", "s")
+    equal(r.code, 2)
+    check('--grep: "("' in one_line(r.err), r.err)
+
+
+@test
+def what_was_left_out_is_acknowledged_too():
+    with tempfile.NamedTemporaryFile() as log:
+        r = run(BIN, "-e", "--grep", "nothing", "s", env={"FAKE_RECORDS": 20, "FAKE_LOG": log.name})
+        equal((r.code, r.out), (0, b""))
+        equal([x for x in noted(log.name) if x[0] == "done"], [["done", "0", "10"], ["done", "10", "10"]])
+
+
+@test
+def each_content_once():
+    r = run(BIN, "-e", "--unique", "s", env={"FAKE_RECORDS": 9, "FAKE_SAME": 3})
+    equal((r.code, r.out), (0, lines(3)))
+
+
+@test
+def what_can_t_be_decoded_ends_it_or_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "place")
+        r = run(BIN, "-e", "-s", "hex", "--save", path, "s", env={"FAKE_RECORDS": 3})
+        equal((r.code, r.out), (1, b""))
+        line = one_line(r.err)
+        check("s shardId-000000000000 49511000: hex: it is not hex" in line and "-E" in line, line)
+        equal(place(saved(path)[0]), 0)  # right before it
+    r = run(BIN, "-eE", "-s", "hex", "s", env={"FAKE_RECORDS": 3})
+    equal((r.code, r.out), (0, lines(3)))
+
+
+@test
+def first_contact_may_be_waited_for():
+    r = run(BIN, "-eE", "orders", env={"FAKE_ERROR": "-111:x2", "FAKE_RECORDS": 5})
+    equal((r.code, r.out), (0, lines(5)))
+    r = run(BIN, "-m1", "-E", "orders", env={"FAKE_ERROR": "-111:x100000"})
+    equal((r.code, r.out), (1, b""))
+    check("nothing was answered in 1 s; the last error: " in r.err and r.seconds < 3, r.err)
+    r = run(BIN, "-m1", "--timeout=2", "orders", env={"FAKE_RECORDS": 5})
+    equal((r.code, r.out), (0, lines(5)))
+
+
+# ---- settings and texts ---------------------------------------------------------------------------------------
+
+
+@test
+def logs_are_shown_by_their_part():
+    env = {"FAKE_RECORDS": 1, "FAKE_LOG_LINES": 1}
+    equal(run(BIN, "-e", "-d", "order", "s", env=env).err, PREFIX + "order: one line\n")
+    equal(run(BIN, "-e", "-d", "shard,order", "s", env=env).err.count("\n"), 2)
+    equal(run(BIN, "-e", "-d", "all", "s", env=env).err.count("\n"), 2)
+    equal(run(BIN, "-eq", "-d", "all", "s", env=env).err, "")
+
+
+@test
+def settings_come_from_files_too():
+    with tempfile.TemporaryDirectory() as folder:
+        conf = os.path.join(folder, "stream-tail.conf")
+        with open(conf, "w", encoding="ascii") as f:
+            f.write("# ours\njson\ncount = 2\n")
+        for how in ({"STREAM_TAIL_CONFIG": conf}, {"XDG_CONFIG_HOME": folder}):
+            r = run(BIN, "orders", env={"FAKE_RECORDS": 5, **how})
+            equal((r.code, [json.loads(x)["payload"] for x in r.out.splitlines()]), (0, ["record 0", "record 1"]), how)
+        os.mkdir(os.path.join(folder, ".config"))
+        os.rename(conf, os.path.join(folder, ".config/stream-tail.conf"))
+        equal(len(run(BIN, "orders", env={"FAKE_RECORDS": 5, "HOME": folder, "XDG_CONFIG_HOME": ""}).out.splitlines()), 2)
+        bad = os.path.join(folder, "bad")
+        with open(bad, "w", encoding="ascii") as f:
+            f.write("count=2\nspeed=9\n")
+        r = run(BIN, "-F", bad, "orders")
+        equal(r.code, 2)
+        equal(one_line(r.err), bad + ':2: unknown setting "speed"')
+        dump = run(BIN, "-F", bad, "-h")
+        equal((dump.code, dump.err), (0, ""))
+        dump = run(BIN, "-e", "--grep", "2", "-X", "poll_ms=500", "-X", "dump")
+        equal((dump.code, dump.err), (0, ""))
+        with open(conf, "wb") as f:
+            f.write(dump.out)
+        r = run(BIN, "-F", conf, "orders", env={"FAKE_RECORDS": 5})
+        equal((r.code, r.out), (0, b"record 2\n"))
+
+
+@test
+def policies_are_json():
+    r = run(BIN, "--iam", "orders", "dynamodb:users")
+    statements = json.loads(r.out)["Statement"]
+    equal([s["Action"][0] for s in statements],
+          ["kinesis:DescribeStreamSummary", "dynamodb:DescribeTable", "dynamodb:DescribeStream"])
+
+
+@test
+def lists_of_several_streams():
+    r = run(BIN, "-L", "a", "b")
+    equal((r.code, [x.split()[0] for x in r.out.splitlines()]), (0, [b"a"] * 3 + [b"b"] * 3))
+    r = run(BIN, "-LJ", "a", "b")
+    equal([json.loads(x)["stream"] for x in r.out.splitlines()], ["a"] * 3 + ["b"] * 3)
+
+
 main()

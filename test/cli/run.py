@@ -42,7 +42,8 @@ def equal(got, want, *shown):
 
 def environment(extra=None, keep_aws=False):
     env = {k: v for k, v in os.environ.items() if keep_aws or not k.startswith(("AWS_", "FAKE_"))}
-    env.pop("NO_COLOR", None)
+    for name in ("NO_COLOR", "STREAM_TAIL_CONFIG", "XDG_CONFIG_HOME"):
+        env.pop(name, None)
     env.update({k: str(v) for k, v in (extra or {}).items()})
     return env
 

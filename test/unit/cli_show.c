@@ -193,14 +193,21 @@ TEST(a_listed_shard_is_one_line) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 20);
-  CHECK_INT(slp_list_show(&b, "orders", &s, 0), 0);
+  CHECK_INT(slp_list_show(&b, "orders", 0, &s, 0), 0);
   CHECK_STR(slp_buf_z(&b),
             "shardId-000000000002 open parents shardId-000000000000 hashes 0..5 sequences 49520..\n");
+  slp_buf_clear(&b);
+  s.hash_start = s.hash_end = "";
+  CHECK_INT(slp_list_show(&b, "orders", 1, &s, 0), 0);
+  CHECK_STR(slp_buf_z(&b),
+            "orders shardId-000000000002 open parents shardId-000000000000 sequences 49520..\n");
+  s.hash_start = "0";
+  s.hash_end = "5";
   slp_buf_clear(&b);
   s.adjacent_parent = "shardId-000000000001";
   s.state = SLOOP_SHARD_CLOSED;
   s.seq_end = "49530";
-  CHECK_INT(slp_list_show(&b, "orders", &s, 1), 0);
+  CHECK_INT(slp_list_show(&b, "orders", 1, &s, 1), 0);
   CHECK_STR(slp_buf_z(&b),
             "{\"stream\":\"orders\",\"shard\":\"shardId-000000000002\",\"state\":\"closed\",\"parent\":"
             "\"shardId-000000000000\",\"adjacent_parent\":\"shardId-000000000001\",\"hash_start\":\"0\","

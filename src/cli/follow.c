@@ -1,0 +1,130 @@
+/* follow.c - follows a partition key through the shards of a stream. */
+#include "cli/follow.h"
+
+#include <stdio.h>
+
+#include "base/num.h"
+#include "cli/say.h"
+#include "codec/digest.h"
+#include "host/program.h"
+
+#define TRIES 30
+#define TRY_AGAIN_US 2000000u
+
+int slp_key_hash(slp_mem *mem, slp_str key, char out[SLP_HASH_DIGITS]) {
+  slp_digest *d = slp_digest_new(mem);
+  uint8_t n[16];
+  int r = d ? slp_md5(d, key, n) : SLP_ENOMEM;
+  if (d) slp_digest_free(d);
+  if (r) return r;
+  char digits[SLP_HASH_DIGITS];
+  size_t at = sizeof digits;
+  digits[--at] = 0;
+  for (int more = 1; more;) { /* long division by ten, until nothing is left */
+    unsigned rest = 0;
+    more = 0;
+    for (size_t i = 0; i < sizeof n; i++) {
+      unsigned v = rest * 256 + n[i];
+      n[i] = (uint8_t)(v / 10);
+      rest = v % 10;
+      more |= n[i];
+    }
+    digits[--at] = (char)('0' + rest);
+  }
+  memcpy(out, digits + at, sizeof digits - at);
+  return 0;
+}
+
+int slp_key_in_range(const char *hash, const char *start, const char *end) {
+  slp_str h = slp_str_of(hash), s = slp_str_of(start), e = slp_str_of(end);
+  if (!slp_num_valid(h) || !slp_num_valid(s) || !slp_num_valid(e)) return 0;
+  return slp_num_cmp(s, h) <= 0 && slp_num_cmp(h, e) <= 0;
+}
+
+/* Collects in `ids` what is new; returns how many, or -1: no memory. */
+static int pick(slp_follow *f, const sloop_shard_t *shards, size_t n, const char **ids) {
+  int found = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (!slp_key_in_range(f->hash, shards[i].hash_start, shards[i].hash_end)) continue;
+    if (slp_names_find(&f->seen, shards[i].id) != UINT32_MAX) continue;
+    if (slp_names_number(&f->seen, shards[i].id) == UINT32_MAX) return -1;
+    ids[found++] = shards[i].id;
+  }
+  return found;
+}
+
+static void fail(slp_follow *f, int status, const sloop_error_t *error) {
+  char line[400];
+  if (error) {
+    sloop_error_t shown = *error;
+    shown.retry_in_ms = UINT64_MAX;
+    slp_error_line(&shown, line, sizeof line);
+  } else {
+    snprintf(line, sizeof line, "%s (%s)", sloop_strerror(status), sloop_err_name(status));
+  }
+  slp_cli_consumer_fail(&f->finder, SLP_EXIT_FAILED, line);
+}
+
+static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_t n,
+                      const sloop_error_t *error, void *arg) {
+  slp_follow *f = arg;
+  (void)s;
+  f->looking = 0;
+  if (f->finder.stopping) return;
+  int first = f->seen.n == 0;
+  if (status != 0 && !first && f->tries > 0) { /* what is read goes on being read */
+    f->tries--;
+    f->again_at_us = slp_program_mono_us() + TRY_AGAIN_US;
+    return;
+  }
+  const char **ids = status ? NULL : slp_zalloc_n(f->finder.app->mem, n + 1, sizeof *ids);
+  int found = ids ? pick(f, shards, n, ids) : -1;
+  if (status || found < 0) {
+    fail(f, status ? status : SLP_ENOMEM, error);
+  } else if (found > 0) {
+    f->again_at_us = 0;
+    f->on_found(f, ids, (size_t)found);
+  } else if (first) {
+    slp_cli_consumer_fail(&f->finder, SLP_EXIT_FAILED,
+                          "-p key:TEXT: no shard has a range of hash keys with that key in it");
+  } else if (f->tries > 0) {
+    f->tries--;
+    f->again_at_us = slp_program_mono_us() + TRY_AGAIN_US;
+  }
+  slp_free(f->finder.app->mem, ids);
+}
+
+static void look(slp_follow *f) {
+  if (f->looking || f->finder.stopping) return;
+  f->again_at_us = 0;
+  f->looking = 1;
+  int r = sloop_list(f->finder.s, on_listed, f);
+  if (r) fail(f, r, NULL);
+}
+
+int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const char *key) {
+  sloop_opts_t opts = *o;
+  opts.start = SLOOP_OLDEST; /* it is never started */
+  slp_names_init(&f->seen, app->mem);
+  int r = slp_cli_consumer_open_idle(&f->finder, app, &opts);
+  if (r) return r;
+  r = slp_key_hash(app->mem, slp_str_of(key), f->hash);
+  if (r)
+    fail(f, r, NULL);
+  else
+    look(f);
+  return 0;
+}
+
+void slp_follow_ended(slp_follow *f) {
+  f->tries = TRIES;
+  look(f);
+}
+
+void slp_follow_tick(slp_follow *f) {
+  if (f->again_at_us && slp_program_mono_us() >= f->again_at_us) look(f);
+}
+
+void slp_follow_free(slp_follow *f) {
+  if (f->seen.mem) slp_names_free(&f->seen);
+}
