@@ -221,6 +221,7 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
       size_t i = 0;
       slp_str from = slp_str_of(m->from.seq);
       while (i < k->notes_n && slp_num_cmp(slp_str_of(k->notes[i].seq), from) < 0) i++;
+      while (i < k->notes_n && slp_str_is(from, k->notes[i].seq) && k->notes[i].sub < m->from.sub) i++;
       *low = slp_max_u64(*low, i);
       *high = slp_max_u64(*high, i);
       return 1;
@@ -272,12 +273,16 @@ static void make_room(slp_judged *m, slp_judged_shard *s) {
   s->cap = cap;
 }
 
+static int is_note(const slp_note *note, const sloop_record_t *r) {
+  return note->sub == r->sub && slp_str_is((slp_str){r->seq.base, r->seq.len}, note->seq);
+}
+
 static size_t find_note(const slp_judged_shard *s, const sloop_record_t *r) {
   const slp_known_shard *k = s->known;
   for (size_t i = s->next; i < k->notes_n; i++)
-    if (slp_str_is((slp_str){r->seq.base, r->seq.len}, k->notes[i].seq)) return i;
+    if (is_note(&k->notes[i], r)) return i;
   for (size_t i = 0; i < s->next && i < k->notes_n; i++)
-    if (slp_str_is((slp_str){r->seq.base, r->seq.len}, k->notes[i].seq)) return i;
+    if (is_note(&k->notes[i], r)) return i;
   return SIZE_MAX;
 }
 
@@ -294,7 +299,7 @@ static void check_content(slp_judged *m, const slp_judged_shard *s, const slp_no
                    r->arrived_at_ms, note->arrived_ms);
   if (r->key.len != 17 || r->key.base[0] != 'k')
     slp_oracle_bad(o, "%s %s: another key", s->known->id, note->seq);
-  if (r->sub || r->epoch) slp_oracle_bad(o, "%s %s: sub or epoch not 0", s->known->id, note->seq);
+  if (r->epoch) slp_oracle_bad(o, "%s %s: epoch not 0", s->known->id, note->seq);
   if (strcmp(r->stream, m->stream->name)) slp_oracle_bad(o, "%s: of stream %s", s->known->id, r->stream);
 }
 
@@ -625,7 +630,7 @@ void slp_oracle_paused(slp_judged *m, const char *shard, int on) {
 void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st) {
   slp_oracle *o = m->oracle;
   /* One page: its body and its table of 32 bytes a record, which grows by doubling; small fixed parts. */
-  uint64_t page = o->world->largest_answer + 64 * UINT64_C(10000) + 65536;
+  uint64_t page = o->world->largest_answer + 64 * (UINT64_C(10000) + o->world->aggregated) + 65536;
   if (st->held_bytes_peak > m->opts->held_bytes_max + page)
     slp_oracle_bad(o, "%" PRIu64 " bytes held, %" PRIu64 " allowed and one page of %" PRIu64,
                    st->held_bytes_peak, m->opts->held_bytes_max, page);

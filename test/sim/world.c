@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "kpl_write.h"
+
 #define TARGET "Kinesis_20131202."
 
 typedef struct slp_seen_iterator {
@@ -292,21 +294,29 @@ static slp_note *add_note(slp_world *w, slp_known_shard *sh, slp_note note) {
   return &sh->notes[sh->notes_n++];
 }
 
-static slp_note *put_with(slp_world *w, slp_known_stream *s, uint32_t bytes, const char *key) {
-  slp_note note = {.id = ++w->ids, .bytes = bytes, .put_us = slp_sim_now_us(w->sim)};
-  char shard[129], *data = slp_alloc(w->mem, bytes + 1);
-  SLP_CHECK(data);
-  slp_note_fill(note.id, data, bytes);
-  note.arrived_ms = slp_world_ms(w);
-  int rc =
-      slp_box_put(w->box, note.arrived_ms, s->name, slp_str_of(key), (slp_str){data, bytes}, note.seq, shard);
-  slp_free(w->mem, data);
-  if (rc) return NULL;
+/* Where it went, and *note gets what the service said; NULL: refused. */
+static slp_known_shard *put_bytes(slp_world *w, slp_known_stream *s, const char *key, slp_str data,
+                                  slp_note *note) {
+  char shard[129];
+  note->put_us = slp_sim_now_us(w->sim);
+  note->arrived_ms = slp_world_ms(w);
+  if (slp_box_put(w->box, note->arrived_ms, s->name, slp_str_of(key), data, note->seq, shard)) return NULL;
   size_t i = slp_world_find(s, shard);
   SLP_CHECK(i != SIZE_MAX);
+  return &s->shards[i];
+}
+
+static slp_note *put_with(slp_world *w, slp_known_stream *s, uint32_t bytes, const char *key) {
+  slp_note note = {.id = ++w->ids, .bytes = bytes};
+  char *data = slp_alloc(w->mem, bytes + 1);
+  SLP_CHECK(data);
+  slp_note_fill(note.id, data, bytes);
+  slp_known_shard *sh = put_bytes(w, s, key, (slp_str){data, bytes}, &note);
+  slp_free(w->mem, data);
+  if (!sh) return NULL;
   w->records_put++;
   w->bytes_put += bytes;
-  return add_note(w, &s->shards[i], note);
+  return add_note(w, sh, note);
 }
 
 static void draw_key(slp_world *w, char key[24]) {
@@ -330,6 +340,38 @@ slp_note *slp_world_put_to(slp_world *w, slp_known_stream *s, size_t shard, uint
     for (int i = 0; i < 8; i++) hash = hash << 8 | md5[i];
     if (hash > sh->hash_low && hash < sh->hash_high) return put_with(w, s, bytes, key);
   }
+}
+
+int slp_world_put_aggregate(slp_world *w, slp_known_stream *s, size_t n, uint32_t bytes) {
+  char key[24], other[24], *data = slp_alloc(w->mem, bytes + 1);
+  uint64_t first = w->ids + 1;
+  slp_buf message, sealed;
+  SLP_CHECK(data);
+  slp_buf_init(&message, w->mem, SIZE_MAX / 2);
+  slp_buf_init(&sealed, w->mem, SIZE_MAX / 2);
+  draw_key(w, key);
+  draw_key(w, other);
+  kpl_key(&message, key);
+  kpl_key(&message, other);
+  for (size_t i = 0; i < n; i++) {
+    slp_note_fill(++w->ids, data, bytes);
+    kpl_record(&message, i % 2, -1, (slp_str){data, bytes});
+  }
+  kpl_seal(&sealed, slp_buf_str(&message));
+  slp_note note = {.bytes = bytes};
+  slp_known_shard *sh = put_bytes(w, s, key, slp_buf_str(&sealed), &note);
+  for (size_t i = 0; sh && i < n; i++) {
+    note.id = first + i;
+    note.sub = (uint32_t)i;
+    add_note(w, sh, note);
+    w->records_put++;
+    w->aggregated++;
+    w->bytes_put += bytes;
+  }
+  slp_buf_free(&message);
+  slp_buf_free(&sealed);
+  slp_free(w->mem, data);
+  return sh ? 0 : -1;
 }
 
 void slp_world_put_many(slp_world *w, slp_known_stream *s, size_t n, uint32_t bytes) {

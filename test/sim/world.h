@@ -13,8 +13,9 @@
 #define SLP_SHARDS_MAX 256
 #define SLP_ENDPOINT "http://kinesis.sim:80"
 
-typedef struct slp_note { /* one accepted record */
+typedef struct slp_note { /* one accepted record of a user's */
   char seq[130];
+  uint32_t sub; /* its place inside an aggregate, else 0 */
   int64_t arrived_ms;
   uint64_t id, put_us;
   uint32_t bytes;
@@ -54,6 +55,7 @@ typedef struct slp_world {
   int64_t service_off_ms; /* the service's clock against true time */
   uint8_t clock_went_back, faults_set, rate_unchecked, down;
   uint64_t ids, records_put, bytes_put;
+  uint64_t aggregated;   /* of those records, inside an aggregate */
   size_t largest_answer; /* bytes of one page */
   uint64_t calls, gets;
   uint64_t poll_gap_us_min; /* the least time any six polls of one shard took */
@@ -76,6 +78,8 @@ slp_known_stream *slp_world_stream(slp_world *w, const char *name, uint32_t shar
 slp_note *slp_world_put(slp_world *w, slp_known_stream *s, uint32_t bytes);
 /* Puts into this shard: draws keys until one falls into it. */
 slp_note *slp_world_put_to(slp_world *w, slp_known_stream *s, size_t shard, uint32_t bytes);
+/* Puts n records as one aggregate; 0: a record that nothing comes of. Not 0: the service refused. */
+int slp_world_put_aggregate(slp_world *w, slp_known_stream *s, size_t n, uint32_t bytes);
 void slp_world_put_many(slp_world *w, slp_known_stream *s, size_t n, uint32_t bytes);
 /* 0, or the model's refusal. The shard closes and its children appear after the model's change_ms. */
 int slp_world_split(slp_world *w, slp_known_stream *s, size_t shard);
