@@ -100,7 +100,7 @@ for name in '' -bloop; do
   cp "$from" "$cache/venv$name/.made-from"
 done
 
-for server in kinesalite kinesis-local; do
+for server in kinesalite kinesis-local dynalite; do
   into=$cache/node/$server
   from=$root/test/servers/$server
   fresh "$into" "$from/package-lock.json" && continue

@@ -70,6 +70,7 @@ static token next_token(slp_str s, size_t at) {
 static int syntax_error(parser *p) {
   const token *t = &p->t[p->at];
   const char *from = p->at > 0 ? t[-1].text.p : t->text.p, *to = t->text.p + t->text.n;
+  if (t->kind == T_END && p->at > 0) to = t[-1].text.p + t[-1].text.n;
   if (t->kind == T_END)
     return bad(p, "Syntax error; token: \"<EOF>\", near: \"%.*s\"", (int)(to - from), from);
   if (t[1].kind != T_END) to = t[1].text.p + t[1].text.n;

@@ -206,6 +206,30 @@ class Moto(Server):
             return 200
 
 
+class Dynalite(Server):
+    """DynamoDB by an independent hand, close to the service in its refusals. Ends when a value is put into itself or
+    beneath itself (SET l[3] = l), ignores ReturnValuesOnConditionCheckFailure, and knows no transactions, no streams
+    and no UpdateTimeToLive. Bound to loopback by its options."""
+
+    name = "dynalite"
+
+    def command(self):
+        home = node_module("dynalite")
+        script = os.path.join(home, "node_modules", "dynalite", "cli.js")
+        return ["node", script, "--host", "127.0.0.1", "--port", str(self.port), "--createTableMs", "20",
+                "--deleteTableMs", "20", "--updateTableMs", "20"], {}, home
+
+    def probe(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        try:
+            connection.request("GET", "/")
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+        finally:
+            connection.close()
+
+
 def binary():
     """The stream-tail under test."""
     path = os.environ.get("SLOOP_BIN", os.path.join(ROOT, "build", "stream-tail"))
@@ -277,4 +301,4 @@ class Sandbox(Server):
         return json.loads(self.admin("GET", "stats"))
 
 
-SERVERS = {"kinesalite": Kinesalite, "kinesis-mock": KinesisMock, "moto": Moto, "sandbox": Sandbox}
+SERVERS = {"kinesalite": Kinesalite, "kinesis-mock": KinesisMock, "moto": Moto, "dynalite": Dynalite, "sandbox": Sandbox}
