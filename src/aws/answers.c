@@ -146,6 +146,7 @@ static int read_list_member(slp_list_reader *r, slp_op_list_shards *op) {
     return q;
   }
   if (!slp_str_is(j->text, "Shards")) return slp_json_skip(j);
+  op->shards_n = 0; /* of two, the last one counts */
   q = slp_read_enter(j, SLP_JSON_ARRAY);
   if (q > 0) r->in_rows = r->rows_given = 1;
   return q < 0 ? q : 0;

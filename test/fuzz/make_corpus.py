@@ -140,6 +140,31 @@ for n, d in changes_seeds.items():
     write("page_changes", n, d)
 
 
+# ---- listings, descriptions, iterators -----------------------------------------------------------------
+shard_rows = [
+    {"ShardId": "shardId-000000000000", "HashKeyRange": {"StartingHashKey": "0", "EndingHashKey": str(2**128 - 1)},
+     "SequenceNumberRange": {"StartingSequenceNumber": "1", "EndingSequenceNumber": "9"}},
+    {"ShardId": "shardId-000000000001", "ParentShardId": "shardId-000000000000", "AdjacentParentShardId": None, "New": [{}],
+     "SequenceNumberRange": {"StartingSequenceNumber": "10", "EndingSequenceNumber": ""}}]
+stream_arn = "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/stream/2026-01-02T03:04:05.678"
+listing_seeds = {
+    "kinesis": {"Shards": shard_rows, "NextToken": "a\"b"},
+    "kinesis-empty": {"Shards": []},
+    "streams": {"StreamDescription": {"StreamArn": stream_arn, "StreamStatus": "ENABLED", "Shards": shard_rows, "TableName": "Orders",
+                                      "LastEvaluatedShardId": "shardId-1", "CreationRequestDateTime": 1767323045.678}, "More": 1},
+    "streams-ended": {"More": {"Shards": 1}, "StreamDescription": {"Shards": [], "StreamStatus": "DISABLED"}},
+    "streams-null": {"StreamDescription": None},
+    "table": {"Table": {"TableName": "Orders", "LatestStreamArn": stream_arn, "KeySchema": [{"AttributeName": "id"}]}},
+    "table-plain": {"Table": {"TableName": "Orders"}},
+    "summary": {"StreamDescriptionSummary": {"StreamName": "s", "StreamARN": "arn:x", "StreamStatus": "ACTIVE", "OpenShardCount": 4,
+                                             "RetentionPeriodHours": 24, "StreamCreationTimestamp": 1.7e9}},
+    "iterator": {"ShardIterator": stream_arn + "|1|AAAA", "Other": [1, {"a": None}]},
+}
+for n, d in listing_seeds.items():
+    write("listing", n, json.dumps(d))
+write("listing", "twice", '{"Shards":[{"ShardId":"a","ShardId":"b"}],"Shards":[{"ShardId":"c"}],"NextToken":"x","NextToken":null}')
+
+
 # ---- CBOR -------------------------------------------------------------------------------------------
 def head(major, v):
     if v < 24:

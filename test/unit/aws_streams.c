@@ -239,6 +239,18 @@ TEST(listings_that_make_no_sense_are_protocol_errors) {
   close_all();
 }
 
+TEST(the_last_of_two_listings_counts) {
+  open_at("http://127.0.0.1:4567");
+  fake_script(&f, 200,
+              "{\"StreamDescription\":{\"Shards\":[{\"ShardId\":\"a\"},{\"ShardId\":\"b\"}],\"Shards\":[{"
+              "\"ShardId\":\"c\"}]}}");
+  slp_op_list_shards l = list((slp_str){NULL, 0}, (slp_str){NULL, 0});
+  CHECK_INT(l.shards_n, 1);
+  CHECK(slp_str_is(l.shards[0].id, "c"));
+  slp_op_list_free(&l);
+  close_all();
+}
+
 /* Rows are read some hundred at a time; reading goes on where it was, the object around included. */
 TEST(a_listing_longer_than_a_slice) {
   open_at("http://127.0.0.1:4567");
