@@ -181,6 +181,42 @@ TEST(stop_after_every_event_of_a_busy_story) {
   }
 }
 
+static void move_after(uint64_t k, sloop_order_kind order) {
+  stage st = {0};
+  begin_story(&st, 1 + k % 3, order);
+  slp_user_start(&st.u);
+  for (uint64_t i = 0; i < k; i++) slp_sim_step(st.w->sim);
+  slp_user_save(&st.u);
+  sloop_start_kind kind = st.u.token && k % 2 ? SLOOP_AT_TOKEN : SLOOP_OLDEST;
+  CHECK_INT(slp_user_move_kind(&st.u, kind), 0);
+  CHECK(slp_user_moved(&st.u, 30000));
+  st.u.manners.give_back_ppm = 0;
+  CHECK_CAUGHT_UP(&st.u, 60000);
+  stage_end(&st);
+}
+TEST(move_after_every_event_of_a_busy_story) {
+  uint64_t n = story_events(SLOOP_ORDER_TIME);
+  for (uint64_t k = 0; k < n; k++) move_after(k, SLOOP_ORDER_TIME);
+}
+TEST(move_after_every_event_of_a_busy_story_in_shard_order) {
+  uint64_t n = story_events(SLOOP_ORDER_SHARD);
+  for (uint64_t k = 0; k < n; k++) move_after(k, SLOOP_ORDER_SHARD);
+}
+
+TEST(killed_after_every_event_of_a_busy_story_the_token_is_right) {
+  uint64_t n = story_events(SLOOP_ORDER_TIME);
+  for (uint64_t k = 0; k < n; k++) {
+    stage st = {0};
+    begin_story(&st, 1 + k % 3, k % 2 ? SLOOP_ORDER_TIME : SLOOP_ORDER_SHARD);
+    slp_user_start(&st.u);
+    for (uint64_t i = 0; i < k; i++) slp_sim_step(st.w->sim);
+    if (slp_user_save(&st.u)) slp_user_reopen(&st.u);
+    st.u.manners.give_back_ppm = 0;
+    CHECK_CAUGHT_UP(&st.u, 60000);
+    stage_end(&st);
+  }
+}
+
 /* Every function inside every callback. */
 typedef struct inside {
   const char *where, *what;
@@ -196,6 +232,8 @@ static void do_inside(slp_user *u, const char *callback) {
   if (strcmp(in->what, "list") == 0) slp_user_list(u);
   if (strcmp(in->what, "stats") == 0) slp_user_stats(u);
   if (strcmp(in->what, "done") == 0) slp_user_return_all(u);
+  if (strcmp(in->what, "save") == 0) slp_user_save(u);
+  if (strcmp(in->what, "move") == 0) slp_user_move_kind(u, SLOOP_OLDEST);
   if (strcmp(in->what, "unref") == 0) {
     sloop_unref(u->s);
     sloop_ref(u->s);
@@ -204,8 +242,9 @@ static void do_inside(slp_user *u, const char *callback) {
 
 SCENE(every_function_is_legal_in_every_callback) {
   static const char *const wheres[] = {"on_batch", "on_shard", "on_tip", "on_error", "on_stats",
-                                       "on_log",   "creds",    "stop",   "list",     "on_loss"};
-  static const char *const whats[] = {"close", "stop", "pause", "resume", "list", "stats", "done", "unref"};
+                                       "on_log",   "creds",    "stop",   "list",     "move"};
+  static const char *const whats[] = {"close", "stop", "pause", "resume", "list",
+                                      "stats", "done", "unref", "save",   "move"};
   (void)st;
   for (size_t a = 0; a < SLP_COUNT(wheres); a++)
     for (size_t b = 0; b < SLP_COUNT(whats); b++) {
@@ -219,6 +258,7 @@ SCENE(every_function_is_legal_in_every_callback) {
       slp_user_start(&one.u);
       slp_world_pass(one.w, 2000);
       if (one.u.s && !one.u.judged->close_called) slp_user_list(&one.u);
+      if (one.u.s && !one.u.judged->close_called) slp_user_move_kind(&one.u, SLOOP_OLDEST);
       slp_world_pass(one.w, 3000);
       if (one.u.s && !one.u.judged->close_called) slp_user_stop(&one.u, 500);
       slp_world_pass(one.w, 2000);
@@ -242,6 +282,18 @@ SCENE(listing_works_before_the_start_and_while_running) {
   CHECK_INT(st->u.listed, 5);
   slp_user_list(&st->u);
   slp_user_close(&st->u);
+}
+
+SCENE(a_listing_that_waits_is_called_off_by_stop) {
+  stage_begin(st, seed, 2);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 2000);
+  slp_world_faults(st->w, "* ListShards * delay 20000\n");
+  slp_user_list(&st->u);
+  slp_user_stop(&st->u, 1000);
+  slp_world_pass(st->w, 2000);
+  CHECK(st->u.list_told && st->u.stop_told);
+  CHECK_INT(st->u.list_status, SLP_ECANCELED);
 }
 
 SCENE(batches_held_past_the_close_are_still_readable) {

@@ -1,6 +1,8 @@
 /* scene_many.c - several consumers: joined into one order, or side by side on one host. */
 #include "scene/scene.h"
 
+#include "api/open.h"
+
 static int joined_read(void *arg) {
   slp_user **u = arg;
   return slp_oracle_all_read(u[0]->judged, NULL, 0) && slp_oracle_all_read(u[1]->judged, NULL, 0);
@@ -49,6 +51,106 @@ SCENE(the_first_of_a_family_may_leave_first) {
   CHECK_CAUGHT_UP(&other, 10000);
   slp_user_finish(&other);
   slp_user_free(&other);
+}
+
+/* Whether the host was last told to keep the loop alive. */
+static int kept_alive;
+static void note_ref(slp_host *h, int on) {
+  (void)h;
+  kept_alive = on;
+}
+
+SCENE(joined_consumers_keep_the_loop_alive_while_one_of_them_wants_it) {
+  stage_begin(st, seed, 1);
+  slp_host_ops ops = *st->u.host->ops, *was = (slp_host_ops *)(uintptr_t)st->u.host->ops;
+  slp_user other;
+  ops.ref = note_ref;
+  st->u.host->ops = &ops;
+  kept_alive = 1;
+  CHECK_INT(slp_user_open(&st->u), 0);
+  slp_user_init_beside(&other, &st->u, st->stream, 1);
+  CHECK_INT(slp_user_open(&other), 0);
+  sloop_unref(st->u.s);
+  sloop_unref(st->u.s); /* is counted once */
+  CHECK_INT(kept_alive, 1);
+  sloop_unref(other.s);
+  CHECK_INT(kept_alive, 0);
+  sloop_ref(st->u.s);
+  CHECK_INT(kept_alive, 1);
+  slp_user_finish(&other);
+  sloop_unref(st->u.s);
+  CHECK_INT(kept_alive, 0);
+  slp_user_finish(&st->u); /* an end needs the loop */
+  st->u.host->ops = was;
+  slp_user_free(&other);
+}
+
+SCENE(who_waited_for_a_joined_consumer_goes_on_when_it_stops) {
+  stage_begin(st, seed, 2);
+  slp_known_stream *second = slp_world_stream(st->w, "refunds", 1);
+  slp_user other;
+  st->u.opts.order_wait_ms = UINT32_MAX;
+  CHECK_INT(slp_user_open(&st->u), 0);
+  slp_user_init_beside(&other, &st->u, second, 1);
+  CHECK_INT(slp_user_open(&other), 0);
+  slp_user_start(&st->u);
+  slp_user_start(&other);
+  slp_world_pass(st->w, 3000);
+  slp_world_faults(st->w, "* GetRecords 1 error InternalFailure:500\n"); /* only orders has a shard 1 */
+  slp_world_pass(st->w, 2000);
+  slp_world_put_many(st->w, second, 20, 10);
+  slp_world_pass(st->w, 20000);
+  CHECK_INT(other.judged->records, 0);
+  slp_user_stop(&st->u, 1000);
+  CHECK_CAUGHT_UP(&other, 2000);
+  CHECK_INT(other.judged->records, 20);
+  slp_user_finish(&other);
+  slp_user_finish(&st->u);
+  slp_user_free(&other);
+}
+
+static void count_creds(slp_user *u, const char *callback) {
+  if (strcmp(callback, "creds") == 0) ++*(int *)u->scene;
+}
+
+SCENE(when_the_one_that_gives_credentials_leaves_another_is_asked) {
+  stage_begin(st, seed, 1);
+  slp_known_stream *second = slp_world_stream(st->w, "refunds", 1);
+  slp_user other;
+  int asked[2] = {0, 0};
+  CHECK_INT(slp_user_open(&st->u), 0);
+  slp_user_init_beside(&other, &st->u, second, 1);
+  CHECK_INT(slp_user_open(&other), 0);
+  st->u.scene = &asked[0];
+  other.scene = &asked[1];
+  st->u.on_any = other.on_any = count_creds;
+  slp_user_start(&st->u);
+  slp_user_start(&other);
+  slp_world_pass(st->w, 3000);
+  CHECK(asked[0] > 0);
+  CHECK_INT(asked[1], 0);
+  slp_user_finish(&st->u);
+  slp_world_faults(st->w, "1 GetRecords * error ExpiredTokenException:400\n");
+  slp_world_put_many(st->w, second, 20, 10);
+  CHECK_CAUGHT_UP(&other, 20000);
+  CHECK(asked[1] > 0);
+  slp_user_finish(&other);
+  slp_user_free(&other);
+}
+
+SCENE(nobody_joins_one_that_was_started_or_closed) {
+  stage_begin(st, seed, 1);
+  slp_user late;
+  CHECK_INT(slp_user_open(&st->u), 0);
+  slp_user_init_beside(&late, &st->u, st->stream, 1);
+  slp_user_start(&st->u);
+  CHECK_INT(slp_user_open(&late), SLOOP_EOPTION);
+  CHECK_STR(late.why, "join: that consumer is already started or closed");
+  slp_user_close(&st->u);
+  CHECK_INT(slp_user_open(&late), SLOOP_EOPTION);
+  CHECK_STR(late.why, "join: that consumer is already started or closed");
+  slp_world_pass(st->w, 1000);
+  slp_user_free(&late);
 }
 
 SCENE(two_consumers_side_by_side_read_everything_each) {

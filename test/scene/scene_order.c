@@ -83,6 +83,27 @@ SCENE(a_silent_shard_holds_the_others_back_no_longer_than_order_wait) {
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
+SCENE(records_given_back_by_a_shard_set_aside_come_again) {
+  stage_begin(st, seed, 2);
+  st->u.opts.order_wait_ms = 300;
+  st->u.manners.keep = 1;
+  slp_world_put_to(st->w, st->stream, 1, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(st->u.judged->records, 1);
+  slp_world_faults(st->w, "* GetRecords 1 delay 25000\n");
+  slp_world_put_to(st->w, st->stream, 0, 10);
+  slp_world_pass(st->w, 5000); /* shard 1 is aside now: the other one's record came */
+  CHECK_INT(st->u.judged->records, 2);
+  st->u.manners.keep = 0;
+  while (slp_oracle_held(st->u.oracle)) slp_user_done(&st->u, slp_oracle_held_at(st->u.oracle, 0), 0);
+  slp_world_pass(st->w, 1000);
+  CHECK_INT(st->u.judged->records, 4);
+  CHECK_INT(st->u.judged->again, 2);
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
 SCENE(a_silent_shard_holds_the_others_back_for_ever_when_told_so) {
   stage_begin(st, seed, 2);
   st->u.opts.order_wait_ms = UINT32_MAX;

@@ -78,6 +78,43 @@ SCENE(a_split_of_an_empty_shard) {
   CHECK_INT(st->u.judged->ended, 1);
 }
 
+SCENE(children_of_a_shard_that_was_given_up_are_not_read_nor_theirs) {
+  stage_begin(st, seed, 2);
+  slp_world_put_many(st->w, st->stream, 200, 100);
+  st->u.oracle->stops_expected = 1;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  slp_world_faults(st->w, "1 GetRecords 1 backwards\n");
+  produce(st, 10, 5000, 100);
+  slp_world_pass(st->w, 8000);
+  CHECK(st->u.judged->shards[1].stopped);
+  CHECK_INT(slp_world_split(st->w, st->stream, 1), 0);
+  slp_world_pass(st->w, 500);
+  size_t child = st->stream->shards_n - 1;
+  CHECK_INT(slp_world_split(st->w, st->stream, child), 0);
+  slp_world_pass(st->w, 500);
+  slp_world_put_many(st->w, st->stream, 100, 100);
+  slp_world_pass(st->w, 150000);  /* two listings */
+  CHECK_CAUGHT_UP(&st->u, 20000); /* the other shard */
+  for (size_t i = 2; i < st->stream->shards_n; i++) CHECK_INT(st->u.judged->shards[i].next, 0);
+}
+
+SCENE(the_grandchild_of_an_empty_parent_comes_in_order) {
+  stage_begin(st, seed, 1);
+  slp_world_put_many(st->w, st->stream, 100, 100);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 500);
+  CHECK_INT(slp_world_split(st->w, st->stream, 1), 0); /* empty */
+  slp_world_pass(st->w, 500);
+  slp_world_put_many(st->w, st->stream, 100, 100);
+  st->u.opts.batch_records_max = 10;
+  st->u.manners = (slp_manners){.hold_us_min = 100000, .hold_us_max = 200000};
+  st->u.oracle->late_forbidden = 1;
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(st->u.judged->ended, 2);
+}
+
 SCENE(children_are_found_by_listing_where_pages_do_not_name_them) {
   stage_begin(st, seed, 2);
   slp_world_faults(st->w, "* GetRecords * no-children\n");
