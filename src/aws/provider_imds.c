@@ -58,6 +58,7 @@ static void on_document(slp_imds *imds, slp_imds_result result) {
   machine *m = SLP_OWNER(imds, machine, imds);
   static const slp_keys_json form = {.token_name = "Token", .must_expire = 1};
   char who[200];
+  int asked_role = !m->named && (imds->has_token || imds->without_token);
   if (result == SLP_IMDS_FINE && !m->named) {
     if (role_path(m)) {
       slp_keys_broken(&m->p, "instance metadata at %.120s names no role for this machine", imds->base);
@@ -74,7 +75,8 @@ static void on_document(slp_imds *imds, slp_imds_result result) {
   else if (result == SLP_IMDS_STARVED)
     slp_keys_starved(&m->p);
   else if (result == SLP_IMDS_BROKEN)
-    slp_keys_broken(&m->p, "%s", imds->why);
+    slp_keys_broken(&m->p, "%s%s", imds->why,
+                    asked_role && imds->fetch.http.status == 404 ? " (this machine has no role)" : "");
   else
     slp_keys_nothing(&m->p);
   end(m);

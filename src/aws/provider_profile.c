@@ -1,6 +1,6 @@
 /* provider_profile.c - keys of a profile: follows its plan, from the first keys over each role to the last.
  */
-#include "aws/plan.h"
+#include "aws/key_plan.h"
 #include "aws/provider.h"
 #include "aws/sts.h"
 
@@ -16,7 +16,7 @@ typedef struct profile_provider {
   slp_aws *aws;
   slp_profiles profiles; /* its own: what an attempt works with must not be read anew beneath it */
   slp_wait wait;
-  slp_plan plan;
+  slp_key_plan plan;
   slp_provider *bases[BASES]; /* owned */
   slp_provider *asked;        /* NULL: none under way */
   slp_sts sts;
@@ -156,7 +156,7 @@ static void on_loaded(slp_wait *wait) {
   } else if (pp->profiles.error) {
     slp_keys_broken(&pp->p, "%s", pp->profiles.why);
   } else {
-    int r = slp_plan_make(&pp->plan, &pp->profiles);
+    int r = slp_key_plan_make(&pp->plan, &pp->profiles);
     if (!r) {
       start_plan(pp);
       return;

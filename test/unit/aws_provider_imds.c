@@ -111,7 +111,7 @@ TEST(failures_are_one_sentence) {
               {own, silent, "!instance metadata: fake failure"},
               {bare, bad_request, "!no session token: status 400"},
               {bare, unauthorized, "!security-credentials/: status 401"},
-              {bare, no_role, "!security-credentials/: status 404"},
+              {bare, no_role, "!security-credentials/: status 404 (this machine has no role)"},
               {bare, failing, "!status 500"},
               {bare, strange_role, "!names no role"},
               {bare, error_in_200, "!AssumeRoleUnauthorizedAccess EC2 cannot"},

@@ -1,7 +1,8 @@
-/* plan.c - the order within a profile, as botocore has it (credentials.py, 1.43.11): a role before everything
- * else; then web identity, SSO, keys of the credentials file, a process, keys of the config file. A profile
- * that another one takes its keys from is different in one thing: its own keys come before its role. */
-#include "aws/plan.h"
+/* key_plan.c - the order within a profile, as botocore has it (credentials.py, 1.43.11): a role before
+ * everything else; then web identity, SSO, keys of the credentials file, a process, keys of the config file.
+ * A profile that another one takes its keys from is different in one thing: its own keys come before its
+ * role. */
+#include "aws/key_plan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@ static const char *get(const slp_profile *p, slp_profile_key key) { return slp_p
 
 /* "profile NAME (FILE): ..." - the file is the one that has `key`. */
 SLP_PRINTF(4, 5)
-static int broken(slp_plan *plan, const slp_profile *p, slp_profile_key key, const char *fmt, ...) {
+static int broken(slp_key_plan *plan, const slp_profile *p, slp_profile_key key, const char *fmt, ...) {
   va_list args;
   size_t n = (size_t)snprintf(plan->why, sizeof plan->why, "profile %.60s (%.100s): ", p->name,
                               slp_profile_where(p, key));
@@ -29,7 +30,7 @@ static int is_role(const slp_profile *p) {
 }
 
 /* Both of one file: never an id of one and a secret of the other. 1: keys; 0: none; else broken. */
-static int keys_in(slp_plan *plan, const slp_profile *p, int config) {
+static int keys_in(slp_key_plan *plan, const slp_profile *p, int config) {
   char *const *values = config ? p->in_config : p->in_credentials;
   const char *id = values[SLP_PROFILE_KEY_ID], *secret = values[SLP_PROFILE_SECRET];
   int has_id = id && id[0], has_secret = secret && secret[0];
@@ -42,7 +43,7 @@ static int keys_in(slp_plan *plan, const slp_profile *p, int config) {
   return SLP_EBADDATA;
 }
 
-static int sso_complete(slp_plan *plan, const slp_profile *p) {
+static int sso_complete(slp_key_plan *plan, const slp_profile *p) {
   static const slp_profile_key wanted[] = {SLP_PROFILE_SSO_ACCOUNT_ID, SLP_PROFILE_SSO_ROLE_NAME};
   const char *session = get(p, SLP_PROFILE_SSO_SESSION);
   slp_profile_key key = session ? SLP_PROFILE_SSO_SESSION : SLP_PROFILE_SSO_START_URL;
@@ -58,14 +59,14 @@ static int sso_complete(slp_plan *plan, const slp_profile *p) {
   return 0;
 }
 
-static int base(slp_plan *plan, const slp_profile *p, slp_base_kind kind) {
+static int base(slp_key_plan *plan, const slp_profile *p, slp_base_kind kind) {
   plan->base = kind;
   plan->from = p;
   return 0;
 }
 
 /* The keys of a profile apart from any role. */
-static int own_keys(slp_plan *plan, const slp_profile *p) {
+static int own_keys(slp_key_plan *plan, const slp_profile *p) {
   if (get(p, SLP_PROFILE_WEB_IDENTITY)) {
     if (!get(p, SLP_PROFILE_ROLE_ARN))
       return broken(plan, p, SLP_PROFILE_WEB_IDENTITY, "web_identity_token_file needs a role_arn beside it");
@@ -87,7 +88,7 @@ static int own_keys(slp_plan *plan, const slp_profile *p) {
 }
 
 /* credential_source. Its names are written in one way only. */
-static int from_outside(slp_plan *plan, const slp_profile *p, const char *source) {
+static int from_outside(slp_key_plan *plan, const slp_profile *p, const char *source) {
   static const struct {
     const char *name;
     slp_base_kind kind;
@@ -110,14 +111,14 @@ static const slp_profile *find(const slp_profiles *all, const char *name) {
   return NULL;
 }
 
-static int visited(const slp_plan *plan, const slp_profile *p) {
+static int visited(const slp_key_plan *plan, const slp_profile *p) {
   for (size_t i = 0; i < plan->roles_n; i++) {
     if (plan->roles[i] == p) return 1;
   }
   return 0;
 }
 
-static int check_role(slp_plan *plan, const slp_profile *p) {
+static int check_role(slp_key_plan *plan, const slp_profile *p) {
   const char *source = get(p, SLP_PROFILE_SOURCE_PROFILE);
   const char *outside = get(p, SLP_PROFILE_CREDENTIAL_SOURCE);
   if (source && outside)
@@ -133,14 +134,15 @@ static int check_role(slp_plan *plan, const slp_profile *p) {
 }
 
 /* Where a role's source leads: *ret is the next role, or NULL when the base is found. */
-static int follow(slp_plan *plan, const slp_profiles *all, const slp_profile *role, const slp_profile **ret) {
+static int follow(slp_key_plan *plan, const slp_profiles *all, const slp_profile *role,
+                  const slp_profile **ret) {
   const char *name = get(role, SLP_PROFILE_SOURCE_PROFILE);
   *ret = NULL;
   if (!name) return from_outside(plan, role, get(role, SLP_PROFILE_CREDENTIAL_SOURCE));
   const slp_profile *source = find(all, name);
   if (!source)
     return broken(plan, role, SLP_PROFILE_SOURCE_PROFILE, "more than %d roles lead on from here",
-                  SLP_PLAN_ROLES_MAX);
+                  SLP_KEY_PLAN_ROLES_MAX);
   if (!source->found)
     return broken(plan, role, SLP_PROFILE_SOURCE_PROFILE, "its source_profile %.60s does not exist", name);
   if (visited(plan, source) && !(source == role && has_static_keys(source)))
@@ -156,14 +158,14 @@ static int follow(slp_plan *plan, const slp_profiles *all, const slp_profile *ro
   return r;
 }
 
-int slp_plan_make(slp_plan *plan, const slp_profiles *profiles) {
-  *plan = (slp_plan){.from = NULL};
+int slp_key_plan_make(slp_key_plan *plan, const slp_profiles *profiles) {
+  *plan = (slp_key_plan){.from = NULL};
   const slp_profile *p = &profiles->profile;
   if (!is_role(p)) return own_keys(plan, p);
   while (p) {
     int r = check_role(plan, p);
     if (r) return r;
-    SLP_CHECK(plan->roles_n < SLP_PLAN_ROLES_MAX);
+    SLP_CHECK(plan->roles_n < SLP_KEY_PLAN_ROLES_MAX);
     plan->roles[plan->roles_n++] = p;
     r = follow(plan, profiles, p, &p);
     if (r) return r;

@@ -1,0 +1,33 @@
+/* key_plan.h - how a profile comes to its keys: whose keys are the first, and which roles are assumed with
+ * them, one after the other. Pure; checked against botocore. */
+#ifndef SLP_AWS_KEY_PLAN_H
+#define SLP_AWS_KEY_PLAN_H
+
+#include "aws/profile.h"
+
+typedef enum {
+  SLP_BASE_CREDENTIALS, /* keys in the credentials file */
+  SLP_BASE_CONFIG,      /* keys in the config file */
+  SLP_BASE_PROCESS,
+  SLP_BASE_WEB,
+  SLP_BASE_SSO,
+  SLP_BASE_ENV, /* and these for credential_source */
+  SLP_BASE_CONTAINER,
+  SLP_BASE_IMDS
+} slp_base_kind;
+
+#define SLP_KEY_PLAN_ROLES_MAX (SLP_PROFILE_SOURCES_MAX + 1)
+
+typedef struct slp_key_plan {
+  slp_base_kind base;
+  const slp_profile *from;                          /* the profile that names the base; in `profiles` */
+  const slp_profile *roles[SLP_KEY_PLAN_ROLES_MAX]; /* the last one is assumed first */
+  size_t roles_n;
+  char why[300];
+} slp_key_plan;
+
+/* Of a loaded set without an error. 0; SLP_ENOENT: the profile names no credentials at all; SLP_EBADDATA: it
+ * does, and can't work: why says so. */
+int slp_key_plan_make(slp_key_plan *plan, const slp_profiles *profiles);
+
+#endif
