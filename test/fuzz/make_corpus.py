@@ -390,3 +390,20 @@ Kinesis_20131202.ListShards {{"StreamName":"s"}}
 }
 for name, text in sandbox_seeds.items():
     write("sandbox", name, text)
+
+# ---- expressions of tables: the first byte is the kind -------------------------------------------------
+expression_seeds = {
+    "condition_functions": "0attribute_exists(a) AND attribute_not_exists(#owner) OR NOT (attribute_type(b, :S) AND "
+                           "begins_with(a, :s))",
+    "condition_comparisons": "0b BETWEEN :n AND :n OR a IN (:s, :n, b) AND size(c) >= :n OR (#c[1].d) = :ss AND "
+                             "e.f.g <> :t",
+    "condition_contains": "0contains(c[1].d, :s) AND contains(a, :s) AND :n < b AND (a = b OR ((b > :n) AND NOT b <= :n))",
+    "condition_nested": "0NOT NOT NOT (NOT (NOT (a = :s)))",
+    "projection": "1a, e.f.g, c[0], c[1].d, #owner, j",
+    "update_all": "2SET a = if_not_exists(zz, :s), e.f.g = :m, c[7] = :n, b = b - :n REMOVE c[0], e.h ADD i :ns "
+                  "DELETE zz :ss",
+    "update_lists": "2set c = list_append(:l, c), b = b + :n remove j",
+    "update_sets": "2ADD i :ns, q :ss, b :n DELETE c[1].d :ss",
+}
+for name, text in expression_seeds.items():
+    write("expression", name, text)
