@@ -204,7 +204,8 @@ static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips,
   while (strncmp(e->region, p->region_starts, strlen(p->region_starts)) != 0) p++;
   const char *host = fips ? s->fips_host : s->host;
   int gov = strcmp(p->region_starts, "us-gov-") == 0;
-  if (gov && !dualstack) host = s->host; /* there the plain hosts are the FIPS hosts */
+  /* There the plain hosts are the FIPS hosts; the dual-stack ones only those of CloudWatch. */
+  if (gov && (!dualstack || wish->svc == SLP_SVC_CLOUDWATCH)) host = s->host;
   int dash = wish->svc == SLP_SVC_STREAMS && dualstack && !strstr(p->region_starts, "iso") &&
              strcmp(p->region_starts, "eusc-") != 0;
   if (dash) host = fips ? "streams-dynamodb-fips" : "streams-dynamodb";
