@@ -4,7 +4,9 @@ urllib, the judge plain python: neither shares a line with the program. SLOOP_BI
 import base64
 import json
 import os
+import random
 import re
+import select
 import signal
 import subprocess
 import tempfile
@@ -386,6 +388,245 @@ def json_lines_carry_any_bytes():
         equal(r.out.decode().splitlines(), r.out.decode().split("\n")[:-1])  # no other line end python knows
         r = box.tail("-o", "oldest", "-e", "-f", r"%R%s", "demo")
         equal(r.out, b"".join(len(p).to_bytes(4, "big") + p for p in payloads))
+
+
+def make_stream(box, name, shards):
+    box.call("CreateStream", StreamName=name, ShardCount=shards)
+    wait_until(lambda: box.call("DescribeStreamSummary", StreamName=name)["StreamDescriptionSummary"]["StreamStatus"]
+               == "ACTIVE", what=f"stream {name}")
+
+
+@test
+def several_streams_come_in_one_order():
+    with Box(2, *NO_LIMITS, "-X", "sandbox.change_ms=0") as box:
+        make_stream(box, "second", 3)
+        put = {"demo": [], "second": []}
+        for i in range(20):  # one after the other, so that their times interleave
+            for name in put:
+                put[name] += box.put(20, stream=name, start=1000 * i)
+                time.sleep(0.003)
+        arn = box.call("DescribeStreamSummary", StreamName="second")["StreamDescriptionSummary"]["StreamARN"]
+        for second in ("second", arn):
+            r = box.tail("-o", "oldest", "-e", "-J", "demo", second)
+            equal((r.code, r.err), (0, ""))
+            got = [json.loads(line) for line in r.out.splitlines()]
+            equal([g["ts"] for g in got], sorted(g["ts"] for g in got))
+            check(sum(a["stream"] != b["stream"] for a, b in zip(got, got[1:])) > 15, "they do not interleave")
+            for name in put:
+                mine = [(g["shard"], g["seq"], g["payload"]) for g in got if g["stream"] == name]
+                equal(by_shard(mine), by_shard(put[name]))
+        r = box.tail("-o", "oldest", "-e", "--order", "shard", "demo", "second")
+        equal((r.code, len(r.out.splitlines())), (0, 800))
+        r = box.tail("-o", "oldest", "-e", "demo", "nothere")
+        equal((r.code, r.err.count("\n")), (1, 1), r.err)
+        check("nothere" in r.err and "ResourceNotFoundException" in r.err, r.err)
+
+
+@test
+def since_and_until_give_exactly_the_records_between():
+    with Box(3, *NO_LIMITS) as box:
+        for i in range(12):
+            box.put(60, start=100 * i)
+            time.sleep(0.05)
+        all_ = [json.loads(line) for line in box.tail("-o", "oldest", "-e", "-J", "demo").out.splitlines()]
+        times = sorted({g["ts"] for g in all_})
+        for since, until in ((times[3], times[-4]), (times[0], times[5]), (times[5], times[5] + 1),
+                             (times[-1], times[-1] + 1), (times[4] + 1, times[4] + 1)):
+            for order in ("time", "shard"):
+                r = box.tail("--since", str(since), "--until", str(until), "--order", order, "-J", "demo")
+                equal((r.code, r.err), (0, ""), since, until)
+                equal(sorted(json.loads(line)["seq"] for line in r.out.splitlines()),
+                      sorted(g["seq"] for g in all_ if since <= g["ts"] < until), since, until, order)
+        # The end of a time to come: what is put meanwhile is there, what is put later is not.
+        end_ms = int(time.time() * 1000) + 2500
+        p = box.start("-o", f"s@{times[-1] + 1}", "-o", f"e@{end_ms}", "-J", "demo")
+        try:
+            while time.time() * 1000 < end_ms + 500:
+                box.put(5, start=100000)
+                time.sleep(0.05)
+            out, err = p.communicate(timeout=15)
+            equal((p.returncode, err), (0, b""))
+            later = [json.loads(line) for line in
+                     box.tail("-o", f"s@{times[-1] + 1}", "-e", "-J", "demo").out.splitlines()]
+            want = sorted(g["seq"] for g in later if g["ts"] < end_ms)
+            check(len(later) > len(want) > 50, len(later), len(want))
+            equal(sorted(json.loads(line)["seq"] for line in out.splitlines()), want)
+        finally:
+            end(p)
+
+
+@test
+def until_ends_on_a_stream_where_nothing_comes():
+    with Box(2) as box:
+        box.put(10)
+        r = box.tail("-o", "oldest", "--until", "2000-01-01", "demo")
+        equal((r.code, r.out, r.err), (0, b"", ""))
+        begun = time.time()
+        r = box.tail("-o", "oldest", "--until", str(int(begun) + 2), "demo")
+        equal((r.code, len(r.out.splitlines())), (0, 10))
+        check(2 <= time.time() - begun < 12, time.time() - begun)
+
+
+@test
+def a_token_goes_on_where_it_was_taken_through_a_split_and_a_merge():
+    with Box(2, *NO_LIMITS, "-X", "sandbox.change_ms=0") as box, tempfile.TemporaryDirectory() as folder:
+        place = os.path.join(folder, "place")
+        put = box.put(300)
+        shards = box.call("ListShards", StreamName="demo")["Shards"]
+        box.call("SplitShard", StreamName="demo", ShardToSplit=shards[0]["ShardId"],
+                 NewStartingHashKey=str(int(shards[0]["HashKeyRange"]["EndingHashKey"]) // 2))
+        put += box.put(300, start=1000)
+        now = box.call("ListShards", StreamName="demo")["Shards"]
+        kids = [s["ShardId"] for s in now if s.get("ParentShardId")]
+        box.call("MergeShards", StreamName="demo", ShardToMerge=kids[0], AdjacentShardToMerge=kids[1])
+        put += box.put(300, start=2000)
+        got = []
+        for n in (1, 50, 150, 250, 200, 100, 149):
+            r = box.tail("-o", "oldest", "--save", place, "-c", str(n), "-J", "demo")
+            equal((r.code, r.err), (0, ""))
+            got += parsed(r.out)
+        equal(by_shard(got), by_shard(put))
+        r = box.tail("--save", place, "-e", "-J", "demo")
+        equal((r.code, r.out, r.err), (0, b"", ""))
+
+
+def positions_in(place):
+    """What a place says: {shard: the last sequence number that will not come again}."""
+    if not os.path.exists(place):
+        return {}
+    with open(place, encoding="utf-8") as f:
+        shards = json.load(f)["shards"]
+    return {s["shard_id"]: int(s["sequence_number"]) for s in shards if s.get("iterator_type") == "after_sequence"}
+
+
+def whole_lines(text):
+    """(shard, sequence number, payload) of each record that was printed to its end."""
+    return [(a, int(b), c) for a, b, c in (x.split(" ", 2) for x in text[:text.rfind(b"\n") + 1].decode().splitlines())]
+
+
+@test
+def interrupted_or_killed_at_random_moments_it_loses_nothing():
+    rounds = int(os.environ.get("SLOOP_TEST_INTERRUPTS", "25"))
+    chance = random.Random(4711)
+    with Box(3, *NO_LIMITS, "-X", "sandbox.reads_per_second=0") as box, tempfile.TemporaryDirectory() as folder:
+        place = os.path.join(folder, "place")
+        put = box.put(4000, size=300)
+        printed, final, killed, midst, repeated = set(), set(), 0, 0, 0
+        for i in range(rounds):
+            put += box.put(60, start=10000 + 100 * i, size=300)
+            before = positions_in(place)
+            kill = i % 3 == 2
+            p = box.start("-o", "oldest", "--save", place, "-f", r"%p %o %s\n", "-X", "batch_records_max=20",
+                          "-X", "poll_ms=200", "demo")
+            try:
+                fd, text = p.stdout.fileno(), b""
+                limit = time.monotonic() + chance.random() * 0.4 + (1.1 if kill else 0)  # a place is written each second
+                while time.monotonic() < limit:
+                    if select.select([fd], [], [], 0.005)[0]:
+                        text += os.read(fd, chance.choice((500, 5000, 60000)))
+                begun = time.monotonic()
+                p.send_signal(signal.SIGKILL if kill else signal.SIGINT)
+                while more := read_some(fd):
+                    text += more
+                code = p.wait(5)
+                check(time.monotonic() - begun < 2, time.monotonic() - begun)
+                equal(code, -9 if kill else 0, p.stderr.read())
+            finally:
+                end(p)
+            lines = whole_lines(text)
+            midst += 0 < len(lines)
+            killed += kill
+            for shard, seq, _ in lines:  # nothing that the place had behind it, nothing that an orderly end had printed
+                check(seq > before.get(shard, -1), shard, seq)
+                check((shard, seq) not in final, shard, seq)
+            repeated += len(printed & {(a, b) for a, b, _ in lines})
+            printed |= {(a, b) for a, b, _ in lines}
+            if not kill:
+                final |= printed
+        r = box.tail("--save", place, "-f", r"%p %o %s\n", "-e", "demo")
+        equal((r.code, r.err), (0, ""))
+        check(not {(a, b) for a, b, _ in whole_lines(r.out)} & final)
+        printed |= {(a, b) for a, b, _ in whole_lines(r.out)}
+        equal(printed, {(a, int(b)) for a, b, _ in put})
+        check(killed >= rounds // 3 and midst > rounds // 3, killed, midst, repeated)
+
+
+@test
+def interrupted_only_nothing_repeats():
+    chance = random.Random(4712)
+    with Box(3, *NO_LIMITS, "-X", "sandbox.reads_per_second=0") as box, tempfile.TemporaryDirectory() as folder:
+        place, text = os.path.join(folder, "place"), b""
+        put = box.put(6000, size=300)
+        for _ in range(15):
+            p = box.start("-o", "oldest", "--save", place, "-X", "batch_records_max=20", "demo")
+            try:
+                time.sleep(chance.random() * 0.15)
+                slow = chance.random() < 0.3  # a reader that stops: the end comes after its time
+                piece = b"" if slow else read_some(p.stdout.fileno())
+                p.send_signal(signal.SIGINT)
+                if slow:
+                    equal(p.wait(5), 0)
+                while more := read_some(p.stdout.fileno()):
+                    piece += more
+                equal(p.wait(5), 0)
+                text += piece[:piece.rfind(b"\n") + 1]
+            finally:
+                end(p)
+        text += box.tail("-o", "oldest", "--save", place, "-e", "demo").out
+        got = text.splitlines()
+        equal((len(got), set(got)), (len(put), {t.encode() for _, _, t in put}))
+
+
+@test
+def a_key_is_followed_through_a_split_and_a_merge():
+    with Box(4, *NO_LIMITS, "-X", "sandbox.change_ms=0") as box:
+        key, want = "key-record 7    "[:16], []
+
+        def put_some():
+            for i in range(40):
+                k = key if i % 4 == 0 else f"other-{i}"
+                a = box.call("PutRecord", StreamName="demo", Data=base64.b64encode(f"{k} {len(want)}".encode()).decode(),
+                             PartitionKey=k)
+                if i % 4 == 0:
+                    want.append((a["ShardId"], a["SequenceNumber"]))
+        put_some()
+        mine = want[0][0]
+        p = box.start("-o", "oldest", "-J", "-p", "key:" + key, "-X", "poll_ms=200", "-X", "list_ms=1000", "demo")
+        try:
+            got = b""
+
+            def read_all():
+                nonlocal got
+                while not {(g["shard"], g["seq"]) for g in map(json.loads, got.splitlines())} >= set(want):
+                    piece = read_some(p.stdout.fileno())
+                    check(piece, "it ended:", piece or p.stderr.read())
+                    got += piece
+                    if not got.endswith(b"\n"):
+                        got += p.stdout.readline()
+            read_all()
+            shard = [s for s in box.call("ListShards", StreamName="demo")["Shards"] if s["ShardId"] == mine][0]
+            low, high = (int(shard["HashKeyRange"][n]) for n in ("StartingHashKey", "EndingHashKey"))
+            box.call("SplitShard", StreamName="demo", ShardToSplit=mine, NewStartingHashKey=str((low + high) // 2))
+            put_some()
+            read_all()
+            now = want[-1][0]
+            kids = [s["ShardId"] for s in box.call("ListShards", StreamName="demo")["Shards"]
+                    if s.get("ParentShardId") == mine]
+            check(now in kids)
+            box.call("MergeShards", StreamName="demo", ShardToMerge=kids[0], AdjacentShardToMerge=kids[1])
+            put_some()
+            read_all()
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(5), 0)
+            lines = [json.loads(line) for line in got.splitlines()]
+            at = [(g["shard"], g["seq"]) for g in lines if g["key"] == key]
+            equal(at, want)
+            equal({g["shard"] for g in lines}, {s for s, _ in want})
+        finally:
+            end(p)
+        r = box.tail("-o", "oldest", "-e", "-J", "-p", "key:" + key, "demo")
+        equal((r.code, r.err), (0, ""))
+        equal([(g["shard"], g["seq"]) for g in map(json.loads, r.out.splitlines()) if g["key"] == key], want)
 
 
 main()
