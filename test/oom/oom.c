@@ -120,6 +120,8 @@ static void run(size_t story, uint64_t fail_at, int forever, int trace, outcome 
   if (trace) slp_sim_on_trace(w->sim, print_line, stderr);
   slp_known_stream *s = slp_world_stream(w, "orders", 2);
   slp_world_put_many(w, s, 30, 50);
+  slp_world_put_aggregate(w, s, 70, 20);
+  slp_world_put_aggregate(w, s, 3, 20);
   slp_user_init_mem(&u, w, s, lib_mem);
   u.opts.wire = stories[story].wire;
   u.opts.order = stories[story].order;
