@@ -48,8 +48,8 @@ int slp_change_store(slp_box *box, slp_changes *s, int64_t now_ms, slp_str keys,
   c.bytes = slp_alloc(box->mem, keys.n + old_image.n + new_image.n);
   if (!c.bytes) return SLP_ENOMEM;
   memcpy(c.bytes, keys.p, keys.n);
-  if (old_image.n) memcpy(c.bytes + keys.n, old_image.p, old_image.n);
-  if (new_image.n) memcpy(c.bytes + keys.n + old_image.n, new_image.p, new_image.n);
+  if (old_image.p) memcpy(c.bytes + keys.n, old_image.p, old_image.n);
+  if (new_image.p) memcpy(c.bytes + keys.n + old_image.n, new_image.p, new_image.n);
   c.keys_n = (uint32_t)keys.n;
   c.old_n = (uint32_t)old_image.n;
   c.new_n = (uint32_t)new_image.n;

@@ -3,7 +3,8 @@
 
 #include "sandbox/changes.h"
 
-#define GENERATIONS_MAX 32 /* rollovers of one shard made up at once, after the clock jumped */
+#define GENERATIONS_MAX 32  /* rollovers of one shard made up at once, after the clock jumped */
+#define SPLIT_OPEN_MAX 1000 /* open shards; with more than that none splits by itself */
 #define BASE_RANGE 9000u
 #define COUNTER_GAP 512u /* numbers between a shard's end and its child's start */
 
@@ -20,7 +21,7 @@ static int room_for(slp_mem *mem, void **array, uint32_t *cap, uint64_t wanted, 
 /* Room for so many shards more, all of them open. */
 static int reserve(slp_box *box, slp_changes *s, uint32_t more) {
   void *shards = s->shards, *open = s->open;
-  int r = room_for(box->mem, &shards, &s->shards_cap, (uint64_t)s->shards_n + more, sizeof *s->shards);
+  int r = room_for(box->mem, &shards, &s->shards_cap, (uint64_t)s->shards_n + more, sizeof(void *));
   s->shards = shards;
   if (!r) r = room_for(box->mem, &open, &s->open_cap, (uint64_t)s->open_n + more, sizeof *s->open);
   s->open = open;
@@ -136,7 +137,8 @@ int slp_change_roll_due(slp_box *box, slp_changes *s, int64_t now_ms) {
     }
     while (now_ms >= sh->roll_ms && s->live < SLP_CHANGE_SHARDS_MAX) {
       s->rolls++;
-      int split = s->quirks.split_every && s->rolls % s->quirks.split_every == 0;
+      int split =
+          s->quirks.split_every && s->rolls % s->quirks.split_every == 0 && s->open_n < SPLIT_OPEN_MAX;
       int r = slp_change_roll(box, s, sh, sh->roll_ms, split ? 2 : 1);
       if (r) return r;
       sh = s->shards[s->open[i]];

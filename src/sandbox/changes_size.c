@@ -28,7 +28,7 @@ static uint64_t scalar_size(char type, const slp_value *v) {
 }
 
 /* v: {"S":"x"}; depth is bounded by the reader of the tree. */
-static uint64_t value_size(const slp_box_tree *t, const slp_value *v) { /* NOLINT(misc-no-recursion) */
+static uint64_t value_size(const slp_box_tree *t, const slp_value *v) {
   if (v->kind != SLP_VALUE_MAP || v->count == 0) return 0;
   const slp_value *in = &t->v[v->child];
   uint64_t n = 0;

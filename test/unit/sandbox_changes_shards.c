@@ -109,6 +109,24 @@ TEST(every_nth_rollover_splits) {
   bench_close(&t);
 }
 
+TEST(splits_end_at_a_thousand_open_shards) { /* two to the 32nd would come of a jump */
+  bench t;
+  sloop_sandbox_opts_t o = free_change_opts();
+  o.roll_ms = 1000;
+  slp_changes *s = open_table(&t, &o, 1);
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "split-every", 1), 0);
+  for (int i = 0; i < 20; i++) {
+    t.now_ms += 1300;
+    slp_changes_settle(t.box, t.now_ms);
+  }
+  CHECK_INT(s->open_n, 1000);
+  check_cover(s, 1000);
+  t.now_ms += SLP_BOX_HOUR_MS;
+  slp_changes_settle(t.box, t.now_ms);
+  CHECK_INT(s->open_n, 1000);
+  bench_close(&t);
+}
+
 TEST(a_jump_of_the_clock_makes_few_generations) {
   bench t;
   sloop_sandbox_opts_t o = free_change_opts();
