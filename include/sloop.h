@@ -250,7 +250,7 @@ SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
 /* ---- life ---------------------------------------------------------------------------------- */
 /* open -> start -> [pause/resume]* -> stop -> close; close is legal at any time.
  * open: checks options, allocates, does no I/O. On failure *out is NULL and `why` (may be NULL) says
- * which option was wrong. SLOOP_EOPTION, UV_ENOMEM, UV_EMFILE. */
+ * which option was wrong. SLOOP_EOPTION, SLOOP_ETOKEN, UV_ENOMEM, UV_EMFILE. */
 typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
 SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char why[160]);
 /* Begins to read. SLOOP_ESTATE when started before. */
@@ -273,12 +273,13 @@ SLOOP_EXTERN void sloop_unref(sloop_t *s);
 SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
 SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 
-/* Where a consumer stands, as a token: JSON that holds, for every shard being read, what was acknowledged
+/* Where a consumer stands, as a token: JSON that holds, for every shard not finished, what was acknowledged
  * without a gap; what is out or not handed over comes again. Same format as bloop's tokens, which can be
- * loaded here and, for DynamoDB, ours there.
+ * loaded here and, for DynamoDB, ours there. Besides bloop's keys a shard may have sub_sequence, arrived_at
+ * and not_before (ms; started at a time or at the latest, and nothing read yet), which others may ignore.
  * *len in: room in buf, out: the token's length without its NUL. UV_ENOBUFS: more room is needed, *len says
- * how much. SLOOP_ESTATE: nothing to save: the shards are not known yet. Works until sloop_close(), also
- * after sloop_stop(). */
+ * how much; buf may be NULL then. SLOOP_ESTATE: nothing to save: the shards are not known yet. UV_ENOMEM.
+ * Works until sloop_close(), also after sloop_stop(). */
 SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 
 typedef struct {         /* a place in a stream; zero it first */
@@ -292,8 +293,11 @@ typedef struct {         /* a place in a stream; zero it first */
 /* Goes on reading from somewhere else. Batches that are out stay valid, but their acknowledgements do not
  * count any more; nothing from before is handed over once cb has come. cb comes once: 0 when every shard was
  * set to its new place (SLOOP_SHARD_MOVED was told for those that were read before), or why nothing was
- * changed: SLOOP_ETOKEN, SLOOP_ENOSHARD, UV_ECANCELED (stopped, closed or moved again meanwhile).
- * SLOOP_EOPTION: the position makes no sense; SLOOP_ESTATE: not running. */
+ * changed: SLOOP_ETOKEN, SLOOP_ETRIMMED (a shard of the token is gone, and on_trimmed says stop),
+ * SLOOP_ENOSHARD, UV_ENOMEM, UV_ECANCELED (stopped, closed or moved again meanwhile); on_error says more.
+ * Shards that are read again are told by SLOOP_SHARD_OPENED again; pauses stay. Returns SLOOP_EOPTION: the
+ * position makes no sense; SLOOP_ETOKEN: the token is damaged, on_error says where; SLOOP_ESTATE: not
+ * running; UV_ENOMEM. */
 SLOOP_EXTERN int sloop_move(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 

@@ -293,7 +293,8 @@ void slp_deliver_blocked_lift(slp_shard *s); /* it brought something: may be set
  * a record went back, none was taken; SLOOP_ETRIMMED: there is a gap, and the user wants to
  * stop at gaps. The page is gone but for SLP_ENOMEM. */
 int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
-void slp_outlet_put_in_order(slp_shard *s); /* node or ready queue brought up to date */
+int slp_outlet_was_young(const slp_shard *s); /* the last record taken should still be kept */
+void slp_outlet_put_in_order(slp_shard *s);   /* node or ready queue brought up to date */
 void slp_outlet_leave_order(slp_shard *s);
 void slp_outlet_set_frontier(slp_shard *s, int64_t time, slp_str seq, uint32_t sub);
 int slp_outlet_head(slp_shard *s, slp_held **ret_held, uint32_t *ret_i, int *ret_again); /* 0: nothing */

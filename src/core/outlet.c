@@ -15,14 +15,18 @@ static slp_held *held_of(slp_list *it) { return SLP_OWNER(it, slp_held, link); }
 
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
+int slp_outlet_was_young(const slp_shard *s) {
+  const slp_consumer *c = s->consumer;
+  int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
+  return s->taken && c->retention_ms > 0 && s->last.arrived_ms >= 0 && now_ms != INT64_MIN &&
+         s->last.arrived_ms > now_ms - c->retention_ms;
+}
+
 /* We asked for a certain record, to see that nothing was trimmed in front of it, and another came first.
  * Records may be lost, and surely are when the one we had taken was young enough to be kept. */
 static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
-  slp_consumer *c = s->consumer;
-  int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
-  int certain = s->taken && c->retention_ms > 0 && s->last.arrived_ms >= 0 && now_ms != INT64_MIN &&
-                s->last.arrived_ms > now_ms - c->retention_ms;
-  slp_report_loss(c, s->id, wanted, first, certain,
+  int certain = slp_outlet_was_young(s);
+  slp_report_loss(s->consumer, s->id, wanted, first, certain,
                   certain ? "records were removed from the stream before they were read"
                           : "the record to go on from is not kept any more; records after it may be missing");
 }

@@ -136,10 +136,12 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer_check(c);
 }
 
-/* The service kept nothing at our position. */
+/* The service keeps nothing at our position. Where that was the last record taken, those behind it may have
+ * been taken too. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
-  slp_report_loss(c, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, 1, f->message);
+  int certain = s->state == SLP_READER_FETCHING || !s->taken || slp_outlet_was_young(s);
+  slp_report_loss(c, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, certain, f->message);
   if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     give_up(s, f);
     return;

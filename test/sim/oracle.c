@@ -154,8 +154,11 @@ static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
     if (m->stream->shards[i].locates) begun = slp_min_u64(begun, m->stream->shards[i].first_locate_us);
   if (k->closed && !k->locates && k->closed_us < begun) return 0;
   if ((size_t)(k - m->stream->shards) < m->from.shards_n) return 0;
-  for (int i = 0; i < 2; i++)
-    if (k->parents[i] >= 0 && m->stream->shards[k->parents[i]].locates) return 1;
+  for (int i = 0; i < 2; i++) {
+    const slp_known_shard *p = k->parents[i] >= 0 ? &m->stream->shards[k->parents[i]] : NULL;
+    /* Or it came and went out of retention before anybody heard of it. */
+    if (p && (p->locates || (p->gone && (size_t)k->parents[i] >= m->from.shards_n))) return 1;
+  }
   return 0;
 }
 

@@ -1,6 +1,8 @@
 /* user.c - a program that uses the library, in a simulated world. */
 #include "sim/user.h"
 
+#include <stdio.h>
+
 #include "api/open.h"
 #include "sim/inside.h"
 
@@ -347,6 +349,8 @@ int slp_user_move(slp_user *u, const sloop_position_t *to) {
   u->moving++;
   u->move_told = 0;
   u->move_to = place;
+  if (place.seq) snprintf(u->move_seq, sizeof u->move_seq, "%s", place.seq); /* notes move as they grow */
+  if (place.seq) u->move_to.seq = u->move_seq;
   u->move_saved = NULL;
   if (place.kind != SLOOP_AT_TOKEN || place.token != u->token) return 0;
   u->move_saved = u->saved;
