@@ -130,7 +130,8 @@ TEST(sizes_count_pairs_of_digits) {
   static const struct {
     const char *text;
     size_t size;
-  } cases[] = {{"0", 1}, {"1", 2}, {"12", 2}, {"123", 3}, {"-1", 3}, {"1000", 2}, {"1.5", 3}, {"100", 2}, {NINES, 20}};
+  } cases[] = {{"0", 1},    {"1", 2},   {"12", 2},  {"123", 3}, {"-1", 3},
+               {"1000", 2}, {"1.5", 3}, {"100", 2}, {NINES, 20}};
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     slp_n38 n = num(cases[i].text);
     CHECK_INT(slp_n38_size(&n), cases[i].size);
