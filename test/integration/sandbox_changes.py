@@ -6,10 +6,12 @@ there is no next iterator.
 """
 
 import random
+import subprocess
 import time
 import zlib
 
 import harness
+import servers
 from harness import expect
 from sandbox_box import Box, refused
 
@@ -547,6 +549,26 @@ def faults():
             expect(status == 200 and (int(crc) == zlib.crc32(body)) == good, f"crc {crc} of {body}")
 
 
+def table_of_the_command():
+    """stream-tail -M serves a table beside its stream, and the lines it prints are all a client needs."""
+    argv = [servers.binary(), "-M", "3", "music", "-X", "sandbox.roll_ms=0"]
+    process = subprocess.Popen(argv, env=harness.tail_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, preexec_fn=servers.die_with_parent)
+    try:
+        url = process.stdout.readline().decode().strip().split("=", 1)[1]
+        dynamodb = harness.client(url, "dynamodb")
+        dynamodb.put_item(TableName="music", Item={"id": {"S": "a"}})
+        arn = dynamodb.describe_table(TableName="music")["Table"]["LatestStreamArn"]
+        found = walk(harness.client(url, "dynamodbstreams"), arn)
+        expect(len(found) == 3 and sum(map(len, found.values())) == 1, f"found {found}")
+        harness.client(url).describe_stream_summary(StreamName="music")
+        _, err = process.communicate(timeout=10)
+        expect(process.returncode == 0, f"it left with {process.returncode}: {err!r}")
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def main():
     tests = harness.Tests()
     tests.run("3,000 writes come out once and in order while shards roll over", every_write_once_and_in_order, 3000)
@@ -560,6 +582,7 @@ def main():
     tests.run("every position, every size of page", positions)
     tests.run("what is wrong is refused", refusals)
     tests.run("readers, reads and listings have limits", limits)
+    tests.run("stream-tail -M serves a table", table_of_the_command)
     tests.run("the fault script reaches tables and their streams", faults)
     tests.end()
 
