@@ -140,6 +140,7 @@ int slp_page_add_change(slp_page *page, const slp_rec *rec, const slp_rec_change
     }
     page->changes = changes;
   }
+  SLP_CHECK(page->changes); /* cap is 0 without it */
   int r = slp_page_add_row(page, rec, ret_why);
   if (!r) page->changes[at] = *change;
   return r;
