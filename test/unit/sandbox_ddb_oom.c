@@ -42,12 +42,12 @@ static void check_rows(bench *t) {
 }
 
 #define KEY "'Key':{'k':{'S':'a'},'n':{'N':'1'}}"
-static void tour(bench *t) {
+static void tour(bench *t, int memory) {
   static const struct {
     const char *operation, *json;
   } calls[] = {
       {"CreateTable", "{" TAB "," DEMAND ",'StreamSpecification':{'StreamEnabled':true,'StreamViewType':'NEW_"
-                                         "AND_OLD_IMAGES'},'AttributeDefinitions':[{"
+                      "AND_OLD_IMAGES'},'AttributeDefinitions':[{"
                       "'AttributeName':'k','AttributeType':'S'},{'AttributeName':'n','AttributeType':'N'},{'"
                       "AttributeName':'g',"
                       "'AttributeType':'S'}],'KeySchema':[{'AttributeName':'k','KeyType':'HASH'},{'"
@@ -92,7 +92,9 @@ static void tour(bench *t) {
       {"DeleteTable", "{" TAB "}"},
   };
   for (size_t i = 0; i < SLP_COUNT(calls); i++) {
-    ask_one(t, calls[i].operation, calls[i].json);
+    int done = ask_one(t, calls[i].operation, calls[i].json);
+    int refused = strstr(calls[i].json, "attribute_not_exists(k)") != NULL;
+    if (memory && done == refused) CHECK_FAIL("%s: %s", calls[i].operation, slp_buf_z(&t->answer.body));
     check_rows(t);
     t->now_ms += 1000;
   }
@@ -107,7 +109,7 @@ static int run(uint64_t fail_at, int for_ever) {
   bench t = {.mem = mem, .now_ms = T0, .box = slp_box_new(mem, &o, 7)};
   if (t.box) {
     slp_buf_init(&t.answer.body, mem, 64u << 20);
-    tour(&t);
+    tour(&t, fail_at == 0);
     slp_buf_free(&t.answer.body);
     slp_box_free(t.box);
   }
@@ -115,6 +117,8 @@ static int run(uint64_t fail_at, int for_ever) {
   slp_mem_drop(mem);
   return s.calls >= fail_at;
 }
+
+TEST(with_memory_all_goes_well) { run(0, 0); }
 
 TEST(one_allocation_fails) {
   uint64_t n = 1;
