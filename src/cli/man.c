@@ -4,6 +4,8 @@
 #include "cli/options.h"
 #include "sloop.h"
 
+#define DATE "2026-11-21" /* of the last change of this text: not of the build, which must be repeatable */
+
 /* Text of a roff line: a backslash, and a dot or quote at the beginning, mean something to it; a plain '-'
  * would become a hyphen. */
 static int add_text(slp_buf *b, const char *text, size_t n) {
@@ -136,7 +138,8 @@ static const char rest[] =
     ".fi\n";
 
 int slp_man(slp_buf *b) {
-  int bad = slp_buf_addf(b, ".TH STREAM\\-TAIL 1 \"\" \"sloop %s\" \"User Commands\"\n", sloop_version());
+  int bad = slp_buf_addf(b, ".TH STREAM\\-TAIL 1 " DATE " \"sloop %s\" \"User Commands\"\n.nh\n.ad l\n",
+                         sloop_version());
   if (!bad)
     bad = slp_buf_add_z(b,
                         ".SH NAME\nstream\\-tail \\- print Kinesis data streams and DynamoDB Streams\n"

@@ -21,7 +21,8 @@ const slp_option slp_options[] = {
      "leave when everything that arrived before TIME is printed; what arrived at TIME or later is not "
      "printed"},
     {O_TIP, 'e', "exit-at-tip", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
-     "leave when every shard is read to its tip"},
+     "leave when every shard is read to its tip. One that is written to without a pause has none: there, "
+     "--until 0s leaves when all that came before now is printed"},
     {O_NO_FOLLOW, 0, "no-follow", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "the same as -e"},
     {O_COUNT, 'c', "count", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL, NULL, "leave after printing N records"},
     {O_TIMEOUT, 0, "timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
@@ -146,7 +147,7 @@ const slp_kcat_row slp_kcat_rows[] = {
     {"-F FILE", "properties; KCAT_CONFIG", "-F FILE, STREAM_TAIL_CONFIG, ~/.config/stream-tail.conf"},
     {"-d CONTEXTS", "debug", "-d CONTEXT,..."},
     {"-m SECONDS", "metadata timeout, 5", "-m SECONDS, none"},
-    {"-q, -v, -V, -h", "quiet, verbose, version, help", "-q, -v, -V, -h"},
+    {"-q, -v, -V, -h", "quiet, verbose, ...", "-q, -v, -V, -h"},
     {"-U", "unit tests", "- meson test"},
 };
 const size_t slp_kcat_rows_n = SLP_COUNT(slp_kcat_rows);

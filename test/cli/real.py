@@ -10,79 +10,14 @@ import select
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-import urllib.request
 
+from box import BIN, Box, NO_LIMITS
 from run import check, end, environment, equal, main, read_some, run, test, wait_until
 
-BIN = os.environ["SLOOP_BIN"]
 with open(BIN, "rb") as _f:
     SANITIZED = b"__asan_init" in _f.read()  # its memory is not ours
-
-
-class Box:
-    """stream-tail -M as a context; ends by closing its standard input."""
-
-    def __init__(self, shards=4, *args):
-        self.process = subprocess.Popen([BIN, "-q", "-M", str(shards), *args], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
-        text = b""
-        while b"AWS_SECRET_ACCESS_KEY" not in text or not text.endswith(b"\n"):
-            piece = read_some(self.process.stdout.fileno())
-            if not piece:
-                raise AssertionError("no environment: " + self.process.stderr.read().decode())
-            text += piece
-        self.env = dict(re.fullmatch(r"export (\w+)=(.*)", line).groups() for line in text.decode().splitlines())
-        self.url = self.env["AWS_ENDPOINT_URL"]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *what):
-        self.process.stdin.close()
-        try:
-            equal(self.process.wait(5), 0)
-        finally:
-            end(self.process)
-
-    def call(self, operation, **body):
-        request = urllib.request.Request(self.url, json.dumps(body).encode(), {
-            "Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "Kinesis_20131202." + operation,
-            "Authorization": "AWS4-HMAC-SHA256 Credential=sandbox/20260101/us-east-1/kinesis/aws4_request, "
-                             "SignedHeaders=host, Signature=0"})
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            text = answer.read()
-        return json.loads(text) if text else None
-
-    def admin(self, path, text=""):
-        with urllib.request.urlopen(urllib.request.Request(self.url + path, text.encode()), timeout=10) as answer:
-            return answer.read()
-
-    def calls(self, operation):
-        with urllib.request.urlopen(self.url + "/_sandbox/stats", timeout=10) as answer:
-            return json.loads(answer.read())["operations"][operation]["calls"]
-
-    def put(self, n, stream="demo", start=0, size=0):
-        """Puts n records; returns [(shard, seq, text)] in the order they were put."""
-        put = []
-        for first in range(start, start + n, 200):
-            texts = [f"record {i} ".ljust(size, "x") for i in range(first, min(first + 200, start + n))]
-            answer = self.call("PutRecords", StreamName=stream, Records=[
-                {"Data": base64.b64encode(t.encode()).decode(), "PartitionKey": f"key-{t[:12]}"} for t in texts])
-            equal(answer["FailedRecordCount"], 0)
-            put += [(r["ShardId"], r["SequenceNumber"], t) for r, t in zip(answer["Records"], texts)]
-        return put
-
-    def tail(self, *args, **more):
-        return run(BIN, *args, env=self.env, **more)
-
-    def start(self, *args, **more):
-        more.setdefault("stdout", subprocess.PIPE)
-        return subprocess.Popen([BIN, *args], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                env=environment(self.env), **more)
-
-
-NO_LIMITS = ("-X", "sandbox.write_records_per_second=0", "-X", "sandbox.write_bytes_per_second=0")
 
 
 def by_shard(records):
@@ -453,6 +388,30 @@ def since_and_until_give_exactly_the_records_between():
             equal(sorted(json.loads(line)["seq"] for line in out.splitlines()), want)
         finally:
             end(p)
+
+
+@test
+def until_now_ends_on_a_stream_that_is_written_to_without_a_pause():
+    with Box(3, *NO_LIMITS) as box:
+        put, over = box.put(500), threading.Event()
+
+        def go_on():
+            n = 0
+            while not over.wait(0.02):
+                n += 1
+                box.put(20, start=1000 * n)
+        writer = threading.Thread(target=go_on)
+        writer.start()
+        try:
+            for order in ("time", "shard"):
+                r = box.tail("-o", "oldest", "--until", "0s", "--order", order, "demo")
+                equal((r.code, r.err), (0, ""), order)
+                got = r.out.splitlines()
+                check({t.encode() for _, _, t in put} <= set(got), order)
+                check(r.seconds < 10, order, r.seconds)
+        finally:
+            over.set()
+            writer.join()
 
 
 @test

@@ -1,0 +1,77 @@
+"""A sandbox in a process of its own (stream-tail -M), for tests of the built command. SLOOP_BIN names the program."""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import urllib.request
+
+from run import end, environment, equal, read_some, run
+
+BIN = os.environ["SLOOP_BIN"]
+
+
+class Box:
+    """stream-tail -M as a context; ends by closing its standard input."""
+
+    def __init__(self, shards=4, *args):
+        self.process = subprocess.Popen([BIN, "-q", "-M", str(shards), *args], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+        text = b""
+        while b"AWS_SECRET_ACCESS_KEY" not in text or not text.endswith(b"\n"):
+            piece = read_some(self.process.stdout.fileno())
+            if not piece:
+                raise AssertionError("no environment: " + self.process.stderr.read().decode())
+            text += piece
+        self.env = dict(re.fullmatch(r"export (\w+)=(.*)", line).groups() for line in text.decode().splitlines())
+        self.url = self.env["AWS_ENDPOINT_URL"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        self.process.stdin.close()
+        try:
+            equal(self.process.wait(5), 0)
+        finally:
+            end(self.process)
+
+    def call(self, operation, **body):
+        request = urllib.request.Request(self.url, json.dumps(body).encode(), {
+            "Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "Kinesis_20131202." + operation,
+            "Authorization": "AWS4-HMAC-SHA256 Credential=sandbox/20260101/us-east-1/kinesis/aws4_request, "
+                             "SignedHeaders=host, Signature=0"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def admin(self, path, text=""):
+        with urllib.request.urlopen(urllib.request.Request(self.url + path, text.encode()), timeout=10) as answer:
+            return answer.read()
+
+    def calls(self, operation):
+        with urllib.request.urlopen(self.url + "/_sandbox/stats", timeout=10) as answer:
+            return json.loads(answer.read())["operations"][operation]["calls"]
+
+    def put(self, n, stream="demo", start=0, size=0):
+        """Puts n records; returns [(shard, seq, text)] in the order they were put."""
+        put = []
+        for first in range(start, start + n, 200):
+            texts = [f"record {i} ".ljust(size, "x") for i in range(first, min(first + 200, start + n))]
+            answer = self.call("PutRecords", StreamName=stream, Records=[
+                {"Data": base64.b64encode(t.encode()).decode(), "PartitionKey": f"key-{t[:12]}"} for t in texts])
+            equal(answer["FailedRecordCount"], 0)
+            put += [(r["ShardId"], r["SequenceNumber"], t) for r, t in zip(answer["Records"], texts)]
+        return put
+
+    def tail(self, *args, **more):
+        return run(BIN, *args, env=self.env, **more)
+
+    def start(self, *args, **more):
+        more.setdefault("stdout", subprocess.PIPE)
+        return subprocess.Popen([BIN, *args], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                env=environment(self.env), **more)
+
+
+NO_LIMITS = ("-X", "sandbox.write_records_per_second=0", "-X", "sandbox.write_bytes_per_second=0")

@@ -1,0 +1,198 @@
+"""-s against a second opinion: DynamoDB's typed JSON against boto3's TypeDeserializer on random items, records of
+CloudWatch Logs made by python, gzip, zlib, base64 and hex by python. SLOOP_TAIL_SCRIPTED names the program (with the
+scripted library, whose payloads are a file's content); needs the python that has boto3 (integration/venv.py)."""
+
+import base64
+import decimal
+import gzip
+import json
+import os
+import random
+import tempfile
+import zlib
+
+from boto3.dynamodb.types import Binary, TypeDeserializer
+
+from run import check, equal, main, run, test
+
+BIN = os.environ["SLOOP_TAIL_SCRIPTED"]
+chance = random.Random(20260101)
+
+
+def decoded(decoder, payload, *args, env=None):
+    """What the program prints for one record with that payload."""
+    with tempfile.NamedTemporaryFile() as f:
+        f.write(payload)
+        f.flush()
+        r = run(BIN, "-c1", "-s", decoder, "-D", "", *args, "orders",
+                env={"FAKE_RECORDS": 1, "FAKE_DATA": f.name, **(env or {})})
+    return r
+
+
+def text():
+    return "".join(chance.choice("ab Z\"\\\n\t\u0001é€😀\u2028/") for _ in range(chance.randrange(12)))
+
+
+def number():
+    return chance.choice([str(chance.randrange(-10**20, 10**20)), f"{chance.uniform(-1e3, 1e3):.6f}", "0", "-0.5", "1E+30",
+                          "1.5E-120", "99999999999999999999999999999999999999"])
+
+
+def raw():
+    return base64.b64encode(bytes(chance.randrange(256) for _ in range(chance.randrange(9)))).decode()
+
+
+def attribute(depth):
+    kind = chance.choice(["S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS"] + (["L", "M"] * 2 if depth else []))
+    some = range(1, chance.randrange(2, 5))
+    return {kind: {"S": text, "N": number, "B": raw, "BOOL": lambda: chance.random() < 0.5, "NULL": lambda: True,
+                   "SS": lambda: sorted({text() for _ in some}), "NS": lambda: sorted({number() for _ in some}),
+                   "BS": lambda: sorted({raw() for _ in some}),
+                   "L": lambda: [attribute(depth - 1) for _ in range(chance.randrange(4))],
+                   "M": lambda: item(depth - 1)}[kind]()}
+
+
+def item(depth):
+    return {text() or "x": attribute(depth) for _ in range(chance.randrange(5))}
+
+
+def for_boto3(attr):
+    """boto3 wants bytes where the wire has base64."""
+    (kind, value), = attr.items()
+    if kind == "B":
+        return {kind: base64.b64decode(value)}
+    if kind == "BS":
+        return {kind: [base64.b64decode(v) for v in value]}
+    if kind == "L":
+        return {kind: [for_boto3(v) for v in value]}
+    if kind == "M":
+        return {kind: {k: for_boto3(v) for k, v in value.items()}}
+    return attr
+
+
+def as_json(value):
+    """boto3's value as the plain JSON it stands for. Sets have no order: sorted on both sides."""
+    if isinstance(value, Binary):
+        return base64.b64encode(value.value).decode()
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, set):
+        return sorted((as_json(v) for v in value), key=str)
+    if isinstance(value, list):
+        return [as_json(v) for v in value]
+    if isinstance(value, dict):
+        return {k: as_json(v) for k, v in value.items()}
+    return value
+
+
+def sorted_sets(attr, plain):
+    """The program's value with what was a set sorted, as as_json() sorts."""
+    (kind, value), = attr.items()
+    if kind in ("SS", "NS", "BS"):
+        return sorted(plain, key=str)
+    if kind == "L":
+        return [sorted_sets(a, p) for a, p in zip(value, plain, strict=True)]
+    if kind == "M":
+        return {k: sorted_sets(value[k], plain[k]) for k in plain}
+    return plain
+
+
+@test
+def random_items_are_what_boto3_makes_of_them():
+    for _ in range(120):
+        typed = item(4)
+        r = decoded("ddb-json", json.dumps(typed, ensure_ascii=chance.random() < 0.5).encode())
+        equal((r.code, r.err), (0, ""), typed)
+        got = json.loads(r.out, parse_float=decimal.Decimal, parse_int=decimal.Decimal)
+        want = {k: as_json(TypeDeserializer().deserialize(for_boto3(v))) for k, v in typed.items()}
+        equal({k: sorted_sets(typed[k], v) for k, v in got.items()}, want, typed)
+        equal(r.out.count(b"\n"), 0)  # one line
+
+
+@test
+def images_of_a_change_lose_their_types_and_nothing_else_changes():
+    for _ in range(30):
+        change = {"ApproximateCreationDateTime": 1700000000.25, "Keys": item(1), "SequenceNumber": "7", "SizeBytes": 12}
+        if chance.random() < 0.7:
+            change["NewImage"] = item(3)
+        r = decoded("ddb-json", json.dumps({"eventName": "INSERT", "dynamodb": change, "n": [1, {"S": "x"}]}).encode())
+        equal((r.code, r.err), (0, ""), change)
+        got = json.loads(r.out)
+        equal((got["eventName"], got["n"]), ("INSERT", [1, {"S": "x"}]))
+        for name in ("ApproximateCreationDateTime", "SequenceNumber", "SizeBytes"):
+            equal(got["dynamodb"][name], change[name])
+        equal(set(got["dynamodb"]), set(change))
+        equal(set(got["dynamodb"]["Keys"]), set(change["Keys"]))
+
+
+@test
+def records_of_cloudwatch_logs():
+    for packed in (True, False):
+        for n in (0, 1, 50):
+            events = [{"id": str(10**55 + i), "timestamp": 1700000000000 + i, "message": f"line {i} é\nand \"more\""}
+                      for i in range(n)]
+            record = json.dumps({"messageType": "DATA_MESSAGE", "owner": "123456789012", "logGroup": "/aws/lambda/f",
+                                 "logStream": "2026/01/01/[$LATEST]abc", "subscriptionFilters": ["all"],
+                                 "logEvents": events}).encode()
+            payload = gzip.compress(record) if packed else record
+            with tempfile.NamedTemporaryFile() as f:
+                f.write(payload)
+                f.flush()
+                env = {"FAKE_RECORDS": 1, "FAKE_DATA": f.name}
+                r = run(BIN, "-e", "-s", "cwlogs", "-D", "|", "orders", env=env)
+                equal((r.code, r.out.decode()), (0, "".join(e["message"] + "|" for e in events)))
+                r = run(BIN, "-e", "-s", "cwlogs", "-J", "orders", env=env)
+                got = [json.loads(line) for line in r.out.decode().split("\n")[:-1]]
+                equal([g["payload"] for g in got], [e["message"] for e in events])
+                equal([g["log"] for g in got],
+                      [{"group": "/aws/lambda/f", "stream": "2026/01/01/[$LATEST]abc", "owner": "123456789012",
+                        "id": e["id"], "ts": e["timestamp"]} for e in events])
+
+
+@test
+def packed_and_encoded_payloads():
+    for n in (0, 1, 1000, 300000):
+        data = bytes(chance.randrange(256) for _ in range(n))
+        for decoder, payload in (("gzip", gzip.compress(data)), ("gzip", zlib.compress(data)),
+                                 ("base64", base64.b64encode(data)), ("hex", data.hex().encode()),
+                                 ("base64,gzip", base64.b64encode(gzip.compress(data)))):
+            r = decoded(decoder, payload)
+            equal((r.code, r.err, r.out), (0, "", data), decoder, n)
+
+
+@test
+def json_on_one_line_is_the_same_json():
+    for _ in range(60):
+        def value(depth):
+            kind = chance.randrange(7 if depth else 5)
+            return [text(), chance.randrange(10**9), chance.uniform(-1, 1), None, chance.random() < 0.5,
+                    *([[value(depth - 1) for _ in range(3)], {text(): value(depth - 1) for _ in range(3)}] if depth else [])][kind]
+        want = value(3)
+        r = decoded("plain-json", json.dumps(want, indent=chance.choice([None, 1]), ensure_ascii=False).encode())
+        equal((r.code, r.err), (0, ""))
+        equal(json.loads(r.out), want)
+        equal(len(r.out.decode().splitlines()), 1)
+
+
+@test
+def utf8_is_what_python_can_read():
+    for _ in range(40):
+        data = bytes(chance.choice(b"a\xc3\xa9\xff\xe2\x82\xac\xf0\x80") for _ in range(20))
+        r = decoded("utf8", data)
+        equal(r.code, 0)
+        got = r.out.decode()  # valid
+        equal(got.replace("\ufffd", ""), data.decode(errors="ignore") if "\ufffd" in got else data.decode())
+
+
+@test
+def what_is_something_else_is_refused():
+    for decoder, payload in (("gzip", b"plain"), ("base64", b"a=b"), ("hex", b"xyz"), ("cwlogs", b"{}"), ("ddb-json", b"[]"),
+                             ("plain-json", b"{"), ("gzip", gzip.compress(b"x" * 1000)[:-1])):
+        r = decoded(decoder, payload)
+        equal((r.code, r.out), (1, b""), decoder)
+        check(decoder + ": " in r.err and "-E would go on" in r.err, r.err)
+        r = decoded(decoder, payload, "-E")
+        equal((r.code, r.out), (0, payload), decoder)
+
+
+main()

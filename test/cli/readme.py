@@ -1,0 +1,156 @@
+"""Runs every command of the README's section on stream-tail, as it stands there, in a shell, against a sandbox that has
+the streams it names. SLOOP_BIN names the program."""
+
+import base64
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+
+from box import BIN, Box, NO_LIMITS
+from run import check, end, environment, equal, main, test, wait_until
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def section():
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        return f.read().split("\n## stream-tail\n")[1].split("\n## ")[0]
+
+
+def examples():
+    return [line.strip() for line in section().splitlines() if line.startswith("    stream-tail ")]
+
+
+def dynamodb(box, operation, **body):
+    request = urllib.request.Request(box.url, json.dumps(body).encode(), {
+        "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810." + operation,
+        "Authorization": "AWS4-HMAC-SHA256 Credential=sandbox/20260101/us-east-1/dynamodb/aws4_request, "
+                         "SignedHeaders=host, Signature=0"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.loads(answer.read())
+
+
+class World(Box):
+    """A sandbox with the README's streams and its table, and somebody who goes on writing to them."""
+
+    def __init__(self):
+        super().__init__(2, *NO_LIMITS, "-X", "sandbox.change_ms=0")
+        self.written, self.over, self.failed = 0, threading.Event(), None
+        self.busy = threading.Event()  # only while somebody follows: a stream that is written to has no tip to end at
+
+    def __enter__(self):
+        for name in ("orders", "payments", "packed", "logs"):
+            self.call("CreateStream", StreamName=name, ShardCount=2)
+        dynamodb(self, "CreateTable", TableName="customers", BillingMode="PAY_PER_REQUEST",
+                 AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+                 KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+                 StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"})
+        wait_until(lambda: dynamodb(self, "DescribeTable", TableName="customers")["Table"]["TableStatus"] == "ACTIVE",
+                   what="the table")
+        self.write()
+        self.writer = threading.Thread(target=self.go_on)
+        self.writer.start()
+        return self
+
+    def __exit__(self, *what):
+        self.over.set()
+        self.writer.join()
+        super().__exit__(*what)
+        if self.failed and not what[0]:
+            raise self.failed
+
+    def write(self):
+        self.written += 1
+        event = {"id": "1", "timestamp": int(time.time() * 1000), "message": "INFO something"}
+        logs = {"messageType": "DATA_MESSAGE", "owner": "1", "logGroup": "g", "logStream": "s", "logEvents": [event]}
+        for name, data in (("orders", b"an order"), ("payments", b"a payment"), ("packed", gzip.compress(b"fatal: x")),
+                           ("logs", gzip.compress(json.dumps(logs).encode()))):
+            for key in ("user-7", f"user-{self.written}"):
+                self.call("PutRecord", StreamName=name, PartitionKey=key, Data=base64.b64encode(data).decode())
+        dynamodb(self, "PutItem", TableName="customers", Item={"id": {"S": str(self.written)}})
+
+    def go_on(self):
+        try:
+            while not self.over.wait(0.1):
+                if self.busy.is_set():
+                    self.write()
+        except Exception as error:  # told by the test's own thread
+            self.failed = error
+
+
+def run_example(world, line, folder):
+    """(exit status, standard output, standard error). What follows is interrupted when it has printed something."""
+    ends = re.search(r"-e\b|--until|-L|--iam|--bench|-M", line)
+    if ends:
+        world.busy.clear()
+    else:
+        world.busy.set()
+    with open(os.path.join(folder, "out"), "wb") as out:
+        p = subprocess.Popen(["bash", "-c", "exec " + line], stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE, cwd=folder,
+                             env=environment({**world.env, "PATH": f"{folder}/bin:{os.environ['PATH']}"}))
+    try:
+        if "-M" in line:
+            wait_until(lambda: os.path.getsize(os.path.join(folder, "out")) > 0, what="its environment")
+            p.stdin.close()
+        elif not ends:
+            wait_until(lambda: os.path.getsize(os.path.join(folder, "out")) > 0, what=line)
+            p.send_signal(signal.SIGINT)
+        p.wait(30)
+        with open(os.path.join(folder, "out"), "rb") as out:
+            return p.returncode, out.read(), p.stderr.read().decode()
+    finally:
+        end(p)
+
+
+@test
+def every_command_of_the_readme_runs():
+    lines = examples()
+    check(len(lines) > 8, lines)
+    with World() as world, tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "bin"))
+        os.symlink(os.path.abspath(BIN), os.path.join(folder, "bin", "stream-tail"))
+        for line in lines:
+            code, out, err = run_example(world, line, folder)
+            equal(code, 0, line, err)
+            mine = ("stream-tail: stopped; ", "stream-tail: serving stream ", '{"stream_arn"')
+            check(all(x.startswith(mine) for x in err.splitlines()), line, err)
+            if "--until 5m" in line:
+                equal(out, b"", line)  # nothing is that old
+            else:
+                check(out, line)
+            if "-J" in line:
+                check(all(json.loads(x)["stream"] for x in out.splitlines()), line)
+            if "packed" in line:
+                equal(set(out.splitlines()), {b"fatal: x"})
+            if "cwlogs" in line:
+                equal(set(out.splitlines()), {b"INFO something"})
+        # The one with --save once more: it goes on where it was left.
+        line = next(x for x in lines if "--save" in x)
+        with open(os.path.join(folder, "place"), encoding="utf-8") as f:
+            before = json.load(f)
+        seen = {s["shard_id"]: int(s["sequence_number"]) for s in before["shards"]
+                if s.get("iterator_type") == "after_sequence"}
+        code, out, err = run_example(world, line, folder)
+        equal(code, 0, err)
+        for record in map(json.loads, out.splitlines()):
+            check(int(record["seq"]) > seen.get(record["shard"], 0), record, before)
+
+
+@test
+def the_table_of_exit_statuses_is_that_of_the_help():
+    help_text = subprocess.run([BIN, "-h"], capture_output=True, text=True, check=True).stdout
+    said = re.findall(r"^\| (\d+) \|", section(), re.M)
+    tail = help_text.split("Exit status:")[1]
+    for status in said:
+        check(re.search(rf"\b{status} ", tail), status)
+    equal(sorted(said), sorted(re.findall(r"(?:^|[;\n ])\s*(\d+) (?=the end|failed|wrong|--fail|a second)", tail)))
+
+
+main()
