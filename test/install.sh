@@ -42,6 +42,7 @@ need libuv1-dev lib libuv
 need libcurl4-openssl-dev lib libcurl
 need libssl-dev lib libcrypto
 need zlib1g-dev lib zlib
+need libsqlite3-dev lib sqlite3
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 case $want in
   build) ;;

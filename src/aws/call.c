@@ -178,7 +178,7 @@ static void settle(slp_call *c) {
 void slp_call_send(slp_call *c) {
   SLP_CHECK(c->state == SLP_CALL_IDLE);
   slp_fail_clear(&c->fail);
-  c->tries = 0;
+  c->tries = c->throttles = 0;
   c->free_try = c->keys_tried = c->clock_tried = c->stale_tried = 0;
   settle(c);
 }
@@ -211,9 +211,10 @@ static void again_free(slp_call *c) {
 static void failed(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_class class = c->fail.class;
-  if (class == SLP_THROTTLE) aws->stats.throttles++;
-  /* A certificate that was not accepted will not be accepted a moment later. */
-  int repeat = (class == SLP_THROTTLE || class == SLP_TRANSIENT) && c->fail.code != SLOOP_ETLS && !c->once;
+  if (class == SLP_THROTTLE) aws->stats.throttles++, c->throttles++;
+  /* What was throttled has not happened, so it may be sent again even when it must not happen twice. A
+   * certificate that was not accepted will not be accepted a moment later. */
+  int repeat = class == SLP_THROTTLE || (class == SLP_TRANSIENT && c->fail.code != SLOOP_ETLS && !c->once);
   uint32_t tries_max = c->tries_max > 1 && aws->tries_max ? aws->tries_max : c->tries_max;
   if (!repeat || c->tries >= tries_max) {
     end_later(c);

@@ -46,9 +46,10 @@ typedef struct slp_call {
   void (*on_body)(struct slp_call *c);
   void (*on_done)(struct slp_call *c); /* once, in a turn; c is the owner's again */
 
-  slp_fail fail;  /* out */
-  uint32_t tries; /* out */
-  slp_http http;  /* out: the last try's times and answer */
+  slp_fail fail;      /* out */
+  uint32_t tries;     /* out */
+  uint32_t throttles; /* out: of them */
+  slp_http http;      /* out: the last try's times and answer */
 
   slp_call_state state;
   slp_event ev;

@@ -91,6 +91,7 @@ typedef struct slp_change {
 /* ---- requests ---------------------------------------------------------------------------------------- */
 typedef struct slp_store_req {
   void (*on_done)(struct slp_store_req *rq);
+  uint32_t ms_max;           /* in: of one try, or of waiting for a locked file. 0: 10000 */
   slp_fail fail;             /* class SLP_FINE: all is well */
   uint64_t sent_us, done_us; /* monotonic; sent_us is never later than the first try's sending: a renewal
                                 counts from there */

@@ -129,13 +129,11 @@ static int value(slp_json *j, slp_store_rows *rows, slp_val *v) {
   return token == SLP_JSON_OBJECT_END ? 0 : bad(j, "an attribute with two values");
 }
 
-int slp_item_read(slp_json *j, slp_store_rows *rows) {
+int slp_item_read_rest(slp_json *j, slp_store_rows *rows) {
   slp_attr *attrs = NULL;
   size_t n = 0, cap = 0;
-  int token = slp_json_next(j);
-  if (token == SLP_JSON_NULL) return 0;
-  if (token >= 0 && token != SLP_JSON_OBJECT) return bad(j, "an item is not an object");
-  while (token >= 0 && (token = slp_json_next(j)) == SLP_JSON_KEY) {
+  int token;
+  while ((token = slp_json_next(j)) == SLP_JSON_KEY) {
     if (n == SLP_ITEM_ATTRS_MAX) return SLP_ELIMIT;
     if (n == cap) {
       slp_attr *more = slp_store_rows_get(rows, (cap = cap ? cap * 2 : 16) * sizeof *more);
@@ -152,6 +150,12 @@ int slp_item_read(slp_json *j, slp_store_rows *rows) {
   if (token < 0) return token;
   int r = slp_store_rows_add(rows, attrs, n);
   return r ? r : 1;
+}
+
+int slp_item_read(slp_json *j, slp_store_rows *rows) {
+  int token = slp_json_next(j);
+  if (token == SLP_JSON_NULL || token < 0) return token < 0 ? token : 0;
+  return token == SLP_JSON_OBJECT ? slp_item_read_rest(j, rows) : bad(j, "an item is not an object");
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 /* The value to come is an item: a row more in `rows`, which shares nothing with the text. 1: read; 0: it was
  * null; SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM. */
 int slp_item_read(slp_json *j, slp_store_rows *rows);
+int slp_item_read_rest(slp_json *j, slp_store_rows *rows); /* its '{' was read */
 
 /* Appends. SLP_EBADDATA: a text that is not UTF-8, or a value that can't be written (NONE). */
 int slp_val_put(slp_buf *b, const slp_val *v);

@@ -36,7 +36,7 @@ import struct
 import subprocess
 import sys
 
-OPERATION = re.compile(rb"Kinesis_20131202\.(\w+)", re.IGNORECASE)
+OPERATION = re.compile(rb"(?:Kinesis_20131202|DynamoDB(?:Streams)?_20120810)\.(\w+)", re.IGNORECASE)
 HEAD_END = b"\r\n\r\n"
 RESET = struct.pack("ii", 1, 0)
 

@@ -1,0 +1,104 @@
+/* json_op.c - the life of one call in JSON. */
+#include "aws/json_op.h"
+
+#include "aws/limits.h"
+#include "codec/crc32.h"
+#include "sloop.h"
+
+#include <stdio.h>
+
+#define REQUEST_MAX (17u * 1024 * 1024) /* DynamoDB takes 16 MB at most */
+
+static slp_json_op *op_of(slp_call *c) { return SLP_OWNER(c, slp_json_op, call); }
+
+static int damaged(const slp_call *c) {
+  return c->http.crc32_given && slp_crc32(slp_buf_str(c->into)) != c->http.crc32;
+}
+
+static void read_on(slp_json_op *op, int begin) {
+  const char *why = NULL;
+  char text[160];
+  int r = op->read(op, begin, &why);
+  if (r == SLP_MORE) {
+    slp_post(op->call.aws->h, &op->slice);
+  } else if (r == SLP_ENOMEM) {
+    slp_call_bad(&op->call, SLP_NOMEM, SLP_ENOMEM, "no memory to read the answer");
+  } else if (r) {
+    snprintf(text, sizeof text, "the answer can't be read: %s", why ? why : "a limit is exceeded");
+    slp_call_bad(&op->call, SLP_TRANSIENT, SLOOP_EPROTO, text);
+  } else {
+    slp_call_good(&op->call);
+  }
+}
+
+static void on_slice(slp_event *ev) { read_on(SLP_OWNER(ev, slp_json_op, slice), 0); }
+
+static void on_body(slp_call *c) {
+  if (damaged(c))
+    slp_call_bad(c, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is another one");
+  else
+    read_on(op_of(c), 1);
+}
+
+/* Sees every answer first: reading an error's name changes its body, which may hold the row that refused. */
+static int look(slp_call *c) {
+  slp_json_op *op = op_of(c);
+  slp_buf_clear(&op->refusal);
+  op->damaged = c->http.status != 200 && damaged(c);
+  /* Without memory for it the row stays unknown, as on servers that do not send it. */
+  if (c->http.status == 400 && slp_buf_add_str(&op->refusal, slp_buf_str(c->into)))
+    slp_buf_clear(&op->refusal);
+  return 0;
+}
+
+static void on_done(slp_call *c) {
+  slp_json_op *op = op_of(c);
+  op->fail = c->fail;
+  op->throttles = c->throttles;
+  op->done_us = slp_max_u64(c->http.done_us, op->sent_us);
+  if (c->tries == 1 && c->http.sent_us > op->sent_us) op->sent_us = c->http.sent_us;
+  if (op->damaged && c->fail.http_status == 400)
+    slp_fail_set(&op->fail, SLP_TRANSIENT, SLOOP_EPROTO,
+                 "an error came damaged: its checksum is another one");
+  op->on_done(op);
+}
+
+void slp_json_op_init(slp_json_op *op, slp_aws *aws, size_t answer_max) {
+  *op = (slp_json_op){.slice = {.run = on_slice}};
+  slp_buf_init(&op->request, aws->h->mem, REQUEST_MAX);
+  slp_buf_init(&op->answer, aws->h->mem, answer_max);
+  slp_buf_init(&op->refusal, aws->h->mem, answer_max);
+  slp_call_init(&op->call, aws);
+}
+
+void slp_json_op_send(slp_json_op *op) {
+  slp_call *c = &op->call;
+  c->svc = op->svc;
+  c->lane = op->lane;
+  c->target = op->target;
+  c->content_type = SLP_STR("application/x-amz-json-1.0");
+  c->body = slp_buf_str(&op->request);
+  c->into = &op->answer;
+  c->total_ms_max = op->ms_max;
+  c->tries_max = op->tries_max;
+  c->once = op->once;
+  c->reroute = look;
+  c->on_body = on_body;
+  c->on_done = on_done;
+  op->damaged = 0;
+  slp_buf_clear(&op->refusal);
+  op->sent_us = slp_now_us(c->aws->h);
+  slp_call_send(c);
+}
+
+void slp_json_op_cancel(slp_json_op *op) {
+  slp_unpost(&op->slice);
+  slp_call_cancel(&op->call);
+}
+
+void slp_json_op_free(slp_json_op *op) {
+  slp_call_free(&op->call);
+  slp_buf_free(&op->request);
+  slp_buf_free(&op->answer);
+  slp_buf_free(&op->refusal);
+}

@@ -1,0 +1,43 @@
+/* json_op.h - one call with a JSON body and a JSON answer, for services that have no table of ops of their
+ * own (DynamoDB's tables, metrics). Checks DynamoDB's checksum, reads the answer in slices, keeps what an
+ * error says.
+ *
+ * `once`: a write with a condition. Throttled or refused ones are sent again or remedied, as nothing
+ * happened; what got no clear answer ends at once: the owner must find out. */
+#ifndef SLP_AWS_JSON_OP_H
+#define SLP_AWS_JSON_OP_H
+
+#include "aws/call.h"
+
+typedef struct slp_json_op {
+  /* The owner's, set before slp_json_op_send. */
+  slp_svc svc;
+  slp_lane lane;
+  slp_str target; /* "DynamoDB_20120810.GetItem" */
+  slp_buf request;
+  uint32_t ms_max, tries_max;
+  uint8_t once;
+  /* Reads op->answer, in place; begin: from its start (a new try's too). 0: all read; SLP_MORE: go on in the
+   * next turn; else it can't be read (*why: static text) and is asked for again where that is allowed. */
+  int (*read)(struct slp_json_op *op, int begin, const char **why);
+  void (*on_done)(struct slp_json_op *op); /* once, in a turn */
+
+  /* The outcome. */
+  slp_fail fail;
+  slp_buf answer;
+  slp_buf refusal;           /* the body of the last answer with status 400, as it came */
+  uint64_t sent_us, done_us; /* sent_us: not later than the first try */
+  uint32_t throttles;
+
+  slp_call call;
+  slp_event slice;
+  uint8_t damaged; /* the last error's checksum was wrong: it says nothing */
+} slp_json_op;
+
+void slp_json_op_init(slp_json_op *op, slp_aws *aws,
+                      size_t answer_max); /* zeroes; aws is the owner's to hold */
+void slp_json_op_send(slp_json_op *op);
+void slp_json_op_cancel(slp_json_op *op); /* silence from here on; at rest is fine */
+void slp_json_op_free(slp_json_op *op);   /* at rest */
+
+#endif

@@ -1,0 +1,463 @@
+/* dynamo.c - the store in DynamoDB: each request is one asking, which makes one call after another.
+ *
+ *   prepare: DESCRIBE -> (not there) CREATE -> DESCRIBE ... until ACTIVE          waits between: a timer
+ *   get:     GetItem, or BatchGetItem until nothing is left unprocessed           waits between: a timer
+ *   list:    Query or Scan, page after page
+ *   write:   one call, at most once unless throttled */
+#include "store/dynamo.h"
+
+#include "aws/json_op.h"
+#include "sloop.h"
+#include "store/dynamo_ask.h"
+#include "store/dynamo_read.h"
+#include "store/table.h"
+
+#define TRIES_MAX 6u
+#define CALL_MS_MAX 10000u
+#define KEYS_MAX 100u /* of a BatchGetItem (API reference) */
+/* BatchGetItem answers 16 MB at most (API reference), which JSON's escapes and base64 can double. */
+#define ANSWER_MAX (40u * 1024 * 1024)
+#define SLICE_ROWS 64u /* at the usual 1 KB a row: as much as a slice of a page of records */
+/* CreateTable takes some seconds; between two looks. */
+#define PREPARE_US_MAX 120000000u
+#define LOOK_US_MIN 100000u
+#define LOOK_US_MAX 2000000u
+
+typedef enum {
+  ASK_DESCRIBE,
+  ASK_CREATE,
+  ASK_GET,
+  ASK_BATCH,
+  ASK_QUERY,
+  ASK_SCAN,
+  ASK_UPDATE,
+  ASK_PUT,
+  ASK_DELETE
+} ask_kind;
+
+typedef struct dynamo {
+  slp_store s;
+  slp_host *h;
+  slp_aws *aws;         /* held */
+  slp_table_spec *spec; /* owned */
+  uint8_t tells_images; /* it has sent a row that refused: so no row means that there is none */
+} dynamo;
+
+typedef struct asking {
+  slp_json_op op;
+  dynamo *d;
+  ask_kind kind;
+  slp_store_req *rq;
+  slp_dynamo_reader reader;
+  slp_buf rest; /* what the next call goes on with */
+  slp_dynamo_table table;
+  size_t rows_before; /* of the pages before this one */
+  uint64_t look_us, give_up_us;
+  uint8_t asked_before; /* rq->sent_us is set */
+  slp_timer pause;
+} asking;
+
+static dynamo *dynamo_of(slp_store *s) { return SLP_OWNER(s, dynamo, s); }
+static asking *asking_of(slp_json_op *op) { return SLP_OWNER(op, asking, op); }
+static slp_store_prepare *prepare_of(asking *a) { return SLP_OWNER(a->rq, slp_store_prepare, rq); }
+static slp_store_get *get_of(asking *a) { return SLP_OWNER(a->rq, slp_store_get, rq); }
+static slp_store_list *list_of(asking *a) { return SLP_OWNER(a->rq, slp_store_list, rq); }
+static slp_store_write *write_of(asking *a) { return SLP_OWNER(a->rq, slp_store_write, rq); }
+
+static const struct {
+  const char *action, *target;
+} calls[] = {
+    [ASK_DESCRIBE] = {"DescribeTable", "DynamoDB_20120810.DescribeTable"},
+    [ASK_CREATE] = {"CreateTable", "DynamoDB_20120810.CreateTable"},
+    [ASK_GET] = {"GetItem", "DynamoDB_20120810.GetItem"},
+    [ASK_BATCH] = {"BatchGetItem", "DynamoDB_20120810.BatchGetItem"},
+    [ASK_QUERY] = {"Query", "DynamoDB_20120810.Query"},
+    [ASK_SCAN] = {"Scan", "DynamoDB_20120810.Scan"},
+    [ASK_UPDATE] = {"UpdateItem", "DynamoDB_20120810.UpdateItem"},
+    [ASK_PUT] = {"PutItem", "DynamoDB_20120810.PutItem"},
+    [ASK_DELETE] = {"DeleteItem", "DynamoDB_20120810.DeleteItem"},
+};
+
+/* ---- the life of an asking -------------------------------------------------------------------------------
+ */
+static int read_answer(slp_json_op *op, int begin, const char **why);
+static void on_answer(slp_json_op *op);
+static void on_pause_over(slp_timer *timer);
+
+static asking *asking_new(dynamo *d, slp_store_req *rq) {
+  slp_mem *mem = d->h->mem;
+  asking *a = SLP_NEW(mem, asking);
+  SLP_CHECK(!rq->impl);
+  slp_fail_clear(&rq->fail);
+  if (!a) {
+    slp_table_no_memory(&rq->fail);
+    rq->sent_us = slp_now_us(d->h);
+    slp_store_answer(d->h, rq);
+    return NULL;
+  }
+  slp_json_op_init(&a->op, d->aws, ANSWER_MAX);
+  slp_buf_init(&a->rest, mem, ANSWER_MAX);
+  a->pause = (slp_timer){.at_us = UINT64_MAX, .run = on_pause_over};
+  a->op.read = read_answer;
+  a->op.on_done = on_answer;
+  a->d = d;
+  a->rq = rq;
+  rq->impl = a;
+  return a;
+}
+
+static void asking_free(asking *a) {
+  slp_timer_clear(a->d->h, &a->pause);
+  slp_json_op_cancel(&a->op);
+  slp_json_op_free(&a->op);
+  slp_buf_free(&a->rest);
+  slp_free(a->d->h->mem, a);
+}
+
+static void over(asking *a) {
+  slp_store_req *rq = a->rq;
+  rq->impl = NULL;
+  asking_free(a);
+  rq->on_done(rq);
+}
+
+/* The next turn ends it: nothing was sent. */
+static void end_unsent(asking *a, int r) {
+  slp_store_req *rq = a->rq;
+  slp_host *h = a->d->h;
+  if (r == SLP_EBADDATA)
+    slp_fail_set(&rq->fail, SLP_REFUSED, SLOOP_EREFUSED, "a text of a row is not UTF-8");
+  else if (r == SLP_ELIMIT)
+    slp_fail_set(&rq->fail, SLP_REFUSED, SLOOP_EREFUSED, "a request for table \"%.200s\" is too large",
+                 a->d->spec->name);
+  else
+    slp_table_no_memory(&rq->fail);
+  if (!a->asked_before) rq->sent_us = slp_now_us(h);
+  rq->impl = NULL;
+  asking_free(a);
+  slp_store_answer(h, rq);
+}
+
+static int write_request(asking *a) {
+  const slp_table_spec *t = a->d->spec;
+  slp_buf *b = &a->op.request;
+  slp_buf_clear(b);
+  switch (a->kind) {
+    case ASK_DESCRIBE: return slp_dynamo_ask_describe(b, t);
+    case ASK_CREATE: return slp_dynamo_ask_create(b, t);
+    case ASK_GET:
+    case ASK_BATCH:
+      return a->rest.n ? slp_dynamo_ask_rest(b, slp_buf_str(&a->rest)) : slp_dynamo_ask_get(b, t, get_of(a));
+    case ASK_QUERY:
+    case ASK_SCAN: return slp_dynamo_ask_list(b, t, list_of(a), slp_buf_str(&a->rest));
+    case ASK_UPDATE:
+    case ASK_PUT:
+    case ASK_DELETE: return slp_dynamo_ask_write(b, t, write_of(a));
+  }
+  return SLP_EINVAL;
+}
+
+static int is_write(ask_kind kind) { return kind == ASK_UPDATE || kind == ASK_PUT || kind == ASK_DELETE; }
+
+static void ask(asking *a, ask_kind kind) {
+  a->kind = kind;
+  int r = write_request(a), urgent = is_write(kind) && write_of(a)->urgent;
+  if (r) {
+    end_unsent(a, r);
+    return;
+  }
+  a->op.svc = SLP_SVC_DYNAMODB;
+  a->op.lane = urgent ? SLP_LANE_LEASES : SLP_LANE_CONTROL;
+  a->op.target = slp_str_of(calls[kind].target);
+  a->op.ms_max = a->rq->ms_max ? a->rq->ms_max : CALL_MS_MAX;
+  a->op.tries_max = urgent ? 1 : TRIES_MAX;
+  a->op.once = (uint8_t)(is_write(kind) || kind == ASK_CREATE);
+  slp_json_op_send(&a->op);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------
+ */
+static slp_store_rows *rows_of(asking *a) {
+  switch (a->kind) {
+    case ASK_GET:
+    case ASK_BATCH: return &get_of(a)->out;
+    case ASK_QUERY:
+    case ASK_SCAN: return &list_of(a)->out;
+    case ASK_UPDATE: return &write_of(a)->image;
+    case ASK_PUT:
+    case ASK_DELETE:
+    case ASK_DESCRIBE:
+    case ASK_CREATE: break;
+  }
+  return NULL;
+}
+
+/* Rows of a page that could not be read to its end: the page is asked for again. */
+static void begin_reading(asking *a) {
+  slp_store_rows *rows = rows_of(a);
+  if (rows && a->kind == ASK_UPDATE) slp_store_rows_free(rows);
+  slp_buf_clear(&a->rest);
+  slp_dynamo_reader_begin(&a->reader, slp_buf_str(&a->op.answer), rows, &a->rest);
+}
+
+static int read_answer(slp_json_op *op, int begin, const char **why) {
+  asking *a = asking_of(op);
+  if (a->kind == ASK_CREATE) return 0;
+  if (a->kind == ASK_DESCRIBE) return slp_dynamo_read_table(slp_buf_str(&op->answer), &a->table, why);
+  if (begin) begin_reading(a);
+  int r = slp_dynamo_read(&a->reader, SLICE_ROWS);
+  *why = a->reader.j.why;
+  if (r < 0 && rows_of(a)) rows_of(a)->n = a->rows_before;
+  return r;
+}
+
+/* ---- what went wrong -------------------------------------------------------------------------------------
+ */
+static void explain(asking *a) {
+  slp_fail *to = &a->rq->fail;
+  const slp_fail *f = &a->op.fail;
+  const char *action = calls[a->kind].action, *name = a->d->spec->name;
+  *to = *f;
+  if (f->class == SLP_GONE) {
+    slp_table_missing(to, a->d->spec);
+  } else if (f->class == SLP_ACCESS) {
+    slp_fail_set(to, SLP_ACCESS, f->code, "no permission for dynamodb:%s on table \"%.80s\": %s", action,
+                 name, f->message);
+  } else if (f->class != SLP_NOMEM) {
+    slp_fail_set(to, f->class, f->code, "%s on table \"%.80s\": %s", action, name, f->message);
+  }
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------
+ */
+/* Later; not longer than until give_up_us. 1: it will come. */
+static int pause(asking *a, uint64_t us) {
+  slp_host *h = a->d->h;
+  uint64_t now = slp_now_us(h);
+  if (a->give_up_us && now >= a->give_up_us) return 0;
+  return !slp_timer_set(h, &a->pause, slp_after_us(now, us / 2 + slp_random_below(h, us)));
+}
+
+static void on_pause_over(slp_timer *timer) {
+  asking *a = SLP_OWNER(timer, asking, pause);
+  ask(a, a->kind == ASK_CREATE ? ASK_DESCRIBE : a->kind);
+}
+
+/* The table is on its way: look again, less and less often. */
+static void look_again(asking *a) {
+  const char *state = a->table.status[0] ? a->table.status : "not there yet";
+  if (pause(a, a->look_us)) {
+    a->look_us = slp_min_u64(a->look_us * 2, LOOK_US_MAX);
+    return;
+  }
+  slp_fail_set(&a->rq->fail, SLP_BUSY, SLP_ETIMEDOUT, "table \"%.200s\" is still %s after %u s",
+               a->d->spec->name, state, PREPARE_US_MAX / 1000000);
+  over(a);
+}
+
+static int status_is(const asking *a, const char *status) { return strcmp(a->table.status, status) == 0; }
+
+static void described(asking *a) {
+  const slp_table_spec *t = a->d->spec;
+  const char *range = t->range_name ? t->range_name : "";
+  if (a->table.not_text) {
+    slp_fail_set(&a->rq->fail, SLP_REFUSED, SLOOP_EREFUSED, "table \"%.200s\" has a key that is not text (S)",
+                 t->name);
+  } else if (strcmp(a->table.hash, t->hash_name) != 0 || strcmp(a->table.range, range) != 0) {
+    slp_table_other_keys(&a->rq->fail, t, a->table.hash, a->table.range);
+  } else if (status_is(a, "CREATING") || status_is(a, "DELETING")) {
+    look_again(a);
+    return;
+  } else if (!status_is(a, "ACTIVE") && !status_is(a, "UPDATING")) {
+    slp_fail_set(&a->rq->fail, SLP_REFUSED, SLOOP_EREFUSED, "table \"%.200s\" can't be used: it is %s",
+                 t->name, a->table.status);
+  }
+  over(a);
+}
+
+static void prepare_answered(asking *a) {
+  slp_class class = a->op.fail.class;
+  slp_store_prepare *p = prepare_of(a);
+  if (a->kind == ASK_CREATE &&
+      (class == SLP_FINE || class == SLP_BUSY)) { /* BUSY: somebody else was faster */
+    p->created = class == SLP_FINE;
+    a->table = (slp_dynamo_table){.not_text = 0};
+    look_again(a);
+  } else if (a->kind == ASK_CREATE && class == SLP_TRANSIENT) { /* in doubt: look */
+    look_again(a);
+  } else if (a->kind == ASK_DESCRIBE && class == SLP_FINE) {
+    described(a);
+  } else if (a->kind == ASK_DESCRIBE && class == SLP_GONE && p->created) { /* told before it can be seen */
+    look_again(a);
+  } else if (a->kind == ASK_DESCRIBE && class == SLP_GONE && p->create) {
+    ask(a, ASK_CREATE);
+  } else {
+    explain(a);
+    over(a);
+  }
+}
+
+/* A page of rows. */
+static void rows_answered(asking *a) {
+  if (a->op.fail.class != SLP_FINE) {
+    explain(a);
+    slp_store_rows_free(rows_of(a));
+    over(a);
+  } else if (!a->rest.n) {
+    over(a);
+  } else if (a->kind == ASK_BATCH) { /* unprocessed keys are a polite way to throttle */
+    a->d->s.cost.throttles++;
+    a->rows_before = rows_of(a)->n;
+    if (pause(a, a->look_us))
+      a->look_us = slp_min_u64(a->look_us * 2, LOOK_US_MAX);
+    else
+      end_unsent(a, SLP_ENOMEM);
+  } else {
+    a->rows_before = rows_of(a)->n;
+    ask(a, a->kind);
+  }
+}
+
+/* The condition did not hold; the row may have come with the error. */
+static void refused(asking *a) {
+  slp_store_write *w = write_of(a);
+  slp_dynamo_reader r;
+  w->written = SLP_WRITTEN_REFUSED;
+  slp_store_rows_free(&w->image);
+  slp_dynamo_reader_begin(&r, slp_buf_str(&a->op.refusal), &w->image, &a->rest);
+  int q = SLP_MORE;
+  while (a->op.refusal.n && q == SLP_MORE) q = slp_dynamo_read(&r, SLICE_ROWS);
+  if (q || w->image.n > 1) slp_store_rows_free(&w->image); /* as good as not told */
+  if (w->image.n) a->d->tells_images = 1;
+  w->image_known = (uint8_t)(w->image.n || (!q && a->d->tells_images));
+}
+
+static void write_answered(asking *a) {
+  slp_store_write *w = write_of(a);
+  const slp_fail *f = &a->op.fail;
+  if (f->class == SLP_FINE) {
+    w->written = SLP_WRITTEN_YES;
+    w->image_known = w->image.n == 1;
+  } else if (f->class == SLP_REFUSED && strcmp(f->aws_code, "ConditionalCheckFailedException") == 0) {
+    refused(a);
+  } else {
+    explain(a);
+    slp_store_rows_free(&w->image);
+  }
+  over(a);
+}
+
+static void count(asking *a) {
+  slp_store_cost *cost = &a->d->s.cost;
+  cost->throttles += a->op.throttles;
+  if (is_write(a->kind)) {
+    cost->write_calls++;
+    cost->write_units += a->reader.units;
+  } else if (a->kind != ASK_DESCRIBE && a->kind != ASK_CREATE) {
+    cost->read_calls++;
+    cost->read_units += a->reader.units;
+  }
+}
+
+static void on_answer(slp_json_op *op) {
+  asking *a = asking_of(op);
+  slp_store_req *rq = a->rq;
+  if (!a->asked_before) rq->sent_us = op->sent_us;
+  a->asked_before = 1;
+  rq->done_us = op->done_us;
+  slp_fail_clear(&rq->fail);
+  count(a);
+  switch (a->kind) {
+    case ASK_DESCRIBE:
+    case ASK_CREATE: prepare_answered(a); return;
+    case ASK_GET:
+    case ASK_BATCH:
+    case ASK_QUERY:
+    case ASK_SCAN: rows_answered(a); return;
+    case ASK_UPDATE:
+    case ASK_PUT:
+    case ASK_DELETE: write_answered(a); return;
+  }
+}
+
+/* ---- the store -------------------------------------------------------------------------------------------
+ */
+static void op_prepare(slp_store *s, slp_store_prepare *p) {
+  dynamo *d = dynamo_of(s);
+  p->created = 0;
+  asking *a = asking_new(d, &p->rq);
+  if (!a) return;
+  a->look_us = LOOK_US_MIN;
+  a->give_up_us = slp_after_us(slp_now_us(d->h), PREPARE_US_MAX);
+  ask(a, ASK_DESCRIBE);
+}
+
+static void op_get(slp_store *s, slp_store_get *g) {
+  dynamo *d = dynamo_of(s);
+  SLP_CHECK(g->keys_n <= KEYS_MAX);
+  slp_store_rows_free(&g->out);
+  if (!g->keys_n) { /* the service wants one at least */
+    slp_fail_clear(&g->rq.fail);
+    g->rq.sent_us = slp_now_us(d->h);
+    slp_store_answer(d->h, &g->rq);
+    return;
+  }
+  asking *a = asking_new(d, &g->rq);
+  if (!a) return;
+  a->look_us = LOOK_US_MIN;
+  ask(a, g->keys_n == 1 ? ASK_GET : ASK_BATCH);
+}
+
+static void op_list(slp_store *s, slp_store_list *l) {
+  dynamo *d = dynamo_of(s);
+  slp_store_rows_free(&l->out);
+  asking *a = asking_new(d, &l->rq);
+  if (a) ask(a, d->spec->range_name ? ASK_QUERY : ASK_SCAN);
+}
+
+static void op_write(slp_store *s, slp_store_write *w) {
+  dynamo *d = dynamo_of(s);
+  static const ask_kind kinds[] = {
+      [SLP_WRITE_UPDATE] = ASK_UPDATE, [SLP_WRITE_PUT] = ASK_PUT, [SLP_WRITE_DELETE] = ASK_DELETE};
+  slp_store_rows_free(&w->image);
+  w->written = SLP_WRITTEN_NOT_SURE;
+  w->image_known = 0;
+  asking *a = asking_new(d, &w->rq);
+  if (a) ask(a, kinds[w->kind]);
+}
+
+static void op_cancel(slp_store *s, slp_store_req *rq) {
+  (void)s;
+  asking *a = rq->impl;
+  slp_unpost(&rq->ev);
+  rq->impl = NULL;
+  if (a) asking_free(a);
+}
+
+static void op_close(slp_store *s) {
+  dynamo *d = dynamo_of(s);
+  slp_aws *aws = d->aws;
+  slp_mem *mem = d->h->mem;
+  slp_free(mem, d->spec);
+  slp_free(mem, d);
+  slp_aws_drop(aws);
+}
+
+static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_cancel, op_close};
+
+int slp_dynamo_store(slp_store **ret, slp_host *h, slp_aws *aws, const slp_table_spec *spec) {
+  slp_mem *mem = h->mem;
+  dynamo *d = SLP_NEW(mem, dynamo);
+  if (!d) return SLP_ENOMEM;
+  d->spec = slp_table_copy(mem, spec);
+  if (!d->spec) {
+    slp_free(mem, d);
+    return SLP_ENOMEM;
+  }
+  d->s.ops = &ops;
+  d->h = h;
+  d->aws = aws;
+  slp_aws_hold(aws);
+  *ret = &d->s;
+  return 0;
+}

@@ -1,0 +1,449 @@
+/* sqlite_file.c - SQLite: opening and checking the file, reading and changing rows in it.
+ *
+ *   tables(name, hash_name, range_name)      one row a table
+ *   rows(tbl, hash, range, attrs)            attrs: the item as DynamoDB's JSON has it; range '' where there
+ * is none
+ *
+ * Crash-safe by WAL with full synchronisation: after a power cut no epoch is given out twice. Nothing here
+ * waits for another process: SQLITE_BUSY comes back as `busy`. */
+#include "store/sqlite_file.h"
+
+#include "sloop.h"
+#include "store/item.h"
+#include "store/rows.h"
+#include "store/sqlite.h"
+#include "store/table.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#define APPLICATION_ID 0x736c6f70 /* "slop": `file` shows it */
+#define FORMAT 1
+#define ITEM_TEXT_MAX (4u * 1024 * 1024) /* 400 KB with every byte escaped, and base64 */
+
+struct slp_sqlite_file {
+  slp_mem *mem;          /* held */
+  char *path;            /* owned */
+  slp_table_spec *table; /* owned */
+  sqlite3 *db;           /* NULL: not open */
+  struct stat opened;    /* which file it is */
+};
+
+slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path, const slp_table_spec *table) {
+  slp_sqlite_file *f = SLP_NEW(mem, slp_sqlite_file);
+  if (!f) return NULL;
+  f->mem = slp_mem_hold(mem);
+  f->path = slp_strdup(mem, slp_str_of(path));
+  f->table = slp_table_copy(mem, table);
+  if (f->path && f->table) return f;
+  slp_sqlite_file_free(f);
+  return NULL;
+}
+
+void slp_sqlite_file_close(slp_sqlite_file *f) {
+  sqlite3_close(f->db);
+  f->db = NULL;
+}
+
+void slp_sqlite_file_free(slp_sqlite_file *f) {
+  slp_mem *mem = f->mem;
+  SLP_CHECK(!f->db);
+  slp_free(mem, f->path);
+  slp_free(mem, f->table);
+  slp_free(mem, f);
+  slp_mem_drop(mem);
+}
+
+int slp_sqlite_there(void) { return 1; }
+
+/* ---- what went wrong -------------------------------------------------------------------------------------
+ */
+static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
+
+/* Says it in the user's terms. */
+static void explain(slp_sqlite_ask *a, int rc) {
+  sqlite3 *db = a->file->db;
+  const char *path = path_of(a);
+  slp_fail *f = &a->fail;
+  int os = db ? sqlite3_system_errno(db) : 0;
+  switch (os == ENOSPC ? SQLITE_FULL : rc & 0xff) { /* a full disk also shows as an I/O error */
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      a->busy = 1;
+      slp_fail_set(f, SLP_TRANSIENT, SLP_ETIMEDOUT, "lease file %.150s: another process keeps it locked",
+                   path);
+      break;
+    case SQLITE_NOTADB:
+      slp_fail_set(f, SLP_REFUSED, SLOOP_EREFUSED, "lease file %.150s: this is not a SQLite database", path);
+      break;
+    case SQLITE_CORRUPT:
+      slp_fail_set(f, SLP_REFUSED, SLOOP_EREFUSED, "lease file %.150s is damaged: %.80s", path,
+                   sqlite3_errmsg(db));
+      break;
+    case SQLITE_FULL:
+      slp_fail_set(f, SLP_TRANSIENT, -ENOSPC, "lease file %.150s: the disk is full", path);
+      break;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      slp_fail_set(f, SLP_ACCESS, SLOOP_EACCESS, "lease file %.150s: no permission to write it or its folder",
+                   path);
+      break;
+    case SQLITE_CANTOPEN:
+      slp_fail_set(f, os == EACCES || os == EPERM ? SLP_ACCESS : SLP_REFUSED,
+                   os == EACCES || os == EPERM ? SLOOP_EACCESS : SLOOP_EREFUSED,
+                   "lease file %.150s can't be opened: %s", path, os ? strerror(os) : "is the folder there?");
+      break;
+    case SQLITE_NOMEM: slp_table_no_memory(f); break;
+    default:
+      slp_fail_set(f, SLP_TRANSIENT, SLOOP_EREMOTE, "lease file %.150s: %.100s (SQLite %d, %s)", path,
+                   db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), rc, os ? strerror(os) : "no system error");
+  }
+}
+
+/* 0, or a failure was told. */
+static int check(slp_sqlite_ask *a, int rc) {
+  if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW) return 0;
+  explain(a, rc);
+  return rc;
+}
+
+static int exec(slp_sqlite_ask *a, const char *sql) {
+  return check(a, sqlite3_exec(a->file->db, sql, NULL, NULL, NULL));
+}
+
+static int refuse(slp_sqlite_ask *a, const char *what) {
+  slp_fail_set(&a->fail, SLP_REFUSED, SLOOP_EREFUSED, "lease file %.150s: %s", path_of(a), what);
+  return SQLITE_ERROR;
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------
+ */
+static sqlite3_stmt *prepare(slp_sqlite_ask *a, const char *sql) {
+  sqlite3_stmt *st = NULL;
+  return check(a, sqlite3_prepare_v2(a->file->db, sql, -1, &st, NULL)) ? NULL : st;
+}
+
+static int bind(slp_sqlite_ask *a, sqlite3_stmt *st, int at, slp_str s) {
+  return check(a, sqlite3_bind_text64(st, at, s.p ? s.p : "", s.n, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+/* The next row. 1: there is one; 0: no more; else a failure was told. */
+static int step(slp_sqlite_ask *a, sqlite3_stmt *st) {
+  int rc = sqlite3_step(st);
+  if (rc == SQLITE_ROW) return 1;
+  return check(a, rc) ? -1 : 0;
+}
+
+static slp_str text_at(sqlite3_stmt *st, int column) {
+  const char *p = (const char *)sqlite3_column_text(st, column);
+  return (slp_str){p ? p : "", (size_t)sqlite3_column_bytes(st, column)};
+}
+
+/* One number. */
+static int number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
+  sqlite3_stmt *st = prepare(a, sql);
+  if (!st) return SQLITE_ERROR;
+  int r = step(a, st);
+  if (r > 0) *ret = sqlite3_column_int64(st, 0);
+  sqlite3_finalize(st);
+  return r < 0 ? SQLITE_ERROR : 0;
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------
+ */
+/* WAL needs memory that all processes share: on a network file system another machine would not see it.
+ * Numbers: statfs(2), and the kernel's include/uapi/linux/magic.h. */
+int slp_sqlite_network_fs(uint64_t type) {
+  static const uint32_t remote[] = {0x6969 /* nfs */,      0x517b /* smb */,        0xff534d42 /* cifs */,
+                                    0xfe534d42 /* smb2 */, 0x5346414f /* afs */,    0x6b414653 /* kafs */,
+                                    0x00c36400 /* ceph */, 0x0bd00bd0 /* lustre */, 0x47504653 /* gpfs */,
+                                    0x01021997 /* 9p */,   0x73757245 /* coda */,   0x564c /* ncp */};
+  for (size_t i = 0; i < SLP_COUNT(remote); i++) {
+    if ((uint32_t)type == remote[i]) return 1;
+  }
+  return 0;
+}
+
+static int on_this_machine(slp_sqlite_ask *a) {
+  struct statfs fs;
+  if (statfs(path_of(a), &fs) || !slp_sqlite_network_fs((uint64_t)fs.f_type)) return 0;
+  return refuse(
+      a, "it is on a network file system; processes of one machine share such a file, on a local disk");
+}
+
+static int set_wal(slp_sqlite_ask *a) {
+  sqlite3_stmt *st = prepare(a, "PRAGMA journal_mode=WAL");
+  if (!st) return SQLITE_ERROR;
+  int r = step(a, st);
+  int wal = r > 0 && slp_str_is(text_at(st, 0), "wal");
+  sqlite3_finalize(st);
+  if (r < 0) return SQLITE_ERROR;
+  return wal ? 0
+             : refuse(a,
+                      "SQLite can't use a write-ahead log here (a network file system, or no shared memory)");
+}
+
+/* Ours, and of a format we know. An empty file becomes ours. */
+static int check_format(slp_sqlite_ask *a, int *ret_empty) {
+  int64_t id = 0, format = 0, things = 0;
+  char text[120];
+  if (number(a, "PRAGMA application_id", &id) || number(a, "PRAGMA user_version", &format) ||
+      number(a, "SELECT count(*) FROM sqlite_schema", &things))
+    return SQLITE_ERROR;
+  *ret_empty = !things && !id;
+  if (*ret_empty) return 0;
+  if (id != APPLICATION_ID) return refuse(a, "this SQLite database is another program's");
+  if (format == FORMAT) return 0;
+  snprintf(text, sizeof text, "its format is %lld, and this program knows only %d: newer workers use it",
+           (long long)format, FORMAT);
+  return refuse(a, text);
+}
+
+static int make_format(slp_sqlite_ask *a) {
+  return exec(
+      a,
+      "PRAGMA application_id=0x736c6f70;"
+      "PRAGMA user_version=1;"
+      "CREATE TABLE tables(name TEXT PRIMARY KEY, hash_name TEXT NOT NULL, range_name TEXT NOT NULL);"
+      "CREATE TABLE rows(tbl TEXT NOT NULL, hash TEXT NOT NULL, range TEXT NOT NULL, attrs TEXT NOT NULL,"
+      " PRIMARY KEY(tbl, hash, range));");
+}
+
+static void undo(slp_sqlite_ask *a) {
+  /* Fails only when SQLite already rolled back by itself. */
+  (void)sqlite3_exec(a->file->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static int open_checked(slp_sqlite_ask *a) {
+  int empty = 0;
+  if (on_this_machine(a) || check_format(a, &empty) || set_wal(a) || exec(a, "PRAGMA synchronous=FULL"))
+    return SQLITE_ERROR;
+  if (!empty) return 0;
+  if (exec(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;
+  /* Another process may have been faster. */
+  if (!check_format(a, &empty) && (!empty || !make_format(a)) && !exec(a, "COMMIT")) return 0;
+  undo(a);
+  return SQLITE_ERROR;
+}
+
+/* Removed or replaced under us: what is written to the old file no other worker will ever see. */
+static int is_another(const slp_sqlite_file *f) {
+  struct stat now;
+  return stat(f->path, &now) || now.st_ino != f->opened.st_ino || now.st_dev != f->opened.st_dev;
+}
+
+/* create 0: a file that is not there stays so. */
+static int open_file(slp_sqlite_ask *a, int create) {
+  slp_sqlite_file *f = a->file;
+  int flags =
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (create ? SQLITE_OPEN_CREATE : 0);
+  if (f->db && is_another(f)) slp_sqlite_file_close(f);
+  if (f->db) return 0;
+  int rc = sqlite3_open_v2(f->path, &f->db, flags, NULL);
+  if (rc == SQLITE_CANTOPEN && !create && f->db && sqlite3_system_errno(f->db) == ENOENT)
+    slp_fail_set(&a->fail, SLP_GONE, SLP_ENOENT, "there is no lease file %.200s", f->path);
+  else if (!check(a, rc) && !open_checked(a) && !stat(f->path, &f->opened))
+    return 0;
+  slp_sqlite_file_close(f);
+  return SQLITE_ERROR;
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------
+ */
+/* 1: it is there, with our keys; 0: not there; else a failure was told. */
+static int find_table(slp_sqlite_ask *a) {
+  const slp_table_spec *t = a->file->table;
+  sqlite3_stmt *st = prepare(a, "SELECT hash_name, range_name FROM tables WHERE name=?1");
+  if (!st) return -1;
+  int r = bind(a, st, 1, slp_str_of(t->name)) ? -1 : step(a, st);
+  if (r > 0) {
+    const char *hash = (const char *)sqlite3_column_text(st, 0),
+               *range = (const char *)sqlite3_column_text(st, 1);
+    if (!hash || !range || strcmp(hash, t->hash_name) != 0 ||
+        strcmp(range, t->range_name ? t->range_name : "") != 0) {
+      slp_table_other_keys(&a->fail, t, hash ? hash : "", range ? range : "");
+      r = -1;
+    }
+  }
+  sqlite3_finalize(st);
+  return r;
+}
+
+static int add_table(slp_sqlite_ask *a) {
+  const slp_table_spec *t = a->file->table;
+  sqlite3_stmt *st = prepare(a, "INSERT INTO tables VALUES(?1,?2,?3)");
+  if (!st) return -1;
+  int r = bind(a, st, 1, slp_str_of(t->name)) || bind(a, st, 2, slp_str_of(t->hash_name)) ||
+                  bind(a, st, 3, slp_str_of(t->range_name ? t->range_name : ""))
+              ? -1
+              : step(a, st);
+  sqlite3_finalize(st);
+  return r;
+}
+
+static void do_prepare(slp_sqlite_ask *a) {
+  int there = find_table(a);
+  if (there) return;
+  if (!a->create) {
+    slp_table_missing(&a->fail, a->file->table);
+    return;
+  }
+  if (exec(a, "BEGIN IMMEDIATE")) return;
+  there = find_table(a); /* another process may have been faster */
+  int bad = there < 0 || (there == 0 && add_table(a) < 0) || exec(a, "COMMIT");
+  if (bad) undo(a);
+  a->created = !bad && there == 0;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------
+ */
+static int read_attrs(slp_sqlite_ask *a, slp_str attrs, slp_store_rows *rows) {
+  slp_json j;
+  slp_str text = slp_store_rows_text(rows, attrs); /* the reader changes it */
+  if (!text.p) {
+    slp_table_no_memory(&a->fail);
+    return SQLITE_NOMEM;
+  }
+  slp_json_begin(&j, (char *)(uintptr_t)text.p, text.n);
+  int r = slp_item_read(&j, rows);
+  if (r == 1 && slp_json_next(&j) == SLP_JSON_END) return 0;
+  if (r == SLP_ENOMEM)
+    slp_table_no_memory(&a->fail);
+  else
+    refuse(a, "a row in it was written by something else and can't be read");
+  return SQLITE_ERROR;
+}
+
+/* 1: one row more in `rows`; 0: there is none. */
+static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key, slp_store_rows *rows) {
+  int r = bind(a, st, 1, slp_str_of(a->file->table->name)) || bind(a, st, 2, key->hash) ||
+                  bind(a, st, 3, key->range)
+              ? -1
+              : step(a, st);
+  if (r > 0 && read_attrs(a, text_at(st, 0), rows)) r = -1;
+  sqlite3_reset(st);
+  return r;
+}
+
+#define SELECT_ROW "SELECT attrs FROM rows WHERE tbl=?1 AND hash=?2 AND range=?3"
+
+static void do_get(slp_sqlite_ask *a) {
+  sqlite3_stmt *st = prepare(a, SELECT_ROW);
+  if (!st) return;
+  if (!exec(a, "BEGIN")) { /* all of one moment */
+    int r = 0;
+    for (size_t i = 0; i < a->keys_n && r >= 0; i++) r = read_row(a, st, &a->keys[i], &a->out);
+    undo(a);
+  }
+  sqlite3_finalize(st);
+}
+
+static int begins(slp_str s, slp_str with) {
+  return s.n >= with.n && (!with.n || memcmp(s.p, with.p, with.n) == 0);
+}
+
+static void do_list(slp_sqlite_ask *a) {
+  int whole = !a->file->table->range_name;
+  sqlite3_stmt *st = prepare(a, whole ? "SELECT attrs, range FROM rows WHERE tbl=?1 ORDER BY hash"
+                                      : "SELECT attrs, range FROM rows WHERE tbl=?1 AND hash=?2 AND range>=?3"
+                                        " ORDER BY range");
+  if (!st) return;
+  int r = bind(a, st, 1, slp_str_of(a->file->table->name));
+  if (!r && !whole) r = bind(a, st, 2, a->hash);
+  if (!r && !whole) r = bind(a, st, 3, a->prefix);
+  while (!r && step(a, st) > 0) {
+    if (!whole && !begins(text_at(st, 1), a->prefix)) break;
+    r = read_attrs(a, text_at(st, 0), &a->out);
+  }
+  sqlite3_finalize(st);
+}
+
+static int put_row(slp_sqlite_ask *a, const slp_row *row) {
+  slp_buf text;
+  int r = -1;
+  slp_buf_init(&text, a->in.mem, ITEM_TEXT_MAX);
+  int q = slp_attrs_put(&text, row->attrs, row->n);
+  if (q == SLP_ENOMEM) slp_table_no_memory(&a->fail);
+  if (q && q != SLP_ENOMEM)
+    slp_fail_set(&a->fail, SLP_REFUSED, SLOOP_EREFUSED, "a text in a row is not UTF-8");
+  sqlite3_stmt *st = q ? NULL : prepare(a, "INSERT OR REPLACE INTO rows VALUES(?1,?2,?3,?4)");
+  if (st && !bind(a, st, 1, slp_str_of(a->file->table->name)) && !bind(a, st, 2, a->write.key.hash) &&
+      !bind(a, st, 3, a->write.key.range) && !bind(a, st, 4, slp_buf_str(&text)))
+    r = step(a, st);
+  sqlite3_finalize(st);
+  slp_buf_free(&text);
+  return r;
+}
+
+static int delete_row(slp_sqlite_ask *a) {
+  sqlite3_stmt *st = prepare(a, "DELETE FROM rows WHERE tbl=?1 AND hash=?2 AND range=?3");
+  int r = -1;
+  if (st && !bind(a, st, 1, slp_str_of(a->file->table->name)) && !bind(a, st, 2, a->write.key.hash) &&
+      !bind(a, st, 3, a->write.key.range))
+    r = step(a, st);
+  sqlite3_finalize(st);
+  return r;
+}
+
+/* Inside the transaction. 0: what is in it may be committed. */
+static int change_row(slp_sqlite_ask *a, const slp_row *old) {
+  slp_store_write *w = &a->write;
+  const char *why = "";
+  if (!slp_rows_hold(old, w->when, w->when_n)) {
+    w->written = SLP_WRITTEN_REFUSED;
+    w->image_known = 1;
+    if (!old || !slp_store_rows_copy(&a->out, old)) return 0;
+    slp_table_no_memory(&a->fail);
+    return SQLITE_NOMEM;
+  }
+  w->written = SLP_WRITTEN_YES;
+  if (w->kind == SLP_WRITE_DELETE) return delete_row(a);
+  int r = slp_rows_change(&a->out, old, a->file->table, w, &why);
+  if (r == SLP_EINVAL) slp_fail_set(&a->fail, SLP_REFUSED, SLOOP_EREFUSED, "%s", why);
+  if (r && r != SLP_EINVAL) slp_table_no_memory(&a->fail);
+  if (r || put_row(a, &a->out.rows[0])) return SQLITE_ERROR;
+  w->image_known = w->kind == SLP_WRITE_UPDATE;
+  if (!w->image_known) slp_store_rows_free(&a->out);
+  return 0;
+}
+
+static int write_in_transaction(slp_sqlite_ask *a) {
+  slp_store_rows before;
+  slp_store_rows_init(&before, a->in.mem);
+  sqlite3_stmt *st = prepare(a, SELECT_ROW);
+  int found = st ? read_row(a, st, &a->write.key, &before) : -1;
+  sqlite3_finalize(st);
+  int r = found < 0 ? SQLITE_ERROR : change_row(a, found ? &before.rows[0] : NULL);
+  slp_store_rows_free(&before);
+  if (!r) r = exec(a, "COMMIT");
+  return r;
+}
+
+static void do_write(slp_sqlite_ask *a) {
+  if (exec(a, "BEGIN IMMEDIATE") || !write_in_transaction(a)) return;
+  undo(a);
+  slp_store_rows_free(&a->out);
+  a->write.written = SLP_WRITTEN_NOT_SURE;
+  a->write.image_known = 0;
+}
+
+void slp_sqlite_do(slp_sqlite_ask *a) {
+  slp_fail_clear(&a->fail);
+  a->busy = 0;
+  a->write.written = SLP_WRITTEN_NOT_SURE;
+  slp_store_rows_free(&a->out);
+  if (open_file(a, a->kind == SLP_SQLITE_PREPARE && a->create)) return;
+  if (a->kind == SLP_SQLITE_PREPARE) {
+    do_prepare(a);
+    return;
+  }
+  int there = find_table(a);
+  if (there == 0) slp_table_missing(&a->fail, a->file->table);
+  if (there <= 0) return;
+  if (a->kind == SLP_SQLITE_GET) do_get(a);
+  if (a->kind == SLP_SQLITE_LIST) do_list(a);
+  if (a->kind == SLP_SQLITE_WRITE) do_write(a);
+}

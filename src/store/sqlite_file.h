@@ -1,0 +1,33 @@
+/* sqlite_file.h - what is done to the file of leases: one question at a time, each a transaction. Everything
+ * but _new and _free blocks, and runs on a thread of its own. */
+#ifndef SLP_STORE_SQLITE_FILE_H
+#define SLP_STORE_SQLITE_FILE_H
+
+#include "core/store.h"
+
+typedef struct slp_sqlite_file slp_sqlite_file;
+slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path,
+                                     const slp_table_spec *table); /* NULL: no memory */
+void slp_sqlite_file_close(slp_sqlite_file *f);
+void slp_sqlite_file_free(slp_sqlite_file *f); /* closed */
+
+typedef enum { SLP_SQLITE_PREPARE, SLP_SQLITE_GET, SLP_SQLITE_LIST, SLP_SQLITE_WRITE } slp_sqlite_kind;
+
+typedef struct slp_sqlite_ask {
+  slp_sqlite_kind kind;
+  slp_sqlite_file *file;
+  slp_store_rows in; /* holds all that is asked */
+  uint8_t create;    /* PREPARE */
+  const slp_row_key *keys;
+  size_t keys_n;
+  slp_str hash, prefix;  /* LIST */
+  slp_store_write write; /* its key, kind, condition and changes; and its outcome */
+
+  slp_fail fail;
+  uint8_t busy; /* another process has the file: nothing was done, ask again later; fail says so */
+  uint8_t created;
+  slp_store_rows out; /* rows, or the image */
+} slp_sqlite_ask;
+void slp_sqlite_do(slp_sqlite_ask *a);
+
+#endif

@@ -1,0 +1,15 @@
+/* sqlite_none.c - built where there is no SQLite: that store says so. */
+#include "store/sqlite_file.h"
+
+#include "store/sqlite.h"
+
+int slp_sqlite_there(void) { return 0; }
+int slp_sqlite_network_fs(uint64_t type) { return (void)type, 0; }
+slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path, const slp_table_spec *table) {
+  return (void)mem, (void)path, (void)table, NULL;
+}
+void slp_sqlite_file_close(slp_sqlite_file *f) { (void)f; }
+void slp_sqlite_file_free(slp_sqlite_file *f) { (void)f; }
+void slp_sqlite_do(slp_sqlite_ask *a) {
+  slp_fail_set(&a->fail, SLP_REFUSED, SLP_ENOENT, "built without SQLite");
+}
