@@ -18,6 +18,7 @@ typedef struct slp_held_by_user {
   struct slp_held_by_user *next;
   slp_judged *member;
   sloop_batch_t *batch;
+  uint64_t serial;
   size_t n;
   held_record *records;
 } slp_held_by_user;
@@ -468,6 +469,7 @@ void slp_oracle_on_batch(slp_judged *m, sloop_batch_t *b) {
   SLP_CHECK(h);
   h->member = m;
   h->batch = b;
+  h->serial = ++o->serials;
   h->n = n;
   h->records = slp_zalloc_n(mem, n, sizeof *h->records);
   SLP_CHECK(h->records);
@@ -523,6 +525,12 @@ size_t slp_oracle_held(const slp_oracle *o) {
   size_t n = 0;
   for (const slp_held_by_user *h = o->held; h; h = h->next) n++;
   return n;
+}
+
+uint64_t slp_oracle_serial(const slp_oracle *o, const sloop_batch_t *b) {
+  for (const slp_held_by_user *h = o->held; h; h = h->next)
+    if (h->batch == b) return h->serial;
+  return 0;
 }
 
 sloop_batch_t *slp_oracle_held_at(const slp_oracle *o, size_t i) {

@@ -75,6 +75,7 @@ struct slp_oracle {
   uint8_t stops_expected; /* shards may be given up */
   uint8_t memory_fails;   /* a callback may be lost and attempts may be counted too low */
   struct slp_held_by_user *held, *free_held;
+  uint64_t serials; /* batches ever handed over */
   /* The latest key handed over. */
   int64_t top_ms;
   char top_seq[130];
@@ -112,6 +113,8 @@ void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st);
  * why gets a line when it is not NULL. */
 int slp_oracle_all_read(slp_judged *m, char *why, size_t why_n);
 size_t slp_oracle_held(const slp_oracle *o); /* batches with the user */
+/* Tells a batch from a later one at the same address; 0: it is not with the user. */
+uint64_t slp_oracle_serial(const slp_oracle *o, const sloop_batch_t *b);
 sloop_batch_t *slp_oracle_held_at(const slp_oracle *o, size_t i);
 
 #endif

@@ -9,6 +9,7 @@
 typedef struct later_done {
   slp_user *user;
   sloop_batch_t *batch;
+  uint64_t serial; /* of the batch: it may have gone back before, and its address to another one */
 } later_done;
 
 static void told(slp_user *u, const char *callback) {
@@ -43,16 +44,10 @@ static void finish_with(slp_user *u, sloop_batch_t *b) {
   slp_user_done(u, b, acked);
 }
 
-static int is_held(const slp_user *u, const sloop_batch_t *b) {
-  for (size_t i = 0; i < slp_oracle_held(u->oracle); i++)
-    if (slp_oracle_held_at(u->oracle, i) == b) return 1;
-  return 0;
-}
-
 static void run_later(void *arg) {
   later_done *l = arg;
   slp_user *u = l->user;
-  if (is_held(u, l->batch)) finish_with(u, l->batch);
+  if (slp_oracle_serial(u->oracle, l->batch) == l->serial) finish_with(u, l->batch);
   slp_free(u->world->mem, l);
 }
 
@@ -61,7 +56,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   if (s != u->s) slp_oracle_bad(u->oracle, "on_batch of another consumer");
   slp_oracle_on_batch(u->judged, b);
   told(u, "on_batch");
-  if (!is_held(u, b)) return;
+  if (!slp_oracle_serial(u->oracle, b)) return;
   if (u->on_batch && u->on_batch(u, b)) return;
   if (u->manners.keep) return;
   if (u->manners.hold_us_max == 0) {
@@ -70,7 +65,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   }
   later_done *l = SLP_NEW(u->world->mem, later_done);
   SLP_CHECK(l);
-  *l = (later_done){u, b};
+  *l = (later_done){u, b, slp_oracle_serial(u->oracle, b)};
   uint64_t hold = slp_sim_draw_between(&u->random, u->manners.hold_us_min, u->manners.hold_us_max);
   slp_sim_at(u->world->sim, slp_sim_now_us(u->world->sim) + hold, run_later, l);
 }
