@@ -2,11 +2,13 @@
 """Writes the seeds under test/fuzz/corpus: known-hard inputs of our own making. Run it after a change; the
 files are committed. Inputs that a fuzzer found are kept beside them as found-HASH and are not touched."""
 import base64
+import gzip
 import hashlib
 import json
 import os
 import random
 import struct
+import zlib
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
 
@@ -407,3 +409,26 @@ expression_seeds = {
 }
 for name, text in expression_seeds.items():
     write("expression", name, text)
+
+# ---- decoders of -s: the first byte picks one ---------------------------------------------------------
+decode_seeds = {
+    "json-space": 'j { "a" : [ 1 , 2.50e+1 , { } , [ ] , null ] ,\n"b":"x\\u2028\\n\u0085" }\r\n',
+    "json-strings": 'j["[","{",":",",","\\"","\\\\"]',
+    "json-wrong": "j[1,]",
+    "ddb-item": 'd{"s":{"S":"x"},"n":{"N":"-1.5E+10"},"b":{"B":"AAE="},"t":{"BOOL":true},"z":{"NULL":true},'
+                '"l":{"L":[{"S":"a"},{"M":{"S":{"S":"S"}}}]},"ss":{"SS":["a"]},"ns":{"NS":["1","007"]},"bs":{"BS":["AA=="]}}',
+    "ddb-change": 'd{"Keys":{"id":{"N":"1"}},"NewImage":{"id":{"N":"1"},"l":{"L":[]}},"SizeBytes":3,"OldImage":null}',
+    "ddb-kinesis": 'd{"eventName":"INSERT","dynamodb":{"Keys":{"id":{"S":"k"}}},"userIdentity":{"type":null}}',
+    "ddb-named-keys": 'd{"Keys":{"S":"x"},"dynamodb":{"M":{}}}',
+    "logs": 'l{"messageType":"DATA_MESSAGE","owner":"1","logGroup":"g","logStream":"s","logEvents":[{"id":"1",'
+            '"timestamp":1700000000123,"message":"one\\n"},{"message":"two","extractedFields":{"a":[1]}}]}',
+    "logs-order": 'l{"logEvents":[{"message":"m"}],"logGroup":"g","messageType":"DATA_MESSAGE"}',
+    "logs-control": 'l{"messageType":"CONTROL_MESSAGE","logEvents":[{"message":"CWL CONTROL MESSAGE"}]}',
+    "logs-packed": b"l" + gzip.compress(b'{"messageType":"DATA_MESSAGE","logEvents":[{"message":"m"}]}', mtime=0),
+    "packed": b"z" + gzip.compress(b"hello hello hello", mtime=0),
+    "packed-members": b"z" + gzip.compress(b"one", mtime=0) + gzip.compress(b"two", mtime=0),
+    "packed-zlib": b"z" + zlib.compress(b"hello"),
+    "packed-bomb": b"z" + gzip.compress(bytes(1000000), mtime=0),
+}
+for name, text in decode_seeds.items():
+    write("decode", name, text)
