@@ -102,6 +102,9 @@ int sloop_sandbox_trim_table(sloop_sandbox_t *b, const char *table, int64_t befo
  *   child-filter N    1: ShardFilter of DescribeStream is ignored; 2: it is refused
  *   split-every N     every N-th rollover gives two children, up to 1000 open shards */
 int sloop_sandbox_quirk(sloop_sandbox_t *b, const char *table_or_null, const char *name, uint32_t value);
+/* Eventually consistent reads of that table, and of its indexes, show what was there up to so long ago, each
+ * read another moment; 0: they show what is. */
+int sloop_sandbox_stale(sloop_sandbox_t *b, const char *table, uint32_t ms);
 /* Moves the sandbox's clock on (negative: back). */
 void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
 
@@ -165,6 +168,7 @@ int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char why[160]);
  *   POST /_sandbox/split?stream=N&shard=ID[&at=HASH] and /_sandbox/merge?stream=N&shard=ID&adjacent=ID
  *   POST /_sandbox/synthetic?name=N&shards=S&records=R&bytes=B&rate=Q&seed=X (records=* : without end)
  *   POST /_sandbox/table?name=N&partitions=P[&view=KEYS_ONLY], /_sandbox/roll?table=N[&split=1]
+ *   POST /_sandbox/stale?table=N&ms=MS
  *   POST /_sandbox/quirk?[table=N&]name=QUIRK&value=V
  *   POST /_sandbox/change?table=N[&ttl=1]: the body has a line KEYS<tab>OLD<tab>NEW for each change, JSON on
  *     one line each, - for no image

@@ -159,6 +159,15 @@ static int roll(sloop_sandbox_t *b, slp_str query, slp_str body) {
   return sloop_sandbox_roll(b, text_of(query, "table", table), slp_str_is(parameter(query, "split"), "1"));
 }
 
+static int stale(sloop_sandbox_t *b, slp_str query, slp_str body) {
+  (void)body;
+  char table[NAME_ROOM];
+  int bad = 0;
+  uint64_t ms = number(query, "ms", 0, &bad);
+  if (bad || ms > UINT32_MAX) return SLP_EINVAL;
+  return sloop_sandbox_stale(b, text_of(query, "table", table), (uint32_t)ms);
+}
+
 static int set_quirk(sloop_sandbox_t *b, slp_str query, slp_str body) {
   (void)body;
   char table[NAME_ROOM], name[NAME_ROOM];
@@ -212,9 +221,10 @@ static const struct {
   const char *name;
   int (*run)(sloop_sandbox_t *b, slp_str query, slp_str body);
 } orders[] = {
-    {"clock", move_clock}, {"trim", trim},           {"synthetic", make_synthetic}, {"stream", make_stream},
-    {"split", split},      {"merge", merge},         {"table", make_table},         {"roll", roll},
-    {"quirk", set_quirk},  {"change", make_changes},
+    {"clock", move_clock},    {"trim", trim},   {"synthetic", make_synthetic},
+    {"stream", make_stream},  {"split", split}, {"merge", merge},
+    {"table", make_table},    {"roll", roll},   {"quirk", set_quirk},
+    {"change", make_changes}, {"stale", stale},
 };
 
 static void carry_out(sloop_sandbox_t *b, slp_str what, slp_str query, slp_str body, slp_admin_answer *a) {

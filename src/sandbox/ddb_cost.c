@@ -62,8 +62,7 @@ int slp_cost_change(slp_box_call *c, slp_cost *to, const slp_av *was, const slp_
   return 0;
 }
 
-/* ---- buckets ---------------------------------------------------------------------------------------------
- */
+/* ---- buckets --------------------------------------------------------------------------------- */
 void slp_bucket_set(slp_bucket *b, int64_t now_ms, int64_t units) {
   *b = (slp_bucket){.units = units, .at_ms = now_ms, .thousandths = units * UNIT * BURST_S * 1000};
 }
@@ -140,8 +139,7 @@ void slp_cost_take_reads(slp_box_call *c, slp_cost *cost) {
   }
 }
 
-/* ---- ConsumedCapacity
- * ---------------------------------------------------------------------------------------- */
+/* ---- ConsumedCapacity --------------------------------------------------------------------------- */
 static void put_units(slp_box_call *c, const char *key, int64_t halves) {
   char text[32];
   int n = snprintf(text, sizeof text, "%lld.%c", (long long)(halves / 2), halves % 2 ? '5' : '0');

@@ -248,8 +248,7 @@ static slp_x *value_node(parser *p) {
   return x;
 }
 
-/* ---- functions --------------------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 static const struct function {
   const char *name;
   slp_x_op op;
@@ -387,8 +386,7 @@ static slp_x *operand(parser *p) {
   return x;
 }
 
-/* ---- conditions
- * --------------------------------------------------------------------------------------------- */
+/* ---- conditions --------------------------------------------------------------------------------- */
 static const struct {
   const char *sign;
   slp_x_op op;
@@ -590,8 +588,7 @@ int slp_parse_condition(slp_words *w, const char *kind, slp_str text, slp_x **re
   return 0;
 }
 
-/* ---- projections -----------------------------------------------------------------------------------------
- */
+/* ---- projections ----------------------------------------------------------------------------- */
 const char *slp_paths_clash(const slp_path *a, const slp_path *b) {
   for (; a && b; a = a->next, b = b->next) {
     if (!a->name.p != !b->name.p) return "conflict";
@@ -632,8 +629,7 @@ int slp_parse_projection(slp_words *w, slp_str text, slp_paths **ret) {
   }
 }
 
-/* ---- updates
- * ------------------------------------------------------------------------------------------------ */
+/* ---- updates ------------------------------------------------------------------------------------ */
 static const char *const sections[] = {
     [SLP_UP_SET] = "SET", [SLP_UP_REMOVE] = "REMOVE", [SLP_UP_ADD] = "ADD", [SLP_UP_DELETE] = "DELETE"};
 
@@ -712,8 +708,7 @@ int slp_parse_update(slp_words *w, slp_str text, slp_up **ret) {
   return 0;
 }
 
-/* ---- what names and values stand for ----------------------------------------------------------------------
- */
+/* ---- what names and values stand for --------------------------------------------------------- */
 static int read_entries(slp_box_call *c, uint32_t map, slp_names *names, char mark, const char *member_name) {
   slp_box_tree *t = c->in;
   names->v = slp_arena_get(slp_call_arena(c), (t->v[map].count + 1) * sizeof *names->v);

@@ -35,8 +35,7 @@ typedef struct reading {
 
 static uint32_t number(const reading *r) { return (uint32_t)(r->x - r->t->index); }
 
-/* ---- key conditions -------------------------------------------------------------------------------------
- */
+/* ---- key conditions -------------------------------------------------------------------------- */
 static int leaf(reading *r, const slp_x *x) {
   static const char *const names[] = {[SLP_X_NE] = "<>",
                                       [SLP_X_IN] = "IN",
@@ -109,8 +108,7 @@ static int filter_is_apart(reading *r, const slp_x *x) {
   return 0;
 }
 
-/* ---- where to begin --------------------------------------------------------------------------------------
- */
+/* ---- where to begin -------------------------------------------------------------------------- */
 static const slp_av *part_of(const reading *r, const slp_av *map, const slp_index *x, uint8_t i) {
   const slp_av *v = i < x->parts_n ? slp_av_member(map, slp_str_of(x->part[i].name)) : NULL;
   (void)r;
@@ -159,8 +157,7 @@ static int read_start(reading *r) {
   return 0;
 }
 
-/* ---- what there is to read --------------------------------------------------------------------------------
- */
+/* ---- what there is to read ------------------------------------------------------------------- */
 static int cmp_entries(const void *a, const void *b) {
   const entry *x = a, *y = b;
   int c = slp_row_key_cmp(&x->key, &y->key);
@@ -216,8 +213,7 @@ static int in_segment(const reading *r, const entry *e) {
   return r->segments == 0 || (uint64_t)(((slp_u128)e->key.place * r->segments) >> 64) == r->segment;
 }
 
-/* ---- a page
- * ------------------------------------------------------------------------------------------------- */
+/* ---- a page ------------------------------------------------------------------------------------- */
 static int put_key_parts(reading *r, slp_av *map, const slp_index *x, const slp_av *item) {
   for (uint8_t i = 0; i < x->parts_n; i++) {
     slp_av *v = slp_av_shallow(slp_call_arena(r->c), slp_av_member(item, slp_str_of(x->part[i].name)));
@@ -287,8 +283,7 @@ static int page(reading *r) {
   return 0;
 }
 
-/* ---- the request
- * -------------------------------------------------------------------------------------------- */
+/* ---- the request -------------------------------------------------------------------------------- */
 static int read_index(reading *r) {
   slp_str name = slp_box_text(r->c, "IndexName");
   r->x = name.p ? slp_index_find(r->t, name) : &r->t->index[0];

@@ -127,8 +127,7 @@ slp_av *slp_key_map(slp_arena *a, const slp_table *t, const slp_av *item) {
   return map;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 size_t slp_row_from(const slp_table *t, const slp_key *key, int after) {
   size_t from = 0, to = t->rows_n;
   while (from < to) {
@@ -292,8 +291,7 @@ int64_t slp_read_moment(slp_box_call *c, const slp_table *t, int consistent) {
   return c->now_ms - (int64_t)(slp_box_random(c->box) % (uint64_t)(t->stale_ms + 1));
 }
 
-/* ---- time to live
- * ------------------------------------------------------------------------------------------ */
+/* ---- time to live ------------------------------------------------------------------------------- */
 static int expired(const slp_table *t, const slp_item *item, int64_t now_s) {
   const slp_av *v = item ? slp_av_member(item->value, slp_str_of(t->ttl_name)) : NULL;
   slp_n38 at, now, oldest, horizon;
@@ -322,8 +320,7 @@ void slp_rows_expire(slp_box *box, slp_table *t, int64_t now_ms) {
   }
 }
 
-/* ---- indexes
- * -------------------------------------------------------------------------------------------------- */
+/* ---- indexes ------------------------------------------------------------------------------------ */
 int slp_index_holds(const slp_index *x, const slp_av *item) {
   for (uint8_t i = 0; i < x->parts_n; i++) {
     const slp_av *v = slp_av_member(item, slp_str_of(x->part[i].name));

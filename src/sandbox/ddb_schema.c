@@ -36,8 +36,7 @@ slp_index *slp_index_find(slp_table *t, slp_str name) {
   return NULL;
 }
 
-/* ---- attributes -----------------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 static int read_definitions(schema *s) {
   uint32_t list;
   int bad = 0;
@@ -84,8 +83,7 @@ static int kind_of(schema *s, slp_str name, slp_av_kind *ret) {
                     (int)slp_min_u64(name.n, 200), name.n ? name.p : "");
 }
 
-/* ---- keys -------------------------------------------------------------------------------------------------
- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 static int read_key(schema *s, uint32_t node, slp_index *x) {
   static const char *const roles[] = {"HASH", "RANGE"};
   uint32_t list;
@@ -153,8 +151,7 @@ static int read_projection(schema *s, uint32_t node, slp_index *x) {
   return 0;
 }
 
-/* ---- throughput
- * ----------------------------------------------------------------------------------------------- */
+/* ---- throughput --------------------------------------------------------------------------------- */
 static int read_throughput(slp_box_call *c, uint32_t node, int on_demand, slp_index *x) {
   uint32_t map;
   if (slp_in_map(c, node, "ProvisionedThroughput", &map)) return -1;
@@ -193,8 +190,7 @@ static int read_mode(slp_box_call *c, slp_table *t) {
   return 0;
 }
 
-/* ---- indexes
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- indexes ------------------------------------------------------------------------------------ */
 static int plain_name(slp_str name) {
   return name.n >= 3 && name.n <= 255 && slp_box_name_valid((slp_str){name.p, slp_min_u64(name.n, 128)}) &&
          (name.n <= 128 || slp_box_name_valid((slp_str){name.p + 128, name.n - 128}));
@@ -256,8 +252,7 @@ static int read_indexes(schema *s, const char *member, int local, uint32_t most)
   return 0;
 }
 
-/* ---- whole tables
- * --------------------------------------------------------------------------------------------------- */
+/* ---- whole tables ------------------------------------------------------------------------------- */
 int slp_schema_read(slp_box_call *c, slp_table *t) {
   schema s = {.c = c, .t = t};
   read_mode(c, t);

@@ -56,8 +56,7 @@ void slp_ddb_settle(slp_box *box, int64_t now_ms) {
 
 void slp_ddb_call_over(slp_box *box) { slp_arena_clear(&box->ddb->memory); }
 
-/* ---- finding --------------------------------------------------------------------------------------------
- */
+/* ---- finding --------------------------------------------------------------------------------- */
 slp_table *slp_table_find(slp_box *box, slp_str name) {
   SLP_LIST_EACH(&box->ddb->tables, it) {
     slp_table *t = SLP_OWNER(it, slp_table, link);
@@ -109,8 +108,14 @@ static void change_begin(slp_box_call *c, slp_table *t, slp_box_status meanwhile
   t->change_ms = c->now_ms + c->box->o.change_ms;
 }
 
-/* ---- making
- * ------------------------------------------------------------------------------------------------ */
+int slp_box_stale(slp_box *box, int64_t now_ms, const char *table, uint32_t ms) {
+  slp_ddb_settle(box, now_ms);
+  slp_table *t = slp_table_find(box, slp_str_of(table));
+  if (t) slp_table_stale(t, ms);
+  return t ? 0 : SLP_ENOENT;
+}
+
+/* ---- making ------------------------------------------------------------------------------------- */
 static void link_by_name(slp_box *box, slp_table *t) {
   slp_list *at = box->ddb->tables.next;
   while (at != &box->ddb->tables && strcmp(SLP_OWNER(at, slp_table, link)->name, t->name) < 0) at = at->next;
@@ -184,8 +189,7 @@ int slp_table_op_create(slp_box_call *c) {
   return answer(c, t);
 }
 
-/* ---- changing and ending
- * -------------------------------------------------------------------------------------- */
+/* ---- changing and ending ------------------------------------------------------------------------ */
 static slp_table *at_rest(slp_box_call *c) {
   static const char *const doing[] = {
       [SLP_BOX_CREATING] = "created", [SLP_BOX_UPDATING] = "updated", [SLP_BOX_DELETING] = "deleted"};

@@ -21,8 +21,7 @@ typedef struct transaction {
   uint32_t n, refused;
 } transaction;
 
-/* ---- tokens
- * ------------------------------------------------------------------------------------------------ */
+/* ---- tokens ------------------------------------------------------------------------------------- */
 static void token_free(slp_box *box, slp_token *k) {
   slp_list_remove(&k->link);
   slp_free(box->mem, k);
@@ -53,8 +52,7 @@ static int seen_before(slp_box_call *c, slp_str token, uint8_t digest[32]) {
   return 0;
 }
 
-/* ---- cancelling
- * --------------------------------------------------------------------------------------------- */
+/* ---- cancelling --------------------------------------------------------------------------------- */
 static int put_reason(slp_buf *b, const reason *why) {
   int r = slp_buf_addf(b, "{\"Code\":\"%s\"", why->code ? why->code : "None");
   if (!r && why->code) {
@@ -102,8 +100,7 @@ static void refuse(transaction *x, uint32_t i, const char *code, const char *mes
   x->refused++;
 }
 
-/* ---- writes
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- writes ------------------------------------------------------------------------------------- */
 static int read_action(slp_box_call *c, uint32_t node, transaction *x) {
   static const struct {
     const char *name;
@@ -244,9 +241,7 @@ int slp_transact_op_write(slp_box_call *c) {
   return carry_out(c, x);
 }
 
-/* ---- reads
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- reads -------------------------------------------------------------------------------------- */
 static int one_get(slp_box_call *c, uint32_t node, slp_cost **costs, const slp_av **ret) {
   slp_words w;
   slp_paths *paths;

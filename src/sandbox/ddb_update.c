@@ -22,8 +22,7 @@ typedef struct update {
 static int refuse(update *u, const char *why) { return slp_box_fail(u->c, "ValidationException", "%s", why); }
 static int no_memory(update *u) { return slp_box_no_memory(u->c); }
 
-/* ---- values ----------------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 static int value_of(update *u, const slp_x *x, const slp_av **ret);
 
 static int arithmetic(update *u, const slp_av *a, const slp_av *b, int subtract, const slp_av **ret) {
@@ -76,8 +75,7 @@ static int value_of(update *u, const slp_x *x, const slp_av **ret) {
   }
 }
 
-/* ---- places
- * ------------------------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------------- */
 /* The container of the path's last step, in the copy; fails when it is not there or of another kind. */
 static slp_av *container_of(update *u, const slp_path *p, const slp_path_step **ret_last) {
   slp_av *in = u->item;
@@ -137,8 +135,7 @@ static slp_av *there(slp_av *in, const slp_path_step *last) {
   return last->name.p ? slp_av_member(in, last->name) : slp_av_item(in, last->index);
 }
 
-/* ---- sets
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- sets --------------------------------------------------------------------------------------- */
 static int has(const slp_av *set, const slp_av *element) {
   for (const slp_av *v = set->first; v; v = v->next) {
     if (slp_av_equal(v, element)) return 1;
@@ -190,8 +187,7 @@ static int remove_elements(update *u, slp_av *in, const slp_path_step *last, con
   return left->count ? put(u, in, last, left) : take_out(u, in, last);
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------------------ */
+/* ---- all of it ---------------------------------------------------------------------------------- */
 static int act(update *u, const slp_up *up) {
   const slp_path_step *last;
   const slp_av *value = NULL;

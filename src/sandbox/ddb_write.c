@@ -1,8 +1,7 @@
 /* ddb_write.c - PutItem, UpdateItem, DeleteItem; each is one action, as transactions hold many of. */
 #include "sandbox/ddb.h"
 
-/* ---- reading an action ----------------------------------------------------------------------------------
- */
+/* ---- reading an action ----------------------------------------------------------------------- */
 static int mixed(slp_box_call *c, const char *expression, const char *older) {
   return slp_refuse(
       c,
@@ -101,8 +100,7 @@ int slp_action_read(slp_box_call *c, uint32_t node, slp_act_kind kind, slp_actio
   return keys_stay(c, a);
 }
 
-/* ---- doing it ---------------------------------------------------------------------------------------------
- */
+/* ---- doing it -------------------------------------------------------------------------------- */
 static uint32_t depth_of(const slp_av *v) {
   uint32_t deepest = 0;
   if (v->kind != SLP_AV_M && v->kind != SLP_AV_L) return 1;
@@ -144,8 +142,7 @@ int slp_action_apply(slp_box_call *c, const slp_action *a) {
   return slp_row_write(c->box, a->t, c->now_ms, &a->key, a->now, 0) ? slp_box_no_memory(c) : 0;
 }
 
-/* ---- one action as a request
- * ------------------------------------------------------------------------------- */
+/* ---- one action as a request -------------------------------------------------------------------- */
 /* ALL_OLD and the like: what is to be shown; NULL: nothing. -1: no memory. */
 static int shown(slp_box_call *c, const slp_action *a, slp_str how, const slp_av **ret) {
   slp_paths *paths = NULL, **to = &paths;

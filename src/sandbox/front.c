@@ -260,6 +260,10 @@ int sloop_sandbox_change(sloop_sandbox_t *b, const char *table, const char *keys
                             slp_str_of(new_image), by_ttl);
 }
 
+int sloop_sandbox_stale(sloop_sandbox_t *b, const char *table, uint32_t ms) {
+  return slp_box_stale(b->box, slp_front_now_ms(b), table, ms);
+}
+
 int sloop_sandbox_roll(sloop_sandbox_t *b, const char *table, int split) {
   return slp_box_roll(b->box, slp_front_now_ms(b), table, split);
 }

@@ -114,8 +114,7 @@ static const slp_box_rule resize_rules[] = {STREAM, INT("TargetShardCount", 1, 1
                                             ENUM("ScalingType", 1, scalings)};
 static const slp_box_rule retention_rules[] = {STREAM, INT("RetentionPeriodHours", 1, INT32_MIN, INT32_MAX)};
 
-/* ---- tables
- * ------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------- */
 static const char *const billings[] = {"PROVISIONED", "PAY_PER_REQUEST", NULL};
 static const char *const capacities[] = {"INDEXES", "TOTAL", "NONE", NULL};
 static const char *const metrics[] = {"SIZE", "NONE", NULL};
@@ -159,8 +158,7 @@ static const slp_box_rule transact_write_rules[] = {
     ENUM("ReturnConsumedCapacity", 0, capacities),
     ENUM("ReturnItemCollectionMetrics", 0, metrics)};
 
-/* ---- streams of changes
- * ---------------------------------------------------------------------------------------- */
+/* ---- streams of changes ------------------------------------------------------------------------- */
 static const slp_box_rule change_streams_rules[] = {TEXT("ExclusiveStartStreamArn", 0, P_NONE, 1024),
                                                     TABLE("TableName", 0), INT("Limit", 0, 1, 100)};
 static const char *const change_filters[] = {"CHILD_SHARDS", NULL};

@@ -56,6 +56,7 @@ int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t befor
 int slp_box_table(slp_box *box, int64_t now_ms, const char *name, uint32_t partitions, const char *view_type);
 int slp_box_add_change(slp_box *box, int64_t now_ms, const char *table, slp_str keys, slp_str old_image,
                        slp_str new_image, int by_ttl);
+int slp_box_stale(slp_box *box, int64_t now_ms, const char *table, uint32_t ms);
 int slp_box_roll(slp_box *box, int64_t now_ms, const char *table, int split);
 int slp_box_trim_table(slp_box *box, int64_t now_ms, const char *table, int64_t before_ms);
 int slp_box_quirk(slp_box *box, const char *table_or_null, const char *name, uint32_t value);

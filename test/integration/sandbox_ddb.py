@@ -516,6 +516,31 @@ def time_to_live():
         expect(left == {"1", "2", "3"}, left)
 
 
+def stale_reads():
+    with box_and_client() as box:
+        client = box.client(service="dynamodb")
+        table(client, **GLOBAL)
+        status, _, _ = box.request("POST", "/_sandbox/stale?table=none&ms=5")
+        expect(status == 404, "no such table")
+        box.order("POST", "stale?table=tab&ms=4000")
+        get = lambda consistent: int(client.get_item(TableName="tab", Key=item("a", 1), ConsistentRead=consistent)
+                                     .get("Item", {"v": {"N": "-1"}})["v"]["N"])
+        seen, of_index = set(), set()
+        for v in range(30):
+            client.put_item(TableName="tab", Item=item("a", 1, v={"N": str(v)}, g={"S": "g"}, h={"N": str(v)}))
+            expect(get(True) == v, "a consistent read sees the last write")
+            old = get(False)
+            expect(v - 5 <= old <= v, f"{old} is older than 4 s at {v}")
+            seen.add(v - old)
+            page = client.query(TableName="tab", IndexName="all", KeyConditionExpression="g = :g",
+                                ExpressionAttributeValues={":g": {"S": "g"}})["Items"]
+            of_index |= {v - int(i["v"]["N"]) for i in page}
+            box.move_clock(1000)
+        expect(len(seen) >= 3 and len(of_index) >= 3, (seen, of_index))
+        box.order("POST", "stale?table=tab&ms=0")
+        expect(get(False) == 29, "and again none is stale")
+
+
 def exact_sums():
     """A counter of 38 digits, against decimal."""
     with box_and_client() as box:
@@ -535,6 +560,6 @@ if __name__ == "__main__":
     tests = harness.Tests()
     for test in (life_of_a_table, names_of_tables_in_pages, definitions_are_checked, bytes_of_answers, signatures,
                  values_go_round, refusals_of_expressions, conditions_and_what_they_show, capacity, throttling, pages,
-                 refusals_of_queries, batches, transactions, time_to_live, exact_sums):
+                 refusals_of_queries, batches, transactions, time_to_live, stale_reads, exact_sums):
         tests.run(test.__name__.replace("_", " "), test)
     tests.end()
