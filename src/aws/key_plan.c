@@ -59,6 +59,18 @@ static int sso_complete(slp_key_plan *plan, const slp_profile *p) {
   return 0;
 }
 
+static int differs(const char *in_profile, const char *in_session) {
+  return in_profile && in_session && strcmp(in_profile, in_session) != 0;
+}
+
+/* The same setting twice with two values: nobody knows which one is meant. */
+static int sso_agrees(slp_key_plan *plan, const slp_profile *p) {
+  int region = differs(get(p, SLP_PROFILE_SSO_REGION), p->session_region);
+  if (!region && !differs(get(p, SLP_PROFILE_SSO_START_URL), p->session_url)) return 0;
+  return broken(plan, p, SLP_PROFILE_SSO_SESSION, "its %s is not that of its sso-session section",
+                region ? "sso_region" : "sso_start_url");
+}
+
 static int base(slp_key_plan *plan, const slp_profile *p, slp_base_kind kind) {
   plan->base = kind;
   plan->from = p;
@@ -74,6 +86,7 @@ static int own_keys(slp_key_plan *plan, const slp_profile *p) {
   }
   if (get(p, SLP_PROFILE_SSO_ACCOUNT_ID) || get(p, SLP_PROFILE_SSO_ROLE_NAME)) {
     int r = sso_complete(plan, p);
+    if (!r && get(p, SLP_PROFILE_SSO_SESSION)) r = sso_agrees(plan, p);
     return r ? r : base(plan, p, SLP_BASE_SSO);
   }
   int r = keys_in(plan, p, 0);
