@@ -7,7 +7,7 @@ import re
 import subprocess
 import urllib.request
 
-from run import end, environment, equal, read_some, run
+from run import end, environment, equal, read_some, run, wait_until
 
 BIN = os.environ["SLOOP_BIN"]
 
@@ -37,14 +37,31 @@ class Box:
         finally:
             end(self.process)
 
-    def call(self, operation, **body):
+    def call(self, operation, target="Kinesis_20131202", service="kinesis", **body):
         request = urllib.request.Request(self.url, json.dumps(body).encode(), {
-            "Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "Kinesis_20131202." + operation,
-            "Authorization": "AWS4-HMAC-SHA256 Credential=sandbox/20260101/us-east-1/kinesis/aws4_request, "
+            "Content-Type": "application/x-amz-json-1." + ("1" if service == "kinesis" else "0"),
+            "X-Amz-Target": target + "." + operation,
+            "Authorization": f"AWS4-HMAC-SHA256 Credential=sandbox/20260101/us-east-1/{service}/aws4_request, "
                              "SignedHeaders=host, Signature=0"})
         with urllib.request.urlopen(request, timeout=10) as answer:
             text = answer.read()
         return json.loads(text) if text else None
+
+    def dynamodb(self, operation, **body):
+        return self.call(operation, "DynamoDB_20120810", "dynamodb", **body)
+
+    def make_stream(self, name, shards):
+        self.call("CreateStream", StreamName=name, ShardCount=shards)
+        wait_until(lambda: self.call("DescribeStreamSummary", StreamName=name)["StreamDescriptionSummary"]
+                   ["StreamStatus"] == "ACTIVE", what=f"stream {name}")
+
+    def make_table(self, name):
+        self.dynamodb("CreateTable", TableName=name, BillingMode="PAY_PER_REQUEST",
+                      AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+                      KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+                      StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"})
+        wait_until(lambda: self.dynamodb("DescribeTable", TableName=name)["Table"]["TableStatus"] == "ACTIVE",
+                   what=f"table {name}")
 
     def admin(self, path, text=""):
         with urllib.request.urlopen(urllib.request.Request(self.url + path, text.encode()), timeout=10) as answer:

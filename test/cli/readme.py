@@ -11,7 +11,6 @@ import subprocess
 import tempfile
 import threading
 import time
-import urllib.request
 
 from box import BIN, Box, NO_LIMITS
 from run import check, end, environment, equal, main, test, wait_until
@@ -28,15 +27,6 @@ def examples():
     return [line.strip() for line in section().splitlines() if line.startswith("    stream-tail ")]
 
 
-def dynamodb(box, operation, **body):
-    request = urllib.request.Request(box.url, json.dumps(body).encode(), {
-        "Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": "DynamoDB_20120810." + operation,
-        "Authorization": "AWS4-HMAC-SHA256 Credential=sandbox/20260101/us-east-1/dynamodb/aws4_request, "
-                         "SignedHeaders=host, Signature=0"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.loads(answer.read())
-
-
 class World(Box):
     """A sandbox with the README's streams and its table, and somebody who goes on writing to them."""
 
@@ -47,13 +37,8 @@ class World(Box):
 
     def __enter__(self):
         for name in ("orders", "payments", "packed", "logs"):
-            self.call("CreateStream", StreamName=name, ShardCount=2)
-        dynamodb(self, "CreateTable", TableName="customers", BillingMode="PAY_PER_REQUEST",
-                 AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
-                 KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
-                 StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"})
-        wait_until(lambda: dynamodb(self, "DescribeTable", TableName="customers")["Table"]["TableStatus"] == "ACTIVE",
-                   what="the table")
+            self.make_stream(name, 2)
+        self.make_table("customers")
         self.write()
         self.writer = threading.Thread(target=self.go_on)
         self.writer.start()
@@ -74,7 +59,7 @@ class World(Box):
                            ("logs", gzip.compress(json.dumps(logs).encode()))):
             for key in ("user-7", f"user-{self.written}"):
                 self.call("PutRecord", StreamName=name, PartitionKey=key, Data=base64.b64encode(data).decode())
-        dynamodb(self, "PutItem", TableName="customers", Item={"id": {"S": str(self.written)}})
+        self.dynamodb("PutItem", TableName="customers", Item={"id": {"S": str(self.written)}})
 
     def go_on(self):
         try:
