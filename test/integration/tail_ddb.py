@@ -1,6 +1,6 @@
-"""stream-tail on DynamoDB Streams against what boto3's own GetRecords reads: on moto three tables, each named in another
-way; in the sandbox 16 shards that roll over, split and misbehave while they are read. The default run makes 1,500 changes
-each time, the full one (SLOOP_TEST_FULL=1) 5,000.
+"""stream-tail on DynamoDB Streams against what boto3's own GetRecords reads: on moto three tables, each named in
+another way; in the sandbox 16 shards that roll over, split and misbehave while they are read. The default run makes
+1,500 changes each time, the full one (SLOOP_TEST_FULL=1) 5,000.
 
 moto has one shard for ever and no end of it; what happens at the end of a shard is the sandbox's part.
 """
@@ -63,7 +63,8 @@ def judge(out, by_shard, table):
         theirs = left[shard].pop()
         change = theirs["dynamodb"]
         expect(line["stream"] == table, f"stream {line['stream']!r}, not {table!r}")
-        expect(line["seq"] == change["SequenceNumber"], f"line {number}: {line['seq']}, boto3 has {change['SequenceNumber']}")
+        number_there = change["SequenceNumber"]
+        expect(line["seq"] == number_there, f"line {number}: {line['seq']}, boto3 has {number_there}")
         ours = change_of(json.dumps(line["change"]))
         expect(ours == with_number_for_time(change), f"line {number}: {ours} is not {change}")
         moment = round(change["ApproximateCreationDateTime"].timestamp() * 1000)
@@ -135,7 +136,8 @@ def follows_what_comes(server):
         by_shard = dynamo.read_all(streams, arn)
         total = len(dynamo.sequences(by_shard))
         last = max(map(int, dynamo.sequences(by_shard)))
-        harness.wait_until(lambda: any(int(line["seq"]) == last for line in lines_of(running.lines)), 30, "the last change")
+        harness.wait_until(lambda: any(int(line["seq"]) == last for line in lines_of(running.lines)), 30,
+                           "the last change")
         expect(running.interrupt() == 0, running.stderr())
     finally:
         running.kill()
@@ -215,9 +217,10 @@ QUIRKS = {"behaves": (), "open parents": ("open-parents:1",), "late children": (
           "filter refused": ("child-filter:2",)}
 
 
-def rolled_over(name, quirks, partitions, changes):
+def rolled_over(name, quirks, partitions, changes, limits=False):
     """All of it written before it is read: the order is exact, too."""
-    with Box("table=Orders:%d" % partitions, "roll_ms=0", *(f"quirk={quirk}" for quirk in quirks)) as box:
+    knobs = (f"table=Orders:{partitions}", "roll_ms=0", *(f"quirk={quirk}" for quirk in quirks))
+    with Box(*knobs, limits=limits) as box:
         streams = box.client(service="dynamodbstreams")
         Changes(box, "Orders", seed=len(name)).make(changes, rolls=3)
         arn = arn_of(streams, "Orders")
@@ -254,6 +257,51 @@ def rolls_over_meanwhile(name, quirks, partitions, changes):
         dynamo.judge_lineage(placed, dynamo.list_shards(streams, arn))
         expect(not running.stderr(), running.stderr())
         return f"{len(placed)} changes, {len(by_shard)} shards"
+
+
+FAULTS = {"DescribeStream": ("throttle", "html", "cut 100", "drop", "trailing"),
+          "GetShardIterator": ("throttle", "html", "status 503", "drop"),
+          "GetRecords": ("throttle", "html", "cut 200", "drop", "expired", "no-next", "empty-object", "repeat",
+                         "trailing", "status 500", "empty", "error LimitExceededException:400:two readers already")}
+
+
+def faulty():
+    """Each fault thrice while it reads and shards roll over: nothing lost, nothing twice."""
+    with Box("table=Orders:4", "roll_ms=0") as box:
+        streams = box.client(service="dynamodbstreams")
+        writer = Changes(box, "Orders", seed=3)
+        writer.make(50, rolls=0)
+        running = harness.Running(["-o", "oldest", "-J", "dynamodb:Orders"], env_of(box))
+        try:
+            running.wait_lines(50, 60)
+            box.faults("\n".join(f"3 {operation} * {what}" for operation, some in FAULTS.items() for what in some))
+            writer.make(400, rolls=3)
+            running.wait_lines(450, 120)
+            expect(running.interrupt() == 0, running.stderr())
+        finally:
+            running.kill()
+        used, there = box.stats()["faults_used"], 3 * sum(map(len, FAULTS.values()))
+        box.order("DELETE", "faults")
+        arn = arn_of(streams, "Orders")
+        placed = judge(running.lines, dynamo.read_all(streams, arn), "Orders")
+        dynamo.judge_lineage(placed, dynamo.list_shards(streams, arn))
+        expect(used > there // 2, f"only {used} of {there} faults were met")
+        return f"{used} of {there} faults"
+
+
+def damaged():
+    """Told, and asked for again."""
+    with Box("table=Orders:2", "roll_ms=0") as box:
+        Changes(box, "Orders", seed=9).make(20, rolls=0)
+        box.faults("1 DescribeTable * bad-crc")
+        running = harness.Running(["-o", "oldest", "-J", "dynamodb:Orders"], env_of(box))
+        try:
+            running.wait_lines(20, 60)
+            expect(running.interrupt() == 0, running.stderr())
+        finally:
+            running.kill()
+        expect(box.stats()["faults_used"] == 1, "the answer was not damaged")
+        expect(running.stderr().count("its checksum is another one") == 1, running.stderr())
 
 
 def ended_stream():
@@ -308,6 +356,9 @@ def on_sandbox(tests):
         tests.run(f"sandbox: 16 shards rolled over, {name}", rolled_over, name, quirks, 16,
                   CHANGES if name == "behaves" else CHANGES // 5)
         tests.run(f"sandbox: rolls over meanwhile, {name}", rolls_over_meanwhile, name, quirks, 4, CHANGES // 5)
+    tests.run("sandbox: 16 shards, the service's limits", rolled_over, "limits", (), 16, CHANGES // 5, True)
+    tests.run("sandbox: every fault", faulty)
+    tests.run("sandbox: a damaged answer", damaged)
     tests.run("sandbox: a stream that is disabled", ended_stream)
     tests.run("sandbox: a table and a stream of Kinesis in one", both_services)
 
