@@ -161,7 +161,7 @@ typedef struct slp_words { /* what the expressions of one request (or one action
   uint8_t any; /* an expression was parsed */
 } slp_words;
 /* Reads ExpressionAttributeNames and ExpressionAttributeValues, members of that node. */
-int slp_words_read(slp_words *w, slp_box_call *c, uint32_t node);
+int slp_words_read(slp_words *w, slp_box_call *c, uint32_t parent);
 int slp_words_end(slp_words *w); /* fails the call when one was not used */
 /* Each fails the call with "Invalid KIND: ..." and returns -1. */
 int slp_parse_condition(slp_words *w, const char *kind, slp_str text, slp_x **ret);
@@ -180,7 +180,7 @@ slp_av *slp_path_find(const slp_path *p, const slp_av *item); /* NULL: not there
 /* 1, 0. item NULL counts as empty. Never fails: wrong types make a comparison false. */
 int slp_x_holds(const slp_x *x, const slp_av *item);
 /* The item's parts that the paths name, in the arena; NULL: no memory. */
-slp_av *slp_project(slp_arena *a, const slp_paths *paths, const slp_av *item);
+slp_av *slp_project(slp_arena *a, const slp_paths *paths, const slp_av *v);
 
 /* ---- ddb_update.c */
 /* The item after the update (was may be NULL; key names the new item). Fails the call: NULL. */
@@ -345,7 +345,7 @@ void slp_bucket_set(slp_bucket *b, int64_t now_ms, int64_t units);
 /* Takes a write's cost from the table's and its indexes' units, or fails the call and takes nothing. */
 int slp_cost_take_writes(slp_box_call *c, slp_cost *cost);
 /* May a read begin? Its cost is taken when it is known. */
-int slp_cost_may_read(slp_box_call *c, slp_table *t, uint32_t index);
+int slp_cost_may_read(slp_box_call *c, slp_table *t, uint32_t n);
 void slp_cost_take_reads(slp_box_call *c, slp_cost *cost);
 /* ConsumedCapacity, as the request asks for it; many: a list of all tables; both: reads and writes apart. */
 void slp_cost_put(slp_box_call *c, const slp_cost *cost, int many, int both);
@@ -376,10 +376,10 @@ int slp_write_op_update(slp_box_call *c);
 int slp_write_op_delete(slp_box_call *c);
 
 /* ddb_legacy.c: the older parameters, as the same trees. Each fails the call: -1; absent: *ret is NULL. */
-int slp_legacy_expected(slp_box_call *c, uint32_t node, slp_x **ret); /* Expected, ConditionalOperator */
-int slp_legacy_updates(slp_box_call *c, uint32_t node, slp_up **ret); /* AttributeUpdates */
-int slp_legacy_filter(slp_box_call *c, uint32_t node, const char *member, slp_x **ret);
-int slp_legacy_attributes(slp_box_call *c, uint32_t node, slp_paths **ret); /* AttributesToGet */
+int slp_legacy_expected(slp_box_call *c, uint32_t from, slp_x **ret); /* Expected, ConditionalOperator */
+int slp_legacy_updates(slp_box_call *c, uint32_t from, slp_up **ret); /* AttributeUpdates */
+int slp_legacy_filter(slp_box_call *c, uint32_t from, const char *member, slp_x **ret);
+int slp_legacy_attributes(slp_box_call *c, uint32_t from, slp_paths **ret); /* AttributesToGet */
 
 /* ddb_read.c */
 /* ProjectionExpression or AttributesToGet of that node. */

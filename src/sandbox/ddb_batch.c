@@ -60,21 +60,26 @@ static int read_gets(slp_box_call *c, part *p, uint32_t *total) {
   return 0;
 }
 
-static int read_part(slp_box_call *c, uint32_t node, uint32_t *total, part **ret) {
+/* NULL: the call has failed. */
+static part *read_part(slp_box_call *c, uint32_t node, uint32_t *total) {
   slp_words w;
   part *p = SLP_ARENA_NEW(slp_call_arena(c), part);
-  *ret = p;
-  if (!p) return slp_box_no_memory(c);
+  if (!p) {
+    slp_box_no_memory(c);
+    return NULL;
+  }
   if (c->in->v[node].kind != SLP_VALUE_MAP) {
-    return slp_box_fail(c, "SerializationException", "The keys of a table must be in a map.");
+    slp_box_fail(c, "SerializationException", "The keys of a table must be in a map.");
+    return NULL;
   }
   p->node = node;
   p->name = c->in->v[node].key;
   p->consistent = slp_in_flag(c, node, "ConsistentRead");
-  if (slp_words_read(&w, c, node) || slp_read_projection(c, node, &w, &p->paths) || slp_words_end(&w))
-    return -1;
+  if (slp_words_read(&w, c, node) || slp_read_projection(c, node, &w, &p->paths) || slp_words_end(&w)) {
+    return NULL;
+  }
   p->t = slp_table_named(c, p->name);
-  return p->t ? read_gets(c, p, total) : -1;
+  return p->t && !read_gets(c, p, total) ? p : NULL;
 }
 
 static int do_get(slp_box_call *c, part *p, get *g, slp_cost **costs, size_t *bytes) {
@@ -151,8 +156,10 @@ int slp_batch_op_get(slp_box_call *c) {
   size_t bytes = 0;
   if (slp_in_map(c, 0, "RequestItems", &map)) return -1;
   for (uint32_t i = c->in->v[map].child; i; i = c->in->v[i].next) {
-    if (read_part(c, i, &total, to)) return -1;
-    to = &(*to)->next;
+    part *p = read_part(c, i, &total);
+    if (!p) return -1;
+    *to = p;
+    to = &p->next;
   }
   for (part *p = parts; p; p = p->next) {
     for (uint32_t i = 0; i < p->n; i++) {

@@ -22,7 +22,7 @@ static void put_definitions(slp_box_out *o, const slp_table *t) {
     for (uint8_t i = 0; i < t->index[n].parts_n; i++) {
       int told = 0;
       for (uint32_t m = 0; m <= n; m++) {
-        for (uint8_t k = 0; k < (m == n ? i : t->index[m].parts_n); k++) {
+        for (int k = 0; k < (m == n ? i : t->index[m].parts_n); k++) {
           told |= strcmp(t->index[m].part[k].name, t->index[n].part[i].name) == 0;
         }
       }
@@ -150,7 +150,7 @@ int slp_table_op_list(slp_box_call *c) {
   SLP_LIST_EACH(&c->box->ddb->tables, it) {
     const slp_table *t = SLP_OWNER(it, slp_table, link);
     size_t length = strlen(t->name), common = slp_min_u64(length, after.n);
-    int order = common ? memcmp(t->name, after.p, common) : 0;
+    int order = after.p && common ? memcmp(t->name, after.p, common) : 0;
     if (after.p && (order < 0 || (order == 0 && length <= after.n))) continue;
     if (n++ == limit) break;
     slp_out_text(&c->out, slp_str_of(t->name));

@@ -194,7 +194,7 @@ static slp_item *item_new(slp_mem *mem, const slp_av *value) {
 static slp_row *row_new(slp_box *box, slp_table *t, const slp_key *key) {
   if (t->rows_n == t->rows_cap) {
     size_t cap = t->rows_cap ? t->rows_cap * 2 : 16;
-    slp_row **rows = slp_realloc(box->mem, t->rows, cap * sizeof *rows);
+    slp_row **rows = slp_realloc(box->mem, t->rows, cap * sizeof(slp_row *));
     if (!rows) return NULL;
     t->rows = rows;
     t->rows_cap = cap;
@@ -212,7 +212,7 @@ static slp_row *row_new(slp_box *box, slp_table *t, const slp_key *key) {
 
 static void row_insert(slp_table *t, slp_row *row) {
   size_t at = slp_row_from(t, &row->key, 0);
-  memmove(t->rows + at + 1, t->rows + at, (t->rows_n - at) * sizeof *t->rows);
+  memmove(t->rows + at + 1, t->rows + at, (t->rows_n - at) * sizeof(slp_row *));
   t->rows[at] = row;
   t->rows_n++;
 }
@@ -228,7 +228,7 @@ static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   }
   if (row->now->item || row->now->older) return;
   size_t at = slp_row_from(t, &row->key, 0);
-  memmove(t->rows + at, t->rows + at + 1, (t->rows_n - at - 1) * sizeof *t->rows);
+  memmove(t->rows + at, t->rows + at + 1, (t->rows_n - at - 1) * sizeof(slp_row *));
   t->rows_n--;
   row_free(box->mem, row);
 }
