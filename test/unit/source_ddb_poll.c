@@ -248,4 +248,52 @@ TEST(cancelled_while_it_asks_or_waits_for_children) {
   close_fetching();
 }
 
+/* ---- failing memory --------------------------------------------------------------------------------------
+ */
+static long dry_after, allocations_left;
+static void *failing(void *ctx, void *p, size_t was, size_t want) {
+  (void)ctx, (void)was;
+  if (want == 0) {
+    free(p);
+    return NULL;
+  }
+  if (allocations_left <= 0) return NULL;
+  allocations_left--;
+  return realloc(p, want);
+}
+static void run_dry(slp_page *p) {
+  (void)p;
+  allocations_left = dry_after;
+}
+
+/* Children there is no memory for are found by the listing. */
+TEST(without_memory_the_end_of_a_shard_is_answered_without_children) {
+  size_t children = 0;
+  for (dry_after = 0; !children; dry_after++) {
+    CHECK(dry_after < 20);
+    open_fetching();
+    mem->fn = failing;
+    allocations_left = 1000;
+    script((step){.fill = at_end});
+    script((step){.shards = "b<a", .fill = run_dry});
+    fetch();
+    children = page->children_n;
+    CHECK(children == 0 || slp_str_is(page->children[0].id, "b"));
+    close_fetching();
+  }
+  CHECK(dry_after > 2); /* the place for the texts, the table */
+}
+
+TEST(without_memory_for_a_timer_nobody_waits_for_children) {
+  open_fetching();
+  mem->fn = failing;
+  allocations_left = 1000;
+  dry_after = 0;
+  script((step){.fill = at_end});
+  script((step){.shards = "", .fill = run_dry});
+  CHECK(fetch() < 100);
+  CHECK_INT(page->children_n, 0);
+  close_fetching();
+}
+
 CHECK_MAIN()

@@ -22,7 +22,7 @@ typedef struct step {
   const char *next;
   int64_t date_ms;                   /* 0: none */
   const char *hash_start, *hash_end; /* of every shard listed */
-  void (*fill)(slp_page *page);      /* puts records into the page */
+  void (*fill)(slp_page *page);      /* puts records into the page; of a listing: a last act, page NULL */
   const char *arn;                   /* of the stream described */
   uint8_t stream_ended;
 } step;
@@ -111,6 +111,7 @@ static void fake_list(slp_ops *o, slp_op_list_shards *op) {
     op->shards[i].hash_start = slp_str_of(s->hash_start);
     op->shards[i].hash_end = slp_str_of(s->hash_end);
   }
+  if (s->fill) s->fill(NULL);
   if (!s->next) return;
   size_t at = op->body.n;
   slp_buf_reserve(&op->body, strlen(s->next)); /* must not move: rows point into it */
