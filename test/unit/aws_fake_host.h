@@ -154,6 +154,8 @@ static void fake_http_send(slp_host *h, slp_http *call) {
   call->retry_after_ms = a->retry_after_ms;
   call->crc32 = a->crc32;
   call->crc32_given = a->crc32 != 0;
+  call->crc32 = a->crc32;
+  call->crc32_given = a->crc32 != 0;
   if (a->error) snprintf(call->error_text, sizeof call->error_text, "fake failure %d", a->error);
   snprintf(call->content_type, sizeof call->content_type, "%s",
            a->content_type ? a->content_type : "application/x-amz-json-1.1");
