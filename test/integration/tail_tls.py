@@ -100,6 +100,24 @@ def works(server, stream, put, certificates, by_option, wire="auto"):
     return f"{proxy.counts['connections']} connections, {proxy.counts['requests']} requests"
 
 
+def by_profile(server, stream, put, certificates):
+    """ca_bundle of a profile; AWS_CA_BUNDLE wins over it."""
+    with tempfile.TemporaryDirectory() as home:
+        path = os.path.join(home, "config")
+        with open(path, "w", encoding="ascii") as config:
+            config.write(f"[profile tls]\nca_bundle = {certificates.path('ca.pem')}\n")
+        more = {"AWS_CONFIG_FILE": path, "AWS_PROFILE": "tls"}
+        with certificates.front(server, "good") as proxy:
+            done = harness.tail(["-o", "oldest", "-e", "-J", stream], {**environment(proxy.url, None), **more}, 30)
+        expect(done.code == 0, str(done))
+        harness.judge_once(harness.records_of(done.out), put)
+        with certificates.front(server, "good") as proxy:
+            done = harness.tail(["-o", "oldest", "-e", stream],
+                                {**environment(proxy.url, certificates.path("stranger.pem")), **more}, LIMIT + 10)
+        expect(proxy.counts["requests"] == 0, f"requests were sent to it: {proxy.counts}")
+        return one_line(done, ("certificate",))
+
+
 def cut_inside_tls(server, stream, put, certificates):
     """Ends without close_notify, and resets, in the middle of answers."""
     rules = ["2:cut:900:GetRecords", "2:rst:700:GetRecords"]
@@ -167,6 +185,7 @@ def on_sandbox(tests, server):
         certificate = ("certificate",)
         tests.run("AWS_CA_BUNDLE", works, server, stream, put, made, False)
         tests.run("-X ca_bundle", works, server, stream, put, made, True)
+        tests.run("ca_bundle of a profile", by_profile, server, stream, put, made)
         tests.run("JSON over TLS", works, server, stream, put, made, False, "json")
         tests.run("cut and reset inside TLS", cut_inside_tls, server, stream, put, made)
         tests.run("unknown authority", refused, server, stream, made, "good", stranger, certificate)

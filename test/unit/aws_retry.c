@@ -36,4 +36,27 @@ TEST(the_services_wish_lengthens_a_wait_by_five_seconds_at_most) {
   CHECK_INT(slp_retry_wait_us(SLP_TRANSIENT, 1, 40000, 10), 40000); /* never shortens */
 }
 
+TEST(settings_of_tries) {
+  uint32_t tries = 9;
+  char why[160] = "";
+  CHECK_INT(slp_retry_tries(NULL, NULL, &tries, why), 0);
+  CHECK_INT(tries, 0); /* nothing was said */
+  CHECK_INT(slp_retry_tries("legacy", NULL, &tries, why), 0);
+  CHECK_INT(tries, 5);
+  CHECK_INT(slp_retry_tries("standard", NULL, &tries, why), 0);
+  CHECK_INT(tries, 3);
+  CHECK_INT(slp_retry_tries("adaptive", "7", &tries, why), 0);
+  CHECK_INT(tries, 7);
+  CHECK_INT(slp_retry_tries(NULL, "1", &tries, why), 0);
+  CHECK_INT(tries, 1);
+  static const char *const bad[] = {"0", "-1", "x", "3 ", "1001", "99999999999999999999"};
+  for (size_t i = 0; i < SLP_COUNT(bad); i++) {
+    why[0] = 0;
+    CHECK_INT(slp_retry_tries(NULL, bad[i], &tries, why), SLP_EBADDATA);
+    CHECK(strstr(why, bad[i]) != NULL);
+  }
+  CHECK_INT(slp_retry_tries("fast", "3", &tries, why), SLP_EBADDATA);
+  CHECK(strstr(why, "fast") != NULL);
+}
+
 CHECK_MAIN()

@@ -83,4 +83,15 @@ TEST(md5_in_pieces_of_any_size_is_md5_of_the_whole) {
   finish();
 }
 
+TEST(sha1_of_fips_180) {
+  uint8_t hash[20];
+  char hex[41] = "";
+  CHECK_INT(slp_sha1(SLP_STR("abc"), hash), 0);
+  slp_hex(hex, hash, sizeof hash);
+  CHECK_STR(hex, "a9993e364706816aba3e25717850c26c9cd0d89d");
+  CHECK_INT(slp_sha1(SLP_STR(""), hash), 0);
+  slp_hex(hex, hash, sizeof hash);
+  CHECK_STR(hex, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+}
+
 CHECK_MAIN()
