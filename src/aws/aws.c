@@ -203,6 +203,7 @@ int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f) {
     slp_profiles_load(&aws->profiles, wait);
     return SLP_MORE;
   }
+  slp_profiles_forget_keys(&aws->profiles);
   int r = aws->profiles.error ? profile_failed(aws, needed, f) : 0;
   if (!r) r = settle_settings(aws, f);
   if (r) return r;

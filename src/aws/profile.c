@@ -292,6 +292,18 @@ static void drop_profiles(slp_profiles *p) {
   p->sources_n = 0;
 }
 
+static void drop_keys(slp_profile *p) {
+  for (int key = SLP_PROFILE_KEY_ID; key <= SLP_PROFILE_OLD_TOKEN; key++) {
+    drop_text(p->mem, &p->in_config[key]);
+    drop_text(p->mem, &p->in_credentials[key]);
+  }
+}
+
+void slp_profiles_forget_keys(slp_profiles *p) {
+  drop_keys(&p->profile);
+  for (size_t i = 0; i < p->sources_n; i++) drop_keys(&p->sources[i]);
+}
+
 void slp_profiles_forget(slp_profiles *p) {
   drop_profiles(p);
   p->loaded = 0;

@@ -109,6 +109,8 @@ void slp_profiles_close(slp_profiles *p);       /* nobody waits any more */
 int slp_profiles_chosen(const slp_profiles *p); /* 1: option or environment name a profile */
 /* Reads (again). `wait` runs when it is done; one load at a time, however many wait. */
 void slp_profiles_load(slp_profiles *p, slp_wait *wait);
+/* Wipes the keys among the settings: who only reads settings must not keep them. */
+void slp_profiles_forget_keys(slp_profiles *p);
 /* The text of the profiles is wiped; the next look needs a load. */
 void slp_profiles_forget(slp_profiles *p);
 

@@ -218,6 +218,25 @@ TEST(a_source_that_is_gone_gives_way_to_nobody_else) {
   sources_close();
 }
 
+TEST(no_keys_stay_where_only_settings_are_read) {
+  const fake_pair files[] = {
+      {"/h/.aws/config", "[profile a]\nregion = eu-west-1\naws_session_token = SESAME\n"},
+      {"/h/.aws/credentials", "[a]\naws_access_key_id = K\naws_secret_access_key = SESAME\n"},
+      {NULL, NULL}};
+  slp_wait wait = {.run = NULL};
+  slp_fail fail;
+  sources_open(env, files, NULL);
+  CHECK_INT(slp_aws_endpoint(aws, SLP_SVC_KINESIS, &wait, &fail), SLP_MORE);
+  slp_wait_cancel(&wait);
+  fake_run(&f, 1000000);
+  CHECK_INT(slp_aws_endpoint(aws, SLP_SVC_KINESIS, &wait, &fail), 0);
+  CHECK_STR(slp_profile_get(&aws->profiles.profile, SLP_PROFILE_REGION), "eu-west-1");
+  CHECK(!slp_profile_get(&aws->profiles.profile, SLP_PROFILE_SECRET));
+  CHECK(!slp_profile_get(&aws->profiles.profile, SLP_PROFILE_TOKEN));
+  sources_expect("K/SESAME/");
+  sources_close();
+}
+
 static void process_and_role(void) {
   static const fake_program program = {
       .out = "{\"Version\":1,\"AccessKeyId\":\"KP\",\"SecretAccessKey\":\"S\"}"};
