@@ -184,4 +184,68 @@ SCENE(a_token_none_of_whose_shards_is_kept_is_refused) {
   CHECK_INT(st->u.judged->last_error, SLOOP_ETOKEN);
 }
 
+/* Shard 0 splits into 1 and 2, 1 into 3 and 4; the token knows 0 only, and 0 and 1 are gone. */
+static void lose_two_generations(stage *st) {
+  stage_begin(st, 1, 1);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(slp_user_save(&st->u));
+  slp_user_finish(&st->u);
+  for (size_t i = 0; i < 2; i++) {
+    CHECK_INT(slp_world_split(st->w, st->stream, i), 0);
+    slp_world_pass(st->w, 1000);
+    slp_world_put_many(st->w, st->stream, 40, 30);
+    slp_world_pass(st->w, 1000);
+  }
+  const slp_known_shard *one = &st->stream->shards[1];
+  slp_world_trim(st->w, st->stream, one->notes[one->notes_n - 1].arrived_ms + 1);
+  CHECK(st->stream->shards[0].gone && st->stream->shards[1].gone && !st->stream->shards[3].gone);
+}
+
+SCENE(a_token_whose_shard_is_gone_goes_on_with_what_descends_from_it) {
+  (void)seed;
+  lose_two_generations(st);
+  slp_user_reopen(&st->u);
+  slp_world_pass(st->w, 2000);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->losses, 1);
+  for (size_t i = 2; i < 5; i++) CHECK(st->u.judged->shards[i].acked_n > 0);
+}
+
+SCENE(a_token_whose_shard_is_gone_is_refused_when_told_to_stop_there) {
+  (void)seed;
+  lose_two_generations(st);
+  st->u.opts.on_trimmed = SLOOP_TRIMMED_STOP;
+  slp_user_reopen(&st->u);
+  slp_world_pass(st->w, 2000);
+  CHECK(st->u.judged->failed);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ETRIMMED);
+  CHECK(strstr(st->u.judged->last_message, st->stream->shards[0].id));
+}
+
+/* bloop knows roots that it does not read, as parents of those it does. */
+SCENE(shards_of_a_token_that_are_not_active_are_not_read) {
+  stage_begin(st, seed, 1);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 500);
+  slp_world_put_many(st->w, st->stream, 60, 30);
+  const slp_known_shard *k = st->stream->shards;
+  static char text[2000]; /* the options point to it */
+  snprintf(text, sizeof text,
+           "{\"stream_arn\": \"%.40s\", \"active\": [\"%.40s\"], \"shards\": [{\"shard_id\": \"%.40s\"},"
+           "{\"shard_id\": \"%.40s\", \"iterator_type\": \"trim_horizon\", \"parent\": \"%.40s\"}]}",
+           st->stream->name, k[1].id, k[0].id, k[1].id, k[0].id);
+  slp_saved saved = {.from.kind = SLOOP_OLDEST, .shards_n = 3, .shards[1].reads = 1};
+  st->u.judged->saved = &saved;
+  st->u.opts.start = SLOOP_AT_TOKEN;
+  st->u.opts.start_token = text;
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->records, k[1].notes_n);
+  slp_user_finish(&st->u);
+}
+
 CHECK_MAIN()

@@ -1,0 +1,61 @@
+/* core_seed.c - goals: what makes no sense is named, what is kept is a copy. Who is read from where is told
+ * by the scenes of starts, tokens and moves. */
+#include "core/seed.h"
+#include "check.h"
+
+static void refused(sloop_position_t to, const char *why_begins) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_goal *g;
+  char why[160] = "";
+  CHECK_INT(slp_goal_check(&to, why), SLOOP_EOPTION);
+  if (strncmp(why, why_begins, strlen(why_begins))) CHECK_FAIL("\"%s\" is not \"%s\"", why, why_begins);
+  CHECK_INT(slp_goal_new(&g, mem, &to, why), SLOOP_EOPTION);
+  CHECK(g == NULL);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+TEST(places_that_make_no_sense_are_named) {
+  char digits[132];
+  memset(digits, '1', sizeof digits);
+  digits[130] = 0;
+  refused((sloop_position_t){.kind = (sloop_start_kind)0}, "start is none");
+  refused((sloop_position_t){.kind = SLOOP_AT_TIME, .at_ms = -1}, "start_at_ms is negative");
+  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .seq = "1"}, "start_shard is missing");
+  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "", .seq = "1"}, "start_shard is missing");
+  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a"},
+          "start_seq is not a sequence number: (none)");
+  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a", .seq = "1x"},
+          "start_seq is not a sequence number: 1x");
+  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a", .seq = digits}, "start_seq is not");
+  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a", .seq = "1", .sub = UINT64_C(1) << 32},
+          "start_sub is too large");
+  refused((sloop_position_t){.kind = SLOOP_AT_TOKEN}, "start_token is missing");
+}
+
+TEST(a_goal_is_a_copy) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_goal *g;
+  char why[160], shard[] = "shardId-1", seq[] = "123";
+  sloop_position_t to = {.kind = SLOOP_AT_SEQ, .shard = shard, .seq = seq, .sub = 4};
+  CHECK_INT(slp_goal_new(&g, mem, &to, why), 0);
+  memset(shard, 'x', 3);
+  memset(seq, '9', 3);
+  CHECK_STR(g->shard, "shardId-1");
+  CHECK_MEM(g->at.seq, g->at.seq_n, "123", 3);
+  CHECK_INT(g->at.sub, 4);
+  slp_goal_free(g);
+  char text[] = "{\"stream_arn\":\"s\",\"active\":[\"a\"],\"shards\":[{\"shard_id\":\"a\"}]}";
+  to = (sloop_position_t){.kind = SLOOP_AT_TOKEN, .token = text};
+  CHECK_INT(slp_goal_new(&g, mem, &to, why), 0);
+  memset(text, ' ', sizeof text - 1);
+  CHECK(slp_token_find(g->token, SLP_STR("a")) != NULL);
+  slp_goal_free(g);
+  to.token = "{\"stream_arn\":\"s\",\"active\":[\"b\"],\"shards\":[{\"shard_id\":\"a\"}]}";
+  CHECK_INT(slp_goal_new(&g, mem, &to, why), SLOOP_ETOKEN);
+  CHECK_STR(why, "token: active[0] names a shard that is not among shards");
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+CHECK_MAIN()
