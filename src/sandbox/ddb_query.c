@@ -87,6 +87,7 @@ static int conditions(reading *r, const slp_x *x) {
 }
 
 static int read_conditions(reading *r, const slp_x *x) {
+  SLP_CHECK(x != NULL); /* read_filter refuses a query without */
   if (conditions(r, x)) return -1;
   if (r->hash) return 0;
   return slp_refuse(r->c, "Query condition missed key schema element: %s", r->x->part[0].name);
@@ -302,9 +303,10 @@ static int read_index(reading *r) {
 
 static int read_select(reading *r) {
   slp_str select = slp_box_text(r->c, "Select");
+  if (!select.p) select = (slp_str){"", 0};
   int all = slp_str_is(select, "ALL_ATTRIBUTES"), outside = 0;
   r->count_only = slp_str_is(select, "COUNT");
-  if (select.p && !slp_str_is(select, "SPECIFIC_ATTRIBUTES") && r->paths) {
+  if (select.n > 0 && !slp_str_is(select, "SPECIFIC_ATTRIBUTES") && r->paths) {
     return slp_refuse(
         r->c, "Cannot specify the %s when choosing to get %.*s",
         slp_box_text(r->c, "ProjectionExpression").p ? "ProjectionExpression" : "AttributesToGet",

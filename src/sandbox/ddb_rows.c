@@ -221,6 +221,7 @@ static void row_insert(slp_table *t, slp_row *row) {
 static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   int64_t wanted_ms = now_ms - t->stale_ms;
   slp_version *v = row->now;
+  SLP_CHECK(v != NULL);
   while (v && v->from_ms > wanted_ms) v = v->older; /* v is what was at that moment */
   if (v) {
     versions_free(box->mem, v->older);
