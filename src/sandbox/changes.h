@@ -48,6 +48,7 @@ typedef struct slp_change_quirks {
   uint32_t empty_gets;       /* so many pages without records come before each one with records */
   uint32_t no_child_filter;  /* 1: ShardFilter is ignored; 2: refused */
   uint32_t split_every;      /* every so many rollovers make two children */
+  uint32_t keep_open;        /* 1: shards roll over by order alone */
 } slp_change_quirks;
 
 typedef struct slp_change {

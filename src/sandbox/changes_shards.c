@@ -130,6 +130,7 @@ int slp_change_roll(slp_box *box, slp_changes *s, slp_change_shard *sh, int64_t 
 
 int slp_change_roll_due(slp_box *box, slp_changes *s, int64_t now_ms) {
   int64_t roll_ms = (int64_t)box->o.roll_ms;
+  if (s->quirks.keep_open) return 0;
   for (uint32_t i = 0; i < s->open_n; i++) {
     slp_change_shard *sh = s->shards[s->open[i]];
     if (roll_ms && now_ms - sh->roll_ms > GENERATIONS_MAX * roll_ms) {

@@ -60,14 +60,14 @@ TEST(trimming_reaches_every_stream_of_the_table) {
 TEST(quirks) {
   bench t;
   slp_changes *s = open_table(&t, NULL, 1);
-  static const char *const names[] = {"open-parents", "late-children", "empty-lists",
-                                      "empty-gets",   "child-filter",  "split-every"};
+  static const char *const names[] = {"open-parents", "late-children", "empty-lists", "empty-gets",
+                                      "child-filter", "split-every",   "keep-open"};
   for (size_t i = 0; i < SLP_COUNT(names); i++) {
     CHECK_INT(slp_box_quirk(t.box, "Tbl", names[i], (uint32_t)i + 1), 0);
     CHECK_INT(slp_box_quirk(t.box, "none", names[i], 1), SLP_ENOENT);
   }
   CHECK_INT(slp_box_quirk(t.box, "Tbl", "other", 1), SLP_EINVAL);
-  const slp_change_quirks expect = {1, 2, 3, 4, 5, 6}, none = {0};
+  const slp_change_quirks expect = {1, 2, 3, 4, 5, 6, 7}, none = {0};
   CHECK(memcmp(&s->quirks, &expect, sizeof expect) == 0);
   CHECK(memcmp(&t.box->changes_all->quirks, &none, sizeof none) == 0);
   CHECK_INT(slp_box_quirk(t.box, NULL, "empty-gets", 0), 0);

@@ -82,6 +82,10 @@ TEST(time_rolls_shards_over_but_not_all_at_once) {
   slp_changes_settle(t.box, t.now_ms);
   CHECK_INT(s->shards_n, 8);
   t.now_ms = T0 + 4 * 3600000;
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "keep-open", 1), 0);
+  slp_changes_settle(t.box, t.now_ms);
+  CHECK_INT(s->shards_n, 8);
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "keep-open", 0), 0);
   slp_changes_settle(t.box, t.now_ms);
   CHECK(s->shards_n > 8 && s->shards_n < 16);
   t.now_ms = T0 + 4 * 3600000 * INT64_C(5) / 4 + 2;
