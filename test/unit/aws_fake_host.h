@@ -85,7 +85,7 @@ static inline const char *fake_getenv(void *ctx, const char *name) {
 
 static void fake_keep(char *to, size_t size, slp_str from) {
   CHECK(from.n < size);
-  memcpy(to, from.p, from.n);
+  if (from.n) memcpy(to, from.p, from.n);
   to[from.n] = 0;
 }
 
