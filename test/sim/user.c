@@ -384,6 +384,7 @@ void slp_user_revive(slp_user *u) {
   u->oracle->memory_fails = old->memory_fails;
   u->oracle->order_unchecked = old->order_unchecked;
   u->oracle->late_forbidden = old->late_forbidden;
+  u->oracle->serials = old->serials;
   memcpy(u->oracle->bad, old->bad, sizeof old->bad);
   slp_known_stream *stream = u->judged->stream;
   slp_oracle_free(old);
