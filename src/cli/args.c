@@ -239,7 +239,7 @@ typedef struct words {
 
 static int is_quick(const slp_option *o, const char *value) {
   return o->id == O_HELP || o->id == O_VERSION || o->id == O_MAN || o->id == O_COMPLETION ||
-         o->id == O_KCAT || (o->id == O_KNOB && strcmp(value, "list") == 0);
+         o->id == O_KCAT || (o->id == O_KNOB && value && strcmp(value, "list") == 0);
 }
 
 static int take_option(slp_args *a, words *w, const slp_option *o, const char *value, char why[200]) {

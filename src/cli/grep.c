@@ -9,6 +9,7 @@ struct slp_grep {
   slp_mem *mem;
   regex_t *each; /* owned: `n` compiled, the first wanted_n of them wanted */
   size_t n, wanted_n;
+  slp_buf text; /* of the payload at hand, ended by a NUL: what wraps regexec looks for one */
 };
 
 static int compile(regex_t *re, const char *name, const char *text, char why[200]) {
@@ -26,6 +27,7 @@ int slp_grep_new(slp_mem *mem, const char *const *wanted, size_t wanted_n, const
   if (!g) return SLP_ENOMEM;
   g->mem = mem;
   g->wanted_n = wanted_n;
+  slp_buf_init(&g->text, mem, INT_MAX);
   g->each = slp_zalloc_n(mem, wanted_n + unwanted_n + 1, sizeof *g->each);
   int r = g->each ? 0 : SLP_ENOMEM;
   for (size_t i = 0; i < wanted_n + unwanted_n && !r; i++) {
@@ -44,19 +46,22 @@ int slp_grep_new(slp_mem *mem, const char *const *wanted, size_t wanted_n, const
 void slp_grep_free(slp_grep *g) {
   if (!g) return;
   for (size_t i = 0; i < g->n; i++) regfree(&g->each[i]);
+  slp_buf_free(&g->text);
   slp_free(g->mem, g->each);
   slp_free(g->mem, g);
 }
 
-static int matches(const regex_t *re, slp_str text) {
-  if (text.n > INT_MAX) return 0; /* regexec counts in int */
-  regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)text.n};
-  return regexec(re, text.p, 1, &range, REG_STARTEND) == 0;
+static int matches(const regex_t *re, const slp_buf *text) {
+  regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)text->n};
+  return regexec(re, text->p, 1, &range, REG_STARTEND) == 0; /* NULs inside are bytes like others */
 }
 
-int slp_grep_passes(const slp_grep *g, slp_str text) {
+int slp_grep_passes(slp_grep *g, slp_str text) {
+  slp_buf_clear(&g->text);
+  if (slp_buf_reserve(&g->text, text.n + 1) != 0 || slp_buf_add_str(&g->text, text) != 0) return SLP_ENOMEM;
+  g->text.p[text.n] = 0;
   int wanted = g->wanted_n == 0;
-  for (size_t i = 0; i < g->wanted_n && !wanted; i++) wanted = matches(&g->each[i], text);
-  for (size_t i = g->wanted_n; i < g->n && wanted; i++) wanted = !matches(&g->each[i], text);
+  for (size_t i = 0; i < g->wanted_n && !wanted; i++) wanted = matches(&g->each[i], &g->text);
+  for (size_t i = g->wanted_n; i < g->n && wanted; i++) wanted = !matches(&g->each[i], &g->text);
   return wanted;
 }

@@ -69,7 +69,8 @@ typedef struct line { /* what all lines of a record share */
 
 /* Prints unless --grep leaves it out. */
 static int add_matching(const line *l, const sloop_record_t *r, const slp_show_extra *extra) {
-  if (l->p->grep && !slp_grep_passes(l->p->grep, (slp_str){r->data.base, r->data.len})) return 0;
+  int passes = l->p->grep ? slp_grep_passes(l->p->grep, (slp_str){r->data.base, r->data.len}) : 1;
+  if (passes <= 0) return passes;
   *l->printed = 1;
   return add_line(l->p, l->b, r, extra, l->behind_ms);
 }
