@@ -164,7 +164,7 @@ static void new_id(slp_box *box, char out[40]) {
 }
 
 int slp_table_op_create(slp_box_call *c) {
-  slp_str name = slp_box_text(c, "TableName"), view;
+  slp_str name = slp_box_text(c, "TableName"), view = {NULL, 0};
   int on = 0;
   if (slp_table_find(c->box, name)) {
     return slp_box_fail(c, "ResourceInUseException", "Table already exists: %.*s", (int)name.n, name.p);
@@ -178,10 +178,14 @@ int slp_table_op_create(slp_box_call *c) {
   t->protected = (uint8_t)slp_in_flag(c, 0, "DeletionProtectionEnabled");
   new_id(c->box, t->id);
   change_begin(c, t, SLP_BOX_CREATING);
-  int r = t->name ? slp_schema_read(c, t) : slp_box_no_memory(c);
+  int r = -1;
+  if (t->name)
+    r = slp_schema_read(c, t);
+  else
+    slp_box_no_memory(c);
   if (!r) r = read_stream(c, &on, &view);
   if (r >= 0 && on && slp_changes_enable(c->box, t, c->now_ms, view)) r = slp_box_no_memory(c);
-  if (r < 0) {
+  if (r < 0 || !t->name) {
     slp_table_free(c->box, t);
     return -1;
   }

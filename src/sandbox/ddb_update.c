@@ -19,8 +19,14 @@ typedef struct update {
   pending *out, *behind;
 } update;
 
-static int refuse(update *u, const char *why) { return slp_box_fail(u->c, "ValidationException", "%s", why); }
-static int no_memory(update *u) { return slp_box_no_memory(u->c); }
+static int refuse(update *u, const char *why) {
+  slp_box_fail(u->c, "ValidationException", "%s", why);
+  return -1;
+}
+static int no_memory(update *u) {
+  slp_box_no_memory(u->c);
+  return -1;
+}
 
 /* ---- values ---------------------------------------------------------------------------------- */
 static int value_of(update *u, const slp_x *x, const slp_av **ret);
@@ -53,7 +59,7 @@ static int append_lists(update *u, const slp_av *a, const slp_av *b, const slp_a
 }
 
 static int value_of(update *u, const slp_x *x, const slp_av **ret) {
-  const slp_av *a, *b;
+  const slp_av *a = NULL, *b = NULL;
   switch (x->op) {
     case SLP_X_VALUE: *ret = x->value; return 0;
     case SLP_X_PATH:
@@ -164,7 +170,7 @@ static slp_av *set_of(update *u, const slp_av *a, const slp_av *b, int join) {
 }
 
 static int add(update *u, slp_av *in, const slp_path_step *last, const slp_av *value) {
-  const slp_av *is = there(in, last), *sum;
+  const slp_av *is = there(in, last), *sum = NULL;
   if (!is) return put(u, in, last, value);
   if (is->kind != value->kind) return refuse(u, WRONG_TYPE);
   if (value->kind == SLP_AV_N) {
@@ -192,6 +198,7 @@ static int act(update *u, const slp_up *up) {
   const slp_path_step *last;
   const slp_av *value = NULL;
   if (up->value && value_of(u, up->value, &value)) return -1;
+  SLP_CHECK(value || up->kind == SLP_UP_REMOVE);
   slp_av *in = container_of(u, up->path, &last);
   if (!in) return -1;
   switch (up->kind) {
