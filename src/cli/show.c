@@ -27,8 +27,10 @@ const char *slp_shard_short(const char *id) {
   static const char usual[] = "shardId-";
   if (strncmp(id, usual, sizeof usual - 1) != 0) return id;
   const char *digits = id + sizeof usual - 1;
-  size_t n = strlen(digits);
-  if (n == 0 || strspn(digits, "0123456789") != n) return id;
+  size_t n = strspn(digits, "0123456789");
+  if (n == 0) return id;
+  if (digits[n] == '-' && digits[n + 1]) return digits + n + 1; /* of DynamoDB: after the time */
+  if (digits[n]) return id;
   while (n > 1 && *digits == '0') digits++, n--;
   return digits;
 }

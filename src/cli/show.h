@@ -32,7 +32,8 @@ typedef struct slp_show_extra { /* what became of key and payload on the way her
  * the bytes are not UTF-8; "late", "raw" and "foreign" only when true; ts null when the service gave none.
  * A change of DynamoDB: {"stream","shard","seq","ts","event","id","change"} and "user" when it has one. */
 int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra);
-/* "shardId-000000000012" as "12"; other ids whole. Points into id. */
+/* "shardId-000000000012" as "12", "shardId-00000001795292410065-69e87ba0" as "69e87ba0"; other ids whole: the
+ * end of the id, as -p takes it. Points into id. */
 const char *slp_shard_short(const char *id);
 
 #endif

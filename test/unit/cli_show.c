@@ -185,6 +185,9 @@ TEST(shard_ids_have_a_short_form) {
   CHECK_STR(slp_shard_short("shardId-"), "shardId-");
   CHECK_STR(slp_shard_short("shardId-00x"), "shardId-00x");
   CHECK_STR(slp_shard_short("other"), "other");
+  CHECK_STR(slp_shard_short("shardId-00000001795292410065-69e87ba0"), "69e87ba0");
+  CHECK_STR(slp_shard_short("shardId-0001-"), "shardId-0001-");
+  CHECK_STR(slp_shard_short("shardId--a"), "shardId--a");
 }
 
 TEST(a_listed_shard_is_one_line) {
