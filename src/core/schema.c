@@ -30,8 +30,7 @@ int slp_spot_cmp(const slp_spot *a, const slp_spot *b) {
   return left < right ? -1 : left > right;
 }
 
-/* ---- drafts ----------------------------------------------------------------------------------------------
- */
+/* ---- drafts ---------------------------------------------------------------------------------------- */
 
 void slp_draft_init(slp_draft *d, slp_mem *mem, slp_store_write *write) {
   memset(d, 0, sizeof *d);

@@ -20,8 +20,7 @@ static sloop_schema *of(slp_schema *s) { return SLP_OWNER(s, sloop_schema, base)
 
 static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
 
-/* ---- reading ---------------------------------------------------------------------------------------------
- */
+/* ---- reading ---------------------------------------------------------------------------------------- */
 
 static int cut(slp_str *s, slp_str with) {
   if (s->n < with.n || memcmp(s->p, with.p, with.n) != 0) return 0;
@@ -130,8 +129,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_fact *f) {
   }
 }
 
-/* ---- keys -------------------------------------------------------------------------------------------------
- */
+/* ---- keys ------------------------------------------------------------------------------------------- */
 
 static int is_lease(slp_verb verb) { return verb >= SLP_L1_CREATE; }
 
@@ -153,8 +151,7 @@ static int key(slp_schema *base, slp_draft *d, const slp_intent *i, slp_row_key 
   return 0;
 }
 
-/* ---- conditions
- * ------------------------------------------------------------------------------------------------ */
+/* ---- conditions ------------------------------------------------------------------------------------ */
 
 static void there(slp_draft *d, const char *name) { slp_draft_when(d, name, SLP_TEST_THERE, none, 0); }
 static void absent(slp_draft *d, const char *name) { slp_draft_when(d, name, SLP_TEST_ABSENT, none, 0); }
@@ -180,8 +177,7 @@ static void not_back(slp_draft *d, const slp_spot *spot) {
   slp_draft_when(d, "pos", SLP_TEST_LE, pos(d, spot), 0);
 }
 
-/* ---- changes
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- changes --------------------------------------------------------------------------------------- */
 
 static void set_s(slp_draft *d, const char *name, slp_str s) {
   slp_draft_change(d, name, SLP_SET, slp_draft_s(d, s));
@@ -208,8 +204,7 @@ static void info(slp_draft *d, const slp_intent *i) {
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 
-/* ---- workers
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------------------------- */
 
 static void w1_register(slp_draft *d, const slp_intent *i) {
   if (i->over_tombstone) {
@@ -265,8 +260,7 @@ static void w6_reap(slp_draft *d, const slp_intent *i) {
   is_text(d, "boot", i->boot);
 }
 
-/* ---- leadership and plans
- * -------------------------------------------------------------------------------------------- */
+/* ---- leadership and plans -------------------------------------------------------------------------- */
 
 static void g1_lead(slp_draft *d, const slp_intent *i) {
   if (i->owner.n) {
@@ -299,9 +293,7 @@ static void a2_will(slp_draft *d, const slp_intent *i) {
   slp_draft_change(d, "plus", SLP_ADD_SS, slp_draft_set(d, i->shards, i->shards_n));
 }
 
-/* ---- leases
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- leases ---------------------------------------------------------------------------------------- */
 
 static void l1_create(slp_draft *d, const slp_intent *i) {
   slp_str parents[2];
@@ -415,8 +407,7 @@ static void l10_reset(slp_draft *d, const slp_intent *i) {
   drop(d, "avoid");
 }
 
-/* ---- the table of verbs
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the table of verbs ---------------------------------------------------------------------------- */
 
 static size_t text_bytes(const sloop_schema *s, const slp_intent *i) {
   size_t n = 2048 + s->prefix.n + i->set.n;
@@ -465,9 +456,7 @@ static int row_key(slp_schema *base, slp_draft *d, const slp_intent *i, slp_row_
   return key(base, d, i, ret);
 }
 
-/* ---- the schema
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- the schema ------------------------------------------------------------------------------------ */
 
 static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
   (void)s;
