@@ -408,6 +408,8 @@ def changes_are_resumed_without_loss_or_repeat():
             p = box.start("-o", "oldest", "--save", place, "-J", "-X", "poll_ms=200", "-X", "batch_records_max=5",
                           "dynamodb:users")
             try:
+                if i % 3:  # else maybe before anything was read
+                    select.select([p.stdout.fileno()], [], [], 5)
                 text, limit = b"", time.monotonic() + chance.random() * 0.5
                 while time.monotonic() < limit:
                     if select.select([p.stdout.fileno()], [], [], 0.005)[0]:
@@ -570,6 +572,8 @@ def interrupted_or_killed_at_random_moments_it_loses_nothing():
                           "-X", "poll_ms=200", "demo")
             try:
                 fd, text = p.stdout.fileno(), b""
+                if i % 3:  # else maybe before anything was read
+                    select.select([fd], [], [], 5)
                 limit = time.monotonic() + chance.random() * 0.4 + (1.1 if kill else 0)  # a place is written each second
                 while time.monotonic() < limit:
                     if select.select([fd], [], [], 0.005)[0]:
