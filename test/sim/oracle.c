@@ -159,6 +159,7 @@ static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
     const slp_known_shard *p = k->parents[i] >= 0 ? &m->stream->shards[k->parents[i]] : NULL;
     /* Or it came and went out of retention before anybody heard of it. */
     if (p && (p->locates || (p->gone && (size_t)k->parents[i] >= m->from.shards_n))) return 1;
+    if (p && starts_as_child(m, &m->shards[k->parents[i]])) return 1;
   }
   return 0;
 }
