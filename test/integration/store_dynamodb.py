@@ -13,6 +13,7 @@ import harness
 import servers
 from harness import expect
 from proxy import Proxy
+from sandbox_box import Box
 
 SUITE = os.environ.get("SLOOP_TEST_STORE_SUITE", "")
 CASES_SECONDS = 900
@@ -44,6 +45,15 @@ def delete_tables(dynamodb, prefix):
         for name in page["TableNames"]:
             if name.startswith(prefix):
                 dynamodb.delete_table(TableName=name)
+
+
+class SandboxTables(Box):
+    """Our own tables, with the time a real table takes to be made cut short."""
+
+    name = "sandbox"
+
+    def __init__(self):
+        super().__init__("change_ms=30")
 
 
 def environment(server, **more):
@@ -124,6 +134,27 @@ def in_doubt(server, rule, arrived):
     return lines[0].split(": ", 1)[1]
 
 
+# The sandbox's script, and what it means: (first outcome, second outcome).
+ORDERS = [
+    ("throttled twice, then taken", "2 UpdateItem * throttle", "first yes fine", "again refused fine"),
+    ("an error 500 that did nothing", "1 UpdateItem * error InternalServerError:500", "first not-sure transient",
+     "again yes fine"),
+    ("the answer lost after it was done", "1 UpdateItem * lost", "first not-sure transient", "again refused fine"),
+    ("done twice by something on the way", "1 UpdateItem * twice", "first refused fine", "again refused fine"),
+    ("an answer with a wrong checksum", "1 UpdateItem * bad-crc", "first not-sure transient", "again refused fine"),
+]
+
+
+def by_order(script, first, again):
+    prefix = new_prefix()
+    with SandboxTables() as box:
+        box.faults(script)
+        code, lines, err = suite(["dynamodb", prefix, "a_write_in_doubt"], environment(box))
+    expect(code == 0, f"{lines} {err}")
+    expect([line.split(":")[0] for line in lines[:3]] == [first, again, "row 1"], str(lines))
+    return lines[0].split(": ", 1)[1]
+
+
 # ---- rights that are missing -----------------------------------------------------------------------------------
 
 ACTIONS = ["DescribeTable", "GetItem", "BatchGetItem", "Query", "UpdateItem", "PutItem", "DeleteItem"]
@@ -162,7 +193,7 @@ def missing_rights(denied):
 def run_server(tests, server):
     tests.run(f"{server.name}: every case of the suite", every_case, server)
     tests.run(f"{server.name}: boto3 reads back what was written", boto3_reads_it_back, server)
-    if server.name == "dynalite":
+    if server.name in ("dynalite", "sandbox"):
         for name, rule, arrived in DOUBTS:
             tests.run(f"{server.name}: {name}", in_doubt, server, rule, arrived)
 
@@ -171,6 +202,9 @@ def main():
     tests = harness.Tests()
     for name in ("dynalite", "moto"):
         tests.with_server(servers.SERVERS[name], run_server)
+    tests.with_server(SandboxTables, run_server)
+    for name, script, first, again in ORDERS:
+        tests.run(f"sandbox: {name}", by_order, script, first, again)
     if "SLOOP_TEST_DYNAMODB_ENDPOINT" in os.environ:
         tests.with_server(YourTables, run_server)
     for action in ACTIONS:
