@@ -41,9 +41,15 @@ def failure(arguments, env, pattern, codes=(1,), seconds=CONNECT_SECONDS):
 
 USAGE = [  # what, arguments, must be named
     ("no stream", [], "stream"),
-    ("two streams", ["a", "b"], "b"),
+    ("a stream named twice", ["a", "a"], "twice"),
+    ("two streams to measure", ["--bench", "a", "b"], "b"),
     ("an unknown long option", ["--nonsense", "s"], "--nonsense"),
-    ("an unknown short option", ["-Z", "s"], "-Z"),
+    ("an unknown short option", ["-y", "s"], "-y"),
+    ("an unknown decoder", ["-s", "rot13", "s"], "rot13"),
+    ("a time that is none", ["--until", "soon", "s"], "soon"),
+    ("no regular expression", ["--grep", "(", "s"], "--grep"),
+    ("a place that is not there", ["-o", "@/nonexistent/place", "s"], "/nonexistent/place"),
+    ("a configuration that is not there", ["-F", "/nonexistent/conf", "s"], "/nonexistent/conf"),
     ("an option without its value", ["s", "-o"], "-o"),
     ("a start that is none", ["-o", "yesterday-ish", "s"], "yesterday-ish"),
     ("a time that is none", ["-o", "s@2026-13-45T00:00:00Z", "s"], "2026-13-45"),
