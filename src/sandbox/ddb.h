@@ -90,7 +90,7 @@ int slp_av_sort_map(slp_av *map);
 
 /* ddb_input.c: from the request's tree. Each fails the call and returns NULL. */
 slp_av *slp_av_read(slp_box_call *c, uint32_t node);
-slp_av *slp_item_read(slp_box_call *c, uint32_t node); /* a map of attributes; {} too */
+slp_av *slp_ddb_item_read(slp_box_call *c, uint32_t node); /* a map of attributes; {} too */
 
 /* ---- ddb_words.c --------------------------------------------------------------------------------------- */
 int slp_ddb_reserved(slp_str word); /* upper or lower case */

@@ -49,7 +49,7 @@ static int read_gets(slp_box_call *c, part *p, uint32_t *total) {
   if (!p->gets) return slp_box_no_memory(c);
   for (uint32_t i = c->in->v[list].child; i; i = c->in->v[i].next) {
     get *g = &p->gets[p->n++];
-    g->map = slp_item_read(c, i);
+    g->map = slp_ddb_item_read(c, i);
     if (!g->map || slp_key_read(c, p->t, g->map, &g->key)) return -1;
     for (get *before = p->gets; before < g; before++) {
       if (slp_row_key_cmp(&before->key, &g->key) == 0) {
@@ -204,7 +204,7 @@ static int read_write(slp_box_call *c, slp_str table, uint32_t node, writing *w)
   slp_action *a = &w->a[w->n++];
   a->kind = put ? SLP_ACT_PUT : SLP_ACT_DELETE;
   if (slp_in_map(c, put ? put : gone, put ? "Item" : "Key", &map)) return -1;
-  slp_av *item = map ? slp_item_read(c, map) : NULL;
+  slp_av *item = map ? slp_ddb_item_read(c, map) : NULL;
   if (!map)
     return slp_refuse(c,
                       "1 validation error detected: Value null at 'requestItems' failed to satisfy "

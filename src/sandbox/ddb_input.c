@@ -150,7 +150,7 @@ static slp_av *read_at(slp_box_call *c, uint32_t node, uint32_t depth) {
 
 slp_av *slp_av_read(slp_box_call *c, uint32_t node) { return read_at(c, node, 1); }
 
-slp_av *slp_item_read(slp_box_call *c, uint32_t node) {
+slp_av *slp_ddb_item_read(slp_box_call *c, uint32_t node) {
   slp_av *item = slp_av_new(slp_call_arena(c), SLP_AV_M);
   return item ? read_members(c, item, node, 0) : no_memory(c);
 }

@@ -138,7 +138,7 @@ static int read_start(reading *r) {
   uint32_t node;
   if (slp_in_map(r->c, 0, "ExclusiveStartKey", &node)) return -1;
   if (!node) return 0;
-  slp_av *map = slp_item_read(r->c, node);
+  slp_av *map = slp_ddb_item_read(r->c, node);
   if (!map) return -1;
   if (map->count != names_in(r) || key_from(r, map, r->x, &r->start.key) ||
       key_from(r, map, &r->t->index[0], &r->start_row.key)) {

@@ -25,7 +25,7 @@ int slp_read_op_get(slp_box_call *c) {
   int consistent = slp_in_flag(c, 0, "ConsistentRead");
   if (slp_words_read(&w, c, 0) || slp_read_projection(c, 0, &w, &paths) || slp_words_end(&w)) return -1;
   if (slp_in_map(c, 0, "Key", &node)) return -1;
-  slp_av *map = slp_item_read(c, node);
+  slp_av *map = slp_ddb_item_read(c, node);
   slp_table *t = map ? slp_table_of(c) : NULL;
   if (!t || slp_key_read(c, t, map, &key)) return -1;
   if (slp_cost_may_read(c, t, 0) || !slp_cost_of(c, &cost, t)) return -1;

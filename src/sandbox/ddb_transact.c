@@ -257,7 +257,7 @@ static int one_get(slp_box_call *c, uint32_t node, slp_cost **costs, const slp_a
   if (bad || slp_words_read(&w, c, of) || slp_read_projection(c, of, &w, &paths) || slp_words_end(&w))
     return -1;
   if (slp_in_map(c, of, "Key", &map)) return -1;
-  slp_av *key_map = map ? slp_item_read(c, map) : NULL;
+  slp_av *key_map = map ? slp_ddb_item_read(c, map) : NULL;
   if (!map)
     return slp_refuse(c,
                       "1 validation error detected: Value null at 'key' failed to satisfy constraint: Member "

@@ -47,7 +47,7 @@ static int keys_stay(slp_box_call *c, const slp_action *a) {
 static slp_av *read_map(slp_box_call *c, uint32_t node, const char *name) {
   uint32_t map;
   if (slp_in_map(c, node, name, &map)) return NULL;
-  if (map) return slp_item_read(c, map);
+  if (map) return slp_ddb_item_read(c, map);
   slp_refuse(
       c,
       "1 validation error detected: Value null at '%s' failed to satisfy constraint: Member must not be null",

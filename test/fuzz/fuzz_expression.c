@@ -21,7 +21,7 @@ static const char words_json[] =
 static slp_av *read_item(slp_box_call *c, slp_box_tree *t, slp_str json) {
   c->in = t;
   REQUIRE(slp_box_tree_read(t, SLP_WIRE_JSON, json) == 0);
-  return slp_item_read(c, 0);
+  return slp_ddb_item_read(c, 0);
 }
 
 static void same_json(const slp_av *item, slp_str json, slp_mem *mem) {

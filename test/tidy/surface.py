@@ -54,6 +54,23 @@ def check_static(build):
             if not name.startswith(("slp_", "sloop_", "__odr_asan", "__asan", "__x86.get_pc"))]
 
 
+def check_twice(build):
+    """No name is defined in two of the archives: which of them the linker takes is anybody's guess."""
+    seen, findings = {}, []
+    for archive in ("libsloop.a", "libsloop-sandbox.a", "libslp_store.a"):
+        out = subprocess.run(["nm", "-g", "--defined-only", os.path.join(build, "src", archive)], capture_output=True,
+                             text=True, check=True).stdout
+        where = archive
+        for parts in (line.split() for line in out.splitlines()):
+            if len(parts) == 1:
+                where = f"{archive} {parts[0]}"
+            elif len(parts) == 3 and parts[1] in "TDBRG" and not parts[2].startswith("__"):
+                if parts[2] in seen:
+                    findings.append(f"{parts[2]} is defined in {seen[parts[2]]} and in {where}")
+                seen.setdefault(parts[2], where)
+    return findings
+
+
 def check_headers():
     findings = []
     for header in ("sloop.h", "sloop_sandbox.h"):
@@ -129,6 +146,7 @@ def main():
     bad |= report("one version", check_version())
     bad |= report("libsloop.so exports exactly the public functions", check_exports(build))
     bad |= report("libsloop.a defines only our names", check_static(build))
+    bad |= report("no name is defined twice", check_twice(build))
     bad |= report("every test is registered", check_registered(build))
     bad |= report("the README's program is the tested one", check_readme())
     sys.exit(1 if bad else 0)

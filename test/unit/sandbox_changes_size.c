@@ -83,7 +83,7 @@ TEST(as_tables_count) {
     slp_box_call c = {.box = t.box, .in = &t.box->tree, .service = SLP_BOX_DYNAMODB};
     CHECK_INT(slp_box_tree_read(c.in, SLP_WIRE_JSON, slp_str_of(json)), 0);
     uint64_t ours = slp_change_size(c.in, 0);
-    const slp_av *item = slp_item_read(&c, 0);
+    const slp_av *item = slp_ddb_item_read(&c, 0);
     if (!item) CHECK_FAIL("%s in %s", c.error_message, json);
     if (ours != slp_item_size(item))
       CHECK_FAIL("%u and %u: %s", (unsigned)ours, (unsigned)slp_item_size(item), json);
