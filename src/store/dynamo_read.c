@@ -133,7 +133,7 @@ static int read_definition(slp_json *j, const char *is, definition *ret) {
 
 static int copy_name(slp_json *j, char to[256], slp_str from) {
   if (from.n > 255 || slp_str_has(from, 0)) return slp_read_bad(j, "the name of a key is too long");
-  memcpy(to, from.p, from.n);
+  if (from.n) memcpy(to, from.p, from.n);
   to[from.n] = 0;
   return 0;
 }

@@ -118,12 +118,14 @@ TEST(tables) {
   CHECK_INT(slp_dynamo_read_table((slp_str){body, strlen(body)}, &t, &why), 0);
   CHECK_STR(t.range, "");
   CHECK_INT(t.not_text, 1);
-  static const char *const bad[] = {"{}",
-                                    "{\"Table\":{}}",
-                                    "{\"Table\":{\"TableStatus\":\"ACTIVE\"}}",
-                                    "{\"Table\":[]}",
-                                    "{\"Table\":{\"KeySchema\":[1]}}",
-                                    "{\"Table\":{\"TableStatus\":7}}"};
+  static const char *const bad[] = {
+      "{}",
+      "{\"Table\":{}}",
+      "{\"Table\":{\"TableStatus\":\"ACTIVE\"}}",
+      "{\"Table\":[]}",
+      "{\"Table\":{\"KeySchema\":[1]}}",
+      "{\"Table\":{\"TableStatus\":\"ACTIVE\",\"KeySchema\":[{\"KeyType\":\"HASH\"}]}}",
+      "{\"Table\":{\"TableStatus\":7}}"};
   for (size_t i = 0; i < SLP_COUNT(bad); i++) {
     snprintf(body, sizeof body, "%s", bad[i]);
     CHECK_INT(slp_dynamo_read_table((slp_str){body, strlen(body)}, &t, &why), SLP_EBADDATA);
