@@ -116,7 +116,7 @@ const size_t slp_options_n = SLP_COUNT(slp_options);
 
 const slp_kcat_row slp_kcat_rows[] = {
     {"-C", "consumer", "-C, and the default"},
-    {"-G GROUP", "balanced consumer group", "- not yet: one command reads all shards"},
+    {"-G GROUP", "balanced consumer group", "- one command reads all shards"},
     {"-P", "producer", "- it only reads"},
     {"-L", "list metadata", "-L lists shards, parents and ranges"},
     {"-Q", "offset for a timestamp", "-o s@TIME begins there"},
