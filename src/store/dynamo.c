@@ -278,17 +278,17 @@ static void described(asking *a) {
 static void prepare_answered(asking *a) {
   slp_class class = a->op.fail.class;
   slp_store_prepare *p = prepare_of(a);
-  if (a->kind == ASK_CREATE &&
-      (class == SLP_FINE || class == SLP_BUSY)) { /* BUSY: somebody else was faster */
-    p->created = class == SLP_FINE;
+  /* BUSY: somebody else was faster. TRANSIENT: in doubt. */
+  int on_its_way =
+      a->kind == ASK_CREATE && (class == SLP_FINE || class == SLP_BUSY || class == SLP_TRANSIENT);
+  /* Told before it can be seen. */
+  int unseen = a->kind == ASK_DESCRIBE && class == SLP_GONE && p->created;
+  if (on_its_way) p->created = class == SLP_FINE;
+  if (on_its_way || unseen) {
     a->table = (slp_dynamo_table){.not_text = 0};
-    look_again(a);
-  } else if (a->kind == ASK_CREATE && class == SLP_TRANSIENT) { /* in doubt: look */
     look_again(a);
   } else if (a->kind == ASK_DESCRIBE && class == SLP_FINE) {
     described(a);
-  } else if (a->kind == ASK_DESCRIBE && class == SLP_GONE && p->created) { /* told before it can be seen */
-    look_again(a);
   } else if (a->kind == ASK_DESCRIBE && class == SLP_GONE && p->create) {
     ask(a, ASK_CREATE);
   } else {
@@ -445,11 +445,11 @@ static void op_close(slp_store *s) {
 
 static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_cancel, op_close};
 
-int slp_dynamo_store(slp_store **ret, slp_host *h, slp_aws *aws, const slp_table_spec *spec) {
+int slp_dynamo_store(slp_store **ret, slp_host *h, slp_aws *aws, const slp_table_spec *table) {
   slp_mem *mem = h->mem;
   dynamo *d = SLP_NEW(mem, dynamo);
   if (!d) return SLP_ENOMEM;
-  d->spec = slp_table_copy(mem, spec);
+  d->spec = slp_table_copy(mem, table);
   if (!d->spec) {
     slp_free(mem, d);
     return SLP_ENOMEM;

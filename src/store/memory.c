@@ -10,9 +10,13 @@ typedef struct kept { /* a row */
   slp_store_rows row; /* exactly one */
 } kept;
 
+typedef struct place {
+  kept *row; /* owned */
+} place;
+
 typedef struct table {
   slp_table_spec *spec; /* owned */
-  kept **rows;          /* owned; sorted by hash and range */
+  place *rows;          /* owned; sorted by hash and range */
   size_t rows_n, rows_cap;
   struct table *next;
 } table;
@@ -54,7 +58,7 @@ void slp_memory_drop(slp_memory *m) {
   while (m->tables) {
     table *t = m->tables;
     m->tables = t->next;
-    for (size_t i = 0; i < t->rows_n; i++) kept_free(mem, t->rows[i]);
+    for (size_t i = 0; i < t->rows_n; i++) kept_free(mem, t->rows[i].row);
     slp_free(mem, t->rows);
     slp_free(mem, t->spec);
     slp_free(mem, t);
@@ -94,8 +98,8 @@ static size_t place_of(const table *t, const slp_row_key *key) {
   size_t from = 0, to = t->rows_n;
   while (from < to) {
     size_t mid = from + (to - from) / 2;
-    int c = cmp_bytes(t->rows[mid]->key.hash, key->hash);
-    if (!c) c = cmp_bytes(t->rows[mid]->key.range, key->range);
+    int c = cmp_bytes(t->rows[mid].row->key.hash, key->hash);
+    if (!c) c = cmp_bytes(t->rows[mid].row->key.range, key->range);
     if (c < 0)
       from = mid + 1;
     else
@@ -108,7 +112,7 @@ static kept *at_key(const table *t, const slp_row_key *key, size_t *ret_place) {
   size_t i = place_of(t, key);
   if (ret_place) *ret_place = i;
   if (i == t->rows_n) return NULL;
-  kept *k = t->rows[i];
+  kept *k = t->rows[i].row;
   return slp_str_eq(k->key.hash, key->hash) && slp_str_eq(k->key.range, key->range) ? k : NULL;
 }
 
@@ -188,7 +192,7 @@ static void run_list(slp_event *ev) {
   int r = 0, whole = t && !t->spec->range_name;
   size_t i = t && !whole ? place_of(t, &(slp_row_key){l->hash, l->prefix}) : 0;
   for (; t && i < t->rows_n && !r; i++) {
-    const kept *k = t->rows[i];
+    const kept *k = t->rows[i].row;
     if (!whole && (!slp_str_eq(k->key.hash, l->hash) || !begins(k->key.range, l->prefix))) break;
     r = slp_store_rows_copy(&l->out, &k->row.rows[0]);
   }
@@ -201,7 +205,7 @@ static void run_list(slp_event *ev) {
 static int make_room(slp_mem *mem, table *t) {
   if (t->rows_n < t->rows_cap) return 0;
   size_t cap = t->rows_cap ? t->rows_cap * 2 : 16;
-  kept **rows = slp_realloc(mem, t->rows, cap * sizeof *rows);
+  place *rows = slp_realloc(mem, t->rows, cap * sizeof *rows);
   if (!rows) return SLP_ENOMEM;
   t->rows = rows;
   t->rows_cap = cap;
@@ -209,13 +213,13 @@ static int make_room(slp_mem *mem, table *t) {
 }
 
 static void remove_at(slp_mem *mem, table *t, size_t i) {
-  kept_free(mem, t->rows[i]);
+  kept_free(mem, t->rows[i].row);
   t->rows_n--;
   memmove(t->rows + i, t->rows + i + 1, (t->rows_n - i) * sizeof *t->rows);
 }
 
-/* The row as the write makes it replaces `old` (NULL: is put at place). */
-static int change(slp_store_write *w, table *t, kept *old, size_t place, const char **why) {
+/* The row as the write makes it replaces `old` (NULL: is put there). */
+static int change(slp_store_write *w, table *t, kept *old, size_t at, const char **why) {
   slp_mem *mem = store_of(&w->rq)->m->mem;
   kept *fresh = SLP_NEW(mem, kept);
   if (!fresh) return SLP_ENOMEM;
@@ -233,27 +237,27 @@ static int change(slp_store_write *w, table *t, kept *old, size_t place, const c
   if (old) {
     kept_free(mem, old);
   } else {
-    memmove(t->rows + place + 1, t->rows + place, (t->rows_n - place) * sizeof *t->rows);
+    memmove(t->rows + at + 1, t->rows + at, (t->rows_n - at) * sizeof *t->rows);
     t->rows_n++;
   }
-  t->rows[place] = fresh;
+  t->rows[at].row = fresh;
   return 0;
 }
 
 static void write_row(slp_store_write *w, table *t) {
-  size_t place = 0;
+  size_t at = 0;
   const char *why = "";
   int r = 0;
-  kept *k = at_key(t, &w->key, &place);
+  kept *k = at_key(t, &w->key, &at);
   if (!slp_rows_hold(k ? &k->row.rows[0] : NULL, w->when, w->when_n)) {
     r = k ? slp_store_rows_copy(&w->image, &k->row.rows[0]) : 0;
     w->image_known = 1;
     w->written = SLP_WRITTEN_REFUSED;
   } else {
     if (w->kind != SLP_WRITE_DELETE)
-      r = change(w, t, k, place, &why);
+      r = change(w, t, k, at, &why);
     else if (k)
-      remove_at(store_of(&w->rq)->m->mem, t, place);
+      remove_at(store_of(&w->rq)->m->mem, t, at);
     w->image_known = w->kind == SLP_WRITE_UPDATE;
     w->written = SLP_WRITTEN_YES;
   }

@@ -51,7 +51,7 @@ static void round_trip(slp_mem *mem, const slp_row *row) {
   written(&first, row);
   char *text = fuzz_copy((const uint8_t *)first.p, first.n);
   slp_json_begin(&j, text, first.n);
-  REQUIRE(slp_ddb_item_read(&j, &again) == 1 && slp_json_next(&j) == SLP_JSON_END);
+  REQUIRE(slp_item_read(&j, &again) == 1 && slp_json_next(&j) == SLP_JSON_END);
   written(&second, &again.rows[0]);
   REQUIRE(slp_str_eq(slp_buf_str(&first), slp_buf_str(&second)));
   free(text);
