@@ -92,6 +92,7 @@ static void begin(slp_judged *m, const slp_begun *from, const slp_saved *saved) 
   m->saved = saved;
   m->any_stopped = 0;
   m->started_us = slp_sim_now_us(m->oracle->world->sim);
+  m->started_ms = slp_world_ms(m->oracle->world);
   for (size_t i = 0; i < m->stream->shards_n; i++) {
     slp_judged_shard *s = &m->shards[i], fresh = {.known = s->known, .paused = s->paused};
     slp_free(m->oracle->world->mem, s->fates);
@@ -256,8 +257,9 @@ void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
     if (s->started) {
       low = high = first_unacked(m, s);
     } else if (m->from.kind == SLOOP_LATEST && s->known->latest_locates) {
-      while (low > 0 && s->known->notes[low - 1].arrived_ms >= s->known->latest_first_ms - LATEST_SLACK_MS)
-        low--;
+      /* Until the answer to the first question is there, it is when reading began. */
+      int64_t since_ms = s->opened ? s->known->latest_first_ms : m->started_ms;
+      while (low > 0 && s->known->notes[low - 1].arrived_ms >= since_ms - LATEST_SLACK_MS) low--;
     }
     to.shards[i].low = low;
     to.shards[i].high = high;

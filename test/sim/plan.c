@@ -376,6 +376,12 @@ static void second_phase(play *g) {
   n->refuse_ppm = n->reset_ppm = n->silent_ppm = n->cut_ppm = n->clip_ppm = n->slow_ppm = 0;
   g->u.manners.give_back_ppm = 0;
   slp_sim_thaw(g->u.host);
+  if (g->u.judged->failed && g->plan->kills) {
+    /* Opened again in the middle of the trouble, it may have found nobody, or nothing kept, at first contact.
+     */
+    if (g->u.judged->last_error == SLOOP_ETOKEN && g->plan->trims) return;
+    slp_user_reopen(&g->u);
+  }
   if (g->u.s) slp_user_resume(&g->u, NULL);
   /* The longest back-off, an answer that never comes, a freeze; and time to read it all. */
   slp_sim_run(sim, slp_sim_now_us(sim) + UINT64_C(90000000), NULL, NULL);
