@@ -22,15 +22,15 @@ static const char *what_to_do(int code) {
   if (is_unreachable(code)) return "check the endpoint (-b, AWS_ENDPOINT_URL), the region and the network";
   switch (code) {
     case SLOOP_EAUTH:
-      return "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN or AWS_PROFILE";
-    case SLOOP_EACCESS:
-      return "allow kinesis:DescribeStreamSummary, ListShards, GetShardIterator and GetRecords on the stream";
+      return "check the keys: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, the profile or "
+             "the role";
+    case SLOOP_EACCESS: return "stream-tail --iam STREAM prints the policy it needs";
     case SLOOP_ENOSTREAM: return "check the name and the region (AWS_REGION, -X region=NAME)";
     case SLOOP_ETLS: return "check the address; for a server of your own: -X ca_bundle=FILE or AWS_CA_BUNDLE";
     case SLOOP_EOPTION: return "see stream-tail -h and -X list";
     case SLOOP_ETRIMMED: return "begin later, or with -o oldest";
     case SLOOP_EREMOTE:
-    case SLOOP_EPROTO: return "is this a Kinesis endpoint, and http or https as it should be?";
+    case SLOOP_EPROTO: return "is this an endpoint of the service, and http or https as it should be?";
     default: return NULL;
   }
 }
