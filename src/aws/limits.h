@@ -6,6 +6,8 @@
  * (botocore 1.43.11 service model kinesis 2013-12-02). */
 #define SLP_KINESIS_RECORDS_MAX 10000u
 #define SLP_KINESIS_PAGE_BYTES_MAX (10u * 1024 * 1024)
+#define SLP_KINESIS_PAGE_BYTES_FULL \
+  (8u * 1024 * 1024) /* the next record, of up to 1 MiB and more, did not fit */
 /* The same model: shape ShardIterator is 1..512 long, NextToken 1..1048576. */
 #define SLP_KINESIS_ITERATOR_MAX 512u
 #define SLP_KINESIS_NEXT_TOKEN_MAX (1024u * 1024)
@@ -14,6 +16,7 @@
  */
 #define SLP_STREAMS_RECORDS_MAX 1000u
 #define SLP_STREAMS_PAGE_BYTES_MAX (2u * 1024 * 1024)
+#define SLP_STREAMS_PAGE_BYTES_FULL 1000000u /* as JSON; a page of 1 MB of items is larger */
 #define SLP_STREAMS_RETENTION_HOURS 24u
 /* ListShards returns at most 1000 shards a page (API reference, MaxResults); a row is under 1 KiB and the
  * token at most 1 MiB. Local servers send more rows at once, so there is room for 10,000 and a token. */

@@ -178,6 +178,8 @@ static void on_listed(slp_src_req *rq) {
   if (f.class == SLP_FINE && reading) {
     c->fails = 0;
     c->lists_done = c->lists_begun;
+    slp_report_log(c, SLOOP_LOG_DEBUG, "list: shards=%u took_ms=%u", (unsigned)l->shards_n,
+                   (unsigned)((rq->done_us - rq->sent_us) / 1000));
     if (!c->seeded) seed(c);
   }
   if (f.class == SLP_FINE && c->life == SLP_LIFE_RUNNING) {

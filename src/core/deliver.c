@@ -186,8 +186,20 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   return r < 0 ? r : 0;
 }
 
+/* What was told before comes first: a loss, before the records behind the gap. */
+static int somebody_is_being_told(const slp_engine *e) {
+  SLP_LIST_EACH(&e->consumers, it) {
+    if ((SLP_OWNER(it, slp_consumer, link))->notices_n) return 1;
+  }
+  return 0;
+}
+
 void slp_deliver_run(slp_event *ev) {
   slp_engine *e = SLP_OWNER(ev, slp_engine, deliver_ev);
+  if (somebody_is_being_told(e)) {
+    slp_deliver_soon(e);
+    return;
+  }
   int by_time = e->order == SLOOP_ORDER_TIME;
   if (by_time && e->batches_out >= e->held_batches_max) return;
   slp_batch *b = slp_batch_new(e);

@@ -261,6 +261,17 @@ static void on_located(slp_src_req *rq) {
   wait_until(s, 0); /* whether all is well again, only a page can tell */
 }
 
+static const char *place_name(slp_place place) {
+  switch (place) {
+    case SLP_PLACE_OLDEST: return "oldest";
+    case SLP_PLACE_LATEST: return "latest";
+    case SLP_PLACE_AT_TIME: return "at-time";
+    case SLP_PLACE_AT_SEQ: return "at-seq";
+    case SLP_PLACE_AFTER_SEQ: return "after-seq";
+  }
+  return "?";
+}
+
 static void locate(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_locating *box = SLP_NEW(c->mem, slp_locating);
@@ -279,6 +290,8 @@ static void locate(slp_shard *s) {
   box->rq.shard = s->id;
   slp_buf_init(&box->rq.cursor, c->mem, 4096);
   choose_place(s, &box->rq);
+  slp_report_log(c, SLOOP_LOG_DEBUG, "fetch: iterator shard=%s place=%s seq=%.*s", s->name->shard,
+                 place_name(box->rq.place), (int)box->rq.seq.n, box->rq.seq.n ? box->rq.seq.p : "");
   c->source->ops->locate(c->source, &box->rq);
 }
 
@@ -342,8 +355,6 @@ void slp_reader_go(slp_shard *s) {
 /* ---- a page came -----------------------------------------------------------------------------------------
  */
 
-#define FULL_PAGE_BYTES (8u * 1024 * 1024)
-
 typedef struct page_facts {
   uint32_t n, largest;
   int full;
@@ -369,7 +380,7 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
                   .behind_ms = page->behind_ms,
                   .lag_ms = slp_lag_of_page(s, page),
                   .sent_us = s->fetch.rq.sent_us};
-  p.full = p.n > 0 && (p.n >= s->limit || s->fetch.body_bytes >= FULL_PAGE_BYTES);
+  p.full = p.n > 0 && (p.n >= s->limit || s->fetch.body_bytes >= s->consumer->source->fetch_bytes_full);
   if (only_the_known(s, page)) p.n = 0;
   return p;
 }
@@ -599,6 +610,9 @@ static void on_fetched(slp_src_req *rq) {
   }
   c->counts.pages++;
   c->counts.page_bytes += fetch->body_bytes;
+  slp_report_log(c, SLOOP_LOG_DEBUG, "fetch: page shard=%s records=%u bytes=%u behind_ms=%lld took_ms=%u",
+                 s->name->shard, (unsigned)s->page->recs_n, (unsigned)fetch->body_bytes,
+                 (long long)s->page->behind_ms, (unsigned)((rq->done_us - rq->sent_us) / 1000));
   if (s->peeking && s->page->recs_n > 0 && !only_the_known(s, s->page)) {
     peeked(s);
   } else {

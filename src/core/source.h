@@ -73,7 +73,8 @@ struct slp_source {
   const slp_source_ops *ops;
   /* What the service is like. */
   uint32_t fetch_records_max; /* 10000 */
-  uint64_t fetch_bytes_max;   /* a page is never larger: 10 MiB; a page of 8 MiB or more counts as full */
+  uint64_t fetch_bytes_max;   /* a page is never larger */
+  uint64_t fetch_bytes_full;  /* one as large as this was cut short by its size: more waits in the shard */
   int tells_behind;           /* pages carry behind_ms (Kinesis); 0: bloop's rule of empty pages */
   int anchors_by_time;        /* AT_TIME exists (Kinesis) */
 };

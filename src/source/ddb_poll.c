@@ -127,6 +127,7 @@ int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream
   slp_poll_init(p, &ddb_kind, h, ops, &named);
   p->s.fetch_records_max = SLP_STREAMS_RECORDS_MAX;
   p->s.fetch_bytes_max = SLP_STREAMS_PAGE_BYTES_MAX;
+  p->s.fetch_bytes_full = SLP_STREAMS_PAGE_BYTES_FULL;
   *ret = &p->s;
   return 0;
 }

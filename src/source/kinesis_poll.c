@@ -129,6 +129,7 @@ int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str st
   slp_poll_init(p, &kinesis_kind, h, ops, &named);
   p->s.fetch_records_max = SLP_KINESIS_RECORDS_MAX;
   p->s.fetch_bytes_max = SLP_KINESIS_PAGE_BYTES_MAX;
+  p->s.fetch_bytes_full = SLP_KINESIS_PAGE_BYTES_FULL;
   p->s.tells_behind = 1;
   p->s.anchors_by_time = 1;
   *ret = &p->s;

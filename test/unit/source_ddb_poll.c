@@ -34,6 +34,7 @@ TEST(what_the_service_is_like) {
   open_source(STREAM);
   CHECK_INT(src->fetch_records_max, 1000);
   CHECK_INT(src->tells_behind, 0);
+  CHECK_INT(src->fetch_bytes_full, 1000000);
   CHECK_INT(src->anchors_by_time, 0);
   close_source();
 }
