@@ -186,10 +186,16 @@ static int profile_failed(slp_aws *aws, int needed, slp_fail *f) {
   return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", aws->profiles.why);
 }
 
+/* An interface endpoint of Kinesis knows no STS, and a server that speaks for the stream need not see what
+ * proves an identity. */
+static int serves_streams(slp_svc svc) {
+  return svc == SLP_SVC_KINESIS || svc == SLP_SVC_DYNAMODB || svc == SLP_SVC_STREAMS;
+}
+
 static slp_endpoint_wish make_wish(const slp_aws *aws, slp_svc svc) {
   return (slp_endpoint_wish){.svc = svc,
                              .region = aws->region,
-                             .url = aws->endpoint,
+                             .url = serves_streams(svc) ? aws->endpoint : NULL,
                              .arn = aws->stream_arn,
                              .getenv_fn = aws->getenv_fn,
                              .getenv_ctx = aws->getenv_ctx};

@@ -34,8 +34,8 @@ typedef void (*slp_aws_creds_fn)(void *ctx, slp_aws *aws);
 
 typedef struct slp_aws_options {
   const char *region;   /* NULL: from stream_arn, AWS_REGION, AWS_DEFAULT_REGION, the profile, the machine */
-  const char *endpoint; /* one URL for every service; NULL: AWS_ENDPOINT_URL_<SERVICE>, AWS_ENDPOINT_URL,
-                           the profile's, then the service's public host */
+  const char *endpoint; /* of Kinesis, DynamoDB and its streams; NULL, and the other services:
+                           AWS_ENDPOINT_URL_<SERVICE>, AWS_ENDPOINT_URL, the profile's, the public host */
   const char *profile;  /* NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
   const char *stream_arn; /* NULL or an ARN: its region comes before the environment's */
   const char *ca_bundle;  /* what the host was given; NULL: AWS_CA_BUNDLE, then the profile's ca_bundle */

@@ -29,6 +29,41 @@ TEST(the_question_is_a_form_and_not_signed) {
   CHECK_STR(f.sent[0].date, "");
 }
 
+/* The option is the stream's: an interface endpoint of Kinesis knows no STS, and must not see the token. */
+TEST(the_streams_endpoint_is_not_asked_for_keys) {
+  char why[160];
+  mem = slp_mem_new(NULL, NULL);
+  fake_init(&f, mem);
+  f.env = env;
+  f.files = files;
+  slp_aws_options o = {.endpoint = "https://vpce-1.kinesis.eu-west-1.vpce.amazonaws.com",
+                       .getenv_fn = fake_getenv,
+                       .getenv_ctx = &f};
+  CHECK_INT(slp_aws_new(&aws, &f.h, &o, why), 0);
+  good();
+  sources_expect("ASIA1/s+1/=/t+1");
+  CHECK_STR(f.sent[0].url, "https://sts.eu-west-1.amazonaws.com/");
+  slp_wait wait = {.run = NULL};
+  slp_fail fail;
+  static const struct {
+    slp_svc svc;
+    const char *host;
+  } rows[] = {{SLP_SVC_KINESIS, "vpce-1.kinesis.eu-west-1.vpce.amazonaws.com"},
+              {SLP_SVC_DYNAMODB, "vpce-1.kinesis.eu-west-1.vpce.amazonaws.com"},
+              {SLP_SVC_STREAMS, "vpce-1.kinesis.eu-west-1.vpce.amazonaws.com"},
+              {SLP_SVC_CLOUDWATCH, "monitoring.eu-west-1.amazonaws.com"},
+              {SLP_SVC_SSO, "portal.sso.eu-west-1.amazonaws.com"},
+              {SLP_SVC_SSO_OIDC, "oidc.eu-west-1.amazonaws.com"}};
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    CHECK_INT(slp_aws_endpoint(aws, rows[i].svc, &wait, &fail), 0);
+    CHECK_STR(aws->endpoints[rows[i].svc].host, rows[i].host);
+  }
+  sources_close();
+}
+
+static void secret_good(void) { fake_script(&f, 200, STS_XML(ACTION, "SESAME", SOON)); }
+TEST(what_was_secret_is_wiped_before_its_memory_is_given_back) { sources_wiped(env, files, secret_good); }
+
 TEST(a_session_name_of_our_own) {
   static const fake_pair unnamed[] = {
       COMMON, {"AWS_WEB_IDENTITY_TOKEN_FILE", "/t"}, {"AWS_ROLE_ARN", "r"}, {NULL, NULL}};

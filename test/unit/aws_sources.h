@@ -116,6 +116,37 @@ static inline void sources_oom(const fake_pair *env, const fake_pair *files, voi
   CHECK(n > 20);
 }
 
+/* ---- wiping ----------------------------------------------------------------------------------------------
+ */
+/* Every block moves when it grows, and none is given back with a secret in it. */
+static inline void *sources_searching(void *ctx, void *p, size_t was, size_t want) {
+  void *moved = want ? malloc(want) : NULL;
+  (void)ctx;
+  if (moved && p) memcpy(moved, p, was < want ? was : want);
+  if (p && memmem(p, was, "SESAME", 6)) CHECK_FAIL("a block of %zu bytes was freed with a secret in it", was);
+  free(p);
+  return moved;
+}
+
+/* One attempt; whatever holds SESAME is a secret. */
+static inline void sources_wiped(const fake_pair *env, const fake_pair *files, void (*script)(void)) {
+  char why[160];
+  mem = slp_mem_new(sources_searching, NULL);
+  fake_init(&f, mem);
+  f.env = env;
+  f.files = files;
+  slp_aws_options o = {.getenv_fn = fake_getenv, .getenv_ctx = &f};
+  CHECK_INT(slp_aws_new(&aws, &f.h, &o, why), 0);
+  script();
+  const char *got = sources_ask();
+  if (got[0] == '!' || !strstr(got, "SESAME")) CHECK_FAIL("no keys: %s", got);
+  sources_close();
+}
+#define SESAMES_10 "SESAMESESAMESESAMESESAMESESAMESESAMESESAMESESAMESESAMESESAME"
+#define SESAMES_100                                                                                  \
+  SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 \
+      SESAMES_10
+
 #define STS_XML(action, tag, expires)                                                  \
   "<" action "Response xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><" action   \
   "Result>"                                                                            \
