@@ -5,6 +5,9 @@
 #include "aws/retry.h"
 #include "sloop.h"
 
+/* Key id, scope, names of headers and the signature come to about 300 bytes; a longer one grows. */
+#define AUTHORIZATION_MAX 1024u
+
 static void settle(slp_call *c);
 static void on_http_done(slp_http *http);
 
@@ -76,7 +79,9 @@ static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
                          .service = slp_str_of(e->sign_as)};
   wipe_secrets(c);
   c->signed_ms = slp_aws_now_ms(c->aws);
-  int r = slp_buf_add_str(&c->secrets, keys->token);
+  /* Room for all of it: growing would leave a copy of the token behind. */
+  int r = slp_buf_reserve(&c->secrets, keys->token.n + AUTHORIZATION_MAX);
+  if (!r) r = slp_buf_add_str(&c->secrets, keys->token);
   if (!r) r = slp_sign(signer, &rq, keys, c->signed_ms, c->date, &c->secrets);
   if (r) return r;
   slp_str token = {c->secrets.p, keys->token.n};

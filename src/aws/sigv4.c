@@ -156,10 +156,11 @@ static int add_line(slp_buf *b, slp_str s) {
 }
 
 static int canonical_request(slp_signer *s, const slp_sign_request *rq, const slp_http_header *sorted,
-                             size_t n) {
+                             size_t n, size_t token_n) {
   slp_buf *b = &s->canonical;
   slp_buf_clear(b);
-  int r = add_line(b, rq->method);
+  int r = slp_buf_reserve(b, token_n + 4096); /* growing would leave a copy of the token behind */
+  if (!r) r = add_line(b, rq->method);
   if (!r) r = add_line(b, rq->path);
   if (!r) r = add_line(b, rq->query);
   if (!r) r = add_headers(b, sorted, n);
@@ -261,7 +262,7 @@ int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *key
   if (!r && keys->token.n) {
     r = insert_header(sorted, &n, (slp_http_header){SLP_STR("x-amz-security-token"), keys->token});
   }
-  if (!r) r = canonical_request(s, rq, sorted, n);
+  if (!r) r = canonical_request(s, rq, sorted, n, keys->token.n);
   if (!r) r = use_key(s, rq, keys->secret, day);
   if (!r) r = string_to_sign(s, rq, slp_str_of(date), day);
   if (!r) r = slp_hmac_keyed(s->digest, slp_buf_str(&s->scratch), mac);

@@ -152,4 +152,20 @@ TEST(every_failing_allocation_is_told_and_leaks_nothing) {
   sources_oom(env, files, good);
 }
 
+static void secret_keys(void) {
+  fake_script(&f, 200,
+              "{\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"SESAME\",\"Token\":\"" SESAMES_10
+              "\",\"Expiration\":\"" SOON "\"}");
+}
+
+TEST(what_was_secret_is_wiped_before_its_memory_is_given_back) {
+  static const fake_pair env[] = {
+      HOME,
+      {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.170.23/v1/credentials"},
+      {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "/t"},
+      {NULL, NULL}};
+  static const fake_pair files[] = {{"/t", SESAMES_10}, {NULL, NULL}};
+  sources_wiped(env, files, secret_keys);
+}
+
 CHECK_MAIN()

@@ -96,4 +96,14 @@ TEST(without_an_end_it_runs_once) {
   sources_close();
 }
 
+static void secret_program(void) {
+  static const fake_program program = {.out = KEYS("")};
+  f.program = &program;
+}
+
+TEST(what_was_secret_is_wiped_before_its_memory_is_given_back) {
+  const fake_pair files[] = {{"/h/.aws/config", "[profile p]\ncredential_process = x\n"}, {NULL, NULL}};
+  sources_wiped(env, files, secret_program);
+}
+
 CHECK_MAIN()

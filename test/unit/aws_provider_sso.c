@@ -154,4 +154,9 @@ TEST(every_failing_allocation_is_told_and_leaks_nothing) {
   sources_oom(env, files, renews);
 }
 
+TEST(what_was_secret_is_wiped_before_its_memory_is_given_back) {
+  const fake_pair files[] = {{"/h/.aws/config", CONFIG}, {CACHE, TOKEN(PAST) RENEWABLE "}"}, {NULL, NULL}};
+  sources_wiped(env, files, renews);
+}
+
 CHECK_MAIN()
