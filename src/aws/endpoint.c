@@ -55,15 +55,10 @@ static const char *from_profile(const slp_endpoint_wish *wish, slp_profile_key k
   return wish->profile ? slp_profile_get(wish->profile, key) : NULL;
 }
 
-static int is_true(const char *z) {
-  return z && strlen(z) == 4 && (z[0] | 32) == 't' && (z[1] | 32) == 'r' && (z[2] | 32) == 'u' &&
-         (z[3] | 32) == 'e';
-}
-
 /* A setting that may stand in the environment (which wins, also with "false") or in the profile. */
 static int is_on(const slp_endpoint_wish *wish, const char *name, slp_profile_key key) {
   const char *value = env(wish, name);
-  return is_true(value ? value : from_profile(wish, key));
+  return slp_setting_is(value ? value : from_profile(wish, key), "true");
 }
 
 static int is_alnum(char c) {

@@ -16,8 +16,6 @@ static const char *env(const slp_imds *m, const char *name) {
   return value && value[0] ? value : NULL;
 }
 
-static int is_true(const char *z) { return z && (strcmp(z, "true") == 0 || strcmp(z, "True") == 0); }
-
 static void on_ev(slp_event *ev) {
   slp_imds *m = SLP_OWNER(ev, slp_imds, ev);
   m->on_done(m, m->result);
@@ -54,8 +52,7 @@ static uint32_t number(const slp_imds *m, const char *name, uint32_t otherwise, 
 /* 0, or the URL the user gave is none. */
 static int find_base(slp_imds *m) {
   const char *given = env(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT"), *what = "";
-  const char *mode = env(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE");
-  int ipv6 = mode && (strcmp(mode, "IPv6") == 0 || strcmp(mode, "ipv6") == 0);
+  int ipv6 = slp_setting_is(env(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"), "ipv6");
   slp_uri uri;
   m->configured = given != NULL;
   if (!given) given = ipv6 ? "http://[fd00:ec2::254]/" : "http://169.254.169.254/";
@@ -93,7 +90,7 @@ static void ask(slp_imds *m, const char *method, const char *path) {
 
 void slp_imds_get(slp_imds *m, const char *path) {
   m->why[0] = 0;
-  if (is_true(env(m, "AWS_EC2_METADATA_DISABLED"))) {
+  if (slp_setting_is(env(m, "AWS_EC2_METADATA_DISABLED"), "true")) {
     tell_later(m, SLP_IMDS_DISABLED);
     return;
   }
@@ -156,7 +153,7 @@ static void on_token(slp_imds *m) {
       broken(m, "no session token");
     return;
   }
-  if (is_true(env(m, "AWS_EC2_METADATA_V1_DISABLED"))) {
+  if (slp_setting_is(env(m, "AWS_EC2_METADATA_V1_DISABLED"), "true")) {
     if (http->error)
       no_answer(m);
     else

@@ -68,6 +68,15 @@ const char *slp_profile_get(const slp_profile *p, slp_profile_key key) {
   return value && value[0] ? value : NULL;
 }
 
+int slp_setting_is(const char *value, const char *lower) {
+  if (!value || strlen(value) != strlen(lower)) return 0;
+  for (; *value; value++, lower++) {
+    char c = *value >= 'A' && *value <= 'Z' ? (char)(*value + 32) : *value;
+    if (c != *lower) return 0;
+  }
+  return 1;
+}
+
 const char *slp_profile_key_name(slp_profile_key key) { return key_names[key]; }
 
 const char *slp_profile_where(const slp_profile *p, slp_profile_key key) {
@@ -136,6 +145,7 @@ static int is_profile(int config, slp_str section, slp_str name) {
 /* A section may exist and say nothing: slp_ini_read tells only of keys. Calls `match` with each title. */
 static int has_section(slp_str text, int (*match)(slp_str title, slp_str name, int config), slp_str name,
                        int config) {
+  if (text.n >= 3 && !memcmp(text.p, "\xEF\xBB\xBF", 3)) text = (slp_str){text.p + 3, text.n - 3};
   while (text.n) {
     const char *end = memchr(text.p, '\n', text.n);
     slp_str line = {text.p, end ? (size_t)(end - text.p) : text.n};
@@ -226,7 +236,8 @@ int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_s
   if (r) return r;
   *ret_bad_file = 1;
   r = slp_ini_read(config, on_profile_line, &in_config, ret_line);
-  p->found = has_section(credentials, match_profile, name, 0) || has_section(config, match_profile, name, 1);
+  p->found = in_credentials.last.p || in_config.last.p || has_section(credentials, match_profile, name, 0) ||
+             has_section(config, match_profile, name, 1);
   return r ? r : parse_referred(p, config, ret_line);
 }
 

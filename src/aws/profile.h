@@ -58,6 +58,7 @@ void slp_profile_free(slp_profile *p); /* wipes; back to just initialised */
 /* The value in force: the credentials file's before the config file's, as botocore merges them. NULL: none.
  */
 const char *slp_profile_get(const slp_profile *p, slp_profile_key key);
+int slp_setting_is(const char *value, const char *lower); /* in any case: "True" is "true"; NULL is nothing */
 const char *slp_profile_key_name(slp_profile_key key);
 /* The file that has the value in force of `key`, for messages. */
 const char *slp_profile_where(const slp_profile *p, slp_profile_key key);

@@ -34,7 +34,7 @@ TEST(token_then_role_then_keys) {
 }
 
 TEST(address_timeout_and_tries_are_settings) {
-  static const fake_pair env[] = {{"AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "IPv6"},
+  static const fake_pair env[] = {{"AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "IPV6"},
                                   {"AWS_METADATA_SERVICE_TIMEOUT", "3"},
                                   {"AWS_METADATA_SERVICE_NUM_ATTEMPTS", "2"},
                                   {NULL, NULL}};
@@ -61,7 +61,7 @@ static void slow_token(void) {
 }
 
 TEST(version_1_when_there_are_no_tokens_and_nobody_forbids_it) {
-  static const fake_pair forbidden[] = {{"AWS_EC2_METADATA_V1_DISABLED", "true"}, {NULL, NULL}};
+  static const fake_pair forbidden[] = {{"AWS_EC2_METADATA_V1_DISABLED", "TRUE"}, {NULL, NULL}};
   sources_once(bare, NULL, version_1, "A/B/C");
   CHECK_STR(f.sent[1].metadata_token, "");
   sources_once(bare, NULL, slow_token, "A/B/C");
@@ -121,7 +121,9 @@ TEST(failures_are_one_sentence) {
 
 TEST(disabled_means_not_asked) {
   static const fake_pair env[] = {{"AWS_EC2_METADATA_DISABLED", "true"}, {NULL, NULL}};
+  static const fake_pair shouted[] = {{"AWS_EC2_METADATA_DISABLED", "TRUE"}, {NULL, NULL}};
   sources_once(env, NULL, NULL, "!no credentials");
+  sources_once(shouted, NULL, NULL, "!no credentials");
 }
 
 TEST(keys_that_come_expired_are_used_for_a_while) {
@@ -162,5 +164,16 @@ TEST(a_machine_that_hangs_is_left_after_the_deadline) {
 }
 
 TEST(every_failing_allocation_is_told_and_leaks_nothing) { sources_oom(bare, NULL, good); }
+
+static void secret_keys(void) {
+  fake_script(&f, 200, "SESAME");
+  fake_script(&f, 200, "my-role\n");
+  fake_script(
+      &f, 200,
+      "{\"Code\":\"Success\",\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"SESAME\",\"Token\":\"" SESAMES_10
+      "\",\"Expiration\":\"" SOON "\"}");
+}
+
+TEST(what_was_secret_is_wiped_before_its_memory_is_given_back) { sources_wiped(bare, NULL, secret_keys); }
 
 CHECK_MAIN()

@@ -252,4 +252,37 @@ TEST(every_failing_allocation_is_told_and_leaks_nothing) {
   sources_oom(env, files, process_and_role);
 }
 
+static void secret_roles(void) {
+  static char first[6000];
+  snprintf(first, sizeof first,
+           "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA1</AccessKeyId>"
+           "<SecretAccessKey>SESAME</SecretAccessKey><SessionToken>%s</SessionToken><Expiration>" SOON
+           "</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>",
+           SESAMES_100 SESAMES_100 SESAMES_100 SESAMES_100 SESAMES_100 SESAMES_100 SESAMES_10 SESAMES_10
+               SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10);
+  fake_script(&f, 200, first);
+  fake_script(&f, 200, XML("SESAME"));
+}
+
+/* Tokens just short of the sizes that buffers double at. */
+TEST(what_was_secret_is_wiped_before_its_memory_is_given_back) {
+  const fake_pair files[] = {
+      {"/h/.aws/config",
+       "[profile a]\nrole_arn = arn:a\nsource_profile = b\n[profile b]\nrole_arn = arn:b\nsource_profile = "
+       "c\n"},
+      {"/h/.aws/credentials",
+       "[c]\naws_access_key_id = KC\naws_secret_access_key = SESAME\naws_session_token = " SESAMES_100
+           SESAMES_100 SESAMES_100 SESAMES_10 SESAMES_10 SESAMES_10 "\n"},
+      {NULL, NULL}};
+  sources_wiped(env, files, secret_roles);
+}
+
+TEST(a_file_may_begin_with_a_byte_order_mark) {
+  with(env, "", "\xEF\xBB\xBF[a]\naws_access_key_id = K\naws_secret_access_key = S\n", NULL, "K/S/");
+  with(env, "\xEF\xBB\xBF[profile a]\naws_access_key_id = K\naws_secret_access_key = S\n", NULL, NULL,
+       "K/S/");
+  with(env, "[profile a]\nrole_arn = arn:a\nsource_profile = b\n",
+       "\xEF\xBB\xBF[b]\naws_access_key_id = KB\naws_secret_access_key = SB\n", one, "ASIA1/s+1/=/t+1");
+}
+
 CHECK_MAIN()
