@@ -103,6 +103,7 @@ struct slp_shard {
   slp_start start;
   slp_buf cursor;            /* the iterator; empty: locate first */
   uint8_t cursor_after_last; /* it was asked for AT the last record taken: skip that one */
+  uint8_t from_oldest;       /* where it should go on is not kept: what is kept and known is passed by */
   uint8_t relocated;         /* one new iterator was tried after the service called the old one invalid */
   uint8_t at_tip;
   uint8_t wants;      /* linked in the engine's queue of shards that want to call */
@@ -122,6 +123,7 @@ struct slp_shard {
   uint64_t check_serial;     /* CHECKING: the first listing that may answer */
   uint64_t reserved;         /* of the call that is out */
   uint64_t fetch_sent_us;    /* when the call that is out was begun */
+  uint64_t tip_asked_us;     /* at_tip: when the call was begun that told so last */
   uint64_t peek_at_us;       /* paused: not looked at before */
   uint64_t failing_since_us; /* 0: the last call was fine */
   uint64_t next_at_us;       /* pace: not before */
@@ -293,6 +295,7 @@ void slp_deliver_blocked_lift(slp_shard *s); /* it brought something: may be set
  * a record went back, none was taken; SLOOP_ETRIMMED: there is a gap, and the user wants to
  * stop at gaps. The page is gone but for SLP_ENOMEM. */
 int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
+int slp_outlet_knows(const slp_shard *s, const slp_page *page, const slp_rec *r); /* it brings nothing new */
 int slp_outlet_was_young(const slp_shard *s); /* the last record taken should still be kept */
 void slp_outlet_put_in_order(slp_shard *s);   /* node or ready queue brought up to date */
 void slp_outlet_leave_order(slp_shard *s);

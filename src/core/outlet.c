@@ -33,7 +33,7 @@ static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
 
 /* Whether the page, the first with records after an iterator AT some record, begins with another one. */
 static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_wanted) {
-  if (page->recs_n == 0) return 0;
+  if (page->recs_n == 0 || s->from_oldest) return 0; /* or the gap was told already */
   if (s->taken && s->cursor_after_last) {
     *ret_wanted = slp_mark_seq(&s->last);
   } else if (!s->taken && s->start.place == SLP_PLACE_AT_SEQ) {
@@ -47,11 +47,18 @@ static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_
 /* A page in order that begins behind the last record taken, as nearly all do, is not looked through: its
  * bytes are cold. */
 static int is_all_new(const slp_shard *s, const slp_page *page) {
-  if (page->recs_n == 0 || page->unordered || page->empty_n || s->cursor_after_last) return 0;
+  if (page->recs_n == 0 || page->unordered || page->empty_n) return 0;
+  if (s->cursor_after_last || s->from_oldest) return 0;
   if (page->earliest_ms < s->not_before_ms) return 0;
   const slp_rec *first = &page->recs[0];
   if (s->taken) return slp_mark_side(&s->last, slp_rec_seq(page, first), first->sub) > 0;
   return s->start.place != SLP_PLACE_AT_SEQ || s->start.at.sub == 0;
+}
+
+int slp_outlet_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) {
+  slp_str seq = slp_rec_seq(page, r);
+  if (s->taken) return slp_mark_side(&s->last, seq, r->sub) <= 0;
+  return s->from_oldest && s->start.place == SLP_PLACE_AT_SEQ && slp_mark_side(&s->start.at, seq, r->sub) < 0;
 }
 
 /* Nothing of it is to be handed out: it holds nothing, or reading starts behind it. */
@@ -75,6 +82,7 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
   for (size_t i = 0; i < page->recs_n; i++) {
     slp_rec *r = &page->recs[i];
     slp_str seq = slp_rec_seq(page, r);
+    if (s->from_oldest && slp_outlet_knows(s, page, r)) continue;
     if (have) {
       int c = slp_num_cmp(seq, prev);
       if (c < 0) {
@@ -142,6 +150,7 @@ int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   slp_rec last = {0};
   uint32_t kept = filter(s, page, &last, &bad);
   if (page->recs_n > 0) s->cursor_after_last = 0;
+  if (last.seq_n) s->from_oldest = 0;
   if (kept == 0) {
     slp_free(e->mem, held);
     if (!bad && last.seq_n) remember_last(s, page, &last);

@@ -146,8 +146,7 @@ static void trimmed(slp_shard *s, const slp_fail *f) {
     give_up(s, f);
     return;
   }
-  s->start = (slp_start){.place = SLP_PLACE_OLDEST};
-  s->taken = 0;
+  s->from_oldest = 1;
   slp_buf_clear(&s->cursor);
   again_later(s, f);
 }
@@ -218,12 +217,14 @@ static void choose_place(slp_shard *s, slp_src_locate *rq) {
   rq->place = s->start.place;
   rq->at_ms = s->start.at_ms;
   rq->seq = slp_mark_seq(&s->start.at);
-  if (s->taken) {
+  if (s->start.place == SLP_PLACE_LATEST && !s->taken) {
+    if (s->anchored) choose_anchor(s, rq);
+  } else if (s->from_oldest) {
+    rq->place = SLP_PLACE_OLDEST;
+  } else if (s->taken) {
     /* At, not after: the first record must be the one we took, else something was trimmed. */
     rq->place = SLP_PLACE_AT_SEQ;
     rq->seq = slp_mark_seq(&s->last);
-  } else if (s->start.place == SLP_PLACE_LATEST && s->anchored) {
-    choose_anchor(s, rq);
   }
 }
 
@@ -240,7 +241,7 @@ static void on_located(slp_src_req *rq) {
       s->anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
       s->anchored = 1;
     }
-    s->cursor_after_last = s->taken;
+    s->cursor_after_last = s->taken && !s->from_oldest;
     slp_buf_clear(&s->cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
@@ -419,6 +420,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
   s->unlisted_n = s->end_claims = 0;
   set_behind(s, p->full || p->behind_ms > 0);
   set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
+  if (s->at_tip) s->tip_asked_us = s->fetch_sent_us;
   slp_lag_note_page(s, p->lag_ms);
   if (p->n == 0 && p->behind_ms == 0 && !s->taken && s->anchored) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
@@ -555,8 +557,7 @@ static void bad_answer(slp_shard *s, const char *what) {
 }
 
 static int brings_news(const slp_shard *s, const slp_page *page) {
-  if (page->recs_n == 0 || !s->taken) return page->recs_n > 0;
-  return last_side(s, page) > 0;
+  return page->recs_n > 0 && !slp_outlet_knows(s, page, &page->recs[page->recs_n - 1]);
 }
 
 /* The shard is paused: its next record shows how far behind it is, and stays where it is. */

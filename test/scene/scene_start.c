@@ -191,6 +191,27 @@ SCENE(trimmed_and_told_to_stop_the_shard_stops) {
   CHECK(st->u.judged->shards[0].stopped);
 }
 
+/* Whoever says so may be wrong, and what was handed out before does not come again without need. */
+SCENE(told_that_its_place_is_gone_it_neither_repeats_nor_forgets_what_it_has) {
+  stage_begin(st, seed, 1);
+  st->u.oracle->losses_expected = 1;
+  st->u.manners.keep = 1;
+  st->u.opts.fetch_records_max = 10;
+  slp_world_put_many(st->w, st->stream, 100, 10);
+  slp_user_start(&st->u);
+  while (st->u.judged->records == 0) slp_world_pass(st->w, 1);
+  slp_world_faults(st->w, "1 GetRecords * error TrimmedDataAccessException\n");
+  slp_world_pass(st->w, 10000);
+  CHECK(st->u.judged->losses >= 1);
+  CHECK(slp_user_save(&st->u));
+  slp_user_return_all(&st->u);
+  st->u.manners.keep = 0;
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(st->u.judged->records, 100);
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
 SCENE(only_the_shards_asked_for_are_read) {
   stage_begin(st, seed, 4);
   slp_world_put_many(st->w, st->stream, 400, 10);
