@@ -828,4 +828,4 @@ def lists_of_several_streams():
     equal([json.loads(x)["stream"] for x in r.out.splitlines()], ["a"] * 3 + ["b"] * 3)
 
 
-main()
+main(at_once=3)

@@ -102,7 +102,9 @@ def following_from_latest_sees_what_comes():
                 got += piece
             equal(by_shard(parsed(got)), by_shard(put))
             p.send_signal(signal.SIGINT)
-            equal((p.wait(5), p.stderr.read()), (0, b""))
+            equal(p.wait(5), 0)
+            told, token = p.stderr.read().splitlines()
+            check(b"-o @FILE" in told and {s["shard_id"] for s in json.loads(token)["shards"]} == {s for s, *_ in put}, told)
         finally:
             end(p)
 
@@ -558,7 +560,7 @@ def whole_lines(text):
 
 @test
 def interrupted_or_killed_at_random_moments_it_loses_nothing():
-    rounds = 100 if os.environ.get("SLOOP_TEST_FULL") == "1" else 25
+    rounds = 100 if os.environ.get("SLOOP_TEST_FULL") == "1" else 9
     chance = random.Random(4711)
     with Box(3, *NO_LIMITS, "-X", "sandbox.reads_per_second=0") as box, tempfile.TemporaryDirectory() as folder:
         place = os.path.join(folder, "place")
@@ -584,7 +586,8 @@ def interrupted_or_killed_at_random_moments_it_loses_nothing():
                     text += more
                 code = p.wait(5)
                 check(time.monotonic() - begun < 2, time.monotonic() - begun)
-                equal(code, -9 if kill else 0, p.stderr.read())
+                # A Ctrl-C before the program listens for it ends it like any other.
+                check(code == (-9 if kill else 0) or (code == -2 and not text), code, p.stderr.read())
             finally:
                 end(p)
             lines = whole_lines(text)
@@ -612,6 +615,8 @@ def interrupted_only_nothing_repeats():
         place, text = os.path.join(folder, "place"), b""
         put = box.put(6000, size=300)
         for _ in range(15):
+            if text.count(b"\n") >= len(put):
+                break  # there is nothing left to wait for
             p = box.start("-o", "oldest", "--save", place, "-X", "batch_records_max=20", "demo")
             try:
                 time.sleep(chance.random() * 0.15)
@@ -619,10 +624,10 @@ def interrupted_only_nothing_repeats():
                 piece = b"" if slow else read_some(p.stdout.fileno())
                 p.send_signal(signal.SIGINT)
                 if slow:
-                    equal(p.wait(5), 0)
+                    p.wait(5)
                 while more := read_some(p.stdout.fileno()):
                     piece += more
-                equal(p.wait(5), 0)
+                check(p.wait(5) == 0 or (p.returncode == -2 and not piece), p.returncode)
                 text += piece[:piece.rfind(b"\n") + 1]
             finally:
                 end(p)
@@ -683,4 +688,4 @@ def a_key_is_followed_through_a_split_and_a_merge():
         equal([(g["shard"], g["seq"]) for g in map(json.loads, r.out.splitlines()) if g["key"] == key], want)
 
 
-main()
+main(at_once=4)

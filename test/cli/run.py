@@ -1,5 +1,6 @@
 """What the tests of the command share: starting it, watching it, one line a test."""
 
+import concurrent.futures
 import os
 import select
 import subprocess
@@ -14,19 +15,23 @@ def test(function):
     return function
 
 
-def main():
-    """Runs all tests (or those named in argv); prints ok/FAIL lines; exits 1 when one failed."""
-    wanted = sys.argv[1:]
-    bad = 0
-    for function in _tests:
-        if wanted and function.__name__ not in wanted:
-            continue
-        try:
-            function()
-            print(f"ok   {function.__name__}", flush=True)
-        except Exception as error:  # a test reports by raising, whatever it raises
-            bad += 1
-            print(f"FAIL {function.__name__}\n     {type(error).__name__}: {error}", flush=True)
+def report(function):
+    """Runs one test and prints its line. Returns whether it is bad."""
+    begun = time.monotonic()
+    try:
+        function()
+        print(f"ok   {function.__name__} [{time.monotonic() - begun:.1f} s]\n", end="", flush=True)
+        return False
+    except Exception as error:  # a test reports by raising, whatever it raises
+        print(f"FAIL {function.__name__}\n     {type(error).__name__}: {error}\n", end="", flush=True)
+        return True
+
+
+def main(at_once=1):
+    """Runs all tests (or those named in argv), some at once where they mostly wait; exits 1 when one failed."""
+    wanted = [function for function in _tests if not sys.argv[1:] or function.__name__ in sys.argv[1:]]
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        bad = sum(pool.map(report, wanted))
     sys.exit(1 if bad else 0)
 
 
