@@ -262,6 +262,7 @@ static int fix_clock(slp_call *c) {
   if (off < SLP_CLOCK_SKEW_MS_MIN && off > -SLP_CLOCK_SKEW_MS_MIN) return 0;
   /* Another call may have corrected it since this one was signed; setting it again is harmless. */
   aws->clock_offset_ms = date - slp_wall_ms(aws->h);
+  slp_creds_learn_clock(aws->creds, aws->clock_offset_ms);
   aws->stats.clock_fixes++;
   c->clock_tried = 1;
   return 1;

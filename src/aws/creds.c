@@ -259,7 +259,7 @@ static void go_on(slp_event *ev) {
  */
 slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial,
                               slp_fail *f) {
-  c->clock_offset_ms = now_ms - slp_wall_ms(c->h);
+  slp_creds_learn_clock(c, now_ms - slp_wall_ms(c->h));
   int have = c->now[0] != NULL, expires = have && c->expires_ms >= 0;
   int dead = expires && now_ms >= c->expires_ms && !(c->outlives && c->failures);
   int may_ask = slp_now_us(c->h) >= c->again_us;
@@ -295,5 +295,7 @@ int slp_creds_refused(slp_creds *c, uint64_t serial) {
   begin(c, 1);
   return 1;
 }
+
+void slp_creds_learn_clock(slp_creds *c, int64_t offset_ms) { c->clock_offset_ms = offset_ms; }
 
 uint64_t slp_creds_refreshes(const slp_creds *c) { return c->refreshes; }

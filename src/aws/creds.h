@@ -27,6 +27,8 @@ void slp_creds_await(slp_creds *c, slp_wait *wait);
  * newer keys are there already: get again. 0: they were fetched anew a moment ago and did not change: asking
  * again is no use. */
 int slp_creds_refused(slp_creds *c, uint64_t serial);
+/* The service's time minus our wall clock was seen. It may be an answer to the very attempt under way. */
+void slp_creds_learn_clock(slp_creds *c, int64_t offset_ms);
 uint64_t slp_creds_refreshes(const slp_creds *c);
 
 #endif

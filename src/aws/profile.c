@@ -373,7 +373,8 @@ static int start_file(slp_profiles *p, int i) {
 static void pick_name(slp_profiles *p) {
   const char *name = chosen_name(p);
   p->explicit_name = name != NULL;
-  snprintf(p->name, sizeof p->name, "%s", name ? name : "default");
+  size_t n = (size_t)snprintf(p->name, sizeof p->name, "%s", name ? name : "default");
+  p->name_too_long = n >= sizeof p->name; /* what is left of it may be the name of another one */
 }
 
 void slp_profiles_load(slp_profiles *p, slp_wait *wait) {
@@ -448,13 +449,23 @@ static int parse_sources(slp_profiles *p) {
   return 0;
 }
 
+static const char *path_for_people(slp_profiles *p, int i) {
+  slp_buf *path = &p->files[i].path;
+  return path->n ? slp_buf_z(path) : i ? "~/.aws/config" : "~/.aws/credentials";
+}
+
 static int parse_files(slp_profiles *p) {
   int r = file_failed(p);
+  if (!r && p->name_too_long) {
+    snprintf(p->why, sizeof p->why, "profile %.60s...: the name is longer than %zu bytes", p->name,
+             sizeof p->name - 1);
+    return SLP_EBADDATA;
+  }
   if (!r) r = parse_one(p, &p->profile, slp_str_of(p->name));
   if (!r) r = parse_sources(p);
   if (!r && p->explicit_name && !p->profile.found) {
-    snprintf(p->why, sizeof p->why, "profile %s is not in %s", p->name,
-             "~/.aws/credentials or ~/.aws/config");
+    snprintf(p->why, sizeof p->why, "profile %.60s is not in %.90s or %.90s", p->name,
+             path_for_people(p, 0), path_for_people(p, 1));
     return SLP_ENOENT;
   }
   return r;

@@ -100,8 +100,9 @@ typedef struct slp_profiles {
   size_t sources_n;
   char name[128];
   uint8_t explicit_name; /* the user chose the profile */
+  uint8_t name_too_long; /* to be looked for */
   int error;             /* 0: profile is good, maybe empty */
-  char why[200];
+  char why[300];
 } slp_profiles;
 
 void slp_profiles_init(slp_profiles *p, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx,

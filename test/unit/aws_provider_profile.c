@@ -252,6 +252,33 @@ TEST(every_failing_allocation_is_told_and_leaks_nothing) {
   sources_oom(env, files, process_and_role);
 }
 
+TEST(a_profile_that_is_not_there_and_one_whose_name_only_begins_like_it) {
+#define TEN "1234567890"
+#define LONG TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "1234567"
+  static const fake_pair elsewhere[] = {
+      COMMON, {"AWS_PROFILE", "a"}, {"AWS_CONFIG_FILE", "/etc/aws.conf"}, {NULL, NULL}};
+  static const fake_pair longer[] = {COMMON, {"AWS_PROFILE", LONG "8"}, {NULL, NULL}};
+  with(elsewhere, "", "", NULL, "!profile a is not in /h/.aws/credentials or /etc/aws.conf");
+  with(longer, "", "[" LONG "]\naws_access_key_id = K\naws_secret_access_key = S\n", NULL,
+       "!the name is longer than 127 bytes");
+}
+
+/* Two hours ahead: by our own clock the keys would be dead before they come. */
+TEST(keys_are_judged_by_the_clock_that_their_own_question_corrected) {
+  const fake_pair files[] = {
+      {"/h/.aws/config", "[profile a]\nrole_arn = arn:a\nsource_profile = b\n"},
+      {"/h/.aws/credentials", "[b]\naws_access_key_id = KB\naws_secret_access_key = SB\n"},
+      {NULL, NULL}};
+  sources_open(env, files, NULL);
+  f.wall_off_ms = 2 * 3600000;
+  fake_script(&f, 403, "<ErrorResponse><Error><Code>RequestExpired</Code></Error></ErrorResponse>")
+      ->date_off_ms = -f.wall_off_ms;
+  one();
+  sources_expect("ASIA1/s+1/=/t+1");
+  CHECK_STR(f.sent[1].date, "20260102T030405Z");
+  sources_close();
+}
+
 static void secret_roles(void) {
   static char first[6000];
   snprintf(first, sizeof first,

@@ -33,7 +33,7 @@ static inline const char *sources_look(void) {
   slp_sign_keys keys;
   slp_fail fail;
   uint64_t serial;
-  switch (slp_creds_get(aws->creds, slp_wall_ms(&f.h), &keys, &serial, &fail)) {
+  switch (slp_creds_get(aws->creds, slp_aws_now_ms(aws), &keys, &serial, &fail)) {
     case SLP_CREDS_WAIT: return "wait";
     case SLP_CREDS_FAILED: snprintf(got, sizeof got, "!%s", fail.message); return got;
     case SLP_CREDS_READY: break;
