@@ -136,21 +136,56 @@ static void describe_now(slp_consumer *c) {
 /* ---- listing ---------------------------------------------------------------------------------------------
  */
 
+/* A listing may name children before their parents. Marked are the shards that are new. */
+static void count_children(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at)))
+    if (s->marked) s->children_n = 0;
+  for (at = 0; (s = slp_map_each(&c->shards, &at));) {
+    for (int i = 0; i < 2; i++) {
+      slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
+      if (p && p->marked) p->children_n++;
+    }
+  }
+}
+
+/* New shards that the start leaves out; and what descends from them alone is left out with them. */
+static void leave_out(slp_consumer *c) {
+  for (int again = 1; again;) {
+    again = 0;
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at))) {
+      if (!s->marked || !s->wanted || slp_seed_wants(c, s)) continue;
+      slp_seed_skip(s);
+      again = 1;
+    }
+  }
+}
+
 int slp_consumer_take_listing(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
-  while ((s = slp_map_each(&c->shards, &at))) s->listed = 0;
-  for (size_t i = 0; i < c->list.shards_n; i++) {
+  int r = 0;
+  while ((s = slp_map_each(&c->shards, &at))) s->listed = s->marked = 0;
+  for (size_t i = 0; !r && i < c->list.shards_n; i++) {
     const slp_shard_desc *d = &c->list.shards[i];
     s = slp_lineage_get(c, d->id);
-    if (!s) s = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
-    if (!s) return SLP_ENOMEM;
-    s->listed = 1;
-    s->listed_closed = d->seq_end.p != NULL;
-    /* Later news of a shard that the start leaves out. */
-    if (c->seeded && s->state == SLP_READER_IDLE && s->wanted && !slp_seed_wants(c, s)) slp_seed_skip(s);
+    if (!s) {
+      s = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
+      if (s) s->marked = 1;
+    }
+    if (s) {
+      s->listed = 1;
+      s->listed_closed = d->seq_end.p != NULL;
+    } else {
+      r = SLP_ENOMEM;
+    }
   }
-  return 0;
+  count_children(c);
+  if (c->seeded) leave_out(c);
+  return r;
 }
 
 /* The first listing says whether the start makes sense. */

@@ -95,7 +95,7 @@ struct slp_shard {
   uint8_t paused;
   uint8_t opened_told, ended_told;
   uint8_t counted;     /* in engine->shards_n */
-  uint8_t marked;      /* scratch of seed.c and save.c */
+  uint8_t marked;      /* scratch of seed.c, save.c and consumer.c */
   uint32_t children_n; /* known children */
 
   /* reader */

@@ -2,6 +2,8 @@
  * first. */
 #include "scene/scene.h"
 
+#include "api/open.h"
+
 SCENE(a_split_while_pages_of_the_parent_are_unread) {
   stage_begin(st, seed, 2);
   st->u.opts.fetch_records_max = 100;
@@ -182,6 +184,73 @@ SCENE(reading_goes_on_when_a_parent_is_out_of_retention) {
   slp_user_start(&st->u);
   CHECK_CAUGHT_UP(&st->u, 30000);
   CHECK_INT(st->u.judged->records, 20);
+}
+
+/* A service that lists children before their parents. */
+static const slp_source_ops *plain_ops;
+static slp_source_ops backwards_ops;
+static void (*core_on_listed)(slp_src_req *rq);
+
+static void on_listed_backwards(slp_src_req *rq) {
+  slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
+  for (size_t i = 0; i < l->shards_n / 2; i++) {
+    slp_shard_desc swap = l->shards[i];
+    l->shards[i] = l->shards[l->shards_n - 1 - i];
+    l->shards[l->shards_n - 1 - i] = swap;
+  }
+  core_on_listed(rq);
+}
+
+static void list_backwards(slp_source *s, slp_src_list *rq) {
+  core_on_listed = rq->rq.on_done;
+  rq->rq.on_done = on_listed_backwards;
+  plain_ops->list(s, rq);
+}
+
+static void open_backwards(stage *st) {
+  CHECK_INT(slp_user_open(&st->u), 0);
+  slp_source *source = st->u.s->consumer->source;
+  plain_ops = source->ops;
+  backwards_ops = *plain_ops;
+  backwards_ops.list = list_backwards;
+  source->ops = &backwards_ops;
+}
+
+SCENE(grandchildren_listed_before_their_parents_are_read_too) {
+  stage_begin(st, seed, 2);
+  st->u.opts.start = SLOOP_AT_SEQ;
+  st->u.opts.list_ms = 10000;
+  st->u.opts.fetch_records_max = 10;
+  st->u.manners.keep = 1; /* so that reading stands still */
+  slp_world_put_many(st->w, st->stream, 200, 30);
+  st->u.opts.start_shard = st->stream->shards[0].id;
+  st->u.opts.start_seq = st->stream->shards[0].notes[0].seq;
+  open_backwards(st);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 2000);
+  for (size_t i = 0; i < 3; i += 2) {
+    CHECK_INT(slp_world_split(st->w, st->stream, i), 0);
+    slp_world_pass(st->w, 500);
+    slp_world_put_many(st->w, st->stream, 100, 30);
+  }
+  slp_world_pass(st->w, 15000);
+  st->u.manners.keep = 0;
+  slp_user_return_all(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  for (size_t i = 3; i < 6; i++) CHECK(st->u.judged->shards[i].acked_n > 0);
+}
+
+SCENE(a_parent_listed_behind_its_children_is_finished_when_it_is_read) {
+  stage_begin(st, seed, 1);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 500);
+  slp_world_put_many(st->w, st->stream, 60, 30);
+  open_backwards(st);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(slp_user_save(&st->u));
+  CHECK(!strstr(st->u.token, st->stream->shards[0].id));
 }
 
 CHECK_MAIN()
