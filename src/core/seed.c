@@ -188,8 +188,9 @@ static void seed_latest(slp_consumer *c, int64_t not_before_ms) {
     if (!s->wanted) continue;
     s->not_before_ms = not_before_ms;
     /* A child listed beside its still open parent: a reshard is under way. The parent's end comes
-     * first, and the child is read from its beginning. */
-    if (s->listed_closed) {
+     * first, and the child is read from its beginning. A closed shard is over for its children; while none is
+     * listed, it is the way to them. */
+    if (s->listed_closed && s->children_n) {
       slp_seed_skip(s);
     } else if (!open_parent_listed(s)) {
       start_at_latest(s);

@@ -1,6 +1,7 @@
 /* scene_token.c - where a consumer stands as a token, and going on from one. */
 #include "scene/scene.h"
 
+#include "api/open.h"
 #include "core/token.h"
 
 /* The token just saved, read. */
@@ -246,6 +247,50 @@ SCENE(shards_of_a_token_that_are_not_active_are_not_read) {
   CHECK_CAUGHT_UP(&st->u, 20000);
   CHECK_INT(st->u.judged->records, k[1].notes_n);
   slp_user_finish(&st->u);
+}
+
+/* A service whose first listing knows that a shard is closed, and not yet of its children. */
+static const slp_source_ops *plain_ops;
+static slp_source_ops late_ops;
+static void (*core_on_listed)(slp_src_req *rq);
+
+static void on_listed_without_children(slp_src_req *rq) {
+  slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
+  size_t kept = 0;
+  for (size_t i = 0; i < l->shards_n; i++)
+    if (!l->shards[i].parent.n) l->shards[kept++] = l->shards[i];
+  l->shards_n = kept;
+  late_ops.list = plain_ops->list;
+  core_on_listed(rq);
+}
+
+static void list_without_children(slp_source *s, slp_src_list *rq) {
+  core_on_listed = rq->rq.on_done;
+  rq->rq.on_done = on_listed_without_children;
+  plain_ops->list(s, rq);
+}
+
+SCENE(latest_of_a_closed_shard_whose_children_are_listed_late_leads_to_them_from_a_token_too) {
+  stage_begin(st, seed, 1);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 1000);
+  st->u.opts.start = SLOOP_LATEST;
+  CHECK_INT(slp_user_open(&st->u), 0);
+  slp_source *source = st->u.s->consumer->source;
+  plain_ops = source->ops;
+  late_ops = *plain_ops;
+  late_ops.list = list_without_children;
+  source->ops = &late_ops;
+  slp_user_start(&st->u);
+  size_t len = 0;
+  while (sloop_save(st->u.s, NULL, &len) == SLOOP_ESTATE && slp_sim_now_us(st->w->sim) < 9000000)
+    slp_world_pass(st->w, 1);
+  CHECK(slp_user_save(&st->u));
+  slp_world_put_many(st->w, st->stream, 60, 30);
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->records, 60);
 }
 
 CHECK_MAIN()
