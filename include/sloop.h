@@ -171,6 +171,7 @@ typedef struct { /* records that can never be read any more; allocated by the li
   X(batches_now, "batches", "out with you")                                            \
   X(behind_ms_now, "ms", "the most any shard lags its tip; UINT64_MAX: not known yet") \
   X(tip_now, "shards", "at their tip")                                                 \
+  X(tip_age_ms_now, "ms", "age of the oldest news of a tip; UINT64_MAX: one has none") \
   X(turn_us_p999, "us", "CPU time that 99.9 % of the turns stayed under")              \
   X(turn_us_max, "us", "CPU time of the longest turn")                                 \
   X(hold_us_max, "us", "the longest the loop was held, your callbacks included")

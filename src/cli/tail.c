@@ -291,7 +291,7 @@ static void check_until(tail *t) {
     slp_cli_consumer_stats(&rd->consumer, &now);
     /* Who is at the tip of a time that was over before we began need not be asked again. */
     int long_over = rd->at_tip && t->begun_ms > a->until_ms + 2000;
-    if (!slp_until_all_passed(&rd->until) &&
+    if (!slp_until_all_passed(&rd->until, &now) &&
         !slp_until_quiet(&rd->until, &now, rd->at_tip, slp_program_wall_ms(), slp_program_mono_us(),
                          long_over ? 0 : quiet_ms))
       return;

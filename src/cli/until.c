@@ -58,16 +58,27 @@ int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms) {
   return 1;
 }
 
-int slp_until_all_passed(const slp_until *u) { return u->open_n > 0 && u->passed_n == u->open_n; }
+int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now) {
+  /* A shard of which nothing was heard yet is not among ours, but has no tip either. */
+  return u->open_n > 0 && u->passed_n == u->open_n && now->tip_age_ms_now != UINT64_MAX;
+}
+
+/* A tip counts that was asked for when TIME was over: one answer may take longer than any silence. */
+static int is_settled(const slp_until *u, const sloop_stats_t *now, int at_tip, int64_t wall_ms) {
+  if (now->tip_age_ms_now == UINT64_MAX || now->batches_now > 0 || (!at_tip && now->shards_now == 0))
+    return 0;
+  int64_t over_ms = wall_ms - (u->at_ms + CLOCKS_MS);
+  return over_ms >= 0 && (uint64_t)over_ms >= now->tip_age_ms_now;
+}
 
 int slp_until_quiet(slp_until *u, const sloop_stats_t *now, int at_tip, int64_t wall_ms, uint64_t mono_us,
                     uint64_t quiet_ms) {
-  int settled = at_tip || (now->shards_now > 0 && now->tip_now + u->passed_n >= now->shards_now);
-  if (wall_ms < u->at_ms + CLOCKS_MS || !settled || now->records != u->before.records ||
-      now->retries != u->before.retries || !u->quiet_since_us) {
+  int settled = is_settled(u, now, at_tip, wall_ms);
+  if (!settled || now->records != u->before.records || now->retries != u->before.retries ||
+      !u->quiet_since_us) {
     u->before = *now;
-    u->quiet_since_us = wall_ms < u->at_ms + CLOCKS_MS || !settled ? 0 : mono_us;
-    return u->quiet_since_us && quiet_ms == 0;
+    u->quiet_since_us = settled ? mono_us : 0;
+    return settled && quiet_ms == 0;
   }
   return mono_us - u->quiet_since_us >= quiet_ms * 1000u;
 }

@@ -22,9 +22,10 @@ void slp_until_free(slp_until *u);
 int slp_until_shard(slp_until *u, const char *shard, sloop_shard_what what); /* SLP_ENOMEM */
 /* 1: the record, or one before it in its shard, arrived at TIME or later; 0: print it. SLP_ENOMEM. */
 int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms);
-int slp_until_all_passed(const slp_until *u);
-/* TIME is over, and since quiet_ms nothing has come from, or gone wrong with, shards that are at their tip or
- * have passed. For shards without records: none will tell that TIME is over. */
+/* Every shard that may still hand something over has. */
+int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now);
+/* TIME is over, every shard that has not passed was at its tip when asked after it, and since quiet_ms
+ * nothing has come or gone wrong. For shards without records: none will tell that TIME is over. */
 int slp_until_quiet(slp_until *u, const sloop_stats_t *now, int at_tip, int64_t wall_ms, uint64_t mono_us,
                     uint64_t quiet_ms);
 

@@ -535,13 +535,18 @@ int slp_consumer_pause(slp_consumer *c, const char *shard, int on) {
 
 void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   int64_t worst = c->open_n ? -1 : 0;
-  int unknown = c->life < SLP_LIFE_RUNNING;
+  int unknown = c->life < SLP_LIFE_RUNNING, no_tip = unknown;
+  uint64_t now_us = slp_now_us(c->engine->host), asked_us = now_us;
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
     if (s->state == SLP_READER_IDLE || s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE) continue;
     if (s->behind_ms < 0) unknown = 1;
     worst = slp_max_i64(worst, s->behind_ms);
+    /* Who is paused, or waits for a parent that is, hands over nothing. */
+    if (s->paused || !s->in_order) continue;
+    if (!s->at_tip) no_tip = 1;
+    asked_us = slp_min_u64(asked_us, s->tip_asked_us);
   }
   *out = c->counts;
   out->held_bytes_now = c->engine->budget.used - c->engine->spare_bytes;
@@ -550,4 +555,5 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->batches_now = c->batches_out;
   out->behind_ms_now = unknown || worst < 0 ? UINT64_MAX : (uint64_t)worst;
   out->tip_now = c->tip_n;
+  out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
 }

@@ -50,6 +50,7 @@ struct sloop_s {
   uint64_t slow_ms;
   char *stream; /* as sloop.h promises: a copy */
   int log, told_shards;
+  uint64_t paused_n;
 };
 
 static uint64_t env_u64(const char *name, uint64_t other) {
@@ -289,6 +290,7 @@ static void on_turn(uv_timer_t *timer) {
     return;
   }
   s->st.tip_now = s->shards_n;
+  s->st.tip_age_ms_now = 0;
   if (s->out == 0 && !s->told_tip++) s->o.on_tip(s, s->o.arg);
   if (!s->closing && !s->stop_cb)
     wake(s, 3600000); /* as the real one, an idle consumer keeps the loop alive */
@@ -322,7 +324,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
   }
   const char *log = getenv("FAKE_LOG");
   s->log = log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-  s->st.behind_ms_now = UINT64_MAX;
+  s->st.behind_ms_now = s->st.tip_age_ms_now = UINT64_MAX;
   uv_timer_init(loop, &s->timer);
   s->timer.data = s;
   *out = s;
@@ -385,6 +387,7 @@ int sloop_move(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg) {
 }
 int sloop_pause(sloop_t *s, const char *shard) {
   note(s, "pause", shard ? strtoull(shard + strlen("shardId-"), NULL, 10) : 0, 0);
+  if (++s->paused_n == s->shards_n) s->st.tip_age_ms_now = 0; /* nobody is left who may be behind */
   return 0;
 }
 int sloop_resume(sloop_t *s, const char *shard) { return s && shard ? 0 : 0; }

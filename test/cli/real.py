@@ -522,6 +522,38 @@ def until_ends_on_a_stream_where_nothing_comes():
 
 
 @test
+def until_waits_for_a_shard_that_is_slow_to_answer():
+    slow = "shardId-000000000001"
+    with Box(2, *NO_LIMITS) as box:
+        before = box.put(40)
+        time.sleep(0.5)
+        end_ms = int(time.time() * 1000) - 100
+        box.put(40, start=40)
+        for fault in ("GetShardIterator", "GetRecords"):
+            for order in ("time", "shard"):
+                box.admin("/_sandbox/faults", f"1 {fault} {slow} delay 4000\n")
+                r = box.tail("-o", "oldest", "--until", str(end_ms), "--order", order, "-J", "demo")
+                equal((r.code, r.err), (0, ""), fault, order)
+                equal(by_shard(parsed(r.out)), by_shard(before), fault, order)
+
+
+@test
+def until_counts_no_tip_that_was_told_before_the_time():
+    with Box(2, *NO_LIMITS) as box:
+        put = box.put(20)
+        p = box.start("-o", "oldest", "--until", str(int(time.time()) + 3), "-J", "demo")
+        try:
+            wait_until(lambda: box.calls("GetRecords") >= 4, what="the tip")
+            box.admin("/_sandbox/faults", "1 GetRecords shardId-000000000001 delay 9000\n")
+            put += box.put(20, start=20)
+            out, err = p.communicate(timeout=30)
+            equal((p.returncode, err), (0, b""))
+            equal(by_shard(parsed(out)), by_shard(put))
+        finally:
+            end(p)
+
+
+@test
 def a_token_goes_on_where_it_was_taken_through_a_split_and_a_merge():
     with Box(2, *NO_LIMITS, "-X", "sandbox.change_ms=0") as box, tempfile.TemporaryDirectory() as folder:
         place = os.path.join(folder, "place")
