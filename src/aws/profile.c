@@ -464,8 +464,8 @@ static int parse_files(slp_profiles *p) {
   if (!r) r = parse_one(p, &p->profile, slp_str_of(p->name));
   if (!r) r = parse_sources(p);
   if (!r && p->explicit_name && !p->profile.found) {
-    snprintf(p->why, sizeof p->why, "profile %.60s is not in %.90s or %.90s", p->name,
-             path_for_people(p, 0), path_for_people(p, 1));
+    snprintf(p->why, sizeof p->why, "profile %.60s is not in %.90s or %.90s", p->name, path_for_people(p, 0),
+             path_for_people(p, 1));
     return SLP_ENOENT;
   }
   return r;

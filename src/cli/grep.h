@@ -9,7 +9,7 @@ typedef struct slp_grep slp_grep;
  * of `unwanted`. SLP_EINVAL and `why` names the expression; SLP_ENOMEM. */
 int slp_grep_new(slp_mem *mem, const char *const *wanted, size_t wanted_n, const char *const *unwanted,
                  size_t unwanted_n, slp_grep **ret, char why[200]);
-void slp_grep_free(slp_grep *g); /* NULL is fine */
+void slp_grep_free(slp_grep *g);                /* NULL is fine */
 int slp_grep_passes(slp_grep *g, slp_str text); /* 1, 0 or SLP_ENOMEM */
 
 #endif

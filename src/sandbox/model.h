@@ -162,9 +162,9 @@ struct slp_box {
   slp_mem *mem;           /* held */
   sloop_sandbox_opts_t o; /* its texts are owned copies */
   slp_list streams, faults;
-  slp_ddb *ddb;            /* owned */
+  slp_ddb *ddb;                        /* owned */
   struct slp_changes_all *changes_all; /* owned; changes.h: the streams of tables */
-  uint64_t random;         /* state of the generator */
+  uint64_t random;                     /* state of the generator */
   uint64_t uids;
   uint32_t changes;   /* streams with a change to come */
   slp_digest *marker; /* keyed: signs iterators and tokens */

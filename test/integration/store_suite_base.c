@@ -1,7 +1,8 @@
 /* store_suite_base.c - the loop, the stores and the waiting of store_suite.c. */
 #include "store_suite.h"
 
-/* An answer may come from a turn that runs before the loop polls: without a stop it would then sleep for ever. */
+/* An answer may come from a turn that runs before the loop polls: without a stop it would then sleep for
+ * ever. */
 static uv_loop_t *loop_to_stop;
 static void answered(int *done) {
   *done = 1;

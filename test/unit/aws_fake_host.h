@@ -20,7 +20,7 @@ typedef struct fake_answer { /* what one request gets */
   int hang;            /* no answer at all */
   uint64_t retry_after_ms;
   uint32_t crc32; /* x-amz-crc32; 0: not given */
-  size_t piece; /* the body comes in pieces of this size, may_grow asked for each; 0: whole */
+  size_t piece;   /* the body comes in pieces of this size, may_grow asked for each; 0: whole */
 } fake_answer;
 #define FAKE_NO_DATE INT64_MIN
 
