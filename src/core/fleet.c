@@ -1,0 +1,303 @@
+/* fleet.c - a worker's birth and death, what everybody in core/fleet* needs, and what the tenant tells. */
+#include "core/fleet_inside.h"
+
+#include <sloop.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TIMERS 8
+
+uint64_t slp_fleet_now(slp_fleet *f) { return slp_now_us(f->h); }
+
+uint64_t slp_fleet_lease_us(const slp_fleet *f) { return (uint64_t)f->o.lease_ms * 1000; }
+
+uint64_t slp_fleet_jitter(slp_fleet *f, uint64_t us, uint32_t percent) {
+  uint64_t span = us / 100 * percent;
+  return us - span + slp_random_below(f->h, 2 * span + 1);
+}
+
+/* All timers have places of their own: setting one can't fail. */
+void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us) {
+  if (at_us == SLP_NEVER)
+    slp_timer_clear(f->h, t);
+  else
+    slp_timer_set_reserved(f->h, t, at_us);
+}
+
+void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint64_t epoch, const char *fmt,
+                    ...) {
+  char text[512];
+  va_list ap;
+  if (!f->o.on_event) return;
+  va_start(ap, fmt);
+  int n = vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  SLP_CHECK(n >= 0);
+  slp_fleet_event ev = {kind, shard, epoch, {text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1}};
+  f->o.on_event(f->o.arg, &ev);
+}
+
+int slp_fleet_key(slp_fleet *f, slp_verb verb, slp_str name, slp_buf *text, slp_row_key *ret) {
+  slp_store_write none = {.rq = {0}};
+  slp_draft d;
+  slp_intent i = {.verb = verb, .id = name, .shard = name};
+  slp_row_key key;
+  slp_draft_init(&d, f->mem, &none);
+  int r = f->schema->key(f->schema, &d, &i, &key);
+  size_t at = text->n;
+  if (!r) r = slp_buf_reserve(text, key.hash.n + key.range.n);
+  if (!r) r = slp_buf_add_str(text, key.hash);
+  if (!r) r = slp_buf_add_str(text, key.range);
+  if (!r) *ret = (slp_row_key){{text->p + at, key.hash.n}, {text->p + at + key.hash.n, key.range.n}};
+  slp_draft_free(&d);
+  return r ? SLP_ENOMEM : 0;
+}
+
+void slp_fleet_intent(slp_fleet *f, slp_intent *i, slp_verb verb) {
+  memset(i, 0, sizeof *i);
+  i->verb = verb;
+  i->me = slp_instance_str(&f->me);
+  i->wall_ms = slp_wall_ms(f->h);
+  i->behind_ms = i->rate_bytes = -1;
+}
+
+/* LATEST means the moment in which the fleet began: a time, before any lease exists. */
+slp_spot slp_fleet_start_spot(slp_fleet *f) {
+  slp_spot s = f->o.start;
+  if (s.kind != SLP_SPOT_LATEST) return s.kind == SLP_SPOT_TIME ? s : (slp_spot){.kind = SLP_SPOT_OLDEST};
+  return (slp_spot){.kind = SLP_SPOT_TIME, .at_ms = slp_wall_ms(f->h)};
+}
+
+slp_str slp_fleet_instance(const slp_fleet *f) { return slp_instance_str(&f->me); }
+
+/* ---- leases that have something to do ------------------------------------------------------------------ */
+
+static void run_steps(slp_event *ev) {
+  slp_fleet *f = SLP_OWNER(ev, slp_fleet, step_ev);
+  slp_list now;
+  slp_list_init(&now);
+  for (slp_list *it; (it = slp_list_pop(&f->touched));) slp_list_add_last(&now, it);
+  for (slp_list *it; (it = slp_list_pop(&now));) slp_lease_step(SLP_OWNER(it, slp_lease, touched));
+  if (f->state == SLP_WORKER_LEAVING) slp_leave_step(f);
+  slp_fleet_saved(f);
+}
+
+void slp_lease_touch(slp_lease *l) {
+  if (!slp_list_linked(&l->touched)) slp_list_add_last(&l->f->touched, &l->touched);
+  slp_post(l->f->h, &l->f->step_ev);
+}
+
+/* ---- birth -----------------------------------------------------------------------------------------------
+ */
+
+static int id_is_good(slp_str id) {
+  if (!id.n || id.n > SLP_WORKER_ID_MAX || id.p[id.n - 1] == '.') return 0;
+  for (size_t i = 0; i < id.n; i++)
+    if ((unsigned char)id.p[i] <= ' ' || id.p[i] == '/' || (unsigned char)id.p[i] == 127) return 0;
+  return 1;
+}
+
+static void take_options(slp_fleet *f, const slp_fleet_opts *o) {
+  f->o = *o;
+  memcpy(f->id, o->worker.p, o->worker.n);
+  f->o.worker = (slp_str){f->id, o->worker.n};
+  size_t n = o->machine.n < sizeof f->machine ? o->machine.n : sizeof f->machine;
+  if (n) memcpy(f->machine, o->machine.p, n);
+  f->o.machine = (slp_str){f->machine, n};
+  if (!f->o.lease_ms) f->o.lease_ms = 10000;
+  if (!f->o.checkpoint_ms) f->o.checkpoint_ms = 5000;
+  if (!f->o.handover_ms) f->o.handover_ms = 30000;
+  if (!f->o.bell_ms) f->o.bell_ms = 750;
+  if (!f->o.weight) f->o.weight = 1;
+}
+
+static void timer_init(slp_timer *t, void (*run)(slp_timer *t)) {
+  t->at_us = SLP_NEVER;
+  t->run = run;
+}
+
+int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
+  if (o->schema->life != SLP_BY_WORKER || o->schema->share != SLP_BY_PLAN || !id_is_good(o->worker))
+    return SLP_EINVAL;
+  slp_fleet *f = SLP_NEW(mem, slp_fleet);
+  if (!f) return SLP_ENOMEM;
+  if (slp_host_reserve_timers(o->host, TIMERS)) {
+    slp_free(mem, f);
+    return SLP_ENOMEM;
+  }
+  f->mem = slp_mem_hold(mem);
+  f->h = o->host;
+  f->store = o->store;
+  f->schema = o->schema;
+  f->tenant = o->tenant;
+  take_options(f, o);
+  slp_op_init(&f->beat, f, f);
+  slp_op_init(&f->join_op, f, f);
+  slp_op_init(&f->lead_op, f, f);
+  slp_op_init(&f->ring_op, f, f);
+  slp_store_rows_init(&f->join_get.out, mem);
+  slp_store_rows_init(&f->look.out, mem);
+  slp_store_rows_init(&f->bell_get.out, mem);
+  slp_store_rows_init(&f->plan_get.out, mem);
+  slp_store_rows_init(&f->wide.out, mem);
+  slp_store_rows_init(&f->stock.out, mem);
+  slp_buf *bufs[] = {&f->look_texts, &f->join_text, &f->bell_text, &f->plan_text, &f->wide_text};
+  for (size_t i = 0; i < SLP_COUNT(bufs); i++) slp_buf_init(bufs[i], mem, 1 << 20);
+  slp_map *maps[] = {&f->leases, &f->peers, &f->seen_shards, &f->listed};
+  for (size_t i = 0; i < SLP_COUNT(maps); i++) slp_map_init(maps[i], mem);
+  slp_list_init(&f->ops);
+  slp_list_init(&f->touched);
+  f->step_ev.run = run_steps;
+  timer_init(&f->beat_timer, slp_worker_beat_timer);
+  timer_init(&f->fence_timer, slp_worker_fence_timer);
+  timer_init(&f->join_timer, slp_join_again);
+  timer_init(&f->ops_timer, slp_ops_run);
+  timer_init(&f->look_timer, slp_looks_run);
+  timer_init(&f->bell_timer, slp_bell_run);
+  timer_init(&f->watch_timer, slp_watch_run);
+  timer_init(&f->plan_timer, slp_plan_run);
+  f->plan_at_us = f->audit_at_us = f->leave_by_us = f->look_at_us = SLP_NEVER;
+  *ret = f;
+  return 0;
+}
+
+void slp_fleet_start(slp_fleet *f) {
+  SLP_CHECK(f->state == SLP_WORKER_NEW);
+  f->state = SLP_WORKER_JOINING;
+  slp_join(f);
+}
+
+/* Nothing that is under way answers any more. */
+void slp_fleet_stop_all(slp_fleet *f) {
+  slp_store_req *reads[] = {&f->join_get.rq, &f->look.rq, &f->bell_get.rq,
+                            &f->plan_get.rq, &f->wide.rq, &f->stock.rq};
+  for (size_t i = 0; i < SLP_COUNT(reads); i++) f->store->ops->cancel(f->store, reads[i]);
+  f->looking = f->bell_reading = f->plan_reading = f->plan_again = f->wide_busy = f->stocking = 0;
+  f->listing = 0;
+  slp_timer *timers[] = {&f->beat_timer, &f->fence_timer, &f->join_timer,  &f->ops_timer,
+                         &f->look_timer, &f->bell_timer,  &f->watch_timer, &f->plan_timer};
+  _Static_assert(SLP_COUNT(timers) == TIMERS, "every timer has its place");
+  for (size_t i = 0; i < SLP_COUNT(timers); i++) slp_timer_clear(f->h, timers[i]);
+  slp_op *ops[] = {&f->beat, &f->join_op, &f->lead_op, &f->ring_op};
+  for (size_t i = 0; i < SLP_COUNT(ops); i++) slp_op_stop(ops[i]);
+  slp_jobs_stop(f);
+  f->ring_again = 0;
+  size_t at = 0;
+  for (slp_peer *p; (p = slp_map_each(&f->peers, &at));) slp_op_stop(&p->op);
+  at = 0;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
+    slp_op_stop(&l->op);
+    l->look_us = l->due_us = SLP_NEVER;
+  }
+  f->lease_writes = 0;
+  f->plan_at_us = f->audit_at_us = SLP_NEVER;
+}
+
+static void free_shards(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_seen_shard *s; (s = slp_map_each(&f->seen_shards, &at));) {
+    slp_free(f->mem, s->id);
+    slp_free(f->mem, s);
+  }
+  slp_listed_free(f);
+}
+
+void slp_fleet_free(slp_fleet *f) {
+  if (!f) return;
+  slp_mem *mem = f->mem;
+  slp_fleet_stop_all(f);
+  slp_unpost(&f->step_ev);
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) slp_lease_free(l);
+  at = 0;
+  for (slp_peer *p; (p = slp_map_each(&f->peers, &at));) {
+    slp_op_free(&p->op);
+    slp_free(mem, p);
+  }
+  free_shards(f);
+  slp_map *maps[] = {&f->leases, &f->peers, &f->seen_shards, &f->listed};
+  for (size_t i = 0; i < SLP_COUNT(maps); i++) slp_map_free(maps[i]);
+  slp_op *ops[] = {&f->beat, &f->join_op, &f->lead_op, &f->ring_op};
+  for (size_t i = 0; i < SLP_COUNT(ops); i++) slp_op_free(ops[i]);
+  slp_store_rows *rows[] = {&f->join_get.out, &f->look.out, &f->bell_get.out,
+                            &f->plan_get.out, &f->wide.out, &f->stock.out};
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) slp_store_rows_free(rows[i]);
+  slp_buf *bufs[] = {&f->look_texts, &f->join_text, &f->bell_text, &f->plan_text, &f->wide_text};
+  for (size_t i = 0; i < SLP_COUNT(bufs); i++) slp_buf_free(bufs[i]);
+  slp_host_unreserve_timers(f->h, TIMERS);
+  slp_free(mem, f);
+  slp_mem_drop(mem);
+}
+
+/* ---- what the tenant tells -------------------------------------------------------------------------------
+ */
+
+static slp_lease *open_lease(slp_fleet *f, slp_str shard) {
+  slp_lease *l = slp_lease_get(f, shard);
+  return l && l->open ? l : NULL;
+}
+
+void slp_fleet_progressed(slp_fleet *f, slp_str shard) {
+  slp_lease *l = open_lease(f, shard);
+  if (!l) return;
+  l->dirty = 1;
+  slp_lease_touch(l);
+}
+
+void slp_fleet_drained(slp_fleet *f, slp_str shard) {
+  slp_lease *l = open_lease(f, shard);
+  if (!l) return;
+  l->drained = 1;
+  slp_lease_touch(l);
+}
+
+void slp_fleet_stalled(slp_fleet *f, slp_str shard) {
+  slp_lease *l = open_lease(f, shard);
+  if (!l) return;
+  l->stall = 1;
+  slp_lease_touch(l);
+}
+
+void slp_fleet_park(slp_fleet *f, slp_str shard) {
+  slp_lease *l = open_lease(f, shard);
+  if (!l) return;
+  l->park = 1;
+  slp_lease_touch(l);
+}
+
+int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), void *arg) {
+  if (f->on_saved) return SLP_ENOBUFS;
+  f->on_saved = on_saved;
+  f->on_saved_arg = arg;
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
+    if (!l->open || (shard.n && !slp_str_eq(shard, l->shard))) continue;
+    l->save_now = 1;
+    slp_lease_touch(l);
+  }
+  slp_post(f->h, &f->step_ev);
+  return 0;
+}
+
+void slp_fleet_saved(slp_fleet *f) {
+  if (!f->on_saved) return;
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+    if (l->save_now) return;
+  void (*on_saved)(void *arg) = f->on_saved;
+  f->on_saved = NULL;
+  on_saved(f->on_saved_arg);
+}
+
+void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret) {
+  *ret = f->stats;
+  ret->held_now = ret->planned_now = 0;
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
+    ret->held_now += l->open;
+    ret->planned_now += l->planned;
+  }
+  ret->beat_age_us_now = f->good_us ? slp_fleet_now(f) - f->good_us : 0;
+  ret->leads_now = f->role == SLP_ROLE_LEADS;
+  ret->suspended_now = f->suspended;
+}

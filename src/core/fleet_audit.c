@@ -1,0 +1,171 @@
+/* fleet_audit.c - the stream's listing against the table's rows: leases that are missing are made, those of
+ * shards that are long gone are removed, tombstones reaped, and a hole is named. */
+#include "core/fleet_inside.h"
+
+#include "core/shard_set.h"
+
+#define ABSENT_US 60000000                /* two complete listings so far apart do not have it */
+#define TOMBSTONE_US UINT64_C(3600000000) /* longer than the life of any signed request */
+
+static slp_seen_shard *seen_of(slp_fleet *f, slp_str shard) {
+  slp_seen_shard *s = slp_map_get(&f->seen_shards, shard);
+  if (s) return s;
+  s = SLP_NEW(f->mem, slp_seen_shard);
+  if (!s) return NULL;
+  s->id = slp_strdup(f->mem, shard);
+  if (s->id && slp_map_put(&f->seen_shards, (slp_str){s->id, shard.n}, s) == 0) return s;
+  slp_free(f->mem, s->id);
+  slp_free(f->mem, s);
+  return NULL;
+}
+
+static void remember(slp_fleet *f, const slp_stock *s) {
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_fact *l = &s->leases[i];
+    slp_seen_shard *seen = seen_of(f, l->shard);
+    if (!seen) continue;
+    int listed = slp_fleet_listed_has(f, l->shard);
+    int nobodys = !l->parked && l->spot.kind != SLP_SPOT_END && !slp_stock_worker_of(s, l->owner);
+    seen->row = 1;
+    seen->unowned_n = nobodys ? seen->unowned_n + 1 : 0;
+    if (nobodys && seen->unowned_n > 1) f->ring_due = 1;
+    if (listed) seen->absent_us = 0;
+    if (!listed && !seen->absent_us) seen->absent_us = f->listed_us;
+  }
+  size_t at = 0;
+  for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen_shards, &at));) {
+    slp_str id = slp_str_of(seen->id);
+    if (slp_stock_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
+    slp_map_remove(&f->seen_shards, id);
+    slp_free(f->mem, seen->id);
+    slp_free(f->mem, seen);
+  }
+}
+
+/* ---- leases that are missing
+ * ----------------------------------------------------------------------------------------------- */
+
+static int in_a_plan(const slp_stock *s, slp_str shard) {
+  for (size_t i = 0; i < s->plans_n; i++) {
+    slp_shard_set_reader r;
+    slp_str id;
+    slp_shard_set_begin(&r, s->plans[i].set);
+    while (slp_shard_set_next(&r, &id) == 1)
+      if (slp_str_eq(id, shard)) return 1;
+  }
+  return 0;
+}
+
+/* It had a row before: the epoch in its records may not come again. */
+static int was_there(slp_fleet *f, const slp_stock *s, slp_str shard) {
+  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, shard);
+  return (seen && seen->row) || in_a_plan(s, shard);
+}
+
+/* Where a shard without a row begins: with the fleet, unless a parent of it is known, whose end comes first.
+ */
+static slp_spot begin_of(slp_fleet *f, const slp_stock *s, const slp_shard_desc *d) {
+  slp_spot at = f->start;
+  slp_str parents[2] = {d->parent, d->adjacent_parent};
+  for (int k = 0; k < 2; k++) {
+    const slp_lease_fact *p = slp_stock_lease_of(s, parents[k]);
+    if (p && p->spot.kind != SLP_SPOT_TIME) return (slp_spot){.kind = SLP_SPOT_OLDEST};
+    if (p) at = p->spot;
+  }
+  return at;
+}
+
+static void make_lease(slp_fleet *f, const slp_stock *s, const slp_shard_desc *d) {
+  size_t n = d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n;
+  slp_intent *i = slp_jobs_add(f, SLP_L1_CREATE, n, 0);
+  if (!i) return; /* the next audit */
+  i->shard = slp_jobs_text(f, d->id);
+  i->parents[0] = slp_jobs_text(f, d->parent);
+  i->parents[1] = slp_jobs_text(f, d->adjacent_parent);
+  i->hash_start = slp_jobs_text(f, d->hash_start);
+  i->hash_end = slp_jobs_text(f, d->hash_end);
+  i->seq_start = slp_jobs_text(f, d->seq_start);
+  i->spot = begin_of(f, s, d);
+  if (!was_there(f, s, d->id)) return;
+  i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
+  slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
+                 "its lease had vanished from the table and is made again: it repeats");
+}
+
+/* A row that is there, whatever it says, is not made. */
+static size_t make_missing(slp_fleet *f, const slp_stock *s) {
+  size_t at = 0, n = 0;
+  for (slp_listed *d; (d = slp_map_each(&f->listed, &at));) {
+    if (slp_stock_lease_of(s, d->desc.id)) continue;
+    make_lease(f, s, &d->desc);
+    n++;
+  }
+  return n;
+}
+
+/* ---- rows that are to go
+ * --------------------------------------------------------------------------------------------------- */
+
+static void remove_ended(slp_fleet *f, const slp_stock *s) {
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_fact *l = &s->leases[i];
+    const slp_seen_shard *seen = slp_map_get(&f->seen_shards, l->shard);
+    if (l->spot.kind != SLP_SPOT_END || l->owner.n || !seen || !seen->absent_us) continue;
+    if (f->listed_us - seen->absent_us < ABSENT_US) continue;
+    slp_intent *intent = slp_jobs_add(f, SLP_L9_REMOVE, l->shard.n, 0);
+    if (intent) intent->shard = slp_jobs_text(f, l->shard);
+  }
+}
+
+static int named(const slp_stock *s, const slp_worker_fact *w) {
+  for (size_t i = 0; i < s->leases_n; i++) {
+    slp_str id, boot;
+    if (!slp_instance_split(s->leases[i].owner, &id, &boot)) continue;
+    if (slp_str_eq(id, w->id) && slp_str_eq(boot, w->boot)) return 1;
+  }
+  return 0;
+}
+
+static void reap(slp_fleet *f, const slp_stock *s) {
+  uint64_t now = slp_fleet_now(f);
+  for (size_t i = 0; i < s->workers_n; i++) {
+    const slp_worker_fact *w = &s->workers[i];
+    slp_peer *p = w->gone.n ? slp_peer_get(f, w->id) : NULL;
+    if (!p || !p->gone || !slp_str_eq((slp_str){p->boot, p->boot_n}, w->boot)) continue;
+    if (now - p->gone_since_us < TOMBSTONE_US || named(s, w)) continue;
+    slp_intent *intent = slp_jobs_add(f, SLP_W6_REAP, w->id.n + w->boot.n, 0);
+    if (!intent) continue;
+    intent->id = slp_jobs_text(f, w->id);
+    intent->boot = slp_jobs_text(f, w->boot);
+  }
+  for (size_t i = 0; i < s->plans_n; i++) { /* of a worker that was reaped */
+    slp_str id = s->plans[i].worker;
+    if (slp_stock_has_worker(s, id)) continue;
+    slp_intent *intent = slp_jobs_add(f, SLP_A3_UNPLAN, id.n, 0);
+    if (intent) intent->id = slp_jobs_text(f, id);
+  }
+}
+
+/* ---- the audit
+ * ------------------------------------------------------------------------------------------------------------------
+ */
+
+static void name_hole(slp_fleet *f, const slp_stock *s) {
+  char from[40], to[40];
+  if (s->leases_n && slp_ring_hole(f->mem, s->leases, s->leases_n, from, to) == 1)
+    slp_fleet_tell(f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s", from,
+                   to);
+}
+
+int slp_audit_write(slp_fleet *f, const slp_stock *s) {
+  f->ring_due = 0;
+  remember(f, s);
+  size_t made = make_missing(f, s);
+  f->made_some = made && !s->leases_n;
+  if (!made) name_hole(f, s);
+  remove_ended(f, s);
+  reap(f, s);
+  if (f->ring_due) slp_ring_leader(f);
+  f->ring_due = 0;
+  return f->jobs.n > 0;
+}

@@ -1,0 +1,160 @@
+/* fleet_end.c - a shard that was read to its end: its children's rows first, then, once every record is
+ * acknowledged, its own end. So nobody can ever take a read shard for a new one, and no child is without a
+ * row or read too early. */
+#include "core/fleet_inside.h"
+
+static char *put(char **at, slp_str s, slp_str *ret) {
+  char *p = *at;
+  if (s.n) memcpy(p, s.p, s.n);
+  *ret = (slp_str){s.n ? p : NULL, s.n};
+  *at += s.n;
+  return p;
+}
+
+static int copy_kid(slp_mem *mem, slp_kid *kid, const slp_shard_desc *d) {
+  size_t n = d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n;
+  kid->id = slp_alloc(mem, n + 1);
+  if (!kid->id) return SLP_ENOMEM;
+  char *at = kid->id;
+  put(&at, d->id, &kid->name);
+  put(&at, d->parent, &kid->parent);
+  put(&at, d->adjacent_parent, &kid->adjacent);
+  put(&at, d->hash_start, &kid->hash_start);
+  put(&at, d->hash_end, &kid->hash_end);
+  put(&at, d->seq_start, &kid->seq_start);
+  return 0;
+}
+
+void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n) {
+  slp_lease *l = slp_lease_get(f, shard);
+  if (!l || !l->open || l->end_told) return;
+  slp_kids_free(l);
+  l->kids = n ? slp_zalloc_n(f->mem, n, sizeof *l->kids) : NULL;
+  l->kid_names = l->kids ? slp_zalloc_n(f->mem, n, sizeof *l->kid_names) : NULL;
+  for (size_t i = 0; i < n && l->kid_names; i++) {
+    if (copy_kid(f->mem, &l->kids[i], &children[i])) break;
+    l->kid_names[i] = l->kids[i].name;
+    l->kids_n = i + 1;
+  }
+  if (l->kids_n < n) slp_kids_free(l);
+  if (n && !l->kids) { /* no memory: the same as a worker that dies here; the next one ends it */
+    l->stall = 1;
+  } else {
+    l->end_told = 1;
+    if (!n) f->unknown_kids = 1;
+  }
+  slp_lease_touch(l);
+}
+
+/* ---- children
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void kid_made(slp_op *op) {
+  slp_lease *l = op->owner;
+  l->f->lease_writes--;
+  if (op->end == SLP_OP_DONE) l->kid_at++;
+  slp_lease_touch(l);
+}
+
+static void make_kid(slp_lease *l) {
+  slp_fleet *f = l->f;
+  const slp_kid *kid = &l->kids[l->kid_at];
+  slp_intent *i = &l->op.i;
+  if (f->lease_writes >= 64) {
+    slp_lease_due(l, slp_fleet_now(f) + 20000);
+    return;
+  }
+  slp_fleet_intent(f, i, SLP_L1_CREATE);
+  /* A time stays the beginning as long as nothing behind it was acknowledged. */
+  i->spot = l->begin.kind == SLP_SPOT_TIME ? l->begin : (slp_spot){.kind = SLP_SPOT_OLDEST};
+  i->parents[0] = kid->parent;
+  i->parents[1] = kid->adjacent;
+  i->hash_start = kid->hash_start;
+  i->hash_end = kid->hash_end;
+  i->seq_start = kid->seq_start;
+  i->shard = kid->name;
+  l->op.tries_max = 0;
+  f->lease_writes++;
+  slp_op_send(&l->op, kid_made);
+}
+
+/* A child is read by whoever read its first parent, until a newer plan says otherwise. */
+static void inherit(slp_lease *l) {
+  slp_fleet *f = l->f;
+  for (size_t k = 0; k < l->kids_n; k++) {
+    if (!slp_str_eq(l->kids[k].parent, l->shard)) continue;
+    slp_lease *kid = slp_lease_make(f, l->kids[k].name);
+    if (!kid) continue; /* the audit will plan it */
+    kid->inherited = 1;
+    kid->inherited_v = f->plan_v;
+    slp_lease_touch(kid);
+  }
+}
+
+/* ---- the end
+ * -----------------------------------------------------------------------------------------------------------------
+ */
+
+static int ended_row(const slp_op *op) {
+  const slp_lease_fact *row = &op->fact.u.lease;
+  return op->fact.kind == SLP_FACT_LEASE && row->spot.kind == SLP_SPOT_END && row->epoch == op->i.epoch;
+}
+
+static void end_written(slp_op *op) {
+  slp_lease *l = op->owner;
+  slp_fleet *f = l->f;
+  f->lease_writes--;
+  slp_lease_touch(l);
+  if (op->end == SLP_OP_STILL) {
+    l->state = SLP_ENDING; /* everything is acknowledged: the same write again is all there is to do */
+    slp_lease_due(l, slp_fleet_now(f) + 100000);
+    return;
+  }
+  if (op->end != SLP_OP_DONE && !ended_row(op)) {
+    slp_lease_gone(l, SLP_PART_LOST);
+    return;
+  }
+  l->ended = 1;
+  l->inherited = 0;
+  if (f->state == SLP_WORKER_RUNS) inherit(l);
+  slp_lease_gone(l, SLP_PART_ENDED);
+  size_t at = 0; /* those that wait for it */
+  for (slp_lease *kid; (kid = slp_map_each(&f->leases, &at));)
+    if (kid->state == SLP_WAITING) slp_lease_touch(kid);
+  if (f->unknown_kids) {
+    f->unknown_kids = 0;
+    if (f->role == SLP_ROLE_LEADS) slp_audit_soon(f, 0);
+  }
+}
+
+static void write_end(slp_lease *l) {
+  slp_fleet *f = l->f;
+  slp_intent *i = &l->op.i;
+  slp_fleet_intent(f, i, SLP_L8_END);
+  i->epoch = l->epoch;
+  i->shards = l->kid_names;
+  i->shards_n = l->kids_n;
+  l->op.tries_max = 0;
+  if (!slp_lease_send(l, SLP_L8_END, end_written)) return;
+  l->state = SLP_LET;
+  l->let_epoch = slp_max_u64(l->let_epoch, l->epoch + 1);
+}
+
+void slp_lease_end(slp_lease *l) {
+  slp_fleet *f = l->f;
+  slp_spot mark;
+  if (l->kid_at < l->kids_n) {
+    make_kid(l);
+    return;
+  }
+  slp_lease_mark(l, &mark);
+  if (mark.kind == SLP_SPOT_END) {
+    write_end(l);
+  } else if (f->state == SLP_WORKER_LEAVING && slp_fleet_now(f) >= f->leave_by_us) {
+    slp_lease_let(l, SLP_LET_LEAVE);
+  } else {
+    if (f->state == SLP_WORKER_LEAVING) slp_lease_due(l, f->leave_by_us);
+    slp_lease_save(l);
+  }
+}

@@ -1,0 +1,392 @@
+/* fleet_inside.h - what the files of the fleet share. */
+#ifndef SLP_CORE_FLEET_INSIDE_H
+#define SLP_CORE_FLEET_INSIDE_H
+
+#include "base/map.h"
+#include "core/fleet.h"
+
+#define SLP_BOOT_N 16
+#define SLP_WORKER_ID_MAX 64
+#define SLP_INSTANCE_MAX (SLP_WORKER_ID_MAX + 1 + SLP_BOOT_N)
+#define SLP_LOOK_KEYS 100
+#define SLP_NEVER UINT64_MAX
+
+/* ---- text of bounded length that belongs to its holder ---------------------------------------------- */
+typedef struct slp_name_text {
+  char p[SLP_INSTANCE_MAX];
+  uint8_t n;
+} slp_instance; /* "id.boot"; n 0: nobody */
+static inline slp_str slp_instance_str(const slp_instance *i) { return (slp_str){i->n ? i->p : NULL, i->n}; }
+/* What is no instance (too long) becomes nobody's: no row will ever prove it alive. */
+void slp_instance_set(slp_instance *i, slp_str s);
+/* 1: id and boot of "id.boot". */
+int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_boot);
+
+/* ---- one write, sent until its answer is known: fleet_op.c ------------------------------------------- */
+typedef enum slp_op_end {
+  SLP_OP_DONE,    /* it is in, by whichever copy; fact: the row after it, where the store tells */
+  SLP_OP_STILL,   /* refused, and the row is as it was before: not done, but an old copy may still land */
+  SLP_OP_REFUSED, /* refused: fact is the row that refused; OTHER: there is none */
+  SLP_OP_GIVEN_UP /* no answer in as many tries as were allowed */
+} slp_op_end;
+
+typedef struct slp_op {
+  slp_list link; /* in fleet.ops while under way */
+  slp_fleet *f;
+  slp_intent i; /* its strings live until on_done */
+  slp_store_write w;
+  slp_store_get get; /* of the row, where a refusal does not show it */
+  slp_draft d;
+  slp_row_key key;
+  char op[48];
+  uint64_t first_sent_us, sent_us; /* of the first copy; of the one that was answered */
+  uint64_t again_us;               /* when it is sent again; SLP_NEVER: it is out */
+  uint32_t tries, tries_max;       /* tries_max 0: until it is answered */
+  uint8_t busy, drafted, reading, doubt;
+  uint8_t row_read; /* fact is from a read, not from the write's answer */
+  slp_fact fact;
+  slp_op_end end;
+  void (*on_done)(struct slp_op *op);
+  void *owner;
+} slp_op;
+void slp_op_init(slp_op *op, slp_fleet *f, void *owner);
+/* op->i is filled in. on_done comes later, once. */
+void slp_op_send(slp_op *op, void (*on_done)(slp_op *op));
+void slp_op_stop(slp_op *op); /* silence; a copy may still land */
+void slp_op_free(slp_op *op); /* stopped, and its memory given back */
+void slp_ops_run(slp_timer *t);
+
+/* What a refusal means, by the row as it is: fleet_settle.c. there 0: there is no row. Pure. */
+slp_op_end slp_settle(const slp_intent *i, int there, const slp_fact *fact);
+
+/* ---- other workers, observed: fleet_peer.c ------------------------------------------------------------ */
+typedef struct slp_peer {
+  char id[SLP_WORKER_ID_MAX + 1];
+  uint8_t id_n;
+  char boot[SLP_BOOT_N];
+  uint8_t boot_n;
+  uint8_t gone, leaving, missing, wanted; /* wanted: to be looked at */
+  char boot_took[SLP_BOOT_N];
+  uint8_t takes;   /* as the leader last saw it */
+  uint8_t in_list; /* the last list of all workers had it */
+  uint8_t last_ok; /* the last read of its row succeeded */
+  uint32_t reads;  /* of this value */
+  uint64_t counter, bell;
+  uint32_t lease_ms, held, weight;
+  uint32_t given;            /* of a leaver's leases */
+  uint64_t since_us;         /* this boot and counter were first read then, by my clock */
+  uint64_t missing_since_us; /* by consistent reads */
+  uint64_t gone_since_us;
+  uint64_t exact_us; /* the last consistent read was sent then; 0: none */
+  slp_op op;         /* condemning or reaping */
+} slp_peer;
+typedef enum slp_verdict { SLP_PEER_UNKNOWN, SLP_PEER_ALIVE, SLP_PEER_CONDEMNED } slp_verdict;
+slp_peer *slp_peer_get(slp_fleet *f, slp_str id);  /* NULL: not known */
+slp_peer *slp_peer_make(slp_fleet *f, slp_str id); /* known from here on; NULL: no memory, or no id */
+/* Its row was read; w NULL: there is none. */
+void slp_peer_saw(slp_peer *p, const slp_worker_fact *w, int exact, const slp_store_req *rq);
+/* What a write of mine showed of it. */
+void slp_peer_saw_op(slp_peer *p, const slp_op *op);
+void slp_peer_unread(slp_peer *p); /* a read that failed */
+/* Whether that instance may still renew. named_us: when the image that names it was in. */
+slp_verdict slp_peer_verdict(slp_fleet *f, slp_str instance, uint64_t named_us);
+int slp_peer_may_condemn(slp_fleet *f, const slp_peer *p, uint64_t more_us); /* rule 2.1 */
+void slp_peer_condemn(slp_fleet *f, slp_peer *p);
+void slp_peer_instance(const slp_peer *p, slp_instance *ret);
+
+/* ---- leases, as this worker sees them: fleet_lease.c, fleet_tenancy.c -------------------------------------
+ */
+typedef enum slp_tenancy {
+  SLP_IDLE,
+  SLP_WANTED,
+  SLP_WAITING,
+  SLP_OWNED,
+  SLP_DRAINING,
+  SLP_ENDING,
+  SLP_LET
+} slp_tenancy; /* GONE is left in the turn that it is entered in */
+
+typedef enum slp_let_why { SLP_LET_HAND, SLP_LET_LEAVE, SLP_LET_STALL, SLP_LET_PARK } slp_let_why;
+
+typedef struct slp_kid {
+  char *id; /* owned: the text of all of it */
+  slp_str name, parent, adjacent, hash_start, hash_end, seq_start;
+} slp_kid;
+
+typedef struct slp_lease {
+  slp_list touched; /* in fleet.touched: to be stepped */
+  slp_fleet *f;
+  slp_str shard; /* owned */
+  slp_tenancy state;
+  uint8_t planned;   /* my plan's row has it */
+  uint8_t inherited; /* the child of a shard that I have read to its end */
+  uint8_t maybe;     /* a claim or a take of mine may still bring it */
+  uint8_t open;      /* the tenant reads it */
+  uint8_t ended;     /* read to its end, by whomever */
+  uint8_t dirty, save_now, drained, end_told, drop_me;
+  uint8_t stall, park, bequeath;
+  uint8_t let;       /* slp_let_why */
+  uint8_t let_again; /* the letting-go was refused, and the lease is mine still */
+  slp_instance to;   /* who gets it */
+  slp_peer *heir;
+  uint64_t inherited_v;           /* my plan's version then */
+  uint64_t shunned_v, shunned_us; /* given up for lack of progress: not again before a newer plan, or then */
+  uint64_t epoch;                 /* of my tenancy */
+  uint64_t let_epoch;             /* the greatest I ever let go, + 1; 0: none */
+  uint64_t tenancy_us;            /* images older than this say nothing of it */
+  uint64_t spot_us;               /* the checkpoint is due */
+  uint64_t due_us;                /* look at it again, or a deadline */
+  uint64_t look_us;               /* read its row; SLP_NEVER: no need */
+  uint64_t deadline_us;           /* of draining */
+  uint64_t alert_us;              /* until then it is looked at often */
+  uint64_t asked_us;              /* waiting: a listing asked then, 0: none */
+  uint32_t parent_wait_ms;
+  slp_spot spot;             /* what the row has, as far as I know */
+  slp_spot begin;            /* where this tenancy began */
+  slp_instance owner, claim; /* of the last image */
+  uint64_t image_epoch, claim_plan, image_us;
+  uint64_t named_us, claim_named_us; /* when an image first named that owner, that claimant */
+  slp_str parents[2];                /* owned */
+  uint8_t parent_ended[2];           /* its row says so */
+  uint8_t parent_missing[2];
+  slp_kid *kids;      /* owned */
+  slp_str *kid_names; /* owned */
+  size_t kids_n, kid_at;
+  slp_op op; /* one write at a time */
+} slp_lease;
+
+slp_lease *slp_lease_get(slp_fleet *f, slp_str shard);
+slp_lease *slp_lease_make(slp_fleet *f, slp_str shard); /* NULL: no memory, or no name of a shard */
+void slp_lease_free(slp_lease *l);
+void slp_lease_touch(slp_lease *l); /* it is stepped soon */
+void slp_lease_step(slp_lease *l);
+int slp_lease_wanted(const slp_lease *l);
+int slp_lease_clean(const slp_lease *l); /* nothing to save */
+/* Its row was read by a consistent read; fact NULL: there is none. */
+void slp_lease_saw(slp_lease *l, const slp_lease_fact *fact, uint64_t sent_us, uint64_t done_us);
+void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_fact *fact);
+int slp_lease_image(slp_lease *l, const slp_lease_fact *fact, uint64_t done_us); /* SLP_ENOMEM */
+int slp_lease_send(slp_lease *l, slp_verb verb,
+                   void (*on_done)(slp_op *op)); /* 0: not now, it is touched again */
+void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_spot *spot);
+void slp_lease_begin_op(slp_lease *l, const slp_op *op); /* taken: by the image of that very write */
+void slp_lease_mark(slp_lease *l, slp_spot *ret);        /* what may be saved */
+int slp_lease_save(slp_lease *l);                        /* 1: a checkpoint was sent */
+void slp_lease_due(slp_lease *l, uint64_t at_us);
+void slp_fleet_list(slp_fleet *f);
+int slp_fleet_listed_has(const slp_fleet *f, slp_str shard);
+void slp_lease_gone(slp_lease *l, slp_parting why);
+void slp_lease_look(slp_lease *l, uint64_t at_us);
+void slp_lease_end(slp_lease *l); /* fleet_end.c: a shard that was read to its end */
+/* fleet_let.c: the tenancy is over whatever the answer; the tenant does not read it any more. */
+void slp_lease_let(slp_lease *l, slp_let_why why);
+void slp_lease_let_step(slp_lease *l);
+void slp_kids_free(slp_lease *l);
+
+void slp_looks_run(slp_timer *t); /* fleet_look.c */
+void slp_look_soon(slp_fleet *f, uint64_t at_us);
+
+/* ---- the worker: fleet_worker.c, fleet_join.c, fleet_leave.c
+ * -------------------------------------------------- */
+typedef enum slp_worker_state {
+  SLP_WORKER_NEW,
+  SLP_WORKER_JOINING,
+  SLP_WORKER_RUNS,
+  SLP_WORKER_LEAVING,
+  SLP_WORKER_OUT
+} slp_worker_state;
+void slp_join(slp_fleet *f);
+void slp_join_again(slp_timer *t);
+void slp_worker_runs(slp_fleet *f, uint64_t sent_us);
+void slp_worker_beat_timer(slp_timer *t);
+void slp_worker_fence_timer(slp_timer *t);
+void slp_worker_evicted(slp_fleet *f, const char *why);
+void slp_worker_trouble(slp_fleet *f); /* a heartbeat failed or was throttled */
+void slp_leave_step(slp_fleet *f);
+void slp_leave_rang(slp_fleet *f); /* the last ring is answered */
+
+/* ---- whom to follow: fleet_bell.c
+ * -------------------------------------------------------------------------------- */
+typedef enum slp_role { SLP_ROLE_NONE, SLP_ROLE_SEEKS, SLP_ROLE_FOLLOWS, SLP_ROLE_LEADS } slp_role;
+void slp_role_seek(slp_fleet *f, uint64_t in_us);
+void slp_bell_run(slp_timer *t);
+void slp_bell_alert(slp_fleet *f, uint64_t for_us);
+void slp_role_drop(slp_fleet *f); /* leads and follows no more */
+void slp_bell_rang(slp_fleet *f);
+void slp_ring_leader(slp_fleet *f);
+/* Every worker's row, fleet_wide.c; then done, unless it failed. 0: one is under way already. */
+int slp_wide_read(slp_fleet *f, int exact, void (*done)(slp_fleet *f));
+
+/* ---- my plan: fleet_plan.c
+ * ------------------------------------------------------------------------------------------ */
+void slp_plan_read(slp_fleet *f); /* now, or again after the read that is under way */
+
+typedef struct slp_stock slp_stock;
+/* ---- leading: fleet_lead.c, fleet_stock.c, fleet_audit.c
+ * ------------------------------------------------------------ */
+void slp_lead_begin(slp_fleet *f);
+void slp_lead_end(slp_fleet *f);
+void slp_watch_run(slp_timer *t);
+void slp_watch_now(slp_fleet *f);
+void slp_plan_soon(slp_fleet *f, uint64_t in_us);
+void slp_plan_run(slp_timer *t);
+void slp_audit_soon(slp_fleet *f, uint64_t in_us);
+void slp_lead_arm(slp_fleet *f);
+void slp_lead_listed(slp_fleet *f, int ok);
+void slp_listed_free(slp_fleet *f);
+/* With the stock: writes what the table lacks, 1; or nothing is to be written, 0. */
+int slp_audit_write(slp_fleet *f, const slp_stock *s);
+int slp_plan_write(slp_fleet *f, const slp_stock *s);
+
+/* Every row of the stream's part of the table, sorted out; points into the answer that it was read from. */
+struct slp_stock {
+  slp_worker_fact *workers;
+  size_t workers_n;
+  slp_lease_fact *leases; /* by shard id */
+  size_t leases_n;
+  slp_plan_fact *plans;
+  size_t plans_n;
+  slp_lead_fact lead;
+  uint8_t lead_there;
+  size_t bad_n;
+};
+int slp_stock_read(slp_fleet *f, const slp_store_rows *rows, slp_stock *ret); /* SLP_ENOMEM */
+void slp_stock_free(slp_fleet *f, slp_stock *s);
+const slp_lease_fact *slp_stock_lease_of(const slp_stock *s, slp_str shard);
+const slp_worker_fact *slp_stock_worker_of(const slp_stock *s, slp_str instance); /* that lives */
+int slp_stock_has_worker(const slp_stock *s, slp_str id);
+
+typedef struct slp_job {
+  slp_op op;
+  slp_intent i;
+  char *text; /* owned */
+  size_t text_n, text_cap;
+  slp_str *list; /* owned */
+} slp_job;
+typedef struct slp_jobs { /* many writes, some at a time */
+  slp_job *all;           /* owned */
+  size_t n, cap, sent, done;
+  uint32_t refused; /* bits of slp_verb */
+  uint8_t busy, given_up;
+  slp_event ev;
+  void (*on_done)(slp_fleet *f, uint32_t refused, int given_up);
+} slp_jobs;
+/* An intent to be filled in, with copies of its texts; shards is the list. NULL: no memory. */
+slp_intent *slp_jobs_add(slp_fleet *f, slp_verb verb, size_t text_bytes, size_t items);
+slp_str slp_jobs_text(slp_fleet *f, slp_str s); /* a copy that lives with the intent added last */
+slp_str *slp_jobs_list(slp_fleet *f);
+/* on_done on a later turn, when all are answered or given up; refused: which verbs were. */
+void slp_jobs_run(slp_fleet *f, void (*on_done)(slp_fleet *f, uint32_t refused, int given_up));
+void slp_jobs_stop(slp_fleet *f);
+
+/* The first place of the hash ring that no unfinished lease covers: fleet_ring.c. 1: from and to (decimal)
+ * say where; 0: all is covered; SLP_ENOMEM. Leases without ranges: 0. */
+int slp_ring_hole(slp_mem *mem, const slp_lease_fact *leases, size_t n, char from[40], char to[40]);
+
+/* ---- the fleet
+ * -------------------------------------------------------------------------------------------------------- */
+struct slp_fleet {
+  slp_mem *mem; /* held */
+  slp_host *h;
+  slp_store *store;
+  slp_schema *schema;
+  slp_tenant *tenant;
+  slp_fleet_opts o; /* strings: in the fields below */
+  char id[SLP_WORKER_ID_MAX + 1], machine[128];
+  slp_instance me;
+  slp_str boot; /* in me */
+  uint64_t serial;
+  slp_fleet_stats stats;
+
+  slp_worker_state state;
+  uint8_t suspended, stopping;
+  uint64_t counter, good_us, trouble_us, joined_us; /* good_us: the sending of the last good heartbeat */
+  slp_op beat, join_op;
+  uint64_t beat_at_us;
+  slp_store_get join_get;
+  slp_timer beat_timer, fence_timer, join_timer;
+
+  slp_list ops; /* slp_op.link: under way */
+  slp_timer ops_timer;
+  size_t lease_writes; /* of leases, under way */
+
+  slp_map leases, peers;
+  slp_list touched;
+  slp_event step_ev;
+  slp_timer look_timer; /* and everything that is due of a lease */
+  slp_store_get look;
+  uint8_t looking;
+  uint64_t look_at_us; /* what else waits for the timer */
+  struct slp_look_item {
+    slp_lease *lease;
+    slp_peer *peer;
+    uint8_t which; /* 0: its own row; 1, 2: a parent's */
+  } look_items[SLP_LOOK_KEYS];
+  slp_row_key look_keys[SLP_LOOK_KEYS];
+  slp_buf look_texts, join_text, bell_text, plan_text, wide_text; /* of keys */
+  slp_row_key join_key, bell_key, plan_key, wide_key;
+
+  slp_role role;
+  slp_instance leader, named;
+  uint64_t leader_named_us, alert_us, wide_us, lead_epoch;
+  uint64_t lead_read_us;
+  uint8_t bell_known, exact_next;
+  uint64_t bell;
+  slp_timer bell_timer;
+  slp_store_get bell_get;
+  uint8_t bell_reading; /* 1: lead, 2: the leader's row */
+  slp_op lead_op, ring_op;
+  uint8_t ring_again;
+  slp_store_list wide; /* all workers: watch, alert, wills */
+  uint8_t wide_busy, wide_ok;
+  void (*wide_done)(slp_fleet *f);
+
+  slp_store_get plan_get;
+  uint8_t plan_reading, plan_again, plan_known;
+  uint64_t plan_v;
+
+  slp_timer watch_timer, plan_timer;
+  uint8_t alone, audit, audit_in_round, stocking, listing, unknown_kids, made_some, ring_due;
+  uint64_t plan_at_us, audit_at_us, plan_serial, plan_base, led_us, asked_list_us, audit_from_us;
+  slp_store_list stock;
+  slp_jobs jobs;
+  slp_map seen_shards; /* slp_seen_shard: what the leader remembers */
+  slp_map listed;      /* slp_listed: the last complete listing */
+  uint64_t listed_us;
+  char ring_id[SLP_WORKER_ID_MAX];
+  uint8_t ring_id_n;
+  slp_spot start; /* of the fleet, as the row of leadership has it */
+
+  uint64_t leave_by_us;
+  uint8_t leave_phase, led, rings_last;
+  slp_instance led_by;
+  void (*on_saved)(void *arg);
+  void *on_saved_arg;
+};
+
+typedef struct slp_seen_shard {
+  char *id;
+  uint64_t absent_us; /* the first complete listing without it; 0: listed */
+  uint32_t unowned_n; /* audits in which it was planned and nobody's */
+  uint8_t row;        /* it had one */
+} slp_seen_shard;
+
+typedef struct slp_listed { /* a shard of the last complete listing, with its texts behind it */
+  slp_shard_desc desc;
+  uint8_t open;
+} slp_listed;
+
+uint64_t slp_fleet_now(slp_fleet *f);
+uint64_t slp_fleet_lease_us(const slp_fleet *f);
+uint64_t slp_fleet_jitter(slp_fleet *f, uint64_t us, uint32_t percent); /* us, that many percent up or down */
+void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint64_t epoch, const char *fmt,
+                    ...) SLP_PRINTF(5, 6);
+slp_spot slp_fleet_start_spot(slp_fleet *f);
+/* The key of a row; text holds it. SLP_ENOMEM. */
+int slp_fleet_key(slp_fleet *f, slp_verb verb, slp_str name, slp_buf *text, slp_row_key *ret);
+void slp_fleet_intent(slp_fleet *f, slp_intent *i, slp_verb verb); /* me, op-less, stamped */
+void slp_fleet_saved(slp_fleet *f);                                /* answers slp_fleet_save when all is in */
+void slp_fleet_stop_all(slp_fleet *f);
+void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us);
+
+#endif

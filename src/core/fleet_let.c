@@ -1,0 +1,75 @@
+/* fleet_let.c - letting a lease go. Once the first letting-go write was sent this tenancy never reads again,
+ * whatever is answered: a copy of it may land at any later moment. What is refused and still mine is let go
+ * again, or taken anew with a higher epoch, which no old copy can touch. */
+#include "core/fleet_inside.h"
+
+#define SHUN_US 30000000 /* what made no progress here is not taken up again sooner, unless planned anew */
+
+static void settled(slp_op *op) {
+  slp_lease *l = op->owner;
+  slp_fleet *f = l->f;
+  f->lease_writes--;
+  slp_lease_touch(l);
+  if (op->end == SLP_OP_STILL) {
+    l->let_again = 1;
+    if (op->fact.kind == SLP_FACT_LEASE) {
+      slp_lease_image(l, &op->fact.u.lease, slp_fleet_now(f));
+      if (slp_spot_cmp(&op->fact.u.lease.spot, &l->spot) > 0) l->spot = op->fact.u.lease.spot;
+    }
+    return;
+  }
+  if (op->i.verb == SLP_L3_RETAKE && op->end == SLP_OP_DONE) {
+    f->stats.taken++;
+    slp_lease_begin_op(l, op);
+    return;
+  }
+  int done = op->end == SLP_OP_DONE;
+  if (f->state == SLP_WORKER_LEAVING) l->bequeath = done && op->i.verb == SLP_L7_RELEASE;
+  if (l->let == SLP_LET_STALL && done) slp_ring_leader(f);
+  slp_lease_gone(l, done || op->i.verb != SLP_L3_RETAKE ? SLP_PART_HANDED : SLP_PART_LOST);
+}
+
+static void send(slp_lease *l, slp_verb verb) {
+  slp_fleet *f = l->f;
+  slp_intent *i = &l->op.i;
+  slp_fleet_intent(f, i, verb);
+  i->epoch = l->epoch;
+  i->spot = l->spot;
+  i->to = slp_instance_str(&l->to);
+  i->avoid_me = l->let == SLP_LET_STALL;
+  i->park = l->let == SLP_LET_PARK;
+  l->op.tries_max = 0;
+  slp_lease_send(l, verb, settled);
+}
+
+void slp_lease_let_step(slp_lease *l) {
+  slp_fleet *f = l->f;
+  int claimed = l->claim.n && !slp_str_eq(slp_instance_str(&l->claim), slp_instance_str(&f->me));
+  if (l->let_again && slp_lease_wanted(l)) {
+    send(l, SLP_L3_RETAKE);
+  } else if (l->let == SLP_LET_HAND && claimed) {
+    l->to = l->claim;
+    send(l, SLP_L6_TRANSFER);
+  } else {
+    send(l, SLP_L7_RELEASE);
+  }
+}
+
+void slp_lease_let(slp_lease *l, slp_let_why why) {
+  slp_fleet *f = l->f;
+  l->let = (uint8_t)why;
+  if (l->open) {
+    slp_lease_mark(l, &l->spot); /* everything acknowledged so far goes along */
+    slp_parting part = why == SLP_LET_HAND ? SLP_PART_HANDED : SLP_PART_LEFT;
+    f->tenant->ops->revoke(f->tenant, l->shard, l->drained ? part : SLP_PART_EXPIRED);
+    l->open = 0;
+  }
+  if (why == SLP_LET_STALL) {
+    l->shunned_v = f->plan_v;
+    l->shunned_us = slp_fleet_now(f) + SHUN_US;
+  }
+  l->state = SLP_LET;
+  l->dirty = l->save_now = 0;
+  l->let_epoch = slp_max_u64(l->let_epoch, l->epoch + 1);
+  slp_lease_let_step(l);
+}

@@ -1,0 +1,64 @@
+/* fleet_listing.c - the stream's shards as last listed, completely. */
+#include "core/fleet_inside.h"
+
+void slp_fleet_list(slp_fleet *f) {
+  uint64_t now = slp_fleet_now(f);
+  /* An answer that never came is asked for again. */
+  if (f->listing && now - f->asked_list_us < UINT64_C(60000000)) return;
+  f->listing = 1;
+  f->asked_list_us = now;
+  f->tenant->ops->list(f->tenant);
+}
+
+int slp_fleet_listed_has(const slp_fleet *f, slp_str shard) { return slp_map_get(&f->listed, shard) != NULL; }
+
+void slp_listed_free(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_listed *s; (s = slp_map_each(&f->listed, &at));) slp_free(f->mem, s);
+  slp_map_free(&f->listed);
+  slp_map_init(&f->listed, f->mem);
+}
+
+static size_t text_n(const slp_shard_desc *d) {
+  return d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n;
+}
+
+static slp_str put(char **at, slp_str s) {
+  slp_str copy = {s.n ? *at : NULL, s.n};
+  if (s.n) memcpy(*at, s.p, s.n);
+  *at += s.n;
+  return copy;
+}
+
+static int keep(slp_fleet *f, const slp_shard_desc *d) {
+  if (slp_map_get(&f->listed, d->id)) return 0;
+  slp_listed *s = slp_zalloc(f->mem, sizeof *s + text_n(d));
+  if (!s) return SLP_ENOMEM;
+  char *at = (char *)(s + 1);
+  s->desc.id = put(&at, d->id);
+  s->desc.parent = put(&at, d->parent);
+  s->desc.adjacent_parent = put(&at, d->adjacent_parent);
+  s->desc.hash_start = put(&at, d->hash_start);
+  s->desc.hash_end = put(&at, d->hash_end);
+  s->desc.seq_start = put(&at, d->seq_start);
+  s->open = d->seq_end.n == 0;
+  if (slp_map_put(&f->listed, s->desc.id, s) == 0) return 0;
+  slp_free(f->mem, s);
+  return SLP_ENOMEM;
+}
+
+void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n) {
+  int r = fail->class != SLP_FINE;
+  if (!f->listing) return;
+  f->listing = 0;
+  if (!r) {
+    slp_listed_free(f);
+    for (size_t i = 0; i < n && !r; i++) r = keep(f, &shards[i]);
+    if (r) slp_listed_free(f);
+  }
+  if (!r) f->listed_us = slp_fleet_now(f);
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+    if (l->state == SLP_WAITING) slp_lease_touch(l);
+  slp_lead_listed(f, !r);
+}

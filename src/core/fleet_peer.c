@@ -1,0 +1,159 @@
+/* fleet_peer.c - other workers, as far as reading their rows shows: a value, and since when it has been so on
+ * my own clock. No two machines' clocks are ever compared. */
+#include "core/fleet_inside.h"
+
+#define READS_MIN 3 /* of an unchanged counter, before its worker may be condemned */
+
+void slp_instance_set(slp_instance *i, slp_str s) {
+  i->n = 0;
+  if (!s.n || s.n > sizeof i->p) return;
+  memcpy(i->p, s.p, s.n);
+  i->n = (uint8_t)s.n;
+}
+
+int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_boot) {
+  if (instance.n < 1 + 1 + SLP_BOOT_N || instance.p[instance.n - SLP_BOOT_N - 1] != '.') return 0;
+  *ret_id = (slp_str){instance.p, instance.n - SLP_BOOT_N - 1};
+  *ret_boot = (slp_str){instance.p + instance.n - SLP_BOOT_N, SLP_BOOT_N};
+  return ret_id->n <= SLP_WORKER_ID_MAX;
+}
+
+slp_peer *slp_peer_get(slp_fleet *f, slp_str id) { return slp_map_get(&f->peers, id); }
+
+slp_peer *slp_peer_make(slp_fleet *f, slp_str id) {
+  slp_peer *p = slp_peer_get(f, id);
+  if (p || !id.n || id.n > SLP_WORKER_ID_MAX) return p;
+  p = SLP_NEW(f->mem, slp_peer);
+  if (!p) return NULL;
+  memcpy(p->id, id.p, id.n);
+  p->id_n = (uint8_t)id.n;
+  slp_op_init(&p->op, f, p);
+  if (slp_map_put(&f->peers, (slp_str){p->id, p->id_n}, p) == 0) return p;
+  slp_free(f->mem, p);
+  return NULL;
+}
+
+void slp_peer_instance(const slp_peer *p, slp_instance *ret) {
+  ret->n = 0;
+  if (!p->boot_n) return;
+  memcpy(ret->p, p->id, p->id_n);
+  ret->p[p->id_n] = '.';
+  memcpy(ret->p + p->id_n + 1, p->boot, p->boot_n);
+  ret->n = (uint8_t)(p->id_n + 1 + p->boot_n);
+}
+
+static void saw_nothing(slp_peer *p, int exact, const slp_store_req *rq) {
+  if (!exact) return; /* a replica may not have it yet */
+  if (!p->missing || p->missing_since_us <= p->op.f->trouble_us) p->missing_since_us = rq->done_us;
+  p->missing = 1;
+  p->exact_us = rq->sent_us;
+}
+
+void slp_peer_saw(slp_peer *p, const slp_worker_fact *w, int exact, const slp_store_req *rq) {
+  p->last_ok = 1;
+  if (!w) {
+    saw_nothing(p, exact, rq);
+    return;
+  }
+  slp_str boot = {p->boot, p->boot_n};
+  int same = slp_str_eq(boot, w->boot);
+  /* A replica may be behind what a consistent read has shown. */
+  if (!exact && p->exact_us && (!same || w->counter < p->counter || (p->gone && !w->gone.n))) return;
+  if (w->boot.n > SLP_BOOT_N) return;
+  if (exact) p->exact_us = rq->sent_us;
+  /* What I saw before my own heartbeats had trouble counts for nothing: all are to have a whole lease to be
+   * heard in once the table is well again. */
+  if (!same || w->counter != p->counter || p->missing || p->since_us <= p->op.f->trouble_us) {
+    p->since_us = rq->done_us;
+    p->reads = 0;
+  }
+  if (!same) p->gone = 0;
+  memcpy(p->boot, w->boot.p, w->boot.n);
+  p->boot_n = (uint8_t)w->boot.n;
+  p->counter = w->counter;
+  p->reads++;
+  p->missing = 0;
+  if (w->gone.n && !p->gone) {
+    p->gone = 1;
+    p->gone_since_us = rq->done_us;
+  }
+  p->leaving = w->leaving;
+  p->lease_ms = w->lease_ms;
+  p->held = w->held;
+  p->weight = w->weight;
+  p->bell = w->bell;
+}
+
+void slp_peer_saw_op(slp_peer *p, const slp_op *op) {
+  if (op->fact.kind == SLP_FACT_WORKER)
+    slp_peer_saw(p, &op->fact.u.worker, 1, op->row_read ? &op->get.rq : &op->w.rq);
+}
+
+void slp_peer_unread(slp_peer *p) { p->last_ok = 0; }
+
+static uint64_t silence_us(const slp_fleet *f, const slp_peer *p) {
+  return slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
+}
+
+/* My own way to the table was fine for all that time: an outage condemns nobody. */
+static int calm_since(const slp_fleet *f, uint64_t since_us) {
+  return f->trouble_us < since_us && !f->suspended;
+}
+
+slp_verdict slp_peer_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) {
+  slp_str id, boot;
+  if (slp_str_eq(instance, slp_instance_str(&f->me))) return SLP_PEER_ALIVE;
+  /* What is no instance of ours can't be condemned; an operator can release it. */
+  if (!slp_instance_split(instance, &id, &boot)) return SLP_PEER_ALIVE;
+  slp_peer *p = slp_peer_make(f, id);
+  if (!p) return SLP_PEER_UNKNOWN;
+  int same = slp_str_eq((slp_str){p->boot, p->boot_n}, boot);
+  if (same && p->gone) return SLP_PEER_CONDEMNED; /* for ever: no boot comes back */
+  /* Another boot, or no row, proves something only when it was read after somebody named this one: else it
+   * may be from before that one was born. */
+  if (!p->exact_us || p->exact_us < named_us) {
+    if (same && !p->missing) return SLP_PEER_ALIVE;
+    p->wanted = 1;
+    return SLP_PEER_UNKNOWN;
+  }
+  if (p->missing) {
+    uint64_t now = slp_fleet_now(f);
+    p->wanted = 1;
+    return calm_since(f, p->missing_since_us) && now - p->missing_since_us >= silence_us(f, p)
+               ? SLP_PEER_CONDEMNED
+               : SLP_PEER_ALIVE;
+  }
+  return same ? SLP_PEER_ALIVE : SLP_PEER_CONDEMNED;
+}
+
+int slp_peer_may_condemn(slp_fleet *f, const slp_peer *p, uint64_t more_us) {
+  if (!p->boot_n || p->gone || p->missing || !p->last_ok || p->reads < READS_MIN) return 0;
+  if (!calm_since(f, p->since_us)) return 0;
+  return slp_now_refresh_us(f->h) - p->since_us >= silence_us(f, p) + more_us;
+}
+
+static void condemned(slp_op *op) {
+  slp_peer *p = op->owner;
+  slp_fleet *f = op->f;
+  slp_peer_saw_op(p, op);
+  if (op->end == SLP_OP_DONE && p->gone) {
+    f->stats.condemned++;
+    slp_fleet_tell(f, SLP_FLEET_CONDEMNED, (slp_str){NULL, 0}, 0, "%.*s", (int)p->id_n, p->id);
+  }
+  if (f->role == SLP_ROLE_LEADS) slp_plan_soon(f, 0);
+  if (f->role == SLP_ROLE_FOLLOWS) slp_role_seek(f, 0);
+  for (size_t at = 0; slp_map_each(&f->leases, &at);) {
+    slp_lease *l = f->leases.entries[at - 1].value;
+    if (l->state == SLP_WANTED) slp_lease_look(l, slp_fleet_now(f));
+  }
+}
+
+void slp_peer_condemn(slp_fleet *f, slp_peer *p) {
+  if (p->op.busy) return;
+  slp_fleet_intent(f, &p->op.i, SLP_W3_CONDEMN);
+  p->op.i.id = (slp_str){p->id, p->id_n};
+  p->op.i.boot = (slp_str){p->boot, p->boot_n};
+  p->op.i.counter = p->counter;
+  p->op.tries_max = 3;
+  slp_op_send(&p->op, condemned);
+}

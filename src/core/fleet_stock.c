@@ -1,0 +1,238 @@
+/* fleet_stock.c - every row of the table sorted out, and the plan that follows from it: who has what stays as
+ * far as fairness allows, and only rows of the plan that change are written. */
+#include "core/fleet_inside.h"
+
+#include "core/lease.h"
+#include "core/shard_set.h"
+
+#include <stdlib.h>
+
+#define MOVES_MAX 20    /* of one worker's leases in one plan */
+#define MORE_US 2000000 /* until the next, when it had so many */
+#define AVOID_MS \
+  (INT64_C(10) * 60 * 1000) /* a worker that could not read a shard does not get it back sooner */
+#define UNOWNED_MAX 3       /* audits that a planned lease may stay nobody's */
+
+/* ---- sorting out
+ * ----------------------------------------------------------------------------------------------------- */
+
+static int cmp(slp_str a, slp_str b) {
+  int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+  return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+static int by_shard(const void *a, const void *b) {
+  return cmp(((const slp_lease_fact *)a)->shard, ((const slp_lease_fact *)b)->shard);
+}
+static int by_id(const void *a, const void *b) {
+  return cmp(((const slp_worker_fact *)a)->id, ((const slp_worker_fact *)b)->id);
+}
+
+static void sort_row(slp_fleet *f, slp_stock *s, const slp_row *row) {
+  slp_fact fact;
+  f->schema->read(f->schema, row, &fact);
+  switch (fact.kind) {
+    case SLP_FACT_LEASE: s->leases[s->leases_n++] = fact.u.lease; break;
+    case SLP_FACT_WORKER: s->workers[s->workers_n++] = fact.u.worker; break;
+    case SLP_FACT_PLAN: s->plans[s->plans_n++] = fact.u.plan; break;
+    case SLP_FACT_LEAD:
+      s->lead = fact.u.lead;
+      s->lead_there = 1;
+      break;
+    case SLP_FACT_BAD:
+      if (f->audit_in_round)
+        slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0, "%.*s: %s", (int)fact.key.range.n,
+                       fact.key.range.p, fact.why);
+      s->bad_n++;
+      break;
+    case SLP_FACT_OTHER: break;
+  }
+}
+
+void slp_stock_free(slp_fleet *f, slp_stock *s) {
+  slp_free(f->mem, s->leases);
+  slp_free(f->mem, s->workers);
+  slp_free(f->mem, s->plans);
+}
+
+int slp_stock_read(slp_fleet *f, const slp_store_rows *rows, slp_stock *ret) {
+  memset(ret, 0, sizeof *ret);
+  ret->leases = slp_zalloc_n(f->mem, rows->n + 1, sizeof *ret->leases);
+  ret->workers = slp_zalloc_n(f->mem, rows->n + 1, sizeof *ret->workers);
+  ret->plans = slp_zalloc_n(f->mem, rows->n + 1, sizeof *ret->plans);
+  if (!ret->leases || !ret->workers || !ret->plans) {
+    slp_stock_free(f, ret);
+    return SLP_ENOMEM;
+  }
+  for (size_t i = 0; i < rows->n; i++) sort_row(f, ret, &rows->rows[i]);
+  if (ret->leases_n) qsort(ret->leases, ret->leases_n, sizeof *ret->leases, by_shard);
+  if (ret->workers_n) qsort(ret->workers, ret->workers_n, sizeof *ret->workers, by_id);
+  return 0;
+}
+
+const slp_lease_fact *slp_stock_lease_of(const slp_stock *s, slp_str shard) {
+  slp_lease_fact key = {.shard = shard};
+  return s->leases_n && shard.n ? bsearch(&key, s->leases, s->leases_n, sizeof key, by_shard) : NULL;
+}
+
+static const slp_worker_fact *worker_of(const slp_stock *s, slp_str id) {
+  slp_worker_fact key = {.id = id};
+  return s->workers_n && id.n ? bsearch(&key, s->workers, s->workers_n, sizeof key, by_id) : NULL;
+}
+
+static int takes(const slp_worker_fact *w) { return !w->gone.n && !w->leaving; }
+
+const slp_worker_fact *slp_stock_worker_of(const slp_stock *s, slp_str instance) {
+  slp_str id, boot;
+  if (!slp_instance_split(instance, &id, &boot)) return NULL;
+  const slp_worker_fact *w = worker_of(s, id);
+  return w && takes(w) && slp_str_eq(w->boot, boot) ? w : NULL;
+}
+
+int slp_stock_has_worker(const slp_stock *s, slp_str id) { return worker_of(s, id) != NULL; }
+
+/* ---- what is planned now
+ * ------------------------------------------------------------------------------------------------- */
+
+static uint32_t number_of(const slp_stock *s, const slp_worker_fact *w) {
+  return w ? (uint32_t)(w - s->workers) : SLP_NOBODY;
+}
+
+static void plan_one(const slp_stock *s, slp_plan *p, slp_str shard, uint32_t worker, int will) {
+  const slp_lease_fact *l = slp_stock_lease_of(s, shard);
+  if (!l) return;
+  slp_plan_lease *to = &p->leases[l - s->leases];
+  int better = to->planned == SLP_NOBODY || !p->workers[to->planned].takes;
+  if (better || (will && p->workers[worker].takes)) to->planned = worker;
+}
+
+static void fill_planned(const slp_stock *s, slp_plan *p) {
+  for (int will = 0; will < 2; will++) {
+    for (size_t i = 0; i < s->plans_n; i++) {
+      const slp_plan_fact *row = &s->plans[i];
+      uint32_t w = number_of(s, worker_of(s, row->worker));
+      slp_shard_set_reader r;
+      slp_str id;
+      if (w == SLP_NOBODY) continue;
+      slp_shard_set_begin(&r, row->set);
+      while (!will && slp_shard_set_next(&r, &id) == 1) plan_one(s, p, id, w, 0);
+      for (size_t k = 0; will && k < row->plus_n; k++) plan_one(s, p, row->plus[k], w, 1);
+    }
+  }
+}
+
+static void fill(slp_fleet *f, const slp_stock *s, slp_plan *p) {
+  for (size_t i = 0; i < s->workers_n; i++) {
+    p->workers[i].weight = s->workers[i].weight ? s->workers[i].weight : 1;
+    p->workers[i].takes = (uint8_t)takes(&s->workers[i]);
+  }
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_fact *l = &s->leases[i];
+    slp_plan_lease *to = &p->leases[i];
+    to->planned = to->avoid = SLP_NOBODY;
+    to->owner = number_of(s, slp_stock_worker_of(s, l->owner));
+    to->out = l->spot.kind == SLP_SPOT_END || l->parked;
+    int64_t age = slp_wall_ms(f->h) - l->wall_ms;
+    if (l->avoid.n && age >= 0 && age < AVOID_MS) to->avoid = number_of(s, slp_stock_worker_of(s, l->avoid));
+  }
+  fill_planned(s, p);
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_seen_shard *seen = slp_map_get(&f->seen_shards, s->leases[i].shard);
+    slp_plan_lease *l = &p->leases[i];
+    if (!seen || seen->unowned_n < UNOWNED_MAX || l->out || l->owner != SLP_NOBODY ||
+        l->planned == SLP_NOBODY)
+      continue;
+    l->avoid = l->planned;
+    slp_fleet_tell(f, SLP_FLEET_TROUBLE, s->leases[i].shard, 0, "is nobody's though it was planned long ago");
+  }
+}
+
+/* ---- what is written of it
+ * ------------------------------------------------------------------------------------------------- */
+
+static const slp_plan_fact *plan_of(const slp_stock *s, slp_str id) {
+  for (size_t i = 0; i < s->plans_n; i++)
+    if (slp_str_eq(s->plans[i].worker, id)) return &s->plans[i];
+  return NULL;
+}
+
+/* 1: the row says just that already. */
+static int is_so(const slp_stock *s, const slp_plan *p, uint32_t w, const slp_plan_fact *row) {
+  slp_shard_set_reader r;
+  slp_str id;
+  uint32_t n = 0;
+  int more;
+  if (!row) return p->workers[w].ret_n == 0;
+  if (row->plus_n) return 0;
+  slp_shard_set_begin(&r, row->set);
+  while ((more = slp_shard_set_next(&r, &id)) == 1) {
+    const slp_lease_fact *l = slp_stock_lease_of(s, id);
+    if (!l || p->leases[l - s->leases].ret != w) return 0;
+    n++;
+  }
+  return !more && n == p->workers[w].ret_n;
+}
+
+static int write_row(slp_fleet *f, const slp_stock *s, const slp_plan *p, uint32_t w,
+                     const slp_plan_fact *row) {
+  size_t plus_n = row ? row->plus_n : 0, text = s->workers[w].id.n;
+  slp_str *ids = slp_zalloc_n(f->mem, p->workers[w].ret_n + 1, sizeof *ids);
+  slp_buf set;
+  slp_intent *i = NULL;
+  size_t n = 0;
+  slp_buf_init(&set, f->mem, 350000);
+  for (size_t k = 0; k < plus_n; k++) text += row->plus[k].n;
+  for (size_t k = 0; k < s->leases_n && ids; k++)
+    if (p->leases[k].ret == w) ids[n++] = s->leases[k].shard;
+  if (ids && slp_shard_set_write(&set, ids, n) == 0) i = slp_jobs_add(f, SLP_A1_PLAN, text + set.n, plus_n);
+  if (i) {
+    i->id = slp_jobs_text(f, s->workers[w].id);
+    i->plan = f->plan_base + ++f->plan_serial;
+    i->set = slp_jobs_text(f, slp_buf_str(&set));
+    i->shards_n = plus_n;
+    for (size_t k = 0; k < plus_n; k++) slp_jobs_list(f)[k] = slp_jobs_text(f, row->plus[k]);
+  }
+  slp_buf_free(&set);
+  slp_free(f->mem, ids);
+  return i ? 0 : SLP_ENOMEM;
+}
+
+static void choose_base(slp_fleet *f, const slp_stock *s) {
+  if (f->plan_base) return;
+  f->plan_base = f->lead_epoch * 1000000;
+  for (size_t i = 0; i < s->plans_n; i++) f->plan_base = slp_max_u64(f->plan_base, s->plans[i].version);
+}
+
+static void look_at_moves(slp_fleet *f, const slp_plan *p) {
+  for (size_t w = 0; w < p->workers_n; w++) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < p->leases_n; i++) n += p->leases[i].owner == w && p->leases[i].ret != w;
+    if (p->workers[w].takes && n >= MOVES_MAX) slp_plan_soon(f, MORE_US);
+  }
+}
+
+static int write_all(slp_fleet *f, const slp_stock *s, slp_plan *p) {
+  fill(f, s, p);
+  if (slp_plan_make(p, f->mem)) return SLP_ENOMEM;
+  choose_base(f, s);
+  look_at_moves(f, p);
+  for (uint32_t w = 0; w < p->workers_n; w++) {
+    const slp_plan_fact *row = plan_of(s, s->workers[w].id);
+    if (!p->workers[w].takes || is_so(s, p, w, row)) continue;
+    if (write_row(f, s, p, w, row)) return SLP_ENOMEM;
+  }
+  return 0;
+}
+
+int slp_plan_write(slp_fleet *f, const slp_stock *s) {
+  slp_plan p = {NULL, s->workers_n, NULL, s->leases_n, MOVES_MAX};
+  p.workers = slp_zalloc_n(f->mem, s->workers_n + 1, sizeof *p.workers);
+  p.leases = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *p.leases);
+  if (!p.workers || !p.leases || write_all(f, s, &p)) {
+    slp_jobs_stop(f);
+    slp_plan_soon(f, 1000000);
+  }
+  slp_free(f->mem, p.workers);
+  slp_free(f->mem, p.leases);
+  return f->jobs.n > 0;
+}

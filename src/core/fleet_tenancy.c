@@ -1,0 +1,335 @@
+/* fleet_tenancy.c - the states of a lease (section 5 of the protocol's sheet) and what each may do:
+ *
+ *   IDLE      nothing                                    planned, inherited            -> WANTED
+ *   WANTED    read the row; take what is free or whose owner is condemned; claim from
+ *             the living                                 it is mine                    -> WAITING
+ *   WAITING   read the parents' rows                     all ended                     -> OWNED
+ *   OWNED     everything                                 a claim, a stop, a stall      -> DRAINING
+ *                                                        its end was handed out        -> ENDING
+ *   DRAINING  wait for acknowledgements                  all, or the deadline          -> LET
+ *   ENDING    children's rows, acknowledgements          the end's write was sent      -> LET
+ *   LET       only letting go, or taking it anew         settled                       -> IDLE
+ *
+ * Whenever the row shows another owner or epoch the tenancy is gone at once. */
+#include "core/fleet_inside.h"
+
+#define OFTEN_US 200000
+#define SELDOM_US 1000000
+#define ALERT_US 5000000
+
+int slp_lease_wanted(const slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (f->state != SLP_WORKER_RUNS || l->ended || !(l->planned || l->inherited)) return 0;
+  return !l->shunned_us || l->shunned_v != f->plan_v || slp_fleet_now(f) >= l->shunned_us;
+}
+
+static uint64_t soon(slp_lease *l) {
+  slp_fleet *f = l->f;
+  uint64_t now = slp_fleet_now(f);
+  return now + slp_fleet_jitter(f, now < l->alert_us ? OFTEN_US : SELDOM_US, 20);
+}
+
+/* ---- wanting
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+static void want(slp_lease *l) {
+  uint64_t now = slp_fleet_now(l->f);
+  l->state = SLP_WANTED;
+  l->alert_us = now + ALERT_US;
+  slp_bell_alert(l->f, ALERT_US);
+  slp_lease_look(l, now);
+}
+
+static void taken(slp_op *op) {
+  slp_lease *l = op->owner;
+  slp_fleet *f = l->f;
+  f->lease_writes--;
+  if (op->end == SLP_OP_DONE) {
+    f->stats.taken++;
+    slp_lease_begin_op(l, op);
+    return;
+  }
+  slp_lease_look(l, slp_fleet_now(f));
+}
+
+static void take(slp_lease *l) {
+  slp_fleet *f = l->f;
+  slp_intent *i = &l->op.i;
+  if (f->suspended) {
+    slp_lease_look(l, soon(l));
+    return;
+  }
+  slp_fleet_intent(f, i, SLP_L2_TAKE);
+  i->owner = slp_instance_str(&l->owner);
+  i->epoch = l->image_epoch;
+  l->op.tries_max = 0;
+  if (!slp_lease_send(l, SLP_L2_TAKE, taken)) slp_lease_look(l, slp_fleet_now(f) + 20000);
+}
+
+static void claimed(slp_op *op) {
+  slp_lease *l = op->owner;
+  l->f->lease_writes--;
+  if (op->end == SLP_OP_DONE) l->maybe = 1;
+  slp_lease_look(l, soon(l));
+}
+
+static void claim(slp_lease *l) {
+  slp_fleet *f = l->f;
+  slp_intent *i = &l->op.i;
+  slp_fleet_intent(f, i, SLP_L5_CLAIM);
+  i->owner = slp_instance_str(&l->owner);
+  i->epoch = l->image_epoch;
+  i->plan = f->plan_v;
+  l->op.tries_max = 0;
+  if (!slp_lease_send(l, SLP_L5_CLAIM, claimed)) slp_lease_look(l, slp_fleet_now(f) + 20000);
+}
+
+/* It belongs to somebody who lives. */
+static void ask_for(slp_lease *l) {
+  slp_fleet *f = l->f;
+  int mine = slp_str_eq(slp_instance_str(&l->claim), slp_instance_str(&f->me));
+  slp_str id, boot;
+  slp_peer *p = NULL;
+  if (slp_instance_split(slp_instance_str(&l->owner), &id, &boot)) p = slp_peer_get(f, id);
+  if (p) p->wanted = 1; /* it may die meanwhile */
+  if (l->inherited && !l->planned) {
+    l->inherited = 0;
+    l->state = SLP_IDLE;
+  } else if (!mine && (!l->claim.n || l->claim_plan < f->plan_v)) {
+    claim(l);
+  } else {
+    if (mine) l->maybe = 1;
+    slp_lease_look(l, soon(l));
+  }
+}
+
+static void saw_mine_unasked(slp_lease *l, const slp_lease_fact *fact) {
+  if (fact->epoch >= l->let_epoch) {
+    l->f->stats.taken++;
+    slp_lease_begin(l, fact->epoch, &fact->spot);
+    return;
+  }
+  /* A tenancy that I have let go: it may not be taken up again, but it may be let go again. */
+  l->epoch = fact->epoch;
+  l->spot = fact->spot;
+  l->let_again = 1;
+  slp_lease_let(l, SLP_LET_LEAVE);
+}
+
+static void saw_wanted(slp_lease *l, const slp_lease_fact *fact) {
+  slp_fleet *f = l->f;
+  slp_str me = slp_instance_str(&f->me);
+  if (slp_str_eq(fact->owner, me)) {
+    saw_mine_unasked(l, fact);
+    return;
+  }
+  if (!slp_lease_wanted(l)) {
+    l->maybe = slp_str_eq(fact->claim, me);
+    l->state = SLP_IDLE;
+    slp_lease_touch(l);
+    return;
+  }
+  if (fact->parked) {
+    slp_lease_look(l, slp_fleet_now(f) + 10 * SELDOM_US);
+  } else if (!fact->owner.n) {
+    take(l);
+  } else {
+    switch (slp_peer_verdict(f, slp_instance_str(&l->owner), l->named_us)) {
+      case SLP_PEER_CONDEMNED: take(l); break;
+      case SLP_PEER_UNKNOWN: slp_lease_look(l, slp_fleet_now(f)); break;
+      case SLP_PEER_ALIVE: ask_for(l); break;
+    }
+  }
+}
+
+/* ---- having
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+/* A claim counts only when my own plan does not hold the lease any more: two plans can't make it bounce. */
+static int honours(slp_lease *l) {
+  slp_fleet *f = l->f;
+  slp_str claim = slp_instance_str(&l->claim);
+  if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me))) return 0;
+  if (f->state == SLP_WORKER_RUNS) {
+    if (l->planned || (l->inherited && l->claim_plan <= l->inherited_v)) return 0;
+  }
+  return slp_peer_verdict(f, claim, l->claim_named_us) != SLP_PEER_CONDEMNED;
+}
+
+static void saw_mine(slp_lease *l) {
+  slp_fleet *f = l->f;
+  uint64_t now = slp_fleet_now(f);
+  if (l->claim.n && l->planned && l->claim_plan > f->plan_v) slp_plan_read(f);
+  if (l->claim.n && l->state == SLP_DRAINING) {
+    slp_str id, boot;
+    slp_peer *p = NULL;
+    if (slp_instance_split(slp_instance_str(&l->claim), &id, &boot)) p = slp_peer_make(f, id);
+    if (p) p->wanted = 1;
+  }
+  if (l->state == SLP_DRAINING || !l->planned) slp_lease_look(l, now + slp_fleet_jitter(f, SELDOM_US, 10));
+  slp_lease_touch(l);
+}
+
+void slp_lease_saw(slp_lease *l, const slp_lease_fact *fact, uint64_t sent_us, uint64_t done_us) {
+  slp_fleet *f = l->f;
+  uint64_t now = slp_fleet_now(f);
+  int tenancy = l->state >= SLP_WAITING && l->state <= SLP_ENDING;
+  if (l->state == SLP_LET) return;
+  if (l->op.busy || (tenancy && sent_us < l->tenancy_us)) {
+    slp_lease_look(l, now + OFTEN_US / 2);
+    return;
+  }
+  if (fact && slp_lease_image(l, fact, done_us)) {
+    slp_lease_look(l, now + OFTEN_US);
+  } else if (tenancy) {
+    if (fact && slp_str_eq(fact->owner, slp_instance_str(&f->me)) && fact->epoch == l->epoch)
+      saw_mine(l);
+    else
+      slp_lease_gone(l, SLP_PART_LOST);
+  } else if (!fact) { /* not made yet, or removed */
+    l->maybe = 0;
+    if (slp_lease_wanted(l))
+      slp_lease_look(l, soon(l));
+    else
+      l->state = SLP_IDLE;
+  } else if (l->ended) {
+    l->maybe = l->inherited = 0;
+    l->state = SLP_IDLE;
+  } else {
+    saw_wanted(l, fact);
+  }
+}
+
+/* ---- the gate
+ * -------------------------------------------------------------------------------------------------------- */
+
+void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_fact *fact) {
+  if (l->state != SLP_WAITING) return;
+  l->parent_ended[which] = fact && fact->spot.kind == SLP_SPOT_END;
+  if (!fact && !l->parent_missing[which]) {
+    l->asked_us = slp_fleet_now(l->f);
+    slp_fleet_list(l->f);
+  }
+  l->parent_missing[which] = !fact;
+  slp_lease_touch(l);
+}
+
+static int parent_done(slp_lease *l, int k) {
+  slp_fleet *f = l->f;
+  if (!l->parents[k].n || l->parent_ended[k]) return 1;
+  slp_lease *p = slp_lease_get(f, l->parents[k]);
+  if (p && p->ended) return 1;
+  if (!l->parent_missing[k]) return 0;
+  if (f->listed_us <= l->asked_us) {
+    slp_fleet_list(f);
+    return 0;
+  }
+  return !slp_fleet_listed_has(f, l->parents[k]);
+}
+
+static void open(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (f->tenant->ops->open(f->tenant, l->shard, l->epoch, &l->spot)) {
+    slp_lease_due(l, slp_fleet_now(f) + OFTEN_US);
+    return;
+  }
+  l->open = 1;
+  l->state = SLP_OWNED;
+  slp_fleet_tell(f, SLP_FLEET_TAKEN, l->shard, l->epoch, "is read now");
+  slp_lease_touch(l);
+}
+
+static void waiting(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (f->state == SLP_WORKER_LEAVING) {
+    l->bequeath = 1;
+    slp_lease_gone(l, SLP_PART_LEFT);
+  } else if (honours(l)) {
+    slp_lease_let(l, SLP_LET_HAND);
+  } else if (parent_done(l, 0) && parent_done(l, 1)) {
+    open(l);
+  } else if (l->look_us == SLP_NEVER) {
+    l->parent_wait_ms = !l->parent_wait_ms ? 1 : l->parent_wait_ms == 1 ? 1000 : l->parent_wait_ms * 2;
+    if (l->parent_wait_ms > 10000) l->parent_wait_ms = 10000;
+    slp_lease_look(l, slp_fleet_now(f) + slp_fleet_jitter(f, (uint64_t)l->parent_wait_ms * 1000, 20));
+    slp_lease_due(l, l->look_us + OFTEN_US);
+  } else {
+    slp_lease_due(l, l->look_us + OFTEN_US);
+  }
+}
+
+/* ---- reading and giving up
+ * --------------------------------------------------------------------------------------------- */
+
+static void drain(slp_lease *l, slp_let_why why) {
+  slp_fleet *f = l->f;
+  uint64_t now = slp_fleet_now(f);
+  l->state = SLP_DRAINING;
+  l->let = (uint8_t)why;
+  l->deadline_us = now + (uint64_t)f->o.handover_ms * 1000;
+  if (why == SLP_LET_LEAVE) l->deadline_us = f->leave_by_us;
+  f->tenant->ops->drain(f->tenant, l->shard);
+  slp_lease_due(l, l->deadline_us);
+  slp_lease_look(l, now + slp_fleet_jitter(f, SELDOM_US, 10));
+}
+
+static void owned(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (l->end_told) {
+    l->state = SLP_ENDING;
+    slp_lease_end(l);
+  } else if (f->state == SLP_WORKER_LEAVING) {
+    drain(l, SLP_LET_LEAVE);
+  } else if (l->park || l->stall) {
+    drain(l, l->park ? SLP_LET_PARK : SLP_LET_STALL);
+  } else if (honours(l)) {
+    drain(l, SLP_LET_HAND);
+  } else if (!slp_lease_save(l) && !l->planned) {
+    slp_lease_look(l, slp_fleet_now(f) + slp_fleet_jitter(f, SELDOM_US, 10));
+  }
+}
+
+static void draining(slp_lease *l) {
+  slp_fleet *f = l->f;
+  uint64_t now = slp_fleet_now(f);
+  if (f->state == SLP_WORKER_LEAVING) l->deadline_us = slp_min_u64(l->deadline_us, f->leave_by_us);
+  if (!l->drained && now < l->deadline_us) {
+    slp_lease_due(l, l->deadline_us);
+    slp_lease_save(l);
+    return;
+  }
+  /* Who asked may have died while the user took its time: then whoever is planned next takes it free. */
+  slp_let_why why = (slp_let_why)l->let;
+  if (why == SLP_LET_HAND && !honours(l)) why = SLP_LET_LEAVE;
+  if (f->state == SLP_WORKER_LEAVING && slp_lease_clean(l)) {
+    l->bequeath = 1;
+    slp_lease_gone(l, l->drained ? SLP_PART_LEFT : SLP_PART_EXPIRED);
+    return;
+  }
+  slp_lease_let(l, why);
+}
+
+void slp_lease_step(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if ((f->state != SLP_WORKER_RUNS && f->state != SLP_WORKER_LEAVING) || l->op.busy) return;
+  switch (l->state) {
+    case SLP_IDLE:
+      if (slp_lease_wanted(l))
+        want(l);
+      else if (l->maybe)
+        slp_lease_look(l, slp_fleet_now(f) + SELDOM_US);
+      else if (l->shunned_us && l->planned)
+        slp_lease_due(l, l->shunned_us);
+      break;
+    case SLP_WANTED:
+      if (!slp_lease_wanted(l) && !l->maybe) l->state = SLP_IDLE;
+      break;
+    case SLP_WAITING: waiting(l); break;
+    case SLP_OWNED: owned(l); break;
+    case SLP_DRAINING: draining(l); break;
+    case SLP_ENDING: slp_lease_end(l); break;
+    case SLP_LET: slp_lease_let_step(l); break;
+  }
+}

@@ -1,0 +1,52 @@
+/* tenant.h - the seam between a fleet and whoever reads the shards of its leases. The fleet says which shard
+ * may be read, from where and in which epoch; the tenant reads, hands out, and tells what became of it.
+ *
+ * The fleet calls a tenant from events of its own, never from inside a function the tenant called. */
+#ifndef SLP_CORE_TENANT_H
+#define SLP_CORE_TENANT_H
+
+#include "codec/page.h"
+#include "core/schema.h"
+
+typedef enum slp_parting {
+  SLP_PART_LOST,    /* the lease belongs to somebody else: the user is told, acknowledgements are ignored */
+  SLP_PART_HANDED,  /* drained and given to another worker */
+  SLP_PART_EXPIRED, /* the hand-over's deadline passed with records out: they will be repeated elsewhere */
+  SLP_PART_LEFT,    /* given back: at the end of the worker's life, for lack of progress, parked */
+  SLP_PART_ENDED    /* read to its end, everything acknowledged */
+} slp_parting;
+
+typedef struct slp_tenant slp_tenant;
+typedef struct slp_tenant_ops {
+  /* Read this shard from here; its records carry the epoch. Nothing of it was open. SLP_ENOMEM: asked again.
+   */
+  int (*open)(slp_tenant *t, slp_str shard, uint64_t epoch, const slp_spot *from);
+  /* No fetch and no hand-out from now on; slp_fleet_drained once the user has given everything back. */
+  void (*drain)(slp_tenant *t, slp_str shard);
+  /* Over, at once: nothing of it is handed out or counted any more. */
+  void (*revoke)(slp_tenant *t, slp_str shard, slp_parting why);
+  /* 1: the worker can't prove that it lives: nothing is handed out or fetched; acknowledgements count. */
+  void (*suspend)(slp_tenant *t, int on);
+  /* How far everything is acknowledged, without a gap; what open was given when nothing is yet; END: the
+   * shard is read to its end and all of it acknowledged. */
+  void (*mark)(slp_tenant *t, slp_str shard, slp_spot *ret);
+  /* List the stream's shards, all of them: slp_fleet_listed answers. One at a time. */
+  void (*list)(slp_tenant *t);
+} slp_tenant_ops;
+
+struct slp_tenant {
+  const slp_tenant_ops *ops;
+};
+
+typedef struct slp_fleet slp_fleet;
+/* What a tenant tells. Strings are copied. Shards that are not open are ignored. */
+void slp_fleet_progressed(slp_fleet *f, slp_str shard); /* mark has moved */
+void slp_fleet_drained(slp_fleet *f, slp_str shard);
+/* The last record was handed out; these are its children (none: the stream tells of none). */
+void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n);
+void slp_fleet_stalled(slp_fleet *f, slp_str shard); /* no progress though nobody paused it: try elsewhere */
+void slp_fleet_park(slp_fleet *f, slp_str shard);    /* nobody is to read it until an operator says so */
+/* The answer to list. fail of class SLP_FINE: that is all of them. */
+void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n);
+
+#endif

@@ -1,0 +1,333 @@
+/* fleet_table.c - requests travel: each is copied when it is sent, arrives later, perhaps twice, perhaps never,
+ * and its answer may be lost. What was sent still arrives when its sender is dead. */
+#include "sim/fleet_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef enum { GET, LIST, WRITE, PREPARE } wire_kind;
+
+typedef struct fw_wire {
+  fw_world *w;
+  struct fw_wire *next;
+  slp_store_req *rq; /* the sender's; NULL: answered or cancelled */
+  slp_host *h;
+  fw_node *node;
+  wire_kind kind;
+  slp_store_rows texts;
+  slp_store_get get;
+  slp_store_list list;
+  slp_store_write write;
+  slp_row_key *keys;
+  int busy, arrivals; /* arrivals: still to come */
+  uint8_t silent, blind, again;
+} fw_wire;
+
+typedef struct node_store {
+  slp_store s;
+  fw_node *n;
+} node_store;
+
+static int chance(fw_world *w, uint32_t ppm) { return ppm && slp_sim_chance(w->sim, ppm); }
+
+static uint64_t way(fw_world *w) {
+  return slp_sim_random_between(w->sim, w->faults.rt_us_min, w->faults.rt_us_max);
+}
+
+static void fail(slp_store_req *rq, slp_class class, const char *why) {
+  slp_fail_set(&rq->fail, class, SLP_ETIMEDOUT, "%s", why);
+}
+
+/* ---- answers ------------------------------------------------------------------------------------------- */
+
+static void answer(fw_wire *x) {
+  slp_store_req *rq = x->rq;
+  if (!rq) return;
+  x->rq = NULL;
+  rq->done_us = slp_now_refresh_us(x->h);
+  rq->impl = NULL;
+  slp_store_answer(x->h, rq);
+}
+
+static void give(void *arg) {
+  fw_wire *x = arg;
+  slp_store_req *rq = x->rq;
+  x->busy = 0;
+  if (!rq || x->silent) return;
+  if (x->node && (x->node->cut || x->w->outage_until_us > fw_now(x->w))) return; /* nothing comes through */
+  slp_fail_clear(&rq->fail);
+  if (x->kind == GET) {
+    slp_store_rows *out = &SLP_OWNER(rq, slp_store_get, rq)->out;
+    slp_store_rows_free(out);
+    slp_store_rows_move(out, &x->get.out);
+  } else if (x->kind == LIST) {
+    slp_store_rows *out = &SLP_OWNER(rq, slp_store_list, rq)->out;
+    slp_store_rows_free(out);
+    slp_store_rows_move(out, &x->list.out);
+  } else if (x->kind == WRITE) {
+    slp_store_write *to = SLP_OWNER(rq, slp_store_write, rq);
+    slp_store_rows_free(&to->image);
+    to->written = x->write.written;
+    to->image_known = x->write.image_known;
+    rq->fail = x->write.rq.fail;
+    if (x->blind && to->written == SLP_WRITTEN_REFUSED)
+      to->image_known = 0;
+    else
+      slp_store_rows_move(&to->image, &x->write.image);
+  }
+  answer(x);
+}
+
+static void timed_out(void *arg) {
+  fw_wire *x = arg;
+  if (!x->rq) return;
+  fail(x->rq, SLP_TRANSIENT, "no answer in time");
+  if (x->kind == WRITE) {
+    slp_store_write *to = SLP_OWNER(x->rq, slp_store_write, rq);
+    slp_store_rows_free(&to->image);
+    to->written = SLP_WRITTEN_NOT_SURE;
+    to->image_known = 0;
+  }
+  answer(x);
+}
+
+static void throttled(void *arg) {
+  fw_wire *x = arg;
+  if (!x->rq) return;
+  fail(x->rq, SLP_THROTTLE, "slow down");
+  if (x->kind == WRITE) SLP_OWNER(x->rq, slp_store_write, rq)->written = SLP_WRITTEN_NOT_SURE;
+  answer(x);
+}
+
+/* ---- at the table --------------------------------------------------------------------------------------- */
+
+static void served(slp_store_req *rq) {
+  fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_write, rq), fw_wire, write);
+  fw_world *w = x->w;
+  w->writes++;
+  fw_judge_rows(w);
+  slp_sim_at(w->sim, fw_now(w) + way(w), give, x);
+}
+
+static void cache_put(fw_world *w, slp_str key, const slp_store_rows *rows) {
+  struct fw_cached *c = NULL;
+  for (int i = 0; i < w->cache_n; i++)
+    if (slp_str_is(key, w->cache[i].key)) c = &w->cache[i];
+  if (!c && w->cache_n < 32 && key.n < sizeof w->cache[0].key) {
+    c = &w->cache[w->cache_n++];
+    memcpy(c->key, key.p, key.n);
+    c->key[key.n] = 0;
+    slp_store_rows_init(&c->rows, w->mem);
+  } else if (!c || fw_now(w) - c->at_us < FW_S / 2) {
+    return;
+  }
+  c->at_us = fw_now(w);
+  slp_store_rows_free(&c->rows);
+  for (size_t i = 0; i < rows->n; i++) slp_store_rows_copy(&c->rows, &rows->rows[i]);
+}
+
+static int cache_get(fw_world *w, slp_str key, slp_store_rows *out) {
+  for (int i = 0; i < w->cache_n; i++) {
+    struct fw_cached *c = &w->cache[i];
+    if (!slp_str_is(key, c->key) || fw_now(w) - c->at_us > FW_S) continue;
+    slp_store_rows_free(out);
+    for (size_t k = 0; k < c->rows.n; k++) slp_store_rows_copy(out, &c->rows.rows[k]);
+    return 1;
+  }
+  return 0;
+}
+
+static void loose_read(fw_wire *x, slp_str key, slp_store_rows *out) {
+  if (!chance(x->w, x->w->faults.stale_ppm) || !cache_get(x->w, key, out)) cache_put(x->w, key, out);
+}
+
+static void got(slp_store_req *rq) {
+  fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), fw_wire, get);
+  if (!x->get.consistent && x->get.keys_n == 1) loose_read(x, x->keys[0].range, &x->get.out);
+  slp_sim_at(x->w->sim, fw_now(x->w) + way(x->w), give, x);
+}
+
+static void listed(slp_store_req *rq) {
+  fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), fw_wire, list);
+  if (!x->list.consistent) loose_read(x, x->list.prefix, &x->list.out);
+  slp_sim_at(x->w->sim, fw_now(x->w) + way(x->w), give, x);
+}
+
+static void arrive(void *arg) {
+  fw_wire *x = arg;
+  fw_world *w = x->w;
+  slp_store *s = w->server_store;
+  if (x->busy) { /* the copy before is still on its way back: only its effect counts */
+    slp_sim_at(w->sim, fw_now(w) + 5000, arrive, x);
+    return;
+  }
+  x->arrivals--;
+  if (w->outage_until_us > fw_now(w)) return;
+  x->busy = 1;
+  if (x->kind == GET) {
+    s->ops->get(s, &x->get);
+  } else if (x->kind == LIST) {
+    s->ops->list(s, &x->list);
+  } else {
+    if (w->on_write) w->on_write(w, &x->write);
+    s->ops->write(s, &x->write);
+  }
+}
+
+/* ---- sending ---------------------------------------------------------------------------------------------- */
+
+static slp_val copy_val(fw_wire *x, const slp_val *v) {
+  slp_val out;
+  SLP_CHECK(slp_store_rows_val(&x->texts, v, &out) == 0);
+  return out;
+}
+
+static void copy_write(fw_wire *x, const slp_store_write *from) {
+  slp_store_write *to = &x->write;
+  slp_atom *when = slp_store_rows_get(&x->texts, (from->when_n + 1) * sizeof *when);
+  slp_change *changes = slp_store_rows_get(&x->texts, (from->changes_n + 1) * sizeof *changes);
+  to->key.hash = slp_store_rows_text(&x->texts, from->key.hash);
+  to->key.range = slp_store_rows_text(&x->texts, from->key.range);
+  to->kind = from->kind;
+  for (size_t i = 0; i < from->when_n; i++) {
+    when[i] = from->when[i];
+    when[i].name = slp_store_rows_text(&x->texts, from->when[i].name);
+    when[i].val = copy_val(x, &from->when[i].val);
+  }
+  for (size_t i = 0; i < from->changes_n; i++) {
+    changes[i] = from->changes[i];
+    changes[i].name = slp_store_rows_text(&x->texts, from->changes[i].name);
+    changes[i].val = copy_val(x, &from->changes[i].val);
+  }
+  to->when = when;
+  to->when_n = from->when_n;
+  to->changes = changes;
+  to->changes_n = from->changes_n;
+}
+
+static fw_wire *wire_new(slp_store *s, slp_store_req *rq, wire_kind kind) {
+  fw_node *n = SLP_OWNER(s, node_store, s)->n;
+  fw_world *w = n->w;
+  fw_wire *x = SLP_NEW(w->mem, fw_wire);
+  SLP_CHECK(x && !rq->impl);
+  x->w = w;
+  x->next = w->wires;
+  w->wires = x;
+  x->rq = rq;
+  x->h = n->h;
+  x->node = n;
+  x->kind = kind;
+  slp_store_rows_init(&x->texts, w->mem);
+  slp_store_rows_init(&x->get.out, w->mem);
+  slp_store_rows_init(&x->list.out, w->mem);
+  slp_store_rows_init(&x->write.image, w->mem);
+  x->get.rq.on_done = got;
+  x->list.rq.on_done = listed;
+  x->write.rq.on_done = served;
+  rq->impl = x;
+  rq->sent_us = slp_now_refresh_us(n->h);
+  return x;
+}
+
+static int names(const fw_wire *x, const char *what) {
+  slp_str at = x->write.key.range;
+  size_t n = strlen(what);
+  return n && at.n >= n && memmem(at.p, at.n, what, n) != NULL;
+}
+
+static void send(fw_wire *x) {
+  fw_world *w = x->w;
+  const fw_faults *f = &w->faults;
+  uint64_t now = fw_now(w), at = now + way(w);
+  uint32_t ms = x->rq->ms_max ? x->rq->ms_max : 10000;
+  slp_sim_at(w->sim, now + (uint64_t)ms * 1000, timed_out, x);
+  if (x->node->cut || w->outage_until_us > at || chance(w, f->lost_ppm)) return;
+  if (chance(w, f->throttle_ppm)) {
+    slp_sim_at(w->sim, at + way(w), throttled, x);
+    return;
+  }
+  x->silent = (uint8_t)chance(w, f->unanswered_ppm);
+  x->blind = (uint8_t)chance(w, f->blind_ppm);
+  if (x->kind == WRITE && w->drop_answers && names(x, w->drop_prefix)) {
+    w->drop_answers--;
+    x->silent = 1;
+  }
+  if (chance(w, f->late_ppm)) at += slp_sim_random_below(w->sim, f->late_us + 1);
+  x->arrivals = 1;
+  slp_sim_at(w->sim, at, arrive, x);
+  if (x->kind == WRITE && chance(w, f->doubled_ppm)) {
+    x->arrivals++;
+    slp_sim_at(w->sim, at + slp_sim_random_below(w->sim, f->late_us + 1), arrive, x);
+  }
+}
+
+static void op_get(slp_store *s, slp_store_get *g) {
+  fw_wire *x = wire_new(s, &g->rq, GET);
+  x->keys = slp_store_rows_get(&x->texts, (g->keys_n + 1) * sizeof *x->keys);
+  for (size_t i = 0; i < g->keys_n; i++) {
+    x->keys[i].hash = slp_store_rows_text(&x->texts, g->keys[i].hash);
+    x->keys[i].range = slp_store_rows_text(&x->texts, g->keys[i].range);
+  }
+  x->get.keys = x->keys;
+  x->get.keys_n = g->keys_n;
+  x->get.consistent = g->consistent;
+  send(x);
+}
+
+static void op_list(slp_store *s, slp_store_list *l) {
+  fw_wire *x = wire_new(s, &l->rq, LIST);
+  x->list.hash = slp_store_rows_text(&x->texts, l->hash);
+  x->list.prefix = slp_store_rows_text(&x->texts, l->prefix);
+  x->list.consistent = l->consistent;
+  send(x);
+}
+
+static void op_write(slp_store *s, slp_store_write *write) {
+  fw_wire *x = wire_new(s, &write->rq, WRITE);
+  copy_write(x, write);
+  send(x);
+}
+
+static void op_prepare(slp_store *s, slp_store_prepare *p) { (void)s, (void)p; }
+
+static void op_cancel(slp_store *s, slp_store_req *rq) {
+  (void)s;
+  slp_unpost(&rq->ev);
+  if (rq->impl) ((fw_wire *)rq->impl)->rq = NULL;
+  rq->impl = NULL;
+}
+
+static void op_close(slp_store *s) {
+  node_store *n = SLP_OWNER(s, node_store, s);
+  for (fw_wire *x = n->n->w->wires; x; x = x->next)
+    if (x->node == n->n) {
+      x->node = NULL;
+      SLP_CHECK(!x->rq);
+    }
+  slp_free(n->n->w->mem, n);
+}
+
+static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_cancel, op_close};
+
+slp_store *fw_store_new(fw_node *n) {
+  node_store *s = SLP_NEW(n->w->mem, node_store);
+  SLP_CHECK(s);
+  s->s.ops = &ops;
+  s->n = n;
+  return &s->s;
+}
+
+void fw_wires_free(fw_world *w) {
+  while (w->wires) {
+    fw_wire *x = w->wires;
+    w->wires = x->next;
+    w->server_store->ops->cancel(w->server_store, &x->get.rq);
+    w->server_store->ops->cancel(w->server_store, &x->list.rq);
+    w->server_store->ops->cancel(w->server_store, &x->write.rq);
+    slp_store_rows_free(&x->texts);
+    slp_store_rows_free(&x->get.out);
+    slp_store_rows_free(&x->list.out);
+    slp_store_rows_free(&x->write.image);
+    slp_free(w->mem, x);
+  }
+}

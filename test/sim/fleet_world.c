@@ -1,0 +1,670 @@
+/* fleet_world.c - see fleet_world.h: the truth about the stream, the readers, and the judge. */
+#include "sim/fleet_table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/fleet_inside.h"
+#include "store/memory.h"
+#include "store/schemas.h"
+
+#define TICK_US 40000
+#define BATCH 5
+#define PREFIX "s@1/"
+
+uint64_t fw_now(const fw_world *w) { return slp_sim_now_us(w->sim); }
+
+void fw_wrong(fw_world *w, const char *fmt, ...) {
+  if (w->complaint[0]) return;
+  char text[220];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  snprintf(w->complaint, sizeof w->complaint, "at %.3f s: %s", (double)fw_now(w) / 1e6, text);
+  slp_sim_trace(w->sim, "WRONG: %s", w->complaint);
+}
+
+static slp_str str(const char *z) { return slp_str_of(z); }
+
+static int shard_no(fw_world *w, slp_str id) {
+  for (int i = 0; i < w->shards_n; i++)
+    if (slp_str_is(id, w->shards[i].id)) return i;
+  return -1;
+}
+
+/* ---- the stream -------------------------------------------------------------------------------------------- */
+
+static fw_shard *born(fw_world *w, uint64_t from, uint64_t to, int parent, int other) {
+  if (w->shards_n == FW_SHARDS) return NULL;
+  fw_shard *s = &w->shards[w->shards_n++];
+  memset(s, 0, sizeof *s);
+  snprintf(s->id, sizeof s->id, "shardId-%012d", w->born_n++);
+  s->parents[0] = parent;
+  s->parents[1] = other;
+  s->hash_from = from;
+  s->hash_to = to;
+  s->unread_us = fw_now(w);
+  return s;
+}
+
+static void close_shard(fw_world *w, int i, fw_shard *kid) {
+  w->shards[i].closed = 1;
+  w->shards[i].kids[w->shards[i].kids_n++] = (int)(kid - w->shards);
+}
+
+fw_shard *fw_split(fw_world *w, int i) {
+  fw_shard *s = &w->shards[i];
+  uint64_t mid = (s->hash_from + s->hash_to) / 2;
+  if (s->closed || w->shards_n + 2 > FW_SHARDS || s->hash_to - s->hash_from < 2) return NULL;
+  fw_shard *a = born(w, s->hash_from, mid, i, -1), *b = born(w, mid, s->hash_to, i, -1);
+  close_shard(w, i, a);
+  close_shard(w, i, b);
+  return a;
+}
+
+fw_shard *fw_merge(fw_world *w, int i, int k) {
+  fw_shard *a = &w->shards[i], *b = &w->shards[k];
+  if (a->closed || b->closed || a->hash_to != b->hash_from || w->shards_n + 1 > FW_SHARDS) return NULL;
+  fw_shard *kid = born(w, a->hash_from, b->hash_to, i, k);
+  close_shard(w, i, kid);
+  close_shard(w, k, kid);
+  return kid;
+}
+
+void fw_produce(fw_world *w, int i, uint64_t n) {
+  if (!w->shards[i].closed) w->shards[i].records += n;
+}
+
+static void ring_text(uint64_t part, int end, char out[48]) {
+  /* part 64ths of 2^128, as decimal */
+  unsigned __int128 v = part >= 64 ? ~(unsigned __int128)0 : (unsigned __int128)part << 122;
+  if (end && part < 64) v -= 1;
+  char d[48];
+  int k = 0;
+  do {
+    d[k++] = (char)('0' + (int)(v % 10));
+    v /= 10;
+  } while (v);
+  for (int i = 0; i < k; i++) out[i] = d[k - 1 - i];
+  out[k] = 0;
+}
+
+typedef struct desc_text {
+  char from[48], to[48];
+} desc_text;
+
+static slp_shard_desc describe(fw_world *w, int i, desc_text *t) {
+  fw_shard *s = &w->shards[i];
+  slp_shard_desc d = {.id = str(s->id), .seq_start = SLP_STR("1")};
+  ring_text(s->hash_from, 0, t->from);
+  ring_text(s->hash_to, 1, t->to);
+  if (s->parents[0] >= 0) d.parent = str(w->shards[s->parents[0]].id);
+  if (s->parents[1] >= 0) d.adjacent_parent = str(w->shards[s->parents[1]].id);
+  d.hash_start = str(t->from);
+  d.hash_end = str(t->to);
+  if (s->closed) d.seq_end = SLP_STR("9");
+  return d;
+}
+
+/* ---- the reader of a node -------------------------------------------------------------------------------------- */
+
+static fw_node *node_of(slp_tenant *t) { return SLP_OWNER(t, fw_node, tenant); }
+
+static struct fw_open *open_of(fw_node *n, slp_str shard) {
+  for (int i = 0; i < n->open_n; i++)
+    if (slp_str_is(shard, n->w->shards[n->open[i].shard].id)) return &n->open[i];
+  return NULL;
+}
+
+static uint64_t number(const slp_spot *s) {
+  uint64_t v = 0;
+  if (s->kind == SLP_SPOT_AFTER) slp_parse_u64(slp_mark_seq(&s->mark), &v);
+  return v;
+}
+
+static const char *found(fw_world *w, const char *row, const char *attr, char *out, size_t size);
+
+/* What may come again: everything handed out that is not known to be acknowledged. */
+static void taint(fw_world *w, struct fw_open *o) {
+  fw_shard *s = &w->shards[o->shard];
+  if (s->handed > s->repeats_ok) s->repeats_ok = s->handed;
+}
+
+static int parents_read(fw_world *w, const fw_shard *s) {
+  for (int k = 0; k < 2; k++) {
+    if (s->parents[k] < 0) continue;
+    const fw_shard *p = &w->shards[s->parents[k]];
+    if (p->acked < p->records) return 0;
+  }
+  return 1;
+}
+
+/* Another still believes to read it: then it was condemned before, and what it held may come again. */
+static void look_for_others(fw_node *n, int shard) {
+  fw_world *w = n->w;
+  char row[64], gone[128], boot[64];
+  for (int i = 0; i < FW_NODES; i++) {
+    fw_node *other = w->nodes[i];
+    struct fw_open *o = other && other != n ? open_of(other, str(w->shards[shard].id)) : NULL;
+    if (!o) continue;
+    slp_str me = slp_fleet_instance(other->fleet);
+    snprintf(row, sizeof row, "w/%s", other->id);
+    found(w, row, "gone", gone, sizeof gone);
+    found(w, row, "boot", boot, sizeof boot);
+    if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, boot, 16) == 0 && !w->shards[shard].excused)
+      fw_wrong(w, "%s opens %s while %s reads it and is not condemned", n->id, w->shards[shard].id, other->id);
+    taint(w, o);
+  }
+}
+
+static int t_open(slp_tenant *t, slp_str shard, uint64_t epoch, const slp_spot *from) {
+  fw_node *n = node_of(t);
+  fw_world *w = n->w;
+  int i = shard_no(w, shard);
+  if (i < 0) {
+    fw_wrong(w, "a shard is opened that there is not: %.*s", (int)shard.n, shard.p);
+    return 0;
+  }
+  fw_shard *s = &w->shards[i];
+  if (open_of(n, shard)) fw_wrong(w, "%s is opened twice by %s", s->id, n->id);
+  if (epoch <= s->epoch && !s->excused)
+    fw_wrong(w, "%s opens %s in epoch %llu, which is not above %llu", n->id, s->id, (unsigned long long)epoch,
+             (unsigned long long)s->epoch);
+  if (!parents_read(w, s)) fw_wrong(w, "%s opens %s before its parents were read", n->id, s->id);
+  if (epoch > s->epoch) s->epoch = epoch;
+  look_for_others(n, i);
+  struct fw_open *o = &n->open[n->open_n++];
+  memset(o, 0, sizeof *o);
+  o->shard = i;
+  o->epoch = epoch;
+  o->begin = *from;
+  o->acked = number(from);
+  o->next = o->acked + 1;
+  s->opened_us = fw_now(w);
+  uint64_t gap = fw_now(w) - s->unread_us;
+  if (s->unread_us != UINT64_MAX && gap > s->gap_us) s->gap_us = gap;
+  s->unread_us = UINT64_MAX;
+  return 0;
+}
+
+static void close_open(fw_node *n, struct fw_open *o) {
+  n->w->shards[o->shard].unread_us = fw_now(n->w);
+  *o = n->open[--n->open_n];
+}
+
+static void t_drain(slp_tenant *t, slp_str shard) {
+  struct fw_open *o = open_of(node_of(t), shard);
+  if (o) o->draining = 1;
+}
+
+static void t_revoke(slp_tenant *t, slp_str shard, slp_parting why) {
+  fw_node *n = node_of(t);
+  fw_world *w = n->w;
+  struct fw_open *o = open_of(n, shard);
+  if (!o) {
+    fw_wrong(w, "%s revokes what it does not read", n->id);
+    return;
+  }
+  slp_sim_trace(w->sim, "%s stops reading %.*s: %d", n->id, (int)shard.n, shard.p, (int)why);
+  if (why == SLP_PART_LOST || why == SLP_PART_EXPIRED) taint(w, o);
+  if (why == SLP_PART_EXPIRED) w->expired++;
+  if (why == SLP_PART_HANDED && o->out_n) fw_wrong(w, "%s hands over %.*s undrained", n->id, (int)shard.n, shard.p);
+  close_open(n, o);
+}
+
+static void t_suspend(slp_tenant *t, int on) { node_of(t)->suspended = (uint8_t)on; }
+
+static void t_mark(slp_tenant *t, slp_str shard, slp_spot *ret) {
+  fw_node *n = node_of(t);
+  struct fw_open *o = open_of(n, shard);
+  char seq[24];
+  SLP_CHECK(o);
+  const fw_shard *s = &n->w->shards[o->shard];
+  *ret = o->begin;
+  if (o->end_told && o->acked == s->records) {
+    ret->kind = SLP_SPOT_END;
+  } else if (o->acked > number(&o->begin)) {
+    ret->kind = SLP_SPOT_AFTER;
+    snprintf(seq, sizeof seq, "%llu", (unsigned long long)o->acked);
+    slp_mark_set(&ret->mark, str(seq), UINT32_MAX, -1);
+  }
+}
+
+static void t_list(slp_tenant *t) {
+  fw_node *n = node_of(t);
+  slp_timer_set(n->h, &n->list_timer, slp_now_us(n->h) + 20000);
+}
+
+static void run_list(slp_timer *timer) {
+  fw_node *n = SLP_OWNER(timer, fw_node, list_timer);
+  fw_world *w = n->w;
+  slp_shard_desc all[FW_SHARDS];
+  desc_text texts[FW_SHARDS];
+  size_t k = 0;
+  slp_fail fine;
+  slp_fail_clear(&fine);
+  for (int i = 0; i < w->shards_n; i++)
+    if (!w->shards[i].trimmed) {
+      all[k] = describe(w, i, &texts[k]);
+      k++;
+    }
+  slp_fleet_listed(n->fleet, &fine, all, k);
+}
+
+static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend, t_mark, t_list};
+
+static void advance(fw_node *n, struct fw_open *o) {
+  fw_world *w = n->w;
+  fw_shard *s = &w->shards[o->shard];
+  int moved = 0;
+  for (int again = 1; again;) {
+    again = 0;
+    for (int i = 0; i < o->out_n; i++) {
+      if (!o->out[i].acked || o->out[i].from != o->acked + 1) continue;
+      o->acked = o->out[i].to;
+      o->out[i] = o->out[--o->out_n];
+      again = moved = 1;
+      break;
+    }
+  }
+  if (!moved) return;
+  if (o->acked > s->acked) s->acked = o->acked;
+  slp_fleet_progressed(n->fleet, str(s->id));
+}
+
+static void hand_out(fw_node *n, struct fw_open *o) {
+  fw_world *w = n->w;
+  fw_shard *s = &w->shards[o->shard];
+  if (o->draining || o->stopped || o->out_n == 64 || o->next > s->records || n->blocked) return;
+  if (!slp_fleet_may_deliver(n->fleet)) return;
+  if (o->epoch < s->epoch && !s->excused)
+    fw_wrong(w, "%s hands out %s in epoch %llu beside epoch %llu", n->id, s->id, (unsigned long long)o->epoch,
+             (unsigned long long)s->epoch);
+  uint64_t from = o->next, to = slp_min_u64(s->records, from + BATCH - 1);
+  if (from <= s->handed) {
+    s->repeats += slp_min_u64(s->handed, to) - from + 1;
+    if (from <= s->handed && slp_min_u64(s->handed, to) > s->repeats_ok && !s->excused)
+      fw_wrong(w, "%s repeats %s from %llu though nobody died (may up to %llu)", n->id, s->id,
+               (unsigned long long)from, (unsigned long long)s->repeats_ok);
+  }
+  if (from > s->acked + 1 && from > s->handed + 1) fw_wrong(w, "%s skips records of %s", n->id, s->id);
+  if (to > s->handed) s->handed = to;
+  s->last_us = fw_now(w);
+  o->out[o->out_n].from = from;
+  o->out[o->out_n].to = to;
+  o->out[o->out_n].acked = 0;
+  o->out[o->out_n++].at_us = slp_now_us(n->h) + slp_sim_random_between(w->sim, w->user_us_min, w->user_us_max);
+  o->next = to + 1;
+}
+
+static void end_shard(fw_node *n, struct fw_open *o) {
+  fw_world *w = n->w;
+  fw_shard *s = &w->shards[o->shard];
+  slp_shard_desc kids[2];
+  desc_text texts[2];
+  if (!s->closed || o->end_told || o->draining || o->next <= s->records || n->suspended) return;
+  for (int k = 0; k < s->kids_n; k++) kids[k] = describe(w, s->kids[k], &texts[k]);
+  o->end_told = 1;
+  slp_fleet_ended(n->fleet, str(s->id), kids, (size_t)s->kids_n);
+  slp_fleet_progressed(n->fleet, str(s->id));
+}
+
+static void run_tick(slp_timer *timer) {
+  fw_node *n = SLP_OWNER(timer, fw_node, tick);
+  uint64_t now = slp_now_us(n->h);
+  slp_fleet_beat_first(n->fleet);
+  for (int i = 0; i < n->open_n; i++) {
+    struct fw_open *o = &n->open[i];
+    for (int k = 0; k < o->out_n; k++)
+      if (o->out[k].at_us <= now) o->out[k].acked = 1;
+    advance(n, o);
+    hand_out(n, o);
+    end_shard(n, o);
+    if (o->draining && !o->out_n && !o->drained_told) {
+      o->drained_told = 1;
+      slp_fleet_drained(n->fleet, str(n->w->shards[o->shard].id));
+    }
+  }
+  slp_timer_set(n->h, &n->tick, now + TICK_US);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------- */
+
+static void on_event(void *arg, const slp_fleet_event *ev) {
+  fw_node *n = arg;
+  fw_world *w = n->w;
+  static const char *const names[] = {"joined", "evicted", "suspended", "resumed", "taken", "lost", "released",
+                                      "ended", "leads", "follows", "condemned", "hole", "bad row", "trouble",
+                                      "failed", "left"};
+  slp_sim_trace(w->sim, "%s %s %.*s %llu: %.*s", n->id, names[ev->kind], (int)ev->shard.n,
+                ev->shard.p ? ev->shard.p : "", (unsigned long long)ev->epoch, (int)ev->text.n, ev->text.p);
+  switch (ev->kind) {
+    case SLP_FLEET_JOINED: n->joined = 1, n->joined_us = fw_now(w); break;
+    case SLP_FLEET_EVICTED: n->evictions++, w->evictions++; break;
+    case SLP_FLEET_CONDEMNED: w->condemned++; break;
+    case SLP_FLEET_LEADS: w->leads++, n->leads = 1; break;
+    case SLP_FLEET_FOLLOWS: n->leads = 0; break;
+    case SLP_FLEET_LOST: w->lost++; break;
+    case SLP_FLEET_RELEASED: w->released++; break;
+    case SLP_FLEET_FAILED: w->failed++, n->failed = 1; break;
+    case SLP_FLEET_LEFT: w->left++, n->left = 1, n->left_us = fw_now(w); break;
+    case SLP_FLEET_HOLE: w->holes++; break;
+    case SLP_FLEET_BAD_ROW: w->bad_rows++; break;
+    case SLP_FLEET_TROUBLE: w->trouble++; break;
+    default: break;
+  }
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------------------------------- */
+
+fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
+  SLP_CHECK(!w->nodes[slot]);
+  fw_node *n = SLP_NEW(w->mem, fw_node);
+  slp_sim_clock clock = {(int64_t)slp_sim_random_below(w->sim, 100000) - 50000,
+                         1000000 + slp_sim_random_below(w->sim, 1u << 30), drift_ppm};
+  SLP_CHECK(n);
+  n->w = w;
+  n->slot = slot;
+  snprintf(n->id, sizeof n->id, "%s", id);
+  n->mem = slp_mem_new(NULL, NULL);
+  n->h = slp_sim_host_new(w->sim, n->mem, &clock);
+  n->store = fw_store_new(n);
+  n->schema = slp_schema_sloop(n->mem, SLP_STR("app"), SLP_STR("s"), SLP_STR("1"));
+  n->tenant.ops = &tenant_ops;
+  n->tick.at_us = n->list_timer.at_us = UINT64_MAX;
+  n->tick.run = run_tick;
+  n->list_timer.run = run_list;
+  slp_fleet_opts o = {.host = n->h,
+                      .store = n->store,
+                      .schema = n->schema,
+                      .tenant = &n->tenant,
+                      .worker = str(n->id),
+                      .start = w->start,
+                      .lease_ms = w->lease_ms,
+                      .handover_ms = w->handover_ms,
+                      .checkpoint_ms = 1000,
+                      .on_event = on_event,
+                      .arg = n};
+  SLP_CHECK(slp_fleet_new(&n->fleet, n->mem, &o) == 0);
+  w->nodes[slot] = n;
+  slp_timer_set(n->h, &n->tick, slp_now_us(n->h) + 1);
+  slp_fleet_start(n->fleet);
+  slp_sim_trace(w->sim, "%s starts in slot %d", n->id, slot);
+  return n;
+}
+
+static void closed(slp_host *h, void *arg) {
+  (void)h;
+  fw_node *n = arg;
+  slp_mem *mem = n->mem;
+  slp_free(n->w->mem, n);
+  slp_mem_drop(mem);
+}
+
+static void bury(fw_world *w, int slot) {
+  fw_node *n = w->nodes[slot];
+  w->nodes[slot] = NULL;
+  while (n->open_n) {
+    taint(w, &n->open[0]);
+    close_open(n, &n->open[0]);
+  }
+  slp_fleet_free(n->fleet);
+  n->store->ops->close(n->store);
+  n->schema->free(n->schema);
+  slp_timer_clear(n->h, &n->tick);
+  slp_timer_clear(n->h, &n->list_timer);
+  slp_sim_thaw(n->h);
+  slp_host_close(n->h, closed, n);
+}
+
+void fw_kill(fw_world *w, int slot) {
+  if (!w->nodes[slot]) return;
+  slp_sim_trace(w->sim, "%s is killed", w->nodes[slot]->id);
+  bury(w, slot);
+}
+
+void fw_leave(fw_world *w, int slot, uint32_t ms) {
+  if (w->nodes[slot]) slp_fleet_leave(w->nodes[slot]->fleet, ms);
+}
+
+void fw_reap(fw_world *w) {
+  for (int i = 0; i < FW_NODES; i++) {
+    fw_node *n = w->nodes[i];
+    if (!n || !(n->left || n->failed)) continue;
+    if (n->open_n) fw_wrong(w, "%s has left and reads on", n->id);
+    bury(w, i);
+  }
+}
+
+int fw_live(const fw_world *w) {
+  int n = 0;
+  for (int i = 0; i < FW_NODES; i++) n += w->nodes[i] && !w->nodes[i]->left && !w->nodes[i]->failed;
+  return n;
+}
+
+/* ---- the table, seen from above --------------------------------------------------------------------------------------- */
+
+static void nothing(slp_store_req *rq) { (void)rq; }
+
+/* The table's own host is asked, and answers within the same moment. */
+static const char *found(fw_world *w, const char *row, const char *attr, char *out, size_t size) {
+  static slp_store_get g; /* one at a time */
+  char name[200];
+  snprintf(name, sizeof name, PREFIX "%s", row);
+  slp_row_key key = {SLP_STR("app"), str(name)};
+  memset(&g, 0, sizeof g);
+  slp_store_rows_init(&g.out, w->mem);
+  g.rq.on_done = nothing;
+  g.keys = &key;
+  g.keys_n = 1;
+  w->server_store->ops->get(w->server_store, &g);
+  slp_unpost(&g.rq.ev);
+  g.rq.ev.run(&g.rq.ev);
+  slp_str v = g.out.n ? slp_row_text(&g.out.rows[0], str(attr)) : (slp_str){NULL, 0};
+  snprintf(out, size, "%.*s", (int)v.n, v.p ? v.p : "");
+  slp_store_rows_free(&g.out);
+  return out;
+}
+
+const char *fw_row(fw_world *w, const char *row, const char *attr) {
+  static char out[256];
+  return found(w, row, attr, out, sizeof out);
+}
+
+static void all_rows(fw_world *w, slp_store_list *l) {
+  memset(l, 0, sizeof *l);
+  slp_store_rows_init(&l->out, w->mem);
+  l->rq.on_done = nothing;
+  w->schema->scope(w->schema, &l->hash, &l->prefix);
+  w->server_store->ops->list(w->server_store, l);
+  slp_unpost(&l->rq.ev);
+  l->rq.ev.run(&l->rq.ev);
+}
+
+void fw_operator_delete(fw_world *w, const char *row) {
+  char name[200];
+  slp_store_write d = {.kind = SLP_WRITE_DELETE};
+  snprintf(name, sizeof name, PREFIX "%s", row);
+  d.key = (slp_row_key){SLP_STR("app"), str(name)};
+  d.rq.on_done = nothing;
+  slp_store_rows_init(&d.image, w->mem);
+  w->server_store->ops->write(w->server_store, &d);
+  slp_unpost(&d.rq.ev);
+  d.rq.ev.run(&d.rq.ev);
+  slp_sim_trace(w->sim, "an operator deletes %s", row);
+  int i = strncmp(row, "l/", 2) == 0 ? shard_no(w, str(row + 2)) : -1;
+  if (i < 0) return;
+  w->shards[i].excused = 1;
+  w->pos[i] = (slp_spot){.kind = SLP_SPOT_NONE};
+}
+
+static int slot_of(fw_world *w, slp_str instance) {
+  for (int i = 0; i < FW_NODES; i++)
+    if (w->nodes[i] && slp_str_eq(slp_fleet_instance(w->nodes[i]->fleet), instance)) return i;
+  return -1;
+}
+
+int fw_owner_of(fw_world *w, int shard) {
+  char row[64], owner[128];
+  snprintf(row, sizeof row, "l/%s", w->shards[shard].id);
+  return slot_of(w, str(found(w, row, "owner", owner, sizeof owner)));
+}
+
+void fw_judge_rows(fw_world *w) {
+  slp_store_list l;
+  all_rows(w, &l);
+  for (size_t k = 0; k < l.out.n; k++) {
+    slp_fact f;
+    w->schema->read(w->schema, &l.out.rows[k], &f);
+    int i = f.kind == SLP_FACT_LEASE ? shard_no(w, f.u.lease.shard) : -1;
+    if (i < 0) continue;
+    fw_shard *s = &w->shards[i];
+    const slp_spot *pos = &f.u.lease.spot;
+    if (slp_spot_cmp(pos, &w->pos[i]) < 0) fw_wrong(w, "the position of %s went back", s->id);
+    if (number(pos) > s->acked) fw_wrong(w, "the position of %s is beyond what was acknowledged", s->id);
+    if (pos->kind == SLP_SPOT_END && (s->acked < s->records || !s->closed))
+      fw_wrong(w, "%s is ended before all of it was acknowledged", s->id);
+    w->pos[i] = *pos;
+  }
+  slp_store_rows_free(&l.out);
+}
+
+void fw_dump(fw_world *w) {
+  static const char *const states[] = {"idle", "wanted", "waiting", "owned", "draining", "ending", "let"};
+  for (int i = 0; i < FW_NODES; i++) {
+    if (!w->nodes[i]) continue;
+    slp_fleet *f = w->nodes[i]->fleet;
+    uint64_t now = slp_now_us(f->h);
+    printf("%s: state %d, role %d, plan %llu, looking %d, suspended %d, reading %d, again %d\n", w->nodes[i]->id,
+           f->state, f->role, (unsigned long long)f->plan_v, f->looking, f->suspended, f->plan_reading, f->plan_again);
+    size_t at = 0;
+    for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+      printf("  %s %s planned %d inherited %d ended %d maybe %d busy %d verb %d look %lld due %lld, row: %.*s %llu claim %.*s\n",
+             l->shard.p, states[l->state], l->planned, l->inherited, l->ended, l->maybe, l->op.busy, l->op.i.verb,
+             (long long)(l->look_us - now), (long long)(l->due_us - now), l->owner.n, l->owner.p,
+             (unsigned long long)l->image_epoch, l->claim.n, l->claim.p);
+  }
+  slp_store_list l;
+  all_rows(w, &l);
+  for (size_t k = 0; k < l.out.n; k++) {
+    for (size_t i = 0; i < l.out.rows[k].n; i++) {
+      const slp_attr *a = &l.out.rows[k].attrs[i];
+      if (!slp_str_is(a->name, "app") && (a->val.kind == SLP_VAL_S || a->val.kind == SLP_VAL_N))
+        printf(" %.*s=%.*s", (int)a->name.n, a->name.p, (int)a->val.s.n, a->val.s.p);
+    }
+    printf("\n");
+  }
+  slp_store_rows_free(&l.out);
+}
+
+/* ---- at rest --------------------------------------------------------------------------------------------------------- */
+
+int fw_all_read(fw_world *w) {
+  for (int i = 0; i < w->shards_n; i++) {
+    if (w->shards[i].acked < w->shards[i].records) return 0;
+    if (w->shards[i].closed && w->pos[i].kind != SLP_SPOT_END) return 0;
+  }
+  return 1;
+}
+
+int fw_settled(fw_world *w) {
+  int held[FW_NODES] = {0}, least = 1 << 20, most = 0;
+  for (int i = 0; i < w->shards_n; i++) {
+    if (w->pos[i].kind == SLP_SPOT_END || w->shards[i].trimmed) continue;
+    int slot = fw_owner_of(w, i);
+    if (slot < 0) return 0;
+    struct fw_open *o = open_of(w->nodes[slot], str(w->shards[i].id));
+    if (!o || o->draining) return 0;
+    held[slot]++;
+  }
+  for (int i = 0; i < FW_NODES; i++) {
+    fw_node *n = w->nodes[i];
+    if (!n || n->left || n->failed) continue;
+    slp_fleet_stats s;
+    slp_fleet_stats_get(n->fleet, &s);
+    if (n->suspended || !n->joined || s.held_now != (uint64_t)held[i]) return 0;
+    if (held[i] < least) least = held[i];
+    if (held[i] > most) most = held[i];
+  }
+  return most - least <= 1;
+}
+
+int fw_run(fw_world *w, uint64_t us) {
+  uint64_t until = fw_now(w) + us;
+  while (!w->complaint[0] && fw_now(w) < until) {
+    slp_sim_run(w->sim, slp_min_u64(until, fw_now(w) + FW_S / 50), NULL, NULL);
+  }
+  return !w->complaint[0];
+}
+
+int fw_until(fw_world *w, uint64_t us, int (*enough)(fw_world *w)) {
+  uint64_t until = fw_now(w) + us;
+  while (!w->complaint[0] && fw_now(w) < until) {
+    if (enough(w)) return 1;
+    slp_sim_run(w->sim, fw_now(w) + FW_S / 50, NULL, NULL);
+  }
+  return 0;
+}
+
+/* ---- the world ------------------------------------------------------------------------------------------------------------ */
+
+static void produce(void *arg) {
+  fw_world *w = arg;
+  if (w->producing)
+    for (int i = 0; i < w->shards_n; i++) fw_produce(w, i, slp_sim_random_below(w->sim, 4));
+  slp_sim_at(w->sim, fw_now(w) + FW_S / 5, produce, w);
+}
+
+fw_world *fw_new(uint64_t seed, int shards) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  fw_world *w = SLP_NEW(mem, fw_world);
+  slp_table_spec spec;
+  w->mem = mem;
+  w->sim = slp_sim_new(mem, seed);
+  w->table = slp_memory_new(mem);
+  w->server = slp_sim_host_new(w->sim, mem, NULL);
+  w->schema = slp_schema_sloop(mem, SLP_STR("app"), SLP_STR("s"), SLP_STR("1"));
+  w->schema->table(w->schema, "leases", &spec);
+  SLP_CHECK(slp_memory_store(&w->server_store, w->table, w->server, &spec) == 0);
+  slp_store_prepare p = {.create = 1};
+  p.rq.on_done = nothing;
+  w->server_store->ops->prepare(w->server_store, &p);
+  slp_unpost(&p.rq.ev);
+  p.rq.ev.run(&p.rq.ev);
+  w->faults.rt_us_min = 2000;
+  w->faults.rt_us_max = 10000;
+  w->faults.late_us = 3 * FW_S;
+  w->user_us_min = 1000;
+  w->user_us_max = 60000;
+  w->lease_ms = 2000;
+  w->handover_ms = 10000;
+  w->producing = 1;
+  w->start.kind = SLP_SPOT_OLDEST;
+  for (int i = 0; i < shards; i++) {
+    uint64_t from = 64u * (unsigned)i / (unsigned)shards, to = 64u * ((unsigned)i + 1) / (unsigned)shards;
+    born(w, from, to, -1, -1);
+  }
+  produce(w);
+  return w;
+}
+
+static void server_gone(slp_host *h, void *arg) { (void)h, (void)arg; }
+
+void fw_free(fw_world *w) {
+  slp_mem *mem = w->mem;
+  for (int i = 0; i < FW_NODES; i++)
+    if (w->nodes[i]) bury(w, i);
+  fw_wires_free(w);
+  for (int i = 0; i < w->cache_n; i++) slp_store_rows_free(&w->cache[i].rows);
+  slp_host_close(w->server, server_gone, NULL);
+  for (int i = 0; i < 1000 && slp_sim_hosts_alive(w->sim); i++) slp_sim_run(w->sim, fw_now(w) + 10, NULL, NULL);
+  w->server_store->ops->close(w->server_store);
+  slp_memory_drop(w->table);
+  w->schema->free(w->schema);
+  slp_sim_free(w->sim);
+  slp_free(mem, w);
+  SLP_CHECK(mem->live_blocks == 0);
+  slp_mem_drop(mem);
+}
