@@ -245,19 +245,22 @@ static int check_stream(const slp_consumer *c, slp_str theirs, slp_fail *f) {
                       (int)slp_min_u64(theirs.n, 130), theirs.p, (int)slp_min_u64(ours.n, 130), ours.p);
 }
 
+static slp_token_shard *parent_in(const slp_token *t, const slp_token_shard *s) {
+  return s->parent.p ? slp_token_find(t, s->parent) : NULL;
+}
+
 /* Who of the token is to be read: the active and what descends from them. The others are there to show where
  * they come from. */
 static void mark_readable(slp_token *t) {
-  int again = 1;
-  for (size_t i = 0; i < t->shards_n; i++) t->shards[i].reads = t->shards[i].active;
-  while (again) {
-    again = 0;
-    for (size_t i = 0; i < t->shards_n; i++) {
-      slp_token_shard *s = &t->shards[i];
-      slp_token_shard *parent = s->parent.p && !s->reads ? slp_token_find(t, s->parent) : NULL;
-      if (!parent || !parent->reads) continue;
-      s->reads = 1;
-      again = 1;
+  for (size_t i = 0; i < t->shards_n; i++) t->shards[i].judged = t->shards[i].reads = t->shards[i].active;
+  for (size_t i = 0; i < t->shards_n; i++) {
+    slp_token_shard *s = &t->shards[i], *up = s;
+    /* A text may say anything: parents that go in a circle are nobody's children. */
+    for (size_t n = 0; up && !up->judged && n < t->shards_n; n++) up = parent_in(t, up);
+    uint8_t reads = up && up->reads;
+    for (; s && !s->judged; s = parent_in(t, s)) {
+      s->judged = 1;
+      s->reads = reads;
     }
   }
 }

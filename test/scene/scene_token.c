@@ -4,6 +4,8 @@
 #include "api/open.h"
 #include "core/token.h"
 
+#include <time.h>
+
 /* The token just saved, read. */
 static slp_token *token_of(slp_user *u) {
   slp_token *t;
@@ -291,6 +293,34 @@ SCENE(latest_of_a_closed_shard_whose_children_are_listed_late_leads_to_them_from
   slp_user_reopen(&st->u);
   CHECK_CAUGHT_UP(&st->u, 20000);
   CHECK_INT(st->u.judged->records, 60);
+}
+
+/* Each shard's parent comes behind it: whoever goes by the order of the text goes round once a shard. */
+SCENE(a_token_of_very_many_generations_takes_no_time) {
+  enum { GENERATIONS = 50000 };
+  stage_begin(st, seed, 1);
+  slp_buf text;
+  slp_buf_init(&text, st->w->mem, SLP_TOKEN_BYTES_MAX);
+  const char *last = st->stream->shards[0].id;
+  CHECK_INT(slp_buf_addf(&text, "{\"stream_arn\": \"orders\", \"active\": [\"%s\"], \"shards\": [", last), 0);
+  for (int i = 0; i < GENERATIONS; i++)
+    CHECK_INT(slp_buf_addf(&text, "{\"shard_id\": \"g%d\", \"parent\": \"g%d\"}, ", i, i + 1), 0);
+  CHECK_INT(slp_buf_addf(&text, "{\"shard_id\": \"g%d\", \"parent\": \"%s\"}, ", GENERATIONS, last), 0);
+  CHECK_INT(slp_buf_addf(&text, "{\"shard_id\": \"a\", \"parent\": \"b\"}, "), 0);
+  CHECK_INT(slp_buf_addf(&text, "{\"shard_id\": \"b\", \"parent\": \"a\"}, "), 0); /* and a circle */
+  CHECK_INT(slp_buf_addf(&text, "{\"shard_id\": \"%s\"}]}", last), 0);
+  slp_saved saved = {.from.kind = SLOOP_OLDEST, .shards_n = 1, .shards[0].reads = 1};
+  st->u.judged->saved = &saved;
+  st->u.opts.start = SLOOP_AT_TOKEN;
+  st->u.opts.start_token = slp_buf_z(&text);
+  CHECK_INT(slp_user_open(&st->u), 0);
+  clock_t began = clock();
+  slp_user_start(&st->u);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_BELOW((unsigned long long)(clock() - began), 3ull * CLOCKS_PER_SEC);
+  slp_user_finish(&st->u);
+  slp_buf_free(&text);
 }
 
 CHECK_MAIN()
