@@ -137,6 +137,15 @@ static void send_without_family(slp_call *c) {
   send(c, c->keys);
 }
 
+/* Added to what the service said: it alone would send the user after keys that were fine yesterday. */
+static void tell_why_no_new_keys(slp_call *c) {
+  const slp_fail *last = slp_creds_last(c->aws->creds);
+  char refusal[sizeof c->fail.message];
+  if (last->class == SLP_FINE) return;
+  memcpy(refusal, c->fail.message, sizeof refusal);
+  slp_fail_set(&c->fail, c->fail.class, c->fail.code, "%.100s No new keys: %.200s", refusal, last->message);
+}
+
 static void settle(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_sign_keys keys;
@@ -171,6 +180,7 @@ static void settle(slp_call *c) {
   }
   aws->stats.creds_refreshes = slp_creds_refreshes(aws->creds);
   if (c->keys_tried == 1 && serial == c->serial) {
+    tell_why_no_new_keys(c);
     end_later(c); /* the new keys are the old ones: they were refused, and c->fail says so */
     return;
   }

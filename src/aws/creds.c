@@ -298,4 +298,6 @@ int slp_creds_refused(slp_creds *c, uint64_t serial) {
 
 void slp_creds_learn_clock(slp_creds *c, int64_t offset_ms) { c->clock_offset_ms = offset_ms; }
 
+const slp_fail *slp_creds_last(const slp_creds *c) { return &c->fail; }
+
 uint64_t slp_creds_refreshes(const slp_creds *c) { return c->refreshes; }

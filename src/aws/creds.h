@@ -29,6 +29,7 @@ void slp_creds_await(slp_creds *c, slp_wait *wait);
 int slp_creds_refused(slp_creds *c, uint64_t serial);
 /* The service's time minus our wall clock was seen. It may be an answer to the very attempt under way. */
 void slp_creds_learn_clock(slp_creds *c, int64_t offset_ms);
+const slp_fail *slp_creds_last(const slp_creds *c); /* what became of the last attempt */
 uint64_t slp_creds_refreshes(const slp_creds *c);
 
 #endif

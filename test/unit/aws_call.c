@@ -464,7 +464,7 @@ static void give_keys(void *ctx, slp_aws *a) {
   asked++;
   if (answer_later) return;
   slp_aws_keys keys = {slp_str_of(next_key), SLP_STR("secret"), SLP_STR("token"), -1};
-  slp_aws_keys_done(a, 0, &keys, NULL);
+  slp_aws_keys_done(a, next_key ? 0 : -1, &keys, "the vault is sealed");
 }
 
 static void open_with_callback(void) {
@@ -500,6 +500,20 @@ TEST(keys_that_stay_the_same_are_not_tried_again) {
   fake_script(&f, 400, "{\"__type\":\"UnrecognizedClientException\",\"message\":\"who?\"}");
   CHECK_INT(get(5).class, SLP_AUTH);
   CHECK_INT(asked, 2); /* a moment ago */
+  close_all();
+}
+
+TEST(why_there_are_no_new_keys_is_told_with_the_refusal_of_the_old_ones) {
+  open_with_callback();
+  fake_script(&f, 200, PAGE);
+  CHECK_INT(get(1).class, SLP_FINE);
+  next_key = NULL;
+  fake_script(&f, 400, "{\"__type\":\"ExpiredTokenException\",\"message\":\"It is expired.\"}");
+  slp_fail fail = get(1);
+  CHECK_INT(fail.class, SLP_AUTH);
+  CHECK_STR(fail.aws_code, "ExpiredTokenException");
+  CHECK_STR(fail.message, "It is expired. No new keys: the creds callback gave none: the vault is sealed");
+  CHECK_INT(asked, 2);
   close_all();
 }
 
