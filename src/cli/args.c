@@ -351,6 +351,39 @@ static int check_mode(const slp_args *a, char why[200]) {
   return 0;
 }
 
+static int on_command_line(const slp_args *a, slp_option_id id) {
+  for (size_t i = 0; i < a->given_n; i++)
+    if (a->given[i].option->id == id && !a->given[i].from_file) return 1;
+  return 0;
+}
+
+static void forget(slp_args *a, slp_option_id id) {
+  size_t n = 0;
+  for (size_t i = 0; i < a->given_n; i++)
+    if (a->given[i].option->id != id) a->given[n++] = a->given[i];
+  a->given_n = n;
+  if (id == O_JSON) a->json = 0;
+  if (id == O_FORMAT) a->format = NULL;
+  if (id == O_DELIMITER) a->delimiter = NULL;
+  if (id == O_KEY) a->key_delimiter = NULL;
+  if (id == O_OFFSET) a->show_offset = 0;
+  if (id == O_NULL) a->show_null = 0;
+}
+
+/* How the file wants lines printed gives way to how the command line does. */
+static void let_command_line_win(slp_args *a) {
+  static const slp_option_id parts[] = {O_DELIMITER, O_KEY, O_OFFSET, O_NULL};
+  int json = on_command_line(a, O_JSON), format = on_command_line(a, O_FORMAT), part = 0;
+  for (size_t i = 0; i < SLP_COUNT(parts); i++) {
+    int here = on_command_line(a, parts[i]);
+    part |= here && parts[i] != O_NULL;
+    if (here && !json) forget(a, O_JSON);
+    if ((json || (format && parts[i] != O_NULL)) && !here) forget(a, parts[i]);
+  }
+  if (format && !json) forget(a, O_JSON);
+  if ((json || part) && !format) forget(a, O_FORMAT);
+}
+
 /* -J and -f say all about a line; -D, -K and -O are parts of a plain one. */
 static int check_output(const slp_args *a, char why[200]) {
   const char *whole = a->json ? "-J" : a->format ? "-f" : NULL;
@@ -417,6 +450,7 @@ static int check(slp_args *a, char why[200]) {
   if (!a->mode) a->mode = SLP_MODE_TAIL;
   int dump = a->mode == SLP_MODE_DUMP;
   int r = dump ? 0 : check_mode(a, why);
+  let_command_line_win(a);
   if (!r) r = check_output(a, why);
   if (!r && !dump) r = check_streams(a, why);
   if (!r) settle(a);

@@ -105,6 +105,12 @@ int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_
   return 0;
 }
 
+/* Would the value be read as it is? A line ends, and blanks around it go. */
+static int fits_a_line(const char *value) {
+  slp_str all = slp_str_of(value);
+  return !strchr(value, '\n') && slp_str_eq(trim(all), all);
+}
+
 int slp_config_dump(slp_buf *b, const slp_args *a) {
   int bad = slp_buf_add_z(b, "# what was given, as lines for -F FILE\n");
   for (size_t i = 0; i < a->given_n && !bad; i++) {
@@ -112,7 +118,9 @@ int slp_config_dump(slp_buf *b, const slp_args *a) {
     int knob = g->option->id == O_KNOB;
     if (knob && (!strchr(g->value, '=') || slp_knob_is_secret(slp_str_of(g->value)))) continue;
     if (!knob && !belongs_in_a_file(g->option)) continue;
-    if (knob)
+    if (g->value && !fits_a_line(g->value))
+      bad = slp_buf_addf(b, "# %s: a file can't hold this value\n", g->option->name);
+    else if (knob)
       bad = slp_buf_addf(b, "%s\n", g->value);
     else if (g->value)
       bad = slp_buf_addf(b, "%s=%s\n", g->option->name, g->value);

@@ -1,4 +1,5 @@
 /* main.c - stream-tail: reads the command line and hands over to a mode. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +21,7 @@
 static int print(slp_buf *b, int bad) {
   if (!bad) bad = fwrite(slp_buf_str(b).p, 1, b->n, stdout) != b->n || fflush(stdout) != 0;
   slp_buf_free(b);
+  if (bad) slp_say("cannot write to standard output: %s", bad < 0 ? sloop_strerror(bad) : strerror(errno));
   return bad ? SLP_EXIT_FAILED : SLP_EXIT_FINE;
 }
 

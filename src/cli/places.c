@@ -9,42 +9,58 @@
 #include "host/program.h"
 
 #define TOKEN_BYTES_MAX (UINT64_C(64) << 20)
+#define CANT_WRITE "--save: can't write %.250s: %s"
 
 void slp_places_init(slp_places *p, slp_mem *mem, const slp_args *args) {
   memset(p, 0, sizeof *p);
   p->args = args;
   slp_buf_init(&p->began, mem, TOKEN_BYTES_MAX);
+  slp_buf_init(&p->began_o, mem, TOKEN_BYTES_MAX);
   slp_buf_init(&p->written, mem, TOKEN_BYTES_MAX);
   for (size_t i = 0; i < SLP_ARGS_STREAMS_MAX; i++) slp_buf_init(&p->now[i], mem, TOKEN_BYTES_MAX);
 }
 
 void slp_places_free(slp_places *p) {
   slp_buf_free(&p->began);
+  slp_buf_free(&p->began_o);
   slp_buf_free(&p->written);
   for (size_t i = 0; i < SLP_ARGS_STREAMS_MAX; i++) slp_buf_free(&p->now[i]);
 }
 
+/* -o @FILE, for the streams that --save knows nothing of. */
+static int begin_from_file(slp_places *p, char why[400]) {
+  const slp_args *a = p->args;
+  const char *tokens[SLP_ARGS_STREAMS_MAX];
+  int r = slp_tokens_read(a->start.file, a->streams, a->streams_n, &p->began_o, tokens, why);
+  if (r == SLP_ENOENT) {
+    snprintf(why, 400, "-o @%.300s: no such file", a->start.file);
+    return SLP_EINVAL;
+  }
+  for (size_t i = 0; i < a->streams_n && !r; i++) {
+    if (p->start[i]) continue;
+    p->start[i] = tokens[i];
+    if (tokens[i]) continue;
+    snprintf(why, 400, "%.200s: it has no token of %.100s", a->start.file, a->streams[i]);
+    r = SLP_EINVAL;
+  }
+  return r;
+}
+
 int slp_places_begin(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
-  int r = SLP_ENOENT;
-  if (a->save) r = slp_tokens_read(a->save, a->streams, a->streams_n, &p->began, p->start, why);
-  int saved = r == 0;
-  if (r == SLP_ENOENT && a->start.kind == SLOOP_AT_TOKEN) {
-    r = slp_tokens_read(a->start.file, a->streams, a->streams_n, &p->began, p->start, why);
-    for (size_t i = 0; i < a->streams_n && !r; i++) {
-      if (p->start[i]) continue;
-      snprintf(why, 400, "%.200s: it has no token of %.100s", a->start.file, a->streams[i]);
-      r = SLP_EINVAL;
-    }
-    if (r == SLP_ENOENT) {
-      snprintf(why, 400, "-o @%.300s: no such file", a->start.file);
-      r = SLP_EINVAL;
-    }
-  }
-  if (r == SLP_ENOENT) return 0;
+  int r = a->save ? slp_tokens_read(a->save, a->streams, a->streams_n, &p->began, p->start, why) : 0;
+  if (r == SLP_ENOENT) r = 0;
+  size_t known = 0;
   /* A stream of which nothing is known for a while keeps its line. */
-  for (size_t i = 0; i < a->streams_n && !r && saved; i++)
-    if (p->start[i]) r = slp_buf_add_z(&p->now[i], p->start[i]);
+  for (size_t i = 0; i < a->streams_n && !r; i++) {
+    if (!p->start[i]) continue;
+    known++;
+    r = slp_buf_add_z(&p->now[i], p->start[i]);
+  }
+  if (!r && known < a->streams_n && a->start.kind == SLOOP_AT_TOKEN) r = begin_from_file(p, why);
+  if (r || !a->save) return r;
+  r = slp_local_may_replace(a->save); /* better now than when the first second is printed */
+  if (r) snprintf(why, 400, CANT_WRITE, a->save, slp_local_why(r));
   return r;
 }
 
@@ -91,7 +107,7 @@ int slp_places_write(slp_places *p, char why[400]) {
   }
   if (!r) r = slp_local_replace(p->args->save, slp_buf_str(&text));
   if (r) {
-    snprintf(why, 400, "--save: can't write %.250s: %s", p->args->save, slp_local_why(r));
+    snprintf(why, 400, CANT_WRITE, p->args->save, slp_local_why(r));
     slp_buf_free(&text);
     return r;
   }

@@ -9,7 +9,7 @@
 
 typedef struct slp_places {
   const slp_args *args;                    /* borrowed */
-  slp_buf began;                           /* what the tokens to begin from lie in */
+  slp_buf began, began_o;                  /* what the tokens to begin from lie in: --save's, -o @FILE's */
   const char *start[SLP_ARGS_STREAMS_MAX]; /* of each stream: to begin from; or NULL */
   slp_buf now[SLP_ARGS_STREAMS_MAX];       /* of each stream: where it stands; empty: not known */
   slp_buf written;                         /* what the file holds, as far as we know */
@@ -18,7 +18,8 @@ typedef struct slp_places {
 
 void slp_places_init(slp_places *p, slp_mem *mem, const slp_args *args);
 void slp_places_free(slp_places *p);
-/* Reads the file of --save, or that of -o @FILE. SLP_EINVAL or SLP_ENOMEM, and `why`. */
+/* Reads the file of --save; streams it does not know begin from -o @FILE. SLP_EINVAL: a file is not what it
+ * should be; SLP_ENOMEM, or another negative code: the file of --save could not be written. And `why`. */
 int slp_places_begin(slp_places *p, char why[400]);
 /* Notes where the stream of that number stands now; what can't be saved yet stays as it was. SLP_ENOMEM. */
 int slp_places_note(slp_places *p, size_t number, sloop_t *s);

@@ -25,6 +25,7 @@
 typedef struct reading { /* one stream */
   slp_cli_consumer consumer;
   slp_until until;
+  uint64_t begun_us;
   uint8_t opened;
   uint8_t at_tip; /* and nothing was handed over since */
   uint8_t ended;  /* takes nothing more: closed when what it gave is written */
@@ -43,11 +44,12 @@ typedef struct tail {
   slp_buf ends;         /* of the batch being printed: where each record's text ends, as uint64_t */
   uint64_t given_bytes; /* to the output, in all */
   uint64_t printed;     /* records */
-  uint64_t last_record_us, begun_us, undecoded_told, undecoded_at_us;
-  int64_t begun_ms; /* wall */
-  uint8_t reached;  /* --until: all before it was printed */
-  uint8_t ending;   /* no more records are taken */
-  uint8_t overdue;  /* what is not written now never will be */
+  uint64_t last_record_us, begun_us /* looking for shards, or reading */, undecoded_told, undecoded_at_us;
+  int64_t begun_ms;   /* wall */
+  uint8_t reached;    /* --until: all before it was printed */
+  uint8_t ending;     /* no more records are taken */
+  uint8_t place_lost; /* it could not be written, and that was told */
+  uint8_t overdue;    /* what is not written now never will be */
 } tail;
 
 /* Of what failed to be written, nothing counts. */
@@ -81,7 +83,7 @@ static void leave_if_done(tail *t) {
   if (t->follow.finder.s) return;
   slp_pending_give_up(&t->pending, written_bytes(t));
   char why[400];
-  if (t->app.args->save && slp_places_write(&t->places, why) != 0) tell_failed(t, why);
+  if (t->app.args->save && slp_places_write(&t->places, why) != 0 && !t->place_lost) tell_failed(t, why);
   if (t->app.interrupted && !t->app.args->shard_key) slp_places_tell(&t->places);
   sloop_stats_t sum;
   sum_stats(t, &sum);
@@ -299,24 +301,39 @@ static void check_until(tail *t) {
   end_tail(t);
 }
 
+/* Has nothing been answered for as long as it may be? */
+static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, char line[480]) {
+  const slp_args *a = t->app.args;
+  uint64_t limit_ms = a->contact_ms && a->timeout_ms ? slp_min_u64(a->contact_ms, a->timeout_ms)
+                                                     : slp_max_u64(a->contact_ms, a->timeout_ms);
+  if (!limit_ms || slp_program_mono_us() - begun_us < limit_ms * 1000u) return 0;
+  snprintf(line, 480, "nothing was answered in %llu s%s%s", (unsigned long long)(limit_ms / 1000u),
+           *error ? "; the last error: " : "", error);
+  return 1;
+}
+
 static void check_timeout(tail *t) {
   const slp_args *a = t->app.args;
-  uint64_t now_us = slp_program_mono_us();
-  uint64_t silent_us = now_us - t->last_record_us;
+  char line[480];
   if (t->ending || slp_app_unwritten(&t->app) > 0) return;
-  int late = a->timeout_ms && silent_us >= a->timeout_ms * 1000u;
-  int lost = a->contact_ms && now_us - t->begun_us >= a->contact_ms * 1000u;
-  for (size_t i = 0; i < t->n && (late || lost); i++) {
-    reading *rd = &t->each[i];
-    if (slp_cli_consumer_answered(&rd->consumer)) continue;
-    char line[480];
-    snprintf(line, sizeof line, "nothing was answered in %llu s%s%s",
-             (unsigned long long)((lost ? a->contact_ms : a->timeout_ms) / 1000u),
-             *rd->consumer.error ? "; the last error: " : "", rd->consumer.error);
-    fail(t, rd, line);
+  if (t->n == 0) { /* -p key:TEXT: no shards are known yet */
+    slp_cli_consumer *finder = &t->follow.finder;
+    if (is_unanswered(t, finder->error, t->begun_us, line))
+      slp_cli_consumer_fail(finder, SLP_EXIT_FAILED, line);
     return;
   }
-  if (late) end_tail(t);
+  int silent = 1; /* those who may still answer for the first time are waited for */
+  for (size_t i = 0; i < t->n; i++) {
+    reading *rd = &t->each[i];
+    if (slp_cli_consumer_answered(&rd->consumer)) continue;
+    if (is_unanswered(t, rd->consumer.error, rd->begun_us, line)) {
+      fail(t, rd, line);
+      return;
+    }
+    silent = 0;
+  }
+  if (silent && a->timeout_ms && slp_program_mono_us() - t->last_record_us >= a->timeout_ms * 1000u)
+    end_tail(t);
 }
 
 static void check_places(tail *t) {
@@ -328,7 +345,9 @@ static void check_places(tail *t) {
   for (size_t i = 0; i < t->n && !bad; i++)
     if (t->each[i].consumer.s) bad = slp_places_note(&t->places, i, t->each[i].consumer.s);
   if (!bad) bad = slp_places_write(&t->places, why);
-  if (bad) fail(t, &t->each[0], why);
+  if (!bad) return;
+  t->place_lost = 1;
+  fail(t, &t->each[0], why);
 }
 
 static void tell_undecoded(tail *t) {
@@ -383,6 +402,7 @@ static int prepare(tail *t, const slp_args *args) {
 
 static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null) {
   reading *rd = &t->each[t->n++];
+  rd->begun_us = slp_program_mono_us();
   slp_cli_consumer *c = &rd->consumer;
   c->user = t;
   c->on_batch = on_batch;

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LINKS_MAX 40 /* as the kernel */
+
 int slp_local_exists(const char *path) { return access(path, F_OK) == 0; }
 
 const char *slp_local_why(int error) { return error == SLP_ELIMIT ? "too large" : strerror(-error); }
@@ -54,26 +56,61 @@ static int sync_folder(const char *path) {
   return r;
 }
 
-int slp_local_replace(const char *path, slp_str bytes) {
-  char real[PATH_MAX], beside[PATH_MAX];
+typedef struct aside { /* a file on its way to its name */
+  char path[PATH_MAX], beside[PATH_MAX];
+  int fd;
+} aside;
+
+/* A link stays one: what it names, be it there or not yet, is written. 0 or -errno. */
+static int follow_links(char path[PATH_MAX]) {
+  char to[PATH_MAX], whole[PATH_MAX];
+  for (int i = 0; i < LINKS_MAX; i++) {
+    ssize_t n = readlink(path, to, sizeof to - 1);
+    if (n < 0) return errno == EINVAL || errno == ENOENT ? 0 : -errno; /* no link; or nothing yet */
+    to[n] = 0;
+    const char *slash = *to == '/' ? NULL : strrchr(path, '/');
+    int folder = slash ? (int)(slash - path + 1) : 0;
+    if (snprintf(whole, sizeof whole, "%.*s%s", folder, path, to) >= (int)sizeof whole) return -ENAMETOOLONG;
+    memcpy(path, whole, strlen(whole) + 1);
+  }
+  return -ELOOP;
+}
+
+static int begin_aside(aside *a, const char *path) {
   struct stat st;
-  mode_t mode = 0666; /* what the umask leaves of it */
   int known = stat(path, &st) == 0;
   if (known && !S_ISREG(st.st_mode)) return S_ISDIR(st.st_mode) ? -EISDIR : SLP_EINVAL;
-  if (known && realpath(path, real)) path = real; /* a link stays one */
-  if (snprintf(beside, sizeof beside, "%s.tmp", path) >= (int)sizeof beside) return -ENAMETOOLONG;
-  int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-  if (fd < 0) return -errno;
-  int r = known && fchmod(fd, st.st_mode & 07777) != 0 ? -errno : 0;
-  if (!r) r = write_all(fd, bytes);
-  if (!r && fsync(fd) != 0) r = -errno;
-  if (close(fd) != 0 && !r) r = -errno;
-  if (!r && rename(beside, path) != 0) r = -errno;
+  if (snprintf(a->path, sizeof a->path, "%s", path) >= (int)sizeof a->path) return -ENAMETOOLONG;
+  int r = follow_links(a->path);
+  if (r) return r;
+  if (snprintf(a->beside, sizeof a->beside, "%s.tmp", a->path) >= (int)sizeof a->beside) return -ENAMETOOLONG;
+  a->fd = open(a->beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); /* what the umask leaves of it */
+  if (a->fd < 0) return -errno;
+  return known && fchmod(a->fd, st.st_mode & 07777) != 0 ? -errno : 0;
+}
+
+int slp_local_replace(const char *path, slp_str bytes) {
+  aside a = {.fd = -1};
+  int r = begin_aside(&a, path);
+  if (a.fd < 0) return r;
+  if (!r) r = write_all(a.fd, bytes);
+  if (!r && fsync(a.fd) != 0) r = -errno;
+  if (close(a.fd) != 0 && !r) r = -errno;
+  if (!r && rename(a.beside, a.path) != 0) r = -errno;
   if (r) {
-    unlink(beside);
+    unlink(a.beside);
     return r;
   }
-  return sync_folder(path);
+  return sync_folder(a.path);
+}
+
+int slp_local_may_replace(const char *path) {
+  aside a = {.fd = -1};
+  int r = begin_aside(&a, path);
+  if (a.fd < 0) return r;
+  close(a.fd);
+  unlink(a.beside);
+  return r;
 }
 
 int64_t slp_local_offset_ms(int64_t at_ms) {

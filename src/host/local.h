@@ -10,6 +10,8 @@ int slp_local_read(const char *path, slp_buf *ret);
 /* The file holds `bytes` afterwards, or what it held before: written beside it as PATH.tmp, synced and
  * renamed. A link is followed; the mode of a file that was there stays. 0 or -errno. */
 int slp_local_replace(const char *path, slp_str bytes);
+/* Could it be replaced, as far as can be seen without doing so? 0 or -errno. */
+int slp_local_may_replace(const char *path);
 int slp_local_exists(const char *path);
 const char *slp_local_why(int error); /* what these return, as words. Static */
 /* How far local time is ahead of UTC at that moment, in ms. */

@@ -648,8 +648,35 @@ def a_damaged_or_foreign_place_is_refused_and_stays():
 @test
 def a_place_that_can_t_be_written_is_a_failure():
     r = run(BIN, "-e", "--save", "/nonexistent/f", "orders", env={"FAKE_RECORDS": 5})
-    equal((r.code, r.out), (1, lines(5)))
+    equal((r.code, r.out), (1, b""))  # told before anything is printed
     check("--save: can't write /nonexistent/f: No such file" in one_line(r.err), r.err)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "place")
+        p = start("--save", path, "orders", env={"FAKE_RECORDS": 100000, "FAKE_SLOW_MS": 20})
+        try:
+            wait_until(lambda: os.path.exists(path), what="the first writing")
+            os.mkdir(path + ".tmp")  # from now on it can't be written
+            for _ in iter(lambda: p.stdout.read(1 << 12), b""):
+                pass
+            equal(p.wait(5), 1)
+            check("--save: can't write " + path in one_line(p.stderr.read().decode()))
+            equal(len(saved(path)), 1)
+        finally:
+            end(p)
+
+
+@test
+def what_a_place_does_not_know_begins_where_o_says():
+    with tempfile.TemporaryDirectory() as folder:
+        place_file, other = os.path.join(folder, "place"), os.path.join(folder, "other")
+        equal(run(BIN, "-e", "--save", place_file, "a", env={"FAKE_RECORDS": 5}).code, 0)
+        equal(run(BIN, "-e", "--save", other, "b", env={"FAKE_RECORDS": 3}).code, 0)
+        r = run(BIN, "-e", "--save", place_file, "-o", "@" + other, "-f", r"%t %s\n", "a", "b", env={"FAKE_RECORDS": 6})
+        equal((r.code, r.err), (0, ""))
+        equal(sorted(r.out.splitlines()), [b"a record 5", b"b record 3", b"b record 4", b"b record 5"])
+        r = run(BIN, "-e", "--save", place_file, "-o", "@" + other, "a", "b", "c", env={"FAKE_RECORDS": 6})
+        equal(r.code, 2)
+        check("no token of c" in one_line(r.err), r.err)
 
 
 @test
@@ -810,6 +837,43 @@ def settings_come_from_files_too():
             f.write(dump.out)
         r = run(BIN, "-F", conf, "orders", env={"FAKE_RECORDS": 5})
         equal((r.code, r.out), (0, b"record 2\n"))
+
+
+@test
+def a_file_s_output_gives_way_to_the_command_line_s():
+    plain, first = b"record 0\n", {"FAKE_RECORDS": 1}
+    with tempfile.TemporaryDirectory() as folder:
+        conf = os.path.join(folder, "conf")
+        for text, args, want in (("format=%s!\n", ("-J",), b'{"stream"'), ("json\n", ("-f", "%s!"), b"record 0!"),
+                                 ("json\n", ("-K:",), b"key:record 0\n"), ("json\n", ("-Z",), plain),
+                                 ("format=%k\n", ("-D", ";"), b"record 0;"), ("format=%k\n", ("-Z",), b"key"),
+                                 ("key-delimiter=:\noffset\n", ("-f", "%s"), b"record 0"),
+                                 ("delimiter=;\nnull\n", ("-J",), b'{"stream"'), ("delimiter=;\n", ("-K:",), b"key:record 0;")):
+            with open(conf, "w", encoding="ascii") as f:
+                f.write(text)
+            r = run(BIN, "-e", "-F", conf, *args, "orders", env=first)
+            equal((r.code, r.err, r.out[:len(want)]), (0, "", want), text, args)
+            dump = run(BIN, "-F", conf, *args, "-X", "dump")
+            with open(conf, "wb") as f:
+                f.write(dump.out)
+            equal((run(BIN, "-e", "-F", conf, "orders", env=first).out, dump.code), (r.out, 0), text, args)
+        with open(conf, "w", encoding="ascii") as f:
+            f.write("json\nformat=%s\n")
+        equal(run(BIN, "-e", "-F", conf, "orders").code, 2)
+
+
+@test
+def a_dump_holds_only_what_a_file_can():
+    dump = run(BIN, "--grep", "a\nquiet", "-K", " ", "-D", "a b", "-X", "dump").out.splitlines()
+    equal([x for x in dump if not x.startswith(b"#")], [b"delimiter=a b"])
+    equal(len([x for x in dump if b"can't hold" in x]), 2)
+
+
+@test
+def a_help_that_can_t_be_written_is_a_failure():
+    with open("/dev/full", "wb") as full:
+        p = subprocess.run([BIN, "-h"], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+    equal((p.returncode, one_line(p.stderr.decode())), (1, "cannot write to standard output: No space left on device"))
 
 
 @test

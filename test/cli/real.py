@@ -8,6 +8,7 @@ import random
 import re
 import select
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -666,6 +667,35 @@ def interrupted_only_nothing_repeats():
         text += box.tail("-o", "oldest", "--save", place, "-e", "demo").out
         got = text.splitlines()
         equal((len(got), set(got)), (len(put), {t.encode() for _, _, t in put}))
+
+
+@test
+def a_key_is_not_waited_for_longer_than_asked():
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(8)
+        env = {"AWS_ENDPOINT_URL": "http://127.0.0.1:%d" % silent.getsockname()[1], "AWS_REGION": "us-east-1",
+               "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+        for limit in ("-m", "--timeout"):
+            r = run(BIN, limit, "1", "-p", "key:x", "orders", env=env)
+            equal((r.code, r.out, r.err), (1, b"", "stream-tail: nothing was answered in 1 s\n"), limit)
+    with Box(1) as box:  # the shards of a split have that time too, from their beginning on
+        begun = time.monotonic()
+        p = box.start("-m", "1", "-p", "key:x", "-c", "2", "-o", "oldest", "demo")
+        try:
+            box.call("PutRecord", StreamName="demo", Data="YQ==", PartitionKey="x")
+            equal(read_some(p.stdout.fileno()), b"a\n")
+            time.sleep(max(0.0, begun + 1.2 - time.monotonic()))
+            shard = box.call("ListShards", StreamName="demo")["Shards"][0]["ShardId"]
+            box.admin("/_sandbox/faults", "* GetRecords shardId-000000000001 delay 400\n"
+                                          "* GetRecords shardId-000000000002 delay 400\n")
+            box.call("SplitShard", StreamName="demo", ShardToSplit=shard, NewStartingHashKey=str(2 ** 127))
+            wait_until(lambda: len(box.call("ListShards", StreamName="demo")["Shards"]) == 3, what="the split")
+            box.call("PutRecord", StreamName="demo", Data="Yg==", PartitionKey="x")
+            out, err = p.communicate(timeout=20)
+            equal((p.returncode, out, err), (0, b"b\n", b""))
+        finally:
+            end(p)
 
 
 @test

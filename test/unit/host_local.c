@@ -83,6 +83,32 @@ TEST(a_mode_and_a_link_stay) {
   end();
 }
 
+TEST(a_link_to_nothing_yet_names_the_file) {
+  begin();
+  struct stat st;
+  CHECK_INT(mkdir(in_folder("d"), 0700), 0);
+  CHECK_INT(symlink("d/second", in_folder("l")), 0);
+  CHECK_INT(symlink("../f", in_folder("d/second")), 0);
+  CHECK_INT(slp_local_may_replace(in_folder("l")), 0);
+  CHECK(stat(in_folder("f"), &st) != 0); /* nothing was made */
+  CHECK(stat(in_folder("f.tmp"), &st) != 0);
+  CHECK_INT(slp_local_replace(in_folder("l"), SLP_STR("b")), 0);
+  CHECK_INT(lstat(in_folder("l"), &st), 0);
+  CHECK(S_ISLNK(st.st_mode));
+  CHECK_INT(slp_local_read(in_folder("f"), &b), 0);
+  CHECK_MEM(b.p, b.n, "b", 1);
+  unlink(in_folder("f"));
+  unlink(in_folder("d/second"));
+  CHECK_INT(symlink("../l", in_folder("d/second")), 0); /* in a circle */
+  CHECK_INT(slp_local_replace(in_folder("l"), SLP_STR("b")), -ELOOP);
+  CHECK_INT(slp_local_may_replace(in_folder("l")), -ELOOP);
+  unlink(in_folder("d/second"));
+  unlink(in_folder("l"));
+  rmdir(in_folder("d"));
+  CHECK_INT(slp_local_may_replace(in_folder("no/f")), SLP_ENOENT);
+  end();
+}
+
 TEST(what_can_t_be_replaced_is_said_and_stays) {
   begin();
   CHECK_INT(slp_local_replace(in_folder("no/f"), SLP_STR("a")), SLP_ENOENT);
