@@ -3,6 +3,7 @@
  *
  * The child leads a session of its own, so that one signal reaches its whole group. The process handle stays
  * open until libuv has seen the end of the process: closed earlier, a killed child would stay a zombie. */
+#include <errno.h>
 #include <signal.h>
 
 #include "host/uv_host.h"
@@ -63,7 +64,9 @@ static void stop(job *j) {
   close_handle((uv_handle_t *)&j->out);
   close_handle((uv_handle_t *)&j->err);
   /* Who still holds its output belongs to its group, whose number is taken as long as somebody is in it. */
-  if (j->started && !(j->exited && j->out_ended)) kill(-j->process.pid, SIGKILL);
+  int reaped = j->started && !(j->exited && j->out_ended) && kill(-j->process.pid, SIGKILL) && errno == ESRCH;
+  /* No group and no end seen: the application waited for just any child. libuv won't hear of it any more. */
+  if (reaped) j->exited = 1;
   if (j->started && !j->exited) {
     uv_ref((uv_handle_t *)&j->process); /* to be seen ending, whatever else keeps the loop going */
   } else {

@@ -194,4 +194,26 @@ TEST(a_child_that_leaves_its_output_open_to_a_daemon) {
   wire_close(&w);
 }
 
+/* An application that waits for just any child takes ours from libuv, which then never sees it end. */
+TEST(a_child_that_somebody_else_waited_for_does_not_keep_the_loop) {
+  wire w;
+  one x;
+  char file[] = "/tmp/sloop-child-XXXXXX", script[200];
+  close(mkstemp(file));
+  wire_open(&w);
+  snprintf(script, sizeof script, "echo $$ > %s; exec sleep 1000", file);
+  make(&x, &w, 100, SHELL(script));
+  x.c.total_ms_max = 300;
+  slp_spawn(w.h, &x.c);
+  for (int i = 0; i < 300 && !pid_in(file); i++) poll(NULL, 0, 10);
+  pid_t pid = pid_in(file);
+  CHECK_INT(kill(pid, SIGKILL), 0);
+  CHECK_INT(waitpid(pid, NULL, 0), pid);
+  WIRE_UNTIL(&w, &x.done);
+  CHECK_INT(x.c.error, UV_ETIMEDOUT);
+  slp_buf_free(&x.out);
+  wire_close(&w);
+  unlink(file);
+}
+
 CHECK_MAIN()
