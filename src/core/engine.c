@@ -142,7 +142,8 @@ static slp_shard *starving(slp_engine *e) {
 }
 
 static int can_rewind(const slp_shard *s) {
-  return s->next_page && !s->again_n && s->state != SLP_READER_ENDED && s->state != SLP_READER_GONE;
+  int ended = s->state == SLP_READER_ENDED;
+  return s->next_page && !s->again_n && s->state != SLP_READER_GONE && (!ended || s->listed);
 }
 
 /* What a paused shard has buffered serves nobody now. */

@@ -11,6 +11,7 @@
  *                     +--- the listing says open, or closed for the first time ---------- CHECKING
  *                          closed (or children) for the second time, or gone twice ------> ENDED
  *   any but ENDED --> GONE (stopped)          * something outside must happen
+ *   ENDED --> WAITING: what was read of it had to be forgotten, for lack of budget
  *
  * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
  * and budget. A page enters the merge only whole and valid. */
@@ -25,7 +26,7 @@ static const unsigned allowed[] = {
     [SLP_READER_FETCHING] =
         BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
     [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
-    [SLP_READER_ENDED] = BIT(SLP_READER_GONE),
+    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE), /* rewound: read once more */
     [SLP_READER_GONE] = BIT(SLP_READER_GONE),
 };
 
@@ -709,10 +710,15 @@ void slp_reader_ask_less(slp_shard *s) {
 }
 
 int slp_reader_rewind(slp_shard *s) {
-  int can =
-      s->state == SLP_READER_WAITING || s->state == SLP_READER_LOCATING || s->state == SLP_READER_FETCHING;
+  int ended = s->state == SLP_READER_ENDED;
+  int can = s->state == SLP_READER_WAITING || s->state == SLP_READER_LOCATING ||
+            s->state == SLP_READER_FETCHING || (ended && s->listed);
   if (!can || !slp_outlet_rewind(s)) return 0;
   call_off(s);
+  if (ended) { /* no more: its children wait for it again */
+    s->consumer->open_n++;
+    move(s, SLP_READER_WAITING);
+  }
   slp_buf_clear(&s->cursor);
   s->cursor_after_last = 0;
   s->behind_ms = -1;

@@ -122,6 +122,26 @@ SCENE(pages_larger_than_the_whole_budget_pass_one_at_a_time) {
   CHECK_CAUGHT_UP(&st->u, 300000);
 }
 
+SCENE(pages_of_ended_shards_pass_the_budget_one_at_a_time_too) {
+  stage_begin(st, seed, 4);
+  st->u.opts.held_bytes_max = 1024 * 1024;
+  st->u.opts.in_flight_max = 1; /* so that the next one asks when the one before has ended */
+  for (int i = 0; i < 20; i++) {
+    slp_world_put_many(st->w, st->stream, 4, 100000);
+    slp_world_pass(st->w, 500);
+  }
+  for (size_t i = 0; i < 4; i++) {
+    CHECK_INT(slp_world_split(st->w, st->stream, i), 0);
+    slp_world_pass(st->w, 500);
+  }
+  slp_world_put_many(st->w, st->stream, 60, 30);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 600000);
+  slp_user_stats(&st->u); /* is judged */
+  CHECK_INT(st->u.judged->late, 0);
+  for (size_t i = 0; i < 4; i++) CHECK(st->u.judged->shards[i].ended);
+}
+
 SCENE(given_back_records_come_again_later_and_flagged) {
   stage_begin(st, seed, 3);
   st->u.opts.batch_records_max = 20;
