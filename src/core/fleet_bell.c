@@ -110,6 +110,7 @@ static void follow(slp_fleet *f, slp_str owner) {
   int same = f->bell_known && slp_str_eq(owner, slp_instance_str(&f->leader));
   f->role = SLP_ROLE_FOLLOWS;
   in(f, 0);
+  slp_plan_read(f);
   if (same) return;
   slp_instance_set(&f->leader, owner);
   f->bell_known = 0;
@@ -165,7 +166,7 @@ static uint64_t silent_us(slp_fleet *f, const slp_peer *p) {
 }
 
 static void listen(slp_fleet *f, slp_peer *p) {
-  if (f->bell_known && p->bell != f->bell) slp_bell_rang(f);
+  if (!f->bell_known || p->bell != f->bell) slp_bell_rang(f);
   f->bell = p->bell;
   f->bell_known = 1;
 }

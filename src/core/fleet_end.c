@@ -87,7 +87,6 @@ static void inherit(slp_lease *l) {
     slp_lease *kid = slp_lease_make(f, l->kids[k].name);
     if (!kid) continue; /* the audit will plan it */
     kid->inherited = 1;
-    kid->inherited_v = f->plan_v;
     slp_lease_touch(kid);
   }
 }

@@ -129,7 +129,6 @@ typedef struct slp_lease {
   uint8_t let_again; /* the letting-go was refused, and the lease is mine still */
   slp_instance to;   /* who gets it */
   slp_peer *heir;
-  uint64_t inherited_v;           /* my plan's version then */
   uint64_t shunned_v, shunned_us; /* given up for lack of progress: not again before a newer plan, or then */
   uint64_t epoch;                 /* of my tenancy */
   uint64_t let_epoch;             /* the greatest I ever let go, + 1; 0: none */

@@ -184,7 +184,13 @@ void slp_lease_begin_op(slp_lease *l, const slp_op *op) {
   uint64_t now = slp_fleet_now(l->f);
   if (op->fact.kind == SLP_FACT_LEASE && slp_lease_image(l, &op->fact.u.lease, now) == 0 &&
       op->fact.u.lease.epoch == op->i.epoch + 1) {
+    slp_spot known = l->spot;
     slp_lease_begin(l, op->i.epoch + 1, &op->fact.u.lease.spot);
+    /* Taken anew by who had it: nobody was between, so what was acknowledged since the last checkpoint is. */
+    if (op->i.verb == SLP_L3_RETAKE && slp_spot_cmp(&known, &l->spot) > 0) {
+      l->begin = known;
+      l->dirty = 1;
+    }
     return;
   }
   l->state = SLP_WANTED; /* it is mine, and its row will say from where */

@@ -12,7 +12,7 @@ static void out(slp_fleet *f, const char *why) {
   f->state = SLP_WORKER_OUT;
   slp_fleet_stop_all(f);
   size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) slp_lease_gone(l, SLP_PART_LEFT);
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) slp_lease_gone(l, SLP_PART_EXPIRED);
   slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "%s", why);
 }
 

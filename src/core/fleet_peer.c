@@ -51,14 +51,18 @@ static void saw_nothing(slp_peer *p, int exact, const slp_store_req *rq) {
 
 void slp_peer_saw(slp_peer *p, const slp_worker_fact *w, int exact, const slp_store_req *rq) {
   p->last_ok = 1;
+  if (rq->sent_us < p->exact_us) exact = 0; /* overtaken by a later one */
   if (!w) {
     saw_nothing(p, exact, rq);
     return;
   }
   slp_str boot = {p->boot, p->boot_n};
   int same = slp_str_eq(boot, w->boot);
-  /* A replica may be behind what a consistent read has shown. */
-  if (!exact && p->exact_us && (!same || w->counter < p->counter || (p->gone && !w->gone.n))) return;
+  /* A replica may be behind what a consistent read has shown; or that worker has come again. */
+  if (!exact && p->exact_us && (!same || w->counter < p->counter || (p->gone && !w->gone.n))) {
+    if (!same) p->wanted = 1;
+    return;
+  }
   if (w->boot.n > SLP_BOOT_N) return;
   if (exact) p->exact_us = rq->sent_us;
   /* What I saw before my own heartbeats had trouble counts for nothing: all are to have a whole lease to be

@@ -74,6 +74,12 @@ static void claimed(slp_op *op) {
   slp_lease_look(l, soon(l));
 }
 
+/* Whoever asked for it before is condemned, perhaps an earlier life of mine: its owner will never listen. */
+static int dead_claim(slp_lease *l) {
+  slp_str claim = slp_instance_str(&l->claim);
+  return claim.n && slp_peer_verdict(l->f, claim, l->claim_named_us) == SLP_PEER_CONDEMNED;
+}
+
 static void claim(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_intent *i = &l->op.i;
@@ -81,6 +87,7 @@ static void claim(slp_lease *l) {
   i->owner = slp_instance_str(&l->owner);
   i->epoch = l->image_epoch;
   i->plan = f->plan_v;
+  if (dead_claim(l)) i->plan = slp_max_u64(i->plan, l->claim_plan + 1);
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_L5_CLAIM, claimed)) slp_lease_look(l, slp_fleet_now(f) + 20000);
 }
@@ -96,7 +103,7 @@ static void ask_for(slp_lease *l) {
   if (l->inherited && !l->planned) {
     l->inherited = 0;
     l->state = SLP_IDLE;
-  } else if (!mine && (!l->claim.n || l->claim_plan < f->plan_v)) {
+  } else if (!mine && (!l->claim.n || l->claim_plan < f->plan_v || dead_claim(l))) {
     claim(l);
   } else {
     if (mine) l->maybe = 1;
@@ -152,9 +159,8 @@ static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->claim);
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me))) return 0;
-  if (f->state == SLP_WORKER_RUNS) {
-    if (l->planned || (l->inherited && l->claim_plan <= l->inherited_v)) return 0;
-  }
+  if (f->state == SLP_WORKER_RUNS && l->planned)
+    return 0; /* what was only inherited goes to who was planned */
   return slp_peer_verdict(f, claim, l->claim_named_us) != SLP_PEER_CONDEMNED;
 }
 
@@ -231,7 +237,7 @@ static int parent_done(slp_lease *l, int k) {
 
 static void open(slp_lease *l) {
   slp_fleet *f = l->f;
-  if (f->tenant->ops->open(f->tenant, l->shard, l->epoch, &l->spot)) {
+  if (f->tenant->ops->open(f->tenant, l->shard, l->epoch, &l->begin)) {
     slp_lease_due(l, slp_fleet_now(f) + OFTEN_US);
     return;
   }

@@ -13,7 +13,9 @@ typedef struct sums {
   uint64_t evictions, condemned, leads, lost, expired, writes;
 } sums;
 
-static uint64_t drawn(fw_world *w, uint64_t low, uint64_t high) { return slp_sim_random_between(w->sim, low, high); }
+static uint64_t drawn(fw_world *w, uint64_t low, uint64_t high) {
+  return slp_sim_random_between(w->sim, low, high);
+}
 static int chance(fw_world *w, uint32_t percent) { return slp_sim_chance(w->sim, percent * 10000); }
 
 static void draw_world(fw_world *w) {
@@ -128,7 +130,8 @@ static int done(fw_world *w) {
 /* Nothing is written at rest but heartbeats, and nobody moves. */
 static void check_rest(fw_world *w) {
   uint64_t before = 0, beats = 0, after = 0, beats_after = 0, taken = 0, taken_after = 0;
-  if (!fw_run(w, (uint64_t)w->lease_ms * 2000)) return; /* checkpoints that are due yet */
+  /* Workers that have only just come, and checkpoints that are due yet. */
+  if (!fw_run(w, 12 * FW_S + (uint64_t)w->lease_ms * 2000)) return;
   for (int pass = 0; pass < 2; pass++) {
     uint64_t sum = 0, b = 0, t = 0;
     for (int i = 0; i < FW_NODES; i++) {
@@ -156,7 +159,8 @@ static void check_rest(fw_world *w) {
 static void why_not(fw_world *w) {
   int unread = -1;
   for (int i = 0; i < w->shards_n && unread < 0; i++)
-    if (w->shards[i].acked < w->shards[i].records || (w->shards[i].closed && w->pos[i].kind != SLP_SPOT_END)) unread = i;
+    if (w->shards[i].acked < w->shards[i].records || (w->shards[i].closed && w->pos[i].kind != SLP_SPOT_END))
+      unread = i;
   if (unread >= 0)
     fw_wrong(w, "%s is not read to its end: %llu of %llu, owner in slot %d", w->shards[unread].id,
              (unsigned long long)w->shards[unread].acked, (unsigned long long)w->shards[unread].records,
@@ -210,16 +214,19 @@ int main(int argc, char **argv) {
     if (strcmp(argv[i], "--seed") == 0) from = strtoull(argv[i + 1], NULL, 10), seeds = 1;
   }
   for (uint64_t seed = from; seed < from + seeds && wrong < 10; seed++) wrong += play(seed, &s, trace);
-  printf("%llu fleets: %llu starts, %llu kills, %llu leaves, %llu pauses, %llu cuts, %llu outages, %llu splits, "
-         "%llu merges, %llu deleted rows\n",
-         (unsigned long long)s.seeds, (unsigned long long)s.starts, (unsigned long long)s.kills,
-         (unsigned long long)s.leaves, (unsigned long long)s.pauses, (unsigned long long)s.cuts,
-         (unsigned long long)s.outages, (unsigned long long)s.splits, (unsigned long long)s.merges,
-         (unsigned long long)s.deletes);
-  printf("%llu records, %llu repeats, %llu condemned, %llu evicted, %llu elections, %llu leases lost, %llu hand-overs "
-         "at the deadline, %llu writes; %d wrong\n",
-         (unsigned long long)s.records, (unsigned long long)s.repeats, (unsigned long long)s.condemned,
-         (unsigned long long)s.evictions, (unsigned long long)s.leads, (unsigned long long)s.lost,
-         (unsigned long long)s.expired, (unsigned long long)s.writes, wrong);
+  printf(
+      "%llu fleets: %llu starts, %llu kills, %llu leaves, %llu pauses, %llu cuts, %llu outages, %llu splits, "
+      "%llu merges, %llu deleted rows\n",
+      (unsigned long long)s.seeds, (unsigned long long)s.starts, (unsigned long long)s.kills,
+      (unsigned long long)s.leaves, (unsigned long long)s.pauses, (unsigned long long)s.cuts,
+      (unsigned long long)s.outages, (unsigned long long)s.splits, (unsigned long long)s.merges,
+      (unsigned long long)s.deletes);
+  printf(
+      "%llu records, %llu repeats, %llu condemned, %llu evicted, %llu elections, %llu leases lost, %llu "
+      "hand-overs "
+      "at the deadline, %llu writes; %d wrong\n",
+      (unsigned long long)s.records, (unsigned long long)s.repeats, (unsigned long long)s.condemned,
+      (unsigned long long)s.evictions, (unsigned long long)s.leads, (unsigned long long)s.lost,
+      (unsigned long long)s.expired, (unsigned long long)s.writes, wrong);
   return wrong ? 1 : 0;
 }

@@ -1,5 +1,5 @@
-/* fleet_table.c - requests travel: each is copied when it is sent, arrives later, perhaps twice, perhaps never,
- * and its answer may be lost. What was sent still arrives when its sender is dead. */
+/* fleet_table.c - requests travel: each is copied when it is sent, arrives later, perhaps twice, perhaps
+ * never, and its answer may be lost. What was sent still arrives when its sender is dead. */
 #include "sim/fleet_table.h"
 
 #include <stdio.h>
@@ -99,12 +99,26 @@ static void throttled(void *arg) {
   answer(x);
 }
 
-/* ---- at the table --------------------------------------------------------------------------------------- */
+/* ---- at the table ---------------------------------------------------------------------------------------
+ */
+
+static void trace_write(fw_world *w, const slp_store_write *x) {
+  char line[400];
+  size_t n = 0;
+  for (size_t i = 0; i < x->changes_n && n < sizeof line; i++) {
+    const slp_change *c = &x->changes[i];
+    n += (size_t)snprintf(line + n, sizeof line - n, " %.*s=%.*s", (int)c->name.n, c->name.p,
+                          c->val.kind == SLP_VAL_S || c->val.kind == SLP_VAL_N ? (int)c->val.s.n : 0, c->val.s.p);
+  }
+  slp_sim_trace(w->sim, "table %s %.*s%s", x->written == SLP_WRITTEN_YES ? "takes" : "refuses", (int)x->key.range.n,
+                x->key.range.p, line);
+}
 
 static void served(slp_store_req *rq) {
   fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_write, rq), fw_wire, write);
   fw_world *w = x->w;
   w->writes++;
+  trace_write(w, &x->write);
   fw_judge_rows(w);
   slp_sim_at(w->sim, fw_now(w) + way(w), give, x);
 }
@@ -174,7 +188,8 @@ static void arrive(void *arg) {
   }
 }
 
-/* ---- sending ---------------------------------------------------------------------------------------------- */
+/* ---- sending ----------------------------------------------------------------------------------------------
+ */
 
 static slp_val copy_val(fw_wire *x, const slp_val *v) {
   slp_val out;

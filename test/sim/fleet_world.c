@@ -34,7 +34,8 @@ static int shard_no(fw_world *w, slp_str id) {
   return -1;
 }
 
-/* ---- the stream -------------------------------------------------------------------------------------------- */
+/* ---- the stream
+ * -------------------------------------------------------------------------------------------- */
 
 static fw_shard *born(fw_world *w, uint64_t from, uint64_t to, int parent, int other) {
   if (w->shards_n == FW_SHARDS) return NULL;
@@ -108,7 +109,8 @@ static slp_shard_desc describe(fw_world *w, int i, desc_text *t) {
   return d;
 }
 
-/* ---- the reader of a node -------------------------------------------------------------------------------------- */
+/* ---- the reader of a node
+ * -------------------------------------------------------------------------------------- */
 
 static fw_node *node_of(slp_tenant *t) { return SLP_OWNER(t, fw_node, tenant); }
 
@@ -154,7 +156,8 @@ static void look_for_others(fw_node *n, int shard) {
     found(w, row, "gone", gone, sizeof gone);
     found(w, row, "boot", boot, sizeof boot);
     if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, boot, 16) == 0 && !w->shards[shard].excused)
-      fw_wrong(w, "%s opens %s while %s reads it and is not condemned", n->id, w->shards[shard].id, other->id);
+      fw_wrong(w, "%s opens %s while %s reads it and is not condemned", n->id, w->shards[shard].id,
+               other->id);
     taint(w, o);
   }
 }
@@ -183,6 +186,7 @@ static int t_open(slp_tenant *t, slp_str shard, uint64_t epoch, const slp_spot *
   o->acked = number(from);
   o->next = o->acked + 1;
   s->opened_us = fw_now(w);
+  s->reader = n->serial;
   uint64_t gap = fw_now(w) - s->unread_us;
   if (s->unread_us != UINT64_MAX && gap > s->gap_us) s->gap_us = gap;
   s->unread_us = UINT64_MAX;
@@ -210,7 +214,8 @@ static void t_revoke(slp_tenant *t, slp_str shard, slp_parting why) {
   slp_sim_trace(w->sim, "%s stops reading %.*s: %d", n->id, (int)shard.n, shard.p, (int)why);
   if (why == SLP_PART_LOST || why == SLP_PART_EXPIRED) taint(w, o);
   if (why == SLP_PART_EXPIRED) w->expired++;
-  if (why == SLP_PART_HANDED && o->out_n) fw_wrong(w, "%s hands over %.*s undrained", n->id, (int)shard.n, shard.p);
+  if (why == SLP_PART_HANDED && o->out_n)
+    fw_wrong(w, "%s hands over %.*s undrained", n->id, (int)shard.n, shard.p);
   close_open(n, o);
 }
 
@@ -295,7 +300,8 @@ static void hand_out(fw_node *n, struct fw_open *o) {
   o->out[o->out_n].from = from;
   o->out[o->out_n].to = to;
   o->out[o->out_n].acked = 0;
-  o->out[o->out_n++].at_us = slp_now_us(n->h) + slp_sim_random_between(w->sim, w->user_us_min, w->user_us_max);
+  o->out[o->out_n++].at_us =
+      slp_now_us(n->h) + slp_sim_random_between(w->sim, w->user_us_min, w->user_us_max);
   o->next = to + 1;
 }
 
@@ -330,14 +336,15 @@ static void run_tick(slp_timer *timer) {
   slp_timer_set(n->h, &n->tick, now + TICK_US);
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------- */
+/* ---- events
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void on_event(void *arg, const slp_fleet_event *ev) {
   fw_node *n = arg;
   fw_world *w = n->w;
-  static const char *const names[] = {"joined", "evicted", "suspended", "resumed", "taken", "lost", "released",
-                                      "ended", "leads", "follows", "condemned", "hole", "bad row", "trouble",
-                                      "failed", "left"};
+  static const char *const names[] = {"joined",   "evicted", "suspended", "resumed", "taken",     "lost",
+                                      "released", "ended",   "leads",     "follows", "condemned", "hole",
+                                      "bad row",  "trouble", "failed",    "left"};
   slp_sim_trace(w->sim, "%s %s %.*s %llu: %.*s", n->id, names[ev->kind], (int)ev->shard.n,
                 ev->shard.p ? ev->shard.p : "", (unsigned long long)ev->epoch, (int)ev->text.n, ev->text.p);
   switch (ev->kind) {
@@ -349,7 +356,11 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
     case SLP_FLEET_LOST: w->lost++; break;
     case SLP_FLEET_RELEASED: w->released++; break;
     case SLP_FLEET_FAILED: w->failed++, n->failed = 1; break;
-    case SLP_FLEET_LEFT: w->left++, n->left = 1, n->left_us = fw_now(w); break;
+    case SLP_FLEET_LEFT:
+      /* What it could not save in an outage comes again. */
+      for (int i = 0; i < w->shards_n && !slp_str_is(ev->text, "left"); i++)
+        if (w->shards[i].reader == n->serial) w->shards[i].repeats_ok = w->shards[i].handed;
+      w->left++, n->left = 1, n->left_us = fw_now(w); break;
     case SLP_FLEET_HOLE: w->holes++; break;
     case SLP_FLEET_BAD_ROW: w->bad_rows++; break;
     case SLP_FLEET_TROUBLE: w->trouble++; break;
@@ -357,7 +368,9 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
   }
 }
 
-/* ---- nodes ---------------------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   SLP_CHECK(!w->nodes[slot]);
@@ -367,6 +380,7 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   SLP_CHECK(n);
   n->w = w;
   n->slot = slot;
+  n->serial = ++w->nodes_made;
   snprintf(n->id, sizeof n->id, "%s", id);
   n->mem = slp_mem_new(NULL, NULL);
   n->h = slp_sim_host_new(w->sim, n->mem, &clock);
@@ -444,7 +458,8 @@ int fw_live(const fw_world *w) {
   return n;
 }
 
-/* ---- the table, seen from above --------------------------------------------------------------------------------------- */
+/* ---- the table, seen from above
+ * --------------------------------------------------------------------------------------- */
 
 static void nothing(slp_store_req *rq) { (void)rq; }
 
@@ -537,14 +552,26 @@ void fw_dump(fw_world *w) {
     if (!w->nodes[i]) continue;
     slp_fleet *f = w->nodes[i]->fleet;
     uint64_t now = slp_now_us(f->h);
-    printf("%s: state %d, role %d, plan %llu, looking %d, suspended %d, reading %d, again %d\n", w->nodes[i]->id,
-           f->state, f->role, (unsigned long long)f->plan_v, f->looking, f->suspended, f->plan_reading, f->plan_again);
+    printf("%s: state %d, role %d, plan %llu, looking %d, suspended %d, reading %d, again %d\n",
+           w->nodes[i]->id, f->state, f->role, (unsigned long long)f->plan_v, f->looking, f->suspended,
+           f->plan_reading, f->plan_again);
     size_t at = 0;
+    printf(
+        "  alone %d, wide busy %d, watch in %lld, trouble %lld, stocking %d, jobs %d, audit %d listing %d\n",
+        f->alone, f->wide_busy, (long long)(f->watch_timer.at_us - now), (long long)(now - f->trouble_us),
+        f->stocking, f->jobs.busy, f->audit, f->listing);
+    for (slp_peer *p; (p = slp_map_each(&f->peers, &at));)
+      printf("  peer %s gone %d missing %d takes %d reads %u ok %d list %d since %lld exact %lld busy %d\n",
+             p->id, p->gone, p->missing, p->takes, p->reads, p->last_ok, p->in_list,
+             (long long)(now - p->since_us), (long long)(now - p->exact_us), p->op.busy);
+    at = 0;
     for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-      printf("  %s %s planned %d inherited %d ended %d maybe %d busy %d verb %d look %lld due %lld, row: %.*s %llu claim %.*s\n",
-             l->shard.p, states[l->state], l->planned, l->inherited, l->ended, l->maybe, l->op.busy, l->op.i.verb,
-             (long long)(l->look_us - now), (long long)(l->due_us - now), l->owner.n, l->owner.p,
-             (unsigned long long)l->image_epoch, l->claim.n, l->claim.p);
+      printf(
+          "  %s %s planned %d inherited %d ended %d maybe %d busy %d verb %d look %lld due %lld, row: %.*s "
+          "%llu claim %.*s\n",
+          l->shard.p, states[l->state], l->planned, l->inherited, l->ended, l->maybe, l->op.busy,
+          l->op.i.verb, (long long)(l->look_us - now), (long long)(l->due_us - now), l->owner.n, l->owner.p,
+          (unsigned long long)l->image_epoch, l->claim.n, l->claim.p);
   }
   slp_store_list l;
   all_rows(w, &l);
@@ -559,7 +586,9 @@ void fw_dump(fw_world *w) {
   slp_store_rows_free(&l.out);
 }
 
-/* ---- at rest --------------------------------------------------------------------------------------------------------- */
+/* ---- at rest
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 int fw_all_read(fw_world *w) {
   for (int i = 0; i < w->shards_n; i++) {
@@ -608,7 +637,9 @@ int fw_until(fw_world *w, uint64_t us, int (*enough)(fw_world *w)) {
   return 0;
 }
 
-/* ---- the world ------------------------------------------------------------------------------------------------------------ */
+/* ---- the world
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static void produce(void *arg) {
   fw_world *w = arg;
@@ -659,7 +690,8 @@ void fw_free(fw_world *w) {
   fw_wires_free(w);
   for (int i = 0; i < w->cache_n; i++) slp_store_rows_free(&w->cache[i].rows);
   slp_host_close(w->server, server_gone, NULL);
-  for (int i = 0; i < 1000 && slp_sim_hosts_alive(w->sim); i++) slp_sim_run(w->sim, fw_now(w) + 10, NULL, NULL);
+  for (int i = 0; i < 1000 && slp_sim_hosts_alive(w->sim); i++)
+    slp_sim_run(w->sim, fw_now(w) + 10, NULL, NULL);
   w->server_store->ops->close(w->server_store);
   slp_memory_drop(w->table);
   w->schema->free(w->schema);

@@ -11,16 +11,16 @@
 #define FW_SHARDS 96
 #define FW_S UINT64_C(1000000)
 
-typedef struct fw_faults {            /* chances in parts per million of all requests */
-  uint32_t lost_ppm;                  /* never reaches the table */
-  uint32_t unanswered_ppm;            /* is done, and nobody is told */
-  uint32_t doubled_ppm;               /* arrives once more, up to late_us later */
-  uint32_t late_ppm;                  /* arrives up to late_us later */
+typedef struct fw_faults { /* chances in parts per million of all requests */
+  uint32_t lost_ppm;       /* never reaches the table */
+  uint32_t unanswered_ppm; /* is done, and nobody is told */
+  uint32_t doubled_ppm;    /* arrives once more, up to late_us later */
+  uint32_t late_ppm;       /* arrives up to late_us later */
   uint64_t late_us;
   uint32_t throttle_ppm;
-  uint32_t blind_ppm;                 /* a refusal does not show the row */
-  uint32_t stale_ppm;                 /* a read that need not be consistent is up to a second old */
-  uint32_t rt_us_min, rt_us_max;      /* each way */
+  uint32_t blind_ppm;            /* a refusal does not show the row */
+  uint32_t stale_ppm;            /* a read that need not be consistent is up to a second old */
+  uint32_t rt_us_min, rt_us_max; /* each way */
 } fw_faults;
 
 typedef struct fw_world fw_world;
@@ -28,19 +28,20 @@ typedef struct fw_node fw_node;
 
 typedef struct fw_shard { /* the truth */
   char id[24];
-  int parents[2];         /* -1: none */
+  int parents[2]; /* -1: none */
   int kids[2], kids_n;
   uint64_t hash_from, hash_to; /* in 64ths of the ring */
-  uint64_t records;       /* it has so many now */
+  uint64_t records;            /* it has so many now */
   uint8_t closed, trimmed;
   uint64_t handed, acked; /* the furthest, by anybody; acked: without a gap */
   uint64_t repeats_ok;    /* up to here something may come again */
   uint64_t repeats;
-  uint64_t epoch;         /* the greatest that was ever opened */
+  uint64_t reader; /* who opened it last */
+  uint64_t epoch; /* the greatest that was ever opened */
   uint64_t opened_us, last_us; /* the last opening; the last hand-out */
-  uint64_t gap_us;        /* the longest time without an unsuspended reader */
-  uint64_t unread_us;     /* since when it has none */
-  uint8_t excused;        /* an operator took its row away: epochs may come beside each other */
+  uint64_t gap_us;             /* the longest time without an unsuspended reader */
+  uint64_t unread_us;          /* since when it has none */
+  uint8_t excused;             /* an operator took its row away: epochs may come beside each other */
 } fw_shard;
 
 struct fw_world {
@@ -56,19 +57,24 @@ struct fw_world {
   fw_shard shards[FW_SHARDS];
   slp_spot pos[FW_SHARDS]; /* as the table has it */
   int shards_n, born_n;
+  uint64_t nodes_made;
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms;
   slp_spot start;
   uint8_t producing;
   int leaders;
-  uint64_t writes, beats;         /* that reached the table */
+  uint64_t writes, beats; /* that reached the table */
   uint64_t evictions, condemned, leads, lost, released, expired, failed, left, holes, bad_rows, trouble;
-  char complaint[300];            /* the first thing that is wrong; "": all is well */
+  char complaint[300]; /* the first thing that is wrong; "": all is well */
   struct fw_wire *wires;
-  struct fw_cached { char key[200]; uint64_t at_us; slp_store_rows rows; } cache[32];
+  struct fw_cached {
+    char key[200];
+    uint64_t at_us;
+    slp_store_rows rows;
+  } cache[32];
   int cache_n;
   void (*on_write)(fw_world *w, const slp_store_write *write); /* before it is done; may be NULL */
-  int deny_ms; /* scenes: */
+  int deny_ms;                                                 /* scenes: */
   uint32_t drop_answers; /* so many of the next writes whose row has this prefix are done unanswered */
   char drop_prefix[32];
   int drop_after_copy;
@@ -85,11 +91,21 @@ struct fw_node {
   slp_tenant tenant;
   slp_fleet *fleet;
   slp_timer tick, list_timer;
-  struct fw_open { int shard; uint64_t epoch, next; uint8_t draining, drained_told, end_told, stopped;
-    struct { uint64_t from, to, at_us; uint8_t acked; } out[64]; int out_n; uint64_t acked; slp_spot begin; } open[FW_SHARDS];
+  struct fw_open {
+    int shard;
+    uint64_t epoch, next;
+    uint8_t draining, drained_told, end_told, stopped;
+    struct {
+      uint64_t from, to, at_us;
+      uint8_t acked;
+    } out[64];
+    int out_n;
+    uint64_t acked;
+    slp_spot begin;
+  } open[FW_SHARDS];
   int open_n;
   uint8_t suspended, left, cut, blocked, failed, joined, leads;
-  uint64_t left_us, joined_us, evictions;
+  uint64_t serial, left_us, joined_us, evictions;
 };
 
 fw_world *fw_new(uint64_t seed, int shards);
