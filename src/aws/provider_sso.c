@@ -1,7 +1,8 @@
 /* provider_sso.c - keys for a user who signed in with `aws sso login`: the cached token, renewed when it is
  * old and can be, is given to the portal, which gives keys for it.
  *
- * The cache file stays the AWS tools': a renewed token is kept here, in memory, until theirs is newer. */
+ * The cache file stays the AWS tools': a renewed token is kept here, in memory, until theirs is another one.
+ */
 #include "aws/aws_impl.h"
 #include "aws/limits.h"
 #include "aws/sso_cache.h"
@@ -31,6 +32,7 @@ typedef struct sso {
   slp_buf renewed;  /* access token and refresh token of our own renewal */
   size_t renewed_n; /* length of the access token in it */
   int64_t renewed_expires_ms;
+  int64_t cached_expires_ms; /* of the cache file as it was read last: another one is another sign-in */
   slp_fetch fetch;
   slp_buf url, request, bearer;
   char *region, *account, *role; /* owned, as long as an attempt lasts */
@@ -271,6 +273,8 @@ static void on_file(slp_file *file) {
     clear(s);
     return;
   }
+  if (s->token.expires_ms != s->cached_expires_ms) slp_secret_free(&s->renewed);
+  s->cached_expires_ms = s->token.expires_ms;
   if (s->renewed.n && s->renewed_expires_ms > s->token.expires_ms) use_renewed(s);
   const slp_sso_token *t = &s->token;
   int renewable = s->with_session && t->refresh.n && t->client_id.n && t->client_secret.n &&

@@ -83,6 +83,23 @@ TEST(an_old_token_is_renewed_and_the_new_one_kept) {
   sources_close();
 }
 
+TEST(who_signs_in_anew_is_taken_before_our_renewal_for_the_one_before) {
+  const fake_pair files[] = {{"/h/.aws/config", CONFIG}, {CACHE, TOKEN(PAST) RENEWABLE "}"}, {NULL, NULL}};
+  const fake_pair anew[] = {{"/h/.aws/config", CONFIG},
+                            {CACHE, "{\"accessToken\":\"OTHER\",\"expiresAt\":\"" LATER "\"}"},
+                            {NULL, NULL}};
+  sources_open(env, files, NULL);
+  renews(); /* lives longer than the new one */
+  sources_expect("A/BSESAME/C");
+  f.files = anew;
+  good();
+  f.mono_us += 46 * 60000000ull;
+  CHECK_STR(sources_look(), "A/BSESAME/C");
+  fake_run(&f, 1000000);
+  CHECK_STR(f.sent[2].bearer, "OTHER");
+  sources_close();
+}
+
 static void renewal_fails(void) { fake_script(&f, 400, "{\"error\":\"invalid_grant\"}"); }
 static void renewal_fails_then_good(void) {
   renewal_fails();
