@@ -117,7 +117,7 @@ typedef enum {
   SLOOP_LATEST = 1, /* what arrives from now on */
   SLOOP_OLDEST,     /* everything the stream still keeps */
   SLOOP_AT_TIME,    /* what arrived at start_at_ms or later */
-  SLOOP_AT_SEQ,     /* shard start_shard from start_seq on; other shards are not read */
+  SLOOP_AT_SEQ,     /* shard start_shard from start_seq on, and what descends from it; no other shards */
   SLOOP_AT_TOKEN    /* where the token start_token, from sloop_save() or bloop, says */
 } sloop_start_kind;
 typedef enum {

@@ -571,7 +571,10 @@ static void peeked(slp_shard *s) {
   }
   all_is_well(s);
   s->pace.fails = 0;
-  slp_lag_note(s, slp_lag_of_page(s, page));
+  /* What will be passed over says nothing of how old the first record to come is. */
+  int64_t arrived_ms = page->recs[0].arrived_ms;
+  int counts = arrived_ms < 0 || arrived_ms >= s->not_before_ms;
+  slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1);
   set_tip(s, 0);
   drop_page(s);
   wait_until(s, slp_after_us(s->fetch_sent_us, SLP_PACE_FLOOR_US));

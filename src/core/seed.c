@@ -155,17 +155,21 @@ static void take_up_descendants(slp_consumer *c) {
 static int seed_at_seq(slp_consumer *c, const slp_goal *g, slp_fail *f) {
   size_t at = 0;
   slp_shard *s;
-  int found = 0;
+  int found = 0, asked = 0;
   while ((s = slp_map_each(&c->shards, &at))) {
     if (has_end(s->id, g->shard)) {
       found++;
+      asked += s->wanted;
       start_at(s, &g->at);
     } else {
       slp_seed_skip(s);
     }
   }
   take_up_descendants(c);
-  if (found == 1) return 0;
+  if (found == 1 && asked) return 0;
+  if (found == 1)
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_ENOSHARD, "start_shard %s is not among the shards to be read",
+                        g->shard);
   return slp_fail_set(f, SLP_REFUSED, SLOOP_ENOSHARD, "%s shard of %s ends with %s",
                       found ? "more than one" : "no", c->stream, g->shard);
 }

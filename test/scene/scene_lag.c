@@ -229,4 +229,23 @@ SCENE(a_smaller_page_is_followed_by_the_next_after_a_while) {
   CHECK_CAUGHT_UP(&st->u, 20000);
 }
 
+SCENE(what_will_be_passed_over_is_no_lag_of_a_paused_shard) {
+  stage_begin(st, seed, 1);
+  slp_world_put_many(st->w, st->stream, 20, 30);
+  slp_world_pass(st->w, 590000);
+  st->u.opts.start = SLOOP_AT_TIME;
+  st->u.opts.start_at_ms = slp_world_ms(st->w);
+  tell_less(st);
+  slp_user_pause(&st->u, NULL);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 30);
+  consumer_of(st)->retention_ms = 600000;
+  slp_world_pass(st->w, 200000);
+  CHECK_INT(warnings(st), 0);
+  slp_world_put_many(st->w, st->stream, 20, 30);
+  slp_user_resume(&st->u, NULL);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->records, 20);
+}
+
 CHECK_MAIN()

@@ -212,6 +212,22 @@ SCENE(told_that_its_place_is_gone_it_neither_repeats_nor_forgets_what_it_has) {
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
+SCENE(at_a_sequence_number_of_a_shard_that_is_not_asked_for_is_refused) {
+  stage_begin(st, seed, 3);
+  slp_world_put_many(st->w, st->stream, 30, 10);
+  static const char *const wanted[] = {"2"};
+  st->u.opts.shards = wanted;
+  st->u.opts.shards_n = 1;
+  st->u.opts.start = SLOOP_AT_SEQ;
+  st->u.opts.start_shard = st->stream->shards[1].id;
+  st->u.opts.start_seq = st->stream->shards[1].notes[0].seq;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  CHECK(st->u.judged->failed);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ENOSHARD);
+  CHECK(strstr(st->u.judged->last_message, st->stream->shards[1].id));
+}
+
 SCENE(only_the_shards_asked_for_are_read) {
   stage_begin(st, seed, 4);
   slp_world_put_many(st->w, st->stream, 400, 10);
