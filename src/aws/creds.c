@@ -160,11 +160,17 @@ static uint32_t patience_ms(const slp_creds *c) {
   return ms ? ms : SLP_CREDS_MS_MAX;
 }
 
+static const char *name_of(const slp_creds *c) {
+  const char *what = c->chain[c->asking]->what;
+  return what ? what : "their source";
+}
+
 static void on_deadline(slp_timer *timer) {
   slp_creds *c = SLP_OWNER(timer, slp_creds, deadline);
   if (c->attempt != ASKING) return;
   if (c->chain[c->asking]->cancel) c->chain[c->asking]->cancel(c->chain[c->asking]);
-  snprintf(c->why, sizeof c->why, "no credentials came within %u seconds", (unsigned)patience_ms(c) / 1000);
+  snprintf(c->why, sizeof c->why, "no credentials came from %s within %u seconds", name_of(c),
+           (unsigned)patience_ms(c) / 1000);
   answered(c, SLP_KEYS_BROKEN);
 }
 
@@ -243,7 +249,7 @@ static void go_on(slp_event *ev) {
     return;
   }
   if (c->answer == SLP_KEYS_FOUND && c->next_expires_ms >= 0 && c->next_expires_ms <= service_ms(c)) {
-    snprintf(c->why, sizeof c->why, "the credentials have expired already");
+    snprintf(c->why, sizeof c->why, "the credentials of %s have expired already", name_of(c));
     c->answer = SLP_KEYS_BROKEN;
   }
   c->attempt = IDLE;

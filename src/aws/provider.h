@@ -22,7 +22,8 @@ typedef struct slp_provider {
   void (*begin)(struct slp_provider *p, int fresh);
   void (*cancel)(struct slp_provider *p); /* the answer is not waited for any more; NULL: nothing to do */
   void (*free)(struct slp_provider *p);
-  uint32_t ms_max; /* given up after this, whatever its own deadlines say; 0: SLP_CREDS_MS_MAX */
+  uint32_t ms_max;  /* given up after this, whatever its own deadlines say; 0: SLP_CREDS_MS_MAX */
+  const char *what; /* names it in messages; as long as it lives */
   /* The asker's. */
   void (*answered)(struct slp_provider *p, const slp_keys_answer *answer);
   void *owner;

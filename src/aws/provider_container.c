@@ -172,7 +172,7 @@ static void container_free(slp_provider *p) {
 slp_provider *slp_provider_container(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
   container *c = SLP_NEW(h->mem, container);
   if (!c) return NULL;
-  *c = (container){.p = {.begin = begin, .cancel = cancel, .free = container_free},
+  *c = (container){.p = {.what = "the container", .begin = begin, .cancel = cancel, .free = container_free},
                    .h = h,
                    .getenv_fn = getenv_fn,
                    .getenv_ctx = getenv_ctx};

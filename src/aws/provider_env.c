@@ -47,7 +47,9 @@ static void env_free(slp_provider *p) {
 slp_provider *slp_provider_env(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
   env_provider *e = SLP_NEW(h->mem, env_provider);
   if (!e) return NULL;
-  *e = (env_provider){
-      .p = {.begin = env_begin, .free = env_free}, .h = h, .getenv_fn = getenv_fn, .getenv_ctx = getenv_ctx};
+  *e = (env_provider){.p = {.what = "the environment", .begin = env_begin, .free = env_free},
+                      .h = h,
+                      .getenv_fn = getenv_fn,
+                      .getenv_ctx = getenv_ctx};
   return &e->p;
 }

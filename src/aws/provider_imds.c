@@ -100,8 +100,9 @@ static void machine_free(slp_provider *p) {
 slp_provider *slp_provider_imds(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
   machine *m = SLP_NEW(h->mem, machine);
   if (!m) return NULL;
-  *m = (machine){
-      .p = {.begin = begin, .cancel = cancel, .free = machine_free}, .inner = {.answered = on_inner}, .h = h};
+  *m = (machine){.p = {.what = "the machine", .begin = begin, .cancel = cancel, .free = machine_free},
+                 .inner = {.answered = on_inner},
+                 .h = h};
   m->inner.owner = m;
   slp_imds_init(&m->imds, h, getenv_fn, getenv_ctx);
   m->imds.on_done = on_document;

@@ -20,6 +20,7 @@ typedef struct profile_provider {
   slp_provider *bases[BASES]; /* owned */
   slp_provider *asked;        /* NULL: none under way */
   slp_sts sts;
+  char who[140];
   slp_buf source; /* the keys a role is assumed with: id, secret, token */
 } profile_provider;
 
@@ -157,6 +158,8 @@ static void on_loaded(slp_wait *wait) {
     slp_keys_broken(&pp->p, "%s", pp->profiles.why);
   } else {
     int r = slp_key_plan_make(&pp->plan, &pp->profiles);
+    snprintf(pp->who, sizeof pp->who, "profile %s", pp->profiles.name);
+    pp->p.what = pp->who;
     if (!r) {
       start_plan(pp);
       return;
@@ -210,9 +213,10 @@ static int make_bases(profile_provider *pp) {
 slp_provider *slp_provider_profile(slp_aws *aws) {
   profile_provider *pp = SLP_NEW(aws->h->mem, profile_provider);
   if (!pp) return NULL;
-  *pp = (profile_provider){.p = {.begin = begin, .cancel = cancel, .free = profile_free, .ms_max = MS_MAX},
-                           .aws = aws,
-                           .wait = {.run = on_loaded}};
+  *pp = (profile_provider){
+      .p = {.what = "the profile", .begin = begin, .cancel = cancel, .free = profile_free, .ms_max = MS_MAX},
+      .aws = aws,
+      .wait = {.run = on_loaded}};
   slp_profiles_init(&pp->profiles, aws->h, aws->getenv_fn, aws->getenv_ctx, aws->profile);
   slp_sts_init(&pp->sts, aws);
   slp_buf_init(&pp->source, aws->h->mem, 65536);

@@ -25,7 +25,10 @@ static void user_free(slp_provider *p) {
 slp_provider *slp_provider_user(slp_host *h, void (*ask)(void *arg), void *arg) {
   user_provider *u = SLP_NEW(h->mem, user_provider);
   if (!u) return NULL;
-  *u = (user_provider){.p = {.begin = user_begin, .free = user_free}, .h = h, .ask = ask, .arg = arg};
+  *u = (user_provider){.p = {.what = "the creds callback", .begin = user_begin, .free = user_free},
+                       .h = h,
+                       .ask = ask,
+                       .arg = arg};
   return &u->p;
 }
 

@@ -143,8 +143,13 @@ static void web_free(slp_provider *p) {
 slp_provider *slp_provider_web(slp_aws *aws, const slp_profile *const *from) {
   web *w = SLP_NEW(aws->h->mem, web);
   if (!w) return NULL;
-  *w = (web){
-      .p = {.begin = begin, .cancel = cancel, .free = web_free, .ms_max = MS_MAX}, .aws = aws, .from = from};
+  *w = (web){.p = {.what = "AWS_WEB_IDENTITY_TOKEN_FILE",
+                   .begin = begin,
+                   .cancel = cancel,
+                   .free = web_free,
+                   .ms_max = MS_MAX},
+             .aws = aws,
+             .from = from};
   slp_buf_init(&w->path, aws->h->mem, 4096);
   slp_buf_init(&w->token, aws->h->mem, TOKEN_MAX);
   slp_sts_init(&w->sts, aws);
