@@ -88,7 +88,11 @@ slp_str slp_arn_region(slp_str arn) {
 /* ---- URLs ------------------------------------------------------------------------------------------------
  */
 static int bad_url(char why[160], slp_str url, const char *what) {
-  snprintf(why, 160, "endpoint %.*s: %s", (int)(url.n < 90 ? url.n : 90), url.p, what);
+  size_t secret = url.n; /* a name and password: they are refused, and not shown either */
+  while (secret > 0 && url.p[secret - 1] != '@') secret--;
+  slp_str shown = {url.p + secret, url.n - secret};
+  snprintf(why, 160, "endpoint %s%.*s: %s", secret ? "...@" : "", (int)(shown.n < 90 ? shown.n : 90), shown.p,
+           what);
   return SLOOP_EOPTION;
 }
 

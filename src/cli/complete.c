@@ -30,7 +30,8 @@ static int add_bash_case(slp_buf *b, const slp_option *o) {
     return bad ? bad : slp_buf_add_z(b, "' -- \"$cur\")) ;;\n");
   }
   if (strcmp(o->value, "FILE") == 0)
-    return slp_buf_add_z(b, "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n");
+    return slp_buf_add_z(
+        b, "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n");
   if (o->id == O_KNOB) {
     bad = slp_buf_add_z(b, "compopt -o nospace 2>/dev/null; COMPREPLY=($(compgen -W 'list dump");
     if (!bad) bad = slp_knobs_each(add_knob_name, b);

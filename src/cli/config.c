@@ -118,6 +118,8 @@ int slp_config_dump(slp_buf *b, const slp_args *a) {
     int knob = g->option->id == O_KNOB;
     if (knob && (!strchr(g->value, '=') || slp_knob_is_secret(slp_str_of(g->value)))) continue;
     if (!knob && !belongs_in_a_file(g->option)) continue;
+    int url = g->option->id == O_ENDPOINT || (knob && strncmp(g->value, "endpoint=", 9) == 0);
+    if (url && slp_url_has_password(g->value)) continue;
     if (g->value && !fits_a_line(g->value))
       bad = slp_buf_addf(b, "# %s: a file can't hold this value\n", g->option->name);
     else if (knob)

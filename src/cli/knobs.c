@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "cli/help.h"
 
 typedef enum { U16, U32, U64, I64, FLAG, TEXT, CHOICE } knob_kind;
 
@@ -192,17 +193,21 @@ int slp_knob_is_secret(slp_str setting) {
   return 0;
 }
 
+int slp_url_has_password(const char *url) { return strchr(url, '@') != NULL; }
+
 /* A setting's value as it would be written; "" when it has none. */
 static int add_value(slp_buf *b, const slp_args *a, const knob *k) {
   const char *from = (const char *)a + k->at;
   uint64_t u = 0;
   int64_t i;
-  int v;
+  int v, secret;
   const char *z;
   switch (k->kind) {
     case TEXT:
       memcpy(&z, from, sizeof z);
-      return z ? slp_buf_add_z(b, slp_knob_is_secret(slp_str_of(k->name)) ? "(secret)" : z) : 0;
+      if (!z) return 0;
+      secret = slp_knob_is_secret(slp_str_of(k->name)) || (k->at == OPT(endpoint) && slp_url_has_password(z));
+      return slp_buf_add_z(b, secret ? "(secret)" : z);
     case CHOICE: memcpy(&v, from, sizeof v); return slp_buf_add_str(b, choice_name(k->unit, v));
     case FLAG: memcpy(&v, from, sizeof v); return slp_buf_addf(b, "%d", v);
     case I64: memcpy(&i, from, sizeof i); return slp_buf_add_i64(b, i);
@@ -233,7 +238,8 @@ int slp_knobs_list(slp_buf *b) {
   for (size_t i = 0; i < SLP_COUNT(knobs) && !bad; i++) {
     bad = slp_buf_addf(b, "%s=", knobs[i].name);
     if (!bad) bad = add_value(b, &a, &knobs[i]);
-    if (!bad) bad = slp_buf_addf(b, " (%s)\n    %s\n", knobs[i].unit, knobs[i].meaning);
+    if (!bad) bad = slp_buf_addf(b, " (%s)\n", knobs[i].unit);
+    if (!bad) bad = slp_help_fill(b, knobs[i].meaning, 0, 4);
   }
   return bad;
 }

@@ -7,7 +7,8 @@
 /* SLP_EINVAL and a sentence in `why`. The value's text must live as long as `a`. */
 int slp_knob_set(slp_args *a, slp_str setting, char why[200]);
 int slp_knob_exists(slp_str name);
-int slp_knob_is_secret(slp_str setting); /* NAME or NAME=VALUE */
+int slp_knob_is_secret(slp_str setting);   /* NAME or NAME=VALUE */
+int slp_url_has_password(const char *url); /* or a user name */
 /* -X list: name, default, unit and meaning. */
 int slp_knobs_list(slp_buf *b);
 /* -X dump: "# NAME=VALUE" lines of what holds in `a`; secrets are left out. */

@@ -870,6 +870,14 @@ def a_dump_holds_only_what_a_file_can():
 
 
 @test
+def a_dump_holds_no_password():
+    for args in (("-b", "https://me:hush@host/"), ("-X", "endpoint=https://me:hush@host/"), ("-X", "sandbox.secret_key=hush")):
+        r = run(BIN, *args, "-X", "dump")
+        equal((r.code, r.err), (0, ""))
+        check(b"hush" not in r.out and b"(secret)" in r.out, args)
+
+
+@test
 def a_help_that_can_t_be_written_is_a_failure():
     with open("/dev/full", "wb") as full:
         p = subprocess.run([BIN, "-h"], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)

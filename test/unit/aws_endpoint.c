@@ -342,4 +342,11 @@ TEST(the_region_of_an_arn) {
   CHECK(slp_arn_region(SLP_STR("stream")).p == NULL);
 }
 
+TEST(a_password_in_a_url_is_not_repeated) {
+  slp_endpoint e;
+  char why[160] = "";
+  CHECK_INT(slp_endpoint_parse_url(&e, SLP_STR("https://me:hush@h@host:1/"), why), SLOOP_EOPTION);
+  CHECK_STR(why, "endpoint ...@host:1/: an endpoint can't have a user name or password");
+}
+
 CHECK_MAIN()
