@@ -21,7 +21,7 @@ import sandbox_box
 import servers
 from harness import FULL, Tests, expect
 
-MOMENTS = 50 if FULL else 8
+MOMENTS = 50 if FULL else 5
 WALK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bloop_walk.py")
 
 
