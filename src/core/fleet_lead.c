@@ -86,6 +86,7 @@ static void watched(slp_fleet *f) {
       int now = takes(f, p);
       others += !is_me && now;
       if (!p->in_list && p->takes) p->wanted = 1;
+      others += p->wanted; /* who is not known for sure yet */
       if (p->wanted) slp_look_soon(f, slp_fleet_now(f));
       int same = memcmp(p->boot_took, p->boot, sizeof p->boot) == 0;
       if (now && (!p->takes || !same)) slp_plan_soon(f, SETTLE_US);

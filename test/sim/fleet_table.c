@@ -108,10 +108,11 @@ static void trace_write(fw_world *w, const slp_store_write *x) {
   for (size_t i = 0; i < x->changes_n && n < sizeof line; i++) {
     const slp_change *c = &x->changes[i];
     n += (size_t)snprintf(line + n, sizeof line - n, " %.*s=%.*s", (int)c->name.n, c->name.p,
-                          c->val.kind == SLP_VAL_S || c->val.kind == SLP_VAL_N ? (int)c->val.s.n : 0, c->val.s.p);
+                          c->val.kind == SLP_VAL_S || c->val.kind == SLP_VAL_N ? (int)c->val.s.n : 0,
+                          c->val.s.p);
   }
-  slp_sim_trace(w->sim, "table %s %.*s%s", x->written == SLP_WRITTEN_YES ? "takes" : "refuses", (int)x->key.range.n,
-                x->key.range.p, line);
+  slp_sim_trace(w->sim, "table %s %.*s%s", x->written == SLP_WRITTEN_YES ? "takes" : "refuses",
+                (int)x->key.range.n, x->key.range.p, line);
 }
 
 static void served(slp_store_req *rq) {

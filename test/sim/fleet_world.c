@@ -339,6 +339,13 @@ static void run_tick(slp_timer *timer) {
 /* ---- events
  * ------------------------------------------------------------------------------------------------------- */
 
+/* Its letting go may not have come through: what it read last may come again. */
+static void taint_all(fw_node *n) {
+  fw_world *w = n->w;
+  for (int i = 0; i < w->shards_n; i++)
+    if (w->shards[i].reader == n->serial) w->shards[i].repeats_ok = w->shards[i].handed;
+}
+
 static void on_event(void *arg, const slp_fleet_event *ev) {
   fw_node *n = arg;
   fw_world *w = n->w;
@@ -349,7 +356,7 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
                 ev->shard.p ? ev->shard.p : "", (unsigned long long)ev->epoch, (int)ev->text.n, ev->text.p);
   switch (ev->kind) {
     case SLP_FLEET_JOINED: n->joined = 1, n->joined_us = fw_now(w); break;
-    case SLP_FLEET_EVICTED: n->evictions++, w->evictions++; break;
+    case SLP_FLEET_EVICTED: n->evictions++, w->evictions++, taint_all(n); break;
     case SLP_FLEET_CONDEMNED: w->condemned++; break;
     case SLP_FLEET_LEADS: w->leads++, n->leads = 1; break;
     case SLP_FLEET_FOLLOWS: n->leads = 0; break;
@@ -357,10 +364,9 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
     case SLP_FLEET_RELEASED: w->released++; break;
     case SLP_FLEET_FAILED: w->failed++, n->failed = 1; break;
     case SLP_FLEET_LEFT:
-      /* What it could not save in an outage comes again. */
-      for (int i = 0; i < w->shards_n && !slp_str_is(ev->text, "left"); i++)
-        if (w->shards[i].reader == n->serial) w->shards[i].repeats_ok = w->shards[i].handed;
-      w->left++, n->left = 1, n->left_us = fw_now(w); break;
+      if (!slp_str_is(ev->text, "left")) taint_all(n); /* what it could not save comes again */
+      w->left++, n->left = 1, n->left_us = fw_now(w);
+      break;
     case SLP_FLEET_HOLE: w->holes++; break;
     case SLP_FLEET_BAD_ROW: w->bad_rows++; break;
     case SLP_FLEET_TROUBLE: w->trouble++; break;
@@ -420,6 +426,7 @@ static void closed(slp_host *h, void *arg) {
 static void bury(fw_world *w, int slot) {
   fw_node *n = w->nodes[slot];
   w->nodes[slot] = NULL;
+  if (!n->left) taint_all(n);
   while (n->open_n) {
     taint(w, &n->open[0]);
     close_open(n, &n->open[0]);

@@ -36,8 +36,8 @@ typedef struct fw_shard { /* the truth */
   uint64_t handed, acked; /* the furthest, by anybody; acked: without a gap */
   uint64_t repeats_ok;    /* up to here something may come again */
   uint64_t repeats;
-  uint64_t reader; /* who opened it last */
-  uint64_t epoch; /* the greatest that was ever opened */
+  uint64_t reader;             /* who opened it last */
+  uint64_t epoch;              /* the greatest that was ever opened */
   uint64_t opened_us, last_us; /* the last opening; the last hand-out */
   uint64_t gap_us;             /* the longest time without an unsuspended reader */
   uint64_t unread_us;          /* since when it has none */
