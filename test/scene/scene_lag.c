@@ -27,6 +27,7 @@ SCENE(a_paused_shard_is_looked_at_once_a_minute_and_nothing_of_it_comes) {
   sloop_stats_t s = slp_user_stats(&st->u);
   CHECK(s.behind_ms_now > 540000 && s.behind_ms_now < 680000);
   CHECK_INT(s.tip_now, 0);
+  CHECK_INT(s.tip_age_ms_now, 0); /* nobody is asked who may hand over */
   CHECK_INT(st->u.judged->records, 20);
   slp_user_resume(&st->u, NULL);
   CHECK_CAUGHT_UP(&st->u, 5000);
@@ -131,6 +132,7 @@ SCENE(without_being_told_the_lag_is_the_age_of_the_newest_record_and_nothing_at_
   slp_world_pass(st->w, 3000);
   sloop_stats_t s = slp_user_stats(&st->u);
   CHECK(s.behind_ms_now > 95000 && s.behind_ms_now < 105000);
+  CHECK(s.tip_age_ms_now == UINT64_MAX);
   CHECK(sloop_batch_behind_ms(slp_oracle_held_at(st->u.oracle, 0)) > 95000);
   st->u.manners.keep = 0;
   slp_user_return_all(&st->u);

@@ -17,6 +17,7 @@ SCENE(a_backlog_of_four_shards_is_read_from_oldest_to_tip_in_order) {
   CHECK_INT(now.late, 0);
   CHECK_INT(now.shards_now, 4);
   CHECK_INT(now.tip_now, 4);
+  CHECK(now.tip_age_ms_now <= 2u * st->u.opts.poll_ms); /* each is asked again and again */
 }
 
 SCENE(an_uneven_backlog_is_in_order_too) {
