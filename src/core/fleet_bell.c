@@ -171,19 +171,34 @@ static void listen(slp_fleet *f, slp_peer *p) {
   f->bell_known = 1;
 }
 
+/* Nobody waits for a turn when there is nobody else. */
+static uint64_t my_turn_us(slp_fleet *f, const slp_peer *leader) {
+  size_t at = 0;
+  for (slp_peer *p; (p = slp_map_each(&f->peers, &at));)
+    if (p != leader && p->in_list && !p->gone && !slp_str_eq((slp_str){p->id, p->id_n}, f->o.worker))
+      return f->turn_us;
+  return f->wide_ok ? 0 : f->turn_us;
+}
+
 /* After half a lease of silence whoever may lead next begins to observe the others. */
 static void worry(slp_fleet *f, slp_peer *p) {
   uint64_t now = slp_fleet_now(f);
-  if (silent_us(f, p) < slp_fleet_lease_us(f) / 2) return;
+  if (silent_us(f, p) < slp_fleet_lease_us(f) / 2) {
+    f->turn_us = slp_random_below(f->h, TURN_US);
+    return;
+  }
   slp_bell_alert(f, ALERT_FOR_US / 5);
   if (now >= f->wide_us && slp_wide_read(f, 0, NULL)) f->wide_us = now + WIDE_US;
-  if (slp_peer_may_condemn(f, p, slp_random_below(f->h, TURN_US))) slp_peer_condemn(f, p);
+  if (slp_peer_may_condemn(f, p, my_turn_us(f, p))) slp_peer_condemn(f, p);
 }
 
-static void next_poll(slp_fleet *f) {
-  int alert = f->alert_us > slp_fleet_now(f);
-  in(f, alert ? slp_fleet_jitter(f, slp_min_u64(ALERT_US, (uint64_t)f->o.bell_ms * 1000), 20)
-              : slp_fleet_jitter(f, (uint64_t)f->o.bell_ms * 1000, 10));
+static void next_poll(slp_fleet *f, const slp_peer *p) {
+  uint64_t now = slp_fleet_now(f), bell_us = (uint64_t)f->o.bell_ms * 1000;
+  int alert = f->alert_us > now;
+  uint64_t wait =
+      alert ? slp_fleet_jitter(f, slp_min_u64(ALERT_US, bell_us), 20) : slp_fleet_jitter(f, bell_us, 10);
+  uint64_t quiet = p ? slp_peer_quiet_us(f, p, my_turn_us(f, p)) : SLP_NEVER;
+  in(f, slp_min_u64(wait, quiet == SLP_NEVER ? wait : quiet - now));
 }
 
 static void leader_read(slp_store_req *rq) {
@@ -197,7 +212,7 @@ static void leader_read(slp_store_req *rq) {
   slp_peer *p = slp_peer_make(f, leader_id(f));
   if (rq->fail.class != SLP_FINE || !p) {
     if (p) slp_peer_unread(p);
-    next_poll(f);
+    next_poll(f, p);
     return;
   }
   if (f->bell_get.out.n) f->schema->read(f->schema, &f->bell_get.out.rows[0], &fact);
@@ -212,7 +227,7 @@ static void leader_read(slp_store_req *rq) {
     return;
   }
   worry(f, p);
-  next_poll(f);
+  next_poll(f, p);
 }
 
 /* ---- ringing

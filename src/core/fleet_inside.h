@@ -91,6 +91,8 @@ void slp_peer_unread(slp_peer *p); /* a read that failed */
 /* Whether that instance may still renew. named_us: when the image that names it was in. */
 slp_verdict slp_peer_verdict(slp_fleet *f, slp_str instance, uint64_t named_us);
 int slp_peer_may_condemn(slp_fleet *f, const slp_peer *p, uint64_t more_us); /* rule 2.1 */
+/* When that will be, if nothing is heard until then; SLP_NEVER: not to come. */
+uint64_t slp_peer_quiet_us(slp_fleet *f, const slp_peer *p, uint64_t more_us);
 void slp_peer_condemn(slp_fleet *f, slp_peer *p);
 void slp_peer_instance(const slp_peer *p, slp_instance *ret);
 
@@ -327,7 +329,7 @@ struct slp_fleet {
 
   slp_role role;
   slp_instance leader, named;
-  uint64_t leader_named_us, alert_us, wide_us, lead_epoch;
+  uint64_t leader_named_us, alert_us, wide_us, lead_epoch, turn_us;
   uint64_t lead_read_us;
   uint8_t bell_known, exact_next;
   uint64_t bell;

@@ -80,6 +80,7 @@ static void watched(slp_fleet *f) {
   if (f->role != SLP_ROLE_LEADS) return;
   uint32_t others = 0;
   size_t at = 0;
+  uint64_t next = slp_fleet_now(f) + slp_fleet_jitter(f, WATCH_US, 10);
   if (f->wide_ok) {
     for (slp_peer *p; (p = slp_map_each(&f->peers, &at));) {
       int is_me = slp_str_eq((slp_str){p->id, p->id_n}, f->o.worker);
@@ -93,7 +94,9 @@ static void watched(slp_fleet *f) {
       if (!now && p->takes) slp_plan_soon(f, 0);
       memcpy(p->boot_took, p->boot, sizeof p->boot);
       p->takes = (uint8_t)now;
-      if (now && !is_me && slp_peer_may_condemn(f, p, 0)) slp_peer_condemn(f, p);
+      if (!now || is_me) continue;
+      if (slp_peer_may_condemn(f, p, 0)) slp_peer_condemn(f, p);
+      next = slp_min_u64(next, slp_peer_quiet_us(f, p, 0));
     }
     f->alone = others == 0;
     slp_peer *me = slp_peer_get(f, f->o.worker);
@@ -102,8 +105,7 @@ static void watched(slp_fleet *f) {
       slp_bell_rang(f);
     }
   }
-  if (!f->alone || !f->wide_ok)
-    slp_fleet_timer(f, &f->watch_timer, slp_fleet_now(f) + slp_fleet_jitter(f, WATCH_US, 10));
+  if (!f->alone || !f->wide_ok) slp_fleet_timer(f, &f->watch_timer, next);
 }
 
 void slp_watch_now(slp_fleet *f) {

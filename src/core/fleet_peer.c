@@ -152,6 +152,11 @@ static void condemned(slp_op *op) {
   }
 }
 
+uint64_t slp_peer_quiet_us(slp_fleet *f, const slp_peer *p, uint64_t more_us) {
+  uint64_t at = p->since_us + silence_us(f, p) + more_us + 1;
+  return at > slp_fleet_now(f) && !p->gone && !p->missing ? at : SLP_NEVER;
+}
+
 void slp_peer_condemn(slp_fleet *f, slp_peer *p) {
   if (p->op.busy) return;
   slp_fleet_intent(f, &p->op.i, SLP_W3_CONDEMN);

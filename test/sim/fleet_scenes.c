@@ -10,8 +10,10 @@ static void print(void *arg, const char *line) {
   if (!strstr(line, " sends ")) fprintf(stderr, "%s\n", line);
 }
 
+static uint64_t seed = 7;
+
 static fw_world *world(int shards) {
-  fw_world *w = fw_new(7, shards);
+  fw_world *w = fw_new(seed, shards);
   if (getenv("SCENE_TRACE")) slp_sim_on_trace(w->sim, print, NULL);
   return w;
 }
@@ -87,9 +89,18 @@ static void finish(fw_world *w) {
   fw_free(w);
 }
 
-static void within(const char *what, uint64_t us, uint64_t bound) {
-  fprintf(stderr, "     %s: %.2f s, at most %.2f s\n", what, (double)us / 1e6, (double)bound / 1e6);
-  CHECK(us <= bound);
+/* The worst of several seeds: phases and latencies differ. */
+static uint64_t worst;
+static void note(uint64_t us) {
+  if (us > worst) worst = us;
+}
+
+static void within(const char *what, uint64_t bound, void (*once)(void)) {
+  worst = 0;
+  for (seed = 1; seed <= 12; seed++) once();
+  fprintf(stderr, "     %s: %.2f s at worst, may take %.2f s\n", what, (double)worst / 1e6,
+          (double)bound / 1e6);
+  CHECK(worst <= bound);
 }
 
 #define LEASE (2 * FW_S)
@@ -97,20 +108,22 @@ static void within(const char *what, uint64_t us, uint64_t bound) {
 /* ---- start, join, leave, kill: the bounds of section 7
  * ------------------------------------------------------ */
 
-TEST(first_start) {
+static void first_start(void) {
   fw_world *w = world(8);
   start(w, 1);
-  within("first start", settle(w, 3 * FW_S), 2200000);
+  note(settle(w, 5 * FW_S));
   finish(w);
 }
+TEST(first_start_of_one) { within("first start", 2200000, first_start); }
 
-TEST(first_start_of_four) {
+static void first_start_four(void) {
   fw_world *w = world(10);
   start(w, 4);
-  within("first start of four", settle(w, 20 * FW_S), 3500000);
+  note(settle(w, 20 * FW_S));
   CHECK(repeats(w) == 0 && w->lost == 0);
   finish(w);
 }
+TEST(first_start_of_four) { within("first start of four", 2200000 + 830000 + 240000, first_start_four); }
 
 TEST(a_fleet_that_begins_at_the_latest_begins_at_one_time) {
   fw_world *w = world(3);
@@ -121,22 +134,26 @@ TEST(a_fleet_that_begins_at_the_latest_begins_at_one_time) {
   finish(w);
 }
 
-TEST(join) {
-  fw_world *w = fleet(8, 2);
-  fw_start(w, 2, "w2", 0);
-  within("join", settle(w, 20 * FW_S), 3500000 + 500000);
-  within("a moved lease's gap", worst_gap(w), 300000 + 100000);
+static uint64_t join(int before) {
+  fw_world *w = fleet(8, before);
+  fw_start(w, before, "new", 0);
+  uint64_t took = settle(w, 20 * FW_S);
+  uint64_t gap = worst_gap(w);
   CHECK(repeats(w) == 0 && w->lost == 0);
   finish(w);
+  note(took);
+  return gap;
 }
-
-TEST(join_of_one_that_was_alone) {
-  fw_world *w = fleet(8, 1);
-  fw_start(w, 1, "w1", 0);
-  within("join to a single one", settle(w, 20 * FW_S), 3500000 + LEASE / 3);
-  CHECK(repeats(w) == 0);
-  finish(w);
+static void join_two(void) { join(2); }
+static void join_one(void) { join(1); }
+static void join_gap(void) {
+  worst = 0;
+  uint64_t gap = join(2);
+  worst = gap;
 }
+TEST(joining) { within("join", 3500000 + 60000, join_two); } /* and D, 60 ms here */
+TEST(joining_one_that_was_alone) { within("join to a single one", 3500000 + 60000 + LEASE / 3, join_one); }
+TEST(the_gap_of_a_moved_lease) { within("gap of a moved lease", 300000 + 60000, join_gap); }
 
 static int two_left(fw_world *w) {
   fw_reap(w);
@@ -147,55 +164,47 @@ static void leave_and_see(int leads) {
   fw_world *w = fleet(9, 3);
   fw_leave(w, leads ? leader(w) : follower(w), 10000);
   until(w, 20 * FW_S, two_left);
-  within(leads ? "gap when the leader leaves" : "gap when a follower leaves", worst_gap(w), 1000000 + 100000);
+  note(worst_gap(w));
   CHECK(repeats(w) == 0 && w->lost == 0 && w->condemned == 0 && w->evictions == 0);
   finish(w);
 }
+static void follower_leaves(void) { leave_and_see(0); }
+static void leader_leaves(void) { leave_and_see(1); }
+TEST(clean_leave_of_a_follower) { within("gap when a follower leaves", 1000000 + 60000, follower_leaves); }
+TEST(clean_leave_of_the_leader) { within("gap when the leader leaves", 1000000 + 60000, leader_leaves); }
 
-TEST(clean_leave_of_a_follower) { leave_and_see(0); }
-TEST(clean_leave_of_the_leader) { leave_and_see(1); }
-
-TEST(kill_of_a_follower) {
-  fw_world *w = fleet(9, 3);
-  fw_kill(w, follower(w));
+static void kill_and_see(int leads, int others, int n) {
+  fw_world *w = fleet(9, n);
+  if (leads) fw_kill(w, leader(w));
+  if (others) fw_kill(w, follower(w));
   settle(w, 20 * FW_S);
-  within("gap when a follower is killed", worst_gap(w), LEASE + 1600000 + LEASE / 3);
+  note(worst_gap(w));
   finish(w);
 }
-
-TEST(kill_of_the_leader) {
-  fw_world *w = fleet(9, 3);
-  fw_kill(w, leader(w));
-  settle(w, 20 * FW_S);
-  within("gap when the leader is killed", worst_gap(w), LEASE + 1600000 + LEASE / 3);
-  finish(w);
-}
-
+static void follower_dies(void) { kill_and_see(0, 1, 3); }
+static void leader_dies(void) { kill_and_see(1, 0, 3); }
+static void both_die(void) { kill_and_see(1, 1, 4); }
+TEST(kill_of_a_follower) { within("gap when a follower is killed", LEASE + 1600000, follower_dies); }
+TEST(kill_of_the_leader) { within("gap when the leader is killed", LEASE + 1600000, leader_dies); }
 TEST(kill_of_the_leader_and_another) {
-  fw_world *w = fleet(8, 4);
-  fw_kill(w, leader(w));
-  fw_kill(w, follower(w));
-  settle(w, 20 * FW_S);
-  within("gap when the leader and another are killed", worst_gap(w), LEASE * 3 / 2 + 2000000);
-  finish(w);
+  within("gap when the leader and another are killed", LEASE * 3 / 2 + 2000000, both_die);
 }
 
+static void restart(const char *id) {
+  fw_world *w = fleet(4, 1);
+  fw_kill(w, 0);
+  fw_start(w, 0, id, 0);
+  settle(w, 20 * FW_S);
+  note(worst_gap(w));
+  finish(w);
+}
+static void restart_same(void) { restart("w0"); }
+static void restart_other(void) { restart("other"); }
 TEST(a_single_worker_is_killed_and_comes_back) {
-  fw_world *w = fleet(4, 1);
-  fw_kill(w, 0);
-  fw_start(w, 0, "w0", 0);
-  settle(w, 20 * FW_S);
-  within("gap of a restart under the same id", worst_gap(w), LEASE + 300000 + 300000);
-  finish(w);
+  within("gap of a restart under the same id", LEASE + 300000, restart_same);
 }
-
 TEST(a_single_worker_is_killed_and_another_comes) {
-  fw_world *w = fleet(4, 1);
-  fw_kill(w, 0);
-  fw_start(w, 0, "other", 0);
-  settle(w, 20 * FW_S);
-  within("gap of a restart under another id", worst_gap(w), LEASE + 300000 + 500000);
-  finish(w);
+  within("gap of a restart under another id", LEASE + 300000, restart_other);
 }
 
 /* ---- pauses, outages, cuts
@@ -233,7 +242,7 @@ TEST(an_outage_of_the_table_moves_nothing) {
   run(w, 10 * LEASE);
   for (int i = 0; i < 4; i++) CHECK(w->nodes[i]->suspended);
   uint64_t back = settle(w, 10 * FW_S);
-  within("back after an outage", back, LEASE / 3 + LEASE / 6 + 500000);
+  CHECK(back <= LEASE / 3 + LEASE / 6); /* a heartbeat, and one try that was under way */
   run(w, 5 * LEASE);
   for (int i = 0; i < 8; i++) CHECK(fw_owner_of(w, i) == owners[i]);
   CHECK(w->condemned == 0 && w->evictions == 0 && w->lost == 0 && repeats(w) == 0);
