@@ -120,7 +120,7 @@ static inline void sources_oom(const fake_pair *env, const fake_pair *files, voi
  */
 /* Every block moves when it grows, and none is given back with a secret in it. */
 static inline void *sources_searching(void *ctx, void *p, size_t was, size_t want) {
-  void *moved = want ? malloc(want) : NULL;
+  void *moved = want ? calloc(1, want) : NULL; /* all of it is looked at */
   (void)ctx;
   if (moved && p) memcpy(moved, p, was < want ? was : want);
   if (p && memmem(p, was, "SESAME", 6)) CHECK_FAIL("a block of %zu bytes was freed with a secret in it", was);
