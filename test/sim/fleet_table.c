@@ -172,6 +172,7 @@ static void arrive(void *arg) {
   fw_wire *x = arg;
   fw_world *w = x->w;
   slp_store *s = w->server_store;
+  if (w->over) return;
   if (x->busy) { /* the copy before is still on its way back: only its effect counts */
     slp_sim_at(w->sim, fw_now(w) + 5000, arrive, x);
     return;

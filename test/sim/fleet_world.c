@@ -699,11 +699,12 @@ void fw_free(fw_world *w) {
   slp_mem *mem = w->mem;
   for (int i = 0; i < FW_NODES; i++)
     if (w->nodes[i]) bury(w, i);
-  fw_wires_free(w);
+  w->over = 1;
   for (int i = 0; i < w->cache_n; i++) slp_store_rows_free(&w->cache[i].rows);
   slp_host_close(w->server, server_gone, NULL);
   for (int i = 0; i < 1000 && slp_sim_hosts_alive(w->sim); i++)
     slp_sim_run(w->sim, fw_now(w) + 10, NULL, NULL);
+  fw_wires_free(w);
   w->server_store->ops->close(w->server_store);
   slp_memory_drop(w->table);
   w->schema->free(w->schema);

@@ -61,7 +61,7 @@ struct fw_world {
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms;
   slp_spot start;
-  uint8_t producing;
+  uint8_t producing, over;
   int leaders;
   uint64_t writes, beats; /* that reached the table */
   uint64_t evictions, condemned, leads, lost, released, expired, failed, left, holes, bad_rows, trouble;
