@@ -237,6 +237,8 @@ static int parent_done(slp_lease *l, int k) {
 
 static void open(slp_lease *l) {
   slp_fleet *f = l->f;
+  if (!slp_fleet_may_deliver(f))
+    return; /* it may have been taken from me long ago; resuming comes here again */
   if (f->tenant->ops->open(f->tenant, l->shard, l->epoch, &l->begin)) {
     slp_lease_due(l, slp_fleet_now(f) + OFTEN_US);
     return;

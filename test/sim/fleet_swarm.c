@@ -124,6 +124,7 @@ static void calm(fw_world *w, sums *s) {
 
 static int done(fw_world *w) {
   fw_reap(w);
+  if (fw_live(w) == 0) fw_start(w, 0, "last", 0); /* those that were leaving have left */
   return fw_all_read(w) && fw_settled(w);
 }
 
