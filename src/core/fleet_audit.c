@@ -165,7 +165,10 @@ int slp_audit_write(slp_fleet *f, const slp_stock *s) {
   if (!made) name_hole(f, s);
   remove_ended(f, s);
   reap(f, s);
-  if (f->ring_due) slp_ring_leader(f);
+  if (f->ring_due) {
+    slp_ring_leader(f);
+    slp_bell_rang(f);
+  }
   f->ring_due = 0;
   return f->jobs.n > 0;
 }

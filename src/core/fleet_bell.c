@@ -239,7 +239,7 @@ static void rung(slp_op *op) {
   if (p) slp_peer_saw_op(p, op);
   if (f->role == SLP_ROLE_LEADS && p && slp_str_eq(op->i.id, f->o.worker) && op->end == SLP_OP_DONE) {
     /* My own ring is the one more; any other is somebody's that I am to hear. */
-    int other = f->bell_known && p->bell != f->bell + 1;
+    int other = !f->bell_known || p->bell != f->bell + 1;
     f->bell = p->bell;
     f->bell_known = 1;
     if (other) slp_watch_now(f);

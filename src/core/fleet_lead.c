@@ -48,6 +48,9 @@ void slp_lead_begin(slp_fleet *f) {
   slp_fleet_tell(f, SLP_FLEET_LEADS, (slp_str){NULL, 0}, f->lead_epoch, "leads");
   slp_plan_soon(f, 0); /* the shards of a leader that died do not wait for an audit */
   slp_audit_soon(f, 0);
+  /* Plans that were written before and never heard of, by me or by who led before. */
+  slp_ring_leader(f);
+  slp_bell_rang(f);
   slp_watch_now(f);
 }
 
@@ -168,6 +171,7 @@ static void use_stock(slp_fleet *f, const slp_stock *s) {
   f->start = s->lead.start;
   if (f->audit_in_round) {
     f->stats.audits++;
+    slp_watch_now(f);
     if (slp_audit_write(f, s)) {
       slp_jobs_run(f, audited);
       return;

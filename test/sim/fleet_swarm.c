@@ -125,14 +125,16 @@ static void calm(fw_world *w, sums *s) {
 static int done(fw_world *w) {
   fw_reap(w);
   if (fw_live(w) == 0) fw_start(w, 0, "last", 0); /* those that were leaving have left */
+  for (int i = 0; i < FW_NODES; i++)
+    if (w->nodes[i] && w->nodes[i]->leaving) return 0;
   return fw_all_read(w) && fw_settled(w);
 }
 
 /* Nothing is written at rest but heartbeats, and nobody moves. */
 static void check_rest(fw_world *w) {
   uint64_t before = 0, beats = 0, after = 0, beats_after = 0, taken = 0, taken_after = 0;
-  /* Workers that have only just come, and checkpoints that are due yet. */
-  if (!fw_run(w, 12 * FW_S + (uint64_t)w->lease_ms * 2000)) return;
+  /* Workers that have only just come, checkpoints that are due yet, and an audit. */
+  if (!fw_run(w, 80 * FW_S)) return;
   for (int pass = 0; pass < 2; pass++) {
     uint64_t sum = 0, b = 0, t = 0;
     for (int i = 0; i < FW_NODES; i++) {

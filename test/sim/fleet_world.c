@@ -452,7 +452,9 @@ void fw_kill(fw_world *w, int slot) {
 }
 
 void fw_leave(fw_world *w, int slot, uint32_t ms) {
-  if (w->nodes[slot]) slp_fleet_leave(w->nodes[slot]->fleet, ms);
+  if (!w->nodes[slot]) return;
+  w->nodes[slot]->leaving = 1;
+  slp_fleet_leave(w->nodes[slot]->fleet, ms);
 }
 
 void fw_reap(fw_world *w) {

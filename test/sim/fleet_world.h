@@ -104,7 +104,7 @@ struct fw_node {
     slp_spot begin;
   } open[FW_SHARDS];
   int open_n;
-  uint8_t suspended, left, cut, blocked, failed, joined, leads;
+  uint8_t suspended, leaving, left, cut, blocked, failed, joined, leads;
   uint64_t serial, left_us, joined_us, evictions;
 };
 
