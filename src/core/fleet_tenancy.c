@@ -102,7 +102,9 @@ static void ask_for(slp_lease *l) {
   if (p) p->wanted = 1; /* it may die meanwhile */
   if (l->inherited && !l->planned) {
     l->inherited = 0;
+    l->maybe = mine ? 1 : 0; /* asked for when it was planned: it may come yet */
     l->state = SLP_IDLE;
+    slp_lease_touch(l);
   } else if (!mine && (!l->claim.n || l->claim_plan < f->plan_v || dead_claim(l))) {
     claim(l);
   } else {
