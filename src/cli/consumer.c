@@ -249,8 +249,9 @@ int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_op
   c->s = NULL;
   char name[100];
   put_name(c, name, sizeof name);
-  slp_say("%s%s", name, *why ? why : sloop_strerror(r));
-  app->exit_code = r == SLOOP_EOPTION ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
+  const char *file = r == SLOOP_ETOKEN && c->token_file ? c->token_file : "";
+  slp_say("%s%s%s%s", name, file, *file ? ": " : "", *why ? why : sloop_strerror(r));
+  app->exit_code = r == SLOOP_EOPTION || r == SLOOP_ETOKEN ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
   return r;
 }
 

@@ -21,7 +21,8 @@ struct slp_cli_consumer {
   void (*on_ending)(slp_cli_consumer *c);
   void (*on_closed)(slp_cli_consumer *c); /* the last; on a later turn of the loop */
   void *user;
-  const char *name; /* of the stream, for lines of errors; NULL: there is only one */
+  const char *name;       /* of the stream, for lines of errors; NULL: there is only one */
+  const char *token_file; /* where the token to begin from lies; or NULL */
 
   uint8_t stopping; /* slp_cli_consumer_stop was called, or it failed */
   uint8_t closing, closed;

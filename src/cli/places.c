@@ -39,6 +39,7 @@ static int begin_from_file(slp_places *p, char why[400]) {
   for (size_t i = 0; i < a->streams_n && !r; i++) {
     if (p->start[i]) continue;
     p->start[i] = tokens[i];
+    p->file[i] = a->start.file;
     if (tokens[i]) continue;
     snprintf(why, 400, "%.200s: it has no token of %.100s", a->start.file, a->streams[i]);
     r = SLP_EINVAL;
@@ -54,6 +55,7 @@ int slp_places_begin(slp_places *p, char why[400]) {
   /* A stream of which nothing is known for a while keeps its line. */
   for (size_t i = 0; i < a->streams_n && !r; i++) {
     if (!p->start[i]) continue;
+    p->file[i] = a->save;
     known++;
     r = slp_buf_add_z(&p->now[i], p->start[i]);
   }

@@ -11,6 +11,7 @@ typedef struct slp_places {
   const slp_args *args;                    /* borrowed */
   slp_buf began, began_o;                  /* what the tokens to begin from lie in: --save's, -o @FILE's */
   const char *start[SLP_ARGS_STREAMS_MAX]; /* of each stream: to begin from; or NULL */
+  const char *file[SLP_ARGS_STREAMS_MAX];  /* borrowed; the file that token came from */
   slp_buf now[SLP_ARGS_STREAMS_MAX];       /* of each stream: where it stands; empty: not known */
   slp_buf written;                         /* what the file holds, as far as we know */
   uint64_t at_us;                          /* of the last look */

@@ -400,7 +400,8 @@ static int prepare(tail *t, const slp_args *args) {
   return SLP_EINVAL;
 }
 
-static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null) {
+static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
+                     const char *token_file_or_null) {
   reading *rd = &t->each[t->n++];
   rd->begun_us = slp_program_mono_us();
   slp_cli_consumer *c = &rd->consumer;
@@ -411,6 +412,7 @@ static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null) {
   c->on_ending = on_ending;
   c->on_closed = on_closed;
   c->name = name_or_null;
+  c->token_file = token_file_or_null;
   slp_until_init(&rd->until, t->app.mem, t->app.args->until_ms);
   int r = slp_cli_consumer_open_idle(c, &t->app, o);
   rd->opened = !r;
@@ -427,7 +429,7 @@ static int open_streams(tail *t, const slp_args *args) {
       o.start_token = t->places.start[i];
     }
     if (i > 0) o.join = t->each[0].consumer.s;
-    r = open_next(t, &o, args->streams_n > 1 ? args->streams[i] : NULL);
+    r = open_next(t, &o, args->streams_n > 1 ? args->streams[i] : NULL, t->places.file[i]);
   }
   for (size_t i = 0; i < t->n && !r; i++) r = slp_cli_consumer_start(&t->each[i].consumer);
   return r;
@@ -441,7 +443,7 @@ static void on_found(slp_follow *f, const char *const *ids, size_t n) {
   o.shards = ids;
   o.shards_n = n;
   if (t->n > 0) o.start = SLOOP_OLDEST;
-  int r = open_next(t, &o, NULL);
+  int r = open_next(t, &o, NULL, NULL);
   if (!r) r = slp_cli_consumer_start(&t->each[t->n - 1].consumer);
   if (r) end_tail(t);
 }

@@ -3,6 +3,7 @@ code 2 (usage) or 1 (failed), and not later than the connect timeout of 4 s. Fau
 wrong port, proxies in the environment, redirects."""
 
 import http.server
+import json
 import os
 import re
 import socket
@@ -285,6 +286,30 @@ def with_kinesalite(tests, server):
     tests.run("a reader that leaves", closed_stdout, server.url, stream)
 
 
+DAMAGED = [  # inside a token that is JSON and of that stream: what, what is put in, must be named
+    ("a sequence number that is none", {"sequence_number": "12x"}, "sequence_number"),
+    ("a sequence number that is missing", {"sequence_number": None}, "sequence_number"),
+    ("an iterator type nobody knows", {"iterator_type": "sideways"}, "iterator_type"),
+    ("an id that is no text", {"shard_id": 7}, "shard_id"),
+    ("a sub-sequence that is none", {"sub_sequence": "-1"}, "sub_sequence"),
+]
+
+
+def damaged_token(change, named):
+    """The line names the file and the place in it; the file stays as it was."""
+    shard = {"shard_id": "shardId-000000000000", "iterator_type": "after_sequence", "sequence_number": "12", **change}
+    token = {"stream_arn": "arn:aws:kinesis:us-east-1:000000000000:stream/orders", "active": ["shardId-000000000000"],
+             "shards": [{name: value for name, value in shard.items() if value is not None}]}
+    with tempfile.NamedTemporaryFile("w+", suffix=".token") as file:
+        json.dump(token, file)
+        file.flush()
+        for how in (["--save", file.name], ["-o", "@" + file.name]):
+            line = usage([*how, "orders"], re.escape(file.name) + ".*" + named)
+        file.seek(0)
+        expect(json.load(file) == token, "the file was changed")
+    return line
+
+
 def main():
     tests = Tests()
     harness.boto3_or_skip()
@@ -295,6 +320,8 @@ def main():
         tests.end()
     for what, arguments, pattern in USAGE:
         tests.run(f"usage: {what}", usage, arguments, re.escape(pattern) if "|" not in pattern else pattern)
+    for what, change, named in DAMAGED:
+        tests.run(f"a token with {what}", damaged_token, change, named)
     tests.run("a refused connection", refused_connection)
     tests.run("a connection nobody answers", nobody_answers_the_handshake)
     tests.run("an unknown CA", unknown_ca)
