@@ -63,6 +63,8 @@ void slp_lease_let(slp_lease *l, slp_let_why why) {
     slp_parting part = why == SLP_LET_HAND ? SLP_PART_HANDED : SLP_PART_LEFT;
     f->tenant->ops->revoke(f->tenant, l->shard, l->drained ? part : SLP_PART_EXPIRED);
     l->open = 0;
+  } else if (slp_spot_cmp(&l->begin, &l->spot) > 0) {
+    l->spot = l->begin; /* taken anew and not read yet: what it knew to be acknowledged is not saved yet */
   }
   if (why == SLP_LET_STALL) {
     l->shunned_v = f->plan_v;

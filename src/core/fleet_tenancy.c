@@ -253,7 +253,9 @@ static void open(slp_lease *l) {
 
 static void waiting(slp_lease *l) {
   slp_fleet *f = l->f;
-  if (f->state == SLP_WORKER_LEAVING) {
+  if (f->state == SLP_WORKER_LEAVING && slp_spot_cmp(&l->begin, &l->spot) > 0) {
+    slp_lease_let(l, SLP_LET_LEAVE);
+  } else if (f->state == SLP_WORKER_LEAVING) {
     l->bequeath = 1;
     slp_lease_gone(l, SLP_PART_LEFT);
   } else if (honours(l)) {

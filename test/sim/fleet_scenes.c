@@ -404,6 +404,23 @@ TEST(everything_twice_and_late) {
   w->faults.doubled_ppm = w->faults.late_ppm = 0;
   finish(w);
 }
+/* It comes when the same worker has taken the lease anew: only the epoch tells it from a new one. */
+static void late_release(void) {
+  fw_world *w = fleet(1, 1);
+  w->faults.doubled_ppm = 1000000;
+  w->faults.late_us = 60 * FW_S;
+  slp_fleet_stalled(w->nodes[0]->fleet, slp_str_of(w->shards[0].id));
+  run(w, 300000);
+  w->faults.doubled_ppm = 0;
+  CHECK(fw_owner_of(w, 0) < 0);
+  run(w, 70 * FW_S);
+  CHECK(fw_owner_of(w, 0) == 0 && w->lost == 0);
+  finish(w);
+}
+TEST(a_release_comes_again_much_later) {
+  for (seed = 1; seed <= 12; seed++) late_release();
+}
+
 TEST(stale_reads) {
   fw_world *w = world(8);
   w->faults.stale_ppm = 800000;

@@ -32,6 +32,10 @@ static void draw_world(fw_world *w) {
   f->doubled_ppm = (uint32_t)drawn(w, 0, 60000);
   f->late_ppm = (uint32_t)drawn(w, 0, 30000);
   f->throttle_ppm = (uint32_t)drawn(w, 0, 60000);
+  if (chance(w, 20)) { /* copies that come when nobody thinks of them any more */
+    f->late_us = 20 * FW_S;
+    f->doubled_ppm = 400000;
+  }
   f->blind_ppm = chance(w, 50) ? 1000000 : 100000;
   f->stale_ppm = (uint32_t)drawn(w, 0, 500000);
 }

@@ -541,7 +541,35 @@ int fw_owner_of(fw_world *w, int shard) {
   return slot_of(w, str(found(w, row, "owner", owner, sizeof owner)));
 }
 
+/* Whoever reads it has not let it go: only the condemned lose a lease without their doing. */
+static void judge_owner(fw_world *w, int shard, const slp_lease_fact *l) {
+  char row[64], gone[128], boot[64];
+  for (int i = 0; i < FW_NODES; i++) {
+    fw_node *n = w->nodes[i];
+    struct fw_open *o = n ? open_of(n, l->shard) : NULL;
+    if (!o || w->shards[shard].excused || l->spot.kind == SLP_SPOT_END) continue;
+    slp_str me = slp_fleet_instance(n->fleet);
+    if (slp_str_eq(l->owner, me) && l->epoch == o->epoch) continue;
+    snprintf(row, sizeof row, "w/%s", n->id);
+    found(w, row, "gone", gone, sizeof gone);
+    found(w, row, "boot", boot, sizeof boot);
+    if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, boot, 16) == 0)
+      fw_wrong(w, "%s loses %s, which it reads, and is not condemned", n->id, w->shards[shard].id);
+  }
+}
+
+/* A shard that is ended has left a row for each child. */
+static void judge_children(fw_world *w, const uint8_t *has_row) {
+  for (int i = 0; i < w->shards_n; i++) {
+    const fw_shard *s = &w->shards[i];
+    for (int k = 0; k < s->kids_n && w->pos[i].kind == SLP_SPOT_END; k++)
+      if (!has_row[s->kids[k]] && !w->shards[s->kids[k]].excused)
+        fw_wrong(w, "%s is ended and its child %s has no lease", s->id, w->shards[s->kids[k]].id);
+  }
+}
+
 void fw_judge_rows(fw_world *w) {
+  uint8_t has_row[FW_SHARDS] = {0};
   slp_store_list l;
   all_rows(w, &l);
   for (size_t k = 0; k < l.out.n; k++) {
@@ -549,6 +577,7 @@ void fw_judge_rows(fw_world *w) {
     w->schema->read(w->schema, &l.out.rows[k], &f);
     int i = f.kind == SLP_FACT_LEASE ? shard_no(w, f.u.lease.shard) : -1;
     if (i < 0) continue;
+    has_row[i] = 1;
     fw_shard *s = &w->shards[i];
     const slp_spot *pos = &f.u.lease.spot;
     if (slp_spot_cmp(pos, &w->pos[i]) < 0) fw_wrong(w, "the position of %s went back", s->id);
@@ -556,7 +585,9 @@ void fw_judge_rows(fw_world *w) {
     if (pos->kind == SLP_SPOT_END && (s->acked < s->records || !s->closed))
       fw_wrong(w, "%s is ended before all of it was acknowledged", s->id);
     w->pos[i] = *pos;
+    judge_owner(w, i, &f.u.lease);
   }
+  judge_children(w, has_row);
   slp_store_rows_free(&l.out);
 }
 
