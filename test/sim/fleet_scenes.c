@@ -1,6 +1,7 @@
 /* fleet_scenes.c - a fleet in virtual time, scene by scene: the failure points of the protocol, and how long
  * each recovery may take (leases of 2 s). SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
+#include "core/fleet_inside.h"
 #include "sim/fleet_world.h"
 
 #include "../check.h"
@@ -407,6 +408,8 @@ TEST(everything_twice_and_late) {
 /* It comes when the same worker has taken the lease anew: only the epoch tells it from a new one. */
 static void late_release(void) {
   fw_world *w = fleet(1, 1);
+  w->producing = 0; /* else its older position would betray it */
+  run(w, 3 * FW_S);
   w->faults.doubled_ppm = 1000000;
   w->faults.late_us = 60 * FW_S;
   slp_fleet_stalled(w->nodes[0]->fleet, slp_str_of(w->shards[0].id));
@@ -419,6 +422,23 @@ static void late_release(void) {
 }
 TEST(a_release_comes_again_much_later) {
   for (seed = 1; seed <= 12; seed++) late_release();
+}
+
+/* A read that was under way all that time still shows the lease as it was. */
+TEST(an_old_image_of_what_was_let_go_is_not_taken_up) {
+  fw_world *w = fleet(1, 1);
+  slp_fleet *f = w->nodes[0]->fleet;
+  w->producing = 0;
+  run(w, 3 * FW_S);
+  slp_fleet_stalled(f, slp_str_of(w->shards[0].id));
+  run(w, 300000);
+  CHECK(fw_owner_of(w, 0) < 0);
+  slp_lease *l = slp_lease_get(f, slp_str_of(w->shards[0].id));
+  slp_lease_fact old = {.shard = l->shard, .owner = slp_fleet_instance(f), .epoch = 1, .spot = l->spot};
+  slp_lease_saw(l, &old, slp_now_us(f->h), slp_now_us(f->h));
+  run(w, 40 * FW_S);
+  CHECK(fw_owner_of(w, 0) == 0 && w->shards[0].epoch == 2);
+  finish(w);
 }
 
 TEST(stale_reads) {
