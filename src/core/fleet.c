@@ -70,7 +70,7 @@ slp_spot slp_fleet_start_spot(slp_fleet *f) {
 
 slp_str slp_fleet_instance(const slp_fleet *f) { return slp_instance_str(&f->me); }
 
-/* ---- leases that have something to do ------------------------------------------------------------------ */
+/* ---- leases that have something to do ---------------------------------------------------------- */
 
 static void run_steps(slp_event *ev) {
   slp_fleet *f = SLP_OWNER(ev, slp_fleet, step_ev);
@@ -87,8 +87,7 @@ void slp_lease_touch(slp_lease *l) {
   slp_post(l->f->h, &l->f->step_ev);
 }
 
-/* ---- birth -----------------------------------------------------------------------------------------------
- */
+/* ---- birth ------------------------------------------------------------------------------------- */
 
 static int id_is_good(slp_str id) {
   if (!id.n || id.n > SLP_WORKER_ID_MAX || id.p[id.n - 1] == '.') return 0;
@@ -229,8 +228,7 @@ void slp_fleet_free(slp_fleet *f) {
   slp_mem_drop(mem);
 }
 
-/* ---- what the tenant tells -------------------------------------------------------------------------------
- */
+/* ---- what the tenant tells --------------------------------------------------------------------- */
 
 static slp_lease *open_lease(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_get(f, shard);

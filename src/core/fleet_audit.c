@@ -42,8 +42,7 @@ static void remember(slp_fleet *f, const slp_stock *s) {
   }
 }
 
-/* ---- leases that are missing
- * ----------------------------------------------------------------------------------------------- */
+/* ---- leases that are missing ------------------------------------------------------------------- */
 
 static int in_a_plan(const slp_stock *s, slp_str shard) {
   for (size_t i = 0; i < s->plans_n; i++) {
@@ -103,8 +102,7 @@ static size_t make_missing(slp_fleet *f, const slp_stock *s) {
   return n;
 }
 
-/* ---- rows that are to go
- * --------------------------------------------------------------------------------------------------- */
+/* ---- rows that are to go ----------------------------------------------------------------------- */
 
 static void remove_ended(slp_fleet *f, const slp_stock *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
@@ -146,9 +144,7 @@ static void reap(slp_fleet *f, const slp_stock *s) {
   }
 }
 
-/* ---- the audit
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- the audit --------------------------------------------------------------------------------- */
 
 static void name_hole(slp_fleet *f, const slp_stock *s) {
   char from[40], to[40];

@@ -81,8 +81,7 @@ void slp_bell_run(slp_timer *t) {
     read_row(f, 2, SLP_W2_BEAT, leader_id(f), f->exact_next);
 }
 
-/* ---- who leads
- * ------------------------------------------------------------------------------------------------ */
+/* ---- who leads --------------------------------------------------------------------------------- */
 
 static void elected(slp_op *op) {
   slp_fleet *f = op->f;
@@ -156,8 +155,7 @@ static void lead_read(slp_store_req *rq) {
   }
 }
 
-/* ---- the leader's row
- * ------------------------------------------------------------------------------------------ */
+/* ---- the leader's row -------------------------------------------------------------------------- */
 
 static uint64_t silent_us(slp_fleet *f, const slp_peer *p) {
   uint64_t since = p->missing ? p->missing_since_us : p->since_us;
@@ -230,8 +228,7 @@ static void leader_read(slp_store_req *rq) {
   next_poll(f, p);
 }
 
-/* ---- ringing
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- ringing ----------------------------------------------------------------------------------- */
 
 static void rung(slp_op *op) {
   slp_fleet *f = op->f;

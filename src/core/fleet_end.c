@@ -46,9 +46,7 @@ void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children
   slp_lease_touch(l);
 }
 
-/* ---- children
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- children ---------------------------------------------------------------------------------- */
 
 static void kid_made(slp_op *op) {
   slp_lease *l = op->owner;
@@ -91,9 +89,7 @@ static void inherit(slp_lease *l) {
   }
 }
 
-/* ---- the end
- * -----------------------------------------------------------------------------------------------------------------
- */
+/* ---- the end ----------------------------------------------------------------------------------- */
 
 static int ended_row(const slp_op *op) {
   const slp_lease_fact *row = &op->fact.u.lease;

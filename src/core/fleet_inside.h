@@ -11,7 +11,7 @@
 #define SLP_LOOK_KEYS 100
 #define SLP_NEVER UINT64_MAX
 
-/* ---- text of bounded length that belongs to its holder ---------------------------------------------- */
+/* ---- text of bounded length that belongs to its holder ----------------------------------------- */
 typedef struct slp_name_text {
   char p[SLP_INSTANCE_MAX];
   uint8_t n;
@@ -22,7 +22,7 @@ void slp_instance_set(slp_instance *i, slp_str s);
 /* 1: id and boot of "id.boot". */
 int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_boot);
 
-/* ---- one write, sent until its answer is known: fleet_op.c ------------------------------------------- */
+/* ---- one write, sent until its answer is known: fleet_op.c ------------------------------------- */
 typedef enum slp_op_end {
   SLP_OP_DONE,    /* it is in, by whichever copy; fact: the row after it, where the store tells */
   SLP_OP_STILL,   /* refused, and the row is as it was before: not done, but an old copy may still land */
@@ -59,7 +59,7 @@ void slp_ops_run(slp_timer *t);
 /* What a refusal means, by the row as it is: fleet_settle.c. there 0: there is no row. Pure. */
 slp_op_end slp_settle(const slp_intent *i, int there, const slp_fact *fact);
 
-/* ---- other workers, observed: fleet_peer.c ------------------------------------------------------------ */
+/* ---- other workers, observed: fleet_peer.c ----------------------------------------------------- */
 typedef struct slp_peer {
   char id[SLP_WORKER_ID_MAX + 1];
   uint8_t id_n;
@@ -96,8 +96,7 @@ uint64_t slp_peer_quiet_us(slp_fleet *f, const slp_peer *p, uint64_t more_us);
 void slp_peer_condemn(slp_fleet *f, slp_peer *p);
 void slp_peer_instance(const slp_peer *p, slp_instance *ret);
 
-/* ---- leases, as this worker sees them: fleet_lease.c, fleet_tenancy.c -------------------------------------
- */
+/* ---- leases, as this worker sees them: fleet_lease.c, fleet_tenancy.c -------------------------- */
 typedef enum slp_tenancy {
   SLP_IDLE,
   SLP_WANTED,
@@ -187,8 +186,7 @@ void slp_kids_free(slp_lease *l);
 void slp_looks_run(slp_timer *t); /* fleet_look.c */
 void slp_look_soon(slp_fleet *f, uint64_t at_us);
 
-/* ---- the worker: fleet_worker.c, fleet_join.c, fleet_leave.c
- * -------------------------------------------------- */
+/* ---- the worker: fleet_worker.c, fleet_join.c, fleet_leave.c ----------------------------------- */
 typedef enum slp_worker_state {
   SLP_WORKER_NEW,
   SLP_WORKER_JOINING,
@@ -206,8 +204,7 @@ void slp_worker_trouble(slp_fleet *f); /* a heartbeat failed or was throttled */
 void slp_leave_step(slp_fleet *f);
 void slp_leave_rang(slp_fleet *f); /* the last ring is answered */
 
-/* ---- whom to follow: fleet_bell.c
- * -------------------------------------------------------------------------------- */
+/* ---- whom to follow: fleet_bell.c -------------------------------------------------------------- */
 typedef enum slp_role { SLP_ROLE_NONE, SLP_ROLE_SEEKS, SLP_ROLE_FOLLOWS, SLP_ROLE_LEADS } slp_role;
 void slp_role_seek(slp_fleet *f, uint64_t in_us);
 void slp_bell_run(slp_timer *t);
@@ -218,13 +215,11 @@ void slp_ring_leader(slp_fleet *f);
 /* Every worker's row, fleet_wide.c; then done, unless it failed. 0: one is under way already. */
 int slp_wide_read(slp_fleet *f, int exact, void (*done)(slp_fleet *f));
 
-/* ---- my plan: fleet_plan.c
- * ------------------------------------------------------------------------------------------ */
+/* ---- my plan: fleet_plan.c --------------------------------------------------------------------- */
 void slp_plan_read(slp_fleet *f); /* now, or again after the read that is under way */
 
 typedef struct slp_stock slp_stock;
-/* ---- leading: fleet_lead.c, fleet_stock.c, fleet_audit.c
- * ------------------------------------------------------------ */
+/* ---- leading: fleet_lead.c, fleet_stock.c, fleet_audit.c --------------------------------------- */
 void slp_lead_begin(slp_fleet *f);
 void slp_lead_end(slp_fleet *f);
 void slp_watch_run(slp_timer *t);
@@ -284,8 +279,7 @@ void slp_jobs_stop(slp_fleet *f);
  * say where; 0: all is covered; SLP_ENOMEM. Leases without ranges: 0. */
 int slp_ring_hole(slp_mem *mem, const slp_lease_fact *leases, size_t n, char from[40], char to[40]);
 
-/* ---- the fleet
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the fleet --------------------------------------------------------------------------------- */
 struct slp_fleet {
   slp_mem *mem; /* held */
   slp_host *h;

@@ -66,9 +66,7 @@ void slp_lead_end(slp_fleet *f) {
   slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, f->lead_epoch, "leads no more");
 }
 
-/* ---- the watch
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- the watch --------------------------------------------------------------------------------- */
 
 /* A worker that the plan may count on. One whose row is missing counts until it was missing for a lease. */
 static int takes(slp_fleet *f, slp_peer *p) {
@@ -121,9 +119,7 @@ void slp_watch_now(slp_fleet *f) {
 
 void slp_watch_run(slp_timer *t) { slp_watch_now(SLP_OWNER(t, slp_fleet, watch_timer)); }
 
-/* ---- rounds
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* ---- rounds ------------------------------------------------------------------------------------ */
 
 static uint64_t audit_us(const slp_fleet *f) {
   return slp_max_u64(AUDIT_US, (uint64_t)f->listed.live * 6000);

@@ -56,8 +56,7 @@ void slp_lease_due(slp_lease *l, uint64_t at_us) {
   slp_look_soon(l->f, at_us);
 }
 
-/* ---- what the row says
- * ---------------------------------------------------------------------------------------- */
+/* ---- what the row says ------------------------------------------------------------------------- */
 
 int slp_lease_image(slp_lease *l, const slp_lease_fact *fact, uint64_t done_us) {
   slp_mem *mem = l->f->mem;
@@ -79,8 +78,7 @@ int slp_lease_image(slp_lease *l, const slp_lease_fact *fact, uint64_t done_us) 
   return 0;
 }
 
-/* ---- writes
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- writes ------------------------------------------------------------------------------------ */
 
 int slp_lease_send(slp_lease *l, slp_verb verb, void (*on_done)(slp_op *op)) {
   slp_fleet *f = l->f;
@@ -95,8 +93,7 @@ int slp_lease_send(slp_lease *l, slp_verb verb, void (*on_done)(slp_op *op)) {
   return 1;
 }
 
-/* ---- positions
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- positions --------------------------------------------------------------------------------- */
 
 void slp_lease_mark(slp_lease *l, slp_spot *ret) {
   slp_fleet *f = l->f;
@@ -164,8 +161,7 @@ int slp_lease_save(slp_lease *l) {
   return 0;
 }
 
-/* ---- tenancies begin and end
- * --------------------------------------------------------------------------------------------- */
+/* ---- tenancies begin and end ------------------------------------------------------------------- */
 
 void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_spot *spot) {
   l->epoch = epoch;

@@ -37,9 +37,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
   slp_post(f->h, &f->step_ev);
 }
 
-/* ---- wills
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* ---- wills ------------------------------------------------------------------------------------- */
 
 static int is_heir(const slp_fleet *f, const slp_peer *p) {
   return p->in_list && !p->gone && !p->leaving && !slp_str_eq((slp_str){p->id, p->id_n}, f->o.worker);
@@ -77,8 +75,7 @@ static void bequeath(slp_fleet *f) {
   }
 }
 
-/* ---- one after the other
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- one after the other ----------------------------------------------------------------------- */
 
 static void next(slp_fleet *f, uint8_t phase) {
   f->leave_phase = phase;

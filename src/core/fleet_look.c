@@ -28,8 +28,7 @@ void slp_lease_look(slp_lease *l, uint64_t at_us) {
   if (!l->f->looking) slp_look_soon(l->f, at_us);
 }
 
-/* ---- asking
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------ */
 
 static int add(slp_fleet *f, slp_lease *l, slp_peer *p, uint8_t which) {
   size_t n = f->look.keys_n;
@@ -94,9 +93,7 @@ void slp_looks_run(slp_timer *t) {
   arm(f);
 }
 
-/* ---- hearing
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- hearing ----------------------------------------------------------------------------------- */
 
 static const slp_row *row_of(const slp_fleet *f, const slp_row_key *key, slp_fact *ret) {
   for (size_t i = 0; i < f->look.out.n; i++) {

@@ -13,8 +13,7 @@
   (INT64_C(10) * 60 * 1000) /* a worker that could not read a shard does not get it back sooner */
 #define UNOWNED_MAX 3       /* audits that a planned lease may stay nobody's */
 
-/* ---- sorting out
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- sorting out ------------------------------------------------------------------------------- */
 
 static int cmp(slp_str a, slp_str b) {
   int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
@@ -91,8 +90,7 @@ const slp_worker_fact *slp_stock_worker_of(const slp_stock *s, slp_str instance)
 
 int slp_stock_has_worker(const slp_stock *s, slp_str id) { return worker_of(s, id) != NULL; }
 
-/* ---- what is planned now
- * ------------------------------------------------------------------------------------------------- */
+/* ---- what is planned now ----------------------------------------------------------------------- */
 
 static uint32_t number_of(const slp_stock *s, const slp_worker_fact *w) {
   return w ? (uint32_t)(w - s->workers) : SLP_NOBODY;
@@ -147,8 +145,7 @@ static void fill(slp_fleet *f, const slp_stock *s, slp_plan *p) {
   }
 }
 
-/* ---- what is written of it
- * ------------------------------------------------------------------------------------------------- */
+/* ---- what is written of it --------------------------------------------------------------------- */
 
 static const slp_plan_fact *plan_of(const slp_stock *s, slp_str id) {
   for (size_t i = 0; i < s->plans_n; i++)

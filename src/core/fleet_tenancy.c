@@ -29,9 +29,7 @@ static uint64_t soon(slp_lease *l) {
   return now + slp_fleet_jitter(f, now < l->alert_us ? OFTEN_US : SELDOM_US, 20);
 }
 
-/* ---- wanting
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- wanting ----------------------------------------------------------------------------------- */
 
 static void want(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
@@ -152,9 +150,7 @@ static void saw_wanted(slp_lease *l, const slp_lease_fact *fact) {
   }
 }
 
-/* ---- having
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- having ------------------------------------------------------------------------------------ */
 
 /* A claim counts only when my own plan does not hold the lease any more: two plans can't make it bounce. */
 static int honours(slp_lease *l) {
@@ -210,8 +206,7 @@ void slp_lease_saw(slp_lease *l, const slp_lease_fact *fact, uint64_t sent_us, u
   }
 }
 
-/* ---- the gate
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the gate ---------------------------------------------------------------------------------- */
 
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_fact *fact) {
   if (l->state != SLP_WAITING) return;
@@ -272,8 +267,7 @@ static void waiting(slp_lease *l) {
   }
 }
 
-/* ---- reading and giving up
- * --------------------------------------------------------------------------------------------- */
+/* ---- reading and giving up --------------------------------------------------------------------- */
 
 static void drain(slp_lease *l, slp_let_why why) {
   slp_fleet *f = l->f;

@@ -14,8 +14,7 @@ static int lives(const slp_fleet *f) { return f->state == SLP_WORKER_RUNS || f->
 
 static void arm_beat(slp_fleet *f) { slp_fleet_timer(f, &f->beat_timer, f->beat_at_us); }
 
-/* ---- the fence
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the fence --------------------------------------------------------------------------------- */
 
 static void suspend(slp_fleet *f) {
   if (f->suspended) return;
@@ -57,8 +56,7 @@ static void renewed(slp_fleet *f, uint64_t sent_us) {
     resume(f);
 }
 
-/* ---- heartbeats
- * ------------------------------------------------------------------------------------------------ */
+/* ---- heartbeats -------------------------------------------------------------------------------- */
 
 void slp_worker_trouble(slp_fleet *f) { f->trouble_us = slp_now_refresh_us(f->h); }
 
@@ -118,8 +116,7 @@ void slp_fleet_beat_first(slp_fleet *f) {
   beat(f);
 }
 
-/* ---- in and out
- * -------------------------------------------------------------------------------------------------- */
+/* ---- in and out -------------------------------------------------------------------------------- */
 
 void slp_worker_runs(slp_fleet *f, uint64_t sent_us) {
   f->state = f->stopping ? SLP_WORKER_LEAVING : SLP_WORKER_RUNS;

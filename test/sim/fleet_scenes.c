@@ -106,8 +106,7 @@ static void within(const char *what, uint64_t bound, void (*once)(void)) {
 
 #define LEASE (2 * FW_S)
 
-/* ---- start, join, leave, kill: the bounds of section 7
- * ------------------------------------------------------ */
+/* ---- start, join, leave, kill: the bounds of section 7 ----------------------------------------- */
 
 static void first_start(void) {
   fw_world *w = world(8);
@@ -208,8 +207,7 @@ TEST(a_single_worker_is_killed_and_another_comes) {
   within("gap of a restart under another id", LEASE + 300000, restart_other);
 }
 
-/* ---- pauses, outages, cuts
- * -------------------------------------------------------------------------------------- */
+/* ---- pauses, outages, cuts --------------------------------------------------------------------- */
 
 TEST(a_pause_longer_than_the_lease) {
   fw_world *w = fleet(6, 3);
@@ -273,8 +271,7 @@ TEST(one_is_cut_off_from_the_table) {
   finish(w);
 }
 
-/* ---- hand-over
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- hand-over --------------------------------------------------------------------------------- */
 
 TEST(a_slow_user_is_waited_for) {
   fw_world *w = fleet(8, 1);
@@ -312,8 +309,7 @@ TEST(the_claimant_dies_while_the_user_is_slow) {
   finish(w);
 }
 
-/* ---- the stream changes
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the stream changes ------------------------------------------------------------------------ */
 
 TEST(split_and_merge) {
   fw_world *w = fleet(4, 2);
@@ -355,8 +351,7 @@ TEST(a_parent_ends_while_its_owner_dies) {
   finish(w);
 }
 
-/* ---- answers in doubt: each verb's write is done, its answer lost
- * ---------------------------------------------------------- */
+/* ---- answers in doubt: each verb's write is done, its answer lost ------------------------------ */
 
 static fw_world *doubtful(const char *row, uint32_t n, int blind) {
   fw_world *w = world(4);
@@ -453,8 +448,7 @@ TEST(stale_reads) {
   finish(w);
 }
 
-/* ---- operators, strangers
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- operators, strangers ---------------------------------------------------------------------- */
 
 TEST(an_operator_deletes_a_worker) {
   fw_world *w = fleet(6, 3);
@@ -509,9 +503,7 @@ TEST(clocks_that_run_unevenly) {
   finish(w);
 }
 
-/* ---- at rest
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- at rest ----------------------------------------------------------------------------------- */
 
 TEST(an_idle_fleet_writes_heartbeats_only) {
   fw_world *w = fleet(20, 4);

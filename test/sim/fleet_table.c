@@ -38,7 +38,7 @@ static void fail(slp_store_req *rq, slp_class class, const char *why) {
   slp_fail_set(&rq->fail, class, SLP_ETIMEDOUT, "%s", why);
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------- */
 
 static void answer(fw_wire *x) {
   slp_store_req *rq = x->rq;
@@ -99,8 +99,7 @@ static void throttled(void *arg) {
   answer(x);
 }
 
-/* ---- at the table ---------------------------------------------------------------------------------------
- */
+/* ---- at the table ------------------------------------------------------------------------------ */
 
 static void trace_write(fw_world *w, const slp_store_write *x) {
   char line[400];
@@ -190,8 +189,7 @@ static void arrive(void *arg) {
   }
 }
 
-/* ---- sending ----------------------------------------------------------------------------------------------
- */
+/* ---- sending ----------------------------------------------------------------------------------- */
 
 static slp_val copy_val(fw_wire *x, const slp_val *v) {
   slp_val out;

@@ -34,8 +34,7 @@ static int shard_no(fw_world *w, slp_str id) {
   return -1;
 }
 
-/* ---- the stream
- * -------------------------------------------------------------------------------------------- */
+/* ---- the stream -------------------------------------------------------------------------------- */
 
 static fw_shard *born(fw_world *w, uint64_t from, uint64_t to, int parent, int other) {
   if (w->shards_n == FW_SHARDS) return NULL;
@@ -109,8 +108,7 @@ static slp_shard_desc describe(fw_world *w, int i, desc_text *t) {
   return d;
 }
 
-/* ---- the reader of a node
- * -------------------------------------------------------------------------------------- */
+/* ---- the reader of a node ---------------------------------------------------------------------- */
 
 static fw_node *node_of(slp_tenant *t) { return SLP_OWNER(t, fw_node, tenant); }
 
@@ -341,8 +339,7 @@ static void run_tick(slp_timer *timer) {
   slp_timer_set(n->h, &n->tick, now + TICK_US);
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------ */
 
 /* Its letting go may not have come through: what it read last may come again. */
 static void taint_all(fw_node *n) {
@@ -379,9 +376,7 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
   }
 }
 
-/* ---- nodes
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ------------------------------------------------------------------------------------- */
 
 fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   SLP_CHECK(!w->nodes[slot]);
@@ -472,8 +467,7 @@ int fw_live(const fw_world *w) {
   return n;
 }
 
-/* ---- the table, seen from above
- * --------------------------------------------------------------------------------------- */
+/* ---- the table, seen from above ---------------------------------------------------------------- */
 
 static void nothing(slp_store_req *rq) { (void)rq; }
 
@@ -631,9 +625,7 @@ void fw_dump(fw_world *w) {
   slp_store_rows_free(&l.out);
 }
 
-/* ---- at rest
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- at rest ----------------------------------------------------------------------------------- */
 
 int fw_all_read(fw_world *w) {
   for (int i = 0; i < w->shards_n; i++) {
@@ -682,9 +674,7 @@ int fw_until(fw_world *w, uint64_t us, int (*enough)(fw_world *w)) {
   return 0;
 }
 
-/* ---- the world
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- the world --------------------------------------------------------------------------------- */
 
 static void produce(void *arg) {
   fw_world *w = arg;
