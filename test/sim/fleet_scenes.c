@@ -480,6 +480,25 @@ TEST(an_operator_deletes_a_lease) {
   finish(w);
 }
 
+TEST(rows_that_are_strange_or_damaged_are_named_and_left_alone) {
+  fw_world *w = fleet(4, 2);
+  char row[48];
+  snprintf(row, sizeof row, "l/%s", w->shards[1].id);
+  fw_operator_set(w, row, "pos", "?");
+  fw_operator_set(w, "l/strange", "something", "else");
+  fw_operator_set(w, "zzz", "of", "others");
+  run(w, 70 * FW_S);
+  CHECK(w->bad_rows > 0);
+  CHECK_STR(fw_row(w, row, "pos"), "?");
+  CHECK_STR(fw_row(w, "l/strange", "something"), "else");
+  CHECK_STR(fw_row(w, "zzz", "of"), "others");
+  for (int i = 0; i < 4; i++) CHECK(i == 1 || w->shards[i].acked + 20 > w->shards[i].records);
+  fw_operator_delete(w, "l/strange");
+  fw_operator_set(w, row, "pos", "0:oldest");
+  run(w, 30 * FW_S);
+  finish(w);
+}
+
 TEST(two_with_one_id) {
   fw_world *w = fleet(4, 2);
   fw_start(w, 5, "w0", 0);

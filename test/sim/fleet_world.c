@@ -523,6 +523,24 @@ void fw_operator_delete(fw_world *w, const char *row) {
   w->pos[i] = (slp_spot){.kind = SLP_SPOT_NONE};
 }
 
+void fw_operator_set(fw_world *w, const char *row, const char *attr, const char *text) {
+  char name[200];
+  slp_change c = {str(attr), SLP_SET, {.kind = SLP_VAL_S, .s = str(text)}};
+  slp_store_write u = {.kind = SLP_WRITE_UPDATE, .changes = &c, .changes_n = 1};
+  snprintf(name, sizeof name, PREFIX "%s", row);
+  u.key = (slp_row_key){SLP_STR("app"), str(name)};
+  u.rq.on_done = nothing;
+  slp_store_rows_init(&u.image, w->mem);
+  w->server_store->ops->write(w->server_store, &u);
+  slp_unpost(&u.rq.ev);
+  u.rq.ev.run(&u.rq.ev);
+  slp_store_rows_free(&u.image);
+  int i = strncmp(row, "l/", 2) == 0 ? shard_no(w, str(row + 2)) : -1;
+  if (i < 0) return;
+  w->shards[i].excused = 1;
+  w->pos[i] = (slp_spot){.kind = SLP_SPOT_NONE};
+}
+
 static int slot_of(fw_world *w, slp_str instance) {
   for (int i = 0; i < FW_NODES; i++)
     if (w->nodes[i] && slp_str_eq(slp_fleet_instance(w->nodes[i]->fleet), instance)) return i;

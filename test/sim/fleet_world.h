@@ -123,6 +123,7 @@ fw_shard *fw_split(fw_world *w, int shard); /* NULL: no room, or closed */
 fw_shard *fw_merge(fw_world *w, int a, int b);
 void fw_produce(fw_world *w, int shard, uint64_t n);
 void fw_operator_delete(fw_world *w, const char *row); /* "w/a", "l/shard", "lead": behind the prefix */
+void fw_operator_set(fw_world *w, const char *row, const char *attr, const char *text);
 int fw_live(const fw_world *w);
 /* Judged at rest: every unfinished lease has an owner, as planned, evenly. */
 int fw_settled(fw_world *w);
