@@ -132,7 +132,7 @@ static void saw_wanted(slp_lease *l, const slp_lease_fact *fact) {
     return;
   }
   if (!slp_lease_wanted(l)) {
-    l->maybe = slp_str_eq(fact->claim, me);
+    l->maybe = slp_str_eq(fact->claim, me) ? 1 : 0;
     l->state = SLP_IDLE;
     slp_lease_touch(l);
     return;
