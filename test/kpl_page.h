@@ -2,6 +2,7 @@
 #ifndef SLP_TEST_KPL_PAGE_H
 #define SLP_TEST_KPL_PAGE_H
 
+#include "base/num.h"
 #include "codec/kpl.h"
 
 #include <stdio.h>
@@ -18,6 +19,13 @@ static inline slp_page *kpl_page_new(slp_mem *mem) {
   kpl_page_must(page != NULL);
   page->records_given = 1;
   return page;
+}
+
+/* When the record of that number arrived. */
+static inline int64_t kpl_page_ms(slp_str seq) {
+  uint64_t n = 0;
+  kpl_page_must(slp_parse_u64(seq, &n) == 0);
+  return KPL_PAGE_MS + (int64_t)(n % 1000);
 }
 
 /* Sequence numbers are 1000, 1001, ...; the key is "outer"; arrival times rise by 1 ms. */

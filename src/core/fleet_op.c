@@ -170,6 +170,7 @@ void slp_op_send(slp_op *op, void (*on_done)(slp_op *op)) {
   op->i.op = (slp_str){op->op, (size_t)n};
   op->busy = 1;
   op->drafted = op->reading = op->doubt = op->row_read = 0;
+  memset(&op->fact, 0, sizeof op->fact); /* it points into the answer before this one */
   op->tries = 0;
   op->first_sent_us = op->sent_us = 0;
   op->on_done = on_done;

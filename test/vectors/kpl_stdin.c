@@ -22,7 +22,7 @@ static void expand(slp_mem *mem, const hex_line *l) {
   for (size_t i = 0; i < page->recs_n; i++) {
     const slp_rec *rec = &page->recs[i];
     slp_str seq = slp_rec_seq(page, rec), key = slp_rec_key(page, rec), data = slp_rec_data(page, rec);
-    kpl_page_must(rec->arrived_ms == KPL_PAGE_MS + atoi(seq.p) % 1000);
+    kpl_page_must(rec->arrived_ms == kpl_page_ms(seq));
     printf(" %.*s %u %u ", (int)seq.n, seq.p, rec->sub, rec->flags);
     hex_put(key.p, key.n);
     putchar(' ');
