@@ -30,10 +30,11 @@ static int add_help(slp_buf *b, const char *text) {
   int bad = 0, kept = 0;
   while (*text && !bad) {
     size_t n = strcspn(text, "\n");
-    int keep = strncmp(text, "  ", 2) == 0;
+    int keep = n >= 2 && memcmp(text, "  ", 2) == 0;
+    size_t skip = keep ? 2 : 0;
     if (keep != kept) bad = slp_buf_add_z(b, keep ? ".PP\n.RS 7\n.nf\n" : ".fi\n.RE\n");
     kept = keep;
-    if (!bad) bad = add_text(b, text + (keep ? 2 : 0), n - (keep ? 2 : 0));
+    if (!bad) bad = add_text(b, text + skip, n - skip);
     if (!bad) bad = slp_buf_add_char(b, '\n');
     text += n + (text[n] == '\n');
   }
@@ -47,11 +48,9 @@ static int add_bold(slp_buf *b, const char *text) {
 }
 
 static int add_option(slp_buf *b, const slp_option *o) {
-  char letter[3] = {'-', o->letter, 0};
   int bad = o->title ? slp_buf_addf(b, ".SS %s\n", o->title) : 0;
   if (!bad) bad = slp_buf_add_z(b, ".TP\n");
-  if (!bad && o->letter) bad = add_bold(b, letter);
-  if (!bad && o->letter) bad = slp_buf_add_z(b, ", ");
+  if (!bad && o->letter) bad = slp_buf_addf(b, "\\fB\\-%c\\fR, ", o->letter);
   if (!bad) bad = slp_buf_add_z(b, "\\fB\\-\\-");
   if (!bad) bad = add_text(b, o->name, strlen(o->name));
   if (!bad) bad = slp_buf_add_z(b, "\\fR");

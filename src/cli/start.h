@@ -16,8 +16,8 @@ typedef struct slp_start {
 } slp_start;
 
 /* oldest | beginning | latest | end | s@TIME | e@TIME | @FILE | SHARD:SEQ[.SUB]. A SHARD of digits only is
- * completed to shardId-000000000000's form. `text` is NUL-ended and lives as long as the result. SLP_EINVAL
+ * completed to shardId-000000000000's form. `z` lives as long as the result. SLP_EINVAL
  * and a sentence in `why`. */
-int slp_start_parse(const char *text, const slp_clock *clock, slp_start *ret, char why[200]);
+int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char why[200]);
 
 #endif
