@@ -14,7 +14,7 @@ typedef struct slp_decimal { /* 0.d1d2d3... times 10^point; d1 and the last digi
 } slp_decimal;
 
 /* SLP_EBADDATA: no number; SLP_ELIMIT: too many digits, too large, too near to 0. */
-int slp_decimal_parse(slp_str text, slp_decimal *ret);
+int slp_decimal_parse(slp_str s, slp_decimal *ret);
 int slp_decimal_cmp(const slp_decimal *a, const slp_decimal *b);                   /* -1, 0, 1 */
 int slp_decimal_add(const slp_decimal *a, const slp_decimal *b, slp_decimal *ret); /* SLP_ELIMIT */
 slp_str slp_decimal_text(const slp_decimal *d, char room[SLP_DECIMAL_TEXT_MAX]);
