@@ -68,11 +68,9 @@ static int add_row(slp_list_reader *r, slp_op_list_shards *op, const slp_shard_d
   if (!d->id.n || d->id.n > 128) return slp_read_bad(&r->j, "a shard without a usable id");
   if (op->shards_n == SLP_LIST_ROWS_MAX) return SLP_ELIMIT;
   if (op->shards_n == r->rows_cap) {
-    size_t cap = r->rows_cap ? r->rows_cap * 2 : 64;
-    slp_shard_desc *rows = slp_realloc(op->body.mem, op->shards, cap * sizeof *rows);
+    slp_shard_desc *rows = slp_doubled(op->body.mem, op->shards, &r->rows_cap, 64, sizeof *rows);
     if (!rows) return SLP_ENOMEM;
     op->shards = rows;
-    r->rows_cap = cap;
   }
   op->shards[op->shards_n++] = *d;
   return 0;

@@ -85,6 +85,13 @@ void *slp_realloc(slp_mem *mem, void *p, size_t n) {
   return moved + 1;
 }
 
+void *slp_doubled(slp_mem *mem, void *array, size_t *cap, size_t first, size_t each) {
+  size_t want = *cap ? *cap * 2 : first;
+  void *p = slp_realloc(mem, array, want * each);
+  if (p) *cap = want;
+  return p;
+}
+
 void slp_free(slp_mem *mem, void *p) {
   if (!p) return;
   block *b = (block *)p - 1;

@@ -27,9 +27,12 @@ void *slp_alloc(slp_mem *mem, size_t n);  /* not zeroed; NULL: no memory. n 0 co
 void *slp_zalloc(slp_mem *mem, size_t n); /* zeroed */
 void *slp_zalloc_n(slp_mem *mem, size_t count, size_t each); /* zeroed; NULL also on overflow */
 void *slp_realloc(slp_mem *mem, void *p, size_t n);          /* p stays valid when it returns NULL */
-void slp_free(slp_mem *mem, void *p);                        /* NULL is fine */
-char *slp_strdup(slp_mem *mem, slp_str s);                   /* NUL-ended copy; NULL: no memory */
-size_t slp_alloc_size(const void *p);                        /* what was asked for */
+/* An array with room for twice as many, or for `first` when *cap is 0. NULL: no memory; array and *cap stay.
+ */
+void *slp_doubled(slp_mem *mem, void *array, size_t *cap, size_t first, size_t each);
+void slp_free(slp_mem *mem, void *p);      /* NULL is fine */
+char *slp_strdup(slp_mem *mem, slp_str s); /* NUL-ended copy; NULL: no memory */
+size_t slp_alloc_size(const void *p);      /* what was asked for */
 
 /* Overwrites secrets in a way the compiler can't drop. */
 void slp_wipe(void *p, size_t n);

@@ -8,11 +8,9 @@
 static int make_room(slp_fleet *f) {
   slp_jobs *j = &f->jobs;
   if (j->n < j->cap) return 0;
-  size_t cap = j->cap ? j->cap * 2 : 16;
-  slp_job *all = slp_realloc(f->mem, j->all, cap * sizeof *all);
+  slp_job *all = slp_doubled(f->mem, j->all, &j->cap, 16, sizeof *all);
   if (!all) return SLP_ENOMEM;
   j->all = all;
-  j->cap = cap;
   return 0;
 }
 

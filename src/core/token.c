@@ -91,16 +91,6 @@ static int read_place(reader *r, slp_place *ret) {
  * ------------------------------------------------------------------------------------------------
  */
 
-static int grow(slp_mem *mem, void *array, size_t *cap, size_t each) {
-  void **at = array;
-  size_t want = *cap ? *cap * 2 : 16;
-  void *p = slp_realloc(mem, *at, want * each);
-  if (!p) return SLP_ENOMEM;
-  *at = p;
-  *cap = want;
-  return 0;
-}
-
 static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
   uint64_t n = 0;
   int e = 0;
@@ -154,7 +144,11 @@ static int read_shard(reader *r, size_t i) {
     return 0;
   }
   if (t->shards_n == SLP_TOKEN_SHARDS_MAX) return wrong(r, "is one too many");
-  if (t->shards_n == t->shards_cap && grow(t->mem, &t->shards, &t->shards_cap, sizeof s)) return SLP_ENOMEM;
+  if (t->shards_n == t->shards_cap) {
+    slp_token_shard *more = slp_doubled(t->mem, t->shards, &t->shards_cap, 16, sizeof *more);
+    if (!more) return SLP_ENOMEM;
+    t->shards = more;
+  }
   t->shards[t->shards_n++] = s;
   return slp_map_put(&t->ids, s.id, (void *)(uintptr_t)t->shards_n);
 }
@@ -196,8 +190,11 @@ static int read_active(reader *r) {
     snprintf(r->where, sizeof r->where, "active[%zu]", r->active_n);
     if (k != SLP_JSON_STRING) return wrong(r, "is not a string");
     if (r->active_n == SLP_TOKEN_SHARDS_MAX) return wrong(r, "is one too many");
-    if (r->active_n == r->active_cap && grow(r->t->mem, &r->active, &r->active_cap, sizeof *r->active))
-      return SLP_ENOMEM;
+    if (r->active_n == r->active_cap) {
+      slp_str *more = slp_doubled(r->t->mem, r->active, &r->active_cap, 16, sizeof *more);
+      if (!more) return SLP_ENOMEM;
+      r->active = more;
+    }
     r->active[r->active_n++] = r->j.text;
   }
 }

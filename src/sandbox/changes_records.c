@@ -17,11 +17,9 @@ static int add_size(slp_changes *s, slp_str image, uint64_t *size) {
 
 static int room_for_one(slp_box *box, slp_change_shard *sh) {
   if (sh->recs_n < sh->recs_cap) return 0;
-  size_t cap = sh->recs_cap ? sh->recs_cap * 2 : 16;
-  slp_change *recs = slp_realloc(box->mem, sh->recs, cap * sizeof *recs);
+  slp_change *recs = slp_doubled(box->mem, sh->recs, &sh->recs_cap, 16, sizeof *recs);
   if (!recs) return SLP_ENOMEM;
   sh->recs = recs;
-  sh->recs_cap = cap;
   return 0;
 }
 

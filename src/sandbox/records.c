@@ -123,11 +123,9 @@ void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms) {
 /* ---- putting ---------------------------------------------------------------------------------------- */
 static int room_for_one(slp_box *box, slp_box_shard *sh) {
   if (sh->recs_n < sh->recs_cap) return 0;
-  size_t cap = sh->recs_cap ? sh->recs_cap * 2 : 64;
-  slp_box_record *recs = slp_realloc(box->mem, sh->recs, cap * sizeof *recs);
+  slp_box_record *recs = slp_doubled(box->mem, sh->recs, &sh->recs_cap, 64, sizeof *recs);
   if (!recs) return SLP_ENOMEM;
   sh->recs = recs;
-  sh->recs_cap = cap;
   return 0;
 }
 

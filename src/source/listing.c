@@ -47,11 +47,9 @@ static int grow_slots(slp_listing *l) {
 }
 
 static int grow_shards(slp_listing *l) {
-  size_t cap = l->shards_cap ? l->shards_cap * 2 : 128;
-  slp_shard_desc *shards = slp_realloc(l->mem, l->shards, cap * sizeof *shards);
+  slp_shard_desc *shards = slp_doubled(l->mem, l->shards, &l->shards_cap, 128, sizeof *shards);
   if (!shards) return SLP_ENOMEM;
   l->shards = shards;
-  l->shards_cap = cap;
   return 0;
 }
 
@@ -88,11 +86,9 @@ static int add(slp_listing *l, const slp_shard_desc *row) {
 int slp_listing_take_page(slp_listing *l, slp_op_list_shards *page) {
   if (l->bodies_n == SLP_LISTING_PAGES_MAX) return SLP_ELIMIT;
   if (l->bodies_n == l->bodies_cap) {
-    size_t cap = l->bodies_cap ? l->bodies_cap * 2 : 4;
-    slp_buf *bodies = slp_realloc(l->mem, l->bodies, cap * sizeof *bodies);
+    slp_buf *bodies = slp_doubled(l->mem, l->bodies, &l->bodies_cap, 4, sizeof *bodies);
     if (!bodies) return SLP_ENOMEM;
     l->bodies = bodies;
-    l->bodies_cap = cap;
   }
   slp_buf *body = &l->bodies[l->bodies_n++];
   slp_buf_init(body, l->mem, 0);

@@ -204,11 +204,9 @@ static void run_list(slp_event *ev) {
 /* Room for one row more. */
 static int make_room(slp_mem *mem, table *t) {
   if (t->rows_n < t->rows_cap) return 0;
-  size_t cap = t->rows_cap ? t->rows_cap * 2 : 16;
-  place *rows = slp_realloc(mem, t->rows, cap * sizeof *rows);
+  place *rows = slp_doubled(mem, t->rows, &t->rows_cap, 16, sizeof *rows);
   if (!rows) return SLP_ENOMEM;
   t->rows = rows;
-  t->rows_cap = cap;
   return 0;
 }
 

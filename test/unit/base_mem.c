@@ -51,4 +51,21 @@ TEST(a_failed_resize_keeps_the_block) {
   slp_mem_drop(mem);
 }
 
+TEST(a_doubled_array_keeps_what_it_holds_and_without_memory_stays) {
+  left = 3; /* the allocator itself, and two sizes */
+  slp_mem *mem = slp_mem_new(failing, NULL);
+  size_t cap = 0;
+  int *a = slp_doubled(mem, NULL, &cap, 4, sizeof *a);
+  CHECK_INT(cap, 4);
+  for (int i = 0; i < 4; i++) a[i] = i;
+  a = slp_doubled(mem, a, &cap, 4, sizeof *a);
+  CHECK_INT(cap, 8);
+  CHECK_INT(slp_alloc_size(a), 8 * sizeof *a);
+  CHECK(slp_doubled(mem, a, &cap, 4, sizeof *a) == NULL);
+  CHECK_INT(cap, 8);
+  for (int i = 0; i < 4; i++) CHECK_INT(a[i], i);
+  slp_free(mem, a);
+  slp_mem_drop(mem);
+}
+
 CHECK_MAIN()
