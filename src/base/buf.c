@@ -54,6 +54,19 @@ int slp_buf_add_i64(slp_buf *b, int64_t v) {
   return r ? r : slp_buf_add_u64(b, (uint64_t) - (v + 1) + 1);
 }
 
+int slp_buf_add_scaled(slp_buf *b, uint64_t v, unsigned decimals) {
+  char digits[21]; /* 20, or 19 of them behind "0" and a point */
+  size_t i = sizeof digits;
+  for (; decimals && v % 10 == 0; decimals--) v /= 10;
+  for (unsigned behind = decimals; behind; behind--, v /= 10) digits[--i] = (char)('0' + v % 10);
+  if (decimals) digits[--i] = '.';
+  do {
+    digits[--i] = (char)('0' + v % 10);
+    v /= 10;
+  } while (v);
+  return slp_buf_add(b, digits + i, sizeof digits - i);
+}
+
 int slp_buf_addf(slp_buf *b, const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);

@@ -23,6 +23,8 @@ int slp_buf_add_z(slp_buf *b, const char *z);
 int slp_buf_add_char(slp_buf *b, char c);
 int slp_buf_add_u64(slp_buf *b, uint64_t v); /* decimal */
 int slp_buf_add_i64(slp_buf *b, int64_t v);
+/* v / 10^decimals, without zeros at its end: 1500 and 3 is "1.5". decimals: at most 19 */
+int slp_buf_add_scaled(slp_buf *b, uint64_t v, unsigned decimals);
 int slp_buf_addf(slp_buf *b, const char *fmt, ...) SLP_PRINTF(2, 3);
 /* The content as a NUL-ended string; "" when empty. Valid until the next change. */
 const char *slp_buf_z(slp_buf *b);

@@ -39,4 +39,31 @@ TEST(numbers_at_their_ends) {
   slp_mem_drop(mem);
 }
 
+static const char *scaled(uint64_t v, unsigned decimals) {
+  static char text[64];
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1000);
+  CHECK_INT(slp_buf_add_scaled(&b, v, decimals), 0);
+  snprintf(text, sizeof text, "%s", slp_buf_z(&b));
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+  return text;
+}
+
+TEST(numbers_with_a_point) {
+  CHECK_STR(scaled(0, 0), "0");
+  CHECK_STR(scaled(0, 6), "0");
+  CHECK_STR(scaled(1500, 0), "1500");
+  CHECK_STR(scaled(1500, 3), "1.5");
+  CHECK_STR(scaled(1000, 3), "1");
+  CHECK_STR(scaled(7, 3), "0.007");
+  CHECK_STR(scaled(10, 3), "0.01");
+  CHECK_STR(scaled(1234567, 6), "1.234567");
+  CHECK_STR(scaled(UINT64_MAX, 0), "18446744073709551615");
+  CHECK_STR(scaled(UINT64_MAX, 6), "18446744073709.551615");
+  CHECK_STR(scaled(UINT64_MAX, 19), "1.8446744073709551615");
+  CHECK_STR(scaled(1, 19), "0.0000000000000000001");
+}
+
 CHECK_MAIN()

@@ -1,0 +1,113 @@
+/* cloudwatch.c - PutMetricData in JSON. */
+#include "aws/cloudwatch.h"
+
+#include "aws/limits.h"
+#include "codec/json.h"
+
+#define TRIES 3
+#define ANSWER_MAX (64u * 1024)
+#define END "]}" /* stands there after each datum: sending can't fail */
+
+/* ---- the request -----------------------------------------------------------------------------------------
+ */
+const char *slp_cw_namespace_wrong(slp_str ns) {
+  if (ns.n == 0) return "it is empty";
+  if (ns.n > SLP_CLOUDWATCH_NAME_MAX) return "it is longer than 255 bytes";
+  if (ns.p[0] == ':') return "it begins with a colon";
+  if (ns.n >= 4 && memcmp(ns.p, "AWS/", 4) == 0) return "AWS/ is for the services themselves";
+  return slp_utf8_valid(ns) ? NULL : "it is not UTF-8";
+}
+
+static int put_dimension(slp_buf *b, const slp_cw_dimension *d) {
+  if (d->value.n == 0 || d->value.n > SLP_CLOUDWATCH_VALUE_MAX) return SLP_EBADDATA;
+  int r = slp_buf_add_z(b, "{\"Name\":");
+  if (!r) r = slp_json_put_string(b, slp_str_of(d->name));
+  if (!r) r = slp_buf_add_z(b, ",\"Value\":");
+  if (!r) r = slp_json_put_string(b, d->value);
+  return r ? r : slp_buf_add_char(b, '}');
+}
+
+static int put_datum(slp_buf *b, const slp_cw_datum *d, int64_t at_ms) {
+  int r = slp_buf_add_z(b, "{\"MetricName\":");
+  if (!r) r = slp_json_put_string(b, slp_str_of(d->name));
+  if (!r) r = slp_buf_add_z(b, ",\"Dimensions\":[");
+  for (size_t i = 0; i < d->dimensions_n && !r; i++) {
+    if (i) r = slp_buf_add_char(b, ',');
+    if (!r) r = put_dimension(b, &d->dimensions[i]);
+  }
+  if (!r) r = slp_buf_add_z(b, "],\"Timestamp\":");
+  if (!r) r = slp_buf_add_scaled(b, (uint64_t)at_ms, 3);
+  if (!r) r = slp_buf_add_z(b, ",\"Value\":");
+  if (!r) r = slp_buf_add_scaled(b, d->value, d->decimals);
+  if (!r) r = slp_buf_add_z(b, ",\"Unit\":");
+  if (!r) r = slp_json_put_string(b, slp_str_of(d->unit));
+  return r ? r : slp_buf_add_char(b, '}');
+}
+
+int slp_cw_put_begin(slp_cw_put *p, slp_str ns, int64_t at_ms) {
+  slp_buf *b = &p->op.request;
+  slp_buf_clear(b);
+  p->data_n = 0;
+  p->at_ms = slp_max_i64(at_ms, 0);
+  int r = slp_buf_add_z(b, "{\"Namespace\":");
+  if (!r) r = slp_json_put_string(b, ns);
+  return r ? r : slp_buf_add_z(b, ",\"MetricData\":[" END);
+}
+
+int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d) {
+  slp_buf *b = &p->op.request;
+  if (p->data_n == SLP_CLOUDWATCH_DATA_MAX) return SLP_MORE;
+  size_t end = b->n - strlen(END);
+  b->n = end;
+  int r = p->data_n ? slp_buf_add_char(b, ',') : 0;
+  if (!r) r = put_datum(b, d, p->at_ms);
+  if (!r) r = slp_buf_add_z(b, END);
+  if (!r && b->n > SLP_CLOUDWATCH_BODY_MAX) r = SLP_MORE;
+  if (r) {
+    b->n = end;
+    SLP_CHECK(slp_buf_add_z(b, END) == 0); /* there was room for it */
+    return r;
+  }
+  p->data_n++;
+  return 0;
+}
+
+/* ---- the call --------------------------------------------------------------------------------------------
+ */
+/* A success says nothing. What is neither empty nor JSON comes from somebody else: a proxy, a portal. */
+static int read_answer(slp_json_op *op, int begin, const char **why) {
+  slp_str answer = slp_buf_str(&op->answer);
+  (void)begin;
+  if (answer.n == 0 || answer.p[0] == '{') return 0;
+  *why = "it is not JSON";
+  return SLP_EBADDATA;
+}
+
+static void on_answer(slp_json_op *op) {
+  slp_cw_put *p = SLP_OWNER(op, slp_cw_put, op);
+  p->fail = op->fail;
+  if (op->fail.class == SLP_ACCESS)
+    slp_fail_set(&p->fail, SLP_ACCESS, op->fail.code, "no permission for cloudwatch:PutMetricData: %.200s",
+                 op->fail.message);
+  p->on_done(p);
+}
+
+void slp_cw_put_init(slp_cw_put *p, slp_aws *aws) {
+  *p = (slp_cw_put){.data_n = 0};
+  slp_json_op_init(&p->op, aws, ANSWER_MAX);
+  p->op.svc = SLP_SVC_CLOUDWATCH;
+  p->op.lane = SLP_LANE_CONTROL;
+  p->op.target = SLP_STR("GraniteServiceVersion20100801.PutMetricData");
+  p->op.ms_max = SLP_CONTROL_MS_MAX;
+  p->op.tries_max = TRIES;
+  p->op.read = read_answer;
+  p->op.on_done = on_answer;
+}
+
+void slp_cw_put_send(slp_cw_put *p) {
+  SLP_CHECK(p->data_n > 0);
+  slp_json_op_send(&p->op);
+}
+
+void slp_cw_put_cancel(slp_cw_put *p) { slp_json_op_cancel(&p->op); }
+void slp_cw_put_free(slp_cw_put *p) { slp_json_op_free(&p->op); }

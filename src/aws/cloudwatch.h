@@ -1,0 +1,51 @@
+/* cloudwatch.h - PutMetricData: values for CloudWatch, many in a call. One call at a time; filled datum by
+ * datum until the service's limits are reached, then sent. */
+#ifndef SLP_AWS_CLOUDWATCH_H
+#define SLP_AWS_CLOUDWATCH_H
+
+#include "aws/json_op.h"
+
+/* A call's limits: "limited to 1 MB in size" and "no more than 1000 different metrics" (botocore 1.43.11,
+ * service model monitoring 2010-08-01, PutMetricData). */
+#define SLP_CLOUDWATCH_DATA_MAX 1000u
+#define SLP_CLOUDWATCH_BODY_MAX 1000000u
+/* The same model: shapes Namespace, MetricName and DimensionName 1..255, DimensionValue 1..1024. */
+#define SLP_CLOUDWATCH_NAME_MAX 255u
+#define SLP_CLOUDWATCH_VALUE_MAX 1024u
+#define SLP_CLOUDWATCH_DIMENSIONS_MAX 4u /* that we use; the service takes 30 */
+
+typedef struct slp_cw_dimension {
+  const char *name;
+  slp_str value;
+} slp_cw_dimension;
+
+typedef struct slp_cw_datum {
+  const char *name, *unit; /* unit: one of the model's StandardUnit */
+  uint64_t value;          /* times 10^-decimals */
+  unsigned decimals;
+  size_t dimensions_n;
+  slp_cw_dimension dimensions[SLP_CLOUDWATCH_DIMENSIONS_MAX];
+} slp_cw_datum;
+
+typedef struct slp_cw_put {
+  void (*on_done)(struct slp_cw_put *p); /* once, in a turn; set it before sending */
+  slp_fail fail;                         /* out */
+  size_t data_n;                         /* how many are in it */
+  int64_t at_ms;                         /* of all of them */
+  slp_json_op op;
+} slp_cw_put;
+
+/* NULL, or why the service would not take such a namespace; static. */
+const char *slp_cw_namespace_wrong(slp_str ns);
+
+void slp_cw_put_init(slp_cw_put *p, slp_aws *aws); /* zeroes; aws is the owner's to hold */
+/* An empty call. SLP_EBADDATA: the namespace is not UTF-8. */
+int slp_cw_put_begin(slp_cw_put *p, slp_str ns, int64_t at_ms);
+/* SLP_MORE: full, send it and add to the next one. SLP_EBADDATA: the datum can't be told to the service (a
+ * dimension empty, too long or not UTF-8) and is left out. SLP_ENOMEM. */
+int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d);
+void slp_cw_put_send(slp_cw_put *p);
+void slp_cw_put_cancel(slp_cw_put *p); /* silence from here on; at rest is fine */
+void slp_cw_put_free(slp_cw_put *p);   /* at rest */
+
+#endif
