@@ -8,6 +8,11 @@
  * or the label of a table's stream, so that a stream made again has other rows. NULL: no memory. */
 slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str generation);
 
+/* A table of Amazon's KCL 2.x. stream: empty where the application reads one stream, else
+ * "ACCOUNT:NAME:EPOCH" (EPOCH: the stream's creation in seconds). start_ms: the time that the position
+ * AT_TIMESTAMP stands for, which the table does not tell. NULL: no memory. */
+slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms);
+
 /* schema_sloop_pos.c: a position as text whose byte order is progress. */
 #define SLP_POS_TEXT 160
 size_t slp_pos_write(const slp_spot *spot,

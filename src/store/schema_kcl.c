@@ -1,0 +1,322 @@
+/* schema_kcl.c - the lease table of Amazon's KCL 2.x, as its own workers read and write it: one table an
+ * application, key leaseKey, one row a shard. There are rows of leases only; a worker is known by the leases
+ * that name it, and lives as long as it moves their counters.
+ *
+ * Every write asks for the counter that was read and adds one, so the counter is the proof of life, the fence
+ * and the epoch in one: whoever moved it last before me makes my write fail. Attributes are changed by name
+ * and only those that KCL changes itself, so what its other versions keep in a row survives; nothing of our
+ * own is kept there, for KCL would not carry it on.
+ *
+ * leaseKey is the shard's id, or, where one application reads several streams, ACCOUNT:NAME:EPOCH:SHARD. A
+ * checkpoint is the last record that is done, so reading goes on behind it; the number of its sub-record
+ * counts from 0, so a record that is no aggregate is done at 0. */
+#include "store/schemas.h"
+
+#define COUNTER "leaseCounter"
+#define OWNER "leaseOwner"
+#define HAND_OVER "checkpointOwner" /* KCL 3: who still reads while leaseOwner names the next */
+#define SPOT "checkpoint"
+#define SUB "checkpointSubSequenceNumber"
+#define SWITCHES "ownerSwitchesSinceCheckpoint"
+
+typedef struct kcl_schema {
+  slp_schema base;
+  slp_mem *mem;   /* held */
+  slp_buf stream; /* "ACCOUNT:NAME:EPOCH"; empty: the application's only one */
+  slp_buf prefix; /* of keys: the same with a colon, or nothing */
+  int64_t start_ms;
+} kcl_schema;
+
+static kcl_schema *of(slp_schema *s) { return SLP_OWNER(s, kcl_schema, base); }
+
+static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
+
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+static const slp_val *get(const slp_row *row, const char *name) { return slp_row_get(row, slp_str_of(name)); }
+static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
+
+/* S or absent. */
+static int is_text(const slp_row *row, const char *name) {
+  slp_val_kind kind = get(row, name)->kind;
+  return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
+}
+
+/* The rows of a lease of this stream; KCL 3 keeps its workers', its leader's and other rows beside them. */
+static int is_lease(kcl_schema *s, const slp_row *row, slp_str *ret_shard) {
+  slp_str key = text(row, "leaseKey"), prefix = slp_buf_str(&s->prefix), entity = text(row, "entityType");
+  if (entity.n && !slp_str_is(entity, "LEASE")) return 0;
+  if (get(row, COUNTER)->kind == SLP_VAL_NONE && get(row, SPOT)->kind == SLP_VAL_NONE) return 0;
+  if (key.n <= prefix.n || (prefix.n && memcmp(key.p, prefix.p, prefix.n) != 0)) return 0;
+  *ret_shard = (slp_str){key.p + prefix.n, key.n - prefix.n};
+  return !slp_str_has(*ret_shard, ':'); /* of one of several streams, and this is to be the only one */
+}
+
+static slp_spot read_number(slp_str at, int64_t sub) {
+  slp_spot spot = {.kind = SLP_SPOT_NONE};
+  if (!at.n || at.n > SLP_SEQ_MAX || !slp_num_valid(at) || sub < 0) return spot;
+  spot.kind = SLP_SPOT_AFTER;
+  slp_mark_set(&spot.mark, at, (uint32_t)slp_min_u64((uint64_t)sub, UINT32_MAX), -1);
+  return spot;
+}
+
+static slp_spot read_spot(kcl_schema *s, const slp_row *row) {
+  const slp_val *at = get(row, SPOT), *sub = get(row, SUB);
+  slp_spot spot = {.kind = SLP_SPOT_NONE};
+  if (at->kind != SLP_VAL_S) return spot;
+  if (slp_str_is(at->s, "TRIM_HORIZON")) {
+    spot.kind = SLP_SPOT_OLDEST;
+  } else if (slp_str_is(at->s, "LATEST")) {
+    spot.kind = SLP_SPOT_LATEST;
+  } else if (slp_str_is(at->s, "AT_TIMESTAMP")) { /* the row does not say which: each worker is told */
+    spot.kind = SLP_SPOT_TIME;
+    spot.at_ms = s->start_ms;
+  } else if (slp_str_is(at->s, "SHARD_END")) {
+    spot.kind = SLP_SPOT_END;
+  } else {
+    spot = read_number(at->s, sub->kind == SLP_VAL_NONE ? 0 : slp_row_int(row, SLP_STR(SUB), -1));
+  }
+  return spot;
+}
+
+static void read_parents(const slp_row *row, slp_lease_fact *l) {
+  const slp_val *parents = get(row, "parentShardId");
+  if (parents->kind == SLP_VAL_S) l->parents[0] = parents->s; /* KCL 1 before it knew merges */
+  for (size_t i = 0; parents->kind == SLP_VAL_SS && i < parents->n && i < 2; i++)
+    l->parents[i] = parents->items[i];
+}
+
+static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_fact *f) {
+  slp_lease_fact *l = &f->u.lease;
+  int64_t counter = slp_row_int(row, SLP_STR(COUNTER), -1);
+  slp_str next = text(row, OWNER), last = text(row, HAND_OVER);
+  f->kind = SLP_FACT_LEASE;
+  l->shard = shard;
+  l->owner = last.n ? last : next;
+  if (last.n) l->claim = next;
+  l->epoch = counter < 0 ? 0 : (uint64_t)counter;
+  l->spot = read_spot(s, row);
+  l->hash_start = text(row, "startingHashKey");
+  l->hash_end = text(row, "endingHashKey");
+  l->wall_ms = -1;
+  read_parents(row, l);
+  if (counter >= 0 && l->spot.kind != SLP_SPOT_NONE && is_text(row, OWNER)) return;
+  f->kind = SLP_FACT_BAD;
+  f->why = counter < 0           ? "its " COUNTER " is no number"
+           : is_text(row, OWNER) ? "its " SPOT " can't be understood"
+                                 : "its " OWNER " is no text";
+}
+
+static void read_row(slp_schema *base, const slp_row *row, slp_fact *f) {
+  kcl_schema *s = of(base);
+  slp_str shard;
+  memset(f, 0, sizeof *f);
+  f->key = (slp_row_key){text(row, "leaseKey"), {NULL, 0}};
+  if (is_lease(s, row, &shard)) read_lease(s, row, shard, f);
+}
+
+/* ---- conditions and changes ------------------------------------------------------------------------- */
+
+static void set_s(slp_draft *d, const char *name, slp_str s) {
+  slp_draft_change(d, name, SLP_SET, slp_draft_s(d, s));
+}
+static void set_n(slp_draft *d, const char *name, uint64_t n) {
+  slp_draft_change(d, name, SLP_SET, slp_draft_n(d, n));
+}
+static void drop(slp_draft *d, const char *name) { slp_draft_change(d, name, SLP_REMOVE, none); }
+
+/* Nobody has written since that was read; and now I have. */
+static void move_on(slp_draft *d, const slp_intent *i) {
+  slp_draft_when(d, COUNTER, SLP_TEST_EQ, slp_draft_n(d, i->epoch), 0);
+  set_n(d, COUNTER, i->epoch + 1);
+}
+
+static void set_spot(slp_draft *d, const slp_spot *spot) {
+  static const char *const words[] = {"", "TRIM_HORIZON", "LATEST", "AT_TIMESTAMP", "", "", "SHARD_END"};
+  int record = spot->kind == SLP_SPOT_AFTER || spot->kind == SLP_SPOT_AT;
+  uint32_t sub = spot->kind == SLP_SPOT_AT ? spot->mark.sub - 1 : spot->mark.sub;
+  set_s(d, SPOT, record ? slp_mark_seq(&spot->mark) : slp_str_of(words[spot->kind]));
+  set_n(d, SUB, record ? sub : 0);
+}
+
+/* "At" a record as a whole would be "after" the one before, whose number nobody knows. */
+static int can_say(const slp_spot *spot) {
+  return spot->kind != SLP_SPOT_NONE && !(spot->kind == SLP_SPOT_AT && spot->mark.sub == 0);
+}
+
+/* A checkpoint, and what KCL does along with one. */
+static void checkpoint(slp_draft *d, const slp_spot *spot) {
+  set_spot(d, spot);
+  set_n(d, SWITCHES, 0);
+  drop(d, "pendingCheckpoint");
+  drop(d, "pendingCheckpointSubSequenceNumber");
+  drop(d, "pendingCheckpointState");
+}
+
+/* ---- verbs ------------------------------------------------------------------------------------------ */
+
+static void create(kcl_schema *s, slp_draft *d, const slp_intent *i) {
+  slp_str parents[2];
+  size_t n = 0;
+  d->write->kind = SLP_WRITE_PUT;
+  slp_draft_when(d, "leaseKey", SLP_TEST_ABSENT, none, 0);
+  set_n(d, COUNTER, i->epoch_first);
+  set_n(d, SWITCHES, 0);
+  set_spot(d, &i->spot);
+  for (int k = 0; k < 2; k++)
+    if (i->parents[k].n) parents[n++] = i->parents[k];
+  if (n) slp_draft_change(d, "parentShardId", SLP_SET, slp_draft_set(d, parents, n));
+  if (i->hash_start.n && i->hash_end.n) {
+    set_s(d, "startingHashKey", i->hash_start);
+    set_s(d, "endingHashKey", i->hash_end);
+  }
+  if (!s->stream.n) return;
+  set_s(d, "streamName", slp_buf_str(&s->stream));
+  set_s(d, "shardId", i->shard);
+}
+
+static void take(slp_draft *d, const slp_intent *i) {
+  move_on(d, i);
+  set_s(d, OWNER, i->me);
+  drop(d, HAND_OVER);
+  if (!slp_str_eq(i->owner, i->me)) slp_draft_change(d, SWITCHES, SLP_ADD_N, slp_draft_n(d, 1));
+}
+
+static void renew(slp_draft *d, const slp_intent *i) { move_on(d, i); }
+
+static void save(slp_draft *d, const slp_intent *i) {
+  move_on(d, i);
+  checkpoint(d, &i->spot);
+}
+
+/* KCL's eviction, and a checkpoint with it where there is one: nobody is between the two. */
+static void release(slp_draft *d, const slp_intent *i) {
+  move_on(d, i);
+  if (i->spot.kind == SLP_SPOT_AFTER) checkpoint(d, &i->spot);
+  drop(d, OWNER);
+  drop(d, HAND_OVER);
+}
+
+/* The owner stays named, as KCL leaves it. */
+static void end(slp_draft *d, const slp_intent *i) {
+  slp_spot at = {.kind = SLP_SPOT_END};
+  move_on(d, i);
+  checkpoint(d, &at);
+  if (i->shards_n) slp_draft_change(d, "childShardIds", SLP_SET, slp_draft_set(d, i->shards, i->shards_n));
+}
+
+static void remove_ended(slp_draft *d) {
+  d->write->kind = SLP_WRITE_DELETE;
+  slp_draft_when(d, SPOT, SLP_TEST_EQ, slp_draft_s(d, SLP_STR("SHARD_END")), 0);
+}
+
+/* An operator's. The counter keeps whoever had it from going on. */
+static void reset(slp_draft *d, const slp_intent *i) {
+  if (i->owner.n)
+    slp_draft_when(d, OWNER, SLP_TEST_EQ, slp_draft_s(d, i->owner), 0);
+  else
+    slp_draft_when(d, OWNER, SLP_TEST_ABSENT, none, 0);
+  move_on(d, i);
+  checkpoint(d, &i->spot);
+  drop(d, OWNER);
+  drop(d, HAND_OVER);
+}
+
+static slp_str key_of(kcl_schema *s, slp_draft *d, slp_str shard) {
+  slp_str key = slp_draft_copy(d, slp_buf_str(&s->prefix));
+  key.n += slp_draft_copy(d, shard).n; /* they lie one behind the other */
+  return key;
+}
+
+static size_t text_bytes(const kcl_schema *s, const slp_intent *i) {
+  size_t n = 1024 + 2 * s->prefix.n + 2 * i->me.n + i->owner.n + 3 * i->shard.n;
+  n += i->parents[0].n + i->parents[1].n + i->hash_start.n + i->hash_end.n;
+  for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
+  return n;
+}
+
+static int row_key(slp_schema *base, slp_draft *d, const slp_intent *i, slp_row_key *ret) {
+  kcl_schema *s = of(base);
+  slp_str shard = i->verb >= SLP_L1_CREATE ? i->shard : (slp_str){NULL, 0};
+  if (slp_draft_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), 0)) return SLP_ENOMEM;
+  *ret = (slp_row_key){key_of(s, d, shard), {NULL, 0}};
+  return 0;
+}
+
+#define BIT(verb) (1u << (verb))
+static const uint32_t verbs = BIT(SLP_L1_CREATE) | BIT(SLP_L2_TAKE) | BIT(SLP_L3_RETAKE) |
+                              BIT(SLP_L4_CHECKPOINT) | BIT(SLP_L7_RELEASE) | BIT(SLP_L8_END) |
+                              BIT(SLP_L9_REMOVE) | BIT(SLP_L10_RESET) | BIT(SLP_L11_RENEW);
+
+static int write_intent(slp_schema *base, slp_draft *d, const slp_intent *i) {
+  kcl_schema *s = of(base);
+  int places = i->verb == SLP_L1_CREATE || i->verb == SLP_L4_CHECKPOINT || i->verb == SLP_L10_RESET;
+  if (!(verbs & BIT(i->verb)) || (places && !can_say(&i->spot))) return SLP_EINVAL;
+  if (slp_draft_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
+  d->write->key = (slp_row_key){key_of(s, d, i->shard), {NULL, 0}};
+  switch (i->verb) {
+    case SLP_L1_CREATE: create(s, d, i); return 0;
+    case SLP_L2_TAKE:
+    case SLP_L3_RETAKE: take(d, i); return 0;
+    case SLP_L4_CHECKPOINT: save(d, i); return 0;
+    case SLP_L7_RELEASE: release(d, i); return 0;
+    case SLP_L8_END: end(d, i); return 0;
+    case SLP_L9_REMOVE: remove_ended(d); return 0;
+    case SLP_L10_RESET: reset(d, i); return 0;
+    case SLP_L11_RENEW: renew(d, i); return 0;
+    default: return SLP_EINVAL;
+  }
+}
+
+/* ---- the schema ------------------------------------------------------------------------------------- */
+
+static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
+  (void)s;
+  *ret = (slp_table_spec){name, "leaseKey", NULL};
+}
+
+/* The whole table: there is no other way in. */
+static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+  *ret_hash = slp_buf_str(&of(base)->prefix);
+  *ret_prefix = (slp_str){"", 0};
+}
+
+static void schema_free(slp_schema *base) {
+  kcl_schema *s = of(base);
+  slp_mem *mem = s->mem;
+  slp_buf_free(&s->stream);
+  slp_buf_free(&s->prefix);
+  slp_free(mem, s);
+  slp_mem_drop(mem);
+}
+
+slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
+  kcl_schema *s = SLP_NEW(mem, kcl_schema);
+  if (!s) return NULL;
+  s->mem = slp_mem_hold(mem);
+  s->start_ms = start_ms;
+  s->base = (slp_schema){
+      .name = "kcl",
+      .life = SLP_BY_COUNTER,
+      .share = SLP_BY_STEAL,
+      .fenced = 1,
+      .gates = 1,
+      .observations = 1,
+      .lease_ms = 10000,
+      .renew_ms = 3308,
+      .verbs = verbs,
+      .table = table,
+      .scope = scope,
+      .read = read_row,
+      .key = row_key,
+      .write = write_intent,
+      .free = schema_free,
+  };
+  slp_buf_init(&s->stream, mem, 1024);
+  slp_buf_init(&s->prefix, mem, 1024);
+  int failed = slp_buf_add_str(&s->stream, stream) || slp_buf_add_str(&s->prefix, stream) ||
+               (stream.n && slp_buf_add_char(&s->prefix, ':'));
+  if (!failed) return &s->base;
+  schema_free(&s->base);
+  return NULL;
+}
