@@ -267,7 +267,10 @@ static void g1_lead(slp_draft *d, const slp_intent *i) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
+    /* The epoch too: a copy of an old one that comes after its sender has resigned finds another. */
     absent(d, "owner");
+    if (!i->epoch) slp_draft_when(d, "epoch", SLP_TEST_ABSENT, none, 1);
+    is_n(d, "epoch", i->epoch);
   }
   set_s(d, "owner", i->me);
   set_n(d, "epoch", i->epoch + 1);

@@ -118,6 +118,10 @@ TEST(one_leads_at_a_time_and_the_start_is_set_once) {
   REFUSED(.verb = SLP_G2_RESIGN, .me = S("w1.a"), .epoch = 2);
   DO(.verb = SLP_G2_RESIGN, .me = S("w2.a"), .epoch = 2);
   CHECK(!fact.u.lead.owner.n && fact.u.lead.epoch == 2);
+  REFUSED(.verb = SLP_G1_LEAD, .me = S("w1.a"), .start = time); /* its first one, once more and much later */
+  REFUSED(.verb = SLP_G1_LEAD, .me = S("w2.a"), .epoch = 1, .start = time);
+  DO(.verb = SLP_G1_LEAD, .me = S("w3.a"), .epoch = 2, .start = time);
+  CHECK(fact.u.lead.epoch == 3);
   end();
 }
 
