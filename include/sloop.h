@@ -26,23 +26,26 @@ typedef struct sloop_s sloop_t;             /* one consumer of one stream */
 typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_done() */
 
 /* ---- errors: the one list. Numbers are fixed for ever and lie outside libuv's. ------------- */
-#define SLOOP_ERRORS(X)                                                        \
-  X(EAUTH, -5001, "credentials missing, expired or refused")                   \
-  X(EACCESS, -5002, "the service says this identity may not do that")          \
-  X(ENOSTREAM, -5003, "no such stream")                                        \
-  X(ETHROTTLE, -5004, "the service asked us to slow down")                     \
-  X(EREMOTE, -5005, "the service failed or answered nonsense")                 \
-  X(EPROTO, -5006, "the answer could not be understood")                       \
-  X(ETRIMMED, -5007, "the position is older than what the stream still keeps") \
-  X(ETOOBIG, -5009, "an answer exceeds a limit set in sloop_opts_t")           \
-  X(ESTATE, -5010, "not allowed in this state")                                \
-  X(EOPTION, -5011, "an option is missing or out of range")                    \
-  X(ETLS, -5012, "the server's certificate or TLS handshake was not accepted") \
-  X(EREFUSED, -5013, "the service says the request is wrong")                  \
-  X(ENOSHARD, -5014, "no such shard in this consumer")                         \
-  X(ESTREAMBUSY, -5015, "the stream is being created, deleted or changed")     \
-  X(ETOKEN, -5016, "the token is damaged, or belongs to another stream")       \
-  X(EBEHIND, -5017, "reading is so far behind that records may be trimmed unread")
+#define SLOOP_ERRORS(X)                                                                                \
+  X(EAUTH, -5001, "credentials missing, expired or refused")                                           \
+  X(EACCESS, -5002, "the service says this identity may not do that")                                  \
+  X(ENOSTREAM, -5003, "no such stream")                                                                \
+  X(ETHROTTLE, -5004, "the service asked us to slow down")                                             \
+  X(EREMOTE, -5005, "the service failed or answered nonsense")                                         \
+  X(EPROTO, -5006, "the answer could not be understood")                                               \
+  X(ETRIMMED, -5007, "the position is older than what the stream still keeps")                         \
+  X(ETOOBIG, -5009, "an answer exceeds a limit set in sloop_opts_t")                                   \
+  X(ESTATE, -5010, "not allowed in this state")                                                        \
+  X(EOPTION, -5011, "an option is missing or out of range")                                            \
+  X(ETLS, -5012, "the server's certificate or TLS handshake was not accepted")                         \
+  X(EREFUSED, -5013, "the service says the request is wrong")                                          \
+  X(ENOSHARD, -5014, "no such shard in this consumer")                                                 \
+  X(ESTREAMBUSY, -5015, "the stream is being created, deleted or changed")                             \
+  X(ETOKEN, -5016, "the token is damaged, or belongs to another stream")                               \
+  X(EBEHIND, -5017, "reading is so far behind that records may be trimmed unread")                     \
+  X(ELEASE, -5018, "the leases can't be kept: the table, its rows or this worker's id are not usable") \
+  X(EOWNED, -5019, "a living worker owns the lease")                                                   \
+  X(ENOWORKER, -5020, "no such worker in this application")
 enum {
 #define X(name, num, text) SLOOP_##name = num,
   SLOOP_ERRORS(X)
@@ -134,9 +137,43 @@ typedef enum {
   SLOOP_SHARD_OPENED = 1, /* reading begins */
   SLOOP_SHARD_ENDED,      /* read to its end, and every record of it acknowledged */
   SLOOP_SHARD_STOPPED,    /* given up for a reason on_error told; its children are not read */
-  SLOOP_SHARD_MOVED       /* by sloop_move(): what is out of it does not count any more */
+  SLOOP_SHARD_MOVED,      /* by sloop_move(): what is out of it does not count any more */
+  SLOOP_SHARD_LOST,       /* its lease is another worker's: what is out of it does not count any more */
+  SLOOP_SHARD_GIVEN       /* its lease was given up: handed over, on stop, for lack of progress, parked. What
+                             is out of it, after the deadline, does not count any more */
 } sloop_shard_what;
 typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level;
+
+typedef enum { /* a record was given back retry_max times in a row without any other being acknowledged */
+               SLOOP_RETRY_AGAIN = 1, /* it comes again, for ever */
+               SLOOP_RETRY_STOP,      /* its shard is given up; with leases another worker may try */
+               SLOOP_RETRY_PARK,      /* with leases: nobody reads the shard until sloop_admin_release() */
+               SLOOP_RETRY_SKIP       /* on_dead_letter gets it, then it counts as acknowledged */
+} sloop_retry_kind;
+typedef enum {
+  SLOOP_LEASE_JOINED = 1, /* this worker is registered: worker */
+  SLOOP_LEASE_EVICTED,    /* others took it for dead: every lease is lost, it registers anew */
+  SLOOP_LEASE_SUSPENDED,  /* it can't prove that it lives: nothing is handed over until it can */
+  SLOOP_LEASE_RESUMED,    /* it can again, and kept its leases */
+  SLOOP_LEASE_TAKEN,      /* shard, epoch: read from now on */
+  SLOOP_LEASE_LOST,       /* shard, epoch: somebody else has it */
+  SLOOP_LEASE_RELEASED,   /* shard, epoch: given up, handed over or left */
+  SLOOP_LEASE_ENDED,      /* shard, epoch: read to its end */
+  SLOOP_LEASE_LEADS,      /* this worker plans for all from now on */
+  SLOOP_LEASE_FOLLOWS,    /* and no more */
+  SLOOP_LEASE_CONDEMNED,  /* text: the worker this one declared dead */
+  SLOOP_LEASE_HOLE,       /* text: a part of the stream that nobody is going to read */
+  SLOOP_LEASE_BAD_ROW,    /* text: a row of the table that makes no sense; it is left alone */
+  SLOOP_LEASE_TROUBLE,    /* text: something that keeps being tried */
+  SLOOP_LEASE_LEFT        /* the last one: all is given up */
+} sloop_lease_what;
+typedef struct { /* allocated by the library; may grow at its end */
+  sloop_lease_what what;
+  const char *shard;  /* "" when it concerns no single one */
+  const char *worker; /* this worker's instance: its id, a dot, and what tells its lives apart */
+  const char *text;   /* one line, safe to print */
+  uint64_t epoch;     /* counts the owners of the shard's lease */
+} sloop_lease_event_t;
 
 typedef struct { /* records that can never be read any more; allocated by the library */
   const char *shard;
@@ -147,34 +184,49 @@ typedef struct { /* records that can never be read any more; allocated by the li
 } sloop_loss_t;
 
 /* name, unit, meaning; counters only grow, ..._now are levels */
-#define SLOOP_STATS(X)                                                                 \
-  X(records, "records", "handed to on_batch")                                          \
-  X(payload_bytes, "bytes", "of those records")                                        \
-  X(late, "records", "of those, flagged SLOOP_REC_LATE")                               \
-  X(raw, "records", "of those, flagged SLOOP_REC_RAW")                                 \
-  X(again, "records", "handed over again after being given back")                      \
-  X(aggregates, "records", "of the stream, expanded into more or fewer")               \
-  X(foreign, "records", "of those handed over, flagged SLOOP_REC_FOREIGN")             \
-  X(repeats_dropped, "records", "sent twice by the service and dropped")               \
-  X(batches, "batches", "handed to on_batch")                                          \
-  X(pages, "pages", "of records fetched, empty ones included")                         \
-  X(page_bytes, "bytes", "of those pages as they came over the wire")                  \
-  X(calls, "calls", "sent to the service, retries included")                           \
-  X(retries, "calls", "sent again")                                                    \
-  X(throttles, "calls", "the service refused as too fast")                             \
-  X(iterators_renewed, "calls", "new iterators after one expired")                     \
-  X(losses, "events", "on_loss")                                                       \
-  X(shards_ended, "shards", "read to their end")                                       \
-  X(held_bytes_now, "bytes", "fetched and not yet given back, tables included")        \
-  X(held_bytes_peak, "bytes", "the most of that at once")                              \
-  X(shards_now, "shards", "being read by this consumer")                               \
-  X(batches_now, "batches", "out with you")                                            \
-  X(behind_ms_now, "ms", "the most any shard lags its tip; UINT64_MAX: not known yet") \
-  X(tip_now, "shards", "at their tip")                                                 \
-  X(tip_age_ms_now, "ms", "age of the oldest news of a tip; UINT64_MAX: one has none") \
-  X(turn_us_p999, "us", "CPU time that 99.9 % of the turns stayed under")              \
-  X(turn_us_max, "us", "CPU time of the longest turn")                                 \
-  X(hold_us_max, "us", "the longest the loop was held, your callbacks included")
+#define SLOOP_STATS(X)                                                                                \
+  X(records, "records", "handed to on_batch")                                                         \
+  X(payload_bytes, "bytes", "of those records")                                                       \
+  X(late, "records", "of those, flagged SLOOP_REC_LATE")                                              \
+  X(raw, "records", "of those, flagged SLOOP_REC_RAW")                                                \
+  X(again, "records", "handed over again after being given back")                                     \
+  X(aggregates, "records", "of the stream, expanded into more or fewer")                              \
+  X(foreign, "records", "of those handed over, flagged SLOOP_REC_FOREIGN")                            \
+  X(repeats_dropped, "records", "sent twice by the service and dropped")                              \
+  X(batches, "batches", "handed to on_batch")                                                         \
+  X(pages, "pages", "of records fetched, empty ones included")                                        \
+  X(page_bytes, "bytes", "of those pages as they came over the wire")                                 \
+  X(calls, "calls", "sent to the service, retries included")                                          \
+  X(retries, "calls", "sent again")                                                                   \
+  X(throttles, "calls", "the service refused as too fast")                                            \
+  X(iterators_renewed, "calls", "new iterators after one expired")                                    \
+  X(losses, "events", "on_loss")                                                                      \
+  X(shards_ended, "shards", "read to their end")                                                      \
+  X(held_bytes_now, "bytes", "fetched and not yet given back, tables included")                       \
+  X(held_bytes_peak, "bytes", "the most of that at once")                                             \
+  X(shards_now, "shards", "being read by this consumer")                                              \
+  X(batches_now, "batches", "out with you")                                                           \
+  X(behind_ms_now, "ms", "the most any shard lags its tip; UINT64_MAX: not known yet")                \
+  X(tip_now, "shards", "at their tip")                                                                \
+  X(tip_age_ms_now, "ms", "age of the oldest news of a tip; UINT64_MAX: one has none")                \
+  X(turn_us_p999, "us", "CPU time that 99.9 % of the turns stayed under")                             \
+  X(turn_us_max, "us", "CPU time of the longest turn")                                                \
+  X(hold_us_max, "us", "the longest the loop was held, your callbacks included")                      \
+  X(leases_taken, "leases", "that came to this worker")                                               \
+  X(leases_lost, "leases", "that somebody else has taken")                                            \
+  X(leases_released, "leases", "given up, handed over or left")                                       \
+  X(checkpoints, "writes", "of positions to the lease table")                                         \
+  X(heartbeats, "writes", "that proved this worker alive")                                            \
+  X(evictions, "events", "others took this worker for dead")                                          \
+  X(holes_now, "holes", "parts of the stream nobody is going to read; told by the leader")            \
+  X(joined_now, "0 or 1", "this worker is registered")                                                \
+  X(leads_now, "0 or 1", "it plans for all")                                                          \
+  X(suspended_now, "0 or 1", "it can't prove that it lives")                                          \
+  X(heartbeat_age_ms_now, "ms", "since the last good heartbeat was sent; UINT64_MAX: there was none") \
+  X(store_write_units, "1/1000 unit", "of writing that the lease table charged for")                  \
+  X(store_read_units, "1/1000 unit", "of reading that the lease table charged for")                   \
+  X(store_throttles, "calls", "the lease table refused as too fast")                                  \
+  X(dead_letters, "records", "given to on_dead_letter")
 typedef struct { /* yours: say how big yours is in sloop_stats_get() */
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)
@@ -244,6 +296,32 @@ typedef struct {
   sloop_aggregates_kind aggregates;                         /* SLOOP_AGGREGATES_EXPAND */
   uint32_t held_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
                                           not asked for more while it has so many; one page may exceed it */
+  sloop_retry_kind on_retry;           /* SLOOP_RETRY_AGAIN */
+  uint32_t retry_max;                  /* 10: times the same record is handed over, then on_retry rules */
+  void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* SLOOP_RETRY_SKIP needs it. The
+                                          record lives until it returns */
+  /* Leases: workers of one application share a stream's shards. All of these need app. */
+  const char *app;            /* NULL: no leases, every shard is read. Else the application's name: each shard
+                                 is read by one of its workers at a time, from where the last one left off.
+                                 start is then where the application begins when it is new: SLOOP_LATEST,
+                                 _OLDEST or _AT_TIME; shards must be NULL */
+  const char *worker;         /* this worker's id, unique in its application, at most 64 bytes; NULL:
+                                 HOST-PID-RANDOM */
+  const char *store;          /* where the leases are: "dynamodb", "dynamodb:TABLE", "sqlite:FILE" (processes
+                                 of one machine), "memory" (consumers joined to this one); NULL: "dynamodb".
+                                 TABLE is made when it is not there; its default is "sloop" */
+  const char *store_endpoint; /* URL of the lease table's DynamoDB; NULL: as endpoint. Of joined consumers
+                                 the first one's counts */
+  const char *schema;         /* how the table is laid out: "sloop", or "kcl" (Amazon KCL 2.x; TABLE is app by
+                                 default); NULL: "sloop" */
+  uint32_t lease_ms;          /* 10000: a worker not heard of for so long is dead. From 1000 */
+  uint32_t checkpoint_ms;     /* 5000: how often a position that moved is written; 0: only by
+                                 sloop_checkpoint(), hand-over and stop */
+  uint32_t handover_ms; /* 30000: how long a shard that another worker asks for waits for your batches */
+  uint32_t stall_ms;    /* 0: never. A shard with records out that made no progress for so long goes to
+                           another worker; pauses do not count */
+  uint32_t weight;      /* 1: this worker's share, beside the others' weights. To 1000 */
+  void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg);
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
@@ -256,9 +334,10 @@ typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
 SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char why[160]);
 /* Begins to read. SLOOP_ESTATE when started before. */
 SLOOP_EXTERN int sloop_start(sloop_t *s);
-/* Graceful: no new fetches, what was not handed over is dropped, waits for the batches you hold. cb
- * comes once: 0, or UV_ETIMEDOUT when `limit_ms` passed first (0: does not wait). SLOOP_ESTATE when
- * not started or stopping already. */
+/* Graceful: no new fetches, what was not handed over is dropped, waits for the batches you hold; with leases
+ * the positions are written then and the shards given to the other workers. cb comes once: 0, or
+ * UV_ETIMEDOUT when `limit_ms` passed first (0: does not wait for batches). SLOOP_ESTATE when not started or
+ * stopping already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
 /* At once: cancels everything. `cb` (may be NULL) is the last callback ever made for `s`, on a later
  * turn of the loop; `s` is gone when it returns. Held batches stay yours. A pending stop's cb is
@@ -313,6 +392,102 @@ typedef struct {                             /* a shard as the service lists it;
 typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *shards, size_t n,
                               const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
+
+typedef struct { /* a shard as this consumer reads it; may grow at its end */
+  const char *shard;
+  uint64_t epoch;     /* 0 without leases */
+  int64_t behind_ms;  /* -1: unknown */
+  uint64_t unacked;   /* records fetched and not acknowledged */
+  int paused, at_tip; /* 0 or 1 */
+} sloop_shard_stats_t;
+/* Every shard that is being read, at once, in no order. Only here a callback is made before the function
+ * returns; it must not call anything of this consumer. */
+SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
+                                         void *arg);
+
+/* ---- leases ------------------------------------------------------------------------------------------ */
+/* Writes what is acknowledged now, of one shard or (NULL) of all, to the lease table. cb comes once: 0 when
+ * it is there or the lease is gone; UV_ECANCELED when stopped or closed before. SLOOP_ESTATE: no leases, not
+ * running, or another one is under way. */
+SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
+/* This worker's instance, its id, a dot and what tells its lives apart; "" before SLOOP_LEASE_JOINED. Lives
+ * until the next callback. */
+SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
+
+typedef enum {
+  SLOOP_LEASE_FREE = 1,  /* nobody's */
+  SLOOP_LEASE_OWNED,     /* by a worker whose row looks alive */
+  SLOOP_LEASE_OWNER_DEAD /* its owner's row is gone, condemned, or was not touched for a lease */
+} sloop_lease_state;
+typedef struct { /* a lease as the table has it; allocated by the library; may grow at its end */
+  const char *shard;
+  const char *owner;      /* an instance, or "" */
+  const char *claim;      /* who has asked its owner for it, or "" */
+  const char *position;   /* "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N", "end" */
+  const char *parents[2]; /* "" when none */
+  sloop_lease_state state;
+  uint64_t epoch;
+  int parked;
+  int64_t written_at_ms; /* by its writer's clock; -1: not told */
+  int64_t behind_ms;     /* as its owner told when it wrote the position; -1: not told */
+} sloop_lease_t;
+typedef struct {      /* a worker as the table has it; allocated by the library; may grow at its end */
+  const char *worker; /* its instance */
+  const char *host;   /* "" when not told */
+  uint64_t counter;   /* of its heartbeats */
+  uint32_t lease_ms, held, weight;
+  int leads, leaving, dead;                     /* dead: condemned, or it left */
+  int64_t written_at_ms, behind_ms, rate_bytes; /* by its own clock; -1: not told */
+} sloop_worker_t;
+typedef struct { /* valid until the callback returns; leases sorted by shard, workers by name */
+  const sloop_lease_t *leases;
+  size_t leases_n;
+  const sloop_worker_t *workers;
+  size_t workers_n;
+  const char *const *bad_rows; /* rows that make no sense: which, and why */
+  size_t bad_rows_n;
+} sloop_leases_t;
+/* What stands in the lease table of this stream and application; reads it whole, once, consistently. Works
+ * before start and while running, as do the others below. cb comes once: leases, or a negative status and
+ * the error. SLOOP_ESTATE: no app, or another one of these is under way. */
+typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,
+                                const sloop_error_t *error_or_null, void *arg);
+SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
+/* cb: 0 and text, some lines that say why the shard is or is not being read: ended, owned by whom and since
+ * when, owner dead and free when, waiting for which parent, parked, no lease, not listed. SLOOP_ENOSHARD. */
+typedef void (*sloop_admin_cb)(sloop_t *, int status, const char *text, const sloop_error_t *error_or_null,
+                               void *arg);
+SLOOP_EXTERN int sloop_admin_explain(sloop_t *s, const char *shard, sloop_admin_cb cb, void *arg);
+/* Takes a shard's lease from its owner, and ends its being parked; or (a worker's id or instance) every lease
+ * a worker has: with schema "sloop" by declaring the owner dead, so that a living one loses all it has and
+ * joins anew. text says what was done. SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
+SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
+/* Sets the position of one shard, or (NULL) of all there are leases of: SLOOP_OLDEST, _LATEST, _AT_TIME, and
+ * for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read again. SLOOP_EOWNED, and
+ * nothing is changed, while a living worker owns one of them, unless force: then its owner loses it first.
+ * text says what was done. */
+SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to,
+                                   int force, sloop_admin_cb cb, void *arg);
+
+/* ---- metrics ----------------------------------------------------------------------------------------- */
+typedef struct sloop_metrics_s sloop_metrics_t;
+typedef struct {
+  size_t size;                /* set by sloop_metrics_opts_init() */
+  const char *listen;         /* "ADDRESS:PORT": GET /metrics (Prometheus), /ready, /healthz; port 0: any free
+                                 one. NULL: off */
+  const char *cloudwatch;     /* namespace to put metrics into once every cloudwatch_ms; NULL: off */
+  int cloudwatch_as_motorway; /* 1: motorway's one metric instead of our own set */
+  uint32_t cloudwatch_ms;     /* 60000 */
+} sloop_metrics_opts_t;
+#define sloop_metrics_opts_init(o) sloop_metrics_opts_init_sized((o), sizeof *(o))
+SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size);
+/* For s, and for those joined to it by sloop_metrics_add(). Close it before s is closed. */
+SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
+                                    char why[160]);
+SLOOP_EXTERN int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined);
+/* "http://ADDRESS:PORT"; "" when it does not listen. Lives until close. */
+SLOOP_EXTERN const char *sloop_metrics_url(const sloop_metrics_t *m);
+SLOOP_EXTERN void sloop_metrics_close(sloop_metrics_t *m);
 #ifdef __cplusplus
 }
 #endif

@@ -50,6 +50,10 @@ static void set_ref(sloop_t *s, uint32_t on) {
   slp_family_ref(s->family);
 }
 
+void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg), void *arg) {
+  if (s->consumer && !s->closing) slp_consumer_each(s->consumer, each, arg);
+}
+
 void sloop_ref(sloop_t *s) { set_ref(s, 1); }
 void sloop_unref(sloop_t *s) { set_ref(s, 0); }
 

@@ -1,10 +1,13 @@
 /* open.c - wiring a consumer: host, identity, service, source, engine, consumer; and unwiring it. */
 #include "api/open.h"
 
+#include "api/leases.h"
+
 #include "core/move.h"
 #include "source/ddb_poll.h"
 #include "source/kinesis_poll.h"
 #include "source/name.h"
+#include "store/memory.h"
 
 #include <stdio.h>
 
@@ -91,6 +94,7 @@ static void family_free(slp_family *f) {
   slp_engine_free(f->engine);
   slp_kinesis_free(f->kinesis);
   slp_streams_free(f->streams);
+  slp_memory_drop(f->memory);
   if (f->aws) slp_aws_drop(f->aws);
   slp_free(mem, f);
   slp_mem_drop(mem);
@@ -114,6 +118,7 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, slp_getenv_fn
   slp_aws_options ao = {
       .region = o->region,
       .endpoint = o->endpoint,
+      .lease_endpoint = o->store_endpoint,
       .profile = o->profile,
       .stream_arn = strncmp(o->stream, "arn:", 4) == 0 ? o->stream : NULL,
       .ca_bundle = o->ca_bundle,
@@ -173,8 +178,11 @@ static int consumer_of(sloop_t *s, slp_source *source, char why[160]) {
   sloop_position_t start = slp_opts_start(&s->o);
   int r = slp_goal_new(&goal, s->mem, &start, why);
   if (!r) r = slp_consumer_new(&s->consumer, s->family->engine, source, s, &s->o, goal);
-  if (r) slp_goal_free(goal);
-  return r;
+  if (r) {
+    slp_goal_free(goal);
+    return r;
+  }
+  return s->o.app ? slp_leases_wire(s) : 0;
 }
 
 static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx, char why[160]) {
@@ -189,7 +197,10 @@ static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *geten
   r = source_of(&source, s->family, &s->o);
   if (!r) {
     r = consumer_of(s, source, why);
-    if (r) source->ops->close(source);
+    if (r && s->consumer)
+      slp_consumer_free(s->consumer);
+    else if (r)
+      source->ops->close(source);
   }
   if (r) {
     if (!s->o.join) family_free(s->family);
@@ -313,6 +324,13 @@ static void on_close_event(slp_event *ev) {
     if (move_cb) move_cb(s, SLP_ECANCELED, move_arg);
     return;
   }
+  if (s->save_cb) {
+    sloop_cb cb = s->save_cb;
+    s->save_cb = NULL;
+    slp_post(f->host, &s->close_ev);
+    cb(s, SLP_ECANCELED, s->save_arg);
+    return;
+  }
   if (s->stop_cb) { /* first word of the end goes to a pending stop */
     sloop_cb cb = s->stop_cb;
     s->stop_cb = NULL;
@@ -345,6 +363,7 @@ void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   s->closing = 1;
   s->close_cb = cb;
   s->close_arg = arg;
+  (void)slp_leased_save_take(s->consumer, &s->save_cb, &s->save_arg);
   slp_consumer_silence(s->consumer);
   slp_post(s->family->host, &s->close_ev);
 }

@@ -15,6 +15,7 @@ typedef struct slp_family {
   slp_engine *engine;
   slp_aws *aws;               /* held */
   slp_ops *kinesis, *streams; /* made when a consumer first needs it */
+  struct slp_memory *memory;  /* likewise: leases that live here */
   uint32_t members;
   uint8_t owns_host;
   uint32_t unrefs;                 /* members that do not want to keep the loop alive */
@@ -29,8 +30,8 @@ struct sloop_s {
   sloop_opts_t o; /* strings are copies, owned */
   uint8_t started, closing;
   uint32_t refd;
-  sloop_cb stop_cb, close_cb;
-  void *stop_arg, *close_arg;
+  sloop_cb stop_cb, close_cb, save_cb; /* save_cb: of a checkpoint that closing has cut off */
+  void *stop_arg, *close_arg, *save_arg;
   slp_event close_ev;
 };
 

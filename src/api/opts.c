@@ -1,4 +1,5 @@
 /* opts.c - options: defaults, checks that name the option, and the library's own copy. */
+#include "api/leases.h"
 #include "api/open.h"
 
 #include "core/seed.h"
@@ -27,6 +28,12 @@ static void defaults(sloop_opts_t *o) {
       .list_ms = 60000,
       .log_level = SLOOP_LOG_WARN,
       .aggregates = SLOOP_AGGREGATES_EXPAND,
+      .on_retry = SLOOP_RETRY_AGAIN,
+      .retry_max = 10,
+      .lease_ms = 10000,
+      .checkpoint_ms = 5000,
+      .handover_ms = 30000,
+      .weight = 1,
   };
 }
 
@@ -43,21 +50,28 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
 }
 
 /* name, least, most, what for */
-#define NUMBERS(X)                                          \
-  X(start, SLOOP_LATEST, SLOOP_AT_TOKEN)                    \
-  X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD)             \
-  X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON)                 \
-  X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE) \
-  X(poll_ms, 1, 3600000)                                    \
-  X(fetch_records_max, 1, 10000)                            \
-  X(held_bytes_max, 65536, UINT64_MAX / 4)                  \
-  X(held_batches_max, 1, 1000000)                           \
-  X(batch_records_max, 1, 1000000)                          \
-  X(batch_bytes_max, 1, UINT32_MAX)                         \
-  X(in_flight_max, 1, 4096)                                 \
-  X(list_ms, 1000, 86400000)                                \
-  X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)            \
-  X(aggregates, SLOOP_AGGREGATES_EXPAND, SLOOP_AGGREGATES_KEEP)
+#define NUMBERS(X)                                              \
+  X(start, SLOOP_LATEST, SLOOP_AT_TOKEN)                        \
+  X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD)                 \
+  X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON)                     \
+  X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE)     \
+  X(poll_ms, 1, 3600000)                                        \
+  X(fetch_records_max, 1, 10000)                                \
+  X(held_bytes_max, 65536, UINT64_MAX / 4)                      \
+  X(held_batches_max, 1, 1000000)                               \
+  X(batch_records_max, 1, 1000000)                              \
+  X(batch_bytes_max, 1, UINT32_MAX)                             \
+  X(in_flight_max, 1, 4096)                                     \
+  X(list_ms, 1000, 86400000)                                    \
+  X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)                \
+  X(aggregates, SLOOP_AGGREGATES_EXPAND, SLOOP_AGGREGATES_KEEP) \
+  X(on_retry, SLOOP_RETRY_AGAIN, SLOOP_RETRY_SKIP)              \
+  X(retry_max, 1, 250)                                          \
+  X(lease_ms, 1000, 3600000)                                    \
+  X(checkpoint_ms, 0, 3600000)                                  \
+  X(handover_ms, 1, 3600000)                                    \
+  X(stall_ms, 0, UINT32_MAX)                                    \
+  X(weight, 1, 1000)
 
 static int bad(char why[160], const char *fmt, const char *text) {
   snprintf(why, 160, fmt, text);
@@ -97,6 +111,34 @@ static int check_start(const sloop_opts_t *o, char why[160]) {
   return r;
 }
 
+/* Names become parts of keys, and of lines that people read. */
+static int is_name(const char *s, size_t most) {
+  size_t n = strlen(s);
+  if (!n || n > most) return 0;
+  for (size_t i = 0; i < n; i++)
+    if ((unsigned char)s[i] <= ' ' || s[i] == '/' || (unsigned char)s[i] == 127) return 0;
+  return 1;
+}
+
+static int check_leases(const sloop_opts_t *o, char why[160]) {
+  slp_lease_place place;
+  if (!o->app) {
+    if (o->worker || o->store || o->store_endpoint || o->schema)
+      return bad(why, "%s needs app", o->worker ? "worker" : o->schema ? "schema" : "store");
+    return o->on_retry == SLOOP_RETRY_PARK ? bad(why, "on_retry: parking needs app%s", "") : 0;
+  }
+  if (!is_name(o->app, 200))
+    return bad(why, "app: not a name of 1 to 200 characters without spaces and slashes%s", "");
+  if (o->worker && (!is_name(o->worker, SLP_LEASE_ID_MAX) || o->worker[strlen(o->worker) - 1] == '.'))
+    return bad(why, "worker: not a name of 1 to 64 characters without spaces, slashes or a dot at its end%s",
+               "");
+  if (o->start == SLOOP_AT_SEQ || o->start == SLOOP_AT_TOKEN)
+    return bad(why, "start: an application begins at the latest, the oldest or a time%s", "");
+  if (o->shards_n) return bad(why, "shards: with app all are read%s", "");
+  if (!o->weight) return bad(why, "weight is 0%s", "");
+  return slp_lease_place_read(o, &place, why);
+}
+
 int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   int r = check_stream(o->stream, why);
   if (r) return r;
@@ -114,13 +156,17 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   for (size_t i = 0; i < o->shards_n; i++) {
     if (!o->shards[i] || !*o->shards[i]) return bad(why, "shards: an empty shard id%s", "");
   }
-  return 0;
+  if (o->on_retry == SLOOP_RETRY_SKIP && !o->on_dead_letter)
+    return bad(why, "on_dead_letter is missing, on_retry needs it%s", "");
+  return check_leases(o, why);
 }
 
 /* Every option that is text. */
-#define TEXTS(X) \
-  X(stream)      \
-  X(region) X(endpoint) X(profile) X(ca_bundle) X(user_agent) X(start_shard) X(start_seq) X(start_token)
+#define TEXTS(X)                                                                                      \
+  X(stream)                                                                                           \
+  X(region)                                                                                           \
+  X(endpoint) X(profile) X(ca_bundle) X(user_agent) X(start_shard) X(start_seq) X(start_token) X(app) \
+      X(worker) X(store) X(store_endpoint) X(schema)
 
 static int copy_texts(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   int r = 0;

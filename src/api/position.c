@@ -3,10 +3,10 @@
 #include "core/move.h"
 
 int sloop_save(sloop_t *s, char *buf, size_t *len) {
-  return s->closing ? SLOOP_ESTATE : slp_consumer_save(s->consumer, buf, len);
+  return s->closing || s->o.app ? SLOOP_ESTATE : slp_consumer_save(s->consumer, buf, len);
 }
 
 int sloop_move(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg) {
   if (!to) return SLOOP_EOPTION;
-  return s->closing ? SLOOP_ESTATE : slp_consumer_move(s->consumer, to, cb, arg);
+  return s->closing || s->o.app ? SLOOP_ESTATE : slp_consumer_move(s->consumer, to, cb, arg);
 }

@@ -25,6 +25,7 @@ static void aws_free(slp_aws *aws) {
   for (int i = 0; i < SLP_SVCS; i++) slp_signer_free(aws->signer[i]);
   slp_free(mem, aws->region);
   slp_free(mem, aws->endpoint);
+  slp_free(mem, aws->lease_endpoint);
   slp_free(mem, aws->profile);
   slp_free(mem, aws->stream_arn);
   slp_free(mem, aws->user_agent);
@@ -44,7 +45,11 @@ static int check_options(const slp_aws_options *o, char why[160]) {
     snprintf(why, 160, "region %.80s: not a name like us-east-1", o->region);
     return SLOOP_EOPTION;
   }
-  if (o->endpoint && o->endpoint[0]) return slp_endpoint_parse_url(&scratch, slp_str_of(o->endpoint), why);
+  const char *urls[] = {o->endpoint, o->lease_endpoint};
+  for (size_t i = 0; i < SLP_COUNT(urls); i++) {
+    int r = urls[i] && urls[i][0] ? slp_endpoint_parse_url(&scratch, slp_str_of(urls[i]), why) : 0;
+    if (r) return r;
+  }
   if (o->profile && strlen(o->profile) > 127) {
     snprintf(why, 160, "profile: the name is longer than 127 bytes");
     return SLOOP_EOPTION;
@@ -89,6 +94,7 @@ int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[1
   aws->wire = o->wire;
   r = copy_option(h->mem, &aws->region, o->region);
   if (!r) r = copy_option(h->mem, &aws->endpoint, o->endpoint);
+  if (!r) r = copy_option(h->mem, &aws->lease_endpoint, o->lease_endpoint);
   if (!r) r = copy_option(h->mem, &aws->profile, o->profile);
   if (!r) r = copy_option(h->mem, &aws->stream_arn, o->stream_arn);
   if (!r) r = copy_option(h->mem, &aws->user_agent, o->user_agent);
@@ -188,14 +194,17 @@ static int profile_failed(slp_aws *aws, int needed, slp_fail *f) {
 
 /* An interface endpoint of Kinesis knows no STS, and a server that speaks for the stream need not see what
  * proves an identity. */
-static int serves_streams(slp_svc svc) {
-  return svc == SLP_SVC_KINESIS || svc == SLP_SVC_DYNAMODB || svc == SLP_SVC_STREAMS;
+static const char *url_for(const slp_aws *aws, slp_svc svc) {
+  if (svc == SLP_SVC_LEASES && aws->lease_endpoint) return aws->lease_endpoint;
+  int serves_streams =
+      svc == SLP_SVC_KINESIS || svc == SLP_SVC_DYNAMODB || svc == SLP_SVC_STREAMS || svc == SLP_SVC_LEASES;
+  return serves_streams ? aws->endpoint : NULL;
 }
 
 static slp_endpoint_wish make_wish(const slp_aws *aws, slp_svc svc) {
   return (slp_endpoint_wish){.svc = svc,
                              .region = aws->region,
-                             .url = serves_streams(svc) ? aws->endpoint : NULL,
+                             .url = url_for(aws, svc),
                              .arn = aws->stream_arn,
                              .getenv_fn = aws->getenv_fn,
                              .getenv_ctx = aws->getenv_ctx};

@@ -14,6 +14,7 @@ typedef enum {
   SLP_SVC_CLOUDWATCH,
   SLP_SVC_SSO,      /* the portal that gives keys for a signed-in user */
   SLP_SVC_SSO_OIDC, /* renews that user's token */
+  SLP_SVC_LEASES,   /* the DynamoDB that a fleet's table is in */
   SLP_SVCS
 } slp_svc;
 typedef enum { SLP_WIRE_AUTO, SLP_WIRE_CBOR, SLP_WIRE_JSON } slp_wire;
@@ -36,10 +37,11 @@ typedef struct slp_aws_options {
   const char *region;   /* NULL: from stream_arn, AWS_REGION, AWS_DEFAULT_REGION, the profile, the machine */
   const char *endpoint; /* of Kinesis, DynamoDB and its streams; NULL, and the other services:
                            AWS_ENDPOINT_URL_<SERVICE>, AWS_ENDPOINT_URL, the profile's, the public host */
-  const char *profile;  /* NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
-  const char *stream_arn; /* NULL or an ARN: its region comes before the environment's */
-  const char *ca_bundle;  /* what the host was given; NULL: AWS_CA_BUNDLE, then the profile's ca_bundle */
-  slp_aws_creds_fn creds; /* NULL: environment, web identity, profile, container, machine */
+  const char *lease_endpoint; /* of SLP_SVC_LEASES; NULL: as endpoint */
+  const char *profile;        /* NULL: AWS_PROFILE, AWS_DEFAULT_PROFILE, "default" */
+  const char *stream_arn;     /* NULL or an ARN: its region comes before the environment's */
+  const char *ca_bundle;      /* what the host was given; NULL: AWS_CA_BUNDLE, then the profile's ca_bundle */
+  slp_aws_creds_fn creds;     /* NULL: environment, web identity, profile, container, machine */
   void *creds_ctx;
   slp_getenv_fn getenv_fn; /* NULL: the process's */
   void *getenv_ctx;

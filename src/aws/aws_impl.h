@@ -10,7 +10,7 @@
 struct slp_aws {
   slp_host *h;
   uint32_t holds;
-  char *region, *endpoint, *profile, *stream_arn,
+  char *region, *endpoint, *lease_endpoint, *profile, *stream_arn,
       *user_agent; /* the options' texts; owned; NULL: not given */
   slp_aws_creds_fn ask_user;
   void *ask_user_ctx;

@@ -24,6 +24,7 @@ static const service services[SLP_SVCS] = {
     [SLP_SVC_CLOUDWATCH] = {"monitoring", "monitoring-fips", "monitoring", "AWS_ENDPOINT_URL_CLOUDWATCH",
                             "cloudwatch"},
     [SLP_SVC_SSO] = {"portal.sso", "portal.sso-fips", "awsssoportal", "AWS_ENDPOINT_URL_SSO", "sso"},
+    [SLP_SVC_LEASES] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
     [SLP_SVC_SSO_OIDC] = {"oidc", "oidc-fips", "sso-oauth", "AWS_ENDPOINT_URL_SSO_OIDC", "sso_oidc"},
 };
 

@@ -185,12 +185,12 @@ static int on_services_line(void *arg, slp_str section, slp_str parent, slp_str 
   reading *r = arg;
   (void)line;
   if (!parent.p || !is_key(key, "endpoint_url") || !is_section(section, "services", r->name)) return 0;
-  for (int svc = 0; svc < SLP_SVCS; svc++) {
-    if (is_key(parent, slp_svc_config_name((slp_svc)svc))) {
-      return keep(r->p->mem, &r->p->service_endpoint[svc], value);
-    }
+  int bad = 0;
+  for (int svc = 0; svc < SLP_SVCS && !bad; svc++) {
+    if (is_key(parent, slp_svc_config_name((slp_svc)svc)))
+      bad = keep(r->p->mem, &r->p->service_endpoint[svc], value);
   }
-  return 0;
+  return bad;
 }
 
 static int match_session(slp_str title, slp_str name, int config) {

@@ -33,7 +33,7 @@ void slp_batch_recycle(slp_batch *b) {
   b->consumer = NULL;
   b->shard = NULL;
   b->n = 0;
-  b->out = 0;
+  b->out = b->dead = 0;
   b->payload_bytes = 0;
   if (b->acked) memset(b->acked, 0, (b->cap + 7) / 8);
   e->spare_batch = b;
@@ -78,7 +78,7 @@ int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32
       .key = {key.p, key.n},
       .data = {data.p, data.n},
       .arrived_at_ms = r->arrived_ms,
-      .epoch = 0,
+      .epoch = held->name->epoch,
       .attempt =
           flags & SLOOP_REC_AGAIN ? 1u + (held->attempts && held->attempts[i] ? held->attempts[i] : 1u) : 1u,
       .flags = flags | (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0) |
@@ -109,7 +109,8 @@ static void count(slp_counts *n, const slp_batch *b) {
   }
 }
 
-void slp_batch_send(slp_batch *b) {
+/* It is out from here on. */
+static void hand_out(slp_batch *b) {
   slp_consumer *c = b->consumer;
   slp_engine *e = c->engine;
   b->engine = e;
@@ -121,8 +122,21 @@ void slp_batch_send(slp_batch *b) {
   c->batches_out++;
   if (b->shard) b->shard->batches_out++;
   c->tip_told = 0;
+}
+
+void slp_batch_send(slp_batch *b) {
+  slp_consumer *c = b->consumer;
+  hand_out(b);
   count(&c->counts, b);
   c->o->on_batch(c->handle, b, c->o->arg); /* b may be back already, and anything may have happened */
+}
+
+void slp_batch_bury(slp_batch *b) {
+  slp_consumer *c = b->consumer;
+  hand_out(b);
+  c->counts.dead_letters++;
+  c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* c may be gone now; b is not */
+  slp_batch_done(b, 1);
 }
 
 void slp_batch_ack(slp_batch *b, size_t index) {

@@ -9,6 +9,7 @@
  * hour. */
 #include "core/consumer.h"
 
+#include "core/leased.h"
 #include "core/move.h"
 
 #include <stdlib.h>
@@ -122,6 +123,11 @@ static void on_described(slp_src_req *rq) {
   replace_text(c, &c->arn, d->arn);
   c->retention_ms = d->retention_ms;
   c->fails = 0;
+  if (c->leased) {
+    slp_leased_described(c);
+    if (c->list_cb_wanted && c->life == SLP_LIFE_LISTING) list_now(c);
+    return;
+  }
   c->life = SLP_LIFE_LISTING;
   list_now(c);
 }
@@ -200,33 +206,41 @@ static void seed(slp_consumer *c) {
   c->life = SLP_LIFE_RUNNING;
 }
 
+static void list_again(slp_consumer *c) {
+  uint64_t span = c->o->list_ms / 5 + 1;
+  slp_consumer_list_soon(c, c->o->list_ms - c->o->list_ms / 10 + slp_random_below(c->engine->host, span));
+}
+
 static void on_listed(slp_src_req *rq) {
   slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
   slp_consumer *c = SLP_OWNER(l, slp_consumer, list);
-  slp_host *h = c->engine->host;
   slp_fail f = rq->fail;
   c->list_out = 0;
   slp_consumer_learn_time(c, rq);
   int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING;
-  if (f.class == SLP_FINE && reading && slp_consumer_take_listing(c))
+  if (f.class == SLP_FINE && reading && !c->leased && slp_consumer_take_listing(c))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");
   if (f.class == SLP_FINE && reading) {
     c->fails = 0;
     c->lists_done = c->lists_begun;
     slp_report_log(c, SLOOP_LOG_DEBUG, "list: shards=%u took_ms=%u", (unsigned)l->shards_n,
                    (unsigned)((rq->done_us - rq->sent_us) / 1000));
-    if (!c->seeded) seed(c);
+    if (!c->seeded && !c->leased) seed(c);
   }
+  if (c->leased && c->life == SLP_LIFE_RUNNING) slp_leased_listed(c, &f);
   if (f.class == SLP_FINE && c->life == SLP_LIFE_RUNNING) {
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) slp_reader_listed(s);
-    slp_lineage_open_ready(c);
-    slp_lineage_forget(c);
-    uint64_t in_ms = c->o->list_ms - c->o->list_ms / 10 + slp_random_below(h, c->o->list_ms / 5 + 1);
-    slp_consumer_list_soon(c, in_ms);
-    slp_move_listed(c);
-    slp_consumer_check(c);
+    if (c->leased) { /* lists when the fleet asks */
+      slp_consumer_check(c);
+    } else {
+      slp_lineage_open_ready(c);
+      slp_lineage_forget(c);
+      list_again(c);
+      slp_move_listed(c);
+      slp_consumer_check(c);
+    }
   } else if (f.class != SLP_FINE && reading) {
     own_call_failed(c, &f);
   }
@@ -329,7 +343,8 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
   c->list_cb_arg = arg;
   c->list_cb_wanted = 1;
   /* While describing, the first listing follows by itself; one under way will do. */
-  if (c->life == SLP_LIFE_OPEN || c->life == SLP_LIFE_RUNNING) list_now(c);
+  int follows = c->life == SLP_LIFE_DESCRIBING || (c->life == SLP_LIFE_LISTING && !c->leased);
+  if (!follows) list_now(c);
   return 0;
 }
 
@@ -347,7 +362,8 @@ void slp_consumer_check(slp_consumer *c) {
   } else if (!c->tip_told) {
     c->tip_told = (uint8_t)slp_report_tip(c);
   }
-  if (c->life == SLP_LIFE_STOPPING && c->batches_out == 0) slp_post(c->engine->host, &c->stop_ev);
+  if (c->life != SLP_LIFE_STOPPING) return;
+  if (c->leased ? slp_leased_left(c) : c->batches_out == 0) slp_post(c->engine->host, &c->stop_ev);
 }
 
 /* ---- stopping
@@ -395,11 +411,16 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
     if (c->life != SLP_LIFE_FAILED) return SLOOP_ESTATE;
   }
   cancel_own_calls(c);
-  let_shards_go(c);
+  if (!c->leased || c->life == SLP_LIFE_FAILED) let_shards_go(c);
   c->life = SLP_LIFE_STOPPING;
   slp_move_cancel(c, SLP_ECANCELED);
   c->stop_cb = cb;
   c->stop_arg = arg;
+  if (c->leased) { /* it writes what is acknowledged and gives its leases away, then stop_ev is posted */
+    slp_leased_leave(c, limit_ms);
+    slp_consumer_check(c);
+    return 0;
+  }
   if (c->batches_out == 0 || limit_ms == 0) {
     slp_post(h, &c->stop_ev);
     return 0;
@@ -479,6 +500,7 @@ void slp_consumer_silence(slp_consumer *c) {
   slp_timer_clear(h, &c->stats_timer);
   slp_unpost(&c->stop_ev);
   slp_unpost(&c->moves_ev);
+  slp_leased_free(c->leased);
   slp_report_drop(c);
   c->list_cb_wanted = 0;
   c->life = SLP_LIFE_CLOSING;
@@ -554,6 +576,18 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->shards_now = c->open_n;
   out->batches_now = c->batches_out;
   out->behind_ms_now = unknown || worst < 0 ? UINT64_MAX : (uint64_t)worst;
+  slp_leased_stats(c, out);
   out->tip_now = c->tip_n;
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
+}
+
+void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *, void *arg), void *arg) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (s->state == SLP_READER_IDLE || s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE) continue;
+    sloop_shard_stats_t st = {s->name->shard, s->name->epoch, s->behind_ms,
+                              s->unacked_n,   s->paused,      s->at_tip};
+    each(&st, arg);
+  }
 }

@@ -18,5 +18,6 @@ int slp_consumer_pause(slp_consumer *c, const char *shard, int on);
 int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg);
 int slp_consumer_save(slp_consumer *c, char *buf, size_t *len); /* save.c */
 void slp_consumer_stats(slp_consumer *c, slp_counts *out);
+void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *, void *arg), void *arg);
 
 #endif

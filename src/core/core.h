@@ -16,6 +16,7 @@
 #include "core/mark.h"
 #include "core/merge.h"
 #include "core/pace.h"
+#include "core/schema.h"
 #include "core/source.h"
 #include "core/svctime.h"
 #include "host/host.h"
@@ -26,6 +27,7 @@ typedef struct slp_consumer slp_consumer;
 typedef struct slp_shard slp_shard;
 typedef struct slp_held slp_held;
 typedef struct slp_goal slp_goal;
+typedef struct slp_leased slp_leased;
 typedef struct sloop_batch_s slp_batch;
 
 /* ---- names that outlive shards, for records in batches -------------------------------------- */
@@ -33,6 +35,7 @@ typedef struct slp_name {
   slp_mem *mem; /* held */
   uint32_t refs;
   const char *stream, *shard; /* NUL-ended, in text */
+  uint64_t epoch;             /* of the lease; 0: there is none */
   size_t shard_n;
   char text[];
 } slp_name;
@@ -164,7 +167,17 @@ struct slp_shard {
   slp_merge_node node;          /* in engine->merge */
   slp_list ready_link;          /* ORDER_SHARD: in engine->ready_shards */
   slp_list touched_link;        /* while a batch is given back: shards to settle */
+  uint8_t hopeless;             /* a record of it came back too often, and on_retry does not go on */
   uint8_t given_back, given_in; /* likewise: some records came back / were acknowledged */
+
+  /* with leases: leased.c */
+  slp_spot leased_from; /* where its lease said to begin */
+  slp_shard_desc *kids; /* owned, one block: as its last answer named them */
+  size_t kids_n;
+  uint64_t progress_us; /* something was acknowledged, or nothing was to be */
+  uint8_t draining;     /* nothing is fetched or handed out any more */
+  uint8_t drain_asked;  /* by the fleet: it is to be told when nothing is out */
+  uint8_t end_left;     /* read to its end, handed out, and the fleet was told */
 };
 
 /* ---- a consumer ---------------------------------------------------------------------------------- */
@@ -207,7 +220,9 @@ struct slp_consumer {
   slp_goal *goal;      /* owned; where reading began */
   slp_list moves;      /* move.c's */
   slp_event moves_ev;
-  slp_list detached;             /* slp_held: out with the user since before a move */
+  slp_list detached;             /* slp_held: out with the user since before a move, or a lost lease */
+  slp_leased *leased;            /* owned; NULL: no leases, every shard is read */
+  uint8_t suspended;             /* by the fleet: nothing is fetched or handed out */
   uint8_t entering, enter_again; /* slp_lineage_enter_ready is at work; and shall go round once more */
   uint32_t open_n;               /* shards being read */
   uint32_t tip_n;                /* of those, at their tip */
@@ -310,6 +325,7 @@ void slp_outlet_settle(slp_shard *s); /* after that: pages leave, back-off begin
 void slp_outlet_drop(slp_shard *s);   /* everything not out with the user */
 void slp_outlet_free(slp_held *held); /* nothing of it is out */
 void slp_outlet_orphan(slp_shard *s); /* the shard goes; what is out stays the batches' */
+int slp_outlet_is_dead(const slp_shard *s, const slp_held *held, uint32_t i); /* it goes to on_dead_letter */
 void slp_outlet_detach(slp_shard *s, slp_list *to); /* the same, but what is out still counts in the budget */
 void slp_outlet_forget(slp_list *detached);         /* and now not even that */
 /* Forgets what was fetched and never handed out; the shard's last record taken is again the last one handed
@@ -333,6 +349,7 @@ void slp_reader_go(slp_shard *s); /* the engine lets it call now */
 void slp_reader_listed(slp_shard *s);   /* a listing asked for while CHECKING is here */
 void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for a single record */
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit);
+void slp_reader_give_up(slp_shard *s, const slp_fail *f); /* and nothing of it is handed out any more */
 void slp_reader_told_end(slp_shard *s); /* read to its end and all acknowledged: tell it once */
 
 /* lineage.c: parents, children, who may be read */
@@ -347,6 +364,7 @@ int slp_lineage_parents_out(const slp_shard *s);  /* and has handed out all it h
 void slp_lineage_bar(slp_consumer *c);
 void slp_lineage_open_ready(slp_consumer *c);
 void slp_lineage_enter_ready(slp_consumer *c);      /* children whose parents are out enter the order */
+void slp_lineage_drop(slp_shard *s);                /* a stopped, detached one goes */
 void slp_lineage_free_map(slp_map *shards);         /* every reader stopped, every outlet orphaned */
 void slp_lineage_forget(slp_consumer *c);           /* finished shards that are not listed any more */
 int64_t slp_lineage_floor(const slp_shard *s);      /* the latest key time of its parents */
@@ -377,6 +395,7 @@ struct sloop_batch_s {
   uint64_t payload_bytes, charged;
   int64_t behind_ms;
   uint8_t out;
+  uint8_t dead; /* its one record goes to on_dead_letter */
 };
 void slp_batch_ack(slp_batch *b, size_t index);
 void slp_batch_done(slp_batch *b, size_t acked);
@@ -384,6 +403,7 @@ void slp_batch_free(slp_batch *b);
 slp_batch *slp_batch_new(slp_engine *e);
 int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32_t flags);
 void slp_batch_send(slp_batch *b);    /* on_batch: the last thing the caller does */
+void slp_batch_bury(slp_batch *b);    /* on_dead_letter, and the record counts as acknowledged: likewise */
 void slp_batch_recycle(slp_batch *b); /* an empty one that was not sent */
 void slp_batches_orphan(slp_engine *e, slp_consumer *c);
 
@@ -393,6 +413,8 @@ void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, in
 void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_what what);
 void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, int certain,
                      const char *message);
+void slp_report_lease(slp_consumer *c, sloop_lease_what what, slp_str shard, slp_str worker, slp_str text,
+                      uint64_t epoch);
 int slp_report_tip(slp_consumer *c); /* 0: no memory, to be told later */
 void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) SLP_PRINTF(3, 4);
 void slp_report_run(slp_event *ev);

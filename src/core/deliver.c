@@ -5,7 +5,7 @@
  * a later frontier. When the least entry is a frontier, its shard holds everybody back. That is right
  * while it answers, and in a backlog it is waited for. A shard whose last call failed, or, at the tip, has
  * not answered for order_wait_ms, is set aside; what it brings later is flagged late. */
-#include "core/core.h"
+#include "core/leased.h"
 
 /* Records younger than this are "at the tip": there, waiting for a silent shard costs the user latency. */
 #define YOUNG_MS 10000
@@ -123,6 +123,10 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
     return 1;
   }
   if (batch_full(e, b, held->page->recs[i].data_n)) return 1;
+  if (again && slp_outlet_is_dead(s, held, i)) {
+    if (b->n) return 1; /* it goes alone */
+    b->dead = 1;
+  }
   slp_key key = slp_outlet_key(s, held, i);
   int late = out && !again && is_late(out, &key);
   int r = slp_batch_add(b, s, held, i, (late ? SLOOP_REC_LATE : 0) | (again ? SLOOP_REC_AGAIN : 0));
@@ -130,7 +134,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   bring_near(held, i);
   slp_outlet_take(s, held, i, again, &key);
   slp_outlet_put_in_order(s);
-  return 0;
+  return b->dead;
 }
 
 /* As many records as may leave now and fit. */
@@ -207,6 +211,10 @@ void slp_deliver_run(slp_event *ev) {
     look_again(e, slp_after_us(slp_now_us(e->host), 100000));
     return;
   }
+  SLP_LIST_EACH(&e->consumers, it) {
+    slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
+    if (c->leased) slp_leased_gate(c);
+  }
   b->engine = e;
   int r = by_time ? fill_by_time(e, b) : fill_by_shard(e, b);
   if (b->n == 0) {
@@ -217,5 +225,8 @@ void slp_deliver_run(slp_event *ev) {
     return;
   }
   slp_deliver_soon(e); /* there may be more */
-  slp_batch_send(b);
+  if (b->dead)
+    slp_batch_bury(b);
+  else
+    slp_batch_send(b);
 }

@@ -27,6 +27,7 @@ static void shard_free(slp_shard *s) {
   slp_mem *mem = s->consumer->mem;
   if (s->counted) s->consumer->engine->shards_n--;
   slp_buf_free(&s->cursor);
+  slp_free(mem, s->kids);
   slp_free(mem, (void *)(uintptr_t)s->parents[0].p);
   slp_free(mem, (void *)(uintptr_t)s->parents[1].p);
   slp_name_drop(s->name);
@@ -183,6 +184,13 @@ void slp_lineage_forget(slp_consumer *c) {
     slp_map_remove(&c->shards, s->id);
     shard_free(s);
   }
+}
+
+void slp_lineage_drop(slp_shard *s) {
+  slp_engine *e = s->consumer->engine;
+  if (e->blocker == s) e->blocker = NULL;
+  slp_map_remove(&s->consumer->shards, s->id);
+  shard_free(s);
 }
 
 void slp_lineage_free_map(slp_map *shards) {

@@ -6,6 +6,7 @@
  * lowered to the service's clock when its page was answered (a record stamped in the future can't drag
  * its shard along). Users see the raw arrival time. */
 #include "core/lag.h"
+#include "core/leased.h"
 
 static int bit_get(const uint8_t *bits, uint32_t i) { return bits[i / 8] >> (i % 8) & 1; }
 static void bit_set(uint8_t *bits, uint32_t i) { bits[i / 8] |= (uint8_t)(1u << (i % 8)); }
@@ -240,15 +241,17 @@ void slp_outlet_put_in_order(slp_shard *s) {
   slp_held *held;
   uint32_t i;
   int again;
-  int some = s->in_order && !s->paused && slp_outlet_head(s, &held, &i, &again);
+  int paused = s->paused || s->consumer->suspended;
+  int some = s->in_order && !paused && slp_outlet_head(s, &held, &i, &again);
   /* Set aside means "is not waited for"; what it has, it may hand out. */
-  if (!s->in_order || s->paused || (s->aside && !some)) {
+  if (!s->in_order || paused || (s->aside && !some)) {
     slp_outlet_leave_order(s);
     return;
   }
   if (!some && (s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE)) {
     s->in_order = 0;
     slp_outlet_leave_order(s);
+    if (s->consumer->leased && s->state == SLP_READER_ENDED) slp_leased_read_out(s);
     slp_lineage_enter_ready(s->consumer); /* its children's turn */
     return;
   }
@@ -308,6 +311,33 @@ void slp_outlet_free(slp_held *held) {
   slp_free(mem, held);
 }
 
+static int is_worn_out(const slp_shard *s, const slp_held *held, uint32_t i) {
+  return held->attempts && held->attempts[i] >= s->consumer->o->retry_max;
+}
+
+int slp_outlet_is_dead(const slp_shard *s, const slp_held *held, uint32_t i) {
+  return s->consumer->o->on_retry == SLOOP_RETRY_SKIP && is_worn_out(s, held, i);
+}
+
+/* Without its record nothing behind it may be handed out: the order, and the acknowledged prefix, end here.
+ */
+static void give_hopeless_up(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  slp_fail f = {0};
+  s->hopeless = 0;
+  if (s->state == SLP_READER_GONE || s->draining) return;
+  slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
+               c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
+               : c->leased                        ? "the shard goes to another worker"
+                                                  : "the shard is not read any further");
+  if (c->leased) {
+    slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
+    slp_leased_hopeless(s, c->o->on_retry == SLOOP_RETRY_PARK);
+  } else {
+    slp_reader_give_up(s, &f);
+  }
+}
+
 void slp_outlet_return(slp_held *held, uint32_t i) {
   SLP_CHECK(held->out > 0);
   held->out--;
@@ -319,6 +349,8 @@ void slp_outlet_return(slp_held *held, uint32_t i) {
   if (bit_get(held->bits, i) || held->dropped) return;
   if (!held->attempts) held->attempts = slp_zalloc(held->mem, held->n); /* without: attempt stays 2 */
   if (held->attempts && held->attempts[i] < 255) held->attempts[i]++;
+  sloop_retry_kind rule = s->consumer->o->on_retry;
+  if ((rule == SLOOP_RETRY_STOP || rule == SLOOP_RETRY_PARK) && is_worn_out(s, held, i)) s->hopeless = 1;
   bit_set(held->again, i);
   held->again_n++;
   s->again_n++;
@@ -351,6 +383,7 @@ void slp_outlet_settle(slp_shard *s) {
   } else if (s->given_in) {
     s->again_tries = 0;
   }
+  if (s->hopeless) give_hopeless_up(s);
   s->given_back = s->given_in = 0;
   slp_list *it = s->pages.next;
   while (it != &s->pages) {
@@ -367,6 +400,7 @@ void slp_outlet_settle(slp_shard *s) {
   if (slp_list_empty(&s->pages)) slp_reader_told_end(s);
   if (s->consumer->o->held_records_per_shard_max) slp_reader_poke(s); /* it may have waited for just this */
   slp_outlet_put_in_order(s);
+  if (s->consumer->leased) slp_leased_settled(s);
 }
 
 int slp_outlet_rewind(slp_shard *s) {

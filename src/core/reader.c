@@ -16,6 +16,7 @@
  * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
  * and budget. A page enters the merge only whole and valid. */
 #include "core/lag.h"
+#include "core/leased.h"
 #include "core/seed.h"
 
 #define BIT(state) (1u << (state))
@@ -74,6 +75,7 @@ static void on_timer(slp_timer *t);
 
 void slp_reader_poke(slp_shard *s) {
   if (s->state != SLP_READER_WAITING || s->wants || (!s->paused && !has_room(s))) return;
+  if (s->consumer->suspended) return; /* it is poked again when that ends */
   uint64_t at_us = s->paused ? slp_max_u64(s->next_at_us, s->peek_at_us) : s->next_at_us;
   if (slp_now_us(host_of(s)) < at_us) {
     s->timer.run = on_timer;
@@ -135,6 +137,13 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_outlet_put_in_order(s);
   slp_deliver_soon(c->engine);
   slp_consumer_check(c);
+}
+
+void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
+  give_up(s, f);
+  s->in_order = 0;
+  slp_outlet_leave_order(s);
+  slp_outlet_drop(s);
 }
 
 /* The service keeps nothing at our position. Where that was the last record taken, those behind it may have
@@ -459,6 +468,10 @@ static int admit(slp_shard *s, uint64_t done_us) {
 
 static void add_children(slp_shard *s, const slp_page *page) {
   slp_consumer *c = s->consumer;
+  if (c->leased) {
+    slp_leased_children(s, page->children, page->children_n);
+    return;
+  }
   for (size_t i = 0; i < page->children_n; i++) {
     const slp_shard_desc *d = &page->children[i];
     if (slp_lineage_get(c, d->id)) continue;
@@ -631,6 +644,7 @@ static void ended_by_listing(slp_shard *s, int gone) {
   if (gone)
     slp_report_loss(s->consumer, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, 0,
                     "the shard is not listed any more; records not yet read are lost");
+  if (s->consumer->leased) slp_leased_listed_children(s);
   end(s);
 }
 

@@ -8,7 +8,7 @@
 
 #define NOTICES_MAX 1024
 
-typedef enum { NOTICE_ERROR, NOTICE_SHARD, NOTICE_LOSS, NOTICE_TIP, NOTICE_LOG } notice_kind;
+typedef enum { NOTICE_ERROR, NOTICE_SHARD, NOTICE_LOSS, NOTICE_TIP, NOTICE_LOG, NOTICE_LEASE } notice_kind;
 
 typedef struct notice {
   slp_list link;
@@ -18,6 +18,8 @@ typedef struct notice {
   uint64_t retry_in_ms;
   sloop_shard_what what;
   sloop_log_level level;
+  sloop_lease_what lease;
+  uint64_t epoch;
   const char *text[4]; /* in the block itself */
   char bytes[];
 } notice;
@@ -115,6 +117,15 @@ void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, i
   if (n) n->certain = certain;
 }
 
+void slp_report_lease(slp_consumer *c, sloop_lease_what what, slp_str shard, slp_str worker, slp_str text,
+                      uint64_t epoch) {
+  if (!c->o->on_lease) return;
+  notice *n = add(c, NOTICE_LEASE, 0, (slp_str[4]){shard, worker, text, {0}});
+  if (!n) return;
+  n->lease = what;
+  n->epoch = epoch;
+}
+
 int slp_report_tip(slp_consumer *c) {
   return !c->o->on_tip || add(c, NOTICE_TIP, 0, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
 }
@@ -152,6 +163,11 @@ static void tell(slp_consumer *c, const notice *n) {
       else
         c->tip_told = 0;
       return;
+    case NOTICE_LEASE: {
+      sloop_lease_event_t e = {n->lease, n->text[0], n->text[1], n->text[2], n->epoch};
+      o->on_lease(c->handle, &e, o->arg);
+      return;
+    }
     case NOTICE_LOG:
       if (o->on_log) o->on_log(c->handle, n->level, n->text[0], o->arg);
       return;

@@ -282,6 +282,25 @@ static void start_from(slp_shard *s, const slp_token_shard *t) {
   }
 }
 
+void slp_seed_spot(slp_shard *s, const slp_spot *from) {
+  switch (from->kind) {
+    case SLP_SPOT_AT: start_at(s, &from->mark); return;
+    case SLP_SPOT_AFTER:
+      if (from->mark.sub != UINT32_MAX) {
+        start_after(s, &from->mark);
+        return;
+      }
+      s->last = from->mark; /* all of it, aggregate or not */
+      s->taken = 1;
+      return;
+    case SLP_SPOT_TIME: start_at_time(s, from->at_ms); return;
+    case SLP_SPOT_LATEST: start_at_latest(s); return;
+    case SLP_SPOT_NONE:
+    case SLP_SPOT_OLDEST:
+    case SLP_SPOT_END: return;
+  }
+}
+
 /* Listed shards whose parents are named by the token, but not listed any more. */
 static void take_up_orphans(slp_consumer *c, const slp_token *t) {
   size_t at = 0;

@@ -26,6 +26,8 @@ void slp_goal_free(slp_goal *g); /* NULL is fine */
 int slp_seed(slp_consumer *c, slp_goal *g, slp_fail *f);
 /* What is lost because shards of the token are gone; to be told once the seed counts. */
 void slp_seed_tell_losses(slp_consumer *c, const slp_goal *g);
+/* A single shard, by its lease. */
+void slp_seed_spot(slp_shard *s, const slp_spot *from);
 /* A shard listed later: whether it belongs to what is read. */
 int slp_seed_wants(slp_consumer *c, const slp_shard *s);
 /* Times as the service stamps them: some know whole seconds only. */

@@ -31,6 +31,12 @@ uint64_t slp_now_us(slp_host *h) { return h->in_turn ? h->now_us : slp_now_refre
 
 int64_t slp_wall_ms(slp_host *h) { return h->ops->wall_ms(h); }
 
+void slp_host_where(slp_host *h, char name[65], uint32_t *pid) {
+  name[0] = 0;
+  *pid = 0;
+  h->ops->where(h, name, pid);
+}
+
 /* ---- the timer heap: 4-ary, so that moving down touches one cache line of pointers a level ---- */
 #define ARITY 4
 

@@ -55,6 +55,10 @@ uint64_t slp_random(slp_host *h);
 /* Uniform in [0, below); 0 when below is 0. */
 uint64_t slp_random_below(slp_host *h, uint64_t below);
 
+/* ---- where it runs --------------------------------------------------------------------------- */
+/* This machine's name ("" when it has none; cut when longer) and this process's number. */
+void slp_host_where(slp_host *h, char name[65], uint32_t *pid);
+
 /* ---- HTTP out ------------------------------------------------------------------------------- */
 /* They never queue on each other. LEASES: heartbeats. */
 typedef enum { SLP_LANE_PAGES, SLP_LANE_CONTROL, SLP_LANE_LEASES, SLP_LANES } slp_lane;
@@ -147,6 +151,8 @@ struct slp_listener {
   void (*on_closed)(slp_listener *l);                  /* set by slp_listen_close */
   uint16_t port;                                       /* the real one after slp_listen */
   size_t body_max;                                     /* larger requests get 413; 0: 16 MiB */
+  size_t conns_max;                                    /* connections beyond are closed; 0: no limit */
+  uint32_t conn_ms_max; /* a connection is closed when it is that old; 0: no limit */
   void *impl;
   slp_host *host; /* set by slp_listen */
 };
@@ -238,6 +244,7 @@ typedef struct slp_host_ops {
   uint64_t (*cpu_us)(slp_host *h); /* CPU time of this thread; the simulator returns 0 */
   int64_t (*wall_ms)(slp_host *h);
   uint64_t (*random)(slp_host *h);
+  void (*where)(slp_host *h, char name[65], uint32_t *pid);
   /* Run a turn at_us at the latest; 0: as soon as possible; UINT64_MAX: only when something
    * happens. Replaces the wish before. */
   void (*wake)(slp_host *h, uint64_t at_us);

@@ -29,6 +29,17 @@ static uint64_t cpu_us(slp_host *h) {
   return clock_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
+static void where(slp_host *h, char name[65], uint32_t *pid) {
+  char whole[UV_MAXHOSTNAMESIZE];
+  size_t n = sizeof whole;
+  (void)h;
+  *pid = (uint32_t)uv_os_getpid();
+  if (uv_os_gethostname(whole, &n)) return;
+  if (n > 64) n = 64;
+  memcpy(name, whole, n);
+  name[n] = 0;
+}
+
 static int64_t wall_ms(slp_host *h) {
   struct timespec ts;
   (void)h;
@@ -136,6 +147,7 @@ static const slp_host_ops uv_ops = {
     .mono_us = mono_us,
     .cpu_us = cpu_us,
     .wall_ms = wall_ms,
+    .where = where,
     .random = random_u64,
     .wake = wake,
     .http_send = slp_curl_send,

@@ -166,7 +166,7 @@ static void ask(asking *a, ask_kind kind) {
     end_unsent(a, r);
     return;
   }
-  a->op.svc = SLP_SVC_DYNAMODB;
+  a->op.svc = SLP_SVC_LEASES;
   a->op.lane = urgent ? SLP_LANE_LEASES : SLP_LANE_CONTROL;
   a->op.target = slp_str_of(calls[kind].target);
   a->op.ms_max = a->rq->ms_max ? a->rq->ms_max : CALL_MS_MAX;

@@ -86,6 +86,12 @@ static uint64_t op_cpu_us(slp_host *h) {
   (void)h;
   return 0;
 }
+static void op_where(slp_host *h, char name[65], uint32_t *pid) {
+  (void)h;
+  memcpy(name, "sim", 4);
+  *pid = 1;
+}
+
 static int64_t op_wall_ms(slp_host *h) {
   const slp_sim_shell *s = shell_of(h);
   return slp_sim_unix_ms(s->sim) + s->clock.wall_off_ms;
@@ -554,6 +560,7 @@ static const slp_host_ops sim_ops = {
     .mono_us = op_mono_us,
     .cpu_us = op_cpu_us,
     .wall_ms = op_wall_ms,
+    .where = op_where,
     .random = op_random,
     .wake = op_wake,
     .http_send = op_http_send,

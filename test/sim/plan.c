@@ -410,7 +410,7 @@ static void check_quiet(play *g) {
                    most);
 }
 
-void slp_plan_run(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *arg, const char *line),
+void slp_plan_drive(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *arg, const char *line),
                   void *arg) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   play g = {.plan = p, .random = p->seed ^ UINT64_C(0x5bd1e995)};

@@ -22,9 +22,9 @@ static int play_seed(uint64_t seed, int trace, int twice, int tell) {
   slp_plan plan;
   slp_verdict v, second;
   slp_plan_draw(&plan, seed);
-  slp_plan_run(&plan, &v, trace ? print_line : NULL, stderr);
+  slp_plan_drive(&plan, &v, trace ? print_line : NULL, stderr);
   if (!v.bad[0] && twice) {
-    slp_plan_run(&plan, &second, NULL, NULL);
+    slp_plan_drive(&plan, &second, NULL, NULL);
     if (second.trace_hash != v.trace_hash)
       snprintf(v.bad, sizeof v.bad, "two runs of one seed differ: %" PRIx64 ", %" PRIx64, v.trace_hash,
                second.trace_hash);

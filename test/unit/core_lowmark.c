@@ -17,6 +17,7 @@ typedef struct fixture {
   slp_mem *mem;
   slp_engine engine;
   slp_consumer consumer;
+  sloop_opts_t opts;
   slp_shard shard;
   slp_held *pages[PAGES];
   uint8_t acked[PAGES * EACH], out[PAGES * EACH], freed[PAGES];
@@ -82,6 +83,8 @@ TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) {
     f.engine.mem = f.mem;
     slp_list_init(&f.engine.spares);
     f.consumer.engine = &f.engine;
+    f.opts.on_retry = SLOOP_RETRY_AGAIN;
+    f.consumer.o = &f.opts;
     f.shard.consumer = &f.consumer;
     slp_list_init(&f.shard.pages);
     for (uint32_t p = 0; p < PAGES; p++) f.pages[p] = page_of(&f, p);

@@ -1,0 +1,174 @@
+/* leases.c - where a consumer's leases are. */
+#include "api/leases.h"
+
+#include "api/open.h"
+#include "store/dynamo.h"
+#include "store/memory.h"
+#include "store/schemas.h"
+#include "store/sqlite.h"
+
+#include <stdio.h>
+
+/* ---- options ------------------------------------------------------------------------------------------ */
+
+static int bad(char why[160], const char *fmt, const char *text) {
+  snprintf(why, 160, fmt, text);
+  return SLOOP_EOPTION;
+}
+
+/* As DynamoDB has them. */
+static int is_table_name(const char *s) {
+  size_t n = strlen(s);
+  if (n < 3 || n > 255) return 0;
+  for (size_t i = 0; i < n; i++) {
+    char c = s[i];
+    int fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+               c == '-' || c == '.';
+    if (!fine) return 0;
+  }
+  return 1;
+}
+
+static const char *behind(const char *s, const char *start) {
+  size_t n = strlen(start);
+  return strncmp(s, start, n) == 0 ? s + n : NULL;
+}
+
+static int read_layout(const char *name, slp_lease_layout *ret, char why[160]) {
+  *ret = SLP_LAYOUT_SLOOP;
+  if (!name || strcmp(name, "sloop") == 0) return 0;
+  *ret = SLP_LAYOUT_KCL;
+  return strcmp(name, "kcl") == 0 ? 0 : bad(why, "schema: %.60s is not one of sloop, kcl", name);
+}
+
+static int read_dynamodb(const sloop_opts_t *o, const char *table, slp_lease_place *ret, char why[160]) {
+  ret->store = SLP_LEASES_DYNAMODB;
+  ret->name = table ? table : ret->layout == SLP_LAYOUT_KCL ? o->app : "sloop";
+  if (is_table_name(ret->name)) return 0;
+  return bad(why, "store: %.80s can't be the name of a table: 3 to 255 letters, digits, and _ - .",
+             ret->name);
+}
+
+int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[160]) {
+  const char *store = o->store ? o->store : "dynamodb", *rest;
+  *ret = (slp_lease_place){.name = ""};
+  int r = read_layout(o->schema, &ret->layout, why);
+  if (r) return r;
+  if (strcmp(store, "dynamodb") == 0) return read_dynamodb(o, NULL, ret, why);
+  if ((rest = behind(store, "dynamodb:"))) return read_dynamodb(o, rest, ret, why);
+  if (strcmp(store, "memory") == 0) {
+    ret->store = SLP_LEASES_MEMORY;
+    return 0;
+  }
+  rest = behind(store, "sqlite:");
+  if (!rest) return bad(why, "store: %.60s is none of dynamodb, dynamodb:TABLE, sqlite:FILE, memory", store);
+  if (!*rest) return bad(why, "store: sqlite: names no file%s", "");
+  if (!slp_sqlite_there()) return bad(why, "store: %.60s: this build has no SQLite", store);
+  ret->store = SLP_LEASES_SQLITE;
+  ret->name = rest;
+  return 0;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------ */
+
+/* What tells a stream from one made later under the same name. */
+static slp_str generation_of(const slp_src_describe *d, char text[32]) {
+  static const char mark[] = "/stream/";
+  const char *label = strstr(d->arn, mark);
+  if (label && strncmp(d->arn, "arn:", 4) == 0 && strstr(d->arn, ":dynamodb:"))
+    return slp_str_of(label + sizeof mark - 1);
+  int n = snprintf(text, 32, "%lld", (long long)(d->created_ms < 0 ? 0 : d->created_ms / 1000));
+  return (slp_str){text, (size_t)n};
+}
+
+static slp_schema *layout_of(const sloop_t *s, const slp_lease_place *place, const slp_src_describe *d) {
+  char text[32];
+  slp_str app = slp_str_of(s->o.app), stream = slp_str_of(d->name);
+  (void)place;
+  return slp_schema_sloop(s->mem, app, stream, generation_of(d, text));
+}
+
+static int store_of(sloop_t *s, const slp_lease_place *place, const slp_table_spec *spec, slp_store **ret) {
+  slp_family *f = s->family;
+  switch (place->store) {
+    case SLP_LEASES_DYNAMODB: return slp_dynamo_store(ret, f->host, f->aws, spec);
+    case SLP_LEASES_SQLITE: return slp_sqlite_store(ret, f->host, place->name, spec);
+    case SLP_LEASES_MEMORY:
+      if (!f->memory) f->memory = slp_memory_new(f->mem);
+      return f->memory ? slp_memory_store(ret, f->memory, f->host, spec) : SLP_ENOMEM;
+  }
+  return SLP_EINVAL;
+}
+
+int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
+                    slp_fail *f) {
+  slp_lease_place place;
+  char why[160] = "";
+  *ret_store = NULL;
+  *ret_schema = NULL;
+  int r = slp_lease_place_read(&s->o, &place, why);
+  if (r) return slp_fail_set(f, SLP_REFUSED, r, "%s", why);
+  slp_schema *schema = layout_of(s, &place, d);
+  if (!schema) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the leases");
+  slp_table_spec spec;
+  schema->table(schema, place.store == SLP_LEASES_DYNAMODB ? place.name : "leases", &spec);
+  r = store_of(s, &place, &spec, ret_store);
+  if (r) {
+    schema->free(schema);
+    return slp_fail_set(f, r == SLP_ENOMEM ? SLP_NOMEM : SLP_REFUSED, r, "the lease store can't be opened");
+  }
+  *ret_schema = schema;
+  return 0;
+}
+
+static int open_for(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
+                    slp_fail *f) {
+  return slp_leases_open(ctx, d, ret_store, ret_schema, f);
+}
+
+/* ---- wiring ------------------------------------------------------------------------------------------- */
+
+/* HOST-PID-RANDOM; a long host name loses its end. */
+static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid, char text[SLP_LEASE_ID_MAX + 1]) {
+  char host[33];
+  size_t n = 0;
+  for (; machine[n] && n + 1 < sizeof host; n++) {
+    unsigned char c = (unsigned char)machine[n];
+    host[n] = (char)(c <= ' ' || c == '/' || c >= 127 ? '_' : c);
+  }
+  host[n] = 0;
+  int len = snprintf(text, SLP_LEASE_ID_MAX + 1, "%s-%u-%06x", host, (unsigned)pid,
+                     (unsigned)slp_random_below(s->family->host, 1u << 24));
+  return (slp_str){text, (size_t)len};
+}
+
+static slp_spot start_of(const sloop_opts_t *o) {
+  switch (o->start) {
+    case SLOOP_OLDEST: return (slp_spot){.kind = SLP_SPOT_OLDEST};
+    case SLOOP_AT_TIME: return (slp_spot){.kind = SLP_SPOT_TIME, .at_ms = o->start_at_ms};
+    case SLOOP_LATEST:
+    case SLOOP_AT_SEQ:
+    case SLOOP_AT_TOKEN: break; /* the last two were refused */
+  }
+  return (slp_spot){.kind = SLP_SPOT_LATEST};
+}
+
+int slp_leases_wire(sloop_t *s) {
+  char machine[65], id[SLP_LEASE_ID_MAX + 1];
+  uint32_t pid;
+  slp_host_where(s->family->host, machine, &pid);
+  slp_leased_opts o = {.open = open_for,
+                       .ctx = s,
+                       .worker = s->o.worker ? slp_str_of(s->o.worker) : invent_worker(s, machine, pid, id),
+                       .machine = slp_str_of(machine),
+                       .start = start_of(&s->o)};
+  return slp_leased_make(s->consumer, &o);
+}
+
+/* ---- for users ---------------------------------------------------------------------------------------- */
+
+int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg) {
+  return s->closing ? SLOOP_ESTATE : slp_leased_save(s->consumer, shard, cb, arg);
+}
+
+const char *sloop_worker(const sloop_t *s) { return s->consumer ? slp_leased_instance(s->consumer) : ""; }

@@ -1,0 +1,28 @@
+/* leases.h - the options `store`, `schema` and `worker`: what they mean, and opening what they name. */
+#ifndef SLP_API_LEASES_H
+#define SLP_API_LEASES_H
+
+#include "core/leased.h"
+#include <sloop.h>
+
+#define SLP_LEASE_ID_MAX 64 /* bytes of a worker's id */
+
+typedef enum slp_lease_store { SLP_LEASES_DYNAMODB, SLP_LEASES_SQLITE, SLP_LEASES_MEMORY } slp_lease_store;
+typedef enum slp_lease_layout { SLP_LAYOUT_SLOOP, SLP_LAYOUT_KCL } slp_lease_layout;
+
+typedef struct slp_lease_place {
+  slp_lease_store store;
+  slp_lease_layout layout;
+  const char *name; /* of the table or the file; points into the options. MEMORY: "" */
+} slp_lease_place;
+/* 0, or SLOOP_EOPTION and why. o->app is there. */
+int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[160]);
+
+/* The store and layout that s's options name, for the stream as described; both are the caller's to close.
+ * Does no I/O. 0, or f says why not. */
+int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
+                    slp_fail *f);
+/* Gives s's consumer its leases. SLP_ENOMEM. */
+int slp_leases_wire(sloop_t *s);
+
+#endif

@@ -1,0 +1,557 @@
+/* leased.c - a consumer whose shards come by leases: the seam of core/tenant.h from the reading side.
+ *
+ * A shard is here from open to revoke and is nobody's child: whoever opened it knows that its parents are
+ * read. What is out with the user when a lease goes stays theirs and counts for nothing, as after a move. */
+#include "core/leased.h"
+
+#include "core/consumer.h"
+#include "core/seed.h"
+
+#include <stdio.h>
+
+struct slp_leased {
+  slp_tenant tenant;
+  slp_consumer *c;
+  slp_leased_opts o; /* worker and machine point into texts */
+  char *texts;       /* owned */
+  slp_store *store;  /* owned, as the others; NULL: not yet */
+  slp_schema *schema;
+  slp_fleet *fleet;
+  slp_store_prepare prepare;
+  uint8_t preparing, joined, leaving, left, list_asked;
+  uint64_t list_serial; /* the first listing that answers the fleet */
+  uint64_t holes;
+  slp_timer timer; /* prepare again; afterwards: look for shards without progress */
+  sloop_cb save_cb;
+  void *save_arg;
+  uint8_t save_done;
+  slp_event save_ev;
+  char instance[160];
+};
+
+static slp_host *host_of(const slp_leased *ld) { return ld->c->engine->host; }
+static slp_leased *leased_of(slp_tenant *t) { return SLP_OWNER(t, slp_leased, tenant); }
+
+/* ---- what the fleet asks for ------------------------------------------------------------------------ */
+
+static int t_open(slp_tenant *t, slp_str id, uint64_t epoch, const slp_spot *from) {
+  slp_leased *ld = leased_of(t);
+  slp_consumer *c = ld->c;
+  SLP_CHECK(!slp_lineage_get(c, id));
+  slp_shard *s = slp_lineage_add(c, id, (slp_str){NULL, 0}, (slp_str){NULL, 0});
+  if (!s) return SLP_ENOMEM;
+  s->name->epoch = epoch;
+  s->leased_from = *from;
+  s->listed = 1; /* until a listing says otherwise */
+  s->progress_us = slp_now_us(host_of(ld));
+  slp_seed_spot(s, from);
+  slp_reader_start(s);
+  slp_lineage_enter_ready(c);
+  return 0;
+}
+
+/* Reading ends and what was not handed out goes; what is out is waited for. */
+static void stop_reading(slp_shard *s) {
+  if (s->draining) return;
+  s->draining = 1;
+  slp_reader_stop(s);
+  s->in_order = 0;
+  slp_outlet_leave_order(s);
+  slp_outlet_drop(s);
+  if (s->consumer->engine->blocker == s) s->consumer->engine->blocker = NULL;
+}
+
+static int is_out(const slp_shard *s) {
+  SLP_LIST_EACH(&s->pages, it) {
+    if ((SLP_OWNER(it, slp_held, link))->out) return 1;
+  }
+  return 0;
+}
+
+static void go_on(slp_consumer *c) {
+  slp_deliver_soon(c->engine); /* others may have waited for what is gone */
+  slp_engine_pump(c->engine);
+  slp_consumer_check(c);
+}
+
+static void t_drain(slp_tenant *t, slp_str id) {
+  slp_leased *ld = leased_of(t);
+  slp_shard *s = slp_lineage_get(ld->c, id);
+  if (!s) return;
+  stop_reading(s);
+  s->drain_asked = 1;
+  if (!is_out(s)) slp_fleet_drained(ld->fleet, id);
+  go_on(ld->c);
+}
+
+static void forget_in_batches(slp_shard *s) {
+  SLP_LIST_EACH(&s->consumer->engine->batches, it) {
+    slp_batch *b = SLP_OWNER(it, slp_batch, link);
+    if (b->shard == s) b->shard = NULL;
+  }
+}
+
+static void t_revoke(slp_tenant *t, slp_str id, slp_parting why) {
+  slp_leased *ld = leased_of(t);
+  slp_consumer *c = ld->c;
+  slp_shard *s = slp_lineage_get(c, id);
+  if (!s) return;
+  if (why == SLP_PART_ENDED)
+    slp_reader_told_end(s);
+  else if (s->opened_told)
+    slp_report_shard(c, s, why == SLP_PART_LOST ? SLOOP_SHARD_LOST : SLOOP_SHARD_GIVEN);
+  stop_reading(s);
+  forget_in_batches(s);
+  slp_outlet_detach(s, &c->detached);
+  slp_lineage_drop(s);
+  go_on(c);
+}
+
+static void t_suspend(slp_tenant *t, int on) {
+  slp_consumer *c = leased_of(t)->c;
+  c->suspended = (uint8_t)on;
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    slp_outlet_put_in_order(s);
+    if (on)
+      slp_engine_unwant(s);
+    else
+      slp_reader_poke(s);
+  }
+  go_on(c);
+}
+
+static void t_mark(slp_tenant *t, slp_str id, slp_spot *ret) {
+  slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
+  SLP_CHECK(s);
+  memset(ret, 0, sizeof *ret);
+  if (s->end_left && slp_list_empty(&s->pages)) {
+    ret->kind = SLP_SPOT_END;
+  } else if (slp_low_mark(s, &ret->mark)) {
+    ret->kind = SLP_SPOT_AFTER;
+    /* Kept as they came, aggregates are finished with as a whole. */
+    if (s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP) ret->mark.sub = UINT32_MAX;
+  } else {
+    *ret = s->leased_from;
+  }
+}
+
+static void t_list(slp_tenant *t) {
+  slp_leased *ld = leased_of(t);
+  ld->list_asked = 1;
+  ld->list_serial = ld->c->lists_begun + 1;
+  slp_consumer_list_soon(ld->c, 0);
+}
+
+static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend, t_mark, t_list};
+
+/* ---- what the consumer tells ------------------------------------------------------------------------ */
+
+void slp_leased_settled(slp_shard *s) {
+  slp_leased *ld = s->consumer->leased;
+  slp_fleet_progressed(ld->fleet, s->id);
+  s->progress_us = slp_now_us(host_of(ld));
+  if (s->drain_asked && !is_out(s)) slp_fleet_drained(ld->fleet, s->id);
+}
+
+void slp_leased_read_out(slp_shard *s) {
+  slp_leased *ld = s->consumer->leased;
+  if (s->end_left || s->draining) return;
+  s->end_left = 1;
+  slp_fleet_ended(ld->fleet, s->id, s->kids, s->kids_n);
+}
+
+static size_t text_n(const slp_shard_desc *d) {
+  return d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +
+         d->seq_end.n;
+}
+
+static slp_str put(char **at, slp_str s) {
+  slp_str copy = {s.n ? *at : NULL, s.n};
+  if (s.n) memcpy(*at, s.p, s.n);
+  *at += s.n;
+  return copy;
+}
+
+/* Without memory the leader's next listing finds them. */
+void slp_leased_children(slp_shard *s, const slp_shard_desc *children, size_t n) {
+  size_t bytes = n * sizeof *children;
+  for (size_t i = 0; i < n; i++) bytes += text_n(&children[i]);
+  slp_free(s->consumer->mem, s->kids);
+  s->kids_n = 0;
+  s->kids = n ? slp_alloc(s->consumer->mem, bytes) : NULL;
+  if (!s->kids) return;
+  char *at = (char *)(s->kids + n);
+  for (size_t i = 0; i < n; i++) {
+    const slp_shard_desc *d = &children[i];
+    s->kids[i] = (slp_shard_desc){.id = put(&at, d->id),
+                                  .parent = put(&at, d->parent),
+                                  .adjacent_parent = put(&at, d->adjacent_parent),
+                                  .hash_start = put(&at, d->hash_start),
+                                  .hash_end = put(&at, d->hash_end),
+                                  .seq_start = put(&at, d->seq_start),
+                                  .seq_end = put(&at, d->seq_end)};
+  }
+  s->kids_n = n;
+}
+
+void slp_leased_hopeless(slp_shard *s, int park) {
+  slp_leased *ld = s->consumer->leased;
+  if (park)
+    slp_fleet_park(ld->fleet, s->id);
+  else
+    slp_fleet_stalled(ld->fleet, s->id);
+}
+
+void slp_leased_gate(slp_consumer *c) {
+  slp_leased *ld = c->leased;
+  if (!ld->fleet) return;
+  slp_fleet_beat_first(ld->fleet);
+  (void)slp_fleet_may_deliver(ld->fleet); /* says by `suspend` when not */
+}
+
+static void note_listed(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    s->listed = 0;
+    s->children_n = 0;
+  }
+  for (size_t i = 0; i < c->list.shards_n; i++) {
+    const slp_shard_desc *d = &c->list.shards[i];
+    s = slp_lineage_get(c, d->id);
+    if (s) {
+      s->listed = 1;
+      s->listed_closed = d->seq_end.p != NULL;
+    }
+    s = d->parent.n ? slp_lineage_get(c, d->parent) : NULL;
+    if (s) s->children_n++;
+    s = d->adjacent_parent.n ? slp_lineage_get(c, d->adjacent_parent) : NULL;
+    if (s) s->children_n++;
+  }
+}
+
+void slp_leased_listed(slp_consumer *c, const slp_fail *f) {
+  slp_leased *ld = c->leased;
+  int fine = f->class == SLP_FINE;
+  if (fine) note_listed(c);
+  if (!ld->fleet || !ld->list_asked || (fine && c->lists_done < ld->list_serial)) return;
+  ld->list_asked = 0;
+  slp_fleet_listed(ld->fleet, f, fine ? c->list.shards : NULL, fine ? c->list.shards_n : 0);
+}
+
+/* ---- shards without progress ------------------------------------------------------------------------ */
+
+/* The listing that showed its end names them too. */
+void slp_leased_listed_children(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  slp_shard_desc kids[8];
+  size_t n = 0;
+  for (size_t i = 0; i < c->list.shards_n && n < SLP_COUNT(kids); i++) {
+    const slp_shard_desc *d = &c->list.shards[i];
+    if (slp_str_eq(d->parent, s->id) || slp_str_eq(d->adjacent_parent, s->id)) kids[n++] = *d;
+  }
+  slp_leased_children(s, kids, n);
+}
+
+static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
+  if (s->paused || s->consumer->paused_all || s->draining || s->consumer->suspended || s->unacked_n == 0)
+    s->progress_us = now;
+  uint64_t since = s->progress_us;
+  if (s->failing_since_us && !s->paused) since = slp_min_u64(since, s->failing_since_us);
+  return !s->draining && now - since >= limit_us;
+}
+
+static void look_for_stuck(slp_leased *ld) {
+  uint64_t now = slp_now_us(host_of(ld)), limit_us = (uint64_t)ld->c->o->stall_ms * 1000;
+  size_t at = 0;
+  slp_shard *s;
+  if (!limit_us || ld->leaving) return;
+  while ((s = slp_map_each(&ld->c->shards, &at)))
+    if (is_stuck(s, now, limit_us)) slp_fleet_stalled(ld->fleet, s->id);
+  slp_timer_set_reserved(host_of(ld), &ld->timer, slp_after_us(now, limit_us / 4 + 1));
+}
+
+/* ---- events of the fleet ---------------------------------------------------------------------------- */
+
+static const sloop_lease_what told_as[] = {
+    [SLP_FLEET_JOINED] = SLOOP_LEASE_JOINED,       [SLP_FLEET_EVICTED] = SLOOP_LEASE_EVICTED,
+    [SLP_FLEET_SUSPENDED] = SLOOP_LEASE_SUSPENDED, [SLP_FLEET_RESUMED] = SLOOP_LEASE_RESUMED,
+    [SLP_FLEET_TAKEN] = SLOOP_LEASE_TAKEN,         [SLP_FLEET_LOST] = SLOOP_LEASE_LOST,
+    [SLP_FLEET_RELEASED] = SLOOP_LEASE_RELEASED,   [SLP_FLEET_ENDED_SHARD] = SLOOP_LEASE_ENDED,
+    [SLP_FLEET_LEADS] = SLOOP_LEASE_LEADS,         [SLP_FLEET_FOLLOWS] = SLOOP_LEASE_FOLLOWS,
+    [SLP_FLEET_CONDEMNED] = SLOOP_LEASE_CONDEMNED, [SLP_FLEET_HOLE] = SLOOP_LEASE_HOLE,
+    [SLP_FLEET_BAD_ROW] = SLOOP_LEASE_BAD_ROW,     [SLP_FLEET_TROUBLE] = SLOOP_LEASE_TROUBLE,
+    [SLP_FLEET_LEFT] = SLOOP_LEASE_LEFT,
+};
+
+static void remember_instance(slp_leased *ld) {
+  slp_str me = slp_fleet_instance(ld->fleet);
+  size_t n = me.n < sizeof ld->instance ? me.n : sizeof ld->instance - 1;
+  if (n) memcpy(ld->instance, me.p, n);
+  ld->instance[n] = 0;
+}
+
+static void on_fleet(void *arg, const slp_fleet_event *ev) {
+  slp_leased *ld = arg;
+  slp_consumer *c = ld->c;
+  switch (ev->kind) {
+    case SLP_FLEET_JOINED:
+      ld->joined = 1;
+      remember_instance(ld);
+      break;
+    case SLP_FLEET_EVICTED: ld->joined = 0; break;
+    case SLP_FLEET_LEADS:
+    case SLP_FLEET_FOLLOWS: ld->holes = 0; break;
+    case SLP_FLEET_HOLE: ld->holes++; break;
+    case SLP_FLEET_LEFT:
+      ld->left = 1;
+      ld->joined = 0;
+      break;
+    case SLP_FLEET_FAILED: {
+      slp_fail f = {0};
+      slp_fail_set(&f, SLP_REFUSED, SLOOP_ELEASE, "%.*s", (int)ev->text.n, ev->text.p);
+      ld->left = 1;
+      ld->joined = 0;
+      slp_consumer_fatal(c, &f);
+      return;
+    }
+    case SLP_FLEET_SUSPENDED:
+    case SLP_FLEET_RESUMED:
+    case SLP_FLEET_TAKEN:
+    case SLP_FLEET_LOST:
+    case SLP_FLEET_RELEASED:
+    case SLP_FLEET_ENDED_SHARD:
+    case SLP_FLEET_CONDEMNED:
+    case SLP_FLEET_BAD_ROW:
+    case SLP_FLEET_TROUBLE: break;
+  }
+  slp_report_lease(c, told_as[ev->kind], ev->shard, slp_str_of(ld->instance), ev->text, ev->epoch);
+  slp_consumer_check(c);
+}
+
+/* ---- beginning -------------------------------------------------------------------------------------- */
+
+static void prepare_now(slp_leased *ld);
+
+static void on_timer(slp_timer *t) {
+  slp_leased *ld = SLP_OWNER(t, slp_leased, timer);
+  if (ld->fleet)
+    look_for_stuck(ld);
+  else
+    prepare_now(ld);
+}
+
+static int hopeless(const slp_fail *f) {
+  return f->class == SLP_REFUSED || f->class == SLP_ACCESS || f->class == SLP_AUTH || f->class == SLP_GONE;
+}
+
+static void not_prepared(slp_leased *ld, const slp_fail *f) {
+  slp_consumer *c = ld->c;
+  slp_host *h = host_of(ld);
+  if (hopeless(f)) {
+    slp_consumer_fatal(c, f);
+    return;
+  }
+  c->fails++;
+  uint64_t wait =
+      slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE, (uint32_t)slp_random_below(h, 1000));
+  slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
+  slp_timer_set_reserved(h, &ld->timer, slp_after_us(slp_now_us(h), wait));
+}
+
+static int begin(slp_leased *ld) {
+  slp_consumer *c = ld->c;
+  uint32_t never = UINT32_MAX; /* 49 days */
+  slp_fleet_opts fo = {.host = host_of(ld),
+                       .store = ld->store,
+                       .schema = ld->schema,
+                       .tenant = &ld->tenant,
+                       .worker = ld->o.worker,
+                       .machine = ld->o.machine,
+                       .start = ld->o.start,
+                       .lease_ms = c->o->lease_ms,
+                       .checkpoint_ms = c->o->checkpoint_ms ? c->o->checkpoint_ms : never,
+                       .handover_ms = c->o->handover_ms,
+                       .weight = c->o->weight,
+                       .on_event = on_fleet,
+                       .arg = ld};
+  int r = slp_fleet_new(&ld->fleet, c->mem, &fo);
+  if (r) return r;
+  c->fails = 0;
+  c->seeded = 1;
+  c->life = SLP_LIFE_RUNNING;
+  slp_fleet_start(ld->fleet);
+  if (ld->leaving) return 0;
+  look_for_stuck(ld);
+  return 0;
+}
+
+static void on_prepared(slp_store_req *rq) {
+  slp_store_prepare *p = SLP_OWNER(rq, slp_store_prepare, rq);
+  slp_leased *ld = SLP_OWNER(p, slp_leased, prepare);
+  slp_fail f = rq->fail;
+  ld->preparing = 0;
+  int r = f.class == SLP_FINE ? begin(ld) : 0;
+  if (r == SLP_ENOMEM) slp_fail_set(&f, SLP_NOMEM, r, "no memory to join the fleet");
+  if (r && r != SLP_ENOMEM)
+    slp_fail_set(&f, SLP_REFUSED, SLOOP_EOPTION, "worker %.*s: not an id", (int)ld->o.worker.n,
+                 ld->o.worker.p);
+  if (f.class != SLP_FINE) not_prepared(ld, &f);
+}
+
+static void prepare_now(slp_leased *ld) {
+  memset(&ld->prepare, 0, sizeof ld->prepare);
+  ld->prepare.rq.on_done = on_prepared;
+  ld->prepare.create = 1;
+  ld->preparing = 1;
+  ld->store->ops->prepare(ld->store, &ld->prepare);
+}
+
+void slp_leased_described(slp_consumer *c) {
+  slp_leased *ld = c->leased;
+  slp_fail f = {0};
+  c->life = SLP_LIFE_LISTING;
+  if (ld->o.open(ld->o.ctx, &c->describe, &ld->store, &ld->schema, &f)) {
+    slp_consumer_fatal(c, &f);
+    return;
+  }
+  prepare_now(ld);
+}
+
+/* ---- leaving ---------------------------------------------------------------------------------------- */
+
+void slp_leased_leave(slp_consumer *c, uint64_t limit_ms) {
+  slp_leased *ld = c->leased;
+  size_t at = 0;
+  slp_shard *s;
+  if (ld->leaving) return;
+  ld->leaving = 1;
+  slp_timer_clear(host_of(ld), &ld->timer);
+  if (ld->preparing) ld->store->ops->cancel(ld->store, &ld->prepare.rq);
+  ld->preparing = 0;
+  if (!ld->fleet || ld->left) {
+    ld->left = 1;
+    return;
+  }
+  while ((s = slp_map_each(&c->shards, &at)))
+    if (!s->end_left) stop_reading(s);
+  slp_deliver_soon(c->engine);
+  slp_fleet_leave(ld->fleet, (uint32_t)slp_min_u64(limit_ms, UINT32_MAX));
+}
+
+int slp_leased_left(const slp_consumer *c) { return c->leased->left; }
+
+/* ---- saving ----------------------------------------------------------------------------------------- */
+
+static void on_save_event(slp_event *ev) {
+  slp_leased *ld = SLP_OWNER(ev, slp_leased, save_ev);
+  sloop_cb cb = ld->save_cb;
+  void *arg = ld->save_arg;
+  if (!ld->save_done) return;
+  ld->save_done = 0;
+  ld->save_cb = NULL;
+  cb(ld->c->handle, 0, arg);
+}
+
+static void nothing(sloop_t *s, int status, void *arg) {
+  (void)s;
+  (void)status;
+  (void)arg;
+}
+
+static void on_saved(void *arg) {
+  slp_leased *ld = arg;
+  ld->save_done = 1;
+  slp_post(host_of(ld), &ld->save_ev);
+}
+
+int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg) {
+  slp_leased *ld = c->leased;
+  if (!ld || !ld->fleet || ld->left || ld->save_cb || c->life != SLP_LIFE_RUNNING) return SLOOP_ESTATE;
+  if (shard && !slp_lineage_get(c, slp_str_of(shard))) return SLOOP_ENOSHARD;
+  if (slp_fleet_save(ld->fleet, slp_str_of(shard), on_saved, ld)) return SLOOP_ESTATE;
+  ld->save_cb = cb ? cb : nothing;
+  ld->save_arg = arg;
+  return 0;
+}
+
+int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
+  slp_leased *ld = c->leased;
+  if (!ld || !ld->save_cb) return 0;
+  *ret_cb = ld->save_cb;
+  *ret_arg = ld->save_arg;
+  ld->save_cb = NULL;
+  ld->save_done = 0;
+  return 1;
+}
+
+/* ---- figures ---------------------------------------------------------------------------------------- */
+
+const char *slp_leased_instance(const slp_consumer *c) { return c->leased ? c->leased->instance : ""; }
+
+void slp_leased_stats(slp_consumer *c, slp_counts *out) {
+  slp_leased *ld = c->leased;
+  out->heartbeat_age_ms_now = UINT64_MAX;
+  if (!ld) return;
+  out->joined_now = ld->joined;
+  out->holes_now = ld->holes;
+  if (ld->store) {
+    out->store_write_units = ld->store->cost.write_units;
+    out->store_read_units = ld->store->cost.read_units;
+    out->store_throttles = ld->store->cost.throttles;
+  }
+  if (!ld->fleet) return;
+  slp_fleet_stats st;
+  slp_fleet_stats_get(ld->fleet, &st);
+  out->leases_taken = st.taken;
+  out->leases_lost = st.lost;
+  out->leases_released = st.released;
+  out->checkpoints = st.checkpoints;
+  out->heartbeats = st.heartbeats;
+  out->evictions = st.evictions;
+  out->leads_now = st.leads_now;
+  out->suspended_now = st.suspended_now;
+  if (st.heartbeats || ld->joined) out->heartbeat_age_ms_now = st.beat_age_us_now / 1000;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+int slp_leased_make(slp_consumer *c, const slp_leased_opts *o) {
+  slp_leased *ld = SLP_NEW(c->mem, slp_leased);
+  char *texts = slp_alloc(c->mem, o->worker.n + o->machine.n + 1);
+  if (!ld || !texts || slp_host_reserve_timers(c->engine->host, 1)) {
+    slp_free(c->mem, texts);
+    slp_free(c->mem, ld);
+    return SLP_ENOMEM;
+  }
+  ld->c = c;
+  ld->o = *o;
+  ld->texts = texts;
+  char *at = texts;
+  ld->o.worker = put(&at, o->worker);
+  ld->o.machine = put(&at, o->machine);
+  ld->tenant.ops = &tenant_ops;
+  ld->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
+  ld->save_ev.run = on_save_event;
+  c->leased = ld;
+  return 0;
+}
+
+void slp_leased_free(slp_leased *ld) {
+  if (!ld) return;
+  slp_consumer *c = ld->c;
+  slp_mem *mem = c->mem;
+  slp_host *h = host_of(ld);
+  slp_timer_clear(h, &ld->timer);
+  slp_unpost(&ld->save_ev);
+  if (ld->preparing) ld->store->ops->cancel(ld->store, &ld->prepare.rq);
+  slp_fleet_free(ld->fleet);
+  if (ld->store) ld->store->ops->close(ld->store);
+  if (ld->schema) ld->schema->free(ld->schema);
+  slp_host_unreserve_timers(h, 1);
+  c->leased = NULL;
+  slp_free(mem, ld->texts);
+  slp_free(mem, ld);
+}
