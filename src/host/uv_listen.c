@@ -24,6 +24,7 @@ typedef struct listener {
   slp_list link;
   slp_list conns;
   size_t open_n; /* connections and the listening handle, until libuv let go of each */
+  size_t conns_n;
   slp_event closed;
   uint8_t closing, silent; /* silent: the host is closing, nobody is told */
   uint8_t accept_pending;  /* a connection waits for memory */
@@ -41,7 +42,7 @@ typedef struct conn {
   slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
   slp_request rq;
   slp_event ev;
-  slp_timer timer; /* lingering or waiting to reset */
+  slp_timer timer; /* its age; then lingering or waiting to reset */
   uint32_t tries;
   slp_buf head, body;
   uv_buf_t out[2];
@@ -85,6 +86,7 @@ static void conn_free(conn *c) {
   slp_timer_clear(&li->u->host, &c->timer);
   slp_unpost(&c->ev);
   slp_list_remove(&c->link);
+  li->conns_n--;
   slp_buf_free(&c->in);
   slp_buf_free(&c->rq_bytes);
   slp_buf_free(&c->head);
@@ -211,6 +213,14 @@ static void on_reset_timer(slp_timer *timer) {
     if (slp_timer_set(h, &c->timer, slp_now_us(h) + 1000) == 0) return;
   }
   conn_reset(c);
+}
+
+static void on_too_old(slp_timer *timer) {
+  conn *c = SLP_OWNER(timer, conn, timer);
+  if (c->state == SERVING)
+    conn_gone(c);
+  else if (c->state != GONE && c->state != CLOSED)
+    conn_close(c);
 }
 
 static void on_linger_end(slp_timer *timer) { conn_close(SLP_OWNER(timer, conn, timer)); }
@@ -460,6 +470,14 @@ static void conn_read_on(conn *c) {
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
+/* 0: it can't be watched over for want of memory. */
+static int watch_age(conn *c) {
+  slp_host *h = &c->li->u->host;
+  uint32_t ms = c->li->l->conn_ms_max;
+  c->timer.run = on_too_old;
+  return !ms || !slp_timer_set(h, &c->timer, slp_after_us(slp_now_us(h), (uint64_t)ms * 1000));
+}
+
 static void on_connection(uv_stream_t *stream, int status) {
   listener *li = stream->data;
   slp_mem *mem = li->u->host.mem;
@@ -485,7 +503,10 @@ static void on_connection(uv_stream_t *stream, int status) {
   slp_request_begin(&c->rq);
   slp_list_add_last(&li->conns, &c->link);
   li->open_n++;
-  if (uv_accept(stream, (uv_stream_t *)&c->tcp)) {
+  li->conns_n++;
+  /* One too many is taken and closed: left alone, it would wait in the kernel. */
+  if (uv_accept(stream, (uv_stream_t *)&c->tcp) || (li->l->conns_max && li->conns_n > li->l->conns_max) ||
+      !watch_age(c)) {
     conn_close(c);
     return;
   }

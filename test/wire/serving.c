@@ -357,6 +357,65 @@ TEST(a_slow_reader_gets_everything) {
   close_world();
 }
 
+/* The peer has ended it, and nothing came. */
+static int ended_unheard(int fd) {
+  uint64_t began = wire_us();
+  hear(fd, SIZE_MAX);
+  return heard_n == 0 && wire_us() - began < 5000000;
+}
+
+/* Nobody may keep a connection for ever: not by silence, not by a request that never ends, not by reading
+ * nothing. */
+TEST(an_old_connection_is_closed_whatever_it_does) {
+  open_world();
+  o.l.conn_ms_max = 1000;
+  int silent = client(), endless = client(), deaf = client(), waits = client();
+  say_z(waits, "GET /hold HTTP/1.1\r\n\r\n");
+  say_z(endless, "GET / HTTP/1.1\r\nX-Slow: ");
+  say_z(deaf, "GET /big/30000000 HTTP/1.1\r\n\r\n");
+  WIRE_UNTIL(&o.w, &o.requests);
+  CHECK_INT(o.gone, 0);
+  WIRE_UNTIL(&o.w, &o.gone); /* its request was told to be gone */
+  CHECK(ended_unheard(silent));
+  CHECK(ended_unheard(endless));
+  CHECK(ended_unheard(waits));
+  run_for(200);
+  size_t got = 0; /* of what was in the kernel's buffers */
+  do got += (hear(deaf, sizeof heard - 1), heard_n);
+  while (heard_n);
+  CHECK(got < 30000000);
+  int fd = client(); /* others are served as before */
+  say_z(fd, "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
+  expect(fd, OK_HEAD("5") "hello");
+  close(silent), close(endless), close(deaf), close(waits), close(fd);
+  close_world();
+}
+
+TEST(connections_beyond_the_limit_are_closed) {
+  open_world();
+  o.l.conns_max = 3;
+  int fd[6];
+  for (int i = 0; i < 6; i++) {
+    fd[i] = client();
+    run_for(20);
+  }
+  for (int i = 0; i < 6; i++) {
+    say_z(fd[i], "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
+    if (i < 3)
+      expect(fd[i], OK_HEAD("5") "hello");
+    else
+      CHECK(ended_unheard(fd[i]));
+  }
+  close(fd[0]);
+  run_for(20);
+  int again = client(); /* room came free */
+  say_z(again, "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
+  expect(again, OK_HEAD("5") "hello");
+  for (int i = 1; i < 6; i++) close(fd[i]);
+  close(again);
+  close_world();
+}
+
 TEST(libcurl_and_this_server_agree) {
   open_world();
   wire_call c;
