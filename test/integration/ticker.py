@@ -1,0 +1,75 @@
+"""A clock in every shard: one record a tick in each, put straight into the sandbox, so cheaply that a test can have hundreds
+a second."""
+
+import base64
+import http.client
+import json
+import threading
+import time
+
+import harness
+from harness import expect
+
+
+class Ticker:
+    """Puts "NUMBER" into each of the shards every tick_s, on a thread, until stop()."""
+
+    def __init__(self, box, stream, tick_s):
+        self.box, self.stream, self.tick_s = box, stream, tick_s
+        self.hashes = [shard["HashKeyRange"]["StartingHashKey"] for shard in harness.list_shards(box.client(), stream)]
+        self.put = {}  # shard -> {place: data}
+        self.longest = 0.0  # between two ticks: this machine's own hiccups
+        self.number = 0
+        self.ended, self.error = threading.Event(), None
+        self.thread = threading.Thread(target=self.work, daemon=True)
+        self.thread.start()
+
+    def tick(self, connection):
+        self.number += 1
+        data = str(self.number).encode()
+        body = {"StreamName": self.stream,
+                "Records": [{"Data": base64.b64encode(data).decode(), "PartitionKey": "tick", "ExplicitHashKey": start}
+                            for start in self.hashes]}
+        connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/x-amz-json-1.1",
+                                                           "X-Amz-Target": "Kinesis_20131202.PutRecords"})
+        answer = json.loads(connection.getresponse().read())
+        expect(answer.get("FailedRecordCount") == 0, f"the sandbox refuses a tick: {str(answer)[:200]}")
+        for result in answer["Records"]:
+            self.put.setdefault(result["ShardId"], {})[(int(result["SequenceNumber"]), 0)] = data
+
+    def work(self):
+        connection = http.client.HTTPConnection(self.box.address, timeout=20)
+        try:
+            last = due = time.monotonic()
+            while not self.ended.is_set():
+                now = time.monotonic()
+                if now < due:
+                    time.sleep(due - now)
+                    continue
+                self.tick(connection)
+                self.longest = max(self.longest, time.monotonic() - last)
+                last = time.monotonic()
+                due = max(due + self.tick_s, now - 0.5)
+        except Exception as error:  # handed to stop()
+            self.error = error
+        finally:
+            connection.close()
+
+    def stop(self):
+        """What was put: {shard: {place: data}}."""
+        self.ended.set()
+        self.thread.join(30)
+        if self.error:
+            raise self.error
+        return self.put
+
+
+def longest_gaps(lines, since=0.0, until=float("inf")):
+    """{shard: the longest time between two of its lines}, of lines that came between these moments."""
+    last, longest = {}, {}
+    for line in sorted(lines, key=lambda line: line.late):
+        if since <= line.late <= until:
+            gap = line.late - last.get(line.shard, line.late)
+            longest[line.shard] = max(gap, longest.get(line.shard, 0.0))
+            last[line.shard] = line.late
+    return longest
