@@ -116,8 +116,9 @@ static void timer_init(slp_timer *t, void (*run)(slp_timer *t)) {
 }
 
 int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
-  if (o->schema->life != SLP_BY_WORKER || o->schema->share != SLP_BY_PLAN || !id_is_good(o->worker))
-    return SLP_EINVAL;
+  const slp_life *life;
+  const slp_sharing *sharing;
+  if (slp_fleet_rules(o->schema, &life, &sharing) || !id_is_good(o->worker)) return SLP_EINVAL;
   slp_fleet *f = SLP_NEW(mem, slp_fleet);
   if (!f) return SLP_ENOMEM;
   if (slp_host_reserve_timers(o->host, TIMERS)) {
@@ -129,6 +130,8 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   f->store = o->store;
   f->schema = o->schema;
   f->tenant = o->tenant;
+  f->life = life;
+  f->sharing = sharing;
   take_options(f, o);
   slp_op_init(&f->beat, f, f);
   slp_op_init(&f->join_op, f, f);
@@ -147,13 +150,13 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   slp_list_init(&f->ops);
   slp_list_init(&f->touched);
   f->step_ev.run = run_steps;
-  timer_init(&f->beat_timer, slp_worker_beat_timer);
-  timer_init(&f->fence_timer, slp_worker_fence_timer);
+  timer_init(&f->beat_timer, slp_beat_timer);
+  timer_init(&f->fence_timer, slp_fence_timer);
   timer_init(&f->join_timer, slp_join_again);
   timer_init(&f->ops_timer, slp_ops_run);
   timer_init(&f->look_timer, slp_looks_run);
   timer_init(&f->bell_timer, slp_bell_run);
-  timer_init(&f->watch_timer, slp_watch_run);
+  timer_init(&f->watch_timer, sharing->watch);
   timer_init(&f->plan_timer, slp_plan_run);
   f->plan_at_us = f->audit_at_us = f->leave_by_us = f->look_at_us = SLP_NEVER;
   *ret = f;
@@ -163,7 +166,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
 void slp_fleet_start(slp_fleet *f) {
   SLP_CHECK(f->state == SLP_WORKER_NEW);
   f->state = SLP_WORKER_JOINING;
-  slp_join(f);
+  f->life->begin(f);
 }
 
 /* Nothing that is under way answers any more. */
@@ -295,7 +298,8 @@ void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret) {
     ret->held_now += l->open;
     ret->planned_now += l->planned;
   }
-  ret->beat_age_us_now = f->good_us ? slp_fleet_now(f) - f->good_us : 0;
+  uint64_t good_us = f->life->good_us(f, 1), now = slp_fleet_now(f);
+  ret->beat_age_us_now = good_us && good_us < now ? now - good_us : 0;
   ret->leads_now = f->role == SLP_ROLE_LEADS;
   ret->suspended_now = f->suspended;
 }

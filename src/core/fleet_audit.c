@@ -7,7 +7,7 @@
 #define ABSENT_US 60000000                /* two complete listings so far apart do not have it */
 #define TOMBSTONE_US UINT64_C(3600000000) /* longer than the life of any signed request */
 
-static slp_seen_shard *seen_of(slp_fleet *f, slp_str shard) {
+slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard) {
   slp_seen_shard *s = slp_map_get(&f->seen_shards, shard);
   if (s) return s;
   s = SLP_NEW(f->mem, slp_seen_shard);
@@ -22,7 +22,7 @@ static slp_seen_shard *seen_of(slp_fleet *f, slp_str shard) {
 static void remember(slp_fleet *f, const slp_stock *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_fact *l = &s->leases[i];
-    slp_seen_shard *seen = seen_of(f, l->shard);
+    slp_seen_shard *seen = slp_seen_of(f, l->shard);
     if (!seen) continue;
     int listed = slp_fleet_listed_has(f, l->shard);
     int nobodys = !l->parked && l->spot.kind != SLP_SPOT_END && !slp_stock_worker_of(s, l->owner);

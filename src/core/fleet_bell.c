@@ -25,6 +25,11 @@ void slp_role_seek(slp_fleet *f, uint64_t in_us) {
   in(f, in_us);
 }
 
+void slp_role_begin(slp_fleet *f) {
+  slp_plan_read(f);
+  if (f->role == SLP_ROLE_NONE) slp_role_seek(f, 0);
+}
+
 void slp_role_drop(slp_fleet *f) {
   if (f->role == SLP_ROLE_LEADS) slp_lead_end(f);
   f->role = SLP_ROLE_NONE;

@@ -119,7 +119,7 @@ static void end_written(slp_op *op) {
     if (kid->state == SLP_WAITING) slp_lease_touch(kid);
   if (f->unknown_kids) {
     f->unknown_kids = 0;
-    if (f->role == SLP_ROLE_LEADS) slp_audit_soon(f, 0);
+    f->sharing->unknown_children(f);
   }
 }
 
@@ -127,7 +127,7 @@ static void write_end(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_intent *i = &l->op.i;
   slp_fleet_intent(f, i, SLP_L8_END);
-  i->epoch = l->epoch;
+  i->epoch = l->held;
   i->shards = l->kid_names;
   i->shards_n = l->kids_n;
   l->op.tries_max = 0;

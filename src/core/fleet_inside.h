@@ -58,6 +58,52 @@ void slp_ops_run(slp_timer *t);
 
 /* What a refusal means, by the row as it is: fleet_settle.c. there 0: there is no row. Pure. */
 slp_op_end slp_settle(const slp_intent *i, int there, const slp_fact *fact);
+slp_op_end slp_settle_counted(const slp_intent *i, int there, const slp_fact *fact);
+
+/* ---- the schema's two rules, as the engine asks them: fleet_rules.c --------------------------------
+ * Everything that differs from schema to schema is behind these two; what they leave out, the states of a
+ * lease above all, is the same for all. */
+typedef struct slp_lease slp_lease;
+typedef struct slp_seen_shard slp_seen_shard;
+
+/* How a worker proves that it lives, and when another's lease is seen to be dead. */
+typedef struct slp_life {
+  uint32_t urgent;   /* bits of verbs that its life hangs on: before all else, short tries, no politeness */
+  uint32_t doubtful; /* bits of verbs whose failures make what was seen of others so */
+  uint8_t frees_all; /* the last write of one that leaves frees every lease that has nothing to save */
+  void (*begin)(slp_fleet *f); /* to live: slp_worker_begins, now or later */
+  slp_op_end (*settle)(const slp_intent *i, int there, const slp_fact *fact);
+  void (*beat)(slp_fleet *f); /* send what is due; beat_at_us says when that is the case next */
+  /* The sending of the last good proof of life: of all that is open the oldest. SLP_NEVER: nothing is open.
+   * Unless it is to be exact, it may be too early as long as it is not past the fence. */
+  uint64_t (*good_us)(slp_fleet *f, int exact);
+  int (*may_open)(slp_lease *l); /* this lease is proven as well; NULL: by the worker's own proof */
+  void (*wrote)(slp_lease *l, const slp_op *op); /* a write that keeps its tenancy is in; may be NULL */
+  void (*gone)(slp_lease *l);                    /* its tenancy is over; may be NULL */
+  /* A lease's row in a complete list; and, later, whether its owner has shown no life for that many leases.
+   * NULL: the dead are condemned by name. */
+  void (*saw)(slp_fleet *f, slp_seen_shard *seen, const slp_lease_fact *fact, uint64_t done_us);
+  int (*dead)(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases);
+} slp_life;
+
+/* Who decides which worker reads what. */
+typedef struct slp_sharing {
+  void (*begin)(slp_fleet *f); /* the worker lives: what is there for it? */
+  void (*suspended)(slp_fleet *f);
+  void (*resumed)(slp_fleet *f);
+  void (*watch)(slp_timer *t); /* of watch_timer */
+  /* The row of a lease that it wants, or once did: take it, ask for it, wait, or forget it. */
+  void (*met)(slp_lease *l, const slp_lease_fact *fact);
+  void (*missed)(slp_lease *l);           /* its take was refused */
+  void (*gone)(slp_lease *l);             /* its tenancy is over; may be NULL */
+  void (*listed)(slp_fleet *f, int ok);   /* the stream's shards */
+  void (*unknown_children)(slp_fleet *f); /* a shard ended and the stream did not tell of any */
+  void (*part)(slp_fleet *f);             /* it leaves and holds nothing any more: slp_worker_out, in time */
+} slp_sharing;
+extern const slp_life slp_life_by_worker, slp_life_by_counter;
+extern const slp_sharing slp_sharing_by_plan, slp_sharing_by_steal;
+/* SLP_EINVAL: rules that do not go together here. */
+int slp_fleet_rules(const slp_schema *s, const slp_life **ret_life, const slp_sharing **ret_sharing);
 
 /* ---- other workers, observed: fleet_peer.c ----------------------------------------------------- */
 typedef struct slp_peer {
@@ -114,7 +160,7 @@ typedef struct slp_kid {
   slp_str name, parent, adjacent, hash_start, hash_end, seq_start;
 } slp_kid;
 
-typedef struct slp_lease {
+struct slp_lease {
   slp_list touched; /* in fleet.touched: to be stepped */
   slp_fleet *f;
   slp_str shard; /* owned */
@@ -152,8 +198,13 @@ typedef struct slp_lease {
   slp_kid *kids;      /* owned */
   slp_str *kid_names; /* owned */
   size_t kids_n, kid_at;
-  slp_op op; /* one write at a time */
-} slp_lease;
+  uint64_t held; /* the row's epoch as my last write has left it: that of the tenancy, or its counter now */
+  uint64_t good_us;  /* a counter a lease: the sending of the last write that moved it */
+  uint64_t chosen;   /* stealing: the counter it was chosen by, + 1; 0: it was not */
+  uint8_t stealing;  /* from a living owner */
+  uint8_t kept_shut; /* parked where the table can't say so: kept alive and not read */
+  slp_op op;         /* one write at a time */
+};
 
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard);
 slp_lease *slp_lease_make(slp_fleet *f, slp_str shard); /* NULL: no memory, or no name of a shard */
@@ -161,6 +212,7 @@ void slp_lease_free(slp_lease *l);
 void slp_lease_touch(slp_lease *l); /* it is stepped soon */
 void slp_lease_step(slp_lease *l);
 int slp_lease_wanted(const slp_lease *l);
+void slp_lease_met_planned(slp_lease *l, const slp_lease_fact *fact);
 int slp_lease_clean(const slp_lease *l); /* nothing to save */
 /* Its row was read by a consistent read; fact NULL: there is none. */
 void slp_lease_saw(slp_lease *l, const slp_lease_fact *fact, uint64_t sent_us, uint64_t done_us);
@@ -171,7 +223,10 @@ int slp_lease_send(slp_lease *l, slp_verb verb,
 void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_spot *spot);
 void slp_lease_begin_op(slp_lease *l, const slp_op *op); /* taken: by the image of that very write */
 void slp_lease_mark(slp_lease *l, slp_spot *ret);        /* what may be saved */
-int slp_lease_save(slp_lease *l);                        /* 1: a checkpoint was sent */
+int slp_lease_save(slp_lease *l);                        /* when it is due. 1: a checkpoint was sent */
+int slp_lease_put(slp_lease *l);                         /* the same, now */
+void slp_lease_take(slp_lease *l);                       /* as its image has it */
+void slp_lease_ask(slp_lease *l);                        /* from an owner that lives */
 void slp_lease_due(slp_lease *l, uint64_t at_us);
 void slp_fleet_list(slp_fleet *f);
 int slp_fleet_listed_has(const slp_fleet *f, slp_str shard);
@@ -196,17 +251,27 @@ typedef enum slp_worker_state {
 } slp_worker_state;
 void slp_join(slp_fleet *f);
 void slp_join_again(slp_timer *t);
+void slp_draw_boot(slp_fleet *f);
 void slp_worker_runs(slp_fleet *f, uint64_t sent_us);
-void slp_worker_beat_timer(slp_timer *t);
-void slp_worker_fence_timer(slp_timer *t);
 void slp_worker_evicted(slp_fleet *f, const char *why);
 void slp_worker_trouble(slp_fleet *f); /* a heartbeat failed or was throttled */
 void slp_leave_step(slp_fleet *f);
+void slp_leave_heirs(slp_fleet *f); /* drained: name heirs, ring, resign, go */
+void slp_worker_out(slp_fleet *f, const char *why);
+
+/* ---- proof of life and the fence, by whatever rule: fleet_fence.c ------------------------------- */
+int slp_worker_lives(const slp_fleet *f);
+void slp_worker_begins(slp_fleet *f); /* it lives from here on */
+void slp_beat_at(slp_fleet *f, uint64_t at_us);
+void slp_beat_timer(slp_timer *t);
+void slp_fence_timer(slp_timer *t);
+void slp_fence_look(slp_fleet *f); /* a proof has come, or what hung on one is gone: suspend or resume */
 void slp_leave_rang(slp_fleet *f); /* the last ring is answered */
 
 /* ---- whom to follow: fleet_bell.c -------------------------------------------------------------- */
 typedef enum slp_role { SLP_ROLE_NONE, SLP_ROLE_SEEKS, SLP_ROLE_FOLLOWS, SLP_ROLE_LEADS } slp_role;
 void slp_role_seek(slp_fleet *f, uint64_t in_us);
+void slp_role_begin(slp_fleet *f); /* the plan, and whom to follow */
 void slp_bell_run(slp_timer *t);
 void slp_bell_alert(slp_fleet *f, uint64_t for_us);
 void slp_role_drop(slp_fleet *f); /* leads and follows no more */
@@ -286,6 +351,8 @@ struct slp_fleet {
   slp_store *store;
   slp_schema *schema;
   slp_tenant *tenant;
+  const slp_life *life;
+  const slp_sharing *sharing;
   slp_fleet_opts o; /* strings: in the fields below */
   char id[SLP_WORKER_ID_MAX + 1], machine[128];
   slp_instance me;
@@ -359,12 +426,17 @@ struct slp_fleet {
   void *on_saved_arg;
 };
 
-typedef struct slp_seen_shard {
+struct slp_seen_shard {
   char *id;
-  uint64_t absent_us; /* the first complete listing without it; 0: listed */
-  uint32_t unowned_n; /* audits in which it was planned and nobody's */
-  uint8_t row;        /* it had one */
-} slp_seen_shard;
+  uint64_t absent_us;         /* the first complete listing without it; 0: listed */
+  uint32_t unowned_n;         /* audits in which it was planned and nobody's */
+  uint8_t row;                /* it had one */
+  uint8_t seen;               /* stealing: its counter is known, */
+  uint8_t born_free;          /* it had no owner when it was first seen */
+  uint64_t counter, since_us; /* and has been so since then, by my clock */
+  uint64_t ended_us;          /* first seen read to its end */
+};
+slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard); /* fleet_audit.c. NULL: no memory */
 
 typedef struct slp_listed { /* a shard of the last complete listing, with its texts behind it */
   slp_shard_desc desc;

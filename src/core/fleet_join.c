@@ -6,7 +6,7 @@
 
 static const slp_str nothing = {NULL, 0};
 
-static void draw_boot(slp_fleet *f) {
+void slp_draw_boot(slp_fleet *f) {
   char text[SLP_INSTANCE_MAX + 1];
   int n = snprintf(text, sizeof text, "%.*s.%016llx", (int)f->o.worker.n, f->o.worker.p,
                    (unsigned long long)slp_random(f->h));
@@ -98,7 +98,7 @@ static void read_row(slp_fleet *f) {
 
 void slp_join(slp_fleet *f) {
   f->joined_us = slp_fleet_now(f);
-  draw_boot(f);
+  slp_draw_boot(f);
   read_row(f);
 }
 

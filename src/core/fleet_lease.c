@@ -3,7 +3,8 @@
 
 #include "core/shard_set.h"
 
-#define WRITES_MAX 64 /* of leases at once; heartbeats are not counted */
+#define WRITES_MAX 64 /* of leases at once; heartbeats of workers are not counted */
+#define URGENT_MAX 256
 
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard) { return slp_map_get(&f->leases, shard); }
 
@@ -82,7 +83,7 @@ int slp_lease_image(slp_lease *l, const slp_lease_fact *fact, uint64_t done_us) 
 
 int slp_lease_send(slp_lease *l, slp_verb verb, void (*on_done)(slp_op *op)) {
   slp_fleet *f = l->f;
-  if (f->lease_writes >= WRITES_MAX) {
+  if (f->lease_writes >= (f->life->urgent >> verb & 1 ? URGENT_MAX : WRITES_MAX)) {
     slp_lease_due(l, slp_fleet_now(f) + 20000);
     return 0;
   }
@@ -120,6 +121,7 @@ static void saved(slp_op *op) {
     return;
   }
   f->stats.checkpoints++;
+  if (f->life->wrote) f->life->wrote(l, op);
   if (slp_spot_cmp(&op->i.spot, &l->spot) > 0) l->spot = op->i.spot;
   if (op->fact.kind == SLP_FACT_LEASE)
     slp_lease_image(l, &op->fact.u.lease, slp_fleet_now(f)); /* shows a claim */
@@ -140,6 +142,11 @@ int slp_lease_save(slp_lease *l) {
     if (l->dirty) slp_lease_due(l, l->spot_us);
     return 0;
   }
+  return slp_lease_put(l);
+}
+
+int slp_lease_put(slp_lease *l) {
+  slp_fleet *f = l->f;
   slp_spot mark;
   slp_lease_mark(l, &mark);
   l->dirty = 0;
@@ -150,7 +157,7 @@ int slp_lease_save(slp_lease *l) {
     return 0;
   }
   slp_fleet_intent(f, &l->op.i, SLP_L4_CHECKPOINT);
-  l->op.i.epoch = l->epoch;
+  l->op.i.epoch = l->held;
   l->op.i.spot = mark;
   l->op.tries_max = 0;
   if (slp_lease_send(l, SLP_L4_CHECKPOINT, saved)) {
@@ -164,7 +171,7 @@ int slp_lease_save(slp_lease *l) {
 /* ---- tenancies begin and end ------------------------------------------------------------------- */
 
 void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_spot *spot) {
-  l->epoch = epoch;
+  l->epoch = l->held = epoch;
   l->spot = l->begin = *spot;
   l->tenancy_us = slp_now_refresh_us(l->f->h);
   l->state = SLP_WAITING;
@@ -204,6 +211,8 @@ void slp_lease_gone(slp_lease *l, slp_parting why) {
   l->state = SLP_IDLE;
   slp_kids_free(l);
   slp_lease_touch(l);
+  if (f->sharing->gone) f->sharing->gone(l);
+  if (f->life->gone) f->life->gone(l);
   if (!told) return;
   if (why == SLP_PART_LOST) {
     f->stats.lost++;

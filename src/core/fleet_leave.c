@@ -1,5 +1,5 @@
-/* fleet_leave.c - a clean stop: drain, save, name heirs, ring, resign, go. The heirs act on the bell, so
- * nothing waits for a lease to run out. */
+/* fleet_leave.c - a clean stop: drain and save; then, where a leader plans, name heirs, ring, resign, go. The
+ * heirs act on the bell, so nothing waits for a lease to run out. */
 #include "core/fleet_inside.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum { DRAIN, COUNT_HEIRS, WILLS, RING, RESIGN, GO, GONE };
 
 static const slp_str nothing = {NULL, 0};
 
-static void out(slp_fleet *f, const char *why) {
+void slp_worker_out(slp_fleet *f, const char *why) {
   f->state = SLP_WORKER_OUT;
   slp_fleet_stop_all(f);
   size_t at = 0;
@@ -23,7 +23,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
   if (f->state == SLP_WORKER_OUT) return;
   f->leave_by_us = now + (uint64_t)limit_ms * 1000;
   if (f->state != SLP_WORKER_RUNS) {
-    out(f, "it had not joined");
+    slp_worker_out(f, "it had not joined");
     return;
   }
   f->led = f->role == SLP_ROLE_LEADS;
@@ -98,7 +98,7 @@ static void resigned(slp_op *op) {
 }
 
 static void left(slp_op *op) {
-  out(op->f, op->end == SLP_OP_GIVEN_UP ? "its row could not be marked" : "left");
+  slp_worker_out(op->f, op->end == SLP_OP_GIVEN_UP ? "its row could not be marked" : "left");
 }
 
 static void resign(slp_fleet *f) {
@@ -129,21 +129,24 @@ static int drained(slp_fleet *f) {
   return !f->jobs.busy;
 }
 
+void slp_leave_heirs(slp_fleet *f) {
+  if (slp_wide_read(f, 1, heirs_read)) {
+    f->leave_phase = COUNT_HEIRS;
+  } else if (f->wide_busy) {
+    f->leave_phase = COUNT_HEIRS;
+    f->wide_done = heirs_read;
+  }
+}
+
 void slp_leave_step(slp_fleet *f) {
   if (f->state != SLP_WORKER_LEAVING) return;
   if (slp_fleet_now(f) >= f->leave_by_us + slp_fleet_lease_us(f)) {
-    out(f, "it could not finish in time");
+    slp_worker_out(f, "it could not finish in time");
     return;
   }
   switch (f->leave_phase) {
     case DRAIN:
-      if (!drained(f)) return;
-      if (slp_wide_read(f, 1, heirs_read)) {
-        f->leave_phase = COUNT_HEIRS;
-      } else if (f->wide_busy) {
-        f->leave_phase = COUNT_HEIRS;
-        f->wide_done = heirs_read;
-      }
+      if (drained(f)) f->sharing->part(f);
       return;
     case WILLS:
       f->leave_phase = COUNT_HEIRS; /* until they are written */

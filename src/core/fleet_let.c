@@ -33,7 +33,8 @@ static void send(slp_lease *l, slp_verb verb) {
   slp_fleet *f = l->f;
   slp_intent *i = &l->op.i;
   slp_fleet_intent(f, i, verb);
-  i->epoch = l->epoch;
+  i->epoch = l->held;
+  i->owner = i->me;
   i->spot = l->spot;
   i->to = slp_instance_str(&l->to);
   i->avoid_me = l->let == SLP_LET_STALL;

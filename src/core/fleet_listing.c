@@ -60,5 +60,5 @@ void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
     if (l->state == SLP_WAITING) slp_lease_touch(l);
-  slp_lead_listed(f, !r);
+  f->sharing->listed(f, !r);
 }

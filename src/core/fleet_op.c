@@ -24,7 +24,7 @@ static void arm(slp_fleet *f) {
   slp_fleet_timer(f, &f->ops_timer, at);
 }
 
-static int is_beat(const slp_op *op) { return op->i.verb == SLP_W2_BEAT || op->i.verb == SLP_W1_REGISTER; }
+static int is_beat(const slp_op *op) { return op->f->life->urgent >> op->i.verb & 1; }
 
 static uint32_t try_ms(const slp_op *op) {
   uint64_t lease_ms = op->f->o.lease_ms;
@@ -114,7 +114,7 @@ static void failed(slp_op *op, const slp_fail *fail) {
   slp_fleet *f = op->f;
   int throttled = fail->class == SLP_THROTTLE;
   f->stats.throttles += (uint64_t)throttled;
-  if (is_beat(op)) slp_worker_trouble(f);
+  if (f->life->doubtful >> op->i.verb & 1) slp_worker_trouble(f);
   complain(op, fail);
   if (op->tries_max && op->tries + 1 >= op->tries_max)
     finish(op, SLP_OP_GIVEN_UP);
@@ -134,7 +134,7 @@ static void write_done(slp_store_req *rq) {
       if (op->w.image_known) {
         int there = take_fact(op, &op->w.image);
         op->sent_us = op->first_sent_us;
-        finish(op, slp_settle(&op->i, there, &op->fact));
+        finish(op, op->f->life->settle(&op->i, there, &op->fact));
       } else {
         read_image(op);
       }
@@ -159,7 +159,7 @@ static void read_done(slp_store_req *rq) {
   op->row_read = 1;
   op->sent_us = op->first_sent_us;
   int there = take_fact(op, &op->get.out);
-  finish(op, slp_settle(&op->i, there, &op->fact));
+  finish(op, op->f->life->settle(&op->i, there, &op->fact));
 }
 
 void slp_op_send(slp_op *op, void (*on_done)(slp_op *op)) {

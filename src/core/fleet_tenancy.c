@@ -48,10 +48,10 @@ static void taken(slp_op *op) {
     slp_lease_begin_op(l, op);
     return;
   }
-  slp_lease_look(l, slp_fleet_now(f));
+  f->sharing->missed(l);
 }
 
-static void take(slp_lease *l) {
+void slp_lease_take(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_intent *i = &l->op.i;
   if (f->suspended) {
@@ -91,7 +91,7 @@ static void claim(slp_lease *l) {
 }
 
 /* It belongs to somebody who lives. */
-static void ask_for(slp_lease *l) {
+void slp_lease_ask(slp_lease *l) {
   slp_fleet *f = l->f;
   int mine = slp_str_eq(slp_instance_str(&l->claim), slp_instance_str(&f->me));
   slp_str id, boot;
@@ -118,13 +118,14 @@ static void saw_mine_unasked(slp_lease *l, const slp_lease_fact *fact) {
     return;
   }
   /* A tenancy that I have let go: it may not be taken up again, but it may be let go again. */
-  l->epoch = fact->epoch;
+  l->epoch = l->held = fact->epoch;
   l->spot = fact->spot;
   l->let_again = 1;
   slp_lease_let(l, SLP_LET_LEAVE);
 }
 
-static void saw_wanted(slp_lease *l, const slp_lease_fact *fact) {
+/* Where a leader plans: sharing->met. */
+void slp_lease_met_planned(slp_lease *l, const slp_lease_fact *fact) {
   slp_fleet *f = l->f;
   slp_str me = slp_instance_str(&f->me);
   if (slp_str_eq(fact->owner, me)) {
@@ -140,12 +141,12 @@ static void saw_wanted(slp_lease *l, const slp_lease_fact *fact) {
   if (fact->parked) {
     slp_lease_look(l, slp_fleet_now(f) + 10 * SELDOM_US);
   } else if (!fact->owner.n) {
-    take(l);
+    slp_lease_take(l);
   } else {
     switch (slp_peer_verdict(f, slp_instance_str(&l->owner), l->named_us)) {
-      case SLP_PEER_CONDEMNED: take(l); break;
+      case SLP_PEER_CONDEMNED: slp_lease_take(l); break;
       case SLP_PEER_UNKNOWN: slp_lease_look(l, slp_fleet_now(f)); break;
-      case SLP_PEER_ALIVE: ask_for(l); break;
+      case SLP_PEER_ALIVE: slp_lease_ask(l); break;
     }
   }
 }
@@ -156,6 +157,7 @@ static void saw_wanted(slp_lease *l, const slp_lease_fact *fact) {
 static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->claim);
+  if (!(f->schema->verbs >> SLP_L6_TRANSFER & 1)) return 0;
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me))) return 0;
   if (f->state == SLP_WORKER_RUNS && l->planned)
     return 0; /* what was only inherited goes to who was planned */
@@ -188,7 +190,7 @@ void slp_lease_saw(slp_lease *l, const slp_lease_fact *fact, uint64_t sent_us, u
   if (fact && slp_lease_image(l, fact, done_us)) {
     slp_lease_look(l, now + OFTEN_US);
   } else if (tenancy) {
-    if (fact && slp_str_eq(fact->owner, slp_instance_str(&f->me)) && fact->epoch == l->epoch)
+    if (fact && slp_str_eq(fact->owner, slp_instance_str(&f->me)) && fact->epoch == l->held)
       saw_mine(l);
     else
       slp_lease_gone(l, SLP_PART_LOST);
@@ -202,7 +204,7 @@ void slp_lease_saw(slp_lease *l, const slp_lease_fact *fact, uint64_t sent_us, u
     l->maybe = l->inherited = 0;
     l->state = SLP_IDLE;
   } else {
-    saw_wanted(l, fact);
+    f->sharing->met(l, fact);
   }
 }
 
@@ -234,8 +236,8 @@ static int parent_done(slp_lease *l, int k) {
 
 static void open(slp_lease *l) {
   slp_fleet *f = l->f;
-  if (!slp_fleet_may_deliver(f))
-    return; /* it may have been taken from me long ago; resuming comes here again */
+  /* It may have been taken from me long ago; resuming, or its next proof, comes here again. */
+  if (!slp_fleet_may_deliver(f) || (f->life->may_open && !f->life->may_open(l))) return;
   if (f->tenant->ops->open(f->tenant, l->shard, l->epoch, &l->begin)) {
     slp_lease_due(l, slp_fleet_now(f) + OFTEN_US);
     return;
@@ -248,7 +250,8 @@ static void open(slp_lease *l) {
 
 static void waiting(slp_lease *l) {
   slp_fleet *f = l->f;
-  if (f->state == SLP_WORKER_LEAVING && slp_spot_cmp(&l->begin, &l->spot) > 0) {
+  int unsaved = slp_spot_cmp(&l->begin, &l->spot) > 0;
+  if (f->state == SLP_WORKER_LEAVING && (unsaved || !f->life->frees_all)) {
     slp_lease_let(l, SLP_LET_LEAVE);
   } else if (f->state == SLP_WORKER_LEAVING) {
     l->bequeath = 1;
@@ -309,7 +312,7 @@ static void draining(slp_lease *l) {
   /* Who asked may have died while the user took its time: then whoever is planned next takes it free. */
   slp_let_why why = (slp_let_why)l->let;
   if (why == SLP_LET_HAND && !honours(l)) why = SLP_LET_LEAVE;
-  if (f->state == SLP_WORKER_LEAVING && slp_lease_clean(l)) {
+  if (f->state == SLP_WORKER_LEAVING && f->life->frees_all && slp_lease_clean(l)) {
     l->bequeath = 1;
     slp_lease_gone(l, l->drained ? SLP_PART_LEFT : SLP_PART_EXPIRED);
     return;

@@ -1,60 +1,8 @@
-/* fleet_worker.c - the life of a registered worker: its heartbeat, its fence, its eviction.
- *
- * The fence stands at 0.8 of a lease after the SENDING of the last good heartbeat: nobody may condemn this
- * worker before a whole lease after that, so between the two lies the room for clocks that run unevenly. */
+/* fleet_worker.c - the life of a registered worker, where one row a worker proves it: its heartbeat, its
+ * eviction. */
 #include "core/fleet_inside.h"
 
 static const slp_str nothing = {NULL, 0};
-
-static uint64_t fence_us(const slp_fleet *f) {
-  return slp_after_us(f->good_us, slp_fleet_lease_us(f) / 10 * 8);
-}
-
-static int lives(const slp_fleet *f) { return f->state == SLP_WORKER_RUNS || f->state == SLP_WORKER_LEAVING; }
-
-static void arm_beat(slp_fleet *f) { slp_fleet_timer(f, &f->beat_timer, f->beat_at_us); }
-
-/* ---- the fence --------------------------------------------------------------------------------- */
-
-static void suspend(slp_fleet *f) {
-  if (f->suspended) return;
-  f->suspended = 1;
-  f->tenant->ops->suspend(f->tenant, 1);
-  slp_fleet_tell(f, SLP_FLEET_SUSPENDED, nothing, 0, "no heartbeat was answered in time");
-  slp_role_drop(f);
-}
-
-static void resume(slp_fleet *f) {
-  if (!f->suspended) return;
-  f->suspended = 0;
-  f->tenant->ops->suspend(f->tenant, 0);
-  slp_fleet_tell(f, SLP_FLEET_RESUMED, nothing, 0, "a heartbeat was answered");
-  slp_role_seek(f, 0);
-  size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) slp_lease_touch(l);
-}
-
-static int past_fence(slp_fleet *f) { return slp_now_refresh_us(f->h) >= fence_us(f); }
-
-void slp_worker_fence_timer(slp_timer *t) {
-  slp_fleet *f = SLP_OWNER(t, slp_fleet, fence_timer);
-  if (lives(f) && past_fence(f)) suspend(f);
-}
-
-int slp_fleet_may_deliver(slp_fleet *f) {
-  if (!lives(f)) return 0;
-  if (past_fence(f)) suspend(f);
-  return !f->suspended;
-}
-
-static void renewed(slp_fleet *f, uint64_t sent_us) {
-  f->good_us = slp_max_u64(f->good_us, sent_us);
-  slp_fleet_timer(f, &f->fence_timer, fence_us(f));
-  if (past_fence(f))
-    suspend(f);
-  else
-    resume(f);
-}
 
 /* ---- heartbeats -------------------------------------------------------------------------------- */
 
@@ -80,16 +28,15 @@ static void beat_done(slp_op *op) {
   if (op->end == SLP_OP_STILL) { /* refused, and yet nothing speaks against it: ask with a higher number */
     slp_worker_trouble(f);
     f->counter = op->i.counter;
-    f->beat_at_us = slp_fleet_now(f) + 100000;
-    arm_beat(f);
+    slp_beat_at(f, slp_fleet_now(f) + 100000);
     return;
   }
   f->stats.heartbeats++;
   f->counter = op->i.counter;
-  f->beat_at_us = slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
-  arm_beat(f);
+  slp_beat_at(f, slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10)));
   int rang = me && f->role == SLP_ROLE_LEADS && me->bell != f->bell;
-  renewed(f, op->sent_us);
+  f->good_us = slp_max_u64(f->good_us, op->sent_us);
+  slp_fence_look(f);
   if (rang) slp_watch_now(f);
 }
 
@@ -105,39 +52,18 @@ static void beat(slp_fleet *f) {
   slp_op_send(&f->beat, beat_done);
 }
 
-void slp_worker_beat_timer(slp_timer *t) {
-  slp_fleet *f = SLP_OWNER(t, slp_fleet, beat_timer);
-  if (lives(f)) beat(f);
-}
-
-void slp_fleet_beat_first(slp_fleet *f) {
-  if (!lives(f) || slp_now_refresh_us(f->h) < f->beat_at_us) return;
-  slp_timer_clear(f->h, &f->beat_timer);
-  beat(f);
-}
-
 /* ---- in and out -------------------------------------------------------------------------------- */
 
 void slp_worker_runs(slp_fleet *f, uint64_t sent_us) {
-  f->state = f->stopping ? SLP_WORKER_LEAVING : SLP_WORKER_RUNS;
+  uint64_t third = slp_fleet_lease_us(f) / 3;
   f->counter = 1;
   f->good_us = sent_us;
-  f->joined_us = slp_fleet_now(f);
-  uint64_t third = slp_fleet_lease_us(f) / 3;
-  f->beat_at_us = slp_after_us(sent_us, third / 4 + slp_random_below(f->h, third / 4 * 3));
-  arm_beat(f);
-  slp_fleet_tell(f, SLP_FLEET_JOINED, nothing, 0, "%.*s", (int)f->me.n, f->me.p);
-  renewed(f, sent_us);
-  if (f->stopping) {
-    slp_leave_step(f);
-    return;
-  }
-  slp_plan_read(f);
-  if (f->role == SLP_ROLE_NONE) slp_role_seek(f, 0);
+  slp_beat_at(f, slp_after_us(sent_us, third / 4 + slp_random_below(f->h, third / 4 * 3)));
+  slp_worker_begins(f);
 }
 
 void slp_worker_evicted(slp_fleet *f, const char *why) {
-  if (!lives(f)) return;
+  if (!slp_worker_lives(f)) return;
   uint64_t now = slp_fleet_now(f), earliest = f->joined_us + slp_fleet_lease_us(f);
   f->stats.evictions++;
   f->tenant->ops->suspend(f->tenant, 1);
@@ -160,3 +86,19 @@ void slp_worker_evicted(slp_fleet *f, const char *why) {
   f->boot = nothing; /* a new one, at most once a lease */
   slp_fleet_timer(f, &f->join_timer, slp_max_u64(now, earliest));
 }
+
+static uint64_t good_us(slp_fleet *f, int exact) {
+  (void)exact;
+  return f->good_us;
+}
+
+#define BIT(verb) (1u << (verb))
+const slp_life slp_life_by_worker = {
+    .urgent = BIT(SLP_W1_REGISTER) | BIT(SLP_W2_BEAT),
+    .doubtful = BIT(SLP_W1_REGISTER) | BIT(SLP_W2_BEAT),
+    .frees_all = 1,
+    .begin = slp_join,
+    .settle = slp_settle,
+    .beat = beat,
+    .good_us = good_us,
+};
