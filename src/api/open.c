@@ -2,6 +2,7 @@
 #include "api/open.h"
 
 #include "api/leases.h"
+#include "api/metrics.h"
 
 #include "core/move.h"
 #include "source/ddb_poll.h"
@@ -115,6 +116,7 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, slp_getenv_fn
   if (!f) return SLP_ENOMEM;
   f->mem = slp_mem_hold(mem);
   f->host = h;
+  slp_list_init(&f->metrics);
   slp_aws_options ao = {
       .region = o->region,
       .endpoint = o->endpoint,
@@ -338,6 +340,7 @@ static void on_close_event(slp_event *ev) {
     cb(s, SLP_ECANCELED, s->stop_arg);
     return;
   }
+  if (slp_metrics_part(s)) return;
   slp_consumer_free(s->consumer);
   s->consumer = NULL;
   if (f->creds_for == s) f->creds_for = another_with_creds(f);

@@ -16,6 +16,7 @@ typedef struct slp_family {
   slp_aws *aws;               /* held */
   slp_ops *kinesis, *streams; /* made when a consumer first needs it */
   struct slp_memory *memory;  /* likewise: leases that live here */
+  slp_list metrics;           /* sloop_metrics_s */
   uint32_t members;
   uint8_t owns_host;
   uint32_t unrefs;                 /* members that do not want to keep the loop alive */

@@ -1,0 +1,244 @@
+/* metrics.c - sloop_metrics_*: the consumers to tell of, and the two ways to tell. */
+#include "api/metrics.h"
+
+#include "api/metrics_push.h"
+#include "api/metrics_server.h"
+#include "api/open.h"
+
+#include <stdio.h>
+
+#define CLOUDWATCH_MS_MIN 1000u
+
+struct sloop_metrics_s {
+  slp_list link; /* in family->metrics */
+  slp_mem *mem;  /* held */
+  slp_family *family;
+  sloop_t *owner;
+  sloop_t **members; /* NULL: was closed. A place is never used again: it is the member's number */
+  size_t members_n, members_cap;
+  slp_metrics_server server;
+  slp_metrics_push push;
+  char *ns;
+  uint8_t serving, closing;
+};
+
+void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size) {
+  sloop_metrics_opts_t full = {.size = size, .cloudwatch_ms = 60000};
+  memset(o, 0, size);
+  memcpy(o, &full, slp_min_u64(size, sizeof full));
+}
+
+/* ---- sampling --------------------------------------------------------------------------------------------
+ */
+static slp_reading reading_of(const sloop_t *s) {
+  switch (s->consumer->life) {
+    case SLP_LIFE_OPEN: return SLP_READING_NOT_STARTED;
+    case SLP_LIFE_DESCRIBING:
+    case SLP_LIFE_LISTING: return SLP_READING_FINDING;
+    case SLP_LIFE_RUNNING: return SLP_READING_RUNNING;
+    case SLP_LIFE_STOPPING: return SLP_READING_STOPPING;
+    case SLP_LIFE_FAILED: return SLP_READING_FAILED;
+    case SLP_LIFE_STOPPED:
+    case SLP_LIFE_CLOSING: break;
+  }
+  return SLP_READING_STOPPED;
+}
+
+typedef struct shard_rows {
+  slp_sample *into;
+  int r;
+} shard_rows;
+
+static void add_shard(const sloop_shard_stats_t *shard, void *arg) {
+  shard_rows *rows = arg;
+  if (!rows->r) rows->r = slp_sample_add_shard(rows->into, shard);
+}
+
+static int sample_one(sloop_t *s, size_t member, slp_sample *into, int with_shards) {
+  sloop_stats_t stats;
+  shard_rows rows = {into, 0};
+  sloop_stats_get(s, &stats, sizeof stats);
+  const char *worker = s->o.worker ? s->o.worker : sloop_worker(s);
+  int r = slp_sample_add(into, s->o.app, s->o.stream, worker, reading_of(s), &stats);
+  if (r) return r;
+  into->consumers[into->consumers_n - 1].member = member;
+  if (with_shards) sloop_shard_stats_each(s, add_shard, &rows);
+  return rows.r;
+}
+
+static int sample(void *arg, slp_sample *into, int with_shards) {
+  const sloop_metrics_t *m = arg;
+  int r = 0;
+  for (size_t i = 0; i < m->members_n && !r; i++) {
+    sloop_t *s = m->members[i];
+    if (s && !s->closing) r = sample_one(s, i, into, with_shards);
+  }
+  return r;
+}
+
+static int sample_all(void *arg, slp_sample *into) { return sample(arg, into, 1); }
+
+static void own(void *arg, slp_metrics_own *ret) {
+  const sloop_metrics_t *m = arg;
+  *ret = (slp_metrics_own){m->ns != NULL, m->push.data_told, m->push.failures};
+}
+
+/* ---- CloudWatch's news -----------------------------------------------------------------------------------
+ */
+static void on_trouble(void *arg, const slp_fail *f) {
+  const sloop_metrics_t *m = arg;
+  if (m->owner->closing) return;
+  slp_report_log(m->owner->consumer, SLOOP_LOG_WARN, "metrics: CloudWatch: %s%s%s; tried again every %u s",
+                 f->aws_code, f->aws_code[0] ? ": " : "", f->message, (unsigned)(m->push.every_ms / 1000));
+}
+
+static void on_fine(void *arg) {
+  const sloop_metrics_t *m = arg;
+  if (m->owner->closing) return;
+  slp_report_log(m->owner->consumer, SLOOP_LOG_INFO, "metrics: CloudWatch takes them again");
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------
+ */
+static void metrics_free(sloop_metrics_t *m) {
+  slp_mem *mem = m->mem;
+  slp_list_remove(&m->link);
+  slp_free(mem, m->members);
+  slp_free(mem, m->ns);
+  slp_free(mem, m);
+  slp_mem_drop(mem);
+}
+
+static void on_server_closed(slp_metrics_server *server) {
+  sloop_metrics_t *m = SLP_OWNER(server, sloop_metrics_t, server);
+  sloop_t *owner = m->owner;
+  metrics_free(m);
+  if (owner->closing) slp_post(owner->family->host, &owner->close_ev);
+}
+
+void sloop_metrics_close(sloop_metrics_t *m) {
+  if (!m || m->closing) return;
+  m->closing = 1;
+  slp_metrics_push_close(&m->push);
+  if (m->serving)
+    slp_metrics_server_close(&m->server);
+  else
+    metrics_free(m);
+}
+
+static void forget(sloop_metrics_t *m, const sloop_t *s) {
+  for (size_t i = 0; i < m->members_n; i++)
+    if (m->members[i] == s) m->members[i] = NULL;
+}
+
+int slp_metrics_part(sloop_t *s) {
+  int waits = 0;
+  slp_list *head = &s->family->metrics;
+  for (slp_list *it = head->next, *next; it != head; it = next) {
+    sloop_metrics_t *m = SLP_OWNER(it, sloop_metrics_t, link);
+    next = it->next;
+    forget(m, s);
+    if (m->owner != s) continue;
+    waits |= m->serving;
+    sloop_metrics_close(m);
+  }
+  return waits;
+}
+
+static int add_member(sloop_metrics_t *m, sloop_t *s) {
+  for (size_t i = 0; i < m->members_n; i++)
+    if (m->members[i] == s) return 0;
+  if (m->members_n == m->members_cap) {
+    void *more = slp_doubled(m->mem, m->members, &m->members_cap, 4, sizeof *m->members);
+    if (!more) return SLP_ENOMEM;
+    m->members = more;
+  }
+  m->members[m->members_n++] = s;
+  return 0;
+}
+
+static int open_push(sloop_metrics_t *m, const char *ns, const sloop_metrics_opts_t *o) {
+  m->ns = slp_strdup(m->mem, slp_str_of(ns));
+  if (!m->ns) return SLP_ENOMEM;
+  m->push = (slp_metrics_push){.sample = sample_all,
+                               .on_trouble = on_trouble,
+                               .on_fine = on_fine,
+                               .arg = m,
+                               .ns = m->ns,
+                               .as_motorway = o->cloudwatch_as_motorway != 0,
+                               .every_ms = o->cloudwatch_ms};
+  return slp_metrics_push_open(&m->push, m->family->host, m->family->aws);
+}
+
+static int open_server(sloop_metrics_t *m, const char *listen, char why[160]) {
+  m->server.sample = sample;
+  m->server.own = own;
+  m->server.on_closed = on_server_closed;
+  m->server.arg = m;
+  int r = slp_metrics_server_open(&m->server, m->family->host, listen, why);
+  m->serving = r == 0;
+  return r;
+}
+
+static int check(const sloop_metrics_opts_t *o, const char *ns, char why[160]) {
+  char address[SLP_METRICS_ADDRESS_MAX];
+  uint16_t port;
+  const char *wrong = ns ? slp_cw_namespace_wrong(slp_str_of(ns)) : NULL;
+  if (!o->listen && !ns)
+    snprintf(why, 160, "neither listen nor cloudwatch is given");
+  else if (wrong)
+    snprintf(why, 160, "cloudwatch \"%.80s\": no namespace: %s", ns, wrong);
+  else if (ns && o->cloudwatch_ms < CLOUDWATCH_MS_MIN)
+    snprintf(why, 160, "cloudwatch_ms must be at least %u", CLOUDWATCH_MS_MIN);
+  else
+    return o->listen ? slp_metrics_address_read(o->listen, address, &port, why) : 0;
+  return SLOOP_EOPTION;
+}
+
+static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o, char why[160]) {
+  const char *ns = o->cloudwatch ? o->cloudwatch : o->cloudwatch_as_motorway ? SLP_METRICS_MOTORWAY : NULL;
+  if (s->closing) return SLOOP_ESTATE;
+  int r = check(o, ns, why);
+  if (r) return r;
+  sloop_metrics_t *m = SLP_NEW(s->mem, sloop_metrics_t);
+  if (!m) return SLP_ENOMEM;
+  m->mem = slp_mem_hold(s->mem);
+  m->family = s->family;
+  m->owner = s;
+  r = add_member(m, s);
+  if (!r && ns) r = open_push(m, ns, o);
+  if (!r && o->listen) r = open_server(m, o->listen, why); /* the last: it would end later */
+  if (r) {
+    slp_metrics_push_close(&m->push);
+    metrics_free(m);
+    return r;
+  }
+  slp_list_add_last(&s->family->metrics, &m->link);
+  *out = m;
+  return 0;
+}
+
+int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o, char why[160]) {
+  char text[160] = "";
+  int r = SLOOP_EOPTION;
+  *out = NULL;
+  if (!s || !o || o->size < sizeof o->size) {
+    snprintf(text, sizeof text, "%s is missing",
+             s ? "options (use sloop_metrics_opts_init)" : "the consumer");
+  } else {
+    sloop_metrics_opts_t full;
+    sloop_metrics_opts_init(&full);
+    memcpy(&full, o, slp_min_u64(o->size, sizeof full));
+    r = open_all(out, s, &full, text);
+  }
+  if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
+  if (why) snprintf(why, 160, "%s", r ? text : "");
+  return r;
+}
+
+int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined) {
+  if (m->closing || joined->closing) return SLOOP_ESTATE;
+  return joined->family == m->family ? add_member(m, joined) : SLOOP_EOPTION;
+}
+
+const char *sloop_metrics_url(const sloop_metrics_t *m) { return m->server.url; }

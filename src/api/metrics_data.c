@@ -1,0 +1,116 @@
+/* metrics_data.c - which values go to CloudWatch, under which names. Those that Amazon's KCL also tells have
+ * its names. */
+#include "api/metrics_data.h"
+
+typedef enum { ADDED, LEVEL } total_kind;
+typedef struct total {
+  const char *name, *unit;
+  total_kind kind;
+  uint8_t leased; /* only with leases */
+  unsigned decimals;
+  size_t at;
+} total;
+#define AT(stat) offsetof(sloop_stats_t, stat)
+
+static const total totals[] = {
+    {"RecordsProcessed", "Count", ADDED, 0, 0, AT(records)},
+    {"DataBytesProcessed", "Bytes", ADDED, 0, 0, AT(payload_bytes)},
+    {"MillisBehindLatest", "Milliseconds", LEVEL, 0, 0, AT(behind_ms_now)},
+    {"Throttles", "Count", ADDED, 0, 0, AT(throttles)},
+    {"Losses", "Count", ADDED, 0, 0, AT(losses)},
+    {"DeadLetters", "Count", ADDED, 0, 0, AT(dead_letters)},
+    {"CurrentLeases", "Count", LEVEL, 1, 0, AT(shards_now)},
+    {"LeasesTaken", "Count", ADDED, 1, 0, AT(leases_taken)},
+    {"LostLeases", "Count", ADDED, 1, 0, AT(leases_lost)},
+    {"Evictions", "Count", ADDED, 1, 0, AT(evictions)},
+    {"Holes", "Count", LEVEL, 1, 0, AT(holes_now)},
+    {"WorkersSuspended", "Count", LEVEL, 1, 0, AT(suspended_now)},
+    {"StoreWriteUnits", "Count", ADDED, 1, 3, AT(store_write_units)},
+    {"StoreReadUnits", "Count", ADDED, 1, 3, AT(store_read_units)},
+    {"StoreThrottles", "Count", ADDED, 1, 0, AT(store_throttles)},
+};
+
+_Static_assert(SLP_COUNT(totals) <= SLP_METRICS_TOTALS_MAX, "a consumer's totals fit into one call");
+
+static uint64_t stat_of(const sloop_stats_t *stats, const total *t) {
+  uint64_t value;
+  memcpy(&value, (const char *)stats + t->at, sizeof value);
+  return value;
+}
+
+static void dimension(slp_cw_datum *ret, const char *name, const char *value) {
+  if (*value) ret->dimensions[ret->dimensions_n++] = (slp_cw_dimension){name, slp_str_of(value)};
+}
+
+/* 0: not to be told. */
+static int one_total(const slp_metrics_data *d, const slp_sample_consumer *c, const total *t,
+                     slp_cw_datum *ret) {
+  const char *app = slp_sample_text(d->sample, c->app);
+  uint64_t value = stat_of(&c->stats, t);
+  if ((t->leased && !*app) || value == UINT64_MAX) return 0;
+  uint64_t before = t->kind == ADDED ? stat_of(&d->since[c->member], t) : 0;
+  *ret = (slp_cw_datum){.name = t->name,
+                        .unit = t->unit,
+                        .value = value > before ? value - before : 0,
+                        .decimals = t->decimals};
+  dimension(ret, "Stream", slp_sample_text(d->sample, c->stream));
+  dimension(ret, "Application", app);
+  return 1;
+}
+
+static int one_shard(const slp_metrics_data *d, const slp_sample_consumer *c, const slp_sample_shard *s,
+                     slp_cw_datum *ret) {
+  if (s->behind_ms < 0) return 0;
+  *ret = (slp_cw_datum){.name = d->as_motorway ? "MillisecondsBehind" : "MillisBehindLatest",
+                        .unit = "Milliseconds",
+                        .value = (uint64_t)s->behind_ms};
+  dimension(ret, "Stream", slp_sample_text(d->sample, c->stream));
+  if (!d->as_motorway) dimension(ret, "Application", slp_sample_text(d->sample, c->app));
+  dimension(ret, "Shard", slp_sample_text(d->sample, s->id));
+  return 1;
+}
+
+static size_t totals_n(const slp_metrics_data *d) { return d->as_motorway ? 0 : SLP_COUNT(totals); }
+
+/* The item that d stands at; 0: it is not told. */
+static int item_at(const slp_metrics_data *d, slp_cw_datum *ret) {
+  const slp_sample_consumer *c = &d->sample->consumers[d->consumer];
+  if (d->item < totals_n(d)) return one_total(d, c, &totals[d->item], ret);
+  size_t shard = slp_sample_shards_begin(d->sample, d->consumer) + d->item - totals_n(d);
+  return one_shard(d, c, &d->sample->shards[shard], ret);
+}
+
+/* To the next item that is told, or to the end. */
+static void settle(slp_metrics_data *d) {
+  slp_cw_datum told;
+  const slp_sample *s = d->sample;
+  while (d->consumer < s->consumers_n) {
+    size_t shards_n = s->consumers[d->consumer].shards_end - slp_sample_shards_begin(s, d->consumer);
+    if (d->item == totals_n(d) + shards_n) {
+      d->consumer++;
+      d->item = 0;
+    } else if (item_at(d, &told)) {
+      return;
+    } else {
+      d->item++;
+    }
+  }
+}
+
+void slp_metrics_data_begin(slp_metrics_data *d, const slp_sample *sample, const sloop_stats_t *since,
+                            int as_motorway) {
+  *d = (slp_metrics_data){.sample = sample, .since = since, .as_motorway = as_motorway != 0};
+  settle(d);
+}
+
+int slp_metrics_data_next(slp_metrics_data *d, slp_cw_datum *ret) {
+  if (d->consumer == d->sample->consumers_n) return 0;
+  (void)item_at(d, ret);
+  d->item++;
+  settle(d);
+  return 1;
+}
+
+int slp_metrics_data_at_totals(const slp_metrics_data *d) {
+  return !d->as_motorway && d->item == 0 && d->consumer < d->sample->consumers_n;
+}

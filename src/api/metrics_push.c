@@ -1,0 +1,138 @@
+/* metrics_push.c - one round: sample -> call -> call ... -> until the next time. */
+#include "api/metrics_push.h"
+
+/* A consumer's totals fit behind that: 20 data, with names as long as they can be. */
+#define NEARLY_FULL_BYTES (SLP_CLOUDWATCH_BODY_MAX - 200000u)
+#define NEARLY_FULL_DATA (SLP_CLOUDWATCH_DATA_MAX - SLP_METRICS_TOTALS_MAX)
+
+static void send_some(slp_metrics_push *p);
+
+static void round_over(slp_metrics_push *p) {
+  slp_sample_free(&p->now);
+  p->busy = 0;
+}
+
+static void failed(slp_metrics_push *p, const slp_fail *f) {
+  p->failures++;
+  round_over(p);
+  if (p->in_trouble && p->trouble_code == f->code) return;
+  p->in_trouble = 1;
+  p->trouble_code = f->code;
+  p->on_trouble(p->arg, f);
+}
+
+static void starved(slp_metrics_push *p) {
+  slp_fail f;
+  slp_fail_clear(&f);
+  slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory");
+  failed(p, &f);
+}
+
+static void went_well(slp_metrics_push *p) {
+  round_over(p);
+  if (!p->in_trouble) return;
+  p->in_trouble = 0;
+  p->on_fine(p->arg);
+}
+
+static int nearly_full(const slp_metrics_push *p) {
+  return p->put.data_n > NEARLY_FULL_DATA || p->put.op.request.n > NEARLY_FULL_BYTES;
+}
+
+/* 1: there is one, in p->next. 0: none is left, or it belongs into the next call. */
+static int have_next(slp_metrics_push *p) {
+  if (p->next_waits) return 1;
+  int totals = slp_metrics_data_at_totals(&p->data);
+  size_t consumer = p->data.consumer;
+  if (totals && p->put.data_n && nearly_full(p)) return 0;
+  if (!slp_metrics_data_next(&p->data, &p->next)) return 0;
+  if (totals) p->totals_to = consumer + 1;
+  return 1;
+}
+
+static void send_some(slp_metrics_push *p) {
+  int r = slp_cw_put_begin(&p->put, slp_str_of(p->ns), slp_aws_now_ms(p->aws));
+  p->totals_from = p->totals_to;
+  while (!r && have_next(p)) {
+    r = slp_cw_put_add(&p->put, &p->next);
+    p->next_waits = r == SLP_MORE;
+    if (r == SLP_EBADDATA) r = 0; /* names of another world: the rest can be told */
+  }
+  if (r && r != SLP_MORE)
+    starved(p);
+  else if (p->put.data_n)
+    slp_cw_put_send(&p->put);
+  else
+    went_well(p);
+}
+
+static void on_put(slp_cw_put *put) {
+  slp_metrics_push *p = SLP_OWNER(put, slp_metrics_push, put);
+  if (put->fail.class != SLP_FINE) {
+    failed(p, &put->fail);
+    return;
+  }
+  p->data_told += put->data_n;
+  for (size_t i = p->totals_from; i < p->totals_to; i++)
+    p->told[p->now.consumers[i].member] = p->now.consumers[i].stats;
+  send_some(p);
+}
+
+/* Members get their numbers one after the other. */
+static int room_for_told(slp_metrics_push *p) {
+  size_t want = 0;
+  for (size_t i = 0; i < p->now.consumers_n; i++) want = slp_max_u64(want, p->now.consumers[i].member + 1);
+  if (want <= p->told_n) return 0;
+  sloop_stats_t *more = slp_realloc(p->h->mem, p->told, want * sizeof *more);
+  if (!more) return SLP_ENOMEM;
+  memset(more + p->told_n, 0, (want - p->told_n) * sizeof *more);
+  p->told = more;
+  p->told_n = want;
+  return 0;
+}
+
+static void on_time(slp_timer *timer) {
+  slp_metrics_push *p = SLP_OWNER(timer, slp_metrics_push, timer);
+  slp_timer_set_reserved(p->h, timer, slp_after_us(slp_now_us(p->h), (uint64_t)p->every_ms * 1000));
+  if (p->busy) return; /* the round before is not over: what it leaves comes with the next one */
+  p->busy = 1;
+  p->next_waits = 0;
+  p->totals_to = 0;
+  int r = p->sample(p->arg, &p->now);
+  if (!r) r = room_for_told(p);
+  if (r) {
+    starved(p);
+    return;
+  }
+  slp_metrics_data_begin(&p->data, &p->now, p->told, p->as_motorway);
+  send_some(p);
+}
+
+int slp_metrics_push_open(slp_metrics_push *p, slp_host *h, slp_aws *aws) {
+  int r = slp_host_reserve_timers(h, 1);
+  if (r) return r;
+  p->h = h;
+  p->aws = aws;
+  slp_aws_hold(aws);
+  slp_sample_init(&p->now, h->mem);
+  slp_cw_put_init(&p->put, aws);
+  p->put.on_done = on_put;
+  p->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_time};
+  slp_timer_set_reserved(h, &p->timer, slp_after_us(slp_now_us(h), (uint64_t)p->every_ms * 1000));
+  return 0;
+}
+
+void slp_metrics_push_close(slp_metrics_push *p) {
+  if (!p->h) return;
+  slp_timer_clear(p->h, &p->timer);
+  slp_host_unreserve_timers(p->h, 1);
+  slp_cw_put_cancel(&p->put);
+  slp_cw_put_free(&p->put);
+  slp_sample_free(&p->now);
+  slp_free(p->h->mem, p->told);
+  slp_aws_drop(p->aws);
+  p->h = NULL;
+  p->aws = NULL;
+  p->told = NULL;
+  p->told_n = 0;
+}

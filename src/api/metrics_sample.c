@@ -1,0 +1,67 @@
+/* metrics_sample.c - growing a sample. */
+#include "api/metrics_sample.h"
+
+#define TEXTS_MAX (64u * 1024 * 1024)
+
+void slp_sample_init(slp_sample *s, slp_mem *mem) {
+  *s = (slp_sample){.mem = mem};
+  slp_buf_init(&s->texts, mem, TEXTS_MAX);
+}
+
+void slp_sample_free(slp_sample *s) {
+  slp_free(s->mem, s->consumers);
+  slp_free(s->mem, s->shards);
+  slp_buf_free(&s->texts);
+  slp_sample_init(s, s->mem);
+}
+
+static int add_text(slp_sample *s, const char *z, size_t *ret_at) {
+  *ret_at = s->texts.n;
+  return slp_buf_add(&s->texts, z ? z : "", z ? strlen(z) + 1 : 1);
+}
+
+/* Nothing may be told twice under one name. */
+static uint32_t twin_of(const slp_sample *s, const slp_sample_consumer *c) {
+  uint32_t same = 0;
+  for (size_t i = 0; i < s->consumers_n; i++) {
+    const slp_sample_consumer *o = &s->consumers[i];
+    same += strcmp(slp_sample_text(s, o->stream), slp_sample_text(s, c->stream)) == 0 &&
+            strcmp(slp_sample_text(s, o->app), slp_sample_text(s, c->app)) == 0;
+  }
+  return same ? same + 1 : 0;
+}
+
+int slp_sample_add(slp_sample *s, const char *app, const char *stream, const char *worker,
+                   slp_reading reading, const sloop_stats_t *stats) {
+  slp_sample_consumer c = {.reading = reading, .stats = *stats, .shards_end = s->shards_n};
+  if (s->consumers_n == s->consumers_cap) {
+    void *more = slp_doubled(s->mem, s->consumers, &s->consumers_cap, 4, sizeof *s->consumers);
+    if (!more) return SLP_ENOMEM;
+    s->consumers = more;
+  }
+  int r = add_text(s, app, &c.app);
+  if (!r) r = add_text(s, stream, &c.stream);
+  if (!r) r = add_text(s, worker, &c.worker);
+  if (r) return r;
+  c.twin = twin_of(s, &c);
+  s->consumers[s->consumers_n++] = c;
+  return 0;
+}
+
+int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard) {
+  slp_sample_shard row = {.epoch = shard->epoch,
+                          .unacked = shard->unacked,
+                          .behind_ms = shard->behind_ms,
+                          .paused = shard->paused != 0,
+                          .at_tip = shard->at_tip != 0};
+  if (s->shards_n == s->shards_cap) {
+    void *more = slp_doubled(s->mem, s->shards, &s->shards_cap, 64, sizeof *s->shards);
+    if (!more) return SLP_ENOMEM;
+    s->shards = more;
+  }
+  int r = add_text(s, shard->shard, &row.id);
+  if (r) return r;
+  s->shards[s->shards_n++] = row;
+  s->consumers[s->consumers_n - 1].shards_end = s->shards_n;
+  return 0;
+}

@@ -1,0 +1,55 @@
+/* metrics_sample.h - what the consumers of a program say at one moment, copied: so it can be written out in
+ * slices while they go on. */
+#ifndef SLP_API_METRICS_SAMPLE_H
+#define SLP_API_METRICS_SAMPLE_H
+
+#include "base/buf.h"
+#include <sloop.h>
+
+typedef enum slp_reading {
+  SLP_READING_NOT_STARTED,
+  SLP_READING_FINDING, /* the stream and its shards */
+  SLP_READING_RUNNING,
+  SLP_READING_STOPPING,
+  SLP_READING_STOPPED,
+  SLP_READING_FAILED
+} slp_reading;
+
+typedef struct slp_sample_consumer {
+  size_t app, stream, worker; /* for slp_sample_text(); "" when there is none */
+  size_t member;              /* the sampler's own number for it, the same in every sample */
+  uint32_t twin;              /* from 2 on: so many of the same stream and application; else 0 */
+  slp_reading reading;
+  sloop_stats_t stats;
+  size_t shards_end; /* its shards end before this one, and begin where those of the consumer before end */
+} slp_sample_consumer;
+
+typedef struct slp_sample_shard {
+  size_t id; /* for slp_sample_text() */
+  uint64_t epoch, unacked;
+  int64_t behind_ms; /* -1: not known */
+  uint8_t paused, at_tip;
+} slp_sample_shard;
+
+typedef struct slp_sample {
+  slp_mem *mem; /* borrowed */
+  slp_sample_consumer *consumers;
+  size_t consumers_n, consumers_cap;
+  slp_sample_shard *shards;
+  size_t shards_n, shards_cap;
+  slp_buf texts;
+} slp_sample;
+
+void slp_sample_init(slp_sample *s, slp_mem *mem);
+void slp_sample_free(slp_sample *s); /* back to empty */
+/* 0, SLP_ENOMEM, SLP_ELIMIT. app and worker: "" or NULL for none. */
+int slp_sample_add(slp_sample *s, const char *app, const char *stream, const char *worker,
+                   slp_reading reading, const sloop_stats_t *stats);
+int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard); /* of the last consumer added */
+
+static inline const char *slp_sample_text(const slp_sample *s, size_t at) { return s->texts.p + at; }
+static inline size_t slp_sample_shards_begin(const slp_sample *s, size_t consumer) {
+  return consumer ? s->consumers[consumer - 1].shards_end : 0;
+}
+
+#endif

@@ -1,0 +1,263 @@
+/* metrics_text.c - Prometheus' text. A family of samples has one name: HELP, TYPE, then a line for each
+ * consumer, or for each shard of each. Names follow prometheus.io/docs/practices/naming: base units, the unit
+ * at the end, _total behind counters. */
+#include "api/metrics_text.h"
+
+#include "api/metrics_ready.h"
+#include "codec/json.h"
+
+#include <stdio.h>
+
+/* ---- families --------------------------------------------------------------------------------------------
+ */
+typedef struct stat_row {
+  const char *name, *unit, *meaning;
+  size_t at;
+} stat_row;
+static const stat_row stats[] = {
+#define X(name, unit, meaning) {#name, unit, meaning, offsetof(sloop_stats_t, name)},
+    SLOOP_STATS(X)
+#undef X
+};
+
+typedef enum { PER_CONSUMER_READY, PER_CONSUMER_INFO, PER_PROGRAM, PER_SHARD } other_kind;
+typedef struct other_row {
+  const char *name, *type, *help;
+  other_kind kind;
+  unsigned decimals;
+  /* PER_SHARD: 0 when it is not known. PER_PROGRAM: 0 when it is off. */
+  int (*value)(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret);
+} other_row;
+
+static int behind(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+  (void)t;
+  *ret = (uint64_t)s->behind_ms;
+  return s->behind_ms >= 0;
+}
+static int unacked(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+  (void)t;
+  *ret = s->unacked;
+  return 1;
+}
+static int epoch(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+  (void)t;
+  *ret = s->epoch;
+  return s->epoch > 0;
+}
+static int paused(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+  (void)t;
+  *ret = s->paused;
+  return 1;
+}
+static int at_tip(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+  (void)t;
+  *ret = s->at_tip;
+  return 1;
+}
+static int put_data(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+  (void)s;
+  *ret = t->own.cloudwatch_data;
+  return t->own.cloudwatch;
+}
+static int put_failures(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+  (void)s;
+  *ret = t->own.cloudwatch_failures;
+  return t->own.cloudwatch;
+}
+
+static const other_row others[] = {
+    {"sloop_ready", "gauge", "1: it does its work; 0: /ready says why not", PER_CONSUMER_READY, 0, NULL},
+    {"sloop_build_info", "gauge", "always 1; the label says what runs", PER_CONSUMER_INFO, 0, NULL},
+    {"sloop_shard_behind_seconds", "gauge", "how far the shard is read behind its tip", PER_SHARD, 3, behind},
+    {"sloop_shard_unacked_records", "gauge", "fetched and not acknowledged", PER_SHARD, 0, unacked},
+    {"sloop_shard_epoch", "gauge", "counts the owners of the shard's lease", PER_SHARD, 0, epoch},
+    {"sloop_shard_paused", "gauge", "1: by sloop_pause()", PER_SHARD, 0, paused},
+    {"sloop_shard_at_tip", "gauge", "1: read to its tip", PER_SHARD, 0, at_tip},
+    {"sloop_cloudwatch_data_total", "counter", "values that CloudWatch took", PER_PROGRAM, 0, put_data},
+    {"sloop_cloudwatch_failures_total", "counter", "calls to CloudWatch that failed", PER_PROGRAM, 0,
+     put_failures},
+};
+/* Families without a line are left out whole, but for stats. */
+#define FAMILIES (SLP_COUNT(stats) + SLP_COUNT(others))
+
+/* ---- names of stats --------------------------------------------------------------------------------------
+ */
+static int ends_with(const char *z, const char *end) {
+  size_t n = strlen(z), k = strlen(end);
+  return n >= k && strcmp(z + n - k, end) == 0;
+}
+
+/* The header: counters only grow, ..._now are levels. So are highest values, which only happen to grow. */
+static int is_level(const char *stat) {
+  return ends_with(stat, "_now") || ends_with(stat, "_peak") || ends_with(stat, "_max") ||
+         ends_with(stat, "_p999");
+}
+
+static unsigned decimals_of(const char *unit) {
+  if (strcmp(unit, "ms") == 0) return 3;
+  if (strcmp(unit, "us") == 0) return 6;
+  return strncmp(unit, "1/1000 ", 7) == 0 ? 3 : 0;
+}
+
+static const char *base_unit(const char *unit) { /* "": it is no part of a name */
+  if (strcmp(unit, "ms") == 0 || strcmp(unit, "us") == 0) return "seconds";
+  return strcmp(unit, "bytes") == 0 ? "bytes" : "";
+}
+
+void slp_metrics_text_name(const char *stat, const char *unit, char out[80]) {
+  const char *base = base_unit(unit);
+  size_t n = (size_t)snprintf(out, 80, "sloop");
+  for (const char *word = stat; *word;) { /* all but what comes at the end, or is told by the type */
+    int len = (int)strcspn(word, "_");
+    slp_str w = {word, (size_t)len};
+    int told = slp_str_is(w, "now") || (*base && (slp_str_is(w, base) || slp_str_is(w, unit)));
+    if (!told) n += (size_t)snprintf(out + n, 80 - n, "_%.*s", len, word);
+    word += len + (word[len] == '_');
+  }
+  if (*base) n += (size_t)snprintf(out + n, 80 - n, "_%s", base);
+  if (!is_level(stat)) snprintf(out + n, 80 - n, "_total");
+}
+
+static int add_head(slp_buf *b, const char *name, const char *type, slp_str help, const char *unit) {
+  int r = slp_buf_addf(b, "# HELP %s %.*s", name, (int)help.n, help.p);
+  if (!r && *unit) r = slp_buf_addf(b, " (%s)", unit);
+  return r ? r : slp_buf_addf(b, "\n# TYPE %s %s\n", name, type);
+}
+
+/* ---- lines -----------------------------------------------------------------------------------------------
+ */
+static int add_label(slp_buf *b, const char *name, const char *value, char before) {
+  slp_str v = slp_str_of(value);
+  int text = slp_utf8_valid(v);
+  int r = slp_buf_add_char(b, before);
+  if (!r) r = slp_buf_add_z(b, name);
+  if (!r) r = slp_buf_add_z(b, "=\"");
+  for (size_t i = 0; i < v.n && !r; i++) {
+    char c = v.p[i];
+    if (c == '\\' || c == '"')
+      r = slp_buf_add_char(b, '\\');
+    else if (c == '\n')
+      r = slp_buf_add_char(b, '\\'), c = 'n';
+    if (!r) r = slp_buf_add_char(b, !text && (c & 0x80) ? '?' : c);
+  }
+  return r ? r : slp_buf_add_char(b, '"');
+}
+
+/* name{stream="...",app="...",worker="...", and the label that differs */
+static int add_name(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c,
+                    const char *label, const char *value) {
+  const slp_sample *s = t->sample;
+  slp_buf *b = t->out;
+  char number[16];
+  snprintf(number, sizeof number, "%u", (unsigned)c->twin);
+  int r = slp_buf_add_z(b, name);
+  if (!r) r = add_label(b, "stream", slp_sample_text(s, c->stream), '{');
+  if (!r && slp_sample_text(s, c->app)[0]) r = add_label(b, "app", slp_sample_text(s, c->app), ',');
+  if (!r && slp_sample_text(s, c->worker)[0]) r = add_label(b, "worker", slp_sample_text(s, c->worker), ',');
+  if (!r && c->twin) r = add_label(b, "consumer", number, ',');
+  if (!r && label) r = add_label(b, label, value, ',');
+  return r ? r : slp_buf_add_z(b, "} ");
+}
+
+static int add_value(slp_buf *b, uint64_t value, unsigned decimals) {
+  int r = slp_buf_add_scaled(b, value, decimals);
+  return r ? r : slp_buf_add_char(b, '\n');
+}
+
+/* Unknown values are left out: there is no line that says so. */
+static int add_stat(const slp_metrics_text *t, const stat_row *row, const slp_sample_consumer *c) {
+  char name[80];
+  uint64_t value;
+  memcpy(&value, (const char *)&c->stats + row->at, sizeof value);
+  if (value == UINT64_MAX) return 0;
+  slp_metrics_text_name(row->name, row->unit, name);
+  int r = add_name(t, name, c, NULL, NULL);
+  return r ? r : add_value(t->out, value, decimals_of(row->unit));
+}
+
+static int add_other(const slp_metrics_text *t, const other_row *row, const slp_sample_consumer *c,
+                     const slp_sample_shard *shard) {
+  uint64_t value = 1;
+  int known = 1, r;
+  switch (row->kind) {
+    case PER_CONSUMER_READY:
+      value = !slp_ready_wrong(c, slp_sample_text(t->sample, c->app)[0] != 0);
+      r = add_name(t, row->name, c, NULL, NULL);
+      break;
+    case PER_CONSUMER_INFO: r = add_name(t, row->name, c, "version", sloop_version()); break;
+    case PER_PROGRAM:
+      known = row->value(t, NULL, &value);
+      r = known ? slp_buf_addf(t->out, "%s ", row->name) : 0;
+      break;
+    case PER_SHARD:
+    default:
+      known = row->value(t, shard, &value);
+      r = known ? add_name(t, row->name, c, "shard", slp_sample_text(t->sample, shard->id)) : 0;
+      break;
+  }
+  return r || !known ? r : add_value(t->out, value, row->decimals);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------
+ */
+void slp_metrics_text_begin(slp_metrics_text *t, const slp_sample *sample, const slp_metrics_own *own,
+                            slp_buf *out) {
+  *t = (slp_metrics_text){.sample = sample, .own = *own, .out = out};
+}
+
+static int add_stat_head(slp_buf *b, const stat_row *row) {
+  char name[80];
+  const char *base = base_unit(row->unit), *unknown = strstr(row->meaning, "; UINT64_MAX");
+  slp_str help = {row->meaning, unknown ? (size_t)(unknown - row->meaning) : strlen(row->meaning)};
+  const char *unit = strncmp(row->unit, "1/1000 ", 7) == 0 ? "units" : row->unit;
+  slp_metrics_text_name(row->name, row->unit, name);
+  return add_head(b, name, is_level(row->name) ? "gauge" : "counter", help, *base ? base : unit);
+}
+
+/* Steps to the next consumer, shard or family. */
+static void step(slp_metrics_text *t, other_kind kind) {
+  const slp_sample *s = t->sample;
+  if (kind == PER_SHARD && t->shard + 1 < s->shards_n) {
+    t->shard++;
+  } else if (kind != PER_SHARD && kind != PER_PROGRAM && t->consumer + 1 < s->consumers_n) {
+    t->consumer++;
+  } else {
+    t->family++;
+    t->consumer = t->shard = 0;
+  }
+}
+
+static int write_stat(slp_metrics_text *t, const stat_row *row) {
+  int r = t->consumer == 0 ? add_stat_head(t->out, row) : 0;
+  if (!r && t->sample->consumers_n) r = add_stat(t, row, &t->sample->consumers[t->consumer]);
+  if (!r) step(t, PER_CONSUMER_INFO);
+  return r;
+}
+
+static int write_other(slp_metrics_text *t, const other_row *row) {
+  const slp_sample *s = t->sample;
+  uint64_t value;
+  int first = t->consumer == 0 && t->shard == 0, r = 0;
+  int any = row->kind == PER_SHARD     ? s->shards_n > 0
+            : row->kind == PER_PROGRAM ? row->value(t, NULL, &value)
+                                       : s->consumers_n > 0;
+  if (first && any) r = add_head(t->out, row->name, row->type, slp_str_of(row->help), "");
+  if (row->kind == PER_SHARD && any) /* over consumers without shards */
+    while (t->shard >= s->consumers[t->consumer].shards_end) t->consumer++;
+  if (!r && any)
+    r = add_other(t, row, row->kind == PER_PROGRAM ? NULL : &s->consumers[t->consumer],
+                  row->kind == PER_SHARD ? &s->shards[t->shard] : NULL);
+  if (!r) step(t, row->kind);
+  return r;
+}
+
+int slp_metrics_text_write(slp_metrics_text *t, size_t lines_max) {
+  for (; t->family < FAMILIES; lines_max--) {
+    if (lines_max == 0) return SLP_MORE;
+    int is_stat = t->family < SLP_COUNT(stats);
+    int r =
+        is_stat ? write_stat(t, &stats[t->family]) : write_other(t, &others[t->family - SLP_COUNT(stats)]);
+    if (r) return r;
+  }
+  return 0;
+}
