@@ -167,7 +167,9 @@ struct slp_shard {
   slp_merge_node node;          /* in engine->merge */
   slp_list ready_link;          /* ORDER_SHARD: in engine->ready_shards */
   slp_list touched_link;        /* while a batch is given back: shards to settle */
-  uint8_t hopeless;             /* a record of it came back too often, and on_retry does not go on */
+  slp_held *tried;              /* the first record given back last: only its address is looked at */
+  uint32_t tried_i, tried_n;    /* and so often in a row */
+  uint8_t dead;                 /* that one goes to on_dead_letter */
   uint8_t given_back, given_in; /* likewise: some records came back / were acknowledged */
 
   /* with leases: leased.c */

@@ -104,6 +104,7 @@ static void watched(slp_fleet *f) {
     if (me && f->bell_known && me->bell != f->bell) {
       f->bell = me->bell;
       slp_bell_rang(f);
+      slp_plan_soon(f, 0); /* somebody has left, or gave up what it can't read */
     }
   }
   if (!f->alone || !f->wide_ok) slp_fleet_timer(f, &f->watch_timer, next);

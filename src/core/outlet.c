@@ -311,12 +311,8 @@ void slp_outlet_free(slp_held *held) {
   slp_free(mem, held);
 }
 
-static int is_worn_out(const slp_shard *s, const slp_held *held, uint32_t i) {
-  return held->attempts && held->attempts[i] >= s->consumer->o->retry_max;
-}
-
 int slp_outlet_is_dead(const slp_shard *s, const slp_held *held, uint32_t i) {
-  return s->consumer->o->on_retry == SLOOP_RETRY_SKIP && is_worn_out(s, held, i);
+  return s->dead && held == s->tried && i == s->tried_i;
 }
 
 /* Without its record nothing behind it may be handed out: the order, and the acknowledged prefix, end here.
@@ -324,7 +320,6 @@ int slp_outlet_is_dead(const slp_shard *s, const slp_held *held, uint32_t i) {
 static void give_hopeless_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
-  s->hopeless = 0;
   if (s->state == SLP_READER_GONE || s->draining) return;
   slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
@@ -338,6 +333,25 @@ static void give_hopeless_up(slp_shard *s) {
   }
 }
 
+/* The first one given back is why the others came with it, or wait behind it: it alone is counted. */
+static void count_tries(slp_shard *s) {
+  const sloop_opts_t *o = s->consumer->o;
+  slp_held *held;
+  uint32_t i;
+  int again;
+  s->dead = 0;
+  if (!slp_outlet_head(s, &held, &i, &again) || !again || !held->attempts) return;
+  int same = held == s->tried && i == s->tried_i && held->attempts[i] > 1;
+  s->tried_n = same ? s->tried_n + 1 : 1;
+  s->tried = held;
+  s->tried_i = i;
+  if (o->on_retry == SLOOP_RETRY_AGAIN || s->tried_n < o->retry_max) return;
+  if (o->on_retry == SLOOP_RETRY_SKIP)
+    s->dead = 1;
+  else
+    give_hopeless_up(s);
+}
+
 void slp_outlet_return(slp_held *held, uint32_t i) {
   SLP_CHECK(held->out > 0);
   held->out--;
@@ -349,8 +363,6 @@ void slp_outlet_return(slp_held *held, uint32_t i) {
   if (bit_get(held->bits, i) || held->dropped) return;
   if (!held->attempts) held->attempts = slp_zalloc(held->mem, held->n); /* without: attempt stays 2 */
   if (held->attempts && held->attempts[i] < 255) held->attempts[i]++;
-  sloop_retry_kind rule = s->consumer->o->on_retry;
-  if ((rule == SLOOP_RETRY_STOP || rule == SLOOP_RETRY_PARK) && is_worn_out(s, held, i)) s->hopeless = 1;
   bit_set(held->again, i);
   held->again_n++;
   s->again_n++;
@@ -383,7 +395,7 @@ void slp_outlet_settle(slp_shard *s) {
   } else if (s->given_in) {
     s->again_tries = 0;
   }
-  if (s->hopeless) give_hopeless_up(s);
+  if (s->given_back) count_tries(s);
   s->given_back = s->given_in = 0;
   slp_list *it = s->pages.next;
   while (it != &s->pages) {

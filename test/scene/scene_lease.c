@@ -1,0 +1,686 @@
+/* scene_lease.c - whole consumers that share a stream by leases: the real api, core, aws and store code of
+ * each, over the sandbox's Kinesis and DynamoDB, in virtual time. The judge sees every record handed to
+ * anybody and every acknowledgement. */
+#define CHECK_SECONDS 120
+#include "check.h"
+#include "api/open.h"
+#include "sim/world.h"
+
+#include <stdio.h>
+
+#define WORKERS 4
+#define KEPT 64
+
+typedef struct crew crew;
+typedef struct worker {
+  crew *c;
+  int n;
+  slp_mem *mem;
+  slp_host *host;
+  sloop_t *s;
+  sloop_opts_t o;
+  uint8_t closed, stopped, saved, keep; /* keep: batches stay until give_all */
+  int stop_status, save_status;
+  uint32_t refuse_ppm; /* records that are given back */
+  uint64_t refuse_id;  /* a record that is always given back; 0: none */
+  uint64_t block_ms;   /* the next batch blocks its host for so long */
+  sloop_batch_t *kept[KEPT];
+  size_t kept_n;
+  int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_GIVEN + 1], errors, dead;
+  uint64_t dead_id;
+  char last_error[300];
+} worker;
+
+struct crew {
+  slp_mem *mem;
+  slp_world *w;
+  slp_known_stream *stream;
+  worker at[WORKERS];
+  uint32_t lease_ms;
+  char store[40];
+  struct judged {   /* of one shard */
+    uint64_t epoch; /* the greatest that anything was handed over in */
+    size_t next;    /* in that epoch */
+    uint8_t began;
+    uint8_t *done; /* by place in notes */
+    size_t done_n;
+  } shards[SLP_SHARDS_MAX];
+  uint64_t handed, repeats;
+};
+
+/* ---- the judge ---------------------------------------------------------------------------------------- */
+
+static size_t place_of(const slp_known_shard *k, sloop_str_t seq) {
+  for (size_t i = 0; i < k->notes_n; i++)
+    if (strlen(k->notes[i].seq) == seq.len && memcmp(k->notes[i].seq, seq.base, seq.len) == 0) return i;
+  CHECK_FAIL("a record that was never put: %.*s", (int)seq.len, seq.base);
+  return 0;
+}
+
+static int all_done(crew *c, int shard) {
+  const slp_known_shard *k = &c->stream->shards[shard];
+  const struct judged *j = &c->shards[shard];
+  for (size_t i = 0; i < k->notes_n; i++)
+    if (!k->notes[i].trimmed && (i >= j->done_n || !j->done[i])) return 0;
+  return 1;
+}
+
+static void mark_done(crew *c, size_t shard, size_t place) {
+  struct judged *j = &c->shards[shard];
+  size_t n = c->stream->shards[shard].notes_n;
+  if (j->done_n < n) {
+    j->done = slp_realloc(c->mem, j->done, n);
+    memset(j->done + j->done_n, 0, n - j->done_n);
+    j->done_n = n;
+  }
+  j->done[place] = 1;
+}
+
+static uint64_t judge(worker *w, const sloop_record_t *r) {
+  crew *c = w->c;
+  size_t shard = slp_world_find(c->stream, r->shard);
+  CHECK(shard != SIZE_MAX);
+  const slp_known_shard *k = &c->stream->shards[shard];
+  struct judged *j = &c->shards[shard];
+  size_t place = place_of(k, r->seq);
+  CHECK(slp_note_holds(&k->notes[place], r->data.base, r->data.len));
+  if (!r->epoch) CHECK_FAIL("a record without an epoch");
+  if (r->epoch < j->epoch)
+    CHECK_FAIL("%s: epoch %llu after %llu", r->shard, (unsigned long long)r->epoch,
+               (unsigned long long)j->epoch);
+  if (r->epoch > j->epoch) {
+    j->epoch = r->epoch;
+    j->began = 0;
+  }
+  int again = (r->flags & SLOOP_REC_AGAIN) != 0;
+  if (!again && j->began && place < j->next) CHECK_FAIL("%s: back within an epoch", r->shard);
+  if (!again && j->began && place > j->next) CHECK_FAIL("%s: a record left out", r->shard);
+  if (!j->began && place > 0 && !(place - 1 < j->done_n && j->done[place - 1]))
+    CHECK_FAIL("%s: begins behind a record that nobody has acknowledged", r->shard);
+  if (!again) j->next = place + 1;
+  j->began = 1;
+  if (place < j->done_n && j->done[place]) c->repeats++;
+  for (int i = 0; i < 2; i++)
+    if (k->parents[i] >= 0 && !all_done(c, k->parents[i])) CHECK_FAIL("%s before its parent", r->shard);
+  c->handed++;
+  return k->notes[place].id;
+}
+
+static void acked(worker *w, const sloop_record_t *r) {
+  size_t shard = slp_world_find(w->c->stream, r->shard);
+  mark_done(w->c, shard, place_of(&w->c->stream->shards[shard], r->seq));
+}
+
+/* ---- a program ---------------------------------------------------------------------------------------- */
+
+static void give(worker *w, sloop_batch_t *b) {
+  size_t n = sloop_batch_count(b), i = 0;
+  for (; i < n; i++) {
+    const sloop_record_t *r = sloop_batch_at(b, i);
+    size_t shard = slp_world_find(w->c->stream, r->shard);
+    uint64_t id = w->c->stream->shards[shard].notes[place_of(&w->c->stream->shards[shard], r->seq)].id;
+    if (id == w->refuse_id || slp_sim_chance(w->c->w->sim, w->refuse_ppm)) break;
+    /* What belongs to a lease that is gone does not count, and may be read again. */
+    acked(w, r);
+  }
+  sloop_batch_done(b, i);
+}
+
+static void give_all(worker *w) {
+  size_t n = w->kept_n;
+  w->kept_n = 0;
+  for (size_t i = 0; i < n; i++) give(w, w->kept[i]);
+}
+
+static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
+  worker *w = arg;
+  (void)s;
+  for (size_t i = 0; i < sloop_batch_count(b); i++) (void)judge(w, sloop_batch_at(b, i));
+  if (w->block_ms) {
+    slp_sim_freeze(w->host, w->block_ms * 1000);
+    w->block_ms = 0;
+  }
+  if (w->keep) {
+    CHECK(w->kept_n < KEPT);
+    w->kept[w->kept_n++] = b;
+  } else {
+    give(w, b);
+  }
+}
+
+static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+  (void)s;
+  (void)shard;
+  ((worker *)arg)->shards[what]++;
+}
+
+static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
+  worker *w = arg;
+  (void)s;
+  w->events[e->what]++;
+  if (getenv("SCENE_TRACE"))
+    fprintf(stderr, "%10.3f w%d lease %d %s epoch %llu: %s\n", (double)slp_sim_now_us(w->c->w->sim) / 1e6,
+            w->n, e->what, e->shard, (unsigned long long)e->epoch, e->text);
+}
+
+static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
+  worker *w = arg;
+  (void)s;
+  w->errors++;
+  snprintf(w->last_error, sizeof w->last_error, "%s %s", sloop_err_name(e->code), e->message);
+  if (getenv("SCENE_TRACE")) fprintf(stderr, "w%d error %s\n", w->n, w->last_error);
+}
+
+static void on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
+  worker *w = arg;
+  (void)s;
+  w->dead++;
+  w->dead_id = judge(w, r);
+  acked(w, r);
+}
+
+static const char *no_environment(void *ctx, const char *name) {
+  (void)ctx;
+  if (strcmp(name, "AWS_ACCESS_KEY_ID") == 0) return "AKID";
+  if (strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0) return "secret";
+  return NULL;
+}
+
+static void crew_begin(crew *c, uint64_t seed, uint32_t shards) {
+  memset(c, 0, sizeof *c);
+  c->mem = slp_mem_new(NULL, NULL);
+  c->w = slp_world_new(c->mem, seed, NULL);
+  c->stream = slp_world_stream(c->w, "orders", shards);
+  c->lease_ms = 3000;
+}
+
+static worker *make(crew *c, int n) {
+  worker *w = &c->at[n];
+  static char ids[WORKERS][8];
+  memset(w, 0, sizeof *w);
+  w->c = c;
+  w->n = n;
+  w->mem = slp_mem_new(NULL, NULL);
+  slp_sim_clock clock = {
+      .wall_off_ms = (n - 1) * 40000, .mono_start_us = 1000000u * (unsigned)(n + 1), .drift_ppm = 50 * n};
+  w->host = slp_sim_host_new(c->w->sim, w->mem, &clock);
+  snprintf(ids[n], sizeof ids[n], "w%d", n);
+  sloop_opts_init(&w->o);
+  w->o.stream = c->stream->name;
+  w->o.region = "eu-west-1";
+  w->o.endpoint = SLP_ENDPOINT;
+  w->o.start = SLOOP_OLDEST;
+  w->o.app = "billing";
+  w->o.worker = ids[n];
+  w->o.store = c->store[0] ? c->store : NULL;
+  w->o.lease_ms = c->lease_ms;
+  w->o.checkpoint_ms = 500;
+  w->o.handover_ms = 4000;
+  w->o.batch_records_max = 20;
+  w->o.arg = w;
+  w->o.on_batch = on_batch;
+  w->o.on_shard = on_shard;
+  w->o.on_lease = on_lease;
+  w->o.on_error = on_error;
+  return w;
+}
+
+static void begin(worker *w) {
+  char why[160];
+  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  CHECK_INT(sloop_start(w->s), 0);
+}
+
+static worker *start(crew *c, int n) {
+  worker *w = make(c, n);
+  begin(w);
+  return w;
+}
+
+static void on_closed(sloop_t *s, int status, void *arg) {
+  (void)s;
+  (void)status;
+  ((worker *)arg)->closed = 1;
+}
+
+static void on_stopped(sloop_t *s, int status, void *arg) {
+  worker *w = arg;
+  (void)s;
+  w->stopped = 1;
+  w->stop_status = status;
+}
+
+static void on_saved(sloop_t *s, int status, void *arg) {
+  worker *w = arg;
+  (void)s;
+  w->saved = 1;
+  w->save_status = status;
+}
+
+/* At once, as a crash: nothing more is written. */
+static void kill_it(worker *w) {
+  if (!w->s) return;
+  sloop_close(w->s, on_closed, w);
+  while (!w->closed) slp_world_pass(w->c->w, 1);
+  w->s = NULL;
+  for (size_t i = 0; i < w->kept_n; i++) sloop_batch_done(w->kept[i], 0);
+  w->kept_n = 0;
+  slp_host_close(w->host, NULL, NULL);
+  slp_world_pass(w->c->w, 10);
+  CHECK_INT(w->mem->live_bytes, 0);
+  slp_mem_drop(w->mem);
+  w->mem = NULL;
+}
+
+static void leave(worker *w, uint64_t limit_ms) {
+  CHECK_INT(sloop_stop(w->s, limit_ms, on_stopped, w), 0);
+  for (int i = 0; i < 60000 && !w->stopped; i++) slp_world_pass(w->c->w, 1);
+  if (!w->stopped) CHECK_FAIL("w%d does not stop", w->n);
+}
+
+static sloop_stats_t stats(worker *w) {
+  sloop_stats_t st;
+  sloop_stats_get(w->s, &st, sizeof st);
+  return st;
+}
+
+static int everything(crew *c) {
+  for (size_t i = 0; i < c->stream->shards_n; i++)
+    if (!all_done(c, (int)i)) return 0;
+  return 1;
+}
+
+static uint64_t read_all(crew *c, uint64_t ms) {
+  uint64_t began = slp_sim_now_us(c->w->sim);
+  while (!everything(c)) {
+    if (slp_sim_now_us(c->w->sim) - began > ms * 1000)
+      CHECK_FAIL("not all was read within %llu ms", (unsigned long long)ms);
+    slp_world_pass(c->w, 20);
+  }
+  return (slp_sim_now_us(c->w->sim) - began) / 1000;
+}
+
+/* Until every worker that runs holds its share of n. */
+static void balanced(crew *c, uint64_t n, uint64_t ms) {
+  for (uint64_t t = 0; t <= ms; t += 50) {
+    uint64_t sum = 0, least = UINT64_MAX, most = 0;
+    for (int i = 0; i < WORKERS; i++) {
+      if (!c->at[i].s || c->at[i].stopped) continue;
+      uint64_t held = stats(&c->at[i]).shards_now;
+      sum += held;
+      least = held < least ? held : least;
+      most = held > most ? held : most;
+    }
+    if (sum == n && most - least <= 1) return;
+    slp_world_pass(c->w, 50);
+  }
+  CHECK_FAIL("not balanced within %llu ms", (unsigned long long)ms);
+}
+
+static void crew_end(crew *c) {
+  for (int i = 0; i < WORKERS; i++) kill_it(&c->at[i]);
+  for (size_t i = 0; i < SLP_SHARDS_MAX; i++) slp_free(c->mem, c->shards[i].done);
+  slp_world_free(c->w);
+  slp_mem_drop(c->mem);
+}
+
+#define STORY(name)                                 \
+  static void story_##name(crew *c, uint64_t seed); \
+  TEST(name) {                                      \
+    for (uint64_t seed = 1; seed <= 3; seed++) {    \
+      static crew c;                                \
+      story_##name(&c, seed);                       \
+      crew_end(&c);                                 \
+    }                                               \
+  }                                                 \
+  static void story_##name(crew *c, uint64_t seed)
+
+/* ---- stories ------------------------------------------------------------------------------------------ */
+
+STORY(one_worker_reads_everything_once) {
+  crew_begin(c, seed, 4);
+  slp_world_put_many(c->w, c->stream, 400, 40);
+  worker *w = start(c, 0);
+  read_all(c, 20000);
+  CHECK_INT(c->repeats, 0);
+  CHECK_INT(w->events[SLOOP_LEASE_JOINED], 1);
+  CHECK_INT(w->events[SLOOP_LEASE_LEADS], 1);
+  CHECK_INT(w->events[SLOOP_LEASE_TAKEN], 4);
+  slp_world_pass(c->w, 2000);
+  sloop_stats_t st = stats(w);
+  CHECK_INT(st.joined_now, 1);
+  CHECK_INT(st.leads_now, 1);
+  CHECK(st.heartbeats > 0 && st.heartbeat_age_ms_now < 3000);
+  CHECK(strncmp(sloop_worker(w->s), "w0.", 3) == 0);
+}
+
+STORY(after_a_clean_stop_the_next_one_goes_on_without_a_repeat) {
+  crew_begin(c, seed, 3);
+  for (int round = 0; round < 4; round++) {
+    slp_world_put_many(c->w, c->stream, 150, 40);
+    worker *w = start(c, 0);
+    if (round == 3) {
+      read_all(c, 20000);
+    } else {
+      slp_world_pass(c->w, 1500 + 300 * (unsigned)round);
+    }
+    leave(w, 5000);
+    CHECK_INT(w->stop_status, 0);
+    CHECK_INT(w->events[SLOOP_LEASE_LEFT], 1);
+    kill_it(w);
+  }
+  CHECK_INT(c->repeats, 0);
+}
+
+STORY(workers_share_evenly_and_a_joiner_gets_its_share_without_a_repeat) {
+  crew_begin(c, seed, 8);
+  slp_world_put_many(c->w, c->stream, 800, 40);
+  start(c, 0);
+  balanced(c, 8, 10000);
+  for (int i = 1; i < 4; i++) {
+    start(c, i);
+    slp_world_put_many(c->w, c->stream, 200, 40);
+    balanced(c, 8, 20000);
+  }
+  read_all(c, 20000);
+  CHECK_INT(c->repeats, 0);
+  int64_t taken[WORKERS];
+  for (int i = 0; i < 4; i++) taken[i] = c->at[i].events[SLOOP_LEASE_TAKEN];
+  slp_world_pass(c->w, 15000); /* at rest nothing moves */
+  for (int i = 0; i < 4; i++) CHECK_INT(c->at[i].events[SLOOP_LEASE_TAKEN], taken[i]);
+}
+
+STORY(the_shards_of_a_dead_worker_are_read_on_within_a_lease_and_two_seconds) {
+  crew_begin(c, seed, 6);
+  slp_world_put_many(c->w, c->stream, 300, 40);
+  for (int i = 0; i < 3; i++) start(c, i);
+  balanced(c, 6, 15000);
+  read_all(c, 20000);
+  for (int victim = 0; victim < 2; victim++) { /* the first is the leader */
+    kill_it(&c->at[victim]);
+    slp_world_put_many(c->w, c->stream, 120, 40);
+    CHECK(read_all(c, 20000) <= c->lease_ms + 2000 + 1200); /* a poll at the tip takes up to 1.2 s */
+  }
+}
+
+STORY(a_blocked_worker_drops_what_it_has_and_its_shards_are_read_by_others) {
+  crew_begin(c, seed, 4);
+  start(c, 0);
+  start(c, 1);
+  balanced(c, 4, 15000);
+  slp_world_put_many(c->w, c->stream, 600, 40);
+  c->at[1].block_ms = 5 * c->lease_ms;
+  read_all(c, 40000);
+  slp_world_pass(c->w, 6 * c->lease_ms);
+  CHECK_INT(c->at[1].events[SLOOP_LEASE_EVICTED], 1);
+  CHECK(c->at[1].shards[SLOOP_SHARD_LOST] > 0);
+  CHECK_INT(c->at[1].events[SLOOP_LEASE_JOINED], 2);
+  balanced(c, 4, 20000);
+}
+
+STORY(a_short_block_costs_nothing) {
+  crew_begin(c, seed, 4);
+  start(c, 0);
+  start(c, 1);
+  balanced(c, 4, 15000);
+  for (int i = 0; i < 5; i++) {
+    slp_world_put_many(c->w, c->stream, 200, 40);
+    c->at[1].block_ms = c->lease_ms * 4 / 10;
+    read_all(c, 20000);
+  }
+  CHECK_INT(c->repeats, 0);
+  CHECK_INT(c->at[0].events[SLOOP_LEASE_CONDEMNED], 0);
+  CHECK_INT(c->at[1].events[SLOOP_LEASE_EVICTED], 0);
+}
+
+STORY(children_are_read_after_their_parents_whoever_reads_them) {
+  crew_begin(c, seed, 3);
+  for (int i = 0; i < 3; i++) start(c, i);
+  balanced(c, 3, 15000);
+  for (int round = 0; round < 5; round++) {
+    slp_world_put_many(c->w, c->stream, 150, 40);
+    size_t shard = slp_world_open_shard(c->w, c->stream);
+    CHECK_INT(slp_world_split(c->w, c->stream, shard), 0);
+    slp_world_pass(c->w, 300);
+    slp_world_put_many(c->w, c->stream, 150, 40);
+    slp_world_pass(c->w, 2000);
+  }
+  read_all(c, 60000);
+  CHECK_INT(c->repeats, 0);
+}
+
+STORY(a_hand_over_waits_for_batches_that_are_out_and_repeats_nothing) {
+  crew_begin(c, seed, 4);
+  slp_world_put_many(c->w, c->stream, 400, 40);
+  worker *w = make(c, 0);
+  w->keep = 1;
+  w->o.held_batches_max = 8;
+  begin(w);
+  slp_world_pass(c->w, 3000);
+  CHECK(w->kept_n > 0);
+  start(c, 1);
+  slp_world_pass(c->w, 3000); /* asked, and waiting */
+  CHECK_INT(c->repeats, 0);
+  w->keep = 0;
+  give_all(w);
+  balanced(c, 4, 15000);
+  read_all(c, 20000);
+  CHECK_INT(c->repeats, 0);
+  CHECK(w->shards[SLOOP_SHARD_GIVEN] == 2);
+}
+
+STORY(a_deadline_passes_and_what_was_not_acknowledged_comes_again_elsewhere) {
+  crew_begin(c, seed, 4);
+  slp_world_put_many(c->w, c->stream, 200, 40);
+  worker *w = make(c, 0);
+  w->keep = 1;
+  w->o.held_batches_max = 8;
+  begin(w);
+  slp_world_pass(c->w, 3000);
+  start(c, 1);
+  slp_world_pass(c->w, 20000);
+  CHECK(w->shards[SLOOP_SHARD_GIVEN] == 2);
+  w->keep = 0;
+  for (size_t i = 0; i < w->kept_n; i++) sloop_batch_done(w->kept[i], 0); /* of both kinds */
+  w->kept_n = 0;
+  balanced(c, 4, 15000);
+  read_all(c, 40000);
+}
+
+STORY(a_checkpoint_on_demand_holds_what_was_acknowledged) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 100, 40);
+  worker *w = make(c, 0);
+  w->o.checkpoint_ms = 0;
+  begin(w);
+  CHECK_INT(sloop_checkpoint(w->s, NULL, on_saved, w), SLOOP_ESTATE);
+  read_all(c, 20000);
+  CHECK_INT(stats(w).checkpoints, 0);
+  CHECK_INT(sloop_checkpoint(w->s, "nobody", on_saved, w), SLOOP_ENOSHARD);
+  CHECK_INT(sloop_checkpoint(w->s, NULL, on_saved, w), 0);
+  CHECK_INT(sloop_checkpoint(w->s, NULL, on_saved, w), SLOOP_ESTATE);
+  slp_world_pass(c->w, 500);
+  CHECK_INT(w->saved, 1);
+  CHECK_INT(w->save_status, 0);
+  CHECK_INT(stats(w).checkpoints, 2);
+  kill_it(w); /* at once: what the table has is what counts */
+  start(c, 1);
+  slp_world_pass(c->w, 10000);
+  CHECK_INT(c->repeats, 0);
+  CHECK_INT(c->at[1].events[SLOOP_LEASE_TAKEN], 2);
+}
+
+STORY(a_save_cut_off_by_close_is_told) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 100, 40);
+  worker *w = make(c, 0);
+  w->o.checkpoint_ms = 0;
+  begin(w);
+  read_all(c, 20000);
+  CHECK_INT(sloop_checkpoint(w->s, NULL, on_saved, w), 0);
+  kill_it(w);
+  CHECK_INT(w->saved, 1);
+  CHECK_INT(w->save_status, SLP_ECANCELED);
+}
+
+STORY(a_record_that_keeps_coming_back_goes_to_the_dead_letters) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  w->o.on_retry = SLOOP_RETRY_SKIP;
+  w->o.retry_max = 3;
+  w->o.on_dead_letter = on_dead_letter;
+  w->refuse_id = c->stream->shards[0].notes[5].id;
+  begin(w);
+  read_all(c, 30000);
+  CHECK_INT(w->dead, 1);
+  CHECK(w->dead_id == w->refuse_id);
+  CHECK_INT(stats(w).dead_letters, 1);
+  leave(w, 3000);
+  kill_it(w);
+  CHECK_INT(c->repeats, 0);
+  start(c, 1);
+  slp_world_pass(c->w, 5000);
+  CHECK_INT(c->repeats, 0);
+}
+
+STORY(a_poisoned_shard_goes_to_another_worker) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  for (int i = 0; i < 2; i++) {
+    worker *w = make(c, i);
+    w->o.on_retry = SLOOP_RETRY_STOP;
+    w->o.retry_max = 2;
+    if (i == 0) w->refuse_id = c->stream->shards[0].notes[5].id;
+    begin(w);
+    slp_world_pass(c->w, 1500);
+  }
+  read_all(c, 60000);
+  CHECK(c->at[0].events[SLOOP_LEASE_RELEASED] > 0);
+}
+
+STORY(a_parked_shard_is_read_by_nobody) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  w->o.on_retry = SLOOP_RETRY_PARK;
+  w->o.retry_max = 2;
+  w->refuse_id = c->stream->shards[0].notes[5].id;
+  begin(w);
+  slp_world_pass(c->w, 8000);
+  CHECK_INT(stats(w).shards_now, 1);
+  start(c, 1);
+  slp_world_pass(c->w, 20000);
+  CHECK_INT(stats(w).shards_now + stats(&c->at[1]).shards_now, 1);
+  CHECK(all_done(c, 1) && !all_done(c, 0));
+}
+
+STORY(a_shard_without_progress_goes_to_another_worker) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  w->o.stall_ms = 2000;
+  w->keep = 1;
+  begin(w);
+  slp_world_pass(c->w, 1000);
+  start(c, 1);
+  read_all(c, 30000);
+  give_all(w);
+}
+
+STORY(an_outage_of_the_table_suspends_and_nobody_loses_anything) {
+  crew_begin(c, seed, 4);
+  start(c, 0);
+  start(c, 1);
+  balanced(c, 4, 15000);
+  slp_world_put_many(c->w, c->stream, 100, 40);
+  read_all(c, 20000);
+  int taken = c->at[0].events[SLOOP_LEASE_TAKEN] + c->at[1].events[SLOOP_LEASE_TAKEN];
+  slp_world_faults(c->w,
+                   "100000 UpdateItem * error 500\n100000 GetItem * error 500\n"
+                   "100000 BatchGetItem * error 500\n100000 Query * error 500\n");
+  slp_world_pass(c->w, 3 * c->lease_ms);
+  CHECK_INT(c->at[0].events[SLOOP_LEASE_SUSPENDED] + c->at[1].events[SLOOP_LEASE_SUSPENDED], 2);
+  uint64_t handed = c->handed;
+  slp_world_put_many(c->w, c->stream, 100, 40);
+  slp_world_pass(c->w, 3000);
+  CHECK_INT(c->handed, handed);
+  slp_world_faults(c->w, NULL);
+  read_all(c, 20000);
+  CHECK_INT(c->at[0].events[SLOOP_LEASE_TAKEN] + c->at[1].events[SLOOP_LEASE_TAKEN], taken);
+  CHECK_INT(c->at[0].events[SLOOP_LEASE_EVICTED] + c->at[1].events[SLOOP_LEASE_EVICTED], 0);
+  CHECK_INT(c->repeats, 0);
+}
+
+STORY(latest_means_when_the_application_began_for_every_shard) {
+  crew_begin(c, seed, 3);
+  slp_world_put_many(c->w, c->stream, 90, 40);
+  for (size_t i = 0; i < 3; i++)
+    for (size_t k = 0; k < c->stream->shards[i].notes_n; k++) mark_done(c, i, k);
+  slp_world_pass(c->w, 60000 + 2000);
+  for (int i = 1; i < 3; i++) {
+    worker *w = make(c, i);
+    w->o.start = SLOOP_LATEST;
+    begin(w);
+  }
+  slp_world_pass(c->w, 300);
+  for (int i = 1; i < 3; i++) kill_it(&c->at[i]);
+  (void)seed;
+}
+
+STORY(what_makes_no_sense_is_refused_by_name) {
+  char why[160];
+  crew_begin(c, seed, 1);
+  worker *w = make(c, 0);
+  struct {
+    const char *why;
+    sloop_opts_t o;
+  } bad[8];
+  size_t n = 0;
+  const char *ends[] = {"0000"};
+#define BAD(text, change) \
+  do {                    \
+    bad[n].o = w->o;      \
+    bad[n].o.change;      \
+    bad[n++].why = text;  \
+  } while (0)
+  BAD("app", app = "two words");
+  BAD("worker", worker = "ends.");
+  BAD("store", store = "redis");
+  BAD("store", store = "sqlite:");
+  BAD("schema", schema = "other");
+  BAD("start", start = SLOOP_AT_SEQ);
+  BAD("lease_ms", lease_ms = 10);
+  BAD("on_dead_letter", on_retry = SLOOP_RETRY_SKIP);
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(bad[i].why, "start") == 0) {
+      bad[i].o.start_shard = "shardId-000000000000";
+      bad[i].o.start_seq = "1";
+    }
+    CHECK_INT(slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &bad[i].o, why), SLOOP_EOPTION);
+    if (strncmp(why, bad[i].why, strlen(bad[i].why)) != 0) CHECK_FAIL("\"%s\" names not %s", why, bad[i].why);
+  }
+  bad[0].o = w->o;
+  bad[0].o.shards = ends;
+  bad[0].o.shards_n = 1;
+  CHECK_INT(slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &bad[0].o, why), SLOOP_EOPTION);
+  w->s = NULL;
+  begin(w);
+  size_t len = 0;
+  sloop_position_t to = {.kind = SLOOP_OLDEST};
+  CHECK_INT(sloop_save(w->s, NULL, &len), SLOOP_ESTATE);
+  CHECK_INT(sloop_move(w->s, &to, NULL, NULL), SLOOP_ESTATE);
+}
+
+STORY(it_ends_in_any_state) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 100, 40);
+  for (unsigned ms = 0; ms < 400; ms += 7) {
+    worker *w = start(c, 0);
+    slp_world_pass(c->w, ms);
+    if (ms % 2) leave(w, 1000);
+    kill_it(w);
+  }
+}
+
+CHECK_MAIN()
