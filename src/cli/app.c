@@ -50,7 +50,7 @@ static void on_tick(void *arg) {
   slp_app *app = arg;
   if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
   if (app->interrupted && app->on_overdue &&
-      slp_program_mono_us() - app->interrupted_at_us >= SLP_APP_GRACE_MS * 1000u) {
+      slp_program_mono_us() - app->interrupted_at_us >= app->grace_ms * UINT64_C(1000)) {
     void (*overdue)(slp_app *) = app->on_overdue;
     app->on_overdue = NULL;
     overdue(app);
@@ -63,6 +63,7 @@ int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   app->mem = mem;
   app->args = args;
+  if (!app->grace_ms) app->grace_ms = SLP_APP_GRACE_MS;
   slp_program_ignore_signal(SIGPIPE);
   app->loop = slp_loop_new(mem);
   if (app->loop) {

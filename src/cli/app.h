@@ -8,7 +8,8 @@
 #include "host/process.h"
 
 #define SLP_APP_TICK_MS 100
-#define SLP_APP_GRACE_MS 1500 /* a first Ctrl-C is obeyed within 2 s, whatever is stuck */
+#define SLP_APP_GRACE_MS 1500  /* a first Ctrl-C is obeyed within 2 s, whatever is stuck */
+#define SLP_APP_LEAVE_MS 10000 /* with leases: they are given up in writing, which a table may delay */
 
 typedef struct slp_app slp_app;
 struct slp_app {
@@ -19,13 +20,14 @@ struct slp_app {
   slp_signals *signals;   /* owned */
   slp_ticker *ticker;     /* owned; does not keep the loop alive */
   int exit_code;
+  uint32_t grace_ms;   /* from a first signal to on_overdue */
   uint8_t interrupted; /* a first signal came */
   int out_error;       /* ours: there was no memory to hand over what should be written */
   uint8_t out_failed;  /* on_out_failed has been told */
   uint64_t interrupted_at_us;
   /* The mode's; NULL is fine. From the loop. */
   void (*on_interrupt)(slp_app *app);  /* the first signal; the second ends the process */
-  void (*on_overdue)(slp_app *app);    /* SLP_APP_GRACE_MS after it: go now */
+  void (*on_overdue)(slp_app *app);    /* grace_ms after it: go now */
   void (*on_tick)(slp_app *app);       /* every SLP_APP_TICK_MS */
   void (*on_written)(slp_app *app);    /* everything given to `out` was written */
   void (*on_out_failed)(slp_app *app); /* once: nothing more can be written; exit_code is set */

@@ -48,13 +48,37 @@ static int parse_word(const slp_option *o, const char *value, int *ret, char why
   }
 }
 
+/* What the option that chooses a mode is called. */
+static const char *mode_shown(slp_mode mode) {
+  switch (mode) {
+    case SLP_MODE_LIST: return "-L";
+    case SLP_MODE_SERVE: return "-M";
+    case SLP_MODE_DEMO: return "--demo";
+    case SLP_MODE_BENCH: return "--bench";
+    case SLP_MODE_IAM: return "--iam";
+    case SLP_MODE_LEASES: return "--leases";
+    case SLP_MODE_EXPLAIN: return "--explain";
+    case SLP_MODE_RELEASE: return "--release";
+    case SLP_MODE_RESET: return "--reset";
+    case SLP_MODE_WATCH: return "--watch";
+    default: return "following a stream";
+  }
+}
+
 static int set_mode(slp_args *a, slp_mode mode, char why[200]) {
   if (a->mode && a->mode != mode) {
-    snprintf(why, 200, "only one of -L, -M, --demo, --bench and --iam can be given");
+    snprintf(why, 200, "%s does not go together with %s", mode_shown(mode), mode_shown(a->mode));
     return SLP_EINVAL;
   }
   a->mode = mode;
   return 0;
+}
+
+static int set_lease_command(slp_args *a, const slp_option *o, slp_mode mode, const char *value,
+                             char why[200]) {
+  if (!*value) return wrong(o, value, o->id == O_RELEASE ? "a shard or a worker" : "a shard", why);
+  a->lease_name = value;
+  return set_mode(a, mode, why);
 }
 
 static int set_seconds(slp_args *a, const slp_option *o, slp_mode mode, const char *value, char why[200]) {
@@ -109,6 +133,17 @@ static int set_start(slp_args *a, const slp_option *o, const char *value, const 
   a->start_given = 1;
   a->start = start;
   return 0;
+}
+
+/* As -o, but the shard is named elsewhere: its sequence number stands alone. */
+static int set_to(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
+                  char why[200]) {
+  a->to_given = 1;
+  if (slp_start_parse_seq(slp_str_of(value), &a->to) == 0) return 0;
+  if (slp_start_parse(value, clock, &a->to, why) == 0 && !a->to.is_end &&
+      (a->to.kind == SLOOP_OLDEST || a->to.kind == SLOOP_LATEST || a->to.kind == SLOOP_AT_TIME))
+    return 0;
+  return wrong(o, value, "a position; use oldest, latest, s@TIME or SEQUENCE", why);
 }
 
 static int set_time(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
@@ -205,6 +240,18 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
       return r ? r : set_mode(a, SLP_MODE_SERVE, why);
     case O_DEMO: return set_seconds(a, o, SLP_MODE_DEMO, value_or_null, why);
     case O_BENCH: return set_seconds(a, o, SLP_MODE_BENCH, value_or_null, why);
+    case O_APP: a->opts.app = value; return *value ? 0 : wrong(o, value, "the name of an application", why);
+    case O_STORE: a->opts.store = value; return *value ? 0 : wrong(o, value, "a store", why);
+    case O_LEASES: return set_mode(a, SLP_MODE_LEASES, why);
+    case O_EXPLAIN: return set_lease_command(a, o, SLP_MODE_EXPLAIN, value, why);
+    case O_RELEASE: return set_lease_command(a, o, SLP_MODE_RELEASE, value, why);
+    case O_RESET: return set_lease_command(a, o, SLP_MODE_RESET, value, why);
+    case O_TO: return set_to(a, o, value, clock, why);
+    case O_FORCE: a->force = 1; return 0;
+    case O_WATCH:
+      r = value_or_null ? parse_count(o, value, 3600, &n, why) : 0;
+      a->watch_ms = value_or_null ? (uint32_t)n * 1000u : SLP_WATCH_MS;
+      return r ? r : set_mode(a, SLP_MODE_WATCH, why);
     case O_KCAT: a->mode = SLP_MODE_KCAT; return 0;
     case O_MAN: a->mode = SLP_MODE_MAN; return 0;
     case O_HELP: a->mode = SLP_MODE_HELP; return 0;
@@ -340,12 +387,7 @@ static int check_mode(const slp_args *a, char why[200]) {
     if (g->from_file || (g->option->modes & (int)a->mode)) continue; /* a file is for every mode */
     char name[40];
     slp_option_shown(g->option, name);
-    const char *mode = a->mode == SLP_MODE_LIST    ? "-L"
-                       : a->mode == SLP_MODE_SERVE ? "-M"
-                       : a->mode == SLP_MODE_DEMO  ? "--demo"
-                       : a->mode == SLP_MODE_IAM   ? "--iam"
-                                                   : "--bench";
-    snprintf(why, 200, "%s does not go together with %s", name, mode);
+    snprintf(why, 200, "%s does not go together with %s", name, mode_shown(a->mode));
     return SLP_EINVAL;
   }
   return 0;
@@ -401,8 +443,57 @@ static int check_output(const slp_args *a, char why[200]) {
   return SLP_EINVAL;
 }
 
+#define SHOWS_LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
+
+/* The first of what can't hold for a worker among others: which shards it reads and where they begin is not
+ * its own business, and that it is at the tip says nothing of the others. */
+static const char *against_leases(const slp_args *a) {
+  if (a->opts.shards_n || a->shard_key) return "-p";
+  if (a->save) return "--save";
+  if (a->until_tip) return "-e";
+  if (a->until_given) return "--until";
+  if (a->start.kind == SLOOP_AT_SEQ) return "-o SHARD:SEQUENCE";
+  return a->start.kind == SLOOP_AT_TOKEN ? "-o @FILE" : NULL;
+}
+
+/* What the command line says of leases. A file may say so for those who have them. */
+static const char *needs_app(const slp_args *a) {
+  static const char *const settings[] = {"store=", "store_endpoint=", "schema=", "worker="};
+  for (size_t i = 0; i < a->given_n; i++) {
+    const slp_given *g = &a->given[i];
+    if (g->from_file) continue;
+    if (g->option->id == O_STORE) return "--store";
+    for (size_t k = 0; k < SLP_COUNT(settings) && g->option->id == O_KNOB; k++)
+      if (strncmp(g->value, settings[k], strlen(settings[k])) == 0) return settings[k];
+  }
+  return a->mode & SHOWS_LEASES ? mode_shown(a->mode) : NULL;
+}
+
+static int check_leases(const slp_args *a, char why[200]) {
+  const char *other = a->opts.app ? against_leases(a) : needs_app(a);
+  int tail = a->mode == SLP_MODE_TAIL, shows = (a->mode & SHOWS_LEASES) != 0;
+  if (other && a->opts.app && tail)
+    snprintf(why, 200, "%s does not go together with -G: the leases say what is read, and from where", other);
+  else if (other && !a->opts.app && (tail || shows))
+    snprintf(why, 200, "%s%.*s needs -G APP: whose leases?", *other == '-' ? "" : "-X ",
+             (int)strcspn(other, "="), other);
+  else if (shows && a->streams_n > 1 && a->mode != SLP_MODE_LEASES)
+    snprintf(why, 200, "%s: one stream at a time: \"%.60s\" and \"%.60s\"", mode_shown(a->mode),
+             a->streams[0], a->streams[1]);
+  else if (shows && a->opts.store && strcmp(a->opts.store, "memory") == 0)
+    snprintf(why, 200, "%s: leases in the memory of another process can't be looked at", mode_shown(a->mode));
+  else if (a->mode == SLP_MODE_RESET && !a->to_given)
+    snprintf(why, 200, "--reset needs --to POSITION: where is it to be read?");
+  else if (a->mode == SLP_MODE_RESET && a->to.kind == SLOOP_AT_SEQ && strcmp(a->lease_name, "all") == 0)
+    snprintf(why, 200, "--reset all: a sequence number is a place in one shard");
+  else
+    return 0;
+  return SLP_EINVAL;
+}
+
 static int check_streams(const slp_args *a, char why[200]) {
-  int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_LIST || a->mode == SLP_MODE_IAM;
+  int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_LIST || a->mode == SLP_MODE_IAM ||
+              (a->mode & SHOWS_LEASES);
   if (!a->stream && needs)
     snprintf(why, 200,
              "which stream? Usage: stream-tail [options] STREAM...; -h for help, --demo to see it work");
@@ -430,6 +521,8 @@ static int check_streams(const slp_args *a, char why[200]) {
 
 static void settle(slp_args *a) {
   a->opts.stream = a->stream;
+  if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL; /* a file's */
+  if (!a->opts.app) a->opts.store = a->opts.store_endpoint = a->opts.schema = a->opts.worker = NULL;
   if (a->start_given) {
     a->opts.start = a->start.kind;
     a->opts.start_at_ms = a->start.at_ms;
@@ -453,6 +546,7 @@ static int check(slp_args *a, char why[200]) {
   let_command_line_win(a);
   if (!r) r = check_output(a, why);
   if (!r && !dump) r = check_streams(a, why);
+  if (!r && !dump) r = check_leases(a, why);
   if (!r) settle(a);
   return r;
 }

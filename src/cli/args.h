@@ -14,6 +14,7 @@
 #define SLP_ARGS_REGEXES_MAX 32
 #define SLP_ARGS_GIVEN_MAX 1024
 #define SLP_ARGS_WHY 400
+#define SLP_WATCH_MS 2000 /* --watch without SECONDS */
 
 typedef struct slp_synthetic { /* -M: records computed when read instead of stored */
   uint64_t bytes;              /* of each record; 0: an ordinary stream */
@@ -53,6 +54,10 @@ typedef struct slp_args {
   slp_decode_chain decode, decode_key;
   const char *grep[SLP_ARGS_REGEXES_MAX], *grepv[SLP_ARGS_REGEXES_MAX];
   size_t grep_n, grepv_n;
+  const char *lease_name; /* --explain, --release, --reset: a shard, a worker; or NULL */
+  uint8_t to_given, force;
+  slp_start to;          /* --to; a place in a shard has no shard when none was named */
+  uint32_t watch_ms;     /* --watch */
   uint32_t serve_shards; /* -M */
   uint32_t seconds;      /* --demo, --bench; 0: not given */
   slp_start start;

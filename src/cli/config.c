@@ -28,7 +28,8 @@ static int truth(slp_str s) {
 static int belongs_in_a_file(const slp_option *o) {
   return o->id != O_CONFIG && o->id != O_KNOB && o->id != O_HELP && o->id != O_VERSION && o->id != O_MAN &&
          o->id != O_COMPLETION && o->id != O_KCAT && o->id != O_IAM && o->id != O_LIST && o->id != O_SERVE &&
-         o->id != O_DEMO && o->id != O_BENCH;
+         o->id != O_DEMO && o->id != O_BENCH && o->id != O_LEASES && o->id != O_EXPLAIN && o->id != O_WATCH &&
+         o->id != O_RELEASE && o->id != O_RESET && o->id != O_TO && o->id != O_FORCE;
 }
 
 /* `line` is NUL-ended; `name` and `value` lie in it, value.p NULL: no '='. */
@@ -118,7 +119,9 @@ int slp_config_dump(slp_buf *b, const slp_args *a) {
     int knob = g->option->id == O_KNOB;
     if (knob && (!strchr(g->value, '=') || slp_knob_is_secret(slp_str_of(g->value)))) continue;
     if (!knob && !belongs_in_a_file(g->option)) continue;
-    int url = g->option->id == O_ENDPOINT || (knob && strncmp(g->value, "endpoint=", 9) == 0);
+    int url =
+        g->option->id == O_ENDPOINT ||
+        (knob && (strncmp(g->value, "endpoint=", 9) == 0 || strncmp(g->value, "store_endpoint=", 15) == 0));
     if (url && slp_url_has_password(g->value)) continue;
     if (g->value && !fits_a_line(g->value))
       bad = slp_buf_addf(b, "# %s: a file can't hold this value\n", g->option->name);

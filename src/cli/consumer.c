@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cli/lease_lines.h"
 #include "cli/log_filter.h"
 #include "cli/say.h"
 #include "host/program.h"
@@ -24,7 +25,13 @@ static const char *what_to_do(int code) {
     case SLOOP_EAUTH:
       return "check the keys: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, the profile or "
              "the role";
-    case SLOOP_EACCESS: return "stream-tail --iam STREAM prints the policy it needs";
+    case SLOOP_EACCESS:
+      return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs";
+    case SLOOP_ELEASE:
+      return "stream-tail --leases shows what is in the table; see also --store and -X worker";
+    case SLOOP_EOWNED: return "--force takes it from its owner";
+    case SLOOP_ENOSHARD:
+    case SLOOP_ENOWORKER: return "stream-tail --leases lists them";
     case SLOOP_ENOSTREAM: return "check the name and the region (AWS_REGION, -X region=NAME)";
     case SLOOP_ETLS: return "check the address; for a server of your own: -X ca_bundle=FILE or AWS_CA_BUNDLE";
     case SLOOP_EOPTION: return "see stream-tail -h and -X list";
@@ -50,7 +57,7 @@ void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
 int slp_cli_consumer_answered(slp_cli_consumer *c) {
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
-  return st.pages > 0 || st.records > 0;
+  return st.pages > 0 || st.records > 0 || c->joined;
 }
 
 void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret) {
@@ -74,7 +81,7 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (c->app->args->keep_going) return 0; /* -E */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
-  if (st.pages > 0 || st.records > 0) return 0;
+  if (st.pages > 0 || st.records > 0 || c->joined) return 0;
   switch (e->code) {
     case SLOOP_EAUTH:
     case SLOOP_EACCESS:
@@ -149,6 +156,10 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   c->failed = 1;
   c->app->exit_code = exit_code;
   slp_say("%s", why);
+  if (c->joined && !c->stopping) { /* its shards are given up in writing: nobody has to wait for them */
+    slp_cli_consumer_stop(c, SLP_APP_LEAVE_MS);
+    return;
+  }
   c->stopping = 1;
   ending(c);
 }
@@ -205,7 +216,9 @@ static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void 
   }
   char name[100];
   put_name(c, name, sizeof name);
-  if (!c->app->args->quiet && (what == SLOOP_SHARD_STOPPED || c->app->args->verbose))
+  /* With leases, on_lease tells the same and more. */
+  int wanted = c->app->args->verbose && (!c->app->args->opts.app || what == SLOOP_SHARD_OPENED);
+  if (!c->app->args->quiet && (what == SLOOP_SHARD_STOPPED || wanted))
     slp_say_if_room("%s%s: %s", name, shard, text);
   if (c->on_shard && !c->closing) c->on_shard(c, shard, what);
 }
@@ -221,6 +234,28 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
     slp_cli_consumer_fail(c, SLP_EXIT_LOSS, c->error);
   else if (!c->stopping)
     tell(c, SLOOP_ETRIMMED);
+}
+
+static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  if (e->what == SLOOP_LEASE_JOINED) c->joined = 1;
+  put_name(c, c->error, sizeof c->error);
+  size_t at = strlen(c->error);
+  int trouble = slp_lease_event_line(e, c->error + at, sizeof c->error - at);
+  if (trouble && !c->stopping)
+    tell(c, (int)e->what); /* errors have negative codes */
+  else if (c->app->args->verbose && !c->app->args->quiet)
+    slp_say_if_room("%s", c->error);
+}
+
+static void on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  char name[100];
+  put_name(c, name, sizeof name);
+  slp_say_if_room("%s%s: %.*s was given back %u times and is left out", name, r->shard, (int)r->seq.len,
+                  r->seq.base, (unsigned)r->attempt);
 }
 
 static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
@@ -243,6 +278,8 @@ int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_op
   opts.on_shard = on_shard;
   opts.on_loss = on_loss;
   opts.on_error = on_error;
+  opts.on_lease = on_lease;
+  opts.on_dead_letter = on_dead_letter;
   /* Warnings come as errors too; log lines are for -vv and for who set log_level. */
   opts.on_log = opts.log_level > SLOOP_LOG_WARN ? on_log : NULL;
   char why[160] = "";
@@ -275,7 +312,9 @@ int slp_cli_consumer_start(slp_cli_consumer *c) {
 }
 
 static void on_stopped(sloop_t *s, int status, void *arg) {
+  slp_cli_consumer *c = arg;
   (void)s;
+  c->stop_status = status;
   if (status != SLP_ECANCELED) ending(arg); /* canceled: the close is already under way */
 }
 

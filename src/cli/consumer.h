@@ -27,6 +27,8 @@ struct slp_cli_consumer {
   uint8_t stopping; /* slp_cli_consumer_stop was called, or it failed */
   uint8_t closing, closed;
   uint8_t failed;          /* ended by an error: app->exit_code is set */
+  uint8_t joined;          /* with leases: it was registered once */
+  int stop_status;         /* of sloop_stop(): 0, or what was not done in time */
   uint32_t shards_stopped; /* given up before their end */
   uint64_t losses;
   sloop_stats_t last; /* statistics at the end */
@@ -50,7 +52,7 @@ void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
 void slp_cli_consumer_close(slp_cli_consumer *c);
 /* Something failed for good: tells `why`, sets exit_code and ends it. */
 void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
-/* Has the service ever given records or an empty page? */
+/* Has the service ever given records or an empty page, or with leases the table a place among the workers? */
 int slp_cli_consumer_answered(slp_cli_consumer *c);
 void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret); /* now, or at the end */
 /* An error as one line: what happened, the codes, and what to do about it. */

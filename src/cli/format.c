@@ -16,7 +16,9 @@ typedef enum {
   SEQ,
   SUB,
   BEHIND,
-  EVENT
+  EVENT,
+  EPOCH,
+  WORKER
 } op;
 
 typedef struct step {
@@ -35,9 +37,9 @@ static const struct {
   char token;
   op op;
 } tokens[] = {
-    {'s', PAYLOAD}, {'S', PAYLOAD_LEN}, {'R', PAYLOAD_LEN_BE}, {'k', KEY},
-    {'K', KEY_LEN}, {'T', TIME},        {'t', STREAM},         {'p', SHARD},
-    {'o', SEQ},     {'u', SUB},         {'l', BEHIND},         {'n', EVENT},
+    {'s', PAYLOAD}, {'S', PAYLOAD_LEN}, {'R', PAYLOAD_LEN_BE}, {'k', KEY},    {'K', KEY_LEN},
+    {'T', TIME},    {'t', STREAM},      {'p', SHARD},          {'o', SEQ},    {'u', SUB},
+    {'l', BEHIND},  {'n', EVENT},       {'e', EPOCH},          {'w', WORKER},
 };
 
 static void add_literal(slp_format *f, char c) {
@@ -108,7 +110,7 @@ static int compile(slp_format *f, slp_str text, char why[200]) {
     char c = text.p[at];
     if (c == '%') {
       size_t took = read_token(f, text, at);
-      if (!took) return refuse(why, text, at, "%s %S %R %k %K %T %t %p %o %u %n %l %%");
+      if (!took) return refuse(why, text, at, "%s %S %R %k %K %T %t %p %o %u %n %l %e %w %%");
       at += took;
     } else if (c == '\\') {
       size_t took = read_escape(text, at, &c);
@@ -171,7 +173,8 @@ static int add_length(slp_buf *b, size_t n) {
   return slp_buf_add(b, bytes, sizeof bytes);
 }
 
-int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int64_t behind_ms) {
+int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int64_t behind_ms,
+                   const char *worker_or_null) {
   for (size_t i = 0; i < f->steps_n; i++) {
     const step *s = &f->steps[i];
     int bad = 0;
@@ -189,6 +192,8 @@ int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int
       case SUB: bad = slp_buf_add_u64(b, r->sub); break;
       case BEHIND: bad = slp_buf_add_i64(b, behind_ms); break;
       case EVENT: bad = slp_buf_add(b, r->event.base, r->event.len); break;
+      case EPOCH: bad = slp_buf_add_u64(b, r->epoch); break;
+      case WORKER: bad = worker_or_null ? slp_buf_add_z(b, worker_or_null) : 0; break;
     }
     if (bad) return bad;
   }

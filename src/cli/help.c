@@ -11,7 +11,8 @@ static const char head[] =
     "follows them through resharding. STREAM is a name, an ARN or dynamodb:TABLE.\n";
 static const char tail[] =
     "\nExit status: 0 the end was reached (-e, -c, --until, --timeout), or a first\n"
-    "Ctrl-C; 1 failed; 2 wrong usage; 3 --fail-on-loss; 130 a second Ctrl-C.\n"
+    "Ctrl-C; 1 failed; 2 wrong usage; 3 --fail-on-loss; 4 a living worker owns it;\n"
+    "5 no such shard; 6 no such worker; 130 a second Ctrl-C.\n"
     "Standard output is data only.\n";
 
 int slp_help_names(slp_buf *b, const slp_option *o) {

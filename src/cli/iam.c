@@ -9,6 +9,14 @@ static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetSh
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
 
+/* With leases: of their table, which is made when it is not there. Other layouts than ours have no key to ask
+ * by, and all rows are looked through. */
+#define LEASES                                                                                   \
+  "dynamodb:DescribeTable", "dynamodb:CreateTable", "dynamodb:GetItem", "dynamodb:BatchGetItem", \
+      "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
+static const char *const leases[] = {LEASES, "dynamodb:Query", NULL};
+static const char *const leases_scanned[] = {LEASES, "dynamodb:Scan", NULL};
+
 static int is_arn(const char *stream) { return strncmp(stream, "arn:", 4) == 0; }
 
 static int is_dynamodb(const char *stream) {
@@ -46,6 +54,22 @@ static int add_statement(slp_buf *b, const slp_args *a, const char *const *actio
   return bad ? bad : slp_buf_add_z(b, "\n    }");
 }
 
+static int add_leases(slp_buf *b, const slp_args *a, int *first) {
+  static const char named[] = "dynamodb:";
+  const char *store = a->opts.store ? a->opts.store : "dynamodb";
+  int kcl = a->opts.schema && strcmp(a->opts.schema, "kcl") == 0;
+  if (!a->opts.app || strncmp(store, "dynamodb", sizeof named - 2) != 0) return 0;
+  const char *name = strncmp(store, named, sizeof named - 1) == 0 ? store + sizeof named - 1
+                     : kcl                                        ? a->opts.app
+                                                                  : "sloop";
+  slp_buf stream;
+  slp_buf_init(&stream, b->mem, 1 << 16);
+  int bad = slp_buf_addf(&stream, "dynamodb:%s", name);
+  if (!bad) bad = add_statement(b, a, kcl ? leases_scanned : leases, slp_buf_z(&stream), "", first);
+  slp_buf_free(&stream);
+  return bad;
+}
+
 int slp_iam(slp_buf *b, const slp_args *a) {
   int first = 1;
   int bad = slp_buf_add_z(b, "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n");
@@ -62,5 +86,6 @@ int slp_iam(slp_buf *b, const slp_args *a) {
     bad = add_statement(b, a, table, stream, "", &first);
     if (!bad) bad = add_statement(b, a, changes, stream, "/stream/*", &first);
   }
+  if (!bad) bad = add_leases(b, a, &first);
   return bad ? bad : slp_buf_add_z(b, "\n  ]\n}\n");
 }

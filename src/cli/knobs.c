@@ -46,6 +46,26 @@ static const knob knobs[] = {
     {"stats_ms", U32, OPT(stats_ms), 0, UINT32_MAX, "ms", "between progress lines of -v; 0: 1000"},
     {"on_trimmed", CHOICE, OPT(on_trimmed), 0, 0, "stop|continue",
      "a shard whose position is no longer kept"},
+    {"on_retry", CHOICE, OPT(on_retry), 0, 0, "again|stop|park|skip",
+     "a record that was given back retry_max times in a row: again, its shard stops, stops for everybody "
+     "(-G), or it is left out and told"},
+    {"retry_max", U32, OPT(retry_max), 1, 250, "times", "see on_retry"},
+    {"app", TEXT, OPT(app), 0, 0, "name", "the same as -G"},
+    {"store", TEXT, OPT(store), 0, 0, "store", "the same as --store"},
+    {"store_endpoint", TEXT, OPT(store_endpoint), 0, 0, "URL",
+     "of the DynamoDB that has the leases; else as -b, AWS_ENDPOINT_URL_DYNAMODB"},
+    {"schema", TEXT, OPT(schema), 0, 0, "sloop|kcl",
+     "how the leases are laid out; kcl: as Amazon's KCL 2.x does"},
+    {"worker", TEXT, OPT(worker), 0, 0, "name",
+     "of this worker, no other one's in the application; else HOST-PID-RANDOM"},
+    {"weight", U32, OPT(weight), 1, 1000, "shares", "of the shards for this worker, beside the others'"},
+    {"lease_ms", U32, OPT(lease_ms), 1000, 3600000, "ms", "a worker not heard of for so long is dead"},
+    {"checkpoint_ms", U32, OPT(checkpoint_ms), 0, 3600000, "ms",
+     "between writes of a position that moved; 0: only when a shard is given up"},
+    {"handover_ms", U32, OPT(handover_ms), 1, 3600000, "ms",
+     "how long a shard that another worker asks for waits for what is being printed"},
+    {"stall_ms", U32, OPT(stall_ms), 0, UINT32_MAX, "ms",
+     "a shard whose records were not printed for so long goes to another worker; 0: never"},
     {"log_level", CHOICE, OPT(log_level), 0, 0, "error|warn|info|debug",
      "what the library tells on standard error"},
     {"sandbox.port", U16, BOX(port), 0, 65535, "port", "to listen on; 0: any free one"},
@@ -206,7 +226,8 @@ static int add_value(slp_buf *b, const slp_args *a, const knob *k) {
     case TEXT:
       memcpy(&z, from, sizeof z);
       if (!z) return 0;
-      secret = slp_knob_is_secret(slp_str_of(k->name)) || (k->at == OPT(endpoint) && slp_url_has_password(z));
+      secret = slp_knob_is_secret(slp_str_of(k->name)) ||
+               ((k->at == OPT(endpoint) || k->at == OPT(store_endpoint)) && slp_url_has_password(z));
       return slp_buf_add_z(b, secret ? "(secret)" : z);
     case CHOICE: memcpy(&v, from, sizeof v); return slp_buf_add_str(b, choice_name(k->unit, v));
     case FLAG: memcpy(&v, from, sizeof v); return slp_buf_addf(b, "%d", v);

@@ -37,6 +37,11 @@ static int run(slp_mem *mem, const slp_args *args) {
     case SLP_MODE_DEMO: return slp_demo_run(mem, args);
     case SLP_MODE_BENCH: return slp_bench_run(mem, args);
     case SLP_MODE_IAM: return print(&b, slp_iam(&b, args));
+    case SLP_MODE_LEASES:
+    case SLP_MODE_EXPLAIN:
+    case SLP_MODE_RELEASE:
+    case SLP_MODE_RESET:
+    case SLP_MODE_WATCH: slp_say("commands about leases are not in this build"); return SLP_EXIT_FAILED;
     case SLP_MODE_HELP: return print(&b, slp_help(&b));
     case SLP_MODE_VERSION: return print(&b, make_version(&b));
     case SLP_MODE_KNOBS: return print(&b, slp_knobs_list(&b));

@@ -105,7 +105,9 @@ static const char output[] =
     "\\fBkey\\fR and \\fBpayload\\fR (\\fBkey_b64\\fR, \\fBpayload_b64\\fR when the bytes are not UTF-8);\n"
     "a change of DynamoDB has \\fBevent\\fR, \\fBid\\fR, \\fBchange\\fR and maybe \\fBuser\\fR instead of\n"
     "\\fBsub\\fR, key and payload. \\fBlate\\fR, \\fBraw\\fR and \\fBforeign\\fR are there when true,\n"
-    "\\fBlog\\fR with \\fB\\-s cwlogs\\fR, \\fBdecode_error\\fR with \\fB\\-E\\fR.\n"
+    "\\fBlog\\fR with \\fB\\-s cwlogs\\fR, \\fBdecode_error\\fR with \\fB\\-E\\fR, \\fBepoch\\fR and "
+    "\\fBworker\\fR\n"
+    "with \\fB\\-G\\fR.\n"
     ".PP\n"
     "On a terminal each line begins with its shard, and with its stream when there are several; control\n"
     "characters are shown as \\exXX, and what is not UTF-8 as base64.\n";
@@ -116,11 +118,16 @@ static const char rest[] =
     ".TP\n.B 1\nit failed; standard error says why\n"
     ".TP\n.B 2\nwrong usage\n"
     ".TP\n.B 3\n\\-\\-fail\\-on\\-loss, and records were lost\n"
+    ".TP\n.B 4\n\\-\\-reset: a living worker owns the lease, nothing was changed\n"
+    ".TP\n.B 5\n\\-\\-explain, \\-\\-release, \\-\\-reset: no such shard\n"
+    ".TP\n.B 6\n\\-\\-release: no such worker\n"
     ".TP\n.B 130\na second Ctrl\\-C\n"
     ".SH SIGNALS\n"
     "The first Ctrl\\-C (SIGINT, SIGTERM, SIGHUP) ends within two seconds and prints, unless \\fB\\-q\\fR, "
     "how\n"
-    "to go on from there; the second leaves at once.\n"
+    "to go on from there; the second leaves at once. With \\fB\\-G\\fR it may take ten seconds when the "
+    "lease\n"
+    "table is slow: positions are written and the shards given to the others.\n"
     ".SH FILES\n"
     ".TP\n.I \\(ti/.config/stream\\-tail.conf\n"
     "Lines NAME=VALUE: long names of options, and settings of \\fB\\-X\\fR; # begins a comment. What the\n"
@@ -134,6 +141,8 @@ static const char rest[] =
     "stream\\-tail \\-o oldest \\-e \\-J orders\n"
     "stream\\-tail \\-\\-since 10m \\-\\-until 5m \\-\\-grep error orders payments\n"
     "stream\\-tail \\-\\-save place \\-J dynamodb:customers\n"
+    "stream\\-tail \\-G billing \\-J orders\n"
+    "stream\\-tail \\-G billing \\-\\-leases orders\n"
     ".fi\n";
 
 int slp_man(slp_buf *b) {

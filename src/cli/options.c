@@ -4,10 +4,11 @@
 #include <stdio.h>
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
-#define TALKS (READS | SLP_MODE_LIST)
+#define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
+#define TALKS (READS | SLP_MODE_LIST | LEASES)
 #define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP)
 
-const char slp_log_contexts[] = "budget, fetch, list, order, shard";
+const char slp_log_contexts[] = "budget, fetch, list, metrics, order, shard";
 
 const slp_option slp_options[] = {
     {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS, "Where to begin and end",
@@ -35,6 +36,32 @@ const slp_option slp_options[] = {
     {O_SAVE, 0, "save", SLP_NEEDS_VALUE, "FILE", SLP_MODE_TAIL, NULL,
      "keep the place reached in FILE; when the file exists, go on from there, and -o is only the very first "
      "start. Only what was written to standard output counts as reached"},
+    {O_APP, 'G', "app", SLP_NEEDS_VALUE, "APP", SLP_MODE_TAIL | SLP_MODE_IAM | LEASES, "Sharing a stream",
+     "share the shards with every other worker of the application APP: the same command, started as often "
+     "as you like, on as many machines. Each shard is read by one of them, from where the last one left "
+     "off; -o is only where a new application begins. What was written to standard output counts as read"},
+    {O_STORE, 0, "store", SLP_NEEDS_VALUE, "STORE", SLP_MODE_TAIL | SLP_MODE_IAM | LEASES, NULL,
+     "where the leases are\n"
+     "  dynamodb:TABLE  a table, made when it is not there\n"
+     "  dynamodb        the table sloop, the default\n"
+     "  sqlite:FILE     for the processes of one machine\n"
+     "  memory          nowhere: for one process alone"},
+    {O_LEASES, 0, "leases", SLP_NO_VALUE, NULL, ALL, NULL,
+     "show the leases of -G APP: whose each shard is, where it is read, how old that is and how far "
+     "behind; then the workers"},
+    {O_EXPLAIN, 0, "explain", SLP_NEEDS_VALUE, "SHARD", ALL, NULL,
+     "say why a shard is being read, or is not"},
+    {O_WATCH, 0, "watch", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
+     "a live view of the leases; reads the table every 2 seconds, or SECONDS"},
+    {O_RELEASE, 0, "release", SLP_NEEDS_VALUE, "NAME", ALL, NULL,
+     "take a shard's lease from its owner, and end its being parked; or take all that a worker has"},
+    {O_RESET, 0, "reset", SLP_NEEDS_VALUE, "SHARD", ALL, NULL,
+     "set where the shard, or all, will be read next: --to says where. Refused while a living worker owns "
+     "one of them"},
+    {O_TO, 0, "to", SLP_NEEDS_VALUE, "POSITION", SLP_MODE_RESET, NULL,
+     "oldest, latest, s@TIME, or of one shard a SEQUENCE or SEQUENCE.SUB"},
+    {O_FORCE, 0, "force", SLP_NO_VALUE, NULL, SLP_MODE_RESET, NULL,
+     "take the leases from their owners first, who lose them"},
     {O_GREP, 0, "grep", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, "Which records",
      "only records whose payload, decoded, matches this extended regular expression; several: one of them"},
     {O_GREPV, 0, "grepv", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, NULL,
@@ -56,9 +83,11 @@ const slp_option slp_options[] = {
      "  %k key      %K its length  %T arrival time, ms\n"
      "  %t stream   %p shard       %o sequence number\n"
      "  %u sub-sequence            %n DynamoDB's event\n"
+     "  %e epoch of the lease      %w this worker (-G)\n"
      "  %l ms behind the tip       %% percent sign\n"
      "  \\n \\r \\t \\0 \\\\ \\xXX     one byte"},
-    {O_JSON, 'J', "json", SLP_NO_VALUE, NULL, TALKS, NULL, "one JSON object a line"},
+    {O_JSON, 'J', "json", SLP_NO_VALUE, NULL, READS | SLP_MODE_LIST | SLP_MODE_LEASES, NULL,
+     "one JSON object a line"},
     {O_DELIMITER, 'D', "delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
      "print this after each record instead of a newline; \\n \\r \\t \\0 \\\\ \\xXX are bytes"},
     {O_KEY, 'K', "key-delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
@@ -92,7 +121,7 @@ const slp_option slp_options[] = {
     {O_VERBOSE, 'v', "verbose", SLP_NO_VALUE, NULL, ALL, NULL,
      "a progress line a second on standard error; -vv, -vvv: logs"},
     {O_DEBUG, 'd', "debug", SLP_NEEDS_VALUE, "CONTEXT,...", TALKS, NULL,
-     "the log lines of these parts on standard error: all, or of budget, fetch, list, order, shard"},
+     "the log lines of these parts on standard error: all, or of budget, fetch, list, metrics, order, shard"},
     {O_CONSUME, 'C', "consume", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "Other things to do",
      "tail, which is what it does anyway (kcat's habit)"},
     {O_LIST, 'L', "list", SLP_NO_VALUE, NULL, ALL, NULL,
@@ -104,7 +133,8 @@ const slp_option slp_options[] = {
      "sandbox, producers, a split and a merge, and a tail of it all"},
     {O_BENCH, 0, "bench", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "read STREAM to nowhere and report; without STREAM: a sandbox in a process of its own"},
-    {O_IAM, 0, "iam", SLP_NO_VALUE, NULL, ALL, NULL, "print the IAM policy that reading each STREAM needs"},
+    {O_IAM, 0, "iam", SLP_NO_VALUE, NULL, ALL, NULL,
+     "print the IAM policy that reading each STREAM needs; with -G that of its leases too"},
     {O_KCAT, 0, "kcat", SLP_NO_VALUE, NULL, ALL, NULL, "kcat's flags, and what they are here"},
     {O_MAN, 0, "man", SLP_NO_VALUE, NULL, ALL, NULL, "the manual page, for man -l -"},
     {O_COMPLETION, 0, "completion", SLP_NEEDS_VALUE, "bash|zsh", ALL, NULL,
@@ -116,7 +146,7 @@ const size_t slp_options_n = SLP_COUNT(slp_options);
 
 const slp_kcat_row slp_kcat_rows[] = {
     {"-C", "consumer", "-C, and the default"},
-    {"-G GROUP", "balanced consumer group", "- one command reads all shards"},
+    {"-G GROUP", "balanced consumer group", "-G APP STREAM..., --store says where the leases are"},
     {"-P", "producer", "- it only reads"},
     {"-L", "list metadata", "-L lists shards, parents and ranges"},
     {"-Q", "offset for a timestamp", "-o s@TIME begins there"},
@@ -128,7 +158,7 @@ const slp_kcat_row slp_kcat_rows[] = {
     {"-o s@MS, e@MS", "begin, end at a time", "-o s@TIME, -o e@TIME (exclusive, as in kcat)"},
     {"-e", "exit at the end", "-e"},
     {"-c COUNT", "exit after messages", "-c N"},
-    {"-f FORMAT", "format string", "-f FORMAT; no %h, also %u %l %n"},
+    {"-f FORMAT", "format string", "-f FORMAT; no %h, also %u %l %n %e %w"},
     {"-J", "JSON lines", "-J"},
     {"-D DELIM", "message delimiter", "-D TEXT"},
     {"-K DELIM", "print keys", "-K TEXT"},

@@ -18,7 +18,12 @@ typedef enum {
   SLP_MODE_DUMP = 512,  /* -X dump */
   SLP_MODE_MAN = 1024,
   SLP_MODE_COMPLETION = 2048,
-  SLP_MODE_KCAT = 4096
+  SLP_MODE_KCAT = 4096,
+  SLP_MODE_LEASES = 8192,   /* --leases */
+  SLP_MODE_EXPLAIN = 16384, /* --explain */
+  SLP_MODE_RELEASE = 32768, /* --release */
+  SLP_MODE_RESET = 65536,   /* --reset */
+  SLP_MODE_WATCH = 131072   /* --watch */
 } slp_mode;
 
 typedef enum {
@@ -32,6 +37,15 @@ typedef enum {
   O_SHARD,
   O_ORDER,
   O_SAVE,
+  O_APP,
+  O_STORE,
+  O_LEASES,
+  O_EXPLAIN,
+  O_WATCH,
+  O_RELEASE,
+  O_RESET,
+  O_TO,
+  O_FORCE,
   O_GREP,
   O_GREPV,
   O_UNIQUE,

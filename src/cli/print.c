@@ -54,7 +54,7 @@ static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const s
     show_null(&shown.key);
     show_null(&shown.data);
   }
-  if (p->format) return slp_format_run(p->format, b, &shown, behind_ms);
+  if (p->format) return slp_format_run(p->format, b, &shown, behind_ms, p->worker);
   return p->terminal ? slp_show_terminal(b, &shown, &p->style) : slp_show_plain(b, &shown, &p->style);
 }
 
@@ -120,7 +120,7 @@ static int add_decoded(line *l, slp_show_extra *extra, sloop_record_t *r, char w
 int slp_printer_add(slp_printer *p, slp_buf *b, const sloop_record_t *r, int64_t behind_ms,
                     int *ret_printed) {
   sloop_record_t decoded = *r;
-  slp_show_extra extra = {0};
+  slp_show_extra extra = {.worker = p->worker};
   line l = {p, b, &decoded, &extra, behind_ms, ret_printed};
   size_t from = b->n;
   char why[100] = "";
@@ -135,6 +135,6 @@ int slp_printer_add(slp_printer *p, slp_buf *b, const sloop_record_t *r, int64_t
   *ret_printed = 0;
   bad = cant_decode(p, r, why);
   if (!p->args->keep_going) return bad;
-  extra = (slp_show_extra){.error = why};
+  extra = (slp_show_extra){.worker = p->worker, .error = why};
   return add_matching(&l, r, &extra);
 }

@@ -18,6 +18,7 @@ typedef struct slp_printer {
   slp_buf delimiter, key_delimiter;
   slp_buf data_room, key_room; /* decoded */
   uint8_t terminal;            /* the lines are for one */
+  const char *worker;          /* borrowed: with leases, who reads what is printed now; or NULL */
   uint64_t undecoded;          /* printed as they came */
   char why[200];               /* of the last record that could not be decoded */
 } slp_printer;

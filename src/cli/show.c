@@ -170,6 +170,8 @@ int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *ext
   if (!bad) bad = slp_buf_add_z(b, ",\"ts\":");
   if (!bad) bad = r->arrived_at_ms < 0 ? slp_buf_add_z(b, "null") : slp_buf_add_i64(b, r->arrived_at_ms);
   if (!bad) bad = change ? add_change(b, r) : add_key_and_payload(b, r, extra);
+  if (!bad && extra->worker) bad = slp_buf_addf(b, ",\"epoch\":%llu", (unsigned long long)r->epoch);
+  if (!bad && extra->worker) bad = add_text(b, "worker", slp_str_of(extra->worker));
   if (!bad && (r->flags & SLOOP_REC_LATE)) bad = slp_buf_add_z(b, ",\"late\":true");
   if (!bad && (r->flags & SLOOP_REC_RAW)) bad = slp_buf_add_z(b, ",\"raw\":true");
   if (!bad && (r->flags & SLOOP_REC_FOREIGN)) bad = slp_buf_add_z(b, ",\"foreign\":true");

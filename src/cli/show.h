@@ -24,12 +24,14 @@ int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style 
 
 typedef struct slp_show_extra { /* what became of key and payload on the way here */
   uint8_t data_is_json, key_is_json;
+  const char *worker;         /* with leases: who prints it; or NULL */
   const char *error;          /* could not be decoded; or NULL */
   const slp_log_event *event; /* the payload is the message of this one; or NULL */
 } slp_show_extra;
 
 /* {"stream","shard","seq","sub","ts","key","payload"} and a newline. payload_b64 (key_b64) instead when
  * the bytes are not UTF-8; "late", "raw" and "foreign" only when true; ts null when the service gave none.
+ * With a worker: "epoch" and "worker".
  * A change of DynamoDB: {"stream","shard","seq","ts","event","id","change"} and "user" when it has one. */
 int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra);
 /* "shardId-000000000012" as "12", "shardId-00000001795292410065-69e87ba0" as "69e87ba0"; other ids whole: the

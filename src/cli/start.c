@@ -53,6 +53,17 @@ static int parse_shard_seq(slp_str text, slp_start *ret, char why[200]) {
   return 0;
 }
 
+int slp_start_parse_seq(slp_str text, slp_start *ret) {
+  const char *dot = memchr(text.p, '.', text.n);
+  slp_str seq = {text.p, dot ? (size_t)(dot - text.p) : text.n};
+  slp_start start = {.kind = SLOOP_AT_SEQ};
+  if (dot && slp_parse_u64((slp_str){dot + 1, text.n - seq.n - 1}, &start.sub) != 0) return SLP_EINVAL;
+  if (!slp_num_valid(seq) || seq.n >= sizeof start.seq) return SLP_EINVAL;
+  snprintf(start.seq, sizeof start.seq, "%.*s", (int)seq.n, seq.p);
+  *ret = start;
+  return 0;
+}
+
 int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char why[200]) {
   slp_start start = {0};
   slp_str text = slp_str_of(z);

@@ -75,6 +75,25 @@ static void tell_failed(tail *t, const char *why) {
   if (t->app.exit_code == SLP_EXIT_FINE) t->app.exit_code = SLP_EXIT_FAILED;
 }
 
+static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
+
+/* What became of the leases, for who ended it. */
+static void tell_left(const tail *t) {
+  int late = 0, joined = 0;
+  for (size_t i = 0; i < t->n; i++) {
+    joined |= t->each[i].consumer.joined;
+    late |= t->each[i].consumer.joined && t->each[i].consumer.stop_status != 0;
+  }
+  if (t->app.args->quiet || !joined) return;
+  if (t->overdue || late)
+    slp_say(
+        "stopped before the leases were given up; others take them over when %llu s have passed, and may "
+        "repeat what was printed last",
+        (unsigned long long)(t->app.args->opts.lease_ms + 999) / 1000);
+  else if (t->app.interrupted)
+    slp_say("stopped; whoever reads these shards next for %s goes on from here", t->app.args->opts.app);
+}
+
 /* Everybody is gone and the output has what it will get. */
 static void leave_if_done(tail *t) {
   if (!t->app.out || (!t->overdue && slp_app_unwritten(&t->app) > 0)) return;
@@ -84,7 +103,10 @@ static void leave_if_done(tail *t) {
   slp_pending_give_up(&t->pending, written_bytes(t));
   char why[400];
   if (t->app.args->save && slp_places_write(&t->places, why) != 0 && !t->place_lost) tell_failed(t, why);
-  if (t->app.interrupted && !t->app.args->shard_key) slp_places_tell(&t->places);
+  if (has_leases(t))
+    tell_left(t);
+  else if (t->app.interrupted && !t->app.args->shard_key)
+    slp_places_tell(&t->places);
   sloop_stats_t sum;
   sum_stats(t, &sum);
   slp_progress_end(t->app.args, &sum);
@@ -103,11 +125,27 @@ static void close_all_written(tail *t) {
   for (size_t i = 0; i < t->n; i++) close_if_written(t, &t->each[i]);
 }
 
+static void stop_all(tail *t) {
+  for (size_t i = 0; i < t->n; i++)
+    if (t->each[i].opened)
+      slp_cli_consumer_stop(&t->each[i].consumer, has_leases(t) ? SLP_APP_LEAVE_MS : SLP_APP_GRACE_MS);
+}
+
+/* Leases are given up when what was printed is written, however slow its reader is: only then do the
+ * positions say so. A Ctrl-C does not wait for that. */
+static void stop_if_written(tail *t) {
+  if (t->ending && (t->app.interrupted || slp_app_unwritten(&t->app) == 0)) stop_all(t);
+}
+
 static void end_tail(tail *t) {
   if (t->ending) return;
   t->ending = 1;
-  for (size_t i = 0; i < t->n; i++)
-    if (t->each[i].opened) slp_cli_consumer_stop(&t->each[i].consumer, SLP_APP_GRACE_MS);
+  for (size_t i = 0; i < t->n && has_leases(t); i++)
+    if (t->each[i].opened && t->each[i].consumer.s) (void)sloop_pause(t->each[i].consumer.s, NULL);
+  if (has_leases(t))
+    stop_if_written(t);
+  else
+    stop_all(t);
   slp_cli_consumer_close(&t->follow.finder);
 }
 
@@ -165,6 +203,7 @@ static size_t print_records(tail *t, reading *rd, sloop_batch_t *batch, int *ret
   slp_buf text;
   slp_buf_init(&text, t->app.mem, TEXT_BYTES_MAX);
   slp_buf_clear(&t->ends);
+  t->printer.worker = has_leases(t) ? sloop_worker(rd->consumer.s) : NULL;
   for (; i < n && !(a->count && t->printed >= a->count) && !t->ending; i++) {
     const sloop_record_t *r = sloop_batch_at(batch, i);
     int printed = 0;
@@ -253,6 +292,7 @@ static void on_finder_closed(slp_cli_consumer *c) {
 static void on_written(slp_app *app) {
   tail *t = app->user;
   slp_pending_written(&t->pending, written_bytes(t));
+  stop_if_written(t);
   close_all_written(t);
   leave_if_done(t);
 }
@@ -262,11 +302,15 @@ static void on_out_failed(slp_app *app) {
   /* What the reader that left has taken in of it is not known. */
   slp_pending_give_up(&t->pending, 0);
   end_tail(t);
+  stop_all(t);
   close_all_written(t);
   leave_if_done(t);
 }
 
-static void on_interrupt(slp_app *app) { end_tail(app->user); }
+static void on_interrupt(slp_app *app) {
+  end_tail(app->user);
+  stop_all(app->user);
+}
 
 /* Somebody holds the output (or the stop) longer than a Ctrl-C may take. */
 static void on_overdue(slp_app *app) {
@@ -364,6 +408,7 @@ static void on_tick(slp_app *app) {
   tail *t = app->user;
   /* A reader that takes little at a time: what it has taken is acknowledged before it has taken all. */
   slp_pending_written(&t->pending, written_bytes(t));
+  stop_if_written(t);
   close_all_written(t);
   if (slp_progress_due(&t->progress, app->args)) {
     sloop_stats_t sum;
@@ -468,6 +513,8 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   t.app.on_tick = on_tick;
   t.app.on_written = on_written;
   t.app.on_out_failed = on_out_failed;
+  /* A stop has its own limit; what is stuck even then is left. */
+  if (args->opts.app) t.app.grace_ms = SLP_APP_LEAVE_MS + 500;
   t.begun_us = t.last_record_us = t.places.at_us = slp_program_mono_us();
   t.begun_ms = slp_program_wall_ms();
   int code;

@@ -103,6 +103,12 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   o->in_flight_max = 128;
   o->list_ms = 60000;
   o->log_level = SLOOP_LOG_WARN;
+  o->on_retry = SLOOP_RETRY_AGAIN;
+  o->retry_max = 10;
+  o->lease_ms = 10000;
+  o->checkpoint_ms = 5000;
+  o->handover_ms = 30000;
+  o->weight = 1;
 }
 
 size_t sloop_batch_count(const sloop_batch_t *b) { return b->n; }
@@ -209,6 +215,7 @@ static void give_batch(sloop_t *s) {
       r->event_id = r->seq;
       if (s->next % 2) r->user = (sloop_str_t){"{\"type\":\"Service\"}", 18};
     }
+    if (s->o.app) r->epoch = 7;
     if (getenv("FAKE_RAW")) r->flags |= SLOOP_REC_RAW;
     if (getenv("FAKE_LATE")) r->flags |= SLOOP_REC_LATE;
     s->st.records++;
@@ -247,6 +254,11 @@ static void give_error(sloop_t *s) {
   s->o.on_error(s, &e, s->o.arg);
 }
 
+static void give_lease_event(sloop_t *s, sloop_lease_what what, const char *shard, const char *text) {
+  sloop_lease_event_t e = {what, shard, "me.1", text, 7};
+  s->o.on_lease(s, &e, s->o.arg);
+}
+
 static void on_turn(uv_timer_t *timer) {
   sloop_t *s = timer->data;
   if (s->closing) return;
@@ -263,6 +275,7 @@ static void on_turn(uv_timer_t *timer) {
     return;
   }
   if (!s->told_shards++) {
+    if (s->o.app) give_lease_event(s, SLOOP_LEASE_JOINED, "", "");
     for (unsigned i = 0; i < s->shards_n; i++) {
       char id[40];
       snprintf(id, sizeof id, "shardId-%012u", i);
@@ -356,6 +369,8 @@ void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   s->close_arg = arg;
   uv_close((uv_handle_t *)&s->timer, on_closed);
 }
+
+const char *sloop_worker(const sloop_t *s) { return s->o.app ? "me.1" : ""; }
 
 void sloop_ref(sloop_t *s) { (void)s; }
 void sloop_unref(sloop_t *s) { (void)s; }

@@ -893,6 +893,52 @@ def policies_are_json():
 
 
 @test
+def leased_records_say_who_printed_them():
+    r = run(BIN, "-c2", "-J", "-G", "app", "orders", env={"FAKE_RECORDS": 5})
+    equal(r.code, 0, r.err)
+    for line in map(json.loads, r.out.splitlines()):
+        equal((line["epoch"], line["worker"]), (7, "me.1"))
+    r = run(BIN, "-c1", "-f", "%e %w %s", "-G", "app", "orders", env={"FAKE_RECORDS": 5})
+    equal((r.code, r.out, r.err), (0, b"7 me.1 record 0", ""))
+    r = run(BIN, "-e", "-f", "%e %w %s", "orders", env={"FAKE_RECORDS": 1})
+    equal(r.out, b"0  record 0")
+
+
+@test
+def leases_are_given_up_after_the_last_byte_was_written():
+    # The reader takes nothing for a while: until then there is no stop, whose positions would not hold it.
+    with tempfile.NamedTemporaryFile() as log:
+        p = start("-c", "40", "-G", "app", "orders", env={"FAKE_RECORDS": 1000, "FAKE_BYTES": 20000, "FAKE_LOG": log.name})
+        try:
+            wait_until(lambda: sum(x[0] == "out" for x in noted(log.name)) >= 2, what="two batches")
+            time.sleep(0.5)
+            check(not any(x[0] == "stop" for x in noted(log.name)), noted(log.name))
+            out = p.stdout.read()
+            equal((p.wait(10), len(out.splitlines())), (0, 40))
+            events = [x[0] for x in noted(log.name)]
+            check(events.index("stop") > max(i for i, e in enumerate(events) if e == "done" ), events)
+            equal(sum(int(x[2]) for x in noted(log.name) if x[0] == "done"), 40)
+        finally:
+            end(p)
+
+
+@test
+def a_leased_tail_takes_longer_to_leave_but_not_for_ever():
+    p = start("-G", "app", "orders", env={"FAKE_RECORDS": 1, "FAKE_STUCK_STOP": 1})
+    try:
+        read_some(p.stdout.fileno())
+        begun = time.monotonic()
+        p.send_signal(signal.SIGINT)
+        time.sleep(2.5)
+        equal(p.poll(), None)  # a plain tail would have given up
+        equal(p.wait(12), 0)
+        check(time.monotonic() - begun < 12)
+        check("before the leases were given up" in p.stderr.read().decode())
+    finally:
+        end(p)
+
+
+@test
 def lists_of_several_streams():
     r = run(BIN, "-L", "a", "b")
     equal((r.code, [x.split()[0] for x in r.out.splitlines()]), (0, [b"a"] * 3 + [b"b"] * 3))

@@ -8,6 +8,7 @@ static const sloop_record_t record = {.stream = "orders",
                                       .shard = "shardId-000000000003",
                                       .seq = {"49512345", 8},
                                       .sub = 7,
+                                      .epoch = 9,
                                       .key = {"k\0y", 3},
                                       .data = {"pay\0load%s\\n", 12},
                                       .event = {"INSERT", 6},
@@ -36,6 +37,8 @@ static const char *token_text(uint8_t c, size_t *n) {
              {'u', "7", 1},
              {'l', "-5", 2},
              {'n', "INSERT", 6},
+             {'e', "9", 1},
+             {'w', "w.1", 3},
              {'%', "%", 1}};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     if (all[i].c == c) {
@@ -96,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     REQUIRE(r == SLP_EINVAL && !f && why[0] && strlen(why) < 199);
     for (const char *c = why; *c; c++) REQUIRE((unsigned char)*c >= 0x20 && (unsigned char)*c < 0x7f);
   } else {
-    REQUIRE(slp_format_run(f, &got, &record, -5) == 0);
+    REQUIRE(slp_format_run(f, &got, &record, -5, "w.1") == 0);
     REQUIRE(slp_str_eq(slp_buf_str(&want), slp_buf_str(&got)));
     slp_format_free(f);
   }

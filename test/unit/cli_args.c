@@ -134,7 +134,7 @@ TEST(what_is_wrong_is_said) {
   CHECK_REFUSED("--completion: \"fish\" is not bash|zsh", "--completion=fish");
   CHECK_REFUSED("the stream's name is empty", "");
   CHECK_REFUSED("-f does not go together with -J", "-J", "-f%s", "orders");
-  CHECK_REFUSED("only one of", "-L", "--demo");
+  CHECK_REFUSED("--demo does not go together with -L", "-L", "--demo");
   CHECK_REFUSED("-c does not go together with -L", "-L", "-c1", "orders");
   CHECK_REFUSED("-e does not go together with -M", "-M4", "-e");
   CHECK_REFUSED("-f does not go together with --bench", "--bench", "-f%s");
@@ -142,6 +142,64 @@ TEST(what_is_wrong_is_said) {
   CHECK_REFUSED("-M: \"0\"", "-M0");
   CHECK_REFUSED("--timeout", "--timeout=-1", "orders");
   CHECK_REFUSED("-p: needs", "-p", "", "orders");
+}
+
+TEST(leases) {
+  CHECK_PARSES("-G", "billing", "--store", "sqlite:f", "-X", "lease_ms=2000", "-X", "on_retry=park", "-c1",
+               "s");
+  CHECK_INT(args.mode, SLP_MODE_TAIL);
+  CHECK_STR(args.opts.app, "billing");
+  CHECK_STR(args.opts.store, "sqlite:f");
+  CHECK_INT(args.opts.lease_ms, 2000);
+  CHECK_INT(args.opts.on_retry, SLOOP_RETRY_PARK);
+  CHECK_PARSES("-X", "app=billing", "-o", "oldest", "a", "b");
+  CHECK_STR(args.opts.app, "billing");
+  CHECK_PARSES("--iam", "-G", "billing", "s");
+  CHECK_STR(args.opts.app, "billing");
+  CHECK_REFUSED("-p does not go together with -G", "-Ga", "-p1", "s");
+  CHECK_REFUSED("-p does not go together with -G", "-Ga", "-pkey:x", "s");
+  CHECK_REFUSED("--save does not go together with -G", "-Ga", "--save", "f", "s");
+  CHECK_REFUSED("-e does not go together with -G", "-Ga", "-e", "s");
+  CHECK_REFUSED("--until does not go together with -G", "-Ga", "-o", "e@5m", "s");
+  CHECK_REFUSED("-o SHARD:SEQUENCE does not go together with -G", "-Ga", "-o1:2", "s");
+  CHECK_REFUSED("-o @FILE does not go together with -G", "-Ga", "-o@f", "s");
+  CHECK_REFUSED("--store needs -G", "--store", "memory", "s");
+  CHECK_REFUSED("-X worker needs -G", "-X", "worker=a", "s");
+  CHECK_REFUSED("-G does not go together with -L", "-L", "-Ga", "s");
+  CHECK_REFUSED("-G: \"\" is not the name", "-G", "", "s");
+}
+
+TEST(commands_about_leases) {
+  CHECK_PARSES("--leases", "-Ga", "-J", "s", "t");
+  CHECK_INT(args.mode, SLP_MODE_LEASES);
+  CHECK_PARSES("--explain", "3", "-Ga", "s");
+  CHECK_INT(args.mode, SLP_MODE_EXPLAIN);
+  CHECK_STR(args.lease_name, "3");
+  CHECK_PARSES("--release=w.1", "-Ga", "s");
+  CHECK_INT(args.mode, SLP_MODE_RELEASE);
+  CHECK_PARSES("--reset", "all", "--to", "s@1767225600", "--force", "-Ga", "s");
+  CHECK_INT(args.mode, SLP_MODE_RESET);
+  CHECK(args.force && args.to.kind == SLOOP_AT_TIME && args.to.at_ms == INT64_C(1767225600000));
+  CHECK_PARSES("--reset=3", "--to=4951.7", "-Ga", "s");
+  CHECK(args.to.kind == SLOOP_AT_SEQ && args.to.sub == 7 && !args.force);
+  CHECK_STR(args.to.seq, "4951");
+  CHECK_STR(args.to.shard, "");
+  CHECK_PARSES("--watch", "-Ga", "s");
+  CHECK_INT(args.watch_ms, SLP_WATCH_MS);
+  CHECK_PARSES("--watch=7", "-Ga", "s");
+  CHECK_INT(args.watch_ms, 7000);
+  CHECK_REFUSED("--leases needs -G", "--leases", "s");
+  CHECK_REFUSED("which stream?", "--leases", "-Ga");
+  CHECK_REFUSED("--watch: one stream at a time", "--watch", "-Ga", "s", "t");
+  CHECK_REFUSED("in the memory of another process", "--leases", "-Ga", "--store=memory", "s");
+  CHECK_REFUSED("--reset needs --to", "--reset=all", "-Ga", "s");
+  CHECK_REFUSED("is a place in one shard", "--reset=all", "--to=5", "-Ga", "s");
+  CHECK_REFUSED("--to: \"1:5\" is not a position", "--reset=1", "--to=1:5", "-Ga", "s");
+  CHECK_REFUSED("--to: \"@f\" is not a position", "--reset=1", "--to=@f", "-Ga", "s");
+  CHECK_REFUSED("--to: \"e@5m\" is not a position", "--reset=1", "--to=e@5m", "-Ga", "s");
+  CHECK_REFUSED("--force does not go together with --release", "--release=1", "--force", "-Ga", "s");
+  CHECK_REFUSED("--reset does not go together with --release", "--release=1", "--reset=1", "-Ga", "s");
+  CHECK_REFUSED("--explain: \"\" is not a shard", "--explain", "", "-Ga", "s");
 }
 
 TEST(several_streams_in_the_order_given) {

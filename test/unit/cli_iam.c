@@ -2,7 +2,8 @@
 #include "cli/iam.h"
 #include "check.h"
 
-static void check(const char *stream, const char *region, const char *const *parts) {
+static void check(const char *stream, const char *region, const char *store, const char *schema,
+                  const char *const *parts) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_buf b;
   slp_args *args = calloc(1, sizeof *args);
@@ -10,6 +11,9 @@ static void check(const char *stream, const char *region, const char *const *par
   args->streams[0] = stream;
   args->streams_n = 1;
   args->opts.region = region;
+  args->opts.app = store || schema ? "app" : NULL;
+  args->opts.store = store;
+  args->opts.schema = schema;
   CHECK_INT(slp_iam(&b, args), 0);
   for (; *parts; parts++)
     if (!strstr(slp_buf_z(&b), *parts)) CHECK_FAIL("%s lacks %s", slp_buf_z(&b), *parts);
@@ -18,7 +22,10 @@ static void check(const char *stream, const char *region, const char *const *par
   slp_mem_drop(mem);
   free(args);
 }
-#define CHECK_POLICY(stream, region, ...) check(stream, region, (const char *const[]){__VA_ARGS__, NULL})
+#define CHECK_POLICY(stream, region, ...) \
+  check(stream, region, NULL, NULL, (const char *const[]){__VA_ARGS__, NULL})
+#define CHECK_LEASES(store, schema, ...) \
+  check("s", "r", store, schema, (const char *const[]){__VA_ARGS__, NULL})
 
 TEST(resources) {
   CHECK_POLICY("orders", NULL, "\"kinesis:GetRecords\"", "\"arn:aws:kinesis:*:*:stream/orders\"");
@@ -31,6 +38,26 @@ TEST(resources) {
                "\"arn:aws:dynamodb:r:1:table/t/stream/*\"");
   CHECK_POLICY("arn:aws:dynamodb:r:1:table/t/stream/x", NULL, "\"dynamodb:DescribeStream\"",
                "\"arn:aws:dynamodb:r:1:table/t/stream/x\"");
+}
+
+TEST(leases_need_their_table) {
+  CHECK_LEASES("dynamodb", NULL, "\"dynamodb:UpdateItem\"", "\"dynamodb:CreateTable\"", "\"dynamodb:Query\"",
+               "\"arn:aws:dynamodb:r:*:table/sloop\"", "\"kinesis:GetRecords\"");
+  CHECK_LEASES("dynamodb:mine", NULL, "\"arn:aws:dynamodb:r:*:table/mine\"");
+  CHECK_LEASES(NULL, "kcl", "\"dynamodb:Scan\"", "\"arn:aws:dynamodb:r:*:table/app\"");
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_args *args = calloc(1, sizeof *args);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1 << 20);
+  args->streams[0] = "s";
+  args->streams_n = 1;
+  args->opts.app = "app";
+  args->opts.store = "sqlite:file";
+  CHECK_INT(slp_iam(&b, args), 0);
+  CHECK(!strstr(slp_buf_z(&b), "dynamodb")); /* nor anything of a table when they are in a file */
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+  free(args);
 }
 
 CHECK_MAIN()

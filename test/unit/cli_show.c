@@ -44,6 +44,17 @@ TEST(a_json_line_has_the_seven_members_in_order) {
   CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"hello\"}\n");
 }
 
+static int show_leased(slp_buf *b, const sloop_record_t *r) {
+  return slp_show_json(b, r, &(slp_show_extra){.worker = "w.1"});
+}
+
+TEST(with_leases_who_printed_it_is_there) {
+  sloop_record_t r = record("hello", 5);
+  r.epoch = 12;
+  CHECK_SHOWN(show_leased, &r,
+              HEAD "\"key\":\"key\",\"payload\":\"hello\",\"epoch\":12,\"worker\":\"w.1\"}\n");
+}
+
 TEST(a_line_stays_one_line) {
   sloop_record_t r = record("a\nb\r\t\0\x1f\x7f\"\\\xe2\x80\xa8\xe2\x80\xa9\xc2\x85", 18);
   slp_mem *mem = slp_mem_new(NULL, NULL);

@@ -54,6 +54,21 @@ TEST(sequence_numbers) {
   CHECK_INT(start.sub, 12);
 }
 
+TEST(a_sequence_number_alone) {
+  slp_start s = {0};
+  CHECK_INT(slp_start_parse_seq(SLP_STR("4951"), &s), 0);
+  CHECK(s.kind == SLOOP_AT_SEQ && s.sub == 0 && !*s.shard);
+  CHECK_STR(s.seq, "4951");
+  CHECK_INT(slp_start_parse_seq(SLP_STR("4951.12"), &s), 0);
+  CHECK_INT(s.sub, 12);
+  static const char *const bad[] = {"", ".", "5.", ".5", "5.x", "x", "1:5", "5.1.2"};
+  for (size_t i = 0; i < SLP_COUNT(bad); i++)
+    CHECK_INT(slp_start_parse_seq(slp_str_of(bad[i]), &s), SLP_EINVAL);
+  char digits[200];
+  memset(digits, '9', sizeof digits);
+  CHECK_INT(slp_start_parse_seq((slp_str){digits, sizeof digits}, &s), SLP_EINVAL);
+}
+
 TEST(what_is_wrong_is_said) {
   refused("newest", "is not a position");
   refused("", "is not a position");

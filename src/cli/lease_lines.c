@@ -1,0 +1,45 @@
+/* lease_lines.c - events of leases as lines. */
+#include "cli/lease_lines.h"
+
+#include <stdio.h>
+
+static int about_shard(const sloop_lease_event_t *e, const char *what, char *line, size_t n) {
+  snprintf(line, n, "%s: %s, epoch %llu", e->shard, what, (unsigned long long)e->epoch);
+  return 0;
+}
+
+static int about_worker(const sloop_lease_event_t *e, const char *what, int trouble, char *line, size_t n) {
+  snprintf(line, n, "worker %s %s", *e->worker ? e->worker : "(not registered)", what);
+  return trouble;
+}
+
+/* The text says more than we know. */
+static int as_told(const sloop_lease_event_t *e, const char *what, int trouble, char *line, size_t n) {
+  snprintf(line, n, "%s%s%s%s%s", e->shard, *e->shard ? ": " : "", what, *e->text ? ": " : "", e->text);
+  return trouble;
+}
+
+int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n) {
+  switch (e->what) {
+    case SLOOP_LEASE_JOINED: return about_worker(e, "is registered", 0, line, n);
+    case SLOOP_LEASE_EVICTED:
+      return as_told(e, "this worker was taken for dead and registers anew", 1, line, n);
+    case SLOOP_LEASE_SUSPENDED:
+      return about_worker(e, "can't prove that it lives; it prints nothing until it can", 1, line, n);
+    case SLOOP_LEASE_RESUMED: return about_worker(e, "goes on, with the leases it had", 1, line, n);
+    case SLOOP_LEASE_TAKEN: return about_shard(e, "lease taken", line, n);
+    case SLOOP_LEASE_LOST: return about_shard(e, "lease lost to another worker", line, n);
+    case SLOOP_LEASE_RELEASED: return about_shard(e, "lease given up", line, n);
+    case SLOOP_LEASE_ENDED: return about_shard(e, "read to its end", line, n);
+    case SLOOP_LEASE_LEADS: return about_worker(e, "plans for all", 0, line, n);
+    case SLOOP_LEASE_FOLLOWS: return about_worker(e, "plans no more", 0, line, n);
+    case SLOOP_LEASE_CONDEMNED: return as_told(e, "declared dead", 0, line, n);
+    case SLOOP_LEASE_HOLE: return as_told(e, "a hole", 1, line, n);
+    case SLOOP_LEASE_BAD_ROW: return as_told(e, "a row of the lease table is left alone", 1, line, n);
+    case SLOOP_LEASE_TROUBLE: return as_told(e, "leases", 1, line, n);
+    case SLOOP_LEASE_LEFT:
+      if (strcmp(e->text, "left") == 0) return about_worker(e, "has left", 0, line, n);
+      return as_told(e, "this worker has left", 0, line, n);
+  }
+  return as_told(e, "leases", 1, line, n);
+}
