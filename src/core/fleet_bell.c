@@ -133,8 +133,9 @@ static void lead_read(slp_store_req *rq) {
   slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_fleet, bell_get);
   slp_fact fact = {.kind = SLP_FACT_OTHER};
   f->bell_reading = 0;
+  int came = slp_read_came(f, SLP_READ_LEADER, rq);
   if (f->role != SLP_ROLE_SEEKS || !may_lead(f)) return;
-  if (rq->fail.class != SLP_FINE) {
+  if (!came) {
     slp_role_seek(f, slp_fleet_jitter(f, ALERT_US, 20));
     return;
   }
@@ -206,6 +207,7 @@ static void next_poll(slp_fleet *f, const slp_peer *p) {
 
 static void leader_read(slp_store_req *rq) {
   slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_fleet, bell_get);
+  int came = slp_read_came(f, SLP_READ_LEADER, rq);
   slp_fact fact = {.kind = SLP_FACT_OTHER};
   f->bell_reading = 0;
   if (f->role != SLP_ROLE_FOLLOWS) {
@@ -213,7 +215,7 @@ static void leader_read(slp_store_req *rq) {
     return;
   }
   slp_peer *p = slp_peer_make(f, leader_id(f));
-  if (rq->fail.class != SLP_FINE || !p) {
+  if (!came || !p) {
     if (p) slp_peer_unread(p);
     next_poll(f, p);
     return;

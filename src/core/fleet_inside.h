@@ -244,6 +244,19 @@ void slp_look_soon(slp_fleet *f, uint64_t at_us);
 /* ---- the worker: fleet_worker.c, fleet_join.c, fleet_leave.c ----------------------------------- */
 typedef enum slp_worker_state {
   SLP_WORKER_NEW,
+/* ---- reads that fail: fleet_reads.c ------------------------------------------------------------- */
+typedef enum slp_read_of {
+  SLP_READ_LEASES,
+  SLP_READ_WORKERS,
+  SLP_READ_LEADER,
+  SLP_READ_PLAN,
+  SLP_READ_STOCK,
+  SLP_READ_MINE, /* my own row */
+  SLP_READS_N
+} slp_read_of;
+/* 1: it came. 0: it did not; when that lasts it is told of. */
+int slp_read_came(slp_fleet *f, slp_read_of what, const slp_store_req *rq);
+
   SLP_WORKER_JOINING,
   SLP_WORKER_RUNS,
   SLP_WORKER_LEAVING,
@@ -368,7 +381,8 @@ struct slp_fleet {
   slp_store_get join_get;
   slp_timer beat_timer, fence_timer, join_timer;
 
-  slp_list ops; /* slp_op.link: under way */
+  uint32_t reads_failed[SLP_READS_N]; /* in a row */
+  slp_list ops;                       /* slp_op.link: under way */
   slp_timer ops_timer;
   size_t lease_writes; /* of leases, under way */
 
@@ -414,6 +428,7 @@ struct slp_fleet {
   slp_jobs jobs;
   slp_map seen_shards; /* slp_seen_shard: what the leader remembers */
   slp_map listed;      /* slp_listed: the last complete listing */
+  uint64_t rest_until_us; /* taking stock failed: not again before */
   uint64_t listed_us;
   char ring_id[SLP_WORKER_ID_MAX];
   uint8_t ring_id_n;

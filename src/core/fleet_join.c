@@ -62,7 +62,7 @@ static void row_read(slp_store_req *rq) {
   slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_fleet, join_get);
   slp_peer *p = slp_peer_make(f, f->o.worker);
   slp_fact fact = {.kind = SLP_FACT_OTHER};
-  if (rq->fail.class != SLP_FINE || !p) {
+  if (!slp_read_came(f, SLP_READ_MINE, rq) || !p) {
     if (p) slp_peer_unread(p);
     in(f, 100000 + slp_random_below(f->h, 300000));
     return;

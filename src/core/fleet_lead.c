@@ -20,6 +20,7 @@ static int audit_ready(const slp_fleet *f) {
 void slp_lead_arm(slp_fleet *f) {
   uint64_t at = audit_ready(f) ? slp_fleet_now(f) : slp_min_u64(f->plan_at_us, f->audit_at_us);
   int busy = f->stocking || f->jobs.busy;
+  at = slp_max_u64(at, f->rest_until_us);
   if (f->role == SLP_ROLE_LEADS) slp_fleet_timer(f, &f->plan_timer, busy ? SLP_NEVER : at);
 }
 
@@ -43,6 +44,7 @@ void slp_lead_begin(slp_fleet *f) {
   f->plan_serial = f->plan_base = 0;
   f->plan_at_us = f->audit_at_us = SLP_NEVER;
   f->led_us = slp_fleet_now(f);
+  f->rest_until_us = 0;
   size_t at = 0;
   for (slp_peer *p; (p = slp_map_each(&f->peers, &at));) p->takes = 0;
   slp_fleet_tell(f, SLP_FLEET_LEADS, (slp_str){NULL, 0}, f->lead_epoch, "leads");
@@ -186,8 +188,10 @@ static void stock_done(slp_store_req *rq) {
   slp_stock s;
   f->stocking = 0;
   if (f->role != SLP_ROLE_LEADS) return;
-  if (rq->fail.class != SLP_FINE || slp_stock_read(f, &f->stock.out, &s)) {
-    slp_plan_soon(f, slp_fleet_jitter(f, 300000, 50));
+  if (!slp_read_came(f, SLP_READ_STOCK, rq) || slp_stock_read(f, &f->stock.out, &s)) {
+    uint64_t rest_us = slp_fleet_jitter(f, 300000, 50);
+    f->rest_until_us = slp_after_us(slp_fleet_now(f), rest_us); /* an audit that is ready waits as well */
+    slp_plan_soon(f, rest_us);
   } else {
     use_stock(f, &s);
     slp_stock_free(f, &s);
@@ -206,7 +210,7 @@ static void round_run(slp_fleet *f) {
     slp_fleet_list(f);
   }
   int ready = audit_ready(f);
-  if (!ready && now < f->plan_at_us) {
+  if (now < f->rest_until_us || (!ready && now < f->plan_at_us)) {
     slp_lead_arm(f);
     return;
   }

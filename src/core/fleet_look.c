@@ -126,7 +126,7 @@ static void hear(slp_fleet *f, size_t i) {
 static void looked(slp_store_req *rq) {
   slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_fleet, look);
   f->looking = 0;
-  if (rq->fail.class != SLP_FINE) {
+  if (!slp_read_came(f, SLP_READ_LEASES, rq)) {
     uint64_t later = slp_fleet_now(f) + slp_fleet_jitter(f, 200000, 20);
     for (size_t i = 0; i < f->look.keys_n; i++) {
       if (f->look_items[i].lease) slp_lease_look(f->look_items[i].lease, later);

@@ -54,7 +54,7 @@ static void plan_read(slp_store_req *rq) {
   slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_fleet, plan_get);
   slp_fact fact = {.kind = SLP_FACT_OTHER};
   f->plan_reading = 0;
-  if (rq->fail.class != SLP_FINE) {
+  if (!slp_read_came(f, SLP_READ_PLAN, rq)) {
     slp_look_soon(f, slp_fleet_now(f) + slp_fleet_jitter(f, 200000, 20));
     f->plan_again = 1;
     return;

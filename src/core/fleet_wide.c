@@ -18,7 +18,7 @@ static void wide_done(slp_store_req *rq) {
   slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_fleet, wide);
   slp_peer *p;
   f->wide_busy = 0;
-  f->wide_ok = rq->fail.class == SLP_FINE;
+  f->wide_ok = (uint8_t)slp_read_came(f, SLP_READ_WORKERS, rq);
   for (size_t at = 0; (p = slp_map_each(&f->peers, &at));) p->in_list = 0;
   if (f->wide_ok) see_rows(f, &f->wide);
   for (size_t at = 0; (p = slp_map_each(&f->peers, &at));) {

@@ -499,6 +499,33 @@ TEST(rows_that_are_strange_or_damaged_are_named_and_left_alone) {
   finish(w);
 }
 
+static uint64_t reads(const fw_world *w) {
+  uint64_t n = 0;
+  for (int i = 0; i < FW_NODES; i++) {
+    slp_fleet_stats stats;
+    if (!w->nodes[i]) continue;
+    slp_fleet_stats_get(w->nodes[i]->fleet, &stats);
+    n += stats.reads;
+  }
+  return n;
+}
+
+/* Told, and asked for again and again, but not without a pause. */
+static void forbidden(uint8_t gets, uint8_t lists) {
+  fw_world *w = world(4);
+  w->deny_gets = gets;
+  w->deny_lists = lists;
+  start(w, 2);
+  run(w, 20 * FW_S);
+  CHECK(w->trouble > 0);
+  CHECK(reads(w) < 2 * 20 * 15); /* each asks some 15 times a second at most */
+  w->deny_gets = w->deny_lists = 0;
+  settle(w, 20 * FW_S);
+  finish(w);
+}
+TEST(reading_rows_is_forbidden) { forbidden(1, 0); }
+TEST(listing_rows_is_forbidden) { forbidden(0, 1); }
+
 TEST(two_with_one_id) {
   fw_world *w = fleet(4, 2);
   fw_start(w, 5, "w0", 0);

@@ -99,6 +99,13 @@ static void throttled(void *arg) {
   answer(x);
 }
 
+static void denied(void *arg) {
+  fw_wire *x = arg;
+  if (!x->rq) return;
+  fail(x->rq, SLP_ACCESS, "no permission");
+  answer(x);
+}
+
 /* ---- at the table ------------------------------------------------------------------------------ */
 
 static void trace_write(fw_world *w, const slp_store_write *x) {
@@ -259,6 +266,10 @@ static void send(fw_wire *x) {
   if (x->node->cut || w->outage_until_us > at || chance(w, f->lost_ppm)) return;
   if (chance(w, f->throttle_ppm)) {
     slp_sim_at(w->sim, at + way(w), throttled, x);
+  if ((x->kind == GET && w->deny_gets) || (x->kind == LIST && w->deny_lists)) {
+    slp_sim_at(w->sim, at, denied, x);
+    return;
+  }
     return;
   }
   x->silent = (uint8_t)chance(w, f->unanswered_ppm);

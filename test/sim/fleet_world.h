@@ -77,6 +77,7 @@ struct fw_world {
   int deny_ms;                                                 /* scenes: */
   uint32_t drop_answers; /* so many of the next writes whose row has this prefix are done unanswered */
   char drop_prefix[32];
+  uint8_t deny_gets, deny_lists;                               /* refused: no right */
   int drop_after_copy;
 };
 

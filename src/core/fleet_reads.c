@@ -1,0 +1,21 @@
+/* fleet_reads.c - reads of the table that fail are repeated by whoever asked; here it is told when that
+ * lasts. */
+#include "core/fleet_inside.h"
+
+static const char *const names[SLP_READS_N] = {
+    [SLP_READ_LEASES] = "leases",         [SLP_READ_WORKERS] = "the workers",
+    [SLP_READ_LEADER] = "the leader",     [SLP_READ_PLAN] = "what is planned for this worker",
+    [SLP_READ_STOCK] = "the whole fleet", [SLP_READ_MINE] = "this worker's own row",
+};
+
+int slp_read_came(slp_fleet *f, slp_read_of what, const slp_store_req *rq) {
+  if (rq->fail.class == SLP_FINE) {
+    f->reads_failed[what] = 0;
+    return 1;
+  }
+  uint32_t n = ++f->reads_failed[what];
+  if (n >= 4 && !(n & (n - 1))) /* ever more seldom */
+    slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0,
+                   "reading %s in the lease table failed %u times: %s", names[what], n, rq->fail.message);
+  return 0;
+}
