@@ -104,13 +104,23 @@ static const char *base_unit(const char *unit) { /* "": it is no part of a name 
   return strcmp(unit, "bytes") == 0 ? "bytes" : "";
 }
 
+/* A level of the same name as a counter, "batches_now" beside "batches": to some readers name and name_total
+ * are one. */
+static int has_counter(const char *stat) {
+  size_t n = strlen(stat) - strlen("_now");
+  for (size_t i = 0; i < SLP_COUNT(stats); i++)
+    if (strlen(stats[i].name) == n && strncmp(stats[i].name, stat, n) == 0) return 1;
+  return 0;
+}
+
 void slp_metrics_text_name(const char *stat, const char *unit, char out[80]) {
   const char *base = base_unit(unit);
   size_t n = (size_t)snprintf(out, 80, "sloop");
+  int now_told = !ends_with(stat, "_now") || !has_counter(stat);
   for (const char *word = stat; *word;) { /* all but what comes at the end, or is told by the type */
     int len = (int)strcspn(word, "_");
     slp_str w = {word, (size_t)len};
-    int told = slp_str_is(w, "now") || (*base && (slp_str_is(w, base) || slp_str_is(w, unit)));
+    int told = (now_told && slp_str_is(w, "now")) || (*base && (slp_str_is(w, base) || slp_str_is(w, unit)));
     if (!told) n += (size_t)snprintf(out + n, 80 - n, "_%.*s", len, word);
     word += len + (word[len] == '_');
   }

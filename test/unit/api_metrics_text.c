@@ -52,6 +52,7 @@ TEST(names) {
   named("payload_bytes", "bytes", "sloop_payload_bytes_total");
   named("held_bytes_now", "bytes", "sloop_held_bytes");
   named("held_bytes_peak", "bytes", "sloop_held_peak_bytes");
+  named("batches_now", "batches", "sloop_batches_now"); /* sloop_batches_total is another */
   named("shards_now", "shards", "sloop_shards");
   named("behind_ms_now", "ms", "sloop_behind_seconds");
   named("turn_us_p999", "us", "sloop_turn_p999_seconds");
