@@ -207,8 +207,8 @@ static void next_poll(slp_fleet *f, const slp_peer *p) {
 
 static void leader_read(slp_store_req *rq) {
   slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_fleet, bell_get);
-  int came = slp_read_came(f, SLP_READ_LEADER, rq);
   slp_fact fact = {.kind = SLP_FACT_OTHER};
+  int came = slp_read_came(f, SLP_READ_LEADER, rq);
   f->bell_reading = 0;
   if (f->role != SLP_ROLE_FOLLOWS) {
     if (f->role == SLP_ROLE_SEEKS) in(f, 0);

@@ -241,9 +241,6 @@ void slp_kids_free(slp_lease *l);
 void slp_looks_run(slp_timer *t); /* fleet_look.c */
 void slp_look_soon(slp_fleet *f, uint64_t at_us);
 
-/* ---- the worker: fleet_worker.c, fleet_join.c, fleet_leave.c ----------------------------------- */
-typedef enum slp_worker_state {
-  SLP_WORKER_NEW,
 /* ---- reads that fail: fleet_reads.c ------------------------------------------------------------- */
 typedef enum slp_read_of {
   SLP_READ_LEASES,
@@ -257,6 +254,9 @@ typedef enum slp_read_of {
 /* 1: it came. 0: it did not; when that lasts it is told of. */
 int slp_read_came(slp_fleet *f, slp_read_of what, const slp_store_req *rq);
 
+/* ---- the worker: fleet_worker.c, fleet_join.c, fleet_leave.c ----------------------------------- */
+typedef enum slp_worker_state {
+  SLP_WORKER_NEW,
   SLP_WORKER_JOINING,
   SLP_WORKER_RUNS,
   SLP_WORKER_LEAVING,
@@ -423,12 +423,12 @@ struct slp_fleet {
 
   slp_timer watch_timer, plan_timer;
   uint8_t alone, audit, audit_in_round, stocking, listing, unknown_kids, made_some, ring_due;
+  uint64_t rest_until_us; /* taking stock failed: not again before */
   uint64_t plan_at_us, audit_at_us, plan_serial, plan_base, led_us, asked_list_us, audit_from_us;
   slp_store_list stock;
   slp_jobs jobs;
   slp_map seen_shards; /* slp_seen_shard: what the leader remembers */
   slp_map listed;      /* slp_listed: the last complete listing */
-  uint64_t rest_until_us; /* taking stock failed: not again before */
   uint64_t listed_us;
   char ring_id[SLP_WORKER_ID_MAX];
   uint8_t ring_id_n;

@@ -264,12 +264,12 @@ static void send(fw_wire *x) {
   uint32_t ms = x->rq->ms_max ? x->rq->ms_max : 10000;
   slp_sim_at(w->sim, now + (uint64_t)ms * 1000, timed_out, x);
   if (x->node->cut || w->outage_until_us > at || chance(w, f->lost_ppm)) return;
-  if (chance(w, f->throttle_ppm)) {
-    slp_sim_at(w->sim, at + way(w), throttled, x);
   if ((x->kind == GET && w->deny_gets) || (x->kind == LIST && w->deny_lists)) {
     slp_sim_at(w->sim, at, denied, x);
     return;
   }
+  if (chance(w, f->throttle_ppm)) {
+    slp_sim_at(w->sim, at + way(w), throttled, x);
     return;
   }
   x->silent = (uint8_t)chance(w, f->unanswered_ppm);

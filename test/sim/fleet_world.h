@@ -75,9 +75,9 @@ struct fw_world {
   int cache_n;
   void (*on_write)(fw_world *w, const slp_store_write *write); /* before it is done; may be NULL */
   int deny_ms;                                                 /* scenes: */
+  uint8_t deny_gets, deny_lists;                               /* refused: no right */
   uint32_t drop_answers; /* so many of the next writes whose row has this prefix are done unanswered */
   char drop_prefix[32];
-  uint8_t deny_gets, deny_lists;                               /* refused: no right */
   int drop_after_copy;
 };
 
