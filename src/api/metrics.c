@@ -23,9 +23,11 @@ struct sloop_metrics_s {
 };
 
 void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size) {
-  sloop_metrics_opts_t full = {.size = size, .cloudwatch_ms = 60000};
+  sloop_metrics_opts_t full = {.cloudwatch_ms = 60000};
+  if (size < sizeof full.size) return;
   memset(o, 0, size);
-  memcpy(o, &full, slp_min_u64(size, sizeof full));
+  full.size = (size_t)slp_min_u64(size, sizeof full);
+  memcpy(o, &full, full.size);
 }
 
 /* ---- sampling --------------------------------------------------------------------------------------------
