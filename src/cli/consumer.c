@@ -74,6 +74,16 @@ static void put_name(slp_cli_consumer *c, char *line, size_t n) {
   if (c->name) snprintf(line, n, "%.80s: ", c->name);
 }
 
+void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
+                                 char *line, size_t n) {
+  sloop_error_t e = {.code = status, .aws_code = "", .message = ""};
+  if (error_or_null) e = *error_or_null;
+  e.retry_in_ms = UINT64_MAX; /* so that the line says what to do */
+  put_name(c, line, n);
+  size_t at = strlen(line);
+  slp_error_line(&e, line + at, n - at);
+}
+
 /* A server must survive a bad hour; a person at a terminal wants to know at once that the name, the
  * keys or the address are wrong. So until the first good answer these end the program. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {

@@ -55,6 +55,9 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
 /* Has the service ever given records or an empty page, or with leases the table a place among the workers? */
 int slp_cli_consumer_answered(slp_cli_consumer *c);
 void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret); /* now, or at the end */
+/* What a callback with a status says of its failure, as one line. */
+void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
+                                 char *line, size_t n);
 /* An error as one line: what happened, the codes, and what to do about it. */
 void slp_error_line(const sloop_error_t *e, char *line, size_t n);
 

@@ -71,17 +71,7 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_
   if (l->consumer.stopping || l->consumer.failed) return;
   if (status != 0) {
     char line[400];
-    *line = 0;
-    if (l->consumer.name) snprintf(line, sizeof line, "%.80s: ", l->consumer.name);
-    size_t n_name = strlen(line);
-    if (error) {
-      sloop_error_t shown = *error;
-      shown.retry_in_ms = UINT64_MAX;
-      slp_error_line(&shown, line + n_name, sizeof line - n_name);
-    } else {
-      snprintf(line + n_name, sizeof line - n_name, "%s (%s)", sloop_strerror(status),
-               sloop_err_name(status));
-    }
+    slp_cli_consumer_error_line(&l->consumer, status, error, line, sizeof line);
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
     return;
   }

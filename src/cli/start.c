@@ -22,6 +22,14 @@ static int is_shard_id(slp_str s) { /* the service's pattern: [a-zA-Z0-9_.-]+, 1
   return 1;
 }
 
+void slp_start_full_shard(slp_str shard, char out[129]) {
+  *out = 0;
+  if (all_digits(shard) && shard.n <= 12)
+    snprintf(out, 129, "shardId-%.*s%.*s", (int)(12 - shard.n), "000000000000", (int)shard.n, shard.p);
+  else if (shard.n <= 128)
+    snprintf(out, 129, "%.*s", (int)shard.n, shard.p);
+}
+
 static int parse_shard_seq(slp_str text, slp_start *ret, char why[200]) {
   const char *colon = memchr(text.p, ':', text.n);
   slp_str shard = {text.p, (size_t)(colon - text.p)};
@@ -44,11 +52,7 @@ static int parse_shard_seq(slp_str text, slp_start *ret, char why[200]) {
     return SLP_EINVAL;
   }
   ret->kind = SLOOP_AT_SEQ;
-  if (all_digits(shard) && shard.n <= 12)
-    snprintf(ret->shard, sizeof ret->shard, "shardId-%.*s%.*s", (int)(12 - shard.n), "000000000000",
-             (int)shard.n, shard.p);
-  else
-    snprintf(ret->shard, sizeof ret->shard, "%.*s", (int)shard.n, shard.p);
+  slp_start_full_shard(shard, ret->shard);
   snprintf(ret->seq, sizeof ret->seq, "%.*s", (int)seq.n, seq.p);
   return 0;
 }

@@ -1,0 +1,78 @@
+/* columns.c - lays out tables. Text is counted in bytes: ids are ASCII, and what is not shows as '?'. */
+#include "cli/columns.h"
+
+#define GAP 2
+
+void slp_columns_init(slp_columns *c, slp_mem *mem, const slp_column *columns, size_t n) {
+  SLP_CHECK(n <= SLP_COLUMNS_MAX);
+  *c = (slp_columns){.columns = columns, .n = n};
+  slp_buf_init(&c->cells, mem, UINT64_C(1) << 30);
+  for (size_t i = 0; i < n; i++) c->widest[i] = strlen(columns[i].title);
+}
+
+void slp_columns_free(slp_columns *c) { slp_buf_free(&c->cells); }
+
+static int add_harmless(slp_buf *b, const char *p, size_t n) {
+  int bad = 0;
+  for (size_t i = 0; i < n && !bad; i++) bad = slp_buf_add_char(b, p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '?');
+  return bad;
+}
+
+int slp_columns_add(slp_columns *c, const char *text) {
+  size_t n = strnlen(text, SLP_CELL_BYTES_MAX), column = c->added++ % c->n;
+  if (n > c->widest[column]) c->widest[column] = n;
+  int bad = add_harmless(&c->cells, text, n);
+  return bad ? bad : slp_buf_add_char(&c->cells, 0);
+}
+
+int slp_elide(slp_buf *b, const char *text, size_t width) {
+  size_t n = strlen(text);
+  if (n <= width) return add_harmless(b, text, n);
+  if (width < 5) return add_harmless(b, text, width);
+  size_t head = (width - 2) / 3, tail = width - 2 - head; /* ids differ at their ends */
+  int bad = add_harmless(b, text, head);
+  if (!bad) bad = slp_buf_add_z(b, "..");
+  return bad ? bad : add_harmless(b, text + n - tail, tail);
+}
+
+/* Takes what is too much from the widest column that may be narrower, again and again. */
+static void squeeze(const slp_columns *c, size_t *widths, size_t width) {
+  size_t total = GAP * (c->n - 1);
+  for (size_t i = 0; i < c->n; i++) total += widths[i];
+  while (width && total > width) {
+    size_t pick = c->n;
+    for (size_t i = 0; i < c->n; i++) {
+      size_t min = c->columns[i].min;
+      if (min && widths[i] > min && (pick == c->n || widths[i] > widths[pick])) pick = i;
+    }
+    if (pick == c->n) return;
+    widths[pick]--;
+    total--;
+  }
+}
+
+static int add_spaces(slp_buf *b, size_t n) { return n ? slp_buf_addf(b, "%*s", (int)n, "") : 0; }
+
+static int add_cell(const slp_columns *c, slp_buf *b, size_t column, const char *text, size_t width) {
+  size_t n = slp_min_u64(strlen(text), width);
+  int bad = column ? add_spaces(b, GAP) : 0;
+  if (!bad && c->columns[column].right) bad = add_spaces(b, width - n);
+  if (!bad) bad = slp_elide(b, text, width);
+  /* Nothing but the end of the line follows the last one. */
+  if (!bad && !c->columns[column].right && column + 1 < c->n) bad = add_spaces(b, width - n);
+  return !bad && column + 1 == c->n ? slp_buf_add_char(b, '\n') : bad;
+}
+
+int slp_columns_show(const slp_columns *c, slp_buf *b, size_t width) {
+  size_t widths[SLP_COLUMNS_MAX];
+  memcpy(widths, c->widest, sizeof widths);
+  squeeze(c, widths, width);
+  int bad = 0;
+  for (size_t i = 0; i < c->n && !bad; i++) bad = add_cell(c, b, i, c->columns[i].title, widths[i]);
+  const char *at = c->cells.p;
+  for (size_t i = 0; i < c->added && !bad; i++) {
+    bad = add_cell(c, b, i % c->n, at, widths[i % c->n]);
+    at += strlen(at) + 1;
+  }
+  return bad;
+}

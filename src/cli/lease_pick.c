@@ -1,0 +1,45 @@
+/* lease_pick.c - finds what a name means. */
+#include "cli/lease_pick.h"
+
+#include "cli/start.h"
+
+static int is_shard(const sloop_leases_t *all, const char *name) {
+  for (size_t i = 0; i < all->leases_n; i++)
+    if (strcmp(all->leases[i].shard, name) == 0) return 1;
+  return 0;
+}
+
+/* An instance is an id, a dot, and what tells its lives apart. */
+static int is_worker(const sloop_leases_t *all, const char *name) {
+  size_t n = strlen(name);
+  for (size_t i = 0; i < all->workers_n; i++) {
+    const char *w = all->workers[i].worker, *dot = strrchr(w, '.');
+    if (strcmp(w, name) == 0 || (dot && (size_t)(dot - w) == n && memcmp(w, name, n) == 0)) return 1;
+  }
+  return 0;
+}
+
+static int ends_with(const char *z, const char *end) {
+  size_t n = strlen(z), m = strlen(end);
+  return n >= m && memcmp(z + n - m, end, m) == 0;
+}
+
+void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, slp_lease_pick *ret) {
+  *ret = (slp_lease_pick){.name = given};
+  slp_start_full_shard(slp_str_of(given), ret->room);
+  if (is_shard(all, given) || (workers && is_worker(all, given))) return;
+  if (is_shard(all, ret->room)) {
+    ret->name = ret->room;
+    return;
+  }
+  const char *found = NULL;
+  for (size_t i = 0; i < all->leases_n && !ret->second; i++) {
+    if (!ends_with(all->leases[i].shard, given)) continue;
+    if (found) ret->second = all->leases[i].shard;
+    if (!found) found = all->leases[i].shard;
+  }
+  if (found)
+    ret->name = found;
+  else if (*ret->room)
+    ret->name = ret->room;
+}

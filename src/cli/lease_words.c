@@ -1,0 +1,89 @@
+/* lease_words.c - leases in words. */
+#include "cli/lease_words.h"
+
+#include <stdio.h>
+
+slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
+  if (strcmp(l->position, "end") == 0) return SLP_LEASE_IS_ENDED;
+  if (l->parked) return SLP_LEASE_IS_PARKED;
+  if (l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_FREE;
+  if (l->state == SLOOP_LEASE_OWNER_DEAD) return SLP_LEASE_IS_DEAD;
+  return *l->claim ? SLP_LEASE_IS_MOVING : SLP_LEASE_IS_OWNED;
+}
+
+const char *slp_lease_mood_word(slp_lease_mood mood) {
+  static const char *const words[SLP_LEASE_MOODS] = {
+      [SLP_LEASE_IS_DEAD] = "dead",     [SLP_LEASE_IS_FREE] = "free",   [SLP_LEASE_IS_PARKED] = "parked",
+      [SLP_LEASE_IS_MOVING] = "moving", [SLP_LEASE_IS_OWNED] = "owned", [SLP_LEASE_IS_ENDED] = "ended"};
+  return words[mood];
+}
+
+const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance) {
+  size_t from = 0, to = all->workers_n; /* sorted */
+  while (from < to) {
+    size_t middle = from + (to - from) / 2;
+    int c = strcmp(instance, all->workers[middle].worker);
+    if (c == 0) return &all->workers[middle];
+    if (c < 0)
+      to = middle;
+    else
+      from = middle + 1;
+  }
+  return NULL;
+}
+
+int64_t slp_lease_lag_ms(const sloop_lease_t *l, const sloop_leases_t *all) {
+  const sloop_worker_t *owner = *l->owner ? slp_lease_worker(all, l->owner) : NULL;
+  if (slp_lease_mood_of(l) == SLP_LEASE_IS_ENDED) return 0;
+  /* The owner's word is the worst of all it has: when that is newer and less, this one is no more. */
+  if (owner && owner->behind_ms >= 0 && owner->written_at_ms > l->written_at_ms &&
+      (l->behind_ms < 0 || owner->behind_ms < l->behind_ms))
+    return owner->behind_ms;
+  return l->behind_ms;
+}
+
+const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms) {
+  if (w->dead) return "dead";
+  if (w->leaving) return "leaving";
+  if (w->written_at_ms >= 0 && now_ms - w->written_at_ms > (int64_t)w->lease_ms) return "silent";
+  return w->leads ? "leads" : "works";
+}
+
+void slp_span_text(int64_t ms, char out[24]) {
+  static const struct {
+    int64_t ms, least;
+    const char *unit;
+  } units[] = {{86400000, 172800000, "d"}, {3600000, 7200000, "h"}, {60000, 120000, "m"}, {1000, 1000, "s"}};
+  if (ms < 0) {
+    snprintf(out, 24, "-");
+    return;
+  }
+  for (size_t i = 0; i < SLP_COUNT(units); i++) {
+    if (ms < units[i].least) continue;
+    snprintf(out, 24, "%lld%s", (long long)(ms / units[i].ms), units[i].unit);
+    return;
+  }
+  snprintf(out, 24, ms ? "%lldms" : "0", (long long)ms);
+}
+
+void slp_age_text(int64_t at_ms, int64_t now_ms, char out[24]) {
+  slp_span_text(at_ms < 0 ? -1 : slp_max_i64(now_ms - at_ms, 0), out);
+}
+
+void slp_lag_text(int64_t ms, char out[24]) {
+  if (ms)
+    slp_span_text(ms, out);
+  else
+    snprintf(out, 24, "tip");
+}
+
+void slp_rate_text(int64_t bytes, char out[24]) {
+  if (bytes < 0)
+    snprintf(out, 24, "-");
+  else if (bytes < 1000)
+    snprintf(out, 24, bytes ? "%lldB" : "0", (long long)bytes);
+  else if (bytes < 1000000)
+    snprintf(out, 24, "%lldkB", (long long)(bytes / 1000));
+  else
+    snprintf(out, 24, "%lldMB", (long long)(bytes / 1000000));
+}

@@ -1,0 +1,37 @@
+/* lease_words.h - what a lease table says, in the words people read. */
+#ifndef SLP_CLI_LEASE_WORDS_H
+#define SLP_CLI_LEASE_WORDS_H
+
+#include "base/base.h"
+#include "sloop.h"
+
+typedef enum slp_lease_mood { /* what becomes of a shard; the first ones want to be looked at */
+                              SLP_LEASE_IS_DEAD, /* its owner is */
+                              SLP_LEASE_IS_FREE,
+                              SLP_LEASE_IS_PARKED,
+                              SLP_LEASE_IS_MOVING, /* somebody has asked its owner for it */
+                              SLP_LEASE_IS_OWNED,
+                              SLP_LEASE_IS_ENDED,
+                              SLP_LEASE_MOODS
+} slp_lease_mood;
+slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l);
+const char *slp_lease_mood_word(slp_lease_mood mood); /* static */
+
+/* How far behind the tip it is read, as far as the table knows; -1: it does not. An idle shard's row is not
+ * written, but its owner's is. */
+int64_t slp_lease_lag_ms(const sloop_lease_t *l, const sloop_leases_t *all);
+/* "leads", "works", "leaving", "silent" (not heard of for a lease, by our clock) or "dead" */
+const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
+/* NULL: not in the table. */
+const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance);
+
+/* A length of time in at most 6 characters: "0", "340ms", "12s", "59m", "23h", "365d"; "-": not known. */
+void slp_span_text(int64_t ms, char out[24]);
+/* How long ago; "-": not told. A clock ahead of ours says 0. */
+void slp_age_text(int64_t at_ms, int64_t now_ms, char out[24]);
+/* The same for a lag: 0 is "tip". */
+void slp_lag_text(int64_t ms, char out[24]);
+/* Bytes a second: "0", "999B", "12kB", "3MB"; "-": not told. */
+void slp_rate_text(int64_t bytes, char out[24]);
+
+#endif

@@ -1,0 +1,17 @@
+/* terminal.h - the terminal that a descriptor may be. For cli/ and tests. */
+#ifndef SLP_HOST_TERMINAL_H
+#define SLP_HOST_TERMINAL_H
+
+#include <stdint.h>
+
+/* 0 and its size (80 x 24 when it does not say), or -errno: it is no terminal. */
+int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows);
+
+/* What gives the terminal back as it was: the cursor shown, the screen from before. */
+#define SLP_TERMINAL_TAKE "\033[?1049h\033[?25l"
+#define SLP_TERMINAL_GIVE_BACK "\033[?25h\033[?1049l"
+/* From now on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL) and SIGQUIT write SLP_TERMINAL_GIVE_BACK to
+ * standard output before they end the process as they would. */
+void slp_terminal_give_back_on_crash(void);
+
+#endif
