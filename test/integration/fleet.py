@@ -168,7 +168,7 @@ class Fleet:
 
     def command(self, worker):
         records = self.valves.url(f"{worker}.records") if self.valves else self.records
-        argv = [self.program or servers.binary(), "-G", self.app, "-t", self.stream, "-o", "oldest", "-J", "-b", records,
+        argv = [self.program or servers.binary(), "-G", self.app, "-o", "oldest", "-J", "-b", records,
                 "-X", f"worker={worker}"]
         if self.verbose:
             argv.append("-v")
@@ -179,7 +179,7 @@ class Fleet:
             argv += ["--store", f"dynamodb:{self.table}", "-X", f"store_endpoint={leases}"]
         for knob in self.knobs:
             argv += ["-X", knob]
-        return argv
+        return [*argv, self.stream]
 
     def start(self, *workers):
         for worker in workers or self.names:

@@ -158,6 +158,7 @@ static int take_knob(sloop_opts_t *o, const char *text) {
   NUMBER(poll_ms)
   NUMBER(handover_ms)
   NUMBER(stall_ms)
+  NUMBER(list_ms)
   TEXT(worker)
   TEXT(store_endpoint)
   return 0;
@@ -166,8 +167,6 @@ static int take_knob(sloop_opts_t *o, const char *text) {
 static int take(sloop_opts_t *o, const char *option, const char *value) {
   if (strcmp(option, "-G") == 0)
     o->app = value;
-  else if (strcmp(option, "-t") == 0)
-    o->stream = value;
   else if (strcmp(option, "-b") == 0)
     o->endpoint = value;
   else if (strcmp(option, "--store") == 0)
@@ -186,6 +185,10 @@ int main(int argc, char **argv) {
   sloop_opts_init(&o);
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "-J") == 0 || strcmp(argv[i], "-v") == 0) continue; /* what it always does */
+    if (argv[i][0] != '-') {
+      o.stream = argv[i];
+      continue;
+    }
     if (i + 1 >= argc || !take(&o, argv[i], argv[i + 1])) {
       fprintf(stderr, "not understood: %s\n", argv[i]);
       return 2;
