@@ -151,7 +151,7 @@ static int add_member(sloop_metrics_t *m, sloop_t *s) {
   for (size_t i = 0; i < m->members_n; i++)
     if (m->members[i] == s) return 0;
   if (m->members_n == m->members_cap) {
-    void *more = slp_doubled(m->mem, m->members, &m->members_cap, 4, sizeof *m->members);
+    void *more = slp_doubled(m->mem, m->members, &m->members_cap, 4, sizeof(void *));
     if (!more) return SLP_ENOMEM;
     m->members = more;
   }
