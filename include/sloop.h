@@ -336,8 +336,8 @@ SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_o
 SLOOP_EXTERN int sloop_start(sloop_t *s);
 /* Graceful: no new fetches, what was not handed over is dropped, waits for the batches you hold; with leases
  * the positions are written then and the shards given to the other workers. cb comes once: 0, or
- * UV_ETIMEDOUT when `limit_ms` passed first (0: does not wait for batches). SLOOP_ESTATE when not started or
- * stopping already. */
+ * UV_ETIMEDOUT when `limit_ms` (with leases at least 2 s, for writing) passed first. 0: does not wait for
+ * batches. SLOOP_ESTATE when not started or stopping already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
 /* At once: cancels everything. `cb` (may be NULL) is the last callback ever made for `s`, on a later
  * turn of the loop; `s` is gone when it returns. Held batches stay yours. A pending stop's cb is

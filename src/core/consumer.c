@@ -397,13 +397,23 @@ static void on_stop_event(slp_event *ev) {
     slp_post(c->engine->host, &c->stop_ev);
     return;
   }
-  stopped(c, c->batches_out ? SLP_ETIMEDOUT : 0);
+  int late = c->batches_out || (c->leased && !slp_leased_left(c));
+  stopped(c, late ? SLP_ETIMEDOUT : 0);
 }
 
 static void on_stop_timer(slp_timer *t) {
   slp_consumer *c = SLP_OWNER(t, slp_consumer, stop_timer);
   slp_post(c->engine->host, &c->stop_ev);
 }
+
+static void arm_stop(slp_consumer *c, uint64_t limit_ms) {
+  slp_host *h = c->engine->host;
+  uint64_t at_us = limit_ms > UINT64_MAX / 1000 ? UINT64_MAX : slp_after_us(slp_now_us(h), limit_ms * 1000);
+  if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop_timer, at_us);
+}
+
+/* With leases there is something to be written when the last batch is back, or was waited for. */
+#define LEAVE_MS_MIN 2000u
 
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg) {
   slp_host *h = c->engine->host;
@@ -417,7 +427,9 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   c->stop_cb = cb;
   c->stop_arg = arg;
   if (c->leased) { /* it writes what is acknowledged and gives its leases away, then stop_ev is posted */
-    slp_leased_leave(c, limit_ms);
+    uint64_t hard_ms = slp_max_u64(limit_ms, LEAVE_MS_MIN);
+    slp_leased_leave(c, slp_min_u64(limit_ms, hard_ms - slp_min_u64(hard_ms / 4, LEAVE_MS_MIN)));
+    arm_stop(c, hard_ms);
     slp_consumer_check(c);
     return 0;
   }
@@ -425,8 +437,7 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
     slp_post(h, &c->stop_ev);
     return 0;
   }
-  uint64_t at_us = limit_ms > UINT64_MAX / 1000 ? UINT64_MAX : slp_after_us(slp_now_us(h), limit_ms * 1000);
-  if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop_timer, at_us);
+  arm_stop(c, limit_ms);
   return 0;
 }
 

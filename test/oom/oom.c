@@ -39,9 +39,11 @@ static const struct {
   sloop_wire_kind wire;
   sloop_order_kind order;
   sloop_start_kind start;
-} stories[] = {{"cbor", SLOOP_WIRE_CBOR, SLOOP_ORDER_TIME, SLOOP_OLDEST},
-               {"json", SLOOP_WIRE_JSON, SLOOP_ORDER_SHARD, SLOOP_OLDEST},
-               {"auto", SLOOP_WIRE_AUTO, SLOOP_ORDER_TIME, SLOOP_LATEST}};
+  const char *app; /* with leases */
+} stories[] = {{"cbor", SLOOP_WIRE_CBOR, SLOOP_ORDER_TIME, SLOOP_OLDEST, NULL},
+               {"json", SLOOP_WIRE_JSON, SLOOP_ORDER_SHARD, SLOOP_OLDEST, NULL},
+               {"auto", SLOOP_WIRE_AUTO, SLOOP_ORDER_TIME, SLOOP_LATEST, NULL},
+               {"leases", SLOOP_WIRE_JSON, SLOOP_ORDER_SHARD, SLOOP_OLDEST, "billing"}};
 
 static void print_line(void *arg, const char *line) { fprintf(arg, "%s\n", line); }
 
@@ -107,7 +109,7 @@ static void play(slp_user *u, slp_known_stream *s, const failing *f) {
     slp_oracle_bad(u->oracle, "one failed allocation and then not all was read: %s", why);
   }
   slp_user_stop(u, 1000);
-  wait_s(u, 2);
+  wait_s(u, u->opts.app ? 3 : 2);
   if (u->judged->stop_pending) slp_oracle_bad(u->oracle, "stop was never told");
 }
 
@@ -126,6 +128,7 @@ static void run(size_t story, uint64_t fail_at, int forever, int trace, outcome 
   u.opts.wire = stories[story].wire;
   u.opts.order = stories[story].order;
   u.opts.start = stories[story].start;
+  u.opts.app = stories[story].app;
   u.opts.batch_records_max = 10;
   u.opts.stats_ms = 500;
   u.opts.poll_ms = 500;
