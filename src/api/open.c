@@ -1,6 +1,7 @@
 /* open.c - wiring a consumer: host, identity, service, source, engine, consumer; and unwiring it. */
 #include "api/open.h"
 
+#include "api/admin.h"
 #include "api/leases.h"
 #include "api/metrics.h"
 
@@ -326,6 +327,11 @@ static void on_close_event(slp_event *ev) {
     if (move_cb) move_cb(s, SLP_ECANCELED, move_arg);
     return;
   }
+  if (s->admin) {
+    slp_post(f->host, &s->close_ev);
+    slp_admin_tell_closed(s->admin);
+    return;
+  }
   if (s->save_cb) {
     sloop_cb cb = s->save_cb;
     s->save_cb = NULL;
@@ -367,6 +373,7 @@ void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   s->close_cb = cb;
   s->close_arg = arg;
   (void)slp_leased_save_take(s->consumer, &s->save_cb, &s->save_arg);
+  slp_admin_stop(s->admin);
   slp_consumer_silence(s->consumer);
   slp_post(s->family->host, &s->close_ev);
 }

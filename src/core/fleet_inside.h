@@ -191,6 +191,7 @@ struct slp_lease {
   slp_spot begin;            /* where this tenancy began */
   slp_instance owner, claim; /* of the last image */
   uint64_t image_epoch, claim_plan, image_us;
+  int64_t behind_ms;         /* of where it was marked last; -1: not known */
   uint64_t named_us, claim_named_us; /* when an image first named that owner, that claimant */
   slp_str parents[2];                /* owned */
   uint8_t parent_ended[2];           /* its row says so */

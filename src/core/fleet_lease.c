@@ -101,6 +101,7 @@ void slp_lease_mark(slp_lease *l, slp_spot *ret) {
   *ret = l->spot;
   if (!l->open) return;
   slp_spot mark;
+  if (f->tenant->ops->behind_ms) l->behind_ms = f->tenant->ops->behind_ms(f->tenant, l->shard);
   f->tenant->ops->mark(f->tenant, l->shard, &mark);
   if (slp_spot_cmp(&mark, ret) > 0) *ret = mark;
 }
@@ -159,6 +160,7 @@ int slp_lease_put(slp_lease *l) {
   slp_fleet_intent(f, &l->op.i, SLP_L4_CHECKPOINT);
   l->op.i.epoch = l->held;
   l->op.i.spot = mark;
+  l->op.i.behind_ms = l->behind_ms;
   l->op.tries_max = 0;
   if (slp_lease_send(l, SLP_L4_CHECKPOINT, saved)) {
     l->save_now = 0;
@@ -178,6 +180,7 @@ void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_spot *spot) {
   l->maybe = l->dirty = l->save_now = l->drained = l->end_told = l->stall = l->park = l->let_again = 0;
   l->parent_ended[0] = l->parent_ended[1] = l->parent_missing[0] = l->parent_missing[1] = 0;
   l->parent_wait_ms = 0;
+  l->behind_ms = -1;
   l->asked_us = l->spot_us = 0;
   slp_kids_free(l);
   slp_lease_touch(l);

@@ -39,6 +39,7 @@ static void send(slp_lease *l, slp_verb verb) {
   i->to = slp_instance_str(&l->to);
   i->avoid_me = l->let == SLP_LET_STALL;
   i->park = l->let == SLP_LET_PARK;
+  i->behind_ms = l->behind_ms;
   l->op.tries_max = 0;
   slp_lease_send(l, verb, settled);
 }

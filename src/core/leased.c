@@ -137,6 +137,11 @@ static void t_mark(slp_tenant *t, slp_str id, slp_spot *ret) {
   }
 }
 
+static int64_t t_behind(slp_tenant *t, slp_str id) {
+  const slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
+  return s ? s->behind_ms : -1;
+}
+
 static void t_list(slp_tenant *t) {
   slp_leased *ld = leased_of(t);
   ld->list_asked = 1;
@@ -144,7 +149,7 @@ static void t_list(slp_tenant *t) {
   slp_consumer_list_soon(ld->c, 0);
 }
 
-static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend, t_mark, t_list};
+static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend, t_mark, t_list, t_behind};
 
 /* ---- what the consumer tells ------------------------------------------------------------------------ */
 

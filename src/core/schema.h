@@ -52,8 +52,9 @@ typedef struct slp_lease_fact {
   slp_str hash_start, hash_end;
   slp_str avoid; /* the instance that gave it up for lack of progress */
   uint8_t parked;
-  int64_t wall_ms; /* when its owner last wrote, by its owner's clock; -1: not told */
-  slp_str op;      /* boot and serial of the last write */
+  int64_t wall_ms;   /* when its owner last wrote, by its owner's clock; -1: not told */
+  int64_t behind_ms; /* how far the lease was behind then; -1: not told */
+  slp_str op;        /* boot and serial of the last write */
 } slp_lease_fact;
 
 typedef struct slp_worker_fact {

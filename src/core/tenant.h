@@ -32,6 +32,8 @@ typedef struct slp_tenant_ops {
   void (*mark)(slp_tenant *t, slp_str shard, slp_spot *ret);
   /* List the stream's shards, all of them: slp_fleet_listed answers. One at a time. */
   void (*list)(slp_tenant *t);
+  /* How far a shard that is open was behind its tip when last heard of; -1: not known. May be NULL. */
+  int64_t (*behind_ms)(slp_tenant *t, slp_str shard);
 } slp_tenant_ops;
 
 struct slp_tenant {

@@ -98,7 +98,7 @@ static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_fac
   l->spot = read_spot(s, row);
   l->hash_start = text(row, "startingHashKey");
   l->hash_end = text(row, "endingHashKey");
-  l->wall_ms = -1;
+  l->wall_ms = l->behind_ms = -1;
   read_parents(row, l);
   if (counter >= 0 && l->spot.kind != SLP_SPOT_NONE && is_text(row, OWNER)) return;
   f->kind = SLP_FACT_BAD;

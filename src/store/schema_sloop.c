@@ -106,6 +106,7 @@ static void read_lease(const slp_row *row, slp_str shard, slp_fact *f) {
   l->avoid = text(row, "avoid");
   l->parked = text(row, "park").n > 0;
   l->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
+  l->behind_ms = slp_row_int(row, SLP_STR("lag"), -1);
   l->op = text(row, "op");
   if (!shard.n) bad(f, "it names no shard");
   if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
@@ -190,6 +191,15 @@ static void drop(slp_draft *d, const char *name) { slp_draft_change(d, name, SLP
 static void stamp(slp_draft *d, const slp_intent *i) {
   if (i->op.n) set_s(d, "op", i->op);
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
+}
+
+/* A position, and how far behind the tip it is, as far as its owner knows. */
+static void move_to(slp_draft *d, const slp_intent *i) {
+  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  if (i->behind_ms >= 0)
+    set_n(d, "lag", (uint64_t)i->behind_ms);
+  else
+    drop(d, "lag");
 }
 
 static void drop_claim(slp_draft *d) {
@@ -341,7 +351,7 @@ static void l3_retake(slp_draft *d, const slp_intent *i) {
 static void l4_checkpoint(slp_draft *d, const slp_intent *i) {
   mine(d, i);
   not_back(d, &i->spot);
-  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  move_to(d, i);
   stamp(d, i);
 }
 
@@ -360,7 +370,7 @@ static void l6_transfer(slp_draft *d, const slp_intent *i) {
   not_back(d, &i->spot);
   set_s(d, "owner", i->to);
   set_n(d, "epoch", i->epoch + 1);
-  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  move_to(d, i);
   stamp(d, i);
   drop_claim(d);
 }
@@ -368,7 +378,7 @@ static void l6_transfer(slp_draft *d, const slp_intent *i) {
 static void l7_release(slp_draft *d, const slp_intent *i) {
   mine(d, i);
   not_back(d, &i->spot);
-  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  move_to(d, i);
   stamp(d, i);
   if (i->avoid_me) set_s(d, "avoid", i->me);
   if (i->park) set_s(d, "park", i->me);
@@ -393,7 +403,7 @@ static void l9_remove(slp_draft *d) {
   absent(d, "owner");
 }
 
-/* An operator's. The owner of a forced one was condemned just before. */
+/* An operator's. The owner of a forced one was condemned just before. Without a position: it stays. */
 static void l10_reset(slp_draft *d, const slp_intent *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
@@ -401,7 +411,10 @@ static void l10_reset(slp_draft *d, const slp_intent *i) {
     absent(d, "owner");
   }
   is_n(d, "epoch", i->epoch);
-  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  if (i->spot.kind != SLP_SPOT_NONE) {
+    slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+    drop(d, "lag");
+  }
   set_n(d, "epoch", i->epoch + 1);
   stamp(d, i);
   drop(d, "owner");

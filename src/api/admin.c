@@ -1,0 +1,147 @@
+/* admin.c - what an operator asks of the lease table: thin doors to core/desk. One at a time a consumer; each
+ * has a store, a layout and requests of its own, so that it works before start and beside a fleet that runs.
+ */
+#include "api/admin.h"
+
+#include "api/leases.h"
+#include "api/open.h"
+#include "core/desk.h"
+#include "core/seed.h"
+
+struct slp_admin {
+  slp_mem *mem; /* held */
+  sloop_t *s;
+  slp_desk *desk; /* NULL: it was stopped */
+  sloop_leases_cb leases_cb;
+  sloop_admin_cb cb;
+  void *arg;
+};
+
+static int open_for(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
+                    slp_fail *f) {
+  return slp_leases_open(ctx, d, ret_store, ret_schema, f);
+}
+
+static sloop_error_t error_of(const slp_fail *f) {
+  return (sloop_error_t){.code = f->code,
+                         .http_status = f->http_status,
+                         .attempt = 1,
+                         .retry_in_ms = UINT64_MAX,
+                         .aws_code = f->aws_code,
+                         .request_id = f->request_id,
+                         .shard = "",
+                         .message = f->message};
+}
+
+static void tell(slp_admin *a, const slp_fail *f, const char *text, const sloop_leases_t *leases) {
+  sloop_error_t e = error_of(f);
+  int failed = f->class != SLP_FINE;
+  if (a->leases_cb)
+    a->leases_cb(a->s, failed ? e.code : 0, leases, failed ? &e : NULL, a->arg);
+  else
+    a->cb(a->s, failed ? e.code : 0, text, failed ? &e : NULL, a->arg);
+}
+
+static void admin_free(slp_admin *a) {
+  slp_mem *mem = a->mem;
+  slp_desk_free(a->desk);
+  slp_free(mem, a);
+  slp_mem_drop(mem);
+}
+
+/* The callback may ask for the next, or close. */
+static void on_done(slp_desk *d, void *arg) {
+  slp_admin *a = arg;
+  a->s->admin = NULL;
+  tell(a, slp_desk_fail(d), slp_desk_text(d), slp_desk_answer(d));
+  admin_free(a);
+}
+
+void slp_admin_stop(slp_admin *a) {
+  if (!a) return;
+  slp_desk_free(a->desk);
+  a->desk = NULL;
+}
+
+void slp_admin_tell_closed(slp_admin *a) {
+  slp_fail f = {0};
+  a->s->admin = NULL;
+  slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was closed");
+  tell(a, &f, "", NULL);
+  admin_free(a);
+}
+
+static int begin(sloop_t *s, slp_desk_task task, const char *name, const slp_spot *to, int force,
+                 const slp_admin *asker) {
+  if (s->closing || !s->o.app || s->admin) return SLOOP_ESTATE;
+  slp_desk_opts o = {.host = s->family->host,
+                     .source = s->consumer->source,
+                     .open = open_for,
+                     .ctx = s,
+                     .lease_ms = s->o.lease_ms,
+                     .task = task,
+                     .name = slp_str_of(name),
+                     .force = force != 0,
+                     .on_done = on_done};
+  slp_admin *a = SLP_NEW(s->mem, slp_admin);
+  if (!a) return SLP_ENOMEM;
+  if (to) o.to = *to;
+  *a = *asker;
+  a->s = s;
+  o.arg = a;
+  int r = slp_desk_new(&a->desk, s->mem, &o);
+  if (r) {
+    slp_free(s->mem, a);
+    return r;
+  }
+  a->mem = slp_mem_hold(s->mem);
+  s->admin = a;
+  return 0;
+}
+
+int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
+  if (!cb) return SLOOP_EOPTION;
+  return begin(s, SLP_DESK_LEASES, NULL, NULL, 0, &(slp_admin){.leases_cb = cb, .arg = arg});
+}
+
+int sloop_admin_explain(sloop_t *s, const char *shard, sloop_admin_cb cb, void *arg) {
+  if (!cb || !shard || !*shard) return SLOOP_EOPTION;
+  return begin(s, SLP_DESK_EXPLAIN, shard, NULL, 0, &(slp_admin){.cb = cb, .arg = arg});
+}
+
+int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg) {
+  if (!cb || !shard_or_worker || !*shard_or_worker) return SLOOP_EOPTION;
+  return begin(s, SLP_DESK_RELEASE, shard_or_worker, NULL, 0, &(slp_admin){.cb = cb, .arg = arg});
+}
+
+static int spot_of(const char *shard, const sloop_position_t *to, slp_spot *ret) {
+  char why[160];
+  sloop_position_t place = *to;
+  memset(ret, 0, sizeof *ret);
+  if (place.kind == SLOOP_AT_SEQ) place.shard = shard;
+  if (place.kind == SLOOP_AT_TOKEN || (place.kind == SLOOP_AT_SEQ && !shard)) return SLOOP_EOPTION;
+  int r = slp_goal_check(&place, why);
+  if (r) return r;
+  switch (place.kind) {
+    case SLOOP_LATEST: ret->kind = SLP_SPOT_LATEST; return 0;
+    case SLOOP_OLDEST: ret->kind = SLP_SPOT_OLDEST; return 0;
+    case SLOOP_AT_TIME:
+      ret->kind = SLP_SPOT_TIME;
+      ret->at_ms = place.at_ms;
+      return 0;
+    case SLOOP_AT_SEQ:
+      ret->kind = SLP_SPOT_AT;
+      slp_mark_set(&ret->mark, slp_str_of(place.seq), (uint32_t)place.sub, -1);
+      return 0;
+    case SLOOP_AT_TOKEN: break;
+  }
+  return SLOOP_EOPTION;
+}
+
+int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to, int force,
+                      sloop_admin_cb cb, void *arg) {
+  slp_spot spot;
+  if (!cb || !to || (shard_or_null && !*shard_or_null)) return SLOOP_EOPTION;
+  int r = spot_of(shard_or_null, to, &spot);
+  return r ? r : begin(s, SLP_DESK_RESET, shard_or_null, &spot, force, &(slp_admin){.cb = cb, .arg = arg});
+}

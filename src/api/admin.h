@@ -1,0 +1,14 @@
+/* admin.h - the operator's doors of a consumer; what closing needs of them. */
+#ifndef SLP_API_ADMIN_H
+#define SLP_API_ADMIN_H
+
+#include <sloop.h>
+
+typedef struct slp_admin slp_admin;
+
+/* The table is not looked at any more; what was asked for is to be told by slp_admin_tell_closed. */
+void slp_admin_stop(slp_admin *a);
+/* Who asked is told UV_ECANCELED, from inside this; a is gone. */
+void slp_admin_tell_closed(slp_admin *a);
+
+#endif

@@ -1,0 +1,272 @@
+/* desk_change.c - leases that an operator changes, one conditional write each.
+ *
+ * In rounds: every row is read; who owns one of the leases is proven dead, or by force declared dead, before
+ * anything is written; then the writes. What was refused, or got no answer, is judged by the next round's
+ * rows. */
+#include "core/desk_inside.h"
+
+#include "core/fleet_inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define ROUNDS_MAX 8u
+#define LINES_MAX 100u /* leases that are told one by one */
+#define TEXT(s) (int)(s).n, (s).p
+
+static int by_rows(const slp_desk *d) { return d->schema->life == SLP_BY_WORKER; }
+
+/* ---- what is to be changed ---------------------------------------------------------------------------- */
+
+int slp_desk_targets(slp_desk *d, size_t n) {
+  d->targets = slp_desk_room(d, (n ? n : 1) * sizeof *d->targets);
+  return d->targets ? 0 : SLP_ENOMEM;
+}
+
+void slp_desk_target(slp_desk *d, slp_str shard, const slp_spot *to) {
+  slp_target *t = &d->targets[d->targets_n++];
+  t->shard = slp_desk_keep(d, shard);
+  if (to) t->to = *to;
+}
+
+void slp_desk_note(slp_desk *d, const char *fmt, ...) {
+  char text[400];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  const char *kept = d->notes_n < SLP_COUNT(d->notes) ? slp_desk_keep(d, slp_str_of(text)).p : NULL;
+  if (kept) d->notes[d->notes_n++] = kept;
+}
+
+/* ---- the end: tell it, and ring the leader, who else finds out at its next audit ------------------------
+ */
+
+static void say_target(slp_desk *d, const slp_target *t) {
+  char to[200];
+  slp_desk_spot_text(&t->to, to);
+  if (!t->done)
+    slp_desk_say(d, "%.*s: not changed: %s", TEXT(t->shard), t->why ? t->why : "its row kept changing");
+  else if (!t->was)
+    slp_desk_say(d, "%.*s: was so already", TEXT(t->shard));
+  else if (to[0])
+    slp_desk_say(d, "%.*s: set to %s; it was at %s", TEXT(t->shard), to, t->was);
+  else
+    slp_desk_say(d, "%.*s: nobody's now%s%s%s; its position stays %s", TEXT(t->shard),
+                 t->was_owner[0] ? ", taken from " : "", t->was_owner,
+                 t->was_parked ? ", and not parked any more" : "", t->was);
+}
+
+static void rung(slp_desk_slot *slot) { slp_desk_finish(slot->desk); }
+
+void slp_desk_ring(slp_desk *d) {
+  slp_str id, boot;
+  if (d->changed && slp_desk_has(d, SLP_W5_RING) && slp_instance_split(d->stock.lead.owner, &id, &boot)) {
+    slp_intent i = {.verb = SLP_W5_RING, .id = id};
+    if (slp_desk_write(d, &i, 0, rung) == 0) return;
+  }
+  slp_desk_finish(d);
+}
+
+static void conclude(slp_desk *d) {
+  size_t left = 0, told = 0;
+  for (uint8_t done = 0; done < 2; done++) { /* what was not changed comes first */
+    for (size_t i = 0; i < d->targets_n; i++) {
+      if (d->targets[i].done != done) continue;
+      left += !done;
+      if (told++ < LINES_MAX) say_target(d, &d->targets[i]);
+    }
+  }
+  if (told > LINES_MAX) slp_desk_say(d, "and %zu more", told - LINES_MAX);
+  for (size_t i = 0; i < d->notes_n; i++) slp_desk_say(d, "%s", d->notes[i]);
+  if (left && d->fail.class == SLP_FINE)
+    slp_fail_set(&d->fail, SLP_REFUSED, SLOOP_ELEASE, "%zu of %zu leases could not be changed", left,
+                 d->targets_n);
+  slp_desk_ring(d);
+}
+
+/* ---- what the answers say --------------------------------------------------------------------------------
+ */
+
+static void look_again(slp_desk *d) { slp_desk_look(d, slp_desk_change); }
+
+/* A failure that looking again does not cure. */
+static void take_failure(slp_desk *d, const slp_fail *f) {
+  int passes = f->class == SLP_FINE || f->class == SLP_THROTTLE || f->class == SLP_TRANSIENT;
+  if (!passes && d->fail.class == SLP_FINE) d->fail = *f;
+}
+
+static void next_round(slp_desk *d) {
+  if (d->fail.class != SLP_FINE || ++d->rounds >= ROUNDS_MAX)
+    conclude(d);
+  else
+    slp_desk_later(d, 50000 * d->rounds, look_again);
+}
+
+/* ---- owners that are in the way --------------------------------------------------------------------------
+ */
+
+static void condemn_on(slp_desk *d);
+
+static void condemned(slp_desk_slot *slot) {
+  slp_desk *d = slot->desk;
+  take_failure(d, &slot->w.rq.fail);
+  if (slot->w.written == SLP_WRITTEN_YES) d->changed = 1;
+  condemn_on(d);
+}
+
+/* By force whatever it does; else only if it has not moved since it was watched. */
+static int condemn(slp_desk *d, const slp_watched *w) {
+  slp_intent i = {
+      .verb = SLP_W3_CONDEMN, .me = slp_str_of(d->me), .counter = d->o.force ? SLP_ANY_COUNTER : w->counter};
+  if (w->condemned || w->missing || !slp_instance_split(w->name, &i.id, &i.boot)) return 0;
+  return slp_desk_write(d, &i, 0, condemned);
+}
+
+/* All that were watched; what came of it, the next round's rows tell. */
+static void condemn_on(slp_desk *d) {
+  for (; d->fail.class == SLP_FINE && d->watched_at < d->watched_n; d->watched_at++) {
+    int r = condemn(d, &d->watched[d->watched_at]);
+    if (r == SLP_ENOBUFS) return;
+    if (r) slp_fail_set(&d->fail, SLP_NOMEM, SLP_ENOMEM, "no memory to declare a worker dead");
+  }
+  if (!d->busy_n) next_round(d);
+}
+
+/* Who must be proven dead before it is touched; NULL and 0: nobody. */
+static int in_the_way(slp_desk *d, const slp_lease_fact *l, slp_watched **ret) {
+  *ret = NULL;
+  if (!l->owner.n) return 0;
+  if (by_rows(d)) {
+    slp_owner_life life = slp_desk_owner_life(d->schema, &d->stock, l->owner, d->wall_ms);
+    /* An owner that is none of ours has no row that could ever be condemned. */
+    if (life == SLP_OWNER_CONDEMNED || life == SLP_OWNER_UNKNOWN) return 0;
+    if (life == SLP_OWNER_MISSING && d->o.force) return 0;
+  } else if (d->o.force || l->spot.kind == SLP_SPOT_END) {
+    return 0; /* the counter that was read is the proof; an ended one keeps its owner's name */
+  }
+  *ret = slp_desk_watch(d, l);
+  if (!*ret) return SLP_ENOMEM;
+  /* Where its row can be condemned it is, first. */
+  return (*ret)->dead && ((*ret)->missing || !by_rows(d)) ? 0 : 1;
+}
+
+/* ---- the writes
+ * -------------------------------------------------------------------------------------------- */
+
+static void write_on(slp_desk *d);
+
+static void written(slp_desk_slot *slot) {
+  slp_desk *d = slot->desk;
+  take_failure(d, &slot->w.rq.fail);
+  if (slot->w.written == SLP_WRITTEN_YES) d->targets[slot->about].done = d->changed = 1;
+  write_on(d);
+}
+
+static void remember(slp_desk *d, slp_target *t, const slp_lease_fact *l) {
+  char spot[200];
+  if (t->was) return;
+  const char *was = slp_desk_keep(d, (slp_str){spot, slp_desk_spot_text(&l->spot, spot)}).p;
+  const char *owner = slp_desk_keep(d, l->owner).p;
+  t->was_owner = owner ? owner : "";
+  t->was = was ? was : "";
+  t->was_parked = l->parked;
+}
+
+static int write_target(slp_desk *d, size_t at, const slp_lease_fact *l) {
+  slp_target *t = &d->targets[at];
+  /* Where a counter is all there is, letting go is what its owner would write. */
+  int as_owner = !by_rows(d) && t->to.kind == SLP_SPOT_NONE;
+  slp_intent i = {.verb = as_owner ? SLP_L7_RELEASE : SLP_L10_RESET,
+                  .me = as_owner ? l->owner : slp_str_of(d->me),
+                  .owner = l->owner,
+                  .shard = l->shard,
+                  .epoch = l->epoch,
+                  .spot = t->to};
+  int r = slp_desk_write(d, &i, at, written);
+  if (r == 0) remember(d, t, l);
+  if (r == SLP_EINVAL) t->why = "rows of this layout can't say that position";
+  return r;
+}
+
+static void write_on(slp_desk *d) {
+  for (; d->fail.class == SLP_FINE && d->target_at < d->targets_n; d->target_at++) {
+    const slp_target *t = &d->targets[d->target_at];
+    const slp_lease_fact *l = t->done || t->why ? NULL : slp_desk_lease_of(&d->stock, t->shard);
+    int r = l ? write_target(d, d->target_at, l) : 0;
+    if (r == SLP_ENOBUFS) return;
+    if (r == SLP_ENOMEM) slp_fail_set(&d->fail, SLP_NOMEM, r, "no memory to change the leases");
+  }
+  if (d->busy_n) return;
+  for (size_t i = 0; i < d->targets_n; i++) {
+    if (d->targets[i].done || d->targets[i].why) continue;
+    next_round(d);
+    return;
+  }
+  conclude(d);
+}
+
+/* ---- a round
+ * ----------------------------------------------------------------------------------------------- */
+
+static int is_so(const slp_target *t, const slp_lease_fact *l) {
+  int ended = l->spot.kind == SLP_SPOT_END;
+  if (l->parked || (l->owner.n && !(ended && t->to.kind == SLP_SPOT_END))) return 0;
+  if (t->to.kind == SLP_SPOT_NONE) return 1;
+  return t->to.kind == l->spot.kind && t->to.at_ms == l->spot.at_ms && slp_spot_cmp(&t->to, &l->spot) == 0;
+}
+
+typedef struct obstacles {
+  const slp_lease_fact *alive; /* its owner has shown that it lives */
+  uint64_t wait_us;            /* until somebody is to be looked at again; UINT64_MAX: no need */
+  int condemn;                 /* somebody is to be declared dead */
+} obstacles;
+
+static void meet(slp_desk *d, slp_target *t, obstacles *o) {
+  const slp_lease_fact *l = slp_desk_lease_of(&d->stock, t->shard);
+  slp_watched *w;
+  if (!l) {
+    t->why = "it has no row that can be read";
+    return;
+  }
+  if (is_so(t, l)) { /* it was; or it is ours, and the answer was lost */
+    t->done = 1;
+    if (t->was) d->changed = 1;
+    return;
+  }
+  int r = in_the_way(d, l, &w);
+  if (r == SLP_ENOMEM) d->starved = 1;
+  if (r <= 0) return;
+  if (w->dead || d->o.force) {
+    o->condemn = 1;
+  } else if (w->alive && d->changed) {
+    t->why = "a worker has taken it meanwhile";
+  } else if (w->alive) {
+    o->alive = o->alive ? o->alive : l;
+  } else {
+    o->wait_us = slp_min_u64(o->wait_us, slp_desk_watch_us(d, w));
+  }
+}
+
+void slp_desk_change(slp_desk *d) {
+  obstacles o = {NULL, UINT64_MAX, 0};
+  slp_desk_watch_saw(d);
+  for (size_t i = 0; i < d->targets_n; i++)
+    if (!d->targets[i].done && !d->targets[i].why) meet(d, &d->targets[i], &o);
+  if (d->starved) {
+    slp_desk_no_memory(d);
+  } else if (o.alive) {
+    slp_desk_failed(d, SLP_REFUSED, SLOOP_EOWNED,
+                    "%.*s belongs to %.*s, which is alive; nothing was changed: %s", TEXT(o.alive->shard),
+                    TEXT(o.alive->owner),
+                    d->o.task == SLP_DESK_RESET ? "stop it, or use force" : "stop it, or release the worker");
+  } else if (o.wait_us != UINT64_MAX) {
+    slp_desk_later(d, o.wait_us, look_again);
+  } else if (o.condemn) {
+    d->watched_at = 0;
+    condemn_on(d);
+  } else {
+    d->target_at = 0;
+    write_on(d);
+  }
+}

@@ -1,0 +1,172 @@
+/* desk_inside.h - what the files of the desk share. */
+#ifndef SLP_CORE_DESK_INSIDE_H
+#define SLP_CORE_DESK_INSIDE_H
+
+#include "core/desk.h"
+
+#define SLP_DESK_WRITES 16 /* at once */
+
+/* ---- the table, sorted out: desk_stock.c ---------------------------------------------------------- */
+typedef struct slp_desk_bad {
+  slp_row_key key;
+  const char *why;
+} slp_desk_bad;
+
+typedef struct slp_desk_stock { /* lives in the answer it was read from */
+  slp_lease_fact *leases;       /* by shard */
+  slp_worker_fact *workers;     /* by id */
+  slp_plan_fact *plans;
+  slp_desk_bad *bad;
+  size_t leases_n, workers_n, plans_n, bad_n;
+  slp_lead_fact lead;
+  uint8_t lead_there;
+} slp_desk_stock;
+
+typedef enum slp_owner_life {
+  SLP_OWNER_NONE,      /* the lease is nobody's */
+  SLP_OWNER_ALIVE,     /* its row was touched lately, as far as clocks can be compared */
+  SLP_OWNER_SILENT,    /* not condemned, and not heard of for long */
+  SLP_OWNER_CONDEMNED, /* declared dead, or it left, or lives on under another boot: it can never renew */
+  SLP_OWNER_MISSING,   /* it has no row */
+  SLP_OWNER_UNKNOWN    /* there are no rows of workers to tell */
+} slp_owner_life;
+
+int slp_desk_cmp(slp_str a, slp_str b);
+/* Into rows' arena. SLP_ENOMEM. */
+int slp_desk_stock_read(slp_schema *s, slp_store_rows *rows, slp_desk_stock *ret);
+const slp_lease_fact *slp_desk_lease_of(const slp_desk_stock *s, slp_str shard);  /* NULL: none */
+const slp_worker_fact *slp_desk_worker_of(const slp_desk_stock *s, slp_str name); /* an id or an instance */
+int slp_desk_is_instance(const slp_worker_fact *w, slp_str instance);
+/* By one look. wall_ms: ours, now. */
+int slp_desk_worker_silent(const slp_worker_fact *w, int64_t wall_ms);
+slp_owner_life slp_desk_owner_life(const slp_schema *schema, const slp_desk_stock *s, slp_str owner,
+                                   int64_t wall_ms);
+
+/* ---- the stream's listing, copied ------------------------------------------------------------------ */
+typedef struct slp_desk_shard {
+  slp_str id, parents[2];
+  uint8_t open;
+  uint8_t has_kids, lacks_kids; /* desk_reset.c: some of them have no lease */
+} slp_desk_shard;
+
+/* ---- the desk: desk.c --------------------------------------------------------------------------------- */
+typedef struct slp_desk_slot { /* one write under way: desk_write.c */
+  slp_desk *desk;
+  slp_store_write w;
+  slp_draft d;
+  uint8_t busy;
+  size_t about; /* whose it is, as who sent it counts */
+  void (*on_done)(struct slp_desk_slot *slot);
+} slp_desk_slot;
+
+typedef struct slp_watched { /* desk_watch.c: a proof of life, and since when it has been the same */
+  slp_str name;              /* an instance; where only leases prove life: a shard. In desk->keep */
+  uint64_t counter, since_us, lease_us;
+  uint32_t reads;
+  uint8_t missing;   /* it has no row */
+  uint8_t condemned; /* it can never renew */
+  uint8_t alive;     /* it has moved */
+  uint8_t dead;      /* it did not for a whole lease */
+} slp_watched;
+
+typedef struct slp_target { /* desk_change.c: a lease to be changed */
+  slp_str shard;            /* in desk->keep, as the others */
+  slp_spot to;              /* NONE: stays */
+  const char *was;          /* its position before; NULL: nothing was sent yet */
+  const char *was_owner;
+  const char *why; /* it is given up, and this is why */
+  uint8_t was_parked, done;
+} slp_target;
+
+struct slp_desk {
+  slp_mem *mem; /* held */
+  slp_desk_opts o;
+  char *name; /* owned; NULL: none was given */
+  slp_store *store;
+  slp_schema *schema;
+  slp_store_rows keep; /* an arena for what lives as long as the desk */
+  char me[40];         /* what its writes are signed with, an instance */
+
+  slp_src_describe describe;
+  slp_src_list list;
+  slp_store_prepare prepare;
+  slp_store_list rows;
+  slp_desk_stock stock;
+  slp_desk_shard *shards; /* by id, in keep */
+  size_t shards_n;
+  int64_t wall_ms;           /* when the rows were read */
+  void (*step)(slp_desk *d); /* what is to be tried again, or done next */
+  void (*then)(slp_desk *d); /* after the rows */
+  uint32_t tries;
+  uint8_t starved; /* something had no memory */
+  slp_timer timer;
+  slp_event done_ev;
+  slp_fail fail;
+  slp_buf text;
+  sloop_leases_t *answer; /* in keep */
+
+  /* changes */
+  slp_target *targets; /* in keep */
+  size_t targets_n, target_at;
+  slp_watched *watched; /* in keep */
+  size_t watched_n, watched_cap, watched_at;
+  slp_desk_slot slots[SLP_DESK_WRITES];
+  size_t busy_n;
+  uint32_t rounds;
+  uint8_t changed;        /* something was written */
+  slp_worker_fact victim; /* desk_release.c: id, boot and lease_ms of it; in keep */
+  uint64_t serial;
+  const char *notes[8]; /* lines that end the text; in keep */
+  size_t notes_n;
+};
+
+/* The end: no more events of the desk but its answer. */
+void slp_desk_finish(slp_desk *d);
+void slp_desk_failed(slp_desk *d, slp_class class, int code, const char *fmt, ...) SLP_PRINTF(4, 5);
+void slp_desk_no_memory(slp_desk *d);
+/* A step's request failed: the step again, after a while; or the end. */
+void slp_desk_again(slp_desk *d, const slp_fail *f);
+void slp_desk_later(slp_desk *d, uint64_t us, void (*step)(slp_desk *d));
+/* Reads every row and sorts them out, then. */
+void slp_desk_look(slp_desk *d, void (*then)(slp_desk *d));
+const slp_desk_shard *slp_desk_listed(const slp_desk *d, slp_str id);
+/* Memory that lives as long as the desk, zeroed; a NUL-ended copy. NULL: none left, and the answer will say
+ * so. */
+void *slp_desk_room(slp_desk *d, size_t bytes);
+slp_str slp_desk_keep(slp_desk *d, slp_str s);
+/* A line of the answer; what does not fit is left out. */
+void slp_desk_say(slp_desk *d, const char *fmt, ...) SLP_PRINTF(2, 3);
+size_t slp_desk_spot_text(const slp_spot *spot, char out[200]); /* "after SEQ sub N" */
+
+void slp_desk_leases(slp_desk *d);  /* desk_leases.c */
+void slp_desk_explain(slp_desk *d); /* desk_explain.c */
+void slp_desk_release(slp_desk *d); /* desk_release.c */
+void slp_desk_reset(slp_desk *d);   /* desk_reset.c */
+
+/* ---- writes: desk_write.c ----------------------------------------------------------------------------- */
+void slp_desk_writes_init(slp_desk *d);
+void slp_desk_writes_stop(slp_desk *d);
+void slp_desk_writes_free(slp_desk *d);
+int slp_desk_has(const slp_desk *d, slp_verb verb); /* 1: this layout can say it */
+/* on_done comes later. SLP_ENOBUFS: as many as may be are under way. SLP_ENOMEM, SLP_EINVAL. */
+int slp_desk_write(slp_desk *d, slp_intent *i, size_t about, void (*on_done)(slp_desk_slot *slot));
+
+/* ---- who lives: desk_watch.c --------------------------------------------------------------------------- */
+/* Whoever proves that this lease is owned, watched from now on. NULL: no memory. */
+slp_watched *slp_desk_watch(slp_desk *d, const slp_lease_fact *l);
+void slp_desk_watch_saw(slp_desk *d);                                /* the rows were read anew */
+uint64_t slp_desk_watch_us(const slp_desk *d, const slp_watched *w); /* until it is to be looked at again */
+
+/* ---- leases that are to be changed: desk_change.c --------------------------------------------------------
+ */
+/* Room for n of them. SLP_ENOMEM. */
+int slp_desk_targets(slp_desk *d, size_t n);
+void slp_desk_target(slp_desk *d, slp_str shard, const slp_spot *to); /* NULL: its position stays */
+/* Changes them, tells it, and finishes. The rows were just read. */
+void slp_desk_change(slp_desk *d);
+/* Rings the leader, if there is one, and finishes. */
+void slp_desk_ring(slp_desk *d);
+/* A line for the end of the text. */
+void slp_desk_note(slp_desk *d, const char *fmt, ...) SLP_PRINTF(2, 3);
+
+#endif

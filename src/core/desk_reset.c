@@ -1,0 +1,127 @@
+/* desk_reset.c - where leases are set to. All of them: whoever is listed no more is left alone, there is
+ * nothing to read; a child is read after its parents as ever, whose ends are undone with the rest.
+ *
+ * The latest is a moment, as for a fleet that begins: a shard that was closed before it, and whose children
+ * have leases, has nothing behind that moment and counts as read. */
+#include "core/desk_inside.h"
+
+#define TEXT(s) (int)(s).n, (s).p
+
+/* Whether a shard has children, and all of them have leases. */
+static void count_children(slp_desk *d) {
+  for (size_t i = 0; i < d->shards_n; i++) {
+    int there = slp_desk_lease_of(&d->stock, d->shards[i].id) != NULL;
+    for (int k = 0; k < 2; k++) {
+      /* Not const: it is one of ours. */
+      slp_desk_shard *p = (slp_desk_shard *)(uintptr_t)slp_desk_listed(d, d->shards[i].parents[k]);
+      if (!p) continue;
+      p->has_kids = 1;
+      if (!there) p->lacks_kids = 1;
+    }
+  }
+}
+
+/* Closed, and whoever comes after it is there. */
+static int is_past(const slp_desk *d, slp_str shard) {
+  const slp_desk_shard *s = slp_desk_listed(d, shard);
+  return s && !s->open && s->has_kids && !s->lacks_kids;
+}
+
+static slp_spot place_of(const slp_desk *d, slp_str shard) {
+  if (d->o.to.kind != SLP_SPOT_LATEST) return d->o.to;
+  if (is_past(d, shard)) return (slp_spot){.kind = SLP_SPOT_END};
+  /* Where rows hold no times, "latest" is a word of theirs. */
+  if (d->schema->life == SLP_BY_COUNTER) return d->o.to;
+  return (slp_spot){.kind = SLP_SPOT_TIME, .at_ms = d->wall_ms};
+}
+
+/* ---- one
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void note_kin(slp_desk *d, const slp_lease_fact *l) {
+  for (int k = 0; k < 2; k++) {
+    const slp_lease_fact *p = slp_desk_lease_of(&d->stock, l->parents[k]);
+    if (p && p->spot.kind != SLP_SPOT_END)
+      slp_desk_note(d, "its parent %.*s is not read to its end: it comes first", TEXT(p->shard));
+  }
+  for (size_t i = 0; i < d->stock.leases_n; i++) {
+    const slp_lease_fact *c = &d->stock.leases[i];
+    if (!slp_str_eq(c->parents[0], l->shard) && !slp_str_eq(c->parents[1], l->shard)) continue;
+    if (c->spot.kind == SLP_SPOT_END || c->spot.kind >= SLP_SPOT_AT || c->owner.n)
+      slp_desk_note(d, "its child %.*s is read on beside it, from where it stands", TEXT(c->shard));
+  }
+}
+
+static void reset_one(slp_desk *d) {
+  const slp_lease_fact *l = slp_desk_lease_of(&d->stock, d->o.name);
+  const slp_desk_shard *listed = slp_desk_listed(d, d->o.name);
+  if (!l) {
+    slp_desk_failed(d, SLP_REFUSED, SLOOP_ENOSHARD, "there is no lease of %.*s%s",
+                    (int)slp_min_u64(d->o.name.n, 128), d->o.name.p, listed ? " that can be read" : "");
+    return;
+  }
+  if (!listed) {
+    slp_desk_failed(d, SLP_REFUSED, SLOOP_ENOSHARD, "%.80s does not list %.*s any more: it can't be read",
+                    d->describe.name, (int)slp_min_u64(d->o.name.n, 128), d->o.name.p);
+    return;
+  }
+  if (slp_desk_targets(d, 1)) {
+    slp_desk_no_memory(d);
+    return;
+  }
+  slp_spot to = place_of(d, l->shard);
+  slp_desk_target(d, l->shard, &to);
+  note_kin(d, l);
+  slp_desk_change(d);
+}
+
+/* ---- all
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void note_others(slp_desk *d, size_t unlisted) {
+  size_t missing = 0;
+  for (size_t i = 0; i < d->shards_n; i++) missing += !slp_desk_lease_of(&d->stock, d->shards[i].id);
+  if (unlisted)
+    slp_desk_note(d, "%zu leases of shards that are not listed any more were left alone", unlisted);
+  if (missing)
+    slp_desk_note(d,
+                  "%zu listed shards have no lease that can be read; what is missing begins where the "
+                  "application began",
+                  missing);
+  if (d->stock.bad_n) slp_desk_note(d, "%zu rows make no sense and were left alone", d->stock.bad_n);
+}
+
+static void reset_all(slp_desk *d) {
+  size_t unlisted = 0;
+  if (!d->stock.leases_n) {
+    slp_desk_failed(d, SLP_REFUSED, SLOOP_ENOSHARD, "this application has no leases of %.80s",
+                    d->describe.name);
+    return;
+  }
+  if (slp_desk_targets(d, d->stock.leases_n)) {
+    slp_desk_no_memory(d);
+    return;
+  }
+  for (size_t i = 0; i < d->stock.leases_n; i++) {
+    slp_str shard = d->stock.leases[i].shard;
+    if (!slp_desk_listed(d, shard)) {
+      unlisted++;
+      continue;
+    }
+    slp_spot to = place_of(d, shard);
+    slp_desk_target(d, shard, &to);
+  }
+  note_others(d, unlisted);
+  slp_desk_change(d);
+}
+
+void slp_desk_reset(slp_desk *d) {
+  count_children(d);
+  if (d->o.to.kind == SLP_SPOT_TIME && d->schema->life == SLP_BY_COUNTER) {
+    slp_desk_failed(d, SLP_REFUSED, SLOOP_EOPTION, "rows of schema %s hold no times", d->schema->name);
+  } else if (d->o.name.n) {
+    reset_one(d);
+  } else {
+    reset_all(d);
+  }
+}

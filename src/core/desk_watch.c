@@ -1,0 +1,75 @@
+/* desk_watch.c - is an owner dead? The desk finds out as a worker would: what proves life is read several
+ * times, and when it has been the same for a whole lease of the desk's own clock, its owner is dead. What
+ * workers stamp by their clocks is not asked. A read that fails ends the task, so an outage of the table
+ * kills nobody. */
+#include "core/desk_inside.h"
+
+#include "core/fleet_inside.h"
+
+#define READS_MIN 3u
+
+static int by_rows(const slp_desk *d) { return d->schema->life == SLP_BY_WORKER; }
+
+/* What is to be seen of it in the rows as read last. */
+static void look(const slp_desk *d, slp_watched *w, uint64_t *ret_counter, uint8_t *ret_missing) {
+  slp_str id, boot;
+  *ret_counter = 0;
+  *ret_missing = 0;
+  if (!by_rows(d)) {
+    const slp_lease_fact *l = slp_desk_lease_of(&d->stock, w->name);
+    *ret_missing = l == NULL;
+    if (l) *ret_counter = l->epoch;
+    return;
+  }
+  const slp_worker_fact *row =
+      slp_instance_split(w->name, &id, &boot) ? slp_desk_worker_of(&d->stock, id) : NULL;
+  *ret_missing = row == NULL;
+  if (!row) return;
+  w->condemned = row->gone.n || !slp_str_eq(row->boot, boot);
+  *ret_counter = row->counter;
+  w->lease_us = slp_max_u64(w->lease_us, (uint64_t)row->lease_ms * 1000);
+}
+
+slp_watched *slp_desk_watch(slp_desk *d, const slp_lease_fact *l) {
+  slp_str name = by_rows(d) ? l->owner : l->shard;
+  for (size_t i = 0; i < d->watched_n; i++)
+    if (slp_str_eq(d->watched[i].name, name)) return &d->watched[i];
+  if (d->watched_n == d->watched_cap) {
+    size_t cap = d->watched_cap ? d->watched_cap * 2 : 16;
+    slp_watched *more = slp_desk_room(d, cap * sizeof *more);
+    if (!more) return NULL;
+    if (d->watched_n) memcpy(more, d->watched, d->watched_n * sizeof *more);
+    d->watched = more;
+    d->watched_cap = cap;
+  }
+  slp_watched *w = &d->watched[d->watched_n];
+  memset(w, 0, sizeof *w);
+  w->name = slp_desk_keep(d, name);
+  if (!w->name.p) return NULL;
+  w->lease_us = (uint64_t)d->o.lease_ms * 1000;
+  look(d, w, &w->counter, &w->missing);
+  w->since_us = d->rows.rq.done_us;
+  w->reads = 1;
+  d->watched_n++;
+  return w;
+}
+
+void slp_desk_watch_saw(slp_desk *d) {
+  for (size_t i = 0; i < d->watched_n; i++) {
+    slp_watched *w = &d->watched[i];
+    uint64_t counter;
+    uint8_t missing;
+    look(d, w, &counter, &missing);
+    if (counter != w->counter || missing != w->missing) w->alive = !w->condemned;
+    w->counter = counter;
+    w->missing = missing;
+    w->reads++;
+    if (w->reads >= READS_MIN && d->rows.rq.done_us - w->since_us >= w->lease_us && !w->alive) w->dead = 1;
+  }
+}
+
+uint64_t slp_desk_watch_us(const slp_desk *d, const slp_watched *w) {
+  uint64_t now = slp_now_us(d->o.host), end = w->since_us + w->lease_us + 1;
+  uint64_t left = end > now ? end - now : 1;
+  return slp_min_u64(left, w->lease_us / 4 + 1);
+}
