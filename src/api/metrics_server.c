@@ -9,9 +9,10 @@
 
 /* A page of 100,000 shards is 60 MB. Scrapers come one at a time; probes ask for a line. */
 #define PAGE_BYTES_MAX (256u * 1024 * 1024)
+#define PAGES_MAX 8u /* being written at once */
 #define SLICE_LINES 500u
 #define REQUEST_BODY_MAX 1024u
-#define CONNS_MAX 16u
+#define CONNS_MAX 64u
 #define CONN_MS_MAX 30000u
 
 /* ---- where to listen -------------------------------------------------------------------------------------
@@ -92,6 +93,7 @@ static void page_free(page *p) {
   slp_unpost(&p->ev);
   slp_sample_free(&p->sample);
   slp_buf_free(&p->out);
+  p->server->pages_n--;
   slp_free(p->server->h->mem, p);
 }
 
@@ -114,11 +116,12 @@ static void on_slice(slp_event *ev) {
 
 static void serve_metrics(slp_metrics_server *s, slp_served *rq) {
   slp_metrics_own own = {0};
-  page *p = SLP_NEW(s->h->mem, page);
+  page *p = s->pages_n < PAGES_MAX ? SLP_NEW(s->h->mem, page) : NULL;
   if (!p) {
-    say(s, rq, 503, "no memory");
+    say(s, rq, 503, s->pages_n < PAGES_MAX ? "no memory" : "too many pages are being written");
     return;
   }
+  s->pages_n++;
   p->server = s;
   p->rq = rq;
   p->ev.run = on_slice;

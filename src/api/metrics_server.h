@@ -24,6 +24,7 @@ typedef struct slp_metrics_server {
 
   slp_host *h;
   slp_listener listener;
+  uint32_t pages_n; /* being written */
 } slp_metrics_server;
 
 /* 0, SLOOP_EOPTION, UV_E*; why says which address. */

@@ -12,11 +12,12 @@ static int closed, samples, sample_fails, unready;
 static size_t shards_n;
 
 /* ---- peers --------------------------------------------------------------------------------------------- */
-static struct {
+typedef struct peer_state {
   slp_served rq;
   int answered, dropped, status, close;
   char type[100], allow[40], *body;
-} peer;
+} peer_state;
+static peer_state peer, crowd[12];
 static char listening_at[64];
 static int listen_fails;
 
@@ -40,23 +41,24 @@ static void fake_listen_close(slp_listener *l) {
   slp_post(l->host, &closed_ev);
 }
 static void fake_serve(slp_served *rq, const slp_serve_answer *a) {
-  CHECK(rq == &peer.rq && !peer.answered && !peer.dropped && !rq->on_gone);
+  peer_state *p = SLP_OWNER(rq, peer_state, rq);
+  CHECK(!p->answered && !p->dropped && !rq->on_gone);
   if (!a) {
-    peer.dropped = 1;
+    p->dropped = 1;
     return;
   }
-  peer.answered = 1;
-  peer.status = a->status;
-  peer.close = a->close;
+  p->answered = 1;
+  p->status = a->status;
+  p->close = a->close;
   for (size_t i = 0; i < a->headers_n; i++) {
     slp_str value = a->headers[i].value;
-    if (slp_str_is(a->headers[i].name, "Content-Type")) fake_keep(peer.type, sizeof peer.type, value);
-    if (slp_str_is(a->headers[i].name, "Allow")) fake_keep(peer.allow, sizeof peer.allow, value);
+    if (slp_str_is(a->headers[i].name, "Content-Type")) fake_keep(p->type, sizeof p->type, value);
+    if (slp_str_is(a->headers[i].name, "Allow")) fake_keep(p->allow, sizeof p->allow, value);
   }
   slp_buf taken = {0};
   slp_buf_move(&taken, a->body);
-  free(peer.body);
-  peer.body = strdup(slp_buf_z(&taken));
+  free(p->body);
+  p->body = strdup(slp_buf_z(&taken));
   slp_buf_free(&taken);
 }
 
@@ -178,6 +180,24 @@ TEST(a_client_that_leaves_takes_its_page_with_it) {
   peer.dropped = 1;
   fake_run(&f, 1000000);
   CHECK_INT(get("/healthz"), 200);
+  end();
+}
+
+TEST(not_more_than_eight_pages_at_once) {
+  begin();
+  for (size_t i = 0; i < SLP_COUNT(crowd); i++) {
+    crowd[i].rq =
+        (slp_served){.listener = &server.listener, .method = SLP_STR("GET"), .path = SLP_STR("/metrics")};
+    server.listener.on_request(&server.listener, &crowd[i].rq);
+    CHECK_INT(crowd[i].status, i < 8 ? 0 : 503);
+  }
+  CHECK_STR(crowd[8].body, "too many pages are being written\n");
+  CHECK_INT(get("/ready"), 200); /* the others have run too */
+  for (size_t i = 0; i < SLP_COUNT(crowd); i++) {
+    CHECK_INT(crowd[i].status, i < 8 ? 200 : 503);
+    free(crowd[i].body);
+  }
+  CHECK_INT(get("/metrics"), 200);
   end();
 }
 
