@@ -134,7 +134,9 @@ def page(box):
             data = sum(len(payload) for _, payload in producer.put.values())
             expect(program.value("sloop_payload_bytes_total", stream=stream) == data, f"{data} bytes were put")
             expect(program.value("sloop_ready", stream=stream) == 1, "sloop_ready")
-        found = program.scrape()
+        # Ages of news of a tip are known, and their lines there, once each shard was at its tip.
+        found = wait_until(lambda: (now := program.scrape()) and
+                           len(now.get("sloop_tip_age_seconds", {})) == 2 and now, SECONDS, "both streams at their tips")
         for stream in streams:
             want = {(("shard", shard["ShardId"]), ("stream", stream)) for shard in harness.list_shards(kinesis, stream)}
             for name in ("behind_seconds", "unacked_records", "paused", "at_tip"):
