@@ -37,6 +37,12 @@ void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint
   f->o.on_event(f->o.arg, &ev);
 }
 
+/* What is damaged is named and left alone. */
+void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_fact *fact) {
+  slp_str name = fact->key.range.n ? fact->key.range : fact->key.hash;
+  slp_fleet_tell(f, SLP_FLEET_BAD_ROW, shard, 0, "%.*s: %s", (int)name.n, name.p, fact->why);
+}
+
 int slp_fleet_key(slp_fleet *f, slp_verb verb, slp_str name, slp_buf *text, slp_row_key *ret) {
   slp_store_write none = {.rq = {0}};
   slp_draft d;

@@ -141,8 +141,7 @@ static void lead_read(slp_store_req *rq) {
   }
   if (f->bell_get.out.n) f->schema->read(f->schema, &f->bell_get.out.rows[0], &fact);
   if (fact.kind == SLP_FACT_BAD) {
-    slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0, "%.*s: %s", (int)fact.key.range.n,
-                   fact.key.range.p, fact.why);
+    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &fact);
     slp_role_seek(f, 5000000);
     return;
   }

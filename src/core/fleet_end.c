@@ -3,6 +3,8 @@
  * row or read too early. */
 #include "core/fleet_inside.h"
 
+#define AGAIN_US 500000
+
 static char *put(char **at, slp_str s, slp_str *ret) {
   char *p = *at;
   if (s.n) memcpy(p, s.p, s.n);
@@ -59,6 +61,15 @@ static void make_kid(slp_lease *l) {
   slp_fleet *f = l->f;
   const slp_kid *kid = &l->kids[l->kid_at];
   slp_intent *i = &l->op.i;
+  if (f->sharing->may_make && !f->sharing->may_make(l, kid)) {
+    if (f->state == SLP_WORKER_LEAVING && slp_fleet_now(f) >= f->leave_by_us) {
+      slp_lease_let(l, SLP_LET_LEAVE);
+      return;
+    }
+    slp_lease_due(l, slp_fleet_now(f) + AGAIN_US);
+    slp_lease_save(l);
+    return;
+  }
   if (f->lease_writes >= 64) {
     slp_lease_due(l, slp_fleet_now(f) + 20000);
     return;

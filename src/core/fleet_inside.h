@@ -64,6 +64,7 @@ slp_op_end slp_settle_counted(const slp_intent *i, int there, const slp_fact *fa
  * Everything that differs from schema to schema is behind these two; what they leave out, the states of a
  * lease above all, is the same for all. */
 typedef struct slp_lease slp_lease;
+typedef struct slp_kid slp_kid;
 typedef struct slp_seen_shard slp_seen_shard;
 
 /* How a worker proves that it lives, and when another's lease is seen to be dead. */
@@ -88,6 +89,7 @@ typedef struct slp_life {
 
 /* Who decides which worker reads what. */
 typedef struct slp_sharing {
+  uint8_t missing_blocks;      /* a parent without a row is waited for as long as the stream lists it */
   void (*begin)(slp_fleet *f); /* the worker lives: what is there for it? */
   void (*suspended)(slp_fleet *f);
   void (*resumed)(slp_fleet *f);
@@ -98,7 +100,9 @@ typedef struct slp_sharing {
   void (*gone)(slp_lease *l);             /* its tenancy is over; may be NULL */
   void (*listed)(slp_fleet *f, int ok);   /* the stream's shards */
   void (*unknown_children)(slp_fleet *f); /* a shard ended and the stream did not tell of any */
-  void (*part)(slp_fleet *f);             /* it leaves and holds nothing any more: slp_worker_out, in time */
+  /* The lease of a child of what I have read to its end; 0: not yet. NULL: always. */
+  int (*may_make)(slp_lease *l, const slp_kid *kid);
+  void (*part)(slp_fleet *f); /* it leaves and holds nothing any more: slp_worker_out, in time */
 } slp_sharing;
 extern const slp_life slp_life_by_worker, slp_life_by_counter;
 extern const slp_sharing slp_sharing_by_plan, slp_sharing_by_steal;
@@ -155,10 +159,10 @@ typedef enum slp_tenancy {
 
 typedef enum slp_let_why { SLP_LET_HAND, SLP_LET_LEAVE, SLP_LET_STALL, SLP_LET_PARK } slp_let_why;
 
-typedef struct slp_kid {
+struct slp_kid {
   char *id; /* owned: the text of all of it */
   slp_str name, parent, adjacent, hash_start, hash_end, seq_start;
-} slp_kid;
+};
 
 struct slp_lease {
   slp_list touched; /* in fleet.touched: to be stepped */
@@ -187,11 +191,11 @@ struct slp_lease {
   uint64_t alert_us;              /* until then it is looked at often */
   uint64_t asked_us;              /* waiting: a listing asked then, 0: none */
   uint32_t parent_wait_ms;
+  int64_t behind_ms;         /* of where it was marked last; -1: not known */
   slp_spot spot;             /* what the row has, as far as I know */
   slp_spot begin;            /* where this tenancy began */
   slp_instance owner, claim; /* of the last image */
   uint64_t image_epoch, claim_plan, image_us;
-  int64_t behind_ms;         /* of where it was marked last; -1: not known */
   uint64_t named_us, claim_named_us; /* when an image first named that owner, that claimant */
   slp_str parents[2];                /* owned */
   uint8_t parent_ended[2];           /* its row says so */
@@ -200,7 +204,8 @@ struct slp_lease {
   slp_str *kid_names; /* owned */
   size_t kids_n, kid_at;
   uint64_t held; /* the row's epoch as my last write has left it: that of the tenancy, or its counter now */
-  uint64_t good_us;  /* a counter a lease: the sending of the last write that moved it */
+  uint64_t good_us;  /* a counter a lease: the sending of the last write that moved it, */
+  uint64_t renew_us; /* and when the next is due */
   uint64_t chosen;   /* stealing: the counter it was chosen by, + 1; 0: it was not */
   uint8_t stealing;  /* from a living owner */
   uint8_t kept_shut; /* parked where the table can't say so: kept alive and not read */
@@ -311,6 +316,7 @@ void slp_lead_listed(slp_fleet *f, int ok);
 void slp_listed_free(slp_fleet *f);
 /* With the stock: writes what the table lacks, 1; or nothing is to be written, 0. */
 int slp_audit_write(slp_fleet *f, const slp_stock *s);
+int slp_sync_write(slp_fleet *f, const slp_stock *s); /* fleet_sync.c: the same where nobody plans */
 int slp_plan_write(slp_fleet *f, const slp_stock *s);
 
 /* Every row of the stream's part of the table, sorted out; points into the answer that it was read from. */
@@ -423,6 +429,7 @@ struct slp_fleet {
   uint64_t plan_v;
 
   slp_timer watch_timer, plan_timer;
+  uint8_t first; /* stealing: of those that live, I compare the stream with the table */
   uint8_t alone, audit, audit_in_round, stocking, listing, unknown_kids, made_some, ring_due;
   uint64_t rest_until_us; /* taking stock failed: not again before */
   uint64_t plan_at_us, audit_at_us, plan_serial, plan_base, led_us, asked_list_us, audit_from_us;
@@ -471,5 +478,6 @@ void slp_fleet_intent(slp_fleet *f, slp_intent *i, slp_verb verb); /* me, op-les
 void slp_fleet_saved(slp_fleet *f);                                /* answers slp_fleet_save when all is in */
 void slp_fleet_stop_all(slp_fleet *f);
 void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us);
+void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_fact *fact);
 
 #endif

@@ -25,7 +25,10 @@ static void settled(slp_op *op) {
   }
   int done = op->end == SLP_OP_DONE;
   if (f->state == SLP_WORKER_LEAVING) l->bequeath = done && op->i.verb == SLP_L7_RELEASE;
-  if (l->let == SLP_LET_STALL && done) slp_ring_leader(f);
+  if (l->let == SLP_LET_STALL && done) {
+    slp_ring_leader(f);
+    slp_plan_soon(f, 0); /* when that is me */
+  }
   slp_lease_gone(l, done || op->i.verb != SLP_L3_RETAKE ? SLP_PART_HANDED : SLP_PART_LOST);
 }
 
@@ -36,10 +39,10 @@ static void send(slp_lease *l, slp_verb verb) {
   i->epoch = l->held;
   i->owner = i->me;
   i->spot = l->spot;
+  i->behind_ms = l->behind_ms;
   i->to = slp_instance_str(&l->to);
   i->avoid_me = l->let == SLP_LET_STALL;
   i->park = l->let == SLP_LET_PARK;
-  i->behind_ms = l->behind_ms;
   l->op.tries_max = 0;
   slp_lease_send(l, verb, settled);
 }

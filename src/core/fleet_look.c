@@ -110,8 +110,7 @@ static void hear(slp_fleet *f, size_t i) {
   uint8_t which = f->look_items[i].which;
   int there = row_of(f, &f->look_keys[i], &fact) != NULL;
   if (there && fact.kind == SLP_FACT_BAD) {
-    slp_fleet_tell(f, SLP_FLEET_BAD_ROW, l ? l->shard : (slp_str){NULL, 0}, 0, "%.*s: %s",
-                   (int)fact.key.range.n, fact.key.range.p, fact.why);
+    slp_fleet_bad_row(f, l ? l->shard : (slp_str){NULL, 0}, &fact);
     if (l) slp_lease_look(l, slp_fleet_now(f) + 10000000);
     return;
   }

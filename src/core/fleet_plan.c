@@ -63,8 +63,7 @@ static void plan_read(slp_store_req *rq) {
   if (fact.kind == SLP_FACT_PLAN) {
     take_plan(f, &fact.u.plan);
   } else if (fact.kind == SLP_FACT_BAD) {
-    slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0, "%.*s: %s", (int)fact.key.range.n,
-                   fact.key.range.p, fact.why);
+    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &fact);
   } else {
     settle(f, 0);
     f->plan_v = 0;

@@ -12,6 +12,7 @@ static void audit_now(slp_fleet *f) {
 }
 
 const slp_sharing slp_sharing_by_plan = {
+    .missing_blocks = 1,
     .begin = slp_role_begin,
     .suspended = slp_role_drop,
     .resumed = resumed,
@@ -27,6 +28,11 @@ int slp_fleet_rules(const slp_schema *s, const slp_life **ret_life, const slp_sh
   if (s->life == SLP_BY_WORKER && s->share == SLP_BY_PLAN) {
     *ret_life = &slp_life_by_worker;
     *ret_sharing = &slp_sharing_by_plan;
+    return 0;
+  }
+  if (s->life == SLP_BY_COUNTER && s->share == SLP_BY_STEAL) {
+    *ret_life = &slp_life_by_counter;
+    *ret_sharing = &slp_sharing_by_steal;
     return 0;
   }
   return SLP_EINVAL;

@@ -44,6 +44,34 @@ static slp_op_end of_lease(const slp_intent *i, const slp_lease_fact *l) {
   return of_owner(i, l->owner, l->epoch);
 }
 
+/* ---- a counter a lease -------------------------------------------------------------------------
+ * Every write of a lease moves its counter by one, and its owner has one write under way: the next number
+ * under my name is mine. A counter never comes back, so what was refused can't happen any more, but for a
+ * copy that was sent before and has. */
+static slp_op_end counted(const slp_intent *i, const slp_lease_fact *l) {
+  int mine = slp_str_eq(l->owner, i->me), next = l->epoch == i->epoch + 1;
+  int as_before = mine && l->epoch == i->epoch;
+  switch (i->verb) {
+    case SLP_L1_CREATE: return SLP_OP_DONE;
+    case SLP_L2_TAKE:
+    case SLP_L3_RETAKE:
+    case SLP_L4_CHECKPOINT:
+    case SLP_L11_RENEW: return mine && next ? SLP_OP_DONE : as_before ? SLP_OP_STILL : SLP_OP_REFUSED;
+    case SLP_L7_RELEASE: return !l->owner.n && next ? SLP_OP_DONE : as_before ? SLP_OP_STILL : SLP_OP_REFUSED;
+    case SLP_L8_END:
+      if (next && l->spot.kind == SLP_SPOT_END) return SLP_OP_DONE;
+      return as_before ? SLP_OP_STILL : SLP_OP_REFUSED;
+    default: return SLP_OP_REFUSED;
+  }
+}
+
+slp_op_end slp_settle_counted(const slp_intent *i, int there, const slp_fact *fact) {
+  if (there && fact->kind == SLP_FACT_LEASE) return counted(i, &fact->u.lease);
+  return there && i->verb == SLP_L1_CREATE ? SLP_OP_DONE : SLP_OP_REFUSED;
+}
+
+/* ---- a row a worker ---------------------------------------------------------------------------- */
+
 slp_op_end slp_settle(const slp_intent *i, int there, const slp_fact *fact) {
   if (!there) return SLP_OP_REFUSED;
   switch (fact->kind) {

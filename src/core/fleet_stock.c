@@ -39,9 +39,7 @@ static void sort_row(slp_fleet *f, slp_stock *s, const slp_row *row) {
       s->lead_there = 1;
       break;
     case SLP_FACT_BAD:
-      if (f->audit_in_round)
-        slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0, "%.*s: %s", (int)fact.key.range.n,
-                       fact.key.range.p, fact.why);
+      if (f->audit_in_round) slp_fleet_bad_row(f, (slp_str){NULL, 0}, &fact);
       s->bad_n++;
       break;
     case SLP_FACT_OTHER: break;

@@ -213,7 +213,7 @@ void slp_lease_saw(slp_lease *l, const slp_lease_fact *fact, uint64_t sent_us, u
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_fact *fact) {
   if (l->state != SLP_WAITING) return;
   l->parent_ended[which] = fact && fact->spot.kind == SLP_SPOT_END;
-  if (!fact && !l->parent_missing[which]) {
+  if (!fact && !l->parent_missing[which] && l->f->sharing->missing_blocks) {
     l->asked_us = slp_fleet_now(l->f);
     slp_fleet_list(l->f);
   }
@@ -227,6 +227,7 @@ static int parent_done(slp_lease *l, int k) {
   slp_lease *p = slp_lease_get(f, l->parents[k]);
   if (p && p->ended) return 1;
   if (!l->parent_missing[k]) return 0;
+  if (!f->sharing->missing_blocks) return 1;
   if (f->listed_us <= l->asked_us) {
     slp_fleet_list(f);
     return 0;
@@ -258,6 +259,8 @@ static void waiting(slp_lease *l) {
     slp_lease_gone(l, SLP_PART_LEFT);
   } else if (honours(l)) {
     slp_lease_let(l, SLP_LET_HAND);
+  } else if (l->kept_shut) {
+    l->look_us = SLP_NEVER;
   } else if (parent_done(l, 0) && parent_done(l, 1)) {
     open(l);
   } else if (l->look_us == SLP_NEVER) {
@@ -300,6 +303,19 @@ static void owned(slp_lease *l) {
   }
 }
 
+/* A table that has no word for "nobody is to read it": kept, and not read. */
+static void keep_shut(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (slp_lease_put(l)) return;
+  f->tenant->ops->revoke(f->tenant, l->shard, SLP_PART_LEFT);
+  l->open = l->park = l->drained = l->dirty = l->save_now = 0;
+  l->begin = l->spot;
+  l->kept_shut = 1;
+  l->state = SLP_WAITING;
+  slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->epoch,
+                 "parked: kept by this worker, unread, as long as it lives");
+}
+
 static void draining(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
@@ -312,6 +328,10 @@ static void draining(slp_lease *l) {
   /* Who asked may have died while the user took its time: then whoever is planned next takes it free. */
   slp_let_why why = (slp_let_why)l->let;
   if (why == SLP_LET_HAND && !honours(l)) why = SLP_LET_LEAVE;
+  if (why == SLP_LET_PARK && !f->schema->parks && f->state == SLP_WORKER_RUNS) {
+    keep_shut(l);
+    return;
+  }
   if (f->state == SLP_WORKER_LEAVING && f->life->frees_all && slp_lease_clean(l)) {
     l->bequeath = 1;
     slp_lease_gone(l, l->drained ? SLP_PART_LEFT : SLP_PART_EXPIRED);

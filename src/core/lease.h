@@ -1,6 +1,6 @@
 /* lease.h - who should read what: pure functions of what is known, without a clock, a table or an order of
- * arrival. The leader's plan (schemas that share by plan), and one worker's takes (schemas that share by
- * stealing). */
+ * arrival. The leader's plan (schemas that share by plan), one worker's takes (schemas that share by
+ * stealing), and which leases a stream's shards need. */
 #ifndef SLP_CORE_LEASE_H
 #define SLP_CORE_LEASE_H
 
@@ -59,5 +59,23 @@ typedef struct slp_steal {
 
 /* What is free first, and when nothing is, from the worker with the most. SLP_ENOMEM: nothing was set. */
 int slp_steal_make(slp_steal *s, slp_mem *mem);
+
+/* ---- which leases are to be made -------------------------------------------------------------------------
+ */
+#define SLP_NO_SHARD SIZE_MAX
+
+typedef enum slp_sync_row { SLP_SYNC_NO_ROW, SLP_SYNC_UNFINISHED, SLP_SYNC_ENDED } slp_sync_row;
+typedef enum slp_sync_make { SLP_SYNC_NOT, SLP_SYNC_AT_START, SLP_SYNC_AT_OLDEST } slp_sync_make;
+typedef struct slp_sync_shard { /* of the stream, or one that only has a lease yet */
+  size_t parents[2];            /* numbers of shards, or SLP_NO_SHARD */
+  uint8_t open;
+  uint8_t row; /* slp_sync_row */
+  uint8_t ret; /* out: slp_sync_make */
+} slp_sync_shard;
+
+/* So that every shard is read in its order, and none that was read before: only the first level of what is
+ * new gets leases; what descends from a shard with a lease gets its own when that one ends. latest: nothing
+ * but what is open counts. SLP_ENOMEM: nothing was set. */
+int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem);
 
 #endif

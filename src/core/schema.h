@@ -199,6 +199,7 @@ struct slp_schema {
   uint8_t fenced;              /* a checkpoint is conditional on owner and epoch */
   uint8_t at;                  /* a stored position is "at", not "after" */
   uint8_t gates;               /* every peer waits for parents before it reads a child */
+  uint8_t parks;               /* a row can say that nobody is to read it, or who could not */
   uint8_t whole_item;          /* peers rewrite whole rows: nothing private survives in them */
   uint32_t observations;       /* quiet ones before a take */
   uint32_t lease_ms, renew_ms; /* that system's defaults */

@@ -503,6 +503,7 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
       .share = SLP_BY_PLAN,
       .fenced = 1,
       .gates = 1,
+      .parks = 1,
       .observations = 1,
       .lease_ms = 10000,
       .renew_ms = 3300,

@@ -117,8 +117,9 @@ static void trace_write(fw_world *w, const slp_store_write *x) {
                           c->val.kind == SLP_VAL_S || c->val.kind == SLP_VAL_N ? (int)c->val.s.n : 0,
                           c->val.s.p);
   }
-  slp_sim_trace(w->sim, "table %s %.*s%s", x->written == SLP_WRITTEN_YES ? "takes" : "refuses",
-                (int)x->key.range.n, x->key.range.p, line);
+  slp_str name = x->key.range.n ? x->key.range : x->key.hash;
+  slp_sim_trace(w->sim, "table %s %.*s%s", x->written == SLP_WRITTEN_YES ? "takes" : "refuses", (int)name.n,
+                name.p, line);
 }
 
 static void served(slp_store_req *rq) {
@@ -164,13 +165,14 @@ static void loose_read(fw_wire *x, slp_str key, slp_store_rows *out) {
 
 static void got(slp_store_req *rq) {
   fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), fw_wire, get);
-  if (!x->get.consistent && x->get.keys_n == 1) loose_read(x, x->keys[0].range, &x->get.out);
+  if (!x->get.consistent && x->get.keys_n == 1)
+    loose_read(x, x->w->kcl ? x->keys[0].hash : x->keys[0].range, &x->get.out);
   slp_sim_at(x->w->sim, fw_now(x->w) + way(x->w), give, x);
 }
 
 static void listed(slp_store_req *rq) {
   fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), fw_wire, list);
-  if (!x->list.consistent) loose_read(x, x->list.prefix, &x->list.out);
+  if (!x->list.consistent) loose_read(x, x->w->kcl ? SLP_STR("all") : x->list.prefix, &x->list.out);
   slp_sim_at(x->w->sim, fw_now(x->w) + way(x->w), give, x);
 }
 
@@ -252,7 +254,7 @@ static fw_wire *wire_new(slp_store *s, slp_store_req *rq, wire_kind kind) {
 }
 
 static int names(const fw_wire *x, const char *what) {
-  slp_str at = x->write.key.range;
+  slp_str at = x->w->kcl ? x->write.key.hash : x->write.key.range;
   size_t n = strlen(what);
   return n && at.n >= n && memmem(at.p, at.n, what, n) != NULL;
 }

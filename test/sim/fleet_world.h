@@ -41,10 +41,15 @@ typedef struct fw_shard { /* the truth */
   uint64_t opened_us, last_us; /* the last opening; the last hand-out */
   uint64_t gap_us;             /* the longest time without an unsuspended reader */
   uint64_t unread_us;          /* since when it has none */
-  uint8_t excused;             /* an operator took its row away: epochs may come beside each other */
+  uint64_t counter;            /* kcl: of its row */
+  struct {                     /* who moved it last, and when */
+    uint64_t by, at_us;
+  } moves[16];
+  uint8_t excused; /* an operator took its row away: epochs may come beside each other */
 } fw_shard;
 
 struct fw_world {
+  uint8_t kcl; /* leases as KCL 2.x keeps them: no rows of workers, counters, stealing */
   slp_sim *sim;
   slp_mem *mem;
   struct slp_memory *table;
@@ -95,6 +100,7 @@ struct fw_node {
   struct fw_open {
     int shard;
     uint64_t epoch, next;
+    uint64_t proof_us; /* kcl: the last write of this very tenancy */
     uint8_t draining, drained_told, end_told, stopped;
     struct {
       uint64_t from, to, at_us;
@@ -110,6 +116,9 @@ struct fw_node {
 };
 
 fw_world *fw_new(uint64_t seed, int shards);
+fw_world *fw_new_kcl(uint64_t seed, int shards);
+void fw_row_of(const fw_world *w, int shard,
+               char out[64]); /* its lease's row, as the functions below name it */
 void fw_free(fw_world *w);
 /* drift in parts per million. slot must be free. */
 fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm);

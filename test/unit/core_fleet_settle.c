@@ -111,4 +111,47 @@ TEST(leadership_is_mine_by_owner_and_next_epoch) {
   CHECK_INT(slp_settle(&i, 1, &f), SLP_OP_REFUSED);
 }
 
+/* ---- a counter a lease -------------------------------------------------------------------------- */
+
+static slp_op_end counted(slp_verb verb, slp_str owner, uint64_t counter, slp_spot_kind at) {
+  slp_intent i = intent(verb);
+  slp_fact f = {.kind = SLP_FACT_LEASE};
+  f.u.lease.owner = owner;
+  f.u.lease.epoch = counter;
+  f.u.lease.spot.kind = at;
+  return slp_settle_counted(&i, 1, &f);
+}
+
+TEST(the_next_number_under_my_name_is_mine) {
+  slp_verb verbs[] = {SLP_L2_TAKE, SLP_L3_RETAKE, SLP_L4_CHECKPOINT, SLP_L11_RENEW};
+  for (size_t k = 0; k < SLP_COUNT(verbs); k++) {
+    CHECK_INT(counted(verbs[k], ME, 8, SLP_SPOT_OLDEST), SLP_OP_DONE);
+    CHECK_INT(counted(verbs[k], ME, 7, SLP_SPOT_OLDEST), SLP_OP_STILL);
+    CHECK_INT(counted(verbs[k], ME, 9, SLP_SPOT_OLDEST), SLP_OP_REFUSED);
+    CHECK_INT(counted(verbs[k], OTHER, 8, SLP_SPOT_OLDEST), SLP_OP_REFUSED);
+    CHECK_INT(counted(verbs[k], (slp_str){NULL, 0}, 8, SLP_SPOT_OLDEST), SLP_OP_REFUSED);
+  }
+}
+
+TEST(a_counted_lease_is_let_go_or_ended_by_the_next_number) {
+  slp_str nobody = {NULL, 0};
+  CHECK_INT(counted(SLP_L7_RELEASE, nobody, 8, SLP_SPOT_OLDEST), SLP_OP_DONE);
+  CHECK_INT(counted(SLP_L7_RELEASE, nobody, 9, SLP_SPOT_OLDEST), SLP_OP_REFUSED);
+  CHECK_INT(counted(SLP_L7_RELEASE, ME, 7, SLP_SPOT_OLDEST), SLP_OP_STILL);
+  CHECK_INT(counted(SLP_L7_RELEASE, OTHER, 8, SLP_SPOT_OLDEST), SLP_OP_REFUSED);
+  CHECK_INT(counted(SLP_L8_END, ME, 8, SLP_SPOT_END), SLP_OP_DONE);
+  CHECK_INT(counted(SLP_L8_END, ME, 8, SLP_SPOT_AFTER), SLP_OP_REFUSED);
+  CHECK_INT(counted(SLP_L8_END, ME, 7, SLP_SPOT_AFTER), SLP_OP_STILL);
+  CHECK_INT(counted(SLP_L8_END, OTHER, 9, SLP_SPOT_END), SLP_OP_REFUSED);
+}
+
+TEST(a_counted_lease_is_made_when_its_row_is_there) {
+  slp_intent make = intent(SLP_L1_CREATE), take = intent(SLP_L2_TAKE);
+  slp_fact bad = {.kind = SLP_FACT_BAD};
+  CHECK_INT(counted(SLP_L1_CREATE, OTHER, 3, SLP_SPOT_AFTER), SLP_OP_DONE);
+  CHECK_INT(slp_settle_counted(&make, 1, &bad), SLP_OP_DONE);
+  CHECK_INT(slp_settle_counted(&make, 0, &bad), SLP_OP_REFUSED);
+  CHECK_INT(slp_settle_counted(&take, 1, &bad), SLP_OP_REFUSED);
+}
+
 CHECK_MAIN()

@@ -1,0 +1,193 @@
+/* fleet_sync.c - the stream's listing against the table's rows where nobody plans: leases that are missing
+ * are made, as KCL would (core/lease_sync.c), those that nobody needs any more go, and a hole is named. */
+#include "core/fleet_inside.h"
+
+#include "core/lease.h"
+
+#include <stdlib.h>
+
+/* An old copy of the write that made a lease can come as long as its signature is good; the row of an ended
+ * shard stays until then, so that it finds it. */
+#define ENDED_US UINT64_C(900000000)
+
+typedef struct sync {
+  slp_fleet *f;
+  const slp_stock *s;
+  slp_sync_shard *shards;
+  const slp_shard_desc **descs; /* NULL: only a lease of it is left */
+  slp_map numbers;              /* id -> its place in shards */
+  size_t n;
+} sync;
+
+/* ---- the stream and the table as one tree -------------------------------------------------------- */
+
+static int add(sync *y, slp_str id, const slp_shard_desc *desc, slp_sync_row row) {
+  slp_sync_shard *s = &y->shards[y->n];
+  *s = (slp_sync_shard){.parents = {SLP_NO_SHARD, SLP_NO_SHARD}, .row = (uint8_t)row};
+  y->descs[y->n] = desc;
+  if (slp_map_put(&y->numbers, id, s)) return SLP_ENOMEM;
+  y->n++;
+  return 0;
+}
+
+static size_t number_of(const sync *y, slp_str id) {
+  const slp_sync_shard *s = id.n ? slp_map_get(&y->numbers, id) : NULL;
+  return s ? (size_t)(s - y->shards) : SLP_NO_SHARD;
+}
+
+static slp_sync_row row_of(const slp_lease_fact *l) {
+  return !l ? SLP_SYNC_NO_ROW : l->spot.kind == SLP_SPOT_END ? SLP_SYNC_ENDED : SLP_SYNC_UNFINISHED;
+}
+
+/* Rows that can't be read are there, and nobody's to make. */
+static void mark_damaged(sync *y) {
+  slp_fleet *f = y->f;
+  for (size_t i = 0; i < f->stock.out.n; i++) {
+    slp_fact fact;
+    f->schema->read(f->schema, &f->stock.out.rows[i], &fact);
+    size_t at = fact.kind == SLP_FACT_BAD ? number_of(y, fact.u.lease.shard) : SLP_NO_SHARD;
+    if (at != SLP_NO_SHARD) y->shards[at].row = SLP_SYNC_UNFINISHED;
+  }
+}
+
+static int fill(sync *y) {
+  slp_fleet *f = y->f;
+  size_t at = 0;
+  int r = 0;
+  for (slp_listed *d; !r && (d = slp_map_each(&f->listed, &at));) {
+    r = add(y, d->desc.id, &d->desc, row_of(slp_stock_lease_of(y->s, d->desc.id)));
+    if (!r) y->shards[y->n - 1].open = d->open;
+  }
+  for (size_t i = 0; i < y->s->leases_n && !r; i++)
+    if (number_of(y, y->s->leases[i].shard) == SLP_NO_SHARD)
+      r = add(y, y->s->leases[i].shard, NULL, row_of(&y->s->leases[i]));
+  for (size_t i = 0; i < y->n && !r; i++) {
+    if (!y->descs[i]) continue;
+    y->shards[i].parents[0] = number_of(y, y->descs[i]->parent);
+    y->shards[i].parents[1] = number_of(y, y->descs[i]->adjacent_parent);
+  }
+  mark_damaged(y);
+  return r;
+}
+
+/* ---- leases that are missing --------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b) {
+  const slp_shard_desc *x = *(const slp_shard_desc *const *)a, *y = *(const slp_shard_desc *const *)b;
+  slp_str s = x->seq_start, t = y->seq_start;
+  if (s.n != t.n) return s.n < t.n ? -1 : 1;
+  return s.n ? memcmp(s.p, t.p, s.n) : 0;
+}
+
+static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
+  slp_fleet *f = y->f;
+  size_t n = d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n;
+  slp_intent *i = slp_jobs_add(f, SLP_L1_CREATE, n, 0);
+  if (!i) return; /* the next time */
+  i->shard = slp_jobs_text(f, d->id);
+  i->parents[0] = slp_jobs_text(f, d->parent);
+  i->parents[1] = slp_jobs_text(f, d->adjacent_parent);
+  i->hash_start = slp_jobs_text(f, d->hash_start);
+  i->hash_end = slp_jobs_text(f, d->hash_end);
+  i->seq_start = slp_jobs_text(f, d->seq_start);
+  /* A time is one for all; behind what was read, what was latest then is the beginning now. */
+  i->spot = f->o.start;
+  if (how == SLP_SYNC_AT_OLDEST && i->spot.kind != SLP_SPOT_TIME) i->spot.kind = SLP_SPOT_OLDEST;
+  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, d->id);
+  if (!seen || !seen->row) return;
+  i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
+  slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
+                 "its lease had vanished from the table and is made again: it repeats");
+}
+
+static int make_missing(sync *y, size_t *ret_made) {
+  const slp_shard_desc **descs = slp_zalloc_n(y->f->mem, y->n + 1, sizeof *descs);
+  size_t n = 0;
+  int latest = y->f->o.start.kind == SLP_SPOT_LATEST;
+  int r = descs ? slp_sync_shards(y->shards, y->n, latest, y->f->mem) : SLP_ENOMEM;
+  for (size_t i = 0; i < y->n && !r; i++)
+    if (y->shards[i].ret && y->descs[i]) descs[n++] = y->descs[i];
+  /* In the order of their beginnings: of a start that breaks off the rest is found the next time. */
+  if (n) qsort(descs, n, sizeof *descs, by_start);
+  for (size_t i = 0; i < n; i++)
+    make_lease(y, descs[i], (slp_sync_make)y->shards[number_of(y, descs[i]->id)].ret);
+  slp_free(y->f->mem, descs);
+  *ret_made = n;
+  return r;
+}
+
+/* ---- rows that are to go --------------------------------------------------------------------------- */
+
+static int is_parent(slp_str shard, const slp_lease_fact *kid) {
+  return slp_str_eq(kid->parents[0], shard) || slp_str_eq(kid->parents[1], shard);
+}
+
+/* Its children are all there, and everything in front of them is read and saved. */
+static int children_progressed(const sync *y, slp_str shard, int *ret_any) {
+  size_t at = number_of(y, shard);
+  for (size_t i = 0; i < y->n; i++) /* listed, and without a row */
+    if ((y->shards[i].parents[0] == at || y->shards[i].parents[1] == at) && !y->shards[i].row) return 0;
+  for (size_t i = 0; i < y->s->leases_n; i++) {
+    const slp_lease_fact *kid = &y->s->leases[i];
+    if (!is_parent(shard, kid)) continue;
+    *ret_any = 1;
+    if (kid->spot.kind != SLP_SPOT_AFTER && kid->spot.kind != SLP_SPOT_END) return 0;
+  }
+  return 1;
+}
+
+static void remove_ended(sync *y) {
+  slp_fleet *f = y->f;
+  for (size_t i = 0; i < y->s->leases_n; i++) {
+    const slp_lease_fact *l = &y->s->leases[i];
+    const slp_seen_shard *seen = slp_map_get(&f->seen_shards, l->shard);
+    int parents = slp_stock_lease_of(y->s, l->parents[0]) || slp_stock_lease_of(y->s, l->parents[1]), any = 0;
+    if (l->spot.kind != SLP_SPOT_END || parents || !seen || !seen->ended_us) continue;
+    if (slp_fleet_now(f) - seen->ended_us < ENDED_US || !children_progressed(y, l->shard, &any)) continue;
+    if (!any && slp_fleet_listed_has(f, l->shard)) continue;
+    slp_intent *intent = slp_jobs_add(f, SLP_L9_REMOVE, l->shard.n, 0);
+    if (intent) intent->shard = slp_jobs_text(f, l->shard);
+  }
+}
+
+/* ---- both -------------------------------------------------------------------------------------------- */
+
+static void remember(sync *y) {
+  slp_fleet *f = y->f;
+  size_t at = 0;
+  for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen_shards, &at));) {
+    slp_str id = slp_str_of(seen->id);
+    if (slp_stock_lease_of(y->s, id)) {
+      seen->row = 1;
+    } else if (!slp_fleet_listed_has(f, id)) {
+      slp_map_remove(&f->seen_shards, id);
+      slp_free(f->mem, seen->id);
+      slp_free(f->mem, seen);
+    }
+  }
+}
+
+static void name_hole(sync *y) {
+  char from[40], to[40];
+  if (y->s->leases_n && slp_ring_hole(y->f->mem, y->s->leases, y->s->leases_n, from, to) == 1)
+    slp_fleet_tell(y->f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s",
+                   from, to);
+}
+
+int slp_sync_write(slp_fleet *f, const slp_stock *s) {
+  sync y = {.f = f, .s = s};
+  size_t made = 0, room = f->listed.live + s->leases_n + 1;
+  y.shards = slp_zalloc_n(f->mem, room, sizeof *y.shards);
+  y.descs = slp_zalloc_n(f->mem, room, sizeof *y.descs);
+  slp_map_init(&y.numbers, f->mem);
+  remember(&y);
+  int r = y.shards && y.descs ? fill(&y) : SLP_ENOMEM;
+  if (!r) r = make_missing(&y, &made);
+  if (!r && !made) name_hole(&y);
+  if (!r) remove_ended(&y);
+  slp_map_free(&y.numbers);
+  slp_free(f->mem, y.shards);
+  slp_free(f->mem, y.descs);
+  if (r) f->audit_at_us = slp_fleet_now(f) + 1000000;
+  return f->jobs.n > 0;
+}
