@@ -417,7 +417,8 @@ SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 typedef enum {
   SLOOP_LEASE_FREE = 1,  /* nobody's */
   SLOOP_LEASE_OWNED,     /* by a worker whose row looks alive */
-  SLOOP_LEASE_OWNER_DEAD /* its owner's row is gone, condemned, or was not touched for a lease */
+  SLOOP_LEASE_OWNER_DEAD /* its owner's row is gone or condemned; or, by its own stamp and our clock, it was not
+                            touched for its lease and 30 s more: an estimate, one look can't know */
 } sloop_lease_state;
 typedef struct { /* a lease as the table has it; allocated by the library; may grow at its end */
   const char *shard;
@@ -449,7 +450,8 @@ typedef struct { /* valid until the callback returns; leases sorted by shard, wo
 } sloop_leases_t;
 /* What stands in the lease table of this stream and application; reads it whole, once, consistently. Works
  * before start and while running, as do the others below. cb comes once: leases, or a negative status and
- * the error. SLOOP_ESTATE: no app, or another one of these is under way. */
+ * the error: SLOOP_ELEASE: there is no such table (it is not made); UV_ECANCELED: closed before. Returns
+ * SLOOP_ESTATE: no app, or another one of these is under way; SLOOP_EOPTION, UV_ENOMEM. */
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,
                                 const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
@@ -458,14 +460,23 @@ SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
 typedef void (*sloop_admin_cb)(sloop_t *, int status, const char *text, const sloop_error_t *error_or_null,
                                void *arg);
 SLOOP_EXTERN int sloop_admin_explain(sloop_t *s, const char *shard, sloop_admin_cb cb, void *arg);
-/* Takes a shard's lease from its owner, and ends its being parked; or (a worker's id or instance) every lease
- * a worker has: with schema "sloop" by declaring the owner dead, so that a living one loses all it has and
- * joins anew. text says what was done. SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
+/* A shard: takes its lease from an owner that is dead, and ends its being parked. A living owner keeps it:
+ * SLOOP_EOWNED, and nothing is changed. Who is not declared dead yet is watched for a lease of its own, so cb
+ * may take that long.
+ * A worker's id or instance: declares it dead, so that all it has is free for others. One that lives learns so
+ * by its next heartbeat, within half a lease at most, and joins anew; until then it may hand out records that
+ * another worker reads already, with a smaller epoch; what it saves is refused.
+ * With schema "kcl" a lease is taken from whoever has it, as workers of that layout do among themselves: its
+ * owner finds out when it renews. text says what was done, also when that is only a part. SLOOP_ENOSHARD,
+ * SLOOP_ENOWORKER. */
 SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
-/* Sets the position of one shard, or (NULL) of all there are leases of: SLOOP_OLDEST, _LATEST, _AT_TIME, and
- * for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read again. SLOOP_EOWNED, and
- * nothing is changed, while a living worker owns one of them, unless force: then its owner loses it first.
- * text says what was done. */
+/* Sets the position of one shard, or (NULL) of all there are leases of and the stream still lists: SLOOP_OLDEST,
+ * _LATEST (what arrives from now on: closed shards with children count as read), _AT_TIME (not with schema
+ * "kcl"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read again, parents
+ * before children. SLOOP_EOWNED, and nothing is changed, while a living worker owns one of them; who is not
+ * declared dead yet is watched for a lease of its own. With force nobody is waited for: owners are declared
+ * dead first, as by sloop_admin_release(), and what that says holds here too. text says what was done, also
+ * when that is only a part: SLOOP_ELEASE. SLOOP_ENOSHARD. */
 SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
 

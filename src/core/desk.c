@@ -145,6 +145,7 @@ static void read_rows(slp_desk *d);
 static void rows_done(slp_store_req *rq) {
   slp_desk *d = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_desk, rows);
   if (rq->fail.class != SLP_FINE) {
+    d->troubled = 1;
     slp_desk_again(d, &rq->fail);
     return;
   }

@@ -98,7 +98,8 @@ struct slp_desk {
   void (*step)(slp_desk *d); /* what is to be tried again, or done next */
   void (*then)(slp_desk *d); /* after the rows */
   uint32_t tries;
-  uint8_t starved; /* something had no memory */
+  uint8_t starved;  /* something had no memory */
+  uint8_t troubled; /* a read of the rows failed since they were last read */
   slp_timer timer;
   slp_event done_ev;
   slp_fail fail;

@@ -62,6 +62,7 @@ static void looked(slp_desk *d) {
                     TEXT(d->victim.id));
     return;
   }
+  d->changed = 1; /* by this write or by another */
   slp_desk_say(d, "worker %.*s.%.*s is declared dead", TEXT(d->victim.id), TEXT(d->victim.boot));
   say_leases(d);
   slp_desk_say(
@@ -80,7 +81,6 @@ static void declared(slp_desk_slot *slot) {
     slp_desk_finish(d);
     return;
   }
-  if (slot->w.written == SLP_WRITTEN_YES) d->changed = 1;
   slp_desk_look(d, looked);
 }
 
@@ -146,7 +146,7 @@ void slp_desk_release(slp_desk *d) {
   } else if (d->schema->life == SLP_BY_WORKER || !release_all_of(d, name)) {
     int is_shard = name.n > 8 && memcmp(name.p, "shardId-", 8) == 0;
     slp_desk_failed(d, SLP_REFUSED, is_shard ? SLOOP_ENOSHARD : SLOOP_ENOWORKER,
-                    "there is no lease and no worker %.*s in application and stream",
-                    (int)slp_min_u64(name.n, 128), name.p);
+                    "there is no lease and no worker %.*s of %.80s", (int)slp_min_u64(name.n, 128), name.p,
+                    d->describe.name);
   }
 }

@@ -55,16 +55,28 @@ slp_watched *slp_desk_watch(slp_desk *d, const slp_lease_fact *l) {
 }
 
 void slp_desk_watch_saw(slp_desk *d) {
+  const slp_store_req *rq = &d->rows.rq;
+  uint8_t troubled = d->troubled;
+  d->troubled = 0;
   for (size_t i = 0; i < d->watched_n; i++) {
     slp_watched *w = &d->watched[i];
     uint64_t counter;
     uint8_t missing;
     look(d, w, &counter, &missing);
-    if (counter != w->counter || missing != w->missing) w->alive = !w->condemned;
+    if ((counter != w->counter || missing != w->missing) && !w->condemned) w->alive = 1;
     w->counter = counter;
     w->missing = missing;
     w->reads++;
-    if (w->reads >= READS_MIN && d->rows.rq.done_us - w->since_us >= w->lease_us && !w->alive) w->dead = 1;
+    if (troubled) { /* who can't be heard while the table is ill gets a whole lease when it is well again */
+      w->since_us = rq->done_us;
+      w->reads = 1;
+    }
+    /* What a write's condition proves again counts up to the answer, a row that is missing up to the
+     * question. */
+    uint64_t seen_us = missing ? rq->sent_us : rq->done_us;
+    uint64_t quiet_us = seen_us > w->since_us ? seen_us - w->since_us : 0;
+    /* Who was seen alive once stays so: another lease of silence is for another day. */
+    w->dead = !w->alive && w->reads >= READS_MIN && quiet_us >= w->lease_us;
   }
 }
 
