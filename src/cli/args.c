@@ -226,6 +226,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_LOSS: a->fail_on_loss = 1; return 0;
     case O_KEEP_GOING: a->keep_going = 1; return 0;
     case O_ENDPOINT: a->opts.endpoint = value; return 0;
+    case O_METRICS: a->metrics.listen = value; return 0; /* read when it is opened */
     case O_KNOB: return set_knob(a, value, why);
     case O_CONFIG: return 0; /* read before everything else */
     case O_QUIET: a->quiet = 1; return 0;
@@ -491,6 +492,10 @@ static int check_leases(const slp_args *a, char why[200]) {
   return SLP_EINVAL;
 }
 
+int slp_args_want_metrics(const slp_args *a) {
+  return a->metrics.listen || a->metrics.cloudwatch || a->metrics.cloudwatch_as_motorway;
+}
+
 static int check_streams(const slp_args *a, char why[200]) {
   int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_LIST || a->mode == SLP_MODE_IAM ||
               (a->mode & SHOWS_LEASES);
@@ -510,6 +515,9 @@ static int check_streams(const slp_args *a, char why[200]) {
              a->opts.shards_n ? "another -p"
              : a->save        ? "--save"
                               : "-o SHARD:SEQUENCE or -o @FILE");
+  else if (a->shard_key && slp_args_want_metrics(a))
+    snprintf(why, 200, "-p key:TEXT does not go together with %s",
+             a->metrics.listen ? "--metrics" : "-X cloudwatch");
   else if (a->shard_key && a->streams_n > 1)
     snprintf(why, 200, "-p key:TEXT reads one stream, and %zu are named", a->streams_n);
   else if (a->mode == SLP_MODE_BENCH && (a->shard_key || a->start.kind == SLOOP_AT_TOKEN))
@@ -556,6 +564,7 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   memset(a, 0, sizeof *a);
   slp_buf_init(&a->config_text, mem, 0);
   sloop_opts_init(&a->opts);
+  sloop_metrics_opts_init(&a->metrics);
   sloop_sandbox_opts_init(&a->sandbox);
   a->synthetic.records = UINT64_MAX;
   a->color = SLP_COLOR_AUTO;

@@ -64,6 +64,7 @@ typedef struct slp_args {
   const char *shards[SLP_ARGS_SHARDS_MAX];
   const char *shard_key; /* -p key:TEXT; or NULL */
   sloop_opts_t opts;
+  sloop_metrics_opts_t metrics;
   sloop_sandbox_opts_t sandbox;
   slp_synthetic synthetic;
   slp_given given[SLP_ARGS_GIVEN_MAX];
@@ -81,6 +82,7 @@ typedef struct slp_surroundings { /* what the command line means depends on */
 int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
                    const slp_surroundings *around, char why[SLP_ARGS_WHY]);
 void slp_args_free(slp_args *a);
+int slp_args_want_metrics(const slp_args *a);
 /* One option by its value; for the configuration file. */
 int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, int from_file,
                   const slp_clock *clock, char why[200]);

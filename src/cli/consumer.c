@@ -273,7 +273,10 @@ static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *ar
   (void)s;
   (void)level; /* the library has already left out what is below log_level */
   const slp_args *a = c->app->args;
-  if (a->quiet || (a->contexts && !slp_log_contexts_have(a->contexts, line))) return;
+  int asked_for = a->contexts ? slp_log_contexts_have(a->contexts, line) : a->opts.log_level > SLOOP_LOG_WARN;
+  /* Warnings come as errors too; log lines are for -vv and for who set log_level. Of metrics they come only
+   * here. */
+  if (a->quiet || (!asked_for && strncmp(line, "metrics: ", 9) != 0)) return;
   char name[100];
   put_name(c, name, sizeof name);
   slp_say_if_room("%s%s", name, line);
@@ -290,8 +293,7 @@ int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_op
   opts.on_error = on_error;
   opts.on_lease = on_lease;
   opts.on_dead_letter = on_dead_letter;
-  /* Warnings come as errors too; log lines are for -vv and for who set log_level. */
-  opts.on_log = opts.log_level > SLOOP_LOG_WARN ? on_log : NULL;
+  opts.on_log = on_log;
   char why[160] = "";
   int r = sloop_open(&c->s, app->loop, &opts, why);
   if (!r) return 0;

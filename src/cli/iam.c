@@ -70,6 +70,22 @@ static int add_leases(slp_buf *b, const slp_args *a, int *first) {
   return bad;
 }
 
+/* The right to put metrics knows no resources. */
+static int add_metrics(slp_buf *b, const slp_args *a, int *first) {
+  const char *ns = a->metrics.cloudwatch               ? a->metrics.cloudwatch
+                   : a->metrics.cloudwatch_as_motorway ? "Motorway/Kinesis"
+                                                       : NULL;
+  if (!ns) return 0;
+  int bad = slp_buf_addf(b,
+                         "%s    {\n      \"Effect\": \"Allow\",\n      \"Action\": "
+                         "[\"cloudwatch:PutMetricData\"],\n      \"Resource\": \"*\",\n"
+                         "      \"Condition\": {\"StringEquals\": {\"cloudwatch:namespace\": ",
+                         *first ? "" : ",\n");
+  *first = 0;
+  if (!bad) bad = slp_json_put_string(b, slp_str_of(ns));
+  return bad ? bad : slp_buf_add_z(b, "}}\n    }");
+}
+
 int slp_iam(slp_buf *b, const slp_args *a) {
   int first = 1;
   int bad = slp_buf_add_z(b, "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n");
@@ -87,5 +103,6 @@ int slp_iam(slp_buf *b, const slp_args *a) {
     if (!bad) bad = add_statement(b, a, changes, stream, "/stream/*", &first);
   }
   if (!bad) bad = add_leases(b, a, &first);
+  if (!bad) bad = add_metrics(b, a, &first);
   return bad ? bad : slp_buf_add_z(b, "\n  ]\n}\n");
 }

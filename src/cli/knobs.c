@@ -18,6 +18,7 @@ typedef struct knob {
 } knob;
 
 #define OPT(field) offsetof(slp_args, opts.field)
+#define MET(field) offsetof(slp_args, metrics.field)
 #define BOX(field) offsetof(slp_args, sandbox.field)
 #define SYN(field) offsetof(slp_args, synthetic.field)
 
@@ -68,6 +69,12 @@ static const knob knobs[] = {
      "a shard whose records were not printed for so long goes to another worker; 0: never"},
     {"log_level", CHOICE, OPT(log_level), 0, 0, "error|warn|info|debug",
      "what the library tells on standard error"},
+    {"metrics", TEXT, MET(listen), 0, 0, "ADDRESS:PORT", "the same as --metrics"},
+    {"cloudwatch", TEXT, MET(cloudwatch), 0, 0, "namespace",
+     "of CloudWatch, to put metrics into; costs by the metric, some a stream and one a shard"},
+    {"cloudwatch_as_motorway", FLAG, MET(cloudwatch_as_motorway), 0, 1, "0|1",
+     "put motorway's one metric instead; its namespace, when none is given: Motorway/Kinesis"},
+    {"cloudwatch_ms", U32, MET(cloudwatch_ms), 1000, UINT32_MAX, "ms", "between calls to CloudWatch"},
     {"sandbox.port", U16, BOX(port), 0, 65535, "port", "to listen on; 0: any free one"},
     {"sandbox.address", TEXT, BOX(address), 0, 0, "address", "to listen on; loopback only"},
     {"sandbox.iterator_ms", U32, BOX(iterator_ms), 1, UINT32_MAX, "ms", "how long a shard iterator lives"},
@@ -253,6 +260,7 @@ int slp_knobs_list(slp_buf *b) {
   slp_args a;
   memset(&a, 0, sizeof a);
   sloop_opts_init(&a.opts);
+  sloop_metrics_opts_init(&a.metrics);
   sloop_sandbox_opts_init(&a.sandbox);
   a.synthetic.records = UINT64_MAX;
   int bad = slp_buf_add_z(b, "name=default (what it counts, or its words): meaning\n\n");

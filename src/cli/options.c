@@ -112,6 +112,10 @@ const slp_option slp_options[] = {
      "AWS_ENDPOINT_URL"},
     {O_WIRE, 0, "wire", SLP_NEEDS_VALUE, "auto|cbor|json", READS, NULL,
      "how Kinesis records travel; auto: CBOR where it is spoken"},
+    {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT", SLP_MODE_TAIL, NULL,
+     "serve metrics to Prometheus at http://ADDRESS:PORT/metrics, and /ready (503 and why while it does not "
+     "do its work) and /healthz to probes. Port 0: any free one, which is told on standard error. For "
+     "CloudWatch: -X cloudwatch=NAMESPACE"},
     {O_KNOB, 'X', "set", SLP_NEEDS_VALUE, "NAME=VALUE", ALL, NULL,
      "set anything else; -X list shows all there is, -X dump what holds now"},
     {O_CONFIG, 'F', "config", SLP_NEEDS_VALUE, "FILE", ALL, NULL,

@@ -63,6 +63,7 @@ typedef enum {
   O_CONTACT,
   O_ENDPOINT,
   O_WIRE,
+  O_METRICS,
   O_KNOB,
   O_CONFIG,
   O_QUIET,

@@ -8,6 +8,7 @@
 #include "cli/app.h"
 #include "cli/consumer.h"
 #include "cli/follow.h"
+#include "cli/metrics.h"
 #include "cli/pending.h"
 #include "cli/places.h"
 #include "cli/print.h"
@@ -464,6 +465,14 @@ static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
   return r;
 }
 
+/* They end with the first stream. */
+static int open_metrics(tail *t) {
+  sloop_metrics_t *m = NULL;
+  int r = slp_cli_metrics_open(&m, &t->app, t->each[0].consumer.s);
+  for (size_t i = 1; i < t->n && m && !r; i++) r = sloop_metrics_add(m, t->each[i].consumer.s);
+  return r;
+}
+
 static int open_streams(tail *t, const slp_args *args) {
   int r = 0;
   for (size_t i = 0; i < args->streams_n && !r; i++) {
@@ -476,6 +485,7 @@ static int open_streams(tail *t, const slp_args *args) {
     if (i > 0) o.join = t->each[0].consumer.s;
     r = open_next(t, &o, args->streams_n > 1 ? args->streams[i] : NULL, t->places.file[i]);
   }
+  if (!r) r = open_metrics(t);
   for (size_t i = 0; i < t->n && !r; i++) r = slp_cli_consumer_start(&t->each[i].consumer);
   return r;
 }

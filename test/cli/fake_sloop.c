@@ -16,6 +16,10 @@
  *   FAKE_SLOW_MS=N        between two batches
  *   FAKE_NOT_YET=1        sloop_save knows nothing yet
  *   FAKE_LOG_LINES=1      two lines of log, of the parts order and shard
+ *   FAKE_METRICS=CODE     metrics can't be opened; else they are at whatever address was asked for
+ *   FAKE_METRICS_LOG=1    one line of log, of metrics
+ *   FAKE_LEASES=N         the lease table has so many (default 3); a shard more has moved at every look
+ *   FAKE_ERROR_OF_TEXT=1  FAKE_ERROR is what changing leases says, not looking at them
  *   FAKE_LOG=FILE         one line for each thing of note: out N, done N ACKED, stop, close
  * A token's sequence number counts the records acknowledged without a gap; SLOOP_AT_TOKEN goes on behind
  * them. */
@@ -23,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -285,6 +290,8 @@ static void on_turn(uv_timer_t *timer) {
       s->o.on_log(s, SLOOP_LOG_INFO, "order: one line", s->o.arg);
       s->o.on_log(s, SLOOP_LOG_DEBUG, "shard: another line", s->o.arg);
     }
+    if (s->o.on_log && getenv("FAKE_METRICS_LOG"))
+      s->o.on_log(s, SLOOP_LOG_WARN, "metrics: CloudWatch: no", s->o.arg);
     s->st.shards_now = s->shards_n;
   }
   if (s->closing) return;
@@ -405,6 +412,122 @@ int sloop_pause(sloop_t *s, const char *shard) {
   if (++s->paused_n == s->shards_n) s->st.tip_age_ms_now = 0; /* nobody is left who may be behind */
   return 0;
 }
+struct sloop_metrics_s {
+  char url[80];
+};
+void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size) {
+  memset(o, 0, size);
+  o->size = size;
+  o->cloudwatch_ms = 60000;
+}
+int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o, char why[160]) {
+  static sloop_metrics_t m; /* one is enough for a command */
+  note(s, "metrics", s->started != 0, o->cloudwatch_ms);
+  int r = (int)strtol(getenv("FAKE_METRICS") ? getenv("FAKE_METRICS") : "0", NULL, 10);
+  *out = r ? NULL : &m;
+  snprintf(m.url, sizeof m.url, "%s%s", o->listen ? "http://" : "", o->listen ? o->listen : "");
+  snprintf(why, 160, "%s", r ? "the library says why" : "");
+  return r;
+}
+int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined) {
+  note(joined, "metrics-add", m != NULL, 0);
+  return 0;
+}
+const char *sloop_metrics_url(const sloop_metrics_t *m) { return m->url; }
+void sloop_metrics_close(sloop_metrics_t *m) { (void)m; }
+/* ---- leases, as FAKE_LEASES says ---- */
+typedef struct admin {
+  uv_timer_t timer;
+  sloop_t *s;
+  char what[40];
+  sloop_leases_cb leases_cb;
+  sloop_admin_cb text_cb;
+  void *arg;
+} admin;
+
+static void forget_admin(uv_handle_t *h) { free(h->data); }
+
+static void give_leases(admin *a) {
+  static char ids[4096][24], owners[3][16] = {"one.1", "two.1", ""};
+  static sloop_lease_t leases[4096];
+  sloop_worker_t workers[2] = {
+      {.worker = owners[0], .host = "h1", .lease_ms = 10000, .weight = 1, .leads = 1},
+      {.worker = owners[1], .host = "h2", .lease_ms = 10000, .weight = 1}};
+  static uint64_t looks;
+  struct timeval now;
+  gettimeofday(&now, NULL);
+  int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_usec / 1000;
+  size_t n = env_u64("FAKE_LEASES", 3);
+  looks++;
+  for (size_t i = 0; i < n && i < 4096; i++) {
+    snprintf(ids[i], sizeof ids[i], "shardId-%012u", (unsigned)i);
+    /* At every look, the shard of its number goes to the other worker. */
+    const char *owner = owners[(i + (looks > i)) % 2];
+    leases[i] = (sloop_lease_t){.shard = ids[i],
+                                .owner = owner,
+                                .claim = "",
+                                .position = "after 4951",
+                                .parents = {"", ""},
+                                .state = SLOOP_LEASE_OWNED,
+                                .epoch = looks,
+                                .written_at_ms = now_ms - 3000,
+                                .behind_ms = (int64_t)i * 1000};
+  }
+  for (int i = 0; i < 2; i++)
+    workers[i].written_at_ms = now_ms - 500, workers[i].behind_ms = workers[i].rate_bytes = -1;
+  sloop_leases_t all = {leases, n, workers, 2, NULL, 0};
+  a->leases_cb(a->s, 0, &all, NULL, a->arg);
+}
+
+static void on_admin(uv_timer_t *timer) {
+  admin *a = timer->data;
+  uv_close((uv_handle_t *)timer, forget_admin);
+  if (a->s->errors_left && (a->text_cb || !getenv("FAKE_ERROR_OF_TEXT"))) {
+    sloop_error_t e = {
+        .code = a->s->error, .fatal = 1, .aws_code = "", .request_id = "", .shard = "", .message = "said so"};
+    a->s->errors_left--;
+    if (a->leases_cb) a->leases_cb(a->s, e.code, NULL, &e, a->arg);
+    if (a->text_cb) a->text_cb(a->s, e.code, NULL, &e, a->arg);
+  } else if (a->leases_cb) {
+    give_leases(a);
+  } else {
+    a->text_cb(a->s, 0, a->what, NULL, a->arg);
+  }
+}
+
+static admin *begin_admin(sloop_t *s, void *arg) {
+  admin *a = calloc(1, sizeof *a);
+  a->s = s;
+  a->arg = arg;
+  uv_timer_init(s->timer.loop, &a->timer);
+  a->timer.data = a;
+  uv_timer_start(&a->timer, on_admin, 1, 0);
+  return a;
+}
+
+int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
+  begin_admin(s, arg)->leases_cb = cb;
+  return 0;
+}
+static int admin_text(sloop_t *s, const char *what, const char *name, sloop_admin_cb cb, void *arg) {
+  admin *a = begin_admin(s, arg);
+  snprintf(a->what, sizeof a->what, "%s %s", what, name ? name : "all");
+  a->text_cb = cb;
+  return 0;
+}
+int sloop_admin_explain(sloop_t *s, const char *shard, sloop_admin_cb cb, void *arg) {
+  return admin_text(s, "explain", shard, cb, arg);
+}
+int sloop_admin_release(sloop_t *s, const char *name, sloop_admin_cb cb, void *arg) {
+  return admin_text(s, "release", name, cb, arg);
+}
+int sloop_admin_reset(sloop_t *s, const char *shard, const sloop_position_t *to, int force, sloop_admin_cb cb,
+                      void *arg) {
+  char what[20];
+  snprintf(what, sizeof what, "%s%d %s", force ? "force " : "", (int)to->kind, to->seq ? to->seq : "-");
+  return admin_text(s, what, shard, cb, arg);
+}
+
 int sloop_resume(sloop_t *s, const char *shard) { return s && shard ? 0 : 0; }
 void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) { memcpy(out, &s->st, size); }
 

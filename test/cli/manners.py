@@ -812,6 +812,29 @@ def logs_are_shown_by_their_part():
 
 
 @test
+def metrics_are_told_and_never_disturb():
+    with tempfile.NamedTemporaryFile() as log:
+        r = run(BIN, "-c5", "--metrics", "127.0.0.1:0", "-X", "cloudwatch_ms=5000", "a", "b", "c",
+                env={"FAKE_RECORDS": 5, "FAKE_LOG": log.name})
+        equal((r.code, r.err), (0, PREFIX + "metrics at http://127.0.0.1:0/metrics\n"))
+        said = [line for line in noted(log.name) if line[0].startswith("metrics")]
+        equal(said, [["metrics", "0", "5000"], ["metrics-add", "1", "0"], ["metrics-add", "1", "0"]])
+    equal(run(BIN, "-eq", "--metrics", "x:1", "s").err, "")
+    equal(run(BIN, "-e", "-X", "cloudwatch=Mine", "s").err, "")
+    # Trouble with CloudWatch is told by the log, and shown without being asked for.
+    env = {"FAKE_RECORDS": 1, "FAKE_METRICS_LOG": 1, "FAKE_LOG_LINES": 1}
+    equal(run(BIN, "-e", "s", env=env).err, PREFIX + "metrics: CloudWatch: no\n")
+    equal(run(BIN, "-eq", "s", env=env).err, "")
+
+
+@test
+def metrics_that_can_not_be_had():
+    for code, status in ((-5011, 2), (-98, 1)):
+        r = run(BIN, "-e", "--metrics", "127.0.0.1:1", "s", env={"FAKE_RECORDS": 5, "FAKE_METRICS": code})
+        equal((r.code, r.out, one_line(r.err)), (status, b"", "metrics: the library says why"))
+
+
+@test
 def settings_come_from_files_too():
     with tempfile.TemporaryDirectory() as folder:
         conf = os.path.join(folder, "stream-tail.conf")

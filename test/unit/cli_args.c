@@ -144,6 +144,25 @@ TEST(what_is_wrong_is_said) {
   CHECK_REFUSED("-p: needs", "-p", "", "orders");
 }
 
+TEST(metrics) {
+  CHECK_PARSES("s");
+  CHECK(!slp_args_want_metrics(&args));
+  CHECK_INT(args.metrics.cloudwatch_ms, 60000);
+  CHECK_PARSES("--metrics", "127.0.0.1:9100", "-Ga", "s");
+  CHECK(slp_args_want_metrics(&args));
+  CHECK_STR(args.metrics.listen, "127.0.0.1:9100");
+  CHECK_PARSES("-X", "metrics=:1", "-X", "cloudwatch=Mine", "-X", "cloudwatch_ms=1000", "s", "t");
+  CHECK_STR(args.metrics.listen, ":1");
+  CHECK_STR(args.metrics.cloudwatch, "Mine");
+  CHECK_INT(args.metrics.cloudwatch_ms, 1000);
+  CHECK_PARSES("-X", "cloudwatch_as_motorway=1", "s");
+  CHECK(slp_args_want_metrics(&args) && args.metrics.cloudwatch_as_motorway == 1);
+  CHECK_REFUSED("cloudwatch_ms", "-X", "cloudwatch_ms=999", "s");
+  CHECK_REFUSED("--metrics does not go together with -L", "-L", "--metrics=x", "s");
+  CHECK_REFUSED("-p key:TEXT does not go together with --metrics", "-pkey:x", "--metrics", ":1", "s");
+  CHECK_REFUSED("-p key:TEXT does not go together with -X cloudwatch", "-pkey:x", "-X", "cloudwatch=a", "s");
+}
+
 TEST(leases) {
   CHECK_PARSES("-G", "billing", "--store", "sqlite:f", "-X", "lease_ms=2000", "-X", "on_retry=park", "-c1",
                "s");

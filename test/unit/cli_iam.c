@@ -60,4 +60,36 @@ TEST(leases_need_their_table) {
   free(args);
 }
 
+static char *policy_with_metrics(const char *ns, int as_motorway) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_args *args = calloc(1, sizeof *args);
+  slp_buf_init(&b, mem, 1 << 20);
+  args->streams[0] = "s";
+  args->streams_n = 1;
+  args->metrics.cloudwatch = ns;
+  args->metrics.cloudwatch_as_motorway = as_motorway;
+  CHECK_INT(slp_iam(&b, args), 0);
+  char *text = strdup(slp_buf_z(&b));
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+  free(args);
+  return text;
+}
+
+TEST(metrics) {
+  char *none = policy_with_metrics(NULL, 0), *mine = policy_with_metrics("My \"Own\"", 1),
+       *motorway = policy_with_metrics(NULL, 1);
+  CHECK(!strstr(none, "cloudwatch"));
+  CHECK(strstr(
+      mine,
+      "},\n    {\n      \"Effect\": \"Allow\",\n      \"Action\": [\"cloudwatch:PutMetricData\"],\n      "
+      "\"Resource\": \"*\""));
+  CHECK(strstr(mine, "{\"StringEquals\": {\"cloudwatch:namespace\": \"My \\\"Own\\\"\"}}\n    }\n  ]\n}\n"));
+  CHECK(strstr(motorway, "\"Motorway/Kinesis\""));
+  free(none);
+  free(mine);
+  free(motorway);
+}
+
 CHECK_MAIN()
