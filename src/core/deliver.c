@@ -19,7 +19,7 @@ void slp_deliver_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine,
 /* Wakes us at at_us at the latest. Without memory for the timer the next event does it. */
 static void look_again(slp_engine *e, uint64_t at_us) {
   if (at_us == UINT64_MAX || e->deliver_timer.at_us <= at_us) return;
-  (void)slp_timer_set(e->host, &e->deliver_timer, at_us);
+  slp_timer_set_reserved(e->host, &e->deliver_timer, at_us);
 }
 
 /* Looks at every shard, so its "no" is believed for a while. */

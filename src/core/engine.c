@@ -277,6 +277,10 @@ static void on_pump(slp_event *ev) {
 int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts_t *o) {
   slp_engine *e = SLP_NEW(mem, slp_engine);
   if (!e) return SLP_ENOMEM;
+  if (slp_host_reserve_timers(h, 1)) {
+    slp_free(mem, e);
+    return SLP_ENOMEM;
+  }
   e->host = h;
   e->mem = mem;
   e->budget.max = o->held_bytes_max;
@@ -307,6 +311,7 @@ void slp_engine_free(slp_engine *e) {
   slp_unpost(&e->deliver_ev);
   slp_unpost(&e->pump_ev);
   slp_timer_clear(e->host, &e->deliver_timer);
+  slp_host_unreserve_timers(e->host, 1);
   spares_free(e);
   slp_batch_free(e->spare_batch);
   slp_merge_free(&e->merge);

@@ -26,6 +26,7 @@ int slp_lineage_wants(const slp_consumer *c, slp_str id) {
 static void shard_free(slp_shard *s) {
   slp_mem *mem = s->consumer->mem;
   if (s->counted) s->consumer->engine->shards_n--;
+  slp_host_unreserve_timers(s->consumer->engine->host, 1);
   slp_buf_free(&s->cursor);
   slp_free(mem, s->kids);
   slp_free(mem, (void *)(uintptr_t)s->parents[0].p);
@@ -76,6 +77,10 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
   if (slp_engine_room(e)) return NULL;
   slp_shard *s = SLP_NEW(c->mem, slp_shard);
   if (!s) return NULL;
+  if (slp_host_reserve_timers(e->host, 1)) {
+    slp_free(c->mem, s);
+    return NULL;
+  }
   shard_init(s, c);
   copy_parent(s, 0, parent);
   copy_parent(s, 1, adjacent);

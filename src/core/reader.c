@@ -79,8 +79,8 @@ void slp_reader_poke(slp_shard *s) {
   uint64_t at_us = s->paused ? slp_max_u64(s->next_at_us, s->peek_at_us) : s->next_at_us;
   if (slp_now_us(host_of(s)) < at_us) {
     s->timer.run = on_timer;
-    /* Without memory for a timer: call at once instead of never. */
-    if (slp_timer_set(host_of(s), &s->timer, at_us) == 0) return;
+    slp_timer_set_reserved(host_of(s), &s->timer, at_us);
+    return;
   }
   slp_timer_clear(host_of(s), &s->timer); /* it may have been set for later */
   slp_engine_want(s);
