@@ -122,6 +122,7 @@ static void end_written(slp_op *op) {
     return;
   }
   l->ended = 1;
+  l->ended_epoch = op->i.epoch;
   l->inherited = 0;
   if (f->state == SLP_WORKER_RUNS) inherit(l);
   slp_lease_gone(l, SLP_PART_ENDED);

@@ -192,6 +192,7 @@ struct slp_lease {
   uint64_t asked_us;              /* waiting: a listing asked then, 0: none */
   uint32_t parent_wait_ms;
   int64_t behind_ms;         /* of where it was marked last; -1: not known */
+  uint64_t ended_epoch;      /* ended: the row's then; a greater one was set back by an operator */
   slp_spot spot;             /* what the row has, as far as I know */
   slp_spot begin;            /* where this tenancy began */
   slp_instance owner, claim; /* of the last image */

@@ -75,7 +75,12 @@ int slp_lease_image(slp_lease *l, const slp_lease_fact *fact, uint64_t done_us) 
   l->image_epoch = fact->epoch;
   l->claim_plan = fact->claim_plan;
   l->image_us = done_us;
-  if (fact->spot.kind == SLP_SPOT_END) l->ended = 1;
+  if (fact->spot.kind == SLP_SPOT_END) {
+    l->ended = 1;
+    l->ended_epoch = fact->epoch;
+  } else if (l->ended && fact->epoch > l->ended_epoch) {
+    l->ended = 0; /* nobody undoes an end but an operator */
+  }
   return 0;
 }
 

@@ -40,6 +40,13 @@ static void settle(slp_fleet *f, int keep) {
   }
 }
 
+/* A newer plan knows better: they may have been set back. */
+static void doubt_ends(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+    if (l->planned && l->ended && l->state == SLP_IDLE) slp_lease_look(l, slp_fleet_now(f));
+}
+
 static void take_plan(slp_fleet *f, const slp_plan_fact *plan) {
   for (size_t i = 0; i < plan->plus_n; i++) plan_one(f, plan->plus[i]);
   int bad = plan_set(f, plan->set);
@@ -47,6 +54,7 @@ static void take_plan(slp_fleet *f, const slp_plan_fact *plan) {
     slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0,
                    "the plan for %.*s: its set of shards is damaged", (int)plan->worker.n, plan->worker.p);
   settle(f, bad);
+  if (plan->version != f->plan_v) doubt_ends(f);
   f->plan_v = plan->version;
 }
 

@@ -89,7 +89,7 @@ static int view_lease(view *v, const slp_lease_fact *fact) {
   int by_name = slp_str_eq(fact->owner, slp_instance_str(&f->me));
   if (!seen) return SLP_ENOMEM;
   if (fact->spot.kind == SLP_SPOT_END || fact->parked) return 0;
-  if (mine && mine->ended) return 0; /* an old image of it */
+  if (mine && mine->ended && fact->epoch <= mine->ended_epoch) return 0; /* an old image of it */
   *to = (slp_steal_lease){.owner = SLP_NOBODY, .ready = (uint8_t)parents_done(v, fact)};
   if (is_mine(mine)) {
     to->owner = 0;

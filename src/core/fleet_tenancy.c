@@ -224,7 +224,8 @@ void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_fact *fact) {
 static int parent_done(slp_lease *l, int k) {
   slp_fleet *f = l->f;
   if (!l->parents[k].n || l->parent_ended[k]) return 1;
-  slp_lease *p = slp_lease_get(f, l->parents[k]);
+  /* Of what I have read just now I need no proof; of long ago, an operator may have set it back. */
+  slp_lease *p = l->inherited ? slp_lease_get(f, l->parents[k]) : NULL;
   if (p && p->ended) return 1;
   if (!l->parent_missing[k]) return 0;
   if (!f->sharing->missing_blocks) return 1;

@@ -383,6 +383,29 @@ static void play_doubt(const char *row, uint32_t n) {
 
 TEST(lost_answers_of_workers) { play_doubt("/w/", 2); }
 TEST(lost_answers_of_leadership) { play_doubt("/lead", 1); }
+static char reset_row[48];
+static int is_ended(fw_world *w) { return strcmp(fw_row(w, reset_row, "pos"), "9:end") == 0; }
+
+/* As the desk writes it, and rings. Whoever read it to its end has not forgotten that, and reads it again. */
+TEST(an_operator_resets_a_lease_that_ended) {
+  for (seed = 1; seed <= 6; seed++) {
+    fw_world *w = fleet(4, 1 + (int)seed % 2);
+    char row[48], number[24];
+    fw_split(w, 1);
+    snprintf(reset_row, sizeof reset_row, "l/%s", w->shards[1].id);
+    until(w, 30 * FW_S, is_ended);
+    run(w, 5 * FW_S);
+    snprintf(number, sizeof number, "%llu", strtoull(fw_row(w, reset_row, "epoch"), NULL, 10) + 1);
+    fw_operator_set(w, reset_row, "pos", "0:oldest");
+    fw_operator_number(w, reset_row, "epoch", number);
+    snprintf(row, sizeof row, "w/%s", w->nodes[leader(w)]->id);
+    snprintf(number, sizeof number, "%llu", strtoull(fw_row(w, row, "pv"), NULL, 10) + 1);
+    fw_operator_number(w, row, "pv", number);
+    until(w, 15 * FW_S, is_ended);
+    finish(w);
+  }
+}
+
 TEST(lost_answers_of_plans) { play_doubt("/a/", 2); }
 TEST(lost_answers_of_leases) { play_doubt("/l/", 6); }
 TEST(a_third_of_all_answers_lost) {
