@@ -126,7 +126,9 @@ typedef struct slp_store_prepare { /* makes the table when it is not there, wait
   uint8_t created;
 } slp_store_prepare;
 
-typedef struct slp_store_get { /* up to 100 rows by key; those that are absent are left out of the answer */
+/* Up to 100 rows by key; those that are absent are left out of the answer. A key may be there several times:
+ * its row comes once at least. */
+typedef struct slp_store_get {
   slp_store_req rq;
   const slp_row_key *keys; /* in */
   size_t keys_n;

@@ -81,6 +81,14 @@ int slp_dynamo_ask_create(slp_buf *b, const slp_table_spec *t) {
  */
 static const char *consistent(uint8_t on) { return on ? ",\"ConsistentRead\":true" : ""; }
 
+/* The service refuses a batch that names a key twice. */
+static int is_before(const slp_store_get *g, size_t n) {
+  const slp_row_key *k = g->keys;
+  for (size_t i = 0; i < n; i++)
+    if (slp_str_eq(k[i].hash, k[n].hash) && slp_str_eq(k[i].range, k[n].range)) return 1;
+  return 0;
+}
+
 int slp_dynamo_ask_get(slp_buf *b, const slp_table_spec *t, const slp_store_get *g) {
   pen p = {b, 0};
   if (g->keys_n == 1) {
@@ -95,6 +103,7 @@ int slp_dynamo_ask_get(slp_buf *b, const slp_table_spec *t, const slp_store_get 
   name_and(&p, t->name);
   raw(&p, "{\"Keys\":[");
   for (size_t i = 0; i < g->keys_n; i++) {
+    if (is_before(g, i)) continue;
     if (i) raw(&p, ",");
     key(&p, t, &g->keys[i]);
   }

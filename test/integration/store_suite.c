@@ -474,6 +474,29 @@ static void get_takes_up_to_100_keys(suite *u) {
   store_close(s);
 }
 
+/* Two children of one parent ask for its row in one call. */
+static void get_may_name_a_key_several_times(suite *u) {
+  slp_store *s = suite_ready(u);
+  static const char *const names[] = {"parent", "parent", "child", "nobody", "parent", "nobody"};
+  slp_row_key keys[SLP_COUNT(names)];
+  int parents = 0, children = 0;
+  for (size_t i = 0; i < SLP_COUNT(names); i++) keys[i] = (slp_row_key){SLP_STR(APP), slp_str_of(names[i])};
+  put(u, s, "parent", (slp_change[]){SET("i", ((slp_val){.kind = SLP_VAL_S, .s = SLP_STR("1")}))}, 1);
+  put(u, s, "child", (slp_change[]){SET("i", ((slp_val){.kind = SLP_VAL_S, .s = SLP_STR("2")}))}, 1);
+  reading r = {.g = {.keys = keys, .keys_n = SLP_COUNT(names), .consistent = 1}};
+  get_begin(u, s, &r);
+  suite_run(u, &r.done);
+  if (r.g.rq.fail.class) FAIL("%s", r.g.rq.fail.message);
+  for (size_t i = 0; i < r.g.out.n; i++) {
+    slp_str name = slp_row_text(&r.g.out.rows[i], SLP_STR("row"));
+    parents += slp_str_is(name, "parent");
+    children += slp_str_is(name, "child");
+  }
+  CHECK(parents >= 1 && children >= 1 && (size_t)(parents + children) == r.g.out.n);
+  reading_free(&r);
+  store_close(s);
+}
+
 /* ---- bytes ------------------------------------------------------------------------------------------- */
 static void texts_and_names_of_every_kind_come_back(suite *u) {
   slp_store *s = suite_ready(u);
@@ -856,6 +879,7 @@ static const struct {
     CASE(list_gives_every_row_of_a_prefix_over_several_pages),
     CASE(a_table_without_a_range_key_is_listed_whole),
     CASE(get_takes_up_to_100_keys),
+    CASE(get_may_name_a_key_several_times),
     CASE(texts_and_names_of_every_kind_come_back),
     CASE(large_values_come_back),
     CASE(kinds_we_do_not_know_survive),

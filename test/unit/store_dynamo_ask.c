@@ -49,6 +49,12 @@ TEST(reads) {
        "{\"RequestItems\":{\"t\":{\"Keys\":[{\"app\":{\"S\":\"a\"},\"row\":{\"S\":\"1\"}},{\"app\":{\"S\":"
        "\"a\"},"
        "\"row\":{\"S\":\"2\"}}]}},\"ReturnConsumedCapacity\":\"TOTAL\"}");
+  slp_row_key twice[] = {keys[0], keys[0], keys[1], keys[0], keys[1]};
+  slp_store_get more = {.keys = twice, .keys_n = 5};
+  says(slp_dynamo_ask_get(&b, &table, &more),
+       "{\"RequestItems\":{\"t\":{\"Keys\":[{\"app\":{\"S\":\"a\"},\"row\":{\"S\":\"1\"}},{\"app\":{\"S\":"
+       "\"a\"},"
+       "\"row\":{\"S\":\"2\"}}]}},\"ReturnConsumedCapacity\":\"TOTAL\"}");
   says(slp_dynamo_ask_rest(&b, SLP_STR("{\"t\":{}}")),
        "{\"RequestItems\":{\"t\":{}},\"ReturnConsumedCapacity\":\"TOTAL\"}");
   says(slp_dynamo_ask_list(&b, &table, &l, SLP_STR("{\"k\":1}")),
