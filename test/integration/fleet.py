@@ -150,6 +150,8 @@ class Fleet:
         return self
 
     def __exit__(self, *exception):
+        if exception[0] and os.environ.get("SLOOP_TEST_KEEP"):
+            self.keep(os.environ["SLOOP_TEST_KEEP"])
         if self.looks:
             self.looks.stop()
         for life in self.lives:
@@ -163,6 +165,22 @@ class Fleet:
             life.process.stdout.close()
         if self.valves:
             self.valves.__exit__(*exception)
+
+    def keep(self, folder):
+        """For whoever has to find out: what everybody said, was done and stands in the table."""
+        os.makedirs(folder, exist_ok=True)
+        for life in self.lives:
+            with open(os.path.join(folder, f"{self.app}.{life.number:03d}.{life.worker}"), "w", encoding="utf-8") as file:
+                file.write(f"from {life.began:.2f}: {life.argv}\n{life.stderr()}")
+        with open(os.path.join(folder, f"{self.app}.story"), "w", encoding="utf-8") as file:
+            file.writelines(f"{deed} to {deed.end:.2f}\n" for deed in self.history.deeds)
+            file.writelines(f"{row}: {item}\n" for row, item in sorted(self.look_at_all().items()))
+            last = {}
+            for sample in self.looks.samples if self.looks else ():
+                for shard, row in sample.rows.items():
+                    if last.get(shard) != row:
+                        file.write(f"{sample.early:.2f} {shard}: {row}\n")
+                    last[shard] = row
 
     # ---- workers ---------------------------------------------------------------------------------------------------
 
@@ -284,8 +302,10 @@ class Fleet:
             raise Failed(f"{failed}\n{self.last_words()}") from None
 
     def last_words(self):
-        return "\n".join(f"{worker}: {line}" for worker, life in self.now.items()
-                         for line in life.stderr().strip().split("\n")[-2:])
+        """Of each worker, but for its figures."""
+        said = {worker: [line for line in life.stderr().strip().split("\n") if "records/s" not in line]
+                for worker, life in self.now.items()}
+        return "\n".join(f"{worker}: {lines[-1] if lines else ''}" for worker, lines in said.items())
 
     def wait_all(self, truth, seconds):
         """truth(): {shard: {place: data}} that must have come."""
@@ -375,6 +395,12 @@ class Fleet:
             held[worker].append(shard)
         sizes = [len(shards) for shards in held.values()]
         return held if max(sizes) - min(sizes) <= 1 else None
+
+    def all_owned(self):
+        """Every lease that is not at its end is a living worker's."""
+        living = set(self.instances().values())
+        leases = self.leases_in(self.look_at_all())
+        return leases and all(row.owner in living for row in leases.values() if row.pos != "9:end")
 
     def wait_balance(self, workers=None, seconds=30):
         workers = workers or [worker for worker, life in self.now.items() if not life.ended()]
