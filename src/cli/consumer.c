@@ -29,7 +29,6 @@ static const char *what_to_do(int code) {
       return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs";
     case SLOOP_ELEASE:
       return "stream-tail --leases shows what is in the table; see also --store and -X worker";
-    case SLOOP_EOWNED: return "--force takes it from its owner";
     case SLOOP_ENOSHARD:
     case SLOOP_ENOWORKER: return "stream-tail --leases lists them";
     case SLOOP_ENOSTREAM: return "check the name and the region (AWS_REGION, -X region=NAME)";
@@ -110,7 +109,7 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
 
 /* Tells an error unless the same kind was told lately. */
 static void tell(slp_cli_consumer *c, int code) {
-  if (c->app->args->quiet) return;
+  if (c->app->args->quiet || c->muted) return;
   uint64_t now_us = slp_program_mono_us();
   size_t at = 0;
   for (size_t i = 0; i < SLP_TOLD_MAX; i++) {
@@ -165,6 +164,7 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   if (c->failed) return;
   c->failed = 1;
   c->app->exit_code = exit_code;
+  if (c->on_failing) c->on_failing(c);
   slp_say("%s", why);
   if (c->joined && !c->stopping) { /* its shards are given up in writing: nobody has to wait for them */
     slp_cli_consumer_stop(c, SLP_APP_LEAVE_MS);

@@ -19,7 +19,8 @@ struct slp_cli_consumer {
   /* It was stopped, or has failed, and would be closed now. Then the mode calls slp_cli_consumer_close() when
    * what it was given is written. NULL: closed at once. */
   void (*on_ending)(slp_cli_consumer *c);
-  void (*on_closed)(slp_cli_consumer *c); /* the last; on a later turn of the loop */
+  void (*on_closed)(slp_cli_consumer *c);  /* the last; on a later turn of the loop */
+  void (*on_failing)(slp_cli_consumer *c); /* NULL is fine: why it ends is about to be told */
   void *user;
   const char *name;       /* of the stream, for lines of errors; NULL: there is only one */
   const char *token_file; /* where the token to begin from lies; or NULL */
@@ -27,6 +28,7 @@ struct slp_cli_consumer {
   uint8_t stopping; /* slp_cli_consumer_stop was called, or it failed */
   uint8_t closing, closed;
   uint8_t failed;          /* ended by an error: app->exit_code is set */
+  uint8_t muted;           /* what only passes is kept in `error` and not told */
   uint8_t joined;          /* with leases: it was registered once */
   int stop_status;         /* of sloop_stop(): 0, or what was not done in time */
   uint32_t shards_stopped; /* given up before their end */

@@ -40,6 +40,6 @@ void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, s
   }
   if (found)
     ret->name = found;
-  else if (*ret->room)
+  else if (*ret->room && !workers) /* it may be a worker's */
     ret->name = ret->room;
 }

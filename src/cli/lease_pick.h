@@ -12,7 +12,8 @@ typedef struct slp_lease_pick {
 } slp_lease_pick;
 
 /* A shard by its id, by the number in shardId-000000000012, or by the end of its id; with `workers` also a
- * worker by its id or its instance. What is not there stays as it was given, a number completed. */
+ * worker by its id or its instance. What is not there stays as it was given; a number
+ * that can only be a shard's is completed. */
 void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, slp_lease_pick *ret);
 
 #endif

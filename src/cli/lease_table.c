@@ -63,21 +63,24 @@ int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
 }
 
 int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
-  size_t gone = 0;
+  size_t gone = 0, unknown = 0;
   int64_t worst_ms = -1;
-  for (size_t i = 0; i < l->leases_n; i++)
-    worst_ms = slp_max_i64(worst_ms, slp_lease_lag_ms(&l->leases[i], l));
+  for (size_t i = 0; i < l->leases_n; i++) {
+    int64_t lag_ms = slp_lease_lag_ms(&l->leases[i], l);
+    worst_ms = slp_max_i64(worst_ms, lag_ms);
+    unknown += lag_ms < 0;
+  }
   for (size_t i = 0; i < l->workers_n; i++) {
     const char *word = slp_worker_word(&l->workers[i], now_ms);
     gone += strcmp(word, "silent") == 0 || strcmp(word, "dead") == 0;
   }
   int bad = slp_buf_addf(b, "%zu worker%s", l->workers_n, l->workers_n == 1 ? "" : "s");
   if (!bad && gone) bad = slp_buf_addf(b, ", %zu dead or silent", gone);
-  if (bad || worst_ms < 0) return bad;
   char lag[24];
   slp_span_text(worst_ms, lag);
-  return worst_ms ? slp_buf_addf(b, "; the furthest is %s behind", lag)
-                  : slp_buf_add_z(b, "; all at the tip");
+  if (!bad && worst_ms > 0) bad = slp_buf_addf(b, "; the furthest is %s behind", lag);
+  if (!bad && worst_ms == 0 && !unknown) bad = slp_buf_add_z(b, "; all at the tip");
+  return bad || !unknown ? bad : slp_buf_addf(b, "; %zu of unknown lag", unknown);
 }
 
 int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t width) {

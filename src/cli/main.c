@@ -11,10 +11,12 @@
 #include "cli/help.h"
 #include "cli/iam.h"
 #include "cli/knobs.h"
+#include "cli/lease_command.h"
 #include "cli/list.h"
 #include "cli/say.h"
 #include "cli/serve.h"
 #include "cli/tail.h"
+#include "cli/watch.h"
 #include "host/local.h"
 #include "host/program.h"
 
@@ -40,8 +42,8 @@ static int run(slp_mem *mem, const slp_args *args) {
     case SLP_MODE_LEASES:
     case SLP_MODE_EXPLAIN:
     case SLP_MODE_RELEASE:
-    case SLP_MODE_RESET:
-    case SLP_MODE_WATCH: slp_say("commands about leases are not in this build"); return SLP_EXIT_FAILED;
+    case SLP_MODE_RESET: return slp_lease_command_run(mem, args);
+    case SLP_MODE_WATCH: return slp_watch_mode_run(mem, args);
     case SLP_MODE_HELP: return print(&b, slp_help(&b));
     case SLP_MODE_VERSION: return print(&b, make_version(&b));
     case SLP_MODE_KNOBS: return print(&b, slp_knobs_list(&b));

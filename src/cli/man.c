@@ -118,7 +118,7 @@ static const char rest[] =
     ".TP\n.B 1\nit failed; standard error says why\n"
     ".TP\n.B 2\nwrong usage\n"
     ".TP\n.B 3\n\\-\\-fail\\-on\\-loss, and records were lost\n"
-    ".TP\n.B 4\n\\-\\-reset: a living worker owns the lease, nothing was changed\n"
+    ".TP\n.B 4\n\\-\\-release, \\-\\-reset: a living worker owns the lease, nothing was changed\n"
     ".TP\n.B 5\n\\-\\-explain, \\-\\-release, \\-\\-reset: no such shard\n"
     ".TP\n.B 6\n\\-\\-release: no such worker\n"
     ".TP\n.B 130\na second Ctrl\\-C\n"

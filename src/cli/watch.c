@@ -1,0 +1,217 @@
+/* watch.c - looks into a lease table again and again, and shows it. On a terminal it takes the screen, draws
+ * in place, and gives it back however it ends. What a slow terminal has no room for is not drawn: the next
+ * look comes soon. */
+#include "cli/watch.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/app.h"
+#include "cli/consumer.h"
+#include "cli/watch_past.h"
+#include "cli/watch_view.h"
+#include "host/local.h"
+#include "host/program.h"
+#include "host/terminal.h"
+
+#define DRAW_WAIT_MS 100
+#define GIVE_BACK_WAIT_MS 500
+
+typedef struct watch {
+  slp_app app;
+  slp_cli_consumer consumer;
+  slp_watch_past past;
+  slp_signals *signals; /* owned: of a terminal */
+  uint64_t begun_us, next_us;
+  uint64_t looks;
+  uint8_t terminal, taken, utf8;
+  uint8_t looking;
+} watch;
+
+/* ---- the terminal ----------------------------------------------------------------------------- */
+
+static void send(const char *text, size_t n, uint32_t wait_ms) {
+  (void)slp_program_write(1, (slp_str){text, n}, wait_ms); /* what is lost is drawn again */
+}
+
+static void take(watch *w) {
+  if (!w->terminal || w->taken) return;
+  w->taken = 1;
+  slp_terminal_give_back_on_crash();
+  send(SLP_TERMINAL_TAKE, sizeof SLP_TERMINAL_TAKE - 1, DRAW_WAIT_MS);
+}
+
+static void give_back(watch *w) {
+  if (!w->taken) return;
+  w->taken = 0;
+  send(SLP_TERMINAL_GIVE_BACK, sizeof SLP_TERMINAL_GIVE_BACK - 1, GIVE_BACK_WAIT_MS);
+}
+
+static int speaks_utf8(void) {
+  const char *v = getenv("LC_ALL");
+  if (!v || !*v) v = getenv("LC_CTYPE");
+  if (!v || !*v) v = getenv("LANG");
+  return v && (strstr(v, "UTF-8") || strstr(v, "utf8") || strstr(v, "UTF8") || strstr(v, "utf-8"));
+}
+
+/* A screen as it is written to the terminal: each line erases what stood behind it. */
+static int add_frame(slp_buf *frame, slp_str screen) {
+  int bad = slp_buf_add_z(frame, "\033[H");
+  for (size_t i = 0; i < screen.n && !bad; i++)
+    bad = screen.p[i] == '\n' ? slp_buf_add_z(frame, "\033[K\r\n") : slp_buf_add_char(frame, screen.p[i]);
+  return bad ? bad : slp_buf_add_z(frame, "\033[K\033[J");
+}
+
+static int draw(watch *w, const slp_watch_news *news) {
+  uint32_t columns, rows;
+  slp_buf screen, frame;
+  if (slp_terminal_size(1, &columns, &rows) != 0) return 0;
+  slp_buf_init(&screen, w->app.mem, 1 << 22);
+  slp_buf_init(&frame, w->app.mem, 1 << 23);
+  int bad = slp_watch_screen(&screen, news, columns, rows, w->utf8);
+  if (!bad) bad = add_frame(&frame, slp_buf_str(&screen));
+  if (!bad) take(w);
+  if (!bad) send(frame.p, frame.n, DRAW_WAIT_MS);
+  slp_buf_free(&screen);
+  slp_buf_free(&frame);
+  return bad;
+}
+
+/* ---- looks ------------------------------------------------------------------------------------ */
+
+static void show(watch *w, const sloop_leases_t *leases, const char *trouble) {
+  const slp_args *a = w->app.args;
+  sloop_stats_t st;
+  slp_buf text;
+  slp_cli_consumer_stats(&w->consumer, &st);
+  slp_watch_news news = {.stream = a->stream,
+                         .app = a->opts.app,
+                         .leases = leases,
+                         .past = &w->past,
+                         .wall_ms = slp_program_wall_ms(),
+                         .now_ms = slp_program_mono_us() / 1000,
+                         .throttled = st.store_throttles,
+                         .every_ms = a->watch_ms,
+                         .trouble = trouble};
+  news.local_ms = slp_local_offset_ms(news.wall_ms);
+  int bad = *trouble ? 0 : slp_watch_past_look(&w->past, leases, news.now_ms);
+  if (!bad && w->terminal) {
+    bad = draw(w, &news);
+  } else if (!bad) {
+    slp_buf_init(&text, w->app.mem, UINT64_C(1) << 30);
+    bad = slp_watch_block(&text, &news);
+    slp_app_write(&w->app, &text);
+  }
+  if (bad) slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, "no memory");
+}
+
+static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, const sloop_error_t *error,
+                      void *arg) {
+  watch *w = arg;
+  static const sloop_leases_t nothing;
+  char line[400] = "";
+  (void)s;
+  w->looking = 0;
+  if (w->consumer.stopping || w->consumer.failed) return;
+  if (status != 0) slp_cli_consumer_error_line(&w->consumer, status, error, line, sizeof line);
+  if (status != 0 && w->looks == 0) {
+    slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, line);
+    return;
+  }
+  w->looks += status == 0;
+  show(w, status ? &nothing : leases, line);
+}
+
+static void look(watch *w) {
+  uint64_t now_us = slp_program_mono_us();
+  /* A reader that takes no blocks gets none: they would only pile up. */
+  if (w->looking || w->consumer.stopping || now_us < w->next_us || slp_app_unwritten(&w->app) > 0) return;
+  w->next_us = now_us + w->app.args->watch_ms * UINT64_C(1000);
+  w->looking = sloop_admin_leases(w->consumer.s, on_leases, w) == 0;
+}
+
+/* ---- the frame -------------------------------------------------------------------------------- */
+
+static void end_watch(watch *w) {
+  give_back(w);
+  slp_cli_consumer_stop(&w->consumer, 0);
+}
+
+static void leave_if_done(watch *w) {
+  if (!w->consumer.closed || !w->app.out || slp_app_unwritten(&w->app) > 0) return;
+  if (w->signals) slp_signals_close(w->signals);
+  w->signals = NULL;
+  slp_app_close(&w->app);
+}
+
+static void on_failing(slp_cli_consumer *c) { give_back(c->user); }
+static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
+static void on_written(slp_app *app) { leave_if_done(app->user); }
+static void on_interrupt(slp_app *app) { end_watch(app->user); }
+
+static void on_out_failed(slp_app *app) {
+  end_watch(app->user);
+  leave_if_done(app->user);
+}
+
+static void on_overdue(slp_app *app) {
+  watch *w = app->user;
+  if (!w->consumer.closed) return;
+  if (w->signals) slp_signals_close(w->signals);
+  w->signals = NULL;
+  slp_app_close(app);
+}
+
+static void on_tick(slp_app *app) {
+  watch *w = app->user;
+  uint64_t limit_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
+  if (w->looks == 0 && limit_us && !w->consumer.stopping && slp_program_mono_us() - w->begun_us >= limit_us) {
+    char line[480];
+    snprintf(line, sizeof line, "the lease table has not answered in %llu s%s%s",
+             (unsigned long long)(limit_us / 1000000u), *w->consumer.error ? "; the last error: " : "",
+             w->consumer.error);
+    slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, line);
+    return;
+  }
+  look(w);
+}
+
+static void on_signal(void *arg, int number) {
+  watch *w = arg;
+  if (number == SIGTSTP) { /* as it was, while somebody else has the terminal */
+    give_back(w);
+    slp_terminal_stop_process();
+  }
+  w->next_us = 0; /* another size, or back again */
+  look(w);
+}
+
+int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
+  static const int numbers[] = {SIGWINCH, SIGTSTP, SIGCONT};
+  watch w = {.app = {.mem = mem}};
+  slp_watch_past_init(&w.past, mem);
+  w.app.user = &w;
+  w.app.on_interrupt = on_interrupt;
+  w.app.on_overdue = on_overdue;
+  w.app.on_tick = on_tick;
+  w.app.on_written = on_written;
+  w.app.on_out_failed = on_out_failed;
+  w.begun_us = slp_program_mono_us();
+  w.terminal = (uint8_t)slp_is_terminal(1);
+  w.utf8 = (uint8_t)speaks_utf8();
+  w.consumer =
+      (slp_cli_consumer){.user = &w, .on_closed = on_closed, .on_failing = on_failing, .muted = w.terminal};
+  if (slp_app_open(&w.app, mem, args) == 0) {
+    if (w.terminal) w.signals = slp_signals_new(mem, w.app.loop, numbers, SLP_COUNT(numbers), on_signal, &w);
+    if (slp_cli_consumer_open_idle(&w.consumer, &w.app, &args->opts) != 0) {
+      w.consumer.closed = 1;
+      leave_if_done(&w);
+    } else {
+      look(&w);
+    }
+  }
+  int code = slp_app_run(&w.app);
+  slp_watch_past_free(&w.past);
+  return code;
+}

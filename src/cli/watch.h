@@ -1,0 +1,10 @@
+/* watch.h - --watch: a live view of leases. */
+#ifndef SLP_CLI_WATCH_H
+#define SLP_CLI_WATCH_H
+
+#include "cli/args.h"
+
+/* Runs to the end; returns the exit code. */
+int slp_watch_mode_run(slp_mem *mem, const slp_args *args);
+
+#endif

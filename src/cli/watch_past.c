@@ -1,0 +1,76 @@
+/* watch_past.c - remembers. */
+#include "cli/watch_past.h"
+
+#include "cli/lease_words.h"
+
+void slp_watch_past_init(slp_watch_past *p, slp_mem *mem) {
+  memset(p, 0, sizeof *p);
+  slp_names_init(&p->shards, mem);
+  slp_names_init(&p->workers, mem);
+}
+
+void slp_watch_past_free(slp_watch_past *p) {
+  slp_free(p->shards.mem, p->each);
+  p->each = NULL;
+  slp_names_free(&p->shards);
+  slp_names_free(&p->workers);
+}
+
+static slp_watch_shard *shard_of(slp_watch_past *p, const char *name, uint32_t *ret_number) {
+  uint32_t number = slp_names_number(&p->shards, name);
+  if (number == UINT32_MAX) return NULL;
+  if (number >= p->each_cap) {
+    uint32_t cap = p->each_cap ? p->each_cap * 2 : 64;
+    while (cap <= number) cap *= 2;
+    slp_watch_shard *each = slp_realloc(p->shards.mem, p->each, cap * sizeof *each);
+    if (!each) return NULL;
+    for (uint32_t i = p->each_cap; i < cap; i++) each[i] = (slp_watch_shard){.owner = UINT32_MAX};
+    p->each = each;
+    p->each_cap = cap;
+  }
+  *ret_number = number;
+  return &p->each[number];
+}
+
+/* Being free for a while and then the same worker's again is no move. */
+static int note_owner(slp_watch_past *p, slp_watch_shard *s, uint32_t number, const char *owner,
+                      uint64_t now_ms) {
+  if (!*owner) return 0;
+  uint32_t now = slp_names_number(&p->workers, owner);
+  if (now == UINT32_MAX) return SLP_ENOMEM;
+  if (s->owner != UINT32_MAX && s->owner != now)
+    p->moves[p->moves_n++ % SLP_WATCH_MOVES] = (slp_watch_move){now_ms, number, s->owner, now};
+  s->owner = now;
+  return 0;
+}
+
+int slp_watch_past_look(slp_watch_past *p, const sloop_leases_t *leases, uint64_t now_ms) {
+  for (size_t i = 0; i < leases->leases_n; i++) {
+    const sloop_lease_t *l = &leases->leases[i];
+    uint32_t number = 0;
+    slp_watch_shard *s = shard_of(p, l->shard, &number);
+    if (!s || note_owner(p, s, number, l->owner, now_ms) != 0) return SLP_ENOMEM;
+    s->lags[s->looks++ % SLP_WATCH_LOOKS] = slp_lease_lag_ms(l, leases);
+  }
+  return 0;
+}
+
+const slp_watch_move *slp_watch_past_move(const slp_watch_past *p, uint32_t i) {
+  if (i >= p->moves_n || i >= SLP_WATCH_MOVES) return NULL;
+  return &p->moves[(p->moves_n - 1 - i) % SLP_WATCH_MOVES];
+}
+
+uint32_t slp_watch_past_moves(const slp_watch_past *p, uint64_t now_ms) {
+  uint32_t n = 0;
+  for (const slp_watch_move *m; (m = slp_watch_past_move(p, n)) && now_ms - m->at_ms < SLP_WATCH_MINUTE_MS;)
+    n++;
+  return n;
+}
+
+int64_t slp_watch_past_lag(slp_watch_past *p, const char *shard, uint32_t back) {
+  uint32_t number = slp_names_find(&p->shards, shard);
+  if (number == UINT32_MAX || number >= p->each_cap) return -1;
+  const slp_watch_shard *s = &p->each[number];
+  if (back >= SLP_WATCH_LOOKS || back >= s->looks) return -1;
+  return s->lags[(s->looks - 1 - back) % SLP_WATCH_LOOKS];
+}
