@@ -89,7 +89,8 @@ typedef struct slp_life {
 
 /* Who decides which worker reads what. */
 typedef struct slp_sharing {
-  uint8_t missing_blocks;      /* a parent without a row is waited for as long as the stream lists it */
+  uint8_t shun_leases;    /* who made no progress with a shard leaves it to others for so long, at least */
+  uint8_t missing_blocks; /* a parent without a row is waited for as long as the stream lists it */
   void (*begin)(slp_fleet *f); /* the worker lives: what is there for it? */
   void (*suspended)(slp_fleet *f);
   void (*resumed)(slp_fleet *f);
@@ -191,8 +192,8 @@ struct slp_lease {
   uint64_t alert_us;              /* until then it is looked at often */
   uint64_t asked_us;              /* waiting: a listing asked then, 0: none */
   uint32_t parent_wait_ms;
-  int64_t behind_ms;         /* of where it was marked last; -1: not known */
   uint64_t ended_epoch;      /* ended: the row's then; a greater one was set back by an operator */
+  int64_t behind_ms;         /* of where it was marked last; -1: not known */
   slp_spot spot;             /* what the row has, as far as I know */
   slp_spot begin;            /* where this tenancy began */
   slp_instance owner, claim; /* of the last image */
@@ -430,7 +431,8 @@ struct slp_fleet {
   uint64_t plan_v;
 
   slp_timer watch_timer, plan_timer;
-  uint8_t first; /* stealing: of those that live, I compare the stream with the table */
+  uint8_t first;        /* stealing: of those that live, I compare the stream with the table */
+  uint64_t steal_at_us; /* not sooner from the living */
   uint8_t alone, audit, audit_in_round, stocking, listing, unknown_kids, made_some, ring_due;
   uint64_t rest_until_us; /* taking stock failed: not again before */
   uint64_t plan_at_us, audit_at_us, plan_serial, plan_base, led_us, asked_list_us, audit_from_us;

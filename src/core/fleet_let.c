@@ -73,7 +73,7 @@ void slp_lease_let(slp_lease *l, slp_let_why why) {
   }
   if (why == SLP_LET_STALL) {
     l->shunned_v = f->plan_v;
-    l->shunned_us = slp_fleet_now(f) + SHUN_US;
+    l->shunned_us = slp_fleet_now(f) + slp_max_u64(SHUN_US, f->sharing->shun_leases * slp_fleet_lease_us(f));
   }
   l->state = SLP_LET;
   l->dirty = l->save_now = 0;

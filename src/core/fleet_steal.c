@@ -122,6 +122,7 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_fact 
   l->planned = 1;
   l->shunned_us = 0;
   l->stealing = !chosen->free;
+  if (l->stealing) f->steal_at_us = slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8);
   l->chosen = fact->epoch + 1;
   slp_instance_set(&l->to, fact->owner);
   l->state = SLP_WANTED;
@@ -165,7 +166,7 @@ static int take_some(slp_fleet *f, const slp_stock *s, uint64_t *ret_next_us) {
     slp_steal steal = {.workers_n = (uint32_t)v.owners.live,
                        .leases = v.leases,
                        .leases_n = v.n,
-                       .steal_max = STEAL_MAX,
+                       .steal_max = slp_fleet_now(f) < f->steal_at_us ? 0 : STEAL_MAX,
                        .below = below,
                        .ctx = f->h};
     f->first = (uint8_t)am_first(&v);
@@ -316,6 +317,7 @@ static int may_make(slp_lease *l, const slp_kid *kid) {
 static void part(slp_fleet *f) { slp_worker_out(f, "left"); }
 
 const slp_sharing slp_sharing_by_steal = {
+    .shun_leases = 6, /* the others come for it after three */
     .begin = begin,
     .suspended = suspended,
     .resumed = resumed,

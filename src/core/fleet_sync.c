@@ -94,7 +94,7 @@ static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
   i->spot = f->o.start;
   if (how == SLP_SYNC_AT_OLDEST && i->spot.kind != SLP_SPOT_TIME) i->spot.kind = SLP_SPOT_OLDEST;
   const slp_seen_shard *seen = slp_map_get(&f->seen_shards, d->id);
-  if (!seen || !seen->row) return;
+  if (!seen || !seen->seen) return;
   i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
   slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
                  "its lease had vanished from the table and is made again: it repeats");
@@ -152,18 +152,15 @@ static void remove_ended(sync *y) {
 
 /* ---- both -------------------------------------------------------------------------------------------- */
 
-static void remember(sync *y) {
+static void forget_gone(sync *y) {
   slp_fleet *f = y->f;
   size_t at = 0;
   for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen_shards, &at));) {
     slp_str id = slp_str_of(seen->id);
-    if (slp_stock_lease_of(y->s, id)) {
-      seen->row = 1;
-    } else if (!slp_fleet_listed_has(f, id)) {
-      slp_map_remove(&f->seen_shards, id);
-      slp_free(f->mem, seen->id);
-      slp_free(f->mem, seen);
-    }
+    if (slp_stock_lease_of(y->s, id) || slp_fleet_listed_has(f, id)) continue;
+    slp_map_remove(&f->seen_shards, id);
+    slp_free(f->mem, seen->id);
+    slp_free(f->mem, seen);
   }
 }
 
@@ -180,7 +177,7 @@ int slp_sync_write(slp_fleet *f, const slp_stock *s) {
   y.shards = slp_zalloc_n(f->mem, room, sizeof *y.shards);
   y.descs = slp_zalloc_n(f->mem, room, sizeof *y.descs);
   slp_map_init(&y.numbers, f->mem);
-  remember(&y);
+  forget_gone(&y);
   int r = y.shards && y.descs ? fill(&y) : SLP_ENOMEM;
   if (!r) r = make_missing(&y, &made);
   if (!r && !made) name_hole(&y);

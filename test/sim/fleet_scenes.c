@@ -6,105 +6,8 @@
 
 #include "../check.h"
 
-static void print(void *arg, const char *line) {
-  (void)arg;
-  if (!strstr(line, " sends ")) fprintf(stderr, "%s\n", line);
-}
-
-static uint64_t seed = 7;
-
-static fw_world *world(int shards) {
-  fw_world *w = fw_new(seed, shards);
-  if (getenv("SCENE_TRACE")) slp_sim_on_trace(w->sim, print, NULL);
-  return w;
-}
-
-static void fine(fw_world *w) {
-  if (w->complaint[0]) CHECK_FAIL("%s", w->complaint);
-}
-
-static void start(fw_world *w, int n) {
-  for (int i = 0; i < n; i++) {
-    char id[8];
-    snprintf(id, sizeof id, "w%d", i);
-    fw_start(w, i, id, 0);
-  }
-}
-
-static void run(fw_world *w, uint64_t us) {
-  fw_run(w, us);
-  fine(w);
-}
-
-static uint64_t until(fw_world *w, uint64_t us, int (*enough)(fw_world *w)) {
-  uint64_t from = fw_now(w);
-  int done = fw_until(w, us, enough);
-  fine(w);
-  if (!done) fw_dump(w);
-  CHECK(done);
-  return fw_now(w) - from;
-}
-
-static uint64_t settle(fw_world *w, uint64_t us) { return until(w, us, fw_settled); }
-
-/* n workers that have shared the shards and are at work. */
-static fw_world *fleet(int shards, int n) {
-  fw_world *w = world(shards);
-  start(w, n);
-  settle(w, 15 * FW_S);
-  run(w, 3 * FW_S);
-  for (int i = 0; i < w->shards_n; i++) w->shards[i].gap_us = 0;
-  return w;
-}
-
-static uint64_t worst_gap(const fw_world *w) {
-  uint64_t worst = 0;
-  for (int i = 0; i < w->shards_n; i++)
-    if (w->shards[i].gap_us > worst) worst = w->shards[i].gap_us;
-  return worst;
-}
-
-static uint64_t repeats(const fw_world *w) {
-  uint64_t n = 0;
-  for (int i = 0; i < w->shards_n; i++) n += w->shards[i].repeats;
-  return n;
-}
-
-static int leader(const fw_world *w) {
-  for (int i = 0; i < FW_NODES; i++)
-    if (w->nodes[i] && w->nodes[i]->leads) return i;
-  return -1;
-}
-
-static int follower(const fw_world *w) {
-  for (int i = 0; i < FW_NODES; i++)
-    if (w->nodes[i] && !w->nodes[i]->leads) return i;
-  return -1;
-}
-
-/* Everything is read, nobody is left over: the end of every scene. */
-static void finish(fw_world *w) {
-  w->producing = 0;
-  until(w, 100 * FW_S, fw_all_read);
-  settle(w, 100 * FW_S);
-  fw_free(w);
-}
-
-/* The worst of several seeds: phases and latencies differ. */
-static uint64_t worst;
-static void note(uint64_t us) {
-  if (us > worst) worst = us;
-}
-
-static void within(const char *what, uint64_t bound, void (*once)(void)) {
-  worst = 0;
-  for (seed = 1; seed <= 12; seed++) once();
-  fprintf(stderr, "     %s: %.2f s at worst, may take %.2f s\n", what, (double)worst / 1e6,
-          (double)bound / 1e6);
-  CHECK(worst <= bound);
-}
-
-#define LEASE (2 * FW_S)
+#define WORLD fw_new
+#include "sim/fleet_play.h"
 
 /* ---- start, join, leave, kill: the bounds of section 7 ----------------------------------------- */
 
@@ -383,29 +286,6 @@ static void play_doubt(const char *row, uint32_t n) {
 
 TEST(lost_answers_of_workers) { play_doubt("/w/", 2); }
 TEST(lost_answers_of_leadership) { play_doubt("/lead", 1); }
-static char reset_row[48];
-static int is_ended(fw_world *w) { return strcmp(fw_row(w, reset_row, "pos"), "9:end") == 0; }
-
-/* As the desk writes it, and rings. Whoever read it to its end has not forgotten that, and reads it again. */
-TEST(an_operator_resets_a_lease_that_ended) {
-  for (seed = 1; seed <= 6; seed++) {
-    fw_world *w = fleet(4, 1 + (int)seed % 2);
-    char row[48], number[24];
-    fw_split(w, 1);
-    snprintf(reset_row, sizeof reset_row, "l/%s", w->shards[1].id);
-    until(w, 30 * FW_S, is_ended);
-    run(w, 5 * FW_S);
-    snprintf(number, sizeof number, "%llu", strtoull(fw_row(w, reset_row, "epoch"), NULL, 10) + 1);
-    fw_operator_set(w, reset_row, "pos", "0:oldest");
-    fw_operator_number(w, reset_row, "epoch", number);
-    snprintf(row, sizeof row, "w/%s", w->nodes[leader(w)]->id);
-    snprintf(number, sizeof number, "%llu", strtoull(fw_row(w, row, "pv"), NULL, 10) + 1);
-    fw_operator_number(w, row, "pv", number);
-    until(w, 15 * FW_S, is_ended);
-    finish(w);
-  }
-}
-
 TEST(lost_answers_of_plans) { play_doubt("/a/", 2); }
 TEST(lost_answers_of_leases) { play_doubt("/l/", 6); }
 TEST(a_third_of_all_answers_lost) {
@@ -501,6 +381,29 @@ TEST(an_operator_deletes_a_lease) {
   CHECK(strtoull(fw_row(w, row, "epoch"), NULL, 10) > 1000000000); /* its epochs don't come again */
   CHECK(w->trouble > 0);
   finish(w);
+}
+
+static char reset_row[48];
+static int is_ended(fw_world *w) { return strcmp(fw_row(w, reset_row, "pos"), "9:end") == 0; }
+
+/* As the desk writes it, and rings. Whoever read it to its end has not forgotten that, and reads it again. */
+TEST(an_operator_resets_a_lease_that_ended) {
+  for (seed = 1; seed <= 6; seed++) {
+    fw_world *w = fleet(4, 1 + (int)seed % 2);
+    char row[48], number[24];
+    fw_split(w, 1);
+    snprintf(reset_row, sizeof reset_row, "l/%s", w->shards[1].id);
+    until(w, 30 * FW_S, is_ended);
+    run(w, 5 * FW_S);
+    snprintf(number, sizeof number, "%llu", strtoull(fw_row(w, reset_row, "epoch"), NULL, 10) + 1);
+    fw_operator_set(w, reset_row, "pos", "0:oldest");
+    fw_operator_number(w, reset_row, "epoch", number);
+    snprintf(row, sizeof row, "w/%s", w->nodes[leader(w)]->id);
+    snprintf(number, sizeof number, "%llu", strtoull(fw_row(w, row, "pv"), NULL, 10) + 1);
+    fw_operator_number(w, row, "pv", number);
+    until(w, 15 * FW_S, is_ended);
+    finish(w);
+  }
 }
 
 TEST(rows_that_are_strange_or_damaged_are_named_and_left_alone) {

@@ -134,6 +134,7 @@ fw_shard *fw_merge(fw_world *w, int a, int b);
 void fw_produce(fw_world *w, int shard, uint64_t n);
 void fw_operator_delete(fw_world *w, const char *row); /* "w/a", "l/shard", "lead": behind the prefix */
 void fw_operator_set(fw_world *w, const char *row, const char *attr, const char *text);
+void fw_operator_number(fw_world *w, const char *row, const char *attr, const char *number);
 int fw_live(const fw_world *w);
 /* Judged at rest: every unfinished lease has an owner, as planned, evenly. */
 int fw_settled(fw_world *w);
