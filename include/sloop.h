@@ -417,8 +417,8 @@ SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 typedef enum {
   SLOOP_LEASE_FREE = 1,  /* nobody's */
   SLOOP_LEASE_OWNED,     /* by a worker whose row looks alive */
-  SLOOP_LEASE_OWNER_DEAD /* its owner's row is gone or condemned; or, by its own stamp and our clock, it was not
-                            touched for its lease and 30 s more: an estimate, one look can't know */
+  SLOOP_LEASE_OWNER_DEAD /* its owner's row is gone or condemned; or, by its own stamp and our clock, it was
+                            not touched for its lease and 30 s more: an estimate, one look can't know */
 } sloop_lease_state;
 typedef struct { /* a lease as the table has it; allocated by the library; may grow at its end */
   const char *shard;
@@ -463,20 +463,19 @@ SLOOP_EXTERN int sloop_admin_explain(sloop_t *s, const char *shard, sloop_admin_
 /* A shard: takes its lease from an owner that is dead, and ends its being parked. A living owner keeps it:
  * SLOOP_EOWNED, and nothing is changed. Who is not declared dead yet is watched for a lease of its own, so cb
  * may take that long.
- * A worker's id or instance: declares it dead, so that all it has is free for others. One that lives learns so
- * by its next heartbeat, within half a lease at most, and joins anew; until then it may hand out records that
- * another worker reads already, with a smaller epoch; what it saves is refused.
- * With schema "kcl" a lease is taken from whoever has it, as workers of that layout do among themselves: its
- * owner finds out when it renews. text says what was done, also when that is only a part. SLOOP_ENOSHARD,
- * SLOOP_ENOWORKER. */
+ * A worker's id or instance: declares it dead, so that all it has is free for others. One that lives learns
+ * so by its next heartbeat, within half a lease at most, and joins anew; until then it may hand out records
+ * that another worker reads already, with a smaller epoch; what it saves is refused. With schema "kcl" a
+ * lease is taken from whoever has it, as workers of that layout do among themselves: its owner finds out when
+ * it renews. text says what was done, also when that is only a part. SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
 SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
-/* Sets the position of one shard, or (NULL) of all there are leases of and the stream still lists: SLOOP_OLDEST,
- * _LATEST (what arrives from now on: closed shards with children count as read), _AT_TIME (not with schema
- * "kcl"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read again, parents
- * before children. SLOOP_EOWNED, and nothing is changed, while a living worker owns one of them; who is not
- * declared dead yet is watched for a lease of its own. With force nobody is waited for: owners are declared
- * dead first, as by sloop_admin_release(), and what that says holds here too. text says what was done, also
- * when that is only a part: SLOOP_ELEASE. SLOOP_ENOSHARD. */
+/* Sets the position of one shard, or (NULL) of all there are leases of and the stream still lists:
+ * SLOOP_OLDEST, _LATEST (what arrives from now on: closed shards with children count as read), _AT_TIME (not
+ * with schema "kcl"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read
+ * again, parents before children. SLOOP_EOWNED, and nothing is changed, while a living worker owns one of
+ * them; who is not declared dead yet is watched for a lease of its own. With force nobody is waited for:
+ * owners are declared dead first, as by sloop_admin_release(), and what that says holds here too. text says
+ * what was done, also when that is only a part: SLOOP_ELEASE. SLOOP_ENOSHARD. */
 SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
 
@@ -487,14 +486,20 @@ typedef struct {
   const char *listen;         /* "ADDRESS:PORT": GET /metrics (Prometheus), /ready, /healthz; port 0: any free
                                  one. NULL: off */
   const char *cloudwatch;     /* namespace to put metrics into once every cloudwatch_ms; NULL: off */
-  int cloudwatch_as_motorway; /* 1: motorway's one metric instead of our own set */
-  uint32_t cloudwatch_ms;     /* 60000 */
+  int cloudwatch_as_motorway; /* 1: motorway's one metric instead of our own set; also switches it on, with
+                                 motorway's namespace when none is given */
+  uint32_t cloudwatch_ms;     /* 60000. From 1000 */
 } sloop_metrics_opts_t;
 #define sloop_metrics_opts_init(o) sloop_metrics_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size);
-/* For s, and for those joined to it by sloop_metrics_add(). Close it before s is closed. */
+/* Of s, before or after it starts, and of those given to sloop_metrics_add(). It is closed with s, unless it
+ * was before. SLOOP_EOPTION, UV_EADDRINUSE and other reasons why the address can't be listened on, UV_ENOMEM;
+ * why (may be NULL) says more. Later failures of CloudWatch are told to on_log as warnings, once until it
+ * works again; what was not told comes the next time. */
 SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
                                     char why[160]);
+/* One more consumer, joined to s or s to it, until it is closed. SLOOP_EOPTION: it is not joined;
+ * SLOOP_ESTATE; UV_ENOMEM. */
 SLOOP_EXTERN int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined);
 /* "http://ADDRESS:PORT"; "" when it does not listen. Lives until close. */
 SLOOP_EXTERN const char *sloop_metrics_url(const sloop_metrics_t *m);
