@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import signal
 import socket
 import subprocess
 import threading
@@ -335,6 +336,67 @@ def where_it_listens(box):
                    f"{arguments}: {program.refused}")
 
 
+class Command:
+    """stream-tail with metrics: its page is where standard error says."""
+
+    def __init__(self, environment, *arguments):
+        self.process = subprocess.Popen([servers.binary(), "-J", *arguments], env=environment, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        preexec_fn=servers.die_with_parent)
+        self.out, self.err = [], []
+        for stream, into in ((self.process.stdout, self.out), (self.process.stderr, self.err)):
+            threading.Thread(target=lambda s=stream, i=into: i.extend(line.rstrip("\n") for line in iter(s.readline, "")),
+                             daemon=True).start()
+        told = "stream-tail: metrics at "
+        line = wait_until(lambda: [l for l in self.err if l.startswith(told)], SECONDS, f"{told!r} in {self.err}")[0]
+        self.url = line[len(told):].removesuffix("/metrics")
+
+    port, ask, scrape, value = Program.port, Program.ask, Program.scrape, Program.value
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.process.send_signal(signal.SIGINT)
+        try:
+            code = self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+        if exception[0] is None:
+            expect(code == 0, f"stream-tail ended with {code}: {self.err}")
+
+
+def command(box):
+    kinesis = harness.client(box.url)
+    streams = [harness.new_stream(kinesis, shards) for shards in (2, 1)]
+    for stream in streams:
+        harness.Producer(kinesis, stream).put_all(60)
+    with Command(harness.tail_environment(box.url), "-o", "oldest", "--metrics", "127.0.0.1:0", *streams) as tail:
+        for stream in streams:
+            wait_until(lambda: tail.value("sloop_records_total", stream=stream) == 60, SECONDS, "60 records of each")
+        wait_until(lambda: tail.ask("/ready")[0] == 200, SECONDS, "ready")
+        wait_until(lambda: len(tail.out) == 120, SECONDS, "120 lines")
+        # One after the other on one port: the second is told so, in one line.
+        done = harness.tail(["--metrics", f"127.0.0.1:{tail.port}", streams[0]], harness.tail_environment(box.url))
+        expect(done.code == 1 and b"stream-tail: metrics: can't listen on 127.0.0.1:%d: " % tail.port in done.err, f"{done}")
+    done = harness.tail(["--metrics", "here", streams[0]], harness.tail_environment(box.url))
+    expect(done.code == 2 and b"it must be ADDRESS:PORT" in done.err and done.err.count(b"\n") == 1, f"{done}")
+
+
+def command_leased(box):
+    kinesis = harness.client(box.url)
+    stream = harness.new_stream(kinesis, 3)
+    harness.Producer(kinesis, stream).put_all(60)
+    with Command(harness.tail_environment(box.url), "-G", "billing", "--store", "memory", "-o", "oldest", "-X", "worker=w",
+                 "-X", "lease_ms=2000", "--metrics", "127.0.0.1:0", stream) as tail:
+        labels = {"stream": stream, "app": "billing", "worker": "w"}
+        wait_until(lambda: tail.value("sloop_records_total", **labels) == 60, SECONDS, f"60 records; {tail.err}")
+        expect(tail.value("sloop_shards", **labels) == 3, "three leases")
+        expect(tail.ask("/ready")[0] == 200, "ready")
+
+
 # ---- CloudWatch ----------------------------------------------------------------------------------------------------
 
 
@@ -548,17 +610,35 @@ def cloudwatch_refused(box):
     return warned[0]
 
 
+def cloudwatch_command(box, moto):
+    kinesis, watch = harness.client(box.url), harness.client(moto.url, "cloudwatch")
+    stream = harness.new_stream(kinesis, 1)
+    harness.Producer(kinesis, stream).put_all(60)
+    with Command(environment_of(box, moto.url), "-o", "oldest", "--metrics", "127.0.0.1:0", "-X", "cloudwatch=Test/Command",
+                 "-X", "cloudwatch_ms=1000", stream):
+        wait_until(lambda: statistic(watch, "Test/Command", "RecordsProcessed", "Sum", Stream=stream)[0] == 60, SECONDS,
+                   "60 records in CloudWatch")
+    dead = f"http://127.0.0.1:{servers.free_port()}"
+    with Command(environment_of(box, dead), "-o", "oldest", "--metrics", "127.0.0.1:0", "-X", "cloudwatch=Test/Command",
+                 "-X", "cloudwatch_ms=1000", stream) as tail:
+        wait_until(lambda: len(tail.out) == 60, SECONDS, "60 lines")
+        line = wait_until(lambda: [l for l in tail.err if "metrics: CloudWatch: " in l], SECONDS, f"{tail.err}")[0]
+    return line
+
+
 def main():
     harness.boto3_or_skip()
     tests = Tests()
     with sandbox_box.Box() as box:
         tests.side_by_side([lambda test=test: tests.run(test.__name__, test, box) for test in (
-            page, lag_in_seconds, twins, leases, readiness, manners, garbage, where_it_listens)], 3)
+            page, lag_in_seconds, twins, leases, readiness, manners, garbage, where_it_listens, command,
+            command_leased)], 3)
         tests.run("cloudwatch_refused", cloudwatch_refused, box)
 
         def with_moto(_, moto):
             tests.side_by_side([lambda test=test: tests.run(test.__name__, test, box, moto) for test in (
-                cloudwatch_own, cloudwatch_motorway, cloudwatch_fleet, cloudwatch_many, cloudwatch_fails_and_heals)], 2)
+                cloudwatch_own, cloudwatch_motorway, cloudwatch_fleet, cloudwatch_many, cloudwatch_fails_and_heals,
+                cloudwatch_command)], 2)
 
         tests.with_server(servers.Moto, with_moto)
     tests.end()
