@@ -81,11 +81,28 @@ static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   return (slp_str){text, (size_t)n};
 }
 
+/* Several streams in one application of KCL: ACCOUNT:NAME:EPOCH tells them apart. */
+static slp_str kcl_stream(const slp_src_describe *d, slp_str generation, char text[400]) {
+  slp_str account = SLP_STR("000000000000");
+  const char *at = d->arn;
+  for (int colons = 0; at && colons < 4; colons++) {
+    at = strchr(at, ':');
+    if (at) at++;
+  }
+  const char *end = at ? strchr(at, ':') : NULL;
+  if (end && end > at) account = (slp_str){at, (size_t)(end - at)};
+  int n = snprintf(text, 400, "%.*s:%s:%.*s", (int)slp_min_u64(account.n, 64), account.p, d->name,
+                   (int)generation.n, generation.p);
+  return (slp_str){text, (size_t)n};
+}
+
 static slp_schema *layout_of(const sloop_t *s, const slp_lease_place *place, const slp_src_describe *d) {
-  char text[32];
-  slp_str app = slp_str_of(s->o.app), stream = slp_str_of(d->name);
-  (void)place;
-  return slp_schema_sloop(s->mem, app, stream, generation_of(d, text));
+  char text[32], key[400];
+  slp_str generation = generation_of(d, text), none = {NULL, 0};
+  if (place->layout == SLP_LAYOUT_SLOOP)
+    return slp_schema_sloop(s->mem, slp_str_of(s->o.app), slp_str_of(d->name), generation);
+  slp_str stream = s->family->members > 1 ? kcl_stream(d, generation, key) : none;
+  return slp_schema_kcl(s->mem, stream, s->o.start == SLOOP_AT_TIME ? s->o.start_at_ms : 0);
 }
 
 static int store_of(sloop_t *s, const slp_lease_place *place, const slp_table_spec *spec, slp_store **ret) {

@@ -33,6 +33,7 @@ typedef struct slp_fleet_event {
   slp_str shard;
   uint64_t epoch;
   slp_str text;
+  const slp_fail *fail; /* TROUBLE: what the store said; NULL: it is no failure of the store */
 } slp_fleet_event;
 
 typedef struct slp_fleet_stats { /* since it began; _now: at present */

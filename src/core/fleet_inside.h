@@ -415,6 +415,7 @@ struct slp_fleet {
   slp_instance leader, named;
   uint64_t leader_named_us, alert_us, wide_us, lead_epoch, turn_us;
   uint64_t lead_read_us;
+  const slp_fail *why; /* of what is being told */
   uint8_t bell_known, exact_next;
   uint64_t bell;
   slp_timer bell_timer;
@@ -472,6 +473,8 @@ typedef struct slp_listed { /* a shard of the last complete listing, with its te
 uint64_t slp_fleet_now(slp_fleet *f);
 uint64_t slp_fleet_lease_us(const slp_fleet *f);
 uint64_t slp_fleet_jitter(slp_fleet *f, uint64_t us, uint32_t percent); /* us, that many percent up or down */
+/* 1: `n` times in a row something failed, and this is a time to tell. */
+int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail);
 void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint64_t epoch, const char *fmt,
                     ...) SLP_PRINTF(5, 6);
 slp_spot slp_fleet_start_spot(slp_fleet *f);

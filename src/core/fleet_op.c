@@ -96,12 +96,12 @@ static int take_fact(slp_op *op, const slp_store_rows *rows) {
   return 1;
 }
 
-/* Once when it begins to last, and then ever more seldom. */
 static void complain(slp_op *op, const slp_fail *fail) {
   uint32_t n = op->tries + 1;
-  if (n < 4 || (n & (n - 1))) return;
+  if (!slp_fleet_tells(op->f, n, fail)) return;
+  op->f->why = fail;
   slp_fleet_tell(op->f, SLP_FLEET_TROUBLE, op->i.shard, op->i.epoch,
-                 "a write of the lease table failed %u times: %s", n, fail->message);
+                 "a write of the lease table failed %u time%s: %s", n, n > 1 ? "s" : "", fail->message);
 }
 
 /* 1: this failure proves that the write did not and will not happen. */

@@ -14,8 +14,10 @@ int slp_read_came(slp_fleet *f, slp_read_of what, const slp_store_req *rq) {
     return 1;
   }
   uint32_t n = ++f->reads_failed[what];
-  if (n >= 4 && !(n & (n - 1))) /* ever more seldom */
-    slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0,
-                   "reading %s in the lease table failed %u times: %s", names[what], n, rq->fail.message);
+  if (!slp_fleet_tells(f, n, &rq->fail)) return 0;
+  f->why = &rq->fail;
+  slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0,
+                 "reading %s in the lease table failed %u time%s: %s", names[what], n, n > 1 ? "s" : "",
+                 rq->fail.message);
   return 0;
 }

@@ -21,7 +21,8 @@ struct slp_leased {
   uint8_t preparing, joined, leaving, left, list_asked;
   uint64_t list_serial; /* the first listing that answers the fleet */
   uint64_t holes;
-  slp_timer timer; /* prepare again; afterwards: look for shards without progress */
+  slp_timer timer;  /* prepare again; afterwards: look for shards without progress */
+  slp_event end_ev; /* the fleet goes: it can't be used */
   sloop_cb save_cb;
   void *save_arg;
   uint8_t save_done;
@@ -153,10 +154,12 @@ static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend, 
 
 /* ---- what the consumer tells ------------------------------------------------------------------------ */
 
-void slp_leased_settled(slp_shard *s) {
+void slp_leased_settled(slp_shard *s, int acked) {
   slp_leased *ld = s->consumer->leased;
-  slp_fleet_progressed(ld->fleet, s->id);
-  s->progress_us = slp_now_us(host_of(ld));
+  if (acked) {
+    slp_fleet_progressed(ld->fleet, s->id);
+    s->progress_us = slp_now_us(host_of(ld));
+  }
   if (s->drain_asked && !is_out(s)) slp_fleet_drained(ld->fleet, s->id);
 }
 
@@ -264,7 +267,7 @@ static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
   if (s->paused || s->consumer->paused_all || s->draining || s->consumer->suspended || s->unacked_n == 0)
     s->progress_us = now;
   uint64_t since = s->progress_us;
-  if (s->failing_since_us && !s->paused) since = slp_min_u64(since, s->failing_since_us);
+  if (s->failing_since_us && !s->paused && !s->throttled) since = slp_min_u64(since, s->failing_since_us);
   return !s->draining && now - since >= limit_us;
 }
 
@@ -291,6 +294,28 @@ static const sloop_lease_what told_as[] = {
     [SLP_FLEET_LEFT] = SLOOP_LEASE_LEFT,
 };
 
+static const char *const told_names[] = {
+    [SLP_FLEET_JOINED] = "joined as ",
+    [SLP_FLEET_EVICTED] = "evicted: ",
+    [SLP_FLEET_SUSPENDED] = "suspended: ",
+    [SLP_FLEET_RESUMED] = "resumed: ",
+    [SLP_FLEET_TAKEN] = "taken: ",
+    [SLP_FLEET_LOST] = "lost: ",
+    [SLP_FLEET_RELEASED] = "released: ",
+    [SLP_FLEET_ENDED_SHARD] = "ended: ",
+    [SLP_FLEET_LEADS] = "",
+    [SLP_FLEET_FOLLOWS] = "",
+    [SLP_FLEET_CONDEMNED] = "condemned: ",
+    [SLP_FLEET_HOLE] = "a hole: ",
+    [SLP_FLEET_BAD_ROW] = "a bad row: ",
+    [SLP_FLEET_TROUBLE] = "trouble: ",
+    [SLP_FLEET_LEFT] = "",
+};
+
+static int hopeless(const slp_fail *f) {
+  return f->class == SLP_REFUSED || f->class == SLP_ACCESS || f->class == SLP_AUTH || f->class == SLP_GONE;
+}
+
 static void remember_instance(slp_leased *ld) {
   slp_str me = slp_fleet_instance(ld->fleet);
   size_t n = me.n < sizeof ld->instance ? me.n : sizeof ld->instance - 1;
@@ -298,9 +323,44 @@ static void remember_instance(slp_leased *ld) {
   ld->instance[n] = 0;
 }
 
+/* What the fleet tells is told to who has no on_lease as well. */
+static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
+  slp_consumer *c = ld->c;
+  slp_fail f = {0};
+  if (ev->kind == SLP_FLEET_TROUBLE && ev->fail) {
+    f = *ev->fail;
+    snprintf(f.message, sizeof f.message, "%.*s", (int)ev->text.n, ev->text.p);
+    slp_report_error(c, &f, NULL, 0, 1, 1000);
+    return;
+  }
+  int warns = ev->kind == SLP_FLEET_TROUBLE || ev->kind == SLP_FLEET_HOLE || ev->kind == SLP_FLEET_BAD_ROW ||
+              ev->kind == SLP_FLEET_EVICTED || ev->kind == SLP_FLEET_SUSPENDED;
+  slp_report_log(c, warns ? SLOOP_LOG_WARN : SLOOP_LOG_INFO, "lease: %s%.*s%s%.*s", told_names[ev->kind],
+                 (int)ev->shard.n, ev->shard.n ? ev->shard.p : "", ev->shard.n ? ": " : "", (int)ev->text.n,
+                 ev->text.n ? ev->text.p : "");
+}
+
+/* At first contact what waiting will not mend is the end, as with the stream itself. */
+static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
+  return ev->kind == SLP_FLEET_TROUBLE && ev->fail && hopeless(ev->fail) && !ld->instance[0];
+}
+
+static void on_end_event(slp_event *ev) {
+  slp_leased *ld = SLP_OWNER(ev, slp_leased, end_ev);
+  slp_fleet_free(ld->fleet);
+  ld->fleet = NULL;
+}
+
 static void on_fleet(void *arg, const slp_fleet_event *ev) {
   slp_leased *ld = arg;
   slp_consumer *c = ld->c;
+  if (ends_it(ld, ev)) {
+    if (ld->left) return;
+    ld->left = 1;
+    slp_consumer_fatal(c, ev->fail);
+    slp_post(host_of(ld), &ld->end_ev);
+    return;
+  }
   switch (ev->kind) {
     case SLP_FLEET_JOINED:
       ld->joined = 1;
@@ -332,6 +392,7 @@ static void on_fleet(void *arg, const slp_fleet_event *ev) {
     case SLP_FLEET_BAD_ROW:
     case SLP_FLEET_TROUBLE: break;
   }
+  tell_plainly(ld, ev);
   slp_report_lease(c, told_as[ev->kind], ev->shard, slp_str_of(ld->instance), ev->text, ev->epoch);
   slp_consumer_check(c);
 }
@@ -342,14 +403,11 @@ static void prepare_now(slp_leased *ld);
 
 static void on_timer(slp_timer *t) {
   slp_leased *ld = SLP_OWNER(t, slp_leased, timer);
+  if (ld->left) return;
   if (ld->fleet)
     look_for_stuck(ld);
   else
     prepare_now(ld);
-}
-
-static int hopeless(const slp_fail *f) {
-  return f->class == SLP_REFUSED || f->class == SLP_ACCESS || f->class == SLP_AUTH || f->class == SLP_GONE;
 }
 
 static void not_prepared(slp_leased *ld, const slp_fail *f) {
@@ -540,6 +598,7 @@ int slp_leased_make(slp_consumer *c, const slp_leased_opts *o) {
   ld->tenant.ops = &tenant_ops;
   ld->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
   ld->save_ev.run = on_save_event;
+  ld->end_ev.run = on_end_event;
   c->leased = ld;
   return 0;
 }
@@ -551,6 +610,7 @@ void slp_leased_free(slp_leased *ld) {
   slp_host *h = host_of(ld);
   slp_timer_clear(h, &ld->timer);
   slp_unpost(&ld->save_ev);
+  slp_unpost(&ld->end_ev);
   if (ld->preparing) ld->store->ops->cancel(ld->store, &ld->prepare.rq);
   slp_fleet_free(ld->fleet);
   if (ld->store) ld->store->ops->close(ld->store);

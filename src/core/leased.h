@@ -30,7 +30,8 @@ void slp_leased_leave(slp_consumer *c, uint64_t limit_ms);
 int slp_leased_left(const slp_consumer *c);
 /* Before anything is handed out: sends a heartbeat that is due, and looks whether the fence has passed. */
 void slp_leased_gate(slp_consumer *c);
-void slp_leased_settled(slp_shard *s);  /* a batch with records of it was given back */
+/* A batch with records of it was given back, some of them acknowledged or none. */
+void slp_leased_settled(slp_shard *s, int acked);
 void slp_leased_read_out(slp_shard *s); /* read to its end, and all of it was handed out */
 /* The children of a shard that is being read, as its last answer named them. */
 void slp_leased_children(slp_shard *s, const slp_shard_desc *children, size_t n);

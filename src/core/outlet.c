@@ -395,6 +395,7 @@ void slp_outlet_settle(slp_shard *s) {
   } else if (s->given_in) {
     s->again_tries = 0;
   }
+  int acked = s->given_in;
   if (s->given_back) count_tries(s);
   s->given_back = s->given_in = 0;
   slp_list *it = s->pages.next;
@@ -412,7 +413,7 @@ void slp_outlet_settle(slp_shard *s) {
   if (slp_list_empty(&s->pages)) slp_reader_told_end(s);
   if (s->consumer->o->held_records_per_shard_max) slp_reader_poke(s); /* it may have waited for just this */
   slp_outlet_put_in_order(s);
-  if (s->consumer->leased) slp_leased_settled(s);
+  if (s->consumer->leased) slp_leased_settled(s, acked);
 }
 
 int slp_outlet_rewind(slp_shard *s) {

@@ -26,7 +26,7 @@ typedef struct worker {
   uint64_t block_ms;   /* the next batch blocks its host for so long */
   sloop_batch_t *kept[KEPT];
   size_t kept_n;
-  int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_GIVEN + 1], errors, dead;
+  int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_GIVEN + 1], errors, fatal, dead;
   uint64_t dead_id;
   char last_error[300];
 } worker;
@@ -167,6 +167,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   worker *w = arg;
   (void)s;
   w->errors++;
+  w->fatal += e->fatal;
   snprintf(w->last_error, sizeof w->last_error, "%s %s", sloop_err_name(e->code), e->message);
   if (getenv("SCENE_TRACE")) fprintf(stderr, "w%d error %s\n", w->n, w->last_error);
 }
@@ -670,6 +671,26 @@ STORY(what_makes_no_sense_is_refused_by_name) {
   sloop_position_t to = {.kind = SLOOP_OLDEST};
   CHECK_INT(sloop_save(w->s, NULL, &len), SLOOP_ESTATE);
   CHECK_INT(sloop_move(w->s, &to, NULL, NULL), SLOOP_ESTATE);
+}
+
+STORY(a_missing_right_is_the_end_at_first_contact_and_named) {
+  static const char *const calls[] = {"DescribeTable", "CreateTable", "GetItem", "UpdateItem"};
+  crew_begin(c, seed, 1);
+  for (size_t i = 0; i < SLP_COUNT(calls); i++) {
+    char script[200];
+    snprintf(script, sizeof script, "100000 %s * error AccessDeniedException:400\n", calls[i]);
+    slp_world_faults(c->w, script);
+    worker *w = start(c, 0);
+    slp_world_pass(c->w, 3000);
+    CHECK_INT(w->fatal, 1);
+    if (!strstr(w->last_error, "EACCESS") || !strstr(w->last_error, calls[i]))
+      CHECK_FAIL("without %s: %s", calls[i], w->last_error);
+    slp_world_pass(c->w, 20000);
+    CHECK_INT(w->errors, 1);
+    if (i % 2) leave(w, 1000);
+    kill_it(w);
+    slp_world_faults(c->w, NULL);
+  }
 }
 
 STORY(it_ends_in_any_state) {
