@@ -21,6 +21,7 @@ import harness
 import sandbox_box
 import servers
 from harness import Tests, expect, wait_until
+from valve import Valves
 
 try:
     from prometheus_client.parser import text_string_to_metric_families
@@ -137,7 +138,7 @@ def page(box):
             expect(program.value("sloop_ready", stream=stream) == 1, "sloop_ready")
         # Ages of news of a tip are known, and their lines there, once each shard was at its tip.
         found = wait_until(lambda: (now := program.scrape()) and
-                           len(now.get("sloop_tip_age_seconds", {})) == 2 and now, SECONDS, "both streams at their tips")
+                           len(now.get("sloop_tip_age_seconds", {})) == 2 and now, SECONDS, "tips of both")
         for stream in streams:
             want = {(("shard", shard["ShardId"]), ("stream", stream)) for shard in harness.list_shards(kinesis, stream)}
             for name in ("behind_seconds", "unacked_records", "paused", "at_tip"):
@@ -207,6 +208,36 @@ def leases(box):
         program.hear("stopped")
         status, _, text = program.ask("/ready")
         expect((status, text) == (503, f"{stream}: stopped\n"), f"{status} {text}")
+
+
+def leases_out_of_reach(box):
+    """A worker that is cut off from its table, and not from its records, is not ready, alive all the same, and ready
+    again when the table is back."""
+    kinesis = harness.client(box.url)
+    stream = harness.new_stream(kinesis, 2)
+    with Valves({"table": box.url}) as valves:
+        valves.turn("table", "cut")
+        with Program(harness.tail_environment(box.url), "listen=127.0.0.1:0", "app=cut-off", "worker=w-1",
+                     "store=dynamodb:metrics", f"store_endpoint={valves.url('table')}", "lease_ms=2000",
+                     stream) as program:
+            program.tell("start")
+            program.hear("error")
+            status, _, text = program.ask("/ready")
+            expect(status == 503 and text in (f"{stream}: this worker has not joined its application\n",
+                                              f"{stream}: its shards are not known yet\n"), f"{status} {text}")
+            valves.turn("table", "open")
+            wait_until(lambda: program.ask("/ready")[0] == 200, SECONDS, "ready")
+            labels = {"stream": stream, "app": "cut-off", "worker": "w-1"}
+            wait_until(lambda: program.value("sloop_shards", **labels) == 2, SECONDS, "both shards")
+            expect(program.value("sloop_store_write_units_total", **labels) > 0, "what the table cost")
+            valves.turn("table", "hole")
+            wait_until(lambda: program.ask("/ready")[::2] ==
+                       (503, f"{stream}: suspended: this worker can't prove that it lives\n"), SECONDS, "not ready")
+            expect(program.value("sloop_suspended", **labels) == 1, "sloop_suspended")
+            expect(program.value("sloop_ready", **labels) == 0, "sloop_ready")
+            expect(program.ask("/healthz")[0] == 200, "alive all the same")
+            valves.turn("table", "open")
+            wait_until(lambda: program.ask("/ready")[0] == 200, SECONDS, f"ready again; {program.said[-5:]}")
 
 
 # ---- requests ------------------------------------------------------------------------------------------------------
@@ -380,7 +411,8 @@ def command(box):
         wait_until(lambda: len(tail.out) == 120, SECONDS, "120 lines")
         # One after the other on one port: the second is told so, in one line.
         done = harness.tail(["--metrics", f"127.0.0.1:{tail.port}", streams[0]], harness.tail_environment(box.url))
-        expect(done.code == 1 and b"stream-tail: metrics: can't listen on 127.0.0.1:%d: " % tail.port in done.err, f"{done}")
+        told = b"stream-tail: metrics: can't listen on 127.0.0.1:%d: " % tail.port
+        expect(done.code == 1 and told in done.err, f"{done}")
     done = harness.tail(["--metrics", "here", streams[0]], harness.tail_environment(box.url))
     expect(done.code == 2 and b"it must be ADDRESS:PORT" in done.err and done.err.count(b"\n") == 1, f"{done}")
 
@@ -631,7 +663,7 @@ def main():
     tests = Tests()
     with sandbox_box.Box() as box:
         tests.side_by_side([lambda test=test: tests.run(test.__name__, test, box) for test in (
-            page, lag_in_seconds, twins, leases, readiness, manners, garbage, where_it_listens, command,
+            page, lag_in_seconds, twins, leases, leases_out_of_reach, readiness, manners, garbage, where_it_listens, command,
             command_leased)], 3)
         tests.run("cloudwatch_refused", cloudwatch_refused, box)
 
