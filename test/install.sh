@@ -58,6 +58,7 @@ case $want in
     need util-linux have taskset
     need binutils have nm
     need valgrind have valgrind
+    need spin have spin
     need faketime have faketime
     need groff-base have groff
     need libc6-dbg debian libc6-dbg # valgrind cannot start without it

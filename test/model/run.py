@@ -1,0 +1,108 @@
+"""Checks the fleet's protocol as a model: run.py MODEL.pml. Prints a line a run; README.md says what they cover.
+
+spin makes a checker of the model, gcc builds it, the checker tries every order of events within the run's bounds.
+A run of the sound model must end by itself without an error; a run with a planted mistake must find it.
+SLOOP_TEST_FULL=1 adds the larger runs.
+"""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+MEMORY_MB = 2900
+# What is short is built fast. HC4: of a state four bytes of a hash are kept.
+WHOLE = "-O1 -DSAFETY -DHC4"
+LIVELY = "-O1 -DHC4"
+FIRST = "-O0 -DSAFETY"
+DRAWN = "-O0 -DSAFETY -DT_RAND -DP_RAND"  # the order of trying is drawn from -RS
+SMALL = "RP=1 FAULTS=0 CRASHES=0 HBFAULTS=0 FORCE=0"
+
+Run = collections.namedtuple("Run", "name defines cc args wanted")
+SOUND = None
+
+ORDINARY = [
+    Run("every order: two workers, a crash, one write of a lease lost, late or doubled, a registration that comes late",
+        "RP=1 FAULTS=1 EMAX=1 HBFAULTS=0 FORCE=0 LATEJOIN", WHOLE, "-w25 -m200000", SOUND),
+    Run("every order: two workers, a crash, a heartbeat lost, a hand-over at its deadline, old images",
+        "RP=1 FAULTS=0 EMAX=1 STALE", WHOLE, "-w25 -m200000", SOUND),
+    Run("always comes to its end, and does not dance: two workers, a crash",
+        "LTL RP=1 FAULTS=0 EMAX=1 HBFAULTS=0 FORCE=0", LIVELY, "-a -w24 -m400000", SOUND),
+    Run("bug 1: checkpoint, transfer and release without the epoch", "BUG=1 RP=1 CRASHES=0 HBFAULTS=0 FORCE=0",
+        DRAWN, "-RS7 -m260", r"epoch\[.*\]==|owner\["),
+    Run("bug 2: the fence counts from the answer of a heartbeat", "BUG=2", FIRST, "-w24 -m200000", r"owner\["),
+    Run("bug 3: the child's row is made after the parent's end", "BUG=3", FIRST, "-w24 -m200000", r"exists\["),
+    Run("bug 4: transferred before it is drained", "BUG=4", FIRST, "-w24 -m200000", r"frc"),
+    Run("bug 5: taken without condemning", "BUG=5", FIRST, "-w24 -m200000", r"owner\["),
+    Run("bug 6: as bug 3, and a crash between", "BUG=6", FIRST, "-w24 -m200000", r"pos\[0\]==9"),
+    Run("bug 7: an old image gives back what was let go", "BUG=7 STALE RP=1 FAULTS=1 CRASHES=0 HBFAULTS=0 FORCE=0",
+        DRAWN, "-RS7 -m260", r"owner\["),
+    Run("bug 8: a tenancy goes on after its letting-go was sent", "BUG=8 RP=1 CRASHES=0 HBFAULTS=0 FORCE=0",
+        DRAWN, "-RS7 -m260", r"owner\["),
+    Run("bug 9: a late registration over its own tombstone", f"BUG=9 LATEJOIN EMAX=2 {SMALL}",
+        DRAWN, "-RS2 -m90", r"owner\["),
+    Run("bug 10: \"another boot\" by a read from before this one was named",
+        "BUG=10 REBOOT NI=3 RP=1 FAULTS=0 FORCE=0 HBFAULTS=0", DRAWN, "-RS7 -m600", r"owner\["),
+]
+FULL = [
+    Run("every order: two workers, a crash, a write and a heartbeat of ill fate, a deadline, a deleted row, old images",
+        "RP=1 FAULTS=1 EMAX=1 OPDEL=1 STALE", WHOLE, "-w26 -m200000", SOUND),
+    Run("always comes to its end: two workers, a crash, one write of a lease lost, late or doubled",
+        "LTL RP=1 FAULTS=1 EMAX=1 HBFAULTS=0 FORCE=0", LIVELY, "-a -w25 -m400000", SOUND),
+]
+
+
+def build(run, model, folder):
+    defines = [f"-D{word}" for word in run.defines.split()]
+    subprocess.run(["spin", "-a", *defines, model], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["gcc", "-w", *run.cc.split(), f"-DMEMLIM={MEMORY_MB}", "-o", "pan", "pan.c"], cwd=folder,
+                   check=True)
+
+
+def verdict(run, text):
+    """None when the run said what it had to say; else what is wrong."""
+    broken = re.search(r"^pan:\d+: (.*)$", text, re.M)
+    if "aborted" in text or "reached -DMEMLIM" in text:
+        return "it needs more memory than it may use"
+    if run.wanted is SOUND:
+        if broken:
+            return broken[1]
+        if "max search depth too small" in text:
+            return "the depth did not suffice, so not all was tried"
+        return None if re.search(r"errors: 0$", text, re.M) else "no verdict"
+    if not broken:
+        return "the planted mistake was not found"
+    return None if re.search(run.wanted, broken[1]) else f"found something else: {broken[1]}"
+
+
+def check(run, model):
+    with tempfile.TemporaryDirectory(prefix="fleet-model-") as folder:
+        build(run, model, folder)
+        done = subprocess.run(["./pan", *run.args.split()], cwd=folder, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=3000, check=False)
+        wrong = verdict(run, done.stdout)
+        states = re.search(r"(\d+) states, stored", done.stdout)
+        depth = re.search(r"depth reached (\d+)", done.stdout)
+        megabytes = re.search(r"([\d.]+)\ttotal actual memory", done.stdout)
+        told = f"{int(states[1]):,} states, depth {depth[1]}, {float(megabytes[1]):.0f} MB" if states else "no states"
+        print(f"{'FAIL' if wrong else 'ok  '}  {run.name}: {told}{'; ' + wrong if wrong else ''}", flush=True)
+        if wrong:
+            print(done.stdout)
+        return not wrong
+
+
+def main():
+    for tool in ("spin", "gcc"):
+        if not shutil.which(tool):
+            print(f"skip model: {tool} is not installed")
+            return SKIPPED
+    model = os.path.abspath(sys.argv[1])
+    runs = ORDINARY + (FULL if os.environ.get("SLOOP_TEST_FULL") == "1" else [])
+    return 0 if all([check(run, model) for run in runs]) else 1
+
+
+sys.exit(main())
