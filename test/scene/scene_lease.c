@@ -10,6 +10,11 @@
 
 #define WORKERS 4
 #define KEPT 64
+#define CHECK_BELOW(a, b)                                                                   \
+  do {                                                                                      \
+    unsigned long long check_a = (a), check_b = (b);                                        \
+    if (check_a >= check_b) CHECK_FAIL("%s is %llu, not below %llu", #a, check_a, check_b); \
+  } while (0)
 
 typedef struct crew crew;
 typedef struct worker {
@@ -37,7 +42,7 @@ struct crew {
   slp_known_stream *stream;
   worker at[WORKERS];
   uint32_t lease_ms;
-  char store[40];
+  const char *schema;
   struct judged {   /* of one shard */
     uint64_t epoch; /* the greatest that anything was handed over in */
     size_t next;    /* in that epoch */
@@ -188,7 +193,6 @@ static const char *no_environment(void *ctx, const char *name) {
 }
 
 static void crew_begin(crew *c, uint64_t seed, uint32_t shards) {
-  memset(c, 0, sizeof *c);
   c->mem = slp_mem_new(NULL, NULL);
   c->w = slp_world_new(c->mem, seed, NULL);
   c->stream = slp_world_stream(c->w, "orders", shards);
@@ -213,7 +217,7 @@ static worker *make(crew *c, int n) {
   w->o.start = SLOOP_OLDEST;
   w->o.app = "billing";
   w->o.worker = ids[n];
-  w->o.store = c->store[0] ? c->store : NULL;
+  w->o.schema = c->schema;
   w->o.lease_ms = c->lease_ms;
   w->o.checkpoint_ms = 500;
   w->o.handover_ms = 4000;
@@ -325,37 +329,48 @@ static void crew_end(crew *c) {
   slp_mem_drop(c->mem);
 }
 
-#define STORY(name)                                 \
-  static void story_##name(crew *c, uint64_t seed); \
-  TEST(name) {                                      \
-    for (uint64_t seed = 1; seed <= 3; seed++) {    \
-      static crew c;                                \
-      story_##name(&c, seed);                       \
-      crew_end(&c);                                 \
-    }                                               \
-  }                                                 \
+/* Told over a table of each layout. */
+static const char *const both[] = {"sloop", "kcl", NULL};
+static const char *const native[] = {"sloop", NULL};
+
+#define TOLD(name, schemas)                                                                    \
+  static void story_##name(crew *c, uint64_t seed);                                            \
+  TEST(name) {                                                                                 \
+    for (uint64_t k = 0; schemas[k / 3]; k++) {                                                \
+      static crew c;                                                                           \
+      memset(&c, 0, sizeof c);                                                                 \
+      c.schema = schemas[k / 3];                                                               \
+      if (getenv("SCENE_TRACE")) fprintf(stderr, "%s, seed %d\n", c.schema, (int)(k % 3 + 1)); \
+      story_##name(&c, k % 3 + 1);                                                             \
+      crew_end(&c);                                                                            \
+    }                                                                                          \
+  }                                                                                            \
   static void story_##name(crew *c, uint64_t seed)
+/* By stealing, leases move under their owner's hands: what holds there is judged by sim/fleet_swarm. */
+#define STORY(name) TOLD(name, native)
+#define STORY_OF_BOTH(name) TOLD(name, both)
 
 /* ---- stories ------------------------------------------------------------------------------------------ */
 
-STORY(one_worker_reads_everything_once) {
+STORY_OF_BOTH(one_worker_reads_everything_once) {
   crew_begin(c, seed, 4);
   slp_world_put_many(c->w, c->stream, 400, 40);
   worker *w = start(c, 0);
   read_all(c, 20000);
   CHECK_INT(c->repeats, 0);
+  int native_rules = strcmp(c->schema, "sloop") == 0;
   CHECK_INT(w->events[SLOOP_LEASE_JOINED], 1);
-  CHECK_INT(w->events[SLOOP_LEASE_LEADS], 1);
+  CHECK_INT(w->events[SLOOP_LEASE_LEADS], native_rules);
   CHECK_INT(w->events[SLOOP_LEASE_TAKEN], 4);
   slp_world_pass(c->w, 2000);
   sloop_stats_t st = stats(w);
   CHECK_INT(st.joined_now, 1);
-  CHECK_INT(st.leads_now, 1);
+  CHECK_INT(st.leads_now, native_rules);
   CHECK(st.heartbeats > 0 && st.heartbeat_age_ms_now < 3000);
   CHECK(strncmp(sloop_worker(w->s), "w0.", 3) == 0);
 }
 
-STORY(after_a_clean_stop_the_next_one_goes_on_without_a_repeat) {
+STORY_OF_BOTH(after_a_clean_stop_the_next_one_goes_on_without_a_repeat) {
   crew_begin(c, seed, 3);
   for (int round = 0; round < 4; round++) {
     slp_world_put_many(c->w, c->stream, 150, 40);
@@ -391,7 +406,7 @@ STORY(workers_share_evenly_and_a_joiner_gets_its_share_without_a_repeat) {
   for (int i = 0; i < 4; i++) CHECK_INT(c->at[i].events[SLOOP_LEASE_TAKEN], taken[i]);
 }
 
-STORY(the_shards_of_a_dead_worker_are_read_on_within_a_lease_and_two_seconds) {
+STORY_OF_BOTH(the_shards_of_a_dead_worker_are_read_on_within_a_lease_and_two_seconds) {
   crew_begin(c, seed, 6);
   slp_world_put_many(c->w, c->stream, 300, 40);
   for (int i = 0; i < 3; i++) start(c, i);
@@ -400,7 +415,10 @@ STORY(the_shards_of_a_dead_worker_are_read_on_within_a_lease_and_two_seconds) {
   for (int victim = 0; victim < 2; victim++) { /* the first is the leader */
     kill_it(&c->at[victim]);
     slp_world_put_many(c->w, c->stream, 120, 40);
-    CHECK(read_all(c, 20000) <= c->lease_ms + 2000 + 1200); /* a poll at the tip takes up to 1.2 s */
+    /* A poll at the tip takes up to 1.2 s. Where nobody leads, a look may come just too early, and the next
+     * one a lease later. */
+    uint64_t most = strcmp(c->schema, "kcl") == 0 ? 2 * c->lease_ms : c->lease_ms;
+    CHECK_BELOW(read_all(c, 20000), most + 2000 + 1200);
   }
 }
 
@@ -419,7 +437,7 @@ STORY(a_blocked_worker_drops_what_it_has_and_its_shards_are_read_by_others) {
   balanced(c, 4, 20000);
 }
 
-STORY(a_short_block_costs_nothing) {
+STORY_OF_BOTH(a_short_block_costs_nothing) {
   crew_begin(c, seed, 4);
   start(c, 0);
   start(c, 1);
@@ -488,7 +506,7 @@ STORY(a_deadline_passes_and_what_was_not_acknowledged_comes_again_elsewhere) {
   read_all(c, 40000);
 }
 
-STORY(a_checkpoint_on_demand_holds_what_was_acknowledged) {
+STORY_OF_BOTH(a_checkpoint_on_demand_holds_what_was_acknowledged) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);
   worker *w = make(c, 0);
@@ -511,7 +529,7 @@ STORY(a_checkpoint_on_demand_holds_what_was_acknowledged) {
   CHECK_INT(c->at[1].events[SLOOP_LEASE_TAKEN], 2);
 }
 
-STORY(a_save_cut_off_by_close_is_told) {
+STORY_OF_BOTH(a_save_cut_off_by_close_is_told) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);
   worker *w = make(c, 0);
@@ -524,7 +542,7 @@ STORY(a_save_cut_off_by_close_is_told) {
   CHECK_INT(w->save_status, SLP_ECANCELED);
 }
 
-STORY(a_record_that_keeps_coming_back_goes_to_the_dead_letters) {
+STORY_OF_BOTH(a_record_that_keeps_coming_back_goes_to_the_dead_letters) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 60, 40);
   worker *w = make(c, 0);
@@ -589,7 +607,7 @@ STORY(a_shard_without_progress_goes_to_another_worker) {
   give_all(w);
 }
 
-STORY(an_outage_of_the_table_suspends_and_nobody_loses_anything) {
+STORY_OF_BOTH(an_outage_of_the_table_suspends_and_nobody_loses_anything) {
   crew_begin(c, seed, 4);
   start(c, 0);
   start(c, 1);
@@ -693,7 +711,7 @@ STORY(a_missing_right_is_the_end_at_first_contact_and_named) {
   }
 }
 
-STORY(it_ends_in_any_state) {
+STORY_OF_BOTH(it_ends_in_any_state) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);
   for (unsigned ms = 0; ms < 400; ms += 7) {
