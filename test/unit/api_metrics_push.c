@@ -25,13 +25,13 @@ static int sample(void *arg, slp_sample *into) {
   for (size_t i = 0; i < consumers_n; i++) {
     char stream[8] = {'s', (char)('0' + i), 0};
     sloop_stats_t stats = {.records = records[i], .behind_ms_now = 5};
-    CHECK_INT(slp_sample_add(into, "", stream, "", SLP_READING_RUNNING, &stats), 0);
+    if (slp_sample_add(into, "", stream, "", SLP_READING_RUNNING, &stats)) return SLP_ENOMEM;
     into->consumers[i].member = i;
     for (size_t k = 0; k < shards_n; k++) {
       char shard[40];
       snprintf(shard, sizeof shard, "shardId-%012zu", k);
-      CHECK_INT(slp_sample_add_shard(into, &(sloop_shard_stats_t){.shard = shard, .behind_ms = (int64_t)k}),
-                0);
+      if (slp_sample_add_shard(into, &(sloop_shard_stats_t){.shard = shard, .behind_ms = (int64_t)k}))
+        return SLP_ENOMEM;
     }
   }
   return 0;
@@ -89,11 +89,20 @@ static void on_fine(void *arg) {
   fines++;
 }
 
+static long allowed = -1; /* so many allocations more; below 0: any number */
+static void *alloc(void *ctx, void *p, size_t was, size_t want) {
+  (void)ctx, (void)was;
+  if (want == 0) return free(p), NULL;
+  if (allowed == 0) return NULL;
+  if (allowed > 0) allowed--;
+  return realloc(p, want);
+}
+
 static void begin(size_t consumers, size_t shards) {
   char why[160];
   consumers_n = consumers;
   shards_n = shards;
-  mem = slp_mem_new(NULL, NULL);
+  mem = slp_mem_new(alloc, NULL);
   fake_init(&f, mem);
   ops = fake_ops;
   ops.http_send = http_send;
@@ -222,6 +231,27 @@ TEST(an_endpoint_that_never_answers_makes_no_heap_of_rounds) {
   minutes(10); /* what times out is the transport's to say */
   CHECK_INT(calls, 1);
   end(); /* closed while it is out */
+}
+
+TEST(no_memory_at_any_moment) {
+  begin(2, 40);
+  records[0] = 10;
+  uint64_t failures = 0;
+  for (long n = 0;; n++) {
+    allowed = n;
+    minutes(1);
+    fake_run(&f, 10000000);
+    allowed = -1;
+    if (took[0] == 10) break;
+    CHECK(push.failures > failures); /* nothing was told, and that was noticed */
+    failures = push.failures;
+    CHECK(n < 1000);
+  }
+  CHECK(failures > 5);
+  CHECK_INT(troubles, 1);
+  minutes(2);
+  CHECK_INT(took[0], 10);
+  end();
 }
 
 TEST(nothing_to_tell_is_no_call) {

@@ -81,9 +81,18 @@ static void on_closed(slp_metrics_server *s) {
   closed++;
 }
 
+static long allowed = -1; /* so many allocations more; below 0: any number */
+static void *alloc(void *ctx, void *p, size_t was, size_t want) {
+  (void)ctx, (void)was;
+  if (want == 0) return free(p), NULL;
+  if (allowed == 0) return NULL;
+  if (allowed > 0) allowed--;
+  return realloc(p, want);
+}
+
 static void begin(void) {
   char why[160] = "";
-  mem = slp_mem_new(NULL, NULL);
+  mem = slp_mem_new(alloc, NULL);
   fake_init(&f, mem);
   ops = fake_ops;
   ops.listen = fake_listen;
@@ -214,6 +223,25 @@ TEST(no_memory) {
   CHECK_INT(get("/metrics"), 503);
   CHECK_INT(get("/ready"), 503);
   CHECK_INT(get("/healthz"), 200);
+  end();
+}
+
+TEST(no_memory_at_any_moment) {
+  begin();
+  shards_n = 300;
+  for (long n = 0, full = 0; !full; n++) {
+    ask("GET", "/healthz"); /* frees the answer before */
+    fake_run(&f, 1000000);
+    allowed = n;
+    ask("GET", "/metrics");
+    fake_run(&f, 1000000);
+    allowed = -1;
+    CHECK(peer.answered || peer.dropped);
+    CHECK(peer.dropped || peer.status == 200 || peer.status == 503);
+    full = peer.status == 200 && !peer.dropped;
+    CHECK(!full || n > 8);
+    CHECK_INT(server.pages_n, 0);
+  }
   end();
 }
 
