@@ -175,6 +175,10 @@ class Fleet:
         with open(os.path.join(folder, f"{self.app}.story"), "w", encoding="utf-8") as file:
             file.writelines(f"{deed} to {deed.end:.2f}\n" for deed in self.history.deeds)
             file.writelines(f"{row}: {item}\n" for row, item in sorted(self.look_at_all().items()))
+            file.writelines(f"{line.late:.2f} {line}\n" for line in self.read())
+            missing = {shard: [place for place in places if (shard, place) not in self.seen]
+                       for shard, places in self.history.truth.items()}
+            file.writelines(f"missing of {shard}: {places}\n" for shard, places in missing.items() if places)
             last = {}
             for sample in self.looks.samples if self.looks else ():
                 for shard, row in sample.rows.items():
@@ -279,7 +283,7 @@ class Fleet:
 
     def take(self, text, early, late):
         record = json.loads(text)
-        if "event" in record:
+        if "seq" not in record:
             self.events.append(record)
             return
         if "at" in record:  # the program's own stamp, of when it was handed over

@@ -122,7 +122,7 @@ def act(fleet, seed, count, truth, parents, reshard=None):
     stage = Stage(fleet, story, reshard)
     stage.run(SECONDS)
     n = count()  # the producer stands now
-    fleet.wait_for(lambda: len(fleet.seen) >= n, CALM_S, f"all {n} records have come")
+    come(fleet, n, truth, parents)
     fleet.wait_for(fleet.all_owned, CALM_S, "every lease is owned by somebody alive")
     if SECONDS > 100:
         fleet.wait_balance(seconds=CALM_S + 30)  # what splits left uneven, the leader's next audit puts right
@@ -131,6 +131,15 @@ def act(fleet, seed, count, truth, parents, reshard=None):
     verdict = fleet.judged(truth(), parents())
     expect(verdict.lines > SECONDS * 10 and verdict.epochs > SHARDS, f"too little: {fleets.describe(verdict)}")
     return f"{len(story)} deeds; " + fleets.describe(verdict)
+
+
+def come(fleet, n, truth, parents):
+    """Waits for all n; else the judge says which are missing."""
+    try:
+        fleet.wait_for(lambda: len(fleet.seen) >= n, CALM_S, f"all {n} records have come")
+    except harness.Failed as failed:
+        fleet.judged(truth(), parents())
+        raise harness.Failed(f"{failed}\nonly {len(fleet.seen)} came, and the judge misses nothing") from None
 
 
 def nothing_comes_again(fleet):
