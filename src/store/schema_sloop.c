@@ -393,6 +393,7 @@ static void l8_end(slp_draft *d, const slp_intent *i) {
   slp_draft_change(d, "pos", SLP_SET, end);
   if (i->shards_n) slp_draft_change(d, "kids", SLP_SET, slp_draft_set(d, i->shards, i->shards_n));
   stamp(d, i);
+  drop(d, "lag");
   drop(d, "owner");
   drop_claim(d);
 }

@@ -195,6 +195,37 @@ TEST(a_claim_is_honoured_only_for_the_claimant_and_newer_plans_outbid) {
   end();
 }
 
+/* As told with the position, and never that of another position. */
+TEST(how_far_behind_goes_with_the_position) {
+  begin();
+  slp_spot oldest = {.kind = SLP_SPOT_OLDEST}, five = after("5", 0), six = after("6", 0);
+  DO(.verb = SLP_L1_CREATE, .shard = S("s1"), .spot = oldest, .behind_ms = -1);
+  CHECK(fact.u.lease.behind_ms == -1);
+  DO(.verb = SLP_L2_TAKE, .shard = S("s1"), .me = S("a.1"), .behind_ms = -1);
+  DO(.verb = SLP_L4_CHECKPOINT, .shard = S("s1"), .me = S("a.1"), .epoch = 1, .spot = five, .behind_ms = 70);
+  CHECK(fact.u.lease.behind_ms == 70);
+  DO(.verb = SLP_L3_RETAKE, .shard = S("s1"), .me = S("a.1"), .epoch = 1, .behind_ms = -1);
+  CHECK(fact.u.lease.behind_ms == 70);
+  DO(.verb = SLP_L4_CHECKPOINT, .shard = S("s1"), .me = S("a.1"), .epoch = 2, .spot = six, .behind_ms = -1);
+  CHECK(fact.u.lease.behind_ms == -1);
+  DO(.verb = SLP_L5_CLAIM, .shard = S("s1"), .me = S("b.1"), .owner = S("a.1"), .epoch = 2, .plan = 1);
+  DO(.verb = SLP_L6_TRANSFER, .shard = S("s1"), .me = S("a.1"), .to = S("b.1"), .epoch = 2, .spot = six,
+     .behind_ms = 0);
+  CHECK(fact.u.lease.behind_ms == 0);
+  DO(.verb = SLP_L7_RELEASE, .shard = S("s1"), .me = S("b.1"), .epoch = 3, .spot = six, .behind_ms = 9);
+  CHECK(fact.u.lease.behind_ms == 9);
+  DO(.verb = SLP_L10_RESET, .shard = S("s1"), .epoch = 3, .behind_ms = -1); /* its position stays */
+  CHECK(fact.u.lease.behind_ms == 9 && slp_spot_cmp(&fact.u.lease.spot, &six) == 0);
+  CHECK(fact.u.lease.epoch == 4);
+  DO(.verb = SLP_L10_RESET, .shard = S("s1"), .epoch = 4, .spot = five, .behind_ms = -1);
+  CHECK(fact.u.lease.behind_ms == -1);
+  DO(.verb = SLP_L2_TAKE, .shard = S("s1"), .me = S("a.1"), .epoch = 5);
+  DO(.verb = SLP_L4_CHECKPOINT, .shard = S("s1"), .me = S("a.1"), .epoch = 6, .spot = six, .behind_ms = 5);
+  DO(.verb = SLP_L8_END, .shard = S("s1"), .me = S("a.1"), .epoch = 6);
+  CHECK(fact.u.lease.behind_ms == -1);
+  end();
+}
+
 TEST(an_operator_resets_what_nobody_owns) {
   begin();
   slp_spot oldest = {.kind = SLP_SPOT_OLDEST}, five = after("5", 0);
