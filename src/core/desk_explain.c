@@ -40,8 +40,12 @@ static age_text ago(const slp_desk *d, int64_t wall_ms) {
   return t;
 }
 
+/* Whose stamps are old may have a clock of its own: if it was seen to beat, it lives. */
 static slp_owner_life life(const slp_desk *d, slp_str owner) {
-  return slp_desk_owner_life(d->schema, &d->stock, owner, d->wall_ms);
+  slp_owner_life by_stamp = slp_desk_owner_life(d->schema, &d->stock, owner, d->wall_ms);
+  for (size_t i = 0; by_stamp == SLP_OWNER_SILENT && i < d->watched_n; i++)
+    if (d->watched[i].alive && slp_str_eq(d->watched[i].name, owner)) return SLP_OWNER_ALIVE;
+  return by_stamp;
 }
 
 static int lives(const slp_desk *d, const slp_worker_fact *w) {
@@ -354,9 +358,24 @@ static void say_hole(slp_desk *d) {
                                                  : "records with them are not read");
 }
 
+static void look_again(slp_desk *d) { slp_desk_look(d, slp_desk_explain); }
+
+/* 1: its owner seems silent, and is to be looked at once more when it must have beaten, if it lives. */
+static int listens(slp_desk *d, const slp_lease_fact *l) {
+  if (d->watched_n) {
+    slp_desk_watch_saw(d);
+    return 0;
+  }
+  if (life(d, l->owner) != SLP_OWNER_SILENT) return 0;
+  const slp_watched *w = slp_desk_watch(d, l);
+  if (w) slp_desk_later(d, w->lease_us / 5 * 2 + 500000, look_again);
+  return w != NULL;
+}
+
 void slp_desk_explain(slp_desk *d) {
   slp_str shard = d->o.name;
   const slp_lease_fact *l = slp_desk_lease_of(&d->stock, shard);
+  if (l && listens(d, l)) return;
   const slp_desk_shard *listed = slp_desk_listed(d, shard);
   int starved = 0;
   const char *bad = l ? NULL : bad_row_of(d, shard, &starved);
