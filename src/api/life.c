@@ -1,4 +1,5 @@
 /* life.c - start, stop, pause, list, statistics: thin, checked doors to core. */
+#include "api/metrics.h"
 #include "api/open.h"
 
 int sloop_start(sloop_t *s) {
@@ -21,6 +22,7 @@ int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg) {
   if (r) return r;
   s->stop_cb = cb;
   s->stop_arg = arg;
+  slp_metrics_last_word(s);
   return 0;
 }
 

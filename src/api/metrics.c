@@ -147,6 +147,14 @@ int slp_metrics_part(sloop_t *s) {
   return waits;
 }
 
+void slp_metrics_last_word(sloop_t *s) {
+  SLP_LIST_EACH(&s->family->metrics, it) {
+    sloop_metrics_t *m = SLP_OWNER(it, sloop_metrics_t, link);
+    for (size_t i = 0; i < m->members_n; i++)
+      if (m->members[i] == s) slp_metrics_push_soon(&m->push);
+  }
+}
+
 static int add_member(sloop_metrics_t *m, sloop_t *s) {
   for (size_t i = 0; i < m->members_n; i++)
     if (m->members[i] == s) return 0;

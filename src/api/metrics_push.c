@@ -122,6 +122,10 @@ int slp_metrics_push_open(slp_metrics_push *p, slp_host *h, slp_aws *aws) {
   return 0;
 }
 
+void slp_metrics_push_soon(slp_metrics_push *p) {
+  if (p->h && !p->busy) slp_timer_set_reserved(p->h, &p->timer, slp_now_us(p->h));
+}
+
 void slp_metrics_push_close(slp_metrics_push *p) {
   if (!p->h) return;
   slp_timer_clear(p->h, &p->timer);

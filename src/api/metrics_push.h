@@ -35,6 +35,7 @@ typedef struct slp_metrics_push {
 } slp_metrics_push;
 
 int slp_metrics_push_open(slp_metrics_push *p, slp_host *h, slp_aws *aws); /* SLP_ENOMEM */
-void slp_metrics_push_close(slp_metrics_push *p);                          /* at once; closed is fine */
+void slp_metrics_push_soon(slp_metrics_push *p);  /* in the next turn, if nothing is out; closed is fine */
+void slp_metrics_push_close(slp_metrics_push *p); /* at once; closed is fine */
 
 #endif

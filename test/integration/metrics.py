@@ -486,6 +486,19 @@ def cloudwatch_own(box, moto):
                      "DeadLetters"}, f"{names}")
 
 
+def cloudwatch_last_word(box, moto):
+    """What was read since the last call is told when a consumer stops."""
+    kinesis, watch = harness.client(box.url), harness.client(moto.url, "cloudwatch")
+    stream = harness.new_stream(kinesis, 1)
+    harness.Producer(kinesis, stream).put_all(30)
+    with Program(environment_of(box, moto.url), "listen=127.0.0.1:0", "cloudwatch=Test/Last", stream) as program:
+        program.tell("start")
+        wait_until(lambda: program.value("sloop_records_total", stream=stream) == 30, SECONDS, "30 records")
+        program.tell("stop")
+        wait_until(lambda: statistic(watch, "Test/Last", "RecordsProcessed", "Sum", Stream=stream)[0] == 30, 30,
+                   "30 records in CloudWatch, before a minute is over")
+
+
 def cloudwatch_motorway(box, moto):
     """The metric as the motorway library of Python puts it: its namespace, one name, the dimensions Stream and Shard."""
     kinesis, watch = harness.client(box.url), harness.client(moto.url, "cloudwatch")
@@ -669,7 +682,7 @@ def main():
 
         def with_moto(_, moto):
             tests.side_by_side([lambda test=test: tests.run(test.__name__, test, box, moto) for test in (
-                cloudwatch_own, cloudwatch_motorway, cloudwatch_fleet, cloudwatch_many, cloudwatch_fails_and_heals,
+                cloudwatch_own, cloudwatch_last_word, cloudwatch_motorway, cloudwatch_fleet, cloudwatch_many, cloudwatch_fails_and_heals,
                 cloudwatch_command)], 2)
 
         tests.with_server(servers.Moto, with_moto)

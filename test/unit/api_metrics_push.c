@@ -254,6 +254,29 @@ TEST(no_memory_at_any_moment) {
   end();
 }
 
+TEST(told_before_the_minute_is_over) {
+  begin(1, 1);
+  records[0] = 10;
+  slp_metrics_push_soon(&push);
+  slp_metrics_push_soon(&push);
+  CHECK_INT(calls, 0); /* in a turn, not in there */
+  fake_run(&f, 1000000);
+  CHECK_INT(calls, 1);
+  CHECK_INT(took[0], 10);
+  fake_run(&f, 58000000);
+  CHECK_INT(calls, 1); /* and then a minute later */
+  fake_run(&f, 2000000);
+  CHECK_INT(calls, 2);
+  hang = 1;
+  slp_metrics_push_soon(&push);
+  fake_run(&f, 1000000);
+  slp_metrics_push_soon(&push);
+  fake_run(&f, 1000000);
+  CHECK_INT(calls, 3); /* one is out */
+  end();
+  slp_metrics_push_soon(&push);
+}
+
 TEST(nothing_to_tell_is_no_call) {
   begin(0, 0);
   minutes(3);
