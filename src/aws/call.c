@@ -102,6 +102,9 @@ static int leave_unsigned(slp_call *c, size_t *ret_headers_n) {
   return 0;
 }
 
+/* Telling CloudWatch of throttles must not make more of them. */
+static unsigned is_of_reading(const slp_call *c) { return c->svc != SLP_SVC_CLOUDWATCH; }
+
 static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_aws *aws = c->aws;
   size_t headers_n = 0;
@@ -126,7 +129,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
   if (!c->free_try) c->tries++;
   c->free_try = 0;
   c->state = SLP_CALL_SENT;
-  aws->stats.calls++;
+  aws->stats.calls += is_of_reading(c);
   aws->stats.bytes_out += c->body.n;
   slp_http_send(aws->h, &c->http);
 }
@@ -226,7 +229,7 @@ static void again_free(slp_call *c) {
 static void failed(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_class class = c->fail.class;
-  if (class == SLP_THROTTLE) aws->stats.throttles++, c->throttles++;
+  if (class == SLP_THROTTLE) aws->stats.throttles += is_of_reading(c), c->throttles++;
   /* What was throttled has not happened, so it may be sent again even when it must not happen twice. A
    * certificate that was not accepted will not be accepted a moment later. */
   int repeat = class == SLP_THROTTLE || (class == SLP_TRANSIENT && c->fail.code != SLOOP_ETLS && !c->once);
@@ -240,7 +243,7 @@ static void failed(slp_call *c) {
     end_later(c);
     return;
   }
-  aws->stats.retries++;
+  aws->stats.retries += is_of_reading(c);
   c->state = SLP_CALL_PAUSING;
 }
 

@@ -164,6 +164,8 @@ TEST(what_passes_is_tried_again_and_what_does_not_is_not) {
   fake_script(&f, 400, "{\"__type\":\"Throttling\"}");
   fake_script(&f, 200, "{}");
   CHECK_INT(send(), SLP_FINE);
+  const slp_aws_stats *stats = slp_aws_stats_of(aws); /* of reading: this is none */
+  CHECK_INT(stats->calls + stats->retries + stats->throttles, 0);
   fake_script(&f, 400, "{\"__type\":\"InvalidParameterValueException\",\"message\":\"no\"}");
   CHECK_INT(send(), SLP_REFUSED);
   for (int i = 0; i < 3; i++) fake_script(&f, 200, "<html>sign in</html>");
