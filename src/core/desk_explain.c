@@ -93,6 +93,8 @@ static void say_leader(slp_desk *d) {
     case SLP_OWNER_ALIVE: slp_desk_say(d, "leader: %.*s", TEXT(lead->owner)); return;
     case SLP_OWNER_NONE: slp_desk_say(d, "leader: none; the first worker that runs becomes it"); return;
     case SLP_OWNER_SILENT:
+      slp_desk_say(d, "leader: %.*s, which by its stamps is silent", TEXT(lead->owner));
+      return;
     case SLP_OWNER_CONDEMNED:
     case SLP_OWNER_MISSING:
     case SLP_OWNER_UNKNOWN:

@@ -220,6 +220,15 @@ TEST(it_is_nobodys) {
   end();
 }
 
+TEST(its_leader_is_silent) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=0:oldest", "owner=b." BOOT);
+  PUT("w/a", "ts#1767300000000");
+  explains("s1", "s1 is being read by b." BOOT "\n" REST OWNER_B "\nleader: a." BOOT
+                 ", which by its stamps is silent\n");
+  end();
+}
+
 TEST(it_is_about_to_move) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "owner=a." BOOT);
