@@ -22,12 +22,12 @@ LEASE_MS = 2000
 class Operator:
     """admin_main, for one stream and application."""
 
-    def __init__(self, fleet, worker="operator", table=None):
+    def __init__(self, fleet, worker="operator", table=None, schema="sloop"):
         path = os.environ.get("SLOOP_TEST_ADMIN", os.path.join(servers.ROOT, "build", "test", "integration", "admin_main"))
         if not os.access(path, os.X_OK):
             raise servers.Missing(f"no {path}; set SLOOP_TEST_ADMIN")
         store = fleet.leases if fleet.sqlite else f"dynamodb:{table or fleet.table}"
-        argv = [path, fleet.stream, fleet.app, store, "-" if fleet.sqlite else fleet.leases, "sloop", str(LEASE_MS), worker]
+        argv = [path, fleet.stream, fleet.app, store, "-" if fleet.sqlite else fleet.leases, schema, str(LEASE_MS), worker]
         self.process = subprocess.Popen(argv, env=harness.tail_environment(fleet.records), stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, preexec_fn=servers.die_with_parent)
         self.answers = queue.Queue()
@@ -366,6 +366,62 @@ def damaged_and_parked(box, leases):
         return f"read {took:.1f} s after it was released"
 
 
+# ---- leases with counters --------------------------------------------------------------------------------------------
+
+
+def counters(box, leases):
+    """Rows of Amazon's KCL 2.x, each with a counter that its owner moves."""
+    stream, truth = harness.new_stream(box.client(), 2), {}
+    with fleets.Fleet(box.url, leases, stream, 2, lease_ms=LEASE_MS, poll_ms=200, table="kcl-table",
+                      knobs=("schema=kcl",)) as fleet, Operator(fleet, schema="kcl") as operator:
+        client = fleet.client()
+
+        def rows():
+            return {item["leaseKey"]["S"]: {name: next(iter(value.values())) for name, value in item.items()}
+                    for item in client.scan(TableName=fleet.table, ConsistentRead=True)["Items"]}
+
+        def shared():
+            owners = [row.get("leaseOwner") for row in rows().values()]
+            return len(owners) == 2 and all(owners) and len(set(owners)) == 2 and owners
+
+        fleet.start()
+        fleet.wait_for(lambda: client.list_tables()["TableNames"].count(fleet.table) and shared(), 30, "they share")
+        put(box, stream, 10, truth)
+        fleet.wait_all(lambda: truth, 20)
+        fleet.wait_for(lambda: all(row["checkpoint"].isdigit() for row in rows().values()), 20, "positions are written")
+        answer = operator.ask("leases")
+        found = rows()
+        expect({(x["shard"], x["owner"], x["position"], x["state"]) for x in answer["leases"]}
+               == {(shard, row["leaseOwner"], "after " + row["checkpoint"], "owned") for shard, row in found.items()},
+               f"{answer['leases']} {found}")
+        expect({x["worker"]: x["held"] for x in answer["workers"]}
+               == {row["leaseOwner"]: 1 for row in found.values()}, f"{answer['workers']}")
+        shard, row = sorted(found.items())[0]
+        text = operator.ask(f"explain {shard}")["text"]
+        expect(text.startswith(f"{shard} belongs to {row['leaseOwner']}, which reads it as long as "), text)
+        # taken from the living: who wants it takes it anew
+        text = operator.ask(f"release {shard}")["text"]
+        expect(text.startswith(f"{shard}: nobody's now, taken from {row['leaseOwner']}; "), text)
+        fleet.wait_for(shared, 20, "they share again")
+        worker = rows()[shard]["leaseOwner"]
+        text = operator.ask(f"release {worker}")["text"]
+        expect(f"taken from {worker};" in text, text)
+        fleet.wait_for(shared, 20, "they share again")
+        operator.ask("reset all oldest", "EOWNED")
+        operator.ask(f"reset {shard} time 5 force", "EOPTION")
+        before = times_read(fleet, truth)
+        operator.ask("reset all oldest force")
+        read_again(fleet, truth, before)
+        fleet.wait_for(shared, 20, "they share again")
+        for name in fleet.names:
+            fleet.kill(name)
+        answer = operator.ask("reset all latest")
+        expect(answer["took"] >= LEASE_MS / 1000, f"taken after {answer['took']:.1f} s")
+        expect({row["checkpoint"] for row in rows().values()} == {"LATEST"}, f"{rows()}")
+        expect(not any("leaseOwner" in row for row in rows().values()), f"{rows()}")
+        return f"taken from the dead after {answer['took']:.1f} s"
+
+
 def main():
     tests = Tests()
     harness.boto3_or_skip()
@@ -375,6 +431,7 @@ def main():
             tests.run(f"{name}: beside a fleet", beside_a_fleet, box, store)
             tests.run(f"{name}: fleets that were stopped and killed", stopped_and_killed, box, store)
         tests.run("rows that are damaged, a shard that is parked", damaged_and_parked, box, leases.url)
+        tests.run("leases with counters", counters, box, leases.url)
     tests.end()
 
 
