@@ -432,3 +432,24 @@ decode_seeds = {
 }
 for name, text in decode_seeds.items():
     write("decode", name, text)
+
+# ---- requests over HTTP -----------------------------------------------------------------------------
+request_seeds = {
+    "get": "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain;version=0.0.4;q=0.3,*/*;q=0.1\r\n\r\n",
+    "head-old": "HEAD /ready?verbose HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+    "bare-lines": "\n\nGET / HTTP/1.1\nA:b\n\n",
+    "proxy": "GET http://host/healthz HTTP/1.1\r\nHost: host\r\n\r\n",
+    "body": "POST / HTTP/1.1\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhelloGET",
+    "chunks": "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0002\r\nde\r\n0\r\nT: x\r\n\r\nGET /",
+    "two-lengths": "POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
+    "smuggled": "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "large": "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    "large-chunk": "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+    "many-fields": "GET / HTTP/1.1\r\n" + "".join(f"A{i}: {i}\r\n" for i in range(100)) + "\r\n",
+    "long-field": "GET / HTTP/1.1\r\nA: " + "a" * 33000,
+    "tls": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    "version": "GET / HTTP/2.0\r\n\r\n",
+    "folded": "GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
+}
+for name, data in request_seeds.items():
+    write("request", name, data)
