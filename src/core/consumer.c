@@ -122,6 +122,7 @@ static void on_described(slp_src_req *rq) {
   replace_text(c, &c->stream, d->name);
   replace_text(c, &c->arn, d->arn);
   c->retention_ms = d->retention_ms;
+  c->created_ms = d->created_ms;
   c->fails = 0;
   if (c->leased) {
     slp_leased_described(c);
@@ -132,12 +133,14 @@ static void on_described(slp_src_req *rq) {
   list_now(c);
 }
 
-static void describe_now(slp_consumer *c) {
+static void describe_by(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {
   memset(&c->describe, 0, sizeof c->describe);
-  c->describe.rq.on_done = on_described;
+  c->describe.rq.on_done = on_done;
   c->describe_out = 1;
   c->source->ops->describe(c->source, &c->describe);
 }
+
+static void describe_now(slp_consumer *c) { describe_by(c, on_described); }
 
 /* ---- listing ---------------------------------------------------------------------------------------------
  */
@@ -248,20 +251,51 @@ static void on_listed(slp_src_req *rq) {
   tell_user_listing(c, &f); /* last: the callback may do anything */
 }
 
-static void list_now(slp_consumer *c) {
-  if (c->list_out) return;
+static void send_list(slp_consumer *c) {
   memset(&c->list, 0, sizeof c->list);
   c->list.rq.on_done = on_listed;
   c->list_out = 1;
+  c->source->ops->list(c->source, &c->list);
+}
+
+/* A stream that was deleted and made again has the old one's shards by name, and other leases. */
+static void on_described_again(slp_src_req *rq) {
+  slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
+  slp_consumer *c = SLP_OWNER(d, slp_consumer, describe);
+  c->describe_out = 0;
+  slp_consumer_learn_time(c, rq);
+  if (rq->fail.class == SLP_FINE && c->life == SLP_LIFE_RUNNING && d->created_ms != c->created_ms) {
+    slp_fail f = {0};
+    slp_fail_set(
+        &f, SLP_GONE, SLOOP_ENOSTREAM,
+        "stream %.200s was deleted and made again; what is known of the old one means nothing in it. "
+        "Start anew to read it",
+        c->stream);
+    slp_leased_end(c, &f);
+    return;
+  }
+  send_list(c); /* whatever hinders us hinders that too, and is told there */
+}
+
+/* Streams of tables have a name for each life; leases of a stream of Kinesis hang on when it was made. */
+static int may_be_another(const slp_consumer *c) {
+  return c->leased && c->life == SLP_LIFE_RUNNING && c->created_ms >= 0 && c->source->anchors_by_time;
+}
+
+static void list_now(slp_consumer *c) {
+  if (c->list_out || c->describe_out) return;
   c->list_wanted = 0;
   c->lists_begun++;
-  c->source->ops->list(c->source, &c->list);
+  if (may_be_another(c))
+    describe_by(c, on_described_again);
+  else
+    send_list(c);
 }
 
 /* The sooner of two wishes wins; a listing under way is too old for whoever asks now. */
 void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms) {
   if (c->life != SLP_LIFE_RUNNING) return;
-  if (c->list_out) {
+  if (c->list_out || c->describe_out) {
     c->list_wanted = 1;
     return;
   }

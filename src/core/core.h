@@ -213,6 +213,7 @@ struct slp_consumer {
   slp_svctime service;
   slp_map shards; /* id -> slp_shard */
   int64_t retention_ms;
+  int64_t created_ms; /* -1: not told */
   uint64_t lists_begun; /* the number of the newest listing */
   uint64_t lists_done;  /* the newest one that answered */
   uint64_t queued_n;    /* records taken and not yet handed out, or to be handed out again */

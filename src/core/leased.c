@@ -351,14 +351,20 @@ static void on_end_event(slp_event *ev) {
   ld->fleet = NULL;
 }
 
+void slp_leased_end(slp_consumer *c, const slp_fail *f) {
+  slp_leased *ld = c->leased;
+  if (ld->left) return;
+  ld->left = 1;
+  ld->joined = 0;
+  slp_consumer_fatal(c, f);
+  slp_post(host_of(ld), &ld->end_ev);
+}
+
 static void on_fleet(void *arg, const slp_fleet_event *ev) {
   slp_leased *ld = arg;
   slp_consumer *c = ld->c;
   if (ends_it(ld, ev)) {
-    if (ld->left) return;
-    ld->left = 1;
-    slp_consumer_fatal(c, ev->fail);
-    slp_post(host_of(ld), &ld->end_ev);
+    slp_leased_end(c, ev->fail);
     return;
   }
   switch (ev->kind) {

@@ -130,6 +130,7 @@ static void again_later(slp_shard *s, const slp_fail *f) {
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->pace.fails + 1, UINT64_MAX);
+  if (c->leased) slp_consumer_list_soon(c, 0); /* is it still the stream that the leases are of? */
   slp_reader_stop(s);
   s->aside = 0;
   slp_lineage_bar(c);
