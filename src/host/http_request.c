@@ -184,11 +184,12 @@ static int read_chunks(slp_request *rq, slp_buf *in, size_t body_max) {
     }
     slp_str line;
     size_t from = rq->at;
-    if (in->n == rq->at || !take_line(rq, in, &line)) {
-      size_t line_max = rq->step == TRAILER ? TRAILER_MAX : CHUNK_LINE_MAX;
-      return in->n - rq->at > line_max ? bad(rq, 400) : SLP_MORE;
-    }
-    int r = 0;
+    int whole = in->n > rq->at && take_line(rq, in, &line), r = 0;
+    /* Also of a line that came at once: what is taken must not depend on how it was cut on its way. */
+    size_t line_n = (whole ? rq->at : in->n) - from;
+    if (rq->step == TRAILER && line_n > TRAILER_MAX - rq->trailer_n) return bad(rq, 431);
+    if (rq->step != TRAILER && line_n > CHUNK_LINE_MAX) return bad(rq, 400);
+    if (!whole) return SLP_MORE;
     if (rq->step == CHUNK_SIZE) {
       r = chunk_size(rq, line, body_max);
     } else if (rq->step == CHUNK_END) {
@@ -196,8 +197,8 @@ static int read_chunks(slp_request *rq, slp_buf *in, size_t body_max) {
       rq->step = CHUNK_SIZE;
     } else if (line.n == 0) {
       rq->step = COMPLETE;
-    } else if ((rq->trailer_n += rq->at - from) > TRAILER_MAX) {
-      return bad(rq, 431);
+    } else {
+      rq->trailer_n += line_n;
     }
     if (r) return r;
   }

@@ -125,6 +125,33 @@ TEST(bad_requests) {
   refused("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n", 400);
 }
 
+/* Chunked, with a line of n bytes in it: as an extension of a chunk's size, or behind the last chunk. */
+static void long_line(int trailer, size_t n, int status) {
+  static char text[20000];
+  size_t at = (size_t)snprintf(text, sizeof text, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n%s",
+                               trailer ? "0\r\nT:" : "0;");
+  memset(text + at, 'x', n);
+  at += n;
+  memcpy(text + at, "\r\n\r\n", 5);
+  for (size_t piece = 1; piece <= 2 * strlen(text); piece *= 3) { /* to the end: all at once */
+    result t;
+    read_in_pieces(&t, slp_str_of(text), piece, 100);
+    if (t.r != (status ? SLP_EBADDATA : 0) || (status && t.rq.status != status))
+      CHECK_FAIL("%zu bytes in pieces of %zu: result %d status %d, not %d", n, piece, t.r, t.rq.status,
+                 status);
+    slp_buf_free(&t.in);
+  }
+}
+TEST(long_lines_of_chunks_are_refused_however_they_come) {
+  mem = slp_mem_new(NULL, NULL);
+  long_line(0, 200, 0);
+  long_line(0, 300, 400);
+  long_line(1, 8000, 0);
+  long_line(1, 9000, 431);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
 TEST(large_heads_are_refused) {
   mem = slp_mem_new(NULL, NULL);
   result t;
