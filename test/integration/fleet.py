@@ -367,10 +367,11 @@ class Fleet:
         return {row.split("/l/", 1)[1]: Row(item.get("owner", ""), int(item["epoch"]), item["pos"])
                 for row, item in rows.items() if "/l/" in row and "epoch" in item and "pos" in item}
 
-    def instances(self):
+    @staticmethod
+    def instances(rows):
         """{worker: instance} of those whose row says they are there."""
         return {row.split("/w/", 1)[1]: f"{row.split('/w/', 1)[1]}.{item['boot']}"
-                for row, item in self.look_at_all().items() if "/w/" in row and "gone" not in item and "boot" in item}
+                for row, item in rows.items() if "/w/" in row and "gone" not in item and "boot" in item}
 
     def leader(self):
         """The worker that leads, or None."""
@@ -387,14 +388,15 @@ class Fleet:
     def balance(self, workers):
         """{worker: shards} when exactly these workers hold every lease that is not at its end, fairly; else None."""
         held = {worker: [] for worker in workers}
-        leases = self.leases_in(self.look_at_all())
+        rows = self.look_at_all()
+        living, leases = set(self.instances(rows).values()), self.leases_in(rows)
         if not leases:
             return None
         for shard, row in leases.items():
             if row.pos == "9:end":
                 continue
             worker = row.owner.rsplit(".", 1)[0]
-            if worker not in held:
+            if worker not in held or row.owner not in living:
                 return None
             held[worker].append(shard)
         sizes = [len(shards) for shards in held.values()]
@@ -402,8 +404,8 @@ class Fleet:
 
     def all_owned(self):
         """Every lease that is not at its end is a living worker's."""
-        living = set(self.instances().values())
-        leases = self.leases_in(self.look_at_all())
+        rows = self.look_at_all()
+        living, leases = set(self.instances(rows).values()), self.leases_in(rows)
         return leases and all(row.owner in living for row in leases.values() if row.pos != "9:end")
 
     def wait_balance(self, workers=None, seconds=30):

@@ -18,6 +18,7 @@ class Ticker:
         self.box, self.stream, self.tick_s = box, stream, tick_s
         self.hashes = [shard["HashKeyRange"]["StartingHashKey"] for shard in harness.list_shards(box.client(), stream)]
         self.put = {}  # shard -> {place: data}
+        self.when = {}  # (shard, place) -> the moment when it had been put
         self.longest = 0.0  # between two ticks: this machine's own hiccups
         self.number = 0
         self.ended, self.error = threading.Event(), None
@@ -34,8 +35,11 @@ class Ticker:
                                                            "X-Amz-Target": "Kinesis_20131202.PutRecords"})
         answer = json.loads(connection.getresponse().read())
         expect(answer.get("FailedRecordCount") == 0, f"the sandbox refuses a tick: {str(answer)[:200]}")
+        now = time.monotonic()
         for result in answer["Records"]:
-            self.put.setdefault(result["ShardId"], {})[(int(result["SequenceNumber"]), 0)] = data
+            place = (int(result["SequenceNumber"]), 0)
+            self.put.setdefault(result["ShardId"], {})[place] = data
+            self.when[result["ShardId"], place] = now
 
     def work(self):
         connection = http.client.HTTPConnection(self.box.address, timeout=20)
@@ -64,12 +68,14 @@ class Ticker:
         return self.put
 
 
-def longest_gaps(lines, since=0.0, until=float("inf")):
-    """{shard: the longest time between two of its lines}, of lines that came between these moments."""
+def longest_gaps(lines, ticker, since=0.0, until=float("inf")):
+    """{shard: (the longest time between two of its lines, the line before, the line after)}, of lines that came between these
+    moments. Where the clock itself stood still, from its next tick on."""
     last, longest = {}, {}
     for line in sorted(lines, key=lambda line: line.late):
         if since <= line.late <= until:
-            gap = line.late - last.get(line.shard, line.late)
-            longest[line.shard] = max(gap, longest.get(line.shard, 0.0))
-            last[line.shard] = line.late
+            before = last.get(line.shard, line)
+            gap = line.late - max(before.late, ticker.when[line.shard, line.place])
+            longest[line.shard] = max((gap, before, line), longest.get(line.shard, (0.0, line, line)), key=lambda x: x[0])
+            last[line.shard] = line
     return longest
