@@ -89,7 +89,6 @@ static int view_lease(view *v, const slp_lease_fact *fact) {
   int by_name = slp_str_eq(fact->owner, slp_instance_str(&f->me));
   if (!seen) return SLP_ENOMEM;
   if (fact->spot.kind == SLP_SPOT_END || fact->parked) return 0;
-  if (mine && mine->ended && fact->epoch <= mine->ended_epoch) return 0; /* an old image of it */
   *to = (slp_steal_lease){.owner = SLP_NOBODY, .ready = (uint8_t)parents_done(v, fact)};
   if (is_mine(mine)) {
     to->owner = 0;
@@ -211,7 +210,10 @@ static void saw_all(slp_fleet *f, const slp_stock *s) {
     slp_seen_shard *seen = slp_seen_of(f, s->leases[i].shard);
     if (!seen) continue;
     f->life->saw(f, seen, &s->leases[i], f->stock.rq.done_us);
-    if (s->leases[i].spot.kind == SLP_SPOT_END && !seen->ended_us) seen->ended_us = f->stock.rq.done_us;
+    if (s->leases[i].spot.kind != SLP_SPOT_END)
+      seen->ended_us = 0;
+    else if (!seen->ended_us)
+      seen->ended_us = f->stock.rq.done_us;
   }
 }
 

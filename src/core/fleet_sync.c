@@ -118,36 +118,43 @@ static int make_missing(sync *y, size_t *ret_made) {
 
 /* ---- rows that are to go --------------------------------------------------------------------------- */
 
-static int is_parent(slp_str shard, const slp_lease_fact *kid) {
-  return slp_str_eq(kid->parents[0], shard) || slp_str_eq(kid->parents[1], shard);
+enum { HAS_CHILD = 1, NEEDED = 2 };
+
+static void mark(uint8_t *marks, size_t parent, int needed) {
+  if (parent != SLP_NO_SHARD) marks[parent] |= (uint8_t)(needed ? HAS_CHILD | NEEDED : HAS_CHILD);
 }
 
-/* Its children are all there, and everything in front of them is read and saved. */
-static int children_progressed(const sync *y, slp_str shard, int *ret_any) {
-  size_t at = number_of(y, shard);
-  for (size_t i = 0; i < y->n; i++) /* listed, and without a row */
-    if ((y->shards[i].parents[0] == at || y->shards[i].parents[1] == at) && !y->shards[i].row) return 0;
+/* A shard is needed until each child has a row and has got somewhere: what is in front of it is read and
+ * saved, and nobody will make that row anew. */
+static void mark_parents(const sync *y, uint8_t *marks) {
+  for (size_t i = 0; i < y->n; i++) /* those that are listed and have no row */
+    for (int k = 0; k < 2 && !y->shards[i].row; k++) mark(marks, y->shards[i].parents[k], 1);
   for (size_t i = 0; i < y->s->leases_n; i++) {
     const slp_lease_fact *kid = &y->s->leases[i];
-    if (!is_parent(shard, kid)) continue;
-    *ret_any = 1;
-    if (kid->spot.kind != SLP_SPOT_AFTER && kid->spot.kind != SLP_SPOT_END) return 0;
+    int somewhere = kid->spot.kind == SLP_SPOT_AFTER || kid->spot.kind == SLP_SPOT_END;
+    for (int k = 0; k < 2; k++) mark(marks, number_of(y, kid->parents[k]), !somewhere);
   }
-  return 1;
+}
+
+static int is_needed(const sync *y, const slp_lease_fact *l, uint8_t marks) {
+  slp_fleet *f = y->f;
+  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, l->shard);
+  if (l->spot.kind != SLP_SPOT_END || !seen || !seen->ended_us || marks & NEEDED) return 1;
+  if (slp_fleet_now(f) - seen->ended_us < ENDED_US) return 1;
+  if (slp_stock_lease_of(y->s, l->parents[0]) || slp_stock_lease_of(y->s, l->parents[1])) return 1;
+  return !(marks & HAS_CHILD) && slp_fleet_listed_has(f, l->shard);
 }
 
 static void remove_ended(sync *y) {
-  slp_fleet *f = y->f;
-  for (size_t i = 0; i < y->s->leases_n; i++) {
+  uint8_t *marks = slp_zalloc_n(y->f->mem, y->n + 1, 1);
+  if (marks) mark_parents(y, marks);
+  for (size_t i = 0; i < y->s->leases_n && marks; i++) {
     const slp_lease_fact *l = &y->s->leases[i];
-    const slp_seen_shard *seen = slp_map_get(&f->seen_shards, l->shard);
-    int parents = slp_stock_lease_of(y->s, l->parents[0]) || slp_stock_lease_of(y->s, l->parents[1]), any = 0;
-    if (l->spot.kind != SLP_SPOT_END || parents || !seen || !seen->ended_us) continue;
-    if (slp_fleet_now(f) - seen->ended_us < ENDED_US || !children_progressed(y, l->shard, &any)) continue;
-    if (!any && slp_fleet_listed_has(f, l->shard)) continue;
-    slp_intent *intent = slp_jobs_add(f, SLP_L9_REMOVE, l->shard.n, 0);
-    if (intent) intent->shard = slp_jobs_text(f, l->shard);
+    if (is_needed(y, l, marks[number_of(y, l->shard)])) continue;
+    slp_intent *intent = slp_jobs_add(y->f, SLP_L9_REMOVE, l->shard.n, 0);
+    if (intent) intent->shard = slp_jobs_text(y->f, l->shard);
   }
+  slp_free(y->f->mem, marks);
 }
 
 /* ---- both -------------------------------------------------------------------------------------------- */

@@ -153,6 +153,22 @@ TEST(an_outage_of_the_table_moves_nothing) {
   finish(w);
 }
 
+/* All counters stand still, and everybody sees it: but everybody has the same trouble. */
+static void no_writes(void) {
+  fw_world *w = fleet(8, 4);
+  uint64_t lost = w->lost, again = repeats(w);
+  w->no_writes_until_us = fw_now(w) + 3 * LEASE;
+  run(w, 3 * LEASE);
+  for (int i = 0; i < 4; i++) CHECK(w->nodes[i]->suspended);
+  settle(w, 10 * FW_S);
+  run(w, 5 * LEASE);
+  CHECK(w->lost == lost && repeats(w) == again);
+  finish(w);
+}
+TEST(a_table_that_can_be_read_but_not_written_moves_nothing) {
+  for (seed = 1; seed <= 6; seed++) no_writes();
+}
+
 TEST(throttled_for_two_leases) {
   fw_world *w = fleet(8, 4);
   w->faults.throttle_ppm = 900000;
@@ -264,13 +280,16 @@ TEST(split_and_merge) {
 /* The other parent's own parent is still being read: the child of the merge has no lease before. */
 TEST(a_merge_whose_other_parent_has_no_lease_yet) {
   fw_world *w = fleet(2, 1);
-  CHECK(fw_split(w, 1)); /* 2 and 3 come when 1 is read */
-  w->nodes[0]->blocked = 1;
+  fw_produce(w, 1, 2000); /* it takes long */
+  CHECK(fw_split(w, 1));  /* 2 and 3 come when 1 is read */
   fw_shard *kid = fw_merge(w, 0, 2);
   CHECK(kid);
   int no = (int)(kid - w->shards);
-  w->nodes[0]->blocked = 0;
-  run(w, 8 * FW_S);
+  run(w, 5 * FW_S);
+  CHECK(w->shards[0].acked == w->shards[0].records && w->shards[1].acked < w->shards[1].records);
+  CHECK(w->pos[0].kind != SLP_SPOT_END && fw_owner_of(w, 0) == 0); /* it is kept, and waits */
+  CHECK_STR(attr_of(w, no, "checkpoint"), "");
+  run(w, 20 * FW_S);
   CHECK(w->pos[0].kind == SLP_SPOT_END && fw_owner_of(w, no) == 0);
   finish(w);
 }

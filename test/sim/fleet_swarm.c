@@ -107,7 +107,11 @@ static void happen(fw_world *w, sums *s) {
     case 9: s->splits += fw_split(w, any_shard(w)) != NULL; break;
     case 10: merge_some(w, s); break;
     default:
-      if (!n || !chance(w, 20) || w->kcl) break; /* there are no such rows */
+      if (n && w->kcl) { /* there are no such rows */
+        if (n->open_n) slp_fleet_stalled(n->fleet, slp_str_of(w->shards[n->open[0].shard].id));
+        break;
+      }
+      if (!n || !chance(w, 20)) break;
       snprintf(row, sizeof row, "w/%s", n->id);
       fw_operator_delete(w, chance(w, 30) ? "lead" : row);
       s->deletes++;

@@ -265,6 +265,7 @@ static void send(fw_wire *x) {
   uint64_t now = fw_now(w), at = now + way(w);
   uint32_t ms = x->rq->ms_max ? x->rq->ms_max : 10000;
   slp_sim_at(w->sim, now + (uint64_t)ms * 1000, timed_out, x);
+  if (x->kind == WRITE && w->no_writes_until_us > at) return;
   if (x->node->cut || w->outage_until_us > at || chance(w, f->lost_ppm)) return;
   if ((x->kind == GET && w->deny_gets) || (x->kind == LIST && w->deny_lists)) {
     slp_sim_at(w->sim, at, denied, x);

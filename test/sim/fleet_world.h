@@ -57,7 +57,7 @@ struct fw_world {
   slp_store *server_store;
   slp_schema *schema; /* the judge's */
   fw_faults faults;
-  uint64_t outage_until_us;
+  uint64_t outage_until_us, no_writes_until_us;
   fw_node *nodes[FW_NODES];
   fw_shard shards[FW_SHARDS];
   slp_spot pos[FW_SHARDS]; /* as the table has it */
