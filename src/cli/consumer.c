@@ -27,8 +27,7 @@ static const char *what_to_do(int code) {
              "the role";
     case SLOOP_EACCESS:
       return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs";
-    case SLOOP_ELEASE:
-      return "stream-tail --leases shows what is in the table; see also --store and -X worker";
+    case SLOOP_ELEASE: return "see --store, -X schema and -X worker";
     case SLOOP_ENOSHARD:
     case SLOOP_ENOWORKER: return "stream-tail --leases lists them";
     case SLOOP_ENOSTREAM: return "check the name and the region (AWS_REGION, -X region=NAME)";

@@ -9,6 +9,7 @@
 
 #include "cli/app.h"
 #include "cli/consumer.h"
+#include "cli/say.h"
 #include "cli/watch_past.h"
 #include "cli/watch_view.h"
 #include "host/local.h"
@@ -80,7 +81,7 @@ static int draw(watch *w, const slp_watch_news *news) {
 
 /* ---- looks ------------------------------------------------------------------------------------ */
 
-static void show(watch *w, const sloop_leases_t *leases, const char *trouble) {
+static int show(watch *w, const sloop_leases_t *leases) {
   const slp_args *a = w->app.args;
   sloop_stats_t st;
   slp_buf text;
@@ -92,24 +93,37 @@ static void show(watch *w, const sloop_leases_t *leases, const char *trouble) {
                          .wall_ms = slp_program_wall_ms(),
                          .now_ms = slp_program_mono_us() / 1000,
                          .throttled = st.store_throttles,
-                         .every_ms = a->watch_ms,
-                         .trouble = trouble};
+                         .every_ms = a->watch_ms};
   news.local_ms = slp_local_offset_ms(news.wall_ms);
-  int bad = *trouble ? 0 : slp_watch_past_look(&w->past, leases, news.now_ms);
-  if (!bad && w->terminal) {
-    bad = draw(w, &news);
-  } else if (!bad) {
-    slp_buf_init(&text, w->app.mem, UINT64_C(1) << 30);
-    bad = slp_watch_block(&text, &news);
-    slp_app_write(&w->app, &text);
+  int bad = slp_watch_past_look(&w->past, leases, news.now_ms);
+  if (bad || w->terminal) return bad ? bad : draw(w, &news);
+  slp_buf_init(&text, w->app.mem, UINT64_C(1) << 30);
+  bad = slp_watch_block(&text, &news);
+  slp_app_write(&w->app, &text);
+  return bad;
+}
+
+/* What was seen last stays on the screen, and the last line says why it is not newer. */
+static int show_trouble(watch *w, const char *why) {
+  uint32_t columns, rows;
+  slp_buf text;
+  if (!w->terminal) {
+    slp_say_if_room("%s", why);
+    return 0;
   }
-  if (bad) slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, "no memory");
+  if (!w->taken || slp_terminal_size(1, &columns, &rows) != 0) return 0;
+  slp_buf_init(&text, w->app.mem, 1 << 16);
+  int bad = slp_buf_addf(&text, "\033[%u;1H", (unsigned)rows);
+  if (!bad) bad = slp_watch_trouble(&text, why, columns);
+  if (!bad) bad = slp_buf_add_z(&text, "\033[K");
+  if (!bad) send(text.p, text.n, DRAW_WAIT_MS);
+  slp_buf_free(&text);
+  return bad;
 }
 
 static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, const sloop_error_t *error,
                       void *arg) {
   watch *w = arg;
-  static const sloop_leases_t nothing;
   char line[400] = "";
   (void)s;
   w->looking = 0;
@@ -120,7 +134,8 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
     return;
   }
   w->looks += status == 0;
-  show(w, status ? &nothing : leases, line);
+  if ((status ? show_trouble(w, line) : show(w, leases)) != 0)
+    slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, "no memory");
 }
 
 static void look(watch *w) {

@@ -363,15 +363,21 @@ int slp_watch_screen(slp_buf *b, const slp_watch_news *n, uint32_t columns, uint
   while (!bad && room(&p) > 1) bad = add_line(&p, "");
   size_t from = b->n;
   if (bad || !room(&p)) return bad;
-  bad = *n->trouble ? slp_elide(b, n->trouble, columns) : slp_buf_add_z(b, "Ctrl-C ends");
+  bad = slp_buf_add_z(b, "Ctrl-C ends");
   return bad ? bad : end_line(&p, from);
+}
+
+int slp_watch_trouble(slp_buf *b, const char *why, uint32_t columns) {
+  size_t from = b->n;
+  int bad = slp_elide(b, why, SIZE_MAX);
+  if (b->n - from > columns) b->n = from + columns;
+  return bad;
 }
 
 int slp_watch_block(slp_buf *b, const slp_watch_news *n) {
   char clock[16];
   clock_of(n, n->wall_ms, clock);
   int bad = slp_buf_addf(b, "%s  %s for %s\n", clock, n->stream, n->app);
-  if (*n->trouble) return bad ? bad : slp_buf_addf(b, "%s\n\n", n->trouble);
   if (!bad) bad = slp_lease_table(b, n->leases, n->wall_ms, 0);
   if (!bad) bad = add_news(b, n);
   if (!bad) bad = slp_buf_add_char(b, '\n');

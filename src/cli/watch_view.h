@@ -14,7 +14,6 @@ typedef struct slp_watch_news { /* one look, and what is said around it */
   uint64_t now_ms;    /* of the monotonic clock */
   uint64_t throttled; /* looks that the table refused as too fast, in all */
   uint32_t every_ms;
-  const char *trouble; /* why the last look failed, or "" */
 } slp_watch_news;
 
 /* `rows` lines of at most `columns` characters, joined by newlines, none after the last. `utf8`: bars are
@@ -22,6 +21,8 @@ typedef struct slp_watch_news { /* one look, and what is said around it */
  * first.
  */
 int slp_watch_screen(slp_buf *b, const slp_watch_news *n, uint32_t columns, uint32_t rows, int utf8);
+/* Why a look failed, for the last of those lines: cut, and harmless. */
+int slp_watch_trouble(slp_buf *b, const char *why, uint32_t columns);
 /* All of it, for a file or a pipe. */
 int slp_watch_block(slp_buf *b, const slp_watch_news *n);
 

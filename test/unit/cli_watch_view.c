@@ -20,8 +20,7 @@ static void begin(const sloop_leases_t *leases) {
                           .past = &past,
                           .wall_ms = SAMPLE_NOW_MS,
                           .now_ms = 1000000,
-                          .every_ms = 2000,
-                          .trouble = ""};
+                          .every_ms = 2000};
   CHECK_INT(slp_watch_past_look(&past, leases, news.now_ms), 0);
 }
 static void end(void) {
@@ -93,10 +92,6 @@ TEST(every_size_has_its_lines) {
   for (uint32_t rows = 1; rows < 60; rows++)
     for (uint32_t columns = 1; columns < 200; columns += 7) check_shape(columns, rows, rows % 2);
   check_shape(80, 600, 1); /* more lines than leases */
-  news.trouble =
-      "the table could not be read because of a long story that no screen has room for, not at all";
-  check_shape(80, 24, 1);
-  CHECK(strstr(screen(80, 24, 1), "the table could not be"));
   end();
   static const sloop_leases_t none = {0};
   begin(&none);
@@ -143,6 +138,16 @@ TEST(moves_are_told_when_there_is_room) {
   CHECK_INT(slp_watch_block(&b, &news), 0);
   CHECK(strstr(slp_buf_z(&b), " shard 0: ip-10-0-3-17-2211-a1b2c3 -> ip-10-0-3-18-44-d4e5f6\n"));
   CHECK(!strchr(slp_buf_z(&b), '\033'));
+  end();
+}
+
+TEST(trouble_is_one_harmless_line) {
+  begin(&sample);
+  CHECK_INT(slp_watch_trouble(&b, "the table\n\033[2J is gone", 80), 0);
+  CHECK_STR(slp_buf_z(&b), "the table??[2J is gone");
+  slp_buf_clear(&b);
+  CHECK_INT(slp_watch_trouble(&b, "the table is gone", 9), 0);
+  CHECK_STR(slp_buf_z(&b), "the table");
   end();
 }
 

@@ -1,0 +1,378 @@
+"""stream-tail -G and the commands about leases, on real fleets: workers in processes of their own share the sandbox's
+stream, with leases in its DynamoDB or in a SQLite file. SLOOP_BIN names the program."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from box import BIN, Box, NO_LIMITS
+from run import check, end, environment, equal, main, read_some, run, test, wait_until
+from terminal import SIGNALS_THAT_CRASH, Terminal, stopped
+
+QUICK = ("-X", "lease_ms=2000", "-X", "checkpoint_ms=500", "-X", "poll_ms=200")
+
+
+class Worker:
+    """stream-tail -G with its output in a file."""
+
+    def __init__(self, box, folder, name, *args, stream="demo", store=()):
+        self.name, self.path = name, os.path.join(folder, name)
+        with open(self.path, "wb") as out:
+            self.process = box.start("-G", "app", "-J", "-v", "-X", f"worker={name}", *QUICK, *store, *args, stream, stdout=out)
+
+    def records(self):
+        with open(self.path, "rb") as f:
+            whole = f.read().rpartition(b"\n")[0]
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def leave(self, limit=12):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(limit)
+        return self.process.stderr.read().decode()
+
+
+class Fleet:
+    """Workers on a sandbox, ended whatever happens."""
+
+    def __init__(self, box, *names, args=("-o", "oldest"), store=(), stream="demo"):
+        self.box, self.store, self.stream = box, store, stream
+        self.folder = tempfile.TemporaryDirectory()
+        self.workers = {}
+        for name in names:
+            self.add(name, *args)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        for worker in self.workers.values():
+            if worker.process.poll() is None and stopped(worker.process):
+                worker.process.send_signal(signal.SIGCONT)
+            end(worker.process)
+        self.folder.cleanup()
+
+    def add(self, name, *args):
+        self.workers[name] = Worker(self.box, self.folder.name, name, *args, store=self.store, stream=self.stream)
+        return self.workers[name]
+
+    def command(self, *args):
+        return self.box.tail(*args, "-G", "app", *self.store, self.stream)
+
+    def table(self):
+        r = self.command("--leases", "-J")
+        equal((r.code, r.err), (0, ""))
+        return [json.loads(line) for line in r.out.splitlines()]
+
+    def shards(self):
+        return {row["shard"]: row for row in self.table() if "shard" in row}
+
+    def held(self):
+        """How many shards each living worker reads."""
+        held = {}
+        for row in self.shards().values():
+            if row["owner"] and row["state"] in ("owned", "moving"):
+                name = row["owner"].rpartition(".")[0]
+                held[name] = held.get(name, 0) + 1
+        return held
+
+    def wait_held(self, **want):
+        def are():
+            try:
+                return self.held() == want
+            except AssertionError:  # there is no table yet
+                return False
+        wait_until(are, 30, f"shards held by {want}")
+
+    def records(self):
+        return [r for worker in self.workers.values() for r in worker.records()]
+
+    def wait_records(self, put):
+        wait_until(lambda: len({r["payload"] for r in self.records()}) >= len(put), 30, f"{len(put)} records")
+
+
+def by_text(records):
+    return sorted(r["payload"] for r in records)
+
+
+@test
+def two_workers_share_and_none_repeats_what_the_other_read():
+    with Box(4, *NO_LIMITS) as box, Fleet(box, "one", "two") as fleet:
+        fleet.wait_held(one=2, two=2)
+        put = box.put(400)
+        fleet.wait_records(put)
+        check(all(fleet.workers[n].records() for n in ("one", "two")))
+        for name in ("one", "two"):
+            check(all(r["worker"].startswith(name + ".") and r["epoch"] >= 1 for r in fleet.workers[name].records()))
+        said = fleet.workers["one"].leave()
+        equal(fleet.workers["one"].process.returncode, 0, said)
+        check("stopped; whoever reads these shards next for app goes on from here" in said, said)
+        check("lease taken, epoch" in said and "is registered" in said and "has left" in said, said)
+        fleet.wait_held(two=4)
+        put += box.put(100, start=400)
+        fleet.wait_records(put)
+        equal(by_text(fleet.records()), sorted(p[2] for p in put))
+
+
+@test
+def a_new_worker_goes_on_where_the_last_one_left():
+    with tempfile.TemporaryDirectory() as folder:
+        for store in ((), ("--store", "sqlite:" + os.path.join(folder, "leases"))):
+            with Box(2, *NO_LIMITS) as box, Fleet(box, "one", store=store) as fleet:
+                put = box.put(100)
+                fleet.wait_records(put)
+                fleet.workers["one"].leave()
+                put += box.put(50, start=100)
+                fleet.add("two", "-o", "latest")  # only a new application begins there
+                fleet.wait_records(put)
+                equal(by_text(fleet.records()), sorted(p[2] for p in put), store)
+
+
+@test
+def what_the_reader_did_not_take_is_read_again():
+    with Box(2, *NO_LIMITS) as box:
+        put = box.put(400, size=4000)
+        p = box.start("-G", "app", "-J", "-o", "oldest", *QUICK, "demo")
+        try:
+            got = read_some(p.stdout.fileno())
+            time.sleep(1)  # time enough to write positions of more than that
+            begun = time.monotonic()
+            p.send_signal(signal.SIGINT)
+            # Nobody reads on: it leaves all the same, after the ten seconds that it may.
+            equal(p.wait(14), 0)
+            check(9 < time.monotonic() - begun < 13, time.monotonic() - begun)
+            got += p.stdout.read()
+            said = p.stderr.read().decode()
+            check("before the leases were given up" in said, said)
+        finally:
+            end(p)
+        first = [json.loads(line)["payload"] for line in got.rpartition(b"\n")[0].splitlines()]
+        check(0 < len(first) < 400, len(first))
+        with Fleet(box, "two") as fleet:
+            wait_until(lambda: len(set(first) | {r["payload"] for r in fleet.records()}) >= 400, 30, "the others")
+            equal(sorted(set(first) | {r["payload"] for r in fleet.records()}), sorted(p[2] for p in put))
+
+
+@test
+def a_count_leaves_in_order_and_the_next_goes_on():
+    with Box(2, *NO_LIMITS) as box:
+        put = box.put(60)
+        got = []
+        for n in (1, 25, 34):
+            r = box.tail("-G", "app", "-J", "-o", "oldest", "-c", str(n), *QUICK, "demo", limit=30)
+            equal((r.code, r.err), (0, ""))
+            got += [json.loads(line) for line in r.out.splitlines()]
+        equal(by_text(got), sorted(p[2] for p in put))
+
+
+@test
+def several_streams_in_one_application():
+    with Box(2, *NO_LIMITS, "-X", "sandbox.change_ms=0") as box:
+        box.make_stream("other", 2)
+        box.make_table("table")
+        put = box.put(20) + box.put(20, stream="other", start=20)
+        box.dynamodb("PutItem", TableName="table", Item={"id": {"S": "x"}})
+        p = box.start("-G", "app", "-J", "-o", "oldest", *QUICK, "demo", "other", "dynamodb:table")
+        try:
+            got = b""
+            while got.count(b"\n") < 41:
+                got += read_some(p.stdout.fileno())
+            lines = [json.loads(line) for line in got.splitlines()]
+            equal(sorted(r["payload"] for r in lines if "payload" in r), sorted(x[2] for x in put))
+            equal([r["event"] for r in lines if "event" in r], ["INSERT"])
+            r = box.tail("--leases", "-J", "-G", "app", "demo", "other", "dynamodb:table")
+            rows = [json.loads(line) for line in r.out.splitlines()]
+            equal({row["stream"] for row in rows if row.get("state") == "owned"}, {"demo", "other", "dynamodb:table"})
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(12), 0)
+        finally:
+            end(p)
+
+
+@test
+def leases_are_shown_and_explained():
+    with Box(4, *NO_LIMITS) as box, Fleet(box, "one", "two") as fleet:
+        fleet.wait_held(one=2, two=2)
+        put = box.put(100)
+        fleet.wait_records(put)
+        r = fleet.command("--leases")
+        equal((r.code, r.err), (0, ""))
+        shards, workers, sums = r.out.decode().split("\n\n")
+        equal([line.split()[:2] for line in shards.splitlines()],
+              [["SHARD", "STATE"]] + [[str(i), "owned"] for i in range(4)])
+        equal([line.split()[0].rpartition(".")[0] for line in workers.splitlines()[1:]], ["one", "two"])
+        check("4 leases: 4 owned\n2 workers" in sums, sums)
+        rows = fleet.table()
+        equal(len([row for row in rows if "shard" in row]), 4)
+        equal(sum(row["leads"] for row in rows if "worker" in row), 1)
+        for row in rows:
+            if "shard" in row:
+                check(row["position"].startswith("after ") or row["position"] == "oldest", row)
+                check(row["written_at"] > time.time() * 1000 - 60000, row)
+        owner = fleet.shards()["shardId-000000000002"]["owner"]
+        for name in ("2", "shardId-000000000002", "0002"):
+            r = fleet.command("--explain", name)
+            equal((r.code, r.err), (0, ""))
+            check(r.out.decode().startswith(f"shardId-000000000002 is being read by {owner}"), r.out)
+        r = fleet.command("--explain", "77")
+        equal((r.code, r.out), (5, b""))
+        check("shardId-000000000077" in r.err and r.err.count("\n") == 1, r.err)
+
+
+@test
+def leases_are_released():
+    with Box(2, *NO_LIMITS) as box, Fleet(box, "one", "two") as fleet:
+        fleet.wait_held(one=1, two=1)
+        r = fleet.command("--release", "1")  # from a living one: no
+        equal((r.code, r.out), (4, b""), r.err)
+        r = fleet.command("--release", "nobody")
+        equal((r.code in (5, 6), r.out), (True, b""), r.err)
+        before = {row["shard"]: row["epoch"] for row in fleet.shards().values()}
+        r = fleet.command("--release", "one")
+        equal(r.code, 0, r.err)
+        check(b"one" in r.out, r.out)
+        fleet.wait_held(one=1, two=1)  # it has joined anew
+        wait_until(lambda: any(row["epoch"] > before[row["shard"]] for row in fleet.shards().values()), what="a new owner")
+        put = box.put(50)
+        fleet.wait_records(put)
+
+
+@test
+def positions_are_reset():
+    with Box(2, *NO_LIMITS) as box, Fleet(box, "one") as fleet:
+        put = box.put(50)
+        fleet.wait_records(put)
+        fleet.wait_held(one=2)
+        for what in ("all", "0"):
+            r = fleet.command("--reset", what, "--to", "oldest")
+            equal((r.code, r.out), (4, b""), r.err)
+            check("alive" in r.err, r.err)
+        r = fleet.command("--reset", "99", "--to", "oldest")
+        equal((r.code, r.out), (5, b""), r.err)
+        fleet.workers["one"].leave()
+        equal(by_text(fleet.records()), sorted(p[2] for p in put))
+        r = fleet.command("--reset", "all", "--to", "oldest")
+        equal(r.code, 0, r.err)
+        equal({row["position"] for row in fleet.shards().values()}, {"oldest"})
+        fleet.add("two")
+        wait_until(lambda: len(fleet.workers["two"].records()) == 50, 20, "all of them again")
+        # One shard, to a sequence number, while it is being read.
+        mine = [p for p in put if p[0] == put[0][0]]
+        fleet.wait_held(two=2)
+        r = fleet.command("--reset", put[0][0], "--to", mine[-1][1], "--force")
+        equal(r.code, 0, r.err)
+        wait_until(lambda: [x["payload"] for x in fleet.workers["two"].records()].count(mine[-1][2]) >= 2, 20, "the last one again")
+
+
+@test
+def what_is_not_allowed_is_named():
+    with Box(1, *NO_LIMITS) as box:
+        box.admin("/_sandbox/faults", "* UpdateItem * error AccessDeniedException\n* PutItem * error AccessDeniedException\n")
+        r = box.tail("-G", "app", *QUICK, "demo", limit=30)
+        equal((r.code, r.out), (1, b""), r.err)
+        check("AccessDeniedException" in r.err and "UpdateItem" in r.err + "PutItem" and "--iam" in r.err, r.err)
+        r = box.tail("--leases", "-G", "app", "--store", "dynamodb:nothere", "demo")
+        equal((r.code, r.out), (1, b""), r.err)
+        check("nothere" in r.err and r.err.count("\n") == 1, r.err)
+    r = run(BIN, "-G", "app", "--store", "tape:1", "demo")
+    equal((r.code, r.out), (2, b""))
+    check("store" in r.err, r.err)
+
+
+def row_of(terminal, shard):
+    return next((line for line in terminal.lines() if re.match(rf"{shard} +(owned|moving|dead|free) ", line)), "")
+
+
+@test
+def watching_a_fleet_on_a_terminal():
+    with tempfile.TemporaryDirectory() as folder, Box(6, *NO_LIMITS) as box:
+        with Fleet(box, "anna", "bert", "carl", store=("--store", "sqlite:" + os.path.join(folder, "leases"))) as fleet:
+            fleet.wait_held(anna=2, bert=2, carl=2)
+            env = {**box.env, "LANG": "C.UTF-8"}
+            argv = [BIN, "--watch=1", "-G", "app", *fleet.store, "demo"]
+            with Terminal(argv, env) as t:
+                t.wait_for(lambda t: t.frames >= 2, "two frames")
+                lines = t.lines()
+                equal((len(lines), t.alternate, t.cursor_shown), (24, True, False))
+                check(re.fullmatch(r"demo for app +\d\d:\d\d:\d\d, every 1s", lines[0]), lines[0])
+                equal(lines[1], "6 leases: 6 owned")
+                check(all(row_of(t, str(i)).split()[1] == "owned" for i in range(6)), lines)
+                check(all(any(line.startswith(n) for line in lines) for n in ("anna", "bert", "carl")), lines)
+                box.put(100)
+                fleet.workers["bert"].leave()
+                t.wait_for(lambda t: any("bert -> " in line for line in t.lines()), "a move")
+                t.wait_for(lambda t: t.lines()[1] == "6 leases: 6 owned" and "bert" not in " ".join(
+                    row_of(t, str(i)) for i in range(6)), "new owners")
+                check(re.match(r"[2-9] moves in the last minute", t.lines()[3]), t.lines())
+                # Killed: its shards are nobody's for a while.
+                fleet.workers["carl"].process.kill()
+                t.wait_for(lambda t: all(" anna " in row_of(t, str(i)) for i in range(6)), "one who has all")
+                t.resize(120, 40)
+                t.process.send_signal(signal.SIGWINCH)
+                t.wait_for(lambda t: t.lines()[39] == "Ctrl-C ends", "a larger picture")
+                t.resize(60, 12)
+                t.process.send_signal(signal.SIGWINCH)
+                t.screens[True] = {}
+                t.wait_for(lambda t: t.lines()[11] == "Ctrl-C ends" and any(" more, " in x for x in t.lines()), "a smaller one")
+                # Somebody else has the terminal for a while.
+                t.type(b"\x1a")
+                wait_until(lambda: stopped(t.process), what="its stop")
+                t.look()
+                t.check_given_back()
+                t.process.send_signal(signal.SIGCONT)
+                t.wait_for(lambda t: t.alternate and t.lines()[11] == "Ctrl-C ends", "it again")
+                t.type(b"\x03")
+                equal(t.finish(), (0, ""))
+                t.check_given_back()
+
+
+@test
+def a_watch_gives_the_terminal_back_on_every_way_out():
+    with Box(2, *NO_LIMITS) as box, Fleet(box, "one") as fleet:
+        fleet.wait_held(one=2)
+        for number in (signal.SIGTERM, signal.SIGHUP, *SIGNALS_THAT_CRASH):
+            with Terminal([BIN, "--watch", "-G", "app", "demo"], box.env) as t:
+                t.wait_for(lambda t: t.frames >= 1 and t.alternate, "a frame")
+                t.process.send_signal(number)
+                equal(t.finish()[0], -number if number in SIGNALS_THAT_CRASH else 0, number)
+                t.check_given_back()
+        # The first failure is told where it can be seen, a later one on the screen.
+        with Terminal([BIN, "--watch", "-G", "app", "--store", "dynamodb:nothere", "demo"], box.env) as t:
+            status, said = t.finish()
+            equal((status, t.frames), (1, 0))
+            check("nothere" in said, said)
+            t.check_given_back()
+        with Terminal([BIN, "--watch=1", "-G", "app", "demo"], box.env) as t:
+            t.wait_for(lambda t: t.frames >= 1, "a frame")
+            box.admin("/_sandbox/faults", "* Query * error AccessDeniedException\n")
+            t.wait_for(lambda t: "permission" in t.lines()[23], "the trouble")
+            equal(t.lines()[1], "2 leases: 2 owned")
+            t.type(b"\x03")
+            equal(t.finish(), (0, ""))
+            t.check_given_back()
+
+
+@test
+def watching_without_a_terminal():
+    with Box(2, *NO_LIMITS) as box, Fleet(box, "one") as fleet:
+        fleet.wait_held(one=2)
+        p = box.start("--watch=1", "-G", "app", "demo")
+        try:
+            got = b""
+            while got.count(b" demo for app\n") < 3:
+                got += read_some(p.stdout.fileno())
+            p.send_signal(signal.SIGINT)
+            equal((p.wait(5), p.stderr.read()), (0, b""))
+            check(b"\x1b" not in got and got.count(b"2 leases: 2 owned\n") >= 2, got)
+        finally:
+            end(p)
+        p = subprocess.Popen(f"{BIN} --watch=1 -G app demo | head -3", shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env=environment(box.env))
+        out, err = p.communicate(timeout=20)
+        equal((out.count(b"\n"), err), (3, b""))
+
+
+main(at_once=2)
