@@ -291,14 +291,13 @@ static void say_owned(slp_desk *d, const slp_lease_fact *l, slp_owner_life how) 
 
 static void explain_lease(slp_desk *d, const slp_lease_fact *l) {
   slp_owner_life how = life(d, l->owner);
+  int dead = how == SLP_OWNER_SILENT || how == SLP_OWNER_CONDEMNED || how == SLP_OWNER_MISSING;
   const slp_desk_shard *listed = slp_desk_listed(d, l->shard);
   if (is_ended(l)) {
     slp_desk_say(d, "%.*s was read to its end", TEXT(l->shard));
   } else if (l->parked) {
     slp_desk_say(d, "%.*s is parked: nobody reads it until it is released", TEXT(l->shard));
-  } else if (how == SLP_OWNER_SILENT || how == SLP_OWNER_CONDEMNED || how == SLP_OWNER_MISSING) {
-    say_owned(d, l, how);
-  } else if (holds_back(d, l->parents[0]) || holds_back(d, l->parents[1])) {
+  } else if (!dead && (holds_back(d, l->parents[0]) || holds_back(d, l->parents[1]))) {
     say_blocked(d, l);
   } else if (!l->owner.n) {
     say_free(d, l);

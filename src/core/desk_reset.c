@@ -47,7 +47,7 @@ static void note_kin(slp_desk *d, const slp_lease_fact *l) {
   for (size_t i = 0; i < d->stock.leases_n; i++) {
     const slp_lease_fact *c = &d->stock.leases[i];
     if (!slp_str_eq(c->parents[0], l->shard) && !slp_str_eq(c->parents[1], l->shard)) continue;
-    if (c->spot.kind == SLP_SPOT_END || c->spot.kind >= SLP_SPOT_AT || c->owner.n)
+    if (c->spot.kind >= SLP_SPOT_AT || c->owner.n)
       slp_desk_note(d, "its child %.*s is read on beside it, from where it stands", TEXT(c->shard));
   }
 }

@@ -217,7 +217,7 @@ def beside_a_fleet(box, store):
         shard, row = sorted(leases.items())[0]
         text = operator.ask(f"explain {shard}")["text"]
         expect(text.startswith(f"{shard} is being read by {row['owner']}\nstream: lists it as open\n"), text)
-        expect(f"\nleader: {fleet.instances()[fleet.leader()]}" in text, text)
+        expect(f"\nleader: {fleet.instances(fleet.look_at_all())[fleet.leader()]}" in text, text)
         operator.ask("explain shardId-000000000099", "ENOSHARD")
         # a living owner keeps it, and nothing changes
         before = fleet.leases_in(fleet.look_at_all())
@@ -229,10 +229,10 @@ def beside_a_fleet(box, store):
         expect({s: (r.owner, r.epoch) for s, r in before.items()} == {s: (r.owner, r.epoch) for s, r in after.items()},
                f"{before} {after}")
         # a worker is taken for dead, joins anew, and all goes on
-        instance = fleet.instances()["w1"]
+        instance = fleet.instances(fleet.look_at_all())["w1"]
         text = operator.ask("release w1")["text"]
         expect(text.startswith(f"worker {instance} is declared dead\n"), text)
-        fleet.wait_for(lambda: fleet.instances().get("w1", instance) != instance, 20, "w1 joins anew")
+        fleet.wait_for(lambda: fleet.instances(fleet.look_at_all()).get("w1", instance) != instance, 20, "w1 joins anew")
         operator.ask(f"release {instance}", "ENOWORKER")
         put(box, stream, 20, truth)
         fleet.wait_all(lambda: truth, 20)
@@ -246,7 +246,7 @@ def beside_a_fleet(box, store):
         # beside a worker of its own process, and closed in the middle
         with Operator(fleet, worker="third") as third:
             third.ask("start")
-            fleet.wait_for(lambda: "third" in fleet.instances(), 20, "it joins")
+            fleet.wait_for(lambda: "third" in fleet.instances(fleet.look_at_all()), 20, "it joins")
             expect(len(third.ask("leases")["workers"]) == 3, "three workers")
             expect(third.ask(f"explain {shard}")["text"], "nothing")
             third.tell("leases")
