@@ -245,6 +245,14 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
     tell(c, SLOOP_ETRIMMED);
 }
 
+/* What is told once and then kept back for a while; errors have negative codes. Each bad row is news. */
+static int kind_of(const sloop_lease_event_t *e) {
+  uint32_t hash = 2166136261u;
+  if (e->what != SLOOP_LEASE_BAD_ROW) return (int)e->what;
+  for (const char *p = e->text; *p; p++) hash = (hash ^ (unsigned char)*p) * 16777619u;
+  return (int)(hash >> 1 | 0x10000);
+}
+
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
@@ -253,7 +261,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   size_t at = strlen(c->error);
   int trouble = slp_lease_event_line(e, c->error + at, sizeof c->error - at);
   if (trouble && !c->stopping)
-    tell(c, (int)e->what); /* errors have negative codes */
+    tell(c, kind_of(e));
   else if (c->app->args->verbose && !c->app->args->quiet)
     slp_say_if_room("%s", c->error);
 }
