@@ -294,6 +294,7 @@ int slp_desk_new(slp_desk **ret, slp_mem *mem, const slp_desk_opts *o) {
   d->done_ev.run = on_done;
   slp_buf_init(&d->text, mem, TEXT_MAX);
   slp_store_rows_init(&d->keep, mem);
+  slp_map_init(&d->watched, mem);
   slp_store_rows_init(&d->rows.out, mem);
   slp_desk_writes_init(d);
   *ret = d;
@@ -318,6 +319,7 @@ void slp_desk_free(slp_desk *d) {
   if (d->schema) d->schema->free(d->schema);
   slp_host_unreserve_timers(d->o.host, 1);
   slp_store_rows_free(&d->rows.out);
+  slp_map_free(&d->watched);
   slp_store_rows_free(&d->keep);
   slp_buf_free(&d->text);
   slp_free(mem, d->name);

@@ -125,9 +125,13 @@ static int condemn(slp_desk *d, const slp_watched *w) {
 
 /* All that were watched; what came of it, the next round's rows tell. */
 static void condemn_on(slp_desk *d) {
-  for (; d->fail.class == SLP_FINE && d->watched_at < d->watched_n; d->watched_at++) {
-    int r = condemn(d, &d->watched[d->watched_at]);
-    if (r == SLP_ENOBUFS) return;
+  const slp_watched *w;
+  while (d->fail.class == SLP_FINE && (w = slp_map_each(&d->watched, &d->watched_at))) {
+    int r = condemn(d, w);
+    if (r == SLP_ENOBUFS) {
+      d->watched_at--; /* when a slot is free */
+      return;
+    }
     if (r) slp_fail_set(&d->fail, SLP_NOMEM, SLP_ENOMEM, "no memory to declare a worker dead");
   }
   if (!d->busy_n) next_round(d);

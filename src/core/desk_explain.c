@@ -43,9 +43,8 @@ static age_text ago(const slp_desk *d, int64_t wall_ms) {
 /* Whose stamps are old may have a clock of its own: if it was seen to beat, it lives. */
 static slp_owner_life life(const slp_desk *d, slp_str owner) {
   slp_owner_life by_stamp = slp_desk_owner_life(d->schema, &d->stock, owner, d->wall_ms);
-  for (size_t i = 0; by_stamp == SLP_OWNER_SILENT && i < d->watched_n; i++)
-    if (d->watched[i].alive && slp_str_eq(d->watched[i].name, owner)) return SLP_OWNER_ALIVE;
-  return by_stamp;
+  const slp_watched *w = slp_map_get(&d->watched, owner);
+  return by_stamp == SLP_OWNER_SILENT && w && w->alive ? SLP_OWNER_ALIVE : by_stamp;
 }
 
 static int lives(const slp_desk *d, const slp_worker_fact *w) {
@@ -363,7 +362,7 @@ static void look_again(slp_desk *d) { slp_desk_look(d, slp_desk_explain); }
 
 /* 1: its owner seems silent, and is to be looked at once more when it must have beaten, if it lives. */
 static int listens(slp_desk *d, const slp_lease_fact *l) {
-  if (d->watched_n) {
+  if (d->watched.live) {
     slp_desk_watch_saw(d);
     return 0;
   }

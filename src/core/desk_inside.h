@@ -2,6 +2,7 @@
 #ifndef SLP_CORE_DESK_INSIDE_H
 #define SLP_CORE_DESK_INSIDE_H
 
+#include "base/map.h"
 #include "core/desk.h"
 
 #define SLP_DESK_WRITES 16 /* at once */
@@ -109,8 +110,8 @@ struct slp_desk {
   /* changes */
   slp_target *targets; /* in keep */
   size_t targets_n, target_at;
-  slp_watched *watched; /* in keep */
-  size_t watched_n, watched_cap, watched_at;
+  slp_map watched; /* name -> slp_watched, in keep */
+  size_t watched_at;
   slp_desk_slot slots[SLP_DESK_WRITES];
   size_t busy_n;
   uint32_t rounds;

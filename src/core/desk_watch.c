@@ -32,25 +32,19 @@ static void look(const slp_desk *d, slp_watched *w, uint64_t *ret_counter, uint8
 
 slp_watched *slp_desk_watch(slp_desk *d, const slp_lease_fact *l) {
   slp_str name = by_rows(d) ? l->owner : l->shard;
-  for (size_t i = 0; i < d->watched_n; i++)
-    if (slp_str_eq(d->watched[i].name, name)) return &d->watched[i];
-  if (d->watched_n == d->watched_cap) {
-    size_t cap = d->watched_cap ? d->watched_cap * 2 : 16;
-    slp_watched *more = slp_desk_room(d, cap * sizeof *more);
-    if (!more) return NULL;
-    if (d->watched_n) memcpy(more, d->watched, d->watched_n * sizeof *more);
-    d->watched = more;
-    d->watched_cap = cap;
-  }
-  slp_watched *w = &d->watched[d->watched_n];
-  memset(w, 0, sizeof *w);
+  slp_watched *w = slp_map_get(&d->watched, name);
+  if (w) return w;
+  w = slp_desk_room(d, sizeof *w);
+  if (!w) return NULL;
   w->name = slp_desk_keep(d, name);
-  if (!w->name.p) return NULL;
+  if (!w->name.p || slp_map_put(&d->watched, w->name, w)) {
+    d->starved = 1;
+    return NULL;
+  }
   w->lease_us = (uint64_t)d->o.lease_ms * 1000;
   look(d, w, &w->counter, &w->missing);
   w->since_us = d->rows.rq.done_us;
   w->reads = 1;
-  d->watched_n++;
   return w;
 }
 
@@ -58,8 +52,8 @@ void slp_desk_watch_saw(slp_desk *d) {
   const slp_store_req *rq = &d->rows.rq;
   uint8_t troubled = d->troubled;
   d->troubled = 0;
-  for (size_t i = 0; i < d->watched_n; i++) {
-    slp_watched *w = &d->watched[i];
+  size_t at = 0;
+  for (slp_watched *w; (w = slp_map_each(&d->watched, &at));) {
     uint64_t counter;
     uint8_t missing;
     look(d, w, &counter, &missing);

@@ -204,7 +204,8 @@ static void fill(void) {
 }
 
 TEST(without_memory_it_says_so_and_leaves_nothing) {
-  static const slp_desk_task tasks[] = {SLP_DESK_LEASES, SLP_DESK_EXPLAIN, SLP_DESK_RELEASE, SLP_DESK_RESET};
+  static const slp_desk_task tasks[] = {SLP_DESK_LEASES, SLP_DESK_EXPLAIN, SLP_DESK_RELEASE, SLP_DESK_RESET,
+                                        SLP_DESK_RELEASE};
   for (size_t t = 0; t < SLP_COUNT(tasks); t++) {
     int fine = 0;
     for (int n = 0; !fine; n++) {
@@ -212,7 +213,8 @@ TEST(without_memory_it_says_so_and_leaves_nothing) {
       fill();
       slp_desk_opts o = {
           .task = tasks[t], .name = SLP_STR("s1"), .force = 1, .to = {.kind = SLP_SPOT_OLDEST}};
-      if (tasks[t] == SLP_DESK_RELEASE) o.name = SLP_STR("a");
+      if (t == 2) o.name = SLP_STR("a");
+      if (t == 4) o.force = 0; /* its owner is watched for a lease */
       memory_left = n;
       int r = ask(&o);
       memory_left = -1;
