@@ -243,7 +243,7 @@ static void meet(slp_desk *d, slp_target *t, obstacles *o) {
   if (r <= 0) return;
   if (w->dead || d->o.force) {
     o->condemn = 1;
-  } else if (w->alive && d->changed) {
+  } else if (w->alive && (d->changed || t->was)) {
     t->why = "a worker has taken it meanwhile";
   } else if (w->alive) {
     o->alive = o->alive ? o->alive : l;
