@@ -152,7 +152,7 @@ def check_lambda(root, compiler_flags, server, env):
 def check_static(root, got, server, env):
     """The README's recipe: the library inside the program, everything below it shared."""
     program = os.path.join(root, "print-static")
-    others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib"]).stdout.split()
+    others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib", "sqlite3"]).stdout.split()
     built = run(["cc", *WARN, HERE + "/print.c", "-o", program, *got.flags("--cflags", "sloop"),
                  got.libdir + "/libsloop.a", *others])
     if ok("print with libsloop.a: links", built.returncode == 0, built.stdout):
@@ -230,7 +230,26 @@ def check_forward(name, argv, server, env, out, seconds):
     check_lines(name, server, receiver.lines)
 
 
-EXAMPLES = {"print": check_print, "forward": check_forward, "merge": check_merge}
+def check_share(name, argv, server, env, out, seconds):
+    """Two workers of one application: together every record once, and nothing comes again after a clean stop."""
+    check_share.apps += 1
+    argv = [*argv, "app-%d" % check_share.apps, "orders"]
+    other = out + ".other"
+    with open(other, "wb") as to:
+        p = subprocess.Popen(argv, stdout=to, stderr=subprocess.PIPE, env=env)
+        code, lines, err = consume(argv, lambda: lines_in(out) + lines_in(other) >= server.records, env, out, seconds)
+        p.send_signal(signal.SIGINT)
+        _, other_err = p.communicate(timeout=seconds)
+    ok("%s: Ctrl-C ends both with exit code 0 and nothing on stderr" % name,
+       code == 0 and p.returncode == 0 and not err and not other_err, (code, p.returncode, err, other_err))
+    code, again, err = consume(argv, lambda: lines_in(out + ".again") > 0, env, out + ".again", 4)
+    ok("%s: a third goes on behind them and ends" % name, code == 0 and not again, (code, again[:3], err))
+    with open(other) as f:
+        check_lines(name, server, sorted(lines + f.read().splitlines(), key=lambda line: int(line.split(" ")[1])))
+
+
+check_share.apps = 0
+EXAMPLES = {"print": check_print, "share": check_share, "forward": check_forward, "merge": check_merge}
 
 
 def ours_in_leaks(xml_path):
@@ -264,7 +283,7 @@ def main():
         # The archive of the sandbox leans on the insides of the static library: both by name, in that order.
         server_program = os.path.join(root, "serve")
         static = ["-Wl,--start-group", got.libdir + "/libsloop-sandbox.a", got.libdir + "/libsloop.a", "-Wl,--end-group"]
-        others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib"]).stdout.split()
+        others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib", "sqlite3"]).stdout.split()
         built = run(["cc", "-std=gnu11", *WARN, *got.flags("--cflags", "sloop"), HERE + "/serve.c", "-o",
                      server_program, *static, *others])
         if not ok("the sandbox links from the installed archives", built.returncode == 0, built.stdout):

@@ -15,7 +15,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DIALECTS = [("cc", "c99", "c"), ("cc", "c11", "c"), ("c++", "c++11", "cpp")]
 ONLY_WITH_CLANG = {"test/fuzz/engine.c"}
-TOOLS = {"count.py", "proxy.py"}  # programs that tests and people use, no tests themselves
+TOOLS = {"count.py", "proxy.py", "valve.py"}  # programs that tests and people use, no tests themselves
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
 
 
@@ -57,7 +57,7 @@ def check_static(build):
 def check_twice(build):
     """No name is defined in two of the archives: which of them the linker takes is anybody's guess."""
     seen, findings = {}, []
-    for archive in ("libsloop.a", "libsloop-sandbox.a", "libslp_store.a"):
+    for archive in ("libsloop.a", "libsloop-sandbox.a"):
         out = subprocess.run(["nm", "-g", "--defined-only", os.path.join(build, "src", archive)], capture_output=True,
                              text=True, check=True).stdout
         where = archive
@@ -128,9 +128,9 @@ def check_registered(build):
 def check_readme():
     """The README's programs are those that are tested."""
     blocks = re.findall(r"```c\n(.*?)```", read("README.md"), re.S)
-    programs = [read("test", "embed", name + ".c") for name in ("print", "forward", "merge")]
+    programs = [read("test", "embed", name + ".c") for name in ("print", "forward", "share", "merge")]
     same = blocks == programs
-    return [] if same else ["README.md: its C blocks are not test/embed/print.c, forward.c and merge.c"]
+    return [] if same else ["README.md: its C blocks are not test/embed/print.c, forward.c, share.c and merge.c"]
 
 
 def report(name, findings):
