@@ -148,13 +148,17 @@ static void reap(slp_fleet *f, const slp_stock *s) {
 
 static void name_hole(slp_fleet *f, const slp_stock *s) {
   char from[40], to[40];
-  if (s->leases_n && slp_ring_hole(f->mem, s->leases, s->leases_n, from, to) == 1)
+  int r = s->leases_n ? slp_ring_hole(f->mem, s->leases, s->leases_n, from, to) : 0;
+  if (r >= 0) f->stats.holes_now = r == 1;
+  if (r == 1)
     slp_fleet_tell(f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s", from,
                    to);
 }
 
 int slp_audit_write(slp_fleet *f, const slp_stock *s) {
   f->ring_due = 0;
+  slp_peers_forget(f);
+  slp_leases_forget(f);
   remember(f, s);
   size_t made = make_missing(f, s);
   f->made_some = made && !s->leases_n;

@@ -115,6 +115,8 @@ static void follow(slp_fleet *f, slp_str owner) {
   f->role = SLP_ROLE_FOLLOWS;
   in(f, 0);
   slp_plan_read(f);
+  slp_peers_forget(f); /* about once a minute */
+  slp_leases_forget(f);
   if (same) return;
   slp_instance_set(&f->leader, owner);
   f->bell_known = 0;

@@ -129,6 +129,7 @@ typedef struct slp_peer {
   uint64_t missing_since_us; /* by consistent reads */
   uint64_t gone_since_us;
   uint64_t exact_us; /* the last consistent read was sent then; 0: none */
+  uint64_t used_us;  /* it was last asked for, or heard of */
   slp_op op;         /* condemning or reaping */
 } slp_peer;
 typedef enum slp_verdict { SLP_PEER_UNKNOWN, SLP_PEER_ALIVE, SLP_PEER_CONDEMNED } slp_verdict;
@@ -139,6 +140,8 @@ void slp_peer_saw(slp_peer *p, const slp_worker_fact *w, int exact, const slp_st
 /* What a write of mine showed of it. */
 void slp_peer_saw_op(slp_peer *p, const slp_op *op);
 void slp_peer_unread(slp_peer *p); /* a read that failed */
+/* Those that nothing has named for long; once a minute. */
+void slp_peers_forget(slp_fleet *f);
 /* Whether that instance may still renew. named_us: when the image that names it was in. */
 slp_verdict slp_peer_verdict(slp_fleet *f, slp_str instance, uint64_t named_us);
 int slp_peer_may_condemn(slp_fleet *f, const slp_peer *p, uint64_t more_us); /* rule 2.1 */
@@ -178,6 +181,7 @@ struct slp_lease {
   uint8_t dirty, save_now, drained, end_told, drop_me;
   uint8_t stall, park, bequeath;
   uint8_t let;       /* slp_let_why */
+  uint8_t idle_n;    /* minutes that it has been nothing to me */
   uint8_t let_again; /* the letting-go was refused, and the lease is mine still */
   slp_instance to;   /* who gets it */
   slp_peer *heir;
@@ -217,6 +221,8 @@ struct slp_lease {
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard);
 slp_lease *slp_lease_make(slp_fleet *f, slp_str shard); /* NULL: no memory, or no name of a shard */
 void slp_lease_free(slp_lease *l);
+/* Those that have been nothing to this worker for an hour of minutes; once a minute. */
+void slp_leases_forget(slp_fleet *f);
 void slp_lease_touch(slp_lease *l); /* it is stepped soon */
 void slp_lease_step(slp_lease *l);
 int slp_lease_wanted(const slp_lease *l);

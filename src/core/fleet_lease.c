@@ -51,6 +51,25 @@ void slp_lease_free(slp_lease *l) {
   slp_free(mem, l);
 }
 
+/* Longer than a copy of any write of mine can be under way: what it lets go of is safe to be forgotten. */
+#define IDLE_MINUTES 60
+
+static int is_nothing(const slp_lease *l) {
+  return l->state == SLP_IDLE && !l->planned && !l->inherited && !l->maybe && !l->op.busy && !l->save_now &&
+         !slp_list_linked(&l->touched) && l->shunned_us <= slp_fleet_now(l->f);
+}
+
+void slp_leases_forget(slp_fleet *f) {
+  size_t at = 0;
+  if (f->looking) return; /* what is looked at is pointed to */
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
+    l->idle_n = is_nothing(l) ? (uint8_t)(l->idle_n + 1) : 0;
+    if (l->idle_n < IDLE_MINUTES) continue;
+    slp_map_remove(&f->leases, l->shard);
+    slp_lease_free(l);
+  }
+}
+
 void slp_lease_due(slp_lease *l, uint64_t at_us) {
   if (l->due_us <= at_us) return;
   l->due_us = at_us;

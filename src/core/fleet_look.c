@@ -95,31 +95,44 @@ void slp_looks_run(slp_timer *t) {
 
 /* ---- hearing ----------------------------------------------------------------------------------- */
 
-static const slp_row *row_of(const slp_fleet *f, const slp_row_key *key, slp_fact *ret) {
-  for (size_t i = 0; i < f->look.out.n; i++) {
-    f->schema->read(f->schema, &f->look.out.rows[i], ret);
-    if (slp_str_eq(ret->key.range, key->range) && slp_str_eq(ret->key.hash, key->hash))
-      return &f->look.out.rows[i];
+typedef struct answer { /* each row of it sorted out once */
+  slp_fact facts[SLP_LOOK_KEYS];
+  size_t n,
+      next; /* rows mostly come as they were asked for: the search goes on where it found the last one */
+} answer;
+
+static void sort_out(slp_fleet *f, answer *a) {
+  a->n = a->next = 0;
+  for (size_t i = 0; i < f->look.out.n && i < SLP_LOOK_KEYS; i++)
+    f->schema->read(f->schema, &f->look.out.rows[i], &a->facts[a->n++]);
+}
+
+static const slp_fact *fact_of(answer *a, const slp_row_key *key) {
+  for (size_t k = 0; k < a->n; k++) {
+    size_t i = a->next + k < a->n ? a->next + k : a->next + k - a->n;
+    const slp_row_key *have = &a->facts[i].key;
+    if (!slp_str_eq(have->range, key->range) || !slp_str_eq(have->hash, key->hash)) continue;
+    a->next = i + 1 < a->n ? i + 1 : 0;
+    return &a->facts[i];
   }
   return NULL;
 }
 
-static void hear(slp_fleet *f, size_t i) {
-  slp_fact fact;
+static void hear(slp_fleet *f, answer *a, size_t i) {
   slp_lease *l = f->look_items[i].lease;
   uint8_t which = f->look_items[i].which;
-  int there = row_of(f, &f->look_keys[i], &fact) != NULL;
-  if (there && fact.kind == SLP_FACT_BAD) {
-    slp_fleet_bad_row(f, l ? l->shard : (slp_str){NULL, 0}, &fact);
+  const slp_fact *fact = fact_of(a, &f->look_keys[i]);
+  if (fact && fact->kind == SLP_FACT_BAD) {
+    slp_fleet_bad_row(f, l ? l->shard : (slp_str){NULL, 0}, fact);
     if (l) slp_lease_look(l, slp_fleet_now(f) + 10000000);
     return;
   }
   if (f->look_items[i].peer)
-    slp_peer_saw(f->look_items[i].peer, there ? &fact.u.worker : NULL, 1, &f->look.rq);
+    slp_peer_saw(f->look_items[i].peer, fact ? &fact->u.worker : NULL, 1, &f->look.rq);
   else if (which)
-    slp_lease_parent_saw(l, which - 1, there ? &fact.u.lease : NULL);
+    slp_lease_parent_saw(l, which - 1, fact ? &fact->u.lease : NULL);
   else
-    slp_lease_saw(l, there ? &fact.u.lease : NULL, f->look.rq.sent_us, f->look.rq.done_us);
+    slp_lease_saw(l, fact ? &fact->u.lease : NULL, f->look.rq.sent_us, f->look.rq.done_us);
 }
 
 static void looked(slp_store_req *rq) {
@@ -134,10 +147,12 @@ static void looked(slp_store_req *rq) {
     }
     slp_look_soon(f, later);
   } else { /* owners first: what is seen of the leases is judged by them */
+    answer a;
+    sort_out(f, &a);
     for (size_t i = 0; i < f->look.keys_n; i++)
-      if (f->look_items[i].peer) hear(f, i);
+      if (f->look_items[i].peer) hear(f, &a, i);
     for (size_t i = 0; i < f->look.keys_n; i++)
-      if (!f->look_items[i].peer) hear(f, i);
+      if (!f->look_items[i].peer) hear(f, &a, i);
   }
   arm(f);
 }

@@ -3,6 +3,7 @@
 #include "core/fleet_inside.h"
 
 #define READS_MIN 3 /* of an unchanged counter, before its worker may be condemned */
+#define FORGET_US UINT64_C(600000000)
 
 void slp_instance_set(slp_instance *i, slp_str s) {
   i->n = 0;
@@ -22,15 +23,37 @@ slp_peer *slp_peer_get(slp_fleet *f, slp_str id) { return slp_map_get(&f->peers,
 
 slp_peer *slp_peer_make(slp_fleet *f, slp_str id) {
   slp_peer *p = slp_peer_get(f, id);
+  if (p) p->used_us = slp_fleet_now(f);
   if (p || !id.n || id.n > SLP_WORKER_ID_MAX) return p;
   p = SLP_NEW(f->mem, slp_peer);
   if (!p) return NULL;
   memcpy(p->id, id.p, id.n);
   p->id_n = (uint8_t)id.n;
+  p->used_us = slp_fleet_now(f);
   slp_op_init(&p->op, f, p);
   if (slp_map_put(&f->peers, (slp_str){p->id, p->id_n}, p) == 0) return p;
   slp_free(f->mem, p);
   return NULL;
+}
+
+static int is_needed(const slp_fleet *f, const slp_peer *p) {
+  slp_str id = {p->id, p->id_n}, leader = {NULL, 0}, boot;
+  slp_instance_split(slp_instance_str(&f->leader), &leader, &boot);
+  return p->wanted || p->op.busy || slp_str_eq(id, leader) || slp_str_eq(id, f->o.worker);
+}
+
+/* Most ids are of one process, and never come again. Whoever is forgotten and named once more is observed from
+ * the beginning, as on the first day. */
+void slp_peers_forget(slp_fleet *f) {
+  uint64_t now = slp_fleet_now(f);
+  size_t at = 0;
+  if (f->looking) return; /* what is looked at is pointed to */
+  for (slp_peer *p; (p = slp_map_each(&f->peers, &at));) {
+    if (is_needed(f, p) || now - p->used_us < FORGET_US) continue;
+    slp_map_remove(&f->peers, (slp_str){p->id, p->id_n});
+    slp_op_free(&p->op);
+    slp_free(f->mem, p);
+  }
 }
 
 void slp_peer_instance(const slp_peer *p, slp_instance *ret) {

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define MOVES_MAX 20    /* of one worker's leases in one plan */
+#define MOVES_MIN 20    /* of one worker's leases, that may move in one plan; or a tenth of an even share */
 #define MORE_US 2000000 /* until the next, when it had so many */
 #define AVOID_MS \
   (INT64_C(10) * 60 * 1000) /* a worker that could not read a shard does not get it back sooner */
@@ -202,7 +202,7 @@ static void look_at_moves(slp_fleet *f, const slp_plan *p) {
   for (size_t w = 0; w < p->workers_n; w++) {
     uint32_t n = 0;
     for (size_t i = 0; i < p->leases_n; i++) n += p->leases[i].owner == w && p->leases[i].ret != w;
-    if (p->workers[w].takes && n >= MOVES_MAX) slp_plan_soon(f, MORE_US);
+    if (p->workers[w].takes && n >= p->moves_max) slp_plan_soon(f, MORE_US);
   }
 }
 
@@ -219,8 +219,13 @@ static int write_all(slp_fleet *f, const slp_stock *s, slp_plan *p) {
   return 0;
 }
 
+/* Each plan makes everybody look at all it holds, so large shares do not move by twenties. */
+static uint32_t moves_max(const slp_stock *s) {
+  return (uint32_t)slp_max_u64(MOVES_MIN, s->leases_n / (s->workers_n + 1) / 10);
+}
+
 int slp_plan_write(slp_fleet *f, const slp_stock *s) {
-  slp_plan p = {NULL, s->workers_n, NULL, s->leases_n, MOVES_MAX};
+  slp_plan p = {NULL, s->workers_n, NULL, s->leases_n, moves_max(s)};
   p.workers = slp_zalloc_n(f->mem, s->workers_n + 1, sizeof *p.workers);
   p.leases = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *p.leases);
   if (!p.workers || !p.leases || write_all(f, s, &p)) {

@@ -1,0 +1,233 @@
+/* fleet_corners.c - what happens to a fleet seldom or late: finished leases and dead workers are cleared
+ * away, hours later nothing of them is left in memory, weights, parked shards, many moves at once.
+ * SCENE_TRACE=1 prints what happens. */
+#define CHECK_SECONDS 120
+#include "core/fleet_inside.h"
+
+#define WORLD fw_new
+#include "sim/fleet_play.h"
+
+#define MINUTE (60 * FW_S)
+
+static int held_by(fw_world *w, int slot) {
+  int n = 0;
+  for (int i = 0; i < w->shards_n; i++) n += fw_owner_of(w, i) == slot;
+  return n;
+}
+
+static const char *lease_row(fw_world *w, int shard, const char *attr) {
+  char row[64];
+  fw_row_of(w, shard, row);
+  return fw_row(w, row, attr);
+}
+
+/* ---- leases of shards that are gone ------------------------------------------------------------ */
+
+static int parents_ended(fw_world *w) {
+  return w->pos[0].kind == SLP_SPOT_END && w->pos[1].kind == SLP_SPOT_END;
+}
+
+TEST(the_lease_of_a_finished_shard_goes_when_the_stream_has_forgotten_it) {
+  fw_world *w = fleet(4, 2);
+  CHECK(fw_split(w, 0) && fw_split(w, 1));
+  until(w, 60 * FW_S, parents_ended);
+  run(w, 3 * MINUTE);
+  CHECK_STR(lease_row(w, 0, "pos"), "9:end"); /* the stream still lists it */
+  w->shards[0].trimmed = 1;
+  run(w, 4 * MINUTE);
+  CHECK_STR(lease_row(w, 0, "pos"), "");
+  CHECK_STR(lease_row(w, 1, "pos"), "9:end");
+  CHECK(w->trouble == 0 && w->holes == 0);
+  finish(w);
+}
+
+/* Retention passed it by while nobody had read it to its end: an operator is to see that. */
+TEST(the_lease_of_an_unfinished_shard_stays_when_the_stream_has_forgotten_it) {
+  fw_world *w = fleet(4, 2);
+  char row[64];
+  fw_row_of(w, 0, row);
+  w->shards[0].trimmed = 1;
+  run(w, 4 * MINUTE);
+  CHECK(strlen(fw_row(w, row, "pos")) > 0);
+  w->shards[0].trimmed = 0;
+  finish(w);
+}
+
+/* ---- rows of workers that are gone ------------------------------------------------------------- */
+
+static fw_world *slow_fleet(int shards, int n) {
+  fw_world *w = world(shards);
+  w->lease_ms = 10000;
+  w->producing = 0;
+  start(w, n);
+  settle(w, 60 * FW_S);
+  return w;
+}
+
+TEST(the_rows_of_a_worker_that_was_killed_or_has_left_are_reaped_after_an_hour) {
+  fw_world *w = slow_fleet(4, 4);
+  int dead = follower(w), leaves;
+  char dead_row[32], dead_plan[32], left_row[32];
+  snprintf(dead_row, sizeof dead_row, "w/w%d", dead);
+  snprintf(dead_plan, sizeof dead_plan, "a/w%d", dead);
+  fw_kill(w, dead);
+  settle(w, MINUTE);
+  leaves = follower(w);
+  snprintf(left_row, sizeof left_row, "w/w%d", leaves);
+  fw_leave(w, leaves, 5000);
+  run(w, MINUTE);
+  fw_reap(w);
+  run(w, 55 * MINUTE);
+  CHECK(strlen(fw_row(w, dead_row, "gone")) > 0 && strlen(fw_row(w, left_row, "gone")) > 0);
+  CHECK(strlen(fw_row(w, dead_plan, "v")) > 0);
+  run(w, 8 * MINUTE);
+  CHECK_STR(fw_row(w, dead_row, "boot"), "");
+  CHECK_STR(fw_row(w, dead_plan, "v"), "");
+  CHECK_STR(fw_row(w, left_row, "boot"), "");
+  fw_start(w, dead, "w9", 0);
+  settle(w, MINUTE);
+  finish(w);
+}
+
+TEST(a_worker_that_comes_again_within_the_hour_is_not_reaped) {
+  fw_world *w = slow_fleet(4, 2);
+  int dead = follower(w);
+  char id[8], row[16];
+  snprintf(id, sizeof id, "w%d", dead);
+  snprintf(row, sizeof row, "w/w%d", dead);
+  fw_kill(w, dead);
+  run(w, 30 * MINUTE);
+  fw_start(w, dead, id, 0);
+  settle(w, MINUTE);
+  run(w, 65 * MINUTE);
+  CHECK(strlen(fw_row(w, row, "boot")) > 0 && !strlen(fw_row(w, row, "gone")));
+  CHECK(held_by(w, dead) == 2 && w->evictions == 0);
+  finish(w);
+}
+
+/* ---- nothing is remembered for ever ------------------------------------------------------------ */
+
+static size_t peers(fw_world *w, int slot) { return w->nodes[slot]->fleet->peers.live; }
+static size_t leases(fw_world *w, int slot) { return w->nodes[slot]->fleet->leases.live; }
+
+TEST(workers_that_came_and_went_are_forgotten) {
+  fw_world *w = slow_fleet(4, 2);
+  char id[16];
+  for (int k = 0; k < 60; k++) {
+    snprintf(id, sizeof id, "host-%d", k);
+    fw_start(w, 5, id, 0);
+    run(w, 6 * FW_S);
+    if (k % 3)
+      fw_leave(w, 5, 3000);
+    else
+      fw_kill(w, 5);
+    run(w, 20 * FW_S);
+    fw_reap(w);
+  }
+  CHECK(peers(w, leader(w)) > 30);
+  run(w, 75 * MINUTE);
+  for (int i = 0; i < 2; i++) {
+    if (peers(w, i) > 2) CHECK_FAIL("%s still knows %zu workers", w->nodes[i]->id, peers(w, i));
+  }
+  CHECK_STR(fw_row(w, "w/host-7", "boot"), "");
+  finish(w);
+}
+
+/* The stream lists finished shards no more. Rows of a parent and its child may go in any order then. */
+static void trim_finished(fw_world *w) {
+  for (int i = 0; i < w->shards_n; i++)
+    if (w->pos[i].kind == SLP_SPOT_END) w->shards[i].trimmed = w->shards[i].excused = 1;
+}
+
+TEST(shards_that_rolled_away_are_forgotten) {
+  fw_world *w = world(4);
+  w->lease_ms = 10000;
+  start(w, 2);
+  settle(w, MINUTE);
+  for (int k = 0; k < 20; k++) {
+    int last = w->shards_n;
+    for (int i = 0; i < last; i++)
+      if (!w->shards[i].closed) {
+        CHECK(fw_split(w, i));
+        break;
+      }
+    run(w, 30 * FW_S);
+    for (int i = 0; i + 1 < w->shards_n; i++) /* together again */
+      for (int j = 0; j < w->shards_n; j++)
+        if (!w->shards[i].closed && i >= last && fw_merge(w, i, j)) break;
+    run(w, 30 * FW_S);
+    trim_finished(w);
+  }
+  CHECK(leases(w, 0) + leases(w, 1) > 40);
+  w->producing = 0;
+  run(w, 5 * MINUTE);
+  trim_finished(w);
+  run(w, 75 * MINUTE);
+  for (int i = 0; i < 2; i++)
+    if (leases(w, i) > 10) CHECK_FAIL("%s still knows %zu leases", w->nodes[i]->id, leases(w, i));
+  finish(w);
+}
+
+/* ---- planning ---------------------------------------------------------------------------------- */
+
+TEST(a_heavier_worker_gets_more) {
+  fw_world *w = fleet(12, 3);
+  fw_operator_number(w, "w/w1", "cap", "4");
+  run(w, 2 * MINUTE);
+  CHECK_INT(held_by(w, 0), 2);
+  CHECK_INT(held_by(w, 1), 8);
+  CHECK_INT(held_by(w, 2), 2);
+  CHECK(repeats(w) == 0);
+  fw_operator_number(w, "w/w1", "cap", "1");
+  run(w, 2 * MINUTE);
+  finish(w);
+}
+
+TEST(many_leases_move_some_at_a_time) {
+  fw_world *w = fleet(64, 1);
+  fw_start(w, 1, "w1", 0);
+  int most = 0, before = 0;
+  for (uint64_t from = fw_now(w);
+       fw_now(w) - from < 30 * FW_S;) { /* a plan comes no sooner than 2 s after the last */
+    run(w, FW_S);
+    int now = held_by(w, 1);
+    if (now - before > most) most = now - before;
+    before = now;
+  }
+  CHECK_INT(before, 32);
+  CHECK(most <= 20);
+  CHECK(repeats(w) == 0 && w->lost == 0);
+  finish(w);
+}
+
+TEST(a_parked_shard_is_nobodys_until_an_operator_says_so) {
+  fw_world *w = fleet(6, 2);
+  int slot = fw_owner_of(w, 2);
+  char row[64];
+  fw_row_of(w, 2, row);
+  slp_fleet_park(w->nodes[slot]->fleet, slp_str_of(w->shards[2].id));
+  run(w, 3 * MINUTE);
+  CHECK_INT(fw_owner_of(w, 2), -1);
+  CHECK(strlen(fw_row(w, row, "park")) > 0);
+  fw_kill(w, slot); /* whoever comes after leaves it alone too */
+  run(w, 3 * MINUTE);
+  CHECK_INT(fw_owner_of(w, 2), -1);
+  for (int i = 0; i < 6; i++) CHECK(i == 2 || fw_owner_of(w, i) >= 0);
+  CHECK(repeats(w) <= w->shards[2].repeats + 100 && w->evictions == 0);
+  fw_operator_set(w, row, "park", "");
+  run(w, 2 * MINUTE);
+  CHECK(fw_owner_of(w, 2) >= 0);
+  finish(w);
+}
+
+/* What the plan holds and nobody can open is planned elsewhere, and told. */
+TEST(a_lease_that_its_planned_worker_never_takes_goes_to_another) {
+  fw_world *w = fleet(6, 3);
+  int slot = fw_owner_of(w, 2);
+  slp_fleet_stalled(w->nodes[slot]->fleet, slp_str_of(w->shards[2].id));
+  run(w, 20 * FW_S);
+  CHECK(fw_owner_of(w, 2) >= 0 && fw_owner_of(w, 2) != slot);
+  finish(w);
+}
+
+CHECK_MAIN()
