@@ -70,7 +70,17 @@ void slp_leases_forget(slp_fleet *f) {
   }
 }
 
+#define FAR_US 1000000
+#define GRID_US 50000
+
+/* What is far away is due together: one pass over all leases then serves many. */
+static uint64_t on_grid(slp_fleet *f, uint64_t at_us) {
+  if (at_us < slp_fleet_now(f) + FAR_US || at_us > SLP_NEVER - GRID_US) return at_us;
+  return (at_us + GRID_US - 1) / GRID_US * GRID_US;
+}
+
 void slp_lease_due(slp_lease *l, uint64_t at_us) {
+  at_us = on_grid(l->f, at_us);
   if (l->due_us <= at_us) return;
   l->due_us = at_us;
   slp_look_soon(l->f, at_us);
