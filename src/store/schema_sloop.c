@@ -40,6 +40,12 @@ static void bad(slp_fact *f, const char *why) {
   f->why = why;
 }
 
+/* S or absent: nothing else can ever be asked for. */
+static int owner_is_text(const slp_row *row) {
+  slp_val_kind kind = slp_row_get(row, SLP_STR("owner"))->kind;
+  return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
+}
+
 static void read_lead(const slp_row *row, slp_fact *f) {
   slp_lead_fact *l = &f->u.lead;
   f->kind = SLP_FACT_LEAD;
@@ -48,6 +54,7 @@ static void read_lead(const slp_row *row, slp_fact *f) {
   l->start = slp_pos_read(text(row, "start"));
   l->format = (uint32_t)whole(row, "fmt", 0);
   if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
+  if (!owner_is_text(row)) bad(f, "its owner is no text");
   if (l->format > FORMAT) bad(f, "it was written by a newer version");
 }
 
@@ -111,6 +118,7 @@ static void read_lease(const slp_row *row, slp_str shard, slp_fact *f) {
   if (!shard.n) bad(f, "it names no shard");
   if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
   if (l->spot.kind == SLP_SPOT_NONE) bad(f, "its position can't be understood");
+  if (!owner_is_text(row)) bad(f, "its owner is no text");
 }
 
 static void read_row(slp_schema *base, const slp_row *row, slp_fact *f) {

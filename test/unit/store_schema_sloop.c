@@ -268,6 +268,12 @@ TEST(rows_of_others_are_left_alone_and_damaged_ones_named) {
   CHECK(kind_of("orders-app", "orders@1700000000/l/", good, 2) == SLP_FACT_BAD);
   CHECK(kind_of("orders-app", "orders@1700000000/lead", newer, 2) == SLP_FACT_BAD);
   CHECK(kind_of("orders-app", "orders@1700000000/w/w1", NULL, 0) == SLP_FACT_BAD);
+  /* An owner of another kind is neither somebody nor nobody: every take of it would be refused. */
+  slp_attr owned[] = {epoch, pos, {SLP_STR("owner"), {SLP_VAL_N, SLP_STR("5"), NULL, 0}}};
+  CHECK(kind_of("orders-app", "orders@1700000000/l/s1", owned, 3) == SLP_FACT_BAD);
+  CHECK(kind_of("orders-app", "orders@1700000000/lead", owned, 3) == SLP_FACT_BAD);
+  owned[2].val.kind = SLP_VAL_S;
+  CHECK(kind_of("orders-app", "orders@1700000000/l/s1", owned, 3) == SLP_FACT_LEASE);
   end();
 }
 
