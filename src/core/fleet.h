@@ -1,9 +1,12 @@
-/* fleet.h - one worker of a fleet: proves that it lives, takes the leases planned for it, keeps their
- * positions, gives them up gracefully, and leads when nobody else does. Over any store, by a schema whose
- * rule of life is a row a worker and whose rule of sharing is a leader's plan.
+/* fleet.h - one worker of a fleet: proves that it lives, takes the leases that are for it, keeps their
+ * positions, and gives them up gracefully. Over any store, by the rules of its schema (fleet_rules.c): a row a
+ * worker and a leader's plan (it leads when nobody else does), or a counter a lease and stealing.
  *
- * What keeps it safe: nobody's lease is taken before one conditional write has condemned its owner; a worker
- * that cannot prove its life hands out nothing; a tenancy that has sent its letting-go never goes on. */
+ * What keeps it safe: a worker that cannot prove its life hands out nothing; a tenancy that has sent its
+ * letting-go never goes on; and nobody's lease is taken before one conditional write has condemned its owner,
+ * or by a write that its owner's next one would have kept from succeeding. Where leases are stolen from the
+ * living, two may hand out one shard until the first is refused its next write, a lease's 0.8 at most: that is
+ * that protocol's, and the user's sink can tell them apart by the epoch. */
 #ifndef SLP_CORE_FLEET_H
 #define SLP_CORE_FLEET_H
 
@@ -43,6 +46,7 @@ typedef struct slp_fleet_stats { /* since it began; _now: at present */
   uint64_t checkpoints, heartbeats, evictions, condemned, plans, audits;
   uint64_t beat_age_us_now; /* since the sending of the last good heartbeat */
   uint8_t leads_now, suspended_now;
+  uint8_t holes_now; /* who compares the stream with the table found one when it last did: 1 */
 } slp_fleet_stats;
 
 typedef struct slp_fleet_opts { /* strings are copied */
