@@ -65,6 +65,7 @@ void slp_lead_end(slp_fleet *f) {
   slp_timer_clear(f->h, &f->watch_timer);
   slp_timer_clear(f->h, &f->plan_timer);
   f->plan_at_us = f->audit_at_us = SLP_NEVER;
+  f->stats.holes_now = 0; /* the next one looks */
   slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, f->lead_epoch, "leads no more");
 }
 

@@ -169,6 +169,7 @@ static int take_some(slp_fleet *f, const slp_stock *s, uint64_t *ret_next_us) {
                        .below = below,
                        .ctx = f->h};
     f->first = (uint8_t)am_first(&v);
+    if (!f->first) f->stats.holes_now = 0; /* who is looks for them */
     r = slp_steal_make(&steal, f->mem);
   }
   for (size_t i = 0; i < v.n && !r; i++)

@@ -172,10 +172,13 @@ static void forget_gone(sync *y) {
 }
 
 static void name_hole(sync *y) {
+  slp_fleet *f = y->f;
   char from[40], to[40];
-  if (y->s->leases_n && slp_ring_hole(y->f->mem, y->s->leases, y->s->leases_n, from, to) == 1)
-    slp_fleet_tell(y->f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s",
-                   from, to);
+  int r = y->s->leases_n ? slp_ring_hole(f->mem, y->s->leases, y->s->leases_n, from, to) : 0;
+  if (r >= 0) f->stats.holes_now = r == 1;
+  if (r == 1)
+    slp_fleet_tell(f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s", from,
+                   to);
 }
 
 int slp_sync_write(slp_fleet *f, const slp_stock *s) {

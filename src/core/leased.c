@@ -20,9 +20,8 @@ struct slp_leased {
   slp_store_prepare prepare;
   uint8_t preparing, joined, leaving, left, list_asked;
   uint64_t list_serial; /* the first listing that answers the fleet */
-  uint64_t holes;
-  slp_timer timer;  /* prepare again; afterwards: look for shards without progress */
-  slp_event end_ev; /* the fleet goes: it can't be used */
+  slp_timer timer;      /* prepare again; afterwards: look for shards without progress */
+  slp_event end_ev;     /* the fleet goes: it can't be used */
   sloop_cb save_cb;
   void *save_arg;
   uint8_t save_done;
@@ -373,9 +372,6 @@ static void on_fleet(void *arg, const slp_fleet_event *ev) {
       remember_instance(ld);
       break;
     case SLP_FLEET_EVICTED: ld->joined = 0; break;
-    case SLP_FLEET_LEADS:
-    case SLP_FLEET_FOLLOWS: ld->holes = 0; break;
-    case SLP_FLEET_HOLE: ld->holes++; break;
     case SLP_FLEET_LEFT:
       ld->left = 1;
       ld->joined = 0;
@@ -390,6 +386,9 @@ static void on_fleet(void *arg, const slp_fleet_event *ev) {
     }
     case SLP_FLEET_SUSPENDED:
     case SLP_FLEET_RESUMED:
+    case SLP_FLEET_LEADS:
+    case SLP_FLEET_FOLLOWS:
+    case SLP_FLEET_HOLE:
     case SLP_FLEET_TAKEN:
     case SLP_FLEET_LOST:
     case SLP_FLEET_RELEASED:
@@ -565,7 +564,6 @@ void slp_leased_stats(slp_consumer *c, slp_counts *out) {
   out->heartbeat_age_ms_now = UINT64_MAX;
   if (!ld) return;
   out->joined_now = ld->joined;
-  out->holes_now = ld->holes;
   if (ld->store) {
     out->store_write_units = ld->store->cost.write_units;
     out->store_read_units = ld->store->cost.read_units;
@@ -574,6 +572,7 @@ void slp_leased_stats(slp_consumer *c, slp_counts *out) {
   if (!ld->fleet) return;
   slp_fleet_stats st;
   slp_fleet_stats_get(ld->fleet, &st);
+  out->holes_now = st.holes_now;
   out->leases_taken = st.taken;
   out->leases_lost = st.lost;
   out->leases_released = st.released;

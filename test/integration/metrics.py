@@ -240,6 +240,26 @@ def leases_out_of_reach(box):
             wait_until(lambda: program.ask("/ready")[0] == 200, SECONDS, f"ready again; {program.said[-5:]}")
 
 
+def a_hole():
+    """A listing that lacks a shard: nobody reads a part of the keys. Not ready, and ready again when it is listed."""
+    with sandbox_box.Box() as box:
+        kinesis = harness.client(box.url)
+        stream = harness.new_stream(kinesis, 2)
+        half = {"Shards": harness.list_shards(kinesis, stream)[:1]}
+        box.faults(f"* ListShards * body {json.dumps(half)}")
+        with Program(harness.tail_environment(box.url), "listen=127.0.0.1:0", "app=holed", "worker=w", "store=memory",
+                     "lease_ms=2000", "list_ms=1000", stream) as program:
+            program.tell("start")
+            holed = (503, f"{stream}: a part of the stream is not going to be read: there is a hole\n")
+            wait_until(lambda: program.ask("/ready")[::2] == holed, 200, "a hole")
+            labels = {"stream": stream, "app": "holed", "worker": "w"}
+            expect(program.value("sloop_holes", **labels) == 1 and program.value("sloop_ready", **labels) == 0, "levels")
+            box.order("DELETE", "faults")
+            wait_until(lambda: program.ask("/ready")[0] == 200, 200, f"ready; {program.said[-5:]}")
+            expect(program.value("sloop_holes", **labels) == 0, "no hole")
+            expect(program.value("sloop_shards", **labels) == 2, "both shards")
+
+
 # ---- requests ------------------------------------------------------------------------------------------------------
 
 
@@ -671,9 +691,7 @@ def cloudwatch_command(box, moto):
     return line
 
 
-def main():
-    harness.boto3_or_skip()
-    tests = Tests()
+def all_others(tests):
     with sandbox_box.Box() as box:
         tests.side_by_side([lambda test=test: tests.run(test.__name__, test, box) for test in (
             page, lag_in_seconds, twins, leases, leases_out_of_reach, readiness, manners, garbage, where_it_listens, command,
@@ -682,10 +700,17 @@ def main():
 
         def with_moto(_, moto):
             tests.side_by_side([lambda test=test: tests.run(test.__name__, test, box, moto) for test in (
-                cloudwatch_own, cloudwatch_last_word, cloudwatch_motorway, cloudwatch_fleet, cloudwatch_many, cloudwatch_fails_and_heals,
-                cloudwatch_command)], 2)
+                cloudwatch_own, cloudwatch_last_word, cloudwatch_motorway, cloudwatch_fleet, cloudwatch_many,
+                cloudwatch_fails_and_heals, cloudwatch_command)], 2)
 
         tests.with_server(servers.Moto, with_moto)
+
+
+def main():
+    harness.boto3_or_skip()
+    tests = Tests()
+    # A leader compares the stream with its table once a minute: that one waits for minutes, beside all others.
+    tests.side_by_side([lambda: tests.run("a_hole", a_hole), lambda: all_others(tests)], 2)
     tests.end()
 
 

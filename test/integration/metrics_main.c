@@ -4,7 +4,7 @@
  *   close-metrics      before the consumers; the end of the input closes the consumers only
  * It says "url URL", "tip STREAM", "log LINE", "error NAME MESSAGE"; "refused NAME WHY" when metrics can't be
  * opened. usage: metrics_main [NAME=VALUE]... STREAM...; NAME: listen, cloudwatch, motorway, cloudwatch_ms,
- * app, store, store_endpoint, worker, lease_ms */
+ * app, store, store_endpoint, worker, lease_ms, list_ms */
 #include <sloop.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +100,7 @@ static void set(sloop_opts_t *o, sloop_metrics_opts_t *m, const char *name, cons
   if (!strncmp(name, "store_endpoint=", 15)) o->store_endpoint = value;
   if (!strncmp(name, "worker=", 7)) o->worker = value;
   if (!strncmp(name, "lease_ms=", 9)) o->lease_ms = (uint32_t)atoi(value);
+  if (!strncmp(name, "list_ms=", 8)) o->list_ms = (uint32_t)atoi(value);
 }
 int main(int argc, char **argv) {
   uv_loop_t loop;
