@@ -101,6 +101,8 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
     case SLOOP_ESTREAMBUSY: return 0;
     default: break;
   }
+  /* A worker's tries are short, so that it proves in time that it lives; -m is for who wants an end. */
+  if (c->app->args->opts.app && e->code == SLP_ETIMEDOUT) return 0;
   if (st.shards_now > 0) return 0; /* the listing was answered: this is a bad moment, not a bad address */
   if (is_unreachable(e->code)) return 1;
   return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500;
@@ -181,7 +183,8 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   /* Before anything was answered, silence is either over soon or the end, and then told: once. */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
-  int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0;
+  int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0 &&
+                  !c->app->args->opts.app; /* a worker waits for as long as it takes */
   sloop_error_t shown = *e;
   if (hopeless) shown.retry_in_ms = UINT64_MAX; /* so that the line says what to do */
   put_name(c, c->error, sizeof c->error);

@@ -89,6 +89,28 @@ def one_id_twice():
             return f"ended with {second.process.returncode} after {took:.1f} s: {said[-1][-160:]}"
 
 
+def table_is_slow_at_first():
+    """A worker that starts in a bad hour of its table, when every answer comes too late, says what it waits for, and joins
+    when it is over."""
+    with Box() as box, servers.Dynalite() as leases:
+        stream = harness.new_stream(box.client(), 2)
+        put = harness.Producer(box.client(), stream).put_all(50)
+        with fleets.Fleet(box.url, leases.url, stream, 2, lease_ms=2000, poll_ms=200, valves=True) as fleet:
+            fleet.start("w0")
+            fleet.wait_balance(["w0"])
+            fleet.valves.turn("w1.leases", "delay", "down", 600)  # a try has a sixth of a lease
+            fleet.start("w1")
+            said = harness.wait_until(lambda: [line for line in fleet.now["w1"].stderr().split("\n") if "no answer" in line],
+                                      30, "it says that the table does not answer in time")
+            time.sleep(2)  # longer than it would hesitate
+            fleet.all_live_but_killed()
+            fleet.valves.turn("w1.leases", "open")
+            fleet.wait_balance()
+            fleet.wait_for(lambda: len(fleet.seen) == len(put), 20, "all is read")
+            fleet.leave_all()
+            return said[0][:200]
+
+
 def made_again():
     """Old checkpoints are not the new stream's."""
     with Box() as box, servers.Dynalite() as leases:
@@ -176,6 +198,7 @@ def main():
     harness.boto3_or_skip()
     tests.side_by_side([lambda: tests.run("wall clocks hours and years apart", skewed_clocks),
                         lambda: tests.run("two workers with one id", one_id_twice),
+                        lambda: tests.run("a table that is slow at first", table_is_slow_at_first),
                         lambda: tests.run("a stream that is made again", made_again),
                         lambda: tests.run("a stream that is made again under them", made_again_under_them),
                         lambda: tests.run("four processes on a SQLite file, killed", on_one_file)], 3)
