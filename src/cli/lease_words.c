@@ -8,13 +8,16 @@ slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   if (l->parked) return SLP_LEASE_IS_PARKED;
   if (l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_FREE;
   if (l->state == SLOOP_LEASE_OWNER_DEAD) return SLP_LEASE_IS_DEAD;
-  return *l->claim ? SLP_LEASE_IS_MOVING : SLP_LEASE_IS_OWNED;
+  /* That somebody has asked for it means little: what the plan no longer wants is asked for and kept. */
+  return SLP_LEASE_IS_OWNED;
 }
 
 const char *slp_lease_mood_word(slp_lease_mood mood) {
-  static const char *const words[SLP_LEASE_MOODS] = {
-      [SLP_LEASE_IS_DEAD] = "dead",     [SLP_LEASE_IS_FREE] = "free",   [SLP_LEASE_IS_PARKED] = "parked",
-      [SLP_LEASE_IS_MOVING] = "moving", [SLP_LEASE_IS_OWNED] = "owned", [SLP_LEASE_IS_ENDED] = "ended"};
+  static const char *const words[SLP_LEASE_MOODS] = {[SLP_LEASE_IS_DEAD] = "dead",
+                                                     [SLP_LEASE_IS_FREE] = "free",
+                                                     [SLP_LEASE_IS_PARKED] = "parked",
+                                                     [SLP_LEASE_IS_OWNED] = "owned",
+                                                     [SLP_LEASE_IS_ENDED] = "ended"};
   return words[mood];
 }
 

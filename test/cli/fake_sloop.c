@@ -502,6 +502,7 @@ static admin *begin_admin(sloop_t *s, void *arg) {
   uv_timer_init(s->timer.loop, &a->timer);
   a->timer.data = a;
   uv_timer_start(&a->timer, on_admin, 1, 0);
+  wake(s, 3600000); /* one that is open keeps the loop alive, as the real one */
   return a;
 }
 

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from box import BIN, Box, NO_LIMITS
-from run import check, end, environment, equal, main, read_some, run, test, wait_until
+from run import check, end, environment, equal, main, read_some, read_until, run, test, wait_until
 from terminal import SIGNALS_THAT_CRASH, Terminal, stopped
 
 QUICK = ("-X", "lease_ms=2000", "-X", "checkpoint_ms=500", "-X", "poll_ms=200")
@@ -74,7 +74,7 @@ class Fleet:
         """How many shards each living worker reads."""
         held = {}
         for row in self.shards().values():
-            if row["owner"] and row["state"] in ("owned", "moving"):
+            if row["owner"] and row["state"] == "owned":
                 name = row["owner"].rpartition(".")[0]
                 held[name] = held.get(name, 0) + 1
         return held
@@ -177,9 +177,7 @@ def several_streams_in_one_application():
         box.dynamodb("PutItem", TableName="table", Item={"id": {"S": "x"}})
         p = box.start("-G", "app", "-J", "-o", "oldest", *QUICK, "demo", "other", "dynamodb:table")
         try:
-            got = b""
-            while got.count(b"\n") < 41:
-                got += read_some(p.stdout.fileno())
+            got = read_until(p.stdout.fileno(), lambda got: got.count(b"\n") >= 41)
             lines = [json.loads(line) for line in got.splitlines()]
             equal(sorted(r["payload"] for r in lines if "payload" in r), sorted(x[2] for x in put))
             equal([r["event"] for r in lines if "event" in r], ["INSERT"])
@@ -283,7 +281,7 @@ def what_is_not_allowed_is_named():
 
 
 def row_of(terminal, shard):
-    return next((line for line in terminal.lines() if re.match(rf"{shard} +(owned|moving|dead|free) ", line)), "")
+    return next((line for line in terminal.lines() if re.match(rf"{shard} +(owned|dead|free) ", line)), "")
 
 
 @test
@@ -361,9 +359,7 @@ def watching_without_a_terminal():
         fleet.wait_held(one=2)
         p = box.start("--watch=1", "-G", "app", "demo")
         try:
-            got = b""
-            while got.count(b" demo for app\n") < 3:
-                got += read_some(p.stdout.fileno())
+            got = read_until(p.stdout.fileno(), lambda got: got.count(b" demo for app\n") >= 3)
             p.send_signal(signal.SIGINT)
             equal((p.wait(5), p.stderr.read()), (0, b""))
             check(b"\x1b" not in got and got.count(b"2 leases: 2 owned\n") >= 2, got)

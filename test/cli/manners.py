@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from run import check, end, environment, equal, main, read_some, run, test, wait_until
+from run import check, end, environment, equal, main, read_some, read_until, run, test, wait_until
 
 BIN = os.environ["SLOOP_TAIL_SCRIPTED"]
 PREFIX = "stream-tail: "
@@ -959,6 +959,64 @@ def a_leased_tail_takes_longer_to_leave_but_not_for_ever():
         check("before the leases were given up" in p.stderr.read().decode())
     finally:
         end(p)
+
+
+@test
+def a_lease_table_is_printed():
+    r = run(BIN, "--leases", "-G", "app", "orders")
+    equal((r.code, r.err), (0, ""))
+    lines = r.out.decode().splitlines()
+    equal([x.split() for x in lines[:3]], [["SHARD", "STATE", "OWNER", "POSITION", "AGE", "LAG"],
+                                           ["0", "owned", "two.1", "after", "4951", "3s", "tip"],
+                                           ["1", "owned", "two.1", "after", "4951", "3s", "1s"]])
+    equal(lines[-2:], ["3 leases: 3 owned", "2 workers; the furthest is 2s behind"])
+    r = run(BIN, "--leases", "-J", "-G", "app", "a", "b")
+    got = [json.loads(x) for x in r.out.splitlines()]
+    equal([(g["stream"], g.get("shard"), g.get("worker")) for g in got[:5]],
+          [("a", f"shardId-00000000000{i}", None) for i in range(3)] + [("a", None, "one.1"), ("a", None, "two.1")])
+    equal([g["stream"] for g in got[5:]], ["b"] * 5)
+
+
+@test
+def commands_about_leases_say_what_was_done():
+    for args, want in [(("--explain", "2"), "explain shardId-000000000002"), (("--release", "one"), "release one"),
+                       (("--release", "0002"), "release shardId-000000000002"), (("--reset", "all", "--to", "oldest"), "2 - all"),
+                       (("--reset", "1", "--to", "49.3", "--force"), "force 4 49 shardId-000000000001"),
+                       (("--reset", "000001", "--to", "s@5m"), "3 - shardId-000000000001")]:
+        r = run(BIN, *args, "-G", "app", "orders")
+        equal((r.code, r.out.decode(), r.err), (0, want + "\n", ""), args)
+    r = run(BIN, "--explain", "d-00000000000", "-G", "app", "orders", env={"FAKE_LEASES": 12})
+    equal((r.code, r.out), (0, b"explain d-00000000000\n"))
+    r = run(BIN, "--explain", "0", "-G", "app", "orders", env={"FAKE_LEASES": 12})
+    equal((r.code, r.out), (0, b"explain shardId-000000000000\n"))
+
+
+@test
+def what_keeps_a_command_from_leases_has_a_status_of_its_own():
+    for code, status in ((-5019, 4), (-5014, 5), (-5020, 6), (-5018, 1), (-5002, 1)):
+        for of_text in ({}, {"FAKE_ERROR_OF_TEXT": 1}):
+            r = run(BIN, "--release", "1", "-G", "app", "orders", env={"FAKE_ERROR": f"{code}:fatal", **of_text})
+            equal((r.code, r.out), (status, b""), code)
+            check("said so" in one_line(r.err), r.err)
+    check("--iam" in r.err, r.err)
+    r = run(BIN, "--watch", "-G", "app", "orders", env={"FAKE_ERROR": "-5018:fatal"})
+    equal((r.code, r.out), (1, b""))
+    one_line(r.err)
+    r = run(BIN, "--release", "", "-G", "app", "orders")
+    equal(r.code, 2)
+
+
+@test
+def watching_into_a_pipe_is_blocks_of_text():
+    p = start("--watch=1", "-G", "app", "orders", env={"FAKE_LEASES": 2})
+    try:
+        got = read_until(p.stdout.fileno(), lambda got: got.count(b"  orders for app\n") >= 3)
+        p.send_signal(signal.SIGTERM)
+        equal((p.wait(5), p.stderr.read()), (0, b""))
+    finally:
+        end(p)
+    check(b"\033" not in got and b"2 leases: 2 owned\n" in got, got)
+    check(b"1 move in the last minute" in got and b" shard 1: " in got, got)
 
 
 @test

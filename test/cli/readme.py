@@ -72,7 +72,7 @@ class World(Box):
 
 def run_example(world, line, folder):
     """(exit status, standard output, standard error). What follows is interrupted when it has printed something."""
-    ends = re.search(r"-e\b|--until|-L|--iam|--bench|-M", line)
+    ends = re.search(r"-e\b|--until|-L|--iam|--bench|-M|--leases|--explain|--release|--reset", line)
     if ends:
         world.busy.clear()
     else:
@@ -110,6 +110,8 @@ def every_command_of_the_readme_runs():
                 equal(out, b"", line)  # nothing is that old
             else:
                 check(out, line)
+            if "--leases" in line:
+                check(b"2 leases: 2 free" in out, out)
             if "-J" in line:
                 check(all(json.loads(x)["stream"] for x in out.splitlines()), line)
             if "packed" in line:
@@ -135,7 +137,7 @@ def the_table_of_exit_statuses_is_that_of_the_help():
     tail = help_text.split("Exit status:")[1]
     for status in said:
         check(re.search(rf"\b{status} ", tail), status)
-    equal(sorted(said), sorted(re.findall(r"(?:^|[;\n ])\s*(\d+) (?=the end|failed|wrong|--fail|a second)", tail)))
+    equal(sorted(said), sorted(re.findall(r"(?:^|[;\n ])\s*(\d+) (?=the end|failed|wrong|--fail|a second|a living|no such)", tail)))
 
 
 main()

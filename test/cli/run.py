@@ -90,6 +90,16 @@ def read_some(fd, limit=15):
     return os.read(fd, 1 << 16)
 
 
+def read_until(fd, enough):
+    """Reads until enough(what was read) is true."""
+    got = b""
+    while not enough(got):
+        piece = read_some(fd)
+        check(piece, "the output ends with", got[-300:])
+        got += piece
+    return got
+
+
 def end(process):
     """Ends a process of ours that a failed test may have left."""
     if process.poll() is None:

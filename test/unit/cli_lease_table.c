@@ -22,7 +22,7 @@ TEST(eighty_columns) {
   CHECK_STR(slp_buf_z(&b),
             "SHARD  STATE   OWNER                     POSITION                       AGE  LAG\n"
             "0      owned   ip-10-0-3-17-2211-a1b2c3  after 496..054468616467513346   4s  90s\n"
-            "1      moving  ip-10-0-3-18-44-d4e5f6    oldest                         60m  tip\n"
+            "1      owned   ip-10-0-3-18-44-d4e5f6    oldest                         60m  tip\n"
             "2      dead    gone                      after 496..16467513347 sub 12  60s  tip\n"
             "3      free    -                         latest                           -    -\n"
             "11     ended   -                         end                             2h    -\n"
@@ -34,7 +34,7 @@ TEST(eighty_columns) {
             "ip-10-0-3-18-44-d4e5f6    works     1       2  tip      0    1s  ip-10-0-3-18\n"
             "\n"
             "bad row: a/s/x: its \"v\" is newer?than ours\n"
-            "6 leases: 1 dead, 1 free, 1 parked, 1 moving, 1 owned, 1 ended\n"
+            "6 leases: 1 dead, 1 free, 1 parked, 2 owned, 1 ended\n"
             "3 workers, 1 dead or silent; the furthest is 90s behind; 2 of unknown lag\n");
   for (size_t width = 60; width < 140; width++) {
     slp_buf_clear(&b);

@@ -62,13 +62,13 @@ TEST(the_usual_size) {
   begin(&quiet);
   CHECK_STR(screen(80, 24, 0),
             "orders for billing                                            22:26:40, every 2s\n"
-            "2 leases: 1 moving, 1 owned\n"
+            "2 leases: 2 owned\n"
             "3 workers, 1 dead or silent; the furthest is 90s behind\n"
             "0 moves in the last minute, 0 throttles of the table\n"
             "\n"
             "SHARD  STATE   OWNER                       AGE     LAG  100ms..1d   PAST        \n"
             "0      owned   ip-10-0-3-17-2211-a1b2c3     4s     90s  ######                 +\n"
-            "1      moving  ip-10-0-3-18-44-d4e5f6      60m     tip                         _\n"
+            "1      owned   ip-10-0-3-18-44-d4e5f6      60m     tip                         _\n"
             "\n"
             "WORKER                    STATE     HELD     LAG   RATE/s   SEEN  HOST\n"
             "gone                      dead         0       -        -    50s  -\n"
