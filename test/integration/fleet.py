@@ -23,6 +23,15 @@ from valve import Valves
 MACHINE_STOOD_S = 0.25  # when even a thread that only reads pipes did not run for so long, workers may have been late too
 
 
+def block_main():
+    """A worker as a user writes it, who stamps each record as it is handed over."""
+    path = os.environ.get("SLOOP_TEST_FLEET_BLOCK",
+                          os.path.join(servers.ROOT, "build", "test", "integration", "fleet_block_main"))
+    if not os.access(path, os.X_OK):
+        raise servers.Missing(f"{path} is not built")
+    return path
+
+
 class Collector:
     """Reads the pipes of all workers on one thread, and knows of each chunk when it can have been written at the earliest
     and at the latest."""
@@ -127,6 +136,7 @@ class Fleet:
         self.knobs = [f"lease_ms={lease_ms}", f"checkpoint_ms={checkpoint_ms}", f"poll_ms={poll_ms}", *knobs]
         self.program, self.verbose = program or os.environ.get("SLOOP_TEST_FLEET_PROGRAM"), verbose
         self.names = [f"w{i}" for i in range(size)]
+        self.programs = {}  # worker -> what it is in place of stream-tail
         self.lives, self.now = [], {}  # all; worker -> its present life
         self.history = History()
         self.valves = self.make_valves() if valves else None
@@ -190,7 +200,7 @@ class Fleet:
 
     def command(self, worker):
         records = self.valves.url(f"{worker}.records") if self.valves else self.records
-        argv = [self.program or servers.binary(), "-G", self.app, "-o", "oldest", "-J", "-b", records,
+        argv = [self.programs.get(worker, self.program) or servers.binary(), "-G", self.app, "-o", "oldest", "-J", "-b", records,
                 "-X", f"worker={worker}"]
         if self.verbose:
             argv.append("-v")

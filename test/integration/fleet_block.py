@@ -3,7 +3,6 @@
 the old epochs is handed over, and the worker gets a share again. The program stamps each record with the machine's
 monotonic clock as it is handed over, so that nothing between is excused."""
 
-import os
 import random
 import time
 
@@ -16,14 +15,6 @@ from ticker import Ticker
 
 ROUNDS = 10 if FULL else 1
 LEASE_MS = 10000
-
-
-def program():
-    path = os.environ.get("SLOOP_TEST_FLEET_BLOCK",
-                          os.path.join(servers.ROOT, "build", "test", "integration", "fleet_block_main"))
-    if not os.access(path, os.X_OK):
-        raise servers.Missing(f"{path} is not built")
-    return path
 
 
 def owners(fleet):
@@ -50,7 +41,7 @@ def keeps(box, leases):
     """Ten workers, each blocked at a phase of its own, again and again."""
     stream, size = harness.new_stream(box.client(), 20), 10
     with fleets.Fleet(box.url, leases.url, stream, size, lease_ms=LEASE_MS, poll_ms=200, checkpoint_ms=1000,
-                      program=program(), verbose=False) as fleet:
+                      program=fleets.block_main(), verbose=False) as fleet:
         fleet.start()
         fleet.wait_balance()
         ticker = Ticker(box, stream, 0.1)
@@ -79,7 +70,7 @@ def keeps(box, leases):
 def loses(box, leases):
     stream = harness.new_stream(box.client(), 6)
     with fleets.Fleet(box.url, leases.url, stream, 3, lease_ms=LEASE_MS, poll_ms=200, checkpoint_ms=1000,
-                      program=program(), verbose=False) as fleet:
+                      program=fleets.block_main(), verbose=False) as fleet:
         fleet.start()
         held = fleet.wait_balance()
         fleet.watch()
