@@ -251,11 +251,11 @@ def a_hole():
                      "lease_ms=2000", "list_ms=1000", stream) as program:
             program.tell("start")
             holed = (503, f"{stream}: a part of the stream is not going to be read: there is a hole\n")
-            wait_until(lambda: program.ask("/ready")[::2] == holed, 200, "a hole")
+            wait_until(lambda: program.ask("/ready")[::2] == holed, 400, "a hole")
             labels = {"stream": stream, "app": "holed", "worker": "w"}
             expect(program.value("sloop_holes", **labels) == 1 and program.value("sloop_ready", **labels) == 0, "levels")
             box.order("DELETE", "faults")
-            wait_until(lambda: program.ask("/ready")[0] == 200, 200, f"ready; {program.said[-5:]}")
+            wait_until(lambda: program.ask("/ready")[0] == 200, 400, f"ready; {program.said[-5:]}")
             expect(program.value("sloop_holes", **labels) == 0, "no hole")
             expect(program.value("sloop_shards", **labels) == 2, "both shards")
 
