@@ -134,7 +134,7 @@ class Fleet:
         self.sqlite = leases.removeprefix("sqlite:") if leases.startswith("sqlite:") else None
         self.table = table
         self.knobs = [f"lease_ms={lease_ms}", f"checkpoint_ms={checkpoint_ms}", f"poll_ms={poll_ms}", *knobs]
-        self.program, self.verbose = program or os.environ.get("SLOOP_TEST_FLEET_PROGRAM"), verbose
+        self.program, self.verbose = program, verbose
         self.names = [f"w{i}" for i in range(size)]
         self.programs = {}  # worker -> what it is in place of stream-tail
         self.lives, self.now = [], {}  # all; worker -> its present life
@@ -200,7 +200,8 @@ class Fleet:
 
     def command(self, worker):
         records = self.valves.url(f"{worker}.records") if self.valves else self.records
-        argv = [self.programs.get(worker, self.program) or servers.binary(), "-G", self.app, "-o", "oldest", "-J", "-b", records,
+        program = self.programs.get(worker, self.program) or servers.binary()
+        argv = [program, "-G", self.app, "-o", "oldest", "-J", "-b", records,
                 "-X", f"worker={worker}"]
         if self.verbose:
             argv.append("-v")

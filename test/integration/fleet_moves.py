@@ -58,9 +58,9 @@ def rolling_restart(box, leases):
         # a machine that keeps a thread that only ticks waiting keeps the workers waiting, too
         expect(worst < GAP_S + ticker.longest, f"a shard was not read for {worst:.2f} s: {after.shard} from {before.worker} in epoch "
                               f"{before.epoch} at {before.late - began:.2f} to {after.worker} in {after.epoch}; {deeds}")
+        longest = ", ".join(f"{gap[0] * 1000:.0f}" for gap in sorted(gaps.values(), key=lambda gap: gap[0]))
         return (f"{ROUNDS} x 4 restarts in {ended - began:.0f} s: {verdict.lines} ticks, 0 repeats, longest gap of each "
-                f"shard {', '.join(f'{gap * 1000:.0f}' for gap in sorted(gap[0] for gap in gaps.values()))} ms; the clock's "
-                f"own {ticker.longest * 1000:.0f} ms")
+                f"shard {longest} ms; the clock's own {ticker.longest * 1000:.0f} ms")
 
 
 def ticker_shards(box, stream):

@@ -30,8 +30,8 @@ def skewed_clocks():
         with fleets.Fleet(box.url, leases.url, stream, 4, lease_ms=2000, poll_ms=200) as fleet:
             fleet.client = lambda: leases.client(harness.KEY_ID, harness.SECRET, service="dynamodb")
             for worker, offset in zip(fleet.names, ("+0", "+3600", "-7200", "+315360000")):
-                fleet.extra_env[worker] = {"LD_PRELOAD": LIBFAKETIME, "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-                                           "DONT_FAKE_MONOTONIC": "1"}
+                fleet.extra_env[worker] = {"LD_PRELOAD": LIBFAKETIME, "FAKETIME": offset,
+                                           "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}
             fleet.start()
             fleet.wait_balance()
             fleet.watch()
