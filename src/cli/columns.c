@@ -4,7 +4,7 @@
 #define GAP 2
 
 void slp_columns_init(slp_columns *c, slp_mem *mem, const slp_column *columns, size_t n) {
-  SLP_CHECK(n <= SLP_COLUMNS_MAX);
+  SLP_CHECK(n > 0 && n <= SLP_COLUMNS_MAX);
   *c = (slp_columns){.columns = columns, .n = n};
   slp_buf_init(&c->cells, mem, UINT64_C(1) << 30);
   for (size_t i = 0; i < n; i++) c->widest[i] = strlen(columns[i].title);
@@ -64,6 +64,7 @@ static int add_cell(const slp_columns *c, slp_buf *b, size_t column, const char 
 }
 
 int slp_columns_show(const slp_columns *c, slp_buf *b, size_t width) {
+  SLP_CHECK(c->n > 0);
   size_t widths[SLP_COLUMNS_MAX];
   memcpy(widths, c->widest, sizeof widths);
   squeeze(c, widths, width);

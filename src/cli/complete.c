@@ -3,6 +3,8 @@
 #include "cli/knobs.h"
 #include "cli/options.h"
 
+#define STORES "dynamodb sqlite memory"
+
 static int is_words(const slp_option *o) { return o->value && strchr(o->value, '|') != NULL; }
 
 /* "one|two" as "one two" */
@@ -42,6 +44,10 @@ static int add_bash_case(slp_buf *b, const slp_option *o) {
         b, "COMPREPLY=($(compgen -W 'base64 hex utf8 gzip cwlogs ddb-json plain-json' -- \"$cur\")) ;;\n");
   if (o->id == O_START)
     return slp_buf_add_z(b, "COMPREPLY=($(compgen -W 'latest oldest s@ e@ @' -- \"$cur\")) ;;\n");
+  if (o->id == O_STORE)
+    return slp_buf_add_z(
+        b, "compopt -o nospace 2>/dev/null; COMPREPLY=($(compgen -W '" STORES "' -- \"$cur\")) ;;\n");
+  if (o->id == O_TO) return slp_buf_add_z(b, "COMPREPLY=($(compgen -W 'oldest latest s@' -- \"$cur\")) ;;\n");
   return slp_buf_add_z(b, "COMPREPLY=() ;;\n"); /* anything: nothing to propose */
 }
 
@@ -94,6 +100,8 @@ static int add_zsh_value(slp_buf *b, const slp_option *o) {
   }
   if (o->id == O_DECODE) return slp_buf_add_z(b, "(base64 hex utf8 gzip cwlogs ddb-json plain-json)");
   if (o->id == O_START) return slp_buf_add_z(b, "(latest oldest s@ e@ @)");
+  if (o->id == O_STORE) return slp_buf_add_z(b, "(" STORES ")");
+  if (o->id == O_TO) return slp_buf_add_z(b, "(oldest latest s@)");
   return strcmp(o->value, "FILE") == 0 ? slp_buf_add_z(b, "_files") : 0;
 }
 

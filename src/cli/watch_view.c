@@ -45,7 +45,10 @@ static int add_bar(slp_buf *b, int64_t lag_ms, uint32_t width, int utf8) {
                                         "\xe2\x96\x8a",
                                         "\xe2\x96\x89"};
   uint32_t eight = slp_watch_bar(lag_ms, width * 8), whole = eight / 8, part = eight % 8;
-  if (!utf8) whole = (eight + 7) / 8, part = 0;
+  if (!utf8) {
+    whole = (eight + 7) / 8;
+    part = 0;
+  }
   int bad = add_times(b, utf8 ? "\xe2\x96\x88" : "#", whole);
   if (!bad) bad = slp_buf_add_z(b, eighths[part]);
   return bad ? bad : add_times(b, " ", width - whole - (part > 0));

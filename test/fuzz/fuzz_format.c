@@ -109,6 +109,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   z[size] = 0;
   slp_clock clock = {INT64_C(1700000000000), NULL};
   slp_start start;
+  if (slp_start_parse_seq((slp_str){z, size}, &start) == 0)
+    REQUIRE(start.kind == SLOOP_AT_SEQ && !*start.shard && *start.seq &&
+            strspn(start.seq, "0123456789") == strlen(start.seq));
   int64_t ms = INT64_MIN;
   why[0] = 0;
   r = slp_start_parse(z, &clock, &start, why);
