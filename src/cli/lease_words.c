@@ -37,7 +37,8 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
 
 int64_t slp_lease_lag_ms(const sloop_lease_t *l, const sloop_leases_t *all) {
   const sloop_worker_t *owner = *l->owner ? slp_lease_worker(all, l->owner) : NULL;
-  if (slp_lease_mood_of(l) == SLP_LEASE_IS_ENDED) return 0;
+  slp_lease_mood mood = slp_lease_mood_of(l);
+  if (mood != SLP_LEASE_IS_OWNED) return mood == SLP_LEASE_IS_ENDED ? 0 : -1; /* nobody looks how far */
   /* The owner's word is the worst of all it has: when that is newer and less, this one is no more. */
   if (owner && owner->behind_ms >= 0 && owner->written_at_ms > l->written_at_ms &&
       (l->behind_ms < 0 || owner->behind_ms < l->behind_ms))
@@ -46,7 +47,7 @@ int64_t slp_lease_lag_ms(const sloop_lease_t *l, const sloop_leases_t *all) {
 }
 
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms) {
-  if (w->dead) return "dead";
+  if (w->dead) return w->leaving ? "left" : "dead";
   if (w->leaving) return "leaving";
   if (w->written_at_ms >= 0 && now_ms - w->written_at_ms > (int64_t)w->lease_ms) return "silent";
   return w->leads ? "leads" : "works";

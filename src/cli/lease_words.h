@@ -16,10 +16,10 @@ typedef enum slp_lease_mood { /* what becomes of a shard; the first ones want to
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l);
 const char *slp_lease_mood_word(slp_lease_mood mood); /* static */
 
-/* How far behind the tip it is read, as far as the table knows; -1: it does not. An idle shard's row is not
- * written, but its owner's is. */
+/* How far behind the tip it is read, as far as the table knows; -1: it does not, or nobody reads it. An idle
+ * shard's row is not written, but its owner's is. */
 int64_t slp_lease_lag_ms(const sloop_lease_t *l, const sloop_leases_t *all);
-/* "leads", "works", "leaving", "silent" (not heard of for a lease, by our clock) or "dead" */
+/* "leads", "works", "leaving", "left", "silent" (not heard of for a lease, by our clock) or "dead" */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
 /* NULL: not in the table. */
 const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance);

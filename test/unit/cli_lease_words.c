@@ -22,6 +22,8 @@ TEST(workers_are_found_and_have_a_word) {
   sloop_worker_t w = sample_workers[2];
   w.leaving = 1;
   CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "leaving");
+  w.dead = 1;
+  CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "left");
   w = (sloop_worker_t){.written_at_ms = -1, .lease_ms = 1000};
   CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "works"); /* it does not tell when */
 }
@@ -29,7 +31,7 @@ TEST(workers_are_found_and_have_a_word) {
 TEST(what_an_owner_says_later_and_less_counts) {
   CHECK_INT(slp_lease_lag_ms(&sample_leases[0], &sample), 90000); /* its own row is newer */
   CHECK_INT(slp_lease_lag_ms(&sample_leases[1], &sample), 0);     /* idle since: its owner is at the tip */
-  CHECK_INT(slp_lease_lag_ms(&sample_leases[2], &sample), 0);
+  CHECK_INT(slp_lease_lag_ms(&sample_leases[2], &sample), -1);    /* its owner is dead */
   CHECK_INT(slp_lease_lag_ms(&sample_leases[3], &sample), -1);
   CHECK_INT(slp_lease_lag_ms(&sample_leases[4], &sample), 0);
   sloop_lease_t l = sample_leases[1];
