@@ -111,6 +111,36 @@ def table_is_slow_at_first():
             return said[0][:200]
 
 
+def cut_off_from_the_records():
+    """A worker that lives but can't read gives its shards to others after stall_ms, and nothing comes twice."""
+    with Box() as box, servers.Dynalite() as leases:
+        stream = harness.new_stream(box.client(), 6)
+        with fleets.Fleet(box.url, leases.url, stream, 3, lease_ms=2000, poll_ms=200, valves=True,
+                          knobs=("stall_ms=3000",)) as fleet:
+            fleet.start()
+            held = fleet.wait_balance()["w1"]
+            fleet.watch()
+            ticker = Ticker(box, stream, 0.1)
+            fleet.wait_fresh(held)
+            cut = fleet.deed("far", "w1", end=float("inf"))
+            fleet.valves.turn("w1.records", "reset")
+
+            def read_by_others():
+                lines = [line for line in fleet.history.lines if line.shard in held and line.late > cut.begin + 0.5
+                         and not line.worker.startswith("w1.")]
+                return max(line.late for line in lines) if {line.shard for line in lines} == set(held) else None
+
+            took = fleet.wait_for(read_by_others, 20, "others read its shards") - cut.begin
+            truth = ticker.stop()
+            fleet.wait_all(lambda: truth, 20)
+            fleet.valves.turn("w1.records", "open")
+            fleet.leave_all()
+            verdict = fleet.judged(truth, {})
+            expect(verdict.repeats == 0, f"{verdict.repeats} repeats")
+            expect(took < 10, f"after {took:.1f} s")
+            return f"{len(held)} shards read by others after {took:.1f} s; {fleets.describe(verdict)}"
+
+
 def made_again():
     """Old checkpoints are not the new stream's."""
     with Box() as box, servers.Dynalite() as leases:
@@ -199,6 +229,7 @@ def main():
     tests.side_by_side([lambda: tests.run("wall clocks hours and years apart", skewed_clocks),
                         lambda: tests.run("two workers with one id", one_id_twice),
                         lambda: tests.run("a table that is slow at first", table_is_slow_at_first),
+                        lambda: tests.run("cut off from the records alone", cut_off_from_the_records),
                         lambda: tests.run("a stream that is made again", made_again),
                         lambda: tests.run("a stream that is made again under them", made_again_under_them),
                         lambda: tests.run("four processes on a SQLite file, killed", on_one_file)], 3)
