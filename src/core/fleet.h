@@ -1,12 +1,12 @@
 /* fleet.h - one worker of a fleet: proves that it lives, takes the leases that are for it, keeps their
- * positions, and gives them up gracefully. Over any store, by the rules of its schema (fleet_rules.c): a row a
- * worker and a leader's plan (it leads when nobody else does), or a counter a lease and stealing.
+ * positions, and gives them up gracefully. Over any store, by the rules of its schema (fleet_rules.c): a row
+ * a worker and a leader's plan (it leads when nobody else does), or a counter a lease and stealing.
  *
  * What keeps it safe: a worker that cannot prove its life hands out nothing; a tenancy that has sent its
- * letting-go never goes on; and nobody's lease is taken before one conditional write has condemned its owner,
- * or by a write that its owner's next one would have kept from succeeding. Where leases are stolen from the
- * living, two may hand out one shard until the first is refused its next write, a lease's 0.8 at most: that is
- * that protocol's, and the user's sink can tell them apart by the epoch. */
+ * letting-go never goes on; and nobody's lease is taken before one conditional write has condemned its
+ * owner, or by a write that its owner's next one would have kept from succeeding. Where leases are stolen
+ * from the living, two may hand out one shard until the first is refused its next write, for 0.8 of a lease
+ * at most: that is that protocol's, and the user's sink can tell them apart by the epoch. */
 #ifndef SLP_CORE_FLEET_H
 #define SLP_CORE_FLEET_H
 

@@ -51,8 +51,8 @@ static void gone(slp_lease *l) {
 typedef struct view { /* of one list */
   slp_fleet *f;
   const slp_stock *s;
-  slp_steal_lease *leases; /* as many as there are rows; facts[i] is the row of leases[i] */
-  const slp_lease_fact **facts;
+  slp_steal_lease *leases; /* as many as there are rows; rows[i] is the row of leases[i], in the stock */
+  size_t *rows;
   size_t n;
   slp_map owners; /* name -> number, as a pointer behind `numbers` */
   const char *numbers;
@@ -107,7 +107,7 @@ static int view_lease(view *v, const slp_lease_fact *fact) {
   }
   if (shunned(f, mine) || (mine && fact->epoch < mine->held)) to->ready = 0;
   if (to->free && !to->ready) return 0; /* nobody can have it yet: it is no part of a fair share */
-  v->facts[v->n++] = fact;
+  v->rows[v->n++] = (size_t)(fact - v->s->leases);
   return 0;
 }
 
@@ -140,7 +140,7 @@ static int am_first(const view *v) {
   for (size_t i = 0; i < v->owners.entries_n; i++) {
     slp_str name = v->owners.entries[i].key, id, boot;
     if (!v->owners.entries[i].value || !slp_instance_split(name, &id, &boot)) continue;
-    int c = memcmp(name.p, me.p, name.n < me.n ? name.n : me.n);
+    int c = me.n ? memcmp(name.p, me.p, name.n < me.n ? name.n : me.n) : 1;
     if (c < 0 || (!c && name.n < me.n)) return 0;
   }
   return 1;
@@ -157,10 +157,10 @@ static int view_all(view *v) {
 static int take_some(slp_fleet *f, const slp_stock *s, uint64_t *ret_next_us) {
   view v = {.f = f, .s = s, .next_us = SLP_NEVER};
   v.leases = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *v.leases);
-  v.facts = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *v.facts);
+  v.rows = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *v.rows);
   v.numbers = slp_alloc(f->mem, s->leases_n + 2);
   slp_map_init(&v.owners, f->mem);
-  int r = v.leases && v.facts && v.numbers ? view_all(&v) : SLP_ENOMEM;
+  int r = v.leases && v.rows && v.numbers ? view_all(&v) : SLP_ENOMEM;
   if (!r) {
     slp_steal steal = {.workers_n = (uint32_t)v.owners.live,
                        .leases = v.leases,
@@ -173,11 +173,11 @@ static int take_some(slp_fleet *f, const slp_stock *s, uint64_t *ret_next_us) {
     r = slp_steal_make(&steal, f->mem);
   }
   for (size_t i = 0; i < v.n && !r; i++)
-    if (v.leases[i].ret) choose(&v, &v.leases[i], v.facts[i], &f->stock.rq);
+    if (v.leases[i].ret) choose(&v, &v.leases[i], &s->leases[v.rows[i]], &f->stock.rq);
   *ret_next_us = v.next_us;
   slp_map_free(&v.owners);
   slp_free(f->mem, v.leases);
-  slp_free(f->mem, v.facts);
+  slp_free(f->mem, v.rows);
   slp_free(f->mem, (void *)(uintptr_t)v.numbers);
   return r;
 }
@@ -238,9 +238,7 @@ static void listed_table(slp_store_req *rq) {
       slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0, "the lease table can't be read: %s",
                      rq->fail.message);
     round_in(f, slp_fleet_jitter(f, RETRY_US, 50));
-  } else if (f->state != SLP_WORKER_RUNS || f->suspended) {
-    round_in(f, RETRY_US);
-  } else if (slp_stock_read(f, &f->stock.out, &s)) {
+  } else if (f->state != SLP_WORKER_RUNS || f->suspended || slp_stock_read(f, &f->stock.out, &s)) {
     round_in(f, RETRY_US);
   } else {
     use_stock(f, &s);

@@ -10,12 +10,16 @@
  * shard stays until then, so that it finds it. */
 #define ENDED_US UINT64_C(900000000)
 
+typedef struct place {
+  const slp_shard_desc *desc; /* NULL: only a lease of it is left */
+} place;
+
 typedef struct sync {
   slp_fleet *f;
   const slp_stock *s;
   slp_sync_shard *shards;
-  const slp_shard_desc **descs; /* NULL: only a lease of it is left */
-  slp_map numbers;              /* id -> its place in shards */
+  place *places;
+  slp_map numbers; /* id -> its place in shards */
   size_t n;
 } sync;
 
@@ -24,7 +28,7 @@ typedef struct sync {
 static int add(sync *y, slp_str id, const slp_shard_desc *desc, slp_sync_row row) {
   slp_sync_shard *s = &y->shards[y->n];
   *s = (slp_sync_shard){.parents = {SLP_NO_SHARD, SLP_NO_SHARD}, .row = (uint8_t)row};
-  y->descs[y->n] = desc;
+  y->places[y->n].desc = desc;
   if (slp_map_put(&y->numbers, id, s)) return SLP_ENOMEM;
   y->n++;
   return 0;
@@ -62,9 +66,9 @@ static int fill(sync *y) {
     if (number_of(y, y->s->leases[i].shard) == SLP_NO_SHARD)
       r = add(y, y->s->leases[i].shard, NULL, row_of(&y->s->leases[i]));
   for (size_t i = 0; i < y->n && !r; i++) {
-    if (!y->descs[i]) continue;
-    y->shards[i].parents[0] = number_of(y, y->descs[i]->parent);
-    y->shards[i].parents[1] = number_of(y, y->descs[i]->adjacent_parent);
+    if (!y->places[i].desc) continue;
+    y->shards[i].parents[0] = number_of(y, y->places[i].desc->parent);
+    y->shards[i].parents[1] = number_of(y, y->places[i].desc->adjacent_parent);
   }
   mark_damaged(y);
   return r;
@@ -73,7 +77,7 @@ static int fill(sync *y) {
 /* ---- leases that are missing --------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b) {
-  const slp_shard_desc *x = *(const slp_shard_desc *const *)a, *y = *(const slp_shard_desc *const *)b;
+  const slp_shard_desc *x = ((const place *)a)->desc, *y = ((const place *)b)->desc;
   slp_str s = x->seq_start, t = y->seq_start;
   if (s.n != t.n) return s.n < t.n ? -1 : 1;
   return s.n ? memcmp(s.p, t.p, s.n) : 0;
@@ -101,17 +105,17 @@ static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
 }
 
 static int make_missing(sync *y, size_t *ret_made) {
-  const slp_shard_desc **descs = slp_zalloc_n(y->f->mem, y->n + 1, sizeof *descs);
+  place *missing = slp_zalloc_n(y->f->mem, y->n + 1, sizeof *missing);
   size_t n = 0;
   int latest = y->f->o.start.kind == SLP_SPOT_LATEST;
-  int r = descs ? slp_sync_shards(y->shards, y->n, latest, y->f->mem) : SLP_ENOMEM;
+  int r = missing ? slp_sync_shards(y->shards, y->n, latest, y->f->mem) : SLP_ENOMEM;
   for (size_t i = 0; i < y->n && !r; i++)
-    if (y->shards[i].ret && y->descs[i]) descs[n++] = y->descs[i];
+    if (y->shards[i].ret && y->places[i].desc) missing[n++] = y->places[i];
   /* In the order of their beginnings: of a start that breaks off the rest is found the next time. */
-  if (n) qsort(descs, n, sizeof *descs, by_start);
+  if (n) qsort(missing, n, sizeof *missing, by_start);
   for (size_t i = 0; i < n; i++)
-    make_lease(y, descs[i], (slp_sync_make)y->shards[number_of(y, descs[i]->id)].ret);
-  slp_free(y->f->mem, descs);
+    make_lease(y, missing[i].desc, (slp_sync_make)y->shards[number_of(y, missing[i].desc->id)].ret);
+  slp_free(y->f->mem, missing);
   *ret_made = n;
   return r;
 }
@@ -185,16 +189,16 @@ int slp_sync_write(slp_fleet *f, const slp_stock *s) {
   sync y = {.f = f, .s = s};
   size_t made = 0, room = f->listed.live + s->leases_n + 1;
   y.shards = slp_zalloc_n(f->mem, room, sizeof *y.shards);
-  y.descs = slp_zalloc_n(f->mem, room, sizeof *y.descs);
+  y.places = slp_zalloc_n(f->mem, room, sizeof *y.places);
   slp_map_init(&y.numbers, f->mem);
   forget_gone(&y);
-  int r = y.shards && y.descs ? fill(&y) : SLP_ENOMEM;
+  int r = y.shards && y.places ? fill(&y) : SLP_ENOMEM;
   if (!r) r = make_missing(&y, &made);
   if (!r && !made) name_hole(&y);
   if (!r) remove_ended(&y);
   slp_map_free(&y.numbers);
   slp_free(f->mem, y.shards);
-  slp_free(f->mem, y.descs);
+  slp_free(f->mem, y.places);
   if (r) f->audit_at_us = slp_fleet_now(f) + 1000000;
   return f->jobs.n > 0;
 }
