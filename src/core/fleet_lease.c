@@ -71,12 +71,14 @@ void slp_leases_forget(slp_fleet *f) {
 }
 
 #define FAR_US 1000000
-#define GRID_US 50000
+#define GRID_US UINT64_C(50000)
 
-/* What is far away is due together: one pass over all leases then serves many. */
+/* What is far away is due together: one pass over all leases then serves many, the more the more there are.
+ */
 static uint64_t on_grid(slp_fleet *f, uint64_t at_us) {
-  if (at_us < slp_fleet_now(f) + FAR_US || at_us > SLP_NEVER - GRID_US) return at_us;
-  return (at_us + GRID_US - 1) / GRID_US * GRID_US;
+  uint64_t grid = GRID_US * (1 + slp_min_u64(f->leases.live / 1000, 3));
+  if (at_us < slp_fleet_now(f) + FAR_US || at_us > SLP_NEVER - grid) return at_us;
+  return (at_us + grid - 1) / grid * grid;
 }
 
 void slp_lease_due(slp_lease *l, uint64_t at_us) {

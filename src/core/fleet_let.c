@@ -64,9 +64,12 @@ void slp_lease_let(slp_lease *l, slp_let_why why) {
   slp_fleet *f = l->f;
   l->let = (uint8_t)why;
   if (l->open) {
-    slp_lease_mark(l, &l->spot); /* everything acknowledged so far goes along */
+    slp_spot mark;
+    slp_lease_mark(l, &mark);
+    int whole = mark.kind != SLP_SPOT_END; /* the end is only ever written with its children's rows */
+    if (whole) l->spot = mark;             /* everything acknowledged so far goes along */
     slp_parting part = why == SLP_LET_HAND ? SLP_PART_HANDED : SLP_PART_LEFT;
-    f->tenant->ops->revoke(f->tenant, l->shard, l->drained ? part : SLP_PART_EXPIRED);
+    f->tenant->ops->revoke(f->tenant, l->shard, l->drained && whole ? part : SLP_PART_EXPIRED);
     l->open = 0;
   } else if (slp_spot_cmp(&l->begin, &l->spot) > 0) {
     l->spot = l->begin; /* taken anew and not read yet: what it knew to be acknowledged is not saved yet */

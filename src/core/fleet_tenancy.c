@@ -317,9 +317,22 @@ static void keep_shut(slp_lease *l) {
                  "parked: kept by this worker, unread, as long as it lives");
 }
 
+/* Its last record was handed out before it was to be given up, and everything is acknowledged since. */
+static int is_over(slp_lease *l) {
+  slp_spot mark;
+  if (!l->end_told) return 0;
+  slp_lease_mark(l, &mark);
+  return mark.kind == SLP_SPOT_END;
+}
+
 static void draining(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
+  if (is_over(l)) { /* nobody else is to read it: only its end and its children are left to be written */
+    l->state = SLP_ENDING;
+    slp_lease_end(l);
+    return;
+  }
   if (f->state == SLP_WORKER_LEAVING) l->deadline_us = slp_min_u64(l->deadline_us, f->leave_by_us);
   if (!l->drained && now < l->deadline_us) {
     slp_lease_due(l, l->deadline_us);

@@ -53,6 +53,25 @@ TEST(the_lease_of_an_unfinished_shard_stays_when_the_stream_has_forgotten_it) {
   finish(w);
 }
 
+/* Its last record is out when somebody else is to have it: the end is written with its children's rows, or
+ * not at all. */
+static void ends_while_handed_over(void) {
+  fw_world *w = fleet(8, 1);
+  w->user_us_min = FW_S / 2;
+  w->user_us_max = 3 * FW_S;
+  fw_start(w, 1, "w1", 0);
+  for (int i = 0; i < 8; i++) {
+    run(w, FW_S / 4);
+    CHECK(fw_split(w, i));
+  }
+  run(w, 20 * FW_S);
+  CHECK(repeats(w) == 0);
+  finish(w);
+}
+TEST(a_shard_ends_while_it_is_handed_over) {
+  for (seed = 1; seed <= 12; seed++) ends_while_handed_over();
+}
+
 /* ---- rows of workers that are gone ------------------------------------------------------------- */
 
 static fw_world *slow_fleet(int shards, int n) {

@@ -430,7 +430,7 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   n->slot = slot;
   n->serial = ++w->nodes_made;
   snprintf(n->id, sizeof n->id, "%s", id);
-  n->mem = slp_mem_new(NULL, NULL);
+  n->mem = slp_mem_new(w->node_alloc, w->node_ctx);
   n->h = slp_sim_host_new(w->sim, n->mem, &clock);
   n->store = fw_store_new(n);
   n->schema = schema_of(n->mem, w->kcl);
