@@ -435,7 +435,7 @@ struct slp_fleet {
 
   slp_store_get plan_get;
   uint8_t plan_reading, plan_again, plan_known;
-  uint64_t plan_v;
+  uint64_t plan_v, fleet_leases; /* of the whole fleet, as the plan tells; 0: it does not */
 
   slp_timer watch_timer, plan_timer;
   uint8_t first;        /* stealing: of those that live, I compare the stream with the table */

@@ -166,7 +166,7 @@ static void saved(slp_op *op) {
 
 /* Raised so that a large fleet does not write more than one partition of a table takes. */
 static uint64_t period_us(slp_fleet *f) {
-  uint64_t leases = f->leases.live * (f->peers.live ? f->peers.live : 1);
+  uint64_t leases = slp_max_u64(f->leases.live, f->fleet_leases);
   uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / 400);
   return slp_fleet_jitter(f, ms * 1000, 20);
 }

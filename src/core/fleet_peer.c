@@ -42,8 +42,8 @@ static int is_needed(const slp_fleet *f, const slp_peer *p) {
   return p->wanted || p->op.busy || slp_str_eq(id, leader) || slp_str_eq(id, f->o.worker);
 }
 
-/* Most ids are of one process, and never come again. Whoever is forgotten and named once more is observed from
- * the beginning, as on the first day. */
+/* Most ids are of one process, and never come again. Whoever is forgotten and named once more is observed
+ * from the beginning, as on the first day. */
 void slp_peers_forget(slp_fleet *f) {
   uint64_t now = slp_fleet_now(f);
   size_t at = 0;

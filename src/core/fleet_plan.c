@@ -56,6 +56,7 @@ static void take_plan(slp_fleet *f, const slp_plan_fact *plan) {
   settle(f, bad);
   if (plan->version != f->plan_v) doubt_ends(f);
   f->plan_v = plan->version;
+  f->fleet_leases = plan->leases;
 }
 
 static void plan_read(slp_store_req *rq) {

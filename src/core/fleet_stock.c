@@ -168,6 +168,13 @@ static int is_so(const slp_stock *s, const slp_plan *p, uint32_t w, const slp_pl
   return !more && n == p->workers[w].ret_n;
 }
 
+/* All that are read: how often each may be saved depends on it. */
+static uint64_t leases_of(const slp_plan *p) {
+  uint64_t n = 0;
+  for (size_t i = 0; i < p->leases_n; i++) n += !p->leases[i].out;
+  return n;
+}
+
 static int write_row(slp_fleet *f, const slp_stock *s, const slp_plan *p, uint32_t w,
                      const slp_plan_fact *row) {
   size_t plus_n = row ? row->plus_n : 0, text = s->workers[w].id.n;
@@ -183,6 +190,7 @@ static int write_row(slp_fleet *f, const slp_stock *s, const slp_plan *p, uint32
   if (i) {
     i->id = slp_jobs_text(f, s->workers[w].id);
     i->plan = f->plan_base + ++f->plan_serial;
+    i->leases = leases_of(p);
     i->set = slp_jobs_text(f, slp_buf_str(&set));
     i->shards_n = plus_n;
     for (size_t k = 0; k < plus_n; k++) slp_jobs_list(f)[k] = slp_jobs_text(f, row->plus[k]);

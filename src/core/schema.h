@@ -82,6 +82,7 @@ typedef struct slp_plan_fact {
   slp_str set;         /* coded, see slp_shard_set_each */
   const slp_str *plus; /* wills, not folded in yet */
   size_t plus_n;
+  uint64_t leases; /* of the whole fleet, as the leader counted them; 0: not told */
 } slp_plan_fact;
 
 typedef struct slp_fact {
@@ -143,6 +144,7 @@ typedef struct slp_intent { /* what is not needed stays zero */
   slp_str to;           /* L6 */
   slp_str op;
   uint64_t plan;         /* A1: version; L5: the plan that wants it */
+  uint64_t leases;       /* A1: of the whole fleet */
   slp_str set;           /* A1 */
   const slp_str *shards; /* A1: wills merged into the set; A2: wills; L8: children */
   size_t shards_n;

@@ -84,6 +84,7 @@ static void read_plan(const slp_row *row, slp_str id, slp_fact *f) {
   f->kind = SLP_FACT_PLAN;
   p->worker = id;
   p->version = whole(row, "v", 0);
+  p->leases = whole(row, "all", 0);
   if (set->kind == SLP_VAL_B) p->set = set->s;
   if (plus->kind == SLP_VAL_SS) {
     p->plus = plus->items;
@@ -306,6 +307,7 @@ static void a1_plan(slp_draft *d, const slp_intent *i) {
   slp_draft_when(d, "v", SLP_TEST_ABSENT, none, 1);
   slp_draft_when(d, "v", SLP_TEST_LT, slp_draft_n(d, i->plan), 0);
   set_n(d, "v", i->plan);
+  if (i->leases) set_n(d, "all", i->leases);
   slp_draft_change(d, "set", SLP_SET, (slp_val){.kind = SLP_VAL_B, .s = slp_draft_copy(d, i->set)});
   if (i->shards_n) slp_draft_change(d, "plus", SLP_DROP_SS, slp_draft_set(d, i->shards, i->shards_n));
 }

@@ -219,6 +219,12 @@ TEST(many_leases_move_some_at_a_time) {
   finish(w);
 }
 
+TEST(everybody_knows_how_many_leases_there_are) { /* for all write to one partition of the table */
+  fw_world *w = fleet(32, 4);
+  for (int i = 0; i < 4; i++) CHECK_INT(w->nodes[i]->fleet->fleet_leases, 32);
+  finish(w);
+}
+
 TEST(a_parked_shard_is_nobodys_until_an_operator_says_so) {
   fw_world *w = fleet(6, 2);
   int slot = fw_owner_of(w, 2);
