@@ -375,7 +375,7 @@ class Fleet:
 
     @staticmethod
     def leases_in(rows):
-        return {row.split("/l/", 1)[1]: Row(item.get("owner", ""), int(item["epoch"]), item["pos"])
+        return {row.split("/l/", 1)[1]: Row(item.get("owner", ""), int(item["epoch"]), item["pos"], item.get("op", ""))
                 for row, item in rows.items() if "/l/" in row and "epoch" in item and "pos" in item}
 
     @staticmethod

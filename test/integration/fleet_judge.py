@@ -31,6 +31,7 @@ class Row:
     owner: str  # "" when free
     epoch: int
     pos: str
+    op: str = ""  # the boot of who wrote it last, a hyphen, and a number
 
 
 @dataclass
@@ -230,6 +231,19 @@ class Judge:
                     self.verdict.say("fenced checkpoint", f"{short(shard)} epoch {row.epoch}: {row.pos}, which that epoch "
                                                           "had not reached")
 
+    def only_its_owner_writes(self):
+        """Within an epoch a row is written by its owner alone: what the row said at first may still be the last word of who
+        handed it over, and each later word must be the owner's. So a write of a worker that had lost the lease is seen also
+        where it did no harm."""
+        first = {}
+        for sample in self.h.samples:
+            for shard, row in sample.rows.items():
+                if not row.owner or not row.op:
+                    continue
+                handed_over = first.setdefault((shard, row.epoch), row.op) == row.op
+                if not handed_over and row.op.rsplit("-", 1)[0] != row.owner.rsplit(".", 1)[1]:
+                    self.verdict.say("fenced write", f"{short(shard)} epoch {row.epoch} of {row.owner}: {row.op}")
+
     # ---- what came again -------------------------------------------------------------------------------------------
 
     def excuse(self, one, again):
@@ -281,6 +295,7 @@ class Judge:
         self.never_backwards()
         self.only_what_came()
         self.only_by_its_owner()
+        self.only_its_owner_writes()
         self.repeats()
         self.verdict.lines = len(self.h.lines)
         self.verdict.epochs = sum(len(epochs) for epochs in self.by_epoch.values())

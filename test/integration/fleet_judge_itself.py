@@ -172,6 +172,20 @@ def fenced_before_the_first_look(h):
     h.samples[3] = Sample(13.1, 13.12, {A: Row(TWO, 2, after(24)), B: Row(TWO, 1, after(119))})
 
 
+def fenced_and_harmless(h):
+    """One's last position comes when two has long saved the same: only the row's writer tells."""
+    for sample, op in zip(h.samples[3:5], ("bbbb-7", "aaaa-9")):
+        sample.rows[A].op = op
+
+
+def handed_over(h):
+    """The last word of who handed it over, then the new owner's own: that is right."""
+    for sample, op in zip(h.samples[3:5], ("aaaa-9", "bbbb-1")):
+        sample.rows[A].op = op
+    verdict = judge(h)
+    expect(not verdict.guilty, verdict.text())
+
+
 def saved_again(h):
     """Two begins before what the last position said, although one was killed."""
     h.samples[2].rows[A] = Row(ONE, 1, after(21))
@@ -218,6 +232,7 @@ PLANTED = [
     ("an end of what is not written", end_ahead, ("checkpoint ahead",)),
     ("a checkpoint by a fenced worker", fenced, ("fenced checkpoint",)),
     ("the same, unseen before", fenced_before_the_first_look, ("fenced checkpoint",)),
+    ("a write of a fenced worker that did no harm", fenced_and_harmless, ("fenced write",)),
     ("a repeat of what was saved", saved_again, ("repeat of what was saved", "fenced checkpoint")),
     ("repeats and nobody was harmed", without_cause, ("repeat without a cause",)),
     ("repeats and somebody else was harmed", cause_of_another, ("repeat without a cause",)),
@@ -261,6 +276,7 @@ def main():
     tests.run("a right story passes", passes)
     tests.run("a right story passes however its lines are mixed", passes_in_any_order)
     tests.run("a slow reader is no proof", reader_is_excused)
+    tests.run("a lease that was handed over passes", lambda: handed_over(right_story()))
     for name, plant, rules in PLANTED:
         tests.run(f"caught: {name}", catches, plant, rules)
     tests.end()
