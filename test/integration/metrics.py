@@ -710,7 +710,7 @@ def main():
     harness.boto3_or_skip()
     tests = Tests()
     # A leader compares the stream with its table once a minute: that one waits for three minutes, beside all others.
-    slow = [lambda: tests.run("a_hole", a_hole)] if os.environ.get("SLOOP_TEST_FULL") else []
+    slow = [lambda: tests.run("a_hole", a_hole)] if harness.FULL else []
     tests.side_by_side(slow + [lambda: all_others(tests)], 2)
     tests.end()
 
