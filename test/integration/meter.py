@@ -26,7 +26,7 @@ class Meter:
         self.log = []
 
     def note(self, operation, status, body):
-        if operation not in (*WRITES, "GetItem", "BatchGetItem", "Query"):
+        if operation not in (*WRITES, "GetItem", "BatchGetItem", "Query", "Scan"):
             return
         answer = json.loads(body)
         refused = status == 400 and "ConditionalCheckFailed" in answer.get("__type", "")

@@ -13,7 +13,7 @@
 #include "base/num.h"
 #include "sim/fleet_world.h"
 
-#define PART 250 /* places of an ordinary run */
+#define PART 60 /* places of an ordinary run */
 
 typedef struct failing {
   uint64_t asked, fail_at; /* fail_at 0: never */
