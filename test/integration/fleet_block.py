@@ -94,12 +94,16 @@ def loses(box, leases):
         return f"{len(held['w1'])} shards lost, {len(share['w1'])} held again; {fleets.describe(verdict)}"
 
 
+def on_dynalite(tests, leases, box):
+    tests.side_by_side([lambda: tests.run("blocked for 4 s of a lease of 10 s", keeps, box, leases),
+                        lambda: tests.run("blocked for 15 s of a lease of 10 s", loses, box, leases)])
+
+
 def main():
     tests = Tests()
     harness.boto3_or_skip()
-    with Box() as box, servers.Dynalite() as leases:
-        tests.side_by_side([lambda: tests.run("blocked for 4 s of a lease of 10 s", keeps, box, leases),
-                            lambda: tests.run("blocked for 15 s of a lease of 10 s", loses, box, leases)])
+    with Box() as box:
+        tests.with_server(servers.Dynalite, on_dynalite, box)
     tests.end()
 
 

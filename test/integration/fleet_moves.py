@@ -56,8 +56,9 @@ def rolling_restart(box, leases):
         worst, before, after = max(gaps.values(), key=lambda gap: gap[0])
         deeds = ", ".join(f"{deed.kind} {deed.worker} at {deed.begin - began:.2f}" for deed in fleet.history.deeds)
         # a machine that keeps a thread that only ticks waiting keeps the workers waiting, too
-        expect(worst < GAP_S + ticker.longest, f"a shard was not read for {worst:.2f} s: {after.shard} from {before.worker} in epoch "
-                              f"{before.epoch} at {before.late - began:.2f} to {after.worker} in {after.epoch}; {deeds}")
+        expect(worst < GAP_S + ticker.longest,
+               f"a shard was not read for {worst:.2f} s: {after.shard} from {before.worker} in epoch {before.epoch} at "
+               f"{before.late - began:.2f} to {after.worker} in {after.epoch}; {deeds}")
         longest = ", ".join(f"{gap[0] * 1000:.0f}" for gap in sorted(gaps.values(), key=lambda gap: gap[0]))
         return (f"{ROUNDS} x 4 restarts in {ended - began:.0f} s: {verdict.lines} ticks, 0 repeats, longest gap of each "
                 f"shard {longest} ms; the clock's own {ticker.longest * 1000:.0f} ms")
@@ -151,17 +152,21 @@ def balance(box, leases):
                 f"{sorted(gained.values())}; no moves at rest; {fleets.describe(verdict)}")
 
 
+def on_dynalite(tests, leases, box):
+    tests.run("a rolling restart", rolling_restart, box, leases)
+    tests.run("balance, and one that joins", balance, box, leases)
+    jobs = [(lease_ms, who) for lease_ms in (2000, 10000)
+            for who in ("a follower", "the leader", "the leader and another")]
+    # All at once: they mostly wait.
+    tests.side_by_side([lambda job=job: tests.run(f"killed at leases of {job[0] // 1000} s: {job[1]}", take_over, box,
+                                                  leases, *job, KILLS) for job in jobs])
+
+
 def main():
     tests = Tests()
     harness.boto3_or_skip()
-    with Box() as box, servers.Dynalite() as leases:
-        tests.run("a rolling restart", rolling_restart, box, leases)
-        tests.run("balance, and one that joins", balance, box, leases)
-        jobs = [(lease_ms, who) for lease_ms in (2000, 10000)
-                for who in ("a follower", "the leader", "the leader and another")]
-        # all at once: they mostly wait. The long leases once in an ordinary run
-        tests.side_by_side([lambda job=job: tests.run(f"killed at leases of {job[0] // 1000} s: {job[1]}", take_over, box,
-                                                      leases, *job, KILLS) for job in jobs])
+    with Box() as box:
+        tests.with_server(servers.Dynalite, on_dynalite, box)
     tests.end()
 
 
