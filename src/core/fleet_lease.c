@@ -77,13 +77,13 @@ void slp_leases_forget(slp_fleet *f) {
  */
 static uint64_t on_grid(slp_fleet *f, uint64_t at_us) {
   uint64_t grid = GRID_US * (1 + slp_min_u64(f->leases.live / 1000, 3));
-  if (at_us < slp_fleet_now(f) + FAR_US || at_us > SLP_NEVER - grid) return at_us;
-  return (at_us + grid - 1) / grid * grid;
+  return at_us > SLP_NEVER - grid ? at_us : (at_us + grid - 1) / grid * grid;
 }
 
 void slp_lease_due(slp_lease *l, uint64_t at_us) {
-  at_us = on_grid(l->f, at_us);
-  if (l->due_us <= at_us) return;
+  uint64_t later = on_grid(l->f, at_us);
+  if (l->due_us <= later) return;
+  if (at_us >= slp_fleet_now(l->f) + FAR_US) at_us = later;
   l->due_us = at_us;
   slp_look_soon(l->f, at_us);
 }
