@@ -26,7 +26,7 @@ int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n) {
       return as_told(e, "this worker was taken for dead and registers anew", 1, line, n);
     case SLOOP_LEASE_SUSPENDED:
       return about_worker(e, "can't prove that it lives; it prints nothing until it can", 1, line, n);
-    case SLOOP_LEASE_RESUMED: return about_worker(e, "goes on, with the leases it had", 1, line, n);
+    case SLOOP_LEASE_RESUMED: return about_worker(e, "is heard again, and goes on", 1, line, n);
     case SLOOP_LEASE_TAKEN: return about_shard(e, "lease taken", line, n);
     case SLOOP_LEASE_LOST: return about_shard(e, "lease lost to another worker", line, n);
     case SLOOP_LEASE_RELEASED: return about_shard(e, "lease given up", line, n);

@@ -49,6 +49,7 @@ static void beat(slp_fleet *f) {
   i->boot = f->boot;
   i->counter = f->counter + 1;
   i->held = held(f);
+  if (f->tenant->ops->load) f->tenant->ops->load(f->tenant, &i->behind_ms, &i->rate_bytes);
   slp_op_send(&f->beat, beat_done);
 }
 

@@ -19,9 +19,10 @@ struct slp_leased {
   slp_fleet *fleet;
   slp_store_prepare prepare;
   uint8_t preparing, joined, leaving, left, list_asked;
-  uint64_t list_serial; /* the first listing that answers the fleet */
-  slp_timer timer;      /* prepare again; afterwards: look for shards without progress */
-  slp_event end_ev;     /* the fleet goes: it can't be used */
+  uint64_t load_us, load_bytes; /* when the load was told last, and what had been handed out then */
+  uint64_t list_serial;         /* the first listing that answers the fleet */
+  slp_timer timer;              /* prepare again; afterwards: look for shards without progress */
+  slp_event end_ev;             /* the fleet goes: it can't be used */
   sloop_cb save_cb;
   void *save_arg;
   uint8_t save_done;
@@ -149,7 +150,21 @@ static void t_list(slp_tenant *t) {
   slp_consumer_list_soon(ld->c, 0);
 }
 
-static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend, t_mark, t_list, t_behind};
+static void t_load(slp_tenant *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes) {
+  slp_leased *ld = leased_of(t);
+  uint64_t now = slp_now_us(host_of(ld)), bytes = ld->c->counts.payload_bytes;
+  size_t at = 0;
+  slp_shard *s;
+  *ret_behind_ms = *ret_rate_bytes = -1;
+  while ((s = slp_map_each(&ld->c->shards, &at))) *ret_behind_ms = slp_max_i64(*ret_behind_ms, s->behind_ms);
+  uint64_t ms = (now - ld->load_us) / 1000;
+  if (ld->load_us && ms) *ret_rate_bytes = (int64_t)((bytes - ld->load_bytes) * 1000 / ms);
+  ld->load_us = now;
+  ld->load_bytes = bytes;
+}
+
+static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend,
+                                          t_mark, t_list,  t_behind, t_load};
 
 /* ---- what the consumer tells ------------------------------------------------------------------------ */
 

@@ -34,6 +34,9 @@ typedef struct slp_tenant_ops {
   void (*list)(slp_tenant *t);
   /* How far a shard that is open was behind its tip when last heard of; -1: not known. May be NULL. */
   int64_t (*behind_ms)(slp_tenant *t, slp_str shard);
+  /* Told with a heartbeat: how far the worst shard lags, and bytes handed out a second since it was asked
+   * last; -1: not known. NULL is fine. */
+  void (*load)(slp_tenant *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes);
 } slp_tenant_ops;
 
 struct slp_tenant {

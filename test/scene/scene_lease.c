@@ -4,6 +4,7 @@
 #define CHECK_SECONDS 120
 #include "check.h"
 #include "api/open.h"
+#include "core/leased.h"
 #include "sim/world.h"
 
 #include <stdio.h>
@@ -370,6 +371,32 @@ STORY_OF_BOTH(one_worker_reads_everything_once) {
   CHECK(strncmp(sloop_worker(w->s), "w0.", 3) == 0);
 }
 
+static void on_table(sloop_t *s, int status, const sloop_leases_t *t, const sloop_error_t *e, void *arg) {
+  worker *w = arg;
+  (void)s;
+  (void)e;
+  w->saved = 1;
+  w->save_status = status;
+  if (status) return;
+  CHECK_INT(t->workers_n, 1);
+  CHECK(t->workers[0].behind_ms >= 0);
+  CHECK(t->workers[0].rate_bytes > 0);
+  CHECK_INT(t->leases_n, 4);
+}
+
+STORY(the_table_tells_how_far_behind_and_how_fast_a_worker_is) {
+  crew_begin(c, seed, 4);
+  worker *w = start(c, 0);
+  for (int i = 0; i < 20; i++) {
+    slp_world_put_many(c->w, c->stream, 40, 40);
+    slp_world_pass(c->w, 300);
+  }
+  CHECK_INT(sloop_admin_leases(w->s, on_table, w), 0);
+  slp_world_pass(c->w, 500);
+  CHECK_INT(w->saved, 1);
+  CHECK_INT(w->save_status, 0);
+}
+
 STORY_OF_BOTH(after_a_clean_stop_the_next_one_goes_on_without_a_repeat) {
   crew_begin(c, seed, 3);
   for (int round = 0; round < 4; round++) {
@@ -518,11 +545,11 @@ STORY_OF_BOTH(a_checkpoint_on_demand_holds_what_was_acknowledged) {
   CHECK_INT(sloop_checkpoint(w->s, "nobody", on_saved, w), SLOOP_ENOSHARD);
   CHECK_INT(sloop_checkpoint(w->s, NULL, on_saved, w), 0);
   CHECK_INT(sloop_checkpoint(w->s, NULL, on_saved, w), SLOOP_ESTATE);
-  slp_world_pass(c->w, 500);
+  for (int i = 0; i < 500 && !w->saved; i++) slp_world_pass(c->w, 1);
   CHECK_INT(w->saved, 1);
   CHECK_INT(w->save_status, 0);
-  CHECK_INT(stats(w).checkpoints, 2);
-  kill_it(w); /* at once: what the table has is what counts */
+  CHECK_INT(stats(w).checkpoints, 2); /* told not before it is there */
+  kill_it(w);                         /* at once: what the table has is what counts */
   start(c, 1);
   slp_world_pass(c->w, 10000);
   CHECK_INT(c->repeats, 0);
@@ -709,6 +736,109 @@ STORY(a_missing_right_is_the_end_at_first_contact_and_named) {
     kill_it(w);
     slp_world_faults(c->w, NULL);
   }
+}
+
+/* Its first shard is closed, and nothing but its last record keeps it from being ended. */
+static worker *stuck_at_the_end(crew *c, sloop_retry_kind on_retry) {
+  slp_world_put_many(c->w, c->stream, 40, 40);
+  CHECK_INT(slp_world_split(c->w, c->stream, 0), 0);
+  slp_world_pass(c->w, 500);
+  worker *w = make(c, 0);
+  const slp_known_shard *k = &c->stream->shards[0];
+  w->refuse_id = k->notes[k->notes_n - 1].id;
+  w->o.on_retry = on_retry;
+  w->o.retry_max = 2;
+  begin(w);
+  return w;
+}
+
+STORY(a_poisoned_last_record_of_a_closed_shard_is_tried_elsewhere) {
+  crew_begin(c, seed, 1);
+  worker *w = stuck_at_the_end(c, SLOOP_RETRY_STOP);
+  slp_world_pass(c->w, 1500);
+  start(c, 1);
+  read_all(c, 60000);
+  CHECK(w->events[SLOOP_LEASE_RELEASED] > 0);
+}
+
+STORY(a_closed_shard_is_parked_for_its_last_record) {
+  crew_begin(c, seed, 1);
+  worker *w = stuck_at_the_end(c, SLOOP_RETRY_PARK);
+  slp_world_pass(c->w, 10000);
+  CHECK_INT(w->events[SLOOP_LEASE_RELEASED], 1);
+  uint64_t handed = c->handed;
+  slp_world_pass(c->w, 40000);
+  CHECK_INT(c->handed, handed);
+}
+
+STORY(a_closed_shard_without_progress_at_its_end_goes_to_another_worker) {
+  crew_begin(c, seed, 1);
+  worker *w = stuck_at_the_end(c, SLOOP_RETRY_AGAIN);
+  w->o.stall_ms = 0;
+  kill_it(w);
+  w = make(c, 0);
+  w->o.stall_ms = 2000;
+  w->keep = 1;
+  w->o.held_batches_max = 8;
+  begin(w);
+  slp_world_pass(c->w, 4000);
+  start(c, 1);
+  read_all(c, 60000);
+  give_all(w);
+}
+
+STORY(what_is_given_back_after_stop_does_not_come_again) {
+  crew_begin(c, seed, 1);
+  worker *w = stuck_at_the_end(c, SLOOP_RETRY_AGAIN);
+  slp_world_pass(c->w, 3000);
+  uint64_t handed = c->handed, began = slp_sim_now_us(c->w->sim);
+  CHECK(handed >= 40);
+  leave(w, 20000);
+  CHECK_INT(w->stop_status, 0);
+  CHECK_INT(c->handed, handed);
+  CHECK_BELOW(slp_sim_now_us(c->w->sim) - began, 5000000);
+  kill_it(w);
+  start(c, 1);
+  read_all(c, 20000);
+}
+
+STORY(a_stop_waits_for_batches_of_leases_that_are_lost_too) {
+  crew_begin(c, seed, 2);
+  start(c, 0);
+  worker *w = start(c, 1);
+  balanced(c, 2, 15000);
+  w->keep = 1;
+  slp_world_put_many(c->w, c->stream, 40, 40);
+  w->block_ms = 5 * c->lease_ms;
+  slp_world_pass(c->w, 7 * c->lease_ms);
+  CHECK(w->shards[SLOOP_SHARD_LOST] > 0 && w->kept_n > 0);
+  w->keep = 0;
+  CHECK_INT(sloop_stop(w->s, 20000, on_stopped, w), 0);
+  slp_world_pass(c->w, 3000);
+  CHECK_INT(w->stopped, 0);
+  give_all(w);
+  slp_world_pass(c->w, 100);
+  CHECK_INT(w->stopped, 1);
+  CHECK_INT(w->stop_status, 0);
+}
+
+STORY_OF_BOTH(batches_come_back_to_a_consumer_that_has_ended_by_itself) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  w->keep = 1;
+  w->o.held_batches_max = 8;
+  begin(w);
+  slp_world_pass(c->w, 3000);
+  CHECK(w->kept_n > 0);
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM, "deleted and made again");
+  slp_leased_end(w->s->consumer, &f);
+  slp_world_pass(c->w, 100);
+  CHECK_INT(w->fatal, 1);
+  give_all(w);
+  leave(w, 1000);
+  CHECK_INT(w->stop_status, 0);
 }
 
 STORY_OF_BOTH(it_ends_in_any_state) {

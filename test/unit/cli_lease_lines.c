@@ -19,7 +19,7 @@ TEST(each_has_its_line) {
   CHECK_TELLS(0, JOINED, "", "w", "worker w.1 is registered");
   CHECK_TELLS(1, EVICTED, "", "why", "this worker was taken for dead and registers anew: why");
   CHECK_TELLS(1, SUSPENDED, "", "s", "worker w.1 can't prove that it lives; it prints nothing until it can");
-  CHECK_TELLS(1, RESUMED, "", "s", "worker w.1 goes on, with the leases it had");
+  CHECK_TELLS(1, RESUMED, "", "s", "worker w.1 is heard again, and goes on");
   CHECK_TELLS(0, TAKEN, "shard-1", "t", "shard-1: lease taken, epoch 7");
   CHECK_TELLS(0, LOST, "shard-1", "t", "shard-1: lease lost to another worker, epoch 7");
   CHECK_TELLS(0, RELEASED, "shard-1", "t", "shard-1: lease given up, epoch 7");
