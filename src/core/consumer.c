@@ -397,7 +397,12 @@ void slp_consumer_check(slp_consumer *c) {
     c->tip_told = (uint8_t)slp_report_tip(c);
   }
   if (c->life != SLP_LIFE_STOPPING) return;
-  if (c->leased ? slp_leased_left(c) : c->batches_out == 0) slp_post(c->engine->host, &c->stop_ev);
+  int waits = c->batches_out > 0;
+  if (c->leased) {
+    if (slp_now_us(c->engine->host) >= c->stop_wait_us) waits = 0;
+    waits |= !slp_leased_left(c);
+  }
+  if (!waits) slp_post(c->engine->host, &c->stop_ev);
 }
 
 /* ---- stopping
@@ -462,7 +467,9 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   c->stop_arg = arg;
   if (c->leased) { /* it writes what is acknowledged and gives its leases away, then stop_ev is posted */
     uint64_t hard_ms = slp_max_u64(limit_ms, LEAVE_MS_MIN);
-    slp_leased_leave(c, slp_min_u64(limit_ms, hard_ms - slp_min_u64(hard_ms / 4, LEAVE_MS_MIN)));
+    uint64_t leave_ms = slp_min_u64(limit_ms, hard_ms - slp_min_u64(hard_ms / 4, LEAVE_MS_MIN));
+    c->stop_wait_us = slp_after_us(slp_now_us(h), slp_min_u64(leave_ms, UINT64_MAX / 1000) * 1000);
+    slp_leased_leave(c, leave_ms);
     arm_stop(c, hard_ms);
     slp_consumer_check(c);
     return 0;

@@ -213,7 +213,7 @@ struct slp_consumer {
   slp_svctime service;
   slp_map shards; /* id -> slp_shard */
   int64_t retention_ms;
-  int64_t created_ms; /* -1: not told */
+  int64_t created_ms;   /* -1: not told */
   uint64_t lists_begun; /* the number of the newest listing */
   uint64_t lists_done;  /* the newest one that answered */
   uint64_t queued_n;    /* records taken and not yet handed out, or to be handed out again */
@@ -244,6 +244,7 @@ struct slp_consumer {
   sloop_cb stop_cb;
   void *stop_arg;
   slp_timer stop_timer;
+  uint64_t stop_wait_us; /* with leases: batches that are out are waited for until then */
   slp_event stop_ev;
   int stop_status;
   slp_timer stats_timer;

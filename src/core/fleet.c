@@ -300,7 +300,7 @@ void slp_fleet_saved(slp_fleet *f) {
   if (!f->on_saved) return;
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    if (l->save_now) return;
+    if (l->save_now || l->saving) return;
   void (*on_saved)(void *arg) = f->on_saved;
   f->on_saved = NULL;
   on_saved(f->on_saved_arg);

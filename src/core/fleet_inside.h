@@ -178,7 +178,8 @@ struct slp_lease {
   uint8_t maybe;     /* a claim or a take of mine may still bring it */
   uint8_t open;      /* the tenant reads it */
   uint8_t ended;     /* read to its end, by whomever */
-  uint8_t dirty, save_now, drained, end_told, drop_me;
+  uint8_t dirty, drained, end_told, drop_me;
+  uint8_t save_now, saving; /* asked for by the user: to be written; its write is under way */
   uint8_t stall, park, bequeath;
   uint8_t let;       /* slp_let_why */
   uint8_t idle_n;    /* minutes that it has been nothing to me */

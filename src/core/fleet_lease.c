@@ -152,6 +152,7 @@ static void saved(slp_op *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
   f->lease_writes--;
+  l->saving = 0;
   slp_lease_touch(l);
   if (op->end != SLP_OP_DONE) {
     slp_lease_gone(l, SLP_PART_LOST);
@@ -199,6 +200,7 @@ int slp_lease_put(slp_lease *l) {
   l->op.i.behind_ms = l->behind_ms;
   l->op.tries_max = 0;
   if (slp_lease_send(l, SLP_L4_CHECKPOINT, saved)) {
+    l->saving = l->save_now;
     l->save_now = 0;
     return 1;
   }
@@ -213,7 +215,7 @@ void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_spot *spot) {
   l->spot = l->begin = *spot;
   l->tenancy_us = slp_now_refresh_us(l->f->h);
   l->state = SLP_WAITING;
-  l->maybe = l->dirty = l->save_now = l->drained = l->end_told = l->stall = l->park = l->let_again = 0;
+  l->maybe = l->dirty = l->save_now = l->saving = l->drained = l->end_told = l->stall = l->park = l->let_again = 0;
   l->parent_ended[0] = l->parent_ended[1] = l->parent_missing[0] = l->parent_missing[1] = 0;
   l->parent_wait_ms = 0;
   l->behind_ms = -1;
@@ -247,7 +249,7 @@ void slp_lease_gone(slp_lease *l, slp_parting why) {
   if (was) l->let_epoch = slp_max_u64(l->let_epoch, l->epoch + 1);
   if (l->open) f->tenant->ops->revoke(f->tenant, l->shard, why);
   int told = l->open || l->state == SLP_LET;
-  l->open = l->dirty = l->save_now = l->drained = l->end_told = l->stall = l->park = 0;
+  l->open = l->dirty = l->save_now = l->saving = l->drained = l->end_told = l->stall = l->park = 0;
   l->state = SLP_IDLE;
   slp_kids_free(l);
   slp_lease_touch(l);

@@ -79,6 +79,7 @@ void slp_lease_let(slp_lease *l, slp_let_why why) {
     l->shunned_us = slp_fleet_now(f) + slp_max_u64(SHUN_US, f->sharing->shun_leases * slp_fleet_lease_us(f));
   }
   l->state = SLP_LET;
+  l->saving |= l->save_now; /* its position goes along */
   l->dirty = l->save_now = 0;
   l->let_epoch = slp_max_u64(l->let_epoch, l->epoch + 1);
   slp_lease_let_step(l);

@@ -8,6 +8,7 @@
  *                                                        its end was handed out        -> ENDING
  *   DRAINING  wait for acknowledgements                  all, or the deadline          -> LET
  *   ENDING    children's rows, acknowledgements          the end's write was sent      -> LET
+ *                                                        a stop, a stall               -> DRAINING
  *   LET       only letting go, or taking it anew         settled                       -> IDLE
  *
  * Whenever the row shows another owner or epoch the tenancy is gone at once. */
@@ -288,11 +289,28 @@ static void drain(slp_lease *l, slp_let_why why) {
   slp_lease_look(l, now + slp_fleet_jitter(f, SELDOM_US, 10));
 }
 
+/* Its last record was handed out before it was to be given up, and everything is acknowledged since. */
+static int is_over(slp_lease *l) {
+  slp_spot mark;
+  if (!l->end_told) return 0;
+  slp_lease_mark(l, &mark);
+  return mark.kind == SLP_SPOT_END;
+}
+
+/* All of it is out with the user, and that may last: who stops, or gets nowhere, does not wait for ever. */
+static void ending(slp_lease *l) {
+  int leaves = l->f->state == SLP_WORKER_LEAVING;
+  if ((leaves || l->park || l->stall) && !is_over(l))
+    drain(l, leaves ? SLP_LET_LEAVE : l->park ? SLP_LET_PARK : SLP_LET_STALL);
+  else
+    slp_lease_end(l);
+}
+
 static void owned(slp_lease *l) {
   slp_fleet *f = l->f;
   if (l->end_told) {
     l->state = SLP_ENDING;
-    slp_lease_end(l);
+    ending(l);
   } else if (f->state == SLP_WORKER_LEAVING) {
     drain(l, SLP_LET_LEAVE);
   } else if (l->park || l->stall) {
@@ -315,14 +333,6 @@ static void keep_shut(slp_lease *l) {
   l->state = SLP_WAITING;
   slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->epoch,
                  "parked: kept by this worker, unread, as long as it lives");
-}
-
-/* Its last record was handed out before it was to be given up, and everything is acknowledged since. */
-static int is_over(slp_lease *l) {
-  slp_spot mark;
-  if (!l->end_told) return 0;
-  slp_lease_mark(l, &mark);
-  return mark.kind == SLP_SPOT_END;
 }
 
 static void draining(slp_lease *l) {
@@ -372,7 +382,7 @@ void slp_lease_step(slp_lease *l) {
     case SLP_WAITING: waiting(l); break;
     case SLP_OWNED: owned(l); break;
     case SLP_DRAINING: draining(l); break;
-    case SLP_ENDING: slp_lease_end(l); break;
+    case SLP_ENDING: ending(l); break;
     case SLP_LET: slp_lease_let_step(l); break;
   }
 }

@@ -170,6 +170,7 @@ static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend,
 
 void slp_leased_settled(slp_shard *s, int acked) {
   slp_leased *ld = s->consumer->leased;
+  if (!ld->fleet) return; /* it ended by itself: nobody counts any more */
   if (acked) {
     slp_fleet_progressed(ld->fleet, s->id);
     s->progress_us = slp_now_us(host_of(ld));
@@ -519,7 +520,7 @@ void slp_leased_leave(slp_consumer *c, uint64_t limit_ms) {
     return;
   }
   while ((s = slp_map_each(&c->shards, &at)))
-    if (!s->end_left) stop_reading(s);
+    stop_reading(s);
   slp_deliver_soon(c->engine);
   slp_fleet_leave(ld->fleet, (uint32_t)slp_min_u64(limit_ms, UINT32_MAX));
 }
