@@ -170,7 +170,8 @@ def throttle_storm():
             harness.wait_until(lambda: time.monotonic() - began > seconds, seconds + 5, "the storm")
             sent, lasted = calls(world.box, "GetRecords") - before, time.monotonic() - began
             world.box.clear_faults()
-            expect(1 <= sent <= 4 * 5 * lasted,  # it goes on asking, after waits drawn from up to seconds f"{sent} calls in a storm of {lasted:.1f} s on 4 shards")
+            # It goes on asking; how often depends on what its waits were drawn as.
+            expect(1 <= sent <= 4 * 5 * lasted, f"{sent} calls in a storm of {lasted:.1f} s on 4 shards")
             running.wait_lines(N, 30)
             expect(running.interrupt() == 0, running.stderr())
         finally:
