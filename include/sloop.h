@@ -144,7 +144,7 @@ typedef enum {
 } sloop_shard_what;
 typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level;
 
-typedef enum { /* a record was given back retry_max times in a row without any other being acknowledged */
+typedef enum { /* the first record of a shard that is not acknowledged was given back retry_max times */
                SLOOP_RETRY_AGAIN = 1, /* it comes again, for ever */
                SLOOP_RETRY_STOP,      /* its shard is given up; with leases another worker may try */
                SLOOP_RETRY_PARK,      /* with leases: nobody reads the shard until sloop_admin_release() */

@@ -167,8 +167,9 @@ struct slp_shard {
   slp_merge_node node;          /* in engine->merge */
   slp_list ready_link;          /* ORDER_SHARD: in engine->ready_shards */
   slp_list touched_link;        /* while a batch is given back: shards to settle */
-  slp_held *tried;              /* the first record given back last: only its address is looked at */
-  uint32_t tried_i, tried_n;    /* and so often in a row */
+  slp_held *tried;              /* the first record in the way when it came back: only its address counts */
+  uint32_t tried_i, tried_n;    /* so often, without another one being the first */
+  uint8_t tried_at;             /* its attempts then */
   uint8_t dead;                 /* that one goes to on_dead_letter */
   uint8_t given_back, given_in; /* likewise: some records came back / were acknowledged */
 

@@ -131,6 +131,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   int late = out && !again && is_late(out, &key);
   int r = slp_batch_add(b, s, held, i, (late ? SLOOP_REC_LATE : 0) | (again ? SLOOP_REC_AGAIN : 0));
   if (r) return r;
+  if (b->dead) s->dead = 0;
   bring_near(held, i);
   slp_outlet_take(s, held, i, again, &key);
   slp_outlet_put_in_order(s);

@@ -123,13 +123,19 @@ static void t_suspend(slp_tenant *t, int on) {
   go_on(c);
 }
 
+/* A place in the stream says nothing of the start that the shard still looks for: whoever goes on from there
+ * would hand out what is older. */
+static int is_before_start(const slp_shard *s, const slp_mark *at) {
+  return at->arrived_ms >= 0 && at->arrived_ms < s->not_before_ms;
+}
+
 static void t_mark(slp_tenant *t, slp_str id, slp_spot *ret) {
   slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
   SLP_CHECK(s);
   memset(ret, 0, sizeof *ret);
   if (s->end_left && slp_list_empty(&s->pages)) {
     ret->kind = SLP_SPOT_END;
-  } else if (slp_low_mark(s, &ret->mark)) {
+  } else if (slp_low_mark(s, &ret->mark) && !is_before_start(s, &ret->mark)) {
     ret->kind = SLP_SPOT_AFTER;
     /* Kept as they came, aggregates are finished with as a whole. */
     if (s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP) ret->mark.sub = UINT32_MAX;
@@ -519,8 +525,7 @@ void slp_leased_leave(slp_consumer *c, uint64_t limit_ms) {
     ld->left = 1;
     return;
   }
-  while ((s = slp_map_each(&c->shards, &at)))
-    stop_reading(s);
+  while ((s = slp_map_each(&c->shards, &at))) stop_reading(s);
   slp_deliver_soon(c->engine);
   slp_fleet_leave(ld->fleet, (uint32_t)slp_min_u64(limit_ms, UINT32_MAX));
 }

@@ -333,18 +333,35 @@ static void give_hopeless_up(slp_shard *s) {
   }
 }
 
-/* The first one given back is why the others came with it, or wait behind it: it alone is counted. */
+/* The first record that is not acknowledged. 1: it was given back and waits to be handed out again. */
+static int first_waits(const slp_shard *s, slp_held **ret_held, uint32_t *ret_i) {
+  SLP_LIST_EACH(&s->pages, it) {
+    slp_held *held = held_of(it);
+    uint32_t i = 0;
+    if (!held->unacked) continue;
+    while (bit_get(held->bits, i)) i++;
+    *ret_held = held;
+    *ret_i = i;
+    return bit_get(held->again, i);
+  }
+  return 0;
+}
+
+/* The first one not acknowledged is why the others came with it, or wait behind it: it alone is counted, each
+ * time that it comes back itself. */
 static void count_tries(slp_shard *s) {
   const sloop_opts_t *o = s->consumer->o;
   slp_held *held;
   uint32_t i;
-  int again;
-  s->dead = 0;
-  if (!slp_outlet_head(s, &held, &i, &again) || !again || !held->attempts) return;
-  int same = held == s->tried && i == s->tried_i && held->attempts[i] > 1;
-  s->tried_n = same ? s->tried_n + 1 : 1;
+  if (!first_waits(s, &held, &i) || !held->attempts) return;
+  uint8_t attempts = held->attempts[i];
+  int same = held == s->tried && i == s->tried_i;
+  if (same && attempts == s->tried_at && attempts < 255) return; /* another one came back */
+  if (!same || attempts < s->tried_at) s->tried_n = s->dead = 0;
   s->tried = held;
   s->tried_i = i;
+  s->tried_at = attempts;
+  s->tried_n++;
   if (o->on_retry == SLOOP_RETRY_AGAIN || s->tried_n < o->retry_max) return;
   if (o->on_retry == SLOOP_RETRY_SKIP)
     s->dead = 1;

@@ -282,17 +282,20 @@ static void start_from(slp_shard *s, const slp_token_shard *t) {
   }
 }
 
+/* Sub-record 0 may be a record by itself or the first of an aggregate; UINT32_MAX is all of it, whatever. */
+static void start_after_lease(slp_shard *s, const slp_mark *at) {
+  if (s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP && at->sub != UINT32_MAX) {
+    start_at(s, at);
+    return;
+  }
+  s->last = *at;
+  s->taken = 1;
+}
+
 void slp_seed_spot(slp_shard *s, const slp_spot *from) {
   switch (from->kind) {
     case SLP_SPOT_AT: start_at(s, &from->mark); return;
-    case SLP_SPOT_AFTER:
-      if (from->mark.sub != UINT32_MAX) {
-        start_after(s, &from->mark);
-        return;
-      }
-      s->last = from->mark; /* all of it, aggregate or not */
-      s->taken = 1;
-      return;
+    case SLP_SPOT_AFTER: start_after_lease(s, &from->mark); return;
     case SLP_SPOT_TIME: start_at_time(s, from->at_ms); return;
     case SLP_SPOT_LATEST: start_at_latest(s); return;
     case SLP_SPOT_NONE:

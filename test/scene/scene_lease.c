@@ -34,6 +34,7 @@ typedef struct worker {
   size_t kept_n;
   int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_GIVEN + 1], errors, fatal, dead;
   uint64_t dead_id;
+  uint32_t dead_attempt; /* the least */
   char last_error[300];
 } worker;
 
@@ -181,7 +182,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
 static void on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
   worker *w = arg;
   (void)s;
-  w->dead++;
+  if (!w->dead++ || r->attempt < w->dead_attempt) w->dead_attempt = r->attempt;
   w->dead_id = judge(w, r);
   acked(w, r);
 }
@@ -839,6 +840,73 @@ STORY_OF_BOTH(batches_come_back_to_a_consumer_that_has_ended_by_itself) {
   give_all(w);
   leave(w, 1000);
   CHECK_INT(w->stop_status, 0);
+}
+
+/* As with DynamoDB Streams: what is older than the start is read, and passed over. */
+static worker *start_at_time(crew *c, int n, int64_t at_ms) {
+  worker *w = make(c, n);
+  w->o.start = SLOOP_AT_TIME;
+  w->o.start_at_ms = at_ms;
+  w->o.fetch_records_max = 10;
+  w->o.order = SLOOP_ORDER_SHARD;
+  char why[160];
+  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  w->s->consumer->source->anchors_by_time = 0;
+  CHECK_INT(sloop_start(w->s), 0);
+  return w;
+}
+
+STORY(what_is_older_than_the_start_is_passed_over_by_whoever_takes_over_too) {
+  crew_begin(c, seed, 1);
+  slp_world_put_many(c->w, c->stream, 100, 40);
+  for (size_t k = 0; k < 100; k++) mark_done(c, 0, k);
+  slp_world_pass(c->w, 60000);
+  int64_t at_ms = slp_world_ms(c->w) - 30000;
+  slp_world_put_many(c->w, c->stream, 10, 40);
+  for (int i = 0; i < 3; i++) {
+    worker *w = start_at_time(c, 0, at_ms);
+    slp_world_pass(c->w, 1500 + 400 * (unsigned)i);
+    leave(w, 3000);
+    kill_it(w);
+  }
+  start_at_time(c, 1, at_ms);
+  read_all(c, 20000);
+  CHECK_INT(c->handed, 10);
+}
+
+/* Returns batches that are out, the newest first. */
+static void give_backwards(worker *w) {
+  size_t n = w->kept_n;
+  w->kept_n = 0;
+  for (size_t i = n; i > 0; i--) give(w, w->kept[i - 1]);
+}
+
+static void two_bad_records(crew *c, void (*give_them)(worker *w)) {
+  slp_world_put_many(c->w, c->stream, 2, 40);
+  worker *w = make(c, 0);
+  w->o.on_retry = SLOOP_RETRY_SKIP;
+  w->o.retry_max = 4;
+  w->o.on_dead_letter = on_dead_letter;
+  w->o.batch_records_max = 1;
+  w->refuse_ppm = 1000000;
+  w->keep = 1;
+  begin(w);
+  for (int i = 0; i < 400 && w->dead < 2; i++) {
+    slp_world_pass(c->w, 100);
+    give_them(w);
+  }
+  CHECK_INT(w->dead, 2);
+  CHECK(w->dead_attempt > 4); /* of the one that had the fewest */
+}
+
+STORY(several_records_that_keep_coming_back_are_all_given_up_and_none_too_early) {
+  crew_begin(c, seed, 1);
+  two_bad_records(c, give_all);
+}
+
+STORY(so_they_are_when_batches_come_back_in_any_order) {
+  crew_begin(c, seed, 1);
+  two_bad_records(c, give_backwards);
 }
 
 STORY_OF_BOTH(it_ends_in_any_state) {

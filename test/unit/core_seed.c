@@ -58,4 +58,30 @@ TEST(a_goal_is_a_copy) {
   slp_mem_drop(mem);
 }
 
+static slp_shard seeded(sloop_aggregates_kind kind, uint32_t sub) {
+  sloop_opts_t o = {.aggregates = kind};
+  slp_consumer c = {.o = &o};
+  slp_shard s = {.consumer = &c};
+  slp_spot from = {.kind = SLP_SPOT_AFTER};
+  slp_mark_set(&from.mark, SLP_STR("123"), sub, -1);
+  slp_seed_spot(&s, &from);
+  s.consumer = NULL;
+  return s;
+}
+
+/* Who expands aggregates leaves sub-record 0 behind for a record by itself and for the first of many. */
+TEST(an_aggregate_begun_by_another_worker_comes_again_where_it_is_kept_as_it_came) {
+  for (uint32_t sub = 0; sub < 3; sub++) {
+    slp_shard s = seeded(SLOOP_AGGREGATES_KEEP, sub);
+    CHECK_INT(s.taken, 0);
+    CHECK_INT(s.start.place, SLP_PLACE_AT_SEQ);
+    CHECK_INT(s.start.at.sub, 0);
+    s = seeded(SLOOP_AGGREGATES_EXPAND, sub);
+    CHECK_INT(s.taken, 1);
+    CHECK_INT(s.last.sub, sub);
+  }
+  CHECK_INT(seeded(SLOOP_AGGREGATES_KEEP, UINT32_MAX).taken, 1);
+  CHECK_INT(seeded(SLOOP_AGGREGATES_EXPAND, UINT32_MAX).taken, 1);
+}
+
 CHECK_MAIN()
