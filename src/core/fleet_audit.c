@@ -44,21 +44,32 @@ static void remember(slp_fleet *f, const slp_stock *s) {
 
 /* ---- leases that are missing ------------------------------------------------------------------- */
 
-static int in_a_plan(const slp_stock *s, slp_str shard) {
+static void mark_planned(slp_fleet *f, const slp_stock *s) {
   for (size_t i = 0; i < s->plans_n; i++) {
     slp_shard_set_reader r;
     slp_str id;
     slp_shard_set_begin(&r, s->plans[i].set);
-    while (slp_shard_set_next(&r, &id) == 1)
-      if (slp_str_eq(id, shard)) return 1;
+    while (slp_shard_set_next(&r, &id) == 1) {
+      slp_listed *d = slp_map_get(&f->listed, id);
+      if (d) d->planned = 1;
+    }
   }
-  return 0;
 }
 
 /* It had a row before: the epoch in its records may not come again. */
-static int was_there(slp_fleet *f, const slp_stock *s, slp_str shard) {
-  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, shard);
-  return (seen && seen->row) || in_a_plan(s, shard);
+static int was_there(slp_fleet *f, const slp_listed *d) {
+  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, d->desc.id);
+  return (seen && seen->row) || d->planned;
+}
+
+/* A lease, a worker or a plan of that name has a row that can't be read. Each begins with its name. */
+static int is_damaged(slp_fleet *f, const slp_stock *s, slp_str name) {
+  for (size_t i = 0; s->bad_n && i < f->stock.out.n; i++) {
+    slp_fact fact;
+    f->schema->read(f->schema, &f->stock.out.rows[i], &fact);
+    if (fact.kind == SLP_FACT_BAD && slp_str_eq(fact.u.lease.shard, name)) return 1;
+  }
+  return 0;
 }
 
 /* Where a shard without a row begins: with the fleet, unless a parent of it is known, whose end comes first.
@@ -74,7 +85,8 @@ static slp_spot begin_of(slp_fleet *f, const slp_stock *s, const slp_shard_desc 
   return at;
 }
 
-static void make_lease(slp_fleet *f, const slp_stock *s, const slp_shard_desc *d) {
+static void make_lease(slp_fleet *f, const slp_stock *s, const slp_listed *listed) {
+  const slp_shard_desc *d = &listed->desc;
   size_t n = d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n;
   slp_intent *i = slp_jobs_add(f, SLP_L1_CREATE, n, 0);
   if (!i) return; /* the next audit */
@@ -85,7 +97,7 @@ static void make_lease(slp_fleet *f, const slp_stock *s, const slp_shard_desc *d
   i->hash_end = slp_jobs_text(f, d->hash_end);
   i->seq_start = slp_jobs_text(f, d->seq_start);
   i->spot = begin_of(f, s, d);
-  if (!was_there(f, s, d->id)) return;
+  if (!was_there(f, listed)) return;
   i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
   slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
                  "its lease had vanished from the table and is made again: it repeats");
@@ -94,9 +106,10 @@ static void make_lease(slp_fleet *f, const slp_stock *s, const slp_shard_desc *d
 /* A row that is there, whatever it says, is not made. */
 static size_t make_missing(slp_fleet *f, const slp_stock *s) {
   size_t at = 0, n = 0;
+  mark_planned(f, s);
   for (slp_listed *d; (d = slp_map_each(&f->listed, &at));) {
-    if (slp_stock_lease_of(s, d->desc.id)) continue;
-    make_lease(f, s, &d->desc);
+    if (slp_stock_lease_of(s, d->desc.id) || is_damaged(f, s, d->desc.id)) continue;
+    make_lease(f, s, d);
     n++;
   }
   return n;
@@ -138,7 +151,7 @@ static void reap(slp_fleet *f, const slp_stock *s) {
   }
   for (size_t i = 0; i < s->plans_n; i++) { /* of a worker that was reaped */
     slp_str id = s->plans[i].worker;
-    if (slp_stock_has_worker(s, id)) continue;
+    if (slp_stock_has_worker(s, id) || is_damaged(f, s, id)) continue;
     slp_intent *intent = slp_jobs_add(f, SLP_A3_UNPLAN, id.n, 0);
     if (intent) intent->id = slp_jobs_text(f, id);
   }

@@ -216,18 +216,26 @@ static void leader_read(slp_store_req *rq) {
     return;
   }
   slp_peer *p = slp_peer_make(f, leader_id(f));
-  if (!came || !p) {
+  /* Now and then the row of leadership itself: an operator may have touched it. */
+  int stale = came && slp_fleet_now(f) - f->lead_read_us > UINT64_C(60000000);
+  if (!came || (!p && !stale)) {
     if (p) slp_peer_unread(p);
     next_poll(f, p);
     return;
   }
   if (f->bell_get.out.n) f->schema->read(f->schema, &f->bell_get.out.rows[0], &fact);
+  if (!p || fact.kind == SLP_FACT_BAD) { /* a name that is nobody's; a row that can't be read: it stays */
+    if (p) slp_peer_saw_bad(p, &fact);
+    if (stale)
+      slp_role_seek(f, 0);
+    else
+      next_poll(f, NULL);
+    return;
+  }
   slp_peer_saw(p, fact.kind == SLP_FACT_WORKER ? &fact.u.worker : NULL, f->bell_get.consistent, rq);
   slp_verdict v = slp_peer_verdict(f, slp_instance_str(&f->leader), f->leader_named_us);
   f->exact_next = v == SLP_PEER_UNKNOWN || p->missing || fact.kind != SLP_FACT_WORKER;
   listen(f, p);
-  /* Now and then the row of leadership itself: an operator may have touched it. */
-  int stale = slp_fleet_now(f) - f->lead_read_us > UINT64_C(60000000);
   if (v == SLP_PEER_CONDEMNED || stale) {
     slp_role_seek(f, 0);
     return;

@@ -5,8 +5,6 @@
 #include "base/map.h"
 #include "core/fleet.h"
 
-#define SLP_BOOT_N 16
-#define SLP_WORKER_ID_MAX 64
 #define SLP_INSTANCE_MAX (SLP_WORKER_ID_MAX + 1 + SLP_BOOT_N)
 #define SLP_LOOK_KEYS 100
 #define SLP_NEVER UINT64_MAX
@@ -117,6 +115,7 @@ typedef struct slp_peer {
   char boot[SLP_BOOT_N];
   uint8_t boot_n;
   uint8_t gone, leaving, missing, wanted; /* wanted: to be looked at */
+  uint8_t strange; /* there is a row, which can't be read: whether it lives, nobody here can tell */
   char boot_took[SLP_BOOT_N];
   uint8_t takes;   /* as the leader last saw it */
   uint8_t in_list; /* the last list of all workers had it */
@@ -140,6 +139,8 @@ void slp_peer_saw(slp_peer *p, const slp_worker_fact *w, int exact, const slp_st
 /* What a write of mine showed of it. */
 void slp_peer_saw_op(slp_peer *p, const slp_op *op);
 void slp_peer_unread(slp_peer *p); /* a read that failed */
+/* Its row is damaged, or of a newer version: named once, and neither missing nor ever condemned. */
+void slp_peer_saw_bad(slp_peer *p, const slp_fact *fact);
 /* Those that nothing has named for long; once a minute. */
 void slp_peers_forget(slp_fleet *f);
 /* Whether that instance may still renew. named_us: when the image that names it was in. */
@@ -435,7 +436,7 @@ struct slp_fleet {
   void (*wide_done)(slp_fleet *f);
 
   slp_store_get plan_get;
-  uint8_t plan_reading, plan_again, plan_known;
+  uint8_t plan_reading, plan_again, plan_known, plan_short; /* short: of memory */
   uint64_t plan_v, fleet_leases; /* of the whole fleet, as the plan tells; 0: it does not */
 
   slp_timer watch_timer, plan_timer;
@@ -475,6 +476,7 @@ slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard); /* fleet_audit.c. NULL
 typedef struct slp_listed { /* a shard of the last complete listing, with its texts behind it */
   slp_shard_desc desc;
   uint8_t open;
+  uint8_t planned; /* some worker's plan has it */
 } slp_listed;
 
 uint64_t slp_fleet_now(slp_fleet *f);

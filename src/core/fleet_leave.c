@@ -29,6 +29,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
   f->led = f->role == SLP_ROLE_LEADS;
   f->led_by = f->leader;
   slp_role_drop(f);
+  slp_jobs_stop(f); /* rows that are to be made, or to go: somebody else will */
   f->state = SLP_WORKER_LEAVING;
   f->leave_phase = DRAIN;
   size_t at = 0;
@@ -40,7 +41,8 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
 /* ---- wills ------------------------------------------------------------------------------------- */
 
 static int is_heir(const slp_fleet *f, const slp_peer *p) {
-  return p->in_list && !p->gone && !p->leaving && !slp_str_eq((slp_str){p->id, p->id_n}, f->o.worker);
+  return p->in_list && !p->strange && !p->gone && !p->leaving &&
+         !slp_str_eq((slp_str){p->id, p->id_n}, f->o.worker);
 }
 
 static slp_peer *least_loaded(slp_fleet *f) {

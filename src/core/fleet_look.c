@@ -123,8 +123,12 @@ static void hear(slp_fleet *f, answer *a, size_t i) {
   uint8_t which = f->look_items[i].which;
   const slp_fact *fact = fact_of(a, &f->look_keys[i]);
   if (fact && fact->kind == SLP_FACT_BAD) {
-    slp_fleet_bad_row(f, l ? l->shard : (slp_str){NULL, 0}, fact);
-    if (l) slp_lease_look(l, slp_fleet_now(f) + 10000000);
+    if (f->look_items[i].peer) {
+      slp_peer_saw_bad(f->look_items[i].peer, fact);
+      return;
+    }
+    slp_fleet_bad_row(f, l->shard, fact);
+    slp_lease_look(l, slp_fleet_now(f) + 10000000);
     return;
   }
   if (f->look_items[i].peer)

@@ -69,6 +69,7 @@ static void saw_nothing(slp_peer *p, int exact, const slp_store_req *rq) {
   if (!exact) return; /* a replica may not have it yet */
   if (!p->missing || p->missing_since_us <= p->op.f->trouble_us) p->missing_since_us = rq->done_us;
   p->missing = 1;
+  p->strange = 0;
   p->exact_us = rq->sent_us;
 }
 
@@ -99,7 +100,7 @@ void slp_peer_saw(slp_peer *p, const slp_worker_fact *w, int exact, const slp_st
   p->boot_n = (uint8_t)w->boot.n;
   p->counter = w->counter;
   p->reads++;
-  p->missing = 0;
+  p->missing = p->strange = 0;
   if (w->gone.n && !p->gone) {
     p->gone = 1;
     p->gone_since_us = rq->done_us;
@@ -117,6 +118,12 @@ void slp_peer_saw_op(slp_peer *p, const slp_op *op) {
 }
 
 void slp_peer_unread(slp_peer *p) { p->last_ok = 0; }
+
+void slp_peer_saw_bad(slp_peer *p, const slp_fact *fact) {
+  if (!p->strange) slp_fleet_bad_row(p->op.f, (slp_str){NULL, 0}, fact);
+  p->strange = 1;
+  p->missing = p->last_ok = 0;
+}
 
 static uint64_t silence_us(const slp_fleet *f, const slp_peer *p) {
   return slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
@@ -136,6 +143,10 @@ slp_verdict slp_peer_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) 
   if (!p) return SLP_PEER_UNKNOWN;
   int same = slp_str_eq((slp_str){p->boot, p->boot_n}, boot);
   if (same && p->gone) return SLP_PEER_CONDEMNED; /* for ever: no boot comes back */
+  if (p->strange) {
+    p->wanted = 1;
+    return SLP_PEER_ALIVE;
+  }
   /* Another boot, or no row, proves something only when it was read after somebody named this one: else it
    * may be from before that one was born. */
   if (!p->exact_us || p->exact_us < named_us) {

@@ -13,11 +13,10 @@ static void again(slp_fleet *f) {
 
 static void plan_one(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_make(f, shard);
-  if (!l) {
-    f->plan_again = 1;
-    return;
-  }
-  l->planned = 2;
+  if (l)
+    l->planned = 2;
+  else if (shard.n <= SLP_SHARD_ID_MAX) /* no memory; else it is the name of nothing */
+    f->plan_short = 1;
 }
 
 /* 0, or the set can't be understood. */
@@ -78,7 +77,12 @@ static void plan_read(slp_store_req *rq) {
     f->plan_v = 0;
   }
   f->plan_known = 1;
-  if (f->plan_again) again(f);
+  if (f->plan_again) {
+    again(f);
+  } else if (f->plan_short) {
+    f->plan_again = 1;
+    slp_look_soon(f, slp_fleet_now(f) + slp_fleet_jitter(f, 200000, 20));
+  }
 }
 
 void slp_plan_read(slp_fleet *f) {
@@ -96,6 +100,7 @@ void slp_plan_read(slp_fleet *f) {
   }
   f->stats.reads++;
   f->plan_reading = 1;
+  f->plan_short = 0;
   memset(&f->plan_get.rq, 0, sizeof f->plan_get.rq);
   f->plan_get.rq.on_done = plan_read;
   f->plan_get.rq.ms_max = (uint32_t)slp_max_u64(f->o.lease_ms / 3, 20);

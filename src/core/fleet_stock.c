@@ -186,7 +186,11 @@ static int write_row(slp_fleet *f, const slp_stock *s, const slp_plan *p, uint32
   for (size_t k = 0; k < plus_n; k++) text += row->plus[k].n;
   for (size_t k = 0; k < s->leases_n && ids; k++)
     if (p->leases[k].ret == w) ids[n++] = s->leases[k].shard;
-  if (ids && slp_shard_set_write(&set, ids, n) == 0) i = slp_jobs_add(f, SLP_A1_PLAN, text + set.n, plus_n);
+  int r = ids ? slp_shard_set_write(&set, ids, n) : SLP_ENOMEM;
+  if (r == SLP_ELIMIT)
+    slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0,
+                   "%zu leases are too many for the row of one worker: more workers are needed", n);
+  if (!r) i = slp_jobs_add(f, SLP_A1_PLAN, text + set.n, plus_n);
   if (i) {
     i->id = slp_jobs_text(f, s->workers[w].id);
     i->plan = f->plan_base + ++f->plan_serial;
@@ -197,7 +201,7 @@ static int write_row(slp_fleet *f, const slp_stock *s, const slp_plan *p, uint32
   }
   slp_buf_free(&set);
   slp_free(f->mem, ids);
-  return i ? 0 : SLP_ENOMEM;
+  return i || r == SLP_ELIMIT ? 0 : SLP_ENOMEM; /* the others' are written all the same */
 }
 
 static void choose_base(slp_fleet *f, const slp_stock *s) {

@@ -6,6 +6,8 @@ static void see_rows(slp_fleet *f, const slp_store_list *list) {
   for (size_t i = 0; i < list->out.n; i++) {
     slp_fact fact;
     f->schema->read(f->schema, &list->out.rows[i], &fact);
+    slp_peer *known = fact.kind == SLP_FACT_BAD ? slp_peer_get(f, fact.u.worker.id) : NULL;
+    if (known) slp_peer_saw_bad(known, &fact);
     if (fact.kind != SLP_FACT_WORKER) continue;
     slp_peer *p = slp_peer_make(f, fact.u.worker.id);
     if (!p) continue;
@@ -24,7 +26,7 @@ static void wide_done(slp_store_req *rq) {
   for (size_t at = 0; (p = slp_map_each(&f->peers, &at));) {
     if (!f->wide_ok)
       slp_peer_unread(p);
-    else if (!p->in_list)
+    else if (!p->in_list && !p->strange)
       slp_peer_saw(p, NULL, f->wide.consistent, rq);
   }
   slp_store_rows_free(&f->wide.out);

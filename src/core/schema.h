@@ -9,6 +9,9 @@
 #include "core/mark.h"
 #include "core/store.h"
 
+#define SLP_BOOT_N 16 /* a worker's instance is "id.boot" */
+#define SLP_WORKER_ID_MAX 64
+
 /* ---- where a lease stands --------------------------------------------------------------------------- */
 typedef enum slp_spot_kind {
   SLP_SPOT_NONE, /* the row says nothing, or nothing that can be understood */

@@ -8,8 +8,10 @@
 
 #define FORM_RUNS 1
 #define FORM_PREFIXES 2
+#define FORM_ENDLESS 255 /* never written: a damaged set, which is not begun */
 #define KINESIS "shardId-"
 #define DIGITS 12
+#define SET_MAX 131072 /* some bytes can name any number of shards: no worker has more */
 
 static int by_bytes(const void *a, const void *b) {
   const slp_str *x = a, *y = b;
@@ -69,6 +71,7 @@ static int write_prefixes(slp_buf *to, const slp_str *ids, size_t n) {
 int slp_shard_set_write(slp_buf *to, slp_str *ids, size_t n) {
   uint64_t number;
   int runs = 1;
+  if (n > SET_MAX) return SLP_ELIMIT;
   if (n) qsort(ids, n, sizeof *ids, by_bytes);
   for (size_t i = 0; i < n; i++) {
     SLP_CHECK(ids[i].n && ids[i].n <= SLP_SHARD_ID_MAX);
@@ -94,11 +97,22 @@ static int take_leb(slp_str *left, uint64_t *ret) {
   return SLP_EBADDATA;
 }
 
+/* 1: the runs are of so many shards as can be. */
+static int runs_are_short(slp_str left) {
+  uint64_t all = 0, gap, run;
+  while (left.n && !take_leb(&left, &gap) && !take_leb(&left, &run)) {
+    if (run > SET_MAX - all) return 0;
+    all += run;
+  }
+  return 1; /* where it is cut off, reading finds out */
+}
+
 void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set) {
   memset(r, 0, sizeof *r);
   if (!set.n) return;
   r->form = (uint8_t)set.p[0];
   r->left = (slp_str){set.p + 1, set.n - 1};
+  if (r->form == FORM_RUNS && !runs_are_short(r->left)) r->form = FORM_ENDLESS;
 }
 
 static int next_of_run(slp_shard_set_reader *r, slp_str *ret) {

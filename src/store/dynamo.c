@@ -22,6 +22,7 @@
 #define PREPARE_US_MAX 120000000u
 #define LOOK_US_MIN 100000u
 #define LOOK_US_MAX 2000000u
+#define BATCH_US_MAX 10000000u /* keys that stay unprocessed */
 
 typedef enum {
   ASK_DESCRIBE,
@@ -297,6 +298,18 @@ static void prepare_answered(asking *a) {
   }
 }
 
+/* One partition that has no room left is not to keep the rows of all others waiting for ever. */
+static void give_up_batch(asking *a) {
+  if (slp_now_us(a->d->h) < a->give_up_us) {
+    end_unsent(a, SLP_ENOMEM);
+    return;
+  }
+  slp_fail_set(&a->rq->fail, SLP_THROTTLE, SLP_ETIMEDOUT,
+               "BatchGetItem on table \"%.80s\": keys stayed unprocessed", a->d->spec->name);
+  slp_store_rows_free(rows_of(a));
+  over(a);
+}
+
 /* A page of rows. */
 static void rows_answered(asking *a) {
   if (a->op.fail.class != SLP_FINE) {
@@ -311,7 +324,7 @@ static void rows_answered(asking *a) {
     if (pause(a, a->look_us))
       a->look_us = slp_min_u64(a->look_us * 2, LOOK_US_MAX);
     else
-      end_unsent(a, SLP_ENOMEM);
+      give_up_batch(a);
   } else {
     a->rows_before = rows_of(a)->n;
     ask(a, a->kind);
@@ -405,6 +418,7 @@ static void op_get(slp_store *s, slp_store_get *g) {
   asking *a = asking_new(d, &g->rq);
   if (!a) return;
   a->look_us = LOOK_US_MIN;
+  a->give_up_us = slp_after_us(slp_now_us(d->h), BATCH_US_MAX);
   ask(a, g->keys_n == 1 ? ASK_GET : ASK_BATCH);
 }
 

@@ -12,6 +12,8 @@
  * counts from 0, so a record that is no aggregate is done at 0. */
 #include "store/schemas.h"
 
+#include "core/shard_set.h"
+
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
 #define HAND_OVER "checkpointOwner" /* KCL 3: who still reads while leaseOwner names the next */
@@ -100,9 +102,12 @@ static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_fac
   l->hash_end = text(row, "endingHashKey");
   l->wall_ms = l->behind_ms = -1;
   read_parents(row, l);
-  if (counter >= 0 && l->spot.kind != SLP_SPOT_NONE && is_text(row, OWNER)) return;
+  int names = shard.n <= SLP_SHARD_ID_MAX && l->parents[0].n <= SLP_SHARD_ID_MAX &&
+              l->parents[1].n <= SLP_SHARD_ID_MAX;
+  if (names && counter >= 0 && l->spot.kind != SLP_SPOT_NONE && is_text(row, OWNER)) return;
   f->kind = SLP_FACT_BAD;
-  f->why = counter < 0           ? "its " COUNTER " is no number"
+  f->why = !names                ? "it names no shard"
+           : counter < 0         ? "its " COUNTER " is no number"
            : is_text(row, OWNER) ? "its " SPOT " can't be understood"
                                  : "its " OWNER " is no text";
 }

@@ -8,6 +8,8 @@
  * The conditions are what the fleet's safety rests on. */
 #include "store/schemas.h"
 
+#include "core/shard_set.h"
+
 #define FORMAT 1 /* of the rows; a newer one is not touched */
 
 typedef struct sloop_schema {
@@ -75,6 +77,7 @@ static void read_worker(const slp_row *row, slp_str id, slp_fact *f) {
   w->rate_bytes = slp_row_int(row, SLP_STR("rate"), -1);
   w->host = text(row, "host");
   if (!id.n || !w->boot.n) bad(f, "it has no boot");
+  if (id.n > SLP_WORKER_ID_MAX || w->boot.n > SLP_BOOT_N) bad(f, "its id or boot is too long");
   if (whole(row, "fmt", 0) > FORMAT) bad(f, "it was written by a newer version");
 }
 
@@ -90,7 +93,7 @@ static void read_plan(const slp_row *row, slp_str id, slp_fact *f) {
     p->plus = plus->items;
     p->plus_n = plus->n;
   }
-  if (!id.n) bad(f, "it names no worker");
+  if (!id.n || id.n > SLP_WORKER_ID_MAX) bad(f, "it names no worker");
 }
 
 static void read_lease(const slp_row *row, slp_str shard, slp_fact *f) {
@@ -116,7 +119,9 @@ static void read_lease(const slp_row *row, slp_str shard, slp_fact *f) {
   l->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
   l->behind_ms = slp_row_int(row, SLP_STR("lag"), -1);
   l->op = text(row, "op");
-  if (!shard.n) bad(f, "it names no shard");
+  if (!shard.n || shard.n > SLP_SHARD_ID_MAX) bad(f, "it names no shard");
+  if (l->parents[0].n > SLP_SHARD_ID_MAX || l->parents[1].n > SLP_SHARD_ID_MAX)
+    bad(f, "its parent is no shard");
   if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
   if (l->spot.kind == SLP_SPOT_NONE) bad(f, "its position can't be understood");
   if (!owner_is_text(row)) bad(f, "its owner is no text");
@@ -322,16 +327,18 @@ static void l1_create(slp_draft *d, const slp_intent *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
-  absent(d, "epoch");
+  absent(d, "row"); /* whatever the row says that is there */
   set_n(d, "epoch", i->epoch_first);
   slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
   if (n) slp_draft_change(d, "parents", SLP_SET, slp_draft_set(d, parents, n));
-  if (i->hash_start.n)
-    set_s(d, "range",
-          slp_draft_text(d, "%.*s-%.*s", (int)i->hash_start.n, i->hash_start.p, (int)i->hash_end.n,
-                         i->hash_end.p));
+  if (i->hash_start.n) { /* of any length: from outside */
+    slp_str range = slp_draft_copy(d, i->hash_start);
+    range.n += slp_draft_copy(d, SLP_STR("-")).n;
+    range.n += slp_draft_copy(d, i->hash_end).n; /* they lie one behind the other */
+    set_s(d, "range", range);
+  }
   if (i->seq_start.n) set_s(d, "first", i->seq_start);
 }
 

@@ -225,6 +225,23 @@ TEST(a_slow_user_is_waited_for_when_his_worker_leaves) {
   finish(w);
 }
 
+/* Rows are being made, or removed: who is stopped then does not wait until his time is up. */
+TEST(a_leave_while_leases_are_made) {
+  fw_world *w = world(64);
+  w->faults.rt_us_min = w->faults.rt_us_max = 200000; /* each way */
+  start(w, 1);
+  run(w, 2 * FW_S);
+  CHECK(w->nodes[0]->fleet->jobs.busy);
+  fw_leave(w, 0, 30000);
+  run(w, 10 * FW_S);
+  CHECK_INT(w->left, 1);
+  fw_reap(w);
+  w->faults.rt_us_min = 1000;
+  w->faults.rt_us_max = 10000;
+  start(w, 1);
+  finish(w);
+}
+
 TEST(the_deadline_of_a_leave) {
   fw_world *w = fleet(4, 2);
   w->user_us_min = w->user_us_max = 9 * FW_S;

@@ -51,6 +51,19 @@ TEST(ten_thousand_neighbours_are_a_few_bytes_and_scattered_ones_two_each) {
   slp_mem_drop(mem);
 }
 
+/* A few damaged bytes are not to keep a worker busy, or fill its memory, for hours. */
+TEST(a_run_without_end_is_damage) {
+  const char *const sets[] = {"\x01\x05\xff\xff\xff\xff\x0f", "\x01\x05\xff\xff\x07\x05\xff\xff\x07"};
+  for (size_t i = 0; i < SLP_COUNT(sets); i++) {
+    slp_shard_set_reader r;
+    slp_str id;
+    int got = 1;
+    slp_shard_set_begin(&r, slp_str_of(sets[i]));
+    for (int n = 0; n < 200000 && got == 1; n++) got = slp_shard_set_next(&r, &id);
+    CHECK_INT(got, SLP_EBADDATA);
+  }
+}
+
 TEST(ids_of_any_kind) {
   mem = slp_mem_new(NULL, NULL);
   slp_str ids[] = {

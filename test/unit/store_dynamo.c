@@ -162,6 +162,22 @@ TEST(keys_left_out_are_asked_for_again_and_pages_put_together) {
   end();
 }
 
+TEST(keys_that_stay_unprocessed_are_given_up) {
+  slp_row_key keys[] = {{SLP_STR("a"), SLP_STR("1")}, {SLP_STR("a"), SLP_STR("2")}};
+  slp_store_get g = {.rq = {.on_done = on_done}, .keys = keys, .keys_n = 2};
+  begin();
+  slp_store_rows_init(&g.out, mem);
+  for (int i = 0; i < 30; i++)
+    fake_script(&f, 200, "{\"Responses\":{\"leases\":[]},\"UnprocessedKeys\":{\"leases\":{\"Keys\":[7]}}}");
+  s->ops->get(s, &g);
+  await();
+  CHECK_INT(g.rq.fail.class, SLP_THROTTLE);
+  CHECK_INT(g.out.n, 0);
+  f.answers_n = f.answered_n; /* fewer than there are */
+  slp_store_rows_free(&g.out);
+  end();
+}
+
 TEST(a_page_that_was_cut_is_read_anew_not_twice) {
   slp_store_list l = {.rq = {.on_done = on_done}, .hash = SLP_STR("a"), .prefix = SLP_STR("")};
   begin();

@@ -1,5 +1,6 @@
 /* The layout of KCL 2.x: rows as its workers write them, read; and every verb against one row. What is
  * written is compared attribute by attribute, for whoever reads it is not ours. */
+#include "core/shard_set.h"
 #include "store/rows.h"
 #include "store/schemas.h"
 
@@ -290,6 +291,21 @@ TEST(a_lease_from_its_making_to_its_removal_as_kcl_keeps_it) {
             "throughputKBps=N:1.5");
   DO(.verb = SLP_L9_REMOVE, .shard = S("shardId-1"));
   CHECK(table.n == 0);
+  end();
+}
+
+TEST(names_that_are_too_long) {
+  char text[SLP_SHARD_ID_MAX + 1];
+  memset(text, '7', sizeof text);
+  slp_str long_name = {text, sizeof text};
+  slp_spot oldest = {.kind = SLP_SPOT_OLDEST};
+  begin();
+  DO(.verb = SLP_L1_CREATE, .shard = S("shardId-1"), .spot = oldest, .parents = {long_name, {NULL, 0}});
+  CHECK_INT(fact.kind, SLP_FACT_BAD);
+  end();
+  begin();
+  DO(.verb = SLP_L1_CREATE, .shard = long_name, .spot = oldest);
+  CHECK_INT(fact.kind, SLP_FACT_BAD);
   end();
 }
 

@@ -1,5 +1,6 @@
 /* Every verb of the native schema against one row: what its condition lets through, what it writes, and what
  * is read back. Conditions and changes are judged by the rules of the stores that are no DynamoDB. */
+#include "core/shard_set.h"
 #include "store/rows.h"
 #include "store/schemas.h"
 
@@ -135,6 +136,40 @@ TEST(plans_only_grow_newer_and_wills_are_merged) {
   CHECK(fact.u.plan.version == 1000001 && fact.u.plan.plus_n == 1 && fact.u.plan.set.n == 3);
   REFUSED(.verb = SLP_A1_PLAN, .id = S("w1"), .plan = 1000001, .set = S("\x01"));
   DO(.verb = SLP_A1_PLAN, .id = S("w1"), .plan = 2000001, .set = S("\x01"));
+  end();
+}
+
+/* What a listing or somebody else's row says may be of any length. */
+TEST(names_that_are_too_long) {
+  char text[600];
+  memset(text, '7', sizeof text);
+  slp_str long_name = {text, SLP_SHARD_ID_MAX + 1};
+  slp_spot oldest = {.kind = SLP_SPOT_OLDEST};
+  begin();
+  DO(.verb = SLP_L1_CREATE, .shard = S("s1"), .spot = oldest, .hash_start = {text, 600},
+     .hash_end = {text, 599});
+  CHECK(fact.kind == SLP_FACT_LEASE && fact.u.lease.hash_start.n == 600 && fact.u.lease.hash_end.n == 599);
+  end();
+  begin();
+  DO(.verb = SLP_L1_CREATE, .shard = S("s1"), .spot = oldest, .parents = {S("p"), long_name});
+  CHECK_INT(fact.kind, SLP_FACT_BAD);
+  end();
+  begin();
+  DO(.verb = SLP_L1_CREATE, .shard = long_name, .spot = oldest);
+  CHECK_INT(fact.kind, SLP_FACT_BAD);
+  REFUSED(.verb = SLP_L1_CREATE, .shard = long_name, .spot = oldest);
+  end();
+  begin();
+  DO(.verb = SLP_W1_REGISTER, .id = {text, SLP_WORKER_ID_MAX + 1}, .boot = S("b1"), .lease_ms = 1);
+  CHECK_INT(fact.kind, SLP_FACT_BAD);
+  end();
+  begin();
+  DO(.verb = SLP_W1_REGISTER, .id = S("w"), .boot = {text, SLP_BOOT_N + 1}, .lease_ms = 1);
+  CHECK_INT(fact.kind, SLP_FACT_BAD);
+  end();
+  begin();
+  DO(.verb = SLP_A1_PLAN, .id = {text, SLP_WORKER_ID_MAX + 1}, .plan = 1, .set = S("\x01"));
+  CHECK_INT(fact.kind, SLP_FACT_BAD);
   end();
 }
 
