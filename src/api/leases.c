@@ -101,7 +101,7 @@ static slp_schema *layout_of(const sloop_t *s, const slp_lease_place *place, con
   slp_str generation = generation_of(d, text), none = {NULL, 0};
   if (place->layout == SLP_LAYOUT_SLOOP)
     return slp_schema_sloop(s->mem, slp_str_of(s->o.app), slp_str_of(d->name), generation);
-  slp_str stream = s->family->members > 1 ? kcl_stream(d, generation, key) : none;
+  slp_str stream = s->family->several ? kcl_stream(d, generation, key) : none;
   return slp_schema_kcl(s->mem, stream, s->o.start == SLOOP_AT_TIME ? s->o.start_at_ms : 0);
 }
 
@@ -117,6 +117,12 @@ static int store_of(sloop_t *s, const slp_lease_place *place, const slp_table_sp
   return SLP_EINVAL;
 }
 
+/* Rows of KCL do not name their application: its table does, wherever the table is. */
+static const char *table_of(const sloop_t *s, const slp_lease_place *place) {
+  if (place->store == SLP_LEASES_DYNAMODB) return place->name;
+  return place->layout == SLP_LAYOUT_KCL ? s->o.app : "leases";
+}
+
 int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
                     slp_fail *f) {
   slp_lease_place place;
@@ -128,7 +134,7 @@ int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store
   slp_schema *schema = layout_of(s, &place, d);
   if (!schema) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the leases");
   slp_table_spec spec;
-  schema->table(schema, place.store == SLP_LEASES_DYNAMODB ? place.name : "leases", &spec);
+  schema->table(schema, table_of(s, &place), &spec);
   r = store_of(s, &place, &spec, ret_store);
   if (r) {
     schema->free(schema);

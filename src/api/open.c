@@ -210,7 +210,7 @@ static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *geten
     return r;
   }
   s->consumer->on_stats_due = on_stats_due;
-  s->family->members++;
+  s->family->several |= ++s->family->members > 1;
   if (s->family->owns_host) slp_family_ref(s->family);
   if (!s->family->creds_for && s->o.creds) s->family->creds_for = s;
   return 0;

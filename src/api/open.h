@@ -18,6 +18,7 @@ typedef struct slp_family {
   struct slp_memory *memory;  /* likewise: leases that live here */
   slp_list metrics;           /* sloop_metrics_s */
   uint32_t members;
+  uint8_t several; /* there was more than one member at a time: names of leases hang on it, for ever */
   uint8_t owns_host;
   uint32_t unrefs;                 /* members that do not want to keep the loop alive */
   sloop_t *creds_for;              /* whose creds callback is asked */

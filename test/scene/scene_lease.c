@@ -909,6 +909,74 @@ STORY(so_they_are_when_batches_come_back_in_any_order) {
   two_bad_records(c, give_backwards);
 }
 
+static void count_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
+  (void)s;
+  *(size_t *)arg += sloop_batch_count(b);
+  sloop_batch_done(b, sloop_batch_count(b));
+}
+
+/* A consumer joined to w's, of another application over the same store. */
+static sloop_t *join(worker *w, const char *app, const char *store, size_t *handed) {
+  char why[160];
+  sloop_t *s;
+  sloop_opts_t o = w->o;
+  o.join = w->s;
+  o.app = app;
+  o.store = store;
+  o.arg = handed;
+  o.on_batch = count_batch;
+  o.on_shard = NULL;
+  o.on_lease = NULL;
+  o.on_error = NULL;
+  if (slp_open_on(w->host, w->mem, no_environment, NULL, &s, &o, why)) CHECK_FAIL("%s", why);
+  return s;
+}
+
+STORY_OF_BOTH(applications_in_one_store_have_leases_of_their_own) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  worker *w = make(c, 0);
+  char why[160];
+  size_t handed[2] = {0, 0};
+  w->o.store = "memory";
+  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  sloop_t *others[] = {join(w, "audit", "memory", &handed[0]), join(w, "search", "memory", &handed[1])};
+  CHECK_INT(sloop_start(w->s), 0);
+  for (int i = 0; i < 2; i++) CHECK_INT(sloop_start(others[i]), 0);
+  slp_world_pass(c->w, 15000);
+  for (int i = 0; i < 2; i++) CHECK_INT(handed[i], 60);
+  CHECK(everything(c));
+  for (int i = 0; i < 2; i++) sloop_close(others[i], NULL, NULL);
+}
+
+static void on_leases(sloop_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e, void *arg) {
+  (void)s;
+  (void)e;
+  CHECK_INT(status, 0);
+  *(size_t *)arg = l->leases_n;
+}
+
+STORY_OF_BOTH(leases_are_found_after_a_consumer_of_another_stream_was_closed) {
+  crew_begin(c, seed, 2);
+  slp_known_stream *parcels = slp_world_stream(c->w, "parcels", 3);
+  slp_world_put_many(c->w, parcels, 30, 40);
+  worker *w = make(c, 0);
+  char why[160];
+  size_t handed = 0, told = 0;
+  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  w->o.stream = parcels->name;
+  sloop_t *other = join(w, w->o.app, NULL, &handed);
+  CHECK_INT(sloop_start(w->s), 0);
+  CHECK_INT(sloop_start(other), 0);
+  slp_world_pass(c->w, 10000);
+  CHECK_INT(handed, 30);
+  sloop_close(other, NULL, NULL);
+  slp_world_pass(c->w, 100);
+  CHECK_INT(sloop_admin_leases(w->s, on_leases, &told), 0);
+  slp_world_pass(c->w, 3000);
+  CHECK_INT(told, 2);
+}
+
 STORY_OF_BOTH(it_ends_in_any_state) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);
