@@ -146,14 +146,14 @@ static int can_rewind(const slp_shard *s) {
   return s->next_page && !s->again_n && s->state != SLP_READER_GONE && (!ended || s->listed);
 }
 
-/* What a paused shard has buffered serves nobody now. */
+/* What a paused shard, or one of a suspended consumer, has buffered serves nobody now. */
 static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
-      if (s->paused && s != but && can_rewind(s)) return s;
+      if ((s->paused || c->suspended) && s != but && can_rewind(s)) return s;
     }
   }
   return NULL;

@@ -977,6 +977,45 @@ STORY_OF_BOTH(leases_are_found_after_a_consumer_of_another_stream_was_closed) {
   CHECK_INT(told, 2);
 }
 
+#define OUTAGE                                                  \
+  "100000 UpdateItem * error 500\n100000 GetItem * error 500\n" \
+  "100000 BatchGetItem * error 500\n100000 Query * error 500\n"
+
+STORY_OF_BOTH(what_a_suspended_consumer_holds_is_not_in_the_way_of_those_joined_to_it) {
+  crew_begin(c, seed, 8);
+  slp_known_stream *parcels = slp_world_stream(c->w, "parcels", 4);
+  worker *w = make(c, 0);
+  char why[160];
+  size_t handed = 0;
+  w->keep = 1;
+  w->o.held_bytes_max = 128 * 1024;
+  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  sloop_opts_t before = w->o;
+  w->o.stream = parcels->name;
+  w->o.worker = w->o.schema = NULL;
+  sloop_t *other = join(w, NULL, NULL, &handed);
+  w->o = before;
+  CHECK_INT(sloop_start(w->s), 0);
+  CHECK_INT(sloop_start(other), 0);
+  slp_world_pass(c->w, 8000);
+  slp_world_put_many(c->w, c->stream, 100, 10000);
+  slp_world_pass(c->w, 3000);
+  CHECK(w->kept_n > 0);
+  slp_world_faults(c->w, OUTAGE);
+  slp_world_pass(c->w, c->lease_ms);
+  CHECK_INT(stats(w).suspended_now, 1);
+  w->keep = 0;
+  give_all(w);
+  slp_world_put_many(c->w, parcels, 100, 10000);
+  CHECK(stats(w).held_bytes_now > w->o.held_bytes_max / 2);
+  for (int i = 0; i < 1200 && handed < 100; i++) slp_world_pass(c->w, 50);
+  CHECK_INT(handed, 100);
+  CHECK_INT(stats(w).held_bytes_now, 0); /* it was needed, and is fetched again */
+  slp_world_faults(c->w, NULL);
+  read_all(c, 30000);
+  sloop_close(other, NULL, NULL);
+}
+
 STORY_OF_BOTH(it_ends_in_any_state) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);
