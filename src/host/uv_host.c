@@ -19,9 +19,17 @@ static uint64_t clock_us(clockid_t id) {
   return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
 }
 
+/* Time in which the machine was suspended counts: leases run out meanwhile. Linux's CLOCK_MONOTONIC stands
+ * still then; other systems' does not. */
+#ifdef CLOCK_BOOTTIME
+#define CLOCK_OURS CLOCK_BOOTTIME
+#else
+#define CLOCK_OURS CLOCK_MONOTONIC
+#endif
+
 static uint64_t mono_us(slp_host *h) {
   (void)h;
-  return clock_us(CLOCK_MONOTONIC);
+  return clock_us(CLOCK_OURS);
 }
 
 static uint64_t cpu_us(slp_host *h) {
@@ -86,9 +94,11 @@ static void wake(slp_host *h, uint64_t at_us) {
     if (uv_is_active((uv_handle_t *)&u->timer)) uv_timer_stop(&u->timer);
     return;
   }
-  /* libuv adds the delay to its cached time, which shares our clock's zero: so this names an absolute
+  /* libuv adds the delay to its cached time, which is the monotonic clock's: so this names an absolute
    * millisecond, however old the cached time is. Never a delay of 0: libuv 1.44 runs a zero timer that
    * sets itself again for ever inside one pass over its timers. */
+  uint64_t mono = clock_us(CLOCK_MONOTONIC), asleep_us = clock_us(CLOCK_OURS) - mono;
+  at_us = at_us > asleep_us ? at_us - asleep_us : 0;
   uint64_t at_ms = at_us / 1000 + (at_us % 1000 != 0), loop_ms = uv_now(u->loop);
   uv_timer_start(&u->timer, on_timer, at_ms > loop_ms ? at_ms - loop_ms : 1, 0);
 }
