@@ -137,6 +137,9 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
   slp_outlet_put_in_order(s);
   slp_deliver_soon(c->engine);
+  /* Where records are gone for good an operator must say what to do; anything else another worker may get
+   * over. */
+  if (c->leased) slp_leased_hopeless(s, f->class == SLP_TRIMMED);
   slp_consumer_check(c);
 }
 

@@ -606,6 +606,15 @@ STORY(a_poisoned_shard_goes_to_another_worker) {
   CHECK(c->at[0].events[SLOOP_LEASE_RELEASED] > 0);
 }
 
+STORY(a_shard_given_up_for_its_position_goes_to_another_worker) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  slp_world_faults(c->w, "1 GetShardIterator shardId-000000000000 error InvalidArgumentException:400\n");
+  for (int i = 0; i < 2; i++) start(c, i);
+  read_all(c, 60000);
+  CHECK_INT(c->at[0].shards[SLOOP_SHARD_STOPPED] + c->at[1].shards[SLOOP_SHARD_STOPPED], 1);
+}
+
 STORY(a_parked_shard_is_read_by_nobody) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 60, 40);
