@@ -165,7 +165,7 @@ typedef enum {
   SLOOP_LEASE_HOLE,       /* text: a part of the stream that nobody is going to read */
   SLOOP_LEASE_BAD_ROW,    /* text: a row of the table that makes no sense; it is left alone */
   SLOOP_LEASE_TROUBLE,    /* text: something that keeps being tried */
-  SLOOP_LEASE_LEFT        /* the last one: all is given up */
+  SLOOP_LEASE_LEFT        /* the last one: all is given up; not told after a fatal error */
 } sloop_lease_what;
 typedef struct { /* allocated by the library; may grow at its end */
   sloop_lease_what what;
@@ -285,7 +285,8 @@ typedef struct {
   void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required */
   void (*on_shard)(sloop_t *, const char *shard, sloop_shard_what, void *arg);
   void (*on_tip)(sloop_t *, void *arg); /* every shard is at its tip and nothing is left to hand over or
-                                   to be given back; again each time that becomes so */
+                                   to be given back; again each time that becomes so. With
+                                   leases: every shard that this worker reads, and there is one */
   void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);
   void (*on_error)(sloop_t *, const sloop_error_t *, void *arg);
   void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);
@@ -318,8 +319,8 @@ typedef struct {
   uint32_t checkpoint_ms;     /* 5000: how often a position that moved is written; 0: only by
                                  sloop_checkpoint(), hand-over and stop */
   uint32_t handover_ms; /* 30000: how long a shard that another worker asks for waits for your batches */
-  uint32_t stall_ms;    /* 0: never. A shard with records out that made no progress for so long goes to
-                           another worker; pauses do not count */
+  uint32_t stall_ms;    /* 0: never. A shard with records to be acknowledged that made no progress for so
+                           long, or that could not be read, goes to another worker; pauses do not count */
   uint32_t weight;      /* 1: this worker's share, beside the others' weights. To 1000 */
   void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg);
 } sloop_opts_t;
@@ -349,7 +350,7 @@ SLOOP_EXTERN void sloop_unref(sloop_t *s);
 /* ---- while it runs ------------------------------------------------------------------------- */
 /* shard NULL means all, present and future. After pause returns, on_batch is not called for the shard
  * until resume. A paused shard holds no other back; its records may come late afterwards. Both are
- * idempotent. SLOOP_ENOSHARD, SLOOP_ESTATE after stop. */
+ * idempotent. A single shard's pause ends when its lease goes. SLOOP_ENOSHARD, SLOOP_ESTATE after stop. */
 SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
 SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 
@@ -407,8 +408,8 @@ SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_sh
 
 /* ---- leases ------------------------------------------------------------------------------------------ */
 /* Writes what is acknowledged now, of one shard or (NULL) of all, to the lease table. cb comes once: 0 when
- * it is there or the lease is gone; UV_ECANCELED when stopped or closed before. SLOOP_ESTATE: no leases, not
- * running, or another one is under way. */
+ * it is there or the lease is gone; UV_ECANCELED when closed before. SLOOP_ENOSHARD: this worker
+ * does not read it. SLOOP_ESTATE: no leases, not running, or another one is under way. */
 SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
 /* This worker's instance, its id, a dot and what tells its lives apart; "" before SLOOP_LEASE_JOINED. Lives
  * until the next callback. */

@@ -258,13 +258,18 @@ static void send_list(slp_consumer *c) {
   c->source->ops->list(c->source, &c->list);
 }
 
+/* By whole seconds, as leases tell streams apart: encodings round the rest as they like. */
+static int made_again(const slp_consumer *c, const slp_src_describe *d) {
+  return d->created_ms >= 0 && d->created_ms / 1000 != c->created_ms / 1000;
+}
+
 /* A stream that was deleted and made again has the old one's shards by name, and other leases. */
 static void on_described_again(slp_src_req *rq) {
   slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
   slp_consumer *c = SLP_OWNER(d, slp_consumer, describe);
   c->describe_out = 0;
   slp_consumer_learn_time(c, rq);
-  if (rq->fail.class == SLP_FINE && c->life == SLP_LIFE_RUNNING && d->created_ms != c->created_ms) {
+  if (rq->fail.class == SLP_FINE && c->life == SLP_LIFE_RUNNING && made_again(c, d)) {
     slp_fail f = {0};
     slp_fail_set(
         &f, SLP_GONE, SLOOP_ENOSTREAM,
@@ -386,6 +391,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
  */
 
 int slp_consumer_at_tip(const slp_consumer *c) {
+  if (c->leased && (c->open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
   return c->life == SLP_LIFE_RUNNING && c->tip_n == c->open_n && c->waiting_n == 0 && c->queued_n == 0 &&
          c->batches_out == 0;
 }

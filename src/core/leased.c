@@ -38,6 +38,7 @@ static slp_leased *leased_of(slp_tenant *t) { return SLP_OWNER(t, slp_leased, te
 static int t_open(slp_tenant *t, slp_str id, uint64_t epoch, const slp_spot *from) {
   slp_leased *ld = leased_of(t);
   slp_consumer *c = ld->c;
+  if (ld->left) return SLP_ENOMEM; /* it ended by itself a moment ago */
   SLP_CHECK(!slp_lineage_get(c, id));
   slp_shard *s = slp_lineage_add(c, id, (slp_str){NULL, 0}, (slp_str){NULL, 0});
   if (!s) return SLP_ENOMEM;

@@ -32,7 +32,7 @@ typedef struct worker {
   uint64_t block_ms;   /* the next batch blocks its host for so long */
   sloop_batch_t *kept[KEPT];
   size_t kept_n;
-  int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_GIVEN + 1], errors, fatal, dead;
+  int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_GIVEN + 1], errors, fatal, dead, tips;
   uint64_t dead_id;
   uint32_t dead_attempt; /* the least */
   char last_error[300];
@@ -1023,6 +1023,28 @@ STORY_OF_BOTH(what_a_suspended_consumer_holds_is_not_in_the_way_of_those_joined_
   slp_world_faults(c->w, NULL);
   read_all(c, 30000);
   sloop_close(other, NULL, NULL);
+}
+
+static void on_tip(sloop_t *s, void *arg) {
+  worker *w = arg;
+  sloop_stats_t st;
+  sloop_stats_get(s, &st, sizeof st);
+  CHECK(st.shards_now > 0);
+  CHECK_INT(st.tip_now, st.shards_now);
+  w->tips++;
+}
+
+STORY_OF_BOTH(who_reads_no_shard_is_not_at_the_tip) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 30, 40);
+  for (int i = 0; i < 3; i++) {
+    worker *w = make(c, i);
+    w->o.on_tip = on_tip;
+    begin(w);
+  }
+  read_all(c, 20000);
+  slp_world_pass(c->w, 10000);
+  CHECK(c->at[0].tips + c->at[1].tips + c->at[2].tips >= 2);
 }
 
 STORY_OF_BOTH(it_ends_in_any_state) {
