@@ -2,6 +2,7 @@
 #include "api/leases.h"
 #include "api/open.h"
 
+#include "codec/json.h"
 #include "core/seed.h"
 #include "source/name.h"
 
@@ -117,7 +118,7 @@ static int is_name(const char *s, size_t most) {
   if (!n || n > most) return 0;
   for (size_t i = 0; i < n; i++)
     if ((unsigned char)s[i] <= ' ' || s[i] == '/' || (unsigned char)s[i] == 127) return 0;
-  return 1;
+  return slp_utf8_valid((slp_str){s, n}); /* a table takes nothing else */
 }
 
 static int check_leases(const sloop_opts_t *o, char why[160]) {

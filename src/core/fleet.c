@@ -1,4 +1,5 @@
 /* fleet.c - a worker's birth and death, what everybody in core/fleet* needs, and what the tenant tells. */
+#include "codec/json.h"
 #include "core/fleet_inside.h"
 
 #include <sloop.h>
@@ -109,7 +110,7 @@ static int id_is_good(slp_str id) {
   if (!id.n || id.n > SLP_WORKER_ID_MAX || id.p[id.n - 1] == '.') return 0;
   for (size_t i = 0; i < id.n; i++)
     if ((unsigned char)id.p[i] <= ' ' || id.p[i] == '/' || (unsigned char)id.p[i] == 127) return 0;
-  return 1;
+  return slp_utf8_valid(id); /* a table takes nothing else */
 }
 
 static void take_options(slp_fleet *f, const slp_fleet_opts *o) {

@@ -464,7 +464,8 @@ struct slp_fleet {
 struct slp_seen_shard {
   char *id;
   uint64_t absent_us;         /* the first complete listing without it; 0: listed */
-  uint32_t unowned_n;         /* audits in which it was planned and nobody's */
+  uint32_t unowned_n;         /* audits in which it was planned and nobody's, */
+  uint32_t stuck_n;           /* or in which its owner lived and it was planned for another */
   uint8_t row;                /* it had one */
   uint8_t seen;               /* stealing: its counter is known, */
   uint8_t born_free;          /* it had no owner when it was first seen */

@@ -215,7 +215,8 @@ void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_spot *spot) {
   l->spot = l->begin = *spot;
   l->tenancy_us = slp_now_refresh_us(l->f->h);
   l->state = SLP_WAITING;
-  l->maybe = l->dirty = l->save_now = l->saving = l->drained = l->end_told = l->stall = l->park = l->let_again = 0;
+  l->maybe = l->dirty = l->save_now = l->saving = l->drained = l->end_told = l->stall = l->park =
+      l->let_again = 0;
   l->parent_ended[0] = l->parent_ended[1] = l->parent_missing[0] = l->parent_missing[1] = 0;
   l->parent_wait_ms = 0;
   l->behind_ms = -1;

@@ -11,7 +11,7 @@
 #define MORE_US 2000000 /* until the next, when it had so many */
 #define AVOID_MS \
   (INT64_C(10) * 60 * 1000) /* a worker that could not read a shard does not get it back sooner */
-#define UNOWNED_MAX 3       /* audits that a planned lease may stay nobody's */
+#define UNOWNED_MAX 3       /* audits that a planned lease may stay nobody's, or with its former owner */
 
 /* ---- sorting out ------------------------------------------------------------------------------- */
 
@@ -117,6 +117,15 @@ static void fill_planned(const slp_stock *s, slp_plan *p) {
   }
 }
 
+/* It waits too long for the worker it is planned for. Where its owner has not given it up though that was
+ * asked of him, he does not know of it (the table is from a backup): planned for him again he will. */
+static int is_stuck(slp_fleet *f, slp_seen_shard *seen, const slp_plan *p, const slp_plan_lease *l) {
+  int waits = !l->out && l->planned != SLP_NOBODY && l->planned != l->owner;
+  int owned = waits && l->owner != SLP_NOBODY && p->workers[l->planned].takes;
+  if (f->audit_in_round) seen->stuck_n = owned ? seen->stuck_n + 1 : 0;
+  return owned ? seen->stuck_n >= UNOWNED_MAX : waits && seen->unowned_n >= UNOWNED_MAX;
+}
+
 static void fill(slp_fleet *f, const slp_stock *s, slp_plan *p) {
   for (size_t i = 0; i < s->workers_n; i++) {
     p->workers[i].weight = s->workers[i].weight ? s->workers[i].weight : 1;
@@ -133,13 +142,12 @@ static void fill(slp_fleet *f, const slp_stock *s, slp_plan *p) {
   }
   fill_planned(s, p);
   for (size_t i = 0; i < s->leases_n; i++) {
-    const slp_seen_shard *seen = slp_map_get(&f->seen_shards, s->leases[i].shard);
+    slp_seen_shard *seen = slp_map_get(&f->seen_shards, s->leases[i].shard);
     slp_plan_lease *l = &p->leases[i];
-    if (!seen || seen->unowned_n < UNOWNED_MAX || l->out || l->owner != SLP_NOBODY ||
-        l->planned == SLP_NOBODY)
-      continue;
+    if (!seen || !is_stuck(f, seen, p, l)) continue;
     l->avoid = l->planned;
-    slp_fleet_tell(f, SLP_FLEET_TROUBLE, s->leases[i].shard, 0, "is nobody's though it was planned long ago");
+    slp_fleet_tell(f, SLP_FLEET_TROUBLE, s->leases[i].shard, 0, "%s though it was planned long ago",
+                   l->owner == SLP_NOBODY ? "is nobody's" : "is not handed over");
   }
 }
 

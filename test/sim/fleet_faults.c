@@ -1,0 +1,146 @@
+/* fleet_faults.c - faults of whole fleets and of what is around them: everybody stands at once, the table is
+ * away for long or comes back from a backup, somebody leaves meanwhile, rows carry what a newer version keeps
+ * in them, workers have odd names. SCENE_TRACE=1 prints what happens. */
+#define CHECK_SECONDS 120
+#include "core/fleet_inside.h"
+
+#define WORLD fw_new
+#include "sim/fleet_play.h"
+
+/* ---- everybody at once ------------------------------------------------------------------------- */
+
+static void freeze_all(uint64_t us) {
+  fw_world *w = fleet(8, 4);
+  for (int i = 0; i < 4; i++) slp_sim_freeze(w->nodes[i]->h, us + slp_sim_random_below(w->sim, 20000));
+  run(w, us + FW_S);
+  settle(w, 20 * FW_S);
+  if (us < LEASE * 8 / 10) CHECK(w->lost == 0 && repeats(w) == 0 && w->evictions == 0);
+  CHECK(w->failed == 0 && fw_live(w) == 4);
+  finish(w);
+}
+TEST(all_stand_for_half_a_lease) {
+  for (seed = 1; seed <= 6; seed++) freeze_all(LEASE / 2);
+}
+TEST(all_stand_for_a_little_more_than_a_lease) {
+  for (seed = 1; seed <= 6; seed++) freeze_all(LEASE * 11 / 10);
+}
+TEST(all_stand_for_five_leases) {
+  for (seed = 1; seed <= 6; seed++) freeze_all(LEASE * 5);
+}
+
+/* ---- the table --------------------------------------------------------------------------------- */
+
+static int not_suspended(fw_world *w) {
+  for (int i = 0; i < FW_NODES; i++)
+    if (w->nodes[i] && w->nodes[i]->suspended) return 0;
+  return 1;
+}
+
+TEST(the_table_is_away_for_half_an_hour) {
+  fw_world *w = fleet(64, 8);
+  int owner[64];
+  for (int i = 0; i < 64; i++) owner[i] = fw_owner_of(w, i);
+  w->producing = 0; /* or there would be an hour's work left over */
+  run(w, 2 * FW_S);
+  w->outage_until_us = fw_now(w) + 1800 * FW_S;
+  run(w, 1800 * FW_S);
+  uint64_t asked = w->writes;
+  uint64_t took = until(w, 20 * FW_S, not_suspended);
+  run(w, 2 * LEASE - took);
+  CHECK(took < 2 * LEASE && w->evictions == 0 && w->condemned == 0 && w->lost == 0 && repeats(w) == 0);
+  /* Heartbeats, and one checkpoint of each: nobody storms. */
+  if (w->writes - asked > 64 * 4 + 8 * 20) CHECK_FAIL("%d writes", (int)(w->writes - asked));
+  for (int i = 0; i < 64; i++) CHECK_INT(fw_owner_of(w, i), owner[i]);
+  finish(w);
+}
+
+TEST(who_leaves_while_the_table_is_away_is_gone_in_time) {
+  fw_world *w = fleet(6, 3);
+  int slot = follower(w);
+  w->outage_until_us = fw_now(w) + 60 * FW_S;
+  run(w, FW_S);
+  fw_leave(w, slot, 5000);
+  run(w, 5 * FW_S + LEASE + FW_S / 10);
+  CHECK_INT(w->left, 1);
+  fw_reap(w);
+  run(w, 60 * FW_S);
+  settle(w, 20 * FW_S);
+  finish(w);
+}
+
+/* Against advice: while the fleet runs. Nothing is lost; everybody notices that it is not his any more. */
+TEST(the_leases_come_back_from_a_backup) {
+  fw_world *w = fleet(4, 2);
+  char row[64], pos[4][64], epoch[4][24], owner[4][64];
+  for (int i = 0; i < 4; i++) {
+    fw_row_of(w, i, row);
+    snprintf(pos[i], sizeof pos[i], "%s", fw_row(w, row, "pos"));
+    snprintf(epoch[i], sizeof epoch[i], "%s", fw_row(w, row, "epoch"));
+    snprintf(owner[i], sizeof owner[i], "%s", fw_row(w, row, "owner"));
+  }
+  fw_start(w, 5, "new", 0); /* some move, all go on */
+  run(w, 20 * FW_S);
+  for (int i = 0; i < 4; i++) {
+    fw_row_of(w, i, row);
+    w->shards[i].excused = 1;
+    w->pos[i] = (slp_spot){.kind = SLP_SPOT_NONE};
+    w->shards[i].repeats_ok = w->shards[i].handed;
+    fw_operator_set(w, row, "pos", pos[i]);
+    fw_operator_number(w, row, "epoch", epoch[i]);
+    fw_operator_set(w, row, "owner", owner[i]);
+  }
+  settle(w, 400 * FW_S); /* who has forgotten that it is his is reminded after three audits */
+  CHECK(w->failed == 0 && w->evictions == 0);
+  finish(w);
+}
+
+/* ---- a newer version's attributes -------------------------------------------------------------- */
+
+TEST(what_others_keep_in_our_rows_survives) {
+  fw_world *w = fleet(4, 2);
+  char rows[6][64] = {"lead", "w/w0", "w/w1", "a/w0", "a/w1"};
+  fw_row_of(w, 1, rows[5]);
+  for (int i = 0; i < 6; i++) fw_operator_set(w, rows[i], "note", "kept");
+  fw_start(w, 5, "w5", 0);
+  run(w, 20 * FW_S);
+  fw_leave(w, leader(w), 5000);
+  run(w, 20 * FW_S);
+  fw_reap(w);
+  CHECK(fw_split(w, 1) != NULL);
+  run(w, 20 * FW_S);
+  CHECK_STR(fw_row(w, rows[5], "pos"), "9:end");
+  for (int i = 0; i < 6; i++) CHECK_STR(fw_row(w, rows[i], "note"), "kept");
+  finish(w);
+}
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+TEST(workers_with_odd_names) {
+  static const char *const names[] = {"a.b.c", "0123456789abcdef", "%s%n\"'\\{}", "w\xc3\xb6rker\xe2\x98\x83",
+                                      ".x",    "a@b:c#d"};
+  fw_world *w = world(12);
+  for (int i = 0; i < 6; i++) fw_start(w, i, names[i], 0);
+  settle(w, 20 * FW_S);
+  fw_kill(w, 0);
+  settle(w, 20 * FW_S);
+  fw_leave(w, 1, 5000);
+  run(w, 6 * FW_S);
+  fw_reap(w);
+  settle(w, 20 * FW_S);
+  finish(w);
+}
+
+TEST(names_that_no_table_takes) {
+  static const char *const names[] = {"a/b", "a b", "a\n", "a.", "a\x7f", "a\xff", "\xc3", "\xed\xa0\x80"};
+  fw_world *w = world(1);
+  fw_start(w, 0, "w0", 0);
+  for (size_t i = 0; i < SLP_COUNT(names); i++) {
+    slp_fleet *f;
+    slp_fleet_opts o = w->nodes[0]->fleet->o;
+    o.worker = slp_str_of(names[i]);
+    if (slp_fleet_new(&f, w->mem, &o) != SLP_EINVAL) CHECK_FAIL("\"%s\" is taken", names[i]);
+  }
+  fw_free(w);
+}
+
+CHECK_MAIN()
