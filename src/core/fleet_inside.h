@@ -127,9 +127,10 @@ typedef struct slp_peer {
   uint64_t since_us;         /* this boot and counter were first read then, by my clock */
   uint64_t missing_since_us; /* by consistent reads */
   uint64_t gone_since_us;
-  uint64_t exact_us; /* the last consistent read was sent then; 0: none */
-  uint64_t used_us;  /* it was last asked for, or heard of */
-  slp_op op;         /* condemning or reaping */
+  uint64_t exact_us;        /* the last consistent read was sent then; 0: none */
+  uint64_t used_us;         /* it was last asked for, or heard of */
+  slp_op op;                /* condemning */
+  char op_boot[SLP_BOOT_N]; /* whom: another may have come under this id meanwhile */
 } slp_peer;
 typedef enum slp_verdict { SLP_PEER_UNKNOWN, SLP_PEER_ALIVE, SLP_PEER_CONDEMNED } slp_verdict;
 slp_peer *slp_peer_get(slp_fleet *f, slp_str id);  /* NULL: not known */

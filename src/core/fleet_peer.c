@@ -195,7 +195,8 @@ void slp_peer_condemn(slp_fleet *f, slp_peer *p) {
   if (p->op.busy) return;
   slp_fleet_intent(f, &p->op.i, SLP_W3_CONDEMN);
   p->op.i.id = (slp_str){p->id, p->id_n};
-  p->op.i.boot = (slp_str){p->boot, p->boot_n};
+  memcpy(p->op_boot, p->boot, p->boot_n);
+  p->op.i.boot = (slp_str){p->op_boot, p->boot_n};
   p->op.i.counter = p->counter;
   p->op.tries_max = 3;
   slp_op_send(&p->op, condemned);

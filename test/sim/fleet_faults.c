@@ -94,6 +94,52 @@ TEST(the_leases_come_back_from_a_backup) {
   finish(w);
 }
 
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+static int no_memory;
+
+static void *scarce(void *ctx, void *p, size_t was, size_t want) {
+  (void)ctx, (void)was;
+  if (want && no_memory) return NULL;
+  if (want) return realloc(p, want);
+  free(p);
+  return NULL;
+}
+
+static char condemned_boot[17];
+
+static void see_condemn(fw_world *w, const slp_store_write *write) {
+  (void)w;
+  for (size_t i = 0; i < write->changes_n; i++) {
+    if (!slp_str_is(write->changes[i].name, "gone") || write->changes[i].kind != SLP_SET) continue;
+    for (size_t k = 0; k < write->when_n; k++)
+      if (slp_str_is(write->when[k].name, "boot") && write->when[k].val.s.n == 16)
+        memcpy(condemned_boot, write->when[k].val.s.p, 16);
+  }
+}
+
+/* Without memory for the write it is made later; whoever has come under that id meanwhile is not meant. */
+TEST(who_is_condemned_is_who_was_silent) {
+  fw_world *w = world(4);
+  w->node_alloc = scarce;
+  start(w, 2);
+  settle(w, 15 * FW_S);
+  slp_fleet *f = w->nodes[leader(w)]->fleet;
+  slp_peer *p = slp_peer_get(f, slp_str_of(w->nodes[follower(w)]->id));
+  char boot[17] = {0};
+  memcpy(boot, p->boot, 16);
+  w->on_write = see_condemn;
+  no_memory = 1;
+  p->counter += 100000; /* it is alive: the table is to refuse */
+  slp_peer_condemn(f, p);
+  p->counter -= 100000;
+  memcpy(p->boot, "0123456789abcdef", 16); /* as if it had come again */
+  no_memory = 0;
+  run(w, 2 * FW_S);
+  CHECK_STR(condemned_boot, boot);
+  finish(w);
+}
+
 /* ---- a newer version's attributes -------------------------------------------------------------- */
 
 TEST(what_others_keep_in_our_rows_survives) {
