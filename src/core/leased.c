@@ -116,10 +116,13 @@ static void t_suspend(slp_tenant *t, int on) {
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
     slp_outlet_put_in_order(s);
-    if (on)
+    if (on) {
       slp_engine_unwant(s);
-    else
+    } else { /* what failed before may have failed for the same reason, and is tried only now */
+      if (s->failing_since_us) s->failing_since_us = slp_now_us(host_of(leased_of(t)));
+      s->progress_us = slp_now_us(host_of(leased_of(t)));
       slp_reader_poke(s);
+    }
   }
   go_on(c);
 }
@@ -286,10 +289,10 @@ void slp_leased_listed_children(slp_shard *s) {
 }
 
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
-  if (s->paused || s->consumer->paused_all || s->draining || s->consumer->suspended || s->unacked_n == 0)
-    s->progress_us = now;
+  int idle = s->paused || s->consumer->paused_all || s->draining || s->consumer->suspended;
+  if (idle || s->unacked_n == 0) s->progress_us = now;
   uint64_t since = s->progress_us;
-  if (s->failing_since_us && !s->paused && !s->throttled) since = slp_min_u64(since, s->failing_since_us);
+  if (s->failing_since_us && !idle && !s->throttled) since = slp_min_u64(since, s->failing_since_us);
   return !s->draining && now - since >= limit_us;
 }
 

@@ -1047,6 +1047,29 @@ STORY_OF_BOTH(who_reads_no_shard_is_not_at_the_tip) {
   CHECK(c->at[0].tips + c->at[1].tips + c->at[2].tips >= 2);
 }
 
+STORY_OF_BOTH(an_outage_of_everything_is_no_lack_of_progress) {
+  crew_begin(c, seed, 2);
+  for (int i = 0; i < 2; i++) {
+    worker *w = make(c, i);
+    w->o.stall_ms = 5000;
+    begin(w);
+  }
+  balanced(c, 2, 20000);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  read_all(c, 20000);
+  slp_world_pass(c->w, 20000);
+  int released = c->at[0].events[SLOOP_LEASE_RELEASED] + c->at[1].events[SLOOP_LEASE_RELEASED];
+  slp_world_faults(
+      c->w, OUTAGE
+      "100000 GetRecords * error InternalFailure:500\n100000 GetShardIterator * error InternalFailure:500\n");
+  slp_world_pass(c->w, 15000);
+  slp_world_faults(c->w, NULL);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  read_all(c, 30000);
+  slp_world_pass(c->w, 10000);
+  CHECK_INT(c->at[0].events[SLOOP_LEASE_RELEASED] + c->at[1].events[SLOOP_LEASE_RELEASED], released);
+}
+
 STORY_OF_BOTH(it_ends_in_any_state) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);
