@@ -56,20 +56,19 @@ static void mark_planned(slp_fleet *f, const slp_stock *s) {
   }
 }
 
+static void mark_damaged(slp_fleet *f, const slp_stock *s) {
+  for (size_t i = 0; s->bad_n && i < f->stock.out.n; i++) {
+    slp_fact fact;
+    f->schema->read(f->schema, &f->stock.out.rows[i], &fact);
+    slp_listed *d = fact.kind == SLP_FACT_BAD ? slp_map_get(&f->listed, fact.u.lease.shard) : NULL;
+    if (d) d->damaged = 1;
+  }
+}
+
 /* It had a row before: the epoch in its records may not come again. */
 static int was_there(slp_fleet *f, const slp_listed *d) {
   const slp_seen_shard *seen = slp_map_get(&f->seen_shards, d->desc.id);
   return (seen && seen->row) || d->planned;
-}
-
-/* A lease, a worker or a plan of that name has a row that can't be read. Each begins with its name. */
-static int is_damaged(slp_fleet *f, const slp_stock *s, slp_str name) {
-  for (size_t i = 0; s->bad_n && i < f->stock.out.n; i++) {
-    slp_fact fact;
-    f->schema->read(f->schema, &f->stock.out.rows[i], &fact);
-    if (fact.kind == SLP_FACT_BAD && slp_str_eq(fact.u.lease.shard, name)) return 1;
-  }
-  return 0;
 }
 
 /* Where a shard without a row begins: with the fleet, unless a parent of it is known, whose end comes first.
@@ -107,8 +106,9 @@ static void make_lease(slp_fleet *f, const slp_stock *s, const slp_listed *liste
 static size_t make_missing(slp_fleet *f, const slp_stock *s) {
   size_t at = 0, n = 0;
   mark_planned(f, s);
+  mark_damaged(f, s);
   for (slp_listed *d; (d = slp_map_each(&f->listed, &at));) {
-    if (slp_stock_lease_of(s, d->desc.id) || is_damaged(f, s, d->desc.id)) continue;
+    if (slp_stock_lease_of(s, d->desc.id) || d->damaged) continue;
     make_lease(f, s, d);
     n++;
   }
@@ -133,6 +133,16 @@ static int named(const slp_stock *s, const slp_worker_fact *w) {
     slp_str id, boot;
     if (!slp_instance_split(s->leases[i].owner, &id, &boot)) continue;
     if (slp_str_eq(id, w->id) && slp_str_eq(boot, w->boot)) return 1;
+  }
+  return 0;
+}
+
+/* The row of that worker, or that of its plan, can't be read. */
+static int is_damaged(slp_fleet *f, const slp_stock *s, slp_str id) {
+  for (size_t i = 0; s->bad_n && i < f->stock.out.n; i++) {
+    slp_fact fact;
+    f->schema->read(f->schema, &f->stock.out.rows[i], &fact);
+    if (fact.kind == SLP_FACT_BAD && slp_str_eq(fact.u.worker.id, id)) return 1;
   }
   return 0;
 }

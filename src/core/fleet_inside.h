@@ -479,6 +479,7 @@ typedef struct slp_listed { /* a shard of the last complete listing, with its te
   slp_shard_desc desc;
   uint8_t open;
   uint8_t planned; /* some worker's plan has it */
+  uint8_t damaged; /* its row is there, and can't be read */
 } slp_listed;
 
 uint64_t slp_fleet_now(slp_fleet *f);
