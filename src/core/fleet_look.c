@@ -5,6 +5,7 @@
 #include "core/shard_set.h"
 
 #define SLACK_US 50000 /* what is due so soon goes along */
+#define NO_MEMORY_US 200000
 
 static void arm(slp_fleet *f) {
   uint64_t at = SLP_NEVER;
@@ -43,7 +44,11 @@ static int add(slp_fleet *f, slp_lease *l, slp_peer *p, uint8_t which) {
 }
 
 static void add_lease(slp_fleet *f, slp_lease *l) {
-  if (f->look.keys_n + 3 > SLP_LOOK_KEYS || !add(f, l, NULL, 0)) return;
+  if (f->look.keys_n + 3 > SLP_LOOK_KEYS) return;
+  if (!add(f, l, NULL, 0)) { /* no memory: not at once again */
+    l->look_us = slp_fleet_now(f) + NO_MEMORY_US;
+    return;
+  }
   for (uint8_t k = 1; k <= 2 && l->state == SLP_WAITING; k++)
     if (l->parents[k - 1].n && !l->parent_ended[k - 1]) add(f, l, NULL, k);
   l->look_us = SLP_NEVER;
@@ -59,7 +64,8 @@ static void ask(slp_fleet *f, uint64_t now) {
   slp_str hash, prefix;
   f->schema->scope(f->schema, &hash, &prefix);
   if (slp_buf_reserve(&f->look_texts, SLP_LOOK_KEYS * (hash.n + prefix.n + SLP_SHARD_ID_MAX + 8))) {
-    slp_look_soon(f, now + 200000);
+    for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+      if (l->look_us <= now + SLACK_US) l->look_us = now + NO_MEMORY_US;
     return;
   }
   for (slp_peer *p; (p = slp_map_each(&f->peers, &at)) && f->look.keys_n < SLP_LOOK_KEYS / 2;)

@@ -140,6 +140,32 @@ TEST(who_is_condemned_is_who_was_silent) {
   finish(w);
 }
 
+static uint64_t turns(fw_world *w) {
+  uint64_t n = 0;
+  for (int i = 0; i < FW_NODES; i++)
+    if (w->nodes[i]) n += slp_host_turns(w->nodes[i]->h)->turns;
+  return n;
+}
+
+TEST(nobody_runs_in_circles_without_memory) {
+  fw_world *w = world(8);
+  w->node_alloc = scarce;
+  start(w, 3);
+  settle(w, 15 * FW_S);
+  fw_start(w, 5, "new", 0); /* leases are asked for, looked at, handed over */
+  run(w, 2 * FW_S);
+  uint64_t before = turns(w);
+  no_memory = 1;
+  for (int i = 0; i < FW_NODES; i++)
+    if (w->nodes[i]) slp_bell_rang(w->nodes[i]->fleet); /* everybody looks at everything */
+  run(w, 2 * LEASE);
+  uint64_t a_second = (turns(w) - before) * FW_S / (2 * LEASE);
+  no_memory = 0;
+  if (a_second > 4 * 200) CHECK_FAIL("%d turns a second", (int)a_second);
+  settle(w, 70 * FW_S);
+  finish(w);
+}
+
 /* ---- a newer version's attributes -------------------------------------------------------------- */
 
 TEST(what_others_keep_in_our_rows_survives) {
