@@ -17,6 +17,7 @@ static slp_fleet fleet(void) {
   slp_fleet f;
   memset(&f, 0, sizeof f);
   f.o.on_event = on_event;
+  f.stats.heartbeats = 1; /* it has joined */
   return f;
 }
 
@@ -42,6 +43,18 @@ TEST(what_fails_is_told_of_ever_more_seldom_and_by_name) {
   for (int i = 3; i < 100; i++) slp_read_came(&f, SLP_READ_STOCK, &rq);
   CHECK_INT(told, 5); /* at 4, 8, 16, 32, 64 */
   CHECK(strstr(last, "failed 64 times") && strstr(last, "no permission for dynamodb:Query"));
+}
+
+TEST(what_waiting_will_not_mend_is_told_at_once_to_who_has_not_joined) {
+  slp_fleet f = fleet();
+  slp_store_req rq = refused(), slow = refused();
+  slp_fail_set(&slow.fail, SLP_TRANSIENT, SLP_EINVAL, "no answer");
+  f.stats.heartbeats = 0;
+  slp_read_came(&f, SLP_READ_MINE, &slow);
+  CHECK_INT(told, 0);
+  slp_read_came(&f, SLP_READ_LEADER, &rq);
+  CHECK_INT(told, 1);
+  CHECK(strstr(last, "failed 1 time: no permission"));
 }
 
 TEST(each_kind_counts_by_itself_and_from_the_last_that_came) {
