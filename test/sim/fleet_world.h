@@ -78,11 +78,11 @@ struct fw_world {
     slp_store_rows rows;
   } cache[32];
   int cache_n;
-  void (*on_write)(fw_world *w, const slp_store_write *write); /* before it is done; may be NULL */
+  void (*on_write)(fw_world *w, const slp_store_write *write);      /* before it is done; may be NULL */
   void *(*node_alloc)(void *ctx, void *p, size_t was, size_t want); /* of every node; NULL: the usual */
   void *node_ctx;
-  int deny_ms;                                                 /* scenes: */
-  uint8_t deny_gets, deny_lists;                               /* refused: no right */
+  int deny_ms;                   /* scenes: */
+  uint8_t deny_gets, deny_lists; /* refused: no right */
   uint32_t drop_answers; /* so many of the next writes whose row has this prefix are done unanswered */
   char drop_prefix[32];
   int drop_after_copy;

@@ -411,7 +411,7 @@ static void check_quiet(play *g) {
 }
 
 void slp_plan_drive(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *arg, const char *line),
-                  void *arg) {
+                    void *arg) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   play g = {.plan = p, .random = p->seed ^ UINT64_C(0x5bd1e995)};
   memset(ret, 0, sizeof *ret);

@@ -29,6 +29,6 @@ typedef struct slp_verdict {
 void slp_plan_draw(slp_plan *p, uint64_t seed);
 void slp_plan_print(const slp_plan *p, char *to, size_t n);
 void slp_plan_drive(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *arg, const char *line),
-                  void *arg);
+                    void *arg);
 
 #endif
