@@ -212,6 +212,7 @@ static int keep_listing(slp_desk *d) {
 
 static void listed(slp_src_req *rq) {
   slp_desk *d = SLP_OWNER(SLP_OWNER(rq, slp_src_list, rq), slp_desk, list);
+  if (rq->date_ms >= 0) slp_svctime_learn(&d->service, rq->date_ms, rq->sent_us, rq->done_us);
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
     slp_desk_again(d, &f);

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "core/desk.h"
+#include "core/svctime.h"
 
 #define SLP_DESK_WRITES 16 /* at once */
 
@@ -96,6 +97,7 @@ struct slp_desk {
   slp_desk_shard *shards; /* by id, in keep */
   size_t shards_n;
   int64_t wall_ms;           /* when the rows were read */
+  slp_svctime service;       /* the stream's clock */
   void (*step)(slp_desk *d); /* what is to be tried again, or done next */
   void (*then)(slp_desk *d); /* after the rows */
   uint32_t tries;

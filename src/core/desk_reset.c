@@ -27,12 +27,18 @@ static int is_past(const slp_desk *d, slp_str shard) {
   return s && !s->open && s->has_kids && !s->lacks_kids;
 }
 
+/* Ours may be ahead of the service's, and what comes till then would not be read. */
+static int64_t now_ms(const slp_desk *d) {
+  int64_t ms = slp_svctime_low_ms(&d->service, slp_now_us(d->o.host));
+  return ms > 0 ? ms : d->wall_ms;
+}
+
 static slp_spot place_of(const slp_desk *d, slp_str shard) {
   if (d->o.to.kind != SLP_SPOT_LATEST) return d->o.to;
   if (is_past(d, shard)) return (slp_spot){.kind = SLP_SPOT_END};
   /* Where rows hold no times, "latest" is a word of theirs. */
   if (d->schema->life == SLP_BY_COUNTER) return d->o.to;
-  return (slp_spot){.kind = SLP_SPOT_TIME, .at_ms = d->wall_ms};
+  return (slp_spot){.kind = SLP_SPOT_TIME, .at_ms = now_ms(d)};
 }
 
 /* ---- one

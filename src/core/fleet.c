@@ -78,11 +78,17 @@ void slp_fleet_intent(slp_fleet *f, slp_intent *i, slp_verb verb) {
   i->behind_ms = i->rate_bytes = -1;
 }
 
+/* By the service's clock, if it is known: ours may be ahead, and what comes till then would not be read. */
+static int64_t service_ms(slp_fleet *f) {
+  int64_t ms = f->tenant->ops->service_ms ? f->tenant->ops->service_ms(f->tenant) : INT64_MIN;
+  return ms > 0 ? ms : slp_wall_ms(f->h);
+}
+
 /* LATEST means the moment in which the fleet began: a time, before any lease exists. */
 slp_spot slp_fleet_start_spot(slp_fleet *f) {
   slp_spot s = f->o.start;
   if (s.kind != SLP_SPOT_LATEST) return s.kind == SLP_SPOT_TIME ? s : (slp_spot){.kind = SLP_SPOT_OLDEST};
-  return (slp_spot){.kind = SLP_SPOT_TIME, .at_ms = slp_wall_ms(f->h)};
+  return (slp_spot){.kind = SLP_SPOT_TIME, .at_ms = service_ms(f)};
 }
 
 slp_str slp_fleet_instance(const slp_fleet *f) { return slp_instance_str(&f->me); }

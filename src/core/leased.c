@@ -173,8 +173,13 @@ static void t_load(slp_tenant *t, int64_t *ret_behind_ms, int64_t *ret_rate_byte
   ld->load_bytes = bytes;
 }
 
-static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend,
-                                          t_mark, t_list,  t_behind, t_load};
+static int64_t t_service_ms(slp_tenant *t) {
+  slp_leased *ld = leased_of(t);
+  return slp_svctime_low_ms(&ld->c->service, slp_now_us(host_of(ld)));
+}
+
+static const slp_tenant_ops tenant_ops = {t_open, t_drain,  t_revoke, t_suspend,   t_mark,
+                                          t_list, t_behind, t_load,   t_service_ms};
 
 /* ---- what the consumer tells ------------------------------------------------------------------------ */
 

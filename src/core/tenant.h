@@ -37,6 +37,8 @@ typedef struct slp_tenant_ops {
   /* Told with a heartbeat: how far the worst shard lags, and bytes handed out a second since it was asked
    * last; -1: not known. NULL is fine. */
   void (*load)(slp_tenant *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes);
+  /* What it is by the service's clock, never ahead of it, in Unix ms; INT64_MIN: not known. NULL is fine. */
+  int64_t (*service_ms)(slp_tenant *t);
 } slp_tenant_ops;
 
 struct slp_tenant {

@@ -684,6 +684,45 @@ STORY(latest_means_when_the_application_began_for_every_shard) {
   (void)seed;
 }
 
+/* w2's clock is 40 s ahead. */
+STORY_OF_BOTH(latest_means_the_service_s_clock_and_not_the_worker_s) {
+  crew_begin(c, seed, 3);
+  worker *w = make(c, 2);
+  w->o.start = SLOOP_LATEST;
+  begin(w);
+  slp_world_pass(c->w, 5000);
+  slp_world_put_many(c->w, c->stream, 90, 40);
+  read_all(c, 20000);
+}
+
+static void on_reset(sloop_t *s, int status, const char *text, const sloop_error_t *e, void *arg) {
+  (void)s;
+  (void)text;
+  (void)e;
+  CHECK_INT(status, 0);
+  ((worker *)arg)->saved = 1;
+}
+
+STORY(an_operator_s_latest_is_the_service_s_too) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 30, 40);
+  start(c, 1);
+  read_all(c, 20000);
+  leave(&c->at[1], 5000);
+  kill_it(&c->at[1]);
+  worker *w = make(c, 2);
+  char why[160];
+  sloop_position_t to = {.kind = SLOOP_LATEST};
+  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  CHECK_INT(sloop_admin_reset(w->s, NULL, &to, 0, on_reset, w), 0);
+  slp_world_pass(c->w, 5000);
+  CHECK_INT(w->saved, 1);
+  kill_it(w);
+  slp_world_put_many(c->w, c->stream, 40, 40);
+  start(c, 1);
+  read_all(c, 20000);
+}
+
 STORY(what_makes_no_sense_is_refused_by_name) {
   char why[160];
   crew_begin(c, seed, 1);
