@@ -180,6 +180,7 @@ struct slp_shard {
   uint64_t progress_us; /* something was acknowledged, or nothing was to be */
   uint8_t draining;     /* nothing is fetched or handed out any more */
   uint8_t drain_asked;  /* by the fleet: it is to be told when nothing is out */
+  uint8_t end_kept;     /* and its end is in the table */
   uint8_t end_left;     /* read to its end, handed out, and the fleet was told */
 };
 

@@ -98,9 +98,10 @@ static void t_revoke(slp_tenant *t, slp_str id, slp_parting why) {
   slp_consumer *c = ld->c;
   slp_shard *s = slp_lineage_get(c, id);
   if (!s) return;
-  if (why == SLP_PART_ENDED)
+  if (why == SLP_PART_ENDED) {
+    s->end_kept = 1;
     slp_reader_told_end(s);
-  else if (s->opened_told)
+  } else if (s->opened_told)
     slp_report_shard(c, s, why == SLP_PART_LOST ? SLOOP_SHARD_LOST : SLOOP_SHARD_GIVEN);
   stop_reading(s);
   forget_in_batches(s);
@@ -138,6 +139,7 @@ static void t_mark(slp_tenant *t, slp_str id, slp_spot *ret) {
   SLP_CHECK(s);
   memset(ret, 0, sizeof *ret);
   if (s->end_left && slp_list_empty(&s->pages)) {
+    (void)slp_low_mark(s, &ret->mark);
     ret->kind = SLP_SPOT_END;
   } else if (slp_low_mark(s, &ret->mark) && !is_before_start(s, &ret->mark)) {
     ret->kind = SLP_SPOT_AFTER;

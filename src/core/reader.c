@@ -513,6 +513,7 @@ static void end(slp_shard *s) {
 
 void slp_reader_told_end(slp_shard *s) {
   if (s->state != SLP_READER_ENDED || s->ended_told || s->consumer->life != SLP_LIFE_RUNNING) return;
+  if (s->consumer->leased && !s->end_kept) return; /* until then another worker may have to read it again */
   s->ended_told = 1;
   s->consumer->counts.shards_ended++;
   slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);

@@ -28,7 +28,8 @@ typedef struct slp_tenant_ops {
   /* 1: the worker can't prove that it lives: nothing is handed out or fetched; acknowledgements count. */
   void (*suspend)(slp_tenant *t, int on);
   /* How far everything is acknowledged, without a gap; what open was given when nothing is yet; END: the
-   * shard is read to its end and all of it acknowledged. */
+   * shard is read to its end and all of it acknowledged; mark is then its last record, where there was one.
+   */
   void (*mark)(slp_tenant *t, slp_str shard, slp_spot *ret);
   /* List the stream's shards, all of them: slp_fleet_listed answers. One at a time. */
   void (*list)(slp_tenant *t);
