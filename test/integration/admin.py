@@ -385,7 +385,11 @@ def counters(box, leases):
             return len(owners) == 2 and all(owners) and len(set(owners)) == 2 and owners
 
         fleet.start()
-        fleet.wait_for(lambda: client.list_tables()["TableNames"].count(fleet.table) and shared(), 30, "they share")
+        def made():  # a table that is being made is listed, and can't be read
+            names = client.list_tables()["TableNames"]
+            return fleet.table in names and client.describe_table(TableName=fleet.table)["Table"]["TableStatus"] == "ACTIVE"
+
+        fleet.wait_for(lambda: made() and shared(), 30, "they share")
         put(box, stream, 10, truth)
         fleet.wait_all(lambda: truth, 20)
         fleet.wait_for(lambda: all(row["checkpoint"].isdigit() for row in rows().values()), 20, "positions are written")
