@@ -9,7 +9,7 @@ status=0
 export SLOOP_TEST_PYTHON="$root/.cache/venv/bin/python"
 export SLOOP_TEST_CACHE="$root/.cache"
 # Many tests mostly wait for a server or a deadline.
-export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 2))}"
+export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 3))}"
 meson test -C "$root/build" --print-errorlogs "$@" </dev/null || status=$?
 python3 "$root/test/tidy/count.py" "$root/build" || status=1
 if [ -z "${SLOOP_TEST_KINESIS_ENDPOINT:-}" ]; then

@@ -12,7 +12,7 @@ from harness import FULL, Tests, expect
 from meter import Meter
 from sandbox_box import Box
 
-SHARDS, WORKERS, WINDOW_S = (1000, 10, 300) if FULL else (100, 4, 60)
+SHARDS, WORKERS, REST_S, WINDOW_S = (1000, 10, 30, 300) if FULL else (100, 4, 12, 30)
 RENEW_S = 3.3
 
 
@@ -34,7 +34,7 @@ def idle(box, leases, schema):
             fleet.wait_balance(seconds=300)
         else:
             wait_taken(fleet, stream)
-        time.sleep(30)
+        time.sleep(REST_S)
         began = time.monotonic()
         time.sleep(WINDOW_S)
         ended = time.monotonic()
@@ -80,12 +80,17 @@ def wait_taken(fleet, stream):
 def main():
     tests = Tests()
     harness.boto3_or_skip()
-    with Box() as box:
-        tests.run("sloop in the sandbox", idle, box, box, "sloop")
-    with Box() as box, servers.Dynalite() as leases:
-        tests.run("sloop in dynalite", idle, box, leases, "sloop")
-    with Box() as box:
-        tests.run("kcl in the sandbox", idle, box, box, "kcl")
+
+
+    def in_sandbox(schema):
+        with Box() as box:
+            tests.run(f"{schema} in the sandbox", idle, box, box, schema)
+
+    def in_dynalite():
+        with Box() as box:
+            tests.with_server(servers.Dynalite, lambda _, leases: tests.run("sloop in dynalite", idle, box, leases, "sloop"))
+
+    tests.side_by_side([lambda: in_sandbox("sloop"), in_dynalite, lambda: in_sandbox("kcl")], 1 if FULL else 3)
     tests.end()
 
 
