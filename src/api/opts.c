@@ -163,12 +163,21 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
 }
 
 /* Every option that is text. */
-#define TEXTS(X)                                                                                             \
-  X(stream)                                                                                                  \
-  X(region)                                                                                                  \
-  X(endpoint)                                                                                                \
-  X(profile) X(ca_bundle) X(user_agent) X(start_shard) X(start_seq) X(start_token) X(app) X(worker) X(store) \
-      X(store_endpoint) X(schema)
+#define TEXTS(X)     \
+  X(stream);         \
+  X(region);         \
+  X(endpoint);       \
+  X(profile);        \
+  X(ca_bundle);      \
+  X(user_agent);     \
+  X(start_shard);    \
+  X(start_seq);      \
+  X(start_token);    \
+  X(app);            \
+  X(worker);         \
+  X(store);          \
+  X(store_endpoint); \
+  X(schema)
 
 static int copy_texts(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   int r = 0;
