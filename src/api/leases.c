@@ -152,7 +152,8 @@ static int open_for(void *ctx, const slp_src_describe *d, slp_store **ret_store,
 /* ---- wiring ------------------------------------------------------------------------------------------- */
 
 /* HOST-PID-RANDOM; a long host name loses its end. */
-static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid, char text[SLP_LEASE_ID_MAX + 1]) {
+static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid,
+                             char text[SLP_WORKER_ID_MAX + 1]) {
   char host[33];
   size_t n = 0;
   for (; machine[n] && n + 1 < sizeof host; n++) {
@@ -160,7 +161,7 @@ static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid, char
     host[n] = (char)(c <= ' ' || c == '/' || c >= 127 ? '_' : c);
   }
   host[n] = 0;
-  int len = snprintf(text, SLP_LEASE_ID_MAX + 1, "%s-%u-%06x", host, (unsigned)pid,
+  int len = snprintf(text, SLP_WORKER_ID_MAX + 1, "%s-%u-%06x", host, (unsigned)pid,
                      (unsigned)slp_random_below(s->family->host, 1u << 24));
   return (slp_str){text, (size_t)len};
 }
@@ -177,7 +178,7 @@ static slp_spot start_of(const sloop_opts_t *o) {
 }
 
 int slp_leases_wire(sloop_t *s) {
-  char machine[65], id[SLP_LEASE_ID_MAX + 1];
+  char machine[65], id[SLP_WORKER_ID_MAX + 1];
   uint32_t pid;
   slp_host_where(s->family->host, machine, &pid);
   slp_leased_opts o = {.open = open_for,

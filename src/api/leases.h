@@ -5,8 +5,6 @@
 #include "core/leased.h"
 #include <sloop.h>
 
-#define SLP_LEASE_ID_MAX 64 /* bytes of a worker's id */
-
 typedef enum slp_lease_store { SLP_LEASES_DYNAMODB, SLP_LEASES_SQLITE, SLP_LEASES_MEMORY } slp_lease_store;
 typedef enum slp_lease_layout { SLP_LAYOUT_SLOOP, SLP_LAYOUT_KCL } slp_lease_layout;
 

@@ -130,7 +130,7 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   }
   if (!is_name(o->app, 200))
     return bad(why, "app: not a name of 1 to 200 characters without spaces and slashes%s", "");
-  if (o->worker && (!is_name(o->worker, SLP_LEASE_ID_MAX) || o->worker[strlen(o->worker) - 1] == '.'))
+  if (o->worker && (!is_name(o->worker, SLP_WORKER_ID_MAX) || o->worker[strlen(o->worker) - 1] == '.'))
     return bad(why, "worker: not a name of 1 to 64 characters without spaces, slashes or a dot at its end%s",
                "");
   if (o->start == SLOOP_AT_SEQ || o->start == SLOOP_AT_TOKEN)

@@ -43,6 +43,13 @@ static inline slp_str slp_str_of(const char *z) { return (slp_str){z, z ? strlen
 static inline int slp_str_eq(slp_str a, slp_str b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
+/* -1, 0, 1 by bytes; what begins the other comes first. */
+static inline int slp_str_cmp(slp_str a, slp_str b) {
+  size_t n = a.n < b.n ? a.n : b.n;
+  int c = n ? memcmp(a.p, b.p, n) : 0;
+  if (c) return c < 0 ? -1 : 1;
+  return (a.n > b.n) - (a.n < b.n);
+}
 static inline int slp_str_has(slp_str s, char c) { return s.n && memchr(s.p, c, s.n) != NULL; }
 static inline int slp_str_is(slp_str a, const char *z) { return slp_str_eq(a, slp_str_of(z)); }
 

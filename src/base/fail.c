@@ -36,3 +36,21 @@ const char *slp_class_name(slp_class class) {
   }
   return "?";
 }
+
+int slp_class_lasts(slp_class class) {
+  switch (class) {
+    case SLP_GONE:
+    case SLP_AUTH:
+    case SLP_ACCESS:
+    case SLP_REFUSED: return 1;
+    case SLP_FINE:
+    case SLP_THROTTLE:
+    case SLP_TRANSIENT:
+    case SLP_EXPIRED:
+    case SLP_BUSY:
+    case SLP_TRIMMED:
+    case SLP_CANCELED:
+    case SLP_NOMEM: return 0;
+  }
+  return 0;
+}

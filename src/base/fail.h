@@ -33,6 +33,8 @@ typedef struct slp_fail {
 void slp_fail_clear(slp_fail *f);
 /* Sets class, code and message; leaves the rest. Returns code. Non-printable bytes become '?'. */
 int slp_fail_set(slp_fail *f, slp_class class, int code, const char *fmt, ...) SLP_PRINTF(4, 5);
+/* 1: waiting will not mend it: no such thing, no identity, not allowed, or asked for wrongly. */
+int slp_class_lasts(slp_class class);
 const char *slp_class_name(slp_class class); /* "throttle", "transient", ... */
 
 #endif

@@ -47,27 +47,9 @@ void slp_consumer_fatal(slp_consumer *c, const slp_fail *f) {
   slp_report_error(c, f, NULL, 1, c->fails + 1, UINT64_MAX);
 }
 
-static int hopeless_at_first(const slp_fail *f) {
-  switch (f->class) {
-    case SLP_GONE:
-    case SLP_AUTH:
-    case SLP_ACCESS:
-    case SLP_REFUSED: return 1;
-    case SLP_FINE:
-    case SLP_THROTTLE:
-    case SLP_TRANSIENT:
-    case SLP_EXPIRED:
-    case SLP_BUSY:
-    case SLP_TRIMMED:
-    case SLP_CANCELED:
-    case SLP_NOMEM: return 0;
-  }
-  return 0;
-}
-
 /* Describe or list failed: again later, or never. */
 static void own_call_failed(slp_consumer *c, const slp_fail *f) {
-  if (!c->seeded && c->life != SLP_LIFE_OPEN && hopeless_at_first(f)) {
+  if (!c->seeded && c->life != SLP_LIFE_OPEN && slp_class_lasts(f->class)) {
     slp_consumer_fatal(c, f);
     return;
   }

@@ -185,7 +185,7 @@ static void first_look(slp_desk *d) {
 /* ---- the listing -------------------------------------------------------------------------------------- */
 
 static int by_id(const void *a, const void *b) {
-  return slp_desk_cmp(((const slp_desk_shard *)a)->id, ((const slp_desk_shard *)b)->id);
+  return slp_str_cmp(((const slp_desk_shard *)a)->id, ((const slp_desk_shard *)b)->id);
 }
 
 const slp_desk_shard *slp_desk_listed(const slp_desk *d, slp_str id) {

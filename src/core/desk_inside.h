@@ -33,7 +33,6 @@ typedef enum slp_owner_life {
   SLP_OWNER_UNKNOWN    /* there are no rows of workers to tell */
 } slp_owner_life;
 
-int slp_desk_cmp(slp_str a, slp_str b);
 /* Into rows' arena. SLP_ENOMEM. */
 int slp_desk_stock_read(slp_schema *s, slp_store_rows *rows, slp_desk_stock *ret);
 const slp_lease_fact *slp_desk_lease_of(const slp_desk_stock *s, slp_str shard);  /* NULL: none */

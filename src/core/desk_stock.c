@@ -7,17 +7,11 @@
 
 #define SKEW_MS 30000 /* clocks of different machines may be so far apart, or a heartbeat so late */
 
-int slp_desk_cmp(slp_str a, slp_str b) {
-  size_t n = a.n < b.n ? a.n : b.n;
-  int c = n ? memcmp(a.p, b.p, n) : 0;
-  return c ? c : (a.n > b.n) - (a.n < b.n);
-}
-
 static int by_shard(const void *a, const void *b) {
-  return slp_desk_cmp(((const slp_lease_fact *)a)->shard, ((const slp_lease_fact *)b)->shard);
+  return slp_str_cmp(((const slp_lease_fact *)a)->shard, ((const slp_lease_fact *)b)->shard);
 }
 static int by_id(const void *a, const void *b) {
-  return slp_desk_cmp(((const slp_worker_fact *)a)->id, ((const slp_worker_fact *)b)->id);
+  return slp_str_cmp(((const slp_worker_fact *)a)->id, ((const slp_worker_fact *)b)->id);
 }
 
 static void sort_row(slp_schema *schema, slp_desk_stock *s, const slp_row *row) {

@@ -28,9 +28,7 @@ void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us) {
 /* What waiting will not mend is told at once to who has not joined yet; else when it lasts, and then ever
  * more seldom. */
 int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail) {
-  int hopeless = fail->class == SLP_ACCESS || fail->class == SLP_AUTH || fail->class == SLP_REFUSED ||
-                 fail->class == SLP_GONE;
-  return (n == 1 && hopeless && !f->stats.heartbeats) || (n >= 4 && !(n & (n - 1)));
+  return (n == 1 && slp_class_lasts(fail->class) && !f->stats.heartbeats) || (n >= 4 && !(n & (n - 1)));
 }
 
 void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint64_t epoch, const char *fmt,

@@ -85,21 +85,8 @@ static slp_spot begin_of(slp_fleet *f, const slp_stock *s, const slp_shard_desc 
 }
 
 static void make_lease(slp_fleet *f, const slp_stock *s, const slp_listed *listed) {
-  const slp_shard_desc *d = &listed->desc;
-  size_t n = d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n;
-  slp_intent *i = slp_jobs_add(f, SLP_L1_CREATE, n, 0);
-  if (!i) return; /* the next audit */
-  i->shard = slp_jobs_text(f, d->id);
-  i->parents[0] = slp_jobs_text(f, d->parent);
-  i->parents[1] = slp_jobs_text(f, d->adjacent_parent);
-  i->hash_start = slp_jobs_text(f, d->hash_start);
-  i->hash_end = slp_jobs_text(f, d->hash_end);
-  i->seq_start = slp_jobs_text(f, d->seq_start);
-  i->spot = begin_of(f, s, d);
-  if (!was_there(f, listed)) return;
-  i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
-  slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
-                 "its lease had vanished from the table and is made again: it repeats");
+  slp_intent *i = slp_jobs_create(f, &listed->desc, was_there(f, listed));
+  if (i) i->spot = begin_of(f, s, &listed->desc); /* else the next audit */
 }
 
 /* A row that is there, whatever it says, is not made. */

@@ -1,41 +1,19 @@
 /* fleet_end.c - a shard that was read to its end: its children's rows first, then, once every record is
  * acknowledged, its own end. So nobody can ever take a read shard for a new one, and no child is without a
  * row or read too early. */
+#include "core/desc.h"
 #include "core/fleet_inside.h"
 
 #define AGAIN_US 500000
-
-static char *put(char **at, slp_str s, slp_str *ret) {
-  char *p = *at;
-  if (s.n) memcpy(p, s.p, s.n);
-  *ret = (slp_str){s.n ? p : NULL, s.n};
-  *at += s.n;
-  return p;
-}
-
-static int copy_kid(slp_mem *mem, slp_kid *kid, const slp_shard_desc *d) {
-  size_t n = d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n;
-  kid->id = slp_alloc(mem, n + 1);
-  if (!kid->id) return SLP_ENOMEM;
-  char *at = kid->id;
-  put(&at, d->id, &kid->name);
-  put(&at, d->parent, &kid->parent);
-  put(&at, d->adjacent_parent, &kid->adjacent);
-  put(&at, d->hash_start, &kid->hash_start);
-  put(&at, d->hash_end, &kid->hash_end);
-  put(&at, d->seq_start, &kid->seq_start);
-  return 0;
-}
 
 void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n) {
   slp_lease *l = slp_lease_get(f, shard);
   if (!l || !l->open || l->end_told) return;
   slp_kids_free(l);
-  l->kids = n ? slp_zalloc_n(f->mem, n, sizeof *l->kids) : NULL;
+  l->kids = n ? slp_descs_copy(f->mem, children, n) : NULL;
   l->kid_names = l->kids ? slp_zalloc_n(f->mem, n, sizeof *l->kid_names) : NULL;
   for (size_t i = 0; i < n && l->kid_names; i++) {
-    if (copy_kid(f->mem, &l->kids[i], &children[i])) break;
-    l->kid_names[i] = l->kids[i].name;
+    l->kid_names[i] = l->kids[i].id;
     l->kids_n = i + 1;
   }
   if (l->kids_n < n) slp_kids_free(l);
@@ -59,7 +37,7 @@ static void kid_made(slp_op *op) {
 
 static void make_kid(slp_lease *l) {
   slp_fleet *f = l->f;
-  const slp_kid *kid = &l->kids[l->kid_at];
+  const slp_shard_desc *kid = &l->kids[l->kid_at];
   slp_intent *i = &l->op.i;
   if (f->sharing->may_make && !f->sharing->may_make(l, kid)) {
     if (f->state == SLP_WORKER_LEAVING && slp_fleet_now(f) >= f->leave_by_us) {
@@ -78,11 +56,11 @@ static void make_kid(slp_lease *l) {
   /* A time stays the beginning as long as nothing behind it was acknowledged. */
   i->spot = l->begin.kind == SLP_SPOT_TIME ? l->begin : (slp_spot){.kind = SLP_SPOT_OLDEST};
   i->parents[0] = kid->parent;
-  i->parents[1] = kid->adjacent;
+  i->parents[1] = kid->adjacent_parent;
   i->hash_start = kid->hash_start;
   i->hash_end = kid->hash_end;
   i->seq_start = kid->seq_start;
-  i->shard = kid->name;
+  i->shard = kid->id;
   l->op.tries_max = 0;
   f->lease_writes++;
   slp_op_send(&l->op, kid_made);
@@ -93,7 +71,7 @@ static void inherit(slp_lease *l) {
   slp_fleet *f = l->f;
   for (size_t k = 0; k < l->kids_n; k++) {
     if (!slp_str_eq(l->kids[k].parent, l->shard)) continue;
-    slp_lease *kid = slp_lease_make(f, l->kids[k].name);
+    slp_lease *kid = slp_lease_make(f, l->kids[k].id);
     if (!kid) continue; /* the audit will plan it */
     kid->inherited = 1;
     slp_lease_touch(kid);

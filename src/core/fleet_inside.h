@@ -62,7 +62,6 @@ slp_op_end slp_settle_counted(const slp_intent *i, int there, const slp_fact *fa
  * Everything that differs from schema to schema is behind these two; what they leave out, the states of a
  * lease above all, is the same for all. */
 typedef struct slp_lease slp_lease;
-typedef struct slp_kid slp_kid;
 typedef struct slp_seen_shard slp_seen_shard;
 
 /* How a worker proves that it lives, and when another's lease is seen to be dead. */
@@ -100,7 +99,7 @@ typedef struct slp_sharing {
   void (*listed)(slp_fleet *f, int ok);   /* the stream's shards */
   void (*unknown_children)(slp_fleet *f); /* a shard ended and the stream did not tell of any */
   /* The lease of a child of what I have read to its end; 0: not yet. NULL: always. */
-  int (*may_make)(slp_lease *l, const slp_kid *kid);
+  int (*may_make)(slp_lease *l, const slp_shard_desc *kid);
   void (*part)(slp_fleet *f); /* it leaves and holds nothing any more: slp_worker_out, in time */
 } slp_sharing;
 extern const slp_life slp_life_by_worker, slp_life_by_counter;
@@ -165,11 +164,6 @@ typedef enum slp_tenancy {
 
 typedef enum slp_let_why { SLP_LET_HAND, SLP_LET_LEAVE, SLP_LET_STALL, SLP_LET_PARK } slp_let_why;
 
-struct slp_kid {
-  char *id; /* owned: the text of all of it */
-  slp_str name, parent, adjacent, hash_start, hash_end, seq_start;
-};
-
 struct slp_lease {
   slp_list touched; /* in fleet.touched: to be stepped */
   slp_fleet *f;
@@ -209,8 +203,8 @@ struct slp_lease {
   slp_str parents[2];                /* owned */
   uint8_t parent_ended[2];           /* its row says so */
   uint8_t parent_missing[2];
-  slp_kid *kids;      /* owned */
-  slp_str *kid_names; /* owned */
+  slp_shard_desc *kids; /* owned, one block */
+  slp_str *kid_names;   /* owned */
   size_t kids_n, kid_at;
   uint64_t held; /* the row's epoch as my last write has left it: that of the tenancy, or its counter now */
   uint64_t good_us;  /* a counter a lease: the sending of the last write that moved it, */
@@ -342,7 +336,8 @@ struct slp_stock {
   uint8_t lead_there;
   size_t bad_n;
 };
-int slp_stock_read(slp_fleet *f, const slp_store_rows *rows, slp_stock *ret); /* SLP_ENOMEM */
+void slp_stock_ask(slp_fleet *f, int exact, void (*on_done)(slp_store_req *rq)); /* every row */
+int slp_stock_read(slp_fleet *f, const slp_store_rows *rows, slp_stock *ret);    /* SLP_ENOMEM */
 void slp_stock_free(slp_fleet *f, slp_stock *s);
 const slp_lease_fact *slp_stock_lease_of(const slp_stock *s, slp_str shard);
 const slp_worker_fact *slp_stock_worker_of(const slp_stock *s, slp_str instance); /* that lives */
@@ -365,6 +360,9 @@ typedef struct slp_jobs { /* many writes, some at a time */
 } slp_jobs;
 /* An intent to be filled in, with copies of its texts; shards is the list. NULL: no memory. */
 slp_intent *slp_jobs_add(slp_fleet *f, slp_verb verb, size_t text_bytes, size_t items);
+/* L1 of a listed shard, without its spot. anew: its row was there and is not any more; that is told. NULL: no
+ * memory. */
+slp_intent *slp_jobs_create(slp_fleet *f, const slp_shard_desc *d, int anew);
 slp_str slp_jobs_text(slp_fleet *f, slp_str s); /* a copy that lives with the intent added last */
 slp_str *slp_jobs_list(slp_fleet *f);
 /* on_done on a later turn, when all are answered or given up; refused: which verbs were. */

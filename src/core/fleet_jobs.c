@@ -1,4 +1,5 @@
 /* fleet_jobs.c - many writes of one worker, some at a time: rows of leases, plans, wills, what is reaped. */
+#include "core/desc.h"
 #include "core/fleet_inside.h"
 
 #define AT_ONCE 16
@@ -42,6 +43,22 @@ slp_str slp_jobs_text(slp_fleet *f, slp_str s) {
   memcpy(p, s.p, s.n);
   job->text_n += s.n;
   return (slp_str){p, s.n};
+}
+
+slp_intent *slp_jobs_create(slp_fleet *f, const slp_shard_desc *d, int anew) {
+  slp_intent *i = slp_jobs_add(f, SLP_L1_CREATE, slp_desc_bytes(d), 0);
+  if (!i) return NULL;
+  i->shard = slp_jobs_text(f, d->id);
+  i->parents[0] = slp_jobs_text(f, d->parent);
+  i->parents[1] = slp_jobs_text(f, d->adjacent_parent);
+  i->hash_start = slp_jobs_text(f, d->hash_start);
+  i->hash_end = slp_jobs_text(f, d->hash_end);
+  i->seq_start = slp_jobs_text(f, d->seq_start);
+  if (!anew) return i;
+  i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
+  slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
+                 "its lease had vanished from the table and is made again: it repeats");
+  return i;
 }
 
 slp_str *slp_jobs_list(slp_fleet *f) { return f->jobs.all[f->jobs.n - 1].list; }

@@ -217,14 +217,7 @@ static void round_run(slp_fleet *f) {
   }
   f->plan_at_us = SLP_NEVER;
   f->audit_in_round = (uint8_t)ready;
-  f->stocking = 1;
-  f->stats.reads++;
-  memset(&f->stock.rq, 0, sizeof f->stock.rq);
-  f->stock.rq.on_done = stock_done;
-  f->stock.rq.ms_max = (uint32_t)slp_max_u64(f->o.lease_ms / 2, 20);
-  f->schema->scope(f->schema, &f->stock.hash, &f->stock.prefix);
-  f->stock.consistent = 1;
-  f->store->ops->list(f->store, &f->stock);
+  slp_stock_ask(f, 1, stock_done);
 }
 
 void slp_plan_run(slp_timer *t) { round_run(SLP_OWNER(t, slp_fleet, plan_timer)); }

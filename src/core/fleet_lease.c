@@ -33,7 +33,6 @@ static void drop_text(slp_mem *mem, slp_str *s) {
 }
 
 void slp_kids_free(slp_lease *l) {
-  for (size_t i = 0; i < l->kids_n; i++) slp_free(l->f->mem, l->kids[i].id);
   slp_free(l->f->mem, l->kids);
   slp_free(l->f->mem, l->kid_names);
   l->kid_names = NULL;

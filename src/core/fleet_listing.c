@@ -1,4 +1,5 @@
 /* fleet_listing.c - the stream's shards as last listed, completely. */
+#include "core/desc.h"
 #include "core/fleet_inside.h"
 
 void slp_fleet_list(slp_fleet *f) {
@@ -19,28 +20,12 @@ void slp_listed_free(slp_fleet *f) {
   slp_map_init(&f->listed, f->mem);
 }
 
-static size_t text_n(const slp_shard_desc *d) {
-  return d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n;
-}
-
-static slp_str put(char **at, slp_str s) {
-  slp_str copy = {s.n ? *at : NULL, s.n};
-  if (s.n) memcpy(*at, s.p, s.n);
-  *at += s.n;
-  return copy;
-}
-
 static int keep(slp_fleet *f, const slp_shard_desc *d) {
   if (slp_map_get(&f->listed, d->id)) return 0;
-  slp_listed *s = slp_zalloc(f->mem, sizeof *s + text_n(d));
+  slp_listed *s = slp_zalloc(f->mem, sizeof *s + slp_desc_bytes(d));
   if (!s) return SLP_ENOMEM;
   char *at = (char *)(s + 1);
-  s->desc.id = put(&at, d->id);
-  s->desc.parent = put(&at, d->parent);
-  s->desc.adjacent_parent = put(&at, d->adjacent_parent);
-  s->desc.hash_start = put(&at, d->hash_start);
-  s->desc.hash_end = put(&at, d->hash_end);
-  s->desc.seq_start = put(&at, d->seq_start);
+  s->desc = slp_desc_copy(&at, d);
   s->open = d->seq_end.n == 0;
   if (slp_map_put(&f->listed, s->desc.id, s) == 0) return 0;
   slp_free(f->mem, s);

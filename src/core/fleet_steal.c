@@ -255,14 +255,7 @@ static void watch(slp_timer *t) {
     return;
   }
   f->audit_in_round = f->audit && !f->listing && f->listed_us >= f->audit_from_us;
-  f->stocking = 1;
-  f->stats.reads++;
-  memset(&f->stock.rq, 0, sizeof f->stock.rq);
-  f->stock.rq.on_done = listed_table;
-  f->stock.rq.ms_max = (uint32_t)slp_max_u64(f->o.lease_ms / 2, 20);
-  f->schema->scope(f->schema, &f->stock.hash, &f->stock.prefix);
-  f->stock.consistent = f->audit_in_round;
-  f->store->ops->list(f->store, &f->stock);
+  slp_stock_ask(f, f->audit_in_round, listed_table);
 }
 
 static void begin(slp_fleet *f) {
@@ -302,9 +295,9 @@ static int has_row(slp_fleet *f, slp_str shard) {
 
 /* Peers take a parent without a row for one that was read and removed, so the child of a merge gets its lease
  * when both of its parents have theirs: the other one's own parents may not have ended yet. */
-static int may_make(slp_lease *l, const slp_kid *kid) {
+static int may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;
-  slp_str other = slp_str_eq(kid->parent, l->shard) ? kid->adjacent : kid->parent;
+  slp_str other = slp_str_eq(kid->parent, l->shard) ? kid->adjacent_parent : kid->parent;
   if (!other.n || slp_str_eq(other, l->shard) || has_row(f, other)) return 1;
   if (!l->asked_us) {
     l->asked_us = slp_fleet_now(f);

@@ -15,16 +15,11 @@
 
 /* ---- sorting out ------------------------------------------------------------------------------- */
 
-static int cmp(slp_str a, slp_str b) {
-  int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-  return c ? c : (a.n > b.n) - (a.n < b.n);
-}
-
 static int by_shard(const void *a, const void *b) {
-  return cmp(((const slp_lease_fact *)a)->shard, ((const slp_lease_fact *)b)->shard);
+  return slp_str_cmp(((const slp_lease_fact *)a)->shard, ((const slp_lease_fact *)b)->shard);
 }
 static int by_id(const void *a, const void *b) {
-  return cmp(((const slp_worker_fact *)a)->id, ((const slp_worker_fact *)b)->id);
+  return slp_str_cmp(((const slp_worker_fact *)a)->id, ((const slp_worker_fact *)b)->id);
 }
 
 static void sort_row(slp_fleet *f, slp_stock *s, const slp_row *row) {
@@ -50,6 +45,17 @@ void slp_stock_free(slp_fleet *f, slp_stock *s) {
   slp_free(f->mem, s->leases);
   slp_free(f->mem, s->workers);
   slp_free(f->mem, s->plans);
+}
+
+void slp_stock_ask(slp_fleet *f, int exact, void (*on_done)(slp_store_req *rq)) {
+  f->stocking = 1;
+  f->stats.reads++;
+  memset(&f->stock.rq, 0, sizeof f->stock.rq);
+  f->stock.rq.on_done = on_done;
+  f->stock.rq.ms_max = (uint32_t)slp_max_u64(f->o.lease_ms / 2, 20);
+  f->schema->scope(f->schema, &f->stock.hash, &f->stock.prefix);
+  f->stock.consistent = (uint8_t)exact;
+  f->store->ops->list(f->store, &f->stock);
 }
 
 int slp_stock_read(slp_fleet *f, const slp_store_rows *rows, slp_stock *ret) {

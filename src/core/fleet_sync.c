@@ -84,24 +84,12 @@ static int by_start(const void *a, const void *b) {
 }
 
 static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
-  slp_fleet *f = y->f;
-  size_t n = d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n;
-  slp_intent *i = slp_jobs_add(f, SLP_L1_CREATE, n, 0);
+  const slp_seen_shard *seen = slp_map_get(&y->f->seen_shards, d->id);
+  slp_intent *i = slp_jobs_create(y->f, d, seen && seen->seen);
   if (!i) return; /* the next time */
-  i->shard = slp_jobs_text(f, d->id);
-  i->parents[0] = slp_jobs_text(f, d->parent);
-  i->parents[1] = slp_jobs_text(f, d->adjacent_parent);
-  i->hash_start = slp_jobs_text(f, d->hash_start);
-  i->hash_end = slp_jobs_text(f, d->hash_end);
-  i->seq_start = slp_jobs_text(f, d->seq_start);
   /* A time is one for all; behind what was read, what was latest then is the beginning now. */
-  i->spot = f->o.start;
+  i->spot = y->f->o.start;
   if (how == SLP_SYNC_AT_OLDEST && i->spot.kind != SLP_SPOT_TIME) i->spot.kind = SLP_SPOT_OLDEST;
-  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, d->id);
-  if (!seen || !seen->seen) return;
-  i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
-  slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
-                 "its lease had vanished from the table and is made again: it repeats");
 }
 
 static int make_missing(sync *y, size_t *ret_made) {

@@ -5,6 +5,7 @@
 #include "core/leased.h"
 
 #include "core/consumer.h"
+#include "core/desc.h"
 #include "core/seed.h"
 
 #include <stdio.h>
@@ -202,38 +203,24 @@ void slp_leased_read_out(slp_shard *s) {
   slp_fleet_ended(ld->fleet, s->id, s->kids, s->kids_n);
 }
 
-static size_t text_n(const slp_shard_desc *d) {
-  return d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +
-         d->seq_end.n;
-}
-
-static slp_str put(char **at, slp_str s) {
-  slp_str copy = {s.n ? *at : NULL, s.n};
-  if (s.n) memcpy(*at, s.p, s.n);
-  *at += s.n;
-  return copy;
-}
-
 /* Without memory the leader's next listing finds them. */
 void slp_leased_children(slp_shard *s, const slp_shard_desc *children, size_t n) {
-  size_t bytes = n * sizeof *children;
-  for (size_t i = 0; i < n; i++) bytes += text_n(&children[i]);
-  slp_free(s->consumer->mem, s->kids);
-  s->kids_n = 0;
-  s->kids = n ? slp_alloc(s->consumer->mem, bytes) : NULL;
-  if (!s->kids) return;
-  char *at = (char *)(s->kids + n);
-  for (size_t i = 0; i < n; i++) {
-    const slp_shard_desc *d = &children[i];
-    s->kids[i] = (slp_shard_desc){.id = put(&at, d->id),
-                                  .parent = put(&at, d->parent),
-                                  .adjacent_parent = put(&at, d->adjacent_parent),
-                                  .hash_start = put(&at, d->hash_start),
-                                  .hash_end = put(&at, d->hash_end),
-                                  .seq_start = put(&at, d->seq_start),
-                                  .seq_end = put(&at, d->seq_end)};
+  slp_mem *mem = s->consumer->mem;
+  slp_free(mem, s->kids);
+  s->kids = n ? slp_descs_copy(mem, children, n) : NULL;
+  s->kids_n = s->kids ? n : 0;
+}
+
+/* The listing that showed its end names them too. */
+void slp_leased_listed_children(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  slp_shard_desc kids[8];
+  size_t n = 0;
+  for (size_t i = 0; i < c->list.shards_n && n < SLP_COUNT(kids); i++) {
+    const slp_shard_desc *d = &c->list.shards[i];
+    if (slp_str_eq(d->parent, s->id) || slp_str_eq(d->adjacent_parent, s->id)) kids[n++] = *d;
   }
-  s->kids_n = n;
+  slp_leased_children(s, kids, n);
 }
 
 void slp_leased_hopeless(slp_shard *s, int park) {
@@ -282,18 +269,6 @@ void slp_leased_listed(slp_consumer *c, const slp_fail *f) {
 }
 
 /* ---- shards without progress ------------------------------------------------------------------------ */
-
-/* The listing that showed its end names them too. */
-void slp_leased_listed_children(slp_shard *s) {
-  slp_consumer *c = s->consumer;
-  slp_shard_desc kids[8];
-  size_t n = 0;
-  for (size_t i = 0; i < c->list.shards_n && n < SLP_COUNT(kids); i++) {
-    const slp_shard_desc *d = &c->list.shards[i];
-    if (slp_str_eq(d->parent, s->id) || slp_str_eq(d->adjacent_parent, s->id)) kids[n++] = *d;
-  }
-  slp_leased_children(s, kids, n);
-}
 
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
   int idle = s->paused || s->consumer->paused_all || s->draining || s->consumer->suspended;
@@ -344,10 +319,6 @@ static const char *const told_names[] = {
     [SLP_FLEET_LEFT] = "",
 };
 
-static int hopeless(const slp_fail *f) {
-  return f->class == SLP_REFUSED || f->class == SLP_ACCESS || f->class == SLP_AUTH || f->class == SLP_GONE;
-}
-
 static void remember_instance(slp_leased *ld) {
   slp_str me = slp_fleet_instance(ld->fleet);
   size_t n = me.n < sizeof ld->instance ? me.n : sizeof ld->instance - 1;
@@ -374,7 +345,7 @@ static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
 
 /* At first contact what waiting will not mend is the end, as with the stream itself. */
 static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
-  return ev->kind == SLP_FLEET_TROUBLE && ev->fail && hopeless(ev->fail) && !ld->instance[0];
+  return ev->kind == SLP_FLEET_TROUBLE && ev->fail && slp_class_lasts(ev->fail->class) && !ld->instance[0];
 }
 
 static void on_end_event(slp_event *ev) {
@@ -451,7 +422,7 @@ static void on_timer(slp_timer *t) {
 static void not_prepared(slp_leased *ld, const slp_fail *f) {
   slp_consumer *c = ld->c;
   slp_host *h = host_of(ld);
-  if (hopeless(f)) {
+  if (slp_class_lasts(f->class)) {
     slp_consumer_fatal(c, f);
     return;
   }
@@ -617,6 +588,13 @@ void slp_leased_stats(slp_consumer *c, slp_counts *out) {
 }
 
 /* ---- life ------------------------------------------------------------------------------------------- */
+
+static slp_str put(char **at, slp_str s) {
+  slp_str copy = {*at, s.n};
+  if (s.n) memcpy(*at, s.p, s.n);
+  *at += s.n;
+  return copy;
+}
 
 int slp_leased_make(slp_consumer *c, const slp_leased_opts *o) {
   slp_leased *ld = SLP_NEW(c->mem, slp_leased);

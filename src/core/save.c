@@ -69,9 +69,7 @@ static void describe(slp_token_shard *t, const slp_shard *s) {
 }
 
 static int by_id(const void *a, const void *b) {
-  slp_str x = ((const slp_token_shard *)a)->id, y = ((const slp_token_shard *)b)->id;
-  int c = memcmp(x.p, y.p, slp_min_u64(x.n, y.n));
-  return c ? c : (x.n > y.n) - (x.n < y.n);
+  return slp_str_cmp(((const slp_token_shard *)a)->id, ((const slp_token_shard *)b)->id);
 }
 
 static int write(slp_consumer *c, slp_buf *text) {

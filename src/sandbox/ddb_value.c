@@ -12,13 +12,6 @@ const char *slp_av_kind_name(slp_av_kind kind) {
 
 int slp_av_is_set(slp_av_kind kind) { return kind >= SLP_AV_SS; }
 
-static int cmp_text(slp_str a, slp_str b) {
-  size_t n = a.n < b.n ? a.n : b.n;
-  int c = n ? memcmp(a.p, b.p, n) : 0;
-  if (c) return c < 0 ? -1 : 1;
-  return (a.n > b.n) - (a.n < b.n);
-}
-
 slp_av *slp_av_member(const slp_av *map, slp_str name) {
   for (slp_av *v = map->first; v; v = v->next) {
     if (slp_str_eq(v->name, name)) return v;
@@ -41,7 +34,7 @@ static slp_n38 number_of(const slp_av *v) {
 }
 
 int slp_av_cmp(const slp_av *a, const slp_av *b) {
-  if (a->kind != SLP_AV_N) return cmp_text(a->text, b->text);
+  if (a->kind != SLP_AV_N) return slp_str_cmp(a->text, b->text);
   slp_n38 x = number_of(a), y = number_of(b);
   return slp_n38_cmp(&x, &y);
 }
@@ -135,7 +128,7 @@ slp_av *slp_av_copy(slp_arena *a, const slp_av *v) {
 
 void slp_av_set_member(slp_av *map, slp_av *member) {
   slp_av **at = &map->first;
-  while (*at && cmp_text((*at)->name, member->name) < 0) at = &(*at)->next;
+  while (*at && slp_str_cmp((*at)->name, member->name) < 0) at = &(*at)->next;
   if (*at && slp_str_eq((*at)->name, member->name)) {
     member->next = (*at)->next;
   } else {
@@ -156,7 +149,7 @@ void slp_av_remove_member(slp_av *map, slp_str name) {
 
 /* Merge sort; by name in maps, by value in sets. */
 static int in_order(const slp_av *a, const slp_av *b, int by_name) {
-  return by_name ? cmp_text(a->name, b->name) : slp_av_cmp(a, b);
+  return by_name ? slp_str_cmp(a->name, b->name) : slp_av_cmp(a, b);
 }
 
 static slp_av *merge(slp_av *a, slp_av *b, int by_name) {

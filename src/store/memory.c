@@ -87,19 +87,13 @@ static table *table_make(memory_store *s) {
   return t;
 }
 
-static int cmp_bytes(slp_str a, slp_str b) {
-  size_t n = a.n < b.n ? a.n : b.n;
-  int c = n ? memcmp(a.p, b.p, n) : 0;
-  return c ? c : (a.n > b.n) - (a.n < b.n);
-}
-
 /* The first row whose key is not below this one. */
 static size_t place_of(const table *t, const slp_row_key *key) {
   size_t from = 0, to = t->rows_n;
   while (from < to) {
     size_t mid = from + (to - from) / 2;
-    int c = cmp_bytes(t->rows[mid].row->key.hash, key->hash);
-    if (!c) c = cmp_bytes(t->rows[mid].row->key.range, key->range);
+    int c = slp_str_cmp(t->rows[mid].row->key.hash, key->hash);
+    if (!c) c = slp_str_cmp(t->rows[mid].row->key.range, key->range);
     if (c < 0)
       from = mid + 1;
     else

@@ -7,18 +7,11 @@
 
 /* ---- comparing -------------------------------------------------------------------------------------------
  */
-static int cmp_bytes(slp_str a, slp_str b) {
-  size_t n = a.n < b.n ? a.n : b.n;
-  int c = n ? memcmp(a.p, b.p, n) : 0;
-  if (c) return c < 0 ? -1 : 1;
-  return (a.n > b.n) - (a.n < b.n);
-}
-
 /* Both S, N or B, and of one kind. 2: they have no order. */
 static int cmp(const slp_val *a, const slp_val *b) {
   slp_decimal x, y;
   if (a->kind != b->kind) return 2;
-  if (a->kind == SLP_VAL_S || a->kind == SLP_VAL_B) return cmp_bytes(a->s, b->s);
+  if (a->kind == SLP_VAL_S || a->kind == SLP_VAL_B) return slp_str_cmp(a->s, b->s);
   if (a->kind != SLP_VAL_N || slp_decimal_parse(a->s, &x) || slp_decimal_parse(b->s, &y)) return 2;
   return slp_decimal_cmp(&x, &y);
 }
@@ -120,7 +113,7 @@ static int change_set(making *m, const slp_change *c) {
   if (!items) return SLP_ENOMEM;
   int add = c->kind == SLP_ADD_SS;
   for (size_t i = 0, k = 0; i < old.n || k < c->val.n;) {
-    int order = i == old.n ? 1 : k == c->val.n ? -1 : cmp_bytes(old.items[i], c->val.items[k]);
+    int order = i == old.n ? 1 : k == c->val.n ? -1 : slp_str_cmp(old.items[i], c->val.items[k]);
     slp_str next = order <= 0 ? old.items[i] : c->val.items[k];
     if (order < 0 || add) items[made.n++] = next;
     i += order <= 0;

@@ -1,0 +1,36 @@
+/* desc.c - descriptions of shards that outlive what they were read from. */
+#include "core/desc.h"
+
+size_t slp_desc_bytes(const slp_shard_desc *d) {
+  return d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +
+         d->seq_end.n;
+}
+
+static slp_str put(char **at, slp_str s) {
+  slp_str copy = {s.n ? *at : NULL, s.n};
+  if (s.n) memcpy(*at, s.p, s.n);
+  *at += s.n;
+  return copy;
+}
+
+slp_shard_desc slp_desc_copy(char **at, const slp_shard_desc *d) {
+  slp_shard_desc copy;
+  copy.id = put(at, d->id);
+  copy.parent = put(at, d->parent);
+  copy.adjacent_parent = put(at, d->adjacent_parent);
+  copy.hash_start = put(at, d->hash_start);
+  copy.hash_end = put(at, d->hash_end);
+  copy.seq_start = put(at, d->seq_start);
+  copy.seq_end = put(at, d->seq_end);
+  return copy;
+}
+
+slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t n) {
+  size_t bytes = n * sizeof *descs;
+  for (size_t i = 0; i < n; i++) bytes += slp_desc_bytes(&descs[i]);
+  slp_shard_desc *all = slp_alloc(mem, bytes);
+  if (!all) return NULL;
+  char *at = (char *)(all + n);
+  for (size_t i = 0; i < n; i++) all[i] = slp_desc_copy(&at, &descs[i]);
+  return all;
+}
