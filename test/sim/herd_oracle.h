@@ -1,0 +1,142 @@
+/* herd_oracle.h - judges whole workers that share a stream by leases. It is told the truth (what was put,
+ * split, trimmed), everything that callbacks say and users do, and every version a lease's row ever had. It
+ * asks the library nothing and decodes nothing: whoever drives it does. Each rule has a name and is checked
+ * by a test of its own, herd_oracle_test.c, that breaks just this one. The first broken rule is kept. */
+#ifndef SLP_TEST_SIM_HERD_ORACLE_H
+#define SLP_TEST_SIM_HERD_ORACLE_H
+
+#include "base/mem.h"
+#include <sloop.h>
+
+typedef enum hd_rule {
+  HD_NO_RULE,
+  /* Safety. */
+  HD_S1_LOSS,  /* a stored checkpoint passes a record whose handing out had not been finished with before */
+  HD_S2_ORDER, /* within a tenancy (life, shard, epoch): a gap, a step back, or a wrong first record */
+  HD_S3_INTEGRITY, /* a record differs from what was put, or never was */
+  HD_S4_LINEAGE,   /* a child begins before every known parent's end is in the table */
+  HD_S5_EXCLUSIVE, /* a row changes its owner without a greater epoch, or an epoch has two owners */
+  HD_S6_FENCED,    /* a write of an older epoch succeeds after a greater one */
+  HD_S7_OVERLAP,   /* a hand-out of an older epoch begins after a greater one was committed */
+  HD_S8_BACKWARDS, /* a stored checkpoint goes back, or past what was acknowledged */
+  HD_S9_REPEATS, /* more repeats than what the last tenancy had out or unsaved; any after a clean hand-over */
+  HD_S10_RATE,   /* calls of a shard or turns of a worker beyond what is allowed */
+  HD_S11_BOUNDS, /* bytes held, requests out, memory or requests left after the end */
+  HD_S12_CONTRACT, /* lease events: gained and lost in pairs, one end a shard's life, nothing afterwards */
+  HD_S13_SAME,     /* two runs of a seed differ */
+  /* Progress, when all is healed. */
+  HD_L1_ALL_READ,  /* every record handed out and acknowledged, every checkpoint at its tip, ended ones ended
+                    */
+  HD_L2_BALANCED,  /* every lease owned, evenly, and nobody moves any more */
+  HD_L3_NO_ZOMBIE, /* owned, something to read, and nobody fetches */
+  HD_L4_WATCHDOG,  /* the same in the first phase, after five leases without trouble */
+  /* The twelve promises of the library to its user; 7 is S1 and S8, 9 is S6 and S7, 11 is S13, 12 is L1. */
+  HD_P1_NOT_INSIDE, /* no callback runs inside a call */
+  HD_P2_CLOSED,     /* after a close exactly one callback follows, its own */
+  HD_P3_IN_ORDER,   /* within a shard in order without a gap; what comes again is flagged and comes first */
+  HD_P4_PARENTS,    /* parents finished with before their children start */
+  HD_P5_BUDGET,     /* not more batches, records, bytes out than agreed */
+  HD_P6_PAUSED,     /* nothing is handed out between pause and resume */
+  HD_P8_STOPPED,    /* stopped with 0: nothing out, last checkpoints stored, leases free */
+  HD_P10_MEMORY,    /* all memory is back at the end */
+  HD_RULES
+} hd_rule;
+const char *hd_rule_name(hd_rule rule); /* "S1 loss", ... */
+
+typedef struct hd_terms {        /* what is agreed in this run */
+  uint64_t (*now_us)(void *arg); /* true time */
+  void *arg;
+  uint64_t lease_us;
+  sloop_order_kind order;
+  sloop_start_kind start; /* OLDEST, LATEST or AT_TIME: where a new application begins */
+  int64_t start_ms;
+  uint32_t batch_records_max, held_batches_max;
+  uint64_t batch_bytes_max, held_bytes_max;
+  uint64_t page_bytes_max; /* one answer more than held_bytes_max may be there */
+  uint8_t by_counter; /* schema kcl: after a steal from the living both hand out until the victim's write */
+  uint8_t clocks_beyond;   /* clocks drift more than agreed, or stand: S7 is counted, not judged */
+  uint8_t memory_fails;    /* callbacks may be lost */
+  uint8_t losses_expected; /* records are trimmed: on_loss is fine, and what it names is excused */
+} hd_terms;
+
+typedef struct hd_oracle hd_oracle;
+hd_oracle *hd_oracle_new(slp_mem *mem, const hd_terms *terms);
+void hd_oracle_free(hd_oracle *o);
+/* HD_NO_RULE: all is well so far. text: seed-independent, one line: when, who, which shard, what. */
+hd_rule hd_broken(const hd_oracle *o, const char **text);
+const char *hd_broken_shard(const hd_oracle *o); /* "" when it is not about one */
+/* What the driver finds itself (S10, S11, S13, L3: things only it sees). */
+void hd_break(hd_oracle *o, hd_rule rule, const char *shard, const char *fmt, ...) SLP_PRINTF(4, 5);
+uint64_t hd_count(const hd_oracle *o,
+                  const char *what); /* "records", "repeats", "overlaps", "rows", "tenancies" */
+
+/* ---- the truth ---------------------------------------------------------------------------------------- */
+/* Parents by their numbers, -1: none. Its own number: shards count from 0 in the order they are told. */
+size_t hd_shard(hd_oracle *o, const char *id, int parent, int other);
+/* The next record of it; content: any hash of key and data; arrived_ms by the service's clock. sub: its place
+ * within an aggregate. */
+void hd_put(hd_oracle *o, size_t shard, const char *seq, uint32_t sub, int64_t arrived_ms, uint64_t content);
+void hd_closed(hd_oracle *o, size_t shard);
+void hd_trimmed(hd_oracle *o, size_t shard, size_t records); /* so many first ones can't be read any more */
+
+/* ---- workers ------------------------------------------------------------------------------------------ */
+/* A new life: a process that opens its consumer; lives count from 0 and are never used again. */
+size_t hd_born(hd_oracle *o, const char *worker_id);
+void hd_died(hd_oracle *o, size_t life); /* at once, as by SIGKILL */
+/* Around every sloop_* call of this life. */
+void hd_enter(hd_oracle *o, size_t life);
+void hd_leave(hd_oracle *o, size_t life);
+
+typedef struct hd_seen { /* a record as it was handed out */
+  const char *shard;
+  const char *seq;
+  uint32_t sub, attempt, flags; /* SLOOP_REC_* */
+  uint64_t epoch, content, bytes;
+} hd_seen;
+void hd_on_batch(hd_oracle *o, size_t life, const void *batch, const hd_seen *records, size_t n);
+/* Before sloop_batch_done: acked[i] says whether record i is finished with. */
+void hd_done(hd_oracle *o, size_t life, const void *batch, const uint8_t *acked, size_t n);
+void hd_on_shard(hd_oracle *o, size_t life, const char *shard, sloop_shard_what what);
+void hd_on_lease(hd_oracle *o, size_t life, const sloop_lease_event_t *e);
+void hd_on_loss(hd_oracle *o, size_t life, const sloop_loss_t *loss);
+void hd_on_error(hd_oracle *o, size_t life, const sloop_error_t *e);
+void hd_on_tip(hd_oracle *o, size_t life);
+void hd_on_any(hd_oracle *o, size_t life, const char *callback);      /* every other callback */
+void hd_paused(hd_oracle *o, size_t life, const char *shard, int on); /* shard NULL: all */
+void hd_stopping(hd_oracle *o, size_t life);                          /* sloop_stop was called */
+void hd_on_stopped(hd_oracle *o, size_t life, int status);
+void hd_closing(hd_oracle *o, size_t life); /* sloop_close was called */
+void hd_on_closed(hd_oracle *o, size_t life);
+/* What sloop_stats_get says now: compared with what was seen. */
+void hd_stats(hd_oracle *o, size_t life, const sloop_stats_t *st);
+void hd_memory_back(hd_oracle *o, size_t life, uint64_t bytes_live); /* after its end */
+
+/* ---- the table ---------------------------------------------------------------------------------------- */
+typedef struct hd_row { /* a lease's row, decoded by the driver from its attributes */
+  const char *owner;    /* the instance that owns it (with its boot, as the row has it); "" nobody */
+  uint64_t epoch;       /* kcl: its counter */
+  enum { HD_AT_START, HD_AT_SEQ, HD_AT_TIME, HD_AT_END } at; /* START: oldest or latest, nothing read yet */
+  const char *seq; /* AT_SEQ: acknowledged up to here, this one included */
+  uint32_t sub;
+  int64_t ms;
+  uint8_t whole; /* AT_SEQ: with all its sub-records */
+} hd_row;
+/* A version was committed. life: who sent it (also when it has died since), SIZE_MAX: an operator. now NULL:
+ * the row is gone. sent_us: when the request left the worker, true time. */
+void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, const hd_row *now);
+/* An operator moved or deleted the row: what follows may repeat or skip as told. */
+void hd_excuse(hd_oracle *o, const char *shard);
+
+/* ---- progress ----------------------------------------------------------------------------------------- */
+/* L1 now: 1 when it holds; 0 and a line in why when not. */
+int hd_all_read(hd_oracle *o, char *why, size_t why_n);
+/* L2 now, over the lives that should be alive. */
+int hd_balanced(hd_oracle *o, const size_t *lives, size_t n, char *why, size_t why_n);
+
+/* ---- the story ---------------------------------------------------------------------------------------- */
+/* What happened to this shard, the last `most` lines in order of time: tenancies, batches, acknowledgements,
+ * versions of its row. */
+void hd_story(const hd_oracle *o, const char *shard, size_t most, void (*line)(void *arg, const char *text),
+              void *arg);
+
+#endif
