@@ -186,7 +186,8 @@ static int set_wal(slp_sqlite_ask *a) {
                       "SQLite can't use a write-ahead log here (a network file system, or no shared memory)");
 }
 
-/* Ours, and of a format we know. An empty file becomes ours. */
+/* Ours, and of a format we know. An empty file becomes ours. Within a transaction: between two of its
+ * questions another process may make the file. */
 static int check_format(slp_sqlite_ask *a, int *ret_empty) {
   int64_t id = 0, format = 0, things = 0;
   char text[120];
@@ -217,9 +218,16 @@ static void undo(slp_sqlite_ask *a) {
   (void)sqlite3_exec(a->file->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+static int look_at_format(slp_sqlite_ask *a, int *ret_empty) {
+  if (exec(a, "BEGIN")) return SQLITE_ERROR;
+  if (!check_format(a, ret_empty) && !exec(a, "COMMIT")) return 0;
+  undo(a);
+  return SQLITE_ERROR;
+}
+
 static int open_checked(slp_sqlite_ask *a) {
   int empty = 0;
-  if (on_this_machine(a) || check_format(a, &empty) || set_wal(a) || exec(a, "PRAGMA synchronous=FULL"))
+  if (on_this_machine(a) || look_at_format(a, &empty) || set_wal(a) || exec(a, "PRAGMA synchronous=FULL"))
     return SQLITE_ERROR;
   if (!empty) return 0;
   if (exec(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;

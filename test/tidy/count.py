@@ -11,9 +11,18 @@ import sys
 LINE = re.compile(r"^(ok|FAIL|skip)\s+(\S.*)$")
 
 
+def what_it_said(entry, before=12):
+    """The lines that led to each failure, and the last ones of what went to stderr."""
+    said = (entry.get("stdout") or "").splitlines()
+    at = [i for i, line in enumerate(said) if line.startswith("FAIL")] or [len(said) - 1]
+    told = [line for i in at for line in said[max(0, i - before):i + 1] if not line.startswith("ok ")]
+    return told[-40:] + (entry.get("stderr") or "").splitlines()[-10:]
+
+
 def count_program(entry):
-    """Returns (passed, failed, [skip reasons]) of one test program."""
-    passed = failed = 0
+    """Returns (passed, [what failed, and the lines about it], [skip reasons]) of one test program."""
+    passed = 0
+    failed = []
     skipped = []
     for line in (entry.get("stdout") or "").splitlines():
         match = LINE.match(line)
@@ -22,22 +31,25 @@ def count_program(entry):
         if match[1] == "ok":
             passed += 1
         elif match[1] == "FAIL":
-            failed += 1
+            failed.append(f"{entry['name']}: {match[2]}")
         else:
             skipped.append(f"{entry['name']}: {match[2]}")
     bad = entry["result"] not in ("OK", "SKIP", "EXPECTEDFAIL")
     if bad and not failed:  # died or timed out between two tests
-        failed += 1
-    if not passed + failed + len(skipped):
+        failed.append(f"{entry['name']}: {entry['result']}, exit code {entry.get('returncode')}")
+    if not passed and not failed and not skipped:
         if entry["result"] == "SKIP":
             skipped.append(f"{entry['name']}: exit code 77")
         else:
             passed += 1
+    if failed:
+        failed[-1] = "\n     ".join([failed[-1]] + what_it_said(entry))
     return passed, failed, skipped
 
 
 def count_run(folder, log="testlog"):
-    passed = failed = 0
+    passed = 0
+    failed = []
     skipped = []
     with open(f"{folder}/meson-logs/{log}.json", encoding="utf-8") as lines:
         for line in lines:
@@ -50,7 +62,9 @@ def main():
     passed, failed, skipped = count_run(*sys.argv[1:])
     for reason in skipped:
         print(f"skipped {reason}")
-    print(f"{passed} passed, {failed} failed" + (f", {len(skipped)} skipped" if skipped else ""))
+    for what in failed:
+        print(f"failed {what}")
+    print(f"{passed} passed, {len(failed)} failed" + (f", {len(skipped)} skipped" if skipped else ""))
     sys.exit(1 if failed else 0)
 
 
