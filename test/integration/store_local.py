@@ -74,6 +74,19 @@ def four_processes(folder):
     return f"killed at {said}, {mine} in the file, {total} in all"
 
 
+def made_at_once(folder):
+    """Six processes find no file and make it, 40 times: nobody takes one that is half made for another program's."""
+    for turn in range(40):
+        path = os.path.join(folder, f"fresh{turn}.db")
+        running = [subprocess.Popen([SUITE, "sqlite", path, "p", "every_request_tells_what_failed"],
+                                    env={**ENV, "SLOOP_TEST_STORE_TABLE": "leases"}, stdout=subprocess.PIPE,
+                                    stderr=subprocess.DEVNULL, text=True, preexec_fn=servers.die_with_parent)
+                   for _ in range(6)]
+        for process in running:
+            out = process.communicate(timeout=60)[0]
+            expect(out.startswith("prepare fine:"), f"turn {turn}: {out[:300]}")
+
+
 # ---- files that can't be used ------------------------------------------------------------------------------------
 
 
@@ -189,6 +202,7 @@ def main():
         for number in range(10 if harness.FULL else 3):
             with tempfile.TemporaryDirectory() as own:
                 tests.run(f"sqlite: four processes, one is killed ({number + 1})", four_processes, own)
+        tests.run("sqlite: made by six processes at once", made_at_once, folder)
         for name, test in (("not a database", not_a_database), ("another program's database", somebody_elses),
                            ("a newer format", newer_format), ("no such folder", no_folder),
                            ("a damaged file", damaged), ("locked by another process", locked_by_another),
