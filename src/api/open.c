@@ -111,12 +111,13 @@ static slp_wire wire_of(sloop_wire_kind wire) {
   return SLP_WIRE_AUTO;
 }
 
-static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, slp_getenv_fn getenv_fn, void *getenv_ctx,
+static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, const slp_outside *outside,
                       const sloop_opts_t *o, char why[160]) {
   slp_family *f = SLP_NEW(mem, slp_family);
   if (!f) return SLP_ENOMEM;
   f->mem = slp_mem_hold(mem);
   f->host = h;
+  if (outside) f->outside = *outside;
   slp_list_init(&f->metrics);
   slp_aws_options ao = {
       .region = o->region,
@@ -127,8 +128,8 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, slp_getenv_fn
       .ca_bundle = o->ca_bundle,
       .creds = o->creds ? ask_creds : NULL,
       .creds_ctx = f,
-      .getenv_fn = getenv_fn,
-      .getenv_ctx = getenv_ctx,
+      .getenv_fn = f->outside.getenv_fn,
+      .getenv_ctx = f->outside.getenv_ctx,
       .wire = wire_of(o->wire),
       .user_agent = o->user_agent,
   };
@@ -166,8 +167,10 @@ static int source_of(slp_source **ret, slp_family *f, const sloop_opts_t *o) {
   slp_str stream = slp_str_of(o->stream);
   slp_stream_name named;
   const char *why;
+  const slp_outside *out = &f->outside;
   int r = slp_stream_name_read(stream, &named, &why);
   if (r) return r;
+  if (out->source) return out->source(out->ctx, f->host, f->mem, stream, ret);
   if (named.what == SLP_NAMES_DYNAMODB) {
     if (!f->streams) r = slp_streams_new(&f->streams, f->aws);
     return r ? r : slp_ddb_poll_new(ret, f->host, f->streams, stream);
@@ -188,13 +191,13 @@ static int consumer_of(sloop_t *s, slp_source *source, char why[160]) {
   return s->o.app ? slp_leases_wire(s) : 0;
 }
 
-static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx, char why[160]) {
+static int wire_up(sloop_t *s, slp_host *h, const slp_outside *outside, char why[160]) {
   slp_source *source = NULL;
   int r = 0;
   if (s->o.join) {
     s->family = s->o.join->family;
   } else {
-    r = family_new(&s->family, h, s->mem, getenv_fn, getenv_ctx, &s->o, why);
+    r = family_new(&s->family, h, s->mem, outside, &s->o, why);
     if (r) return r;
   }
   r = source_of(&source, s->family, &s->o);
@@ -216,8 +219,8 @@ static int wire_up(sloop_t *s, slp_host *h, slp_getenv_fn getenv_fn, void *geten
   return 0;
 }
 
-int slp_open_on(slp_host *h, slp_mem *mem, slp_getenv_fn getenv_fn, void *getenv_ctx, sloop_t **out,
-                const sloop_opts_t *o, char why[160]) {
+int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t **out, const sloop_opts_t *o,
+                char why[160]) {
   *out = NULL;
   sloop_t *s = SLP_NEW(mem, sloop_t);
   if (!s) return SLP_ENOMEM;
@@ -228,7 +231,7 @@ int slp_open_on(slp_host *h, slp_mem *mem, slp_getenv_fn getenv_fn, void *getenv
     snprintf(why, 160, "join: that consumer is already started or closed");
     r = SLOOP_EOPTION;
   }
-  if (!r) r = wire_up(s, h, getenv_fn, getenv_ctx, why);
+  if (!r) r = wire_up(s, h, outside, why);
   if (r) {
     handle_free(s);
     return r;
@@ -255,7 +258,7 @@ static int open_fresh(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t 
     slp_mem_drop(mem);
     return r;
   }
-  r = slp_open_on(h, mem, NULL, NULL, out, o, why);
+  r = slp_open_on(h, mem, NULL, out, o, why);
   if (r) {
     slp_host_close(h, NULL, NULL);
   } else {
@@ -283,7 +286,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
       r = SLOOP_EOPTION;
     } else if (!r && full.join) {
       slp_family *f = full.join->family;
-      r = slp_open_on(f->host, f->mem, NULL, NULL, out, o, text);
+      r = slp_open_on(f->host, f->mem, NULL, out, o, text);
     } else if (!r) {
       r = open_fresh(out, loop, o, text);
     }

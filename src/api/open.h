@@ -8,11 +8,22 @@
 #include "host/host.h"
 #include <sloop.h>
 
+/* What a consumer finds around it. Zeros: the process's environment, and what its options name; the simulator
+ * gives its own. The makers answer 0 or an error code. */
+typedef struct slp_outside {
+  slp_getenv_fn getenv_fn;
+  void *getenv_ctx;
+  int (*source)(void *ctx, slp_host *h, slp_mem *mem, slp_str stream, slp_source **ret);
+  int (*store)(void *ctx, slp_host *h, slp_mem *mem, const slp_table_spec *table, slp_store **ret);
+  void *ctx;
+} slp_outside;
+
 /* What joined consumers share. */
 typedef struct slp_family {
   slp_host *host;
   slp_mem *mem; /* held */
   slp_engine *engine;
+  slp_outside outside;
   slp_aws *aws;               /* held */
   slp_ops *kinesis, *streams; /* made when a consumer first needs it */
   struct slp_memory *memory;  /* likewise: leases that live here */
@@ -38,10 +49,10 @@ struct sloop_s {
   slp_event close_ev;
 };
 
-/* h is borrowed and must outlive the last consumer on it. getenv_fn NULL: the process's environment.
- * With o->join, h must be the joined consumer's host. */
-int slp_open_on(slp_host *h, slp_mem *mem, slp_getenv_fn getenv_fn, void *getenv_ctx, sloop_t **out,
-                const sloop_opts_t *o, char why[160]);
+/* h is borrowed and must outlive the last consumer on it. outside is copied; NULL: all zeros.
+ * With o->join, h must be the joined consumer's host, and what is outside is as for that one. */
+int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t **out, const sloop_opts_t *o,
+                char why[160]);
 
 /* life.c: the host stays alive for the loop while any member wants it. */
 void slp_family_ref(slp_family *f);

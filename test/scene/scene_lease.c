@@ -193,6 +193,7 @@ static const char *no_environment(void *ctx, const char *name) {
   if (strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0) return "secret";
   return NULL;
 }
+static const slp_outside outside = {.getenv_fn = no_environment};
 
 static void crew_begin(crew *c, uint64_t seed, uint32_t shards) {
   c->mem = slp_mem_new(NULL, NULL);
@@ -234,7 +235,7 @@ static worker *make(crew *c, int n) {
 
 static void begin(worker *w) {
   char why[160];
-  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
   CHECK_INT(sloop_start(w->s), 0);
 }
 
@@ -713,7 +714,7 @@ STORY(an_operator_s_latest_is_the_service_s_too) {
   worker *w = make(c, 2);
   char why[160];
   sloop_position_t to = {.kind = SLOOP_LATEST};
-  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
   CHECK_INT(sloop_admin_reset(w->s, NULL, &to, 0, on_reset, w), 0);
   slp_world_pass(c->w, 5000);
   CHECK_INT(w->saved, 1);
@@ -752,13 +753,13 @@ STORY(what_makes_no_sense_is_refused_by_name) {
       bad[i].o.start_shard = "shardId-000000000000";
       bad[i].o.start_seq = "1";
     }
-    CHECK_INT(slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &bad[i].o, why), SLOOP_EOPTION);
+    CHECK_INT(slp_open_on(w->host, w->mem, &outside, &w->s, &bad[i].o, why), SLOOP_EOPTION);
     if (strncmp(why, bad[i].why, strlen(bad[i].why)) != 0) CHECK_FAIL("\"%s\" names not %s", why, bad[i].why);
   }
   bad[0].o = w->o;
   bad[0].o.shards = ends;
   bad[0].o.shards_n = 1;
-  CHECK_INT(slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &bad[0].o, why), SLOOP_EOPTION);
+  CHECK_INT(slp_open_on(w->host, w->mem, &outside, &w->s, &bad[0].o, why), SLOOP_EOPTION);
   w->s = NULL;
   begin(w);
   size_t len = 0;
@@ -898,7 +899,7 @@ static worker *start_at_time(crew *c, int n, int64_t at_ms) {
   w->o.fetch_records_max = 10;
   w->o.order = SLOOP_ORDER_SHARD;
   char why[160];
-  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
   w->s->consumer->source->anchors_by_time = 0;
   CHECK_INT(sloop_start(w->s), 0);
   return w;
@@ -976,7 +977,7 @@ static sloop_t *join(worker *w, const char *app, const char *store, size_t *hand
   o.on_shard = NULL;
   o.on_lease = NULL;
   o.on_error = NULL;
-  if (slp_open_on(w->host, w->mem, no_environment, NULL, &s, &o, why)) CHECK_FAIL("%s", why);
+  if (slp_open_on(w->host, w->mem, &outside, &s, &o, why)) CHECK_FAIL("%s", why);
   return s;
 }
 
@@ -987,7 +988,7 @@ STORY_OF_BOTH(applications_in_one_store_have_leases_of_their_own) {
   char why[160];
   size_t handed[2] = {0, 0};
   w->o.store = "memory";
-  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
   sloop_t *others[] = {join(w, "audit", "memory", &handed[0]), join(w, "search", "memory", &handed[1])};
   CHECK_INT(sloop_start(w->s), 0);
   for (int i = 0; i < 2; i++) CHECK_INT(sloop_start(others[i]), 0);
@@ -1011,7 +1012,7 @@ STORY_OF_BOTH(leases_are_found_after_a_consumer_of_another_stream_was_closed) {
   worker *w = make(c, 0);
   char why[160];
   size_t handed = 0, told = 0;
-  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
   w->o.stream = parcels->name;
   sloop_t *other = join(w, w->o.app, NULL, &handed);
   CHECK_INT(sloop_start(w->s), 0);
@@ -1037,7 +1038,7 @@ STORY_OF_BOTH(what_a_suspended_consumer_holds_is_not_in_the_way_of_those_joined_
   size_t handed = 0;
   w->keep = 1;
   w->o.held_bytes_max = 128 * 1024;
-  if (slp_open_on(w->host, w->mem, no_environment, NULL, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
   sloop_opts_t before = w->o;
   w->o.stream = parcels->name;
   w->o.worker = w->o.schema = NULL;

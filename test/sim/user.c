@@ -238,10 +238,11 @@ static const char *no_environment(void *ctx, const char *name) {
   (void)ctx, (void)name;
   return NULL;
 }
+static const slp_outside outside = {.getenv_fn = no_environment};
 
 int slp_user_open(slp_user *u) {
   int rc;
-  SLP_CALL(u->oracle, rc = slp_open_on(u->host, u->mem, no_environment, NULL, &u->s, &u->opts, u->why));
+  SLP_CALL(u->oracle, rc = slp_open_on(u->host, u->mem, &outside, &u->s, &u->opts, u->why));
   return rc;
 }
 

@@ -93,7 +93,7 @@ static int open_consumer(const char *app) {
   o.store = app ? "memory" : NULL;
   o.endpoint = "http://localhost:1";
   o.wire = SLOOP_WIRE_JSON;
-  int r = slp_open_on(&f.h, mem, fake_getenv, &f, &s, &o, why);
+  int r = slp_open_on(&f.h, mem, &(slp_outside){.getenv_fn = fake_getenv, .getenv_ctx = &f}, &s, &o, why);
   if (r) CHECK_STR(why, "");
   return r;
 }

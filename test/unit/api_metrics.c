@@ -73,7 +73,8 @@ static sloop_t *consumer(const char *stream, sloop_t *join) {
   o.stream = stream;
   o.join = join;
   o.on_batch = on_batch;
-  if (slp_open_on(&f.h, mem, fake_getenv, &f, &s, &o, why)) CHECK_FAIL("%s", why);
+  if (slp_open_on(&f.h, mem, &(slp_outside){.getenv_fn = fake_getenv, .getenv_ctx = &f}, &s, &o, why))
+    CHECK_FAIL("%s", why);
   return s;
 }
 static void begin(void) {
