@@ -108,7 +108,7 @@ static slp_schema *layout_of(const sloop_t *s, const slp_lease_place *place, con
 static int store_of(sloop_t *s, const slp_lease_place *place, const slp_table_spec *spec, slp_store **ret) {
   slp_family *f = s->family;
   const slp_outside *out = &f->outside;
-  if (out->store) return out->store(out->ctx, f->host, f->mem, spec, ret);
+  if (out->store) return out->store(out->ctx, f->host, spec, ret);
   switch (place->store) {
     case SLP_LEASES_DYNAMODB: return slp_dynamo_store(ret, f->host, f->aws, spec);
     case SLP_LEASES_SQLITE: return slp_sqlite_store(ret, f->host, place->name, spec);

@@ -94,7 +94,7 @@ static void family_free(slp_family *f) {
     ask_free(f->creds_ask);
   }
   slp_engine_free(f->engine);
-  slp_kinesis_free(f->kinesis);
+  if (!f->outside.kinesis) slp_kinesis_free(f->kinesis);
   slp_streams_free(f->streams);
   slp_memory_drop(f->memory);
   if (f->aws) slp_aws_drop(f->aws);
@@ -118,6 +118,7 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, const slp_out
   f->mem = slp_mem_hold(mem);
   f->host = h;
   if (outside) f->outside = *outside;
+  f->kinesis = f->outside.kinesis;
   slp_list_init(&f->metrics);
   slp_aws_options ao = {
       .region = o->region,
@@ -167,10 +168,8 @@ static int source_of(slp_source **ret, slp_family *f, const sloop_opts_t *o) {
   slp_str stream = slp_str_of(o->stream);
   slp_stream_name named;
   const char *why;
-  const slp_outside *out = &f->outside;
   int r = slp_stream_name_read(stream, &named, &why);
   if (r) return r;
-  if (out->source) return out->source(out->ctx, f->host, f->mem, stream, ret);
   if (named.what == SLP_NAMES_DYNAMODB) {
     if (!f->streams) r = slp_streams_new(&f->streams, f->aws);
     return r ? r : slp_ddb_poll_new(ret, f->host, f->streams, stream);

@@ -9,12 +9,13 @@
 #include <sloop.h>
 
 /* What a consumer finds around it. Zeros: the process's environment, and what its options name; the simulator
- * gives its own. The makers answer 0 or an error code. */
+ * gives its own. */
 typedef struct slp_outside {
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
-  int (*source)(void *ctx, slp_host *h, slp_mem *mem, slp_str stream, slp_source **ret);
-  int (*store)(void *ctx, slp_host *h, slp_mem *mem, const slp_table_spec *table, slp_store **ret);
+  slp_ops *kinesis; /* borrowed: the service, instead of the real one */
+  /* Where leases are; 0 or an error code. */
+  int (*store)(void *ctx, slp_host *h, const slp_table_spec *table, slp_store **ret);
   void *ctx;
 } slp_outside;
 
