@@ -2,6 +2,8 @@
 #ifndef SLP_BASE_H
 #define SLP_BASE_H
 
+#include "base/mutant.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -375,7 +375,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
 int slp_consumer_at_tip(const slp_consumer *c) {
   if (c->leased && (c->open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
   return c->life == SLP_LIFE_RUNNING && c->tip_n == c->open_n && c->waiting_n == 0 && c->queued_n == 0 &&
-         c->batches_out == 0;
+         (c->batches_out == 0 || SLP_MUTANT(13));
 }
 
 void slp_consumer_check(slp_consumer *c) {
@@ -385,7 +385,7 @@ void slp_consumer_check(slp_consumer *c) {
     c->tip_told = (uint8_t)slp_report_tip(c);
   }
   if (c->life != SLP_LIFE_STOPPING) return;
-  int waits = c->batches_out > 0;
+  int waits = c->batches_out > 0 && !SLP_MUTANT(14);
   if (c->leased) {
     if (slp_now_us(c->engine->host) >= c->stop_wait_us) waits = 0;
     waits |= !slp_leased_left(c);
@@ -561,7 +561,7 @@ void slp_consumer_free(slp_consumer *c) {
   slp_move_free(c);
   slp_list_remove(&c->link);
   c->source->ops->close(c->source);
-  slp_goal_free(c->goal);
+  if (!SLP_MUTANT(27)) slp_goal_free(c->goal);
   slp_report_unreserve(c);
   slp_host_unreserve_timers(e->host, TIMERS);
   slp_free(c->mem, c->stream);

@@ -82,7 +82,8 @@ void slp_deliver_blocked_lift(slp_shard *s) {
 }
 
 static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_bytes) {
-  return b->n >= e->batch_records_max || (b->n && b->payload_bytes + next_bytes > e->batch_bytes_max);
+  return b->n >= e->batch_records_max ||
+         (b->n && b->payload_bytes + (SLP_MUTANT(20) ? 0 : next_bytes) > e->batch_bytes_max);
 }
 
 /* The order is decided by sequence numbers that were read long ago and lie in cold memory: waiting for each
@@ -106,7 +107,7 @@ typedef struct latest {
 } latest;
 
 static int is_late(latest *out, const slp_key *key) {
-  if (out->known && slp_key_cmp(key, &out->key) < 0) return 1;
+  if (out->known && slp_key_cmp(key, &out->key) < 0) return !SLP_MUTANT(21);
   out->key = *key;
   out->known = 1;
   return 0;
@@ -118,7 +119,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   uint32_t i;
   int again;
   if (!slp_outlet_head(s, &held, &i, &again)) return 1;
-  if (again && s->again_at_us > slp_now_us(e->host)) {
+  if (again && s->again_at_us > slp_now_us(e->host) && !SLP_MUTANT(19)) {
     look_again(e, s->again_at_us);
     return 1;
   }
@@ -206,7 +207,7 @@ void slp_deliver_run(slp_event *ev) {
     return;
   }
   int by_time = e->order == SLOOP_ORDER_TIME;
-  if (by_time && e->batches_out >= e->held_batches_max) return;
+  if (by_time && e->batches_out >= e->held_batches_max + (SLP_MUTANT(23) ? 1 : 0)) return;
   slp_batch *b = slp_batch_new(e);
   if (!b) {
     look_again(e, slp_after_us(slp_now_us(e->host), 100000));

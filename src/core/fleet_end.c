@@ -129,7 +129,7 @@ static void write_end(slp_lease *l) {
 void slp_lease_end(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_spot mark;
-  if (l->kid_at < l->kids_n) {
+  if (l->kid_at < l->kids_n && !SLP_MUTANT(35)) {
     make_kid(l);
     return;
   }

@@ -38,7 +38,7 @@ static void resume(slp_fleet *f) {
 
 static int past_fence(slp_fleet *f) {
   uint64_t now = slp_now_refresh_us(f->h);
-  return now >= fence_us(f, 0) && now >= fence_us(f, 1);
+  return now >= fence_us(f, 0) && now >= fence_us(f, 1) && !SLP_MUTANT(32);
 }
 
 void slp_fence_look(slp_fleet *f) {
@@ -67,7 +67,7 @@ void slp_beat_at(slp_fleet *f, uint64_t at_us) {
 
 void slp_beat_timer(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, beat_timer);
-  if (slp_worker_lives(f)) f->life->beat(f);
+  if (slp_worker_lives(f) && !SLP_MUTANT(50)) f->life->beat(f);
 }
 
 void slp_fleet_beat_first(slp_fleet *f) {

@@ -229,7 +229,7 @@ void slp_lease_begin_op(slp_lease *l, const slp_op *op) {
   if (op->fact.kind == SLP_FACT_LEASE && slp_lease_image(l, &op->fact.u.lease, now) == 0 &&
       op->fact.u.lease.epoch == op->i.epoch + 1) {
     slp_spot known = l->spot;
-    slp_lease_begin(l, op->i.epoch + 1, &op->fact.u.lease.spot);
+    slp_lease_begin(l, op->i.epoch + 1, SLP_MUTANT(53) && l->spot.kind ? &known : &op->fact.u.lease.spot);
     if (l->f->life->wrote) l->f->life->wrote(l, op);
     /* Taken anew by who had it: nobody was between, so what was acknowledged since the last checkpoint is. */
     if (op->i.verb == SLP_L3_RETAKE && slp_spot_cmp(&known, &l->spot) > 0) {

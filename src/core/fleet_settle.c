@@ -29,7 +29,8 @@ static slp_op_end of_owner(const slp_intent *i, slp_str owner, uint64_t epoch) {
       if (mine && epoch == i->epoch + 1) return SLP_OP_DONE;
       return mine && epoch == i->epoch ? SLP_OP_STILL : SLP_OP_REFUSED;
     /* Mine still: then a later checkpoint of mine is in. */
-    case SLP_L4_CHECKPOINT: return mine && epoch == i->epoch ? SLP_OP_DONE : SLP_OP_REFUSED;
+    case SLP_L4_CHECKPOINT:
+      return mine && epoch == i->epoch && !SLP_MUTANT(33) ? SLP_OP_DONE : SLP_OP_REFUSED;
     case SLP_L6_TRANSFER:
     case SLP_L7_RELEASE:
     case SLP_L8_END: return mine && epoch == i->epoch ? SLP_OP_STILL : SLP_OP_REFUSED;
@@ -56,7 +57,8 @@ static slp_op_end counted(const slp_intent *i, const slp_lease_fact *l) {
     case SLP_L2_TAKE:
     case SLP_L3_RETAKE:
     case SLP_L4_CHECKPOINT:
-    case SLP_L11_RENEW: return mine && next ? SLP_OP_DONE : as_before ? SLP_OP_STILL : SLP_OP_REFUSED;
+    case SLP_L11_RENEW:
+      return mine && next && !SLP_MUTANT(57) ? SLP_OP_DONE : as_before ? SLP_OP_STILL : SLP_OP_REFUSED;
     case SLP_L7_RELEASE: return !l->owner.n && next ? SLP_OP_DONE : as_before ? SLP_OP_STILL : SLP_OP_REFUSED;
     case SLP_L8_END:
       if (next && l->spot.kind == SLP_SPOT_END) return SLP_OP_DONE;

@@ -159,7 +159,7 @@ static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->claim);
   if (!(f->schema->verbs >> SLP_L6_TRANSFER & 1)) return 0;
-  if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me))) return 0;
+  if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(37)) return 0;
   if (f->state == SLP_WORKER_RUNS && l->planned)
     return 0; /* what was only inherited goes to who was planned */
   return slp_peer_verdict(f, claim, l->claim_named_us) != SLP_PEER_CONDEMNED;
@@ -224,7 +224,7 @@ void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_fact *fact) {
 
 static int parent_done(slp_lease *l, int k) {
   slp_fleet *f = l->f;
-  if (!l->parents[k].n || l->parent_ended[k]) return 1;
+  if (!l->parents[k].n || l->parent_ended[k] || SLP_MUTANT(36)) return 1;
   /* Of what I have read just now I need no proof; of long ago, an operator may have set it back. */
   slp_lease *p = l->inherited ? slp_lease_get(f, l->parents[k]) : NULL;
   if (p && p->ended) return 1;
@@ -344,7 +344,7 @@ static void draining(slp_lease *l) {
     return;
   }
   if (f->state == SLP_WORKER_LEAVING) l->deadline_us = slp_min_u64(l->deadline_us, f->leave_by_us);
-  if (!l->drained && now < l->deadline_us) {
+  if (!l->drained && now < l->deadline_us && !SLP_MUTANT(38)) {
     slp_lease_due(l, l->deadline_us);
     slp_lease_save(l);
     return;

@@ -33,6 +33,7 @@ static uint32_t home_of(const slp_plan *p, const slp_plan_lease *l, uint32_t tak
   uint32_t at = l->owner;
   if (at == SLP_NOBODY || !p->workers[at].takes) at = l->planned;
   if (at == SLP_NOBODY || !p->workers[at].takes) return SLP_NOBODY;
+  if (SLP_MUTANT(56)) return SLP_NOBODY;
   return at == l->avoid && takers_n > 1 ? SLP_NOBODY : at;
 }
 

@@ -98,7 +98,7 @@ static void t_revoke(slp_tenant *t, slp_str id, slp_parting why) {
   slp_leased *ld = leased_of(t);
   slp_consumer *c = ld->c;
   slp_shard *s = slp_lineage_get(c, id);
-  if (!s) return;
+  if (!s || (SLP_MUTANT(55) && why == SLP_PART_LOST)) return;
   if (why == SLP_PART_ENDED) {
     s->end_kept = 1;
     slp_reader_told_end(s);

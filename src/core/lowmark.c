@@ -11,7 +11,7 @@ static slp_held *held_of(slp_list *it) { return SLP_OWNER(it, slp_held, link); }
 
 static slp_held *first_unfinished(const slp_shard *s) {
   SLP_LIST_EACH(&s->pages, it) {
-    if (held_of(it)->unacked) return held_of(it);
+    if (held_of(it)->unacked && !(SLP_MUTANT(4) && held_of(it)->again_n)) return held_of(it);
   }
   return NULL;
 }

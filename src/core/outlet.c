@@ -379,7 +379,7 @@ void slp_outlet_return(slp_held *held, uint32_t i) {
   }
   if (bit_get(held->bits, i) || held->dropped) return;
   if (!held->attempts) held->attempts = slp_zalloc(held->mem, held->n); /* without: attempt stays 2 */
-  if (held->attempts && held->attempts[i] < 255) held->attempts[i]++;
+  if (held->attempts && held->attempts[i] < (SLP_MUTANT(11) ? 1 : 255)) held->attempts[i]++;
   bit_set(held->again, i);
   held->again_n++;
   s->again_n++;
@@ -437,7 +437,7 @@ int slp_outlet_rewind(slp_shard *s) {
   slp_held *held = s->next_page;
   if (!held || s->again_n || held->out) return 0;
   slp_key head = slp_outlet_key(s, held, s->next_i);
-  if (s->next_i) {
+  if (s->next_i && !SLP_MUTANT(25)) {
     remember_last(s, held->page, &held->page->recs[s->next_i - 1]);
   } else {
     s->last = held->prev;

@@ -12,7 +12,7 @@
 
 /* The children's affair from now on. */
 static int is_finished(const slp_shard *s) {
-  return s->state == SLP_READER_ENDED && slp_list_empty(&s->pages) && s->children_n > 0;
+  return s->state == SLP_READER_ENDED && (slp_list_empty(&s->pages) || SLP_MUTANT(58)) && s->children_n > 0;
 }
 
 static int is_unfinished(const slp_shard *s) { return !s->skipped && !is_finished(s); }
@@ -54,7 +54,7 @@ static void set_start(slp_token_shard *t, const slp_shard *s) {
 
 static void describe(slp_token_shard *t, const slp_shard *s) {
   *t = (slp_token_shard){.id = s->id, .at = {.arrived_ms = -1}, .not_before_ms = s->not_before_ms};
-  t->active = !s->marked;
+  t->active = !s->marked || SLP_MUTANT(59);
   if (slp_low_mark(s, &t->at)) {
     t->place = SLP_PLACE_AFTER_SEQ;
     /* Once a record that late was read, the limit has done its work. */

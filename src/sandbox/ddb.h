@@ -266,6 +266,9 @@ typedef struct slp_token { /* a ClientRequestToken of the last ten minutes */
 struct slp_ddb {
   slp_list tables, tokens;
   slp_arena memory; /* of the request at hand */
+  /* For who watches a table: an item was, and is now. NULL: not there. */
+  void (*on_write)(void *arg, const slp_table *t, const slp_av *was, const slp_av *now);
+  void *on_write_arg;
 };
 static inline slp_arena *slp_call_arena(slp_box_call *c) { return &c->box->ddb->memory; }
 

@@ -278,6 +278,7 @@ int slp_row_write(slp_box *box, slp_table *t, int64_t now_ms, const slp_key *key
     item_free(box->mem, item);
     return r;
   }
+  if (box->ddb->on_write) box->ddb->on_write(box->ddb->on_write_arg, t, was ? was->value : NULL, now);
   t->items += (size_t)(now != NULL) - (size_t)(was != NULL);
   t->bytes += (now ? item->size : 0) - (was ? was->size : 0);
   if (!row) row_insert(t, row = fresh);

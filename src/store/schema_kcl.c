@@ -132,7 +132,8 @@ static void drop(slp_draft *d, const char *name) { slp_draft_change(d, name, SLP
 
 /* Nobody has written since that was read; and now I have. */
 static void move_on(slp_draft *d, const slp_intent *i) {
-  slp_draft_when(d, COUNTER, SLP_TEST_EQ, slp_draft_n(d, i->epoch), 0);
+  if (!SLP_MUTANT(52) || i->verb != SLP_L2_TAKE)
+    slp_draft_when(d, COUNTER, SLP_TEST_EQ, slp_draft_n(d, i->epoch), 0);
   set_n(d, COUNTER, i->epoch + 1);
 }
 
@@ -187,7 +188,10 @@ static void take(slp_draft *d, const slp_intent *i) {
   if (!slp_str_eq(i->owner, i->me)) slp_draft_change(d, SWITCHES, SLP_ADD_N, slp_draft_n(d, 1));
 }
 
-static void renew(slp_draft *d, const slp_intent *i) { move_on(d, i); }
+static void renew(slp_draft *d, const slp_intent *i) {
+  move_on(d, i);
+  if (SLP_MUTANT(51)) set_n(d, COUNTER, i->epoch);
+}
 
 static void save(slp_draft *d, const slp_intent *i) {
   move_on(d, i);

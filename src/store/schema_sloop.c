@@ -252,7 +252,7 @@ static void w1_register(slp_draft *d, const slp_intent *i) {
 
 static void w2_beat(slp_draft *d, const slp_intent *i) {
   is_text(d, "boot", i->boot);
-  absent(d, "gone");
+  if (!SLP_MUTANT(31)) absent(d, "gone");
   slp_draft_when(d, "ctr", SLP_TEST_LT, slp_draft_n(d, i->counter), 0);
   set_n(d, "ctr", i->counter);
   info(d, i);
@@ -349,7 +349,7 @@ static void l2_take(slp_draft *d, const slp_intent *i) {
     is_n(d, "epoch", i->epoch);
   } else {
     absent(d, "owner");
-    is_n(d, "epoch", i->epoch);
+    if (!SLP_MUTANT(29)) is_n(d, "epoch", i->epoch);
     slp_draft_when(d, "pos", SLP_TEST_NE, slp_draft_s(d, SLP_STR("9:end")), 0);
   }
   set_s(d, "owner", i->me);
@@ -359,14 +359,14 @@ static void l2_take(slp_draft *d, const slp_intent *i) {
 }
 
 static void l3_retake(slp_draft *d, const slp_intent *i) {
-  mine(d, i);
+  if (!SLP_MUTANT(34)) mine(d, i);
   set_n(d, "epoch", i->epoch + 1);
   stamp(d, i);
   drop_claim(d);
 }
 
 static void l4_checkpoint(slp_draft *d, const slp_intent *i) {
-  mine(d, i);
+  if (!SLP_MUTANT(28)) mine(d, i);
   not_back(d, &i->spot);
   move_to(d, i);
   stamp(d, i);
@@ -386,7 +386,7 @@ static void l6_transfer(slp_draft *d, const slp_intent *i) {
   is_text(d, "claim", i->to);
   not_back(d, &i->spot);
   set_s(d, "owner", i->to);
-  set_n(d, "epoch", i->epoch + 1);
+  if (!SLP_MUTANT(30)) set_n(d, "epoch", i->epoch + 1);
   move_to(d, i);
   stamp(d, i);
   drop_claim(d);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "sim/inside.h"
 
@@ -24,7 +25,16 @@ uint64_t slp_sim_draw_between(uint64_t *state, uint64_t low, uint64_t high) {
   return span ? low + drawn % span : drawn;
 }
 
+/* In a build with planted mistakes: which of them is at work. */
+static void choose_mutant(void) {
+#ifdef SLP_MUTANTS
+  const char *n = getenv("SLOOP_MUTANT");
+  slp_mutant = n ? atoi(n) : 0; /* NOLINT(cert-err34-c): nonsense is none */
+#endif
+}
+
 slp_sim *slp_sim_new(slp_mem *mem, uint64_t seed) {
+  choose_mutant();
   slp_sim *sim = SLP_NEW(mem, slp_sim);
   SLP_CHECK(sim);
   sim->mem = slp_mem_hold(mem);
@@ -150,6 +160,19 @@ void slp_sim_trace(slp_sim *sim, const char *fmt, ...) {
   for (const char *c = line; *c; c++) /* FNV-1a */
     sim->trace_hash = (sim->trace_hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
   if (sim->on_trace) sim->on_trace(sim->on_trace_arg, line);
+}
+
+void slp_sim_fold(slp_sim *sim, const void *p, size_t n) {
+  const uint8_t *at = p;
+  uint64_t h = sim->trace_hash ^ n;
+  for (; n >= 8; at += 8, n -= 8) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    h ^= h >> 29;
+  }
+  for (; n > 0; n--) h = (h ^ *at++) * UINT64_C(0x100000001b3);
+  sim->trace_hash = h;
 }
 
 uint64_t slp_sim_trace_hash(const slp_sim *sim) { return sim->trace_hash; }
