@@ -15,7 +15,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DIALECTS = [("cc", "c99", "c"), ("cc", "c11", "c"), ("c++", "c++11", "cpp")]
 ONLY_WITH_CLANG = {"test/fuzz/engine.c"}
-TOOLS = {"count.py", "proxy.py", "valve.py"}  # programs that tests and people use, no tests themselves
+TOOLS = {"count.py", "coverage.py", "proxy.py", "valve.py"}  # programs that tests and people use, no tests themselves
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
 
 
