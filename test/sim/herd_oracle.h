@@ -96,6 +96,10 @@ typedef struct hd_seen { /* a record as it was handed out */
 void hd_on_batch(hd_oracle *o, size_t life, const void *batch, const hd_seen *records, size_t n);
 /* Before sloop_batch_done: acked[i] says whether record i is finished with. */
 void hd_done(hd_oracle *o, size_t life, const void *batch, const uint8_t *acked, size_t n);
+/* Before sloop_batch_ack(): a record by itself may be saved while its batch is still out. */
+void hd_acked(hd_oracle *o, size_t life, const void *batch, size_t index);
+/* In on_dead_letter: it counts as finished with. */
+void hd_on_dead_letter(hd_oracle *o, size_t life, const hd_seen *record);
 void hd_on_shard(hd_oracle *o, size_t life, const char *shard, sloop_shard_what what);
 void hd_on_lease(hd_oracle *o, size_t life, const sloop_lease_event_t *e);
 void hd_on_loss(hd_oracle *o, size_t life, const sloop_loss_t *loss);
@@ -119,11 +123,15 @@ typedef struct hd_row { /* a lease's row, decoded by the driver from its attribu
   const char *seq; /* AT_SEQ: acknowledged up to here, this one included */
   uint32_t sub;
   int64_t ms;
-  uint8_t whole; /* AT_SEQ: with all its sub-records */
+  uint8_t whole;  /* AT_SEQ: with all its sub-records */
+  uint8_t parked; /* nobody is to read it: L1 and L2 leave it out, with all that descends from it */
 } hd_row;
 /* A version was committed. life: who sent it (also when it has died since), SIZE_MAX: an operator. now NULL:
  * the row is gone. sent_us: when the request left the worker, true time. */
 void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, const hd_row *now);
+/* Schema sloop: the worker's own row is marked (gone, or left), replaced or deleted, so that leases which
+ * still name it are free. A clean stop ends so; P8 asks for it. Before the stop callback. */
+void hd_left(hd_oracle *o, size_t life);
 /* An operator moved or deleted the row: what follows may repeat or skip as told. */
 void hd_excuse(hd_oracle *o, const char *shard);
 
