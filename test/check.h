@@ -18,7 +18,8 @@ typedef struct check_test {
   void (*run)(void);
   struct check_test *next;
 } check_test;
-static check_test *check_tests, **check_last = &check_tests;
+static check_test *check_tests;
+static check_test **check_last __attribute__((unused)) = &check_tests; /* by files without a TEST */
 
 #define TEST(test_name)                                                       \
   static void test_##test_name(void);                                         \
