@@ -21,6 +21,10 @@ typedef struct fw_wire {
   slp_row_key *keys;
   int busy, arrivals; /* arrivals: still to come */
   uint8_t silent, blind, again;
+  uint64_t epoch; /* of the tenancy that it saves a position of, by whom; 0: it is another write */
+  int shard;
+  char sender[128];
+  uint8_t stale; /* and that tenancy is over */
 } fw_wire;
 
 typedef struct node_store {
@@ -127,6 +131,9 @@ static void served(slp_store_req *rq) {
   fw_world *w = x->w;
   w->writes++;
   trace_write(w, &x->write);
+  if (x->stale && x->write.written == SLP_WRITTEN_YES)
+    fw_wrong(w, "S6 fenced: %s saves a position of %s in epoch %llu, which is over", x->sender,
+             w->shards[x->shard].id, (unsigned long long)x->epoch);
   fw_judge_rows(w);
   slp_sim_at(w->sim, fw_now(w) + way(w), give, x);
 }
@@ -194,6 +201,7 @@ static void arrive(void *arg) {
     s->ops->list(s, &x->list);
   } else {
     if (w->on_write) w->on_write(w, &x->write);
+    x->stale = x->epoch && !fw_is_tenant(w, x->shard, x->sender, x->epoch);
     s->ops->write(s, &x->write);
   }
 }
@@ -311,9 +319,19 @@ static void op_list(slp_store *s, slp_store_list *l) {
   send(x);
 }
 
+/* A position that is saved while the shard is read is one of that tenancy. */
+static void note_tenancy(fw_wire *x) {
+  slp_str me = slp_fleet_instance(x->node->fleet);
+  for (size_t i = 0; i < x->write.changes_n; i++)
+    if (slp_str_is(x->write.changes[i].name, "pos"))
+      x->epoch = fw_epoch_of(x->node, x->write.key.range, &x->shard);
+  snprintf(x->sender, sizeof x->sender, "%.*s", (int)me.n, me.n ? me.p : "");
+}
+
 static void op_write(slp_store *s, slp_store_write *write) {
   fw_wire *x = wire_new(s, &write->rq, WRITE);
   copy_write(x, write);
+  note_tenancy(x);
   send(x);
 }
 

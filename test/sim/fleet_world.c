@@ -167,8 +167,8 @@ static void look_for_others(fw_node *n, int shard) {
       continue;
     }
     if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, boot, 16) == 0 && !w->shards[shard].excused)
-      fw_wrong(w, "%s opens %s while %s reads it and is not condemned", n->id, w->shards[shard].id,
-               other->id);
+      fw_wrong(w, "S7 overlap: %s opens %s while %s reads it and is not condemned", n->id,
+               w->shards[shard].id, other->id);
     taint(w, o->shard);
   }
 }
@@ -178,17 +178,17 @@ static int t_open(slp_tenant *t, slp_str shard, uint64_t epoch, const slp_spot *
   fw_world *w = n->w;
   int i = shard_no(w, shard);
   if (i < 0) {
-    fw_wrong(w, "a shard is opened that there is not: %.*s", (int)shard.n, shard.p);
+    fw_wrong(w, "S12 contract: a shard is opened that there is not: %.*s", (int)shard.n, shard.p);
     return 0;
   }
   fw_shard *s = &w->shards[i];
-  if (open_of(n, shard)) fw_wrong(w, "%s is opened twice by %s", s->id, n->id);
+  if (open_of(n, shard)) fw_wrong(w, "S12 contract: %s is opened twice by %s", s->id, n->id);
   /* In KCL's table: robbed while it waited for the parents, and does not know yet. */
   int robbed = w->kcl && epoch < s->epoch;
   if (epoch <= s->epoch && !s->excused && !robbed)
-    fw_wrong(w, "%s opens %s in epoch %llu, which is not above %llu", n->id, s->id, (unsigned long long)epoch,
-             (unsigned long long)s->epoch);
-  if (!parents_read(w, s)) fw_wrong(w, "%s opens %s before its parents were read", n->id, s->id);
+    fw_wrong(w, "S5 exclusive: %s opens %s in epoch %llu, which is not above %llu", n->id, s->id,
+             (unsigned long long)epoch, (unsigned long long)s->epoch);
+  if (!parents_read(w, s)) fw_wrong(w, "S4 lineage: %s opens %s before its parents were read", n->id, s->id);
   if (epoch > s->epoch) s->epoch = epoch;
   look_for_others(n, i);
   struct fw_open *o = &n->open[n->open_n++];
@@ -218,19 +218,44 @@ static void t_drain(slp_tenant *t, slp_str shard) {
   if (o) o->draining = 1;
 }
 
+/* By the table: 1, it was condemned, or its row is another's or nobody's. */
+static int is_condemned(const fw_node *n) {
+  char row[64], gone[128], boot[64];
+  slp_str me = slp_fleet_instance(n->fleet);
+  snprintf(row, sizeof row, "w/%s", n->id);
+  found(n->w, row, "gone", gone, sizeof gone);
+  found(n->w, row, "boot", boot, sizeof boot);
+  return gone[0] || strlen(boot) != 16 || me.n < 16 || memcmp(me.p + me.n - 16, boot, 16) != 0;
+}
+
+/* Whoever is said to have lost a lease has: nobody is robbed by an answer that did not come. */
+static void judge_lost(fw_node *n, const struct fw_open *o) {
+  fw_world *w = n->w;
+  char row[64], owner[128], epoch[24], me[128];
+  slp_str instance = slp_fleet_instance(n->fleet);
+  snprintf(me, sizeof me, "%.*s", (int)instance.n, instance.p);
+  fw_row_of(w, o->shard, row);
+  found(w, row, w->kcl ? "leaseOwner" : "owner", owner, sizeof owner);
+  found(w, row, "epoch", epoch, sizeof epoch);
+  if (strcmp(owner, me) != 0 || w->shards[o->shard].excused) return;
+  if (!w->kcl && (strtoull(epoch, NULL, 10) != o->epoch || is_condemned(n))) return;
+  fw_wrong(w, "S12 contract: %s is told that it lost %s, which is its own", n->id, w->shards[o->shard].id);
+}
+
 static void t_revoke(slp_tenant *t, slp_str shard, slp_parting why) {
   fw_node *n = node_of(t);
   fw_world *w = n->w;
   struct fw_open *o = open_of(n, shard);
   if (!o) {
-    fw_wrong(w, "%s revokes what it does not read", n->id);
+    fw_wrong(w, "S12 contract: %s revokes what it does not read", n->id);
     return;
   }
   slp_sim_trace(w->sim, "%s stops reading %.*s: %d", n->id, (int)shard.n, shard.p, (int)why);
+  if (why == SLP_PART_LOST) judge_lost(n, o);
   if (why == SLP_PART_LOST || why == SLP_PART_EXPIRED) taint(w, o->shard);
   if (why == SLP_PART_EXPIRED) w->expired++;
   if (why == SLP_PART_HANDED && o->out_n)
-    fw_wrong(w, "%s hands over %.*s undrained", n->id, (int)shard.n, shard.p);
+    fw_wrong(w, "S12 contract: %s hands over %.*s undrained", n->id, (int)shard.n, shard.p);
   close_open(n, o);
 }
 
@@ -304,8 +329,8 @@ static void judge_proof(fw_node *n, const struct fw_open *o) {
   fw_world *w = n->w;
   uint64_t age = fw_now(w) - o->proof_us;
   if (age > (uint64_t)w->lease_ms * 870 && !w->shards[o->shard].excused) /* clocks are off by 7 % at most */
-    fw_wrong(w, "%s hands out %s %.3f s after the last write that proves it", n->id, w->shards[o->shard].id,
-             (double)age / 1e6);
+    fw_wrong(w, "S7 overlap: %s hands out %s %.3f s after the last write that proves it", n->id,
+             w->shards[o->shard].id, (double)age / 1e6);
 }
 
 static int read_by_others(fw_node *n, int shard) {
@@ -320,20 +345,22 @@ static void hand_out(fw_node *n, struct fw_open *o) {
   fw_world *w = n->w;
   fw_shard *s = &w->shards[o->shard];
   if (o->draining || o->stopped || o->out_n == 64 || o->next > s->records || n->blocked) return;
+  if (w->seldom_asked) slp_fleet_beat_first(n->fleet);
   if (!slp_fleet_may_deliver(n->fleet)) return;
   if (w->kcl)
     judge_proof(n, o);
   else if (o->epoch < s->epoch && !s->excused)
-    fw_wrong(w, "%s hands out %s in epoch %llu beside epoch %llu", n->id, s->id, (unsigned long long)o->epoch,
-             (unsigned long long)s->epoch);
+    fw_wrong(w, "S7 overlap: %s hands out %s in epoch %llu beside epoch %llu", n->id, s->id,
+             (unsigned long long)o->epoch, (unsigned long long)s->epoch);
   uint64_t from = o->next, to = slp_min_u64(s->records, from + BATCH - 1);
   if (from <= s->handed) {
     s->repeats += slp_min_u64(s->handed, to) - from + 1;
     if (from <= s->handed && slp_min_u64(s->handed, to) > s->repeats_ok && !s->excused)
-      fw_wrong(w, "%s repeats %s from %llu though nobody died (may up to %llu)", n->id, s->id,
+      fw_wrong(w, "S9 repeats: %s repeats %s from %llu though nobody died (may up to %llu)", n->id, s->id,
                (unsigned long long)from, (unsigned long long)s->repeats_ok);
   }
-  if (from > s->acked + 1 && from > s->handed + 1) fw_wrong(w, "%s skips records of %s", n->id, s->id);
+  if (from > s->acked + 1 && from > s->handed + 1)
+    fw_wrong(w, "S2 order: %s skips records of %s", n->id, s->id);
   if (to > s->handed) s->handed = to;
   if (w->kcl && read_by_others(n, o->shard)) taint(w, o->shard);
   s->last_us = fw_now(w);
@@ -360,7 +387,7 @@ static void end_shard(fw_node *n, struct fw_open *o) {
 static void run_tick(slp_timer *timer) {
   fw_node *n = SLP_OWNER(timer, fw_node, tick);
   uint64_t now = slp_now_us(n->h);
-  slp_fleet_beat_first(n->fleet);
+  if (!n->w->seldom_asked) slp_fleet_beat_first(n->fleet);
   for (int i = 0; i < n->open_n; i++) {
     struct fw_open *o = &n->open[i];
     for (int k = 0; k < o->out_n; k++)
@@ -498,7 +525,7 @@ void fw_reap(fw_world *w) {
   for (int i = 0; i < FW_NODES; i++) {
     fw_node *n = w->nodes[i];
     if (!n || !(n->left || n->failed)) continue;
-    if (n->open_n) fw_wrong(w, "%s has left and reads on", n->id);
+    if (n->open_n) fw_wrong(w, "P8 stopped: %s has left and reads on", n->id);
     bury(w, i);
   }
 }
@@ -605,6 +632,22 @@ static int slot_of(const fw_world *w, slp_str instance) {
   return -1;
 }
 
+int fw_is_tenant(fw_world *w, int shard, const char *instance, uint64_t epoch) {
+  char row[64], owner[128], now[24];
+  fw_row_of(w, shard, row);
+  found(w, row, "owner", owner, sizeof owner);
+  found(w, row, "epoch", now, sizeof now);
+  return w->shards[shard].excused || (strcmp(owner, instance) == 0 && strtoull(now, NULL, 10) == epoch);
+}
+
+uint64_t fw_epoch_of(fw_node *n, slp_str row, int *ret_shard) {
+  slp_str at = {row.p + sizeof PREFIX + 1, row.n - sizeof PREFIX - 1};
+  if (n->w->kcl || row.n <= sizeof PREFIX + 1 || memcmp(row.p, PREFIX "l/", sizeof PREFIX + 1) != 0) return 0;
+  const struct fw_open *o = open_of(n, at);
+  if (o) *ret_shard = o->shard;
+  return o ? o->epoch : 0;
+}
+
 int fw_owner_of(fw_world *w, int shard) {
   char row[64], owner[128];
   fw_row_of(w, shard, row);
@@ -624,8 +667,22 @@ static void judge_owner(fw_world *w, int shard, const slp_lease_fact *l) {
     found(w, row, "gone", gone, sizeof gone);
     found(w, row, "boot", boot, sizeof boot);
     if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, boot, 16) == 0)
-      fw_wrong(w, "%s loses %s, which it reads, and is not condemned", n->id, w->shards[shard].id);
+      fw_wrong(w, "S5 exclusive: %s loses %s, which it reads, and is not condemned", n->id,
+               w->shards[shard].id);
   }
+}
+
+/* Another owner only with a greater epoch, and no epoch comes back. */
+static void judge_epoch(fw_world *w, int shard, const slp_lease_fact *l) {
+  fw_shard *s = &w->shards[shard];
+  char owner[sizeof s->row_owner];
+  snprintf(owner, sizeof owner, "%.*s", (int)l->owner.n, l->owner.n ? l->owner.p : "");
+  int other = owner[0] && strcmp(owner, s->row_owner) != 0;
+  if ((l->epoch < s->row_epoch || (other && l->epoch == s->row_epoch)) && s->row_owner[0] && !s->excused)
+    fw_wrong(w, "S5 exclusive: the row of %s goes from %s in epoch %llu to %s in epoch %llu", s->id,
+             s->row_owner, (unsigned long long)s->row_epoch, owner, (unsigned long long)l->epoch);
+  s->row_epoch = l->epoch;
+  if (owner[0]) memcpy(s->row_owner, owner, sizeof owner);
 }
 
 /* A counter is moved by one at a time, and never back. Whoever moved it has proven its life by that. */
@@ -635,7 +692,7 @@ static void judge_counter(fw_world *w, int shard, const slp_lease_fact *l) {
   struct fw_open *o = slot >= 0 ? open_of(w->nodes[slot], l->shard) : NULL;
   if (l->epoch == s->counter) return;
   if (s->counter && l->epoch != s->counter + 1 && !s->excused)
-    fw_wrong(w, "the counter of %s goes from %llu to %llu", s->id, (unsigned long long)s->counter,
+    fw_wrong(w, "S6 fenced: the counter of %s goes from %llu to %llu", s->id, (unsigned long long)s->counter,
              (unsigned long long)l->epoch);
   s->counter = l->epoch;
   s->moves[l->epoch % 16].by = slot >= 0 ? w->nodes[slot]->serial : 0;
@@ -650,7 +707,7 @@ static void judge_children(fw_world *w, const uint8_t *has_row) {
     if (w->kcl && !has_row[i]) continue; /* removed long after */
     for (int k = 0; k < s->kids_n && w->pos[i].kind == SLP_SPOT_END; k++)
       if (!has_row[s->kids[k]] && !w->shards[s->kids[k]].excused)
-        fw_wrong(w, "%s is ended and its child %s has no lease", s->id, w->shards[s->kids[k]].id);
+        fw_wrong(w, "S4 lineage: %s is ended and its child %s has no lease", s->id, w->shards[s->kids[k]].id);
   }
 }
 
@@ -666,15 +723,16 @@ void fw_judge_rows(fw_world *w) {
     has_row[i] = 1;
     fw_shard *s = &w->shards[i];
     const slp_spot *pos = &f.u.lease.spot;
-    if (slp_spot_cmp(pos, &w->pos[i]) < 0) fw_wrong(w, "the position of %s went back", s->id);
-    if (number(pos) > s->acked) fw_wrong(w, "the position of %s is beyond what was acknowledged", s->id);
+    if (slp_spot_cmp(pos, &w->pos[i]) < 0) fw_wrong(w, "S8 backwards: the position of %s went back", s->id);
+    if (number(pos) > s->acked)
+      fw_wrong(w, "S1 loss: the position of %s is beyond what was acknowledged", s->id);
     if (pos->kind == SLP_SPOT_END && (s->acked < s->records || !s->closed))
-      fw_wrong(w, "%s is ended before all of it was acknowledged", s->id);
+      fw_wrong(w, "S1 loss: %s is ended before all of it was acknowledged", s->id);
     w->pos[i] = *pos;
     if (w->kcl)
       judge_counter(w, i, &f.u.lease);
     else
-      judge_owner(w, i, &f.u.lease);
+      judge_epoch(w, i, &f.u.lease), judge_owner(w, i, &f.u.lease);
   }
   judge_children(w, has_row);
   slp_store_rows_free(&l.out);

@@ -143,9 +143,10 @@ static int is_acked_singly(const slp_oracle *o, const slp_judged_shard *s, size_
 
 /* ---- callbacks at all ------------------------------------------------------------------------------ */
 void slp_oracle_on_callback(slp_judged *m, const char *name) {
-  if (m->oracle->inside) slp_oracle_bad(m->oracle, "%s ran inside a call into the library", name);
-  if (m->closed) slp_oracle_bad(m->oracle, "%s after the close callback", name);
-  if (m->close_called) slp_oracle_bad(m->oracle, "%s after sloop_close()", name);
+  if (m->oracle->inside)
+    slp_oracle_bad(m->oracle, "P1 not inside: %s ran inside a call into the library", name);
+  if (m->closed) slp_oracle_bad(m->oracle, "P2 closed: %s after the close callback", name);
+  if (m->close_called) slp_oracle_bad(m->oracle, "P2 closed: %s after sloop_close()", name);
 }
 
 /* ---- where a shard may begin ------------------------------------------------------------------------- */
@@ -297,18 +298,20 @@ static void check_content(slp_judged *m, const slp_judged_shard *s, const slp_no
                           const sloop_record_t *r) {
   slp_oracle *o = m->oracle;
   if (!slp_note_holds(note, r->data.base, r->data.len) && !(o->raw_expected && r->flags & SLOOP_REC_RAW))
-    slp_oracle_bad(o, "%s %s: other bytes than were put (%zu, not %u)", s->known->id, note->seq, r->data.len,
-                   note->bytes);
+    slp_oracle_bad(o, "S3 integrity: %s %s: other bytes than were put (%zu, not %u)", s->known->id, note->seq,
+                   r->data.len, note->bytes);
   if (r->flags & SLOOP_REC_RAW && !o->raw_expected)
-    slp_oracle_bad(o, "%s %s: flagged raw", s->known->id, note->seq);
+    slp_oracle_bad(o, "S3 integrity: %s %s: flagged raw", s->known->id, note->seq);
   if (r->arrived_at_ms != note->arrived_ms && !o->world->clock_went_back)
-    slp_oracle_bad(o, "%s %s: arrived at %" PRId64 ", not %" PRId64, s->known->id, note->seq,
+    slp_oracle_bad(o, "S3 integrity: %s %s: arrived at %" PRId64 ", not %" PRId64, s->known->id, note->seq,
                    r->arrived_at_ms, note->arrived_ms);
   if (r->key.len != 17 || r->key.base[0] != 'k')
-    slp_oracle_bad(o, "%s %s: another key", s->known->id, note->seq);
+    slp_oracle_bad(o, "S3 integrity: %s %s: another key", s->known->id, note->seq);
   if (!r->epoch != !m->opts->app)
-    slp_oracle_bad(o, "%s %s: epoch %llu", s->known->id, note->seq, (unsigned long long)r->epoch);
-  if (strcmp(r->stream, m->stream->name)) slp_oracle_bad(o, "%s: of stream %s", s->known->id, r->stream);
+    slp_oracle_bad(o, "S3 integrity: %s %s: epoch %llu", s->known->id, note->seq,
+                   (unsigned long long)r->epoch);
+  if (strcmp(r->stream, m->stream->name))
+    slp_oracle_bad(o, "S3 integrity: %s: of stream %s", s->known->id, r->stream);
 }
 
 static void check_parents_first(slp_judged *m, const slp_judged_shard *s) {
@@ -322,8 +325,8 @@ static void check_parents_first(slp_judged *m, const slp_judged_shard *s) {
     size_t next = p->started ? p->next : high;
     while (next < p->known->notes_n && p->known->notes[next].trimmed) next++;
     if (next < p->known->notes_n)
-      slp_oracle_bad(m->oracle, "%s handed over before its parent %s was (%zu of %zu)", s->known->id,
-                     p->known->id, next, p->known->notes_n);
+      slp_oracle_bad(m->oracle, "P4 parents: %s handed over before its parent %s was (%zu of %zu)",
+                     s->known->id, p->known->id, next, p->known->notes_n);
   }
 }
 
@@ -334,15 +337,17 @@ static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note
                                             : slp_num_cmp(slp_str_of(note->seq), slp_str_of(o->top_seq));
   int late = (r->flags & SLOOP_REC_LATE) != 0;
   m->late += (uint64_t)late;
-  if (late && o->late_forbidden) slp_oracle_bad(o, "%s %s: late on a plain backlog", s->known->id, note->seq);
+  if (late && o->late_forbidden)
+    slp_oracle_bad(o, "P3 in order: %s %s: late on a plain backlog", s->known->id, note->seq);
   if (m->opts->order == SLOOP_ORDER_TIME && !o->order_unchecked && !o->world->clock_went_back) {
     if (place < 0 && !late)
-      slp_oracle_bad(o, "%s %s (%" PRId64 ") after %s (%" PRId64 ") and not flagged late", s->known->id,
-                     note->seq, note->arrived_ms, o->top_seq, o->top_ms);
-    if (place > 0 && late) slp_oracle_bad(o, "%s %s: flagged late and is not", s->known->id, note->seq);
+      slp_oracle_bad(o, "P3 in order: %s %s (%" PRId64 ") after %s (%" PRId64 ") and not flagged late",
+                     s->known->id, note->seq, note->arrived_ms, o->top_seq, o->top_ms);
+    if (place > 0 && late)
+      slp_oracle_bad(o, "P3 in order: %s %s: flagged late and is not", s->known->id, note->seq);
   }
   if (m->opts->order == SLOOP_ORDER_SHARD && late)
-    slp_oracle_bad(o, "%s %s: flagged late without an order", s->known->id, note->seq);
+    slp_oracle_bad(o, "P3 in order: %s %s: flagged late without an order", s->known->id, note->seq);
   if (place <= 0) return;
   o->top_ms = note->arrived_ms;
   memcpy(o->top_seq, note->seq, sizeof o->top_seq);
@@ -351,12 +356,12 @@ static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note
 static void first_fresh(slp_judged *m, slp_judged_shard *s, size_t i) {
   size_t low, high;
   if (!start_range(m, s, &low, &high))
-    slp_oracle_bad(m->oracle, "%s is read but should not be", s->known->id);
+    slp_oracle_bad(m->oracle, "S2 order: %s is read but should not be", s->known->id);
   else if (i < low || i > high)
-    slp_oracle_bad(m->oracle, "%s begins at record %zu of %zu, not within %zu..%zu", s->known->id, i,
-                   s->known->notes_n, low, high);
+    slp_oracle_bad(m->oracle, "S2 order: %s begins at record %zu of %zu, not within %zu..%zu", s->known->id,
+                   i, s->known->notes_n, low, high);
   if (!s->opened && !m->oracle->memory_fails)
-    slp_oracle_bad(m->oracle, "%s: records before SLOOP_SHARD_OPENED", s->known->id);
+    slp_oracle_bad(m->oracle, "S12 contract: %s: records before SLOOP_SHARD_OPENED", s->known->id);
   check_parents_first(m, s);
   s->started = 1;
   s->first = s->next = i;
@@ -369,13 +374,14 @@ static void fresh_record(slp_judged *m, slp_judged_shard *s, size_t i, const slo
   while (s->next < i && k->notes[s->next].trimmed && (s->lost || o->silent_trims))
     s->fates[s->next++] = SLP_RECORD_SKIPPED;
   if (i != s->next)
-    slp_oracle_bad(o, "%s: record %zu came, %zu is next (of %zu)%s", k->id, i, s->next, k->notes_n,
+    slp_oracle_bad(o, "S2 order: %s: record %zu came, %zu is next (of %zu)%s", k->id, i, s->next, k->notes_n,
                    s->fates[i] == SLP_RECORD_ACKED ? ", and it was acknowledged before" : "");
   if (r->flags & SLOOP_REC_AGAIN)
-    slp_oracle_bad(o, "%s %s: flagged again and is not", k->id, k->notes[i].seq);
+    slp_oracle_bad(o, "P3 in order: %s %s: flagged again and is not", k->id, k->notes[i].seq);
   if (r->attempt != 1)
-    slp_oracle_bad(o, "%s %s: attempt %u of a fresh record", k->id, k->notes[i].seq, r->attempt);
-  if (s->back_n) slp_oracle_bad(o, "%s: a fresh record before the %zu given back", k->id, s->back_n);
+    slp_oracle_bad(o, "P3 in order: %s %s: attempt %u of a fresh record", k->id, k->notes[i].seq, r->attempt);
+  if (s->back_n)
+    slp_oracle_bad(o, "P3 in order: %s: a fresh record before the %zu given back", k->id, s->back_n);
   check_order(m, s, &k->notes[i], r);
   if (i >= s->next) s->next = i + 1;
   m->fresh++;
@@ -386,16 +392,18 @@ static void again_record(slp_judged *m, slp_judged_shard *s, size_t i, const slo
   slp_oracle *o = m->oracle;
   const slp_known_shard *k = s->known;
   if (!(r->flags & SLOOP_REC_AGAIN))
-    slp_oracle_bad(o, "%s %s: again without the flag", k->id, k->notes[i].seq);
+    slp_oracle_bad(o, "P3 in order: %s %s: again without the flag", k->id, k->notes[i].seq);
   uint32_t least = o->memory_fails ? 2 : s->attempts[i] + 1u;
   if (r->attempt < least || r->attempt > s->attempts[i] + 1u)
-    slp_oracle_bad(o, "%s %s: attempt %u after %u", k->id, k->notes[i].seq, r->attempt, s->attempts[i]);
+    slp_oracle_bad(o, "P3 in order: %s %s: attempt %u after %u", k->id, k->notes[i].seq, r->attempt,
+                   s->attempts[i]);
   for (size_t e = s->first; e < i; e++)
     if (s->fates[e] == SLP_RECORD_BACK)
-      slp_oracle_bad(o, "%s: record %zu comes again before %zu", k->id, i, e);
+      slp_oracle_bad(o, "P3 in order: %s: record %zu comes again before %zu", k->id, i, e);
   uint64_t now = slp_sim_now_us(o->world->sim);
   if (now - s->back_us < BACK_OFF_US_MIN && s->out_n == 0)
-    slp_oracle_bad(o, "%s: again only %" PRIu64 " us after it was given back", k->id, now - s->back_us);
+    slp_oracle_bad(o, "P3 in order: %s: again only %" PRIu64 " us after it was given back", k->id,
+                   now - s->back_us);
   s->back_n--;
   m->again++;
 }
@@ -405,18 +413,18 @@ static void judge_record(slp_judged *m, held_record *h, const sloop_record_t *r)
   h->shard = NULL;
   size_t at = slp_world_find(m->stream, r->shard);
   if (at == SIZE_MAX) {
-    slp_oracle_bad(o, "a record of unknown shard %s", r->shard);
+    slp_oracle_bad(o, "S3 integrity: a record of unknown shard %s", r->shard);
     return;
   }
   slp_judged_shard *s = &m->shards[at];
   make_room(m, s);
   size_t i = find_note(s, r);
   if (i == SIZE_MAX) {
-    slp_oracle_bad(o, "%s: record %.*s was never put", r->shard, (int)r->seq.len, r->seq.base);
+    slp_oracle_bad(o, "S3 integrity: %s: record %.*s was never put", r->shard, (int)r->seq.len, r->seq.base);
     return;
   }
-  if (s->paused || m->paused_all) slp_oracle_bad(o, "%s: a record while paused", r->shard);
-  if (s->ended) slp_oracle_bad(o, "%s: a record after its end", r->shard);
+  if (s->paused || m->paused_all) slp_oracle_bad(o, "P6 paused: %s: a record while paused", r->shard);
+  if (s->ended) slp_oracle_bad(o, "P4 parents: %s: a record after its end", r->shard);
   check_content(m, s, &s->known->notes[i], r);
   if (s->fates[i] == SLP_RECORD_BACK)
     again_record(m, s, i, r);
@@ -440,14 +448,15 @@ static void check_batch_limits(slp_judged *m, sloop_batch_t *b, const slp_held_b
     bytes += sloop_batch_at(b, i)->data.len;
     mixed |= h->records[i].shard != h->records[0].shard;
   }
-  if (h->n > m->opts->batch_records_max) slp_oracle_bad(o, "a batch of %zu records", h->n);
-  if (h->n > 1 && bytes > m->opts->batch_bytes_max) slp_oracle_bad(o, "a batch of %zu bytes", bytes);
+  if (h->n > m->opts->batch_records_max) slp_oracle_bad(o, "P5 budget: a batch of %zu records", h->n);
+  if (h->n > 1 && bytes > m->opts->batch_bytes_max)
+    slp_oracle_bad(o, "P5 budget: a batch of %zu bytes", bytes);
   uint32_t out = m->batches_out;
   if (m->opts->order == SLOOP_ORDER_SHARD) {
-    if (mixed) slp_oracle_bad(o, "a batch mixes shards in shard order");
+    if (mixed) slp_oracle_bad(o, "P5 budget: a batch mixes shards in shard order");
     out = h->records[0].shard ? h->records[0].shard->batches_out : 0;
   }
-  if (out > m->opts->held_batches_max) slp_oracle_bad(o, "%u batches are out", out);
+  if (out > m->opts->held_batches_max) slp_oracle_bad(o, "P5 budget: %u batches are out", out);
 }
 
 /* Each shard of a batch once. */
@@ -466,9 +475,10 @@ void slp_oracle_on_batch(slp_judged *m, sloop_batch_t *b) {
   slp_oracle_on_callback(m, "on_batch");
   slp_mem *mem = o->world->mem;
   size_t n = sloop_batch_count(b);
-  if (!m->started || n == 0) slp_oracle_bad(o, "a batch of %zu records, started %d", n, m->started);
-  if (m->stop_pending || m->stopped) slp_oracle_bad(o, "on_batch after sloop_stop()");
-  if (m->paused_all) slp_oracle_bad(o, "on_batch while all is paused");
+  if (!m->started || n == 0)
+    slp_oracle_bad(o, "S12 contract: a batch of %zu records, started %d", n, m->started);
+  if (m->stop_pending || m->stopped) slp_oracle_bad(o, "P8 stopped: on_batch after sloop_stop()");
+  if (m->paused_all) slp_oracle_bad(o, "P6 paused: on_batch while all is paused");
   slp_held_by_user *h = SLP_NEW(mem, slp_held_by_user);
   SLP_CHECK(h);
   h->member = m;
@@ -551,33 +561,35 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what
   slp_sim_trace(o->world->sim, "on_shard %s %d", shard, (int)what);
   size_t at = slp_world_find(m->stream, shard);
   if (at == SIZE_MAX) {
-    slp_oracle_bad(o, "on_shard of unknown shard %s", shard);
+    slp_oracle_bad(o, "S12 contract: on_shard of unknown shard %s", shard);
     return;
   }
   slp_judged_shard *s = &m->shards[at];
   if (what == SLOOP_SHARD_OPENED) {
-    if (s->opened) slp_oracle_bad(o, "%s opened twice", shard);
+    int unheard = o->memory_fails && m->opts->app; /* that the lease was gone in between */
+    if (s->opened && !unheard) slp_oracle_bad(o, "S12 contract: %s opened twice", shard);
     s->opened = 1;
   } else if (what == SLOOP_SHARD_MOVED) {
-    if (!s->opened && !o->memory_fails) slp_oracle_bad(o, "%s moved and was never opened", shard);
+    if (!s->opened && !o->memory_fails)
+      slp_oracle_bad(o, "S12 contract: %s moved and was never opened", shard);
     s->opened = 0;
   } else if (what == SLOOP_SHARD_LOST || what == SLOOP_SHARD_GIVEN) {
-    if (!m->opts->app) slp_oracle_bad(o, "%s: a lease is gone that there never was", shard);
+    if (!m->opts->app) slp_oracle_bad(o, "S12 contract: %s: a lease is gone that there never was", shard);
     s->opened = 0;
   } else if (what == SLOOP_SHARD_STOPPED) {
     s->stopped = 1;
     m->any_stopped = 1;
-    if (!o->stops_expected) slp_oracle_bad(o, "%s was given up: %s", shard, m->last_message);
+    if (!o->stops_expected) slp_oracle_bad(o, "L1 all read: %s was given up: %s", shard, m->last_message);
   } else {
     size_t low, high, n = s->known->notes_n;
     make_room(m, s);
-    if (s->ended++) slp_oracle_bad(o, "%s ended twice", shard);
-    if (!s->known->closed) slp_oracle_bad(o, "%s told ended and is open", shard);
+    if (s->ended++) slp_oracle_bad(o, "S12 contract: %s ended twice", shard);
+    if (!s->known->closed) slp_oracle_bad(o, "S12 contract: %s told ended and is open", shard);
     if (s->out_n || s->back_n)
-      slp_oracle_bad(o, "%s ended with %zu out and %zu given back", shard, s->out_n, s->back_n);
+      slp_oracle_bad(o, "P4 parents: %s ended with %zu out and %zu given back", shard, s->out_n, s->back_n);
     size_t next = s->started ? s->next : start_range(m, s, &low, &high) ? high : n;
     while (next < n && (s->lost || o->silent_trims) && s->known->notes[next].trimmed) next++;
-    if (next < n) slp_oracle_bad(o, "%s ended with %zu of %zu records handed over", shard, next, n);
+    if (next < n) slp_oracle_bad(o, "S1 loss: %s ended with %zu of %zu records handed over", shard, next, n);
     m->ended++;
   }
 }
@@ -585,9 +597,10 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what
 void slp_oracle_on_tip(slp_judged *m) {
   slp_oracle_on_callback(m, "on_tip");
   m->tips++;
-  if (m->batches_out) slp_oracle_bad(m->oracle, "on_tip with %u batches out", m->batches_out);
+  if (m->batches_out) slp_oracle_bad(m->oracle, "S12 contract: on_tip with %u batches out", m->batches_out);
   for (size_t i = 0; i < m->stream->shards_n; i++)
-    if (m->shards[i].back_n) slp_oracle_bad(m->oracle, "on_tip with records given back");
+    if (m->shards[i].back_n && !(m->oracle->memory_fails && m->opts->app)) /* its lease may be gone, unheard */
+      slp_oracle_bad(m->oracle, "S12 contract: on_tip with records given back");
 }
 
 void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss) {
@@ -595,7 +608,7 @@ void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss) {
   m->losses++;
   slp_sim_trace(m->oracle->world->sim, "on_loss %s from %s to %s certain %d: %s", loss->shard, loss->from_seq,
                 loss->to_seq, loss->certain, loss->message);
-  if (!m->oracle->losses_expected) slp_oracle_bad(m->oracle, "on_loss: %s", loss->message);
+  if (!m->oracle->losses_expected) slp_oracle_bad(m->oracle, "S1 loss: on_loss: %s", loss->message);
   size_t at = slp_world_find(m->stream, loss->shard);
   if (at != SIZE_MAX) m->shards[at].lost = 1;
 }
@@ -609,30 +622,31 @@ void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e) {
   snprintf(m->last_message, sizeof m->last_message, "%s", e->message);
   slp_sim_trace(m->oracle->world->sim, "on_error %d fatal %d %s %s attempt %u: %s", e->code, e->fatal,
                 e->aws_code, e->shard, e->attempt, e->message);
-  if (strchr(e->message, '\n')) slp_oracle_bad(m->oracle, "an error of more than one line");
+  if (strchr(e->message, '\n')) slp_oracle_bad(m->oracle, "S12 contract: an error of more than one line");
 }
 
 void slp_oracle_on_stopped(slp_judged *m, int status) {
   slp_oracle *o = m->oracle;
-  if (o->inside) slp_oracle_bad(o, "the stop callback ran inside a call");
-  if (m->closed) slp_oracle_bad(o, "the stop callback after the close callback");
+  if (o->inside) slp_oracle_bad(o, "P1 not inside: the stop callback ran inside a call");
+  if (m->closed) slp_oracle_bad(o, "P2 closed: the stop callback after the close callback");
   if (m->close_called && status != SLP_ECANCELED)
-    slp_oracle_bad(o, "stop told %d after sloop_close()", status);
-  if (!m->stop_pending) slp_oracle_bad(o, "the stop callback twice");
-  if (status == 0 && m->batches_out) slp_oracle_bad(o, "stop told 0 with %u batches out", m->batches_out);
+    slp_oracle_bad(o, "P2 closed: stop told %d after sloop_close()", status);
+  if (!m->stop_pending) slp_oracle_bad(o, "P8 stopped: the stop callback twice");
+  if (status == 0 && m->batches_out)
+    slp_oracle_bad(o, "P8 stopped: stop told 0 with %u batches out", m->batches_out);
   int unwritten = m->opts->app && o->memory_fails; /* the leases could not be given back */
   if (status == SLP_ETIMEDOUT && !m->batches_out && !unwritten)
-    slp_oracle_bad(o, "stop timed out with no batch out");
+    slp_oracle_bad(o, "P8 stopped: stop timed out with no batch out");
   m->stop_pending = 0;
   m->stopped = 1;
   slp_sim_trace(o->world->sim, "stopped %d", status);
 }
 
 void slp_oracle_on_closed(slp_judged *m) {
-  if (m->oracle->inside) slp_oracle_bad(m->oracle, "the close callback ran inside a call");
-  if (!m->close_called) slp_oracle_bad(m->oracle, "a close callback nobody asked for");
-  if (m->closed) slp_oracle_bad(m->oracle, "the close callback twice");
-  if (m->stop_pending) slp_oracle_bad(m->oracle, "closed and the stop callback never came");
+  if (m->oracle->inside) slp_oracle_bad(m->oracle, "P1 not inside: the close callback ran inside a call");
+  if (!m->close_called) slp_oracle_bad(m->oracle, "P2 closed: a close callback nobody asked for");
+  if (m->closed) slp_oracle_bad(m->oracle, "P2 closed: the close callback twice");
+  if (m->stop_pending) slp_oracle_bad(m->oracle, "P2 closed: closed and the stop callback never came");
   m->closed = 1;
   slp_sim_trace(m->oracle->world->sim, "closed");
 }
@@ -652,16 +666,19 @@ void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st) {
   /* One page: its body and its table of 32 bytes a record, which grows by doubling; small fixed parts. */
   uint64_t page = o->world->largest_answer + 64 * (UINT64_C(10000) + o->world->aggregated) + 65536;
   if (st->held_bytes_peak > m->opts->held_bytes_max + page)
-    slp_oracle_bad(o, "%" PRIu64 " bytes held, %" PRIu64 " allowed and one page of %" PRIu64,
+    slp_oracle_bad(o, "P5 budget: %" PRIu64 " bytes held, %" PRIu64 " allowed and one page of %" PRIu64,
                    st->held_bytes_peak, m->opts->held_bytes_max, page);
   if (st->records != m->records)
-    slp_oracle_bad(o, "statistics count %" PRIu64 " records, not %" PRIu64, st->records, m->records);
+    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " records, not %" PRIu64, st->records,
+                   m->records);
   if (st->again != m->again)
-    slp_oracle_bad(o, "statistics count %" PRIu64 " again, not %" PRIu64, st->again, m->again);
+    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " again, not %" PRIu64, st->again, m->again);
   if (st->batches != m->batches)
-    slp_oracle_bad(o, "statistics count %" PRIu64 " batches, not %" PRIu64, st->batches, m->batches);
+    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " batches, not %" PRIu64, st->batches,
+                   m->batches);
   if (st->batches_now != m->batches_out)
-    slp_oracle_bad(o, "statistics say %" PRIu64 " batches are out, not %u", st->batches_now, m->batches_out);
+    slp_oracle_bad(o, "S12 contract: statistics say %" PRIu64 " batches are out, not %u", st->batches_now,
+                   m->batches_out);
 }
 
 /* ---- at the end ------------------------------------------------------------------------------------------

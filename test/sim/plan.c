@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "sim/inside.h"
+#include "sim/typed.h"
 
 /* ---- drawing ------------------------------------------------------------------------------------------- */
 static uint64_t between(uint64_t *r, uint64_t low, uint64_t high) {
@@ -388,17 +389,22 @@ static void second_phase(play *g) {
   uint64_t limit_ms = 120000 + (g->plan->freezes ? 1000000 : 0) + g->w->records_put * 60;
   if (g->plan->manners.hold_us_max) limit_ms += g->w->records_put * (g->plan->manners.hold_us_max / 1000 + 1);
   if (g->plan->close_early) {
-    if (!g->u.closed) slp_oracle_bad(g->u.oracle, "closed early and never told");
+    if (!g->u.closed) slp_oracle_bad(g->u.oracle, "P2 closed: closed early and never told");
     return;
   }
   if (!slp_user_catch_up(&g->u, limit_ms) && !g->u.oracle->bad[0]) {
     char why[200] = "";
     slp_oracle_all_read(g->u.judged, why, sizeof why);
-    slp_oracle_bad(g->u.oracle, "not all was read after the faults stopped: %s", why);
+    slp_oracle_bad(g->u.oracle, "L1 all read: not all was read after the faults stopped: %s", why);
   }
   if (!g->plan->stop_first || !g->u.s || g->u.oracle->bad[0]) return;
   slp_user_stop(&g->u, 10000);
-  if (!slp_user_wait(&g->u, 11000, stop_told, &g->u)) slp_oracle_bad(g->u.oracle, "stop was never told");
+  if (!slp_user_wait(&g->u, 11000, stop_told, &g->u))
+    slp_oracle_bad(g->u.oracle, "P8 stopped: stop was never told");
+  sloop_stats_t st = slp_user_stats(&g->u);
+  if (g->u.stop_status == 0 && st.held_bytes_now)
+    slp_oracle_bad(g->u.oracle, "S11 bounds: stopped, nothing is out, and %" PRIu64 " bytes are held",
+                   st.held_bytes_now);
 }
 
 static void check_quiet(play *g) {
@@ -406,8 +412,8 @@ static void check_quiet(play *g) {
   uint64_t seconds = slp_sim_now_us(g->w->sim) / 1000000 + 1;
   uint64_t most = 10000 + seconds * 60 * g->stream->shards_n + g->w->records_put * 20 + g->w->calls * 20;
   if (st.turns > most)
-    slp_oracle_bad(g->u.oracle, "%" PRIu64 " turns in %" PRIu64 " s: more than %" PRIu64, st.turns, seconds,
-                   most);
+    slp_oracle_bad(g->u.oracle, "S10 rate: %" PRIu64 " turns in %" PRIu64 " s: more than %" PRIu64, st.turns,
+                   seconds, most);
 }
 
 void slp_plan_drive(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *arg, const char *line),
@@ -419,6 +425,12 @@ void slp_plan_drive(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *
   if (on_trace) slp_sim_on_trace(g.w->sim, on_trace, arg);
   g.stream = slp_world_stream(g.w, "orders", p->shards);
   slp_user_init_clock(&g.u, g.w, g.stream, &p->clock);
+  slp_typed *typed = p->typed ? slp_typed_new(g.w) : NULL;
+  slp_outside outside = {0};
+  if (typed) {
+    outside = slp_typed_outside(typed, g.u.host);
+    g.u.outside = &outside;
+  }
   set_options(&g);
   g.u.oracle->losses_expected = g.u.oracle->silent_trims = p->trims > 0;
   g.u.oracle->late_forbidden = (uint8_t)is_calm(p);
@@ -431,7 +443,7 @@ void slp_plan_drive(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *
   slp_user_leave(&g.u);
   slp_sim_run(g.w->sim, slp_sim_now_us(g.w->sim) + UINT64_C(1000000000), NULL, NULL);
   if (g.u.mem->live_blocks)
-    slp_oracle_bad(g.u.oracle, "%zu blocks of memory never came back", g.u.mem->live_blocks);
+    slp_oracle_bad(g.u.oracle, "P10 memory: %zu blocks of memory never came back", g.u.mem->live_blocks);
   snprintf(ret->bad, sizeof ret->bad, "%s", g.u.oracle->bad);
   ret->trace_hash = slp_sim_trace_hash(g.w->sim);
   ret->events = slp_sim_events(g.w->sim);
@@ -443,6 +455,7 @@ void slp_plan_drive(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *
   ret->calls = g.w->calls;
   if (ret->bad[0]) return; /* what is left of a broken run is not worth taking apart */
   slp_user_free(&g.u);
+  if (typed) slp_typed_free(typed);
   slp_world_free(g.w);
   if (mem->live_blocks)
     snprintf(ret->bad, sizeof ret->bad, "the simulator itself leaks %zu blocks", mem->live_blocks);

@@ -3,6 +3,8 @@
  *
  *   swarm                      200 seeds from 1 on, every tenth twice to see that a seed is a run
  *   swarm --seeds A..B         those seeds
+ *   swarm --seeds A..B --enough N   until so many of them broke a promise
+ *   swarm ... --typed          over typed calls, typed.h
  *   swarm --seed S [--trace]   one seed, here; with everything that happens, on standard error */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +17,8 @@
 
 #define SECONDS_A_SEED 120
 
+static uint8_t typed;
+
 static void print_line(void *arg, const char *line) { fprintf(arg, "%s\n", line); }
 
 /* 0: fine. */
@@ -22,12 +26,13 @@ static int play_seed(uint64_t seed, int trace, int twice, int tell) {
   slp_plan plan;
   slp_verdict v, second;
   slp_plan_draw(&plan, seed);
+  plan.typed = typed;
   slp_plan_drive(&plan, &v, trace ? print_line : NULL, stderr);
   if (!v.bad[0] && twice) {
     slp_plan_drive(&plan, &second, NULL, NULL);
     if (second.trace_hash != v.trace_hash)
-      snprintf(v.bad, sizeof v.bad, "two runs of one seed differ: %" PRIx64 ", %" PRIx64, v.trace_hash,
-               second.trace_hash);
+      snprintf(v.bad, sizeof v.bad, "S13 same: two runs of one seed differ: %" PRIx64 ", %" PRIx64,
+               v.trace_hash, second.trace_hash);
   }
   if (tell || v.bad[0])
     printf("seed %" PRIu64 ": %" PRIu64 " records, %" PRIu64 " again, %" PRIu64 " late, %" PRIu64
@@ -44,9 +49,9 @@ static int play_seed(uint64_t seed, int trace, int twice, int tell) {
   return v.bad[0] != 0;
 }
 
-static int play_many(uint64_t from, uint64_t to, const char *program) {
-  uint64_t broken = 0;
-  for (uint64_t seed = from; seed <= to; seed++) {
+static int play_many(uint64_t from, uint64_t to, uint64_t enough, const char *program) {
+  uint64_t broken = 0, told = 0;
+  for (uint64_t seed = from; seed <= to && told < enough; seed++) {
     pid_t pid = fork();
     if (pid == 0) {
       alarm(SECONDS_A_SEED);
@@ -56,8 +61,9 @@ static int play_many(uint64_t from, uint64_t to, const char *program) {
     waitpid(pid, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     broken++;
+    told += WIFEXITED(status) != 0;
     if (WIFSIGNALED(status)) printf("seed %" PRIu64 ": ended by signal %d\n", seed, WTERMSIG(status));
-    printf("  again: %s --seed %" PRIu64 " --trace\n", program, seed);
+    printf("  again: %s --seed %" PRIu64 " --trace%s\n", program, seed, typed ? " --typed" : "");
     fflush(stdout);
   }
   printf("%" PRIu64 " seeds, %" PRIu64 " broken\n", to - from + 1, broken);
@@ -65,18 +71,24 @@ static int play_many(uint64_t from, uint64_t to, const char *program) {
 }
 
 int main(int argc, char **argv) {
-  uint64_t from = 1, to = 200, seed;
+  uint64_t from = 1, to = 200, enough = UINT64_MAX, seed;
+  if (argc > 1 && strcmp(argv[argc - 1], "--typed") == 0) {
+    typed = 1;
+    argc--;
+  }
   if (argc >= 3 && strcmp(argv[1], "--seed") == 0 && slp_parse_u64(slp_str_of(argv[2]), &seed) == 0)
     return play_seed(seed, argc > 3 && strcmp(argv[3], "--trace") == 0, 0, 1);
+  if (argc == 5 && strcmp(argv[3], "--enough") == 0 && slp_parse_u64(slp_str_of(argv[4]), &enough) == 0)
+    argc = 3;
   if (argc == 3 && strcmp(argv[1], "--seeds") == 0) {
     const char *dots = strstr(argv[2], "..");
     if (dots && slp_parse_u64((slp_str){argv[2], (size_t)(dots - argv[2])}, &from) == 0 &&
         slp_parse_u64(slp_str_of(dots + 2), &to) == 0 && from <= to)
-      return play_many(from, to, argv[0]);
+      return play_many(from, to, enough, argv[0]);
   }
   if (argc > 1) {
-    fprintf(stderr, "usage: %s [--seeds A..B | --seed S [--trace]]\n", argv[0]);
+    fprintf(stderr, "usage: %s [--seeds A..B [--enough N] | --seed S [--trace]]\n", argv[0]);
     return 2;
   }
-  return play_many(from, to, argv[0]);
+  return play_many(from, to, enough, argv[0]);
 }

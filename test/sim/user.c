@@ -53,7 +53,7 @@ static void run_later(void *arg) {
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   slp_user *u = arg;
-  if (s != u->s) slp_oracle_bad(u->oracle, "on_batch of another consumer");
+  if (s != u->s) slp_oracle_bad(u->oracle, "S12 contract: on_batch of another consumer");
   slp_oracle_on_batch(u->judged, b);
   told(u, "on_batch");
   if (!slp_oracle_serial(u->oracle, b)) return;
@@ -156,23 +156,24 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_
   slp_user *u = arg;
   (void)s;
   (void)e;
-  if (u->oracle->inside) slp_oracle_bad(u->oracle, "the list callback ran inside a call");
-  if (u->judged->closed) slp_oracle_bad(u->oracle, "the list callback after the close callback");
+  if (u->oracle->inside) slp_oracle_bad(u->oracle, "P1 not inside: the list callback ran inside a call");
+  if (u->judged->closed) slp_oracle_bad(u->oracle, "P2 closed: the list callback after the close callback");
   if (u->judged->close_called && status != SLP_ECANCELED)
-    slp_oracle_bad(u->oracle, "listed after sloop_close()");
-  if (u->list_told) slp_oracle_bad(u->oracle, "listed twice");
+    slp_oracle_bad(u->oracle, "P2 closed: listed after sloop_close()");
+  if (u->list_told) slp_oracle_bad(u->oracle, "S12 contract: listed twice");
   u->list_told = 1;
   u->list_status = status;
   u->listed = n;
   for (size_t i = 1; i < n; i++)
-    if (strcmp(shards[i - 1].id, shards[i].id) >= 0) slp_oracle_bad(u->oracle, "the listing is not sorted");
+    if (strcmp(shards[i - 1].id, shards[i].id) >= 0)
+      slp_oracle_bad(u->oracle, "S12 contract: the listing is not sorted");
   told(u, "list");
 }
 
 static void on_closed(sloop_t *s, int status, void *arg) {
   slp_user *u = arg;
   (void)status;
-  if (s != u->s) slp_oracle_bad(u->oracle, "closed another consumer");
+  if (s != u->s) slp_oracle_bad(u->oracle, "P2 closed: closed another consumer");
   told(u, "close");
   slp_oracle_on_closed(u->judged);
   u->closed = 1;
@@ -242,19 +243,19 @@ static const slp_outside outside = {.getenv_fn = no_environment};
 
 int slp_user_open(slp_user *u) {
   int rc;
-  SLP_CALL(u->oracle, rc = slp_open_on(u->host, u->mem, &outside, &u->s, &u->opts, u->why));
+  SLP_CALL(u->oracle, rc = slp_open_on(u->host, u->mem, u->outside ? u->outside : &outside, &u->s, &u->opts, u->why));
   return rc;
 }
 
 void slp_user_start(slp_user *u) {
   if (!u->s && slp_user_open(u)) {
-    slp_oracle_bad(u->oracle, "sloop_open: %s", u->why);
+    slp_oracle_bad(u->oracle, "S12 contract: sloop_open: %s", u->why);
     return;
   }
   int rc;
   slp_oracle_on_start(u->judged);
   SLP_CALL(u->oracle, rc = sloop_start(u->s));
-  if (rc) slp_oracle_bad(u->oracle, "sloop_start: %d", rc);
+  if (rc) slp_oracle_bad(u->oracle, "S12 contract: sloop_start: %d", rc);
 }
 
 void slp_user_pause(slp_user *u, const char *shard) {
@@ -289,7 +290,8 @@ int slp_user_save(slp_user *u) {
   if (!u->s || u->moving) return 0;
   SLP_CALL(u->oracle, rc = sloop_save(u->s, NULL, &len));
   if (rc == SLOOP_ESTATE || rc == SLP_ENOMEM) return 0;
-  if (rc != SLP_ENOBUFS || len < 2) slp_oracle_bad(u->oracle, "sloop_save without room: %d", rc);
+  if (rc != SLP_ENOBUFS || len < 2)
+    slp_oracle_bad(u->oracle, "S12 contract: sloop_save without room: %d", rc);
   char *token = slp_alloc(mem, len);
   SLP_CHECK(token);
   again = len;
@@ -299,7 +301,7 @@ int slp_user_save(slp_user *u) {
     return 0;
   }
   if (rc || again != len - 1 || strlen(token) != again)
-    slp_oracle_bad(u->oracle, "sloop_save: %d, %zu bytes of %zu", rc, again, len);
+    slp_oracle_bad(u->oracle, "S12 contract: sloop_save: %d, %zu bytes of %zu", rc, again, len);
   slp_sim_trace(u->world->sim, "saved %s", token);
   slp_free(mem, u->token);
   u->token = token;
@@ -320,11 +322,11 @@ static slp_saved *copy_saved(slp_user *u, slp_saved *to) {
 static void on_moved(sloop_t *s, int status, void *arg) {
   slp_user *u = arg;
   (void)s;
-  if (u->oracle->inside) slp_oracle_bad(u->oracle, "the move callback ran inside a call");
-  if (u->judged->closed) slp_oracle_bad(u->oracle, "the move callback after the close callback");
+  if (u->oracle->inside) slp_oracle_bad(u->oracle, "P1 not inside: the move callback ran inside a call");
+  if (u->judged->closed) slp_oracle_bad(u->oracle, "P2 closed: the move callback after the close callback");
   if (u->judged->close_called && status != SLP_ECANCELED)
-    slp_oracle_bad(u->oracle, "move told %d after sloop_close()", status);
-  if (!u->moving) slp_oracle_bad(u->oracle, "the move callback without a move");
+    slp_oracle_bad(u->oracle, "P2 closed: move told %d after sloop_close()", status);
+  if (!u->moving) slp_oracle_bad(u->oracle, "S12 contract: the move callback without a move");
   u->moving--;
   u->move_told = 1;
   u->move_status = status;
@@ -371,7 +373,7 @@ void slp_user_reopen(slp_user *u) {
   if (slp_sim_run(sim, slp_sim_now_us(sim) + 1000000000, closed_now, u)) {
     slp_user_revive(u);
   } else {
-    slp_oracle_bad(u->oracle, "no close callback before it was opened again");
+    slp_oracle_bad(u->oracle, "P2 closed: no close callback before it was opened again");
   }
 }
 
@@ -442,7 +444,7 @@ void slp_user_finish(slp_user *u) {
     slp_user_stats(u);
     if (!u->judged->close_called) slp_user_close(u);
     if (!slp_sim_run(sim, slp_sim_now_us(sim) + 10000000, is_closed, u))
-      slp_oracle_bad(u->oracle, "no close callback within 10 s");
+      slp_oracle_bad(u->oracle, "P2 closed: no close callback within 10 s");
   }
   slp_user_return_all(u);
 }
