@@ -38,6 +38,8 @@ void slp_provider_user_done(slp_provider *p, int error, const slp_aws_keys *keys
   u->asked = 0;
   if (!error && keys)
     slp_keys_found(p, keys);
+  else if (error == SLP_ENOMEM)
+    slp_keys_starved(p);
   else
     slp_keys_broken(p, "the creds callback gave none: %s", why && why[0] ? why : "it did not say why");
 }

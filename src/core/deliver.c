@@ -106,11 +106,8 @@ typedef struct latest {
   int known;
 } latest;
 
-static int is_late(latest *out, const slp_key *key) {
-  if (out->known && slp_key_cmp(key, &out->key) < 0) return !SLP_MUTANT(21);
-  out->key = *key;
-  out->known = 1;
-  return 0;
+static int is_before(const slp_key *key, const latest *out) {
+  return out->known && slp_key_cmp(key, &out->key) < 0;
 }
 
 /* Moves the shard's head into the batch. 0; 1: it has to wait; SLP_ENOMEM. */
@@ -129,9 +126,11 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
     b->dead = 1;
   }
   slp_key key = slp_outlet_key(s, held, i);
-  int late = out && !again && is_late(out, &key);
+  int in_order = out && !again, before = in_order && is_before(&key, out), late = before && !SLP_MUTANT(21);
   int r = slp_batch_add(b, s, held, i, (late ? SLOOP_REC_LATE : 0) | (again ? SLOOP_REC_AGAIN : 0));
   if (r) return r;
+  if (in_order && !before)
+    *out = (latest){key, 1}; /* of what is in the batch: others may still come before */
   if (b->dead) s->dead = 0;
   bring_near(held, i);
   slp_outlet_take(s, held, i, again, &key);

@@ -566,8 +566,7 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what
   }
   slp_judged_shard *s = &m->shards[at];
   if (what == SLOOP_SHARD_OPENED) {
-    int unheard = o->memory_fails && m->opts->app; /* that the lease was gone in between */
-    if (s->opened && !unheard) slp_oracle_bad(o, "S12 contract: %s opened twice", shard);
+    if (s->opened) slp_oracle_bad(o, "S12 contract: %s opened twice", shard);
     s->opened = 1;
   } else if (what == SLOOP_SHARD_MOVED) {
     if (!s->opened && !o->memory_fails)
@@ -599,8 +598,7 @@ void slp_oracle_on_tip(slp_judged *m) {
   m->tips++;
   if (m->batches_out) slp_oracle_bad(m->oracle, "S12 contract: on_tip with %u batches out", m->batches_out);
   for (size_t i = 0; i < m->stream->shards_n; i++)
-    if (m->shards[i].back_n && !(m->oracle->memory_fails && m->opts->app)) /* its lease may be gone, unheard */
-      slp_oracle_bad(m->oracle, "S12 contract: on_tip with records given back");
+    if (m->shards[i].back_n) slp_oracle_bad(m->oracle, "S12 contract: on_tip with records given back");
 }
 
 void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss) {

@@ -105,6 +105,9 @@ TEST(the_callback_answers_once_and_maybe_later) {
   p->begin(p, 0);
   slp_provider_user_done(p, -1, NULL, NULL);
   CHECK_STR(got, "2 the creds callback gave none: it did not say why");
+  p->begin(p, 0);
+  slp_provider_user_done(p, SLP_ENOMEM, NULL, "no memory to ask for credentials");
+  CHECK_STR(got, "3 "); /* nothing is wrong with the keys */
   p->free(p);
   fake_end(&f, mem);
 }
