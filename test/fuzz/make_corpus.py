@@ -453,3 +453,224 @@ request_seeds = {
 }
 for name, data in request_seeds.items():
     write("request", name, data)
+
+# ---- times ------------------------------------------------------------------------------------------
+date_seeds = {
+    "http": "Fri, 02 Jan 2026 03:04:05 GMT",
+    "http-leap": "Thu, 29 Feb 2024 23:59:60 GMT",
+    "http-wrong-day": "Sun, 29 Feb 2023 00:00:00 GMT",
+    "http-old": "Friday, 02-Jan-26 03:04:05 GMT",
+    "iso": "2026-01-02T03:04:05.678Z",
+    "iso-day": "2026-01-02",
+    "iso-minutes": "2026-01-02 03:04",
+    "iso-zone": "2026-12-31T23:59:59.9999999+05:45",
+    "iso-zone-short": "0000-01-01t00:00-2359",
+    "milliseconds": struct.pack("<q", 1767323045678),
+    "milliseconds-before": struct.pack("<q", -1) + struct.pack("<q", -(2**63)),
+}
+for name, data in date_seeds.items():
+    write("date", name, data)
+
+# ---- decimal numbers --------------------------------------------------------------------------------
+number_seeds = {
+    "two": "12.5 -0.0025",
+    "cancel": "99999999999999999999999999999999999999 -99999999999999999999999999999999999998",
+    "digits-38": "1" * 38 + " " + "9" * 38,
+    "digits-39": "1" * 39 + " 1",
+    "large": "9.99E+125 1e125",
+    "small": "1E-130 -1E-130",
+    "too-small": "1e-131 0.0e999999999",
+    "zeros": "000.000 -0",
+    "signs": "+1 +-1",
+    "words": "18446744073709551615 18446744073709551616",
+    "words-signed": "-9223372036854775808 9223372036854775808",
+    "hash": "340282366920938463463374607431768211455 340282366920938463463374607431768211456",
+    "seconds": "1.767323045678E9 1767323045.6785",
+    "half": "0.0005 -0.0005",
+}
+for name, data in number_seeds.items():
+    write("number", name, data)
+
+# ---- endpoints --------------------------------------------------------------------------------------
+uri_seeds = {
+    "plain": "https://kinesis.eu-west-1.amazonaws.com",
+    "port": "HTTP://LocalHost:4567/a/b_c/~d",
+    "own-port": "https://example.com:00443/",
+    "ipv6": "http://[::1]:4567/",
+    "ipv6-cut": "http://[::1",
+    "loopback": "http://127.0.0.1:1",
+    "not-loopback": "http://127.0.0.1.example.com/",
+    "password": "https://user:secret@host/",
+    "dots": "http://h/a/../b/./c//d",
+    "query": "http://h/?a=b#c",
+    "bytes": bytes(range(256)),
+}
+for name, data in uri_seeds.items():
+    write("uri", name, data)
+
+# ---- names ------------------------------------------------------------------------------------------
+name_seeds = {
+    "stream": "orders",
+    "table": "dynamodb:Music",
+    "stream-arn": "arn:aws:kinesis:us-east-1:123456789012:stream/orders",
+    "table-arn": "arn:aws-us-gov:dynamodb:us-gov-west-1:123456789012:table/Music",
+    "label-arn": "arn:aws:dynamodb:eu-west-1:1:table/Music/stream/2026-01-02T03:04:05.678",
+    "no-account": "arn:aws:kinesis:us-east-1::stream/x",
+    "no-region": "arn:aws:kinesis::1:stream/x",
+    "consumer": "arn:aws:kinesis:us-east-1:1:stream/x/consumer/c:1",
+    "index": "arn:aws:dynamodb:us-east-1:1:table/Music/index/i",
+    "long": "a" * 128,
+    "too-long": "dynamodb:" + "b" * 256,
+}
+for name, data in name_seeds.items():
+    write("name", name, data)
+
+# ---- profiles ---------------------------------------------------------------------------------------
+profile_seeds = {
+    "both": "[default]\naws_access_key_id = A\naws_secret_access_key=B\n[dev]\naws_session_token = C # no comment\n"
+            "\x1e[profile dev]\nregion = eu-west-1\nretry_mode=standard\n[default]\nRegion = us-east-1\n",
+    "quoted": "\x1e[profile \"my profile\"]\nrole_arn = r\nsource_profile = dev\n[profile  'dev' ]\nregion=x\n",
+    "twice": "\x1e[default]\nregion = a\nendpoint_url = b\n[profile default]\nregion = c\n",
+    "services": "\x1e[default]\nservices = s\n[services s]\nkinesis =\n  endpoint_url = http://localhost:1\ndynamodb =\n"
+                "  endpoint_url = http://localhost:2\n",
+    "session": "\x1e[profile dev]\nsso_session = x\nsso_account_id = 1\n[sso-session x]\nsso_region = r\nsso_start_url = u\n",
+    "lines": "[default]\naws_access_key_id = A\n  B\n\tC\n; comment\n[my profile]\naws_secret_access_key =\n  a = b\n",
+    "wrong": "[default\n\x1e[profile dev]\n= x\n",
+    "mark": "\ufeff[default]\nregion = x\r\n",
+}
+for name, data in profile_seeds.items():
+    write("profile", name, data)
+
+# ---- answers that are errors ------------------------------------------------------------------------
+error_seeds = {
+    "json": '\x00\x1e{"__type":"com.amazonaws.kinesis#ProvisionedThroughputExceededException","message":"Rate exceeded"}',
+    "header": "\x00ExpiredIteratorException:http://internal/\x1e{}",
+    "wrapped": '\x09\x1e{"Output":{"__type":"InternalFailure"},"Version":"1.0"}',
+    "code": '\x03\x1e{"code":"UnrecognizedClientException","Message":"x\\ny"}',
+    "xml": "\x04\x1e<ErrorResponse><Error><Code>ExpiredToken</Code><Message>m</Message></Error></ErrorResponse>",
+    "html": "\x0a\x1e<html><body>502 Bad   Gateway\x00</body></html>",
+    "quotes-token": '\x00\x1e{"__type":"InvalidSignatureException","message":"canonical: x-amz-security-token:abc"}',
+    "cbor": b"\x00\x1e\xa2\x66__type\x78\x19ResourceNotFoundException\x67message\x61x",
+    "empty": "\x05\x1e",
+}
+for name, data in error_seeds.items():
+    write("error", name, data)
+
+# ---- heads of answers -------------------------------------------------------------------------------
+head_seeds = {
+    "all": "HTTP/1.1 400 Bad Request\r\nDate: Fri, 02 Jan 2026 03:04:05 GMT\r\nContent-Type: application/X-amz-json-1.1; a=b"
+           "\r\nContent-Length: 61\r\nx-amzn-RequestId: 1-2\r\nx-amzn-ErrorType: Name:http://\r\nx-amz-crc32: 4294967295\r\n"
+           "x-amz-retry-after: 1500\r\n\r\n",
+    "interim": "HTTP/1.1 100 Continue\r\nx-amz-retry-after: 9\r\n\r\nHTTP/2 200\r\ntransfer-encoding: chunked\r\n\r\n",
+    "wrong": "HTTP/1.1 200 OK\ncontent-length: -1\ncontent-length:  7 \nx-amz-crc32: 4294967296\nx-amz-retry-after: 1x\n: y\nz\n\n",
+    "date": "date:Thu, 29 Feb 2024 23:59:60 GMT\nDATE: no\n",
+    "long": "HTTP/1.1 200 OK\r\nx-amzn-requestid: " + "r" * 300 + "\r\ncontent-type: " + "t" * 300 + "\r\n",
+}
+for name, data in head_seeds.items():
+    write("head", name, data)
+
+# ---- DynamoDB's values ------------------------------------------------------------------------------
+attribute_seeds = {
+    "kinds": '{"s":{"S":"x"},"n":{"N":"-1.50E+10"},"b":{"B":"AAE="},"t":{"BOOL":true},"z":{"NULL":true},'
+             '"l":{"L":[{"S":"a"},{"M":{"S":{"S":"S"}}}]},"ss":{"SS":["b","a"]},"ns":{"NS":["1","007.0"]},'
+             '"bs":{"BS":["AQ==","AA=="]}}',
+    "escapes": '{"\\u0061\\"":{"S":"\\ud83d\\ude00\\u0000\\n"},"":{"S":""}}',
+    "two": '{"a":{"S":"x","N":"1"},"b":{"S":null,"N":"1"}}',
+    "sets": '{"a":{"SS":["x","x"]},"b":{"NS":["1","1.0"]},"c":{"SS":[]}}',
+    "deep": '{"a":' + '{"L":[' * 31 + '{"S":"x"}' + "]}" * 31 + "}",
+    "too-deep": '{"a":' + '{"L":[' * 33 + '{"S":"x"}' + "]}" * 33 + "}",
+    "numbers": '{"a":{"N":"' + "9" * 38 + 'E87"},"b":{"N":"1E-130"},"c":{"N":"+0.0"}}',
+    "twice": '{"a":{"S":"x"},"a":{"S":"y"}}',
+    "empty": "{}",
+}
+for name, data in attribute_seeds.items():
+    write("attribute", name, data)
+    write("sqlite_row", name, "\x00" + data)
+write("sqlite_row", "blob", b"\x01" + attribute_seeds["kinds"].encode())
+write("sqlite_row", "ours", "\x00" + '{"app":{"S":"app"},"row":{"S":"row"},"ours":{"N":"1"},"x":{"L":[]}}')
+write("sqlite_row", "nothing", "\x00")
+write("sqlite_row", "null", "\x00null")
+write("sqlite_row", "nul", b'\x00{"a":{"S":"x"}}\x00')
+
+# ---- signatures -------------------------------------------------------------------------------------
+GOOD_LOOK = ("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260102/us-east-1/kinesis/aws4_request, "
+             "SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature=" + "0" * 64)
+auth_seeds = {
+    "plain": "localhost:4567\x1eKinesis_20131202.GetRecords\x1eapplication/x-amz-json-1.1\x1e\x1e{}\x1e\x05x",
+    "token": "h\x1et\x1ec\x1eTOKEN/a+b==\x1e{\"Limit\":1}\x1e\x20\x41",
+    "blanks": "h\x1ea  b \x1ec d\x1e\x1e\x00\xff\x1e \x09",
+    "header": "\x1e\x1e\x1e\x1e\x1e" + GOOD_LOOK,
+    "header-cut": "\x1e\x1e\x1e\x1e\x1eAWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260102/us-east-1/kinesis/aws4_request,",
+    "other-region": "\x1e\x1e\x1e\x1e\x1e" + GOOD_LOOK.replace("us-east-1", "eu-west-3"),
+}
+for name, data in auth_seeds.items():
+    write("auth", name, data)
+
+# ---- configuration files ----------------------------------------------------------------------------
+config_seeds = {
+    "some": "# ours\nwire=json\n  count = 7  \n\npoll_ms =250\r\nexit-at-tip\nquiet = no\njson=yes\nshard=1\nshard=2\n"
+            "endpoint=http://127.0.0.1:1/?a=b c\ngrep = a # b\nuser_agent=last",
+    "start": "offset=s@2026-01-02T03:04:05Z\nuntil=5m\ntimeout=10s\nformat=%k\\t%s\\n\n",
+    "secrets": "sandbox.access_key=a\nsandbox.secret_key=b\nendpoint=http://u:p@h/\n",
+    "choices": "on_trimmed=continue\non_retry=park\nretry_max=3\naggregates=keep\nlog_level=debug\nschema=kcl\napp=a\n",
+    "wrong": "poll_ms=0\n",
+    "unknown": "polls=1\n",
+    "forbidden": "help\n",
+    "flag-wrong": "quiet=maybe\n",
+    "mark": "\ufeffcount=1\n",
+    "nul": "count=1\x00\n",
+    "sizes": "held_bytes_max=64M\nbatch_records_max=max\norder_wait_ms=max\n",
+}
+for name, data in config_seeds.items():
+    write("config", name, data)
+
+# ---- files of tokens --------------------------------------------------------------------------------
+def token_of(arn, rest=""):
+    return '{"stream_arn":"%s","active":[],"shards":[]%s}' % (arn, rest)
+
+
+ORDERS, MUSIC = "arn:aws:kinesis:us-east-1:1:stream/orders", "arn:aws:dynamodb:us-east-1:1:table/Music/stream/2026"
+token_file_seeds = {
+    "one": token_of(ORDERS),
+    "lines": "\n" + token_of(ORDERS) + "\n \t\r\n" + token_of(MUSIC) + "\n" + token_of(ORDERS + "-old"),
+    "spread": '{\n "shards": [],\n "stream_arn": "%s"\n}\n' % ORDERS,
+    "twice": token_of(ORDERS) + "\n" + token_of(ORDERS),
+    "other": token_of("arn:aws:kinesis:us-east-1:1:stream/others"),
+    "odd": token_of("stream"),
+    "no-shards": '{"stream_arn":"%s"}' % ORDERS,
+    "cut": token_of(ORDERS)[:-1],
+    "escaped": token_of(ORDERS.replace("/", "\\/"), ',"x":"\\u0000"'),
+    "empty": "\n",
+}
+for name, data in token_file_seeds.items():
+    write("token_file", name, data)
+
+# ---- what gives keys --------------------------------------------------------------------------------
+SOON = "2026-01-02T04:04:05Z"  # the test's clock says 03:04:05
+CREDENTIALS = ('{"Code":"Success","Version":1,"AccessKeyId":"A","SecretAccessKey":"bSESAME","Token":"C","SessionToken":"C",'
+               '"Expiration":"%s"}' % SOON)
+STS_KEYS = ("<{0}Response><{0}Result><Credentials><AccessKeyId>A</AccessKeyId><SecretAccessKey>bSESAME</SecretAccessKey>"
+            "<SessionToken>t&#43;</SessionToken><Expiration>%s</Expiration></Credentials></{0}Result></{0}Response>" % SOON)
+PORTAL = ('{"roleCredentials":{"accessKeyId":"A","secretAccessKey":"bSESAME","sessionToken":"C","expiration":1767326645000}}')
+SIGNED_IN = '{"accessToken":"T","expiresAt":"2026-01-02T08:00:00Z"}'
+RENEWABLE = ('{"accessToken":"T","expiresAt":"2026-01-02T03:00:00UTC","refreshToken":"R","clientId":"c","clientSecret":"s",'
+             '"registrationExpiresAt":"2026-03-01T00:00:00Z"}')
+answer_seeds = {
+    "sts": "\x00\x00" + STS_KEYS.format("AssumeRoleWithWebIdentity"),
+    "sts-error": "\x00\x04<ErrorResponse><Error><Code>ExpiredToken</Code><Message>m</Message></Error></ErrorResponse>",
+    "imds": "\x01\x00token\x1emy-role\n\x1e" + CREDENTIALS,
+    "imds-error": '\x01\x00token\x1erole\x1e{"Code":"AssumeRoleUnauthorizedAccess","Message":"no"}',
+    "container": "\x02\x00" + CREDENTIALS,
+    "container-error": '\x02\x06{"code":"x","message":"y"}',
+    "program": "\x03\x00" + CREDENTIALS,
+    "program-fails": "\x03\x06{}\x1eno keys today",
+    "sso": "\x04\x00" + SIGNED_IN + "\x1e" + PORTAL,
+    "sso-renewed": "\x04\x00" + RENEWABLE + '\x1e{"accessToken":"N","expiresIn":28800,"refreshToken":"R2"}\x1e' + PORTAL,
+    "sso-refused": "\x04\x05" + SIGNED_IN + "\x1e{}",
+    "files": "\x05\x00[default]\nregion = x\n\x1e[default]\naws_access_key_id = A\naws_secret_access_key = bSESAME\n",
+    "files-role": "\x05\x00[default]\nrole_arn = r\nsource_profile = b\nexternal_id = e\n\x1e[b]\naws_access_key_id = A\n"
+                  "aws_secret_access_key = s\n\x1e" + STS_KEYS.format("AssumeRole"),
+    "files-circle": "\x05\x00[default]\nrole_arn = r\nsource_profile = default\n\x1e",
+}
+for name, data in answer_seeds.items():
+    write("answer", name, data)

@@ -1,0 +1,13 @@
+/* attribute_store.h - the stores' half of fuzz_attribute.c: their names and the sandbox's don't go together.
+ */
+#ifndef SLP_TEST_FUZZ_ATTRIBUTE_STORE_H
+#define SLP_TEST_FUZZ_ATTRIBUTE_STORE_H
+
+#include "base/buf.h"
+
+/* What the stores' reader of items makes of the text: 1, and it is written again into `written`, as many
+ * attributes as *ret_n; else what the reader said. *ret_plain: the texts and bytes among them, one after the
+ * other. */
+int attribute_store_read(slp_mem *mem, slp_str text, slp_buf *written, slp_buf *plain, size_t *ret_n);
+
+#endif

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Runs fuzz targets one after the other, each for so many seconds of CPU, and keeps a book of what was run.
+
+    test/fuzz/campaign.py BUILD [TARGET...]   # BUILD: a folder configured with clang; all targets without names
+        --seconds N     CPU-seconds a target (default 240)
+        --evenly        those that have the fewest in the book come first
+        --work DIR      where new inputs and findings are kept between sessions (default BUILD/fuzz-work)
+        --merge         afterwards: inputs that reach lines none of the corpus reaches go into test/fuzz/corpus
+    test/fuzz/campaign.py --table             # what the book says, summed up
+
+The book is campaign.txt beside this file; a line is a session of one target: date, commit, target, CPU-seconds,
+runs, edges reached, findings. A finding ends the session of its target; its input is kept as DIR/TARGET-*.
+Exit status 1: something was found."""
+import argparse
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BOOK = os.path.join(HERE, "campaign.txt")
+CORPUS = os.path.join(HERE, "corpus")
+TICKS = os.sysconf("SC_CLK_TCK")
+SLOWEST_S = 20  # one input; longer is a finding
+MERGED_BYTES_MAX = 16 * 1024  # of one input: corpora stay small
+
+
+def targets_of(build):
+    out = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], capture_output=True, text=True, check=True)
+    return sorted(set(re.findall(r"^test/fuzz/fuzz_([a-z0-9_]+): ", out.stdout, re.M)))
+
+
+def read_book():
+    rows = []
+    if os.path.exists(BOOK):
+        with open(BOOK) as f:
+            for line in f:
+                if line.strip() and not line.startswith("#"):
+                    date, commit, target, cpu, runs, edges, found = line.split()
+                    rows.append((date, commit, target, float(cpu), int(runs), int(edges), int(found)))
+    return rows
+
+
+def write_row(row):
+    new = not os.path.exists(BOOK)
+    with open(BOOK, "a") as f:
+        if new:
+            f.write("# date       commit   target          CPU-s        runs  edges  findings\n")
+        f.write("%s %s %-14s %7.1f %11d %6d %9d\n" % row)
+
+
+def cpu_of(pid):
+    """CPU-seconds of a running process; None: it has ended."""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            fields = f.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] == "Z" else (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def command(build, target, work):
+    return [os.path.join(build, "test/fuzz/fuzz_" + target), "-timeout=%d" % SLOWEST_S, "-rss_limit_mb=2048",
+            "-print_final_stats=1", "-artifact_prefix=" + os.path.join(work, target + "-")]
+
+
+def run(build, target, seconds, work):
+    """One session. (CPU-seconds, runs, edges, findings)"""
+    found_in = os.path.join(work, "corpus", target)
+    os.makedirs(found_in, exist_ok=True)
+    log_path = os.path.join(work, target + ".log")
+    with open(log_path, "w") as log:
+        p = subprocess.Popen(command(build, target, work) + [found_in, os.path.join(CORPUS, target)], stdout=log,
+                             stderr=log, stdin=subprocess.DEVNULL, preexec_fn=lambda: os.nice(15))
+        asked = None
+        try:
+            while (cpu := cpu_of(p.pid)) is not None:
+                if cpu >= seconds and asked is None:
+                    p.send_signal(signal.SIGINT)  # it prints its figures and goes
+                    asked = time.monotonic()
+                if asked and time.monotonic() - asked > 60:
+                    p.kill()
+                time.sleep(0.5)
+        finally:
+            if cpu_of(p.pid) is not None:
+                p.kill()
+            _, _, usage = os.wait4(p.pid, 0)
+    with open(log_path, errors="replace") as f:
+        text = f.read()
+    runs = re.findall(r"^stat::number_of_executed_units: (\d+)", text, re.M) or re.findall(r"^#(\d+)\t", text, re.M)
+    edges = re.findall(r" cov: (\d+) ", text)
+    bad = asked is None or not re.search("run interrupted", text)
+    return (usage.ru_utime + usage.ru_stime, int(runs[-1]) if runs else 0, int(edges[-1]) if edges else 0, int(bad))
+
+
+def merge(build, target, work):
+    """Copies what reaches an edge that no input of the corpus reaches; the number of those."""
+    tree, found_in = os.path.join(CORPUS, target), os.path.join(work, "corpus", target)
+    if not os.path.isdir(found_in) or not os.listdir(found_in):
+        return 0
+    before = set(os.listdir(tree))
+    subprocess.run(command(build, target, work) + ["-merge=1", "-use_counters=0",
+                                                   "-max_len=%d" % MERGED_BYTES_MAX, tree, found_in],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=True,
+                   preexec_fn=lambda: os.nice(15))
+    new = set(os.listdir(tree)) - before
+    for name in new:
+        path = os.path.join(tree, name)
+        with open(path, "rb") as f:
+            digest = hashlib.sha1(f.read()).hexdigest()
+        os.rename(path, os.path.join(tree, "found-" + digest[:8]))
+    return len(new)
+
+
+def table():
+    total = {}
+    for date, _, target, cpu, runs, edges, found in read_book():
+        t = total.setdefault(target, [0, 0.0, 0, 0, 0, date])
+        t[0] += 1
+        t[1] += cpu
+        t[2] += runs
+        t[3] = max(t[3], edges)
+        t[4] += found
+        t[5] = date
+    print("%-14s %8s %11s %13s %6s %8s  %s" % ("target", "sessions", "CPU-minutes", "runs", "edges", "findings", "last"))
+    for target in sorted(total):
+        sessions, cpu, runs, edges, found, date = total[target]
+        print("%-14s %8d %11.1f %13d %6d %8d  %s" % (target, sessions, cpu / 60, runs, edges, found, date))
+    print("%-14s %8d %11.1f %13d %6s %8d" % ("all", sum(t[0] for t in total.values()),
+                                              sum(t[1] for t in total.values()) / 60,
+                                              sum(t[2] for t in total.values()), "",
+                                              sum(t[4] for t in total.values())))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("build", nargs="?")
+    parser.add_argument("targets", nargs="*")
+    parser.add_argument("--seconds", type=float, default=240)
+    parser.add_argument("--evenly", action="store_true")
+    parser.add_argument("--work")
+    parser.add_argument("--merge", action="store_true")
+    parser.add_argument("--table", action="store_true")
+    args = parser.parse_intermixed_args()
+    if args.table:
+        table()
+        return 0
+    if not args.build:
+        parser.error("no build folder")
+    build = os.path.abspath(args.build)
+    work = os.path.abspath(args.work or os.path.join(build, "fuzz-work"))
+    known = targets_of(build)
+    targets = args.targets or known
+    unknown = set(targets) - set(known)
+    if unknown:
+        parser.error("no such target: " + " ".join(sorted(unknown)))
+    if args.evenly:
+        sums = {}
+        for row in read_book():
+            sums[row[2]] = sums.get(row[2], 0) + row[3]
+        targets = sorted(targets, key=lambda t: sums.get(t, 0))
+    os.makedirs(work, exist_ok=True)
+    found = 0
+    subprocess.run(["nice", "-n", "10", "ninja", "-C", build] + ["test/fuzz/fuzz_" + t for t in targets], check=True,
+                   stdout=subprocess.DEVNULL)
+    commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
+                            check=True).stdout.strip()
+    for target in targets:
+        row = run(build, target, args.seconds, work) if args.seconds > 0 else None
+        if row:
+            write_row((time.strftime("%Y-%m-%d"), commit, target) + row)
+            print("%-14s %7.1f CPU-s %11d runs %6d edges %d findings" % ((target,) + row), flush=True)
+            found |= row[3]
+        if args.merge:
+            print("%-14s %d inputs into the corpus" % (target, merge(build, target, work)), flush=True)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+/* fuzz_token_file.c - files of tokens, for one stream and for three. A token that is given to a stream is a
+ * line (or the whole) of the file, is JSON and is told to belong to the stream; no two streams share one;
+ * blank lines change nothing; what is refused says why in one line. */
+#include "cli/token_file.h"
+#include "codec/json.h"
+
+#include "fuzz_file.h"
+
+#define ARN "arn:aws:kinesis:us-east-1:1:stream/orders"
+
+static const char *const streams[] = {"orders", "dynamodb:Music", ARN "-old"};
+#define ALL (sizeof streams / sizeof *streams)
+
+/* The ARN a token names, by the reader of JSON alone. */
+static void check_token(const char *token, const char *stream, int alone) {
+  size_t n = strlen(token);
+  char *copy = fuzz_copy((const uint8_t *)token, n);
+  slp_json j;
+  slp_str arn = {NULL, 0};
+  slp_json_begin(&j, copy, n);
+  REQUIRE(slp_json_next(&j) == SLP_JSON_OBJECT);
+  int what;
+  while ((what = slp_json_next(&j)) == SLP_JSON_KEY) {
+    int is_arn = slp_str_is(j.text, "stream_arn");
+    REQUIRE((is_arn ? slp_json_string(&j, &arn) : slp_json_skip(&j)) == 0);
+  }
+  REQUIRE(what == SLP_JSON_OBJECT_END && slp_json_next(&j) == SLP_JSON_END);
+  int belongs = slp_token_belongs(stream, arn);
+  REQUIRE(belongs == 1 || (alone && belongs == -1));
+  free(copy);
+}
+
+typedef struct result {
+  int r;
+  slp_buf text;
+  const char *tokens[ALL];
+  char why[SLP_TOKEN_WHY];
+} result;
+
+static void read_file(result *d, slp_mem *mem, const void *p, size_t n, size_t streams_n) {
+  *d = (result){.text = {.mem = mem}};
+  d->r = slp_tokens_read(fuzz_file(p, n), streams, streams_n, &d->text, d->tokens, d->why);
+  REQUIRE(d->r == 0 || d->r == SLP_EINVAL);
+  REQUIRE(d->r == 0 || (d->why[0] && memchr(d->why, 0, sizeof d->why) && !strchr(d->why, '\n')));
+}
+
+static void check(const result *d, size_t n) {
+  for (size_t i = 0; i < n && d->r == 0; i++) {
+    const char *t = d->tokens[i];
+    if (!t) continue;
+    REQUIRE(t >= d->text.p && t + strlen(t) <= d->text.p + d->text.n);
+    check_token(t, streams[i], n == 1);
+    for (size_t k = 0; k < i; k++) REQUIRE(d->tokens[k] != t);
+  }
+}
+
+static void same(const result *a, const result *b, size_t n) {
+  REQUIRE(a->r == b->r);
+  for (size_t i = 0; i < n && a->r == 0; i++) {
+    REQUIRE(!a->tokens[i] == !b->tokens[i]);
+    if (!a->tokens[i]) continue;
+    slp_str x = slp_str_of(a->tokens[i]), y = slp_str_of(b->tokens[i]);
+    /* Where one token is the whole file, the blank line is part of it. */
+    REQUIRE(y.n >= x.n && memcmp(x.p, y.p, x.n) == 0 && strspn(y.p + x.n, "\n") == y.n - x.n);
+  }
+}
+
+static void with_blank_lines(slp_mem *mem, const result *plain, const uint8_t *data, size_t size, size_t n) {
+  result more;
+  char *p = malloc(size + 2);
+  REQUIRE(p != NULL);
+  memcpy(p, data, size);
+  memcpy(p + size, "\n\n", 2);
+  read_file(&more, mem, p, size + 2, n);
+  same(plain, &more, n);
+  slp_buf_free(&more.text);
+  free(p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  for (size_t n = 1; n <= ALL; n += ALL - 1) {
+    result d;
+    read_file(&d, mem, data, size, n);
+    check(&d, n);
+    with_blank_lines(mem, &d, data, size, n);
+    slp_buf_free(&d.text);
+  }
+  REQUIRE(mem->live_blocks == 0);
+  slp_mem_drop(mem);
+  return 0;
+}
