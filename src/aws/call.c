@@ -274,7 +274,7 @@ static int fix_clock(slp_call *c) {
   int64_t off = date - c->signed_ms;
   if (off < SLP_CLOCK_SKEW_MS_MIN && off > -SLP_CLOCK_SKEW_MS_MIN) return 0;
   /* Another call may have corrected it since this one was signed; setting it again is harmless. */
-  aws->clock_offset_ms = date - slp_wall_ms(aws->h);
+  aws->clock_offset_ms = SLP_MUTANT(49) ? aws->clock_offset_ms + off : date - slp_wall_ms(aws->h);
   slp_creds_learn_clock(aws->creds, aws->clock_offset_ms);
   aws->stats.clock_fixes++;
   c->clock_tried = 1;

@@ -166,6 +166,7 @@ int slp_consumer_take_listing(slp_consumer *c) {
     if (!s) {
       s = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
       if (s) s->marked = 1;
+      if (s && SLP_MUTANT(42)) s->paused = c->paused_all;
     }
     if (s) {
       s->listed = 1;

@@ -149,7 +149,7 @@ slp_verdict slp_peer_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) 
   }
   /* Another boot, or no row, proves something only when it was read after somebody named this one: else it
    * may be from before that one was born. */
-  if (!p->exact_us || p->exact_us < named_us) {
+  if (!p->exact_us || (p->exact_us < named_us && !SLP_MUTANT(46))) {
     if (same && !p->missing) return SLP_PEER_ALIVE;
     p->wanted = 1;
     return SLP_PEER_UNKNOWN;

@@ -297,7 +297,8 @@ static int has_row(slp_fleet *f, slp_str shard) {
  * when both of its parents have theirs: the other one's own parents may not have ended yet. */
 static int may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;
-  slp_str other = slp_str_eq(kid->parent, l->shard) ? kid->adjacent_parent : kid->parent;
+  int first = SLP_MUTANT(47) || slp_str_eq(kid->parent, l->shard);
+  slp_str other = first ? kid->adjacent_parent : kid->parent;
   if (!other.n || slp_str_eq(other, l->shard) || has_row(f, other)) return 1;
   if (!l->asked_us) {
     l->asked_us = slp_fleet_now(f);

@@ -43,6 +43,7 @@ static int t_open(slp_tenant *t, slp_str id, uint64_t epoch, const slp_spot *fro
   SLP_CHECK(!slp_lineage_get(c, id));
   slp_shard *s = slp_lineage_add(c, id, (slp_str){NULL, 0}, (slp_str){NULL, 0});
   if (!s) return SLP_ENOMEM;
+  if (SLP_MUTANT(42)) s->paused = c->paused_all;
   s->name->epoch = epoch;
   s->leased_from = *from;
   s->listed = 1; /* until a listing says otherwise */
@@ -139,7 +140,7 @@ static void t_mark(slp_tenant *t, slp_str id, slp_spot *ret) {
   slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
   SLP_CHECK(s);
   memset(ret, 0, sizeof *ret);
-  if (s->end_left && slp_list_empty(&s->pages)) {
+  if (s->end_left && (SLP_MUTANT(45) ? s->batches_out == 0 : slp_list_empty(&s->pages))) {
     (void)slp_low_mark(s, &ret->mark);
     ret->kind = SLP_SPOT_END;
   } else if (slp_low_mark(s, &ret->mark) && !is_before_start(s, &ret->mark)) {

@@ -96,7 +96,7 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
   e->shards_n++;
   s->wanted = (uint8_t)slp_lineage_wants(c, id);
   s->skipped = !s->wanted;
-  s->paused = SLP_MUTANT(12) ? 0 : c->paused_all;
+  if (!SLP_MUTANT(42)) s->paused = SLP_MUTANT(12) ? 0 : c->paused_all;
   for (int i = 0; i < 2; i++) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
     if (p) p->children_n++;

@@ -57,6 +57,7 @@ void slp_low_drop(slp_shard *s) {
   while (it != &s->pages) {
     slp_held *held = held_of(it);
     it = it->next;
+    if (SLP_MUTANT(43) && held->dropped && held->out && held->unacked) bounded = 1;
     if (!held->dropped || held->out) continue;
     if (held->unacked && !bounded) {
       strip(held);

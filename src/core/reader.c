@@ -436,7 +436,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
   set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
   if (s->at_tip) s->tip_asked_us = s->fetch_sent_us;
   slp_lag_note_page(s, p->lag_ms);
-  if (p->n == 0 && p->behind_ms == 0 && !s->taken && s->anchored) {
+  if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(40)) && !s->taken && s->anchored) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
     s->anchor_ms = slp_max_i64(s->anchor_ms, seen); /* nothing came until then */
   }

@@ -349,7 +349,7 @@ static void l2_take(slp_draft *d, const slp_intent *i) {
     is_n(d, "epoch", i->epoch);
   } else {
     absent(d, "owner");
-    if (!SLP_MUTANT(29)) is_n(d, "epoch", i->epoch);
+    if (!SLP_MUTANT(48)) is_n(d, "epoch", i->epoch);
     slp_draft_when(d, "pos", SLP_TEST_NE, slp_draft_s(d, SLP_STR("9:end")), 0);
   }
   set_s(d, "owner", i->me);
@@ -393,7 +393,7 @@ static void l6_transfer(slp_draft *d, const slp_intent *i) {
 }
 
 static void l7_release(slp_draft *d, const slp_intent *i) {
-  mine(d, i);
+  if (!SLP_MUTANT(29)) mine(d, i);
   not_back(d, &i->spot);
   move_to(d, i);
   stamp(d, i);
