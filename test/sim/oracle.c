@@ -150,13 +150,17 @@ void slp_oracle_on_callback(slp_judged *m, const char *name) {
 }
 
 /* ---- where a shard may begin ------------------------------------------------------------------------- */
+#define CHANGE_US 50000 /* so long takes a split or a merge: change_ms of the sandbox */
+
 static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
   const slp_known_shard *k = s->known;
   uint64_t begun = UINT64_MAX; /* "latest" is when the first shard is found, not when start was called */
   for (size_t i = 0; i < m->stream->shards_n; i++)
     if (m->stream->shards[i].locates) begun = slp_min_u64(begun, m->stream->shards[i].first_locate_us);
   if (k->closed && !k->locates && k->closed_us < begun) return 0;
-  if ((size_t)(k - m->stream->shards) < m->from.shards_n) return 0;
+  /* It was there at the start; but one that the service was still making was found as its parents' child. */
+  int making = m->started_us < k->made_us + CHANGE_US && !k->latest_locates && k->parents[0] >= 0;
+  if ((size_t)(k - m->stream->shards) < m->from.shards_n && !making) return 0;
   for (int i = 0; i < 2; i++) {
     const slp_known_shard *p = k->parents[i] >= 0 ? &m->stream->shards[k->parents[i]] : NULL;
     /* Or it came and went out of retention before anybody heard of it. */

@@ -19,6 +19,7 @@ typedef struct slp_plan {
   slp_manners manners;
   sloop_opts_t opts; /* only what differs from the default is copied, see plan.c */
   uint8_t creds_later;
+  uint8_t typed; /* over typed calls instead of bytes; not drawn */
 } slp_plan;
 
 typedef struct slp_verdict {

@@ -3,6 +3,7 @@
 #ifndef SLP_TEST_SIM_USER_H
 #define SLP_TEST_SIM_USER_H
 
+#include "api/open.h"
 #include "sim/oracle.h"
 
 typedef struct slp_manners {
@@ -37,7 +38,8 @@ struct slp_user {
   sloop_position_t move_to;
   char move_seq[130];
   slp_saved *move_saved;
-  uint64_t random; /* its own stream: what it does never depends on what others draw */
+  const slp_outside *outside; /* NULL: the sandbox's bytes, and no environment */
+  uint64_t random;            /* its own stream: what it does never depends on what others draw */
   /* Scenes may take a batch themselves: 1 when they did. */
   int (*on_batch)(slp_user *u, sloop_batch_t *b);
   void (*on_any)(slp_user *u, const char *callback); /* first thing in every callback */

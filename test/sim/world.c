@@ -97,16 +97,16 @@ static slp_known_shard *shard_by_id(slp_world *w, slp_str stream, slp_str id) {
 }
 
 /* ---- what is asked -------------------------------------------------------------------------------- */
-static void note_poll(slp_world *w, slp_known_shard *sh, const slp_sim_ask *ask) {
+void slp_world_polled(slp_world *w, slp_known_shard *sh, uint64_t sent_us) {
   uint64_t *slot = &sh->poll_sent_us[sh->polls % SLP_COUNT(sh->poll_sent_us)];
-  if (sh->polls >= SLP_COUNT(sh->poll_sent_us) && ask->sent_us - *slot < w->poll_gap_us_min)
-    w->poll_gap_us_min = ask->sent_us - *slot;
-  *slot = ask->sent_us;
+  if (sh->polls >= SLP_COUNT(sh->poll_sent_us) && sent_us - *slot < w->poll_gap_us_min)
+    w->poll_gap_us_min = sent_us - *slot;
+  *slot = sent_us;
   sh->polls++;
   sh->last_poll_us = slp_sim_now_us(w->sim);
 }
 
-static void note_locate(slp_world *w, slp_known_shard *sh, slp_str kind) {
+void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind) {
   if (!sh->locates++) sh->first_locate_us = slp_sim_now_us(w->sim);
   if (slp_str_is(kind, "LATEST")) {
     if (!sh->latest_locates++) {
@@ -150,10 +150,10 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   if (strcmp(op, "GetRecords") == 0) {
     w->gets++;
     sh = shard_of_iterator(w, member_text(ask->body, "ShardIterator", cbor));
-    if (sh) note_poll(w, sh, ask);
+    if (sh) slp_world_polled(w, sh, ask->sent_us);
   } else if (strcmp(op, "GetShardIterator") == 0) {
     sh = shard_by_id(w, member_text(ask->body, "StreamName", cbor), member_text(ask->body, "ShardId", cbor));
-    if (sh) note_locate(w, sh, member_text(ask->body, "ShardIteratorType", cbor));
+    if (sh) slp_world_located(w, sh, member_text(ask->body, "ShardIteratorType", cbor));
   }
   slp_box_answer answer = {.cut_after = SIZE_MAX};
   slp_buf_init(&answer.body, w->mem, SIZE_MAX / 2);
@@ -261,20 +261,24 @@ slp_known_stream *slp_world_stream(slp_world *w, const char *name, uint32_t shar
 }
 
 /* ---- records ------------------------------------------------------------------------------------------ */
+/* Eight bytes at a time: a whole campaign waits for it. */
+static uint64_t note_word(uint64_t id, size_t i) {
+  return id * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)(uint8_t)i * UINT64_C(0x0101010101010101);
+}
+
 void slp_note_fill(uint64_t id, char *to, size_t bytes) {
-  uint64_t word = id * UINT64_C(0x9e3779b97f4a7c15);
-  for (size_t i = 0; i < bytes; i++) to[i] = (char)(word >> (i % 8 * 8)) ^ (char)(i / 8);
+  for (size_t i = 0; i < bytes; i += 8) {
+    uint64_t word = note_word(id, i / 8);
+    memcpy(to + i, &word, bytes - i < 8 ? bytes - i : 8);
+  }
 }
 
 int slp_note_holds(const slp_note *note, const char *p, size_t n) {
   if (n != note->bytes) return 0;
-  char want[256];
-  uint64_t word = note->id * UINT64_C(0x9e3779b97f4a7c15);
-  size_t head = n < sizeof want ? n : sizeof want;
-  slp_note_fill(note->id, want, head);
-  if (head && memcmp(want, p, head)) return 0;
-  for (size_t i = head; i < n; i++)
-    if (p[i] != ((char)(word >> (i % 8 * 8)) ^ (char)(i / 8))) return 0;
+  for (size_t i = 0; i < n; i += 8) {
+    uint64_t word = note_word(note->id, i / 8);
+    if (memcmp(p + i, &word, n - i < 8 ? n - i : 8) != 0) return 0;
+  }
   return 1;
 }
 
@@ -308,6 +312,7 @@ static slp_known_shard *put_bytes(slp_world *w, slp_known_stream *s, const char 
 
 static slp_note *put_with(slp_world *w, slp_known_stream *s, uint32_t bytes, const char *key) {
   slp_note note = {.id = ++w->ids, .bytes = bytes};
+  snprintf(note.key, sizeof note.key, "%s", key);
   char *data = slp_alloc(w->mem, bytes + 1);
   SLP_CHECK(data);
   slp_note_fill(note.id, data, bytes);
@@ -363,6 +368,7 @@ int slp_world_put_aggregate(slp_world *w, slp_known_stream *s, size_t n, uint32_
   for (size_t i = 0; sh && i < n; i++) {
     note.id = first + i;
     note.sub = (uint32_t)i;
+    snprintf(note.key, sizeof note.key, "%s", i % 2 ? other : key);
     add_note(w, sh, note);
     w->records_put++;
     w->aggregated++;

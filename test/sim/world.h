@@ -16,6 +16,7 @@
 typedef struct slp_note { /* one accepted record of a user's */
   char seq[130];
   uint32_t sub; /* its place inside an aggregate, else 0 */
+  char key[24];
   int64_t arrived_ms;
   uint64_t id, put_us;
   uint32_t bytes;
@@ -90,6 +91,9 @@ void slp_world_faults(slp_world *w, const char *script); /* NULL clears */
 /* A random open shard of s; SIZE_MAX: none. */
 size_t slp_world_open_shard(slp_world *w, const slp_known_stream *s);
 size_t slp_world_find(const slp_known_stream *s, const char *id); /* SIZE_MAX: not known */
+/* For another way to serve the same streams: what was asked of a shard, kind in the service's words. */
+void slp_world_polled(slp_world *w, slp_known_shard *sh, uint64_t sent_us);
+void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind);
 /* Lets virtual time pass. */
 void slp_world_pass(slp_world *w, uint64_t ms);
 

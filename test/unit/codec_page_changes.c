@@ -486,8 +486,9 @@ TEST(without_memory_the_page_fails_and_nothing_leaks) {
  */
 TEST(children_from_elsewhere_are_copied_behind_the_answer) {
   char first[] = "shardId-1", parent[] = "shardId-0", second[] = "shardId-2";
-  slp_shard_desc kids[SLP_PAGE_CHILDREN_MAX + 1] = {{.id = {first, 9}, .parent = {parent, 9}},
-                                                    {.id = {second, 9}, .parent = {parent, 9}}};
+  slp_shard_desc kids[SLP_PAGE_CHILDREN_MAX + 1] = {
+      {.id = {first, 9}, .parent = {parent, 9}},
+      {.id = {second, 9}, .parent = {parent, 9}, .adjacent_parent = {first, 9}}};
   start();
   CHECK_INT(read_text("{\"Records\":[" RECORD "]}"), 0);
   CHECK_INT(slp_page_give_children(page, kids, 2), 0);
@@ -497,7 +498,8 @@ TEST(children_from_elsewhere_are_copied_behind_the_answer) {
   CHECK_SAYS(page->children[0].id, "shardId-1");
   CHECK_SAYS(page->children[0].parent, "shardId-0");
   CHECK_SAYS(page->children[1].id, "shardId-2");
-  CHECK(page->children[1].adjacent_parent.p == NULL);
+  CHECK(page->children[0].adjacent_parent.p == NULL);
+  CHECK_SAYS(page->children[1].adjacent_parent, "shardId-1");
   CHECK_SAYS(whole(0), RECORD); /* the body may have moved, the rows are places in it */
   CHECK_INT(read_text("{}"), 0);
   CHECK_INT(page->children_n, 0);

@@ -1,0 +1,48 @@
+/* typed_inside.h - what the two ends of the typed seam agree on: how values are laid into a message. */
+#ifndef SLP_TEST_SIM_TYPED_INSIDE_H
+#define SLP_TEST_SIM_TYPED_INSIDE_H
+
+#include "sim/typed.h"
+
+/* The first byte of a request. */
+typedef enum {
+  SLP_TYPED_DESCRIBE = 'D',
+  SLP_TYPED_LIST = 'L',
+  SLP_TYPED_ITERATOR = 'I',
+  SLP_TYPED_RECORDS = 'R',
+  SLP_TYPED_GET = 'g',
+  SLP_TYPED_SCAN = 's',
+  SLP_TYPED_WRITE = 'w',
+  SLP_TYPED_PREPARE = 'p'
+} slp_typed_what;
+
+/* ---- writing: into the simulation's own memory, which never fails ------------------------------------- */
+void slp_msg_u64(slp_buf *b, uint64_t v);
+void slp_msg_str(slp_buf *b, slp_str s);
+void slp_msg_rows(slp_buf *b, const slp_store_rows *rows);
+void slp_msg_val(slp_buf *b, const slp_val *v);
+/* An answer begins with its length and a sum, so that a clipped one is seen. */
+void slp_msg_begin(slp_buf *b);
+void slp_msg_seal(slp_buf *b);
+
+/* ---- reading ------------------------------------------------------------------------------------------ */
+typedef struct slp_msg {
+  const char *p, *end;
+  int bad; /* it ended too early; what is read is zeros from then on */
+} slp_msg;
+slp_msg slp_msg_of(slp_str s);
+int slp_msg_open(slp_msg *m); /* an answer's beginning; 0: it is whole */
+uint64_t slp_msg_take_u64(slp_msg *m);
+slp_str slp_msg_take_str(slp_msg *m); /* points into the message; an empty one has no p */
+/* Into rows' arena. SLP_ENOMEM. */
+int slp_msg_take_val(slp_msg *m, slp_store_rows *arena, slp_val *ret);
+int slp_msg_take_rows(slp_msg *m, slp_store_rows *rows);
+
+/* ---- the ends ----------------------------------------------------------------------------------------- */
+slp_ops *slp_typed_kinesis_new(slp_mem *mem, slp_host *h);
+void slp_typed_kinesis_free(slp_ops *ops);
+int slp_typed_store_new(slp_mem *mem, slp_host *h, const slp_table_spec *table, slp_store **ret);
+/* What an answer says when it is not the one asked for. 0: it is. */
+slp_class slp_typed_failure(const slp_http *http, slp_fail *f);
+
+#endif
