@@ -39,6 +39,7 @@ static void on_side_closed(uv_handle_t *handle) {
   valve *v = c->v;
   if (--c->open_n == 0) {
     slp_list_remove(&c->link);
+    if (v->spoilt == c) v->spoilt = NULL;
     free(c->request);
     free(c);
   }
@@ -88,12 +89,19 @@ static void count(conn *c, int down, size_t n) {
   *(down ? &x->down : &x->up) += (uint32_t)n;
 }
 
+static void on_then(uv_timer_t *timer) {
+  valve *v = timer->data;
+  if (v->spoilt) put(&v->spoilt->client, v->fault.then.p, v->fault.then.n);
+}
+
 static void say(conn *c) {
   const valve_fault *f = &c->v->fault;
   put(&c->client, f->say.p, f->say.n);
   c->saying = 0;
   c->answered = 1;
   if (!f->keep) end(c, 0);
+  c->v->spoilt = c;
+  if (f->then.n) uv_timer_start(&c->v->timer, on_then, f->then_ms, 0);
 }
 
 static int is_whole(const char *p, size_t n) {
@@ -203,8 +211,9 @@ void valve_open(valve *v, uv_loop_t *loop, uint16_t to_port, const valve_fault *
   v->to_port = to_port;
   if (fault) v->fault = *fault;
   slp_list_init(&v->conns);
-  v->open_n = 1;
-  v->listener.data = v;
+  v->open_n = 2;
+  v->listener.data = v->timer.data = v;
+  uv_timer_init(loop, &v->timer);
   uv_tcp_init(loop, &v->listener);
   uv_ip4_addr("127.0.0.1", 0, &any);
   CHECK_INT(uv_tcp_bind(&v->listener, (struct sockaddr *)&any, 0), 0);
@@ -213,7 +222,7 @@ void valve_open(valve *v, uv_loop_t *loop, uint16_t to_port, const valve_fault *
   v->port = ntohs(any.sin_port);
 }
 
-static void on_listener_closed(uv_handle_t *handle) { let_go(handle->data); }
+static void on_own_closed(uv_handle_t *handle) { let_go(handle->data); }
 
 void valve_close(valve *v, void (*on_closed)(valve *v)) {
   v->closing = 1;
@@ -222,5 +231,6 @@ void valve_close(valve *v, void (*on_closed)(valve *v)) {
     next = it->next;
     end(SLP_OWNER(it, conn, link), 0);
   }
-  uv_close((uv_handle_t *)&v->listener, on_listener_closed);
+  uv_close((uv_handle_t *)&v->listener, on_own_closed);
+  uv_close((uv_handle_t *)&v->timer, on_own_closed);
 }

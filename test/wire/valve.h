@@ -20,6 +20,8 @@ typedef struct valve_fault {
   slp_str say;   /* VALVE_SAY: to the client, in place of the server, which never sees the request ... */
   uint8_t early; /* ... before it is all there ... */
   uint8_t keep;  /* ... and the connection is kept; else closed behind it */
+  slp_str then;  /* said on a kept connection then_ms later */
+  uint32_t then_ms;
 } valve_fault;
 
 typedef struct valve_exchange {
@@ -32,6 +34,8 @@ typedef struct valve_exchange {
 typedef struct valve {
   uv_loop_t *loop;
   uv_tcp_t listener;
+  uv_timer_t timer;
+  struct conn *spoilt; /* for `then` */
   uint16_t port, to_port;
   valve_fault fault;
   uint8_t fired, closing;
