@@ -1,0 +1,202 @@
+/* herd_oracle_inside.h - what the files of the judge share.
+ *
+ * truth      what was put where, and how far into it a position of the table reaches
+ * tenancies  who reads a shard in which epoch, and what became of each record of it
+ * records    what is handed out and given back
+ * rows       the versions of the leases
+ * contract   the callbacks that are not records
+ * progress   what must be so when all is healed
+ * story      what happened to one shard, told */
+#ifndef SLP_TEST_SIM_HERD_ORACLE_INSIDE_H
+#define SLP_TEST_SIM_HERD_ORACLE_INSIDE_H
+
+#include "base/map.h"
+#include "sim/herd_oracle.h"
+
+#define HD_NEVER UINT64_MAX
+#define HD_ID_MAX 130
+
+typedef struct hd_note { /* a record as it was put */
+  uint64_t put_us, content;
+  uint64_t acked_us; /* when somebody was finished with it, in a tenancy that counted; HD_NEVER */
+  int64_t arrived_ms;
+  size_t seq_at; /* in the shard's texts */
+  uint32_t seq_n, sub;
+  uint8_t handed; /* to anybody */
+} hd_note;
+
+typedef struct hd_version { /* a row as it was committed */
+  uint64_t us, sent_us, epoch;
+  size_t life;         /* SIZE_MAX: an operator */
+  const char *owner;   /* interned; "" */
+  size_t seq_at, done; /* done: so many first records are passed, as far as was known then */
+  int64_t ms;
+  uint32_t seq_n, sub;
+  uint8_t at, whole, gone, parked;
+} hd_version;
+
+typedef enum { HD_NOT_YET, HD_OUT, HD_BACK, HD_ACKED, HD_SKIPPED } hd_fate;
+typedef struct hd_place { /* a record in a tenancy */
+  uint16_t attempts;
+  uint8_t fate;
+} hd_place;
+
+typedef struct hd_part hd_part; /* a shard */
+typedef struct hd_tenancy {     /* one life reads one shard in one epoch */
+  struct hd_tenancy *before;    /* of this shard */
+  struct hd_tenancy *next_in_batch;
+  hd_part *shard;
+  size_t life;
+  uint64_t epoch;
+  uint64_t back_us;     /* something was given back last */
+  size_t first, next;   /* fresh records: from, and the one to come */
+  size_t prefix;        /* finished with without a gap, up to here */
+  size_t prefix_before; /* the same, a moment before prefix_us */
+  uint64_t prefix_us;   /* it has moved on */
+  uint64_t given_us;    /* its end by its own will was told; HD_NEVER */
+  uint64_t batch;       /* the last batch that has records of it, */
+  uint32_t batch_n;     /* so many */
+  size_t batch_from, batch_to;
+  size_t out_n, back_n;
+  uint32_t batches_out;
+  uint8_t began, over, lost, owned; /* owned: the table has this epoch for this life */
+  uint8_t loose;                    /* an operator came in between */
+  hd_place *places;                 /* of the records from `first` on */
+  size_t places_cap;
+} hd_tenancy;
+
+struct hd_part {
+  char id[HD_ID_MAX];
+  size_t number;
+  int parents[2];
+  uint8_t closed, excused, excused_ever, unordered_times, ended_told;
+  uint64_t closed_us, excused_us, owner_us; /* owner_us: it went to another owner last */
+  size_t trimmed, row_n; /* row_n: records put when the row was made first; SIZE_MAX: never */
+  hd_note *notes;
+  size_t notes_n, notes_cap;
+  char *texts;
+  size_t texts_n, texts_cap;
+  hd_version *versions;
+  size_t versions_n, versions_cap;
+  hd_tenancy *tenancies; /* the latest first */
+};
+
+typedef struct hd_held { /* a batch with the user */
+  struct hd_held *next;
+  const void *batch;
+  size_t n, cap;
+  struct {
+    hd_tenancy *tenancy; /* NULL: not to be judged */
+    size_t index;
+    uint8_t acked;
+  } * records;
+  hd_tenancy *tenancies; /* each once, by next_in_batch while it is handed out */
+} hd_held;
+
+typedef struct hd_of_shard { /* what a life knows of a shard */
+  hd_tenancy *now;           /* the latest */
+  uint64_t epoch;            /* taken last */
+  uint8_t taken, opened, paused;
+} hd_of_shard;
+
+typedef struct hd_life {
+  char id[HD_ID_MAX], what[HD_ID_MAX + 24]; /* what: "w2#5" */
+  size_t number;
+  uint64_t born_us;
+  hd_of_shard *shards;
+  size_t shards_cap;
+  hd_held *held;
+  const char **instances; /* interned */
+  size_t instances_n, instances_cap;
+  int inside;
+  uint8_t died, failed, stopping, stop_told, closing, closed, paused_all, suspended, joined, left_told, left;
+  uint32_t batches_out;
+  uint64_t records, batches, again, late, dead_letters;
+  /* The latest in the order of time that was handed out fresh. */
+  int64_t top_ms;
+  char top_seq[HD_ID_MAX];
+  uint32_t top_seq_n;
+} hd_life;
+
+typedef enum {
+  HD_TOLD_BATCH,
+  HD_TOLD_DEAD_LETTER,
+  HD_TOLD_BACK,
+  HD_TOLD_ROW,
+  HD_TOLD_LEASE,
+  HD_TOLD_SHARD,
+  HD_TOLD_LOSS,
+  HD_TOLD_PAUSE,
+  HD_TOLD_DEED /* what: a text that lives for ever */
+} hd_told_kind;
+typedef struct hd_told {
+  uint64_t us, epoch;
+  size_t life, shard; /* SIZE_MAX: none */
+  size_t a, b, n;
+  const char *what;
+  uint8_t kind;
+} hd_told;
+
+struct hd_oracle {
+  slp_mem *mem;
+  hd_terms terms;
+  slp_map ids;      /* shard id -> hd_part */
+  slp_map interned; /* text -> itself */
+  hd_part **shards;
+  size_t shards_n, shards_cap;
+  hd_part *last_shard;
+  hd_life **lives;
+  size_t lives_n, lives_cap;
+  hd_held *spare;
+  uint64_t first_row_us; /* the first lease was made */
+  uint64_t batches_ever;
+  int64_t last_arrived_ms;
+  uint8_t unordered_times;
+  uint64_t records, repeats, again, late, overlaps, rows, tenancies, batches, acks, losses, dead_letters,
+      excuses;
+  hd_told *told; /* a ring */
+  size_t told_n, told_cap, told_first;
+  hd_rule broken;
+  char text[400], shard[HD_ID_MAX];
+};
+
+static inline uint64_t hd_now(const hd_oracle *o) { return o->terms.now_us(o->terms.arg); }
+/* Room for one more than n; array is the address of a pointer. */
+void hd_room(hd_oracle *o, void *array, size_t n, size_t *cap, size_t each);
+hd_life *hd_life_of(hd_oracle *o, size_t life);
+hd_of_shard *hd_of(hd_oracle *o, hd_life *l, const hd_part *s);
+const char *hd_intern(hd_oracle *o, const char *text);
+int hd_is_instance(hd_oracle *o, const hd_life *l, const char *owner); /* of this life */
+void hd_learn_instance(hd_oracle *o, hd_life *l, const char *owner);
+/* P1 and P2, for every callback. 0: the rest is not to be looked at. */
+int hd_called_back(hd_oracle *o, hd_life *l, const char *name);
+
+/* truth */
+hd_part *hd_find_shard(hd_oracle *o, const char *id); /* NULL */
+slp_str hd_seq(const hd_part *s, size_t note);
+size_t hd_find_note(const hd_part *s, slp_str seq, uint32_t sub, size_t guess); /* SIZE_MAX */
+size_t hd_notes_up_to(const hd_part *s, slp_str seq, uint32_t sub); /* so many are not behind it */
+size_t hd_notes_before_ms(const hd_part *s, int64_t ms);
+int hd_is_child(const hd_oracle *o, const hd_part *s); /* a parent has a lease, or had one */
+int hd_text(hd_oracle *o, hd_part *s, slp_str text, size_t *ret_at);
+
+/* rows */
+const hd_version *hd_row_now(const hd_part *s);                /* NULL: it never had one; it may be gone */
+const hd_version *hd_row_in(const hd_part *s, uint64_t epoch); /* the first of that epoch; NULL */
+size_t hd_row_done(const hd_oracle *o, const hd_part *s, const hd_version *v);
+/* Records before it are nobody's duty: the application begins behind them. */
+size_t hd_floor(const hd_oracle *o, const hd_part *s);
+
+/* tenancies */
+hd_tenancy *hd_tenancy_of(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch); /* found, or a new one */
+hd_place *hd_place_of(hd_oracle *o, hd_tenancy *t, size_t index);
+void hd_settle(hd_oracle *o, hd_tenancy *t, size_t index, hd_fate fate);
+void hd_advance(hd_oracle *o, hd_tenancy *t);
+size_t hd_known_from_before(const hd_tenancy *t); /* what the life itself read in the epoch before */
+size_t hd_given(const hd_tenancy *t); /* what was surely finished with when it ended by its own will */
+void hd_tenancy_over(hd_oracle *o, hd_tenancy *t, int given);
+
+/* story */
+void hd_tell(hd_oracle *o, hd_told_kind kind, size_t life, size_t shard, hd_told more);
+
+#endif

@@ -1,0 +1,78 @@
+/* herd_oracle_progress.c - what must be so when all is healed: L1 and L2. */
+#include "sim/herd_oracle_inside.h"
+
+#include <stdio.h>
+
+static int no(char *why, size_t why_n, const hd_part *s, const char *text) {
+  if (why) snprintf(why, why_n, "%s%s%s", s ? s->id : "", s ? ": " : "", text);
+  return 0;
+}
+
+/* Nobody is to read it, or one that it descends from. */
+static int is_parked(const hd_oracle *o, const hd_part *s) {
+  const hd_version *row = hd_row_now(s);
+  if (row) return row->parked && !row->gone;
+  for (int k = 0; k < 2; k++)
+    if (s->parents[k] >= 0 && is_parked(o, o->shards[s->parents[k]])) return 1;
+  return 0;
+}
+
+/* It has no lease, and needs none. */
+static int is_nothing(const hd_oracle *o, const hd_part *s) {
+  if (s->closed && s->trimmed == s->notes_n) return 1;
+  return s->closed && o->terms.start == SLOOP_LATEST && s->closed_us <= o->first_row_us;
+}
+
+static int is_read(const hd_oracle *o, const hd_part *s, char *why, size_t why_n) {
+  const hd_version *row = hd_row_now(s);
+  char text[120];
+  if (!row) return is_nothing(o, s) || no(why, why_n, s, "it has no lease");
+  if (row->at == HD_AT_END) return 1;
+  if (row->gone) return no(why, why_n, s, "its lease is gone");
+  if (s->closed) return no(why, why_n, s, "its end is not in the table");
+  size_t done = slp_max_u64(slp_max_u64(hd_row_done(o, s, row), hd_floor(o, s)), s->trimmed);
+  if (done >= s->notes_n) return 1;
+  snprintf(text, sizeof text, "%zu of %zu records are saved as finished with", done, s->notes_n);
+  return no(why, why_n, s, text);
+}
+
+int hd_all_read(hd_oracle *o, char *why, size_t why_n) {
+  for (size_t i = 0; i < o->shards_n; i++)
+    if (!is_parked(o, o->shards[i]) && !is_read(o, o->shards[i], why, why_n)) return 0;
+  return 1;
+}
+
+static size_t owner_of(hd_oracle *o, const char *owner, const size_t *lives, size_t n) {
+  for (size_t i = 0; i < n && owner[0]; i++)
+    if (hd_is_instance(o, hd_life_of(o, lives[i]), owner)) return i;
+  return SIZE_MAX;
+}
+
+static int is_owned(hd_oracle *o, const hd_part *s, const size_t *lives, size_t n, size_t *held, char *why,
+                    size_t why_n) {
+  const hd_version *row = hd_row_now(s);
+  if (!row || row->gone || row->at == HD_AT_END || is_parked(o, s)) return 1;
+  size_t at = owner_of(o, row->owner, lives, n);
+  if (at == SIZE_MAX) return no(why, why_n, s, row->owner[0] ? "its owner is not alive" : "nobody owns it");
+  if (s->owner_us && hd_now(o) - s->owner_us < 2 * o->terms.lease_us)
+    return no(why, why_n, s, "it went to another owner in the last two leases");
+  held[at]++;
+  return 1;
+}
+
+int hd_balanced(hd_oracle *o, const size_t *lives, size_t n, char *why, size_t why_n) {
+  size_t *held = slp_zalloc_n(o->mem, n + 1, sizeof *held), least = SIZE_MAX, most = 0;
+  int fine = 1;
+  SLP_CHECK(held);
+  for (size_t i = 0; i < o->shards_n && fine; i++)
+    fine = is_owned(o, o->shards[i], lives, n, held, why, why_n);
+  for (size_t i = 0; i < n; i++) {
+    least = slp_min_u64(least, held[i]);
+    most = slp_max_u64(most, held[i]);
+  }
+  slp_free(o->mem, held);
+  if (!fine || !n || most - least <= 1) return fine;
+  char text[80];
+  snprintf(text, sizeof text, "one worker has %zu leases and another %zu", most, least);
+  return no(why, why_n, NULL, text);
+}
