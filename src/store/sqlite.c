@@ -265,7 +265,7 @@ int slp_sqlite_store(slp_store **ret, slp_host *h, const char *path, const slp_t
   if (!slp_sqlite_there()) return SLP_ENOENT;
   sqlite_store *s = SLP_NEW(h->mem, sqlite_store);
   file_owner *o = SLP_NEW(h->mem, file_owner);
-  if (o) o->file = slp_sqlite_file_new(h->mem, path, table);
+  if (s && o) o->file = slp_sqlite_file_new(h->mem, path, table);
   if (!s || !o || !o->file) {
     slp_free(h->mem, o);
     slp_free(h->mem, s);

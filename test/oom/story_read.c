@@ -107,15 +107,12 @@ static int lasts(const how_read *how) {
   return how->app && strcmp(how->store ? how->store : "", "memory") != 0;
 }
 
-/* Everything that the first life did not acknowledge comes to the next worker, or to who starts from the
- * token. */
+/* Everything that the first life did not acknowledge comes to the next worker. */
 static void read_on(oom_run *r, slp_world *w, slp_known_stream *s, const how_read *how,
-                    const oom_marks *before, const char *token) {
+                    const oom_marks *before) {
   oom_reader next;
   oom_marks marks = *before;
   set_up(&next, r, w, s, how, &marks);
-  if (token) next.opts.start = SLOOP_AT_TOKEN;
-  next.opts.start_token = token;
   slp_world_put_many(w, s, 10, 50);
   marks.n = w->ids;
   if (oom_reader_begin(&next) == 0) oom_reader_read_all(&next, 180000);
@@ -139,7 +136,6 @@ static slp_known_stream *begin_stream(slp_world *w) {
 static void play_judged(oom_run *r, slp_world *w, const how_read *how, oom_marks *marks) {
   slp_user u;
   slp_known_stream *s = begin_stream(w);
-  uint64_t first_ids = w->ids;
   slp_user_init_mem(&u, w, s, oom_mem(r));
   u.opts.wire = how->wire;
   u.opts.order = how->order;
@@ -158,17 +154,15 @@ static void play_judged(oom_run *r, slp_world *w, const how_read *how, oom_marks
   if (!how->app && u.s) (void)slp_user_save(&u);
   r->armed = 0;
   mark_acked(&u, s, marks);
-  /* Where the latest was the oracle learns from who asks for it: not, when there was no memory to ask. */
+  /* What the latest was nobody knows when there was no memory to ask for it. */
   int asked = how->start != SLOOP_LATEST || s->shards[0].latest_locates;
-  for (uint64_t id = 1; !asked && id <= first_ids; id++) marks->done[id] = 1;
   if (!how->app && u.token && asked && !u.oracle->bad[0]) read_on_from_token(&u, s);
   slp_user_finish(&u);
   slp_user_leave(&u);
   slp_sim_run(w->sim, slp_sim_now_us(w->sim) + UINT64_C(300000000), NULL, NULL);
   if (slp_sim_hosts_alive(w->sim)) slp_oracle_bad(u.oracle, "the host never closed");
   if (u.oracle->bad[0]) oom_bad(r, "%s", u.oracle->bad);
-  if (!r->bad[0] && (lasts(how) || (!how->app && u.token && !asked)))
-    read_on(r, w, s, how, marks, how->app ? NULL : u.token);
+  if (!r->bad[0] && lasts(how)) read_on(r, w, s, how, marks);
   if (!r->bad[0]) slp_user_free(&u);
 }
 
@@ -193,7 +187,7 @@ static void play_plain(oom_run *r, slp_world *w, const how_read *how, oom_marks 
   }
   r->armed = 0;
   oom_reader_end(&x);
-  if (!r->bad[0] && lasts(how)) read_on(r, w, s, how, marks, NULL);
+  if (!r->bad[0] && lasts(how)) read_on(r, w, s, how, marks);
 }
 
 static void play(oom_run *r, const void *arg) {

@@ -88,6 +88,33 @@ TEST(what_is_asked_may_change_as_soon_as_it_was_sent) {
   end(&f, mem);
 }
 
+static long allowed; /* so many allocations more; below 0: any number */
+static void *failing(void *ctx, void *p, size_t was, size_t want) {
+  (void)ctx, (void)was;
+  if (want == 0) return free(p), NULL;
+  return allowed-- == 0 ? NULL : realloc(p, want);
+}
+
+TEST(without_memory_there_is_no_store_and_nothing_of_it_is_left) {
+  fake_host f;
+  slp_mem *mem = slp_mem_new(failing, NULL);
+  int r = SLP_ENOMEM;
+  fake_init(&f, mem);
+  for (long n = 0; r; n++) {
+    slp_store *s = NULL;
+    size_t before = mem->live_blocks;
+    CHECK(n < 20);
+    allowed = n; /* this one alone fails */
+    r = slp_sqlite_store(&s, &f.h, "/nonexistent/leases", &table);
+    CHECK_INT(r, s ? 0 : SLP_ENOMEM);
+    if (s) s->ops->close(s);
+    allowed = -1;
+    fake_run(&f, 1000);
+    CHECK_INT(mem->live_blocks, before);
+  }
+  fake_end(&f, mem);
+}
+
 TEST(file_systems_of_other_machines_are_known) {
   CHECK(slp_sqlite_network_fs(0x6969) && slp_sqlite_network_fs(0xff534d42) &&
         slp_sqlite_network_fs(0x01021997));
