@@ -25,6 +25,7 @@ typedef struct slp_sim_shell {
   uint64_t born_us, random;
   uint64_t wake_at_us, wake_tag; /* true time; a wake event with an older tag is void */
   uint64_t frozen_until_us;
+  uint32_t blocked; /* it is within a callback that takes long */
   uint64_t window_us, window_turns;
   slp_sim_host_stats stats;
   struct {
@@ -108,9 +109,31 @@ void slp_sim_freeze(slp_host *h, uint64_t us) {
 
 /* 1: put off until the host runs again. */
 static int frozen(slp_sim_shell *s, slp_sim_fn run, void *arg, uint64_t tag) {
-  if (s->sim->now_us >= s->frozen_until_us) return 0;
-  slp_sim_push(s->sim, s->frozen_until_us, run, arg, tag);
+  if (s->sim->now_us >= s->frozen_until_us && !s->blocked) return 0;
+  uint64_t at = s->blocked ? slp_max_u64(s->frozen_until_us, s->sim->now_us) + 1 : s->frozen_until_us;
+  slp_sim_push(s->sim, at, run, arg, tag);
   return 1;
+}
+
+void slp_sim_block(slp_host *h, uint64_t us) {
+  slp_sim_shell *s = shell_of(h);
+  slp_sim_freeze(h, us);
+  s->blocked++;
+  while (s->sim->now_us < s->frozen_until_us) slp_sim_run(s->sim, s->frozen_until_us, NULL, NULL);
+  s->blocked--;
+}
+
+size_t slp_sim_host_number(const slp_host *h) { return shell_of(h)->number; }
+uint64_t slp_sim_frozen_until(const slp_host *h) {
+  const slp_sim_shell *s = shell_of(h);
+  return slp_max_u64(s->frozen_until_us, s->blocked ? s->sim->now_us + 1 : 0);
+}
+
+void slp_sim_drift(slp_host *h, int32_t ppm) {
+  slp_sim_shell *s = shell_of(h);
+  s->clock.mono_start_us = mono_at(s, s->sim->now_us);
+  s->born_us = s->sim->now_us;
+  s->clock.drift_ppm = ppm;
 }
 
 /* ---- turns ------------------------------------------------------------------------------------- */
@@ -140,6 +163,7 @@ static void op_wake(slp_host *h, uint64_t at_us) {
 /* What was put off until then stays so; whatever comes from now on runs at once. */
 void slp_sim_thaw(slp_host *h) {
   slp_sim_shell *s = shell_of(h);
+  if (s->blocked) return; /* the callback takes as long as it takes */
   s->frozen_until_us = 0;
   s->wake_at_us = UINT64_MAX;
   op_wake(h, 0);
@@ -298,17 +322,36 @@ static void choose_end(slp_sim_call *c) {
   }
 }
 
+/* The service gets the request; every byte of both is part of what a seed decides. */
+static void serve_once(slp_sim_call *c, slp_sim_reply *reply) {
+  slp_sim *sim = c->shell->sim;
+  reply->cut_after = SIZE_MAX;
+  reply->date_ms = slp_sim_unix_ms(sim);
+  c->ask.from = c->shell->host ? &c->shell->host->base : NULL;
+  slp_buf_init(&reply->body, sim->mem, SIZE_MAX / 2);
+  SLP_CHECK(sim->serve);
+  slp_sim_fold(sim, c->text.p, c->text.n);
+  sim->serve(sim->serve_arg, &c->ask, reply);
+  slp_sim_fold(sim, reply->body.p, reply->body.n);
+}
+
+/* The same request a second time: a copy that took another way. */
+static void run_copy(void *arg, uint64_t tag) {
+  (void)tag;
+  slp_sim_call *c = arg;
+  slp_sim_reply unheard = {0};
+  serve_once(c, &unheard);
+  slp_buf_free(&unheard.body);
+  unref(c);
+}
+
 static void run_arrive(void *arg, uint64_t tag) {
   (void)tag;
   slp_sim_call *c = arg;
   slp_sim *sim = c->shell->sim;
-  c->reply.cut_after = SIZE_MAX;
-  c->reply.date_ms = slp_sim_unix_ms(sim);
-  c->ask.from = c->shell->host ? &c->shell->host->base : NULL;
-  slp_buf_init(&c->reply.body, sim->mem, SIZE_MAX / 2);
-  SLP_CHECK(sim->serve);
-  sim->serve(sim->serve_arg, &c->ask, &c->reply);
+  serve_once(c, &c->reply);
   if (c->reply.drop) c->fate = FATE_RESET;
+  if (c->reply.silent) c->fate = FATE_SILENT;
   uint64_t at = sim->now_us + latency(sim) + (uint64_t)c->reply.delay_ms * 1000;
   if (net_chance(sim, sim->net.slow_ppm))
     at += slp_sim_draw_between(&sim->net_random, 0, sim->net.slow_us_max);
@@ -357,6 +400,7 @@ static void copy_request(slp_sim_call *c, const slp_http *call) {
     c->headers[i].value = copied(&c->text, call->headers[i].value);
   }
   c->ask.sent_us = c->shell->sim->now_us;
+  c->ask.from_number = c->shell->number;
   c->ask.headers = c->headers;
   c->ask.headers_n = call->headers_n;
   split_url(&c->ask);
@@ -408,7 +452,11 @@ static void op_http_send(slp_host *h, slp_http *call) {
   c->fate = draw_fate(sim);
   slp_sim_trace(sim, "host %zu sends %zu bytes, lane %d", s->number, call->body.n, (int)call->lane);
   uint64_t at = sim->now_us + latency(sim);
+  if (net_chance(sim, sim->net.late_ppm))
+    at += slp_sim_draw_between(&sim->net_random, 0, sim->net.late_us_max);
   later(c, at, c->fate == FATE_REFUSED ? run_broken : run_arrive);
+  if (c->fate != FATE_REFUSED && net_chance(sim, sim->net.twice_ppm))
+    later(c, at + slp_sim_draw_between(&sim->net_random, 0, sim->net.late_us_max), run_copy);
   c->limit_us = sim->now_us + UINT64_C(1000) * (call->total_ms_max ? call->total_ms_max : TOTAL_MS_DEFAULT);
   later(c, c->limit_us, run_limit);
 }

@@ -35,6 +35,7 @@ uint64_t slp_sim_events(const slp_sim *sim); /* run so far */
  * Others add what they see. When on_trace is set, every line is also handed to it. */
 void slp_sim_trace(slp_sim *sim, const char *fmt, ...) SLP_PRINTF(2, 3);
 uint64_t slp_sim_trace_hash(const slp_sim *sim);
+void slp_sim_fold(slp_sim *sim, const void *p, size_t n); /* bytes that need no line */
 void slp_sim_on_trace(slp_sim *sim, void (*on_trace)(void *arg, const char *line), void *arg);
 
 /* ---- the network and what answers ------------------------------------------------------------ */
@@ -49,13 +50,17 @@ typedef struct slp_sim_net {               /* chances in parts per million of al
   uint32_t clip_ppm;   /* the body ends early and nobody could know: no length was given */
   uint32_t piece_bytes_min, piece_bytes_max; /* the body comes in pieces of such sizes */
   uint32_t piece_gap_us_max;                 /* between two pieces */
+  uint32_t late_ppm;                         /* the request takes up to late_us_max longer */
+  uint32_t twice_ppm; /* it comes again, up to late_us_max later; nobody hears the second answer */
+  uint32_t late_us_max;
 } slp_sim_net;
 /* May be changed at any time. The default: 1 to 5 ms, 64 KiB pieces, no faults. */
 slp_sim_net *slp_sim_network(slp_sim *sim);
 
 typedef struct slp_sim_ask { /* a request as it reaches the service */
-  slp_host *from;
-  uint64_t sent_us; /* true time */
+  slp_host *from;            /* NULL: gone since */
+  size_t from_number;        /* hosts count from 0 in the order they are made */
+  uint64_t sent_us;          /* true time */
   slp_str method, url, authority, path;
   slp_str body;
   const slp_http_header *headers;
@@ -72,6 +77,7 @@ typedef struct slp_sim_reply { /* zeroed, with body ready, before the function i
   uint32_t delay_ms;
   size_t cut_after; /* bytes of head and body together; SIZE_MAX: whole */
   int drop;         /* the connection is closed without an answer */
+  int silent;       /* nothing is ever heard of it */
 } slp_sim_reply;
 /* What a head counts as in cut_after. */
 #define SLP_SIM_HEAD_BYTES 160
@@ -90,6 +96,12 @@ void slp_sim_wall_jump(slp_host *h, int64_t ms);
 /* Nothing of this host runs for so long, then everything due runs at once: SIGSTOP and SIGCONT. */
 void slp_sim_freeze(slp_host *h, uint64_t us);
 void slp_sim_thaw(slp_host *h);
+/* From inside one of the host's callbacks: the callback takes so long. The world goes on meanwhile, only this
+ * host does nothing. */
+void slp_sim_block(slp_host *h, uint64_t us);
+size_t slp_sim_host_number(const slp_host *h);
+uint64_t slp_sim_frozen_until(const slp_host *h); /* in the past: it runs */
+void slp_sim_drift(slp_host *h, int32_t ppm);     /* from now on its clock runs so */
 /* A file that file_read finds; everything else is ENOENT. Both must live as long as the host. */
 void slp_sim_file(slp_host *h, const char *path, const char *content);
 

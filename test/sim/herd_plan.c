@@ -1,0 +1,191 @@
+/* herd_plan.c - what a seed draws: a fleet, a stream, a user's manners, and which faults there are at all. */
+#include "sim/herd.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sim/inside.h"
+
+static const char *const names[] = {
+#define X(name, what) #name,
+    HD_FAULTS(X)
+#undef X
+};
+
+const char *hd_fault_name(hd_fault f) { return names[f]; }
+
+hd_fault hd_fault_of(const char *name) {
+  size_t i = 0;
+  while (i < HF_N && strcmp(names[i], name) != 0) i++;
+  return (hd_fault)i;
+}
+
+uint64_t hd_between(uint64_t *r, uint64_t low, uint64_t high) { return slp_sim_draw_between(r, low, high); }
+
+uint64_t hd_log_between(uint64_t *r, uint64_t low, uint64_t high) {
+  uint64_t steps = 0, top = low;
+  for (uint64_t v = low; v < high; v = v * 3 + 1) steps++;
+  for (uint64_t k = hd_between(r, 1, steps ? steps : 1); k > 0; k--) top = top * 3 + 1;
+  return hd_between(r, low, slp_min_u64(top, high));
+}
+
+/* ---- drawing ------------------------------------------------------------------------------------------- */
+static void draw_options(hd_plan *p, uint64_t *r) {
+  static const uint32_t batch_records[] = {1, 7, 100, 1000}, fetches[] = {5, 50, 1000, 10000};
+  static const uint64_t holds[] = {256 << 10, 1 << 20, 4 << 20, 64 << 20};
+  sloop_opts_t *o = &p->o;
+  sloop_opts_init(o);
+  o->lease_ms = (uint32_t)hd_between(r, 1000, 10000);
+  o->checkpoint_ms = hd_one_in(r, 12) ? 0 : (uint32_t)hd_log_between(r, 100, 8000);
+  o->handover_ms = (uint32_t)hd_log_between(r, 300, 30000);
+  o->start = hd_one_in(r, 3) ? SLOOP_LATEST : hd_one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
+  o->order = hd_one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
+  o->wire = (sloop_wire_kind)hd_between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
+  o->order_wait_ms = hd_one_in(r, 5)   ? 0
+                     : hd_one_in(r, 5) ? UINT32_MAX
+                                       : (uint32_t)hd_log_between(r, 50, 5000);
+  o->poll_ms = hd_heads(r) ? 1000 : (uint32_t)hd_between(r, 200, 3000);
+  o->fetch_records_max = fetches[hd_between(r, 0, 3)];
+  o->held_bytes_max = holds[hd_between(r, 0, 3)];
+  o->held_batches_max = (uint32_t)hd_between(r, 1, 4);
+  o->batch_records_max = batch_records[hd_between(r, 0, 3)];
+  o->batch_bytes_max = hd_heads(r) ? 1 << 20 : 4096;
+  o->in_flight_max = hd_heads(r) ? 128 : (uint32_t)hd_between(r, 1, 4);
+  o->list_ms = hd_heads(r) ? 60000 : (uint32_t)hd_between(r, 2000, 20000);
+  o->stats_ms = hd_one_in(r, 4) ? 900 : 0;
+}
+
+static void draw_network(hd_plan *p, uint64_t *r) {
+  slp_sim_net *n = &p->net;
+  n->latency_us_min = (uint32_t)hd_log_between(r, 100, 20000);
+  n->latency_us_max = n->latency_us_min + (uint32_t)hd_log_between(r, 1, 60000);
+  n->piece_bytes_max = hd_heads(r) ? 65536 : (uint32_t)hd_log_between(r, 300, 30000);
+  n->piece_bytes_min = hd_heads(r) ? n->piece_bytes_max : 100;
+  n->piece_gap_us_max = hd_heads(r) ? 0 : 2000;
+  n->late_us_max = (uint32_t)hd_log_between(r, 10000, 25000000);
+  n->slow_us_max = (uint32_t)hd_log_between(r, 100000, 25000000);
+}
+
+static void draw_clocks(hd_plan *p, uint64_t *r) {
+  for (int i = 0; i < HD_WORKERS_MAX; i++) {
+    slp_sim_clock *c = &p->clock[i];
+    c->wall_off_ms = (int64_t)hd_between(r, 0, 20000000) - 10000000;
+    c->mono_start_us = hd_between(r, 0, UINT64_C(1) << 45);
+    int32_t within = (int32_t)hd_between(r, 0, 140000) - 70000;
+    int32_t beyond = (int32_t)hd_between(r, 0, 800000) - 400000;
+    c->drift_ppm = p->rate[HF_wild] ? beyond : p->rate[HF_drift] ? within : 0;
+  }
+}
+
+/* Each class is there or not; how much of it, is drawn by size. The same numbers are drawn whatever is taken
+ * out by hand, so that the rest of the world stays what it was. */
+static void draw_faults(hd_plan *p, uint64_t *r, uint64_t without) {
+  int calm = hd_one_in(r, 12);
+  for (size_t i = 0; i < HF_N; i++) {
+    int on = hd_heads(r);
+    uint32_t often = (uint32_t)(i < HF_EVENTS ? hd_log_between(r, 1, 25) : hd_log_between(r, 500, 100000));
+    if (i == HF_hold) on = hd_one_in(r, 3);
+    if (i == HF_wild || i == HF_trim || i == HF_drop_row || i == HF_edit_row) on = hd_one_in(r, 8);
+    int harmless = i == HF_split || i == HF_merge || i == HF_leave || i == HF_drift || i == HF_ask;
+    if ((calm && !harmless) || (without >> i & 1)) on = 0;
+    if (i == HF_outage || i == HF_table_down) often = often % 3 + 1;
+    if (i == HF_trim || i == HF_drop_row || i == HF_edit_row) often = often % 4 + 1;
+    p->rate[i] = on ? often : 0;
+  }
+  uint64_t hold_us_max = hd_log_between(r, 1000, 3000000);
+  p->hold_us_max = p->rate[HF_hold] ? hold_us_max : 0;
+  slp_sim_net *n = &p->net;
+  n->refuse_ppm = p->rate[HF_lose] / 2;
+  n->reset_ppm = p->rate[HF_lose];
+  n->silent_ppm = p->rate[HF_lose] / 4;
+  n->late_ppm = p->rate[HF_late];
+  n->twice_ppm = p->rate[HF_twice];
+  n->slow_ppm = p->rate[HF_slow];
+  n->cut_ppm = p->rate[HF_torn];
+  n->clip_ppm = p->rate[HF_torn] / 2;
+}
+
+static void draw_service(hd_plan *p, uint64_t *r) {
+  slp_world_box_opts(&p->box);
+  uint32_t iterator_ms = (uint32_t)hd_between(r, 4000, 30000);
+  if (hd_one_in(r, 4)) p->box.iterator_ms = p->box.change_iterator_ms = iterator_ms;
+  if (hd_one_in(r, 3)) p->box.reads_per_second = 0;
+  p->box.cbor_indefinite = hd_heads(r);
+  p->box.list_page_max = (uint32_t)hd_between(r, 1, 8);
+  if (hd_heads(r)) p->box.list_page_max = 1000;
+  p->box.roll_ms = 0; /* by order alone */
+}
+
+void hd_wish_none(hd_wish *wish) {
+  *wish = (hd_wish){.workers = UINT32_MAX,
+                    .shards = UINT32_MAX,
+                    .phase_ms = UINT32_MAX,
+                    .backlog = UINT32_MAX,
+                    .seam = -1,
+                    .schema = -1,
+                    .source = -1};
+}
+
+static void take(uint32_t *to, uint32_t wished) {
+  if (wished != UINT32_MAX) *to = wished;
+}
+
+void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
+  uint64_t state = seed * UINT64_C(0xd1342543de82ef95) + 77, *r = &state;
+  memset(p, 0, sizeof *p);
+  p->seed = seed;
+  p->typed = 0;
+  p->kcl = (uint8_t)hd_one_in(r, 3);
+  p->changes = (uint8_t)hd_one_in(r, 4);
+  p->workers = (uint32_t)hd_between(r, 1, HD_WORKERS_MAX);
+  p->shards = (uint32_t)hd_log_between(r, 1, 24);
+  p->phase_ms = (uint32_t)hd_between(r, 5000, 60000);
+  p->backlog = hd_one_in(r, 4) ? 0 : (uint32_t)hd_log_between(r, 10, 1000);
+  p->record_bytes = (uint32_t)hd_log_between(r, 0, 1500);
+  p->put_gap_us = hd_one_in(r, 6) ? 0 : (uint32_t)hd_log_between(r, 8000, 1000000);
+  p->creds_later = (uint8_t)hd_heads(r);
+  p->aggregates = (uint8_t)hd_one_in(r, 4);
+  draw_options(p, r);
+  draw_network(p, r);
+  draw_faults(p, r, wish->without);
+  draw_clocks(p, r);
+  draw_service(p, r);
+  if (wish->schema >= 0) p->kcl = (uint8_t)wish->schema;
+  if (wish->source >= 0) p->changes = (uint8_t)wish->source;
+  if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
+  take(&p->workers, wish->workers);
+  take(&p->shards, wish->shards);
+  take(&p->phase_ms, wish->phase_ms);
+  take(&p->backlog, wish->backlog);
+  if (p->changes) { /* they go on in one child or two, and are nobody's aggregates */
+    p->aggregates = 0;
+    p->rate[HF_merge] = 0;
+  }
+}
+
+int hd_plan_calm(const hd_plan *p) {
+  for (size_t i = 0; i < HF_N; i++) {
+    if (i == HF_split || i == HF_merge || i == HF_leave || i == HF_drift || i == HF_ask) continue;
+    if (p->rate[i]) return 0;
+  }
+  return 1;
+}
+
+void hd_plan_print(const hd_plan *p, char *to, size_t n) {
+  const sloop_opts_t *o = &p->o;
+  const slp_sim_net *t = &p->net;
+  int at = snprintf(
+      to, n,
+      "%s %s %s; %u workers %u shards phase %u ms backlog %u bytes %u put %u us aggregates %d hold %" PRIu64
+      " us; lease %u checkpoint %u handover %u start %d order %d wire %d wait %u poll %u fetch %u held "
+      "%" PRIu64
+      " batches %u of %u (%u bytes) in flight %u list %u; net %u..%u us late %u slow %u; reads %u; faults",
+      p->typed ? "typed" : "bytes", p->kcl ? "kcl" : "sloop", p->changes ? "changes" : "kinesis", p->workers,
+      p->shards, p->phase_ms, p->backlog, p->record_bytes, p->put_gap_us, p->aggregates, p->hold_us_max,
+      o->lease_ms, o->checkpoint_ms, o->handover_ms, (int)o->start, (int)o->order, (int)o->wire,
+      o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->held_bytes_max, o->held_batches_max,
+      o->batch_records_max, o->batch_bytes_max, o->in_flight_max, o->list_ms, t->latency_us_min,
+      t->latency_us_max, t->late_us_max, t->slow_us_max, p->box.reads_per_second);
+  for (size_t i = 0; i < HF_N && at > 0 && (size_t)at < n; i++)
+    if (p->rate[i]) at += snprintf(to + at, n - (size_t)at, " %s %u", names[i], p->rate[i]);
+}

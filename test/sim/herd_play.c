@@ -1,0 +1,214 @@
+/* herd_play.c - one seed: a first phase full of trouble, then everything is healed and must come to rest with
+ * every record read and every lease at its place; then all stop, and nothing may be left. */
+#include "sim/herd.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sim/inside.h"
+
+#define STORY_LINES 300
+#define ZOMBIE_US (60 * HD_S)
+#define BACKLOG_GAP_US_MAX 20000
+#define STOP_MS 30000
+
+static int broken(void *arg) { return hd_broken(((hd_world *)arg)->o, NULL) != HD_NO_RULE; }
+
+/* 0: a rule is broken. */
+static int pass(hd_world *hw, uint64_t us) { return !slp_sim_run(hw->w->sim, hd_now(hw) + us, broken, hw); }
+
+/* ---- what goes on all the time ------------------------------------------------------------------------- */
+static void run_put(void *arg) {
+  hd_world *hw = arg;
+  if (hw->healed) return;
+  hd_put_some(hw);
+  slp_sim_at(hw->w->sim, hd_now(hw) + hd_between(&hw->puts_random, 1, 2 * (uint64_t)hw->plan->put_gap_us),
+             run_put, hw);
+}
+
+/* Owned, and nobody asks for its records. Whoever reads a shard at its tip goes on asking. */
+static void look_for_zombies(hd_world *hw, hd_rule rule) {
+  uint64_t now = hd_now(hw);
+  for (size_t i = 0; i < hw->shards_n; i++) {
+    const hd_place *s = &hw->shards[i];
+    if (s->closed || !s->owned_us || s->parked) continue;
+    uint64_t since = slp_max_u64(slp_max_u64(s->owned_us, s->read_us), hw->trouble_us);
+    if (now - since > ZOMBIE_US)
+      hd_break(hw->o, rule, s->id, "owned, and not read for %" PRIu64 " s", (now - since) / HD_S);
+  }
+}
+
+static void run_look(void *arg) {
+  hd_world *hw = arg;
+  if (hw->ending || broken(hw)) return;
+  for (size_t i = 0; i < HD_WORKERS_MAX; i++)
+    if (hd_runs(hw->at[i]) && !hw->at[i]->depth) (void)hd_stats_of(hw->at[i]);
+  if (hw->healed && hw->plan->o.checkpoint_ms == 0)
+    for (size_t i = 0; i < HD_WORKERS_MAX; i++)
+      if (hd_runs(hw->at[i])) hd_save_all(hw->at[i]);
+  look_for_zombies(hw, hw->healed ? HD_L3_NO_ZOMBIE : HD_L4_WATCHDOG);
+  slp_sim_at(hw->w->sim, hd_now(hw) + HD_S, run_look, hw);
+}
+
+typedef struct later_live {
+  hd_world *hw;
+  int slot;
+} later_live;
+static void run_live(void *arg) {
+  later_live *l = arg;
+  if (!l->hw->at[l->slot] && !l->hw->ending) (void)hd_live(l->hw, l->slot, 0);
+  slp_free(l->hw->mem, l);
+}
+
+static void start_all(hd_world *hw) {
+  uint64_t now = hd_now(hw), half = (uint64_t)hw->plan->phase_ms * 500, random = hw->plan->seed ^ 99;
+  for (uint32_t i = 0; i < hw->plan->workers; i++) {
+    later_live *l = SLP_NEW(hw->mem, later_live);
+    SLP_CHECK(l);
+    *l = (later_live){hw, (int)i};
+    slp_sim_at(hw->w->sim, i == 0 ? now : now + hd_log_between(&random, 1, half), run_live, l);
+  }
+}
+
+/* ---- the phases ---------------------------------------------------------------------------------------- */
+static uint64_t fill(hd_world *hw) {
+  const hd_plan *p = hw->plan;
+  for (uint32_t i = 0; i < p->backlog; i++) {
+    hd_put_some(hw);
+    (void)pass(hw, slp_min_u64(p->put_gap_us / 2, BACKLOG_GAP_US_MAX));
+  }
+  return hd_now(hw);
+}
+
+static int trouble(hd_world *hw) {
+  hw->end_us = hd_now(hw) + (uint64_t)hw->plan->phase_ms * 1000;
+  hd_nemesis_begin(hw);
+  start_all(hw);
+  if (hw->plan->put_gap_us) run_put(hw);
+  run_look(hw);
+  return !slp_sim_run(hw->w->sim, hw->end_us, broken, hw);
+}
+
+static size_t running(hd_world *hw, size_t lives[HD_WORKERS_MAX]) {
+  size_t n = 0;
+  for (size_t i = 0; i < HD_WORKERS_MAX; i++)
+    if (hd_runs(hw->at[i])) lives[n++] = hw->at[i]->number;
+  return n;
+}
+
+static uint64_t moves(const hd_world *hw) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < hw->lives_n; i++) sum += hw->lives[i]->moved;
+  return sum;
+}
+
+/* Lists, audits, back-offs and time limits are a minute or half of one; a worker that others took for dead,
+ * or that looks for one who is, waits for leases. */
+static uint64_t patience(const hd_world *hw) {
+  const hd_plan *p = hw->plan;
+  return 300 * HD_S + (uint64_t)p->o.lease_ms * 30000 + (uint64_t)p->o.handover_ms * 4000 +
+         (uint64_t)p->o.list_ms * 2000;
+}
+
+static int come_to_rest(hd_world *hw) {
+  uint64_t until = hd_now(hw) + patience(hw);
+  size_t lives[HD_WORKERS_MAX], n;
+  char why[2][300] = {"", ""};
+  for (;;) {
+    n = running(hw, lives);
+    if (!n) {
+      for (size_t i = 0; i < HD_WORKERS_MAX; i++)
+        if (!hw->at[i] && i < hw->plan->workers) (void)hd_live(hw, (int)i, 1);
+    }
+    int read = n && hd_all_read(hw->o, why[0], sizeof why[0]);
+    int even = n && hd_balanced(hw->o, lives, n, why[1], sizeof why[1]);
+    if (read && even) {
+      uint64_t before = moves(hw);
+      if (!pass(hw, 2 * (uint64_t)hw->plan->o.lease_ms * 1000)) return 0;
+      if (moves(hw) == before) return 1;
+    }
+    if (hd_now(hw) >= until) {
+      hd_break(hw->o, read ? HD_L2_BALANCED : HD_L1_ALL_READ, "", "healed for %" PRIu64 " s: %s",
+               patience(hw) / HD_S,
+               !read  ? why[0]
+               : even ? "leases go on moving"
+                      : why[1]);
+      return 0;
+    }
+    if (!pass(hw, HD_S / 2)) return 0;
+  }
+}
+
+static int all_gone(void *arg) {
+  hd_world *hw = arg;
+  if (broken(hw)) return 1;
+  for (size_t i = 0; i < HD_WORKERS_MAX; i++)
+    if (hw->at[i]) return 0;
+  return 1;
+}
+
+static int stop_all(hd_world *hw) {
+  hw->ending = 1;
+  for (size_t i = 0; i < HD_WORKERS_MAX; i++)
+    if (hd_runs(hw->at[i])) hd_stop(hw->at[i], STOP_MS, UINT64_MAX);
+  if (!slp_sim_run(hw->w->sim, hd_now(hw) + 2 * STOP_MS * UINT64_C(1000), all_gone, hw))
+    hd_break(hw->o, HD_P8_STOPPED, "", "not all have stopped");
+  if (broken(hw)) return 0;
+  (void)pass(hw, 60 * HD_S); /* what travels still arrives */
+  if (slp_sim_hosts_alive(hw->w->sim)) hd_break(hw->o, HD_S11_BOUNDS, "", "a host is left");
+  return !broken(hw);
+}
+
+static void judge_calm(hd_world *hw) {
+  uint64_t repeats = hd_count(hw->o, "repeats");
+  if (hd_plan_calm(hw->plan) && !hw->plan->kcl && repeats)
+    hd_break(hw->o, HD_S9_REPEATS, "", "%" PRIu64 " repeats though nothing went wrong", repeats);
+}
+
+/* ---- the story ----------------------------------------------------------------------------------------- */
+static void tell_line(void *arg, const char *text) {
+  void (*tell)(const char *line) = *(void (**)(const char *))arg;
+  tell(text);
+}
+
+static void tell_all(hd_world *hw, const hd_verdict *v, void (*tell)(const char *line)) {
+  char line[2400];
+  snprintf(line, sizeof line, "BROKEN %s: %s", hd_rule_name(v->rule), v->text);
+  tell(line);
+  int n = snprintf(line, sizeof line, "plan ");
+  hd_plan_print(hw->plan, line + n, sizeof line - (size_t)n);
+  tell(line);
+  const char *shard = hd_broken_shard(hw->o);
+  if (!shard[0]) return;
+  snprintf(line, sizeof line, "what happened to %s:", shard);
+  tell(line);
+  hd_story(hw->o, shard, STORY_LINES, tell_line, &tell);
+}
+
+void hd_play(const hd_plan *p, hd_verdict *v, void (*tell)(const char *line),
+             void (*print)(void *arg, const char *line), void *arg) {
+  memset(v, 0, sizeof *v);
+  hd_world *hw = hd_world_new(p, print, arg);
+  uint64_t began = fill(hw);
+  int fine = trouble(hw);
+  hd_nemesis_end(hw);
+  fine = fine && come_to_rest(hw);
+  fine = fine && stop_all(hw);
+  if (fine) judge_calm(hw);
+  const char *text;
+  v->rule = hd_broken(hw->o, &text);
+  if (v->rule) snprintf(v->text, sizeof v->text, "at %.3f s: %s", (double)hd_now(hw) / 1e6, text);
+  v->trace_hash = slp_sim_trace_hash(hw->w->sim);
+  v->virtual_ms = (hd_now(hw) - began) / 1000;
+  v->events = slp_sim_events(hw->w->sim);
+  v->records = hd_count(hw->o, "records");
+  v->repeats = hd_count(hw->o, "repeats");
+  v->overlaps = hd_count(hw->o, "overlaps");
+  v->rows = hd_count(hw->o, "rows");
+  v->tenancies = hd_count(hw->o, "tenancies");
+  v->calls = hw->w->calls;
+  v->lives = hw->lives_n;
+  memcpy(v->faults, hw->faults, sizeof v->faults);
+  if (v->rule && tell) tell_all(hw, v, tell);
+  if (fine) hd_world_free(hw); /* what is left of a broken run is not worth taking apart */
+}

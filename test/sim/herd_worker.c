@@ -1,0 +1,447 @@
+/* herd_worker.c - a program that uses the library in a herd: a process of its own host and memory, whose
+ * callbacks the oracle hears first, and which treats its batches as the plan says. */
+#include "api/open.h"
+#include "sim/herd.h"
+#include "sim/typed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sim/inside.h"
+
+#define CALL(l, ...)                   \
+  do {                                 \
+    hd_enter((l)->hw->o, (l)->number); \
+    __VA_ARGS__;                       \
+    hd_leave((l)->hw->o, (l)->number); \
+  } while (0)
+
+static slp_sim *sim_of(const hd_life *l) { return l->hw->w->sim; }
+
+/* ---- batches ------------------------------------------------------------------------------------------ */
+typedef struct later_done {
+  hd_life *life;
+  uint64_t serial;
+} later_done;
+
+/* Its batch is NULL: it was given back meanwhile. */
+static hd_held take_held(hd_life *l, uint64_t serial) {
+  hd_held none = {NULL, 0, 0};
+  for (size_t i = 0; i < l->held_n; i++) {
+    if (l->held[i].serial != serial) continue;
+    hd_held h = l->held[i];
+    l->held[i] = l->held[--l->held_n];
+    return h;
+  }
+  return none;
+}
+
+/* Chance of the user's own faults, from the life's own stream. */
+static int manner(hd_life *l, hd_fault f) {
+  const hd_world *hw = l->hw;
+  if (hw->healed || !hd_chance(&l->random, hw->plan->rate[f])) return 0;
+  l->hw->faults[f]++;
+  return 1;
+}
+
+static void ack_one(hd_life *l, sloop_batch_t *b, size_t i) {
+  hd_acked(l->hw->o, l->number, b, i);
+  CALL(l, sloop_batch_ack(b, i));
+}
+
+/* early: every so many-th record was acknowledged before. */
+static void finish_with(hd_life *l, sloop_batch_t *b, size_t early) {
+  hd_world *hw = l->hw;
+  size_t n = sloop_batch_count(b), acked = n;
+  memset(hw->flags, 0, n);
+  for (size_t i = 0; early && i < n; i += early) hw->flags[i] = 1;
+  if (manner(l, HF_give_back)) acked = (size_t)hd_between(&l->random, 0, n);
+  if (manner(l, HF_singly)) { /* in any order */
+    size_t step = (size_t)hd_between(&l->random, 1, n), at = 0;
+    for (size_t i = 0; i < n; i++, at = (at + step) % n) {
+      if (acked < n && hd_heads(&l->random)) continue;
+      hw->flags[at] = 1;
+      ack_one(l, b, at);
+    }
+    if (acked == n)
+      for (size_t i = 0; i < n; i++) ack_one(l, b, i); /* some a second time: as often as one likes */
+    acked = acked == n ? n : 0;
+  }
+  memset(hw->flags, 1, acked);
+  hd_done(hw->o, l->number, b, hw->flags, n);
+  CALL(l, sloop_batch_done(b, acked));
+}
+
+static void run_done(void *arg) {
+  later_done *d = arg;
+  hd_life *l = d->life;
+  slp_mem *mem = l->hw->mem;
+  if (!l->dead && sim_of(l)->now_us < slp_sim_frozen_until(l->host)) { /* nothing of it runs */
+    slp_sim_at(sim_of(l), slp_sim_frozen_until(l->host) + 1, run_done, d);
+    return;
+  }
+  hd_held h = take_held(l, d->serial);
+  if (h.batch) finish_with(l, h.batch, h.early);
+  slp_free(mem, d);
+}
+
+static void keep_for_a_while(hd_life *l, sloop_batch_t *b) {
+  hd_world *hw = l->hw;
+  later_done *d = SLP_NEW(hw->mem, later_done);
+  SLP_CHECK(d && l->held_n < HD_HELD_MAX);
+  *d = (later_done){l, ++hw->serials};
+  hd_held *h = &l->held[l->held_n++];
+  *h = (hd_held){b, d->serial, 0};
+  if (manner(l, HF_singly)) h->early = (size_t)hd_between(&l->random, 1, 4);
+  for (size_t i = 0; h->early && i < sloop_batch_count(b); i += h->early) ack_one(l, b, i);
+  slp_sim_at(sim_of(l), hd_now(hw) + hd_between(&l->random, 1, hw->plan->hold_us_max), run_done, d);
+}
+
+static void see(hd_life *l, const sloop_record_t *r, hd_seen *to) {
+  /* seq is not NUL-ended; nobody keeps it */
+  static const size_t room = 130;
+  char *seq = slp_alloc(l->hw->mem, room);
+  SLP_CHECK(seq);
+  snprintf(seq, room, "%.*s", (int)r->seq.len, r->seq.base);
+  *to = (hd_seen){
+      .shard = r->shard,
+      .seq = seq,
+      .sub = (uint32_t)r->sub,
+      .attempt = r->attempt,
+      .flags = r->flags,
+      .epoch = r->epoch,
+      .content = hd_content(l->hw, (slp_str){r->key.base, r->key.len}, (slp_str){r->data.base, r->data.len}),
+      .bytes = r->data.len};
+}
+
+static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
+  hd_life *l = arg;
+  hd_world *hw = l->hw;
+  size_t n = sloop_batch_count(b);
+  (void)s;
+  if (n > hw->plan->o.batch_records_max) {
+    hd_break(hw->o, HD_P5_BUDGET, sloop_batch_at(b, 0)->shard, "a batch of %zu records", n);
+    n = hw->plan->o.batch_records_max;
+  }
+  for (size_t i = 0; i < n; i++) {
+    see(l, sloop_batch_at(b, i), &hw->seen[i]);
+    slp_sim_fold(sim_of(l), &hw->seen[i].content, sizeof hw->seen[i].content);
+  }
+  slp_sim_trace(sim_of(l), "w%d#%zu batch of %zu from %s %s epoch %" PRIu64, l->slot, l->number, n,
+                hw->seen[0].shard, hw->seen[0].seq, hw->seen[0].epoch);
+  hd_on_batch(hw->o, l->number, b, hw->seen, n);
+  for (size_t i = 0; i < n; i++) slp_free(hw->mem, (char *)(uintptr_t)hw->seen[i].seq);
+  if (l->block_us) {
+    uint64_t us = l->block_us;
+    l->block_us = 0;
+    l->depth++;
+    slp_sim_block(l->host, us);
+    l->depth--;
+  }
+  if (hw->plan->hold_us_max && !hw->healed && l->held_n < HD_HELD_MAX)
+    keep_for_a_while(l, b);
+  else
+    finish_with(l, b, 0);
+}
+
+/* What a process leaves behind; after its end it only frees. */
+static void let_all_go(hd_life *l) {
+  while (l->held_n) {
+    const hd_held *h = &l->held[--l->held_n];
+    sloop_batch_t *b = h->batch;
+    size_t n = sloop_batch_count(b);
+    memset(l->hw->flags, 0, n);
+    for (size_t i = 0; h->early && i < n; i += h->early) l->hw->flags[i] = 1;
+    hd_done(l->hw->o, l->number, b, l->hw->flags, n);
+    CALL(l, sloop_batch_done(b, 0));
+  }
+}
+
+/* ---- the other callbacks ------------------------------------------------------------------------------- */
+static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+  hd_life *l = arg;
+  (void)s;
+  slp_sim_trace(sim_of(l), "w%d#%zu shard %s %d", l->slot, l->number, shard, (int)what);
+  hd_on_shard(l->hw->o, l->number, shard, what);
+}
+static void on_tip(sloop_t *s, void *arg) {
+  hd_life *l = arg;
+  (void)s;
+  hd_on_tip(l->hw->o, l->number);
+}
+static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
+  hd_life *l = arg;
+  (void)s;
+  slp_sim_trace(sim_of(l), "w%d#%zu loss %s: %s", l->slot, l->number, loss->shard, loss->message);
+  hd_on_loss(l->hw->o, l->number, loss);
+}
+
+static void run_again(void *arg) {
+  hd_life *l = arg;
+  if (!l->dead) hd_kill(l, 1);
+}
+
+static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
+  hd_life *l = arg;
+  (void)s;
+  snprintf(l->last_error, sizeof l->last_error, "%s %s", sloop_err_name(e->code), e->message);
+  slp_sim_trace(sim_of(l), "w%d#%zu error %s%s: %s", l->slot, l->number, e->fatal ? "fatal " : "",
+                sloop_err_name(e->code), e->message);
+  hd_on_error(l->hw->o, l->number, e);
+  if (!e->fatal) return;
+  l->failed = 1; /* whoever looks after it starts it again */
+  slp_sim_at(sim_of(l), hd_now(l->hw) + hd_between(&l->random, HD_S, 5 * HD_S), run_again, l);
+}
+static void on_stats(sloop_t *s, const sloop_stats_t *st, void *arg) {
+  hd_life *l = arg;
+  (void)s;
+  hd_on_any(l->hw->o, l->number, "on_stats");
+  hd_stats(l->hw->o, l->number, st);
+}
+static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
+  hd_life *l = arg;
+  (void)s;
+  hd_on_any(l->hw->o, l->number, "on_log");
+  slp_sim_trace(sim_of(l), "w%d#%zu log %d %s", l->slot, l->number, (int)level, line);
+}
+static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
+  hd_life *l = arg;
+  (void)s;
+  static const char *const words[] = {"",     "joined",   "evicted", "suspended", "resumed", "taken",
+                                      "lost", "released", "ended",   "leads",     "follows", "condemned",
+                                      "hole", "bad row",  "trouble", "left"};
+  slp_sim_trace(sim_of(l), "w%d#%zu lease %s %s epoch %" PRIu64 ": %s", l->slot, l->number, words[e->what],
+                e->shard, e->epoch, e->text);
+  if (e->what == SLOOP_LEASE_TAKEN || e->what == SLOOP_LEASE_LOST || e->what == SLOOP_LEASE_RELEASED)
+    l->moved++;
+  hd_on_lease(l->hw->o, l->number, e);
+}
+
+static const sloop_creds_t keys = {.access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
+typedef struct later_creds {
+  hd_life *life;
+  sloop_creds_req_t *request;
+} later_creds;
+static void run_creds(void *arg) {
+  later_creds *c = arg;
+  slp_mem *mem = c->life->hw->mem;
+  CALL(c->life, sloop_creds_done(c->request, 0, &keys, NULL)); /* also after the close: exactly once */
+  slp_free(mem, c);
+}
+static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
+  hd_life *l = arg;
+  (void)s;
+  hd_on_any(l->hw->o, l->number, "creds");
+  if (!l->hw->plan->creds_later) {
+    CALL(l, sloop_creds_done(rq, 0, &keys, NULL));
+    return;
+  }
+  later_creds *c = SLP_NEW(l->hw->mem, later_creds);
+  SLP_CHECK(c);
+  *c = (later_creds){l, rq};
+  slp_sim_at(sim_of(l), hd_now(l->hw) + 50000, run_creds, c);
+}
+
+/* ---- what a program asks for --------------------------------------------------------------------------- */
+static void on_saved(sloop_t *s, int status, void *arg) {
+  hd_life *l = arg;
+  (void)s, (void)status;
+  hd_on_any(l->hw->o, l->number, "checkpoint");
+}
+static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_t n, const sloop_error_t *e,
+                      void *arg) {
+  hd_life *l = arg;
+  (void)s, (void)status, (void)shards, (void)n, (void)e;
+  hd_on_any(l->hw->o, l->number, "list");
+}
+static void on_leases(sloop_t *s, int status, const sloop_leases_t *t, const sloop_error_t *e, void *arg) {
+  hd_life *l = arg;
+  (void)s, (void)status, (void)t, (void)e;
+  hd_on_any(l->hw->o, l->number, "leases");
+}
+static void on_told(sloop_t *s, int status, const char *text, const sloop_error_t *e, void *arg) {
+  hd_life *l = arg;
+  (void)s, (void)e;
+  slp_sim_trace(sim_of(l), "w%d#%zu is told %d: %s", l->slot, l->number, status, text ? text : "");
+  hd_on_any(l->hw->o, l->number, "admin");
+}
+
+sloop_stats_t hd_stats_of(hd_life *l) {
+  sloop_stats_t st;
+  memset(&st, 0, sizeof st);
+  CALL(l, sloop_stats_get(l->s, &st, sizeof st));
+  hd_stats(l->hw->o, l->number, &st);
+  return st;
+}
+
+void hd_save_all(hd_life *l) { CALL(l, (void)sloop_checkpoint(l->s, NULL, on_saved, l)); }
+
+void hd_ask_something(hd_life *l, uint64_t *r) {
+  hd_world *hw = l->hw;
+  const char *shard = hw->shards[hd_between(r, 0, hw->shards_n - 1)].id;
+  char token[4000];
+  size_t n = sizeof token;
+  switch (hd_between(r, 0, 6)) {
+    case 0: hd_save_all(l); break;
+    case 1: CALL(l, (void)sloop_checkpoint(l->s, shard, on_saved, l)); break;
+    case 2: CALL(l, (void)sloop_list(l->s, on_listed, l)); break;
+    case 3: CALL(l, (void)sloop_admin_leases(l->s, on_leases, l)); break;
+    case 4: CALL(l, (void)sloop_admin_explain(l->s, shard, on_told, l)); break;
+    case 5: CALL(l, (void)sloop_save(l->s, token, &n)); break;
+    default: (void)hd_stats_of(l);
+  }
+}
+
+void hd_toggle_pause(hd_life *l, uint64_t *r) {
+  hd_world *hw = l->hw;
+  const char *shard = hd_heads(r) ? NULL : hw->shards[hd_between(r, 0, hw->shards_n - 1)].id;
+  int rc;
+  CALL(l, rc = sloop_pause(l->s, shard));
+  if (rc) return;
+  l->paused = 1;
+  hd_paused(hw->o, l->number, shard, 1);
+}
+
+void hd_resume_all(hd_life *l) {
+  int rc;
+  if (!l->paused) return;
+  CALL(l, rc = sloop_resume(l->s, NULL));
+  if (rc) return;
+  l->paused = 0;
+  hd_paused(l->hw->o, l->number, NULL, 0);
+}
+
+/* ---- life and death ------------------------------------------------------------------------------------ */
+static const char *no_environment(void *ctx, const char *name) {
+  (void)ctx, (void)name;
+  return NULL;
+}
+
+static void run_birth(void *arg) {
+  hd_life *old = arg;
+  hd_world *hw = old->hw;
+  if (!hw->at[old->slot] && !hw->ending) hd_live(hw, old->slot, hd_one_in(&old->random, 4));
+}
+
+/* The end of a process: its memory is looked at, and its place is free. */
+static void run_end(void *arg) {
+  hd_life *l = arg;
+  hd_world *hw = l->hw;
+  hd_memory_back(hw->o, l->number, l->mem->live_bytes);
+  slp_mem_drop(l->mem);
+  l->mem = NULL;
+  hw->at[l->slot] = NULL;
+  if (l->again_us != UINT64_MAX) slp_sim_at(hw->w->sim, hd_now(hw) + l->again_us, run_birth, l);
+}
+
+static void run_burial(void *arg) {
+  hd_life *l = arg;
+  if (l->depth) { /* its callback is not over yet */
+    slp_sim_at(sim_of(l), hd_now(l->hw) + 1000, run_burial, l);
+    return;
+  }
+  let_all_go(l);
+  slp_host_close(l->host, NULL, NULL);
+  l->host = NULL;
+  slp_sim_at(sim_of(l), hd_now(l->hw) + 3 * HD_S, run_end, l); /* what it waited for comes meanwhile */
+}
+
+static void on_closed(sloop_t *s, int status, void *arg) {
+  hd_life *l = arg;
+  (void)s, (void)status;
+  hd_on_closed(l->hw->o, l->number);
+  hd_died(l->hw->o, l->number);
+  l->closed = 1;
+  l->s = NULL;
+  slp_sim_at(sim_of(l), hd_now(l->hw), run_burial, l);
+}
+
+void hd_kill(hd_life *l, uint64_t again_us) {
+  if (l->closing) return;
+  slp_sim_trace(sim_of(l), "w%d#%zu is killed", l->slot, l->number);
+  l->dead = l->closing = 1;
+  l->again_us = again_us;
+  slp_sim_thaw(l->host);
+  hd_closing(l->hw->o, l->number);
+  CALL(l, sloop_close(l->s, on_closed, l));
+}
+
+static void on_stopped(sloop_t *s, int status, void *arg) {
+  hd_life *l = arg;
+  (void)s;
+  slp_sim_trace(sim_of(l), "w%d#%zu stopped: %d", l->slot, l->number, status);
+  l->stopped = 1;
+  hd_on_stopped(l->hw->o, l->number, status);
+  if (!l->closing) hd_kill(l, l->again_us);
+}
+
+void hd_stop(hd_life *l, uint64_t limit_ms, uint64_t again_us) {
+  int rc;
+  slp_sim_trace(sim_of(l), "w%d#%zu is to stop", l->slot, l->number);
+  l->again_us = again_us;
+  hd_stopping(l->hw->o, l->number);
+  CALL(l, rc = sloop_stop(l->s, limit_ms, on_stopped, l));
+  if (rc) hd_break(l->hw->o, HD_S12_CONTRACT, "", "sloop_stop says %d", rc);
+  l->stopping = 1;
+}
+
+static void set_options(hd_life *l) {
+  const hd_plan *p = l->hw->plan;
+  sloop_opts_t *o = &l->opts;
+  *o = p->o;
+  o->stream = hd_stream_name(l->hw);
+  o->region = "us-east-1";
+  o->endpoint = SLP_ENDPOINT;
+  o->app = "billing";
+  o->worker = l->hw->ids[l->slot];
+  o->schema = p->kcl ? "kcl" : "sloop";
+  o->start_at_ms = p->o.start == SLOOP_AT_TIME ? l->hw->start_ms : 0;
+  o->arg = l;
+  o->log_level = SLOOP_LOG_INFO;
+  o->on_batch = on_batch;
+  o->on_shard = on_shard;
+  o->on_tip = on_tip;
+  o->on_loss = on_loss;
+  o->on_error = on_error;
+  o->on_stats = on_stats;
+  o->on_log = on_log;
+  o->on_lease = on_lease;
+  o->creds = creds;
+}
+
+hd_life *hd_live(hd_world *hw, int slot, int new_id) {
+  hd_life *l = SLP_NEW(hw->mem, hd_life);
+  char why[160];
+  int rc;
+  SLP_CHECK(l && !hw->at[slot]);
+  if (hw->lives_n == hw->lives_cap) {
+    hw->lives = slp_doubled(hw->mem, hw->lives, &hw->lives_cap, 16, sizeof(hd_life *));
+    SLP_CHECK(hw->lives);
+  }
+  hw->lives[hw->lives_n++] = l;
+  hw->at[slot] = l;
+  uint32_t birth = hw->born[slot]++;
+  if (new_id) snprintf(hw->ids[slot], sizeof hw->ids[slot], "w%d-%u", slot, birth);
+  l->hw = hw;
+  l->slot = slot;
+  l->mem = slp_mem_new(NULL, NULL);
+  l->random = hw->plan->seed * 31 + (uint64_t)slot * 1009 + birth;
+  l->again_us = UINT64_MAX;
+  slp_sim_clock clock = hw->plan->clock[slot];
+  if (hw->healed) clock.drift_ppm = 0;
+  l->host = slp_sim_host_new(hw->w->sim, l->mem, &clock);
+  l->host_number = slp_sim_host_number(l->host);
+  l->number = hd_born(hw->o, hw->ids[slot]);
+  set_options(l);
+  slp_sim_trace(hw->w->sim, "w%d#%zu begins as %s", slot, l->number, hw->ids[slot]);
+  slp_outside outside = {.getenv_fn = no_environment};
+  if (hw->typed) outside = slp_typed_outside(hw->typed, l->host);
+  CALL(l, rc = slp_open_on(l->host, l->mem, &outside, &l->s, &l->opts, why));
+  if (rc) {
+    fprintf(stderr, "slp_open_on: %s\n", why);
+    SLP_CHECK(!"a plan's options must be right");
+  }
+  CALL(l, rc = sloop_start(l->s));
+  if (rc) hd_break(hw->o, HD_S12_CONTRACT, "", "sloop_start says %d", rc);
+  return l;
+}

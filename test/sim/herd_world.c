@@ -1,0 +1,481 @@
+/* herd_world.c - the services of a herd: the sandbox's streams and tables behind the simulated network. Tells
+ * the oracle what was put, split and trimmed, and every version of a lease's row, which it decodes itself. */
+#include "sim/herd.h"
+
+#include <stdio.h>
+
+#include "base/num.h"
+#include "sandbox/ddb.h"
+#include "sim/inside.h"
+
+#define STREAM "orders"
+#define TABLE "things"
+#define APP "billing"
+
+uint64_t hd_now(const hd_world *hw) { return slp_sim_now_us(hw->w->sim); }
+
+const char *hd_stream_name(const hd_world *hw) { return hw->plan->changes ? "dynamodb:" TABLE : STREAM; }
+
+/* ---- what a record holds ------------------------------------------------------------------------------- */
+static uint64_t hash_of(uint64_t h, slp_str s) {
+  for (size_t i = 0; i < s.n; i++) h = (h ^ (uint8_t)s.p[i]) * UINT64_C(0x100000001b3);
+  return (h ^ s.n) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* The text of the first value {"S":"..."} behind `mark`. */
+static slp_str text_behind(slp_str json, const char *mark) {
+  const char *p = json.n ? memmem(json.p, json.n, mark, strlen(mark)) : NULL;
+  if (!p) return (slp_str){NULL, 0};
+  const char *end = json.p + json.n, *text = memmem(p, (size_t)(end - p), "\"S\":\"", 5);
+  const char *quote = text ? memchr(text + 5, '"', (size_t)(end - text - 5)) : NULL;
+  return quote ? (slp_str){text + 5, (size_t)(quote - text - 5)} : (slp_str){NULL, 0};
+}
+
+uint64_t hd_content(const hd_world *hw, slp_str key, slp_str data) {
+  if (hw->plan->changes) {
+    key = text_behind(key, "\"id\"");
+    data = text_behind(data, "\"v\"");
+  }
+  return hash_of(hash_of(UINT64_C(0xcbf29ce484222325), key), data);
+}
+
+/* ---- shards ------------------------------------------------------------------------------------------- */
+size_t hd_shard_of(const hd_world *hw, const char *id) {
+  for (size_t i = 0; i < hw->shards_n; i++)
+    if (strcmp(hw->shards[i].id, id) == 0) return i;
+  return SIZE_MAX;
+}
+
+static void add_place(hd_world *hw, const char *id, int parent, int other) {
+  if (hw->shards_n == hw->shards_cap) {
+    hw->shards = slp_doubled(hw->mem, hw->shards, &hw->shards_cap, 32, sizeof *hw->shards);
+    SLP_CHECK(hw->shards);
+  }
+  hd_place *s = &hw->shards[hw->shards_n++];
+  memset(s, 0, sizeof *s);
+  snprintf(s->id, sizeof s->id, "%s", id);
+  s->read_us = hd_now(hw);
+  SLP_CHECK(hd_shard(hw->o, id, parent, other) == hw->shards_n - 1);
+}
+
+static void close_place(hd_world *hw, size_t i) {
+  if (hw->shards[i].closed) return;
+  hw->shards[i].closed = 1;
+  hd_closed(hw->o, i);
+}
+
+/* What the service has done since. */
+static void look_at_shards(hd_world *hw) {
+  if (hw->stream) {
+    for (size_t i = hw->shards_n; i < hw->stream->shards_n; i++) {
+      const slp_known_shard *k = &hw->stream->shards[i];
+      add_place(hw, k->id, k->parents[0], k->parents[1]);
+    }
+    for (size_t i = 0; i < hw->shards_n; i++)
+      if (hw->stream->shards[i].closed) close_place(hw, i);
+    return;
+  }
+  for (size_t i = hw->shards_n; i < hw->changes->shards_n; i++) {
+    const slp_change_shard *k = hw->changes->shards[i];
+    size_t parent = k->parent[0] ? hd_shard_of(hw, k->parent) : SIZE_MAX;
+    add_place(hw, k->id, parent == SIZE_MAX ? -1 : (int)parent, -1);
+  }
+  for (size_t i = 0; i < hw->shards_n; i++) {
+    const slp_change_shard *k = hw->changes->shards[i];
+    if (!k || !slp_change_open(k)) close_place(hw, i);
+  }
+}
+
+/* ---- records ------------------------------------------------------------------------------------------- */
+static void tell_notes(hd_world *hw) {
+  for (size_t i = 0; i < hw->stream->shards_n; i++) {
+    const slp_known_shard *k = &hw->stream->shards[i];
+    for (hd_place *s = &hw->shards[i]; s->put < k->notes_n; s->put++) {
+      const slp_note *note = &k->notes[s->put];
+      char room[2048];
+      SLP_CHECK(note->bytes <= sizeof room);
+      slp_note_fill(note->id, room, note->bytes);
+      hd_put(hw->o, i, note->seq, note->sub, note->arrived_ms,
+             hd_content(hw, slp_str_of(note->key), (slp_str){room, note->bytes}));
+    }
+  }
+}
+
+static void put_change(hd_world *hw, uint64_t *r) {
+  char keys[80], image[2400], value[2048];
+  uint64_t id = hd_between(r, 0, UINT64_MAX);
+  size_t n = (size_t)hd_between(r, 0, hw->plan->record_bytes);
+  for (size_t i = 0; i < n; i++) value[i] = (char)('a' + (int)(((id >> (i % 13)) + i) % 26));
+  value[n] = 0;
+  snprintf(keys, sizeof keys, "{\"id\":{\"S\":\"k%016llx\"}}", (unsigned long long)id);
+  snprintf(image, sizeof image, "{\"id\":{\"S\":\"k%016llx\"},\"v\":{\"S\":\"%s\"}}", (unsigned long long)id,
+           value);
+  SLP_CHECK(slp_box_add_change(hw->w->box, slp_world_ms(hw->w), TABLE, slp_str_of(keys), (slp_str){NULL, 0},
+                               slp_str_of(image), 0) == 0);
+  look_at_shards(hw);
+  for (size_t i = 0; i < hw->shards_n; i++) {
+    const slp_change_shard *k = hw->changes->shards[i];
+    for (hd_place *s = &hw->shards[i]; k && s->next < k->next; s->next++) {
+      char seq[SLP_CHANGE_NUMBER_TEXT];
+      slp_change_text(k, s->next, seq);
+      s->put++;
+      /* The service tells whole seconds. */
+      hd_put(hw->o, i, seq, 0, slp_change_at(k, s->next)->at_ms / 1000 * 1000,
+             hd_content(hw, slp_str_of(keys), slp_str_of(image)));
+    }
+  }
+}
+
+void hd_put_some(hd_world *hw) {
+  uint64_t *r = &hw->puts_random;
+  if (hw->changes) {
+    put_change(hw, r);
+    return;
+  }
+  uint32_t bytes = (uint32_t)hd_between(r, 0, hw->plan->record_bytes);
+  if (hw->plan->aggregates && hd_heads(r))
+    slp_world_put_aggregate(hw->w, hw->stream, (size_t)hd_log_between(r, 1, 40), bytes);
+  else
+    slp_world_put(hw->w, hw->stream, bytes);
+  tell_notes(hw);
+}
+
+/* ---- orders -------------------------------------------------------------------------------------------- */
+static size_t open_place(hd_world *hw, uint64_t *r) {
+  size_t open = 0;
+  for (size_t i = 0; i < hw->shards_n; i++) open += !hw->shards[i].closed;
+  if (!open) return SIZE_MAX;
+  size_t pick = (size_t)hd_between(r, 0, open - 1);
+  for (size_t i = 0; i < hw->shards_n; i++)
+    if (!hw->shards[i].closed && pick-- == 0) return i;
+  return SIZE_MAX;
+}
+
+int hd_split(hd_world *hw, uint64_t *r) {
+  size_t a = open_place(hw, r);
+  if (a == SIZE_MAX || hw->shards_n + 2 > SLP_SHARDS_MAX / 4) return 0;
+  if (hw->stream) {
+    if (slp_world_split(hw->w, hw->stream, a)) return 0;
+  } else {
+    uint32_t children = (uint32_t)hd_between(r, 1, 2);
+    int64_t now_ms = slp_world_ms(hw->w);
+    slp_changes_tick(hw->w->box, hw->changes, now_ms);
+    if (slp_change_roll(hw->w->box, hw->changes, hw->changes->shards[a], now_ms, children)) return 0;
+  }
+  look_at_shards(hw);
+  return 1;
+}
+
+int hd_merge(hd_world *hw, uint64_t *r) {
+  size_t a = open_place(hw, r);
+  if (a == SIZE_MAX || !hw->stream || hw->shards_n + 1 > SLP_SHARDS_MAX / 4) return 0;
+  const slp_known_stream *s = hw->stream;
+  for (size_t b = 0; b < s->shards_n; b++) {
+    if (s->shards[b].closed || s->shards[b].hash_low != s->shards[a].hash_high + 1) continue;
+    if (slp_world_merge(hw->w, hw->stream, a, b)) return 0;
+    look_at_shards(hw);
+    return 1;
+  }
+  return 0;
+}
+
+void hd_trim(hd_world *hw, int64_t before_ms) {
+  if (hw->stream) {
+    slp_world_trim(hw->w, hw->stream, before_ms);
+  } else {
+    SLP_CHECK(slp_box_trim_table(hw->w->box, slp_world_ms(hw->w), TABLE, before_ms) == 0);
+  }
+  for (size_t i = 0; i < hw->shards_n; i++) {
+    hd_place *s = &hw->shards[i];
+    size_t gone = 0;
+    if (hw->stream) {
+      const slp_known_shard *k = &hw->stream->shards[i];
+      while (gone < k->notes_n && k->notes[gone].trimmed) gone++;
+    } else {
+      const slp_change_shard *k = hw->changes->shards[i];
+      gone = k ? (size_t)(k->first - (k->next - s->put)) : s->put;
+    }
+    if (gone > s->trimmed) hd_trimmed(hw->o, i, gone);
+    s->trimmed = gone;
+  }
+  look_at_shards(hw);
+}
+
+/* ---- rows of leases ------------------------------------------------------------------------------------ */
+/* 1:LLLDIGITS:SUB */
+static int read_place(slp_str pos, char seq[130], hd_row *row) {
+  uint64_t digits, sub;
+  if (pos.n < 17 || memcmp(pos.p, "1:", 2) != 0) return -1;
+  if (slp_parse_u64((slp_str){pos.p + 2, 3}, &digits) || digits > 129 || pos.n != 16 + digits) return -1;
+  if (slp_parse_u64((slp_str){pos.p + pos.n - 10, 10}, &sub)) return -1;
+  memcpy(seq, pos.p + 5, (size_t)digits);
+  seq[digits] = 0;
+  if (sub == 0) return -1; /* "at" it: nobody here sets a lease so */
+  row->at = HD_AT_SEQ;
+  row->seq = seq;
+  row->whole = sub == UINT64_C(9999999999);
+  row->sub = row->whole ? 0 : (uint32_t)(sub - 1);
+  return 0;
+}
+
+static int read_native(hd_attr get, const void *raw, char seq[130], hd_row *row) {
+  slp_str pos = get(raw, "pos"), epoch = get(raw, "epoch");
+  if (slp_parse_u64(epoch, &row->epoch)) return -1;
+  row->parked = get(raw, "park").n > 0;
+  if (slp_str_is(pos, "0:oldest")) {
+    row->at = HD_AT_START;
+  } else if (slp_str_is(pos, "9:end")) {
+    row->at = HD_AT_END;
+  } else if (pos.n > 7 && memcmp(pos.p, "0:time:", 7) == 0) {
+    uint64_t ms;
+    row->at = HD_AT_TIME;
+    if (slp_parse_u64((slp_str){pos.p + 7, pos.n - 7}, &ms)) return -1;
+    row->ms = (int64_t)ms;
+  } else {
+    return read_place(pos, seq, row);
+  }
+  return 0;
+}
+
+static int read_kcl(hd_world *hw, hd_attr get, const void *raw, char seq[130], hd_row *row) {
+  slp_str at = get(raw, "checkpoint"), sub_text = get(raw, "checkpointSubSequenceNumber");
+  uint64_t sub = 0;
+  if (slp_parse_u64(get(raw, "leaseCounter"), &row->epoch)) return -1;
+  if (sub_text.n && slp_parse_u64(sub_text, &sub)) return -1;
+  if (slp_str_is(at, "TRIM_HORIZON") || slp_str_is(at, "LATEST")) {
+    row->at = HD_AT_START;
+  } else if (slp_str_is(at, "AT_TIMESTAMP")) {
+    row->at = HD_AT_TIME;
+    row->ms = hw->start_ms;
+  } else if (slp_str_is(at, "SHARD_END")) {
+    row->at = HD_AT_END;
+  } else {
+    if (!at.n || at.n > 129) return -1;
+    memcpy(seq, at.p, at.n);
+    seq[at.n] = 0;
+    row->at = HD_AT_SEQ;
+    row->seq = seq;
+    row->whole = sub >= UINT32_MAX;
+    row->sub = row->whole ? 0 : (uint32_t)sub;
+  }
+  return 0;
+}
+
+/* A worker's own row is marked, replaced or gone: what still names that life is free. */
+static void worker_row(hd_world *hw, slp_str name, hd_attr get, const void *now) {
+  size_t i = 0;
+  char boot[24] = "";
+  int gone = now && get(now, "gone").n > 0;
+  while (i < hw->worker_rows_n && !slp_str_is(name, hw->worker_rows[i].name)) i++;
+  if (i == SLP_COUNT(hw->worker_rows)) return;
+  if (i == hw->worker_rows_n)
+    snprintf(hw->worker_rows[hw->worker_rows_n++].name, 120, "%.*s", (int)name.n, name.p);
+  if (now) snprintf(boot, sizeof boot, "%.*s", (int)get(now, "boot").n, get(now, "boot").p);
+  int left = !hw->worker_rows[i].gone && (gone || strcmp(boot, hw->worker_rows[i].boot) != 0);
+  for (size_t k = 0; left && k < hw->lives_n; k++) {
+    hd_life *l = hw->lives[k];
+    const char *dot = l->stopping && l->s ? strrchr(sloop_worker(l->s), '.') : NULL;
+    if (dot && strcmp(hw->worker_rows[i].boot, dot + 1) == 0) hd_left(hw->o, l->number);
+  }
+  strcpy(hw->worker_rows[i].boot, boot);
+  hw->worker_rows[i].gone = (uint8_t)gone;
+}
+
+void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
+  slp_str owner;
+  char id[140], owner_text[160], seq[130] = "";
+  hd_row row = {.owner = owner_text};
+  if (!hw->plan->kcl) {
+    const char *mark = shard.n ? memmem(shard.p, shard.n, "/l/", 3) : NULL;
+    if (!mark && shard.n && memmem(shard.p, shard.n, "/w/", 3)) worker_row(hw, shard, get, now);
+    if (!mark) return;
+    shard = (slp_str){mark + 3, (size_t)(shard.p + shard.n - mark - 3)};
+  }
+  snprintf(id, sizeof id, "%.*s", (int)shard.n, shard.p ? shard.p : "");
+  if (hd_shard_of(hw, id) == SIZE_MAX) {
+    hd_break(hw->o, HD_S12_CONTRACT, "", "a row of a shard that there is not: %s", id);
+    return;
+  }
+  if (!now) {
+    hw->shards[hd_shard_of(hw, id)].owned_us = 0;
+    hd_row_is(hw->o, hw->writer, id, hw->writer_sent_us, NULL);
+    return;
+  }
+  owner = get(now, hw->plan->kcl ? "leaseOwner" : "owner");
+  snprintf(owner_text, sizeof owner_text, "%.*s", (int)owner.n, owner.p ? owner.p : "");
+  int r = hw->plan->kcl ? read_kcl(hw, get, now, seq, &row) : read_native(get, now, seq, &row);
+  if (r) {
+    hd_break(hw->o, HD_S12_CONTRACT, id, "a row that makes no sense was written");
+    return;
+  }
+  hd_place *s = &hw->shards[hd_shard_of(hw, id)];
+  if (!owner.n || row.at == HD_AT_END)
+    s->owned_us = 0;
+  else if (!s->owned_us)
+    s->owned_us = hd_now(hw);
+  s->parked = row.parked;
+  slp_sim_trace(hw->w->sim, "row %s: \"%s\" epoch %llu at %d %s sub %u%s", id, owner_text,
+                (unsigned long long)row.epoch, (int)row.at, seq, row.sub, row.whole ? " whole" : "");
+  hd_row_is(hw->o, hw->writer, id, hw->writer_sent_us, &row);
+}
+
+static slp_str av_text(const void *row, const char *name) {
+  const slp_av *v = slp_av_member(row, slp_str_of(name));
+  return v && (v->kind == SLP_AV_S || v->kind == SLP_AV_N) ? v->text : (slp_str){NULL, 0};
+}
+
+static void on_write(void *arg, const slp_table *t, const slp_av *was, const slp_av *now) {
+  hd_world *hw = arg;
+  if (strcmp(t->name, hw->plan->kcl ? APP : "sloop") != 0) return;
+  hd_row_written(hw, av_text(now ? now : was, hw->plan->kcl ? "leaseKey" : "row"), av_text, now);
+}
+
+slp_table *hd_lease_table(hd_world *hw) {
+  return slp_table_find(hw->w->box, slp_str_of(hw->plan->kcl ? APP : "sloop"));
+}
+
+void hd_operator(hd_world *hw, const char *op, const char *body) {
+  char target[80];
+  slp_box_answer answer = {.cut_after = SIZE_MAX};
+  snprintf(target, sizeof target, "DynamoDB_20120810.%s", op);
+  slp_box_request rq = {.method = SLP_STR("POST"),
+                        .path = SLP_STR("/"),
+                        .host = SLP_STR("operator"),
+                        .target = slp_str_of(target),
+                        .content_type = SLP_STR("application/x-amz-json-1.0"),
+                        .body = slp_str_of(body)};
+  slp_buf_init(&answer.body, hw->mem, SIZE_MAX / 2);
+  hw->writer = SIZE_MAX;
+  hw->writer_sent_us = hd_now(hw);
+  slp_box_handle(hw->w->box, slp_world_ms(hw->w), &rq, &answer);
+  slp_sim_trace(hw->w->sim, "operator %s %s: %d %.*s", op, body, answer.status, (int)answer.body.n,
+                answer.body.p ? answer.body.p : "");
+  slp_buf_free(&answer.body);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------------- */
+static hd_life *life_of(hd_world *hw, const slp_sim_ask *ask) {
+  for (size_t i = hw->lives_n; i-- > 0;)
+    if (hw->lives[i]->host_number == ask->from_number) return hw->lives[i];
+  return NULL;
+}
+
+/* Which shard a GetRecords asks for. */
+static void note_read(hd_world *hw, const slp_sim_ask *ask) {
+  if (hw->stream) {
+    for (size_t i = 0; i < hw->shards_n; i++)
+      hw->shards[i].read_us = slp_max_u64(hw->shards[i].read_us, hw->stream->shards[i].last_poll_us);
+    return;
+  }
+  const char *mark = "\"ShardIterator\":\"";
+  const char *p = memmem(ask->body.p, ask->body.n, mark, strlen(mark)), *end = ask->body.p + ask->body.n;
+  if (!p) return;
+  p += strlen(mark);
+  const char *quote = memchr(p, '"', (size_t)(end - p));
+  slp_box_mark m;
+  if (!quote || slp_changes_mark_read(hw->w->box, (slp_str){p, (size_t)(quote - p)}, &m)) return;
+  if (m.shard < hw->shards_n) hw->shards[m.shard].read_us = hd_now(hw);
+}
+
+static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
+  hd_world *hw = arg;
+  hd_life *l = life_of(hw, ask);
+  slp_str target = slp_sim_ask_header(ask, "x-amz-target");
+  const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+  int typed = hd_typed_ask(ask), table = target.n > 18 && memcmp(target.p, "DynamoDB_20120810.", 18) == 0;
+  if (typed) table = slp_str_is(ask->path, "/tables");
+  hd_service service = table ? HD_TABLE : HD_STREAM;
+  char op[64], line[120];
+  snprintf(op, sizeof op, "%.*s", dot ? (int)(target.p + target.n - dot - 1) : 0, dot ? dot + 1 : "");
+  if (typed) snprintf(op, sizeof op, "typed %c", ask->body.n ? ask->body.p[0] : '?');
+  if (!hd_reaches(hw, l, service, 0)) {
+    reply->silent = 1;
+    slp_sim_trace(hw->w->sim, "%s of w%d never arrives", op, l ? l->slot : -1);
+    return;
+  }
+  if (!typed && hd_spoil(hw, service, op, line)) slp_world_faults(hw->w, line);
+  hw->writer = l ? l->number : SIZE_MAX;
+  hw->writer_sent_us = ask->sent_us;
+  hw->inner(hw->inner_arg, ask, reply);
+  hw->writer = SIZE_MAX;
+  slp_world_faults(hw->w, NULL); /* what did not fit this call is for no other one */
+  if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0) note_read(hw, ask);
+  look_at_shards(hw);
+  if (!hd_reaches(hw, l, service, 1)) reply->silent = 1;
+}
+
+/* ---- birth and death ----------------------------------------------------------------------------------- */
+static uint64_t true_now(void *arg) { return hd_now(arg); }
+
+static void make_stream(hd_world *hw) {
+  const hd_plan *p = hw->plan;
+  slp_box *box = hw->w->box;
+  int64_t now_ms = slp_world_ms(hw->w);
+  if (!p->changes) {
+    hw->stream = slp_world_stream(hw->w, STREAM, p->shards);
+  } else {
+    SLP_CHECK(slp_box_table(box, now_ms, TABLE, p->shards, "NEW_IMAGE") == 0);
+    slp_world_pass(hw->w, 1000); /* until its stream is there */
+    hw->changes = slp_changes_latest(box, SLP_STR(TABLE));
+    SLP_CHECK(hw->changes);
+  }
+  look_at_shards(hw);
+}
+
+hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *line), void *arg) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  hd_world *hw = SLP_NEW(mem, hd_world);
+  SLP_CHECK(hw);
+  hw->mem = mem;
+  hw->plan = p;
+  hw->w = slp_world_new(mem, p->seed, &p->box);
+  if (print) slp_sim_on_trace(hw->w->sim, print, arg);
+  if (p->typed) hd_typed_begin(hw);
+  hw->inner = hw->w->sim->serve;
+  hw->inner_arg = hw->w->sim->serve_arg;
+  slp_sim_serve(hw->w->sim, serve, hw);
+  hw->writer = SIZE_MAX;
+  hw->puts_random = p->seed ^ UINT64_C(0x1f83d9abfb41bd6b);
+  for (size_t i = 0; i < HF_N; i++) hw->random[i] = p->seed * UINT64_C(0x2545f4914f6cdd1d) + i * 977;
+  const sloop_opts_t *o = &p->o;
+  hd_terms terms = {.now_us = true_now,
+                    .arg = hw,
+                    .lease_us = (uint64_t)o->lease_ms * 1000,
+                    .order = o->order,
+                    .start = o->start,
+                    .batch_records_max = o->batch_records_max,
+                    .held_batches_max = o->held_batches_max,
+                    .batch_bytes_max = o->batch_bytes_max,
+                    .held_bytes_max = o->held_bytes_max,
+                    .page_bytes_max = 10u << 20,
+                    .by_counter = p->kcl,
+                    .clocks_beyond = p->rate[HF_wild] > 0,
+                    .losses_expected = p->rate[HF_trim] > 0};
+  /* A new application begins where half of what is there has been put. */
+  hw->start_ms = terms.start_ms =
+      (slp_world_ms(hw->w) + (int64_t)p->backlog * (int64_t)p->put_gap_us / 4000) / 1000 * 1000;
+  hw->o = hd_oracle_new(mem, &terms);
+  hw->seen = slp_zalloc_n(mem, o->batch_records_max, sizeof *hw->seen);
+  hw->flags = slp_zalloc_n(mem, o->batch_records_max, 1);
+  SLP_CHECK(hw->seen && hw->flags);
+  for (int i = 0; i < HD_WORKERS_MAX; i++) snprintf(hw->ids[i], sizeof hw->ids[i], "w%d", i);
+  make_stream(hw);
+  hw->w->box->ddb->on_write = on_write;
+  hw->w->box->ddb->on_write_arg = hw;
+  return hw;
+}
+
+void hd_world_free(hd_world *hw) {
+  slp_mem *mem = hw->mem;
+  if (hw->typed) hd_typed_end(hw);
+  slp_world_free(hw->w);
+  hd_oracle_free(hw->o);
+  for (size_t i = 0; i < hw->lives_n; i++) slp_free(mem, hw->lives[i]);
+  slp_free(mem, hw->lives);
+  slp_free(mem, hw->shards);
+  slp_free(mem, hw->seen);
+  slp_free(mem, hw->flags);
+  slp_free(mem, hw);
+  if (mem->live_blocks) fprintf(stderr, "the simulator leaks %zu blocks\n", mem->live_blocks);
+  slp_mem_drop(mem);
+}
