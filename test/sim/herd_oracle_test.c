@@ -413,4 +413,755 @@ TEST(silent_while_all_is_well) {
   whole_story(1, SLOOP_ORDER_SHARD);
 }
 
+/* ---- one rule is broken -------------------------------------------------------------------------------- */
+
+/* Each begins with two_workers(): worker 0 reads shard 0 and has 0..4 saved, worker 1 has shard 1 unread. */
+
+static void saves_what_is_out(stage *g) {
+  (void)hand(g, 0, 0, 5, 3);
+  save(g, 0, 0, 7);
+}
+static void saves_what_came_back(stage *g) {
+  done(g, 0, hand(g, 0, 0, 5, 3), 3, 1);
+  save(g, 0, 0, 8);
+}
+static void saves_what_was_never_out(stage *g) { save(g, 0, 0, 6); }
+static void saves_before_it_is_acked(stage *g) {
+  const void *b = hand(g, 0, 0, 5, 3);
+  uint64_t sent = g->now;
+  wait_ms(g, 5);
+  done(g, 0, b, 3, 3);
+  told_row row = g->rows[0];
+  row.at = 8;
+  row.epoch += g->terms.by_counter;
+  write_as(g, 0, 0, row, sent);
+}
+static void ends_with_one_out(stage *g) {
+  hd_closed(g->o, 0);
+  read_some(g, 0, 0, 5, 4);
+  (void)hand(g, 0, 0, 9, 1);
+  write_row(g, 0, 0, "", AT_END);
+}
+static void counts_what_a_lost_tenancy_acked(stage *g) {
+  const void *b = hand(g, 0, 0, 5, 3);
+  told_gone(g, 0, 0, 1);
+  done(g, 0, b, 3, 3);
+  take(g, 1, 0);
+  save(g, 1, 0, 8);
+}
+
+static void leaves_one_out(stage *g) { (void)hand(g, 0, 0, 6, 1); }
+static void leaves_one_out_in_a_batch(stage *g) {
+  hd_seen r[2] = {seen(g, 0, 0, 5, 0, 1), seen(g, 0, 0, 7, 0, 1)};
+  (void)give(g, 0, r, 2);
+}
+static void hands_out_twice(stage *g) {
+  (void)hand(g, 0, 0, 5, 3);
+  g->tops[0] = INT64_MIN;
+  (void)hand(g, 0, 0, 6, 1);
+}
+static void begins_behind(stage *g) {
+  hd_died(g->o, 0);
+  take(g, 1, 0);
+  (void)hand(g, 1, 0, 6, 1);
+}
+static void begins_behind_latest(stage *g) { /* what came after the lease was made */
+  size_t s = shard(g, -1, -1);
+  put(g, s, 3);
+  hd_row made = {.owner = "", .at = HD_AT_TIME, .ms = (int64_t)(g->now / MS) + 5};
+  hd_row_is(g->o, 0, shard_id(s), g->now, &made);
+  g->rows[s] = (told_row){"", 0, AT_START, 0};
+  put(g, s, 7);
+  made.owner = g->names[0];
+  made.epoch = g->rows[s].epoch = 1;
+  hd_row_is(g->o, 0, shard_id(s), g->now, &made);
+  told_taken(g, 0, s);
+  (void)hand(g, 0, s, 7, 2);
+}
+
+static void alters_one(stage *g) {
+  hd_seen r[1] = {seen(g, 0, 0, 5, 0, 1)};
+  r->content++;
+  (void)give(g, 0, r, 1);
+}
+static void makes_one_up(stage *g) {
+  g->puts[0] = 11;
+  (void)hand(g, 0, 0, 10, 1);
+}
+static void makes_a_shard_up(stage *g) {
+  hd_seen r[1] = {seen(g, 0, 0, 5, 0, 1)};
+  r->shard = "s-9";
+  (void)give(g, 0, r, 1);
+}
+static void makes_a_lease_up(stage *g) {
+  hd_row row = {.owner = "", .epoch = 0};
+  hd_row_is(g->o, 0, "s-9", g->now, &row);
+}
+
+static size_t child_of_0(stage *g) {
+  size_t kid = shard(g, 0, -1);
+  hd_closed(g->o, 0);
+  put(g, kid, 4);
+  make_row(g, 0, kid);
+  take(g, 0, kid);
+  return kid;
+}
+static void begins_before_the_end_is_saved(stage *g) {
+  read_some(g, 0, 0, 5, 5);
+  save(g, 0, 0, 10);
+  (void)hand(g, 0, child_of_0(g), 0, 1);
+}
+static void begins_before_the_other_parent(stage *g) {
+  size_t kid = shard(g, 0, 1);
+  hd_closed(g->o, 0);
+  hd_closed(g->o, 1);
+  put(g, kid, 4);
+  make_row(g, 0, kid);
+  read_some(g, 0, 0, 5, 5);
+  ends(g, 0, 0);
+  read_some(g, 1, 1, 0, 10);
+  save(g, 1, 1, 9);
+  take(g, 0, kid);
+  (void)hand(g, 0, kid, 0, 1);
+}
+static void begins_before_its_parent_is_read(stage *g) { (void)hand(g, 0, child_of_0(g), 0, 1); }
+
+static void changes_owner_in_one_epoch(stage *g) {
+  told_row row = g->rows[0];
+  row.owner = g->names[1];
+  write_as(g, 1, 0, row, g->now);
+}
+static void takes_a_free_one_in_one_epoch(stage *g) {
+  told_row row = g->rows[0];
+  row.owner = "";
+  row.epoch += g->terms.by_counter;
+  write_as(g, 0, 0, row, g->now);
+  row.owner = g->names[1];
+  write_as(g, 1, 0, row, g->now);
+}
+static void hands_out_in_an_epoch_of_another(stage *g) {
+  g->epochs[1][0] = g->rows[0].epoch;
+  g->rows[0].owner = g->names[1];
+  told_taken(g, 1, 0);
+  (void)hand(g, 1, 0, 5, 1);
+}
+static void hands_out_in_an_epoch_of_nobody(stage *g) {
+  g->rows[1].epoch += 5;
+  lease(g, 1, SLOOP_LEASE_LOST, 1, g->epochs[1][1]);
+  hd_on_shard(g->o, 1, shard_id(1), SLOOP_SHARD_LOST);
+  told_taken(g, 1, 1);
+  (void)hand(g, 1, 1, 0, 1);
+}
+
+static void old_epoch_is_saved(stage *g) {
+  const void *b = hand(g, 0, 0, 5, 3);
+  done(g, 0, b, 3, 3);
+  told_row row = g->rows[0];
+  take(g, 1, 0);
+  row.at = 8;
+  write_as(g, 0, 0, row, g->now);
+}
+static void saves_in_the_lease_of_another(stage *g) {
+  read_some(g, 0, 0, 5, 3);
+  take(g, 1, 0);
+  told_row row = g->rows[0];
+  row.at = 8;
+  row.epoch += g->terms.by_counter;
+  write_as(g, 0, 0, row, g->now);
+}
+static void frees_the_lease_of_another(stage *g) { write_row(g, 1, 0, "", 5); }
+static void gives_away_the_lease_of_another(stage *g) {
+  size_t c = born(g, "w3");
+  told_row row = g->rows[0];
+  row.owner = g->names[c];
+  row.epoch++;
+  write_as(g, 1, 0, row, g->now);
+}
+
+static void hands_out_beside_a_newer(stage *g) {
+  take(g, 1, 0);
+  (void)hand(g, 0, 0, 5, 1);
+}
+static void hands_out_what_it_gave(stage *g) {
+  told_row row = g->rows[0];
+  row.owner = "";
+  write_as(g, 0, 0, row, g->now);
+  (void)hand(g, 0, 0, 5, 1);
+}
+static void hands_out_without_proof(stage *g) {
+  wait_ms(g, LEASE_US / MS);
+  (void)hand(g, 0, 0, 5, 1);
+}
+static void robbed_and_hands_on(stage *g) {
+  take(g, 1, 0);
+  (void)hand(g, 0, 0, 5, 1); /* fine: it can't know */
+  must_be_silent(g, "robbed");
+  wait_ms(g, LEASE_US / MS);
+  (void)hand(g, 0, 0, 6, 1);
+}
+static void hands_out_suspended(stage *g) {
+  lease(g, 0, SLOOP_LEASE_SUSPENDED, SIZE_MAX, 0);
+  (void)hand(g, 0, 0, 5, 1);
+}
+
+static void goes_back(stage *g) { save(g, 0, 0, 4); }
+static void goes_back_within_a_record(stage *g) { /* 4 is the first of two sub-records */
+  read_some(g, 0, 0, 5, 1);
+  save(g, 0, 0, 6);
+  save(g, 0, 0, 5);
+}
+static void goes_back_to_the_start(stage *g) { save(g, 0, 0, AT_START); }
+static void comes_back_from_the_end(stage *g) {
+  hd_closed(g->o, 0);
+  read_some(g, 0, 0, 5, 5);
+  write_row(g, 0, 0, g->names[0], AT_END);
+  save(g, 0, 0, 10);
+}
+static void ends_an_open_one(stage *g) {
+  read_some(g, 0, 0, 5, 5);
+  write_row(g, 0, 0, "", AT_END);
+}
+static void saves_what_another_acked(stage *g) { /* all was done with, but not by the owner */
+  read_some(g, 0, 0, 5, 3);
+  hd_died(g->o, 0);
+  take(g, 1, 0);
+  read_some(g, 1, 0, 5, 1);
+  save(g, 1, 0, 8);
+}
+static void moves_by_taking(stage *g) {
+  read_some(g, 0, 0, 5, 3);
+  hd_died(g->o, 0);
+  write_row(g, 1, 0, g->names[1], 8);
+}
+static void removes_an_unfinished_one(stage *g) { hd_row_is(g->o, 0, shard_id(0), g->now, NULL); }
+static void makes_an_ended_one_anew(stage *g) {
+  hd_closed(g->o, 0);
+  read_some(g, 0, 0, 5, 5);
+  ends(g, 0, 0);
+  hd_row_is(g->o, 0, shard_id(0), g->now, NULL);
+  must_be_silent(g, "removal");
+  make_row(g, 1, 0);
+}
+
+static void repeats_what_is_saved(stage *g) {
+  hd_died(g->o, 0);
+  take(g, 1, 0);
+  (void)hand(g, 1, 0, 4, 2);
+}
+static void repeats_what_was_acked(stage *g) {
+  read_some(g, 0, 0, 5, 2);
+  g->tops[0] = INT64_MIN;
+  (void)hand(g, 0, 0, 6, 1);
+}
+static void lets_go_without_saving(stage *g) {
+  read_some(g, 0, 0, 5, 3);
+  wait_ms(g, 50);
+  told_gone(g, 0, 0, 0);
+  write_row(g, 0, 0, "", 6);
+}
+static void hands_over_without_saving(stage *g) {
+  read_some(g, 0, 0, 5, 3);
+  wait_ms(g, 50);
+  told_gone(g, 0, 0, 0);
+  write_row(g, 0, 0, g->names[1], 5);
+}
+
+static void asks_too_often(stage *g) { hd_break(g->o, HD_S10_RATE, shard_id(0), "%d calls in a second", 7); }
+static void holds_too_much(stage *g) {
+  sloop_stats_t st = {.records = 5, .batches = 1, .held_bytes_peak = 10501};
+  hd_stats(g->o, 0, &st);
+}
+
+static void hands_out_untold(stage *g) {
+  write_row(g, 1, 0, g->names[1], 5);
+  g->epochs[1][0] = g->rows[0].epoch;
+  (void)hand(g, 1, 0, 5, 1);
+}
+static void hands_out_unopened(stage *g) {
+  hd_died(g->o, 0);
+  write_row(g, 1, 0, g->names[1], 5);
+  g->epochs[1][0] = g->rows[0].epoch;
+  lease(g, 1, SLOOP_LEASE_TAKEN, 0, g->rows[0].epoch);
+  (void)hand(g, 1, 0, 5, 1);
+}
+static void hands_out_without_an_epoch(stage *g) {
+  g->epochs[0][0] = 0;
+  (void)hand(g, 0, 0, 5, 1);
+}
+static void hands_out_after_the_loss(stage *g) {
+  told_gone(g, 0, 0, 1);
+  (void)hand(g, 0, 0, 5, 1);
+}
+static void hands_out_after_stop(stage *g) {
+  stop(g, 0);
+  (void)hand(g, 0, 0, 5, 1);
+}
+static void told_taken_twice(stage *g) {
+  write_row(g, 0, 0, g->names[0], 5);
+  lease(g, 0, SLOOP_LEASE_TAKEN, 0, g->rows[0].epoch + 1);
+}
+static void told_an_old_epoch(stage *g) {
+  told_gone(g, 0, 0, 1);
+  lease(g, 0, SLOOP_LEASE_TAKEN, 0, g->epochs[0][0]);
+}
+static void told_lost_twice(stage *g) {
+  told_gone(g, 0, 0, 1);
+  lease(g, 0, SLOOP_LEASE_LOST, 0, g->epochs[0][0]);
+}
+static void told_another_epoch_lost(stage *g) { lease(g, 0, SLOOP_LEASE_LOST, 0, g->epochs[0][0] + 3); }
+static void told_opened_twice(stage *g) { hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_OPENED); }
+static void told_given_twice(stage *g) {
+  hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_GIVEN);
+  hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_GIVEN);
+}
+static void told_ended_and_open(stage *g) { hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_ENDED); }
+static void told_ended_and_not_saved(stage *g) {
+  hd_closed(g->o, 0);
+  read_some(g, 0, 0, 5, 5);
+  hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_ENDED);
+}
+static void told_ended_twice(stage *g) {
+  hd_closed(g->o, 0);
+  read_some(g, 0, 0, 5, 5);
+  ends(g, 0, 0);
+  hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_ENDED);
+}
+static void told_of_no_shard(stage *g) { hd_on_shard(g->o, 0, "s-9", SLOOP_SHARD_OPENED); }
+static void told_joined_twice(stage *g) { lease(g, 0, SLOOP_LEASE_JOINED, SIZE_MAX, 0); }
+static void told_evicted_twice(stage *g) {
+  lease(g, 0, SLOOP_LEASE_EVICTED, SIZE_MAX, 0);
+  lease(g, 0, SLOOP_LEASE_EVICTED, SIZE_MAX, 0);
+}
+static void told_suspended_twice(stage *g) {
+  lease(g, 0, SLOOP_LEASE_SUSPENDED, SIZE_MAX, 0);
+  lease(g, 0, SLOOP_LEASE_SUSPENDED, SIZE_MAX, 0);
+}
+static void told_resumed_for_nothing(stage *g) { lease(g, 0, SLOOP_LEASE_RESUMED, SIZE_MAX, 0); }
+static void told_more_after_the_last(stage *g) {
+  lease(g, 0, SLOOP_LEASE_LEFT, SIZE_MAX, 0);
+  lease(g, 0, SLOOP_LEASE_FOLLOWS, SIZE_MAX, 0);
+}
+static void told_a_loss_for_nothing(stage *g) {
+  sloop_loss_t loss = {shard_id(0), "", "", 1, "gone"};
+  hd_on_loss(g->o, 0, &loss);
+}
+static void told_an_error_in_lines(stage *g) {
+  sloop_error_t e = {.message = "one\ntwo"};
+  hd_on_error(g->o, 0, &e);
+}
+static void told_the_tip_too_early(stage *g) {
+  (void)hand(g, 0, 0, 5, 1);
+  hd_on_tip(g->o, 0);
+}
+static void told_the_tip_and_some_came_back(stage *g) {
+  done(g, 0, hand(g, 0, 0, 5, 1), 1, 0);
+  hd_on_tip(g->o, 0);
+}
+static void stopped_twice(stage *g) {
+  stop(g, 0);
+  hd_on_stopped(g->o, 0, SLP_ETIMEDOUT);
+  hd_on_stopped(g->o, 0, SLP_ETIMEDOUT);
+}
+static void closed_without_stopped(stage *g) {
+  stop(g, 0);
+  close_it(g, 0);
+}
+static void takes_an_ended_one(stage *g) {
+  hd_closed(g->o, 0);
+  read_some(g, 0, 0, 5, 5);
+  ends(g, 0, 0);
+  write_row(g, 1, 0, g->names[1], AT_END);
+}
+static void miscounts_records(stage *g) {
+  sloop_stats_t st = {.records = 6, .batches = 1};
+  hd_stats(g->o, 0, &st);
+}
+static void miscounts_what_is_out(stage *g) {
+  sloop_stats_t st = {.records = 5, .batches = 1, .batches_now = 1};
+  hd_stats(g->o, 0, &st);
+}
+static void gives_back_twice(stage *g) {
+  const void *b = hand(g, 0, 0, 5, 1);
+  done(g, 0, b, 1, 1);
+  done(g, 0, b, 1, 1);
+}
+
+static void unread_at_rest(stage *g) {
+  char why[200];
+  if (!hd_all_read(g->o, why, sizeof why)) hd_break(g->o, HD_L1_ALL_READ, "", "%s", why);
+}
+static void reads_all(stage *g) {
+  read_some(g, 0, 0, 5, 5);
+  read_some(g, 1, 1, 0, 10);
+  save(g, 0, 0, 10);
+  save(g, 1, 1, 10);
+}
+static void unread_without_a_lease(stage *g) {
+  reads_all(g);
+  put(g, shard(g, -1, -1), 1);
+  unread_at_rest(g);
+}
+static void unended_at_rest(stage *g) {
+  reads_all(g);
+  hd_closed(g->o, 0);
+  unread_at_rest(g);
+}
+static void one_record_unread(stage *g) {
+  reads_all(g);
+  put(g, 1, 1);
+  unread_at_rest(g);
+}
+static void unbalanced(stage *g) {
+  char why[200];
+  size_t both[2] = {0, 1};
+  if (!hd_balanced(g->o, both, 2, why, sizeof why)) hd_break(g->o, HD_L2_BALANCED, "", "%s", why);
+}
+static void moved_lately(stage *g) {
+  take(g, 1, 0);
+  take(g, 0, 1);
+  wait_ms(g, LEASE_US / MS);
+  unbalanced(g);
+}
+static void one_has_all(stage *g) {
+  told_gone(g, 0, 0, 0);
+  write_row(g, 0, 0, g->names[1], 5);
+  wait_ms(g, 3 * LEASE_US / MS);
+  unbalanced(g);
+}
+static void nobody_has_it(stage *g) {
+  told_gone(g, 0, 0, 0);
+  write_row(g, 0, 0, "", 5);
+  wait_ms(g, 3 * LEASE_US / MS);
+  unbalanced(g);
+}
+
+static void calls_inside(stage *g) {
+  hd_enter(g->o, 0);
+  hd_on_any(g->o, 0, "on_log");
+}
+static void hands_out_inside(stage *g) {
+  hd_enter(g->o, 0);
+  (void)hand(g, 0, 0, 5, 1);
+}
+static void stopped_inside(stage *g) {
+  hd_enter(g->o, 0);
+  hd_stopping(g->o, 0);
+  hd_on_stopped(g->o, 0, 0);
+}
+static void closed_inside(stage *g) {
+  hd_enter(g->o, 0);
+  hd_closing(g->o, 0);
+  hd_on_closed(g->o, 0);
+}
+
+static void calls_after_close(stage *g) {
+  hd_closing(g->o, 0);
+  lease(g, 0, SLOOP_LEASE_LEFT, SIZE_MAX, 0);
+}
+static void hands_out_after_close(stage *g) {
+  hd_closing(g->o, 0);
+  (void)hand(g, 0, 0, 5, 1);
+}
+static void calls_after_the_end(stage *g) {
+  close_it(g, 0);
+  hd_on_any(g->o, 0, "on_log");
+}
+static void closed_twice(stage *g) {
+  close_it(g, 0);
+  hd_on_closed(g->o, 0);
+}
+static void closed_unasked(stage *g) { hd_on_closed(g->o, 0); }
+static void stopped_after_close(stage *g) {
+  stop(g, 0);
+  hd_closing(g->o, 0);
+  hd_on_stopped(g->o, 0, 0);
+}
+static void calls_from_the_dead(stage *g) {
+  hd_died(g->o, 0);
+  hd_on_tip(g->o, 0);
+}
+
+static void again_unflagged(stage *g) {
+  done(g, 0, hand(g, 0, 0, 5, 1), 1, 0);
+  wait_ms(g, 200);
+  hd_seen r[1] = {seen(g, 0, 0, 5, SLOOP_REC_AGAIN, 2)};
+  r->flags = 0;
+  (void)give(g, 0, r, 1);
+}
+static void flagged_again(stage *g) { (void)hand_again(g, 0, 0, 5, 1, 1); }
+static void fresh_with_attempts(stage *g) {
+  hd_seen r[1] = {seen(g, 0, 0, 5, 0, 2)};
+  (void)give(g, 0, r, 1);
+}
+static void attempts_miscounted(stage *g) {
+  done(g, 0, hand(g, 0, 0, 5, 1), 1, 0);
+  wait_ms(g, 200);
+  (void)hand_again(g, 0, 0, 5, 1, 4);
+}
+static void again_too_soon(stage *g) {
+  done(g, 0, hand(g, 0, 0, 5, 1), 1, 0);
+  wait_ms(g, 20);
+  (void)hand_again(g, 0, 0, 5, 1, 2);
+}
+static void again_out_of_order(stage *g) {
+  done(g, 0, hand(g, 0, 0, 5, 3), 3, 0);
+  wait_ms(g, 200);
+  (void)hand_again(g, 0, 0, 6, 1, 2);
+}
+static void fresh_before_again(stage *g) {
+  done(g, 0, hand(g, 0, 0, 5, 3), 3, 2);
+  wait_ms(g, 200);
+  (void)hand(g, 0, 0, 8, 1);
+}
+static void dead_letter_of_a_fresh_one(stage *g) {
+  hd_seen r[1] = {seen(g, 0, 0, 5, SLOOP_REC_AGAIN, 2)};
+  hd_on_dead_letter(g->o, 0, r);
+  slp_free(g->mem, (void *)(uintptr_t)r->seq);
+}
+static void late_unflagged(stage *g) { /* shard 1's first records came before what worker 1 has handed out */
+  put(g, 0, 1);
+  hd_died(g->o, 0);
+  take(g, 1, 0);
+  (void)hand(g, 1, 1, 0, 2);
+  g->tops[1] = INT64_MIN;
+  (void)hand(g, 1, 0, 5, 1);
+}
+static void flagged_late(stage *g) {
+  hd_seen r[1] = {seen(g, 0, 0, 5, 0, 1)};
+  r->flags |= SLOOP_REC_LATE;
+  (void)give(g, 0, r, 1);
+}
+static void mixes_shards(stage *g) {
+  hd_died(g->o, 0);
+  take(g, 1, 0);
+  hd_seen r[2] = {seen(g, 1, 0, 5, 0, 1), seen(g, 1, 1, 0, 0, 1)};
+  (void)give(g, 1, r, 2);
+}
+
+static void too_many_records(stage *g) {
+  put(g, 1, 1);
+  (void)hand(g, 1, 1, 0, 11);
+}
+static void too_many_bytes(stage *g) {
+  hd_seen r[2] = {seen(g, 0, 0, 5, 0, 1), seen(g, 0, 0, 6, 0, 1)};
+  r->bytes = 995;
+  (void)give(g, 0, r, 2);
+}
+static void too_many_batches(stage *g) {
+  (void)hand(g, 0, 0, 5, 1);
+  (void)hand(g, 0, 0, 6, 1);
+  must_be_silent(g, "two batches");
+  (void)hand(g, 0, 0, 7, 1);
+}
+
+static void hands_out_paused(stage *g) {
+  hd_paused(g->o, 0, shard_id(0), 1);
+  (void)hand(g, 0, 0, 5, 1);
+}
+static void hands_out_all_paused(stage *g) {
+  hd_paused(g->o, 0, NULL, 1);
+  (void)hand(g, 0, 0, 5, 1);
+}
+
+static void stopped_with_one_out(stage *g) {
+  (void)hand(g, 0, 0, 5, 1);
+  stop(g, 0);
+  told_gone(g, 0, 0, 0);
+  write_row(g, 0, 0, "", 5);
+  hd_on_stopped(g->o, 0, 0);
+}
+static void stopped_and_owns(stage *g) {
+  stop(g, 0);
+  told_gone(g, 0, 0, 0);
+  hd_on_stopped(g->o, 0, 0);
+}
+static void stopped_and_has_not_saved(stage *g) {
+  read_some(g, 0, 0, 5, 2);
+  stop(g, 0);
+  wait_ms(g, 50);
+  told_gone(g, 0, 0, 0);
+  hd_left(g->o, 0);
+  hd_on_stopped(g->o, 0, 0);
+}
+static void keeps_memory(stage *g) {
+  close_it(g, 0);
+  hd_memory_back(g->o, 0, 16);
+}
+
+enum { ANY, SLOOP, KCL };         /* schema */
+enum { BOTH, BY_TIME, BY_SHARD }; /* order */
+typedef struct violation {
+  hd_rule rule;
+  const char *name;
+  void (*play)(stage *g);
+  int schema, order;
+  sloop_start_kind start;
+} violation;
+
+#define V(rule_, play_) \
+  { .rule = rule_, .name = #play_, .play = play_ }
+#define W(rule_, play_, ...) \
+  { .rule = rule_, .name = #play_, .play = play_, __VA_ARGS__ }
+static const violation violations[] = {
+    V(HD_S1_LOSS, saves_what_is_out),
+    V(HD_S1_LOSS, saves_what_came_back),
+    V(HD_S1_LOSS, saves_what_was_never_out),
+    V(HD_S1_LOSS, saves_before_it_is_acked),
+    V(HD_S1_LOSS, ends_with_one_out),
+    V(HD_S1_LOSS, counts_what_a_lost_tenancy_acked),
+    V(HD_S2_ORDER, leaves_one_out),
+    V(HD_S2_ORDER, leaves_one_out_in_a_batch),
+    V(HD_S2_ORDER, hands_out_twice),
+    V(HD_S2_ORDER, begins_behind),
+    W(HD_S2_ORDER, begins_behind_latest, .schema = SLOOP, .start = SLOOP_LATEST),
+    V(HD_S3_INTEGRITY, alters_one),
+    V(HD_S3_INTEGRITY, makes_one_up),
+    V(HD_S3_INTEGRITY, makes_a_shard_up),
+    V(HD_S3_INTEGRITY, makes_a_lease_up),
+    V(HD_S4_LINEAGE, begins_before_the_end_is_saved),
+    V(HD_S4_LINEAGE, begins_before_the_other_parent),
+    V(HD_S5_EXCLUSIVE, changes_owner_in_one_epoch),
+    V(HD_S5_EXCLUSIVE, takes_a_free_one_in_one_epoch),
+    V(HD_S5_EXCLUSIVE, hands_out_in_an_epoch_of_another),
+    V(HD_S5_EXCLUSIVE, hands_out_in_an_epoch_of_nobody),
+    V(HD_S6_FENCED, old_epoch_is_saved),
+    V(HD_S6_FENCED, saves_in_the_lease_of_another),
+    V(HD_S6_FENCED, frees_the_lease_of_another),
+    V(HD_S6_FENCED, gives_away_the_lease_of_another),
+    W(HD_S7_OVERLAP, hands_out_beside_a_newer, .schema = SLOOP),
+    W(HD_S7_OVERLAP, hands_out_what_it_gave, .schema = SLOOP),
+    W(HD_S7_OVERLAP, hands_out_without_proof, .schema = KCL),
+    W(HD_S7_OVERLAP, robbed_and_hands_on, .schema = KCL),
+    V(HD_S7_OVERLAP, hands_out_suspended),
+    V(HD_S8_BACKWARDS, goes_back),
+    V(HD_S8_BACKWARDS, goes_back_within_a_record),
+    V(HD_S8_BACKWARDS, goes_back_to_the_start),
+    V(HD_S8_BACKWARDS, comes_back_from_the_end),
+    V(HD_S8_BACKWARDS, ends_an_open_one),
+    V(HD_S8_BACKWARDS, saves_what_another_acked),
+    V(HD_S8_BACKWARDS, moves_by_taking),
+    V(HD_S8_BACKWARDS, removes_an_unfinished_one),
+    V(HD_S8_BACKWARDS, makes_an_ended_one_anew),
+    V(HD_S9_REPEATS, repeats_what_is_saved),
+    V(HD_S9_REPEATS, repeats_what_was_acked),
+    V(HD_S9_REPEATS, lets_go_without_saving),
+    W(HD_S9_REPEATS, hands_over_without_saving, .schema = SLOOP),
+    V(HD_S10_RATE, asks_too_often),
+    V(HD_S11_BOUNDS, holds_too_much),
+    V(HD_S12_CONTRACT, hands_out_untold),
+    V(HD_S12_CONTRACT, hands_out_unopened),
+    V(HD_S12_CONTRACT, hands_out_without_an_epoch),
+    V(HD_S12_CONTRACT, hands_out_after_the_loss),
+    V(HD_S12_CONTRACT, hands_out_after_stop),
+    V(HD_S12_CONTRACT, told_taken_twice),
+    V(HD_S12_CONTRACT, told_an_old_epoch),
+    V(HD_S12_CONTRACT, told_lost_twice),
+    V(HD_S12_CONTRACT, told_another_epoch_lost),
+    V(HD_S12_CONTRACT, told_opened_twice),
+    V(HD_S12_CONTRACT, told_given_twice),
+    V(HD_S12_CONTRACT, told_ended_and_open),
+    V(HD_S12_CONTRACT, told_ended_and_not_saved),
+    V(HD_S12_CONTRACT, told_ended_twice),
+    V(HD_S12_CONTRACT, told_of_no_shard),
+    V(HD_S12_CONTRACT, told_joined_twice),
+    V(HD_S12_CONTRACT, told_evicted_twice),
+    V(HD_S12_CONTRACT, told_suspended_twice),
+    V(HD_S12_CONTRACT, told_resumed_for_nothing),
+    V(HD_S12_CONTRACT, told_more_after_the_last),
+    V(HD_S12_CONTRACT, told_a_loss_for_nothing),
+    V(HD_S12_CONTRACT, told_an_error_in_lines),
+    V(HD_S12_CONTRACT, told_the_tip_too_early),
+    V(HD_S12_CONTRACT, told_the_tip_and_some_came_back),
+    V(HD_S12_CONTRACT, stopped_twice),
+    V(HD_S12_CONTRACT, closed_without_stopped),
+    W(HD_S12_CONTRACT, takes_an_ended_one, .schema = SLOOP),
+    V(HD_S12_CONTRACT, miscounts_records),
+    V(HD_S12_CONTRACT, miscounts_what_is_out),
+    V(HD_S12_CONTRACT, gives_back_twice),
+    V(HD_L1_ALL_READ, unread_at_rest),
+    V(HD_L1_ALL_READ, unread_without_a_lease),
+    V(HD_L1_ALL_READ, unended_at_rest),
+    V(HD_L1_ALL_READ, one_record_unread),
+    V(HD_L2_BALANCED, moved_lately),
+    W(HD_L2_BALANCED, one_has_all, .schema = SLOOP),
+    V(HD_L2_BALANCED, nobody_has_it),
+    V(HD_P1_NOT_INSIDE, calls_inside),
+    V(HD_P1_NOT_INSIDE, hands_out_inside),
+    V(HD_P1_NOT_INSIDE, stopped_inside),
+    V(HD_P1_NOT_INSIDE, closed_inside),
+    V(HD_P2_CLOSED, calls_after_close),
+    V(HD_P2_CLOSED, hands_out_after_close),
+    V(HD_P2_CLOSED, calls_after_the_end),
+    V(HD_P2_CLOSED, closed_twice),
+    V(HD_P2_CLOSED, closed_unasked),
+    V(HD_P2_CLOSED, stopped_after_close),
+    V(HD_P2_CLOSED, calls_from_the_dead),
+    V(HD_P3_IN_ORDER, again_unflagged),
+    V(HD_P3_IN_ORDER, flagged_again),
+    V(HD_P3_IN_ORDER, fresh_with_attempts),
+    V(HD_P3_IN_ORDER, attempts_miscounted),
+    V(HD_P3_IN_ORDER, again_too_soon),
+    V(HD_P3_IN_ORDER, again_out_of_order),
+    V(HD_P3_IN_ORDER, fresh_before_again),
+    V(HD_P3_IN_ORDER, dead_letter_of_a_fresh_one),
+    W(HD_P3_IN_ORDER, late_unflagged, .order = BY_TIME),
+    V(HD_P3_IN_ORDER, flagged_late),
+    W(HD_P3_IN_ORDER, mixes_shards, .order = BY_SHARD),
+    V(HD_P4_PARENTS, begins_before_its_parent_is_read),
+    V(HD_P5_BUDGET, too_many_records),
+    V(HD_P5_BUDGET, too_many_bytes),
+    V(HD_P5_BUDGET, too_many_batches),
+    V(HD_P6_PAUSED, hands_out_paused),
+    V(HD_P6_PAUSED, hands_out_all_paused),
+    V(HD_P8_STOPPED, stopped_with_one_out),
+    V(HD_P8_STOPPED, stopped_and_owns),
+    V(HD_P8_STOPPED, stopped_and_has_not_saved),
+    V(HD_P10_MEMORY, keeps_memory),
+};
+
+static int play(const violation *v, int kcl, sloop_order_kind order) {
+  stage g;
+  const char *text;
+  begin(&g, kcl, order);
+  if (v->start) {
+    g.terms.start = v->start;
+    agree(&g);
+  }
+  two_workers(&g);
+  v->play(&g);
+  hd_rule rule = hd_broken(g.o, &text);
+  if (rule != v->rule)
+    fprintf(stderr, "  %s, kcl %d order %d: %s and not %s: %s\n", v->name, kcl, (int)order,
+            hd_rule_name(rule), hd_rule_name(v->rule), text);
+  int named = rule == v->rule && strncmp(text, "at 1", 4) == 0;
+  end(&g);
+  return named;
+}
+
+static int plays_in(const violation *v, int kcl, int order) {
+  if (v->schema != ANY && kcl != (v->schema == KCL)) return 0;
+  return v->order == BOTH || order == (v->order == BY_TIME ? SLOOP_ORDER_TIME : SLOOP_ORDER_SHARD);
+}
+
+TEST(each_broken_rule_is_named) {
+  size_t wrong = 0;
+  for (size_t i = 0; i < SLP_COUNT(violations); i++)
+    for (int kcl = 0; kcl < 2; kcl++)
+      for (int order = SLOOP_ORDER_TIME; order <= SLOOP_ORDER_SHARD; order++)
+        if (plays_in(&violations[i], kcl, order))
+          wrong += !play(&violations[i], kcl, (sloop_order_kind)order);
+  CHECK_INT(wrong, 0);
+}
+
+/* What only a driver sees is broken by it: S13 two runs, L3 and L4 what is fetched. */
+TEST(no_rule_is_without_a_violation) {
+  for (int rule = 1; rule < HD_RULES; rule++) {
+    size_t n = 0;
+    for (size_t i = 0; i < SLP_COUNT(violations); i++) n += violations[i].rule == (hd_rule)rule;
+    if (!n && rule != HD_S13_SAME && rule != HD_L3_NO_ZOMBIE && rule != HD_L4_WATCHDOG)
+      CHECK_FAIL("%s", hd_rule_name((hd_rule)rule));
+    CHECK(strlen(hd_rule_name((hd_rule)rule)) > 4);
+  }
+}
+
 CHECK_MAIN()
