@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/uv_host.h"
+#include "host/curl_transfer.h"
 
 struct slp_curl_socket {
   uv_poll_t poll;
@@ -49,6 +49,27 @@ static void forget(curl_socket *s) {
 
 static void arm(curl_socket *s);
 
+/* A transfer that pauses is not watched either, but what comes there is its own. */
+static int rests(const curl_socket *s) {
+  if (!s->ours) return 0;
+  SLP_LIST_EACH(&s->lane->running, it) {
+    const slp_transfer *t = SLP_OWNER(it, slp_http, link)->transfer;
+    if (t->fd == s->fd) return 0;
+  }
+  return 1;
+}
+
+/* Something came on a connection that rests: a second answer, a farewell. libcurl 7.88 would take it for the
+ * answer to the next request. Read away and ended here, the connection is found dead, and another is taken
+ * before anything is sent. Over TLS a session ticket that comes so late costs a connection, no more. */
+static void end_if_spoken_on(const curl_socket *s) {
+  char bytes[16 << 10];
+  if (!rests(s) || recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT) <= 0) return;
+  shutdown(s->fd, SHUT_RDWR);
+  for (int i = 0; i < 64 && recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0; i++) {
+  }
+}
+
 static void on_poll(uv_poll_t *poll, int status, int events) {
   curl_socket *s = poll->data;
   if (status < 0) {
@@ -60,7 +81,10 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
   } else if (!(s->wanted & events)) {
     uv_poll_stop(poll); /* the delayed half of REMOVE */
     s->armed = 0;
-    if (s->wanted) arm(s);
+    if (s->wanted)
+      arm(s);
+    else
+      end_if_spoken_on(s);
     return;
   } else {
     if (events & UV_READABLE) s->events |= CURL_CSELECT_IN;
@@ -129,7 +153,7 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *unused) {
   slp_curl_lane *lane = arg;
   curl_socket *s = find(lane, fd);
-  (void)easy;
+  char *t = NULL;
   (void)unused;
   if (what == CURL_POLL_REMOVE) {
     if (!s) return 0;
@@ -147,6 +171,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *un
     return 0;
   }
   if (lane->u->closing) return 0;
+  if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &t) == CURLE_OK && t) ((slp_transfer *)(void *)t)->fd = fd;
   if (!s) s = make(lane, fd, 0);
   /* Without memory to watch a resolver's wake-up pair we go on: curl looks at it by a timer as well.
    * A negative result here would end every transfer of the lane. */

@@ -35,7 +35,15 @@ static int timed_out(char *text, size_t room, const char *place, const slp_curl_
   return UV_ETIMEDOUT;
 }
 
+static int not_understood(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  snprintf(text, room, "answer of %s not understood: %s", place, f->detail);
+  return SLOOP_EREMOTE;
+}
+
 static int lost(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  /* libcurl's way to say that a chunk's size makes no sense, or that a head has no end. */
+  if (strstr(f->detail, "chunked-encoding") || strstr(f->detail, "response headers"))
+    return not_understood(text, room, place, f);
   int code = f->os_errno ? uv_translate_sys_error((int)f->os_errno) : UV_ECONNRESET;
   /* libcurl leaves errno of something else behind; only these say something about a connection. */
   if (code != UV_EPIPE && code != UV_ETIMEDOUT && code != UV_EHOSTUNREACH && code != UV_ENETUNREACH)
@@ -112,9 +120,7 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
       if (!strstr(f->detail, "HTTP/0.9")) return other(text, room, place, f);
       snprintf(text, room, "%s does not answer in HTTP%s", place, f->https ? "" : " (is it an https port?)");
       return SLOOP_EREMOTE;
-    case CURLE_WEIRD_SERVER_REPLY:
-      snprintf(text, room, "answer of %s not understood: %s", place, f->detail);
-      return SLOOP_EREMOTE;
+    case CURLE_WEIRD_SERVER_REPLY: return not_understood(text, room, place, f);
     default: return other(text, room, place, f);
   }
 }

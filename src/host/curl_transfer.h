@@ -9,7 +9,8 @@ typedef struct slp_transfer {
   slp_http *call; /* NULL at rest */
   slp_list link;  /* in the lane's idle list */
   CURL *easy;
-  slp_timer total; /* the deadline for the whole answer; not armed while paused */
+  curl_socket_t fd; /* the one curl last asked to watch for it; CURL_SOCKET_BAD: none yet */
+  slp_timer total;  /* the deadline for the whole answer; not armed while paused */
   uint64_t total_left_us;
   slp_event resume;
   int stopped_by;    /* our write callback ended it: SLOOP_ETOOBIG or SLP_ENOMEM */
