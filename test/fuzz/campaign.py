@@ -3,6 +3,7 @@
 
     test/fuzz/campaign.py BUILD [TARGET...]   # BUILD: a folder configured with clang; all targets without names
         --seconds N     CPU-seconds a target (default 240)
+        --as-built      the programs as they are; the book then names the commit that is checked out all the same
         --evenly        those that have the fewest in the book come first
         --work DIR      where new inputs and findings are kept between sessions (default BUILD/fuzz-work)
         --merge         afterwards: inputs that reach lines none of the corpus reaches go into test/fuzz/corpus
@@ -52,6 +53,10 @@ def write_row(row):
         f.write("%s %s %-14s %7.1f %11d %6d %9d\n" % row)
 
 
+def step_back():
+    os.nice(max(0, 15 - os.nice(0)))
+
+
 def cpu_of(pid):
     """CPU-seconds of a running process; None: it has ended."""
     try:
@@ -74,7 +79,7 @@ def run(build, target, seconds, work):
     log_path = os.path.join(work, target + ".log")
     with open(log_path, "w") as log:
         p = subprocess.Popen(command(build, target, work) + [found_in, os.path.join(CORPUS, target)], stdout=log,
-                             stderr=log, stdin=subprocess.DEVNULL, preexec_fn=lambda: os.nice(15))
+                             stderr=log, stdin=subprocess.DEVNULL, preexec_fn=step_back)
         asked = None
         try:
             while (cpu := cpu_of(p.pid)) is not None:
@@ -105,7 +110,7 @@ def merge(build, target, work):
     subprocess.run(command(build, target, work) + ["-merge=1", "-use_counters=0",
                                                    "-max_len=%d" % MERGED_BYTES_MAX, tree, found_in],
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=True,
-                   preexec_fn=lambda: os.nice(15))
+                   preexec_fn=step_back)
     new = set(os.listdir(tree)) - before
     for name in new:
         path = os.path.join(tree, name)
@@ -141,6 +146,7 @@ def main():
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--evenly", action="store_true")
+    parser.add_argument("--as-built", action="store_true")
     parser.add_argument("--work")
     parser.add_argument("--merge", action="store_true")
     parser.add_argument("--table", action="store_true")
@@ -164,8 +170,9 @@ def main():
         targets = sorted(targets, key=lambda t: sums.get(t, 0))
     os.makedirs(work, exist_ok=True)
     found = 0
-    subprocess.run(["nice", "-n", "10", "ninja", "-C", build] + ["test/fuzz/fuzz_" + t for t in targets], check=True,
-                   stdout=subprocess.DEVNULL)
+    if not args.as_built:
+        subprocess.run(["nice", "-n", "10", "ninja", "-C", build] + ["test/fuzz/fuzz_" + t for t in targets],
+                       check=True, stdout=subprocess.DEVNULL)
     commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
                             check=True).stdout.strip()
     for target in targets:

@@ -1,6 +1,6 @@
 /* fuzz_token_file.c - files of tokens, for one stream and for three. A token that is given to a stream is a
  * line (or the whole) of the file, is JSON and is told to belong to the stream; no two streams share one;
- * blank lines change nothing; what is refused says why in one line. */
+ * blank lines change nothing; what is refused says why (cli/say.c makes one line of it). */
 #include "cli/token_file.h"
 #include "codec/json.h"
 
@@ -41,7 +41,7 @@ static void read_file(result *d, slp_mem *mem, const void *p, size_t n, size_t s
   *d = (result){.text = {.mem = mem}};
   d->r = slp_tokens_read(fuzz_file(p, n), streams, streams_n, &d->text, d->tokens, d->why);
   REQUIRE(d->r == 0 || d->r == SLP_EINVAL);
-  REQUIRE(d->r == 0 || (d->why[0] && memchr(d->why, 0, sizeof d->why) && !strchr(d->why, '\n')));
+  REQUIRE(d->r == 0 || (d->why[0] && memchr(d->why, 0, sizeof d->why)));
 }
 
 static void check(const result *d, size_t n) {

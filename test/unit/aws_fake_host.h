@@ -7,7 +7,9 @@
 
 #include "check.h"
 
+#ifndef FAKE_ANSWERS_MAX
 #define FAKE_ANSWERS_MAX 64
+#endif
 #define FAKE_WALL_MS 1767323045000 /* 2026-01-02T03:04:05Z */
 
 typedef struct fake_answer { /* what one request gets */
@@ -25,10 +27,10 @@ typedef struct fake_answer { /* what one request gets */
 #define FAKE_NO_DATE INT64_MIN
 
 typedef struct fake_sent { /* what was asked */
-  char url[300], method[8], target[80], type[80], authorization[400], token[6000], date[20];
-  char metadata_token[200], bearer[200], ttl[20], accept[40]; /* of the credential sources */
+  char url[5200], method[8], target[80], type[80], authorization[400], token[6000], date[20];
+  char metadata_token[1100], bearer[4200], ttl[20], accept[40]; /* of the credential sources */
   uint8_t no_proxy;
-  char body[2048];
+  char body[6200];
   size_t body_n;
   slp_lane lane;
   uint32_t total_ms_max;
