@@ -386,7 +386,7 @@ void slp_consumer_check(slp_consumer *c) {
     c->tip_told = (uint8_t)slp_report_tip(c);
   }
   if (c->life != SLP_LIFE_STOPPING) return;
-  int waits = c->batches_out > 0 && !SLP_MUTANT(14);
+  int waits = c->batches_out > 0 && !SLP_MUTANT(61);
   if (c->leased) {
     if (slp_now_us(c->engine->host) >= c->stop_wait_us) waits = 0;
     waits |= !slp_leased_left(c);
@@ -425,7 +425,7 @@ static void on_stop_event(slp_event *ev) {
     slp_post(c->engine->host, &c->stop_ev);
     return;
   }
-  int late = c->batches_out || (c->leased && !slp_leased_left(c));
+  int late = (c->batches_out && !SLP_MUTANT(14)) || (c->leased && !slp_leased_left(c));
   stopped(c, late ? SLP_ETIMEDOUT : 0);
 }
 

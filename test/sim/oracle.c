@@ -602,7 +602,8 @@ void slp_oracle_on_tip(slp_judged *m) {
   m->tips++;
   if (m->batches_out) slp_oracle_bad(m->oracle, "S12 contract: on_tip with %u batches out", m->batches_out);
   for (size_t i = 0; i < m->stream->shards_n; i++)
-    if (m->shards[i].back_n) slp_oracle_bad(m->oracle, "S12 contract: on_tip with records given back");
+    if (m->shards[i].back_n && !m->shards[i].stopped)
+      slp_oracle_bad(m->oracle, "S12 contract: on_tip with records given back");
 }
 
 void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss) {
@@ -639,6 +640,8 @@ void slp_oracle_on_stopped(slp_judged *m, int status) {
   int unwritten = m->opts->app && o->memory_fails; /* the leases could not be given back */
   if (status == SLP_ETIMEDOUT && !m->batches_out && !unwritten)
     slp_oracle_bad(o, "P8 stopped: stop timed out with no batch out");
+  if (status == SLP_ETIMEDOUT && slp_sim_now_us(o->world->sim) < m->stop_by_us && !m->opts->app)
+    slp_oracle_bad(o, "P8 stopped: stop timed out before its time");
   m->stop_pending = 0;
   m->stopped = 1;
   slp_sim_trace(o->world->sim, "stopped %d", status);

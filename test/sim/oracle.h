@@ -55,8 +55,8 @@ typedef struct slp_judged { /* one consumer */
   slp_judged_shard shards[SLP_SHARDS_MAX];
   uint8_t started, paused_all, stop_pending, stopped, close_called, closed, failed, any_stopped;
   uint8_t list_pending;
-  uint64_t started_us;
-  int64_t started_ms; /* by the service's clock */
+  uint64_t started_us, stop_by_us; /* stop_by_us: a stop may not give up sooner */
+  int64_t started_ms;              /* by the service's clock */
   slp_begun from;
   const slp_saved *saved; /* borrowed; NULL: not from a token */
   uint32_t batches_out;

@@ -105,6 +105,7 @@ void slp_plan_draw(slp_plan *p, uint64_t seed) {
   p->kills = p->saves && heads(r) ? (uint32_t)between(r, 1, 5) : 0;
   p->moves = one_in(r, 3) ? (uint32_t)between(r, 1, 4) : 0;
   p->aggregates = seed % 4 == 3; /* not drawn: seeds that once failed stay what they were */
+  p->stops = seed % 8 == 6 ? 1 + (uint32_t)(seed / 8 % 3) : 0;
 }
 
 /* Nothing goes wrong and nobody is hindered: then no record may be late. Aggregates can bring a shard at its
@@ -124,14 +125,15 @@ void slp_plan_print(const slp_plan *p, char *to, size_t n) {
       to, n,
       "shards %u backlog %u gap %u us bytes %u big %d put %u us reshards %u pauses %u freezes %u jumps %u "
       "scripts %u "
-      "downs %u trims %u saves %u kills %u moves %u aggregates %d close %d phase %u ms; start %d order %d "
+      "downs %u trims %u saves %u kills %u stops %u moves %u aggregates %d close %d phase %u ms; start %d "
+      "order %d "
       "wire %d wait %u "
       "poll %u fetch %u held "
       "%" PRIu64
       " batches %u of %u in flight %u; net %u..%u refuse %u reset %u silent %u cut %u clip %u slow %u; hold "
       "%" PRIu64 "..%" PRIu64 " back %u; iterator %u ms reads %u drift %d",
       p->shards, p->backlog, p->backlog_gap_us, p->record_bytes, p->big_records, p->put_gap_us, p->reshards,
-      p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->trims, p->saves, p->kills, p->moves,
+      p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->trims, p->saves, p->kills, p->stops, p->moves,
       p->aggregates, p->close_early, p->phase_ms, (int)o->start, (int)o->order, (int)o->wire,
       o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->held_bytes_max, o->held_batches_max,
       o->batch_records_max, o->in_flight_max, t->latency_us_min, t->latency_us_max, t->refuse_ppm,
@@ -242,6 +244,26 @@ static void run_kill(void *arg) {
   g->killed = 1;
   slp_user_close(&g->u);
   slp_sim_at(g->w->sim, slp_sim_now_us(g->w->sim) + log_between(&g->random, 1, 3000000), run_revive, g);
+}
+
+/* Stopped in the middle, perhaps before all batches are back, and started again from where it says it is. */
+static void run_stop_over(void *arg) {
+  play *g = arg;
+  if (g->u.judged->close_called) return;
+  if (!g->u.stop_told) {
+    slp_sim_at(g->w->sim, slp_sim_now_us(g->w->sim) + 1000, run_stop_over, g);
+  } else if (slp_user_save(&g->u) || g->u.token) {
+    g->killed = 1;
+    slp_user_close(&g->u);
+    run_revive(g);
+  }
+}
+static void run_stop(void *arg) {
+  play *g = arg;
+  if (!g->u.s || g->u.judged->close_called || g->u.judged->failed || g->u.judged->stop_pending) return;
+  if (!slp_user_save(&g->u)) return; /* nothing is known yet */
+  slp_user_stop(&g->u, one_in(&g->random, 4) ? 0 : log_between(&g->random, 1, 5000));
+  if (g->u.judged->stop_pending) run_stop_over(g);
 }
 
 static void run_move(void *arg) {
@@ -359,6 +381,7 @@ static void first_phase(play *g) {
   schedule(g, p->saves, run_save, NULL);
   if (!p->close_early) schedule(g, p->kills, run_kill, NULL);
   schedule(g, p->moves, run_move, NULL);
+  if (!p->close_early) schedule(g, p->stops, run_stop, NULL);
   schedule(g, p->close_early, run_close, NULL);
   slp_sim_run(g->w->sim, g->end_us, NULL, NULL);
   if (p->list_too && g->u.s && !g->u.judged->close_called) slp_user_list(&g->u);

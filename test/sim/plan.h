@@ -10,7 +10,7 @@ typedef struct slp_plan {
       scripts, downs;
   uint32_t phase_ms;
   uint32_t trims;
-  uint32_t saves, kills, moves;
+  uint32_t saves, kills, moves, stops;
   uint8_t stop_first, close_early, big_records, list_too;
   uint8_t aggregates; /* half of what is put is packed into some */
   sloop_sandbox_opts_t box;

@@ -243,7 +243,8 @@ static const slp_outside outside = {.getenv_fn = no_environment};
 
 int slp_user_open(slp_user *u) {
   int rc;
-  SLP_CALL(u->oracle, rc = slp_open_on(u->host, u->mem, u->outside ? u->outside : &outside, &u->s, &u->opts, u->why));
+  SLP_CALL(u->oracle,
+           rc = slp_open_on(u->host, u->mem, u->outside ? u->outside : &outside, &u->s, &u->opts, u->why));
   return rc;
 }
 
@@ -273,7 +274,9 @@ void slp_user_resume(slp_user *u, const char *shard) {
 void slp_user_stop(slp_user *u, uint64_t limit_ms) {
   int rc;
   SLP_CALL(u->oracle, rc = sloop_stop(u->s, limit_ms, on_stopped, u));
-  if (rc == 0) u->judged->stop_pending = 1;
+  if (rc) return;
+  u->judged->stop_pending = 1;
+  u->judged->stop_by_us = slp_sim_now_us(u->world->sim) + limit_ms * 999; /* as clocks drift */
 }
 
 void slp_user_list(slp_user *u) {
