@@ -1,24 +1,8 @@
 /* What HTTP calls make of answers that are not what HTTP says: each has one outcome, named here; the call
  * after it is answered properly, nothing is asked twice, and nothing goes to another place. */
+#include "junk.h"
 #include "valve.h"
 #include "wire.h"
-
-/* "Not read to its end": what is behind it on the connection must not be taken for the next answer. */
-typedef struct junk {
-  const char *name;
-  slp_str say, then;
-  int error, status;
-  const char *text; /* in error_text, or when there is no error the body */
-  uint8_t close, early;
-} junk;
-
-#define OK "HTTP/1.1 200 OK\r\n"
-#define TWO "Content-Length: 2\r\n\r\n{}"
-#define Z(literal) SLP_STR(literal)
-
-static const junk junks[] = {
-#include "junk_rows.h"
-};
 
 static void serve_good(slp_listener *l, slp_served *rq) {
   slp_buf b;
@@ -72,7 +56,6 @@ static void place_close(place *x) {
   wire_close(&x->w);
 }
 
-/* "@" is the port that nothing may come to. */
 static slp_str with_port(slp_str say, uint16_t port) {
   static char text[400];
   const char *at = memchr(say.p, '@', say.n);

@@ -1,3 +1,5 @@
+/* junk_rows.h - the rows of junk.h. libcurl takes lengths like +2, and of two lengths the last; the body's
+ * own format then tells that something is missing. */
 {"length too long, then closed",
  Z(OK "Content-Length: 500\r\n\r\n{}"),
  {0},

@@ -62,7 +62,7 @@ static void bad(story *st, const char *fmt, ...) {
   va_end(args);
 }
 
-static void write_down(story_book *b, const char *name, const char *text) {
+void story_write_down(story_book *b, const char *name, const char *text) {
   char line[200];
   int n = snprintf(line, sizeof line, "%s: ", name);
   for (; *text && n + 2 < (int)sizeof line; text++) {
@@ -129,7 +129,7 @@ static void give_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
 }
 
 static story_life *life_of(story *st) { return &st->lives[st->at]; }
-static int is_last(const story *st) { return st->at == (st->leased ? 1 : 0); }
+static int is_last(const story *st) { return st->at == (st->plan.leased ? 1 : 0); }
 
 static int all_got(const story *st) {
   for (int i = 0; i < STORY_RECORDS; i++)
@@ -174,13 +174,14 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   (void)s;
   for (size_t i = 0; i < n; i++) take_record(st, sloop_batch_at(b, i));
   sloop_batch_done(b, n);
-  if (st->leased && st->at == 0 && st->phase == STORY_READS && life_of(st)->got_n >= FIRST_PART) go_stop(st);
+  if (st->plan.leased && st->at == 0 && st->phase == STORY_READS && life_of(st)->got_n >= FIRST_PART)
+    go_stop(st);
 }
 
 static void look_whether_all(story *st) {
   story_life *l = life_of(st);
   if (st->phase != STORY_READS || !is_last(st) || !l->at_tip || !all_got(st)) return;
-  if (st->leased && !(l->taken[1] && l->taken[2])) return;
+  if (st->plan.leased && !(l->taken[1] && l->taken[2])) return;
   go_stop(st);
 }
 
@@ -195,23 +196,29 @@ static void on_loss(sloop_t *s, const sloop_loss_t *l, void *arg) {
   bad(arg, "a loss was told: %s", l->message);
 }
 
+static void end_early(story *st, const char *why) {
+  if (!st->ended[0]) snprintf(st->ended, sizeof st->ended, "; ended: %.180s", why);
+  if (st->phase == STORY_READS) go_close(st);
+}
+
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   story *st = arg;
   char name[300];
   (void)s;
   snprintf(name, sizeof name, "%s%s%s%s", e->fatal ? "FATAL " : "", sloop_err_name(e->code),
            e->aws_code[0] ? " " : "", e->aws_code);
-  write_down(st->book, name, e->message);
+  story_write_down(st->book, name, e->message);
   if (!e->message[0]) bad(st, "%s without a sentence", name);
   if (!e->fatal) return;
-  if (!st->fatal_is_fine) bad(st, "fatal: %s: %s", name, e->message);
-  snprintf(st->fatal, sizeof st->fatal, "%s: %.150s", sloop_err_name(e->code), e->message);
-  if (st->phase == STORY_READS) go_close(st);
+  if (!st->plan.may_end) bad(st, "fatal: %s: %s", name, e->message);
+  end_early(st, e->message);
 }
 
 static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+  story *st = arg;
   (void)s;
-  if (what == SLOOP_SHARD_STOPPED) bad(arg, "%s was given up", shard);
+  if (what == SLOOP_SHARD_STOPPED && !st->plan.may_end) bad(arg, "%s was given up", shard);
+  if (what == SLOOP_SHARD_STOPPED) end_early(st, "a shard was given up");
   if (what == SLOOP_SHARD_LOST) bad(arg, "%s was lost", shard);
 }
 
@@ -224,9 +231,9 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
     case SLOOP_LEASE_EVICTED: bad(st, "evicted: %s", e->text); break;
     case SLOOP_LEASE_HOLE: bad(st, "a hole: %s", e->text); break;
     case SLOOP_LEASE_BAD_ROW: bad(st, "a bad row: %s", e->text); break;
-    case SLOOP_LEASE_SUSPENDED: write_down(st->book, "suspended", e->text); break;
-    case SLOOP_LEASE_CONDEMNED: write_down(st->book, "condemned", e->text); break;
-    case SLOOP_LEASE_TROUBLE: write_down(st->book, "trouble", e->text); break;
+    case SLOOP_LEASE_SUSPENDED: story_write_down(st->book, "suspended", e->text); break;
+    case SLOOP_LEASE_CONDEMNED: story_write_down(st->book, "condemned", e->text); break;
+    case SLOOP_LEASE_TROUBLE: story_write_down(st->book, "trouble", e->text); break;
     default: break;
   }
   look_whether_all(st);
@@ -256,7 +263,7 @@ static void open_consumer(story *st, uint16_t port) {
   o.on_loss = on_loss;
   o.on_error = on_error;
   o.on_shard = on_shard;
-  if (st->leased) {
+  if (st->plan.leased) {
     o.app = "billing";
     o.worker = st->at ? "b" : "a";
     o.store = store;
@@ -268,7 +275,7 @@ static void open_consumer(story *st, uint16_t port) {
     st->phase = STORY_IS_DONE;
     return;
   }
-  if (st->short_waits) wait_shortly(st->s);
+  if (st->plan.short_waits) wait_shortly(st->s);
 }
 
 static void live(story *st) {
@@ -340,12 +347,12 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   story *st = arg;
   (void)s, (void)status;
   st->s = NULL;
-  if (st->bad[0] || st->fatal[0]) {
+  if (st->bad[0] || st->ended[0]) {
     clear(st);
   } else if (!is_last(st)) {
     st->at++;
     live(st);
-  } else if (st->leased) {
+  } else if (st->plan.leased) {
     ask(st);
   } else {
     clear(st);
@@ -365,7 +372,7 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
   (void)s;
   if (st->phase != STORY_STOPS) return;
   if (status && status != UV_ETIMEDOUT) bad(st, "stop was told %d", status);
-  if (status) write_down(st->book, "stop", sloop_err_name(status));
+  if (status) story_write_down(st->book, "stop", sloop_err_name(status));
   life_of(st)->stop_status = status;
   go_close(st);
 }
@@ -390,16 +397,13 @@ void story_hurry(story *st, uint64_t ms) {
     CHECK_FAIL("%s", st->bad); /* closing is never late */
 }
 
-void story_begin(story *st, story_world *w, story_book *book, int leased, int short_waits,
-                 const valve_fault *fault) {
+void story_begin(story *st, story_world *w, story_book *book, const story_plan *plan) {
   memset(st, 0, sizeof *st);
   st->world = w;
   st->book = book;
-  st->leased = (uint8_t)leased;
-  st->short_waits = (uint8_t)short_waits;
-  st->fault = *fault;
+  st->plan = *plan;
   st->begun_ms = uv_now(w->loop);
   snprintf(st->table, sizeof st->table, "leases-%05u", w->tables++);
-  valve_open(&st->v, w->loop, w->box_port, fault);
+  valve_open(&st->v, w->loop, w->box_port, &plan->fault);
   live(st);
 }

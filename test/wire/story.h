@@ -50,14 +50,18 @@ typedef struct story_life {
   int stop_status;
 } story_life;
 
-typedef struct story {
-  story_world *world;
-  story_book *book;
-  valve v;
+typedef struct story_plan {
+  uint8_t leased;      /* worker "a" reads a part and stops, "b" reads the rest, then the table is asked */
+  uint8_t short_waits; /* for the answer that is spoilt: the real limits are 10 and 30 s */
+  uint8_t may_end;     /* what was answered may be taken for a refusal */
   valve_fault fault;
-  uint8_t leased;
-  uint8_t short_waits; /* for answers: the real limits are 10 and 30 s */
-  uint8_t fatal_is_fine;
+} story_plan;
+
+typedef struct story {
+  story_world *world; /* NULL: none is told */
+  story_book *book;
+  story_plan plan;
+  valve v;
   sloop_t *s;
   story_phase phase;
   int at; /* which life */
@@ -65,16 +69,16 @@ typedef struct story {
   size_t live_bytes;
   uint64_t begun_ms;
   char table[32];
-  char fatal[200]; /* what ended it, when that is fine */
+  char ended[200]; /* why it ended early, when it may */
   char bad[400];   /* "" so far */
 } story;
 
-/* leased: worker "a" reads a part and stops, "b" reads the rest, then somebody asks what is in the table.
- * st must not move, and is done when st->phase says so. */
-void story_begin(story *st, story_world *w, story_book *book, int leased, int short_waits,
-                 const valve_fault *fault);
+/* st must not move, and is done when st->phase says so. */
+void story_begin(story *st, story_world *w, story_book *book, const story_plan *plan);
 /* Ends what takes longer than ms. */
 void story_hurry(story *st, uint64_t ms);
+/* Once more: name, and text without its digits. */
+void story_write_down(story_book *b, const char *name, const char *text);
 void story_book_print(const story_book *b);
 
 #endif
