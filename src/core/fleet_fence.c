@@ -6,6 +6,7 @@
  * is in doubt nothing is handed out at all. Writes are repeated until they are answered, so such a doubt is
  * over soon (the proof came through, or the lease is lost and doubtful no more), and no record is thrown away
  * for a table that was away for a while. */
+#include "base/probe.h"
 #include "core/fleet_inside.h"
 
 static const slp_str nothing = {NULL, 0};
@@ -20,6 +21,7 @@ int slp_worker_lives(const slp_fleet *f) {
 
 static void suspend(slp_fleet *f) {
   if (f->suspended) return;
+  SLP_PROBE("fence: suspended");
   f->suspended = 1;
   f->tenant->ops->suspend(f->tenant, 1);
   slp_fleet_tell(f, SLP_FLEET_SUSPENDED, nothing, 0, "no heartbeat was answered in time");
@@ -28,9 +30,11 @@ static void suspend(slp_fleet *f) {
 
 static void resume(slp_fleet *f) {
   if (!f->suspended) return;
-  f->suspended = 0;
+  SLP_PROBE("fence: resumed");
+  int kept = !f->evicted;
+  f->suspended = f->evicted = 0;
   f->tenant->ops->suspend(f->tenant, 0);
-  slp_fleet_tell(f, SLP_FLEET_RESUMED, nothing, 0, "a heartbeat was answered");
+  if (kept) slp_fleet_tell(f, SLP_FLEET_RESUMED, nothing, 0, "a heartbeat was answered");
   f->sharing->resumed(f);
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) slp_lease_touch(l);
@@ -54,7 +58,10 @@ void slp_fence_timer(slp_timer *t) { slp_fence_look(SLP_OWNER(t, slp_fleet, fenc
 
 int slp_fleet_may_deliver(slp_fleet *f) {
   if (!slp_worker_lives(f)) return 0;
-  if (past_fence(f)) suspend(f);
+  if (past_fence(f)) {
+    SLP_PROBE("fence: seen just before handing out");
+    suspend(f);
+  }
   return !f->suspended;
 }
 

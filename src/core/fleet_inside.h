@@ -173,6 +173,7 @@ struct slp_lease {
   uint8_t inherited; /* the child of a shard that I have read to its end */
   uint8_t maybe;     /* a claim or a take of mine may still bring it */
   uint8_t open;      /* the tenant reads it */
+  uint8_t told;      /* that it was taken, and not yet that it is gone */
   uint8_t ended;     /* read to its end, by whomever */
   uint8_t dirty, drained, end_told, drop_me;
   uint8_t save_now, saving; /* asked for by the user: to be written; its write is under way */
@@ -391,6 +392,7 @@ struct slp_fleet {
 
   slp_worker_state state;
   uint8_t suspended, stopping;
+  uint8_t evicted; /* which suspends too; it ends by joining anew */
   uint64_t counter, good_us, trouble_us, joined_us; /* good_us: the sending of the last good heartbeat */
   slp_op beat, join_op;
   uint64_t beat_at_us;

@@ -248,8 +248,8 @@ void slp_lease_gone(slp_lease *l, slp_parting why) {
   int was = l->state >= SLP_WAITING;
   if (was) l->let_epoch = slp_max_u64(l->let_epoch, l->epoch + 1);
   if (l->open) f->tenant->ops->revoke(f->tenant, l->shard, why);
-  int told = l->open || l->state == SLP_LET;
-  l->open = l->dirty = l->save_now = l->saving = l->drained = l->end_told = l->stall = l->park = 0;
+  int told = l->told;
+  l->told = l->open = l->dirty = l->save_now = l->saving = l->drained = l->end_told = l->stall = l->park = 0;
   l->state = SLP_IDLE;
   slp_kids_free(l);
   slp_lease_touch(l);

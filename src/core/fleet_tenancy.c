@@ -12,6 +12,7 @@
  *   LET       only letting go, or taking it anew         settled                       -> IDLE
  *
  * Whenever the row shows another owner or epoch the tenancy is gone at once. */
+#include "base/probe.h"
 #include "core/fleet_inside.h"
 
 #define OFTEN_US 200000
@@ -86,6 +87,7 @@ static void claim(slp_lease *l) {
   i->owner = slp_instance_str(&l->owner);
   i->epoch = l->image_epoch;
   i->plan = f->plan_v;
+  if (dead_claim(l)) SLP_PROBE("lease: claimed over a dead claim");
   if (dead_claim(l)) i->plan = slp_max_u64(i->plan, l->claim_plan + 1);
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_L5_CLAIM, claimed)) slp_lease_look(l, slp_fleet_now(f) + 20000);
@@ -114,11 +116,13 @@ void slp_lease_ask(slp_lease *l) {
 
 static void saw_mine_unasked(slp_lease *l, const slp_lease_fact *fact) {
   if (fact->epoch >= l->let_epoch) {
+    SLP_PROBE("lease: given to me by its owner");
     l->f->stats.taken++;
     slp_lease_begin(l, fact->epoch, &fact->spot);
     return;
   }
   /* A tenancy that I have let go: it may not be taken up again, but it may be let go again. */
+  SLP_PROBE("lease: what I had let go is mine, and let go again");
   l->epoch = l->held = fact->epoch;
   l->spot = fact->spot;
   l->let_again = 1;
@@ -145,7 +149,10 @@ void slp_lease_met_planned(slp_lease *l, const slp_lease_fact *fact) {
     slp_lease_take(l);
   } else {
     switch (slp_peer_verdict(f, slp_instance_str(&l->owner), l->named_us)) {
-      case SLP_PEER_CONDEMNED: slp_lease_take(l); break;
+      case SLP_PEER_CONDEMNED:
+        SLP_PROBE("lease: taken from the dead");
+        slp_lease_take(l);
+        break;
       case SLP_PEER_UNKNOWN: slp_lease_look(l, slp_fleet_now(f)); break;
       case SLP_PEER_ALIVE: slp_lease_ask(l); break;
     }
@@ -193,8 +200,10 @@ void slp_lease_saw(slp_lease *l, const slp_lease_fact *fact, uint64_t sent_us, u
   } else if (tenancy) {
     if (fact && slp_str_eq(fact->owner, slp_instance_str(&f->me)) && fact->epoch == l->held)
       saw_mine(l);
-    else
+    else {
+      SLP_PROBE("lease: seen to be another's");
       slp_lease_gone(l, SLP_PART_LOST);
+    }
   } else if (!fact) { /* not made yet, or removed */
     l->maybe = 0;
     if (slp_lease_wanted(l))
@@ -245,7 +254,7 @@ static void open(slp_lease *l) {
     slp_lease_due(l, slp_fleet_now(f) + OFTEN_US);
     return;
   }
-  l->open = 1;
+  l->open = l->told = 1;
   l->state = SLP_OWNED;
   slp_fleet_tell(f, SLP_FLEET_TAKEN, l->shard, l->epoch, "is read now");
   slp_lease_touch(l);
@@ -260,6 +269,7 @@ static void waiting(slp_lease *l) {
     l->bequeath = 1;
     slp_lease_gone(l, SLP_PART_LEFT);
   } else if (honours(l)) {
+    SLP_PROBE("lease: handed on before it was opened");
     slp_lease_let(l, SLP_LET_HAND);
   } else if (l->kept_shut) {
     l->look_us = SLP_NEVER;
@@ -300,10 +310,12 @@ static int is_over(slp_lease *l) {
 /* All of it is out with the user, and that may last: who stops, or gets nowhere, does not wait for ever. */
 static void ending(slp_lease *l) {
   int leaves = l->f->state == SLP_WORKER_LEAVING;
-  if ((leaves || l->park || l->stall) && !is_over(l))
+  if ((leaves || l->park || l->stall) && !is_over(l)) {
+    SLP_PROBE("lease: its end waits for the user, and it has to go");
     drain(l, leaves ? SLP_LET_LEAVE : l->park ? SLP_LET_PARK : SLP_LET_STALL);
-  else
+  } else {
     slp_lease_end(l);
+  }
 }
 
 static void owned(slp_lease *l) {
@@ -326,8 +338,9 @@ static void owned(slp_lease *l) {
 static void keep_shut(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_lease_put(l)) return;
+  SLP_PROBE("lease: kept shut, parked");
   f->tenant->ops->revoke(f->tenant, l->shard, SLP_PART_LEFT);
-  l->open = l->park = l->drained = l->dirty = l->save_now = 0;
+  l->told = l->open = l->park = l->drained = l->dirty = l->save_now = 0;
   l->begin = l->spot;
   l->kept_shut = 1;
   l->state = SLP_WAITING;
@@ -338,7 +351,9 @@ static void keep_shut(slp_lease *l) {
 static void draining(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
+  if (!l->drained && now >= l->deadline_us) SLP_PROBE("lease: the deadline of a hand-over");
   if (is_over(l)) { /* nobody else is to read it: only its end and its children are left to be written */
+    SLP_PROBE("lease: over while it was to be handed on");
     l->state = SLP_ENDING;
     slp_lease_end(l);
     return;
@@ -351,7 +366,10 @@ static void draining(slp_lease *l) {
   }
   /* Who asked may have died while the user took its time: then whoever is planned next takes it free. */
   slp_let_why why = (slp_let_why)l->let;
-  if (why == SLP_LET_HAND && !honours(l)) why = SLP_LET_LEAVE;
+  if (why == SLP_LET_HAND && !honours(l)) {
+    SLP_PROBE("lease: who asked for it has died meanwhile");
+    why = SLP_LET_LEAVE;
+  }
   if (why == SLP_LET_PARK && !f->schema->parks && f->state == SLP_WORKER_RUNS) {
     keep_shut(l);
     return;

@@ -1,5 +1,6 @@
 /* fleet_worker.c - the life of a registered worker, where one row a worker proves it: its heartbeat, its
  * eviction. */
+#include "base/probe.h"
 #include "core/fleet_inside.h"
 
 static const slp_str nothing = {NULL, 0};
@@ -66,9 +67,10 @@ void slp_worker_runs(slp_fleet *f, uint64_t sent_us) {
 void slp_worker_evicted(slp_fleet *f, const char *why) {
   if (!slp_worker_lives(f)) return;
   uint64_t now = slp_fleet_now(f), earliest = f->joined_us + slp_fleet_lease_us(f);
+  SLP_PROBE("worker: evicted");
   f->stats.evictions++;
   f->tenant->ops->suspend(f->tenant, 1);
-  f->suspended = 1;
+  f->suspended = f->evicted = 1;
   slp_fleet_tell(f, SLP_FLEET_EVICTED, nothing, 0, "%s", why);
   slp_role_drop(f);
   slp_fleet_stop_all(f);

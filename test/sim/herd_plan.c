@@ -39,6 +39,8 @@ static void draw_options(hd_plan *p, uint64_t *r) {
   o->checkpoint_ms = hd_one_in(r, 12) ? 0 : (uint32_t)hd_log_between(r, 100, 8000);
   o->handover_ms = (uint32_t)hd_log_between(r, 300, 30000);
   o->start = hd_one_in(r, 3) ? SLOOP_LATEST : hd_one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
+  if (p->kcl && o->start == SLOOP_LATEST)
+    o->start = SLOOP_OLDEST; /* no row there says which moment that was */
   o->order = hd_one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
   o->wire = (sloop_wire_kind)hd_between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
   o->order_wait_ms = hd_one_in(r, 5)   ? 0

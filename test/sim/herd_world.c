@@ -119,8 +119,8 @@ static void put_change(hd_world *hw, uint64_t *r) {
       char seq[SLP_CHANGE_NUMBER_TEXT];
       slp_change_text(k, s->next, seq);
       s->put++;
-      /* The service tells whole seconds. */
-      hd_put(hw->o, i, seq, 0, slp_change_at(k, s->next)->at_ms / 1000 * 1000,
+      /* The service tells whole seconds: a record of the second a reading begins in belongs to it. */
+      hd_put(hw->o, i, seq, 0, slp_change_at(k, s->next)->at_ms / 1000 * 1000 + 999,
              hd_content(hw, slp_str_of(keys), slp_str_of(image)));
     }
   }
@@ -450,6 +450,7 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
                     .page_bytes_max = 10u << 20,
                     .by_counter = p->kcl,
                     .clocks_beyond = p->rate[HF_wild] > 0,
+                    .order_loose = p->rate[HF_wild] || p->rate[HF_drift],
                     .losses_expected = p->rate[HF_trim] > 0};
   /* A new application begins where half of what is there has been put. */
   hw->start_ms = terms.start_ms =
