@@ -1,0 +1,317 @@
+/* scene_odd.c - what a service says seldom, and what a program does seldom: a stream that is being made,
+ * shards that vanish from the listing, iterators without a text, a record that nobody can take. */
+#include "scene/scene.h"
+
+/* ---- answers changed on their way --------------------------------------------------------------------- */
+
+typedef struct change {
+  const char *operation, *from, *to; /* in every answer of that operation, `left` times */
+  int left;
+  const char *hidden; /* the shard that no listing names, from now on */
+} change;
+
+static void put(slp_buf *to, const char *p, size_t n) { CHECK_INT(slp_buf_add(to, p, n), 0); }
+
+static void replace(slp_buf *body, const char *from, const char *to) {
+  slp_buf out;
+  const char *at;
+  size_t done = 0;
+  slp_buf_init(&out, body->mem, SIZE_MAX / 2);
+  while ((at = memmem(body->p + done, body->n - done, from, strlen(from)))) {
+    put(&out, body->p + done, (size_t)(at - body->p) - done);
+    put(&out, to, strlen(to));
+    done = (size_t)(at - body->p) + strlen(from);
+  }
+  put(&out, body->p + done, body->n - done);
+  slp_buf_free(body);
+  slp_buf_move(body, &out);
+}
+
+/* Takes the object with that ShardId out of the list. */
+static void hide(slp_buf *body, const char *id) {
+  char key[160];
+  snprintf(key, sizeof key, "\"ShardId\":\"%s\"", id);
+  char *at = memmem(body->p, body->n, key, strlen(key)), *end = body->p + body->n;
+  if (!at) return;
+  char *from = at, *to = at;
+  while (*from != '{') from--; /* it is the first member: nothing nested is before it */
+  for (int depth = 1; depth;) {
+    depth += *to == '{' ? 1 : *to == '}' ? -1 : 0;
+    to++;
+  }
+  if (*to == ',')
+    to++;
+  else if (from[-1] == ',')
+    from--;
+  memmove(from, to, (size_t)(end - to));
+  body->n -= (size_t)(to - from);
+}
+
+static void change_answer(slp_world *w, const char *op, slp_known_shard *shard, slp_sim_reply *reply) {
+  change *c = w->user;
+  (void)shard;
+  if (reply->status != 200) return;
+  if (c->hidden && strcmp(op, "ListShards") == 0) hide(&reply->body, c->hidden);
+  if (!c->left || strcmp(op, c->operation) != 0) return;
+  c->left--;
+  replace(&reply->body, c->from, c->to);
+}
+
+static void change_answers(stage *st, change *c) {
+  st->w->user = c;
+  st->w->on_answer = change_answer;
+  st->u.opts.wire = SLOOP_WIRE_JSON;
+}
+
+/* ---- the stream ------------------------------------------------------------------------------------------
+ */
+
+SCENE(a_stream_that_is_being_made_is_waited_for) {
+  change c = {"DescribeStreamSummary", "\"ACTIVE\"", "\"CREATING\"", 3, NULL};
+  stage_begin(st, seed, 2);
+  change_answers(st, &c);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 50);
+  CHECK_INT(c.left, 2);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ESTREAMBUSY);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(c.left, 0);
+  CHECK(!st->u.judged->failed);
+}
+
+/* ---- iterators ---------------------------------------------------------------------------------------- */
+
+SCENE(an_iterator_without_a_text_is_asked_for_again) {
+  stage_begin(st, seed, 1);
+  st->u.opts.wire = SLOOP_WIRE_JSON;
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_world_faults(st->w, "2 GetShardIterator * body {\"ShardIterator\":\"\"}\n");
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 50);
+  CHECK_INT(st->u.judged->last_error, SLOOP_EPROTO);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(st->stream->shards[0].locates, 3);
+}
+
+/* Perhaps only the iterator is bad; when a new one does not help, nothing will. */
+SCENE(a_refused_call_is_made_once_more_with_a_new_iterator) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->stops_expected = 1;
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  slp_world_faults(st->w,
+                   "1 GetRecords 0 error InvalidArgumentException:400\n"
+                   "2 GetRecords 1 error InvalidArgumentException:400\n");
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_world_pass(st->w, 60000);
+  CHECK_INT(st->stream->shards[0].locates, 2);
+  CHECK_INT(st->u.judged->shards[0].acked_n, st->stream->shards[0].notes_n);
+  CHECK(!st->u.judged->shards[0].stopped);
+  CHECK(st->u.judged->shards[1].stopped);
+  CHECK_INT(st->u.judged->last_error, SLOOP_EREFUSED);
+}
+
+/* A proxy between us and the service, perhaps: it says nothing about the shard. */
+SCENE(a_refusal_without_a_name_is_no_reason_to_give_a_shard_up) {
+  stage_begin(st, seed, 2);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_world_faults(st->w, "6 GetRecords * status 418\n");
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 120000);
+  CHECK_INT(st->u.judged->last_error, SLOOP_EREFUSED);
+}
+
+/* ---- the listing --------------------------------------------------------------------------------------- */
+
+SCENE(an_open_shard_without_a_next_iterator_is_asked_again) {
+  stage_begin(st, seed, 1);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  slp_world_faults(st->w, "3 GetRecords * no-next\n");
+  slp_world_pass(st->w, 10000);
+  CHECK_INT(st->u.judged->last_error, SLOOP_EPROTO);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK_INT(st->u.judged->ended, 0);
+}
+
+/* Said by the shard's own answers and by two listings: it is gone, with what was not read of it. */
+SCENE(a_shard_that_is_not_known_and_not_listed_is_gone) {
+  sloop_sandbox_opts_t box;
+  slp_world_box_opts(&box);
+  box.iterator_ms = 3000;
+  stage_begin_with(st, seed, 2, &box);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  st->u.opts.list_ms = 5000;
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  slp_user_pause(&st->u, st->stream->shards[0].id);
+  for (int i = 0; i < 3; i++) slp_world_put_to(st->w, st->stream, 0, 10);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 4000);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_world_trim(st->w, st->stream, st->stream->shards[2].notes[0].arrived_ms);
+  CHECK(st->stream->shards[0].gone);
+  slp_user_resume(&st->u, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(st->u.judged->losses, 1);
+  CHECK(st->u.judged->shards[0].ended);
+  slp_world_pass(st->w, 20000); /* some more listings: it is forgotten, its children are not */
+  slp_user_list(&st->u);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  CHECK_INT(st->u.listed, 3);
+}
+
+/* The same words while one listing has not yet caught up: nothing is lost. */
+SCENE(a_shard_that_one_listing_forgot_is_read_on) {
+  stage_begin(st, seed, 2);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  change c = {.hidden = st->stream->shards[0].id};
+  change_answers(st, &c);
+  slp_world_faults(st->w, "3 GetRecords 0 error ResourceNotFoundException:400\n");
+  uint64_t calls = st->w->calls - st->w->gets;
+  while (st->w->calls - st->w->gets == calls) slp_world_pass(st->w, 1);
+  c.hidden = NULL;
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(st->u.judged->losses, 0);
+}
+
+/* From a place of shard 0 nothing is read but it and its descendants. */
+SCENE(what_descends_from_shards_outside_the_start_is_left_out) {
+  stage_begin(st, seed, 2);
+  st->u.opts.list_ms = 2000;
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  st->u.opts.start = SLOOP_AT_SEQ;
+  st->u.opts.start_shard = st->stream->shards[0].id;
+  st->u.opts.start_seq = st->stream->shards[0].notes[0].seq;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 1), 0);
+  slp_world_pass(st->w, 1000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 1000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 2), 0);
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  slp_world_pass(st->w, 10000);
+  for (size_t i = 0; i < st->stream->shards_n; i++)
+    CHECK_INT(st->stream->shards[i].polls > 0, i == 0 || i == 4 || i == 5);
+}
+
+/* ---- the program --------------------------------------------------------------------------------------- */
+
+static int fifth_of_the_first(const slp_user *u, const sloop_record_t *r) {
+  const slp_known_shard *k = &u->judged->stream->shards[0];
+  return strcmp(r->shard, k->id) == 0 && strlen(k->notes[4].seq) == r->seq.len &&
+         memcmp(r->seq.base, k->notes[4].seq, r->seq.len) == 0;
+}
+
+static int refuse_one(slp_user *u, sloop_batch_t *b) {
+  for (size_t i = 0; i < sloop_batch_count(b); i++)
+    if (!fifth_of_the_first(u, sloop_batch_at(b, i))) slp_user_ack(u, b, i);
+  slp_user_done(u, b, 0);
+  return 1;
+}
+
+SCENE(a_record_that_nobody_can_take_ends_its_shard_and_no_other) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->stops_expected = 1;
+  st->u.opts.on_retry = SLOOP_RETRY_STOP;
+  st->u.opts.retry_max = 3;
+  st->u.on_batch = refuse_one;
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 20000);
+  CHECK(st->u.judged->shards[0].stopped);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ESTATE);
+  CHECK(strstr(st->u.judged->last_message, "came back 3 times"));
+  CHECK_INT(slp_oracle_held(st->u.oracle), 0);
+  uint64_t polls = st->stream->shards[0].polls;
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_world_pass(st->w, 20000);
+  CHECK_INT(st->stream->shards[0].polls, polls);
+  CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
+}
+
+SCENE(where_records_are_gone_a_shard_stops_when_told_to) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->stops_expected = st->u.oracle->losses_expected = 1;
+  st->u.opts.on_trimmed = SLOOP_TRIMMED_STOP;
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  slp_world_faults(st->w, "1 GetRecords 0 error TrimmedDataAccessException:400\n");
+  slp_world_pass(st->w, 5000);
+  CHECK_INT(st->u.judged->losses, 1);
+  CHECK(st->u.judged->shards[0].stopped);
+  CHECK(!st->u.judged->shards[1].stopped);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ETRIMMED);
+}
+
+typedef struct told_moves {
+  slp_user *user;
+  int n, status[2], before_stop[2];
+} told_moves;
+
+static void on_moved(sloop_t *s, int status, void *arg) {
+  told_moves *m = arg;
+  (void)s;
+  CHECK(m->n < 2);
+  m->status[m->n] = status;
+  m->before_stop[m->n++] = !m->user->stop_told;
+}
+
+SCENE(moves_that_a_stop_overtakes_are_told_before_it) {
+  stage_begin(st, seed, 2);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  told_moves m = {.user = &st->u};
+  sloop_position_t to = {.kind = SLOOP_OLDEST};
+  for (int i = 0; i < 2; i++) CHECK_INT(sloop_move(st->u.s, &to, on_moved, &m), 0);
+  slp_user_stop(&st->u, 5000);
+  slp_world_pass(st->w, 1000);
+  CHECK_INT(m.n, 2);
+  for (int i = 0; i < 2; i++) CHECK(m.status[i] == SLP_ECANCELED && m.before_stop[i]);
+  CHECK(st->u.stop_told);
+  CHECK_INT(st->u.stop_status, 0);
+}
+
+static void count_errors(slp_user *u, const char *callback) {
+  int *counted = u->scene;
+  counted[0] += strcmp(callback, "on_error") == 0;
+  counted[1] += strcmp(callback, "on_log") == 0;
+}
+
+/* Nobody reads so many; the oldest go, and that is said. */
+SCENE(of_very_many_messages_the_newest_are_told) {
+  stage_begin(st, seed, 1);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  int counted[2] = {0, 0};
+  st->u.scene = counted;
+  st->u.on_any = count_errors;
+  char text[80];
+  sloop_position_t to = {.kind = SLOOP_AT_TOKEN, .token = text};
+  for (int i = 0; i < 3000; i++) {
+    snprintf(text, sizeof text, "%d", i);
+    CHECK_INT(sloop_move(st->u.s, &to, NULL, NULL), SLOOP_ETOKEN);
+  }
+  slp_world_pass(st->w, 5000);
+  CHECK(counted[0] > 900 && counted[0] <= 1024);
+  CHECK(counted[1] >= 1);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  st->u.on_any = NULL;
+}
+
+CHECK_MAIN()
