@@ -1,6 +1,7 @@
 /* token_file.c - reads files of tokens. */
 #include "cli/token_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "codec/json.h"
@@ -122,6 +123,9 @@ static int take_lines(const reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) 
   return r;
 }
 
+/* Nothing that the user said is wrong: it may be there the next time. */
+static int is_of_the_machine(int r) { return r == -EMFILE || r == -ENFILE || r == -EIO || r == SLP_ENOMEM; }
+
 int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_buf *text,
                     const char **tokens, char why[SLP_TOKEN_WHY]) {
   reading d = {path, streams, n, tokens, text->mem};
@@ -134,7 +138,7 @@ int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_
   if (!r) r = slp_buf_reserve(text, 1);
   if (r) {
     snprintf(why, SLP_TOKEN_WHY, "%.200s: %s", path, slp_local_why(r));
-    return SLP_EINVAL;
+    return is_of_the_machine(r) ? r : SLP_EINVAL;
   }
   if (is_blank(text->p, text->n)) {
     snprintf(why, SLP_TOKEN_WHY, "%.200s: it is empty, and not a token of --save or of bloop", path);

@@ -83,7 +83,7 @@ static void play(oom_run *r, const void *arg) {
   r->armed = 1;
   if (oom_reader_begin(&x) == 0) {
     if (r->way != OOM_FOREVER) oom_reader_read_all(&x, 180000);
-    oom_reader_pass(&x, 120000);
+    oom_reader_pass(&x, r->way == OOM_FOREVER ? 120000 : 2000);
     if (x.fatal) oom_answer(r, "on_error", x.fatal, 0);
   }
   r->armed = 0;

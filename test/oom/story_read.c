@@ -1,5 +1,6 @@
-/* story_read.c - a stream is read with everything a consumer can do meanwhile, judged by the oracle; and read
- * on afterwards, from the token or from the leases. */
+/* story_read.c - a stream is read with everything a consumer can do meanwhile, judged by the oracle, and on
+ * from the token; or with leases in every store and layout, judged by what comes at all, and on by another
+ * worker. */
 #include "oom/oom.h"
 #include "oom/reader.h"
 #include "sim/user.h"
@@ -76,7 +77,7 @@ static void play_life(oom_run *r, slp_user *u, slp_known_stream *s) {
   }
   if (u->judged->failed) oom_answer(r, "on_error", u->judged->last_error, 0);
   slp_user_stop(u, 1000);
-  wait_s(u, u->opts.app ? 3 : 2);
+  wait_s(u, 2);
   if (u->judged->stop_pending) slp_oracle_bad(u->oracle, "stop was never told");
 }
 
@@ -102,11 +103,6 @@ static void set_up(oom_reader *x, oom_run *r, slp_world *w, const slp_known_stre
   x->opts.schema = how->schema;
 }
 
-/* Its leases outlive the worker. */
-static int lasts(const how_read *how) {
-  return how->app && strcmp(how->store ? how->store : "", "memory") != 0;
-}
-
 /* Everything that the first life did not acknowledge comes to the next worker. */
 static void read_on(oom_run *r, slp_world *w, slp_known_stream *s, const how_read *how,
                     const oom_marks *before) {
@@ -119,12 +115,6 @@ static void read_on(oom_run *r, slp_world *w, slp_known_stream *s, const how_rea
   oom_reader_end(&next);
 }
 
-static void mark_acked(slp_user *u, slp_known_stream *s, oom_marks *marks) {
-  for (size_t i = 0; i < s->shards_n; i++)
-    for (size_t k = 0; k < s->shards[i].notes_n && k < u->judged->shards[i].cap; k++)
-      if (u->judged->shards[i].fates[k] == SLP_RECORD_ACKED) marks->done[s->shards[i].notes[k].id] = 1;
-}
-
 static slp_known_stream *begin_stream(slp_world *w) {
   slp_known_stream *s = slp_world_stream(w, "orders", 2);
   slp_world_put_many(w, s, 30, 50);
@@ -133,16 +123,13 @@ static slp_known_stream *begin_stream(slp_world *w) {
   return s;
 }
 
-static void play_judged(oom_run *r, slp_world *w, const how_read *how, oom_marks *marks) {
+static void play_judged(oom_run *r, slp_world *w, const how_read *how) {
   slp_user u;
   slp_known_stream *s = begin_stream(w);
   slp_user_init_mem(&u, w, s, oom_mem(r));
   u.opts.wire = how->wire;
   u.opts.order = how->order;
   u.opts.start = how->start;
-  u.opts.app = how->app;
-  u.opts.store = how->store;
-  u.opts.schema = how->schema;
   u.opts.batch_records_max = 10;
   u.opts.stats_ms = 500;
   u.opts.poll_ms = 500;
@@ -151,43 +138,67 @@ static void play_judged(oom_run *r, slp_world *w, const how_read *how, oom_marks
   u.oracle->memory_fails = r->fail_at > 0;
   r->armed = 1;
   play_life(r, &u, s);
-  if (!how->app && u.s) (void)slp_user_save(&u);
+  if (u.s) (void)slp_user_save(&u);
   r->armed = 0;
-  mark_acked(&u, s, marks);
   /* What the latest was nobody knows when there was no memory to ask for it. */
   int asked = how->start != SLOOP_LATEST || s->shards[0].latest_locates;
-  if (!how->app && u.token && asked && !u.oracle->bad[0]) read_on_from_token(&u, s);
+  if (u.token && asked && !u.oracle->bad[0]) read_on_from_token(&u, s);
   slp_user_finish(&u);
   slp_user_leave(&u);
   slp_sim_run(w->sim, slp_sim_now_us(w->sim) + UINT64_C(300000000), NULL, NULL);
   if (slp_sim_hosts_alive(w->sim)) slp_oracle_bad(u.oracle, "the host never closed");
   if (u.oracle->bad[0]) oom_bad(r, "%s", u.oracle->bad);
-  if (!r->bad[0] && lasts(how)) read_on(r, w, s, how, marks);
   if (!r->bad[0]) slp_user_free(&u);
 }
 
-/* A worker that can't write its heartbeats loses its leases, maybe without being able to hear so, and reads
- * on when it has new ones: more than the oracle knows of. */
-static void play_plain(oom_run *r, slp_world *w, const how_read *how, oom_marks *marks) {
+static void on_listed(sloop_t *c, int status, const sloop_shard_t *shards, size_t n, const sloop_error_t *e,
+                      void *arg) {
+  (void)c, (void)shards, (void)n, (void)e;
+  oom_answer(arg, "list", status, 0);
+}
+
+static void on_checkpoint(sloop_t *c, int status, void *arg) {
+  (void)c;
+  oom_answer(arg, "checkpoint", status, SLP_ECANCELED);
+}
+
+static void live_with_leases(oom_run *r, oom_reader *x, slp_known_stream *s) {
+  slp_world *w = x->world;
+  sloop_stats_t stats;
+  if (oom_reader_begin(x)) return;
+  oom_reader_pass(x, 2000);
+  oom_answer(r, "list", sloop_list(x->s, on_listed, r), SLOOP_ESTATE);
+  oom_reader_pass(x, 500);
+  trouble(w);
+  (void)slp_world_split(w, s, 0);
+  oom_reader_pass(x, 3000);
+  slp_world_put_many(w, s, 20, 50);
+  x->marks->n = w->ids;
+  int gone = x->fatal ? SLOOP_ESTATE : SLOOP_ENOSHARD;
+  oom_answer(r, "pause", sloop_pause(x->s, s->shards[1].id), gone);
+  oom_answer(r, "checkpoint", sloop_checkpoint(x->s, NULL, on_checkpoint, r), SLOOP_ESTATE);
+  oom_reader_pass(x, 2000);
+  gone = x->fatal ? SLOOP_ESTATE : SLOOP_ENOSHARD;
+  oom_answer(r, "resume", sloop_resume(x->s, s->shards[1].id), gone);
+  sloop_stats_get(x->s, &stats, sizeof stats);
+  slp_world_faults(w, NULL);
+  if (r->way != OOM_FOREVER) oom_reader_read_all(x, 180000);
+  if (x->fatal) oom_answer(r, "on_error", x->fatal, 0);
+  oom_reader_stop(x, 1000);
+}
+
+/* A worker without memory may lose leases, even without hearing so, and reads again what it gets back: more
+ * than the oracle knows of. */
+static void play_leases(oom_run *r, slp_world *w, const how_read *how, oom_marks *marks) {
   oom_reader x;
   slp_known_stream *s = begin_stream(w);
   marks->n = w->ids;
   set_up(&x, r, w, s, how, marks);
   r->armed = 1;
-  if (oom_reader_begin(&x) == 0) {
-    oom_reader_pass(&x, 2000);
-    trouble(w);
-    (void)slp_world_split(w, s, 0);
-    oom_reader_pass(&x, 3000);
-    slp_world_put_many(w, s, 20, 50);
-    marks->n = w->ids;
-    slp_world_faults(w, NULL);
-    oom_reader_read_all(&x, 180000);
-    oom_reader_stop(&x, 1000);
-  }
+  live_with_leases(r, &x, s);
   r->armed = 0;
   oom_reader_end(&x);
-  if (!r->bad[0] && lasts(how)) read_on(r, w, s, how, marks);
+  if (!r->bad[0] && (!how->store || strcmp(how->store, "memory") != 0)) read_on(r, w, s, how, marks);
 }
 
 static void play(oom_run *r, const void *arg) {
@@ -200,10 +211,10 @@ static void play(oom_run *r, const void *arg) {
     how.store = store;
   }
   slp_world *w = oom_world(r, NULL);
-  if (how.app && r->way == OOM_A_WHILE)
-    play_plain(r, w, &how, &marks);
+  if (how.app)
+    play_leases(r, w, &how, &marks);
   else
-    play_judged(r, w, &how, &marks);
+    play_judged(r, w, &how);
   if (how.store == store) {
     (void)unlink(store + strlen("sqlite:"));
     if (rmdir(dir) && !r->bad[0]) oom_bad(r, "%s is not empty", dir);

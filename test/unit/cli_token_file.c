@@ -2,6 +2,7 @@
 #include "cli/token_file.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include "check.h"
 
@@ -112,6 +113,15 @@ TEST(no_file_is_no_failure) {
   CHECK(!tokens[0] && !tokens[1]);
   CHECK_INT(slp_tokens_read("/tmp", streams, 2, &text, tokens, why), SLP_EINVAL);
   CHECK(strstr(why, "/tmp: "));
+}
+
+TEST(a_machine_without_descriptors_is_no_wrong_name) {
+  struct rlimit none = {3, 3};
+  mem = slp_mem_new(NULL, NULL);
+  CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+  slp_buf_init(&text, mem, 1 << 20);
+  CHECK_INT(slp_tokens_read("/tmp/token", streams, 2, &text, tokens, why), -EMFILE);
+  CHECK_STR(why, "/tmp/token: Too many open files");
 }
 
 CHECK_MAIN()
