@@ -152,7 +152,7 @@ static void judge_late(hd_oracle *o, hd_life *l, const hd_tenancy *t, size_t i, 
       hd_break(o, HD_P3_IN_ORDER, t->shard->id, "%s: record %zu flagged late without an order", l->what, i);
     return;
   }
-  if (o->unordered_times) return;
+  if (o->unordered_times || o->terms.order_loose) return;
   place = note->arrived_ms != l->top_ms ? (note->arrived_ms > l->top_ms) - (note->arrived_ms < l->top_ms)
                                         : slp_num_cmp(seq, (slp_str){l->top_seq, l->top_seq_n});
   if (place < 0 && !late)

@@ -36,17 +36,18 @@ size_t hd_row_done(const hd_oracle *o, const hd_part *s, const hd_version *v) {
   }
 }
 
-/* With KCL's rows "latest" is when its reader first asks: what came before somebody did is not looked for. */
+/* With KCL's rows "latest" is when its reader first asks: what came before somebody did is not looked for.
+ * When an operator has removed the row, it begins anew. */
 static size_t first_read(const hd_part *s) {
-  size_t first = SIZE_MAX;
+  size_t first = s->notes_n;
   for (const hd_tenancy *t = s->tenancies; t; t = t->before)
-    if (t->began) first = slp_min_u64(first, t->first);
+    if (t->began && !(t->loose && s->tenancies != t)) first = slp_min_u64(first, t->first);
   return first;
 }
 
 size_t hd_floor(const hd_oracle *o, const hd_part *s) {
   if (o->terms.start != SLOOP_LATEST || hd_is_child(o, s)) return 0;
-  return o->terms.by_counter ? slp_min_u64(first_read(s), s->notes_n) : 0;
+  return o->terms.by_counter ? first_read(s) : 0;
 }
 
 /* ---- who may write ------------------------------------------------------------------------------------- */
