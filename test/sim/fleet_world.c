@@ -215,7 +215,9 @@ static void close_open(fw_node *n, struct fw_open *o) {
 
 static void t_drain(slp_tenant *t, slp_str shard) {
   struct fw_open *o = open_of(node_of(t), shard);
-  if (o) o->draining = 1;
+  if (!o || o->draining) return;
+  o->draining = 1;
+  o->drain_us = slp_now_us(node_of(t)->h);
 }
 
 /* By the table: 1, it was condemned, or its row is another's or nobody's. */
@@ -252,6 +254,11 @@ static void t_revoke(slp_tenant *t, slp_str shard, slp_parting why) {
   }
   slp_sim_trace(w->sim, "%s stops reading %.*s: %d", n->id, (int)shard.n, shard.p, (int)why);
   if (why == SLP_PART_LOST) judge_lost(n, o);
+  uint64_t waited = slp_now_us(n->h) - o->drain_us;
+  if (why == SLP_PART_EXPIRED && o->draining && !o->drained_told && !n->leaving &&
+      waited < (uint64_t)w->handover_ms * 1000)
+    fw_wrong(w, "S12 contract: %s gives %.*s up undrained before the time agreed", n->id, (int)shard.n,
+             shard.p);
   if (why == SLP_PART_LOST || why == SLP_PART_EXPIRED) taint(w, o->shard);
   if (why == SLP_PART_EXPIRED) w->expired++;
   if (why == SLP_PART_HANDED && o->out_n)

@@ -105,6 +105,7 @@ struct fw_node {
   struct fw_open {
     int shard;
     uint64_t epoch, next;
+    uint64_t drain_us; /* asked to drain then, by its own clock */
     uint64_t proof_us; /* kcl: the last write of this very tenancy */
     uint8_t draining, drained_told, end_told, stopped;
     struct {

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,13 +22,24 @@ static uint8_t typed;
 
 static void print_line(void *arg, const char *line) { fprintf(arg, "%s\n", line); }
 
-/* 0: fine. */
-static int play_seed(uint64_t seed, int trace, int twice, int tell) {
+#define BROKEN_N 400
+/* What a seed broke first is kept where it outlives a crash that follows. */
+static void keep_broken(void *arg, const char *line) {
+  char *broken = arg;
+  const char *at = strstr(line, "BROKEN: ");
+  if (at && !broken[0]) snprintf(broken, BROKEN_N, "%s", at + 8);
+}
+
+/* 0: fine. broken: NULL, or room for what broke. */
+static int play_seed(uint64_t seed, int trace, int twice, int tell, char *broken) {
   slp_plan plan;
   slp_verdict v, second;
   slp_plan_draw(&plan, seed);
   plan.typed = typed;
-  slp_plan_drive(&plan, &v, trace ? print_line : NULL, stderr);
+  if (broken)
+    slp_plan_drive(&plan, &v, keep_broken, broken);
+  else
+    slp_plan_drive(&plan, &v, trace ? print_line : NULL, stderr);
   if (!v.bad[0] && twice) {
     slp_plan_drive(&plan, &second, NULL, NULL);
     if (second.trace_hash != v.trace_hash)
@@ -51,18 +63,24 @@ static int play_seed(uint64_t seed, int trace, int twice, int tell) {
 
 static int play_many(uint64_t from, uint64_t to, uint64_t enough, const char *program) {
   uint64_t broken = 0, told = 0;
+  char *before = mmap(NULL, BROKEN_N, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (before == MAP_FAILED) return 2;
   for (uint64_t seed = from; seed <= to && told < enough; seed++) {
+    before[0] = 0;
     pid_t pid = fork();
     if (pid == 0) {
       alarm(SECONDS_A_SEED);
-      _exit(play_seed(seed, 0, seed % 10 == 0, 0));
+      _exit(play_seed(seed, 0, seed % 10 == 0, 0, before));
     }
     int status = 0;
     waitpid(pid, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     broken++;
-    told += WIFEXITED(status) != 0;
-    if (WIFSIGNALED(status)) printf("seed %" PRIu64 ": ended by signal %d\n", seed, WTERMSIG(status));
+    told += WIFEXITED(status) || before[0];
+    if (WIFSIGNALED(status)) {
+      printf("seed %" PRIu64 ": ended by signal %d\n", seed, WTERMSIG(status));
+      if (before[0]) printf("  BROKEN before that: %s\n", before);
+    }
     printf("  again: %s --seed %" PRIu64 " --trace%s\n", program, seed, typed ? " --typed" : "");
     fflush(stdout);
   }
@@ -77,7 +95,7 @@ int main(int argc, char **argv) {
     argc--;
   }
   if (argc >= 3 && strcmp(argv[1], "--seed") == 0 && slp_parse_u64(slp_str_of(argv[2]), &seed) == 0)
-    return play_seed(seed, argc > 3 && strcmp(argv[3], "--trace") == 0, 0, 1);
+    return play_seed(seed, argc > 3 && strcmp(argv[3], "--trace") == 0, 0, 1, NULL);
   if (argc == 5 && strcmp(argv[3], "--enough") == 0 && slp_parse_u64(slp_str_of(argv[4]), &enough) == 0)
     argc = 3;
   if (argc == 3 && strcmp(argv[1], "--seeds") == 0) {
