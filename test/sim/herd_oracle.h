@@ -106,7 +106,10 @@ void hd_on_lease(hd_oracle *o, size_t life, const sloop_lease_event_t *e);
 void hd_on_loss(hd_oracle *o, size_t life, const sloop_loss_t *loss);
 void hd_on_error(hd_oracle *o, size_t life, const sloop_error_t *e);
 void hd_on_tip(hd_oracle *o, size_t life);
-void hd_on_any(hd_oracle *o, size_t life, const char *callback);      /* every other callback */
+void hd_on_any(hd_oracle *o, size_t life, const char *callback); /* every other callback */
+/* The callback of something that was asked for (a listing, a checkpoint, what an operator may ask): once more
+ * after sloop_close() with UV_ECANCELED. */
+void hd_on_answer(hd_oracle *o, size_t life, const char *callback, int status);
 void hd_paused(hd_oracle *o, size_t life, const char *shard, int on); /* shard NULL: all */
 void hd_stopping(hd_oracle *o, size_t life);                          /* sloop_stop was called */
 void hd_on_stopped(hd_oracle *o, size_t life, int status);

@@ -21,6 +21,12 @@ void hd_on_any(hd_oracle *o, size_t life, const char *callback) {
   (void)hd_called_back(o, hd_life_of(o, life), callback);
 }
 
+void hd_on_answer(hd_oracle *o, size_t life, const char *callback, int status) {
+  hd_life *l = hd_life_of(o, life);
+  int canceled = l->closing && !l->closed && !l->died && !l->inside && status == SLP_ECANCELED;
+  if (!canceled) (void)hd_called_back(o, l, callback);
+}
+
 static hd_part *shard_of(hd_oracle *o, const hd_life *l, const char *id, const char *name) {
   hd_part *s = hd_find_shard(o, id);
   if (!s) hd_break(o, HD_S12_CONTRACT, id, "%s: %s of a shard that there is not", l->what, name);

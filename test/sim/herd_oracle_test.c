@@ -866,6 +866,12 @@ static void calls_after_the_end(stage *g) {
   close_it(g, 0);
   hd_on_any(g->o, 0, "on_log");
 }
+static void answers_after_close(stage *g) {
+  hd_closing(g->o, 0);
+  hd_on_answer(g->o, 0, "list", SLP_ECANCELED);
+  must_be_silent(g, "a canceled listing");
+  hd_on_answer(g->o, 0, "list", 0);
+}
 static void closed_twice(stage *g) {
   close_it(g, 0);
   hd_on_closed(g->o, 0);
@@ -1092,6 +1098,7 @@ static const violation violations[] = {
     V(HD_P2_CLOSED, calls_after_close),
     V(HD_P2_CLOSED, hands_out_after_close),
     V(HD_P2_CLOSED, calls_after_the_end),
+    V(HD_P2_CLOSED, answers_after_close),
     V(HD_P2_CLOSED, closed_twice),
     V(HD_P2_CLOSED, closed_unasked),
     V(HD_P2_CLOSED, stopped_after_close),

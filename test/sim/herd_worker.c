@@ -249,25 +249,25 @@ static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
 /* ---- what a program asks for --------------------------------------------------------------------------- */
 static void on_saved(sloop_t *s, int status, void *arg) {
   hd_life *l = arg;
-  (void)s, (void)status;
-  hd_on_any(l->hw->o, l->number, "checkpoint");
+  (void)s;
+  hd_on_answer(l->hw->o, l->number, "checkpoint", status);
 }
 static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_t n, const sloop_error_t *e,
                       void *arg) {
   hd_life *l = arg;
-  (void)s, (void)status, (void)shards, (void)n, (void)e;
-  hd_on_any(l->hw->o, l->number, "list");
+  (void)s, (void)shards, (void)n, (void)e;
+  hd_on_answer(l->hw->o, l->number, "list", status);
 }
 static void on_leases(sloop_t *s, int status, const sloop_leases_t *t, const sloop_error_t *e, void *arg) {
   hd_life *l = arg;
-  (void)s, (void)status, (void)t, (void)e;
-  hd_on_any(l->hw->o, l->number, "leases");
+  (void)s, (void)t, (void)e;
+  hd_on_answer(l->hw->o, l->number, "leases", status);
 }
 static void on_told(sloop_t *s, int status, const char *text, const sloop_error_t *e, void *arg) {
   hd_life *l = arg;
   (void)s, (void)e;
   slp_sim_trace(sim_of(l), "w%d#%zu is told %d: %s", l->slot, l->number, status, text ? text : "");
-  hd_on_any(l->hw->o, l->number, "admin");
+  hd_on_answer(l->hw->o, l->number, "admin", status);
 }
 
 sloop_stats_t hd_stats_of(hd_life *l) {
