@@ -75,34 +75,31 @@ void slp_consumer_learn_time(slp_consumer *c, const slp_src_req *rq) {
   slp_svctime_learn(&c->service, date_ms, rq->sent_us, rq->done_us);
 }
 
-/* Without memory the old one stays: names of records, and a token's stream, are then as the user wrote them.
- */
-static void replace_text(slp_consumer *c, char **text, const char *by) {
-  char *copy = by[0] ? slp_strdup(c->mem, slp_str_of(by)) : NULL;
-  if (!copy) return;
+static int replace_text(slp_consumer *c, char **text, const char *by) {
+  if (!by[0]) return 0;
+  char *copy = slp_strdup(c->mem, slp_str_of(by));
+  if (!copy) return SLP_ENOMEM;
   slp_free(c->mem, *text);
   *text = copy;
+  return 0;
 }
 
 static void on_described(slp_src_req *rq) {
   slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
   slp_consumer *c = SLP_OWNER(d, slp_consumer, describe);
+  slp_fail f = rq->fail;
   c->describe_out = 0;
   slp_consumer_learn_time(c, rq);
-  if (rq->fail.class != SLP_FINE) {
-    slp_fail f = rq->fail;
+  if (f.class == SLP_FINE && !d->ready)
+    slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "the stream is not ready yet");
+  /* A token that names the stream in another way could not be read again. */
+  if (f.class == SLP_FINE && (replace_text(c, &c->stream, d->name) || replace_text(c, &c->arn, d->arn)))
+    slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the stream's name");
+  if (f.class != SLP_FINE) {
     own_call_failed(c, &f);
     if (c->life == SLP_LIFE_FAILED) tell_user_listing(c, &f);
     return;
   }
-  if (!d->ready) {
-    slp_fail f = {0};
-    slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "the stream is not ready yet");
-    own_call_failed(c, &f);
-    return;
-  }
-  replace_text(c, &c->stream, d->name);
-  replace_text(c, &c->arn, d->arn);
   c->retention_ms = d->retention_ms;
   c->created_ms = d->created_ms;
   c->fails = 0;
