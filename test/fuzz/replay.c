@@ -1,5 +1,5 @@
 /* replay.c - runs a fuzz target without an engine: every file of the folders given, each cut short at
- * every byte, and some thousand small changes of each by a fixed seed. `replay_x FILE` runs one file as it
+ * every byte, and thousands of small changes by a fixed seed: the more files, the fewer of each. `replay_x FILE` runs one file as it
  * is. */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -8,7 +8,8 @@
 
 #define FILE_MAX (1 << 20)
 #define CUTS_MAX 2000
-#define CHANGES 3000
+#define CHANGES_MAX 3000
+#define CHANGES_ALL 30000 /* of a folder: a corpus may grow, the time it takes may not */
 
 static uint64_t state = 88172645463325252u;
 static uint64_t below(uint64_t n) {
@@ -63,13 +64,15 @@ static size_t change(uint8_t *p, size_t n, size_t max) {
   return n;
 }
 
-static size_t run_around(const char *path) {
+static size_t run_around(const char *path, size_t files) {
   size_t n, runs = 1;
   uint8_t *p = read_file(path, &n), *changed = malloc(n + 64);
   REQUIRE(changed != NULL);
   run(p, n);
-  for (size_t cut = 0; cut < n && cut < CUTS_MAX; cut++, runs++) run(p, cut);
-  for (int i = 0; i < CHANGES; i++, runs++) {
+  size_t cuts = CHANGES_ALL / files < CUTS_MAX ? CHANGES_ALL / files : CUTS_MAX;
+  size_t changes = CHANGES_ALL / files < CHANGES_MAX ? CHANGES_ALL / files : CHANGES_MAX;
+  for (size_t cut = 0; cut < n && cut < cuts; cut++, runs++) run(p, cut);
+  for (size_t i = 0; i < changes; i++, runs++) {
     memcpy(changed, p, n);
     run(changed, change(changed, n, n + 64));
   }
@@ -93,7 +96,7 @@ static size_t run_folder(const char *folder) {
   qsort(names, n, sizeof names[0], by_name);
   for (size_t i = 0; i < n; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    runs += run_around(path);
+    runs += run_around(path, n);
     free(names[i]);
   }
   return runs;

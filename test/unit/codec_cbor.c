@@ -279,6 +279,22 @@ TEST(typed_values) {
   CHECK_INT(v, 1);
 }
 
+TEST(another_kind_of_value_is_refused_and_named) {
+  char null[] = "\xf6", one[] = "\x01", truth[] = "\xf5";
+  slp_cbor c;
+  slp_str s = SLP_STR("before");
+  int is_text = 5;
+  slp_cbor_begin(&c, null, 1);
+  CHECK_INT(slp_cbor_blob(&c, &s, &is_text), 0);
+  CHECK(!s.p && !s.n && !is_text);
+  slp_cbor_begin(&c, one, 1);
+  CHECK_INT(slp_cbor_text(&c, &s), SLP_EBADDATA);
+  CHECK_STR(c.why, "expected text");
+  slp_cbor_begin(&c, truth, 1);
+  CHECK_INT(slp_cbor_blob(&c, &s, &is_text), SLP_EBADDATA);
+  CHECK_STR(c.why, "expected bytes");
+}
+
 TEST(whole_numbers) {
   static const struct {
     const char *hex;

@@ -278,7 +278,7 @@ TEST(seconds_become_milliseconds_exactly) {
 
 TEST(typed_readers_take_null_and_refuse_other_kinds) {
   slp_json j;
-  char body[] = "[null,\"x\",null,true,null,1,2.5,null]";
+  char body[] = "[null,\"x\",null,true,false,null,1,2.5,null]";
   slp_str s = SLP_STR("before");
   int on = 5;
   int64_t ms = 9;
@@ -292,6 +292,8 @@ TEST(typed_readers_take_null_and_refuse_other_kinds) {
   CHECK_INT(on, 5);
   CHECK_INT(slp_json_bool(&j, &on), 0);
   CHECK_INT(on, 1);
+  CHECK_INT(slp_json_bool(&j, &on), 0);
+  CHECK_INT(on, 0);
   CHECK_INT(slp_json_seconds_ms(&j, &ms), 0);
   CHECK_INT(ms, 9);
   CHECK_INT(slp_json_string(&j, &s), SLP_EBADDATA);

@@ -160,6 +160,26 @@ TEST(the_last_of_two_counts) {
   finish();
 }
 
+TEST(a_null_takes_back_what_was_said_before) {
+  start();
+  CHECK_INT(read_text("{\"Records\":[{\"dynamodb\":{\"SequenceNumber\":\"1\"}}],\"Records\":null}"), 0);
+  CHECK_INT(page->recs_n, 0);
+  CHECK_INT(page->records_given, 0);
+  CHECK_INT(read_text("{\"Records\":[{\"dynamodb\":{\"SequenceNumber\":\"1\",\"SequenceNumber\":null}}]}"),
+            SLP_EBADDATA);
+  CHECK_STR(slp_page_reader_why(reader), "a record without SequenceNumber");
+  finish();
+}
+
+TEST(no_room_behind_an_answer_for_its_texts_without_escapes) {
+  static const char text[] = "{\"NextShardIterator\":\"a\\/b\"}";
+  start();
+  page->body.max = sizeof text; /* the answer, and less than the text */
+  CHECK_INT(read_text(text), SLP_ELIMIT);
+  CHECK_STR(slp_page_reader_why(reader), "the answer is too long");
+  finish();
+}
+
 TEST(what_does_not_fit_is_refused_and_named) {
 #define ONE(members) "{\"Records\":[{\"dynamodb\":{\"SequenceNumber\":\"1\"" members "}}]}"
   static const struct {
