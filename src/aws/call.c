@@ -2,6 +2,7 @@
 #include "aws/call.h"
 
 #include "aws/limits.h"
+#include "base/probe.h"
 #include "aws/retry.h"
 #include "sloop.h"
 
@@ -252,6 +253,7 @@ static void network_failed(slp_call *c) {
   /* The server closed a kept connection while we were writing to it: says nothing about the service. */
   int stale = http->reused && http->status == 0 && http->error != SLP_ETIMEDOUT && !c->once;
   if (stale && !c->stale_tried) {
+    SLP_PROBE("call: sent again, its connection was stale");
     c->stale_tried = 1;
     again_free(c);
     return;
@@ -276,6 +278,7 @@ static int fix_clock(slp_call *c) {
   /* Another call may have corrected it since this one was signed; setting it again is harmless. */
   aws->clock_offset_ms = SLP_MUTANT(49) ? aws->clock_offset_ms + off : date - slp_wall_ms(aws->h);
   slp_creds_learn_clock(aws->creds, aws->clock_offset_ms);
+  SLP_PROBE("call: the clock is set right");
   aws->stats.clock_fixes++;
   c->clock_tried = 1;
   return 1;
@@ -295,6 +298,7 @@ static void answer_failed(slp_call *c) {
   }
   int family = !c->keys && !c->anonymous;
   if (remedy == SLP_REMEDY_KEYS && family && !c->keys_tried && slp_creds_refused(c->aws->creds, c->serial)) {
+    SLP_PROBE("call: the keys were refused, and are asked for anew");
     c->keys_tried = 1;
     again_free(c);
     return;

@@ -1,5 +1,6 @@
 /* batch.c - records out with the user, and the memory they point into. A batch outlives its consumer:
  * it holds its allocator and its pages, and looks at no dead object. */
+#include "base/probe.h"
 #include "core/core.h"
 
 slp_batch *slp_batch_new(slp_engine *e) {
@@ -134,6 +135,7 @@ void slp_batch_send(slp_batch *b) {
 void slp_batch_bury(slp_batch *b) {
   slp_consumer *c = b->consumer;
   hand_out(b);
+  SLP_PROBE("batch: a dead letter");
   c->counts.dead_letters++;
   c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* c may be gone now; b is not */
   slp_batch_done(b, 1);

@@ -5,6 +5,7 @@
  * a later frontier. When the least entry is a frontier, its shard holds everybody back. That is right
  * while it answers, and in a backlog it is waited for. A shard whose last call failed, or, at the tip, has
  * not answered for order_wait_ms, is set aside; what it brings later is flagged late. */
+#include "base/probe.h"
 #include "core/leased.h"
 
 /* Records younger than this are "at the tip": there, waiting for a silent shard costs the user latency. */
@@ -77,6 +78,7 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
 
 void slp_deliver_blocked_lift(slp_shard *s) {
   if (!s->aside) return;
+  SLP_PROBE("deliver: who was set aside is back");
   s->aside = 0;
   slp_outlet_put_in_order(s);
 }

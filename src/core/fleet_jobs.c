@@ -1,4 +1,5 @@
 /* fleet_jobs.c - many writes of one worker, some at a time: rows of leases, plans, wills, what is reaped. */
+#include "base/probe.h"
 #include "core/desc.h"
 #include "core/fleet_inside.h"
 
@@ -55,6 +56,7 @@ slp_intent *slp_jobs_create(slp_fleet *f, const slp_shard_desc *d, int anew) {
   i->hash_end = slp_jobs_text(f, d->hash_end);
   i->seq_start = slp_jobs_text(f, d->seq_start);
   if (!anew) return i;
+  SLP_PROBE("jobs: a lease that had vanished is made again");
   i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
   slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
                  "its lease had vanished from the table and is made again: it repeats");

@@ -1,5 +1,6 @@
 /* fleet_join.c - a worker comes to its row: a new boot each time, over nothing or over a tombstone. A row of
  * the same id that still moves belongs to somebody else; one that does not for a whole lease is condemned. */
+#include "base/probe.h"
 #include "core/fleet_inside.h"
 
 #include <stdio.h>
@@ -46,9 +47,11 @@ static void meet(slp_fleet *f, slp_peer *p) {
   uint64_t now = slp_now_refresh_us(f->h);
   uint64_t lease_us = slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
   if (slp_peer_may_condemn(f, p, 0)) {
+    SLP_PROBE("join: my id was a dead one's");
     slp_peer_condemn(f, p);
     in(f, 50000);
   } else if (now - f->joined_us > lease_us + lease_us / 2 && p->since_us > f->joined_us + lease_us / 4) {
+    SLP_PROBE("join: my id is somebody's who lives");
     f->state = SLP_WORKER_OUT;
     slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "another worker is alive under the id \"%.*s\"",
                    (int)f->o.worker.n, f->o.worker.p);

@@ -3,6 +3,7 @@
  * One round at a time: read all rows; in an audit, with a fresh listing, write what the table lacks; else
  * plan. Everything is only a hint to the others, so a leader that was replaced without knowing does no harm.
  */
+#include "base/probe.h"
 #include "core/fleet_inside.h"
 
 #define WATCH_US 500000
@@ -65,6 +66,7 @@ void slp_lead_end(slp_fleet *f) {
   slp_timer_clear(f->h, &f->watch_timer);
   slp_timer_clear(f->h, &f->plan_timer);
   f->plan_at_us = f->audit_at_us = SLP_NEVER;
+  SLP_PROBE("lead: given up");
   f->stats.holes_now = 0; /* the next one looks */
   slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, f->lead_epoch, "leads no more");
 }

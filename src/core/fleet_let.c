@@ -1,6 +1,7 @@
 /* fleet_let.c - letting a lease go. Once the first letting-go write was sent this tenancy never reads again,
  * whatever is answered: a copy of it may land at any later moment. What is refused and still mine is let go
  * again, or taken anew with a higher epoch, which no old copy can touch. */
+#include "base/probe.h"
 #include "core/fleet_inside.h"
 
 #define SHUN_US 30000000 /* what made no progress here is not taken up again sooner, unless planned anew */
@@ -19,6 +20,7 @@ static void settled(slp_op *op) {
     return;
   }
   if (op->i.verb == SLP_L3_RETAKE && op->end == SLP_OP_DONE) {
+    SLP_PROBE("lease: kept after all");
     f->stats.taken++;
     slp_lease_begin_op(l, op);
     return;

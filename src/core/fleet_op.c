@@ -1,6 +1,7 @@
 /* fleet_op.c - one write of the fleet, from its intent to a certain answer. Without one the same write is
  * sent again, byte for byte; a refusal is judged by the row that refused, which is read where the server does
  * not show it. */
+#include "base/probe.h"
 #include "core/fleet_inside.h"
 
 #include <stdio.h>
@@ -116,10 +117,12 @@ static void failed(slp_op *op, const slp_fail *fail) {
   f->stats.throttles += (uint64_t)throttled;
   if (f->life->doubtful >> op->i.verb & 1) slp_worker_trouble(f);
   complain(op, fail);
-  if (op->tries_max && op->tries + 1 >= op->tries_max)
+  if (op->tries_max && op->tries + 1 >= op->tries_max) {
+    SLP_PROBE("op: given up");
     finish(op, SLP_OP_GIVEN_UP);
-  else
+  } else {
     again(op, throttled);
+  }
 }
 
 static void write_done(slp_store_req *rq) {
@@ -136,11 +139,13 @@ static void write_done(slp_store_req *rq) {
         op->sent_us = op->first_sent_us;
         finish(op, op->f->life->settle(&op->i, there, &op->fact));
       } else {
+        SLP_PROBE("op: refused, and the row not shown");
         read_image(op);
       }
       return;
     case SLP_WRITTEN_NOT_SURE:
       if (!surely_not(rq->fail.class)) {
+        SLP_PROBE("op: no answer to a write");
         op->f->stats.doubts += !op->doubt;
         op->doubt = 1;
       }

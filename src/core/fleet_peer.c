@@ -1,5 +1,6 @@
 /* fleet_peer.c - other workers, as far as reading their rows shows: a value, and since when it has been so on
  * my own clock. No two machines' clocks are ever compared. */
+#include "base/probe.h"
 #include "core/fleet_inside.h"
 
 #define READS_MIN 3 /* of an unchanged counter, before its worker may be condemned */
@@ -84,6 +85,7 @@ void slp_peer_saw(slp_peer *p, const slp_worker_fact *w, int exact, const slp_st
   int same = slp_str_eq(boot, w->boot);
   /* A replica may be behind what a consistent read has shown; or that worker has come again. */
   if (!exact && p->exact_us && (!same || w->counter < p->counter || (p->gone && !w->gone.n))) {
+    SLP_PROBE("peer: a replica is behind");
     if (!same) p->wanted = 1;
     return;
   }
@@ -142,7 +144,10 @@ slp_verdict slp_peer_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) 
   slp_peer *p = slp_peer_make(f, id);
   if (!p) return SLP_PEER_UNKNOWN;
   int same = slp_str_eq((slp_str){p->boot, p->boot_n}, boot);
-  if (same && p->gone) return SLP_PEER_CONDEMNED; /* for ever: no boot comes back */
+  if (same && p->gone) {
+    SLP_PROBE("peer: condemned by its row");
+    return SLP_PEER_CONDEMNED; /* for ever: no boot comes back */
+  }
   if (p->strange) {
     p->wanted = 1;
     return SLP_PEER_ALIVE;
@@ -150,17 +155,20 @@ slp_verdict slp_peer_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) 
   /* Another boot, or no row, proves something only when it was read after somebody named this one: else it
    * may be from before that one was born. */
   if (!p->exact_us || (p->exact_us < named_us && !SLP_MUTANT(46))) {
+    SLP_PROBE("peer: what was read is from before it was named");
     if (same && !p->missing) return SLP_PEER_ALIVE;
     p->wanted = 1;
     return SLP_PEER_UNKNOWN;
   }
   if (p->missing) {
+    SLP_PROBE("peer: its row is not there");
     uint64_t now = slp_fleet_now(f);
     p->wanted = 1;
     return calm_since(f, p->missing_since_us) && now - p->missing_since_us >= silence_us(f, p)
                ? SLP_PEER_CONDEMNED
                : SLP_PEER_ALIVE;
   }
+  if (!same) SLP_PROBE("peer: condemned by another boot");
   return same ? SLP_PEER_ALIVE : SLP_PEER_CONDEMNED;
 }
 
@@ -175,6 +183,7 @@ static void condemned(slp_op *op) {
   slp_fleet *f = op->f;
   slp_peer_saw_op(p, op);
   if (op->end == SLP_OP_DONE && p->gone) {
+    SLP_PROBE("peer: condemned by me");
     f->stats.condemned++;
     slp_fleet_tell(f, SLP_FLEET_CONDEMNED, (slp_str){NULL, 0}, 0, "%.*s", (int)p->id_n, p->id);
   }

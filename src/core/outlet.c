@@ -5,6 +5,7 @@
  * arrival time, raised to the time of the record before it in its shard (shard order is never broken), and
  * lowered to the service's clock when its page was answered (a record stamped in the future can't drag
  * its shard along). Users see the raw arrival time. */
+#include "base/probe.h"
 #include "core/lag.h"
 #include "core/leased.h"
 
@@ -87,10 +88,12 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
     if (have) {
       int c = slp_num_cmp(seq, prev);
       if (c < 0) {
+        SLP_PROBE("outlet: numbers went back");
         *ret_bad = 1;
         return 0;
       }
       if (c == 0 && r->sub <= prev_sub) {
+        SLP_PROBE("outlet: a record that was there before is dropped");
         if (!expected) s->consumer->counts.repeats_dropped++;
         continue;
       }

@@ -15,6 +15,7 @@
  *
  * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
  * and budget. A page enters the merge only whole and valid. */
+#include "base/probe.h"
 #include "core/lag.h"
 #include "core/leased.h"
 #include "core/seed.h"
@@ -178,16 +179,21 @@ static void ask_listing(slp_shard *s, int unknown) {
 static void failed(slp_shard *s, const slp_fail *f) {
   switch (f->class) {
     case SLP_EXPIRED:
+      SLP_PROBE("reader: the iterator has expired");
       s->consumer->counts.iterators_renewed++;
       slp_buf_clear(&s->cursor);
       if (s->renewing) {
+        SLP_PROBE("reader: a fresh iterator has expired too");
         again_later(s, f);
         return;
       }
       s->renewing = 1;
       wait_until(s, 0);
       return;
-    case SLP_GONE: ask_listing(s, 1); return;
+    case SLP_GONE:
+      SLP_PROBE("reader: the service does not know the shard");
+      ask_listing(s, 1);
+      return;
     case SLP_TRIMMED: trimmed(s, f); return;
     case SLP_REFUSED:
       if (!f->aws_code[0]) { /* nobody knows what it said: somebody between us and the service, perhaps */
@@ -195,6 +201,7 @@ static void failed(slp_shard *s, const slp_fail *f) {
         return;
       }
       if (s->cursor.n && !s->relocated) { /* perhaps only the iterator was bad */
+        SLP_PROBE("reader: refused, perhaps for the iterator");
         s->relocated = 1;
         slp_buf_clear(&s->cursor);
         again_later(s, f);
@@ -488,6 +495,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
     if (SLP_MUTANT(6)) child->start.place = SLP_PLACE_LATEST;
     for (int k = 0; k < 2; k++) {
       if (child->parents[k].n && !slp_lineage_get(c, child->parents[k])) {
+        SLP_PROBE("reader: a child whose other parent is not known");
         child->known_serial = c->lists_begun + 1;
         slp_consumer_list_soon(c, 0);
       }
@@ -604,16 +612,20 @@ static void peeked(slp_shard *s) {
 static void judge(slp_shard *s) {
   slp_page *page = s->page;
   if (!page->next.n && !page->children_n && !page->records_given) {
+    SLP_PROBE("reader: neither records nor a next iterator");
     bad_answer(s, "the answer has neither records nor a next iterator");
   } else if (page->next.n && page->children_n) {
+    SLP_PROBE("reader: a next iterator and children");
     bad_answer(s, "the answer has both a next iterator and children");
   } else if (page->next.n) {
     took(s, page->next);
   } else if ((page->children_n && !page->children_bad) || SLP_MUTANT(5)) {
     last_page(s);
   } else if (brings_news(s, page)) {
+    SLP_PROBE("reader: records, and neither iterator nor children");
     took(s, (slp_str){NULL, 0}); /* on from its last record; only an empty answer can mean the end */
   } else {
+    SLP_PROBE("reader: the listing is asked whether it has ended");
     drop_page(s);
     ask_listing(s, 0);
   }
@@ -639,6 +651,7 @@ static void on_fetched(slp_src_req *rq) {
                  s->name->shard, (unsigned)s->page->recs_n, (unsigned)fetch->body_bytes,
                  (long long)s->page->behind_ms, (unsigned)((rq->done_us - rq->sent_us) / 1000));
   if (s->peeking && s->page->recs_n > 0 && !only_the_known(s, s->page)) {
+    SLP_PROBE("reader: paused, and looks how far behind it is");
     peeked(s);
   } else {
     judge(s);
@@ -661,6 +674,7 @@ void slp_reader_listed(slp_shard *s) {
   if (s->state != SLP_READER_CHECKING || s->check_serial > c->lists_done) return;
   if (!s->listed) {
     if (++s->unlisted_n >= 2) {
+      SLP_PROBE("reader: not listed any more");
       ended_by_listing(s, s->unknown);
       return;
     }
@@ -676,6 +690,7 @@ void slp_reader_listed(slp_shard *s) {
   } else if (s->listed_closed || s->children_n) {
     /* A closed shard may have records left, and the answer may have been wrong: it has to say so twice. */
     if (++s->end_claims >= 2) {
+      SLP_PROBE("reader: ended, as the listing says too");
       ended_by_listing(s, 0);
     } else {
       wait_until(s, s->fetch_sent_us + SLP_PACE_FLOOR_US);
@@ -728,6 +743,7 @@ static void call_off(slp_shard *s) {
 
 void slp_reader_ask_less(slp_shard *s) {
   SLP_CHECK(s->state == SLP_READER_FETCHING);
+  SLP_PROBE("reader: a call is given up for a smaller one");
   call_off(s);
   slp_pace_shrink(&s->pace);
   wait_until(s, 0);
@@ -739,6 +755,7 @@ int slp_reader_rewind(slp_shard *s) {
             s->state == SLP_READER_FETCHING || (ended && s->listed);
   if (!can || !slp_outlet_rewind(s)) return 0;
   call_off(s);
+  SLP_PROBE("reader: pages are forgotten, to be read again");
   if (ended) { /* no more: its children wait for it again */
     s->consumer->open_n++;
     move(s, SLP_READER_WAITING);
