@@ -213,15 +213,25 @@ void hd_left(hd_oracle *o, size_t life) {
   hd_tell(o, HD_TOLD_DEED, life, SIZE_MAX, (hd_told){.what = "has left, says its row"});
 }
 
+/* What its last row says, or what it made of it; NULL: others took it, who began from what was saved. */
+static const hd_version *last_word(hd_oracle *o, const hd_life *l, const hd_part *s) {
+  size_t i = s->versions_n;
+  while (i > 0 && !(s->versions[i - 1].owner[0] && hd_is_instance(o, l, s->versions[i - 1].owner))) i--;
+  if (i == 0) return NULL;
+  if (i == s->versions_n) return &s->versions[i - 1];
+  return s->versions[i].life == l->number ? &s->versions[i] : NULL;
+}
+
 static void judge_stopped(hd_oracle *o, hd_life *l, hd_part *s) {
   const hd_tenancy *t = hd_of(o, l, s)->now;
-  const hd_version *row = hd_row_now(s);
+  const hd_version *row = hd_row_now(s), *word;
   if (!row || s->excused_ever) return;
   if (row->owner[0] && hd_is_instance(o, l, row->owner) && !l->left && row->at != HD_AT_END)
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped, and the table has it as the owner", l->what);
-  if (t && t->began && !t->lost && hd_row_done(o, s, row) < hd_given(t))
+  if (!t || !t->began || t->lost || !(word = last_word(o, l, s))) return;
+  if (hd_row_done(o, s, word) < hd_given(t))
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped and finished with %zu records, and the table has %zu",
-             l->what, hd_given(t), hd_row_done(o, s, row));
+             l->what, hd_given(t), hd_row_done(o, s, word));
 }
 
 void hd_on_stopped(hd_oracle *o, size_t life, int status) {

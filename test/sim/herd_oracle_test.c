@@ -413,6 +413,204 @@ TEST(silent_while_all_is_well) {
   whole_story(1, SLOOP_ORDER_SHARD);
 }
 
+/* ---- what is allowed besides --------------------------------------------------------------------------- */
+
+static void play_allowed(void (*play)(stage *g), int kcl, sloop_start_kind start, int trims) {
+  stage g;
+  begin(&g, kcl, SLOOP_ORDER_SHARD);
+  if (start) g.terms.start = start;
+  g.terms.losses_expected = (uint8_t)trims;
+  agree(&g);
+  two_workers(&g);
+  play(&g);
+  must_be_silent(&g, "what is allowed");
+  end(&g);
+}
+
+/* A transfer that was never answered: the lease is taken anew, from what its own worker knows. */
+static void retakes(stage *g) {
+  read_some(g, 0, 0, 5, 3);
+  wait_ms(g, 10);
+  told_gone(g, 0, 0, 0);
+  told_row row = g->rows[0];
+  row.epoch++;
+  write_as(g, 0, 0, row, g->now);
+  told_taken(g, 0, 0);
+  read_some(g, 0, 0, 8, 2);
+  save(g, 0, 0, 10);
+}
+/* Given up while a batch was out: what is acknowledged then is not saved, and comes again. */
+static void deadline_passes(stage *g) {
+  const void *b = hand(g, 0, 0, 5, 3);
+  told_gone(g, 0, 0, 0);
+  done(g, 0, b, 3, 3);
+  write_row(g, 0, 0, "", 5);
+  take(g, 1, 0);
+  read_some(g, 1, 0, 5, 3);
+}
+/* A lease that waited for its parents is given up and was never told as taken. */
+static void waits_and_gives_up(stage *g) {
+  hd_closed(g->o, 0);
+  size_t kid = shard(g, 0, -1);
+  make_row(g, 0, kid);
+  write_row(g, 1, kid, g->names[1], AT_START);
+  lease(g, 1, SLOOP_LEASE_RELEASED, kid, g->rows[kid].epoch);
+  write_row(g, 1, kid, "", AT_START);
+}
+/* An operator sets it back: the old owner may hand out for a while, the new one begins there. */
+static void is_set_back(stage *g) {
+  told_row row = {"", g->rows[0].epoch + 1, 2, 0};
+  write_as(g, SIZE_MAX, 0, row, g->now);
+  read_some(g, 0, 0, 5, 1);
+  told_gone(g, 0, 0, 1);
+  take(g, 1, 0);
+  read_some(g, 1, 0, 2, 8);
+  save(g, 1, 0, 10);
+}
+/* And afterwards the rules are as ever. */
+static void is_set_back_and_broken(stage *g) {
+  is_set_back(g);
+  must_be_silent(g, "set back");
+  save(g, 1, 0, 9);
+}
+static void is_deleted(stage *g) {
+  hd_row_is(g->o, SIZE_MAX, shard_id(0), g->now, NULL);
+  read_some(g, 0, 0, 5, 1);
+  told_gone(g, 0, 0, 1);
+  told_row row = {"", 70000, AT_START, 0};
+  write_as(g, 1, 0, row, g->now);
+  take(g, 1, 0);
+  read_some(g, 1, 0, 0, 10);
+  save(g, 1, 0, 10);
+}
+static void is_trimmed(stage *g) {
+  sloop_loss_t loss = {shard_id(0), "", "", 1, "gone"};
+  hd_trimmed(g->o, 0, 7);
+  hd_on_loss(g->o, 0, &loss);
+  read_some(g, 0, 0, 7, 2); /* while it is read */
+  save(g, 0, 0, 9);
+  hd_trimmed(g->o, 1, 3);
+  read_some(g, 1, 1, 3, 7); /* at its beginning */
+  save(g, 1, 1, 10);
+}
+/* What is read by another before the stop is not the stopped one's to save. */
+static void stops_robbed(stage *g) {
+  read_some(g, 0, 0, 5, 2);
+  take(g, 1, 0);
+  stop(g, 0);
+  told_gone(g, 0, 0, 0);
+  lease(g, 0, SLOOP_LEASE_LEFT, SIZE_MAX, 0);
+  hd_on_stopped(g->o, 0, 0);
+}
+static size_t later_shard(stage *g, hd_row made) {
+  size_t s = shard(g, -1, -1);
+  put(g, s, 4);
+  made.owner = "";
+  hd_row_is(g->o, 0, shard_id(s), g->now, &made);
+  put(g, s, 4);
+  made.owner = g->names[0];
+  made.epoch = 1;
+  hd_row_is(g->o, 0, shard_id(s), g->now, &made);
+  g->rows[s] = (told_row){g->names[0], 1, AT_START, 0};
+  told_taken(g, 0, s);
+  return s;
+}
+/* The application is new: it begins where its lease was made, or where a time says. */
+static void begins_at_latest(stage *g) {
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_TIME, .ms = (int64_t)(g->now / MS) + 4});
+  read_some(g, 0, s, 3, 5);
+  save(g, 0, s, 8);
+}
+static void begins_at_latest_of_kcl(stage *g) {
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_START});
+  read_some(g, 0, s, 6, 2);
+  save(g, 0, s, 8);
+}
+static void begins_at_a_time(stage *g) {
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_TIME, .ms = (int64_t)(g->now / MS) + 2});
+  read_some(g, 0, s, 1, 7);
+  save(g, 0, s, 8);
+}
+static void is_parked(stage *g) {
+  char why[100];
+  read_some(g, 0, 0, 5, 5);
+  save(g, 0, 0, 10);
+  read_some(g, 1, 1, 0, 4);
+  told_row row = {"", g->rows[1].epoch + g->terms.by_counter, 4, 1};
+  told_gone(g, 1, 1, 0);
+  write_as(g, 1, 1, row, g->now);
+  CHECK(hd_all_read(g->o, why, sizeof why));
+}
+
+TEST(what_is_allowed_besides) {
+  for (int kcl = 0; kcl < 2; kcl++) {
+    play_allowed(retakes, kcl, 0, 0);
+    play_allowed(deadline_passes, kcl, 0, 0);
+    play_allowed(waits_and_gives_up, kcl, 0, 0);
+    play_allowed(is_set_back, kcl, 0, 0);
+    play_allowed(is_deleted, kcl, 0, 0);
+    play_allowed(is_trimmed, kcl, 0, 1);
+    play_allowed(is_parked, kcl, 0, 0);
+  }
+  play_allowed(stops_robbed, 1, 0, 0);
+  play_allowed(begins_at_latest, 0, SLOOP_LATEST, 0);
+  play_allowed(begins_at_latest_of_kcl, 1, SLOOP_LATEST, 0);
+  play_allowed(begins_at_a_time, 0, SLOOP_AT_TIME, 0);
+}
+
+/* With clocks that are farther off than agreed two may hand out at once: that is counted. */
+TEST(overlaps_are_counted_when_clocks_are_beyond) {
+  stage g;
+  begin(&g, 0, SLOOP_ORDER_SHARD);
+  g.terms.clocks_beyond = 1;
+  agree(&g);
+  two_workers(&g);
+  take(&g, 1, 0);
+  read_some(&g, 0, 0, 5, 1);
+  must_be_silent(&g, "an overlap");
+  CHECK_INT(hd_count(g.o, "overlaps"), 1);
+  end(&g);
+}
+
+/* ---- the story ----------------------------------------------------------------------------------------- */
+
+typedef struct told_lines {
+  size_t n;
+  char text[4000];
+} told_lines;
+
+static void keep_line(void *arg, const char *text) {
+  told_lines *to = arg;
+  size_t at = strlen(to->text);
+  to->n++;
+  snprintf(to->text + at, sizeof to->text - at, "%s\n", text);
+}
+
+TEST(the_story_of_a_shard) {
+  stage g;
+  told_lines to = {0};
+  begin(&g, 0, SLOOP_ORDER_SHARD);
+  two_workers(&g);
+  done(&g, 0, hand(&g, 0, 0, 5, 3), 3, 1);
+  hd_died(g.o, 0);
+  take(&g, 1, 0);
+  hd_story(g.o, shard_id(0), 7, keep_line, &to);
+  CHECK_INT(to.n, 7);
+  CHECK_STR(to.text,
+            "10.026 row: owner w1.0000 epoch 1 after record 4 90020, by w1#0, sent 10.025\n"
+            "10.026 w1#0 epoch 1 batch of 3 from 5 90020/1 to 7 90030/1\n"
+            "10.026 w1#0 epoch 1 back from 5 90020/1: 1 of 3 finished with\n"
+            "10.026 w1#0 dies\n"
+            "10.027 row: owner w2.0001 epoch 2 after record 4 90020, by w2#1, sent 10.026\n"
+            "10.027 w2#1 lease taken epoch 2\n"
+            "10.027 w2#1 shard opened\n");
+  to = (told_lines){0};
+  hd_story(g.o, shard_id(1), 1000, keep_line, &to);
+  CHECK(strstr(to.text, "w2#1 lease taken epoch 1") != NULL);
+  CHECK(strstr(to.text, "batch") == NULL);
+  end(&g);
+}
+
 /* ---- one rule is broken -------------------------------------------------------------------------------- */
 
 /* Each begins with two_workers(): worker 0 reads shard 0 and has 0..4 saved, worker 1 has shard 1 unread. */
@@ -1048,6 +1246,7 @@ static const violation violations[] = {
     V(HD_S8_BACKWARDS, moves_by_taking),
     V(HD_S8_BACKWARDS, removes_an_unfinished_one),
     V(HD_S8_BACKWARDS, makes_an_ended_one_anew),
+    V(HD_S8_BACKWARDS, is_set_back_and_broken),
     V(HD_S9_REPEATS, repeats_what_is_saved),
     V(HD_S9_REPEATS, repeats_what_was_acked),
     V(HD_S9_REPEATS, lets_go_without_saving),
