@@ -11,6 +11,7 @@
 
 The book is campaign.txt beside this file; a line is a session of one target: date, commit, target, CPU-seconds,
 runs, edges reached, findings. A finding ends the session of its target; its input is kept as DIR/TARGET-*.
+SLOOP_FUZZ_NICE: how far the targets step back behind other programs (15).
 Exit status 1: something was found."""
 import argparse
 import hashlib
@@ -25,6 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BOOK = os.path.join(HERE, "campaign.txt")
 CORPUS = os.path.join(HERE, "corpus")
 TICKS = os.sysconf("SC_CLK_TCK")
+NICE = int(os.environ.get("SLOOP_FUZZ_NICE", "15"))
 SLOWEST_S = 20  # one input; longer is a finding
 MERGED_BYTES_MAX = 16 * 1024  # of one input: corpora stay small
 
@@ -54,7 +56,7 @@ def write_row(row):
 
 
 def step_back():
-    os.nice(max(0, 15 - os.nice(0)))
+    os.nice(max(0, NICE - os.nice(0)))
 
 
 def cpu_of(pid):

@@ -1,6 +1,6 @@
 /* replay.c - runs a fuzz target without an engine: every file of the folders given, each cut short at
- * every byte, and thousands of small changes by a fixed seed: the more files, the fewer of each. `replay_x FILE` runs one file as it
- * is. */
+ * every byte, and thousands of small changes by a fixed seed: the more files, the fewer of each. `replay_x
+ * FILE` runs one file as it is. */
 #include <dirent.h>
 #include <sys/stat.h>
 
