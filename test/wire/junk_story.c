@@ -28,7 +28,7 @@ static story_plan plan_of(int leased, size_t row, size_t exchange) {
   const junk *j = &junks[row];
   return (story_plan){.leased = (uint8_t)leased,
                       .short_waits = 1,
-                      .may_end = j->error == 0 && j->status >= 300,
+                      .may_end = j->error == 0 && j->status >= 300 && j->status < 429,
                       .fault = {.what = VALVE_SAY,
                                 .exchange = (uint32_t)exchange,
                                 .say = j->say,
