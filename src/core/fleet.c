@@ -323,4 +323,5 @@ void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret) {
   ret->beat_age_us_now = good_us && good_us < now ? now - good_us : 0;
   ret->leads_now = f->role == SLP_ROLE_LEADS;
   ret->suspended_now = f->suspended;
+  ret->undone = f->undone;
 }

@@ -46,6 +46,7 @@ typedef struct slp_fleet_stats { /* since it began; _now: at present */
   uint64_t checkpoints, heartbeats, evictions, condemned, plans, audits;
   uint64_t beat_age_us_now; /* since the sending of the last good heartbeat */
   uint8_t leads_now, suspended_now;
+  uint8_t undone;    /* it has left, and not all that was to be written is known to be */
   uint8_t holes_now; /* who compares the stream with the table found one when it last did: 1 */
 } slp_fleet_stats;
 

@@ -35,6 +35,12 @@ static void kid_made(slp_op *op) {
   slp_lease_touch(l);
 }
 
+/* A row that was there before and was removed is made with epochs that were not, as by an audit. */
+static uint64_t epoch_first(slp_fleet *f, slp_str shard) {
+  const slp_lease *known = slp_lease_get(f, shard);
+  return known && (known->image_epoch || known->let_epoch) ? (uint64_t)(slp_wall_ms(f->h) / 1000) : 0;
+}
+
 static void make_kid(slp_lease *l) {
   slp_fleet *f = l->f;
   const slp_shard_desc *kid = &l->kids[l->kid_at];
@@ -60,6 +66,7 @@ static void make_kid(slp_lease *l) {
   i->hash_start = kid->hash_start;
   i->hash_end = kid->hash_end;
   i->seq_start = kid->seq_start;
+  i->epoch_first = epoch_first(f, kid->id);
   i->shard = kid->id;
   l->op.tries_max = 0;
   f->lease_writes++;

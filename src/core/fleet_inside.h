@@ -392,6 +392,7 @@ struct slp_fleet {
 
   slp_worker_state state;
   uint8_t suspended, stopping;
+  uint8_t undone;  /* it left before all was written */
   uint8_t evicted; /* which suspends too; it ends by joining anew */
   uint64_t counter, good_us, trouble_us, joined_us; /* good_us: the sending of the last good heartbeat */
   slp_op beat, join_op;

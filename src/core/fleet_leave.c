@@ -100,6 +100,7 @@ static void resigned(slp_op *op) {
 }
 
 static void left(slp_op *op) {
+  op->f->undone = op->end == SLP_OP_GIVEN_UP;
   slp_worker_out(op->f, op->end == SLP_OP_GIVEN_UP ? "its row could not be marked" : "left");
 }
 
@@ -143,6 +144,7 @@ void slp_leave_heirs(slp_fleet *f) {
 void slp_leave_step(slp_fleet *f) {
   if (f->state != SLP_WORKER_LEAVING) return;
   if (slp_fleet_now(f) >= f->leave_by_us + slp_fleet_lease_us(f)) {
+    f->undone = 1;
     slp_worker_out(f, "it could not finish in time");
     return;
   }

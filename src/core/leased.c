@@ -515,6 +515,12 @@ void slp_leased_leave(slp_consumer *c, uint64_t limit_ms) {
 
 int slp_leased_left(const slp_consumer *c) { return c->leased->left; }
 
+int slp_leased_undone(const slp_consumer *c) {
+  slp_fleet_stats st = {0};
+  if (c->leased->fleet) slp_fleet_stats_get(c->leased->fleet, &st);
+  return st.undone;
+}
+
 /* ---- saving ----------------------------------------------------------------------------------------- */
 
 static void on_save_event(slp_event *ev) {

@@ -28,6 +28,7 @@ void slp_leased_listed(slp_consumer *c, const slp_fail *f);
 /* Gives all it has to the others; slp_consumer_check finds slp_leased_left true in the end. */
 void slp_leased_leave(slp_consumer *c, uint64_t limit_ms);
 int slp_leased_left(const slp_consumer *c);
+int slp_leased_undone(const slp_consumer *c); /* left, and not all of it was written */
 /* It can't go on: told as a fatal error, and nothing more is written to the table. */
 void slp_leased_end(slp_consumer *c, const slp_fail *f);
 /* Before anything is handed out: sends a heartbeat that is due, and looks whether the fence has passed. */
