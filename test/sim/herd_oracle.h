@@ -142,6 +142,9 @@ void hd_excuse(hd_oracle *o, const char *shard);
 /* ---- progress ----------------------------------------------------------------------------------------- */
 /* L1 now: 1 when it holds; 0 and a line in why when not. */
 int hd_all_read(hd_oracle *o, char *why, size_t why_n);
+/* Since when every parent's end is in the table, so that whoever owns the shard may read it; UINT64_MAX: not
+ * yet. For L3 and L4. */
+uint64_t hd_readable_us(const hd_oracle *o, size_t shard);
 /* L2 now, over the lives that should be alive. */
 int hd_balanced(hd_oracle *o, const size_t *lives, size_t n, char *why, size_t why_n);
 

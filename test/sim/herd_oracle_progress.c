@@ -49,6 +49,17 @@ int hd_all_read(hd_oracle *o, char *why, size_t why_n) {
   return 1;
 }
 
+uint64_t hd_readable_us(const hd_oracle *o, size_t shard) {
+  const hd_part *s = o->shards[shard];
+  uint64_t since = 0;
+  for (int k = 0; k < 2; k++) {
+    const hd_version *row = s->parents[k] < 0 ? NULL : hd_row_now(o->shards[s->parents[k]]);
+    if (row && row->at != HD_AT_END && !row->gone) return HD_NEVER;
+    if (row) since = slp_max_u64(since, row->us);
+  }
+  return since;
+}
+
 static size_t owner_of(hd_oracle *o, const char *owner, const size_t *lives, size_t n) {
   for (size_t i = 0; i < n && owner[0]; i++)
     if (hd_is_instance(o, hd_life_of(o, lives[i]), owner)) return i;

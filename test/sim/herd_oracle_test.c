@@ -558,6 +558,25 @@ TEST(what_is_allowed_besides) {
   play_allowed(begins_at_a_time, 0, SLOOP_AT_TIME, 0);
 }
 
+TEST(readable_when_all_parents_have_ended) {
+  stage g;
+  begin(&g, 0, SLOOP_ORDER_SHARD);
+  two_workers(&g);
+  size_t kid = shard(&g, 0, 1);
+  hd_closed(g.o, 0);
+  hd_closed(g.o, 1);
+  CHECK(hd_readable_us(g.o, 0) == 0);
+  CHECK(hd_readable_us(g.o, kid) == UINT64_MAX);
+  read_some(&g, 0, 0, 5, 5);
+  ends(&g, 0, 0);
+  CHECK(hd_readable_us(g.o, kid) == UINT64_MAX);
+  read_some(&g, 1, 1, 0, 10);
+  write_row(&g, 1, 1, "", AT_END);
+  CHECK(hd_readable_us(g.o, kid) == g.now);
+  must_be_silent(&g, "two ends");
+  end(&g);
+}
+
 /* With clocks that are farther off than agreed two may hand out at once: that is counted. */
 TEST(overlaps_are_counted_when_clocks_are_beyond) {
   stage g;

@@ -31,8 +31,9 @@ static void look_for_zombies(hd_world *hw, hd_rule rule) {
   uint64_t now = hd_now(hw);
   for (size_t i = 0; i < hw->shards_n; i++) {
     const hd_place *s = &hw->shards[i];
-    if (s->closed || !s->owned_us || s->parked) continue;
-    uint64_t since = slp_max_u64(slp_max_u64(s->owned_us, s->read_us), hw->trouble_us);
+    uint64_t since = hd_readable_us(hw->o, i);
+    if (s->closed || !s->owned_us || s->parked || since == UINT64_MAX) continue;
+    since = slp_max_u64(since, slp_max_u64(slp_max_u64(s->owned_us, s->read_us), hw->trouble_us));
     if (now - since > ZOMBIE_US)
       hd_break(hw->o, rule, s->id, "owned, and not read for %" PRIu64 " s", (now - since) / HD_S);
   }
