@@ -85,8 +85,6 @@ void slp_fetch_cancel(slp_fetch *f) {
   slp_fetch_clear(f);
 }
 
-void slp_fetch_free(slp_fetch *f) { slp_fetch_cancel(f); }
-
 const char *slp_fetch_trouble(const slp_fetch *f, char room[200]) {
   if (f->http.error) return f->http.error_text[0] ? f->http.error_text : "no memory";
   snprintf(room, 200, "status %d", f->http.status);

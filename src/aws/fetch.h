@@ -32,7 +32,6 @@ typedef struct slp_fetch {
 void slp_fetch_init(slp_fetch *f, slp_host *h); /* zeroes */
 void slp_fetch_send(slp_fetch *f);
 void slp_fetch_cancel(slp_fetch *f); /* wipes the answer; idle is fine */
-void slp_fetch_free(slp_fetch *f);   /* cancels */
 void slp_fetch_clear(slp_fetch *f);  /* wipes the answer */
 /* "an answer with status 404", or what went wrong on the way. */
 const char *slp_fetch_trouble(const slp_fetch *f, char room[200]);

@@ -432,33 +432,18 @@ int slp_decimal_scaled(slp_str number, int shift, int64_t *ret) {
 
 int slp_decimal_seconds_ms(slp_str number, int64_t *ret) { return slp_decimal_scaled(number, 3, ret); }
 
-static int number_or_null(slp_json *j, int shift, int exact_only, int64_t *ret) {
+int slp_json_i64(slp_json *j, int64_t *ret) {
   int t = slp_json_next(j);
   if (t < 0) return t;
   if (t == SLP_JSON_NULL) return 0;
   if (t != SLP_JSON_NUMBER) return bad(j, "expected a number");
   int64_t v;
   int exact;
-  int r = decimal_times(j->text, shift, &v, &exact);
+  int r = decimal_times(j->text, 0, &v, &exact);
   if (r == SLP_ELIMIT) return too_much(j, "a number is out of range");
   if (r) return bad(j, "expected a number");
-  if (exact_only && !exact) return bad(j, "expected a whole number");
+  if (!exact) return bad(j, "expected a whole number");
   *ret = v;
-  return 0;
-}
-
-int slp_json_i64(slp_json *j, int64_t *ret) { return number_or_null(j, 0, 1, ret); }
-int slp_json_seconds_ms(slp_json *j, int64_t *ret) { return number_or_null(j, 3, 0, ret); }
-
-int slp_json_bool(slp_json *j, int *ret) {
-  int t = slp_json_next(j);
-  if (t < 0) return t;
-  if (t == SLP_JSON_TRUE)
-    *ret = 1;
-  else if (t == SLP_JSON_FALSE)
-    *ret = 0;
-  else if (t != SLP_JSON_NULL)
-    return bad(j, "expected true or false");
   return 0;
 }
 

@@ -53,9 +53,6 @@ int slp_json_skip(slp_json *j);
 /* The value to come (after KEY) must be of that kind, or null (then *ret is {NULL,0} / unchanged). */
 int slp_json_string(slp_json *j, slp_str *ret);
 int slp_json_i64(slp_json *j, int64_t *ret); /* SLP_ELIMIT out of range; 1.0 and 1e3 are taken */
-/* A number of seconds with fraction (maybe with an exponent) as milliseconds, rounded; without double. */
-int slp_json_seconds_ms(slp_json *j, int64_t *ret);
-int slp_json_bool(slp_json *j, int *ret);
 
 /* Number text as milliseconds from seconds; exact for any fraction or exponent; SLP_ELIMIT out of range. */
 int slp_decimal_seconds_ms(slp_str number, int64_t *ret);

@@ -11,8 +11,6 @@
 
 #define LINKS_MAX 40 /* as the kernel */
 
-int slp_local_exists(const char *path) { return access(path, F_OK) == 0; }
-
 const char *slp_local_why(int error) { return error == SLP_ELIMIT ? "too large" : strerror(-error); }
 
 int slp_local_read(const char *path, slp_buf *ret) {

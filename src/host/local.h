@@ -12,7 +12,6 @@ int slp_local_read(const char *path, slp_buf *ret);
 int slp_local_replace(const char *path, slp_str bytes);
 /* Could it be replaced, as far as can be seen without doing so? 0 or -errno. */
 int slp_local_may_replace(const char *path);
-int slp_local_exists(const char *path);
 const char *slp_local_why(int error); /* what these return, as words. Static */
 /* How far local time is ahead of UTC at that moment, in ms. */
 int64_t slp_local_offset_ms(int64_t at_ms);

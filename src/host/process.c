@@ -27,7 +27,6 @@ struct uv_loop_s *slp_loop_new(slp_mem *mem) {
 }
 
 void slp_loop_run(struct uv_loop_s *loop) { uv_run(loop, UV_RUN_DEFAULT); }
-void slp_loop_break(struct uv_loop_s *loop) { uv_stop(loop); }
 
 int slp_loop_free(slp_mem *mem, struct uv_loop_s *loop) {
   int r = uv_loop_close(loop);

@@ -10,9 +10,8 @@
 struct uv_loop_s;
 
 struct uv_loop_s *slp_loop_new(slp_mem *mem); /* NULL: no memory or no descriptors */
-/* Until nothing keeps it alive or slp_loop_break was called. */
+/* Until nothing keeps it alive. */
 void slp_loop_run(struct uv_loop_s *loop);
-void slp_loop_break(struct uv_loop_s *loop);
 /* 0, or UV_EBUSY when somebody still has an open handle: a bug. Frees the loop when 0. */
 int slp_loop_free(slp_mem *mem, struct uv_loop_s *loop);
 

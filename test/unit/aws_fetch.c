@@ -35,7 +35,7 @@ static void run(void) {
 }
 
 static void end(void) {
-  slp_fetch_free(&fetch);
+  slp_fetch_cancel(&fetch);
   CHECK_INT(f.answered_n, f.answers_n);
   fake_end(&f, mem);
 }

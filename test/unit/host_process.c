@@ -21,7 +21,7 @@ static void on_signal(void *arg, int number) {
 }
 static void on_tick(void *arg) {
   seen *s = arg;
-  if (++s->events == 3) slp_loop_break(s->loop);
+  if (++s->events == 3) uv_stop(s->loop);
 }
 
 static void finish(slp_mem *mem, uv_loop_t *loop) {
