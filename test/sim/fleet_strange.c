@@ -153,4 +153,54 @@ TEST(leadership_that_nobody_can_have_is_noticed_when_it_is_mended) {
   finish(w);
 }
 
+/* Who seeks the leadership finds a row that can't be read. */
+TEST(a_damaged_row_of_the_leader_waits_for_an_operator) {
+  fw_world *w = fleet(4, 2);
+  fw_operator_set(w, "lead", "epoch", "many");
+  fw_kill(w, leader(w));
+  run(w, 30 * FW_S);
+  CHECK_INT(leader(w), -1);
+  CHECK(w->bad_rows > 0);
+  CHECK_STR(fw_row(w, "lead", "epoch"), "many");
+  fw_operator_number(w, "lead", "epoch", "9");
+  run(w, 30 * FW_S);
+  CHECK(leader(w) >= 0);
+  finish(w);
+}
+
+/* Nobody writes over a row that a newer version wrote, not even to join. */
+TEST(a_worker_whose_own_row_is_of_a_newer_version_stays_out) {
+  fw_world *w = fleet(4, 2);
+  fw_operator_set(w, "w/new", "boot", "0123456789abcdef");
+  fw_operator_number(w, "w/new", "fmt", "2");
+  fw_start(w, 5, "new", 0);
+  run(w, 5 * FW_S);
+  CHECK_INT(w->failed, 1);
+  CHECK_STR(fw_row(w, "w/new", "fmt"), "2");
+  CHECK_STR(fw_row(w, "w/new", "ctr"), "");
+  fw_reap(w);
+  all_progress(w);
+  fw_operator_delete(w, "w/new");
+  finish(w);
+}
+
+/* What was planned before stays planned. */
+TEST(a_damaged_plan_takes_no_lease_from_its_worker) {
+  fw_world *w = fleet(6, 2);
+  int slot = follower(w);
+  uint64_t lost = w->lost;
+  write_row(w, &(slp_intent){.verb = SLP_A1_PLAN,
+                             .id = slp_str_of(w->nodes[slot]->id),
+                             .plan = UINT64_C(1) << 40,
+                             .leases = 6,
+                             .set = SLP_STR("\377\377\377\377")});
+  uint64_t bad = w->bad_rows;
+  slp_plan_read(w->nodes[slot]->fleet);
+  run(w, 3 * FW_S);
+  CHECK(w->bad_rows > bad);
+  CHECK(w->lost == lost && repeats(w) == 0);
+  run(w, 70 * FW_S); /* an audit writes a new one */
+  finish(w);
+}
+
 CHECK_MAIN()

@@ -154,4 +154,11 @@ TEST(a_counted_lease_is_made_when_its_row_is_there) {
   CHECK_INT(slp_settle_counted(&take, 1, &bad), SLP_OP_REFUSED);
 }
 
+/* A row of a lease says nothing of a write to another kind of row. */
+TEST(what_a_row_can_not_tell_is_refused) {
+  slp_verb verbs[] = {SLP_W1_REGISTER, SLP_G1_LEAD, SLP_A1_PLAN};
+  for (size_t k = 0; k < 3; k++) CHECK_INT(lease(verbs[k], ME, 7), SLP_OP_REFUSED);
+  CHECK_INT(counted(SLP_L5_CLAIM, ME, 8, SLP_SPOT_OLDEST), SLP_OP_REFUSED); /* no claims under that rule */
+}
+
 CHECK_MAIN()
