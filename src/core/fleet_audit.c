@@ -68,7 +68,7 @@ static void mark_damaged(slp_fleet *f, const slp_stock *s) {
 /* It had a row before: the epoch in its records may not come again. */
 static int was_there(slp_fleet *f, const slp_listed *d) {
   const slp_seen_shard *seen = slp_map_get(&f->seen_shards, d->desc.id);
-  return (seen && seen->row) || d->planned;
+  return (seen && seen->row) || d->planned || slp_lease_seen(f, d->desc.id);
 }
 
 /* Where a shard without a row begins: with the fleet, unless a parent of it is known, whose end comes first.

@@ -37,8 +37,7 @@ static void kid_made(slp_op *op) {
 
 /* A row that was there before and was removed is made with epochs that were not, as by an audit. */
 static uint64_t epoch_first(slp_fleet *f, slp_str shard) {
-  const slp_lease *known = slp_lease_get(f, shard);
-  return known && (known->image_epoch || known->let_epoch) ? (uint64_t)(slp_wall_ms(f->h) / 1000) : 0;
+  return slp_lease_seen(f, shard) ? (uint64_t)(slp_wall_ms(f->h) / 1000) : 0;
 }
 
 static void make_kid(slp_lease *l) {

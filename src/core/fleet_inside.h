@@ -216,6 +216,7 @@ struct slp_lease {
   slp_op op;         /* one write at a time */
 };
 
+int slp_lease_seen(slp_fleet *f, slp_str shard); /* there was a row of it: an image said so */
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard);
 slp_lease *slp_lease_make(slp_fleet *f, slp_str shard); /* NULL: no memory, or no name of a shard */
 void slp_lease_free(slp_lease *l);
@@ -392,8 +393,8 @@ struct slp_fleet {
 
   slp_worker_state state;
   uint8_t suspended, stopping;
-  uint8_t undone;  /* it left before all was written */
-  uint8_t evicted; /* which suspends too; it ends by joining anew */
+  uint8_t undone;                                   /* it left before all was written */
+  uint8_t evicted;                                  /* which suspends too; it ends by joining anew */
   uint64_t counter, good_us, trouble_us, joined_us; /* good_us: the sending of the last good heartbeat */
   slp_op beat, join_op;
   uint64_t beat_at_us;

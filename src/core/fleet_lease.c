@@ -243,6 +243,11 @@ void slp_lease_begin_op(slp_lease *l, const slp_op *op) {
   slp_lease_look(l, now);
 }
 
+int slp_lease_seen(slp_fleet *f, slp_str shard) {
+  const slp_lease *l = slp_lease_get(f, shard);
+  return l && (l->image_epoch || l->let_epoch);
+}
+
 void slp_lease_gone(slp_lease *l, slp_parting why) {
   slp_fleet *f = l->f;
   int was = l->state >= SLP_WAITING;
