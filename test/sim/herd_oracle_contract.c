@@ -229,9 +229,9 @@ static void judge_stopped(hd_oracle *o, hd_life *l, hd_part *s) {
   if (row->owner[0] && hd_is_instance(o, l, row->owner) && !l->left && row->at != HD_AT_END)
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped, and the table has it as the owner", l->what);
   if (!t || !t->began || t->lost || !(word = last_word(o, l, s))) return;
-  if (hd_row_done(o, s, word) < hd_given(t))
+  if (hd_row_done(s, word) < hd_given(t))
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped and finished with %zu records, and the table has %zu",
-             l->what, hd_given(t), hd_row_done(o, s, word));
+             l->what, hd_given(t), hd_row_done(s, word));
 }
 
 void hd_on_stopped(hd_oracle *o, size_t life, int status) {

@@ -183,7 +183,7 @@ int hd_text(hd_oracle *o, hd_part *s, slp_str text, size_t *ret_at);
 /* rows */
 const hd_version *hd_row_now(const hd_part *s);                /* NULL: it never had one; it may be gone */
 const hd_version *hd_row_in(const hd_part *s, uint64_t epoch); /* the first of that epoch; NULL */
-size_t hd_row_done(const hd_oracle *o, const hd_part *s, const hd_version *v);
+size_t hd_row_done(const hd_part *s, const hd_version *v);     /* as far as is known now */
 /* Records before it are nobody's duty: the application begins behind them. */
 size_t hd_floor(const hd_oracle *o, const hd_part *s);
 

@@ -37,7 +37,7 @@ static int is_read(const hd_oracle *o, const hd_part *s, char *why, size_t why_n
   if (row->gone && s->excused_ever && is_left_out(o, s)) return 1;
   if (row->gone) return no(why, why_n, s, "its lease is gone");
   if (s->closed) return no(why, why_n, s, "its end is not in the table");
-  size_t done = slp_max_u64(slp_max_u64(hd_row_done(o, s, row), hd_floor(o, s)), s->trimmed);
+  size_t done = slp_max_u64(slp_max_u64(hd_row_done(s, row), hd_floor(o, s)), s->trimmed);
   if (done >= s->notes_n) return 1;
   snprintf(text, sizeof text, "%zu of %zu records are saved as finished with", done, s->notes_n);
   return no(why, why_n, s, text);

@@ -82,7 +82,7 @@ static void judge_parent(hd_oracle *o, const hd_life *l, const hd_part *s, const
   if (p->excused_ever || (p->closed && p->trimmed == p->notes_n && !row)) return;
   if (row && (row->at == HD_AT_END || row->gone)) return;
   if (!row && (o->terms.by_counter || o->terms.start != SLOOP_OLDEST)) return; /* nobody's duty: L1 */
-  if (has_unread(p, slp_max_u64(row ? hd_row_done(o, p, row) : 0, hd_floor(o, p))))
+  if (has_unread(p, slp_max_u64(row ? hd_row_done(p, row) : 0, hd_floor(o, p))))
     hd_break(o, HD_P4_PARENTS, s->id,
              "%s begins while its parent %s has records that nobody has finished with", l->what, p->id);
   hd_break(o, HD_S4_LINEAGE, s->id, "%s begins and the end of its parent %s is not in the table", l->what,
@@ -107,7 +107,7 @@ static void beginning(const hd_oracle *o, const hd_tenancy *t, size_t *low, size
   const hd_part *s = t->shard;
   const hd_version *v = hd_row_in(s, t->epoch);
   int latest = o->terms.start == SLOOP_LATEST && !hd_is_child(o, s);
-  *low = *high = v ? hd_row_done(o, s, v) : 0;
+  *low = *high = v ? hd_row_done(s, v) : 0;
   if (!v || (v->at == HD_AT_TIME && (s->unordered_times || o->terms.clocks_beyond))) {
     *low = 0;
     *high = latest ? s->row_n : s->notes_n;

@@ -25,11 +25,9 @@ static slp_str seq_of(const hd_part *s, const hd_version *v) {
   return (slp_str){s->texts + v->seq_at, v->seq_n};
 }
 
-size_t hd_row_done(const hd_oracle *o, const hd_part *s, const hd_version *v) {
+size_t hd_row_done(const hd_part *s, const hd_version *v) {
   switch (v->at) {
-    case HD_AT_START:
-      return o->terms.start == SLOOP_AT_TIME && !hd_is_child(o, s) ? hd_notes_before_ms(s, o->terms.start_ms)
-                                                                   : 0;
+    case HD_AT_START: return 0;
     case HD_AT_TIME: return hd_notes_before_ms(s, v->ms);
     case HD_AT_SEQ: return v->done;
     default: return s->notes_n;
@@ -98,17 +96,17 @@ static size_t passed_by(const hd_part *s, size_t from, size_t to, uint64_t sent_
 /* How far its writer may move it: what was finished with in its own tenancy. */
 static size_t may_reach(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *was) {
   hd_tenancy *t = hd_of(o, l, s)->now;
-  size_t reach = slp_max_u64(hd_row_done(o, s, was), s->trimmed);
+  size_t reach = slp_max_u64(hd_row_done(s, was), s->trimmed);
   while (t && (t->life != l->number || t->epoch > was->epoch)) t = t->before;
   if (!t) return reach;
   return slp_max_u64(reach, t->began ? t->prefix : hd_known_from_before(t));
 }
 
 static void judge_move(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *was, const hd_version *now) {
-  size_t from = slp_max_u64(hd_row_done(o, s, was), hd_floor(o, s)), to = hd_row_done(o, s, now);
+  size_t from = slp_max_u64(hd_row_done(s, was), hd_floor(o, s)), to = hd_row_done(s, now);
   if (cmp(s, now, was) < 0) {
     hd_break(o, HD_S8_BACKWARDS, s->id, "%s sets the position back, from record %zu to record %zu", l->what,
-             hd_row_done(o, s, was), to);
+             hd_row_done(s, was), to);
     return;
   }
   if (now->at == HD_AT_END && !s->closed)
@@ -141,10 +139,10 @@ static void judge_let(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *wa
   if (was->owner == now->owner || now->at == HD_AT_END || !hd_is_instance(o, l, was->owner)) return;
   if (!t || t->loose || !t->began || t->given_us == HD_NEVER) return;
   if (t->epoch > was->epoch || t->epoch < owned_since(s, was)) return;
-  if (hd_row_done(o, s, now) < hd_given(t))
+  if (hd_row_done(s, now) < hd_given(t))
     hd_break(o, HD_S9_REPEATS, s->id,
              "%s lets it go at record %zu, and had finished with those before %zu: they come again", l->what,
-             hd_row_done(o, s, now), hd_given(t));
+             hd_row_done(s, now), hd_given(t));
 }
 
 /* ---- versions ------------------------------------------------------------------------------------------ */
