@@ -1,8 +1,10 @@
 /* fuzz_token_file.c - files of tokens, for one stream and for three. A token that is given to a stream is a
- * line (or the whole) of the file, is JSON and is told to belong to the stream; no two streams share one;
- * blank lines change nothing; what is refused says why (cli/say.c makes one line of it). */
+ * line (or the whole) of the file, is JSON and belongs to the stream, by an expression of its own; no two
+ * streams share one; blank lines change nothing; what is refused says why (cli/say.c makes one line of it). */
 #include "cli/token_file.h"
 #include "codec/json.h"
+
+#include <regex.h>
 
 #include "fuzz_file.h"
 
@@ -10,6 +12,21 @@
 
 static const char *const streams[] = {"orders", "dynamodb:Music", ARN "-old"};
 #define ALL (sizeof streams / sizeof *streams)
+
+/* Whose token it is, as a POSIX expression sees it. */
+static int is_of(const char *stream, const char *arn) {
+  static const char *const forms[ALL] = {
+      "^(arn:[^:]*:kinesis:[^:]*:[^:]*:stream/)?orders$",
+      "^(arn:[^:]*:dynamodb:[^:]*:[^:]*:table/Music/stream/|dynamodb:Music$)", "^" ARN "-old($|/stream/)"};
+  static regex_t compiled[ALL];
+  static int once;
+  for (size_t i = 0; i < ALL && !once; i++)
+    REQUIRE(regcomp(&compiled[i], forms[i], REG_EXTENDED | REG_NOSUB) == 0);
+  once = 1;
+  for (size_t i = 0; i < ALL; i++)
+    if (streams[i] == stream) return regexec(&compiled[i], arn, 0, NULL, 0) == 0;
+  return 0;
+}
 
 /* The ARN a token names, by the reader of JSON alone. */
 static void check_token(const char *token, const char *stream, int alone) {
@@ -27,6 +44,10 @@ static void check_token(const char *token, const char *stream, int alone) {
   REQUIRE(what == SLP_JSON_OBJECT_END && slp_json_next(&j) == SLP_JSON_END);
   int belongs = slp_token_belongs(stream, arn);
   REQUIRE(belongs == 1 || (alone && belongs == -1));
+  char *z = fuzz_copy((const uint8_t *)arn.p, arn.n + 1); /* a quote is behind it */
+  z[arn.n] = 0;
+  REQUIRE(belongs == -1 || strlen(z) != arn.n || is_of(stream, z));
+  free(z);
   free(copy);
 }
 

@@ -611,7 +611,7 @@ config_seeds = {
     "some": "# ours\nwire=json\n  count = 7  \n\npoll_ms =250\r\nexit-at-tip\nquiet = no\njson=yes\nshard=1\nshard=2\n"
             "endpoint=http://127.0.0.1:1/?a=b c\ngrep = a # b\nuser_agent=last",
     "start": "offset=s@2026-01-02T03:04:05Z\nuntil=5m\ntimeout=10s\nformat=%k\\t%s\\n\n",
-    "secrets": "sandbox.access_key=a\nsandbox.secret_key=b\nendpoint=http://u:p@h/\n",
+    "secrets": "sandbox.access_key=a\nsandbox.secret_key=hush-hush-hush\nsandbox.session_token=nobody-knows\nendpoint=http://u:p@h/\n",
     "choices": "on_trimmed=continue\non_retry=park\nretry_max=3\naggregates=keep\nlog_level=debug\nschema=kcl\napp=a\n",
     "wrong": "poll_ms=0\n",
     "unknown": "polls=1\n",
