@@ -22,6 +22,8 @@ static void settled(slp_op *op) {
   if (op->i.verb == SLP_L3_RETAKE && op->end == SLP_OP_DONE) {
     SLP_PROBE("lease: kept after all");
     f->stats.taken++;
+    if (l->told) slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->epoch, "given up, and taken anew");
+    l->told = 0;
     slp_lease_begin_op(l, op);
     return;
   }

@@ -6,9 +6,11 @@
 
 hd_tenancy *hd_tenancy_of(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch) {
   hd_of_shard *of = hd_of(o, l, s);
-  if (of->now && of->now->epoch == epoch) return of->now;
+  /* Of a row that was removed and made again by somebody who had never seen it, epochs come again. */
+  int anew = s->excused_ever;
+  if (of->now && of->now->epoch == epoch && !(anew && of->now->over)) return of->now;
   for (hd_tenancy *t = s->tenancies; t; t = t->before)
-    if (t->life == l->number && t->epoch == epoch) return t;
+    if (t->life == l->number && t->epoch == epoch && !(anew && t->over)) return t;
   hd_tenancy *t = SLP_NEW(o->mem, hd_tenancy);
   SLP_CHECK(t);
   t->shard = s;
