@@ -93,6 +93,8 @@ size_t slp_app_unwritten(const slp_app *app) {
 }
 
 void slp_app_close(slp_app *app) {
+  app->on_out_failed = NULL; /* what was written last may have failed a moment ago: told, and nothing else */
+  if (app->out && slp_app_out_error(app)) tell_out_failed(app);
   if (app->out) slp_out_close(app->out);
   if (app->signals) slp_signals_close(app->signals);
   if (app->ticker) slp_ticker_close(app->ticker);

@@ -1027,4 +1027,94 @@ def lists_of_several_streams():
     equal([json.loads(x)["stream"] for x in r.out.splitlines()], ["a"] * 3 + ["b"] * 3)
 
 
+# ---- what ends a command that prints once ---------------------------------------------------------------------
+
+ONCE = [("-L", "orders"), ("--leases", "-G", "app", "orders")]
+
+
+def obeys(p):
+    """Does it handle SIGINT by now?"""
+    with open(f"/proc/{p.pid}/status", encoding="ascii") as status:
+        caught = next(line for line in status if line.startswith("SigCgt"))
+    return int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1
+
+
+@test
+def a_list_that_is_never_answered_ends_when_told():
+    for args, part in zip(ONCE, ("no list of shards in 1 s", "the lease table has not answered in 1 s")):
+        for limit in ("--timeout=1", "-m1"):
+            r = run(BIN, limit, *args, env={"FAKE_SILENT": 1})
+            equal((r.code, r.out), (1, b""), args)
+            check(part in one_line(r.err) and 0.9 < r.seconds < 4, r.err)
+
+
+@test
+def a_signal_ends_what_waits_for_a_list_or_measures():
+    for args in (*ONCE, ("--bench=60", "orders")):
+        p = start(*args, env={"FAKE_SILENT": 1, "FAKE_RECORDS": 100, "FAKE_ENDLESS": 1, "FAKE_SLOW_MS": 10})
+        try:
+            wait_until(lambda p=p: obeys(p))
+            begun = time.monotonic()
+            p.send_signal(signal.SIGINT)
+            p.wait(5)
+            check(time.monotonic() - begun < 3, args)
+            check(p.returncode in (0, 1), args, p.returncode)
+        finally:
+            end(p)
+
+
+@test
+def a_list_nobody_reads_is_no_failure_and_one_nothing_takes_is():
+    for args in (*ONCE, ("--bench=1", "orders")):
+        read, write = os.pipe()
+        os.close(read)
+        with open(write, "wb") as gone, open("/dev/full", "wb") as full:
+            for out, code in ((gone, 0), (full, 1)):
+                p = start(*args, env={"FAKE_RECORDS": 100, "FAKE_ENDLESS": 1, "FAKE_SLOW_MS": 10}, stdout=out)
+                try:
+                    equal(p.wait(10), code, args)
+                    err = p.stderr.read().decode()
+                    check(("standard output" in err) == (code == 1), args, err)
+                finally:
+                    end(p)
+
+
+@test
+def what_stays_undecoded_is_told_from_time_to_time():
+    p = start("-E", "-s", "hex", "orders", env={"FAKE_RECORDS": 5})
+    try:
+        os.set_blocking(p.stderr.fileno(), False)
+        told = b""
+
+        def hear():
+            nonlocal told
+            told += p.stderr.read() or b""
+            return b"5 printed as they came" in told
+
+        wait_until(hear)
+        check(b"hex: it is not hex" in told, told)
+        p.send_signal(signal.SIGTERM)
+        equal(p.wait(5), 0)
+    finally:
+        end(p)
+
+
+@test
+def too_much_of_anything_is_refused():
+    for args, part in [(["--grep=a"] * 33 + ["s"], "at most 32"), (["-v"] * 1025 + ["s"], "more than 1024 options"),
+                       ([f"s{i}" for i in range(65)], "at most 64 streams"), (["-p", "key:x", "a", "b"], "2 are named"),
+                       (["--bench", "-p", "key:x", "a"], "--bench"), (["--iam", "-L", "s"], "--iam"),
+                       (["--explain", "1", "-L", "-G", "a", "s"], "--explain"),
+                       (["-X", "sandbox.clock_offset_ms=x", "-M", "1"], '"x" is not a whole number')]:
+        r = run(BIN, *args)
+        equal((r.code, r.out), (2, b""), args[:3])
+        check(part in one_line(r.err), part, "not in", r.err)
+    with tempfile.NamedTemporaryFile() as config:
+        config.write(b"quiet\nexit-eof\0\n")
+        config.flush()
+        r = run(BIN, "-F", config.name, "s")
+        equal((r.code, r.out), (2, b""))
+        check("a NUL byte" in one_line(r.err), r.err)
+
+
 main(at_once=3)
