@@ -89,12 +89,48 @@ TEST(a_shorter_struct_of_an_older_caller_gets_defaults_for_the_rest) {
   slp_mem_drop(mem);
 }
 
+TEST(a_longer_struct_of_a_newer_caller_is_zeroed_behind_ours) {
+  struct {
+    sloop_opts_t o;
+    char newer[40];
+  } room;
+  memset(&room, 0xff, sizeof room);
+  sloop_opts_init_sized(&room.o, sizeof room.o + 24);
+  CHECK_INT(room.o.size, sizeof room.o);
+  CHECK_INT(room.o.poll_ms, 1000);
+  for (size_t i = 0; i < sizeof room.newer; i++) CHECK_INT((unsigned char)room.newer[i], i < 24 ? 0 : 0xff);
+}
+
+TEST(options_of_leases_need_an_application) {
+  WRONG(worker = "w", "worker needs app");
+  WRONG(schema = "kcl", "schema needs app");
+  WRONG(store = "memory", "store needs app");
+  WRONG(store_endpoint = "http://x", "store needs app");
+  WRONG(app = "shop"; o.store = "dynamodb:a/b", "a/b can't be the name of a table");
+  WRONG(app = "shop"; o.store = "dynamodb:ab", "ab can't be the name of a table");
+}
+
+TEST(what_open_lacks_is_named) {
+  sloop_opts_t o = good();
+  sloop_t *s = (sloop_t *)&o;
+  char why[160] = "";
+  CHECK_INT(sloop_open(&s, NULL, &o, why), SLOOP_EOPTION);
+  CHECK(s == NULL);
+  CHECK_STR(why, "loop is missing");
+  struct uv_loop_s *loop = (struct uv_loop_s *)&o; /* not looked at */
+  CHECK_INT(sloop_open(&s, loop, NULL, why), SLOOP_EOPTION);
+  CHECK_STR(why, "options (use sloop_opts_init) is missing");
+}
+
 TEST(errors_have_names_and_sentences) {
   CHECK_STR(sloop_err_name(SLOOP_ETHROTTLE), "ETHROTTLE");
   CHECK_STR(sloop_err_name(-ECONNREFUSED), "ECONNREFUSED");
   CHECK_STR(sloop_err_name(12345), "UNKNOWN");
   CHECK(strlen(sloop_strerror(SLOOP_ENOSTREAM)) > 5 && strlen(sloop_strerror(-ENOMEM)) > 5);
+  CHECK_STR(sloop_strerror(0), "success");
+  CHECK_STR(sloop_strerror(12345), "unknown error");
   CHECK(strlen(sloop_version()) >= 5);
+  CHECK(strstr(sloop_features(), sloop_version()) && strstr(sloop_features(), "libcurl/"));
 }
 
 CHECK_MAIN()

@@ -123,6 +123,21 @@ TEST(a_change_of_what_was_never_met_is_refused) {
   end(0);
 }
 
+TEST(many_shards_are_all_remembered) {
+  begin();
+  char shard[20];
+  for (int i = 0; i < 100; i++) {
+    snprintf(shard, sizeof shard, "s%d", i);
+    put(shard, "1");
+  }
+  for (int i = 0; i < 100; i++) {
+    snprintf(shard, sizeof shard, "s%d", i);
+    got(shard, "1", 10);
+  }
+  CHECK_INT(book.put, 100);
+  end(1);
+}
+
 TEST(names_are_numbered_as_they_come) {
   begin();
   slp_names names;

@@ -170,6 +170,16 @@ TEST(a_change_of_dynamodb_has_its_own_members) {
               "\"\\u2028\"},\"user\":{\"a\":1}}\n");
 }
 
+/* The service promised JSON; the line stays JSON whatever came. */
+TEST(a_change_that_is_no_json_is_a_text_or_null) {
+  sloop_record_t r = record("{\n", 2);
+  r.event = (sloop_str_t){"MODIFY", 6};
+  r.event_id = (sloop_str_t){"e", 1};
+  CHECK_SHOWN(show_json, &r, CHANGE_HEAD "\"event\":\"MODIFY\",\"id\":\"e\",\"change\":\"{\\n\"}\n");
+  r.data = (sloop_str_t){"\n\xff", 2};
+  CHECK_SHOWN(show_json, &r, CHANGE_HEAD "\"event\":\"MODIFY\",\"id\":\"e\",\"change\":null}\n");
+}
+
 static slp_show_extra extra;
 static int show_extra(slp_buf *b, const sloop_record_t *r) { return slp_show_json(b, r, &extra); }
 

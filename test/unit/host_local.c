@@ -1,6 +1,7 @@
 /* host_local.c - small files, replaced whole or not at all; local time against libc's own calendar. */
 #include "host/local.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -61,6 +62,14 @@ TEST(a_file_larger_than_the_buffer_may_become_is_refused) {
   CHECK_INT(slp_local_read(path, &b), 0);
   CHECK_STR(slp_local_why(SLP_ELIMIT), "too large");
   unlink(path);
+  end();
+}
+
+TEST(what_can_not_be_replaced_leaves_nothing_beside) {
+  begin();
+  CHECK_INT(mkdir(in_folder("d"), 0700), 0);
+  CHECK_INT(slp_local_replace(in_folder("d"), SLP_STR("a")), -EISDIR);
+  CHECK_INT(rmdir(in_folder("d")), 0);
   end();
 }
 

@@ -70,6 +70,9 @@ TEST(values_compare_as_sets_kinds_and_numbers_do) {
   CHECK(!slp_val_equal(&none, &none) && slp_val_equal(&null, &null));
   CHECK(slp_val_equal(&N("1.0"), &N("1")) && !slp_val_equal(&N("1"), &S("1")));
   CHECK(slp_val_equal(&S(""), &S("")) && !slp_val_equal(&S(""), &S("a")));
+  slp_val list = {.kind = SLP_VAL_OTHER, .s = SLP_STR("{\"L\":[]}")},
+          map = {.kind = SLP_VAL_OTHER, .s = SLP_STR("{\"M\":{}}")};
+  CHECK(slp_val_equal(&list, &list) && !slp_val_equal(&list, &map)); /* by their text */
 }
 
 TEST(sizes_are_the_services) {

@@ -139,6 +139,24 @@ TEST(plans_only_grow_newer_and_wills_are_merged) {
   end();
 }
 
+/* Under this layout a worker's row proves its life, no counter of a lease. */
+TEST(verbs_that_the_table_can_not_say) {
+  begin();
+  for (slp_verb v = 0; v < SLP_VERBS; v++) {
+    if (schema->verbs & (1u << v)) continue;
+    slp_store_write w;
+    slp_draft d;
+    memset(&w, 0, sizeof w);
+    slp_draft_init(&d, mem, &w);
+    CHECK_INT(
+        schema->write(schema, &d, &(slp_intent){.verb = v, .shard = S("s"), .id = S("w"), .boot = S("b")}),
+        SLP_EINVAL);
+    slp_draft_free(&d);
+  }
+  CHECK(!(schema->verbs & (1u << SLP_L11_RENEW)));
+  end();
+}
+
 /* What a listing or somebody else's row says may be of any length. */
 TEST(names_that_are_too_long) {
   char text[600];

@@ -87,4 +87,11 @@ TEST(what_is_no_position_is_none) {
       CHECK_FAIL("taken for a position: %s", bad[i]);
 }
 
+TEST(places_that_no_row_holds_have_no_text) {
+  char out[SLP_POS_TEXT];
+  slp_spot none = {.kind = SLP_SPOT_NONE}, latest = {.kind = SLP_SPOT_LATEST};
+  CHECK_INT(slp_pos_write(&none, out), 0);
+  CHECK_INT(slp_pos_write(&latest, out), 0);
+}
+
 CHECK_MAIN()
