@@ -611,7 +611,7 @@ config_seeds = {
     "some": "# ours\nwire=json\n  count = 7  \n\npoll_ms =250\r\nexit-at-tip\nquiet = no\njson=yes\nshard=1\nshard=2\n"
             "endpoint=http://127.0.0.1:1/?a=b c\ngrep = a # b\nuser_agent=last",
     "start": "offset=s@2026-01-02T03:04:05Z\nuntil=5m\ntimeout=10s\nformat=%k\\t%s\\n\n",
-    "secrets": "sandbox.access_key=a\nsandbox.secret_key=hush-hush-hush\nsandbox.session_token=nobody-knows\nendpoint=http://u:p@h/\n",
+    "secrets": "sandbox.access_key=a\nsandbox.secret_key=SESAME-k\nsandbox.session_token=SESAME-t\nendpoint=http://u:p@h/\n",
     "choices": "on_trimmed=continue\non_retry=park\nretry_max=3\naggregates=keep\nlog_level=debug\nschema=kcl\napp=a\n",
     "wrong": "poll_ms=0\n",
     "unknown": "polls=1\n",
@@ -674,3 +674,16 @@ answer_seeds = {
 }
 for name, data in answer_seeds.items():
     write("answer", name, data)
+
+# ---- bodies of requests to the sandbox --------------------------------------------------------------
+tree_seeds = {
+    "json": '\x00{"StreamName":"s","Limit":10,"Records":[{"Data":"AAE=","PartitionKey":"k"},{"x":[[],{}]}],"b":true}',
+    "json-null": '\x00{"a":null,"b":1.5,"c":-9223372036854775808,"c":9223372036854775808}',
+    "json-definite": '\x06{"a":{"b":{"c":{"d":{"e":{"f":[1,"\\u0000"]}}}}}}',
+    "json-list": "\x00[1]",
+    "cbor": b"\x01\xa3\x65Limit\x0a\x64Data\x42\x00\x01\x61t\xc1\x1b\x00\x00\x01\x9b\x7e\x00\x00\x00",
+    "cbor-definite": b"\x07\xbf\x61a\x9f\x01\x20\xf5\xff\x61b\x7f\x61x\x61y\xff\xff",
+    "cbor-large": b"\x01\xa1\x61a\x1b\xff\xff\xff\xff\xff\xff\xff\xff",
+}
+for name, data in tree_seeds.items():
+    write("tree", name, data)
