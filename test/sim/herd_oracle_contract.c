@@ -121,10 +121,12 @@ static void of_worker(hd_oracle *o, hd_life *l, const sloop_lease_event_t *e) {
       l->joined = 1;
       l->suspended = 0;
       hd_learn_instance(o, l, e->worker);
+      l->instance = hd_intern(o, e->worker);
       return;
     case SLOOP_LEASE_EVICTED:
       judge_pair(o, l, l->joined, 0, "evicted");
       l->joined = l->suspended = 0;
+      l->instance = NULL; /* others took it for dead, so what it had is free */
       return;
     case SLOOP_LEASE_SUSPENDED:
       judge_pair(o, l, l->suspended, 1, "suspended");
@@ -226,7 +228,7 @@ static void judge_stopped(hd_oracle *o, hd_life *l, hd_part *s) {
   const hd_tenancy *t = hd_of(o, l, s)->now;
   const hd_version *row = hd_row_now(s), *word;
   if (!row || s->excused_ever) return;
-  if (row->owner[0] && hd_is_instance(o, l, row->owner) && !l->left && row->at != HD_AT_END)
+  if (row->owner == l->instance && !l->left && row->at != HD_AT_END)
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped, and the table has it as the owner", l->what);
   if (!t || !t->began || t->lost || !(word = last_word(o, l, s))) return;
   if (hd_row_done(s, word) < hd_given(t))

@@ -108,6 +108,7 @@ typedef struct hd_life {
   hd_held *held;
   const char **instances; /* interned */
   size_t instances_n, instances_cap;
+  const char *instance; /* interned: as it joined last; NULL: not, or evicted */
   int inside;
   uint8_t died, failed, stopping, stop_told, closing, closed, paused_all, suspended, joined, left_told, left;
   uint32_t batches_out;

@@ -483,6 +483,26 @@ static void is_deleted(stage *g) {
   read_some(g, 1, 0, 0, 10);
   save(g, 1, 0, 10);
 }
+static void is_deleted_and_counts_anew(stage *g) {
+  told_row row = {"", 0, AT_START, 0};
+  hd_row_is(g->o, SIZE_MAX, shard_id(0), g->now, NULL);
+  told_gone(g, 0, 0, 1);
+  write_as(g, 1, 0, row, g->now);
+  take(g, 0, 0); /* in the same epoch as before */
+  read_some(g, 0, 0, 0, 10);
+  save(g, 0, 0, 10);
+}
+static void is_deleted_and_the_counter_fits(stage *g) {
+  told_row row = {"", 1, AT_START, 0};
+  read_some(g, 0, 0, 5, 2);
+  hd_row_is(g->o, SIZE_MAX, shard_id(0), g->now, NULL);
+  write_as(g, 1, 0, row, g->now);
+  take(g, 1, 0);
+  row = g->rows[0];
+  row.epoch++;
+  row.at = 7;
+  write_as(g, 0, 0, row, g->now);
+}
 static void is_trimmed(stage *g) {
   sloop_loss_t loss = {shard_id(0), "", "", 1, "gone"};
   hd_trimmed(g->o, 0, 7);
@@ -499,6 +519,15 @@ static void stops_robbed(stage *g) {
   take(g, 1, 0);
   stop(g, 0);
   told_gone(g, 0, 0, 0);
+  lease(g, 0, SLOOP_LEASE_LEFT, SIZE_MAX, 0);
+  hd_on_stopped(g->o, 0, 0);
+}
+/* Taken for dead while it stops: its leases are free by that. */
+static void stops_evicted(stage *g) {
+  read_some(g, 0, 0, 5, 2);
+  stop(g, 0);
+  lease(g, 0, SLOOP_LEASE_EVICTED, SIZE_MAX, 0);
+  told_gone(g, 0, 0, 1);
   lease(g, 0, SLOOP_LEASE_LEFT, SIZE_MAX, 0);
   hd_on_stopped(g->o, 0, 0);
 }
@@ -549,10 +578,13 @@ TEST(what_is_allowed_besides) {
     play_allowed(waits_and_gives_up, kcl, 0, 0);
     play_allowed(is_set_back, kcl, 0, 0);
     play_allowed(is_deleted, kcl, 0, 0);
+    play_allowed(is_deleted_and_counts_anew, kcl, 0, 0);
     play_allowed(is_trimmed, kcl, 0, 1);
     play_allowed(is_parked, kcl, 0, 0);
   }
   play_allowed(stops_robbed, 1, 0, 0);
+  play_allowed(stops_evicted, 0, 0, 0);
+  play_allowed(is_deleted_and_the_counter_fits, 1, 0, 0);
   play_allowed(begins_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(begins_at_latest_of_kcl, 1, SLOOP_LATEST, 0);
   play_allowed(begins_at_a_time, 0, SLOOP_AT_TIME, 0);
