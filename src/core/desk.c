@@ -39,27 +39,8 @@ void slp_desk_no_memory(slp_desk *d) {
   slp_desk_failed(d, SLP_NOMEM, SLP_ENOMEM, "no memory to look at the leases");
 }
 
-static int code_of(slp_class class) {
-  switch (class) {
-    case SLP_THROTTLE: return SLOOP_ETHROTTLE;
-    case SLP_BUSY: return SLOOP_ESTREAMBUSY;
-    case SLP_AUTH: return SLOOP_EAUTH;
-    case SLP_ACCESS: return SLOOP_EACCESS;
-    case SLP_REFUSED: return SLOOP_EREFUSED;
-    case SLP_NOMEM: return SLP_ENOMEM;
-    case SLP_CANCELED: return SLP_ECANCELED;
-    case SLP_FINE:
-    case SLP_TRANSIENT:
-    case SLP_EXPIRED:
-    case SLP_GONE:
-    case SLP_TRIMMED: break;
-  }
-  return SLOOP_EREMOTE;
-}
-
 static void fail_with(slp_desk *d, const slp_fail *f) {
   d->fail = *f;
-  if (!d->fail.code) d->fail.code = code_of(f->class);
   slp_desk_finish(d);
 }
 

@@ -143,6 +143,20 @@ TEST(a_table_that_is_not_there_is_named_and_not_made) {
   end();
 }
 
+/* And what does not pass is told at once, as the table told it. */
+TEST(a_table_that_may_not_be_read_is_told) {
+  begin("s1");
+  PUT("l/s1", "epoch#1", "pos=0:oldest");
+  harmed.prepare_fails = 1;
+  CHECK_INT(ask(&(slp_desk_opts){.task = SLP_DESK_LEASES}), 0);
+  CHECK_INT(slp_desk_fail(desk)->class, SLP_ACCESS);
+  CHECK_INT(slp_desk_fail(desk)->code, SLOOP_EACCESS);
+  CHECK_STR(slp_desk_fail(desk)->message, "no permission for dynamodb:DescribeTable");
+  CHECK_INT(harmed.lists, 0);
+  over();
+  end();
+}
+
 TEST(what_passes_is_tried_again) {
   begin("s1");
   PUT("l/s1", "epoch#1", "pos=0:oldest");

@@ -145,7 +145,7 @@ static void stream_asked(slp_src_req *rq, int *fails) {
   slp_fail_clear(&rq->fail);
   if (*fails > 0) {
     (*fails)--;
-    slp_fail_set(&rq->fail, SLP_THROTTLE, 0, "too fast");
+    slp_fail_set(&rq->fail, SLP_THROTTLE, SLOOP_ETHROTTLE, "too fast");
   }
   stream.ev.run = stream_answers;
   slp_post(&f.h, &stream.ev);
@@ -203,6 +203,7 @@ typedef struct harmed_store {
   void (*before_write)(void); /* once */
   size_t writes, lists;
   size_t list_fails; /* that one is throttled */
+  int prepare_fails; /* nobody may look at the table */
   slp_store_write *silent;
   void (*on_done)(slp_store_req *rq);
 } harmed_store;
@@ -219,6 +220,11 @@ static void lost(slp_store_req *rq) {
 }
 static void h_prepare(slp_store *s, slp_store_prepare *rq) {
   (void)s;
+  if (harmed.prepare_fails) {
+    slp_fail_set(&rq->rq.fail, SLP_ACCESS, SLOOP_EACCESS, "no permission for dynamodb:DescribeTable");
+    slp_store_answer(&f.h, &rq->rq);
+    return;
+  }
   harmed.in->ops->prepare(harmed.in, rq);
 }
 static void h_get(slp_store *s, slp_store_get *rq) {

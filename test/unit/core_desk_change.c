@@ -236,6 +236,18 @@ TEST(a_worker_is_declared_dead_though_nobody_answers) {
 
 static void b_is_reborn(void) { PUT("w/b", "boot=fedcba9876543210"); }
 
+TEST(a_worker_that_no_write_reaches_stays_alive_and_that_is_said) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=" P, "owner=b." BOOT);
+  harmed.writes_fail = SLP_TRANSIENT;
+  release("b");
+  fails(SLOOP_ELEASE, "worker b could not be declared dead");
+  over();
+  CHECK_STR(get("w/b", "gone"), "");
+  CHECK_STR(get("l/s1", "owner"), "b." BOOT);
+  end();
+}
+
 TEST(only_the_life_that_was_meant) {
   two("s1");
   harmed.before_write = b_is_reborn;
