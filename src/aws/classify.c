@@ -10,6 +10,7 @@
 /* Longer bodies are not errors of the service; only their first bytes are quoted. */
 #define ERROR_BODY_MAX 65536u
 #define EXCERPT_MAX 120u
+#define TEXT_MAX 256u
 
 typedef struct row {
   const char *name;
@@ -144,6 +145,14 @@ static int is_name(slp_str s) {
   return s.n > 0;
 }
 
+/* A text may hold a NUL, where printf would stop. */
+static const char *without_nuls(slp_str s, char room[TEXT_MAX + 1]) {
+  size_t n = slp_min_u64(s.n, TEXT_MAX);
+  for (size_t i = 0; i < n; i++) room[i] = s.p[i] ? s.p[i] : '?';
+  room[n] = 0;
+  return room;
+}
+
 static void copy_z(char *to, size_t size, slp_str from) {
   size_t n = from.n < size - 1 ? from.n : size - 1;
   if (n) memcpy(to, from.p, n);
@@ -240,7 +249,7 @@ static slp_str first_line(slp_str s) {
 }
 
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
-  char quoted[EXCERPT_MAX + 1];
+  char quoted[EXCERPT_MAX + 1], said[TEXT_MAX + 1];
   named found = {{NULL, 0}, {NULL, 0}};
   excerpt(answer->body, quoted); /* before reading changes it */
   read_body(answer->body, &found);
@@ -254,10 +263,9 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   f->http_status = answer->status;
   f->retry_after_us = slp_min_u64(answer->retry_after_ms, 3600000) * 1000;
   slp_str text = first_line(found.message);
-  if (text.n > 256) text.n = 256;
   int code_number = slp_class_code(class);
   if (text.n) {
-    slp_fail_set(f, class, code_number, "%.*s", (int)text.n, text.p);
+    slp_fail_set(f, class, code_number, "%s", without_nuls(text, said));
   } else if (code.n) {
     slp_fail_set(f, class, code_number, "the service gave no text");
   } else {

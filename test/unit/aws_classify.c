@@ -174,6 +174,13 @@ TEST(bodies_that_are_cut_or_junk_are_quoted_not_trusted) {
   CHECK_STR(fail.aws_code, "");
 }
 
+TEST(a_nul_does_not_end_what_the_service_says) {
+  classify(400, "", SLP_STR("{\"__type\":\"ValidationException\",\"message\":\"\\u0000no\\u0000\"}"));
+  CHECK_STR(fail.message, "?no?");
+  classify(400, "", SLP_STR("<a><Code>ValidationError</Code><Message>\0</Message></a>"));
+  CHECK_STR(fail.message, "?");
+}
+
 TEST(nothing_of_a_quoted_request_is_repeated) {
   classify(403, "",
            SLP_STR("{\"__type\":\"SignatureDoesNotMatch\",\"message\":\"It does not match. Canonical: "
