@@ -33,7 +33,6 @@ static uint32_t home_of(const slp_plan *p, const slp_plan_lease *l, uint32_t tak
   uint32_t at = l->owner;
   if (at == SLP_NOBODY || !p->workers[at].takes) at = l->planned;
   if (at == SLP_NOBODY || !p->workers[at].takes) return SLP_NOBODY;
-  if (SLP_MUTANT(56)) return SLP_NOBODY;
   return at == l->avoid && takers_n > 1 ? SLP_NOBODY : at;
 }
 
@@ -119,7 +118,7 @@ int slp_plan_make(slp_plan *p, slp_mem *mem) {
   if (takers_n) {
     set_quotas(p, q, n, leases);
     place_homeless(p, q, n);
-    for (uint32_t i = 0; i < n; i++) give_up(p, q, n, &q[i]);
+    for (uint32_t i = 0; i < n && !SLP_MUTANT(56); i++) give_up(p, q, n, &q[i]);
   }
   for (uint32_t w = 0; w < p->workers_n; w++) p->workers[w].ret_n = 0;
   for (uint32_t i = 0; i < n; i++) p->workers[q[i].worker].ret_n = (uint32_t)q[i].held;

@@ -81,7 +81,36 @@ static void unblock(void *arg) {
     if (w->nodes[i]) w->nodes[i]->cut = w->nodes[i]->blocked = 0;
 }
 
+/* Leases that are given up for lack of progress, and merges right behind splits. */
+static void happen_oddly(fw_world *w, sums *s) {
+  fw_node *holder = NULL;
+  const struct fw_open *most = NULL; /* what has moved most moves on: copies of old writes may still come */
+  for (int i = 0; i < FW_NODES; i++)
+    for (int k = 0; w->nodes[i] && k < w->nodes[i]->open_n; k++)
+      if (!most || w->nodes[i]->open[k].epoch > most->epoch)
+        most = &w->nodes[i]->open[k], holder = w->nodes[i];
+  if (most && chance(w, 70)) {
+    slp_fleet_stalled(holder->fleet, slp_str_of(w->shards[most->shard].id));
+    return;
+  }
+  int i = any_shard(w);
+  fw_produce(w, i, 300); /* long read on when the merge's other parent has ended */
+  fw_shard *kid = fw_split(w, i);
+  if (!kid) return;
+  s->splits++;
+  int upper = (int)(kid - w->shards) + 1;
+  for (int b = 0; b < upper; b++)
+    if (w->shards[b].hash_from == w->shards[upper].hash_to && fw_merge(w, upper, b)) {
+      s->merges++;
+      return;
+    }
+}
+
 static void happen(fw_world *w, sums *s) {
+  if (w->odd && chance(w, 40)) {
+    happen_oddly(w, s);
+    return;
+  }
   fw_node *n = any(w);
   uint64_t lease = (uint64_t)w->lease_ms * 1000;
   char row[64];
@@ -195,9 +224,10 @@ static int kcl;
 
 static int play(uint64_t seed, sums *s, int trace) {
   fw_world *w = (kcl ? fw_new_kcl : fw_new)(seed, 1 + (int)(seed % 9));
-  w->seldom_asked = seed % 8 == 5; /* not drawn: seeds that once failed stay what they were */
+  w->odd = seed % 8 == 5; /* not drawn: seeds that once failed stay what they were */
   if (trace) slp_sim_on_trace(w->sim, print, NULL);
   draw_world(w);
+  if (w->odd && w->faults.rt_us_max) w->faults.late_us = 20 * FW_S, w->faults.doubled_ppm = 300000;
   for (uint64_t n = drawn(w, 1, 5); n; n--) start_one(w, s);
   uint64_t until = fw_now(w) + drawn(w, 5, 40) * FW_S;
   while (fw_now(w) < until && fw_run(w, drawn(w, FW_S / 10, 3 * FW_S))) happen(w, s);

@@ -352,7 +352,7 @@ static void hand_out(fw_node *n, struct fw_open *o) {
   fw_world *w = n->w;
   fw_shard *s = &w->shards[o->shard];
   if (o->draining || o->stopped || o->out_n == 64 || o->next > s->records || n->blocked) return;
-  if (w->seldom_asked) slp_fleet_beat_first(n->fleet);
+  if (w->odd) slp_fleet_beat_first(n->fleet);
   if (!slp_fleet_may_deliver(n->fleet)) return;
   if (w->kcl)
     judge_proof(n, o);
@@ -394,7 +394,7 @@ static void end_shard(fw_node *n, struct fw_open *o) {
 static void run_tick(slp_timer *timer) {
   fw_node *n = SLP_OWNER(timer, fw_node, tick);
   uint64_t now = slp_now_us(n->h);
-  if (!n->w->seldom_asked) slp_fleet_beat_first(n->fleet);
+  if (!n->w->odd) slp_fleet_beat_first(n->fleet);
   for (int i = 0; i < n->open_n; i++) {
     struct fw_open *o = &n->open[i];
     for (int k = 0; k < o->out_n; k++)
@@ -684,11 +684,12 @@ static void judge_epoch(fw_world *w, int shard, const slp_lease_fact *l) {
   fw_shard *s = &w->shards[shard];
   char owner[sizeof s->row_owner];
   snprintf(owner, sizeof owner, "%.*s", (int)l->owner.n, l->owner.n ? l->owner.p : "");
-  int other = owner[0] && strcmp(owner, s->row_owner) != 0;
+  int other = owner[0] && (s->row_free || strcmp(owner, s->row_owner) != 0);
   if ((l->epoch < s->row_epoch || (other && l->epoch == s->row_epoch)) && s->row_owner[0] && !s->excused)
     fw_wrong(w, "S5 exclusive: the row of %s goes from %s in epoch %llu to %s in epoch %llu", s->id,
              s->row_owner, (unsigned long long)s->row_epoch, owner, (unsigned long long)l->epoch);
   s->row_epoch = l->epoch;
+  s->row_free = !owner[0];
   if (owner[0]) memcpy(s->row_owner, owner, sizeof owner);
 }
 

@@ -47,7 +47,8 @@ typedef struct fw_shard { /* the truth */
   } moves[16];
   uint64_t row_epoch; /* of its row, and who owned it last */
   char row_owner[128];
-  uint8_t excused; /* an operator took its row away: epochs may come beside each other */
+  uint8_t row_free; /* it has none now */
+  uint8_t excused;  /* an operator took its row away: epochs may come beside each other */
 } fw_shard;
 
 struct fw_world {
@@ -69,7 +70,7 @@ struct fw_world {
   uint32_t lease_ms, handover_ms;
   slp_spot start;
   uint8_t producing, over;
-  uint8_t seldom_asked; /* readers ask whether they may hand out only when there is something */
+  uint8_t odd; /* readers ask whether they may hand out only when there is something; see fleet_swarm.c */
   int leaders;
   uint64_t writes, beats; /* that reached the table */
   uint64_t evictions, condemned, leads, lost, released, expired, failed, left, holes, bad_rows, trouble;

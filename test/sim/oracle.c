@@ -219,13 +219,18 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
     case SLOOP_LATEST:
       if (starts_as_child(m, s)) return 1;
       if (k->closed && !k->latest_locates) return 0;
+      if (!k->latest_locates && k->parents[0] < 0 && number < m->from.shards_n) {
+        *low = *high = k->notes_n; /* it was there, and nobody asked for its latest */
+        return 1;
+      }
       if (!k->latest_locates) {
         *low = 0;
         *high = k->notes_n;
         return 1;
       }
       *low = k->by_time_low < k->latest_low ? k->by_time_low : k->latest_low;
-      *high = slp_max_u64(k->latest_high, *high); /* what was trimmed since can't be read */
+      *high = slp_max_u64(s->latest_known ? s->latest_high : k->latest_high,
+                          *high); /* what was trimmed since can't be read */
       return 1;
     case SLOOP_AT_TOKEN: return 0; /* only of a token nobody saved */
     case SLOOP_AT_SEQ: {
@@ -572,6 +577,9 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what
   if (what == SLOOP_SHARD_OPENED) {
     if (s->opened) slp_oracle_bad(o, "S12 contract: %s opened twice", shard);
     s->opened = 1;
+    /* It has its place: to ask for the latest once more is to lose what came since. */
+    s->latest_known = s->known->latest_locates > 0;
+    s->latest_high = s->known->latest_high;
   } else if (what == SLOOP_SHARD_MOVED) {
     if (!s->opened && !o->memory_fails)
       slp_oracle_bad(o, "S12 contract: %s moved and was never opened", shard);

@@ -44,7 +44,9 @@ typedef struct slp_judged_shard {
   size_t first, next; /* the first note ever handed over; the fresh one to come */
   size_t trimmed_at_start;
   size_t out_n, back_n, acked_n;
-  uint64_t back_us; /* when something was given back last */
+  uint8_t latest_known;
+  size_t latest_high; /* where the latest was when it was opened */
+  uint64_t back_us;   /* when something was given back last */
   uint32_t batches_out;
 } slp_judged_shard;
 

@@ -105,6 +105,11 @@ void slp_plan_draw(slp_plan *p, uint64_t seed) {
   p->kills = p->saves && heads(r) ? (uint32_t)between(r, 1, 5) : 0;
   p->moves = one_in(r, 3) ? (uint32_t)between(r, 1, 4) : 0;
   p->aggregates = seed % 4 == 3; /* not drawn: seeds that once failed stay what they were */
+  if (seed % 8 == 0) {
+    p->early = (uint32_t)between(r, 2, 12);
+    p->opts.start = SLOOP_LATEST;
+    p->box.list_page_max = (uint32_t)between(r, 1, 3);
+  }
   p->stops = seed % 8 == 6 ? 1 + (uint32_t)(seed / 8 % 3) : 0;
 }
 
@@ -113,7 +118,7 @@ void slp_plan_draw(slp_plan *p, uint64_t seed) {
 static int is_calm(const slp_plan *p) {
   const slp_sim_net *n = &p->net;
   if (p->aggregates && p->box.reads_per_second) return 0;
-  return !p->scripts && !p->pauses && !p->freezes && !p->downs && !p->trims && !n->refuse_ppm &&
+  return !p->scripts && !p->early && !p->pauses && !p->freezes && !p->downs && !p->trims && !n->refuse_ppm &&
          !n->reset_ppm && !n->silent_ppm && !n->cut_ppm && !n->clip_ppm && !n->slow_ppm &&
          !p->manners.give_back_ppm && p->opts.order_wait_ms >= 1000;
 }
@@ -329,6 +334,19 @@ static void run_script(void *arg) {
   slp_world_faults(g->w, line);
 }
 
+/* Before the first record is read, an iterator expires, a page is empty though there are records, and a
+ * listing breaks off. */
+static void run_early(void *arg) {
+  play *g = arg;
+  static const char *const lines[] = {"1 GetRecords * expired",     "2 GetRecords * empty",
+                                      "1 GetRecords * behind 5000", "1 ListShards * expired",
+                                      "1 GetRecords * throttle",    "1 GetShardIterator * drop"};
+  char line[64];
+  snprintf(line, sizeof line, "%s\n", lines[between(&g->random, 0, SLP_COUNT(lines) - 1)]);
+  slp_sim_trace(g->w->sim, "fault %s", line);
+  slp_world_faults(g->w, line);
+}
+
 static void schedule(play *g, uint32_t n, void (*fn)(void *arg), void (*undo)(void *arg)) {
   uint64_t now = slp_sim_now_us(g->w->sim), phase = g->end_us - now;
   for (uint32_t i = 0; i < n; i++) {
@@ -373,6 +391,8 @@ static void first_phase(play *g) {
   if (p->put_gap_us) run_put(g);
   schedule(g, p->reshards, run_reshard, NULL);
   schedule(g, p->scripts, run_script, NULL);
+  for (uint32_t i = 0; i < p->early; i++)
+    slp_sim_at(g->w->sim, slp_sim_now_us(g->w->sim) + log_between(&g->random, 1000, 8000000), run_early, g);
   schedule(g, p->pauses, run_pause, run_resume);
   schedule(g, p->freezes, run_freeze, NULL);
   schedule(g, p->jumps, run_jump, NULL);

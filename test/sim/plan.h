@@ -9,7 +9,7 @@ typedef struct slp_plan {
   uint32_t shards, backlog, backlog_gap_us, record_bytes, put_gap_us, reshards, pauses, freezes, jumps,
       scripts, downs;
   uint32_t phase_ms;
-  uint32_t trims;
+  uint32_t trims, early;
   uint32_t saves, kills, moves, stops;
   uint8_t stop_first, close_early, big_records, list_too;
   uint8_t aggregates; /* half of what is put is packed into some */
