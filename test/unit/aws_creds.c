@@ -1,5 +1,7 @@
 /* aws_creds.c - which keys are found where, what is refused as half a configuration, when keys are renewed.
  */
+#include <sloop.h>
+
 #include "aws/aws_impl.h"
 
 #include "aws_fake_host.h"
@@ -24,6 +26,18 @@ static void open_chain(const fake_pair *env, const fake_pair *files, const char 
   slp_aws_options o = {.profile = profile, .getenv_fn = fake_getenv, .getenv_ctx = &f};
   CHECK_INT(slp_aws_new(&aws, &f.h, &o, why), 0);
   creds = aws->creds;
+}
+
+TEST(a_profile_s_name_has_a_limit) {
+  char name[129], why[160] = "";
+  memset(name, 'p', 128);
+  name[128] = 0;
+  mem = slp_mem_new(NULL, NULL);
+  fake_init(&f, mem);
+  slp_aws_options o = {.profile = name, .getenv_fn = fake_getenv, .getenv_ctx = &f};
+  CHECK_INT(slp_aws_new(&aws, &f.h, &o, why), SLOOP_EOPTION);
+  CHECK_STR(why, "profile: the name is longer than 127 bytes");
+  fake_end(&f, mem);
 }
 
 static void close_chain(void) {

@@ -68,6 +68,16 @@ TEST(plain_http_only_from_near_by) {
   }
 }
 
+TEST(a_token_that_no_header_takes) {
+  static char token[9000];
+  memset(token, 'x', sizeof token - 1);
+  const fake_pair env[] = {HOME,
+                           {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2"},
+                           {"AWS_CONTAINER_AUTHORIZATION_TOKEN", token},
+                           {NULL, NULL}};
+  sources_once(env, NULL, NULL, "!AWS_CONTAINER_AUTHORIZATION_TOKEN or the path of its file is too long");
+}
+
 TEST(tokens_that_would_forge_a_header_are_refused) {
   static const fake_pair in_env[] = {HOME,
                                      {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://localhost/x"},

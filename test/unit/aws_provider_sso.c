@@ -158,6 +158,15 @@ TEST(configured_endpoints) {
             "http://localhost:1/p/federation/credentials?role_name=Read%20Only&account_id=123456789012");
 }
 
+TEST(without_a_home_there_is_no_sign_in) {
+  static const fake_pair homeless[] = {{"AWS_CONFIG_FILE", "/c"},   {"AWS_SHARED_CREDENTIALS_FILE", "/s"},
+                                       {"AWS_REGION", "eu-west-1"}, {"AWS_EC2_METADATA_DISABLED", "true"},
+                                       {"AWS_PROFILE", "a"},        {NULL, NULL}};
+  static const fake_pair files[] = {{"/c", CONFIG "sso_registration_scopes = sso:account:access\n"},
+                                    {NULL, NULL}};
+  sources_once(homeless, files, NULL, "!HOME is not set, so there is no sign-in to be found");
+}
+
 TEST(a_portal_that_hangs_is_left_after_the_deadline) {
   const fake_pair files[] = {{"/h/.aws/config", CONFIG}, {CACHE, TOKEN(LATER) "}"}, {NULL, NULL}};
   sources_open(env, files, NULL);

@@ -155,6 +155,21 @@ TEST(half_a_configuration) {
   sources_once(env, unreadable, NULL, "!the token in /t: Permission denied");
 }
 
+TEST(a_service_that_hangs_is_left_after_the_deadline) {
+  sources_open(env, files, NULL);
+  fake_script(&f, 0, "")->hang = 1;
+  sources_expect("!within ");
+  sources_close();
+}
+
+TEST(a_path_that_no_file_can_have) {
+  static char path[5000];
+  memset(path, 'x', sizeof path - 1);
+  const fake_pair far[] = {
+      COMMON, {"AWS_WEB_IDENTITY_TOKEN_FILE", path}, {"AWS_ROLE_ARN", "r"}, {NULL, NULL}};
+  sources_once(far, NULL, NULL, "!the path of the token's file is too long");
+}
+
 TEST(keys_of_the_environment_come_first) {
   static const fake_pair both[] = {COMMON,
                                    {"AWS_WEB_IDENTITY_TOKEN_FILE", "/t"},
