@@ -45,6 +45,8 @@ static void on_request(slp_listener *l, slp_served *rq) {
     serve(rq, 200, SLP_STR("bye"), SIZE_MAX, 1);
   } else if (slp_str_is(rq->path, "/none")) {
     serve(rq, 204, SLP_STR(""), SIZE_MAX, 0);
+  } else if (rq->path.n > 8 && memcmp(rq->path.p, "/status/", 8) == 0) {
+    serve(rq, (int)strtoul(rq->path.p + 8, NULL, 10), SLP_STR(""), SIZE_MAX, 1);
   } else if (rq->path.n > 5 && memcmp(rq->path.p, "/cut/", 5) == 0) {
     serve(rq, 200, SLP_STR("0123456789"), strtoul(rq->path.p + 5, NULL, 10), 0);
   } else if (rq->path.n > 5 && memcmp(rq->path.p, "/big/", 5) == 0) {
@@ -152,6 +154,26 @@ TEST(answers_byte_for_byte) {
   CHECK_INT(hear(fd, SIZE_MAX), 1);
   CHECK(strstr(heard, "Connection: close\r\n\r\n"));
   close(fd);
+  close_world();
+}
+
+TEST(every_status_has_its_words) {
+  static const char *const lines[] = {
+      "204 No Content",          "304 Not Modified",      "403 Forbidden",
+      "404 Not Found",           "429 Too Many Requests", "500 Internal Server Error",
+      "503 Service Unavailable", "504 Gateway Timeout",   "299 Answer"};
+  open_world();
+  for (size_t i = 0; i < SLP_COUNT(lines); i++) {
+    char request[80];
+    snprintf(request, sizeof request, "GET /status/%.3s HTTP/1.1\r\nHost: h\r\n\r\n", lines[i]);
+    int fd = client();
+    say_z(fd, request);
+    CHECK_INT(hear(fd, SIZE_MAX), 1);
+    CHECK(strncmp(heard, "HTTP/1.1 ", 9) == 0);
+    CHECK_MEM(heard + 9, strlen(lines[i]), lines[i], strlen(lines[i]));
+    CHECK_MEM(heard + 9 + strlen(lines[i]), 2, "\r\n", 2);
+    close(fd);
+  }
   close_world();
 }
 
