@@ -6,7 +6,8 @@
         --as-built      the programs as they are; the book then names the commit that is checked out all the same
         --evenly        those that have the fewest in the book come first
         --work DIR      where new inputs and findings are kept between sessions (default BUILD/fuzz-work)
-        --merge         afterwards: inputs that reach lines none of the corpus reaches go into test/fuzz/corpus
+        --merge         afterwards: inputs that reach edges none of the seeds reaches go into the corpus, as
+                        corpus/TARGET/reached.pack (replay.c says how it looks)
     test/fuzz/campaign.py --table             # what the book says, summed up
 
 The book is campaign.txt beside this file; a line is a session of one target: date, commit, target, CPU-seconds,
@@ -14,10 +15,11 @@ runs, edges reached, findings. A finding ends the session of its target; its inp
 SLOOP_FUZZ_NICE: how far the targets step back behind other programs (15).
 Exit status 1: something was found."""
 import argparse
-import hashlib
 import os
 import re
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -28,7 +30,7 @@ CORPUS = os.path.join(HERE, "corpus")
 TICKS = os.sysconf("SC_CLK_TCK")
 NICE = int(os.environ.get("SLOOP_FUZZ_NICE", "15"))
 SLOWEST_S = 20  # one input; longer is a finding
-MERGED_BYTES_MAX = 16 * 1024  # of one input: corpora stay small
+MERGED_BYTES_MAX = 16 * 1024  # of one input: the packs stay small
 
 
 def targets_of(build):
@@ -74,10 +76,32 @@ def command(build, target, work):
             "-print_final_stats=1", "-artifact_prefix=" + os.path.join(work, target + "-")]
 
 
+def read_pack(target):
+    path, inputs = os.path.join(CORPUS, target, "reached.pack"), []
+    if os.path.exists(path):
+        with open(path, "rb") as f:
+            while head := f.read(4):
+                inputs.append(f.read(struct.unpack("<I", head)[0]))
+    return inputs
+
+
+def write_pack(target, inputs):
+    with open(os.path.join(CORPUS, target, "reached.pack"), "wb") as f:
+        for data in sorted(inputs, key=lambda data: (len(data), data)):
+            f.write(struct.pack("<I", len(data)) + data)
+
+
+def unpack(target, folder):
+    os.makedirs(folder, exist_ok=True)
+    for i, data in enumerate(read_pack(target)):
+        with open(os.path.join(folder, "packed-%d" % i), "wb") as f:
+            f.write(data)
+
+
 def run(build, target, seconds, work):
     """One session. (CPU-seconds, runs, edges, findings)"""
     found_in = os.path.join(work, "corpus", target)
-    os.makedirs(found_in, exist_ok=True)
+    unpack(target, found_in)
     log_path = os.path.join(work, target + ".log")
     with open(log_path, "w") as log:
         p = subprocess.Popen(command(build, target, work) + [found_in, os.path.join(CORPUS, target)], stdout=log,
@@ -104,22 +128,27 @@ def run(build, target, seconds, work):
 
 
 def merge(build, target, work):
-    """Copies what reaches an edge that no input of the corpus reaches; the number of those."""
-    tree, found_in = os.path.join(CORPUS, target), os.path.join(work, "corpus", target)
-    if not os.path.isdir(found_in) or not os.listdir(found_in):
+    """Packs what reaches an edge that no seed reaches; the number of those inputs."""
+    into, found_in = os.path.join(work, "merge"), os.path.join(work, "corpus", target)
+    seeds = [name for name in os.listdir(os.path.join(CORPUS, target)) if not name.endswith(".pack")]
+    if not os.path.isdir(found_in):
         return 0
-    before = set(os.listdir(tree))
+    unpack(target, found_in)
+    shutil.rmtree(into, ignore_errors=True)
+    os.makedirs(into)
+    for name in seeds:
+        shutil.copy(os.path.join(CORPUS, target, name), into)
     subprocess.run(command(build, target, work) + ["-merge=1", "-use_counters=0",
-                                                   "-max_len=%d" % MERGED_BYTES_MAX, tree, found_in],
+                                                   "-max_len=%d" % MERGED_BYTES_MAX, into, found_in],
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=True,
                    preexec_fn=step_back)
-    new = set(os.listdir(tree)) - before
-    for name in new:
-        path = os.path.join(tree, name)
-        with open(path, "rb") as f:
-            digest = hashlib.sha1(f.read()).hexdigest()
-        os.rename(path, os.path.join(tree, "found-" + digest[:8]))
-    return len(new)
+    inputs = []
+    for name in set(os.listdir(into)) - set(seeds):
+        with open(os.path.join(into, name), "rb") as f:
+            inputs.append(f.read())
+    if inputs:
+        write_pack(target, inputs)
+    return len(inputs)
 
 
 def table():

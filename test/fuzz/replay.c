@@ -1,6 +1,7 @@
 /* replay.c - runs a fuzz target without an engine: every file of the folders given, each cut short at
  * every byte, and thousands of small changes by a fixed seed: the more files, the fewer of each. `replay_x
- * FILE` runs one file as it is. */
+ * FILE` runs one file as it is. A file NAME.pack holds many inputs, each behind its length (four bytes, the
+ * least first); they run as they are. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -64,10 +65,33 @@ static size_t change(uint8_t *p, size_t n, size_t max) {
   return n;
 }
 
+static int is_pack(const char *path) {
+  size_t n = strlen(path);
+  return n > 5 && strcmp(path + n - 5, ".pack") == 0;
+}
+
+static size_t run_pack(const uint8_t *p, size_t n) {
+  size_t runs = 0;
+  for (size_t at = 0; at + 4 <= n; runs++) {
+    size_t size = p[at] | (size_t)p[at + 1] << 8 | (size_t)p[at + 2] << 16 | (size_t)p[at + 3] << 24;
+    at += 4;
+    REQUIRE(size <= n - at);
+    run(p + at, size);
+    at += size;
+  }
+  return runs;
+}
+
 static size_t run_around(const char *path, size_t files) {
   size_t n, runs = 1;
   uint8_t *p = read_file(path, &n), *changed = malloc(n + 64);
   REQUIRE(changed != NULL);
+  if (is_pack(path)) {
+    runs = run_pack(p, n);
+    free(changed);
+    free(p);
+    return runs;
+  }
   run(p, n);
   size_t cuts = CHANGES_ALL / files < CUTS_MAX ? CHANGES_ALL / files : CUTS_MAX;
   size_t changes = CHANGES_ALL / files < CHANGES_MAX ? CHANGES_ALL / files : CHANGES_MAX;
