@@ -46,6 +46,20 @@ TEST(it_was_read_to_its_end) {
   end();
 }
 
+/* The listing may not know yet what the table knows already. */
+TEST(a_child_that_is_not_listed_is_told_too) {
+  two("s1!");
+  PUT("l/s1", "epoch#5", "pos=9:end", "ts#1767063845000");
+  PUT("l/s9", "epoch#1", "pos=0:oldest", "parents+s1", "owner=b." BOOT);
+  explains("s1",
+           "s1 was read to its end\n"
+           "stream: lists it as closed\n"
+           "position: end; written 3 d ago\n"
+           "epoch: 5\n"
+           "child s9: owned by b." BOOT ", position oldest\n" LEADER);
+  end();
+}
+
 TEST(its_parent_comes_first) {
   two("s1 s2<s1 s3<s2");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "park=b." BOOT);

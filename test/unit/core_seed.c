@@ -84,4 +84,48 @@ TEST(an_aggregate_begun_by_another_worker_comes_again_where_it_is_kept_as_it_cam
   CHECK_INT(seeded(SLOOP_AGGREGATES_EXPAND, UINT32_MAX).taken, 1);
 }
 
+#define TABLE "arn:aws:dynamodb:eu-west-1:123456789012:table/orders/stream/"
+#define TOKEN_OF(arn) "{\"stream_arn\":\"" arn "\",\"active\":[\"a\"],\"shards\":[{\"shard_id\":\"a\"}]}"
+
+/* Enabling a table's stream anew makes another one, with the same name. */
+TEST(a_token_of_an_older_stream_of_the_table_says_so) {
+  static const struct {
+    const char *token, *part;
+  } cases[] = {
+      {TOKEN_OF(TABLE "2026-01-01T00:00:00.000"), "an older stream of this table, " TABLE "2026-01-01"},
+      {TOKEN_OF("arn:aws:dynamodb:eu-west-1:123456789012:table/other/stream/2026-02-02T00:00:00.000"),
+       "it belongs to arn:aws:dynamodb:eu-west-1:123456789012:table/other/stream/2026-02-02T00:00:00.000, "
+       "and this is"},
+  };
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  char arn[] = TABLE "2026-02-02T00:00:00.000", why[160];
+  sloop_opts_t o = {.stream = "orders"};
+  slp_consumer c = {.o = &o, .arn = arn, .mem = mem};
+  slp_map_init(&c.shards, mem);
+  for (size_t i = 0; i < SLP_COUNT(cases); i++) {
+    slp_fail f = {0};
+    slp_goal *g;
+    sloop_position_t to = {.kind = SLOOP_AT_TOKEN, .token = cases[i].token};
+    CHECK_INT(slp_goal_new(&g, mem, &to, why), 0);
+    CHECK_INT(slp_seed(&c, g, &f), SLOOP_ETOKEN);
+    if (!strstr(f.message, cases[i].part)) CHECK_FAIL("\"%s\" lacks \"%s\"", f.message, cases[i].part);
+    slp_goal_free(g);
+  }
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+TEST(a_lease_set_back_to_a_record_begins_with_it) {
+  sloop_opts_t o = {.aggregates = SLOOP_AGGREGATES_EXPAND};
+  slp_consumer c = {.o = &o};
+  slp_shard s = {.consumer = &c};
+  slp_spot from = {.kind = SLP_SPOT_AT};
+  slp_mark_set(&from.mark, SLP_STR("123"), 4, -1);
+  slp_seed_spot(&s, &from);
+  CHECK_INT(s.taken, 0);
+  CHECK_INT(s.start.place, SLP_PLACE_AT_SEQ);
+  CHECK_MEM(s.start.at.seq, s.start.at.seq_n, "123", 3);
+  CHECK_INT(s.start.at.sub, 4);
+}
+
 CHECK_MAIN()
