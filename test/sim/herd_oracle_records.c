@@ -79,7 +79,9 @@ static int has_unread(const hd_part *p, size_t from) {
 
 static void judge_parent(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_part *p) {
   const hd_version *row = hd_row_now(p);
-  if (p->excused_ever || (p->closed && p->trimmed == p->notes_n && !row)) return;
+  /* Of a shard that has gone from the stream nothing is ever read, though a row may be made of it yet. */
+  int gone = p->closed && p->trimmed == p->notes_n && (!row || o->terms.losses_expected);
+  if (p->excused_ever || gone) return;
   if (row && (row->at == HD_AT_END || row->gone)) return;
   if (!row && (o->terms.by_counter || o->terms.start != SLOOP_OLDEST)) return; /* nobody's duty: L1 */
   if (has_unread(p, slp_max_u64(row ? hd_row_done(p, row) : 0, hd_floor(o, p))))
@@ -108,12 +110,12 @@ static void beginning(const hd_oracle *o, const hd_tenancy *t, size_t *low, size
   const hd_version *v = hd_row_in(s, t->epoch);
   int latest = o->terms.start == SLOOP_LATEST && !hd_is_child(o, s);
   *low = *high = v ? hd_row_done(s, v) : 0;
-  if (!v || (v->at == HD_AT_TIME && (s->unordered_times || o->terms.clocks_beyond))) {
+  if (!v || (v->at == HD_AT_TIME && s->unordered_times)) {
     *low = 0;
-    *high = latest ? s->row_n : s->notes_n;
-  } else if (v->at == HD_AT_TIME && latest) {
-    *high = slp_min_u64(*high, s->row_n); /* what came after the lease was made is not left out */
-    *low = slp_min_u64(*low, *high);
+    *high = s->notes_n;
+  } else if (v->at == HD_AT_TIME && latest) { /* the time is the library's idea of the service's clock */
+    if (!o->terms.order_loose && !o->terms.clocks_beyond) *high = slp_min_u64(*high, s->row_n);
+    *low = slp_min_u64(*low, *high); /* what came after the lease was made is not left out */
   } else if (v->at == HD_AT_START && latest) {
     *high = o->terms.by_counter ? s->notes_n : s->row_n;
   }

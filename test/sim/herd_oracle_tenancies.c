@@ -70,10 +70,7 @@ size_t hd_given(const hd_tenancy *t) {
 }
 
 void hd_tenancy_over(hd_oracle *o, hd_tenancy *t, int given) {
-  if (t->over) return;
+  if (given && !t->over) t->given_us = hd_now(o);
+  if (!given) t->lost = 1; /* also what was given up, when it was lost before that was written */
   t->over = 1;
-  if (given)
-    t->given_us = hd_now(o);
-  else
-    t->lost = 1;
 }
