@@ -1100,6 +1100,16 @@ def what_stays_undecoded_is_told_from_time_to_time():
 
 
 @test
+def the_shard_of_a_key_is_found_or_said_why_not():
+    r = run(BIN, "-p", "key:x", "orders", env={"FAKE_RECORDS": 5})  # its ranges are 0 to 10
+    equal((r.code, r.out), (1, b""))
+    check("no shard has a range of hash keys with that key in it" in one_line(r.err), r.err)
+    r = run(BIN, "-p", "key:x", "orders", env={"FAKE_ERROR": "-5002:fatal"})
+    equal((r.code, r.out), (1, b""))
+    check("ListShards: 400" in one_line(r.err), r.err)
+
+
+@test
 def too_much_of_anything_is_refused():
     for args, part in [(["--grep=a"] * 33 + ["s"], "at most 32"), (["-v"] * 1025 + ["s"], "more than 1024 options"),
                        ([f"s{i}" for i in range(65)], "at most 64 streams"), (["-p", "key:x", "a", "b"], "2 are named"),
