@@ -179,7 +179,7 @@ static void print_verdict(demo *d) {
   slp_app_write(&d->app, &b);
   if (is_proven(d)) return;
   d->app.exit_code = SLP_EXIT_FAILED;
-  if (d->app.interrupted)
+  if (d->app.interrupted || d->app.out_failed)
     slp_say("interrupted before the end: nothing was proven");
   else
     slp_say("the demo did not prove what it should; run it with -vv and report what it prints");

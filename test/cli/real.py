@@ -254,6 +254,19 @@ def an_interrupted_demo_proves_nothing():
         end(p)
 
 
+@test
+def a_demo_that_nobody_reads_ends_and_asks_for_no_report():
+    p = subprocess.Popen([BIN, "--demo=30"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env=environment())
+    try:
+        read_some(p.stdout.fileno())
+        p.stdout.close()
+        equal(p.wait(10), 1)
+        equal(p.stderr.read(), b"stream-tail: interrupted before the end: nothing was proven\n")
+    finally:
+        end(p)
+
+
 def processes_named(words):
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
