@@ -115,7 +115,7 @@ int slp_box_table(slp_box *box, int64_t now_ms, const char *name, uint32_t parti
   if (!r) r = slp_buf_add_z(&body, "}}");
   if (!r) r = carry_out(box, now_ms, "CreateTable", slp_buf_str(&body));
   slp_buf_free(&body);
-  if (r) return r == SLP_ELIMIT ? SLP_EINVAL : r;
+  if (r) return r == SLP_ELIMIT || r == SLP_EBADDATA ? SLP_EINVAL : r; /* too long, or no UTF-8 */
   slp_table *t = slp_table_find(box, slp_str_of(name));
   SLP_CHECK(t && t->changes);
   t->changes->partitions = partitions;

@@ -687,3 +687,18 @@ tree_seeds = {
 }
 for name, data in tree_seeds.items():
     write("tree", name, data)
+
+# ---- orders to the sandbox --------------------------------------------------------------------------
+admin_seeds = {
+    "streams": "Pstream?name=a&shards=3\n\x1ePsplit?stream=a&shard=shardId-000000000000\n\x1eGstats",
+    "merge": "Pmerge?stream=orders&shard=shardId-000000000000&adjacent=shardId-000000000001\n\x1ePtrim?stream=orders\n0",
+    "clock": "Pclock\n86400000\n\x1eGclock\x1ePclock\n-1125899906842624",
+    "faults": "Pfaults\nGetRecords throttle 3\x1eDfaults\x1ePfaults\nnonsense",
+    "tables": "Ptable?name=T&partitions=2&view=KEYS_ONLY\n\x1eProll?table=Music&split=1\n\x1ePstale?table=T&ms=500\n",
+    "changes": 'Pchange?table=Music\n{"id":{"S":"a"}}\t-\t{"id":{"S":"a"}}\n{"id":{"S":"a"}}\t{"id":{"S":"a"}}\t-\n',
+    "quirk": "Pquirk?name=x&value=1\n\x1ePquirk?table=Music&name=late\n",
+    "synthetic": "Psynthetic?name=s&shards=2&records=*&bytes=100&rate=10&seed=3\n",
+    "wrong": "Pstream?name=&shards=99999999999\n\x1ePnothing\n\x1eGnothing\n\x1eDclock\n",
+}
+for name, data in admin_seeds.items():
+    write("admin", name, data)

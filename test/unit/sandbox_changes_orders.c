@@ -8,6 +8,8 @@ TEST(tables) {
   CHECK_INT(slp_box_table(t.box, T0, "tab", 0, "KEYS_ONLY"), SLP_EINVAL);
   CHECK_INT(slp_box_table(t.box, T0, "tab", 1000000, "KEYS_ONLY"), SLP_EINVAL);
   CHECK_INT(slp_box_table(t.box, T0, "tab", 3, "KEYS"), SLP_EINVAL);
+  CHECK_INT(slp_box_table(t.box, T0, "tab", 3, "KEYS\xff"), SLP_EINVAL);
+  CHECK_INT(slp_box_table(t.box, T0, "tab\xff", 3, "KEYS_ONLY"), SLP_EINVAL);
   CHECK(slp_changes_latest(t.box, SLP_STR("tab")) == NULL);
   CHECK_INT(slp_box_table(t.box, T0, "tab", 3, "KEYS_ONLY"), 0);
   CHECK_INT(slp_box_table(t.box, T0, "tab", 3, "KEYS_ONLY"), -EEXIST);
