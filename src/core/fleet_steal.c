@@ -304,7 +304,10 @@ static int may_make(slp_lease *l, const slp_shard_desc *kid) {
     l->asked_us = slp_fleet_now(f);
     unknown_children(f);
   }
-  if (f->listed_us > l->asked_us && !slp_fleet_listed_has(f, other)) return 1; /* it is long gone */
+  if (f->listed_us <= l->asked_us)
+    slp_fleet_list(f); /* whoever compares stream and table may be another worker */
+  else if (!slp_fleet_listed_has(f, other))
+    return 1; /* it is long gone */
   if (!f->stocking) round_in(f, 0);
   return 0;
 }

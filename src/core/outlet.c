@@ -410,8 +410,8 @@ void slp_outlet_settle(slp_shard *s) {
   if (s->given_back) {
     uint32_t shift = s->again_tries < 9 ? s->again_tries : 9;
     s->again_tries++;
-    s->again_at_us =
-        slp_after_us(slp_now_us(e->host), slp_min_u64((uint64_t)AGAIN_US_MIN << shift, AGAIN_US_MAX));
+    uint64_t now = slp_now_refresh_us(e->host); /* the callback that gives it back may have taken long */
+    s->again_at_us = slp_after_us(now, slp_min_u64((uint64_t)AGAIN_US_MIN << shift, AGAIN_US_MAX));
   } else if (s->given_in) {
     s->again_tries = 0;
   }

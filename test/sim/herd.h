@@ -153,6 +153,7 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
 void hd_world_free(hd_world *hw); /* every life has ended */
 uint64_t hd_now(const hd_world *hw);
 void hd_put_some(hd_world *hw); /* a record, or an aggregate of some */
+void hd_look_who_left(hd_world *hw); /* of those that stop */
 int hd_split(hd_world *hw, uint64_t *random);
 int hd_merge(hd_world *hw, uint64_t *random);
 void hd_trim(hd_world *hw, int64_t before_ms);

@@ -30,7 +30,25 @@ uint64_t hd_log_between(uint64_t *r, uint64_t low, uint64_t high) {
 }
 
 /* ---- drawing ------------------------------------------------------------------------------------------- */
-static void draw_options(hd_plan *p, uint64_t *r) {
+/* Every part of a plan is drawn from a stream of its own, so that one more thing to draw leaves the rest of
+ * all worlds what it was, and seeds that once failed stay what they were. */
+typedef enum part {
+  PART_SIZES,
+  PART_OPTIONS,
+  PART_NETWORK,
+  PART_CLOCKS,
+  PART_SERVICE,
+  PART_USER,
+  PART_FAULTS
+} part;
+static uint64_t stream_of(const hd_plan *p, size_t n) {
+  uint64_t state = p->seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0xaf251af3b0f025b5);
+  (void)slp_sim_draw(&state);
+  return state;
+}
+
+static void draw_options(hd_plan *p) {
+  uint64_t state = stream_of(p, PART_OPTIONS), *r = &state;
   static const uint32_t batch_records[] = {1, 7, 100, 1000}, fetches[] = {5, 50, 1000, 10000};
   static const uint64_t holds[] = {256 << 10, 1 << 20, 4 << 20, 64 << 20};
   sloop_opts_t *o = &p->o;
@@ -57,7 +75,8 @@ static void draw_options(hd_plan *p, uint64_t *r) {
   o->stats_ms = hd_one_in(r, 4) ? 900 : 0;
 }
 
-static void draw_network(hd_plan *p, uint64_t *r) {
+static void draw_network(hd_plan *p) {
+  uint64_t state = stream_of(p, PART_NETWORK), *r = &state;
   slp_sim_net *n = &p->net;
   n->latency_us_min = (uint32_t)hd_log_between(r, 100, 20000);
   n->latency_us_max = n->latency_us_min + (uint32_t)hd_log_between(r, 1, 60000);
@@ -68,7 +87,8 @@ static void draw_network(hd_plan *p, uint64_t *r) {
   n->slow_us_max = (uint32_t)hd_log_between(r, 100000, 25000000);
 }
 
-static void draw_clocks(hd_plan *p, uint64_t *r) {
+static void draw_clocks(hd_plan *p) {
+  uint64_t state = stream_of(p, PART_CLOCKS), *r = &state;
   for (int i = 0; i < HD_WORKERS_MAX; i++) {
     slp_sim_clock *c = &p->clock[i];
     c->wall_off_ms = (int64_t)hd_between(r, 0, 20000000) - 10000000;
@@ -79,11 +99,12 @@ static void draw_clocks(hd_plan *p, uint64_t *r) {
   }
 }
 
-/* Each class is there or not; how much of it, is drawn by size. The same numbers are drawn whatever is taken
- * out by hand, so that the rest of the world stays what it was. */
-static void draw_faults(hd_plan *p, uint64_t *r, uint64_t without) {
-  int calm = hd_one_in(r, 12);
+/* Each class is there or not; how much of it, is drawn by size. */
+static void draw_faults(hd_plan *p, uint64_t without) {
+  uint64_t user = stream_of(p, PART_USER);
+  int calm = hd_one_in(&user, 12);
   for (size_t i = 0; i < HF_N; i++) {
+    uint64_t state = stream_of(p, PART_FAULTS + i), *r = &state;
     int on = hd_heads(r);
     uint32_t often = (uint32_t)(i < HF_EVENTS ? hd_log_between(r, 1, 25) : hd_log_between(r, 500, 100000));
     if (i == HF_hold) on = hd_one_in(r, 3);
@@ -94,7 +115,7 @@ static void draw_faults(hd_plan *p, uint64_t *r, uint64_t without) {
     if (i == HF_trim || i == HF_drop_row || i == HF_edit_row) often = often % 4 + 1;
     p->rate[i] = on ? often : 0;
   }
-  uint64_t hold_us_max = hd_log_between(r, 1000, 3000000);
+  uint64_t hold_us_max = hd_log_between(&user, 1000, 3000000);
   p->hold_us_max = p->rate[HF_hold] ? hold_us_max : 0;
   slp_sim_net *n = &p->net;
   n->refuse_ppm = p->rate[HF_lose] / 2;
@@ -107,7 +128,8 @@ static void draw_faults(hd_plan *p, uint64_t *r, uint64_t without) {
   n->clip_ppm = p->rate[HF_torn] / 2;
 }
 
-static void draw_service(hd_plan *p, uint64_t *r) {
+static void draw_service(hd_plan *p) {
+  uint64_t state = stream_of(p, PART_SERVICE), *r = &state;
   slp_world_box_opts(&p->box);
   uint32_t iterator_ms = (uint32_t)hd_between(r, 4000, 30000);
   if (hd_one_in(r, 4)) p->box.iterator_ms = p->box.change_iterator_ms = iterator_ms;
@@ -133,12 +155,12 @@ static void take(uint32_t *to, uint32_t wished) {
 }
 
 void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
-  uint64_t state = seed * UINT64_C(0xd1342543de82ef95) + 77, *r = &state;
   memset(p, 0, sizeof *p);
   p->seed = seed;
-  p->typed = 0;
+  uint64_t state = stream_of(p, PART_SIZES), *r = &state;
+  int bytes = hd_one_in(r, 20);
   p->kcl = (uint8_t)hd_one_in(r, 3);
-  p->changes = (uint8_t)hd_one_in(r, 4);
+  p->changes = (uint8_t)hd_one_in(r, 12);
   p->workers = (uint32_t)hd_between(r, 1, HD_WORKERS_MAX);
   p->shards = (uint32_t)hd_log_between(r, 1, 24);
   p->phase_ms = (uint32_t)hd_between(r, 5000, 60000);
@@ -147,14 +169,16 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   p->put_gap_us = hd_one_in(r, 6) ? 0 : (uint32_t)hd_log_between(r, 8000, 1000000);
   p->creds_later = (uint8_t)hd_heads(r);
   p->aggregates = (uint8_t)hd_one_in(r, 4);
-  draw_options(p, r);
-  draw_network(p, r);
-  draw_faults(p, r, wish->without);
-  draw_clocks(p, r);
-  draw_service(p, r);
   if (wish->schema >= 0) p->kcl = (uint8_t)wish->schema;
+  draw_options(p);
+  draw_network(p);
+  draw_faults(p, wish->without);
+  draw_clocks(p);
+  draw_service(p);
   if (wish->source >= 0) p->changes = (uint8_t)wish->source;
+  p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
+  if (p->changes) p->typed = 0; /* tables' streams have no such seam */
   take(&p->workers, wish->workers);
   take(&p->shards, wish->shards);
   take(&p->phase_ms, wish->phase_ms);

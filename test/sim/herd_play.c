@@ -156,7 +156,8 @@ static int stop_all(hd_world *hw) {
     hd_break(hw->o, HD_P8_STOPPED, "", "not all have stopped");
   if (broken(hw)) return 0;
   (void)pass(hw, 60 * HD_S); /* what travels still arrives */
-  if (slp_sim_hosts_alive(hw->w->sim) > (hw->typed != NULL)) hd_break(hw->o, HD_S11_BOUNDS, "", "a host is left");
+  if (slp_sim_hosts_alive(hw->w->sim) > (hw->typed != NULL))
+    hd_break(hw->o, HD_S11_BOUNDS, "", "a host is left");
   return !broken(hw);
 }
 

@@ -384,6 +384,8 @@ void hd_stop(hd_life *l, uint64_t limit_ms, uint64_t again_us) {
   slp_sim_trace(sim_of(l), "w%d#%zu is to stop", l->slot, l->number);
   l->again_us = again_us;
   hd_stopping(l->hw->o, l->number);
+  l->stopping = 1;
+  hd_look_who_left(l->hw);
   CALL(l, rc = sloop_stop(l->s, limit_ms, on_stopped, l));
   if (rc) hd_break(l->hw->o, HD_S12_CONTRACT, "", "sloop_stop says %d", rc);
   l->stopping = 1;

@@ -261,22 +261,35 @@ static int read_kcl(hd_world *hw, hd_attr get, const void *raw, char seq[130], h
   return 0;
 }
 
-/* A worker's own row is marked, replaced or gone: what still names that life is free. */
+/* A worker's own row is marked, replaced or gone: what still names that life is free. It may be so before the
+ * life is told to stop, and not have heard of it. */
+static void who_left(hd_world *hw, const char *boot) {
+  for (size_t k = 0; k < hw->lives_n; k++) {
+    hd_life *l = hw->lives[k];
+    const char *dot = l->stopping && l->s ? strrchr(sloop_worker(l->s), '.') : NULL;
+    if (dot && strcmp(boot, dot + 1) == 0) hd_left(hw->o, l->number);
+  }
+}
+
+void hd_look_who_left(hd_world *hw) {
+  for (size_t i = 0; i < hw->worker_rows_n; i++)
+    if (hw->worker_rows[i].gone) who_left(hw, hw->worker_rows[i].boot);
+}
+
 static void worker_row(hd_world *hw, slp_str name, hd_attr get, const void *now) {
   size_t i = 0;
   char boot[24] = "";
-  int gone = now && get(now, "gone").n > 0;
+  int gone = !now || get(now, "gone").n > 0;
   while (i < hw->worker_rows_n && !slp_str_is(name, hw->worker_rows[i].name)) i++;
   if (i == SLP_COUNT(hw->worker_rows)) return;
   if (i == hw->worker_rows_n)
     snprintf(hw->worker_rows[hw->worker_rows_n++].name, 120, "%.*s", (int)name.n, name.p);
-  if (now) snprintf(boot, sizeof boot, "%.*s", (int)get(now, "boot").n, get(now, "boot").p);
-  int left = !hw->worker_rows[i].gone && (gone || strcmp(boot, hw->worker_rows[i].boot) != 0);
-  for (size_t k = 0; left && k < hw->lives_n; k++) {
-    hd_life *l = hw->lives[k];
-    const char *dot = l->stopping && l->s ? strrchr(sloop_worker(l->s), '.') : NULL;
-    if (dot && strcmp(hw->worker_rows[i].boot, dot + 1) == 0) hd_left(hw->o, l->number);
-  }
+  if (now)
+    snprintf(boot, sizeof boot, "%.*s", (int)get(now, "boot").n, get(now, "boot").p);
+  else
+    strcpy(boot, hw->worker_rows[i].boot);
+  if (strcmp(boot, hw->worker_rows[i].boot) != 0) who_left(hw, hw->worker_rows[i].boot);
+  if (gone) who_left(hw, boot);
   strcpy(hw->worker_rows[i].boot, boot);
   hw->worker_rows[i].gone = (uint8_t)gone;
 }
