@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Plays the simulators with each planted mistake until three different seeds have broken a named rule.
+
+  run.py BUILD                  the whole table; BUILD: a folder set up with -Dmutants=true
+  run.py BUILD 5 17             only those
+  run.py BUILD --quick          each at the first seed that is known to catch it (found.txt)
+  run.py BUILD --write          and puts what is found into found.txt
+
+A seed counts when a rule's name is printed; one that ends by a signal (an assertion, a crash) does not. Exit 1:
+a mistake survived as many seeds as a program is given.
+"""
+
+import fcntl
+import os
+import re
+import subprocess
+import sys
+import time
+
+from table import MUTANTS
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FOUND = os.path.join(HERE, "found.txt")
+HEAD = "# Written by run.py --write: mistake, program, the first three seeds that found it, rules broken.\n"
+ENOUGH = 3
+SECONDS = 180  # of one program with one mistake
+RULE = re.compile(r"(?:^|: |BROKEN )([SLP]\d+ [a-z0-9 ]+)(?:: |$)")
+SEED = re.compile(r"^seed (\d+)\b")
+
+
+def swarm(build, first, last, enough):
+  return [f"{build}/test/sim/swarm", "--seeds", f"{first}..{last}", "--enough", str(enough)]
+
+
+def fleet(build, first, last, enough, *more):
+  count = ["--seeds", str(last - first + 1), "--from", str(first), "--enough", str(enough)]
+  return [f"{build}/test/sim/fleet_swarm", *more, *count]
+
+
+def kcl(build, first, last, enough):
+  return fleet(build, first, last, enough, "--kcl")
+
+
+def herd(build, first, last, enough):
+  del enough
+  count = ["--seeds", str(last - first + 1), "--from", str(first)]
+  return [f"{build}/test/sim/herd_swarm", "--no-shrink", *count]
+
+
+# name -> (command, most seeds that a mistake may survive, seeds at a time)
+PROGRAMS = {"swarm": (swarm, 2000, 2000), "fleet": (fleet, 2000, 2000), "kcl": (kcl, 2000, 2000),
+            "herd": (herd, 400, 20)}
+
+
+def play(build, program, number, first, last, enough):
+  """[(seed, rule)] of seeds that broke a rule, and how many ended otherwise."""
+  command = PROGRAMS[program][0](build, first, last, enough)
+  env = dict(os.environ, SLOOP_MUTANT=str(number))
+  with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                        errors="replace", start_new_session=True) as p:
+    try:
+      text = p.communicate(timeout=SECONDS)[0]
+    except subprocess.TimeoutExpired:
+      os.killpg(p.pid, 9)
+      text = p.communicate()[0]
+  broken, others, seed = {}, 0, None
+  for line in text.splitlines():
+    at, rule = SEED.match(line), RULE.search(line)
+    if at:
+      seed = int(at[1])
+      others += "ended by signal" in line
+    if rule and seed is not None:
+      broken.setdefault(seed, rule[1])
+  return sorted(broken.items()), others
+
+
+def seek(build, program, number):
+  """The first seeds that broke a rule, and do not without the mistake."""
+  _, most, at_once = PROGRAMS[program]
+  broken, others, began = [], 0, time.monotonic()
+  for first in range(1, most + 1, at_once):
+    more, crashed = play(build, program, number, first, min(first + at_once - 1, most), ENOUGH)
+    broken += [(seed, rule) for seed, rule in more if not play(build, program, 0, seed, seed, 1)[0]]
+    others += crashed
+    if len(broken) >= ENOUGH or time.monotonic() - began > SECONDS:
+      break
+  return broken, others
+
+
+def hunt(build, mutant):
+  """(program, [(seed, rule)], others) of the first program that finds it, or of the best try."""
+  number, _, programs, _ = mutant
+  best = (None, [], 0)
+  for program in programs.split():
+    if program not in PROGRAMS:
+      continue
+    broken, others = seek(build, program, number)
+    if len(broken) >= ENOUGH:
+      return program, broken[:ENOUGH], others
+    if best[0] is None or len(broken) > len(best[1]):
+      best = (program, broken, others)
+  return best
+
+
+def row(number, name, program, broken, others, seconds):
+  rules = ", ".join(dict.fromkeys(rule for _, rule in broken)) or "-"
+  seeds = " ".join(str(seed) for seed, _ in broken)
+  needed = str(broken[ENOUGH - 1][0]) if len(broken) >= ENOUGH else "SURVIVES"
+  crashed = f" ({others} ended by a signal)" if others else ""
+  return f"{number:3} {name:26} {program or '-':6} {needed:>8}  {rules:36} seeds {seeds}{crashed}  [{seconds:.0f} s]"
+
+
+def known():
+  """number -> (program, first seed, rule)"""
+  found = {}
+  with open(FOUND, encoding="ascii") as f:
+    for line in f:
+      if line.strip() and not line.startswith("#"):
+        number, program, seeds, rule = line.rstrip("\n").split("\t")
+        found[int(number)] = (program, int(seeds.split()[0]), rule)
+  return found
+
+
+def quick(build, mutants):
+  found, missed = known(), 0
+  for number, name, _, _ in mutants:
+    if number not in found:
+      print(f"{number:3} {name}: not in found.txt")
+      missed += 1
+      continue
+    program, seed, _ = found[number]
+    broken, _ = play(build, program, number, seed, seed, 1)
+    if broken:
+      print(f"{number:3} {name}: {program} {seed}: {broken[0][1]}")
+    else:
+      print(f"{number:3} {name}: SURVIVES {program} {seed}, which once found it")
+      missed += 1
+  return missed
+
+
+def keep(line):
+  """Puts the line into found.txt, in the order of numbers."""
+  number = int(line.split("\t")[0])
+  with open(FOUND, "a+", encoding="ascii") as f:
+    fcntl.flock(f, fcntl.LOCK_EX)
+    f.seek(0)
+    lines = [old for old in f if old.strip() and not old.startswith("#") and int(old.split("\t")[0]) != number]
+    lines = sorted([*lines, line], key=lambda old: int(old.split("\t")[0]))
+    f.truncate(0)
+    f.writelines([HEAD, *lines])
+
+
+def whole(build, mutants, write):
+  survivors = 0
+  for mutant in mutants:
+    began = time.monotonic()
+    program, broken, others = hunt(build, mutant)
+    print(row(mutant[0], mutant[1], program, broken, others, time.monotonic() - began), flush=True)
+    if len(broken) < ENOUGH:
+      survivors += 1
+      continue
+    seeds = " ".join(str(seed) for seed, _ in broken)
+    if write:
+      keep(f"{mutant[0]}\t{program}\t{seeds}\t{', '.join(dict.fromkeys(rule for _, rule in broken))}\n")
+  return survivors
+
+
+def main(args):
+  build, numbers = args[0], [int(a) for a in args[1:] if a.isdigit()]
+  mutants = [m for m in MUTANTS if not numbers or m[0] in numbers]
+  if "--quick" in args:
+    missed = quick(build, mutants)
+  else:
+    missed = whole(build, mutants, "--write" in args)
+  print(f"{len(mutants) - missed} passed, {missed} failed (planted mistakes that were found, and not)")
+  return 1 if missed else 0
+
+
+if __name__ == "__main__":
+  sys.exit(main(sys.argv[1:]))
