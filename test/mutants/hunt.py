@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Plays the simulators with each planted mistake until three different seeds have broken a named rule.
 
-  run.py BUILD                  the whole table; BUILD: a folder set up with -Dmutants=true
-  run.py BUILD 5 17             only those
-  run.py BUILD --quick          each at the first seed that is known to catch it (found.txt)
-  run.py BUILD --write          and puts what is found into found.txt
+  hunt.py BUILD                  the whole table; BUILD: a folder set up with -Dmutants=true
+  hunt.py BUILD 5 17             only those
+  hunt.py BUILD --quick          each at the first seed that is known to catch it (found.txt)
+  hunt.py BUILD --write          and puts what is found into found.txt
 
-A seed counts when a rule's name is printed; one that ends by a signal (an assertion, a crash) does not. Exit 1:
-a mistake survived as many seeds as a program is given.
+A seed counts when a rule's name is printed; one that only ends by a signal (an assertion, a crash) does not, nor
+one that breaks a rule without the mistake. Exit 1: a mistake survived as many seeds as a program is given.
 """
 
 import fcntl
@@ -21,9 +21,9 @@ from table import MUTANTS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOUND = os.path.join(HERE, "found.txt")
-HEAD = "# Written by run.py --write: mistake, program, the first three seeds that found it, rules broken.\n"
+HEAD = "# Written by hunt.py --write: mistake, program, the first three seeds that found it, rules broken.\n"
 ENOUGH = 3
-SECONDS = 180  # of one program with one mistake
+SECONDS = 900  # of one program with one mistake
 RULE = re.compile(r"(?:^|: |BROKEN )([SLP]\d+ [a-z0-9 ]+)(?:: |$)")
 SEED = re.compile(r"^seed (\d+)\b")
 
