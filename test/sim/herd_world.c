@@ -447,6 +447,7 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
   hw->inner = hw->w->sim->serve;
   hw->inner_arg = hw->w->sim->serve_arg;
   slp_sim_serve(hw->w->sim, serve, hw);
+  hw->w->sim->paused_look_us = 100000;
   hw->writer = SIZE_MAX;
   hw->puts_random = p->seed ^ UINT64_C(0x1f83d9abfb41bd6b);
   for (size_t i = 0; i < HF_N; i++) hw->random[i] = p->seed * UINT64_C(0x2545f4914f6cdd1d) + i * 977;

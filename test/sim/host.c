@@ -25,7 +25,7 @@ typedef struct slp_sim_shell {
   uint64_t born_us, random;
   uint64_t wake_at_us, wake_tag; /* true time; a wake event with an older tag is void */
   uint64_t frozen_until_us;
-  uint32_t blocked; /* it is within a callback that takes long */
+  size_t blocked; /* it is within a callback that takes long: its place among those, + 1 */
   uint64_t window_us, window_turns;
   slp_sim_host_stats stats;
   struct {
@@ -107,12 +107,18 @@ void slp_sim_freeze(slp_host *h, uint64_t us) {
   slp_sim_trace(s->sim, "host %zu frozen for %" PRIu64 " us", s->number, us);
 }
 
+/* It comes back from its callback when all those that began within it are over. */
+static uint64_t blocked_until(const slp_sim_shell *s) {
+  uint64_t until = s->frozen_until_us;
+  for (size_t i = s->blocked; i < s->sim->blocked_n; i++)
+    until = slp_max_u64(until, s->sim->blocked[i]->frozen_until_us);
+  return slp_max_u64(until, s->sim->now_us) + 1;
+}
+
 /* 1: put off until the host runs again. */
 static int frozen(slp_sim_shell *s, slp_sim_fn run, void *arg, uint64_t tag) {
   if (s->sim->now_us >= s->frozen_until_us && !s->blocked) return 0;
-  /* It comes back from its callback later still when another one's callback runs within it. */
-  uint64_t at = s->frozen_until_us;
-  if (s->blocked) at = s->sim->now_us < at ? at + 1 : s->sim->now_us + 1000;
+  uint64_t at = s->blocked ? blocked_until(s) : s->frozen_until_us;
   slp_sim_push(s->sim, at, run, arg, tag);
   return 1;
 }
@@ -120,15 +126,18 @@ static int frozen(slp_sim_shell *s, slp_sim_fn run, void *arg, uint64_t tag) {
 void slp_sim_block(slp_host *h, uint64_t us) {
   slp_sim_shell *s = shell_of(h);
   slp_sim_freeze(h, us);
-  s->blocked++;
+  SLP_CHECK(!s->blocked && s->sim->blocked_n < SLP_COUNT(s->sim->blocked));
+  s->sim->blocked[s->sim->blocked_n++] = s;
+  s->blocked = s->sim->blocked_n;
   while (s->sim->now_us < s->frozen_until_us) slp_sim_run(s->sim, s->frozen_until_us, NULL, NULL);
-  s->blocked--;
+  s->sim->blocked_n--;
+  s->blocked = 0;
 }
 
 size_t slp_sim_host_number(const slp_host *h) { return shell_of(h)->number; }
 uint64_t slp_sim_frozen_until(const slp_host *h) {
   const slp_sim_shell *s = shell_of(h);
-  return slp_max_u64(s->frozen_until_us, s->blocked ? s->sim->now_us + 1 : 0);
+  return s->blocked ? blocked_until(s) : s->frozen_until_us;
 }
 
 void slp_sim_drift(slp_host *h, int32_t ppm) {
@@ -293,7 +302,7 @@ static void run_limit(void *arg, uint64_t tag) {
   if (c->http) {
     uint64_t paused = c->paused_us + (c->paused ? sim->now_us - c->paused_at_us : 0);
     if (c->paused || sim->now_us < c->limit_us + paused) /* time spent paused does not count */
-      later(c, slp_max_u64(sim->now_us + 1000, c->limit_us + paused), run_limit);
+      later(c, slp_max_u64(sim->now_us + sim->paused_look_us, c->limit_us + paused), run_limit);
     else
       finish(c, SLP_ETIMEDOUT, "no answer in time from");
   }

@@ -44,6 +44,7 @@ slp_sim *slp_sim_new(slp_mem *mem, uint64_t seed) {
   sim->net_random = slp_sim_draw(&split);
   sim->tie_random = slp_sim_draw(&split);
   sim->unix_start_ms = UNIX_START_MS;
+  sim->paused_look_us = 1000;
   sim->trace_hash = UINT64_C(0xcbf29ce484222325);
   sim->net = (slp_sim_net){
       .latency_us_min = 1000, .latency_us_max = 5000, .piece_bytes_min = 65536, .piece_bytes_max = 65536};
