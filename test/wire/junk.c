@@ -110,8 +110,7 @@ TEST(each_has_its_outcome) {
   CHECK_INT(bad, 0);
 }
 
-/* ---- heads of every size ----------------------------------------------------------------------------------
- */
+/* ---- heads of every size ---------------------------------------------------------------------------- */
 typedef struct big {
   size_t each, n; /* bytes of a header, and how many of them */
 } big;
@@ -159,8 +158,7 @@ TEST(large_heads) {
   judge_big(64 << 10, 16, SLOOP_EREMOTE);
 }
 
-/* ---- answers to a request that is still on its way
- * ----------------------------------------------------------- */
+/* ---- answers to a request that is still on its way -------------------------------------------------- */
 static void serve_early(int listener, void *arg) {
   static char rq[4096], rest[64 << 10];
   for (;;) {
@@ -199,8 +197,7 @@ static void early(int reset) {
 TEST(a_large_request_refused_on_its_way) { early(0); }
 TEST(a_large_request_refused_and_reset_on_its_way) { early(1); }
 
-/* ---- a kept connection closes as the next request goes out
- * ----------------------------------------------------- */
+/* ---- a kept connection closes as the next request goes out ------------------------------------------ */
 static void serve_short(int listener, void *arg) {
   static char rq[4096];
   unsigned seed = 1;

@@ -17,8 +17,7 @@
 /* The first worker goes after so many; it is handed two at a time, so some are left for the second. */
 #define FIRST_PART 4
 
-/* ---- what is read ---------------------------------------------------------------------------------------
- */
+/* ---- what is read ----------------------------------------------------------------------------------- */
 static void put(story_world *w, int record, int low) {
   char data[8], shard[129];
   /* Keys whose hashes lie in the lower and the upper half: md5("a") begins with 0c, md5("b") with 92. */
@@ -51,8 +50,7 @@ void story_world_close(story_world *w) {
   w->box = NULL;
 }
 
-/* ---- what is told ----------------------------------------------------------------------------------------
- */
+/* ---- what is told ----------------------------------------------------------------------------------- */
 static void bad(story *st, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void bad(story *st, const char *fmt, ...) {
   if (st->bad[0]) return; /* the first is the cause */
@@ -89,8 +87,7 @@ void story_book_print(const story_book *b) {
     printf("  %7llu %s\n", (unsigned long long)sorted.said[i].times, sorted.said[i].text);
 }
 
-/* ---- waits ------------------------------------------------------------------------------------------------
- */
+/* ---- waits ------------------------------------------------------------------------------------------ */
 static const slp_host_ops *real_ops;
 static void send_with_short_waits(slp_host *h, slp_http *call) {
   const story *st = h->mem->ctx;
@@ -107,8 +104,7 @@ static void wait_shortly(sloop_t *s) {
   s->family->host->ops = &ops;
 }
 
-/* ---- the user
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the user --------------------------------------------------------------------------------------- */
 static void *count_alloc(void *ctx, void *p, size_t was, size_t want) {
   story *st = ctx;
   if (want == 0) {
@@ -239,8 +235,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   look_whether_all(st);
 }
 
-/* ---- a life's end, and the next one ---------------------------------------------------------------------
- */
+/* ---- a life's end, and the next one ----------------------------------------------------------------- */
 static void open_consumer(story *st, uint16_t port) {
   sloop_opts_t o;
   char endpoint[64], why[160] = "", store[48];

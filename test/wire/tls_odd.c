@@ -9,8 +9,7 @@
 #include "valve.h"
 #include "wire.h"
 
-/* ---- certificates
- * ------------------------------------------------------------------------------------------- */
+/* ---- certificates ----------------------------------------------------------------------------------- */
 typedef struct identity {
   X509 *cert;
   EVP_PKEY *key;
@@ -38,8 +37,12 @@ static identity identity_new(const char *name, const identity *ca) {
   return me;
 }
 
-/* ---- the server
- * ------------------------------------------------------------------------------------------------ */
+static void identity_free(identity *me) {
+  X509_free(me->cert);
+  EVP_PKEY_free(me->key);
+}
+
+/* ---- the server ------------------------------------------------------------------------------------- */
 typedef struct odd {
   int version_max;
   int stranger_from; /* connection (from 1) from which on an unknown authority signs; 0: never */
@@ -160,8 +163,7 @@ static void odd_close(odd_box *b) {
   identity_free(&b->cert);
 }
 
-/* ---- one call through a valve
- * ---------------------------------------------------------------------------------- */
+/* ---- one call through a valve ----------------------------------------------------------------------- */
 typedef struct run {
   wire w;
   valve v;
@@ -274,8 +276,7 @@ TEST(without_a_length_nobody_knows_in_1_2) {
   cut_everywhere(&tls12, "/no-length/600", VALVE_FIN, stride(67), 0);
 }
 
-/* ---- in the middle of an answer
- * ------------------------------------------------------------------------------ */
+/* ---- in the middle of an answer --------------------------------------------------------------------- */
 static void becomes(const odd *o, const char *path, int error, const char *text) {
   odd_box b;
   run r;
@@ -293,8 +294,7 @@ TEST(bytes_that_are_no_record) { becomes(NULL, "/junk/1000", UV_ECONNRESET, "los
 TEST(new_keys) { becomes(NULL, "/new-keys/100000", 0, ""); }
 TEST(a_new_handshake) { becomes(&tls12, "/again/100000", 0, ""); }
 
-/* ---- who it is
- * -------------------------------------------------------------------------------------------------- */
+/* ---- who it is -------------------------------------------------------------------------------------- */
 static int shake_hands(run *r) {
   static slp_http_header close_it = {{"Connection", 10}, {"close", 5}};
   r->c.http.headers = &close_it;

@@ -29,7 +29,7 @@ const char *valve_what_name(valve_what what) {
   return names[what];
 }
 
-/* ---- ends ---------------------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------------------------- */
 static void let_go(valve *v) {
   if (--v->open_n == 0 && v->on_closed) v->on_closed(v);
 }
@@ -57,8 +57,7 @@ static void end(conn *c, int reset) {
   close_side(&c->server, reset);
 }
 
-/* ---- bytes ----------------------------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------------------------ */
 static void put(uv_tcp_t *to, const char *p, size_t n) {
   uv_buf_t b = {.base = (char *)(uintptr_t)p, .len = n};
   if (n == 0 || uv_is_closing((uv_handle_t *)to)) return;
@@ -171,8 +170,7 @@ static void on_server_bytes(uv_stream_t *from, ssize_t n, const uv_buf_t *b) {
   pass(c, 1, b->base, (size_t)n);
 }
 
-/* ---- connections ------------------------------------------------------------------------------------------
- */
+/* ---- connections ------------------------------------------------------------------------------------ */
 static void on_connected(uv_connect_t *rq, int status) {
   conn *c = rq->data;
   if (status == UV_ECANCELED) return;
