@@ -275,13 +275,15 @@ static void waiting(slp_lease *l) {
     l->look_us = SLP_NEVER;
   } else if (parent_done(l, 0) && parent_done(l, 1)) {
     open(l);
-  } else if (l->look_us == SLP_NEVER) {
-    l->parent_wait_ms = !l->parent_wait_ms ? 1 : l->parent_wait_ms == 1 ? 1000 : l->parent_wait_ms * 2;
-    if (l->parent_wait_ms > 10000) l->parent_wait_ms = 10000;
-    slp_lease_look(l, slp_fleet_now(f) + slp_fleet_jitter(f, (uint64_t)l->parent_wait_ms * 1000, 20));
-    slp_lease_due(l, l->look_us + OFTEN_US);
   } else {
-    slp_lease_due(l, l->look_us + OFTEN_US);
+    uint64_t now = slp_fleet_now(f);
+    if (l->look_us == SLP_NEVER) {
+      l->parent_wait_ms = !l->parent_wait_ms ? 1 : l->parent_wait_ms == 1 ? 1000 : l->parent_wait_ms * 2;
+      if (l->parent_wait_ms > 10000) l->parent_wait_ms = 10000;
+      slp_lease_look(l, now + slp_fleet_jitter(f, (uint64_t)l->parent_wait_ms * 1000, 20));
+    }
+    /* It may be due long since: while the table takes its time to answer, nobody looks. */
+    slp_lease_due(l, slp_max_u64(l->look_us, now) + OFTEN_US);
   }
 }
 

@@ -72,6 +72,31 @@ TEST(a_shard_ends_while_it_is_handed_over) {
   for (seed = 1; seed <= 12; seed++) ends_while_handed_over();
 }
 
+/* What waits for its parent looks at it now and then, also when the table takes long to answer. */
+TEST(a_shard_that_waits_for_its_parent_keeps_nobody_busy) {
+  fw_world *w = world(4);
+  uint64_t before = 0, after = 0;
+  w->lease_ms = 12000;
+  start(w, 2);
+  settle(w, 60 * FW_S);
+  w->producing = 0;
+  run(w, FW_S);
+  w->user_us_min = w->user_us_max = 150 * FW_S;
+  for (int i = 0; i < 4; i++) fw_produce(w, i, 3);
+  for (int i = 0; i < 4; i++) CHECK(fw_split(w, i));
+  run(w, 80 * FW_S); /* the children are planned, and look every ten seconds */
+  w->faults.rt_us_min = 600000;
+  w->faults.rt_us_max = 900000;
+  for (int i = 0; i < 2; i++) before += slp_sim_stats(w->nodes[i]->h).turns;
+  run(w, 30 * FW_S);
+  for (int i = 0; i < 2; i++) after += slp_sim_stats(w->nodes[i]->h).turns;
+  if (after - before > 30 * 2 * 100) CHECK_FAIL("%llu turns in 30 s", (unsigned long long)(after - before));
+  w->faults.rt_us_min = 2000;
+  w->faults.rt_us_max = 10000;
+  w->user_us_min = w->user_us_max = 1000;
+  finish(w);
+}
+
 /* ---- rows of workers that are gone ------------------------------------------------------------- */
 
 static fw_world *slow_fleet(int shards, int n) {
