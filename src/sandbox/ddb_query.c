@@ -307,10 +307,11 @@ static int read_select(reading *r) {
   int all = slp_str_is(select, "ALL_ATTRIBUTES"), outside = 0;
   r->count_only = slp_str_is(select, "COUNT");
   if (select.n > 0 && !slp_str_is(select, "SPECIFIC_ATTRIBUTES") && r->paths) {
+    slp_str chosen = r->count_only ? SLP_STR("only the Count") : select;
     return slp_refuse(
         r->c, "Cannot specify the %s when choosing to get %.*s",
         slp_box_text(r->c, "ProjectionExpression").p ? "ProjectionExpression" : "AttributesToGet",
-        (int)slp_min_u64(select.n, 60), r->count_only ? "only the Count" : select.p);
+        (int)slp_min_u64(chosen.n, 60), chosen.p);
   }
   if (slp_str_is(select, "SPECIFIC_ATTRIBUTES") && !r->paths) {
     return slp_refuse(r->c,
