@@ -6,6 +6,7 @@
 
 #include "codec/crc32.h"
 #include "codec/json.h"
+#include "codec/utf8.h"
 #include "sandbox/ddb.h"
 
 #define TYPE_JSON "application/x-amz-json-1.1"
@@ -129,6 +130,16 @@ uint64_t slp_box_random(slp_box *box) { /* splitmix64 */
 }
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
+/* Quoted bytes may be no UTF-8, or have been cut within a character: no answer could hold them. */
+static void make_utf8(char *z) {
+  for (size_t n = strlen(z); n;) {
+    size_t one = slp_utf8_length(z, n);
+    if (!one) *z = '?';
+    z += one ? one : 1;
+    n -= one ? one : 1;
+  }
+}
+
 int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) {
   va_list args;
   c->error = code;
@@ -136,6 +147,7 @@ int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) {
   va_start(args, fmt);
   vsnprintf(c->error_message, sizeof c->error_message, fmt, args);
   va_end(args);
+  make_utf8(c->error_message);
   return -1;
 }
 

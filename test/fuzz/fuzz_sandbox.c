@@ -1,12 +1,13 @@
 /* fuzz_sandbox.c - any sequence of requests and orders to the sandbox's model: each is answered, with a
- * status it may have and a body that is one whole JSON value, whatever came before. A line is a request
- * "TARGET BODY", or an order
+ * status it may have and a body that is one whole value of JSON or CBOR, whatever came before. A line is a
+ * request "TARGET BODY" (with a ~ in front it goes out, and comes back, as CBOR), or an order
  * ":clock MS", ":roll TABLE", ":split TABLE", ":trim TABLE", ":quirk NAME VALUE", ":faults SCRIPT". In bodies
  * $A is the ARN of the stream of table Music, $S its first shard, $I the last iterator that was given. */
+#include "codec/cbor.h"
 #include "codec/json.h"
 #include "sandbox/changes.h"
 
-#include "fuzz.h"
+#include "fuzz_tree.h"
 
 #define LINES_MAX 40
 #define START_MS INT64_C(1795231285123)
@@ -59,8 +60,36 @@ static void check_json(slp_str text) {
   free(copy);
 }
 
+static void check_cbor(slp_str text) {
+  slp_cbor c;
+  int token;
+  char *copy = fuzz_copy((const uint8_t *)text.p, text.n);
+  slp_cbor_begin(&c, copy, text.n);
+  do token = text.n ? slp_cbor_next(&c) : SLP_CBOR_END;
+  while (token > 0);
+  REQUIRE(token == SLP_CBOR_END);
+  free(copy);
+}
+
+/* The body in CBOR; what is no JSON goes out as it is. */
+static void to_cbor(world *w) {
+  slp_box_tree t;
+  slp_box_out o;
+  slp_buf cbor;
+  slp_box_tree_init(&t, w->mem);
+  slp_buf_init(&cbor, w->mem, 64u << 20);
+  slp_out_begin(&o, &cbor, SLP_WIRE_CBOR, 0);
+  if (slp_box_tree_read(&t, SLP_WIRE_JSON, slp_buf_str(&w->body)) == 0 && fuzz_tree_can_be_put(&t, 0, 0)) {
+    fuzz_tree_put(&o, &t, 0);
+    slp_buf_clear(&w->body);
+    REQUIRE(o.err == 0 && slp_buf_add_str(&w->body, slp_buf_str(&cbor)) == 0);
+  }
+  slp_buf_free(&cbor);
+  slp_box_tree_free(&t);
+}
+
 static void keep_iterator(world *w) {
-  static const char member[] = "\"ShardIterator\":\"";
+  static const char member[] = "\"ShardIterator\":\""; /* in JSON; an answer in CBOR keeps the one before */
   slp_str all = slp_buf_str(&w->answer.body);
   const char *at = memmem(all.p, all.n, member, sizeof member - 1);
   if (!at) return;
@@ -72,19 +101,26 @@ static void keep_iterator(world *w) {
 }
 
 static void ask(world *w, slp_str target, slp_str body) {
+  int cbor = target.n && target.p[0] == '~';
+  if (cbor) target = (slp_str){target.p + 1, target.n - 1};
   fill(w, body);
-  slp_box_request rq = {.method = SLP_STR("POST"),
-                        .path = SLP_STR("/"),
-                        .host = SLP_STR("localhost"),
-                        .target = target,
-                        .content_type = SLP_STR("application/x-amz-json-1.0"),
-                        .body = slp_buf_str(&w->body)};
+  if (cbor) to_cbor(w);
+  slp_box_request rq = {
+      .method = SLP_STR("POST"),
+      .path = SLP_STR("/"),
+      .host = SLP_STR("localhost"),
+      .target = target,
+      .content_type = cbor ? SLP_STR("application/x-amz-cbor-1.1") : SLP_STR("application/x-amz-json-1.0"),
+      .body = slp_buf_str(&w->body)};
   slp_buf_clear(&w->answer.body);
   slp_box_handle(w->box, w->now_ms, &rq, &w->answer);
   REQUIRE(w->answer.status >= 200 && w->answer.status <= 599);
   if (slp_list_empty(&w->box->faults) && w->box->stats.faults_used == 0) { /* faults may answer anything */
     REQUIRE(w->answer.status == 200 || w->answer.status == 400);
-    check_json(slp_buf_str(&w->answer.body));
+    if (w->answer.content_type && strcmp(w->answer.content_type, "application/x-amz-cbor-1.1") == 0)
+      check_cbor(slp_buf_str(&w->answer.body));
+    else
+      check_json(slp_buf_str(&w->answer.body));
   }
   slp_buf_z(&w->answer.body);
   keep_iterator(w);

@@ -1,9 +1,7 @@
 /* fuzz_tree.c - request bodies as the sandbox reads them; the first byte chooses JSON or CBOR. Every node is
  * reached once and its texts lie in the tree's own copy; a tree written in the other form reads as the same
  * tree, and so does what is written of that in the first form. */
-#include "sandbox/value.h"
-
-#include "fuzz.h"
+#include "fuzz_tree.h"
 
 static void inside(const slp_box_tree *t, slp_str s) {
   REQUIRE(s.n == 0 || (s.p >= t->body.p && s.p + s.n <= t->body.p + t->body.n));
@@ -24,40 +22,6 @@ static uint32_t reach(const slp_box_tree *t, uint32_t node) {
   return all;
 }
 
-/* Answers hold no null and no fraction, and are not deep; their maps are small. */
-static int can_be_written(const slp_box_tree *t, uint32_t node, uint32_t depth) {
-  const slp_value *v = &t->v[node];
-  if (v->kind == SLP_VALUE_NULL || v->kind == SLP_VALUE_REAL) return 0;
-  if ((v->kind == SLP_VALUE_MAP && v->count > 23) || depth == SLP_OUT_DEPTH) return 0;
-  for (uint32_t i = v->child; i; i = t->v[i].next)
-    if (!can_be_written(t, i, depth + 1)) return 0;
-  return 1;
-}
-
-static void put(slp_box_out *o, const slp_box_tree *t, uint32_t node) {
-  const slp_value *v = &t->v[node];
-  switch (v->kind) {
-    case SLP_VALUE_MAP:
-    case SLP_VALUE_LIST:
-      if (v->kind == SLP_VALUE_MAP)
-        slp_out_map(o);
-      else
-        slp_out_list(o);
-      for (uint32_t i = v->child; i; i = t->v[i].next) {
-        if (v->kind == SLP_VALUE_MAP) slp_out_name(o, t->v[i].key);
-        put(o, t, i);
-      }
-      slp_out_end(o);
-      break;
-    case SLP_VALUE_BOOL: slp_out_bool(o, v->i != 0); break;
-    case SLP_VALUE_INT: slp_out_i64(o, v->i); break;
-    case SLP_VALUE_TEXT: slp_out_text(o, v->text); break;
-    case SLP_VALUE_BYTES: slp_out_blob(o, v->text); break;
-    case SLP_VALUE_NULL:
-    case SLP_VALUE_REAL: break;
-  }
-}
-
 /* Bytes are base64 text in JSON, which says not that it is. */
 static void same(slp_box_tree *a, uint32_t x, slp_box_tree *b, uint32_t y) {
   slp_value *v = &a->v[x], *w = &b->v[y];
@@ -76,7 +40,7 @@ static void read_back(slp_mem *mem, slp_box_tree *t, slp_wire wire, int definite
   slp_buf_init(&text, mem, 1u << 24);
   slp_box_tree_init(ret, mem);
   slp_out_begin(&o, &text, wire, definite);
-  put(&o, t, 0);
+  fuzz_tree_put(&o, t, 0);
   REQUIRE(o.err == 0 && o.depth == 0);
   REQUIRE(slp_box_tree_read(ret, wire, slp_buf_str(&text)) == 0);
   slp_buf_free(&text);
@@ -93,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   REQUIRE(r == 0 || r == SLP_EBADDATA || r == SLP_ELIMIT);
   if (r == 0) {
     REQUIRE(t.v[0].kind == SLP_VALUE_MAP && reach(&t, 0) == t.n);
-    if (can_be_written(&t, 0, 0)) {
+    if (fuzz_tree_can_be_put(&t, 0, 0)) {
       read_back(mem, &t, other, data[0] & 2, &there);
       read_back(mem, &there, wire, data[0] & 4, &back);
       same(&t, 0, &there, 0);

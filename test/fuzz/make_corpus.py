@@ -702,3 +702,19 @@ admin_seeds = {
 }
 for name, data in admin_seeds.items():
     write("admin", name, data)
+
+# ---- the sandbox's Kinesis, in both forms -----------------------------------------------------------
+kinesis = """CreateStream {"StreamName":"o","ShardCount":2}
+DescribeStreamSummary {"StreamName":"o"}
+ListShards {"StreamName":"o","MaxResults":1}
+PutRecord {"StreamName":"o","Data":"aGVsbG8=","PartitionKey":"k"}
+PutRecords {"StreamName":"o","Records":[{"Data":"AAE=","PartitionKey":"a"},{"Data":"","PartitionKey":"b","ExplicitHashKey":"1"}]}
+GetShardIterator {"StreamName":"o","ShardId":"shardId-000000000000","ShardIteratorType":"TRIM_HORIZON"}
+GetRecords {"ShardIterator":"$I","Limit":10}
+SplitShard {"StreamName":"o","ShardToSplit":"shardId-000000000000","NewStartingHashKey":"100"}
+MergeShards {"StreamName":"o","ShardToMerge":"shardId-000000000001","AdjacentShardToMerge":"shardId-000000000002"}
+GetRecords {"ShardIterator":"$I"}
+DeleteStream {"StreamName":"o"}"""
+write("sandbox", "kinesis", "".join("Kinesis_20131202.%s\n" % line for line in kinesis.split("\n")))
+write("sandbox", "kinesis-cbor", "".join(("" if "Iterator" in line else "~") + "Kinesis_20131202.%s\n" % line
+                                         for line in kinesis.split("\n")))

@@ -143,6 +143,20 @@ TEST(iterators_that_are_refused) {
   bench_close(&t);
 }
 
+TEST(what_is_quoted_back_is_utf8) {
+  bench t;
+  char name[1400] = "{\"StreamName\":\"x";
+  sloop_sandbox_opts_t o = free_opts();
+  one_shard(&t, &o);
+  CHECK_HAS(ask(&t, "Li\xf6t", JSON_TYPE, SLP_STR("{}")), "Li?t");
+  size_t n = strlen(name);
+  for (int i = 0; i < 600; i++, n += 2) memcpy(name + n, "\xc3\xa9", 2); /* more than a message holds */
+  memcpy(name + n, "\"}", 3);
+  CHECK_HAS(ask(&t, "ListShards", JSON_TYPE, slp_str_of(name)), "\xc3\xa9\xc3\xa9");
+  CHECK_INT(t.answer.status, 400);
+  bench_close(&t);
+}
+
 TEST(the_end_of_a_shard) {
   bench t;
   char it[600], next[600];
