@@ -12,7 +12,8 @@
 
 #define AT_ONCE 200
 #define LEASED_AT_ONCE 60 /* heartbeats must not wait for the others' turns */
-#define STORY_MS_MAX 120000
+#define TICK_MS 200
+#define STORY_TICKS_MAX 600
 #define ROUND 4000
 #define LEASED_ROUND 400 /* stories a sandbox: each leaves a table in it */
 
@@ -26,7 +27,7 @@ const char *crowd_spoilt_op(const story *st) {
 static void on_tick(void *arg) {
   story *running = arg;
   for (size_t i = 0; i < AT_ONCE; i++)
-    if (running[i].world) story_hurry(&running[i], STORY_MS_MAX);
+    if (running[i].world) story_hurry(&running[i], STORY_TICKS_MAX);
 }
 
 /* 0: there are no more. */
@@ -38,7 +39,7 @@ static int run_round(crowd *c) {
   story_plan plan;
   CHECK(loop && running);
   story_world_open(&world, loop);
-  slp_ticker *ticker = slp_ticker_new(mem, loop, 200, on_tick, running);
+  slp_ticker *ticker = slp_ticker_new(mem, loop, TICK_MS, on_tick, running);
   size_t at_once = c->leased ? LEASED_AT_ONCE : AT_ONCE, left = c->leased ? LEASED_ROUND : ROUND;
   int more = 1;
   for (size_t alive = 1; alive;) {
@@ -82,7 +83,8 @@ story *crowd_one(const story_plan *plan, story_book *book) {
   story_world_open(&world, loop);
   story_begin(st, &world, book, plan);
   uint64_t begun = uv_now(loop);
-  while (st->phase != STORY_IS_DONE && uv_now(loop) - begun < STORY_MS_MAX) uv_run(loop, UV_RUN_ONCE);
+  while (st->phase != STORY_IS_DONE && uv_now(loop) - begun < TICK_MS * STORY_TICKS_MAX)
+    uv_run(loop, UV_RUN_ONCE);
   printf("%s, %s: %s%s after %" PRIu64 " ms, %u exchanges on %u connections%s\n", crowd_name(plan->leased),
          valve_what_name(plan->fault.what), st->bad[0] ? st->bad : "fine", st->ended, uv_now(loop) - begun,
          st->v.exchanges, st->v.connections, st->v.fired ? ", spoilt" : "");

@@ -378,12 +378,13 @@ static void go_stop(story *st) {
   if (r) bad(st, "stop said %d", r);
 }
 
-void story_hurry(story *st, uint64_t ms) {
+void story_hurry(story *st, uint32_t calls_max) {
   static const char *const phases[] = {"reads", "stops", "closes", "asks", "clears", "done"};
-  if (st->phase == STORY_IS_DONE || uv_now(st->world->loop) - st->begun_ms < ms) return;
+  if (st->phase == STORY_IS_DONE || ++st->hurried < calls_max) return;
+  uint64_t ms = uv_now(st->world->loop) - st->begun_ms;
   bad(st, "not done after %llu ms: worker %d %s, has %zu records", (unsigned long long)ms, st->at,
       phases[st->phase], life_of(st)->got_n);
-  st->begun_ms = uv_now(st->world->loop);
+  st->hurried = 0;
   if (st->phase == STORY_READS || st->phase == STORY_STOPS)
     go_close(st);
   else if (st->phase == STORY_ASKS)

@@ -68,6 +68,7 @@ typedef struct story {
   story_life lives[2];
   size_t live_bytes;
   uint64_t begun_ms;
+  uint32_t hurried;
   char table[32];
   char ended[200]; /* why it ended early, when it may */
   char bad[400];   /* "" so far */
@@ -75,8 +76,9 @@ typedef struct story {
 
 /* st must not move, and is done when st->phase says so. */
 void story_begin(story *st, story_world *w, story_book *book, const story_plan *plan);
-/* Ends what takes longer than ms. */
-void story_hurry(story *st, uint64_t ms);
+/* For a timer of the loop: ends what is not done after so many calls. Calls, not time: a loop that does not
+ * get to run is not the story's fault. */
+void story_hurry(story *st, uint32_t calls_max);
 /* Once more: name, and text without its digits. */
 void story_write_down(story_book *b, const char *name, const char *text);
 void story_book_print(const story_book *b);
