@@ -633,6 +633,8 @@ void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e) {
   snprintf(m->last_message, sizeof m->last_message, "%s", e->message);
   slp_sim_trace(m->oracle->world->sim, "on_error %d fatal %d %s %s attempt %u: %s", e->code, e->fatal,
                 e->aws_code, e->shard, e->attempt, e->message);
+  if (m->oracle->keys_good && strcmp(e->aws_code, "InvalidSignatureException") == 0)
+    slp_oracle_bad(m->oracle, "S12 contract: a wrong clock was not put right: %s", e->message);
   if (strchr(e->message, '\n')) slp_oracle_bad(m->oracle, "S12 contract: an error of more than one line");
 }
 

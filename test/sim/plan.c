@@ -484,6 +484,7 @@ void slp_plan_drive(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *
   set_options(&g);
   g.u.oracle->losses_expected = g.u.oracle->silent_trims = p->trims > 0;
   g.u.oracle->late_forbidden = (uint8_t)is_calm(p);
+  g.u.oracle->keys_good = p->box.access_key != NULL;
   first_phase(&g);
   second_phase(&g);
   check_quiet(&g);

@@ -387,6 +387,7 @@ void slp_user_revive(slp_user *u) {
   u->oracle->losses_expected = old->losses_expected;
   u->oracle->silent_trims = old->silent_trims;
   u->oracle->stops_expected = old->stops_expected;
+  u->oracle->keys_good = old->keys_good;
   u->oracle->memory_fails = old->memory_fails;
   u->oracle->order_unchecked = old->order_unchecked;
   u->oracle->late_forbidden = old->late_forbidden;
