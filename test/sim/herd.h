@@ -152,7 +152,7 @@ typedef struct hd_world {
 hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *line), void *arg);
 void hd_world_free(hd_world *hw); /* every life has ended */
 uint64_t hd_now(const hd_world *hw);
-void hd_put_some(hd_world *hw); /* a record, or an aggregate of some */
+void hd_put_some(hd_world *hw);      /* a record, or an aggregate of some */
 void hd_look_who_left(hd_world *hw); /* of those that stop */
 int hd_split(hd_world *hw, uint64_t *random);
 int hd_merge(hd_world *hw, uint64_t *random);
@@ -195,6 +195,7 @@ struct hd_life {
   uint8_t dead, stopping, stopped, closing, closed, failed, again, paused;
   uint64_t again_us; /* another life begins so long after */
   uint64_t moved;    /* leases that came or went */
+  uint64_t born_us, handed;
   char last_error[200];
 };
 hd_life *hd_live(hd_world *hw, int slot, int new_id); /* a process is started */

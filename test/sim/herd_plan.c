@@ -39,7 +39,8 @@ typedef enum part {
   PART_CLOCKS,
   PART_SERVICE,
   PART_USER,
-  PART_FAULTS
+  PART_FAULTS,
+  PART_RETRY = 200
 } part;
 static uint64_t stream_of(const hd_plan *p, size_t n) {
   uint64_t state = p->seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0xaf251af3b0f025b5);
@@ -73,6 +74,18 @@ static void draw_options(hd_plan *p) {
   o->in_flight_max = hd_heads(r) ? 128 : (uint32_t)hd_between(r, 1, 4);
   o->list_ms = hd_heads(r) ? 60000 : (uint32_t)hd_between(r, 2000, 20000);
   o->stats_ms = hd_one_in(r, 4) ? 900 : 0;
+}
+
+/* What becomes of a record that keeps coming back. */
+static void draw_retry(hd_plan *p) {
+  static const sloop_retry_kind kinds[] = {SLOOP_RETRY_STOP, SLOOP_RETRY_PARK, SLOOP_RETRY_SKIP};
+  uint64_t state = stream_of(p, PART_RETRY), *r = &state;
+  int on = hd_one_in(r, 4);
+  sloop_retry_kind kind = kinds[hd_between(r, 0, 2)];
+  uint32_t most = (uint32_t)hd_between(r, 1, 4);
+  if (!on) return;
+  p->o.on_retry = kind;
+  p->o.retry_max = most;
 }
 
 static void draw_network(hd_plan *p) {
@@ -171,6 +184,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   p->aggregates = (uint8_t)hd_one_in(r, 4);
   if (wish->schema >= 0) p->kcl = (uint8_t)wish->schema;
   draw_options(p);
+  draw_retry(p);
   draw_network(p);
   draw_faults(p, wish->without);
   draw_clocks(p);
@@ -205,13 +219,14 @@ void hd_plan_print(const hd_plan *p, char *to, size_t n) {
       "%s %s %s; %u workers %u shards phase %u ms backlog %u bytes %u put %u us aggregates %d hold %" PRIu64
       " us; lease %u checkpoint %u handover %u start %d order %d wire %d wait %u poll %u fetch %u held "
       "%" PRIu64
-      " batches %u of %u (%u bytes) in flight %u list %u; net %u..%u us late %u slow %u; reads %u; faults",
+      " retry %d %u batches %u of %u (%u bytes) in flight %u list %u; net %u..%u us late %u slow %u; reads "
+      "%u; faults",
       p->typed ? "typed" : "bytes", p->kcl ? "kcl" : "sloop", p->changes ? "changes" : "kinesis", p->workers,
       p->shards, p->phase_ms, p->backlog, p->record_bytes, p->put_gap_us, p->aggregates, p->hold_us_max,
       o->lease_ms, o->checkpoint_ms, o->handover_ms, (int)o->start, (int)o->order, (int)o->wire,
-      o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->held_bytes_max, o->held_batches_max,
-      o->batch_records_max, o->batch_bytes_max, o->in_flight_max, o->list_ms, t->latency_us_min,
-      t->latency_us_max, t->late_us_max, t->slow_us_max, p->box.reads_per_second);
+      o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->held_bytes_max, (int)o->on_retry, o->retry_max,
+      o->held_batches_max, o->batch_records_max, o->batch_bytes_max, o->in_flight_max, o->list_ms,
+      t->latency_us_min, t->latency_us_max, t->late_us_max, t->slow_us_max, p->box.reads_per_second);
   for (size_t i = 0; i < HF_N && at > 0 && (size_t)at < n; i++)
     if (p->rate[i]) at += snprintf(to + at, n - (size_t)at, " %s %u", names[i], p->rate[i]);
 }

@@ -47,6 +47,11 @@ static void run_look(void *arg) {
   if (hw->healed && hw->plan->o.checkpoint_ms == 0)
     for (size_t i = 0; i < HD_WORKERS_MAX; i++)
       if (hd_runs(hw->at[i])) hd_save_all(hw->at[i]);
+  for (size_t i = 0; hw->healed && i < HD_WORKERS_MAX; i++)
+    if (hd_runs(hw->at[i])) {
+      hd_release_parked(hw->at[i]);
+      break;
+    }
   look_for_zombies(hw, hw->healed ? HD_L3_NO_ZOMBIE : HD_L4_WATCHDOG);
   slp_sim_at(hw->w->sim, hd_now(hw) + HD_S, run_look, hw);
 }

@@ -133,6 +133,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   }
   slp_sim_trace(sim_of(l), "w%d#%zu batch of %zu from %s %s epoch %" PRIu64, l->slot, l->number, n,
                 hw->seen[0].shard, hw->seen[0].seq, hw->seen[0].epoch);
+  l->handed += n;
   hd_on_batch(hw->o, l->number, b, hw->seen, n);
   for (size_t i = 0; i < n; i++) slp_free(hw->mem, (char *)(uintptr_t)hw->seen[i].seq);
   if (l->block_us) {
@@ -195,6 +196,15 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (!e->fatal) return;
   l->failed = 1; /* whoever looks after it starts it again */
   slp_sim_at(sim_of(l), hd_now(l->hw) + hd_between(&l->random, HD_S, 5 * HD_S), run_again, l);
+}
+static void on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
+  hd_life *l = arg;
+  hd_seen seen;
+  (void)s;
+  see(l, r, &seen);
+  slp_sim_trace(sim_of(l), "w%d#%zu dead letter %s %s", l->slot, l->number, seen.shard, seen.seq);
+  hd_on_dead_letter(l->hw->o, l->number, &seen);
+  slp_free(l->hw->mem, (char *)(uintptr_t)seen.seq);
 }
 static void on_stats(sloop_t *s, const sloop_stats_t *st, void *arg) {
   hd_life *l = arg;
@@ -280,6 +290,14 @@ sloop_stats_t hd_stats_of(hd_life *l) {
 
 void hd_save_all(hd_life *l) { CALL(l, (void)sloop_checkpoint(l->s, NULL, on_saved, l)); }
 
+void hd_release_parked(hd_life *l) {
+  for (size_t i = 0; i < l->hw->shards_n; i++) {
+    if (!l->hw->shards[i].parked) continue;
+    CALL(l, (void)sloop_admin_release(l->s, l->hw->shards[i].id, on_told, l)); /* one at a time */
+    return;
+  }
+}
+
 void hd_ask_something(hd_life *l, uint64_t *r) {
   hd_world *hw = l->hw;
   const char *shard = hw->shards[hd_between(r, 0, hw->shards_n - 1)].id;
@@ -338,6 +356,20 @@ static void run_end(void *arg) {
   if (l->again_us != UINT64_MAX) slp_sim_at(hw->w->sim, hd_now(hw) + l->again_us, run_birth, l);
 }
 
+/* It does nothing in circles: its turns are for something. */
+static void judge_turns(hd_life *l) {
+  slp_sim_host_stats st = slp_sim_stats(l->host);
+  uint64_t seconds = (hd_now(l->hw) - l->born_us) / HD_S + 1;
+  uint64_t most = 3000 + seconds * 100 + st.calls * 20 + l->handed * 4;
+  if (st.turns > most)
+    hd_break(l->hw->o, HD_S10_RATE, "",
+             "w%d#%zu took %" PRIu64 " turns in %" PRIu64 " s with %" PRIu64 " calls and %" PRIu64 " records",
+             l->slot, l->number, st.turns, seconds, st.calls, l->handed);
+  if (st.in_flight_peak > (uint64_t)l->opts.in_flight_max + 200)
+    hd_break(l->hw->o, HD_S11_BOUNDS, "", "w%d#%zu had %" PRIu64 " calls out", l->slot, l->number,
+             st.in_flight_peak);
+}
+
 static void run_burial(void *arg) {
   hd_life *l = arg;
   if (l->depth) { /* its callback is not over yet */
@@ -345,6 +377,7 @@ static void run_burial(void *arg) {
     return;
   }
   let_all_go(l);
+  judge_turns(l);
   slp_host_close(l->host, NULL, NULL);
   l->host = NULL;
   slp_sim_at(sim_of(l), hd_now(l->hw) + 3 * HD_S, run_end, l); /* what it waited for comes meanwhile */
@@ -412,6 +445,7 @@ static void set_options(hd_life *l) {
   o->on_stats = on_stats;
   o->on_log = on_log;
   o->on_lease = on_lease;
+  o->on_dead_letter = on_dead_letter;
   o->creds = creds;
 }
 
@@ -429,6 +463,7 @@ hd_life *hd_live(hd_world *hw, int slot, int new_id) {
   uint32_t birth = hw->born[slot]++;
   if (new_id) snprintf(hw->ids[slot], sizeof hw->ids[slot], "w%d-%u", slot, birth);
   l->hw = hw;
+  l->born_us = hd_now(hw);
   l->slot = slot;
   l->mem = slp_mem_new(NULL, NULL);
   l->random = hw->plan->seed * 31 + (uint64_t)slot * 1009 + birth;
