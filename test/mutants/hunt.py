@@ -123,7 +123,7 @@ def known():
 
 def quick(build, mutants):
   found, missed = known(), 0
-  for number, name, _, _ in mutants:
+  for number, name, programs, _ in mutants:
     if number not in found:
       print(f"{number:3} {name}: not in found.txt")
       missed += 1
