@@ -6,7 +6,7 @@
  *   --workers N, --shards N, --phase MS, --backlog N     instead of what is drawn
  *   --bytes, --typed, --sloop, --kcl, --kinesis, --changes
  *   --hash            a line for each seed: its number and the hash of all that happened
- *   --twice           each seed is played twice, and must be the same
+ *   --twice           each seed is played twice, and must be the same; else every 25th is
  *   --no-shrink       a seed that fails is told as it is
  *   --file F          seeds that once failed: lines of options, '#' and why
  *
@@ -21,10 +21,13 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/probe.h"
 #include "sim/herd.h"
 
 #define SECONDS_A_SEED 120
 #define SLOW_KEPT 5
+#define TWICE_EVERY 25 /* of many seeds so many are played a second time */
+#define PROBES_MAX 512
 
 typedef struct request {
   uint64_t from, seeds;
@@ -40,7 +43,9 @@ typedef struct sums { /* shared with the child that plays */
   struct {
     uint64_t seed, ms;
   } slow[SLOW_KEPT];
-  hd_verdict last; /* of the seed that failed */
+  uint64_t twice;
+  uint64_t probes[PROBES_MAX], probed_in[PROBES_MAX]; /* times; seeds */
+  hd_verdict last;                                    /* of the seed that failed */
 } sums;
 
 static const char *program;
@@ -69,6 +74,28 @@ static hd_rule play_seed(const request *q, uint64_t seed, const hd_wish *wish, i
   }
   return v->rule;
 }
+
+/* ---- places that are seldom reached -------------------------------------------------------------------- */
+#ifdef SLP_MUTANTS
+static void add_probes(sums *s) {
+  size_t i = 0;
+  for (slp_probe *p = __start_slp_probes; p < __stop_slp_probes && i < PROBES_MAX; p++, i++) {
+    s->probes[i] += p->times;
+    s->probed_in[i] += p->times > 0;
+    p->times = 0;
+  }
+}
+
+static void print_probes(const sums *s) {
+  size_t i = 0;
+  printf("places (times, in seeds):\n");
+  for (slp_probe *p = __start_slp_probes; p < __stop_slp_probes && i < PROBES_MAX; p++, i++)
+    printf("  %12" PRIu64 " %8" PRIu64 "  %s\n", s->probes[i], s->probed_in[i], p->name);
+}
+#else
+static void add_probes(sums *s) { (void)s; }
+static void print_probes(const sums *s) { (void)s; }
+#endif
 
 static uint64_t cpu_ms(void) {
   struct timespec t;
@@ -201,12 +228,16 @@ static void play_in_child(const request *q, uint64_t from, uint64_t to, sums *s)
     alarm(SECONDS_A_SEED);
     uint64_t before = cpu_ms();
     hd_verdict v;
-    hd_rule rule = play_seed(q, seed, &q->wish, 1, &v);
+    request one = *q;
+    one.twice |= seed % TWICE_EVERY == 0 && !q->hash;
+    s->twice += one.twice;
+    hd_rule rule = play_seed(&one, seed, &q->wish, 1, &v);
     s->last = v;
     if (rule) _exit(1);
     if (q->hash) printf("%" PRIu64 " %016" PRIx64 "\n", seed, v.trace_hash);
     note_slow(s, seed, cpu_ms() - before);
     add_up(s, q, seed, &v);
+    add_probes(s);
   }
   fflush(stdout);
   _exit(0);
@@ -221,7 +252,7 @@ static void print_sums(const sums *s) {
   printf("faults (times, in seeds):");
   for (size_t i = 0; i < HF_N; i++)
     printf(" %s %" PRIu64 "/%" PRIu64, hd_fault_name((hd_fault)i), s->faults[i], s->with[i]);
-  printf("\nslowest (ms of CPU):");
+  printf("\nplayed twice %" PRIu64 "; slowest (ms of CPU):", s->twice);
   for (size_t i = 0; i < SLOW_KEPT; i++)
     if (s->slow[i].ms) printf(" %" PRIu64 ": %" PRIu64, s->slow[i].seed, s->slow[i].ms);
   printf("\n");
@@ -243,6 +274,7 @@ static int play_many(const request *q, sums *s) {
   }
   if (q->hash) return s->broken ? 1 : 0;
   print_sums(s);
+  print_probes(s);
   return s->broken ? 1 : 0;
 }
 
