@@ -1,6 +1,6 @@
 """The planted mistakes: number, name, the programs that may catch it (the likeliest first), and what it is.
 
-Numbers 40 to 49 were planted by somebody who had not seen the tests. `found` in found.txt is what hunt.py measured.
+Numbers 40 to 49 were planted by somebody who had not seen the tests. found.txt is what hunt.py measured.
 """
 
 MUTANTS = [
