@@ -91,8 +91,8 @@ static const struct {
     {"metrics", OOM_A_WHILE, 26, 40}}; /* no memory to ask for keys was told as bad keys */
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
-typedef enum { WORKED, CLEAN, BROKEN, ENDS } end_of_run;
-static const char *const end_names[ENDS] = {"worked", "said no memory", "broken"};
+typedef enum { WORKED, CLEAN, SILENT, BROKEN, ENDS } end_of_run;
+static const char *const end_names[ENDS] = {"worked", "said no memory", "could not even say so", "broken"};
 
 static end_of_run run(const oom_story *s, oom_run *r) {
   r->mem = slp_mem_new(NULL, NULL);
@@ -101,7 +101,7 @@ static end_of_run run(const oom_story *s, oom_run *r) {
   if (r->live) oom_bad(r, "%" PRId64 " blocks never came back", r->live);
   if (r->mem->live_blocks) oom_bad(r, "the story itself keeps %zu blocks", r->mem->live_blocks);
   slp_mem_drop(r->mem);
-  return r->bad[0] ? BROKEN : r->clean ? CLEAN : WORKED;
+  return r->bad[0] ? BROKEN : r->clean ? CLEAN : r->silent ? SILENT : WORKED;
 }
 
 /* In a process of its own, so that a crash tells where it was. */

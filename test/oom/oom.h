@@ -17,8 +17,9 @@ typedef struct oom_run {
   const slp_sim *sim;
   oom_way way;
   uint8_t armed, trace;
-  uint8_t clean; /* set by the story: it was told that there is no memory */
-  char bad[500]; /* the first thing that is wrong */
+  uint8_t silent; /* set by the story: not all was read, and there was no memory to say even so */
+  uint8_t clean;  /* set by the story: it was told that there is no memory */
+  char bad[500];  /* the first thing that is wrong */
 } oom_run;
 
 /* The library's, one hold. Fails while r->armed. */

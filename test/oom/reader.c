@@ -90,6 +90,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   (void)s;
   slp_sim_trace(x->world->sim, "on_error %d fatal %d %s", e->code, e->fatal, e->message);
   if (e->fatal) x->fatal = e->code;
+  if (e->code == SLP_ENOMEM) x->run->clean = 1;
 }
 
 static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
@@ -155,6 +156,7 @@ int oom_reader_begin(oom_reader *x) {
   int rc = x->s ? 0 : oom_reader_open(x);
   if (rc) return rc;
   rc = sloop_start(x->s);
+  x->started = 1;
   oom_answer(x->run, "start", rc, 0);
   return rc;
 }
@@ -206,6 +208,7 @@ void oom_reader_end(oom_reader *x) {
     if (!x->closed) oom_bad(x->run, "no close callback");
   }
   if (x->run->bad[0]) return; /* the process ends */
+  if (x->started && x->run->way == OOM_FOREVER && !oom_reader_has_read_all(x)) x->run->silent = 1;
   slp_host_close(x->host, NULL, NULL);
   oom_reader_pass(x, 1000);
   if (x->out) oom_bad(x->run, "%llu batches are still out", (unsigned long long)x->out);

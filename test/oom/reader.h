@@ -24,7 +24,7 @@ typedef struct oom_reader {
   slp_outside outside; /* its environment: empty */
   sloop_t *s;
   int fatal; /* the code of a fatal error, or 0 */
-  uint8_t closing, closed, stopped;
+  uint8_t started, closing, closed, stopped;
   uint64_t batches, out;
   struct {
     char id[130];

@@ -76,6 +76,8 @@ static void play_life(oom_run *r, slp_user *u, slp_known_stream *s) {
     slp_oracle_bad(u->oracle, "memory came back and then not all was read: %s", why);
   }
   if (u->judged->failed) oom_answer(r, "on_error", u->judged->last_error, 0);
+  if (u->judged->last_error == SLP_ENOMEM) r->clean = 1;
+  if (r->way == OOM_FOREVER && !slp_oracle_all_read(u->judged, NULL, 0)) r->silent = 1;
   slp_user_stop(u, 1000);
   wait_s(u, 2);
   if (u->judged->stop_pending) slp_oracle_bad(u->oracle, "stop was never told");
