@@ -130,9 +130,9 @@ typedef struct hd_row { /* a lease's row, decoded by the driver from its attribu
   uint8_t whole;  /* AT_SEQ: with all its sub-records */
   uint8_t parked; /* nobody is to read it: L1 and L2 leave it out, with all that descends from it */
 } hd_row;
-/* A version was committed. life: who sent it (also when it has died since), SIZE_MAX: an operator. now NULL:
+/* A version was committed. life: who sent it (also when it has died since), SIZE_MAX: an operator. row NULL:
  * the row is gone. sent_us: when the request left the worker, true time. */
-void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, const hd_row *now);
+void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, const hd_row *row);
 /* Schema sloop: the worker's own row is marked (gone, or left), replaced or deleted, so that leases which
  * still name it are free. A clean stop ends so; P8 asks for it. Before the stop callback. */
 void hd_left(hd_oracle *o, size_t life);

@@ -49,6 +49,7 @@ static void judge_right(hd_oracle *o, hd_life *l, hd_tenancy *t) {
   const hd_version *row = hd_row_now(t->shard);
   if (t->loose || (row && row->gone)) return;
   if (!t->owned && !(t->owned = (uint8_t)owns_epoch(o, l, t))) return;
+  SLP_CHECK(row);
   int is = hd_is_instance(o, l, row->owner) && row->owner[0];
   if (o->terms.by_counter)
     judge_proof(o, l, t, row, is);

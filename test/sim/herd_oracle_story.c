@@ -53,7 +53,7 @@ static const char *tail(slp_str seq, uint32_t sub, char out[48]) {
 }
 
 static const char *record(const hd_part *s, size_t i, char out[48]) {
-  if (i >= s->notes_n) return "?";
+  if (!s || i >= s->notes_n) return "?";
   return tail(hd_seq(s, i), s->notes[i].sub, out);
 }
 

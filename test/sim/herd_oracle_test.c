@@ -40,7 +40,7 @@ static const char *shard_id(size_t i) {
 }
 
 static void begin(stage *g, int kcl, sloop_order_kind order) {
-  memset(g, 0, sizeof *g);
+  *g = (stage){0};
   g->mem = slp_mem_new(NULL, NULL);
   g->now = 10000000;
   g->terms = (hd_terms){.now_us = now_of,
