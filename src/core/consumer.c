@@ -422,7 +422,8 @@ static void on_stop_event(slp_event *ev) {
     slp_post(c->engine->host, &c->stop_ev);
     return;
   }
-  int late = (c->batches_out && !SLP_MUTANT(14)) || (c->leased && (!slp_leased_left(c) || slp_leased_undone(c)));
+  int late =
+      (c->batches_out && !SLP_MUTANT(14)) || (c->leased && (!slp_leased_left(c) || slp_leased_undone(c)));
   stopped(c, late ? SLP_ETIMEDOUT : 0);
 }
 
