@@ -6,7 +6,8 @@
 
 #include "core/lease.h"
 
-#define FIRST_US 200000 /* many workers that start together do not read in the same moment */
+#define LISTED_US UINT64_C(10000000) /* so long is a listing believed */
+#define FIRST_US 200000              /* many workers that start together do not read in the same moment */
 #define RETRY_US 300000
 #define SYNC_US 120000000 /* the stream against the table */
 #define STEAL_MAX 1       /* from the living at a time */
@@ -308,6 +309,8 @@ static int may_make(slp_lease *l, const slp_shard_desc *kid) {
     slp_fleet_list(f); /* whoever compares stream and table may be another worker */
   else if (!slp_fleet_listed_has(f, other))
     return 1; /* it is long gone */
+  else if (slp_fleet_now(f) - f->listed_us > LISTED_US)
+    slp_fleet_list(f); /* it may have gone since, and then nobody makes its row */
   if (!f->stocking) round_in(f, 0);
   return 0;
 }
