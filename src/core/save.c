@@ -54,7 +54,7 @@ static void set_start(slp_token_shard *t, const slp_shard *s) {
 
 static void describe(slp_token_shard *t, const slp_shard *s) {
   *t = (slp_token_shard){.id = s->id, .at = {.arrived_ms = -1}, .not_before_ms = s->not_before_ms};
-  t->active = !s->marked || SLP_MUTANT(59);
+  t->active = !s->marked;
   if (slp_low_mark(s, &t->at)) {
     t->place = SLP_PLACE_AFTER_SEQ;
     /* Once a record that late was read, the limit has done its work. */

@@ -21,7 +21,9 @@ from table import MUTANTS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOUND = os.path.join(HERE, "found.txt")
-HEAD = "# Written by hunt.py --write: mistake, program, the first three seeds that found it, rules broken.\n"
+HEAD = (
+  "# Written by hunt.py --write: mistake, program, the first three seeds that found it (fewer: it is too seldom found), "
+  "rules.\n")
 ENOUGH = 3
 SECONDS = 900  # of one program with one mistake
 RULE = re.compile(r"(?:^|: |BROKEN )([SLP]\d+ [a-z0-9 ]+)(?:: |$)")
