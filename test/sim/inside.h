@@ -33,7 +33,7 @@ struct slp_sim {
   void *serve_arg;
   struct slp_sim_shell *shells; /* all ever made */
   slp_list calls, files;        /* all not yet forgotten */
-  uint64_t paused_look_us; /* how often the time limit of a paused answer is looked at */
+  uint64_t paused_look_us;      /* how often the time limit of a paused answer is looked at */
   size_t hosts_made, hosts_alive;
   struct slp_sim_shell *blocked[64]; /* whose callbacks take long, one within the other */
   size_t blocked_n;
