@@ -393,7 +393,7 @@ void slp_lease_step(slp_lease *l) {
         want(l);
       else if (l->maybe)
         slp_lease_look(l, slp_fleet_now(f) + SELDOM_US);
-      else if (l->shunned_us && l->planned)
+      else if (l->shunned_us > slp_fleet_now(f) && l->planned)
         slp_lease_due(l, l->shunned_us);
       break;
     case SLP_WANTED:

@@ -280,4 +280,19 @@ TEST(a_lease_that_its_planned_worker_never_takes_goes_to_another) {
   finish(w);
 }
 
+/* It got nowhere once; it is read to its end later on, and planned for the same worker still. */
+TEST(a_shard_that_was_given_up_once_and_has_ended_keeps_nobody_busy) {
+  fw_world *w = fleet(3, 1);
+  slp_fleet_stalled(w->nodes[0]->fleet, slp_str_of(w->shards[0].id));
+  run(w, 40 * FW_S);
+  CHECK_INT(fw_owner_of(w, 0), 0); /* nobody else is there to have it */
+  CHECK(fw_split(w, 0));
+  uint64_t before = slp_sim_stats(w->nodes[0]->h).turns;
+  run(w, 30 * FW_S);
+  uint64_t turns = slp_sim_stats(w->nodes[0]->h).turns - before;
+  CHECK_STR(lease_row(w, 0, "pos"), "9:end");
+  if (turns > 30 * 200) CHECK_FAIL("%llu turns in 30 s", (unsigned long long)turns);
+  finish(w);
+}
+
 CHECK_MAIN()

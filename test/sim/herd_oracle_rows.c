@@ -57,13 +57,15 @@ static void judge_writer(hd_oracle *o, hd_life *l, const hd_part *s, const hd_ve
                          const hd_version *now, int moved) {
   int owned = was->owner[0] && hd_is_instance(o, l, was->owner), changes = was->owner != now->owner;
   int takes = changes && now->owner[0] && hd_is_instance(o, l, now->owner);
+  int freed =
+      was->parked && !now->parked && !now->owner[0] && !moved; /* by an operator, through any worker */
   if (now->epoch < was->epoch) {
     hd_break(o, HD_S6_FENCED, s->id, "%s writes in epoch %" PRIu64 " after epoch %" PRIu64 " of %s", l->what,
              now->epoch, was->epoch, name(was->owner));
   } else if (changes && now->owner[0] && now->epoch == was->epoch) {
     hd_break(o, HD_S5_EXCLUSIVE, s->id, "%s and %s have the same epoch %" PRIu64, name(was->owner),
              now->owner, now->epoch);
-  } else if ((changes || moved || now->epoch != was->epoch) && !owned && !takes) {
+  } else if ((changes || moved || now->epoch != was->epoch) && !owned && !takes && !freed) {
     hd_break(o, HD_S6_FENCED, s->id, "%s writes to the lease of %s in epoch %" PRIu64, l->what,
              name(was->owner), was->epoch);
   }
@@ -139,7 +141,7 @@ static void judge_let(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *wa
   if (was->owner == now->owner || now->at == HD_AT_END || !hd_is_instance(o, l, was->owner)) return;
   if (!t || t->loose || !t->began || t->given_us == HD_NEVER) return;
   if (t->epoch > was->epoch || t->epoch < owned_since(s, was)) return;
-  if (hd_row_done(s, now) < hd_given(t))
+  if (hd_row_done(s, now) < hd_given(t) && hd_given(t) > s->trimmed)
     hd_break(o, HD_S9_REPEATS, s->id,
              "%s lets it go at record %zu, and had finished with those before %zu: they come again", l->what,
              hd_row_done(s, now), hd_given(t));
