@@ -54,9 +54,10 @@ typedef struct hd_terms {        /* what is agreed in this run */
   uint64_t batch_bytes_max, held_bytes_max;
   uint64_t page_bytes_max; /* one answer more than held_bytes_max may be there */
   uint8_t by_counter; /* schema kcl: after a steal from the living both hand out until the victim's write */
-  uint8_t clocks_beyond;   /* clocks drift more than agreed, or stand: S7 is counted, not judged */
-  uint8_t order_loose;     /* clocks drift by more than 0.1 %: what is late is not judged */
-  uint8_t memory_fails;    /* callbacks may be lost */
+  uint8_t clocks_beyond; /* clocks drift more than agreed, or stand: S7 is counted, not judged */
+  uint8_t order_loose;   /* clocks drift by more than 0.1 %: what is late is not judged */
+  uint8_t memory_fails;  /* callbacks may be lost */
+  uint8_t gives_up; /* shards whose records keep coming back are given up: at that moment a tip may be told */
   uint8_t losses_expected; /* records are trimmed: on_loss is fine, and what it names is excused */
 } hd_terms;
 

@@ -465,7 +465,8 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
                     .by_counter = p->kcl,
                     .clocks_beyond = p->rate[HF_wild] > 0,
                     .order_loose = p->rate[HF_wild] || p->rate[HF_drift],
-                    .losses_expected = p->rate[HF_trim] > 0};
+                    .losses_expected = p->rate[HF_trim] > 0,
+                    .gives_up = p->o.on_retry == SLOOP_RETRY_STOP || p->o.on_retry == SLOOP_RETRY_PARK};
   /* A new application begins where half of what is there has been put. */
   hw->start_ms = terms.start_ms =
       (slp_world_ms(hw->w) + (int64_t)p->backlog * (int64_t)p->put_gap_us / 4000) / 1000 * 1000;
