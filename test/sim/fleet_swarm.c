@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sim/fleet_world.h"
+#include "sim/share.h"
 
 typedef struct sums {
   uint64_t seeds, kills, leaves, pauses, cuts, outages, splits, merges, deletes, starts, records, repeats;
@@ -300,7 +301,7 @@ int main(int argc, char **argv) {
     if (strcmp(argv[i], "--trace") == 0) trace = 1;
     if (strcmp(argv[i], "--kcl") == 0) kcl = 1;
     if (i + 1 == argc) break;
-    if (strcmp(argv[i], "--seeds") == 0) seeds = strtoull(argv[i + 1], NULL, 10);
+    if (strcmp(argv[i], "--seeds") == 0) seeds = sim_share(strtoull(argv[i + 1], NULL, 10));
     if (strcmp(argv[i], "--enough") == 0) enough = atoi(argv[i + 1]);
     if (strcmp(argv[i], "--from") == 0) from = strtoull(argv[i + 1], NULL, 10);
     if (strcmp(argv[i], "--seed") == 0) from = strtoull(argv[i + 1], NULL, 10), seeds = 1;

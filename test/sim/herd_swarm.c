@@ -23,6 +23,7 @@
 #include "base/num.h"
 #include "base/probe.h"
 #include "sim/herd.h"
+#include "sim/share.h"
 
 #define SECONDS_A_SEED 120
 #define SLOW_KEPT 5
@@ -348,7 +349,7 @@ static int read_args(request *q, int argc, char **argv) {
     else if (number_of(next, &n))
       return -1;
     else if (strcmp(a, "--seeds") == 0)
-      q->seeds = n;
+      q->seeds = sim_share(n);
     else if (strcmp(a, "--from") == 0)
       q->from = n;
     else if (strcmp(a, "--seed") == 0)
