@@ -66,6 +66,5 @@ MUTANTS = [
   (57, "own_counter_unknown", "kcl", "a renewal of one's own that was answered late is a loss"),
   (58, "token_forgets_ended", "swarm", "a token leaves out a shard that is read and not acknowledged"),
   (61, "stop_gives_up_early", "swarm", "a stop does not wait for batches that are out"),
-  # Nobody finds it: the rule about rates allows turns by the number of calls, whatever that is.
-  (60, "no_wait_at_tip", "", "a shard at its tip is asked again at once"),
+  (60, "no_wait_at_tip", "herd", "a shard at its tip is asked again at once"),
 ]

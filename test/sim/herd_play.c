@@ -108,6 +108,24 @@ static uint64_t moves(const hd_world *hw) {
   return sum;
 }
 
+/* A shard at its tip is asked once in poll_ms, or a tenth earlier. */
+#define POLLS_BESIDES 8 /* until it is known to be at its tip, and by who has it next */
+
+static void note_polls(const hd_world *hw, uint64_t polls[SLP_SHARDS_MAX]) {
+  for (size_t i = 0; hw->stream && i < hw->stream->shards_n; i++) polls[i] = hw->stream->shards[i].polls;
+}
+
+static void judge_polls(hd_world *hw, const uint64_t before[SLP_SHARDS_MAX], uint64_t us) {
+  uint64_t most = us / (hw->plan->o.poll_ms * UINT64_C(850)) + POLLS_BESIDES;
+  for (size_t i = 0; hw->stream && i < hw->stream->shards_n; i++) {
+    const slp_known_shard *s = &hw->stream->shards[i];
+    if (s->polls - before[i] > most)
+      hd_break(hw->o, HD_S10_RATE, s->id,
+               "at rest it is asked %" PRIu64 " times in %" PRIu64 " ms, not every %u ms",
+               s->polls - before[i], us / 1000, hw->plan->o.poll_ms);
+  }
+}
+
 /* Lists, audits, back-offs and time limits are a minute or half of one; a worker that others took for dead,
  * or that looks for one who is, waits for leases. */
 static uint64_t patience(const hd_world *hw) {
@@ -129,9 +147,13 @@ static int come_to_rest(hd_world *hw) {
     int read = n && hd_all_read(hw->o, why[0], sizeof why[0]);
     int even = n && hd_balanced(hw->o, lives, n, why[1], sizeof why[1]);
     if (read && even) {
-      uint64_t before = moves(hw);
-      if (!pass(hw, 2 * (uint64_t)hw->plan->o.lease_ms * 1000)) return 0;
-      if (moves(hw) == before) return 1;
+      uint64_t before = moves(hw), polls[SLP_SHARDS_MAX], us = 2 * (uint64_t)hw->plan->o.lease_ms * 1000;
+      note_polls(hw, polls);
+      if (!pass(hw, us)) return 0;
+      if (moves(hw) == before) {
+        judge_polls(hw, polls, us);
+        return !broken(hw);
+      }
     }
     if (hd_now(hw) >= until) {
       hd_break(hw->o, read ? HD_L2_BALANCED : HD_L1_ALL_READ, "", "healed for %" PRIu64 " s: %s",
