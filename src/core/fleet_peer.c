@@ -86,7 +86,9 @@ void slp_peer_saw(slp_peer *p, const slp_worker_fact *w, int exact, const slp_st
   /* A replica may be behind what a consistent read has shown; or that worker has come again. */
   if (!exact && p->exact_us && (!same || w->counter < p->counter || (p->gone && !w->gone.n))) {
     SLP_PROBE("peer: a replica is behind");
-    if (!same) p->wanted = 1;
+    if (same) return;
+    p->wanted = 1;
+    slp_look_soon(p->op.f, slp_fleet_now(p->op.f));
     return;
   }
   if (w->boot.n > SLP_BOOT_N) return;

@@ -295,4 +295,24 @@ TEST(a_shard_that_was_given_up_once_and_has_ended_keeps_nobody_busy) {
   finish(w);
 }
 
+/* Its leader was started anew under the same id just when it had begun to follow the one before, and it could
+ * not reach the table for a moment. */
+static void follows_the_next_life(uint64_t after) {
+  fw_world *w = world(6);
+  start(w, 1);
+  settle(w, 30 * FW_S);
+  fw_kill(w, 0);
+  fw_start(w, 0, "w0", 0);
+  run(w, after);
+  fw_start(w, 1, "w1", 0);
+  w->faults.lost_ppm = 300000;
+  run(w, 2 * FW_S);
+  w->faults.lost_ppm = 0;
+  settle(w, 40 * FW_S);
+  finish(w);
+}
+TEST(a_leader_that_was_started_anew_is_heard_by_all) {
+  for (seed = 1; seed <= 40; seed++) follows_the_next_life(FW_S + seed * 50000);
+}
+
 CHECK_MAIN()
