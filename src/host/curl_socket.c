@@ -49,12 +49,13 @@ static void forget(curl_socket *s) {
 
 static void arm(curl_socket *s);
 
-/* A transfer that pauses is not watched either, but what comes there is its own. */
+/* A transfer that pauses is not watched either, but what comes there is its own. Nor does curl always tell
+ * which connection one has got: when the one before it was watched in the same way, nothing changes. */
 static int rests(const curl_socket *s) {
   if (!s->ours) return 0;
   SLP_LIST_EACH(&s->lane->running, it) {
     const slp_transfer *t = SLP_OWNER(it, slp_http, link)->transfer;
-    if (t->fd == s->fd) return 0;
+    if (t->fd == s->fd || t->fd == CURL_SOCKET_BAD) return 0;
   }
   return 1;
 }
