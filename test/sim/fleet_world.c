@@ -796,8 +796,21 @@ int fw_all_read(fw_world *w) {
   return 1;
 }
 
+/* Leases that this worker gave up, because it got nowhere with them: they go to others, however little it
+ * has. */
+static int avoids(fw_world *w, const fw_node *n) {
+  int sum = 0;
+  for (int i = 0; i < w->shards_n; i++) {
+    char row[64];
+    if (w->pos[i].kind == SLP_SPOT_END || w->shards[i].trimmed) continue;
+    fw_row_of(w, i, row);
+    sum += slp_str_is(slp_fleet_instance(n->fleet), fw_row(w, row, "avoid"));
+  }
+  return sum;
+}
+
 int fw_settled(fw_world *w) {
-  int held[FW_NODES] = {0}, least = 1 << 20, most = 0;
+  int held[FW_NODES] = {0}, most = 0;
   for (int i = 0; i < w->shards_n; i++) {
     if (w->pos[i].kind == SLP_SPOT_END || w->shards[i].trimmed) continue;
     int slot = fw_owner_of(w, i);
@@ -812,10 +825,14 @@ int fw_settled(fw_world *w) {
     slp_fleet_stats s;
     slp_fleet_stats_get(n->fleet, &s);
     if (n->suspended || !n->joined || s.held_now != (uint64_t)held[i]) return 0;
-    if (held[i] < least) least = held[i];
     if (held[i] > most) most = held[i];
   }
-  return most - least <= 1;
+  for (int i = 0; i < FW_NODES; i++) {
+    fw_node *n = w->nodes[i];
+    if (!n || n->left || n->failed || most - held[i] <= 1) continue;
+    if (w->kcl || most - held[i] - avoids(w, n) > 1) return 0;
+  }
+  return 1;
 }
 
 int fw_run(fw_world *w, uint64_t us) {
