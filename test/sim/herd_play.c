@@ -26,9 +26,17 @@ static void run_put(void *arg) {
              run_put, hw);
 }
 
+/* In order of time what was read waits for shards that have older records to bring. */
+static int others_come_first(const hd_world *hw) {
+  uint64_t last = 0;
+  for (size_t i = 0; i < hw->shards_n; i++) last = slp_max_u64(last, hw->shards[i].read_us);
+  return hw->plan->o.order == SLOOP_ORDER_TIME && hd_now(hw) - last < 5 * HD_S;
+}
+
 /* Owned, and nobody asks for its records. Whoever reads a shard at its tip goes on asking. */
 static void look_for_zombies(hd_world *hw, hd_rule rule) {
   uint64_t now = hd_now(hw);
+  if (others_come_first(hw)) return;
   for (size_t i = 0; i < hw->shards_n; i++) {
     const hd_place *s = &hw->shards[i];
     uint64_t since = hd_readable_us(hw->o, i);
