@@ -305,12 +305,11 @@ static int may_make(slp_lease *l, const slp_shard_desc *kid) {
     l->asked_us = slp_fleet_now(f);
     unknown_children(f);
   }
-  if (f->listed_us <= l->asked_us)
-    slp_fleet_list(f); /* whoever compares stream and table may be another worker */
-  else if (!slp_fleet_listed_has(f, other))
-    return 1; /* it is long gone */
-  else if (slp_fleet_now(f) - f->listed_us > LISTED_US)
-    slp_fleet_list(f); /* it may have gone since, and then nobody makes its row */
+  /* Whoever compares stream and table may be another worker; and it may go yet, and then nobody makes its
+   * row. */
+  int fresh = f->listed_us > l->asked_us && slp_fleet_now(f) - f->listed_us <= LISTED_US;
+  if (f->listed_us > l->asked_us && !slp_fleet_listed_has(f, other)) return 1; /* it is long gone */
+  if (!fresh) slp_fleet_list(f);
   if (!f->stocking) round_in(f, 0);
   return 0;
 }
