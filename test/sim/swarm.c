@@ -15,6 +15,7 @@
 
 #include "base/num.h"
 #include "sim/plan.h"
+#include "sim/share.h"
 
 #define SECONDS_A_SEED 120
 
@@ -102,11 +103,11 @@ int main(int argc, char **argv) {
     const char *dots = strstr(argv[2], "..");
     if (dots && slp_parse_u64((slp_str){argv[2], (size_t)(dots - argv[2])}, &from) == 0 &&
         slp_parse_u64(slp_str_of(dots + 2), &to) == 0 && from <= to)
-      return play_many(from, to, enough, argv[0]);
+      return play_many(from, from + sim_share(to - from + 1) - 1, enough, argv[0]);
   }
   if (argc > 1) {
     fprintf(stderr, "usage: %s [--seeds A..B [--enough N] | --seed S [--trace]]\n", argv[0]);
     return 2;
   }
-  return play_many(from, to, enough, argv[0]);
+  return play_many(from, from + sim_share(to - from + 1) - 1, enough, argv[0]);
 }
