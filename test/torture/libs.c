@@ -109,7 +109,6 @@ typedef struct life {
   uv_timer_t limit;
   long live; /* blocks of the library */
   unsigned long long wanted, records;
-  uint64_t error_ms; /* of the last error */
   int errors, fatal, stopped, closed, late;
   char said[300];
 } life;
@@ -140,7 +139,7 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
 }
 static void on_limit(uv_timer_t *t) {
   life *l = t->data;
-  l->late = l->errors && uv_now(t->loop) - l->error_ms < LIMIT_MS / 2 ? 5 : 4;
+  l->late = l->errors >= 3 ? 5 : 4; /* the pauses between its tries grow: the last may be long ago */
   uv_close((uv_handle_t *)t, NULL);
   sloop_close(l->s, on_closed, l);
 }
@@ -153,7 +152,6 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   life *l = arg;
   l->errors++;
-  l->error_ms = uv_now(l->limit.loop);
   snprintf(l->said, sizeof l->said, "%s: %s", sloop_err_name(e->code), e->message);
   if (!e->fatal) return;
   l->fatal = 1;
