@@ -26,6 +26,7 @@ struct slp_typed {
   slp_world *w;
   slp_typed_faults faults;
   slp_typed_sums sums;
+  uint64_t change_us; /* so long takes a split or a merge */
   void (*others)(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply);
   void *others_arg;
   slp_host *h; /* of the tables */
@@ -57,20 +58,13 @@ static void refuse(slp_sim_reply *reply, int status, const char *type) {
 /* ---- Kinesis: the stream as it looks now ----------------------------------------------------------------
  */
 
-static uint64_t change_us(const slp_typed *t) {
-  sloop_sandbox_opts_t o;
-  (void)t;
-  sloop_sandbox_opts_init(&o);
-  return (uint64_t)o.change_ms * 1000;
-}
-
 /* A split or a merge shows when the service has done it. */
 static int is_there(const slp_typed *t, const slp_known_shard *s) {
-  uint64_t after = s->parents[0] < 0 ? 0 : change_us(t);
+  uint64_t after = s->parents[0] < 0 ? 0 : t->change_us;
   return !s->gone && slp_sim_now_us(t->w->sim) >= s->made_us + after;
 }
 static int is_closed(const slp_typed *t, const slp_known_shard *s) {
-  return s->closed && slp_sim_now_us(t->w->sim) >= s->closed_us + change_us(t);
+  return s->closed && slp_sim_now_us(t->w->sim) >= s->closed_us + t->change_us;
 }
 
 static slp_known_stream *stream_named(slp_typed *t, slp_str name) {
@@ -79,21 +73,10 @@ static slp_known_stream *stream_named(slp_typed *t, slp_str name) {
   return NULL;
 }
 
-/* The upper half of a key's hash as the whole: low halves are all zeros, or all ones. */
-static void hash_text(uint64_t upper, int end, char out[48]) {
-  unsigned __int128 v = (unsigned __int128)upper << 64 | (end ? UINT64_MAX : 0);
-  char digits[48];
-  size_t n = 0;
-  do digits[n++] = (char)('0' + (int)(v % 10));
-  while ((v /= 10));
-  for (size_t i = 0; i < n; i++) out[i] = digits[n - 1 - i];
-  out[n] = 0;
-}
-
 static void put_desc(slp_typed *t, slp_buf *b, const slp_known_stream *s, const slp_known_shard *k) {
   char low[48], high[48];
-  hash_text(k->hash_low, 0, low);
-  hash_text(k->hash_high, 1, high);
+  slp_world_hash(k->hash_low, 0, low);
+  slp_world_hash(k->hash_high, 1, high);
   slp_msg_str(b, slp_str_of(k->id));
   for (int i = 0; i < 2; i++) {
     int there = k->parents[i] >= 0;
@@ -574,8 +557,11 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
 
 slp_typed *slp_typed_new(slp_world *w) {
   slp_typed *t = SLP_NEW(w->mem, slp_typed);
+  sloop_sandbox_opts_t o;
   SLP_CHECK(t);
+  sloop_sandbox_opts_init(&o);
   t->w = w;
+  t->change_us = (uint64_t)o.change_ms * 1000;
   t->others = w->sim->serve;
   t->others_arg = w->sim->serve_arg;
   t->memory = slp_memory_new(w->mem);

@@ -385,8 +385,8 @@ void slp_world_put_many(slp_world *w, slp_known_stream *s, size_t n, uint32_t by
 }
 
 /* ---- orders ----------------------------------------------------------------------------------------- */
-static void decimal_of(uint64_t upper, char out[48]) {
-  unsigned __int128 v = (unsigned __int128)upper << 64;
+void slp_world_hash(uint64_t upper, int end, char out[48]) {
+  unsigned __int128 v = (unsigned __int128)upper << 64 | (end ? UINT64_MAX : 0);
   char digits[48];
   size_t n = 0;
   do digits[n++] = (char)('0' + (int)(v % 10));
@@ -399,7 +399,7 @@ int slp_world_split(slp_world *w, slp_known_stream *s, size_t shard) {
   uint64_t low = s->shards[shard].hash_low, high = s->shards[shard].hash_high;
   uint64_t middle = low + (high - low) / 2 + 1;
   char at[48]; /* middle * 2^64 in decimal */
-  decimal_of(middle, at);
+  slp_world_hash(middle, 0, at);
   int rc = slp_box_split(w->box, slp_world_ms(w), s->name, s->shards[shard].id, at);
   if (rc) return rc;
   s->shards[shard].closed = 1;

@@ -91,6 +91,8 @@ void slp_world_faults(slp_world *w, const char *script); /* NULL clears */
 /* A random open shard of s; SIZE_MAX: none. */
 size_t slp_world_open_shard(slp_world *w, const slp_known_stream *s);
 size_t slp_world_find(const slp_known_stream *s, const char *id); /* SIZE_MAX: not known */
+/* A hash key as decimal text, of its upper half; its lower half is all zeros, or at the end all ones. */
+void slp_world_hash(uint64_t upper, int end, char out[48]);
 /* For another way to serve the same streams: what was asked of a shard, kind in the service's words. */
 void slp_world_polled(slp_world *w, slp_known_shard *sh, uint64_t sent_us);
 void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind);
