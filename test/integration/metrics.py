@@ -5,6 +5,7 @@ is dead.
 """
 
 import datetime
+import errno
 import http.client
 import http.server
 import json
@@ -323,7 +324,9 @@ def raw(port, data, seconds=10):
             while chunk := peer.recv(65536):
                 got += chunk
             return got
-        except (ConnectionResetError, BrokenPipeError):
+        except OSError as e:  # ENOTCONN: it was reset before the shutdown
+            if e.errno not in (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN):
+                raise
             return b""
 
 
