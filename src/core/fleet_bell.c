@@ -149,6 +149,7 @@ static void lead_read(slp_store_req *rq) {
   }
   const slp_lead_fact *lead = &fact.u.lead;
   f->lead_read_us = rq->done_us;
+  if (fact.kind == SLP_FACT_LEAD && lead->start.kind == SLP_SPOT_TIME) f->start = lead->start;
   if (fact.kind != SLP_FACT_LEAD || !lead->owner.n) {
     run_for(f, (slp_str){NULL, 0}, fact.kind == SLP_FACT_LEAD ? lead->epoch : 0);
   } else if (slp_str_eq(lead->owner, slp_instance_str(&f->me))) {

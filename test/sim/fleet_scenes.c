@@ -37,6 +37,20 @@ TEST(a_fleet_that_begins_at_the_latest_begins_at_one_time) {
   finish(w);
 }
 
+/* An operator removes it: "latest" is not the moment in which it is written again. */
+TEST(a_fleet_begins_at_the_latest_once) {
+  char start_was[64];
+  fw_world *w = world(3);
+  w->start.kind = SLP_SPOT_LATEST;
+  start(w, 2);
+  settle(w, 15 * FW_S);
+  snprintf(start_was, sizeof start_was, "%s", fw_row(w, "lead", "start"));
+  fw_operator_delete(w, "lead");
+  run(w, 90 * FW_S);
+  CHECK_STR(fw_row(w, "lead", "start"), start_was);
+  finish(w);
+}
+
 static uint64_t join(int before) {
   fw_world *w = fleet(8, before);
   fw_start(w, before, "new", 0);

@@ -34,7 +34,7 @@ static int is_read(const hd_oracle *o, const hd_part *s, char *why, size_t why_n
   char text[120];
   if (!row) return is_nothing(o, s) || no(why, why_n, s, "it has no lease");
   if (row->at == HD_AT_END) return 1;
-  if (row->gone && s->excused_ever && is_left_out(o, s)) return 1;
+  if (row->gone && s->excused_ever && (is_left_out(o, s) || is_nothing(o, s))) return 1;
   if (row->gone) return no(why, why_n, s, "its lease is gone");
   if (s->closed) return no(why, why_n, s, "its end is not in the table");
   size_t done = slp_max_u64(slp_max_u64(hd_row_done(s, row), hd_floor(o, s)), s->trimmed);
