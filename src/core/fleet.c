@@ -82,8 +82,8 @@ static int64_t service_ms(slp_fleet *f) {
   return ms > 0 ? ms : slp_wall_ms(f->h);
 }
 
-/* LATEST means the moment in which the fleet began: a time, before any lease exists. Who has read it writes it
- * again when an operator has removed the row: what came since then would be left out. */
+/* LATEST means the moment in which the fleet began: a time, before any lease exists. Who has read it writes
+ * it again when an operator has removed the row: what came since then would be left out. */
 slp_spot slp_fleet_start_spot(slp_fleet *f) {
   slp_spot s = f->o.start;
   if (s.kind == SLP_SPOT_LATEST && f->start.kind == SLP_SPOT_TIME) return f->start;
