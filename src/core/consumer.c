@@ -372,6 +372,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
 
 int slp_consumer_at_tip(const slp_consumer *c) {
   if (c->leased && (c->open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
+  if (c->going_n) return 0; /* what was given back of it goes along, and the user is not told yet */
   return c->life == SLP_LIFE_RUNNING && c->tip_n == c->open_n && c->waiting_n == 0 && c->queued_n == 0 &&
          (c->batches_out == 0 || SLP_MUTANT(13));
 }

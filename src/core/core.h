@@ -231,6 +231,7 @@ struct slp_consumer {
   uint8_t entering, enter_again; /* slp_lineage_enter_ready is at work; and shall go round once more */
   uint32_t open_n;               /* shards being read */
   uint32_t tip_n;                /* of those, at their tip */
+  uint32_t going_n;              /* not read any more, to be given up, and not told yet */
   uint32_t waiting_n;            /* to be read, parents unfinished */
   uint32_t batches_out;
 

@@ -58,6 +58,7 @@ static int t_open(slp_tenant *t, slp_str id, uint64_t epoch, const slp_spot *fro
 static void stop_reading(slp_shard *s) {
   if (s->draining) return;
   s->draining = 1;
+  s->consumer->going_n++;
   slp_reader_stop(s);
   s->in_order = 0;
   slp_outlet_leave_order(s);
@@ -106,6 +107,7 @@ static void t_revoke(slp_tenant *t, slp_str id, slp_parting why) {
   } else if (s->opened_told)
     slp_report_shard(c, s, why == SLP_PART_LOST ? SLOOP_SHARD_LOST : SLOOP_SHARD_GIVEN);
   stop_reading(s);
+  c->going_n--;
   forget_in_batches(s);
   slp_outlet_detach(s, &c->detached);
   slp_lineage_drop(s);

@@ -33,6 +33,8 @@ typedef struct worker {
   sloop_batch_t *kept[KEPT];
   size_t kept_n;
   int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_GIVEN + 1], errors, fatal, dead, tips;
+  char back_of[32]; /* a shard that has a record given back, and that nobody has told to be gone */
+  int back_went;    /* times that such a shard went */
   uint64_t dead_id;
   uint32_t dead_attempt; /* the least */
   char last_error[300];
@@ -126,7 +128,10 @@ static void give(worker *w, sloop_batch_t *b) {
     const sloop_record_t *r = sloop_batch_at(b, i);
     size_t shard = slp_world_find(w->c->stream, r->shard);
     uint64_t id = w->c->stream->shards[shard].notes[place_of(&w->c->stream->shards[shard], r->seq)].id;
-    if (id == w->refuse_id || slp_sim_chance(w->c->w->sim, w->refuse_ppm)) break;
+    if (id == w->refuse_id || slp_sim_chance(w->c->w->sim, w->refuse_ppm)) {
+      snprintf(w->back_of, sizeof w->back_of, "%s", r->shard);
+      break;
+    }
     /* What belongs to a lease that is gone does not count, and may be read again. */
     acked(w, r);
   }
@@ -156,9 +161,12 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
 }
 
 static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+  worker *w = arg;
   (void)s;
-  (void)shard;
-  ((worker *)arg)->shards[what]++;
+  w->shards[what]++;
+  if (what == SLOOP_SHARD_OPENED || strcmp(shard, w->back_of)) return;
+  w->back_of[0] = 0;
+  w->back_went++;
 }
 
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
@@ -1085,6 +1093,36 @@ STORY_OF_BOTH(who_reads_no_shard_is_not_at_the_tip) {
   read_all(c, 20000);
   slp_world_pass(c->w, 10000);
   CHECK(c->at[0].tips + c->at[1].tips + c->at[2].tips >= 2);
+}
+
+static void on_tip_with_all_told(sloop_t *s, void *arg) {
+  worker *w = arg;
+  on_tip(s, w);
+  if (w->back_of[0]) CHECK_FAIL("w%d is at the tip, and gave a record of %s back", w->n, w->back_of);
+}
+
+/* What was given back goes with the lease, and the user hears that first. */
+STORY_OF_BOTH(no_tip_is_told_between_a_give_back_and_the_word_that_its_shard_goes) {
+  crew_begin(c, seed, 4);
+  for (int i = 0; i < 2; i++) {
+    worker *w = make(c, i);
+    w->o.stall_ms = 2000;
+    w->o.on_tip = on_tip_with_all_told;
+    begin(w);
+  }
+  balanced(c, 4, 20000);
+  slp_world_put_many(c->w, c->stream, 40, 40);
+  read_all(c, 20000);
+  slp_world_pass(c->w, 3000);
+  int tips = c->at[0].tips + c->at[1].tips;
+  CHECK(c->at[0].tips && c->at[1].tips);
+  c->at[0].refuse_id = c->at[1].refuse_id = slp_world_put(c->w, c->stream, 40)->id;
+  for (int ms = 0; ms < 20000 && !c->at[0].back_went && !c->at[1].back_went; ms++) slp_world_pass(c->w, 1);
+  CHECK(c->at[0].back_went || c->at[1].back_went);
+  c->at[0].refuse_id = c->at[1].refuse_id = 0;
+  read_all(c, 60000);
+  slp_world_pass(c->w, 3000);
+  CHECK(c->at[0].tips + c->at[1].tips > tips);
 }
 
 STORY_OF_BOTH(an_outage_of_everything_is_no_lack_of_progress) {

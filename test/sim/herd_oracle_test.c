@@ -522,6 +522,18 @@ static void stops_robbed(stage *g) {
   lease(g, 0, SLOOP_LEASE_LEFT, SIZE_MAX, 0);
   hd_on_stopped(g->o, 0, 0);
 }
+/* It began behind what was trimmed, and what it was handed came back only after the lease was given up. */
+static void stops_behind_a_trim(stage *g) {
+  hd_trimmed(g->o, 1, 3);
+  const void *b = hand(g, 1, 1, 3, 2);
+  stop(g, 1);
+  told_gone(g, 1, 1, 0);
+  write_row(g, 1, 1, "", AT_START);
+  wait_ms(g, 50);
+  done(g, 1, b, 2, 2);
+  lease(g, 1, SLOOP_LEASE_LEFT, SIZE_MAX, 0);
+  hd_on_stopped(g->o, 1, 0);
+}
 /* Taken for dead while it stops: its leases are free by that. */
 static void stops_evicted(stage *g) {
   read_some(g, 0, 0, 5, 2);
@@ -580,6 +592,7 @@ TEST(what_is_allowed_besides) {
     play_allowed(is_deleted, kcl, 0, 0);
     play_allowed(is_deleted_and_counts_anew, kcl, 0, 0);
     play_allowed(is_trimmed, kcl, 0, 1);
+    play_allowed(stops_behind_a_trim, kcl, 0, 1);
     play_allowed(is_parked, kcl, 0, 0);
   }
   play_allowed(stops_robbed, 1, 0, 0);
@@ -1238,6 +1251,15 @@ static void stopped_and_has_not_saved(stage *g) {
   hd_left(g->o, 0);
   hd_on_stopped(g->o, 0, 0);
 }
+static void stopped_behind_a_trim_and_has_not_saved(stage *g) {
+  hd_trimmed(g->o, 1, 3);
+  read_some(g, 1, 1, 3, 2);
+  stop(g, 1);
+  wait_ms(g, 50);
+  told_gone(g, 1, 1, 0);
+  hd_left(g->o, 1);
+  hd_on_stopped(g->o, 1, 0);
+}
 static void keeps_memory(stage *g) {
   close_it(g, 0);
   hd_memory_back(g->o, 0, 16);
@@ -1373,6 +1395,7 @@ static const violation violations[] = {
     V(HD_P8_STOPPED, stopped_with_one_out),
     V(HD_P8_STOPPED, stopped_and_owns),
     V(HD_P8_STOPPED, stopped_and_has_not_saved),
+    V(HD_P8_STOPPED, stopped_behind_a_trim_and_has_not_saved),
     V(HD_P10_MEMORY, keeps_memory),
 };
 
