@@ -258,6 +258,18 @@ static size_t first_unacked(const slp_judged *m, const slp_judged_shard *s) {
 /* What "latest" was is saved as a time, and our idea of the service's clock is that wrong at most. */
 #define LATEST_SLACK_MS 2000
 
+static size_t back_to(const slp_known_shard *k, size_t low, int64_t since_ms) {
+  while (low > 0 && k->notes[low - 1].arrived_ms >= since_ms - LATEST_SLACK_MS) low--;
+  return low;
+}
+
+/* It was open when reading began, and nobody has asked for its latest: a token says "what came since then",
+ * also when it is closed by now. That it is read then is not asked for: a listing may have shown it closed. */
+static int waits_for_latest(const slp_judged *m, const slp_known_shard *k) {
+  if (m->saved || k->latest_locates || (size_t)(k - m->stream->shards) >= m->from.shards_n) return 0;
+  return !k->closed || k->closed_us >= m->started_us;
+}
+
 void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
   slp_saved to = {.from = m->from, .shards_n = m->stream->shards_n};
   for (size_t i = 0; i < to.shards_n; i++) {
@@ -268,8 +280,11 @@ void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
       low = high = first_unacked(m, s);
     } else if (m->from.kind == SLOOP_LATEST && s->known->latest_locates) {
       /* Until the answer to the first question is there, it is when reading began. */
-      int64_t since_ms = s->opened ? s->known->latest_first_ms : m->started_ms;
-      while (low > 0 && s->known->notes[low - 1].arrived_ms >= since_ms - LATEST_SLACK_MS) low--;
+      low = back_to(s->known, low, s->opened ? s->known->latest_first_ms : m->started_ms);
+    } else if (m->from.kind == SLOOP_LATEST && waits_for_latest(m, s->known)) {
+      if (!to.shards[i].reads) low = high = s->known->notes_n;
+      to.shards[i].reads = 1;
+      low = back_to(s->known, low, m->started_ms);
     }
     to.shards[i].low = low;
     to.shards[i].high = high;

@@ -416,6 +416,24 @@ static void first_phase(play *g) {
 
 static int stop_told(void *arg) { return ((slp_user *)arg)->stop_told; }
 
+static int is_named(const play *g, size_t shard) {
+  return strstr(g->u.token, g->stream->shards[shard].id) != NULL;
+}
+
+/* Opened with a token that says nothing of what is still kept, neither of a shard nor of its parent: refused,
+ * as nobody can tell from where to go on. */
+static int is_forgotten(const play *g) {
+  if (!g->u.judged->failed || g->u.judged->last_error != SLOOP_ETOKEN || !g->plan->trims) return 0;
+  for (size_t i = 0; i < g->stream->shards_n; i++) {
+    const slp_known_shard *k = &g->stream->shards[i];
+    if (k->gone) continue;
+    if (is_named(g, i)) return 0;
+    for (int p = 0; p < 2; p++)
+      if (k->parents[p] >= 0 && is_named(g, (size_t)k->parents[p])) return 0;
+  }
+  return 1;
+}
+
 /* Faults stop; then everything accepted must be read, and the consumer must come to rest. */
 static void second_phase(play *g) {
   slp_sim *sim = g->w->sim;
@@ -430,12 +448,13 @@ static void second_phase(play *g) {
   if (g->u.judged->failed && g->plan->kills) {
     /* Opened again in the middle of the trouble, it may have found nobody, or nothing kept, at first contact.
      */
-    if (g->u.judged->last_error == SLOOP_ETOKEN && g->plan->trims) return;
+    if (is_forgotten(g)) return;
     slp_user_reopen(&g->u);
   }
   if (g->u.s) slp_user_resume(&g->u, NULL);
   /* The longest back-off, an answer that never comes, a freeze; and time to read it all. */
   slp_sim_run(sim, slp_sim_now_us(sim) + UINT64_C(90000000), NULL, NULL);
+  if (is_forgotten(g)) return;
   uint64_t limit_ms = 120000 + (g->plan->freezes ? 1000000 : 0) + g->w->records_put * 60;
   if (g->plan->manners.hold_us_max) limit_ms += g->w->records_put * (g->plan->manners.hold_us_max / 1000 + 1);
   if (g->plan->close_early) {
