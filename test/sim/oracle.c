@@ -264,7 +264,7 @@ static size_t back_to(const slp_known_shard *k, size_t low, int64_t since_ms) {
 }
 
 /* It was open when reading began, and nobody has asked for its latest: a token says "what came since then",
- * also when it is closed by now. That it is read then is not asked for: a listing may have shown it closed. */
+ * also when it is closed by now. That it is read then is not asked for: a listing may show it closed. */
 static int waits_for_latest(const slp_judged *m, const slp_known_shard *k) {
   if (m->saved || k->latest_locates || (size_t)(k - m->stream->shards) >= m->from.shards_n) return 0;
   return !k->closed || k->closed_us >= m->started_us;
