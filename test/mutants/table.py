@@ -48,8 +48,8 @@ MUTANTS = [
   (41, "rewind_keeps_bound", "swarm herd", "what is dropped for lack of budget leaves its bound where it was"),
   (42, "pause_by_who_adds", "swarm herd", "children that a last page names are not paused"),
   (43, "out_is_bound_enough", "swarm herd", "of what was dropped nothing stays behind the page that is out"),
-  # Nobody finds it: only a stream of DynamoDB shows it, and no simulator reads one by tokens yet.
-  (44, "token_drops_not_before", "", "a token forgets the time before which nothing is read"),
+  # Found where the source finds no times, as that of DynamoDB.
+  (44, "token_drops_not_before", "swarm", "a token forgets the time before which nothing is read"),
   (45, "no_batch_is_acknowledged", "herd", "a leased shard's end is saved when no batch of it is out"),
   (46, "old_read_is_proof", "fleet herd", "what was read of a worker before its new life speaks against it"),
   (47, "other_parent_is_itself", "kcl herd", "the adjacent parent takes itself for the other one"),

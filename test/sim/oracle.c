@@ -193,7 +193,8 @@ static int has_read_parent(const slp_judged *m, const slp_known_shard *k) {
 
 static int time_range(const slp_judged *m, const slp_known_shard *k, size_t *low, size_t *high) {
   size_t i = 0;
-  while (m->from.kind == SLOOP_AT_TIME && i < k->notes_n && k->notes[i].arrived_ms < m->from.at_ms) i++;
+  int64_t at_ms = m->from.at_ms - (m->oracle->whole_seconds ? m->from.at_ms % 1000 : 0);
+  while (m->from.kind == SLOOP_AT_TIME && i < k->notes_n && k->notes[i].arrived_ms < at_ms) i++;
   *low = slp_max_u64(*low, i);
   *high = slp_max_u64(*high, i);
   return 1;

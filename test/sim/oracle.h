@@ -77,6 +77,7 @@ struct slp_oracle {
   uint8_t silent_trims;   /* records may vanish under a living iterator, where nobody can see it */
   uint8_t keys_good;      /* what is refused is a clock that is wrong, and that is put right unheard */
   uint8_t stops_expected; /* shards may be given up */
+  uint8_t whole_seconds;  /* where reading begins at a time, it is its second */
   uint8_t memory_fails;   /* a callback may be lost and attempts may be counted too low */
   struct slp_held_by_user *held, *free_held;
   uint64_t serials; /* batches ever handed over */

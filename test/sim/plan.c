@@ -66,6 +66,38 @@ static void draw_trouble(slp_plan *p, uint64_t *r) {
   p->downs = one_in(r, 5) ? 1 : 0;
 }
 
+/* Nothing goes wrong, but the budget is smaller than the pages of a few shards: what was fetched has to be
+ * forgotten, and nobody may pass by meanwhile. */
+static void draw_tight(slp_plan *p, uint64_t *r) {
+  slp_sim_net *n = &p->net;
+  sloop_opts_t *o = &p->opts;
+  p->big_records = 1;
+  p->shards = (uint32_t)between(r, 3, 12);
+  p->backlog = (uint32_t)between(r, 300, 1200);
+  p->backlog_gap_us = (uint32_t)log_between(r, 100, 20000);
+  p->scripts = p->pauses = p->freezes = p->downs = p->trims = p->moves = 0;
+  n->refuse_ppm = n->reset_ppm = n->silent_ppm = n->cut_ppm = n->clip_ppm = n->slow_ppm = 0;
+  p->manners.give_back_ppm = 0;
+  o->start = SLOOP_OLDEST;
+  o->order = SLOOP_ORDER_TIME;
+  o->order_wait_ms = UINT32_MAX;
+  o->held_bytes_max = 1 << 20;
+  o->fetch_records_max = heads(r) ? 50 : 1000;
+}
+
+/* What is older than the start has to be read and passed over, and it is killed and started again from its
+ * token while it does so. */
+static void draw_timeless(slp_plan *p, uint64_t *r) {
+  p->timeless = 1;
+  p->opts.start = heads(r) ? SLOOP_AT_TIME : SLOOP_LATEST;
+  p->opts.fetch_records_max = (uint32_t)between(r, 2, 20);
+  p->backlog = (uint32_t)between(r, 100, 1500);
+  p->backlog_gap_us = (uint32_t)log_between(r, 1000, 100000);
+  p->saves = (uint32_t)between(r, 30, 200);
+  p->kills = (uint32_t)between(r, 1, 5);
+  p->close_early = p->trims = 0;
+}
+
 void slp_plan_draw(slp_plan *p, uint64_t seed) {
   uint64_t state = seed * UINT64_C(0xd1342543de82ef95) + 1, *r = &state;
   memset(p, 0, sizeof *p);
@@ -115,6 +147,8 @@ void slp_plan_draw(slp_plan *p, uint64_t seed) {
     p->box.access_key = "AKIDSIM";
     p->box.secret_key = "secret";
   }
+  if (seed % 16 == 10) draw_tight(p, r);
+  if (seed % 16 == 12) draw_timeless(p, r);
   p->stops = seed % 8 == 6 ? 1 + (uint32_t)(seed / 8 % 3) : 0;
 }
 
@@ -135,7 +169,8 @@ void slp_plan_print(const slp_plan *p, char *to, size_t n) {
       to, n,
       "shards %u backlog %u gap %u us bytes %u big %d put %u us reshards %u pauses %u freezes %u jumps %u "
       "scripts %u "
-      "downs %u trims %u saves %u kills %u stops %u moves %u aggregates %d close %d phase %u ms; start %d "
+      "downs %u trims %u saves %u kills %u stops %u moves %u aggregates %d timeless %d close %d phase %u ms; "
+      "start %d "
       "order %d "
       "wire %d wait %u "
       "poll %u fetch %u held "
@@ -144,7 +179,7 @@ void slp_plan_print(const slp_plan *p, char *to, size_t n) {
       "%" PRIu64 "..%" PRIu64 " back %u; iterator %u ms reads %u drift %d",
       p->shards, p->backlog, p->backlog_gap_us, p->record_bytes, p->big_records, p->put_gap_us, p->reshards,
       p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->trims, p->saves, p->kills, p->stops, p->moves,
-      p->aggregates, p->close_early, p->phase_ms, (int)o->start, (int)o->order, (int)o->wire,
+      p->aggregates, p->timeless, p->close_early, p->phase_ms, (int)o->start, (int)o->order, (int)o->wire,
       o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->held_bytes_max, o->held_batches_max,
       o->batch_records_max, o->in_flight_max, t->latency_us_min, t->latency_us_max, t->refuse_ppm,
       t->reset_ppm, t->silent_ppm, t->cut_ppm, t->clip_ppm, t->slow_ppm, p->manners.hold_us_min,
@@ -361,6 +396,16 @@ static void schedule(play *g, uint32_t n, void (*fn)(void *arg), void (*undo)(vo
   }
 }
 
+/* Saved and killed while what is older than the start is passed over: soon after each beginning. */
+static void schedule_passing(play *g) {
+  uint64_t now = slp_sim_now_us(g->w->sim);
+  for (int i = 0; i < 20; i++) {
+    uint64_t at = now + log_between(&g->random, 1000, 20000000);
+    slp_sim_at(g->w->sim, at, run_save, g);
+    if (i % 5 == 0) slp_sim_at(g->w->sim, at + 1, run_kill, g);
+  }
+}
+
 static void set_options(play *g) {
   const sloop_opts_t *from = &g->plan->opts;
   sloop_opts_t *to = &g->u.opts;
@@ -381,6 +426,7 @@ static void set_options(play *g) {
   if (g->plan->box.access_key) to->endpoint = "http://127.0.0.1:80";
   g->u.manners = g->plan->manners;
   g->u.creds_later = g->plan->creds_later;
+  g->u.timeless = g->u.oracle->whole_seconds = g->plan->timeless;
 }
 
 static void first_phase(play *g) {
@@ -407,6 +453,7 @@ static void first_phase(play *g) {
   schedule(g, p->trims, run_trim, NULL);
   schedule(g, p->saves, run_save, NULL);
   if (!p->close_early) schedule(g, p->kills, run_kill, NULL);
+  if (p->timeless) schedule_passing(g);
   schedule(g, p->moves, run_move, NULL);
   if (!p->close_early) schedule(g, p->stops, run_stop, NULL);
   schedule(g, p->close_early, run_close, NULL);
@@ -476,6 +523,13 @@ static void second_phase(play *g) {
                    st.held_bytes_now);
 }
 
+static void check_timeless(play *g) {
+  for (size_t i = 0; i < g->stream->shards_n; i++)
+    if (g->plan->timeless && g->stream->shards[i].time_locates)
+      slp_oracle_bad(g->u.oracle, "S12 contract: %s: asked for a time that nobody can find",
+                     g->stream->shards[i].id);
+}
+
 static void check_quiet(play *g) {
   slp_sim_host_stats st = slp_sim_stats(g->u.host);
   uint64_t seconds = slp_sim_now_us(g->w->sim) / 1000000 + 1;
@@ -507,6 +561,7 @@ void slp_plan_drive(const slp_plan *p, slp_verdict *ret, void (*on_trace)(void *
   first_phase(&g);
   second_phase(&g);
   check_quiet(&g);
+  check_timeless(&g);
   ret->virtual_ms = slp_sim_now_us(g.w->sim) / 1000;
   slp_user_finish(&g.u);
   g.end_us = 0;

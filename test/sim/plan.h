@@ -13,6 +13,7 @@ typedef struct slp_plan {
   uint32_t saves, kills, moves, stops;
   uint8_t stop_first, close_early, big_records, list_too;
   uint8_t aggregates; /* half of what is put is packed into some */
+  uint8_t timeless;   /* the source can't find a time: what is older is read, and passed over */
   sloop_sandbox_opts_t box;
   slp_sim_net net;
   slp_sim_clock clock;

@@ -245,6 +245,7 @@ int slp_user_open(slp_user *u) {
   int rc;
   SLP_CALL(u->oracle,
            rc = slp_open_on(u->host, u->mem, u->outside ? u->outside : &outside, &u->s, &u->opts, u->why));
+  if (rc == 0 && u->timeless) u->s->consumer->source->anchors_by_time = 0;
   return rc;
 }
 
@@ -391,6 +392,7 @@ void slp_user_revive(slp_user *u) {
   u->oracle->memory_fails = old->memory_fails;
   u->oracle->order_unchecked = old->order_unchecked;
   u->oracle->late_forbidden = old->late_forbidden;
+  u->oracle->whole_seconds = old->whole_seconds;
   u->oracle->serials = old->serials;
   memcpy(u->oracle->bad, old->bad, sizeof old->bad);
   slp_known_stream *stream = u->judged->stream;

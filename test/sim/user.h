@@ -26,6 +26,7 @@ struct slp_user {
   slp_manners manners;
   sloop_t *s; /* NULL: not open, or closed */
   uint8_t closed, stop_told, creds_later, kept_hidden;
+  uint8_t timeless; /* its source finds no times, as that of DynamoDB */
   int stop_status, list_status;
   uint8_t list_told;
   size_t listed;

@@ -108,6 +108,7 @@ void slp_world_polled(slp_world *w, slp_known_shard *sh, uint64_t sent_us) {
 
 void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind) {
   if (!sh->locates++) sh->first_locate_us = slp_sim_now_us(w->sim);
+  sh->time_locates += (uint64_t)slp_str_is(kind, "AT_TIMESTAMP");
   if (slp_str_is(kind, "LATEST")) {
     if (!sh->latest_locates++) {
       sh->latest_low = sh->notes_n;

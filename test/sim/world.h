@@ -32,7 +32,7 @@ typedef struct slp_known_shard {
   slp_note *notes;
   size_t notes_n, notes_cap;
   /* What was asked of it. */
-  uint64_t polls, locates, latest_locates;
+  uint64_t polls, locates, latest_locates, time_locates;
   uint64_t poll_sent_us[6]; /* the last six, as a ring */
   uint64_t last_poll_us;
   size_t latest_low, latest_high; /* notes there when LATEST was first and last asked for; SIZE_MAX: never */
