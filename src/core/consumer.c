@@ -152,6 +152,18 @@ static void leave_out(slp_consumer *c) {
   }
 }
 
+/* A listing tells of a reshard only when it is done, and may itself be of a moment ago. */
+#define OPEN_SLACK_MS 10000
+
+static void note_open(slp_consumer *c) {
+  int64_t ms = slp_svctime_low_ms(&c->service, c->list_us);
+  size_t at = 0;
+  slp_shard *s;
+  while (ms != INT64_MIN && (s = slp_map_each(&c->shards, &at)))
+    if (s->listed && !s->listed_closed && !s->children_n && s->open_ms != INT64_MIN)
+      s->open_ms = slp_max_i64(s->open_ms, ms - OPEN_SLACK_MS);
+}
+
 int slp_consumer_take_listing(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -173,6 +185,7 @@ int slp_consumer_take_listing(slp_consumer *c) {
     }
   }
   count_children(c);
+  note_open(c);
   if (c->seeded) leave_out(c);
   return r;
 }
@@ -271,6 +284,7 @@ static void list_now(slp_consumer *c) {
   if (c->list_out || c->describe_out) return;
   c->list_wanted = 0;
   c->lists_begun++;
+  c->list_us = slp_now_us(c->engine->host);
   if (may_be_another(c))
     describe_by(c, on_described_again);
   else

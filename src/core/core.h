@@ -145,6 +145,7 @@ struct slp_shard {
   slp_mark last;         /* that record; also one that was only passed over */
   int64_t anchor_ms;     /* LATEST: service time of its first iterator, or a little before */
   uint8_t anchored;      /* LATEST: there was that first iterator */
+  int64_t open_ms;       /* LATEST: service time when it was surely open: it may have children since */
   int64_t not_before_ms; /* what arrived before is passed over; INT64_MIN: nothing is */
   int64_t behind_ms;     /* -1: not known */
 
@@ -218,6 +219,7 @@ struct slp_consumer {
   int64_t created_ms;   /* -1: not told */
   uint64_t lists_begun; /* the number of the newest listing */
   uint64_t lists_done;  /* the newest one that answered */
+  uint64_t list_us;     /* when the newest one was begun */
   uint64_t queued_n;    /* records taken and not yet handed out, or to be handed out again */
   uint8_t paused_all, floor_learned, tip_told;
   uint8_t list_wanted; /* somebody needs a listing begun after now */
@@ -376,6 +378,8 @@ void slp_lineage_free_map(slp_map *shards);         /* every reader stopped, eve
 void slp_lineage_forget(slp_consumer *c);           /* finished shards that are not listed any more */
 int64_t slp_lineage_floor(const slp_shard *s);      /* the latest key time of its parents */
 int64_t slp_lineage_not_before(const slp_shard *s); /* what every parent passes over; INT64_MIN: nothing */
+/* Begun at the latest, and nothing came: a time to go on from that passes over nothing of its children. */
+int64_t slp_lineage_anchor(const slp_shard *s);
 
 /* consumer.c */
 void slp_consumer_learn_time(slp_consumer *c, const slp_src_req *rq);

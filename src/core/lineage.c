@@ -38,7 +38,7 @@ static void shard_free(slp_shard *s) {
 static void shard_init(slp_shard *s, slp_consumer *c) {
   s->consumer = c;
   s->start.place = SLP_PLACE_OLDEST;
-  s->anchor_ms = s->not_before_ms = INT64_MIN;
+  s->anchor_ms = s->open_ms = s->not_before_ms = INT64_MIN;
   s->behind_ms = -1;
   s->key_time = s->tail_time = s->frontier.time = 0;
   s->frontier.seq = (slp_str){s->frontier_seq, 0};
@@ -133,6 +133,10 @@ int64_t slp_lineage_floor(const slp_shard *s) {
     if (p) floor = slp_max_i64(floor, p->tail_time);
   }
   return floor;
+}
+
+int64_t slp_lineage_anchor(const slp_shard *s) {
+  return s->open_ms == INT64_MIN ? s->anchor_ms : slp_min_i64(s->anchor_ms, s->open_ms);
 }
 
 int64_t slp_lineage_not_before(const slp_shard *s) {

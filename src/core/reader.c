@@ -231,7 +231,7 @@ static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
     return;
   }
   rq->place = SLP_PLACE_OLDEST;
-  s->not_before_ms = slp_max_i64(s->not_before_ms, slp_seed_time(s->consumer, s->anchor_ms));
+  s->not_before_ms = slp_max_i64(s->not_before_ms, slp_seed_time(s->consumer, slp_lineage_anchor(s)));
 }
 
 static void choose_place(slp_shard *s, slp_src_locate *rq) {

@@ -47,7 +47,7 @@ static void set_start(slp_token_shard *t, const slp_shard *s) {
       t->at = s->start.at;
       break;
     case SLP_PLACE_AT_TIME: t->not_before_ms = slp_max_i64(s->not_before_ms, s->start.at_ms); break;
-    case SLP_PLACE_LATEST: t->not_before_ms = slp_max_i64(s->not_before_ms, s->anchor_ms); break;
+    case SLP_PLACE_LATEST: t->not_before_ms = slp_max_i64(s->not_before_ms, slp_lineage_anchor(s)); break;
     case SLP_PLACE_OLDEST: break;
   }
 }

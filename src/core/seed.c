@@ -126,7 +126,7 @@ static void start_at_time(slp_shard *s, int64_t at_ms) {
 static void start_at_latest(slp_shard *s) {
   slp_consumer *c = s->consumer;
   s->start.place = SLP_PLACE_LATEST;
-  s->anchor_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
+  s->anchor_ms = s->open_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
 }
 
 /* ---- at a sequence number

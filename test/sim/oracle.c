@@ -152,12 +152,17 @@ void slp_oracle_on_callback(slp_judged *m, const char *name) {
 /* ---- where a shard may begin ------------------------------------------------------------------------- */
 #define CHANGE_US 50000 /* so long takes a split or a merge: change_ms of the sandbox */
 
-static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
-  const slp_known_shard *k = s->known;
-  uint64_t begun = UINT64_MAX; /* "latest" is when the first shard is found, not when start was called */
+/* "Latest" is when the first shard is found, not when start was called. */
+static uint64_t latest_us(const slp_judged *m) {
+  uint64_t begun = UINT64_MAX;
   for (size_t i = 0; i < m->stream->shards_n; i++)
     if (m->stream->shards[i].locates) begun = slp_min_u64(begun, m->stream->shards[i].first_locate_us);
-  if (k->closed && !k->locates && k->closed_us < begun) return 0;
+  return begun;
+}
+
+static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
+  const slp_known_shard *k = s->known;
+  if (k->closed && !k->locates && k->closed_us < latest_us(m)) return 0;
   /* It was there at the start; but one that the service was still making was found as its parents' child. */
   int making = m->started_us < k->made_us + CHANGE_US && !k->latest_locates && k->parents[0] >= 0;
   if ((size_t)(k - m->stream->shards) < m->from.shards_n && !making) return 0;
@@ -280,12 +285,13 @@ void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
     if (s->started) {
       low = high = first_unacked(m, s);
     } else if (m->from.kind == SLOOP_LATEST && s->known->latest_locates) {
-      /* Until the answer to the first question is there, it is when reading began. */
-      low = back_to(s->known, low, s->opened ? s->known->latest_first_ms : m->started_ms);
+      low = back_to(s->known, low, m->started_ms); /* it may have children since then */
     } else if (m->from.kind == SLOOP_LATEST && waits_for_latest(m, s->known)) {
       if (!to.shards[i].reads) low = high = s->known->notes_n;
       to.shards[i].reads = 1;
       low = back_to(s->known, low, m->started_ms);
+      /* What a child has had before that is older than what its parents are asked for. */
+      while (high < s->known->notes_n && s->known->notes[high].put_us <= latest_us(m)) high++;
     }
     to.shards[i].low = low;
     to.shards[i].high = high;
