@@ -11,12 +11,21 @@ import sys
 LINE = re.compile(r"^(ok|FAIL|skip)\s+(\S.*)$")
 
 
-def what_it_said(entry, before=12):
-    """The lines that led to each failure, and the last ones of what went to stderr."""
+def what_it_said(entry, before=12, after=6, most=30):
+    """What led to each failure: the lines around it as far as the next single test, and the end of stderr."""
     said = (entry.get("stdout") or "").splitlines()
-    at = [i for i, line in enumerate(said) if line.startswith("FAIL")] or [len(said) - 1]
-    told = [line for i in at for line in said[max(0, i - before):i + 1] if not line.startswith("ok ")]
-    return told[-40:] + (entry.get("stderr") or "").splitlines()[-10:]
+    around = set()
+    for at in [i for i, line in enumerate(said) if line.startswith("FAIL")] or [len(said)]:
+        first, last = at, at + 1
+        while first > max(0, at - before) and not LINE.match(said[first - 1]):
+            first -= 1
+        while last < min(len(said), at + 1 + after) and not LINE.match(said[last]):
+            last += 1
+        around.update(range(first, min(last, len(said))))
+    told = [said[i] for i in sorted(around)]
+    if len(told) > most:
+        told = told[:most] + [f"... and {len(told) - most} lines more"]
+    return [line for line in told + (entry.get("stderr") or "").splitlines()[-10:] if line.strip()]
 
 
 def count_program(entry):
@@ -43,7 +52,7 @@ def count_program(entry):
         else:
             passed += 1
     if failed:
-        failed[-1] = "\n     ".join([failed[-1]] + what_it_said(entry))
+        failed[-1] = "\n     ".join([failed[-1]] + [line[:400] for line in what_it_said(entry)])
     return passed, failed, skipped
 
 
