@@ -1,7 +1,8 @@
-"""bloop's own coordinator as a program: python bloop_walk.py URL STREAM_ARN FIRST COUNT TOKEN_FILE
+"""bloop's own coordinator as a program: python bloop_walk.py URL STREAM_ARN
 
-FIRST is trim_horizon, latest, or @FILE with a token. Hands out COUNT records (-1: until 30 rounds in a row gave nothing),
-one JSON object a line: {"seq", "key"}, then writes the token of that moment to TOKEN_FILE. bloop never sleeps by itself;
+Each line of standard input is a walk of its own, with a coordinator of its own: [FIRST, COUNT, TOKEN_FILE]. FIRST is
+trim_horizon, latest, or @FILE with a token. Hands out COUNT records (-1: until 30 rounds in a row gave nothing), writes the
+token of that moment to TOKEN_FILE, and answers with a line, the list of their sequence numbers. bloop never sleeps by itself;
 a round is one advance over all its shards.
 """
 
@@ -15,28 +16,33 @@ from bloop.stream.coordinator import Coordinator
 ROUNDS_WITHOUT_NEWS = 30
 
 
-def main():
-    url, arn, first, count, token_file = sys.argv[1:]
-    named = dict(endpoint_url=url, region_name="us-east-1", aws_access_key_id="123456789012",
-                 aws_secret_access_key="test-secret")
-    session = SessionWrapper(boto3.client("dynamodb", **named), boto3.client("dynamodbstreams", **named))
-    walk = Coordinator(session=session, stream_arn=arn)
+def walk(session, arn, first, count, token_file):
+    coordinator = Coordinator(session=session, stream_arn=arn)
     if first.startswith("@"):
         with open(first[1:], encoding="utf-8") as file:
-            walk.move_to(json.load(file))
+            coordinator.move_to(json.load(file))
     else:
-        walk.move_to(first)
-    left, silent = int(count), 0
-    while left and silent < ROUNDS_WITHOUT_NEWS:
-        record = next(walk)
+        coordinator.move_to(first)
+    found, silent = [], 0
+    while len(found) != count and silent < ROUNDS_WITHOUT_NEWS:
+        record = next(coordinator)
         if record is None:
             silent += 1
             continue
         silent = 0
-        left -= 1
-        print(json.dumps({"seq": record["meta"]["sequence_number"], "key": record["key"]}))
+        found.append(record["meta"]["sequence_number"])
     with open(token_file, "w", encoding="utf-8") as file:
-        json.dump(walk.token, file)
+        json.dump(coordinator.token, file)
+    return found
+
+
+def main():
+    url, arn = sys.argv[1:]
+    named = dict(endpoint_url=url, region_name="us-east-1", aws_access_key_id="123456789012",
+                 aws_secret_access_key="test-secret")
+    session = SessionWrapper(boto3.client("dynamodb", **named), boto3.client("dynamodbstreams", **named))
+    for line in sys.stdin:
+        print(json.dumps(walk(session, arn, *json.loads(line))), flush=True)
 
 
 main()
