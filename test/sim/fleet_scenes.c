@@ -226,6 +226,46 @@ TEST(the_claimant_dies_while_the_user_is_slow) {
   finish(w);
 }
 
+static int ghosts;
+
+/* Just before it is handed to whom it was asked by, another one asks. */
+static void asked_by_another(fw_world *w, const slp_store_write *write) {
+  char row[64], name[40];
+  int hands = 0, asked = 0;
+  for (size_t i = 0; i < write->changes_n; i++)
+    hands |= slp_str_is(write->changes[i].name, "owner") && write->changes[i].kind == SLP_SET;
+  for (size_t i = 0; i < write->when_n; i++)
+    asked |= slp_str_is(write->when[i].name, "claim") && write->when[i].test == SLP_TEST_EQ;
+  for (int i = 0; hands && asked && i < w->shards_n; i++) {
+    fw_row_of(w, i, row);
+    if (!fw_row(w, row, "claim")[0]) continue;
+    snprintf(name, sizeof name, "ghost%d.0123456789abcdef", ghosts++);
+    fw_operator_set(w, row, "claim", name);
+  }
+}
+
+/* It can't be handed over, and the plan gives it back meanwhile: it is taken anew, and the user hears first
+ * that it was gone. That each is told in turn is asked by judge_told in fleet_world.c. */
+static void taken_anew(void) {
+  fw_world *w = fleet(2, 1);
+  w->on_write = asked_by_another;
+  ghosts = 0;
+  uint64_t epochs = w->shards[0].epoch + w->shards[1].epoch, released = w->released;
+  fw_start(w, 1, "w1", 0);
+  for (int i = 0; i < 500 && !ghosts; i++) run(w, FW_S / 50);
+  CHECK(ghosts > 0);
+  fw_kill(w, 1);
+  run(w, 5 * LEASE);
+  w->on_write = NULL;
+  CHECK(fw_owner_of(w, 0) == 0 && fw_owner_of(w, 1) == 0);
+  CHECK(w->shards[0].epoch + w->shards[1].epoch == epochs + 1);
+  CHECK(w->released == released + 1 && w->lost == 0);
+  finish(w);
+}
+TEST(what_could_not_be_handed_over_is_told_to_be_gone_and_taken_anew) {
+  for (seed = 1; seed <= 6; seed++) taken_anew();
+}
+
 /* ---- the stream changes ------------------------------------------------------------------------ */
 
 TEST(split_and_merge) {

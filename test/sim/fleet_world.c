@@ -419,6 +419,27 @@ static void taint_all(fw_node *n) {
     if (w->shards[i].reader == n->serial) w->shards[i].repeats_ok = w->shards[i].handed;
 }
 
+/* Who was suspended resumes, or is evicted, and then it has nothing to resume with. */
+static void judge_told_suspended(fw_node *n, slp_fleet_event_kind kind) {
+  if (kind == SLP_FLEET_RESUMED && !n->told_suspended)
+    fw_wrong(n->w, "S12 contract: %s is told that it resumed, and was not suspended", n->id);
+  if (kind == SLP_FLEET_SUSPENDED) n->told_suspended = 1;
+  if (kind == SLP_FLEET_RESUMED || kind == SLP_FLEET_EVICTED) n->told_suspended = 0;
+}
+
+/* Of a lease the user hears in turn that it was taken and that it is gone. */
+static void judge_told(fw_node *n, const slp_fleet_event *ev) {
+  int i = shard_no(n->w, ev->shard), taken = ev->kind == SLP_FLEET_TAKEN;
+  if (!taken && ev->kind != SLP_FLEET_LOST && ev->kind != SLP_FLEET_RELEASED &&
+      ev->kind != SLP_FLEET_ENDED_SHARD)
+    return;
+  if (i < 0 || n->told[i] == taken)
+    fw_wrong(n->w, "S12 contract: %s is told that %.*s %s, and was told so before", n->id, (int)ev->shard.n,
+             ev->shard.p, taken ? "was taken" : "is gone");
+  else
+    n->told[i] = (uint8_t)taken;
+}
+
 static void on_event(void *arg, const slp_fleet_event *ev) {
   fw_node *n = arg;
   fw_world *w = n->w;
@@ -427,6 +448,8 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
                                       "bad row",  "trouble", "failed",    "left"};
   slp_sim_trace(w->sim, "%s %s %.*s %llu: %.*s", n->id, names[ev->kind], (int)ev->shard.n,
                 ev->shard.p ? ev->shard.p : "", (unsigned long long)ev->epoch, (int)ev->text.n, ev->text.p);
+  judge_told(n, ev);
+  judge_told_suspended(n, ev->kind);
   switch (ev->kind) {
     case SLP_FLEET_JOINED: n->joined = 1, n->joined_us = fw_now(w); break;
     case SLP_FLEET_EVICTED: n->evictions++, w->evictions++, taint_all(n); break;

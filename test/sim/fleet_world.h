@@ -118,6 +118,8 @@ struct fw_node {
     slp_spot begin;
   } open[FW_SHARDS];
   int open_n;
+  uint8_t told[FW_SHARDS]; /* that it was taken, and not yet that it is gone */
+  uint8_t told_suspended;
   uint8_t suspended, leaving, left, cut, blocked, failed, joined, leads;
   uint64_t serial, left_us, joined_us, evictions;
 };
