@@ -128,8 +128,8 @@ def check_poll(root, compiler_flags, server, env):
     out = program + ".out"
     with open(out, "wb") as to:
         p = subprocess.Popen([program, "orders"], stdin=subprocess.PIPE, stdout=to, stderr=subprocess.PIPE, env=env)
-        until(lambda: lines_in(out) >= server.records, p, 30)
-        _, err = p.communicate(timeout=30)
+        until(lambda: lines_in(out) >= server.records, p, 60)
+        _, err = p.communicate(timeout=60)
     ok("poll: ends with its input, exit code 0", p.returncode == 0 and not err, (p.returncode, err))
     with open(out) as f:
         check_lines("poll", server, f.read().splitlines())
@@ -143,7 +143,7 @@ def check_lambda(root, compiler_flags, server, env):
     built = run(["c++", "-std=c++11", *warn, HERE + "/lambda.cpp", "-o", program, *compiler_flags])
     if ok("lambda as C++11: compiles without a warning", built.returncode == 0, built.stdout):
         got = subprocess.run([program, "orders", str(server.records)], env=env, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True, timeout=30)
+                             stderr=subprocess.PIPE, text=True, timeout=60)
         ok("lambda: exit code 0", got.returncode == 0 and not got.stderr, (got.returncode, got.stderr))
         check_lines("lambda", server, got.stdout.splitlines())
     return None
@@ -157,7 +157,7 @@ def check_static(root, got, server, env):
                  got.libdir + "/libsloop.a", *others])
     if ok("print with libsloop.a: links", built.returncode == 0, built.stdout):
         bare = {name: value for name, value in env.items() if name != "LD_LIBRARY_PATH"}
-        check_print("print with libsloop.a", [program], server, bare, program + ".out", 30)
+        check_print("print with libsloop.a", [program], server, bare, program + ".out", 60)
 
 
 def until(condition, process, seconds):
@@ -301,7 +301,7 @@ def main():
                 program = os.path.join(root, "%s-%s" % (example, language))
                 built = run([*compiler, *WARN, "-g", "%s/%s.c" % (HERE, example), "-o", program, *shared])
                 if ok("%s: compiles without a warning" % name, built.returncode == 0, built.stdout):
-                    check(name, [program], server, env, program + ".out", 30)
+                    check(name, [program], server, env, program + ".out", 60)
             under_valgrind(root, example, check, server, env)
         check_poll(root, shared, server, env)
         check_lambda(root, shared, server, env)
@@ -320,7 +320,7 @@ def under_valgrind(root, example, check, server, env):
     name, xml = example + " under valgrind", program + ".xml"
     check(name, ["valgrind", "--quiet", "--leak-check=full", "--show-leak-kinds=all", "--num-callers=40", "--xml=yes",
                  "--xml-file=" + xml, program],  # no suppression is needed with Debian 12's curl, OpenSSL and libuv
-          server, env, program + ".valgrind", 120)
+          server, env, program + ".valgrind", 300)
     errors, leaks = ours_in_leaks(xml)
     ok("%s: no invalid or uninitialised use" % name, not errors, "\n     ".join(errors))
     return ok("%s: nothing lost, and nothing of ours left" % name, not leaks, "\n     ".join(leaks))

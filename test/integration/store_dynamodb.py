@@ -158,27 +158,44 @@ def by_order(script, first, again):
 # ---- rights that are missing -----------------------------------------------------------------------------------
 
 ACTIONS = ["DescribeTable", "GetItem", "BatchGetItem", "Query", "UpdateItem", "PutItem", "DeleteItem"]
-SETUP_CALLS = 5  # table, user, key, policy, and DescribeTable; every call after them is checked
+SETUP_CALLS = 5  # table, user, key, policy, and DescribeTable
 
 
-def missing_rights(denied):
-    """moto checks policies after the first calls: all rights but one, which must be named with the table."""
-    with servers.Moto(unchecked=SETUP_CALLS) as moto:
-        table = new_prefix()
-        dynamodb, iam = harness.client(moto.url, "dynamodb"), harness.client(moto.url, "iam")
-        dynamodb.create_table(TableName=table, BillingMode="PAY_PER_REQUEST",
-                              AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ("app", "row")],
-                              KeySchema=[{"AttributeName": "app", "KeyType": "HASH"},
-                                         {"AttributeName": "row", "KeyType": "RANGE"}])
-        dynamodb.describe_table(TableName=table)
-        iam.create_user(UserName="worker")
-        key = iam.create_access_key(UserName="worker")["AccessKey"]
-        allowed = [f"dynamodb:{action}" for action in ACTIONS if action != denied]
-        iam.put_user_policy(UserName="worker", PolicyName="leases", PolicyDocument=json.dumps(
-            {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": allowed, "Resource": "*"}]}))
-        env = harness.tail_environment(moto.url, key=key["AccessKeyId"], secret=key["SecretAccessKey"],
-                                       SLOOP_TEST_STORE_TABLE=table)
-        code, lines, err = suite(["dynamodb", "unused", "every_request_tells_what_failed"], env)
+class CheckingMoto(servers.Moto):
+    """Checks policies once all workers are made."""
+
+    def __init__(self):
+        super().__init__(unchecked=SETUP_CALLS * len(ACTIONS))
+
+
+def worker_without(denied, dynamodb, iam):
+    """A table and the key of somebody who has all rights but one: (table, key id, secret)."""
+    table = new_prefix()
+    dynamodb.create_table(TableName=table, BillingMode="PAY_PER_REQUEST",
+                          AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ("app", "row")],
+                          KeySchema=[{"AttributeName": "app", "KeyType": "HASH"},
+                                     {"AttributeName": "row", "KeyType": "RANGE"}])
+    dynamodb.describe_table(TableName=table)
+    name = f"without-{denied}"
+    iam.create_user(UserName=name)
+    key = iam.create_access_key(UserName=name)["AccessKey"]
+    allowed = [f"dynamodb:{action}" for action in ACTIONS if action != denied]
+    iam.put_user_policy(UserName=name, PolicyName="leases", PolicyDocument=json.dumps(
+        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": allowed, "Resource": "*"}]}))
+    return table, key["AccessKeyId"], key["SecretAccessKey"]
+
+
+def missing_rights(tests, moto):
+    dynamodb, iam = harness.client(moto.url, "dynamodb"), harness.client(moto.url, "iam")
+    workers = {denied: worker_without(denied, dynamodb, iam) for denied in ACTIONS}
+    for denied, worker in workers.items():
+        tests.run(f"moto: the right to {denied} is missing", missing_right, moto, denied, *worker)
+
+
+def missing_right(moto, denied, table, key, secret):
+    """All rights but one, which must be named with the table."""
+    env = harness.tail_environment(moto.url, key=key, secret=secret, SLOOP_TEST_STORE_TABLE=table)
+    code, lines, err = suite(["dynamodb", "unused", "every_request_tells_what_failed"], env)
     expect(code == 0, f"{lines} {err}")
     answers = [line for line in lines if line.split(" ")[0] in ("prepare", "get", "list", "write")]
     expect(len(answers) == 7, str(lines))
@@ -207,8 +224,7 @@ def main():
         tests.run(f"sandbox: {name}", by_order, script, first, again)
     if "SLOOP_TEST_DYNAMODB_ENDPOINT" in os.environ:
         tests.with_server(YourTables, run_server)
-    for action in ACTIONS:
-        tests.run(f"moto: the right to {action} is missing", missing_rights, action)
+    tests.with_server(CheckingMoto, missing_rights)
     tests.end()
 
 
