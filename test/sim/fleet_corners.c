@@ -97,6 +97,58 @@ TEST(a_shard_that_waits_for_its_parent_keeps_nobody_busy) {
   finish(w);
 }
 
+/* ---- rows that an operator removed ------------------------------------------------------------- */
+
+static uint64_t row_epoch(fw_world *w, int shard) { return strtoull(lease_row(w, shard, "epoch"), NULL, 10); }
+
+static void remove_row(fw_world *w, int shard) {
+  char row[64];
+  fw_row_of(w, shard, row);
+  fw_operator_delete(w, row);
+}
+
+static int kid_is_read(fw_world *w) { return w->shards[2].handed > 0; }
+static int kid_has_row(fw_world *w) { return row_epoch(w, 2) > 0; }
+
+/* Its reader made it and took it at once: no audit has seen it, no plan names it. The epochs that its records
+ * carried don't come again. */
+TEST(the_row_of_a_child_is_removed_before_an_audit_saw_it) {
+  for (seed = 1; seed <= 6; seed++) {
+    fw_world *w = fleet(2, 1);
+    CHECK(fw_split(w, 0));
+    fw_produce(w, 2, 5);
+    until(w, 10 * FW_S, kid_is_read);
+    CHECK_INT(row_epoch(w, 2), 1);
+    remove_row(w, 2);
+    until(w, 150 * FW_S, kid_has_row);
+    CHECK(row_epoch(w, 2) > 1000000000);
+    finish(w);
+  }
+}
+
+/* Who waits with it for its parent's end makes it anew when it has read the parent itself. */
+TEST(the_row_of_a_child_is_removed_before_its_parent_is_read_again) {
+  for (seed = 1; seed <= 6; seed++) {
+    fw_world *w = fleet(2, 2);
+    int slot = fw_owner_of(w, 0), other = 1 - slot;
+    w->user_us_min = w->user_us_max = 60 * FW_S;
+    fw_produce(w, 0, 5);
+    CHECK(fw_split(w, 0));
+    run(w, 2 * FW_S);
+    CHECK(strlen(lease_row(w, 2, "epoch")) > 0 && w->pos[0].kind != SLP_SPOT_END);
+    fw_kill(w, slot);
+    w->nodes[other]->blocked = 1;
+    run(w, 15 * FW_S);
+    CHECK(fw_owner_of(w, 0) == other && fw_owner_of(w, 2) == other);
+    remove_row(w, 2);
+    w->user_us_min = w->user_us_max = 1000;
+    w->nodes[other]->blocked = 0;
+    until(w, 5 * FW_S, kid_has_row);
+    CHECK(row_epoch(w, 2) > 1000000000);
+    finish(w);
+  }
+}
+
 /* ---- rows of workers that are gone ------------------------------------------------------------- */
 
 static fw_world *slow_fleet(int shards, int n) {

@@ -445,6 +445,25 @@ TEST(an_operator_deletes_a_lease) {
   finish(w);
 }
 
+static int kid_is_read(fw_world *w) { return w->shards[2].handed > 0; }
+static int kid_has_row(fw_world *w) { return attr_of(w, 2, "leaseCounter")[0] != 0; }
+
+/* Nobody has looked at the table since it was made; who took it knows that it was there. */
+TEST(an_operator_deletes_the_lease_of_a_child_that_was_just_made) {
+  for (seed = 1; seed <= 6; seed++) {
+    fw_world *w = fleet(2, 1);
+    char row[64];
+    CHECK(fw_split(w, 0));
+    fw_produce(w, 2, 5);
+    until(w, 10 * FW_S, kid_is_read);
+    fw_row_of(w, 2, row);
+    fw_operator_delete(w, row);
+    until(w, 200 * FW_S, kid_has_row);
+    CHECK(strtoull(attr_of(w, 2, "leaseCounter"), NULL, 10) > 1000000000);
+    finish(w);
+  }
+}
+
 /* What a KCL of version 3 keeps in the same table, and a row of ours that was damaged. */
 TEST(rows_that_are_strange_or_damaged_are_named_and_left_alone) {
   fw_world *w = fleet(4, 2);
