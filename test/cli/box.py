@@ -33,7 +33,7 @@ class Box:
     def __exit__(self, *what):
         self.process.stdin.close()
         try:
-            equal(self.process.wait(5), 0)
+            equal(self.process.wait(20), 0)
         finally:
             end(self.process)
 

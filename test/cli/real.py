@@ -302,7 +302,7 @@ def a_bench_that_is_killed_takes_its_sandbox_along():
         mine = b"-M 4 -X sandbox.synthetic_bytes=778"
         wait_until(lambda: processes_named(mine), what="the sandbox's process")
         p.kill()
-        wait_until(lambda: not processes_named(mine), limit=5, what="its end")
+        wait_until(lambda: not processes_named(mine), what="its end")
     finally:
         end(p)
 

@@ -440,9 +440,9 @@ def process_is_killed(sandbox, stream):
                 return None
 
             harness.wait_until(runs, 20, "the program runs")
-            code = running.interrupt(3)
+            code = running.interrupt(10)
             expect(code == 0, f"{code}: {running.stderr()}")
-            harness.wait_until(lambda: not runs() or None, 5, "the program is gone")
+            harness.wait_until(lambda: not runs() or None, 20, "the program is gone")
         finally:
             running.kill()
 

@@ -244,7 +244,7 @@ class Fleet:
         self.now[worker].process.send_signal(signal.SIGCONT)
         deed.end = time.monotonic()
 
-    def leave(self, worker, seconds=10, number=signal.SIGTERM):
+    def leave(self, worker, seconds=20, number=signal.SIGTERM):
         """A clean end, which must be one."""
         life = self.now[worker]
         self.deed("leave", worker)
@@ -256,7 +256,7 @@ class Fleet:
                          f"{life.stderr()[-1500:]}") from None
         expect(life.process.returncode == 0, f"{worker} ended with {life.process.returncode}: {life.stderr()[-1500:]}")
 
-    def leave_all(self, seconds=15):
+    def leave_all(self, seconds=30):
         """All at once."""
         running = [worker for worker, life in self.now.items() if not life.ended()]
         for worker in running:
@@ -419,7 +419,7 @@ class Fleet:
         living, leases = set(self.instances(rows).values()), self.leases_in(rows)
         return leases and all(row.owner in living for row in leases.values() if row.pos != "9:end")
 
-    def wait_balance(self, workers=None, seconds=30):
+    def wait_balance(self, workers=None, seconds=60):
         workers = workers or [worker for worker, life in self.now.items() if not life.ended()]
         try:
             return self.wait_for(lambda: self.balance(workers), seconds, f"{', '.join(workers)} share the shards")
@@ -428,7 +428,7 @@ class Fleet:
                                         if row.pos != "9:end")
             raise Failed(f"{failed}\n{dict(owned)}") from None
 
-    def wait_fresh(self, shards, seconds=20):
+    def wait_fresh(self, shards, seconds=60):
         """Every one of these shards has given something new."""
         begun = len(self.read())
         self.wait_for(lambda: set(shards) <= {line.shard for line in self.history.lines[begun:]}, seconds,

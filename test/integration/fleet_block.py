@@ -32,7 +32,7 @@ def block(fleet, worker, ms):
 
 def judged(fleet, box, ticker):
     truth = ticker.stop()
-    fleet.wait_all(lambda: truth, 30)
+    fleet.wait_all(lambda: truth, 60)
     fleet.leave_all()
     return fleet.judged(truth, fleets.lineage_of(box.client(), fleet.stream))
 
@@ -55,7 +55,7 @@ def keeps(box, leases):
                 time.sleep(max(0, began + at - time.monotonic()))
                 block(fleet, worker, 4000)
                 phases += 1
-            fleet.wait_for(lambda n=phases: sum(event["event"] == "wakes" for event in fleet.events) == n, 20, "all woke")
+            fleet.wait_for(lambda n=phases: sum(event["event"] == "wakes" for event in fleet.events) == n, 40, "all woke")
             time.sleep(LEASE_MS / 1000 * 0.35)  # a heartbeat each, or its absence
         expect(owners(fleet) == before, f"owners were {before}, are {owners(fleet)}")
         # Suspended is no loss: the answer to the heartbeat after waking took longer than was left before the fence.
@@ -81,8 +81,8 @@ def loses(box, leases):
         block(fleet, "w1", 15000)
         woke = fleet.wait_for(lambda: events(fleet, "w1", "wakes"), 40, "w1 wakes")[0]["at"] / 1e9
         deed.end = woke
-        fleet.wait_for(lambda: events(fleet, "w1", "evicted"), 10, "w1 hears that it lost its leases")
-        share = fleet.wait_balance(fleet.names, 40)
+        fleet.wait_for(lambda: events(fleet, "w1", "evicted"), 30, "w1 hears that it lost its leases")
+        share = fleet.wait_balance(fleet.names)
         fleet.wait_fresh(share["w1"])
         verdict = judged(fleet, box, ticker)
         stale = [line for line in fleet.history.lines

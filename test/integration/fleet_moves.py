@@ -26,7 +26,7 @@ def new_stream(box, shards):
 def judged(fleet, box, ticker):
     """Waits until every tick has come, ends all, and judges."""
     truth = ticker.stop()
-    fleet.wait_all(lambda: truth, 30)
+    fleet.wait_all(lambda: truth, 60)
     fleet.leave_all()
     return fleet.judged(truth, fleets.lineage_of(box.client(), fleet.stream))
 
@@ -128,7 +128,7 @@ def take_over(box, leases, lease_ms, who, kills):
         for _ in range(kills):
             worst.append(kill_once(fleet, who, bound_s))
             fleet.start(*[worker for worker, life in fleet.now.items() if life.ended()])
-            fleet.wait_balance(seconds=30 + lease_ms / 1000 * 2)
+            fleet.wait_balance(seconds=60 + lease_ms / 1000 * 2)
         verdict = judged(fleet, box, ticker)
         expect(max(worst) <= bound_s, f"read on after {', '.join(f'{s:.2f}' for s in worst)} s, not within {bound_s} s")
         return (f"read on after {', '.join(f'{s:.2f}' for s in worst)} s (at most {bound_s:.0f}); "

@@ -187,7 +187,7 @@ def a_right_is_missing(action):
 
             harness.wait_until(named, 25, f"dynamodb:{action} is named")
             line = next(line for line in last.split("\n") if f"dynamodb:{action}" in line)
-            harness.wait_until(lambda: box.stats()["faults_used"] > 0, 5, "the fault was used")
+            harness.wait_until(lambda: box.stats()["faults_used"] > 0, 30, "the fault was used")
             codes = [life.process.poll() for life in fleet.now.values()]
             return f"exit codes {codes}: {line[:200]}"
 

@@ -364,8 +364,8 @@ class Running:
         self.err.seek(0)
         return self.err.read().decode("utf-8", "replace")
 
-    def interrupt(self, seconds=5):
-        """The first Ctrl-C; returns the exit code."""
+    def interrupt(self, seconds=20):
+        """The first Ctrl-C; returns the exit code. How soon it must end is cli/manners.py's matter."""
         self.signal(signal.SIGINT)
         try:
             self.process.wait(seconds)

@@ -113,7 +113,7 @@ def holds(echo, valves):
     time.sleep(0.1)  # nothing may arrive meanwhile
     expect(b"late" not in echo.arrived, "it has arrived")
     valves.turn("a", "open")
-    wait_until(lambda: b"late" in echo.arrived, 5, "what was held arrives")
+    wait_until(lambda: b"late" in echo.arrived, 20, "what was held arrives")
 
 
 def holds_answers(echo, valves):
