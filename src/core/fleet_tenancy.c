@@ -18,6 +18,7 @@
 #define OFTEN_US 200000
 #define SELDOM_US 1000000
 #define ALERT_US 5000000
+#define PARENT_AGAIN_US 20000000 /* a parent that has no row is looked for in a new listing */
 
 int slp_lease_wanted(const slp_lease *l) {
   slp_fleet *f = l->f;
@@ -223,8 +224,11 @@ void slp_lease_saw(slp_lease *l, const slp_lease_fact *fact, uint64_t sent_us, u
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_fact *fact) {
   if (l->state != SLP_WAITING) return;
   l->parent_ended[which] = fact && fact->spot.kind == SLP_SPOT_END;
-  if (!fact && !l->parent_missing[which] && l->f->sharing->missing_blocks) {
-    l->asked_us = slp_fleet_now(l->f);
+  /* Listed without a row: the leader makes it one, unless the stream forgets the shard before. */
+  uint64_t now = slp_fleet_now(l->f);
+  int anew = !l->parent_missing[which] || now - l->asked_us >= PARENT_AGAIN_US;
+  if (!fact && anew && l->f->sharing->missing_blocks) {
+    l->asked_us = now;
     slp_fleet_list(l->f);
   }
   l->parent_missing[which] = !fact;
