@@ -311,6 +311,61 @@ TEST(a_merge_whose_other_parent_has_no_lease_yet) {
   finish(w);
 }
 
+/* The stream lists it no more, and nobody will read it. */
+static void forget_shard(fw_world *w, int shard) {
+  fw_shard *s = &w->shards[shard];
+  s->trimmed = s->excused = 1;
+  s->records = s->acked = s->handed;
+  w->pos[shard].kind = SLP_SPOT_END;
+}
+
+static int kid_of_merge;
+static int kid_has_lease(fw_world *w) { return fw_owner_of(w, kid_of_merge) >= 0; }
+
+/* One parent was read and forgotten long ago, by the stream and by the table. 1: it is the other worker that
+ * compares the two. */
+static int merged_with_a_shard_long_gone(void) {
+  fw_world *w = world(3);
+  fw_produce(w, 0, 20);
+  kid_of_merge = (int)(fw_merge(w, 0, 1) - w->shards);
+  forget_shard(w, 1);
+  start(w, 2);
+  w->nodes[0]->blocked = w->nodes[1]->blocked = 1;
+  run(w, 20 * FW_S);
+  int slot = fw_owner_of(w, 0);
+  CHECK(slot >= 0 && fw_owner_of(w, 2) == 1 - slot);
+  CHECK_STR(attr_of(w, kid_of_merge, "checkpoint"), "");
+  w->nodes[0]->blocked = w->nodes[1]->blocked = 0;
+  until(w, 30 * FW_S, kid_has_lease);
+  finish(w);
+  return slot == 1;
+}
+TEST(a_merge_whose_other_parent_is_long_gone) {
+  int others = 0;
+  for (seed = 1; seed <= 12; seed++) others += merged_with_a_shard_long_gone();
+  CHECK(others > 2);
+}
+
+/* It has no lease yet, for its own parent is unread; then the stream forgets both. */
+TEST(a_merge_whose_other_parent_is_forgotten_meanwhile) {
+  for (seed = 1; seed <= 8; seed++) {
+    fw_world *w = fleet(2, 2);
+    int slot = fw_owner_of(w, 0);
+    w->nodes[1 - slot]->blocked = 1;
+    fw_produce(w, 1, 20);
+    CHECK(fw_split(w, 1));
+    kid_of_merge = (int)(fw_merge(w, 0, 2) - w->shards);
+    run(w, 20 * FW_S);
+    CHECK(w->shards[0].acked == w->shards[0].records && w->pos[0].kind != SLP_SPOT_END);
+    CHECK_STR(attr_of(w, kid_of_merge, "checkpoint"), "");
+    w->shards[1].trimmed = w->shards[2].trimmed = 1;
+    until(w, 15 * FW_S, kid_has_lease);
+    CHECK_STR(attr_of(w, 2, "checkpoint"), "");
+    w->nodes[1 - slot]->blocked = 0;
+    finish(w);
+  }
+}
+
 TEST(shards_that_roll_over) {
   fw_world *w = fleet(4, 3);
   for (int round = 0; round < 6; round++) {
