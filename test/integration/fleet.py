@@ -20,6 +20,7 @@ from fleet_judge import Deed, History, Line, Row, Sample, judge
 from harness import Failed, expect
 from valve import Valves
 
+LOOK_S = 0.1  # between two looks at the whole table
 MACHINE_STOOD_S = 0.25  # when even a thread that only reads pipes did not run for so long, workers may have been late too
 
 
@@ -146,6 +147,7 @@ class Fleet:
         self.events = []  # lines of fleet_block_main.c that are no records
         self.extra_env = {}  # worker -> {name: value}
         self.looks = None
+        self.dynamodb = None  # made when it is asked for
 
     def make_valves(self):
         services = {f"{name}.records": self.records for name in self.names}
@@ -304,7 +306,7 @@ class Fleet:
         self.history.lines.append(line)
         self.seen.add((line.shard, line.place))
 
-    def wait_for(self, condition, seconds, what):
+    def wait_for(self, condition, seconds, what, pause=0.02):
         """As wait_until, and no worker may end meanwhile by itself."""
         def look():
             self.all_live_but_killed()
@@ -312,7 +314,7 @@ class Fleet:
             return condition()
 
         try:
-            return harness.wait_until(look, seconds, what)
+            return harness.wait_until(look, seconds, what, pause)
         except Failed as failed:
             raise Failed(f"{failed}\n{self.last_words()}") from None
 
@@ -371,7 +373,10 @@ class Fleet:
                 for row, attrs in rows}
 
     def client(self):
-        return harness.client(self.leases, "dynamodb")
+        """One for all looks: to make one costs more than a look."""
+        if not self.dynamodb:
+            self.dynamodb = harness.client(self.leases, "dynamodb")
+        return self.dynamodb
 
     @staticmethod
     def leases_in(rows):
@@ -422,7 +427,7 @@ class Fleet:
     def wait_balance(self, workers=None, seconds=60):
         workers = workers or [worker for worker, life in self.now.items() if not life.ended()]
         try:
-            return self.wait_for(lambda: self.balance(workers), seconds, f"{', '.join(workers)} share the shards")
+            return self.wait_for(lambda: self.balance(workers), seconds, f"{', '.join(workers)} share the shards", LOOK_S)
         except Failed as failed:
             owned = collections.Counter(row.owner for row in self.leases_in(self.look_at_all()).values()
                                         if row.pos != "9:end")

@@ -74,7 +74,7 @@ def wait_taken(fleet, stream):
             more = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
         return len(items) >= SHARDS and all("leaseOwner" in item for item in items)
 
-    fleet.wait_for(all_taken, 400, "every lease has an owner")
+    fleet.wait_for(all_taken, 400, "every lease has an owner", fleets.LOOK_S)
 
 
 def main():

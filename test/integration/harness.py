@@ -145,8 +145,9 @@ def client_of(server):
 # ---- streams and producers -------------------------------------------------------------------------------------
 
 
-def wait_until(condition, seconds, what):
-    """The first true value of condition(); Failed when the deadline passes. The pause is between two looks."""
+def wait_until(condition, seconds, what, pause=0.02):
+    """The first true value of condition(); Failed when the deadline passes. The pause is between two looks: longer where
+    a look costs something."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
@@ -154,7 +155,7 @@ def wait_until(condition, seconds, what):
             return value
         if time.monotonic() > deadline:
             raise Failed(f"not within {seconds} s: {what}")
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def wait_active(kinesis, stream, seconds=60):
