@@ -503,6 +503,8 @@ static void second_phase(play *g) {
   slp_sim_run(sim, slp_sim_now_us(sim) + UINT64_C(90000000), NULL, NULL);
   if (is_forgotten(g)) return;
   uint64_t limit_ms = 120000 + (g->plan->freezes ? 1000000 : 0) + g->w->records_put * 60;
+  /* From the oldest record on, a few with each call. */
+  if (g->plan->timeless) limit_ms += g->w->records_put * 300 / g->plan->opts.fetch_records_max;
   if (g->plan->manners.hold_us_max) limit_ms += g->w->records_put * (g->plan->manners.hold_us_max / 1000 + 1);
   if (g->plan->close_early) {
     if (!g->u.closed) slp_oracle_bad(g->u.oracle, "P2 closed: closed early and never told");
