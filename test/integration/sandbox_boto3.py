@@ -248,13 +248,30 @@ def behind_by_the_wall_clock():
         expect(page["MillisBehindLatest"] == 0, page["MillisBehindLatest"])
 
 
+def in_a_second(box, burst):
+    """What limits of a second are about: on a machine that took longer, it is done again."""
+    for _ in range(20):
+        box.move_clock(1000)  # nothing of before counts
+        began = time.monotonic()
+        try:
+            return burst()
+        except harness.Failed:
+            if time.monotonic() - began < 1:
+                raise
+    raise harness.Failed("the machine is too slow")
+
+
 def limits_of_reading():
     with Box("stream=s:1", limits=True) as box:
         client = box.client()
         iterator = start(client, "s", 0)
-        for _ in range(5):
-            client.get_records(ShardIterator=iterator)
-        message = refused("ProvisionedThroughputExceededException", client.get_records, ShardIterator=iterator)
+
+        def six_reads():
+            for _ in range(5):
+                client.get_records(ShardIterator=iterator)
+            return refused("ProvisionedThroughputExceededException", client.get_records, ShardIterator=iterator)
+
+        message = in_a_second(box, six_reads)
         expect(message.startswith("Rate exceeded for shard shardId-000000000000"), message)
         box.move_clock(1000)
         client.get_records(ShardIterator=iterator)
@@ -285,11 +302,15 @@ def limits_of_writing():
         failed = [r for r in answer["Records"] if "ErrorCode" in r]
         expect(len(stored) == 26 and len(failed) == 4 == answer["FailedRecordCount"], (len(stored), len(failed)))
         expect({r["ErrorCode"] for r in failed} == {"ProvisionedThroughputExceededException"}, failed[0])
-        box.move_clock(1000)
-        for count in (500, 500):
-            answer = client.put_records(StreamName="s", Records=[{"Data": b"", "PartitionKey": "k"}] * count)
-            expect(answer["FailedRecordCount"] == 0, answer["FailedRecordCount"])
-        refused("ProvisionedThroughputExceededException", client.put_record, StreamName="s", Data=b"", PartitionKey="k")
+
+        def one_too_many():
+            for count in (500, 500):
+                answer = client.put_records(StreamName="s", Records=[{"Data": b"", "PartitionKey": "k"}] * count)
+                expect(answer["FailedRecordCount"] == 0, answer["FailedRecordCount"])
+            refused("ProvisionedThroughputExceededException", client.put_record, StreamName="s", Data=b"",
+                    PartitionKey="k")
+
+        in_a_second(box, one_too_many)
         refused("ValidationException", client.put_records, StreamName="s",
                 Records=[{"Data": b"", "PartitionKey": "k"}] * 501)
 

@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DIALECTS = [("cc", "c99", "c"), ("cc", "c11", "c"), ("c++", "c++11", "cpp")]
 ONLY_WITH_CLANG = {"test/fuzz/engine.c"}
 # Programs that tests and people use, no tests themselves.
-TOOLS = {"campaign.py", "count.py", "coverage.py", "hunt.py", "libs.py", "proxy.py", "valve.py"}
+TOOLS = {"campaign.py", "commands.py", "count.py", "coverage.py", "hunt.py", "libs.py", "proxy.py", "valve.py"}
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
 
 
