@@ -100,7 +100,7 @@ static inline int hd_chance(uint64_t *random, uint32_t ppm) {
 typedef struct hd_place { /* a shard */
   char id[130];
   uint8_t closed;
-  uint64_t read_us;  /* when somebody last asked for its records */
+  uint64_t read_us;  /* when somebody last asked for its records, or was given some */
   uint64_t owned_us; /* since when its row names an owner; 0: it does not */
   uint8_t parked;
   uint64_t next; /* of changes: places told so far */

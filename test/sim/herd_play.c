@@ -138,8 +138,10 @@ static void judge_polls(hd_world *hw, const uint64_t before[SLP_SHARDS_MAX], uin
  * or that looks for one who is, waits for leases. */
 static uint64_t patience(const hd_world *hw) {
   const hd_plan *p = hw->plan;
-  return 300 * HD_S + (uint64_t)p->o.lease_ms * 30000 + (uint64_t)p->o.handover_ms * 4000 +
-         (uint64_t)p->o.list_ms * 2000;
+  size_t put = 0; /* a shard is asked five times a second, and one may come after the other */
+  for (size_t i = 0; i < hw->shards_n; i++) put += hw->shards[i].put;
+  return put / (p->o.fetch_records_max * 4) * HD_S + 300 * HD_S + (uint64_t)p->o.lease_ms * 30000 +
+         (uint64_t)p->o.handover_ms * 4000 + (uint64_t)p->o.list_ms * 2000;
 }
 
 static int come_to_rest(hd_world *hw) {

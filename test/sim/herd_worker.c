@@ -133,6 +133,10 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   }
   slp_sim_trace(sim_of(l), "w%d#%zu batch of %zu from %s %s epoch %" PRIu64, l->slot, l->number, n,
                 hw->seen[0].shard, hw->seen[0].seq, hw->seen[0].epoch);
+  for (size_t i = 0, at; i < n; i++) {
+    if (i && hw->seen[i].shard == hw->seen[i - 1].shard) continue;
+    if ((at = hd_shard_of(hw, hw->seen[i].shard)) != SIZE_MAX) hw->shards[at].read_us = hd_now(hw);
+  }
   l->handed += n;
   hd_on_batch(hw->o, l->number, b, hw->seen, n);
   for (size_t i = 0; i < n; i++) slp_free(hw->mem, (char *)(uintptr_t)hw->seen[i].seq);
