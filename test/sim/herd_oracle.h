@@ -139,6 +139,9 @@ void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, c
 void hd_left(hd_oracle *o, size_t life);
 /* An operator moved or deleted the row: what follows may repeat or skip as told. */
 void hd_excuse(hd_oracle *o, const char *shard);
+/* The row of leadership as well: when nobody has read it, the application begins anew, and so do such leases.
+ */
+void hd_begun_anew(hd_oracle *o);
 
 /* ---- progress ----------------------------------------------------------------------------------------- */
 /* L1 now: 1 when it holds; 0 and a line in why when not. */

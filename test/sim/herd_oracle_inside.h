@@ -152,7 +152,7 @@ struct hd_oracle {
   uint64_t first_row_us; /* the first lease was made */
   uint64_t batches_ever;
   int64_t last_arrived_ms;
-  uint8_t unordered_times;
+  uint8_t unordered_times, begun_anew;
   uint64_t records, repeats, again, late, overlaps, rows, tenancies, batches, acks, losses, dead_letters,
       excuses;
   hd_told *told; /* a ring */

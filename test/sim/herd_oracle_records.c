@@ -115,7 +115,8 @@ static void beginning(const hd_oracle *o, const hd_tenancy *t, size_t *low, size
     *low = 0;
     *high = s->notes_n;
   } else if (v->at == HD_AT_TIME && latest) { /* the time is the library's idea of the service's clock */
-    if (!o->terms.order_loose && !o->terms.clocks_beyond) *high = slp_min_u64(*high, s->row_n);
+    int anew = o->begun_anew && s->excused_ever;
+    if (!o->terms.order_loose && !o->terms.clocks_beyond && !anew) *high = slp_min_u64(*high, s->row_n);
     *low = slp_min_u64(*low, *high); /* what came after the lease was made is not left out */
   } else if (v->at == HD_AT_START && latest) {
     *high = o->terms.by_counter ? s->notes_n : s->row_n;

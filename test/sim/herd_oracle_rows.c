@@ -249,3 +249,5 @@ void hd_excuse(hd_oracle *o, const char *shard) {
   for (hd_tenancy *t = s->tenancies; t; t = t->before) t->loose = 1;
   hd_tell(o, HD_TOLD_DEED, SIZE_MAX, s->number, (hd_told){.what = "is touched by an operator"});
 }
+
+void hd_begun_anew(hd_oracle *o) { o->begun_anew = 1; }

@@ -556,6 +556,33 @@ static size_t later_shard(stage *g, hd_row made) {
   told_taken(g, 0, s);
   return s;
 }
+/* An operator removes a lease's row; it is made again at a time behind some of its records. */
+static void begins_after_a_removal(stage *g) {
+  size_t s = shard(g, -1, -1);
+  put(g, s, 3);
+  hd_row made = {.owner = "", .at = HD_AT_TIME, .ms = (int64_t)(g->now / MS) + 1};
+  hd_row_is(g->o, 0, shard_id(s), g->now, &made);
+  put(g, s, 5);
+  hd_excuse(g->o, shard_id(s));
+  hd_row_is(g->o, SIZE_MAX, shard_id(s), g->now, NULL);
+  wait_ms(g, 20);
+  made.ms = (int64_t)(g->now / MS);
+  made.epoch = 100;
+  hd_row_is(g->o, 0, shard_id(s), g->now, &made);
+  put(g, s, 2);
+  made.owner = g->names[0];
+  made.epoch = 101;
+  hd_row_is(g->o, 0, shard_id(s), g->now, &made);
+  g->rows[s] = (told_row){g->names[0], 101, AT_START, 0};
+  told_taken(g, 0, s);
+  (void)hand(g, 0, s, 8, 2);
+}
+/* And that of leadership, which nobody has read: the application is new. */
+static void begins_anew_at_latest(stage *g) {
+  hd_begun_anew(g->o);
+  begins_after_a_removal(g);
+}
+
 /* The application is new: it begins where its lease was made, or where a time says. */
 static void begins_at_latest(stage *g) {
   size_t s = later_shard(g, (hd_row){.at = HD_AT_TIME, .ms = (int64_t)(g->now / MS) + 4});
@@ -600,6 +627,7 @@ TEST(what_is_allowed_besides) {
   play_allowed(is_deleted_and_the_counter_fits, 1, 0, 0);
   play_allowed(begins_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(begins_at_latest_of_kcl, 1, SLOOP_LATEST, 0);
+  play_allowed(begins_anew_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(begins_at_a_time, 0, SLOOP_AT_TIME, 0);
 }
 
@@ -1291,6 +1319,7 @@ static const violation violations[] = {
     V(HD_S2_ORDER, hands_out_twice),
     V(HD_S2_ORDER, begins_behind),
     W(HD_S2_ORDER, begins_behind_latest, .schema = SLOOP, .start = SLOOP_LATEST),
+    W(HD_S2_ORDER, begins_after_a_removal, .schema = SLOOP, .start = SLOOP_LATEST),
     V(HD_S3_INTEGRITY, alters_one),
     V(HD_S3_INTEGRITY, makes_one_up),
     V(HD_S3_INTEGRITY, makes_a_shard_up),

@@ -9,6 +9,8 @@
 
 #define STORY_LINES 300
 #define ZOMBIE_US (60 * HD_S)
+#define WATCHDOG_US \
+  (120 * HD_S) /* while calls get lost: each is given up after 30 s, and one may be all there are */
 #define BACKLOG_GAP_US_MAX 20000
 #define STOP_MS 30000
 
@@ -30,7 +32,7 @@ static void run_put(void *arg) {
 static int others_come_first(const hd_world *hw) {
   uint64_t last = 0;
   for (size_t i = 0; i < hw->shards_n; i++) last = slp_max_u64(last, hw->shards[i].read_us);
-  return hw->plan->o.order == SLOOP_ORDER_TIME && hd_now(hw) - last < 5 * HD_S;
+  return hw->plan->o.order == SLOOP_ORDER_TIME && hd_now(hw) - last < 30 * HD_S; /* an outage is shorter */
 }
 
 /* Owned, and nobody asks for its records. Whoever reads a shard at its tip goes on asking. */
@@ -42,7 +44,7 @@ static void look_for_zombies(hd_world *hw, hd_rule rule) {
     uint64_t since = hd_readable_us(hw->o, i);
     if (s->closed || !s->owned_us || s->parked || since == UINT64_MAX) continue;
     since = slp_max_u64(since, slp_max_u64(slp_max_u64(s->owned_us, s->read_us), hw->trouble_us));
-    if (now - since > ZOMBIE_US)
+    if (now - since > (hw->healed ? ZOMBIE_US : WATCHDOG_US))
       hd_break(hw->o, rule, s->id, "owned, and not read for %" PRIu64 " s", (now - since) / HD_S);
   }
 }
