@@ -72,8 +72,10 @@ static slp_str put_behind(slp_buf *body, slp_str s) {
 
 int slp_page_give_children(slp_page *page, const slp_shard_desc *children, size_t n) {
   size_t texts = 0;
-  for (size_t i = 0; i < n; i++)
-    texts += children[i].id.n + children[i].parent.n + children[i].adjacent_parent.n;
+  for (size_t i = 0; i < n; i++) {
+    const slp_shard_desc *d = &children[i];
+    texts += d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n;
+  }
   SLP_CHECK(!page->next.n && !page->children_n); /* the body may move */
   if (n > SLP_PAGE_CHILDREN_MAX) return SLP_ELIMIT;
   int r = slp_buf_reserve(&page->body, texts);
@@ -84,7 +86,9 @@ int slp_page_give_children(slp_page *page, const slp_shard_desc *children, size_
   for (size_t i = 0; i < n; i++)
     rows[i] = (slp_shard_desc){.id = put_behind(&page->body, children[i].id),
                                .parent = put_behind(&page->body, children[i].parent),
-                               .adjacent_parent = put_behind(&page->body, children[i].adjacent_parent)};
+                               .adjacent_parent = put_behind(&page->body, children[i].adjacent_parent),
+                               .hash_start = put_behind(&page->body, children[i].hash_start),
+                               .hash_end = put_behind(&page->body, children[i].hash_end)};
   page->children_n = n;
   page->children_given = 1;
   return 0;

@@ -64,6 +64,14 @@ static quota *furthest_below(quota *q, size_t n, uint32_t not_to, int full) {
   return best;
 }
 
+/* When everybody below its quota is to be avoided: who has no more than its floor takes one that was left
+ * over, in their stead. */
+static quota *at_its_floor(quota *q, size_t n, uint32_t not_to) {
+  for (size_t i = 0; i < n; i++)
+    if (q[i].worker != not_to && q[i].rest && q[i].held <= q[i].least) return &q[i];
+  return NULL;
+}
+
 /* What nobody has. Those that must avoid somebody choose first, while there is a choice. */
 static void place_homeless(slp_plan *p, quota *q, size_t n) {
   for (int choosy = 1; choosy >= 0; choosy--) {
@@ -77,21 +85,35 @@ static void place_homeless(slp_plan *p, quota *q, size_t n) {
   }
 }
 
-/* The surplus of one above its quota goes to those below theirs: first what it does not read yet. */
-static void give_up(slp_plan *p, quota *q, size_t n, quota *from) {
+/* The surplus of one above its quota goes to those below theirs: first what it does not read yet. 1: quotas
+ * are not what they were any more. */
+static int give_up(slp_plan *p, quota *q, size_t n, quota *from) {
+  int instead = 0;
   for (int reading = 0; reading < 2; reading++) {
     uint32_t moves = 0;
     for (size_t i = p->leases_n; i-- > 0 && from->held > from->quota;) {
       slp_plan_lease *l = &p->leases[i];
       if (l->out || l->ret != from->worker || (l->owner == from->worker) != reading) continue;
       quota *to = furthest_below(q, n, l->avoid, 0);
+      int below = to != NULL;
+      if (!to) to = at_its_floor(q, n, l->avoid);
       if (!to) continue;
-      if (reading && moves++ >= p->moves_max) return;
+      if (reading && moves++ >= p->moves_max) return instead;
+      instead |= !below;
       l->ret = to->worker;
       from->held--;
       to->held++;
     }
   }
+  return instead;
+}
+
+static void even_out(slp_plan *p, quota *q, size_t n, uint64_t leases) {
+  int instead = 0;
+  for (size_t i = 0; i < n; i++) instead |= give_up(p, q, n, &q[i]);
+  if (!instead) return;
+  set_quotas(p, q, n, leases); /* who took one in others' stead may have another for them */
+  for (size_t i = 0; i < n; i++) (void)give_up(p, q, n, &q[i]);
 }
 
 int slp_plan_make(slp_plan *p, slp_mem *mem) {
@@ -118,7 +140,7 @@ int slp_plan_make(slp_plan *p, slp_mem *mem) {
   if (takers_n) {
     set_quotas(p, q, n, leases);
     place_homeless(p, q, n);
-    for (uint32_t i = 0; i < n && !SLP_MUTANT(56); i++) give_up(p, q, n, &q[i]);
+    if (!SLP_MUTANT(56)) even_out(p, q, n, leases);
   }
   for (uint32_t w = 0; w < p->workers_n; w++) p->workers[w].ret_n = 0;
   for (uint32_t i = 0; i < n; i++) p->workers[q[i].worker].ret_n = (uint32_t)q[i].held;

@@ -193,9 +193,9 @@ struct hd_life {
   uint64_t block_us; /* of the next batch's callback */
   uint32_t depth;    /* callbacks that are running */
   uint8_t dead, stopping, stopped, closing, closed, failed, again, paused;
-  uint64_t again_us; /* another life begins so long after */
-  uint64_t moved;    /* leases that came or went */
-  uint64_t born_us, handed;
+  uint64_t again_us;                   /* another life begins so long after */
+  uint64_t moved;                      /* leases that came or went */
+  uint64_t born_us, handed, handed_us; /* records, and when the last ones */
   char last_error[200];
 };
 hd_life *hd_live(hd_world *hw, int slot, int new_id); /* a process is started */

@@ -35,15 +35,24 @@ static int others_come_first(const hd_world *hw) {
   return hw->plan->o.order == SLOOP_ORDER_TIME && hd_now(hw) - last < 30 * HD_S; /* an outage is shorter */
 }
 
+/* What was fetched of other shards fills the budget, and is given to a user who keeps every batch for a
+ * while. */
+static int user_is_slow(const hd_world *hw) {
+  uint64_t last = 0;
+  for (size_t i = 0; i < hw->lives_n; i++) last = slp_max_u64(last, hw->lives[i]->handed_us);
+  return hw->plan->hold_us_max && !hw->healed && hd_now(hw) - last < 30 * HD_S;
+}
+
 /* Owned, and nobody asks for its records. Whoever reads a shard at its tip goes on asking. */
 static void look_for_zombies(hd_world *hw, hd_rule rule) {
   uint64_t now = hd_now(hw);
-  if (others_come_first(hw)) return;
+  if (others_come_first(hw) || user_is_slow(hw)) return;
   for (size_t i = 0; i < hw->shards_n; i++) {
     const hd_place *s = &hw->shards[i];
     uint64_t since = hd_readable_us(hw->o, i);
     if (s->closed || !s->owned_us || s->parked || since == UINT64_MAX) continue;
     since = slp_max_u64(since, slp_max_u64(slp_max_u64(s->owned_us, s->read_us), hw->trouble_us));
+    if (hw->healed) since = slp_max_u64(since, hw->end_us);
     if (now - since > (hw->healed ? ZOMBIE_US : WATCHDOG_US))
       hd_break(hw->o, rule, s->id, "owned, and not read for %" PRIu64 " s", (now - since) / HD_S);
   }

@@ -138,6 +138,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
     if ((at = hd_shard_of(hw, hw->seen[i].shard)) != SIZE_MAX) hw->shards[at].read_us = hd_now(hw);
   }
   l->handed += n;
+  l->handed_us = hd_now(hw);
   hd_on_batch(hw->o, l->number, b, hw->seen, n);
   for (size_t i = 0; i < n; i++) slp_free(hw->mem, (char *)(uintptr_t)hw->seen[i].seq);
   if (l->block_us) {

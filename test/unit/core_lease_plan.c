@@ -47,6 +47,17 @@ static void check_fair(const slp_plan *p) {
   }
 }
 
+/* Somebody is to be avoided: whoever has more than the ceiling has nothing that one at the floor may have. */
+static void check_nobody_better(const slp_plan *p) {
+  uint32_t n = taking(p), leases = planned_n(p);
+  for (size_t i = 0; i < p->leases_n && n && leases % n; i++) {
+    const slp_plan_lease *l = &p->leases[i];
+    if (l->out || p->workers[l->ret].ret_n <= leases / n + 1) continue;
+    for (uint32_t w = 0; w < p->workers_n; w++)
+      CHECK(w == l->avoid || !p->workers[w].takes || p->workers[w].ret_n > leases / n);
+  }
+}
+
 /* No plan that is as fair moves fewer leases: each worker keeps what it had up to its share, with the
  * ceilings where they save a move. */
 static void check_few_moves(const slp_plan *p) {
@@ -88,6 +99,7 @@ static void try_plan(slp_plan *p) {
   check_fair(p);
   check_few_moves(p);
   check_rest(p);
+  check_nobody_better(p);
   tried++;
 }
 
@@ -132,6 +144,22 @@ TEST(every_small_fleet_is_planned_fairly_with_the_fewest_moves) {
 static void fleet(slp_plan_worker *w, size_t n, slp_plan_lease *l, size_t leases_n) {
   for (size_t i = 0; i < n; i++) w[i] = (slp_plan_worker){1, 1, 0};
   for (size_t i = 0; i < leases_n; i++) l[i] = (slp_plan_lease){SLP_NOBODY, SLP_NOBODY, SLP_NOBODY, 0, 0};
+}
+
+/* What the floor's one place is open for is what its worker must not have: others take one more instead. */
+TEST(a_surplus_that_one_worker_must_not_have_goes_to_another) {
+  slp_plan_worker w[6];
+  slp_plan_lease l[9];
+  static const uint32_t owners[9] = {0, 0, 0, 1, 2, 2, 3, 4, 5};
+  mem = slp_mem_new(NULL, NULL);
+  fleet(w, 6, l, 9);
+  for (size_t i = 0; i < 9; i++) l[i].owner = owners[i];
+  for (size_t i = 0; i < 3; i++) l[i].avoid = 1;
+  slp_plan p = {w, 6, l, 9, 20};
+  CHECK(slp_plan_make(&p, mem) == 0);
+  for (size_t i = 0; i < 6; i++) CHECK(w[i].ret_n == 1 || w[i].ret_n == 2);
+  check_nobody_better(&p);
+  slp_mem_drop(mem);
 }
 
 TEST(a_joining_worker_gets_its_share_and_nothing_else_moves) {
