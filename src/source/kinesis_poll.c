@@ -32,16 +32,21 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   rq->ready = d->status != SLP_STREAM_CREATING;
 }
 
-/* The service refuses a time that its own clock has not reached; from there on is from now on. Anything else
- * it calls an invalid argument is the caller's mistake. */
+/* The service refuses a time that its own clock has not reached. "Latest" would leave out what comes between
+ * that time and the moment in which this is asked for: a moment ago leaves out nothing, and core passes over
+ * what is too early. Anything else it calls an invalid argument is the caller's mistake. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
-  if (q->from_latest || it->kind != SLP_ITER_AT_TIME) return 0;
+  if (it->kind != SLP_ITER_AT_TIME) return 0;
   if (strcmp(it->op.fail.aws_code, "InvalidArgumentException") != 0) return 0;
+  if (q->earlier) { /* it says no time, and ours is ahead of its */
+    it->kind = SLP_ITER_OLDEST;
+    return 1;
+  }
   int64_t now = it->op.date_ms >= 0 ? it->op.date_ms : slp_wall_ms(q->poll->h);
   if (it->at_ms <= now - FUTURE_SLACK_MS) return 0;
-  q->from_latest = 1;
-  it->kind = SLP_ITER_LATEST;
+  q->earlier = 1;
+  it->at_ms = now - FUTURE_SLACK_MS;
   return 1;
 }
 

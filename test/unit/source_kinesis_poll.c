@@ -167,15 +167,27 @@ TEST(places_become_iterators) {
   close_source();
 }
 
-TEST(a_time_the_service_has_not_reached_becomes_latest) {
+TEST(a_time_the_service_has_not_reached_becomes_a_moment_ago) {
   open_source("s");
   script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = 100000});
   script((step){.class = SLP_FINE});
   slp_src_locate rq = locate(SLP_PLACE_AT_TIME, 99000);
   CHECK_INT(rq.rq.fail.class, SLP_FINE);
-  CHECK_STR(asked[1], "LATEST x 49");
+  CHECK_STR(asked[1], "AT_TIMESTAMP x 49");
+  CHECK_INT(asked_ms, 98000);
   CHECK_STR(slp_buf_z(&rq.cursor), "cursor");
   slp_buf_free(&rq.cursor);
+  close_source();
+  open_source("s"); /* it does not say what time it is, and our clock is ahead */
+  script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = -1});
+  script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = -1});
+  script((step){.class = SLP_FINE});
+  rq = locate(SLP_PLACE_AT_TIME, INT64_MAX / 2);
+  CHECK_INT(rq.rq.fail.class, SLP_FINE);
+  CHECK_STR(asked[2], "TRIM_HORIZON x 49");
+  slp_buf_free(&rq.cursor);
+  close_source();
+  open_source("s");
   script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = 100000});
   rq = locate(SLP_PLACE_AT_TIME, 90000); /* in the past: something else is wrong */
   CHECK_INT(rq.rq.fail.class, SLP_REFUSED);

@@ -119,8 +119,10 @@ static void fake_list(slp_ops *o, slp_op_list_shards *op) {
   op->ret_next = (slp_str){op->body.p + at, strlen(s->next)};
 }
 
+static int64_t asked_ms; /* of the last iterator */
 static void fake_iterator(slp_ops *o, slp_op_iterator *op) {
   (void)o;
+  asked_ms = op->at_ms;
   step *s = take(&op->op, slp_iter_kind_name(op->kind), op->shard, op->seq);
   if (s->class != SLP_FINE) return;
   slp_buf_clear(&op->iterator);
