@@ -182,7 +182,7 @@ def losses_are_told_and_end_it_when_asked():
 def timeout_after_the_last_record_is_0_and_before_any_answer_1():
     r = run(BIN, "--timeout=1", "orders", env={"FAKE_RECORDS": 5})
     equal((r.code, r.out, r.err), (0, lines(5), ""))
-    check(0.9 < r.seconds < 5, r.seconds)
+    check(0.9 < r.seconds < 2.5, r.seconds)
     r = run(BIN, "--timeout=1", "orders", env={"FAKE_ERROR": "-5004:x3"})
     equal((r.code, r.out), (1, b""))
     check("nothing was answered in 1 s; the last error: " in r.err, r.err)
@@ -242,7 +242,7 @@ def a_second_signal_leaves_at_once_with_130():
         begun = time.monotonic()
         p.send_signal(signal.SIGINT)
         equal(p.wait(5), 130)
-        check(time.monotonic() - begun < 1, time.monotonic() - begun)  # the first one alone takes nearly two
+        check(time.monotonic() - begun < 0.5, time.monotonic() - begun)  # the first one alone takes nearly two
     finally:
         end(p)
 
