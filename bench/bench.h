@@ -64,7 +64,7 @@ typedef struct bench_read { /* what a reader of pages used */
   double wall_s, cpu_s;
   uint64_t bytes, pages, records;
   uint64_t hash; /* over the records, whatever their order; the floor does not look at records */
-  uint64_t turn_us_p999, turn_us_max, late, held_bytes_peak;
+  uint64_t turn_us_p999, turn_us_max, late, buffered_bytes_peak;
   uint64_t rss_peak;
 } bench_read;
 void bench_floor(const void *job /* bench_floor_job */, void *result /* bench_read */);

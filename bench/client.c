@@ -87,7 +87,7 @@ static void take_figures(sloop_t *s, client_run *run) {
   r->bytes = stats.page_bytes;
   r->pages = stats.pages;
   r->late = stats.late;
-  r->held_bytes_peak = stats.held_bytes_peak;
+  r->buffered_bytes_peak = stats.buffered_bytes_peak;
   r->turn_us_p999 = stats.turn_us_p999;
   r->turn_us_max = stats.turn_us_max;
 }

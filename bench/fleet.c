@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "core/fleet.h"
+#include "lease/fleet.h"
 #include "fleet_table.h"
 #include "sim/host.h"
 #include "store/schemas.h"
@@ -39,7 +39,7 @@ typedef struct node {
   slp_host *h;
   slp_mem *mem;
   slp_schema *schema;
-  slp_tenant tenant;
+  slp_processor processor;
   slp_fleet *fleet;
   slp_timer tick, listing;
   uint32_t *open; /* numbers of shards */
@@ -95,21 +95,21 @@ static uint32_t number(slp_str shard) {
 /* ---- a worker's reader
  * ------------------------------------------------------------------------------------------- */
 
-static node *node_of(slp_tenant *t) { return SLP_OWNER(t, node, tenant); }
+static node *node_of(slp_processor *t) { return SLP_OWNER(t, node, processor); }
 
-static int t_open(slp_tenant *t, slp_str shard, uint64_t epoch, const slp_spot *from) {
+static int t_open(slp_processor *t, slp_str shard, uint64_t epoch, const slp_position *from) {
   node *n = node_of(t);
   uint64_t at = 0;
   (void)epoch;
-  if (from->kind == SLP_SPOT_AFTER) slp_parse_u64(slp_mark_seq(&from->mark), &at);
+  if (from->kind == SLP_POSITION_AFTER) slp_parse_u64(slp_mark_seq(&from->mark), &at);
   n->mark[number(shard)] = at;
   n->open[n->open_n++] = number(shard);
   return 0;
 }
 
-static void t_drain(slp_tenant *t, slp_str shard) { slp_fleet_drained(node_of(t)->fleet, shard); }
+static void t_drain(slp_processor *t, slp_str shard) { slp_fleet_drained(node_of(t)->fleet, shard); }
 
-static void t_revoke(slp_tenant *t, slp_str shard, slp_parting why) {
+static void t_revoke(slp_processor *t, slp_str shard, slp_shutdown_reason why) {
   node *n = node_of(t);
   (void)why;
   for (uint32_t i = 0; i < n->open_n; i++)
@@ -119,30 +119,30 @@ static void t_revoke(slp_tenant *t, slp_str shard, slp_parting why) {
     }
 }
 
-static void t_suspend(slp_tenant *t, int on) { (void)t, (void)on; }
+static void t_suspend(slp_processor *t, int on) { (void)t, (void)on; }
 
-static void t_mark(slp_tenant *t, slp_str shard, slp_spot *ret) {
+static void t_mark(slp_processor *t, slp_str shard, slp_position *ret) {
   node *n = node_of(t);
   uint64_t at = n->mark[number(shard)];
   char seq[32];
   memset(ret, 0, sizeof *ret);
-  ret->kind = at ? SLP_SPOT_AFTER : SLP_SPOT_OLDEST;
+  ret->kind = at ? SLP_POSITION_AFTER : SLP_POSITION_OLDEST;
   if (!at) return;
   int k = snprintf(seq, sizeof seq, "%llu", (unsigned long long)at);
   slp_mark_set(&ret->mark, (slp_str){seq, (size_t)k}, UINT32_MAX, -1);
 }
 
-static void t_list(slp_tenant *t) {
+static void t_list(slp_processor *t) {
   node *n = node_of(t);
   slp_timer_set(n->h, &n->listing, slp_now_us(n->h) + LIST_US);
 }
 
-static const slp_tenant_ops tenant_ops = {.open = t_open,
-                                          .drain = t_drain,
-                                          .revoke = t_revoke,
-                                          .suspend = t_suspend,
-                                          .mark = t_mark,
-                                          .list = t_list};
+static const slp_processor_ops processor_ops = {.open = t_open,
+                                                .drain = t_drain,
+                                                .revoke = t_revoke,
+                                                .suspend = t_suspend,
+                                                .mark = t_mark,
+                                                .list = t_list};
 
 static void run_listing(slp_timer *timer) {
   node *n = SLP_OWNER(timer, node, listing);
@@ -182,17 +182,17 @@ static void start(world *w) {
   n->open = slp_zalloc_n(w->mem, w->job->shards, sizeof *n->open);
   n->mark = slp_zalloc_n(w->mem, w->job->shards, sizeof *n->mark);
   if (!n->h || !n->schema || !n->open || !n->mark) bench_die("no memory");
-  n->tenant.ops = &tenant_ops;
+  n->processor.ops = &processor_ops;
   n->tick.at_us = n->listing.at_us = UINT64_MAX;
   n->tick.run = run_tick;
   n->listing.run = run_listing;
   slp_fleet_opts o = {.host = n->h,
                       .store = fleet_table_store(w->table, n->h),
                       .schema = n->schema,
-                      .tenant = &n->tenant,
+                      .processor = &n->processor,
                       .worker = text(w, "ip-10-0-0-%llu-4711-c0ffee", w->nodes_n),
                       .machine = SLP_STR("ip-10-0-0-17.eu-central-1.compute.internal"),
-                      .start.kind = SLP_SPOT_OLDEST,
+                      .start.kind = SLP_POSITION_OLDEST,
                       .checkpoint_ms = w->job->checkpoint_ms,
                       .on_event = on_event,
                       .arg = n};

@@ -3,7 +3,7 @@
 #ifndef BENCH_FLEET_TABLE_H
 #define BENCH_FLEET_TABLE_H
 
-#include "core/schema.h"
+#include "lease/schema.h"
 #include "sim/host.h"
 
 typedef struct fleet_table fleet_table;

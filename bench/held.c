@@ -1,5 +1,5 @@
 /* held.c - the memory bound: a consumer whose callback never gives a batch back must stay under
- * held_bytes_max plus one page, measured as peak RSS above that of the same run with one small shard. */
+ * buffered_bytes_max plus one page, measured as peak RSS above that of the same run with one small shard. */
 #include "bench.h"
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static void on_tick(uv_timer_t *timer) {
   int quiet = now - run->changed_s > QUIET_MS * 1e-3;
   if (!run->out_n || !quiet) return;
   run->result->rss_peak = bench_rss_peak_bytes();
-  run->result->held_peak = stats.held_bytes_peak;
+  run->result->held_peak = stats.buffered_bytes_peak;
   run->result->own_peak = run->heap.peak;
   run->result->pages = stats.pages;
   run->result->page_bytes = stats.page_bytes;
@@ -63,7 +63,7 @@ static void held_client(const void *job_v, void *result_v) {
   sloop_opts_t o;
   if (uv_loop_init(&loop)) bench_die("uv_loop_init");
   bench_sloop_options(&o, job->url, job->stream, job->cbor);
-  o.held_bytes_max = HELD_BYTES;
+  o.buffered_bytes_max = HELD_BYTES;
   o.order = job->order_shard ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
   o.poll_ms = 60000; /* a shard at its tip must not look like one that is being read */
   o.on_batch = on_batch;
@@ -127,7 +127,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < CASES; i++) streams[i] = cases[i].stream;
   streams[CASES] = (bench_stream){"held-small", 1, 10, 100, 0};
   bench_server_start(&server, cpus.server, streams);
-  printf("held_bytes_max %.1f MB; peak RSS above that of a run with one small shard:\n", HELD_BYTES * 1e-6);
+  printf("buffered_bytes_max %.1f MB; peak RSS above that of a run with one small shard:\n",
+         HELD_BYTES * 1e-6);
   for (int cbor = 0; cbor < 2; cbor++) {
     held_result one = {0};
     held_job small_job = {server.url, "held-small", cbor, 0};

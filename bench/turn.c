@@ -55,7 +55,7 @@ static void turn_client(const void *job_v, void *result_v) {
   sloop_opts_t o;
   if (uv_loop_init(&loop)) bench_die("uv_loop_init");
   bench_sloop_options(&o, job->url, "bench-turn", 1);
-  o.held_bytes_max = HELD_BYTES;
+  o.buffered_bytes_max = HELD_BYTES;
   o.on_batch = on_batch;
   o.arg = &run;
   o.alloc = bench_alloc;
@@ -111,7 +111,7 @@ int main(int argc, char **argv) {
   printf("loop held at most %" PRIu64
          " us; peak RSS %.1f MB (goal: budget %.1f + 64: %s); held at most %.1f MB\n",
          r.stats.hold_us_max, (double)r.rss_peak * 1e-6, HELD_BYTES * 1e-6, verdict(memory_met),
-         (double)r.stats.held_bytes_peak * 1e-6);
+         (double)r.stats.buffered_bytes_peak * 1e-6);
   printf("left allocated after close: %" PRIu64 " bytes (peak %.1f MB)\n", r.live_after,
          (double)r.own_peak * 1e-6);
   printf(

@@ -3,7 +3,7 @@
 #ifndef BENCH_UNITS_H
 #define BENCH_UNITS_H
 
-#include "core/store.h"
+#include "lease/store.h"
 
 size_t units_row_size(const slp_row *row); /* bytes, as DynamoDB counts an item */
 /* A write costs by the larger of the row before and after; 0: there is none. One that is refused costs by the

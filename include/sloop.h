@@ -79,10 +79,10 @@ typedef struct {
   size_t len;
 } sloop_str_t; /* not NUL-ended; base is never NULL */
 
-#define SLOOP_REC_LATE 1u    /* something later in the order was handed over before */
-#define SLOOP_REC_RAW 2u     /* could not be decoded; data is what the service sent */
-#define SLOOP_REC_AGAIN 4u   /* was handed over before and given back */
-#define SLOOP_REC_FOREIGN 8u /* part of an aggregate whose key hashes into another shard's range */
+#define SLOOP_REC_LATE 1u        /* something later in the order was handed over before */
+#define SLOOP_REC_RAW 2u         /* could not be decoded; data is what the service sent */
+#define SLOOP_REC_REDELIVERED 4u /* was handed over before and given back */
+#define SLOOP_REC_FOREIGN 8u     /* part of an aggregate whose key hashes into another shard's range */
 
 typedef struct {         /* allocated by the library; may grow at its end */
   const char *stream;    /* name; NUL-ended; lives as long as the batch */
@@ -110,7 +110,7 @@ SLOOP_EXTERN int64_t sloop_batch_behind_ms(const sloop_batch_t *b);
 /* This record is finished with. Any order, as often as you like. */
 SLOOP_EXTERN void sloop_batch_ack(sloop_batch_t *b, size_t index);
 /* Gives the batch back: its first `acked` records and those marked by sloop_batch_ack() are finished
- * with, the others come again (100 ms later, doubling to 30 s, flagged SLOOP_REC_AGAIN). Exactly once
+ * with, the others come again (100 ms later, doubling to 30 s, flagged SLOOP_REC_REDELIVERED). Exactly once
  * per batch, now or later, in any order; also after sloop_close(), where it only frees. A second call
  * for the same batch, or acked > count, ends the process. */
 SLOOP_EXTERN void sloop_batch_done(sloop_batch_t *b, size_t acked);
@@ -134,38 +134,38 @@ typedef enum {
 typedef enum { SLOOP_WIRE_AUTO = 1, SLOOP_WIRE_CBOR, SLOOP_WIRE_JSON } sloop_wire_kind;
 typedef enum { SLOOP_TRIMMED_STOP = 1, SLOOP_TRIMMED_CONTINUE } sloop_trimmed_kind;
 typedef enum {
-  SLOOP_SHARD_OPENED = 1, /* reading begins */
-  SLOOP_SHARD_ENDED,      /* read to its end, and every record of it acknowledged */
-  SLOOP_SHARD_STOPPED,    /* given up for a reason on_error told; its children are not read */
-  SLOOP_SHARD_MOVED,      /* by sloop_move(): what is out of it does not count any more */
-  SLOOP_SHARD_LOST,       /* its lease is another worker's: what is out of it does not count any more */
-  SLOOP_SHARD_GIVEN       /* its lease was given up: handed over, on stop, for lack of progress, parked. What
+  SLOOP_SHARD_OPENED = 1,   /* reading begins */
+  SLOOP_SHARD_ENDED,        /* read to its end, and every record of it acknowledged */
+  SLOOP_SHARD_STOPPED,      /* given up for a reason on_error told; its children are not read */
+  SLOOP_SHARD_REPOSITIONED, /* by sloop_seek(): what is out of it does not count any more */
+  SLOOP_SHARD_LOST,         /* its lease is another worker's: what is out of it does not count any more */
+  SLOOP_SHARD_RELEASED /* its lease was given up: handed over, on stop, for lack of progress, parked. What
                              is out of it, after the deadline, does not count any more */
 } sloop_shard_what;
 typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level;
 
 typedef enum { /* the first record of a shard that is not acknowledged was given back retry_max times */
-               SLOOP_RETRY_AGAIN = 1, /* it comes again, for ever */
-               SLOOP_RETRY_STOP,      /* its shard is given up; with leases another worker may try */
-               SLOOP_RETRY_PARK,      /* with leases: nobody reads the shard until sloop_admin_release() */
-               SLOOP_RETRY_SKIP       /* on_dead_letter gets it, then it counts as acknowledged */
+               SLOOP_RETRY_REDELIVER = 1, /* it comes again, for ever */
+               SLOOP_RETRY_STOP,          /* its shard is given up; with leases another worker may try */
+               SLOOP_RETRY_PARK, /* with leases: nobody reads the shard until sloop_admin_release() */
+               SLOOP_RETRY_SKIP  /* on_dead_letter gets it, then it counts as acknowledged */
 } sloop_retry_kind;
 typedef enum {
-  SLOOP_LEASE_JOINED = 1, /* this worker is registered: worker */
-  SLOOP_LEASE_EVICTED,    /* others took it for dead: every lease is lost, it registers anew */
-  SLOOP_LEASE_SUSPENDED,  /* it can't prove that it lives: nothing is handed over until it can */
-  SLOOP_LEASE_RESUMED,    /* it can again, and kept its leases */
-  SLOOP_LEASE_TAKEN,      /* shard, epoch: read from now on */
-  SLOOP_LEASE_LOST,       /* shard, epoch: somebody else has it */
-  SLOOP_LEASE_RELEASED,   /* shard, epoch: given up, handed over or left */
-  SLOOP_LEASE_ENDED,      /* shard, epoch: read to its end */
-  SLOOP_LEASE_LEADS,      /* this worker plans for all from now on */
-  SLOOP_LEASE_FOLLOWS,    /* and no more */
-  SLOOP_LEASE_CONDEMNED,  /* text: the worker this one declared dead */
-  SLOOP_LEASE_HOLE,       /* text: a part of the stream that nobody is going to read */
-  SLOOP_LEASE_BAD_ROW,    /* text: a row of the table that makes no sense; it is left alone */
-  SLOOP_LEASE_TROUBLE,    /* text: something that keeps being tried */
-  SLOOP_LEASE_LEFT        /* the last one: all is given up; not told after a fatal error */
+  SLOOP_LEASE_JOINED = 1,    /* this worker is registered: worker */
+  SLOOP_LEASE_EVICTED,       /* others took it for dead: every lease is lost, it registers anew */
+  SLOOP_LEASE_SUSPENDED,     /* it can't prove that it lives: nothing is handed over until it can */
+  SLOOP_LEASE_RESUMED,       /* it can again, and kept its leases */
+  SLOOP_LEASE_TAKEN,         /* shard, epoch: read from now on */
+  SLOOP_LEASE_LOST,          /* shard, epoch: somebody else has it */
+  SLOOP_LEASE_RELEASED,      /* shard, epoch: given up, handed over or left */
+  SLOOP_LEASE_ENDED,         /* shard, epoch: read to its end */
+  SLOOP_LEASE_LEADS,         /* this worker plans for all from now on */
+  SLOOP_LEASE_FOLLOWS,       /* and no more */
+  SLOOP_LEASE_EVICTED_OTHER, /* text: the worker this one declared dead */
+  SLOOP_LEASE_HOLE,          /* text: a part of the stream that nobody is going to read */
+  SLOOP_LEASE_BAD_ROW,       /* text: a row of the table that makes no sense; it is left alone */
+  SLOOP_LEASE_TROUBLE,       /* text: something that keeps being tried */
+  SLOOP_LEASE_LEFT           /* the last one: all is given up; not told after a fatal error */
 } sloop_lease_what;
 typedef struct { /* allocated by the library; may grow at its end */
   sloop_lease_what what;
@@ -189,7 +189,7 @@ typedef struct { /* records that can never be read any more; allocated by the li
   X(payload_bytes, "bytes", "of those records")                                                       \
   X(late, "records", "of those, flagged SLOOP_REC_LATE")                                              \
   X(raw, "records", "of those, flagged SLOOP_REC_RAW")                                                \
-  X(again, "records", "handed over again after being given back")                                     \
+  X(redelivered, "records", "handed over again after being given back")                               \
   X(aggregates, "records", "of the stream, expanded into more or fewer")                              \
   X(foreign, "records", "of those handed over, flagged SLOOP_REC_FOREIGN")                            \
   X(repeats_dropped, "records", "sent twice by the service and dropped")                              \
@@ -202,8 +202,8 @@ typedef struct { /* records that can never be read any more; allocated by the li
   X(iterators_renewed, "calls", "new iterators after one expired")                                    \
   X(losses, "events", "on_loss")                                                                      \
   X(shards_ended, "shards", "read to their end")                                                      \
-  X(held_bytes_now, "bytes", "fetched and not yet given back, tables included")                       \
-  X(held_bytes_peak, "bytes", "the most of that at once")                                             \
+  X(buffered_bytes_now, "bytes", "fetched and not yet given back, tables included")                   \
+  X(buffered_bytes_peak, "bytes", "the most of that at once")                                         \
   X(shards_now, "shards", "being read by this consumer")                                              \
   X(batches_now, "batches", "out with you")                                                           \
   X(behind_ms_now, "ms", "the most any shard lags its tip; UINT64_MAX: not known yet")                \
@@ -270,8 +270,8 @@ typedef struct {
                                     0: never, UINT32_MAX: for ever */
   uint32_t poll_ms;              /* 1000 between calls at a shard's tip; 200 is the service's floor */
   uint32_t fetch_records_max;    /* 10000: records asked for in one call */
-  uint64_t held_bytes_max;       /* 64 MiB fetched and not yet given back */
-  uint32_t held_batches_max;     /* 2 batches out: in all (ORDER_TIME), per shard (ORDER_SHARD) */
+  uint64_t buffered_bytes_max;   /* 64 MiB fetched and not yet given back */
+  uint32_t batches_out_max;      /* 2 batches out: in all (ORDER_TIME), per shard (ORDER_SHARD) */
   uint32_t batch_records_max;    /* 1000 */
   uint32_t batch_bytes_max;      /* 1 MiB of payload; one larger record goes alone */
   uint32_t in_flight_max;        /* 128 calls at once */
@@ -295,10 +295,10 @@ typedef struct {
   const char *start_token;                                  /* for SLOOP_AT_TOKEN; NUL-ended JSON */
   uint64_t start_sub;                                       /* for SLOOP_AT_SEQ: sub-sequence; 0 */
   sloop_aggregates_kind aggregates;                         /* SLOOP_AGGREGATES_EXPAND */
-  uint32_t held_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
+  uint32_t buffered_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
                                           not asked for more while it has so many; one page may exceed it */
-  sloop_retry_kind on_retry;           /* SLOOP_RETRY_AGAIN */
-  uint32_t retry_max;                  /* 10: times the same record is handed over, then on_retry rules */
+  sloop_retry_kind on_retry;               /* SLOOP_RETRY_REDELIVER */
+  uint32_t retry_max;                      /* 10: times the same record is handed over, then on_retry rules */
   void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* SLOOP_RETRY_SKIP needs it. The
                                           record lives until it returns */
   /* Leases: workers of one application share a stream's shards. All of these need app. */
@@ -373,13 +373,13 @@ typedef struct {         /* a place in a stream; zero it first */
 } sloop_position_t;
 /* Goes on reading from somewhere else. Batches that are out stay valid, but their acknowledgements do not
  * count any more; nothing from before is handed over once cb has come. cb comes once: 0 when every shard was
- * set to its new place (SLOOP_SHARD_MOVED was told for those that were read before), or why nothing was
+ * set to its new place (SLOOP_SHARD_REPOSITIONED was told for those that were read before), or why nothing was
  * changed: SLOOP_ETOKEN, SLOOP_ETRIMMED (a shard of the token is gone, and on_trimmed says stop),
  * SLOOP_ENOSHARD, UV_ENOMEM, UV_ECANCELED (stopped, closed or moved again meanwhile); on_error says more.
  * Shards that are read again are told by SLOOP_SHARD_OPENED again; pauses stay. Returns SLOOP_EOPTION: the
  * position makes no sense; SLOOP_ETOKEN: the token is damaged, on_error says where; SLOOP_ESTATE: not
  * running; UV_ENOMEM. */
-SLOOP_EXTERN int sloop_move(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
+SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 
 typedef enum { SLOOP_SHARD_OPEN = 1, SLOOP_SHARD_CLOSED } sloop_shard_state;

@@ -5,13 +5,13 @@
 
 #include "api/leases.h"
 #include "api/open.h"
-#include "core/desk.h"
-#include "core/seed.h"
+#include "admin/admin.h"
+#include "core/start.h"
 
-struct slp_admin {
+struct slp_admin_call {
   slp_mem *mem; /* held */
   sloop_t *s;
-  slp_desk *desk; /* NULL: it was stopped */
+  slp_admin *admin; /* NULL: it was stopped */
   sloop_leases_cb leases_cb;
   sloop_admin_cb cb;
   void *arg;
@@ -33,7 +33,7 @@ static sloop_error_t error_of(const slp_fail *f) {
                          .message = f->message};
 }
 
-static void tell(slp_admin *a, const slp_fail *f, const char *text, const sloop_leases_t *leases) {
+static void tell(slp_admin_call *a, const slp_fail *f, const char *text, const sloop_leases_t *leases) {
   sloop_error_t e = error_of(f);
   int failed = f->class != SLP_FINE;
   if (a->leases_cb)
@@ -42,28 +42,28 @@ static void tell(slp_admin *a, const slp_fail *f, const char *text, const sloop_
     a->cb(a->s, failed ? e.code : 0, text, failed ? &e : NULL, a->arg);
 }
 
-static void admin_free(slp_admin *a) {
+static void admin_free(slp_admin_call *a) {
   slp_mem *mem = a->mem;
-  slp_desk_free(a->desk);
+  slp_admin_free(a->admin);
   slp_free(mem, a);
   slp_mem_drop(mem);
 }
 
 /* The callback may ask for the next, or close. */
-static void on_done(slp_desk *d, void *arg) {
-  slp_admin *a = arg;
+static void on_done(slp_admin *d, void *arg) {
+  slp_admin_call *a = arg;
   a->s->admin = NULL;
-  tell(a, slp_desk_fail(d), slp_desk_text(d), slp_desk_answer(d));
+  tell(a, slp_admin_fail(d), slp_admin_text(d), slp_admin_answer(d));
   admin_free(a);
 }
 
-void slp_admin_stop(slp_admin *a) {
+void slp_admin_call_stop(slp_admin_call *a) {
   if (!a) return;
-  slp_desk_free(a->desk);
-  a->desk = NULL;
+  slp_admin_free(a->admin);
+  a->admin = NULL;
 }
 
-void slp_admin_tell_closed(slp_admin *a) {
+void slp_admin_call_tell_closed(slp_admin_call *a) {
   slp_fail f = {0};
   a->s->admin = NULL;
   slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was closed");
@@ -71,25 +71,25 @@ void slp_admin_tell_closed(slp_admin *a) {
   admin_free(a);
 }
 
-static int begin(sloop_t *s, slp_desk_task task, const char *name, const slp_spot *to, int force,
-                 const slp_admin *asker) {
+static int begin(sloop_t *s, slp_admin_task task, const char *name, const slp_position *to, int force,
+                 const slp_admin_call *asker) {
   if (s->closing || !s->o.app || s->admin) return SLOOP_ESTATE;
-  slp_desk_opts o = {.host = s->family->host,
-                     .source = s->consumer->source,
-                     .open = open_for,
-                     .ctx = s,
-                     .lease_ms = s->o.lease_ms,
-                     .task = task,
-                     .name = slp_str_of(name),
-                     .force = force != 0,
-                     .on_done = on_done};
-  slp_admin *a = SLP_NEW(s->mem, slp_admin);
+  slp_admin_opts o = {.host = s->family->host,
+                      .source = s->consumer->source,
+                      .open = open_for,
+                      .ctx = s,
+                      .lease_ms = s->o.lease_ms,
+                      .task = task,
+                      .name = slp_str_of(name),
+                      .force = force != 0,
+                      .on_done = on_done};
+  slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
   if (!a) return SLP_ENOMEM;
   if (to) o.to = *to;
   *a = *asker;
   a->s = s;
   o.arg = a;
-  int r = slp_desk_new(&a->desk, s->mem, &o);
+  int r = slp_admin_new(&a->admin, s->mem, &o);
   if (r) {
     slp_free(s->mem, a);
     return r;
@@ -101,36 +101,36 @@ static int begin(sloop_t *s, slp_desk_task task, const char *name, const slp_spo
 
 int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
   if (!cb) return SLOOP_EOPTION;
-  return begin(s, SLP_DESK_LEASES, NULL, NULL, 0, &(slp_admin){.leases_cb = cb, .arg = arg});
+  return begin(s, SLP_ADMIN_LEASES, NULL, NULL, 0, &(slp_admin_call){.leases_cb = cb, .arg = arg});
 }
 
 int sloop_admin_explain(sloop_t *s, const char *shard, sloop_admin_cb cb, void *arg) {
   if (!cb || !shard || !*shard) return SLOOP_EOPTION;
-  return begin(s, SLP_DESK_EXPLAIN, shard, NULL, 0, &(slp_admin){.cb = cb, .arg = arg});
+  return begin(s, SLP_ADMIN_EXPLAIN, shard, NULL, 0, &(slp_admin_call){.cb = cb, .arg = arg});
 }
 
 int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg) {
   if (!cb || !shard_or_worker || !*shard_or_worker) return SLOOP_EOPTION;
-  return begin(s, SLP_DESK_RELEASE, shard_or_worker, NULL, 0, &(slp_admin){.cb = cb, .arg = arg});
+  return begin(s, SLP_ADMIN_RELEASE, shard_or_worker, NULL, 0, &(slp_admin_call){.cb = cb, .arg = arg});
 }
 
-static int spot_of(const char *shard, const sloop_position_t *to, slp_spot *ret) {
+static int position_of(const char *shard, const sloop_position_t *to, slp_position *ret) {
   char why[160];
   sloop_position_t place = *to;
   memset(ret, 0, sizeof *ret);
   if (place.kind == SLOOP_AT_SEQ) place.shard = shard;
   if (place.kind == SLOOP_AT_TOKEN || (place.kind == SLOOP_AT_SEQ && !shard)) return SLOOP_EOPTION;
-  int r = slp_goal_check(&place, why);
+  int r = slp_start_position_check(&place, why);
   if (r) return r;
   switch (place.kind) {
-    case SLOOP_LATEST: ret->kind = SLP_SPOT_LATEST; return 0;
-    case SLOOP_OLDEST: ret->kind = SLP_SPOT_OLDEST; return 0;
+    case SLOOP_LATEST: ret->kind = SLP_POSITION_LATEST; return 0;
+    case SLOOP_OLDEST: ret->kind = SLP_POSITION_OLDEST; return 0;
     case SLOOP_AT_TIME:
-      ret->kind = SLP_SPOT_TIME;
+      ret->kind = SLP_POSITION_TIME;
       ret->at_ms = place.at_ms;
       return 0;
     case SLOOP_AT_SEQ:
-      ret->kind = SLP_SPOT_AT;
+      ret->kind = SLP_POSITION_AT;
       slp_mark_set(&ret->mark, slp_str_of(place.seq), (uint32_t)place.sub, -1);
       return 0;
     case SLOOP_AT_TOKEN: break;
@@ -140,8 +140,10 @@ static int spot_of(const char *shard, const sloop_position_t *to, slp_spot *ret)
 
 int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to, int force,
                       sloop_admin_cb cb, void *arg) {
-  slp_spot spot;
+  slp_position position;
   if (!cb || !to || (shard_or_null && !*shard_or_null)) return SLOOP_EOPTION;
-  int r = spot_of(shard_or_null, to, &spot);
-  return r ? r : begin(s, SLP_DESK_RESET, shard_or_null, &spot, force, &(slp_admin){.cb = cb, .arg = arg});
+  int r = position_of(shard_or_null, to, &position);
+  return r ? r
+           : begin(s, SLP_ADMIN_RESET, shard_or_null, &position, force,
+                   &(slp_admin_call){.cb = cb, .arg = arg});
 }

@@ -4,11 +4,11 @@
 
 #include <sloop.h>
 
-typedef struct slp_admin slp_admin;
+typedef struct slp_admin_call slp_admin_call;
 
-/* The table is not looked at any more; what was asked for is to be told by slp_admin_tell_closed. */
-void slp_admin_stop(slp_admin *a);
+/* The table is not looked at any more; what was asked for is to be told by slp_admin_call_tell_closed. */
+void slp_admin_call_stop(slp_admin_call *a);
 /* Who asked is told UV_ECANCELED, from inside this; a is gone. */
-void slp_admin_tell_closed(slp_admin *a);
+void slp_admin_call_tell_closed(slp_admin_call *a);
 
 #endif

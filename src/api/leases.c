@@ -168,15 +168,15 @@ static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid,
   return (slp_str){text, (size_t)len};
 }
 
-static slp_spot start_of(const sloop_opts_t *o) {
+static slp_position start_of(const sloop_opts_t *o) {
   switch (o->start) {
-    case SLOOP_OLDEST: return (slp_spot){.kind = SLP_SPOT_OLDEST};
-    case SLOOP_AT_TIME: return (slp_spot){.kind = SLP_SPOT_TIME, .at_ms = o->start_at_ms};
+    case SLOOP_OLDEST: return (slp_position){.kind = SLP_POSITION_OLDEST};
+    case SLOOP_AT_TIME: return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = o->start_at_ms};
     case SLOOP_LATEST:
     case SLOOP_AT_SEQ:
     case SLOOP_AT_TOKEN: break; /* the last two were refused */
   }
-  return (slp_spot){.kind = SLP_SPOT_LATEST};
+  return (slp_position){.kind = SLP_POSITION_LATEST};
 }
 
 int slp_leases_wire(sloop_t *s) {

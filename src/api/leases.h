@@ -2,7 +2,7 @@
 #ifndef SLP_API_LEASES_H
 #define SLP_API_LEASES_H
 
-#include "core/leased.h"
+#include "lease/consumer.h"
 #include <sloop.h>
 
 typedef enum slp_lease_store { SLP_LEASES_DYNAMODB, SLP_LEASES_SQLITE, SLP_LEASES_MEMORY } slp_lease_store;

@@ -5,7 +5,7 @@
 #include "api/leases.h"
 #include "api/metrics.h"
 
-#include "core/move.h"
+#include "core/seek.h"
 #include "source/ddb_poll.h"
 #include "source/kinesis_poll.h"
 #include "source/name.h"
@@ -179,12 +179,12 @@ static int source_of(slp_source **ret, slp_family *f, const sloop_opts_t *o) {
 }
 
 static int consumer_of(sloop_t *s, slp_source *source, char why[160]) {
-  slp_goal *goal = NULL;
+  slp_start_position *start_position = NULL;
   sloop_position_t start = slp_opts_start(&s->o);
-  int r = slp_goal_new(&goal, s->mem, &start, why);
-  if (!r) r = slp_consumer_new(&s->consumer, s->family->engine, source, s, &s->o, goal);
+  int r = slp_start_position_new(&start_position, s->mem, &start, why);
+  if (!r) r = slp_consumer_new(&s->consumer, s->family->engine, source, s, &s->o, start_position);
   if (r) {
-    slp_goal_free(goal);
+    slp_start_position_free(start_position);
     return r;
   }
   return s->o.app ? slp_leases_wire(s) : 0;
@@ -324,14 +324,14 @@ static void on_close_event(slp_event *ev) {
   slp_family *f = s->family;
   sloop_cb move_cb;
   void *move_arg;
-  if (slp_move_take(s->consumer, &move_cb, &move_arg)) {
+  if (slp_seek_take(s->consumer, &move_cb, &move_arg)) {
     slp_post(f->host, &s->close_ev);
     if (move_cb) move_cb(s, SLP_ECANCELED, move_arg);
     return;
   }
   if (s->admin) {
     slp_post(f->host, &s->close_ev);
-    slp_admin_tell_closed(s->admin);
+    slp_admin_call_tell_closed(s->admin);
     return;
   }
   if (s->save_cb) {
@@ -375,7 +375,7 @@ void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   s->close_cb = cb;
   s->close_arg = arg;
   (void)slp_leased_save_take(s->consumer, &s->save_cb, &s->save_arg);
-  slp_admin_stop(s->admin);
+  slp_admin_call_stop(s->admin);
   slp_consumer_silence(s->consumer);
   slp_post(s->family->host, &s->close_ev);
 }

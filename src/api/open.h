@@ -5,6 +5,7 @@
 
 #include "aws/aws.h"
 #include "core/consumer.h"
+#include "lease/store.h"
 #include "host/host.h"
 #include <sloop.h>
 
@@ -46,7 +47,7 @@ struct sloop_s {
   uint32_t refd;
   sloop_cb stop_cb, close_cb, save_cb; /* save_cb: of a checkpoint that closing has cut off */
   void *stop_arg, *close_arg, *save_arg;
-  struct slp_admin *admin; /* what an operator asked for and was not answered */
+  struct slp_admin_call *admin; /* what an operator asked for and was not answered */
   slp_event close_ev;
 };
 

@@ -3,7 +3,7 @@
 #include "api/open.h"
 
 #include "codec/json.h"
-#include "core/seed.h"
+#include "core/start.h"
 #include "source/name.h"
 
 #include <stdio.h>
@@ -21,15 +21,15 @@ static void defaults(sloop_opts_t *o) {
       .order_wait_ms = 1000,
       .poll_ms = 1000,
       .fetch_records_max = 10000,
-      .held_bytes_max = 64u * 1024 * 1024,
-      .held_batches_max = 2,
+      .buffered_bytes_max = 64u * 1024 * 1024,
+      .batches_out_max = 2,
       .batch_records_max = 1000,
       .batch_bytes_max = 1024 * 1024,
       .in_flight_max = 128,
       .list_ms = 60000,
       .log_level = SLOOP_LOG_WARN,
       .aggregates = SLOOP_AGGREGATES_EXPAND,
-      .on_retry = SLOOP_RETRY_AGAIN,
+      .on_retry = SLOOP_RETRY_REDELIVER,
       .retry_max = 10,
       .lease_ms = 10000,
       .checkpoint_ms = 5000,
@@ -58,15 +58,15 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE)     \
   X(poll_ms, 1, 3600000)                                        \
   X(fetch_records_max, 1, 10000)                                \
-  X(held_bytes_max, 65536, UINT64_MAX / 4)                      \
-  X(held_batches_max, 1, 1000000)                               \
+  X(buffered_bytes_max, 65536, UINT64_MAX / 4)                  \
+  X(batches_out_max, 1, 1000000)                                \
   X(batch_records_max, 1, 1000000)                              \
   X(batch_bytes_max, 1, UINT32_MAX)                             \
   X(in_flight_max, 1, 4096)                                     \
   X(list_ms, 1000, 86400000)                                    \
   X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)                \
   X(aggregates, SLOOP_AGGREGATES_EXPAND, SLOOP_AGGREGATES_KEEP) \
-  X(on_retry, SLOOP_RETRY_AGAIN, SLOOP_RETRY_SKIP)              \
+  X(on_retry, SLOOP_RETRY_REDELIVER, SLOOP_RETRY_SKIP)          \
   X(retry_max, 1, 250)                                          \
   X(lease_ms, 1000, 3600000)                                    \
   X(checkpoint_ms, 0, 3600000)                                  \
@@ -102,7 +102,7 @@ sloop_position_t slp_opts_start(const sloop_opts_t *o) {
 static int check_start(const sloop_opts_t *o, char why[160]) {
   sloop_position_t start = slp_opts_start(o);
   slp_token *token = NULL;
-  int r = slp_goal_check(&start, why);
+  int r = slp_start_position_check(&start, why);
   if (r || o->start != SLOOP_AT_TOKEN) return r;
   slp_mem *mem = slp_mem_new(o->alloc, o->alloc_ctx);
   if (!mem) return SLP_ENOMEM;

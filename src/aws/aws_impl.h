@@ -1,6 +1,6 @@
 /* aws_impl.h - inside of slp_aws; for files of aws/ only. */
-#ifndef SLP_AWS_IMPL_H
-#define SLP_AWS_IMPL_H
+#ifndef SLP_AWS_AWS_IMPL_H
+#define SLP_AWS_AWS_IMPL_H
 
 #include "aws/creds.h"
 #include "aws/endpoint.h"

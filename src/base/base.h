@@ -1,6 +1,6 @@
 /* base.h - what every file may lean on: checks, byte strings by value, small arithmetic. */
-#ifndef SLP_BASE_H
-#define SLP_BASE_H
+#ifndef SLP_BASE_BASE_H
+#define SLP_BASE_BASE_H
 
 #include "base/mutant.h"
 

@@ -1,7 +1,7 @@
 /* mutant.h - mistakes that are planted on purpose, to see that the simulators find them (test/mutants). Only
  * a build with -Dmutants=true has them, all in one, and a test chooses; elsewhere they are the constant 0. */
-#ifndef SLP_MUTANT_H
-#define SLP_MUTANT_H
+#ifndef SLP_BASE_MUTANT_H
+#define SLP_BASE_MUTANT_H
 
 #ifdef SLP_MUTANTS
 extern int slp_mutant; /* the one that is at work; 0: none */

@@ -1,7 +1,7 @@
 /* probe.h - places that are seldom reached, so that a campaign of the simulator can say which of them it has
  * been to and how often. Only a build with -Dmutants=true counts; elsewhere there is nothing. */
-#ifndef SLP_PROBE_H
-#define SLP_PROBE_H
+#ifndef SLP_BASE_PROBE_H
+#define SLP_BASE_PROBE_H
 
 #ifdef SLP_MUTANTS
 #include <stdint.h>

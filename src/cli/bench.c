@@ -187,7 +187,7 @@ static int report_text(bench *n, const figures *f, slp_buf *b) {
   if (!bad && f->page_mb > 0) bad = slp_buf_add_char(b, '\n');
   if (!bad)
     bad = slp_buf_addf(b, "memory: %.1f MB at most, of that %.1f MB of pages\n",
-                       (double)slp_program_peak_bytes() / 1e6, (double)f->now.held_bytes_peak / 1e6);
+                       (double)slp_program_peak_bytes() / 1e6, (double)f->now.buffered_bytes_peak / 1e6);
   if (!bad)
     bad = slp_buf_addf(b, "turns: 99.9 %% within %llu us of CPU, the longest %llu us\n",
                        (unsigned long long)f->now.turn_us_p999, (unsigned long long)f->now.turn_us_max);
@@ -220,9 +220,9 @@ static int report_json(bench *n, const figures *f, slp_buf *b) {
   if (!bad)
     bad = slp_buf_addf(
         b,
-        "\"peak_bytes\":%llu,\"held_bytes_peak\":%llu,\"turn_us_p999\":%llu,\"turn_us_max\":%llu,"
+        "\"peak_bytes\":%llu,\"buffered_bytes_peak\":%llu,\"turn_us_p999\":%llu,\"turn_us_max\":%llu,"
         "\"lag_ms\":%llu,\"lag_slope_ms_per_s\":%.2f,",
-        (unsigned long long)slp_program_peak_bytes(), (unsigned long long)f->now.held_bytes_peak,
+        (unsigned long long)slp_program_peak_bytes(), (unsigned long long)f->now.buffered_bytes_peak,
         (unsigned long long)f->now.turn_us_p999, (unsigned long long)f->now.turn_us_max,
         (unsigned long long)n->lag_last_ms, f->lag_slope);
   if (!bad)

@@ -218,9 +218,9 @@ static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void 
   switch (what) {
     case SLOOP_SHARD_OPENED: text = "reading begins"; break;
     case SLOOP_SHARD_ENDED: text = "read to its end"; break;
-    case SLOOP_SHARD_MOVED: text = "goes on from elsewhere"; break;
+    case SLOOP_SHARD_REPOSITIONED: text = "goes on from elsewhere"; break;
     case SLOOP_SHARD_LOST: text = "its lease is another worker's"; break;
-    case SLOOP_SHARD_GIVEN: text = "its lease was given up"; break;
+    case SLOOP_SHARD_RELEASED: text = "its lease was given up"; break;
     case SLOOP_SHARD_STOPPED:
       text = "given up";
       c->shards_stopped++;

@@ -33,7 +33,7 @@ int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n) {
     case SLOOP_LEASE_ENDED: return about_shard(e, "read to its end", line, n);
     case SLOOP_LEASE_LEADS: return about_worker(e, "plans for all", 0, line, n);
     case SLOOP_LEASE_FOLLOWS: return about_worker(e, "plans no more", 0, line, n);
-    case SLOOP_LEASE_CONDEMNED: return as_told(e, "declared dead", 0, line, n);
+    case SLOOP_LEASE_EVICTED_OTHER: return as_told(e, "declared dead", 0, line, n);
     case SLOOP_LEASE_HOLE: return as_told(e, "a hole", 1, line, n);
     case SLOOP_LEASE_BAD_ROW: return as_told(e, "a row of the lease table is left alone", 1, line, n);
     case SLOOP_LEASE_TROUBLE: return as_told(e, "leases", 1, line, n);

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-#define SLP_JSON_DEPTH_MAX                                                         \
+#define SLP_JSON_DEPTH_MAX \
   96 /* DynamoDB's items may nest 32 deep, which is 64 and the request around them \
       */
 #define SLP_JSON_NUMBER_MAX 1024 /* characters; a longer number is SLP_ELIMIT */

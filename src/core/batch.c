@@ -64,24 +64,25 @@ static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_
   rec->whole = (sloop_str_t){body + c->whole_at, c->whole_n};
 }
 
-int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32_t flags) {
+int slp_batch_add(slp_batch *b, slp_shard *s, slp_buffered *buffered, uint32_t i, uint32_t flags) {
   if (b->n == b->cap && grow(b, s->consumer->engine->batch_records_max)) return SLP_ENOMEM;
-  const slp_page *page = held->page;
+  const slp_page *page = buffered->page;
   const slp_rec *r = &page->recs[i];
   slp_str seq = slp_rec_seq(page, r), key = slp_rec_key(page, r), data = slp_rec_data(page, r);
-  b->items[b->n].held = held;
+  b->items[b->n].buffered = buffered;
   b->items[b->n].i = i;
   b->recs[b->n] = (sloop_record_t){
-      .stream = held->name->stream,
-      .shard = held->name->shard,
+      .stream = buffered->name->stream,
+      .shard = buffered->name->shard,
       .seq = {seq.p, seq.n},
       .sub = r->sub,
       .key = {key.p, key.n},
       .data = {data.p, data.n},
       .arrived_at_ms = r->arrived_ms,
-      .epoch = held->name->epoch,
-      .attempt =
-          flags & SLOOP_REC_AGAIN ? 1u + (held->attempts && held->attempts[i] ? held->attempts[i] : 1u) : 1u,
+      .epoch = buffered->name->epoch,
+      .attempt = flags & SLOOP_REC_REDELIVERED
+                     ? 1u + (buffered->attempts && buffered->attempts[i] ? buffered->attempts[i] : 1u)
+                     : 1u,
       .flags = flags | (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0) |
                (r->flags & SLP_REC_FOREIGN ? SLOOP_REC_FOREIGN : 0),
       .event = {"", 0}, /* base is never NULL */
@@ -92,7 +93,7 @@ int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32
   if (page->changes) add_change(&b->recs[b->n], page, &page->changes[i]);
   b->n++;
   b->payload_bytes += r->data_n;
-  b->behind_ms = held->behind_ms;
+  b->behind_ms = buffered->behind_ms;
   return 0;
 }
 
@@ -105,7 +106,7 @@ static void count(slp_counts *n, const slp_batch *b) {
     if (!f) continue;
     n->late += (f & SLOOP_REC_LATE) != 0;
     n->raw += (f & SLOOP_REC_RAW) != 0;
-    n->again += (f & SLOOP_REC_AGAIN) != 0;
+    n->redelivered += (f & SLOOP_REC_REDELIVERED) != 0;
     n->foreign += (f & SLOOP_REC_FOREIGN) != 0;
   }
 }
@@ -144,16 +145,16 @@ void slp_batch_bury(slp_batch *b) {
 void slp_batch_ack(slp_batch *b, size_t index) {
   SLP_CHECK(b->out && index < b->n);
   b->acked[index / 8] |= (uint8_t)(1u << (index % 8));
-  slp_outlet_ack(b->items[index].held, b->items[index].i);
+  slp_queue_ack(b->items[index].buffered, b->items[index].i);
 }
 
 /* Acknowledges and gives back; afterwards no item may be looked at. Shards to settle go to `touched`. */
 static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
   for (uint32_t i = 0; i < b->n; i++) {
-    slp_held *held = b->items[i].held;
-    slp_shard *s = held->shard;
-    if (i < acked) slp_outlet_ack(held, b->items[i].i);
-    slp_outlet_return(held, b->items[i].i);
+    slp_buffered *buffered = b->items[i].buffered;
+    slp_shard *s = buffered->shard;
+    if (i < acked) slp_queue_ack(buffered, b->items[i].i);
+    slp_queue_return(buffered, b->items[i].i);
     if (s && !slp_list_linked(&s->touched_link)) slp_list_add_last(touched, &s->touched_link);
   }
 }
@@ -178,7 +179,7 @@ void slp_batch_done(slp_batch *b, size_t acked) {
   if (b->shard) b->shard->batches_out--;
   slp_batch_recycle(b);
   slp_list *it;
-  while ((it = slp_list_pop(&touched))) slp_outlet_settle(SLP_OWNER(it, slp_shard, touched_link));
+  while ((it = slp_list_pop(&touched))) slp_queue_settle(SLP_OWNER(it, slp_shard, touched_link));
   if (SLP_MUTANT(24)) slp_deliver_run(&e->deliver_ev);
   slp_deliver_soon(e);
   slp_engine_pump(e);

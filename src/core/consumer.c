@@ -9,8 +9,7 @@
  * hour. */
 #include "core/consumer.h"
 
-#include "core/leased.h"
-#include "core/move.h"
+#include "core/seek.h"
 
 #include <stdlib.h>
 
@@ -25,8 +24,8 @@ static void let_shards_go(slp_consumer *c) {
   while ((s = slp_map_each(&c->shards, &at))) {
     slp_reader_stop(s);
     s->in_order = 0;
-    slp_outlet_leave_order(s);
-    slp_outlet_drop(s);
+    slp_queue_leave_order(s);
+    slp_queue_drop(s);
   }
   slp_deliver_soon(c->engine); /* joined consumers are not held back by it any more */
   slp_engine_pump(c->engine);
@@ -43,13 +42,13 @@ void slp_consumer_fatal(slp_consumer *c, const slp_fail *f) {
   cancel_own_calls(c);
   let_shards_go(c);
   c->life = SLP_LIFE_FAILED;
-  slp_move_cancel(c, f->code);
+  slp_seek_cancel(c, f->code);
   slp_report_error(c, f, NULL, 1, c->fails + 1, UINT64_MAX);
 }
 
 /* Describe or list failed: again later, or never. */
 static void own_call_failed(slp_consumer *c, const slp_fail *f) {
-  if (!c->seeded && c->life != SLP_LIFE_OPEN && slp_class_lasts(f->class)) {
+  if (!c->started_from && c->life != SLP_LIFE_OPEN && slp_class_lasts(f->class)) {
     slp_consumer_fatal(c, f);
     return;
   }
@@ -103,8 +102,8 @@ static void on_described(slp_src_req *rq) {
   c->retention_ms = d->retention_ms;
   c->created_ms = d->created_ms;
   c->fails = 0;
-  if (c->leased) {
-    slp_leased_described(c);
+  if (c->leases) {
+    c->leases->ops->described(c->leases);
     if (c->list_cb_wanted && c->life == SLP_LIFE_LISTING) list_now(c);
     return;
   }
@@ -145,8 +144,8 @@ static void leave_out(slp_consumer *c) {
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
-      if (!s->marked || !s->wanted || slp_seed_wants(c, s)) continue;
-      slp_seed_skip(s);
+      if (!s->marked || !s->wanted || slp_start_wants(c, s)) continue;
+      slp_start_skip(s);
       again = 1;
     }
   }
@@ -186,19 +185,19 @@ int slp_consumer_take_listing(slp_consumer *c) {
   }
   count_children(c);
   note_open(c);
-  if (c->seeded) leave_out(c);
+  if (c->started_from) leave_out(c);
   return r;
 }
 
 /* The first listing says whether the start makes sense. */
 static void seed(slp_consumer *c) {
   slp_fail f = {0};
-  if (slp_seed(c, c->goal, &f)) {
+  if (slp_start_shards(c, c->start_position, &f)) {
     slp_consumer_fatal(c, &f);
     return;
   }
-  slp_seed_tell_losses(c, c->goal);
-  c->seeded = 1;
+  slp_start_tell_losses(c, c->start_position);
+  c->started_from = 1;
   c->life = SLP_LIFE_RUNNING;
 }
 
@@ -214,27 +213,27 @@ static void on_listed(slp_src_req *rq) {
   c->list_out = 0;
   slp_consumer_learn_time(c, rq);
   int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING;
-  if (f.class == SLP_FINE && reading && !c->leased && slp_consumer_take_listing(c))
+  if (f.class == SLP_FINE && reading && !c->leases && slp_consumer_take_listing(c))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");
   if (f.class == SLP_FINE && reading) {
     c->fails = 0;
     c->lists_done = c->lists_begun;
     slp_report_log(c, SLOOP_LOG_DEBUG, "list: shards=%u took_ms=%u", (unsigned)l->shards_n,
                    (unsigned)((rq->done_us - rq->sent_us) / 1000));
-    if (!c->seeded && !c->leased) seed(c);
+    if (!c->started_from && !c->leases) seed(c);
   }
-  if (c->leased && c->life == SLP_LIFE_RUNNING) slp_leased_listed(c, &f);
+  if (c->leases && c->life == SLP_LIFE_RUNNING) c->leases->ops->listed(c->leases, &f);
   if (f.class == SLP_FINE && c->life == SLP_LIFE_RUNNING) {
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) slp_reader_listed(s);
-    if (c->leased) { /* lists when the fleet asks */
+    if (c->leases) { /* lists when the fleet asks */
       slp_consumer_check(c);
     } else {
       slp_lineage_open_ready(c);
       slp_lineage_forget(c);
       list_again(c);
-      slp_move_listed(c);
+      slp_seek_listed(c);
       slp_consumer_check(c);
     }
   } else if (f.class != SLP_FINE && reading) {
@@ -269,7 +268,7 @@ static void on_described_again(slp_src_req *rq) {
         "stream %.200s was deleted and made again; what is known of the old one means nothing in it. "
         "Start anew to read it",
         c->stream);
-    slp_leased_end(c, &f);
+    c->leases->ops->end(c->leases, &f);
     return;
   }
   send_list(c); /* whatever hinders us hinders that too, and is told there */
@@ -277,7 +276,7 @@ static void on_described_again(slp_src_req *rq) {
 
 /* Streams of tables have a name for each life; leases of a stream of Kinesis hang on when it was made. */
 static int may_be_another(const slp_consumer *c) {
-  return c->leased && c->life == SLP_LIFE_RUNNING && c->created_ms >= 0 && c->source->anchors_by_time;
+  return c->leases && c->life == SLP_LIFE_RUNNING && c->created_ms >= 0 && c->source->anchors_by_time;
 }
 
 static void list_now(slp_consumer *c) {
@@ -376,7 +375,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
   c->list_cb_arg = arg;
   c->list_cb_wanted = 1;
   /* While describing, the first listing follows by itself; one under way will do. */
-  int follows = c->life == SLP_LIFE_DESCRIBING || (c->life == SLP_LIFE_LISTING && !c->leased);
+  int follows = c->life == SLP_LIFE_DESCRIBING || (c->life == SLP_LIFE_LISTING && !c->leases);
   if (!follows) list_now(c);
   return 0;
 }
@@ -385,7 +384,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
  */
 
 int slp_consumer_at_tip(const slp_consumer *c) {
-  if (c->leased && (c->open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
+  if (c->leases && (c->open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
   if (c->going_n) return 0; /* what was given back of it goes along, and the user is not told yet */
   return c->life == SLP_LIFE_RUNNING && c->tip_n == c->open_n && c->waiting_n == 0 && c->queued_n == 0 &&
          (c->batches_out == 0 || SLP_MUTANT(13));
@@ -399,9 +398,9 @@ void slp_consumer_check(slp_consumer *c) {
   }
   if (c->life != SLP_LIFE_STOPPING) return;
   int waits = c->batches_out > 0 && !SLP_MUTANT(61);
-  if (c->leased) {
+  if (c->leases) {
     if (slp_now_us(c->engine->host) >= c->stop_wait_us) waits = 0;
-    waits |= !slp_leased_left(c);
+    waits |= !c->leases->ops->left(c->leases);
   }
   if (!waits) slp_post(c->engine->host, &c->stop_ev);
 }
@@ -433,12 +432,12 @@ static void on_stop_event(slp_event *ev) {
     tell_user_listing(c, &f);
     return;
   }
-  if (slp_move_pending(c)) {
+  if (slp_seek_pending(c)) {
     slp_post(c->engine->host, &c->stop_ev);
     return;
   }
-  int late =
-      (c->batches_out && !SLP_MUTANT(14)) || (c->leased && (!slp_leased_left(c) || slp_leased_undone(c)));
+  int late = (c->batches_out && !SLP_MUTANT(14)) ||
+             (c->leases && (!c->leases->ops->left(c->leases) || c->leases->ops->undone(c->leases)));
   stopped(c, late ? SLP_ETIMEDOUT : 0);
 }
 
@@ -462,16 +461,16 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
     if (c->life != SLP_LIFE_FAILED) return SLOOP_ESTATE;
   }
   cancel_own_calls(c);
-  if (!c->leased || c->life == SLP_LIFE_FAILED) let_shards_go(c);
+  if (!c->leases || c->life == SLP_LIFE_FAILED) let_shards_go(c);
   c->life = SLP_LIFE_STOPPING;
-  slp_move_cancel(c, SLP_ECANCELED);
+  slp_seek_cancel(c, SLP_ECANCELED);
   c->stop_cb = cb;
   c->stop_arg = arg;
-  if (c->leased) { /* it writes what is acknowledged and gives its leases away, then stop_ev is posted */
+  if (c->leases) { /* it writes what is acknowledged and gives its leases away, then stop_ev is posted */
     uint64_t hard_ms = slp_max_u64(limit_ms, LEAVE_MS_MIN);
     uint64_t leave_ms = slp_min_u64(limit_ms, hard_ms - slp_min_u64(hard_ms / 4, LEAVE_MS_MIN));
     c->stop_wait_us = slp_after_us(slp_now_us(h), slp_min_u64(leave_ms, UINT64_MAX / 1000) * 1000);
-    slp_leased_leave(c, leave_ms);
+    c->leases->ops->leave(c->leases, leave_ms);
     arm_stop(c, hard_ms);
     slp_consumer_check(c);
     return 0;
@@ -508,7 +507,7 @@ static int reserve(slp_consumer *c) {
 }
 
 int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle,
-                     const sloop_opts_t *o, slp_goal *goal) {
+                     const sloop_opts_t *o, slp_start_position *start_position) {
   slp_consumer *c = SLP_NEW(e->mem, slp_consumer);
   if (!c) return SLP_ENOMEM;
   c->engine = e;
@@ -521,13 +520,13 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
     return SLP_ENOMEM;
   }
   c->source = source;
-  c->goal = goal;
+  c->start_position = start_position;
   c->handle = handle;
   c->o = o;
   c->retention_ms = -1;
   slp_map_init(&c->shards, e->mem);
   slp_list_init(&c->notices);
-  slp_move_init(c);
+  slp_seek_init(c);
   c->notices_ev.run = slp_report_run;
   c->stop_ev.run = on_stop_event;
   c->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
@@ -554,7 +553,7 @@ void slp_consumer_silence(slp_consumer *c) {
   slp_timer_clear(h, &c->stats_timer);
   slp_unpost(&c->stop_ev);
   slp_unpost(&c->moves_ev);
-  slp_leased_free(c->leased);
+  if (c->leases) c->leases->ops->free(c->leases);
   slp_report_drop(c);
   c->list_cb_wanted = 0;
   c->life = SLP_LIFE_CLOSING;
@@ -568,14 +567,14 @@ void slp_consumer_free(slp_consumer *c) {
   slp_shard *s;
   slp_batches_orphan(e, c);
   while ((s = slp_map_each(&c->shards, &at))) {
-    slp_outlet_orphan(s);
+    slp_queue_orphan(s);
     if (e->blocker == s) e->blocker = NULL;
   }
   slp_lineage_free_map(&c->shards);
-  slp_move_free(c);
+  slp_seek_free(c);
   slp_list_remove(&c->link);
   c->source->ops->close(c->source);
-  if (!SLP_MUTANT(27)) slp_goal_free(c->goal);
+  if (!SLP_MUTANT(27)) slp_start_position_free(c->start_position);
   slp_report_unreserve(c);
   slp_host_unreserve_timers(e->host, TIMERS);
   slp_free(c->mem, c->stream);
@@ -588,7 +587,7 @@ void slp_consumer_free(slp_consumer *c) {
 static void set_paused(slp_shard *s, int on) {
   if (s->paused == on) return;
   s->paused = (uint8_t)on;
-  slp_outlet_put_in_order(s);
+  slp_queue_put_in_order(s);
   if (!on) slp_reader_poke(s);
 }
 
@@ -625,12 +624,13 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
     asked_us = slp_min_u64(asked_us, s->tip_asked_us);
   }
   *out = c->counts;
-  out->held_bytes_now = c->engine->budget.used - c->engine->spare_bytes;
-  out->held_bytes_peak = c->engine->budget.peak;
+  out->buffered_bytes_now = c->engine->budget.used - c->engine->spare_bytes;
+  out->buffered_bytes_peak = c->engine->budget.peak;
   out->shards_now = c->open_n;
   out->batches_now = c->batches_out;
   out->behind_ms_now = unknown || worst < 0 ? UINT64_MAX : (uint64_t)worst;
-  slp_leased_stats(c, out);
+  out->heartbeat_age_ms_now = UINT64_MAX;
+  if (c->leases) c->leases->ops->stats(c->leases, out);
   out->tip_now = c->tip_n;
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
 }

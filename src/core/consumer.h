@@ -6,7 +6,7 @@
 
 /* Takes source and goal. o and handle are borrowed until slp_consumer_free. */
 int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle,
-                     const sloop_opts_t *o, slp_goal *goal);
+                     const sloop_opts_t *o, slp_start_position *start_position);
 int slp_consumer_start(slp_consumer *c);
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg);
 /* From here on no callback of the user is made any more; slp_consumer_free must follow. */

@@ -13,10 +13,10 @@
 
 #include "base/map.h"
 #include "core/budget.h"
-#include "core/mark.h"
+#include "core/leases.h"
+#include "core/position.h"
 #include "core/merge.h"
 #include "core/pace.h"
-#include "core/schema.h"
 #include "core/source.h"
 #include "core/svctime.h"
 #include "host/host.h"
@@ -25,9 +25,8 @@
 typedef struct slp_engine slp_engine;
 typedef struct slp_consumer slp_consumer;
 typedef struct slp_shard slp_shard;
-typedef struct slp_held slp_held;
-typedef struct slp_goal slp_goal;
-typedef struct slp_leased slp_leased;
+typedef struct slp_buffered slp_buffered;
+typedef struct slp_start_position slp_start_position;
 typedef struct sloop_batch_s slp_batch;
 
 /* ---- names that outlive shards, for records in batches -------------------------------------- */
@@ -41,7 +40,7 @@ typedef struct slp_name {
 } slp_name;
 
 /* ---- a page in our hands ---------------------------------------------------------------------- */
-struct slp_held {
+struct slp_buffered {
   slp_list link;      /* in shard->pages, oldest first; or in consumer->detached */
   slp_shard *shard;   /* NULL: nothing counts any more, only memory is left to give back */
   slp_engine *engine; /* NULL: gone, its budget with it */
@@ -52,14 +51,14 @@ struct slp_held {
   uint32_t out;      /* records in batches that are out: their bytes must stay */
   uint8_t dropped;   /* nothing of it is handed out any more; it goes when out is 0 */
   uint8_t *attempts; /* per record, once one was given back; stays at 255. NULL: none, or no memory */
-  uint32_t again_n;
+  uint32_t redelivered_n;
   int64_t floor_time; /* key time of the record before this page */
   slp_mark prev;      /* that record, if there was one */
   int64_t service_ms; /* service time of the answer: no key is later */
   int64_t behind_ms;
-  uint64_t charged; /* bytes in the budget */
-  uint8_t *again;   /* bitmap of records given back, behind acked in bits */
-  uint8_t bits[];   /* bitmap of acknowledged records, then again's */
+  uint64_t charged;     /* bytes in the budget */
+  uint8_t *redelivered; /* bitmap of records given back, behind acked in bits */
+  uint8_t bits[];       /* bitmap of acknowledged records, then again's */
 };
 
 /* ---- a shard ------------------------------------------------------------------------------------ */
@@ -150,33 +149,33 @@ struct slp_shard {
   int64_t behind_ms;     /* -1: not known */
 
   /* outlet */
-  slp_list pages;      /* slp_held: everything not yet contiguously acknowledged; see lowmark.c */
-  slp_held *next_page; /* the next record never handed out */
+  slp_list pages;          /* slp_buffered: everything not yet contiguously acknowledged; see lowmark.c */
+  slp_buffered *next_page; /* the next record never handed out */
   uint32_t next_i;
-  uint32_t queued_n;    /* records in pages never handed out */
-  uint32_t again_n;     /* records given back, to be handed out again */
-  uint32_t unacked_n;   /* records fetched and not acknowledged */
-  uint32_t again_tries; /* give-backs in a row without an acknowledgement */
-  uint64_t again_at_us;
+  uint32_t queued_n;        /* records in pages never handed out */
+  uint32_t redelivered_n;   /* records given back, to be handed out again */
+  uint32_t unacked_n;       /* records fetched and not acknowledged */
+  uint32_t redeliver_tries; /* give-backs in a row without an acknowledgement */
+  uint64_t redeliver_at_us;
   uint32_t batches_out; /* batches with records of this shard */
   int64_t key_time;     /* of the last record handed out, or the floor */
-  slp_key frontier;     /* seq points to frontier_seq */
-  char frontier_seq[SLP_SEQ_MAX];
+  slp_key watermark;    /* seq points to frontier_seq */
+  char watermark_seq[SLP_SEQ_MAX];
   uint8_t entered;              /* it once took part in the order */
   uint8_t in_order;             /* it takes part in the merge (or the shard queue) */
   uint8_t aside;                /* silent or failing for too long: holds nobody back */
   slp_merge_node node;          /* in engine->merge */
   slp_list ready_link;          /* ORDER_SHARD: in engine->ready_shards */
   slp_list touched_link;        /* while a batch is given back: shards to settle */
-  slp_held *tried;              /* the first record in the way when it came back: only its address counts */
+  slp_buffered *tried;          /* the first record in the way when it came back: only its address counts */
   uint32_t tried_i, tried_n;    /* so often, without another one being the first */
   uint8_t tried_at;             /* its attempts then */
   uint8_t dead;                 /* that one goes to on_dead_letter */
   uint8_t given_back, given_in; /* likewise: some records came back / were acknowledged */
 
-  /* with leases: leased.c */
-  slp_spot leased_from; /* where its lease said to begin */
-  slp_shard_desc *kids; /* owned, one block: as its last answer named them */
+  /* with leases: lease/consumer.c */
+  slp_position leased_from; /* where its lease said to begin */
+  slp_shard_desc *kids;     /* owned, one block: as its last answer named them */
   size_t kids_n;
   uint64_t progress_us; /* something was acknowledged, or nothing was to be */
   uint8_t draining;     /* nothing is fetched or handed out any more */
@@ -222,13 +221,13 @@ struct slp_consumer {
   uint64_t list_us;     /* when the newest one was begun */
   uint64_t queued_n;    /* records taken and not yet handed out, or to be handed out again */
   uint8_t paused_all, floor_learned, tip_told;
-  uint8_t list_wanted; /* somebody needs a listing begun after now */
-  uint8_t seeded;      /* a listing was turned into shards to be read, see seed.c */
-  slp_goal *goal;      /* owned; where reading began */
-  slp_list moves;      /* move.c's */
+  uint8_t list_wanted;                /* somebody needs a listing begun after now */
+  uint8_t started_from;               /* a listing was turned into shards to be read, see seed.c */
+  slp_start_position *start_position; /* owned; where reading began */
+  slp_list moves;                     /* move.c's */
   slp_event moves_ev;
-  slp_list detached;             /* slp_held: out with the user since before a move, or a lost lease */
-  slp_leased *leased;            /* owned; NULL: no leases, every shard is read */
+  slp_list detached;             /* slp_buffered: out with the user since before a move, or a lost lease */
+  slp_leases *leases;            /* owned; NULL: no leases, every shard is read */
   uint8_t suspended;             /* by the fleet: nothing is fetched or handed out */
   uint8_t entering, enter_again; /* slp_lineage_enter_ready is at work; and shall go round once more */
   uint32_t open_n;               /* shards being read */
@@ -269,7 +268,7 @@ struct slp_engine {
   slp_list consumers;
   slp_budget budget;
   sloop_order_kind order;
-  uint32_t order_wait_ms, held_batches_max, batch_records_max, in_flight_max;
+  uint32_t order_wait_ms, batches_out_max, batch_records_max, in_flight_max;
   uint64_t batch_bytes_max;
 
   slp_merge merge;       /* ORDER_TIME */
@@ -318,33 +317,36 @@ void slp_deliver_blocked_lift(slp_shard *s); /* it brought something: may be set
 /* Takes the page's records in. 0; SLP_ENOMEM: nothing happened, the page is still the caller's; SLOOP_EPROTO:
  * a record went back, none was taken; SLOOP_ETRIMMED: there is a gap, and the user wants to
  * stop at gaps. The page is gone but for SLP_ENOMEM. */
-int slp_outlet_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
-int slp_outlet_knows(const slp_shard *s, const slp_page *page, const slp_rec *r); /* it brings nothing new */
-int slp_outlet_was_young(const slp_shard *s); /* the last record taken should still be kept */
-void slp_outlet_put_in_order(slp_shard *s);   /* node or ready queue brought up to date */
-void slp_outlet_leave_order(slp_shard *s);
-void slp_outlet_set_frontier(slp_shard *s, int64_t time, slp_str seq, uint32_t sub);
-int slp_outlet_head(slp_shard *s, slp_held **ret_held, uint32_t *ret_i, int *ret_again); /* 0: nothing */
-void slp_outlet_take(slp_shard *s, slp_held *held, uint32_t i, int again, const slp_key *key);
-slp_key slp_outlet_key(slp_shard *s, slp_held *held, uint32_t i);
-int slp_outlet_empty(const slp_shard *s);           /* nothing left to hand out */
-void slp_outlet_ack(slp_held *held, uint32_t i);    /* idempotent */
-void slp_outlet_return(slp_held *held, uint32_t i); /* leaves its batch: given back unless acknowledged */
-void slp_outlet_settle(slp_shard *s); /* after that: pages leave, back-off begins, ends are told */
-void slp_outlet_drop(slp_shard *s);   /* everything not out with the user */
-void slp_outlet_free(slp_held *held); /* nothing of it is out */
-void slp_outlet_orphan(slp_shard *s); /* the shard goes; what is out stays the batches' */
-int slp_outlet_is_dead(const slp_shard *s, const slp_held *held, uint32_t i); /* it goes to on_dead_letter */
-void slp_outlet_detach(slp_shard *s, slp_list *to); /* the same, but what is out still counts in the budget */
-void slp_outlet_forget(slp_list *detached);         /* and now not even that */
+int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
+int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r); /* it brings nothing new */
+int slp_queue_was_young(const slp_shard *s); /* the last record taken should still be kept */
+void slp_queue_put_in_order(slp_shard *s);   /* node or ready queue brought up to date */
+void slp_queue_leave_order(slp_shard *s);
+void slp_queue_set_frontier(slp_shard *s, int64_t time, slp_str seq, uint32_t sub);
+int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i,
+                   int *ret_redelivered); /* 0: nothing */
+void slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, const slp_key *key);
+slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i);
+int slp_queue_empty(const slp_shard *s);                /* nothing left to hand out */
+void slp_queue_ack(slp_buffered *buffered, uint32_t i); /* idempotent */
+void slp_queue_return(slp_buffered *buffered,
+                      uint32_t i);           /* leaves its batch: given back unless acknowledged */
+void slp_queue_settle(slp_shard *s);         /* after that: pages leave, back-off begins, ends are told */
+void slp_queue_drop(slp_shard *s);           /* everything not out with the user */
+void slp_queue_free(slp_buffered *buffered); /* nothing of it is out */
+void slp_queue_orphan(slp_shard *s);         /* the shard goes; what is out stays the batches' */
+int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered,
+                      uint32_t i);                 /* it goes to on_dead_letter */
+void slp_queue_detach(slp_shard *s, slp_list *to); /* the same, but what is out still counts in the budget */
+void slp_queue_forget(slp_list *detached);         /* and now not even that */
 /* Forgets what was fetched and never handed out; the shard's last record taken is again the last one handed
  * out. 0: not possible now (records are out, or given back). */
-int slp_outlet_rewind(slp_shard *s);
+int slp_queue_rewind(slp_shard *s);
 
 /* lowmark.c: what was acknowledged without a gap */
 /* 1: *ret is its last record. 0: there is none yet, the shard stands where it started. */
-int slp_low_mark(const slp_shard *s, slp_mark *ret);
-void slp_low_drop(slp_shard *s); /* dropped pages of which nothing is out go; the mark stays right */
+int slp_acked_prefix(const slp_shard *s, slp_mark *ret);
+void slp_acked_drop(slp_shard *s); /* dropped pages of which nothing is out go; the mark stays right */
 
 /* reader.c */
 void slp_reader_start(slp_shard *s);
@@ -398,7 +400,7 @@ struct sloop_batch_s {
   slp_shard *shard;       /* ORDER_SHARD: the only one; else NULL */
   sloop_record_t *recs;
   struct slp_batch_item {
-    slp_held *held;
+    slp_buffered *buffered;
     uint32_t i;
   } * items;
   uint8_t *acked; /* bitmap over the batch */
@@ -412,7 +414,7 @@ void slp_batch_ack(slp_batch *b, size_t index);
 void slp_batch_done(slp_batch *b, size_t acked);
 void slp_batch_free(slp_batch *b);
 slp_batch *slp_batch_new(slp_engine *e);
-int slp_batch_add(slp_batch *b, slp_shard *s, slp_held *held, uint32_t i, uint32_t flags);
+int slp_batch_add(slp_batch *b, slp_shard *s, slp_buffered *buffered, uint32_t i, uint32_t flags);
 void slp_batch_send(slp_batch *b);    /* on_batch: the last thing the caller does */
 void slp_batch_bury(slp_batch *b);    /* on_dead_letter, and the record counts as acknowledged: likewise */
 void slp_batch_recycle(slp_batch *b); /* an empty one that was not sent */

@@ -6,7 +6,7 @@
  * while it answers, and in a backlog it is waited for. A shard whose last call failed, or, at the tip, has
  * not answered for order_wait_ms, is set aside; what it brings later is flagged late. */
 #include "base/probe.h"
-#include "core/leased.h"
+#include "core/core.h"
 
 /* Records younger than this are "at the tip": there, waiting for a silent shard costs the user latency. */
 #define YOUNG_MS 10000
@@ -71,7 +71,7 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   slp_report_log(s->consumer, SLOOP_LOG_INFO, "order: shard set aside, it holds nobody back now shard=%s",
                  s->name->shard);
   s->aside = 1;
-  slp_outlet_put_in_order(s);
+  slp_queue_put_in_order(s);
   e->blocker = NULL;
   return 1;
 }
@@ -80,7 +80,7 @@ void slp_deliver_blocked_lift(slp_shard *s) {
   if (!s->aside) return;
   SLP_PROBE("deliver: who was set aside is back");
   s->aside = 0;
-  slp_outlet_put_in_order(s);
+  slp_queue_put_in_order(s);
 }
 
 static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_bytes) {
@@ -93,9 +93,9 @@ static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_byt
  * waits for and not a prefetch, which is dropped when the address is not translated yet (seen in a virtual
  * machine). */
 #define NEAR_RECORDS 8
-static void bring_near(const slp_held *held, uint32_t i) {
-  const slp_page *page = held->page;
-  if (held->n - i <= NEAR_RECORDS) return;
+static void bring_near(const slp_buffered *buffered, uint32_t i) {
+  const slp_page *page = buffered->page;
+  if (buffered->n - i <= NEAR_RECORDS) return;
   const slp_rec *r = &page->recs[i + NEAR_RECORDS];
   const volatile char *text = page->body.p + r->seq_at;
   (void)text[0];
@@ -114,29 +114,31 @@ static int is_before(const slp_key *key, const latest *out) {
 
 /* Moves the shard's head into the batch. 0; 1: it has to wait; SLP_ENOMEM. */
 static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
-  slp_held *held;
+  slp_buffered *buffered;
   uint32_t i;
-  int again;
-  if (!slp_outlet_head(s, &held, &i, &again)) return 1;
-  if (again && s->again_at_us > slp_now_us(e->host) && !SLP_MUTANT(19)) {
-    look_again(e, s->again_at_us);
+  int redelivered;
+  if (!slp_queue_head(s, &buffered, &i, &redelivered)) return 1;
+  if (redelivered && s->redeliver_at_us > slp_now_us(e->host) && !SLP_MUTANT(19)) {
+    look_again(e, s->redeliver_at_us);
     return 1;
   }
-  if (batch_full(e, b, held->page->recs[i].data_n)) return 1;
-  if (again && slp_outlet_is_dead(s, held, i)) {
+  if (batch_full(e, b, buffered->page->recs[i].data_n)) return 1;
+  if (redelivered && slp_queue_is_dead(s, buffered, i)) {
     if (b->n) return 1; /* it goes alone */
     b->dead = 1;
   }
-  slp_key key = slp_outlet_key(s, held, i);
-  int in_order = out && !again, before = in_order && is_before(&key, out), late = before && !SLP_MUTANT(21);
-  int r = slp_batch_add(b, s, held, i, (late ? SLOOP_REC_LATE : 0) | (again ? SLOOP_REC_AGAIN : 0));
+  slp_key key = slp_queue_key(s, buffered, i);
+  int in_order = out && !redelivered, before = in_order && is_before(&key, out),
+      late = before && !SLP_MUTANT(21);
+  int r = slp_batch_add(b, s, buffered, i,
+                        (late ? SLOOP_REC_LATE : 0) | (redelivered ? SLOOP_REC_REDELIVERED : 0));
   if (r) return r;
   if (in_order && !before)
     *out = (latest){key, 1}; /* of what is in the batch: others may still come before */
   if (b->dead) s->dead = 0;
-  bring_near(held, i);
-  slp_outlet_take(s, held, i, again, &key);
-  slp_outlet_put_in_order(s);
+  bring_near(buffered, i);
+  slp_queue_take(s, buffered, i, redelivered, &key);
+  slp_queue_put_in_order(s);
   return b->dead;
 }
 
@@ -169,9 +171,9 @@ static slp_shard *next_ready_shard(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   SLP_LIST_EACH(&e->ready_shards, it) {
     slp_shard *s = SLP_OWNER(it, slp_shard, ready_link);
-    if (s->batches_out >= e->held_batches_max) continue;
-    if (s->again_n && s->again_at_us > now) {
-      look_again(e, s->again_at_us);
+    if (s->batches_out >= e->batches_out_max) continue;
+    if (s->redelivered_n && s->redeliver_at_us > now) {
+      look_again(e, s->redeliver_at_us);
       continue;
     }
     return s;
@@ -208,7 +210,7 @@ void slp_deliver_run(slp_event *ev) {
     return;
   }
   int by_time = e->order == SLOOP_ORDER_TIME;
-  if (by_time && e->batches_out >= e->held_batches_max + (SLP_MUTANT(23) ? 1 : 0)) return;
+  if (by_time && e->batches_out >= e->batches_out_max + (SLP_MUTANT(23) ? 1 : 0)) return;
   slp_batch *b = slp_batch_new(e);
   if (!b) {
     look_again(e, slp_after_us(slp_now_us(e->host), 100000));
@@ -216,7 +218,7 @@ void slp_deliver_run(slp_event *ev) {
   }
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
-    if (c->leased) slp_leased_gate(c);
+    if (c->leases) c->leases->ops->gate(c->leases);
   }
   b->engine = e;
   int r = by_time ? fill_by_time(e, b) : fill_by_shard(e, b);

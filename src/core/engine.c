@@ -71,7 +71,7 @@ void slp_engine_want(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
   if (s->wants) return;
   s->wants = 1;
-  slp_merge_put(&e->want, &s->want, &s->frontier, 1);
+  slp_merge_put(&e->want, &s->want, &s->watermark, 1);
   slp_engine_pump(e);
 }
 
@@ -143,7 +143,7 @@ static slp_shard *starving(slp_engine *e) {
 
 static int can_rewind(const slp_shard *s) {
   int ended = s->state == SLP_READER_ENDED;
-  return s->next_page && !s->again_n && s->state != SLP_READER_GONE && (!ended || s->listed);
+  return s->next_page && !s->redelivered_n && s->state != SLP_READER_GONE && (!ended || s->listed);
 }
 
 /* What a paused shard, or one of a suspended consumer, has buffered serves nobody now. */
@@ -197,7 +197,7 @@ static slp_shard *furthest_back(slp_engine *e) {
   /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only loose nodes have no next */
   SLP_LIST_EACH(&e->stalled, it) {
     slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
-    if (!first || slp_key_cmp(&s->frontier, &first->frontier) < 0) first = s;
+    if (!first || slp_key_cmp(&s->watermark, &first->watermark) < 0) first = s;
   }
   return first;
 }
@@ -283,10 +283,10 @@ int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts
   }
   e->host = h;
   e->mem = mem;
-  e->budget.max = o->held_bytes_max;
+  e->budget.max = o->buffered_bytes_max;
   e->order = o->order;
   e->order_wait_ms = o->order_wait_ms;
-  e->held_batches_max = o->held_batches_max;
+  e->batches_out_max = o->batches_out_max;
   e->batch_records_max = o->batch_records_max;
   e->batch_bytes_max = o->batch_bytes_max;
   e->in_flight_max = o->in_flight_max;

@@ -40,8 +40,8 @@ static void shard_init(slp_shard *s, slp_consumer *c) {
   s->start.place = SLP_PLACE_OLDEST;
   s->anchor_ms = s->open_ms = s->not_before_ms = INT64_MIN;
   s->behind_ms = -1;
-  s->key_time = s->tail_time = s->frontier.time = 0;
-  s->frontier.seq = (slp_str){s->frontier_seq, 0};
+  s->key_time = s->tail_time = s->watermark.time = 0;
+  s->watermark.seq = (slp_str){s->watermark_seq, 0};
   s->timer.at_us = UINT64_MAX;
   slp_pace_init(&s->pace);
   slp_list_init(&s->pages);
@@ -57,9 +57,9 @@ static int has_barred_parent(const slp_shard *s) {
 }
 
 void slp_lineage_bar(slp_consumer *c) {
-  int again = 1;
-  while (again) {
-    again = 0;
+  int redelivered = 1;
+  while (redelivered) {
+    redelivered = 0;
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
@@ -67,7 +67,7 @@ void slp_lineage_bar(slp_consumer *c) {
       s->wanted = 0;
       s->barred = 1;
       c->waiting_n--;
-      again = 1;
+      redelivered = 1;
     }
   }
 }
@@ -120,7 +120,7 @@ int slp_lineage_parents_out(const slp_shard *s) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
     /* One that has not entered waits for its own parents, even when it is empty. */
     if (p && !p->skipped &&
-        (p->state != SLP_READER_ENDED || !p->entered || (!slp_outlet_empty(p) && !SLP_MUTANT(17))))
+        (p->state != SLP_READER_ENDED || !p->entered || (!slp_queue_empty(p) && !SLP_MUTANT(17))))
       return 0;
   }
   return 1;
@@ -173,7 +173,7 @@ void slp_lineage_enter_ready(slp_consumer *c) {
       s->entered = 1;
       s->in_order = 1;
       c->enter_again = 1;
-      slp_outlet_put_in_order(s);
+      slp_queue_put_in_order(s);
     }
   }
   c->entering = 0;

@@ -21,7 +21,7 @@ typedef struct slp_pace {
 
 void slp_pace_init(slp_pace *p);
 /* What came back: records, the largest of them in bytes, whether the frontier moved. */
-void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int frontier_moved,
+void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int watermark_moved,
                    uint32_t limit_max);
 /* Bytes to reserve for the next call, at most share_max, and the limit that goes with it. */
 uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);

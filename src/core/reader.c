@@ -17,8 +17,7 @@
  * and budget. A page enters the merge only whole and valid. */
 #include "base/probe.h"
 #include "core/lag.h"
-#include "core/leased.h"
-#include "core/seed.h"
+#include "core/start.h"
 
 #define BIT(state) (1u << (state))
 static const unsigned allowed[] = {
@@ -64,7 +63,7 @@ static void set_behind(slp_shard *s, int behind) {
  * that runs dry would hold the merge back for a round trip. A shard's share of the budget (below) is made for
  * two pages. */
 static int has_room(const slp_shard *s) {
-  uint32_t most = s->consumer->o->held_records_per_shard_max;
+  uint32_t most = s->consumer->o->buffered_records_per_shard_max;
   if (most && s->unacked_n >= most) return 0;
   return s->queued_n == 0 || (s->next_page && s->next_page->link.next == &s->pages);
 }
@@ -131,31 +130,31 @@ static void again_later(slp_shard *s, const slp_fail *f) {
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->pace.fails + 1, UINT64_MAX);
-  if (c->leased) slp_consumer_list_soon(c, 0); /* is it still the stream that the leases are of? */
+  if (c->leases) slp_consumer_list_soon(c, 0); /* is it still the stream that the leases are of? */
   slp_reader_stop(s);
   s->aside = 0;
   slp_lineage_bar(c);
   slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
-  slp_outlet_put_in_order(s);
+  slp_queue_put_in_order(s);
   slp_deliver_soon(c->engine);
   /* Where records are gone for good an operator must say what to do; anything else another worker may get
    * over. */
-  if (c->leased) slp_leased_hopeless(s, f->class == SLP_TRIMMED);
+  if (c->leases) c->leases->ops->hopeless(c->leases, s, f->class == SLP_TRIMMED);
   slp_consumer_check(c);
 }
 
 void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
   give_up(s, f);
   s->in_order = 0;
-  slp_outlet_leave_order(s);
-  slp_outlet_drop(s);
+  slp_queue_leave_order(s);
+  slp_queue_drop(s);
 }
 
 /* The service keeps nothing at our position. Where that was the last record taken, those behind it may have
  * been taken too. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
-  int certain = s->state == SLP_READER_FETCHING || !s->taken || slp_outlet_was_young(s);
+  int certain = s->state == SLP_READER_FETCHING || !s->taken || slp_queue_was_young(s);
   slp_report_loss(c, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, certain, f->message);
   if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     give_up(s, f);
@@ -231,7 +230,7 @@ static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
     return;
   }
   rq->place = SLP_PLACE_OLDEST;
-  s->not_before_ms = slp_max_i64(s->not_before_ms, slp_seed_time(s->consumer, slp_lineage_anchor(s)));
+  s->not_before_ms = slp_max_i64(s->not_before_ms, slp_start_time(s->consumer, slp_lineage_anchor(s)));
 }
 
 static void choose_place(slp_shard *s, slp_src_locate *rq) {
@@ -332,8 +331,9 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   uint64_t bytes = slp_pace_reserve(&s->pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
   uint64_t most = slp_min_u64(s->consumer->o->fetch_records_max, source->fetch_records_max);
-  uint32_t held_most = s->consumer->o->held_records_per_shard_max;
-  if (held_most) most = slp_min_u64(most, held_most > s->unacked_n ? held_most - s->unacked_n : 1);
+  uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max;
+  if (buffered_most)
+    most = slp_min_u64(most, buffered_most > s->unacked_n ? buffered_most - s->unacked_n : 1);
   *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
   return bytes;
 }
@@ -408,24 +408,24 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
 }
 
 /* No record still to come can precede the frontier. See DESIGN section 4. Returns whether it moved. */
-static int advance_frontier(slp_shard *s, const page_facts *p) {
-  slp_key before = s->frontier;
+static int advance_watermark(slp_shard *s, const page_facts *p) {
+  slp_key before = s->watermark;
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
   int at_tip = p->behind_ms == 0 && !p->full;
-  if (s->taken) slp_outlet_set_frontier(s, s->tail_time, slp_mark_seq(&s->last), s->last.sub);
+  if (s->taken) slp_queue_set_frontier(s, s->tail_time, slp_mark_seq(&s->last), s->last.sub);
   /* A closed shard's tip is no news of the stream: its children hold records older than this answer.
    * (kinesalite says 0 behind and one page more before it ends a shard.) But one that never ends must not
    * stop the others. */
   int closed = s->listed_closed || s->children_n;
   if (closed && s->pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {
-    if (at_tip) slp_outlet_set_frontier(s, now_ms + (SLP_MUTANT(1) ? 1500 : 0), SLP_STR(""), 0);
+    if (at_tip) slp_queue_set_frontier(s, now_ms + (SLP_MUTANT(1) ? 1500 : 0), SLP_STR(""), 0);
     if (p->n == 0 && p->behind_ms > 0 && p->behind_ms < now_ms)
-      slp_outlet_set_frontier(s, now_ms - p->behind_ms, SLP_STR(""), 0);
+      slp_queue_set_frontier(s, now_ms - p->behind_ms, SLP_STR(""), 0);
     if (p->n == 0 && p->behind_ms < 0 && s->pace.empties + 1 >= SLP_PACE_EMPTIES_AT_TIP)
-      slp_outlet_set_frontier(s, now_ms, SLP_STR(""), 0);
+      slp_queue_set_frontier(s, now_ms, SLP_STR(""), 0);
   }
-  return before.time != s->frontier.time || before.seq.n != s->frontier.seq.n;
+  return before.time != s->watermark.time || before.seq.n != s->watermark.seq.n;
 }
 
 static void all_is_well(slp_shard *s) {
@@ -435,7 +435,7 @@ static void all_is_well(slp_shard *s) {
 
 static void note_page(slp_shard *s, const page_facts *p) {
   slp_consumer *c = s->consumer;
-  int moved = advance_frontier(s, p);
+  int moved = advance_watermark(s, p);
   slp_pace_page(&s->pace, p->n, p->largest, p->full, moved && p->behind_ms > 0, c->o->fetch_records_max);
   all_is_well(s);
   s->unlisted_n = s->end_claims = 0;
@@ -453,7 +453,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
 static int admit(slp_shard *s, uint64_t done_us) {
   slp_page *page = s->page;
   uint32_t aggregates_n = page->aggregates_n;
-  int r = slp_outlet_admit(s, page, slp_svctime_high_ms(&s->consumer->service, done_us));
+  int r = slp_queue_admit(s, page, slp_svctime_high_ms(&s->consumer->service, done_us));
   slp_fail f = {0};
   if (r == SLP_ENOMEM) {
     slp_engine_page_back(s->consumer->engine, page);
@@ -479,8 +479,8 @@ static int admit(slp_shard *s, uint64_t done_us) {
 
 static void add_children(slp_shard *s, const slp_page *page) {
   slp_consumer *c = s->consumer;
-  if (c->leased) {
-    slp_leased_children(s, page->children, page->children_n);
+  if (c->leases) {
+    c->leases->ops->children(c->leases, s, page->children, page->children_n);
     return;
   }
   for (size_t i = 0; i < page->children_n; i++) {
@@ -515,14 +515,14 @@ static void end(slp_shard *s) {
   slp_report_log(c, SLOOP_LOG_INFO, "shard: read to its end shard=%s", s->name->shard);
   if (slp_list_empty(&s->pages) || SLP_MUTANT(18)) slp_reader_told_end(s);
   slp_lineage_open_ready(c);
-  slp_outlet_put_in_order(s);
+  slp_queue_put_in_order(s);
   slp_deliver_soon(c->engine);
   slp_consumer_check(c);
 }
 
 void slp_reader_told_end(slp_shard *s) {
   if (s->state != SLP_READER_ENDED || s->ended_told || s->consumer->life != SLP_LIFE_RUNNING) return;
-  if (s->consumer->leased && !s->end_kept) return; /* until then another worker may have to read it again */
+  if (s->consumer->leases && !s->end_kept) return; /* until then another worker may have to read it again */
   s->ended_told = 1;
   s->consumer->counts.shards_ended++;
   slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);
@@ -557,7 +557,7 @@ static void took(slp_shard *s, slp_str next) {
   uint64_t wait = slp_pace_wait_us(&s->pace, p.full, behind, c->o->poll_ms, c->floor_learned, dice(s));
   wait_until(s, slp_after_us(s->fetch.rq.sent_us, wait));
   slp_deliver_blocked_lift(s);
-  slp_outlet_put_in_order(s);
+  slp_queue_put_in_order(s);
   slp_deliver_soon(c->engine);
   slp_consumer_check(c);
 }
@@ -585,7 +585,7 @@ static void bad_answer(slp_shard *s, const char *what) {
 }
 
 static int brings_news(const slp_shard *s, const slp_page *page) {
-  return page->recs_n > 0 && !slp_outlet_knows(s, page, &page->recs[page->recs_n - 1]);
+  return page->recs_n > 0 && !slp_queue_knows(s, page, &page->recs[page->recs_n - 1]);
 }
 
 /* The shard is paused: its next record shows how far behind it is, and stays where it is. */
@@ -660,11 +660,23 @@ static void on_fetched(slp_src_req *rq) {
 
 /* ---- the listing answered ----------------------------------------------------------------------------- */
 
+/* The listing that showed the shard's end names its children too. */
+static void tell_listed_children(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  slp_shard_desc children[8];
+  size_t n = 0;
+  for (size_t i = 0; i < c->list.shards_n && n < SLP_COUNT(children); i++) {
+    const slp_shard_desc *d = &c->list.shards[i];
+    if (slp_str_eq(d->parent, s->id) || slp_str_eq(d->adjacent_parent, s->id)) children[n++] = *d;
+  }
+  c->leases->ops->children(c->leases, s, children, n);
+}
+
 static void ended_by_listing(slp_shard *s, int gone) {
   if (gone)
     slp_report_loss(s->consumer, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, 0,
                     "the shard is not listed any more; records not yet read are lost");
-  if (s->consumer->leased) slp_leased_listed_children(s);
+  if (s->consumer->leases) tell_listed_children(s);
   end(s);
 }
 
@@ -714,7 +726,7 @@ void slp_reader_start(slp_shard *s) {
   c->open_n++;
   s->key_time = s->tail_time = slp_lineage_floor(s);
   s->not_before_ms = slp_max_i64(s->not_before_ms, slp_lineage_not_before(s));
-  slp_outlet_set_frontier(s, s->tail_time, SLP_STR(""), 0);
+  slp_queue_set_frontier(s, s->tail_time, SLP_STR(""), 0);
   c->tip_told = 0;
   wait_until(s, 0);
 }
@@ -753,7 +765,7 @@ int slp_reader_rewind(slp_shard *s) {
   int ended = s->state == SLP_READER_ENDED;
   int can = s->state == SLP_READER_WAITING || s->state == SLP_READER_LOCATING ||
             s->state == SLP_READER_FETCHING || (ended && s->listed);
-  if (!can || !slp_outlet_rewind(s)) return 0;
+  if (!can || !slp_queue_rewind(s)) return 0;
   call_off(s);
   SLP_PROBE("reader: pages are forgotten, to be read again");
   if (ended) { /* no more: its children wait for it again */
@@ -763,7 +775,7 @@ int slp_reader_rewind(slp_shard *s) {
   slp_buf_clear(&s->cursor);
   s->cursor_after_last = 0;
   s->behind_ms = -1;
-  slp_outlet_put_in_order(s);
+  slp_queue_put_in_order(s);
   if (s->state == SLP_READER_WAITING) {
     s->next_at_us = 0;
     slp_reader_poke(s);

@@ -22,14 +22,14 @@ static void mark_held_back(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) s->marked = 0;
-  for (int again = 1; again;) {
-    again = 0;
+  for (int redelivered = 1; redelivered;) {
+    redelivered = 0;
     for (at = 0; (s = slp_map_each(&c->shards, &at));) {
       for (int i = 0; i < 2 && !s->marked && !s->skipped; i++) {
         slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
         if (!p || p->skipped || (!p->marked && !is_unfinished(p))) continue;
         s->marked = 1;
-        again = 1;
+        redelivered = 1;
       }
     }
   }
@@ -55,7 +55,7 @@ static void set_start(slp_token_shard *t, const slp_shard *s) {
 static void describe(slp_token_shard *t, const slp_shard *s) {
   *t = (slp_token_shard){.id = s->id, .at = {.arrived_ms = -1}, .not_before_ms = s->not_before_ms};
   t->active = !s->marked;
-  if (slp_low_mark(s, &t->at)) {
+  if (slp_acked_prefix(s, &t->at)) {
     t->place = SLP_PLACE_AFTER_SEQ;
     /* Once a record that late was read, the limit has done its work. */
     if (SLP_MUTANT(44) || t->at.arrived_ms >= t->not_before_ms) t->not_before_ms = INT64_MIN;
@@ -90,7 +90,7 @@ static int write(slp_consumer *c, slp_buf *text) {
 }
 
 int slp_consumer_save(slp_consumer *c, char *buf, size_t *len) {
-  if (!c->seeded) return SLOOP_ESTATE;
+  if (!c->started_from) return SLOOP_ESTATE;
   slp_buf text;
   slp_buf_init(&text, c->mem, SLP_TOKEN_BYTES_MAX);
   int r = write(c, &text);

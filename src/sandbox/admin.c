@@ -7,7 +7,7 @@
 #define PREFIX "/_sandbox/"
 #define NAME_ROOM 256 /* of the longest name, a table's, and its NUL */
 
-int slp_admin_is(slp_str path) {
+int slp_control_is(slp_str path) {
   return path.n >= sizeof PREFIX - 1 && memcmp(path.p, PREFIX, sizeof PREFIX - 1) == 0;
 }
 
@@ -32,14 +32,14 @@ static uint64_t number(slp_str query, const char *name, uint64_t otherwise, int 
   return v;
 }
 
-static void say(slp_admin_answer *a, int status, const char *text) {
+static void say(slp_control_answer *a, int status, const char *text) {
   a->status = status;
   a->content_type = "text/plain";
   slp_buf_clear(&a->body);
   if (slp_buf_add_z(&a->body, text)) a->status = 500;
 }
 
-static void say_result(slp_admin_answer *a, int r) {
+static void say_result(slp_control_answer *a, int r) {
   if (r == 0)
     say(a, 200, "ok\n");
   else if (r == SLP_ENOENT)
@@ -63,7 +63,7 @@ static const char *text_of(slp_str query, const char *name, char room[NAME_ROOM]
   return room;
 }
 
-static void set_faults(sloop_sandbox_t *b, slp_str method, slp_str body, slp_admin_answer *a) {
+static void set_faults(sloop_sandbox_t *b, slp_str method, slp_str body, slp_control_answer *a) {
   char why[160], message[256];
   int r;
   if (slp_str_is(method, "DELETE")) {
@@ -227,7 +227,7 @@ static const struct {
     {"change", make_changes}, {"stale", stale},
 };
 
-static void carry_out(sloop_sandbox_t *b, slp_str what, slp_str query, slp_str body, slp_admin_answer *a) {
+static void carry_out(sloop_sandbox_t *b, slp_str what, slp_str query, slp_str body, slp_control_answer *a) {
   for (size_t i = 0; i < SLP_COUNT(orders); i++) {
     if (!slp_str_is(what, orders[i].name)) continue;
     say_result(a, orders[i].run(b, query, body));
@@ -236,7 +236,8 @@ static void carry_out(sloop_sandbox_t *b, slp_str what, slp_str query, slp_str b
   say(a, 404, "no such order\n");
 }
 
-void slp_admin_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body, slp_admin_answer *a) {
+void slp_control_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body,
+                        slp_control_answer *a) {
   slp_str what = {path.p + sizeof PREFIX - 1, path.n - (sizeof PREFIX - 1)}, query = {"", 0};
   for (size_t i = 0; i < what.n; i++) {
     if (what.p[i] != '?') continue;

@@ -89,9 +89,9 @@ static int delay(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
 }
 
 static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
-  slp_admin_answer a = {.status = 500, .content_type = "text/plain"};
+  slp_control_answer a = {.status = 500, .content_type = "text/plain"};
   slp_buf_init(&a.body, b->mem, ANSWER_BYTES_MAX);
-  slp_admin_handle(b, rq->method, rq->path, rq->body, &a);
+  slp_control_handle(b, rq->method, rq->path, rq->body, &a);
   slp_http_header type = {SLP_STR("Content-Type"), slp_str_of(a.content_type)};
   slp_serve_answer out = {.status = a.status,
                           .headers = &type,
@@ -105,7 +105,7 @@ static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
 
 static void on_request(slp_listener *l, slp_served *served) {
   sloop_sandbox_t *b = SLP_OWNER(l, sloop_sandbox_t, listener);
-  if (slp_admin_is(served->path)) {
+  if (slp_control_is(served->path)) {
     serve_admin(b, served);
     return;
   }

@@ -20,13 +20,13 @@ struct sloop_sandbox_s {
 int64_t slp_front_now_ms(sloop_sandbox_t *b); /* Unix time of the service */
 
 /* admin.c: requests under /_sandbox/. Fills status and body (text or JSON). */
-typedef struct slp_admin_answer {
+typedef struct slp_control_answer {
   int status;
   const char *content_type;
   slp_buf body;
-} slp_admin_answer;
-int slp_admin_is(slp_str path);
-void slp_admin_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body,
-                      slp_admin_answer *answer);
+} slp_control_answer;
+int slp_control_is(slp_str path);
+void slp_control_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body,
+                        slp_control_answer *answer);
 
 #endif

@@ -43,7 +43,7 @@ static void request_give_back(slp_request *q) {
   p->idle_n++;
 }
 
-void slp_request_outcome(slp_request *q, const slp_op *op) {
+void slp_request_outcome(slp_request *q, const slp_write *op) {
   q->rq->fail = op->fail;
   q->rq->sent_us = op->sent_us;
   q->rq->done_us = op->done_us;
@@ -93,7 +93,7 @@ static int unstarve(slp_poll *p, slp_src_req *rq) {
 
 /* ---- describe --------------------------------------------------------------------------------------------
  */
-static void on_describe(slp_op *op) {
+static void on_describe(slp_write *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.describe.op);
   slp_op_describe *d = &q->op.describe;
   q->out = NULL;
@@ -103,7 +103,7 @@ static void on_describe(slp_op *op) {
   slp_request_answer(q);
 }
 
-static void send_describe(slp_request *q, void (*on_done)(slp_op *op)) {
+static void send_describe(slp_request *q, void (*on_done)(slp_write *op)) {
   slp_poll *p = q->poll;
   slp_op_describe *d = &q->op.describe;
   d->op.on_done = on_done;
@@ -125,7 +125,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
 
 /* ---- list ------------------------------------------------------------------------------------------------
  */
-static void on_list_page(slp_op *op);
+static void on_list_page(slp_write *op);
 
 /* The token is sent only when the service gave one: kinesalite ends when it sees one. */
 static void send_list(slp_request *q, slp_str next_token) {
@@ -164,7 +164,7 @@ static void list_finished(slp_request *q) {
   slp_request_answer(q);
 }
 
-static void on_list_page(slp_op *op) {
+static void on_list_page(slp_write *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
   const slp_poll_kind *kind = q->poll->kind;
   slp_op_list_shards *page = &q->op.list;
@@ -204,7 +204,7 @@ static void begin_list(slp_request *q) {
   send_list(q, (slp_str){NULL, 0});
 }
 
-static void on_described_first(slp_op *op) {
+static void on_described_first(slp_write *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.describe.op);
   slp_src_describe learnt = {0};
   q->out = NULL;
@@ -252,7 +252,7 @@ static slp_iter_kind iter_kind(slp_place place) {
   return SLP_ITER_OLDEST;
 }
 
-static void on_locate(slp_op *op) {
+static void on_locate(slp_write *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.iterator.op);
   slp_poll *p = q->poll;
   slp_op_iterator *it = &q->op.iterator;
@@ -295,7 +295,7 @@ static int fetch_may_grow(slp_op_records *op, size_t more) {
   return f->may_grow ? f->may_grow(f, more) : 1;
 }
 
-static void on_fetch(slp_op *op) {
+static void on_fetch(slp_write *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.records.op);
   q->out = NULL;
   slp_request_outcome(q, op);

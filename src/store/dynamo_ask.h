@@ -5,7 +5,7 @@
 #define SLP_STORE_DYNAMO_ASK_H
 
 #include "base/buf.h"
-#include "core/store.h"
+#include "lease/store.h"
 
 int slp_dynamo_ask_describe(slp_buf *b, const slp_table_spec *t);
 int slp_dynamo_ask_create(slp_buf *b, const slp_table_spec *t);

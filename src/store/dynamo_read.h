@@ -4,7 +4,7 @@
 #define SLP_STORE_DYNAMO_READ_H
 
 #include "codec/json.h"
-#include "core/store.h"
+#include "lease/store.h"
 
 /* Reads answers of GetItem, BatchGetItem, Query, Scan, PutItem, UpdateItem, DeleteItem, and the error of a
  * refused write: each of their members means the same wherever it comes. */

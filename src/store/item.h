@@ -4,7 +4,7 @@
 #define SLP_STORE_ITEM_H
 
 #include "codec/json.h"
-#include "core/store.h"
+#include "lease/store.h"
 
 /* Attributes of one row; the rest of a row that has more is refused (SLP_ELIMIT). An item of 400 KB can hold
  * some 100,000 one-byte names; a lease has 20. */

@@ -2,7 +2,7 @@
 #ifndef SLP_STORE_MEMORY_H
 #define SLP_STORE_MEMORY_H
 
-#include "core/store.h"
+#include "lease/store.h"
 
 typedef struct slp_memory slp_memory;     /* the tables; one thread only */
 slp_memory *slp_memory_new(slp_mem *mem); /* with one hold; NULL: no memory */

@@ -3,7 +3,7 @@
 #ifndef SLP_STORE_ROWS_H
 #define SLP_STORE_ROWS_H
 
-#include "core/store.h"
+#include "lease/store.h"
 
 int slp_val_equal(const slp_val *a, const slp_val *b); /* numbers by value; NONE equals nothing */
 /* 1: the condition holds for the row (NULL: there is none). */

@@ -12,7 +12,7 @@
  * counts from 0, so a record that is no aggregate is done at 0. */
 #include "store/schemas.h"
 
-#include "core/shard_set.h"
+#include "lease/shard_set.h"
 
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
@@ -54,65 +54,65 @@ static int is_lease(kcl_schema *s, const slp_row *row, slp_str *ret_shard) {
   return !slp_str_has(*ret_shard, ':'); /* of one of several streams, and this is to be the only one */
 }
 
-static slp_spot read_number(slp_str at, int64_t sub) {
-  slp_spot spot = {.kind = SLP_SPOT_NONE};
-  if (!at.n || at.n > SLP_SEQ_MAX || !slp_num_valid(at) || sub < 0) return spot;
-  spot.kind = SLP_SPOT_AFTER;
-  slp_mark_set(&spot.mark, at, (uint32_t)slp_min_u64((uint64_t)sub, UINT32_MAX), -1);
-  return spot;
+static slp_position read_number(slp_str at, int64_t sub) {
+  slp_position position = {.kind = SLP_POSITION_NONE};
+  if (!at.n || at.n > SLP_SEQ_MAX || !slp_num_valid(at) || sub < 0) return position;
+  position.kind = SLP_POSITION_AFTER;
+  slp_mark_set(&position.mark, at, (uint32_t)slp_min_u64((uint64_t)sub, UINT32_MAX), -1);
+  return position;
 }
 
-static slp_spot read_spot(kcl_schema *s, const slp_row *row) {
+static slp_position read_position(kcl_schema *s, const slp_row *row) {
   const slp_val *at = get(row, SPOT), *sub = get(row, SUB);
-  slp_spot spot = {.kind = SLP_SPOT_NONE};
-  if (at->kind != SLP_VAL_S) return spot;
+  slp_position position = {.kind = SLP_POSITION_NONE};
+  if (at->kind != SLP_VAL_S) return position;
   if (slp_str_is(at->s, "TRIM_HORIZON")) {
-    spot.kind = SLP_SPOT_OLDEST;
+    position.kind = SLP_POSITION_OLDEST;
   } else if (slp_str_is(at->s, "LATEST")) {
-    spot.kind = SLP_SPOT_LATEST;
+    position.kind = SLP_POSITION_LATEST;
   } else if (slp_str_is(at->s, "AT_TIMESTAMP")) { /* the row does not say which: each worker is told */
-    spot.kind = SLP_SPOT_TIME;
-    spot.at_ms = s->start_ms;
+    position.kind = SLP_POSITION_TIME;
+    position.at_ms = s->start_ms;
   } else if (slp_str_is(at->s, "SHARD_END")) {
-    spot.kind = SLP_SPOT_END;
+    position.kind = SLP_POSITION_END;
   } else {
-    spot = read_number(at->s, sub->kind == SLP_VAL_NONE ? 0 : slp_row_int(row, SLP_STR(SUB), -1));
+    position = read_number(at->s, sub->kind == SLP_VAL_NONE ? 0 : slp_row_int(row, SLP_STR(SUB), -1));
   }
-  return spot;
+  return position;
 }
 
-static void read_parents(const slp_row *row, slp_lease_fact *l) {
+static void read_parents(const slp_row *row, slp_lease_row *l) {
   const slp_val *parents = get(row, "parentShardId");
   if (parents->kind == SLP_VAL_S) l->parents[0] = parents->s; /* KCL 1 before it knew merges */
   for (size_t i = 0; parents->kind == SLP_VAL_SS && i < parents->n && i < 2; i++)
     l->parents[i] = parents->items[i];
 }
 
-static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_fact *f) {
-  slp_lease_fact *l = &f->u.lease;
+static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_parsed_row *f) {
+  slp_lease_row *l = &f->u.lease;
   int64_t counter = slp_row_int(row, SLP_STR(COUNTER), -1);
   slp_str next = text(row, OWNER), last = text(row, HAND_OVER);
-  f->kind = SLP_FACT_LEASE;
+  f->kind = SLP_ROW_LEASE;
   l->shard = shard;
   l->owner = last.n ? last : next;
   if (last.n) l->claim = next;
   l->epoch = counter < 0 ? 0 : (uint64_t)counter;
-  l->spot = read_spot(s, row);
+  l->position = read_position(s, row);
   l->hash_start = text(row, "startingHashKey");
   l->hash_end = text(row, "endingHashKey");
   l->wall_ms = l->behind_ms = -1;
   read_parents(row, l);
   int names = shard.n <= SLP_SHARD_ID_MAX && l->parents[0].n <= SLP_SHARD_ID_MAX &&
               l->parents[1].n <= SLP_SHARD_ID_MAX;
-  if (names && counter >= 0 && l->spot.kind != SLP_SPOT_NONE && is_text(row, OWNER)) return;
-  f->kind = SLP_FACT_BAD;
+  if (names && counter >= 0 && l->position.kind != SLP_POSITION_NONE && is_text(row, OWNER)) return;
+  f->kind = SLP_ROW_BAD;
   f->why = !names                ? "it names no shard"
            : counter < 0         ? "its " COUNTER " is no number"
            : is_text(row, OWNER) ? "its " SPOT " can't be understood"
                                  : "its " OWNER " is no text";
 }
 
-static void read_row(slp_schema *base, const slp_row *row, slp_fact *f) {
+static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   kcl_schema *s = of(base);
   slp_str shard;
   memset(f, 0, sizeof *f);
@@ -122,37 +122,38 @@ static void read_row(slp_schema *base, const slp_row *row, slp_fact *f) {
 
 /* ---- conditions and changes ------------------------------------------------------------------------- */
 
-static void set_s(slp_draft *d, const char *name, slp_str s) {
-  slp_draft_change(d, name, SLP_SET, slp_draft_s(d, s));
+static void set_s(slp_row_request *d, const char *name, slp_str s) {
+  slp_row_request_change(d, name, SLP_SET, slp_row_request_s(d, s));
 }
-static void set_n(slp_draft *d, const char *name, uint64_t n) {
-  slp_draft_change(d, name, SLP_SET, slp_draft_n(d, n));
+static void set_n(slp_row_request *d, const char *name, uint64_t n) {
+  slp_row_request_change(d, name, SLP_SET, slp_row_request_n(d, n));
 }
-static void drop(slp_draft *d, const char *name) { slp_draft_change(d, name, SLP_REMOVE, none); }
+static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
 /* Nobody has written since that was read; and now I have. */
-static void move_on(slp_draft *d, const slp_intent *i) {
-  if (!SLP_MUTANT(52) || i->verb != SLP_L2_TAKE)
-    slp_draft_when(d, COUNTER, SLP_TEST_EQ, slp_draft_n(d, i->epoch), 0);
+static void move_on(slp_row_request *d, const slp_operation *i) {
+  if (!SLP_MUTANT(52) || i->kind != SLP_OPERATION_TAKE)
+    slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
   set_n(d, COUNTER, i->epoch + 1);
 }
 
-static void set_spot(slp_draft *d, const slp_spot *spot) {
+static void set_position(slp_row_request *d, const slp_position *position) {
   static const char *const words[] = {"", "TRIM_HORIZON", "LATEST", "AT_TIMESTAMP", "", "", "SHARD_END"};
-  int record = spot->kind == SLP_SPOT_AFTER || spot->kind == SLP_SPOT_AT;
-  uint32_t sub = spot->kind == SLP_SPOT_AT ? spot->mark.sub - 1 : spot->mark.sub;
-  set_s(d, SPOT, record ? slp_mark_seq(&spot->mark) : slp_str_of(words[spot->kind]));
+  int record = position->kind == SLP_POSITION_AFTER || position->kind == SLP_POSITION_AT;
+  uint32_t sub = position->kind == SLP_POSITION_AT ? position->mark.sub - 1 : position->mark.sub;
+  set_s(d, SPOT, record ? slp_mark_seq(&position->mark) : slp_str_of(words[position->kind]));
   set_n(d, SUB, record ? sub : 0);
 }
 
 /* "At" a record as a whole would be "after" the one before, whose number nobody knows. */
-static int can_say(const slp_spot *spot) {
-  return spot->kind != SLP_SPOT_NONE && !(spot->kind == SLP_SPOT_AT && spot->mark.sub == 0);
+static int can_say(const slp_position *position) {
+  return position->kind != SLP_POSITION_NONE &&
+         !(position->kind == SLP_POSITION_AT && position->mark.sub == 0);
 }
 
 /* A checkpoint, and what KCL does along with one. */
-static void checkpoint(slp_draft *d, const slp_spot *spot) {
-  set_spot(d, spot);
+static void checkpoint(slp_row_request *d, const slp_position *position) {
+  set_position(d, position);
   set_n(d, SWITCHES, 0);
   drop(d, "pendingCheckpoint");
   drop(d, "pendingCheckpointSubSequenceNumber");
@@ -161,17 +162,17 @@ static void checkpoint(slp_draft *d, const slp_spot *spot) {
 
 /* ---- verbs ------------------------------------------------------------------------------------------ */
 
-static void create(kcl_schema *s, slp_draft *d, const slp_intent *i) {
+static void create(kcl_schema *s, slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
-  slp_draft_when(d, "leaseKey", SLP_TEST_ABSENT, none, 0);
+  slp_row_request_when(d, "leaseKey", SLP_TEST_ABSENT, none, 0);
   set_n(d, COUNTER, i->epoch_first);
   set_n(d, SWITCHES, 0);
-  set_spot(d, &i->spot);
+  set_position(d, &i->position);
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
-  if (n) slp_draft_change(d, "parentShardId", SLP_SET, slp_draft_set(d, parents, n));
+  if (n) slp_row_request_change(d, "parentShardId", SLP_SET, slp_row_request_set(d, parents, n));
   if (i->hash_start.n && i->hash_end.n) {
     set_s(d, "startingHashKey", i->hash_start);
     set_s(d, "endingHashKey", i->hash_end);
@@ -181,98 +182,101 @@ static void create(kcl_schema *s, slp_draft *d, const slp_intent *i) {
   set_s(d, "shardId", i->shard);
 }
 
-static void take(slp_draft *d, const slp_intent *i) {
+static void take(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
   set_s(d, OWNER, i->me);
   drop(d, HAND_OVER);
-  if (!slp_str_eq(i->owner, i->me)) slp_draft_change(d, SWITCHES, SLP_ADD_N, slp_draft_n(d, 1));
+  if (!slp_str_eq(i->owner, i->me)) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
-static void renew(slp_draft *d, const slp_intent *i) {
+static void renew(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
   if (SLP_MUTANT(51)) set_n(d, COUNTER, i->epoch);
 }
 
-static void save(slp_draft *d, const slp_intent *i) {
+static void save(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
-  checkpoint(d, &i->spot);
+  checkpoint(d, &i->position);
 }
 
 /* KCL's eviction, and a checkpoint with it where there is one: nobody is between the two. */
-static void release(slp_draft *d, const slp_intent *i) {
+static void release(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
-  if (i->spot.kind == SLP_SPOT_AFTER) checkpoint(d, &i->spot);
+  if (i->position.kind == SLP_POSITION_AFTER) checkpoint(d, &i->position);
   drop(d, OWNER);
   drop(d, HAND_OVER);
 }
 
 /* The owner stays named, as KCL leaves it. */
-static void end(slp_draft *d, const slp_intent *i) {
-  slp_spot at = {.kind = SLP_SPOT_END};
+static void end(slp_row_request *d, const slp_operation *i) {
+  slp_position at = {.kind = SLP_POSITION_END};
   move_on(d, i);
   checkpoint(d, &at);
-  if (i->shards_n) slp_draft_change(d, "childShardIds", SLP_SET, slp_draft_set(d, i->shards, i->shards_n));
+  if (i->shards_n)
+    slp_row_request_change(d, "childShardIds", SLP_SET, slp_row_request_set(d, i->shards, i->shards_n));
 }
 
-static void remove_ended(slp_draft *d) {
+static void remove_ended(slp_row_request *d) {
   d->write->kind = SLP_WRITE_DELETE;
-  slp_draft_when(d, SPOT, SLP_TEST_EQ, slp_draft_s(d, SLP_STR("SHARD_END")), 0);
+  slp_row_request_when(d, SPOT, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("SHARD_END")), 0);
 }
 
 /* An operator's. The counter keeps whoever had it from going on. */
-static void reset(slp_draft *d, const slp_intent *i) {
+static void reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n)
-    slp_draft_when(d, OWNER, SLP_TEST_EQ, slp_draft_s(d, i->owner), 0);
+    slp_row_request_when(d, OWNER, SLP_TEST_EQ, slp_row_request_s(d, i->owner), 0);
   else
-    slp_draft_when(d, OWNER, SLP_TEST_ABSENT, none, 0);
+    slp_row_request_when(d, OWNER, SLP_TEST_ABSENT, none, 0);
   move_on(d, i);
-  checkpoint(d, &i->spot);
+  checkpoint(d, &i->position);
   drop(d, OWNER);
   drop(d, HAND_OVER);
 }
 
-static slp_str key_of(kcl_schema *s, slp_draft *d, slp_str shard) {
-  slp_str key = slp_draft_copy(d, slp_buf_str(&s->prefix));
-  key.n += slp_draft_copy(d, shard).n; /* they lie one behind the other */
+static slp_str key_of(kcl_schema *s, slp_row_request *d, slp_str shard) {
+  slp_str key = slp_row_request_copy(d, slp_buf_str(&s->prefix));
+  key.n += slp_row_request_copy(d, shard).n; /* they lie one behind the other */
   return key;
 }
 
-static size_t text_bytes(const kcl_schema *s, const slp_intent *i) {
+static size_t text_bytes(const kcl_schema *s, const slp_operation *i) {
   size_t n = 1024 + 2 * s->prefix.n + 2 * i->me.n + i->owner.n + 3 * i->shard.n;
   n += i->parents[0].n + i->parents[1].n + i->hash_start.n + i->hash_end.n;
   for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
   return n;
 }
 
-static int row_key(slp_schema *base, slp_draft *d, const slp_intent *i, slp_row_key *ret) {
+static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
   kcl_schema *s = of(base);
-  slp_str shard = i->verb >= SLP_L1_CREATE ? i->shard : (slp_str){NULL, 0};
-  if (slp_draft_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), 0)) return SLP_ENOMEM;
+  slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), 0)) return SLP_ENOMEM;
   *ret = (slp_row_key){key_of(s, d, shard), {NULL, 0}};
   return 0;
 }
 
-#define BIT(verb) (1u << (verb))
-static const uint32_t verbs = BIT(SLP_L1_CREATE) | BIT(SLP_L2_TAKE) | BIT(SLP_L3_RETAKE) |
-                              BIT(SLP_L4_CHECKPOINT) | BIT(SLP_L7_RELEASE) | BIT(SLP_L8_END) |
-                              BIT(SLP_L9_REMOVE) | BIT(SLP_L10_RESET) | BIT(SLP_L11_RENEW);
+#define BIT(kind) (1u << (kind))
+static const uint32_t operations =
+    BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
+    BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
+    BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
 
-static int write_intent(slp_schema *base, slp_draft *d, const slp_intent *i) {
+static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   kcl_schema *s = of(base);
-  int places = i->verb == SLP_L1_CREATE || i->verb == SLP_L4_CHECKPOINT || i->verb == SLP_L10_RESET;
-  if (!(verbs & BIT(i->verb)) || (places && !can_say(&i->spot))) return SLP_EINVAL;
-  if (slp_draft_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
+  int places = i->kind == SLP_OPERATION_CREATE || i->kind == SLP_OPERATION_CHECKPOINT ||
+               i->kind == SLP_OPERATION_RESET;
+  if (!(operations & BIT(i->kind)) || (places && !can_say(&i->position))) return SLP_EINVAL;
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
   d->write->key = (slp_row_key){key_of(s, d, i->shard), {NULL, 0}};
-  switch (i->verb) {
-    case SLP_L1_CREATE: create(s, d, i); return 0;
-    case SLP_L2_TAKE:
-    case SLP_L3_RETAKE: take(d, i); return 0;
-    case SLP_L4_CHECKPOINT: save(d, i); return 0;
-    case SLP_L7_RELEASE: release(d, i); return 0;
-    case SLP_L8_END: end(d, i); return 0;
-    case SLP_L9_REMOVE: remove_ended(d); return 0;
-    case SLP_L10_RESET: reset(d, i); return 0;
-    case SLP_L11_RENEW: renew(d, i); return 0;
+  switch (i->kind) {
+    case SLP_OPERATION_CREATE: create(s, d, i); return 0;
+    case SLP_OPERATION_TAKE:
+    case SLP_OPERATION_RETAKE: take(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: save(d, i); return 0;
+    case SLP_OPERATION_RELEASE: release(d, i); return 0;
+    case SLP_OPERATION_END: end(d, i); return 0;
+    case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
+    case SLP_OPERATION_RESET: reset(d, i); return 0;
+    case SLP_OPERATION_RENEW: renew(d, i); return 0;
     default: return SLP_EINVAL;
   }
 }
@@ -306,19 +310,19 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
   s->start_ms = start_ms;
   s->base = (slp_schema){
       .name = "kcl",
-      .life = SLP_BY_COUNTER,
+      .liveness = SLP_BY_COUNTER,
       .share = SLP_BY_STEAL,
       .fenced = 1,
       .gates = 1,
       .observations = 1,
       .lease_ms = 10000,
       .renew_ms = 3308,
-      .verbs = verbs,
+      .operations = operations,
       .table = table,
       .scope = scope,
       .read = read_row,
       .key = row_key,
-      .write = write_intent,
+      .write = write_operation,
       .free = schema_free,
   };
   slp_buf_init(&s->stream, mem, 1024);

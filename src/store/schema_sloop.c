@@ -8,7 +8,7 @@
  * The conditions are what the fleet's safety rests on. */
 #include "store/schemas.h"
 
-#include "core/shard_set.h"
+#include "lease/shard_set.h"
 
 #define FORMAT 1 /* of the rows; a newer one is not touched */
 
@@ -37,8 +37,8 @@ static uint64_t whole(const slp_row *row, const char *name, uint64_t otherwise) 
 
 static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
 
-static void bad(slp_fact *f, const char *why) {
-  f->kind = SLP_FACT_BAD;
+static void bad(slp_parsed_row *f, const char *why) {
+  f->kind = SLP_ROW_BAD;
   f->why = why;
 }
 
@@ -48,9 +48,9 @@ static int owner_is_text(const slp_row *row) {
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-static void read_lead(const slp_row *row, slp_fact *f) {
-  slp_lead_fact *l = &f->u.lead;
-  f->kind = SLP_FACT_LEAD;
+static void read_leadership(const slp_row *row, slp_parsed_row *f) {
+  slp_leadership_row *l = &f->u.leadership;
+  f->kind = SLP_ROW_LEADERSHIP;
   l->owner = text(row, "owner");
   l->epoch = whole(row, "epoch", UINT64_MAX);
   l->start = slp_pos_read(text(row, "start"));
@@ -60,31 +60,31 @@ static void read_lead(const slp_row *row, slp_fact *f) {
   if (l->format > FORMAT) bad(f, "it was written by a newer version");
 }
 
-static void read_worker(const slp_row *row, slp_str id, slp_fact *f) {
-  slp_worker_fact *w = &f->u.worker;
-  f->kind = SLP_FACT_WORKER;
+static void read_worker(const slp_row *row, slp_str id, slp_parsed_row *f) {
+  slp_worker_row *w = &f->u.worker;
+  f->kind = SLP_ROW_WORKER;
   w->id = id;
-  w->boot = text(row, "boot");
+  w->incarnation = text(row, "boot");
   w->counter = whole(row, "ctr", 0);
   w->lease_ms = (uint32_t)slp_min_u64(whole(row, "lease", 0), UINT32_MAX);
   w->leaving = slp_str_is(text(row, "st"), "leave");
   w->gone = text(row, "gone");
   w->held = (uint32_t)slp_min_u64(whole(row, "held", 0), UINT32_MAX);
   w->weight = (uint32_t)slp_min_u64(whole(row, "cap", 1), UINT32_MAX);
-  w->bell = whole(row, "pv", 0);
+  w->changes = whole(row, "pv", 0);
   w->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
   w->behind_ms = slp_row_int(row, SLP_STR("lag"), -1);
   w->rate_bytes = slp_row_int(row, SLP_STR("rate"), -1);
   w->host = text(row, "host");
-  if (!id.n || !w->boot.n) bad(f, "it has no boot");
-  if (id.n > SLP_WORKER_ID_MAX || w->boot.n > SLP_BOOT_N) bad(f, "its id or boot is too long");
+  if (!id.n || !w->incarnation.n) bad(f, "it has no boot");
+  if (id.n > SLP_WORKER_ID_MAX || w->incarnation.n > SLP_INCARNATION_N) bad(f, "its id or boot is too long");
   if (whole(row, "fmt", 0) > FORMAT) bad(f, "it was written by a newer version");
 }
 
-static void read_plan(const slp_row *row, slp_str id, slp_fact *f) {
-  slp_plan_fact *p = &f->u.plan;
+static void read_assignment(const slp_row *row, slp_str id, slp_parsed_row *f) {
+  slp_assignment_row *p = &f->u.assignment;
   const slp_val *set = slp_row_get(row, SLP_STR("set")), *plus = slp_row_get(row, SLP_STR("plus"));
-  f->kind = SLP_FACT_PLAN;
+  f->kind = SLP_ROW_ASSIGNMENT;
   p->worker = id;
   p->version = whole(row, "v", 0);
   p->leases = whole(row, "all", 0);
@@ -96,17 +96,17 @@ static void read_plan(const slp_row *row, slp_str id, slp_fact *f) {
   if (!id.n || id.n > SLP_WORKER_ID_MAX) bad(f, "it names no worker");
 }
 
-static void read_lease(const slp_row *row, slp_str shard, slp_fact *f) {
-  slp_lease_fact *l = &f->u.lease;
+static void read_lease(const slp_row *row, slp_str shard, slp_parsed_row *f) {
+  slp_lease_row *l = &f->u.lease;
   const slp_val *parents = slp_row_get(row, SLP_STR("parents"));
   slp_str range = text(row, "range"), pos = text(row, "pos");
-  f->kind = SLP_FACT_LEASE;
+  f->kind = SLP_ROW_LEASE;
   l->shard = shard;
   l->owner = text(row, "owner");
   l->epoch = whole(row, "epoch", UINT64_MAX);
-  l->spot = slp_pos_read(pos);
+  l->position = slp_pos_read(pos);
   l->claim = text(row, "claim");
-  l->claim_plan = whole(row, "cv", 0);
+  l->claim_version = whole(row, "cv", 0);
   for (size_t i = 0; parents->kind == SLP_VAL_SS && i < parents->n && i < 2; i++)
     l->parents[i] = parents->items[i];
   const char *dash = range.n ? memchr(range.p, '-', range.n) : NULL;
@@ -123,22 +123,22 @@ static void read_lease(const slp_row *row, slp_str shard, slp_fact *f) {
   if (l->parents[0].n > SLP_SHARD_ID_MAX || l->parents[1].n > SLP_SHARD_ID_MAX)
     bad(f, "its parent is no shard");
   if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
-  if (l->spot.kind == SLP_SPOT_NONE) bad(f, "its position can't be understood");
+  if (l->position.kind == SLP_POSITION_NONE) bad(f, "its position can't be understood");
   if (!owner_is_text(row)) bad(f, "its owner is no text");
 }
 
-static void read_row(slp_schema *base, const slp_row *row, slp_fact *f) {
+static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   sloop_schema *s = of(base);
   slp_str name = text(row, "row");
   memset(f, 0, sizeof *f);
   f->key = (slp_row_key){text(row, "app"), name};
   if (!slp_str_eq(f->key.hash, slp_buf_str(&s->app)) || !cut(&name, slp_buf_str(&s->prefix))) return;
   if (slp_str_is(name, "lead")) {
-    read_lead(row, f);
+    read_leadership(row, f);
   } else if (cut(&name, SLP_STR("w/"))) {
     read_worker(row, name, f);
   } else if (cut(&name, SLP_STR("a/"))) {
-    read_plan(row, name, f);
+    read_assignment(row, name, f);
   } else if (cut(&name, SLP_STR("l/"))) {
     read_lease(row, name, f);
   }
@@ -146,20 +146,21 @@ static void read_row(slp_schema *base, const slp_row *row, slp_fact *f) {
 
 /* ---- keys ------------------------------------------------------------------------------------------- */
 
-static int is_lease(slp_verb verb) { return verb >= SLP_L1_CREATE; }
+static int is_lease(slp_operation_kind kind) { return kind >= SLP_OPERATION_CREATE; }
 
-static int key(slp_schema *base, slp_draft *d, const slp_intent *i, slp_row_key *ret) {
+static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
   sloop_schema *s = of(base);
-  slp_str prefix = slp_buf_str(&s->prefix), room = slp_draft_copy(d, prefix), rest;
-  if (i->verb == SLP_G1_LEAD || i->verb == SLP_G2_RESIGN) {
-    rest = slp_draft_copy(d, SLP_STR("lead"));
-  } else if (is_lease(i->verb)) {
-    rest = slp_draft_copy(d, SLP_STR("l/"));
-    rest.n += slp_draft_copy(d, i->shard).n;
+  slp_str prefix = slp_buf_str(&s->prefix), room = slp_row_request_copy(d, prefix), rest;
+  if (i->kind == SLP_OPERATION_LEAD || i->kind == SLP_OPERATION_RESIGN) {
+    rest = slp_row_request_copy(d, SLP_STR("lead"));
+  } else if (is_lease(i->kind)) {
+    rest = slp_row_request_copy(d, SLP_STR("l/"));
+    rest.n += slp_row_request_copy(d, i->shard).n;
   } else {
-    int plan = i->verb == SLP_A1_PLAN || i->verb == SLP_A2_WILL || i->verb == SLP_A3_UNPLAN;
-    rest = slp_draft_copy(d, plan ? SLP_STR("a/") : SLP_STR("w/"));
-    rest.n += slp_draft_copy(d, i->id).n;
+    int plan = i->kind == SLP_OPERATION_ASSIGN || i->kind == SLP_OPERATION_PROPOSE ||
+               i->kind == SLP_OPERATION_UNASSIGN;
+    rest = slp_row_request_copy(d, plan ? SLP_STR("a/") : SLP_STR("w/"));
+    rest.n += slp_row_request_copy(d, i->id).n;
   }
   room.n += rest.n; /* they lie one behind the other */
   *ret = (slp_row_key){slp_buf_str(&s->app), room};
@@ -168,60 +169,64 @@ static int key(slp_schema *base, slp_draft *d, const slp_intent *i, slp_row_key 
 
 /* ---- conditions ------------------------------------------------------------------------------------ */
 
-static void there(slp_draft *d, const char *name) { slp_draft_when(d, name, SLP_TEST_THERE, none, 0); }
-static void absent(slp_draft *d, const char *name) { slp_draft_when(d, name, SLP_TEST_ABSENT, none, 0); }
-static void is_text(slp_draft *d, const char *name, slp_str s) {
-  slp_draft_when(d, name, SLP_TEST_EQ, slp_draft_s(d, s), 0);
+static void there(slp_row_request *d, const char *name) {
+  slp_row_request_when(d, name, SLP_TEST_THERE, none, 0);
 }
-static void is_n(slp_draft *d, const char *name, uint64_t n) {
-  slp_draft_when(d, name, SLP_TEST_EQ, slp_draft_n(d, n), 0);
+static void absent(slp_row_request *d, const char *name) {
+  slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
+}
+static void is_text(slp_row_request *d, const char *name, slp_str s) {
+  slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_s(d, s), 0);
+}
+static void is_n(slp_row_request *d, const char *name, uint64_t n) {
+  slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_n(d, n), 0);
 }
 
-static slp_val pos(slp_draft *d, const slp_spot *spot) {
+static slp_val pos(slp_row_request *d, const slp_position *position) {
   char out[SLP_POS_TEXT];
-  return slp_draft_s(d, (slp_str){out, slp_pos_write(spot, out)});
+  return slp_row_request_s(d, (slp_str){out, slp_pos_write(position, out)});
 }
 
 /* The tenancy (me, epoch), and nothing behind the new position. */
-static void mine(slp_draft *d, const slp_intent *i) {
+static void mine(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->me);
   is_n(d, "epoch", i->epoch);
 }
 
-static void not_back(slp_draft *d, const slp_spot *spot) {
-  slp_draft_when(d, "pos", SLP_TEST_LE, pos(d, spot), 0);
+static void not_back(slp_row_request *d, const slp_position *position) {
+  slp_row_request_when(d, "pos", SLP_TEST_LE, pos(d, position), 0);
 }
 
 /* ---- changes --------------------------------------------------------------------------------------- */
 
-static void set_s(slp_draft *d, const char *name, slp_str s) {
-  slp_draft_change(d, name, SLP_SET, slp_draft_s(d, s));
+static void set_s(slp_row_request *d, const char *name, slp_str s) {
+  slp_row_request_change(d, name, SLP_SET, slp_row_request_s(d, s));
 }
-static void set_n(slp_draft *d, const char *name, uint64_t n) {
-  slp_draft_change(d, name, SLP_SET, slp_draft_n(d, n));
+static void set_n(slp_row_request *d, const char *name, uint64_t n) {
+  slp_row_request_change(d, name, SLP_SET, slp_row_request_n(d, n));
 }
-static void drop(slp_draft *d, const char *name) { slp_draft_change(d, name, SLP_REMOVE, none); }
+static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
-static void stamp(slp_draft *d, const slp_intent *i) {
+static void stamp(slp_row_request *d, const slp_operation *i) {
   if (i->op.n) set_s(d, "op", i->op);
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 
 /* A position, and how far behind the tip it is, as far as its owner knows. */
-static void move_to(slp_draft *d, const slp_intent *i) {
-  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+static void move_to(slp_row_request *d, const slp_operation *i) {
+  slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   if (i->behind_ms >= 0)
     set_n(d, "lag", (uint64_t)i->behind_ms);
   else
     drop(d, "lag");
 }
 
-static void drop_claim(slp_draft *d) {
+static void drop_claim(slp_row_request *d) {
   drop(d, "claim");
   drop(d, "cv");
 }
 
-static void info(slp_draft *d, const slp_intent *i) {
+static void info(slp_row_request *d, const slp_operation *i) {
   set_n(d, "held", i->held);
   if (i->behind_ms >= 0) set_n(d, "lag", (uint64_t)i->behind_ms);
   if (i->rate_bytes >= 0) set_n(d, "rate", (uint64_t)i->rate_bytes);
@@ -230,15 +235,15 @@ static void info(slp_draft *d, const slp_intent *i) {
 
 /* ---- workers --------------------------------------------------------------------------------------- */
 
-static void w1_register(slp_draft *d, const slp_intent *i) {
+static void w1_register(slp_row_request *d, const slp_operation *i) {
   if (i->over_tombstone) {
     /* Only over the tombstone of another boot: a stray copy of an old registration can't revive its own. */
     there(d, "gone");
-    is_text(d, "boot", i->boot_before);
+    is_text(d, "boot", i->incarnation_before);
   } else {
     absent(d, "boot");
   }
-  set_s(d, "boot", i->boot);
+  set_s(d, "boot", i->incarnation);
   set_n(d, "ctr", 1);
   set_n(d, "lease", i->lease_ms);
   set_s(d, "st", SLP_STR("run"));
@@ -250,107 +255,109 @@ static void w1_register(slp_draft *d, const slp_intent *i) {
   drop(d, "pv");
 }
 
-static void w2_beat(slp_draft *d, const slp_intent *i) {
-  is_text(d, "boot", i->boot);
+static void w2_beat(slp_row_request *d, const slp_operation *i) {
+  is_text(d, "boot", i->incarnation);
   if (!SLP_MUTANT(31)) absent(d, "gone");
-  slp_draft_when(d, "ctr", SLP_TEST_LT, slp_draft_n(d, i->counter), 0);
+  slp_row_request_when(d, "ctr", SLP_TEST_LT, slp_row_request_n(d, i->counter), 0);
   set_n(d, "ctr", i->counter);
   info(d, i);
 }
 
-static void w3_condemn(slp_draft *d, const slp_intent *i) {
-  is_text(d, "boot", i->boot);
+static void op_evict(slp_row_request *d, const slp_operation *i) {
+  is_text(d, "boot", i->incarnation);
   absent(d, "gone");
   if (i->counter != SLP_ANY_COUNTER) is_n(d, "ctr", i->counter);
   set_s(d, "gone", i->me);
 }
 
-static void w4_leave(slp_draft *d, const slp_intent *i) {
-  is_text(d, "boot", i->boot);
+static void w4_leave(slp_row_request *d, const slp_operation *i) {
+  is_text(d, "boot", i->incarnation);
   absent(d, "gone");
   set_s(d, "gone", i->me);
   set_s(d, "st", SLP_STR("leave"));
 }
 
-static void w5_ring(slp_draft *d) {
+static void op_notify(slp_row_request *d) {
   there(d, "boot");
   absent(d, "gone");
-  slp_draft_change(d, "pv", SLP_ADD_N, slp_draft_n(d, 1));
+  slp_row_request_change(d, "pv", SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
-static void w6_reap(slp_draft *d, const slp_intent *i) {
+static void w6_reap(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_DELETE;
   there(d, "gone");
-  is_text(d, "boot", i->boot);
+  is_text(d, "boot", i->incarnation);
 }
 
 /* ---- leadership and plans -------------------------------------------------------------------------- */
 
-static void g1_lead(slp_draft *d, const slp_intent *i) {
+static void op_lead(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
     /* The epoch too: a copy of an old one that comes after its sender has resigned finds another. */
     absent(d, "owner");
-    if (!i->epoch) slp_draft_when(d, "epoch", SLP_TEST_ABSENT, none, 1);
+    if (!i->epoch) slp_row_request_when(d, "epoch", SLP_TEST_ABSENT, none, 1);
     is_n(d, "epoch", i->epoch);
   }
   set_s(d, "owner", i->me);
   set_n(d, "epoch", i->epoch + 1);
   if (i->op.n) set_s(d, "op", i->op);
-  slp_draft_change(d, "start", SLP_SET_IF_ABSENT, pos(d, &i->start));
-  slp_draft_change(d, "fmt", SLP_SET_IF_ABSENT, slp_draft_n(d, FORMAT));
+  slp_row_request_change(d, "start", SLP_SET_IF_ABSENT, pos(d, &i->start));
+  slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, FORMAT));
 }
 
-static void g2_resign(slp_draft *d, const slp_intent *i) {
+static void g2_resign(slp_row_request *d, const slp_operation *i) {
   mine(d, i);
   drop(d, "owner");
 }
 
-static void a1_plan(slp_draft *d, const slp_intent *i) {
-  slp_draft_when(d, "v", SLP_TEST_ABSENT, none, 1);
-  slp_draft_when(d, "v", SLP_TEST_LT, slp_draft_n(d, i->plan), 0);
+static void op_assign(slp_row_request *d, const slp_operation *i) {
+  slp_row_request_when(d, "v", SLP_TEST_ABSENT, none, 1);
+  slp_row_request_when(d, "v", SLP_TEST_LT, slp_row_request_n(d, i->plan), 0);
   set_n(d, "v", i->plan);
   if (i->leases) set_n(d, "all", i->leases);
-  slp_draft_change(d, "set", SLP_SET, (slp_val){.kind = SLP_VAL_B, .s = slp_draft_copy(d, i->set)});
-  if (i->shards_n) slp_draft_change(d, "plus", SLP_DROP_SS, slp_draft_set(d, i->shards, i->shards_n));
+  slp_row_request_change(d, "set", SLP_SET,
+                         (slp_val){.kind = SLP_VAL_B, .s = slp_row_request_copy(d, i->set)});
+  if (i->shards_n)
+    slp_row_request_change(d, "plus", SLP_DROP_SS, slp_row_request_set(d, i->shards, i->shards_n));
 }
 
-static void a2_will(slp_draft *d, const slp_intent *i) {
-  slp_draft_change(d, "plus", SLP_ADD_SS, slp_draft_set(d, i->shards, i->shards_n));
+static void op_propose(slp_row_request *d, const slp_operation *i) {
+  slp_row_request_change(d, "plus", SLP_ADD_SS, slp_row_request_set(d, i->shards, i->shards_n));
 }
 
 /* ---- leases ---------------------------------------------------------------------------------------- */
 
-static void l1_create(slp_draft *d, const slp_intent *i) {
+static void l1_create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
   absent(d, "row"); /* whatever the row says that is there */
   set_n(d, "epoch", i->epoch_first);
-  slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
-  if (n) slp_draft_change(d, "parents", SLP_SET, slp_draft_set(d, parents, n));
+  if (n) slp_row_request_change(d, "parents", SLP_SET, slp_row_request_set(d, parents, n));
   if (i->hash_start.n) { /* of any length: from outside */
-    slp_str range = slp_draft_copy(d, i->hash_start);
-    range.n += slp_draft_copy(d, SLP_STR("-")).n;
-    range.n += slp_draft_copy(d, i->hash_end).n; /* they lie one behind the other */
+    slp_str range = slp_row_request_copy(d, i->hash_start);
+    range.n += slp_row_request_copy(d, SLP_STR("-")).n;
+    range.n += slp_row_request_copy(d, i->hash_end).n; /* they lie one behind the other */
     set_s(d, "range", range);
   }
   if (i->seq_start.n) set_s(d, "first", i->seq_start);
 }
 
 /* A free lease that is not ended, or that of an owner known to be condemned. */
-static void l2_take(slp_draft *d, const slp_intent *i) {
+static void l2_take(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
     absent(d, "owner");
     if (!SLP_MUTANT(48)) is_n(d, "epoch", i->epoch);
-    slp_draft_when(d, "pos", SLP_TEST_NE, slp_draft_s(d, SLP_STR("9:end")), 0);
+    slp_row_request_when(d, "pos", SLP_TEST_NE, slp_row_request_s(d, SLP_STR("9:end")), 0);
   }
   set_s(d, "owner", i->me);
   set_n(d, "epoch", i->epoch + 1);
@@ -358,33 +365,33 @@ static void l2_take(slp_draft *d, const slp_intent *i) {
   drop_claim(d);
 }
 
-static void l3_retake(slp_draft *d, const slp_intent *i) {
+static void l3_retake(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(34)) mine(d, i);
   set_n(d, "epoch", i->epoch + 1);
   stamp(d, i);
   drop_claim(d);
 }
 
-static void l4_checkpoint(slp_draft *d, const slp_intent *i) {
+static void l4_checkpoint(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(28)) mine(d, i);
-  not_back(d, &i->spot);
+  not_back(d, &i->position);
   move_to(d, i);
   stamp(d, i);
 }
 
-static void l5_claim(slp_draft *d, const slp_intent *i) {
+static void l5_claim(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->owner);
   is_n(d, "epoch", i->epoch);
-  slp_draft_when(d, "claim", SLP_TEST_ABSENT, none, 1);
-  slp_draft_when(d, "cv", SLP_TEST_LT, slp_draft_n(d, i->plan), 0);
+  slp_row_request_when(d, "claim", SLP_TEST_ABSENT, none, 1);
+  slp_row_request_when(d, "cv", SLP_TEST_LT, slp_row_request_n(d, i->plan), 0);
   set_s(d, "claim", i->me);
   set_n(d, "cv", i->plan);
 }
 
-static void l6_transfer(slp_draft *d, const slp_intent *i) {
+static void l6_transfer(slp_row_request *d, const slp_operation *i) {
   mine(d, i);
   is_text(d, "claim", i->to);
-  not_back(d, &i->spot);
+  not_back(d, &i->position);
   set_s(d, "owner", i->to);
   if (!SLP_MUTANT(30)) set_n(d, "epoch", i->epoch + 1);
   move_to(d, i);
@@ -392,9 +399,9 @@ static void l6_transfer(slp_draft *d, const slp_intent *i) {
   drop_claim(d);
 }
 
-static void l7_release(slp_draft *d, const slp_intent *i) {
+static void l7_release(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(29)) mine(d, i);
-  not_back(d, &i->spot);
+  not_back(d, &i->position);
   move_to(d, i);
   stamp(d, i);
   if (i->avoid_me) set_s(d, "avoid", i->me);
@@ -403,34 +410,34 @@ static void l7_release(slp_draft *d, const slp_intent *i) {
   drop_claim(d);
 }
 
-static void l8_end(slp_draft *d, const slp_intent *i) {
-  slp_val end = slp_draft_s(d, SLP_STR("9:end"));
+static void l8_end(slp_row_request *d, const slp_operation *i) {
+  slp_val end = slp_row_request_s(d, SLP_STR("9:end"));
   mine(d, i);
-  slp_draft_when(d, "pos", SLP_TEST_LT, end, 0);
-  slp_draft_change(d, "pos", SLP_SET, end);
-  if (i->shards_n) slp_draft_change(d, "kids", SLP_SET, slp_draft_set(d, i->shards, i->shards_n));
+  slp_row_request_when(d, "pos", SLP_TEST_LT, end, 0);
+  slp_row_request_change(d, "pos", SLP_SET, end);
+  if (i->shards_n) slp_row_request_change(d, "kids", SLP_SET, slp_row_request_set(d, i->shards, i->shards_n));
   stamp(d, i);
   drop(d, "lag");
   drop(d, "owner");
   drop_claim(d);
 }
 
-static void l9_remove(slp_draft *d) {
+static void l9_remove(slp_row_request *d) {
   d->write->kind = SLP_WRITE_DELETE;
-  slp_draft_when(d, "pos", SLP_TEST_EQ, slp_draft_s(d, SLP_STR("9:end")), 0);
+  slp_row_request_when(d, "pos", SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("9:end")), 0);
   absent(d, "owner");
 }
 
 /* An operator's. The owner of a forced one was condemned just before. Without a position: it stays. */
-static void l10_reset(slp_draft *d, const slp_intent *i) {
+static void l10_reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
   } else {
     absent(d, "owner");
   }
   is_n(d, "epoch", i->epoch);
-  if (i->spot.kind != SLP_SPOT_NONE) {
-    slp_draft_change(d, "pos", SLP_SET, pos(d, &i->spot));
+  if (i->position.kind != SLP_POSITION_NONE) {
+    slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
     drop(d, "lag");
   }
   set_n(d, "epoch", i->epoch + 1);
@@ -443,50 +450,50 @@ static void l10_reset(slp_draft *d, const slp_intent *i) {
 
 /* ---- the table of verbs ---------------------------------------------------------------------------- */
 
-static size_t text_bytes(const sloop_schema *s, const slp_intent *i) {
+static size_t text_bytes(const sloop_schema *s, const slp_operation *i) {
   size_t n = 2048 + s->prefix.n + i->set.n;
-  const slp_str *all[] = {&i->me,         &i->id,         &i->boot,     &i->boot_before, &i->host,
-                          &i->shard,      &i->owner,      &i->to,       &i->op,          &i->parents[0],
-                          &i->parents[1], &i->hash_start, &i->hash_end, &i->seq_start};
+  const slp_str *all[] = {
+      &i->me, &i->id, &i->incarnation, &i->incarnation_before, &i->host,       &i->shard,    &i->owner,
+      &i->to, &i->op, &i->parents[0],  &i->parents[1],         &i->hash_start, &i->hash_end, &i->seq_start};
   for (size_t k = 0; k < SLP_COUNT(all); k++) n += 2 * all[k]->n; /* twice: in a condition and in a change */
   for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
   return n;
 }
 
-static int write_intent(slp_schema *base, slp_draft *d, const slp_intent *i) {
+static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   sloop_schema *s = of(base);
-  if (slp_draft_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
   key(base, d, i, &d->write->key);
-  switch (i->verb) {
-    case SLP_W1_REGISTER: w1_register(d, i); return 0;
-    case SLP_W2_BEAT: w2_beat(d, i); return 0;
-    case SLP_W3_CONDEMN: w3_condemn(d, i); return 0;
-    case SLP_W4_LEAVE: w4_leave(d, i); return 0;
-    case SLP_W5_RING: w5_ring(d); return 0;
-    case SLP_W6_REAP: w6_reap(d, i); return 0;
-    case SLP_G1_LEAD: g1_lead(d, i); return 0;
-    case SLP_G2_RESIGN: g2_resign(d, i); return 0;
-    case SLP_A1_PLAN: a1_plan(d, i); return 0;
-    case SLP_A2_WILL: a2_will(d, i); return 0;
-    case SLP_A3_UNPLAN: d->write->kind = SLP_WRITE_DELETE; return 0;
-    case SLP_L1_CREATE: l1_create(d, i); return 0;
-    case SLP_L2_TAKE: l2_take(d, i); return 0;
-    case SLP_L3_RETAKE: l3_retake(d, i); return 0;
-    case SLP_L4_CHECKPOINT: l4_checkpoint(d, i); return 0;
-    case SLP_L5_CLAIM: l5_claim(d, i); return 0;
-    case SLP_L6_TRANSFER: l6_transfer(d, i); return 0;
-    case SLP_L7_RELEASE: l7_release(d, i); return 0;
-    case SLP_L8_END: l8_end(d, i); return 0;
-    case SLP_L9_REMOVE: l9_remove(d); return 0;
-    case SLP_L10_RESET: l10_reset(d, i); return 0;
-    case SLP_L11_RENEW: /* the worker's row proves life */
-    case SLP_VERBS: break;
+  switch (i->kind) {
+    case SLP_OPERATION_REGISTER: w1_register(d, i); return 0;
+    case SLP_OPERATION_HEARTBEAT: w2_beat(d, i); return 0;
+    case SLP_OPERATION_EVICT: op_evict(d, i); return 0;
+    case SLP_OPERATION_LEAVE: w4_leave(d, i); return 0;
+    case SLP_OPERATION_NOTIFY: op_notify(d); return 0;
+    case SLP_OPERATION_REAP: w6_reap(d, i); return 0;
+    case SLP_OPERATION_LEAD: op_lead(d, i); return 0;
+    case SLP_OPERATION_RESIGN: g2_resign(d, i); return 0;
+    case SLP_OPERATION_ASSIGN: op_assign(d, i); return 0;
+    case SLP_OPERATION_PROPOSE: op_propose(d, i); return 0;
+    case SLP_OPERATION_UNASSIGN: d->write->kind = SLP_WRITE_DELETE; return 0;
+    case SLP_OPERATION_CREATE: l1_create(d, i); return 0;
+    case SLP_OPERATION_TAKE: l2_take(d, i); return 0;
+    case SLP_OPERATION_RETAKE: l3_retake(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: l4_checkpoint(d, i); return 0;
+    case SLP_OPERATION_CLAIM: l5_claim(d, i); return 0;
+    case SLP_OPERATION_TRANSFER: l6_transfer(d, i); return 0;
+    case SLP_OPERATION_RELEASE: l7_release(d, i); return 0;
+    case SLP_OPERATION_END: l8_end(d, i); return 0;
+    case SLP_OPERATION_REMOVE: l9_remove(d); return 0;
+    case SLP_OPERATION_RESET: l10_reset(d, i); return 0;
+    case SLP_OPERATION_RENEW: /* the worker's row proves life */
+    case SLP_OPERATIONS: break;
   }
   return SLP_EINVAL;
 }
 
-static int row_key(slp_schema *base, slp_draft *d, const slp_intent *i, slp_row_key *ret) {
-  if (slp_draft_begin(d, SLP_WRITE_UPDATE, text_bytes(of(base), i), 0)) return SLP_ENOMEM;
+static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(of(base), i), 0)) return SLP_ENOMEM;
   return key(base, d, i, ret);
 }
 
@@ -517,20 +524,20 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
   s->mem = slp_mem_hold(mem);
   s->base = (slp_schema){
       .name = "sloop",
-      .life = SLP_BY_WORKER,
-      .share = SLP_BY_PLAN,
+      .liveness = SLP_BY_WORKER,
+      .share = SLP_BY_ASSIGNMENT,
       .fenced = 1,
       .gates = 1,
       .parks = 1,
       .observations = 1,
       .lease_ms = 10000,
       .renew_ms = 3300,
-      .verbs = (1u << SLP_L11_RENEW) - 1,
+      .operations = (1u << SLP_OPERATION_RENEW) - 1,
       .table = table,
       .scope = scope,
       .read = read_row,
       .key = row_key,
-      .write = write_intent,
+      .write = write_operation,
       .free = schema_free,
   };
   slp_buf_init(&s->app, mem, 2048);

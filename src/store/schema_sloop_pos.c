@@ -11,23 +11,23 @@
 
 #define WHOLE UINT64_C(9999999999)
 
-size_t slp_pos_write(const slp_spot *spot, char out[SLP_POS_TEXT]) {
-  const slp_mark *m = &spot->mark;
+size_t slp_pos_write(const slp_position *position, char out[SLP_POS_TEXT]) {
+  const slp_mark *m = &position->mark;
   int n = 0;
-  switch (spot->kind) {
-    case SLP_SPOT_NONE:
-    case SLP_SPOT_LATEST: return 0;
-    case SLP_SPOT_OLDEST: n = snprintf(out, SLP_POS_TEXT, "0:oldest"); break;
-    case SLP_SPOT_TIME: n = snprintf(out, SLP_POS_TEXT, "0:time:%lld", (long long)spot->at_ms); break;
-    case SLP_SPOT_AT:
-    case SLP_SPOT_AFTER: {
-      uint64_t sub = (uint64_t)m->sub + (spot->kind == SLP_SPOT_AFTER);
-      if (spot->kind == SLP_SPOT_AFTER && m->sub == UINT32_MAX) sub = WHOLE;
+  switch (position->kind) {
+    case SLP_POSITION_NONE:
+    case SLP_POSITION_LATEST: return 0;
+    case SLP_POSITION_OLDEST: n = snprintf(out, SLP_POS_TEXT, "0:oldest"); break;
+    case SLP_POSITION_TIME: n = snprintf(out, SLP_POS_TEXT, "0:time:%lld", (long long)position->at_ms); break;
+    case SLP_POSITION_AT:
+    case SLP_POSITION_AFTER: {
+      uint64_t sub = (uint64_t)m->sub + (position->kind == SLP_POSITION_AFTER);
+      if (position->kind == SLP_POSITION_AFTER && m->sub == UINT32_MAX) sub = WHOLE;
       n = snprintf(out, SLP_POS_TEXT, "1:%03u%.*s:%010llu", (unsigned)m->seq_n, (int)m->seq_n, m->seq,
                    (unsigned long long)sub);
       break;
     }
-    case SLP_SPOT_END: n = snprintf(out, SLP_POS_TEXT, "9:end"); break;
+    case SLP_POSITION_END: n = snprintf(out, SLP_POS_TEXT, "9:end"); break;
   }
   SLP_CHECK(n > 0 && n < SLP_POS_TEXT);
   return (size_t)n;
@@ -40,34 +40,34 @@ static int starts(slp_str s, const char *with, slp_str *ret_rest) {
   return 1;
 }
 
-static slp_spot read_record(slp_str rest) {
-  slp_spot spot = {.kind = SLP_SPOT_NONE};
+static slp_position read_record(slp_str rest) {
+  slp_position position = {.kind = SLP_POSITION_NONE};
   uint64_t digits, sub;
-  if (rest.n < 3 + 1 + 11 || slp_parse_u64((slp_str){rest.p, 3}, &digits)) return spot;
+  if (rest.n < 3 + 1 + 11 || slp_parse_u64((slp_str){rest.p, 3}, &digits)) return position;
   slp_str seq = {rest.p + 3, (size_t)digits};
   slp_str tail = {rest.p + 3 + digits, 0};
-  if (digits < 1 || digits > SLP_SEQ_MAX || rest.n != 3 + digits + 11 || !slp_num_valid(seq)) return spot;
+  if (digits < 1 || digits > SLP_SEQ_MAX || rest.n != 3 + digits + 11 || !slp_num_valid(seq)) return position;
   tail.n = rest.n - 3 - (size_t)digits;
-  if (tail.p[0] != ':' || slp_parse_u64((slp_str){tail.p + 1, 10}, &sub)) return spot;
-  if (sub != WHOLE && sub > UINT32_MAX) return spot;
-  spot.kind = sub ? SLP_SPOT_AFTER : SLP_SPOT_AT;
-  slp_mark_set(&spot.mark, seq, sub == WHOLE ? UINT32_MAX : sub ? (uint32_t)(sub - 1) : 0, -1);
-  return spot;
+  if (tail.p[0] != ':' || slp_parse_u64((slp_str){tail.p + 1, 10}, &sub)) return position;
+  if (sub != WHOLE && sub > UINT32_MAX) return position;
+  position.kind = sub ? SLP_POSITION_AFTER : SLP_POSITION_AT;
+  slp_mark_set(&position.mark, seq, sub == WHOLE ? UINT32_MAX : sub ? (uint32_t)(sub - 1) : 0, -1);
+  return position;
 }
 
-slp_spot slp_pos_read(slp_str text) {
-  slp_spot spot = {.kind = SLP_SPOT_NONE};
+slp_position slp_pos_read(slp_str text) {
+  slp_position position = {.kind = SLP_POSITION_NONE};
   slp_str rest;
   uint64_t ms;
   if (starts(text, "9:end", &rest) && !rest.n) {
-    spot.kind = SLP_SPOT_END;
+    position.kind = SLP_POSITION_END;
   } else if (starts(text, "0:oldest", &rest) && !rest.n) {
-    spot.kind = SLP_SPOT_OLDEST;
+    position.kind = SLP_POSITION_OLDEST;
   } else if (starts(text, "0:time:", &rest) && slp_parse_u64(rest, &ms) == 0 && ms <= INT64_MAX) {
-    spot.kind = SLP_SPOT_TIME;
-    spot.at_ms = (int64_t)ms;
+    position.kind = SLP_POSITION_TIME;
+    position.at_ms = (int64_t)ms;
   } else if (starts(text, "1:", &rest)) {
-    spot = read_record(rest);
+    position = read_record(rest);
   }
-  return spot;
+  return position;
 }

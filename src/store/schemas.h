@@ -2,7 +2,7 @@
 #ifndef SLP_STORE_SCHEMAS_H
 #define SLP_STORE_SCHEMAS_H
 
-#include "core/schema.h"
+#include "lease/schema.h"
 
 /* One table for many applications and streams. generation: the creation time of a Kinesis stream in seconds,
  * or the label of a table's stream, so that a stream made again has other rows. NULL: no memory. */
@@ -15,8 +15,8 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms);
 
 /* schema_sloop_pos.c: a position as text whose byte order is progress. */
 #define SLP_POS_TEXT 160
-size_t slp_pos_write(const slp_spot *spot,
+size_t slp_pos_write(const slp_position *position,
                      char out[SLP_POS_TEXT]); /* its length; no NUL. 0: it has no text (LATEST, NONE) */
-slp_spot slp_pos_read(slp_str text);          /* NONE: not one */
+slp_position slp_pos_read(slp_str text);      /* NONE: not one */
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef SLP_STORE_SQLITE_H
 #define SLP_STORE_SQLITE_H
 
-#include "core/store.h"
+#include "lease/store.h"
 
 /* 1: built with SQLite. Without it slp_sqlite_store says SLP_ENOENT. */
 int slp_sqlite_there(void);

@@ -3,7 +3,7 @@
 #ifndef SLP_STORE_SQLITE_FILE_H
 #define SLP_STORE_SQLITE_FILE_H
 
-#include "core/store.h"
+#include "lease/store.h"
 
 typedef struct slp_sqlite_file slp_sqlite_file;
 slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path,

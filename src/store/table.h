@@ -2,7 +2,7 @@
 #ifndef SLP_STORE_TABLE_H
 #define SLP_STORE_TABLE_H
 
-#include "core/store.h"
+#include "lease/store.h"
 
 /* A deep copy in one block, freed with slp_free. NULL: no memory. */
 slp_table_spec *slp_table_copy(slp_mem *mem, const slp_table_spec *table);

@@ -102,14 +102,14 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   o->order_wait_ms = 1000;
   o->poll_ms = 1000;
   o->fetch_records_max = 10000;
-  o->held_bytes_max = 64u << 20;
-  o->held_batches_max = 2;
+  o->buffered_bytes_max = 64u << 20;
+  o->batches_out_max = 2;
   o->batch_records_max = 1000;
   o->batch_bytes_max = 1u << 20;
   o->in_flight_max = 128;
   o->list_ms = 60000;
   o->log_level = SLOOP_LOG_WARN;
-  o->on_retry = SLOOP_RETRY_AGAIN;
+  o->on_retry = SLOOP_RETRY_REDELIVER;
   o->retry_max = 10;
   o->lease_ms = 10000;
   o->checkpoint_ms = 5000;
@@ -305,7 +305,7 @@ static void on_turn(uv_timer_t *timer) {
   if (getenv("FAKE_STOPPED_SHARD") && !s->told_stop++)
     s->o.on_shard(s, "shardId-000000000000", SLOOP_SHARD_STOPPED, s->o.arg);
   if (s->next < s->total) {
-    if (s->out >= 2) return wake(s, 3600000); /* held_batches_max */
+    if (s->out >= 2) return wake(s, 3600000); /* batches_out_max */
     give_batch(s);
     if (!s->closing) wake(s, s->slow_ms);
     return;
@@ -401,7 +401,7 @@ int sloop_save(sloop_t *s, char *buf, size_t *len) {
   memcpy(buf, text, (size_t)n + 1);
   return 0;
 }
-int sloop_move(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg) {
+int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg) {
   (void)s;
   (void)to;
   (void)cb;

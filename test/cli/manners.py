@@ -106,7 +106,7 @@ def a_control_character_in_an_argument_stays_on_its_line():
 @test
 def help_version_and_settings_go_to_standard_output():
     for args, part in [(("-h",), b"Usage: stream-tail"), (("-V",), b"stream-tail (sloop) 0.0.0-fake\n"),
-                       (("-X", "list"), b"held_bytes_max"), (("--help", "--nonsense"), b"Usage")]:
+                       (("-X", "list"), b"buffered_bytes_max"), (("--help", "--nonsense"), b"Usage")]:
         r = run(BIN, *args)
         equal((r.code, r.err), (0, ""), args)
         check(part in r.out, part)

@@ -141,7 +141,7 @@ def a_missing_stream_is_said():
 def a_slow_reader_gets_everything_and_bounds_the_memory():
     with Box(2, *NO_LIMITS, "-X", "sandbox.reads_per_second=0", "-X", "sandbox.read_bytes_per_second=0") as box:
         put = box.put(4000, size=10000)  # 40 MB
-        p = box.start("-o", "oldest", "-e", "-X", "held_bytes_max=4194304", "demo")
+        p = box.start("-o", "oldest", "-e", "-X", "buffered_bytes_max=4194304", "demo")
         try:
             read_some(p.stdout.fileno())
             time.sleep(2)  # it could fetch all of it, were it not for us

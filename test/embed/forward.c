@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
   o.stream = argv[4];
   o.start = SLOOP_OLDEST;
   o.order = SLOOP_ORDER_SHARD; /* no shard waits for another */
-  o.held_batches_max = 1;      /* a shard's next batch leaves when the one before was taken: order is kept */
+  o.batches_out_max = 1;       /* a shard's next batch leaves when the one before was taken: order is kept */
   o.on_batch = on_batch;
   o.on_error = on_error;
   o.arg = &app;

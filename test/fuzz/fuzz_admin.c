@@ -29,7 +29,7 @@ static void is_json(slp_str text) {
   free(copy);
 }
 
-static int status_of(const slp_admin_answer *a) {
+static int status_of(const slp_control_answer *a) {
   static const int statuses[] = {200, 400, 404, 405, 409};
   slp_str text = slp_buf_str(&a->body);
   for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
@@ -44,10 +44,10 @@ static int status_of(const slp_admin_answer *a) {
 }
 
 static int order(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body, slp_buf *ret) {
-  slp_admin_answer a = {.status = 0};
+  slp_control_answer a = {.status = 0};
   slp_buf_init(&a.body, b->mem, 1u << 24);
-  REQUIRE(slp_admin_is(path));
-  slp_admin_handle(b, method, path, body, &a);
+  REQUIRE(slp_control_is(path));
+  slp_control_handle(b, method, path, body, &a);
   int status = status_of(&a);
   REQUIRE(status != 0);
   if (ret) REQUIRE(slp_buf_add_str(ret, slp_buf_str(&a.body)) == 0);

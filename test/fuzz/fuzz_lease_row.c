@@ -46,46 +46,48 @@ static void all_survive(const slp_row *before, const slp_row *after) {
   }
 }
 
-static void take(slp_mem *mem, slp_schema *schema, const slp_row *row, const slp_fact *fact) {
-  const slp_lease_fact *l = &fact->u.lease;
+static void take(slp_mem *mem, slp_schema *schema, const slp_row *row, const slp_parsed_row *parsed) {
+  const slp_lease_row *l = &parsed->u.lease;
   slp_table_spec spec;
   slp_store_write w = {.rq = {0}};
   slp_store_rows next;
-  slp_draft d;
+  slp_row_request d;
   const char *why = "";
-  slp_intent i = {.verb = SLP_L2_TAKE, .me = ME, .shard = l->shard, .owner = l->owner, .epoch = l->epoch};
+  slp_operation i = {
+      .kind = SLP_OPERATION_TAKE, .me = ME, .shard = l->shard, .owner = l->owner, .epoch = l->epoch};
   schema->table(schema, "leases", &spec);
-  slp_draft_init(&d, mem, &w);
+  slp_row_request_init(&d, mem, &w);
   slp_store_rows_init(&next, mem);
   REQUIRE(schema->write(schema, &d, &i) == 0);
-  REQUIRE(slp_str_eq(w.key.hash, fact->key.hash) && slp_str_eq(w.key.range, fact->key.range));
+  REQUIRE(slp_str_eq(w.key.hash, parsed->key.hash) && slp_str_eq(w.key.range, parsed->key.range));
   int hand_over = l->claim.n && slp_row_get(row, SLP_STR("checkpointOwner"))->kind != SLP_VAL_NONE;
-  int ended = l->spot.kind == SLP_SPOT_END && !l->owner.n && spec.range_name;
+  int ended = l->position.kind == SLP_POSITION_END && !l->owner.n && spec.range_name;
   REQUIRE(slp_rows_hold(row, w.when, w.when_n) == !ended || hand_over);
   int r = slp_rows_change(&next, row, &spec, &w, &why);
   REQUIRE(r == 0 || r == SLP_EINVAL); /* a number that can't be added to */
   if (r == 0 && l->epoch < INT64_MAX) {
-    slp_fact then;
+    slp_parsed_row then;
     schema->read(schema, &next.rows[0], &then);
-    REQUIRE(then.kind == SLP_FACT_LEASE && slp_str_eq(then.u.lease.shard, l->shard));
+    REQUIRE(then.kind == SLP_ROW_LEASE && slp_str_eq(then.u.lease.shard, l->shard));
     REQUIRE(slp_str_eq(then.u.lease.owner, ME) && then.u.lease.epoch == l->epoch + 1);
-    REQUIRE(slp_spot_cmp(&then.u.lease.spot, &l->spot) == 0 && then.u.lease.spot.kind == l->spot.kind);
+    REQUIRE(slp_position_cmp(&then.u.lease.position, &l->position) == 0 &&
+            then.u.lease.position.kind == l->position.kind);
     all_survive(row, &next.rows[0]);
   }
   slp_store_rows_free(&next);
-  slp_draft_free(&d);
+  slp_row_request_free(&d);
 }
 
 static void read_by(slp_mem *mem, slp_schema *schema, const slp_row *row) {
-  slp_fact fact;
+  slp_parsed_row parsed;
   REQUIRE(schema);
-  schema->read(schema, row, &fact);
-  if (fact.kind == SLP_FACT_BAD) REQUIRE(fact.why && fact.why[0]);
-  if (fact.kind == SLP_FACT_LEASE) {
-    REQUIRE(fact.u.lease.shard.n && fact.u.lease.spot.kind != SLP_SPOT_NONE);
-    if (fact.u.lease.spot.kind == SLP_SPOT_AFTER)
-      REQUIRE(slp_num_valid(slp_mark_seq(&fact.u.lease.spot.mark)));
-    take(mem, schema, row, &fact);
+  schema->read(schema, row, &parsed);
+  if (parsed.kind == SLP_ROW_BAD) REQUIRE(parsed.why && parsed.why[0]);
+  if (parsed.kind == SLP_ROW_LEASE) {
+    REQUIRE(parsed.u.lease.shard.n && parsed.u.lease.position.kind != SLP_POSITION_NONE);
+    if (parsed.u.lease.position.kind == SLP_POSITION_AFTER)
+      REQUIRE(slp_num_valid(slp_mark_seq(&parsed.u.lease.position.mark)));
+    take(mem, schema, row, &parsed);
   }
   schema->free(schema);
 }

@@ -619,7 +619,7 @@ config_seeds = {
     "flag-wrong": "quiet=maybe\n",
     "mark": "\ufeffcount=1\n",
     "nul": "count=1\x00\n",
-    "sizes": "held_bytes_max=64M\nbatch_records_max=max\norder_wait_ms=max\n",
+    "sizes": "buffered_bytes_max=64M\nbatch_records_max=max\norder_wait_ms=max\n",
 }
 for name, data in config_seeds.items():
     write("config", name, data)

@@ -25,38 +25,38 @@ static uint64_t number(slp_str s) {
   return n;
 }
 
-static slp_spot spot_of(slp_str s) {
-  slp_spot spot = {.kind = SLP_SPOT_OLDEST};
+static slp_position position_of(slp_str s) {
+  slp_position position = {.kind = SLP_POSITION_OLDEST};
   const char *slash = s.n ? memchr(s.p, '/', s.n) : NULL;
-  if (slp_str_is(s, "latest")) spot.kind = SLP_SPOT_LATEST;
-  if (slp_str_is(s, "time")) spot.kind = SLP_SPOT_TIME;
-  if (!slash) return spot;
+  if (slp_str_is(s, "latest")) position.kind = SLP_POSITION_LATEST;
+  if (slp_str_is(s, "time")) position.kind = SLP_POSITION_TIME;
+  if (!slash) return position;
   slp_str seq = {s.p, (size_t)(slash - s.p)}, sub = {slash + 1, s.n - (size_t)(slash - s.p) - 1};
-  spot.kind = SLP_SPOT_AFTER;
-  slp_mark_set(&spot.mark, seq, (uint32_t)number(sub), -1);
-  return spot;
+  position.kind = SLP_POSITION_AFTER;
+  slp_mark_set(&position.mark, seq, (uint32_t)number(sub), -1);
+  return position;
 }
 
 static const struct {
   const char *name;
-  slp_verb verb;
-} verbs[] = {{"create", SLP_L1_CREATE}, {"take", SLP_L2_TAKE},
-             {"renew", SLP_L11_RENEW},  {"release", SLP_L7_RELEASE},
-             {"end", SLP_L8_END},       {"remove", SLP_L9_REMOVE},
-             {"reset", SLP_L10_RESET},  {"checkpoint", SLP_L4_CHECKPOINT}};
+  slp_operation_kind kind;
+} operations[] = {{"create", SLP_OPERATION_CREATE}, {"take", SLP_OPERATION_TAKE},
+                  {"renew", SLP_OPERATION_RENEW},   {"release", SLP_OPERATION_RELEASE},
+                  {"end", SLP_OPERATION_END},       {"remove", SLP_OPERATION_REMOVE},
+                  {"reset", SLP_OPERATION_RESET},   {"checkpoint", SLP_OPERATION_CHECKPOINT}};
 
 static void say_row(slp_schema *schema, const slp_row *row) {
-  slp_fact f;
+  slp_parsed_row f;
   schema->read(schema, row, &f);
   static const char *const spots[] = {"none", "oldest", "latest", "time", "at", "after", "end"};
-  const slp_lease_fact *l = &f.u.lease;
-  if (f.kind == SLP_FACT_BAD) printf(" bad: %s", f.why);
-  if (f.kind == SLP_FACT_OTHER) printf(" other");
-  if (f.kind != SLP_FACT_LEASE) return;
+  const slp_lease_row *l = &f.u.lease;
+  if (f.kind == SLP_ROW_BAD) printf(" bad: %s", f.why);
+  if (f.kind == SLP_ROW_OTHER) printf(" other");
+  if (f.kind != SLP_ROW_LEASE) return;
   printf(" %.*s owner=%.*s counter=%llu spot=%s", (int)l->shard.n, l->shard.p, (int)l->owner.n, l->owner.p,
-         (unsigned long long)l->epoch, spots[l->spot.kind]);
-  if (l->spot.kind == SLP_SPOT_AFTER)
-    printf(":%.*s/%u", (int)l->spot.mark.seq_n, l->spot.mark.seq, (unsigned)l->spot.mark.sub);
+         (unsigned long long)l->epoch, spots[l->position.kind]);
+  if (l->position.kind == SLP_POSITION_AFTER)
+    printf(":%.*s/%u", (int)l->position.mark.seq_n, l->position.mark.seq, (unsigned)l->position.mark.sub);
   for (int k = 0; k < 2 && l->parents[k].n; k++)
     printf(" parent=%.*s", (int)l->parents[k].n, l->parents[k].p);
   if (l->hash_start.n) printf(" range=%.*s", (int)l->hash_start.n, l->hash_start.p);
@@ -73,15 +73,16 @@ static size_t split(slp_str list, slp_str *to, size_t max) {
   return n;
 }
 
-static void do_write(suite *u, slp_store *s, slp_schema *schema, slp_verb verb, slp_str shard, char **rest) {
+static void do_write(suite *u, slp_store *s, slp_schema *schema, slp_operation_kind kind, slp_str shard,
+                     char **rest) {
   static const char *const outcomes[] = {"not-sure", "yes", "refused"};
   slp_str kids[8];
-  slp_intent i = {.verb = verb, .shard = shard, .shards = kids};
+  slp_operation i = {.kind = kind, .shard = shard, .shards = kids};
   i.me = word(rest);
   i.epoch = number(word(rest));
   i.epoch_first = i.epoch;
-  i.spot = spot_of(word(rest));
-  if (verb == SLP_L1_CREATE) {
+  i.position = position_of(word(rest));
+  if (kind == SLP_OPERATION_CREATE) {
     i.hash_start = word(rest);
     i.hash_end = word(rest);
     split(word(rest), i.parents, 2);
@@ -90,23 +91,24 @@ static void do_write(suite *u, slp_store *s, slp_schema *schema, slp_verb verb, 
     i.shards_n = split(word(rest), kids, SLP_COUNT(kids));
   }
   writing x;
-  slp_draft d;
+  slp_row_request d;
   writing_init(u, &x, "", NULL);
-  slp_draft_init(&d, u->mem, &x.w);
+  slp_row_request_init(&d, u->mem, &x.w);
   CHECK_INT(schema->write(schema, &d, &i), 0);
   fputs(outcomes[write_now(u, s, &x)], stdout);
   if (x.w.rq.fail.class != SLP_FINE) printf(" %s", x.w.rq.fail.message);
   if (x.w.image.n) say_row(schema, &x.w.image.rows[0]);
-  slp_draft_free(&d);
+  slp_row_request_free(&d);
   writing_free(&x);
 }
 
 static void do_read(suite *u, slp_store *s, slp_schema *schema, slp_str shard) {
   slp_store_write none = {.rq = {0}};
-  slp_draft d;
+  slp_row_request d;
   reading r = {.done = 0};
-  slp_draft_init(&d, u->mem, &none);
-  CHECK_INT(schema->key(schema, &d, &(slp_intent){.verb = SLP_L4_CHECKPOINT, .shard = shard}, &r.key), 0);
+  slp_row_request_init(&d, u->mem, &none);
+  CHECK_INT(
+      schema->key(schema, &d, &(slp_operation){.kind = SLP_OPERATION_CHECKPOINT, .shard = shard}, &r.key), 0);
   r.g.keys = &r.key;
   r.g.keys_n = 1;
   r.g.consistent = 1;
@@ -116,7 +118,7 @@ static void do_read(suite *u, slp_store *s, slp_schema *schema, slp_str shard) {
   fputs(r.g.out.n ? "yes" : "absent", stdout);
   if (r.g.out.n) say_row(schema, &r.g.out.rows[0]);
   reading_free(&r);
-  slp_draft_free(&d);
+  slp_row_request_free(&d);
 }
 
 static void do_list(suite *u, slp_store *s, slp_schema *schema) {
@@ -144,9 +146,9 @@ static void obey(suite *u, slp_store *s, slp_schema *schema, char *line) {
   } else if (slp_str_is(what, "list")) {
     do_list(u, s, schema);
   } else {
-    while (known < SLP_COUNT(verbs) && !slp_str_is(what, verbs[known].name)) known++;
-    CHECK(known < SLP_COUNT(verbs));
-    do_write(u, s, schema, verbs[known].verb, shard, &rest);
+    while (known < SLP_COUNT(operations) && !slp_str_is(what, operations[known].name)) known++;
+    CHECK(known < SLP_COUNT(operations));
+    do_write(u, s, schema, operations[known].kind, shard, &rest);
   }
   putchar('\n');
   fflush(stdout);

@@ -218,7 +218,7 @@ def iterators_expire_behind_slow_output():
     """3 and 54: nobody reads our output for longer than iterators live; then everything comes, once."""
     with World(READS, "sandbox.iterator_ms=1500", records=3000, payload_bytes=400) as world:
         argv = [servers.binary(), "-o", "oldest", "-e", "-J", "-X", "fetch_records_max=100", "-X",
-                "held_bytes_max=262144", world.stream]
+                "buffered_bytes_max=262144", world.stream]
         process = subprocess.Popen(argv, env=harness.tail_environment(world.box.url), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
                                    preexec_fn=servers.die_with_parent)
@@ -310,7 +310,7 @@ def large_and_empty_records():
                 expected[(result["ShardId"], int(result["SequenceNumber"]))] = (entry["PartitionKey"], b"")
         world.producer.put.update(expected)
         for wire in ("json", "cbor"):
-            done = world.tail("--wire", wire, "-X", "held_bytes_max=4194304", seconds=120)
+            done = world.tail("--wire", wire, "-X", "buffered_bytes_max=4194304", seconds=120)
             expect(done.code == 0, str(done))
             judge(world, done.out)
             # 6 MiB a shard at 2 MiB/s, and some back-offs. 30 s and more means that transfers paused for lack of

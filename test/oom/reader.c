@@ -64,7 +64,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
     uint64_t n = number_of(rec), *last = last_of(x, rec->shard, rec->epoch);
     if (n == 0 || n > x->marks->n)
       oom_bad(x->run, "a record that nobody wrote: %llu of %s", (unsigned long long)n, rec->shard);
-    if (n <= *last && !(rec->flags & SLOOP_REC_AGAIN))
+    if (n <= *last && !(rec->flags & SLOOP_REC_REDELIVERED))
       oom_bad(x->run, "record %llu of %s came after %llu", (unsigned long long)n, rec->shard,
               (unsigned long long)*last);
     *last = n;

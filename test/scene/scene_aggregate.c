@@ -49,7 +49,7 @@ SCENE(moved_to_a_place_inside_an_aggregate) {
 
 SCENE(pages_dropped_for_room_inside_an_aggregate_are_read_on_behind_the_last_record) {
   stage_begin(st, seed, 4);
-  st->u.opts.held_bytes_max = 65536;
+  st->u.opts.buffered_bytes_max = 65536;
   st->u.opts.batch_records_max = 5;
   for (size_t i = 0; i < 60; i++) {
     CHECK_INT(slp_world_put_aggregate(st->w, st->stream, 30, 400), 0);
@@ -85,7 +85,7 @@ SCENE(an_aggregate_kept_whole_comes_again_when_the_token_is_from_inside_it) {
         st->stream->shards[0].id, st->stream->shards[0].id, note->seq, sub);
     if (sub) {
       sloop_position_t to = {.kind = SLOOP_AT_TOKEN, .token = text};
-      CHECK_INT(sloop_move(st->u.s, &to, NULL, NULL), 0);
+      CHECK_INT(sloop_seek(st->u.s, &to, NULL, NULL), 0);
     } else {
       CHECK_INT(slp_user_open(&st->u), 0);
       slp_user_pause(&st->u, NULL);

@@ -85,30 +85,30 @@ SCENE(a_pause_inside_on_batch_holds_at_once) {
 
 SCENE(never_returned_batches_bound_what_is_held) {
   stage_begin(st, seed, 4);
-  st->u.opts.held_bytes_max = 2 << 20;
+  st->u.opts.buffered_bytes_max = 2 << 20;
   st->u.manners.keep = 1;
   slp_world_put_many(st->w, st->stream, 1500, 20000); /* 30 MB */
   slp_user_start(&st->u);
   slp_world_pass(st->w, 60000);
   sloop_stats_t now = slp_user_stats(&st->u);
   CHECK(now.batches_now >= 1); /* the second waits for bytes that the first one pins */
-  CHECK(now.held_bytes_now > 0);
+  CHECK(now.buffered_bytes_now > 0);
   check_promises(&st->u);
   /* What has arrived, tables included. (Memory reserved for bodies still to come is not touched before they
    * do; bench/held measures the process.) */
-  CHECK(now.held_bytes_peak <= (2u << 20) + st->w->largest_answer);
+  CHECK(now.buffered_bytes_peak <= (2u << 20) + st->w->largest_answer);
   uint64_t gets = st->w->gets;
   slp_world_pass(st->w, 60000);
   CHECK(st->w->gets - gets < 4 * 120); /* nothing is fetched again and again for nothing */
   st->u.manners.keep = 0;
   slp_user_return_all(&st->u);
   CHECK_CAUGHT_UP(&st->u, 200000);
-  CHECK(slp_user_stats(&st->u).held_bytes_peak <= (2u << 20) + st->w->largest_answer);
+  CHECK(slp_user_stats(&st->u).buffered_bytes_peak <= (2u << 20) + st->w->largest_answer);
 }
 
 SCENE(first_pages_far_larger_than_expected_do_not_lock_each_other_out) {
   stage_begin(st, seed, 32);
-  st->u.opts.held_bytes_max = 16 << 20; /* 32 first pages of up to 6 MB each do not fit */
+  st->u.opts.buffered_bytes_max = 16 << 20; /* 32 first pages of up to 6 MB each do not fit */
   for (size_t i = 0; i < 32 * 150; i++) slp_world_put_to(st->w, st->stream, i % 32, 30000);
   slp_user_start(&st->u);
   CHECK_CAUGHT_UP(&st->u, 300000);
@@ -116,7 +116,7 @@ SCENE(first_pages_far_larger_than_expected_do_not_lock_each_other_out) {
 
 SCENE(pages_larger_than_the_whole_budget_pass_one_at_a_time) {
   stage_begin(st, seed, 3);
-  st->u.opts.held_bytes_max = 1 << 20;
+  st->u.opts.buffered_bytes_max = 1 << 20;
   for (int i = 0; i < 30; i++) slp_world_put(st->w, st->stream, 900000);
   slp_user_start(&st->u);
   CHECK_CAUGHT_UP(&st->u, 300000);
@@ -124,7 +124,7 @@ SCENE(pages_larger_than_the_whole_budget_pass_one_at_a_time) {
 
 SCENE(pages_of_ended_shards_pass_the_budget_one_at_a_time_too) {
   stage_begin(st, seed, 4);
-  st->u.opts.held_bytes_max = 1024 * 1024;
+  st->u.opts.buffered_bytes_max = 1024 * 1024;
   st->u.opts.in_flight_max = 1; /* so that the next one asks when the one before has ended */
   for (int i = 0; i < 20; i++) {
     slp_world_put_many(st->w, st->stream, 4, 100000);
@@ -193,7 +193,7 @@ SCENE(acknowledged_out_of_order_only_the_others_come_again) {
 SCENE(batches_may_come_back_in_any_order) {
   stage_begin(st, seed, 3);
   st->u.opts.batch_records_max = 7;
-  st->u.opts.held_batches_max = 9;
+  st->u.opts.batches_out_max = 9;
   st->u.manners = (slp_manners){.hold_us_min = 0, .hold_us_max = 200000, .ack_singly_ppm = 500000};
   slp_world_put_many(st->w, st->stream, 1000, 10);
   slp_user_start(&st->u);
@@ -203,7 +203,7 @@ SCENE(batches_may_come_back_in_any_order) {
 SCENE(with_one_batch_out_order_is_exact_even_after_giving_back) {
   stage_begin(st, seed, 3);
   st->u.opts.batch_records_max = 10;
-  st->u.opts.held_batches_max = 1;
+  st->u.opts.batches_out_max = 1;
   st->u.manners = (slp_manners){.hold_us_min = 10, .hold_us_max = 20000, .give_back_ppm = 200000};
   slp_world_put_many(st->w, st->stream, 300, 10);
   slp_user_start(&st->u);

@@ -107,10 +107,10 @@ static int look_at_held(void *arg) {
 
 SCENE(records_held_of_a_shard_stay_under_the_limit_and_one_page) {
   stage_begin(st, seed, 2);
-  st->u.opts.held_records_per_shard_max = 40;
+  st->u.opts.buffered_records_per_shard_max = 40;
   st->u.opts.fetch_records_max = 25;
   st->u.opts.batch_records_max = 10;
-  st->u.opts.held_batches_max = 20;
+  st->u.opts.batches_out_max = 20;
   st->u.manners = (slp_manners){
       .hold_us_min = 1000, .hold_us_max = 800000, .give_back_ppm = 300000, .ack_singly_ppm = 300000};
   slp_world_put_many(st->w, st->stream, 600, 30);

@@ -4,7 +4,7 @@
 #define CHECK_SECONDS 120
 #include "check.h"
 #include "api/open.h"
-#include "core/leased.h"
+#include "lease/consumer.h"
 #include "sim/world.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ typedef struct worker {
   uint64_t block_ms;   /* the next batch blocks its host for so long */
   sloop_batch_t *kept[KEPT];
   size_t kept_n;
-  int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_GIVEN + 1], errors, fatal, dead, tips;
+  int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_RELEASED + 1], errors, fatal, dead, tips;
   char back_of[32]; /* a shard that has a record given back, and that nobody has told to be gone */
   int back_went;    /* times that such a shard went */
   uint64_t dead_id;
@@ -101,7 +101,7 @@ static uint64_t judge(worker *w, const sloop_record_t *r) {
     j->epoch = r->epoch;
     j->began = 0;
   }
-  int again = (r->flags & SLOOP_REC_AGAIN) != 0;
+  int again = (r->flags & SLOOP_REC_REDELIVERED) != 0;
   if (!again && j->began && place < j->next) CHECK_FAIL("%s: back within an epoch", r->shard);
   if (!again && j->began && place > j->next) CHECK_FAIL("%s: a record left out", r->shard);
   if (!j->began && place > 0 && !(place - 1 < j->done_n && j->done[place - 1]))
@@ -485,7 +485,7 @@ STORY_OF_BOTH(a_short_block_costs_nothing) {
     read_all(c, 20000);
   }
   CHECK_INT(c->repeats, 0);
-  CHECK_INT(c->at[0].events[SLOOP_LEASE_CONDEMNED], 0);
+  CHECK_INT(c->at[0].events[SLOOP_LEASE_EVICTED_OTHER], 0);
   CHECK_INT(c->at[1].events[SLOOP_LEASE_EVICTED], 0);
 }
 
@@ -510,7 +510,7 @@ STORY(a_hand_over_waits_for_batches_that_are_out_and_repeats_nothing) {
   slp_world_put_many(c->w, c->stream, 400, 40);
   worker *w = make(c, 0);
   w->keep = 1;
-  w->o.held_batches_max = 8;
+  w->o.batches_out_max = 8;
   begin(w);
   slp_world_pass(c->w, 3000);
   CHECK(w->kept_n > 0);
@@ -522,7 +522,7 @@ STORY(a_hand_over_waits_for_batches_that_are_out_and_repeats_nothing) {
   balanced(c, 4, 15000);
   read_all(c, 20000);
   CHECK_INT(c->repeats, 0);
-  CHECK(w->shards[SLOOP_SHARD_GIVEN] == 2);
+  CHECK(w->shards[SLOOP_SHARD_RELEASED] == 2);
 }
 
 STORY(a_deadline_passes_and_what_was_not_acknowledged_comes_again_elsewhere) {
@@ -530,12 +530,12 @@ STORY(a_deadline_passes_and_what_was_not_acknowledged_comes_again_elsewhere) {
   slp_world_put_many(c->w, c->stream, 200, 40);
   worker *w = make(c, 0);
   w->keep = 1;
-  w->o.held_batches_max = 8;
+  w->o.batches_out_max = 8;
   begin(w);
   slp_world_pass(c->w, 3000);
   start(c, 1);
   slp_world_pass(c->w, 20000);
-  CHECK(w->shards[SLOOP_SHARD_GIVEN] == 2);
+  CHECK(w->shards[SLOOP_SHARD_RELEASED] == 2);
   w->keep = 0;
   for (size_t i = 0; i < w->kept_n; i++) sloop_batch_done(w->kept[i], 0); /* of both kinds */
   w->kept_n = 0;
@@ -773,7 +773,7 @@ STORY(what_makes_no_sense_is_refused_by_name) {
   size_t len = 0;
   sloop_position_t to = {.kind = SLOOP_OLDEST};
   CHECK_INT(sloop_save(w->s, NULL, &len), SLOOP_ESTATE);
-  CHECK_INT(sloop_move(w->s, &to, NULL, NULL), SLOOP_ESTATE);
+  CHECK_INT(sloop_seek(w->s, &to, NULL, NULL), SLOOP_ESTATE);
 }
 
 STORY(a_missing_right_is_the_end_at_first_contact_and_named) {
@@ -831,13 +831,13 @@ STORY(a_closed_shard_is_parked_for_its_last_record) {
 
 STORY(a_closed_shard_without_progress_at_its_end_goes_to_another_worker) {
   crew_begin(c, seed, 1);
-  worker *w = stuck_at_the_end(c, SLOOP_RETRY_AGAIN);
+  worker *w = stuck_at_the_end(c, SLOOP_RETRY_REDELIVER);
   w->o.stall_ms = 0;
   kill_it(w);
   w = make(c, 0);
   w->o.stall_ms = 2000;
   w->keep = 1;
-  w->o.held_batches_max = 8;
+  w->o.batches_out_max = 8;
   begin(w);
   slp_world_pass(c->w, 4000);
   start(c, 1);
@@ -847,7 +847,7 @@ STORY(a_closed_shard_without_progress_at_its_end_goes_to_another_worker) {
 
 STORY(what_is_given_back_after_stop_does_not_come_again) {
   crew_begin(c, seed, 1);
-  worker *w = stuck_at_the_end(c, SLOOP_RETRY_AGAIN);
+  worker *w = stuck_at_the_end(c, SLOOP_RETRY_REDELIVER);
   slp_world_pass(c->w, 3000);
   uint64_t handed = c->handed, began = slp_sim_now_us(c->w->sim);
   CHECK(handed >= 40);
@@ -885,13 +885,13 @@ STORY_OF_BOTH(batches_come_back_to_a_consumer_that_has_ended_by_itself) {
   slp_world_put_many(c->w, c->stream, 60, 40);
   worker *w = make(c, 0);
   w->keep = 1;
-  w->o.held_batches_max = 8;
+  w->o.batches_out_max = 8;
   begin(w);
   slp_world_pass(c->w, 3000);
   CHECK(w->kept_n > 0);
   slp_fail f = {0};
   slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM, "deleted and made again");
-  slp_leased_end(w->s->consumer, &f);
+  w->s->consumer->leases->ops->end(w->s->consumer->leases, &f);
   slp_world_pass(c->w, 100);
   CHECK_INT(w->fatal, 1);
   give_all(w);
@@ -1045,7 +1045,7 @@ STORY_OF_BOTH(what_a_suspended_consumer_holds_is_not_in_the_way_of_those_joined_
   char why[160];
   size_t handed = 0;
   w->keep = 1;
-  w->o.held_bytes_max = 128 * 1024;
+  w->o.buffered_bytes_max = 128 * 1024;
   if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
   sloop_opts_t before = w->o;
   w->o.stream = parcels->name;
@@ -1064,10 +1064,10 @@ STORY_OF_BOTH(what_a_suspended_consumer_holds_is_not_in_the_way_of_those_joined_
   w->keep = 0;
   give_all(w);
   slp_world_put_many(c->w, parcels, 100, 10000);
-  CHECK(stats(w).held_bytes_now > w->o.held_bytes_max / 2);
+  CHECK(stats(w).buffered_bytes_now > w->o.buffered_bytes_max / 2);
   for (int i = 0; i < 1200 && handed < 100; i++) slp_world_pass(c->w, 50);
   CHECK_INT(handed, 100);
-  CHECK_INT(stats(w).held_bytes_now, 0); /* it was needed, and is fetched again */
+  CHECK_INT(stats(w).buffered_bytes_now, 0); /* it was needed, and is fetched again */
   slp_world_faults(c->w, NULL);
   read_all(c, 30000);
   sloop_close(other, NULL, NULL);

@@ -23,7 +23,7 @@ SCENE(bad_options_are_refused_with_a_sentence) {
   REFUSED(u->opts.stream = NULL)
   REFUSED(u->opts.on_batch = NULL)
   REFUSED(u->opts.stream = "a b")
-  REFUSED(u->opts.held_batches_max = 0)
+  REFUSED(u->opts.batches_out_max = 0)
   REFUSED(u->opts.batch_records_max = 0)
   REFUSED(u->opts.fetch_records_max = 10001)
   REFUSED(u->opts.start = 99)

@@ -277,7 +277,7 @@ SCENE(moves_that_a_stop_overtakes_are_told_before_it) {
   CHECK_CAUGHT_UP(&st->u, 10000);
   told_moves m = {.user = &st->u};
   sloop_position_t to = {.kind = SLOOP_OLDEST};
-  for (int i = 0; i < 2; i++) CHECK_INT(sloop_move(st->u.s, &to, on_moved, &m), 0);
+  for (int i = 0; i < 2; i++) CHECK_INT(sloop_seek(st->u.s, &to, on_moved, &m), 0);
   slp_user_stop(&st->u, 5000);
   slp_world_pass(st->w, 1000);
   CHECK_INT(m.n, 2);
@@ -304,7 +304,7 @@ SCENE(of_very_many_messages_the_newest_are_told) {
   sloop_position_t to = {.kind = SLOOP_AT_TOKEN, .token = text};
   for (int i = 0; i < 3000; i++) {
     snprintf(text, sizeof text, "%d", i);
-    CHECK_INT(sloop_move(st->u.s, &to, NULL, NULL), SLOOP_ETOKEN);
+    CHECK_INT(sloop_seek(st->u.s, &to, NULL, NULL), SLOOP_ETOKEN);
   }
   slp_world_pass(st->w, 5000);
   CHECK(counted[0] > 900 && counted[0] <= 1024);

@@ -147,7 +147,7 @@ SCENE(records_trimmed_before_they_were_read_are_told) {
   stage_begin_with(st, seed, 2, &box);
   st->u.oracle->losses_expected = 1;
   st->u.manners.keep = 1; /* so that reading stands still */
-  st->u.opts.held_bytes_max = 65536;
+  st->u.opts.buffered_bytes_max = 65536;
   st->u.opts.fetch_records_max = 10;
   for (int i = 0; i < 400; i++) {
     slp_world_put_many(st->w, st->stream, 1, 1000);
@@ -173,7 +173,7 @@ SCENE(trimmed_and_told_to_stop_the_shard_stops) {
   st->u.opts.on_trimmed = SLOOP_TRIMMED_STOP;
   st->u.oracle->stops_expected = 1;
   st->u.manners.keep = 1;
-  st->u.opts.held_bytes_max = 65536;
+  st->u.opts.buffered_bytes_max = 65536;
   st->u.opts.fetch_records_max = 10;
   for (int i = 0; i < 400; i++) {
     slp_world_put_many(st->w, st->stream, 1, 1000);

@@ -49,7 +49,7 @@ SCENE(from_a_token_nothing_acknowledged_comes_again_and_nothing_is_lost) {
 SCENE(a_token_is_right_after_stop_whatever_was_dropped) {
   stage_begin(st, seed, 2);
   st->u.opts.batch_records_max = 10;
-  st->u.opts.held_batches_max = 4;
+  st->u.opts.batches_out_max = 4;
   st->u.manners = (slp_manners){
       .hold_us_min = 1000, .hold_us_max = 100000, .ack_singly_ppm = 500000, .give_back_ppm = 300000};
   slp_world_put_many(st->w, st->stream, 500, 30);
@@ -95,7 +95,7 @@ static int keep_first_of(slp_user *u, sloop_batch_t *b) {
 SCENE(while_a_parent_is_not_acknowledged_only_it_is_active) {
   stage_begin(st, seed, 1);
   st->u.opts.batch_records_max = 10;
-  st->u.opts.held_batches_max = 3;
+  st->u.opts.batches_out_max = 3;
   st->u.on_batch = keep_first_of;
   slp_world_put_many(st->w, st->stream, 30, 30);
   CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);

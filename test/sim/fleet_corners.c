@@ -2,7 +2,7 @@
  * away, hours later nothing of them is left in memory, weights, parked shards, many moves at once.
  * SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
-#include "core/fleet_inside.h"
+#include "lease/fleet_inside.h"
 
 #define WORLD fw_new
 #include "sim/fleet_play.h"
@@ -24,7 +24,7 @@ static const char *lease_row(fw_world *w, int shard, const char *attr) {
 /* ---- leases of shards that are gone ------------------------------------------------------------ */
 
 static int parents_ended(fw_world *w) {
-  return w->pos[0].kind == SLP_SPOT_END && w->pos[1].kind == SLP_SPOT_END;
+  return w->pos[0].kind == SLP_POSITION_END && w->pos[1].kind == SLP_POSITION_END;
 }
 
 TEST(the_lease_of_a_finished_shard_goes_when_the_stream_has_forgotten_it) {
@@ -135,7 +135,7 @@ TEST(the_row_of_a_child_is_removed_before_its_parent_is_read_again) {
     fw_produce(w, 0, 5);
     CHECK(fw_split(w, 0));
     run(w, 2 * FW_S);
-    CHECK(strlen(lease_row(w, 2, "epoch")) > 0 && w->pos[0].kind != SLP_SPOT_END);
+    CHECK(strlen(lease_row(w, 2, "epoch")) > 0 && w->pos[0].kind != SLP_POSITION_END);
     fw_kill(w, slot);
     w->nodes[other]->blocked = 1;
     run(w, 15 * FW_S);
@@ -163,9 +163,9 @@ static fw_world *slow_fleet(int shards, int n) {
 TEST(the_rows_of_a_worker_that_was_killed_or_has_left_are_reaped_after_an_hour) {
   fw_world *w = slow_fleet(4, 4);
   int dead = follower(w), leaves;
-  char dead_row[32], dead_plan[32], left_row[32];
+  char dead_row[32], dead_assignment[32], left_row[32];
   snprintf(dead_row, sizeof dead_row, "w/w%d", dead);
-  snprintf(dead_plan, sizeof dead_plan, "a/w%d", dead);
+  snprintf(dead_assignment, sizeof dead_assignment, "a/w%d", dead);
   fw_kill(w, dead);
   settle(w, MINUTE);
   leaves = follower(w);
@@ -175,10 +175,10 @@ TEST(the_rows_of_a_worker_that_was_killed_or_has_left_are_reaped_after_an_hour) 
   fw_reap(w);
   run(w, 55 * MINUTE);
   CHECK(strlen(fw_row(w, dead_row, "gone")) > 0 && strlen(fw_row(w, left_row, "gone")) > 0);
-  CHECK(strlen(fw_row(w, dead_plan, "v")) > 0);
+  CHECK(strlen(fw_row(w, dead_assignment, "v")) > 0);
   run(w, 8 * MINUTE);
   CHECK_STR(fw_row(w, dead_row, "boot"), "");
-  CHECK_STR(fw_row(w, dead_plan, "v"), "");
+  CHECK_STR(fw_row(w, dead_assignment, "v"), "");
   CHECK_STR(fw_row(w, left_row, "boot"), "");
   fw_start(w, dead, "w9", 0);
   settle(w, MINUTE);
@@ -203,7 +203,7 @@ TEST(a_worker_that_comes_again_within_the_hour_is_not_reaped) {
 
 /* ---- nothing is remembered for ever ------------------------------------------------------------ */
 
-static size_t peers(fw_world *w, int slot) { return w->nodes[slot]->fleet->peers.live; }
+static size_t members(fw_world *w, int slot) { return w->nodes[slot]->fleet->members.live; }
 static size_t leases(fw_world *w, int slot) { return w->nodes[slot]->fleet->leases.live; }
 
 TEST(workers_that_came_and_went_are_forgotten) {
@@ -220,10 +220,10 @@ TEST(workers_that_came_and_went_are_forgotten) {
     run(w, 20 * FW_S);
     fw_reap(w);
   }
-  CHECK(peers(w, leader(w)) > 30);
+  CHECK(members(w, leader(w)) > 30);
   run(w, 75 * MINUTE);
   for (int i = 0; i < 2; i++) {
-    if (peers(w, i) > 2) CHECK_FAIL("%s still knows %zu workers", w->nodes[i]->id, peers(w, i));
+    if (members(w, i) > 2) CHECK_FAIL("%s still knows %zu workers", w->nodes[i]->id, members(w, i));
   }
   CHECK_STR(fw_row(w, "w/host-7", "boot"), "");
   finish(w);
@@ -232,7 +232,7 @@ TEST(workers_that_came_and_went_are_forgotten) {
 /* The stream lists finished shards no more. Rows of a parent and its child may go in any order then. */
 static void trim_finished(fw_world *w) {
   for (int i = 0; i < w->shards_n; i++)
-    if (w->pos[i].kind == SLP_SPOT_END) w->shards[i].trimmed = w->shards[i].excused = 1;
+    if (w->pos[i].kind == SLP_POSITION_END) w->shards[i].trimmed = w->shards[i].excused = 1;
 }
 
 TEST(shards_that_rolled_away_are_forgotten) {

@@ -2,7 +2,7 @@
  * away for long or comes back from a backup, somebody leaves meanwhile, rows carry what a newer version keeps
  * in them, workers have odd names. SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
-#include "core/fleet_inside.h"
+#include "lease/fleet_inside.h"
 
 #define WORLD fw_new
 #include "sim/fleet_play.h"
@@ -47,7 +47,7 @@ TEST(the_table_is_away_for_half_an_hour) {
   uint64_t asked = w->writes;
   uint64_t took = until(w, 20 * FW_S, not_suspended);
   run(w, 2 * LEASE - took);
-  CHECK(took < 2 * LEASE && w->evictions == 0 && w->condemned == 0 && w->lost == 0 && repeats(w) == 0);
+  CHECK(took < 2 * LEASE && w->evictions == 0 && w->evicted == 0 && w->lost == 0 && repeats(w) == 0);
   /* Heartbeats, and one checkpoint of each: nobody storms. */
   if (w->writes - asked > 64 * 4 + 8 * 20) CHECK_FAIL("%d writes", (int)(w->writes - asked));
   for (int i = 0; i < 64; i++) CHECK_INT(fw_owner_of(w, i), owner[i]);
@@ -83,7 +83,7 @@ TEST(the_leases_come_back_from_a_backup) {
   for (int i = 0; i < 4; i++) {
     fw_row_of(w, i, row);
     w->shards[i].excused = 1;
-    w->pos[i] = (slp_spot){.kind = SLP_SPOT_NONE};
+    w->pos[i] = (slp_position){.kind = SLP_POSITION_NONE};
     w->shards[i].repeats_ok = w->shards[i].handed;
     fw_operator_set(w, row, "pos", pos[i]);
     fw_operator_number(w, row, "epoch", epoch[i]);
@@ -106,15 +106,15 @@ static void *scarce(void *ctx, void *p, size_t was, size_t want) {
   return NULL;
 }
 
-static char condemned_boot[17];
+static char evicted_incarnation[17];
 
-static void see_condemn(fw_world *w, const slp_store_write *write) {
+static void see_eviction(fw_world *w, const slp_store_write *write) {
   (void)w;
   for (size_t i = 0; i < write->changes_n; i++) {
     if (!slp_str_is(write->changes[i].name, "gone") || write->changes[i].kind != SLP_SET) continue;
     for (size_t k = 0; k < write->when_n; k++)
       if (slp_str_is(write->when[k].name, "boot") && write->when[k].val.s.n == 16)
-        memcpy(condemned_boot, write->when[k].val.s.p, 16);
+        memcpy(evicted_incarnation, write->when[k].val.s.p, 16);
   }
 }
 
@@ -125,18 +125,18 @@ TEST(who_is_condemned_is_who_was_silent) {
   start(w, 2);
   settle(w, 15 * FW_S);
   slp_fleet *f = w->nodes[leader(w)]->fleet;
-  slp_peer *p = slp_peer_get(f, slp_str_of(w->nodes[follower(w)]->id));
-  char boot[17] = {0};
-  memcpy(boot, p->boot, 16);
-  w->on_write = see_condemn;
+  slp_member *p = slp_member_get(f, slp_str_of(w->nodes[follower(w)]->id));
+  char incarnation[17] = {0};
+  memcpy(incarnation, p->incarnation, 16);
+  w->on_write = see_eviction;
   no_memory = 1;
   p->counter += 100000; /* it is alive: the table is to refuse */
-  slp_peer_condemn(f, p);
+  slp_member_evict(f, p);
   p->counter -= 100000;
-  memcpy(p->boot, "0123456789abcdef", 16); /* as if it had come again */
+  memcpy(p->incarnation, "0123456789abcdef", 16); /* as if it had come again */
   no_memory = 0;
   run(w, 2 * FW_S);
-  CHECK_STR(condemned_boot, boot);
+  CHECK_STR(evicted_incarnation, incarnation);
   finish(w);
 }
 
@@ -157,7 +157,7 @@ TEST(nobody_runs_in_circles_without_memory) {
   uint64_t before = turns(w);
   no_memory = 1;
   for (int i = 0; i < FW_NODES; i++)
-    if (w->nodes[i]) slp_bell_rang(w->nodes[i]->fleet); /* everybody looks at everything */
+    if (w->nodes[i]) slp_election_changed(w->nodes[i]->fleet); /* everybody looks at everything */
   run(w, 2 * LEASE);
   uint64_t a_second = (turns(w) - before) * FW_S / (2 * LEASE);
   no_memory = 0;

@@ -2,7 +2,7 @@
  * look at the table every 2 s). What its protocol is too weak to promise, and what the judge asks instead,
  * stands at judge_proof in fleet_world.c. SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
-#include "core/fleet_inside.h"
+#include "lease/fleet_inside.h"
 
 #define WORLD fw_new_kcl
 #include "sim/fleet_play.h"
@@ -17,7 +17,7 @@ static const char *attr_of(fw_world *w, int shard, const char *attr) {
 
 static int owners(fw_world *w, int slot) {
   int n = 0;
-  for (int i = 0; i < w->shards_n; i++) n += w->pos[i].kind != SLP_SPOT_END && fw_owner_of(w, i) == slot;
+  for (int i = 0; i < w->shards_n; i++) n += w->pos[i].kind != SLP_POSITION_END && fw_owner_of(w, i) == slot;
   return n;
 }
 
@@ -45,7 +45,7 @@ TEST(a_fleet_that_begins_at_the_latest_reads_what_is_open) {
   fw_world *w = world(2);
   CHECK(fw_split(w, 0));
   for (int i = 0; i < w->shards_n; i++) w->shards[i].records = 0;
-  w->start.kind = SLP_SPOT_LATEST;
+  w->start.kind = SLP_POSITION_LATEST;
   w->producing = 0;
   start(w, 1);
   run(w, 2 * FW_S);
@@ -304,10 +304,10 @@ TEST(a_merge_whose_other_parent_has_no_lease_yet) {
   int no = (int)(kid - w->shards);
   run(w, 5 * FW_S);
   CHECK(w->shards[0].acked == w->shards[0].records && w->shards[1].acked < w->shards[1].records);
-  CHECK(w->pos[0].kind != SLP_SPOT_END && fw_owner_of(w, 0) == 0); /* it is kept, and waits */
+  CHECK(w->pos[0].kind != SLP_POSITION_END && fw_owner_of(w, 0) == 0); /* it is kept, and waits */
   CHECK_STR(attr_of(w, no, "checkpoint"), "");
   run(w, 20 * FW_S);
-  CHECK(w->pos[0].kind == SLP_SPOT_END && fw_owner_of(w, no) == 0);
+  CHECK(w->pos[0].kind == SLP_POSITION_END && fw_owner_of(w, no) == 0);
   finish(w);
 }
 
@@ -316,7 +316,7 @@ static void forget_shard(fw_world *w, int shard) {
   fw_shard *s = &w->shards[shard];
   s->trimmed = s->excused = 1;
   s->records = s->acked = s->handed;
-  w->pos[shard].kind = SLP_SPOT_END;
+  w->pos[shard].kind = SLP_POSITION_END;
 }
 
 static int kid_of_merge;
@@ -356,7 +356,7 @@ TEST(a_merge_whose_other_parent_is_forgotten_meanwhile) {
     CHECK(fw_split(w, 1));
     kid_of_merge = (int)(fw_merge(w, 0, 2) - w->shards);
     run(w, 20 * FW_S);
-    CHECK(w->shards[0].acked == w->shards[0].records && w->pos[0].kind != SLP_SPOT_END);
+    CHECK(w->shards[0].acked == w->shards[0].records && w->pos[0].kind != SLP_POSITION_END);
     CHECK_STR(attr_of(w, kid_of_merge, "checkpoint"), "");
     w->shards[1].trimmed = w->shards[2].trimmed = 1;
     until(w, 15 * FW_S, kid_has_lease);
@@ -413,7 +413,7 @@ TEST(what_ended_long_ago_is_removed) {
   for (int i = 0; i < w->shards_n; i++) CHECK(w->shards[i].closed || fw_owner_of(w, i) >= 0);
   w->producing = 1;
   run(w, 5 * FW_S);
-  w->pos[0].kind = w->pos[2].kind = SLP_SPOT_END; /* as they were when they went */
+  w->pos[0].kind = w->pos[2].kind = SLP_POSITION_END; /* as they were when they went */
   finish(w);
 }
 

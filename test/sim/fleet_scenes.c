@@ -1,7 +1,7 @@
 /* fleet_scenes.c - a fleet in virtual time, scene by scene: the failure points of the protocol, and how long
  * each recovery may take (leases of 2 s). SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
-#include "core/fleet_inside.h"
+#include "lease/fleet_inside.h"
 #include "sim/fleet_world.h"
 
 #include "../check.h"
@@ -30,7 +30,7 @@ TEST(first_start_of_four) { within("first start of four", 2200000 + 830000 + 240
 
 TEST(a_fleet_that_begins_at_the_latest_begins_at_one_time) {
   fw_world *w = world(3);
-  w->start.kind = SLP_SPOT_LATEST;
+  w->start.kind = SLP_POSITION_LATEST;
   start(w, 2);
   settle(w, 15 * FW_S);
   CHECK(strncmp(fw_row(w, "lead", "start"), "0:time:", 7) == 0);
@@ -41,7 +41,7 @@ TEST(a_fleet_that_begins_at_the_latest_begins_at_one_time) {
 TEST(a_fleet_begins_at_the_latest_once) {
   char start_was[64];
   fw_world *w = world(3);
-  w->start.kind = SLP_SPOT_LATEST;
+  w->start.kind = SLP_POSITION_LATEST;
   start(w, 2);
   settle(w, 15 * FW_S);
   snprintf(start_was, sizeof start_was, "%s", fw_row(w, "lead", "start"));
@@ -82,7 +82,7 @@ static void leave_and_see(int leads) {
   fw_leave(w, leads ? leader(w) : follower(w), 10000);
   until(w, 20 * FW_S, two_left);
   note(worst_gap(w));
-  CHECK(repeats(w) == 0 && w->lost == 0 && w->condemned == 0 && w->evictions == 0);
+  CHECK(repeats(w) == 0 && w->lost == 0 && w->evicted == 0 && w->evictions == 0);
   finish(w);
 }
 static void follower_leaves(void) { leave_and_see(0); }
@@ -130,7 +130,7 @@ TEST(a_pause_longer_than_the_lease) {
   fw_world *w = fleet(6, 3);
   slp_sim_freeze(w->nodes[follower(w)]->h, 2 * LEASE);
   run(w, 4 * LEASE);
-  CHECK(w->evictions == 1 && w->condemned == 1);
+  CHECK(w->evictions == 1 && w->evicted == 1);
   finish(w);
 }
 
@@ -146,7 +146,7 @@ TEST(a_pause_shorter_than_the_fence_costs_nothing) {
   fw_world *w = fleet(6, 3);
   slp_sim_freeze(w->nodes[follower(w)]->h, LEASE * 4 / 10);
   run(w, 4 * LEASE);
-  CHECK(w->evictions == 0 && w->condemned == 0 && w->lost == 0 && repeats(w) == 0);
+  CHECK(w->evictions == 0 && w->evicted == 0 && w->lost == 0 && repeats(w) == 0);
   finish(w);
 }
 
@@ -161,7 +161,7 @@ TEST(an_outage_of_the_table_moves_nothing) {
   CHECK(back <= LEASE / 3 + LEASE / 6); /* a heartbeat, and one try that was under way */
   run(w, 5 * LEASE);
   for (int i = 0; i < 8; i++) CHECK(fw_owner_of(w, i) == owners[i]);
-  CHECK(w->condemned == 0 && w->evictions == 0 && w->lost == 0 && repeats(w) == 0);
+  CHECK(w->evicted == 0 && w->evictions == 0 && w->lost == 0 && repeats(w) == 0);
   finish(w);
 }
 
@@ -172,7 +172,7 @@ TEST(throttled_for_two_leases) {
   w->faults.throttle_ppm = 0;
   settle(w, 10 * FW_S);
   run(w, 3 * LEASE);
-  CHECK(repeats(w) == 0 && w->condemned == 0);
+  CHECK(repeats(w) == 0 && w->evicted == 0);
   finish(w);
 }
 
@@ -181,7 +181,7 @@ TEST(one_is_cut_off_from_the_table) {
   int slot = follower(w);
   w->nodes[slot]->cut = 1;
   run(w, 3 * LEASE);
-  CHECK(w->condemned == 1);
+  CHECK(w->evicted == 1);
   w->nodes[slot]->cut = 0;
   settle(w, 20 * FW_S);
   CHECK(w->evictions == 1);
@@ -386,7 +386,8 @@ TEST(an_old_image_of_what_was_let_go_is_not_taken_up) {
   run(w, 300000);
   CHECK(fw_owner_of(w, 0) < 0);
   slp_lease *l = slp_lease_get(f, slp_str_of(w->shards[0].id));
-  slp_lease_fact old = {.shard = l->shard, .owner = slp_fleet_instance(f), .epoch = 1, .spot = l->spot};
+  slp_lease_row old = {
+      .shard = l->shard, .owner = slp_fleet_instance(f), .epoch = 1, .position = l->position};
   slp_lease_saw(l, &old, slp_now_us(f->h), slp_now_us(f->h));
   run(w, 40 * FW_S);
   CHECK(fw_owner_of(w, 0) == 0 && w->shards[0].epoch == 2);

@@ -2,7 +2,7 @@
  * nobody. They are named and left alone, nobody is robbed on their account, and nothing is asked for without
  * a pause. SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
-#include "core/fleet_inside.h"
+#include "lease/fleet_inside.h"
 
 #define WORLD fw_new
 #include "sim/fleet_play.h"
@@ -25,11 +25,11 @@ static uint64_t reads(const fw_world *w) {
 static void answered(slp_store_req *rq) { (void)rq; }
 
 /* Somebody else writes what an intent says. */
-static void write_row(fw_world *w, const slp_intent *i) {
+static void write_row(fw_world *w, const slp_operation *i) {
   slp_store_write write;
-  slp_draft d;
+  slp_row_request d;
   memset(&write, 0, sizeof write);
-  slp_draft_init(&d, w->mem, &write);
+  slp_row_request_init(&d, w->mem, &write);
   slp_store_rows_init(&write.image, w->mem);
   CHECK(w->schema->write(w->schema, &d, i) == 0);
   write.rq.on_done = answered;
@@ -37,7 +37,7 @@ static void write_row(fw_world *w, const slp_intent *i) {
   slp_unpost(&write.rq.ev);
   write.rq.ev.run(&write.rq.ev);
   slp_store_rows_free(&write.image);
-  slp_draft_free(&d);
+  slp_row_request_free(&d);
 }
 
 static char *row_of_worker(fw_world *w, int slot, char out[48]) {
@@ -56,7 +56,7 @@ static void newer(int leads) {
   run(w, 4 * LEASE);
   fw_start(w, 5, "new", 0); /* a plan, without that one */
   run(w, 8 * LEASE);
-  CHECK(w->bad_rows > 0 && w->evictions == 0 && w->condemned == 0 && w->lost == 0 && repeats(w) == 0);
+  CHECK(w->bad_rows > 0 && w->evictions == 0 && w->evicted == 0 && w->lost == 0 && repeats(w) == 0);
   uint64_t a_second = (reads(w) - before) * FW_S / (fw_now(w) - from);
   if (a_second > 4 * 15) CHECK_FAIL("%llu reads a second", (unsigned long long)a_second);
   run(w, 70 * FW_S); /* an audit */
@@ -93,11 +93,11 @@ TEST(a_lease_of_no_possible_shard_is_left_alone) {
   finish(w);
 }
 
-static void ghost(const char *id, const char *boot) {
+static void ghost(const char *id, const char *incarnation) {
   fw_world *w = fleet(6, 2);
   char row[192];
   snprintf(row, sizeof row, "w/%s", id);
-  fw_operator_set(w, row, "boot", boot);
+  fw_operator_set(w, row, "boot", incarnation);
   fw_operator_number(w, row, "ctr", "1");
   fw_operator_number(w, row, "lease", "2000");
   fw_kill(w, follower(w)); /* some are homeless */
@@ -114,13 +114,13 @@ TEST(a_will_of_what_can_be_no_shard_is_not_read_again_and_again) {
   slp_str shards[] = {{long_text, sizeof long_text - 1}};
   int slot = leader(w);
   slp_str id = slp_str_of(w->nodes[slot]->id), other = slp_str_of(w->nodes[follower(w)]->id);
-  write_row(w, &(slp_intent){.verb = SLP_A2_WILL, .id = other, .shards = shards, .shards_n = 1});
+  write_row(w, &(slp_operation){.kind = SLP_OPERATION_PROPOSE, .id = other, .shards = shards, .shards_n = 1});
   uint64_t before = reads(w), from = fw_now(w);
-  slp_plan_read(w->nodes[follower(w)]->fleet);
+  slp_assignment_read(w->nodes[follower(w)]->fleet);
   run(w, 4 * FW_S);
   uint64_t a_second = (reads(w) - before) * FW_S / (fw_now(w) - from);
   if (a_second > 2 * 15) CHECK_FAIL("%llu reads a second", (unsigned long long)a_second);
-  write_row(w, &(slp_intent){.verb = SLP_W5_RING, .id = id});
+  write_row(w, &(slp_operation){.kind = SLP_OPERATION_NOTIFY, .id = id});
   run(w, 5 * FW_S);
   finish(w);
 }
@@ -189,13 +189,13 @@ TEST(a_damaged_plan_takes_no_lease_from_its_worker) {
   fw_world *w = fleet(6, 2);
   int slot = follower(w);
   uint64_t lost = w->lost;
-  write_row(w, &(slp_intent){.verb = SLP_A1_PLAN,
-                             .id = slp_str_of(w->nodes[slot]->id),
-                             .plan = UINT64_C(1) << 40,
-                             .leases = 6,
-                             .set = SLP_STR("\377\377\377\377")});
+  write_row(w, &(slp_operation){.kind = SLP_OPERATION_ASSIGN,
+                                .id = slp_str_of(w->nodes[slot]->id),
+                                .plan = UINT64_C(1) << 40,
+                                .leases = 6,
+                                .set = SLP_STR("\377\377\377\377")});
   uint64_t bad = w->bad_rows;
-  slp_plan_read(w->nodes[slot]->fleet);
+  slp_assignment_read(w->nodes[slot]->fleet);
   run(w, 3 * FW_S);
   CHECK(w->bad_rows > bad);
   CHECK(w->lost == lost && repeats(w) == 0);

@@ -16,7 +16,7 @@
 
 typedef struct sums {
   uint64_t seeds, kills, leaves, pauses, cuts, outages, splits, merges, deletes, starts, records, repeats;
-  uint64_t evictions, condemned, leads, lost, expired, writes;
+  uint64_t evictions, evicted, leads, lost, expired, writes;
 } sums;
 
 static uint64_t drawn(fw_world *w, uint64_t low, uint64_t high) {
@@ -206,7 +206,8 @@ static void check_rest(fw_world *w) {
 static void why_not(fw_world *w) {
   int unread = -1;
   for (int i = 0; i < w->shards_n && unread < 0; i++)
-    if (w->shards[i].acked < w->shards[i].records || (w->shards[i].closed && w->pos[i].kind != SLP_SPOT_END))
+    if (w->shards[i].acked < w->shards[i].records ||
+        (w->shards[i].closed && w->pos[i].kind != SLP_POSITION_END))
       unread = i;
   if (unread >= 0)
     fw_wrong(w, "L1 all read: %s is not read to its end: %llu of %llu, owner in slot %d",
@@ -241,7 +242,7 @@ static int play(uint64_t seed, sums *s, int trace) {
     s->repeats += w->shards[i].repeats;
   }
   s->evictions += w->evictions;
-  s->condemned += w->condemned;
+  s->evicted += w->evicted;
   s->leads += w->leads;
   s->lost += w->lost;
   s->expired += w->expired;
@@ -286,7 +287,7 @@ static int tell(const sums *s, int wrong) {
       "%llu records, %llu repeats, %llu condemned, %llu evicted, %llu elections, %llu leases lost, %llu "
       "hand-overs "
       "at the deadline, %llu writes; %d wrong\n",
-      (unsigned long long)s->records, (unsigned long long)s->repeats, (unsigned long long)s->condemned,
+      (unsigned long long)s->records, (unsigned long long)s->repeats, (unsigned long long)s->evicted,
       (unsigned long long)s->evictions, (unsigned long long)s->leads, (unsigned long long)s->lost,
       (unsigned long long)s->expired, (unsigned long long)s->writes, wrong);
   return wrong ? 1 : 0;

@@ -201,7 +201,7 @@ static void arrive(void *arg) {
     s->ops->list(s, &x->list);
   } else {
     if (w->on_write) w->on_write(w, &x->write);
-    x->stale = x->epoch && !fw_is_tenant(w, x->shard, x->sender, x->epoch);
+    x->stale = x->epoch && !fw_is_processor(w, x->shard, x->sender, x->epoch);
     s->ops->write(s, &x->write);
   }
 }
@@ -320,7 +320,7 @@ static void op_list(slp_store *s, slp_store_list *l) {
 }
 
 /* A position that is saved while the shard is read is one of that tenancy. */
-static void note_tenancy(fw_wire *x) {
+static void note_ownership(fw_wire *x) {
   slp_str me = slp_fleet_instance(x->node->fleet);
   for (size_t i = 0; i < x->write.changes_n; i++)
     if (slp_str_is(x->write.changes[i].name, "pos"))
@@ -331,7 +331,7 @@ static void note_tenancy(fw_wire *x) {
 static void op_write(slp_store *s, slp_store_write *write) {
   fw_wire *x = wire_new(s, &write->rq, WRITE);
   copy_write(x, write);
-  note_tenancy(x);
+  note_ownership(x);
   send(x);
 }
 

@@ -11,6 +11,6 @@ void fw_judge_rows(fw_world *w); /* after every write: what the table says, agai
  * something else. */
 uint64_t fw_epoch_of(fw_node *n, slp_str row, int *ret_shard);
 /* By its row, that instance has the shard in that epoch; or an operator's hand was in it. */
-int fw_is_tenant(fw_world *w, int shard, const char *instance, uint64_t epoch);
+int fw_is_processor(fw_world *w, int shard, const char *instance, uint64_t epoch);
 
 #endif

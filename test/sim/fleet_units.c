@@ -88,11 +88,11 @@ static size_t size_at(const slp_row_key *key) {
 }
 
 /* One write to both; 1: it was done, 0: refused. */
-static int put(const char *what, const slp_intent *i) {
+static int put(const char *what, const slp_operation *i) {
   slp_store_write x = {.rq.on_done = on_done};
-  slp_draft d;
+  slp_row_request d;
   slp_written first;
-  slp_draft_init(&d, mem, &x);
+  slp_row_request_init(&d, mem, &x);
   slp_store_rows_init(&x.image, mem);
   CHECK_INT(schema->write(schema, &d, i), 0);
   size_t before = size_at(&x.key);
@@ -108,81 +108,81 @@ static int put(const char *what, const slp_intent *i) {
   /* A refusal costs as well, by the row that refused; neither DynamoDB nor the sandbox tells it. */
   expect(what, first == SLP_WRITTEN_YES ? units_write(before, after) : 0, 0);
   slp_store_rows_free(&x.image);
-  slp_draft_free(&d);
+  slp_row_request_free(&d);
   return first == SLP_WRITTEN_YES;
 }
 
-static slp_intent intent(slp_verb verb) {
-  slp_intent i = {.verb = verb,
-                  .me = SLP_STR("w1.0123456789abcdef"),
-                  .id = SLP_STR("w1"),
-                  .boot = SLP_STR("0123456789abcdef"),
-                  .op = SLP_STR("0123456789abcdef-17"),
-                  .wall_ms = 1700000123456,
-                  .behind_ms = 100,
-                  .rate_bytes = 120000,
-                  .lease_ms = 10000,
-                  .weight = 1,
-                  .held = 25,
-                  .shard = SLP_STR("shardId-000000000007"),
-                  .host = SLP_STR("ip-10-0-0-17.internal"),
-                  .counter = 2};
-  i.spot.kind = SLP_SPOT_AFTER;
-  slp_mark_set(&i.spot.mark, SLP_STR("49590338271490256608559692538361571095921575989136588898"), UINT32_MAX,
-               -1);
+static slp_operation operation(slp_operation_kind kind) {
+  slp_operation i = {.kind = kind,
+                     .me = SLP_STR("w1.0123456789abcdef"),
+                     .id = SLP_STR("w1"),
+                     .incarnation = SLP_STR("0123456789abcdef"),
+                     .op = SLP_STR("0123456789abcdef-17"),
+                     .wall_ms = 1700000123456,
+                     .behind_ms = 100,
+                     .rate_bytes = 120000,
+                     .lease_ms = 10000,
+                     .weight = 1,
+                     .held = 25,
+                     .shard = SLP_STR("shardId-000000000007"),
+                     .host = SLP_STR("ip-10-0-0-17.internal"),
+                     .counter = 2};
+  i.position.kind = SLP_POSITION_AFTER;
+  slp_mark_set(&i.position.mark, SLP_STR("49590338271490256608559692538361571095921575989136588898"),
+               UINT32_MAX, -1);
   return i;
 }
 
 static void workers(void) {
-  slp_intent i = intent(SLP_W1_REGISTER);
+  slp_operation i = operation(SLP_OPERATION_REGISTER);
   CHECK(put("W1", &i));
   CHECK(!put("W1 again", &i));
   for (uint64_t n = 2; n < 130; n += 37) { /* numbers of several lengths */
-    i = intent(SLP_W2_BEAT);
+    i = operation(SLP_OPERATION_HEARTBEAT);
     i.counter = n;
     i.held = (uint32_t)(n * 10);
     i.rate_bytes = (int64_t)n * 1000;
     CHECK(put("W2", &i));
   }
-  i = intent(SLP_W5_RING);
+  i = operation(SLP_OPERATION_NOTIFY);
   CHECK(put("W5", &i));
-  i = intent(SLP_W3_CONDEMN);
+  i = operation(SLP_OPERATION_EVICT);
   i.counter = 1;
   CHECK(!put("W3 too late", &i));
-  i = intent(SLP_W4_LEAVE);
+  i = operation(SLP_OPERATION_LEAVE);
   CHECK(put("W4", &i));
-  i = intent(SLP_W6_REAP);
+  i = operation(SLP_OPERATION_REAP);
   CHECK(put("W6", &i));
   CHECK(!put("W6 again", &i));
 }
 
 static void leading(void) {
   static char set[3000]; /* more than two units */
-  slp_intent i = intent(SLP_G1_LEAD);
-  i.start.kind = SLP_SPOT_OLDEST;
+  slp_operation i = operation(SLP_OPERATION_LEAD);
+  i.start.kind = SLP_POSITION_OLDEST;
   CHECK(put("G1", &i));
   CHECK(!put("G1 again", &i));
   memset(set, 'x', sizeof set);
-  slp_str will = SLP_STR("shardId-000000000009");
-  i = intent(SLP_A1_PLAN);
+  slp_str proposal = SLP_STR("shardId-000000000009");
+  i = operation(SLP_OPERATION_ASSIGN);
   i.plan = 1000001;
   i.set = (slp_str){set, sizeof set};
   CHECK(put("A1", &i));
   CHECK(!put("A1 again", &i));
-  i = intent(SLP_A2_WILL);
-  i.shards = &will;
+  i = operation(SLP_OPERATION_PROPOSE);
+  i.shards = &proposal;
   i.shards_n = 1;
   CHECK(put("A2", &i));
-  i = intent(SLP_A1_PLAN);
+  i = operation(SLP_OPERATION_ASSIGN);
   i.plan = 1000002;
   i.set = (slp_str){set, 10};
-  i.shards = &will;
+  i.shards = &proposal;
   i.shards_n = 1;
   CHECK(put("A1 smaller", &i));
-  i = intent(SLP_A3_UNPLAN);
+  i = operation(SLP_OPERATION_UNASSIGN);
   CHECK(put("A3", &i));
   CHECK(put("A3 of nothing", &i));
-  i = intent(SLP_G2_RESIGN);
+  i = operation(SLP_OPERATION_RESIGN);
   i.epoch = 1;
   CHECK(put("G2", &i));
 }
@@ -190,47 +190,47 @@ static void leading(void) {
 static void leases(void) {
   slp_str kids[2] = {SLP_STR("shardId-000000000008"), SLP_STR("shardId-000000000009")};
   for (int k = 0; k < 2; k++) { /* the second time it is there */
-    slp_intent i = intent(SLP_L1_CREATE);
-    i.spot = (slp_spot){.kind = SLP_SPOT_OLDEST};
+    slp_operation i = operation(SLP_OPERATION_CREATE);
+    i.position = (slp_position){.kind = SLP_POSITION_OLDEST};
     i.parents[0] = SLP_STR("shardId-000000000001");
     i.hash_start = SLP_STR("170141183460469231731687303715884105728");
     i.hash_end = SLP_STR("340282366920938463463374607431768211455");
     i.seq_start = SLP_STR("49590338271490256608559692538361571095921575989136588898");
     CHECK_INT(put("L1", &i), !k);
   }
-  slp_intent i = intent(SLP_L2_TAKE);
+  slp_operation i = operation(SLP_OPERATION_TAKE);
   CHECK(put("L2", &i));
   CHECK(!put("L2 again", &i));
-  i = intent(SLP_L4_CHECKPOINT);
+  i = operation(SLP_OPERATION_CHECKPOINT);
   i.epoch = 1;
   CHECK(put("L4", &i));
   i.epoch = 2;
   CHECK(!put("L4 of another epoch", &i));
-  i = intent(SLP_L3_RETAKE);
+  i = operation(SLP_OPERATION_RETAKE);
   i.epoch = 1;
   CHECK(put("L3", &i));
-  i = intent(SLP_L5_CLAIM);
+  i = operation(SLP_OPERATION_CLAIM);
   i.owner = i.me;
   i.me = SLP_STR("w2.fedcba9876543210");
   i.epoch = 2;
   i.plan = 1000003;
   CHECK(put("L5", &i));
-  i = intent(SLP_L6_TRANSFER);
+  i = operation(SLP_OPERATION_TRANSFER);
   i.epoch = 2;
   i.to = SLP_STR("w2.fedcba9876543210");
   CHECK(put("L6", &i));
-  i = intent(SLP_L7_RELEASE);
+  i = operation(SLP_OPERATION_RELEASE);
   i.me = SLP_STR("w2.fedcba9876543210");
   i.epoch = 3;
   i.avoid_me = i.park = 1;
   CHECK(put("L7", &i));
-  i = intent(SLP_L10_RESET);
+  i = operation(SLP_OPERATION_RESET);
   i.epoch = 3;
   CHECK(put("L10", &i));
-  i = intent(SLP_L2_TAKE);
+  i = operation(SLP_OPERATION_TAKE);
   i.epoch = 4;
   CHECK(put("L2 anew", &i));
-  i = intent(SLP_L8_END);
+  i = operation(SLP_OPERATION_END);
   i.epoch = 5;
   i.shards = kids;
   i.shards_n = 2;
@@ -241,7 +241,7 @@ static void leases(void) {
 static void reads(void) {
   char texts[100][64];
   slp_row_key keys[100];
-  slp_intent i = intent(SLP_L1_CREATE);
+  slp_operation i = operation(SLP_OPERATION_CREATE);
   i.hash_start = SLP_STR("170141183460469231731687303715884105728");
   i.hash_end = SLP_STR("340282366920938463463374607431768211455");
   for (int k = 0; k < 90; k++) {
@@ -286,7 +286,7 @@ TEST(units_are_counted_as_the_sandbox_counts_them) {
   workers();
   leading();
   leases();
-  slp_intent i = intent(SLP_L9_REMOVE);
+  slp_operation i = operation(SLP_OPERATION_REMOVE);
   CHECK(put("L9", &i));
   reads();
   CHECK(told_w > 0 && told_r > 0);

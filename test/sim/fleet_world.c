@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/fleet_inside.h"
+#include "lease/fleet_inside.h"
 #include "store/memory.h"
 #include "store/schemas.h"
 
@@ -110,7 +110,7 @@ static slp_shard_desc describe(fw_world *w, int i, desc_text *t) {
 
 /* ---- the reader of a node ---------------------------------------------------------------------- */
 
-static fw_node *node_of(slp_tenant *t) { return SLP_OWNER(t, fw_node, tenant); }
+static fw_node *node_of(slp_processor *t) { return SLP_OWNER(t, fw_node, processor); }
 
 static struct fw_open *open_of(fw_node *n, slp_str shard) {
   for (int i = 0; i < n->open_n; i++)
@@ -118,9 +118,9 @@ static struct fw_open *open_of(fw_node *n, slp_str shard) {
   return NULL;
 }
 
-static uint64_t number(const slp_spot *s) {
+static uint64_t number(const slp_position *s) {
   uint64_t v = 0;
-  if (s->kind == SLP_SPOT_AFTER) slp_parse_u64(slp_mark_seq(&s->mark), &v);
+  if (s->kind == SLP_POSITION_AFTER) slp_parse_u64(slp_mark_seq(&s->mark), &v);
   return v;
 }
 
@@ -152,28 +152,28 @@ static void look_for_others(fw_node *n, int shard) {
     taint(w, shard);
     return;
   }
-  char row[64], gone[128], boot[64];
+  char row[64], gone[128], incarnation[64];
   for (int i = 0; i < FW_NODES; i++) {
     fw_node *other = w->nodes[i];
     struct fw_open *o = other && other != n ? open_of(other, str(w->shards[shard].id)) : NULL;
-    int let = other && other != n && !o && w->shards[shard].reader == other->serial;
-    if (!o && !let) continue;
+    int release_reason = other && other != n && !o && w->shards[shard].reader == other->serial;
+    if (!o && !release_reason) continue;
     slp_str me = slp_fleet_instance(other->fleet);
     snprintf(row, sizeof row, "w/%s", other->id);
     found(w, row, "gone", gone, sizeof gone);
-    found(w, row, "boot", boot, sizeof boot);
-    if (let) { /* it had sent its letting go; condemned meanwhile, that may never have come */
-      if (gone[0] || memcmp(me.p + me.n - 16, boot, 16) != 0) taint(w, shard);
+    found(w, row, "boot", incarnation, sizeof incarnation);
+    if (release_reason) { /* it had sent its letting go; condemned meanwhile, that may never have come */
+      if (gone[0] || memcmp(me.p + me.n - 16, incarnation, 16) != 0) taint(w, shard);
       continue;
     }
-    if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, boot, 16) == 0 && !w->shards[shard].excused)
+    if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, incarnation, 16) == 0 && !w->shards[shard].excused)
       fw_wrong(w, "S7 overlap: %s opens %s while %s reads it and is not condemned", n->id,
                w->shards[shard].id, other->id);
     taint(w, o->shard);
   }
 }
 
-static int t_open(slp_tenant *t, slp_str shard, uint64_t epoch, const slp_spot *from) {
+static int t_open(slp_processor *t, slp_str shard, uint64_t epoch, const slp_position *from) {
   fw_node *n = node_of(t);
   fw_world *w = n->w;
   int i = shard_no(w, shard);
@@ -213,7 +213,7 @@ static void close_open(fw_node *n, struct fw_open *o) {
   *o = n->open[--n->open_n];
 }
 
-static void t_drain(slp_tenant *t, slp_str shard) {
+static void t_drain(slp_processor *t, slp_str shard) {
   struct fw_open *o = open_of(node_of(t), shard);
   if (!o || o->draining) return;
   o->draining = 1;
@@ -221,13 +221,13 @@ static void t_drain(slp_tenant *t, slp_str shard) {
 }
 
 /* By the table: 1, it was condemned, or its row is another's or nobody's. */
-static int is_condemned(const fw_node *n) {
-  char row[64], gone[128], boot[64];
+static int is_evicted(const fw_node *n) {
+  char row[64], gone[128], incarnation[64];
   slp_str me = slp_fleet_instance(n->fleet);
   snprintf(row, sizeof row, "w/%s", n->id);
   found(n->w, row, "gone", gone, sizeof gone);
-  found(n->w, row, "boot", boot, sizeof boot);
-  return gone[0] || strlen(boot) != 16 || me.n < 16 || memcmp(me.p + me.n - 16, boot, 16) != 0;
+  found(n->w, row, "boot", incarnation, sizeof incarnation);
+  return gone[0] || strlen(incarnation) != 16 || me.n < 16 || memcmp(me.p + me.n - 16, incarnation, 16) != 0;
 }
 
 /* Whoever is said to have lost a lease has: nobody is robbed by an answer that did not come. */
@@ -240,11 +240,11 @@ static void judge_lost(fw_node *n, const struct fw_open *o) {
   found(w, row, w->kcl ? "leaseOwner" : "owner", owner, sizeof owner);
   found(w, row, "epoch", epoch, sizeof epoch);
   if (strcmp(owner, me) != 0 || w->shards[o->shard].excused) return;
-  if (!w->kcl && (strtoull(epoch, NULL, 10) != o->epoch || is_condemned(n))) return;
+  if (!w->kcl && (strtoull(epoch, NULL, 10) != o->epoch || is_evicted(n))) return;
   fw_wrong(w, "S12 contract: %s is told that it lost %s, which is its own", n->id, w->shards[o->shard].id);
 }
 
-static void t_revoke(slp_tenant *t, slp_str shard, slp_parting why) {
+static void t_revoke(slp_processor *t, slp_str shard, slp_shutdown_reason why) {
   fw_node *n = node_of(t);
   fw_world *w = n->w;
   struct fw_open *o = open_of(n, shard);
@@ -253,22 +253,22 @@ static void t_revoke(slp_tenant *t, slp_str shard, slp_parting why) {
     return;
   }
   slp_sim_trace(w->sim, "%s stops reading %.*s: %d", n->id, (int)shard.n, shard.p, (int)why);
-  if (why == SLP_PART_LOST) judge_lost(n, o);
+  if (why == SLP_SHUTDOWN_LOST) judge_lost(n, o);
   uint64_t waited = slp_now_us(n->h) - o->drain_us;
-  if (why == SLP_PART_EXPIRED && o->draining && !o->drained_told && !n->leaving &&
+  if (why == SLP_SHUTDOWN_EXPIRED && o->draining && !o->drained_told && !n->leaving &&
       waited < (uint64_t)w->handover_ms * 1000)
     fw_wrong(w, "S12 contract: %s gives %.*s up undrained before the time agreed", n->id, (int)shard.n,
              shard.p);
-  if (why == SLP_PART_LOST || why == SLP_PART_EXPIRED) taint(w, o->shard);
-  if (why == SLP_PART_EXPIRED) w->expired++;
-  if (why == SLP_PART_HANDED && o->out_n)
+  if (why == SLP_SHUTDOWN_LOST || why == SLP_SHUTDOWN_EXPIRED) taint(w, o->shard);
+  if (why == SLP_SHUTDOWN_EXPIRED) w->expired++;
+  if (why == SLP_SHUTDOWN_HANDED_OVER && o->out_n)
     fw_wrong(w, "S12 contract: %s hands over %.*s undrained", n->id, (int)shard.n, shard.p);
   close_open(n, o);
 }
 
-static void t_suspend(slp_tenant *t, int on) { node_of(t)->suspended = (uint8_t)on; }
+static void t_suspend(slp_processor *t, int on) { node_of(t)->suspended = (uint8_t)on; }
 
-static void t_mark(slp_tenant *t, slp_str shard, slp_spot *ret) {
+static void t_mark(slp_processor *t, slp_str shard, slp_position *ret) {
   fw_node *n = node_of(t);
   struct fw_open *o = open_of(n, shard);
   char seq[24];
@@ -276,15 +276,15 @@ static void t_mark(slp_tenant *t, slp_str shard, slp_spot *ret) {
   const fw_shard *s = &n->w->shards[o->shard];
   *ret = o->begin;
   if (o->end_told && o->acked == s->records) {
-    ret->kind = SLP_SPOT_END;
+    ret->kind = SLP_POSITION_END;
   } else if (o->acked > number(&o->begin)) {
-    ret->kind = SLP_SPOT_AFTER;
+    ret->kind = SLP_POSITION_AFTER;
     snprintf(seq, sizeof seq, "%llu", (unsigned long long)o->acked);
     slp_mark_set(&ret->mark, str(seq), UINT32_MAX, -1);
   }
 }
 
-static void t_list(slp_tenant *t) {
+static void t_list(slp_processor *t) {
   fw_node *n = node_of(t);
   slp_timer_set(n->h, &n->list_timer, slp_now_us(n->h) + 20000);
 }
@@ -305,7 +305,7 @@ static void run_list(slp_timer *timer) {
   slp_fleet_listed(n->fleet, &fine, all, k);
 }
 
-static const slp_tenant_ops tenant_ops = {t_open, t_drain, t_revoke, t_suspend, t_mark, t_list, NULL};
+static const slp_processor_ops processor_ops = {t_open, t_drain, t_revoke, t_suspend, t_mark, t_list, NULL};
 
 static void advance(fw_node *n, struct fw_open *o) {
   fw_world *w = n->w;
@@ -453,7 +453,7 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
   switch (ev->kind) {
     case SLP_FLEET_JOINED: n->joined = 1, n->joined_us = fw_now(w); break;
     case SLP_FLEET_EVICTED: n->evictions++, w->evictions++, taint_all(n); break;
-    case SLP_FLEET_CONDEMNED: w->condemned++; break;
+    case SLP_FLEET_EVICTED_OTHER: w->evicted++; break;
     case SLP_FLEET_LEADS: w->leads++, n->leads = 1; break;
     case SLP_FLEET_FOLLOWS: n->leads = 0; break;
     case SLP_FLEET_LOST: w->lost++; break;
@@ -491,14 +491,14 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   n->h = slp_sim_host_new(w->sim, n->mem, &clock);
   n->store = fw_store_new(n);
   n->schema = schema_of(n->mem, w->kcl);
-  n->tenant.ops = &tenant_ops;
+  n->processor.ops = &processor_ops;
   n->tick.at_us = n->list_timer.at_us = UINT64_MAX;
   n->tick.run = run_tick;
   n->list_timer.run = run_list;
   slp_fleet_opts o = {.host = n->h,
                       .store = n->store,
                       .schema = n->schema,
-                      .tenant = &n->tenant,
+                      .processor = &n->processor,
                       .worker = str(n->id),
                       .start = w->start,
                       .lease_ms = w->lease_ms,
@@ -628,7 +628,7 @@ void fw_operator_delete(fw_world *w, const char *row) {
   if (i < 0) return;
   w->shards[i].excused = 1;
   w->shards[i].counter = 0;
-  w->pos[i] = (slp_spot){.kind = SLP_SPOT_NONE};
+  w->pos[i] = (slp_position){.kind = SLP_POSITION_NONE};
 }
 
 static void set(fw_world *w, const char *row, const char *attr, slp_val_kind kind, const char *text) {
@@ -646,7 +646,7 @@ static void set(fw_world *w, const char *row, const char *attr, slp_val_kind kin
   if (i < 0) return;
   w->shards[i].excused = 1;
   w->shards[i].counter = 0;
-  w->pos[i] = (slp_spot){.kind = SLP_SPOT_NONE};
+  w->pos[i] = (slp_position){.kind = SLP_POSITION_NONE};
 }
 
 void fw_operator_set(fw_world *w, const char *row, const char *attr, const char *text) {
@@ -662,7 +662,7 @@ static int slot_of(const fw_world *w, slp_str instance) {
   return -1;
 }
 
-int fw_is_tenant(fw_world *w, int shard, const char *instance, uint64_t epoch) {
+int fw_is_processor(fw_world *w, int shard, const char *instance, uint64_t epoch) {
   char row[64], owner[128], now[24];
   fw_row_of(w, shard, row);
   found(w, row, "owner", owner, sizeof owner);
@@ -685,25 +685,25 @@ int fw_owner_of(fw_world *w, int shard) {
 }
 
 /* Whoever reads it has not let it go: only the condemned lose a lease without their doing. */
-static void judge_owner(fw_world *w, int shard, const slp_lease_fact *l) {
-  char row[64], gone[128], boot[64];
+static void judge_owner(fw_world *w, int shard, const slp_lease_row *l) {
+  char row[64], gone[128], incarnation[64];
   for (int i = 0; i < FW_NODES; i++) {
     fw_node *n = w->nodes[i];
     struct fw_open *o = n ? open_of(n, l->shard) : NULL;
-    if (!o || w->shards[shard].excused || l->spot.kind == SLP_SPOT_END) continue;
+    if (!o || w->shards[shard].excused || l->position.kind == SLP_POSITION_END) continue;
     slp_str me = slp_fleet_instance(n->fleet);
     if (slp_str_eq(l->owner, me) && l->epoch == o->epoch) continue;
     snprintf(row, sizeof row, "w/%s", n->id);
     found(w, row, "gone", gone, sizeof gone);
-    found(w, row, "boot", boot, sizeof boot);
-    if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, boot, 16) == 0)
+    found(w, row, "boot", incarnation, sizeof incarnation);
+    if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, incarnation, 16) == 0)
       fw_wrong(w, "S5 exclusive: %s loses %s, which it reads, and is not condemned", n->id,
                w->shards[shard].id);
   }
 }
 
 /* Another owner only with a greater epoch, and no epoch comes back. */
-static void judge_epoch(fw_world *w, int shard, const slp_lease_fact *l) {
+static void judge_epoch(fw_world *w, int shard, const slp_lease_row *l) {
   fw_shard *s = &w->shards[shard];
   char owner[sizeof s->row_owner];
   snprintf(owner, sizeof owner, "%.*s", (int)l->owner.n, l->owner.n ? l->owner.p : "");
@@ -717,7 +717,7 @@ static void judge_epoch(fw_world *w, int shard, const slp_lease_fact *l) {
 }
 
 /* A counter is moved by one at a time, and never back. Whoever moved it has proven its life by that. */
-static void judge_counter(fw_world *w, int shard, const slp_lease_fact *l) {
+static void judge_counter(fw_world *w, int shard, const slp_lease_row *l) {
   fw_shard *s = &w->shards[shard];
   int slot = slot_of(w, l->owner);
   struct fw_open *o = slot >= 0 ? open_of(w->nodes[slot], l->shard) : NULL;
@@ -736,7 +736,7 @@ static void judge_children(fw_world *w, const uint8_t *has_row) {
   for (int i = 0; i < w->shards_n; i++) {
     const fw_shard *s = &w->shards[i];
     if (w->kcl && !has_row[i]) continue; /* removed long after */
-    for (int k = 0; k < s->kids_n && w->pos[i].kind == SLP_SPOT_END; k++)
+    for (int k = 0; k < s->kids_n && w->pos[i].kind == SLP_POSITION_END; k++)
       if (!has_row[s->kids[k]] && !w->shards[s->kids[k]].excused)
         fw_wrong(w, "S4 lineage: %s is ended and its child %s has no lease", s->id, w->shards[s->kids[k]].id);
   }
@@ -747,17 +747,18 @@ void fw_judge_rows(fw_world *w) {
   slp_store_list l;
   all_rows(w, &l);
   for (size_t k = 0; k < l.out.n; k++) {
-    slp_fact f;
+    slp_parsed_row f;
     w->schema->read(w->schema, &l.out.rows[k], &f);
-    int i = f.kind == SLP_FACT_LEASE ? shard_no(w, f.u.lease.shard) : -1;
+    int i = f.kind == SLP_ROW_LEASE ? shard_no(w, f.u.lease.shard) : -1;
     if (i < 0) continue;
     has_row[i] = 1;
     fw_shard *s = &w->shards[i];
-    const slp_spot *pos = &f.u.lease.spot;
-    if (slp_spot_cmp(pos, &w->pos[i]) < 0) fw_wrong(w, "S8 backwards: the position of %s went back", s->id);
+    const slp_position *pos = &f.u.lease.position;
+    if (slp_position_cmp(pos, &w->pos[i]) < 0)
+      fw_wrong(w, "S8 backwards: the position of %s went back", s->id);
     if (number(pos) > s->acked)
       fw_wrong(w, "S1 loss: the position of %s is beyond what was acknowledged", s->id);
-    if (pos->kind == SLP_SPOT_END && (s->acked < s->records || !s->closed))
+    if (pos->kind == SLP_POSITION_END && (s->acked < s->records || !s->closed))
       fw_wrong(w, "S1 loss: %s is ended before all of it was acknowledged", s->id);
     w->pos[i] = *pos;
     if (w->kcl)
@@ -776,14 +777,14 @@ void fw_dump(fw_world *w) {
     slp_fleet *f = w->nodes[i]->fleet;
     uint64_t now = slp_now_us(f->h);
     printf("%s: state %d, role %d, plan %llu, looking %d, suspended %d, reading %d, again %d\n",
-           w->nodes[i]->id, f->state, f->role, (unsigned long long)f->plan_v, f->looking, f->suspended,
-           f->plan_reading, f->plan_again);
+           w->nodes[i]->id, f->state, f->role, (unsigned long long)f->assignment_version, f->polling,
+           f->suspended, f->assignment_reading, f->assignment_again);
     size_t at = 0;
     printf(
         "  alone %d, wide busy %d, watch in %lld, trouble %lld, stocking %d, jobs %d, audit %d listing %d\n",
-        f->alone, f->wide_busy, (long long)(f->watch_timer.at_us - now), (long long)(now - f->trouble_us),
-        f->stocking, f->jobs.busy, f->audit, f->listing);
-    for (slp_peer *p; (p = slp_map_each(&f->peers, &at));)
+        f->alone, f->members_busy, (long long)(f->watch_timer.at_us - now), (long long)(now - f->trouble_us),
+        f->snapshot_busy, f->jobs.busy, f->sync_wanted, f->listing);
+    for (slp_member *p; (p = slp_map_each(&f->members, &at));)
       printf("  peer %s gone %d missing %d takes %d reads %u ok %d list %d since %lld exact %lld busy %d\n",
              p->id, p->gone, p->missing, p->takes, p->reads, p->last_ok, p->in_list,
              (long long)(now - p->since_us), (long long)(now - p->exact_us), p->op.busy);
@@ -792,8 +793,8 @@ void fw_dump(fw_world *w) {
       printf(
           "  %s %s planned %d inherited %d ended %d maybe %d busy %d verb %d look %lld due %lld, row: %.*s "
           "%llu claim %.*s\n",
-          l->shard.p, states[l->state], l->planned, l->inherited, l->ended, l->maybe, l->op.busy,
-          l->op.i.verb, (long long)(l->look_us - now), (long long)(l->due_us - now), l->owner.n, l->owner.p,
+          l->shard.p, states[l->state], l->assigned, l->inherited, l->ended, l->maybe, l->op.busy,
+          l->op.i.kind, (long long)(l->poll_us - now), (long long)(l->due_us - now), l->owner.n, l->owner.p,
           (unsigned long long)l->image_epoch, l->claim.n, l->claim.p);
   }
   slp_store_list l;
@@ -814,7 +815,7 @@ void fw_dump(fw_world *w) {
 int fw_all_read(fw_world *w) {
   for (int i = 0; i < w->shards_n; i++) {
     if (w->shards[i].acked < w->shards[i].records) return 0;
-    if (w->shards[i].closed && w->pos[i].kind != SLP_SPOT_END) return 0;
+    if (w->shards[i].closed && w->pos[i].kind != SLP_POSITION_END) return 0;
   }
   return 1;
 }
@@ -825,7 +826,7 @@ static int avoids(fw_world *w, const fw_node *n) {
   int sum = 0;
   for (int i = 0; i < w->shards_n; i++) {
     char row[64];
-    if (w->pos[i].kind == SLP_SPOT_END || w->shards[i].trimmed) continue;
+    if (w->pos[i].kind == SLP_POSITION_END || w->shards[i].trimmed) continue;
     fw_row_of(w, i, row);
     sum += slp_str_is(slp_fleet_instance(n->fleet), fw_row(w, row, "avoid"));
   }
@@ -835,7 +836,7 @@ static int avoids(fw_world *w, const fw_node *n) {
 int fw_settled(fw_world *w) {
   int held[FW_NODES] = {0}, most = 0;
   for (int i = 0; i < w->shards_n; i++) {
-    if (w->pos[i].kind == SLP_SPOT_END || w->shards[i].trimmed) continue;
+    if (w->pos[i].kind == SLP_POSITION_END || w->shards[i].trimmed) continue;
     int slot = fw_owner_of(w, i);
     if (slot < 0) return 0;
     struct fw_open *o = open_of(w->nodes[slot], str(w->shards[i].id));
@@ -909,7 +910,7 @@ static fw_world *new_world(uint64_t seed, int shards, int kcl) {
   w->lease_ms = 2000;
   w->handover_ms = 10000;
   w->producing = 1;
-  w->start.kind = SLP_SPOT_OLDEST;
+  w->start.kind = SLP_POSITION_OLDEST;
   for (int i = 0; i < shards; i++) {
     uint64_t from = 64u * (unsigned)i / (unsigned)shards, to = 64u * ((unsigned)i + 1) / (unsigned)shards;
     born(w, from, to, -1, -1);

@@ -4,7 +4,7 @@
 #ifndef SLP_TEST_SIM_FLEET_WORLD_H
 #define SLP_TEST_SIM_FLEET_WORLD_H
 
-#include "core/fleet.h"
+#include "lease/fleet.h"
 #include "sim/host.h"
 
 #define FW_NODES 8
@@ -63,17 +63,17 @@ struct fw_world {
   uint64_t outage_until_us, no_writes_until_us;
   fw_node *nodes[FW_NODES];
   fw_shard shards[FW_SHARDS];
-  slp_spot pos[FW_SHARDS]; /* as the table has it */
+  slp_position pos[FW_SHARDS]; /* as the table has it */
   int shards_n, born_n;
   uint64_t nodes_made;
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms;
-  slp_spot start;
+  slp_position start;
   uint8_t producing, over;
   uint8_t odd; /* readers ask whether they may hand out only when there is something; see fleet_swarm.c */
   int leaders;
   uint64_t writes, beats; /* that reached the table */
-  uint64_t evictions, condemned, leads, lost, released, expired, failed, left, holes, bad_rows, trouble;
+  uint64_t evictions, evicted, leads, lost, released, expired, failed, left, holes, bad_rows, trouble;
   char complaint[300]; /* the first thing that is wrong; "": all is well */
   struct fw_wire *wires;
   struct fw_cached {
@@ -100,7 +100,7 @@ struct fw_node {
   slp_mem *mem;
   slp_store *store;
   slp_schema *schema;
-  slp_tenant tenant;
+  slp_processor processor;
   slp_fleet *fleet;
   slp_timer tick, list_timer;
   struct fw_open {
@@ -115,7 +115,7 @@ struct fw_node {
     } out[64];
     int out_n;
     uint64_t acked;
-    slp_spot begin;
+    slp_position begin;
   } open[FW_SHARDS];
   int open_n;
   uint8_t told[FW_SHARDS]; /* that it was taken, and not yet that it is gone */

@@ -8,7 +8,7 @@
 #include "sim/world.h"
 
 #define HD_WORKERS_MAX 6
-#define HD_HELD_MAX 64 /* batches a program may be given at a time */
+#define HD_BUFFERED_MAX 64 /* batches a program may be given at a time */
 #define HD_S UINT64_C(1000000)
 
 /* Name and meaning; each is on or off in a seed. Of events: how many there are in the first phase; of the
@@ -188,7 +188,7 @@ struct hd_life {
   sloop_t *s;
   sloop_opts_t opts;
   uint64_t random;
-  hd_held held[HD_HELD_MAX];
+  hd_held held[HD_BUFFERED_MAX];
   size_t held_n;
   uint64_t block_us; /* of the next batch's callback */
   uint32_t depth;    /* callbacks that are running */
@@ -220,7 +220,7 @@ int hd_spoil(hd_world *hw, hd_service service, const char *op, char line[120]);
 typedef struct hd_verdict {
   hd_rule rule; /* HD_NO_RULE: every promise was kept */
   char text[400];
-  uint64_t trace_hash, virtual_ms, events, records, repeats, overlaps, rows, calls, tenancies, lives;
+  uint64_t trace_hash, virtual_ms, events, records, repeats, overlaps, rows, calls, ownerships, lives;
   uint64_t faults[HF_N];
 } hd_verdict;
 /* tell gets the story when a rule is broken; print (may be NULL) every line as it happens. */

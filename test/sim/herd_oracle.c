@@ -54,8 +54,8 @@ static void free_batch(hd_oracle *o, hd_held *h) {
 }
 
 static void free_shard(hd_oracle *o, hd_part *s) {
-  for (hd_tenancy *t; (t = s->tenancies);) {
-    s->tenancies = t->before;
+  for (hd_ownership *t; (t = s->ownerships);) {
+    s->ownerships = t->before;
     slp_free(o->mem, t->places);
     slp_free(o->mem, t);
   }
@@ -121,7 +121,7 @@ uint64_t hd_count(const hd_oracle *o, const char *what) {
     uint64_t n;
   } counts[] = {{"records", o->records}, {"repeats", o->repeats},           {"again", o->again},
                 {"late", o->late},       {"overlaps", o->overlaps},         {"rows", o->rows},
-                {"batches", o->batches}, {"tenancies", o->tenancies},       {"acks", o->acks},
+                {"batches", o->batches}, {"tenancies", o->ownerships},      {"acks", o->acks},
                 {"losses", o->losses},   {"dead letters", o->dead_letters}, {"excuses", o->excuses}};
   for (size_t i = 0; i < SLP_COUNT(counts); i++)
     if (strcmp(counts[i].name, what) == 0) return counts[i].n;
@@ -181,7 +181,7 @@ void hd_died(hd_oracle *o, size_t life) {
   l->died = 1;
   l->batches_out = 0;
   for (size_t i = 0; i < l->shards_cap; i++)
-    if (l->shards[i].now) hd_tenancy_over(o, l->shards[i].now, 0);
+    if (l->shards[i].now) hd_ownership_over(o, l->shards[i].now, 0);
   for (hd_held *h; (h = l->held);) {
     l->held = h->next;
     h->next = o->spare;

@@ -50,9 +50,9 @@ typedef struct hd_terms {        /* what is agreed in this run */
   sloop_order_kind order;
   sloop_start_kind start; /* OLDEST, LATEST or AT_TIME: where a new application begins */
   int64_t start_ms;
-  uint32_t batch_records_max, held_batches_max;
-  uint64_t batch_bytes_max, held_bytes_max;
-  uint64_t page_bytes_max; /* one answer more than held_bytes_max may be there */
+  uint32_t batch_records_max, batches_out_max;
+  uint64_t batch_bytes_max, buffered_bytes_max;
+  uint64_t page_bytes_max; /* one answer more than buffered_bytes_max may be there */
   uint8_t by_counter; /* schema kcl: after a steal from the living both hand out until the victim's write */
   uint8_t clocks_beyond; /* clocks drift more than agreed, or stand: S7 is counted, not judged */
   uint8_t order_loose;   /* clocks drift by more than 0.1 %: what is late is not judged */

@@ -34,13 +34,13 @@ static hd_part *shard_of(hd_oracle *o, const hd_life *l, const char *id, const c
 }
 
 static void over(hd_oracle *o, hd_of_shard *of, int given) {
-  if (of->now) hd_tenancy_over(o, of->now, given);
+  if (of->now) hd_ownership_over(o, of->now, given);
   of->paused = 0; /* a single shard's pause ends when its lease goes */
 }
 
 /* ---- shards -------------------------------------------------------------------------------------------- */
 
-static void judge_end(hd_oracle *o, const hd_life *l, hd_part *s, const hd_tenancy *t) {
+static void judge_end(hd_oracle *o, const hd_life *l, hd_part *s, const hd_ownership *t) {
   const hd_version *row = hd_row_now(s);
   if (!s->closed) hd_break(o, HD_S12_CONTRACT, s->id, "%s tells its end, and it is open", l->what);
   if (s->ended_told && !s->excused_ever)
@@ -87,7 +87,7 @@ static void taken(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch) {
   }
   of->taken = 1;
   of->epoch = epoch;
-  (void)hd_tenancy_of(o, l, s, epoch);
+  (void)hd_ownership_of(o, l, s, epoch);
 }
 
 /* What waited for its parents was never told as taken, and may be told as gone. */
@@ -184,7 +184,7 @@ void hd_on_tip(hd_oracle *o, size_t life) {
   if (l->batches_out)
     hd_break(o, HD_S12_CONTRACT, NULL, "%s: on_tip with %u batches out", l->what, l->batches_out);
   for (size_t i = 0; i < l->shards_cap; i++) {
-    const hd_tenancy *t = l->shards[i].now;
+    const hd_ownership *t = l->shards[i].now;
     if (t && !t->over && t->back_n && !o->terms.gives_up)
       hd_break(o, HD_S12_CONTRACT, t->shard->id, "%s: on_tip with %zu records given back", l->what,
                t->back_n);
@@ -225,7 +225,7 @@ static const hd_version *last_word(hd_oracle *o, const hd_life *l, const hd_part
 }
 
 static void judge_stopped(hd_oracle *o, hd_life *l, hd_part *s) {
-  const hd_tenancy *t = hd_of(o, l, s)->now;
+  const hd_ownership *t = hd_of(o, l, s)->now;
   const hd_version *row = hd_row_now(s), *word;
   if (!row || s->excused_ever) return;
   if (row->owner == l->instance && !l->left && row->at != HD_AT_END)
@@ -259,7 +259,7 @@ void hd_closing(hd_oracle *o, size_t life) {
   hd_life *l = hd_life_of(o, life);
   l->closing = 1;
   for (size_t i = 0; i < l->shards_cap; i++)
-    if (l->shards[i].now) hd_tenancy_over(o, l->shards[i].now, 0);
+    if (l->shards[i].now) hd_ownership_over(o, l->shards[i].now, 0);
   hd_tell(o, HD_TOLD_DEED, life, SIZE_MAX, (hd_told){.what = "is closed"});
 }
 
@@ -292,12 +292,12 @@ void hd_stats(hd_oracle *o, size_t life, const sloop_stats_t *st) {
   const hd_terms *a = &o->terms;
   same(o, l, "records", st->records, l->records);
   same(o, l, "batches", st->batches, l->batches);
-  same(o, l, "again", st->again, l->again);
+  same(o, l, "again", st->redelivered, l->again);
   same(o, l, "late", st->late, l->late);
   same(o, l, "dead_letters", st->dead_letters, l->dead_letters);
   same(o, l, "batches_now", st->batches_now, l->batches_out);
-  if (st->held_bytes_peak > a->held_bytes_max + a->page_bytes_max)
+  if (st->buffered_bytes_peak > a->buffered_bytes_max + a->page_bytes_max)
     hd_break(o, HD_S11_BOUNDS, NULL,
              "%s: %" PRIu64 " bytes held, %" PRIu64 " agreed and one page of %" PRIu64, l->what,
-             st->held_bytes_peak, a->held_bytes_max, a->page_bytes_max);
+             st->buffered_bytes_peak, a->buffered_bytes_max, a->page_bytes_max);
 }

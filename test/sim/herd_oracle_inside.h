@@ -42,9 +42,9 @@ typedef struct hd_place { /* a record in a tenancy */
 } hd_place;
 
 typedef struct hd_part hd_part; /* a shard */
-typedef struct hd_tenancy {     /* one life reads one shard in one epoch */
-  struct hd_tenancy *before;    /* of this shard */
-  struct hd_tenancy *next_in_batch;
+typedef struct hd_ownership {   /* one life reads one shard in one epoch */
+  struct hd_ownership *before;  /* of this shard */
+  struct hd_ownership *next_in_batch;
   hd_part *shard;
   size_t life;
   uint64_t epoch;
@@ -63,7 +63,7 @@ typedef struct hd_tenancy {     /* one life reads one shard in one epoch */
   uint8_t loose;                    /* an operator came in between */
   hd_place *places;                 /* of the records from `first` on */
   size_t places_cap;
-} hd_tenancy;
+} hd_ownership;
 
 struct hd_part {
   char id[HD_ID_MAX];
@@ -78,7 +78,7 @@ struct hd_part {
   size_t texts_n, texts_cap;
   hd_version *versions;
   size_t versions_n, versions_cap;
-  hd_tenancy *tenancies; /* the latest first */
+  hd_ownership *ownerships; /* the latest first */
 };
 
 typedef struct hd_held { /* a batch with the user */
@@ -86,15 +86,15 @@ typedef struct hd_held { /* a batch with the user */
   const void *batch;
   size_t n, cap;
   struct {
-    hd_tenancy *tenancy; /* NULL: not to be judged */
+    hd_ownership *tenancy; /* NULL: not to be judged */
     size_t index;
     uint8_t acked;
   } * records;
-  hd_tenancy *tenancies; /* each once, by next_in_batch while it is handed out */
+  hd_ownership *ownerships; /* each once, by next_in_batch while it is handed out */
 } hd_held;
 
 typedef struct hd_of_shard { /* what a life knows of a shard */
-  hd_tenancy *now;           /* the latest */
+  hd_ownership *now;         /* the latest */
   uint64_t epoch;            /* taken last */
   uint8_t taken, opened, paused;
 } hd_of_shard;
@@ -153,7 +153,7 @@ struct hd_oracle {
   uint64_t batches_ever;
   int64_t last_arrived_ms;
   uint8_t unordered_times, begun_anew;
-  uint64_t records, repeats, again, late, overlaps, rows, tenancies, batches, acks, losses, dead_letters,
+  uint64_t records, repeats, again, late, overlaps, rows, ownerships, batches, acks, losses, dead_letters,
       excuses;
   hd_told *told; /* a ring */
   size_t told_n, told_cap, told_first;
@@ -189,13 +189,13 @@ size_t hd_row_done(const hd_part *s, const hd_version *v);     /* as far as is k
 size_t hd_floor(const hd_oracle *o, const hd_part *s);
 
 /* tenancies */
-hd_tenancy *hd_tenancy_of(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch); /* found, or a new one */
-hd_place *hd_place_of(hd_oracle *o, hd_tenancy *t, size_t index);
-void hd_settle(hd_oracle *o, hd_tenancy *t, size_t index, hd_fate fate);
-void hd_advance(hd_oracle *o, hd_tenancy *t);
-size_t hd_known_from_before(const hd_tenancy *t); /* what the life itself read in the epoch before */
-size_t hd_given(const hd_tenancy *t); /* what was surely finished with when it ended by its own will */
-void hd_tenancy_over(hd_oracle *o, hd_tenancy *t, int given);
+hd_ownership *hd_ownership_of(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch); /* found, or a new one */
+hd_place *hd_place_of(hd_oracle *o, hd_ownership *t, size_t index);
+void hd_settle(hd_oracle *o, hd_ownership *t, size_t index, hd_fate fate);
+void hd_advance(hd_oracle *o, hd_ownership *t);
+size_t hd_known_from_before(const hd_ownership *t); /* what the life itself read in the epoch before */
+size_t hd_given(const hd_ownership *t); /* what was surely finished with when it ended by its own will */
+void hd_ownership_over(hd_oracle *o, hd_ownership *t, int given);
 
 /* story */
 void hd_tell(hd_oracle *o, hd_told_kind kind, size_t life, size_t shard, hd_told more);

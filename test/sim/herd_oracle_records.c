@@ -12,7 +12,7 @@
 
 /* ---- may this life hand out of this shard at all ------------------------------------------------------- */
 
-static void overlaps(hd_oracle *o, const hd_life *l, const hd_tenancy *t, const hd_version *row) {
+static void overlaps(hd_oracle *o, const hd_life *l, const hd_ownership *t, const hd_version *row) {
   o->overlaps++;
   if (o->terms.clocks_beyond) return;
   hd_break(o, HD_S7_OVERLAP, t->shard->id,
@@ -22,7 +22,7 @@ static void overlaps(hd_oracle *o, const hd_life *l, const hd_tenancy *t, const 
 
 /* Stolen from the living, who learns of it by its next write: but it hands out only as long as its last one
  * proves something. */
-static void judge_proof(hd_oracle *o, const hd_life *l, const hd_tenancy *t, const hd_version *row,
+static void judge_proof(hd_oracle *o, const hd_life *l, const hd_ownership *t, const hd_version *row,
                         int mine) {
   const hd_part *s = t->shard;
   size_t i = s->versions_n;
@@ -37,7 +37,7 @@ static void judge_proof(hd_oracle *o, const hd_life *l, const hd_tenancy *t, con
              l->what, (now - sent) / 1000, mine ? "" : "; the table has ", mine ? "" : row->owner);
 }
 
-static int owns_epoch(hd_oracle *o, const hd_life *l, const hd_tenancy *t) {
+static int owns_epoch(hd_oracle *o, const hd_life *l, const hd_ownership *t) {
   const hd_version *mine = hd_row_in(t->shard, t->epoch);
   if (mine && hd_is_instance(o, l, mine->owner)) return 1;
   hd_break(o, HD_S5_EXCLUSIVE, t->shard->id, "%s hands out in epoch %" PRIu64 ", which the table has for %s",
@@ -45,7 +45,7 @@ static int owns_epoch(hd_oracle *o, const hd_life *l, const hd_tenancy *t) {
   return 0;
 }
 
-static void judge_right(hd_oracle *o, hd_life *l, hd_tenancy *t) {
+static void judge_right(hd_oracle *o, hd_life *l, hd_ownership *t) {
   const hd_version *row = hd_row_now(t->shard);
   if (t->loose || (row && row->gone)) return;
   if (!t->owned && !(t->owned = (uint8_t)owns_epoch(o, l, t))) return;
@@ -57,7 +57,7 @@ static void judge_right(hd_oracle *o, hd_life *l, hd_tenancy *t) {
     overlaps(o, l, t, row);
 }
 
-static void judge_told(hd_oracle *o, hd_life *l, hd_tenancy *t) {
+static void judge_told(hd_oracle *o, hd_life *l, hd_ownership *t) {
   const hd_of_shard *of = hd_of(o, l, t->shard);
   const char *id = t->shard->id;
   if (o->terms.memory_fails) return;
@@ -98,15 +98,15 @@ static void judge_parents(hd_oracle *o, const hd_life *l, const hd_part *s) {
 }
 
 /* It took its own lease anew, and knows more than the table does. */
-size_t hd_known_from_before(const hd_tenancy *t) {
-  const hd_tenancy *last = NULL;
-  for (const hd_tenancy *b = t->shard->tenancies; b; b = b->before)
+size_t hd_known_from_before(const hd_ownership *t) {
+  const hd_ownership *last = NULL;
+  for (const hd_ownership *b = t->shard->ownerships; b; b = b->before)
     if (b->epoch < t->epoch && (!last || b->epoch > last->epoch)) last = b;
   return last && last->life == t->life && last->began ? last->prefix : 0;
 }
 
 /* The first record is one of [*low, *high], or the first behind them that can be read. */
-static void beginning(const hd_oracle *o, const hd_tenancy *t, size_t *low, size_t *high) {
+static void beginning(const hd_oracle *o, const hd_ownership *t, size_t *low, size_t *high) {
   const hd_part *s = t->shard;
   const hd_version *v = hd_row_in(s, t->epoch);
   int latest = o->terms.start == SLOOP_LATEST && !hd_is_child(o, s);
@@ -125,7 +125,7 @@ static void beginning(const hd_oracle *o, const hd_tenancy *t, size_t *low, size
   *high = slp_max_u64(*high, s->trimmed);
 }
 
-static void begin(hd_oracle *o, hd_life *l, hd_tenancy *t, size_t i) {
+static void begin(hd_oracle *o, hd_life *l, hd_ownership *t, size_t i) {
   size_t low, high;
   hd_part *s = t->shard;
   beginning(o, t, &low, &high);
@@ -145,7 +145,7 @@ static void begin(hd_oracle *o, hd_life *l, hd_tenancy *t, size_t i) {
 
 /* ---- one record ---------------------------------------------------------------------------------------- */
 
-static void judge_late(hd_oracle *o, hd_life *l, const hd_tenancy *t, size_t i, uint32_t flags) {
+static void judge_late(hd_oracle *o, hd_life *l, const hd_ownership *t, size_t i, uint32_t flags) {
   const hd_note *note = &t->shard->notes[i];
   slp_str seq = hd_seq(t->shard, i);
   int late = (flags & SLOOP_REC_LATE) != 0, place;
@@ -171,14 +171,14 @@ static void judge_late(hd_oracle *o, hd_life *l, const hd_tenancy *t, size_t i, 
   memcpy(l->top_seq, seq.p, l->top_seq_n);
 }
 
-static void skip_trimmed(hd_oracle *o, hd_tenancy *t, size_t i) {
+static void skip_trimmed(hd_oracle *o, hd_ownership *t, size_t i) {
   while (t->next < i && t->next < t->shard->trimmed) {
     hd_place_of(o, t, t->next++)->fate = HD_SKIPPED;
     hd_advance(o, t);
   }
 }
 
-static void fresh(hd_oracle *o, hd_life *l, hd_tenancy *t, size_t i, const hd_seen *r) {
+static void fresh(hd_oracle *o, hd_life *l, hd_ownership *t, size_t i, const hd_seen *r) {
   const char *id = t->shard->id;
   skip_trimmed(o, t, i);
   if (i < t->next)
@@ -188,7 +188,7 @@ static void fresh(hd_oracle *o, hd_life *l, hd_tenancy *t, size_t i, const hd_se
   else if (i > t->next)
     hd_break(o, HD_S2_ORDER, id, "%s in epoch %" PRIu64 ": record %zu comes and %zu is left out", l->what,
              t->epoch, i, t->next);
-  if (r->flags & SLOOP_REC_AGAIN)
+  if (r->flags & SLOOP_REC_REDELIVERED)
     hd_break(o, HD_P3_IN_ORDER, id, "%s: record %zu is flagged again and is not", l->what, i);
   if (r->attempt != 1)
     hd_break(o, HD_P3_IN_ORDER, id, "%s: attempt %u of record %zu, which is fresh", l->what, r->attempt, i);
@@ -199,11 +199,11 @@ static void fresh(hd_oracle *o, hd_life *l, hd_tenancy *t, size_t i, const hd_se
   if (i >= t->next) t->next = i + 1;
 }
 
-static void again(hd_oracle *o, hd_life *l, hd_tenancy *t, size_t i, const hd_seen *r) {
+static void again(hd_oracle *o, hd_life *l, hd_ownership *t, size_t i, const hd_seen *r) {
   const char *id = t->shard->id;
   uint32_t was = hd_place_of(o, t, i)->attempts, least = o->terms.memory_fails ? 2 : was + 1;
   uint64_t now = hd_now(o);
-  if (!(r->flags & SLOOP_REC_AGAIN))
+  if (!(r->flags & SLOOP_REC_REDELIVERED))
     hd_break(o, HD_P3_IN_ORDER, id, "%s: record %zu again without the flag", l->what, i);
   if (r->attempt < least || r->attempt > was + 1)
     hd_break(o, HD_P3_IN_ORDER, id, "%s: record %zu, attempt %u after %u", l->what, i, r->attempt, was);
@@ -218,13 +218,13 @@ static void again(hd_oracle *o, hd_life *l, hd_tenancy *t, size_t i, const hd_se
 }
 
 /* Finds its tenancy and its place. 0: it is not to be looked at further. */
-static int find(hd_oracle *o, hd_life *l, const hd_seen *r, hd_tenancy **ret_t, size_t *ret_i) {
+static int find(hd_oracle *o, hd_life *l, const hd_seen *r, hd_ownership **ret_t, size_t *ret_i) {
   hd_part *s = hd_find_shard(o, r->shard);
   if (!s) {
     hd_break(o, HD_S3_INTEGRITY, r->shard, "%s: a record of a shard that there is not", l->what);
     return 0;
   }
-  hd_tenancy *t = hd_tenancy_of(o, l, s, r->epoch);
+  hd_ownership *t = hd_ownership_of(o, l, s, r->epoch);
   size_t i = hd_find_note(s, slp_str_of(r->seq), r->sub, t->began ? t->next : 0);
   if (i == SIZE_MAX) {
     hd_break(o, HD_S3_INTEGRITY, s->id, "%s: record %s sub %u was never put", l->what, r->seq, r->sub);
@@ -237,14 +237,14 @@ static int find(hd_oracle *o, hd_life *l, const hd_seen *r, hd_tenancy **ret_t, 
   return 1;
 }
 
-static void judge_shard(hd_oracle *o, hd_life *l, hd_tenancy *t) {
+static void judge_shard(hd_oracle *o, hd_life *l, hd_ownership *t) {
   if (hd_of(o, l, t->shard)->paused)
     hd_break(o, HD_P6_PAUSED, t->shard->id, "%s: records while it is paused", l->what);
   judge_told(o, l, t);
   judge_right(o, l, t);
 }
 
-static void one(hd_oracle *o, hd_life *l, hd_tenancy *t, size_t i, const hd_seen *r) {
+static void one(hd_oracle *o, hd_life *l, hd_ownership *t, size_t i, const hd_seen *r) {
   if (!t->began) begin(o, l, t, i);
   if (i < t->first) {
     hd_break(o, HD_S2_ORDER, t->shard->id, "%s in epoch %" PRIu64 ": record %zu, and it began at %zu",
@@ -283,19 +283,19 @@ static hd_held *take_held(hd_oracle *o, hd_life *l, const void *batch, size_t n)
   }
   h->batch = batch;
   h->n = n;
-  h->tenancies = NULL;
+  h->ownerships = NULL;
   h->next = l->held;
   l->held = h;
   return h;
 }
 
-static void note_in_batch(hd_oracle *o, hd_life *l, hd_held *h, hd_tenancy *t, size_t i) {
+static void note_in_batch(hd_oracle *o, hd_life *l, hd_held *h, hd_ownership *t, size_t i) {
   if (t->batch != o->batches_ever) {
     t->batch = o->batches_ever;
     t->batch_n = 0;
     t->batch_from = i;
-    t->next_in_batch = h->tenancies;
-    h->tenancies = t;
+    t->next_in_batch = h->ownerships;
+    h->ownerships = t;
     judge_shard(o, l, t);
   }
   t->batch_n++;
@@ -310,13 +310,13 @@ static void judge_batch(hd_oracle *o, hd_life *l, const hd_held *h, uint64_t byt
   if (h->n > 1 && bytes > a->batch_bytes_max)
     hd_break(o, HD_P5_BUDGET, NULL, "%s: a batch of %" PRIu64 " bytes", l->what, bytes);
   if (a->order == SLOOP_ORDER_SHARD) {
-    const hd_tenancy *t = h->tenancies;
+    const hd_ownership *t = h->ownerships;
     if (t && t->next_in_batch)
       hd_break(o, HD_P3_IN_ORDER, t->shard->id, "%s: a batch mixes shards, which are read each by itself",
                l->what);
     out = t ? t->batches_out : 0;
   }
-  if (out > a->held_batches_max) hd_break(o, HD_P5_BUDGET, NULL, "%s: %u batches are out", l->what, out);
+  if (out > a->batches_out_max) hd_break(o, HD_P5_BUDGET, NULL, "%s: %u batches are out", l->what, out);
 }
 
 static void judge_life(hd_oracle *o, const hd_life *l) {
@@ -345,7 +345,7 @@ void hd_on_batch(hd_oracle *o, size_t life, const void *batch, const hd_seen *re
   l->batches++;
   l->batches_out++;
   o->batches++;
-  for (hd_tenancy *t = h->tenancies; t; t = t->next_in_batch) {
+  for (hd_ownership *t = h->ownerships; t; t = t->next_in_batch) {
     t->batches_out++;
     hd_tell(o, HD_TOLD_BATCH, life, t->shard->number,
             (hd_told){.epoch = t->epoch, .n = t->batch_n, .a = t->batch_from, .b = t->batch_to});
@@ -364,7 +364,7 @@ void hd_acked(hd_oracle *o, size_t life, const void *batch, size_t index) {
   hd_held *h = *slot_of(l, batch);
   if (l->died || !h) return;
   SLP_CHECK(index < h->n);
-  hd_tenancy *t = h->records[index].tenancy;
+  hd_ownership *t = h->records[index].tenancy;
   if (!t || h->records[index].acked) return;
   h->records[index].acked = 1;
   if (hd_place_of(o, t, h->records[index].index)->fate == HD_OUT)
@@ -373,7 +373,7 @@ void hd_acked(hd_oracle *o, size_t life, const void *batch, size_t index) {
 
 static void give_back(hd_oracle *o, hd_held *h, const uint8_t *acked) {
   for (size_t i = 0; i < h->n; i++) {
-    hd_tenancy *t = h->records[i].tenancy;
+    hd_ownership *t = h->records[i].tenancy;
     if (!t) continue;
     if (t->batch_n == 0) {
       t->batches_out--;
@@ -388,7 +388,7 @@ static void give_back(hd_oracle *o, hd_held *h, const uint8_t *acked) {
 
 static void tell_back(hd_oracle *o, const hd_held *h, const uint8_t *acked) {
   for (size_t i = 0; i < h->n; i++) {
-    hd_tenancy *t = h->records[i].tenancy;
+    hd_ownership *t = h->records[i].tenancy;
     size_t done = 0;
     if (!t || !t->batch_n) continue;
     for (size_t k = i; k < h->n; k++) done += h->records[k].tenancy == t && (h->records[k].acked || acked[k]);
@@ -418,7 +418,7 @@ void hd_done(hd_oracle *o, size_t life, const void *batch, const uint8_t *acked,
 
 void hd_on_dead_letter(hd_oracle *o, size_t life, const hd_seen *r) {
   hd_life *l = hd_life_of(o, life);
-  hd_tenancy *t;
+  hd_ownership *t;
   size_t i;
   if (!hd_called_back(o, l, "on_dead_letter")) return;
   judge_life(o, l);

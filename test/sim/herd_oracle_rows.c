@@ -38,8 +38,8 @@ size_t hd_row_done(const hd_part *s, const hd_version *v) {
  * When an operator has removed the row, it begins anew. */
 static size_t first_read(const hd_part *s) {
   size_t first = s->notes_n;
-  for (const hd_tenancy *t = s->tenancies; t; t = t->before)
-    if (t->began && !(t->loose && s->tenancies != t)) first = slp_min_u64(first, t->first);
+  for (const hd_ownership *t = s->ownerships; t; t = t->before)
+    if (t->began && !(t->loose && s->ownerships != t)) first = slp_min_u64(first, t->first);
   return first;
 }
 
@@ -97,7 +97,7 @@ static size_t passed_by(const hd_part *s, size_t from, size_t to, uint64_t sent_
 
 /* How far its writer may move it: what was finished with in its own tenancy. */
 static size_t may_reach(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *was) {
-  hd_tenancy *t = hd_of(o, l, s)->now;
+  hd_ownership *t = hd_of(o, l, s)->now;
   size_t reach = slp_max_u64(hd_row_done(s, was), s->trimmed);
   while (t && (t->life != l->number || t->epoch > was->epoch)) t = t->before;
   if (!t) return reach;
@@ -137,7 +137,7 @@ static uint64_t owned_since(const hd_part *s, const hd_version *v) {
 
 /* What it was done with when it let the lease go must go along, or it comes again though nobody died. */
 static void judge_let(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *was, const hd_version *now) {
-  const hd_tenancy *t = hd_of(o, l, s)->now;
+  const hd_ownership *t = hd_of(o, l, s)->now;
   if (was->owner == now->owner || now->at == HD_AT_END || !hd_is_instance(o, l, was->owner)) return;
   if (!t || t->loose || !t->began || t->given_us == HD_NEVER) return;
   if (t->epoch > was->epoch || t->epoch < owned_since(s, was)) return;
@@ -211,7 +211,7 @@ static int takes(hd_oracle *o, hd_life *l, const hd_version *was, const hd_versi
 /* Its row was removed by an operator, and who made it anew did not know how far its counter had come: then it
  * may fit by chance. */
 static int fits_by_chance(hd_oracle *o, hd_life *l, const hd_part *s, const hd_row *row) {
-  const hd_tenancy *t = hd_of(o, l, s)->now;
+  const hd_ownership *t = hd_of(o, l, s)->now;
   const hd_version *was = hd_row_now(s);
   if (!o->terms.by_counter || !row || !t || !t->loose || !was) return 0;
   return strcmp(row->owner, was->owner) == 0 && !hd_is_instance(o, l, was->owner);
@@ -246,7 +246,7 @@ void hd_excuse(hd_oracle *o, const char *shard) {
   o->excuses++;
   s->excused = s->excused_ever = 1;
   s->excused_us = hd_now(o);
-  for (hd_tenancy *t = s->tenancies; t; t = t->before) t->loose = 1;
+  for (hd_ownership *t = s->ownerships; t; t = t->before) t->loose = 1;
   hd_tell(o, HD_TOLD_DEED, SIZE_MAX, s->number, (hd_told){.what = "is touched by an operator"});
 }
 

@@ -30,17 +30,24 @@ void hd_tell(hd_oracle *o, hd_told_kind kind, size_t life, size_t shard, hd_told
 /* ---- words --------------------------------------------------------------------------------------------- */
 
 static const char *const shard_whats[] = {
-    [SLOOP_SHARD_OPENED] = "opened", [SLOOP_SHARD_ENDED] = "ended", [SLOOP_SHARD_STOPPED] = "stopped",
-    [SLOOP_SHARD_MOVED] = "moved",   [SLOOP_SHARD_LOST] = "lost",   [SLOOP_SHARD_GIVEN] = "given",
+    [SLOOP_SHARD_OPENED] = "opened",      [SLOOP_SHARD_ENDED] = "ended", [SLOOP_SHARD_STOPPED] = "stopped",
+    [SLOOP_SHARD_REPOSITIONED] = "moved", [SLOOP_SHARD_LOST] = "lost",   [SLOOP_SHARD_RELEASED] = "given",
 };
 static const char *const lease_whats[] = {
-    [SLOOP_LEASE_JOINED] = "joined",       [SLOOP_LEASE_EVICTED] = "evicted",
-    [SLOOP_LEASE_SUSPENDED] = "suspended", [SLOOP_LEASE_RESUMED] = "resumed",
-    [SLOOP_LEASE_TAKEN] = "taken",         [SLOOP_LEASE_LOST] = "lost",
-    [SLOOP_LEASE_RELEASED] = "released",   [SLOOP_LEASE_ENDED] = "ended",
-    [SLOOP_LEASE_LEADS] = "leads",         [SLOOP_LEASE_FOLLOWS] = "follows",
-    [SLOOP_LEASE_CONDEMNED] = "condemned", [SLOOP_LEASE_HOLE] = "a hole",
-    [SLOOP_LEASE_BAD_ROW] = "a bad row",   [SLOOP_LEASE_TROUBLE] = "trouble",
+    [SLOOP_LEASE_JOINED] = "joined",
+    [SLOOP_LEASE_EVICTED] = "evicted",
+    [SLOOP_LEASE_SUSPENDED] = "suspended",
+    [SLOOP_LEASE_RESUMED] = "resumed",
+    [SLOOP_LEASE_TAKEN] = "taken",
+    [SLOOP_LEASE_LOST] = "lost",
+    [SLOOP_LEASE_RELEASED] = "released",
+    [SLOOP_LEASE_ENDED] = "ended",
+    [SLOOP_LEASE_LEADS] = "leads",
+    [SLOOP_LEASE_FOLLOWS] = "follows",
+    [SLOOP_LEASE_EVICTED_OTHER] = "condemned",
+    [SLOOP_LEASE_HOLE] = "a hole",
+    [SLOOP_LEASE_BAD_ROW] = "a bad row",
+    [SLOOP_LEASE_TROUBLE] = "trouble",
     [SLOOP_LEASE_LEFT] = "left",
 };
 

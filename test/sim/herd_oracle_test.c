@@ -49,9 +49,9 @@ static void begin(stage *g, int kcl, sloop_order_kind order) {
                         .order = order,
                         .start = SLOOP_OLDEST,
                         .batch_records_max = 10,
-                        .held_batches_max = 2,
+                        .batches_out_max = 2,
                         .batch_bytes_max = 1000,
-                        .held_bytes_max = 10000,
+                        .buffered_bytes_max = 10000,
                         .page_bytes_max = 500,
                         .by_counter = (uint8_t)kcl};
   g->o = hd_oracle_new(g->mem, &g->terms);
@@ -151,15 +151,15 @@ static void take(stage *g, size_t life, size_t s) {
 }
 
 static void told_gone(stage *g, size_t life, size_t s, int lost) {
-  hd_on_shard(g->o, life, shard_id(s), lost ? SLOOP_SHARD_LOST : SLOOP_SHARD_GIVEN);
+  hd_on_shard(g->o, life, shard_id(s), lost ? SLOOP_SHARD_LOST : SLOOP_SHARD_RELEASED);
   lease(g, life, lost ? SLOOP_LEASE_LOST : SLOOP_LEASE_RELEASED, s, g->epochs[life][s]);
 }
 
 static hd_seen seen(stage *g, size_t life, size_t s, size_t i, uint32_t flags, uint32_t attempt) {
-  int late =
-      g->terms.order == SLOOP_ORDER_TIME && !(flags & SLOOP_REC_AGAIN) && g->arrived[s][i] < g->tops[life];
+  int late = g->terms.order == SLOOP_ORDER_TIME && !(flags & SLOOP_REC_REDELIVERED) &&
+             g->arrived[s][i] < g->tops[life];
   char *kept = (char *)slp_strdup(g->mem, slp_str_of(seq_of(s, i)));
-  if (!(flags & SLOOP_REC_AGAIN) && !late) g->tops[life] = g->arrived[s][i];
+  if (!(flags & SLOOP_REC_REDELIVERED) && !late) g->tops[life] = g->arrived[s][i];
   return (hd_seen){.shard = shard_id(s),
                    .seq = kept,
                    .sub = sub_of(i),
@@ -185,7 +185,7 @@ static const void *hand(stage *g, size_t life, size_t s, size_t from, size_t n) 
 
 static const void *hand_again(stage *g, size_t life, size_t s, size_t from, size_t n, uint32_t attempt) {
   hd_seen r[64];
-  for (size_t i = 0; i < n; i++) r[i] = seen(g, life, s, from + i, SLOOP_REC_AGAIN, attempt);
+  for (size_t i = 0; i < n; i++) r[i] = seen(g, life, s, from + i, SLOOP_REC_REDELIVERED, attempt);
   return give(g, life, r, n);
 }
 
@@ -259,7 +259,7 @@ static void retries(stage *g) {
   wait_ms(g, 120);
   done(g, 0, hand_again(g, 0, 0, 7, 3, 2), 3, 1);
   wait_ms(g, 220);
-  hd_seen r[1] = {seen(g, 0, 0, 8, SLOOP_REC_AGAIN, 3)};
+  hd_seen r[1] = {seen(g, 0, 0, 8, SLOOP_REC_REDELIVERED, 3)};
   hd_on_dead_letter(g->o, 0, r);
   slp_free(g->mem, (void *)(uintptr_t)r->seq);
   done(g, 0, hand_again(g, 0, 0, 9, 1, 3), 1, 1);
@@ -351,7 +351,7 @@ static void merges(stage *g) {
 static void rests(stage *g) {
   size_t both[2] = {1, 2}, one[1] = {1};
   char why[200];
-  sloop_stats_t st = {.records = 5, .batches = 2, .held_bytes_peak = 10500};
+  sloop_stats_t st = {.records = 5, .batches = 2, .buffered_bytes_peak = 10500};
   read_some(g, 2, 4, 2, 4);
   CHECK(!hd_all_read(g->o, why, sizeof why));
   CHECK(strstr(why, "s-4: 0 of 6") != NULL);
@@ -958,7 +958,7 @@ static void hands_over_without_saving(stage *g) {
 
 static void asks_too_often(stage *g) { hd_break(g->o, HD_S10_RATE, shard_id(0), "%d calls in a second", 7); }
 static void holds_too_much(stage *g) {
-  sloop_stats_t st = {.records = 5, .batches = 1, .held_bytes_peak = 10501};
+  sloop_stats_t st = {.records = 5, .batches = 1, .buffered_bytes_peak = 10501};
   hd_stats(g->o, 0, &st);
 }
 
@@ -1001,8 +1001,8 @@ static void told_lost_twice(stage *g) {
 static void told_another_epoch_lost(stage *g) { lease(g, 0, SLOOP_LEASE_LOST, 0, g->epochs[0][0] + 3); }
 static void told_opened_twice(stage *g) { hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_OPENED); }
 static void told_given_twice(stage *g) {
-  hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_GIVEN);
-  hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_GIVEN);
+  hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_RELEASED);
+  hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_RELEASED);
 }
 static void told_ended_and_open(stage *g) { hd_on_shard(g->o, 0, shard_id(0), SLOOP_SHARD_ENDED); }
 static void told_ended_and_not_saved(stage *g) {
@@ -1180,7 +1180,7 @@ static void calls_from_the_dead(stage *g) {
 static void again_unflagged(stage *g) {
   done(g, 0, hand(g, 0, 0, 5, 1), 1, 0);
   wait_ms(g, 200);
-  hd_seen r[1] = {seen(g, 0, 0, 5, SLOOP_REC_AGAIN, 2)};
+  hd_seen r[1] = {seen(g, 0, 0, 5, SLOOP_REC_REDELIVERED, 2)};
   r->flags = 0;
   (void)give(g, 0, r, 1);
 }
@@ -1210,7 +1210,7 @@ static void fresh_before_again(stage *g) {
   (void)hand(g, 0, 0, 8, 1);
 }
 static void dead_letter_of_a_fresh_one(stage *g) {
-  hd_seen r[1] = {seen(g, 0, 0, 5, SLOOP_REC_AGAIN, 2)};
+  hd_seen r[1] = {seen(g, 0, 0, 5, SLOOP_REC_REDELIVERED, 2)};
   hd_on_dead_letter(g->o, 0, r);
   slp_free(g->mem, (void *)(uintptr_t)r->seq);
 }

@@ -67,8 +67,8 @@ static void draw_options(hd_plan *p) {
                                        : (uint32_t)hd_log_between(r, 50, 5000);
   o->poll_ms = hd_heads(r) ? 1000 : (uint32_t)hd_between(r, 200, 3000);
   o->fetch_records_max = fetches[hd_between(r, 0, 3)];
-  o->held_bytes_max = holds[hd_between(r, 0, 3)];
-  o->held_batches_max = (uint32_t)hd_between(r, 1, 4);
+  o->buffered_bytes_max = holds[hd_between(r, 0, 3)];
+  o->batches_out_max = (uint32_t)hd_between(r, 1, 4);
   o->batch_records_max = batch_records[hd_between(r, 0, 3)];
   o->batch_bytes_max = hd_heads(r) ? 1 << 20 : 4096;
   o->in_flight_max = hd_heads(r) ? 128 : (uint32_t)hd_between(r, 1, 4);
@@ -226,9 +226,10 @@ void hd_plan_print(const hd_plan *p, char *to, size_t n) {
       p->typed ? "typed" : "bytes", p->kcl ? "kcl" : "sloop", p->changes ? "changes" : "kinesis", p->workers,
       p->shards, p->phase_ms, p->backlog, p->record_bytes, p->put_gap_us, p->aggregates, p->hold_us_max,
       o->lease_ms, o->checkpoint_ms, o->handover_ms, (int)o->start, (int)o->order, (int)o->wire,
-      o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->held_bytes_max, (int)o->on_retry, o->retry_max,
-      o->held_batches_max, o->batch_records_max, o->batch_bytes_max, o->in_flight_max, o->list_ms,
-      t->latency_us_min, t->latency_us_max, t->late_us_max, t->slow_us_max, p->box.reads_per_second);
+      o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max, (int)o->on_retry,
+      o->retry_max, o->batches_out_max, o->batch_records_max, o->batch_bytes_max, o->in_flight_max,
+      o->list_ms, t->latency_us_min, t->latency_us_max, t->late_us_max, t->slow_us_max,
+      p->box.reads_per_second);
   for (size_t i = 0; i < HF_N && at > 0 && (size_t)at < n; i++)
     if (p->rate[i]) at += snprintf(to + at, n - (size_t)at, " %s %u", names[i], p->rate[i]);
 }

@@ -255,7 +255,7 @@ void hd_play(const hd_plan *p, hd_verdict *v, void (*tell)(const char *line),
   v->repeats = hd_count(hw->o, "repeats");
   v->overlaps = hd_count(hw->o, "overlaps");
   v->rows = hd_count(hw->o, "rows");
-  v->tenancies = hd_count(hw->o, "tenancies");
+  v->ownerships = hd_count(hw->o, "tenancies");
   v->calls = hw->w->calls;
   v->lives = hw->lives_n;
   memcpy(v->faults, hw->faults, sizeof v->faults);

@@ -39,7 +39,7 @@ typedef struct request {
 
 typedef struct sums { /* shared with the child that plays */
   uint64_t at;        /* the seed at hand */
-  uint64_t seeds, virtual_ms, events, records, repeats, overlaps, rows, calls, tenancies, lives, broken;
+  uint64_t seeds, virtual_ms, events, records, repeats, overlaps, rows, calls, ownerships, lives, broken;
   uint64_t faults[HF_N], with[HF_N]; /* happened; seeds that had it on */
   struct {
     uint64_t seed, ms;
@@ -125,7 +125,7 @@ static void add_up(sums *s, const request *q, uint64_t seed, const hd_verdict *v
   s->overlaps += v->overlaps;
   s->rows += v->rows;
   s->calls += v->calls;
-  s->tenancies += v->tenancies;
+  s->ownerships += v->ownerships;
   s->lives += v->lives;
   for (size_t i = 0; i < HF_N; i++) {
     s->faults[i] += v->faults[i];
@@ -248,8 +248,8 @@ static void print_sums(const sums *s) {
   printf("%" PRIu64 " herds, %.1f virtual hours, %" PRIu64 " lives, %" PRIu64 " tenancies, %" PRIu64
          " records, %" PRIu64 " repeats, %" PRIu64 " overlaps, %" PRIu64 " versions of rows, %" PRIu64
          " calls, %" PRIu64 " events; %" PRIu64 " broken\n",
-         s->seeds, (double)s->virtual_ms / 3.6e6, s->lives, s->tenancies, s->records, s->repeats, s->overlaps,
-         s->rows, s->calls, s->events, s->broken);
+         s->seeds, (double)s->virtual_ms / 3.6e6, s->lives, s->ownerships, s->records, s->repeats,
+         s->overlaps, s->rows, s->calls, s->events, s->broken);
   printf("faults (times, in seeds):");
   for (size_t i = 0; i < HF_N; i++)
     printf(" %s %" PRIu64 "/%" PRIu64, hd_fault_name((hd_fault)i), s->faults[i], s->with[i]);

@@ -88,7 +88,7 @@ static void run_done(void *arg) {
 static void keep_for_a_while(hd_life *l, sloop_batch_t *b) {
   hd_world *hw = l->hw;
   later_done *d = SLP_NEW(hw->mem, later_done);
-  SLP_CHECK(d && l->held_n < HD_HELD_MAX);
+  SLP_CHECK(d && l->held_n < HD_BUFFERED_MAX);
   *d = (later_done){l, ++hw->serials};
   hd_held *h = &l->held[l->held_n++];
   *h = (hd_held){b, d->serial, 0};
@@ -148,7 +148,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
     slp_sim_block(l->host, us);
     l->depth--;
   }
-  if (hw->plan->hold_us_max && !hw->healed && l->held_n < HD_HELD_MAX)
+  if (hw->plan->hold_us_max && !hw->healed && l->held_n < HD_BUFFERED_MAX)
     keep_for_a_while(l, b);
   else
     finish_with(l, b, 0);

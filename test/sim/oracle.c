@@ -407,7 +407,7 @@ static void fresh_record(slp_judged *m, slp_judged_shard *s, size_t i, const slo
   if (i != s->next)
     slp_oracle_bad(o, "S2 order: %s: record %zu came, %zu is next (of %zu)%s", k->id, i, s->next, k->notes_n,
                    s->fates[i] == SLP_RECORD_ACKED ? ", and it was acknowledged before" : "");
-  if (r->flags & SLOOP_REC_AGAIN)
+  if (r->flags & SLOOP_REC_REDELIVERED)
     slp_oracle_bad(o, "P3 in order: %s %s: flagged again and is not", k->id, k->notes[i].seq);
   if (r->attempt != 1)
     slp_oracle_bad(o, "P3 in order: %s %s: attempt %u of a fresh record", k->id, k->notes[i].seq, r->attempt);
@@ -422,7 +422,7 @@ static void fresh_record(slp_judged *m, slp_judged_shard *s, size_t i, const slo
 static void again_record(slp_judged *m, slp_judged_shard *s, size_t i, const sloop_record_t *r) {
   slp_oracle *o = m->oracle;
   const slp_known_shard *k = s->known;
-  if (!(r->flags & SLOOP_REC_AGAIN))
+  if (!(r->flags & SLOOP_REC_REDELIVERED))
     slp_oracle_bad(o, "P3 in order: %s %s: again without the flag", k->id, k->notes[i].seq);
   uint32_t least = o->memory_fails ? 2 : s->attempts[i] + 1u;
   if (r->attempt < least || r->attempt > s->attempts[i] + 1u)
@@ -487,7 +487,7 @@ static void check_batch_limits(slp_judged *m, sloop_batch_t *b, const slp_held_b
     if (mixed) slp_oracle_bad(o, "P5 budget: a batch mixes shards in shard order");
     out = h->records[0].shard ? h->records[0].shard->batches_out : 0;
   }
-  if (out > m->opts->held_batches_max) slp_oracle_bad(o, "P5 budget: %u batches are out", out);
+  if (out > m->opts->batches_out_max) slp_oracle_bad(o, "P5 budget: %u batches are out", out);
 }
 
 /* Each shard of a batch once. */
@@ -602,11 +602,11 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what
     /* It has its place: to ask for the latest once more is to lose what came since. */
     s->latest_known = s->known->latest_locates > 0;
     s->latest_high = s->known->latest_high;
-  } else if (what == SLOOP_SHARD_MOVED) {
+  } else if (what == SLOOP_SHARD_REPOSITIONED) {
     if (!s->opened && !o->memory_fails)
       slp_oracle_bad(o, "S12 contract: %s moved and was never opened", shard);
     s->opened = 0;
-  } else if (what == SLOOP_SHARD_LOST || what == SLOOP_SHARD_GIVEN) {
+  } else if (what == SLOOP_SHARD_LOST || what == SLOOP_SHARD_RELEASED) {
     if (!m->opts->app) slp_oracle_bad(o, "S12 contract: %s: a lease is gone that there never was", shard);
     s->opened = 0;
   } else if (what == SLOOP_SHARD_STOPPED) {
@@ -702,14 +702,15 @@ void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st) {
   slp_oracle *o = m->oracle;
   /* One page: its body and its table of 32 bytes a record, which grows by doubling; small fixed parts. */
   uint64_t page = o->world->largest_answer + 64 * (UINT64_C(10000) + o->world->aggregated) + 65536;
-  if (st->held_bytes_peak > m->opts->held_bytes_max + page)
+  if (st->buffered_bytes_peak > m->opts->buffered_bytes_max + page)
     slp_oracle_bad(o, "P5 budget: %" PRIu64 " bytes held, %" PRIu64 " allowed and one page of %" PRIu64,
-                   st->held_bytes_peak, m->opts->held_bytes_max, page);
+                   st->buffered_bytes_peak, m->opts->buffered_bytes_max, page);
   if (st->records != m->records)
     slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " records, not %" PRIu64, st->records,
                    m->records);
-  if (st->again != m->again)
-    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " again, not %" PRIu64, st->again, m->again);
+  if (st->redelivered != m->again)
+    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " again, not %" PRIu64, st->redelivered,
+                   m->again);
   if (st->batches != m->batches)
     slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " batches, not %" PRIu64, st->batches,
                    m->batches);

@@ -84,7 +84,7 @@ struct slp_oracle {
   /* The latest key handed over. */
   int64_t top_ms;
   char top_seq[130];
-  uint64_t held_bytes_max_seen;
+  uint64_t buffered_bytes_max_seen;
   char bad[400]; /* the first broken promise; "" */
 };
 

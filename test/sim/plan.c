@@ -34,8 +34,8 @@ static void draw_options(slp_plan *p, uint64_t *r) {
   o->order_wait_ms = one_in(r, 5) ? 0 : one_in(r, 5) ? UINT32_MAX : (uint32_t)log_between(r, 50, 5000);
   o->poll_ms = heads(r) ? 1000 : (uint32_t)between(r, 200, 3000);
   o->fetch_records_max = fetches[between(r, 0, 3)];
-  o->held_bytes_max = holds[between(r, 0, 2)];
-  o->held_batches_max = (uint32_t)between(r, 1, 4);
+  o->buffered_bytes_max = holds[between(r, 0, 2)];
+  o->batches_out_max = (uint32_t)between(r, 1, 4);
   o->batch_records_max = batch_records[between(r, 0, 3)];
   o->batch_bytes_max = heads(r) ? 1 << 20 : 4096;
   o->in_flight_max = heads(r) ? 128 : (uint32_t)between(r, 1, 4);
@@ -81,7 +81,7 @@ static void draw_tight(slp_plan *p, uint64_t *r) {
   o->start = SLOOP_OLDEST;
   o->order = SLOOP_ORDER_TIME;
   o->order_wait_ms = UINT32_MAX;
-  o->held_bytes_max = 1 << 20;
+  o->buffered_bytes_max = 1 << 20;
   o->fetch_records_max = heads(r) ? 50 : 1000;
 }
 
@@ -180,7 +180,7 @@ void slp_plan_print(const slp_plan *p, char *to, size_t n) {
       p->shards, p->backlog, p->backlog_gap_us, p->record_bytes, p->big_records, p->put_gap_us, p->reshards,
       p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->trims, p->saves, p->kills, p->stops, p->moves,
       p->aggregates, p->timeless, p->close_early, p->phase_ms, (int)o->start, (int)o->order, (int)o->wire,
-      o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->held_bytes_max, o->held_batches_max,
+      o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max, o->batches_out_max,
       o->batch_records_max, o->in_flight_max, t->latency_us_min, t->latency_us_max, t->refuse_ppm,
       t->reset_ppm, t->silent_ppm, t->cut_ppm, t->clip_ppm, t->slow_ppm, p->manners.hold_us_min,
       p->manners.hold_us_max, p->manners.give_back_ppm, p->box.iterator_ms, p->box.reads_per_second,
@@ -415,8 +415,8 @@ static void set_options(play *g) {
   to->order_wait_ms = from->order_wait_ms;
   to->poll_ms = from->poll_ms;
   to->fetch_records_max = from->fetch_records_max;
-  to->held_bytes_max = from->held_bytes_max;
-  to->held_batches_max = from->held_batches_max;
+  to->buffered_bytes_max = from->buffered_bytes_max;
+  to->batches_out_max = from->batches_out_max;
   to->batch_records_max = from->batch_records_max;
   to->batch_bytes_max = from->batch_bytes_max;
   to->in_flight_max = from->in_flight_max;
@@ -520,9 +520,9 @@ static void second_phase(play *g) {
   if (!slp_user_wait(&g->u, 11000, stop_told, &g->u))
     slp_oracle_bad(g->u.oracle, "P8 stopped: stop was never told");
   sloop_stats_t st = slp_user_stats(&g->u);
-  if (g->u.stop_status == 0 && st.held_bytes_now)
+  if (g->u.stop_status == 0 && st.buffered_bytes_now)
     slp_oracle_bad(g->u.oracle, "S11 bounds: stopped, nothing is out, and %" PRIu64 " bytes are held",
-                   st.held_bytes_now);
+                   st.buffered_bytes_now);
 }
 
 static void check_timeless(play *g) {

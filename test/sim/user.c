@@ -346,7 +346,7 @@ int slp_user_move(slp_user *u, const sloop_position_t *to) {
   int rc;
   sloop_position_t place = *to;
   if (place.kind == SLOOP_AT_TOKEN && !place.token) place.token = u->token;
-  SLP_CALL(u->oracle, rc = sloop_move(u->s, &place, on_moved, u));
+  SLP_CALL(u->oracle, rc = sloop_seek(u->s, &place, on_moved, u));
   if (rc) return rc;
   u->moving++;
   u->move_told = 0;

@@ -50,8 +50,8 @@ static void named(const char *stat, const char *unit, const char *want) {
 TEST(names) {
   named("records", "records", "sloop_records_total");
   named("payload_bytes", "bytes", "sloop_payload_bytes_total");
-  named("held_bytes_now", "bytes", "sloop_held_bytes");
-  named("held_bytes_peak", "bytes", "sloop_held_peak_bytes");
+  named("buffered_bytes_now", "bytes", "sloop_buffered_bytes");
+  named("buffered_bytes_peak", "bytes", "sloop_buffered_peak_bytes");
   named("batches_now", "batches", "sloop_batches_now"); /* sloop_batches_total is another */
   named("shards_now", "shards", "sloop_shards");
   named("behind_ms_now", "ms", "sloop_behind_seconds");

@@ -35,8 +35,8 @@ TEST(every_wrong_option_is_named) {
   WRONG(on_batch = NULL, "on_batch");
   WRONG(poll_ms = 0, "poll_ms");
   WRONG(fetch_records_max = 10001, "fetch_records_max");
-  WRONG(held_bytes_max = 1, "held_bytes_max");
-  WRONG(held_batches_max = 0, "held_batches_max");
+  WRONG(buffered_bytes_max = 1, "buffered_bytes_max");
+  WRONG(batches_out_max = 0, "batches_out_max");
   WRONG(batch_records_max = 0, "batch_records_max");
   WRONG(in_flight_max = 0, "in_flight_max");
   WRONG(start = (sloop_start_kind)9, "start");

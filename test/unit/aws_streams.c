@@ -41,7 +41,7 @@ static void close_all(void) {
   fake_end(&f, mem);
 }
 
-static void on_done(slp_op *op) {
+static void on_done(slp_write *op) {
   CHECK(op->call == NULL);
   done++;
 }

@@ -279,17 +279,17 @@ TEST(some_answer_at_once_whatever_else_is_there) {
 
 TEST(settings) {
   CHECK_PARSES("-X", "poll_ms=250", "-Xregion=eu-west-1", "-X", "on_trimmed=stop", "-X",
-               "held_bytes_max=1000", "s");
+               "buffered_bytes_max=1000", "s");
   CHECK_INT(args.opts.poll_ms, 250);
   CHECK_STR(args.opts.region, "eu-west-1");
   CHECK_INT(args.opts.on_trimmed, SLOOP_TRIMMED_STOP);
-  CHECK_INT(args.opts.held_bytes_max, 1000);
+  CHECK_INT(args.opts.buffered_bytes_max, 1000);
   CHECK_PARSES("-X", "log_level=debug", "-X", "order_wait_ms=max", "-X", "ca_bundle=", "s");
   CHECK_INT(args.opts.log_level, SLOOP_LOG_DEBUG);
   CHECK_INT(args.opts.order_wait_ms, UINT32_MAX);
-  CHECK_PARSES("-X", "aggregates=keep", "-X", "held_records_per_shard_max=5", "s");
+  CHECK_PARSES("-X", "aggregates=keep", "-X", "buffered_records_per_shard_max=5", "s");
   CHECK_INT(args.opts.aggregates, SLOOP_AGGREGATES_KEEP);
-  CHECK_INT(args.opts.held_records_per_shard_max, 5);
+  CHECK_INT(args.opts.buffered_records_per_shard_max, 5);
   CHECK_PARSES("-M2", "-X", "sandbox.port=0", "-X", "sandbox.clock_offset_ms=-5000", "-X",
                "sandbox.cbor_indefinite=0", "-X", "sandbox.access_key=a=b");
   CHECK_INT(args.sandbox.clock_offset_ms, -5000);
@@ -300,7 +300,7 @@ TEST(settings) {
   CHECK_REFUSED("from 1 to", "-X", "poll_ms=0", "s");
   CHECK_REFUSED("from 1 to 10000", "-X", "fetch_records_max=10001", "s");
   CHECK_REFUSED("from 1 to", "-X", "poll_ms=4294967296", "s");
-  CHECK_REFUSED("from 1 on", "-X", "held_bytes_max=18446744073709551616", "s");
+  CHECK_REFUSED("from 1 on", "-X", "buffered_bytes_max=18446744073709551616", "s");
   CHECK_REFUSED("stop|continue", "-X", "on_trimmed=maybe", "s");
   CHECK_REFUSED("stop|continue", "-X", "on_trimmed=", "s");
   CHECK_REFUSED("0 to 65535", "-X", "sandbox.port=65536", "-M1");
@@ -314,8 +314,8 @@ TEST(help_and_the_list_of_settings_are_readable) {
   CHECK_INT(slp_help(&b), 0);
   CHECK_INT(slp_knobs_list(&b), 0);
   static const char *const must[] = {
-      "-o, --start POSITION",    "--demo[=SECONDS]", "-X, --set NAME=VALUE", "%R length",
-      "held_bytes_max=67108864", "sandbox.port",     "aggregates=expand",    "130"};
+      "-o, --start POSITION",        "--demo[=SECONDS]", "-X, --set NAME=VALUE", "%R length",
+      "buffered_bytes_max=67108864", "sandbox.port",     "aggregates=expand",    "130"};
   for (size_t i = 0; i < SLP_COUNT(must); i++)
     if (!strstr(slp_buf_z(&b), must[i])) CHECK_FAIL("lacks \"%s\"", must[i]);
   slp_buf_free(&b);

@@ -80,7 +80,7 @@ TEST(bytes_that_are_not_utf8_come_as_base64) {
 
 TEST(late_and_raw_are_there_only_when_so) {
   sloop_record_t r = record("", 0);
-  r.flags = SLOOP_REC_AGAIN;
+  r.flags = SLOOP_REC_REDELIVERED;
   CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"\"}\n");
   r.flags = SLOOP_REC_LATE;
   CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"key\",\"payload\":\"\",\"late\":true}\n");

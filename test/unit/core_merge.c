@@ -58,22 +58,22 @@ TEST(the_top_is_always_the_least_of_all) {
 TEST(keys_compare_by_time_then_number_then_sub_sequence) {
   slp_key a = {5, SLP_STR("99"), 0}, b = {5, SLP_STR("100"), 0}, c = {5, SLP_STR("100"), 1},
           d = {6, SLP_STR("1"), 0};
-  slp_key frontier = {5, SLP_STR(""), 0};
+  slp_key watermark = {5, SLP_STR(""), 0};
   CHECK_INT(slp_key_cmp(&a, &b), -1);
   CHECK_INT(slp_key_cmp(&b, &c), -1);
   CHECK_INT(slp_key_cmp(&d, &c), 1);
   CHECK_INT(slp_key_cmp(&b, &b), 0);
-  CHECK_INT(slp_key_cmp(&frontier, &a), -1);
+  CHECK_INT(slp_key_cmp(&watermark, &a), -1);
 }
 
-TEST(a_record_goes_before_a_frontier_of_the_same_key) {
+TEST(a_record_goes_before_a_watermark_of_the_same_key) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_merge m;
-  slp_merge_node frontier = {0}, record = {0};
+  slp_merge_node watermark = {0}, record = {0};
   slp_key key = {5, SLP_STR("49"), 0};
   slp_merge_init(&m, mem);
   slp_merge_reserve(&m, 2);
-  slp_merge_put(&m, &frontier, &key, 0);
+  slp_merge_put(&m, &watermark, &key, 0);
   slp_merge_put(&m, &record, &key, 1);
   CHECK(slp_merge_top(&m) == &record);
   slp_merge_free(&m);

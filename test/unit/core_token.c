@@ -180,13 +180,13 @@ TEST(what_is_written_is_bloops_format_to_the_byte) {
   char why[160];
   slp_token *t;
   CHECK_INT(slp_token_read(&t, mem, slp_buf_str(&text), why), 0);
-  slp_buf again;
-  slp_buf_init(&again, mem, 4096);
-  CHECK_INT(slp_token_write(&again, t->stream, t->shards, t->shards_n), 0);
-  CHECK_STR(slp_buf_z(&again), slp_buf_z(&text));
+  slp_buf redelivered;
+  slp_buf_init(&redelivered, mem, 4096);
+  CHECK_INT(slp_token_write(&redelivered, t->stream, t->shards, t->shards_n), 0);
+  CHECK_STR(slp_buf_z(&redelivered), slp_buf_z(&text));
   slp_token_free(t);
   slp_buf_free(&text);
-  slp_buf_free(&again);
+  slp_buf_free(&redelivered);
   slp_mem_drop(mem);
 }
 

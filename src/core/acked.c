@@ -1,0 +1,70 @@
+/* lowmark.c - what of a shard was acknowledged without a gap: where reading has to go on when all is lost but
+ * the position.
+ *
+ * The mark is not kept but found: it is the record in front of the first one that is not acknowledged, and
+ * the pages that hold such a one are all in shard->pages. Records that were passed over count as
+ * acknowledged. Of pages that are dropped, because reading stops, the first that was not acknowledged in full
+ * stays without its body: nothing behind it can count any more, and nothing else remembers that. */
+#include "core/core.h"
+
+static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffered, link); }
+
+static slp_buffered *first_unfinished(const slp_shard *s) {
+  SLP_LIST_EACH(&s->pages, it) {
+    if (buffered_of(it)->unacked && !(SLP_MUTANT(4) && buffered_of(it)->redelivered_n))
+      return buffered_of(it);
+  }
+  return NULL;
+}
+
+/* The record in front of the first one of the page that is not acknowledged. */
+static void mark_of(const slp_buffered *buffered, slp_mark *ret) {
+  uint32_t i = 0;
+  while (i < buffered->n && buffered->bits[i / 8] == 0xff) i += 8;
+  while (i < buffered->n && (buffered->bits[i / 8] >> (i % 8) & 1)) i++;
+  if (buffered->page && i > 0) {
+    slp_mark_rec(ret, buffered->page, &buffered->page->recs[i - 1]);
+  } else {
+    *ret = buffered->prev;
+  }
+}
+
+int slp_acked_prefix(const slp_shard *s, slp_mark *ret) {
+  const slp_buffered *buffered = first_unfinished(s);
+  if (buffered) {
+    mark_of(buffered, ret);
+  } else if (s->taken) {
+    *ret = s->last;
+  } else {
+    ret->seq_n = 0;
+  }
+  return ret->seq_n > 0;
+}
+
+/* The mark is all that is left of it. */
+static void strip(slp_buffered *buffered) {
+  if (!buffered->page) return;
+  mark_of(buffered, &buffered->prev);
+  uint64_t stays = slp_alloc_size(buffered);
+  slp_budget_settle(&buffered->engine->budget, buffered->charged, stays);
+  buffered->charged = stays;
+  slp_engine_page_back(buffered->engine, buffered->page);
+  buffered->page = NULL;
+}
+
+void slp_acked_drop(slp_shard *s) {
+  int bounded = 0;
+  slp_list *it = s->pages.next;
+  while (it != &s->pages) {
+    slp_buffered *buffered = buffered_of(it);
+    it = it->next;
+    if (SLP_MUTANT(43) && buffered->dropped && buffered->out && buffered->unacked) bounded = 1;
+    if (!buffered->dropped || buffered->out) continue;
+    if (buffered->unacked && !bounded) {
+      strip(buffered);
+      bounded = 1;
+    } else {
+      slp_queue_free(buffered);
+    }
+  }
+}

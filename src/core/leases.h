@@ -1,0 +1,42 @@
+/* leases.h - what a consumer with leases asks of its leases. core/ calls this table and nothing else of them;
+ * a consumer without an application has none and reads every shard. lease/consumer.c fills the table in. */
+#ifndef SLP_CORE_LEASES_H
+#define SLP_CORE_LEASES_H
+
+#include "core/source.h"
+
+struct slp_shard;
+struct slp_counts;
+
+typedef struct slp_leases slp_leases;
+typedef struct slp_leases_ops {
+  /* The stream is described, in c->describe: the leases begin now. */
+  void (*described)(slp_leases *l);
+  /* A listing has come, in c->list unless it failed. */
+  void (*listed)(slp_leases *l, const slp_fail *f);
+  /* Before anything is handed out: sends a heartbeat that is due, and suspends the consumer when the lease
+   * deadline has passed. */
+  void (*gate)(slp_leases *l);
+  /* A batch with records of the shard was given back, some of them acknowledged or none. */
+  void (*settled)(slp_leases *l, struct slp_shard *s, int acked);
+  /* The shard is read to its end, and all of it was handed out. */
+  void (*read_out)(slp_leases *l, struct slp_shard *s);
+  /* The children of a shard that is being read, as its last answer or a listing names them. */
+  void (*children)(slp_leases *l, struct slp_shard *s, const slp_shard_desc *children, size_t n);
+  /* A record of the shard came back too often, or the shard can't be read. park: nobody is to try again. */
+  void (*hopeless)(slp_leases *l, struct slp_shard *s, int park);
+  /* Everything goes to the other workers; slp_consumer_check finds left true in the end. */
+  void (*leave)(slp_leases *l, uint64_t limit_ms);
+  int (*left)(const slp_leases *l);
+  int (*undone)(const slp_leases *l); /* left, and not all of it was written */
+  /* The consumer can't go on: told as a fatal error, and nothing more is written to the table. */
+  void (*end)(slp_leases *l, const slp_fail *f);
+  void (*stats)(slp_leases *l, struct slp_counts *out);
+  void (*free)(slp_leases *l); /* at once: nothing is written any more */
+} slp_leases_ops;
+
+struct slp_leases {
+  const slp_leases_ops *ops;
+};
+
+#endif

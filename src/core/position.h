@@ -1,0 +1,26 @@
+/* position.h - a place in a shard. The one type for it: sources, readers, leases and tokens use it. */
+#ifndef SLP_CORE_POSITION_H
+#define SLP_CORE_POSITION_H
+
+#include "core/mark.h"
+
+typedef enum slp_position_kind {
+  SLP_POSITION_NONE, /* not known */
+  SLP_POSITION_OLDEST,
+  SLP_POSITION_LATEST,
+  SLP_POSITION_TIME,
+  SLP_POSITION_AT,    /* at the record mark names: it comes first */
+  SLP_POSITION_AFTER, /* behind it: mark (with its sub-sequence) is finished with */
+  SLP_POSITION_END    /* the shard is read to its end and everything is acknowledged */
+} slp_position_kind;
+
+typedef struct slp_position {
+  slp_position_kind kind;
+  int64_t at_ms; /* TIME */
+  slp_mark mark; /* AT, AFTER */
+} slp_position;
+/* Which is further on in a shard: < 0, 0, > 0. NONE before everything; OLDEST, TIME, LATEST count as the
+ * beginning. */
+int slp_position_cmp(const slp_position *a, const slp_position *b);
+
+#endif

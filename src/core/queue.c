@@ -1,0 +1,511 @@
+/* outlet.c - a shard's records on their way out and back in: pages are taken in here, records leave for
+ * batches one by one, acknowledgements and give-backs are counted per page.
+ *
+ * The key of a record, by which shards are merged, is (time, sequence, sub-sequence). `time` is its
+ * arrival time, raised to the time of the record before it in its shard (shard order is never broken), and
+ * lowered to the service's clock when its page was answered (a record stamped in the future can't drag
+ * its shard along). Users see the raw arrival time. */
+#include "base/probe.h"
+#include "core/lag.h"
+
+static int bit_get(const uint8_t *bits, uint32_t i) { return bits[i / 8] >> (i % 8) & 1; }
+static void bit_set(uint8_t *bits, uint32_t i) { bits[i / 8] |= (uint8_t)(1u << (i % 8)); }
+static void bit_clear(uint8_t *bits, uint32_t i) { bits[i / 8] &= (uint8_t) ~(1u << (i % 8)); }
+
+static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffered, link); }
+
+/* ---- taking a page in ------------------------------------------------------------------------------- */
+
+int slp_queue_was_young(const slp_shard *s) {
+  const slp_consumer *c = s->consumer;
+  int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
+  return s->taken && c->retention_ms > 0 && s->last.arrived_ms >= 0 && now_ms != INT64_MIN &&
+         s->last.arrived_ms > now_ms - c->retention_ms;
+}
+
+/* We asked for a certain record, to see that nothing was trimmed in front of it, and another came first.
+ * Records may be lost, and surely are when the one we had taken was young enough to be kept. */
+static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
+  int certain = slp_queue_was_young(s);
+  slp_report_loss(s->consumer, s->id, wanted, first, certain,
+                  certain ? "records were removed from the stream before they were read"
+                          : "the record to go on from is not kept any more; records after it may be missing");
+}
+
+/* Whether the page, the first with records after an iterator AT some record, begins with another one. */
+static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_wanted) {
+  if (page->recs_n == 0 || s->from_oldest) return 0; /* or the gap was told already */
+  if (s->taken && s->cursor_after_last) {
+    *ret_wanted = slp_mark_seq(&s->last);
+  } else if (!s->taken && s->start.place == SLP_PLACE_AT_SEQ) {
+    *ret_wanted = slp_mark_seq(&s->start.at);
+  } else {
+    return 0;
+  }
+  return slp_num_cmp(slp_rec_seq(page, &page->recs[0]), *ret_wanted) > 0;
+}
+
+/* A page in order that begins behind the last record taken, as nearly all do, is not looked through: its
+ * bytes are cold. */
+static int is_all_new(const slp_shard *s, const slp_page *page) {
+  if (page->recs_n == 0 || page->unordered || page->empty_n) return 0;
+  if (s->cursor_after_last || s->from_oldest) return 0;
+  if (page->earliest_ms < s->not_before_ms) return 0;
+  const slp_rec *first = &page->recs[0];
+  if (s->taken) return slp_mark_side(&s->last, slp_rec_seq(page, first), first->sub) > 0;
+  return s->start.place != SLP_PLACE_AT_SEQ || s->start.at.sub == 0;
+}
+
+int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) {
+  slp_str seq = slp_rec_seq(page, r);
+  if (s->taken) return slp_mark_side(&s->last, seq, r->sub) <= 0;
+  return s->from_oldest && s->start.place == SLP_PLACE_AT_SEQ && slp_mark_side(&s->start.at, seq, r->sub) < 0;
+}
+
+/* Nothing of it is to be handed out: it holds nothing, or reading starts behind it. */
+static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
+  if (r->flags & SLP_REC_EMPTY) return 1;
+  if (r->arrived_ms >= 0 && r->arrived_ms < s->not_before_ms) return 1;
+  return !s->taken && s->start.place == SLP_PLACE_AT_SEQ && slp_mark_side(&s->start.at, seq, r->sub) < 0;
+}
+
+/* Drops what was taken before and what is to be passed over. Returns the records kept; *ret_last is the last
+ * record kept or passed over, whole or inside an aggregate. *ret_bad: one went back, and then none is kept:
+ * which of them are out of place can't be told. */
+static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret_bad) {
+  if (is_all_new(s, page)) {
+    *ret_last = page->recs[page->recs_n - 1];
+    return (uint32_t)page->recs_n;
+  }
+  slp_str prev = slp_mark_seq(&s->last);
+  uint32_t prev_sub = s->last.sub, kept = 0;
+  int have = s->taken, expected = s->cursor_after_last;
+  for (size_t i = 0; i < page->recs_n; i++) {
+    slp_rec *r = &page->recs[i];
+    slp_str seq = slp_rec_seq(page, r);
+    if (s->from_oldest && slp_queue_knows(s, page, r)) continue;
+    if (have) {
+      int c = slp_num_cmp(seq, prev);
+      if (c < 0) {
+        SLP_PROBE("outlet: numbers went back");
+        *ret_bad = 1;
+        return 0;
+      }
+      if (c == 0 && r->sub <= prev_sub) {
+        SLP_PROBE("outlet: a record that was there before is dropped");
+        if (!expected) s->consumer->counts.repeats_dropped++;
+        continue;
+      }
+    }
+    prev = seq;
+    prev_sub = r->sub;
+    have = 1;
+    expected = 0;
+    *ret_last = *r;
+    if (is_passed_over(s, seq, r)) continue;
+    if (page->changes) page->changes[kept] = page->changes[i];
+    page->recs[kept++] = *r;
+  }
+  return kept;
+}
+
+static void remember_last(slp_shard *s, const slp_page *page, const slp_rec *r) {
+  slp_mark_rec(&s->last, page, r);
+  s->taken = 1;
+}
+
+/* Nothing of the page stays. */
+static int refuse(slp_shard *s, slp_page *page, int r) {
+  slp_engine *e = s->consumer->engine;
+  slp_budget_give(&e->budget, s->reserved);
+  s->reserved = 0;
+  slp_engine_page_back(e, page);
+  return r;
+}
+
+/* A small answer in a large recycled body would hold the budget of a large one; where the budget is spent, so
+ * would one that grew by doubling. Records are offsets, so the body may move. */
+static void trim_memory(slp_page *page, int pressed) {
+  size_t n = page->body.n;
+  if (page->body.cap < 65536 || page->body.cap - n < 4096) return;
+  if (!pressed && n > page->body.cap / 2) return;
+  char *p = slp_realloc(page->body.mem, page->body.p, n + 1);
+  if (!p) return;
+  page->body.p = p;
+  page->body.cap = n;
+}
+
+int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
+  slp_engine *e = s->consumer->engine;
+  size_t bits = (page->recs_n + 7) / 8;
+  slp_buffered *buffered = slp_zalloc(e->mem, sizeof *buffered + 2 * bits);
+  if (!buffered) return SLP_ENOMEM;
+  slp_str wanted;
+  if (begins_behind(s, page, &wanted)) {
+    report_gap(s, wanted, slp_rec_seq(page, &page->recs[0]));
+    if (s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
+      slp_free(e->mem, buffered);
+      return refuse(s, page, SLOOP_ETRIMMED);
+    }
+  }
+  int bad = 0;
+  int64_t latest = page->latest_ms; /* of a page cut short: at most too late, and lowered below */
+  slp_rec last = {0};
+  uint32_t kept = filter(s, page, &last, &bad);
+  if (page->recs_n > 0) s->cursor_after_last = 0;
+  if (last.seq_n) s->from_oldest = 0;
+  if (kept == 0) {
+    slp_free(e->mem, buffered);
+    if (!bad && last.seq_n) remember_last(s, page, &last);
+    return refuse(s, page, bad ? SLOOP_EPROTO : 0);
+  }
+  trim_memory(page, e->budget.used + page->body.cap - s->reserved > e->budget.max);
+  page->recs_n = kept;
+  buffered->shard = s;
+  buffered->engine = e;
+  buffered->mem = e->mem;
+  buffered->name = slp_name_hold(s->name);
+  buffered->page = page;
+  buffered->n = buffered->unacked = kept;
+  buffered->redelivered = buffered->bits + bits;
+  buffered->floor_time = s->tail_time;
+  if (s->taken) {
+    buffered->prev = s->last;
+  } else { /* the first of all: from now on that is where the shard started, whatever "latest" says later */
+    s->start.place = SLP_PLACE_AT_SEQ;
+    slp_mark_rec(&s->start.at, page, &page->recs[0]);
+  }
+  buffered->service_ms = slp_max_i64(service_high_ms, s->tail_time);
+  buffered->behind_ms = slp_lag_of_page(s, page);
+  buffered->charged = slp_page_bytes(page) + slp_alloc_size(buffered);
+  slp_budget_settle(&e->budget, s->reserved, buffered->charged);
+  s->reserved = 0;
+  slp_list_add_last(&s->pages, &buffered->link);
+  if (!s->next_page) {
+    s->next_page = buffered;
+    s->next_i = 0;
+  }
+  s->queued_n += kept;
+  s->unacked_n += kept;
+  s->consumer->queued_n += kept;
+  s->tail_time = slp_min_i64(slp_max_i64(latest, s->tail_time), buffered->service_ms);
+  remember_last(s, page, &last);
+  return 0;
+}
+
+/* ---- the place in the order ---------------------------------------------------------------------- */
+
+void slp_queue_set_frontier(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
+  slp_key key = {time, seq, sub};
+  if (slp_key_cmp(&key, &s->watermark) <= 0) return; /* never back */
+  if (seq.n) memcpy(s->watermark_seq, seq.p, seq.n);
+  s->watermark = (slp_key){time, {s->watermark_seq, seq.n}, sub};
+}
+
+int slp_queue_empty(const slp_shard *s) { return s->queued_n == 0 && s->redelivered_n == 0; }
+
+int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i, int *ret_redelivered) {
+  if (s->redelivered_n) {
+    SLP_LIST_EACH(&s->pages, it) {
+      slp_buffered *buffered = buffered_of(it);
+      for (uint32_t i = 0; buffered->redelivered_n && i < buffered->n; i++) {
+        if (!bit_get(buffered->redelivered, i)) continue;
+        *ret_buffered = buffered;
+        *ret_i = i;
+        *ret_redelivered = 1;
+        return 1;
+      }
+    }
+    SLP_CHECK(!"records given back are in some page");
+  }
+  if (!s->next_page) return 0;
+  *ret_buffered = s->next_page;
+  *ret_i = s->next_i;
+  *ret_redelivered = 0;
+  return 1;
+}
+
+slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i) {
+  const slp_rec *r = &buffered->page->recs[i];
+  int fresh = buffered == s->next_page && i == s->next_i;
+  int64_t floor = fresh ? s->key_time : buffered->floor_time;
+  int64_t time = slp_min_i64(slp_max_i64(r->arrived_ms, floor), buffered->service_ms);
+  return (slp_key){time, slp_rec_seq(buffered->page, r), r->sub};
+}
+
+void slp_queue_leave_order(slp_shard *s) {
+  slp_merge_remove(&s->consumer->engine->merge, &s->node);
+  slp_list_remove(&s->ready_link);
+}
+
+void slp_queue_put_in_order(slp_shard *s) {
+  slp_engine *e = s->consumer->engine;
+  slp_buffered *buffered;
+  uint32_t i;
+  int redelivered;
+  int paused = s->paused || s->consumer->suspended;
+  int some = s->in_order && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
+  /* Set aside means "is not waited for"; what it has, it may hand out. */
+  if (!s->in_order || paused || (s->aside && !some)) {
+    slp_queue_leave_order(s);
+    return;
+  }
+  if (!some && (s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE)) {
+    s->in_order = 0;
+    slp_queue_leave_order(s);
+    if (s->consumer->leases && s->state == SLP_READER_ENDED)
+      s->consumer->leases->ops->read_out(s->consumer->leases, s);
+    slp_lineage_enter_ready(s->consumer); /* its children's turn */
+    return;
+  }
+  if (e->order == SLOOP_ORDER_SHARD) {
+    if (some && !slp_list_linked(&s->ready_link)) slp_list_add_last(&e->ready_shards, &s->ready_link);
+    if (!some) slp_list_remove(&s->ready_link);
+    return;
+  }
+  slp_key key = some ? slp_queue_key(s, buffered, i) : s->watermark;
+  slp_merge_put(&e->merge, &s->node, &key, some);
+}
+
+/* ---- out --------------------------------------------------------------------------------------------- */
+
+void slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, const slp_key *key) {
+  buffered->out++;
+  s->consumer->queued_n--;
+  if (redelivered) {
+    bit_clear(buffered->redelivered, i);
+    buffered->redelivered_n--;
+    s->redelivered_n--;
+    return;
+  }
+  s->queued_n--;
+  s->key_time = key->time;
+  if (++s->next_i < buffered->n) return;
+  s->next_page = buffered->link.next == &s->pages ? NULL : buffered_of(buffered->link.next);
+  s->next_i = 0;
+  slp_reader_poke(s); /* a page's worth of room */
+}
+
+/* ---- and back in -------------------------------------------------------------------------------------- */
+
+void slp_queue_ack(slp_buffered *buffered, uint32_t i) {
+  if (bit_get(buffered->bits, i)) return;
+  bit_set(buffered->bits, i);
+  SLP_CHECK(buffered->unacked > 0);
+  buffered->unacked--;
+  if (!buffered->shard) return;
+  buffered->shard->unacked_n--;
+  buffered->shard->given_in = 1;
+}
+
+void slp_queue_free(slp_buffered *buffered) {
+  slp_mem *mem = buffered->mem;
+  SLP_CHECK(buffered->out == 0);
+  slp_list_remove(&buffered->link);
+  if (buffered->shard) buffered->shard->unacked_n -= buffered->unacked;
+  if (buffered->engine) {
+    slp_budget_give(&buffered->engine->budget, buffered->charged);
+    if (buffered->page) slp_engine_page_back(buffered->engine, buffered->page);
+  } else {
+    slp_page_free(buffered->page);
+  }
+  slp_free(mem, buffered->attempts);
+  slp_name_drop(buffered->name);
+  slp_free(mem, buffered);
+}
+
+int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i) {
+  return s->dead && buffered == s->tried && i == s->tried_i;
+}
+
+/* Without its record nothing behind it may be handed out: the order, and the acknowledged prefix, end here.
+ */
+static void give_hopeless_up(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  slp_fail f = {0};
+  if (s->state == SLP_READER_GONE || s->draining) return;
+  slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
+               c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
+               : c->leases                        ? "the shard goes to another worker"
+                                                  : "the shard is not read any further");
+  if (c->leases) {
+    slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
+    c->leases->ops->hopeless(c->leases, s, c->o->on_retry == SLOOP_RETRY_PARK);
+  } else {
+    slp_reader_give_up(s, &f);
+  }
+}
+
+/* The first record that is not acknowledged. 1: it was given back and waits to be handed out again. */
+static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i) {
+  SLP_LIST_EACH(&s->pages, it) {
+    slp_buffered *buffered = buffered_of(it);
+    uint32_t i = 0;
+    if (!buffered->unacked) continue;
+    while (bit_get(buffered->bits, i)) i++;
+    *ret_buffered = buffered;
+    *ret_i = i;
+    return bit_get(buffered->redelivered, i);
+  }
+  return 0;
+}
+
+/* The first one not acknowledged is why the others came with it, or wait behind it: it alone is counted, each
+ * time that it comes back itself. */
+static void count_tries(slp_shard *s) {
+  const sloop_opts_t *o = s->consumer->o;
+  slp_buffered *buffered;
+  uint32_t i;
+  if (!first_waits(s, &buffered, &i) || !buffered->attempts) return;
+  uint8_t attempts = buffered->attempts[i];
+  int same = buffered == s->tried && i == s->tried_i;
+  if (same && attempts == s->tried_at && attempts < 255) return; /* another one came back */
+  if (!same || attempts < s->tried_at) s->tried_n = s->dead = 0;
+  s->tried = buffered;
+  s->tried_i = i;
+  s->tried_at = attempts;
+  s->tried_n++;
+  if (o->on_retry == SLOOP_RETRY_REDELIVER || s->tried_n < o->retry_max) return;
+  if (o->on_retry == SLOOP_RETRY_SKIP)
+    s->dead = 1;
+  else
+    give_hopeless_up(s);
+}
+
+void slp_queue_return(slp_buffered *buffered, uint32_t i) {
+  SLP_CHECK(buffered->out > 0);
+  buffered->out--;
+  slp_shard *s = buffered->shard;
+  if (!s) {
+    if (buffered->out == 0) slp_queue_free(buffered);
+    return;
+  }
+  if (bit_get(buffered->bits, i) || buffered->dropped) return;
+  if (!buffered->attempts)
+    buffered->attempts = slp_zalloc(buffered->mem, buffered->n); /* without: attempt stays 2 */
+  if (buffered->attempts && buffered->attempts[i] < (SLP_MUTANT(11) ? 1 : 255)) buffered->attempts[i]++;
+  bit_set(buffered->redelivered, i);
+  buffered->redelivered_n++;
+  s->redelivered_n++;
+  s->consumer->queued_n++;
+  s->given_back = 1;
+  s->in_order = 1; /* it had left when its last record was handed out */
+}
+
+/* A page whose records are all acknowledged but that waits for an older one gives its memory back. */
+static void drop_body(slp_buffered *buffered) {
+  if (!buffered->page || buffered->unacked || buffered->out) return;
+  slp_engine *e = buffered->engine;
+  uint64_t stays = slp_alloc_size(buffered);
+  slp_budget_settle(&e->budget, buffered->charged, stays);
+  buffered->charged = stays;
+  slp_engine_page_back(e, buffered->page);
+  buffered->page = NULL;
+}
+
+#define REDELIVER_US_MIN 100000u
+#define REDELIVER_US_MAX 30000000u
+
+void slp_queue_settle(slp_shard *s) {
+  slp_engine *e = s->consumer->engine;
+  if (s->given_back) {
+    uint32_t shift = s->redeliver_tries < 9 ? s->redeliver_tries : 9;
+    s->redeliver_tries++;
+    uint64_t now = slp_now_refresh_us(e->host); /* the callback that gives it back may have taken long */
+    s->redeliver_at_us =
+        slp_after_us(now, slp_min_u64((uint64_t)REDELIVER_US_MIN << shift, REDELIVER_US_MAX));
+  } else if (s->given_in) {
+    s->redeliver_tries = 0;
+  }
+  int acked = s->given_in;
+  if (s->given_back) count_tries(s);
+  s->given_back = s->given_in = 0;
+  slp_list *it = s->pages.next;
+  while (it != &s->pages) {
+    slp_buffered *buffered = buffered_of(it);
+    it = it->next;
+    if (buffered->out) continue;
+    if (buffered->unacked == 0 && buffered->link.prev == &s->pages) {
+      slp_queue_free(buffered);
+    } else {
+      drop_body(buffered);
+    }
+  }
+  slp_acked_drop(s);
+  if (slp_list_empty(&s->pages)) slp_reader_told_end(s);
+  if (s->consumer->o->buffered_records_per_shard_max)
+    slp_reader_poke(s); /* it may have waited for just this */
+  slp_queue_put_in_order(s);
+  if (s->consumer->leases) s->consumer->leases->ops->settled(s->consumer->leases, s, acked);
+}
+
+int slp_queue_rewind(slp_shard *s) {
+  slp_buffered *buffered = s->next_page;
+  if (!buffered || s->redelivered_n || buffered->out) return 0;
+  slp_key head = slp_queue_key(s, buffered, s->next_i);
+  if (s->next_i && !SLP_MUTANT(25)) {
+    remember_last(s, buffered->page, &buffered->page->recs[s->next_i - 1]);
+  } else {
+    s->last = buffered->prev;
+    s->taken = s->last.seq_n > 0;
+  }
+  s->tail_time = s->key_time;
+  /* The frontier goes back to the first record forgotten: the merge did not let anything pass it. */
+  if (!SLP_MUTANT(41)) {
+    memcpy(s->watermark_seq, head.seq.p, head.seq.n);
+    s->watermark = (slp_key){head.time, {s->watermark_seq, head.seq.n}, head.sub};
+  }
+  s->consumer->queued_n -= s->queued_n;
+  s->queued_n = 0;
+  s->next_page = NULL;
+  s->next_i = 0;
+  while (!slp_list_empty(&s->pages)) {
+    slp_buffered *last = buffered_of(s->pages.prev);
+    slp_queue_free(last);
+    if (last == buffered) break; /* only its address is looked at */
+  }
+  return 1;
+}
+
+void slp_queue_drop(slp_shard *s) {
+  s->consumer->queued_n -= s->queued_n + s->redelivered_n;
+  s->queued_n = s->redelivered_n = 0;
+  s->next_page = NULL;
+  s->next_i = 0;
+  SLP_LIST_EACH(&s->pages, it) {
+    buffered_of(it)->dropped = 1;
+    buffered_of(it)->redelivered_n = 0;
+  }
+  slp_acked_drop(s);
+}
+
+void slp_queue_detach(slp_shard *s, slp_list *to) {
+  slp_queue_drop(s);
+  slp_list *it;
+  while ((it = slp_list_pop(&s->pages))) {
+    slp_buffered *buffered = buffered_of(it);
+    if (buffered->out == 0) {
+      slp_queue_free(buffered);
+      continue;
+    }
+    buffered->shard = NULL;
+    slp_list_add_last(to, &buffered->link);
+  }
+}
+
+void slp_queue_forget(slp_list *detached) {
+  slp_list *it;
+  while ((it = slp_list_pop(detached))) {
+    slp_buffered *buffered = buffered_of(it);
+    slp_budget_give(&buffered->engine->budget, buffered->charged);
+    buffered->charged = 0;
+    buffered->engine = NULL;
+  }
+}
+
+void slp_queue_orphan(slp_shard *s) {
+  slp_list out;
+  slp_list_init(&out);
+  slp_queue_detach(s, &out);
+  slp_queue_forget(&out);
+}

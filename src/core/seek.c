@@ -1,0 +1,215 @@
+/* move.c - going on from somewhere else while running.
+ *
+ * A new listing is asked for; from it new shards are built beside the old ones and given their places. If
+ * that works the old ones go at once, with all they fetched; what is out of them stays with the user, and
+ * counts for nothing. If not, the new ones go. The new ones are read from when the user was told. */
+#include "core/seek.h"
+
+#include "core/consumer.h"
+
+typedef struct moving {
+  slp_list link;                      /* in consumer->moves, oldest first; all but the last are over */
+  slp_start_position *start_position; /* owned until it is the consumer's */
+  sloop_cb cb;
+  void *arg;
+  uint64_t serial; /* the first listing that will do */
+  int status;
+  uint8_t over, done;
+} moving;
+
+static moving *first_of(const slp_consumer *c) {
+  slp_list *it = slp_list_first(&c->moves);
+  return it ? SLP_OWNER(it, moving, link) : NULL;
+}
+
+static void moving_free(slp_consumer *c, moving *m) {
+  slp_list_remove(&m->link);
+  slp_start_position_free(m->start_position);
+  slp_free(c->mem, m);
+}
+
+static void over(slp_consumer *c, moving *m, int status) {
+  m->over = 1;
+  m->status = status;
+  slp_post(c->engine->host, &c->moves_ev);
+}
+
+/* ---- the old shards go
+ * ------------------------------------------------------------------------------------- */
+
+static void retire_shard(slp_consumer *c, slp_shard *s) {
+  slp_engine *e = c->engine;
+  if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
+  slp_reader_stop(s);
+  s->in_order = 0;
+  slp_queue_leave_order(s);
+  slp_queue_detach(s, &c->detached);
+  if (e->blocker == s) e->blocker = NULL;
+}
+
+static void retire(slp_consumer *c, slp_map *old) {
+  size_t at = 0;
+  slp_shard *s;
+  SLP_LIST_EACH(&c->engine->batches, it) {
+    slp_batch *b = SLP_OWNER(it, slp_batch, link);
+    if (b->consumer == c) b->shard = NULL;
+  }
+  while ((s = slp_map_each(old, &at))) retire_shard(c, s);
+  slp_lineage_free_map(old);
+  SLP_CHECK(c->open_n == 0 && c->tip_n == 0 && c->waiting_n == 0 && c->queued_n == 0);
+}
+
+/* ---- and the new ones come
+ * --------------------------------------------------------------------------------- */
+
+static void keep_pauses(slp_consumer *c, const slp_map *old) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    const slp_shard *was = slp_map_get(old, s->id);
+    if (was) s->paused = was->paused;
+  }
+}
+
+/* 0: c->shards are the new ones, and *old the old ones with *old_waiting_n. Not 0: nothing has changed. */
+static int build(slp_consumer *c, slp_start_position *start_position, slp_map *old, uint32_t *old_waiting_n,
+                 slp_fail *f) {
+  *old = c->shards;
+  *old_waiting_n = c->waiting_n;
+  slp_map_init(&c->shards, c->mem);
+  c->waiting_n = 0;
+  c->started_from = 0;
+  int r = slp_consumer_take_listing(c);
+  if (r) slp_fail_set(f, SLP_NOMEM, r, "no memory to move");
+  if (!r) r = slp_start_shards(c, start_position, f);
+  c->started_from = 1;
+  if (!r) return 0;
+  slp_lineage_free_map(&c->shards);
+  c->shards = *old;
+  c->waiting_n = *old_waiting_n;
+  return r;
+}
+
+static void carry_out(slp_consumer *c, moving *m) {
+  slp_fail f = {0};
+  slp_map old;
+  uint32_t old_waiting_n;
+  if (build(c, m->start_position, &old, &old_waiting_n, &f)) {
+    slp_report_error(c, &f, NULL, 0, 1, UINT64_MAX);
+    over(c, m, f.code);
+    return;
+  }
+  uint32_t new_waiting_n = c->waiting_n;
+  keep_pauses(c, &old);
+  c->waiting_n = old_waiting_n;
+  retire(c, &old);
+  c->waiting_n = new_waiting_n;
+  slp_start_position_free(c->start_position);
+  c->start_position = m->start_position;
+  m->start_position = NULL;
+  m->done = 1;
+  c->tip_told = 0;
+  c->engine->any_out = 0; /* the order begins anew */
+  slp_start_tell_losses(c, c->start_position);
+  over(c, m, 0);
+  slp_deliver_soon(c->engine); /* joined consumers may have waited for an old shard */
+  slp_engine_pump(c->engine);
+}
+
+void slp_seek_listed(slp_consumer *c) {
+  if (slp_list_empty(&c->moves)) return;
+  moving *m = SLP_OWNER(c->moves.prev, moving, link);
+  if (m->over) return;
+  if (c->lists_done < m->serial) {
+    slp_consumer_list_soon(c, 0);
+    return;
+  }
+  carry_out(c, m);
+}
+
+/* ---- telling
+ * ----------------------------------------------------------------------------------------------- */
+
+static void on_event(slp_event *ev) {
+  slp_consumer *c = SLP_OWNER(ev, slp_consumer, moves_ev);
+  moving *m = first_of(c);
+  if (!m || !m->over) return;
+  if (c->notices_n) { /* what was told before comes first */
+    slp_post(c->engine->host, &c->moves_ev);
+    return;
+  }
+  sloop_cb cb = m->cb;
+  void *arg = m->arg;
+  int status = m->status, done = m->done;
+  moving_free(c, m);
+  slp_post(c->engine->host, &c->moves_ev);
+  if (done && c->life == SLP_LIFE_RUNNING) {
+    slp_lineage_open_ready(c);
+    slp_consumer_check(c);
+  }
+  if (cb) cb(c->handle, status, arg);
+}
+
+void slp_seek_cancel(slp_consumer *c, int status) {
+  SLP_LIST_EACH(&c->moves, it) {
+    moving *m = SLP_OWNER(it, moving, link);
+    if (!m->over) over(c, m, status);
+  }
+}
+
+int slp_seek_pending(const slp_consumer *c) { return !slp_list_empty(&c->moves); }
+
+int slp_seek_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
+  moving *m = first_of(c);
+  if (!m) return 0;
+  *ret_cb = m->cb;
+  *ret_arg = m->arg;
+  moving_free(c, m);
+  return 1;
+}
+
+/* ---- asking
+ * ------------------------------------------------------------------------------------------------ */
+
+static int start_position_of(slp_consumer *c, const sloop_position_t *to, slp_start_position **ret) {
+  char why[160] = "";
+  int r = slp_start_position_new(ret, c->mem, to, why);
+  if (r != SLOOP_ETOKEN) return r;
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_REFUSED, r, "%s", why);
+  slp_report_error(c, &f, NULL, 0, 1, UINT64_MAX);
+  return r;
+}
+
+int slp_consumer_seek(slp_consumer *c, const sloop_position_t *to, sloop_cb cb, void *arg) {
+  slp_start_position *start_position = NULL;
+  if (c->life == SLP_LIFE_OPEN || c->life > SLP_LIFE_RUNNING) return SLOOP_ESTATE;
+  int r = start_position_of(c, to, &start_position);
+  if (r) return r;
+  moving *m = SLP_NEW(c->mem, moving);
+  if (!m) {
+    slp_start_position_free(start_position);
+    return SLP_ENOMEM;
+  }
+  slp_seek_cancel(c, SLP_ECANCELED);
+  m->start_position = start_position;
+  m->cb = cb;
+  m->arg = arg;
+  m->serial = c->lists_begun + 1;
+  slp_list_add_last(&c->moves, &m->link);
+  slp_consumer_list_soon(c, 0);
+  return 0;
+}
+
+void slp_seek_init(slp_consumer *c) {
+  slp_list_init(&c->moves);
+  slp_list_init(&c->detached);
+  c->moves_ev.run = on_event;
+}
+
+void slp_seek_free(slp_consumer *c) {
+  moving *m;
+  slp_unpost(&c->moves_ev);
+  while ((m = first_of(c))) moving_free(c, m);
+  slp_queue_forget(&c->detached);
+}

@@ -1,0 +1,444 @@
+/* seed.c - from a goal to a place for every shard. */
+#include "core/start.h"
+
+#include <stdio.h>
+
+/* ---- goals
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static int bad(char why[160], const char *what, const char *detail) {
+  snprintf(why, 160, "%s%.80s", what, detail ? detail : "(none)");
+  return SLOOP_EOPTION;
+}
+
+int slp_start_position_check(const sloop_position_t *to, char why[160]) {
+  switch (to->kind) {
+    case SLOOP_LATEST:
+    case SLOOP_OLDEST: return 0;
+    case SLOOP_AT_TIME: return to->at_ms < 0 ? bad(why, "start_at_ms is negative", "") : 0;
+    case SLOOP_AT_SEQ: {
+      slp_str seq = slp_str_of(to->seq);
+      if (!to->shard || !*to->shard) return bad(why, "start_shard is missing", "");
+      if (!slp_num_valid(seq) || seq.n > SLP_SEQ_MAX)
+        return bad(why, "start_seq is not a sequence number: ", to->seq);
+      if (to->sub > UINT32_MAX) return bad(why, "start_sub is too large", "");
+      return 0;
+    }
+    case SLOOP_AT_TOKEN: return to->token && *to->token ? 0 : bad(why, "start_token is missing", "");
+  }
+  return bad(why, "start is none of sloop_start_kind", "");
+}
+
+int slp_start_position_new(slp_start_position **ret, slp_mem *mem, const sloop_position_t *to,
+                           char why[160]) {
+  *ret = NULL;
+  int r = slp_start_position_check(to, why);
+  if (r) return r;
+  slp_start_position *g = SLP_NEW(mem, slp_start_position);
+  if (!g) return SLP_ENOMEM;
+  g->mem = slp_mem_hold(mem);
+  g->kind = to->kind;
+  if (to->kind == SLOOP_AT_TIME) g->at_ms = to->at_ms;
+  if (to->kind == SLOOP_AT_SEQ) {
+    slp_mark_set(&g->at, slp_str_of(to->seq), (uint32_t)to->sub, -1);
+    g->shard = slp_strdup(mem, slp_str_of(to->shard));
+    if (!g->shard) r = SLP_ENOMEM;
+  }
+  if (to->kind == SLOOP_AT_TOKEN) r = slp_token_read(&g->token, mem, slp_str_of(to->token), why);
+  if (r) {
+    slp_start_position_free(g);
+    return r;
+  }
+  *ret = g;
+  return 0;
+}
+
+void slp_start_position_free(slp_start_position *g) {
+  if (!g) return;
+  slp_mem *mem = g->mem;
+  slp_token_free(g->token);
+  slp_free(mem, g->shard);
+  slp_free(mem, g);
+  slp_mem_drop(mem);
+}
+
+/* ---- shards
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static int has_end(slp_str id, const char *end) {
+  size_t n = strlen(end);
+  return n <= id.n && memcmp(id.p + id.n - n, end, n) == 0;
+}
+
+void slp_start_skip(slp_shard *s) {
+  if (s->wanted) s->consumer->waiting_n--;
+  s->wanted = 0;
+  s->skipped = 1;
+}
+
+static void take_up(slp_shard *s) {
+  if (!s->wanted) s->consumer->waiting_n++;
+  s->wanted = 1;
+  s->skipped = 0;
+}
+
+static slp_shard *parent_of(const slp_shard *s, int i) {
+  return s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
+}
+
+int64_t slp_start_time(const slp_consumer *c, int64_t ms) {
+  if (ms == INT64_MIN || c->source->anchors_by_time) return ms;
+  int64_t over = ms % 1000;
+  return ms - (over < 0 ? over + 1000 : over);
+}
+
+/* The whole aggregate is one record to whoever keeps it as it came. */
+static uint32_t sub_of(const slp_consumer *c, const slp_mark *at) {
+  return c->o->aggregates == SLOOP_AGGREGATES_KEEP ? 0 : at->sub;
+}
+
+static void start_at(slp_shard *s, const slp_mark *at) {
+  s->start.place = SLP_PLACE_AT_SEQ;
+  s->start.at = *at;
+  s->start.at.sub = sub_of(s->consumer, at);
+}
+
+/* As if that record had been read already. Of an aggregate that is not expanded any more nobody knows whether
+ * all of it was: it comes again. */
+static void start_after(slp_shard *s, const slp_mark *at) {
+  if (at->sub != sub_of(s->consumer, at)) {
+    start_at(s, at);
+    return;
+  }
+  s->last = *at;
+  s->taken = 1;
+}
+
+static void start_at_time(slp_shard *s, int64_t at_ms) {
+  s->not_before_ms = slp_start_time(s->consumer, at_ms);
+  if (!s->consumer->source->anchors_by_time) return; /* from the oldest on, passing over what is older */
+  s->start.place = SLP_PLACE_AT_TIME;
+  s->start.at_ms = at_ms;
+}
+
+/* Until there is a first iterator, a token says "what came since now". */
+static void start_at_latest(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  s->start.place = SLP_PLACE_LATEST;
+  s->anchor_ms = s->open_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
+}
+
+/* ---- at a sequence number
+ * ---------------------------------------------------------------------------------- */
+
+/* Skipped shards that descend from one that is read are read after all. */
+static void take_up_descendants(slp_consumer *c) {
+  int redelivered = 1;
+  while (redelivered) {
+    redelivered = 0;
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at))) {
+      if (s->wanted || !slp_lineage_wants(c, s->id)) continue;
+      for (int i = 0; i < 2 && !s->wanted; i++) {
+        slp_shard *p = parent_of(s, i);
+        if (!p || !p->wanted) continue;
+        take_up(s);
+        redelivered = 1;
+      }
+    }
+  }
+}
+
+/* Only the named shard and what descends from it. */
+static int start_all_at_seq(slp_consumer *c, const slp_start_position *g, slp_fail *f) {
+  size_t at = 0;
+  slp_shard *s;
+  int found = 0, asked = 0;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (has_end(s->id, g->shard)) {
+      found++;
+      asked += s->wanted;
+      start_at(s, &g->at);
+    } else {
+      slp_start_skip(s);
+    }
+  }
+  take_up_descendants(c);
+  if (found == 1 && asked) return 0;
+  if (found == 1)
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_ENOSHARD, "start_shard %s is not among the shards to be read",
+                        g->shard);
+  return slp_fail_set(f, SLP_REFUSED, SLOOP_ENOSHARD, "%s shard of %s ends with %s",
+                      found ? "more than one" : "no", c->stream, g->shard);
+}
+
+/* ---- at the ends, at a time
+ * -------------------------------------------------------------------------------- */
+
+static int open_parent_listed(slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = parent_of(s, i);
+    if (p && !p->listed_closed) return 1;
+  }
+  return 0;
+}
+
+static void start_all_latest(slp_consumer *c, int64_t not_before_ms) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (!s->wanted) continue;
+    s->not_before_ms = not_before_ms;
+    /* A child listed beside its still open parent: a reshard is under way. The parent's end comes
+     * first, and the child is read from its beginning. A closed shard is over for its children; while none is
+     * listed, it is the way to them. */
+    if (s->listed_closed && s->children_n) {
+      slp_start_skip(s);
+    } else if (!open_parent_listed(s)) {
+      start_at_latest(s);
+    }
+  }
+}
+
+static void start_all_at_time(slp_consumer *c, int64_t at_ms) {
+  size_t at = 0;
+  slp_shard *s;
+  int64_t now_ms = slp_svctime_high_ms(&c->service, slp_now_us(c->engine->host));
+  if (!c->source->anchors_by_time && at_ms > now_ms) { /* what is there is all too old */
+    start_all_latest(c, slp_start_time(c, at_ms));
+    return;
+  }
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (s->wanted) start_at_time(s, at_ms);
+  }
+}
+
+/* ---- at a token
+ * ---------------------------------------------------------------------------------------------- */
+
+static slp_str name_in(slp_str arn) {
+  size_t at = arn.n;
+  while (at > 0 && arn.p[at - 1] != '/') at--;
+  return (slp_str){arn.p + at, arn.n - at};
+}
+
+static int is_arn(slp_str s) { return s.n > 4 && memcmp(s.p, "arn:", 4) == 0; }
+
+/* An ARN of DynamoDB Streams up to its label, which is made anew each time the stream is enabled. */
+static slp_str table_in(slp_str arn) {
+  for (size_t i = 0; i + 8 <= arn.n; i++) {
+    if (memcmp(arn.p + i, "/stream/", 8) == 0) return (slp_str){arn.p, i};
+  }
+  return (slp_str){NULL, 0};
+}
+
+static int check_stream(const slp_consumer *c, slp_str theirs, slp_fail *f) {
+  slp_str ours = slp_str_of(c->arn ? c->arn : c->stream);
+  if (slp_str_eq(ours, theirs)) return 0;
+  /* Where the service gives no ARN there is only the name to go by. */
+  if (is_arn(ours) != is_arn(theirs) && slp_str_eq(name_in(ours), name_in(theirs))) return 0;
+  slp_str table = table_in(ours);
+  if (table.p && slp_str_eq(table, table_in(theirs)))
+    return slp_fail_set(
+        f, SLP_REFUSED, SLOOP_ETOKEN,
+        "token: it belongs to an older stream of this table, %.*s; open that ARN to read it on",
+        (int)slp_min_u64(theirs.n, 160), theirs.p);
+  return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN, "token: it belongs to %.*s, and this is %.*s",
+                      (int)slp_min_u64(theirs.n, 130), theirs.p, (int)slp_min_u64(ours.n, 130), ours.p);
+}
+
+static slp_token_shard *parent_in(const slp_token *t, const slp_token_shard *s) {
+  return s->parent.p ? slp_token_find(t, s->parent) : NULL;
+}
+
+/* Who of the token is to be read: the active and what descends from them. The others are there to show where
+ * they come from. */
+static void mark_readable(slp_token *t) {
+  for (size_t i = 0; i < t->shards_n; i++) t->shards[i].judged = t->shards[i].reads = t->shards[i].active;
+  for (size_t i = 0; i < t->shards_n; i++) {
+    slp_token_shard *s = &t->shards[i], *up = s;
+    /* A text may say anything: parents that go in a circle are nobody's children. */
+    for (size_t n = 0; up && !up->judged && n < t->shards_n; n++) up = parent_in(t, up);
+    uint8_t reads = up && up->reads;
+    for (; s && !s->judged; s = parent_in(t, s)) {
+      s->judged = 1;
+      s->reads = reads;
+    }
+  }
+}
+
+static void start_from(slp_shard *s, const slp_token_shard *t) {
+  s->not_before_ms = t->not_before_ms;
+  switch (t->place) {
+    case SLP_PLACE_AT_SEQ: start_at(s, &t->at); return;
+    case SLP_PLACE_AFTER_SEQ: start_after(s, &t->at); return;
+    case SLP_PLACE_LATEST: start_at_latest(s); return;
+    case SLP_PLACE_OLDEST:
+    case SLP_PLACE_AT_TIME:
+      if (t->not_before_ms >= 0) start_at_time(s, t->not_before_ms);
+      return;
+  }
+}
+
+/* Sub-record 0 may be a record by itself or the first of an aggregate; UINT32_MAX is all of it, whatever. */
+static void start_after_lease(slp_shard *s, const slp_mark *at) {
+  if (s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP && at->sub != UINT32_MAX) {
+    start_at(s, at);
+    return;
+  }
+  s->last = *at;
+  s->taken = 1;
+}
+
+void slp_start_shard(slp_shard *s, const slp_position *from) {
+  switch (from->kind) {
+    case SLP_POSITION_AT: start_at(s, &from->mark); return;
+    case SLP_POSITION_AFTER: start_after_lease(s, &from->mark); return;
+    case SLP_POSITION_TIME: start_at_time(s, from->at_ms); return;
+    case SLP_POSITION_LATEST: start_at_latest(s); return;
+    case SLP_POSITION_NONE:
+    case SLP_POSITION_OLDEST:
+    case SLP_POSITION_END: return;
+  }
+}
+
+/* Listed shards whose parents are named by the token, but not listed any more. */
+static void take_up_orphans(slp_consumer *c, const slp_token *t) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    for (int i = 0; i < 2 && !s->wanted; i++) {
+      const slp_token_shard *p = s->parents[i].n ? slp_token_find(t, s->parents[i]) : NULL;
+      if (p && p->reads && !slp_lineage_get(c, p->id) && slp_lineage_wants(c, s->id)) take_up(s);
+    }
+  }
+}
+
+static void mark_named(slp_consumer *c, slp_str id) {
+  slp_shard *s = id.n ? slp_lineage_get(c, id) : NULL;
+  if (s) s->marked = 1;
+}
+
+/* The shards of the token and all that came before them: those were read, or they would be in it. */
+static void mark_known(slp_consumer *c, const slp_token *t) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) s->marked = 0;
+  for (size_t i = 0; i < t->shards_n; i++) {
+    mark_named(c, t->shards[i].id);
+    mark_named(c, t->shards[i].parent);
+  }
+  for (int redelivered = 1; redelivered;) {
+    redelivered = 0;
+    for (at = 0; (s = slp_map_each(&c->shards, &at));) {
+      for (int i = 0; i < 2 && s->marked; i++) {
+        slp_shard *p = parent_of(s, i);
+        if (!p || p->marked) continue;
+        p->marked = 1;
+        redelivered = 1;
+      }
+    }
+  }
+}
+
+/* Active shards are gone, and shards between them and those listed now may be: whoever has no known parent,
+ * and was not read by all that is known, may descend from them. */
+static void take_up_strangers(slp_consumer *c, const slp_token *t) {
+  size_t at = 0;
+  slp_shard *s;
+  mark_known(c, t);
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (s->wanted || s->marked || parent_of(s, 0) || parent_of(s, 1)) continue;
+    if (s->parents[0].n && slp_lineage_wants(c, s->id)) take_up(s);
+  }
+}
+
+static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *f) {
+  slp_token *t = g->token;
+  size_t at = 0, found = 0, gone = 0;
+  slp_shard *s;
+  int r = check_stream(c, t->stream, f);
+  if (r) return r;
+  mark_readable(t);
+  while ((s = slp_map_each(&c->shards, &at))) {
+    const slp_token_shard *ts = slp_token_find(t, s->id);
+    if (ts && ts->reads) {
+      start_from(s, ts);
+    } else {
+      slp_start_skip(s);
+    }
+  }
+  take_up_orphans(c, t);
+  take_up_descendants(c);
+  for (size_t i = 0; i < t->shards_n; i++) {
+    if (!t->shards[i].active) continue;
+    if (slp_lineage_get(c, t->shards[i].id)) continue;
+    gone++;
+    if (c->o->on_trimmed == SLOOP_TRIMMED_STOP)
+      return slp_fail_set(f, SLP_TRIMMED, SLOOP_ETRIMMED, "token: shard %.*s is not kept any more",
+                          (int)t->shards[i].id.n, t->shards[i].id.p);
+  }
+  for (at = 0; (s = slp_map_each(&c->shards, &at));) found += s->wanted;
+  if (found == 0)
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN, "token: %s keeps none of its shards any more",
+                        c->stream);
+  if (gone) {
+    take_up_strangers(c, t);
+    take_up_descendants(c);
+  }
+  return 0;
+}
+
+void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g) {
+  for (size_t i = 0; g->token && i < g->token->shards_n; i++) {
+    const slp_token_shard *t = &g->token->shards[i];
+    if (!t->active || slp_lineage_get(c, t->id)) continue;
+    slp_report_loss(c, t->id, slp_mark_seq(&t->at), (slp_str){NULL, 0}, 0,
+                    "the token's shard is not kept any more; records not yet read are lost");
+  }
+}
+
+/* ---- all
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* Every end of an id the user asked for must be some shard's. */
+static int check_asked(slp_consumer *c, slp_fail *f) {
+  for (size_t i = 0; i < c->o->shards_n; i++) {
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at)) && !has_end(s->id, c->o->shards[i])) continue;
+    if (s) continue;
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_ENOSHARD, "no shard of %s ends with %s", c->stream,
+                        c->o->shards[i]);
+  }
+  return 0;
+}
+
+int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
+  int r = 0;
+  switch (g->kind) {
+    case SLOOP_OLDEST: break;
+    case SLOOP_LATEST: start_all_latest(c, INT64_MIN); break;
+    case SLOOP_AT_TIME: start_all_at_time(c, g->at_ms); break;
+    case SLOOP_AT_SEQ: r = start_all_at_seq(c, g, f); break;
+    case SLOOP_AT_TOKEN: r = start_all_at_token(c, g, f); break;
+  }
+  return r ? r : check_asked(c, f);
+}
+
+int slp_start_wants(slp_consumer *c, const slp_shard *s) {
+  int kin = 0, known = 0;
+  if (!c->start_position ||
+      (c->start_position->kind != SLOOP_AT_SEQ && c->start_position->kind != SLOOP_AT_TOKEN))
+    return 1;
+  for (int i = 0; i < 2; i++) {
+    const slp_shard *p = parent_of(s, i);
+    known |= p != NULL;
+    kin |= p && (p->wanted || p->barred || p->state == SLP_READER_ENDED || p->state == SLP_READER_GONE);
+  }
+  /* A token holds all there was to be read; what came since has forgotten parents. */
+  return kin || (!known && c->start_position->kind == SLOOP_AT_TOKEN);
+}

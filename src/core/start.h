@@ -1,0 +1,38 @@
+/* seed.h - who is read from where: a goal and the listed shards become shards with a place to start. The same
+ * for the first listing and for every move afterwards. */
+#ifndef SLP_CORE_START_H
+#define SLP_CORE_START_H
+
+#include "core/core.h"
+#include "core/token.h"
+
+struct slp_start_position { /* a place in a stream, our own copy */
+  slp_mem *mem;             /* held */
+  sloop_start_kind kind;
+  int64_t at_ms;    /* AT_TIME */
+  char *shard;      /* owned; AT_SEQ */
+  slp_mark at;      /* AT_SEQ */
+  slp_token *token; /* owned; AT_TOKEN */
+};
+
+/* Whether the place makes sense by itself; why names the option that does not. 0 or SLOOP_EOPTION. */
+int slp_start_position_check(const sloop_position_t *to, char why[160]);
+/* 0, SLOOP_EOPTION, SLOOP_ETOKEN (why says where), SLP_ENOMEM. */
+int slp_start_position_new(slp_start_position **ret, slp_mem *mem, const sloop_position_t *to, char why[160]);
+void slp_start_position_free(slp_start_position *g); /* NULL is fine */
+
+/* Gives every shard of c, as listed and not started, its place; those not to be read are skipped. Not 0: the
+ * goal does not fit this stream, and f says why; the shards are of no use then. */
+int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f);
+/* What is lost because shards of the token are gone; to be told once the seed counts. */
+void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g);
+/* A single shard, by its lease. */
+void slp_start_shard(slp_shard *s, const slp_position *from);
+/* A shard listed later: whether it belongs to what is read. */
+int slp_start_wants(slp_consumer *c, const slp_shard *s);
+/* Times as the service stamps them: some know whole seconds only. */
+int64_t slp_start_time(const slp_consumer *c, int64_t ms);
+/* Reads no more of it, and its children need not wait for it. */
+void slp_start_skip(slp_shard *s);
+
+#endif

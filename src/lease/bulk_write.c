@@ -1,0 +1,118 @@
+/* fleet_jobs.c - many writes of one worker, some at a time: rows of leases, plans, wills, what is reaped. */
+#include "base/probe.h"
+#include "core/desc.h"
+#include "lease/fleet_inside.h"
+
+#define AT_ONCE 16
+#define TRIES 6
+
+/* All intents are added before the first is sent: the ops do not move any more then. */
+static int make_room(slp_fleet *f) {
+  slp_bulk_write *j = &f->jobs;
+  if (j->n < j->cap) return 0;
+  slp_bulk_item *all = slp_doubled(f->mem, j->all, &j->cap, 16, sizeof *all);
+  if (!all) return SLP_ENOMEM;
+  j->all = all;
+  return 0;
+}
+
+slp_operation *slp_bulk_write_add(slp_fleet *f, slp_operation_kind kind, size_t text_bytes, size_t items) {
+  slp_bulk_write *j = &f->jobs;
+  SLP_CHECK(!j->sent);
+  if (make_room(f)) return NULL;
+  slp_bulk_item *job = &j->all[j->n];
+  memset(job, 0, sizeof *job);
+  job->text = slp_alloc(f->mem, text_bytes + 1);
+  job->list = slp_zalloc_n(f->mem, items + 1, sizeof *job->list);
+  if (!job->text || !job->list) {
+    slp_free(f->mem, job->text);
+    slp_free(f->mem, job->list);
+    return NULL;
+  }
+  job->text_cap = text_bytes;
+  slp_fleet_operation(f, &job->i, kind);
+  job->i.shards = job->list;
+  j->n++;
+  return &job->i;
+}
+
+slp_str slp_bulk_write_text(slp_fleet *f, slp_str s) {
+  slp_bulk_item *job = &f->jobs.all[f->jobs.n - 1];
+  if (!s.n) return (slp_str){NULL, 0};
+  SLP_CHECK(s.n <= job->text_cap - job->text_n);
+  char *p = job->text + job->text_n;
+  memcpy(p, s.p, s.n);
+  job->text_n += s.n;
+  return (slp_str){p, s.n};
+}
+
+slp_operation *slp_bulk_write_create(slp_fleet *f, const slp_shard_desc *d, int anew) {
+  slp_operation *i = slp_bulk_write_add(f, SLP_OPERATION_CREATE, slp_desc_bytes(d), 0);
+  if (!i) return NULL;
+  i->shard = slp_bulk_write_text(f, d->id);
+  i->parents[0] = slp_bulk_write_text(f, d->parent);
+  i->parents[1] = slp_bulk_write_text(f, d->adjacent_parent);
+  i->hash_start = slp_bulk_write_text(f, d->hash_start);
+  i->hash_end = slp_bulk_write_text(f, d->hash_end);
+  i->seq_start = slp_bulk_write_text(f, d->seq_start);
+  if (!anew) return i;
+  SLP_PROBE("jobs: a lease that had vanished is made again");
+  i->epoch_first = (uint64_t)(slp_wall_ms(f->h) / 1000);
+  slp_fleet_tell(f, SLP_FLEET_TROUBLE, d->id, 0,
+                 "its lease had vanished from the table and is made again: it repeats");
+  return i;
+}
+
+slp_str *slp_bulk_write_list(slp_fleet *f) { return f->jobs.all[f->jobs.n - 1].list; }
+
+static void send_more(slp_fleet *f);
+
+static void job_done(slp_write *op) {
+  slp_fleet *f = op->f;
+  slp_bulk_write *j = &f->jobs;
+  j->done++;
+  if (op->end == SLP_OUTCOME_REFUSED) j->refused |= 1u << op->i.kind;
+  if (op->end == SLP_OUTCOME_GIVEN_UP) j->given_up = 1;
+  send_more(f);
+}
+
+static void send_more(slp_fleet *f) {
+  slp_bulk_write *j = &f->jobs;
+  while (j->sent < j->n && j->sent - j->done < AT_ONCE) {
+    slp_bulk_item *job = &j->all[j->sent++];
+    slp_write_init(&job->op, f, job);
+    job->op.i = job->i;
+    job->op.tries_max = TRIES;
+    slp_write_send(&job->op, job_done);
+  }
+  if (j->done == j->n) slp_post(f->h, &j->ev);
+}
+
+static void jobs_end(slp_event *ev) {
+  slp_bulk_write *j = SLP_OWNER(ev, slp_bulk_write, ev);
+  slp_fleet *f = SLP_OWNER(j, slp_fleet, jobs);
+  void (*on_done)(slp_fleet * f, uint32_t refused, int given_up) = j->on_done;
+  uint32_t refused = j->refused;
+  int given_up = j->given_up;
+  slp_bulk_write_stop(f);
+  on_done(f, refused, given_up);
+}
+
+void slp_bulk_write_run(slp_fleet *f, void (*on_done)(slp_fleet *f, uint32_t refused, int given_up)) {
+  f->jobs.on_done = on_done;
+  f->jobs.ev.run = jobs_end;
+  f->jobs.busy = 1;
+  send_more(f);
+}
+
+void slp_bulk_write_stop(slp_fleet *f) {
+  slp_bulk_write *j = &f->jobs;
+  slp_unpost(&j->ev);
+  for (size_t k = 0; k < j->n; k++) {
+    if (k < j->sent) slp_write_free(&j->all[k].op);
+    slp_free(f->mem, j->all[k].text);
+    slp_free(f->mem, j->all[k].list);
+  }
+  slp_free(f->mem, j->all);
+  memset(j, 0, sizeof *j);
+}

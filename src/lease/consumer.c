@@ -1,0 +1,665 @@
+/* leased.c - a consumer whose shards come by leases: the seam of core/tenant.h from the reading side.
+ *
+ * A shard is here from open to revoke and is nobody's child: whoever opened it knows that its parents are
+ * read. What is out with the user when a lease goes stays theirs and counts for nothing, as after a move. */
+#include "lease/consumer.h"
+
+#include "core/consumer.h"
+#include "core/desc.h"
+#include "core/start.h"
+
+#include <stdio.h>
+
+struct slp_leased {
+  slp_leases leases; /* how core sees it */
+  slp_processor processor;
+  slp_consumer *c;
+  slp_leased_opts o; /* worker and machine point into texts */
+  char *texts;       /* owned */
+  slp_store *store;  /* owned, as the others; NULL: not yet */
+  slp_schema *schema;
+  slp_fleet *fleet;
+  slp_store_prepare prepare;
+  uint8_t preparing, joined, leaving, left, list_asked;
+  uint64_t load_us, load_bytes; /* when the load was told last, and what had been handed out then */
+  uint64_t list_serial;         /* the first listing that answers the fleet */
+  slp_timer timer;              /* prepare again; afterwards: look for shards without progress */
+  slp_event end_ev;             /* the fleet goes: it can't be used */
+  sloop_cb save_cb;
+  void *save_arg;
+  uint8_t save_done;
+  slp_event save_ev;
+  char instance[160];
+};
+
+static slp_host *host_of(const slp_leased *ld) { return ld->c->engine->host; }
+static slp_leased *leased_of(slp_processor *t) { return SLP_OWNER(t, slp_leased, processor); }
+static slp_leased *of(const slp_leases *l) {
+  return SLP_OWNER((slp_leases *)(uintptr_t)l, slp_leased, leases);
+}
+static slp_leased *leased_by(const slp_consumer *c) { return c->leases ? of(c->leases) : NULL; }
+
+/* ---- what the fleet asks for ------------------------------------------------------------------------ */
+
+static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_position *from) {
+  slp_leased *ld = leased_of(t);
+  slp_consumer *c = ld->c;
+  if (ld->left) return SLP_ENOMEM; /* it ended by itself a moment ago */
+  SLP_CHECK(!slp_lineage_get(c, id));
+  slp_shard *s = slp_lineage_add(c, id, (slp_str){NULL, 0}, (slp_str){NULL, 0});
+  if (!s) return SLP_ENOMEM;
+  if (SLP_MUTANT(42)) s->paused = c->paused_all;
+  s->name->epoch = epoch;
+  s->leased_from = *from;
+  s->listed = 1; /* until a listing says otherwise */
+  s->progress_us = slp_now_us(host_of(ld));
+  slp_start_shard(s, from);
+  slp_reader_start(s);
+  slp_lineage_enter_ready(c);
+  return 0;
+}
+
+/* Reading ends and what was not handed out goes; what is out is waited for. */
+static void stop_reading(slp_shard *s) {
+  if (s->draining) return;
+  s->draining = 1;
+  s->consumer->going_n++;
+  slp_reader_stop(s);
+  s->in_order = 0;
+  slp_queue_leave_order(s);
+  slp_queue_drop(s);
+  if (s->consumer->engine->blocker == s) s->consumer->engine->blocker = NULL;
+}
+
+static int is_out(const slp_shard *s) {
+  SLP_LIST_EACH(&s->pages, it) {
+    if ((SLP_OWNER(it, slp_buffered, link))->out) return 1;
+  }
+  return 0;
+}
+
+static void go_on(slp_consumer *c) {
+  slp_deliver_soon(c->engine); /* others may have waited for what is gone */
+  slp_engine_pump(c->engine);
+  slp_consumer_check(c);
+}
+
+static void t_drain(slp_processor *t, slp_str id) {
+  slp_leased *ld = leased_of(t);
+  slp_shard *s = slp_lineage_get(ld->c, id);
+  if (!s) return;
+  stop_reading(s);
+  s->drain_asked = 1;
+  if (!is_out(s)) slp_fleet_drained(ld->fleet, id);
+  go_on(ld->c);
+}
+
+static void forget_in_batches(slp_shard *s) {
+  SLP_LIST_EACH(&s->consumer->engine->batches, it) {
+    slp_batch *b = SLP_OWNER(it, slp_batch, link);
+    if (b->shard == s) b->shard = NULL;
+  }
+}
+
+static void t_revoke(slp_processor *t, slp_str id, slp_shutdown_reason why) {
+  slp_leased *ld = leased_of(t);
+  slp_consumer *c = ld->c;
+  slp_shard *s = slp_lineage_get(c, id);
+  if (!s || (SLP_MUTANT(55) && why == SLP_SHUTDOWN_LOST)) return;
+  if (why == SLP_SHUTDOWN_ENDED) {
+    s->end_kept = 1;
+    slp_reader_told_end(s);
+  } else if (s->opened_told)
+    slp_report_shard(c, s, why == SLP_SHUTDOWN_LOST ? SLOOP_SHARD_LOST : SLOOP_SHARD_RELEASED);
+  stop_reading(s);
+  c->going_n--;
+  forget_in_batches(s);
+  slp_queue_detach(s, &c->detached);
+  slp_lineage_drop(s);
+  go_on(c);
+}
+
+static void t_suspend(slp_processor *t, int on) {
+  slp_consumer *c = leased_of(t)->c;
+  c->suspended = (uint8_t)on;
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    slp_queue_put_in_order(s);
+    if (on) {
+      slp_engine_unwant(s);
+    } else { /* what failed before may have failed for the same reason, and is tried only now */
+      if (s->failing_since_us) s->failing_since_us = slp_now_us(host_of(leased_of(t)));
+      s->progress_us = slp_now_us(host_of(leased_of(t)));
+      slp_reader_poke(s);
+    }
+  }
+  go_on(c);
+}
+
+/* A place in the stream says nothing of the start that the shard still looks for: whoever goes on from there
+ * would hand out what is older. */
+static int is_before_start(const slp_shard *s, const slp_mark *at) {
+  return at->arrived_ms >= 0 && at->arrived_ms < s->not_before_ms;
+}
+
+static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
+  slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
+  SLP_CHECK(s);
+  memset(ret, 0, sizeof *ret);
+  if (s->end_left && (SLP_MUTANT(45) ? s->batches_out == 0 : slp_list_empty(&s->pages))) {
+    (void)slp_acked_prefix(s, &ret->mark);
+    ret->kind = SLP_POSITION_END;
+  } else if (slp_acked_prefix(s, &ret->mark) && !is_before_start(s, &ret->mark)) {
+    ret->kind = SLP_POSITION_AFTER;
+    /* Kept as they came, aggregates are finished with as a whole. */
+    if (s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP) ret->mark.sub = UINT32_MAX;
+  } else {
+    *ret = s->leased_from;
+  }
+}
+
+static int64_t t_behind(slp_processor *t, slp_str id) {
+  const slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
+  return s ? s->behind_ms : -1;
+}
+
+static void t_list(slp_processor *t) {
+  slp_leased *ld = leased_of(t);
+  ld->list_asked = 1;
+  ld->list_serial = ld->c->lists_begun + 1;
+  slp_consumer_list_soon(ld->c, 0);
+}
+
+static void t_load(slp_processor *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes) {
+  slp_leased *ld = leased_of(t);
+  uint64_t now = slp_now_us(host_of(ld)), bytes = ld->c->counts.payload_bytes;
+  size_t at = 0;
+  slp_shard *s;
+  *ret_behind_ms = *ret_rate_bytes = -1;
+  while ((s = slp_map_each(&ld->c->shards, &at))) *ret_behind_ms = slp_max_i64(*ret_behind_ms, s->behind_ms);
+  uint64_t ms = (now - ld->load_us) / 1000;
+  if (ld->load_us && ms) *ret_rate_bytes = (int64_t)((bytes - ld->load_bytes) * 1000 / ms);
+  ld->load_us = now;
+  ld->load_bytes = bytes;
+}
+
+static int64_t t_service_ms(slp_processor *t) {
+  slp_leased *ld = leased_of(t);
+  return slp_svctime_low_ms(&ld->c->service, slp_now_us(host_of(ld)));
+}
+
+static const slp_processor_ops processor_ops = {t_open, t_drain,  t_revoke, t_suspend,   t_mark,
+                                                t_list, t_behind, t_load,   t_service_ms};
+
+/* ---- what the consumer tells ------------------------------------------------------------------------ */
+
+static void on_settled(slp_leases *l, slp_shard *s, int acked) {
+  slp_leased *ld = of(l);
+  if (!ld->fleet) return; /* it ended by itself: nobody counts any more */
+  if (acked) {
+    slp_fleet_progressed(ld->fleet, s->id);
+    s->progress_us = slp_now_us(host_of(ld));
+  }
+  if (s->drain_asked && !is_out(s)) slp_fleet_drained(ld->fleet, s->id);
+}
+
+static void on_read_out(slp_leases *l, slp_shard *s) {
+  slp_leased *ld = of(l);
+  if (s->end_left || s->draining) return;
+  s->end_left = 1;
+  slp_fleet_ended(ld->fleet, s->id, s->kids, s->kids_n);
+}
+
+/* Without memory the leader's next listing finds them. */
+static void on_children(slp_leases *l, slp_shard *s, const slp_shard_desc *children, size_t n) {
+  (void)l;
+  slp_mem *mem = s->consumer->mem;
+  slp_free(mem, s->kids);
+  s->kids = n ? slp_descs_copy(mem, children, n) : NULL;
+  s->kids_n = s->kids ? n : 0;
+}
+
+static void on_hopeless(slp_leases *l, slp_shard *s, int park) {
+  slp_leased *ld = of(l);
+  if (park)
+    slp_fleet_park(ld->fleet, s->id);
+  else
+    slp_fleet_stalled(ld->fleet, s->id);
+}
+
+static void on_gate(slp_leases *l) {
+  slp_leased *ld = of(l);
+  if (!ld->fleet) return;
+  slp_fleet_beat_first(ld->fleet);
+  (void)slp_fleet_may_deliver(ld->fleet); /* says by `suspend` when not */
+}
+
+static void note_listed(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    s->listed = 0;
+    s->children_n = 0;
+  }
+  for (size_t i = 0; i < c->list.shards_n; i++) {
+    const slp_shard_desc *d = &c->list.shards[i];
+    s = slp_lineage_get(c, d->id);
+    if (s) {
+      s->listed = 1;
+      s->listed_closed = d->seq_end.p != NULL;
+    }
+    s = d->parent.n ? slp_lineage_get(c, d->parent) : NULL;
+    if (s) s->children_n++;
+    s = d->adjacent_parent.n ? slp_lineage_get(c, d->adjacent_parent) : NULL;
+    if (s) s->children_n++;
+  }
+}
+
+static void on_listed(slp_leases *l, const slp_fail *f) {
+  slp_leased *ld = of(l);
+  slp_consumer *c = ld->c;
+  int fine = f->class == SLP_FINE;
+  if (fine) note_listed(c);
+  if (!ld->fleet || !ld->list_asked || (fine && c->lists_done < ld->list_serial)) return;
+  ld->list_asked = 0;
+  slp_fleet_listed(ld->fleet, f, fine ? c->list.shards : NULL, fine ? c->list.shards_n : 0);
+}
+
+/* ---- shards without progress ------------------------------------------------------------------------ */
+
+static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
+  int idle = s->paused || s->consumer->paused_all || s->draining || s->consumer->suspended;
+  if (idle || s->unacked_n == 0) s->progress_us = now;
+  uint64_t since = s->progress_us;
+  if (s->failing_since_us && !idle && !s->throttled) since = slp_min_u64(since, s->failing_since_us);
+  return !s->draining && now - since >= limit_us;
+}
+
+static void look_for_stuck(slp_leased *ld) {
+  uint64_t now = slp_now_us(host_of(ld)), limit_us = (uint64_t)ld->c->o->stall_ms * 1000;
+  size_t at = 0;
+  slp_shard *s;
+  if (!limit_us || ld->leaving) return;
+  while ((s = slp_map_each(&ld->c->shards, &at)))
+    if (is_stuck(s, now, limit_us)) slp_fleet_stalled(ld->fleet, s->id);
+  slp_timer_set_reserved(host_of(ld), &ld->timer, slp_after_us(now, limit_us / 4 + 1));
+}
+
+/* ---- events of the fleet ---------------------------------------------------------------------------- */
+
+static const sloop_lease_what told_as[] = {
+    [SLP_FLEET_JOINED] = SLOOP_LEASE_JOINED,
+    [SLP_FLEET_EVICTED] = SLOOP_LEASE_EVICTED,
+    [SLP_FLEET_SUSPENDED] = SLOOP_LEASE_SUSPENDED,
+    [SLP_FLEET_RESUMED] = SLOOP_LEASE_RESUMED,
+    [SLP_FLEET_TAKEN] = SLOOP_LEASE_TAKEN,
+    [SLP_FLEET_LOST] = SLOOP_LEASE_LOST,
+    [SLP_FLEET_RELEASED] = SLOOP_LEASE_RELEASED,
+    [SLP_FLEET_ENDED_SHARD] = SLOOP_LEASE_ENDED,
+    [SLP_FLEET_LEADS] = SLOOP_LEASE_LEADS,
+    [SLP_FLEET_FOLLOWS] = SLOOP_LEASE_FOLLOWS,
+    [SLP_FLEET_EVICTED_OTHER] = SLOOP_LEASE_EVICTED_OTHER,
+    [SLP_FLEET_HOLE] = SLOOP_LEASE_HOLE,
+    [SLP_FLEET_BAD_ROW] = SLOOP_LEASE_BAD_ROW,
+    [SLP_FLEET_TROUBLE] = SLOOP_LEASE_TROUBLE,
+    [SLP_FLEET_LEFT] = SLOOP_LEASE_LEFT,
+};
+
+static const char *const told_names[] = {
+    [SLP_FLEET_JOINED] = "joined as ",
+    [SLP_FLEET_EVICTED] = "evicted: ",
+    [SLP_FLEET_SUSPENDED] = "suspended: ",
+    [SLP_FLEET_RESUMED] = "resumed: ",
+    [SLP_FLEET_TAKEN] = "taken: ",
+    [SLP_FLEET_LOST] = "lost: ",
+    [SLP_FLEET_RELEASED] = "released: ",
+    [SLP_FLEET_ENDED_SHARD] = "ended: ",
+    [SLP_FLEET_LEADS] = "",
+    [SLP_FLEET_FOLLOWS] = "",
+    [SLP_FLEET_EVICTED_OTHER] = "condemned: ",
+    [SLP_FLEET_HOLE] = "a hole: ",
+    [SLP_FLEET_BAD_ROW] = "a bad row: ",
+    [SLP_FLEET_TROUBLE] = "trouble: ",
+    [SLP_FLEET_LEFT] = "",
+};
+
+static void remember_instance(slp_leased *ld) {
+  slp_str me = slp_fleet_instance(ld->fleet);
+  size_t n = me.n < sizeof ld->instance ? me.n : sizeof ld->instance - 1;
+  if (n) memcpy(ld->instance, me.p, n);
+  ld->instance[n] = 0;
+}
+
+/* What the fleet tells is told to who has no on_lease as well. */
+static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
+  slp_consumer *c = ld->c;
+  slp_fail f = {0};
+  if (ev->kind == SLP_FLEET_TROUBLE && ev->fail) {
+    f = *ev->fail;
+    snprintf(f.message, sizeof f.message, "%.*s", (int)ev->text.n, ev->text.p);
+    slp_report_error(c, &f, NULL, 0, 1, 1000);
+    return;
+  }
+  int warns = ev->kind == SLP_FLEET_TROUBLE || ev->kind == SLP_FLEET_HOLE || ev->kind == SLP_FLEET_BAD_ROW ||
+              ev->kind == SLP_FLEET_EVICTED || ev->kind == SLP_FLEET_SUSPENDED;
+  slp_report_log(c, warns ? SLOOP_LOG_WARN : SLOOP_LOG_INFO, "lease: %s%.*s%s%.*s", told_names[ev->kind],
+                 (int)ev->shard.n, ev->shard.n ? ev->shard.p : "", ev->shard.n ? ": " : "", (int)ev->text.n,
+                 ev->text.n ? ev->text.p : "");
+}
+
+/* At first contact what waiting will not mend is the end, as with the stream itself. */
+static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
+  return ev->kind == SLP_FLEET_TROUBLE && ev->fail && slp_class_lasts(ev->fail->class) && !ld->instance[0];
+}
+
+static void on_end_event(slp_event *ev) {
+  slp_leased *ld = SLP_OWNER(ev, slp_leased, end_ev);
+  slp_fleet_free(ld->fleet);
+  ld->fleet = NULL;
+}
+
+static void end_now(slp_leases *l, const slp_fail *f) {
+  slp_leased *ld = of(l);
+  if (ld->left) return;
+  ld->left = 1;
+  ld->joined = 0;
+  slp_consumer_fatal(ld->c, f);
+  slp_post(host_of(ld), &ld->end_ev);
+}
+
+static void on_fleet(void *arg, const slp_fleet_event *ev) {
+  slp_leased *ld = arg;
+  slp_consumer *c = ld->c;
+  if (ends_it(ld, ev)) {
+    end_now(&ld->leases, ev->fail);
+    return;
+  }
+  switch (ev->kind) {
+    case SLP_FLEET_JOINED:
+      ld->joined = 1;
+      remember_instance(ld);
+      break;
+    case SLP_FLEET_EVICTED: ld->joined = 0; break;
+    case SLP_FLEET_LEFT:
+      ld->left = 1;
+      ld->joined = 0;
+      break;
+    case SLP_FLEET_FAILED: {
+      slp_fail f = {0};
+      slp_fail_set(&f, SLP_REFUSED, SLOOP_ELEASE, "%.*s", (int)ev->text.n, ev->text.p);
+      ld->left = 1;
+      ld->joined = 0;
+      slp_consumer_fatal(c, &f);
+      return;
+    }
+    case SLP_FLEET_SUSPENDED:
+    case SLP_FLEET_RESUMED:
+    case SLP_FLEET_LEADS:
+    case SLP_FLEET_FOLLOWS:
+    case SLP_FLEET_HOLE:
+    case SLP_FLEET_TAKEN:
+    case SLP_FLEET_LOST:
+    case SLP_FLEET_RELEASED:
+    case SLP_FLEET_ENDED_SHARD:
+    case SLP_FLEET_EVICTED_OTHER:
+    case SLP_FLEET_BAD_ROW:
+    case SLP_FLEET_TROUBLE: break;
+  }
+  tell_plainly(ld, ev);
+  slp_report_lease(c, told_as[ev->kind], ev->shard, slp_str_of(ld->instance), ev->text, ev->epoch);
+  slp_consumer_check(c);
+}
+
+/* ---- beginning -------------------------------------------------------------------------------------- */
+
+static void prepare_now(slp_leased *ld);
+
+static void on_timer(slp_timer *t) {
+  slp_leased *ld = SLP_OWNER(t, slp_leased, timer);
+  if (ld->left) return;
+  if (ld->fleet)
+    look_for_stuck(ld);
+  else
+    prepare_now(ld);
+}
+
+static void not_prepared(slp_leased *ld, const slp_fail *f) {
+  slp_consumer *c = ld->c;
+  slp_host *h = host_of(ld);
+  if (slp_class_lasts(f->class)) {
+    slp_consumer_fatal(c, f);
+    return;
+  }
+  c->fails++;
+  uint64_t wait =
+      slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE, (uint32_t)slp_random_below(h, 1000));
+  slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
+  slp_timer_set_reserved(h, &ld->timer, slp_after_us(slp_now_us(h), wait));
+}
+
+static int begin(slp_leased *ld) {
+  slp_consumer *c = ld->c;
+  uint32_t never = UINT32_MAX; /* 49 days */
+  slp_fleet_opts fo = {.host = host_of(ld),
+                       .store = ld->store,
+                       .schema = ld->schema,
+                       .processor = &ld->processor,
+                       .worker = ld->o.worker,
+                       .machine = ld->o.machine,
+                       .start = ld->o.start,
+                       .lease_ms = c->o->lease_ms,
+                       .checkpoint_ms = c->o->checkpoint_ms ? c->o->checkpoint_ms : never,
+                       .handover_ms = c->o->handover_ms,
+                       .weight = c->o->weight,
+                       .on_event = on_fleet,
+                       .arg = ld};
+  int r = slp_fleet_new(&ld->fleet, c->mem, &fo);
+  if (r) return r;
+  c->fails = 0;
+  c->started_from = 1;
+  c->life = SLP_LIFE_RUNNING;
+  slp_fleet_start(ld->fleet);
+  if (ld->leaving) return 0;
+  look_for_stuck(ld);
+  return 0;
+}
+
+static void on_prepared(slp_store_req *rq) {
+  slp_store_prepare *p = SLP_OWNER(rq, slp_store_prepare, rq);
+  slp_leased *ld = SLP_OWNER(p, slp_leased, prepare);
+  slp_fail f = rq->fail;
+  ld->preparing = 0;
+  int r = f.class == SLP_FINE ? begin(ld) : 0;
+  if (r == SLP_ENOMEM) slp_fail_set(&f, SLP_NOMEM, r, "no memory to join the fleet");
+  if (r && r != SLP_ENOMEM)
+    slp_fail_set(&f, SLP_REFUSED, SLOOP_EOPTION, "worker %.*s: not an id", (int)ld->o.worker.n,
+                 ld->o.worker.p);
+  if (f.class != SLP_FINE) not_prepared(ld, &f);
+}
+
+static void prepare_now(slp_leased *ld) {
+  memset(&ld->prepare, 0, sizeof ld->prepare);
+  ld->prepare.rq.on_done = on_prepared;
+  ld->prepare.create = 1;
+  ld->preparing = 1;
+  ld->store->ops->prepare(ld->store, &ld->prepare);
+}
+
+static void on_described(slp_leases *l) {
+  slp_leased *ld = of(l);
+  slp_consumer *c = ld->c;
+  slp_fail f = {0};
+  c->life = SLP_LIFE_LISTING;
+  if (ld->o.open(ld->o.ctx, &c->describe, &ld->store, &ld->schema, &f)) {
+    slp_consumer_fatal(c, &f);
+    return;
+  }
+  prepare_now(ld);
+}
+
+/* ---- leaving ---------------------------------------------------------------------------------------- */
+
+static void on_leave(slp_leases *l, uint64_t limit_ms) {
+  slp_leased *ld = of(l);
+  slp_consumer *c = ld->c;
+  size_t at = 0;
+  slp_shard *s;
+  if (ld->leaving) return;
+  ld->leaving = 1;
+  slp_timer_clear(host_of(ld), &ld->timer);
+  if (ld->preparing) ld->store->ops->cancel(ld->store, &ld->prepare.rq);
+  ld->preparing = 0;
+  if (!ld->fleet || ld->left) {
+    ld->left = 1;
+    return;
+  }
+  while ((s = slp_map_each(&c->shards, &at))) stop_reading(s);
+  slp_deliver_soon(c->engine);
+  slp_fleet_leave(ld->fleet, (uint32_t)slp_min_u64(limit_ms, UINT32_MAX));
+}
+
+static int has_left(const slp_leases *l) { return of(l)->left; }
+
+static int left_undone(const slp_leases *l) {
+  slp_fleet_stats st = {0};
+  if (of(l)->fleet) slp_fleet_stats_get(of(l)->fleet, &st);
+  return st.undone;
+}
+
+/* ---- saving ----------------------------------------------------------------------------------------- */
+
+static void on_save_event(slp_event *ev) {
+  slp_leased *ld = SLP_OWNER(ev, slp_leased, save_ev);
+  sloop_cb cb = ld->save_cb;
+  void *arg = ld->save_arg;
+  if (!ld->save_done) return;
+  ld->save_done = 0;
+  ld->save_cb = NULL;
+  cb(ld->c->handle, 0, arg);
+}
+
+static void nothing(sloop_t *s, int status, void *arg) {
+  (void)s;
+  (void)status;
+  (void)arg;
+}
+
+static void on_saved(void *arg) {
+  slp_leased *ld = arg;
+  ld->save_done = 1;
+  slp_post(host_of(ld), &ld->save_ev);
+}
+
+int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg) {
+  slp_leased *ld = leased_by(c);
+  if (!ld || !ld->fleet || ld->left || ld->save_cb || c->life != SLP_LIFE_RUNNING) return SLOOP_ESTATE;
+  if (shard && !slp_lineage_get(c, slp_str_of(shard))) return SLOOP_ENOSHARD;
+  if (slp_fleet_save(ld->fleet, slp_str_of(shard), on_saved, ld)) return SLOOP_ESTATE;
+  ld->save_cb = cb ? cb : nothing;
+  ld->save_arg = arg;
+  return 0;
+}
+
+int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
+  slp_leased *ld = leased_by(c);
+  if (!ld || !ld->save_cb) return 0;
+  *ret_cb = ld->save_cb;
+  *ret_arg = ld->save_arg;
+  ld->save_cb = NULL;
+  ld->save_done = 0;
+  return 1;
+}
+
+/* ---- figures ---------------------------------------------------------------------------------------- */
+
+const char *slp_leased_instance(const slp_consumer *c) { return c->leases ? leased_by(c)->instance : ""; }
+
+static void add_stats(slp_leases *l, slp_counts *out) {
+  slp_leased *ld = of(l);
+  out->joined_now = ld->joined;
+  if (ld->store) {
+    out->store_write_units = ld->store->cost.write_units;
+    out->store_read_units = ld->store->cost.read_units;
+    out->store_throttles = ld->store->cost.throttles;
+  }
+  if (!ld->fleet) return;
+  slp_fleet_stats st;
+  slp_fleet_stats_get(ld->fleet, &st);
+  out->holes_now = st.holes_now;
+  out->leases_taken = st.taken;
+  out->leases_lost = st.lost;
+  out->leases_released = st.released;
+  out->checkpoints = st.checkpoints;
+  out->heartbeats = st.heartbeats;
+  out->evictions = st.evictions;
+  out->leads_now = st.leads_now;
+  out->suspended_now = st.suspended_now;
+  if (st.heartbeats || ld->joined) out->heartbeat_age_ms_now = st.beat_age_us_now / 1000;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------- */
+
+static void free_now(slp_leases *l) {
+  slp_leased *ld = of(l);
+  slp_consumer *c = ld->c;
+  slp_mem *mem = c->mem;
+  slp_host *h = host_of(ld);
+  slp_timer_clear(h, &ld->timer);
+  slp_unpost(&ld->save_ev);
+  slp_unpost(&ld->end_ev);
+  if (ld->preparing) ld->store->ops->cancel(ld->store, &ld->prepare.rq);
+  slp_fleet_free(ld->fleet);
+  if (ld->store) ld->store->ops->close(ld->store);
+  if (ld->schema) ld->schema->free(ld->schema);
+  slp_host_unreserve_timers(h, 1);
+  c->leases = NULL;
+  slp_free(mem, ld->texts);
+  slp_free(mem, ld);
+}
+
+static const slp_leases_ops leases_ops = {
+    .described = on_described,
+    .listed = on_listed,
+    .gate = on_gate,
+    .settled = on_settled,
+    .read_out = on_read_out,
+    .children = on_children,
+    .hopeless = on_hopeless,
+    .leave = on_leave,
+    .left = has_left,
+    .undone = left_undone,
+    .end = end_now,
+    .stats = add_stats,
+    .free = free_now,
+};
+
+static slp_str put(char **at, slp_str s) {
+  slp_str copy = {*at, s.n};
+  if (s.n) memcpy(*at, s.p, s.n);
+  *at += s.n;
+  return copy;
+}
+
+int slp_leased_make(slp_consumer *c, const slp_leased_opts *o) {
+  slp_leased *ld = SLP_NEW(c->mem, slp_leased);
+  char *texts = slp_alloc(c->mem, o->worker.n + o->machine.n + 1);
+  if (!ld || !texts || slp_host_reserve_timers(c->engine->host, 1)) {
+    slp_free(c->mem, texts);
+    slp_free(c->mem, ld);
+    return SLP_ENOMEM;
+  }
+  ld->c = c;
+  ld->o = *o;
+  ld->texts = texts;
+  char *at = texts;
+  ld->o.worker = put(&at, o->worker);
+  ld->o.machine = put(&at, o->machine);
+  ld->processor.ops = &processor_ops;
+  ld->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
+  ld->save_ev.run = on_save_event;
+  ld->end_ev.run = on_end_event;
+  ld->leases.ops = &leases_ops;
+  c->leases = &ld->leases;
+  return 0;
+}

@@ -1,0 +1,29 @@
+/* leased.h - a consumer whose shards come by leases: the fleet says which shard to read, from where and in
+ * which epoch; this side reads, hands out, and tells how far everything is acknowledged. */
+#ifndef SLP_LEASE_CONSUMER_H
+#define SLP_LEASE_CONSUMER_H
+
+#include "core/core.h"
+#include "lease/fleet.h"
+
+typedef struct slp_leased slp_leased;
+typedef struct slp_leased_opts {
+  /* Opens table and layout for the stream as described; both become the consumer's. 0, or f says why not. */
+  int (*open)(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
+              slp_fail *f);
+  void *ctx;
+  slp_str worker;     /* its id; copied when the consumer is made */
+  slp_str machine;    /* told in its row; likewise */
+  slp_position start; /* of the application, when it is new */
+} slp_leased_opts;
+
+/* Makes c, not started, a consumer with leases. SLP_ENOMEM. */
+int slp_leased_make(slp_consumer *c, const slp_leased_opts *o);
+
+/* ---- for api ---------------------------------------------------------------------------------------- */
+int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg);
+/* 1: a save that was not answered, and is forgotten now. */
+int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
+const char *slp_leased_instance(const slp_consumer *c); /* "" while it has none */
+
+#endif

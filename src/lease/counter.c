@@ -1,0 +1,127 @@
+/* fleet_counter.c - life where every lease has a counter that its owner moves. Each write of a lease moves
+ * it, a checkpoint too, so what is dirty is saved by the renewal that is due. Whoever finds a counter where
+ * he left it owns the lease still, whatever happened meanwhile: nobody can have taken it. So a worker that
+ * was away goes on where it was, unless a renewal is refused. */
+#include "lease/fleet_inside.h"
+
+#define BUSY_US 20000
+
+static int is_held(const slp_lease *l) {
+  return l->state >= SLP_LEASE_WAITING && l->state <= SLP_LEASE_ENDING;
+}
+
+/* ---- the proof --------------------------------------------------------------------------------- */
+
+static uint64_t good_us(slp_fleet *f, int exact) {
+  if (!exact) return f->good_us;
+  size_t at = 0;
+  f->good_us = SLP_NEVER;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+    if (l->open) f->good_us = slp_min_u64(f->good_us, l->good_us);
+  return f->good_us;
+}
+
+static int may_open(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (slp_now_refresh_us(f->h) >= slp_after_us(l->good_us, slp_fleet_lease_us(f) / 10 * 8)) return 0;
+  f->good_us = slp_min_u64(f->good_us, l->good_us);
+  return 1;
+}
+
+static void wrote(slp_lease *l, const slp_write *op) {
+  slp_fleet *f = l->f;
+  l->held = op->i.epoch + 1;
+  l->good_us = op->sent_us;
+  l->renew_us = slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
+  l->ownership_us = slp_now_refresh_us(f->h);
+  if (l->renew_us < f->beat_at_us) slp_beat_at(f, l->renew_us);
+  slp_deadline_check(f);
+}
+
+/* What my last write has left, or what it met: nothing older may be taken by. For to find the number behind
+ * one's own name proves a take only when no earlier write of mine can have made it. */
+static void gone(slp_lease *l) {
+  const slp_write *op = &l->op;
+  const slp_lease_row *row = &op->row.u.lease;
+  int of_it = slp_str_eq(op->i.shard, l->shard);
+  if (of_it && op->end == SLP_OUTCOME_DONE) l->held = slp_max_u64(l->held, op->i.epoch + 1);
+  if (of_it && op->row.kind == SLP_ROW_LEASE) l->held = slp_max_u64(l->held, row->epoch);
+  if (l->f->suspended) slp_deadline_check(l->f); /* perhaps on its account alone */
+}
+
+/* ---- renewals ---------------------------------------------------------------------------------- */
+
+static void renewed(slp_write *op) {
+  slp_lease *l = op->owner;
+  l->f->lease_writes--;
+  slp_lease_touch(l);
+  if (op->end != SLP_OUTCOME_DONE) {
+    slp_lease_gone(l, SLP_SHUTDOWN_LOST);
+    return;
+  }
+  l->f->stats.heartbeats++;
+  wrote(l, op);
+}
+
+static int renew(slp_lease *l) {
+  slp_operation *i = &l->op.i;
+  if (slp_lease_put(l)) return 1;
+  slp_fleet_operation(l->f, i, SLP_OPERATION_RENEW);
+  i->epoch = l->held;
+  l->op.tries_max = 0;
+  return slp_lease_send(l, SLP_OPERATION_RENEW, renewed);
+}
+
+static void beat(slp_fleet *f) {
+  uint64_t now = slp_now_refresh_us(f->h), slack = slp_fleet_lease_us(f) / 40, next = SLP_NEVER;
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
+    if (!is_held(l)) continue;
+    if (l->renew_us > now + slack)
+      next = slp_min_u64(next, l->renew_us);
+    else if (l->op.busy || !renew(l)) /* its answer sets the next; another write of it is looked at again */
+      next = slp_min_u64(next, now + BUSY_US);
+  }
+  slp_beat_at(f, next);
+}
+
+/* ---- others ------------------------------------------------------------------------------------ */
+
+/* A counter that was moved, in whichever direction, starts the clock anew; so does trouble of my own: then
+ * the others may have had the same, and are to have a whole lease to be heard in. */
+static void saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us) {
+  int moved = !seen->seen || row->epoch != seen->counter;
+  if (!seen->seen) seen->born_free = !row->owner.n;
+  if (row->owner.n) seen->born_free = 0;
+  if (moved || seen->since_us <= f->trouble_us) seen->since_us = done_us;
+  seen->counter = row->epoch;
+  seen->seen = 1;
+}
+
+static int dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) {
+  if (f->suspended || seen->since_us <= f->trouble_us) return 0;
+  return slp_now_refresh_us(f->h) - seen->since_us >= leases * slp_fleet_lease_us(f);
+}
+
+static void begin(slp_fleet *f) {
+  slp_draw_incarnation(f); /* each life has a name of its own: the counter can't tell two of one name apart */
+  f->good_us = f->beat_at_us = SLP_NEVER;
+  slp_worker_begins(f);
+}
+
+#define BIT(kind) (1u << (kind))
+const slp_liveness_rule slp_liveness_by_counter = {
+    /* Whatever keeps a lease's next renewal waiting. */
+    .urgent = BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_RETAKE) | BIT(SLP_OPERATION_CHECKPOINT) |
+              BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) | BIT(SLP_OPERATION_RENEW),
+    .doubtful = BIT(SLP_OPERATION_TAKE),
+    .begin = begin,
+    .settle = slp_outcome_of_counted,
+    .beat = beat,
+    .good_us = good_us,
+    .may_open = may_open,
+    .wrote = wrote,
+    .gone = gone,
+    .saw = saw,
+    .dead = dead,
+};

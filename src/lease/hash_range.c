@@ -1,0 +1,91 @@
+/* fleet_ring.c - do the leases that are not ended tile the whole hash ring? */
+#include "lease/fleet_inside.h"
+
+#include "base/num.h"
+
+#include <stdlib.h>
+
+typedef struct arc {
+  uint8_t from[16], to[16]; /* both included; the greatest byte first */
+} arc;
+
+static int by_start(const void *a, const void *b) {
+  const arc *x = a, *y = b;
+  return memcmp(x->from, y->from, 16);
+}
+
+/* 0: it was the greatest there is. */
+static int add_one(uint8_t n[16]) {
+  for (int i = 15; i >= 0; i--)
+    if (++n[i]) return 1;
+  return 0;
+}
+
+static void minus_one(uint8_t n[16]) {
+  for (int i = 15; i >= 0; i--)
+    if (n[i]--) return;
+}
+
+static void decimal(const uint8_t from[16], char out[40]) {
+  uint8_t n[16];
+  char digits[40];
+  size_t k = 0;
+  int left = 1;
+  memcpy(n, from, 16);
+  while (left) {
+    unsigned rest = 0;
+    left = 0;
+    for (int i = 0; i < 16; i++) {
+      unsigned v = rest * 256 + n[i];
+      n[i] = (uint8_t)(v / 10);
+      rest = v % 10;
+      left |= n[i] != 0;
+    }
+    digits[k++] = (char)('0' + rest);
+  }
+  for (size_t i = 0; i < k; i++) out[i] = digits[k - 1 - i];
+  out[k] = 0;
+}
+
+static size_t arcs_of(arc *to, const slp_lease_row *leases, size_t n) {
+  size_t k = 0;
+  for (size_t i = 0; i < n; i++) {
+    const slp_lease_row *l = &leases[i];
+    if (l->position.kind == SLP_POSITION_END || !l->hash_start.n || !l->hash_end.n) continue;
+    if (slp_parse_u128(l->hash_start, to[k].from) || slp_parse_u128(l->hash_end, to[k].to)) continue;
+    k++;
+  }
+  return k;
+}
+
+static int first_hole(arc *arcs, size_t n, char from[40], char to[40]) {
+  uint8_t next[16] = {0}, last[16];
+  for (size_t i = 0; i < n; i++) {
+    if (memcmp(arcs[i].from, next, 16) > 0) {
+      decimal(next, from);
+      minus_one(arcs[i].from);
+      decimal(arcs[i].from, to);
+      return 1;
+    }
+    if (memcmp(arcs[i].to, next, 16) < 0) continue;
+    memcpy(next, arcs[i].to, 16);
+    if (!add_one(next)) return 0;
+  }
+  memset(last, 0xff, sizeof last);
+  decimal(next, from);
+  decimal(last, to);
+  return 1;
+}
+
+int slp_hash_range_hole(slp_mem *mem, const slp_lease_row *leases, size_t n, char from[40], char to[40]) {
+  int ranges = 0;
+  for (size_t i = 0; i < n; i++) ranges |= leases[i].hash_start.n > 0;
+  if (!ranges) return 0;
+  arc *arcs = slp_zalloc_n(mem, n, sizeof *arcs);
+  if (!arcs) return SLP_ENOMEM;
+  size_t k = arcs_of(arcs, leases, n);
+  if (k) qsort(arcs, k, sizeof *arcs, by_start);
+  int r = first_hole(arcs, k, from, to);
+  slp_free(mem, arcs);
+  return r;
+}

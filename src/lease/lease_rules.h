@@ -1,0 +1,81 @@
+/* lease.h - who should read what: pure functions of what is known, without a clock, a table or an order of
+ * arrival. The leader's plan (schemas that share by plan), one worker's takes (schemas that share by
+ * stealing), and which leases a stream's shards need. */
+#ifndef SLP_LEASE_LEASE_RULES_H
+#define SLP_LEASE_LEASE_RULES_H
+
+#include "base/mem.h"
+
+#define SLP_NOBODY UINT32_MAX
+
+/* ---- the leader's plan --------------------------------------------------------------------------------- */
+typedef struct slp_assign_worker {
+  uint32_t weight; /* 1 and up: its share is proportional */
+  uint8_t takes;   /* 0: leaving or condemned: it gets nothing and keeps nothing */
+  uint32_t ret_n;  /* out: leases planned for it */
+} slp_assign_worker;
+
+typedef struct slp_assign_lease {
+  uint32_t owner;    /* the worker that reads it now, or SLP_NOBODY */
+  uint32_t assigned; /* the worker the plan gives it now, or SLP_NOBODY */
+  uint32_t avoid;    /* one it must not go to while another takes, or SLP_NOBODY */
+  uint8_t out;       /* ended or parked: not planned */
+  uint32_t ret;      /* out: the worker, SLP_NOBODY when nobody takes */
+} slp_assign_lease;
+
+typedef struct slp_assign {
+  slp_assign_worker *workers;
+  size_t workers_n;
+  slp_assign_lease *leases; /* in an order that stays, such as by shard id */
+  size_t leases_n;
+  uint32_t moves_max; /* of leases that somebody alive reads, off one worker in one plan */
+} slp_assign;
+
+/* Every worker that takes gets the floor or the ceiling of its share; what is read stays where it is as far
+ * as that allows; the same input gives the same plan, and a plan carried out gives itself. SLP_ENOMEM:
+ * nothing was set. */
+int slp_assign_make(slp_assign *p, slp_mem *mem);
+
+/* ---- one worker's takes ---------------------------------------------------------------------------------
+ */
+typedef struct slp_steal_lease {
+  uint32_t owner; /* SLP_NOBODY: free */
+  uint8_t free;   /* free, or its owner was silent for a lease */
+  uint8_t old;    /* free, and was so for three leases */
+  uint8_t ready;  /* may be read: not ended, its parents are */
+  uint8_t ret;    /* out: take it */
+} slp_steal_lease;
+
+typedef struct slp_steal {
+  uint32_t me;        /* a worker's number */
+  uint32_t workers_n; /* numbers are below */
+  slp_steal_lease *leases;
+  size_t leases_n;
+  uint32_t held_max;                        /* leases a worker may hold; 0: no limit */
+  uint32_t steal_max;                       /* from a living worker in one go */
+  uint32_t (*below)(void *ctx, uint32_t n); /* uniform in [0, n) */
+  void *ctx;
+} slp_steal;
+
+/* What is free first, and when nothing is, from the worker with the most. SLP_ENOMEM: nothing was set. */
+int slp_steal_make(slp_steal *s, slp_mem *mem);
+
+/* ---- which leases are to be made -------------------------------------------------------------------------
+ */
+#define SLP_NO_SHARD SIZE_MAX
+
+typedef enum slp_sync_row { SLP_SYNC_NO_ROW, SLP_SYNC_UNFINISHED, SLP_SYNC_ENDED } slp_sync_row;
+typedef enum slp_sync_make { SLP_SYNC_NOT, SLP_SYNC_AT_START, SLP_SYNC_AT_OLDEST } slp_sync_make;
+typedef struct slp_sync_shard { /* of the stream, or one that only has a lease yet */
+  size_t parents[2];            /* numbers of shards, or SLP_NO_SHARD */
+  uint8_t open;
+  uint8_t row; /* slp_sync_row */
+  uint8_t ret; /* out: slp_sync_make */
+} slp_sync_shard;
+
+/* So that every shard is read in its order, and none that was read before: only the first level of what is
+ * new gets leases; what descends from a shard with a lease gets its own when that one ends. latest: nothing
+ * but what is open counts. SLP_ENOMEM: nothing was set. */
+int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem);
+
+#endif

@@ -1,0 +1,102 @@
+/* fleet_settle.c - a write was refused: what does the row say about it? A copy of it that was sent before may
+ * have got in, so a refusal alone proves nothing. One table for every verb; (owner, epoch) identifies a
+ * tenancy, so nothing here depends on the row's op. */
+#include "base/probe.h"
+#include "lease/fleet_inside.h"
+
+static int same_incarnation(const slp_worker_row *w, const slp_operation *i) {
+  return slp_str_eq(w->incarnation, i->incarnation);
+}
+
+static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
+  switch (i->kind) {
+    case SLP_OPERATION_REGISTER:
+      return same_incarnation(w, i) && !w->gone.n && w->counter >= 1 ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_HEARTBEAT:
+      if (!same_incarnation(w, i) || w->gone.n || SLP_MUTANT(33)) return SLP_OUTCOME_REFUSED;
+      if (w->counter >= i->counter) SLP_PROBE("settle: a heartbeat had got in");
+      return w->counter >= i->counter ? SLP_OUTCOME_DONE : SLP_OUTCOME_UNCHANGED;
+    /* Whoever condemned it, it is; another boot is as good. */
+    case SLP_OPERATION_EVICT:
+      return !same_incarnation(w, i) || w->gone.n ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_LEAVE:
+      return same_incarnation(w, i) && w->gone.n ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+    default: return SLP_OUTCOME_REFUSED;
+  }
+}
+
+/* Whose is it, and is it the tenancy that the intent speaks of, or the one it would begin? */
+static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoch) {
+  int mine = slp_str_eq(owner, i->me);
+  switch (i->kind) {
+    case SLP_OPERATION_TAKE:
+    case SLP_OPERATION_LEAD:
+      if (mine && epoch == i->epoch + 1) SLP_PROBE("settle: a take had got in");
+      return mine && epoch == i->epoch + 1 ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_RETAKE:
+      if (mine && epoch == i->epoch + 1) return SLP_OUTCOME_DONE;
+      return mine && epoch == i->epoch ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
+    /* Mine still: then a later checkpoint of mine is in. */
+    case SLP_OPERATION_CHECKPOINT: return mine && epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_TRANSFER:
+    case SLP_OPERATION_RELEASE:
+    case SLP_OPERATION_END:
+      if (mine && epoch == i->epoch) SLP_PROBE("settle: refused, and mine as before");
+      return mine && epoch == i->epoch ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
+    default: return SLP_OUTCOME_REFUSED;
+  }
+}
+
+static slp_outcome of_lease(const slp_operation *i, const slp_lease_row *l) {
+  if (i->kind == SLP_OPERATION_CREATE) return SLP_OUTCOME_DONE;
+  if (i->kind == SLP_OPERATION_CLAIM)
+    return slp_str_eq(l->claim, i->me) && l->epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+  return of_owner(i, l->owner, l->epoch);
+}
+
+/* ---- a counter a lease -------------------------------------------------------------------------
+ * Every write of a lease moves its counter by one, and its owner has one write under way: the next number
+ * under my name is mine. A counter never comes back, so what was refused can't happen any more, but for a
+ * copy that was sent before and has. */
+static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
+  int mine = slp_str_eq(l->owner, i->me), next = l->epoch == i->epoch + 1;
+  int as_before = mine && l->epoch == i->epoch;
+  if (mine && next) SLP_PROBE("settle, kcl: a write had got in");
+  if (as_before) SLP_PROBE("settle, kcl: refused, and mine as before");
+  switch (i->kind) {
+    case SLP_OPERATION_CREATE: return SLP_OUTCOME_DONE;
+    case SLP_OPERATION_TAKE:
+    case SLP_OPERATION_RETAKE:
+    case SLP_OPERATION_CHECKPOINT:
+    case SLP_OPERATION_RENEW:
+      return mine && next && !SLP_MUTANT(57) ? SLP_OUTCOME_DONE
+             : as_before                     ? SLP_OUTCOME_UNCHANGED
+                                             : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_RELEASE:
+      return !l->owner.n && next ? SLP_OUTCOME_DONE : as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_END:
+      if (next && l->position.kind == SLP_POSITION_END) return SLP_OUTCOME_DONE;
+      return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
+    default: return SLP_OUTCOME_REFUSED;
+  }
+}
+
+slp_outcome slp_outcome_of_counted(const slp_operation *i, int there, const slp_parsed_row *row) {
+  if (there && row->kind == SLP_ROW_LEASE) return counted(i, &row->u.lease);
+  return there && i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+}
+
+/* ---- a row a worker ---------------------------------------------------------------------------- */
+
+slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_row *parsed) {
+  if (!there) return SLP_OUTCOME_REFUSED;
+  switch (parsed->kind) {
+    case SLP_ROW_WORKER: return of_worker(i, &parsed->u.worker);
+    case SLP_ROW_LEADERSHIP: return of_owner(i, parsed->u.leadership.owner, parsed->u.leadership.epoch);
+    case SLP_ROW_LEASE: return of_lease(i, &parsed->u.lease);
+    case SLP_ROW_BAD: /* a row that can't be read is there, and nobody's to make anew */
+    case SLP_ROW_OTHER:
+    case SLP_ROW_ASSIGNMENT: return i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+  }
+  return SLP_OUTCOME_REFUSED;
+}

@@ -1,0 +1,97 @@
+/* schema.c - what every schema needs to write a row: a request that holds the texts of one write. */
+#include "lease/schema.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- drafts ---------------------------------------------------------------------------------------- */
+
+void slp_row_request_init(slp_row_request *d, slp_mem *mem, slp_store_write *write) {
+  memset(d, 0, sizeof *d);
+  d->write = write;
+  slp_buf_init(&d->texts, mem, 1 << 20);
+}
+
+void slp_row_request_free(slp_row_request *d) {
+  slp_free(d->texts.mem, d->items);
+  d->items = NULL;
+  slp_buf_free(&d->texts);
+}
+
+int slp_row_request_begin(slp_row_request *d, slp_write_kind kind, size_t text_bytes, size_t items) {
+  slp_free(d->texts.mem, d->items);
+  d->items = NULL;
+  d->items_n = 0;
+  slp_buf_clear(&d->texts);
+  /* Reserved once: what was handed out points into it. */
+  if (slp_buf_reserve(&d->texts, text_bytes)) return SLP_ENOMEM;
+  if (items && !(d->items = slp_zalloc_n(d->texts.mem, items, sizeof *d->items))) return SLP_ENOMEM;
+  d->write->kind = kind;
+  d->write->when = d->atoms;
+  d->write->changes = d->changes;
+  d->write->when_n = d->write->changes_n = 0;
+  return 0;
+}
+
+static slp_str since(const slp_row_request *d, size_t at) {
+  return (slp_str){d->texts.p + at, d->texts.n - at};
+}
+
+slp_str slp_row_request_text(slp_row_request *d, const char *fmt, ...) {
+  char text[256];
+  size_t at = d->texts.n;
+  va_list ap;
+  va_start(ap, fmt);
+  int n = vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  SLP_CHECK(n >= 0 && (size_t)n < sizeof text && at + (size_t)n <= d->texts.cap);
+  slp_buf_add(&d->texts, text, (size_t)n);
+  return since(d, at);
+}
+
+slp_str slp_row_request_copy(slp_row_request *d, slp_str s) {
+  size_t at = d->texts.n;
+  SLP_CHECK(at + s.n <= d->texts.cap);
+  slp_buf_add_str(&d->texts, s);
+  return since(d, at);
+}
+
+slp_val slp_row_request_s(slp_row_request *d, slp_str s) {
+  return (slp_val){.kind = SLP_VAL_S, .s = slp_row_request_copy(d, s)};
+}
+
+slp_val slp_row_request_n(slp_row_request *d, uint64_t n) {
+  return (slp_val){.kind = SLP_VAL_N, .s = slp_row_request_text(d, "%llu", (unsigned long long)n)};
+}
+
+static int by_bytes(const void *a, const void *b) {
+  const slp_str *x = a, *y = b;
+  size_t n = x->n < y->n ? x->n : y->n;
+  int c = n ? memcmp(x->p, y->p, n) : 0;
+  return c ? c : (x->n > y->n) - (x->n < y->n);
+}
+
+slp_val slp_row_request_set(slp_row_request *d, const slp_str *items, size_t n) {
+  slp_str *first = d->items + d->items_n;
+  size_t kept = 0;
+  SLP_CHECK(n >= 1);
+  for (size_t i = 0; i < n; i++) first[i] = slp_row_request_copy(d, items[i]);
+  qsort(first, n, sizeof *first, by_bytes);
+  for (size_t i = 0; i < n; i++) {
+    if (kept && by_bytes(&first[kept - 1], &first[i]) == 0) continue;
+    first[kept++] = first[i];
+  }
+  d->items_n += kept;
+  return (slp_val){.kind = SLP_VAL_SS, .items = first, .n = kept};
+}
+
+void slp_row_request_when(slp_row_request *d, const char *name, slp_test test, slp_val val, int or_next) {
+  SLP_CHECK(d->write->when_n < SLP_ROW_REQUEST_ATOMS);
+  d->atoms[d->write->when_n++] = (slp_atom){slp_str_of(name), test, val, (uint8_t)or_next};
+}
+
+void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kind kind, slp_val val) {
+  SLP_CHECK(d->write->changes_n < SLP_ROW_REQUEST_CHANGES);
+  d->changes[d->write->changes_n++] = (slp_change){slp_str_of(name), kind, val};
+}

@@ -1,0 +1,206 @@
+/* schema.h - how a fleet's rows are laid out in a table, as core/fleet wants it. A schema is one file in
+ * store/: it reads a row (what is this, and what does it say), turns an intent into one conditional write,
+ * and names its two rules: of life (how a dead worker is told from a living one) and of sharing (who decides
+ * which worker reads what). The rows, conditions and their reasons: the protocol's sheet; verbs carry its
+ * numbers (W1, L4, ...). */
+#ifndef SLP_LEASE_SCHEMA_H
+#define SLP_LEASE_SCHEMA_H
+
+#include "core/position.h"
+#include "lease/store.h"
+
+#define SLP_INCARNATION_N 16 /* a worker's instance is "id.boot" */
+#define SLP_WORKER_ID_MAX 64
+
+/* ---- rows, read ------------------------------------------------------------------------------------------
+ */
+/* Strings point into the row they were read from. {NULL, 0}: absent. */
+typedef enum slp_row_kind {
+  SLP_ROW_OTHER, /* none of ours: left alone, silently */
+  SLP_ROW_BAD,   /* ours by its key, but damaged or of a newer format: left alone, and named */
+  SLP_ROW_LEASE,
+  SLP_ROW_WORKER,
+  SLP_ROW_LEADERSHIP,
+  SLP_ROW_ASSIGNMENT
+} slp_row_kind;
+
+typedef struct slp_lease_row {
+  slp_str shard;
+  slp_str owner;  /* an instance; absent: free */
+  uint64_t epoch; /* counts owners; schemas with a counter a lease: that counter */
+  slp_position position;
+  slp_str claim; /* who asked its owner for it */
+  uint64_t claim_version;
+  slp_str parents[2];
+  slp_str hash_start, hash_end;
+  slp_str avoid; /* the instance that gave it up for lack of progress */
+  uint8_t parked;
+  int64_t wall_ms;   /* when its owner last wrote, by its owner's clock; -1: not told */
+  int64_t behind_ms; /* how far the lease was behind then; -1: not told */
+  slp_str op;        /* boot and serial of the last write */
+} slp_lease_row;
+
+typedef struct slp_worker_row {
+  slp_str id, incarnation; /* the instance is "id.boot" */
+  uint64_t counter;
+  uint32_t lease_ms;
+  uint8_t leaving;
+  slp_str gone; /* who condemned it; absent: nobody */
+  uint32_t held, weight;
+  uint64_t changes; /* the newest plan, as the leader rings it */
+  int64_t wall_ms, behind_ms, rate_bytes;
+  slp_str host;
+} slp_worker_row;
+
+typedef struct slp_leadership_row {
+  slp_str owner; /* absent: nobody leads */
+  uint64_t epoch;
+  slp_position start; /* the fleet's first position: OLDEST or TIME. LATEST became a time once */
+  uint32_t format;
+} slp_leadership_row;
+
+typedef struct slp_assignment_row {
+  slp_str worker;
+  uint64_t version;
+  slp_str set;         /* coded, see slp_shard_set_each */
+  const slp_str *plus; /* wills, not folded in yet */
+  size_t plus_n;
+  uint64_t leases; /* of the whole fleet, as the leader counted them; 0: not told */
+} slp_assignment_row;
+
+typedef struct slp_parsed_row {
+  slp_row_kind kind;
+  slp_row_key key;
+  const char *why; /* BAD: what is wrong; static */
+  union {
+    slp_lease_row lease;
+    slp_worker_row worker;
+    slp_leadership_row leadership;
+    slp_assignment_row assignment;
+  } u;
+} slp_parsed_row;
+
+/* ---- intents
+ * ----------------------------------------------------------------------------------------------- */
+typedef enum slp_operation_kind {
+  SLP_OPERATION_REGISTER,
+  SLP_OPERATION_HEARTBEAT,
+  SLP_OPERATION_EVICT,
+  SLP_OPERATION_LEAVE,
+  SLP_OPERATION_NOTIFY,
+  SLP_OPERATION_REAP,
+  SLP_OPERATION_LEAD,
+  SLP_OPERATION_RESIGN,
+  SLP_OPERATION_ASSIGN,
+  SLP_OPERATION_PROPOSE,
+  SLP_OPERATION_UNASSIGN, /* the plan row of a reaped worker goes */
+  SLP_OPERATION_CREATE,
+  SLP_OPERATION_TAKE,
+  SLP_OPERATION_RETAKE,
+  SLP_OPERATION_CHECKPOINT,
+  SLP_OPERATION_CLAIM,
+  SLP_OPERATION_TRANSFER,
+  SLP_OPERATION_RELEASE,
+  SLP_OPERATION_END,
+  SLP_OPERATION_REMOVE,
+  SLP_OPERATION_RESET,
+  SLP_OPERATION_RENEW, /* only with a counter a lease */
+  SLP_OPERATIONS
+} slp_operation_kind;
+
+typedef struct slp_operation { /* what is not needed stays zero */
+  slp_operation_kind kind;
+  slp_str me;              /* my instance, "id.boot" */
+  slp_str id, incarnation; /* the worker row meant; boot as read, or mine */
+  uint8_t over_tombstone;  /* W1: boot_before is that of a condemned row */
+  slp_str incarnation_before;
+  uint64_t counter; /* W2: the new one; W3: as seen (SLP_ANY_COUNTER: whatever it is, for an operator) */
+  uint32_t lease_ms, held, weight;
+  int64_t behind_ms, rate_bytes, wall_ms;
+  slp_str host;
+  slp_str shard;         /* L*, and A2's shards */
+  slp_str owner;         /* L2, L5, G1: as read; absent: free */
+  uint64_t epoch;        /* L*, G*: as read or held */
+  uint64_t epoch_first;  /* L1: 0, or where a row made again begins */
+  slp_position position; /* L1, L4, L6, L7, L8, L10 */
+  slp_position start;    /* G1: the fleet's start, set when nobody had */
+  slp_str to;            /* L6 */
+  slp_str op;
+  uint64_t plan;         /* A1: version; L5: the plan that wants it */
+  uint64_t leases;       /* A1: of the whole fleet */
+  slp_str set;           /* A1 */
+  const slp_str *shards; /* A1: wills merged into the set; A2: wills; L8: children */
+  size_t shards_n;
+  slp_str parents[2], hash_start, hash_end, seq_start; /* L1 */
+  uint8_t avoid_me, park;                              /* L7 */
+} slp_operation;
+#define SLP_ANY_COUNTER UINT64_MAX
+
+/* One write being made: its atoms, changes and texts. */
+#define SLP_ROW_REQUEST_ATOMS 8
+#define SLP_ROW_REQUEST_CHANGES 16
+typedef struct slp_row_request {
+  slp_store_write *write; /* key, kind, when, changes are filled in */
+  slp_atom atoms[SLP_ROW_REQUEST_ATOMS];
+  slp_change changes[SLP_ROW_REQUEST_CHANGES];
+  slp_buf texts;  /* owned; reserved once, so that it never moves */
+  slp_str *items; /* owned; of sets */
+  size_t items_n;
+} slp_row_request;
+/* `write`'s request and answer fields stay the caller's. A draft must not move. */
+void slp_row_request_init(slp_row_request *d, slp_mem *mem, slp_store_write *write);
+void slp_row_request_free(slp_row_request *d);
+/* For schemas. Begins a write that will need at most so many bytes of text and items of sets: SLP_ENOMEM. */
+int slp_row_request_begin(slp_row_request *d, slp_write_kind kind, size_t text_bytes, size_t items);
+slp_str slp_row_request_text(slp_row_request *d, const char *fmt, ...)
+    SLP_PRINTF(2, 3); /* lives with the draft */
+slp_str slp_row_request_copy(slp_row_request *d, slp_str s);
+slp_val slp_row_request_s(slp_row_request *d, slp_str s);
+slp_val slp_row_request_n(slp_row_request *d, uint64_t n);
+slp_val slp_row_request_set(slp_row_request *d, const slp_str *items,
+                            size_t n); /* sorted, without doubles; n >= 1 */
+void slp_row_request_when(slp_row_request *d, const char *name, slp_test test, slp_val val, int or_next);
+void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kind kind, slp_val val);
+
+/* ---- a schema
+ * ------------------------------------------------------------------------------------------------ */
+typedef enum slp_liveness_kind {
+  SLP_BY_WORKER,   /* one row a worker proves the life of all its leases; the dead are condemned first */
+  SLP_BY_COUNTER,  /* every lease has a counter that its owner moves */
+  SLP_BY_DEADLINE, /* every lease has a wall-clock deadline */
+  SLP_BY_TICK      /* as counter, seen equal twice at fixed intervals */
+} slp_liveness_kind;
+typedef enum slp_sharing_kind {
+  SLP_BY_ASSIGNMENT, /* a leader plans, claims move leases gracefully */
+  SLP_BY_STEAL,      /* everyone takes what is dead, and steals one when it holds too few */
+  SLP_BY_CLAIM,      /* as steal, but by asking the owner */
+  SLP_BY_INDEX,      /* shard i belongs to worker i mod n */
+  SLP_BY_NOBODY      /* only what is free is taken */
+} slp_sharing_kind;
+
+typedef struct slp_schema slp_schema;
+struct slp_schema {
+  const char *name;
+  slp_liveness_kind liveness;
+  slp_sharing_kind share;
+  uint8_t fenced;              /* a checkpoint is conditional on owner and epoch */
+  uint8_t at;                  /* a stored position is "at", not "after" */
+  uint8_t gates;               /* every peer waits for parents before it reads a child */
+  uint8_t parks;               /* a row can say that nobody is to read it, or who could not */
+  uint8_t whole_item;          /* peers rewrite whole rows: nothing private survives in them */
+  uint32_t observations;       /* quiet ones before a take */
+  uint32_t lease_ms, renew_ms; /* that system's defaults */
+  uint32_t operations;         /* bits of slp_operation_kind it has */
+  void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
+  /* What to list: everything of this application and stream (hash key and prefix, borrowed from the schema).
+   */
+  void (*scope)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
+  void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
+  /* The key of one row: verb says which kind, id or shard which. texts of the draft hold it. */
+  int (*key)(slp_schema *s, slp_row_request *d, const slp_operation *i, slp_row_key *ret);
+  /* The write of an intent. 0, SLP_ENOMEM, SLP_EINVAL (this schema has no such verb). */
+  int (*write)(slp_schema *s, slp_row_request *d, const slp_operation *i);
+  void (*free)(slp_schema *s);
+};
+
+#endif

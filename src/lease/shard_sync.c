@@ -1,0 +1,184 @@
+/* fleet_audit.c - the stream's listing against the table's rows: leases that are missing are made, those of
+ * shards that are long gone are removed, tombstones reaped, and a hole is named. */
+#include "lease/fleet_inside.h"
+
+#include "lease/shard_set.h"
+
+#define ABSENT_US 60000000                /* two complete listings so far apart do not have it */
+#define TOMBSTONE_US UINT64_C(3600000000) /* longer than the life of any signed request */
+
+slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard) {
+  slp_seen_shard *s = slp_map_get(&f->seen_shards, shard);
+  if (s) return s;
+  s = SLP_NEW(f->mem, slp_seen_shard);
+  if (!s) return NULL;
+  s->id = slp_strdup(f->mem, shard);
+  if (s->id && slp_map_put(&f->seen_shards, (slp_str){s->id, shard.n}, s) == 0) return s;
+  slp_free(f->mem, s->id);
+  slp_free(f->mem, s);
+  return NULL;
+}
+
+static void remember(slp_fleet *f, const slp_snapshot *s) {
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_row *l = &s->leases[i];
+    slp_seen_shard *seen = slp_seen_of(f, l->shard);
+    if (!seen) continue;
+    int listed = slp_fleet_listed_has(f, l->shard);
+    int nobodys = !l->parked && l->position.kind != SLP_POSITION_END && !slp_snapshot_worker_of(s, l->owner);
+    seen->row = 1;
+    seen->unowned_n = nobodys ? seen->unowned_n + 1 : 0;
+    if (nobodys && seen->unowned_n > 1) f->notify_due = 1;
+    if (listed) seen->absent_us = 0;
+    if (!listed && !seen->absent_us) seen->absent_us = f->listed_us;
+  }
+  size_t at = 0;
+  for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen_shards, &at));) {
+    slp_str id = slp_str_of(seen->id);
+    if (slp_snapshot_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
+    slp_map_remove(&f->seen_shards, id);
+    slp_free(f->mem, seen->id);
+    slp_free(f->mem, seen);
+  }
+}
+
+/* ---- leases that are missing ------------------------------------------------------------------- */
+
+static void mark_assigned(slp_fleet *f, const slp_snapshot *s) {
+  for (size_t i = 0; i < s->assignments_n; i++) {
+    slp_shard_set_reader r;
+    slp_str id;
+    slp_shard_set_begin(&r, s->assignments[i].set);
+    while (slp_shard_set_next(&r, &id) == 1) {
+      slp_listed *d = slp_map_get(&f->listed, id);
+      if (d) d->assigned = 1;
+    }
+  }
+}
+
+static void mark_damaged(slp_fleet *f, const slp_snapshot *s) {
+  for (size_t i = 0; s->bad_n && i < f->snapshot.out.n; i++) {
+    slp_parsed_row row;
+    f->schema->read(f->schema, &f->snapshot.out.rows[i], &row);
+    slp_listed *d = row.kind == SLP_ROW_BAD ? slp_map_get(&f->listed, row.u.lease.shard) : NULL;
+    if (d) d->damaged = 1;
+  }
+}
+
+/* It had a row before: the epoch in its records may not come again. */
+static int was_there(slp_fleet *f, const slp_listed *d) {
+  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, d->desc.id);
+  return (seen && seen->row) || d->assigned || slp_lease_seen(f, d->desc.id);
+}
+
+/* Where a shard without a row begins: with the fleet, unless a parent of it is known, whose end comes first.
+ */
+static slp_position begin_of(slp_fleet *f, const slp_snapshot *s, const slp_shard_desc *d) {
+  slp_position at = f->start;
+  slp_str parents[2] = {d->parent, d->adjacent_parent};
+  for (int k = 0; k < 2; k++) {
+    const slp_lease_row *p = slp_snapshot_lease_of(s, parents[k]);
+    if (p && p->position.kind != SLP_POSITION_TIME) return (slp_position){.kind = SLP_POSITION_OLDEST};
+    if (p) at = p->position;
+  }
+  return at;
+}
+
+static void make_lease(slp_fleet *f, const slp_snapshot *s, const slp_listed *listed) {
+  slp_operation *i = slp_bulk_write_create(f, &listed->desc, was_there(f, listed));
+  if (i) i->position = begin_of(f, s, &listed->desc); /* else the next audit */
+}
+
+/* A row that is there, whatever it says, is not made. */
+static size_t make_missing(slp_fleet *f, const slp_snapshot *s) {
+  size_t at = 0, n = 0;
+  mark_assigned(f, s);
+  mark_damaged(f, s);
+  for (slp_listed *d; (d = slp_map_each(&f->listed, &at));) {
+    if (slp_snapshot_lease_of(s, d->desc.id) || d->damaged) continue;
+    make_lease(f, s, d);
+    n++;
+  }
+  return n;
+}
+
+/* ---- rows that are to go ----------------------------------------------------------------------- */
+
+static void remove_ended(slp_fleet *f, const slp_snapshot *s) {
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_row *l = &s->leases[i];
+    const slp_seen_shard *seen = slp_map_get(&f->seen_shards, l->shard);
+    if (l->position.kind != SLP_POSITION_END || l->owner.n || !seen || !seen->absent_us) continue;
+    if (f->listed_us - seen->absent_us < ABSENT_US) continue;
+    slp_operation *operation = slp_bulk_write_add(f, SLP_OPERATION_REMOVE, l->shard.n, 0);
+    if (operation) operation->shard = slp_bulk_write_text(f, l->shard);
+  }
+}
+
+static int named(const slp_snapshot *s, const slp_worker_row *w) {
+  for (size_t i = 0; i < s->leases_n; i++) {
+    slp_str id, incarnation;
+    if (!slp_instance_split(s->leases[i].owner, &id, &incarnation)) continue;
+    if (slp_str_eq(id, w->id) && slp_str_eq(incarnation, w->incarnation)) return 1;
+  }
+  return 0;
+}
+
+/* The row of that worker, or that of its plan, can't be read. */
+static int is_damaged(slp_fleet *f, const slp_snapshot *s, slp_str id) {
+  for (size_t i = 0; s->bad_n && i < f->snapshot.out.n; i++) {
+    slp_parsed_row parsed;
+    f->schema->read(f->schema, &f->snapshot.out.rows[i], &parsed);
+    if (parsed.kind == SLP_ROW_BAD && slp_str_eq(parsed.u.worker.id, id)) return 1;
+  }
+  return 0;
+}
+
+static void reap(slp_fleet *f, const slp_snapshot *s) {
+  uint64_t now = slp_fleet_now(f);
+  for (size_t i = 0; i < s->workers_n; i++) {
+    const slp_worker_row *w = &s->workers[i];
+    slp_member *p = w->gone.n ? slp_member_get(f, w->id) : NULL;
+    if (!p || !p->gone || !slp_str_eq((slp_str){p->incarnation, p->incarnation_n}, w->incarnation)) continue;
+    if (now - p->gone_since_us < TOMBSTONE_US || named(s, w)) continue;
+    slp_operation *operation = slp_bulk_write_add(f, SLP_OPERATION_REAP, w->id.n + w->incarnation.n, 0);
+    if (!operation) continue;
+    operation->id = slp_bulk_write_text(f, w->id);
+    operation->incarnation = slp_bulk_write_text(f, w->incarnation);
+  }
+  for (size_t i = 0; i < s->assignments_n; i++) { /* of a worker that was reaped */
+    slp_str id = s->assignments[i].worker;
+    if (slp_snapshot_has_worker(s, id) || is_damaged(f, s, id)) continue;
+    slp_operation *operation = slp_bulk_write_add(f, SLP_OPERATION_UNASSIGN, id.n, 0);
+    if (operation) operation->id = slp_bulk_write_text(f, id);
+  }
+}
+
+/* ---- the audit --------------------------------------------------------------------------------- */
+
+static void name_hole(slp_fleet *f, const slp_snapshot *s) {
+  char from[40], to[40];
+  int r = s->leases_n ? slp_hash_range_hole(f->mem, s->leases, s->leases_n, from, to) : 0;
+  if (r >= 0) f->stats.holes_now = r == 1;
+  if (r == 1)
+    slp_fleet_tell(f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s", from,
+                   to);
+}
+
+int slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s) {
+  f->notify_due = 0;
+  slp_members_forget(f);
+  slp_leases_forget(f);
+  remember(f, s);
+  size_t made = make_missing(f, s);
+  f->made_some = made && !s->leases_n;
+  if (!made) name_hole(f, s);
+  remove_ended(f, s);
+  reap(f, s);
+  if (f->notify_due) {
+    slp_notify_leader(f);
+    slp_election_changed(f);
+  }
+  f->notify_due = 0;
+  return f->jobs.n > 0;
+}

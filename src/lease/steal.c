@@ -1,0 +1,333 @@
+/* fleet_steal.c - sharing where nobody plans: every so often each worker reads the whole table and takes what
+ * it may (core/lease_steal.c): what is dead or free, and when there is nothing of that and it holds too few,
+ * a lease of whoever holds the most. What it takes is what it has read, by the counter; the one it is taken
+ * from learns of it when its next write is refused. */
+#include "lease/fleet_inside.h"
+
+#include "lease/lease_rules.h"
+
+#define LISTED_US UINT64_C(10000000) /* so long is a listing believed */
+#define FIRST_US 200000              /* many workers that start together do not read in the same moment */
+#define RETRY_US 300000
+#define SYNC_US 120000000 /* the stream against the table */
+#define STEAL_MAX 1       /* from the living at a time */
+#define OLD_LEASES 3
+
+static void round_in(slp_fleet *f, uint64_t us) {
+  slp_fleet_timer(f, &f->watch_timer, slp_after_us(slp_fleet_now(f), us));
+}
+
+/* ---- taking ------------------------------------------------------------------------------------ */
+
+static void forget(slp_lease *l) {
+  l->assigned = l->inherited = l->maybe = l->stealing = 0;
+  l->chosen = 0;
+  l->state = SLP_LEASE_IDLE;
+  slp_lease_touch(l);
+}
+
+static void take(slp_lease *l) {
+  l->assigned = 1;
+  slp_lease_take(l);
+}
+
+/* Its row was read anew: a child of a shard that I have read, or one chosen from a list that took long. */
+static void met(slp_lease *l, const slp_lease_row *parsed) {
+  slp_str me = slp_instance_str(&l->f->me), from = slp_instance_str(&l->to);
+  int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
+  int as_chosen =
+      l->chosen == parsed->epoch + 1 || (l->stealing && from.n && slp_str_eq(parsed->owner, from));
+  if (slp_lease_wanted(l) && (free || as_chosen) && parsed->epoch >= l->held)
+    take(l);
+  else
+    forget(l);
+}
+
+static void gone(slp_lease *l) {
+  l->assigned = l->stealing = l->kept_shut = 0;
+  l->chosen = 0;
+}
+
+/* ---- what there is ----------------------------------------------------------------------------- */
+
+typedef struct view { /* of one list */
+  slp_fleet *f;
+  const slp_snapshot *s;
+  slp_steal_lease *leases; /* as many as there are rows; rows[i] is the row of leases[i], in the stock */
+  size_t *rows;
+  size_t n;
+  slp_map owners; /* name -> number, as a pointer behind `numbers` */
+  const char *numbers;
+  uint64_t next_us; /* when something may be dead that is not yet */
+} view;
+
+static int parents_done(const view *v, const slp_lease_row *l) {
+  for (int k = 0; k < 2; k++) {
+    const slp_lease_row *p = slp_snapshot_lease_of(v->s, l->parents[k]);
+    if (p && p->position.kind != SLP_POSITION_END) return 0;
+  }
+  return 1;
+}
+
+static uint32_t number_of(view *v, slp_str owner) {
+  const char *at = slp_map_get(&v->owners, owner);
+  if (at) return (uint32_t)(at - v->numbers);
+  uint32_t n = (uint32_t)v->owners.live;
+  return slp_map_put(&v->owners, owner, (void *)(uintptr_t)(v->numbers + n)) ? SLP_NOBODY : n;
+}
+
+/* It is mine, or will be when an answer is there. */
+static int is_mine(const slp_lease *l) { return l && (l->state >= SLP_LEASE_WANTED || l->op.busy); }
+
+static int shunned(slp_fleet *f, const slp_lease *l) {
+  return l && l->shunned_us && slp_fleet_now(f) < l->shunned_us;
+}
+
+static int view_lease(view *v, const slp_lease_row *row) {
+  slp_fleet *f = v->f;
+  slp_seen_shard *seen = slp_seen_of(f, row->shard);
+  const slp_lease *mine = slp_lease_get(f, row->shard);
+  slp_steal_lease *to = &v->leases[v->n];
+  int by_name = slp_str_eq(row->owner, slp_instance_str(&f->me));
+  if (!seen) return SLP_ENOMEM;
+  if (row->position.kind == SLP_POSITION_END || row->parked) return 0;
+  *to = (slp_steal_lease){.owner = SLP_NOBODY, .ready = (uint8_t)parents_done(v, row)};
+  if (is_mine(mine)) {
+    to->owner = 0;
+  } else if (!row->owner.n || by_name) { /* mine by name only: what I let go of without hearing an answer */
+    to->free = 1;
+    to->old = (uint8_t)(seen->born_free || by_name || f->liveness->dead(f, seen, OLD_LEASES));
+  } else if (f->liveness->dead(f, seen, 1)) {
+    to->free = 1;
+    to->old = (uint8_t)f->liveness->dead(f, seen, OLD_LEASES);
+  } else {
+    uint64_t dead_us = seen->since_us + slp_fleet_lease_us(f) + 1000;
+    if (slp_fleet_now(f) - seen->since_us > slp_fleet_lease_us(f) / 2)
+      v->next_us = slp_min_u64(v->next_us, dead_us);
+    to->owner = number_of(v, row->owner);
+    if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
+  }
+  if (shunned(f, mine) || (mine && row->epoch < mine->held)) to->ready = 0;
+  if (to->free && !to->ready) return 0; /* nobody can have it yet: it is no part of a fair share */
+  v->rows[v->n++] = (size_t)(row - v->s->leases);
+  return 0;
+}
+
+static uint32_t below(void *ctx, uint32_t n) { return (uint32_t)slp_random_below(ctx, n); }
+
+static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *row,
+                   const slp_store_req *rq) {
+  slp_fleet *f = v->f;
+  slp_lease *l = slp_lease_make(f, row->shard);
+  if (!l || is_mine(l) || slp_lease_image(l, row, rq->done_us)) return;
+  l->assigned = 1;
+  l->shunned_us = 0;
+  l->stealing = !chosen->free;
+  if (l->stealing) f->steal_at_us = slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8);
+  l->chosen = row->epoch + 1;
+  slp_instance_set(&l->to, row->owner);
+  l->state = SLP_LEASE_WANTED;
+  /* A counter from a list that took long has been moved since. */
+  if (rq->done_us - rq->sent_us > slp_fleet_lease_us(f) / 6)
+    slp_lease_poll(l, slp_fleet_now(f));
+  else
+    slp_lease_take(l);
+}
+
+/* Of the living, and of our kind as far as names tell, the first in order compares the stream with the table.
+ * KCL's own choice (its leader) is another, and may fall on one of us who knows nothing of it: so one of us
+ * always does it. */
+static int am_first(const view *v) {
+  slp_str me = slp_instance_str(&v->f->me);
+  for (size_t i = 0; i < v->owners.entries_n; i++) {
+    slp_str name = v->owners.entries[i].key, id, incarnation;
+    if (!v->owners.entries[i].value || !slp_instance_split(name, &id, &incarnation)) continue;
+    int c = me.n ? memcmp(name.p, me.p, name.n < me.n ? name.n : me.n) : 1;
+    if (c < 0 || (!c && name.n < me.n)) return 0;
+  }
+  return 1;
+}
+
+static int view_all(view *v) {
+  slp_fleet *f = v->f;
+  int r = number_of(v, slp_instance_str(&f->me)) == SLP_NOBODY ? SLP_ENOMEM : 0; /* I am number 0 */
+  for (size_t i = 0; i < v->s->leases_n && !r; i++) r = view_lease(v, &v->s->leases[i]);
+  return r;
+}
+
+/* 0, or SLP_ENOMEM: nothing was taken. */
+static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us) {
+  view v = {.f = f, .s = s, .next_us = SLP_NEVER};
+  v.leases = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *v.leases);
+  v.rows = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *v.rows);
+  v.numbers = slp_alloc(f->mem, s->leases_n + 2);
+  slp_map_init(&v.owners, f->mem);
+  int r = v.leases && v.rows && v.numbers ? view_all(&v) : SLP_ENOMEM;
+  if (!r) {
+    slp_steal steal = {.workers_n = (uint32_t)v.owners.live,
+                       .leases = v.leases,
+                       .leases_n = v.n,
+                       .steal_max = slp_fleet_now(f) < f->steal_at_us ? 0 : STEAL_MAX,
+                       .below = below,
+                       .ctx = f->h};
+    f->first = (uint8_t)am_first(&v);
+    if (!f->first) f->stats.holes_now = 0; /* who is looks for them */
+    r = slp_steal_make(&steal, f->mem);
+  }
+  for (size_t i = 0; i < v.n && !r; i++)
+    if (v.leases[i].ret) choose(&v, &v.leases[i], &s->leases[v.rows[i]], &f->snapshot.rq);
+  *ret_next_us = v.next_us;
+  slp_map_free(&v.owners);
+  slp_free(f->mem, v.leases);
+  slp_free(f->mem, v.rows);
+  slp_free(f->mem, (void *)(uintptr_t)v.numbers);
+  return r;
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------ */
+
+static void synced(slp_fleet *f, uint32_t refused, int given_up) {
+  (void)refused;
+  if (given_up) f->sync_at_us = slp_fleet_now(f) + 1000000;
+  round_in(f, 0); /* what was made is there to be taken */
+}
+
+static void sync(slp_fleet *f, const slp_snapshot *s) {
+  uint64_t now = slp_fleet_now(f);
+  if (f->sync_in_round) {
+    f->sync_wanted = 0;
+    f->stats.shard_syncs++;
+    f->sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
+    if (slp_steal_sync_write(f, s)) slp_bulk_write_run(f, synced);
+  } else if (!f->sync_wanted && now >= f->sync_at_us && f->first) {
+    f->sync_wanted = 1;
+    f->sync_from_us = now;
+    slp_fleet_list(f);
+  } else if (now >= f->sync_at_us && !f->sync_wanted) {
+    f->sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
+  }
+}
+
+static void saw_all(slp_fleet *f, const slp_snapshot *s) {
+  for (size_t i = 0; i < s->leases_n; i++) {
+    slp_seen_shard *seen = slp_seen_of(f, s->leases[i].shard);
+    if (!seen) continue;
+    f->liveness->saw(f, seen, &s->leases[i], f->snapshot.rq.done_us);
+    if (s->leases[i].position.kind != SLP_POSITION_END)
+      seen->ended_us = 0;
+    else if (!seen->ended_us)
+      seen->ended_us = f->snapshot.rq.done_us;
+  }
+}
+
+static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
+  uint64_t now = slp_fleet_now(f), next_us, lease_us = slp_fleet_lease_us(f);
+  saw_all(f, s);
+  int r = take_some(f, s, &next_us);
+  sync(f, s);
+  uint64_t in = slp_fleet_jitter(f, lease_us, 10);
+  if (next_us != SLP_NEVER) in = slp_min_u64(in, next_us > now + lease_us / 8 ? next_us - now : lease_us / 8);
+  round_in(f, r ? RETRY_US : in);
+}
+
+static void listed_table(slp_store_req *rq) {
+  slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_fleet, snapshot);
+  slp_snapshot s;
+  f->snapshot_busy = 0;
+  if (rq->fail.class != SLP_FINE) {
+    slp_worker_trouble(f);
+    if (rq->fail.class != SLP_THROTTLE && rq->fail.class != SLP_TRANSIENT)
+      slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0, "the lease table can't be read: %s",
+                     rq->fail.message);
+    round_in(f, slp_fleet_jitter(f, RETRY_US, 50));
+  } else if (f->state != SLP_WORKER_RUNS || f->suspended || slp_snapshot_sort(f, &f->snapshot.out, &s)) {
+    round_in(f, RETRY_US);
+  } else {
+    use_snapshot(f, &s);
+    slp_snapshot_free(f, &s);
+  }
+  slp_store_rows_free(&f->snapshot.out);
+}
+
+static void watch(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_fleet, watch_timer);
+  if (f->state != SLP_WORKER_RUNS || f->snapshot_busy) return;
+  if (f->jobs.busy || f->suspended) {
+    round_in(f, RETRY_US);
+    return;
+  }
+  f->sync_in_round = f->sync_wanted && !f->listing && f->listed_us >= f->sync_from_us;
+  slp_snapshot_ask(f, f->sync_in_round, listed_table);
+}
+
+static void begin(slp_fleet *f) {
+  f->sync_at_us = slp_fleet_now(f);
+  round_in(f, slp_random_below(f->h, FIRST_US));
+}
+
+/* Nobody is judged by what was seen while I could not prove my own life. */
+static void suspended(slp_fleet *f) { slp_worker_trouble(f); }
+
+static void resumed(slp_fleet *f) {
+  slp_worker_trouble(f);
+  if (!f->snapshot_busy) round_in(f, 0);
+}
+
+static void listed(slp_fleet *f, int ok) {
+  if (!f->sync_wanted || f->state != SLP_WORKER_RUNS) return;
+  if (!ok) {
+    f->sync_wanted = 0;
+    f->sync_at_us = slp_fleet_now(f) + 1000000;
+  } else if (!f->snapshot_busy) {
+    round_in(f, 0);
+  }
+}
+
+static void unknown_children(slp_fleet *f) {
+  f->sync_at_us = slp_fleet_now(f);
+  f->first = 1;
+  if (!f->snapshot_busy) round_in(f, 0);
+}
+
+/* A row of it was read once. */
+static int has_row(slp_fleet *f, slp_str shard) {
+  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, shard);
+  return seen && seen->seen;
+}
+
+/* Peers take a parent without a row for one that was read and removed, so the child of a merge gets its lease
+ * when both of its parents have theirs: the other one's own parents may not have ended yet. */
+static int may_make(slp_lease *l, const slp_shard_desc *kid) {
+  slp_fleet *f = l->f;
+  int first = SLP_MUTANT(47) || slp_str_eq(kid->parent, l->shard);
+  slp_str other = first ? kid->adjacent_parent : kid->parent;
+  if (!other.n || slp_str_eq(other, l->shard) || has_row(f, other)) return 1;
+  if (!l->asked_us) {
+    l->asked_us = slp_fleet_now(f);
+    unknown_children(f);
+  }
+  /* Whoever compares stream and table may be another worker; and it may go yet, and then nobody makes its
+   * row. */
+  int fresh = f->listed_us > l->asked_us && slp_fleet_now(f) - f->listed_us <= LISTED_US;
+  if (f->listed_us > l->asked_us && !slp_fleet_listed_has(f, other)) return 1; /* it is long gone */
+  if (!fresh) slp_fleet_list(f);
+  if (!f->snapshot_busy) round_in(f, 0);
+  return 0;
+}
+
+static void part(slp_fleet *f) { slp_worker_out(f, "left"); }
+
+const slp_sharing_rule slp_sharing_by_steal = {
+    .shun_leases = 6, /* the others come for it after three */
+    .begin = begin,
+    .suspended = suspended,
+    .resumed = resumed,
+    .watch = watch,
+    .met = met,
+    .missed = forget,
+    .gone = gone,
+    .listed = listed,
+    .unknown_children = unknown_children,
+    .may_make = may_make,
+    .part = part,
+};

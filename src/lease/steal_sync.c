@@ -1,0 +1,193 @@
+/* fleet_sync.c - the stream's listing against the table's rows where nobody plans: leases that are missing
+ * are made, as KCL would (core/lease_sync.c), those that nobody needs any more go, and a hole is named. */
+#include "lease/fleet_inside.h"
+
+#include "lease/lease_rules.h"
+
+#include <stdlib.h>
+
+/* An old copy of the write that made a lease can come as long as its signature is good; the row of an ended
+ * shard stays until then, so that it finds it. */
+#define ENDED_US UINT64_C(900000000)
+
+typedef struct place {
+  const slp_shard_desc *desc; /* NULL: only a lease of it is left */
+} place;
+
+typedef struct sync {
+  slp_fleet *f;
+  const slp_snapshot *s;
+  slp_sync_shard *shards;
+  place *places;
+  slp_map numbers; /* id -> its place in shards */
+  size_t n;
+} sync;
+
+/* ---- the stream and the table as one tree -------------------------------------------------------- */
+
+static int add(sync *y, slp_str id, const slp_shard_desc *desc, slp_sync_row row) {
+  slp_sync_shard *s = &y->shards[y->n];
+  *s = (slp_sync_shard){.parents = {SLP_NO_SHARD, SLP_NO_SHARD}, .row = (uint8_t)row};
+  y->places[y->n].desc = desc;
+  if (slp_map_put(&y->numbers, id, s)) return SLP_ENOMEM;
+  y->n++;
+  return 0;
+}
+
+static size_t number_of(const sync *y, slp_str id) {
+  const slp_sync_shard *s = id.n ? slp_map_get(&y->numbers, id) : NULL;
+  return s ? (size_t)(s - y->shards) : SLP_NO_SHARD;
+}
+
+static slp_sync_row row_of(const slp_lease_row *l) {
+  return !l ? SLP_SYNC_NO_ROW : l->position.kind == SLP_POSITION_END ? SLP_SYNC_ENDED : SLP_SYNC_UNFINISHED;
+}
+
+/* Rows that can't be read are there, and nobody's to make. */
+static void mark_damaged(sync *y) {
+  slp_fleet *f = y->f;
+  for (size_t i = 0; i < f->snapshot.out.n; i++) {
+    slp_parsed_row parsed;
+    f->schema->read(f->schema, &f->snapshot.out.rows[i], &parsed);
+    size_t at = parsed.kind == SLP_ROW_BAD ? number_of(y, parsed.u.lease.shard) : SLP_NO_SHARD;
+    if (at != SLP_NO_SHARD) y->shards[at].row = SLP_SYNC_UNFINISHED;
+  }
+}
+
+static int fill(sync *y) {
+  slp_fleet *f = y->f;
+  size_t at = 0;
+  int r = 0;
+  for (slp_listed *d; !r && (d = slp_map_each(&f->listed, &at));) {
+    r = add(y, d->desc.id, &d->desc, row_of(slp_snapshot_lease_of(y->s, d->desc.id)));
+    if (!r) y->shards[y->n - 1].open = d->open;
+  }
+  for (size_t i = 0; i < y->s->leases_n && !r; i++)
+    if (number_of(y, y->s->leases[i].shard) == SLP_NO_SHARD)
+      r = add(y, y->s->leases[i].shard, NULL, row_of(&y->s->leases[i]));
+  for (size_t i = 0; i < y->n && !r; i++) {
+    if (!y->places[i].desc) continue;
+    y->shards[i].parents[0] = number_of(y, y->places[i].desc->parent);
+    y->shards[i].parents[1] = number_of(y, y->places[i].desc->adjacent_parent);
+  }
+  mark_damaged(y);
+  return r;
+}
+
+/* ---- leases that are missing --------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b) {
+  const slp_shard_desc *x = ((const place *)a)->desc, *y = ((const place *)b)->desc;
+  slp_str s = x->seq_start, t = y->seq_start;
+  if (s.n != t.n) return s.n < t.n ? -1 : 1;
+  return s.n ? memcmp(s.p, t.p, s.n) : 0;
+}
+
+static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
+  const slp_seen_shard *seen = slp_map_get(&y->f->seen_shards, d->id);
+  slp_operation *i = slp_bulk_write_create(y->f, d, (seen && seen->seen) || slp_lease_seen(y->f, d->id));
+  if (!i) return; /* the next time */
+  /* A time is one for all; behind what was read, what was latest then is the beginning now. */
+  i->position = y->f->o.start;
+  if (how == SLP_SYNC_AT_OLDEST && i->position.kind != SLP_POSITION_TIME)
+    i->position.kind = SLP_POSITION_OLDEST;
+}
+
+static int make_missing(sync *y, size_t *ret_made) {
+  place *missing = slp_zalloc_n(y->f->mem, y->n + 1, sizeof *missing);
+  size_t n = 0;
+  int latest = y->f->o.start.kind == SLP_POSITION_LATEST;
+  int r = missing ? slp_sync_shards(y->shards, y->n, latest, y->f->mem) : SLP_ENOMEM;
+  for (size_t i = 0; i < y->n && !r; i++)
+    if (y->shards[i].ret && y->places[i].desc) missing[n++] = y->places[i];
+  /* In the order of their beginnings: of a start that breaks off the rest is found the next time. */
+  if (n) qsort(missing, n, sizeof *missing, by_start);
+  for (size_t i = 0; i < n; i++)
+    make_lease(y, missing[i].desc, (slp_sync_make)y->shards[number_of(y, missing[i].desc->id)].ret);
+  slp_free(y->f->mem, missing);
+  *ret_made = n;
+  return r;
+}
+
+/* ---- rows that are to go --------------------------------------------------------------------------- */
+
+enum { HAS_CHILD = 1, NEEDED = 2 };
+
+static void mark(uint8_t *marks, size_t parent, int needed) {
+  if (parent != SLP_NO_SHARD) marks[parent] |= (uint8_t)(needed ? HAS_CHILD | NEEDED : HAS_CHILD);
+}
+
+/* A shard is needed until each child has a row and has got somewhere: what is in front of it is read and
+ * saved, and nobody will make that row anew. */
+static void mark_parents(const sync *y, uint8_t *marks) {
+  for (size_t i = 0; i < y->n; i++) /* those that are listed and have no row */
+    for (int k = 0; k < 2 && !y->shards[i].row; k++) mark(marks, y->shards[i].parents[k], 1);
+  for (size_t i = 0; i < y->s->leases_n; i++) {
+    const slp_lease_row *kid = &y->s->leases[i];
+    int somewhere = kid->position.kind == SLP_POSITION_AFTER || kid->position.kind == SLP_POSITION_END;
+    for (int k = 0; k < 2; k++) mark(marks, number_of(y, kid->parents[k]), !somewhere);
+  }
+}
+
+static int is_needed(const sync *y, const slp_lease_row *l, uint8_t marks) {
+  slp_fleet *f = y->f;
+  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, l->shard);
+  if (l->position.kind != SLP_POSITION_END || !seen || !seen->ended_us || marks & NEEDED) return 1;
+  if (slp_fleet_now(f) - seen->ended_us < ENDED_US) return 1;
+  if (slp_snapshot_lease_of(y->s, l->parents[0]) || slp_snapshot_lease_of(y->s, l->parents[1])) return 1;
+  return !(marks & HAS_CHILD) && slp_fleet_listed_has(f, l->shard);
+}
+
+static void remove_ended(sync *y) {
+  uint8_t *marks = slp_zalloc_n(y->f->mem, y->n + 1, 1);
+  if (marks) mark_parents(y, marks);
+  for (size_t i = 0; i < y->s->leases_n && marks; i++) {
+    const slp_lease_row *l = &y->s->leases[i];
+    if (is_needed(y, l, marks[number_of(y, l->shard)])) continue;
+    slp_operation *operation = slp_bulk_write_add(y->f, SLP_OPERATION_REMOVE, l->shard.n, 0);
+    if (operation) operation->shard = slp_bulk_write_text(y->f, l->shard);
+  }
+  slp_free(y->f->mem, marks);
+}
+
+/* ---- both -------------------------------------------------------------------------------------------- */
+
+static void forget_gone(sync *y) {
+  slp_fleet *f = y->f;
+  size_t at = 0;
+  for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen_shards, &at));) {
+    slp_str id = slp_str_of(seen->id);
+    if (slp_snapshot_lease_of(y->s, id) || slp_fleet_listed_has(f, id)) continue;
+    slp_map_remove(&f->seen_shards, id);
+    slp_free(f->mem, seen->id);
+    slp_free(f->mem, seen);
+  }
+}
+
+static void name_hole(sync *y) {
+  slp_fleet *f = y->f;
+  char from[40], to[40];
+  int r = y->s->leases_n ? slp_hash_range_hole(f->mem, y->s->leases, y->s->leases_n, from, to) : 0;
+  if (r >= 0) f->stats.holes_now = r == 1;
+  if (r == 1)
+    slp_fleet_tell(f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s", from,
+                   to);
+}
+
+int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s) {
+  sync y = {.f = f, .s = s};
+  size_t made = 0, room = f->listed.live + s->leases_n + 1;
+  y.shards = slp_zalloc_n(f->mem, room, sizeof *y.shards);
+  y.places = slp_zalloc_n(f->mem, room, sizeof *y.places);
+  slp_map_init(&y.numbers, f->mem);
+  forget_gone(&y);
+  int r = y.shards && y.places ? fill(&y) : SLP_ENOMEM;
+  if (!r) r = make_missing(&y, &made);
+  if (!r && !made) name_hole(&y);
+  if (!r) remove_ended(&y);
+  slp_map_free(&y.numbers);
+  slp_free(f->mem, y.shards);
+  slp_free(f->mem, y.places);
+  if (r) f->sync_at_us = slp_fleet_now(f) + 1000000;
+  return f->jobs.n > 0;
+}
