@@ -61,6 +61,7 @@ case $want in
     need spin have spin
     need faketime have faketime
     need groff-base have groff
+    need mandoc have mandoc
     need libc6-dbg debian libc6-dbg # valgrind cannot start without it
     ;;
   *) fail "unknown word '$want': build, test or ci" ;;

@@ -8,6 +8,7 @@ The header is the only source: its comments are the texts, its sections the head
 import re
 import sys
 
+DATE = "2026-11-22"  # of the last change of the page's form: not of the build, which must be repeatable
 SECTION = re.compile(r"/\* -+ (.*?) -+ \*/")
 COMMENT = re.compile(r"/\*(.*?)\*/", re.S)
 
@@ -123,7 +124,7 @@ def declaration(text, before):
 def render(version, header):
     intro, rest = header.split("*/", 1)
     first = plain(intro.removeprefix("/*"))[0].split(" Rules that hold")[0]
-    out = [f'.TH SLOOP 3 "" "sloop {version}"', ".SH NAME", roff(first.strip().rstrip(".").replace("sloop.h -", "sloop -")),
+    out = [f'.TH SLOOP 3 {DATE} "sloop {version}" "Library Functions Manual"', ".SH NAME", roff(first.strip().rstrip(".").replace("sloop.h -", "sloop -")),
            ".SH SYNOPSIS", ".nf", "#include <sloop.h>", ".PP", "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs sloop libuv)", ".fi",
            ".SH RULES"]
     for line in re.split(r"\s*\n \*  - ", intro.split("here:")[1])[1:]:
@@ -142,7 +143,9 @@ def render(version, header):
             before = []
         else:
             before = []
-    return "\n".join(out + [".SH SEE ALSO", ".BR stream\\-tail (1)"]) + "\n"
+    # A heading already begins a paragraph.
+    out = [line for i, line in enumerate(out) if line != ".PP" or not out[i - 1].startswith((".SH", ".SS"))]
+    return "\n".join(out + [".SH SEE ALSO", ".BR stream\\-tail (1),", ".BR sloop (7)"]) + "\n"
 
 
 def main():

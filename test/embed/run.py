@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""run.py - installs the library into a temporary root and builds the examples against what was installed, as C99, C11
-and C++11; runs each against the sandbox, one of each under valgrind.
+"""run.py - installs the library into a temporary root and builds the programs of this folder against what was installed, as
+C99, C11 and C++11; runs each against the sandbox, one of each under valgrind. A program without a check here is a failure.
+The README's program is print.c; the commands that compile it in the README and in sloop(7) are run as they stand there.
 
 usage: run.py BUILD_DIRECTORY
 """
 import http.server
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +18,7 @@ import time
 import xml.etree.ElementTree as ET
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 WARN = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
 # libuv 1.44's own header needs _GNU_SOURCE under a strict -std (pthread_rwlock_t); ours does not.
 LANGUAGES = [
@@ -149,15 +152,34 @@ def check_lambda(root, compiler_flags, server, env):
     return None
 
 
-def check_static(root, got, server, env):
-    """The README's recipe: the library inside the program, everything below it shared."""
-    program = os.path.join(root, "print-static")
-    others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib", "sqlite3"]).stdout.split()
-    built = run(["cc", *WARN, HERE + "/print.c", "-o", program, *got.flags("--cflags", "sloop"),
-                 got.libdir + "/libsloop.a", *others])
-    if ok("print with libsloop.a: links", built.returncode == 0, built.stdout):
-        bare = {name: value for name, value in env.items() if name != "LD_LIBRARY_PATH"}
-        check_print("print with libsloop.a", [program], server, bare, program + ".out", 60)
+def commands_that_compile():
+    """The lines of the README and of sloop(7) that begin with cc, in shell."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        readme = re.findall(r"^    (cc .*)$", f.read(), re.M)
+    with open(os.path.join(ROOT, "src", "api", "sloop.7"), encoding="utf-8") as f:
+        page = f.read().replace("\\-", "-").replace(" \\e\n", " ")
+    return readme, re.findall(r"^(cc .*)$", page, re.M)
+
+
+def check_commands(root, got, server, env):
+    """As a user types them, in a folder with print.c; what is installed in /usr/local is in the temporary root here."""
+    readme, page = commands_that_compile()
+    ok("sloop(7) has the README's command and one with libsloop.a",
+       len(readme) == 1 and len(page) == 2 and page[0] == readme[0] and "/libsloop.a " in page[1], (readme, page))
+    folder = os.path.join(root, "typed")
+    os.makedirs(folder + "/bin")
+    shutil.copy(HERE + "/print.c", folder)
+    with open(folder + "/bin/pkg-config", "w", encoding="utf-8") as f:
+        f.write('#!/bin/sh\nexec %s --define-variable=prefix=%s "$@"\n' % (shutil.which("pkg-config"), got.prefix))
+    os.chmod(folder + "/bin/pkg-config", 0o755)
+    bare = {name: value for name, value in env.items() if name != "LD_LIBRARY_PATH"}
+    for command in page:
+        typed = re.sub(r"/usr/local/lib/[\w-]+/libsloop", lambda _: got.libdir + "/libsloop", command)
+        name = "print with libsloop.a" if ".a " in command else "print, compiled as the README says"
+        built = run(["sh", "-c", typed], cwd=folder, env=dict(got.env, PATH=folder + "/bin:" + os.environ["PATH"]))
+        if ok("%s: links" % name, built.returncode == 0 and not built.stdout, built.stdout):
+            check_print(name, [folder + "/a.out"], server, bare if ".a " in command else env, folder + "/out", 60)
+            os.remove(folder + "/a.out")
 
 
 def until(condition, process, seconds):
@@ -250,6 +272,12 @@ def check_share(name, argv, server, env, out, seconds):
 
 check_share.apps = 0
 EXAMPLES = {"print": check_print, "share": check_share, "forward": check_forward, "merge": check_merge}
+ALONE = {"poll", "lambda", "serve"}  # programs with a function of their own here
+
+
+def programs():
+    """What stands in this folder: {name: file}."""
+    return {os.path.splitext(name)[0]: name for name in os.listdir(HERE) if name.endswith((".c", ".cpp"))}
 
 
 def ours_in_leaks(xml_path):
@@ -275,6 +303,8 @@ def main():
     if not build:
         print(__doc__)
         return 2
+    found = set(programs())
+    ok("every program of the folder has a check", found == set(EXAMPLES) | ALONE, sorted(found ^ (set(EXAMPLES) | ALONE)))
     with tempfile.TemporaryDirectory(prefix="sloop-embed-") as root:
         got = Installed(build, os.path.join(root, "root"))
         if not ok("meson install gives headers, libraries and sloop.pc", got.ok, got.log):
@@ -305,7 +335,7 @@ def main():
             under_valgrind(root, example, check, server, env)
         check_poll(root, shared, server, env)
         check_lambda(root, shared, server, env)
-        check_static(root, got, server, env)
+        check_commands(root, got, server, env)
         ok("the sandbox stops when its input closes", server.stop() == 0)
     print("%d passed, %d failed%s" % (len(passed), len(failed), ", %d skipped" % len(skipped) if skipped else ""))
     return 1 if failed else 0

@@ -1,7 +1,8 @@
 """Checks what users link and include: surface.py BUILD-FOLDER.
 
 The shared library exports exactly the functions of include/sloop.h, all listed in symbols.txt; both public headers
-compile alone as C99, C11 and C++11 without a warning; every test program in the tree is registered with Meson.
+compile alone as C99, C11 and C++11 without a warning; every test program in the tree is registered with Meson; what the
+README names exists.
 """
 
 import json
@@ -15,8 +16,10 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DIALECTS = [("cc", "c99", "c"), ("cc", "c11", "c"), ("c++", "c++11", "cpp")]
 ONLY_WITH_CLANG = {"test/fuzz/engine.c"}
+README_LINES_MAX = 200
+AWS_NAMES = {"mfa_serial", "login_session"}  # in the README, of the AWS tools' profiles
 # Programs that tests and people use, no tests themselves.
-TOOLS = {"campaign.py", "commands.py", "count.py", "coverage.py", "hunt.py", "libs.py", "proxy.py", "valve.py"}
+TOOLS = {"campaign.py", "commands.py", "count.py", "coverage.py", "hunt.py", "libs.py", "picture.py", "proxy.py", "valve.py"}
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
 
 
@@ -119,7 +122,7 @@ def check_registered(build):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), ROOT)
                 text = read(path) if name.endswith((".c", ".py")) else ""
-                # Programs printed in the README are compiled against the installed library by their own script.
+                # The programs of test/embed are compiled against the installed library by their own script.
                 if name.endswith(".c") and path not in compiled | ONLY_WITH_CLANG and not path.startswith("test/embed/"):
                     findings.append(f"{path} is compiled by nothing")
                 if name.endswith(".py") and '__name__ == "__main__"' in text and name not in words | TOOLS:
@@ -128,11 +131,28 @@ def check_registered(build):
 
 
 def check_readme():
-    """The README's programs are those that are tested."""
-    blocks = re.findall(r"```c\n(.*?)```", read("README.md"), re.S)
-    programs = [read("test", "embed", name + ".c") for name in ("print", "forward", "share", "merge")]
-    same = blocks == programs
-    return [] if same else ["README.md: its C blocks are not test/embed/print.c, forward.c, share.c and merge.c"]
+    """The README's program is one that is tested, what it names exists, and it stays short."""
+    text = read("README.md")
+    findings = []
+    if re.findall(r"```c\n(.*?)```", text, re.S) != [read("test", "embed", "print.c")]:
+        findings.append("README.md: its C blocks are not test/embed/print.c")
+    if text.count("\n") > README_LINES_MAX:
+        findings.append(f"README.md has {text.count(chr(10))} lines, not {README_LINES_MAX} at most")
+    quoted = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
+    linked = re.findall(r"\]\(([^)]+)\)", text)
+    paths = [name for name in quoted + linked if re.fullmatch(r"(?:src|include|test|bench)/\S*", name)]
+    findings += [f"README.md names {path}, which is not there" for path in paths
+                 if not os.path.exists(os.path.join(ROOT, path))]
+    header = read("include", "sloop.h") + read("include", "sloop_sandbox.h")
+    names = [name for name in quoted if re.fullmatch(r"SLOOP_\w+|sloop_\w+\(\)|[a-z]+(?:_[a-z]+)+", name)]
+    findings += [f"README.md names {name}, which the header does not have" for name in names
+                 if not re.search(rf"\b{name.removesuffix('()')}\b", header) and name not in AWS_NAMES]
+    if len(paths) < 8 or len(names) < 6:
+        findings.append(f"README.md: only {paths} and {names} were found in it: it was not understood")
+    programs = {name for name in os.listdir(os.path.join(ROOT, "test", "embed")) if name.endswith((".c", ".cpp"))}
+    findings += [f"README.md does not name test/embed/{name}" for name in sorted(programs - {"serve.c"})
+                 if not re.search(rf"\b{re.escape(name)}`", text)]
+    return findings
 
 
 def report(name, findings):
@@ -150,7 +170,7 @@ def main():
     bad |= report("libsloop.a defines only our names", check_static(build))
     bad |= report("no name is defined twice", check_twice(build))
     bad |= report("every test is registered", check_registered(build))
-    bad |= report("the README's program is the tested one", check_readme())
+    bad |= report("the README is short, its program is the tested one, and what it names exists", check_readme())
     sys.exit(1 if bad else 0)
 
 
