@@ -272,11 +272,11 @@ static int fix_clock(slp_call *c) {
   slp_aws *aws = c->aws;
   const slp_endpoint *e = &aws->endpoints[c->svc];
   int64_t date = c->http.date_ms;
-  if (c->clock_tried || date < 0 || SLP_MUTANT(26) || !(e->tls || e->loopback)) return 0;
+  if (c->clock_tried || date < 0 || SLP_MUTANT(skew_stays) || !(e->tls || e->loopback)) return 0;
   int64_t off = date - c->signed_ms;
   if (off < SLP_CLOCK_SKEW_MS_MIN && off > -SLP_CLOCK_SKEW_MS_MIN) return 0;
   /* Another call may have corrected it since this one was signed; setting it again is harmless. */
-  aws->clock_offset_ms = SLP_MUTANT(49) ? aws->clock_offset_ms + off : date - slp_wall_ms(aws->h);
+  aws->clock_offset_ms = SLP_MUTANT(skew_adds_up) ? aws->clock_offset_ms + off : date - slp_wall_ms(aws->h);
   slp_creds_learn_clock(aws->creds, aws->clock_offset_ms);
   SLP_PROBE("call: the clock is set right");
   aws->stats.clock_fixes++;

@@ -1,4 +1,4 @@
 /* mutant.c - see mutant.h; no part of an ordinary build. */
 #include "base/mutant.h"
 
-int slp_mutant;
+const char *slp_mutant;

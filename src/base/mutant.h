@@ -4,10 +4,11 @@
 #define SLP_BASE_MUTANT_H
 
 #ifdef SLP_MUTANTS
-extern int slp_mutant; /* the one that is at work; 0: none */
-#define SLP_MUTANT(n) (slp_mutant == (n))
+#include <string.h>
+extern const char *slp_mutant; /* the name of the one that is at work; NULL: none */
+#define SLP_MUTANT(name) (slp_mutant && strcmp(slp_mutant, #name) == 0)
 #else
-#define SLP_MUTANT(n) 0
+#define SLP_MUTANT(name) 0
 #endif
 
 #endif

@@ -9,7 +9,7 @@
 int slp_num_valid(slp_str s);
 /* -1, 0, 1. Both valid: no leading zeros, so length decides first and bytes after. */
 static inline int slp_num_cmp(slp_str a, slp_str b) {
-  if (SLP_MUTANT(8)) return slp_str_cmp(a, b);
+  if (SLP_MUTANT(numbers_as_text)) return slp_str_cmp(a, b);
   if (a.n != b.n) return a.n < b.n ? -1 : 1;
   int c = a.n ? memcmp(a.p, b.p, a.n) : 0;
   return c < 0 ? -1 : c > 0;

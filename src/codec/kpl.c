@@ -136,7 +136,7 @@ static int sum(slp_kpl *k) {
 static int put_record(slp_kpl *k) {
   const slp_kpl_message *m = &k->message;
   const slp_rec *whole = &k->page->recs[k->next];
-  size_t sub = k->rows_n - (SLP_MUTANT(16) ? 0 : k->first);
+  size_t sub = k->rows_n - (SLP_MUTANT(subs_renumbered) ? 0 : k->first);
   if (sub == SLP_KPL_RECORDS_MAX) return SLP_EBADDATA;
   slp_rec row = {.arrived_ms = m->has_hash ? (int64_t)slp_min_u64(m->hash_index, INT64_MAX) : -1,
                  .seq_at = whole->seq_at,

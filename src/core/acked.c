@@ -11,7 +11,7 @@ static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffer
 
 static slp_buffered *first_unfinished(const slp_shard *s) {
   SLP_LIST_EACH(&s->pages, it) {
-    if (buffered_of(it)->unacked && !(SLP_MUTANT(4) && buffered_of(it)->redelivered_n))
+    if (buffered_of(it)->unacked && !(SLP_MUTANT(token_skips_given_back) && buffered_of(it)->redelivered_n))
       return buffered_of(it);
   }
   return NULL;
@@ -58,7 +58,8 @@ void slp_acked_drop(slp_shard *s) {
   while (it != &s->pages) {
     slp_buffered *buffered = buffered_of(it);
     it = it->next;
-    if (SLP_MUTANT(43) && buffered->dropped && buffered->out && buffered->unacked) bounded = 1;
+    if (SLP_MUTANT(out_is_bound_enough) && buffered->dropped && buffered->out && buffered->unacked)
+      bounded = 1;
     if (!buffered->dropped || buffered->out) continue;
     if (buffered->unacked && !bounded) {
       strip(buffered);

@@ -180,7 +180,7 @@ void slp_batch_done(slp_batch *b, size_t acked) {
   slp_batch_recycle(b);
   slp_list *it;
   while ((it = slp_list_pop(&touched))) slp_queue_settle(SLP_OWNER(it, slp_shard, touched_link));
-  if (SLP_MUTANT(24)) slp_deliver_run(&e->deliver_ev);
+  if (SLP_MUTANT(delivers_inside)) slp_deliver_run(&e->deliver_ev);
   slp_deliver_soon(e);
   slp_engine_pump(e);
   slp_consumer_check(c);

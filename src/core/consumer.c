@@ -174,7 +174,7 @@ int slp_consumer_take_listing(slp_consumer *c) {
     if (!s) {
       s = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
       if (s) s->marked = 1;
-      if (s && SLP_MUTANT(42)) s->paused = c->paused_all;
+      if (s && SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
     }
     if (s) {
       s->listed = 1;
@@ -387,7 +387,7 @@ int slp_consumer_at_tip(const slp_consumer *c) {
   if (c->leases && (c->open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
   if (c->going_n) return 0; /* what was given back of it goes along, and the user is not told yet */
   return c->life == SLP_LIFE_RUNNING && c->tip_n == c->open_n && c->waiting_n == 0 && c->queued_n == 0 &&
-         (c->batches_out == 0 || SLP_MUTANT(13));
+         (c->batches_out == 0 || SLP_MUTANT(tip_while_out));
 }
 
 void slp_consumer_check(slp_consumer *c) {
@@ -397,7 +397,7 @@ void slp_consumer_check(slp_consumer *c) {
     c->tip_told = (uint8_t)slp_report_tip(c);
   }
   if (c->life != SLP_LIFE_STOPPING) return;
-  int waits = c->batches_out > 0 && !SLP_MUTANT(61);
+  int waits = c->batches_out > 0 && !SLP_MUTANT(stop_gives_up_early);
   if (c->leases) {
     if (slp_now_us(c->engine->host) >= c->stop_wait_us) waits = 0;
     waits |= !c->leases->ops->left(c->leases);
@@ -436,7 +436,7 @@ static void on_stop_event(slp_event *ev) {
     slp_post(c->engine->host, &c->stop_ev);
     return;
   }
-  int late = (c->batches_out && !SLP_MUTANT(14)) ||
+  int late = (c->batches_out && !SLP_MUTANT(stop_while_out)) ||
              (c->leases && (!c->leases->ops->left(c->leases) || c->leases->ops->undone(c->leases)));
   stopped(c, late ? SLP_ETIMEDOUT : 0);
 }
@@ -574,7 +574,7 @@ void slp_consumer_free(slp_consumer *c) {
   slp_seek_free(c);
   slp_list_remove(&c->link);
   c->source->ops->close(c->source);
-  if (!SLP_MUTANT(27)) slp_start_position_free(c->start_position);
+  if (!SLP_MUTANT(start_position_leaks)) slp_start_position_free(c->start_position);
   slp_report_unreserve(c);
   slp_host_unreserve_timers(e->host, TIMERS);
   slp_free(c->mem, c->stream);

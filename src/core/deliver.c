@@ -85,7 +85,7 @@ void slp_deliver_blocked_lift(slp_shard *s) {
 
 static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_bytes) {
   return b->n >= e->batch_records_max ||
-         (b->n && b->payload_bytes + (SLP_MUTANT(20) ? 0 : next_bytes) > e->batch_bytes_max);
+         (b->n && b->payload_bytes + (SLP_MUTANT(batch_one_too_many) ? 0 : next_bytes) > e->batch_bytes_max);
 }
 
 /* The order is decided by sequence numbers that were read long ago and lie in cold memory: waiting for each
@@ -118,7 +118,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   uint32_t i;
   int redelivered;
   if (!slp_queue_head(s, &buffered, &i, &redelivered)) return 1;
-  if (redelivered && s->redeliver_at_us > slp_now_us(e->host) && !SLP_MUTANT(19)) {
+  if (redelivered && s->redeliver_at_us > slp_now_us(e->host) && !SLP_MUTANT(no_rest_after_give_back)) {
     look_again(e, s->redeliver_at_us);
     return 1;
   }
@@ -129,7 +129,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   }
   slp_key key = slp_queue_key(s, buffered, i);
   int in_order = out && !redelivered, before = in_order && is_before(&key, out),
-      late = before && !SLP_MUTANT(21);
+      late = before && !SLP_MUTANT(late_not_flagged);
   int r = slp_batch_add(b, s, buffered, i,
                         (late ? SLOOP_REC_LATE : 0) | (redelivered ? SLOOP_REC_REDELIVERED : 0));
   if (r) return r;
@@ -210,7 +210,7 @@ void slp_deliver_run(slp_event *ev) {
     return;
   }
   int by_time = e->order == SLOOP_ORDER_TIME;
-  if (by_time && e->batches_out >= e->batches_out_max + (SLP_MUTANT(23) ? 1 : 0)) return;
+  if (by_time && e->batches_out >= e->batches_out_max + (SLP_MUTANT(one_batch_more) ? 1 : 0)) return;
   slp_batch *b = slp_batch_new(e);
   if (!b) {
     look_again(e, slp_after_us(slp_now_us(e->host), 100000));

@@ -106,7 +106,7 @@ int slp_engine_may_grow(slp_src_fetch *f, size_t more) {
   if (need <= s->reserved) return 1;
   uint64_t extra = need - s->reserved;
   if (!slp_budget_try(&e->budget, extra)) {
-    if (!s->beyond && !SLP_MUTANT(22)) {
+    if (!s->beyond && !SLP_MUTANT(budget_is_advice)) {
       s->stalled = 1;
       if (!slp_list_linked(&s->stalled_link)) slp_list_add_last(&e->stalled, &s->stalled_link);
       slp_engine_pump(e);

@@ -96,7 +96,7 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
   e->shards_n++;
   s->wanted = (uint8_t)slp_lineage_wants(c, id);
   s->skipped = !s->wanted;
-  if (!SLP_MUTANT(42)) s->paused = SLP_MUTANT(12) ? 0 : c->paused_all;
+  if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
   for (int i = 0; i < 2; i++) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
     if (p) p->children_n++;
@@ -120,7 +120,8 @@ int slp_lineage_parents_out(const slp_shard *s) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
     /* One that has not entered waits for its own parents, even when it is empty. */
     if (p && !p->skipped &&
-        (p->state != SLP_READER_ENDED || !p->entered || (!slp_queue_empty(p) && !SLP_MUTANT(17))))
+        (p->state != SLP_READER_ENDED || !p->entered ||
+         (!slp_queue_empty(p) && !SLP_MUTANT(child_enters_early))))
       return 0;
   }
   return 1;

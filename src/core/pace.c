@@ -47,7 +47,7 @@ uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll
   if (!p->seen) return 0;
   if (full) return floor ? SLP_PACE_FLOOR_US : 0;
   if (behind && p->empties < SLP_PACE_EMPTIES_AT_TIP) return slp_min_u64(SLP_PACE_FLOOR_US, poll_us);
-  if (SLP_MUTANT(60)) return 0;
+  if (SLP_MUTANT(no_wait_at_tip)) return 0;
   /* Up to a tenth earlier, so that shards that started together drift apart. */
   return poll_us - poll_us / 10 * random / 1000;
 }

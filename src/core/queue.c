@@ -383,7 +383,8 @@ void slp_queue_return(slp_buffered *buffered, uint32_t i) {
   if (bit_get(buffered->bits, i) || buffered->dropped) return;
   if (!buffered->attempts)
     buffered->attempts = slp_zalloc(buffered->mem, buffered->n); /* without: attempt stays 2 */
-  if (buffered->attempts && buffered->attempts[i] < (SLP_MUTANT(11) ? 1 : 255)) buffered->attempts[i]++;
+  if (buffered->attempts && buffered->attempts[i] < (SLP_MUTANT(tries_not_counted) ? 1 : 255))
+    buffered->attempts[i]++;
   bit_set(buffered->redelivered, i);
   buffered->redelivered_n++;
   s->redelivered_n++;
@@ -443,7 +444,7 @@ int slp_queue_rewind(slp_shard *s) {
   slp_buffered *buffered = s->next_page;
   if (!buffered || s->redelivered_n || buffered->out) return 0;
   slp_key head = slp_queue_key(s, buffered, s->next_i);
-  if (s->next_i && !SLP_MUTANT(25)) {
+  if (s->next_i && !SLP_MUTANT(rewind_forgets_place)) {
     remember_last(s, buffered->page, &buffered->page->recs[s->next_i - 1]);
   } else {
     s->last = buffered->prev;
@@ -451,7 +452,7 @@ int slp_queue_rewind(slp_shard *s) {
   }
   s->tail_time = s->key_time;
   /* The frontier goes back to the first record forgotten: the merge did not let anything pass it. */
-  if (!SLP_MUTANT(41)) {
+  if (!SLP_MUTANT(rewind_keeps_bound)) {
     memcpy(s->watermark_seq, head.seq.p, head.seq.n);
     s->watermark = (slp_key){head.time, {s->watermark_seq, head.seq.n}, head.sub};
   }

@@ -234,11 +234,12 @@ static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
 }
 
 static void choose_place(slp_shard *s, slp_src_locate *rq) {
-  rq->place = SLP_MUTANT(15) && s->start.place == SLP_PLACE_AT_SEQ ? SLP_PLACE_AFTER_SEQ : s->start.place;
+  rq->place =
+      SLP_MUTANT(at_is_after) && s->start.place == SLP_PLACE_AT_SEQ ? SLP_PLACE_AFTER_SEQ : s->start.place;
   rq->at_ms = s->start.at_ms;
   rq->seq = slp_mark_seq(&s->start.at);
   if (s->start.place == SLP_PLACE_LATEST && !s->taken) {
-    if (s->anchored && !SLP_MUTANT(10)) choose_anchor(s, rq);
+    if (s->anchored && !SLP_MUTANT(latest_twice)) choose_anchor(s, rq);
   } else if (s->from_oldest) {
     rq->place = SLP_PLACE_OLDEST;
   } else if (s->taken) {
@@ -419,7 +420,8 @@ static int advance_watermark(slp_shard *s, const page_facts *p) {
   int closed = s->listed_closed || s->children_n;
   if (closed && s->pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {
-    if (at_tip) slp_queue_set_frontier(s, now_ms + (SLP_MUTANT(1) ? 1500 : 0), SLP_STR(""), 0);
+    if (at_tip)
+      slp_queue_set_frontier(s, now_ms + (SLP_MUTANT(merge_before_bound) ? 1500 : 0), SLP_STR(""), 0);
     if (p->n == 0 && p->behind_ms > 0 && p->behind_ms < now_ms)
       slp_queue_set_frontier(s, now_ms - p->behind_ms, SLP_STR(""), 0);
     if (p->n == 0 && p->behind_ms < 0 && s->pace.empties + 1 >= SLP_PACE_EMPTIES_AT_TIP)
@@ -443,7 +445,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
   set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
   if (s->at_tip) s->tip_asked_us = s->fetch_sent_us;
   slp_lag_note_page(s, p->lag_ms);
-  if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(40)) && !s->taken && s->anchored) {
+  if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !s->taken && s->anchored) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
     s->anchor_ms = slp_max_i64(s->anchor_ms, seen); /* nothing came until then */
   }
@@ -492,7 +494,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
       continue;
     }
     child->listed = 1; /* until a listing says otherwise */
-    if (SLP_MUTANT(6)) child->start.place = SLP_PLACE_LATEST;
+    if (SLP_MUTANT(child_at_latest)) child->start.place = SLP_PLACE_LATEST;
     for (int k = 0; k < 2; k++) {
       if (child->parents[k].n && !slp_lineage_get(c, child->parents[k])) {
         SLP_PROBE("reader: a child whose other parent is not known");
@@ -513,7 +515,7 @@ static void end(slp_shard *s) {
   s->aside = 0;
   slp_buf_free(&s->cursor);
   slp_report_log(c, SLOOP_LOG_INFO, "shard: read to its end shard=%s", s->name->shard);
-  if (slp_list_empty(&s->pages) || SLP_MUTANT(18)) slp_reader_told_end(s);
+  if (slp_list_empty(&s->pages) || SLP_MUTANT(end_told_early)) slp_reader_told_end(s);
   slp_lineage_open_ready(c);
   slp_queue_put_in_order(s);
   slp_deliver_soon(c->engine);
@@ -603,7 +605,7 @@ static void peeked(slp_shard *s) {
   int counts = arrived_ms < 0 || arrived_ms >= s->not_before_ms;
   slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1);
   set_tip(s, 0);
-  if (SLP_MUTANT(2)) s->reserved = 0;
+  if (SLP_MUTANT(pause_leaks_budget)) s->reserved = 0;
   drop_page(s);
   wait_until(s, slp_after_us(s->fetch_sent_us, SLP_PACE_FLOOR_US));
   slp_consumer_check(s->consumer);
@@ -619,7 +621,7 @@ static void judge(slp_shard *s) {
     bad_answer(s, "the answer has both a next iterator and children");
   } else if (page->next.n) {
     took(s, page->next);
-  } else if ((page->children_n && !page->children_bad) || SLP_MUTANT(5)) {
+  } else if ((page->children_n && !page->children_bad) || SLP_MUTANT(null_iterator_is_end)) {
     last_page(s);
   } else if (brings_news(s, page)) {
     SLP_PROBE("reader: records, and neither iterator nor children");

@@ -12,7 +12,8 @@
 
 /* The children's affair from now on. */
 static int is_finished(const slp_shard *s) {
-  return s->state == SLP_READER_ENDED && (slp_list_empty(&s->pages) || SLP_MUTANT(58)) && s->children_n > 0;
+  return s->state == SLP_READER_ENDED && (slp_list_empty(&s->pages) || SLP_MUTANT(token_forgets_ended)) &&
+         s->children_n > 0;
 }
 
 static int is_unfinished(const slp_shard *s) { return !s->skipped && !is_finished(s); }
@@ -58,7 +59,8 @@ static void describe(slp_token_shard *t, const slp_shard *s) {
   if (slp_acked_prefix(s, &t->at)) {
     t->place = SLP_PLACE_AFTER_SEQ;
     /* Once a record that late was read, the limit has done its work. */
-    if (SLP_MUTANT(44) || t->at.arrived_ms >= t->not_before_ms) t->not_before_ms = INT64_MIN;
+    if (SLP_MUTANT(token_drops_not_before) || t->at.arrived_ms >= t->not_before_ms)
+      t->not_before_ms = INT64_MIN;
   } else {
     set_start(t, s);
   }

@@ -305,7 +305,8 @@ static int put_shard(slp_buf *b, const slp_token_shard *s) {
     e = put_text(b, "iterator_type", slp_str_of(name_of(s->place)));
   if (!e && s->at.seq_n) e = put_text(b, "sequence_number", slp_mark_seq(&s->at));
   if (!e && s->parent.p) e = put_text(b, "parent", s->parent);
-  if (!e && s->at.seq_n && s->at.sub && !SLP_MUTANT(3)) e = put_count(b, "sub_sequence", s->at.sub);
+  if (!e && s->at.seq_n && s->at.sub && !SLP_MUTANT(token_drops_sub))
+    e = put_count(b, "sub_sequence", s->at.sub);
   if (!e && s->at.seq_n && s->at.arrived_ms >= 0) e = put_count(b, "arrived_at", s->at.arrived_ms);
   if (!e && s->not_before_ms >= 0) e = put_count(b, "not_before", s->not_before_ms);
   return e ? e : slp_buf_add_char(b, '}');

@@ -140,7 +140,7 @@ int slp_assign_make(slp_assign *p, slp_mem *mem) {
   if (takers_n) {
     set_quotas(p, q, n, leases);
     place_homeless(p, q, n);
-    if (!SLP_MUTANT(56)) even_out(p, q, n, leases);
+    if (!SLP_MUTANT(assignment_keeps_surplus)) even_out(p, q, n, leases);
   }
   for (uint32_t w = 0; w < p->workers_n; w++) p->workers[w].ret_n = 0;
   for (uint32_t i = 0; i < n; i++) p->workers[q[i].worker].ret_n = (uint32_t)q[i].held;

@@ -48,7 +48,7 @@ static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_positi
   SLP_CHECK(!slp_lineage_get(c, id));
   slp_shard *s = slp_lineage_add(c, id, (slp_str){NULL, 0}, (slp_str){NULL, 0});
   if (!s) return SLP_ENOMEM;
-  if (SLP_MUTANT(42)) s->paused = c->paused_all;
+  if (SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
   s->name->epoch = epoch;
   s->leased_from = *from;
   s->listed = 1; /* until a listing says otherwise */
@@ -105,7 +105,7 @@ static void t_revoke(slp_processor *t, slp_str id, slp_shutdown_reason why) {
   slp_leased *ld = leased_of(t);
   slp_consumer *c = ld->c;
   slp_shard *s = slp_lineage_get(c, id);
-  if (!s || (SLP_MUTANT(55) && why == SLP_SHUTDOWN_LOST)) return;
+  if (!s || (SLP_MUTANT(lost_and_read_on) && why == SLP_SHUTDOWN_LOST)) return;
   if (why == SLP_SHUTDOWN_ENDED) {
     s->end_kept = 1;
     slp_reader_told_end(s);
@@ -147,7 +147,8 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
   slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
   SLP_CHECK(s);
   memset(ret, 0, sizeof *ret);
-  if (s->end_left && (SLP_MUTANT(45) ? s->batches_out == 0 : slp_list_empty(&s->pages))) {
+  if (s->end_left &&
+      (SLP_MUTANT(no_batch_is_acknowledged) ? s->batches_out == 0 : slp_list_empty(&s->pages))) {
     (void)slp_acked_prefix(s, &ret->mark);
     ret->kind = SLP_POSITION_END;
   } else if (slp_acked_prefix(s, &ret->mark) && !is_before_start(s, &ret->mark)) {

@@ -42,7 +42,7 @@ static void resume(slp_fleet *f) {
 
 static int past_deadline(slp_fleet *f) {
   uint64_t now = slp_now_refresh_us(f->h);
-  return now >= deadline_of(f, 0) && now >= deadline_of(f, 1) && !SLP_MUTANT(32);
+  return now >= deadline_of(f, 0) && now >= deadline_of(f, 1) && !SLP_MUTANT(no_lease_deadline);
 }
 
 void slp_deadline_check(slp_fleet *f) {
@@ -74,7 +74,7 @@ void slp_beat_at(slp_fleet *f, uint64_t at_us) {
 
 void slp_beat_timer(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, beat_timer);
-  if (slp_worker_lives(f) && !SLP_MUTANT(50)) f->liveness->beat(f);
+  if (slp_worker_lives(f) && !SLP_MUTANT(beat_behind_reading)) f->liveness->beat(f);
 }
 
 void slp_fleet_beat_first(slp_fleet *f) {

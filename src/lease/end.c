@@ -135,7 +135,7 @@ static void write_end(slp_lease *l) {
 void slp_lease_end(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_position mark;
-  if (l->kid_at < l->kids_n && !SLP_MUTANT(35)) {
+  if (l->kid_at < l->kids_n && !SLP_MUTANT(end_before_children)) {
     make_kid(l);
     return;
   }

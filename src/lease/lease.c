@@ -230,7 +230,7 @@ void slp_lease_begin_write(slp_lease *l, const slp_write *op) {
       op->row.u.lease.epoch == op->i.epoch + 1) {
     slp_position known = l->position;
     slp_lease_begin(l, op->i.epoch + 1,
-                    SLP_MUTANT(53) && l->position.kind ? &known : &op->row.u.lease.position);
+                    SLP_MUTANT(begins_where_it_was) && l->position.kind ? &known : &op->row.u.lease.position);
     if (l->f->liveness->wrote) l->f->liveness->wrote(l, op);
     /* Taken anew by who had it: nobody was between, so what was acknowledged since the last checkpoint is. */
     if (op->i.kind == SLP_OPERATION_RETAKE && slp_position_cmp(&known, &l->position) > 0) {

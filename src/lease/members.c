@@ -157,7 +157,7 @@ slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us
   }
   /* Another boot, or no row, proves something only when it was read after somebody named this one: else it
    * may be from before that one was born. */
-  if (!p->exact_us || (p->exact_us < named_us && !SLP_MUTANT(46))) {
+  if (!p->exact_us || (p->exact_us < named_us && !SLP_MUTANT(old_read_is_proof))) {
     SLP_PROBE("peer: what was read is from before it was named");
     if (same && !p->missing) return SLP_MEMBER_ALIVE;
     p->wanted = 1;

@@ -13,7 +13,7 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
     case SLP_OPERATION_REGISTER:
       return same_incarnation(w, i) && !w->gone.n && w->counter >= 1 ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_HEARTBEAT:
-      if (!same_incarnation(w, i) || w->gone.n || SLP_MUTANT(33)) return SLP_OUTCOME_REFUSED;
+      if (!same_incarnation(w, i) || w->gone.n || SLP_MUTANT(own_write_unknown)) return SLP_OUTCOME_REFUSED;
       if (w->counter >= i->counter) SLP_PROBE("settle: a heartbeat had got in");
       return w->counter >= i->counter ? SLP_OUTCOME_DONE : SLP_OUTCOME_UNCHANGED;
     /* Whoever condemned it, it is; another boot is as good. */
@@ -69,9 +69,9 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
     case SLP_OPERATION_RETAKE:
     case SLP_OPERATION_CHECKPOINT:
     case SLP_OPERATION_RENEW:
-      return mine && next && !SLP_MUTANT(57) ? SLP_OUTCOME_DONE
-             : as_before                     ? SLP_OUTCOME_UNCHANGED
-                                             : SLP_OUTCOME_REFUSED;
+      return mine && next && !SLP_MUTANT(own_counter_unknown) ? SLP_OUTCOME_DONE
+             : as_before                                      ? SLP_OUTCOME_UNCHANGED
+                                                              : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_RELEASE:
       return !l->owner.n && next ? SLP_OUTCOME_DONE : as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_END:

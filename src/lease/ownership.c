@@ -167,7 +167,7 @@ static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->claim);
   if (!(f->schema->operations >> SLP_OPERATION_TRANSFER & 1)) return 0;
-  if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(37)) return 0;
+  if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
   if (f->state == SLP_WORKER_RUNS && l->assigned)
     return 0; /* what was only inherited goes to who was planned */
   return slp_member_verdict(f, claim, l->claim_named_us) != SLP_MEMBER_EVICTED;
@@ -238,7 +238,7 @@ void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
 
 static int parent_done(slp_lease *l, int k) {
   slp_fleet *f = l->f;
-  if (!l->parents[k].n || l->parent_ended[k] || SLP_MUTANT(36)) return 1;
+  if (!l->parents[k].n || l->parent_ended[k] || SLP_MUTANT(gate_open)) return 1;
   /* Of what I have read just now I need no proof; of long ago, an operator may have set it back. */
   slp_lease *p = l->inherited ? slp_lease_get(f, l->parents[k]) : NULL;
   if (p && p->ended) return 1;
@@ -366,7 +366,7 @@ static void draining(slp_lease *l) {
     return;
   }
   if (f->state == SLP_WORKER_LEAVING) l->deadline_us = slp_min_u64(l->deadline_us, f->leave_by_us);
-  if (!l->drained && now < l->deadline_us && !SLP_MUTANT(38)) {
+  if (!l->drained && now < l->deadline_us && !SLP_MUTANT(hands_over_undrained)) {
     slp_lease_due(l, l->deadline_us);
     slp_lease_save(l);
     return;

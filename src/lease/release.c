@@ -75,7 +75,7 @@ void slp_lease_release(slp_lease *l, slp_release_reason why) {
     int whole = mark.kind != SLP_POSITION_END || mark.mark.seq_n;
     /* The end is only ever written with its children's rows; behind the last record is as good a place. */
     if (mark.kind == SLP_POSITION_END && whole) mark.kind = SLP_POSITION_AFTER;
-    if (whole && slp_position_cmp(&mark, &l->position) > 0 && !SLP_MUTANT(54))
+    if (whole && slp_position_cmp(&mark, &l->position) > 0 && !SLP_MUTANT(hand_over_forgets_place))
       l->position = mark; /* all acknowledged so far goes along */
     slp_shutdown_reason part = why == SLP_RELEASE_HANDOVER ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LEFT;
     f->processor->ops->revoke(f->processor, l->shard, l->drained && whole ? part : SLP_SHUTDOWN_EXPIRED);

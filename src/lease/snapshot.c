@@ -136,7 +136,8 @@ static void fill(slp_fleet *f, const slp_snapshot *s, slp_assign *p) {
   for (size_t i = 0; i < s->workers_n; i++) {
     p->workers[i].weight = s->workers[i].weight ? s->workers[i].weight : 1;
     p->workers[i].takes = (uint8_t)takes(&s->workers[i]);
-    if (SLP_MUTANT(39) && slp_wall_ms(f->h) - s->workers[i].wall_ms > f->o.lease_ms) p->workers[i].takes = 0;
+    if (SLP_MUTANT(assigned_by_wall_clock) && slp_wall_ms(f->h) - s->workers[i].wall_ms > f->o.lease_ms)
+      p->workers[i].takes = 0;
   }
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];

@@ -299,7 +299,7 @@ static int has_row(slp_fleet *f, slp_str shard) {
  * when both of its parents have theirs: the other one's own parents may not have ended yet. */
 static int may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;
-  int first = SLP_MUTANT(47) || slp_str_eq(kid->parent, l->shard);
+  int first = SLP_MUTANT(other_parent_is_itself) || slp_str_eq(kid->parent, l->shard);
   slp_str other = first ? kid->adjacent_parent : kid->parent;
   if (!other.n || slp_str_eq(other, l->shard) || has_row(f, other)) return 1;
   if (!l->asked_us) {

@@ -173,7 +173,7 @@ static void on_list_page(slp_write *op) {
   /* Kinesis' token lives 300 s; what was read before it is a snapshot too old to go on with. */
   if (op->fail.class == SLP_EXPIRED && page->next_token.n && q->restarts < LIST_RESTARTS_MAX) {
     q->restarts++;
-    if (SLP_MUTANT(9)) {
+    if (SLP_MUTANT(expired_list_is_whole)) {
       q->rq->fail.class = SLP_FINE;
       list_finished(q);
       return;

@@ -132,7 +132,7 @@ static void drop(slp_row_request *d, const char *name) { slp_row_request_change(
 
 /* Nobody has written since that was read; and now I have. */
 static void move_on(slp_row_request *d, const slp_operation *i) {
-  if (!SLP_MUTANT(52) || i->kind != SLP_OPERATION_TAKE)
+  if (!SLP_MUTANT(takes_without_counter) || i->kind != SLP_OPERATION_TAKE)
     slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
   set_n(d, COUNTER, i->epoch + 1);
 }
@@ -191,7 +191,7 @@ static void take(slp_row_request *d, const slp_operation *i) {
 
 static void renew(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
-  if (SLP_MUTANT(51)) set_n(d, COUNTER, i->epoch);
+  if (SLP_MUTANT(renews_without_counting)) set_n(d, COUNTER, i->epoch);
 }
 
 static void save(slp_row_request *d, const slp_operation *i) {

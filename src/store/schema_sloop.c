@@ -257,7 +257,7 @@ static void w1_register(slp_row_request *d, const slp_operation *i) {
 
 static void w2_beat(slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
-  if (!SLP_MUTANT(31)) absent(d, "gone");
+  if (!SLP_MUTANT(evicted_beats_on)) absent(d, "gone");
   slp_row_request_when(d, "ctr", SLP_TEST_LT, slp_row_request_n(d, i->counter), 0);
   set_n(d, "ctr", i->counter);
   info(d, i);
@@ -356,7 +356,7 @@ static void l2_take(slp_row_request *d, const slp_operation *i) {
     is_n(d, "epoch", i->epoch);
   } else {
     absent(d, "owner");
-    if (!SLP_MUTANT(48)) is_n(d, "epoch", i->epoch);
+    if (!SLP_MUTANT(free_take_unseen)) is_n(d, "epoch", i->epoch);
     slp_row_request_when(d, "pos", SLP_TEST_NE, slp_row_request_s(d, SLP_STR("9:end")), 0);
   }
   set_s(d, "owner", i->me);
@@ -366,14 +366,14 @@ static void l2_take(slp_row_request *d, const slp_operation *i) {
 }
 
 static void l3_retake(slp_row_request *d, const slp_operation *i) {
-  if (!SLP_MUTANT(34)) mine(d, i);
+  if (!SLP_MUTANT(retake_doubles)) mine(d, i);
   set_n(d, "epoch", i->epoch + 1);
   stamp(d, i);
   drop_claim(d);
 }
 
 static void l4_checkpoint(slp_row_request *d, const slp_operation *i) {
-  if (!SLP_MUTANT(28)) mine(d, i);
+  if (!SLP_MUTANT(save_unfenced)) mine(d, i);
   not_back(d, &i->position);
   move_to(d, i);
   stamp(d, i);
@@ -393,14 +393,14 @@ static void l6_transfer(slp_row_request *d, const slp_operation *i) {
   is_text(d, "claim", i->to);
   not_back(d, &i->position);
   set_s(d, "owner", i->to);
-  if (!SLP_MUTANT(30)) set_n(d, "epoch", i->epoch + 1);
+  if (!SLP_MUTANT(hand_over_same_epoch)) set_n(d, "epoch", i->epoch + 1);
   move_to(d, i);
   stamp(d, i);
   drop_claim(d);
 }
 
 static void l7_release(slp_row_request *d, const slp_operation *i) {
-  if (!SLP_MUTANT(29)) mine(d, i);
+  if (!SLP_MUTANT(release_unfenced)) mine(d, i);
   not_back(d, &i->position);
   move_to(d, i);
   stamp(d, i);

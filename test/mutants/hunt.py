@@ -2,7 +2,7 @@
 """Plays the simulators with each planted mistake until three different seeds have broken a named rule.
 
   hunt.py BUILD                  the whole table; BUILD: a folder set up with -Dmutants=true
-  hunt.py BUILD 5 17             only those
+  hunt.py BUILD end_told_early   only that one
   hunt.py BUILD --quick          each at the first seed that is known to catch it (found.txt)
   hunt.py BUILD --write          and puts what is found into found.txt
 
@@ -54,10 +54,13 @@ PROGRAMS = {"swarm": (swarm, 2000, 2000), "fleet": (fleet, 2000, 2000), "kcl": (
             "herd": (herd, 400, 20)}
 
 
-def play(build, program, number, first, last, enough):
+def play(build, program, name, first, last, enough):
   """[(seed, rule)] of seeds that broke a rule, and how many ended otherwise."""
   command = PROGRAMS[program][0](build, first, last, enough)
-  env = dict(os.environ, SLOOP_MUTANT=str(number))
+  env = dict(os.environ)
+  env.pop("SLOOP_MUTANT", None)
+  if name:
+    env["SLOOP_MUTANT"] = name
   with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                         errors="replace", start_new_session=True) as p:
     try:
@@ -76,13 +79,13 @@ def play(build, program, number, first, last, enough):
   return sorted(broken.items()), others
 
 
-def seek(build, program, number):
+def seek(build, program, name):
   """The first seeds that broke a rule, and do not without the mistake."""
   _, most, at_once = PROGRAMS[program]
   broken, others, began = [], 0, time.monotonic()
   for first in range(1, most + 1, at_once):
-    more, crashed = play(build, program, number, first, min(first + at_once - 1, most), ENOUGH)
-    broken += [(seed, rule) for seed, rule in more if not play(build, program, 0, seed, seed, 1)[0]]
+    more, crashed = play(build, program, name, first, min(first + at_once - 1, most), ENOUGH)
+    broken += [(seed, rule) for seed, rule in more if not play(build, program, None, seed, seed, 1)[0]]
     others += crashed
     if len(broken) >= ENOUGH or time.monotonic() - began > SECONDS:
       break
@@ -91,12 +94,12 @@ def seek(build, program, number):
 
 def hunt(build, mutant):
   """(program, [(seed, rule)], others) of the first program that finds it, or of the best try."""
-  number, _, programs, _ = mutant
+  name, programs, _ = mutant
   best = (None, [], 0)
   for program in programs.split():
     if program not in PROGRAMS:
       continue
-    broken, others = seek(build, program, number)
+    broken, others = seek(build, program, name)
     if len(broken) >= ENOUGH:
       return program, broken[:ENOUGH], others
     if best[0] is None or len(broken) > len(best[1]):
@@ -104,50 +107,50 @@ def hunt(build, mutant):
   return best
 
 
-def row(number, name, program, broken, others, seconds):
+def row(name, program, broken, others, seconds):
   rules = ", ".join(dict.fromkeys(rule for _, rule in broken)) or "-"
   seeds = " ".join(str(seed) for seed, _ in broken)
   needed = str(broken[ENOUGH - 1][0]) if len(broken) >= ENOUGH else "SURVIVES"
   crashed = f" ({others} ended by a signal)" if others else ""
-  return f"{number:3} {name:26} {program or '-':6} {needed:>8}  {rules:36} seeds {seeds}{crashed}  [{seconds:.0f} s]"
+  return f"{name:26} {program or '-':6} {needed:>8}  {rules:36} seeds {seeds}{crashed}  [{seconds:.0f} s]"
 
 
 def known():
-  """number -> (program, first seed, rule)"""
+  """name -> (program, first seed, rule)"""
   found = {}
   with open(FOUND, encoding="ascii") as f:
     for line in f:
       if line.strip() and not line.startswith("#"):
-        number, program, seeds, rule = line.rstrip("\n").split("\t")
-        found[int(number)] = (program, int(seeds.split()[0]), rule)
+        name, program, seeds, rule = line.rstrip("\n").split("\t")
+        found[name] = (program, int(seeds.split()[0]), rule)
   return found
 
 
 def quick(build, mutants):
   found, missed = known(), 0
-  for number, name, _, _ in mutants:
-    if number not in found:
-      print(f"{number:3} {name}: not in found.txt")
+  for name, _, _ in mutants:
+    if name not in found:
+      print(f"{name}: not in found.txt")
       missed += 1
       continue
-    program, seed, _ = found[number]
-    broken, _ = play(build, program, number, seed, seed, 1)
+    program, seed, _ = found[name]
+    broken, _ = play(build, program, name, seed, seed, 1)
     if broken:
-      print(f"{number:3} {name}: {program} {seed}: {broken[0][1]}")
+      print(f"{name}: {program} {seed}: {broken[0][1]}")
     else:
-      print(f"{number:3} {name}: SURVIVES {program} {seed}, which once found it")
+      print(f"{name}: SURVIVES {program} {seed}, which once found it")
       missed += 1
   return missed
 
 
 def keep(line):
-  """Puts the line into found.txt, in the order of numbers."""
-  number = int(line.split("\t")[0])
+  """Puts the line into found.txt, in the order of the table."""
+  name, order = line.split("\t")[0], [m[0] for m in MUTANTS]
   with open(FOUND, "a+", encoding="ascii") as f:
     fcntl.flock(f, fcntl.LOCK_EX)
     f.seek(0)
-    lines = [old for old in f if old.strip() and not old.startswith("#") and int(old.split("\t")[0]) != number]
-    lines = sorted([*lines, line], key=lambda old: int(old.split("\t")[0]))
+    lines = [old for old in f if old.strip() and not old.startswith("#") and old.split("\t")[0] != name]
+    lines = sorted([*lines, line], key=lambda old: order.index(old.split("\t")[0]))
     f.truncate(0)
     f.writelines([HEAD, *lines])
 
@@ -157,7 +160,7 @@ def whole(build, mutants, write):
   for mutant in mutants:
     began = time.monotonic()
     program, broken, others = hunt(build, mutant)
-    print(row(mutant[0], mutant[1], program, broken, others, time.monotonic() - began), flush=True)
+    print(row(mutant[0], program, broken, others, time.monotonic() - began), flush=True)
     if len(broken) < ENOUGH:
       survivors += 1
       continue
@@ -168,13 +171,13 @@ def whole(build, mutants, write):
 
 
 def main(args):
-  build, numbers = args[0], [int(a) for a in args[1:] if a.isdigit()]
-  mutants = [m for m in MUTANTS if not numbers or m[0] in numbers]
+  build, names = args[0], [a for a in args[1:] if not a.startswith("-")]
+  mutants = [m for m in MUTANTS if not names or m[0] in names]
   if "--quick" in args:
     for m in mutants:
-      if not m[2]:
-        print(f"{m[0]:3} {m[1]}: OPEN, no program can find it yet")
-    mutants = [m for m in mutants if m[2]]
+      if not m[1]:
+        print(f"{m[0]}: OPEN, no program can find it yet")
+    mutants = [m for m in mutants if m[1]]
     missed = quick(build, mutants)
   else:
     missed = whole(build, mutants, "--write" in args)
