@@ -132,7 +132,7 @@ static void rows_done(slp_store_req *rq) {
   }
   d->tries = 0;
   d->wall_ms = slp_wall_ms(d->o.host);
-  if (slp_admin_snapshot_sort(d->schema, &d->rows.out, &d->snapshot)) {
+  if (slp_snapshot_make(&d->snapshot, d->schema, &d->rows.out)) {
     slp_admin_no_memory(d);
     return;
   }

@@ -5,25 +5,11 @@
 #include "base/map.h"
 #include "admin/admin.h"
 #include "core/svctime.h"
+#include "lease/snapshot.h"
 
 #define SLP_ADMIN_WRITES 16 /* at once */
 
-/* ---- the table, sorted out: desk_stock.c ---------------------------------------------------------- */
-typedef struct slp_admin_bad {
-  slp_row_key key;
-  const char *why;
-} slp_admin_bad;
-
-typedef struct slp_admin_snapshot { /* lives in the answer it was read from */
-  slp_lease_row *leases;            /* by shard */
-  slp_worker_row *workers;          /* by id */
-  slp_assignment_row *assignments;
-  slp_admin_bad *bad;
-  size_t leases_n, workers_n, assignments_n, bad_n;
-  slp_leadership_row leadership;
-  uint8_t leadership_there;
-} slp_admin_snapshot;
-
+/* ---- owners, as far as one look shows: owner.c ------------------------------------------------------- */
 typedef enum slp_owner_life {
   SLP_OWNER_NONE,    /* the lease is nobody's */
   SLP_OWNER_ALIVE,   /* its row was touched lately, as far as clocks can be compared */
@@ -33,15 +19,11 @@ typedef enum slp_owner_life {
   SLP_OWNER_UNKNOWN  /* there are no rows of workers to tell */
 } slp_owner_life;
 
-/* Into rows' arena. SLP_ENOMEM. */
-int slp_admin_snapshot_sort(slp_schema *s, slp_store_rows *rows, slp_admin_snapshot *ret);
-const slp_lease_row *slp_admin_lease_of(const slp_admin_snapshot *s, slp_str shard); /* NULL: none */
-const slp_worker_row *slp_admin_worker_of(const slp_admin_snapshot *s,
-                                          slp_str name); /* an id or an instance */
+const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name); /* an id or an instance */
 int slp_admin_is_instance(const slp_worker_row *w, slp_str instance);
 /* By one look. wall_ms: ours, now. */
 int slp_admin_worker_silent(const slp_worker_row *w, int64_t wall_ms);
-slp_owner_life slp_admin_owner_life(const slp_schema *schema, const slp_admin_snapshot *s, slp_str owner,
+slp_owner_life slp_admin_owner_life(const slp_schema *schema, const slp_snapshot *s, slp_str owner,
                                     int64_t wall_ms);
 
 /* ---- the stream's listing, copied ------------------------------------------------------------------ */
@@ -93,7 +75,7 @@ struct slp_admin {
   slp_src_list list;
   slp_store_prepare prepare;
   slp_store_list rows;
-  slp_admin_snapshot snapshot;
+  slp_snapshot snapshot;
   slp_admin_shard *shards; /* by id, in keep */
   size_t shards_n;
   int64_t wall_ms;            /* when the rows were read */

@@ -198,7 +198,7 @@ static int write_target(slp_admin *d, size_t at, const slp_lease_row *l) {
 static void write_on(slp_admin *d) {
   for (; d->fail.class == SLP_FINE && d->target_at < d->targets_n; d->target_at++) {
     const slp_target *t = &d->targets[d->target_at];
-    const slp_lease_row *l = t->done || t->why ? NULL : slp_admin_lease_of(&d->snapshot, t->shard);
+    const slp_lease_row *l = t->done || t->why ? NULL : slp_snapshot_lease_of(&d->snapshot, t->shard);
     int r = l ? write_target(d, d->target_at, l) : 0;
     if (r == SLP_ENOBUFS) return;
     if (r == SLP_ENOMEM) slp_fail_set(&d->fail, SLP_NOMEM, r, "no memory to change the leases");
@@ -230,7 +230,7 @@ typedef struct obstacles {
 } obstacles;
 
 static void meet(slp_admin *d, slp_target *t, obstacles *o) {
-  const slp_lease_row *l = slp_admin_lease_of(&d->snapshot, t->shard);
+  const slp_lease_row *l = slp_snapshot_lease_of(&d->snapshot, t->shard);
   slp_watched *w;
   if (!l) {
     t->why = "it has no row that can be read";

@@ -118,7 +118,7 @@ static int is_ended(const slp_lease_row *l) { return l && l->position.kind == SL
 
 /* A parent that must be read first. Without a row it holds nobody back, unless it is still listed. */
 static int holds_back(const slp_admin *d, slp_str parent) {
-  const slp_lease_row *p = slp_admin_lease_of(&d->snapshot, parent);
+  const slp_lease_row *p = slp_snapshot_lease_of(&d->snapshot, parent);
   if (!parent.n || is_ended(p)) return 0;
   return p || slp_admin_listed(d, parent);
 }
@@ -126,7 +126,7 @@ static int holds_back(const slp_admin *d, slp_str parent) {
 /* Up from a shard to the first that itself waits for nobody. */
 static slp_str first_cause(const slp_admin *d, slp_str shard) {
   for (int n = 0; n < ANCESTORS_MAX; n++) {
-    const slp_lease_row *l = slp_admin_lease_of(&d->snapshot, shard);
+    const slp_lease_row *l = slp_snapshot_lease_of(&d->snapshot, shard);
     const slp_admin_shard *listed = slp_admin_listed(d, shard);
     const slp_str *parents = l ? l->parents : listed ? listed->parents : NULL;
     if (!parents) return shard;
@@ -138,7 +138,7 @@ static slp_str first_cause(const slp_admin *d, slp_str shard) {
 }
 
 static void say_state(slp_admin *d, const char *what, slp_str shard) {
-  const slp_lease_row *l = slp_admin_lease_of(&d->snapshot, shard);
+  const slp_lease_row *l = slp_snapshot_lease_of(&d->snapshot, shard);
   char position[200];
   if (!l) {
     slp_admin_say(
@@ -347,7 +347,7 @@ static const char *bad_row_of(slp_admin *d, slp_str shard, int *ret_starved) {
   slp_row_request_init(&draft, d->mem, &none);
   *ret_starved = d->schema->key(d->schema, &draft, &i, &key) != 0;
   for (size_t k = 0; !*ret_starved && k < d->snapshot.bad_n; k++) {
-    const slp_admin_bad *b = &d->snapshot.bad[k];
+    const slp_bad_row *b = &d->snapshot.bad[k];
     if (slp_str_eq(b->key.hash, key.hash) && slp_str_eq(b->key.range, key.range)) why = b->why;
   }
   slp_row_request_free(&draft);
@@ -380,7 +380,7 @@ static int listens(slp_admin *d, const slp_lease_row *l) {
 
 void slp_admin_explain(slp_admin *d) {
   slp_str shard = d->o.name;
-  const slp_lease_row *l = slp_admin_lease_of(&d->snapshot, shard);
+  const slp_lease_row *l = slp_snapshot_lease_of(&d->snapshot, shard);
   if (l && listens(d, l)) return;
   const slp_admin_shard *listed = slp_admin_listed(d, shard);
   int starved = 0;

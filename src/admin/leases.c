@@ -17,7 +17,7 @@ static const char *instance(slp_admin *d, const slp_worker_row *w) {
   return p ? p : "";
 }
 
-static const char *bad_row(slp_admin *d, const slp_admin_bad *b) {
+static const char *bad_row(slp_admin *d, const slp_bad_row *b) {
   slp_str key = b->key.range.n ? b->key.range : b->key.hash;
   size_t n = key.n + strlen(b->why) + 3;
   char *p = slp_admin_room(d, n);
@@ -95,7 +95,7 @@ static size_t owners(const slp_admin *d, sloop_worker_t *to, const sloop_lease_t
 }
 
 void slp_admin_leases(slp_admin *d) {
-  const slp_admin_snapshot *s = &d->snapshot;
+  const slp_snapshot *s = &d->snapshot;
   int by_rows = d->schema->liveness == SLP_BY_WORKER;
   size_t workers_max = by_rows ? s->workers_n : s->leases_n;
   sloop_leases_t *a = slp_admin_room(d, sizeof *a);

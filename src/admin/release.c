@@ -135,7 +135,7 @@ static int release_all_of(slp_admin *d, slp_str owner) {
 
 void slp_admin_release(slp_admin *d) {
   slp_str name = d->o.name;
-  const slp_lease_row *l = slp_admin_lease_of(&d->snapshot, name);
+  const slp_lease_row *l = slp_snapshot_lease_of(&d->snapshot, name);
   const slp_worker_row *w = l ? NULL : slp_admin_worker_of(&d->snapshot, name);
   if (l) {
     release_lease(d, l);

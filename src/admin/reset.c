@@ -10,7 +10,7 @@
 /* Whether a shard has children, and all of them have leases. */
 static void count_children(slp_admin *d) {
   for (size_t i = 0; i < d->shards_n; i++) {
-    int there = slp_admin_lease_of(&d->snapshot, d->shards[i].id) != NULL;
+    int there = slp_snapshot_lease_of(&d->snapshot, d->shards[i].id) != NULL;
     for (int k = 0; k < 2; k++) {
       /* Not const: it is one of ours. */
       slp_admin_shard *p = (slp_admin_shard *)(uintptr_t)slp_admin_listed(d, d->shards[i].parents[k]);
@@ -46,7 +46,7 @@ static slp_position place_of(const slp_admin *d, slp_str shard) {
 
 static void note_kin(slp_admin *d, const slp_lease_row *l) {
   for (int k = 0; k < 2; k++) {
-    const slp_lease_row *p = slp_admin_lease_of(&d->snapshot, l->parents[k]);
+    const slp_lease_row *p = slp_snapshot_lease_of(&d->snapshot, l->parents[k]);
     if (p && p->position.kind != SLP_POSITION_END)
       slp_admin_note(d, "its parent %.*s is not read to its end: it comes first", TEXT(p->shard));
   }
@@ -59,7 +59,7 @@ static void note_kin(slp_admin *d, const slp_lease_row *l) {
 }
 
 static void reset_one(slp_admin *d) {
-  const slp_lease_row *l = slp_admin_lease_of(&d->snapshot, d->o.name);
+  const slp_lease_row *l = slp_snapshot_lease_of(&d->snapshot, d->o.name);
   const slp_admin_shard *listed = slp_admin_listed(d, d->o.name);
   if (!l) {
     slp_admin_failed(d, SLP_REFUSED, SLOOP_ENOSHARD, "there is no lease of %.*s%s",
@@ -86,7 +86,7 @@ static void reset_one(slp_admin *d) {
 
 static void note_others(slp_admin *d, size_t unlisted) {
   size_t missing = 0;
-  for (size_t i = 0; i < d->shards_n; i++) missing += !slp_admin_lease_of(&d->snapshot, d->shards[i].id);
+  for (size_t i = 0; i < d->shards_n; i++) missing += !slp_snapshot_lease_of(&d->snapshot, d->shards[i].id);
   if (unlisted)
     slp_admin_note(d, "%zu leases of shards that are not listed any more were left alone", unlisted);
   if (missing)

@@ -16,7 +16,7 @@ static void proof_of(const slp_admin *d, slp_watched *w, uint64_t *ret_counter, 
   *ret_counter = 0;
   *ret_missing = 0;
   if (!by_rows(d)) {
-    const slp_lease_row *l = slp_admin_lease_of(&d->snapshot, w->name);
+    const slp_lease_row *l = slp_snapshot_lease_of(&d->snapshot, w->name);
     *ret_missing = l == NULL;
     if (l) *ret_counter = l->epoch;
     return;

@@ -71,7 +71,7 @@ static void assignment_read(slp_store_req *rq) {
   if (row.kind == SLP_ROW_ASSIGNMENT) {
     take_assignment(f, &row.u.assignment);
   } else if (row.kind == SLP_ROW_BAD) {
-    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row);
+    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key, row.why);
   } else {
     settle(f, 0);
     f->assignment_version = 0;

@@ -143,7 +143,7 @@ static void leadership_read(slp_store_req *rq) {
   }
   if (f->leader_get.out.n) f->schema->read(f->schema, &f->leader_get.out.rows[0], &row);
   if (row.kind == SLP_ROW_BAD) {
-    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row);
+    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key, row.why);
     slp_election_seek(f, 5000000);
     return;
   }

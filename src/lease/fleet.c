@@ -47,9 +47,9 @@ void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint
 }
 
 /* What is damaged is named and left alone. */
-void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_parsed_row *row) {
-  slp_str name = row->key.range.n ? row->key.range : row->key.hash;
-  slp_fleet_tell(f, SLP_FLEET_BAD_ROW, shard, 0, "%.*s: %s", (int)name.n, name.p, row->why);
+void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, const char *why) {
+  slp_str name = key->range.n ? key->range : key->hash;
+  slp_fleet_tell(f, SLP_FLEET_BAD_ROW, shard, 0, "%.*s: %s", (int)name.n, name.p, why);
 }
 
 int slp_fleet_key(slp_fleet *f, slp_operation_kind kind, slp_str name, slp_buf *text, slp_row_key *ret) {

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "lease/fleet.h"
+#include "lease/snapshot.h"
 
 #define SLP_INSTANCE_MAX (SLP_WORKER_ID_MAX + 1 + SLP_INCARNATION_N)
 #define SLP_POLL_KEYS 100
@@ -17,8 +18,6 @@ typedef struct slp_name_text {
 static inline slp_str slp_instance_str(const slp_instance *i) { return (slp_str){i->n ? i->p : NULL, i->n}; }
 /* What is no instance (too long) becomes nobody's: no row will ever prove it alive. */
 void slp_instance_set(slp_instance *i, slp_str s);
-/* 1: id and boot of "id.boot". */
-int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnation);
 
 /* ---- one write, sent until its answer is known: fleet_op.c ------------------------------------- */
 typedef enum slp_outcome {
@@ -315,7 +314,6 @@ int slp_workers_list(slp_fleet *f, int exact, void (*done)(slp_fleet *f));
 /* ---- my plan: fleet_plan.c --------------------------------------------------------------------- */
 void slp_assignment_read(slp_fleet *f); /* now, or again after the read that is under way */
 
-typedef struct slp_snapshot slp_snapshot;
 /* ---- leading: fleet_lead.c, fleet_stock.c, fleet_audit.c --------------------------------------- */
 void slp_leader_begin(slp_fleet *f);
 void slp_leader_end(slp_fleet *f);
@@ -332,24 +330,9 @@ int slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s);
 int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s); /* fleet_sync.c: the same where nobody plans */
 int slp_assignment_write(slp_fleet *f, const slp_snapshot *s);
 
-/* Every row of the stream's part of the table, sorted out; points into the answer that it was read from. */
-struct slp_snapshot {
-  slp_worker_row *workers;
-  size_t workers_n;
-  slp_lease_row *leases; /* by shard id */
-  size_t leases_n;
-  slp_assignment_row *assignments;
-  size_t assignments_n;
-  slp_leadership_row leadership;
-  uint8_t leadership_there;
-  size_t bad_n;
-};
 void slp_snapshot_ask(slp_fleet *f, int exact, void (*on_done)(slp_store_req *rq)); /* every row */
-int slp_snapshot_sort(slp_fleet *f, const slp_store_rows *rows, slp_snapshot *ret); /* SLP_ENOMEM */
-void slp_snapshot_free(slp_fleet *f, slp_snapshot *s);
-const slp_lease_row *slp_snapshot_lease_of(const slp_snapshot *s, slp_str shard);
-const slp_worker_row *slp_snapshot_worker_of(const slp_snapshot *s, slp_str instance); /* that lives */
-int slp_snapshot_has_worker(const slp_snapshot *s, slp_str id);
+/* Sorts what was asked for; what can't be read is told of when the shards are compared. SLP_ENOMEM. */
+int slp_snapshot_sort(slp_fleet *f, slp_snapshot *ret);
 
 typedef struct slp_bulk_item {
   slp_write op;
@@ -504,6 +487,6 @@ void slp_fleet_operation(slp_fleet *f, slp_operation *i, slp_operation_kind kind
 void slp_fleet_saved(slp_fleet *f); /* answers slp_fleet_save when all is in */
 void slp_fleet_stop_all(slp_fleet *f);
 void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us);
-void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_parsed_row *parsed);
+void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, const char *why);
 
 #endif

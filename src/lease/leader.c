@@ -191,13 +191,12 @@ static void snapshot_done(slp_store_req *rq) {
   slp_snapshot s;
   f->snapshot_busy = 0;
   if (f->role != SLP_ROLE_LEADS) return;
-  if (!slp_read_came(f, SLP_READ_SNAPSHOT, rq) || slp_snapshot_sort(f, &f->snapshot.out, &s)) {
+  if (!slp_read_came(f, SLP_READ_SNAPSHOT, rq) || slp_snapshot_sort(f, &s)) {
     uint64_t rest_us = slp_fleet_jitter(f, 300000, 50);
     f->rest_until_us = slp_after_us(slp_fleet_now(f), rest_us); /* an audit that is ready waits as well */
     slp_assignment_soon(f, rest_us);
   } else {
     use_snapshot(f, &s);
-    slp_snapshot_free(f, &s);
   }
   slp_store_rows_free(&f->snapshot.out);
   slp_leader_arm(f);

@@ -13,14 +13,6 @@ void slp_instance_set(slp_instance *i, slp_str s) {
   i->n = (uint8_t)s.n;
 }
 
-int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnation) {
-  if (instance.n < 1 + 1 + SLP_INCARNATION_N || instance.p[instance.n - SLP_INCARNATION_N - 1] != '.')
-    return 0;
-  *ret_id = (slp_str){instance.p, instance.n - SLP_INCARNATION_N - 1};
-  *ret_incarnation = (slp_str){instance.p + instance.n - SLP_INCARNATION_N, SLP_INCARNATION_N};
-  return ret_id->n <= SLP_WORKER_ID_MAX;
-}
-
 slp_member *slp_member_get(slp_fleet *f, slp_str id) { return slp_map_get(&f->members, id); }
 
 slp_member *slp_member_make(slp_fleet *f, slp_str id) {
@@ -125,7 +117,7 @@ void slp_member_saw_write(slp_member *p, const slp_write *op) {
 void slp_member_unread(slp_member *p) { p->last_ok = 0; }
 
 void slp_member_saw_bad(slp_member *p, const slp_parsed_row *row) {
-  if (!p->strange) slp_fleet_bad_row(p->op.f, (slp_str){NULL, 0}, row);
+  if (!p->strange) slp_fleet_bad_row(p->op.f, (slp_str){NULL, 0}, &row->key, row->why);
   p->strange = 1;
   p->missing = p->last_ok = 0;
 }

@@ -135,7 +135,7 @@ static void hear(slp_fleet *f, answer *a, size_t i) {
       slp_member_saw_bad(f->poll_items[i].member, row);
       return;
     }
-    slp_fleet_bad_row(f, l->shard, row);
+    slp_fleet_bad_row(f, l->shard, &row->key, row->why);
     slp_lease_poll(l, slp_fleet_now(f) + 10000000);
     return;
   }

@@ -5,6 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* ---- instances ------------------------------------------------------------------------------------- */
+
+int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnation) {
+  if (instance.n < 1 + 1 + SLP_INCARNATION_N || instance.p[instance.n - SLP_INCARNATION_N - 1] != '.')
+    return 0;
+  *ret_id = (slp_str){instance.p, instance.n - SLP_INCARNATION_N - 1};
+  *ret_incarnation = (slp_str){instance.p + instance.n - SLP_INCARNATION_N, SLP_INCARNATION_N};
+  return ret_id->n <= SLP_WORKER_ID_MAX;
+}
+
 /* ---- drafts ---------------------------------------------------------------------------------------- */
 
 void slp_row_request_init(slp_row_request *d, slp_mem *mem, slp_store_write *write) {

@@ -52,6 +52,11 @@ typedef struct slp_worker_row {
   slp_str host;
 } slp_worker_row;
 
+/* 1: id and incarnation of an instance, "id.incarnation". */
+int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnation);
+/* It is neither evicted nor leaving: leases may go to it. */
+static inline int slp_worker_takes(const slp_worker_row *w) { return !w->gone.n && !w->leaving; }
+
 typedef struct slp_leadership_row {
   slp_str owner; /* absent: nobody leads */
   uint64_t epoch;
@@ -73,6 +78,7 @@ typedef struct slp_parsed_row {
   slp_row_key key;
   const char *why; /* BAD: what is wrong; static */
   union {
+    slp_str name; /* the shard or worker that the key names: the first member of every row that has one */
     slp_lease_row lease;
     slp_worker_row worker;
     slp_leadership_row leadership;

@@ -57,10 +57,8 @@ static void mark_assigned(slp_fleet *f, const slp_snapshot *s) {
 }
 
 static void mark_damaged(slp_fleet *f, const slp_snapshot *s) {
-  for (size_t i = 0; s->bad_n && i < f->snapshot.out.n; i++) {
-    slp_parsed_row row;
-    f->schema->read(f->schema, &f->snapshot.out.rows[i], &row);
-    slp_listed *d = row.kind == SLP_ROW_BAD ? slp_map_get(&f->listed, row.u.lease.shard) : NULL;
+  for (size_t i = 0; i < s->bad_n; i++) {
+    slp_listed *d = slp_map_get(&f->listed, s->bad[i].name);
     if (d) d->damaged = 1;
   }
 }
@@ -124,16 +122,6 @@ static int named(const slp_snapshot *s, const slp_worker_row *w) {
   return 0;
 }
 
-/* The row of that worker, or that of its plan, can't be read. */
-static int is_damaged(slp_fleet *f, const slp_snapshot *s, slp_str id) {
-  for (size_t i = 0; s->bad_n && i < f->snapshot.out.n; i++) {
-    slp_parsed_row parsed;
-    f->schema->read(f->schema, &f->snapshot.out.rows[i], &parsed);
-    if (parsed.kind == SLP_ROW_BAD && slp_str_eq(parsed.u.worker.id, id)) return 1;
-  }
-  return 0;
-}
-
 static void reap(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
   for (size_t i = 0; i < s->workers_n; i++) {
@@ -148,7 +136,7 @@ static void reap(slp_fleet *f, const slp_snapshot *s) {
   }
   for (size_t i = 0; i < s->assignments_n; i++) { /* of a worker that was reaped */
     slp_str id = s->assignments[i].worker;
-    if (slp_snapshot_has_worker(s, id) || is_damaged(f, s, id)) continue;
+    if (slp_snapshot_worker(s, id) || slp_snapshot_is_bad(s, id)) continue;
     slp_operation *operation = slp_bulk_write_add(f, SLP_OPERATION_UNASSIGN, id.n, 0);
     if (operation) operation->id = slp_bulk_write_text(f, id);
   }

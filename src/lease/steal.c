@@ -240,11 +240,10 @@ static void listed_table(slp_store_req *rq) {
       slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0, "the lease table can't be read: %s",
                      rq->fail.message);
     round_in(f, slp_fleet_jitter(f, RETRY_US, 50));
-  } else if (f->state != SLP_WORKER_RUNS || f->suspended || slp_snapshot_sort(f, &f->snapshot.out, &s)) {
+  } else if (f->state != SLP_WORKER_RUNS || f->suspended || slp_snapshot_sort(f, &s)) {
     round_in(f, RETRY_US);
   } else {
     use_snapshot(f, &s);
-    slp_snapshot_free(f, &s);
   }
   slp_store_rows_free(&f->snapshot.out);
 }

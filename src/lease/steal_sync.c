@@ -45,11 +45,8 @@ static slp_sync_row row_of(const slp_lease_row *l) {
 
 /* Rows that can't be read are there, and nobody's to make. */
 static void mark_damaged(sync *y) {
-  slp_fleet *f = y->f;
-  for (size_t i = 0; i < f->snapshot.out.n; i++) {
-    slp_parsed_row parsed;
-    f->schema->read(f->schema, &f->snapshot.out.rows[i], &parsed);
-    size_t at = parsed.kind == SLP_ROW_BAD ? number_of(y, parsed.u.lease.shard) : SLP_NO_SHARD;
+  for (size_t i = 0; i < y->s->bad_n; i++) {
+    size_t at = number_of(y, y->s->bad[i].name);
     if (at != SLP_NO_SHARD) y->shards[at].row = SLP_SYNC_UNFINISHED;
   }
 }
