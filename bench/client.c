@@ -48,7 +48,7 @@ void bench_sloop_options(sloop_opts_t *o, const char *url, const char *stream, i
   o->stream = stream;
   o->endpoint = url;
   o->region = "us-east-1";
-  o->start = SLOOP_OLDEST;
+  o->start.kind = SLOOP_OLDEST;
   o->wire = cbor ? SLOOP_WIRE_CBOR : SLOOP_WIRE_JSON;
   o->creds = creds;
   o->on_error = on_error;

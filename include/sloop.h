@@ -115,14 +115,32 @@ SLOOP_EXTERN void sloop_batch_ack(sloop_batch_t *b, size_t index);
  * for the same batch, or acked > count, ends the process. */
 SLOOP_EXTERN void sloop_batch_done(sloop_batch_t *b, size_t acked);
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* ---- positions ----------------------------------------------------------------------------- */
 typedef enum {
   SLOOP_LATEST = 1, /* what arrives from now on */
   SLOOP_OLDEST,     /* everything the stream still keeps */
-  SLOOP_AT_TIME,    /* what arrived at start_at_ms or later */
-  SLOOP_AT_SEQ,     /* shard start_shard from start_seq on, and what descends from it; no other shards */
-  SLOOP_AT_TOKEN    /* where the token start_token, from sloop_save() or bloop, says */
-} sloop_start_kind;
+  SLOOP_AT_TIME,    /* what arrived at at_ms or later */
+  SLOOP_AT_SEQ,     /* at the record seq and sub of shard, which comes first. To start or seek there reads
+                       that shard and what descends from it, and no other shards */
+  SLOOP_AT_TOKEN,   /* where token, from sloop_save() or bloop, says: it holds the positions of all shards */
+  SLOOP_AFTER_SEQ,  /* behind the record seq and sub of shard; only told, of leases: you can't start there */
+  SLOOP_AT_END      /* the shard is read to its end; only told, of leases */
+} sloop_position_kind_t;
+/* A place in a stream or a shard: where to start, where to seek, where a lease stands. It lies by value in
+ * other structs and therefore never grows. Members that the kind does not name are not looked at, and 0 or
+ * NULL where you are told a position. */
+typedef struct {
+  sloop_position_kind_t kind;
+  int64_t at_ms;     /* AT_TIME */
+  const char *shard; /* AT_SEQ, AFTER_SEQ: shard id; to start or seek, the end of one is enough */
+  const char *seq;   /* AT_SEQ, AFTER_SEQ: sequence number, decimal */
+  uint64_t sub;      /* AT_SEQ, AFTER_SEQ: index inside an aggregate, else 0; to 4294967295 */
+  const char *token; /* AT_TOKEN: NUL-ended JSON */
+} sloop_position_t;
+/* Sets kind, and 0 and NULL elsewhere. */
+SLOOP_EXTERN void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind);
+
+/* ---- options ------------------------------------------------------------------------------- */
 typedef enum {
   SLOOP_AGGREGATES_EXPAND = 1, /* an aggregate of the KPL becomes its records: same seq, sub 0, 1, ... */
   SLOOP_AGGREGATES_KEEP        /* it is handed over as it came */
@@ -257,10 +275,7 @@ typedef struct {
   const char *user_agent;    /* NULL: "sloop/VERSION" */
   sloop_t *join;             /* NULL, or an open consumer on the same loop, not yet started: its budget,
                                 connections, credentials and order are shared */
-  sloop_start_kind start;    /* SLOOP_LATEST */
-  int64_t start_at_ms;       /* for SLOOP_AT_TIME */
-  const char *start_shard;   /* for SLOOP_AT_SEQ */
-  const char *start_seq;     /* for SLOOP_AT_SEQ: decimal */
+  sloop_position_t start;    /* SLOOP_LATEST; up to SLOOP_AT_TOKEN */
   const char *const *shards; /* NULL: all. Else only those whose id ends with one of these */
   size_t shards_n;
   sloop_order_kind order;        /* SLOOP_ORDER_TIME */
@@ -292,8 +307,6 @@ typedef struct {
   void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);
   void (*on_log)(sloop_t *, sloop_log_level, const char *line, void *arg);
   void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg); /* NULL: the chain the AWS tools use */
-  const char *start_token;                                  /* for SLOOP_AT_TOKEN; NUL-ended JSON */
-  uint64_t start_sub;                                       /* for SLOOP_AT_SEQ: sub-sequence; 0 */
   sloop_aggregates_kind aggregates;                         /* SLOOP_AGGREGATES_EXPAND */
   uint32_t buffered_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
                                           not asked for more while it has so many; one page may exceed it */
@@ -363,14 +376,6 @@ SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
  * Works until sloop_close(), also after sloop_stop(). */
 SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 
-typedef struct {         /* a place in a stream; zero it first */
-  sloop_start_kind kind; /* as in sloop_opts_t */
-  int64_t at_ms;         /* SLOOP_AT_TIME */
-  const char *shard;     /* SLOOP_AT_SEQ */
-  const char *seq;       /* SLOOP_AT_SEQ */
-  uint64_t sub;          /* SLOOP_AT_SEQ */
-  const char *token;     /* SLOOP_AT_TOKEN */
-} sloop_position_t;
 /* Goes on reading from somewhere else. Batches that are out stay valid, but their acknowledgements do not
  * count any more; nothing from before is handed over once cb has come. cb comes once: 0 when every shard was
  * set to its new place (SLOOP_SHARD_REPOSITIONED was told for those that were read before), or why nothing was

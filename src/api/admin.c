@@ -133,7 +133,9 @@ static int position_of(const char *shard, const sloop_position_t *to, slp_positi
       ret->kind = SLP_POSITION_AT;
       slp_mark_set(&ret->mark, slp_str_of(place.seq), (uint32_t)place.sub, -1);
       return 0;
-    case SLOOP_AT_TOKEN: break;
+    case SLOOP_AT_TOKEN:
+    case SLOOP_AFTER_SEQ:
+    case SLOOP_AT_END: break;
   }
   return SLOOP_EOPTION;
 }

@@ -102,7 +102,7 @@ static slp_schema *layout_of(const sloop_t *s, const slp_lease_place *place, con
   if (place->layout == SLP_LAYOUT_SLOOP)
     return slp_schema_sloop(s->mem, slp_str_of(s->o.app), slp_str_of(d->name), generation);
   slp_str stream = s->family->several ? kcl_stream(d, generation, key) : none;
-  return slp_schema_kcl(s->mem, stream, s->o.start == SLOOP_AT_TIME ? s->o.start_at_ms : 0);
+  return slp_schema_kcl(s->mem, stream, s->o.start.kind == SLOOP_AT_TIME ? s->o.start.at_ms : 0);
 }
 
 static int store_of(sloop_t *s, const slp_lease_place *place, const slp_table_spec *spec, slp_store **ret) {
@@ -169,12 +169,14 @@ static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid,
 }
 
 static slp_position start_of(const sloop_opts_t *o) {
-  switch (o->start) {
+  switch (o->start.kind) {
     case SLOOP_OLDEST: return (slp_position){.kind = SLP_POSITION_OLDEST};
-    case SLOOP_AT_TIME: return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = o->start_at_ms};
+    case SLOOP_AT_TIME: return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = o->start.at_ms};
     case SLOOP_LATEST:
     case SLOOP_AT_SEQ:
-    case SLOOP_AT_TOKEN: break; /* the last two were refused */
+    case SLOOP_AT_TOKEN:
+    case SLOOP_AFTER_SEQ:
+    case SLOOP_AT_END: break; /* all but the first were refused */
   }
   return (slp_position){.kind = SLP_POSITION_LATEST};
 }

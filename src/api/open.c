@@ -180,8 +180,7 @@ static int source_of(slp_source **ret, slp_family *f, const sloop_opts_t *o) {
 
 static int consumer_of(sloop_t *s, slp_source *source, char why[160]) {
   slp_start_position *start_position = NULL;
-  sloop_position_t start = slp_opts_start(&s->o);
-  int r = slp_start_position_new(&start_position, s->mem, &start, why);
+  int r = slp_start_position_new(&start_position, s->mem, &s->o.start, why);
   if (!r) r = slp_consumer_new(&s->consumer, s->family->engine, source, s, &s->o, start_position);
   if (r) {
     slp_start_position_free(start_position);

@@ -60,7 +60,6 @@ int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t *
 void slp_family_ref(slp_family *f);
 
 /* opts.c */
-sloop_position_t slp_opts_start(const sloop_opts_t *o); /* borrows its strings */
 int slp_opts_check(const sloop_opts_t *o, char why[160]);
 /* Copies o and all it points to; missing tail members (an older, shorter struct) get their defaults. */
 int slp_opts_copy(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem);

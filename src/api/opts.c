@@ -14,7 +14,7 @@
 static void defaults(sloop_opts_t *o) {
   *o = (sloop_opts_t){
       .size = sizeof *o,
-      .start = SLOOP_LATEST,
+      .start = {.kind = SLOOP_LATEST},
       .order = SLOOP_ORDER_TIME,
       .wire = SLOOP_WIRE_AUTO,
       .on_trimmed = SLOOP_TRIMMED_CONTINUE,
@@ -52,7 +52,7 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
 
 /* name, least, most, what for */
 #define NUMBERS(X)                                              \
-  X(start, SLOOP_LATEST, SLOOP_AT_TOKEN)                        \
+  X(start.kind, SLOOP_LATEST, SLOOP_AT_TOKEN)                   \
   X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD)                 \
   X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON)                     \
   X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE)     \
@@ -88,25 +88,15 @@ static int check_stream(const char *stream, char why[160]) {
   return r;
 }
 
-sloop_position_t slp_opts_start(const sloop_opts_t *o) {
-  return (sloop_position_t){.kind = o->start,
-                            .at_ms = o->start_at_ms,
-                            .shard = o->start_shard,
-                            .seq = o->start_seq,
-                            .sub = o->start_sub,
-                            .token = o->start_token};
-}
-
 /* A token is read once more when the consumer is made; here it only has to make sense, before anything is
  * made that would have to be closed. */
 static int check_start(const sloop_opts_t *o, char why[160]) {
-  sloop_position_t start = slp_opts_start(o);
   slp_token *token = NULL;
-  int r = slp_start_position_check(&start, why);
-  if (r || o->start != SLOOP_AT_TOKEN) return r;
+  int r = slp_start_position_check(&o->start, why);
+  if (r || o->start.kind != SLOOP_AT_TOKEN) return r;
   slp_mem *mem = slp_mem_new(o->alloc, o->alloc_ctx);
   if (!mem) return SLP_ENOMEM;
-  r = slp_token_read(&token, mem, slp_str_of(o->start_token), why);
+  r = slp_token_read(&token, mem, slp_str_of(o->start.token), why);
   slp_token_free(token);
   slp_mem_drop(mem);
   return r;
@@ -133,7 +123,7 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   if (o->worker && (!is_name(o->worker, SLP_WORKER_ID_MAX) || o->worker[strlen(o->worker) - 1] == '.'))
     return bad(why, "worker: not a name of 1 to 64 characters without spaces, slashes or a dot at its end%s",
                "");
-  if (o->start == SLOOP_AT_SEQ || o->start == SLOOP_AT_TOKEN)
+  if (o->start.kind == SLOOP_AT_SEQ || o->start.kind == SLOOP_AT_TOKEN)
     return bad(why, "start: an application begins at the latest, the oldest or a time%s", "");
   if (o->shards_n) return bad(why, "shards: with app all are read%s", "");
   if (!o->weight) return bad(why, "weight is 0%s", "");
@@ -170,9 +160,9 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   X(profile);        \
   X(ca_bundle);      \
   X(user_agent);     \
-  X(start_shard);    \
-  X(start_seq);      \
-  X(start_token);    \
+  X(start.shard);    \
+  X(start.seq);      \
+  X(start.token);    \
   X(app);            \
   X(worker);         \
   X(store);          \

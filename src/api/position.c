@@ -2,6 +2,10 @@
 #include "api/open.h"
 #include "core/seek.h"
 
+void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind) {
+  *p = (sloop_position_t){.kind = kind};
+}
+
 int sloop_save(sloop_t *s, char *buf, size_t *len) {
   return s->closing || s->o.app ? SLOOP_ESTATE : slp_consumer_save(s->consumer, buf, len);
 }

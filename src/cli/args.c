@@ -532,12 +532,12 @@ static void settle(slp_args *a) {
   if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL; /* a file's */
   if (!a->opts.app) a->opts.store = a->opts.store_endpoint = a->opts.schema = a->opts.worker = NULL;
   if (a->start_given) {
-    a->opts.start = a->start.kind;
-    a->opts.start_at_ms = a->start.at_ms;
+    a->opts.start.kind = a->start.kind;
+    a->opts.start.at_ms = a->start.at_ms;
     if (a->start.kind == SLOOP_AT_SEQ) {
-      a->opts.start_shard = a->start.shard;
-      a->opts.start_seq = a->start.seq;
-      a->opts.start_sub = a->start.sub;
+      a->opts.start.shard = a->start.shard;
+      a->opts.start.seq = a->start.seq;
+      a->opts.start.sub = a->start.sub;
     }
   }
   /* Who asks for a definite set of records wants them in order, however long a slow shard takes. */

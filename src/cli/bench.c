@@ -307,7 +307,7 @@ int slp_bench_run(slp_mem *mem, const slp_args *args) {
   slp_buf_init(&n->url, mem, 4096);
   slp_names_init(&n->names, mem);
   n->opts = args->opts;
-  if (!args->start_given) n->opts.start = SLOOP_OLDEST; /* else there is nothing to be fast at */
+  if (!args->start_given) n->opts.start.kind = SLOOP_OLDEST; /* else there is nothing to be fast at */
   n->app.mem = mem;
   n->app.args = args;
   n->app.user = n->consumer.user = n;

@@ -237,7 +237,7 @@ static int start_consumer(demo *d) {
   o.endpoint = sloop_sandbox_url(d->box);
   o.region = SLP_SANDBOX_REGION;
   o.creds = slp_sandbox_creds;
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.poll_ms = 250; /* nobody else reads this stream */
   if (!d->app.args->order_wait_given) o.order_wait_ms = UINT32_MAX;
   return slp_cli_consumer_open(&d->consumer, &d->app, &o);

@@ -104,7 +104,7 @@ static void look(slp_follow *f) {
 
 int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const char *key) {
   sloop_opts_t opts = *o;
-  opts.start = SLOOP_OLDEST; /* it is never started */
+  opts.start.kind = SLOOP_OLDEST; /* it is never started */
   slp_names_init(&f->seen, app->mem);
   int r = slp_cli_consumer_open_idle(&f->finder, app, &opts);
   if (r) return r;

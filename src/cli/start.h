@@ -6,7 +6,7 @@
 #include "sloop.h"
 
 typedef struct slp_start {
-  sloop_start_kind kind;
+  sloop_position_kind_t kind;
   int64_t at_ms;    /* SLOOP_AT_TIME; or where to end */
   char shard[129];  /* SLOOP_AT_SEQ */
   char seq[130];    /* SLOOP_AT_SEQ */

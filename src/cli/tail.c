@@ -479,8 +479,8 @@ static int open_streams(tail *t, const slp_args *args) {
     sloop_opts_t o = args->opts;
     o.stream = args->streams[i];
     if (t->places.start[i]) {
-      o.start = SLOOP_AT_TOKEN;
-      o.start_token = t->places.start[i];
+      o.start.kind = SLOOP_AT_TOKEN;
+      o.start.token = t->places.start[i];
     }
     if (i > 0) o.join = t->each[0].consumer.s;
     r = open_next(t, &o, args->streams_n > 1 ? args->streams[i] : NULL, t->places.file[i]);
@@ -497,7 +497,7 @@ static void on_found(slp_follow *f, const char *const *ids, size_t n) {
   if (t->ending || t->n == FOLLOWED_MAX) return;
   o.shards = ids;
   o.shards_n = n;
-  if (t->n > 0) o.start = SLOOP_OLDEST;
+  if (t->n > 0) o.start.kind = SLOOP_OLDEST;
   int r = open_next(t, &o, NULL, NULL);
   if (!r) r = slp_cli_consumer_start(&t->each[t->n - 1].consumer);
   if (r) end_tail(t);

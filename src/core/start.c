@@ -16,18 +16,20 @@ int slp_start_position_check(const sloop_position_t *to, char why[160]) {
   switch (to->kind) {
     case SLOOP_LATEST:
     case SLOOP_OLDEST: return 0;
-    case SLOOP_AT_TIME: return to->at_ms < 0 ? bad(why, "start_at_ms is negative", "") : 0;
+    case SLOOP_AT_TIME: return to->at_ms < 0 ? bad(why, "start.at_ms is negative", "") : 0;
     case SLOOP_AT_SEQ: {
       slp_str seq = slp_str_of(to->seq);
-      if (!to->shard || !*to->shard) return bad(why, "start_shard is missing", "");
+      if (!to->shard || !*to->shard) return bad(why, "start.shard is missing", "");
       if (!slp_num_valid(seq) || seq.n > SLP_SEQ_MAX)
-        return bad(why, "start_seq is not a sequence number: ", to->seq);
-      if (to->sub > UINT32_MAX) return bad(why, "start_sub is too large", "");
+        return bad(why, "start.seq is not a sequence number: ", to->seq);
+      if (to->sub > UINT32_MAX) return bad(why, "start.sub is too large", "");
       return 0;
     }
-    case SLOOP_AT_TOKEN: return to->token && *to->token ? 0 : bad(why, "start_token is missing", "");
+    case SLOOP_AT_TOKEN: return to->token && *to->token ? 0 : bad(why, "start.token is missing", "");
+    case SLOOP_AFTER_SEQ:
+    case SLOOP_AT_END: return bad(why, "start.kind is a place of a lease, where reading can't start", "");
   }
-  return bad(why, "start is none of sloop_start_kind", "");
+  return bad(why, "start.kind is none of sloop_position_kind_t", "");
 }
 
 int slp_start_position_new(slp_start_position **ret, slp_mem *mem, const sloop_position_t *to,
@@ -169,7 +171,7 @@ static int start_all_at_seq(slp_consumer *c, const slp_start_position *g, slp_fa
   take_up_descendants(c);
   if (found == 1 && asked) return 0;
   if (found == 1)
-    return slp_fail_set(f, SLP_REFUSED, SLOOP_ENOSHARD, "start_shard %s is not among the shards to be read",
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_ENOSHARD, "start.shard %s is not among the shards to be read",
                         g->shard);
   return slp_fail_set(f, SLP_REFUSED, SLOOP_ENOSHARD, "%s shard of %s ends with %s",
                       found ? "more than one" : "no", c->stream, g->shard);
@@ -425,6 +427,8 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
     case SLOOP_AT_TIME: start_all_at_time(c, g->at_ms); break;
     case SLOOP_AT_SEQ: r = start_all_at_seq(c, g, f); break;
     case SLOOP_AT_TOKEN: r = start_all_at_token(c, g, f); break;
+    case SLOOP_AFTER_SEQ:
+    case SLOOP_AT_END: break; /* slp_start_position_check() refused them */
   }
   return r ? r : check_asked(c, f);
 }

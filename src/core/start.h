@@ -8,7 +8,7 @@
 
 struct slp_start_position { /* a place in a stream, our own copy */
   slp_mem *mem;             /* held */
-  sloop_start_kind kind;
+  sloop_position_kind_t kind;
   int64_t at_ms;    /* AT_TIME */
   char *shard;      /* owned; AT_SEQ */
   slp_mark at;      /* AT_SEQ */

@@ -95,7 +95,7 @@ void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *cr
 void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   memset(o, 0, size);
   o->size = size;
-  o->start = SLOOP_LATEST;
+  o->start.kind = SLOOP_LATEST;
   o->order = SLOOP_ORDER_TIME;
   o->wire = SLOOP_WIRE_AUTO;
   o->on_trimmed = SLOOP_TRIMMED_CONTINUE;
@@ -323,8 +323,8 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     return SLOOP_EOPTION;
   }
   uint64_t begin = 0;
-  if (o->start == SLOOP_AT_TOKEN) {
-    const char *at = strstr(o->start_token, "\"sequence_number\":\"4951");
+  if (o->start.kind == SLOOP_AT_TOKEN) {
+    const char *at = strstr(o->start.token, "\"sequence_number\":\"4951");
     if (at) begin = strtoull(at + strlen("\"sequence_number\":\"4951"), NULL, 10) - 999;
   }
   sloop_t *s = calloc(1, sizeof *s);

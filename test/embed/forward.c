@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
   app.path = argv[3];
   sloop_opts_init(&o);
   o.stream = argv[4];
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.order = SLOOP_ORDER_SHARD; /* no shard waits for another */
   o.batches_out_max = 1;       /* a shard's next batch leaves when the one before was taken: order is kept */
   o.on_batch = on_batch;

@@ -18,7 +18,7 @@ class Consumer {
     char why[160];
     sloop_opts_init(&o);
     o.stream = stream.c_str();  // copied
-    o.start = SLOOP_OLDEST;
+    o.start.kind = SLOOP_OLDEST;
     o.arg = this;
     o.on_batch = [](sloop_t *, sloop_batch_t *batch, void *arg) {
       const size_t n = sloop_batch_count(batch);

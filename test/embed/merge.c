@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
   char why[160];
   if (argc != 3) return fprintf(stderr, "usage: merge STREAM STREAM\n"), 2;
   sloop_opts_init(&o);
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.on_batch = on_batch;
   o.on_error = on_error;
   o.arg = &app;

@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
   if (argc != 2 || uv_loop_init(&loop)) return 2;
   sloop_opts_init(&o);
   o.stream = argv[1];
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.on_batch = on_batch;
   if (sloop_open(&s, &loop, &o, why)) return fprintf(stderr, "%s\n", why), 2;
   sloop_start(s);

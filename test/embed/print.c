@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
   char why[160];
   sloop_opts_init(&o);
   o.stream = argc > 1 ? argv[1] : "orders"; /* region and credentials: as the AWS tools find them */
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.on_batch = on_batch;
   o.on_error = on_error;
   o.arg = &sigint;

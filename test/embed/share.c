@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
   sloop_opts_init(&o);
   o.app = argv[1]; /* its leases are in the DynamoDB table "sloop", which is made when it is not there */
   o.stream = argv[2];
-  o.start = SLOOP_OLDEST; /* where a new application begins */
+  o.start.kind = SLOOP_OLDEST; /* where a new application begins */
   o.on_batch = on_batch;
   o.on_lease = on_lease;
   o.on_error = on_error;

@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
   o.schema = argv[5];
   o.lease_ms = (uint32_t)atoi(argv[6]);
   o.worker = argv[7];
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.poll_ms = 200;
   o.on_batch = on_batch;
   if (sloop_open(&consumer, &loop, &o, why)) return fprintf(stderr, "%s\n", why), 2;

@@ -179,7 +179,7 @@ static int take(sloop_opts_t *o, const char *option, const char *value) {
   else if (strcmp(option, "--store") == 0)
     o->store = value;
   else if (strcmp(option, "-o") == 0)
-    o->start = strcmp(value, "oldest") == 0 ? SLOOP_OLDEST : SLOOP_LATEST;
+    o->start.kind = strcmp(value, "oldest") == 0 ? SLOOP_OLDEST : SLOOP_LATEST;
   else
     return strcmp(option, "-X") == 0 && take_knob(o, value);
   return 1;

@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
     else if (consumers_n < STREAMS_MAX)
       streams[consumers_n++] = argv[i];
   }
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.poll_ms = 200;
   o.log_level = SLOOP_LOG_INFO;
   o.on_batch = on_batch;

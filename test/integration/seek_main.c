@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
   if (argc < 2 || uv_loop_init(&loop)) return 2;
   sloop_opts_init(&o);
   o.stream = argv[1];
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.poll_ms = 200;
   o.order_wait_ms = UINT32_MAX;
   o.batch_records_max = argc > 2 ? (uint32_t)atoi(argv[2]) : 20;

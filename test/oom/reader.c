@@ -131,7 +131,7 @@ void oom_reader_init(oom_reader *x, oom_run *r, slp_world *w, const char *stream
   x->opts.stream = stream;
   x->opts.region = "us-east-1";
   x->opts.endpoint = SLP_ENDPOINT;
-  x->opts.start = SLOOP_OLDEST;
+  x->opts.start.kind = SLOOP_OLDEST;
   x->opts.batch_records_max = 10;
   x->opts.poll_ms = 500;
   x->opts.arg = x;

@@ -53,8 +53,8 @@ static void read_on(oom_run *r, slp_world *w, const how_changes *how, const oom_
   oom_reader_init(&next, r, w, "dynamodb:" OOM_TABLE, &marks, oom_mem(r));
   next.opts.app = how->app;
   next.opts.schema = how->schema;
-  if (!how->app && token) next.opts.start = SLOOP_AT_TOKEN;
-  next.opts.start_token = token;
+  if (!how->app && token) next.opts.start.kind = SLOOP_AT_TOKEN;
+  next.opts.start.token = token;
   oom_table_write(w, &marks, 5);
   if (oom_reader_begin(&next) == 0) oom_reader_read_all(&next, 180000);
   oom_reader_end(&next);

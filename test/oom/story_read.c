@@ -12,7 +12,7 @@
 typedef struct how_read {
   sloop_wire_kind wire;
   sloop_order_kind order;
-  sloop_start_kind start;
+  sloop_position_kind_t start;
   const char *app; /* with leases */
   const char *store, *schema;
 } how_read;
@@ -99,7 +99,7 @@ static void set_up(oom_reader *x, oom_run *r, slp_world *w, const slp_known_stre
   oom_reader_init(x, r, w, s->name, marks, oom_mem(r));
   x->opts.wire = how->wire;
   x->opts.order = how->order;
-  x->opts.start = how->start;
+  x->opts.start.kind = how->start;
   x->opts.app = how->app;
   x->opts.store = how->store;
   x->opts.schema = how->schema;
@@ -131,7 +131,7 @@ static void play_judged(oom_run *r, slp_world *w, const how_read *how) {
   slp_user_init_mem(&u, w, s, oom_mem(r));
   u.opts.wire = how->wire;
   u.opts.order = how->order;
-  u.opts.start = how->start;
+  u.opts.start.kind = how->start;
   u.opts.batch_records_max = 10;
   u.opts.stats_ms = 500;
   u.opts.poll_ms = 500;

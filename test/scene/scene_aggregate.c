@@ -75,8 +75,8 @@ SCENE(an_aggregate_kept_whole_comes_again_when_the_token_is_from_inside_it) {
   static char text[700]; /* the options point to it */
   slp_note *note = slp_world_put(st->w, st->stream, 20);
   st->u.opts.aggregates = SLOOP_AGGREGATES_KEEP;
-  st->u.opts.start = SLOOP_AT_TOKEN;
-  st->u.opts.start_token = text;
+  st->u.opts.start.kind = SLOOP_AT_TOKEN;
+  st->u.opts.start.token = text;
   for (int sub = 0; sub < 2; sub++) {
     snprintf(
         text, sizeof text,

@@ -37,7 +37,7 @@ SCENE(a_paused_shard_is_looked_at_once_a_minute_and_nothing_of_it_comes) {
 
 SCENE(paused_from_the_start_latest_is_when_it_was_started) {
   stage_begin(st, seed, 2);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   CHECK_INT(slp_user_open(&st->u), 0);
   slp_world_put_many(st->w, st->stream, 30, 30);
   slp_user_pause(&st->u, NULL);
@@ -147,8 +147,8 @@ SCENE(at_a_time_the_service_can_not_find_older_records_are_passed_over) {
   st->u.opts.fetch_records_max = 10;
   slp_world_put_many(st->w, st->stream, 200, 30);
   slp_world_pass(st->w, 5000 - (uint64_t)(slp_world_ms(st->w) % 1000));
-  st->u.opts.start = SLOOP_AT_TIME;
-  st->u.opts.start_at_ms = slp_world_ms(st->w) / 1000 * 1000;
+  st->u.opts.start.kind = SLOOP_AT_TIME;
+  st->u.opts.start.at_ms = slp_world_ms(st->w) / 1000 * 1000;
   slp_world_put_many(st->w, st->stream, 50, 30);
   tell_less(st);
   slp_user_start(&st->u);
@@ -161,8 +161,8 @@ SCENE(what_was_passed_over_is_behind_us_in_a_token) {
   stage_begin(st, seed, 1);
   slp_world_put_many(st->w, st->stream, 100, 30);
   slp_world_pass(st->w, 5000);
-  st->u.opts.start = SLOOP_AT_TIME;
-  st->u.opts.start_at_ms = slp_world_ms(st->w) - 1000;
+  st->u.opts.start.kind = SLOOP_AT_TIME;
+  st->u.opts.start.at_ms = slp_world_ms(st->w) - 1000;
   tell_less(st);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 10000);
@@ -183,7 +183,7 @@ SCENE(latest_renewed_without_a_time_to_ask_for_loses_nothing_and_repeats_no_old_
   stage_begin_with(st, seed, 2, &box);
   slp_world_put_many(st->w, st->stream, 100, 30);
   slp_world_pass(st->w, 10000);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   tell_less(st);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 2000);
@@ -199,7 +199,7 @@ SCENE(latest_whose_first_iterator_expires_unread_is_found_again_by_its_time) {
   stage_begin(st, seed, 3);
   slp_world_put_many(st->w, st->stream, 200, 10);
   slp_world_pass(st->w, 4000);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   tell_less(st);
   slp_world_faults(st->w, "6 GetRecords * expired\n");
   slp_user_start(&st->u);
@@ -235,8 +235,8 @@ SCENE(what_will_be_passed_over_is_no_lag_of_a_paused_shard) {
   stage_begin(st, seed, 1);
   slp_world_put_many(st->w, st->stream, 20, 30);
   slp_world_pass(st->w, 590000);
-  st->u.opts.start = SLOOP_AT_TIME;
-  st->u.opts.start_at_ms = slp_world_ms(st->w);
+  st->u.opts.start.kind = SLOOP_AT_TIME;
+  st->u.opts.start.at_ms = slp_world_ms(st->w);
   tell_less(st);
   slp_user_pause(&st->u, NULL);
   slp_user_start(&st->u);

@@ -225,7 +225,7 @@ static worker *make(crew *c, int n) {
   w->o.stream = c->stream->name;
   w->o.region = "eu-west-1";
   w->o.endpoint = SLP_ENDPOINT;
-  w->o.start = SLOOP_OLDEST;
+  w->o.start.kind = SLOOP_OLDEST;
   w->o.app = "billing";
   w->o.worker = ids[n];
   w->o.schema = c->schema;
@@ -685,7 +685,7 @@ STORY(latest_means_when_the_application_began_for_every_shard) {
   slp_world_pass(c->w, 60000 + 2000);
   for (int i = 1; i < 3; i++) {
     worker *w = make(c, i);
-    w->o.start = SLOOP_LATEST;
+    w->o.start.kind = SLOOP_LATEST;
     begin(w);
   }
   slp_world_pass(c->w, 300);
@@ -697,7 +697,7 @@ STORY(latest_means_when_the_application_began_for_every_shard) {
 STORY_OF_BOTH(latest_means_the_service_s_clock_and_not_the_worker_s) {
   crew_begin(c, seed, 3);
   worker *w = make(c, 2);
-  w->o.start = SLOOP_LATEST;
+  w->o.start.kind = SLOOP_LATEST;
   begin(w);
   slp_world_pass(c->w, 5000);
   slp_world_put_many(c->w, c->stream, 90, 40);
@@ -753,13 +753,13 @@ STORY(what_makes_no_sense_is_refused_by_name) {
   BAD("store", store = "redis");
   BAD("store", store = "sqlite:");
   BAD("schema", schema = "other");
-  BAD("start", start = SLOOP_AT_SEQ);
+  BAD("start", start.kind = SLOOP_AT_SEQ);
   BAD("lease_ms", lease_ms = 10);
   BAD("on_dead_letter", on_retry = SLOOP_RETRY_SKIP);
   for (size_t i = 0; i < n; i++) {
     if (strcmp(bad[i].why, "start") == 0) {
-      bad[i].o.start_shard = "shardId-000000000000";
-      bad[i].o.start_seq = "1";
+      bad[i].o.start.shard = "shardId-000000000000";
+      bad[i].o.start.seq = "1";
     }
     CHECK_INT(slp_open_on(w->host, w->mem, &outside, &w->s, &bad[i].o, why), SLOOP_EOPTION);
     if (strncmp(why, bad[i].why, strlen(bad[i].why)) != 0) CHECK_FAIL("\"%s\" names not %s", why, bad[i].why);
@@ -902,8 +902,8 @@ STORY_OF_BOTH(batches_come_back_to_a_consumer_that_has_ended_by_itself) {
 /* As with DynamoDB Streams: what is older than the start is read, and passed over. */
 static worker *start_at_time(crew *c, int n, int64_t at_ms) {
   worker *w = make(c, n);
-  w->o.start = SLOOP_AT_TIME;
-  w->o.start_at_ms = at_ms;
+  w->o.start.kind = SLOOP_AT_TIME;
+  w->o.start.at_ms = at_ms;
   w->o.fetch_records_max = 10;
   w->o.order = SLOOP_ORDER_SHARD;
   char why[160];

@@ -26,11 +26,11 @@ SCENE(bad_options_are_refused_with_a_sentence) {
   REFUSED(u->opts.batches_out_max = 0)
   REFUSED(u->opts.batch_records_max = 0)
   REFUSED(u->opts.fetch_records_max = 10001)
-  REFUSED(u->opts.start = 99)
+  REFUSED(u->opts.start.kind = 99)
   REFUSED(u->opts.order = 99)
   REFUSED(u->opts.endpoint = "ftp://x")
-  REFUSED((u->opts.start = SLOOP_AT_SEQ, u->opts.start_shard = NULL))
-  REFUSED((u->opts.start = SLOOP_AT_SEQ, u->opts.start_shard = "s", u->opts.start_seq = "x1"))
+  REFUSED((u->opts.start.kind = SLOOP_AT_SEQ, u->opts.start.shard = NULL))
+  REFUSED((u->opts.start.kind = SLOOP_AT_SEQ, u->opts.start.shard = "s", u->opts.start.seq = "x1"))
   u->opts = good;
   CHECK_INT(slp_user_open(u), 0);
 }
@@ -187,7 +187,7 @@ static void move_after(uint64_t k, sloop_order_kind order) {
   slp_user_start(&st.u);
   for (uint64_t i = 0; i < k; i++) slp_sim_step(st.w->sim);
   slp_user_save(&st.u);
-  sloop_start_kind kind = st.u.token && k % 2 ? SLOOP_AT_TOKEN : SLOOP_OLDEST;
+  sloop_position_kind_t kind = st.u.token && k % 2 ? SLOOP_AT_TOKEN : SLOOP_OLDEST;
   CHECK_INT(slp_user_move_kind(&st.u, kind), 0);
   CHECK(slp_user_moved(&st.u, 30000));
   st.u.manners.give_back_ppm = 0;

@@ -189,9 +189,9 @@ SCENE(what_descends_from_shards_outside_the_start_is_left_out) {
   stage_begin(st, seed, 2);
   st->u.opts.list_ms = 2000;
   slp_world_put_many(st->w, st->stream, 20, 10);
-  st->u.opts.start = SLOOP_AT_SEQ;
-  st->u.opts.start_shard = st->stream->shards[0].id;
-  st->u.opts.start_seq = st->stream->shards[0].notes[0].seq;
+  st->u.opts.start.kind = SLOOP_AT_SEQ;
+  st->u.opts.start.shard = st->stream->shards[0].id;
+  st->u.opts.start.seq = st->stream->shards[0].notes[0].seq;
   slp_user_start(&st->u);
   slp_world_pass(st->w, 3000);
   CHECK_INT(slp_world_split(st->w, st->stream, 1), 0);

@@ -218,13 +218,13 @@ static void open_backwards(stage *st) {
 
 SCENE(grandchildren_listed_before_their_parents_are_read_too) {
   stage_begin(st, seed, 2);
-  st->u.opts.start = SLOOP_AT_SEQ;
+  st->u.opts.start.kind = SLOOP_AT_SEQ;
   st->u.opts.list_ms = 10000;
   st->u.opts.fetch_records_max = 10;
   st->u.manners.keep = 1; /* so that reading stands still */
   slp_world_put_many(st->w, st->stream, 200, 30);
-  st->u.opts.start_shard = st->stream->shards[0].id;
-  st->u.opts.start_seq = st->stream->shards[0].notes[0].seq;
+  st->u.opts.start.shard = st->stream->shards[0].id;
+  st->u.opts.start.seq = st->stream->shards[0].notes[0].seq;
   open_backwards(st);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 2000);

@@ -3,7 +3,7 @@
 
 SCENE(latest_reads_what_comes_after_and_nothing_before) {
   stage_begin(st, seed, 3);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   slp_world_put_many(st->w, st->stream, 200, 10);
   slp_world_pass(st->w, 1234);
   slp_user_start(&st->u);
@@ -15,7 +15,7 @@ SCENE(latest_reads_what_comes_after_and_nothing_before) {
 
 SCENE(latest_is_anchored_when_its_first_iterator_expires_unread) {
   stage_begin(st, seed, 3);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   slp_world_put_many(st->w, st->stream, 200, 10);
   slp_world_pass(st->w, 1234);
   slp_world_faults(st->w, "6 GetRecords * expired\n");
@@ -30,7 +30,7 @@ SCENE(latest_on_a_quiet_shard_keeps_its_place_when_iterators_expire) {
   slp_world_box_opts(&box);
   box.iterator_ms = 1500;
   stage_begin_with(st, seed, 2, &box);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   slp_world_put_many(st->w, st->stream, 50, 10);
   slp_world_pass(st->w, 3000);
   slp_user_start(&st->u);
@@ -47,7 +47,7 @@ SCENE(latest_on_a_quiet_shard_keeps_its_place_when_iterators_expire) {
 
 SCENE(latest_follows_a_split_from_its_first_record) {
   stage_begin(st, seed, 2);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   slp_world_put_many(st->w, st->stream, 50, 10);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 2000);
@@ -64,7 +64,7 @@ SCENE(latest_does_not_read_closed_shards) {
   CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
   slp_world_pass(st->w, 1000);
   slp_world_put_many(st->w, st->stream, 50, 10);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   slp_user_start(&st->u);
   slp_world_pass(st->w, 5000);
   CHECK_INT(st->u.judged->records, 0);
@@ -78,9 +78,9 @@ SCENE(at_a_time_reads_what_arrived_then_or_later) {
   for (int i = 0; i < 300; i++) {
     slp_world_put_many(st->w, st->stream, 1, 10);
     slp_world_pass(st->w, 13);
-    if (i == 170) st->u.opts.start_at_ms = slp_world_ms(st->w);
+    if (i == 170) st->u.opts.start.at_ms = slp_world_ms(st->w);
   }
-  st->u.opts.start = SLOOP_AT_TIME;
+  st->u.opts.start.kind = SLOOP_AT_TIME;
   slp_user_start(&st->u);
   CHECK_CAUGHT_UP(&st->u, 20000);
   CHECK_INT(st->u.judged->records, 129);
@@ -90,8 +90,8 @@ SCENE(at_a_time_to_come_reads_nothing_before_it) {
   stage_begin(st, seed, 3);
   slp_world_put_many(st->w, st->stream, 50, 10);
   slp_world_pass(st->w, 1000);
-  st->u.opts.start = SLOOP_AT_TIME;
-  st->u.opts.start_at_ms = slp_world_ms(st->w) + 5000;
+  st->u.opts.start.kind = SLOOP_AT_TIME;
+  st->u.opts.start.at_ms = slp_world_ms(st->w) + 5000;
   slp_user_start(&st->u);
   for (int i = 0; i < 100; i++) {
     slp_world_put_many(st->w, st->stream, 1, 10);
@@ -110,8 +110,8 @@ SCENE(at_a_time_across_a_split) {
   CHECK_INT(slp_world_split(st->w, st->stream, 2), 0);
   slp_world_pass(st->w, 4000);
   /* Before, between and after: the split shard's children hold older records than this, or not. */
-  st->u.opts.start_at_ms = slp_world_ms(st->w) - (int64_t)seed * 3000;
-  st->u.opts.start = SLOOP_AT_TIME;
+  st->u.opts.start.at_ms = slp_world_ms(st->w) - (int64_t)seed * 3000;
+  st->u.opts.start.kind = SLOOP_AT_TIME;
   slp_user_start(&st->u);
   slp_world_pass(st->w, 20000);
   CHECK_CAUGHT_UP(&st->u, 20000);
@@ -120,9 +120,9 @@ SCENE(at_a_time_across_a_split) {
 SCENE(at_a_sequence_number_reads_that_shard_from_there) {
   stage_begin(st, seed, 3);
   slp_world_put_many(st->w, st->stream, 300, 10);
-  st->u.opts.start = SLOOP_AT_SEQ;
-  st->u.opts.start_shard = st->stream->shards[1].id;
-  st->u.opts.start_seq = st->stream->shards[1].notes[20].seq;
+  st->u.opts.start.kind = SLOOP_AT_SEQ;
+  st->u.opts.start.shard = st->stream->shards[1].id;
+  st->u.opts.start.seq = st->stream->shards[1].notes[20].seq;
   slp_user_start(&st->u);
   CHECK_CAUGHT_UP(&st->u, 20000);
   slp_world_pass(st->w, 5000);
@@ -218,9 +218,9 @@ SCENE(at_a_sequence_number_of_a_shard_that_is_not_asked_for_is_refused) {
   static const char *const wanted[] = {"2"};
   st->u.opts.shards = wanted;
   st->u.opts.shards_n = 1;
-  st->u.opts.start = SLOOP_AT_SEQ;
-  st->u.opts.start_shard = st->stream->shards[1].id;
-  st->u.opts.start_seq = st->stream->shards[1].notes[0].seq;
+  st->u.opts.start.kind = SLOOP_AT_SEQ;
+  st->u.opts.start.shard = st->stream->shards[1].id;
+  st->u.opts.start.seq = st->stream->shards[1].notes[0].seq;
   slp_user_start(&st->u);
   slp_world_pass(st->w, 3000);
   CHECK(st->u.judged->failed);

@@ -67,7 +67,7 @@ SCENE(a_token_is_right_after_stop_whatever_was_dropped) {
 
 SCENE(latest_before_its_first_record_is_a_time_in_the_token) {
   stage_begin(st, seed, 2);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   slp_world_put_many(st->w, st->stream, 50, 30);
   slp_world_pass(st->w, 5000);
   slp_user_start(&st->u);
@@ -153,8 +153,8 @@ SCENE(a_child_that_bloop_lists_as_active_beside_its_parent_is_read_once) {
 
 SCENE(a_token_of_another_stream_is_fatal_and_says_so) {
   stage_begin(st, seed, 1);
-  st->u.opts.start = SLOOP_AT_TOKEN;
-  st->u.opts.start_token =
+  st->u.opts.start.kind = SLOOP_AT_TOKEN;
+  st->u.opts.start.token =
       "{\"stream_arn\":\"arn:aws:kinesis:us-east-1:123456789012:stream/other\","
       "\"active\":[\"shardId-000000000000\"],"
       "\"shards\":[{\"shard_id\":\"shardId-000000000000\"}]}";
@@ -176,8 +176,8 @@ SCENE(a_token_may_begin_a_shard_at_its_latest) {
   slp_saved saved = {
       .from.kind = SLOOP_LATEST, .shards_n = 1, .shards[0] = {.reads = 1, .low = 30, .high = 30}};
   st->u.judged->saved = &saved;
-  st->u.opts.start = SLOOP_AT_TOKEN;
-  st->u.opts.start_token = text;
+  st->u.opts.start.kind = SLOOP_AT_TOKEN;
+  st->u.opts.start.token = text;
   slp_user_start(&st->u);
   slp_world_pass(st->w, 3000);
   CHECK_INT(st->u.judged->records, 0);
@@ -190,8 +190,8 @@ SCENE(a_token_may_begin_a_shard_at_its_latest) {
 
 SCENE(a_damaged_token_is_refused_by_open_with_the_place) {
   stage_begin(st, seed, 1);
-  st->u.opts.start = SLOOP_AT_TOKEN;
-  st->u.opts.start_token =
+  st->u.opts.start.kind = SLOOP_AT_TOKEN;
+  st->u.opts.start.token =
       "{\"stream_arn\":\"orders\",\"active\":[\"a\"],\"shards\":[{\"shard_id\":\"a\","
       "\"iterator_type\":\"after_sequence\",\"sequence_number\":\"x\"}]}";
   CHECK_INT(slp_user_open(&st->u), SLOOP_ETOKEN);
@@ -200,8 +200,8 @@ SCENE(a_damaged_token_is_refused_by_open_with_the_place) {
 
 SCENE(a_token_none_of_whose_shards_is_kept_is_refused) {
   stage_begin(st, seed, 1);
-  st->u.opts.start = SLOOP_AT_TOKEN;
-  st->u.opts.start_token =
+  st->u.opts.start.kind = SLOOP_AT_TOKEN;
+  st->u.opts.start.token =
       "{\"stream_arn\":\"orders\",\"active\":[\"shardId-000000000099\"],"
       "\"shards\":[{\"shard_id\":\"shardId-000000000099\"}]}";
   slp_user_start(&st->u);
@@ -309,8 +309,8 @@ SCENE(shards_of_a_token_that_are_not_active_are_not_read) {
            st->stream->name, k[1].id, k[0].id, k[1].id, k[0].id);
   slp_saved saved = {.from.kind = SLOOP_OLDEST, .shards_n = 3, .shards[1].reads = 1};
   st->u.judged->saved = &saved;
-  st->u.opts.start = SLOOP_AT_TOKEN;
-  st->u.opts.start_token = text;
+  st->u.opts.start.kind = SLOOP_AT_TOKEN;
+  st->u.opts.start.token = text;
   slp_user_start(&st->u);
   CHECK_CAUGHT_UP(&st->u, 20000);
   CHECK_INT(st->u.judged->records, k[1].notes_n);
@@ -342,7 +342,7 @@ static void list_without_children(slp_source *s, slp_src_list *rq) {
  * since" of a shard that has nothing, and must not hide what its children have had by then. */
 SCENE(children_of_a_shard_that_was_empty_since_the_latest_are_read_whole_from_a_token) {
   stage_begin(st, seed, 1);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   slp_user_start(&st->u);
   slp_world_pass(st->w, 30000);
   slp_world_split(st->w, st->stream, 0);
@@ -363,7 +363,7 @@ SCENE(latest_of_a_closed_shard_whose_children_are_listed_late_leads_to_them_from
   slp_world_put_many(st->w, st->stream, 30, 30);
   CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
   slp_world_pass(st->w, 1000);
-  st->u.opts.start = SLOOP_LATEST;
+  st->u.opts.start.kind = SLOOP_LATEST;
   CHECK_INT(slp_user_open(&st->u), 0);
   slp_source *source = st->u.s->consumer->source;
   plain_ops = source->ops;
@@ -397,8 +397,8 @@ SCENE(a_token_of_very_many_generations_takes_no_time) {
   CHECK_INT(slp_buf_addf(&text, "{\"shard_id\": \"%s\"}]}", last), 0);
   slp_saved saved = {.from.kind = SLOOP_OLDEST, .shards_n = 1, .shards[0].reads = 1};
   st->u.judged->saved = &saved;
-  st->u.opts.start = SLOOP_AT_TOKEN;
-  st->u.opts.start_token = slp_buf_z(&text);
+  st->u.opts.start.kind = SLOOP_AT_TOKEN;
+  st->u.opts.start.token = slp_buf_z(&text);
   CHECK_INT(slp_user_open(&st->u), 0);
   clock_t began = clock();
   slp_user_start(&st->u);

@@ -48,7 +48,7 @@ typedef struct hd_terms {        /* what is agreed in this run */
   void *arg;
   uint64_t lease_us;
   sloop_order_kind order;
-  sloop_start_kind start; /* OLDEST, LATEST or AT_TIME: where a new application begins */
+  sloop_position_kind_t start; /* OLDEST, LATEST or AT_TIME: where a new application begins */
   int64_t start_ms;
   uint32_t batch_records_max, batches_out_max;
   uint64_t batch_bytes_max, buffered_bytes_max;

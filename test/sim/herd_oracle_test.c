@@ -415,7 +415,7 @@ TEST(silent_while_all_is_well) {
 
 /* ---- what is allowed besides --------------------------------------------------------------------------- */
 
-static void play_allowed(void (*play)(stage *g), int kcl, sloop_start_kind start, int trims) {
+static void play_allowed(void (*play)(stage *g), int kcl, sloop_position_kind_t start, int trims) {
   stage g;
   begin(&g, kcl, SLOOP_ORDER_SHARD);
   if (start) g.terms.start = start;
@@ -1300,7 +1300,7 @@ typedef struct violation {
   const char *name;
   void (*play)(stage *g);
   int schema, order;
-  sloop_start_kind start;
+  sloop_position_kind_t start;
 } violation;
 
 #define V(rule_, play_) \

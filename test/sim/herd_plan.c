@@ -57,9 +57,9 @@ static void draw_options(hd_plan *p) {
   o->lease_ms = (uint32_t)hd_between(r, 1000, 10000);
   o->checkpoint_ms = hd_one_in(r, 12) ? 0 : (uint32_t)hd_log_between(r, 100, 8000);
   o->handover_ms = (uint32_t)hd_log_between(r, 300, 30000);
-  o->start = hd_one_in(r, 3) ? SLOOP_LATEST : hd_one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
-  if (p->kcl && o->start == SLOOP_LATEST)
-    o->start = SLOOP_OLDEST; /* no row there says which moment that was */
+  o->start.kind = hd_one_in(r, 3) ? SLOOP_LATEST : hd_one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
+  if (p->kcl && o->start.kind == SLOOP_LATEST)
+    o->start.kind = SLOOP_OLDEST; /* no row there says which moment that was */
   o->order = hd_one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
   o->wire = (sloop_wire_kind)hd_between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
   o->order_wait_ms = hd_one_in(r, 5)   ? 0
@@ -225,7 +225,7 @@ void hd_plan_print(const hd_plan *p, char *to, size_t n) {
       "%u; faults",
       p->typed ? "typed" : "bytes", p->kcl ? "kcl" : "sloop", p->changes ? "changes" : "kinesis", p->workers,
       p->shards, p->phase_ms, p->backlog, p->record_bytes, p->put_gap_us, p->aggregates, p->hold_us_max,
-      o->lease_ms, o->checkpoint_ms, o->handover_ms, (int)o->start, (int)o->order, (int)o->wire,
+      o->lease_ms, o->checkpoint_ms, o->handover_ms, (int)o->start.kind, (int)o->order, (int)o->wire,
       o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max, (int)o->on_retry,
       o->retry_max, o->batches_out_max, o->batch_records_max, o->batch_bytes_max, o->in_flight_max,
       o->list_ms, t->latency_us_min, t->latency_us_max, t->late_us_max, t->slow_us_max,

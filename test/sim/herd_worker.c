@@ -439,7 +439,7 @@ static void set_options(hd_life *l) {
   o->app = "billing";
   o->worker = l->hw->ids[l->slot];
   o->schema = p->kcl ? "kcl" : "sloop";
-  o->start_at_ms = p->o.start == SLOOP_AT_TIME ? l->hw->start_ms : 0;
+  o->start.at_ms = p->o.start.kind == SLOOP_AT_TIME ? l->hw->start_ms : 0;
   o->arg = l;
   o->log_level = SLOOP_LOG_INFO;
   o->on_batch = on_batch;

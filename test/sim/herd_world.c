@@ -456,7 +456,7 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
                     .arg = hw,
                     .lease_us = (uint64_t)o->lease_ms * 1000,
                     .order = o->order,
-                    .start = o->start,
+                    .start = o->start.kind,
                     .batch_records_max = o->batch_records_max,
                     .batches_out_max = o->batches_out_max,
                     .batch_bytes_max = o->batch_bytes_max,

@@ -112,10 +112,8 @@ static void begin_at(slp_judged *m, const sloop_position_t *to, const slp_saved 
 }
 
 void slp_oracle_on_start(slp_judged *m) {
-  sloop_position_t to = {m->opts->start,     m->opts->start_at_ms, m->opts->start_shard,
-                         m->opts->start_seq, m->opts->start_sub,   m->opts->start_token};
   m->started = 1;
-  begin_at(m, &to, m->saved);
+  begin_at(m, &m->opts->start, m->saved);
 }
 
 void slp_oracle_moved(slp_judged *m, const sloop_position_t *to, const slp_saved *saved) {
@@ -238,6 +236,8 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
       *high = slp_max_u64(s->latest_known ? s->latest_high : k->latest_high,
                           *high); /* what was trimmed since can't be read */
       return 1;
+    case SLOOP_AFTER_SEQ:
+    case SLOOP_AT_END: return 0;   /* a consumer can't start there */
     case SLOOP_AT_TOKEN: return 0; /* only of a token nobody saved */
     case SLOOP_AT_SEQ: {
       size_t i = 0;

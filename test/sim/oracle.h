@@ -17,8 +17,8 @@ typedef enum {
   SLP_RECORD_SKIPPED
 } slp_record_fate;
 
-typedef struct slp_begun { /* where reading began: at the start, or by a move */
-  sloop_start_kind kind;   /* never AT_TOKEN: that is a saved one */
+typedef struct slp_begun {    /* where reading began: at the start, or by a move */
+  sloop_position_kind_t kind; /* never AT_TOKEN: that is a saved one */
   int64_t at_ms;
   char shard[130], seq[130];
   uint64_t sub;

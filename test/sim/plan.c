@@ -28,7 +28,7 @@ static void draw_options(slp_plan *p, uint64_t *r) {
   static const uint64_t holds[] = {1 << 20, 4 << 20, 64 << 20};
   sloop_opts_t *o = &p->opts;
   sloop_opts_init(o);
-  o->start = one_in(r, 3) ? SLOOP_LATEST : one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
+  o->start.kind = one_in(r, 3) ? SLOOP_LATEST : one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
   o->order = one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
   o->wire = (sloop_wire_kind)between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
   o->order_wait_ms = one_in(r, 5) ? 0 : one_in(r, 5) ? UINT32_MAX : (uint32_t)log_between(r, 50, 5000);
@@ -78,7 +78,7 @@ static void draw_tight(slp_plan *p, uint64_t *r) {
   p->scripts = p->pauses = p->freezes = p->downs = p->trims = p->moves = 0;
   n->refuse_ppm = n->reset_ppm = n->silent_ppm = n->cut_ppm = n->clip_ppm = n->slow_ppm = 0;
   p->manners.give_back_ppm = 0;
-  o->start = SLOOP_OLDEST;
+  o->start.kind = SLOOP_OLDEST;
   o->order = SLOOP_ORDER_TIME;
   o->order_wait_ms = UINT32_MAX;
   o->buffered_bytes_max = 1 << 20;
@@ -89,7 +89,7 @@ static void draw_tight(slp_plan *p, uint64_t *r) {
  * token while it does so. */
 static void draw_timeless(slp_plan *p, uint64_t *r) {
   p->timeless = 1;
-  p->opts.start = heads(r) ? SLOOP_AT_TIME : SLOOP_LATEST;
+  p->opts.start.kind = heads(r) ? SLOOP_AT_TIME : SLOOP_LATEST;
   p->opts.fetch_records_max = (uint32_t)between(r, 2, 20);
   p->backlog = (uint32_t)between(r, 100, 1500);
   p->backlog_gap_us = (uint32_t)log_between(r, 1000, 100000);
@@ -139,7 +139,7 @@ void slp_plan_draw(slp_plan *p, uint64_t seed) {
   p->aggregates = seed % 4 == 3; /* not drawn: seeds that once failed stay what they were */
   if (seed % 8 == 0) {
     p->early = (uint32_t)between(r, 2, 12);
-    p->opts.start = SLOOP_LATEST;
+    p->opts.start.kind = SLOOP_LATEST;
     p->box.list_page_max = (uint32_t)between(r, 1, 3);
   }
   if (seed % 8 == 0 || seed % 8 == 7) { /* signatures are checked, their times too */
@@ -179,12 +179,12 @@ void slp_plan_print(const slp_plan *p, char *to, size_t n) {
       "%" PRIu64 "..%" PRIu64 " back %u; iterator %u ms reads %u drift %d",
       p->shards, p->backlog, p->backlog_gap_us, p->record_bytes, p->big_records, p->put_gap_us, p->reshards,
       p->pauses, p->freezes, p->jumps, p->scripts, p->downs, p->trims, p->saves, p->kills, p->stops, p->moves,
-      p->aggregates, p->timeless, p->close_early, p->phase_ms, (int)o->start, (int)o->order, (int)o->wire,
-      o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max, o->batches_out_max,
-      o->batch_records_max, o->in_flight_max, t->latency_us_min, t->latency_us_max, t->refuse_ppm,
-      t->reset_ppm, t->silent_ppm, t->cut_ppm, t->clip_ppm, t->slow_ppm, p->manners.hold_us_min,
-      p->manners.hold_us_max, p->manners.give_back_ppm, p->box.iterator_ms, p->box.reads_per_second,
-      p->clock.drift_ppm);
+      p->aggregates, p->timeless, p->close_early, p->phase_ms, (int)o->start.kind, (int)o->order,
+      (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max,
+      o->batches_out_max, o->batch_records_max, o->in_flight_max, t->latency_us_min, t->latency_us_max,
+      t->refuse_ppm, t->reset_ppm, t->silent_ppm, t->cut_ppm, t->clip_ppm, t->slow_ppm,
+      p->manners.hold_us_min, p->manners.hold_us_max, p->manners.give_back_ppm, p->box.iterator_ms,
+      p->box.reads_per_second, p->clock.drift_ppm);
 }
 
 /* ---- playing ---------------------------------------------------------------------------------------------
@@ -313,8 +313,8 @@ static void run_stop(void *arg) {
 
 static void run_move(void *arg) {
   play *g = arg;
-  static const sloop_start_kind kinds[] = {SLOOP_OLDEST, SLOOP_LATEST,   SLOOP_AT_TIME,
-                                           SLOOP_AT_SEQ, SLOOP_AT_TOKEN, SLOOP_AT_TOKEN};
+  static const sloop_position_kind_t kinds[] = {SLOOP_OLDEST, SLOOP_LATEST,   SLOOP_AT_TIME,
+                                                SLOOP_AT_SEQ, SLOOP_AT_TOKEN, SLOOP_AT_TOKEN};
   sloop_position_t to = {.kind = kinds[between(&g->random, 0, SLP_COUNT(kinds) - 1)]};
   const slp_known_shard *k = &g->stream->shards[between(&g->random, 0, g->stream->shards_n - 1)];
   if (!g->u.s || g->u.judged->close_called || g->u.judged->failed) return;
@@ -434,10 +434,10 @@ static void first_phase(play *g) {
   for (uint32_t i = 0; i < p->backlog; i++) {
     put(g);
     if (p->backlog_gap_us) slp_sim_run(g->w->sim, slp_sim_now_us(g->w->sim) + p->backlog_gap_us, NULL, NULL);
-    if (i == p->backlog / 2) g->u.opts.start_at_ms = slp_world_ms(g->w);
+    if (i == p->backlog / 2) g->u.opts.start.at_ms = slp_world_ms(g->w);
     if (i == p->backlog / 3 && p->reshards > 2) run_reshard(g);
   }
-  if (!p->backlog) g->u.opts.start_at_ms = slp_world_ms(g->w);
+  if (!p->backlog) g->u.opts.start.at_ms = slp_world_ms(g->w);
   *slp_sim_network(g->w->sim) = p->net;
   g->end_us = slp_sim_now_us(g->w->sim) + (uint64_t)p->phase_ms * 1000;
   slp_user_start(&g->u);

@@ -187,7 +187,7 @@ static void set_up(slp_user *u, slp_known_stream *stream) {
   u->opts.stream = stream->name;
   u->opts.region = "us-east-1";
   u->opts.endpoint = SLP_ENDPOINT;
-  u->opts.start = SLOOP_OLDEST;
+  u->opts.start.kind = SLOOP_OLDEST;
   u->opts.arg = u;
   u->opts.on_batch = on_batch;
   u->opts.on_shard = on_shard;
@@ -359,7 +359,7 @@ int slp_user_move(slp_user *u, const sloop_position_t *to) {
   return 0;
 }
 
-int slp_user_move_kind(slp_user *u, sloop_start_kind kind) {
+int slp_user_move_kind(slp_user *u, sloop_position_kind_t kind) {
   return slp_user_move(u, &(sloop_position_t){.kind = kind});
 }
 
@@ -400,10 +400,10 @@ void slp_user_revive(slp_user *u) {
   u->judged = slp_oracle_member(u->oracle, stream, &u->opts);
   u->judged->saved = u->begun = copy_saved(u, u->begun);
   u->closed = u->stop_told = u->moving = 0;
-  u->opts.start = SLOOP_AT_TOKEN;
-  u->opts.start_token = u->token;
+  u->opts.start.kind = SLOOP_AT_TOKEN;
+  u->opts.start.token = u->token;
   slp_user_start(u);
-  u->opts.start_token = NULL;
+  u->opts.start.token = NULL;
 }
 
 void slp_user_close(slp_user *u) {

@@ -182,7 +182,7 @@ static int live(const char *url, const char *stream, const char *records, const 
   o.region = "us-east-1";
   o.endpoint = url;
   o.ca_bundle = ca;
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.alloc = counted;
   o.alloc_ctx = o.arg = &l;
   o.on_batch = on_batch;

@@ -153,7 +153,7 @@ TEST(who_may_ask_what) {
                                     {.kind = SLOOP_AT_SEQ, .seq = "x"},
                                     {.kind = SLOOP_AT_SEQ, .seq = "1", .sub = UINT64_C(1) << 32},
                                     {.kind = SLOOP_AT_SEQ},
-                                    {.kind = (sloop_start_kind)9}};
+                                    {.kind = (sloop_position_kind_t)9}};
   for (size_t i = 0; i < SLP_COUNT(wrong); i++)
     CHECK_INT(sloop_admin_reset(s, "x", &wrong[i], 0, on_text, NULL), SLOOP_EOPTION);
   const sloop_position_t at = {.kind = SLOOP_AT_SEQ, .seq = "1"};

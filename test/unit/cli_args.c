@@ -36,7 +36,7 @@ TEST(a_stream_is_enough) {
   CHECK_PARSES("orders");
   CHECK_INT(args.mode, SLP_MODE_TAIL);
   CHECK_STR(args.opts.stream, "orders");
-  CHECK_INT(args.opts.start, SLOOP_LATEST);
+  CHECK_INT(args.opts.start.kind, SLOOP_LATEST);
   CHECK_INT(args.opts.order_wait_ms, 1000);
 }
 
@@ -46,7 +46,7 @@ TEST(short_options_join_and_take_values_both_ways) {
   CHECK_INT(args.count, 5);
   CHECK_PARSES("orders", "-c", "7", "-o", "oldest", "-q");
   CHECK_INT(args.count, 7);
-  CHECK_INT(args.opts.start, SLOOP_OLDEST);
+  CHECK_INT(args.opts.start.kind, SLOOP_OLDEST);
   CHECK(args.quiet);
   CHECK_PARSES("-vvv", "orders");
   CHECK_INT(args.verbose, 3);
@@ -230,17 +230,17 @@ TEST(several_streams_in_the_order_given) {
 
 TEST(begin_and_end) {
   CHECK_PARSES("-o", "s@10m", "-o", "e@5m", "s");
-  CHECK_INT(args.opts.start, SLOOP_AT_TIME);
-  CHECK_INT(args.opts.start_at_ms, NOW_MS - 600000);
+  CHECK_INT(args.opts.start.kind, SLOOP_AT_TIME);
+  CHECK_INT(args.opts.start.at_ms, NOW_MS - 600000);
   CHECK(args.until_given);
   CHECK_INT(args.until_ms, NOW_MS - 300000);
   CHECK_INT(args.opts.order_wait_ms, UINT32_MAX);
   CHECK_PARSES("--since", "10m", "--until=5m", "s");
-  CHECK_INT(args.opts.start_at_ms, NOW_MS - 600000);
+  CHECK_INT(args.opts.start.at_ms, NOW_MS - 600000);
   CHECK_INT(args.until_ms, NOW_MS - 300000);
   CHECK_PARSES("-o", "3:495.7", "s");
-  CHECK_STR(args.opts.start_shard, "shardId-000000000003");
-  CHECK_INT(args.opts.start_sub, 7);
+  CHECK_STR(args.opts.start.shard, "shardId-000000000003");
+  CHECK_INT(args.opts.start.sub, 7);
 }
 
 TEST(flags_of_kcat) {

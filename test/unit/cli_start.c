@@ -7,7 +7,7 @@
 static slp_start start;
 static const slp_clock utc = {NOW_MS, NULL};
 
-static void parses(const char *text, sloop_start_kind kind) {
+static void parses(const char *text, sloop_position_kind_t kind) {
   char why[200] = "";
   if (slp_start_parse(text, &utc, &start, why) != 0) CHECK_FAIL("\"%s\": %s", text, why);
   CHECK_INT(start.kind, kind);

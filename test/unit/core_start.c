@@ -19,18 +19,18 @@ TEST(places_that_make_no_sense_are_named) {
   char digits[132];
   memset(digits, '1', sizeof digits);
   digits[130] = 0;
-  refused((sloop_position_t){.kind = (sloop_start_kind)0}, "start is none");
-  refused((sloop_position_t){.kind = SLOOP_AT_TIME, .at_ms = -1}, "start_at_ms is negative");
-  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .seq = "1"}, "start_shard is missing");
-  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "", .seq = "1"}, "start_shard is missing");
+  refused((sloop_position_t){.kind = (sloop_position_kind_t)0}, "start.kind is none");
+  refused((sloop_position_t){.kind = SLOOP_AT_TIME, .at_ms = -1}, "start.at_ms is negative");
+  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .seq = "1"}, "start.shard is missing");
+  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "", .seq = "1"}, "start.shard is missing");
   refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a"},
-          "start_seq is not a sequence number: (none)");
+          "start.seq is not a sequence number: (none)");
   refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a", .seq = "1x"},
-          "start_seq is not a sequence number: 1x");
-  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a", .seq = digits}, "start_seq is not");
+          "start.seq is not a sequence number: 1x");
+  refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a", .seq = digits}, "start.seq is not");
   refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a", .seq = "1", .sub = UINT64_C(1) << 32},
-          "start_sub is too large");
-  refused((sloop_position_t){.kind = SLOOP_AT_TOKEN}, "start_token is missing");
+          "start.sub is too large");
+  refused((sloop_position_t){.kind = SLOOP_AT_TOKEN}, "start.token is missing");
 }
 
 TEST(a_start_position_is_a_copy) {

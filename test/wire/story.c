@@ -245,7 +245,7 @@ static void open_consumer(story *st, uint16_t port) {
   o.stream = STREAM;
   o.endpoint = endpoint;
   o.region = "us-east-1";
-  o.start = SLOOP_OLDEST;
+  o.start.kind = SLOOP_OLDEST;
   o.poll_ms = 200;
   o.order_wait_ms = UINT32_MAX;
   o.batch_records_max = 2;
