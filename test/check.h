@@ -1,7 +1,10 @@
-/* check.h - our whole test framework. A test program is a list of TEST(name) { ... } and
- * CHECK_MAIN(). Every test runs in a process of its own with a time limit; a failed check prints
- * both sides and the line, and ends that process. `program NAME` runs one test in this process
- * (for gdb and valgrind). */
+/* check.h - our whole test framework. A test program is files with TEST(name) { ... } in them, linked with
+ * check.c, which has main(). Every test runs in a process of its own with a time limit; a failed check prints
+ * both sides and the line, and ends that process.
+ *   program              all tests
+ *   program FILE...      those of FILE.c
+ *   program FILE.NAME    one test, in this process (for gdb and valgrind); or NAME, if one file has it
+ *   program --list       FILE.NAME of every test */
 #ifndef SLP_TEST_CHECK_H
 #define SLP_TEST_CHECK_H
 
@@ -13,22 +16,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef CHECK_SECONDS
+#define CHECK_SECONDS 30 /* of each test in a file; before the include, a file may say otherwise */
+#endif
+
 typedef struct check_test {
-  const char *name;
+  const char *path, *name;
   void (*run)(void);
+  unsigned seconds;
   struct check_test *next;
 } check_test;
-static check_test *check_tests;
-static check_test **check_last __attribute__((unused)) = &check_tests; /* by files without a TEST */
+void check_add(check_test *t);
 
-#define TEST(test_name)                                                       \
-  static void test_##test_name(void);                                         \
-  static check_test entry_##test_name = {#test_name, test_##test_name, NULL}; \
-  __attribute__((constructor)) static void add_##test_name(void) {            \
-    *check_last = &entry_##test_name;                                         \
-    check_last = &entry_##test_name.next;                                     \
-  }                                                                           \
+#define TEST(test_name)                                                                      \
+  static void test_##test_name(void);                                                        \
+  __attribute__((constructor)) static void add_##test_name(void) {                           \
+    static check_test entry = {__FILE__, #test_name, test_##test_name, CHECK_SECONDS, NULL}; \
+    check_add(&entry);                                                                       \
+  }                                                                                          \
   static void test_##test_name(void)
+
+/* For tests that start their own program once more: `program --part NAME` calls play(NAME) and runs no test.
+ */
+extern int (*check_part)(const char *part);
+#define CHECK_PART(play) \
+  __attribute__((constructor)) static void add_part(void) { check_part = play; }
 
 #define CHECK_FAIL(...)                               \
   do {                                                \
@@ -51,55 +63,18 @@ static check_test **check_last __attribute__((unused)) = &check_tests; /* by fil
     const char *check_a = (a), *check_b = (b);                                                       \
     if (strcmp(check_a, check_b) != 0) CHECK_FAIL("%s is \"%s\", not \"%s\"", #a, check_a, check_b); \
   } while (0)
+#define CHECK_TEXT(a, b) /* an slp_str and a C string */                                     \
+  do {                                                                                       \
+    slp_str check_a = (a), check_b = slp_str_of(b);                                          \
+    if (!slp_str_eq(check_a, check_b))                                                       \
+      CHECK_FAIL("%s is \"%.*s\", not \"%s\"", #a, (int)(check_a.n < 200 ? check_a.n : 200), \
+                 check_a.p ? check_a.p : "", check_b.p);                                     \
+  } while (0)
 #define CHECK_MEM(a, an, b, bn)                                                       \
   do {                                                                                \
     size_t check_an = (an), check_bn = (bn);                                          \
     if (check_an != check_bn || (check_an && memcmp((a), (b), check_an) != 0))        \
       CHECK_FAIL("%s (%zu bytes) is not %s (%zu bytes)", #a, check_an, #b, check_bn); \
   } while (0)
-
-#ifndef CHECK_SECONDS
-#define CHECK_SECONDS 30
-#endif
-
-static inline int check_main(int argc, char **argv) {
-  int bad = 0;
-  if (argc > 1 && strcmp(argv[1], "--list") == 0) {
-    for (check_test *t = check_tests; t; t = t->next) puts(t->name);
-    return 0;
-  }
-  for (check_test *t = check_tests; t; t = t->next) {
-    if (argc > 1) {
-      if (strcmp(argv[1], t->name) == 0) {
-        t->run();
-        return 0;
-      }
-      continue;
-    }
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-      alarm(CHECK_SECONDS);
-      t->run();
-      exit(0);
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    int ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    printf("%s %s\n", ok ? "ok  " : "FAIL", t->name);
-    if (!ok) {
-      bad++;
-      if (WIFSIGNALED(status)) printf("     ended by signal %d\n", WTERMSIG(status));
-      printf("     again: %s %s\n", argv[0], t->name);
-    }
-  }
-  if (argc > 1) {
-    fprintf(stderr, "no test named %s\n", argv[1]);
-    return 2;
-  }
-  return bad ? 1 : 0;
-}
-#define CHECK_MAIN() \
-  int main(int argc, char **argv) { return check_main(argc, argv); }
 
 #endif

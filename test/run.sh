@@ -1,10 +1,17 @@
 #!/bin/sh
 # The second command of the README: installs what is missing, builds, and runs every test.
-# Arguments go to `meson test` (a suite: --suite unit; one test: NAME).
+# Arguments go to `meson test` (a suite: --suite unit; one test: NAME). With --quick first: suite quick, for which only
+# compilers and libraries are installed and only its own programs are built.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-sh "$root/test/install.sh" test
-sh "$root/test/build.sh" "$root/build"
+install=test programs=
+if [ "${1:-}" = --quick ]; then
+  shift
+  install=build programs=quick
+  set -- --no-rebuild --suite quick "$@"
+fi
+sh "$root/test/install.sh" $install
+sh "$root/test/build.sh" "$root/build" $programs
 status=0
 export SLOOP_TEST_PYTHON="$root/.cache/venv/bin/python"
 export SLOOP_TEST_CACHE="$root/.cache"
@@ -12,7 +19,7 @@ export SLOOP_TEST_CACHE="$root/.cache"
 export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 3))}"
 meson test -C "$root/build" --print-errorlogs "$@" </dev/null || status=$?
 python3 "$root/test/tidy/count.py" "$root/build" || status=1
-if [ -z "${SLOOP_TEST_KINESIS_ENDPOINT:-}" ]; then
+if [ $install = test ] && [ -z "${SLOOP_TEST_KINESIS_ENDPOINT:-}" ]; then
   echo "SLOOP_TEST_KINESIS_ENDPOINT is not set: no suite ran against an endpoint of yours."
 fi
 exit $status

@@ -114,7 +114,7 @@ static void do_read(suite *u, slp_store *s, slp_schema *schema, slp_str shard) {
   r.g.consistent = 1;
   get_begin(u, s, &r);
   suite_run(u, &r.done);
-  if (r.g.rq.fail.class != SLP_FINE) FAIL("%s", r.g.rq.fail.message);
+  if (r.g.rq.fail.class != SLP_FINE) CHECK_FAIL("%s", r.g.rq.fail.message);
   fputs(r.g.out.n ? "yes" : "absent", stdout);
   if (r.g.out.n) say_row(schema, &r.g.out.rows[0]);
   reading_free(&r);
@@ -128,7 +128,7 @@ static void do_list(suite *u, slp_store *s, slp_schema *schema) {
   schema->scope(schema, &hash, &prefix);
   list_begin(u, s, &l, "", "", &done);
   suite_run(u, &done);
-  if (l.rq.fail.class != SLP_FINE) FAIL("%s", l.rq.fail.message);
+  if (l.rq.fail.class != SLP_FINE) CHECK_FAIL("%s", l.rq.fail.message);
   printf("yes %d", (int)l.out.n);
   for (size_t i = 0; i < l.out.n; i++) {
     fputs(" |", stdout);
@@ -164,7 +164,7 @@ int main(int argc, char **argv) {
   slp_schema *schema = slp_schema_kcl(u.mem, slp_str_of(argc > 2 ? argv[2] : ""), 0);
   schema->table(schema, argv[1], &spec);
   slp_store *s = suite_store(&u, &spec);
-  if (prepare(&u, s, 1, NULL, &f)) FAIL("%s", f.message);
+  if (prepare(&u, s, 1, NULL, &f)) CHECK_FAIL("%s", f.message);
   puts("ready"); /* the table is there */
   fflush(stdout);
   while (fgets(line, sizeof line, stdin)) obey(&u, s, schema, line);

@@ -19,7 +19,7 @@ static void prepare_makes_a_table_once(suite *u) {
   slp_fail f;
   int created = 9;
   CHECK_INT(prepare(u, a, 0, &created, &f), SLP_GONE);
-  if (!strstr(f.message, u->kind == KIND_SQLITE ? "lease file" : t.name)) FAIL("%s", f.message);
+  if (!strstr(f.message, u->kind == KIND_SQLITE ? "lease file" : t.name)) CHECK_FAIL("%s", f.message);
   CHECK_INT(prepare(u, a, 1, &created, &f), SLP_FINE);
   CHECK_INT(created, 1);
   CHECK_INT(prepare(u, a, 1, &created, &f), SLP_FINE);
@@ -44,7 +44,7 @@ static void two_prepare_at_the_same_time(suite *u) {
   }
   for (int i = 0; i < 4; i++) {
     suite_run(u, &x[i].done);
-    if (x[i].p.rq.fail.class) FAIL("%s", x[i].p.rq.fail.message);
+    if (x[i].p.rq.fail.class) CHECK_FAIL("%s", x[i].p.rq.fail.message);
     made += x[i].p.created;
     store_close(s[i]);
   }
@@ -64,7 +64,7 @@ static void other_keys_are_refused_by_name(suite *u) {
     CHECK_INT(prepare(u, s, 1, NULL, &f), SLP_REFUSED);
     if (!strstr(f.message, t.name) || !strstr(f.message, "\"app\" and \"row\"") ||
         !strstr(f.message, keys[i][0]))
-      FAIL("it says: %s", f.message);
+      CHECK_FAIL("it says: %s", f.message);
     store_close(s);
   }
 }
@@ -95,9 +95,9 @@ static void put_update_delete(suite *u) {
   put(u, s, "a", (slp_change[]){SET("x", S("1")), SET("y", N("2"))}, 2);
   row = read_row(u, s, &r, "a");
   CHECK(row && row->n == 4);
-  CHECK_STR(slp_row_text(row, SLP_STR("app")), APP);
-  CHECK_STR(slp_row_text(row, SLP_STR("row")), "a");
-  CHECK_STR(slp_row_text(row, SLP_STR("x")), "1");
+  CHECK_TEXT(slp_row_text(row, SLP_STR("app")), APP);
+  CHECK_TEXT(slp_row_text(row, SLP_STR("row")), "a");
+  CHECK_TEXT(slp_row_text(row, SLP_STR("x")), "1");
   put(u, s, "a", (slp_change[]){SET("z", S("3"))}, 1); /* the whole row */
   row = read_row(u, s, &r, "a");
   CHECK(row && row->n == 3 && !slp_row_get(row, SLP_STR("x"))->kind);
@@ -222,7 +222,7 @@ static void every_test_on_every_kind(suite *u) {
     if (cases[i].mixed && lacks("mixed_order")) continue;
     slp_written w = update(u, s, "specimen", &cases[i].atom, 1, &c, 1);
     if (w != (cases[i].holds ? SLP_WRITTEN_YES : SLP_WRITTEN_REFUSED))
-      FAIL("case %zu: test %d on %s: written %d", i, cases[i].atom.test, cases[i].atom.name.p, w);
+      CHECK_FAIL("case %zu: test %d on %s: written %d", i, cases[i].atom.test, cases[i].atom.name.p, w);
   }
   slp_atom ne = {SLP_STR("x"), SLP_TEST_NE, S("x"), 0}; /* no row at all */
   slp_change c = {SLP_STR("no such thing"), SLP_REMOVE, {0}};
@@ -248,7 +248,7 @@ static void groups_of_or_are_bound_by_and(suite *u) {
     }
     int want = (b[0] || b[1] || b[2]) && b[3] && (b[4] || b[5]);
     slp_written w = update(u, s, "specimen", when, 6, &c, 1);
-    if (w != (want ? SLP_WRITTEN_YES : SLP_WRITTEN_REFUSED)) FAIL("bits %d: written %d", bits, w);
+    if (w != (want ? SLP_WRITTEN_YES : SLP_WRITTEN_REFUSED)) CHECK_FAIL("bits %d: written %d", bits, w);
   }
   store_close(s);
 }
@@ -281,9 +281,9 @@ static void every_kind_of_change(suite *u) {
   const slp_row *row = read_row(u, s, &r, "r");
   CHECK(row && row->n == 7);
   CHECK_INT(slp_row_int(row, SLP_STR("n"), 0), -2);
-  CHECK_STR(slp_row_text(row, SLP_STR("big")), "18446744073709551618");
-  CHECK_STR(slp_row_text(row, SLP_STR("s")), "first");
-  CHECK_STR(slp_row_text(row, SLP_STR("keep")), "kept");
+  CHECK_TEXT(slp_row_text(row, SLP_STR("big")), "18446744073709551618");
+  CHECK_TEXT(slp_row_text(row, SLP_STR("s")), "first");
+  CHECK_TEXT(slp_row_text(row, SLP_STR("keep")), "kept");
   const slp_val *set = slp_row_get(row, SLP_STR("ss"));
   CHECK(set->kind == SLP_VAL_SS && set->n == 3);
   for (size_t i = 0; i < 3; i++) CHECK(set->items[i].n == 1 && set->items[i].p[0] == "abc"[i]);
@@ -316,13 +316,13 @@ static void what_cannot_be_done_changes_nothing(suite *u) {
     x.w.changes_n = 2;
     CHECK_INT(write_now(u, s, &x), SLP_WRITTEN_NOT_SURE);
     if (x.w.rq.fail.class != SLP_REFUSED)
-      FAIL("case %zu: class %d: %s", i, x.w.rq.fail.class, x.w.rq.fail.message);
+      CHECK_FAIL("case %zu: class %d: %s", i, x.w.rq.fail.class, x.w.rq.fail.message);
     CHECK(x.w.rq.fail.message[0]);
     writing_free(&x);
     if (lacks("half_update")) continue;
     const slp_row *row = read_row(u, s, &r, "r");
     CHECK(row && row->n == 4);
-    CHECK_STR(slp_row_text(row, SLP_STR("s")), "old");
+    CHECK_TEXT(slp_row_text(row, SLP_STR("s")), "old");
   }
   reading_free(&r);
   store_close(s);
@@ -344,15 +344,15 @@ static void images_show_the_row_after_and_the_row_that_refused(suite *u) {
   CHECK_INT(x.w.image_known, 1);
   CHECK_INT(x.w.image.n, 1);
   CHECK_INT(x.w.image.rows[0].n, 5);
-  CHECK_STR(slp_row_text(&x.w.image.rows[0], SLP_STR("owner")), "you");
-  CHECK_STR(slp_row_text(&x.w.image.rows[0], SLP_STR("info")), "i");
+  CHECK_TEXT(slp_row_text(&x.w.image.rows[0], SLP_STR("owner")), "you");
+  CHECK_TEXT(slp_row_text(&x.w.image.rows[0], SLP_STR("info")), "i");
   CHECK_INT(slp_row_int(&x.w.image.rows[0], SLP_STR("epoch"), 0), 4);
   /* The same again: refused, and the row shows that the first one was in. */
   CHECK_INT(write_now(u, s, &x), SLP_WRITTEN_REFUSED);
   CHECK_INT(x.w.rq.fail.class, SLP_FINE);
   if (x.w.image_known) {
     CHECK_INT(x.w.image.n, 1);
-    CHECK_STR(slp_row_text(&x.w.image.rows[0], SLP_STR("owner")), "you");
+    CHECK_TEXT(slp_row_text(&x.w.image.rows[0], SLP_STR("owner")), "you");
     CHECK_INT(slp_row_int(&x.w.image.rows[0], SLP_STR("epoch"), 0), 4);
   } else {
     CHECK_INT(x.w.image.n, 0);
@@ -391,7 +391,7 @@ static void list_gives_every_row_of_a_prefix_over_several_pages(suite *u) {
     CHECK_INT(rows.n, 45);
     for (int i = 0; i < 45; i++) {
       snprintf(name, sizeof name, "l/%02d", i);
-      CHECK_STR(slp_row_text(&rows.rows[i], SLP_STR("row")), name);
+      CHECK_TEXT(slp_row_text(&rows.rows[i], SLP_STR("row")), name);
       CHECK_INT(slp_row_text(&rows.rows[i], SLP_STR("blob")).n, sizeof blob);
     }
   }
@@ -458,7 +458,7 @@ static void get_takes_up_to_100_keys(suite *u) {
       reading r = {.g = {.keys = keys, .keys_n = counts[k], .consistent = (uint8_t)consistent}};
       get_begin(u, s, &r);
       suite_run(u, &r.done);
-      if (r.g.rq.fail.class) FAIL("%s", r.g.rq.fail.message);
+      if (r.g.rq.fail.class) CHECK_FAIL("%s", r.g.rq.fail.message);
       size_t want = 0;
       for (size_t i = 0; i < counts[k]; i++) want += i % 3 != 0;
       CHECK_INT(r.g.out.n, want);
@@ -486,7 +486,7 @@ static void get_may_name_a_key_several_times(suite *u) {
   reading r = {.g = {.keys = keys, .keys_n = SLP_COUNT(names), .consistent = 1}};
   get_begin(u, s, &r);
   suite_run(u, &r.done);
-  if (r.g.rq.fail.class) FAIL("%s", r.g.rq.fail.message);
+  if (r.g.rq.fail.class) CHECK_FAIL("%s", r.g.rq.fail.message);
   for (size_t i = 0; i < r.g.out.n; i++) {
     slp_str name = slp_row_text(&r.g.out.rows[i], SLP_STR("row"));
     parents += slp_str_is(name, "parent");
@@ -580,7 +580,7 @@ static void kinds_we_do_not_know_survive(suite *u) {
     const slp_val *v = slp_row_get(row, strange[i].name);
     CHECK(v->kind == SLP_VAL_OTHER && v->s.n < sizeof have);
     squeeze(v->s, have);
-    if (strcmp(have, strange[i].val.s.p) != 0) FAIL("%s is %s", strange[i].name.p, have);
+    if (strcmp(have, strange[i].val.s.p) != 0) CHECK_FAIL("%s is %s", strange[i].name.p, have);
   }
   reading_free(&r);
   store_close(s);
@@ -610,7 +610,7 @@ static void no_update_of_racing_writers_is_lost(suite *u) {
     for (int i = 0; i < WRITERS; i++) {
       if (w[i].busy == 2 && w[i].x.done) {
         slp_class class = w[i].x.w.rq.fail.class;
-        if (class && class != SLP_THROTTLE) FAIL("%s", w[i].x.w.rq.fail.message);
+        if (class && class != SLP_THROTTLE) CHECK_FAIL("%s", w[i].x.w.rq.fail.message);
         w[i].won += w[i].x.w.written == SLP_WRITTEN_YES;
         w[i].lost += w[i].x.w.written == SLP_WRITTEN_REFUSED;
         writing_free(&w[i].x);
@@ -624,7 +624,7 @@ static void no_update_of_racing_writers_is_lost(suite *u) {
         w[i].busy = 1;
       }
       if (w[i].busy == 1 && w[i].r.done) {
-        if (w[i].r.g.rq.fail.class) FAIL("%s", w[i].r.g.rq.fail.message);
+        if (w[i].r.g.rq.fail.class) CHECK_FAIL("%s", w[i].r.g.rq.fail.message);
         long long n = (long long)slp_row_int(&w[i].r.g.out.rows[0], SLP_STR("n"), -1);
         snprintf(w[i].now, sizeof w[i].now, "%lld", n);
         snprintf(w[i].next, sizeof w[i].next, "%lld", n + 1);
@@ -739,7 +739,7 @@ static void a_write_in_doubt(suite *u) {
     printf("%s %s %s: %s\n", i ? "again" : "first", say(x.w.written), slp_class_name(x.w.rq.fail.class),
            x.w.rq.fail.message);
     if (x.w.written == SLP_WRITTEN_REFUSED && x.w.image_known)
-      CHECK_STR(slp_row_text(&x.w.image.rows[0], SLP_STR("op")), "b");
+      CHECK_TEXT(slp_row_text(&x.w.image.rows[0], SLP_STR("op")), "b");
   }
   writing_free(&x);
   reading r = {0};
@@ -756,7 +756,7 @@ static void count_with_others(suite *u) {
   slp_fail f;
   char mine[30];
   snprintf(mine, sizeof mine, "by %d", (int)getppid());
-  if (prepare(u, s, 1, NULL, &f)) FAIL("%s", f.message);
+  if (prepare(u, s, 1, NULL, &f)) CHECK_FAIL("%s", f.message);
   for (int i = 1; i <= 300; i++) {
     slp_change c[] = {{SLP_STR("n"), SLP_ADD_N, N("1")}, {slp_str_of(mine), SLP_ADD_N, N("1")}};
     CHECK_INT(update(u, s, "counter", NULL, 0, c, 2), SLP_WRITTEN_YES);

@@ -3,9 +3,6 @@
 #ifndef SLP_TEST_STORE_SUITE_H
 #define SLP_TEST_STORE_SUITE_H
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <uv.h>
 
 #include "aws/aws.h"
@@ -14,29 +11,7 @@
 #include "store/dynamo.h"
 #include "store/sqlite.h"
 
-#define FAIL(...)                                     \
-  do {                                                \
-    fprintf(stderr, "  %s:%d: ", __FILE__, __LINE__); \
-    fprintf(stderr, __VA_ARGS__);                     \
-    fputc('\n', stderr);                              \
-    exit(1);                                          \
-  } while (0)
-#define CHECK(x)                      \
-  do {                                \
-    if (!(x)) FAIL("not so: %s", #x); \
-  } while (0)
-#define CHECK_INT(a, b)                                                                  \
-  do {                                                                                   \
-    long long check_a = (long long)(a), check_b = (long long)(b);                        \
-    if (check_a != check_b) FAIL("%s is %lld, not %s = %lld", #a, check_a, #b, check_b); \
-  } while (0)
-#define CHECK_STR(s, z)                                                                \
-  do {                                                                                 \
-    slp_str check_s = (s);                                                             \
-    if (!slp_str_is(check_s, (z)))                                                     \
-      FAIL("%s is \"%.*s\", not \"%s\"", #s, (int)(check_s.n < 200 ? check_s.n : 200), \
-           check_s.p ? check_s.p : "(absent)", (z));                                   \
-  } while (0)
+#include "check.h"
 
 typedef enum { KIND_MEMORY, KIND_SQLITE, KIND_DYNAMODB } store_kind;
 

@@ -24,7 +24,7 @@ void suite_open(suite *u, store_kind kind, const char *file, const char *prefix)
   loop_to_stop = u->loop;
   CHECK_INT(slp_uv_host_new(&u->h, u->loop, u->mem, NULL), 0);
   if (kind == KIND_MEMORY) u->memory = slp_memory_new(u->mem);
-  if (kind == KIND_DYNAMODB && slp_aws_new(&u->aws, u->h, &(slp_aws_options){0}, why)) FAIL("%s", why);
+  if (kind == KIND_DYNAMODB && slp_aws_new(&u->aws, u->h, &(slp_aws_options){0}, why)) CHECK_FAIL("%s", why);
 }
 
 void suite_close(suite *u) {
@@ -68,7 +68,7 @@ slp_store *suite_ready(suite *u) {
   slp_table_spec t = suite_table(u);
   slp_store *s = suite_store(u, &t);
   slp_fail f;
-  if (prepare(u, s, 1, NULL, &f)) FAIL("%s", f.message);
+  if (prepare(u, s, 1, NULL, &f)) CHECK_FAIL("%s", f.message);
   return s;
 }
 
@@ -89,7 +89,7 @@ static void on_marked(slp_store_req *rq) {
     marks[i].rq = NULL;
     return;
   }
-  FAIL("an answer nobody waits for");
+  CHECK_FAIL("an answer nobody waits for");
 }
 
 static void mark_add(slp_store_req *rq, int *done) {
@@ -158,7 +158,7 @@ static slp_written write_so(suite *u, slp_store *s, slp_write_kind kind, const c
   x.w.changes = changes;
   x.w.changes_n = n;
   slp_written w = write_now(u, s, &x);
-  if (x.w.rq.fail.class) FAIL("writing %s: %s", range, x.w.rq.fail.message);
+  if (x.w.rq.fail.class) CHECK_FAIL("writing %s: %s", range, x.w.rq.fail.message);
   writing_free(&x);
   return w;
 }
@@ -196,7 +196,7 @@ const slp_row *read_row(suite *u, slp_store *s, reading *x, const char *range) {
   x->g.consistent = 1;
   read_begin(u, s, x, range);
   suite_run(u, &x->done);
-  if (x->g.rq.fail.class) FAIL("reading %s: %s", range, x->g.rq.fail.message);
+  if (x->g.rq.fail.class) CHECK_FAIL("reading %s: %s", range, x->g.rq.fail.message);
   CHECK(x->g.out.n <= 1);
   return x->g.out.n ? &x->g.out.rows[0] : NULL;
 }
@@ -218,6 +218,6 @@ void list_rows(suite *u, slp_store *s, const char *hash, const char *prefix, slp
   mark_add(&l.rq, &done);
   s->ops->list(s, &l);
   suite_run(u, &done);
-  if (l.rq.fail.class) FAIL("listing %s: %s", prefix, l.rq.fail.message);
+  if (l.rq.fail.class) CHECK_FAIL("listing %s: %s", prefix, l.rq.fail.message);
   *ret = l.out;
 }

@@ -96,5 +96,3 @@ SCENE(an_aggregate_kept_whole_comes_again_when_the_token_is_from_inside_it) {
     if (sub) CHECK_INT(shard_of(st)->start.at.sub, 0);
   }
 }
-
-CHECK_MAIN()

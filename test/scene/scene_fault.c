@@ -279,5 +279,3 @@ SCENE(frozen_for_longer_than_an_iterator_lives) { /* 3, 34 */
   slp_world_pass(st->w, 500000);
   CHECK_CAUGHT_UP(&st->u, 90000);
 }
-
-CHECK_MAIN()

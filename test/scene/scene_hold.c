@@ -219,5 +219,3 @@ SCENE(one_record_larger_than_a_batch_goes_alone) {
   slp_user_start(&st->u);
   CHECK_CAUGHT_UP(&st->u, 20000);
 }
-
-CHECK_MAIN()

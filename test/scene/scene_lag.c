@@ -249,5 +249,3 @@ SCENE(what_will_be_passed_over_is_no_lag_of_a_paused_shard) {
   CHECK_CAUGHT_UP(&st->u, 20000);
   CHECK_INT(st->u.judged->records, 20);
 }
-
-CHECK_MAIN()

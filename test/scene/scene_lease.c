@@ -1158,5 +1158,3 @@ STORY_OF_BOTH(it_ends_in_any_state) {
     kill_it(w);
   }
 }
-
-CHECK_MAIN()

@@ -318,5 +318,3 @@ SCENE(batches_held_past_the_close_are_still_readable) {
   }
   sloop_batch_ack(b, 0);
 }
-
-CHECK_MAIN()

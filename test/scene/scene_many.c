@@ -191,5 +191,3 @@ TEST(the_same_seed_is_the_same_run) {
   for (uint64_t seed = 1; seed < 6; seed++) CHECK(hash_of_story(seed) == hash_of_story(seed));
   CHECK(hash_of_story(1) != hash_of_story(2));
 }
-
-CHECK_MAIN()

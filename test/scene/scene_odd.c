@@ -313,5 +313,3 @@ SCENE(of_very_many_messages_the_newest_are_told) {
   CHECK_CAUGHT_UP(&st->u, 10000);
   st->u.on_any = NULL;
 }
-
-CHECK_MAIN()

@@ -178,5 +178,3 @@ SCENE(a_record_stamped_in_the_future_does_not_drag_its_shard_along) {
   CHECK_CAUGHT_UP(&st->u, 5000);
   CHECK_BELOW(st->u.judged->delay_us_max, 2300000);
 }
-
-CHECK_MAIN()

@@ -252,5 +252,3 @@ SCENE(a_parent_listed_behind_its_children_is_finished_when_it_is_read) {
   CHECK(slp_user_save(&st->u));
   CHECK(!strstr(st->u.token, st->stream->shards[0].id));
 }
-
-CHECK_MAIN()

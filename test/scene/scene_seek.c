@@ -176,5 +176,3 @@ SCENE(paused_shards_stay_paused) {
   slp_user_resume(&st->u, NULL);
   CHECK_CAUGHT_UP(&st->u, 20000);
 }
-
-CHECK_MAIN()

@@ -241,5 +241,3 @@ SCENE(only_the_shards_asked_for_are_read) {
   CHECK_INT(st->u.judged->shards[3].acked_n, st->stream->shards[3].notes_n);
   CHECK_INT(st->u.judged->records, st->stream->shards[1].notes_n + st->stream->shards[3].notes_n);
 }
-
-CHECK_MAIN()

@@ -408,5 +408,3 @@ SCENE(a_token_of_very_many_generations_takes_no_time) {
   slp_user_finish(&st->u);
   slp_buf_free(&text);
 }
-
-CHECK_MAIN()

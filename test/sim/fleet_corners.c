@@ -366,5 +366,3 @@ static void follows_the_next_life(uint64_t after) {
 TEST(a_leader_that_was_started_anew_is_heard_by_all) {
   for (seed = 1; seed <= 40; seed++) follows_the_next_life(FW_S + seed * 50000);
 }
-
-CHECK_MAIN()

@@ -6,6 +6,7 @@
 
 #define WORLD fw_new
 #include "sim/fleet_play.h"
+#include "scarce.h"
 
 /* ---- everybody at once ------------------------------------------------------------------------- */
 
@@ -96,15 +97,7 @@ TEST(the_leases_come_back_from_a_backup) {
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-static int no_memory;
-
-static void *scarce(void *ctx, void *p, size_t was, size_t want) {
-  (void)ctx, (void)was;
-  if (want && no_memory) return NULL;
-  if (want) return realloc(p, want);
-  free(p);
-  return NULL;
-}
+static scarce memory = {.left = -1};
 
 static char evicted_incarnation[17];
 
@@ -121,7 +114,8 @@ static void see_eviction(fw_world *w, const slp_store_write *write) {
 /* Without memory for the write it is made later; whoever has come under that id meanwhile is not meant. */
 TEST(who_is_condemned_is_who_was_silent) {
   fw_world *w = world(4);
-  w->node_alloc = scarce;
+  w->node_alloc = scarce_alloc;
+  w->node_ctx = &memory;
   start(w, 2);
   settle(w, 15 * FW_S);
   slp_fleet *f = w->nodes[leader(w)]->fleet;
@@ -129,12 +123,13 @@ TEST(who_is_condemned_is_who_was_silent) {
   char incarnation[17] = {0};
   memcpy(incarnation, p->incarnation, 16);
   w->on_write = see_eviction;
-  no_memory = 1;
+  memory.left = 0;
   p->counter += 100000; /* it is alive: the table is to refuse */
   slp_member_evict(f, p);
   p->counter -= 100000;
   memcpy(p->incarnation, "0123456789abcdef", 16); /* as if it had come again */
-  no_memory = 0;
+  memory.left = -1;
+  CHECK(memory.failed > 0);
   run(w, 2 * FW_S);
   CHECK_STR(evicted_incarnation, incarnation);
   finish(w);
@@ -149,18 +144,20 @@ static uint64_t turns(fw_world *w) {
 
 TEST(nobody_runs_in_circles_without_memory) {
   fw_world *w = world(8);
-  w->node_alloc = scarce;
+  w->node_alloc = scarce_alloc;
+  w->node_ctx = &memory;
   start(w, 3);
   settle(w, 15 * FW_S);
   fw_start(w, 5, "new", 0); /* leases are asked for, looked at, handed over */
   run(w, 2 * FW_S);
   uint64_t before = turns(w);
-  no_memory = 1;
+  memory.left = 0;
   for (int i = 0; i < FW_NODES; i++)
     if (w->nodes[i]) slp_election_changed(w->nodes[i]->fleet); /* everybody looks at everything */
   run(w, 2 * LEASE);
   uint64_t a_second = (turns(w) - before) * FW_S / (2 * LEASE);
-  no_memory = 0;
+  memory.left = -1;
+  CHECK(memory.failed > 0);
   if (a_second > 4 * 200) CHECK_FAIL("%d turns a second", (int)a_second);
   settle(w, 70 * FW_S);
   finish(w);
@@ -214,5 +211,3 @@ TEST(names_that_no_table_takes) {
   }
   fw_free(w);
 }
-
-CHECK_MAIN()

@@ -615,5 +615,3 @@ TEST(a_busy_fleet_writes_no_more) {
   CHECK(writes < due * 11 / 10);
   finish(w);
 }
-
-CHECK_MAIN()

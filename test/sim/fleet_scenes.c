@@ -544,5 +544,3 @@ TEST(an_idle_fleet_writes_heartbeats_only) {
   CHECK(writes < beats * 11 / 10);
   finish(w);
 }
-
-CHECK_MAIN()

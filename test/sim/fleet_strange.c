@@ -202,5 +202,3 @@ TEST(a_damaged_plan_takes_no_lease_from_its_worker) {
   run(w, 70 * FW_S); /* an audit writes a new one */
   finish(w);
 }
-
-CHECK_MAIN()

@@ -291,5 +291,3 @@ TEST(units_are_counted_as_the_sandbox_counts_them) {
   reads();
   CHECK(told_w > 0 && told_r > 0);
 }
-
-CHECK_MAIN()

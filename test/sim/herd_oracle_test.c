@@ -1472,5 +1472,3 @@ TEST(no_rule_is_without_a_violation) {
     CHECK(strlen(hd_rule_name((hd_rule)rule)) > 4);
   }
 }
-
-CHECK_MAIN()

@@ -233,5 +233,3 @@ TEST(files_are_found_or_not) {
   CHECK_INT(b.into.n, 0);
   tear_down(&b);
 }
-
-CHECK_MAIN()

@@ -3,9 +3,10 @@
 The rule: a file includes only its own room and rooms of lower rank; rooms of one rank never
 include each other. libuv and curl only in host/, OpenSSL only in codec/digest.c, clocks and threads only in host/,
 printing only in cli/. With --objects the compiled core and aws objects are read too: what a macro or a header of
-another hides from the text, the symbol table shows.
+another hides from the text, the symbol table shows; and every file of test/unit and test/scene is in a program.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -167,6 +168,19 @@ def check_objects(build):
     return found
 
 
+def check_tests(build):
+    """Meson names every file of a program: one that it does not name would be a test that never runs."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as text:
+        compiled = {os.path.realpath(os.path.join(c["directory"], c["file"])) for c in json.load(text)}
+    named = compiled
+    if os.path.realpath(os.path.join(ROOT, "src", "store", "sqlite_file.c")) not in compiled:  # built without SQLite
+        named = compiled | {os.path.realpath(os.path.join(ROOT, "test", "unit", "store", "sqlite.c"))}
+    return [f"{os.path.relpath(os.path.join(folder, name), ROOT)} is in no program"
+            for program in ("unit", "scene") for folder, _, names in sorted(os.walk(os.path.join(ROOT, "test", program)))
+            for name in sorted(names)
+            if name.endswith(".c") and os.path.realpath(os.path.join(folder, name)) not in named]
+
+
 SELF_TEST = [  # path, line, must it be found?
     ("core/a.c", '#include "aws/ops.h"', True),
     ("core/a.c", '#include "source/x.h"', True),
@@ -215,6 +229,7 @@ def main():
     if "--objects" in sys.argv:
         build = sys.argv[sys.argv.index("--objects") + 1]
         bad |= report("objects of core, aws and source know no world", check_objects(build))
+        bad |= report("every file of unit tests and scenes is in a program", check_tests(build))
     sys.exit(1 if bad else 0)
 
 

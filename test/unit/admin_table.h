@@ -1,4 +1,4 @@
-/* core_desk.h - for tests of the desk: a lease table in memory with rows made by hand, a stream that lists
+/* admin_table.h - for tests of admin/: a lease table in memory with rows made by hand, a stream that lists
  * what the test says, workers whose hearts beat in virtual time, and a store in between that can be harmed.
  */
 #ifndef SLP_TEST_CORE_DESK_H
@@ -10,6 +10,7 @@
 #include "store/schemas.h"
 
 #include "aws_fake_host.h"
+#include "scarce.h"
 
 #include <stdarg.h>
 
@@ -337,27 +338,16 @@ static inline void beats(const char *row, uint64_t each_us) {
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
-static int memory_left = -1; /* allocations; negative: as many as you like */
-static void *some(void *ctx, void *p, size_t was, size_t want) {
-  (void)ctx, (void)was;
-  if (!want) {
-    free(p);
-    return NULL;
-  }
-  if (memory_left == 0) return NULL;
-  if (memory_left > 0) memory_left--;
-  return realloc(p, want);
-}
-
+static scarce memory = {.left = -1};
 static inline void begin(const char *shards) {
   slp_table_spec spec;
-  memory_left = -1;
+  memory.left = -1;
   no_table = 0;
   memset(&harmed, 0, sizeof harmed);
   memset(&stream, 0, sizeof stream);
   stream.s.ops = &stream_ops;
   stream.shards = shards;
-  mem = slp_mem_new(some, NULL);
+  mem = slp_mem_new(scarce_alloc, &memory);
   fake_init(&f, mem);
   tables = slp_memory_new(mem);
   layout = layout_new();

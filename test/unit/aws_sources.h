@@ -6,6 +6,7 @@
 #include "aws/aws_impl.h"
 
 #include "aws_fake_host.h"
+#include "scarce.h"
 
 static fake_host f;
 static slp_mem *mem;
@@ -68,23 +69,12 @@ static inline void sources_once(const fake_pair *env, const fake_pair *files, vo
 
 /* ---- memory ----------------------------------------------------------------------------------------------
  */
-static long sources_allocations_left;
-static inline void *sources_failing(void *ctx, void *p, size_t was, size_t want) {
-  (void)ctx;
-  (void)was;
-  if (want == 0) {
-    free(p);
-    return NULL;
-  }
-  return sources_allocations_left-- > 0 ? realloc(p, want) : NULL;
-}
-
 /* One attempt, with the n-th allocation and all after it failing. 1: there were keys at its end. */
 static inline int sources_story(const fake_pair *env, const fake_pair *files, void (*script)(void), long n) {
   char why[160];
   int fine = 0;
-  sources_allocations_left = n;
-  mem = slp_mem_new(sources_failing, NULL);
+  scarce memory = {.left = n};
+  mem = slp_mem_new(scarce_alloc, &memory);
   if (!mem) return 0;
   fake_init(&f, mem);
   f.env = env;

@@ -355,5 +355,3 @@ TEST(proxies_of_the_environment_are_for_others) {
   wire_child_stop(&proxy);
   wire_close(&w);
 }
-
-CHECK_MAIN()

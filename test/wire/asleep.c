@@ -45,5 +45,3 @@ TEST(timers_run_in_time_after_a_sleep) {
   CHECK_INT(next.rang, 1);
   wire_close(&w);
 }
-
-CHECK_MAIN()

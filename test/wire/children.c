@@ -215,5 +215,3 @@ TEST(a_child_that_somebody_else_waited_for_does_not_keep_the_loop) {
   wire_close(&w);
   unlink(file);
 }
-
-CHECK_MAIN()

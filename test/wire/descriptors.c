@@ -84,5 +84,3 @@ TEST(no_descriptor_is_left) {
   wire_child_stop(&elsewhere);
   wire_close(&w);
 }
-
-CHECK_MAIN()

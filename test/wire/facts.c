@@ -182,5 +182,3 @@ TEST(options_that_must_exist) {
   CHECK_INT(curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L), CURLE_OK);
   curl_easy_cleanup(e);
 }
-
-CHECK_MAIN()

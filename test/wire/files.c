@@ -108,5 +108,3 @@ TEST(descriptors_come_back) {
   close(after);
   wire_close(&w);
 }
-
-CHECK_MAIN()

@@ -254,5 +254,3 @@ static void race(int once) {
 }
 TEST(idle_connections_close_under_requests) { race(0); }
 TEST(idle_connections_close_under_conditional_writes) { race(1); }
-
-CHECK_MAIN()

@@ -201,5 +201,3 @@ TEST(cancelling_and_closing_during_a_hanging_look_up) {
   }
   poll(NULL, 0, STALL_MS);
 }
-
-CHECK_MAIN()

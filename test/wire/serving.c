@@ -499,5 +499,3 @@ TEST(ipv6_loopback) {
   CHECK(r == 0 || r == UV_EADDRNOTAVAIL || r == UV_EAFNOSUPPORT);
   close_world();
 }
-
-CHECK_MAIN()

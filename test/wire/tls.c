@@ -251,5 +251,3 @@ TEST(a_large_bundle_is_parsed_once) {
   CHECK_INT(slp_host_turns(x.w.h)->connections_opened, 6);
   scene_close(&x);
 }
-
-CHECK_MAIN()

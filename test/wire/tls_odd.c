@@ -354,5 +354,3 @@ TEST(only_old_versions) {
   run_close(&r);
   odd_close(&b);
 }
-
-CHECK_MAIN()

@@ -109,5 +109,3 @@ TEST(cancelled_work_is_silent_and_left_once) {
     if (rounds < 3) CHECK_INT(x[1].ran, 0);
   }
 }
-
-CHECK_MAIN()

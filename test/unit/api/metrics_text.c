@@ -1,0 +1,170 @@
+/* api/metrics_text.c: names, labels, what is left out, and that slices change nothing. That a Prometheus
+ * client reads it, integration/metrics.py shows. */
+#include "api/metrics_text.h"
+
+#include "check.h"
+
+static slp_mem *mem;
+static slp_sample s;
+static slp_buf out;
+
+static void begin(void) {
+  mem = slp_mem_new(NULL, NULL);
+  slp_sample_init(&s, mem);
+  slp_buf_init(&out, mem, 1 << 24);
+}
+static void end(void) {
+  slp_sample_free(&s);
+  slp_buf_free(&out);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+static const char *text(size_t lines_max, slp_metrics_own own) {
+  slp_metrics_text t;
+  int r = SLP_MORE;
+  slp_buf_clear(&out);
+  slp_metrics_text_begin(&t, &s, &own, &out);
+  while (r == SLP_MORE) r = slp_metrics_text_write(&t, lines_max);
+  CHECK_INT(r, 0);
+  return slp_buf_z(&out);
+}
+static const char *all(void) { return text(SIZE_MAX, (slp_metrics_own){0}); }
+/* How often a whole line stands there. */
+static int lines(const char *line) {
+  int n = 0;
+  size_t len = strlen(line);
+  const char *z = slp_buf_z(&out);
+  for (const char *at = z; (at = strstr(at, line)); at += len)
+    n += (at == z || at[-1] == '\n') && at[len] == '\n';
+  return n;
+}
+static void stream(const char *name, sloop_stats_t stats) {
+  CHECK_INT(slp_sample_add(&s, NULL, name, NULL, SLP_READING_RUNNING, &stats), 0);
+}
+
+static void named(const char *stat, const char *unit, const char *want) {
+  char name[80];
+  slp_metrics_text_name(stat, unit, name);
+  CHECK_STR(name, want);
+}
+TEST(names) {
+  named("records", "records", "sloop_records_total");
+  named("payload_bytes", "bytes", "sloop_payload_bytes_total");
+  named("buffered_bytes_now", "bytes", "sloop_buffered_bytes");
+  named("buffered_bytes_peak", "bytes", "sloop_buffered_peak_bytes");
+  named("batches_now", "batches", "sloop_batches_now"); /* sloop_batches_total is another */
+  named("shards_now", "shards", "sloop_shards");
+  named("behind_ms_now", "ms", "sloop_behind_seconds");
+  named("turn_us_p999", "us", "sloop_turn_p999_seconds");
+  named("hold_us_max", "us", "sloop_hold_max_seconds");
+  named("heartbeat_age_ms_now", "ms", "sloop_heartbeat_age_seconds");
+  named("store_write_units", "1/1000 unit", "sloop_store_write_units_total");
+  named("joined_now", "0 or 1", "sloop_joined");
+}
+
+TEST(every_stat_is_there_once_under_a_name_of_its_own) {
+  begin();
+  sloop_stats_t stats;
+  memset(&stats, 1, sizeof stats);
+  stream("s", stats);
+  all();
+#define X(stat, unit, meaning)                                                                        \
+  {                                                                                                   \
+    char name[80], line[120];                                                                         \
+    slp_metrics_text_name(#stat, unit, name);                                                         \
+    snprintf(line, sizeof line, "# TYPE %s %s", name, strstr(name, "_total") ? "counter" : "gauge");  \
+    CHECK_INT(lines(line), 1);                                                                        \
+    snprintf(line, sizeof line, "\n%s{stream=\"s\"} ", name);                                         \
+    if (!strstr(slp_buf_z(&out), line)) CHECK_FAIL("no %s", line);                                    \
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789")]) CHECK_FAIL("bad name %s", name); \
+  }
+  SLOOP_STATS(X)
+#undef X
+  end();
+}
+
+TEST(values_in_base_units) {
+  begin();
+  stream("orders", (sloop_stats_t){.records = 12,
+                                   .behind_ms_now = 1500,
+                                   .hold_us_max = 2500,
+                                   .store_write_units = 500,
+                                   .tip_age_ms_now = UINT64_MAX});
+  all();
+  CHECK_INT(lines("sloop_records_total{stream=\"orders\"} 12"), 1);
+  CHECK_INT(lines("# HELP sloop_records_total handed to on_batch (records)"), 1);
+  CHECK_INT(lines("sloop_behind_seconds{stream=\"orders\"} 1.5"), 1);
+  CHECK_INT(lines("# HELP sloop_behind_seconds the most any shard lags its tip (seconds)"), 1);
+  CHECK_INT(lines("sloop_hold_max_seconds{stream=\"orders\"} 0.0025"), 1);
+  CHECK_INT(lines("sloop_store_write_units_total{stream=\"orders\"} 0.5"), 1);
+  CHECK(!strstr(slp_buf_z(&out), "\nsloop_tip_age_seconds")); /* not known: no line */
+  CHECK_INT(lines("sloop_ready{stream=\"orders\"} 1"), 1);
+  end();
+}
+
+TEST(labels_are_escaped) {
+  begin();
+  CHECK_INT(
+      slp_sample_add(&s, "a\"b\\c", "line\nbreak", "\xff\xfe", SLP_READING_STOPPED, &(sloop_stats_t){0}), 0);
+  CHECK_INT(slp_sample_add_shard(&s, &(sloop_shard_stats_t){"schön", 3, 20, 4, 0, 1}), 0);
+  all();
+#define LABELS "stream=\"line\\nbreak\",app=\"a\\\"b\\\\c\",worker=\"??\""
+  CHECK_INT(lines("sloop_records_total{" LABELS "} 0"), 1);
+  CHECK_INT(lines("sloop_ready{" LABELS "} 0"), 1);
+  CHECK_INT(lines("sloop_shard_behind_seconds{" LABELS ",shard=\"schön\"} 0.02"), 1);
+  CHECK_INT(lines("sloop_shard_unacked_records{" LABELS ",shard=\"schön\"} 4"), 1);
+  CHECK_INT(lines("sloop_shard_epoch{" LABELS ",shard=\"schön\"} 3"), 1);
+  CHECK_INT(lines("sloop_shard_paused{" LABELS ",shard=\"schön\"} 0"), 1);
+  CHECK_INT(lines("sloop_shard_at_tip{" LABELS ",shard=\"schön\"} 1"), 1);
+  end();
+}
+
+TEST(shards_belong_to_their_consumer) {
+  begin();
+  stream("empty", (sloop_stats_t){0});
+  stream("one", (sloop_stats_t){0});
+  CHECK_INT(slp_sample_add_shard(&s, &(sloop_shard_stats_t){"s1", 0, -1, 0, 0, 0}), 0);
+  stream("none", (sloop_stats_t){0});
+  stream("one", (sloop_stats_t){0});
+  CHECK_INT(slp_sample_add_shard(&s, &(sloop_shard_stats_t){"s1", 0, 7, 0, 0, 0}), 0);
+  CHECK_INT(slp_sample_add_shard(&s, &(sloop_shard_stats_t){"s2", 0, 8, 0, 0, 0}), 0);
+  stream("last", (sloop_stats_t){0});
+  all();
+  CHECK_INT(lines("sloop_shard_unacked_records{stream=\"one\",shard=\"s1\"} 0"), 1);
+  CHECK_INT(lines("sloop_shard_unacked_records{stream=\"one\",consumer=\"2\",shard=\"s1\"} 0"), 1);
+  CHECK_INT(lines("sloop_shard_unacked_records{stream=\"one\",consumer=\"2\",shard=\"s2\"} 0"), 1);
+  CHECK_INT(lines("sloop_shard_behind_seconds{stream=\"one\",consumer=\"2\",shard=\"s2\"} 0.008"), 1);
+  CHECK(!strstr(slp_buf_z(&out), "sloop_shard_behind_seconds{stream=\"one\",shard=\"s1\"}")); /* not known */
+  CHECK_INT(lines("# TYPE sloop_shard_paused gauge"), 1);
+  CHECK_INT(lines("sloop_records_total{stream=\"last\"} 0"), 1);
+  end();
+}
+
+TEST(nothing_to_tell) {
+  begin();
+  all();
+  CHECK_INT(lines("# TYPE sloop_records_total counter"), 1);
+  CHECK(!strstr(slp_buf_z(&out), "shard_") && !strstr(slp_buf_z(&out), "cloudwatch"));
+  text(SIZE_MAX, (slp_metrics_own){1, 12, 3});
+  CHECK_INT(lines("sloop_cloudwatch_data_total 12"), 1);
+  CHECK_INT(lines("sloop_cloudwatch_failures_total 3"), 1);
+  end();
+}
+
+TEST(slices_change_nothing) {
+  begin();
+  for (int i = 0; i < 5; i++) {
+    stream("s", (sloop_stats_t){.records = (uint64_t)i});
+    for (int k = 0; k < 50 * (i % 2); k++)
+      CHECK_INT(slp_sample_add_shard(&s, &(sloop_shard_stats_t){"shard", 0, k - 1, 0, 0, 0}), 0);
+  }
+  char *whole = strdup(all());
+  for (size_t n = 1; n < 300; n += 13) CHECK_STR(text(n, (slp_metrics_own){0}), whole);
+  free(whole);
+  slp_metrics_text t;
+  slp_metrics_text_begin(&t, &s, &(slp_metrics_own){0}, &out);
+  slp_buf_free(&out);
+  slp_buf_init(&out, mem, 5000);
+  CHECK_INT(slp_metrics_text_write(&t, SIZE_MAX), SLP_ELIMIT);
+  end();
+}

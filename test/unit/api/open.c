@@ -1,0 +1,117 @@
+/* open.c - opening and joining on a real loop, and credentials that are asked for while everything ends.
+ * What an open consumer does is told by the scenes. */
+#include "api/open.h"
+
+#include <uv.h>
+
+#include "check.h"
+
+static uv_loop_t loop;
+static int asked, closed, answer;
+static sloop_creds_req_t *unanswered;
+
+static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
+  (void)s;
+  (void)arg;
+  sloop_batch_done(b, sloop_batch_count(b));
+}
+static void on_closed(sloop_t *s, int status, void *arg) {
+  (void)s;
+  (void)arg;
+  CHECK_INT(status, 0);
+  closed++;
+}
+static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
+  static const sloop_creds_t keys = {.access_key = "A", .secret_key = "B", .expires_at_ms = -1};
+  (void)s;
+  (void)arg;
+  asked++;
+  if (answer)
+    sloop_creds_done(rq, 0, &keys, NULL);
+  else
+    unanswered = rq;
+}
+
+static sloop_opts_t opts(void) {
+  sloop_opts_t o;
+  sloop_opts_init(&o);
+  o.stream = "orders";
+  o.region = "eu-west-1";
+  o.endpoint = "http://127.0.0.1:1"; /* nobody listens */
+  o.creds = creds;
+  o.on_batch = on_batch;
+  return o;
+}
+
+static void begin(void) { CHECK_INT(uv_loop_init(&loop), 0); }
+static void end(int closes) {
+  uv_run(&loop, UV_RUN_DEFAULT);
+  CHECK_INT(closed, closes);
+  CHECK_INT(uv_loop_close(&loop), 0);
+  closed = asked = 0;
+}
+
+TEST(who_has_started_or_closed_is_not_joined) {
+  sloop_t *a, *b, *c;
+  char why[160];
+  sloop_opts_t o = opts();
+  begin();
+  answer = 1;
+  CHECK_INT(sloop_open(&a, &loop, &o, why), 0);
+  o.join = a;
+  o.creds = NULL;
+  CHECK_INT(sloop_open(&b, &loop, &o, why), 0);
+  CHECK_INT(sloop_start(a), 0);
+  CHECK_INT(sloop_open(&c, &loop, &o, why), SLOOP_EOPTION);
+  CHECK(c == NULL);
+  CHECK_STR(why, "join: that consumer is already started or closed");
+  sloop_close(a, on_closed, NULL);
+  CHECK_INT(sloop_open(&c, &loop, &o, why), SLOOP_EOPTION);
+  CHECK_STR(why, "join: that consumer is already started or closed");
+  sloop_close(b, on_closed, NULL);
+  end(2);
+}
+
+/* Whoever is asked for credentials may answer after the end; who was not asked yet never is. */
+TEST(closed_at_any_moment_around_the_question_for_credentials) {
+  int asked_once = 0, never_asked = 0;
+  for (int turns = 0; turns <= 12; turns++) { /* the last time until it is asked */
+    sloop_t *a;
+    char why[160];
+    sloop_opts_t o = opts();
+    begin();
+    answer = 0;
+    unanswered = NULL;
+    CHECK_INT(sloop_open(&a, &loop, &o, why), 0);
+    CHECK_INT(sloop_start(a), 0);
+    for (int i = 0; i < turns; i++) uv_run(&loop, UV_RUN_NOWAIT);
+    while (turns == 12 && !asked) uv_run(&loop, UV_RUN_ONCE);
+    asked_once += asked == 1;
+    never_asked += asked == 0;
+    sloop_close(a, on_closed, NULL);
+    int before = asked;
+    uv_run(&loop, UV_RUN_DEFAULT);
+    CHECK_INT(asked, before);
+    if (unanswered) sloop_creds_done(unanswered, SLP_ECANCELED, NULL, "too late");
+    end(1);
+  }
+  CHECK(asked_once && never_asked);
+}
+
+/* Two of a family: the one that was asked for credentials is gone before it is. */
+TEST(when_the_one_that_knows_the_credentials_is_closed_the_others_are_told) {
+  sloop_t *a, *b;
+  char why[160];
+  sloop_opts_t o = opts();
+  begin();
+  CHECK_INT(sloop_open(&a, &loop, &o, why), 0);
+  o.join = a;
+  o.creds = NULL;
+  CHECK_INT(sloop_open(&b, &loop, &o, why), 0);
+  CHECK_INT(sloop_start(b), 0);
+  sloop_close(a, on_closed, NULL);
+  for (int i = 0; i < 20; i++) uv_run(&loop, UV_RUN_NOWAIT);
+  CHECK_INT(asked, 0);
+  sloop_close(b, on_closed, NULL);
+  end(2);
+}

@@ -1,0 +1,134 @@
+/* opts.c - options: every wrong one is named, copies are deep, older callers get defaults. */
+#include "api/open.h"
+#include "check.h"
+
+static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
+  (void)s;
+  (void)arg;
+  sloop_batch_done(b, 0);
+}
+
+static sloop_opts_t good(void) {
+  sloop_opts_t o;
+  sloop_opts_init(&o);
+  o.stream = "orders";
+  o.on_batch = on_batch;
+  return o;
+}
+
+#define WRONG(assignment, names)                                                \
+  do {                                                                          \
+    sloop_opts_t o = good();                                                    \
+    char why[160] = "";                                                         \
+    o.assignment;                                                               \
+    CHECK_INT(slp_opts_check(&o, why), SLOOP_EOPTION);                          \
+    if (!strstr(why, names)) CHECK_FAIL("\"%s\" does not name %s", why, names); \
+  } while (0)
+
+TEST(every_wrong_option_is_named) {
+  static const char *const empty[] = {""};
+  WRONG(stream = NULL, "stream");
+  WRONG(stream = "", "stream");
+  WRONG(stream = "no spaces", "stream");
+  WRONG(stream = "arn:aws:s3:::bucket", "stream");
+  WRONG(stream = "arn:aws:kinesis:us-east-1:000000000000:stream/", "stream");
+  WRONG(on_batch = NULL, "on_batch");
+  WRONG(poll_ms = 0, "poll_ms");
+  WRONG(fetch_records_max = 10001, "fetch_records_max");
+  WRONG(buffered_bytes_max = 1, "buffered_bytes_max");
+  WRONG(batches_out_max = 0, "batches_out_max");
+  WRONG(batch_records_max = 0, "batch_records_max");
+  WRONG(in_flight_max = 0, "in_flight_max");
+  WRONG(start.kind = (sloop_position_kind_t)9, "start");
+  WRONG(order = (sloop_order_kind)0, "order");
+  WRONG(start.kind = SLOOP_AT_SEQ, "start.shard");
+  WRONG(shards = empty; o.shards_n = 1, "shards");
+  sloop_opts_t o = good();
+  char why[160];
+  o.start.kind = SLOOP_AT_SEQ;
+  o.start.shard = "3";
+  o.start.seq = "01";
+  CHECK_INT(slp_opts_check(&o, why), SLOOP_EOPTION);
+  CHECK(strstr(why, "start.seq") != NULL);
+  o.start.seq = "1";
+  CHECK_INT(slp_opts_check(&o, why), 0);
+  o.stream = "arn:aws-cn:kinesis:cn-north-1:123456789012:stream/x";
+  CHECK_INT(slp_opts_check(&o, why), 0);
+}
+
+TEST(copies_are_deep) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  char stream[] = "orders", shard[] = "7";
+  const char *shards[] = {shard};
+  sloop_opts_t o = good(), copy;
+  o.stream = stream;
+  o.shards = shards;
+  o.shards_n = 1;
+  CHECK_INT(slp_opts_copy(&copy, &o, mem), 0);
+  memset(stream, 'x', 6);
+  shard[0] = 'x';
+  CHECK_STR(copy.stream, "orders");
+  CHECK_STR(copy.shards[0], "7");
+  slp_opts_free(&copy, mem);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+TEST(a_shorter_struct_of_an_older_caller_gets_defaults_for_the_rest) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  sloop_opts_t o, copy;
+  memset(&o, 0xff, sizeof o);
+  sloop_opts_init_sized(&o, offsetof(sloop_opts_t, creds));
+  o.stream = "orders";
+  o.on_batch = on_batch;
+  CHECK_INT(o.size, offsetof(sloop_opts_t, creds));
+  CHECK_INT(slp_opts_copy(&copy, &o, mem), 0);
+  CHECK(copy.creds == NULL);
+  CHECK_INT(copy.poll_ms, 1000);
+  slp_opts_free(&copy, mem);
+  slp_mem_drop(mem);
+}
+
+TEST(a_longer_struct_of_a_newer_caller_is_zeroed_behind_ours) {
+  struct {
+    sloop_opts_t o;
+    char newer[40];
+  } room;
+  memset(&room, 0xff, sizeof room);
+  sloop_opts_init_sized(&room.o, sizeof room.o + 24);
+  CHECK_INT(room.o.size, sizeof room.o);
+  CHECK_INT(room.o.poll_ms, 1000);
+  for (size_t i = 0; i < sizeof room.newer; i++) CHECK_INT((unsigned char)room.newer[i], i < 24 ? 0 : 0xff);
+}
+
+TEST(options_of_leases_need_an_application) {
+  WRONG(worker = "w", "worker needs app");
+  WRONG(schema = "kcl", "schema needs app");
+  WRONG(store = "memory", "store needs app");
+  WRONG(store_endpoint = "http://x", "store needs app");
+  WRONG(app = "shop"; o.store = "dynamodb:a/b", "a/b can't be the name of a table");
+  WRONG(app = "shop"; o.store = "dynamodb:ab", "ab can't be the name of a table");
+}
+
+TEST(what_open_lacks_is_named) {
+  sloop_opts_t o = good();
+  sloop_t *s = (sloop_t *)&o;
+  char why[160] = "";
+  CHECK_INT(sloop_open(&s, NULL, &o, why), SLOOP_EOPTION);
+  CHECK(s == NULL);
+  CHECK_STR(why, "loop is missing");
+  struct uv_loop_s *loop = (struct uv_loop_s *)&o; /* not looked at */
+  CHECK_INT(sloop_open(&s, loop, NULL, why), SLOOP_EOPTION);
+  CHECK_STR(why, "options (use sloop_opts_init) is missing");
+}
+
+TEST(errors_have_names_and_sentences) {
+  CHECK_STR(sloop_err_name(SLOOP_ETHROTTLE), "ETHROTTLE");
+  CHECK_STR(sloop_err_name(-ECONNREFUSED), "ECONNREFUSED");
+  CHECK_STR(sloop_err_name(12345), "UNKNOWN");
+  CHECK(strlen(sloop_strerror(SLOOP_ENOSTREAM)) > 5 && strlen(sloop_strerror(-ENOMEM)) > 5);
+  CHECK_STR(sloop_strerror(0), "success");
+  CHECK_STR(sloop_strerror(12345), "unknown error");
+  CHECK(strlen(sloop_version()) >= 5);
+  CHECK(strstr(sloop_features(), sloop_version()) && strstr(sloop_features(), "libcurl/"));
+}

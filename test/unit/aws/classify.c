@@ -1,0 +1,197 @@
+/* classify.c - what each error of the services means, from whatever body it comes in. */
+#include "aws/classify.h"
+
+#include "base/buf.h"
+#include "codec/cbor.h"
+#include "sloop.h"
+#include "check.h"
+
+typedef struct expected {
+  const char *name;
+  int status;
+  slp_class class;
+  slp_remedy remedy;
+} expected;
+
+/* aws-wire's table, written down a second time by hand. */
+static const expected table[] = {
+    {"ProvisionedThroughputExceededException", 400, SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"LimitExceededException", 400, SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"KMSThrottlingException", 400, SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"ThrottlingException", 400, SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"Throttling", 400, SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"SlowDown", 503, SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"TooManyRequestsException", 429, SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"RequestLimitExceeded", 400, SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"InternalFailureException", 500, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"InternalFailure", 500, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"InternalServerError", 500, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"ServiceUnavailableException", 503, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"ExpiredIteratorException", 400, SLP_EXPIRED, SLP_REMEDY_NONE},
+    {"ExpiredNextTokenException", 400, SLP_EXPIRED, SLP_REMEDY_NONE},
+    {"ResourceNotFoundException", 400, SLP_GONE, SLP_REMEDY_NONE},
+    {"ResourceInUseException", 400, SLP_BUSY, SLP_REMEDY_NONE},
+    {"TrimmedDataAccessException", 400, SLP_TRIMMED, SLP_REMEDY_NONE},
+    {"InvalidArgumentException", 400, SLP_REFUSED, SLP_REMEDY_NONE},
+    {"ValidationException", 400, SLP_REFUSED, SLP_REMEDY_NONE},
+    {"SerializationException", 400, SLP_REFUSED, SLP_REMEDY_NONE},
+    {"UnknownOperationException", 404, SLP_REFUSED, SLP_REMEDY_NONE},
+    {"AccessDeniedException", 400, SLP_ACCESS, SLP_REMEDY_NONE},
+    {"KMSAccessDeniedException", 400, SLP_ACCESS, SLP_REMEDY_NONE},
+    {"KMSDisabledException", 400, SLP_ACCESS, SLP_REMEDY_NONE},
+    {"KMSInvalidStateException", 400, SLP_ACCESS, SLP_REMEDY_NONE},
+    {"KMSNotFoundException", 400, SLP_ACCESS, SLP_REMEDY_NONE},
+    {"KMSOptInRequired", 400, SLP_ACCESS, SLP_REMEDY_NONE},
+    {"ExpiredTokenException", 403, SLP_AUTH, SLP_REMEDY_KEYS},
+    {"ExpiredToken", 400, SLP_AUTH, SLP_REMEDY_KEYS},
+    {"UnrecognizedClientException", 400, SLP_AUTH, SLP_REMEDY_KEYS},
+    {"InvalidClientTokenId", 403, SLP_AUTH, SLP_REMEDY_KEYS},
+    {"InvalidSignatureException", 400, SLP_AUTH, SLP_REMEDY_CLOCK},
+    {"SignatureDoesNotMatch", 403, SLP_AUTH, SLP_REMEDY_CLOCK},
+    {"RequestExpired", 400, SLP_AUTH, SLP_REMEDY_CLOCK},
+    {"RequestTimeTooSkewed", 403, SLP_AUTH, SLP_REMEDY_CLOCK},
+    {"IncompleteSignature", 400, SLP_AUTH, SLP_REMEDY_NONE},
+    {"MissingAuthenticationTokenException", 400, SLP_AUTH, SLP_REMEDY_NONE},
+    /* names nobody knows: by status */
+    {"BrandNewException", 400, SLP_REFUSED, SLP_REMEDY_NONE},
+    {"BrandNewException", 500, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"", 301, SLP_REFUSED, SLP_REMEDY_NONE},
+    {"", 400, SLP_REFUSED, SLP_REMEDY_NONE},
+    {"", 401, SLP_AUTH, SLP_REMEDY_CLOCK},
+    {"", 403, SLP_ACCESS, SLP_REMEDY_CLOCK},
+    {"", 404, SLP_REFUSED, SLP_REMEDY_NONE},
+    {"", 408, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"", 413, SLP_REFUSED, SLP_REMEDY_NONE},
+    {"", 429, SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"", 500, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"", 502, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"", 503, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"", 504, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"", 204, SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"Exception", 400, SLP_REFUSED, SLP_REMEDY_NONE},
+};
+
+TEST(every_name_has_its_class) {
+  for (size_t i = 0; i < SLP_COUNT(table); i++) {
+    slp_remedy remedy = SLP_REMEDY_NONE;
+    slp_class class = slp_classify_name(slp_str_of(table[i].name), table[i].status, &remedy);
+    if (class != table[i].class || remedy != table[i].remedy) {
+      CHECK_FAIL("%s %d is %s, not %s", table[i].name, table[i].status, slp_class_name(class),
+                 slp_class_name(table[i].class));
+    }
+  }
+}
+
+static slp_fail fail;
+static slp_remedy remedy;
+
+static void classify(int status, const char *error_type, slp_str body) {
+  char *copy = malloc(body.n + 1); /* of exactly that size, for ASan */
+  memcpy(copy, body.p, body.n);
+  slp_bad_answer answer = {.status = status,
+                           .error_type = error_type,
+                           .request_id = "rq-1",
+                           .retry_after_ms = 1500,
+                           .body = {copy, body.n}};
+  slp_classify(&answer, &fail, &remedy);
+  free(copy);
+}
+
+TEST(json_bodies) {
+  classify(400, "",
+           SLP_STR("{\"__type\":\"com.amazonaws.kinesis#ExpiredIteratorException:http://x#y/\","
+                   "\"message\":\"Iterator expired.\\nSecond line\"}"));
+  CHECK_INT(fail.class, SLP_EXPIRED);
+  CHECK_STR(fail.aws_code, "ExpiredIteratorException");
+  CHECK_STR(fail.message, "Iterator expired.");
+  CHECK_STR(fail.request_id, "rq-1");
+  CHECK_INT(fail.http_status, 400);
+  CHECK_INT(fail.retry_after_us, 1500000);
+  classify(400, "",
+           SLP_STR(" {\"x\":{\"y\":[1,{\"__type\":\"no\"}]},\"Message\":\"no such stream\","
+                   "\"__type\":\"ResourceNotFoundException\"}"));
+  CHECK_INT(fail.class, SLP_GONE);
+  CHECK_INT(fail.code, SLOOP_ENOSTREAM);
+  CHECK_STR(fail.message, "no such stream");
+  classify(400, "",
+           SLP_STR("{\"Output\":{\"__type\":\"ThrottlingException\",\"message\":null},\"Version\":\"1.0\"}"));
+  CHECK_INT(fail.class, SLP_THROTTLE);
+  CHECK_INT(fail.code, SLOOP_ETHROTTLE);
+  CHECK_STR(fail.message, "the service gave no text");
+}
+
+TEST(the_header_names_the_error_when_the_body_does_not) {
+  classify(400, "ResourceInUseException:http://internal/", SLP_STR(""));
+  CHECK_INT(fail.class, SLP_BUSY);
+  CHECK_STR(fail.aws_code, "ResourceInUseException");
+  classify(400, "Bad<script>Name", SLP_STR(""));
+  CHECK_STR(fail.aws_code, "");
+  CHECK_STR(fail.message, "unreadable answer with status 400: (empty)");
+}
+
+TEST(cbor_bodies) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1000);
+  slp_cbor_put_map(&b, UINT64_MAX);
+  slp_cbor_put_text(&b, SLP_STR("message"));
+  slp_cbor_put_text(&b, SLP_STR("slow down please"));
+  slp_cbor_put_text(&b, SLP_STR("__type"));
+  slp_cbor_put_text(&b, SLP_STR("ProvisionedThroughputExceededException"));
+  slp_cbor_put_break(&b);
+  classify(400, "", slp_buf_str(&b));
+  CHECK_INT(fail.class, SLP_THROTTLE);
+  CHECK_STR(fail.message, "slow down please");
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+}
+
+TEST(xml_and_html_bodies) {
+  classify(403, "",
+           SLP_STR("<ErrorResponse><Error><Type>Sender</Type><Code>InvalidClientTokenId</Code>"
+                   "<Message>The token is invalid.</Message></Error></ErrorResponse>"));
+  CHECK_INT(fail.class, SLP_AUTH);
+  CHECK_INT(remedy, SLP_REMEDY_KEYS);
+  CHECK_STR(fail.message, "The token is invalid.");
+  classify(500, "", SLP_STR("<!doctype html>\n<html lang=en>\n<title>500  Internal\x01\x02Server</title>"));
+  CHECK_INT(fail.class, SLP_TRANSIENT);
+  CHECK_INT(fail.code, SLOOP_EREMOTE);
+  CHECK_STR(fail.aws_code, "");
+  CHECK_STR(
+      fail.message,
+      "unreadable answer with status 500: <!doctype html> <html lang=en> <title>500 Internal?Server</title>");
+}
+
+TEST(bodies_that_are_cut_or_junk_are_quoted_not_trusted) {
+  classify(502, "", SLP_STR("{\"__type\":\"ResourceNotFou"));
+  CHECK_INT(fail.class, SLP_TRANSIENT);
+  classify(503, "", SLP_STR("\xff\xfe\x00\x01"));
+  CHECK_STR(fail.message, "unreadable answer with status 503: ?");
+  classify(500, "", SLP_STR("<Code>"));
+  classify(500, "", SLP_STR("<Code>x"));
+  CHECK_STR(fail.aws_code, "");
+  classify(500, "", SLP_STR("\xbf\x66__type\x78"));
+  CHECK_STR(fail.aws_code, "");
+}
+
+TEST(a_nul_does_not_end_what_the_service_says) {
+  classify(400, "", SLP_STR("{\"__type\":\"ValidationException\",\"message\":\"\\u0000no\\u0000\"}"));
+  CHECK_STR(fail.message, "?no?");
+  classify(400, "", SLP_STR("<a><Code>ValidationError</Code><Message>\0</Message></a>"));
+  CHECK_STR(fail.message, "?");
+}
+
+TEST(nothing_of_a_quoted_request_is_repeated) {
+  classify(403, "",
+           SLP_STR("{\"__type\":\"SignatureDoesNotMatch\",\"message\":\"It does not match. Canonical: "
+                   "'POST x-amz-security-token:SECRETTOKEN'\"}"));
+  CHECK_INT(fail.class, SLP_AUTH);
+  CHECK_INT(fail.code, SLOOP_EAUTH);
+  CHECK(strstr(fail.message, "SECRETTOKEN") == NULL);
+  CHECK(strstr(fail.message, "It does not match.") == fail.message);
+}
+
+TEST(every_class_has_a_code) {
+  for (int class = SLP_FINE + 1; class <= SLP_NOMEM; class ++) CHECK(slp_class_code((slp_class) class) < 0);
+  CHECK_INT(slp_class_code(SLP_FINE), 0);
+}

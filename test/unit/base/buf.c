@@ -1,0 +1,67 @@
+/* buf.c - bytes grow up to their maximum and not beyond; numbers are written right. */
+#include "base/buf.h"
+#include "check.h"
+
+TEST(the_maximum_is_kept_to_the_byte) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 100);
+  for (int i = 0; i < 100; i++) CHECK_INT(slp_buf_add_char(&b, 'x'), 0);
+  CHECK_INT(slp_buf_add_char(&b, 'x'), SLP_ELIMIT);
+  CHECK_INT(slp_buf_reserve(&b, SIZE_MAX), SLP_ELIMIT);
+  CHECK_INT(b.n, 100);
+  CHECK_INT(strlen(slp_buf_z(&b)), 100);
+  slp_buf_clear(&b);
+  CHECK_INT(slp_buf_addf(&b, "%d %s", 42, "things"), 0);
+  CHECK_STR(slp_buf_z(&b), "42 things");
+  slp_buf_free(&b);
+  CHECK_STR(slp_buf_z(&b), "");
+  slp_mem_drop(mem);
+}
+
+TEST(numbers_at_their_ends) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b, to;
+  slp_buf_init(&b, mem, 1000);
+  slp_buf_init(&to, mem, 1000);
+  slp_buf_add_u64(&b, 0);
+  slp_buf_add_char(&b, ' ');
+  slp_buf_add_u64(&b, UINT64_MAX);
+  slp_buf_add_char(&b, ' ');
+  slp_buf_add_i64(&b, INT64_MIN);
+  slp_buf_add_char(&b, ' ');
+  slp_buf_add_i64(&b, -1);
+  slp_buf_move(&to, &b);
+  CHECK_STR(slp_buf_z(&to), "0 18446744073709551615 -9223372036854775808 -1");
+  CHECK(b.p == NULL && b.n == 0);
+  slp_buf_free(&to);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+static const char *scaled(uint64_t v, unsigned decimals) {
+  static char text[64];
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1000);
+  CHECK_INT(slp_buf_add_scaled(&b, v, decimals), 0);
+  snprintf(text, sizeof text, "%s", slp_buf_z(&b));
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+  return text;
+}
+
+TEST(numbers_with_a_point) {
+  CHECK_STR(scaled(0, 0), "0");
+  CHECK_STR(scaled(0, 6), "0");
+  CHECK_STR(scaled(1500, 0), "1500");
+  CHECK_STR(scaled(1500, 3), "1.5");
+  CHECK_STR(scaled(1000, 3), "1");
+  CHECK_STR(scaled(7, 3), "0.007");
+  CHECK_STR(scaled(10, 3), "0.01");
+  CHECK_STR(scaled(1234567, 6), "1.234567");
+  CHECK_STR(scaled(UINT64_MAX, 0), "18446744073709551615");
+  CHECK_STR(scaled(UINT64_MAX, 6), "18446744073709.551615");
+  CHECK_STR(scaled(UINT64_MAX, 19), "1.8446744073709551615");
+  CHECK_STR(scaled(1, 19), "0.0000000000000000001");
+}

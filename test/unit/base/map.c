@@ -1,0 +1,54 @@
+/* map.c - the map against a plain array under random operations; order of insertion. */
+#include "base/map.h"
+#include "check.h"
+
+#include <stdio.h>
+
+TEST(it_agrees_with_a_plain_array) {
+  enum { KEYS = 300 };
+  static char names[KEYS][32];
+  static int there[KEYS];
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_map m;
+  uint64_t x = 1;
+  slp_map_init(&m, mem);
+  CHECK(slp_map_get(&m, SLP_STR("none")) == NULL);
+  for (int i = 0; i < KEYS; i++) snprintf(names[i], sizeof names[i], "shardId-%012d", i);
+  for (int step = 0; step < 200000; step++) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    int i = (int)((x >> 33) % KEYS);
+    slp_str key = slp_str_of(names[i]);
+    CHECK(!slp_map_get(&m, key) == !there[i]);
+    if (there[i]) {
+      CHECK(slp_map_remove(&m, key) == names[i]);
+    } else {
+      CHECK_INT(slp_map_put(&m, key, names[i]), 0);
+    }
+    there[i] ^= 1;
+  }
+  size_t n = 0, at = 0;
+  while (slp_map_each(&m, &at)) n++;
+  CHECK_INT(n, m.live);
+  slp_map_free(&m);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+TEST(it_is_walked_in_the_order_of_insertion_and_may_lose_the_current_one) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_map m;
+  static char zeta[] = "zeta", alpha[] = "alpha", mu[] = "mu", beta[] = "beta";
+  char *names[] = {zeta, alpha, mu, beta};
+  slp_map_init(&m, mem);
+  for (int i = 0; i < 4; i++) slp_map_put(&m, slp_str_of(names[i]), names[i]);
+  size_t at = 0;
+  for (int i = 0; i < 4; i++) {
+    char *v = slp_map_each(&m, &at);
+    CHECK_STR(v, names[i]);
+    slp_map_remove(&m, slp_str_of(v));
+  }
+  CHECK(slp_map_each(&m, &at) == NULL);
+  CHECK_INT(m.live, 0);
+  slp_map_free(&m);
+  slp_mem_drop(mem);
+}

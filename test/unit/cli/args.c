@@ -1,0 +1,323 @@
+/* args.c - the command line: every option, every way to write it, every refusal; -X. */
+#include "cli/args.h"
+#include "check.h"
+#include "cli/help.h"
+#include "cli/knobs.h"
+
+#define NOW_MS INT64_C(1700000000000)
+
+static slp_args args; /* large, and its strings point into itself */
+static char why[SLP_ARGS_WHY];
+
+static int parse(int argc, const char *const *argv) {
+  static slp_mem *mem;
+  slp_surroundings around = {.clock = {NOW_MS, NULL}};
+  if (!mem) mem = slp_mem_new(NULL, NULL);
+  slp_args_free(&args);
+  return slp_args_parse(&args, mem, argc, argv, &around, why);
+}
+#define PARSE(...)                                                       \
+  (parse((int)SLP_COUNT(((const char *[]){"stream-tail", __VA_ARGS__})), \
+         (const char *[]){"stream-tail", __VA_ARGS__}))
+#define CHECK_PARSES(...)                                        \
+  do {                                                           \
+    why[0] = 0;                                                  \
+    if (PARSE(__VA_ARGS__) != 0) CHECK_FAIL("refused: %s", why); \
+  } while (0)
+#define CHECK_REFUSED(part, ...)                                               \
+  do {                                                                         \
+    why[0] = 0;                                                                \
+    if (PARSE(__VA_ARGS__) != SLP_EINVAL) CHECK_FAIL("not refused: %s", part); \
+    if (!strstr(why, part)) CHECK_FAIL("\"%s\" lacks \"%s\"", why, part);      \
+    CHECK(strlen(why) < SLP_ARGS_WHY - 1);                                     \
+  } while (0)
+
+TEST(a_stream_is_enough) {
+  CHECK_PARSES("orders");
+  CHECK_INT(args.mode, SLP_MODE_TAIL);
+  CHECK_STR(args.opts.stream, "orders");
+  CHECK_INT(args.opts.start.kind, SLOOP_LATEST);
+  CHECK_INT(args.opts.order_wait_ms, 1000);
+}
+
+TEST(short_options_join_and_take_values_both_ways) {
+  CHECK_PARSES("-eJc5", "orders");
+  CHECK(args.until_tip && args.json);
+  CHECK_INT(args.count, 5);
+  CHECK_PARSES("orders", "-c", "7", "-o", "oldest", "-q");
+  CHECK_INT(args.count, 7);
+  CHECK_INT(args.opts.start.kind, SLOOP_OLDEST);
+  CHECK(args.quiet);
+  CHECK_PARSES("-vvv", "orders");
+  CHECK_INT(args.verbose, 3);
+  CHECK_INT(args.opts.log_level, SLOOP_LOG_DEBUG);
+}
+
+TEST(long_options_take_values_both_ways) {
+  CHECK_PARSES("--count=9", "--order", "shard", "--wire=json", "--timeout=3", "orders");
+  CHECK_INT(args.count, 9);
+  CHECK_INT(args.opts.order, SLOOP_ORDER_SHARD);
+  CHECK_INT(args.opts.wire, SLOOP_WIRE_JSON);
+  CHECK_INT(args.timeout_ms, 3000);
+  CHECK_PARSES("-b", "http://127.0.0.1:1", "-f", "%s", "--", "-strange");
+  CHECK_STR(args.opts.endpoint, "http://127.0.0.1:1");
+  CHECK_STR(args.stream, "-strange");
+}
+
+TEST(shards_add_up) {
+  CHECK_PARSES("-p", "1", "-p3", "orders");
+  CHECK_INT(args.opts.shards_n, 2);
+  CHECK_STR(args.opts.shards[0], "1");
+  CHECK_STR(args.opts.shards[1], "3");
+}
+
+TEST(a_definite_set_waits_for_ever_unless_told_otherwise) {
+  CHECK_PARSES("-e", "orders");
+  CHECK_INT(args.opts.order_wait_ms, UINT32_MAX);
+  CHECK_PARSES("-c1", "orders");
+  CHECK_INT(args.opts.order_wait_ms, UINT32_MAX);
+  CHECK_PARSES("-e", "-X", "order_wait_ms=5", "orders");
+  CHECK_INT(args.opts.order_wait_ms, 5);
+}
+
+TEST(modes) {
+  CHECK_PARSES("-L", "orders");
+  CHECK_INT(args.mode, SLP_MODE_LIST);
+  CHECK_PARSES("-M", "4");
+  CHECK_INT(args.mode, SLP_MODE_SERVE);
+  CHECK_INT(args.serve_shards, 4);
+  CHECK_PARSES("--demo");
+  CHECK_INT(args.mode, SLP_MODE_DEMO);
+  CHECK_INT(args.seconds, 0);
+  CHECK_PARSES("--demo=3");
+  CHECK_INT(args.seconds, 3);
+  CHECK_PARSES("--bench");
+  CHECK_INT(args.mode, SLP_MODE_BENCH);
+  CHECK_PARSES("--bench=20", "orders");
+  CHECK_INT(args.seconds, 20);
+  CHECK_STR(args.opts.stream, "orders");
+  CHECK_PARSES("-h");
+  CHECK_INT(args.mode, SLP_MODE_HELP);
+  CHECK_PARSES("-V");
+  CHECK_INT(args.mode, SLP_MODE_VERSION);
+  CHECK_PARSES("-X", "list");
+  CHECK_INT(args.mode, SLP_MODE_KNOBS);
+}
+
+TEST(what_is_wrong_is_said) {
+  CHECK_REFUSED("which stream?", "-e");
+  CHECK_REFUSED("unknown option -z", "-z", "orders");
+  CHECK_REFUSED("unknown option --frobnicate", "--frobnicate=3", "orders");
+  CHECK_REFUSED("-c needs a value: N", "orders", "-c");
+  CHECK_REFUSED("-c: \"x\" is not a whole number", "-c", "x", "orders");
+  CHECK_REFUSED("-c: \"0\" is not", "-c0", "orders");
+  CHECK_REFUSED("--quiet takes no value", "--quiet=1", "orders");
+  CHECK_REFUSED("--order: \"random\" is not time|shard", "--order", "random", "orders");
+  CHECK_REFUSED("--wire", "--wire", "xml", "orders");
+  CHECK_REFUSED("one stream at a time", "--bench", "a", "b");
+  CHECK_REFUSED("\"a\" is named twice", "a", "b", "a");
+  CHECK_REFUSED("in one stream, and 2 are named", "-o", "3:5", "a", "b");
+  CHECK_REFUSED("-K does not go together with -J", "-J", "-K:", "a");
+  CHECK_REFUSED("-O does not go together with -f", "-f%s", "-O", "a");
+  CHECK_REFUSED("-D does not go together with -J", "-JD,", "a");
+  CHECK_REFUSED("\"blue\" is not auto|always|never", "--color=blue", "a");
+  CHECK_REFUSED("is no decoder", "-s", "rot13", "a");
+  CHECK_REFUSED("cwlogs makes several lines", "-s", "cwlogs,gzip", "a");
+  CHECK_REFUSED("--until: \"soon\" is not a time", "--until", "soon", "a");
+  CHECK_REFUSED("--since: \"\" is not a time", "--since=", "a");
+  CHECK_REFUSED("only one end", "--until", "5m", "-o", "e@6m", "a");
+  CHECK_REFUSED("-m: \"0\"", "-m0", "a");
+  CHECK_REFUSED("not a part that logs", "-d", "order,nothing", "a");
+  CHECK_REFUSED("--save: \"\" is not", "--save=", "a");
+  CHECK_REFUSED("another -p", "-p", "key:x", "-p", "3", "a");
+  CHECK_REFUSED("--save", "-p", "key:x", "--save=f", "a");
+  CHECK_REFUSED("--completion: \"fish\" is not bash|zsh", "--completion=fish");
+  CHECK_REFUSED("the stream's name is empty", "");
+  CHECK_REFUSED("-f does not go together with -J", "-J", "-f%s", "orders");
+  CHECK_REFUSED("--demo does not go together with -L", "-L", "--demo");
+  CHECK_REFUSED("-c does not go together with -L", "-L", "-c1", "orders");
+  CHECK_REFUSED("-e does not go together with -M", "-M4", "-e");
+  CHECK_REFUSED("-f does not go together with --bench", "--bench", "-f%s");
+  CHECK_REFUSED("--demo makes its own stream", "--demo", "orders");
+  CHECK_REFUSED("-M: \"0\"", "-M0");
+  CHECK_REFUSED("--timeout", "--timeout=-1", "orders");
+  CHECK_REFUSED("-p: needs", "-p", "", "orders");
+}
+
+TEST(metrics) {
+  CHECK_PARSES("s");
+  CHECK(!slp_args_want_metrics(&args));
+  CHECK_INT(args.metrics.cloudwatch_ms, 60000);
+  CHECK_PARSES("--metrics", "127.0.0.1:9100", "-Ga", "s");
+  CHECK(slp_args_want_metrics(&args));
+  CHECK_STR(args.metrics.listen, "127.0.0.1:9100");
+  CHECK_PARSES("-X", "metrics=:1", "-X", "cloudwatch=Mine", "-X", "cloudwatch_ms=1000", "s", "t");
+  CHECK_STR(args.metrics.listen, ":1");
+  CHECK_STR(args.metrics.cloudwatch, "Mine");
+  CHECK_INT(args.metrics.cloudwatch_ms, 1000);
+  CHECK_PARSES("-X", "cloudwatch_as_motorway=1", "s");
+  CHECK(slp_args_want_metrics(&args) && args.metrics.cloudwatch_as_motorway == 1);
+  CHECK_REFUSED("cloudwatch_ms", "-X", "cloudwatch_ms=999", "s");
+  CHECK_REFUSED("--metrics does not go together with -L", "-L", "--metrics=x", "s");
+  CHECK_REFUSED("-p key:TEXT does not go together with --metrics", "-pkey:x", "--metrics", ":1", "s");
+  CHECK_REFUSED("-p key:TEXT does not go together with -X cloudwatch", "-pkey:x", "-X", "cloudwatch=a", "s");
+}
+
+TEST(leases) {
+  CHECK_PARSES("-G", "billing", "--store", "sqlite:f", "-X", "lease_ms=2000", "-X", "on_retry=park", "-c1",
+               "s");
+  CHECK_INT(args.mode, SLP_MODE_TAIL);
+  CHECK_STR(args.opts.app, "billing");
+  CHECK_STR(args.opts.store, "sqlite:f");
+  CHECK_INT(args.opts.lease_ms, 2000);
+  CHECK_INT(args.opts.on_retry, SLOOP_RETRY_PARK);
+  CHECK_PARSES("-X", "app=billing", "-o", "oldest", "a", "b");
+  CHECK_STR(args.opts.app, "billing");
+  CHECK_PARSES("--iam", "-G", "billing", "s");
+  CHECK_STR(args.opts.app, "billing");
+  CHECK_REFUSED("-p does not go together with -G", "-Ga", "-p1", "s");
+  CHECK_REFUSED("-p does not go together with -G", "-Ga", "-pkey:x", "s");
+  CHECK_REFUSED("--save does not go together with -G", "-Ga", "--save", "f", "s");
+  CHECK_REFUSED("-e does not go together with -G", "-Ga", "-e", "s");
+  CHECK_REFUSED("--until does not go together with -G", "-Ga", "-o", "e@5m", "s");
+  CHECK_REFUSED("-o SHARD:SEQUENCE does not go together with -G", "-Ga", "-o1:2", "s");
+  CHECK_REFUSED("-o @FILE does not go together with -G", "-Ga", "-o@f", "s");
+  CHECK_REFUSED("--store needs -G", "--store", "memory", "s");
+  CHECK_REFUSED("-X worker needs -G", "-X", "worker=a", "s");
+  CHECK_REFUSED("-G does not go together with -L", "-L", "-Ga", "s");
+  CHECK_REFUSED("-G: \"\" is not the name", "-G", "", "s");
+}
+
+TEST(commands_about_leases) {
+  CHECK_PARSES("--leases", "-Ga", "-J", "s", "t");
+  CHECK_INT(args.mode, SLP_MODE_LEASES);
+  CHECK_PARSES("--explain", "3", "-Ga", "s");
+  CHECK_INT(args.mode, SLP_MODE_EXPLAIN);
+  CHECK_STR(args.lease_name, "3");
+  CHECK_PARSES("--release=w.1", "-Ga", "s");
+  CHECK_INT(args.mode, SLP_MODE_RELEASE);
+  CHECK_PARSES("--reset", "all", "--to", "s@1767225600", "--force", "-Ga", "s");
+  CHECK_INT(args.mode, SLP_MODE_RESET);
+  CHECK(args.force && args.to.kind == SLOOP_AT_TIME && args.to.at_ms == INT64_C(1767225600000));
+  CHECK_PARSES("--reset=3", "--to=4951.7", "-Ga", "s");
+  CHECK(args.to.kind == SLOOP_AT_SEQ && args.to.sub == 7 && !args.force);
+  CHECK_STR(args.to.seq, "4951");
+  CHECK_STR(args.to.shard, "");
+  CHECK_PARSES("--watch", "-Ga", "s");
+  CHECK_INT(args.watch_ms, SLP_WATCH_MS);
+  CHECK_PARSES("--watch=7", "-Ga", "s");
+  CHECK_INT(args.watch_ms, 7000);
+  CHECK_REFUSED("--leases needs -G", "--leases", "s");
+  CHECK_REFUSED("which stream?", "--leases", "-Ga");
+  CHECK_REFUSED("--watch: one stream at a time", "--watch", "-Ga", "s", "t");
+  CHECK_REFUSED("in the memory of another process", "--leases", "-Ga", "--store=memory", "s");
+  CHECK_REFUSED("--reset needs --to", "--reset=all", "-Ga", "s");
+  CHECK_REFUSED("is a place in one shard", "--reset=all", "--to=5", "-Ga", "s");
+  CHECK_REFUSED("--to: \"1:5\" is not a position", "--reset=1", "--to=1:5", "-Ga", "s");
+  CHECK_REFUSED("--to: \"@f\" is not a position", "--reset=1", "--to=@f", "-Ga", "s");
+  CHECK_REFUSED("--to: \"e@5m\" is not a position", "--reset=1", "--to=e@5m", "-Ga", "s");
+  CHECK_REFUSED("--force does not go together with --release", "--release=1", "--force", "-Ga", "s");
+  CHECK_REFUSED("--reset does not go together with --release", "--release=1", "--reset=1", "-Ga", "s");
+  CHECK_REFUSED("--explain: \"\" is not a shard", "--explain", "", "-Ga", "s");
+}
+
+TEST(several_streams_in_the_order_given) {
+  CHECK_PARSES("a", "-e", "dynamodb:b", "arn:aws:kinesis:eu-west-1:1:stream/c");
+  CHECK_INT(args.streams_n, 3);
+  CHECK_STR(args.streams[1], "dynamodb:b");
+  CHECK_STR(args.opts.stream, "a");
+}
+
+TEST(begin_and_end) {
+  CHECK_PARSES("-o", "s@10m", "-o", "e@5m", "s");
+  CHECK_INT(args.opts.start.kind, SLOOP_AT_TIME);
+  CHECK_INT(args.opts.start.at_ms, NOW_MS - 600000);
+  CHECK(args.until_given);
+  CHECK_INT(args.until_ms, NOW_MS - 300000);
+  CHECK_INT(args.opts.order_wait_ms, UINT32_MAX);
+  CHECK_PARSES("--since", "10m", "--until=5m", "s");
+  CHECK_INT(args.opts.start.at_ms, NOW_MS - 600000);
+  CHECK_INT(args.until_ms, NOW_MS - 300000);
+  CHECK_PARSES("-o", "3:495.7", "s");
+  CHECK_STR(args.opts.start.shard, "shardId-000000000003");
+  CHECK_INT(args.opts.start.sub, 7);
+}
+
+TEST(flags_of_kcat) {
+  CHECK_PARSES("-CuEZOK", "\\t", "-D,", "-m5", "-d", "shard,order", "-s", "value=base64,gzip", "-skey=hex",
+               "s");
+  CHECK(args.unbuffered && args.keep_going && args.show_null && args.show_offset);
+  CHECK_STR(args.key_delimiter, "\\t");
+  CHECK_STR(args.delimiter, ",");
+  CHECK_INT(args.contact_ms, 5000);
+  CHECK_INT(args.opts.log_level, SLOOP_LOG_DEBUG);
+  CHECK_INT(args.decode.n, 2);
+  CHECK_INT(args.decode.step[1], SLP_DECODE_GZIP);
+  CHECK_INT(args.decode_key.step[0], SLP_DECODE_HEX);
+  CHECK_PARSES("--grep", "a", "--grep", "b", "--grepv=c", "--unique", "--color", "never", "--save", "f", "s");
+  CHECK_INT(args.grep_n, 2);
+  CHECK_STR(args.grepv[0], "c");
+  CHECK(args.unique && args.color == SLP_COLOR_NEVER);
+  CHECK_STR(args.save, "f");
+  CHECK_PARSES("-p", "key:user-7", "s");
+  CHECK_STR(args.shard_key, "user-7");
+  CHECK_INT(args.opts.shards_n, 0);
+}
+
+TEST(some_answer_at_once_whatever_else_is_there) {
+  CHECK_PARSES("--man", "--nonsense");
+  CHECK_INT(args.mode, SLP_MODE_MAN);
+  CHECK_PARSES("--kcat");
+  CHECK_INT(args.mode, SLP_MODE_KCAT);
+  CHECK_PARSES("--completion", "zsh");
+  CHECK_STR(args.completion, "zsh");
+  CHECK_PARSES("-X", "dump", "-e");
+  CHECK_INT(args.mode, SLP_MODE_DUMP);
+  CHECK_PARSES("--iam", "s");
+  CHECK_INT(args.mode, SLP_MODE_IAM);
+}
+
+TEST(settings) {
+  CHECK_PARSES("-X", "poll_ms=250", "-Xregion=eu-west-1", "-X", "on_trimmed=stop", "-X",
+               "buffered_bytes_max=1000", "s");
+  CHECK_INT(args.opts.poll_ms, 250);
+  CHECK_STR(args.opts.region, "eu-west-1");
+  CHECK_INT(args.opts.on_trimmed, SLOOP_TRIMMED_STOP);
+  CHECK_INT(args.opts.buffered_bytes_max, 1000);
+  CHECK_PARSES("-X", "log_level=debug", "-X", "order_wait_ms=max", "-X", "ca_bundle=", "s");
+  CHECK_INT(args.opts.log_level, SLOOP_LOG_DEBUG);
+  CHECK_INT(args.opts.order_wait_ms, UINT32_MAX);
+  CHECK_PARSES("-X", "aggregates=keep", "-X", "buffered_records_per_shard_max=5", "s");
+  CHECK_INT(args.opts.aggregates, SLOOP_AGGREGATES_KEEP);
+  CHECK_INT(args.opts.buffered_records_per_shard_max, 5);
+  CHECK_PARSES("-M2", "-X", "sandbox.port=0", "-X", "sandbox.clock_offset_ms=-5000", "-X",
+               "sandbox.cbor_indefinite=0", "-X", "sandbox.access_key=a=b");
+  CHECK_INT(args.sandbox.clock_offset_ms, -5000);
+  CHECK_INT(args.sandbox.cbor_indefinite, 0);
+  CHECK_STR(args.sandbox.access_key, "a=b");
+  CHECK_REFUSED("unknown setting \"speed\"", "-X", "speed=9", "s");
+  CHECK_REFUSED("needs a value", "-X", "poll_ms", "s");
+  CHECK_REFUSED("from 1 to", "-X", "poll_ms=0", "s");
+  CHECK_REFUSED("from 1 to 10000", "-X", "fetch_records_max=10001", "s");
+  CHECK_REFUSED("from 1 to", "-X", "poll_ms=4294967296", "s");
+  CHECK_REFUSED("from 1 on", "-X", "buffered_bytes_max=18446744073709551616", "s");
+  CHECK_REFUSED("stop|continue", "-X", "on_trimmed=maybe", "s");
+  CHECK_REFUSED("stop|continue", "-X", "on_trimmed=", "s");
+  CHECK_REFUSED("0 to 65535", "-X", "sandbox.port=65536", "-M1");
+  CHECK_REFUSED("not one of 0|1", "-X", "sandbox.cbor_indefinite=2", "-M1");
+}
+
+TEST(help_and_the_list_of_settings_are_readable) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1 << 20);
+  CHECK_INT(slp_help(&b), 0);
+  CHECK_INT(slp_knobs_list(&b), 0);
+  static const char *const must[] = {
+      "-o, --start POSITION",        "--demo[=SECONDS]", "-X, --set NAME=VALUE", "%R length",
+      "buffered_bytes_max=67108864", "sandbox.port",     "aggregates=expand",    "130"};
+  for (size_t i = 0; i < SLP_COUNT(must); i++)
+    if (!strstr(slp_buf_z(&b), must[i])) CHECK_FAIL("lacks \"%s\"", must[i]);
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+}

@@ -1,0 +1,137 @@
+/* config.c - the configuration file: what may stand in it, what is refused with file and line, who wins.
+ */
+#include "cli/config.h"
+
+#include <fcntl.h>
+
+#include "check.h"
+
+static slp_args args; /* its strings point into itself */
+static char path[] = "/tmp/config-XXXXXX", why[SLP_ARGS_WHY];
+static slp_mem *mem;
+
+/* Parses the command line with that file as the configuration. */
+static int parse(const char *content, const char *const *words, int n) {
+  slp_surroundings around = {.clock = {INT64_C(1700000000000), NULL}, .config = path};
+  const char *argv[20] = {"stream-tail"};
+  if (!mem) {
+    mem = slp_mem_new(NULL, NULL);
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    close(fd);
+  }
+  slp_args_free(&args);
+  FILE *f = fopen(path, "w");
+  CHECK(f && fwrite(content, 1, strlen(content), f) == strlen(content));
+  fclose(f);
+  for (int i = 0; i < n; i++) argv[i + 1] = words[i];
+  int r = slp_args_parse(&args, mem, n + 1, argv, &around, why);
+  unlink(path);
+  return r;
+}
+#define WORDS(...) (const char *const[]){__VA_ARGS__}, (int)SLP_COUNT(((const char *[]){__VA_ARGS__}))
+#define CHECK_TAKES(content, ...) \
+  if (parse(content, WORDS(__VA_ARGS__)) != 0) CHECK_FAIL("refused: %s", why)
+
+TEST(long_names_and_settings) {
+  CHECK_TAKES(
+      "# ours\n"
+      "wire=json\n"
+      "  count = 7  \n"
+      "\n"
+      "poll_ms =250\r\n"
+      "exit-at-tip\n"
+      "quiet = no\n"
+      "json=yes\n"
+      "shard=1\nshard=2\n"
+      "endpoint=http://127.0.0.1:1/?a=b c\n"
+      "grep = a # b\n"
+      "user_agent=last line without its end",
+      "orders");
+  CHECK_INT(args.opts.wire, SLOOP_WIRE_JSON);
+  CHECK_INT(args.count, 7);
+  CHECK_INT(args.opts.poll_ms, 250);
+  CHECK(args.until_tip && args.json && !args.quiet);
+  CHECK_INT(args.opts.shards_n, 2);
+  CHECK_STR(args.opts.endpoint, "http://127.0.0.1:1/?a=b c");
+  CHECK_STR(args.grep[0], "a # b");
+  CHECK_STR(args.opts.user_agent, "last line without its end");
+}
+
+TEST(the_command_line_comes_after_it) {
+  CHECK_TAKES("count=7\npoll_ms=250\n", "-c9", "-Xpoll_ms=300", "orders");
+  CHECK_INT(args.count, 9);
+  CHECK_INT(args.opts.poll_ms, 300);
+}
+
+TEST(what_makes_no_sense_in_a_mode_is_left_alone_there) {
+  CHECK_TAKES("exit-at-tip\ngrep=x\n", "-L", "orders");
+  CHECK_INT(args.mode, SLP_MODE_LIST);
+}
+
+TEST(a_byte_order_mark_is_passed_over) {
+  CHECK_TAKES(
+      "\xef\xbb\xbf"
+      "count=7\n",
+      "orders");
+  CHECK_INT(args.count, 7);
+}
+
+static void refused(const char *content, const char *line, const char *part) {
+  char place[100];
+  CHECK_INT(parse(content, WORDS("orders")), SLP_EINVAL);
+  snprintf(place, sizeof place, "%s:%s: ", path, line);
+  if (strncmp(why, place, strlen(place)) != 0) CHECK_FAIL("\"%s\" does not begin with %s", why, place);
+  if (!strstr(why, part)) CHECK_FAIL("\"%s\" lacks \"%s\"", why, part);
+}
+
+TEST(what_is_wrong_names_file_and_line) {
+  refused("count=7\n\nspeed=9\n", "3", "unknown setting \"speed\"");
+  refused("count=x\n", "1", "-c: \"x\" is not");
+  refused("count\n", "1", "count needs a value: count=N");
+  refused("=5\n", "1", "unknown setting \"\"");
+  refused("quiet=maybe\n", "1", "quiet: \"maybe\" is not one of yes and no");
+  refused("poll_ms=fast\n", "1", "-X poll_ms: \"fast\"");
+  refused("poll_ms\n", "1", "needs a value");
+  refused("config=other\n", "1", "--config can't be set in a file");
+  refused("set=poll_ms=5\n", "1", "--set can't be set in a file");
+  refused("help\n", "1", "--help can't");
+  refused("c=7\n", "1", "unknown setting \"c\""); /* long names only */
+}
+
+TEST(a_file_that_is_not_there) {
+  slp_surroundings around = {.clock = {0, NULL}, .config = "/nonexistent/c", .config_may_be_absent = 1};
+  const char *argv[] = {"stream-tail", "orders"};
+  mem = slp_mem_new(NULL, NULL);
+  CHECK_INT(slp_args_parse(&args, mem, 2, argv, &around, why), 0);
+  around.config_may_be_absent = 0;
+  CHECK_INT(slp_args_parse(&args, mem, 2, argv, &around, why), SLP_EINVAL);
+  CHECK(strstr(why, "/nonexistent/c: No such file"));
+  const char *named[] = {"stream-tail", "orders", "-F", "/nonexistent/d"};
+  around.config_may_be_absent = 1;
+  CHECK_INT(slp_args_parse(&args, mem, 4, named, &around, why), SLP_EINVAL);
+  CHECK(strstr(why, "/nonexistent/d: "));
+  const char *help[] = {"stream-tail", "-h", "-F", "/nonexistent/d"};
+  CHECK_INT(slp_args_parse(&args, mem, 4, help, &around, why), 0);
+  CHECK_INT(args.mode, SLP_MODE_HELP);
+}
+
+TEST(what_was_given_can_be_dumped_and_read_again) {
+  CHECK_TAKES("json\npoll_ms=250\n", "-c9", "-X", "buffered_bytes_max=5000", "--grep", "a=b", "-X",
+              "sandbox.secret_key=hidden", "-X", "dump");
+  slp_buf b;
+  slp_buf_init(&b, mem, 1 << 20);
+  CHECK_INT(slp_config_dump(&b, &args), 0);
+  char *text = strdup(slp_buf_z(&b));
+  CHECK(strstr(text, "\njson\npoll_ms=250\ncount=9\nbuffered_bytes_max=5000\ngrep=a=b\n"));
+  CHECK(strstr(text, "\n# buffered_bytes_max=5000\n") && strstr(text, "\n# list_ms=60000\n"));
+  CHECK(!strstr(text, "hidden"));
+  CHECK_TAKES(text, "orders");
+  CHECK_INT(args.count, 9);
+  CHECK_INT(args.opts.buffered_bytes_max, 5000);
+  CHECK_STR(args.grep[0], "a=b");
+  free(text);
+  slp_buf_free(&b);
+  slp_args_free(&args);
+  CHECK_INT(mem->live_blocks, 0);
+}

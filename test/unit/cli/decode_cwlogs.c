@@ -1,0 +1,94 @@
+/* decode_cwlogs.c - the events of a record of CloudWatch Logs. test/cli/decoders.py packs real-looking
+ * ones. */
+#include <zlib.h>
+
+#include "check.h"
+#include "cli/decode_json.h"
+
+static char told[1000];
+static int stop_at;
+
+static int on_event(void *arg, const slp_log_event *e) {
+  (void)arg;
+  size_t n = strlen(told);
+  snprintf(told + n, sizeof told - n, "%.*s/%.*s/%.*s/%.*s/%lld/%.*s;", (int)e->owner.n, e->owner.p,
+           (int)e->group.n, e->group.p, (int)e->stream.n, e->stream.p, (int)e->id.n, e->id.p,
+           (long long)e->ts_ms, (int)e->message.n, e->message.p);
+  return stop_at && --stop_at == 0 ? SLP_ELIMIT : 0;
+}
+
+static int decode(slp_str in) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  *told = 0;
+  int r = slp_decode_cwlogs(mem, in, on_event, NULL);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+  return r;
+}
+
+static const char record[] =
+    "{\"messageType\":\"DATA_MESSAGE\",\"owner\":\"123\",\"logGroup\":\"g\",\"logStream\":\"s\","
+    "\"subscriptionFilters\":[\"f\"],"
+    "\"logEvents\":[{\"id\":\"1\",\"timestamp\":1700000000123,\"message\":\"one\\ntwo\"},"
+    "{\"message\":\"three\",\"id\":\"2\",\"extractedFields\":{\"a\":[1]}}]}";
+#define EVENTS "123/g/s/1/1700000000123/one\ntwo;123/g/s/2/-1/three;"
+
+TEST(events_in_their_order) {
+  CHECK_INT(decode(slp_str_of(record)), 0);
+  CHECK_STR(told, EVENTS);
+}
+
+TEST(packed_as_the_service_does) {
+  Bytef packed[1000];
+  z_stream z = {0};
+  CHECK_INT(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  z.next_in = (Bytef *)(uintptr_t)record;
+  z.avail_in = sizeof record - 1;
+  z.next_out = packed;
+  z.avail_out = sizeof packed;
+  CHECK_INT(deflate(&z, Z_FINISH), Z_STREAM_END);
+  slp_str in = {(const char *)packed, sizeof packed - z.avail_out};
+  deflateEnd(&z);
+  CHECK_INT(decode(in), 0);
+  CHECK_STR(told, EVENTS);
+  in.n--;
+  CHECK_INT(decode(in), SLP_EBADDATA);
+}
+
+TEST(members_may_come_in_any_order) {
+  CHECK_INT(decode(SLP_STR(
+                "{\"logEvents\":[{\"message\":\"m\"}],\"logStream\":\"s\",\"owner\":\"o\",\"logGroup\":\"g\","
+                "\"messageType\":\"DATA_MESSAGE\"}")),
+            0);
+  CHECK_STR(told, "o/g/s//-1/m;");
+}
+
+TEST(a_control_message_has_no_events) {
+  CHECK_INT(
+      decode(SLP_STR(
+          "{\"messageType\":\"CONTROL_MESSAGE\",\"logEvents\":[{\"message\":\"CWL CONTROL MESSAGE\"}]}")),
+      0);
+  CHECK_STR(told, "");
+}
+
+TEST(what_the_caller_says_ends_it) {
+  stop_at = 1;
+  CHECK_INT(decode(slp_str_of(record)), SLP_ELIMIT);
+  CHECK_STR(told, "123/g/s/1/1700000000123/one\ntwo;");
+}
+
+TEST(anything_else_is_refused) {
+  static const char *const bad[] = {"",
+                                    "x",
+                                    "[]",
+                                    "{}",
+                                    "{\"messageType\":\"OTHER\"}",
+                                    "{\"messageType\":7}",
+                                    "{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":{}}",
+                                    "{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[1]}",
+                                    "{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[{\"message\":1}]}",
+                                    "{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[]} x",
+                                    "{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":["};
+  for (size_t i = 0; i < SLP_COUNT(bad); i++)
+    if (decode(slp_str_of(bad[i])) != SLP_EBADDATA) CHECK_FAIL("%s is taken", bad[i]);
+}

@@ -1,0 +1,93 @@
+/* iam.c - the policy of each way to name a stream. */
+#include "cli/iam.h"
+#include "check.h"
+
+static void check(const char *stream, const char *region, const char *store, const char *schema,
+                  const char *const *parts) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_args *args = calloc(1, sizeof *args);
+  slp_buf_init(&b, mem, 1 << 20);
+  args->streams[0] = stream;
+  args->streams_n = 1;
+  args->opts.region = region;
+  args->opts.app = store || schema ? "app" : NULL;
+  args->opts.store = store;
+  args->opts.schema = schema;
+  CHECK_INT(slp_iam(&b, args), 0);
+  for (; *parts; parts++)
+    if (!strstr(slp_buf_z(&b), *parts)) CHECK_FAIL("%s lacks %s", slp_buf_z(&b), *parts);
+  slp_buf_free(&b);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+  free(args);
+}
+#define CHECK_POLICY(stream, region, ...) \
+  check(stream, region, NULL, NULL, (const char *const[]){__VA_ARGS__, NULL})
+#define CHECK_LEASES(store, schema, ...) \
+  check("s", "r", store, schema, (const char *const[]){__VA_ARGS__, NULL})
+
+TEST(resources) {
+  CHECK_POLICY("orders", NULL, "\"kinesis:GetRecords\"", "\"arn:aws:kinesis:*:*:stream/orders\"");
+  CHECK_POLICY("orders", "eu-west-1", "\"arn:aws:kinesis:eu-west-1:*:stream/orders\"");
+  CHECK_POLICY("arn:aws:kinesis:r:1:stream/o", "x", "\"kinesis:ListShards\"",
+               "\"arn:aws:kinesis:r:1:stream/o\"");
+  CHECK_POLICY("dynamodb:t", NULL, "\"dynamodb:DescribeTable\"", "\"arn:aws:dynamodb:*:*:table/t\"",
+               "\"dynamodb:GetRecords\"", "\"arn:aws:dynamodb:*:*:table/t/stream/*\"");
+  CHECK_POLICY("arn:aws:dynamodb:r:1:table/t", NULL, "\"dynamodb:DescribeTable\"",
+               "\"arn:aws:dynamodb:r:1:table/t/stream/*\"");
+  CHECK_POLICY("arn:aws:dynamodb:r:1:table/t/stream/x", NULL, "\"dynamodb:DescribeStream\"",
+               "\"arn:aws:dynamodb:r:1:table/t/stream/x\"");
+}
+
+TEST(leases_need_their_table) {
+  CHECK_LEASES("dynamodb", NULL, "\"dynamodb:UpdateItem\"", "\"dynamodb:CreateTable\"", "\"dynamodb:Query\"",
+               "\"arn:aws:dynamodb:r:*:table/sloop\"", "\"kinesis:GetRecords\"");
+  CHECK_LEASES("dynamodb:mine", NULL, "\"arn:aws:dynamodb:r:*:table/mine\"");
+  CHECK_LEASES(NULL, "kcl", "\"dynamodb:Scan\"", "\"arn:aws:dynamodb:r:*:table/app\"");
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_args *args = calloc(1, sizeof *args);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1 << 20);
+  args->streams[0] = "s";
+  args->streams_n = 1;
+  args->opts.app = "app";
+  args->opts.store = "sqlite:file";
+  CHECK_INT(slp_iam(&b, args), 0);
+  CHECK(!strstr(slp_buf_z(&b), "dynamodb")); /* nor anything of a table when they are in a file */
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+  free(args);
+}
+
+static char *policy_with_metrics(const char *ns, int as_motorway) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_args *args = calloc(1, sizeof *args);
+  slp_buf_init(&b, mem, 1 << 20);
+  args->streams[0] = "s";
+  args->streams_n = 1;
+  args->metrics.cloudwatch = ns;
+  args->metrics.cloudwatch_as_motorway = as_motorway;
+  CHECK_INT(slp_iam(&b, args), 0);
+  char *text = strdup(slp_buf_z(&b));
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+  free(args);
+  return text;
+}
+
+TEST(metrics) {
+  char *none = policy_with_metrics(NULL, 0), *mine = policy_with_metrics("My \"Own\"", 1),
+       *motorway = policy_with_metrics(NULL, 1);
+  CHECK(!strstr(none, "cloudwatch"));
+  CHECK(strstr(
+      mine,
+      "},\n    {\n      \"Effect\": \"Allow\",\n      \"Action\": [\"cloudwatch:PutMetricData\"],\n      "
+      "\"Resource\": \"*\""));
+  CHECK(strstr(mine, "{\"StringEquals\": {\"cloudwatch:namespace\": \"My \\\"Own\\\"\"}}\n    }\n  ]\n}\n"));
+  CHECK(strstr(motorway, "\"Motorway/Kinesis\""));
+  free(none);
+  free(mine);
+  free(motorway);
+}

@@ -1,0 +1,91 @@
+/* lease_words.c - states, ages and lags in words. */
+#include "cli/lease_words.h"
+#include "check.h"
+#include "leases_sample.h"
+
+TEST(each_lease_has_a_mood) {
+  static const char *const want[] = {"owned", "owned", "dead", "free", "ended", "parked"};
+  for (size_t i = 0; i < SLP_COUNT(want); i++)
+    CHECK_STR(slp_lease_mood_word(slp_lease_mood_of(&sample_leases[i])), want[i]);
+}
+
+TEST(workers_are_found_and_have_a_word) {
+  for (size_t i = 0; i < sample.workers_n; i++)
+    CHECK(slp_lease_worker(&sample, sample_workers[i].worker) == &sample_workers[i]);
+  CHECK(!slp_lease_worker(&sample, "") && !slp_lease_worker(&sample, "ip") &&
+        !slp_lease_worker(&sample, "z"));
+  CHECK_STR(slp_worker_word(&sample_workers[0], SAMPLE_NOW_MS), "dead");
+  CHECK_STR(slp_worker_word(&sample_workers[1], SAMPLE_NOW_MS), "leads");
+  CHECK_STR(slp_worker_word(&sample_workers[1], SAMPLE_NOW_MS + 5000), "leads");
+  CHECK_STR(slp_worker_word(&sample_workers[1], SAMPLE_NOW_MS + 5001), "silent");
+  CHECK_STR(slp_worker_word(&sample_workers[2], SAMPLE_NOW_MS), "works");
+  sloop_worker_t w = sample_workers[2];
+  w.leaving = 1;
+  CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "leaving");
+  w.dead = 1;
+  CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "left");
+  w = (sloop_worker_t){.written_at_ms = -1, .lease_ms = 1000};
+  CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "works"); /* it does not tell when */
+}
+
+TEST(what_an_owner_says_later_and_less_counts) {
+  CHECK_INT(slp_lease_lag_ms(&sample_leases[0], &sample), 90000); /* its own row is newer */
+  CHECK_INT(slp_lease_lag_ms(&sample_leases[1], &sample), 0);     /* idle since: its owner is at the tip */
+  CHECK_INT(slp_lease_lag_ms(&sample_leases[2], &sample), -1);    /* its owner is dead */
+  CHECK_INT(slp_lease_lag_ms(&sample_leases[3], &sample), -1);
+  CHECK_INT(slp_lease_lag_ms(&sample_leases[4], &sample), 0);
+  sloop_lease_t l = sample_leases[1];
+  l.behind_ms = -1;
+  CHECK_INT(slp_lease_lag_ms(&l, &sample), 0);
+  l.owner = sample_workers[1].worker; /* whose worst is 90 s: that may be another shard */
+  l.behind_ms = 700;
+  CHECK_INT(slp_lease_lag_ms(&l, &sample), 700);
+}
+
+static const char *span(int64_t ms) {
+  static char out[24];
+  memset(out, 'x', sizeof out);
+  slp_span_text(ms, out);
+  return out;
+}
+
+TEST(spans) {
+  static const struct {
+    int64_t ms;
+    const char *want;
+  } all[] = {{-1, "-"},
+             {0, "0"},
+             {999, "999ms"},
+             {1000, "1s"},
+             {119999, "119s"},
+             {120000, "2m"},
+             {7199999, "119m"},
+             {7200000, "2h"},
+             {172799999, "47h"},
+             {172800000, "2d"},
+             {INT64_MAX, "106751991167d"}};
+  for (size_t i = 0; i < SLP_COUNT(all); i++) CHECK_STR(span(all[i].ms), all[i].want);
+  char out[24];
+  slp_lag_text(0, out);
+  CHECK_STR(out, "tip");
+  slp_lag_text(-1, out);
+  CHECK_STR(out, "-");
+  slp_age_text(1000, 4000, out);
+  CHECK_STR(out, "3s");
+  slp_age_text(4000, 1000, out);
+  CHECK_STR(out, "0");
+  slp_age_text(-1, 1000, out);
+  CHECK_STR(out, "-");
+}
+
+TEST(rates) {
+  static const struct {
+    int64_t bytes;
+    const char *want;
+  } all[] = {{-1, "-"}, {0, "0"}, {999, "999B"}, {1000, "1kB"}, {999999, "999kB"}, {1000000, "1MB"}};
+  char out[24];
+  for (size_t i = 0; i < SLP_COUNT(all); i++) {
+    slp_rate_text(all[i].bytes, out);
+    CHECK_STR(out, all[i].want);
+  }
+}

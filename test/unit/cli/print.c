@@ -1,0 +1,123 @@
+/* print.c - records to text: what is decoded, left out, and what happens to what can't be decoded. */
+#include "cli/print.h"
+#include "check.h"
+
+static slp_mem *mem;
+static slp_args args;
+static slp_printer p;
+static slp_buf out;
+
+#define OPEN(...) \
+  open_with((int)SLP_COUNT(((const char *[]){"x", __VA_ARGS__})), (const char *[]){"x", __VA_ARGS__})
+static void open_with(int argc, const char *const *argv) {
+  char why[SLP_ARGS_WHY] = "";
+  slp_surroundings around = {.clock = {0, NULL}};
+  mem = slp_mem_new(NULL, NULL);
+  slp_buf_init(&out, mem, 1 << 20);
+  if (slp_args_parse(&args, mem, argc, argv, &around, why) != 0) CHECK_FAIL("%s", why);
+  if (slp_printer_open(&p, mem, &args, 0, 0, why) != 0) CHECK_FAIL("%s", why);
+}
+static void done(void) {
+  slp_printer_close(&p);
+  slp_buf_free(&out);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+static int printed;
+static int add(const char *key, const char *data) {
+  sloop_record_t r = {.stream = "orders",
+                      .shard = "shardId-000000000000",
+                      .seq = {"495", 3},
+                      .key = {key, strlen(key)},
+                      .data = {data, strlen(data)},
+                      .arrived_at_ms = 7};
+  slp_buf_clear(&out);
+  return slp_printer_add(&p, &out, &r, 0, &printed);
+}
+#define CHECK_PRINTS(key, data, want) \
+  do {                                \
+    CHECK_INT(add(key, data), 0);     \
+    CHECK_STR(slp_buf_z(&out), want); \
+    CHECK_INT(printed, *(want) != 0); \
+  } while (0)
+
+TEST(decoded_before_it_is_matched) {
+  OPEN("-s", "base64", "--grep", "hello", "orders");
+  CHECK_PRINTS("k", "aGVsbG8=", "hello\n");
+  CHECK_PRINTS("k", "eA==", "");
+  CHECK_INT(add("k", "hello"), SLP_EBADDATA);
+  CHECK(strstr(p.why, "orders shardId-000000000000 495: base64: it is not base64"));
+  CHECK_INT(out.n, 0);
+  done();
+}
+
+TEST(what_can_t_be_decoded_is_printed_as_it_came_when_asked_to_go_on) {
+  OPEN("-E", "-s", "hex", "--grepv", "secret", "orders");
+  CHECK_PRINTS("k", "41", "A\n");
+  CHECK_PRINTS("k", "4x", "4x\n");
+  CHECK_PRINTS("k", "secret", "");
+  CHECK_INT(p.undecoded, 2);
+  done();
+  OPEN("-EJ", "-s", "hex", "orders");
+  CHECK_INT(add("k", "4x"), 0);
+  CHECK(strstr(slp_buf_z(&out), "\"payload\":\"4x\",\"decode_error\":\"hex: it is not hex\"}\n"));
+  done();
+}
+
+TEST(keys_are_decoded_too) {
+  OPEN("-s", "key=ddb-json", "-K", "|", "orders");
+  CHECK_PRINTS("{\"id\":{\"N\":\"1\"}}", "x", "{\"id\":1}|x\n");
+  done();
+  OPEN("-s", "key=plain-json", "-s", "plain-json", "-J", "orders");
+  CHECK_INT(add("[ 1 ]", "{ }"), 0);
+  CHECK(strstr(slp_buf_z(&out), "\"key\":[1],\"payload\":{}}\n"));
+  done();
+}
+
+#define LOGS(events) "{\"messageType\":\"DATA_MESSAGE\",\"logGroup\":\"g\",\"logEvents\":[" events "]}"
+TEST(a_record_of_logs_is_a_line_an_event) {
+  OPEN("-s", "cwlogs", "--grepv", "b", "orders");
+  CHECK_PRINTS("k", LOGS("{\"message\":\"a\"},{\"message\":\"b\"},{\"message\":\"c\"}"), "a\nc\n");
+  CHECK_PRINTS("k", LOGS("{\"message\":\"b\"}"), "");
+  CHECK_PRINTS("k", "{\"messageType\":\"CONTROL_MESSAGE\"}", "");
+  /* one event of it is fine, and then it is not: nothing of it is printed */
+  CHECK_INT(add("k", LOGS("{\"message\":\"a\"},7")), SLP_EBADDATA);
+  CHECK_INT(out.n, 0);
+  CHECK_INT(printed, 0);
+  done();
+}
+
+TEST(once_is_enough) {
+  OPEN("--unique", "orders");
+  CHECK_PRINTS("k", "v", "v\n");
+  CHECK_PRINTS("k", "v", "");
+  CHECK_PRINTS("l", "v", "v\n");
+  done();
+}
+
+TEST(nothing_is_null_when_asked) {
+  OPEN("-ZK:", "orders");
+  CHECK_PRINTS("", "", "NULL:NULL\n");
+  CHECK_PRINTS("k", "v", "k:v\n");
+  done();
+  OPEN("-Zf", "%k=%s;", "orders");
+  CHECK_PRINTS("", "", "NULL=NULL;");
+  done();
+}
+
+TEST(wrong_texts_are_refused_at_the_beginning) {
+  static const char *const bad[][2] = {{"-f", "%y"}, {"-D", "\\q"}, {"-K", "\\q"}, {"--grep", "("}};
+  for (size_t i = 0; i < SLP_COUNT(bad); i++) {
+    char why[SLP_ARGS_WHY] = "";
+    slp_surroundings around = {.clock = {0, NULL}};
+    const char *argv[] = {"x", bad[i][0], bad[i][1], "orders"};
+    mem = slp_mem_new(NULL, NULL);
+    CHECK_INT(slp_args_parse(&args, mem, 4, argv, &around, why), 0);
+    CHECK_INT(slp_printer_open(&p, mem, &args, 0, 0, why), SLP_EINVAL);
+    if (strncmp(why, bad[i][0], 2) != 0) CHECK_FAIL("\"%s\" does not name %s", why, bad[i][0]);
+    slp_printer_close(&p);
+    CHECK_INT(mem->live_blocks, 0);
+    slp_mem_drop(mem);
+  }
+}

@@ -1,0 +1,124 @@
+/* lowmark.c - the low mark against a model that remembers every record, over pages that are acknowledged
+ * in any order and dropped in the middle of it. */
+#include "core/core.h"
+#include "check.h"
+
+enum { PAGES = 6, EACH = 11 };
+
+static uint64_t seed;
+static uint32_t rnd(uint32_t below) {
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return (uint32_t)(seed % below);
+}
+
+typedef struct fixture {
+  slp_mem *mem;
+  slp_engine engine;
+  slp_consumer consumer;
+  sloop_opts_t opts;
+  slp_shard shard;
+  slp_buffered *pages[PAGES];
+  uint8_t acked[PAGES * EACH], out[PAGES * EACH], freed[PAGES];
+} fixture;
+
+/* Records are numbered from 100; three of them in a row are one aggregate. */
+static void number_of(uint32_t i, char text[8], uint32_t *sub) {
+  snprintf(text, 8, "%u", 100 + i / 3);
+  *sub = i % 3;
+}
+
+static slp_buffered *page_of(fixture *f, uint32_t p) {
+  slp_page *page = slp_page_new(f->mem);
+  slp_buffered *buffered = slp_zalloc(f->mem, sizeof *buffered + 2 * ((EACH + 7) / 8));
+  CHECK(page && buffered);
+  page->recs = slp_zalloc_n(f->mem, EACH, sizeof *page->recs);
+  page->recs_cap = page->recs_n = EACH;
+  for (uint32_t i = 0; i < EACH; i++) {
+    char text[8];
+    slp_rec *r = &page->recs[i];
+    number_of(p * EACH + i, text, &r->sub);
+    r->arrived_ms = p * EACH + i;
+    r->seq_at = (uint32_t)page->body.n;
+    r->seq_n = (uint8_t)strlen(text);
+    CHECK_INT(slp_buf_add_z(&page->body, text), 0);
+  }
+  buffered->shard = &f->shard;
+  buffered->engine = &f->engine;
+  buffered->mem = f->mem;
+  buffered->name = slp_name_new(f->mem, SLP_STR("s"), SLP_STR("a"));
+  buffered->page = page;
+  buffered->n = buffered->unacked = EACH;
+  buffered->redelivered = buffered->bits + (EACH + 7) / 8;
+  if (f->shard.taken) buffered->prev = f->shard.last;
+  buffered->charged = slp_page_bytes(page) + slp_alloc_size(buffered);
+  slp_budget_force(&f->engine.budget, buffered->charged);
+  slp_list_add_last(&f->shard.pages, &buffered->link);
+  f->shard.unacked_n += EACH;
+  slp_mark_rec(&f->shard.last, page, &page->recs[EACH - 1]);
+  f->shard.taken = 1;
+  return buffered;
+}
+
+static void check_mark(const fixture *f) {
+  slp_mark mark;
+  uint32_t low = 0, sub;
+  char text[8];
+  while (low < PAGES * EACH && f->acked[low]) low++;
+  CHECK_INT(slp_acked_prefix(&f->shard, &mark), low > 0);
+  if (low == 0) return;
+  number_of(low - 1, text, &sub);
+  CHECK_MEM(mark.seq, mark.seq_n, text, strlen(text));
+  CHECK_INT(mark.sub, sub);
+  CHECK_INT(mark.arrived_ms, low - 1);
+}
+
+TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) {
+  for (uint64_t round = 1; round <= 300; round++) {
+    static fixture f;
+    memset(&f, 0, sizeof f);
+    seed = round * 88172645463325252u;
+    f.mem = slp_mem_new(NULL, NULL);
+    f.engine.mem = f.mem;
+    slp_list_init(&f.engine.spares);
+    f.consumer.engine = &f.engine;
+    f.opts.on_retry = SLOOP_RETRY_REDELIVER;
+    f.consumer.o = &f.opts;
+    f.shard.consumer = &f.consumer;
+    slp_list_init(&f.shard.pages);
+    for (uint32_t p = 0; p < PAGES; p++) f.pages[p] = page_of(&f, p);
+    check_mark(&f);
+    /* Some are with the user, in the order of the shard; the others were not handed out yet. */
+    uint32_t out_n = rnd(PAGES * EACH + 1);
+    for (uint32_t i = 0; i < out_n; i++) {
+      f.out[i] = 1;
+      f.pages[i / EACH]->out++;
+    }
+    int dropped = 0;
+    for (uint32_t left = out_n; left > 0; left--) {
+      if (!dropped && rnd(20) == 0) {
+        f.shard.queued_n = f.consumer.queued_n = 0;
+        slp_queue_drop(&f.shard);
+        dropped = 1;
+        check_mark(&f);
+      }
+      uint32_t i = rnd(out_n);
+      while (!f.out[i]) i = (i + 1) % out_n;
+      slp_buffered *buffered = f.pages[i / EACH];
+      if (rnd(10)) {
+        slp_queue_ack(buffered, i % EACH);
+        f.acked[i] = 1;
+        check_mark(&f);
+      }
+      f.out[i] = 0;
+      slp_queue_return(buffered, i % EACH);
+      if (dropped) slp_acked_drop(&f.shard);
+      check_mark(&f);
+    }
+    slp_queue_orphan(&f.shard);
+    CHECK_INT(f.engine.budget.used, 0);
+    CHECK_INT(f.mem->live_blocks, 0);
+    slp_mem_drop(f.mem);
+  }
+}

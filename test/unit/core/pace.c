@@ -1,0 +1,52 @@
+/* pace.c - how much is asked for and how long is waited stays within its bounds. */
+#include "core/pace.h"
+#include "check.h"
+
+TEST(a_shard_at_its_tip_is_asked_about_once_a_period_and_one_behind_at_once) {
+  slp_pace p;
+  slp_pace_init(&p);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 1000, 0, 500), 0); /* the first call of all */
+  slp_pace_page(&p, 10, 100, 0, 1, 10000);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 1000, 0, 0), 1000000);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 1000, 0, 500), 950000);
+  CHECK(slp_pace_wait_us(&p, 0, 0, 1000, 0, 999) >= 900000);
+  CHECK_INT(slp_pace_wait_us(&p, 1, 1, 1000, 0, 500), 0);
+  CHECK_INT(slp_pace_wait_us(&p, 1, 1, 1000, 1, 500), 200000);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 1, 1000, 0, 500), 200000); /* a short page */
+}
+
+TEST(empty_pages_of_a_shard_behind_become_no_hot_loop) {
+  slp_pace p;
+  slp_pace_init(&p);
+  for (int i = 0; i < 20; i++) {
+    slp_pace_page(&p, 0, 0, 0, 0, 10000);
+    CHECK(slp_pace_wait_us(&p, 0, 1, 1000, 0, 500) >= (i < 4 ? 200000u : 900000u));
+  }
+}
+
+TEST(back_off_doubles_is_capped_and_is_never_nothing) {
+  for (uint32_t i = 1; i < 1000; i++) {
+    for (uint32_t dice = 0; dice < 1000; dice += 111) {
+      uint64_t throttled = slp_pace_backoff_us(i, 1, dice), failed = slp_pace_backoff_us(i, 0, dice);
+      CHECK(throttled >= 200000 && throttled <= 20000000);
+      CHECK(failed >= 40000 && failed <= 20000000);
+    }
+  }
+  CHECK(slp_pace_backoff_us(1, 1, 999) <= 1000000 && slp_pace_backoff_us(3, 1, 999) > 3000000);
+}
+
+TEST(the_reservation_follows_the_traffic_and_never_exceeds_its_share) {
+  slp_pace p;
+  uint32_t limit;
+  slp_pace_init(&p);
+  slp_pace_reserve(&p, 16 << 20, 15 << 20, &limit);
+  CHECK_INT(limit, SLP_PACE_FIRST_LIMIT);
+  for (int i = 0; i < 10; i++) slp_pace_page(&p, limit, 1000, 1, 1, 10000);
+  CHECK(slp_pace_reserve(&p, 16 << 20, 15 << 20, &limit) <= 15 << 20);
+  CHECK_INT(limit, 10000);
+  for (int i = 0; i < 10; i++) slp_pace_page(&p, 3, 10 << 20, 0, 1, 10000);
+  CHECK(slp_pace_reserve(&p, 1 << 20, 15 << 20, &limit) <= 1 << 20);
+  CHECK_INT(limit, 1);
+  slp_pace_page(&p, 0, 0, 0, 1, 10000);
+  CHECK(slp_pace_reserve(&p, 16 << 20, 15 << 20, &limit) <= 65536);
+}

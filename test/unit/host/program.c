@@ -1,0 +1,104 @@
+/* program.c - clocks of the program, writing to a descriptor that may be full, and a child that is this
+ * program once more. */
+#include "host/program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include "check.h"
+
+static slp_mem *mem;
+static slp_buf line;
+static slp_child child;
+
+static void start(const char *part) {
+  const char *argv[] = {"child", "--part", part, NULL};
+  mem = slp_mem_new(NULL, NULL);
+  slp_buf_init(&line, mem, 100);
+  CHECK_INT(slp_child_start(&child, argv), 0);
+}
+
+static void end(void) {
+  slp_child_end(&child);
+  CHECK_INT(child.pid, -1);
+  CHECK_INT(child.in_fd, -1);
+  CHECK_INT(child.out_fd, -1);
+  slp_buf_free(&line);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+/* What the child does, until its standard input ends. */
+static int play(const char *part) {
+  char c;
+  if (strcmp(part, "short") == 0) return 0;
+  if (strcmp(part, "talk") == 0) {
+    for (int i = 0; i < 3000; i++) putchar('x'); /* longer than any line that is looked for */
+    puts("\nurl\nurl=here\nmore");
+    fflush(stdout);
+  }
+  while (read(0, &c, 1) == 1) continue;
+  if (strcmp(part, "stay") == 0)
+    for (;;) pause();
+  return 0;
+}
+CHECK_PART(play)
+
+TEST(the_line_looked_for_is_found_among_others) {
+  start("talk");
+  CHECK_INT(slp_child_wait_line(&child, "url=", 20000, &line), 0);
+  CHECK_MEM(line.p, line.n, "here", 4);
+  slp_buf_clear(&line);
+  CHECK_INT(slp_child_wait_line(&child, "url=", 50, &line), SLP_ETIMEDOUT);
+  CHECK_INT(line.n, 0);
+  CHECK(slp_child_cpu_us(&child) > 0);
+  end();
+  CHECK_INT(slp_child_cpu_us(&child), 0);
+}
+
+TEST(a_child_that_says_nothing_and_ends) {
+  start("short");
+  CHECK_INT(slp_child_wait_line(&child, "url=", 20000, &line), SLP_ENOENT);
+  end();
+}
+
+TEST(a_child_that_does_not_end_is_killed) {
+  start("stay");
+  int pid = child.pid;
+  uint64_t from = slp_program_mono_us();
+  end();
+  uint64_t took = slp_program_mono_us() - from;
+  CHECK(took >= 2000000 && took < 10000000);
+  CHECK(kill(pid, 0) != 0); /* and nothing of it is left */
+}
+
+TEST(time_goes_on_and_work_takes_some) {
+  uint64_t mono = slp_program_mono_us(), cpu = slp_program_cpu_us();
+  volatile unsigned n = 0;
+  while (slp_program_cpu_us() - cpu < 20000) n++;
+  CHECK(slp_program_mono_us() > mono);
+  CHECK(slp_program_wall_ms() > INT64_C(1700000000000));
+  CHECK(slp_program_peak_bytes() > 100000);
+}
+
+TEST(what_has_no_room_in_time_is_lost) {
+  int fds[2];
+  char bytes[4096] = {0};
+  CHECK_INT(pipe(fds), 0);
+  CHECK_INT(slp_program_write(fds[1], (slp_str){bytes, sizeof bytes}, 1000), 0);
+  CHECK_INT(fcntl(fds[1], F_SETPIPE_SZ, 4096), 4096);
+  uint64_t from = slp_program_mono_us();
+  CHECK_INT(slp_program_write(fds[1], (slp_str){bytes, sizeof bytes}, 100), SLP_ETIMEDOUT);
+  CHECK(slp_program_mono_us() - from >= 100000);
+  slp_program_ignore_signal(SIGPIPE);
+  close(fds[0]);
+  CHECK(slp_program_write(fds[1], (slp_str){bytes, 1}, 1000) < 0);
+}
+
+TEST(a_closed_standard_descriptor_becomes_one_that_fails) {
+  char c = 'x';
+  close(0);
+  slp_program_fill_standard();
+  CHECK(fcntl(0, F_GETFD) >= 0);
+  CHECK(read(0, &c, 1) < 0);
+}

@@ -1,0 +1,164 @@
+/* What a refused write means, by the row that refused: the table of section 3 of the protocol, whole. */
+#include "lease/fleet_inside.h"
+
+#include "check.h"
+
+#define ME SLP_STR("me.0000000000000001")
+#define OTHER SLP_STR("other.0000000000000002")
+
+static slp_operation operation(slp_operation_kind kind) {
+  return (slp_operation){.kind = kind,
+                         .me = ME,
+                         .id = SLP_STR("me"),
+                         .incarnation = SLP_STR("0000000000000001"),
+                         .counter = 5,
+                         .epoch = 7,
+                         .shard = SLP_STR("s")};
+}
+
+static slp_outcome lease(slp_operation_kind kind, slp_str owner, uint64_t epoch) {
+  slp_operation i = operation(kind);
+  slp_parsed_row f = {.kind = SLP_ROW_LEASE};
+  f.u.lease.owner = owner;
+  f.u.lease.epoch = epoch;
+  return slp_outcome_of(&i, 1, &f);
+}
+
+static slp_outcome worker(slp_operation_kind kind, const char *incarnation, uint64_t counter, int gone) {
+  slp_operation i = operation(kind);
+  slp_parsed_row f = {.kind = SLP_ROW_WORKER};
+  f.u.worker.incarnation = slp_str_of(incarnation);
+  f.u.worker.counter = counter;
+  if (gone) f.u.worker.gone = OTHER;
+  return slp_outcome_of(&i, 1, &f);
+}
+
+TEST(takes_are_mine_by_owner_and_next_epoch) {
+  slp_operation_kind operations[] = {SLP_OPERATION_TAKE, SLP_OPERATION_RETAKE};
+  for (size_t k = 0; k < 2; k++) {
+    CHECK_INT(lease(operations[k], ME, 8), SLP_OUTCOME_DONE);
+    CHECK_INT(lease(operations[k], OTHER, 8), SLP_OUTCOME_REFUSED);
+    CHECK_INT(lease(operations[k], ME, 9), SLP_OUTCOME_REFUSED);
+  }
+  CHECK_INT(lease(SLP_OPERATION_TAKE, ME, 7), SLP_OUTCOME_REFUSED);
+  CHECK_INT(lease(SLP_OPERATION_RETAKE, ME, 7), SLP_OUTCOME_UNCHANGED);
+}
+
+TEST(a_checkpoint_is_in_as_long_as_the_tenancy_is_mine) {
+  CHECK_INT(lease(SLP_OPERATION_CHECKPOINT, ME, 7), SLP_OUTCOME_DONE);
+  CHECK_INT(lease(SLP_OPERATION_CHECKPOINT, ME, 8), SLP_OUTCOME_REFUSED);
+  CHECK_INT(lease(SLP_OPERATION_CHECKPOINT, OTHER, 7), SLP_OUTCOME_REFUSED);
+}
+
+TEST(letting_go_is_still_to_do_or_over) {
+  slp_operation_kind operations[] = {SLP_OPERATION_TRANSFER, SLP_OPERATION_RELEASE, SLP_OPERATION_END};
+  for (size_t k = 0; k < 3; k++) {
+    CHECK_INT(lease(operations[k], ME, 7), SLP_OUTCOME_UNCHANGED);
+    CHECK_INT(lease(operations[k], (slp_str){NULL, 0}, 7), SLP_OUTCOME_REFUSED);
+    CHECK_INT(lease(operations[k], OTHER, 8), SLP_OUTCOME_REFUSED);
+  }
+}
+
+TEST(a_claim_is_in_when_the_row_names_me) {
+  slp_operation i = operation(SLP_OPERATION_CLAIM);
+  slp_parsed_row f = {.kind = SLP_ROW_LEASE};
+  f.u.lease.owner = OTHER;
+  f.u.lease.epoch = 7;
+  f.u.lease.claim = ME;
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_DONE);
+  f.u.lease.claim = OTHER;
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_REFUSED);
+  f.u.lease.claim = ME;
+  f.u.lease.epoch = 8;
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_REFUSED);
+}
+
+TEST(a_row_that_is_there_is_made_even_when_it_is_damaged) {
+  slp_operation i = operation(SLP_OPERATION_CREATE);
+  slp_parsed_row f = {.kind = SLP_ROW_BAD};
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_DONE);
+  CHECK_INT(lease(SLP_OPERATION_CREATE, OTHER, 3), SLP_OUTCOME_DONE);
+  CHECK_INT(slp_outcome_of(&i, 0, &f), SLP_OUTCOME_REFUSED);
+}
+
+TEST(heartbeats_and_registrations) {
+  const char *mine = "0000000000000001", *other = "0000000000000009";
+  CHECK_INT(worker(SLP_OPERATION_REGISTER, mine, 1, 0), SLP_OUTCOME_DONE);
+  CHECK_INT(worker(SLP_OPERATION_REGISTER, mine, 1, 1), SLP_OUTCOME_REFUSED);
+  CHECK_INT(worker(SLP_OPERATION_REGISTER, other, 1, 0), SLP_OUTCOME_REFUSED);
+  CHECK_INT(worker(SLP_OPERATION_HEARTBEAT, mine, 5, 0), SLP_OUTCOME_DONE);
+  CHECK_INT(worker(SLP_OPERATION_HEARTBEAT, mine, 4, 0), SLP_OUTCOME_UNCHANGED);
+  CHECK_INT(worker(SLP_OPERATION_HEARTBEAT, mine, 5, 1), SLP_OUTCOME_REFUSED);
+  CHECK_INT(worker(SLP_OPERATION_HEARTBEAT, other, 9, 0), SLP_OUTCOME_REFUSED);
+}
+
+TEST(evicting_and_leaving) {
+  const char *same = "0000000000000001", *other = "0000000000000009";
+  CHECK_INT(worker(SLP_OPERATION_EVICT, same, 6, 0), SLP_OUTCOME_REFUSED); /* it lives */
+  CHECK_INT(worker(SLP_OPERATION_EVICT, same, 5, 1), SLP_OUTCOME_DONE);
+  CHECK_INT(worker(SLP_OPERATION_EVICT, other, 1, 0), SLP_OUTCOME_DONE);
+  CHECK_INT(worker(SLP_OPERATION_LEAVE, same, 5, 1), SLP_OUTCOME_DONE);
+  CHECK_INT(worker(SLP_OPERATION_LEAVE, other, 5, 0), SLP_OUTCOME_REFUSED);
+}
+
+TEST(leadership_is_mine_by_owner_and_next_epoch) {
+  slp_operation i = operation(SLP_OPERATION_LEAD);
+  slp_parsed_row f = {.kind = SLP_ROW_LEADERSHIP};
+  f.u.leadership.owner = ME;
+  f.u.leadership.epoch = 8;
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_DONE);
+  f.u.leadership.owner = OTHER;
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_REFUSED);
+}
+
+/* ---- a counter a lease -------------------------------------------------------------------------- */
+
+static slp_outcome counted(slp_operation_kind kind, slp_str owner, uint64_t counter, slp_position_kind at) {
+  slp_operation i = operation(kind);
+  slp_parsed_row f = {.kind = SLP_ROW_LEASE};
+  f.u.lease.owner = owner;
+  f.u.lease.epoch = counter;
+  f.u.lease.position.kind = at;
+  return slp_outcome_of_counted(&i, 1, &f);
+}
+
+TEST(the_next_number_under_my_name_is_mine) {
+  slp_operation_kind operations[] = {SLP_OPERATION_TAKE, SLP_OPERATION_RETAKE, SLP_OPERATION_CHECKPOINT,
+                                     SLP_OPERATION_RENEW};
+  for (size_t k = 0; k < SLP_COUNT(operations); k++) {
+    CHECK_INT(counted(operations[k], ME, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);
+    CHECK_INT(counted(operations[k], ME, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_UNCHANGED);
+    CHECK_INT(counted(operations[k], ME, 9, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
+    CHECK_INT(counted(operations[k], OTHER, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
+    CHECK_INT(counted(operations[k], (slp_str){NULL, 0}, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
+  }
+}
+
+TEST(a_counted_lease_is_let_go_or_ended_by_the_next_number) {
+  slp_str nobody = {NULL, 0};
+  CHECK_INT(counted(SLP_OPERATION_RELEASE, nobody, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);
+  CHECK_INT(counted(SLP_OPERATION_RELEASE, nobody, 9, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
+  CHECK_INT(counted(SLP_OPERATION_RELEASE, ME, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_UNCHANGED);
+  CHECK_INT(counted(SLP_OPERATION_RELEASE, OTHER, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
+  CHECK_INT(counted(SLP_OPERATION_END, ME, 8, SLP_POSITION_END), SLP_OUTCOME_DONE);
+  CHECK_INT(counted(SLP_OPERATION_END, ME, 8, SLP_POSITION_AFTER), SLP_OUTCOME_REFUSED);
+  CHECK_INT(counted(SLP_OPERATION_END, ME, 7, SLP_POSITION_AFTER), SLP_OUTCOME_UNCHANGED);
+  CHECK_INT(counted(SLP_OPERATION_END, OTHER, 9, SLP_POSITION_END), SLP_OUTCOME_REFUSED);
+}
+
+TEST(a_counted_lease_is_made_when_its_row_is_there) {
+  slp_operation make = operation(SLP_OPERATION_CREATE), take = operation(SLP_OPERATION_TAKE);
+  slp_parsed_row bad = {.kind = SLP_ROW_BAD};
+  CHECK_INT(counted(SLP_OPERATION_CREATE, OTHER, 3, SLP_POSITION_AFTER), SLP_OUTCOME_DONE);
+  CHECK_INT(slp_outcome_of_counted(&make, 1, &bad), SLP_OUTCOME_DONE);
+  CHECK_INT(slp_outcome_of_counted(&make, 0, &bad), SLP_OUTCOME_REFUSED);
+  CHECK_INT(slp_outcome_of_counted(&take, 1, &bad), SLP_OUTCOME_REFUSED);
+}
+
+/* A row of a lease says nothing of a write to another kind of row. */
+TEST(what_a_row_can_not_tell_is_refused) {
+  slp_operation_kind operations[] = {SLP_OPERATION_REGISTER, SLP_OPERATION_LEAD, SLP_OPERATION_ASSIGN};
+  for (size_t k = 0; k < 3; k++) CHECK_INT(lease(operations[k], ME, 7), SLP_OUTCOME_REFUSED);
+  CHECK_INT(counted(SLP_OPERATION_CLAIM, ME, 8, SLP_POSITION_OLDEST),
+            SLP_OUTCOME_REFUSED); /* no claims under that rule */
+}

@@ -1,0 +1,293 @@
+/* ddb_poll.c - DynamoDB Streams as core sees them, over a table of ops that answers from a script:
+ * which stream a table leads to, what listings mean, and how the end of a shard becomes known. */
+#include "source/ddb_poll.h"
+
+#include "source_script.h"
+#include "scarce.h"
+
+#define TABLE "arn:aws:dynamodb:us-east-1:123456789012:table/orders"
+#define STREAM TABLE "/stream/2026-01-02T03:04:05.678"
+
+static void open_source(const char *stream) {
+  begin_script();
+  CHECK_INT(slp_ddb_poll_new(&src, &f.h, &ops, slp_str_of(stream)), 0);
+}
+
+static slp_src_describe describe(void) {
+  slp_src_describe rq = {.rq = {.on_done = on_done}};
+  int before = done;
+  src->ops->describe(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_INT(done, before + 1);
+  return rq;
+}
+
+TEST(only_tables_and_their_streams_are_taken) {
+  static const char *const bad[] = {"orders", "arn:aws:kinesis:us-east-1:1:stream/orders",
+                                    "dynamodb:", "dynamodb:a/b"};
+  begin_script();
+  for (size_t i = 0; i < SLP_COUNT(bad); i++)
+    CHECK_INT(slp_ddb_poll_new(&src, &f.h, &ops, slp_str_of(bad[i])), SLOOP_EOPTION);
+  fake_end(&f, mem);
+}
+
+TEST(what_the_service_is_like) {
+  open_source(STREAM);
+  CHECK_INT(src->fetch_records_max, 1000);
+  CHECK_INT(src->tells_behind, 0);
+  CHECK_INT(src->fetch_bytes_full, 1000000);
+  CHECK_INT(src->anchors_by_time, 0);
+  close_source();
+}
+
+TEST(a_table_leads_to_a_stream_which_then_is_the_one) {
+  open_source("dynamodb:orders");
+  script((step){.arn = STREAM, .date_ms = 1000});
+  slp_src_describe d = describe();
+  CHECK_STR(asked[0], "describe orders ");
+  CHECK_STR(d.name, "orders");
+  CHECK_STR(d.arn, STREAM);
+  CHECK_INT(d.retention_ms, 86400000);
+  CHECK_INT(d.ready, 1);
+  CHECK_INT(d.rq.date_ms, 1000);
+  script((step){.arn = STREAM}); /* again: the stream itself, whatever the table's latest may be by now */
+  status = SLP_STREAM_CREATING;
+  d = describe();
+  CHECK_STR(asked_arn, STREAM);
+  CHECK_INT(d.ready, 0);
+  script((step){.shards = "a"});
+  list();
+  CHECK_STR(asked_arn, STREAM);
+  close_source();
+}
+
+TEST(a_listing_describes_first_when_the_stream_is_not_known) {
+  open_source(TABLE);
+  script((step){.arn = STREAM});
+  script((step){.shards = "a b<a"});
+  slp_src_list l = list();
+  CHECK_STR(asked[0], "describe orders " TABLE);
+  CHECK_STR(asked_arn, STREAM);
+  CHECK_STR(ids(&l), "a! b<a");
+  close_source();
+  open_source("dynamodb:orders");
+  script((step){.class = SLP_GONE});
+  l = list();
+  CHECK_INT(l.rq.fail.class, SLP_GONE);
+  CHECK_INT(l.shards_n, 0);
+  hang = 1; /* cancelled while it describes */
+  script((step){.arn = STREAM});
+  slp_src_list rq = {.rq = {.on_done = on_done}};
+  src->ops->list(src, &rq);
+  src->ops->cancel(src, &rq.rq);
+  CHECK_INT(cancelled, 1);
+  close_source();
+}
+
+TEST(parents_of_listed_children_are_closed) {
+  open_source(STREAM);
+  script((step){.shards = "a b<a c<x", .next = "c"}); /* x was trimmed */
+  script((step){.shards = "d<b e<b f! g<f"});
+  slp_src_list l = list();
+  CHECK_STR(asked[1], "list orders c");
+  CHECK_STR(ids(&l), "a! b<a! c<x d<b e<b f! g<f");
+  close_source();
+}
+
+TEST(a_disabled_stream_has_no_open_shard) {
+  open_source(STREAM);
+  script((step){.shards = "a b<a", .stream_ended = 1});
+  slp_src_list l = list();
+  CHECK_STR(ids(&l), "a! b<a!");
+  close_source();
+}
+
+TEST(servers_that_repeat_a_page_are_not_asked_for_ever) {
+  open_source(STREAM);
+  script((step){.shards = "a b", .next = "b"});
+  script((step){.shards = "a b", .next = "b"}); /* the token was ignored */
+  slp_src_list l = list();
+  CHECK_STR(ids(&l), "a b");
+  script((step){.shards = "a", .next = "1"});
+  script((step){.shards = "b", .next = "2"});
+  script((step){.shards = "a", .next = "1"}); /* in a circle */
+  l = list();
+  CHECK_STR(ids(&l), "a b");
+  script((step){.shards = "", .next = "1"}); /* an empty page with another token leads on */
+  script((step){.shards = "", .next = "2"});
+  script((step){.shards = "a"});
+  l = list();
+  CHECK_STR(ids(&l), "a");
+  close_source();
+}
+
+/* ---- the end of a shard ----------------------------------------------------------------------------------
+ */
+static int grow(slp_src_fetch *rq, size_t more) {
+  (void)rq;
+  return more < 100;
+}
+
+static slp_page *page;
+
+static slp_src_fetch fetch_rq(void) {
+  return (slp_src_fetch){.rq = {.on_done = on_done},
+                         .shard = SLP_STR("a"),
+                         .cursor = SLP_STR("it"),
+                         .limit = 10,
+                         .may_grow = grow,
+                         .page = page};
+}
+
+/* The time it took, in ms. */
+static uint64_t fetch(void) {
+  slp_src_fetch rq = fetch_rq();
+  int before = done;
+  uint64_t began = f.mono_us;
+  slp_page_reset(page);
+  src->ops->fetch(src, &rq);
+  while (done == before && f.mono_us < began + 20000000) fake_run(&f, 10000);
+  CHECK_INT(done, before + 1);
+  CHECK_INT(rq.rq.fail.class, SLP_FINE);
+  CHECK_INT(rq.body_bytes, 123);
+  return (f.mono_us - began) / 1000;
+}
+
+static void with_next(slp_page *p) {
+  p->records_given = 1;
+  slp_buf_add_z(&p->body, "next");
+  p->next = (slp_str){p->body.p, 4};
+}
+static void at_end(slp_page *p) { p->records_given = 1; }
+static void at_end_and_then_silence(slp_page *p) {
+  p->records_given = 1;
+  hang = 1;
+}
+static void nonsense(slp_page *p) { p->records_given = 0; }
+
+static void open_fetching(void) {
+  open_source(STREAM);
+  page = slp_page_new(mem);
+}
+
+static void close_fetching(void) {
+  slp_page_free(page);
+  close_source();
+}
+
+TEST(children_are_asked_for_where_there_is_no_next_iterator) {
+  open_fetching();
+  script((step){.fill = with_next});
+  fetch();
+  CHECK_INT(played, 1);
+  script((step){.fill = nonsense}); /* core calls it a bad answer */
+  fetch();
+  CHECK_INT(played, 2);
+  script((step){.fill = at_end});
+  script((step){.shards = "b<a c<a"});
+  fetch();
+  CHECK_STR(asked[3], "children  a");
+  CHECK_STR(asked_arn, STREAM);
+  CHECK_INT(page->children_n, 2);
+  CHECK(slp_str_is(page->children[0].id, "b") && slp_str_is(page->children[0].parent, "a"));
+  CHECK(slp_str_is(page->children[1].id, "c"));
+  CHECK_INT(page->children_bad, 0);
+  close_fetching();
+}
+
+TEST(children_listed_late_are_waited_for_but_not_for_ever) {
+  open_fetching();
+  script((step){.fill = at_end});
+  script((step){.shards = ""});
+  script((step){.shards = ""});
+  script((step){.shards = "b<a"});
+  uint64_t ms = fetch();
+  CHECK(ms >= 750 && ms < 1000);
+  CHECK_INT(page->children_n, 1);
+  script((step){.fill = at_end});
+  for (int i = 0; i < 4; i++) script((step){.shards = ""});
+  ms = fetch();
+  CHECK(ms >= 1750 && ms < 2000);
+  CHECK_INT(page->children_n, 0); /* core asks the listing */
+  close_fetching();
+}
+
+TEST(nobody_waits_for_children_in_a_disabled_stream_or_after_a_failure) {
+  open_fetching();
+  script((step){.fill = at_end});
+  script((step){.shards = "", .stream_ended = 1});
+  CHECK(fetch() < 100);
+  CHECK_INT(page->children_n, 0);
+  script((step){.fill = at_end});
+  script((step){.class = SLP_THROTTLE});
+  CHECK(fetch() < 100);
+  CHECK_INT(page->children_n, 0);
+  close_fetching();
+}
+
+TEST(cancelled_while_it_asks_or_waits_for_children) {
+  open_fetching();
+  script((step){.fill = at_end});
+  script((step){.shards = ""});
+  slp_src_fetch rq = fetch_rq();
+  src->ops->fetch(src, &rq);
+  fake_run(&f, 100000);
+  CHECK_INT(played, 2); /* it waits */
+  src->ops->resume(src, &rq);
+  src->ops->cancel(src, &rq.rq);
+  CHECK_INT(f.h.timers_n, 0);
+  CHECK_INT(cancelled, 0);
+  rq = fetch_rq();
+  script((step){.fill = at_end_and_then_silence});
+  script((step){.shards = "b<a"});
+  src->ops->fetch(src, &rq);
+  fake_run(&f, 100000);
+  CHECK_INT(played, 4); /* it asks */
+  src->ops->cancel(src, &rq.rq);
+  CHECK_INT(cancelled, 1);
+  fake_run(&f, 10000000);
+  CHECK_INT(done, 0);
+  close_fetching();
+}
+
+/* ---- failing memory --------------------------------------------------------------------------------------
+ */
+static scarce memory;
+static int64_t dry_after;
+static void run_scarce(void) {
+  memory = (scarce){.left = -1};
+  mem->fn = scarce_alloc;
+  mem->ctx = &memory;
+}
+static void run_dry(slp_page *p) {
+  (void)p;
+  memory.left = dry_after;
+}
+
+/* Children there is no memory for are found by the listing. */
+TEST(without_memory_the_end_of_a_shard_is_answered_without_children) {
+  size_t children = 0;
+  for (dry_after = 0; !children; dry_after++) {
+    CHECK(dry_after < 20);
+    open_fetching();
+    run_scarce();
+    script((step){.fill = at_end});
+    script((step){.shards = "b<a", .fill = run_dry});
+    fetch();
+    children = page->children_n;
+    CHECK(children == 0 || slp_str_is(page->children[0].id, "b"));
+    close_fetching();
+  }
+  CHECK(dry_after > 2); /* the place for the texts, the table */
+}
+
+TEST(without_memory_for_a_timer_nobody_waits_for_children) {
+  open_fetching();
+  run_scarce();
+  dry_after = 0;
+  script((step){.fill = at_end});
+  script((step){.shards = "", .fill = run_dry});
+  CHECK(fetch() < 100);
+  CHECK_INT(page->children_n, 0);
+  close_fetching();
+}

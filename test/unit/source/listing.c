@@ -1,0 +1,66 @@
+/* listing.c - many pages, many shards: each id once, found again, and limits kept. */
+#include "source/listing.h"
+
+#include "check.h"
+
+static slp_mem *mem;
+
+static void take(slp_listing *l, size_t from, size_t to, int closed, int want) {
+  slp_op_list_shards op;
+  slp_op_list_init(&op, mem);
+  op.shards = slp_zalloc_n(mem, to - from + 1, sizeof *op.shards);
+  CHECK(op.shards != NULL);
+  CHECK_INT(slp_buf_reserve(&op.body, (to - from) * 10), 0); /* rows point into it */
+  for (size_t i = from; i < to; i++) {
+    size_t at = op.body.n;
+    slp_buf_addf(&op.body, "s-%zu", i);
+    op.shards[op.shards_n++] = (slp_shard_desc){.id = {op.body.p + at, op.body.n - at},
+                                                .seq_end = closed ? SLP_STR("1") : (slp_str){NULL, 0}};
+  }
+  op.stream_ended = closed != 0;
+  CHECK_INT(slp_listing_take_page(l, &op), want);
+  slp_op_list_free(&op);
+}
+
+TEST(each_shard_once_whatever_pages_repeat) {
+  mem = slp_mem_new(NULL, NULL);
+  slp_listing *l = slp_listing_new(mem);
+  take(l, 0, 2000, 0, 0);
+  take(l, 1000, 3000, 0, 0);
+  CHECK_INT(l->shards_n, 3000);
+  CHECK_INT(l->stream_ended, 0);
+  take(l, 2999, 3001, 1, 0);
+  CHECK_INT(l->shards_n, 3001);
+  CHECK_INT(l->stream_ended, 1);
+  for (size_t i = 0; i < 3001; i++) {
+    char id[20];
+    snprintf(id, sizeof id, "s-%zu", i);
+    slp_shard_desc *d = slp_listing_find(l, slp_str_of(id));
+    CHECK(d && slp_str_is(d->id, id));
+    CHECK_INT(d->seq_end.p != NULL, i >= 2999); /* what a later page knew was added */
+  }
+  CHECK(slp_listing_find(l, SLP_STR("s-3001")) == NULL);
+  slp_listing_clear(l);
+  CHECK_INT(l->shards_n, 0);
+  CHECK(slp_listing_find(l, SLP_STR("s-1")) == NULL);
+  take(l, 0, 1, 0, 0);
+  CHECK_INT(l->shards_n, 1);
+  slp_listing_free(l);
+  slp_listing_free(NULL);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+TEST(limits) {
+  mem = slp_mem_new(NULL, NULL);
+  slp_listing *l = slp_listing_new(mem);
+  take(l, 0, SLP_LISTING_SHARDS_MAX, 0, 0);
+  take(l, 5, 6, 0, 0); /* known */
+  take(l, SLP_LISTING_SHARDS_MAX, SLP_LISTING_SHARDS_MAX + 1, 0, SLP_ELIMIT);
+  slp_listing_clear(l);
+  for (size_t i = 0; i < SLP_LISTING_PAGES_MAX; i++) take(l, 0, 1, 0, 0);
+  take(l, 0, 1, 0, SLP_ELIMIT);
+  slp_listing_free(l);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}

@@ -1,0 +1,399 @@
+/* The layout of KCL 2.x: rows as its workers write them, read; and every verb against one row. What is
+ * written is compared attribute by attribute, for whoever reads it is not ours. */
+#include "lease/shard_set.h"
+#include "store/rows.h"
+#include "store/schemas.h"
+
+#include "check.h"
+
+static slp_mem *mem;
+static slp_schema *schema;
+static slp_table_spec spec;
+static slp_store_rows table; /* one row, or none */
+static slp_parsed_row parsed;
+
+#define S(z) SLP_STR(z)
+#define TS 1700000000123
+
+static void begin_of(const char *stream) {
+  mem = slp_mem_new(NULL, NULL);
+  schema = slp_schema_kcl(mem, slp_str_of(stream), TS);
+  schema->table(schema, "leases", &spec);
+  slp_store_rows_init(&table, mem);
+}
+static void begin(void) { begin_of(""); }
+
+static void end(void) {
+  slp_store_rows_free(&table);
+  schema->free(schema);
+  CHECK(mem->live_blocks == 0);
+  slp_mem_drop(mem);
+}
+
+/* ---- rows built by hand ------------------------------------------------------------------------- */
+
+#define TEXT(name_, s_)                                     \
+  {                                                         \
+    SLP_STR(name_), { .kind = SLP_VAL_S, .s = SLP_STR(s_) } \
+  }
+#define NUM(name_, s_)                                      \
+  {                                                         \
+    SLP_STR(name_), { .kind = SLP_VAL_N, .s = SLP_STR(s_) } \
+  }
+#define NIL(name_)                           \
+  {                                          \
+    SLP_STR(name_), { .kind = SLP_VAL_NULL } \
+  }
+#define READ(...)                            \
+  do {                                       \
+    const slp_attr attrs[] = {__VA_ARGS__};  \
+    slp_row row = {attrs, SLP_COUNT(attrs)}; \
+    schema->read(schema, &row, &parsed);     \
+  } while (0)
+
+#define SEQ "49590338271490256608559692538361571095921575989136588898"
+
+TEST(a_row_of_a_running_worker_is_read) {
+  static const slp_str parents[] = {SLP_STR("shardId-000000000001"), SLP_STR("shardId-000000000002")};
+  begin();
+  READ(TEXT("leaseKey", "shardId-000000000003"), TEXT("leaseOwner", "host-1:d0a1"), NUM("leaseCounter", "42"),
+       TEXT("checkpoint", SEQ), NUM("checkpointSubSequenceNumber", "7"),
+       NUM("ownerSwitchesSinceCheckpoint", "1"), TEXT("startingHashKey", "0"), TEXT("endingHashKey", "99"),
+       {S("parentShardId"), {.kind = SLP_VAL_SS, .items = parents, .n = 2}},
+       NUM("throughputKBps", "1.500000"));
+  const slp_lease_row *l = &parsed.u.lease;
+  CHECK(parsed.kind == SLP_ROW_LEASE && slp_str_is(parsed.key.hash, "shardId-000000000003") &&
+        !parsed.key.range.n);
+  CHECK(slp_str_is(l->shard, "shardId-000000000003") && slp_str_is(l->owner, "host-1:d0a1") && !l->claim.n);
+  CHECK(l->epoch == 42 && l->position.kind == SLP_POSITION_AFTER && l->position.mark.sub == 7);
+  CHECK(slp_str_is(slp_mark_seq(&l->position.mark), SEQ));
+  CHECK(slp_str_eq(l->parents[0], parents[0]) && slp_str_eq(l->parents[1], parents[1]));
+  CHECK(slp_str_is(l->hash_start, "0") && slp_str_is(l->hash_end, "99"));
+  end();
+}
+
+static slp_position_kind kind_of(const char *checkpoint) {
+  slp_attr attrs[] = {TEXT("leaseKey", "shardId-0"),
+                      NUM("leaseCounter", "0"),
+                      {S("checkpoint"), {.kind = SLP_VAL_S, .s = slp_str_of(checkpoint)}}};
+  slp_row row = {attrs, 3};
+  schema->read(schema, &row, &parsed);
+  return parsed.kind == SLP_ROW_LEASE ? parsed.u.lease.position.kind : SLP_POSITION_NONE;
+}
+
+TEST(the_words_of_a_checkpoint) {
+  begin();
+  CHECK(kind_of("TRIM_HORIZON") == SLP_POSITION_OLDEST && !parsed.u.lease.owner.n);
+  CHECK(kind_of("LATEST") == SLP_POSITION_LATEST);
+  CHECK(kind_of("AT_TIMESTAMP") == SLP_POSITION_TIME && parsed.u.lease.position.at_ms == TS);
+  CHECK(kind_of("SHARD_END") == SLP_POSITION_END);
+  CHECK(kind_of("0") == SLP_POSITION_AFTER && parsed.u.lease.position.mark.sub == 0); /* no sub-sequence: 0 */
+  CHECK(kind_of("trim_horizon") == SLP_POSITION_NONE && parsed.kind == SLP_ROW_BAD);
+  CHECK(kind_of("") == SLP_POSITION_NONE && parsed.kind == SLP_ROW_BAD);
+  CHECK(kind_of("007") == SLP_POSITION_NONE && parsed.kind == SLP_ROW_BAD);
+  CHECK(kind_of("12x") == SLP_POSITION_NONE && parsed.kind == SLP_ROW_BAD);
+  char digits[200];
+  memset(digits, '9', sizeof digits);
+  digits[199] = 0;
+  CHECK(kind_of(digits) == SLP_POSITION_NONE && parsed.kind == SLP_ROW_BAD);
+  digits[SLP_SEQ_MAX] = 0;
+  CHECK(kind_of(digits) == SLP_POSITION_AFTER);
+  end();
+}
+
+TEST(rows_of_others_are_left_alone) {
+  begin();
+  READ(TEXT("leaseKey", "Leader"), TEXT("entityType", "LEADER"), TEXT("ownerName", "w"));
+  CHECK(parsed.kind == SLP_ROW_OTHER);
+  READ(TEXT("leaseKey", "d0a1-uuid"), TEXT("entityType", "WORKER_METRIC_STATS"), NUM("lut", "5"));
+  CHECK(parsed.kind == SLP_ROW_OTHER);
+  READ(TEXT("leaseKey", "x"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"),
+       TEXT("entityType", "STREAM"));
+  CHECK(parsed.kind == SLP_ROW_OTHER);
+  READ(TEXT("leaseKey", "Migration3.0"), TEXT("cv", "CLIENT_VERSION_3X"));
+  CHECK(parsed.kind == SLP_ROW_OTHER);
+  READ(TEXT("leaseKey", "1:orders:1700000000:shardId-0"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"));
+  CHECK(parsed.kind == SLP_ROW_OTHER); /* of an application with several streams */
+  READ(TEXT("leaseKey", "shardId-0"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"),
+       TEXT("entityType", "LEASE"));
+  CHECK(parsed.kind == SLP_ROW_LEASE);
+  READ(TEXT("other", "shardId-0"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"));
+  CHECK(parsed.kind == SLP_ROW_OTHER);
+  end();
+}
+
+TEST(damaged_rows_are_named) {
+  begin();
+  READ(TEXT("leaseKey", "s"), TEXT("leaseCounter", "1"), TEXT("checkpoint", "1"));
+  CHECK(parsed.kind == SLP_ROW_BAD && strstr(parsed.why, "leaseCounter"));
+  READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "-1"), TEXT("checkpoint", "1"));
+  CHECK(parsed.kind == SLP_ROW_BAD && strstr(parsed.why, "leaseCounter"));
+  READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "1.5"), TEXT("checkpoint", "1"));
+  CHECK(parsed.kind == SLP_ROW_BAD);
+  READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "1"));
+  CHECK(parsed.kind == SLP_ROW_BAD && strstr(parsed.why, "checkpoint"));
+  READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "1"), NUM("checkpoint", "1"));
+  CHECK(parsed.kind == SLP_ROW_BAD && strstr(parsed.why, "checkpoint"));
+  READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"),
+       TEXT("checkpointSubSequenceNumber", "x"));
+  CHECK(parsed.kind == SLP_ROW_BAD);
+  READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"), NIL("leaseOwner"));
+  CHECK(parsed.kind == SLP_ROW_BAD && strstr(parsed.why, "leaseOwner"));
+  /* But not what KCL itself writes in two types, nor a number of a sub-record beyond ours. */
+  READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"),
+       NUM("pendingCheckpointState", "0"), NUM("checkpointSubSequenceNumber", "9223372036854775807"));
+  CHECK(parsed.kind == SLP_ROW_LEASE && parsed.u.lease.position.mark.sub == UINT32_MAX);
+  end();
+}
+
+TEST(during_a_hand_over_of_kcl_3_the_old_owner_reads_on) {
+  begin();
+  READ(TEXT("leaseKey", "s"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"), TEXT("leaseOwner", "next"),
+       TEXT("checkpointOwner", "last"));
+  CHECK(slp_str_is(parsed.u.lease.owner, "last") && slp_str_is(parsed.u.lease.claim, "next"));
+  end();
+}
+
+/* ---- verbs -------------------------------------------------------------------------------------- */
+
+/* 1: it was written; 0: refused. The row is read into `parsed`. */
+static int apply(const slp_operation *i) {
+  slp_store_write w;
+  slp_row_request d;
+  const char *why = "";
+  memset(&w, 0, sizeof w);
+  slp_row_request_init(&d, mem, &w);
+  CHECK(schema->write(schema, &d, i) == 0);
+  CHECK(!w.key.range.n);
+  const slp_row *row = table.n ? &table.rows[0] : NULL;
+  int done = slp_rows_hold(row, w.when, w.when_n);
+  if (done) {
+    slp_store_rows next;
+    slp_store_rows_init(&next, mem);
+    if (w.kind != SLP_WRITE_DELETE) CHECK(slp_rows_change(&next, row, &spec, &w, &why) == 0);
+    slp_store_rows_free(&table);
+    table = next;
+  }
+  slp_row_request_free(&d);
+  memset(&parsed, 0, sizeof parsed);
+  if (table.n) schema->read(schema, &table.rows[0], &parsed);
+  return done;
+}
+
+#define DO(...) CHECK(apply(&(slp_operation){__VA_ARGS__}) == 1)
+#define REFUSED(...) CHECK(apply(&(slp_operation){__VA_ARGS__}) == 0)
+
+static void can_not(const slp_operation *i) {
+  slp_store_write w = {.rq = {0}};
+  slp_row_request d;
+  slp_row_request_init(&d, mem, &w);
+  CHECK(schema->write(schema, &d, i) == SLP_EINVAL);
+  slp_row_request_free(&d);
+}
+
+static slp_position after(const char *seq, uint32_t sub) {
+  slp_position s = {.kind = SLP_POSITION_AFTER};
+  slp_mark_set(&s.mark, slp_str_of(seq), sub, -1);
+  return s;
+}
+
+static int by_name(const void *a, const void *b) {
+  const slp_attr *x = a, *y = b;
+  size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
+  int c = memcmp(x->name.p, y->name.p, n);
+  return c ? c : (x->name.n > y->name.n) - (x->name.n < y->name.n);
+}
+
+/* The whole row: "name=S:text name=N:1 name=SS:a,b", by name. */
+static const char *row_text(void) {
+  static char out[2000];
+  slp_attr all[32];
+  size_t n = 0;
+  out[0] = 0;
+  CHECK(table.n == 1 && table.rows[0].n <= SLP_COUNT(all));
+  memcpy(all, table.rows[0].attrs, table.rows[0].n * sizeof *all);
+  qsort(all, table.rows[0].n, sizeof *all, by_name);
+  for (size_t i = 0; i < table.rows[0].n; i++) {
+    const slp_val *v = &all[i].val;
+    static const char *const kinds[] = {"?", "S", "N", "B", "SS", "BOOL", "NULL", "?"};
+    n += (size_t)snprintf(out + n, sizeof out - n, "%s%.*s=%s:%.*s", i ? " " : "", (int)all[i].name.n,
+                          all[i].name.p, kinds[v->kind], v->kind == SLP_VAL_SS ? 0 : (int)v->s.n,
+                          v->s.p ? v->s.p : "");
+    for (size_t k = 0; v->kind == SLP_VAL_SS && k < v->n; k++)
+      n += (size_t)snprintf(out + n, sizeof out - n, "%s%.*s", k ? "," : "", (int)v->items[k].n,
+                            v->items[k].p);
+  }
+  return out;
+}
+
+static void set_by_another(const char *name, slp_val val) {
+  slp_store_rows next;
+  slp_change c = {slp_str_of(name), SLP_SET, val};
+  slp_store_write w = {.kind = SLP_WRITE_UPDATE, .changes = &c, .changes_n = 1, .key = parsed.key};
+  const char *why = "";
+  slp_store_rows_init(&next, mem);
+  CHECK(slp_rows_change(&next, &table.rows[0], &spec, &w, &why) == 0);
+  slp_store_rows_free(&table);
+  table = next;
+  schema->read(schema, &table.rows[0], &parsed);
+}
+
+TEST(a_lease_from_its_making_to_its_removal_as_kcl_keeps_it) {
+  begin();
+  slp_position oldest = {.kind = SLP_POSITION_OLDEST}, ten = after("10", 2);
+  slp_str kids[] = {S("shardId-3"), S("shardId-2")};
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("shardId-1"), .position = oldest,
+     .parents = {S("shardId-0"), {NULL, 0}}, .hash_start = S("0"), .hash_end = S("99"), .seq_start = S("5"));
+  CHECK_STR(row_text(),
+            "checkpoint=S:TRIM_HORIZON checkpointSubSequenceNumber=N:0 endingHashKey=S:99 leaseCounter=N:0 "
+            "leaseKey=S:shardId-1 ownerSwitchesSinceCheckpoint=N:0 parentShardId=SS:shardId-0 "
+            "startingHashKey=S:0");
+  REFUSED(.kind = SLP_OPERATION_CREATE, .shard = S("shardId-1"), .position = ten);
+  set_by_another("throughputKBps", (slp_val){.kind = SLP_VAL_N, .s = S("1.5")});
+  set_by_another("pendingCheckpoint", (slp_val){.kind = SLP_VAL_S, .s = S("12")});
+  set_by_another("pendingCheckpointState", (slp_val){.kind = SLP_VAL_N, .s = S("0")});
+  REFUSED(.kind = SLP_OPERATION_TAKE, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 1);
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 0);
+  CHECK_STR(
+      row_text(),
+      "checkpoint=S:TRIM_HORIZON checkpointSubSequenceNumber=N:0 endingHashKey=S:99 leaseCounter=N:1 "
+      "leaseKey=S:shardId-1 leaseOwner=S:a.1 ownerSwitchesSinceCheckpoint=N:1 parentShardId=SS:shardId-0 "
+      "pendingCheckpoint=S:12 pendingCheckpointState=N:0 startingHashKey=S:0 throughputKBps=N:1.5");
+  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 0);
+  DO(.kind = SLP_OPERATION_RENEW, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 1);
+  CHECK(parsed.u.lease.epoch == 2 && slp_str_is(parsed.u.lease.owner, "a.1"));
+  REFUSED(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 1,
+          .position = ten);
+  DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 2, .position = ten);
+  CHECK_STR(
+      row_text(),
+      "checkpoint=S:10 checkpointSubSequenceNumber=N:2 endingHashKey=S:99 leaseCounter=N:3 "
+      "leaseKey=S:shardId-1 leaseOwner=S:a.1 ownerSwitchesSinceCheckpoint=N:0 parentShardId=SS:shardId-0 "
+      "startingHashKey=S:0 throughputKBps=N:1.5");
+  /* Stolen from the living: its next write is refused. */
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("shardId-1"), .me = S("b.1"), .owner = S("a.1"), .epoch = 3);
+  REFUSED(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 3,
+          .position = ten);
+  REFUSED(.kind = SLP_OPERATION_END, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 3);
+  REFUSED(.kind = SLP_OPERATION_RELEASE, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 3,
+          .position = ten);
+  DO(.kind = SLP_OPERATION_RETAKE, .shard = S("shardId-1"), .me = S("b.1"), .owner = S("b.1"), .epoch = 4);
+  slp_position eleven = after("11", 0);
+  DO(.kind = SLP_OPERATION_RELEASE, .shard = S("shardId-1"), .me = S("b.1"), .epoch = 5, .position = eleven);
+  CHECK_STR(row_text(),
+            "checkpoint=S:11 checkpointSubSequenceNumber=N:0 endingHashKey=S:99 leaseCounter=N:6 "
+            "leaseKey=S:shardId-1 ownerSwitchesSinceCheckpoint=N:0 parentShardId=SS:shardId-0 "
+            "startingHashKey=S:0 throughputKBps=N:1.5");
+  REFUSED(.kind = SLP_OPERATION_REMOVE, .shard = S("shardId-1"));
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 6);
+  DO(.kind = SLP_OPERATION_END, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 7, .shards = kids,
+     .shards_n = 2);
+  CHECK_STR(row_text(),
+            "checkpoint=S:SHARD_END checkpointSubSequenceNumber=N:0 childShardIds=SS:shardId-2,shardId-3 "
+            "endingHashKey=S:99 leaseCounter=N:8 leaseKey=S:shardId-1 leaseOwner=S:a.1 "
+            "ownerSwitchesSinceCheckpoint=N:0 parentShardId=SS:shardId-0 startingHashKey=S:0 "
+            "throughputKBps=N:1.5");
+  DO(.kind = SLP_OPERATION_REMOVE, .shard = S("shardId-1"));
+  CHECK(table.n == 0);
+  end();
+}
+
+TEST(names_that_are_too_long) {
+  char text[SLP_SHARD_ID_MAX + 1];
+  memset(text, '7', sizeof text);
+  slp_str long_name = {text, sizeof text};
+  slp_position oldest = {.kind = SLP_POSITION_OLDEST};
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("shardId-1"), .position = oldest,
+     .parents = {long_name, {NULL, 0}});
+  CHECK_INT(parsed.kind, SLP_ROW_BAD);
+  end();
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = long_name, .position = oldest);
+  CHECK_INT(parsed.kind, SLP_ROW_BAD);
+  end();
+}
+
+TEST(what_was_never_read_is_released_as_it_was) {
+  begin();
+  slp_position latest = {.kind = SLP_POSITION_LATEST};
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = latest, .epoch_first = 1700000000);
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch = 1700000000);
+  DO(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("a.1"), .epoch = 1700000001, .position = latest);
+  CHECK_STR(row_text(),
+            "checkpoint=S:LATEST checkpointSubSequenceNumber=N:0 leaseCounter=N:1700000002 "
+            "leaseKey=S:s ownerSwitchesSinceCheckpoint=N:1");
+  end();
+}
+
+TEST(a_lease_that_kcl_3_hands_over_is_taken_whole) {
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch = 0);
+  set_by_another("leaseOwner", (slp_val){.kind = SLP_VAL_S, .s = S("next")});
+  set_by_another("checkpointOwner", (slp_val){.kind = SLP_VAL_S, .s = S("a.1")});
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 1);
+  CHECK(slp_str_is(parsed.u.lease.owner, "b.1") && !parsed.u.lease.claim.n);
+  end();
+}
+
+TEST(an_operator_resets_what_nobody_owns_or_by_name) {
+  begin();
+  slp_position oldest = {.kind = SLP_POSITION_OLDEST}, time = {.kind = SLP_POSITION_TIME, .at_ms = TS};
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("5", 0));
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"));
+  REFUSED(.kind = SLP_OPERATION_RESET, .shard = S("s"), .epoch = 1, .position = oldest);
+  REFUSED(.kind = SLP_OPERATION_RESET, .shard = S("s"), .owner = S("a.1"), .epoch = 0, .position = oldest);
+  DO(.kind = SLP_OPERATION_RESET, .shard = S("s"), .owner = S("a.1"), .epoch = 1, .position = oldest);
+  CHECK(!parsed.u.lease.owner.n && parsed.u.lease.position.kind == SLP_POSITION_OLDEST &&
+        parsed.u.lease.epoch == 2);
+  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
+  DO(.kind = SLP_OPERATION_RESET, .shard = S("s"), .epoch = 2, .position = time);
+  CHECK(parsed.u.lease.position.kind == SLP_POSITION_TIME && parsed.u.lease.position.at_ms == TS);
+  end();
+}
+
+TEST(positions_and_verbs_that_the_table_can_not_say) {
+  begin();
+  slp_position at = {.kind = SLP_POSITION_AT}, nowhere = {.kind = SLP_POSITION_NONE};
+  slp_mark_set(&at.mark, S("5"), 0, -1);
+  can_not(&(slp_operation){.kind = SLP_OPERATION_RESET, .shard = S("s"), .position = at});
+  can_not(&(slp_operation){.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = nowhere});
+  at.mark.sub = 3; /* at the fourth: the third is done */
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = at);
+  CHECK(parsed.u.lease.position.kind == SLP_POSITION_AFTER && parsed.u.lease.position.mark.sub == 2);
+  CHECK(slp_position_cmp(&parsed.u.lease.position, &at) == 0);
+  for (slp_operation_kind v = 0; v < SLP_OPERATIONS; v++) {
+    if (schema->operations & (1u << v)) continue;
+    can_not(
+        &(slp_operation){.kind = v, .shard = S("s"), .id = S("w"), .incarnation = S("b"), .position = at});
+  }
+  CHECK(schema->operations & (1u << SLP_OPERATION_RENEW));
+  end();
+}
+
+TEST(an_application_of_several_streams) {
+  begin_of("123456789012:orders:1700000000");
+  slp_position oldest = {.kind = SLP_POSITION_OLDEST};
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("shardId-7"), .position = oldest,
+     .parents = {S("shardId-1"), {NULL, 0}});
+  CHECK_STR(row_text(),
+            "checkpoint=S:TRIM_HORIZON checkpointSubSequenceNumber=N:0 leaseCounter=N:0 "
+            "leaseKey=S:123456789012:orders:1700000000:shardId-7 ownerSwitchesSinceCheckpoint=N:0 "
+            "parentShardId=SS:shardId-1 shardId=S:shardId-7 streamName=S:123456789012:orders:1700000000");
+  CHECK(slp_str_is(parsed.u.lease.shard, "shardId-7"));
+  READ(TEXT("leaseKey", "123456789012:orders:1700000001:shardId-7"), NUM("leaseCounter", "1"),
+       TEXT("checkpoint", "1"));
+  CHECK(parsed.kind == SLP_ROW_OTHER); /* made again under the same name */
+  READ(TEXT("leaseKey", "shardId-7"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"));
+  CHECK(parsed.kind == SLP_ROW_OTHER);
+  slp_store_write w = {.rq = {0}};
+  slp_row_request d;
+  slp_row_key key;
+  slp_row_request_init(&d, mem, &w);
+  CHECK(schema->key(schema, &d, &(slp_operation){.kind = SLP_OPERATION_CHECKPOINT, .shard = S("shardId-7")},
+                    &key) == 0);
+  CHECK(slp_str_is(key.hash, "123456789012:orders:1700000000:shardId-7") && !key.range.n);
+  slp_row_request_free(&d);
+  end();
+}
