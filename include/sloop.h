@@ -144,13 +144,13 @@ SLOOP_EXTERN void sloop_position_init(sloop_position_t *p, sloop_position_kind_t
 typedef enum {
   SLOOP_AGGREGATES_EXPAND = 1, /* an aggregate of the KPL becomes its records: same seq, sub 0, 1, ... */
   SLOOP_AGGREGATES_KEEP        /* it is handed over as it came */
-} sloop_aggregates_kind;
+} sloop_aggregates_t;
 typedef enum {
   SLOOP_ORDER_TIME = 1, /* by arrival time across shards, shard order always kept */
   SLOOP_ORDER_SHARD     /* each shard by itself; no waiting across shards */
-} sloop_order_kind;
-typedef enum { SLOOP_WIRE_AUTO = 1, SLOOP_WIRE_CBOR, SLOOP_WIRE_JSON } sloop_wire_kind;
-typedef enum { SLOOP_TRIMMED_STOP = 1, SLOOP_TRIMMED_CONTINUE } sloop_trimmed_kind;
+} sloop_order_t;
+typedef enum { SLOOP_WIRE_AUTO = 1, SLOOP_WIRE_CBOR, SLOOP_WIRE_JSON } sloop_wire_t;
+typedef enum { SLOOP_TRIMMED_STOP = 1, SLOOP_TRIMMED_CONTINUE } sloop_trimmed_t;
 typedef enum {
   SLOOP_SHARD_OPENED = 1,   /* reading begins */
   SLOOP_SHARD_ENDED,        /* read to its end, and every record of it acknowledged */
@@ -159,15 +159,19 @@ typedef enum {
   SLOOP_SHARD_LOST,         /* its lease is another worker's: what is out of it does not count any more */
   SLOOP_SHARD_RELEASED /* its lease was given up: handed over, on stop, for lack of progress, parked. What
                              is out of it, after the deadline, does not count any more */
-} sloop_shard_what;
-typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level;
+} sloop_shard_event_kind_t;
+typedef struct { /* allocated by the library; may grow at its end */
+  sloop_shard_event_kind_t kind;
+  const char *shard;
+} sloop_shard_event_t;
+typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level_t;
 
 typedef enum { /* the first record of a shard that is not acknowledged was given back retry_max times */
                SLOOP_RETRY_REDELIVER = 1, /* it comes again, for ever */
                SLOOP_RETRY_STOP,          /* its shard is given up; with leases another worker may try */
                SLOOP_RETRY_PARK, /* with leases: nobody reads the shard until sloop_admin_release() */
                SLOOP_RETRY_SKIP  /* on_dead_letter gets it, then it counts as acknowledged */
-} sloop_retry_kind;
+} sloop_retry_t;
 typedef enum {
   SLOOP_LEASE_JOINED = 1,    /* this worker is registered: worker */
   SLOOP_LEASE_EVICTED,       /* others took it for dead: every lease is lost, it registers anew */
@@ -184,9 +188,9 @@ typedef enum {
   SLOOP_LEASE_BAD_ROW,       /* text: a row of the table that makes no sense; it is left alone */
   SLOOP_LEASE_TROUBLE,       /* text: something that keeps being tried */
   SLOOP_LEASE_LEFT           /* the last one: all is given up; not told after a fatal error */
-} sloop_lease_what;
+} sloop_lease_event_kind_t;
 typedef struct { /* allocated by the library; may grow at its end */
-  sloop_lease_what what;
+  sloop_lease_event_kind_t kind;
   const char *shard;  /* "" when it concerns no single one */
   const char *worker; /* this worker's instance: its id, a dot, and what tells its lives apart */
   const char *text;   /* one line, safe to print */
@@ -278,39 +282,39 @@ typedef struct {
   sloop_position_t start;    /* SLOOP_LATEST; up to SLOOP_AT_TOKEN */
   const char *const *shards; /* NULL: all. Else only those whose id ends with one of these */
   size_t shards_n;
-  sloop_order_kind order;        /* SLOOP_ORDER_TIME */
-  sloop_wire_kind wire;          /* SLOOP_WIRE_AUTO: CBOR where the endpoint speaks it */
-  sloop_trimmed_kind on_trimmed; /* SLOOP_TRIMMED_CONTINUE: after on_loss; STOP: that shard stops */
-  uint32_t order_wait_ms;        /* 1000: how long a failing or silent shard may hold the others back;
+  sloop_order_t order;         /* SLOOP_ORDER_TIME */
+  sloop_wire_t wire;           /* SLOOP_WIRE_AUTO: CBOR where the endpoint speaks it */
+  sloop_trimmed_t on_trimmed;  /* SLOOP_TRIMMED_CONTINUE: after on_loss; STOP: that shard stops */
+  uint32_t order_wait_ms;      /* 1000: how long a failing or silent shard may hold the others back;
                                     0: never, UINT32_MAX: for ever */
-  uint32_t poll_ms;              /* 1000 between calls at a shard's tip; 200 is the service's floor */
-  uint32_t fetch_records_max;    /* 10000: records asked for in one call */
-  uint64_t buffered_bytes_max;   /* 64 MiB fetched and not yet given back */
-  uint32_t batches_out_max;      /* 2 batches out: in all (ORDER_TIME), per shard (ORDER_SHARD) */
-  uint32_t batch_records_max;    /* 1000 */
-  uint32_t batch_bytes_max;      /* 1 MiB of payload; one larger record goes alone */
-  uint32_t in_flight_max;        /* 128 calls at once */
-  uint32_t list_ms;              /* 60000 between listings of the shards */
-  uint32_t stats_ms;             /* 0: on_stats is never called */
-  sloop_log_level log_level;     /* SLOOP_LOG_WARN */
+  uint32_t poll_ms;            /* 1000 between calls at a shard's tip; 200 is the service's floor */
+  uint32_t fetch_records_max;  /* 10000: records asked for in one call */
+  uint64_t buffered_bytes_max; /* 64 MiB fetched and not yet given back */
+  uint32_t batches_out_max;    /* 2 batches out: in all (ORDER_TIME), per shard (ORDER_SHARD) */
+  uint32_t batch_records_max;  /* 1000 */
+  uint32_t batch_bytes_max;    /* 1 MiB of payload; one larger record goes alone */
+  uint32_t in_flight_max;      /* 128 calls at once */
+  uint32_t list_ms;            /* 60000 between listings of the shards */
+  uint32_t stats_ms;           /* 0: on_stats is never called */
+  sloop_log_level_t log_level; /* SLOOP_LOG_WARN */
   void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. want 0 frees. Not used by
                                    libuv, libcurl and OpenSSL, which have their own */
   void *alloc_ctx;
   void *arg;                                               /* handed to every callback */
   void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required */
-  void (*on_shard)(sloop_t *, const char *shard, sloop_shard_what, void *arg);
+  void (*on_shard)(sloop_t *, const sloop_shard_event_t *, void *arg);
   void (*on_tip)(sloop_t *, void *arg); /* every shard is at its tip and nothing is left to hand over or
                                    to be given back; again each time that becomes so. With
                                    leases: every shard that this worker reads, and there is one */
   void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);
   void (*on_error)(sloop_t *, const sloop_error_t *, void *arg);
   void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);
-  void (*on_log)(sloop_t *, sloop_log_level, const char *line, void *arg);
+  void (*on_log)(sloop_t *, sloop_log_level_t, const char *line, void *arg);
   void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg); /* NULL: the chain the AWS tools use */
-  sloop_aggregates_kind aggregates;                         /* SLOOP_AGGREGATES_EXPAND */
+  sloop_aggregates_t aggregates;                            /* SLOOP_AGGREGATES_EXPAND */
   uint32_t buffered_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
                                           not asked for more while it has so many; one page may exceed it */
-  sloop_retry_kind on_retry;               /* SLOOP_RETRY_REDELIVER */
+  sloop_retry_t on_retry;                  /* SLOOP_RETRY_REDELIVER */
   uint32_t retry_max;                      /* 10: times the same record is handed over, then on_retry rules */
   void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* SLOOP_RETRY_SKIP needs it. The
                                           record lives until it returns */
@@ -425,14 +429,14 @@ typedef enum {
   SLOOP_LEASE_OWNED,     /* by a worker whose row looks alive */
   SLOOP_LEASE_OWNER_DEAD /* its owner's row is gone or condemned; or, by its own stamp and our clock, it was
                             not touched for its lease and 30 s more: an estimate, one look can't know */
-} sloop_lease_state;
+} sloop_lease_state_t;
 typedef struct { /* a lease as the table has it; allocated by the library; may grow at its end */
   const char *shard;
   const char *owner;      /* an instance, or "" */
   const char *claim;      /* who has asked its owner for it, or "" */
   const char *position;   /* "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N", "end" */
   const char *parents[2]; /* "" when none */
-  sloop_lease_state state;
+  sloop_lease_state_t state;
   uint64_t epoch;
   int parked;
   int64_t written_at_ms; /* by its writer's clock; -1: not told */

@@ -26,7 +26,7 @@ static const char *bad_row(slp_admin *d, const slp_bad_row *b) {
 }
 
 /* One look has no more than this: who is not condemned may have died since, and clocks may differ. */
-static sloop_lease_state state_of(const slp_admin *d, const slp_lease_row *l) {
+static sloop_lease_state_t state_of(const slp_admin *d, const slp_lease_row *l) {
   switch (slp_admin_owner_life(d->schema, &d->snapshot, l->owner, d->wall_ms)) {
     case SLP_OWNER_NONE: return SLOOP_LEASE_FREE;
     case SLP_OWNER_SILENT:

@@ -102,7 +102,7 @@ static void family_free(slp_family *f) {
   slp_mem_drop(mem);
 }
 
-static slp_wire wire_of(sloop_wire_kind wire) {
+static slp_wire wire_of(sloop_wire_t wire) {
   switch (wire) {
     case SLOOP_WIRE_AUTO: return SLP_WIRE_AUTO;
     case SLOOP_WIRE_CBOR: return SLP_WIRE_CBOR;

@@ -211,11 +211,11 @@ static void on_tip(sloop_t *s, void *arg) {
   if (!c->stopping && c->on_tip) c->on_tip(c);
 }
 
-static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   const char *text = "";
-  switch (what) {
+  switch (e->kind) {
     case SLOOP_SHARD_OPENED: text = "reading begins"; break;
     case SLOOP_SHARD_ENDED: text = "read to its end"; break;
     case SLOOP_SHARD_REPOSITIONED: text = "goes on from elsewhere"; break;
@@ -229,10 +229,10 @@ static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void 
   char name[100];
   put_name(c, name, sizeof name);
   /* With leases, on_lease tells the same and more. */
-  int wanted = c->app->args->verbose && (!c->app->args->opts.app || what == SLOOP_SHARD_OPENED);
-  if (!c->app->args->quiet && (what == SLOOP_SHARD_STOPPED || wanted))
-    slp_say_if_room("%s%s: %s", name, shard, text);
-  if (c->on_shard && !c->closing) c->on_shard(c, shard, what);
+  int wanted = c->app->args->verbose && (!c->app->args->opts.app || e->kind == SLOOP_SHARD_OPENED);
+  if (!c->app->args->quiet && (e->kind == SLOOP_SHARD_STOPPED || wanted))
+    slp_say_if_room("%s%s: %s", name, e->shard, text);
+  if (c->on_shard && !c->closing) c->on_shard(c, e->shard, e->kind);
 }
 
 static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
@@ -251,7 +251,7 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
 /* What is told once and then kept back for a while; errors have negative codes. Each bad row is news. */
 static int kind_of(const sloop_lease_event_t *e) {
   uint32_t hash = 2166136261u;
-  if (e->what != SLOOP_LEASE_BAD_ROW) return (int)e->what;
+  if (e->kind != SLOOP_LEASE_BAD_ROW) return (int)e->kind;
   for (const char *p = e->text; *p; p++) hash = (hash ^ (unsigned char)*p) * 16777619u;
   return (int)(hash >> 1 | 0x10000);
 }
@@ -259,7 +259,7 @@ static int kind_of(const sloop_lease_event_t *e) {
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
-  if (e->what == SLOOP_LEASE_JOINED) c->joined = 1;
+  if (e->kind == SLOOP_LEASE_JOINED) c->joined = 1;
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   int trouble = slp_lease_event_line(e, c->error + at, sizeof c->error - at);
@@ -278,7 +278,7 @@ static void on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
                   r->seq.base, (unsigned)r->attempt);
 }
 
-static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
+static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   (void)level; /* the library has already left out what is below log_level */

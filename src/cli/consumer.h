@@ -15,7 +15,7 @@ struct slp_cli_consumer {
   /* The mode's; only on_closed is required. */
   void (*on_batch)(slp_cli_consumer *c, sloop_batch_t *b);
   void (*on_tip)(slp_cli_consumer *c);
-  void (*on_shard)(slp_cli_consumer *c, const char *shard, sloop_shard_what what);
+  void (*on_shard)(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what);
   /* It was stopped, or has failed, and would be closed now. Then the mode calls slp_cli_consumer_close() when
    * what it was given is written. NULL: closed at once. */
   void (*on_ending)(slp_cli_consumer *c);

@@ -185,7 +185,7 @@ static int store(slp_args *a, const knob *k, slp_str value) {
 }
 
 int slp_knob_set(slp_args *a, slp_str setting, char why[200]) {
-  _Static_assert(sizeof(sloop_trimmed_kind) == sizeof(int) && sizeof(sloop_log_level) == sizeof(int),
+  _Static_assert(sizeof(sloop_trimmed_t) == sizeof(int) && sizeof(sloop_log_level_t) == sizeof(int),
                  "choices are stored as int");
   const char *equals = memchr(setting.p, '=', setting.n);
   slp_str name = {setting.p, equals ? (size_t)(equals - setting.p) : setting.n};

@@ -20,7 +20,7 @@ static int as_told(const sloop_lease_event_t *e, const char *what, int trouble, 
 }
 
 int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n) {
-  switch (e->what) {
+  switch (e->kind) {
     case SLOOP_LEASE_JOINED: return about_worker(e, "is registered", 0, line, n);
     case SLOOP_LEASE_EVICTED:
       return as_told(e, "this worker was taken for dead and registers anew", 1, line, n);

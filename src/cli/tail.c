@@ -275,7 +275,7 @@ static void on_tip(slp_cli_consumer *c) {
   end_tail(t);
 }
 
-static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_what what) {
+static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   if (t->app.args->until_given && slp_until_shard(&rd->until, shard, what) != 0) fail(t, rd, "no memory");

@@ -41,7 +41,7 @@ static void become(slp_until *u, uint8_t *state, uint8_t to) {
   if (to == PASSED) u->passed_n++;
 }
 
-int slp_until_shard(slp_until *u, const char *shard, sloop_shard_what what) {
+int slp_until_shard(slp_until *u, const char *shard, sloop_shard_event_kind_t what) {
   uint8_t *state = state_of(u, shard);
   if (!state) return SLP_ENOMEM;
   if (what == SLOOP_SHARD_OPENED && *state == NOT_READ) become(u, state, OPEN);

@@ -19,7 +19,7 @@ typedef struct slp_until {
 
 void slp_until_init(slp_until *u, slp_mem *mem, int64_t at_ms);
 void slp_until_free(slp_until *u);
-int slp_until_shard(slp_until *u, const char *shard, sloop_shard_what what); /* SLP_ENOMEM */
+int slp_until_shard(slp_until *u, const char *shard, sloop_shard_event_kind_t what); /* SLP_ENOMEM */
 /* 1: the record, or one before it in its shard, arrived at TIME or later; 0: print it. SLP_ENOMEM. */
 int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms);
 /* Every shard that may still hand something over has. */

@@ -267,7 +267,7 @@ struct slp_engine {
   slp_mem *mem;
   slp_list consumers;
   slp_budget budget;
-  sloop_order_kind order;
+  sloop_order_t order;
   uint32_t order_wait_ms, batches_out_max, batch_records_max, in_flight_max;
   uint64_t batch_bytes_max;
 
@@ -423,13 +423,13 @@ void slp_batches_orphan(slp_engine *e, slp_consumer *c);
 /* report.c: callbacks to the user, later and one at a time */
 void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, int fatal, uint32_t attempt,
                       uint64_t retry_in_ms);
-void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_what what);
+void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_event_kind_t what);
 void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, int certain,
                      const char *message);
-void slp_report_lease(slp_consumer *c, sloop_lease_what what, slp_str shard, slp_str worker, slp_str text,
-                      uint64_t epoch);
+void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str shard, slp_str worker,
+                      slp_str text, uint64_t epoch);
 int slp_report_tip(slp_consumer *c); /* 0: no memory, to be told later */
-void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) SLP_PRINTF(3, 4);
+void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, ...) SLP_PRINTF(3, 4);
 void slp_report_run(slp_event *ev);
 void slp_report_drop(slp_consumer *c);
 int slp_report_reserve(slp_consumer *c); /* SLP_ENOMEM */

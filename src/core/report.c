@@ -16,9 +16,9 @@ typedef struct notice {
   int code, fatal, http_status, certain;
   uint32_t attempt;
   uint64_t retry_in_ms;
-  sloop_shard_what what;
-  sloop_log_level level;
-  sloop_lease_what lease;
+  sloop_shard_event_kind_t what;
+  sloop_log_level_t level;
+  sloop_lease_event_kind_t lease;
   uint64_t epoch;
   const char *text[4]; /* in the block itself */
   char bytes[];
@@ -103,7 +103,7 @@ void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, in
   n->retry_in_ms = retry_in_ms;
 }
 
-void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_what what) {
+void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_event_kind_t what) {
   if (!c->o->on_shard) return;
   notice *n = add(c, NOTICE_SHARD, 0, (slp_str[4]){s->id, {0}, {0}, {0}});
   if (n) n->what = what;
@@ -117,8 +117,8 @@ void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, i
   if (n) n->certain = certain;
 }
 
-void slp_report_lease(slp_consumer *c, sloop_lease_what what, slp_str shard, slp_str worker, slp_str text,
-                      uint64_t epoch) {
+void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str shard, slp_str worker,
+                      slp_str text, uint64_t epoch) {
   if (!c->o->on_lease) return;
   notice *n = add(c, NOTICE_LEASE, 0, (slp_str[4]){shard, worker, text, {0}});
   if (!n) return;
@@ -130,7 +130,7 @@ int slp_report_tip(slp_consumer *c) {
   return !c->o->on_tip || add(c, NOTICE_TIP, 0, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
 }
 
-void slp_report_log(slp_consumer *c, sloop_log_level level, const char *fmt, ...) {
+void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, ...) {
   if (!c->o->on_log || level > c->o->log_level) return;
   char line[512];
   va_list args;
@@ -150,7 +150,11 @@ static void tell(slp_consumer *c, const notice *n) {
       o->on_error(c->handle, &e, o->arg);
       return;
     }
-    case NOTICE_SHARD: o->on_shard(c->handle, n->text[0], n->what, o->arg); return;
+    case NOTICE_SHARD: {
+      sloop_shard_event_t e = {n->what, n->text[0]};
+      o->on_shard(c->handle, &e, o->arg);
+      return;
+    }
     case NOTICE_LOSS: {
       sloop_loss_t l = {n->text[0], n->text[1], n->text[2], n->certain, n->text[3]};
       o->on_loss(c->handle, &l, o->arg);

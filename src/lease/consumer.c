@@ -289,7 +289,7 @@ static void look_for_stuck(slp_leased *ld) {
 
 /* ---- events of the fleet ---------------------------------------------------------------------------- */
 
-static const sloop_lease_what told_as[] = {
+static const sloop_lease_event_kind_t told_as[] = {
     [SLP_FLEET_JOINED] = SLOOP_LEASE_JOINED,
     [SLP_FLEET_EVICTED] = SLOOP_LEASE_EVICTED,
     [SLP_FLEET_SUSPENDED] = SLOOP_LEASE_SUSPENDED,

@@ -119,7 +119,7 @@ static const slp_poll_kind kinesis_kind = {.described = described,
                                            .closing = closing};
 
 int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream,
-                         sloop_aggregates_kind aggregates) {
+                         sloop_aggregates_t aggregates) {
   slp_stream_name named;
   const char *why;
   int r = slp_stream_name_read(stream, &named, &why);

@@ -10,6 +10,6 @@
 /* stream: a name or an ARN (then the ARN is sent as well as the name). ops is borrowed. aggregates: whether
  * pages come with those of the producer library expanded. */
 int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream,
-                         sloop_aggregates_kind aggregates);
+                         sloop_aggregates_t aggregates);
 
 #endif

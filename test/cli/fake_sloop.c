@@ -260,7 +260,7 @@ static void give_error(sloop_t *s) {
   s->o.on_error(s, &e, s->o.arg);
 }
 
-static void give_lease_event(sloop_t *s, sloop_lease_what what, const char *shard, const char *text) {
+static void give_lease_event(sloop_t *s, sloop_lease_event_kind_t what, const char *shard, const char *text) {
   sloop_lease_event_t e = {what, shard, "me.1", text, 7};
   s->o.on_lease(s, &e, s->o.arg);
 }
@@ -285,7 +285,8 @@ static void on_turn(uv_timer_t *timer) {
     for (unsigned i = 0; i < s->shards_n; i++) {
       char id[40];
       snprintf(id, sizeof id, "shardId-%012u", i);
-      if (s->o.on_shard && !s->closing) s->o.on_shard(s, id, SLOOP_SHARD_OPENED, s->o.arg);
+      sloop_shard_event_t e = {SLOOP_SHARD_OPENED, id};
+      if (s->o.on_shard && !s->closing) s->o.on_shard(s, &e, s->o.arg);
     }
     if (s->o.on_log && getenv("FAKE_LOG_LINES")) {
       s->o.on_log(s, SLOOP_LOG_INFO, "order: one line", s->o.arg);
@@ -303,7 +304,7 @@ static void on_turn(uv_timer_t *timer) {
     return;
   }
   if (getenv("FAKE_STOPPED_SHARD") && !s->told_stop++)
-    s->o.on_shard(s, "shardId-000000000000", SLOOP_SHARD_STOPPED, s->o.arg);
+    s->o.on_shard(s, &(sloop_shard_event_t){SLOOP_SHARD_STOPPED, "shardId-000000000000"}, s->o.arg);
   if (s->next < s->total) {
     if (s->out >= 2) return wake(s, 3600000); /* batches_out_max */
     give_batch(s);

@@ -92,7 +92,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   };
   (void)s;
   program *p = arg;
-  size_t what = (size_t)e->what;
+  size_t what = (size_t)e->kind;
   tell(p, what < sizeof names / sizeof *names && names[what] ? names[what] : "?", e->shard, e->epoch);
   if (*e->text) fprintf(stderr, "%s\n", e->text);
 }

@@ -48,7 +48,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   printf("error %s ", sloop_err_name(e->code));
   say("", e->message);
 }
-static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
+static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
   (void)s, (void)arg, (void)level;
   say("log", line);
 }

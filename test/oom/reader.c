@@ -80,9 +80,9 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   slp_sim_at(x->world->sim, slp_sim_now_us(x->world->sim) + 50000, run_later, l);
 }
 
-static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
-  (void)s, (void)what;
-  *last_of(arg, shard, 0) = 0; /* opened, moved, lost: what comes next begins anew */
+static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
+  (void)s;
+  *last_of(arg, e->shard, 0) = 0; /* opened, moved, lost: what comes next begins anew */
 }
 
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
@@ -93,7 +93,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (e->code == SLP_ENOMEM) x->run->clean = 1;
 }
 
-static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
+static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
   const oom_reader *x = arg;
   (void)s;
   slp_sim_trace(x->world->sim, "log %d %s", (int)level, line);
@@ -102,7 +102,7 @@ static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *ar
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   oom_reader *x = arg;
   (void)s;
-  slp_sim_trace(x->world->sim, "lease %d %s %s", (int)e->what, e->shard, e->text);
+  slp_sim_trace(x->world->sim, "lease %d %s %s", (int)e->kind, e->shard, e->text);
   snprintf(x->worker, sizeof x->worker, "%s", e->worker);
 }
 

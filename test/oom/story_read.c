@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 typedef struct how_read {
-  sloop_wire_kind wire;
-  sloop_order_kind order;
+  sloop_wire_t wire;
+  sloop_order_t order;
   sloop_position_kind_t start;
   const char *app; /* with leases */
   const char *store, *schema;

@@ -8,7 +8,7 @@ typedef struct trouble {
 } trouble;
 
 /* A backlog, a producer, a split; the trouble in the middle of it all. */
-static void survive(const char *script, uint64_t seed, int raw, sloop_wire_kind wire) {
+static void survive(const char *script, uint64_t seed, int raw, sloop_wire_t wire) {
   stage st = {0};
   stage_begin(&st, seed, 3);
   st.u.opts.wire = wire;
@@ -38,7 +38,7 @@ static void survive_all(const char *const *scripts, size_t n, int raw) {
   for (size_t i = 0; i < n; i++)
     for (uint64_t seed = 1; seed <= 2; seed++)
       for (int wire = SLOOP_WIRE_AUTO; wire <= SLOOP_WIRE_JSON; wire++)
-        survive(scripts[i], seed, raw, (sloop_wire_kind)wire);
+        survive(scripts[i], seed, raw, (sloop_wire_t)wire);
 }
 
 TEST(throttling_once_and_in_storms) { /* 1, 2 */

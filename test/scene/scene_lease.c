@@ -160,11 +160,11 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   }
 }
 
-static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   worker *w = arg;
   (void)s;
-  w->shards[what]++;
-  if (what == SLOOP_SHARD_OPENED || strcmp(shard, w->back_of)) return;
+  w->shards[e->kind]++;
+  if (e->kind == SLOOP_SHARD_OPENED || strcmp(e->shard, w->back_of)) return;
   w->back_of[0] = 0;
   w->back_went++;
 }
@@ -172,10 +172,10 @@ static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void 
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   worker *w = arg;
   (void)s;
-  w->events[e->what]++;
+  w->events[e->kind]++;
   if (getenv("SCENE_TRACE"))
     fprintf(stderr, "%10.3f w%d lease %d %s epoch %llu: %s\n", (double)slp_sim_now_us(w->c->w->sim) / 1e6,
-            w->n, e->what, e->shard, (unsigned long long)e->epoch, e->text);
+            w->n, e->kind, e->shard, (unsigned long long)e->epoch, e->text);
 }
 
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
@@ -797,7 +797,7 @@ STORY(a_missing_right_is_the_end_at_first_contact_and_named) {
 }
 
 /* Its first shard is closed, and nothing but its last record keeps it from being ended. */
-static worker *stuck_at_the_end(crew *c, sloop_retry_kind on_retry) {
+static worker *stuck_at_the_end(crew *c, sloop_retry_t on_retry) {
   slp_world_put_many(c->w, c->stream, 40, 40);
   CHECK_INT(slp_world_split(c->w, c->stream, 0), 0);
   slp_world_pass(c->w, 500);

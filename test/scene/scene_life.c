@@ -123,7 +123,7 @@ SCENE(close_twice_is_one_close) {
 }
 
 /* A busy story with a split, give-backs and faults, that every event of can be the last. */
-static void begin_story(stage *st, uint64_t seed, sloop_order_kind order) {
+static void begin_story(stage *st, uint64_t seed, sloop_order_t order) {
   stage_begin(st, seed, 2);
   st->u.opts.order = order;
   st->u.opts.batch_records_max = 40;
@@ -141,7 +141,7 @@ static void begin_story(stage *st, uint64_t seed, sloop_order_kind order) {
   slp_world_put_many(st->w, st->stream, 50, 60);
 }
 
-static uint64_t story_events(sloop_order_kind order) {
+static uint64_t story_events(sloop_order_t order) {
   stage st = {0};
   begin_story(&st, 1, order);
   slp_user_start(&st.u);
@@ -153,7 +153,7 @@ static uint64_t story_events(sloop_order_kind order) {
   return n;
 }
 
-static void close_after_every_event(sloop_order_kind order) {
+static void close_after_every_event(sloop_order_t order) {
   uint64_t n = story_events(order) + 30;
   for (uint64_t k = 0; k < n; k++) {
     stage st = {0};
@@ -181,7 +181,7 @@ TEST(stop_after_every_event_of_a_busy_story) {
   }
 }
 
-static void move_after(uint64_t k, sloop_order_kind order) {
+static void move_after(uint64_t k, sloop_order_t order) {
   stage st = {0};
   begin_story(&st, 1 + k % 3, order);
   slp_user_start(&st.u);

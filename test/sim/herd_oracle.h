@@ -47,7 +47,7 @@ typedef struct hd_terms {        /* what is agreed in this run */
   uint64_t (*now_us)(void *arg); /* true time */
   void *arg;
   uint64_t lease_us;
-  sloop_order_kind order;
+  sloop_order_t order;
   sloop_position_kind_t start; /* OLDEST, LATEST or AT_TIME: where a new application begins */
   int64_t start_ms;
   uint32_t batch_records_max, batches_out_max;
@@ -102,7 +102,7 @@ void hd_done(hd_oracle *o, size_t life, const void *batch, const uint8_t *acked,
 void hd_acked(hd_oracle *o, size_t life, const void *batch, size_t index);
 /* In on_dead_letter: it counts as finished with. */
 void hd_on_dead_letter(hd_oracle *o, size_t life, const hd_seen *record);
-void hd_on_shard(hd_oracle *o, size_t life, const char *shard, sloop_shard_what what);
+void hd_on_shard(hd_oracle *o, size_t life, const char *shard, sloop_shard_event_kind_t what);
 void hd_on_lease(hd_oracle *o, size_t life, const sloop_lease_event_t *e);
 void hd_on_loss(hd_oracle *o, size_t life, const sloop_loss_t *loss);
 void hd_on_error(hd_oracle *o, size_t life, const sloop_error_t *e);

@@ -53,7 +53,7 @@ static void judge_end(hd_oracle *o, const hd_life *l, hd_part *s, const hd_owner
              t->out_n, t->back_n);
 }
 
-void hd_on_shard(hd_oracle *o, size_t life, const char *shard, sloop_shard_what what) {
+void hd_on_shard(hd_oracle *o, size_t life, const char *shard, sloop_shard_event_kind_t what) {
   hd_life *l = hd_life_of(o, life);
   if (!hd_called_back(o, l, "on_shard")) return;
   hd_part *s = shard_of(o, l, shard, "on_shard");
@@ -95,7 +95,7 @@ static void parted(hd_oracle *o, hd_life *l, hd_part *s, const sloop_lease_event
   hd_of_shard *of = hd_of(o, l, s);
   int twice = !of->taken && e->epoch == of->epoch && of->now && !s->excused_ever;
   /* Parked, with KCL's rows: kept unread and given up at the end. */
-  if (o->terms.by_counter && e->what == SLOOP_LEASE_RELEASED) twice = 0;
+  if (o->terms.by_counter && e->kind == SLOOP_LEASE_RELEASED) twice = 0;
   if (!o->terms.memory_fails) {
     if (twice)
       hd_break(o, HD_S12_CONTRACT, s->id, "%s: the end of epoch %" PRIu64 " is told twice", l->what,
@@ -106,7 +106,7 @@ static void parted(hd_oracle *o, hd_life *l, hd_part *s, const sloop_lease_event
                of->epoch);
   }
   of->taken = 0;
-  over(o, of, e->what != SLOOP_LEASE_LOST);
+  over(o, of, e->kind != SLOOP_LEASE_LOST);
 }
 
 static void judge_pair(hd_oracle *o, const hd_life *l, int is, int becomes, const char *name) {
@@ -115,7 +115,7 @@ static void judge_pair(hd_oracle *o, const hd_life *l, int is, int becomes, cons
 }
 
 static void of_worker(hd_oracle *o, hd_life *l, const sloop_lease_event_t *e) {
-  switch (e->what) {
+  switch (e->kind) {
     case SLOOP_LEASE_JOINED:
       judge_pair(o, l, l->joined, 1, "joined");
       l->joined = 1;
@@ -145,13 +145,13 @@ void hd_on_lease(hd_oracle *o, size_t life, const sloop_lease_event_t *e) {
   hd_life *l = hd_life_of(o, life);
   if (!hd_called_back(o, l, "on_lease")) return;
   if (l->left_told) hd_break(o, HD_S12_CONTRACT, NULL, "%s: a lease event after the last one", l->what);
-  int of_shard = e->what >= SLOOP_LEASE_TAKEN && e->what <= SLOOP_LEASE_ENDED;
+  int of_shard = e->kind >= SLOOP_LEASE_TAKEN && e->kind <= SLOOP_LEASE_ENDED;
   hd_part *s = of_shard ? shard_of(o, l, e->shard, "on_lease") : NULL;
   hd_tell(o, HD_TOLD_LEASE, life, s ? s->number : SIZE_MAX,
-          (hd_told){.epoch = e->epoch, .n = (size_t)e->what});
+          (hd_told){.epoch = e->epoch, .n = (size_t)e->kind});
   if (!of_shard)
     of_worker(o, l, e);
-  else if (s && e->what == SLOOP_LEASE_TAKEN)
+  else if (s && e->kind == SLOOP_LEASE_TAKEN)
     taken(o, l, s, e->epoch);
   else if (s)
     parted(o, l, s, e);

@@ -39,7 +39,7 @@ static const char *shard_id(size_t i) {
   return ids[i];
 }
 
-static void begin(stage *g, int kcl, sloop_order_kind order) {
+static void begin(stage *g, int kcl, sloop_order_t order) {
   *g = (stage){0};
   g->mem = slp_mem_new(NULL, NULL);
   g->now = 10000000;
@@ -125,7 +125,7 @@ static void save(stage *g, size_t life, size_t s, int at) { write_row(g, life, s
 
 /* ---- workers ------------------------------------------------------------------------------------------- */
 
-static void lease(stage *g, size_t life, sloop_lease_what what, size_t s, uint64_t epoch) {
+static void lease(stage *g, size_t life, sloop_lease_event_kind_t what, size_t s, uint64_t epoch) {
   sloop_lease_event_t e = {what, s == SIZE_MAX ? "" : shard_id(s), g->names[life], "", epoch};
   hd_on_lease(g->o, life, &e);
 }
@@ -389,7 +389,7 @@ static void stops(stage *g) {
   must_be_silent(g, "a stop");
 }
 
-static void whole_story(int kcl, sloop_order_kind order) {
+static void whole_story(int kcl, sloop_order_t order) {
   stage g;
   begin(&g, kcl, order);
   two_workers(&g);
@@ -1428,7 +1428,7 @@ static const violation violations[] = {
     V(HD_P10_MEMORY, keeps_memory),
 };
 
-static int play(const violation *v, int kcl, sloop_order_kind order) {
+static int play(const violation *v, int kcl, sloop_order_t order) {
   stage g;
   const char *text;
   begin(&g, kcl, order);
@@ -1457,8 +1457,7 @@ TEST(each_broken_rule_is_named) {
   for (size_t i = 0; i < SLP_COUNT(violations); i++)
     for (int kcl = 0; kcl < 2; kcl++)
       for (int order = SLOOP_ORDER_TIME; order <= SLOOP_ORDER_SHARD; order++)
-        if (plays_in(&violations[i], kcl, order))
-          wrong += !play(&violations[i], kcl, (sloop_order_kind)order);
+        if (plays_in(&violations[i], kcl, order)) wrong += !play(&violations[i], kcl, (sloop_order_t)order);
   CHECK_INT(wrong, 0);
 }
 

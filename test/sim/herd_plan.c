@@ -61,7 +61,7 @@ static void draw_options(hd_plan *p) {
   if (p->kcl && o->start.kind == SLOOP_LATEST)
     o->start.kind = SLOOP_OLDEST; /* no row there says which moment that was */
   o->order = hd_one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
-  o->wire = (sloop_wire_kind)hd_between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
+  o->wire = (sloop_wire_t)hd_between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
   o->order_wait_ms = hd_one_in(r, 5)   ? 0
                      : hd_one_in(r, 5) ? UINT32_MAX
                                        : (uint32_t)hd_log_between(r, 50, 5000);
@@ -78,10 +78,10 @@ static void draw_options(hd_plan *p) {
 
 /* What becomes of a record that keeps coming back. */
 static void draw_retry(hd_plan *p) {
-  static const sloop_retry_kind kinds[] = {SLOOP_RETRY_STOP, SLOOP_RETRY_PARK, SLOOP_RETRY_SKIP};
+  static const sloop_retry_t kinds[] = {SLOOP_RETRY_STOP, SLOOP_RETRY_PARK, SLOOP_RETRY_SKIP};
   uint64_t state = stream_of(p, PART_RETRY), *r = &state;
   int on = hd_one_in(r, 4);
-  sloop_retry_kind kind = kinds[hd_between(r, 0, 2)];
+  sloop_retry_t kind = kinds[hd_between(r, 0, 2)];
   uint32_t most = (uint32_t)hd_between(r, 1, 4);
   if (!on) return;
   /* No row there says "parked": its owner keeps it, unread, until it ends. */

@@ -168,11 +168,11 @@ static void let_all_go(hd_life *l) {
 }
 
 /* ---- the other callbacks ------------------------------------------------------------------------------- */
-static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   hd_life *l = arg;
   (void)s;
-  slp_sim_trace(sim_of(l), "w%d#%zu shard %s %d", l->slot, l->number, shard, (int)what);
-  hd_on_shard(l->hw->o, l->number, shard, what);
+  slp_sim_trace(sim_of(l), "w%d#%zu shard %s %d", l->slot, l->number, e->shard, (int)e->kind);
+  hd_on_shard(l->hw->o, l->number, e->shard, e->kind);
 }
 static void on_tip(sloop_t *s, void *arg) {
   hd_life *l = arg;
@@ -217,7 +217,7 @@ static void on_stats(sloop_t *s, const sloop_stats_t *st, void *arg) {
   hd_on_any(l->hw->o, l->number, "on_stats");
   hd_stats(l->hw->o, l->number, st);
 }
-static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
+static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
   hd_life *l = arg;
   (void)s;
   hd_on_any(l->hw->o, l->number, "on_log");
@@ -229,9 +229,9 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   static const char *const words[] = {"",     "joined",   "evicted", "suspended", "resumed", "taken",
                                       "lost", "released", "ended",   "leads",     "follows", "condemned",
                                       "hole", "bad row",  "trouble", "left"};
-  slp_sim_trace(sim_of(l), "w%d#%zu lease %s %s epoch %" PRIu64 ": %s", l->slot, l->number, words[e->what],
+  slp_sim_trace(sim_of(l), "w%d#%zu lease %s %s epoch %" PRIu64 ": %s", l->slot, l->number, words[e->kind],
                 e->shard, e->epoch, e->text);
-  if (e->what == SLOOP_LEASE_TAKEN || e->what == SLOOP_LEASE_LOST || e->what == SLOOP_LEASE_RELEASED)
+  if (e->kind == SLOOP_LEASE_TAKEN || e->kind == SLOOP_LEASE_LOST || e->kind == SLOOP_LEASE_RELEASED)
     l->moved++;
   hd_on_lease(l->hw->o, l->number, e);
 }

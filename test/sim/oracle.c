@@ -586,7 +586,7 @@ sloop_batch_t *slp_oracle_held_at(const slp_oracle *o, size_t i) {
 
 /* ---- the other callbacks
  * ------------------------------------------------------------------------------------ */
-void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what) {
+void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_event_kind_t what) {
   slp_oracle *o = m->oracle;
   slp_oracle_on_callback(m, "on_shard");
   slp_sim_trace(o->world->sim, "on_shard %s %d", shard, (int)what);

@@ -102,7 +102,7 @@ void slp_oracle_save(const slp_judged *m, slp_saved *to); /* a token was made; w
 /* The start, or what a move that succeeded was to: a place, or what was saved. */
 void slp_oracle_moved(slp_judged *m, const sloop_position_t *to, const slp_saved *saved);
 void slp_oracle_on_batch(slp_judged *m, sloop_batch_t *b);
-void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_what what);
+void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_event_kind_t what);
 void slp_oracle_on_tip(slp_judged *m);
 void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss);
 void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e);

@@ -30,7 +30,7 @@ static void draw_options(slp_plan *p, uint64_t *r) {
   sloop_opts_init(o);
   o->start.kind = one_in(r, 3) ? SLOOP_LATEST : one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
   o->order = one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
-  o->wire = (sloop_wire_kind)between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
+  o->wire = (sloop_wire_t)between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
   o->order_wait_ms = one_in(r, 5) ? 0 : one_in(r, 5) ? UINT32_MAX : (uint32_t)log_between(r, 50, 5000);
   o->poll_ms = heads(r) ? 1000 : (uint32_t)between(r, 200, 3000);
   o->fetch_records_max = fetches[between(r, 0, 3)];

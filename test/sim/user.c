@@ -77,10 +77,10 @@ void slp_user_return_all(slp_user *u) {
 
 /* ---- the other callbacks --------------------------------------------------------------------------------
  */
-static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   slp_user *u = arg;
   (void)s;
-  slp_oracle_on_shard(u->judged, shard, what);
+  slp_oracle_on_shard(u->judged, e->shard, e->kind);
   told(u, "on_shard");
 }
 static void on_tip(sloop_t *s, void *arg) {
@@ -108,7 +108,7 @@ static void on_stats(sloop_t *s, const sloop_stats_t *st, void *arg) {
   slp_oracle_stats(u->judged, st);
   told(u, "on_stats");
 }
-static void on_log(sloop_t *s, sloop_log_level level, const char *line, void *arg) {
+static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
   slp_user *u = arg;
   (void)s;
   slp_oracle_on_callback(u->judged, "on_log");

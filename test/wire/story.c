@@ -210,18 +210,18 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   end_early(st, e->message);
 }
 
-static void on_shard(sloop_t *s, const char *shard, sloop_shard_what what, void *arg) {
+static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   story *st = arg;
   (void)s;
-  if (what == SLOOP_SHARD_STOPPED && !st->plan.may_end) bad(arg, "%s was given up", shard);
-  if (what == SLOOP_SHARD_STOPPED) end_early(st, "a shard was given up");
-  if (what == SLOOP_SHARD_LOST) bad(arg, "%s was lost", shard);
+  if (e->kind == SLOOP_SHARD_STOPPED && !st->plan.may_end) bad(arg, "%s was given up", e->shard);
+  if (e->kind == SLOOP_SHARD_STOPPED) end_early(st, "a shard was given up");
+  if (e->kind == SLOOP_SHARD_LOST) bad(arg, "%s was lost", e->shard);
 }
 
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   story *st = arg;
   (void)s;
-  switch (e->what) {
+  switch (e->kind) {
     case SLOOP_LEASE_TAKEN: life_of(st)->taken[e->shard[strlen(e->shard) - 1] - '0'] = 1; break;
     case SLOOP_LEASE_LOST: bad(st, "lease of %s lost: %s", e->shard, e->text); break;
     case SLOOP_LEASE_EVICTED: bad(st, "evicted: %s", e->text); break;

@@ -58,7 +58,7 @@ TEST(everything_the_table_says) {
 TEST(owners_by_one_look) {
   static const struct {
     const char *ts;
-    sloop_lease_state state;
+    sloop_lease_state_t state;
   } cases[] = {{"ts#1767323045000", SLOOP_LEASE_OWNED},
                {"ts#1767323985000", SLOOP_LEASE_OWNED}, /* ahead of us */
                {"ts#1767323006000", SLOOP_LEASE_OWNED},

@@ -40,7 +40,7 @@ TEST(every_wrong_option_is_named) {
   WRONG(batch_records_max = 0, "batch_records_max");
   WRONG(in_flight_max = 0, "in_flight_max");
   WRONG(start.kind = (sloop_position_kind_t)9, "start");
-  WRONG(order = (sloop_order_kind)0, "order");
+  WRONG(order = (sloop_order_t)0, "order");
   WRONG(start.kind = SLOOP_AT_SEQ, "start.shard");
   WRONG(shards = empty; o.shards_n = 1, "shards");
   sloop_opts_t o = good();

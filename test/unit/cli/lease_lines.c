@@ -4,7 +4,7 @@
 
 static char line[400];
 
-static int tell(sloop_lease_what what, const char *shard, const char *text) {
+static int tell(sloop_lease_event_kind_t what, const char *shard, const char *text) {
   sloop_lease_event_t e = {what, shard, "w.1", text, 7};
   memset(line, 'x', sizeof line);
   return slp_lease_event_line(&e, line, sizeof line);

@@ -58,7 +58,7 @@ TEST(a_start_position_is_a_copy) {
   slp_mem_drop(mem);
 }
 
-static slp_shard started_from(sloop_aggregates_kind kind, uint32_t sub) {
+static slp_shard started_from(sloop_aggregates_t kind, uint32_t sub) {
   sloop_opts_t o = {.aggregates = kind};
   slp_consumer c = {.o = &o};
   slp_shard s = {.consumer = &c};

@@ -6,7 +6,7 @@
 #include "source_script.h"
 #include "scarce.h"
 
-static sloop_aggregates_kind aggregates = SLOOP_AGGREGATES_EXPAND;
+static sloop_aggregates_t aggregates = SLOOP_AGGREGATES_EXPAND;
 
 static void open_source(const char *stream) {
   begin_script();
