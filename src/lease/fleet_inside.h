@@ -328,6 +328,7 @@ void slp_listed_free(slp_fleet *f);
 /* With the stock: writes what the table lacks, 1; or nothing is to be written, 0. */
 int slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s);
 int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s); /* fleet_sync.c: the same where nobody plans */
+int slp_sync_is_begun(const slp_position *position);           /* some of the shard is saved as read */
 int slp_assignment_write(slp_fleet *f, const slp_snapshot *s);
 
 void slp_snapshot_ask(slp_fleet *f, int exact, void (*on_done)(slp_store_req *rq)); /* every row */
@@ -434,6 +435,7 @@ struct slp_fleet {
   slp_timer watch_timer, assign_timer;
   uint8_t first;        /* stealing: of those that live, I compare the stream with the table */
   uint64_t steal_at_us; /* not sooner from the living */
+  uint64_t table_us;    /* stealing: the last complete list */
   uint8_t alone, sync_wanted, sync_in_round, snapshot_busy, listing, unknown_kids, made_some, notify_due;
   uint64_t rest_until_us; /* taking stock failed: not again before */
   uint64_t assign_at_us, sync_at_us, version_serial, version_base, led_us, asked_list_us, sync_from_us;
@@ -460,9 +462,11 @@ struct slp_seen_shard {
   uint32_t stuck_n;           /* or in which its owner lived and it was planned for another */
   uint8_t row;                /* it had one */
   uint8_t seen;               /* stealing: its counter is known, */
-  uint8_t born_free;          /* it had no owner when it was first seen */
+  uint8_t born_free;          /* it had no owner when it was first seen, */
+  uint8_t begun;              /* and some of it was saved as read when it was last seen */
   uint64_t counter, since_us; /* and has been so since then, by my clock */
   uint64_t ended_us;          /* first seen read to its end */
+  uint64_t listed_us;         /* stealing: the last complete list that had its row */
 };
 slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard); /* fleet_audit.c. NULL: no memory */
 

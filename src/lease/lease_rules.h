@@ -64,7 +64,12 @@ int slp_steal_make(slp_steal *s, slp_mem *mem);
  */
 #define SLP_NO_SHARD SIZE_MAX
 
-typedef enum slp_sync_row { SLP_SYNC_NO_ROW, SLP_SYNC_UNFINISHED, SLP_SYNC_ENDED } slp_sync_row;
+typedef enum slp_sync_row {
+  SLP_SYNC_NO_ROW,
+  SLP_SYNC_UNREAD,     /* nothing of it is saved as read: its parents may still have to come first */
+  SLP_SYNC_UNFINISHED, /* something is */
+  SLP_SYNC_ENDED
+} slp_sync_row;
 typedef enum slp_sync_make { SLP_SYNC_NOT, SLP_SYNC_AT_START, SLP_SYNC_AT_OLDEST } slp_sync_make;
 typedef struct slp_sync_shard { /* of the stream, or one that only has a lease yet */
   size_t parents[2];            /* numbers of shards, or SLP_NO_SHARD */
@@ -75,7 +80,8 @@ typedef struct slp_sync_shard { /* of the stream, or one that only has a lease y
 
 /* So that every shard is read in its order, and none that was read before: only the first level of what is
  * new gets leases; what descends from a shard with a lease gets its own when that one ends. latest: nothing
- * but what is open counts. SLP_ENOMEM: nothing was set. */
+ * but what is open counts. The parents of a merge need each other's rows until their child is read from: when
+ * an operator has removed one, it is made again. SLP_ENOMEM: nothing was set. */
 int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem);
 
 #endif

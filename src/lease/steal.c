@@ -209,10 +209,13 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
 }
 
 static void saw_all(slp_fleet *f, const slp_snapshot *s) {
+  f->table_us = f->snapshot.rq.done_us;
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_seen_shard *seen = slp_seen_of(f, s->leases[i].shard);
     if (!seen) continue;
     f->liveness->saw(f, seen, &s->leases[i], f->snapshot.rq.done_us);
+    seen->listed_us = f->snapshot.rq.done_us;
+    seen->begun = (uint8_t)slp_sync_is_begun(&s->leases[i].position);
     if (s->leases[i].position.kind != SLP_POSITION_END)
       seen->ended_us = 0;
     else if (!seen->ended_us)
@@ -288,19 +291,27 @@ static void unknown_children(slp_fleet *f) {
   if (!f->snapshot_busy) round_in(f, 0);
 }
 
-/* A row of it was read once. */
+/* Its row was in the last list, or said once that it was read to its end and may be gone since. An operator
+ * may remove the others, with how far they were read: they are made again before their child is read. */
 static int has_row(slp_fleet *f, slp_str shard) {
   const slp_seen_shard *seen = slp_map_get(&f->seen_shards, shard);
-  return seen && seen->seen;
+  return seen && (seen->ended_us || seen->listed_us == f->table_us);
+}
+
+/* Its row, when last read, said that some of it is saved as read. */
+static int is_begun(slp_fleet *f, slp_str shard) {
+  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, shard);
+  return seen && seen->begun;
 }
 
 /* Peers take a parent without a row for one that was read and removed, so the child of a merge gets its lease
- * when both of its parents have theirs: the other one's own parents may not have ended yet. */
+ * when both of its parents have theirs: the other one's own parents may not have ended yet. A child that is
+ * read from waits for neither of them any more, and the other's row may have been removed since. */
 static int may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;
   int first = SLP_MUTANT(other_parent_is_itself) || slp_str_eq(kid->parent, l->shard);
   slp_str other = first ? kid->adjacent_parent : kid->parent;
-  if (!other.n || slp_str_eq(other, l->shard) || has_row(f, other)) return 1;
+  if (!other.n || slp_str_eq(other, l->shard) || has_row(f, other) || is_begun(f, kid->id)) return 1;
   if (!l->asked_us) {
     l->asked_us = slp_fleet_now(f);
     unknown_children(f);

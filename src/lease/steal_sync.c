@@ -39,15 +39,21 @@ static size_t number_of(const sync *y, slp_str id) {
   return s ? (size_t)(s - y->shards) : SLP_NO_SHARD;
 }
 
-static slp_sync_row row_of(const slp_lease_row *l) {
-  return !l ? SLP_SYNC_NO_ROW : l->position.kind == SLP_POSITION_END ? SLP_SYNC_ENDED : SLP_SYNC_UNFINISHED;
+int slp_sync_is_begun(const slp_position *position) {
+  return position->kind == SLP_POSITION_AFTER || position->kind == SLP_POSITION_END;
 }
 
-/* Rows that can't be read are there, and nobody's to make. */
+static slp_sync_row row_of(const slp_lease_row *l) {
+  if (!l) return SLP_SYNC_NO_ROW;
+  if (l->position.kind == SLP_POSITION_END) return SLP_SYNC_ENDED;
+  return slp_sync_is_begun(&l->position) ? SLP_SYNC_UNFINISHED : SLP_SYNC_UNREAD;
+}
+
+/* Rows that can't be read are there, and nobody's to make; what was read of them is not known. */
 static void mark_damaged(sync *y) {
   for (size_t i = 0; i < y->s->bad_n; i++) {
     size_t at = number_of(y, y->s->bad[i].name);
-    if (at != SLP_NO_SHARD) y->shards[at].row = SLP_SYNC_UNFINISHED;
+    if (at != SLP_NO_SHARD) y->shards[at].row = SLP_SYNC_UNREAD;
   }
 }
 
@@ -121,7 +127,7 @@ static void mark_parents(const sync *y, uint8_t *marks) {
     for (int k = 0; k < 2 && !y->shards[i].row; k++) mark(marks, y->shards[i].parents[k], 1);
   for (size_t i = 0; i < y->s->leases_n; i++) {
     const slp_lease_row *kid = &y->s->leases[i];
-    int somewhere = kid->position.kind == SLP_POSITION_AFTER || kid->position.kind == SLP_POSITION_END;
+    int somewhere = slp_sync_is_begun(&kid->position);
     for (int k = 0; k < 2; k++) mark(marks, number_of(y, kid->parents[k]), !somewhere);
   }
 }

@@ -14,6 +14,7 @@ typedef struct walk {
   slp_sync_shard *shards;
   state *states;
   size_t *stack, depth;
+  uint8_t *removed; /* its row is to be made again */
   int latest;
 } walk;
 
@@ -65,12 +66,49 @@ static void visit(walk *w, size_t from) {
   }
 }
 
+/* ---- merges whose other parent lost its row ----------------------------------------------------------
+ * The end of one parent waits until the other has a row (core/fleet_steal.c). Nobody but an operator removes
+ * the row of a parent before its merge's child is read from, so it is missing for ever unless it is made
+ * here: above, the walk stops at the child's row. How far that parent was read is lost with its row, so it is
+ * read from its oldest record. */
+
+static int is_read_now(const walk *w, size_t i) {
+  return w->shards[i].row == SLP_SYNC_UNREAD || w->shards[i].row == SLP_SYNC_UNFINISHED;
+}
+
+/* One parent is yet to be finished and the other has no row: that other. */
+static size_t other_without_row(const walk *w, size_t i) {
+  const size_t *p = w->shards[i].parents;
+  for (int k = 0; k < 2 && p[0] != SLP_NO_SHARD && p[1] != SLP_NO_SHARD; k++)
+    if (is_read_now(w, p[k]) && !w->shards[p[1 - k]].row) return p[1 - k];
+  return SLP_NO_SHARD;
+}
+
+static void make_removed(walk *w, size_t n) {
+  for (size_t i = 0, p; i < n; i++) {
+    if ((p = other_without_row(w, i)) == SLP_NO_SHARD) continue;
+    if (!w->shards[i].row && w->states[i] == NEW)
+      visit(w, i);
+    else if (w->shards[i].row == SLP_SYNC_UNREAD)
+      w->removed[p] = 1;
+  }
+  for (size_t i = 0; i < n; i++) {
+    int later = !w->removed[i];
+    for (int k = 0; k < 2 && !later; k++) {
+      size_t p = w->shards[i].parents[k];
+      later = p != SLP_NO_SHARD && (w->removed[p] || w->states[p] == COMES || is_read_now(w, p));
+    }
+    int comes = w->states[i] == COMES && !w->shards[i].ret; /* with the end of a parent */
+    if (!later && !comes) make(w, i, SLP_SYNC_AT_OLDEST);
+  }
+}
+
 int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
   state *states = slp_zalloc_n(mem, n + 1, sizeof *states);
   size_t *stack = slp_zalloc_n(mem, n + 1, sizeof *stack);
-  uint8_t *followed = slp_zalloc_n(mem, n + 1, 1);
-  walk w = {shards, states, stack, 0, latest};
-  int r = states && stack && followed ? 0 : SLP_ENOMEM;
+  uint8_t *followed = slp_zalloc_n(mem, n + 1, 1), *removed = slp_zalloc_n(mem, n + 1, 1);
+  walk w = {shards, states, stack, 0, removed, latest};
+  int r = states && stack && followed && removed ? 0 : SLP_ENOMEM;
   for (size_t i = 0; i < n && !r; i++) {
     shards[i].ret = SLP_SYNC_NOT;
     for (int k = 0; k < 2; k++)
@@ -78,8 +116,10 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   }
   for (size_t i = 0; i < n && !r; i++)
     if (states[i] == NEW && (shards[i].open || !followed[i])) visit(&w, i);
+  if (!r) make_removed(&w, n);
   slp_free(mem, states);
   slp_free(mem, stack);
   slp_free(mem, followed);
+  slp_free(mem, removed);
   return r;
 }

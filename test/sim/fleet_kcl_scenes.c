@@ -519,6 +519,86 @@ TEST(an_operator_deletes_the_lease_of_a_child_that_was_just_made) {
   }
 }
 
+/* A child of two is never read before both are. */
+static int both_are_read(fw_world *w) {
+  int read = w->pos[0].kind == SLP_POSITION_END && w->pos[1].kind == SLP_POSITION_END;
+  CHECK(read || !w->shards[2].handed);
+  return read;
+}
+
+/* The child of a merge has a row, neither parent has its end, and the row of one is removed. The worker that
+ * finds the table so has never seen that row: the other's end waits until it is made again, and nothing of it
+ * is lost. */
+TEST(an_operator_deletes_the_lease_of_a_shard_whose_merge_has_one) {
+  for (seed = 1; seed <= 8; seed++) {
+    fw_world *w = fleet(2, 1);
+    char row[64];
+    uint64_t user_us_min = w->user_us_min, user_us_max = w->user_us_max;
+    w->user_us_min = w->user_us_max = 100 * FW_S;
+    run(w, FW_S);
+    CHECK(fw_merge(w, 0, 1));
+    fw_produce(w, 2, 20);
+    until(w, 10 * FW_S, kid_has_row);
+    CHECK(w->pos[0].kind != SLP_POSITION_END && w->pos[1].kind != SLP_POSITION_END);
+    fw_kill(w, 0);
+    fw_row_of(w, (int)seed % 2, row);
+    fw_operator_delete(w, row);
+    w->user_us_min = user_us_min;
+    w->user_us_max = user_us_max;
+    fw_start(w, 1, "w1", 0);
+    until(w, 30 * FW_S, both_are_read);
+    CHECK(w->shards[0].acked == w->shards[0].records && w->shards[1].acked == w->shards[1].records);
+    finish(w);
+  }
+}
+
+/* The row of one parent is removed while the other is read, by a worker that has seen both: the child is not
+ * made, and not read, before that row is made again and what nobody had read of its shard is. */
+TEST(an_operator_deletes_the_lease_of_the_other_parent_of_a_merge) {
+  for (seed = 1; seed <= 8; seed++) {
+    fw_world *w = fleet(2, 2);
+    char row[64];
+    int gone = (int)seed % 2, slot = fw_owner_of(w, gone);
+    w->nodes[0]->blocked = w->nodes[1]->blocked = 1;
+    for (int i = 0; i < 2; i++) fw_produce(w, i, 50);
+    CHECK(fw_merge(w, 0, 1));
+    fw_produce(w, 2, 20);
+    fw_row_of(w, gone, row);
+    fw_operator_delete(w, row);
+    run(w, 2 * ROUND); /* everybody has looked at the table */
+    CHECK(!kid_has_row(w) && fw_owner_of(w, 1 - gone) == 1 - slot);
+    w->nodes[0]->blocked = w->nodes[1]->blocked = 0;
+    until(w, 200 * FW_S, both_are_read);
+    CHECK(w->shards[gone].acked == w->shards[gone].records);
+    finish(w);
+  }
+}
+
+static int kid_is_begun(fw_world *w) { return w->pos[2].kind == SLP_POSITION_AFTER; }
+static int first_is_ended(fw_world *w) { return w->pos[0].kind == SLP_POSITION_END; }
+
+/* A merge was read and its child is read from. The row of one parent is removed, the other is set back: its
+ * end waits for nobody, and the first is not read again. */
+TEST(an_operator_sets_a_parent_back_whose_merge_is_read) {
+  for (seed = 1; seed <= 4; seed++) {
+    fw_world *w = fleet(2, 1);
+    char row[64];
+    CHECK(fw_merge(w, 0, 1));
+    fw_produce(w, 2, 20);
+    until(w, 20 * FW_S, kid_is_begun);
+    fw_kill(w, 0);
+    fw_row_of(w, 1, row);
+    fw_operator_delete(w, row);
+    fw_row_of(w, 0, row);
+    fw_operator_set(w, row, "checkpoint", "TRIM_HORIZON");
+    fw_start(w, 1, "w1", 0);
+    until(w, 60 * FW_S, first_is_ended);
+    run(w, 300 * FW_S);
+    CHECK_STR(attr_of(w, 1, "leaseCounter"), "");
+    fw_free(w);
+  }
+}
+
 /* What a KCL of version 3 keeps in the same table, and a row of ours that was damaged. */
 TEST(rows_that_are_strange_or_damaged_are_named_and_left_alone) {
   fw_world *w = fleet(4, 2);
