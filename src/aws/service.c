@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* A slice of parsing is at most this much (DESIGN section 4). */
+/* A slice of parsing is at most this much, so that one large page does not hold the loop: bench/turn.c
+ * measures the turns that this makes. */
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 256u
 #define SLICE_ROWS 256u

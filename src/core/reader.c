@@ -408,7 +408,7 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
   return p;
 }
 
-/* No record still to come can precede the frontier. See DESIGN section 4. Returns whether it moved. */
+/* No record still to come from the shard can precede its watermark. Returns whether it moved. */
 static int advance_watermark(slp_shard *s, const page_facts *p) {
   slp_key before = s->watermark;
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);

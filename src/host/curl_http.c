@@ -2,7 +2,8 @@
  * life of a transfer from slp_http_send to on_done.
  *
  * libcurl is entered only from events, timers and the functions of host.h, never from inside its own
- * callbacks (aws-wire 7.1). Whatever may finish a transfer is followed by reading the multi's messages. */
+ * callbacks (CURLM_RECURSIVE_API_CALL in libcurl-errors(3)). Whatever may finish a transfer is followed by
+ * reading the multi's messages. */
 #include <stdio.h>
 
 #include "codec/date.h"

@@ -38,7 +38,7 @@ static void on_poll_closed(uv_handle_t *handle) {
 }
 
 /* The handle must stop before the descriptor is closed: libuv 1.44 aborts the process when it changes
- * the mask of a descriptor that is gone (aws-wire 7.1). */
+ * the mask of a descriptor that is gone (uv__io_poll in its src/unix/epoll.c, where epoll_ctl fails). */
 static void forget(curl_socket *s) {
   s->gone = 1;
   s->wanted = s->armed = 0;

@@ -168,7 +168,7 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
 
 /* Runs just before the request is written, on every connection it is written to. libcurl sends a
  * request again by itself when a kept connection dies before the first byte of an answer: a conditional
- * write would then meet its own first copy (aws-wire 7.2). */
+ * write would then meet its own first copy. test/wire/facts.c and answers.c show both. */
 static int on_request_begins(void *arg, char *ip, char *local_ip, int port, int local_port) {
   slp_transfer *t = arg;
   slp_turn_stats *stats = &t->lane->u->host.turns;

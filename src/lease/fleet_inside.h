@@ -145,7 +145,7 @@ void slp_member_saw_bad(slp_member *p, const slp_parsed_row *parsed);
 void slp_members_forget(slp_fleet *f);
 /* Whether that instance may still renew. named_us: when the image that names it was in. */
 slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us);
-int slp_member_may_evict(slp_fleet *f, const slp_member *p, uint64_t more_us); /* rule 2.1 */
+int slp_member_may_evict(slp_fleet *f, const slp_member *p, uint64_t more_us); /* PROTOCOL.md, "Eviction" */
 /* When that will be, if nothing is heard until then; SLP_NEVER: not to come. */
 uint64_t slp_member_quiet_us(slp_fleet *f, const slp_member *p, uint64_t more_us);
 void slp_member_evict(slp_fleet *f, slp_member *p);
@@ -352,8 +352,8 @@ typedef struct slp_bulk_write { /* many writes, some at a time */
 } slp_bulk_write;
 /* An intent to be filled in, with copies of its texts; shards is the list. NULL: no memory. */
 slp_operation *slp_bulk_write_add(slp_fleet *f, slp_operation_kind kind, size_t text_bytes, size_t items);
-/* L1 of a listed shard, without its spot. anew: its row was there and is not any more; that is told. NULL: no
- * memory. */
+/* CREATE of a listed shard, without its position. anew: its row was there and is not any more; that is told.
+ * NULL: no memory. */
 slp_operation *slp_bulk_write_create(slp_fleet *f, const slp_shard_desc *d, int anew);
 slp_str slp_bulk_write_text(slp_fleet *f, slp_str s); /* a copy that lives with the intent added last */
 slp_str *slp_bulk_write_list(slp_fleet *f);

@@ -1,4 +1,4 @@
-/* fleet_tenancy.c - the states of a lease (section 5 of the protocol's sheet) and what each may do:
+/* fleet_tenancy.c - the states of a lease and what each may do:
  *
  *   IDLE      nothing                                    planned, inherited            -> WANTED
  *   WANTED    read the row; take what is free or whose owner is condemned; claim from

@@ -1,8 +1,7 @@
 /* schema.h - how a fleet's rows are laid out in a table, as core/fleet wants it. A schema is one file in
  * store/: it reads a row (what is this, and what does it say), turns an intent into one conditional write,
  * and names its two rules: of life (how a dead worker is told from a living one) and of sharing (who decides
- * which worker reads what). The rows, conditions and their reasons: the protocol's sheet; verbs carry its
- * numbers (W1, L4, ...). */
+ * which worker reads what). The rows, conditions and their reasons: PROTOCOL.md. */
 #ifndef SLP_LEASE_SCHEMA_H
 #define SLP_LEASE_SCHEMA_H
 
@@ -118,27 +117,27 @@ typedef struct slp_operation { /* what is not needed stays zero */
   slp_operation_kind kind;
   slp_str me;              /* my instance, "id.boot" */
   slp_str id, incarnation; /* the worker row meant; boot as read, or mine */
-  uint8_t over_tombstone;  /* W1: boot_before is that of a condemned row */
+  uint8_t over_tombstone;  /* REGISTER: incarnation_before is that of an evicted row */
   slp_str incarnation_before;
-  uint64_t counter; /* W2: the new one; W3: as seen (SLP_ANY_COUNTER: whatever it is, for an operator) */
+  uint64_t counter; /* HEARTBEAT: the new one; EVICT: as seen (SLP_ANY_COUNTER: any, for an operator) */
   uint32_t lease_ms, held, weight;
   int64_t behind_ms, rate_bytes, wall_ms;
   slp_str host;
-  slp_str shard;         /* L*, and A2's shards */
-  slp_str owner;         /* L2, L5, G1: as read; absent: free */
-  uint64_t epoch;        /* L*, G*: as read or held */
-  uint64_t epoch_first;  /* L1: 0, or where a row made again begins */
-  slp_position position; /* L1, L4, L6, L7, L8, L10 */
-  slp_position start;    /* G1: the fleet's start, set when nobody had */
-  slp_str to;            /* L6 */
+  slp_str shard;         /* of every operation on a lease */
+  slp_str owner;         /* TAKE, CLAIM, LEAD, RESET: as read; absent: free */
+  uint64_t epoch;        /* of a lease or of leadership, as read or held */
+  uint64_t epoch_first;  /* CREATE: 0, or where a row made again begins */
+  slp_position position; /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET */
+  slp_position start;    /* LEAD: the fleet's start, set when nobody had */
+  slp_str to;            /* TRANSFER */
   slp_str op;
-  uint64_t plan;         /* A1: version; L5: the plan that wants it */
-  uint64_t leases;       /* A1: of the whole fleet */
-  slp_str set;           /* A1 */
-  const slp_str *shards; /* A1: wills merged into the set; A2: wills; L8: children */
+  uint64_t plan;         /* ASSIGN: version; CLAIM: the assignment that wants it */
+  uint64_t leases;       /* ASSIGN: of the whole fleet */
+  slp_str set;           /* ASSIGN */
+  const slp_str *shards; /* ASSIGN: proposals merged into the set; PROPOSE: proposals; END: children */
   size_t shards_n;
-  slp_str parents[2], hash_start, hash_end, seq_start; /* L1 */
-  uint8_t avoid_me, park;                              /* L7 */
+  slp_str parents[2], hash_start, hash_end, seq_start; /* CREATE */
+  uint8_t avoid_me, park;                              /* RELEASE */
 } slp_operation;
 #define SLP_ANY_COUNTER UINT64_MAX
 

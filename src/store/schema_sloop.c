@@ -1,11 +1,14 @@
 /* schema_sloop.c - the native layout: one table, keys `app` and `row`. With P = STREAM@GENERATION/ the rows
  * are
  *
- *   P lead      who leads, and the fleet's constants        P w/ID      a worker: boot, counter, condemned or
- * not P a/ID      the plan for one worker                     P l/SHARD   a lease: owner, epoch, position
+ *   P lead      leadership: its owner, and the fleet's constants
+ *   P w/ID      a worker: its incarnation, its counter, whether it is evicted
+ *   P a/ID      the assignment of one worker
+ *   P l/SHARD   a lease: owner, epoch, position
  *
  * Creations aside, every write changes named attributes only, so that attributes of a newer version survive.
- * The conditions are what the fleet's safety rests on. */
+ * The conditions are what the fleet's safety rests on: lease/PROTOCOL.md says what each attribute is and why
+ * each condition is there. */
 #include "store/schemas.h"
 
 #include "lease/shard_set.h"
@@ -235,7 +238,7 @@ static void info(slp_row_request *d, const slp_operation *i) {
 
 /* ---- workers --------------------------------------------------------------------------------------- */
 
-static void w1_register(slp_row_request *d, const slp_operation *i) {
+static void register_worker(slp_row_request *d, const slp_operation *i) {
   if (i->over_tombstone) {
     /* Only over the tombstone of another boot: a stray copy of an old registration can't revive its own. */
     there(d, "gone");
@@ -255,7 +258,7 @@ static void w1_register(slp_row_request *d, const slp_operation *i) {
   drop(d, "pv");
 }
 
-static void w2_beat(slp_row_request *d, const slp_operation *i) {
+static void heartbeat(slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
   if (!SLP_MUTANT(evicted_beats_on)) absent(d, "gone");
   slp_row_request_when(d, "ctr", SLP_TEST_LT, slp_row_request_n(d, i->counter), 0);
@@ -263,27 +266,27 @@ static void w2_beat(slp_row_request *d, const slp_operation *i) {
   info(d, i);
 }
 
-static void op_evict(slp_row_request *d, const slp_operation *i) {
+static void evict(slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
   absent(d, "gone");
   if (i->counter != SLP_ANY_COUNTER) is_n(d, "ctr", i->counter);
   set_s(d, "gone", i->me);
 }
 
-static void w4_leave(slp_row_request *d, const slp_operation *i) {
+static void leave(slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
   absent(d, "gone");
   set_s(d, "gone", i->me);
   set_s(d, "st", SLP_STR("leave"));
 }
 
-static void op_notify(slp_row_request *d) {
+static void notify(slp_row_request *d) {
   there(d, "boot");
   absent(d, "gone");
   slp_row_request_change(d, "pv", SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
-static void w6_reap(slp_row_request *d, const slp_operation *i) {
+static void reap(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_DELETE;
   there(d, "gone");
   is_text(d, "boot", i->incarnation);
@@ -291,7 +294,7 @@ static void w6_reap(slp_row_request *d, const slp_operation *i) {
 
 /* ---- leadership and plans -------------------------------------------------------------------------- */
 
-static void op_lead(slp_row_request *d, const slp_operation *i) {
+static void lead(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
@@ -308,12 +311,12 @@ static void op_lead(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, FORMAT));
 }
 
-static void g2_resign(slp_row_request *d, const slp_operation *i) {
+static void resign(slp_row_request *d, const slp_operation *i) {
   mine(d, i);
   drop(d, "owner");
 }
 
-static void op_assign(slp_row_request *d, const slp_operation *i) {
+static void assign(slp_row_request *d, const slp_operation *i) {
   slp_row_request_when(d, "v", SLP_TEST_ABSENT, none, 1);
   slp_row_request_when(d, "v", SLP_TEST_LT, slp_row_request_n(d, i->plan), 0);
   set_n(d, "v", i->plan);
@@ -324,13 +327,13 @@ static void op_assign(slp_row_request *d, const slp_operation *i) {
     slp_row_request_change(d, "plus", SLP_DROP_SS, slp_row_request_set(d, i->shards, i->shards_n));
 }
 
-static void op_propose(slp_row_request *d, const slp_operation *i) {
+static void propose(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "plus", SLP_ADD_SS, slp_row_request_set(d, i->shards, i->shards_n));
 }
 
 /* ---- leases ---------------------------------------------------------------------------------------- */
 
-static void l1_create(slp_row_request *d, const slp_operation *i) {
+static void create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
@@ -350,7 +353,7 @@ static void l1_create(slp_row_request *d, const slp_operation *i) {
 }
 
 /* A free lease that is not ended, or that of an owner known to be condemned. */
-static void l2_take(slp_row_request *d, const slp_operation *i) {
+static void take(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
@@ -365,21 +368,21 @@ static void l2_take(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
 }
 
-static void l3_retake(slp_row_request *d, const slp_operation *i) {
+static void retake(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(retake_doubles)) mine(d, i);
   set_n(d, "epoch", i->epoch + 1);
   stamp(d, i);
   drop_claim(d);
 }
 
-static void l4_checkpoint(slp_row_request *d, const slp_operation *i) {
+static void checkpoint(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(save_unfenced)) mine(d, i);
   not_back(d, &i->position);
   move_to(d, i);
   stamp(d, i);
 }
 
-static void l5_claim(slp_row_request *d, const slp_operation *i) {
+static void claim(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->owner);
   is_n(d, "epoch", i->epoch);
   slp_row_request_when(d, "claim", SLP_TEST_ABSENT, none, 1);
@@ -388,7 +391,7 @@ static void l5_claim(slp_row_request *d, const slp_operation *i) {
   set_n(d, "cv", i->plan);
 }
 
-static void l6_transfer(slp_row_request *d, const slp_operation *i) {
+static void transfer(slp_row_request *d, const slp_operation *i) {
   mine(d, i);
   is_text(d, "claim", i->to);
   not_back(d, &i->position);
@@ -399,7 +402,7 @@ static void l6_transfer(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
 }
 
-static void l7_release(slp_row_request *d, const slp_operation *i) {
+static void release(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(release_unfenced)) mine(d, i);
   not_back(d, &i->position);
   move_to(d, i);
@@ -410,7 +413,7 @@ static void l7_release(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
 }
 
-static void l8_end(slp_row_request *d, const slp_operation *i) {
+static void end_shard(slp_row_request *d, const slp_operation *i) {
   slp_val end = slp_row_request_s(d, SLP_STR("9:end"));
   mine(d, i);
   slp_row_request_when(d, "pos", SLP_TEST_LT, end, 0);
@@ -422,14 +425,14 @@ static void l8_end(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
 }
 
-static void l9_remove(slp_row_request *d) {
+static void remove_ended(slp_row_request *d) {
   d->write->kind = SLP_WRITE_DELETE;
   slp_row_request_when(d, "pos", SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("9:end")), 0);
   absent(d, "owner");
 }
 
 /* An operator's. The owner of a forced one was condemned just before. Without a position: it stays. */
-static void l10_reset(slp_row_request *d, const slp_operation *i) {
+static void reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
   } else {
@@ -465,27 +468,27 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
   if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
   key(base, d, i, &d->write->key);
   switch (i->kind) {
-    case SLP_OPERATION_REGISTER: w1_register(d, i); return 0;
-    case SLP_OPERATION_HEARTBEAT: w2_beat(d, i); return 0;
-    case SLP_OPERATION_EVICT: op_evict(d, i); return 0;
-    case SLP_OPERATION_LEAVE: w4_leave(d, i); return 0;
-    case SLP_OPERATION_NOTIFY: op_notify(d); return 0;
-    case SLP_OPERATION_REAP: w6_reap(d, i); return 0;
-    case SLP_OPERATION_LEAD: op_lead(d, i); return 0;
-    case SLP_OPERATION_RESIGN: g2_resign(d, i); return 0;
-    case SLP_OPERATION_ASSIGN: op_assign(d, i); return 0;
-    case SLP_OPERATION_PROPOSE: op_propose(d, i); return 0;
+    case SLP_OPERATION_REGISTER: register_worker(d, i); return 0;
+    case SLP_OPERATION_HEARTBEAT: heartbeat(d, i); return 0;
+    case SLP_OPERATION_EVICT: evict(d, i); return 0;
+    case SLP_OPERATION_LEAVE: leave(d, i); return 0;
+    case SLP_OPERATION_NOTIFY: notify(d); return 0;
+    case SLP_OPERATION_REAP: reap(d, i); return 0;
+    case SLP_OPERATION_LEAD: lead(d, i); return 0;
+    case SLP_OPERATION_RESIGN: resign(d, i); return 0;
+    case SLP_OPERATION_ASSIGN: assign(d, i); return 0;
+    case SLP_OPERATION_PROPOSE: propose(d, i); return 0;
     case SLP_OPERATION_UNASSIGN: d->write->kind = SLP_WRITE_DELETE; return 0;
-    case SLP_OPERATION_CREATE: l1_create(d, i); return 0;
-    case SLP_OPERATION_TAKE: l2_take(d, i); return 0;
-    case SLP_OPERATION_RETAKE: l3_retake(d, i); return 0;
-    case SLP_OPERATION_CHECKPOINT: l4_checkpoint(d, i); return 0;
-    case SLP_OPERATION_CLAIM: l5_claim(d, i); return 0;
-    case SLP_OPERATION_TRANSFER: l6_transfer(d, i); return 0;
-    case SLP_OPERATION_RELEASE: l7_release(d, i); return 0;
-    case SLP_OPERATION_END: l8_end(d, i); return 0;
-    case SLP_OPERATION_REMOVE: l9_remove(d); return 0;
-    case SLP_OPERATION_RESET: l10_reset(d, i); return 0;
+    case SLP_OPERATION_CREATE: create(d, i); return 0;
+    case SLP_OPERATION_TAKE: take(d, i); return 0;
+    case SLP_OPERATION_RETAKE: retake(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: checkpoint(d, i); return 0;
+    case SLP_OPERATION_CLAIM: claim(d, i); return 0;
+    case SLP_OPERATION_TRANSFER: transfer(d, i); return 0;
+    case SLP_OPERATION_RELEASE: release(d, i); return 0;
+    case SLP_OPERATION_END: end_shard(d, i); return 0;
+    case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
+    case SLP_OPERATION_RESET: reset(d, i); return 0;
     case SLP_OPERATION_RENEW: /* the worker's row proves life */
     case SLP_OPERATIONS: break;
   }

@@ -436,7 +436,7 @@ def judge_shard_order(records):
 
 
 def judge_time_order(records):
-    """DESIGN section 4's key: (time, sequence, sub), where time never goes back within a shard. (The bound by the
+    """The merge's key (slp_key in src/core/merge.h): (time, sequence, sub), where time never goes back within a shard. (The bound by the
     service's time plays no part: no server here stamps a record in the future.) Ties in ms fall to the sequence."""
     time_in_shard, last = {}, None
     for index, record in enumerate(records):

@@ -57,7 +57,7 @@
 #define RECORDS(x) ((x)==0 -> RP : RC)
 #define AT(i,x) (2*(i)+(x))
 
-/* kinds of write: L2 and L3; L4; L6; L7; L8; L1; L5; W1 */
+/* kinds of write, in the order of PROTOCOL.md: TAKE and RETAKE; CHECKPOINT; TRANSFER; RELEASE; END; CREATE; CLAIM; REGISTER */
 #define TAKE 1
 #define CKPT 2
 #define XFER 3
@@ -285,7 +285,7 @@ end: do
   :: atomic { up[i]==1 && (ms[i]==OKAY || ms[i]==REFUSED) -> answer(i); x=0 }
   :: atomic { up[i]==1 && ms[i]==UNSURE -> if :: ms[i]=FLY :: finish(i) fi }       /* the same again, or given up */
   :: atomic { i!=NI && up[i]==1 && !calm && hold[AT(i,0)]!=DRAIN && hold[AT(i,1)]!=DRAIN &&
-       del[AT(i,0)]==ack[AT(i,0)] && del[AT(i,1)]==ack[AT(i,1)] && row[i]==ALIVE -> row[i]=GONE; die(i) }  /* W4 */
+       del[AT(i,0)]==ack[AT(i,0)] && del[AT(i,1)]==ack[AT(i,1)] && row[i]==ALIVE -> row[i]=GONE; die(i) }  /* LEAVE */
 #ifdef REBOOT
   :: atomic { i==NI && up[i]==1 && owner[0]!=0 && owner[0]!=i && owner[0]!=named -> named=owner[0]; if :: BUG!=10 -> image=0 :: else fi }
   :: atomic { i==NI && up[i]==1 && exists[1] && owner[1]!=0 && owner[1]!=i && owner[1]!=named -> named=owner[1]; if :: BUG!=10 -> image=0 :: else fi }
@@ -321,7 +321,7 @@ end: do
        if :: v>left[i] -> left[i]=v :: else fi; hb[i]=0; hbage[i]=0; v=0 }
   :: atomic { up[i]==1 && hb[i]==3 -> die(i) }                                     /* it was condemned */
   :: atomic { calm && up[i]==1 && row[i]!=ALIVE && hb[i]==0 -> die(i) }
-  :: atomic { row[i]==ALIVE && quiet[i]>=LEASE -> row[i]=GONE }                    /* W3 */
+  :: atomic { row[i]==ALIVE && quiet[i]>=LEASE -> row[i]=GONE }                    /* EVICT */
   :: atomic { !calm && opdel>0 && row[i]==ALIVE -> opdel--; row[i]=MISSING; quiet[i]=0 }
   :: atomic { !calm && crashes>0 && up[i]==1 -> crashes--; die(i) }
   od }

@@ -135,56 +135,56 @@ static slp_operation operation(slp_operation_kind kind) {
 
 static void workers(void) {
   slp_operation i = operation(SLP_OPERATION_REGISTER);
-  CHECK(put("W1", &i));
-  CHECK(!put("W1 again", &i));
+  CHECK(put("register", &i));
+  CHECK(!put("register again", &i));
   for (uint64_t n = 2; n < 130; n += 37) { /* numbers of several lengths */
     i = operation(SLP_OPERATION_HEARTBEAT);
     i.counter = n;
     i.held = (uint32_t)(n * 10);
     i.rate_bytes = (int64_t)n * 1000;
-    CHECK(put("W2", &i));
+    CHECK(put("heartbeat", &i));
   }
   i = operation(SLP_OPERATION_NOTIFY);
-  CHECK(put("W5", &i));
+  CHECK(put("notify", &i));
   i = operation(SLP_OPERATION_EVICT);
   i.counter = 1;
-  CHECK(!put("W3 too late", &i));
+  CHECK(!put("evict too late", &i));
   i = operation(SLP_OPERATION_LEAVE);
-  CHECK(put("W4", &i));
+  CHECK(put("leave", &i));
   i = operation(SLP_OPERATION_REAP);
-  CHECK(put("W6", &i));
-  CHECK(!put("W6 again", &i));
+  CHECK(put("reap", &i));
+  CHECK(!put("reap again", &i));
 }
 
 static void leading(void) {
   static char set[3000]; /* more than two units */
   slp_operation i = operation(SLP_OPERATION_LEAD);
   i.start.kind = SLP_POSITION_OLDEST;
-  CHECK(put("G1", &i));
-  CHECK(!put("G1 again", &i));
+  CHECK(put("lead", &i));
+  CHECK(!put("lead again", &i));
   memset(set, 'x', sizeof set);
   slp_str proposal = SLP_STR("shardId-000000000009");
   i = operation(SLP_OPERATION_ASSIGN);
   i.plan = 1000001;
   i.set = (slp_str){set, sizeof set};
-  CHECK(put("A1", &i));
-  CHECK(!put("A1 again", &i));
+  CHECK(put("assign", &i));
+  CHECK(!put("assign again", &i));
   i = operation(SLP_OPERATION_PROPOSE);
   i.shards = &proposal;
   i.shards_n = 1;
-  CHECK(put("A2", &i));
+  CHECK(put("propose", &i));
   i = operation(SLP_OPERATION_ASSIGN);
   i.plan = 1000002;
   i.set = (slp_str){set, 10};
   i.shards = &proposal;
   i.shards_n = 1;
-  CHECK(put("A1 smaller", &i));
+  CHECK(put("assign smaller", &i));
   i = operation(SLP_OPERATION_UNASSIGN);
-  CHECK(put("A3", &i));
-  CHECK(put("A3 of nothing", &i));
+  CHECK(put("unassign", &i));
+  CHECK(put("unassign of nothing", &i));
   i = operation(SLP_OPERATION_RESIGN);
   i.epoch = 1;
-  CHECK(put("G2", &i));
+  CHECK(put("resign", &i));
 }
 
 static void leases(void) {
@@ -196,45 +196,45 @@ static void leases(void) {
     i.hash_start = SLP_STR("170141183460469231731687303715884105728");
     i.hash_end = SLP_STR("340282366920938463463374607431768211455");
     i.seq_start = SLP_STR("49590338271490256608559692538361571095921575989136588898");
-    CHECK_INT(put("L1", &i), !k);
+    CHECK_INT(put("create", &i), !k);
   }
   slp_operation i = operation(SLP_OPERATION_TAKE);
-  CHECK(put("L2", &i));
-  CHECK(!put("L2 again", &i));
+  CHECK(put("take", &i));
+  CHECK(!put("take again", &i));
   i = operation(SLP_OPERATION_CHECKPOINT);
   i.epoch = 1;
-  CHECK(put("L4", &i));
+  CHECK(put("checkpoint", &i));
   i.epoch = 2;
-  CHECK(!put("L4 of another epoch", &i));
+  CHECK(!put("checkpoint of another epoch", &i));
   i = operation(SLP_OPERATION_RETAKE);
   i.epoch = 1;
-  CHECK(put("L3", &i));
+  CHECK(put("retake", &i));
   i = operation(SLP_OPERATION_CLAIM);
   i.owner = i.me;
   i.me = SLP_STR("w2.fedcba9876543210");
   i.epoch = 2;
   i.plan = 1000003;
-  CHECK(put("L5", &i));
+  CHECK(put("claim", &i));
   i = operation(SLP_OPERATION_TRANSFER);
   i.epoch = 2;
   i.to = SLP_STR("w2.fedcba9876543210");
-  CHECK(put("L6", &i));
+  CHECK(put("transfer", &i));
   i = operation(SLP_OPERATION_RELEASE);
   i.me = SLP_STR("w2.fedcba9876543210");
   i.epoch = 3;
   i.avoid_me = i.park = 1;
-  CHECK(put("L7", &i));
+  CHECK(put("release", &i));
   i = operation(SLP_OPERATION_RESET);
   i.epoch = 3;
-  CHECK(put("L10", &i));
+  CHECK(put("reset", &i));
   i = operation(SLP_OPERATION_TAKE);
   i.epoch = 4;
-  CHECK(put("L2 anew", &i));
+  CHECK(put("take anew", &i));
   i = operation(SLP_OPERATION_END);
   i.epoch = 5;
   i.shards = kids;
   i.shards_n = 2;
-  CHECK(put("L8", &i));
+  CHECK(put("end", &i));
 }
 
 /* Of one key and of many, of rows that are there and that are not; consistent and not. */
@@ -246,7 +246,7 @@ static void reads(void) {
   i.hash_end = SLP_STR("340282366920938463463374607431768211455");
   for (int k = 0; k < 90; k++) {
     i.shard = (slp_str){texts[k], (size_t)snprintf(texts[k], sizeof texts[k], "shardId-%012d", 100 + k)};
-    CHECK(put("L1 of many", &i));
+    CHECK(put("create of many", &i));
   }
   for (int k = 0; k < 100; k++) {
     size_t n = (size_t)snprintf(texts[k], sizeof texts[k], "orders@1700000000/l/shardId-%012d", 100 + k);
@@ -287,7 +287,7 @@ TEST(units_are_counted_as_the_sandbox_counts_them) {
   leading();
   leases();
   slp_operation i = operation(SLP_OPERATION_REMOVE);
-  CHECK(put("L9", &i));
+  CHECK(put("remove", &i));
   reads();
   CHECK(told_w > 0 && told_r > 0);
 }

@@ -121,7 +121,7 @@ void slp_plan_draw(slp_plan *p, uint64_t seed) {
   if (heads(r)) {
     p->clock.wall_off_ms = (int64_t)between(r, 0, 20000000) - 10000000;
     p->clock.mono_start_us = between(r, 0, UINT64_C(1) << 45);
-    p->clock.drift_ppm = (int32_t)between(r, 0, 300) - 150; /* the design bears 200 */
+    p->clock.drift_ppm = (int32_t)between(r, 0, 300) - 150; /* DRIFT_PPM in core/svctime.c is 1000 */
   }
   slp_world_box_opts(&p->box);
   if (one_in(r, 3)) p->box.iterator_ms = (uint32_t)between(r, 2500, 20000);

@@ -13,7 +13,7 @@ typedef struct expected {
   slp_remedy remedy;
 } expected;
 
-/* aws-wire's table, written down a second time by hand. */
+/* The table of aws/classify.c, written down a second time by hand from the sources that it names. */
 static const expected table[] = {
     {"ProvisionedThroughputExceededException", 400, SLP_THROTTLE, SLP_REMEDY_NONE},
     {"LimitExceededException", 400, SLP_THROTTLE, SLP_REMEDY_NONE},

@@ -1,4 +1,5 @@
-/* What a refused write means, by the row that refused: the table of section 3 of the protocol, whole. */
+/* What a refused write means, by the row that refused: the table "Refusals and lost answers" of
+ * src/lease/PROTOCOL.md, whole. */
 #include "lease/fleet_inside.h"
 
 #include "check.h"
