@@ -29,7 +29,8 @@ uint64_t bench_record_hash(const sloop_record_t *r) {
 }
 
 static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
-  static const sloop_creds_t any = {"BENCHKEY", "not-a-secret", NULL, -1};
+  static const sloop_creds_t any = {
+      .size = sizeof any, .access_key = "BENCHKEY", .secret_key = "not-a-secret", .expires_at_ms = -1};
   (void)s;
   (void)arg;
   sloop_creds_done(rq, 0, &any, NULL);
@@ -71,7 +72,7 @@ void *bench_alloc(void *ctx, void *p, size_t was, size_t want) {
 sloop_t *bench_sloop_begin(struct uv_loop_s *loop, const sloop_opts_t *o) {
   sloop_t *s = NULL;
   char why[160] = "";
-  int err = sloop_open(&s, loop, o, why);
+  int err = sloop_open(&s, loop, o, why, sizeof why);
   if (!err) err = sloop_start(s);
   if (err) bench_die("sloop: %s: %s", sloop_err_name(err), *why ? why : sloop_strerror(err));
   return s;

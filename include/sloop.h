@@ -256,11 +256,14 @@ typedef struct { /* yours: say how big yours is in sloop_stats_get() */
 } sloop_stats_t;
 
 typedef struct {             /* your answer to a creds callback; copied */
+  size_t size;               /* set by sloop_creds_init() */
   const char *access_key;    /* required */
   const char *secret_key;    /* required */
   const char *session_token; /* or NULL */
   int64_t expires_at_ms;     /* -1: never */
 } sloop_creds_t;
+#define sloop_creds_init(c) sloop_creds_init_sized((c), sizeof *(c))
+SLOOP_EXTERN void sloop_creds_init_sized(sloop_creds_t *c, size_t size);
 typedef struct sloop_creds_req_s sloop_creds_req_t;
 /* Answers a creds callback, at once or later, exactly once. status 0 and creds, or a negative code
  * and a sentence why. */
@@ -349,7 +352,8 @@ SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
  * open: checks options, allocates, does no I/O. On failure *out is NULL and `why` (may be NULL) says
  * which option was wrong. SLOOP_EOPTION, SLOOP_ETOKEN, UV_ENOMEM, UV_EMFILE. */
 typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
-SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char why[160]);
+SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
+                            size_t why_size);
 /* Begins to read. SLOOP_ESTATE when started before. */
 SLOOP_EXTERN int sloop_start(sloop_t *s);
 /* Graceful: no new fetches, what was not handed over is dropped, waits for the batches you hold; with leases
@@ -391,15 +395,14 @@ SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 
-typedef enum { SLOOP_SHARD_OPEN = 1, SLOOP_SHARD_CLOSED } sloop_shard_state;
-typedef struct {                             /* a shard as the service lists it; allocated by the library */
-  const char *id, *parent, *adjacent_parent; /* "" when none */
+typedef struct { /* a shard as the service lists it; allocated by the library; may grow at its end */
+  const char *id, *parent, *adjacent_parent;               /* "" when none */
   const char *hash_start, *hash_end, *seq_start, *seq_end; /* "" when not given */
-  sloop_shard_state state;
+  int closed; /* 1: it was split or merged, and nothing is written to it any more */
 } sloop_shard_t;
 /* Lists the stream's shards without reading them. cb comes once, with n shards sorted by id, or a
  * negative status and the error. Works before start. SLOOP_ESTATE while another is under way. */
-typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *shards, size_t n,
+typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const *shards, size_t n,
                               const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 
@@ -507,7 +510,7 @@ SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t 
  * why (may be NULL) says more. Later failures of CloudWatch are told to on_log as warnings, once until it
  * works again; what was not told comes the next time. */
 SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
-                                    char why[160]);
+                                    char *why, size_t why_size);
 /* One more consumer, joined to s or s to it, until it is closed. SLOOP_EOPTION: it is not joined;
  * SLOOP_ESTATE; UV_ENOMEM. */
 SLOOP_EXTERN int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined);

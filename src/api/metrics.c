@@ -228,7 +228,8 @@ static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_
   return 0;
 }
 
-int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o, char why[160]) {
+int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o, char *why,
+                       size_t why_size) {
   char text[160] = "";
   int r = SLOOP_EOPTION;
   *out = NULL;
@@ -242,7 +243,7 @@ int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_op
     r = open_all(out, s, &full, text);
   }
   if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
-  if (why) snprintf(why, 160, "%s", r ? text : "");
+  if (why && why_size) snprintf(why, why_size, "%s", r ? text : "");
   return r;
 }
 

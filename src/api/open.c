@@ -61,6 +61,26 @@ static void ask_creds(void *ctx, slp_aws *aws) {
   slp_post(f->host, &ask->ev);
 }
 
+void sloop_creds_init_sized(sloop_creds_t *c, size_t size) {
+  sloop_creds_t full = {.expires_at_ms = -1};
+  if (size < sizeof full.size) return;
+  memset(c, 0, size);
+  full.size = (size_t)slp_min_u64(size, sizeof full);
+  memcpy(c, &full, full.size);
+}
+
+static void answer_keys(slp_aws *aws, const sloop_creds_t *creds) {
+  sloop_creds_t full;
+  sloop_creds_init(&full);
+  memcpy(&full, creds, slp_min_u64(creds->size, sizeof full));
+  slp_aws_keys keys = {slp_str_of(full.access_key), slp_str_of(full.secret_key),
+                       slp_str_of(full.session_token), full.expires_at_ms};
+  slp_aws_keys_done(aws, 0, &keys, NULL);
+}
+
+/* Up to the last member of the first layout: no caller's struct is shorter. */
+#define CREDS_SIZE_MIN (offsetof(sloop_creds_t, expires_at_ms) + sizeof(int64_t))
+
 void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds, const char *why) {
   slp_creds_ask *ask = SLP_OWNER(rq, slp_creds_ask, rq);
   slp_family *f = rq->family;
@@ -69,16 +89,14 @@ void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *cr
     return;
   }
   slp_aws *aws = rq->aws;
-  slp_aws_keys keys = {{0}, {0}, {0}, -1};
-  if (creds) {
-    keys.key_id = slp_str_of(creds->access_key);
-    keys.secret = slp_str_of(creds->secret_key);
-    keys.token = slp_str_of(creds->session_token);
-    keys.expires_at_ms = creds->expires_at_ms;
-  }
   f->creds_ask = NULL;
   ask_free(ask);
-  slp_aws_keys_done(aws, status, creds ? &keys : NULL, why);
+  if (status || !creds)
+    slp_aws_keys_done(aws, status, NULL, why);
+  else if (creds->size < CREDS_SIZE_MIN)
+    slp_aws_keys_done(aws, SLOOP_EOPTION, NULL, "sloop_creds_t was not set up by sloop_creds_init()");
+  else
+    answer_keys(aws, creds);
 }
 
 /* ---- the family ------------------------------------------------------------------------------------------
@@ -266,7 +284,7 @@ static int open_fresh(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t 
   return r;
 }
 
-int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char why[160]) {
+int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why, size_t why_size) {
   char text[160] = "";
   int r;
   *out = NULL;
@@ -290,7 +308,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     }
   }
   if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
-  if (why) snprintf(why, 160, "%s", r ? text : "");
+  if (why && why_size) snprintf(why, why_size, "%s", r ? text : "");
   return r;
 }
 

@@ -305,7 +305,7 @@ int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_op
   opts.on_dead_letter = on_dead_letter;
   opts.on_log = on_log;
   char why[160] = "";
-  int r = sloop_open(&c->s, app->loop, &opts, why);
+  int r = sloop_open(&c->s, app->loop, &opts, why, sizeof why);
   if (!r) return 0;
   c->s = NULL;
   char name[100];

@@ -42,13 +42,13 @@ int slp_key_in_range(const char *hash, const char *start, const char *end) {
 }
 
 /* Collects in `ids` what is new; returns how many, or -1: no memory. */
-static int pick(slp_follow *f, const sloop_shard_t *shards, size_t n, const char **ids) {
+static int pick(slp_follow *f, const sloop_shard_t *const *shards, size_t n, const char **ids) {
   int found = 0;
   for (size_t i = 0; i < n; i++) {
-    if (!slp_key_in_range(f->hash, shards[i].hash_start, shards[i].hash_end)) continue;
-    if (slp_names_find(&f->seen, shards[i].id) != UINT32_MAX) continue;
-    if (slp_names_number(&f->seen, shards[i].id) == UINT32_MAX) return -1;
-    ids[found++] = shards[i].id;
+    if (!slp_key_in_range(f->hash, shards[i]->hash_start, shards[i]->hash_end)) continue;
+    if (slp_names_find(&f->seen, shards[i]->id) != UINT32_MAX) continue;
+    if (slp_names_number(&f->seen, shards[i]->id) == UINT32_MAX) return -1;
+    ids[found++] = shards[i]->id;
   }
   return found;
 }
@@ -65,7 +65,7 @@ static void fail(slp_follow *f, int status, const sloop_error_t *error) {
   slp_cli_consumer_fail(&f->finder, SLP_EXIT_FAILED, line);
 }
 
-static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_t n,
+static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
                       const sloop_error_t *error, void *arg) {
   slp_follow *f = arg;
   (void)s;

@@ -21,7 +21,7 @@ static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
 /* Shards of DynamoDB Streams have no range of hashes. */
 static int show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_t *s) {
   int bad = stream_or_null ? slp_buf_addf(b, "%s ", stream_or_null) : 0;
-  if (!bad) bad = slp_buf_addf(b, "%s %s parents ", s->id, s->state == SLOOP_SHARD_OPEN ? "open" : "closed");
+  if (!bad) bad = slp_buf_addf(b, "%s %s parents ", s->id, s->closed ? "closed" : "open");
   if (!bad) bad = slp_buf_add_z(b, or_dash(s->parent));
   if (!bad && *s->adjacent_parent) bad = slp_buf_addf(b, ",%s", s->adjacent_parent);
   if (!bad && *or_dash(s->hash_start) != '-')
@@ -42,7 +42,7 @@ int slp_list_show(slp_buf *b, const char *stream, int several, const sloop_shard
   int bad = slp_buf_add_z(b, "{\"stream\":");
   if (!bad) bad = slp_json_put_line_string(b, slp_str_of(stream));
   if (!bad) bad = add_member(b, "shard", s->id);
-  if (!bad) bad = slp_buf_addf(b, ",\"state\":\"%s\"", s->state == SLOOP_SHARD_OPEN ? "open" : "closed");
+  if (!bad) bad = slp_buf_addf(b, ",\"state\":\"%s\"", s->closed ? "closed" : "open");
   if (!bad) bad = add_member(b, "parent", s->parent);
   if (!bad) bad = add_member(b, "adjacent_parent", s->adjacent_parent);
   if (!bad) bad = add_member(b, "hash_start", s->hash_start);
@@ -64,7 +64,7 @@ static void leave_if_done(list *l) {
     slp_app_close(&l->app);
 }
 
-static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_t n,
+static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
                       const sloop_error_t *error, void *arg) {
   list *l = arg;
   (void)s;
@@ -79,7 +79,7 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *shards, size_
   slp_buf_init(&text, l->app.mem, UINT64_C(1) << 30);
   int bad = 0;
   for (size_t i = 0; i < n && !bad; i++)
-    bad = slp_list_show(&text, l->app.args->streams[l->at], l->app.args->streams_n > 1, &shards[i],
+    bad = slp_list_show(&text, l->app.args->streams[l->at], l->app.args->streams_n > 1, shards[i],
                         l->app.args->json);
   if (bad) {
     slp_buf_free(&text);

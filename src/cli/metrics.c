@@ -9,7 +9,7 @@ int slp_cli_metrics_open(sloop_metrics_t **ret, slp_app *app, sloop_t *first) {
   char why[160];
   *ret = NULL;
   if (!slp_args_want_metrics(a)) return 0;
-  int r = sloop_metrics_open(ret, first, &a->metrics, why);
+  int r = sloop_metrics_open(ret, first, &a->metrics, why, sizeof why);
   if (r) {
     slp_say("metrics: %s", why);
     app->exit_code = r == SLOOP_EOPTION ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;

@@ -11,7 +11,8 @@
 #define TABLE_PARTITIONS_MAX 100
 
 void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
-  static const sloop_creds_t creds = {"sandbox", "sandbox", NULL, -1};
+  static const sloop_creds_t creds = {
+      .size = sizeof creds, .access_key = "sandbox", .secret_key = "sandbox", .expires_at_ms = -1};
   (void)s;
   (void)arg;
   sloop_creds_done(rq, 0, &creds, NULL);

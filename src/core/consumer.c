@@ -322,10 +322,10 @@ static const char *text_or_empty(slp_buf *texts, slp_str s) {
 }
 
 static int by_id(const void *a, const void *b) {
-  return strcmp(((const sloop_shard_t *)a)->id, ((const sloop_shard_t *)b)->id);
+  return strcmp((*(const sloop_shard_t *const *)a)->id, (*(const sloop_shard_t *const *)b)->id);
 }
 
-/* Everything in one block of texts and one array; the callback is the last act. */
+/* Everything in one block of texts and two arrays; the callback is the last act. */
 static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
   if (!c->list_cb_wanted) return;
   sloop_list_cb cb = c->list_cb;
@@ -341,7 +341,8 @@ static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
   slp_buf texts;
   slp_buf_init(&texts, mem, SIZE_MAX / 2);
   sloop_shard_t *shards = slp_zalloc_n(mem, n ? n : 1, sizeof *shards);
-  int r = shards && slp_buf_reserve(&texts, bytes) == 0 ? f->code : SLP_ENOMEM;
+  const sloop_shard_t **sorted = slp_zalloc_n(mem, n ? n : 1, sizeof *sorted);
+  int r = shards && sorted && slp_buf_reserve(&texts, bytes) == 0 ? f->code : SLP_ENOMEM;
   for (size_t i = 0; r == 0 && i < n; i++) {
     const slp_shard_desc *d = &c->list.shards[i];
     shards[i] = (sloop_shard_t){text_or_empty(&texts, d->id),
@@ -351,9 +352,10 @@ static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
                                 text_or_empty(&texts, d->hash_end),
                                 text_or_empty(&texts, d->seq_start),
                                 text_or_empty(&texts, d->seq_end),
-                                d->seq_end.p ? SLOOP_SHARD_CLOSED : SLOOP_SHARD_OPEN};
+                                d->seq_end.p != NULL};
+    sorted[i] = &shards[i];
   }
-  if (r == 0 && n) qsort(shards, n, sizeof *shards, by_id);
+  if (r == 0 && n) qsort(sorted, n, sizeof *sorted, by_id);
   sloop_error_t e = {r,
                      0,
                      f->http_status,
@@ -363,7 +365,8 @@ static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
                      f->request_id,
                      "",
                      r == SLP_ENOMEM ? "no memory for the list of shards" : f->message};
-  cb(c->handle, r, r ? NULL : shards, r ? 0 : n, r ? &e : NULL, arg);
+  cb(c->handle, r, r ? NULL : sorted, r ? 0 : n, r ? &e : NULL, arg);
+  slp_free(mem, sorted);
   slp_free(mem, shards);
   slp_buf_free(&texts);
   slp_mem_drop(mem);

@@ -67,7 +67,7 @@ static void set_faults(sloop_sandbox_t *b, slp_str method, slp_str body, slp_con
   char why[160], message[256];
   int r;
   if (slp_str_is(method, "DELETE")) {
-    say_result(a, sloop_sandbox_faults(b, NULL, NULL));
+    say_result(a, sloop_sandbox_faults(b, NULL, NULL, 0));
     return;
   }
   char *script = slp_strdup(b->mem, body);
@@ -75,7 +75,7 @@ static void set_faults(sloop_sandbox_t *b, slp_str method, slp_str body, slp_con
     say(a, 500, "no memory\n");
     return;
   }
-  r = sloop_sandbox_faults(b, script, why);
+  r = sloop_sandbox_faults(b, script, why, sizeof why);
   slp_free(b->mem, script);
   if (r == SLP_EINVAL) {
     snprintf(message, sizeof message, "not understood: %s\n", why);

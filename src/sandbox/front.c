@@ -278,8 +278,11 @@ int sloop_sandbox_quirk(sloop_sandbox_t *b, const char *table, const char *name,
 
 void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms) { b->clock_offset_ms += ms; }
 
-int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char why[160]) {
-  return slp_box_faults(b->box, script, why);
+int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char *why, size_t why_size) {
+  char text[160] = "";
+  int r = slp_box_faults(b->box, script, text);
+  if (why && why_size) snprintf(why, why_size, "%s", text);
+  return r;
 }
 
 void sloop_sandbox_stats(const sloop_sandbox_t *b, sloop_sandbox_stats_t *out, size_t size) {

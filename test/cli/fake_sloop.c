@@ -318,9 +318,9 @@ static void on_turn(uv_timer_t *timer) {
     wake(s, 3600000); /* as the real one, an idle consumer keeps the loop alive */
 }
 
-int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char why[160]) {
+int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why, size_t why_size) {
   if (o->poll_ms == 77) { /* stands for a combination only the library refuses */
-    snprintf(why, 160, "poll_ms is 77");
+    snprintf(why, why_size, "poll_ms is 77");
     return SLOOP_EOPTION;
   }
   uint64_t begin = 0;
@@ -422,13 +422,14 @@ void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size) {
   o->size = size;
   o->cloudwatch_ms = 60000;
 }
-int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o, char why[160]) {
+int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o, char *why,
+                       size_t why_size) {
   static sloop_metrics_t m; /* one is enough for a command */
   note(s, "metrics", s->started != 0, o->cloudwatch_ms);
   int r = (int)strtol(getenv("FAKE_METRICS") ? getenv("FAKE_METRICS") : "0", NULL, 10);
   *out = r ? NULL : &m;
   snprintf(m.url, sizeof m.url, "%s%s", o->listen ? "http://" : "", o->listen ? o->listen : "");
-  snprintf(why, 160, "%s", r ? "the library says why" : "");
+  snprintf(why, why_size, "%s", r ? "the library says why" : "");
   return r;
 }
 int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined) {
@@ -550,10 +551,10 @@ static void forget(uv_handle_t *h) { free(h->data); }
 static void on_listed(uv_timer_t *timer) {
   listing *l = timer->data;
   static const sloop_shard_t shards[] = {
-      {"shardId-000000000000", "", "", "0", "10", "49510", "49519", SLOOP_SHARD_CLOSED},
-      {"shardId-000000000001", "shardId-000000000000", "", "0", "5", "49520", "", SLOOP_SHARD_OPEN},
-      {"shardId-000000000002", "shardId-000000000000", "shardId-000000000009", "6", "10", "49521", "",
-       SLOOP_SHARD_OPEN}};
+      {"shardId-000000000000", "", "", "0", "10", "49510", "49519", 1},
+      {"shardId-000000000001", "shardId-000000000000", "", "0", "5", "49520", "", 0},
+      {"shardId-000000000002", "shardId-000000000000", "shardId-000000000009", "6", "10", "49521", "", 0}};
+  static const sloop_shard_t *const listed[] = {&shards[0], &shards[1], &shards[2]};
   uv_close((uv_handle_t *)timer, forget);
   if (l->s->errors_left) {
     sloop_error_t e = {.code = l->s->error,
@@ -565,7 +566,7 @@ static void on_listed(uv_timer_t *timer) {
                        .retry_in_ms = UINT64_MAX};
     l->cb(l->s, l->s->error, NULL, 0, &e, l->arg);
   } else {
-    l->cb(l->s, 0, shards, 3, NULL, l->arg);
+    l->cb(l->s, 0, listed, 3, NULL, l->arg);
   }
 }
 

@@ -25,7 +25,7 @@ class Consumer {
       for (size_t i = 0; i < n; i++) static_cast<Consumer *>(arg)->on_record_(*sloop_batch_at(batch, i));
       sloop_batch_done(batch, n);  // no exception may pass through the library
     };
-    if (sloop_open(&s_, loop, &o, why)) throw std::runtime_error(why);
+    if (sloop_open(&s_, loop, &o, why, sizeof why)) throw std::runtime_error(why);
     sloop_start(s_);
   }
   ~Consumer() { sloop_close(s_, nullptr, nullptr); }  // the loop has to run on until it is gone

@@ -52,10 +52,10 @@ int main(int argc, char **argv) {
   o.on_error = on_error;
   o.arg = &app;
   o.stream = argv[1];
-  if (sloop_open(&app.s[0], loop, &o, why)) return fprintf(stderr, "%s\n", why), 2;
+  if (sloop_open(&app.s[0], loop, &o, why, sizeof why)) return fprintf(stderr, "%s\n", why), 2;
   o.stream = argv[2];
   o.join = app.s[0]; /* one budget, one set of connections, one identity, one order */
-  if (sloop_open(&app.s[1], loop, &o, why)) return fprintf(stderr, "%s\n", why), 2;
+  if (sloop_open(&app.s[1], loop, &o, why, sizeof why)) return fprintf(stderr, "%s\n", why), 2;
   app.open = 2;
   uv_signal_init(loop, &app.sigint);
   app.sigint.data = &app;

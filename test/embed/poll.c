@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
   o.stream = argv[1];
   o.start.kind = SLOOP_OLDEST;
   o.on_batch = on_batch;
-  if (sloop_open(&s, &loop, &o, why)) return fprintf(stderr, "%s\n", why), 2;
+  if (sloop_open(&s, &loop, &o, why, sizeof why)) return fprintf(stderr, "%s\n", why), 2;
   sloop_start(s);
   fds[0].fd = 0; /* this loop's own business */
   fds[1].fd = uv_backend_fd(&loop);

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
   o.on_batch = on_batch;
   o.on_error = on_error;
   o.arg = &sigint;
-  if (sloop_open(&s, loop, &o, why)) return fprintf(stderr, "%s\n", why), 2;
+  if (sloop_open(&s, loop, &o, why, sizeof why)) return fprintf(stderr, "%s\n", why), 2;
   uv_signal_init(loop, &sigint);
   sigint.data = s;
   uv_signal_start(&sigint, on_sigint, 2);

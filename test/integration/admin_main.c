@@ -166,7 +166,7 @@ int main(int argc, char **argv) {
   o.start.kind = SLOOP_OLDEST;
   o.poll_ms = 200;
   o.on_batch = on_batch;
-  if (sloop_open(&consumer, &loop, &o, why)) return fprintf(stderr, "%s\n", why), 2;
+  if (sloop_open(&consumer, &loop, &o, why, sizeof why)) return fprintf(stderr, "%s\n", why), 2;
   uv_pipe_init(&loop, &in, 0);
   if (uv_pipe_open(&in, 0) || uv_read_start((uv_stream_t *)&in, on_room, on_input)) return 2;
   uv_run(&loop, UV_RUN_DEFAULT);

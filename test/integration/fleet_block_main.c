@@ -210,7 +210,7 @@ int main(int argc, char **argv) {
   uv_pipe_init(&p.loop, &p.input, 0);
   uv_signal_init(&p.loop, &p.end);
   p.input.data = p.end.data = &p;
-  int r = sloop_open(&p.s, &p.loop, &o, why);
+  int r = sloop_open(&p.s, &p.loop, &o, why, sizeof why);
   if (!r) r = sloop_start(p.s);
   if (!r) r = uv_signal_start(&p.end, on_signal, SIGTERM);
   if (!r) r = uv_pipe_open(&p.input, 0);

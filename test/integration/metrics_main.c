@@ -133,9 +133,9 @@ int main(int argc, char **argv) {
     o.arg = name.out;
     o.stream = streams[i];
     o.join = i ? consumers[0] : NULL;
-    if (sloop_open(&consumers[i], &loop, &o, why)) return fprintf(stderr, "%s\n", why), 2;
+    if (sloop_open(&consumers[i], &loop, &o, why, sizeof why)) return fprintf(stderr, "%s\n", why), 2;
   }
-  int r = sloop_metrics_open(&metrics, consumers[0], &m, why);
+  int r = sloop_metrics_open(&metrics, consumers[0], &m, why, sizeof why);
   for (size_t i = 1; i < consumers_n && !r; i++) r = sloop_metrics_add(metrics, consumers[i]);
   if (r) {
     printf("refused %s ", sloop_err_name(r));

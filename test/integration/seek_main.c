@@ -130,7 +130,7 @@ int main(int argc, char **argv) {
   o.on_batch = on_batch;
   o.on_tip = on_tip;
   o.on_error = on_error;
-  if (sloop_open(&consumer, &loop, &o, why)) return fprintf(stderr, "%s\n", why), 2;
+  if (sloop_open(&consumer, &loop, &o, why, sizeof why)) return fprintf(stderr, "%s\n", why), 2;
   uv_pipe_init(&loop, &in, 0);
   if (uv_pipe_open(&in, 0) || uv_read_start((uv_stream_t *)&in, on_room, on_input)) return 2;
   sloop_start(consumer);

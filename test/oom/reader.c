@@ -107,7 +107,8 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
 }
 
 static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
-  static const sloop_creds_t keys = {.access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
+  static const sloop_creds_t keys = {
+      .size = sizeof(sloop_creds_t), .access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
   (void)s, (void)arg;
   sloop_creds_done(rq, 0, &keys, NULL);
 }

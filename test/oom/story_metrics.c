@@ -104,7 +104,7 @@ static void live(oom_reader *x, slp_known_stream *s) {
   o.listen = "127.0.0.1:9100";
   o.cloudwatch = "Shop";
   o.cloudwatch_ms = 1000;
-  int rc = sloop_metrics_open(&m, x->s, &o, why);
+  int rc = sloop_metrics_open(&m, x->s, &o, why, sizeof why);
   oom_answer(x->run, "metrics", rc, 0);
   if ((rc == 0) != (m != NULL)) oom_bad(x->run, "metrics: %d, and %s", rc, m ? "some" : "none");
   if (oom_reader_begin(x)) return;

@@ -153,8 +153,8 @@ static void play_judged(oom_run *r, slp_world *w, const how_read *how) {
   if (!r->bad[0]) slp_user_free(&u);
 }
 
-static void on_listed(sloop_t *c, int status, const sloop_shard_t *shards, size_t n, const sloop_error_t *e,
-                      void *arg) {
+static void on_listed(sloop_t *c, int status, const sloop_shard_t *const *shards, size_t n,
+                      const sloop_error_t *e, void *arg) {
   (void)c, (void)shards, (void)n, (void)e;
   oom_answer(arg, "list", status, 0);
 }

@@ -236,7 +236,8 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   hd_on_lease(l->hw->o, l->number, e);
 }
 
-static const sloop_creds_t keys = {.access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
+static const sloop_creds_t keys = {
+    .size = sizeof(sloop_creds_t), .access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
 typedef struct later_creds {
   hd_life *life;
   sloop_creds_req_t *request;
@@ -267,8 +268,8 @@ static void on_saved(sloop_t *s, int status, void *arg) {
   (void)s;
   hd_on_answer(l->hw->o, l->number, "checkpoint", status);
 }
-static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_t n, const sloop_error_t *e,
-                      void *arg) {
+static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
+                      const sloop_error_t *e, void *arg) {
   hd_life *l = arg;
   (void)s, (void)shards, (void)n, (void)e;
   hd_on_answer(l->hw->o, l->number, "list", status);

@@ -116,7 +116,8 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
   told(u, "on_log");
 }
 
-static const sloop_creds_t keys = {.access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
+static const sloop_creds_t keys = {
+    .size = sizeof(sloop_creds_t), .access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
 typedef struct later_creds {
   slp_user *user;
   sloop_creds_req_t *request;
@@ -151,8 +152,8 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
   told(u, "stop");
 }
 
-static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_t n, const sloop_error_t *e,
-                      void *arg) {
+static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
+                      const sloop_error_t *e, void *arg) {
   slp_user *u = arg;
   (void)s;
   (void)e;
@@ -165,7 +166,7 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *shards, size_
   u->list_status = status;
   u->listed = n;
   for (size_t i = 1; i < n; i++)
-    if (strcmp(shards[i - 1].id, shards[i].id) >= 0)
+    if (strcmp(shards[i - 1]->id, shards[i]->id) >= 0)
       slp_oracle_bad(u->oracle, "S12 contract: the listing is not sorted");
   told(u, "list");
 }

@@ -159,7 +159,8 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   sloop_close(s, on_closed, l);
 }
 static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
-  static const sloop_creds_t keys = {.access_key = "AKIDTEST", .secret_key = "secret", .expires_at_ms = -1};
+  static const sloop_creds_t keys = {
+      .size = sizeof(sloop_creds_t), .access_key = "AKIDTEST", .secret_key = "secret", .expires_at_ms = -1};
   (void)s, (void)arg;
   sloop_creds_done(rq, 0, &keys, NULL);
 }
@@ -188,7 +189,7 @@ static int live(const char *url, const char *stream, const char *records, const 
   o.on_batch = on_batch;
   o.on_error = on_error;
   o.creds = creds;
-  int r = sloop_open(&l.s, &loop, &o, why);
+  int r = sloop_open(&l.s, &loop, &o, why, sizeof why);
   if (r == 0) {
     uv_timer_init(&loop, &l.limit);
     l.limit.data = &l;

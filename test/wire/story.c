@@ -120,7 +120,8 @@ static void *count_alloc(void *ctx, void *p, size_t was, size_t want) {
 
 static void give_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
   (void)s, (void)arg;
-  sloop_creds_t c = {.access_key = KEY_ID, .secret_key = SECRET, .expires_at_ms = -1};
+  sloop_creds_t c = {
+      .size = sizeof(sloop_creds_t), .access_key = KEY_ID, .secret_key = SECRET, .expires_at_ms = -1};
   sloop_creds_done(rq, 0, &c, NULL);
 }
 
@@ -265,7 +266,7 @@ static void open_consumer(story *st, uint16_t port) {
     o.checkpoint_ms = 200;
     o.on_lease = on_lease;
   }
-  if (sloop_open(&st->s, st->world->loop, &o, why)) {
+  if (sloop_open(&st->s, st->world->loop, &o, why, sizeof why)) {
     bad(st, "open: %s", why);
     st->phase = STORY_IS_DONE;
     return;

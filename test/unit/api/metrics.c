@@ -106,7 +106,7 @@ static sloop_metrics_t *metrics(sloop_t *s, const char *listen, const char *clou
   sloop_metrics_opts_t o = opts(listen, cloudwatch);
   char why[160];
   sloop_metrics_t *m;
-  if (sloop_metrics_open(&m, s, &o, why)) CHECK_FAIL("%s", why);
+  if (sloop_metrics_open(&m, s, &o, why, sizeof why)) CHECK_FAIL("%s", why);
   CHECK_STR(why, "");
   return m;
 }
@@ -114,10 +114,10 @@ static sloop_metrics_t *metrics(sloop_t *s, const char *listen, const char *clou
 static void refused(const sloop_metrics_opts_t *o, int code, const char *says) {
   char why[160];
   sloop_metrics_t *m = (sloop_metrics_t *)&closed;
-  CHECK_INT(sloop_metrics_open(&m, first, o, why), code);
+  CHECK_INT(sloop_metrics_open(&m, first, o, why, sizeof why), code);
   CHECK(m == NULL);
   if (!strstr(why, says)) CHECK_FAIL("\"%s\" does not say %s", why, says);
-  CHECK_INT(sloop_metrics_open(&m, first, o, NULL), code);
+  CHECK_INT(sloop_metrics_open(&m, first, o, NULL, 0), code);
 }
 TEST(options) {
   begin();
@@ -142,7 +142,7 @@ TEST(options) {
   o = opts(NULL, NULL);
   o.cloudwatch_as_motorway = 1; /* its namespace by itself */
   sloop_metrics_t *m;
-  CHECK_INT(sloop_metrics_open(&m, first, &o, NULL), 0);
+  CHECK_INT(sloop_metrics_open(&m, first, &o, NULL, 0), 0);
   CHECK_STR(sloop_metrics_url(m), "");
   end();
 }
@@ -153,7 +153,7 @@ TEST(options_of_an_older_program) {
   memset(&o.cloudwatch, 0x55, sizeof o - offsetof(sloop_metrics_opts_t, cloudwatch));
   o.size = offsetof(sloop_metrics_opts_t, cloudwatch);
   sloop_metrics_t *m;
-  CHECK_INT(sloop_metrics_open(&m, first, &o, NULL), 0);
+  CHECK_INT(sloop_metrics_open(&m, first, &o, NULL, 0), 0);
   CHECK_STR(sloop_metrics_url(m), "http://127.0.0.1:4321");
   struct {
     sloop_metrics_opts_t o;
@@ -250,7 +250,7 @@ TEST(no_memory_at_any_moment) {
     sloop_metrics_t *m;
     char why[160];
     memory.left = n;
-    int r = sloop_metrics_open(&m, first, &o, why);
+    int r = sloop_metrics_open(&m, first, &o, why, sizeof why);
     if (!r) r = sloop_metrics_add(m, second);
     memory.left = -1;
     CHECK(r == 0 || r == SLP_ENOMEM);

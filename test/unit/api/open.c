@@ -22,7 +22,8 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   closed++;
 }
 static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
-  static const sloop_creds_t keys = {.access_key = "A", .secret_key = "B", .expires_at_ms = -1};
+  static const sloop_creds_t keys = {
+      .size = sizeof(sloop_creds_t), .access_key = "A", .secret_key = "B", .expires_at_ms = -1};
   (void)s;
   (void)arg;
   asked++;
@@ -57,16 +58,16 @@ TEST(who_has_started_or_closed_is_not_joined) {
   sloop_opts_t o = opts();
   begin();
   answer = 1;
-  CHECK_INT(sloop_open(&a, &loop, &o, why), 0);
+  CHECK_INT(sloop_open(&a, &loop, &o, why, sizeof why), 0);
   o.join = a;
   o.creds = NULL;
-  CHECK_INT(sloop_open(&b, &loop, &o, why), 0);
+  CHECK_INT(sloop_open(&b, &loop, &o, why, sizeof why), 0);
   CHECK_INT(sloop_start(a), 0);
-  CHECK_INT(sloop_open(&c, &loop, &o, why), SLOOP_EOPTION);
+  CHECK_INT(sloop_open(&c, &loop, &o, why, sizeof why), SLOOP_EOPTION);
   CHECK(c == NULL);
   CHECK_STR(why, "join: that consumer is already started or closed");
   sloop_close(a, on_closed, NULL);
-  CHECK_INT(sloop_open(&c, &loop, &o, why), SLOOP_EOPTION);
+  CHECK_INT(sloop_open(&c, &loop, &o, why, sizeof why), SLOOP_EOPTION);
   CHECK_STR(why, "join: that consumer is already started or closed");
   sloop_close(b, on_closed, NULL);
   end(2);
@@ -82,7 +83,7 @@ TEST(closed_at_any_moment_around_the_question_for_credentials) {
     begin();
     answer = 0;
     unanswered = NULL;
-    CHECK_INT(sloop_open(&a, &loop, &o, why), 0);
+    CHECK_INT(sloop_open(&a, &loop, &o, why, sizeof why), 0);
     CHECK_INT(sloop_start(a), 0);
     for (int i = 0; i < turns; i++) uv_run(&loop, UV_RUN_NOWAIT);
     while (turns == 12 && !asked) uv_run(&loop, UV_RUN_ONCE);
@@ -104,14 +105,50 @@ TEST(when_the_one_that_knows_the_credentials_is_closed_the_others_are_told) {
   char why[160];
   sloop_opts_t o = opts();
   begin();
-  CHECK_INT(sloop_open(&a, &loop, &o, why), 0);
+  CHECK_INT(sloop_open(&a, &loop, &o, why, sizeof why), 0);
   o.join = a;
   o.creds = NULL;
-  CHECK_INT(sloop_open(&b, &loop, &o, why), 0);
+  CHECK_INT(sloop_open(&b, &loop, &o, why, sizeof why), 0);
   CHECK_INT(sloop_start(b), 0);
   sloop_close(a, on_closed, NULL);
   for (int i = 0; i < 20; i++) uv_run(&loop, UV_RUN_NOWAIT);
   CHECK_INT(asked, 0);
   sloop_close(b, on_closed, NULL);
   end(2);
+}
+
+static char told[200];
+static void unset_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
+  static const sloop_creds_t keys = {.access_key = "A", .secret_key = "B"};
+  (void)s;
+  (void)arg;
+  sloop_creds_done(rq, 0, &keys, NULL);
+}
+static void close_on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
+  (void)arg;
+  snprintf(told, sizeof told, "%s", e->message);
+  sloop_close(s, on_closed, NULL);
+}
+
+TEST(credentials_that_were_not_set_up_are_refused_by_name) {
+  sloop_t *s;
+  sloop_opts_t o = opts();
+  begin();
+  o.creds = unset_creds;
+  o.on_error = close_on_error;
+  CHECK_INT(sloop_open(&s, &loop, &o, NULL, 0), 0);
+  CHECK_INT(sloop_start(s), 0);
+  end(1);
+  CHECK(strstr(told, "not set up by sloop_creds_init") != NULL);
+}
+
+TEST(credentials_of_a_longer_struct_are_zeroed_behind_ours) {
+  struct {
+    sloop_creds_t c;
+    char newer[24];
+  } room;
+  memset(&room, 0xff, sizeof room);
+  sloop_creds_init_sized(&room.c, sizeof room.c + 16);
+  CHECK(room.c.size == sizeof room.c && room.c.access_key == NULL && room.c.expires_at_ms == -1);
+  for (size_t i = 0; i < sizeof room.newer; i++) CHECK_INT((unsigned char)room.newer[i], i < 16 ? 0 : 0xff);
 }

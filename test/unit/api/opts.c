@@ -114,12 +114,30 @@ TEST(what_open_lacks_is_named) {
   sloop_opts_t o = good();
   sloop_t *s = (sloop_t *)&o;
   char why[160] = "";
-  CHECK_INT(sloop_open(&s, NULL, &o, why), SLOOP_EOPTION);
+  CHECK_INT(sloop_open(&s, NULL, &o, why, sizeof why), SLOOP_EOPTION);
   CHECK(s == NULL);
   CHECK_STR(why, "loop is missing");
   struct uv_loop_s *loop = (struct uv_loop_s *)&o; /* not looked at */
-  CHECK_INT(sloop_open(&s, loop, NULL, why), SLOOP_EOPTION);
+  CHECK_INT(sloop_open(&s, loop, NULL, why, sizeof why), SLOOP_EOPTION);
   CHECK_STR(why, "options (use sloop_opts_init) is missing");
+  memset(why, 'x', sizeof why);
+  CHECK_INT(sloop_open(&s, loop, NULL, why, 8), SLOOP_EOPTION);
+  CHECK_STR(why, "options");
+  CHECK(why[8] == 'x');
+  CHECK_INT(sloop_open(&s, loop, NULL, why, 0), SLOOP_EOPTION);
+  CHECK_STR(why, "options");
+}
+
+TEST(a_position_is_set_up_whole) {
+  sloop_position_t p;
+  memset(&p, 0xff, sizeof p);
+  sloop_position_init(&p, SLOOP_OLDEST);
+  CHECK(p.kind == SLOOP_OLDEST && p.at_ms == 0 && !p.shard && !p.seq && p.sub == 0 && !p.token);
+}
+
+TEST(reading_starts_at_no_place_that_only_leases_have) {
+  WRONG(start.kind = SLOOP_AFTER_SEQ, "start.kind is 6");
+  WRONG(start.kind = SLOOP_AT_END, "start.kind is 7");
 }
 
 TEST(errors_have_names_and_sentences) {

@@ -35,7 +35,7 @@ static void begin(int batches) {
   o.stream = "s";
   o.on_batch = on_batch;
   o.on_error = on_error;
-  CHECK_INT(sloop_open(&s, uv_default_loop(), &o, NULL), 0);
+  CHECK_INT(sloop_open(&s, uv_default_loop(), &o, NULL, 0), 0);
   sloop_start(s);
   while (got_n < batches) uv_run(uv_default_loop(), UV_RUN_ONCE);
 }

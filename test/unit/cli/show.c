@@ -212,8 +212,7 @@ TEST(shard_ids_have_a_short_form) {
 }
 
 TEST(a_listed_shard_is_one_line) {
-  sloop_shard_t s = {"shardId-000000000002", "shardId-000000000000", "", "0", "5", "49520", "",
-                     SLOOP_SHARD_OPEN};
+  sloop_shard_t s = {"shardId-000000000002", "shardId-000000000000", "", "0", "5", "49520", "", 0};
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 20);
@@ -229,7 +228,7 @@ TEST(a_listed_shard_is_one_line) {
   s.hash_end = "5";
   slp_buf_clear(&b);
   s.adjacent_parent = "shardId-000000000001";
-  s.state = SLOOP_SHARD_CLOSED;
+  s.closed = 1;
   s.seq_end = "49530";
   CHECK_INT(slp_list_show(&b, "orders", 1, &s, 1), 0);
   CHECK_STR(slp_buf_z(&b),
