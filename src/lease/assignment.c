@@ -1,6 +1,6 @@
 /* fleet_plan.c - what the leader wants this worker to read, from its row of the plan. A hint: a lease moves
  * only by its own row. */
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #include "lease/shard_set.h"
 
@@ -14,7 +14,7 @@ static void again(slp_fleet *f) {
 static void assign_one(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_make(f, shard);
   if (l)
-    l->assigned = 2;
+    slp_lease_assign(l);
   else if (shard.n <= SLP_SHARD_ID_MAX) /* no memory; else it is the name of nothing */
     f->assignment_short = 1;
 }
@@ -29,21 +29,16 @@ static int assign_set(slp_fleet *f, slp_str set) {
   return more;
 }
 
-/* The leases that are in the plan were marked 2: they are in now; those still at 1 are not any more. */
+/* keep: the assignment can't be read whole, so what is assigned stays so. */
 static void settle(slp_fleet *f, int keep) {
   size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
-    int is = l->assigned == 2 || (keep && l->assigned);
-    if (is != (l->assigned == 1)) slp_lease_touch(l);
-    l->assigned = (uint8_t)is;
-  }
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) slp_lease_assigned(l, keep);
 }
 
-/* A newer plan knows better: they may have been set back. */
+/* A newer assignment knows better: they may have been set back. */
 static void doubt_ends(slp_fleet *f) {
   size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    if (l->assigned && l->ended && l->state == SLP_LEASE_IDLE) slp_lease_poll(l, slp_fleet_now(f));
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) slp_lease_doubt_end(l);
 }
 
 static void take_assignment(slp_fleet *f, const slp_assignment_row *plan) {

@@ -2,13 +2,9 @@
  * it, a checkpoint too, so what is dirty is saved by the renewal that is due. Whoever finds a counter where
  * he left it owns the lease still, whatever happened meanwhile: nobody can have taken it. So a worker that
  * was away goes on where it was, unless a renewal is refused. */
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #define BUSY_US 20000
-
-static int is_held(const slp_lease *l) {
-  return l->state >= SLP_LEASE_WAITING && l->state <= SLP_LEASE_ENDING;
-}
 
 /* ---- the proof --------------------------------------------------------------------------------- */
 
@@ -17,24 +13,24 @@ static uint64_t good_us(slp_fleet *f, int exact) {
   size_t at = 0;
   f->good_us = SLP_NEVER;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    if (l->open) f->good_us = slp_min_u64(f->good_us, l->good_us);
+    if (slp_lease_in(l, SLP_LEASE_OPEN)) f->good_us = slp_min_u64(f->good_us, l->counter.good_us);
   return f->good_us;
 }
 
 static int may_open(slp_lease *l) {
   slp_fleet *f = l->f;
-  if (slp_now_refresh_us(f->h) >= slp_after_us(l->good_us, slp_fleet_lease_us(f) / 10 * 8)) return 0;
-  f->good_us = slp_min_u64(f->good_us, l->good_us);
+  if (slp_now_refresh_us(f->h) >= slp_after_us(l->counter.good_us, slp_fleet_lease_us(f) / 10 * 8)) return 0;
+  f->good_us = slp_min_u64(f->good_us, l->counter.good_us);
   return 1;
 }
 
 static void wrote(slp_lease *l, const slp_write *op) {
   slp_fleet *f = l->f;
-  l->held = op->i.epoch + 1;
-  l->good_us = op->sent_us;
-  l->renew_us = slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
-  l->ownership_us = slp_now_refresh_us(f->h);
-  if (l->renew_us < f->beat_at_us) slp_beat_at(f, l->renew_us);
+  l->own.row_epoch = op->i.epoch + 1;
+  l->counter.good_us = op->sent_us;
+  l->counter.renew_us = slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
+  l->own.since_us = slp_now_refresh_us(f->h);
+  if (l->counter.renew_us < f->beat_at_us) slp_beat_at(f, l->counter.renew_us);
   slp_deadline_check(f);
 }
 
@@ -44,8 +40,8 @@ static void gone(slp_lease *l) {
   const slp_write *op = &l->op;
   const slp_lease_row *row = &op->row.u.lease;
   int of_it = slp_str_eq(op->i.shard, l->shard);
-  if (of_it && op->end == SLP_OUTCOME_DONE) l->held = slp_max_u64(l->held, op->i.epoch + 1);
-  if (of_it && op->row.kind == SLP_ROW_LEASE) l->held = slp_max_u64(l->held, row->epoch);
+  if (of_it && op->end == SLP_OUTCOME_DONE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, op->i.epoch + 1);
+  if (of_it && op->row.kind == SLP_ROW_LEASE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, row->epoch);
   if (l->f->suspended) slp_deadline_check(l->f); /* perhaps on its account alone */
 }
 
@@ -67,7 +63,7 @@ static int renew(slp_lease *l) {
   slp_operation *i = &l->op.i;
   if (slp_lease_put(l)) return 1;
   slp_fleet_operation(l->f, i, SLP_OPERATION_RENEW);
-  i->epoch = l->held;
+  i->epoch = l->own.row_epoch;
   l->op.tries_max = 0;
   return slp_lease_send(l, SLP_OPERATION_RENEW, renewed);
 }
@@ -76,9 +72,9 @@ static void beat(slp_fleet *f) {
   uint64_t now = slp_now_refresh_us(f->h), slack = slp_fleet_lease_us(f) / 40, next = SLP_NEVER;
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
-    if (!is_held(l)) continue;
-    if (l->renew_us > now + slack)
-      next = slp_min_u64(next, l->renew_us);
+    if (!slp_lease_in(l, SLP_LEASE_HELD)) continue;
+    if (l->counter.renew_us > now + slack)
+      next = slp_min_u64(next, l->counter.renew_us);
     else if (l->op.busy || !renew(l)) /* its answer sets the next; another write of it is looked at again */
       next = slp_min_u64(next, now + BUSY_US);
   }

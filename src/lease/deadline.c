@@ -7,7 +7,7 @@
  * over soon (the proof came through, or the lease is lost and doubtful no more), and no record is thrown away
  * for a table that was away for a while. */
 #include "base/probe.h"
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 static const slp_str nothing = {NULL, 0};
 

@@ -1,6 +1,6 @@
 /* fleet_bell.c - who leads, and what a follower polls: one small row, the leader's own, which tells its life,
  * and by a counter that something has changed. When the leader is gone, whoever is first leads. */
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #define ALERT_US 200000
 #define ALERT_FOR_US 5000000
@@ -51,7 +51,7 @@ void slp_election_changed(slp_fleet *f) {
   slp_assignment_read(f);
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    if (l->state >= SLP_LEASE_WANTED && l->state <= SLP_LEASE_ENDING) slp_lease_poll(l, slp_fleet_now(f));
+    if (slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_HELD)) slp_lease_poll(l, slp_fleet_now(f));
 }
 
 static void read_row(slp_fleet *f, uint8_t what, slp_operation_kind kind, slp_str name, int exact) {

@@ -1,65 +1,61 @@
-/* fleet_end.c - a shard that was read to its end: its children's rows first, then, once every record is
- * acknowledged, its own end. So nobody can ever take a read shard for a new one, and no child is without a
- * row or read too early. */
+/* end.c - a shard that was read to its end: the rows of its children are made first, and its own end is
+ * written once every record is acknowledged. So no worker can ever take a shard that was read for a new one,
+ * and no child is without a row or read too early. */
 #include "core/desc.h"
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #define AGAIN_US 500000
 
-void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n) {
-  slp_lease *l = slp_lease_get(f, shard);
-  if (!l || !l->open || l->end_told) return;
-  slp_kids_free(l);
-  l->kids = n ? slp_descs_copy(f->mem, children, n) : NULL;
-  l->kid_names = l->kids ? slp_zalloc_n(f->mem, n, sizeof *l->kid_names) : NULL;
-  for (size_t i = 0; i < n && l->kid_names; i++) {
-    l->kid_names[i] = l->kids[i].id;
-    l->kids_n = i + 1;
-  }
-  if (l->kids_n < n) slp_kids_free(l);
-  if (n && !l->kids) { /* no memory: the same as a worker that dies here; the next one ends it */
-    l->stall = 1;
-  } else {
-    l->end_told = 1;
-    if (!n) f->unknown_kids = 1;
-  }
-  slp_lease_touch(l);
-}
-
 /* ---- children ---------------------------------------------------------------------------------- */
+
+int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n) {
+  slp_mem *mem = l->f->mem;
+  slp_lease_end_part *end = &l->end;
+  slp_lease_drop_kids(l);
+  end->kids = n ? slp_descs_copy(mem, kids, n) : NULL;
+  end->names = end->kids ? slp_zalloc_n(mem, n, sizeof *end->names) : NULL;
+  if (n && !end->names) {
+    slp_lease_drop_kids(l);
+    return SLP_ENOMEM;
+  }
+  for (; end->kids_n < n; end->kids_n++) end->names[end->kids_n] = end->kids[end->kids_n].id;
+  end->reached = 1;
+  return 0;
+}
 
 static void kid_made(slp_write *op) {
   slp_lease *l = op->owner;
   l->f->lease_writes--;
-  if (op->end == SLP_OUTCOME_DONE) l->kid_at++;
+  if (op->end == SLP_OUTCOME_DONE) l->end.made_n++;
   slp_lease_touch(l);
 }
 
-/* A row that was there before and was removed is made with epochs that were not, as by an audit. */
+/* A row that was there before and was removed is made with epochs that were not, as by the shard sync. */
 static uint64_t epoch_first(slp_fleet *f, slp_str shard) {
   return slp_lease_seen(f, shard) ? (uint64_t)(slp_wall_ms(f->h) / 1000) : 0;
 }
 
 static void make_kid(slp_lease *l) {
   slp_fleet *f = l->f;
-  const slp_shard_desc *kid = &l->kids[l->kid_at];
+  const slp_shard_desc *kid = &l->end.kids[l->end.made_n];
   slp_operation *i = &l->op.i;
   if (f->sharing->may_make && !f->sharing->may_make(l, kid)) {
     if (f->state == SLP_WORKER_LEAVING && slp_fleet_now(f) >= f->leave_by_us) {
       slp_lease_release(l, SLP_RELEASE_LEAVE);
       return;
     }
-    slp_lease_due(l, slp_fleet_now(f) + AGAIN_US);
-    slp_lease_save(l);
+    slp_lease_step_at(l, slp_fleet_now(f) + AGAIN_US);
+    slp_lease_save_due(l);
     return;
   }
   if (f->lease_writes >= 64) {
-    slp_lease_due(l, slp_fleet_now(f) + 20000);
+    slp_lease_step_at(l, slp_fleet_now(f) + 20000);
     return;
   }
+  const slp_position *begin = &l->own.begin;
   slp_fleet_operation(f, i, SLP_OPERATION_CREATE);
   /* A time stays the beginning as long as nothing behind it was acknowledged. */
-  i->position = l->begin.kind == SLP_POSITION_TIME ? l->begin : (slp_position){.kind = SLP_POSITION_OLDEST};
+  i->position = begin->kind == SLP_POSITION_TIME ? *begin : (slp_position){.kind = SLP_POSITION_OLDEST};
   i->parents[0] = kid->parent;
   i->parents[1] = kid->adjacent_parent;
   i->hash_start = kid->hash_start;
@@ -72,15 +68,13 @@ static void make_kid(slp_lease *l) {
   slp_write_send(&l->op, kid_made);
 }
 
-/* A child is read by whoever read its first parent, until a newer plan says otherwise. */
+/* A child is read by the worker that read its first parent, until a newer assignment says otherwise. */
 static void inherit(slp_lease *l) {
   slp_fleet *f = l->f;
-  for (size_t k = 0; k < l->kids_n; k++) {
-    if (!slp_str_eq(l->kids[k].parent, l->shard)) continue;
-    slp_lease *kid = slp_lease_make(f, l->kids[k].id);
-    if (!kid) continue; /* the audit will plan it */
-    kid->inherited = 1;
-    slp_lease_touch(kid);
+  for (size_t k = 0; k < l->end.kids_n; k++) {
+    if (!slp_str_eq(l->end.kids[k].parent, l->shard)) continue;
+    slp_lease *kid = slp_lease_make(f, l->end.kids[k].id);
+    if (kid) slp_lease_inherit(kid); /* without memory: the shard sync will have it assigned */
   }
 }
 
@@ -97,22 +91,19 @@ static void end_written(slp_write *op) {
   f->lease_writes--;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
-    l->state = SLP_LEASE_ENDING; /* everything is acknowledged: the same write again is all there is to do */
-    slp_lease_due(l, slp_fleet_now(f) + 100000);
+    /* Everything is acknowledged: the same write again is all there is to do. */
+    slp_lease_move(l, SLP_LEASE_ENDING);
+    slp_lease_step_at(l, slp_fleet_now(f) + 100000);
     return;
   }
   if (op->end != SLP_OUTCOME_DONE && !ended_row(op)) {
     slp_lease_gone(l, SLP_SHUTDOWN_LOST);
     return;
   }
-  l->ended = 1;
-  l->ended_epoch = op->i.epoch;
-  l->inherited = 0;
+  slp_lease_ended(l, op->i.epoch);
   if (f->state == SLP_WORKER_RUNS) inherit(l);
   slp_lease_gone(l, SLP_SHUTDOWN_ENDED);
-  size_t at = 0; /* those that wait for it */
-  for (slp_lease *kid; (kid = slp_map_each(&f->leases, &at));)
-    if (kid->state == SLP_LEASE_WAITING) slp_lease_touch(kid);
+  slp_leases_touch_waiting(f); /* some of them wait for it */
   if (f->unknown_kids) {
     f->unknown_kids = 0;
     f->sharing->unknown_children(f);
@@ -120,22 +111,21 @@ static void end_written(slp_write *op) {
 }
 
 static void write_end(slp_lease *l) {
-  slp_fleet *f = l->f;
   slp_operation *i = &l->op.i;
-  slp_fleet_operation(f, i, SLP_OPERATION_END);
-  i->epoch = l->held;
-  i->shards = l->kid_names;
-  i->shards_n = l->kids_n;
+  slp_fleet_operation(l->f, i, SLP_OPERATION_END);
+  i->epoch = l->own.row_epoch;
+  i->shards = l->end.names;
+  i->shards_n = l->end.kids_n;
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_OPERATION_END, end_written)) return;
-  l->state = SLP_LEASE_RELEASING;
-  l->released_epoch = slp_max_u64(l->released_epoch, l->epoch + 1);
+  slp_lease_move(l, SLP_LEASE_CLOSING);
+  l->own.released_epoch = slp_max_u64(l->own.released_epoch, l->own.epoch + 1);
 }
 
 void slp_lease_end(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_position mark;
-  if (l->kid_at < l->kids_n && !SLP_MUTANT(end_before_children)) {
+  if (l->end.made_n < l->end.kids_n && !SLP_MUTANT(end_before_children)) {
     make_kid(l);
     return;
   }
@@ -145,7 +135,7 @@ void slp_lease_end(slp_lease *l) {
   } else if (f->state == SLP_WORKER_LEAVING && slp_fleet_now(f) >= f->leave_by_us) {
     slp_lease_release(l, SLP_RELEASE_LEAVE);
   } else {
-    if (f->state == SLP_WORKER_LEAVING) slp_lease_due(l, f->leave_by_us);
-    slp_lease_save(l);
+    if (f->state == SLP_WORKER_LEAVING) slp_lease_step_at(l, f->leave_by_us);
+    slp_lease_save_due(l);
   }
 }

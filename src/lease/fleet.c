@@ -1,6 +1,6 @@
-/* fleet.c - a worker's birth and death, what everybody in core/fleet* needs, and what the tenant tells. */
+/* fleet.c - a worker's birth and death, what every file of the fleet needs. */
 #include "codec/json.h"
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #include <sloop.h>
 #include <stdarg.h>
@@ -214,7 +214,7 @@ void slp_fleet_stop_all(slp_fleet *f) {
   at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
     slp_write_stop(&l->op);
-    l->poll_us = l->due_us = SLP_NEVER;
+    l->poll.row_us = l->poll.step_us = SLP_NEVER;
   }
   f->lease_writes = 0;
   f->assign_at_us = f->sync_at_us = SLP_NEVER;
@@ -256,40 +256,7 @@ void slp_fleet_free(slp_fleet *f) {
   slp_mem_drop(mem);
 }
 
-/* ---- what the tenant tells --------------------------------------------------------------------- */
-
-static slp_lease *open_lease(slp_fleet *f, slp_str shard) {
-  slp_lease *l = slp_lease_get(f, shard);
-  return l && l->open ? l : NULL;
-}
-
-void slp_fleet_progressed(slp_fleet *f, slp_str shard) {
-  slp_lease *l = open_lease(f, shard);
-  if (!l) return;
-  l->dirty = 1;
-  slp_lease_touch(l);
-}
-
-void slp_fleet_drained(slp_fleet *f, slp_str shard) {
-  slp_lease *l = open_lease(f, shard);
-  if (!l) return;
-  l->drained = 1;
-  slp_lease_touch(l);
-}
-
-void slp_fleet_stalled(slp_fleet *f, slp_str shard) {
-  slp_lease *l = open_lease(f, shard);
-  if (!l) return;
-  l->stall = 1;
-  slp_lease_touch(l);
-}
-
-void slp_fleet_park(slp_fleet *f, slp_str shard) {
-  slp_lease *l = open_lease(f, shard);
-  if (!l) return;
-  l->park = 1;
-  slp_lease_touch(l);
-}
+/* ---- what the user asks for -------------------------------------------------------------------- */
 
 int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), void *arg) {
   if (f->on_saved) return SLP_ENOBUFS;
@@ -297,8 +264,8 @@ int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), voi
   f->on_saved_arg = arg;
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
-    if (!l->open || (shard.n && !slp_str_eq(shard, l->shard))) continue;
-    l->save_now = 1;
+    if (!slp_lease_in(l, SLP_LEASE_OPEN) || (shard.n && !slp_str_eq(shard, l->shard))) continue;
+    l->save.request = SLP_SAVE_ASKED;
     slp_lease_touch(l);
   }
   slp_post(f->h, &f->step_ev);
@@ -309,7 +276,7 @@ void slp_fleet_saved(slp_fleet *f) {
   if (!f->on_saved) return;
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    if (l->save_now || l->saving) return;
+    if (l->save.request) return;
   void (*on_saved)(void *arg) = f->on_saved;
   f->on_saved = NULL;
   on_saved(f->on_saved_arg);
@@ -320,8 +287,8 @@ void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret) {
   ret->held_now = ret->assigned_now = 0;
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
-    ret->held_now += l->open;
-    ret->assigned_now += l->assigned;
+    ret->held_now += (uint64_t)slp_lease_in(l, SLP_LEASE_OPEN);
+    ret->assigned_now += l->want.assigned;
   }
   uint64_t good_us = f->liveness->good_us(f, 1), now = slp_fleet_now(f);
   ret->beat_age_us_now = good_us && good_us < now ? now - good_us : 0;

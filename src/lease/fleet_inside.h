@@ -151,111 +151,12 @@ uint64_t slp_member_quiet_us(slp_fleet *f, const slp_member *p, uint64_t more_us
 void slp_member_evict(slp_fleet *f, slp_member *p);
 void slp_member_instance(const slp_member *p, slp_instance *ret);
 
-/* ---- leases, as this worker sees them: fleet_lease.c, fleet_tenancy.c -------------------------- */
-typedef enum slp_lease_state {
-  SLP_LEASE_IDLE,
-  SLP_LEASE_WANTED,
-  SLP_LEASE_WAITING,
-  SLP_LEASE_OWNED,
-  SLP_LEASE_DRAINING,
-  SLP_LEASE_ENDING,
-  SLP_LEASE_RELEASING
-} slp_lease_state; /* GONE is left in the turn that it is entered in */
-
-typedef enum slp_release_reason {
-  SLP_RELEASE_HANDOVER,
-  SLP_RELEASE_LEAVE,
-  SLP_RELEASE_STALL,
-  SLP_RELEASE_PARK
-} slp_release_reason;
-
-struct slp_lease {
-  slp_list touched; /* in fleet.touched: to be stepped */
-  slp_fleet *f;
-  slp_str shard; /* owned */
-  slp_lease_state state;
-  uint8_t assigned;  /* my plan's row has it */
-  uint8_t inherited; /* the child of a shard that I have read to its end */
-  uint8_t maybe;     /* a claim or a take of mine may still bring it */
-  uint8_t open;      /* the tenant reads it */
-  uint8_t told;      /* that it was taken, and not yet that it is gone */
-  uint8_t ended;     /* read to its end, by whomever */
-  uint8_t dirty, drained, end_told, drop_me;
-  uint8_t save_now, saving; /* asked for by the user: to be written; its write is under way */
-  uint8_t stall, park, to_successor;
-  uint8_t release_reason; /* slp_release_reason */
-  uint8_t idle_n;         /* minutes that it has been nothing to me */
-  uint8_t release_again;  /* the letting-go was refused, and the lease is mine still */
-  slp_instance to;        /* who gets it */
-  slp_member *successor;
-  uint64_t shunned_v, shunned_us; /* given up for lack of progress: not again before a newer plan, or then */
-  uint64_t epoch;                 /* of my tenancy */
-  uint64_t released_epoch;        /* the greatest I ever let go, + 1; 0: none */
-  uint64_t ownership_us;          /* images older than this say nothing of it */
-  uint64_t save_at_us;            /* the checkpoint is due */
-  uint64_t due_us;                /* look at it again, or a deadline */
-  uint64_t poll_us;               /* read its row; SLP_NEVER: no need */
-  uint64_t deadline_us;           /* of draining */
-  uint64_t alert_us;              /* until then it is looked at often */
-  uint64_t asked_us;              /* waiting: a listing asked then, 0: none */
-  uint32_t parent_wait_ms;
-  uint64_t ended_epoch;      /* ended: the row's then; a greater one was set back by an operator */
-  int64_t behind_ms;         /* of where it was marked last; -1: not known */
-  slp_position position;     /* what the row has, as far as I know */
-  slp_position begin;        /* where this tenancy began */
-  slp_instance owner, claim; /* of the last image */
-  uint64_t image_epoch, claim_version, image_us;
-  uint64_t named_us, claim_named_us; /* when an image first named that owner, that claimant */
-  slp_str parents[2];                /* owned */
-  uint8_t parent_ended[2];           /* its row says so */
-  uint8_t parent_missing[2];
-  slp_shard_desc *kids; /* owned, one block */
-  slp_str *kid_names;   /* owned */
-  size_t kids_n, kid_at;
-  uint64_t held; /* the row's epoch as my last write has left it: that of the tenancy, or its counter now */
-  uint64_t good_us;  /* a counter a lease: the sending of the last write that moved it, */
-  uint64_t renew_us; /* and when the next is due */
-  uint64_t chosen;   /* stealing: the counter it was chosen by, + 1; 0: it was not */
-  uint8_t stealing;  /* from a living owner */
-  uint8_t kept_shut; /* parked where the table can't say so: kept alive and not read */
-  slp_write op;      /* one write at a time */
-};
-
-int slp_lease_seen(slp_fleet *f, slp_str shard); /* there was a row of it: an image said so */
-slp_lease *slp_lease_get(slp_fleet *f, slp_str shard);
-slp_lease *slp_lease_make(slp_fleet *f, slp_str shard); /* NULL: no memory, or no name of a shard */
-void slp_lease_free(slp_lease *l);
-/* Those that have been nothing to this worker for an hour of minutes; once a minute. */
-void slp_leases_forget(slp_fleet *f);
-void slp_lease_touch(slp_lease *l); /* it is stepped soon */
-void slp_lease_step(slp_lease *l);
-int slp_lease_wanted(const slp_lease *l);
-void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *parsed);
-int slp_lease_clean(const slp_lease *l); /* nothing to save */
-/* Its row was read by a consistent read; parsed NULL: there is none. */
-void slp_lease_saw(slp_lease *l, const slp_lease_row *parsed, uint64_t sent_us, uint64_t done_us);
-void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *parsed);
-int slp_lease_image(slp_lease *l, const slp_lease_row *parsed, uint64_t done_us); /* SLP_ENOMEM */
-int slp_lease_send(slp_lease *l, slp_operation_kind kind,
-                   void (*on_done)(slp_write *op)); /* 0: not now, it is touched again */
-void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_position *position);
-void slp_lease_begin_write(slp_lease *l, const slp_write *op); /* taken: by the image of that very write */
-void slp_lease_mark(slp_lease *l, slp_position *ret);          /* what may be saved */
-int slp_lease_save(slp_lease *l);                              /* when it is due. 1: a checkpoint was sent */
-int slp_lease_put(slp_lease *l);                               /* the same, now */
-void slp_lease_take(slp_lease *l);                             /* as its image has it */
-void slp_lease_ask(slp_lease *l);                              /* from an owner that lives */
-void slp_lease_due(slp_lease *l, uint64_t at_us);
+/* ---- when something is to be done about a lease: poll.c (the lease itself is in lease.h) ------- */
+void slp_lease_touch(slp_lease *l);                /* it is stepped soon */
+void slp_lease_poll(slp_lease *l, uint64_t at_us); /* its row is read then, or before */
+int slp_lease_seen(slp_fleet *f, slp_str shard);   /* an image said that there was a row of it */
 void slp_fleet_list(slp_fleet *f);
 int slp_fleet_listed_has(const slp_fleet *f, slp_str shard);
-void slp_lease_gone(slp_lease *l, slp_shutdown_reason why);
-void slp_lease_poll(slp_lease *l, uint64_t at_us);
-void slp_lease_end(slp_lease *l); /* fleet_end.c: a shard that was read to its end */
-/* fleet_let.c: the tenancy is over whatever the answer; the tenant does not read it any more. */
-void slp_lease_release(slp_lease *l, slp_release_reason why);
-void slp_lease_release_step(slp_lease *l);
-void slp_kids_free(slp_lease *l);
-
 void slp_polls_run(slp_timer *t); /* fleet_look.c */
 void slp_poll_soon(slp_fleet *f, uint64_t at_us);
 

@@ -1,6 +1,6 @@
 /* fleet_leave.c - a clean stop: drain and save; then, where a leader plans, name heirs, ring, resign, go. The
  * heirs act on the bell, so nothing waits for a lease to run out. */
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static slp_member *least_loaded(slp_fleet *f) {
 }
 
 static int is_mine_to_give(const slp_lease *l) {
-  return !l->ended && (l->to_successor || l->assigned || l->inherited);
+  return !l->row.ended && (l->will.freed || l->want.assigned || l->want.inherited);
 }
 
 static void to_successor(slp_fleet *f) {
@@ -63,8 +63,8 @@ static void to_successor(slp_fleet *f) {
   while ((p = slp_map_each(&f->members, &at))) p->given = 0;
   at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
-    l->successor = is_mine_to_give(l) ? least_loaded(f) : NULL;
-    if (l->successor) l->successor->given++;
+    l->will.successor = is_mine_to_give(l) ? least_loaded(f) : NULL;
+    if (l->will.successor) l->will.successor->given++;
   }
   for (size_t i = 0; (p = slp_map_each(&f->members, &i));) {
     if (!p->given) continue;
@@ -73,7 +73,7 @@ static void to_successor(slp_fleet *f) {
     proposal->id = slp_bulk_write_text(f, (slp_str){p->id, p->id_n});
     at = 0;
     for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-      if (l->successor == p) slp_bulk_write_list(f)[proposal->shards_n++] = l->shard;
+      if (l->will.successor == p) slp_bulk_write_list(f)[proposal->shards_n++] = l->shard;
   }
 }
 
@@ -128,7 +128,7 @@ static void go(slp_fleet *f) {
 static int drained(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    if (l->state >= SLP_LEASE_WAITING || l->op.busy) return 0;
+    if (slp_lease_in(l, SLP_LEASE_MINE) || l->op.busy) return 0;
   return !f->jobs.busy;
 }
 

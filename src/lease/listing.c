@@ -1,6 +1,6 @@
 /* fleet_listing.c - the stream's shards as last listed, completely. */
 #include "core/desc.h"
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 void slp_fleet_list(slp_fleet *f) {
   uint64_t now = slp_fleet_now(f);
@@ -42,8 +42,6 @@ void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *
     if (r) slp_listed_free(f);
   }
   if (!r) f->listed_us = slp_fleet_now(f);
-  size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    if (l->state == SLP_LEASE_WAITING) slp_lease_touch(l);
+  slp_leases_touch_waiting(f);
   f->sharing->listed(f, !r);
 }

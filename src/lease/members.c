@@ -1,7 +1,7 @@
 /* fleet_peer.c - other workers, as far as reading their rows shows: a value, and since when it has been so on
  * my own clock. No two machines' clocks are ever compared. */
 #include "base/probe.h"
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #define READS_MIN 3 /* of an unchanged counter, before its worker may be condemned */
 #define FORGET_US UINT64_C(600000000)
@@ -186,7 +186,7 @@ static void evicted(slp_write *op) {
   if (f->role == SLP_ROLE_FOLLOWS) slp_election_seek(f, 0);
   for (size_t at = 0; slp_map_each(&f->leases, &at);) {
     slp_lease *l = f->leases.entries[at - 1].value;
-    if (l->state == SLP_LEASE_WANTED) slp_lease_poll(l, slp_fleet_now(f));
+    if (slp_lease_in(l, SLP_LEASE_SOUGHT)) slp_lease_poll(l, slp_fleet_now(f));
   }
 }
 

@@ -1,45 +1,33 @@
-/* fleet_tenancy.c - the states of a lease and what each may do:
- *
- *   IDLE      nothing                                    planned, inherited            -> WANTED
- *   WANTED    read the row; take what is free or whose owner is condemned; claim from
- *             the living                                 it is mine                    -> WAITING
- *   WAITING   read the parents' rows                     all ended                     -> OWNED
- *   OWNED     everything                                 a claim, a stop, a stall      -> DRAINING
- *                                                        its end was handed out        -> ENDING
- *   DRAINING  wait for acknowledgements                  all, or the deadline          -> LET
- *   ENDING    children's rows, acknowledgements          the end's write was sent      -> LET
- *                                                        a stop, a stall               -> DRAINING
- *   LET       only letting go, or taking it anew         settled                       -> IDLE
- *
- * Whenever the row shows another owner or epoch the tenancy is gone at once. */
+/* ownership.c - what is done in each state of a lease's life: it is wanted, taken or asked for, waits for its
+ * parents, is read, and is given up or ended. The table of its states is in lease.c, the drawing in lease.h.
+ * Whenever the row shows another owner or epoch the ownership is gone at once. */
 #include "base/probe.h"
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #define OFTEN_US 200000
 #define SELDOM_US 1000000
 #define ALERT_US 5000000
 #define PARENT_AGAIN_US 20000000 /* a parent that has no row is looked for in a new listing */
 
-int slp_lease_wanted(const slp_lease *l) {
-  slp_fleet *f = l->f;
-  if (f->state != SLP_WORKER_RUNS || l->ended || !(l->assigned || l->inherited)) return 0;
-  return !l->shunned_us || l->shunned_v != f->assignment_version || slp_fleet_now(f) >= l->shunned_us;
-}
-
 static uint64_t soon(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
-  return now + slp_fleet_jitter(f, now < l->alert_us ? OFTEN_US : SELDOM_US, 20);
+  return now + slp_fleet_jitter(f, now < l->poll.often_us ? OFTEN_US : SELDOM_US, 20);
 }
 
 /* ---- wanting ----------------------------------------------------------------------------------- */
 
 static void want(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
-  l->state = SLP_LEASE_WANTED;
-  l->alert_us = now + ALERT_US;
+  slp_lease_move(l, l->state == SLP_LEASE_EXPECTED ? SLP_LEASE_CLAIMED : SLP_LEASE_WANTED);
+  l->poll.often_us = now + ALERT_US;
   slp_election_alert(l->f, ALERT_US);
   slp_lease_poll(l, now);
+}
+
+/* A claim of this worker stands in the row: it may bring the lease even when it is wanted no more. */
+static void expect(slp_lease *l) {
+  slp_lease_move(l, slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_CLAIMED : SLP_LEASE_EXPECTED);
 }
 
 static void taken(slp_write *op) {
@@ -62,8 +50,8 @@ void slp_lease_take(slp_lease *l) {
     return;
   }
   slp_fleet_operation(f, i, SLP_OPERATION_TAKE);
-  i->owner = slp_instance_str(&l->owner);
-  i->epoch = l->image_epoch;
+  i->owner = slp_instance_str(&l->row.owner);
+  i->epoch = l->row.epoch;
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_OPERATION_TAKE, taken)) slp_lease_poll(l, slp_fleet_now(f) + 20000);
 }
@@ -71,76 +59,73 @@ void slp_lease_take(slp_lease *l) {
 static void claimed(slp_write *op) {
   slp_lease *l = op->owner;
   l->f->lease_writes--;
-  if (op->end == SLP_OUTCOME_DONE) l->maybe = 1;
+  if (op->end == SLP_OUTCOME_DONE) expect(l);
   slp_lease_poll(l, soon(l));
 }
 
-/* Whoever asked for it before is condemned, perhaps an earlier life of mine: its owner will never listen. */
+/* The worker that claimed it before is evicted, perhaps an earlier life of this one: the owner will never
+ * listen to that claim. */
 static int dead_claim(slp_lease *l) {
-  slp_str claim = slp_instance_str(&l->claim);
-  return claim.n && slp_member_verdict(l->f, claim, l->claim_named_us) == SLP_MEMBER_EVICTED;
+  slp_str claim = slp_instance_str(&l->row.claim);
+  return claim.n && slp_member_verdict(l->f, claim, l->row.claim_us) == SLP_MEMBER_EVICTED;
 }
 
 static void claim(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_operation *i = &l->op.i;
   slp_fleet_operation(f, i, SLP_OPERATION_CLAIM);
-  i->owner = slp_instance_str(&l->owner);
-  i->epoch = l->image_epoch;
+  i->owner = slp_instance_str(&l->row.owner);
+  i->epoch = l->row.epoch;
   i->plan = f->assignment_version;
   if (dead_claim(l)) SLP_PROBE("lease: claimed over a dead claim");
-  if (dead_claim(l)) i->plan = slp_max_u64(i->plan, l->claim_version + 1);
+  if (dead_claim(l)) i->plan = slp_max_u64(i->plan, l->row.claim_version + 1);
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_OPERATION_CLAIM, claimed)) slp_lease_poll(l, slp_fleet_now(f) + 20000);
 }
 
-/* It belongs to somebody who lives. */
-void slp_lease_ask(slp_lease *l) {
+static int is_mine(const slp_lease *l, slp_str instance) {
+  return slp_str_eq(instance, slp_instance_str(&l->f->me));
+}
+
+/* Its owner lives. */
+static void ask(slp_lease *l) {
   slp_fleet *f = l->f;
-  int mine = slp_str_eq(slp_instance_str(&l->claim), slp_instance_str(&f->me));
+  int claims = is_mine(l, slp_instance_str(&l->row.claim));
   slp_str id, incarnation;
   slp_member *p = NULL;
-  if (slp_instance_split(slp_instance_str(&l->owner), &id, &incarnation)) p = slp_member_get(f, id);
+  if (slp_instance_split(slp_instance_str(&l->row.owner), &id, &incarnation)) p = slp_member_get(f, id);
   if (p) p->wanted = 1; /* it may die meanwhile */
-  if (l->inherited && !l->assigned) {
-    l->inherited = 0;
-    l->maybe = mine ? 1 : 0; /* asked for when it was planned: it may come yet */
-    l->state = SLP_LEASE_IDLE;
+  if (l->want.inherited && !l->want.assigned) {
+    slp_lease_unwant(l);
+    slp_lease_move(l, claims ? SLP_LEASE_EXPECTED : SLP_LEASE_IDLE);
     slp_lease_touch(l);
-  } else if (!mine && (!l->claim.n || l->claim_version < f->assignment_version || dead_claim(l))) {
+  } else if (!claims && (!l->row.claim.n || l->row.claim_version < f->assignment_version || dead_claim(l))) {
     claim(l);
   } else {
-    if (mine) l->maybe = 1;
+    if (claims) expect(l);
     slp_lease_poll(l, soon(l));
   }
 }
 
 static void saw_mine_unasked(slp_lease *l, const slp_lease_row *row) {
-  if (row->epoch >= l->released_epoch) {
-    SLP_PROBE("lease: given to me by its owner");
-    l->f->stats.taken++;
-    slp_lease_begin(l, row->epoch, &row->position);
+  if (row->epoch < l->own.released_epoch) {
+    slp_lease_release_again(l, row);
     return;
   }
-  /* A tenancy that I have let go: it may not be taken up again, but it may be let go again. */
-  SLP_PROBE("lease: what I had let go is mine, and let go again");
-  l->epoch = l->held = row->epoch;
-  l->position = row->position;
-  l->release_again = 1;
-  slp_lease_release(l, SLP_RELEASE_LEAVE);
+  SLP_PROBE("lease: given to me by its owner");
+  l->f->stats.taken++;
+  slp_lease_begin(l, row->epoch, &row->position);
 }
 
-/* Where a leader plans: sharing->met. */
+/* Its row, where a leader assigns: it is taken, asked for, waited for, or forgotten. */
 void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
-  slp_str me = slp_instance_str(&f->me);
-  if (slp_str_eq(row->owner, me)) {
+  if (is_mine(l, row->owner)) {
     saw_mine_unasked(l, row);
     return;
   }
   if (!slp_lease_wanted(l)) {
-    l->maybe = slp_str_eq(row->claim, me) ? 1 : 0;
-    l->state = SLP_LEASE_IDLE;
+    slp_lease_move(l, is_mine(l, row->claim) ? SLP_LEASE_EXPECTED : SLP_LEASE_IDLE);
     slp_lease_touch(l);
     return;
   }
@@ -149,147 +134,171 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
   } else if (!row->owner.n) {
     slp_lease_take(l);
   } else {
-    switch (slp_member_verdict(f, slp_instance_str(&l->owner), l->named_us)) {
+    switch (slp_member_verdict(f, slp_instance_str(&l->row.owner), l->row.owner_us)) {
       case SLP_MEMBER_EVICTED:
         SLP_PROBE("lease: taken from the dead");
         slp_lease_take(l);
         break;
       case SLP_MEMBER_UNKNOWN: slp_lease_poll(l, slp_fleet_now(f)); break;
-      case SLP_MEMBER_ALIVE: slp_lease_ask(l); break;
+      case SLP_MEMBER_ALIVE: ask(l); break;
     }
   }
 }
 
 /* ---- having ------------------------------------------------------------------------------------ */
 
-/* A claim counts only when my own plan does not hold the lease any more: two plans can't make it bounce. */
+/* A claim counts only when this worker's own assignment does not have the lease any more: so two leaders that
+ * assign it differently can't make it bounce. */
 static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
-  slp_str claim = slp_instance_str(&l->claim);
+  slp_str claim = slp_instance_str(&l->row.claim);
   if (!(f->schema->operations >> SLP_OPERATION_TRANSFER & 1)) return 0;
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
-  if (f->state == SLP_WORKER_RUNS && l->assigned)
-    return 0; /* what was only inherited goes to who was planned */
-  return slp_member_verdict(f, claim, l->claim_named_us) != SLP_MEMBER_EVICTED;
+  /* What was only inherited goes to the worker that it is assigned to. */
+  if (f->state == SLP_WORKER_RUNS && l->want.assigned) return 0;
+  return slp_member_verdict(f, claim, l->row.claim_us) != SLP_MEMBER_EVICTED;
+}
+
+static int is_draining(const slp_lease *l) {
+  return l->state == SLP_LEASE_DRAINING || l->state == SLP_LEASE_DRAINED;
 }
 
 static void saw_mine(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
-  if (l->claim.n && l->assigned && l->claim_version > f->assignment_version) slp_assignment_read(f);
-  if (l->claim.n && l->state == SLP_LEASE_DRAINING) {
+  if (l->row.claim.n && l->want.assigned && l->row.claim_version > f->assignment_version)
+    slp_assignment_read(f);
+  if (l->row.claim.n && is_draining(l)) {
     slp_str id, incarnation;
     slp_member *p = NULL;
-    if (slp_instance_split(slp_instance_str(&l->claim), &id, &incarnation)) p = slp_member_make(f, id);
+    if (slp_instance_split(slp_instance_str(&l->row.claim), &id, &incarnation)) p = slp_member_make(f, id);
     if (p) p->wanted = 1;
   }
-  if (l->state == SLP_LEASE_DRAINING || !l->assigned)
-    slp_lease_poll(l, now + slp_fleet_jitter(f, SELDOM_US, 10));
+  if (is_draining(l) || !l->want.assigned) slp_lease_poll(l, now + slp_fleet_jitter(f, SELDOM_US, 10));
   slp_lease_touch(l);
+}
+
+static void saw_nothing(slp_lease *l) { /* its row is not made yet, or removed */
+  int wanted = slp_lease_wanted(l);
+  slp_lease_move(l, wanted && slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_WANTED : SLP_LEASE_IDLE);
+  if (wanted) slp_lease_poll(l, soon(l));
 }
 
 void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uint64_t done_us) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
-  int ownership = l->state >= SLP_LEASE_WAITING && l->state <= SLP_LEASE_ENDING;
-  if (l->state == SLP_LEASE_RELEASING) return;
-  if (l->op.busy || (ownership && sent_us < l->ownership_us)) {
+  int held = slp_lease_in(l, SLP_LEASE_HELD);
+  if (slp_lease_in(l, SLP_LEASE_MINE) && !held) return; /* its last write is under way */
+  if (l->op.busy || (held && sent_us < l->own.since_us)) {
     slp_lease_poll(l, now + OFTEN_US / 2);
     return;
   }
-  if (row && slp_lease_image(l, row, done_us)) {
+  if (row && slp_lease_read_image(l, row, done_us)) {
     slp_lease_poll(l, now + OFTEN_US);
-  } else if (ownership) {
-    if (row && slp_str_eq(row->owner, slp_instance_str(&f->me)) && row->epoch == l->held)
+  } else if (held) {
+    if (row && is_mine(l, row->owner) && row->epoch == l->own.row_epoch)
       saw_mine(l);
     else {
       SLP_PROBE("lease: seen to be another's");
       slp_lease_gone(l, SLP_SHUTDOWN_LOST);
     }
-  } else if (!row) { /* not made yet, or removed */
-    l->maybe = 0;
-    if (slp_lease_wanted(l))
-      slp_lease_poll(l, soon(l));
-    else
-      l->state = SLP_LEASE_IDLE;
-  } else if (l->ended) {
-    l->maybe = l->inherited = 0;
-    l->state = SLP_LEASE_IDLE;
+  } else if (!row) {
+    saw_nothing(l);
+  } else if (l->row.ended) {
+    l->want.inherited = 0;
+    slp_lease_move(l, SLP_LEASE_IDLE);
   } else {
     f->sharing->met(l, row);
   }
 }
 
-/* ---- the gate ---------------------------------------------------------------------------------- */
+/* ---- waiting for the parents ------------------------------------------------------------------- */
 
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
+  slp_lease_gate *gate = &l->gate;
   if (l->state != SLP_LEASE_WAITING) return;
-  l->parent_ended[which] = row && row->position.kind == SLP_POSITION_END;
   /* Listed without a row: the leader makes it one, unless the stream forgets the shard before. */
   uint64_t now = slp_fleet_now(l->f);
-  int anew = !l->parent_missing[which] || now - l->asked_us >= PARENT_AGAIN_US;
+  int anew = gate->parents[which] != SLP_PARENT_MISSING || now - gate->listing_us >= PARENT_AGAIN_US;
   if (!row && anew && l->f->sharing->missing_blocks) {
-    l->asked_us = now;
+    gate->listing_us = now;
     slp_fleet_list(l->f);
   }
-  l->parent_missing[which] = !row;
+  gate->parents[which] = !row                                     ? SLP_PARENT_MISSING
+                         : row->position.kind == SLP_POSITION_END ? SLP_PARENT_ENDED
+                                                                  : SLP_PARENT_UNFINISHED;
   slp_lease_touch(l);
 }
 
 static int parent_done(slp_lease *l, int k) {
   slp_fleet *f = l->f;
-  if (!l->parents[k].n || l->parent_ended[k] || SLP_MUTANT(gate_open)) return 1;
-  /* Of what I have read just now I need no proof; of long ago, an operator may have set it back. */
-  slp_lease *p = l->inherited ? slp_lease_get(f, l->parents[k]) : NULL;
-  if (p && p->ended) return 1;
-  if (!l->parent_missing[k]) return 0;
+  slp_str parent = l->row.parents[k];
+  if (!parent.n || l->gate.parents[k] == SLP_PARENT_ENDED || SLP_MUTANT(gate_open)) return 1;
+  /* A parent that this worker has read just now needs no proof; one that was read long ago may have been set
+   * back by an operator. */
+  slp_lease *p = l->want.inherited ? slp_lease_get(f, parent) : NULL;
+  if (p && p->row.ended) return 1;
+  if (l->gate.parents[k] != SLP_PARENT_MISSING) return 0;
   if (!f->sharing->missing_blocks) return 1;
-  if (f->listed_us <= l->asked_us) {
+  if (f->listed_us <= l->gate.listing_us) {
     slp_fleet_list(f);
     return 0;
   }
-  return !slp_fleet_listed_has(f, l->parents[k]);
+  return !slp_fleet_listed_has(f, parent);
 }
 
 static void open(slp_lease *l) {
   slp_fleet *f = l->f;
-  /* It may have been taken from me long ago; resuming, or its next proof, comes here again. */
+  /* It may have been taken from this worker long ago; resuming, or its next proof, comes here again. */
   if (!slp_fleet_may_deliver(f) || (f->liveness->may_open && !f->liveness->may_open(l))) return;
-  if (f->processor->ops->open(f->processor, l->shard, l->epoch, &l->begin)) {
-    slp_lease_due(l, slp_fleet_now(f) + OFTEN_US);
+  if (f->processor->ops->open(f->processor, l->shard, l->own.epoch, &l->own.begin)) {
+    slp_lease_step_at(l, slp_fleet_now(f) + OFTEN_US);
     return;
   }
-  l->open = l->told = 1;
-  l->state = SLP_LEASE_OWNED;
-  slp_fleet_tell(f, SLP_FLEET_TAKEN, l->shard, l->epoch, "is read now");
+  slp_lease_move(l, SLP_LEASE_OWNED);
+  slp_fleet_tell(f, SLP_FLEET_TAKEN, l->shard, l->own.epoch, "is read now");
   slp_lease_touch(l);
+}
+
+/* The leaving worker's last write will make it free: it has nothing to be saved. */
+static void leave_free(slp_lease *l, slp_shutdown_reason why) {
+  l->will.freed = 1;
+  slp_lease_gone(l, why);
+}
+
+/* 1: it is given up without having been opened. */
+static int given_up_unread(slp_lease *l) {
+  slp_fleet *f = l->f;
+  int unsaved = slp_position_cmp(&l->own.begin, &l->own.saved) > 0;
+  if (f->state == SLP_WORKER_LEAVING && (unsaved || !f->liveness->frees_all)) {
+    slp_lease_release(l, SLP_RELEASE_LEAVE);
+  } else if (f->state == SLP_WORKER_LEAVING) {
+    leave_free(l, SLP_SHUTDOWN_LEFT);
+  } else if (honours(l)) {
+    SLP_PROBE("lease: handed on before it was opened");
+    slp_lease_release(l, SLP_RELEASE_HANDOVER);
+  } else {
+    return 0;
+  }
+  return 1;
 }
 
 static void waiting(slp_lease *l) {
   slp_fleet *f = l->f;
-  int unsaved = slp_position_cmp(&l->begin, &l->position) > 0;
-  if (f->state == SLP_WORKER_LEAVING && (unsaved || !f->liveness->frees_all)) {
-    slp_lease_release(l, SLP_RELEASE_LEAVE);
-  } else if (f->state == SLP_WORKER_LEAVING) {
-    l->to_successor = 1;
-    slp_lease_gone(l, SLP_SHUTDOWN_LEFT);
-  } else if (honours(l)) {
-    SLP_PROBE("lease: handed on before it was opened");
-    slp_lease_release(l, SLP_RELEASE_HANDOVER);
-  } else if (l->kept_shut) {
-    l->poll_us = SLP_NEVER;
-  } else if (parent_done(l, 0) && parent_done(l, 1)) {
+  uint32_t *wait_ms = &l->gate.wait_ms;
+  if (given_up_unread(l)) return;
+  if (parent_done(l, 0) && parent_done(l, 1)) {
     open(l);
-  } else {
-    uint64_t now = slp_fleet_now(f);
-    if (l->poll_us == SLP_NEVER) {
-      l->parent_wait_ms = !l->parent_wait_ms ? 1 : l->parent_wait_ms == 1 ? 1000 : l->parent_wait_ms * 2;
-      if (l->parent_wait_ms > 10000) l->parent_wait_ms = 10000;
-      slp_lease_poll(l, now + slp_fleet_jitter(f, (uint64_t)l->parent_wait_ms * 1000, 20));
-    }
-    /* It may be due long since: while the table takes its time to answer, nobody looks. */
-    slp_lease_due(l, slp_max_u64(l->poll_us, now) + OFTEN_US);
+    return;
   }
+  uint64_t now = slp_fleet_now(f);
+  if (l->poll.row_us == SLP_NEVER) {
+    *wait_ms = !*wait_ms ? 1 : *wait_ms == 1 ? 1000 : *wait_ms * 2;
+    if (*wait_ms > 10000) *wait_ms = 10000;
+    slp_lease_poll(l, now + slp_fleet_jitter(f, (uint64_t)*wait_ms * 1000, 20));
+  }
+  /* The read may be due long since: while the table takes its time to answer, none is sent. */
+  slp_lease_step_at(l, slp_max_u64(l->poll.row_us, now) + OFTEN_US);
 }
 
 /* ---- reading and giving up --------------------------------------------------------------------- */
@@ -297,29 +306,30 @@ static void waiting(slp_lease *l) {
 static void drain(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
-  l->state = SLP_LEASE_DRAINING;
-  l->release_reason = (uint8_t)why;
-  l->deadline_us = now + (uint64_t)f->o.handover_ms * 1000;
-  if (why == SLP_RELEASE_LEAVE) l->deadline_us = f->leave_by_us;
+  slp_lease_move(l, SLP_LEASE_DRAINING);
+  l->release.why = (uint8_t)why;
+  l->release.deadline_us = now + (uint64_t)f->o.handover_ms * 1000;
+  if (why == SLP_RELEASE_LEAVE) l->release.deadline_us = f->leave_by_us;
   f->processor->ops->drain(f->processor, l->shard);
-  slp_lease_due(l, l->deadline_us);
+  slp_lease_step_at(l, l->release.deadline_us);
   slp_lease_poll(l, now + slp_fleet_jitter(f, SELDOM_US, 10));
 }
 
-/* Its last record was handed out before it was to be given up, and everything is acknowledged since. */
+/* Its last record was handed out before it had to go, and everything is acknowledged since. */
 static int is_over(slp_lease *l) {
   slp_position mark;
-  if (!l->end_told) return 0;
+  if (!l->end.reached) return 0;
   slp_lease_mark(l, &mark);
   return mark.kind == SLP_POSITION_END;
 }
 
-/* All of it is out with the user, and that may last: who stops, or gets nowhere, does not wait for ever. */
+/* All of it is out with the user, and that may last: a worker that stops, or makes no progress, does not wait
+ * for ever. */
 static void ending(slp_lease *l) {
   int leaves = l->f->state == SLP_WORKER_LEAVING;
-  if ((leaves || l->park || l->stall) && !is_over(l)) {
+  if ((leaves || l->release.why) && !is_over(l)) {
     SLP_PROBE("lease: its end waits for the user, and it has to go");
-    drain(l, leaves ? SLP_RELEASE_LEAVE : l->park ? SLP_RELEASE_PARK : SLP_RELEASE_STALL);
+    drain(l, leaves ? SLP_RELEASE_LEAVE : (slp_release_reason)l->release.why);
   } else {
     slp_lease_end(l);
   }
@@ -327,66 +337,77 @@ static void ending(slp_lease *l) {
 
 static void owned(slp_lease *l) {
   slp_fleet *f = l->f;
-  if (l->end_told) {
-    l->state = SLP_LEASE_ENDING;
+  if (l->end.reached) {
+    slp_lease_move(l, SLP_LEASE_ENDING);
     ending(l);
   } else if (f->state == SLP_WORKER_LEAVING) {
     drain(l, SLP_RELEASE_LEAVE);
-  } else if (l->park || l->stall) {
-    drain(l, l->park ? SLP_RELEASE_PARK : SLP_RELEASE_STALL);
+  } else if (l->release.why) {
+    drain(l, (slp_release_reason)l->release.why);
   } else if (honours(l)) {
     drain(l, SLP_RELEASE_HANDOVER);
-  } else if (!slp_lease_save(l) && !l->assigned) {
+  } else if (!slp_lease_save_due(l) && !l->want.assigned) {
     slp_lease_poll(l, slp_fleet_now(f) + slp_fleet_jitter(f, SELDOM_US, 10));
   }
 }
 
-/* A table that has no word for "nobody is to read it": kept, and not read. */
-static void keep_shut(slp_lease *l) {
+/* A table that has no word for "nobody is to read it": this worker keeps it, and does not read it. */
+static void park(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_lease_put(l)) return;
   SLP_PROBE("lease: kept shut, parked");
   f->processor->ops->revoke(f->processor, l->shard, SLP_SHUTDOWN_LEFT);
-  l->told = l->open = l->park = l->drained = l->dirty = l->save_now = 0;
-  l->begin = l->position;
-  l->kept_shut = 1;
-  l->state = SLP_LEASE_WAITING;
-  slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->epoch,
+  l->own.begin = l->own.saved;
+  slp_lease_move(l, SLP_LEASE_PARKED);
+  slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->own.epoch,
                  "parked: kept by this worker, unread, as long as it lives");
 }
 
 static void draining(slp_lease *l) {
   slp_fleet *f = l->f;
-  uint64_t now = slp_fleet_now(f);
-  if (!l->drained && now >= l->deadline_us) SLP_PROBE("lease: the deadline of a hand-over");
+  uint64_t now = slp_fleet_now(f), *deadline_us = &l->release.deadline_us;
+  int drained = l->state == SLP_LEASE_DRAINED;
+  if (!drained && now >= *deadline_us) SLP_PROBE("lease: the deadline of a hand-over");
   if (is_over(l)) { /* nobody else is to read it: only its end and its children are left to be written */
     SLP_PROBE("lease: over while it was to be handed on");
-    l->state = SLP_LEASE_ENDING;
+    slp_lease_move(l, SLP_LEASE_ENDING);
     slp_lease_end(l);
     return;
   }
-  if (f->state == SLP_WORKER_LEAVING) l->deadline_us = slp_min_u64(l->deadline_us, f->leave_by_us);
-  if (!l->drained && now < l->deadline_us && !SLP_MUTANT(hands_over_undrained)) {
-    slp_lease_due(l, l->deadline_us);
-    slp_lease_save(l);
+  if (f->state == SLP_WORKER_LEAVING) *deadline_us = slp_min_u64(*deadline_us, f->leave_by_us);
+  if (!drained && now < *deadline_us && !SLP_MUTANT(hands_over_undrained)) {
+    slp_lease_step_at(l, *deadline_us);
+    slp_lease_save_due(l);
     return;
   }
-  /* Who asked may have died while the user took its time: then whoever is planned next takes it free. */
-  slp_release_reason why = (slp_release_reason)l->release_reason;
+  /* The worker that claimed it may have died while the user took its time: then it is released, and taken by
+   * whatever worker it is assigned to next. */
+  slp_release_reason why = (slp_release_reason)l->release.why;
   if (why == SLP_RELEASE_HANDOVER && !honours(l)) {
     SLP_PROBE("lease: who asked for it has died meanwhile");
     why = SLP_RELEASE_LEAVE;
   }
   if (why == SLP_RELEASE_PARK && !f->schema->parks && f->state == SLP_WORKER_RUNS) {
-    keep_shut(l);
+    park(l);
     return;
   }
   if (f->state == SLP_WORKER_LEAVING && f->liveness->frees_all && slp_lease_clean(l)) {
-    l->to_successor = 1;
-    slp_lease_gone(l, l->drained ? SLP_SHUTDOWN_LEFT : SLP_SHUTDOWN_EXPIRED);
+    leave_free(l, drained ? SLP_SHUTDOWN_LEFT : SLP_SHUTDOWN_EXPIRED);
     return;
   }
   slp_lease_release(l, why);
+}
+
+/* ---- one step ---------------------------------------------------------------------------------- */
+
+static void idle(slp_lease *l) {
+  uint64_t now = slp_fleet_now(l->f);
+  if (slp_lease_wanted(l))
+    want(l);
+  else if (l->state == SLP_LEASE_EXPECTED)
+    slp_lease_poll(l, now + SELDOM_US);
+  else if (l->want.shunned_us > now && l->want.assigned)
+    slp_lease_step_at(l, l->want.shunned_us);
 }
 
 void slp_lease_step(slp_lease *l) {
@@ -394,20 +415,69 @@ void slp_lease_step(slp_lease *l) {
   if ((f->state != SLP_WORKER_RUNS && f->state != SLP_WORKER_LEAVING) || l->op.busy) return;
   switch (l->state) {
     case SLP_LEASE_IDLE:
-      if (slp_lease_wanted(l))
-        want(l);
-      else if (l->maybe)
-        slp_lease_poll(l, slp_fleet_now(f) + SELDOM_US);
-      else if (l->shunned_us > slp_fleet_now(f) && l->assigned)
-        slp_lease_due(l, l->shunned_us);
-      break;
+    case SLP_LEASE_EXPECTED: idle(l); break;
     case SLP_LEASE_WANTED:
-      if (!slp_lease_wanted(l) && !l->maybe) l->state = SLP_LEASE_IDLE;
+      if (!slp_lease_wanted(l)) slp_lease_move(l, SLP_LEASE_IDLE);
       break;
+    case SLP_LEASE_CLAIMED: break; /* wanted or not, its row is read */
     case SLP_LEASE_WAITING: waiting(l); break;
+    case SLP_LEASE_PARKED:
+      if (!given_up_unread(l)) l->poll.row_us = SLP_NEVER;
+      break;
     case SLP_LEASE_OWNED: owned(l); break;
-    case SLP_LEASE_DRAINING: draining(l); break;
+    case SLP_LEASE_DRAINING:
+    case SLP_LEASE_DRAINED: draining(l); break;
     case SLP_LEASE_ENDING: ending(l); break;
-    case SLP_LEASE_RELEASING: slp_lease_release_step(l); break;
+    case SLP_LEASE_CLOSING: break; /* its write is under way */
+    case SLP_LEASE_RELEASING:
+    case SLP_LEASE_UNRELEASED: slp_lease_release_step(l); break;
   }
+}
+
+/* ---- what the processor tells ------------------------------------------------------------------ */
+
+static slp_lease *open_lease(slp_fleet *f, slp_str shard) {
+  slp_lease *l = slp_lease_get(f, shard);
+  return l && slp_lease_in(l, SLP_LEASE_OPEN) ? l : NULL;
+}
+
+void slp_fleet_progressed(slp_fleet *f, slp_str shard) {
+  slp_lease *l = open_lease(f, shard);
+  if (!l) return;
+  l->save.dirty = 1;
+  slp_lease_touch(l);
+}
+
+void slp_fleet_drained(slp_fleet *f, slp_str shard) {
+  slp_lease *l = open_lease(f, shard);
+  if (!l) return;
+  if (l->state == SLP_LEASE_DRAINING) slp_lease_move(l, SLP_LEASE_DRAINED);
+  slp_lease_touch(l);
+}
+
+/* It is to be given up; while that is under way already, its reason stays. */
+static void give_up(slp_lease *l, slp_release_reason why) {
+  if (!is_draining(l) && why > (slp_release_reason)l->release.why) l->release.why = (uint8_t)why;
+  slp_lease_touch(l);
+}
+
+void slp_fleet_stalled(slp_fleet *f, slp_str shard) {
+  slp_lease *l = open_lease(f, shard);
+  if (l) give_up(l, SLP_RELEASE_STALL);
+}
+
+void slp_fleet_park(slp_fleet *f, slp_str shard) {
+  slp_lease *l = open_lease(f, shard);
+  if (l) give_up(l, SLP_RELEASE_PARK);
+}
+
+void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n) {
+  slp_lease *l = open_lease(f, shard);
+  if (!l || l->end.reached) return;
+  if (slp_lease_keep_kids(l, children, n)) { /* as a worker that dies here: the next one ends it */
+    give_up(l, SLP_RELEASE_STALL);
+    return;
+  }
+  if (!n) f->unknown_kids = 1;
+  slp_lease_touch(l);
 }

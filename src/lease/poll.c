@@ -1,6 +1,6 @@
 /* fleet_look.c - reading the rows of leases and of their owners, as many as are due in one call; and the one
  * timer of everything that is due of a lease. */
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #include "lease/shard_set.h"
 
@@ -11,8 +11,8 @@ static void arm(slp_fleet *f) {
   uint64_t at = SLP_NEVER;
   size_t i = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &i));) {
-    if (!f->polling) at = slp_min_u64(at, l->poll_us);
-    at = slp_min_u64(at, l->due_us);
+    if (!f->polling) at = slp_min_u64(at, l->poll.row_us);
+    at = slp_min_u64(at, l->poll.step_us);
   }
   at = slp_min_u64(at, f->poll_at_us);
   slp_fleet_timer(f, &f->poll_timer, at);
@@ -24,8 +24,8 @@ void slp_poll_soon(slp_fleet *f, uint64_t at_us) {
 }
 
 void slp_lease_poll(slp_lease *l, uint64_t at_us) {
-  if (l->poll_us <= at_us) return;
-  l->poll_us = at_us;
+  if (l->poll.row_us <= at_us) return;
+  l->poll.row_us = at_us;
   if (!l->f->polling) slp_poll_soon(l->f, at_us);
 }
 
@@ -34,7 +34,7 @@ void slp_lease_poll(slp_lease *l, uint64_t at_us) {
 static int add(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
   size_t n = f->poll_get.keys_n;
   if (n == SLP_POLL_KEYS) return 0;
-  slp_str name = p ? (slp_str){p->id, p->id_n} : which ? l->parents[which - 1] : l->shard;
+  slp_str name = p ? (slp_str){p->id, p->id_n} : which ? l->row.parents[which - 1] : l->shard;
   if (slp_fleet_key(f, p ? SLP_OPERATION_HEARTBEAT : SLP_OPERATION_CHECKPOINT, name, &f->poll_texts,
                     &f->poll_keys[n]))
     return 0;
@@ -48,12 +48,12 @@ static int add(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
 static void add_lease(slp_fleet *f, slp_lease *l) {
   if (f->poll_get.keys_n + 3 > SLP_POLL_KEYS) return;
   if (!add(f, l, NULL, 0)) { /* no memory: not at once again */
-    l->poll_us = slp_fleet_now(f) + NO_MEMORY_US;
+    l->poll.row_us = slp_fleet_now(f) + NO_MEMORY_US;
     return;
   }
   for (uint8_t k = 1; k <= 2 && l->state == SLP_LEASE_WAITING; k++)
-    if (l->parents[k - 1].n && !l->parent_ended[k - 1]) add(f, l, NULL, k);
-  l->poll_us = SLP_NEVER;
+    if (l->row.parents[k - 1].n && l->gate.parents[k - 1] != SLP_PARENT_ENDED) add(f, l, NULL, k);
+  l->poll.row_us = SLP_NEVER;
 }
 
 static void looked(slp_store_req *rq);
@@ -67,14 +67,14 @@ static void ask(slp_fleet *f, uint64_t now) {
   f->schema->scope(f->schema, &hash, &prefix);
   if (slp_buf_reserve(&f->poll_texts, SLP_POLL_KEYS * (hash.n + prefix.n + SLP_SHARD_ID_MAX + 8))) {
     for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-      if (l->poll_us <= now + SLACK_US) l->poll_us = now + NO_MEMORY_US;
+      if (l->poll.row_us <= now + SLACK_US) l->poll.row_us = now + NO_MEMORY_US;
     return;
   }
   for (slp_member *p; (p = slp_map_each(&f->members, &at)) && f->poll_get.keys_n < SLP_POLL_KEYS / 2;)
     if (p->wanted && add(f, NULL, p, 0)) p->wanted = 0;
   at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    if (l->poll_us <= now + SLACK_US) add_lease(f, l);
+    if (l->poll.row_us <= now + SLACK_US) add_lease(f, l);
   if (!f->poll_get.keys_n) return;
   f->stats.reads++;
   f->polling = 1;
@@ -93,8 +93,8 @@ void slp_polls_run(slp_timer *t) {
   f->poll_at_us = SLP_NEVER;
   if (f->assignment_again && !f->assignment_reading) slp_assignment_read(f);
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
-    if (l->due_us > now) continue;
-    l->due_us = SLP_NEVER;
+    if (l->poll.step_us > now) continue;
+    l->poll.step_us = SLP_NEVER;
     slp_lease_touch(l);
   }
   if (!f->polling) ask(f, now);

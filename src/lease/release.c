@@ -1,96 +1,116 @@
-/* fleet_let.c - letting a lease go. Once the first letting-go write was sent this tenancy never reads again,
- * whatever is answered: a copy of it may land at any later moment. What is refused and still mine is let go
- * again, or taken anew with a higher epoch, which no old copy can touch. */
+/* release.c - giving a lease up. Once the first such write was sent this ownership never reads again,
+ * whatever is answered: a copy of it may land at any later moment. What is refused and still this worker's
+ * is released again, or taken anew with a higher epoch, which no old copy can touch. */
 #include "base/probe.h"
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
-#define SHUN_US 30000000 /* what made no progress here is not taken up again sooner, unless planned anew */
+#define SHUN_US 30000000 /* what made no progress here is not taken up again sooner, unless assigned anew */
+
+static void unchanged(slp_lease *l, const slp_write *op) {
+  const slp_lease_row *row = &op->row.u.lease;
+  slp_lease_move(l, SLP_LEASE_UNRELEASED);
+  if (op->row.kind != SLP_ROW_LEASE) return;
+  slp_lease_read_image(l, row, slp_fleet_now(l->f));
+  if (slp_position_cmp(&row->position, &l->own.saved) > 0) l->own.saved = row->position;
+}
+
+static void taken_anew(slp_lease *l, const slp_write *op) {
+  slp_fleet *f = l->f;
+  SLP_PROBE("lease: kept after all");
+  f->stats.taken++;
+  if (l->release.was_open)
+    slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->own.epoch, "given up, and taken anew");
+  slp_lease_begin_write(l, op);
+}
 
 static void settled(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
+  int done = op->end == SLP_OUTCOME_DONE, retaken = op->i.kind == SLP_OPERATION_RETAKE;
   f->lease_writes--;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
-    l->release_again = 1;
-    if (op->row.kind == SLP_ROW_LEASE) {
-      slp_lease_image(l, &op->row.u.lease, slp_fleet_now(f));
-      if (slp_position_cmp(&op->row.u.lease.position, &l->position) > 0)
-        l->position = op->row.u.lease.position;
-    }
+    unchanged(l, op);
     return;
   }
-  if (op->i.kind == SLP_OPERATION_RETAKE && op->end == SLP_OUTCOME_DONE) {
-    SLP_PROBE("lease: kept after all");
-    f->stats.taken++;
-    if (l->told) slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->epoch, "given up, and taken anew");
-    l->told = 0;
-    slp_lease_begin_write(l, op);
+  if (retaken && done) {
+    taken_anew(l, op);
     return;
   }
-  int done = op->end == SLP_OUTCOME_DONE;
-  if (f->state == SLP_WORKER_LEAVING) l->to_successor = done && op->i.kind == SLP_OPERATION_RELEASE;
-  if (l->release_reason == SLP_RELEASE_STALL && done) {
+  if (f->state == SLP_WORKER_LEAVING) l->will.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
+  if (l->release.why == SLP_RELEASE_STALL && done) {
     slp_notify_leader(f);
-    slp_assignment_soon(f, 0); /* when that is me */
+    slp_assignment_soon(f, 0); /* when this worker is the leader */
   }
-  slp_lease_gone(l,
-                 done || op->i.kind != SLP_OPERATION_RETAKE ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
+  slp_lease_gone(l, done || !retaken ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
 }
 
 static void send(slp_lease *l, slp_operation_kind kind) {
-  slp_fleet *f = l->f;
   slp_operation *i = &l->op.i;
-  slp_fleet_operation(f, i, kind);
-  i->epoch = l->held;
+  slp_fleet_operation(l->f, i, kind);
+  i->epoch = l->own.row_epoch;
   i->owner = i->me;
-  i->position = l->position;
-  i->behind_ms = l->behind_ms;
-  i->to = slp_instance_str(&l->to);
-  i->avoid_me = l->release_reason == SLP_RELEASE_STALL;
-  i->park = l->release_reason == SLP_RELEASE_PARK;
+  i->position = l->own.saved;
+  i->behind_ms = l->own.behind_ms;
+  i->to = slp_instance_str(&l->release.to);
+  i->avoid_me = l->release.why == SLP_RELEASE_STALL;
+  i->park = l->release.why == SLP_RELEASE_PARK;
   l->op.tries_max = 0;
   slp_lease_send(l, kind, settled);
 }
 
 void slp_lease_release_step(slp_lease *l) {
-  slp_fleet *f = l->f;
-  int claimed = l->claim.n && !slp_str_eq(slp_instance_str(&l->claim), slp_instance_str(&f->me));
-  if (l->release_again && slp_lease_wanted(l)) {
+  int claimed = l->row.claim.n && !slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
+  if (l->state == SLP_LEASE_UNRELEASED && slp_lease_wanted(l)) {
     send(l, SLP_OPERATION_RETAKE);
-  } else if (l->release_reason == SLP_RELEASE_HANDOVER && claimed) {
-    l->to = l->claim;
+  } else if (l->release.why == SLP_RELEASE_HANDOVER && claimed) {
+    l->release.to = l->row.claim;
     send(l, SLP_OPERATION_TRANSFER);
   } else {
     send(l, SLP_OPERATION_RELEASE);
   }
 }
 
+/* Everything that is acknowledged goes along. The end is only ever written with the rows of the children;
+ * behind the last record is as good a place. */
+static void close_processor(slp_lease *l, slp_release_reason why) {
+  slp_fleet *f = l->f;
+  slp_position mark;
+  slp_lease_mark(l, &mark);
+  int over = mark.kind == SLP_POSITION_END, has_place = !over || mark.mark.seq_n;
+  if (over && has_place) mark.kind = SLP_POSITION_AFTER;
+  if (has_place && slp_position_cmp(&mark, &l->own.saved) > 0 && !SLP_MUTANT(hand_over_forgets_place))
+    l->own.saved = mark;
+  int whole = has_place && (over || l->state == SLP_LEASE_DRAINED);
+  slp_shutdown_reason part = why == SLP_RELEASE_HANDOVER ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LEFT;
+  f->processor->ops->revoke(f->processor, l->shard, whole ? part : SLP_SHUTDOWN_EXPIRED);
+}
+
 void slp_lease_release(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
-  l->release_reason = (uint8_t)why;
-  if (l->open) {
-    slp_position mark;
-    slp_lease_mark(l, &mark);
-    int whole = mark.kind != SLP_POSITION_END || mark.mark.seq_n;
-    /* The end is only ever written with its children's rows; behind the last record is as good a place. */
-    if (mark.kind == SLP_POSITION_END && whole) mark.kind = SLP_POSITION_AFTER;
-    if (whole && slp_position_cmp(&mark, &l->position) > 0 && !SLP_MUTANT(hand_over_forgets_place))
-      l->position = mark; /* all acknowledged so far goes along */
-    slp_shutdown_reason part = why == SLP_RELEASE_HANDOVER ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LEFT;
-    f->processor->ops->revoke(f->processor, l->shard, l->drained && whole ? part : SLP_SHUTDOWN_EXPIRED);
-    l->open = 0;
-  } else if (slp_position_cmp(&l->begin, &l->position) > 0) {
-    l->position =
-        l->begin; /* taken anew and not read yet: what it knew to be acknowledged is not saved yet */
-  }
-  if (why == SLP_RELEASE_STALL) {
-    l->shunned_v = f->assignment_version;
-    l->shunned_us = slp_fleet_now(f) + slp_max_u64(SHUN_US, f->sharing->shun_leases * slp_fleet_lease_us(f));
-  }
-  l->state = SLP_LEASE_RELEASING;
-  l->saving |= l->save_now; /* its position goes along */
-  l->dirty = l->save_now = 0;
-  l->released_epoch = slp_max_u64(l->released_epoch, l->epoch + 1);
+  int was_open = slp_lease_in(l, SLP_LEASE_OPEN);
+  if (was_open)
+    close_processor(l, why);
+  else if (slp_position_cmp(&l->own.begin, &l->own.saved) > 0)
+    l->own.saved =
+        l->own.begin; /* taken anew and not opened yet: what it knew as acknowledged is not saved */
+  if (why == SLP_RELEASE_STALL)
+    slp_lease_shun(l, slp_max_u64(SHUN_US, f->sharing->shun_leases * slp_fleet_lease_us(f)));
+  slp_lease_move(l, SLP_LEASE_RELEASING);
+  l->release.why = (uint8_t)why;
+  l->release.was_open = (uint8_t)was_open;
+  if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT; /* its position goes along */
+  l->own.released_epoch = slp_max_u64(l->own.released_epoch, l->own.epoch + 1);
+  slp_lease_release_step(l);
+}
+
+void slp_lease_release_again(slp_lease *l, const slp_lease_row *row) {
+  SLP_PROBE("lease: what I had let go is mine, and let go again");
+  l->own.epoch = l->own.row_epoch = row->epoch;
+  l->own.saved = row->position;
+  if (slp_position_cmp(&l->own.begin, &l->own.saved) > 0) l->own.saved = l->own.begin;
+  slp_lease_move(l, SLP_LEASE_UNRELEASED);
+  l->release.why = SLP_RELEASE_LEAVE;
+  l->own.released_epoch = slp_max_u64(l->own.released_epoch, l->own.epoch + 1);
   slp_lease_release_step(l);
 }

@@ -1,7 +1,7 @@
 /* fleet_rules.c - which rules of life and of sharing go together. A lease may be taken from a living worker's
  * name only with a proof that the table checks: the worker was condemned first (a row a worker), or the
  * take's own condition holds what was seen (a counter, a deadline or a tick of that lease). */
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 static void look_again(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f)); }
 

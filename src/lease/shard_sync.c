@@ -1,6 +1,6 @@
 /* fleet_audit.c - the stream's listing against the table's rows: leases that are missing are made, those of
  * shards that are long gone are removed, tombstones reaped, and a hole is named. */
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #include "lease/shard_set.h"
 

@@ -2,7 +2,7 @@
  * it may (core/lease_steal.c): what is dead or free, and when there is nothing of that and it holds too few,
  * a lease of whoever holds the most. What it takes is what it has read, by the counter; the one it is taken
  * from learns of it when its next write is refused. */
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #include "lease/lease_rules.h"
 
@@ -20,32 +20,27 @@ static void round_in(slp_fleet *f, uint64_t us) {
 /* ---- taking ------------------------------------------------------------------------------------ */
 
 static void forget(slp_lease *l) {
-  l->assigned = l->inherited = l->maybe = l->stealing = 0;
-  l->chosen = 0;
-  l->state = SLP_LEASE_IDLE;
-  slp_lease_touch(l);
+  l->choice = (slp_lease_choice){.counter = 0};
+  slp_lease_forget(l);
 }
 
-static void take(slp_lease *l) {
-  l->assigned = 1;
+/* Its row was read anew: it is a child of a shard that this worker has read, or was chosen from a list that
+ * took long. */
+static void met(slp_lease *l, const slp_lease_row *parsed) {
+  slp_str me = slp_instance_str(&l->f->me), from = slp_instance_str(&l->choice.from);
+  int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
+  int as_chosen = l->choice.counter == parsed->epoch + 1 || (from.n && slp_str_eq(parsed->owner, from));
+  if (!slp_lease_wanted(l) || !(free || as_chosen) || parsed->epoch < l->own.row_epoch) {
+    forget(l);
+    return;
+  }
+  slp_lease_choose(l);
   slp_lease_take(l);
 }
 
-/* Its row was read anew: a child of a shard that I have read, or one chosen from a list that took long. */
-static void met(slp_lease *l, const slp_lease_row *parsed) {
-  slp_str me = slp_instance_str(&l->f->me), from = slp_instance_str(&l->to);
-  int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
-  int as_chosen =
-      l->chosen == parsed->epoch + 1 || (l->stealing && from.n && slp_str_eq(parsed->owner, from));
-  if (slp_lease_wanted(l) && (free || as_chosen) && parsed->epoch >= l->held)
-    take(l);
-  else
-    forget(l);
-}
-
 static void gone(slp_lease *l) {
-  l->assigned = l->stealing = l->kept_shut = 0;
-  l->chosen = 0;
+  l->choice = (slp_lease_choice){.counter = 0};
+  slp_lease_unchoose(l);
 }
 
 /* ---- what there is ----------------------------------------------------------------------------- */
@@ -76,11 +71,13 @@ static uint32_t number_of(view *v, slp_str owner) {
   return slp_map_put(&v->owners, owner, (void *)(uintptr_t)(v->numbers + n)) ? SLP_NOBODY : n;
 }
 
-/* It is mine, or will be when an answer is there. */
-static int is_mine(const slp_lease *l) { return l && (l->state >= SLP_LEASE_WANTED || l->op.busy); }
+/* It is this worker's, or will be when an answer is there. */
+static int is_mine(const slp_lease *l) {
+  return l && (slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_MINE) || l->op.busy);
+}
 
 static int shunned(slp_fleet *f, const slp_lease *l) {
-  return l && l->shunned_us && slp_fleet_now(f) < l->shunned_us;
+  return l && l->want.shunned_us && slp_fleet_now(f) < l->want.shunned_us;
 }
 
 static int view_lease(view *v, const slp_lease_row *row) {
@@ -107,7 +104,7 @@ static int view_lease(view *v, const slp_lease_row *row) {
     to->owner = number_of(v, row->owner);
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
-  if (shunned(f, mine) || (mine && row->epoch < mine->held)) to->ready = 0;
+  if (shunned(f, mine) || (mine && row->epoch < mine->own.row_epoch)) to->ready = 0;
   if (to->free && !to->ready) return 0; /* nobody can have it yet: it is no part of a fair share */
   v->rows[v->n++] = (size_t)(row - v->s->leases);
   return 0;
@@ -119,14 +116,13 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
                    const slp_store_req *rq) {
   slp_fleet *f = v->f;
   slp_lease *l = slp_lease_make(f, row->shard);
-  if (!l || is_mine(l) || slp_lease_image(l, row, rq->done_us)) return;
-  l->assigned = 1;
-  l->shunned_us = 0;
-  l->stealing = !chosen->free;
-  if (l->stealing) f->steal_at_us = slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8);
-  l->chosen = row->epoch + 1;
-  slp_instance_set(&l->to, row->owner);
-  l->state = SLP_LEASE_WANTED;
+  if (!l || is_mine(l) || slp_lease_read_image(l, row, rq->done_us)) return;
+  l->choice = (slp_lease_choice){.counter = row->epoch + 1};
+  if (!chosen->free) {
+    slp_instance_set(&l->choice.from, row->owner);
+    f->steal_at_us = slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8);
+  }
+  slp_lease_choose(l);
   /* A counter from a list that took long has been moved since. */
   if (rq->done_us - rq->sent_us > slp_fleet_lease_us(f) / 6)
     slp_lease_poll(l, slp_fleet_now(f));
@@ -312,14 +308,14 @@ static int may_make(slp_lease *l, const slp_shard_desc *kid) {
   int first = SLP_MUTANT(other_parent_is_itself) || slp_str_eq(kid->parent, l->shard);
   slp_str other = first ? kid->adjacent_parent : kid->parent;
   if (!other.n || slp_str_eq(other, l->shard) || has_row(f, other) || is_begun(f, kid->id)) return 1;
-  if (!l->asked_us) {
-    l->asked_us = slp_fleet_now(f);
+  if (!l->end.asked_us) {
+    l->end.asked_us = slp_fleet_now(f);
     unknown_children(f);
   }
   /* Whoever compares stream and table may be another worker; and it may go yet, and then nobody makes its
    * row. */
-  int fresh = f->listed_us > l->asked_us && slp_fleet_now(f) - f->listed_us <= LISTED_US;
-  if (f->listed_us > l->asked_us && !slp_fleet_listed_has(f, other)) return 1; /* it is long gone */
+  int fresh = f->listed_us > l->end.asked_us && slp_fleet_now(f) - f->listed_us <= LISTED_US;
+  if (f->listed_us > l->end.asked_us && !slp_fleet_listed_has(f, other)) return 1; /* it is long gone */
   if (!fresh) slp_fleet_list(f);
   if (!f->snapshot_busy) round_in(f, 0);
   return 0;

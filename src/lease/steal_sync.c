@@ -1,6 +1,6 @@
 /* fleet_sync.c - the stream's listing against the table's rows where nobody plans: leases that are missing
  * are made, as KCL would (core/lease_sync.c), those that nobody needs any more go, and a hole is named. */
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 #include "lease/lease_rules.h"
 

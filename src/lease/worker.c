@@ -1,7 +1,7 @@
 /* fleet_worker.c - the life of a registered worker, where one row a worker proves it: its heartbeat, its
  * eviction. */
 #include "base/probe.h"
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 
 static const slp_str nothing = {NULL, 0};
 
@@ -12,8 +12,7 @@ void slp_worker_trouble(slp_fleet *f) { f->trouble_us = slp_now_refresh_us(f->h)
 static uint32_t held(slp_fleet *f) {
   uint32_t n = 0;
   size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    n += l->state >= SLP_LEASE_WAITING && l->state <= SLP_LEASE_ENDING;
+  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) n += (uint32_t)slp_lease_in(l, SLP_LEASE_HELD);
   return n;
 }
 
@@ -77,7 +76,7 @@ void slp_worker_evicted(slp_fleet *f, const char *why) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
     slp_lease_gone(l, SLP_SHUTDOWN_LOST);
-    l->assigned = l->inherited = l->maybe = 0;
+    slp_lease_unwant(l);
   }
   f->assignment_known = 0;
   if (f->stopping) { /* nothing left to give */

@@ -1,7 +1,7 @@
 /* fleet_scenes.c - a fleet in virtual time, scene by scene: the failure points of the protocol, and how long
  * each recovery may take (leases of 2 s). SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 #include "sim/fleet_world.h"
 
 #include "../check.h"
@@ -387,7 +387,7 @@ TEST(an_old_image_of_what_was_let_go_is_not_taken_up) {
   CHECK(fw_owner_of(w, 0) < 0);
   slp_lease *l = slp_lease_get(f, slp_str_of(w->shards[0].id));
   slp_lease_row old = {
-      .shard = l->shard, .owner = slp_fleet_instance(f), .epoch = 1, .position = l->position};
+      .shard = l->shard, .owner = slp_fleet_instance(f), .epoch = 1, .position = l->own.saved};
   slp_lease_saw(l, &old, slp_now_us(f->h), slp_now_us(f->h));
   run(w, 40 * FW_S);
   CHECK(fw_owner_of(w, 0) == 0 && w->shards[0].epoch == 2);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lease/fleet_inside.h"
+#include "lease/lease.h"
 #include "store/memory.h"
 #include "store/schemas.h"
 
@@ -771,7 +771,9 @@ void fw_judge_rows(fw_world *w) {
 }
 
 void fw_dump(fw_world *w) {
-  static const char *const states[] = {"idle", "wanted", "waiting", "owned", "draining", "ending", "let"};
+  static const char *const states[] = {"idle",    "expected",  "wanted",    "claimed", "waiting",
+                                       "parked",  "owned",     "draining",  "drained", "ending",
+                                       "closing", "releasing", "unreleased"};
   for (int i = 0; i < FW_NODES; i++) {
     if (!w->nodes[i]) continue;
     slp_fleet *f = w->nodes[i]->fleet;
@@ -791,11 +793,11 @@ void fw_dump(fw_world *w) {
     at = 0;
     for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
       printf(
-          "  %s %s planned %d inherited %d ended %d maybe %d busy %d verb %d look %lld due %lld, row: %.*s "
+          "  %s %s planned %d inherited %d ended %d busy %d verb %d look %lld due %lld, row: %.*s "
           "%llu claim %.*s\n",
-          l->shard.p, states[l->state], l->assigned, l->inherited, l->ended, l->maybe, l->op.busy,
-          l->op.i.kind, (long long)(l->poll_us - now), (long long)(l->due_us - now), l->owner.n, l->owner.p,
-          (unsigned long long)l->image_epoch, l->claim.n, l->claim.p);
+          l->shard.p, states[l->state], l->want.assigned, l->want.inherited, l->row.ended, l->op.busy,
+          l->op.i.kind, (long long)(l->poll.row_us - now), (long long)(l->poll.step_us - now), l->row.owner.n,
+          l->row.owner.p, (unsigned long long)l->row.epoch, l->row.claim.n, l->row.claim.p);
   }
   slp_store_list l;
   all_rows(w, &l);

@@ -1,0 +1,78 @@
+/* checkpoint.c - how far a lease's shard is acknowledged, and writing that to its row. */
+#include "lease/lease.h"
+
+void slp_lease_mark(slp_lease *l, slp_position *ret) {
+  slp_fleet *f = l->f;
+  *ret = l->own.saved;
+  if (!slp_lease_in(l, SLP_LEASE_OPEN)) return;
+  slp_position mark;
+  if (f->processor->ops->behind_ms) l->own.behind_ms = f->processor->ops->behind_ms(f->processor, l->shard);
+  f->processor->ops->mark(f->processor, l->shard, &mark);
+  if (slp_position_cmp(&mark, ret) > 0) *ret = mark;
+}
+
+int slp_lease_clean(slp_lease *l) {
+  slp_position mark;
+  slp_lease_mark(l, &mark);
+  return slp_position_cmp(&mark, &l->own.saved) == 0;
+}
+
+static void saved(slp_write *op) {
+  slp_lease *l = op->owner;
+  slp_fleet *f = l->f;
+  f->lease_writes--;
+  if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE; /* else it was asked for since */
+  slp_lease_touch(l);
+  if (op->end != SLP_OUTCOME_DONE) {
+    slp_lease_gone(l, SLP_SHUTDOWN_LOST);
+    return;
+  }
+  f->stats.checkpoints++;
+  if (f->liveness->wrote) f->liveness->wrote(l, op);
+  if (slp_position_cmp(&op->i.position, &l->own.saved) > 0) l->own.saved = op->i.position;
+  if (op->row.kind == SLP_ROW_LEASE)
+    slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f)); /* it shows a claim */
+}
+
+/* Raised so that a large fleet does not write more than one partition of a table takes. */
+static uint64_t period_us(slp_fleet *f) {
+  uint64_t leases = slp_max_u64(f->leases.live, f->fleet_leases);
+  uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / 400);
+  return slp_fleet_jitter(f, ms * 1000, 20);
+}
+
+int slp_lease_save_due(slp_lease *l) {
+  slp_fleet *f = l->f;
+  slp_lease_save *save = &l->save;
+  uint64_t now = slp_fleet_now(f);
+  if (save->dirty && !save->at_us) save->at_us = now + period_us(f);
+  if (save->request != SLP_SAVE_ASKED && (!save->dirty || now < save->at_us)) {
+    if (save->dirty) slp_lease_step_at(l, save->at_us);
+    return 0;
+  }
+  return slp_lease_put(l);
+}
+
+int slp_lease_put(slp_lease *l) {
+  slp_fleet *f = l->f;
+  slp_position mark;
+  slp_lease_mark(l, &mark);
+  l->save.dirty = 0;
+  l->save.at_us = 0;
+  /* The end is not a checkpoint: it is written with the children. */
+  if (mark.kind == SLP_POSITION_END || slp_position_cmp(&mark, &l->own.saved) <= 0) {
+    l->save.request = SLP_SAVE_NONE;
+    return 0;
+  }
+  slp_fleet_operation(f, &l->op.i, SLP_OPERATION_CHECKPOINT);
+  l->op.i.epoch = l->own.row_epoch;
+  l->op.i.position = mark;
+  l->op.i.behind_ms = l->own.behind_ms;
+  l->op.tries_max = 0;
+  if (slp_lease_send(l, SLP_OPERATION_CHECKPOINT, saved)) {
+    if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT;
+    return 1;
+  }
+  l->save.dirty = 1;
+  return 0;
+}

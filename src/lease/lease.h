@@ -1,0 +1,279 @@
+/* lease.h - one lease as its worker sees it: its life, what is known of its row, its one write at a time.
+ *
+ * Its life; every state but the first leads to IDLE too, when the row shows another owner or epoch, or the
+ * worker is evicted or ends:
+ *
+ *          wanted           taken           parents ended         end handed out         acknowledged
+ *   IDLE --------> WANTED --------> WAITING ---------------> OWNED ---------------> ENDING ------> CLOSING
+ *    |             ^    |            ^   |                     |                     |  ^             |
+ *    | claimed     |    v claimed    |   |                     | it has to go        |  |             v
+ *   EXPECTED ---> CLAIMED -----------+   |                     v                     |  | over       IDLE
+ *                                        |                  DRAINING <---------------+  | in time
+ *                           it has to go |          too late |  | all given back        |
+ *                                        |                   |  v                       |
+ *                                        |                   | DRAINED, DRAINING -------+
+ *                                        v                   |  |  |
+ *              UNRELEASED <---------- RELEASING <------------+--+  +---> PARKED ---> RELEASING
+ *               |      |  unchanged      |
+ *               v      v                 v
+ *           WAITING   IDLE              IDLE
+ *
+ *   IDLE        Nothing of it concerns this worker.
+ *               -> WANTED when it is assigned, inherited or chosen; EXPECTED when a claim stands in its row
+ *   EXPECTED    It is not wanted, but a claim of this worker may bring it: its row is read.
+ *               -> CLAIMED when it is wanted again; IDLE when the claim is gone
+ *   WANTED      Its row is read: what is free or a dead worker's is taken, a living worker's is claimed.
+ *               -> CLAIMED when the claim is written
+ *   CLAIMED     The same, and it stays so when it is wanted no more, until its row is read.
+ *               -> EXPECTED or IDLE then; WANTED when the row is gone
+ *   From these four: -> WAITING when the row is this worker's; UNRELEASED when it is so in an epoch that
+ *               this worker has given up; CLAIMED when it was taken and its row has yet to be read
+ *   WAITING     The rows of its parents are read.
+ *               -> OWNED when they are ended and the processor has it open; RELEASING when the worker
+ *               leaves or another one claims it
+ *   OWNED       It is read, and checkpoints are written.
+ *               -> ENDING when its last record was handed out; DRAINING when it has to go: another worker
+ *               claims it, this one leaves, or it made no progress, or nobody is to read it
+ *   DRAINING    Nothing more is handed out, and the user's acknowledgements are waited for.
+ *               -> DRAINED when all are given; RELEASING when the time for that is over
+ *   DRAINED     -> RELEASING
+ *   From both:  -> ENDING when everything is acknowledged, to the shard's end; PARKED when nobody is to
+ *               read it and the table has no word for that
+ *   PARKED      Its counter is renewed, and nobody reads it.
+ *               -> RELEASING when the worker leaves
+ *   ENDING      The rows of its children are made, and the last acknowledgements waited for.
+ *               -> CLOSING when its end is sent; DRAINING when it has to go with records out; RELEASING
+ *               when the worker leaves and the time for that is over
+ *   CLOSING     Its end is being written.
+ *               -> IDLE when it is; ENDING when it was refused and the row is unchanged
+ *   RELEASING   The write that gives it up was sent: this ownership never reads again, whatever the answer.
+ *               -> IDLE when it is in; UNRELEASED when it was refused and the row is unchanged
+ *   UNRELEASED  It is released again; or, when it is wanted, taken anew with a higher epoch, which no late
+ *               copy of a release can touch.
+ *               -> IDLE when it is released; WAITING when it is taken (or CLAIMED, as above) */
+#ifndef SLP_LEASE_LEASE_H
+#define SLP_LEASE_LEASE_H
+
+#include "lease/fleet_inside.h"
+
+typedef enum slp_lease_state {
+  SLP_LEASE_IDLE,
+  SLP_LEASE_EXPECTED,
+  SLP_LEASE_WANTED,
+  SLP_LEASE_CLAIMED,
+  SLP_LEASE_WAITING,
+  SLP_LEASE_PARKED,
+  SLP_LEASE_OWNED,
+  SLP_LEASE_DRAINING,
+  SLP_LEASE_DRAINED,
+  SLP_LEASE_ENDING,
+  SLP_LEASE_CLOSING,
+  SLP_LEASE_RELEASING,
+  SLP_LEASE_UNRELEASED
+} slp_lease_state;
+
+/* Sets of states, for slp_lease_in. */
+#define SLP_LEASE_BIT(state) (1u << (state))
+#define SLP_LEASE_SOUGHT (SLP_LEASE_BIT(SLP_LEASE_WANTED) | SLP_LEASE_BIT(SLP_LEASE_CLAIMED))
+/* The processor has it open. */
+#define SLP_LEASE_OPEN                                                                                     \
+  (SLP_LEASE_BIT(SLP_LEASE_OWNED) | SLP_LEASE_BIT(SLP_LEASE_DRAINING) | SLP_LEASE_BIT(SLP_LEASE_DRAINED) | \
+   SLP_LEASE_BIT(SLP_LEASE_ENDING) | SLP_LEASE_BIT(SLP_LEASE_CLOSING))
+/* It is this worker's, and its last write has not been sent: it is proven, and its row is to say so. */
+#define SLP_LEASE_HELD                                                  \
+  (SLP_LEASE_BIT(SLP_LEASE_WAITING) | SLP_LEASE_BIT(SLP_LEASE_PARKED) | \
+   (SLP_LEASE_OPEN & ~SLP_LEASE_BIT(SLP_LEASE_CLOSING)))
+/* It is this worker's, as far as is known. */
+#define SLP_LEASE_MINE                                                                      \
+  (SLP_LEASE_HELD | SLP_LEASE_BIT(SLP_LEASE_CLOSING) | SLP_LEASE_BIT(SLP_LEASE_RELEASING) | \
+   SLP_LEASE_BIT(SLP_LEASE_UNRELEASED))
+
+/* Why a lease is given up; a later one overrules an earlier one as long as nothing was begun. */
+typedef enum slp_release_reason {
+  SLP_RELEASE_NONE,
+  SLP_RELEASE_HANDOVER, /* another worker has claimed it */
+  SLP_RELEASE_LEAVE,    /* the worker stops; or nobody waits for it any more */
+  SLP_RELEASE_STALL,    /* no progress: another worker is to try */
+  SLP_RELEASE_PARK      /* nobody is to read it until an operator says so */
+} slp_release_reason;
+
+/* Why this worker is to have it: lease.c. */
+typedef struct slp_lease_want {
+  uint8_t assigned;  /* the leader's assignment has it; where nobody assigns, this worker has chosen it */
+  uint8_t named;     /* the assignment that is being taken in has it */
+  uint8_t inherited; /* this worker has read its parent to its end */
+  uint64_t shunned_us,
+      shunned_assignment; /* it made no progress here: not until then, or a newer assignment */
+} slp_lease_want;
+
+/* Its row, by the last image: lease.c. */
+typedef struct slp_lease_image {
+  slp_instance owner, claim;
+  uint64_t owner_us, claim_us; /* when an image first named that owner, that claimant */
+  uint64_t epoch, claim_version;
+  slp_str parents[2];   /* owned */
+  uint8_t ended;        /* it was read to its end, by whatever worker */
+  uint64_t ended_epoch; /* the row's then; a greater one was set back by an operator */
+} slp_lease_image;
+
+/* When something is to be done about it: poll.c. */
+typedef struct slp_lease_poll_times {
+  uint64_t row_us;   /* its row is read; SLP_NEVER: no need */
+  uint64_t step_us;  /* it is stepped, SLP_NEVER: not by the time */
+  uint64_t often_us; /* until then its row is read often */
+} slp_lease_poll_times;
+
+/* The ownership that this worker has, or had last: lease.c. */
+typedef struct slp_lease_own {
+  uint64_t epoch;          /* handed out with the records */
+  uint64_t row_epoch;      /* the row's after this worker's last write: the same, or a counter's value */
+  uint64_t since_us;       /* what was read before says nothing of it */
+  uint64_t released_epoch; /* one more than the greatest epoch that was ever given up; 0: none was */
+  slp_position begin;      /* where it began to read */
+  slp_position saved;      /* the row's position, as far as is known */
+  int64_t behind_ms;       /* at the last mark; -1: not known */
+} slp_lease_own;
+
+/* WAITING, for its parents: ownership.c. */
+typedef enum slp_parent_state {
+  SLP_PARENT_UNFINISHED,
+  SLP_PARENT_ENDED,
+  SLP_PARENT_MISSING
+} slp_parent_state;
+typedef struct slp_lease_gate {
+  uint8_t parents[2];  /* slp_parent_state, by their rows */
+  uint32_t wait_ms;    /* between two looks at them */
+  uint64_t listing_us; /* a listing was asked for then, because a parent has no row; 0: none */
+} slp_lease_gate;
+
+/* Checkpoints: checkpoint.c. */
+typedef enum slp_save_request { SLP_SAVE_NONE, SLP_SAVE_ASKED, SLP_SAVE_SENT } slp_save_request;
+typedef struct slp_lease_save {
+  uint8_t dirty;   /* something was acknowledged since the last checkpoint was sent */
+  uint8_t request; /* slp_save_request: the user wants what is acknowledged to be in the table */
+  uint64_t at_us;  /* when what is dirty is due; 0: not drawn yet */
+} slp_lease_save;
+
+/* Its end and its children: end.c. */
+typedef struct slp_lease_end_part {
+  uint8_t reached;      /* its last record was handed out, and these are its children */
+  slp_shard_desc *kids; /* owned, one block */
+  slp_str *names;       /* of the kids; owned */
+  size_t kids_n, made_n;
+  uint64_t asked_us; /* stealing: the row of a kid's other parent was asked for; 0: it was not */
+} slp_lease_end_part;
+
+/* How it is given up: release.c. */
+typedef struct slp_lease_release_part {
+  uint8_t why;      /* slp_release_reason */
+  uint8_t was_open; /* RELEASING, UNRELEASED: the user was told that it is read, and not yet that it is not */
+  uint64_t deadline_us; /* DRAINING: until then acknowledgements are waited for */
+  slp_instance to;      /* to whom it is handed over */
+} slp_lease_release_part;
+
+/* A counter a lease: counter.c. */
+typedef struct slp_lease_counter {
+  uint64_t good_us;  /* the sending of the last write that moved it */
+  uint64_t renew_us; /* when the next one is due */
+} slp_lease_counter;
+
+/* How it was chosen to be taken: steal.c. */
+typedef struct slp_lease_choice {
+  uint64_t counter;  /* one more than the counter it was chosen by; 0: it was not chosen */
+  slp_instance from; /* the living worker that it is taken from; nobody: it is free */
+} slp_lease_choice;
+
+/* What becomes of it when the worker leaves: leave.c. */
+typedef struct slp_lease_will {
+  uint8_t freed; /* the leaving worker made it free: it names a successor */
+  slp_member *successor;
+} slp_lease_will;
+
+struct slp_lease {
+  slp_list touched; /* in fleet.touched: to be stepped */
+  slp_fleet *f;
+  slp_str shard; /* owned */
+  slp_lease_state state;
+  uint8_t idle_minutes; /* that it has been nothing to this worker */
+  slp_write op;         /* one write at a time */
+  slp_lease_want want;
+  slp_lease_image row;
+  slp_lease_poll_times poll;
+  slp_lease_own own;
+  slp_lease_gate gate;
+  slp_lease_save save;
+  slp_lease_end_part end;
+  slp_lease_release_part release;
+  slp_lease_counter counter;
+  slp_lease_choice choice;
+  slp_lease_will will;
+};
+
+/* ---- lease.c: what is known of it ---------------------------------------------------------------------- */
+
+slp_lease *slp_lease_get(slp_fleet *f, slp_str shard);  /* NULL: not known */
+slp_lease *slp_lease_make(slp_fleet *f, slp_str shard); /* NULL: no memory, or no name of a shard */
+void slp_lease_free(slp_lease *l);
+/* Forgets those that have been nothing to this worker for an hour; called once a minute. */
+void slp_leases_forget(slp_fleet *f);
+
+/* The only way to another state: one that the table allows. It clears what belonged to the state left. */
+void slp_lease_move(slp_lease *l, slp_lease_state to);
+void slp_lease_drop_kids(slp_lease *l);
+static inline int slp_lease_in(const slp_lease *l, unsigned states) { return states >> l->state & 1; }
+
+int slp_lease_wanted(const slp_lease *l);
+/* Where nobody assigns: this worker's own rule has chosen it; it has not, any more; it does not want it. */
+void slp_lease_choose(slp_lease *l);
+void slp_lease_unchoose(slp_lease *l);
+void slp_lease_forget(slp_lease *l);
+void slp_lease_shun(slp_lease *l, uint64_t us);
+void slp_lease_unwant(slp_lease *l);  /* not assigned, not inherited */
+void slp_lease_inherit(slp_lease *l); /* its parent was read to its end by this worker */
+/* A new assignment: each lease that it has, then all once. keep: it could not be read whole. */
+void slp_lease_assign(slp_lease *l);
+void slp_lease_assigned(slp_lease *l, int keep);
+void slp_lease_doubt_end(slp_lease *l); /* assigned and ended: its row is read again */
+
+int slp_lease_seen(slp_fleet *f, slp_str shard);    /* an image said that there was a row of it */
+void slp_lease_ended(slp_lease *l, uint64_t epoch); /* this worker has written its end */
+int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_us); /* SLP_ENOMEM */
+void slp_leases_touch_waiting(slp_fleet *f); /* something that they wait for has changed */
+void slp_lease_step_at(slp_lease *l, uint64_t at_us);
+/* Sends l->op. 0: not now, it is stepped again. */
+int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_done)(slp_write *op));
+
+void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_position *position); /* an ownership */
+void slp_lease_begin_write(slp_lease *l, const slp_write *op); /* the same, by the write that took it */
+void slp_lease_gone(slp_lease *l, slp_shutdown_reason why);    /* its ownership is over, or it is none */
+
+/* ---- checkpoint.c -------------------------------------------------------------------------------------- */
+
+void slp_lease_mark(slp_lease *l, slp_position *ret); /* how far everything is acknowledged */
+int slp_lease_clean(slp_lease *l);                    /* nothing is to be saved */
+int slp_lease_save_due(slp_lease *l);                 /* 1: a checkpoint was due, and was sent */
+int slp_lease_put(slp_lease *l);                      /* the same, due or not */
+
+/* ---- release.c ----------------------------------------------------------------------------------------- */
+
+/* The ownership is over whatever the answer; the processor does not read it any more. */
+void slp_lease_release(slp_lease *l, slp_release_reason why);
+void slp_lease_release_step(slp_lease *l);
+/* Its row names this worker in an epoch that was given up: it may not be taken up again. */
+void slp_lease_release_again(slp_lease *l, const slp_lease_row *row);
+
+/* ---- end.c --------------------------------------------------------------------------------------------- */
+
+void slp_lease_end(slp_lease *l); /* ENDING: the next of its children, or its end */
+int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n); /* SLP_ENOMEM: none are kept */
+
+/* ---- ownership.c --------------------------------------------------------------------------------------- */
+
+void slp_lease_step(slp_lease *l);
+void slp_lease_take(slp_lease *l); /* as its image has it */
+void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row);
+/* Its row was read by a consistent read; row NULL: there is none. */
+void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uint64_t done_us);
+void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row);
+
+#endif
