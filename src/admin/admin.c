@@ -92,7 +92,7 @@ void slp_admin_say(slp_admin *d, const char *fmt, ...) {
     if ((unsigned char)line[i] < ' ' || line[i] == 127) line[i] = '?';
   int r = slp_buf_add(&d->text, line, len);
   if (!r) r = slp_buf_add_char(&d->text, '\n');
-  if (r) d->text.n = before;
+  if (r) slp_buf_cut(&d->text, before);
   if (r == SLP_ENOMEM) d->starved = 1;
 }
 

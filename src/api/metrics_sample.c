@@ -15,9 +15,10 @@ void slp_sample_free(slp_sample *s) {
   slp_sample_init(s, s->mem);
 }
 
-static int add_text(slp_sample *s, const char *z, size_t *ret_at) {
-  *ret_at = s->texts.n;
-  return slp_buf_add(&s->texts, z ? z : "", z ? strlen(z) + 1 : 1);
+static size_t add_text(slp_sample *s, const char *z) {
+  size_t at = s->texts.n;
+  slp_buf_add(&s->texts, z ? z : "", z ? strlen(z) + 1 : 1);
+  return at;
 }
 
 /* Nothing may be told twice under one name. */
@@ -39,10 +40,10 @@ int slp_sample_add(slp_sample *s, const char *app, const char *stream, const cha
     if (!more) return SLP_ENOMEM;
     s->consumers = more;
   }
-  int r = add_text(s, app, &c.app);
-  if (!r) r = add_text(s, stream, &c.stream);
-  if (!r) r = add_text(s, worker, &c.worker);
-  if (r) return r;
+  c.app = add_text(s, app);
+  c.stream = add_text(s, stream);
+  c.worker = add_text(s, worker);
+  if (slp_buf_failed(&s->texts)) return slp_buf_failed(&s->texts);
   c.twin = twin_of(s, &c);
   s->consumers[s->consumers_n++] = c;
   return 0;
@@ -59,8 +60,8 @@ int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard) {
     if (!more) return SLP_ENOMEM;
     s->shards = more;
   }
-  int r = add_text(s, shard->shard, &row.id);
-  if (r) return r;
+  row.id = add_text(s, shard->shard);
+  if (slp_buf_failed(&s->texts)) return slp_buf_failed(&s->texts);
   s->shards[s->shards_n++] = row;
   s->consumers[s->consumers_n - 1].shards_end = s->shards_n;
   return 0;

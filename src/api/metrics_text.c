@@ -128,84 +128,82 @@ void slp_metrics_text_name(const char *stat, const char *unit, char out[80]) {
   if (!is_level(stat)) snprintf(out + n, 80 - n, "_total");
 }
 
-static int add_head(slp_buf *b, const char *name, const char *type, slp_str help, const char *unit) {
-  int r = slp_buf_addf(b, "# HELP %s %.*s", name, (int)help.n, help.p);
-  if (!r && *unit) r = slp_buf_addf(b, " (%s)", unit);
-  return r ? r : slp_buf_addf(b, "\n# TYPE %s %s\n", name, type);
+static void add_head(slp_buf *b, const char *name, const char *type, slp_str help, const char *unit) {
+  slp_buf_addf(b, "# HELP %s ", name);
+  slp_buf_add_str(b, help);
+  if (*unit) slp_buf_addf(b, " (%s)", unit);
+  slp_buf_addf(b, "\n# TYPE %s %s\n", name, type);
 }
 
 /* ---- lines -----------------------------------------------------------------------------------------------
  */
-static int add_label(slp_buf *b, const char *name, const char *value, char before) {
+static void add_label(slp_buf *b, const char *name, const char *value, char before) {
   slp_str v = slp_str_of(value);
   int text = slp_utf8_valid(v);
-  int r = slp_buf_add_char(b, before);
-  if (!r) r = slp_buf_add_z(b, name);
-  if (!r) r = slp_buf_add_z(b, "=\"");
-  for (size_t i = 0; i < v.n && !r; i++) {
+  slp_buf_add_char(b, before);
+  slp_buf_add_z(b, name);
+  slp_buf_add_z(b, "=\"");
+  for (size_t i = 0; i < v.n; i++) {
     char c = v.p[i];
-    if (c == '\\' || c == '"')
-      r = slp_buf_add_char(b, '\\');
-    else if (c == '\n')
-      r = slp_buf_add_char(b, '\\'), c = 'n';
-    if (!r) r = slp_buf_add_char(b, !text && (c & 0x80) ? '?' : c);
+    if (c == '\\' || c == '"' || c == '\n') slp_buf_add_char(b, '\\');
+    if (c == '\n') c = 'n';
+    slp_buf_add_char(b, !text && (c & 0x80) ? '?' : c);
   }
-  return r ? r : slp_buf_add_char(b, '"');
+  slp_buf_add_char(b, '"');
 }
 
 /* name{stream="...",app="...",worker="...", and the label that differs */
-static int add_name(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c,
-                    const char *label, const char *value) {
+static void add_name(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c,
+                     const char *label, const char *value) {
   const slp_sample *s = t->sample;
   slp_buf *b = t->out;
   char number[16];
   snprintf(number, sizeof number, "%u", (unsigned)c->twin);
-  int r = slp_buf_add_z(b, name);
-  if (!r) r = add_label(b, "stream", slp_sample_text(s, c->stream), '{');
-  if (!r && slp_sample_text(s, c->app)[0]) r = add_label(b, "app", slp_sample_text(s, c->app), ',');
-  if (!r && slp_sample_text(s, c->worker)[0]) r = add_label(b, "worker", slp_sample_text(s, c->worker), ',');
-  if (!r && c->twin) r = add_label(b, "consumer", number, ',');
-  if (!r && label) r = add_label(b, label, value, ',');
-  return r ? r : slp_buf_add_z(b, "} ");
+  slp_buf_add_z(b, name);
+  add_label(b, "stream", slp_sample_text(s, c->stream), '{');
+  if (slp_sample_text(s, c->app)[0]) add_label(b, "app", slp_sample_text(s, c->app), ',');
+  if (slp_sample_text(s, c->worker)[0]) add_label(b, "worker", slp_sample_text(s, c->worker), ',');
+  if (c->twin) add_label(b, "consumer", number, ',');
+  if (label) add_label(b, label, value, ',');
+  slp_buf_add_z(b, "} ");
 }
 
-static int add_value(slp_buf *b, uint64_t value, unsigned decimals) {
-  int r = slp_buf_add_scaled(b, value, decimals);
-  return r ? r : slp_buf_add_char(b, '\n');
+static void add_value(slp_buf *b, uint64_t value, unsigned decimals) {
+  slp_buf_add_scaled(b, value, decimals);
+  slp_buf_add_char(b, '\n');
 }
 
 /* Unknown values are left out: there is no line that says so. */
-static int add_stat(const slp_metrics_text *t, const stat_row *row, const slp_sample_consumer *c) {
+static void add_stat(const slp_metrics_text *t, const stat_row *row, const slp_sample_consumer *c) {
   char name[80];
   uint64_t value;
   memcpy(&value, (const char *)&c->stats + row->at, sizeof value);
-  if (value == UINT64_MAX) return 0;
+  if (value == UINT64_MAX) return;
   slp_metrics_text_name(row->name, row->unit, name);
-  int r = add_name(t, name, c, NULL, NULL);
-  return r ? r : add_value(t->out, value, decimals_of(row->unit));
+  add_name(t, name, c, NULL, NULL);
+  add_value(t->out, value, decimals_of(row->unit));
 }
 
-static int add_other(const slp_metrics_text *t, const other_row *row, const slp_sample_consumer *c,
-                     const slp_sample_shard *shard) {
+static void add_other(const slp_metrics_text *t, const other_row *row, const slp_sample_consumer *c,
+                      const slp_sample_shard *shard) {
   uint64_t value = 1;
-  int known = 1, r;
   switch (row->kind) {
     case PER_CONSUMER_READY:
       value = !slp_ready_wrong(c, slp_sample_text(t->sample, c->app)[0] != 0);
-      r = add_name(t, row->name, c, NULL, NULL);
+      add_name(t, row->name, c, NULL, NULL);
       break;
-    case PER_CONSUMER_INFO: r = add_name(t, row->name, c, "version", sloop_version()); break;
+    case PER_CONSUMER_INFO: add_name(t, row->name, c, "version", sloop_version()); break;
     case PER_PROGRAM:
-      known = row->value(t, NULL, &value);
-      r = known ? slp_buf_addf(t->out, "%s ", row->name) : 0;
+      if (!row->value(t, NULL, &value)) return;
+      slp_buf_addf(t->out, "%s ", row->name);
       break;
     case PER_SHARD:
     default:
-      known = row->value(t, shard, &value);
-      r = known ? add_name(t, row->name, c, "shard", slp_sample_text(t->sample, shard->id)) : 0;
+      if (!row->value(t, shard, &value)) return;
+      add_name(t, row->name, c, "shard", slp_sample_text(t->sample, shard->id));
       break;
   }
-  return r || !known ? r : add_value(t->out, value, row->decimals);
+  add_value(t->out, value, row->decimals);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------
@@ -215,13 +213,13 @@ void slp_metrics_text_begin(slp_metrics_text *t, const slp_sample *sample, const
   *t = (slp_metrics_text){.sample = sample, .own = *own, .out = out};
 }
 
-static int add_stat_head(slp_buf *b, const stat_row *row) {
+static void add_stat_head(slp_buf *b, const stat_row *row) {
   char name[80];
   const char *base = base_unit(row->unit), *unknown = strstr(row->meaning, "; UINT64_MAX");
   slp_str help = {row->meaning, unknown ? (size_t)(unknown - row->meaning) : strlen(row->meaning)};
   const char *unit = strncmp(row->unit, "1/1000 ", 7) == 0 ? "units" : row->unit;
   slp_metrics_text_name(row->name, row->unit, name);
-  return add_head(b, name, is_level(row->name) ? "gauge" : "counter", help, *base ? base : unit);
+  add_head(b, name, is_level(row->name) ? "gauge" : "counter", help, *base ? base : unit);
 }
 
 /* Steps to the next consumer, shard or family. */
@@ -237,37 +235,36 @@ static void step(slp_metrics_text *t, other_kind kind) {
   }
 }
 
-static int write_stat(slp_metrics_text *t, const stat_row *row) {
-  int r = t->consumer == 0 ? add_stat_head(t->out, row) : 0;
-  if (!r && t->sample->consumers_n) r = add_stat(t, row, &t->sample->consumers[t->consumer]);
-  if (!r) step(t, PER_CONSUMER_INFO);
-  return r;
+static void write_stat(slp_metrics_text *t, const stat_row *row) {
+  if (t->consumer == 0) add_stat_head(t->out, row);
+  if (t->sample->consumers_n) add_stat(t, row, &t->sample->consumers[t->consumer]);
+  step(t, PER_CONSUMER_INFO);
 }
 
-static int write_other(slp_metrics_text *t, const other_row *row) {
+static void write_other(slp_metrics_text *t, const other_row *row) {
   const slp_sample *s = t->sample;
   uint64_t value;
-  int first = t->consumer == 0 && t->shard == 0, r = 0;
+  int first = t->consumer == 0 && t->shard == 0;
   int any = row->kind == PER_SHARD     ? s->shards_n > 0
             : row->kind == PER_PROGRAM ? row->value(t, NULL, &value)
                                        : s->consumers_n > 0;
-  if (first && any) r = add_head(t->out, row->name, row->type, slp_str_of(row->help), "");
+  if (first && any) add_head(t->out, row->name, row->type, slp_str_of(row->help), "");
   if (row->kind == PER_SHARD && any) /* over consumers without shards */
     while (t->shard >= s->consumers[t->consumer].shards_end) t->consumer++;
-  if (!r && any)
-    r = add_other(t, row, row->kind == PER_PROGRAM ? NULL : &s->consumers[t->consumer],
-                  row->kind == PER_SHARD ? &s->shards[t->shard] : NULL);
-  if (!r) step(t, row->kind);
-  return r;
+  if (any)
+    add_other(t, row, row->kind == PER_PROGRAM ? NULL : &s->consumers[t->consumer],
+              row->kind == PER_SHARD ? &s->shards[t->shard] : NULL);
+  step(t, row->kind);
 }
 
 int slp_metrics_text_write(slp_metrics_text *t, size_t lines_max) {
   for (; t->family < FAMILIES; lines_max--) {
     if (lines_max == 0) return SLP_MORE;
-    int is_stat = t->family < SLP_COUNT(stats);
-    int r =
-        is_stat ? write_stat(t, &stats[t->family]) : write_other(t, &others[t->family - SLP_COUNT(stats)]);
-    if (r) return r;
+    if (t->family < SLP_COUNT(stats))
+      write_stat(t, &stats[t->family]);
+    else
+      write_other(t, &others[t->family - SLP_COUNT(stats)]);
+    if (slp_buf_failed(t->out)) return slp_buf_failed(t->out);
   }
   return 0;
 }

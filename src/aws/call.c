@@ -81,8 +81,8 @@ static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
   wipe_secrets(c);
   c->signed_ms = slp_aws_now_ms(c->aws);
   /* Room for all of it: growing would leave a copy of the token behind. */
-  int r = slp_buf_reserve(&c->secrets, keys->token.n + AUTHORIZATION_MAX);
-  if (!r) r = slp_buf_add_str(&c->secrets, keys->token);
+  slp_buf_reserve(&c->secrets, keys->token.n + AUTHORIZATION_MAX);
+  int r = slp_buf_add_str(&c->secrets, keys->token);
   if (!r) r = slp_sign(signer, &rq, keys, c->signed_ms, c->date, &c->secrets);
   if (r) return r;
   slp_str token = {c->secrets.p, keys->token.n};

@@ -3,6 +3,7 @@
 
 #include "aws/limits.h"
 #include "codec/json.h"
+#include "codec/json_write.h"
 
 #define TRIES 3
 #define ANSWER_MAX (64u * 1024)
@@ -18,30 +19,24 @@ const char *slp_cw_namespace_wrong(slp_str ns) {
   return slp_utf8_valid(ns) ? NULL : "it is not UTF-8";
 }
 
-static int put_dimension(slp_buf *b, const slp_cw_dimension *d) {
-  if (d->value.n == 0 || d->value.n > SLP_CLOUDWATCH_VALUE_MAX) return SLP_EBADDATA;
-  int r = slp_buf_add_z(b, "{\"Name\":");
-  if (!r) r = slp_json_put_string(b, slp_str_of(d->name));
-  if (!r) r = slp_buf_add_z(b, ",\"Value\":");
-  if (!r) r = slp_json_put_string(b, d->value);
-  return r ? r : slp_buf_add_char(b, '}');
+static void put_dimension(slp_jw *w, const slp_cw_dimension *d) {
+  if (d->value.n == 0 || d->value.n > SLP_CLOUDWATCH_VALUE_MAX) slp_buf_fail(w->b, SLP_EBADDATA);
+  slp_jw_object(w, NULL);
+  slp_jw_z(w, "Name", d->name);
+  slp_jw_str(w, "Value", d->value);
+  slp_jw_object_end(w);
 }
 
-static int put_datum(slp_buf *b, const slp_cw_datum *d, int64_t at_ms) {
-  int r = slp_buf_add_z(b, "{\"MetricName\":");
-  if (!r) r = slp_json_put_string(b, slp_str_of(d->name));
-  if (!r) r = slp_buf_add_z(b, ",\"Dimensions\":[");
-  for (size_t i = 0; i < d->dimensions_n && !r; i++) {
-    if (i) r = slp_buf_add_char(b, ',');
-    if (!r) r = put_dimension(b, &d->dimensions[i]);
-  }
-  if (!r) r = slp_buf_add_z(b, "],\"Timestamp\":");
-  if (!r) r = slp_buf_add_scaled(b, (uint64_t)at_ms, 3);
-  if (!r) r = slp_buf_add_z(b, ",\"Value\":");
-  if (!r) r = slp_buf_add_scaled(b, d->value, d->decimals);
-  if (!r) r = slp_buf_add_z(b, ",\"Unit\":");
-  if (!r) r = slp_json_put_string(b, slp_str_of(d->unit));
-  return r ? r : slp_buf_add_char(b, '}');
+static void put_datum(slp_jw *w, const slp_cw_datum *d, int64_t at_ms) {
+  slp_jw_object(w, NULL);
+  slp_jw_z(w, "MetricName", d->name);
+  slp_jw_array(w, "Dimensions");
+  for (size_t i = 0; i < d->dimensions_n; i++) put_dimension(w, &d->dimensions[i]);
+  slp_jw_array_end(w);
+  slp_jw_scaled(w, "Timestamp", (uint64_t)at_ms, 3);
+  slp_jw_scaled(w, "Value", d->value, d->decimals);
+  slp_jw_z(w, "Unit", d->unit);
+  slp_jw_object_end(w);
 }
 
 int slp_cw_put_begin(slp_cw_put *p, slp_str ns, int64_t at_ms) {
@@ -49,22 +44,23 @@ int slp_cw_put_begin(slp_cw_put *p, slp_str ns, int64_t at_ms) {
   slp_buf_clear(b);
   p->data_n = 0;
   p->at_ms = slp_max_i64(at_ms, 0);
-  int r = slp_buf_add_z(b, "{\"Namespace\":");
-  if (!r) r = slp_json_put_string(b, ns);
-  return r ? r : slp_buf_add_z(b, ",\"MetricData\":[" END);
+  slp_jw w = slp_jw_begin(b);
+  slp_jw_str(&w, "Namespace", ns);
+  slp_jw_array(&w, "MetricData");
+  return slp_buf_add_z(b, END);
 }
 
 int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d) {
   slp_buf *b = &p->op.request;
+  slp_jw w = {.b = b, .comma = p->data_n > 0};
   if (p->data_n == SLP_CLOUDWATCH_DATA_MAX) return SLP_MORE;
   size_t end = b->n - strlen(END);
   b->n = end;
-  int r = p->data_n ? slp_buf_add_char(b, ',') : 0;
-  if (!r) r = put_datum(b, d, p->at_ms);
-  if (!r) r = slp_buf_add_z(b, END);
+  put_datum(&w, d, p->at_ms);
+  int r = slp_buf_add_z(b, END);
   if (!r && b->n > SLP_CLOUDWATCH_BODY_MAX) r = SLP_MORE;
   if (r) {
-    b->n = end;
+    slp_buf_cut(b, end);
     SLP_CHECK(slp_buf_add_z(b, END) == 0); /* there was room for it */
     return r;
   }

@@ -67,6 +67,7 @@ void slp_fetch_send(slp_fetch *f) {
   SLP_CHECK(!f->busy);
   f->busy = 1;
   f->tries = 0;
+  slp_secret_clear(&f->answer);
   if (slp_secret_room(&f->answer)) {
     f->http = (slp_http){.error = SLP_ENOMEM, .ev = {.run = on_starved}};
     slp_post(f->h, &f->http.ev);

@@ -137,7 +137,9 @@ static void on_token(slp_imds *m) {
   const slp_http *http = &m->fetch.http;
   slp_str token = slp_buf_str(&m->fetch.answer);
   if (!http->error && http->status == 200 && token.n <= TOKEN_MAX && sendable(token)) {
-    if (slp_secret_room(&m->token) || slp_buf_add_str(&m->token, token)) {
+    slp_secret_room(&m->token);
+    if (slp_buf_add_str(&m->token, token)) {
+      slp_secret_free(&m->token);
       m->on_done(m, SLP_IMDS_STARVED);
       return;
     }

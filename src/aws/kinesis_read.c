@@ -8,30 +8,35 @@
 
 /* ---- requests --------------------------------------------------------------------------------------------
  */
-static int put_stream(slp_buf *b, slp_str name, slp_str arn) {
-  int r = slp_put_text(b, "StreamName", name);
-  return r ? r : slp_put_text(b, "StreamARN", arn);
+static void put_stream(slp_jw *w, slp_str name, slp_str arn) {
+  slp_put_text(w, "StreamName", name);
+  slp_put_text(w, "StreamARN", arn);
 }
 
 int slp_kinesis_put_describe(slp_buf *b, const slp_op_describe *op) {
-  int r = put_stream(b, op->name, op->arn);
-  return r ? r : slp_put_end(b);
+  slp_jw w = slp_jw_begin(b);
+  put_stream(&w, op->name, op->arn);
+  return slp_jw_object_end(&w);
 }
 
 int slp_kinesis_put_list(slp_buf *b, const slp_op_list_shards *op) {
-  int r = op->next_token.n ? slp_put_text(b, "NextToken", op->next_token) : put_stream(b, op->name, op->arn);
-  return r ? r : slp_put_end(b);
+  slp_jw w = slp_jw_begin(b);
+  if (op->next_token.n)
+    slp_put_text(&w, "NextToken", op->next_token);
+  else
+    put_stream(&w, op->name, op->arn);
+  return slp_jw_object_end(&w);
 }
 
 int slp_kinesis_put_iterator(slp_buf *b, const slp_op_iterator *op) {
-  int r = put_stream(b, op->name, op->arn);
-  if (!r) r = slp_put_text(b, "ShardId", op->shard);
-  if (!r) r = slp_put_text(b, "ShardIteratorType", slp_str_of(slp_iter_kind_name(op->kind)));
-  if (!r && (op->kind == SLP_ITER_AT_SEQ || op->kind == SLP_ITER_AFTER_SEQ)) {
-    r = slp_put_text(b, "StartingSequenceNumber", op->seq);
-  }
-  if (!r && op->kind == SLP_ITER_AT_TIME) r = slp_put_seconds(b, "Timestamp", op->at_ms);
-  return r ? r : slp_put_end(b);
+  slp_jw w = slp_jw_begin(b);
+  put_stream(&w, op->name, op->arn);
+  slp_put_text(&w, "ShardId", op->shard);
+  slp_jw_z(&w, "ShardIteratorType", slp_iter_kind_name(op->kind));
+  if (op->kind == SLP_ITER_AT_SEQ || op->kind == SLP_ITER_AFTER_SEQ)
+    slp_put_text(&w, "StartingSequenceNumber", op->seq);
+  if (op->kind == SLP_ITER_AT_TIME) slp_put_seconds(&w, "Timestamp", op->at_ms);
+  return slp_jw_object_end(&w);
 }
 
 static uint32_t limit_of(const slp_op_records *op) {
@@ -40,23 +45,23 @@ static uint32_t limit_of(const slp_op_records *op) {
 }
 
 static int put_records_cbor(slp_buf *b, const slp_op_records *op) {
-  int r = slp_cbor_put_map(b, op->arn.n ? 3 : 2);
-  if (!r) r = slp_cbor_put_text(b, SLP_STR("ShardIterator"));
-  if (!r) r = slp_cbor_put_text(b, op->iterator);
-  if (!r) r = slp_cbor_put_text(b, SLP_STR("Limit"));
-  if (!r) r = slp_cbor_put_i64(b, limit_of(op));
-  if (!r && op->arn.n) r = slp_cbor_put_text(b, SLP_STR("StreamARN"));
-  if (!r && op->arn.n) r = slp_cbor_put_text(b, op->arn);
-  return r;
+  slp_cbor_put_map(b, op->arn.n ? 3 : 2);
+  slp_cbor_put_text(b, SLP_STR("ShardIterator"));
+  slp_cbor_put_text(b, op->iterator);
+  slp_cbor_put_text(b, SLP_STR("Limit"));
+  slp_cbor_put_i64(b, limit_of(op));
+  if (op->arn.n) slp_cbor_put_text(b, SLP_STR("StreamARN"));
+  if (op->arn.n) slp_cbor_put_text(b, op->arn);
+  return slp_buf_failed(b);
 }
 
 int slp_kinesis_put_records(slp_buf *b, const slp_op_records *op, slp_form form) {
   if (form == SLP_FORM_CBOR) return put_records_cbor(b, op);
-  int r = slp_put_text(b, "ShardIterator", op->iterator);
-  if (!r) r = slp_put_member(b, "Limit");
-  if (!r) r = slp_buf_add_u64(b, limit_of(op));
-  if (!r) r = slp_put_text(b, "StreamARN", op->arn);
-  return r ? r : slp_put_end(b);
+  slp_jw w = slp_jw_begin(b);
+  slp_put_text(&w, "ShardIterator", op->iterator);
+  slp_jw_u64(&w, "Limit", limit_of(op));
+  slp_put_text(&w, "StreamARN", op->arn);
+  return slp_jw_object_end(&w);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------

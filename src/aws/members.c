@@ -5,26 +5,14 @@
 
 /* ---- requests --------------------------------------------------------------------------------------------
  */
-int slp_put_member(slp_buf *b, const char *name) {
-  int r = slp_buf_add_char(b, b->n ? ',' : '{');
-  if (!r) r = slp_json_put_string(b, slp_str_of(name));
-  return r ? r : slp_buf_add_char(b, ':');
+void slp_put_text(slp_jw *w, const char *name, slp_str value) {
+  if (value.n) slp_jw_str(w, name, value);
 }
-
-int slp_put_text(slp_buf *b, const char *name, slp_str value) {
-  if (!value.n) return 0;
-  int r = slp_put_member(b, name);
-  return r ? r : slp_json_put_string(b, value);
-}
-
-int slp_put_end(slp_buf *b) { return b->n ? slp_buf_add_char(b, '}') : slp_buf_add_z(b, "{}"); }
 
 /* Seconds with a fraction, written as digits, so nothing is rounded. */
-int slp_put_seconds(slp_buf *b, const char *name, int64_t ms) {
+void slp_put_seconds(slp_jw *w, const char *name, int64_t ms) {
   uint64_t at = ms > 0 ? (uint64_t)ms : 0;
-  int r = slp_put_member(b, name);
-  if (!r) r = slp_buf_add_u64(b, at / 1000);
-  return r ? r : slp_buf_addf(b, ".%03u", (unsigned)(at % 1000));
+  slp_buf_addf(slp_jw_value(w, name), "%llu.%03u", (unsigned long long)(at / 1000), (unsigned)(at % 1000));
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------

@@ -3,13 +3,10 @@
 #define SLP_AWS_MEMBERS_H
 
 #include "codec/json.h"
+#include "codec/json_write.h"
 
-/* An object is written into b, which must be empty at first. 0, SLP_ENOMEM, SLP_EBADDATA (text that is not
- * UTF-8). */
-int slp_put_member(slp_buf *b, const char *name);              /* its value comes next */
-int slp_put_text(slp_buf *b, const char *name, slp_str value); /* nothing when the value is empty */
-int slp_put_seconds(slp_buf *b, const char *name, int64_t ms); /* a time, as JSON has it */
-int slp_put_end(slp_buf *b);
+void slp_put_text(slp_jw *w, const char *name, slp_str value); /* nothing when the value is empty */
+void slp_put_seconds(slp_jw *w, const char *name, int64_t ms); /* a time, as JSON has it */
 
 /* Goes into an object or array that may be null; opening: SLP_JSON_OBJECT or _ARRAY. 1: inside; 0: null; else
  * an error. */

@@ -340,13 +340,13 @@ static int file_path(slp_profiles *p, int i) {
   slp_buf_clear(path);
   p->files[i].named = given != NULL;
   if (given && given[0] == '~' && given[1] == '/' && home) {
-    int r = slp_buf_add_z(path, home);
-    return r ? r : slp_buf_add_z(path, given + 1);
+    slp_buf_add_z(path, home);
+    return slp_buf_add_z(path, given + 1);
   }
   if (given) return slp_buf_add_z(path, given);
   if (!home) return 0;
-  int r = slp_buf_add_z(path, home);
-  return r ? r : slp_buf_add_z(path, under_home[i]);
+  slp_buf_add_z(path, home);
+  return slp_buf_add_z(path, under_home[i]);
 }
 
 static void on_file(slp_file *file) {

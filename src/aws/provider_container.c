@@ -143,9 +143,10 @@ static void begin(slp_provider *p, int fresh) {
     return;
   }
   slp_buf_clear(&c->path);
-  int r = slp_secret_room(&c->token);
+  slp_secret_room(&c->token);
+  if (!file && token) slp_buf_add_z(&c->token, token);
+  int r = slp_buf_failed(&c->token);
   if (!r && file) r = slp_buf_add_z(&c->path, file);
-  if (!r && !file && token) r = slp_buf_add_z(&c->token, token);
   if (r == SLP_ENOMEM) {
     slp_keys_starved(p);
   } else if (r) {

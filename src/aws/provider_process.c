@@ -65,8 +65,8 @@ static int version_is_1(process *x) {
   slp_field version = {.name = "Version"};
   const char *why = "";
   slp_buf_init(&copy, x->h->mem, x->output.n + 1);
-  int r = slp_secret_room(&copy);
-  if (!r) r = slp_buf_add_str(&copy, slp_buf_str(&x->output));
+  slp_secret_room(&copy);
+  int r = slp_buf_add_str(&copy, slp_buf_str(&x->output));
   if (r) {
     slp_secret_free(&copy);
     slp_keys_starved(&x->p);

@@ -59,10 +59,10 @@ static void on_sts(slp_sts *sts) {
 static int keep_source(profile_provider *pp, const slp_aws_keys *keys) {
   slp_buf copy;
   slp_buf_init(&copy, pp->aws->h->mem, keys->key_id.n + keys->secret.n + keys->token.n + 1);
-  int r = slp_secret_room(&copy);
-  if (!r) r = slp_buf_add_str(&copy, keys->key_id);
-  if (!r) r = slp_buf_add_str(&copy, keys->secret);
-  if (!r && keys->token.n) r = slp_buf_add_str(&copy, keys->token);
+  slp_secret_room(&copy);
+  slp_buf_add_str(&copy, keys->key_id);
+  slp_buf_add_str(&copy, keys->secret);
+  int r = slp_buf_add_str(&copy, keys->token);
   if (r) {
     slp_secret_free(&copy);
     return r;

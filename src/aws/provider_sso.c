@@ -8,6 +8,7 @@
 #include "aws/sso_cache.h"
 #include "codec/fields.h"
 #include "codec/json.h"
+#include "codec/json_write.h"
 #include "codec/uri.h"
 
 #include <stdio.h>
@@ -77,8 +78,8 @@ static int find_url(sso *s, slp_svc svc, const char *path) {
   }
   size_t n = strlen(e.url);
   slp_buf_clear(&s->url);
-  int r = slp_buf_add(&s->url, e.url, e.url[n - 1] == '/' ? n - 1 : n);
-  if (!r) r = slp_buf_add_z(&s->url, path);
+  slp_buf_add(&s->url, e.url, e.url[n - 1] == '/' ? n - 1 : n);
+  int r = slp_buf_add_z(&s->url, path);
   if (r) starved(s);
   return r;
 }
@@ -138,9 +139,8 @@ static void on_keys(slp_fetch *f) {
 
 static void ask_portal(sso *s, slp_str access) {
   slp_secret_clear(&s->bearer);
-  int r = slp_secret_room(&s->bearer);
-  if (!r) r = slp_buf_add_str(&s->bearer, access);
-  if (r) {
+  slp_secret_room(&s->bearer);
+  if (slp_buf_add_str(&s->bearer, access)) {
     starved(s);
     return;
   }
@@ -151,10 +151,9 @@ static void ask_portal(sso *s, slp_str access) {
     }
   }
   if (find_url(s, SLP_SVC_SSO, "/federation/credentials?role_name=")) return;
-  r = slp_uri_put_encoded(&s->url, slp_str_of(s->role), 0);
-  if (!r) r = slp_buf_add_z(&s->url, "&account_id=");
-  if (!r) r = slp_uri_put_encoded(&s->url, slp_str_of(s->account), 0);
-  if (r) {
+  slp_uri_put_encoded(&s->url, slp_str_of(s->role), 0);
+  slp_buf_add_z(&s->url, "&account_id=");
+  if (slp_uri_put_encoded(&s->url, slp_str_of(s->account), 0)) {
     starved(s);
     return;
   }
@@ -178,9 +177,9 @@ static void without_renewal(sso *s, const char *why) {
 static int keep_renewed(sso *s, slp_str access, slp_str refresh, int64_t expires_ms) {
   slp_buf copy;
   slp_buf_init(&copy, s->aws->h->mem, access.n + refresh.n + 1);
-  int r = slp_secret_room(&copy);
-  if (!r) r = slp_buf_add_str(&copy, access);
-  if (!r && refresh.n) r = slp_buf_add_str(&copy, refresh);
+  slp_secret_room(&copy);
+  slp_buf_add_str(&copy, access);
+  int r = slp_buf_add_str(&copy, refresh);
   if (r) {
     slp_secret_free(&copy);
     return r;
@@ -222,21 +221,16 @@ static void on_renewed(slp_fetch *f) {
     ask_portal(s, (slp_str){s->renewed.p, s->renewed_n});
 }
 
-static int put_member(slp_buf *b, const char *before, slp_str value) {
-  int r = slp_buf_add_z(b, before);
-  return r ? r : slp_json_put_string(b, value);
-}
-
 static void renew(sso *s) {
   slp_buf *b = &s->request;
   if (find_url(s, SLP_SVC_SSO_OIDC, "/token")) return;
-  int r = slp_secret_room(b);
-  if (!r) r = put_member(b, "{\"grantType\":", SLP_STR("refresh_token"));
-  if (!r) r = put_member(b, ",\"clientId\":", s->token.client_id);
-  if (!r) r = put_member(b, ",\"clientSecret\":", s->token.client_secret);
-  if (!r) r = put_member(b, ",\"refreshToken\":", s->token.refresh);
-  if (!r) r = slp_buf_add_char(b, '}');
-  if (r) {
+  slp_secret_room(b);
+  slp_jw w = slp_jw_begin(b);
+  slp_jw_z(&w, "grantType", "refresh_token");
+  slp_jw_str(&w, "clientId", s->token.client_id);
+  slp_jw_str(&w, "clientSecret", s->token.client_secret);
+  slp_jw_str(&w, "refreshToken", s->token.refresh);
+  if (slp_jw_object_end(&w)) {
     starved(s);
     return;
   }

@@ -90,17 +90,17 @@ static int insert_header(slp_http_header *sorted, size_t *n, slp_http_header hea
   return 0;
 }
 
-static int add_lower(slp_buf *b, slp_str name) {
-  int r = slp_buf_reserve(b, name.n);
-  for (size_t i = 0; i < name.n && !r; i++) b->p[b->n++] = lower(name.p[i]);
-  return r;
+static void add_lower(slp_buf *b, slp_str name) {
+  if (slp_buf_reserve(b, name.n)) return;
+  for (size_t i = 0; i < name.n; i++) b->p[b->n++] = lower(name.p[i]);
 }
 
 /* Without white space at the ends, runs of it inside as one space. */
-static int add_value(slp_buf *b, slp_str value) {
-  int r = slp_buf_reserve(b, value.n), gap = 0;
+static void add_value(slp_buf *b, slp_str value) {
+  if (slp_buf_reserve(b, value.n)) return;
+  int gap = 0;
   size_t start = b->n;
-  for (size_t i = 0; i < value.n && !r; i++) {
+  for (size_t i = 0; i < value.n; i++) {
     char c = value.p[i];
     if (c == ' ' || c == '\t') {
       gap = 1;
@@ -110,70 +110,67 @@ static int add_value(slp_buf *b, slp_str value) {
     gap = 0;
     b->p[b->n++] = c;
   }
-  return r;
 }
 
-static int add_headers(slp_buf *b, const slp_http_header *sorted, size_t n) {
-  int r = 0;
-  for (size_t i = 0; i < n && !r; i++) {
+static void add_headers(slp_buf *b, const slp_http_header *sorted, size_t n) {
+  for (size_t i = 0; i < n; i++) {
     int again = i > 0 && name_cmp(sorted[i - 1].name, sorted[i].name) == 0;
-    if (again) {
-      b->n--; /* its line goes on */
-      r = slp_buf_add_char(b, ',');
-    } else {
-      r = add_lower(b, sorted[i].name);
-      if (!r) r = slp_buf_add_char(b, ':');
+    if (!again) {
+      if (i > 0) slp_buf_add_char(b, '\n');
+      add_lower(b, sorted[i].name);
     }
-    if (!r) r = add_value(b, sorted[i].value);
-    if (!r) r = slp_buf_add_char(b, '\n');
+    slp_buf_add_char(b, again ? ',' : ':');
+    add_value(b, sorted[i].value);
   }
-  return r;
+  if (n > 0) slp_buf_add_char(b, '\n');
 }
 
-static int add_names(slp_buf *b, const slp_http_header *sorted, size_t n) {
-  int r = 0;
-  for (size_t i = 0; i < n && !r; i++) {
+static void add_names(slp_buf *b, const slp_http_header *sorted, size_t n) {
+  for (size_t i = 0; i < n; i++) {
     if (i > 0 && name_cmp(sorted[i - 1].name, sorted[i].name) == 0) continue;
-    if (i > 0) r = slp_buf_add_char(b, ';');
-    if (!r) r = add_lower(b, sorted[i].name);
+    if (i > 0) slp_buf_add_char(b, ';');
+    add_lower(b, sorted[i].name);
   }
-  return r;
+}
+
+static void add_hex(slp_buf *b, const uint8_t bytes[32]) {
+  if (slp_buf_reserve(b, 64)) return;
+  slp_hex(b->p + b->n, bytes, 32);
+  b->n += 64;
 }
 
 static int add_hash(slp_signer *s, slp_buf *b, slp_str of) {
   uint8_t hash[32];
   int r = slp_sha256(s->digest, of, hash);
-  if (!r) r = slp_buf_reserve(b, 64);
-  if (r) return r;
-  slp_hex(b->p + b->n, hash, sizeof hash);
-  b->n += 64;
-  return 0;
+  if (r) return slp_buf_fail(b, r);
+  add_hex(b, hash);
+  return slp_buf_failed(b);
 }
 
-static int add_line(slp_buf *b, slp_str s) {
-  int r = slp_buf_add_str(b, s);
-  return r ? r : slp_buf_add_char(b, '\n');
+static void add_line(slp_buf *b, slp_str s) {
+  slp_buf_add_str(b, s);
+  slp_buf_add_char(b, '\n');
 }
 
 static int canonical_request(slp_signer *s, const slp_sign_request *rq, const slp_http_header *sorted,
                              size_t n, size_t token_n) {
   slp_buf *b = &s->canonical;
   slp_buf_clear(b);
-  int r = slp_buf_reserve(b, token_n + 4096); /* growing would leave a copy of the token behind */
-  if (!r) r = add_line(b, rq->method);
-  if (!r) r = add_line(b, rq->path);
-  if (!r) r = add_line(b, rq->query);
-  if (!r) r = add_headers(b, sorted, n);
-  if (!r) r = slp_buf_add_char(b, '\n');
-  if (!r) r = add_names(b, sorted, n);
-  if (!r) r = slp_buf_add_char(b, '\n');
-  return r ? r : add_hash(s, b, rq->body);
+  slp_buf_reserve(b, token_n + 4096); /* growing would leave a copy of the token behind */
+  add_line(b, rq->method);
+  add_line(b, rq->path);
+  add_line(b, rq->query);
+  add_headers(b, sorted, n);
+  slp_buf_add_char(b, '\n');
+  add_names(b, sorted, n);
+  slp_buf_add_char(b, '\n');
+  return add_hash(s, b, rq->body);
 }
 
-static int add_counted(slp_buf *b, slp_str s) {
+static void add_counted(slp_buf *b, slp_str s) {
   uint64_t n = s.n;
-  int r = slp_buf_add(b, &n, sizeof n);
-  return r ? r : slp_buf_add_str(b, s);
+  slp_buf_add(b, &n, sizeof n);
+  slp_buf_add_str(b, s);
 }
 
 static int derive_key(slp_signer *s, const slp_sign_request *rq, slp_str secret, slp_str day) {
@@ -181,8 +178,8 @@ static int derive_key(slp_signer *s, const slp_sign_request *rq, slp_str secret,
   uint8_t key[32], next[32];
   slp_buf *b = &s->scratch;
   slp_buf_clear(b);
-  int r = slp_buf_add_str(b, SLP_STR("AWS4"));
-  if (!r) r = slp_buf_add_str(b, secret);
+  slp_buf_add_str(b, SLP_STR("AWS4"));
+  int r = slp_buf_add_str(b, secret);
   slp_str from = slp_buf_str(b);
   for (size_t i = 0; i < SLP_COUNT(step) && !r; i++) {
     r = slp_hmac_sha256(s->digest, from, step[i], next);
@@ -200,52 +197,47 @@ static int derive_key(slp_signer *s, const slp_sign_request *rq, slp_str secret,
 static int use_key(slp_signer *s, const slp_sign_request *rq, slp_str secret, slp_str day) {
   slp_buf *want = &s->scratch;
   slp_buf_clear(want);
-  int r = add_counted(want, day);
-  if (!r) r = add_counted(want, rq->region);
-  if (!r) r = add_counted(want, rq->service);
-  if (!r) r = add_counted(want, secret);
-  if (r) return r;
+  add_counted(want, day);
+  add_counted(want, rq->region);
+  add_counted(want, rq->service);
+  add_counted(want, secret);
+  if (slp_buf_failed(want)) return slp_buf_failed(want);
   if (slp_str_eq(slp_buf_str(want), slp_buf_str(&s->key_of))) return 0;
   slp_wipe(s->key_of.p, s->key_of.cap);
   slp_buf_clear(&s->key_of);
-  r = slp_buf_add_str(&s->key_of, slp_buf_str(want));
+  int r = slp_buf_add_str(&s->key_of, slp_buf_str(want));
   if (!r) r = derive_key(s, rq, secret, day);
   if (r) slp_buf_clear(&s->key_of);
   return r;
 }
 
-static int add_scope(slp_buf *b, slp_str day, const slp_sign_request *rq) {
+static void add_scope(slp_buf *b, slp_str day, const slp_sign_request *rq) {
   const slp_str part[] = {day, SLP_STR("/"), rq->region, SLP_STR("/"), rq->service, SLP_STR("/aws4_request")};
-  int r = 0;
-  for (size_t i = 0; i < SLP_COUNT(part) && !r; i++) r = slp_buf_add_str(b, part[i]);
-  return r;
+  for (size_t i = 0; i < SLP_COUNT(part); i++) slp_buf_add_str(b, part[i]);
 }
 
 static int string_to_sign(slp_signer *s, const slp_sign_request *rq, slp_str date, slp_str day) {
   slp_buf *b = &s->scratch;
   slp_wipe(b->p, b->cap); /* it held the secret */
   slp_buf_clear(b);
-  int r = add_line(b, SLP_STR("AWS4-HMAC-SHA256"));
-  if (!r) r = add_line(b, date);
-  if (!r) r = add_scope(b, day, rq);
-  if (!r) r = slp_buf_add_char(b, '\n');
-  return r ? r : add_hash(s, b, slp_buf_str(&s->canonical));
+  add_line(b, SLP_STR("AWS4-HMAC-SHA256"));
+  add_line(b, date);
+  add_scope(b, day, rq);
+  slp_buf_add_char(b, '\n');
+  return add_hash(s, b, slp_buf_str(&s->canonical));
 }
 
 static int add_authorization(slp_buf *b, const slp_sign_request *rq, slp_str key_id, slp_str day,
                              const slp_http_header *sorted, size_t n, const uint8_t mac[32]) {
-  int r = slp_buf_add_str(b, SLP_STR("AWS4-HMAC-SHA256 Credential="));
-  if (!r) r = slp_buf_add_str(b, key_id);
-  if (!r) r = slp_buf_add_char(b, '/');
-  if (!r) r = add_scope(b, day, rq);
-  if (!r) r = slp_buf_add_str(b, SLP_STR(", SignedHeaders="));
-  if (!r) r = add_names(b, sorted, n);
-  if (!r) r = slp_buf_add_str(b, SLP_STR(", Signature="));
-  if (!r) r = slp_buf_reserve(b, 64);
-  if (r) return r;
-  slp_hex(b->p + b->n, mac, 32);
-  b->n += 64;
-  return 0;
+  slp_buf_add_str(b, SLP_STR("AWS4-HMAC-SHA256 Credential="));
+  slp_buf_add_str(b, key_id);
+  slp_buf_add_char(b, '/');
+  add_scope(b, day, rq);
+  slp_buf_add_str(b, SLP_STR(", SignedHeaders="));
+  add_names(b, sorted, n);
+  slp_buf_add_str(b, SLP_STR(", Signature="));
+  add_hex(b, mac);
+  return slp_buf_failed(b);
 }
 
 int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms,

@@ -10,10 +10,7 @@ int slp_sso_cache_path(slp_buf *path, const char *home, const char *key) {
   char hex[40];
   if (slp_sha1(slp_str_of(key), hash)) return SLP_ENOMEM;
   slp_hex(hex, hash, sizeof hash);
-  int r = slp_buf_add_z(path, home);
-  if (!r) r = slp_buf_add_z(path, "/.aws/sso/cache/");
-  if (!r) r = slp_buf_add(path, hex, sizeof hex);
-  return r ? r : slp_buf_add_z(path, ".json");
+  return slp_buf_addf(path, "%s/.aws/sso/cache/%.40s.json", home, hex);
 }
 
 /* Old versions of the tools wrote "2020-06-17T10:02:08UTC". */

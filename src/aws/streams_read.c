@@ -8,52 +8,48 @@
 /* ---- requests --------------------------------------------------------------------------------------------
  */
 int slp_streams_put_table(slp_buf *b, slp_str table) {
-  int r = slp_put_text(b, "TableName", table);
-  return r ? r : slp_put_end(b);
-}
-
-static int put_number(slp_buf *b, const char *name, uint64_t value) {
-  int r = slp_put_member(b, name);
-  return r ? r : slp_buf_add_u64(b, value);
+  slp_jw w = slp_jw_begin(b);
+  slp_put_text(&w, "TableName", table);
+  return slp_jw_object_end(&w);
 }
 
 /* The least of its shards: they are listed by themselves. */
 int slp_streams_put_describe(slp_buf *b, slp_str arn) {
-  int r = slp_put_text(b, "StreamArn", arn);
-  if (!r) r = put_number(b, "Limit", 1);
-  return r ? r : slp_put_end(b);
-}
-
-static int put_children_filter(slp_buf *b, slp_str shard) {
-  int r = slp_put_member(b, "ShardFilter");
-  if (!r) r = slp_buf_add_z(b, "{\"Type\":\"CHILD_SHARDS\",\"ShardId\":");
-  if (!r) r = slp_json_put_string(b, shard);
-  return r ? r : slp_buf_add_char(b, '}');
+  slp_jw w = slp_jw_begin(b);
+  slp_put_text(&w, "StreamArn", arn);
+  slp_jw_u64(&w, "Limit", 1);
+  return slp_jw_object_end(&w);
 }
 
 int slp_streams_put_list(slp_buf *b, const slp_op_list_shards *op) {
-  int r = slp_put_text(b, "StreamArn", op->arn);
-  if (!r) r = slp_put_text(b, "ExclusiveStartShardId", op->next_token);
-  if (!r && op->children_of.n) r = put_children_filter(b, op->children_of);
-  return r ? r : slp_put_end(b);
+  slp_jw w = slp_jw_begin(b);
+  slp_put_text(&w, "StreamArn", op->arn);
+  slp_put_text(&w, "ExclusiveStartShardId", op->next_token);
+  if (op->children_of.n) {
+    slp_jw_object(&w, "ShardFilter");
+    slp_jw_z(&w, "Type", "CHILD_SHARDS");
+    slp_jw_str(&w, "ShardId", op->children_of);
+    slp_jw_object_end(&w);
+  }
+  return slp_jw_object_end(&w);
 }
 
 int slp_streams_put_iterator(slp_buf *b, const slp_op_iterator *op) {
   if (op->kind == SLP_ITER_AT_TIME) return SLP_EINVAL;
-  int r = slp_put_text(b, "StreamArn", op->arn);
-  if (!r) r = slp_put_text(b, "ShardId", op->shard);
-  if (!r) r = slp_put_text(b, "ShardIteratorType", slp_str_of(slp_iter_kind_name(op->kind)));
-  if (!r && (op->kind == SLP_ITER_AT_SEQ || op->kind == SLP_ITER_AFTER_SEQ)) {
-    r = slp_put_text(b, "SequenceNumber", op->seq);
-  }
-  return r ? r : slp_put_end(b);
+  slp_jw w = slp_jw_begin(b);
+  slp_put_text(&w, "StreamArn", op->arn);
+  slp_put_text(&w, "ShardId", op->shard);
+  slp_jw_z(&w, "ShardIteratorType", slp_iter_kind_name(op->kind));
+  if (op->kind == SLP_ITER_AT_SEQ || op->kind == SLP_ITER_AFTER_SEQ)
+    slp_put_text(&w, "SequenceNumber", op->seq);
+  return slp_jw_object_end(&w);
 }
 
 int slp_streams_put_records(slp_buf *b, const slp_op_records *op) {
-  uint64_t limit = slp_min_u64(slp_max_u64(op->limit, 1), SLP_STREAMS_RECORDS_MAX);
-  int r = slp_put_text(b, "ShardIterator", op->iterator);
-  if (!r) r = put_number(b, "Limit", limit);
-  return r ? r : slp_put_end(b);
+  slp_jw w = slp_jw_begin(b);
+  slp_put_text(&w, "ShardIterator", op->iterator);
+  slp_jw_u64(&w, "Limit", slp_min_u64(slp_max_u64(op->limit, 1), SLP_STREAMS_RECORDS_MAX));
+  return slp_jw_object_end(&w);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------

@@ -48,26 +48,23 @@ void slp_sts_free(slp_sts *s) {
 
 /* ---- the question ----------------------------------------------------------------------------------------
  */
-static int put(slp_buf *b, const char *name, slp_str value) {
-  if (!value.p) return 0;
-  int r = slp_buf_add_char(b, '&');
-  if (!r) r = slp_buf_add_z(b, name);
-  if (!r) r = slp_buf_add_char(b, '=');
-  return r ? r : slp_uri_put_encoded(b, value, 0);
+static void put(slp_buf *b, const char *name, slp_str value) {
+  if (!value.p) return;
+  slp_buf_addf(b, "&%s=", name);
+  slp_uri_put_encoded(b, value, 0);
 }
 
 static int put_form(slp_sts *s) {
   char session[64];
   /* Names of sessions need not be unique; the time tells them apart in the service's logs. */
   snprintf(session, sizeof session, "sloop-%lld", (long long)(slp_aws_now_ms(s->call.aws) / 1000));
-  int r = slp_buf_add_z(&s->body, "Action=");
-  if (!r) r = slp_buf_add_z(&s->body, slp_sts_action(s));
-  if (!r) r = slp_buf_add_z(&s->body, "&Version=2011-06-15");
-  if (!r) r = put(&s->body, "RoleArn", slp_str_of(s->role_arn));
-  if (!r) r = put(&s->body, "RoleSessionName", slp_str_of(s->session ? s->session : session));
-  if (!r) r = put(&s->body, "ExternalId", slp_str_of(s->external_id));
-  if (!r) r = put(&s->body, "DurationSeconds", slp_str_of(s->duration_s));
-  return r ? r : put(&s->body, "WebIdentityToken", s->web_token);
+  slp_buf_addf(&s->body, "Action=%s&Version=2011-06-15", slp_sts_action(s));
+  put(&s->body, "RoleArn", slp_str_of(s->role_arn));
+  put(&s->body, "RoleSessionName", slp_str_of(s->session ? s->session : session));
+  put(&s->body, "ExternalId", slp_str_of(s->external_id));
+  put(&s->body, "DurationSeconds", slp_str_of(s->duration_s));
+  put(&s->body, "WebIdentityToken", s->web_token);
+  return slp_buf_failed(&s->body);
 }
 
 void slp_sts_send(slp_sts *s) {

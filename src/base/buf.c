@@ -4,23 +4,32 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void slp_buf_init(slp_buf *b, slp_mem *mem, size_t max) { *b = (slp_buf){.mem = mem, .max = max}; }
+void slp_buf_init(slp_buf *b, slp_mem *mem, size_t max) {
+  *b = (slp_buf){.mem = mem, .max = max < UINT32_MAX ? (uint32_t)max : UINT32_MAX};
+}
 
 void slp_buf_free(slp_buf *b) {
   if (b->p) slp_free(b->mem, b->p);
   b->p = NULL;
   b->n = b->cap = 0;
+  b->failed = 0;
+}
+
+int slp_buf_fail(slp_buf *b, int error) {
+  if (!b->failed) b->failed = error;
+  return b->failed;
 }
 
 int slp_buf_reserve(slp_buf *b, size_t more) {
-  if (more > b->max || b->n > b->max - more) return SLP_ELIMIT;
+  if (b->failed) return b->failed;
+  if (more > b->max || b->n > b->max - more) return b->failed = SLP_ELIMIT;
   size_t need = b->n + more;
   if (b->p && need <= b->cap) return 0;
   size_t cap = b->cap ? b->cap : 64;
   while (cap < need) cap = cap > SIZE_MAX / 2 ? need : cap * 2;
   if (cap > b->max) cap = b->max;
   char *p = slp_realloc(b->mem, b->p, cap + 1);
-  if (!p) return SLP_ENOMEM;
+  if (!p) return b->failed = SLP_ENOMEM;
   b->p = p;
   b->cap = cap;
   return 0;
@@ -50,8 +59,8 @@ int slp_buf_add_u64(slp_buf *b, uint64_t v) {
 
 int slp_buf_add_i64(slp_buf *b, int64_t v) {
   if (v >= 0) return slp_buf_add_u64(b, (uint64_t)v);
-  int r = slp_buf_add_char(b, '-');
-  return r ? r : slp_buf_add_u64(b, (uint64_t) - (v + 1) + 1);
+  slp_buf_add_char(b, '-');
+  return slp_buf_add_u64(b, (uint64_t) - (v + 1) + 1);
 }
 
 int slp_buf_add_scaled(slp_buf *b, uint64_t v, unsigned decimals) {
@@ -72,7 +81,7 @@ int slp_buf_addf(slp_buf *b, const char *fmt, ...) {
   va_start(args, fmt);
   int n = vsnprintf(NULL, 0, fmt, args);
   va_end(args);
-  if (n < 0) return SLP_EINVAL;
+  if (n < 0) return slp_buf_fail(b, SLP_EINVAL);
   int r = slp_buf_reserve(b, (size_t)n);
   if (r) return r;
   va_start(args, fmt);
@@ -90,9 +99,10 @@ const char *slp_buf_z(slp_buf *b) {
 
 void slp_buf_move(slp_buf *to, slp_buf *from) {
   SLP_CHECK(!to->p);
-  size_t max = to->max ? to->max : from->max;
+  uint32_t max = to->max ? to->max : from->max;
   *to = *from;
   to->max = max;
   from->p = NULL;
   from->n = from->cap = 0;
+  from->failed = 0;
 }

@@ -11,6 +11,7 @@
 #include "cli/say.h"
 #include "cli/serve.h"
 #include "cli/spread.h"
+#include "codec/json_write.h"
 #include "host/program.h"
 
 #define DEFAULT_SECONDS 10
@@ -166,76 +167,83 @@ static figures work_out(bench *n) {
 
 static int report_text(bench *n, const figures *f, slp_buf *b) {
   const slp_spread *l = &n->latency_ms;
-  int bad = slp_buf_addf(b, "%s: %u shards, %.2f s%s\n", n->opts.stream, n->names.n, f->seconds,
-                         n->child.pid > 0 ? ", from a sandbox in a process of its own" : "");
-  for (uint32_t i = 0; i < n->names.n && i < n->rows_cap && !bad; i++)
-    bad = slp_buf_addf(b, "%s: %.0f records/s, %.2f MB/s\n", n->names.name[i],
-                       (double)n->rows[i].records / f->seconds, (double)n->rows[i].bytes / 1e6 / f->seconds);
-  if (!bad)
-    bad = slp_buf_addf(b,
-                       "total: %.0f records/s, %.2f MB/s of payload, %.2f MB/s of pages, %.1f calls/s, "
-                       "%llu throttles, %llu retries, %llu late\n",
-                       f->records / f->seconds, f->payload_mb / f->seconds, f->page_mb / f->seconds,
-                       f->calls / f->seconds, (unsigned long long)f->throttles,
-                       (unsigned long long)f->retries, (unsigned long long)f->late);
-  if (!bad && f->page_mb > 0)
-    bad = slp_buf_addf(b, "cpu: %.3f s per GB of pages, %.0f %% of a core",
-                       f->cpu_seconds / f->page_mb * 1000, f->cpu_seconds / f->seconds * 100);
-  if (!bad && f->page_mb > 0 && n->child.pid > 0)
-    bad = slp_buf_addf(b, " (the sandbox's process: %.0f %%)",
-                       (double)n->child_cpu_us / 1e6 / f->seconds * 100);
-  if (!bad && f->page_mb > 0) bad = slp_buf_add_char(b, '\n');
-  if (!bad)
-    bad = slp_buf_addf(b, "memory: %.1f MB at most, of that %.1f MB of pages\n",
-                       (double)slp_program_peak_bytes() / 1e6, (double)f->now.buffered_bytes_peak / 1e6);
-  if (!bad)
-    bad = slp_buf_addf(b, "turns: 99.9 %% within %llu us of CPU, the longest %llu us\n",
-                       (unsigned long long)f->now.turn_us_p999, (unsigned long long)f->now.turn_us_max);
-  if (!bad && f->slope_known)
-    bad = slp_buf_addf(b, "lag: %llu ms at the end, changing by %+.1f ms a second\n",
-                       (unsigned long long)n->lag_last_ms, f->lag_slope);
-  if (!bad && l->n)
-    bad = slp_buf_addf(
+  slp_buf_addf(b, "%s: %u shards, %.2f s%s\n", n->opts.stream, n->names.n, f->seconds,
+               n->child.pid > 0 ? ", from a sandbox in a process of its own" : "");
+  for (uint32_t i = 0; i < n->names.n && i < n->rows_cap; i++)
+    slp_buf_addf(b, "%s: %.0f records/s, %.2f MB/s\n", n->names.name[i],
+                 (double)n->rows[i].records / f->seconds, (double)n->rows[i].bytes / 1e6 / f->seconds);
+  slp_buf_addf(b,
+               "total: %.0f records/s, %.2f MB/s of payload, %.2f MB/s of pages, %.1f calls/s, "
+               "%llu throttles, %llu retries, %llu late\n",
+               f->records / f->seconds, f->payload_mb / f->seconds, f->page_mb / f->seconds,
+               f->calls / f->seconds, (unsigned long long)f->throttles, (unsigned long long)f->retries,
+               (unsigned long long)f->late);
+  if (f->page_mb > 0)
+    slp_buf_addf(b, "cpu: %.3f s per GB of pages, %.0f %% of a core", f->cpu_seconds / f->page_mb * 1000,
+                 f->cpu_seconds / f->seconds * 100);
+  if (f->page_mb > 0 && n->child.pid > 0)
+    slp_buf_addf(b, " (the sandbox's process: %.0f %%)", (double)n->child_cpu_us / 1e6 / f->seconds * 100);
+  if (f->page_mb > 0) slp_buf_add_char(b, '\n');
+  slp_buf_addf(b, "memory: %.1f MB at most, of that %.1f MB of pages\n",
+               (double)slp_program_peak_bytes() / 1e6, (double)f->now.buffered_bytes_peak / 1e6);
+  slp_buf_addf(b, "turns: 99.9 %% within %llu us of CPU, the longest %llu us\n",
+               (unsigned long long)f->now.turn_us_p999, (unsigned long long)f->now.turn_us_max);
+  if (f->slope_known)
+    slp_buf_addf(b, "lag: %llu ms at the end, changing by %+.1f ms a second\n",
+                 (unsigned long long)n->lag_last_ms, f->lag_slope);
+  if (l->n)
+    slp_buf_addf(
         b,
         "latency from arrival to callback, ms: 50 %% %llu, 90 %% %llu, 99 %% %llu, 99.9 %% %llu, max %llu\n",
         (unsigned long long)slp_spread_at(l, 0.5), (unsigned long long)slp_spread_at(l, 0.9),
         (unsigned long long)slp_spread_at(l, 0.99), (unsigned long long)slp_spread_at(l, 0.999),
         (unsigned long long)l->max);
-  if (!bad && !l->n && n->records)
-    bad = slp_buf_add_z(b, "latency: not measured, the reading never came near the tip\n");
-  return bad;
+  if (!l->n && n->records) slp_buf_add_z(b, "latency: not measured, the reading never came near the tip\n");
+  return slp_buf_failed(b);
+}
+
+static void add_real(slp_jw *w, const char *name, int decimals, double v) {
+  slp_buf_addf(slp_jw_value(w, name), "%.*f", decimals, v);
 }
 
 static int report_json(bench *n, const figures *f, slp_buf *b) {
   const slp_spread *l = &n->latency_ms;
-  int bad = slp_buf_addf(b,
-                         "{\"shards\":%u,\"seconds\":%.3f,\"records_per_s\":%.1f,\"payload_mb_per_s\":%.3f,"
-                         "\"page_mb_per_s\":%.3f,"
-                         "\"calls_per_s\":%.2f,\"throttles\":%llu,\"retries\":%llu,\"late\":%llu,\"cpu_s\":%."
-                         "4f,\"cpu_s_per_gb\":%.4f,",
-                         n->names.n, f->seconds, f->records / f->seconds, f->payload_mb / f->seconds,
-                         f->page_mb / f->seconds, f->calls / f->seconds, (unsigned long long)f->throttles,
-                         (unsigned long long)f->retries, (unsigned long long)f->late, f->cpu_seconds,
-                         f->page_mb > 0 ? f->cpu_seconds / f->page_mb * 1000 : 0.0);
-  if (!bad)
-    bad = slp_buf_addf(
-        b,
-        "\"peak_bytes\":%llu,\"buffered_bytes_peak\":%llu,\"turn_us_p999\":%llu,\"turn_us_max\":%llu,"
-        "\"lag_ms\":%llu,\"lag_slope_ms_per_s\":%.2f,",
-        (unsigned long long)slp_program_peak_bytes(), (unsigned long long)f->now.buffered_bytes_peak,
-        (unsigned long long)f->now.turn_us_p999, (unsigned long long)f->now.turn_us_max,
-        (unsigned long long)n->lag_last_ms, f->lag_slope);
-  if (!bad)
-    bad =
-        slp_buf_addf(b, "\"latency_ms\":{\"p50\":%llu,\"p90\":%llu,\"p99\":%llu,\"p999\":%llu,\"max\":%llu}",
-                     (unsigned long long)slp_spread_at(l, 0.5), (unsigned long long)slp_spread_at(l, 0.9),
-                     (unsigned long long)slp_spread_at(l, 0.99), (unsigned long long)slp_spread_at(l, 0.999),
-                     (unsigned long long)l->max);
-  if (!bad) bad = slp_buf_add_z(b, ",\"by_shard\":{");
-  for (uint32_t i = 0; i < n->names.n && i < n->rows_cap && !bad; i++)
-    bad = slp_buf_addf(b, "%s\"%s\":{\"records\":%llu,\"bytes\":%llu}", i ? "," : "", n->names.name[i],
-                       (unsigned long long)n->rows[i].records, (unsigned long long)n->rows[i].bytes);
-  return bad ? bad : slp_buf_add_z(b, "}}\n");
+  slp_jw w = slp_jw_begin(b);
+  slp_jw_u64(&w, "shards", n->names.n);
+  add_real(&w, "seconds", 3, f->seconds);
+  add_real(&w, "records_per_s", 1, f->records / f->seconds);
+  add_real(&w, "payload_mb_per_s", 3, f->payload_mb / f->seconds);
+  add_real(&w, "page_mb_per_s", 3, f->page_mb / f->seconds);
+  add_real(&w, "calls_per_s", 2, f->calls / f->seconds);
+  slp_jw_u64(&w, "throttles", f->throttles);
+  slp_jw_u64(&w, "retries", f->retries);
+  slp_jw_u64(&w, "late", f->late);
+  add_real(&w, "cpu_s", 4, f->cpu_seconds);
+  add_real(&w, "cpu_s_per_gb", 4, f->page_mb > 0 ? f->cpu_seconds / f->page_mb * 1000 : 0.0);
+  slp_jw_u64(&w, "peak_bytes", slp_program_peak_bytes());
+  slp_jw_u64(&w, "buffered_bytes_peak", f->now.buffered_bytes_peak);
+  slp_jw_u64(&w, "turn_us_p999", f->now.turn_us_p999);
+  slp_jw_u64(&w, "turn_us_max", f->now.turn_us_max);
+  slp_jw_u64(&w, "lag_ms", n->lag_last_ms);
+  add_real(&w, "lag_slope_ms_per_s", 2, f->lag_slope);
+  slp_jw_object(&w, "latency_ms");
+  slp_jw_u64(&w, "p50", slp_spread_at(l, 0.5));
+  slp_jw_u64(&w, "p90", slp_spread_at(l, 0.9));
+  slp_jw_u64(&w, "p99", slp_spread_at(l, 0.99));
+  slp_jw_u64(&w, "p999", slp_spread_at(l, 0.999));
+  slp_jw_u64(&w, "max", l->max);
+  slp_jw_object_end(&w);
+  slp_jw_object(&w, "by_shard");
+  for (uint32_t i = 0; i < n->names.n && i < n->rows_cap; i++) {
+    slp_jw_key(&w, slp_str_of(n->names.name[i]));
+    slp_jw_object(&w, NULL);
+    slp_jw_u64(&w, "records", n->rows[i].records);
+    slp_jw_u64(&w, "bytes", n->rows[i].bytes);
+    slp_jw_object_end(&w);
+  }
+  slp_jw_object_end(&w);
+  slp_jw_object_end(&w);
+  return slp_buf_add_char(b, '\n');
 }
 
 static void leave_if_done(bench *n) {

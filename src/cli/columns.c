@@ -12,27 +12,28 @@ void slp_columns_init(slp_columns *c, slp_mem *mem, const slp_column *columns, s
 
 void slp_columns_free(slp_columns *c) { slp_buf_free(&c->cells); }
 
-static int add_harmless(slp_buf *b, const char *p, size_t n) {
-  int bad = 0;
-  for (size_t i = 0; i < n && !bad; i++) bad = slp_buf_add_char(b, p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '?');
-  return bad;
+static void add_harmless(slp_buf *b, const char *p, size_t n) {
+  for (size_t i = 0; i < n; i++) slp_buf_add_char(b, p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '?');
 }
 
-int slp_columns_add(slp_columns *c, const char *text) {
+void slp_columns_add(slp_columns *c, const char *text) {
   size_t n = strnlen(text, SLP_CELL_BYTES_MAX), column = c->added++ % c->n;
   if (n > c->widest[column]) c->widest[column] = n;
-  int bad = add_harmless(&c->cells, text, n);
-  return bad ? bad : slp_buf_add_char(&c->cells, 0);
+  add_harmless(&c->cells, text, n);
+  slp_buf_add_char(&c->cells, 0);
 }
 
 int slp_elide(slp_buf *b, const char *text, size_t width) {
   size_t n = strlen(text);
-  if (n <= width) return add_harmless(b, text, n);
-  if (width < 5) return add_harmless(b, text, width);
+  if (n <= width || width < 5) {
+    add_harmless(b, text, n <= width ? n : width);
+    return slp_buf_failed(b);
+  }
   size_t head = (width - 2) / 3, tail = width - 2 - head; /* ids differ at their ends */
-  int bad = add_harmless(b, text, head);
-  if (!bad) bad = slp_buf_add_z(b, "..");
-  return bad ? bad : add_harmless(b, text + n - tail, tail);
+  add_harmless(b, text, head);
+  slp_buf_add_z(b, "..");
+  add_harmless(b, text + n - tail, tail);
+  return slp_buf_failed(b);
 }
 
 /* Takes what is too much from the widest column that may be narrower, again and again. */
@@ -51,29 +52,29 @@ static void squeeze(const slp_columns *c, size_t *widths, size_t width) {
   }
 }
 
-static int add_spaces(slp_buf *b, size_t n) { return n ? slp_buf_addf(b, "%*s", (int)n, "") : 0; }
+static void add_spaces(slp_buf *b, size_t n) { slp_buf_addf(b, "%*s", (int)n, ""); }
 
-static int add_cell(const slp_columns *c, slp_buf *b, size_t column, const char *text, size_t width) {
+static void add_cell(const slp_columns *c, slp_buf *b, size_t column, const char *text, size_t width) {
   size_t n = slp_min_u64(strlen(text), width);
-  int bad = column ? add_spaces(b, GAP) : 0;
-  if (!bad && c->columns[column].right) bad = add_spaces(b, width - n);
-  if (!bad) bad = slp_elide(b, text, width);
+  if (column) add_spaces(b, GAP);
+  if (c->columns[column].right) add_spaces(b, width - n);
+  slp_elide(b, text, width);
   /* Nothing but the end of the line follows the last one. */
-  if (!bad && !c->columns[column].right && column + 1 < c->n) bad = add_spaces(b, width - n);
-  return !bad && column + 1 == c->n ? slp_buf_add_char(b, '\n') : bad;
+  if (!c->columns[column].right && column + 1 < c->n) add_spaces(b, width - n);
+  if (column + 1 == c->n) slp_buf_add_char(b, '\n');
 }
 
 int slp_columns_show(const slp_columns *c, slp_buf *b, size_t width) {
   SLP_CHECK(c->n > 0);
   size_t widths[SLP_COLUMNS_MAX];
+  if (slp_buf_failed(&c->cells)) return slp_buf_fail(b, slp_buf_failed(&c->cells)); /* cells are missing */
   memcpy(widths, c->widest, sizeof widths);
   squeeze(c, widths, width);
-  int bad = 0;
-  for (size_t i = 0; i < c->n && !bad; i++) bad = add_cell(c, b, i, c->columns[i].title, widths[i]);
+  for (size_t i = 0; i < c->n; i++) add_cell(c, b, i, c->columns[i].title, widths[i]);
   const char *at = c->cells.p;
-  for (size_t i = 0; i < c->added && !bad; i++) {
-    bad = add_cell(c, b, i % c->n, at, widths[i % c->n]);
+  for (size_t i = 0; i < c->added; i++) {
+    add_cell(c, b, i % c->n, at, widths[i % c->n]);
     at += strlen(at) + 1;
   }
-  return bad;
+  return slp_buf_failed(b);
 }

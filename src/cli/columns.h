@@ -23,8 +23,8 @@ typedef struct slp_columns {
 
 void slp_columns_init(slp_columns *c, slp_mem *mem, const slp_column *columns, size_t n);
 void slp_columns_free(slp_columns *c);
-/* The next cell; what a terminal might obey is shown as '?'. SLP_ENOMEM. */
-int slp_columns_add(slp_columns *c, const char *text);
+/* The next cell; what a terminal might obey is shown as '?'. An error waits for slp_columns_show(). */
+void slp_columns_add(slp_columns *c, const char *text);
 /* Titles and rows, a line each, at most `width` wide where the columns' minima allow it; 0: no limit. */
 int slp_columns_show(const slp_columns *c, slp_buf *b, size_t width);
 /* `text` in at most `width` characters: ".." stands for its middle. Nothing in it drives a terminal. */

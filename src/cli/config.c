@@ -113,8 +113,8 @@ static int fits_a_line(const char *value) {
 }
 
 int slp_config_dump(slp_buf *b, const slp_args *a) {
-  int bad = slp_buf_add_z(b, "# what was given, as lines for -F FILE\n");
-  for (size_t i = 0; i < a->given_n && !bad; i++) {
+  slp_buf_add_z(b, "# what was given, as lines for -F FILE\n");
+  for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];
     int knob = g->option->id == O_KNOB;
     if (knob && (!strchr(g->value, '=') || slp_knob_is_secret(slp_str_of(g->value)))) continue;
@@ -124,14 +124,14 @@ int slp_config_dump(slp_buf *b, const slp_args *a) {
         (knob && (strncmp(g->value, "endpoint=", 9) == 0 || strncmp(g->value, "store_endpoint=", 15) == 0));
     if (url && slp_url_has_password(g->value)) continue;
     if (g->value && !fits_a_line(g->value))
-      bad = slp_buf_addf(b, "# %s: a file can't hold this value\n", g->option->name);
+      slp_buf_addf(b, "# %s: a file can't hold this value\n", g->option->name);
     else if (knob)
-      bad = slp_buf_addf(b, "%s\n", g->value);
+      slp_buf_addf(b, "%s\n", g->value);
     else if (g->value)
-      bad = slp_buf_addf(b, "%s=%s\n", g->option->name, g->value);
+      slp_buf_addf(b, "%s=%s\n", g->option->name, g->value);
     else
-      bad = slp_buf_addf(b, "%s\n", g->option->name);
+      slp_buf_addf(b, "%s\n", g->option->name);
   }
-  if (!bad) bad = slp_buf_add_z(b, "# all settings of -X as they are now\n");
-  return bad ? bad : slp_knobs_dump(b, a);
+  slp_buf_add_z(b, "# all settings of -X as they are now\n");
+  return slp_knobs_dump(b, a);
 }

@@ -77,13 +77,12 @@ int slp_decode_hex(slp_buf *ret, slp_str in) {
 }
 
 int slp_decode_utf8(slp_buf *ret, slp_str in) {
-  int bad = 0;
-  for (size_t at = 0; at < in.n && !bad;) {
+  for (size_t at = 0; at < in.n;) {
     size_t n = slp_utf8_length(in.p + at, in.n - at);
-    bad = n ? slp_buf_add(ret, in.p + at, n) : slp_buf_add(ret, "\xef\xbf\xbd", 3);
+    slp_buf_add_str(ret, n ? (slp_str){in.p + at, n} : SLP_STR("\xef\xbf\xbd"));
     at += n ? n : 1;
   }
-  return bad;
+  return slp_buf_failed(ret);
 }
 
 static int run_step(slp_decoder step, slp_buf *ret, slp_str in) {

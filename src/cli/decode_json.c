@@ -3,70 +3,60 @@
 
 #include "cli/decode.h"
 #include "codec/json.h"
+#include "codec/json_write.h"
 
 /* The reader works in place, and what it reads is not ours to change. */
 static int begin(slp_buf *copy, slp_json *j, slp_mem *mem, slp_str in) {
   slp_buf_init(copy, mem, SLP_DECODED_BYTES_MAX);
-  int r = slp_buf_add_str(copy, in);
-  if (!r) r = slp_buf_reserve(copy, 1); /* an empty text has an address too */
+  slp_buf_add_str(copy, in);
+  int r = slp_buf_reserve(copy, 1); /* an empty text has an address too */
   if (!r) slp_json_begin(j, copy->p, copy->n);
   return r;
 }
 
-/* A token that is a value by itself, or the beginning of one. */
-static int put_token(slp_buf *b, const slp_json *j, int token) {
+/* A token as it was read. */
+static int put_token(slp_jw *w, const slp_json *j, int token) {
   switch (token) {
-    case SLP_JSON_OBJECT: return slp_buf_add_char(b, '{');
-    case SLP_JSON_OBJECT_END: return slp_buf_add_char(b, '}');
-    case SLP_JSON_ARRAY: return slp_buf_add_char(b, '[');
-    case SLP_JSON_ARRAY_END: return slp_buf_add_char(b, ']');
-    case SLP_JSON_STRING: return slp_json_put_line_string(b, j->text);
-    case SLP_JSON_NUMBER: return slp_buf_add_str(b, j->text);
-    case SLP_JSON_TRUE: return slp_buf_add_z(b, "true");
-    case SLP_JSON_FALSE: return slp_buf_add_z(b, "false");
-    case SLP_JSON_NULL: return slp_buf_add_z(b, "null");
-    default: return SLP_EBADDATA;
+    case SLP_JSON_OBJECT: slp_jw_object(w, NULL); break;
+    case SLP_JSON_OBJECT_END: slp_jw_object_end(w); break;
+    case SLP_JSON_ARRAY: slp_jw_array(w, NULL); break;
+    case SLP_JSON_ARRAY_END: slp_jw_array_end(w); break;
+    case SLP_JSON_KEY: slp_jw_key(w, j->text); break;
+    case SLP_JSON_STRING: slp_jw_str(w, NULL, j->text); break;
+    case SLP_JSON_NUMBER: slp_jw_raw(w, NULL, j->text); break;
+    case SLP_JSON_TRUE: slp_jw_bool(w, NULL, 1); break;
+    case SLP_JSON_FALSE: slp_jw_bool(w, NULL, 0); break;
+    case SLP_JSON_NULL: slp_jw_null(w, NULL); break;
+    default: return token < 0 ? token : SLP_EBADDATA;
   }
-}
-
-/* A comma where the text so far calls for one. */
-static int put_comma(slp_buf *b, size_t from) {
-  char last = b->n > from ? b->p[b->n - 1] : '{';
-  return last == '{' || last == '[' || last == ':' ? 0 : slp_buf_add_char(b, ',');
-}
-
-static int put_key(slp_buf *b, slp_str key) {
-  int bad = slp_json_put_line_string(b, key);
-  return bad ? bad : slp_buf_add_char(b, ':');
+  return 0;
 }
 
 /* Copies the value that begins with `token`, whatever it is. */
-static int put_value(slp_buf *b, slp_json *j, int token) {
-  size_t from = b->n;
-  uint32_t depth = 0;
-  for (int first = 1;; first = 0) {
-    if (!first) token = slp_json_next(j);
-    if (token < 0) return token;
-    int ends = token == SLP_JSON_OBJECT_END || token == SLP_JSON_ARRAY_END;
-    int bad = ends ? 0 : put_comma(b, from);
-    if (!bad) bad = token == SLP_JSON_KEY ? put_key(b, j->text) : put_token(b, j, token);
-    if (bad) return bad;
+static int put_value(slp_jw *w, slp_json *j, int token) {
+  for (uint32_t depth = 0;; token = slp_json_next(j)) {
+    int r = put_token(w, j, token);
+    if (r) return r;
     if (token == SLP_JSON_OBJECT || token == SLP_JSON_ARRAY) depth++;
-    if (ends) depth--;
+    if (token == SLP_JSON_OBJECT_END || token == SLP_JSON_ARRAY_END) depth--;
     if (depth == 0 && token != SLP_JSON_KEY) return 0;
   }
+}
+
+/* Nothing may follow the value; an error of writing comes before one of reading. */
+static int end(slp_buf *copy, slp_json *j, const slp_buf *ret, int r) {
+  if (!r && slp_json_next(j) != SLP_JSON_END) r = SLP_EBADDATA;
+  slp_buf_free(copy);
+  return slp_buf_failed(ret) ? slp_buf_failed(ret) : r;
 }
 
 int slp_decode_plain_json(slp_buf *ret, slp_str in) {
   slp_buf copy;
   slp_json j;
+  slp_jw w = {.b = ret, .one_line = 1};
   int r = begin(&copy, &j, ret->mem, in);
-  if (!r) {
-    int token = slp_json_next(&j);
-    r = token < 0 ? token : put_value(ret, &j, token);
-  }
-  if (!r && slp_json_next(&j) != SLP_JSON_END) r = SLP_EBADDATA;
-  slp_buf_free(&copy);
+  if (!r) r = put_value(&w, &j, slp_json_next(&j));
+  r = end(&copy, &j, ret, r);
   return r == SLP_ELIMIT ? SLP_EBADDATA : r; /* too deep */
 }
 
@@ -121,118 +111,122 @@ static int find_type(slp_str name, kind *ret) {
   return 0;
 }
 
-static int put_number(slp_buf *b, slp_str number) {
-  return is_json_number(number) ? slp_buf_add_str(b, number) : slp_json_put_line_string(b, number);
+static void put_number(slp_jw *w, slp_str number) {
+  if (is_json_number(number))
+    slp_jw_raw(w, NULL, number);
+  else
+    slp_jw_str(w, NULL, number);
 }
 
-static int put_set(slp_buf *b, slp_json *j, int numbers) {
+static int put_set(slp_jw *w, slp_json *j, int numbers) {
+  int token;
   if (slp_json_next(j) != SLP_JSON_ARRAY) return SLP_EBADDATA;
-  int bad = slp_buf_add_char(b, '[');
-  for (int first = 1; !bad; first = 0) {
-    int token = slp_json_next(j);
-    if (token == SLP_JSON_ARRAY_END) return slp_buf_add_char(b, ']');
-    if (token != SLP_JSON_STRING) return SLP_EBADDATA;
-    if (!first) bad = slp_buf_add_char(b, ',');
-    if (!bad) bad = numbers ? put_number(b, j->text) : slp_json_put_line_string(b, j->text);
+  slp_jw_array(w, NULL);
+  while ((token = slp_json_next(j)) == SLP_JSON_STRING) {
+    if (numbers)
+      put_number(w, j->text);
+    else
+      slp_jw_str(w, NULL, j->text);
   }
-  return bad;
+  slp_jw_array_end(w);
+  return token == SLP_JSON_ARRAY_END ? 0 : SLP_EBADDATA;
 }
 
-static int put_attribute(slp_buf *b, slp_json *j, int token);
+static int put_attribute(slp_jw *w, slp_json *j, int token);
 
 /* After '{': the members of a map of attributes and its '}'. */
-static int put_attributes(slp_buf *b, slp_json *j) {
-  int bad = slp_buf_add_char(b, '{');
-  for (int first = 1; !bad; first = 0) {
-    int token = slp_json_next(j);
-    if (token == SLP_JSON_OBJECT_END) return slp_buf_add_char(b, '}');
+static int put_attributes(slp_jw *w, slp_json *j) {
+  int token, r = 0;
+  slp_jw_object(w, NULL);
+  while (!r && (token = slp_json_next(j)) != SLP_JSON_OBJECT_END) {
     if (token != SLP_JSON_KEY) return SLP_EBADDATA;
-    if (!first) bad = slp_buf_add_char(b, ',');
-    if (!bad) bad = put_key(b, j->text);
-    if (!bad) bad = put_attribute(b, j, slp_json_next(j));
+    slp_jw_key(w, j->text);
+    r = put_attribute(w, j, slp_json_next(j));
   }
-  return bad;
+  slp_jw_object_end(w);
+  return r;
 }
 
-static int put_list(slp_buf *b, slp_json *j) {
+static int put_list(slp_jw *w, slp_json *j) {
+  int token, r = 0;
   if (slp_json_next(j) != SLP_JSON_ARRAY) return SLP_EBADDATA;
-  int bad = slp_buf_add_char(b, '[');
-  for (int first = 1; !bad; first = 0) {
-    int token = slp_json_next(j);
-    if (token == SLP_JSON_ARRAY_END) return slp_buf_add_char(b, ']');
-    if (!first) bad = slp_buf_add_char(b, ',');
-    if (!bad) bad = put_attribute(b, j, token);
-  }
-  return bad;
+  slp_jw_array(w, NULL);
+  while (!r && (token = slp_json_next(j)) != SLP_JSON_ARRAY_END) r = put_attribute(w, j, token);
+  slp_jw_array_end(w);
+  return r;
 }
 
-static int put_typed(slp_buf *b, slp_json *j, kind k) {
+static int put_typed(slp_jw *w, slp_json *j, kind k) {
   int token;
   switch (k) {
     case SET_TYPE:
-    case NUMBERS_TYPE: return put_set(b, j, k == NUMBERS_TYPE);
-    case LIST_TYPE: return put_list(b, j);
-    case MAP_TYPE: return slp_json_next(j) == SLP_JSON_OBJECT ? put_attributes(b, j) : SLP_EBADDATA;
+    case NUMBERS_TYPE: return put_set(w, j, k == NUMBERS_TYPE);
+    case LIST_TYPE: return put_list(w, j);
+    case MAP_TYPE: return slp_json_next(j) == SLP_JSON_OBJECT ? put_attributes(w, j) : SLP_EBADDATA;
     case STRING_TYPE:
-      return slp_json_next(j) == SLP_JSON_STRING ? put_token(b, j, SLP_JSON_STRING) : SLP_EBADDATA;
-    case NUMBER_TYPE: return slp_json_next(j) == SLP_JSON_STRING ? put_number(b, j->text) : SLP_EBADDATA;
+      return slp_json_next(j) == SLP_JSON_STRING ? put_token(w, j, SLP_JSON_STRING) : SLP_EBADDATA;
+    case NUMBER_TYPE:
+      if (slp_json_next(j) != SLP_JSON_STRING) return SLP_EBADDATA;
+      put_number(w, j->text);
+      return 0;
     case BOOL_TYPE:
       token = slp_json_next(j);
-      return token == SLP_JSON_TRUE || token == SLP_JSON_FALSE ? put_token(b, j, token) : SLP_EBADDATA;
-    case NULL_TYPE: return slp_json_next(j) == SLP_JSON_TRUE ? slp_buf_add_z(b, "null") : SLP_EBADDATA;
+      return token == SLP_JSON_TRUE || token == SLP_JSON_FALSE ? put_token(w, j, token) : SLP_EBADDATA;
+    case NULL_TYPE: return slp_json_next(j) == SLP_JSON_TRUE ? put_token(w, j, SLP_JSON_NULL) : SLP_EBADDATA;
   }
   return SLP_EBADDATA;
 }
 
 /* {"TYPE": ...}, of which `token` was read: as deep as the reader allows, so the recursion has a bound. */
-static int put_attribute(slp_buf *b, slp_json *j, int token) {
+static int put_attribute(slp_jw *w, slp_json *j, int token) {
   kind k;
   if (token != SLP_JSON_OBJECT || slp_json_next(j) != SLP_JSON_KEY || !find_type(j->text, &k))
     return SLP_EBADDATA;
-  int bad = put_typed(b, j, k);
-  if (bad) return bad;
+  int r = put_typed(w, j, k);
+  if (r) return r;
   return slp_json_next(j) == SLP_JSON_OBJECT_END ? 0 : SLP_EBADDATA;
 }
 
 /* A change: images and keys lose their types, everything else stays. After its '{'. */
-static int put_change(slp_buf *b, slp_json *j, int *found) {
-  int bad = slp_buf_add_char(b, '{');
-  for (int first = 1; !bad; first = 0) {
-    int token = slp_json_next(j);
-    if (token == SLP_JSON_OBJECT_END) return slp_buf_add_char(b, '}');
+static int put_change(slp_jw *w, slp_json *j, int *found) {
+  int token, r = 0;
+  slp_jw_object(w, NULL);
+  while (!r && (token = slp_json_next(j)) != SLP_JSON_OBJECT_END) {
     if (token != SLP_JSON_KEY) return SLP_EBADDATA;
     int typed =
         slp_str_is(j->text, "Keys") || slp_str_is(j->text, "NewImage") || slp_str_is(j->text, "OldImage");
     int inner = slp_str_is(j->text, "dynamodb");
-    if (!first) bad = slp_buf_add_char(b, ',');
-    if (!bad) bad = put_key(b, j->text);
-    if (bad) return bad;
+    slp_jw_key(w, j->text);
     token = slp_json_next(j);
     int object = token == SLP_JSON_OBJECT;
     if (typed && object) *found = 1;
-    bad = typed && object   ? put_attributes(b, j)
-          : inner && object ? put_change(b, j, found)
-                            : put_value(b, j, token);
+    r = typed && object   ? put_attributes(w, j)
+        : inner && object ? put_change(w, j, found)
+                          : put_value(w, j, token);
   }
-  return bad;
+  slp_jw_object_end(w);
+  return r;
+}
+
+/* An object, as a change or as an item; all of the text. */
+static int put_whole(slp_buf *ret, slp_str in, int as_item, int *found) {
+  slp_buf copy;
+  slp_json j;
+  slp_jw w = {.b = ret, .one_line = 1};
+  int r = begin(&copy, &j, ret->mem, in);
+  if (!r && slp_json_next(&j) != SLP_JSON_OBJECT) r = SLP_EBADDATA;
+  if (!r) r = as_item ? put_attributes(&w, &j) : put_change(&w, &j, found);
+  return end(&copy, &j, ret, r);
 }
 
 int slp_decode_ddb_json(slp_buf *ret, slp_str in) {
-  slp_buf copy;
-  slp_json j;
   size_t from = ret->n;
   int found = 0;
-  int r = begin(&copy, &j, ret->mem, in);
-  if (!r) r = slp_json_next(&j) == SLP_JSON_OBJECT ? put_change(ret, &j, &found) : SLP_EBADDATA;
-  if (!r && slp_json_next(&j) != SLP_JSON_END) r = SLP_EBADDATA;
-  slp_buf_free(&copy);
+  int r = put_whole(ret, in, 0, &found);
   if (!r && found) return 0;
   if (r && r != SLP_EBADDATA && r != SLP_ELIMIT) return r;
   /* No change: then an item, or keys, by itself. */
-  ret->n = from;
-  r = begin(&copy, &j, ret->mem, in);
-  if (!r) r = slp_json_next(&j) == SLP_JSON_OBJECT ? put_attributes(ret, &j) : SLP_EBADDATA;
-  if (!r && slp_json_next(&j) != SLP_JSON_END) r = SLP_EBADDATA;
-  slp_buf_free(&copy);
+  slp_buf_cut(ret, from);
+  r = put_whole(ret, in, 1, &found);
   return r == SLP_ELIMIT ? SLP_EBADDATA : r;
 }

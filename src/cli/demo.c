@@ -156,26 +156,20 @@ static void print_verdict(demo *d) {
   const slp_ledger *l = &d->ledger;
   slp_buf b;
   slp_buf_init(&b, d->app.mem, 1 << 16);
-  int bad = slp_buf_addf(
-      &b, "%llu records put, %llu records read through %u, %u and %u shards (%llu, %llu and %llu)\n",
-      (unsigned long long)l->put, (unsigned long long)l->read, slp_ledger_width(l, 0), slp_ledger_width(l, 1),
-      slp_ledger_width(l, 2), (unsigned long long)l->read_in[0], (unsigned long long)l->read_in[1],
-      (unsigned long long)l->read_in[2]);
-  if (!bad)
-    bad = slp_buf_addf(&b, "in each of %u shards: %llu missing, %llu out of order, twice or unknown\n",
-                       l->names.n, (unsigned long long)slp_ledger_missing(l), (unsigned long long)l->wrong);
-  if (!bad)
-    bad = slp_buf_addf(&b, "across shards: %llu read after one that arrived later (flagged late: %llu)\n",
-                       (unsigned long long)l->time_back, (unsigned long long)d->late);
-  if (!bad)
-    bad =
-        slp_buf_addf(&b, "%u children of a split and a merge: %llu records read before their parents' last\n",
-                     l->children, (unsigned long long)l->child_early);
-  if (!bad)
-    bad = slp_buf_addf(&b, "%s\n",
-                       is_proven(d) ? "proven: everything once, in order, parents before children, over HTTP"
-                                    : "NOT proven");
-  if (bad) slp_buf_clear(&b);
+  slp_buf_addf(&b, "%llu records put, %llu records read through %u, %u and %u shards (%llu, %llu and %llu)\n",
+               (unsigned long long)l->put, (unsigned long long)l->read, slp_ledger_width(l, 0),
+               slp_ledger_width(l, 1), slp_ledger_width(l, 2), (unsigned long long)l->read_in[0],
+               (unsigned long long)l->read_in[1], (unsigned long long)l->read_in[2]);
+  slp_buf_addf(&b, "in each of %u shards: %llu missing, %llu out of order, twice or unknown\n", l->names.n,
+               (unsigned long long)slp_ledger_missing(l), (unsigned long long)l->wrong);
+  slp_buf_addf(&b, "across shards: %llu read after one that arrived later (flagged late: %llu)\n",
+               (unsigned long long)l->time_back, (unsigned long long)d->late);
+  slp_buf_addf(&b, "%u children of a split and a merge: %llu records read before their parents' last\n",
+               l->children, (unsigned long long)l->child_early);
+  slp_buf_addf(
+      &b, "%s\n",
+      is_proven(d) ? "proven: everything once, in order, parents before children, over HTTP" : "NOT proven");
+  if (slp_buf_failed(&b)) slp_buf_clear(&b);
   slp_app_write(&d->app, &b);
   if (is_proven(d)) return;
   d->app.exit_code = SLP_EXIT_FAILED;

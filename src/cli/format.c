@@ -127,8 +127,7 @@ static int compile(slp_format *f, slp_str text, char why[200]) {
 
 int slp_unescape(slp_buf *ret, const char *text, const char *option, char why[200]) {
   slp_str all = slp_str_of(text);
-  int bad = 0;
-  for (size_t at = 0; at < all.n && !bad;) {
+  for (size_t at = 0; at < all.n;) {
     char c = text[at];
     size_t took = c == '\\' ? read_escape(all, at, &c) : 1;
     if (!took) {
@@ -137,10 +136,10 @@ int slp_unescape(slp_buf *ret, const char *text, const char *option, char why[20
                text, at + 1);
       return SLP_EINVAL;
     }
-    bad = slp_buf_add_char(ret, c);
+    slp_buf_add_char(ret, c);
     at += took;
   }
-  return bad;
+  return slp_buf_failed(ret);
 }
 
 int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]) {
@@ -177,25 +176,23 @@ int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int
                    const char *worker_or_null) {
   for (size_t i = 0; i < f->steps_n; i++) {
     const step *s = &f->steps[i];
-    int bad = 0;
     switch (s->op) {
-      case LITERAL: bad = slp_buf_add(b, f->text + s->from, s->n); break;
-      case PAYLOAD: bad = slp_buf_add(b, r->data.base, r->data.len); break;
-      case PAYLOAD_LEN: bad = slp_buf_add_u64(b, r->data.len); break;
-      case PAYLOAD_LEN_BE: bad = add_length(b, r->data.len); break;
-      case KEY: bad = slp_buf_add(b, r->key.base, r->key.len); break;
-      case KEY_LEN: bad = slp_buf_add_u64(b, r->key.len); break;
-      case TIME: bad = slp_buf_add_i64(b, r->arrived_at_ms); break;
-      case STREAM: bad = slp_buf_add_z(b, r->stream); break;
-      case SHARD: bad = slp_buf_add_z(b, r->shard); break;
-      case SEQ: bad = slp_buf_add(b, r->seq.base, r->seq.len); break;
-      case SUB: bad = slp_buf_add_u64(b, r->sub); break;
-      case BEHIND: bad = slp_buf_add_i64(b, behind_ms); break;
-      case EVENT: bad = slp_buf_add(b, r->event.base, r->event.len); break;
-      case EPOCH: bad = slp_buf_add_u64(b, r->epoch); break;
-      case WORKER: bad = worker_or_null ? slp_buf_add_z(b, worker_or_null) : 0; break;
+      case LITERAL: slp_buf_add(b, f->text + s->from, s->n); break;
+      case PAYLOAD: slp_buf_add(b, r->data.base, r->data.len); break;
+      case PAYLOAD_LEN: slp_buf_add_u64(b, r->data.len); break;
+      case PAYLOAD_LEN_BE: add_length(b, r->data.len); break;
+      case KEY: slp_buf_add(b, r->key.base, r->key.len); break;
+      case KEY_LEN: slp_buf_add_u64(b, r->key.len); break;
+      case TIME: slp_buf_add_i64(b, r->arrived_at_ms); break;
+      case STREAM: slp_buf_add_z(b, r->stream); break;
+      case SHARD: slp_buf_add_z(b, r->shard); break;
+      case SEQ: slp_buf_add(b, r->seq.base, r->seq.len); break;
+      case SUB: slp_buf_add_u64(b, r->sub); break;
+      case BEHIND: slp_buf_add_i64(b, behind_ms); break;
+      case EVENT: slp_buf_add(b, r->event.base, r->event.len); break;
+      case EPOCH: slp_buf_add_u64(b, r->epoch); break;
+      case WORKER: slp_buf_add_z(b, worker_or_null ? worker_or_null : ""); break;
     }
-    if (bad) return bad;
   }
-  return 0;
+  return slp_buf_failed(b);
 }

@@ -16,78 +16,77 @@ static const char tail[] =
     "Standard output is data only.\n";
 
 int slp_help_names(slp_buf *b, const slp_option *o) {
-  int bad = o->letter ? slp_buf_addf(b, "-%c, --%s", o->letter, o->name) : slp_buf_addf(b, "--%s", o->name);
-  if (bad || o->kind == SLP_NO_VALUE) return bad;
+  if (o->letter) slp_buf_addf(b, "-%c, ", o->letter);
+  slp_buf_addf(b, "--%s", o->name);
+  if (o->kind == SLP_NO_VALUE) return slp_buf_failed(b);
   return o->kind == SLP_NEEDS_VALUE ? slp_buf_addf(b, " %s", o->value) : slp_buf_addf(b, "[=%s]", o->value);
 }
 
-static int add_spaces(slp_buf *b, unsigned n) { return n ? slp_buf_addf(b, "%*s", (int)n, "") : 0; }
+static void add_spaces(slp_buf *b, unsigned n) { slp_buf_addf(b, "%*s", (int)n, ""); }
 
 /* One line of the text, filled into as many as it needs. */
-static int fill_line(slp_buf *b, const char *text, size_t n, unsigned column, unsigned indent) {
-  int bad = 0;
+static void fill_line(slp_buf *b, const char *text, size_t n, unsigned column, unsigned indent) {
   unsigned at = column;
-  for (size_t i = 0; i < n && !bad;) {
+  for (size_t i = 0; i < n;) {
     size_t word = i;
     while (word < n && text[word] != ' ') word++;
     unsigned length = (unsigned)(word - i);
     if (at > indent && at + 1 + length > SLP_HELP_WIDTH) {
-      bad = slp_buf_add_char(b, '\n');
-      if (!bad) bad = add_spaces(b, indent);
+      slp_buf_add_char(b, '\n');
+      add_spaces(b, indent);
       at = indent;
     } else if (at > indent) {
-      bad = slp_buf_add_char(b, ' ');
+      slp_buf_add_char(b, ' ');
       at++;
     }
-    if (!bad) bad = slp_buf_add(b, text + i, length);
+    slp_buf_add(b, text + i, length);
     at += length;
     i = word + (word < n);
   }
-  return bad ? bad : slp_buf_add_char(b, '\n');
+  slp_buf_add_char(b, '\n');
 }
 
 int slp_help_fill(slp_buf *b, const char *text, unsigned column, unsigned indent) {
-  int bad = 0;
-  while (*text && !bad) {
+  while (*text) {
     size_t n = strcspn(text, "\n");
     if (column < indent) {
-      bad = add_spaces(b, indent - column);
+      add_spaces(b, indent - column);
       column = indent;
     }
-    if (!bad && strncmp(text, "  ", 2) == 0)
-      bad = slp_buf_addf(b, "%.*s\n", (int)n, text);
-    else if (!bad)
-      bad = fill_line(b, text, n, column, indent);
+    if (strncmp(text, "  ", 2) == 0)
+      slp_buf_addf(b, "%.*s\n", (int)n, text);
+    else
+      fill_line(b, text, n, column, indent);
     column = 0;
     text += n + (text[n] == '\n');
   }
-  return bad;
+  return slp_buf_failed(b);
 }
 
 int slp_help(slp_buf *b) {
-  int bad = slp_buf_add_z(b, head);
-  for (size_t i = 0; i < slp_options_n && !bad; i++) {
+  slp_buf_add_z(b, head);
+  for (size_t i = 0; i < slp_options_n; i++) {
     const slp_option *o = &slp_options[i];
-    if (o->title) bad = slp_buf_addf(b, "\n%s:\n", o->title);
+    if (o->title) slp_buf_addf(b, "\n%s:\n", o->title);
     size_t from = b->n;
-    if (!bad) bad = slp_buf_add_z(b, o->letter ? "  " : "      ");
-    if (!bad) bad = slp_help_names(b, o);
+    slp_buf_add_z(b, o->letter ? "  " : "      ");
+    slp_help_names(b, o);
     unsigned column = (unsigned)(b->n - from);
-    if (!bad && column >= NAMES_COLUMNS) { /* no room beside them */
-      bad = slp_buf_add_char(b, '\n');
+    if (column >= NAMES_COLUMNS) { /* no room beside them */
+      slp_buf_add_char(b, '\n');
       column = 0;
     }
-    if (!bad) bad = slp_help_fill(b, o->help, column, NAMES_COLUMNS);
+    slp_help_fill(b, o->help, column, NAMES_COLUMNS);
   }
-  return bad ? bad : slp_buf_add_z(b, tail);
+  return slp_buf_add_z(b, tail);
 }
 
 int slp_help_kcat(slp_buf *b) {
-  int bad = slp_buf_addf(b, "%-15s %-28s %s\n", "kcat", "what it does there", "stream-tail");
-  for (size_t i = 0; i < slp_kcat_rows_n && !bad; i++) {
+  slp_buf_addf(b, "%-15s %-28s %s\n", "kcat", "what it does there", "stream-tail");
+  for (size_t i = 0; i < slp_kcat_rows_n; i++) {
     const slp_kcat_row *row = &slp_kcat_rows[i];
-    bad = slp_buf_addf(b, "%-15s %-28s ", row->flag, row->kcat);
-    if (!bad) bad = slp_help_fill(b, row->here, 45, 45);
+    slp_buf_addf(b, "%-15s %-28s ", row->flag, row->kcat);
+    slp_help_fill(b, row->here, 45, 45);
   }
-  return bad;
+  return slp_buf_failed(b);
 }

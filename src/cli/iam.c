@@ -1,7 +1,7 @@
 /* iam.c - writes an IAM policy for the streams of the command line. */
 #include "cli/iam.h"
 
-#include "codec/json.h"
+#include "codec/json_write.h"
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                       "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};
@@ -26,83 +26,80 @@ static int is_dynamodb(const char *stream) {
 static int is_stream_arn(const char *stream) { return is_arn(stream) && strstr(stream, "/stream/") != NULL; }
 
 /* What is not known of an ARN is any. `suffix`: of a table's streams. */
-static int add_resource(slp_buf *b, const slp_args *a, const char *stream, const char *suffix) {
+static void add_resource(slp_buf *b, const slp_args *a, const char *stream, const char *suffix) {
   slp_buf arn;
   slp_buf_init(&arn, b->mem, 1 << 16);
   const char *region = a->opts.region ? a->opts.region : "*";
-  int bad = 0;
   if (is_arn(stream))
-    bad = slp_buf_addf(&arn, "%s%s", stream, suffix);
+    slp_buf_addf(&arn, "%s%s", stream, suffix);
   else if (is_dynamodb(stream))
-    bad = slp_buf_addf(&arn, "arn:aws:dynamodb:%s:*:table/%s%s", region, stream + 9, suffix);
+    slp_buf_addf(&arn, "arn:aws:dynamodb:%s:*:table/%s%s", region, stream + 9, suffix);
   else
-    bad = slp_buf_addf(&arn, "arn:aws:kinesis:%s:*:stream/%s", region, stream);
-  if (!bad) bad = slp_buf_add_z(b, ",\n      \"Resource\": ");
-  if (!bad) bad = slp_json_put_string(b, slp_buf_str(&arn));
+    slp_buf_addf(&arn, "arn:aws:kinesis:%s:*:stream/%s", region, stream);
+  if (slp_buf_failed(&arn)) slp_buf_fail(b, slp_buf_failed(&arn));
+  slp_buf_add_z(b, ",\n      \"Resource\": ");
+  slp_json_put_string(b, slp_buf_str(&arn));
   slp_buf_free(&arn);
-  return bad;
 }
 
-static int add_statement(slp_buf *b, const slp_args *a, const char *const *actions, const char *stream,
-                         const char *suffix, int *first) {
-  int bad =
-      slp_buf_addf(b, "%s    {\n      \"Effect\": \"Allow\",\n      \"Action\": [", *first ? "" : ",\n");
+static void begin_statement(slp_buf *b, int *first) {
+  slp_buf_addf(b, "%s    {\n      \"Effect\": \"Allow\",\n      \"Action\": [", *first ? "" : ",\n");
   *first = 0;
-  for (size_t i = 0; actions[i] && !bad; i++) bad = slp_buf_addf(b, "%s\"%s\"", i ? ", " : "", actions[i]);
-  if (!bad) bad = slp_buf_add_char(b, ']');
-  if (!bad) bad = add_resource(b, a, stream, suffix);
-  return bad ? bad : slp_buf_add_z(b, "\n    }");
 }
 
-static int add_leases(slp_buf *b, const slp_args *a, int *first) {
+static void add_statement(slp_buf *b, const slp_args *a, const char *const *actions, const char *stream,
+                          const char *suffix, int *first) {
+  begin_statement(b, first);
+  for (size_t i = 0; actions[i]; i++) slp_buf_addf(b, "%s\"%s\"", i ? ", " : "", actions[i]);
+  slp_buf_add_char(b, ']');
+  add_resource(b, a, stream, suffix);
+  slp_buf_add_z(b, "\n    }");
+}
+
+static void add_leases(slp_buf *b, const slp_args *a, int *first) {
   static const char named[] = "dynamodb:";
   const char *store = a->opts.store ? a->opts.store : "dynamodb";
   int kcl = a->opts.schema && strcmp(a->opts.schema, "kcl") == 0;
-  if (!a->opts.app || strncmp(store, "dynamodb", sizeof named - 2) != 0) return 0;
+  if (!a->opts.app || strncmp(store, "dynamodb", sizeof named - 2) != 0) return;
   const char *name = strncmp(store, named, sizeof named - 1) == 0 ? store + sizeof named - 1
                      : kcl                                        ? a->opts.app
                                                                   : "sloop";
   slp_buf stream;
   slp_buf_init(&stream, b->mem, 1 << 16);
-  int bad = slp_buf_addf(&stream, "dynamodb:%s", name);
-  if (!bad) bad = add_statement(b, a, kcl ? leases_scanned : leases, slp_buf_z(&stream), "", first);
+  if (slp_buf_addf(&stream, "dynamodb:%s", name)) slp_buf_fail(b, slp_buf_failed(&stream));
+  add_statement(b, a, kcl ? leases_scanned : leases, slp_buf_z(&stream), "", first);
   slp_buf_free(&stream);
-  return bad;
 }
 
 /* The right to put metrics knows no resources. */
-static int add_metrics(slp_buf *b, const slp_args *a, int *first) {
+static void add_metrics(slp_buf *b, const slp_args *a, int *first) {
   const char *ns = a->metrics.cloudwatch               ? a->metrics.cloudwatch
                    : a->metrics.cloudwatch_as_motorway ? "Motorway/Kinesis"
                                                        : NULL;
-  if (!ns) return 0;
-  int bad = slp_buf_addf(b,
-                         "%s    {\n      \"Effect\": \"Allow\",\n      \"Action\": "
-                         "[\"cloudwatch:PutMetricData\"],\n      \"Resource\": \"*\",\n"
-                         "      \"Condition\": {\"StringEquals\": {\"cloudwatch:namespace\": ",
-                         *first ? "" : ",\n");
-  *first = 0;
-  if (!bad) bad = slp_json_put_string(b, slp_str_of(ns));
-  return bad ? bad : slp_buf_add_z(b, "}}\n    }");
+  if (!ns) return;
+  begin_statement(b, first);
+  slp_buf_add_z(b,
+                "\"cloudwatch:PutMetricData\"],\n      \"Resource\": \"*\",\n"
+                "      \"Condition\": {\"StringEquals\": {\"cloudwatch:namespace\": ");
+  slp_json_put_string(b, slp_str_of(ns));
+  slp_buf_add_z(b, "}}\n    }");
 }
 
 int slp_iam(slp_buf *b, const slp_args *a) {
   int first = 1;
-  int bad = slp_buf_add_z(b, "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n");
-  for (size_t i = 0; i < a->streams_n && !bad; i++) {
+  slp_buf_add_z(b, "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n");
+  for (size_t i = 0; i < a->streams_n; i++) {
     const char *stream = a->streams[i];
     if (!is_dynamodb(stream)) {
-      bad = add_statement(b, a, kinesis, stream, "", &first);
-      continue;
+      add_statement(b, a, kinesis, stream, "", &first);
+    } else if (is_stream_arn(stream)) {
+      add_statement(b, a, changes, stream, "", &first);
+    } else {
+      add_statement(b, a, table, stream, "", &first);
+      add_statement(b, a, changes, stream, "/stream/*", &first);
     }
-    if (is_stream_arn(stream)) {
-      bad = add_statement(b, a, changes, stream, "", &first);
-      continue;
-    }
-    bad = add_statement(b, a, table, stream, "", &first);
-    if (!bad) bad = add_statement(b, a, changes, stream, "/stream/*", &first);
   }
-  if (!bad) bad = add_leases(b, a, &first);
-  if (!bad) bad = add_metrics(b, a, &first);
-  return bad ? bad : slp_buf_add_z(b, "\n  ]\n}\n");
+  add_leases(b, a, &first);
+  add_metrics(b, a, &first);
+  return slp_buf_add_z(b, "\n  ]\n}\n");
 }

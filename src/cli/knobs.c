@@ -248,13 +248,12 @@ static int add_value(slp_buf *b, const slp_args *a, const knob *k) {
 }
 
 int slp_knobs_dump(slp_buf *b, const slp_args *a) {
-  int bad = 0;
-  for (size_t i = 0; i < SLP_COUNT(knobs) && !bad; i++) {
-    bad = slp_buf_addf(b, "# %s=", knobs[i].name);
-    if (!bad) bad = add_value(b, a, &knobs[i]);
-    if (!bad) bad = slp_buf_add_char(b, '\n');
+  for (size_t i = 0; i < SLP_COUNT(knobs); i++) {
+    slp_buf_addf(b, "# %s=", knobs[i].name);
+    add_value(b, a, &knobs[i]);
+    slp_buf_add_char(b, '\n');
   }
-  return bad;
+  return slp_buf_failed(b);
 }
 
 int slp_knobs_list(slp_buf *b) {
@@ -264,20 +263,17 @@ int slp_knobs_list(slp_buf *b) {
   sloop_metrics_opts_init(&a.metrics);
   sloop_sandbox_opts_init(&a.sandbox);
   a.synthetic.records = UINT64_MAX;
-  int bad = slp_buf_add_z(b, "name=default (what it counts, or its words): meaning\n\n");
-  for (size_t i = 0; i < SLP_COUNT(knobs) && !bad; i++) {
-    bad = slp_buf_addf(b, "%s=", knobs[i].name);
-    if (!bad) bad = add_value(b, &a, &knobs[i]);
-    if (!bad) bad = slp_buf_addf(b, " (%s)\n", knobs[i].unit);
-    if (!bad) bad = slp_help_fill(b, knobs[i].meaning, 0, 4);
+  slp_buf_add_z(b, "name=default (what it counts, or its words): meaning\n\n");
+  for (size_t i = 0; i < SLP_COUNT(knobs); i++) {
+    slp_buf_addf(b, "%s=", knobs[i].name);
+    add_value(b, &a, &knobs[i]);
+    slp_buf_addf(b, " (%s)\n", knobs[i].unit);
+    slp_help_fill(b, knobs[i].meaning, 0, 4);
   }
-  return bad;
+  return slp_buf_failed(b);
 }
 
-int slp_knobs_each(int (*fn)(void *arg, const char *name, const char *unit, const char *meaning), void *arg) {
-  for (size_t i = 0; i < SLP_COUNT(knobs); i++) {
-    int r = fn(arg, knobs[i].name, knobs[i].unit, knobs[i].meaning);
-    if (r) return r;
-  }
-  return 0;
+void slp_knobs_each(void (*fn)(void *arg, const char *name, const char *unit, const char *meaning),
+                    void *arg) {
+  for (size_t i = 0; i < SLP_COUNT(knobs); i++) fn(arg, knobs[i].name, knobs[i].unit, knobs[i].meaning);
 }

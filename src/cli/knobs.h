@@ -14,6 +14,7 @@ int slp_knobs_list(slp_buf *b);
 /* -X dump: "# NAME=VALUE" lines of what holds in `a`; secrets are left out. */
 int slp_knobs_dump(slp_buf *b, const slp_args *a);
 /* In the order of the table; stops when fn returns nonzero, which is returned. */
-int slp_knobs_each(int (*fn)(void *arg, const char *name, const char *unit, const char *meaning), void *arg);
+void slp_knobs_each(void (*fn)(void *arg, const char *name, const char *unit, const char *meaning),
+                    void *arg);
 
 #endif

@@ -53,8 +53,8 @@ static int failed(command *k, int status, const sloop_error_t *error) {
   return 1;
 }
 
-static void write_and_end(command *k, slp_buf *text, int bad) {
-  if (bad) {
+static void write_and_end(command *k, slp_buf *text) {
+  if (slp_buf_failed(text)) {
     slp_buf_free(text);
     slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, "no memory");
     return;
@@ -72,9 +72,9 @@ static int add_leases(command *k, slp_buf *b, const sloop_leases_t *leases) {
   if (a->json) return slp_lease_json(b, stream, leases, now_ms);
   uint32_t columns = 0, rows = 0;
   int terminal = slp_terminal_size(1, &columns, &rows) == 0;
-  int bad = k->at > 0 ? slp_buf_add_char(b, '\n') : 0;
-  if (!bad && a->streams_n > 1) bad = slp_buf_addf(b, "%s\n", stream);
-  return bad ? bad : slp_lease_table(b, leases, now_ms, terminal ? columns : 0);
+  if (k->at > 0) slp_buf_add_char(b, '\n');
+  if (a->streams_n > 1) slp_buf_addf(b, "%s\n", stream);
+  return slp_lease_table(b, leases, now_ms, terminal ? columns : 0);
 }
 
 /* ---- --explain, --release, --reset ------------------------------------------------------------ */
@@ -85,9 +85,9 @@ static void on_text(sloop_t *s, int status, const char *said, const sloop_error_
   (void)s;
   if (k->consumer.stopping || failed(k, status, error)) return;
   slp_buf_init(&text, k->app.mem, 1 << 20);
-  int bad = slp_buf_add_z(&text, said);
-  if (!bad && text.n && text.p[text.n - 1] != '\n') bad = slp_buf_add_char(&text, '\n');
-  write_and_end(k, &text, bad);
+  slp_buf_add_z(&text, said);
+  if (text.n && text.p[text.n - 1] != '\n') slp_buf_add_char(&text, '\n');
+  write_and_end(k, &text);
 }
 
 static int ask(command *k, const char *name) {
@@ -135,8 +135,8 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
   }
   slp_buf text;
   slp_buf_init(&text, k->app.mem, UINT64_C(1) << 30);
-  int bad = add_leases(k, &text, leases);
-  write_and_end(k, &text, bad);
+  add_leases(k, &text, leases);
+  write_and_end(k, &text);
 }
 
 /* ---- the frame -------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "cli/app.h"
 #include "cli/consumer.h"
 #include "cli/say.h"
-#include "codec/json.h"
+#include "codec/json_write.h"
 #include "host/program.h"
 
 typedef struct list {
@@ -19,37 +19,37 @@ typedef struct list {
 static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
 
 /* Shards of DynamoDB Streams have no range of hashes. */
-static int show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_t *s) {
-  int bad = stream_or_null ? slp_buf_addf(b, "%s ", stream_or_null) : 0;
-  if (!bad) bad = slp_buf_addf(b, "%s %s parents ", s->id, s->closed ? "closed" : "open");
-  if (!bad) bad = slp_buf_add_z(b, or_dash(s->parent));
-  if (!bad && *s->adjacent_parent) bad = slp_buf_addf(b, ",%s", s->adjacent_parent);
-  if (!bad && *or_dash(s->hash_start) != '-')
-    bad = slp_buf_addf(b, " hashes %s..%s", s->hash_start, or_dash(s->hash_end));
-  if (!bad) bad = slp_buf_addf(b, " sequences %s..%s\n", or_dash(s->seq_start), s->seq_end ? s->seq_end : "");
-  return bad;
+static void show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_t *s) {
+  if (stream_or_null) slp_buf_addf(b, "%s ", stream_or_null);
+  slp_buf_addf(b, "%s %s parents %s", s->id, s->closed ? "closed" : "open", or_dash(s->parent));
+  if (*s->adjacent_parent) slp_buf_addf(b, ",%s", s->adjacent_parent);
+  if (*or_dash(s->hash_start) != '-') slp_buf_addf(b, " hashes %s..%s", s->hash_start, or_dash(s->hash_end));
+  slp_buf_addf(b, " sequences %s..%s\n", or_dash(s->seq_start), s->seq_end ? s->seq_end : "");
 }
 
 /* Sequence numbers and hash keys do not fit JSON numbers everywhere: they are strings, as the service's. */
-static int add_member(slp_buf *b, const char *name, const char *value) {
-  int bad = slp_buf_addf(b, ",\"%s\":", name);
-  if (bad) return bad;
-  return value && *value ? slp_json_put_line_string(b, slp_str_of(value)) : slp_buf_add_z(b, "null");
+static void show_json(slp_buf *b, const char *stream, const sloop_shard_t *s) {
+  slp_jw w = {.b = b, .one_line = 1};
+  slp_jw_object(&w, NULL);
+  slp_jw_z(&w, "stream", stream);
+  slp_jw_z_or_null(&w, "shard", s->id);
+  slp_jw_z(&w, "state", s->closed ? "closed" : "open");
+  slp_jw_z_or_null(&w, "parent", s->parent);
+  slp_jw_z_or_null(&w, "adjacent_parent", s->adjacent_parent);
+  slp_jw_z_or_null(&w, "hash_start", s->hash_start);
+  slp_jw_z_or_null(&w, "hash_end", s->hash_end);
+  slp_jw_z_or_null(&w, "seq_start", s->seq_start);
+  slp_jw_z_or_null(&w, "seq_end", s->seq_end);
+  slp_jw_object_end(&w);
+  slp_buf_add_char(b, '\n');
 }
 
 int slp_list_show(slp_buf *b, const char *stream, int several, const sloop_shard_t *s, int json) {
-  if (!json) return show_text(b, several ? stream : NULL, s);
-  int bad = slp_buf_add_z(b, "{\"stream\":");
-  if (!bad) bad = slp_json_put_line_string(b, slp_str_of(stream));
-  if (!bad) bad = add_member(b, "shard", s->id);
-  if (!bad) bad = slp_buf_addf(b, ",\"state\":\"%s\"", s->closed ? "closed" : "open");
-  if (!bad) bad = add_member(b, "parent", s->parent);
-  if (!bad) bad = add_member(b, "adjacent_parent", s->adjacent_parent);
-  if (!bad) bad = add_member(b, "hash_start", s->hash_start);
-  if (!bad) bad = add_member(b, "hash_end", s->hash_end);
-  if (!bad) bad = add_member(b, "seq_start", s->seq_start);
-  if (!bad) bad = add_member(b, "seq_end", s->seq_end);
-  return bad ? bad : slp_buf_add_z(b, "}\n");
+  if (json)
+    show_json(b, stream, s);
+  else
+    show_text(b, several ? stream : NULL, s);
+  return slp_buf_failed(b);
 }
 
 static void begin(list *l);
@@ -77,11 +77,10 @@ static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards
   }
   slp_buf text;
   slp_buf_init(&text, l->app.mem, UINT64_C(1) << 30);
-  int bad = 0;
-  for (size_t i = 0; i < n && !bad; i++)
-    bad = slp_list_show(&text, l->app.args->streams[l->at], l->app.args->streams_n > 1, shards[i],
-                        l->app.args->json);
-  if (bad) {
+  for (size_t i = 0; i < n; i++)
+    slp_list_show(&text, l->app.args->streams[l->at], l->app.args->streams_n > 1, shards[i],
+                  l->app.args->json);
+  if (slp_buf_failed(&text)) {
     slp_buf_free(&text);
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
     return;

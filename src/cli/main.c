@@ -59,16 +59,15 @@ static int run(slp_mem *mem, const slp_args *args) {
 /* STREAM_TAIL_CONFIG, else the usual place. "": none. */
 static int find_config(slp_buf *ret, slp_surroundings *around) {
   const char *named = getenv("STREAM_TAIL_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-  int bad = 0;
   if (named && *named)
-    bad = slp_buf_add_z(ret, named);
+    slp_buf_add_z(ret, named);
   else if (xdg && *xdg)
-    bad = slp_buf_addf(ret, "%s/stream-tail.conf", xdg);
+    slp_buf_addf(ret, "%s/stream-tail.conf", xdg);
   else if (home && *home)
-    bad = slp_buf_addf(ret, "%s/.config/stream-tail.conf", home);
+    slp_buf_addf(ret, "%s/.config/stream-tail.conf", home);
   around->config = ret->n ? slp_buf_z(ret) : NULL;
   around->config_may_be_absent = !(named && *named);
-  return bad;
+  return slp_buf_failed(ret);
 }
 
 int main(int argc, char **argv) {

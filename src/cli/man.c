@@ -8,86 +8,72 @@
 
 /* Text of a roff line: a backslash, and a dot or quote at the beginning, mean something to it; a plain '-'
  * would become a hyphen. */
-static int add_text(slp_buf *b, const char *text, size_t n) {
-  int bad = n && (*text == '.' || *text == '\'') ? slp_buf_add_z(b, "\\&") : 0;
-  for (size_t i = 0; i < n && !bad; i++) {
+static void add_text(slp_buf *b, const char *text, size_t n) {
+  if (n && (*text == '.' || *text == '\'')) slp_buf_add_z(b, "\\&");
+  for (size_t i = 0; i < n; i++) {
     if (text[i] == '\\')
-      bad = slp_buf_add_z(b, "\\e");
+      slp_buf_add_z(b, "\\e");
     else if (text[i] == '-')
-      bad = slp_buf_add_z(b, "\\-");
+      slp_buf_add_z(b, "\\-");
     else if (text[i] == '~')
-      bad = slp_buf_add_z(b, "\\(ti");
+      slp_buf_add_z(b, "\\(ti");
     else if (text[i] == '^')
-      bad = slp_buf_add_z(b, "\\(ha");
+      slp_buf_add_z(b, "\\(ha");
     else
-      bad = slp_buf_add_char(b, text[i]);
+      slp_buf_add_char(b, text[i]);
   }
-  return bad;
 }
 
 /* Lines of help text; those that begin with two spaces keep their shape. */
-static int add_help(slp_buf *b, const char *text) {
-  int bad = 0, kept = 0;
-  while (*text && !bad) {
+static void add_help(slp_buf *b, const char *text) {
+  int kept = 0;
+  while (*text) {
     size_t n = strcspn(text, "\n");
     int keep = n >= 2 && memcmp(text, "  ", 2) == 0;
     size_t skip = keep ? 2 : 0;
-    if (keep != kept) bad = slp_buf_add_z(b, keep ? ".PP\n.RS 7\n.nf\n" : ".fi\n.RE\n");
+    if (keep != kept) slp_buf_add_z(b, keep ? ".PP\n.RS 7\n.nf\n" : ".fi\n.RE\n");
     kept = keep;
-    if (!bad) bad = add_text(b, text + skip, n - skip);
-    if (!bad) bad = slp_buf_add_char(b, '\n');
+    add_text(b, text + skip, n - skip);
+    slp_buf_add_char(b, '\n');
     text += n + (text[n] == '\n');
   }
-  return bad || !kept ? bad : slp_buf_add_z(b, ".fi\n.RE\n");
+  if (kept) slp_buf_add_z(b, ".fi\n.RE\n");
 }
 
-static int add_bold(slp_buf *b, const char *text) {
-  int bad = slp_buf_add_z(b, "\\fB");
-  if (!bad) bad = add_text(b, text, strlen(text));
-  return bad ? bad : slp_buf_add_z(b, "\\fR");
-}
-
-static int add_option(slp_buf *b, const slp_option *o) {
-  int bad = o->title ? slp_buf_addf(b, ".SS %s\n", o->title) : 0;
-  if (!bad) bad = slp_buf_add_z(b, ".TP\n");
-  if (!bad && o->letter) bad = slp_buf_addf(b, "\\fB\\-%c\\fR, ", o->letter);
-  if (!bad) bad = slp_buf_add_z(b, "\\fB\\-\\-");
-  if (!bad) bad = add_text(b, o->name, strlen(o->name));
-  if (!bad) bad = slp_buf_add_z(b, "\\fR");
-  if (!bad && o->kind != SLP_NO_VALUE) {
-    bad = slp_buf_add_z(b, o->kind == SLP_NEEDS_VALUE ? " \\fI" : "[=\\fI");
-    if (!bad) bad = add_text(b, o->value, strlen(o->value));
-    if (!bad) bad = slp_buf_add_z(b, o->kind == SLP_NEEDS_VALUE ? "\\fR" : "\\fR]");
+static void add_option(slp_buf *b, const slp_option *o) {
+  if (o->title) slp_buf_addf(b, ".SS %s\n", o->title);
+  slp_buf_add_z(b, ".TP\n");
+  if (o->letter) slp_buf_addf(b, "\\fB\\-%c\\fR, ", o->letter);
+  slp_buf_add_z(b, "\\fB\\-\\-");
+  add_text(b, o->name, strlen(o->name));
+  slp_buf_add_z(b, "\\fR");
+  if (o->kind != SLP_NO_VALUE) {
+    slp_buf_add_z(b, o->kind == SLP_NEEDS_VALUE ? " \\fI" : "[=\\fI");
+    add_text(b, o->value, strlen(o->value));
+    slp_buf_add_z(b, o->kind == SLP_NEEDS_VALUE ? "\\fR" : "\\fR]");
   }
-  if (!bad) bad = slp_buf_add_char(b, '\n');
-  return bad ? bad : add_help(b, o->help);
+  slp_buf_add_char(b, '\n');
+  add_help(b, o->help);
 }
 
-static int add_knob(void *arg, const char *name, const char *unit, const char *meaning) {
+/* .TP, "what (note)", text */
+static void add_item(void *arg, const char *what, const char *note, const char *text) {
   slp_buf *b = arg;
-  int bad = slp_buf_add_z(b, ".TP\n");
-  if (!bad) bad = add_bold(b, name);
-  if (!bad) bad = slp_buf_add_z(b, " (");
-  if (!bad) bad = add_text(b, unit, strlen(unit));
-  if (!bad) bad = slp_buf_add_z(b, ")\n");
-  if (!bad) bad = add_text(b, meaning, strlen(meaning));
-  return bad ? bad : slp_buf_add_char(b, '\n');
+  slp_buf_add_z(b, ".TP\n\\fB");
+  add_text(b, what, strlen(what));
+  slp_buf_add_z(b, "\\fR (");
+  add_text(b, note, strlen(note));
+  slp_buf_add_z(b, ")\n");
+  add_text(b, text, strlen(text));
+  slp_buf_add_char(b, '\n');
 }
 
-static int add_kcat(slp_buf *b) {
-  int bad = slp_buf_add_z(b, ".SH FOR USERS OF KCAT\n");
-  for (size_t i = 0; i < slp_kcat_rows_n && !bad; i++) {
+static void add_kcat(slp_buf *b) {
+  slp_buf_add_z(b, ".SH FOR USERS OF KCAT\n");
+  for (size_t i = 0; i < slp_kcat_rows_n; i++) {
     const slp_kcat_row *row = &slp_kcat_rows[i];
-    bad = slp_buf_add_z(b, ".TP\n");
-    if (!bad) bad = add_bold(b, row->flag);
-    if (!bad) bad = slp_buf_add_z(b, " (");
-    if (!bad) bad = add_text(b, row->kcat, strlen(row->kcat));
-    if (!bad) bad = slp_buf_add_z(b, ")\n");
-    const char *here = row->here[0] == '-' && row->here[1] == ' ' ? row->here + 2 : row->here;
-    if (!bad) bad = add_text(b, here, strlen(here));
-    if (!bad) bad = slp_buf_add_char(b, '\n');
+    add_item(b, row->flag, row->kcat, row->here + (strncmp(row->here, "- ", 2) == 0 ? 2 : 0));
   }
-  return bad;
 }
 
 static const char description[] =
@@ -338,20 +324,20 @@ static const char see_also[] =
     ".BR sloop (3)\n";
 
 int slp_man(slp_buf *b) {
-  int bad = slp_buf_addf(b, ".TH STREAM\\-TAIL 1 " DATE " \"sloop %s\" \"User Commands\"\n.nh\n.ad l\n",
-                         sloop_version());
-  if (!bad)
-    bad = slp_buf_add_z(b,
-                        ".SH NAME\nstream\\-tail \\- print Kinesis data streams and DynamoDB Streams\n"
-                        ".SH SYNOPSIS\n\\fBstream\\-tail\\fR [\\fIoptions\\fR] \\fISTREAM\\fR...\n");
-  if (!bad) bad = slp_buf_add_z(b, description);
-  if (!bad) bad = slp_buf_add_z(b, ".SH OPTIONS\n");
-  for (size_t i = 0; i < slp_options_n && !bad; i++) bad = add_option(b, &slp_options[i]);
-  if (!bad) bad = slp_buf_add_z(b, output);
-  if (!bad) bad = slp_buf_add_z(b, ".SH SETTINGS OF \\-X\n");
-  if (!bad) bad = slp_knobs_each(add_knob, b);
-  if (!bad) bad = slp_buf_add_z(b, places);
-  if (!bad) bad = slp_buf_add_z(b, rest);
-  if (!bad) bad = add_kcat(b);
-  return bad ? bad : slp_buf_add_z(b, see_also);
+  slp_buf_addf(b, ".TH STREAM\\-TAIL 1 " DATE " \"sloop %s\" \"User Commands\"\n.nh\n.ad l\n",
+               sloop_version());
+  slp_buf_add_z(b,
+                ".SH NAME\nstream\\-tail \\- print Kinesis data streams and DynamoDB Streams\n"
+                ".SH SYNOPSIS\n\\fBstream\\-tail\\fR [\\fIoptions\\fR] \\fISTREAM\\fR...\n");
+  slp_buf_add_z(b, description);
+  slp_buf_add_z(b, ".SH OPTIONS\n");
+  for (size_t i = 0; i < slp_options_n; i++) add_option(b, &slp_options[i]);
+  slp_buf_add_z(b, output);
+  slp_buf_add_z(b, ".SH SETTINGS OF \\-X\n");
+  slp_knobs_each(add_item, b);
+  slp_buf_add_z(b, places);
+  slp_buf_add_z(b, rest);
+  add_kcat(b);
+  slp_buf_add_z(b, see_also);
+  return slp_buf_failed(b);
 }

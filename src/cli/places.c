@@ -90,13 +90,12 @@ int slp_places_note(slp_places *p, size_t number, sloop_t *s) {
 }
 
 static int add_lines(const slp_places *p, slp_buf *b) {
-  int bad = 0;
-  for (size_t i = 0; i < p->args->streams_n && !bad; i++) {
+  for (size_t i = 0; i < p->args->streams_n; i++) {
     if (!p->now[i].n) continue;
-    bad = slp_buf_add_str(b, slp_buf_str(&p->now[i]));
-    if (!bad) bad = slp_buf_add_char(b, '\n');
+    slp_buf_add_str(b, slp_buf_str(&p->now[i]));
+    slp_buf_add_char(b, '\n');
   }
-  return bad;
+  return slp_buf_failed(b);
 }
 
 int slp_places_write(slp_places *p, char why[400]) {

@@ -131,7 +131,7 @@ int slp_printer_add(slp_printer *p, slp_buf *b, const sloop_record_t *r, int64_t
   }
   int bad = add_decoded(&l, &extra, &decoded, why);
   if (!bad || !*why) return bad;
-  b->n = from; /* some events of it may have been printed */
+  slp_buf_cut(b, from); /* some events of it may have been printed */
   *ret_printed = 0;
   bad = cant_decode(p, r, why);
   if (!p->args->keep_going) return bad;

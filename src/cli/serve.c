@@ -41,29 +41,30 @@ static void on_in_end(void *arg) { end_serve(arg); }
 static void on_interrupt(slp_app *app) { end_serve(app->user); }
 static void on_out_failed(slp_app *app) { end_serve(app->user); }
 
-static int add_export(slp_buf *b, const char *name, const char *value) {
+static void add_export(slp_buf *b, const char *name, const char *value) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._-+=";
   /* Single quotes: a key may hold anything. A quote inside ends, is escaped, and begins again. */
-  int bad = slp_buf_addf(b, "export %s=", name);
-  if (!bad &&
-      strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._-+=") == strlen(value))
-    return slp_buf_addf(b, "%s\n", value);
-  if (!bad) bad = slp_buf_add_char(b, '\'');
-  for (; *value && !bad; value++)
-    bad = *value == '\'' ? slp_buf_add_z(b, "'\\''") : slp_buf_add_char(b, *value);
-  return bad ? bad : slp_buf_add_z(b, "'\n");
+  const char *quote = value[strspn(value, plain)] ? "'" : "";
+  slp_buf_addf(b, "export %s=%s", name, quote);
+  for (; *value; value++)
+    if (*value == '\'')
+      slp_buf_add_z(b, "'\\''");
+    else
+      slp_buf_add_char(b, *value);
+  slp_buf_addf(b, "%s\n", quote);
 }
 
 static void print_environment(serve *s) {
   const sloop_sandbox_opts_t *o = &s->app.args->sandbox;
   slp_buf b;
   slp_buf_init(&b, s->app.mem, 1 << 16);
-  int bad = add_export(&b, "AWS_ENDPOINT_URL", sloop_sandbox_url(s->box));
-  if (!bad) bad = add_export(&b, "AWS_REGION", SLP_SANDBOX_REGION);
-  if (!bad) bad = add_export(&b, "AWS_DEFAULT_REGION", SLP_SANDBOX_REGION); /* the one boto3 reads */
-  if (!bad) bad = add_export(&b, "AWS_ACCESS_KEY_ID", o->access_key ? o->access_key : "sandbox");
-  if (!bad) bad = add_export(&b, "AWS_SECRET_ACCESS_KEY", o->secret_key ? o->secret_key : "sandbox");
-  if (!bad && o->session_token) bad = add_export(&b, "AWS_SESSION_TOKEN", o->session_token);
-  if (bad) slp_buf_clear(&b);
+  add_export(&b, "AWS_ENDPOINT_URL", sloop_sandbox_url(s->box));
+  add_export(&b, "AWS_REGION", SLP_SANDBOX_REGION);
+  add_export(&b, "AWS_DEFAULT_REGION", SLP_SANDBOX_REGION); /* the one boto3 reads */
+  add_export(&b, "AWS_ACCESS_KEY_ID", o->access_key ? o->access_key : "sandbox");
+  add_export(&b, "AWS_SECRET_ACCESS_KEY", o->secret_key ? o->secret_key : "sandbox");
+  if (o->session_token) add_export(&b, "AWS_SESSION_TOKEN", o->session_token);
+  if (slp_buf_failed(&b)) slp_buf_clear(&b);
   slp_app_write(&s->app, &b);
 }
 

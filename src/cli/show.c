@@ -5,22 +5,23 @@
 
 #include "codec/base64.h"
 #include "codec/json.h"
+#include "codec/json_write.h"
 
-static int add_offset(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
-  if (!style->offset) return 0;
-  int bad = slp_buf_add(b, r->seq.base, r->seq.len);
-  if (!bad && r->sub) bad = slp_buf_addf(b, ".%llu", (unsigned long long)r->sub);
-  return bad ? bad : slp_buf_add_str(b, style->key_delimiter.p ? style->key_delimiter : SLP_STR("\t"));
+static void add_offset(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
+  if (!style->offset) return;
+  slp_buf_add(b, r->seq.base, r->seq.len);
+  if (r->sub) slp_buf_addf(b, ".%llu", (unsigned long long)r->sub);
+  slp_buf_add_str(b, style->key_delimiter.p ? style->key_delimiter : SLP_STR("\t"));
 }
 
 int slp_show_plain(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
-  int bad = add_offset(b, r, style);
-  if (!bad && style->key_delimiter.p) {
-    bad = slp_buf_add(b, r->key.base, r->key.len);
-    if (!bad) bad = slp_buf_add_str(b, style->key_delimiter);
+  add_offset(b, r, style);
+  if (style->key_delimiter.p) {
+    slp_buf_add(b, r->key.base, r->key.len);
+    slp_buf_add_str(b, style->key_delimiter);
   }
-  if (!bad) bad = slp_buf_add(b, r->data.base, r->data.len);
-  return bad ? bad : slp_buf_add_str(b, style->delimiter);
+  slp_buf_add(b, r->data.base, r->data.len);
+  return slp_buf_add_str(b, style->delimiter);
 }
 
 const char *slp_shard_short(const char *id) {
@@ -36,19 +37,17 @@ const char *slp_shard_short(const char *id) {
 }
 
 /* Neighbours get different colours: ids count up. */
-static int add_prefix(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
+static void add_prefix(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
   static const unsigned char colours[] = {36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
   const char *name = slp_shard_short(r->shard);
   uint32_t pick = 0;
-  if (!style->colour && !style->streams) return 0;
+  if (!style->colour && !style->streams) return;
   for (const char *c = name; *c; c++) pick = pick * 10u + (unsigned char)*c;
-  int bad = 0;
   if (style->colour)
-    bad =
-        slp_buf_addf(b, "\033[%s%um", r->flags & SLOOP_REC_LATE ? "7;" : "", colours[pick % sizeof colours]);
-  if (!bad && style->streams) bad = slp_buf_addf(b, "%s/", r->stream);
-  if (!bad) bad = slp_buf_add_z(b, name);
-  return bad ? bad : slp_buf_add_z(b, style->colour ? "\033[0m " : " ");
+    slp_buf_addf(b, "\033[%s%um", r->flags & SLOOP_REC_LATE ? "7;" : "", colours[pick % sizeof colours]);
+  if (style->streams) slp_buf_addf(b, "%s/", r->stream);
+  slp_buf_add_z(b, name);
+  slp_buf_add_z(b, style->colour ? "\033[0m " : " ");
 }
 
 /* Bytes 0xC2 0x80..0x9F are the C1 controls in UTF-8; some terminals obey them. */
@@ -59,7 +58,7 @@ static size_t control_bytes(slp_str s, size_t at) {
   return 0;
 }
 
-static int add_harmless(slp_buf *b, slp_str s) {
+static void add_harmless(slp_buf *b, slp_str s) {
   size_t from = 0;
   for (size_t at = 0; at < s.n;) {
     size_t n = control_bytes(s, at);
@@ -67,114 +66,106 @@ static int add_harmless(slp_buf *b, slp_str s) {
       at++;
       continue;
     }
-    int bad = slp_buf_add(b, s.p + from, at - from);
-    for (size_t i = 0; !bad && i < n; i++) bad = slp_buf_addf(b, "\\x%02X", (unsigned char)s.p[at + i]);
-    if (bad) return bad;
+    slp_buf_add(b, s.p + from, at - from);
+    for (size_t i = 0; i < n; i++) slp_buf_addf(b, "\\x%02X", (unsigned char)s.p[at + i]);
     at += n;
     from = at;
   }
-  return slp_buf_add(b, s.p + from, s.n - from);
+  slp_buf_add(b, s.p + from, s.n - from);
 }
 
-static int add_shown(slp_buf *b, sloop_str_t v) {
+static void add_shown(slp_buf *b, sloop_str_t v) {
   slp_str s = {v.base, v.len};
-  return slp_utf8_valid(s) ? add_harmless(b, s) : slp_base64_encode(b, s);
+  if (slp_utf8_valid(s))
+    add_harmless(b, s);
+  else
+    slp_base64_encode(b, s);
 }
 
 int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
-  int bad = add_prefix(b, r, style);
-  if (!bad) bad = add_offset(b, r, style);
-  if (!bad && style->key_delimiter.p) {
-    bad = add_shown(b, r->key);
-    if (!bad) bad = slp_buf_add_str(b, style->key_delimiter);
+  add_prefix(b, r, style);
+  add_offset(b, r, style);
+  if (style->key_delimiter.p) {
+    add_shown(b, r->key);
+    slp_buf_add_str(b, style->key_delimiter);
   }
-  if (!bad) bad = add_shown(b, r->data);
-  return bad ? bad : slp_buf_add_str(b, style->delimiter);
+  add_shown(b, r->data);
+  return slp_buf_add_str(b, style->delimiter);
 }
 
-/* ,"NAME":"..." or ,"NAME_b64":"..." */
-static int add_text_or_b64(slp_buf *b, const char *name, sloop_str_t v) {
-  slp_str s = {v.base, v.len};
-  int valid = slp_utf8_valid(s);
-  int bad = slp_buf_add(b, ",\"", 2);
-  if (!bad) bad = slp_buf_add_z(b, name);
-  if (valid) {
-    if (!bad) bad = slp_buf_add(b, "\":", 2);
-    return bad ? bad : slp_json_put_line_string(b, s);
-  }
-  if (!bad) bad = slp_buf_add_z(b, "_b64\":\"");
-  if (!bad) bad = slp_base64_encode(b, s);
-  return bad ? bad : slp_buf_add_char(b, '"');
-}
-
-static int add_name(slp_buf *b, const char *name) { return slp_buf_addf(b, ",\"%s\":", name); }
-
-static int add_text(slp_buf *b, const char *name, slp_str s) {
-  int bad = add_name(b, name);
-  return bad ? bad : slp_json_put_line_string(b, s.p ? s : SLP_STR(""));
-}
+static slp_str text_of(sloop_str_t v) { return (slp_str){v.base, v.len}; }
 
 /* JSON that came from outside, as it is; only what could end the line is written another way. */
-static int add_json(slp_buf *b, const char *name, sloop_str_t v) {
+static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
   int odd = 0;
   for (size_t i = 0; i < v.len && !odd; i++) {
     unsigned char c = (unsigned char)v.base[i];
     odd = c < 0x20 || c == 0x7f || c == 0xc2 || c == 0xe2; /* the last two begin U+0085 and U+2028 */
   }
-  int bad = add_name(b, name);
-  if (bad) return bad;
-  size_t from = b->n;
-  if (!odd) return slp_buf_add(b, v.base, v.len);
-  bad = slp_decode_plain_json(b, (slp_str){v.base, v.len});
-  if (bad != SLP_EBADDATA) return bad;
-  b->n = from; /* the service promised JSON; if not, it is text */
-  return slp_utf8_valid((slp_str){v.base, v.len}) ? slp_json_put_line_string(b, (slp_str){v.base, v.len})
-                                                  : slp_buf_add_z(b, "null");
+  slp_jw_value(w, name);
+  size_t from = w->b->n;
+  if (!odd) {
+    slp_buf_add(w->b, v.base, v.len);
+  } else if (!slp_buf_failed(w->b) && slp_decode_plain_json(w->b, text_of(v)) == SLP_EBADDATA) {
+    slp_buf_cut(w->b, from); /* the service promised JSON; if not, it is text */
+    if (slp_utf8_valid(text_of(v)))
+      slp_json_put_line_string(w->b, text_of(v));
+    else
+      slp_buf_add_z(w->b, "null");
+  }
 }
 
-static int add_change(slp_buf *b, const sloop_record_t *r) {
-  int bad = add_text(b, "event", (slp_str){r->event.base, r->event.len});
-  if (!bad) bad = add_text(b, "id", (slp_str){r->event_id.base, r->event_id.len});
-  if (!bad) bad = add_json(b, "change", r->data);
-  return bad || !r->user.len ? bad : add_json(b, "user", r->user);
+/* "NAME":"..." or "NAME_b64":"..." */
+static void add_bytes(slp_jw *w, const char *name, const char *name_b64, sloop_str_t v, int is_json) {
+  if (is_json)
+    add_json(w, name, v);
+  else if (slp_utf8_valid(text_of(v)))
+    slp_jw_str(w, name, text_of(v));
+  else
+    slp_jw_base64(w, name_b64, text_of(v));
 }
 
-static int add_event(slp_buf *b, const slp_log_event *e) {
-  int bad = slp_buf_add_z(b, ",\"log\":{\"group\":");
-  if (!bad) bad = slp_json_put_line_string(b, e->group.p ? e->group : SLP_STR(""));
-  if (!bad) bad = add_text(b, "stream", e->stream);
-  if (!bad) bad = add_text(b, "owner", e->owner);
-  if (!bad) bad = add_text(b, "id", e->id);
-  if (!bad) bad = add_name(b, "ts");
-  if (!bad) bad = e->ts_ms < 0 ? slp_buf_add_z(b, "null") : slp_buf_add_i64(b, e->ts_ms);
-  return bad ? bad : slp_buf_add_char(b, '}');
+static void add_change(slp_jw *w, const sloop_record_t *r) {
+  slp_jw_str(w, "event", text_of(r->event));
+  slp_jw_str(w, "id", text_of(r->event_id));
+  add_json(w, "change", r->data);
+  if (r->user.len) add_json(w, "user", r->user);
 }
 
-static int add_key_and_payload(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra) {
-  int bad = extra->key_is_json ? add_json(b, "key", r->key) : add_text_or_b64(b, "key", r->key);
-  if (!bad)
-    bad = extra->data_is_json ? add_json(b, "payload", r->data) : add_text_or_b64(b, "payload", r->data);
-  return bad || !extra->event ? bad : add_event(b, extra->event);
+static void add_event(slp_jw *w, const slp_log_event *e) {
+  slp_jw_object(w, "log");
+  slp_jw_str(w, "group", e->group);
+  slp_jw_str(w, "stream", e->stream);
+  slp_jw_str(w, "owner", e->owner);
+  slp_jw_str(w, "id", e->id);
+  slp_jw_i64_or_null(w, "ts", e->ts_ms);
+  slp_jw_object_end(w);
 }
 
 int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra) {
   static const slp_show_extra nothing = {0};
+  slp_jw w = {.b = b, .one_line = 1};
   int change = r->event.len > 0;
   if (!extra) extra = &nothing;
-  int bad = slp_buf_add_z(b, "{\"stream\":");
-  if (!bad) bad = slp_json_put_line_string(b, slp_str_of(r->stream));
-  if (!bad) bad = add_text(b, "shard", slp_str_of(r->shard));
-  if (!bad) bad = add_text(b, "seq", (slp_str){r->seq.base, r->seq.len});
-  if (!bad && !change) bad = slp_buf_add_z(b, ",\"sub\":");
-  if (!bad && !change) bad = slp_buf_add_u64(b, r->sub);
-  if (!bad) bad = slp_buf_add_z(b, ",\"ts\":");
-  if (!bad) bad = r->arrived_at_ms < 0 ? slp_buf_add_z(b, "null") : slp_buf_add_i64(b, r->arrived_at_ms);
-  if (!bad) bad = change ? add_change(b, r) : add_key_and_payload(b, r, extra);
-  if (!bad && extra->worker) bad = slp_buf_addf(b, ",\"epoch\":%llu", (unsigned long long)r->epoch);
-  if (!bad && extra->worker) bad = add_text(b, "worker", slp_str_of(extra->worker));
-  if (!bad && (r->flags & SLOOP_REC_LATE)) bad = slp_buf_add_z(b, ",\"late\":true");
-  if (!bad && (r->flags & SLOOP_REC_RAW)) bad = slp_buf_add_z(b, ",\"raw\":true");
-  if (!bad && (r->flags & SLOOP_REC_FOREIGN)) bad = slp_buf_add_z(b, ",\"foreign\":true");
-  if (!bad && extra->error) bad = add_text(b, "decode_error", slp_str_of(extra->error));
-  return bad ? bad : slp_buf_add(b, "}\n", 2);
+  slp_jw_object(&w, NULL);
+  slp_jw_z(&w, "stream", r->stream);
+  slp_jw_z(&w, "shard", r->shard);
+  slp_jw_str(&w, "seq", text_of(r->seq));
+  if (!change) slp_jw_u64(&w, "sub", r->sub);
+  slp_jw_i64_or_null(&w, "ts", r->arrived_at_ms);
+  if (change) {
+    add_change(&w, r);
+  } else {
+    add_bytes(&w, "key", "key_b64", r->key, extra->key_is_json);
+    add_bytes(&w, "payload", "payload_b64", r->data, extra->data_is_json);
+    if (extra->event) add_event(&w, extra->event);
+  }
+  if (extra->worker) slp_jw_u64(&w, "epoch", r->epoch);
+  if (extra->worker) slp_jw_z(&w, "worker", extra->worker);
+  if (r->flags & SLOOP_REC_LATE) slp_jw_bool(&w, "late", 1);
+  if (r->flags & SLOOP_REC_RAW) slp_jw_bool(&w, "raw", 1);
+  if (r->flags & SLOOP_REC_FOREIGN) slp_jw_bool(&w, "foreign", 1);
+  if (extra->error) slp_jw_z(&w, "decode_error", extra->error);
+  slp_jw_object_end(&w);
+  return slp_buf_add_char(b, '\n');
 }

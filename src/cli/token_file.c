@@ -51,8 +51,8 @@ static int read_token(slp_mem *mem, slp_str text, slp_buf *ret_arn) {
   slp_str arn = {0};
   int shards = 0;
   slp_buf_init(&copy, mem, TOKEN_FILE_BYTES_MAX);
-  int r = slp_buf_add_str(&copy, text);
-  if (!r) r = slp_buf_reserve(&copy, 1);
+  slp_buf_add_str(&copy, text);
+  int r = slp_buf_reserve(&copy, 1);
   if (!r) {
     slp_json_begin(&j, copy.p, copy.n);
     if (slp_json_next(&j) != SLP_JSON_OBJECT) r = SLP_EBADDATA;

@@ -58,10 +58,12 @@ static int speaks_utf8(void) {
 
 /* A screen as it is written to the terminal: each line erases what stood behind it. */
 static int add_frame(slp_buf *frame, slp_str screen) {
-  int bad = slp_buf_add_z(frame, "\033[H");
-  for (size_t i = 0; i < screen.n && !bad; i++)
-    bad = screen.p[i] == '\n' ? slp_buf_add_z(frame, "\033[K\r\n") : slp_buf_add_char(frame, screen.p[i]);
-  return bad ? bad : slp_buf_add_z(frame, "\033[K\033[J");
+  slp_buf_add_z(frame, "\033[H");
+  for (size_t i = 0; i < screen.n; i++) {
+    if (screen.p[i] == '\n') slp_buf_add_z(frame, "\033[K\r");
+    slp_buf_add_char(frame, screen.p[i]);
+  }
+  return slp_buf_add_z(frame, "\033[K\033[J");
 }
 
 static int draw(watch *w, const slp_watch_news *news) {
@@ -113,9 +115,9 @@ static int show_trouble(watch *w, const char *why) {
   }
   if (!w->taken || slp_terminal_size(1, &columns, &rows) != 0) return 0;
   slp_buf_init(&text, w->app.mem, 1 << 16);
-  int bad = slp_buf_addf(&text, "\033[%u;1H", (unsigned)rows);
-  if (!bad) bad = slp_watch_trouble(&text, why, columns);
-  if (!bad) bad = slp_buf_add_z(&text, "\033[K");
+  slp_buf_addf(&text, "\033[%u;1H", (unsigned)rows);
+  slp_watch_trouble(&text, why, columns);
+  int bad = slp_buf_add_z(&text, "\033[K");
   if (!bad) send(text.p, text.n, DRAW_WAIT_MS);
   slp_buf_free(&text);
   return bad;

@@ -29,13 +29,11 @@ uint32_t slp_watch_bar(int64_t lag_ms, uint32_t full) {
   return (uint32_t)slp_min_u64((uint64_t)have * full / (most + 64) + 1, full);
 }
 
-static int add_times(slp_buf *b, const char *text, uint32_t n) {
-  int bad = 0;
-  for (uint32_t i = 0; i < n && !bad; i++) bad = slp_buf_add_z(b, text);
-  return bad;
+static void add_times(slp_buf *b, const char *text, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) slp_buf_add_z(b, text);
 }
 
-static int add_bar(slp_buf *b, int64_t lag_ms, uint32_t width, int utf8) {
+static void add_bar(slp_buf *b, int64_t lag_ms, uint32_t width, int utf8) {
   static const char *const eighths[] = {"",
                                         "\xe2\x96\x8f",
                                         "\xe2\x96\x8e",
@@ -49,23 +47,21 @@ static int add_bar(slp_buf *b, int64_t lag_ms, uint32_t width, int utf8) {
     whole = (eight + 7) / 8;
     part = 0;
   }
-  int bad = add_times(b, utf8 ? "\xe2\x96\x88" : "#", whole);
-  if (!bad) bad = slp_buf_add_z(b, eighths[part]);
-  return bad ? bad : add_times(b, " ", width - whole - (part > 0));
+  add_times(b, utf8 ? "\xe2\x96\x88" : "#", whole);
+  slp_buf_add_z(b, eighths[part]);
+  add_times(b, " ", width - whole - (part > 0));
 }
 
 /* The newest look is at the right end. */
-static int add_spark(slp_buf *b, slp_watch_past *past, const char *shard, uint32_t width, int utf8) {
+static void add_spark(slp_buf *b, slp_watch_past *past, const char *shard, uint32_t width, int utf8) {
   static const char *const blocks[] = {"\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83", "\xe2\x96\x84",
                                        "\xe2\x96\x85", "\xe2\x96\x86", "\xe2\x96\x87", "\xe2\x96\x88"};
   static const char *const ascii[] = {"_", ".", "-", "=", "+", "*", "%", "#"};
-  int bad = 0;
-  for (uint32_t i = width; i-- > 0 && !bad;) {
+  for (uint32_t i = width; i-- > 0;) {
     int64_t lag_ms = slp_watch_past_lag(past, shard, i);
     uint32_t level = slp_watch_bar(lag_ms, 7);
-    bad = slp_buf_add_z(b, lag_ms < 0 ? " " : utf8 ? blocks[level] : ascii[level]);
+    slp_buf_add_z(b, lag_ms < 0 ? " " : utf8 ? blocks[level] : ascii[level]);
   }
-  return bad;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------ */
@@ -82,29 +78,31 @@ static size_t characters(slp_str s) {
 }
 
 /* Ends the line that began at `from`, cut to the page's width. */
-static int end_line(page *p, size_t from) {
+static void end_line(page *p, size_t from) {
+  p->used++;
+  if (slp_buf_failed(p->b)) return;
   slp_str line = {p->b->p + from, p->b->n - from};
   while (characters(line) > p->columns) line.n--;
   p->b->n = from + line.n;
-  p->used++;
-  return p->used < p->rows ? slp_buf_add_char(p->b, '\n') : 0;
+  if (p->used < p->rows) slp_buf_add_char(p->b, '\n');
 }
 
 static uint32_t room(const page *p) { return p->rows - p->used; }
 
-static int add_line(page *p, const char *text) {
-  if (!room(p)) return 0;
+static void add_line(page *p, const char *text) {
+  if (!room(p)) return;
   size_t from = p->b->n;
-  int bad = slp_buf_add_z(p->b, text);
-  return bad ? bad : end_line(p, from);
+  slp_buf_add_z(p->b, text);
+  end_line(p, from);
 }
 
-/* Text in a column of that many characters. */
-static int add_field(slp_buf *b, const char *text, size_t width, int right) {
+/* Text in a column of that many characters, behind `gap`. */
+static void add_field(slp_buf *b, const char *gap, const char *text, size_t width, int right) {
   size_t n = slp_min_u64(strlen(text), width);
-  int bad = right ? add_times(b, " ", (uint32_t)(width - n)) : 0;
-  if (!bad) bad = slp_elide(b, text, width);
-  return bad || right ? bad : add_times(b, " ", (uint32_t)(width - n));
+  slp_buf_add_z(b, gap);
+  if (right) add_times(b, " ", (uint32_t)(width - n));
+  slp_elide(b, text, width);
+  if (!right) add_times(b, " ", (uint32_t)(width - n));
 }
 
 static void id_of(const char *instance, char out[80]) {
@@ -141,21 +139,18 @@ static layout layout_of(const slp_watch_news *n, uint32_t columns) {
   return y;
 }
 
-static int shard_titles(page *p, const layout *y) {
+static void shard_titles(page *p, const layout *y) {
   size_t from = p->b->n;
-  if (!room(p)) return 0;
-  int bad = add_field(p->b, "SHARD", y->shard, 0);
-  if (!bad) bad = slp_buf_add_z(p->b, "  STATE   ");
-  if (!bad) bad = add_field(p->b, "OWNER", y->owner, 0);
-  if (!bad) bad = slp_buf_add_z(p->b, "    AGE     LAG");
-  if (!bad && y->bar) bad = slp_buf_add_z(p->b, "  ");
-  if (!bad) bad = add_field(p->b, "100ms..1d", y->bar, 0);
-  if (!bad && y->spark) bad = slp_buf_add_z(p->b, "  ");
-  if (!bad) bad = add_field(p->b, "PAST", y->spark, 0);
-  return bad ? bad : end_line(p, from);
+  if (!room(p)) return;
+  add_field(p->b, "", "SHARD", y->shard, 0);
+  add_field(p->b, "  STATE   ", "OWNER", y->owner, 0);
+  slp_buf_add_z(p->b, "    AGE     LAG");
+  add_field(p->b, y->bar ? "  " : "", "100ms..1d", y->bar, 0);
+  add_field(p->b, y->spark ? "  " : "", "PAST", y->spark, 0);
+  end_line(p, from);
 }
 
-static int shard_line(page *p, const slp_watch_news *n, const layout *y, const sloop_lease_t *l, int utf8) {
+static void shard_line(page *p, const slp_watch_news *n, const layout *y, const sloop_lease_t *l, int utf8) {
   size_t from = p->b->n;
   char id[80], age[24], lag[24];
   slp_lease_mood mood = slp_lease_mood_of(l);
@@ -163,20 +158,16 @@ static int shard_line(page *p, const slp_watch_news *n, const layout *y, const s
   id_of(l->owner, id);
   slp_age_text(l->written_at_ms, n->wall_ms, age);
   slp_lag_text(lag_ms, lag);
-  int bad = add_field(p->b, slp_shard_short(l->shard), y->shard, 0);
-  if (!bad) bad = slp_buf_add_z(p->b, "  ");
-  if (!bad) bad = add_field(p->b, slp_lease_mood_word(mood), 6, 0);
-  if (!bad) bad = slp_buf_add_z(p->b, "  ");
-  if (!bad) bad = add_field(p->b, id, y->owner, 0);
-  if (!bad) bad = slp_buf_add_z(p->b, "  ");
-  if (!bad) bad = add_field(p->b, age, 5, 1);
-  if (!bad) bad = slp_buf_add_z(p->b, "  ");
-  if (!bad) bad = add_field(p->b, lag, 6, 1);
-  if (!bad && y->bar) bad = slp_buf_add_z(p->b, "  ");
-  if (!bad) bad = add_bar(p->b, lag_ms, y->bar, utf8);
-  if (!bad && y->spark) bad = slp_buf_add_z(p->b, "  ");
-  if (!bad) bad = add_spark(p->b, n->past, l->shard, y->spark, utf8);
-  return bad ? bad : end_line(p, from);
+  add_field(p->b, "", slp_shard_short(l->shard), y->shard, 0);
+  add_field(p->b, "  ", slp_lease_mood_word(mood), 6, 0);
+  add_field(p->b, "  ", id, y->owner, 0);
+  add_field(p->b, "  ", age, 5, 1);
+  add_field(p->b, "  ", lag, 6, 1);
+  if (y->bar) slp_buf_add_z(p->b, "  ");
+  add_bar(p->b, lag_ms, y->bar, utf8);
+  if (y->spark) slp_buf_add_z(p->b, "  ");
+  add_spark(p->b, n->past, l->shard, y->spark, utf8);
+  end_line(p, from);
 }
 
 typedef struct ranked {
@@ -197,7 +188,7 @@ static int compare(const void *va, const void *vb) {
 }
 
 /* The others, in a line. */
-static int rest_line(page *p, const ranked *rest, size_t n) {
+static void rest_line(page *p, const ranked *rest, size_t n) {
   char line[160], lag[24];
   int64_t worst_ms = -1;
   size_t ended = 0;
@@ -210,49 +201,50 @@ static int rest_line(page *p, const ranked *rest, size_t n) {
     snprintf(line, sizeof line, "and %zu more, at most %s behind; %zu of them at their end", n, lag, ended);
   else
     snprintf(line, sizeof line, "and %zu more, none behind; %zu of them at their end", n, ended);
-  return add_line(p, line);
+  add_line(p, line);
 }
 
-static int add_shards(page *p, const slp_watch_news *n, uint32_t lines, int utf8) {
+static void add_shards(page *p, const slp_watch_news *n, uint32_t lines, int utf8) {
   size_t all = n->leases->leases_n;
   layout y = layout_of(n, p->columns);
-  int bad = shard_titles(p, &y);
+  shard_titles(p, &y);
   if (all <= lines) { /* in the order of their ids: nobody jumps */
-    for (size_t i = 0; i < all && !bad; i++) bad = shard_line(p, n, &y, &n->leases->leases[i], utf8);
-    return bad;
+    for (size_t i = 0; i < all; i++) shard_line(p, n, &y, &n->leases->leases[i], utf8);
+    return;
   }
   ranked *r = slp_zalloc_n(p->b->mem, all, sizeof *r);
-  if (!r) return SLP_ENOMEM;
+  if (!r) {
+    slp_buf_fail(p->b, SLP_ENOMEM);
+    return;
+  }
   for (size_t i = 0; i < all; i++) {
     const sloop_lease_t *l = &n->leases->leases[i];
     r[i] = (ranked){l, slp_lease_mood_of(l), slp_lease_lag_ms(l, n->leases)};
   }
   qsort(r, all, sizeof *r, compare);
   size_t shown = lines ? lines - 1 : 0;
-  for (size_t i = 0; i < shown && !bad; i++) bad = shard_line(p, n, &y, r[i].lease, utf8);
-  if (!bad && lines) bad = rest_line(p, r + shown, all - shown);
+  for (size_t i = 0; i < shown; i++) shard_line(p, n, &y, r[i].lease, utf8);
+  if (lines) rest_line(p, r + shown, all - shown);
   slp_free(p->b->mem, r);
-  return bad;
 }
 
 /* ---- workers ---------------------------------------------------------------------------------- */
 
-static int worker_line(page *p, const slp_watch_news *n, const sloop_worker_t *w, uint32_t name) {
+static void worker_line(page *p, const slp_watch_news *n, const sloop_worker_t *w, uint32_t name) {
   size_t from = p->b->n;
   char id[80], lag[24], rate[24], seen[24];
   id_of(w->worker, id);
   slp_lag_text(w->behind_ms, lag);
   slp_rate_text(w->rate_bytes, rate);
   slp_age_text(w->written_at_ms, n->wall_ms, seen);
-  int bad = add_field(p->b, id, name, 0);
-  if (!bad)
-    bad = slp_buf_addf(p->b, "  %-7s  %5u  %6s  %7s  %5s  ", slp_worker_word(w, n->wall_ms),
-                       (unsigned)w->held, lag, rate, seen);
-  if (!bad) bad = slp_elide(p->b, *w->host ? w->host : "-", 40);
-  return bad ? bad : end_line(p, from);
+  add_field(p->b, "", id, name, 0);
+  slp_buf_addf(p->b, "  %-7s  %5u  %6s  %7s  %5s  ", slp_worker_word(w, n->wall_ms), (unsigned)w->held, lag,
+               rate, seen);
+  slp_elide(p->b, *w->host ? w->host : "-", 40);
+  end_line(p, from);
 }
 
-static int add_workers(page *p, const slp_watch_news *n, uint32_t lines) {
+static void add_workers(page *p, const slp_watch_news *n, uint32_t lines) {
   size_t name = 6, all = n->leases->workers_n;
   for (size_t i = 0; i < all; i++) {
     char id[80];
@@ -262,12 +254,12 @@ static int add_workers(page *p, const slp_watch_news *n, uint32_t lines) {
   name = slp_min_u64(name, slp_max_u64(6, p->columns / 3));
   char title[200];
   snprintf(title, sizeof title, "%-*s  STATE     HELD     LAG   RATE/s   SEEN  HOST", (int)name, "WORKER");
-  int bad = add_line(p, title);
+  add_line(p, title);
   size_t shown = all <= lines ? all : lines ? lines - 1 : 0;
-  for (size_t i = 0; i < shown && !bad; i++) bad = worker_line(p, n, &n->leases->workers[i], (uint32_t)name);
-  if (bad || shown == all || !lines) return bad;
+  for (size_t i = 0; i < shown; i++) worker_line(p, n, &n->leases->workers[i], (uint32_t)name);
+  if (shown == all || !lines) return;
   snprintf(title, sizeof title, "and %zu more", all - shown);
-  return add_line(p, title);
+  add_line(p, title);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
@@ -278,71 +270,65 @@ static void clock_of(const slp_watch_news *n, int64_t at_ms, char out[16]) {
 }
 
 /* "stream for app", and at the right what time it is. */
-static int add_title(page *p, const slp_watch_news *n) {
+static void add_title(page *p, const slp_watch_news *n) {
   char right[40], clock[16];
   size_t from = p->b->n;
-  if (!room(p)) return 0;
+  if (!room(p)) return;
   clock_of(n, n->wall_ms, clock);
   snprintf(right, sizeof right, "%s, every %us", clock, (unsigned)(n->every_ms / 1000));
   size_t width = p->columns > strlen(right) + 2 ? p->columns - strlen(right) - 2 : p->columns;
   slp_buf name;
   slp_buf_init(&name, p->b->mem, 1 << 16);
-  int bad = slp_buf_addf(&name, "%s for %s", n->stream, n->app);
-  if (!bad) bad = add_field(p->b, slp_buf_z(&name), width, 0);
-  if (!bad && width < p->columns) bad = slp_buf_addf(p->b, "  %s", right);
+  if (slp_buf_addf(&name, "%s for %s", n->stream, n->app)) slp_buf_fail(p->b, slp_buf_failed(&name));
+  add_field(p->b, "", slp_buf_z(&name), width, 0);
+  if (width < p->columns) slp_buf_addf(p->b, "  %s", right);
   slp_buf_free(&name);
-  return bad ? bad : end_line(p, from);
+  end_line(p, from);
 }
 
-static int add_news(slp_buf *b, const slp_watch_news *n) {
+static void add_news(slp_buf *b, const slp_watch_news *n) {
   uint32_t moves = slp_watch_past_moves(n->past, n->now_ms);
-  return slp_buf_addf(b, "%u%s move%s in the last minute, %llu throttle%s of the table", (unsigned)moves,
-                      moves == SLP_WATCH_MOVES ? " or more" : "", moves == 1 ? "" : "s",
-                      (unsigned long long)n->throttled, n->throttled == 1 ? "" : "s");
+  slp_buf_addf(b, "%u%s move%s in the last minute, %llu throttle%s of the table", (unsigned)moves,
+               moves == SLP_WATCH_MOVES ? " or more" : "", moves == 1 ? "" : "s",
+               (unsigned long long)n->throttled, n->throttled == 1 ? "" : "s");
 }
 
-static int lease_sum(slp_buf *b, const slp_watch_news *n) {
-  int bad = slp_lease_sum(b, n->leases);
-  if (bad || !n->leases->bad_rows_n) return bad;
-  return slp_buf_addf(b, "; %zu bad row%s", n->leases->bad_rows_n, n->leases->bad_rows_n == 1 ? "" : "s");
+static void lease_sum(slp_buf *b, const slp_watch_news *n) {
+  slp_lease_sum(b, n->leases);
+  if (n->leases->bad_rows_n)
+    slp_buf_addf(b, "; %zu bad row%s", n->leases->bad_rows_n, n->leases->bad_rows_n == 1 ? "" : "s");
 }
 
-static int worker_sum(slp_buf *b, const slp_watch_news *n) {
-  return slp_worker_sum(b, n->leases, n->wall_ms);
-}
+static void worker_sum(slp_buf *b, const slp_watch_news *n) { slp_worker_sum(b, n->leases, n->wall_ms); }
 
-static int add_sums(page *p, const slp_watch_news *n) {
-  static int (*const sums[])(slp_buf * b, const slp_watch_news *n) = {lease_sum, worker_sum, add_news};
-  int bad = 0;
-  for (size_t i = 0; i < SLP_COUNT(sums) && room(p) && !bad; i++) {
+static void add_sums(page *p, const slp_watch_news *n) {
+  static void (*const sums[])(slp_buf * b, const slp_watch_news *n) = {lease_sum, worker_sum, add_news};
+  for (size_t i = 0; i < SLP_COUNT(sums) && room(p); i++) {
     size_t from = p->b->n;
-    bad = sums[i](p->b, n);
-    if (!bad) bad = end_line(p, from);
+    sums[i](p->b, n);
+    end_line(p, from);
   }
-  return bad;
 }
 
-static int move_text(slp_buf *b, const slp_watch_news *n, const slp_watch_move *m) {
+static void move_text(slp_buf *b, const slp_watch_news *n, const slp_watch_move *m) {
   char clock[16], from[80], to[80];
   clock_of(n, n->wall_ms - (int64_t)(n->now_ms - m->at_ms), clock);
   id_of(n->past->workers.name[m->from], from);
   id_of(n->past->workers.name[m->to], to);
-  int bad = slp_buf_addf(b, "%s shard %s: ", clock, slp_shard_short(n->past->shards.name[m->shard]));
-  if (!bad) bad = slp_elide(b, from, 30);
-  if (!bad) bad = slp_buf_add_z(b, " -> ");
-  return bad ? bad : slp_elide(b, to, 30);
+  slp_buf_addf(b, "%s shard %s: ", clock, slp_shard_short(n->past->shards.name[m->shard]));
+  slp_elide(b, from, 30);
+  slp_buf_add_z(b, " -> ");
+  slp_elide(b, to, 30);
 }
 
-static int add_moves(page *p, const slp_watch_news *n, uint32_t lines) {
-  int bad = 0;
-  for (uint32_t i = 0; i < lines && room(p) && !bad; i++) {
+static void add_moves(page *p, const slp_watch_news *n, uint32_t lines) {
+  for (uint32_t i = 0; i < lines && room(p); i++) {
     const slp_watch_move *m = slp_watch_past_move(n->past, i);
     size_t from = p->b->n;
-    if (!m) return 0;
-    bad = move_text(p->b, n, m);
-    if (!bad) bad = end_line(p, from);
+    if (!m) return;
+    move_text(p->b, n, m);
+    end_line(p, from);
   }
-  return bad;
 }
 
 int slp_watch_screen(slp_buf *b, const slp_watch_news *n, uint32_t columns, uint32_t rows, int utf8) {
@@ -355,38 +341,36 @@ int slp_watch_screen(slp_buf *b, const slp_watch_news *n, uint32_t columns, uint
   workers = (uint32_t)slp_min_u64(n->leases->workers_n, free_rows - shards);
   if (free_rows - shards - workers > 1) /* and a blank line before them */
     moves = (uint32_t)slp_min_u64(moves_want, free_rows - shards - workers - 1);
-  int bad = add_title(&p, n);
-  if (!bad) bad = add_sums(&p, n);
-  if (!bad) bad = add_line(&p, "");
-  if (!bad) bad = add_shards(&p, n, shards, utf8);
-  if (!bad) bad = add_line(&p, "");
-  if (!bad) bad = add_workers(&p, n, workers);
-  if (!bad && moves) bad = add_line(&p, "");
-  if (!bad) bad = add_moves(&p, n, moves);
-  while (!bad && room(&p) > 1) bad = add_line(&p, "");
-  size_t from = b->n;
-  if (bad || !room(&p)) return bad;
-  bad = slp_buf_add_z(b, "Ctrl-C ends");
-  return bad ? bad : end_line(&p, from);
+  add_title(&p, n);
+  add_sums(&p, n);
+  add_line(&p, "");
+  add_shards(&p, n, shards, utf8);
+  add_line(&p, "");
+  add_workers(&p, n, workers);
+  if (moves) add_line(&p, "");
+  add_moves(&p, n, moves);
+  while (room(&p) > 1) add_line(&p, "");
+  add_line(&p, "Ctrl-C ends");
+  return slp_buf_failed(b);
 }
 
 int slp_watch_trouble(slp_buf *b, const char *why, uint32_t columns) {
   size_t from = b->n;
-  int bad = slp_elide(b, why, SIZE_MAX);
+  slp_elide(b, why, SIZE_MAX);
   if (b->n - from > columns) b->n = from + columns;
-  return bad;
+  return slp_buf_failed(b);
 }
 
 int slp_watch_block(slp_buf *b, const slp_watch_news *n) {
   char clock[16];
   clock_of(n, n->wall_ms, clock);
-  int bad = slp_buf_addf(b, "%s  %s for %s\n", clock, n->stream, n->app);
-  if (!bad) bad = slp_lease_table(b, n->leases, n->wall_ms, 0);
-  if (!bad) bad = add_news(b, n);
-  if (!bad) bad = slp_buf_add_char(b, '\n');
-  for (uint32_t i = 0; i < slp_watch_past_moves(n->past, n->now_ms) && i < MOVES_SHOWN && !bad; i++) {
-    bad = move_text(b, n, slp_watch_past_move(n->past, i));
-    if (!bad) bad = slp_buf_add_char(b, '\n');
+  slp_buf_addf(b, "%s  %s for %s\n", clock, n->stream, n->app);
+  slp_lease_table(b, n->leases, n->wall_ms, 0);
+  add_news(b, n);
+  slp_buf_add_char(b, '\n');
+  for (uint32_t i = 0; i < slp_watch_past_moves(n->past, n->now_ms) && i < MOVES_SHOWN; i++) {
+    move_text(b, n, slp_watch_past_move(n->past, i));
+    slp_buf_add_char(b, '\n');
   }
-  return bad ? bad : slp_buf_add_char(b, '\n');
+  return slp_buf_add_char(b, '\n');
 }

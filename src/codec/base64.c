@@ -171,7 +171,7 @@ void slp_base64_encode_back(char *text, size_t from, size_t to) {
 }
 
 int slp_base64_encode(slp_buf *b, slp_str in) {
-  if (in.n > SIZE_MAX / 4) return SLP_ELIMIT;
+  if (in.n > SIZE_MAX / 4) return slp_buf_fail(b, SLP_ELIMIT);
   int r = slp_buf_reserve(b, (in.n + 2) / 3 * 4);
   if (r) return r;
   char *out = b->p + b->n;

@@ -368,8 +368,8 @@ static int put_open(slp_buf *b, unsigned major, uint64_t count) {
 
 static int put_string(slp_buf *b, unsigned major, slp_str s) {
   size_t was = b->n;
-  int r = put_head(b, major, s.n);
-  if (!r) r = slp_buf_add_str(b, s);
+  put_head(b, major, s.n);
+  int r = slp_buf_add_str(b, s);
   if (r) b->n = was;
   return r;
 }
@@ -386,8 +386,8 @@ int slp_cbor_put_i64(slp_buf *b, int64_t v) {
 
 int slp_cbor_put_time_ms(slp_buf *b, int64_t ms) {
   size_t was = b->n;
-  int r = put_head(b, MAJOR_TAG, 1);
-  if (!r) r = slp_cbor_put_i64(b, ms);
+  put_head(b, MAJOR_TAG, 1);
+  int r = slp_cbor_put_i64(b, ms);
   if (r) b->n = was;
   return r;
 }

@@ -2,11 +2,8 @@
 #include "codec/json.h"
 
 #include "base/num.h"
+#include "codec/json_plain.h"
 #include "codec/utf8.h"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 /* slp_json.want: what may come next. */
 enum {
@@ -31,29 +28,6 @@ static int bad(slp_json *j, const char *why) {
 static int too_much(slp_json *j, const char *why) {
   j->why = why;
   return SLP_ELIMIT;
-}
-
-/* The first byte in p[i, end) that ends a plain run of string text: quote, backslash, control or not
- * ASCII; or end. */
-static size_t plain_end(const char *p, size_t i, size_t end) {
-#ifdef __SSE2__
-  const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);
-  while (i + 16 <= end) {
-    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-    /* The compare is signed, so bytes from 0x80 on count as below a space too. */
-    __m128i stop = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash)),
-                                _mm_cmplt_epi8(v, space));
-    int bits = _mm_movemask_epi8(stop);
-    if (bits) return i + (size_t)__builtin_ctz((unsigned)bits);
-    i += 16;
-  }
-#endif
-  while (i < end) {
-    uint8_t c = (uint8_t)p[i];
-    if (c == '"' || c == '\\' || c < 0x20 || c >= 0x80) break;
-    i++;
-  }
-  return i;
 }
 
 static int hex4(const char *p, uint32_t *ret) {
@@ -155,7 +129,7 @@ static int string_on(slp_json *j) {
   for (;;) {
     if (j->at >= j->pause_at && j->at < j->n) return SLP_MORE;
     size_t end = j->pause_at < j->n ? j->pause_at : j->n;
-    size_t run = plain_end(j->p, j->at, end) - j->at;
+    size_t run = slp_json_plain_end(j->p, j->at, end) - j->at;
     if (run && j->long_to != j->at) memmove(j->p + j->long_to, j->p + j->at, run);
     j->at += run;
     j->long_to += run;
@@ -185,7 +159,7 @@ static int string_on(slp_json *j) {
 /* at is behind the opening quote. */
 static int string(slp_json *j) {
   size_t end = j->pause_at < j->n ? j->pause_at : j->n;
-  size_t stop = j->at < end ? plain_end(j->p, j->at, end) : j->at;
+  size_t stop = j->at < end ? slp_json_plain_end(j->p, j->at, end) : j->at;
   j->escaped = 0;
   if (stop < end && j->p[stop] == '"') { /* nearly every string */
     j->text = (slp_str){j->p + j->at, stop - j->at};
@@ -447,80 +421,4 @@ int slp_json_i64(slp_json *j, int64_t *ret) {
   return 0;
 }
 
-/* ---- writer ------------------------------------------------------------------------------------ */
-
 int slp_utf8_valid(slp_str s) { return s.n == 0 || slp_utf8_run(s.p, s.n, s.n) == s.n; }
-
-static int put_u_escape(slp_buf *b, uint32_t unit) {
-  static const char digits[] = "0123456789abcdef";
-  char out[6] = {
-      '\\', 'u', digits[unit >> 12 & 15], digits[unit >> 8 & 15], digits[unit >> 4 & 15], digits[unit & 15]};
-  return slp_buf_add(b, out, 6);
-}
-
-static int put_escaped(slp_buf *b, uint8_t c) {
-  switch (c) {
-    case '"': return slp_buf_add(b, "\\\"", 2);
-    case '\\': return slp_buf_add(b, "\\\\", 2);
-    case '\b': return slp_buf_add(b, "\\b", 2);
-    case '\f': return slp_buf_add(b, "\\f", 2);
-    case '\n': return slp_buf_add(b, "\\n", 2);
-    case '\r': return slp_buf_add(b, "\\r", 2);
-    case '\t': return slp_buf_add(b, "\\t", 2);
-    default: return put_u_escape(b, c);
-  }
-}
-
-/* The code point of a sequence that ends a line or steers a terminal (C1 controls, U+2028, U+2029), or 0. */
-static uint32_t line_breaker(const char *p, size_t len) {
-  const uint8_t *u = (const uint8_t *)p;
-  if (len == 2 && u[0] == 0xC2 && u[1] < 0xA0) return u[1];
-  if (len == 3 && u[0] == 0xE2 && u[1] == 0x80 && (u[2] == 0xA8 || u[2] == 0xA9))
-    return 0x2000u | (u[2] - 0x80u);
-  return 0;
-}
-
-/* One byte or sequence that a plain run stopped at; *at moves behind it. */
-static int put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
-  uint8_t c = (uint8_t)s.p[*at];
-  if (c < 0x80) {
-    (*at)++;
-    return put_escaped(b, c);
-  }
-  size_t len = slp_utf8_length(s.p + *at, s.n - *at);
-  if (!len) return SLP_EBADDATA;
-  uint32_t breaker = one_line ? line_breaker(s.p + *at, len) : 0;
-  const char *from = s.p + *at;
-  *at += len;
-  return breaker ? put_u_escape(b, breaker) : slp_buf_add(b, from, len);
-}
-
-static int put_text(slp_buf *b, slp_str s, int one_line) {
-  int r = slp_buf_reserve(b, s.n + 2);
-  if (!r) r = slp_buf_add_char(b, '"');
-  for (size_t i = 0; !r && i < s.n;) {
-    size_t end = plain_end(s.p, i, s.n);
-    if (one_line) {
-      const char *del = memchr(s.p + i, 0x7F, end - i);
-      if (del) end = (size_t)(del - s.p);
-    }
-    r = slp_buf_add(b, s.p + i, end - i);
-    i = end;
-    if (!r && i < s.n) r = put_special(b, s, &i, one_line);
-  }
-  return r ? r : slp_buf_add_char(b, '"');
-}
-
-int slp_json_put_string(slp_buf *b, slp_str s) {
-  size_t was = b->n;
-  int r = put_text(b, s, 0);
-  if (r) b->n = was;
-  return r;
-}
-
-int slp_json_put_line_string(slp_buf *b, slp_str s) {
-  size_t was = b->n;
-  int r = put_text(b, s, 1);
-  if (r) b->n = was;
-  return r;
-}

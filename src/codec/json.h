@@ -1,6 +1,6 @@
-/* json.h - a JSON pull reader that works in place over a mutable buffer, and a writer.
+/* json.h - a JSON pull reader that works in place over a mutable buffer.
  *
- * Reader: the caller asks for the next token; strings are unescaped over their own text and handed
+ * The caller asks for the next token; strings are unescaped over their own text and handed
  * out as slices (they may hold NUL). Strict RFC 8259, UTF-8 checked in strings (also \u surrogates: a lone
  * one is SLP_EBADDATA), one value, nothing but white space after it. Depth is a counter with a
  * maximum; there is no recursion. Duplicate keys are the caller's affair (the last one wins by
@@ -60,11 +60,6 @@ int slp_decimal_seconds_ms(slp_str number, int64_t *ret);
  */
 int slp_decimal_scaled(slp_str number, int shift, int64_t *ret);
 
-/* Writer: the caller keeps the commas right by using only these inside objects and arrays. */
-int slp_json_put_string(slp_buf *b, slp_str s); /* quoted, escaped; invalid UTF-8 is an SLP_EBADDATA */
-/* The same, and control characters, DEL, U+0085, U+2028 and U+2029 come as \u escapes: one line stays one
- * line. */
-int slp_json_put_line_string(slp_buf *b, slp_str s);
 int slp_utf8_valid(slp_str s); /* 1 or 0; fast for ASCII */
 
 #endif

@@ -2,6 +2,7 @@
 #include "core/token.h"
 
 #include "codec/json.h"
+#include "codec/json_write.h"
 #include <sloop.h>
 
 #include <stdio.h>
@@ -288,45 +289,34 @@ static const char *name_of(slp_place place) {
   return "trim_horizon";
 }
 
-static int put_text(slp_buf *b, const char *key, slp_str s) {
-  int e = slp_buf_addf(b, ", \"%s\": ", key);
-  return e ? e : slp_json_put_string(b, s);
+/* Numbers stand in strings, as bloop has them. */
+static void put_count(slp_jw *w, const char *name, int64_t n) {
+  slp_buf_addf(slp_jw_value(w, name), "\"%lld\"", (long long)n);
 }
 
-static int put_count(slp_buf *b, const char *key, int64_t n) {
-  return slp_buf_addf(b, ", \"%s\": \"%lld\"", key, (long long)n);
-}
-
-static int put_shard(slp_buf *b, const slp_token_shard *s) {
-  int e = slp_buf_add_z(b, "{\"shard_id\": ");
-  if (!e) e = slp_json_put_string(b, s->id);
+static void put_shard(slp_jw *w, const slp_token_shard *s) {
+  slp_jw_object(w, NULL);
+  slp_jw_str(w, "shard_id", s->id);
   /* One that is not to be read yet, and then from its oldest record, is named only. */
-  if (!e && (s->active || s->place != SLP_PLACE_OLDEST))
-    e = put_text(b, "iterator_type", slp_str_of(name_of(s->place)));
-  if (!e && s->at.seq_n) e = put_text(b, "sequence_number", slp_mark_seq(&s->at));
-  if (!e && s->parent.p) e = put_text(b, "parent", s->parent);
-  if (!e && s->at.seq_n && s->at.sub && !SLP_MUTANT(token_drops_sub))
-    e = put_count(b, "sub_sequence", s->at.sub);
-  if (!e && s->at.seq_n && s->at.arrived_ms >= 0) e = put_count(b, "arrived_at", s->at.arrived_ms);
-  if (!e && s->not_before_ms >= 0) e = put_count(b, "not_before", s->not_before_ms);
-  return e ? e : slp_buf_add_char(b, '}');
+  if (s->active || s->place != SLP_PLACE_OLDEST) slp_jw_z(w, "iterator_type", name_of(s->place));
+  if (s->at.seq_n) slp_jw_str(w, "sequence_number", slp_mark_seq(&s->at));
+  if (s->parent.p) slp_jw_str(w, "parent", s->parent);
+  if (s->at.seq_n && s->at.sub && !SLP_MUTANT(token_drops_sub)) put_count(w, "sub_sequence", s->at.sub);
+  if (s->at.seq_n && s->at.arrived_ms >= 0) put_count(w, "arrived_at", s->at.arrived_ms);
+  if (s->not_before_ms >= 0) put_count(w, "not_before", s->not_before_ms);
+  slp_jw_object_end(w);
 }
 
 int slp_token_write(slp_buf *to, slp_str stream, const slp_token_shard *shards, size_t n) {
-  const char *comma = "";
-  int e = slp_buf_add_z(to, "{\"stream_arn\": ");
-  if (!e) e = slp_json_put_string(to, stream);
-  if (!e) e = slp_buf_add_z(to, ", \"active\": [");
-  for (size_t i = 0; i < n && !e; i++) {
-    if (!shards[i].active) continue;
-    e = slp_buf_add_z(to, comma);
-    if (!e) e = slp_json_put_string(to, shards[i].id);
-    comma = ", ";
-  }
-  if (!e) e = slp_buf_add_z(to, "], \"shards\": [");
-  for (size_t i = 0; i < n && !e; i++) {
-    if (i) e = slp_buf_add_z(to, ", ");
-    if (!e) e = put_shard(to, &shards[i]);
-  }
-  return e ? e : slp_buf_add_z(to, "]}");
+  slp_jw w = {.b = to, .spaced = 1};
+  slp_jw_object(&w, NULL);
+  slp_jw_str(&w, "stream_arn", stream);
+  slp_jw_array(&w, "active");
+  for (size_t i = 0; i < n; i++)
+    if (shards[i].active) slp_jw_str(&w, NULL, shards[i].id);
+  slp_jw_array_end(&w);
+  slp_jw_array(&w, "shards");
+  for (size_t i = 0; i < n; i++) put_shard(&w, &shards[i]);
+  slp_jw_array_end(&w);
+  return slp_jw_object_end(&w);
 }

@@ -113,7 +113,8 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
   if (t->stopped_by) {
     call->error = t->stopped_by;
     if (t->stopped_by == SLOOP_ETOOBIG)
-      snprintf(call->error_text, sizeof call->error_text, "answer is larger than %zu bytes", call->into->max);
+      snprintf(call->error_text, sizeof call->error_text, "answer is larger than %u bytes",
+               (unsigned)call->into->max);
     else
       snprintf(call->error_text, sizeof call->error_text, "no memory for the answer");
     return;

@@ -169,27 +169,26 @@ static const char *date_text(slp_uv_host *u, int64_t ms) {
 static int build_head(conn *c, const slp_serve_answer *a, size_t body_n) {
   slp_buf *b = &c->head;
   slp_uv_host *u = c->li->u;
-  int r = slp_buf_reserve(b, 512);
   slp_buf_clear(b);
-  r |= slp_buf_add_z(b, "HTTP/1.1 ");
-  r |= slp_buf_add_i64(b, a->status);
-  r |= slp_buf_add_char(b, ' ');
-  r |= slp_buf_add_z(b, reason(a->status));
+  slp_buf_reserve(b, 512);
+  slp_buf_add_z(b, "HTTP/1.1 ");
+  slp_buf_add_i64(b, a->status);
+  slp_buf_add_char(b, ' ');
+  slp_buf_add_z(b, reason(a->status));
   for (size_t i = 0; i < a->headers_n; i++) {
-    r |= slp_buf_add_z(b, "\r\n");
-    r |= slp_buf_add_str(b, a->headers[i].name);
-    r |= slp_buf_add_z(b, ": ");
-    r |= slp_buf_add_str(b, a->headers[i].value);
+    slp_buf_add_z(b, "\r\n");
+    slp_buf_add_str(b, a->headers[i].name);
+    slp_buf_add_z(b, ": ");
+    slp_buf_add_str(b, a->headers[i].value);
   }
-  r |= slp_buf_add_z(b, "\r\nDate: ");
-  r |= slp_buf_add_z(b, date_text(u, a->date_ms == -1 ? slp_wall_ms(&u->host) : a->date_ms));
+  slp_buf_add_z(b, "\r\nDate: ");
+  slp_buf_add_z(b, date_text(u, a->date_ms == -1 ? slp_wall_ms(&u->host) : a->date_ms));
   if (a->status >= 200 && a->status != 204 && a->status != 304) {
-    r |= slp_buf_add_z(b, "\r\nContent-Length: ");
-    r |= slp_buf_add_u64(b, body_n);
+    slp_buf_add_z(b, "\r\nContent-Length: ");
+    slp_buf_add_u64(b, body_n);
   }
-  r |= slp_buf_add_z(b,
-                     c->close_after ? "\r\nConnection: close\r\n\r\n" : "\r\nConnection: keep-alive\r\n\r\n");
-  return r;
+  return slp_buf_add_z(
+      b, c->close_after ? "\r\nConnection: close\r\n\r\n" : "\r\nConnection: keep-alive\r\n\r\n");
 }
 
 static void recycle(conn *c) {

@@ -116,14 +116,12 @@ static int is_signed(slp_str names, const char *wanted) {
   return 0;
 }
 
-static int put_value(slp_buf *b, slp_str value) {
-  int r = 0;
+static void put_value(slp_buf *b, slp_str value) {
   value = trim_spaces(value);
-  for (size_t i = 0; !r && i < value.n; i++) { /* runs of spaces count as one */
+  for (size_t i = 0; i < value.n; i++) { /* runs of spaces count as one */
     if (i > 0 && value.p[i] == ' ' && value.p[i - 1] == ' ') continue;
-    r = slp_buf_add_char(b, value.p[i]);
+    slp_buf_add_char(b, value.p[i]);
   }
-  return r;
 }
 
 static int put_digest(slp_box_auth *a, slp_str what, slp_buf *to) {
@@ -139,19 +137,18 @@ static int canonical(slp_box_auth *a, const slp_box_request *rq, const claim *k)
   slp_buf *b = &a->text;
   slp_str query = rq->path, path = until(&query, '?'), names = k->headers;
   slp_buf_clear(b);
-  int r = slp_buf_add_str(b, rq->method);
-  if (!r) r = slp_buf_addf(b, "\n%.*s\n%.*s\n", (int)path.n, path.p, (int)query.n, query.p);
-  while (!r && names.n) {
+  slp_buf_add_str(b, rq->method);
+  slp_buf_addf(b, "\n%.*s\n%.*s\n", (int)path.n, path.p, (int)query.n, query.p);
+  while (names.n) {
     slp_str name = until(&names, ';'), value = header_of(rq, name);
     if (!value.p) return SLP_EBADDATA;
-    r = slp_buf_add_str(b, name);
-    if (!r) r = slp_buf_add_char(b, ':');
-    if (!r) r = put_value(b, value);
-    if (!r) r = slp_buf_add_char(b, '\n');
+    slp_buf_add_str(b, name);
+    slp_buf_add_char(b, ':');
+    put_value(b, value);
+    slp_buf_add_char(b, '\n');
   }
-  if (!r) r = slp_buf_addf(b, "\n%.*s\n", (int)k->headers.n, k->headers.p);
-  if (!r) r = put_digest(a, rq->body, b);
-  return r;
+  slp_buf_addf(b, "\n%.*s\n", (int)k->headers.n, k->headers.p);
+  return put_digest(a, rq->body, b);
 }
 
 static int use_key(slp_box_auth *a, const claim *k) {
@@ -186,8 +183,8 @@ static int signature_of(slp_box_auth *a, const slp_box_request *rq, const claim 
   int r = canonical(a, rq, k);
   if (r) return r;
   slp_buf_init(&text, a->mem, 4096);
-  r = slp_buf_addf(&text, "AWS4-HMAC-SHA256\n%.*s\n%.*s\n", (int)date.n, date.p, (int)k->scope.n, k->scope.p);
-  if (!r) r = put_digest(a, slp_buf_str(&a->text), &text);
+  slp_buf_addf(&text, "AWS4-HMAC-SHA256\n%.*s\n%.*s\n", (int)date.n, date.p, (int)k->scope.n, k->scope.p);
+  r = put_digest(a, slp_buf_str(&a->text), &text);
   if (!r) r = use_key(a, k);
   if (!r) r = slp_hmac_keyed(a->digest, slp_buf_str(&text), sum);
   slp_buf_free(&text);

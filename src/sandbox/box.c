@@ -252,7 +252,7 @@ static void run_operation(slp_box_call *c, const slp_box_operation *op, const sl
   if (slp_box_check_input(c, op)) return;
   if (slp_box_fault_twice(c) && (run_unseen(c, op, rq, answer) || slp_box_check_input(c, op))) return;
   if (op->run(c)) return;
-  if (c->out.err) slp_box_no_memory(c);
+  if (slp_out_failed(&c->out)) slp_box_no_memory(c);
 }
 
 /* DynamoDB names the family an error comes from. */
@@ -303,7 +303,7 @@ static void put_error(slp_box_call *c, slp_box_answer *answer) {
   slp_out_put_z(&c->out, message_member(c), c->error_message);
   if (c->error_more.n) slp_out_members(&c->out, c->error_more);
   slp_out_end(&c->out);
-  if (c->out.err) slp_buf_clear(&answer->body); /* no memory: the status has to do */
+  if (slp_out_failed(&c->out)) slp_buf_clear(&answer->body); /* no memory: the status has to do */
 }
 
 static void new_request_id(slp_box *box, char out[40]) {
@@ -490,5 +490,5 @@ int slp_box_stats_json(const slp_box *box, slp_buf *to) {
   put_use(&o, "other", &box->use[SLP_BOX_OPERATIONS]);
   slp_out_end(&o);
   slp_out_end(&o);
-  return o.err;
+  return slp_out_failed(&o);
 }

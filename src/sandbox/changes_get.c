@@ -126,7 +126,7 @@ static void put_changes(slp_box_call *c, const slp_change_shard *sh, uint64_t fr
   slp_out_key(&c->out, "Records");
   slp_out_list(&c->out);
   if (n && c->shape == SLP_FAULT_REPEAT) put_change(c, sh, from, 0);
-  for (uint64_t i = 0; i < n && !c->out.err; i++) {
+  for (uint64_t i = 0; i < n && !slp_out_failed(&c->out); i++) {
     uint64_t place = c->shape == SLP_FAULT_BACKWARDS ? from + n - 1 - i : from + i;
     put_change(c, sh, place, i == 0 && c->shape == SLP_FAULT_FOREIGN);
   }

@@ -15,8 +15,8 @@ int slp_changes_mark_read(slp_box *box, slp_str text, slp_box_mark *ret) {
 int slp_changes_mark_write(slp_box_call *c, const slp_changes *s, const slp_box_mark *m, slp_buf *to) {
   char arn[SLP_CHANGES_ARN];
   slp_changes_arn(s, c->region, arn);
-  int r = slp_buf_addf(to, "%s%s", arn, separator);
-  return r ? r : slp_box_mark_write(c->box, m, to);
+  slp_buf_addf(to, "%s%s", arn, separator);
+  return slp_box_mark_write(c->box, m, to);
 }
 
 slp_str slp_changes_subject(slp_box_call *c) {

@@ -1,6 +1,7 @@
 /* changes_orders.c - orders to the streams of tables: roll over, trim, misbehave, and changes out of nowhere.
  */
 #include "codec/json.h"
+#include "codec/json_write.h"
 #include "sandbox/ddb.h"
 
 static slp_changes *latest(slp_box *box, int64_t now_ms, const char *table) {
@@ -104,15 +105,17 @@ int slp_box_table(slp_box *box, int64_t now_ms, const char *name, uint32_t parti
   slp_ddb_settle(box, now_ms);
   slp_changes_settle(box, now_ms);
   slp_buf_init(&body, box->mem, 4096);
-  int r = slp_buf_add_z(&body,
-                        "{\"BillingMode\":\"PAY_PER_REQUEST\","
-                        "\"KeySchema\":[{\"AttributeName\":\"id\",\"KeyType\":\"HASH\"}],"
-                        "\"AttributeDefinitions\":[{\"AttributeName\":\"id\",\"AttributeType\":\"S\"}],"
-                        "\"TableName\":");
-  if (!r) r = slp_json_put_string(&body, slp_str_of(name));
-  if (!r) r = slp_buf_add_z(&body, ",\"StreamSpecification\":{\"StreamEnabled\":true,\"StreamViewType\":");
-  if (!r) r = slp_json_put_string(&body, slp_str_of(view_type));
-  if (!r) r = slp_buf_add_z(&body, "}}");
+  slp_jw w = slp_jw_begin(&body);
+  slp_jw_raw(&w, NULL,
+             SLP_STR("\"BillingMode\":\"PAY_PER_REQUEST\","
+                     "\"KeySchema\":[{\"AttributeName\":\"id\",\"KeyType\":\"HASH\"}],"
+                     "\"AttributeDefinitions\":[{\"AttributeName\":\"id\",\"AttributeType\":\"S\"}]"));
+  slp_jw_z(&w, "TableName", name);
+  slp_jw_object(&w, "StreamSpecification");
+  slp_jw_bool(&w, "StreamEnabled", 1);
+  slp_jw_z(&w, "StreamViewType", view_type);
+  slp_jw_object_end(&w);
+  int r = slp_jw_object_end(&w);
   if (!r) r = carry_out(box, now_ms, "CreateTable", slp_buf_str(&body));
   slp_buf_free(&body);
   if (r) return r == SLP_ELIMIT || r == SLP_EBADDATA ? SLP_EINVAL : r; /* too long, or no UTF-8 */

@@ -52,15 +52,14 @@ int slp_in_list(slp_box_call *c, uint32_t node, const char *name, uint32_t *ret)
 
 void slp_out_item(slp_box_call *c, const slp_av *item) {
   slp_out_raw(&c->out, (slp_str){"", 0}); /* the comma before it */
-  if (c->out.err) return;
-  c->out.err = slp_item_put_json(c->out.b, item);
+  slp_item_put_json(c->out.b, item);
 }
 
 void slp_error_item(slp_box_call *c, const slp_av *item) {
   slp_buf json;
   slp_buf_init(&json, c->box->mem, 8u << 20);
-  int r = slp_buf_add_z(&json, "\"Item\":");
-  if (!r) r = slp_item_put_json(&json, item);
+  slp_buf_add_z(&json, "\"Item\":");
+  int r = slp_item_put_json(&json, item);
   if (!r) c->error_more = slp_arena_copy(slp_call_arena(c), slp_buf_str(&json));
   if (r || !c->error_more.p) slp_box_no_memory(c);
   if (!c->error_more.p) c->error_more.n = 0;

@@ -423,9 +423,9 @@ static int check_comparison(parser *p, const char *sign, const slp_x *x) {
 }
 
 static int bounds_text(const slp_av *v, slp_buf *to) {
-  int r = slp_buf_addf(to, "AttributeValue: {%s:", slp_av_kind_name(v->kind));
-  if (!r) r = slp_buf_add(to, v->text.p, slp_min_u64(v->text.n, 100));
-  return r ? r : slp_buf_add_char(to, '}');
+  slp_buf_addf(to, "AttributeValue: {%s:", slp_av_kind_name(v->kind));
+  slp_buf_add(to, v->text.p, slp_min_u64(v->text.n, 100));
+  return slp_buf_add_char(to, '}');
 }
 
 static int check_between(parser *p, const slp_x *low, const slp_x *high) {

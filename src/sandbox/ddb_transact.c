@@ -1,7 +1,7 @@
 /* ddb_transact.c - TransactWriteItems and TransactGetItems: all or nothing. */
 #include <stdio.h>
 
-#include "codec/json.h"
+#include "codec/json_write.h"
 #include "sandbox/ddb.h"
 
 #define ACTIONS_MAX 100
@@ -53,39 +53,34 @@ static int seen_before(slp_box_call *c, slp_str token, uint8_t digest[32]) {
 }
 
 /* ---- cancelling --------------------------------------------------------------------------------- */
-static int put_reason(slp_buf *b, const reason *why) {
-  int r = slp_buf_addf(b, "{\"Code\":\"%s\"", why->code ? why->code : "None");
-  if (!r && why->code) {
-    r = slp_buf_add_z(b, ",\"Message\":");
-    if (!r) r = slp_json_put_string(b, slp_str_of(why->message));
-  }
-  if (!r && why->item) {
-    r = slp_buf_add_z(b, ",\"Item\":");
-    if (!r) r = slp_item_put_json(b, why->item);
-  }
-  return r ? r : slp_buf_add_char(b, '}');
+static void put_reason(slp_jw *w, const reason *why) {
+  slp_jw_object(w, NULL);
+  slp_jw_z(w, "Code", why->code ? why->code : "None");
+  if (why->code) slp_jw_z(w, "Message", why->message);
+  if (why->item) slp_item_put_json(slp_jw_value(w, "Item"), why->item);
+  slp_jw_object_end(w);
 }
 
 static int cancelled(slp_box_call *c, const transaction *x) {
   slp_buf list, codes;
   slp_buf_init(&list, c->box->mem, 64u << 20);
   slp_buf_init(&codes, c->box->mem, 1u << 16);
-  int r = slp_buf_add_z(&list, "\"CancellationReasons\":[");
-  for (uint32_t i = 0; i < x->n && !r; i++) {
-    if (i) r = slp_buf_add_char(&list, ',');
-    if (!r) r = put_reason(&list, &x->why[i]);
-    if (!r) r = slp_buf_addf(&codes, "%s%s", i ? ", " : "", x->why[i].code ? x->why[i].code : "None");
+  slp_jw w = {.b = &list};
+  slp_jw_array(&w, "CancellationReasons");
+  for (uint32_t i = 0; i < x->n; i++) {
+    put_reason(&w, &x->why[i]);
+    slp_buf_addf(&codes, "%s%s", i ? ", " : "", x->why[i].code ? x->why[i].code : "None");
   }
-  if (!r) r = slp_buf_add_char(&list, ']');
-  if (!r) {
+  slp_jw_array_end(&w);
+  c->error_more = (slp_str){NULL, 0};
+  if (!slp_buf_failed(&list) && !slp_buf_failed(&codes)) {
     slp_box_fail(c, "TransactionCanceledException",
                  "Transaction cancelled, please refer cancellation reasons for specific reasons [%s]",
                  slp_buf_z(&codes));
     c->error_more = slp_arena_copy(slp_call_arena(c), slp_buf_str(&list));
-    if (!c->error_more.p) r = SLP_ENOMEM;
   }
-  if (r) {
-    c->error_more = (slp_str){NULL, 0};
+  if (!c->error_more.p) {
+    c->error_more.n = 0;
     slp_box_no_memory(c);
   }
   slp_buf_free(&list);
@@ -209,7 +204,7 @@ static int answer(slp_box_call *c, const slp_cost *costs) {
   slp_out_map(&c->out);
   slp_cost_put(c, costs, 1, 1);
   slp_out_end(&c->out);
-  return c->out.err ? slp_box_no_memory(c) : 0;
+  return slp_out_failed(&c->out) ? slp_box_no_memory(c) : 0;
 }
 
 /* The request was carried out before: the answer costs what reading the items costs. */

@@ -1,6 +1,5 @@
 /* ddb_value.c - attribute values: looking into them, order, size, copies, and their JSON. */
-#include "codec/base64.h"
-#include "codec/json.h"
+#include "codec/json_write.h"
 #include "sandbox/ddb.h"
 
 #define OVERHEAD 3 /* bytes a list or map counts for, beside one for each thing in it */
@@ -184,47 +183,51 @@ int slp_av_sort_set(slp_av *set) { return sort(set, 0); }
 int slp_av_sort_map(slp_av *map) { return sort(map, 1); }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
-static int put_base64(slp_buf *b, slp_str s) {
-  int r = slp_buf_add_char(b, '"');
-  if (!r) r = slp_base64_encode(b, s);
-  return r ? r : slp_buf_add_char(b, '"');
-}
+static void put_value(slp_jw *w, const slp_av *v);
 
-static int put_set_element(slp_buf *b, const slp_av *v) {
-  return v->kind == SLP_AV_B ? put_base64(b, v->text) : slp_json_put_string(b, v->text);
-}
-
-static int put_list(slp_buf *b, const slp_av *v) {
-  int r = slp_buf_add_char(b, '[');
-  for (const slp_av *m = v->first; m && !r; m = m->next) {
-    if (m != v->first) r = slp_buf_add_char(b, ',');
-    if (!r) r = v->kind == SLP_AV_L ? slp_av_put_json(b, m) : put_set_element(b, m);
+static void put_list(slp_jw *w, const char *name, const slp_av *v) {
+  slp_jw_array(w, name);
+  for (const slp_av *m = v->first; m; m = m->next) {
+    if (v->kind == SLP_AV_L)
+      put_value(w, m);
+    else if (m->kind == SLP_AV_B)
+      slp_jw_base64(w, NULL, m->text);
+    else
+      slp_jw_str(w, NULL, m->text);
   }
-  return r ? r : slp_buf_add_char(b, ']');
+  slp_jw_array_end(w);
+}
+
+static void put_map(slp_jw *w, const char *name, const slp_av *v) {
+  slp_jw_object(w, name);
+  for (const slp_av *m = v->first; m; m = m->next) {
+    slp_jw_key(w, m->name);
+    put_value(w, m);
+  }
+  slp_jw_object_end(w);
+}
+
+static void put_value(slp_jw *w, const slp_av *v) {
+  const char *kind = slp_av_kind_name(v->kind);
+  slp_jw_object(w, NULL);
+  switch (v->kind) {
+    case SLP_AV_S:
+    case SLP_AV_N: slp_jw_str(w, kind, v->text); break;
+    case SLP_AV_B: slp_jw_base64(w, kind, v->text); break;
+    case SLP_AV_BOOL: slp_jw_bool(w, kind, v->on); break;
+    case SLP_AV_NULL: slp_jw_bool(w, kind, 1); break;
+    case SLP_AV_M: put_map(w, kind, v); break;
+    default: put_list(w, kind, v); break;
+  }
+  slp_jw_object_end(w);
 }
 
 int slp_item_put_json(slp_buf *b, const slp_av *item) {
-  int r = slp_buf_add_char(b, '{');
-  for (const slp_av *m = item->first; m && !r; m = m->next) {
-    if (m != item->first) r = slp_buf_add_char(b, ',');
-    if (!r) r = slp_json_put_string(b, m->name);
-    if (!r) r = slp_buf_add_char(b, ':');
-    if (!r) r = slp_av_put_json(b, m);
-  }
-  return r ? r : slp_buf_add_char(b, '}');
+  put_map(&(slp_jw){.b = b}, NULL, item);
+  return slp_buf_failed(b);
 }
 
 int slp_av_put_json(slp_buf *b, const slp_av *v) {
-  int r = slp_buf_addf(b, "{\"%s\":", slp_av_kind_name(v->kind));
-  if (r) return r;
-  switch (v->kind) {
-    case SLP_AV_S:
-    case SLP_AV_N: r = slp_json_put_string(b, v->text); break;
-    case SLP_AV_B: r = put_base64(b, v->text); break;
-    case SLP_AV_BOOL: r = slp_buf_add_z(b, v->on ? "true" : "false"); break;
-    case SLP_AV_NULL: r = slp_buf_add_z(b, "true"); break;
-    case SLP_AV_M: r = slp_item_put_json(b, v); break;
-    default: r = put_list(b, v); break;
-  }
-  return r ? r : slp_buf_add_char(b, '}');
+  put_value(&(slp_jw){.b = b}, v);
+  return slp_buf_failed(b);
 }

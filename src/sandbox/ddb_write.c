@@ -223,7 +223,7 @@ static int run(slp_box_call *c, slp_act_kind kind) {
   slp_cost_put(c, cost, 0, 0);
   put_collection(c, &a);
   slp_out_end(&c->out);
-  return c->out.err ? slp_box_no_memory(c) : slp_action_apply(c, &a);
+  return slp_out_failed(&c->out) ? slp_box_no_memory(c) : slp_action_apply(c, &a);
 }
 
 int slp_write_op_put(slp_box_call *c) { return run(c, SLP_ACT_PUT); }

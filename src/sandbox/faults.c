@@ -377,16 +377,16 @@ static int gzip(slp_box *box, slp_buf *body) {
   slp_buf z;
   size_t at = 0;
   slp_buf_init(&z, box->mem, body->max);
-  int r = slp_buf_add(&z, head, sizeof head);
+  slp_buf_add(&z, head, sizeof head);
   do {
     size_t part = slp_min_u64(body->n - at, 65535);
     char block[5] = {at + part == body->n, (char)part, (char)(part >> 8), (char)~part, (char)(~part >> 8)};
-    if (!r) r = slp_buf_add(&z, block, sizeof block);
-    if (!r && part) r = slp_buf_add(&z, body->p + at, part);
+    slp_buf_add(&z, block, sizeof block);
+    if (part) slp_buf_add(&z, body->p + at, part);
     at += part;
-  } while (!r && at < body->n);
-  if (!r) r = put_le32(&z, crc32_of(slp_buf_str(body)));
-  if (!r) r = put_le32(&z, (uint32_t)body->n);
+  } while (at < body->n);
+  put_le32(&z, crc32_of(slp_buf_str(body)));
+  int r = put_le32(&z, (uint32_t)body->n);
   slp_buf_free(r ? &z : body);
   if (!r) slp_buf_move(body, &z);
   return r;

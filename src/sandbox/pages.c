@@ -90,10 +90,10 @@ static int put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64
   slp_out_key(&c->out, "Records");
   slp_out_list(&c->out);
   if (shape == SLP_FAULT_NONE && sh->stream->synthetic && slp_synthetic_alike(sh, from, n)) {
-    if (!c->out.err) r = slp_synthetic_write(c, sh, from, n);
+    if (!slp_out_failed(&c->out)) r = slp_synthetic_write(c, sh, from, n);
   } else {
     if (shape == SLP_FAULT_REPEAT) r = put_record(c, sh, from, SLP_FAULT_NONE);
-    for (uint64_t i = 0; !r && !c->out.err && i < n; i++) {
+    for (uint64_t i = 0; !r && !slp_out_failed(&c->out) && i < n; i++) {
       uint64_t counter = shape == SLP_FAULT_BACKWARDS ? from + n - 1 - i : from + i;
       r = put_record(c, sh, counter, i == 0 ? shape : SLP_FAULT_NONE);
     }

@@ -159,7 +159,7 @@ static int make_pattern(slp_box_call *c, slp_box_shard *sh, uint64_t counter, pa
   p->data_at = p->text.n - p->data_n - quote;
   slp_out_put_z(&o, "PartitionKey", sh->synthetic_key);
   slp_out_end(&o);
-  return o.err;
+  return slp_out_failed(&o);
 }
 
 /* The payload in base64. From byte 18 on it repeats every 24 bytes = 32 characters. */
@@ -171,8 +171,7 @@ static int write_base64(slp_box_shard *sh, uint64_t counter, slp_buf *to, size_t
   }
   size_t periods = (n - 18) / 24, rest = (n - 18) % 24;
   slp_synthetic_payload(sh, counter, head, sizeof head);
-  int r = slp_base64_encode(to, (slp_str){head, 18 + 24});
-  if (r) return r;
+  if (slp_base64_encode(to, (slp_str){head, 18 + 24})) return slp_buf_failed(to);
   repeat(to->p + to->n, 32, (periods - 1) * 32);
   to->n += (periods - 1) * 32;
   return slp_base64_encode(to, (slp_str){head + 18, rest});
@@ -225,7 +224,7 @@ int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint6
     } else {
       slp_box_seq_chunks_next(chunk);
     }
-    if (o->level[o->depth - 1].count++ && o->wire == SLP_WIRE_JSON) o->b->p[o->b->n++] = ',';
+    slp_out_raw(o, (slp_str){"", 0}); /* the comma before it */
     r = write_one(c, sh, &p, i, chunk, arrived_ms);
   }
   slp_buf_free(&p.text);

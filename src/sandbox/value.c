@@ -208,53 +208,50 @@ int slp_box_tree_time_ms(const slp_box_tree *t, const slp_value *v, int64_t *ret
 }
 
 /* ---- answers ------------------------------------------------------------------------------------ */
-static void keep(slp_box_out *o, int r) {
-  if (r && !o->err) o->err = r;
-}
-
 void slp_out_begin(slp_box_out *o, slp_buf *b, slp_wire wire, int definite) {
-  *o = (slp_box_out){.b = b, .wire = wire, .definite = (uint8_t)(definite != 0)};
+  *o = (slp_box_out){.b = b, .wire = wire, .definite = (uint8_t)(definite != 0), .json = {.b = b}};
 }
 
-/* Before every value: the comma and the count of the list it stands in. */
-static int value_comes(slp_box_out *o) {
-  if (o->err) return 0;
-  if (o->depth > 0 && !o->level[o->depth - 1].map) {
-    if (o->level[o->depth - 1].count++ && o->wire == SLP_WIRE_JSON) keep(o, slp_buf_add_char(o->b, ','));
-  }
-  return !o->err;
+/* Before every value: it counts in the list it stands in. 1: it is to be JSON. */
+static int json_comes(slp_box_out *o) {
+  if (o->depth > 0 && !o->level[o->depth - 1].map) o->level[o->depth - 1].count++;
+  return o->wire == SLP_WIRE_JSON;
 }
 
 static void open_container(slp_box_out *o, int map) {
-  if (!value_comes(o)) return;
+  int json = json_comes(o);
   SLP_CHECK(o->depth < SLP_OUT_DEPTH);
   o->level[o->depth].at = o->b->n;
   o->level[o->depth].count = 0;
   o->level[o->depth++].map = (uint8_t)map;
-  if (o->wire == SLP_WIRE_JSON) {
-    keep(o, slp_buf_add_char(o->b, map ? '{' : '['));
-  } else if (!o->definite) {
-    keep(o, map ? slp_cbor_put_map(o->b, UINT64_MAX) : slp_cbor_put_array(o->b, UINT64_MAX));
-  } else {
+  if (json && map)
+    slp_jw_object(&o->json, NULL);
+  else if (json)
+    slp_jw_array(&o->json, NULL);
+  else if (!o->definite && map)
+    slp_cbor_put_map(o->b, UINT64_MAX);
+  else if (!o->definite)
+    slp_cbor_put_array(o->b, UINT64_MAX);
+  else
     /* The count goes here at the end: one byte for maps (never more than 23 members), five for lists. */
-    keep(o, slp_buf_add(o->b, "\0\0\0\0\0", map ? 1 : 5));
-  }
+    slp_buf_add(o->b, "\0\0\0\0\0", map ? 1 : 5);
 }
 
 void slp_out_map(slp_box_out *o) { open_container(o, 1); }
 void slp_out_list(slp_box_out *o) { open_container(o, 0); }
 
 void slp_out_end(slp_box_out *o) {
-  if (o->err) return;
   SLP_CHECK(o->depth > 0);
   o->depth--;
   uint32_t count = o->level[o->depth].count;
   int map = o->level[o->depth].map;
-  if (o->wire == SLP_WIRE_JSON) {
-    keep(o, slp_buf_add_char(o->b, map ? '}' : ']'));
+  if (o->wire == SLP_WIRE_JSON && map) {
+    slp_jw_object_end(&o->json);
+  } else if (o->wire == SLP_WIRE_JSON) {
+    slp_jw_array_end(&o->json);
   } else if (!o->definite) {
-    keep(o, slp_cbor_put_break(o->b));
-  } else {
+    slp_cbor_put_break(o->b);
+  } else if (!slp_out_failed(o)) {
     uint8_t *head = (uint8_t *)o->b->p + o->level[o->depth].at;
     SLP_CHECK(!map || count < 24);
     head[0] = map ? (uint8_t)(0xa0 | count) : 0x9a;
@@ -265,32 +262,33 @@ void slp_out_end(slp_box_out *o) {
 void slp_out_key(slp_box_out *o, const char *key) { slp_out_name(o, slp_str_of(key)); }
 
 void slp_out_name(slp_box_out *o, slp_str key) {
-  if (o->err) return;
   SLP_CHECK(o->depth > 0 && o->level[o->depth - 1].map);
-  uint32_t before = o->level[o->depth - 1].count++;
-  if (o->wire == SLP_WIRE_CBOR) {
-    keep(o, slp_cbor_put_text(o->b, key));
-    return;
-  }
-  if (before) keep(o, slp_buf_add_char(o->b, ','));
-  keep(o, slp_json_put_string(o->b, key));
-  keep(o, slp_buf_add_char(o->b, ':'));
+  o->level[o->depth - 1].count++;
+  if (o->wire == SLP_WIRE_JSON)
+    slp_jw_key(&o->json, key);
+  else
+    slp_cbor_put_text(o->b, key);
 }
 
 void slp_out_text(slp_box_out *o, slp_str s) {
-  if (!value_comes(o)) return;
-  keep(o, o->wire == SLP_WIRE_JSON ? slp_json_put_string(o->b, s) : slp_cbor_put_text(o->b, s));
+  if (json_comes(o))
+    slp_jw_str(&o->json, NULL, s);
+  else
+    slp_cbor_put_text(o->b, s);
 }
 
 void slp_out_i64(slp_box_out *o, int64_t v) {
-  if (!value_comes(o)) return;
-  keep(o, o->wire == SLP_WIRE_JSON ? slp_buf_add_i64(o->b, v) : slp_cbor_put_i64(o->b, v));
+  if (json_comes(o))
+    slp_jw_i64(&o->json, NULL, v);
+  else
+    slp_cbor_put_i64(o->b, v);
 }
 
 void slp_out_bool(slp_box_out *o, int on) {
-  if (!value_comes(o)) return;
-  keep(o,
-       o->wire == SLP_WIRE_JSON ? slp_buf_add_z(o->b, on ? "true" : "false") : slp_cbor_put_bool(o->b, on));
+  if (json_comes(o))
+    slp_jw_bool(&o->json, NULL, on);
+  else
+    slp_cbor_put_bool(o->b, on);
 }
 
 size_t slp_out_seconds(int64_t ms, char out[32]) {
@@ -314,33 +312,28 @@ size_t slp_out_seconds(int64_t ms, char out[32]) {
 }
 
 void slp_out_time(slp_box_out *o, int64_t ms) {
-  if (!value_comes(o)) return;
-  if (o->wire == SLP_WIRE_CBOR) {
-    keep(o, slp_cbor_put_time_ms(o->b, ms));
-  } else {
-    char text[32];
-    keep(o, slp_buf_add(o->b, text, slp_out_seconds(ms, text)));
-  }
+  char text[32];
+  if (json_comes(o))
+    slp_jw_raw(&o->json, NULL, (slp_str){text, slp_out_seconds(ms, text)});
+  else
+    slp_cbor_put_time_ms(o->b, ms);
 }
 
 void slp_out_blob(slp_box_out *o, slp_str s) {
-  if (!value_comes(o)) return;
-  if (o->wire == SLP_WIRE_CBOR) {
-    keep(o, slp_cbor_put_bytes(o->b, s));
-    return;
-  }
-  keep(o, slp_buf_add_char(o->b, '"'));
-  keep(o, slp_base64_encode(o->b, s));
-  keep(o, slp_buf_add_char(o->b, '"'));
+  if (json_comes(o))
+    slp_jw_base64(&o->json, NULL, s);
+  else
+    slp_cbor_put_bytes(o->b, s);
 }
 
 void slp_out_raw(slp_box_out *o, slp_str bytes) {
-  if (value_comes(o)) keep(o, slp_buf_add_str(o->b, bytes));
+  if (json_comes(o))
+    slp_jw_raw(&o->json, NULL, bytes);
+  else
+    slp_buf_add_str(o->b, bytes);
 }
 
 void slp_out_members(slp_box_out *o, slp_str json) {
-  if (o->err) return;
   SLP_CHECK(o->wire == SLP_WIRE_JSON && o->depth > 0 && o->level[o->depth - 1].map);
-  if (o->level[o->depth - 1].count++) keep(o, slp_buf_add_char(o->b, ','));
-  keep(o, slp_buf_add_str(o->b, json));
+  slp_jw_raw(&o->json, NULL, json);
 }

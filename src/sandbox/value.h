@@ -4,6 +4,7 @@
 #define SLP_SANDBOX_VALUE_H
 
 #include "base/buf.h"
+#include "codec/json_write.h"
 
 typedef enum { SLP_WIRE_JSON, SLP_WIRE_CBOR } slp_wire;
 
@@ -56,7 +57,7 @@ typedef struct slp_box_out {
   slp_buf *b;
   slp_wire wire;
   uint8_t definite; /* CBOR maps and lists with their count in front */
-  int err;          /* the first failure; everything after it does nothing */
+  slp_jw json;      /* writes into b when that is the wire */
   uint32_t depth;
   struct {
     size_t at; /* where the place for the count is */
@@ -66,6 +67,8 @@ typedef struct slp_box_out {
 } slp_box_out;
 
 void slp_out_begin(slp_box_out *o, slp_buf *b, slp_wire wire, int definite);
+/* The first error, which stays in the buffer: everything after it does nothing. */
+static inline int slp_out_failed(const slp_box_out *o) { return slp_buf_failed(o->b); }
 void slp_out_map(slp_box_out *o);
 void slp_out_list(slp_box_out *o);
 void slp_out_end(slp_box_out *o); /* of the innermost map or list */

@@ -1,86 +1,66 @@
 /* dynamo_ask.c - requests to DynamoDB. */
 #include "store/dynamo_ask.h"
 
-#include "codec/json.h"
+#include "codec/json_write.h"
 #include "store/item.h"
 
-/* Writes as long as nothing failed. */
-typedef struct pen {
-  slp_buf *b;
-  int r;
-} pen;
-
-static void raw(pen *p, const char *z) {
-  if (!p->r) p->r = slp_buf_add_z(p->b, z);
-}
-static void raw_str(pen *p, slp_str s) {
-  if (!p->r) p->r = slp_buf_add_str(p->b, s);
-}
-static void string(pen *p, slp_str s) {
-  if (!p->r) p->r = slp_json_put_string(p->b, s);
-}
-static void number(pen *p, size_t n) {
-  if (!p->r) p->r = slp_buf_add_u64(p->b, n);
-}
-static void name_and(pen *p, const char *name) { /* of an attribute; its value comes next */
-  string(p, slp_str_of(name));
-  raw(p, ":");
-}
-static void value(pen *p, const slp_val *v) {
-  if (!p->r) p->r = slp_val_put(p->b, v);
-}
-static void text_value(pen *p, slp_str s) { value(p, &(slp_val){.kind = SLP_VAL_S, .s = s}); }
-
-static void table(pen *p, const slp_table_spec *t) {
-  raw(p, "{\"TableName\":");
-  string(p, slp_str_of(t->name));
+static void text_value(slp_jw *w, const char *name, slp_str s) {
+  slp_val_put(w, slp_str_of(name), &(slp_val){.kind = SLP_VAL_S, .s = s});
 }
 
-static void key(pen *p, const slp_table_spec *t, const slp_row_key *k) {
-  raw(p, "{");
-  name_and(p, t->hash_name);
-  text_value(p, k->hash);
-  if (t->range_name) {
-    raw(p, ",");
-    name_and(p, t->range_name);
-    text_value(p, k->range);
-  }
-  raw(p, "}");
+static slp_jw begin_table(slp_buf *b, const slp_table_spec *t) {
+  slp_jw w = slp_jw_begin(b);
+  slp_jw_z(&w, "TableName", t->name);
+  return w;
+}
+
+/* With what it cost. */
+static int end_counted(slp_jw *w) {
+  slp_jw_z(w, "ReturnConsumedCapacity", "TOTAL");
+  return slp_jw_object_end(w);
+}
+
+static void key_members(slp_jw *w, const slp_table_spec *t, const slp_row_key *k) {
+  text_value(w, t->hash_name, k->hash);
+  if (t->range_name) text_value(w, t->range_name, k->range);
+}
+
+static void key(slp_jw *w, const char *name, const slp_table_spec *t, const slp_row_key *k) {
+  slp_jw_object(w, name);
+  key_members(w, t, k);
+  slp_jw_object_end(w);
 }
 
 int slp_dynamo_ask_describe(slp_buf *b, const slp_table_spec *t) {
-  pen p = {b, 0};
-  table(&p, t);
-  raw(&p, "}");
-  return p.r;
+  slp_jw w = begin_table(b, t);
+  return slp_jw_object_end(&w);
 }
 
 int slp_dynamo_ask_create(slp_buf *b, const slp_table_spec *t) {
-  pen p = {b, 0};
   const char *names[2] = {t->hash_name, t->range_name}, *const roles[2] = {"HASH", "RANGE"};
-  table(&p, t);
-  raw(&p, ",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[");
+  slp_jw w = begin_table(b, t);
+  slp_jw_z(&w, "BillingMode", "PAY_PER_REQUEST");
+  slp_jw_array(&w, "AttributeDefinitions");
   for (int i = 0; i < 2 && names[i]; i++) {
-    raw(&p, i ? ",{\"AttributeName\":" : "{\"AttributeName\":");
-    string(&p, slp_str_of(names[i]));
-    raw(&p, ",\"AttributeType\":\"S\"}");
+    slp_jw_object(&w, NULL);
+    slp_jw_z(&w, "AttributeName", names[i]);
+    slp_jw_z(&w, "AttributeType", "S");
+    slp_jw_object_end(&w);
   }
-  raw(&p, "],\"KeySchema\":[");
+  slp_jw_array_end(&w);
+  slp_jw_array(&w, "KeySchema");
   for (int i = 0; i < 2 && names[i]; i++) {
-    raw(&p, i ? ",{\"AttributeName\":" : "{\"AttributeName\":");
-    string(&p, slp_str_of(names[i]));
-    raw(&p, ",\"KeyType\":\"");
-    raw(&p, roles[i]);
-    raw(&p, "\"}");
+    slp_jw_object(&w, NULL);
+    slp_jw_z(&w, "AttributeName", names[i]);
+    slp_jw_z(&w, "KeyType", roles[i]);
+    slp_jw_object_end(&w);
   }
-  raw(&p, "]}");
-  return p.r;
+  slp_jw_array_end(&w);
+  return slp_jw_object_end(&w);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------
  */
-static const char *consistent(uint8_t on) { return on ? ",\"ConsistentRead\":true" : ""; }
-
 /* The service refuses a batch that names a key twice. */
 static int is_before(const slp_store_get *g, size_t n) {
   const slp_row_key *k = g->keys;
@@ -89,189 +69,180 @@ static int is_before(const slp_store_get *g, size_t n) {
   return 0;
 }
 
+static void consistent(slp_jw *w, uint8_t on) {
+  if (on) slp_jw_bool(w, "ConsistentRead", 1);
+}
+
 int slp_dynamo_ask_get(slp_buf *b, const slp_table_spec *t, const slp_store_get *g) {
-  pen p = {b, 0};
   if (g->keys_n == 1) {
-    table(&p, t);
-    raw(&p, ",\"Key\":");
-    key(&p, t, &g->keys[0]);
-    raw(&p, consistent(g->consistent));
-    raw(&p, ",\"ReturnConsumedCapacity\":\"TOTAL\"}");
-    return p.r;
+    slp_jw one = begin_table(b, t);
+    key(&one, "Key", t, &g->keys[0]);
+    consistent(&one, g->consistent);
+    return end_counted(&one);
   }
-  raw(&p, "{\"RequestItems\":{");
-  name_and(&p, t->name);
-  raw(&p, "{\"Keys\":[");
-  for (size_t i = 0; i < g->keys_n; i++) {
-    if (is_before(g, i)) continue;
-    if (i) raw(&p, ",");
-    key(&p, t, &g->keys[i]);
-  }
-  raw(&p, "]");
-  raw(&p, consistent(g->consistent));
-  raw(&p, "}},\"ReturnConsumedCapacity\":\"TOTAL\"}");
-  return p.r;
+  slp_jw w = slp_jw_begin(b);
+  slp_jw_object(&w, "RequestItems");
+  slp_jw_key(&w, slp_str_of(t->name));
+  slp_jw_object(&w, NULL);
+  slp_jw_array(&w, "Keys");
+  for (size_t i = 0; i < g->keys_n; i++)
+    if (!is_before(g, i)) key(&w, NULL, t, &g->keys[i]);
+  slp_jw_array_end(&w);
+  consistent(&w, g->consistent);
+  slp_jw_object_end(&w);
+  slp_jw_object_end(&w);
+  return end_counted(&w);
 }
 
 int slp_dynamo_ask_rest(slp_buf *b, slp_str unprocessed) {
-  pen p = {b, 0};
-  raw(&p, "{\"RequestItems\":");
-  raw_str(&p, unprocessed);
-  raw(&p, ",\"ReturnConsumedCapacity\":\"TOTAL\"}");
-  return p.r;
+  slp_jw w = slp_jw_begin(b);
+  slp_jw_raw(&w, "RequestItems", unprocessed);
+  return end_counted(&w);
 }
 
 int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_list *l, slp_str from) {
-  pen p = {b, 0};
   int begins = l->prefix.n > 0; /* an empty one is refused by the service */
-  table(&p, t);
+  slp_jw w = begin_table(b, t);
   if (t->range_name) {
-    raw(&p, ",\"KeyConditionExpression\":\"#h=:h");
-    raw(&p, begins ? " AND begins_with(#r,:r)\"" : "\"");
-    raw(&p, ",\"ExpressionAttributeNames\":{\"#h\":");
-    string(&p, slp_str_of(t->hash_name));
-    if (begins) raw(&p, ",\"#r\":");
-    if (begins) string(&p, slp_str_of(t->range_name));
-    raw(&p, "},\"ExpressionAttributeValues\":{\":h\":");
-    text_value(&p, l->hash);
-    if (begins) raw(&p, ",\":r\":");
-    if (begins) text_value(&p, l->prefix);
-    raw(&p, "}");
+    slp_jw_z(&w, "KeyConditionExpression", begins ? "#h=:h AND begins_with(#r,:r)" : "#h=:h");
+    slp_jw_object(&w, "ExpressionAttributeNames");
+    slp_jw_z(&w, "#h", t->hash_name);
+    if (begins) slp_jw_z(&w, "#r", t->range_name);
+    slp_jw_object_end(&w);
+    slp_jw_object(&w, "ExpressionAttributeValues");
+    text_value(&w, ":h", l->hash);
+    if (begins) text_value(&w, ":r", l->prefix);
+    slp_jw_object_end(&w);
   }
-  raw(&p, consistent(l->consistent));
-  if (from.n) raw(&p, ",\"ExclusiveStartKey\":");
-  raw_str(&p, from);
-  raw(&p, ",\"ReturnConsumedCapacity\":\"TOTAL\"}");
-  return p.r;
+  consistent(&w, l->consistent);
+  if (from.n) slp_jw_raw(&w, "ExclusiveStartKey", from);
+  return end_counted(&w);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------
  * Change i is #u<i> and :u<i>, atom i is #c<i> and :c<i>. */
-static void holder(pen *p, char sign, char kind, size_t i) {
-  char text[3] = {sign, kind, 0};
-  raw(p, text);
-  number(p, i);
+static slp_str holder(char sign, char kind, size_t i, char room[5]) {
+  size_t n = 2;
+  SLP_CHECK(i < 100); /* a write has a few of each */
+  room[0] = sign;
+  room[1] = kind;
+  if (i >= 10) room[n++] = (char)('0' + i / 10);
+  room[n++] = (char)('0' + i % 10);
+  room[n] = 0;
+  return (slp_str){room, n};
+}
+
+static void add_holder(slp_buf *b, char sign, char kind, size_t i) {
+  char room[5];
+  slp_buf_add_str(b, holder(sign, kind, i, room));
 }
 
 static int compares(slp_test test) { return test != SLP_TEST_THERE && test != SLP_TEST_ABSENT; }
 
-static void atom(pen *p, const slp_atom *a, size_t i) {
+static void atom(slp_buf *b, const slp_atom *a, size_t i) {
   static const char *const signs[] = {
       [SLP_TEST_EQ] = "=",  [SLP_TEST_NE] = "<>", [SLP_TEST_LT] = "<",
       [SLP_TEST_LE] = "<=", [SLP_TEST_GT] = ">",  [SLP_TEST_GE] = ">=",
   };
-  if (!compares(a->test)) raw(p, a->test == SLP_TEST_THERE ? "attribute_exists(" : "attribute_not_exists(");
-  holder(p, '#', 'c', i);
+  if (!compares(a->test))
+    slp_buf_add_z(b, a->test == SLP_TEST_THERE ? "attribute_exists(" : "attribute_not_exists(");
+  add_holder(b, '#', 'c', i);
   if (compares(a->test)) {
-    raw(p, signs[a->test]);
-    holder(p, ':', 'c', i);
+    slp_buf_add_z(b, signs[a->test]);
+    add_holder(b, ':', 'c', i);
   } else {
-    raw(p, ")");
+    slp_buf_add_char(b, ')');
   }
 }
 
-static void condition(pen *p, const slp_store_write *w) {
-  if (!w->when_n) return;
-  raw(p, ",\"ConditionExpression\":\"");
-  for (size_t i = 0; i < w->when_n; i++) {
-    int opens = (i == 0 || !w->when[i - 1].or_next) && w->when[i].or_next && i + 1 < w->when_n;
-    int closes = i > 0 && w->when[i - 1].or_next && (!w->when[i].or_next || i + 1 == w->when_n);
-    if (i) raw(p, w->when[i - 1].or_next ? " OR " : " AND ");
-    if (opens) raw(p, "(");
-    atom(p, &w->when[i], i);
-    if (closes) raw(p, ")");
+/* Expressions hold nothing that JSON would escape: they are written between their quotes as they are. */
+static void condition(slp_jw *w, const slp_store_write *sw) {
+  if (!sw->when_n) return;
+  slp_buf *b = slp_jw_value(w, "ConditionExpression");
+  slp_buf_add_char(b, '"');
+  for (size_t i = 0; i < sw->when_n; i++) {
+    int opens = (i == 0 || !sw->when[i - 1].or_next) && sw->when[i].or_next && i + 1 < sw->when_n;
+    int closes = i > 0 && sw->when[i - 1].or_next && (!sw->when[i].or_next || i + 1 == sw->when_n);
+    if (i) slp_buf_add_z(b, sw->when[i - 1].or_next ? " OR " : " AND ");
+    if (opens) slp_buf_add_char(b, '(');
+    atom(b, &sw->when[i], i);
+    if (closes) slp_buf_add_char(b, ')');
   }
-  raw(p, "\",\"ReturnValuesOnConditionCheckFailure\":\"ALL_OLD\"");
+  slp_buf_add_char(b, '"');
+  slp_jw_z(w, "ReturnValuesOnConditionCheckFailure", "ALL_OLD");
 }
 
 /* All changes of one section; nothing when there is none. */
-static void section(pen *p, const slp_store_write *w, const char *word, slp_change_kind kind,
+static void section(slp_buf *b, const slp_store_write *w, const char *word, slp_change_kind kind,
                     slp_change_kind or_kind) {
   int n = 0;
   for (size_t i = 0; i < w->changes_n; i++) {
     slp_change_kind k = w->changes[i].kind;
     if (k != kind && k != or_kind) continue;
-    raw(p, n++ ? "," : word);
-    holder(p, '#', 'u', i);
+    slp_buf_add_z(b, n++ ? "," : word);
+    add_holder(b, '#', 'u', i);
     if (k == SLP_REMOVE) continue;
-    raw(p, k == SLP_SET ? "=" : k == SLP_SET_IF_ABSENT ? "=if_not_exists(" : " ");
-    if (k == SLP_SET_IF_ABSENT) holder(p, '#', 'u', i);
-    if (k == SLP_SET_IF_ABSENT) raw(p, ",");
-    holder(p, ':', 'u', i);
-    if (k == SLP_SET_IF_ABSENT) raw(p, ")");
+    slp_buf_add_z(b, k == SLP_SET ? "=" : k == SLP_SET_IF_ABSENT ? "=if_not_exists(" : " ");
+    if (k == SLP_SET_IF_ABSENT) add_holder(b, '#', 'u', i);
+    if (k == SLP_SET_IF_ABSENT) slp_buf_add_char(b, ',');
+    add_holder(b, ':', 'u', i);
+    if (k == SLP_SET_IF_ABSENT) slp_buf_add_char(b, ')');
   }
 }
 
-static void changes(pen *p, const slp_store_write *w) {
-  if (!w->changes_n) return;
-  raw(p, ",\"UpdateExpression\":\"");
-  section(p, w, " SET ", SLP_SET, SLP_SET_IF_ABSENT);
-  section(p, w, " REMOVE ", SLP_REMOVE, SLP_REMOVE);
-  section(p, w, " ADD ", SLP_ADD_N, SLP_ADD_SS);
-  section(p, w, " DELETE ", SLP_DROP_SS, SLP_DROP_SS);
-  raw(p, "\"");
+static void changes(slp_jw *w, const slp_store_write *sw) {
+  if (!sw->changes_n) return;
+  slp_buf *b = slp_jw_value(w, "UpdateExpression");
+  slp_buf_add_char(b, '"');
+  section(b, sw, " SET ", SLP_SET, SLP_SET_IF_ABSENT);
+  section(b, sw, " REMOVE ", SLP_REMOVE, SLP_REMOVE);
+  section(b, sw, " ADD ", SLP_ADD_N, SLP_ADD_SS);
+  section(b, sw, " DELETE ", SLP_DROP_SS, SLP_DROP_SS);
+  slp_buf_add_char(b, '"');
 }
 
-static void names(pen *p, const slp_store_write *w, size_t changes_n) {
-  if (!w->when_n && !changes_n) return;
-  raw(p, ",\"ExpressionAttributeNames\":{");
-  for (size_t i = 0; i < changes_n + w->when_n; i++) {
+static void names(slp_jw *w, const slp_store_write *sw, size_t changes_n) {
+  char room[5];
+  if (!sw->when_n && !changes_n) return;
+  slp_jw_object(w, "ExpressionAttributeNames");
+  for (size_t i = 0; i < changes_n; i++) slp_jw_str(w, holder('#', 'u', i, room).p, sw->changes[i].name);
+  for (size_t i = 0; i < sw->when_n; i++) slp_jw_str(w, holder('#', 'c', i, room).p, sw->when[i].name);
+  slp_jw_object_end(w);
+}
+
+static void values(slp_jw *w, const slp_store_write *sw, size_t changes_n) {
+  char room[5];
+  int any = 0;
+  for (size_t i = 0; i < changes_n + sw->when_n; i++) {
     int of_change = i < changes_n;
     size_t k = of_change ? i : i - changes_n;
-    raw(p, i ? ",\"" : "\"");
-    holder(p, '#', of_change ? 'u' : 'c', k);
-    raw(p, "\":");
-    string(p, of_change ? w->changes[k].name : w->when[k].name);
+    if (of_change ? sw->changes[k].kind == SLP_REMOVE : !compares(sw->when[k].test)) continue;
+    if (!any++) slp_jw_object(w, "ExpressionAttributeValues");
+    slp_val_put(w, holder(':', of_change ? 'u' : 'c', k, room),
+                of_change ? &sw->changes[k].val : &sw->when[k].val);
   }
-  raw(p, "}");
+  if (any) slp_jw_object_end(w);
 }
 
-static void values(pen *p, const slp_store_write *w, size_t changes_n) {
-  int n = 0;
-  for (size_t i = 0; i < changes_n + w->when_n; i++) {
-    int of_change = i < changes_n;
-    size_t k = of_change ? i : i - changes_n;
-    if (of_change ? w->changes[k].kind == SLP_REMOVE : !compares(w->when[k].test)) continue;
-    raw(p, n++ ? ",\"" : ",\"ExpressionAttributeValues\":{\"");
-    holder(p, ':', of_change ? 'u' : 'c', k);
-    raw(p, "\":");
-    value(p, of_change ? &w->changes[k].val : &w->when[k].val);
-  }
-  if (n) raw(p, "}");
+static void whole_row(slp_jw *w, const slp_table_spec *t, const slp_store_write *sw) {
+  slp_jw_object(w, "Item");
+  key_members(w, t, &sw->key);
+  for (size_t i = 0; i < sw->changes_n; i++) slp_val_put(w, sw->changes[i].name, &sw->changes[i].val);
+  slp_jw_object_end(w);
 }
 
-static void whole_row(pen *p, const slp_table_spec *t, const slp_store_write *w) {
-  raw(p, ",\"Item\":{");
-  name_and(p, t->hash_name);
-  text_value(p, w->key.hash);
-  if (t->range_name) raw(p, ",");
-  if (t->range_name) name_and(p, t->range_name);
-  if (t->range_name) text_value(p, w->key.range);
-  for (size_t i = 0; i < w->changes_n; i++) {
-    raw(p, ",");
-    string(p, w->changes[i].name);
-    raw(p, ":");
-    value(p, &w->changes[i].val);
-  }
-  raw(p, "}");
-}
-
-int slp_dynamo_ask_write(slp_buf *b, const slp_table_spec *t, const slp_store_write *w) {
-  pen p = {b, 0};
-  int updates = w->kind == SLP_WRITE_UPDATE;
-  size_t changes_n = updates ? w->changes_n : 0;
-  table(&p, t);
-  if (w->kind == SLP_WRITE_PUT) {
-    whole_row(&p, t, w);
-  } else {
-    raw(&p, ",\"Key\":");
-    key(&p, t, &w->key);
-  }
-  if (updates) changes(&p, w);
-  condition(&p, w);
-  names(&p, w, changes_n);
-  values(&p, w, changes_n);
-  if (updates) raw(&p, ",\"ReturnValues\":\"ALL_NEW\"");
-  raw(&p, ",\"ReturnConsumedCapacity\":\"TOTAL\"}");
-  return p.r;
+int slp_dynamo_ask_write(slp_buf *b, const slp_table_spec *t, const slp_store_write *sw) {
+  int updates = sw->kind == SLP_WRITE_UPDATE;
+  size_t changes_n = updates ? sw->changes_n : 0;
+  slp_jw w = begin_table(b, t);
+  if (sw->kind == SLP_WRITE_PUT)
+    whole_row(&w, t, sw);
+  else
+    key(&w, "Key", t, &sw->key);
+  if (updates) changes(&w, sw);
+  condition(&w, sw);
+  names(&w, sw, changes_n);
+  values(&w, sw, changes_n);
+  if (updates) slp_jw_z(&w, "ReturnValues", "ALL_NEW");
+  return end_counted(&w);
 }

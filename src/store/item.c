@@ -160,48 +160,38 @@ int slp_item_read(slp_json *j, slp_store_rows *rows) {
 
 /* ---- writing ---------------------------------------------------------------------------------------------
  */
-static int put_text(slp_buf *b, const char *kind, slp_str s) {
-  int r = slp_buf_addf(b, "{\"%s\":", kind);
-  if (!r) r = slp_json_put_string(b, s);
-  return r ? r : slp_buf_add_char(b, '}');
+static void put_set(slp_jw *w, const slp_val *v) {
+  slp_jw_array(w, "SS");
+  for (size_t i = 0; i < v->n; i++) slp_jw_str(w, NULL, v->items[i]);
+  slp_jw_array_end(w);
 }
 
-static int put_bytes(slp_buf *b, slp_str s) {
-  int r = slp_buf_add_z(b, "{\"B\":\"");
-  if (!r) r = slp_base64_encode(b, s);
-  return r ? r : slp_buf_add_z(b, "\"}");
-}
-
-static int put_set(slp_buf *b, const slp_val *v) {
-  int r = slp_buf_add_z(b, "{\"SS\":[");
-  for (size_t i = 0; i < v->n && !r; i++) {
-    if (i) r = slp_buf_add_char(b, ',');
-    if (!r) r = slp_json_put_string(b, v->items[i]);
+static void put_value(slp_jw *w, const slp_val *v) {
+  if (v->kind == SLP_VAL_OTHER) {
+    slp_jw_raw(w, NULL, v->s);
+    return;
   }
-  return r ? r : slp_buf_add_z(b, "]}");
-}
-
-int slp_val_put(slp_buf *b, const slp_val *v) {
+  slp_jw_object(w, NULL);
   switch (v->kind) {
-    case SLP_VAL_S: return put_text(b, "S", v->s);
-    case SLP_VAL_N: return put_text(b, "N", v->s);
-    case SLP_VAL_B: return put_bytes(b, v->s);
-    case SLP_VAL_SS: return put_set(b, v);
-    case SLP_VAL_BOOL: return slp_buf_add_z(b, v->n ? "{\"BOOL\":true}" : "{\"BOOL\":false}");
-    case SLP_VAL_NULL: return slp_buf_add_z(b, "{\"NULL\":true}");
-    case SLP_VAL_OTHER: return slp_buf_add_str(b, v->s);
-    case SLP_VAL_NONE: break;
+    case SLP_VAL_S: slp_jw_str(w, "S", v->s); break;
+    case SLP_VAL_N: slp_jw_str(w, "N", v->s); break;
+    case SLP_VAL_B: slp_jw_base64(w, "B", v->s); break;
+    case SLP_VAL_SS: put_set(w, v); break;
+    case SLP_VAL_BOOL: slp_jw_bool(w, "BOOL", v->n != 0); break;
+    case SLP_VAL_NULL: slp_jw_bool(w, "NULL", 1); break;
+    case SLP_VAL_OTHER:
+    case SLP_VAL_NONE: slp_buf_fail(w->b, SLP_EBADDATA); break;
   }
-  return SLP_EBADDATA;
+  slp_jw_object_end(w);
+}
+
+void slp_val_put(slp_jw *w, slp_str name, const slp_val *v) {
+  slp_jw_key(w, name);
+  put_value(w, v);
 }
 
 int slp_attrs_put(slp_buf *b, const slp_attr *attrs, size_t n) {
-  int r = slp_buf_add_char(b, '{');
-  for (size_t i = 0; i < n && !r; i++) {
-    if (i) r = slp_buf_add_char(b, ',');
-    if (!r) r = slp_json_put_string(b, attrs[i].name);
-    if (!r) r = slp_buf_add_char(b, ':');
-    if (!r) r = slp_val_put(b, &attrs[i].val);
-  }
-  return r ? r : slp_buf_add_char(b, '}');
+  slp_jw w = slp_jw_begin(b);
+  for (size_t i = 0; i < n; i++) slp_val_put(&w, attrs[i].name, &attrs[i].val);
+  return slp_jw_object_end(&w);
 }

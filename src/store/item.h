@@ -4,6 +4,7 @@
 #define SLP_STORE_ITEM_H
 
 #include "codec/json.h"
+#include "codec/json_write.h"
 #include "lease/store.h"
 
 /* Attributes of one row; the rest of a row that has more is refused (SLP_ELIMIT). An item of 400 KB can hold
@@ -15,8 +16,9 @@
 int slp_item_read(slp_json *j, slp_store_rows *rows);
 int slp_item_read_rest(slp_json *j, slp_store_rows *rows); /* its '{' was read */
 
-/* Appends. SLP_EBADDATA: a text that is not UTF-8, or a value that can't be written (NONE). */
-int slp_val_put(slp_buf *b, const slp_val *v);
+/* A member. SLP_EBADDATA in the buffer: a text that is not UTF-8, or a value that can't be written (NONE). */
+void slp_val_put(slp_jw *w, slp_str name, const slp_val *v);
+/* Appends an object of them. 0, SLP_EBADDATA, SLP_ENOMEM, SLP_ELIMIT. */
 int slp_attrs_put(slp_buf *b, const slp_attr *attrs, size_t n);
 
 #endif

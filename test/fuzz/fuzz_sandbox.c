@@ -82,7 +82,7 @@ static void to_cbor(world *w) {
   if (slp_box_tree_read(&t, SLP_WIRE_JSON, slp_buf_str(&w->body)) == 0 && fuzz_tree_can_be_put(&t, 0, 0)) {
     fuzz_tree_put(&o, &t, 0);
     slp_buf_clear(&w->body);
-    REQUIRE(o.err == 0 && slp_buf_add_str(&w->body, slp_buf_str(&cbor)) == 0);
+    REQUIRE(slp_out_failed(&o) == 0 && slp_buf_add_str(&w->body, slp_buf_str(&cbor)) == 0);
   }
   slp_buf_free(&cbor);
   slp_box_tree_free(&t);

@@ -41,7 +41,7 @@ static void read_back(slp_mem *mem, slp_box_tree *t, slp_wire wire, int definite
   slp_box_tree_init(ret, mem);
   slp_out_begin(&o, &text, wire, definite);
   fuzz_tree_put(&o, t, 0);
-  REQUIRE(o.err == 0 && o.depth == 0);
+  REQUIRE(slp_out_failed(&o) == 0 && o.depth == 0);
   REQUIRE(slp_box_tree_read(ret, wire, slp_buf_str(&text)) == 0);
   slp_buf_free(&text);
 }

@@ -4,6 +4,7 @@
 
 #include "codec/ini.h"
 #include "codec/json.h"
+#include "codec/json_write.h"
 
 static int put(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value, uint32_t line) {
   slp_buf *b = arg;

@@ -1,4 +1,4 @@
-/* buf.c - bytes grow up to their maximum and not beyond; numbers are written right. */
+/* buf.c - bytes grow up to their maximum and not beyond, errors stay, numbers are written right. */
 #include "base/buf.h"
 #include "check.h"
 
@@ -16,6 +16,75 @@ TEST(the_maximum_is_kept_to_the_byte) {
   CHECK_STR(slp_buf_z(&b), "42 things");
   slp_buf_free(&b);
   CHECK_STR(slp_buf_z(&b), "");
+  slp_mem_drop(mem);
+}
+
+TEST(the_first_error_stays_until_the_buffer_is_emptied_or_cut) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b, to;
+  slp_buf_init(&b, mem, 10);
+  slp_buf_init(&to, mem, 10);
+  CHECK_INT(slp_buf_add_z(&b, "1234"), 0);
+  CHECK_INT(slp_buf_failed(&b), 0);
+  CHECK_INT(slp_buf_add_z(&b, "5678901"), SLP_ELIMIT);
+  CHECK_INT(slp_buf_failed(&b), SLP_ELIMIT);
+  /* These would fit. */
+  CHECK_INT(slp_buf_add(&b, "x", 1), SLP_ELIMIT);
+  CHECK_INT(slp_buf_add(&b, "x", 0), SLP_ELIMIT);
+  CHECK_INT(slp_buf_add_z(&b, "x"), SLP_ELIMIT);
+  CHECK_INT(slp_buf_add_str(&b, SLP_STR("x")), SLP_ELIMIT);
+  CHECK_INT(slp_buf_add_char(&b, 'x'), SLP_ELIMIT);
+  CHECK_INT(slp_buf_add_u64(&b, 5), SLP_ELIMIT);
+  CHECK_INT(slp_buf_add_i64(&b, -5), SLP_ELIMIT);
+  CHECK_INT(slp_buf_add_scaled(&b, 5, 0), SLP_ELIMIT);
+  CHECK_INT(slp_buf_addf(&b, "%d", 5), SLP_ELIMIT);
+  CHECK_INT(slp_buf_reserve(&b, 1), SLP_ELIMIT);
+  CHECK_INT(slp_buf_fail(&b, SLP_EBADDATA), SLP_ELIMIT); /* it is not the first */
+  CHECK_STR(slp_buf_z(&b), "1234");
+  slp_buf_cut(&b, 2);
+  CHECK_INT(slp_buf_failed(&b), 0);
+  CHECK_INT(slp_buf_add_char(&b, 'x'), 0);
+  CHECK_STR(slp_buf_z(&b), "12x");
+  CHECK_INT(slp_buf_fail(&b, SLP_EBADDATA), SLP_EBADDATA);
+  CHECK_INT(slp_buf_reserve(&b, 100), SLP_EBADDATA);
+  slp_buf_move(&to, &b); /* what failed to be made is no better in another place */
+  CHECK_INT(slp_buf_failed(&to), SLP_EBADDATA);
+  CHECK_INT(slp_buf_add_char(&b, 'y'), 0);
+  slp_buf_clear(&to);
+  CHECK_INT(slp_buf_add_char(&to, 'z'), 0);
+  slp_buf_fail(&b, SLP_ENOMEM);
+  slp_buf_free(&b);
+  CHECK_INT(slp_buf_add_char(&b, 'w'), 0);
+  slp_buf_free(&b);
+  slp_buf_free(&to);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+static int left;
+static void *failing(void *ctx, void *p, size_t was, size_t want) {
+  (void)ctx;
+  (void)was;
+  if (want == 0) {
+    free(p);
+    return NULL;
+  }
+  return left-- > 0 ? realloc(p, want) : NULL;
+}
+
+TEST(without_memory_what_was_there_stays) {
+  left = 2; /* the allocator itself, and the first 64 bytes */
+  slp_mem *mem = slp_mem_new(failing, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1000);
+  CHECK_INT(slp_buf_add_z(&b, "here"), 0);
+  CHECK_INT(slp_buf_addf(&b, "%100s", ""), SLP_ENOMEM);
+  left = 5;
+  CHECK_INT(slp_buf_addf(&b, "%100s", ""), SLP_ENOMEM);
+  CHECK_STR(slp_buf_z(&b), "here");
+  slp_buf_clear(&b);
+  CHECK_INT(slp_buf_addf(&b, "%100s", ""), 0);
+  slp_buf_free(&b);
   slp_mem_drop(mem);
 }
 

@@ -19,7 +19,7 @@ static void show(const slp_column *columns, size_t n, const char *const *cells, 
                  size_t width) {
   slp_columns c;
   slp_columns_init(&c, mem, columns, n);
-  for (size_t i = 0; i < cells_n; i++) CHECK_INT(slp_columns_add(&c, cells[i]), 0);
+  for (size_t i = 0; i < cells_n; i++) slp_columns_add(&c, cells[i]);
   slp_buf_clear(&b);
   CHECK_INT(slp_columns_show(&c, &b, width), 0);
   slp_columns_free(&c);

@@ -1,5 +1,5 @@
 /* The JSON reader: one table of texts and their tokens, read whole, in slices of every size, and cut short
- * everywhere; typed values; the writer. */
+ * everywhere; typed values. */
 #include "codec/json.h"
 
 #include "check.h"
@@ -293,69 +293,4 @@ TEST(typed_readers_take_null_and_refuse_other_kinds) {
   CHECK_INT(slp_json_i64(&j, &n), 0);
   CHECK_INT(n, 25);
   CHECK_INT(slp_json_i64(&j, &n), SLP_EBADDATA);
-}
-
-static slp_mem *mem;
-static void check_put(int (*put)(slp_buf *, slp_str), slp_str in, const char *want) {
-  slp_buf b;
-  slp_buf_init(&b, mem, 1000);
-  slp_buf_add_z(&b, "x");
-  int r = put(&b, in);
-  CHECK_INT(r, want ? 0 : SLP_EBADDATA);
-  CHECK_STR(slp_buf_z(&b) + 1, want ? want : "");
-  slp_buf_free(&b);
-}
-
-TEST(written_strings) {
-  mem = slp_mem_new(NULL, NULL);
-  check_put(slp_json_put_string, SLP_STR(""), "\"\"");
-  check_put(slp_json_put_string, SLP_STR("a\"\\/\b\f\n\r\t\x01\x1f\0z"),
-            "\"a\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u0000z\"");
-  check_put(slp_json_put_string, SLP_STR("\x7f\xC2\x85\xE2\x80\xA8\xC3\xA9"),
-            "\"\x7f\xC2\x85\xE2\x80\xA8\xC3\xA9\"");
-  check_put(slp_json_put_line_string,
-            SLP_STR("a\x7f"
-                    "b\xC2\x85\xC2\x9B\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xA7\xC3\xA9\xC2\xA0\n"),
-            "\"a\\u007fb\\u0085\\u009b\\u2028\\u2029\xE2\x80\xA7\xC3\xA9\xC2\xA0\\n\"");
-  check_put(slp_json_put_string, SLP_STR("ab\xFF"), NULL);
-  check_put(slp_json_put_string, SLP_STR("ab\xE2\x80"), NULL);
-  check_put(slp_json_put_line_string, SLP_STR("0123456789abcdef\xED\xA0\x80"), NULL);
-  slp_buf b;
-  slp_buf_init(&b, mem, 5);
-  CHECK_INT(slp_json_put_string(&b, SLP_STR("\n\n")), SLP_ELIMIT);
-  CHECK_INT(b.n, 0);
-  slp_buf_free(&b);
-  slp_mem_drop(mem);
-}
-
-TEST(every_code_point_is_written_and_read_back) {
-  mem = slp_mem_new(NULL, NULL);
-  slp_buf b;
-  slp_buf_init(&b, mem, 100);
-  for (uint32_t c = 0; c < 0x110000; c++) {
-    char u[4];
-    size_t n = 0;
-    if (c < 0x80)
-      u[n++] = (char)c;
-    else if (c < 0x800)
-      u[n++] = (char)(0xC0 | c >> 6), u[n++] = (char)(0x80 | (c & 63));
-    else if (c < 0x10000)
-      u[n++] = (char)(0xE0 | c >> 12), u[n++] = (char)(0x80 | (c >> 6 & 63)),
-      u[n++] = (char)(0x80 | (c & 63));
-    else
-      u[n++] = (char)(0xF0 | c >> 18), u[n++] = (char)(0x80 | (c >> 12 & 63)),
-      u[n++] = (char)(0x80 | (c >> 6 & 63)), u[n++] = (char)(0x80 | (c & 63));
-    int surrogate = c >= 0xD800 && c <= 0xDFFF;
-    CHECK_INT(slp_utf8_valid((slp_str){u, n}), !surrogate);
-    slp_buf_clear(&b);
-    CHECK_INT(slp_json_put_line_string(&b, (slp_str){u, n}), surrogate ? SLP_EBADDATA : 0);
-    if (surrogate) continue;
-    slp_json j;
-    slp_json_begin(&j, b.p, b.n);
-    CHECK_INT(slp_json_next(&j), SLP_JSON_STRING);
-    CHECK_MEM(j.text.p, j.text.n, u, n);
-    CHECK_INT(slp_json_next(&j), SLP_JSON_END);
-  }
-  slp_buf_free(&b);
-  slp_mem_drop(mem);
 }

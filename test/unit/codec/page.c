@@ -9,6 +9,7 @@
 #include "codec/base64.h"
 #include "codec/cbor.h"
 #include "codec/json.h"
+#include "codec/json_write.h"
 
 static slp_mem *mem;
 static slp_page *page;

@@ -20,7 +20,7 @@ static const char *description(bench *t, slp_table *table) {
   slp_out_map(&c.out);
   slp_changes_describe(&c, table);
   slp_out_end(&c.out);
-  CHECK_INT(c.out.err, 0);
+  CHECK_INT(slp_out_failed(&c.out), 0);
   return slp_buf_z(&t->answer.body);
 }
 

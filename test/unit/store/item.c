@@ -96,8 +96,15 @@ TEST(a_text_that_is_not_utf8_is_not_written) {
   slp_buf b;
   begin();
   slp_buf_init(&b, mem, 4096);
-  CHECK_INT(slp_val_put(&b, &(slp_val){.kind = SLP_VAL_S, .s = SLP_STR("\xff")}), SLP_EBADDATA);
-  CHECK_INT(slp_val_put(&b, &(slp_val){.kind = SLP_VAL_NONE}), SLP_EBADDATA);
+  slp_attr good = {SLP_STR("a"), {.kind = SLP_VAL_S, .s = SLP_STR("x")}};
+  slp_attr latin = {SLP_STR("a"), {.kind = SLP_VAL_S, .s = SLP_STR("\xff")}};
+  slp_attr none = {SLP_STR("a"), {.kind = SLP_VAL_NONE}};
+  CHECK_INT(slp_attrs_put(&b, &latin, 1), SLP_EBADDATA);
+  slp_buf_clear(&b);
+  CHECK_INT(slp_attrs_put(&b, &none, 1), SLP_EBADDATA);
+  slp_buf_clear(&b);
+  CHECK_INT(slp_attrs_put(&b, &good, 1), 0);
+  CHECK_STR(slp_buf_z(&b), "{\"a\":{\"S\":\"x\"}}");
   slp_buf_free(&b);
   end();
 }
