@@ -1,0 +1,177 @@
+"""Holds src/lease/PROTOCOL.md and src/README.md to the source, and keeps documents that nobody has out of it:
+protocol.py [--self-test].
+
+Both pages: every file in backticks exists, `file.c:function` is defined in that very file, every SLP_ name is there.
+PROTOCOL.md: every SLP_OPERATION_ of lease/schema.h and every attribute of the two layouts is named, each with its meaning
+in a table; every rule of the simulator's judge is named. Who cites a section of it (PROTOCOL.md, "Eviction") names one
+that is there. And no comment cites a document that is not in the tree.
+"""
+
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROTOCOL = "src/lease/PROTOCOL.md"
+PAGES = (PROTOCOL, "src/README.md")
+TEXT = (".c", ".h", ".md", ".py", ".pml", ".sh", ".build", ".txt", ".1", ".3", ".7")
+CITED = ("src", "include", "test", "bench", ".ci")
+# Papers from before the tree stood by itself. A fact about a service or a library names its public source, or the test
+# that shows it; "section 6" is fine where an RFC or a page is named in the same sentence.
+OUTSIDE = re.compile(
+    r"\bDESIGN\b|\baws-wire\b|\bfleet-protocol\b|\bseed-systems\b|\bapi-answers\b|\bhouse\.md\b"
+    r"|\b(performance|reliability|style|field|interop)\.md\b|\.\./shared|(?<![\w/])/work/|\bissue #?\d+\b"
+    r"|protocol's sheet|the sheet\b|\brule \d+\.\d+|(?<!RFC \d{4} )\b[Ss]ection \d+(\.\d+)*\b", re.M)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def files(*folders):
+    """Every file of text, relative to the root; what a build or a tool left there is not ours."""
+    for folder in folders:
+        for where, inside, names in os.walk(os.path.join(ROOT, folder)):
+            inside[:] = sorted(d for d in inside if d not in ("__pycache__", "corpus", "node_modules"))
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(where, name), ROOT)
+                if name.endswith(TEXT) or name == "run":
+                    yield path
+
+
+# ---- what the pages name ----------------------------------------------------------------------------------------------
+
+def places_of(name, page):
+    """Where `name` may be: as written from the root or src/, or, a bare name, beside the page or in any room."""
+    candidates = [name, f"src/{name}", os.path.join(os.path.dirname(page), name)]
+    found = [path for path in candidates if os.path.exists(os.path.join(ROOT, path))]
+    if not found and "/" not in name:
+        found = [path for path in files("src", "test", "bench", "include") if os.path.basename(path) == name]
+    return found
+
+
+def defines(path, function):
+    return re.search(rf"^(?!\s|#|typedef|return)[\w\s*]*?\b{function}\((?![^;{{]*;)|^#define {function}\b",
+                     read(path), re.M) is not None
+
+
+def check_names(page, text, words):
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        for name, function in re.findall(r"`([\w./-]+\.(?:c|h|py|pml|txt|md))(?::(\w+))?`", line):
+            where = places_of(name, page)
+            if not where:
+                found.append(f"{page}:{number}: there is no file {name}")
+            elif function and not any(defines(path, function) for path in where):
+                found.append(f"{page}:{number}: {name} does not define {function}")
+        for folder in re.findall(r"`((?:[\w.-]+/)+)`", line):
+            if not places_of(folder, page):
+                found.append(f"{page}:{number}: there is no folder {folder}")
+        for word in re.findall(r"\b(?:SLP|slp)_\w+", line):
+            if word not in words:
+                found.append(f"{page}:{number}: {word} is nowhere in the source")
+    return found
+
+
+# ---- what the protocol's page must name -------------------------------------------------------------------------------
+
+def operations(schema_h):
+    """One by one, as the enum has them."""
+    body = re.search(r"typedef enum slp_operation_kind \{(.*?)\}", schema_h, re.S)
+    return re.findall(r"\b(SLP_OPERATION_\w+)", body[1])
+
+
+def attributes(layout_c):
+    """Every name that a layout reads, writes or puts under a condition."""
+    code = re.sub(r"/\*.*?\*/", "", layout_c, flags=re.S)
+    defined = dict(re.findall(r'#define (\w+) ("\w+")', code))
+    for macro, name in defined.items():
+        code = re.sub(rf"\b{macro}\b", name, code)
+    names = set(re.findall(r'\b(?:text|whole|get|set_s|set_n|drop|there|absent|is_text|is_n)\([^;"]*?"(\w+)"', code))
+    names |= set(re.findall(r'\bslp_row_(?:get|text|int)\(row, SLP_STR\("(\w+)"', code))
+    names |= set(re.findall(r'\bslp_row_request_(?:when|change)\(d, "(\w+)"', code))
+    names |= set(re.findall(r'slp_table_spec\)\{name, (.*?)\}', code)[0].replace('"', "").split(", ")) - {"NULL"}
+    return names
+
+
+def check_complete(page):
+    found = []
+    cells = " ".join(re.findall(r"^\|([^|]*)\|", page, re.M)) + " ".join(re.findall(r"^One table, keys.*$", page, re.M))
+    for name in operations(read("src/lease/schema.h")):
+        if name not in ("SLP_OPERATIONS",) and not re.search(rf"^\| {name} \|", page, re.M):
+            found.append(f"{PROTOCOL}: no row of a table says what {name} is")
+    for layout in ("src/store/schema_sloop.c", "src/store/schema_kcl.c"):
+        names = attributes(read(layout))
+        if len(names) < 15:
+            found.append(f"{layout}: only {len(names)} attributes were found: this check does not understand it any more")
+        found += [f"{PROTOCOL}: no row of a table says what attribute {name} of {layout} is"
+                  for name in sorted(names) if f"`{name}`" not in cells]
+    for rule in re.findall(r"^\s*HD_([SLP]\d+)_", read("test/sim/herd_oracle.h"), re.M):
+        if not re.search(rf"\b{rule}\b", page):
+            found.append(f"{PROTOCOL}: rule {rule} of the judge is not named")
+    return found
+
+
+# ---- who cites what ---------------------------------------------------------------------------------------------------
+
+def check_citations(path, text, sections):
+    plain = re.sub(r"\n[ \t]*(?:\*|#|//)?[ \t]*", " ", text)
+    return [f'{path}: PROTOCOL.md has no section "{title}"'
+            for title in re.findall(r'PROTOCOL\.md, "([^"]+)"', plain) if title not in sections]
+
+
+def check_outside(path, text):
+    return [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: cites what is not in the tree: {match[0]}"
+            for match in OUTSIDE.finditer(text)]
+
+
+SELF_TEST = [  # text, must it be found?
+    ("/* See DESIGN section 4. */", True),
+    ("/* (aws-wire 7.1) */", True),
+    ("/* rule 2.1 */", True),
+    ("/* the table of section 3 of the protocol */", True),
+    ("# see ../shared/reference/style.md", True),
+    ("/* issue 10 */", True),
+    ("/* RFC 9110 section 5.6.7 */", False),
+    ('there(&p, "is no section [sso-session]");', False),
+    ("/* API_GetRecords.html: at most 10,000 */", False),
+    ("the design of this", False),
+]
+
+
+def self_test():
+    wrong = [text for text, must in SELF_TEST if bool(check_outside("x", text)) != must]
+    wrong += [text for text in ('PROTOCOL.md,\n * "Evictions"',) if not check_citations("x", text, {"Eviction"})]
+    wrong += [f"file {name}" for name in ("nowhere.c", "lease/nowhere.c") if places_of(name, PROTOCOL)]
+    wrong += [f"function {name}" for name, is_there in (("slp_write_send", 1), ("slp_write_sent", 0), ("slp_worker_trouble", 0))
+              if defines("src/lease/write.c", name) != bool(is_there)]
+    return [f"self-test: judged wrongly: {text}" for text in wrong]
+
+
+def report(name, findings):
+    for finding in findings:
+        print(f"  {finding}")
+    print(f"{'FAIL' if findings else 'ok  '} {name}")
+    return bool(findings)
+
+
+def main():
+    me = os.path.relpath(os.path.abspath(__file__), ROOT)
+    page = read(PROTOCOL)
+    sections = set(re.findall(r"^#+ (.*?)(?: \(.*\))?$", page, re.M))
+    all_text = {path: read(path) for path in files(*CITED) if path != me}
+    all_text.update((path, read(path)) for path in ("README.md", "meson.build", "meson_options.txt"))
+    words = set(re.findall(r"\b\w+\b", "\n".join(text for path, text in all_text.items() if path not in PAGES)))
+    bad = report("the checker finds what it must and nothing else", self_test())
+    bad |= report("files and functions that the pages name", sum((check_names(p, read(p), words) for p in PAGES), []))
+    bad |= report("operations, attributes and rules are on the page", check_complete(page))
+    bad |= report("sections that are cited are there",
+                  sum((check_citations(path, text, sections) for path, text in all_text.items()), []))
+    bad |= report("nothing cites a document outside the tree",
+                  sum((check_outside(path, text) for path, text in all_text.items()), []))
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
