@@ -1,16 +1,18 @@
 /* fleet.pml - the fleet's protocol as a model for spin: every order of events within bounds is tried, not drawn.
- * README.md says what is covered and what is not; run.py runs it.
+ * README.md says what is covered and what is not; run.py runs it. What is modelled is src/lease/PROTOCOL.md: the writes
+ * are those of PROTOCOL.md, "Operations"; apply() has their conditions, answer() is PROTOCOL.md, "Refusals and lost
+ * answers"; DEAD and VERDICT are PROTOCOL.md, "Eviction"; the assertions are PROTOCOL.md, "Invariants".
  *
  * Two leases, of a parent (0) and its child (1), whose row does not exist until somebody makes it. Instances
- * 1..NI; an instance is one boot of one worker, so a worker that comes again is another instance. The last one
+ * 1..NI; an instance is one incarnation of one worker, so a worker that comes again is another instance. The last one
  * never crashes and its heartbeats always pass: somebody must survive. It may start at any time. Each instance has one
  * write of a lease under way; that may be lost, delayed past its time-out, doubled, or arrive after its sender is dead
  * (one stray copy at a time, in `stray`). Heartbeats have fates of their own. Time is a clock that ticks for all at
  * once; an instance that is not scheduled meanwhile is one that was stopped.
  *
- * The plan is left out: before `calm` any instance may want any lease at any moment, which contains every leader, two
- * leaders, and every stale plan. From `calm` on no fault begins and the plan stands; then everything must be read to
- * its end without help.
+ * The assignment is left out: before `calm` any instance may want any lease at any moment, which contains every leader,
+ * two leaders, and every old assignment. From `calm` on no fault begins and the assignment stands; then everything must
+ * be read to its end without help.
  *
  * -DBUG=n plants a mistake that has to be found. */
 #ifndef BUG
@@ -26,10 +28,10 @@
 #define RC 1            /* and of the child */
 #endif
 #ifndef FENCE
-#define FENCE 2         /* ticks after SENDING the last good heartbeat until its sender hands out nothing more */
+#define FENCE 2         /* ticks after SENDING the last good heartbeat until the lease deadline: no more hand-outs */
 #endif
 #ifndef LEASE
-#define LEASE 3         /* ticks of silence after which a worker may be condemned */
+#define LEASE 3         /* ticks of silence after which a worker may be evicted */
 #endif
 #ifndef EMAX
 #define EMAX 3          /* changes of a lease's owner before calm */
@@ -51,13 +53,13 @@
 #endif
 /* -DSTALE: an image that was read before the last change of owner may still arrive.
  * -DLATEJOIN: a copy of the first registration may still arrive.
- * -DREBOOT: instances 1 and 2 are two boots of one id, the second registers over the first's tombstone (NI 3). */
+ * -DREBOOT: instances 1 and 2 are two incarnations of one id, the second over the first's tombstone (NI 3). */
 
 #define END 9
 #define RECORDS(x) ((x)==0 -> RP : RC)
 #define AT(i,x) (2*(i)+(x))
 
-/* kinds of write, in the order of PROTOCOL.md: TAKE and RETAKE; CHECKPOINT; TRANSFER; RELEASE; END; CREATE; CLAIM; REGISTER */
+/* kinds of write: TAKE is RETAKE too; CHECKPOINT; TRANSFER; RELEASE; END; CREATE; CLAIM; REGISTER */
 #define TAKE 1
 #define CKPT 2
 #define XFER 3
@@ -87,24 +89,24 @@ bit  exists[2]; byte owner[2], epoch[2], pos[2], claim[2];
 byte row[NI+1];
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 byte quiet[NI+1];       /* ticks since the last heartbeat that got in: the most that any observer can have seen */
-byte left[NI+1];        /* ticks until its fence */
+byte left[NI+1];        /* ticks until its lease deadline */
 byte hb[NI+1], hbage[NI+1];
 /* ---- instances --------------------------------------------------------------------------------------------------- */
 byte up[NI+1];          /* 0 not started, 1 runs, 2 dead */
 byte hold[2*NI+2], ep[2*NI+2], del[2*NI+2], ack[2*NI+2];
-byte last[2*NI+2];      /* the greatest epoch it ever let go */
+byte last[2*NI+2];      /* the greatest epoch it ever released */
 bit  kid[NI+1];         /* it knows that the child has a row */
 typedef msg { byte kd, lx, ow, ec, ps, dst; bit frc }
 msg m[NI+1]; byte ms[NI+1];
 msg stray; byte strayfrom;
-byte tgt[2]; bit calm;  /* the plan that stands in the end */
+byte tgt[2]; bit calm;  /* the assignment that stands in the end */
 byte faults = FAULTS, crashes = CRASHES, hbfaults = HBFAULTS, opdel = OPDEL, force = FORCE;
 #ifdef STALE            /* each row before its last change of owner */
 byte po[2], pe[2], pp[2];
 #endif
 #ifdef REBOOT           /* what instance NI knows of the id that 1 and 2 share */
 byte named;             /* the owner that a lease showed it */
-byte image;             /* the boot that was read since; 0: none */
+byte image;             /* the incarnation that was read since; 0: none */
 #endif
 /* ---- what only the checks know ----------------------------------------------------------------------------------- */
 byte dn[2];             /* records that some user acknowledged (bits) */
@@ -112,10 +114,10 @@ byte dme[2];            /* the furthest that was handed out in this epoch */
 byte cko[2];            /* whose checkpoint was accepted in this epoch */
 
 #define DONE (pos[0]==END && exists[1] && pos[1]==END)
-/* Condemned, as its row says; or its row is gone for a lease. Bug 5: silence alone is taken for it. */
+/* Evicted, as its row says; or its row is missing for a lease. Bug 5: silence alone is taken for it. */
 #define DEAD(o) (row[o]==GONE || (row[o]==MISSING && quiet[o]>=LEASE) || (BUG==5 && quiet[o]>=LEASE))
 #ifdef REBOOT
-/* Another boot proves something only by a read that began after a lease named this one. Bug 10: by any read. */
+/* Another incarnation proves something only by a read that began after a lease named this one. Bug 10: by any read. */
 #define OTHERBOOT(i,o) ((i)==NI && (o)<NI && image!=0 && image!=(o) && (named==(o) || BUG==10))
 #define SHOWS(o) ((o)==1 && up[2]==0 || (o)==2 && up[2]!=0)
 #define VERDICT(i,o) ((i)==NI && (o)<NI -> OTHERBOOT(i,o) || (SHOWS(o) && DEAD(o)) : DEAD(o))
@@ -141,7 +143,7 @@ byte cko[2];            /* whose checkpoint was accepted in this epoch */
        keep(w.lx); owner[w.lx] = from; newepoch(w.lx); w.ps = pos[w.lx]; ok = 1 \
   :: w.kd==CKPT && exists[w.lx] && owner[w.lx]==from && (BUG==1 || epoch[w.lx]==w.ec) && pos[w.lx]<=w.ps -> \
        assert(cko[w.lx]==0 || cko[w.lx]==from);                     /* one writer an epoch */ \
-       assert(epoch[w.lx]==w.ec);                                   /* none of a tenancy that is over */ \
+       assert(epoch[w.lx]==w.ec);                                   /* none of an ownership that is over */ \
        assert(ALLACKED(w.lx, w.ps));                                /* only what was acknowledged */ \
        cko[w.lx] = from; pos[w.lx] = w.ps; ok = 1 \
   :: w.kd==XFER && exists[w.lx] && owner[w.lx]==from && (BUG==1 || epoch[w.lx]==w.ec) && claim[w.lx]==w.dst && pos[w.lx]<=w.ps -> \
@@ -167,7 +169,7 @@ byte cko[2];            /* whose checkpoint was accepted in this epoch */
 #define send(I,K,X,O,E,P,T,F) m[I].kd=K; m[I].lx=X; m[I].ow=O; m[I].ec=E; m[I].ps=P; m[I].dst=T; m[I].frc=F; ms[I]=FLY
 #define finish(i) wipe(m[i]); ms[i]=0
 
-/* ---- a tenancy ----------------------------------------------------------------------------------------------------- */
+/* ---- an ownership -------------------------------------------------------------------------------------------------- */
 #define drop(i,x) \
   hold[AT(i,x)]=NONE; if :: ep[AT(i,x)]>last[AT(i,x)] -> last[AT(i,x)]=ep[AT(i,x)] :: else fi; \
   ep[AT(i,x)]=0; del[AT(i,x)]=0; ack[AT(i,x)]=0
@@ -243,7 +245,7 @@ inline answer(i) {
 :: atomic { IDLEHAND(i) && hold[AT(i,x)]==NONE && WANT(i,x) && exists[x] && pos[x]!=END && ROOM(x) && \
      owner[x]!=0 && owner[x]!=i && row[owner[x]]==ALIVE && claim[x]!=i -> \
      send(i, CLAIM, x, owner[x], epoch[x], 0, 0, 0) } \
-  /* a claim of the condemned is not listened to, and another may be written over it */ \
+  /* a claim of the evicted is not listened to, and another may be written over it */ \
 :: atomic { up[i]==1 && hold[AT(i,x)]==OWN && claim[x]!=0 && claim[x]!=i && !DEAD(claim[x]) && MINE(i,x) && (!calm || tgt[x]!=i) -> \
      hold[AT(i,x)] = DRAIN } \
 :: atomic { IDLEHAND(i) && hold[AT(i,x)]==DRAIN && claim[x]!=0 && !DEAD(claim[x]) && (ack[AT(i,x)]==del[AT(i,x)] || BUG==4) -> \
@@ -256,7 +258,7 @@ inline answer(i) {
 :: atomic { IDLEHAND(i) && hold[AT(i,x)]==DRAIN && claim[x]==0 -> hold[AT(i,x)] = LET }   /* lost, or the claim is gone */ \
 :: atomic { IDLEHAND(i) && !calm && hold[AT(i,x)]==OWN && ack[AT(i,x)]==del[AT(i,x)] -> \
      send(i, REL, x, 0, ep[AT(i,x)], ack[AT(i,x)], 0, 0); hold[AT(i,x)] = LET }            /* a stop, a stall */ \
-  /* let go, and not settled: finish that, or take it anew with a higher epoch; never just go on */ \
+  /* released, and not settled: finish that, or take it anew with a higher epoch; never just go on */ \
 :: atomic { IDLEHAND(i) && hold[AT(i,x)]==LET -> \
      if \
      :: !MINE(i,x) -> drop(i,x) \
@@ -264,7 +266,7 @@ inline answer(i) {
      :: MINE(i,x) && claim[x]!=0 && claim[x]!=i && !DEAD(claim[x]) -> send(i, XFER, x, 0, ep[AT(i,x)], ack[AT(i,x)], claim[x], 1) \
      :: MINE(i,x) && (!WANT(i,x) || !ROOM(x)) -> send(i, REL, x, 0, ep[AT(i,x)], ack[AT(i,x)], 0, 1) \
      :: MINE(i,x) && WANT(i,x) && ROOM(x) && (BUG!=8 || calm) -> send(i, TAKE, x, i, ep[AT(i,x)], 0, 0, 0) \
-     :: MINE(i,x) && !calm && BUG==8 -> hold[AT(i,x)] = OWN        /* bug 8: the old tenancy goes on */ \
+     :: MINE(i,x) && !calm && BUG==8 -> hold[AT(i,x)] = OWN        /* bug 8: the old ownership goes on */ \
      fi } \
 :: atomic { IDLEHAND(i) && (hold[AT(i,x)]==OWN || hold[AT(i,x)]==DRAIN) && ATEND(i,x) && KIDOK(i,x) -> \
      send(i, ENDW, x, 0, ep[AT(i,x)], 0, 0, 0); hold[AT(i,x)] = LET }
@@ -310,7 +312,7 @@ end: do
   :: atomic { stray.kd!=0 && !calm -> wipe(stray); strayfrom=0 }
   od }
 
-/* ---- heartbeats, condemning, operators ----------------------------------------------------------------------------- */
+/* ---- heartbeats, eviction, operators ----------------------------------------------------------------------------- */
 proctype Heart(byte i) { byte v;
 end: do
   :: atomic { !calm && up[i]==1 && hb[i]==0 && left[i]<FENCE -> hb[i]=1; hbage[i]=0 }
@@ -319,7 +321,7 @@ end: do
   :: atomic { !calm && hb[i]!=0 && hbfaults>0 -> hbfaults--; hb[i]=0; hbage[i]=0 }
   :: atomic { up[i]==1 && hb[i]==2 -> v = (BUG==2 -> FENCE : FENCE-hbage[i]);      /* bug 2: from its answer on */
        if :: v>left[i] -> left[i]=v :: else fi; hb[i]=0; hbage[i]=0; v=0 }
-  :: atomic { up[i]==1 && hb[i]==3 -> die(i) }                                     /* it was condemned */
+  :: atomic { up[i]==1 && hb[i]==3 -> die(i) }                                     /* it was evicted */
   :: atomic { calm && up[i]==1 && row[i]!=ALIVE && hb[i]==0 -> die(i) }
   :: atomic { row[i]==ALIVE && quiet[i]>=LEASE -> row[i]=GONE }                    /* EVICT */
   :: atomic { !calm && opdel>0 && row[i]==ALIVE -> opdel--; row[i]=MISSING; quiet[i]=0 }

@@ -1,7 +1,10 @@
 /* herd_oracle.h - judges whole workers that share a stream by leases. It is told the truth (what was put,
  * split, trimmed), everything that callbacks say and users do, and every version a lease's row ever had. It
  * asks the library nothing and decodes nothing: whoever drives it does. Each rule has a name and is checked
- * by a test of its own, herd_oracle_test.c, that breaks just this one. The first broken rule is kept. */
+ * by a test of its own, herd_oracle_test.c, that breaks just this one. The first broken rule is kept.
+ *
+ * Which promise of the fleet's protocol each rule holds, and why the code keeps it: src/lease/PROTOCOL.md,
+ * "Invariants". */
 #ifndef SLP_TEST_SIM_HERD_ORACLE_H
 #define SLP_TEST_SIM_HERD_ORACLE_H
 
