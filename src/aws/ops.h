@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "codec/page.h"
 
-typedef struct slp_ops slp_ops; /* a service to send ops to: opened by aws/kinesis.h or a simulator */
+typedef struct slp_ops slp_ops; /* a service to send ops to: opened by aws/aws.h or a simulator */
 
 typedef struct slp_write {
   void (*on_done)(struct slp_write *op); /* from the turn queue, once; not after a cancel; the op may be

@@ -1,4 +1,4 @@
-/* lowmark.c - what of a shard was acknowledged without a gap: where reading has to go on when all is lost but
+/* acked.c - what of a shard was acknowledged without a gap: where reading has to go on when all is lost but
  * the position.
  *
  * The mark is not kept but found: it is the record in front of the first one that is not acknowledged, and

@@ -1,4 +1,4 @@
-/* outlet.c - a shard's records on their way out and back in: pages are taken in here, records leave for
+/* queue.c - a shard's records on their way out and back in: pages are taken in here, records leave for
  * batches one by one, acknowledgements and give-backs are counted per page.
  *
  * The key of a record, by which shards are merged, is (time, sequence, sub-sequence). `time` is its

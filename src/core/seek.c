@@ -1,4 +1,4 @@
-/* move.c - going on from somewhere else while running.
+/* seek.c - going on from somewhere else while running.
  *
  * A new listing is asked for; from it new shards are built beside the old ones and given their places. If
  * that works the old ones go at once, with all they fetched; what is out of them stays with the user, and

@@ -1,4 +1,4 @@
-/* move.h - going on from somewhere else while running. */
+/* seek.h - going on from somewhere else while running. */
 #ifndef SLP_CORE_SEEK_H
 #define SLP_CORE_SEEK_H
 

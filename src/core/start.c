@@ -1,4 +1,4 @@
-/* seed.c - from a goal to a place for every shard. */
+/* start.c - from a goal to a place for every shard. */
 #include "core/start.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* move_main.c - a consumer that is told on standard input what to do, a line each, and says what happens:
+/* seek_main.c - a consumer that is told on standard input what to do, a line each, and says what happens:
  *   move oldest | latest | time MS | seq SHARD SEQ SUB | token JSON      -> "moved STATUS" once it is done
  *   hold / release     batches are kept / all given back, and from then on at once
  *   save               -> "token JSON" or "token STATUS"

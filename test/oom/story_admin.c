@@ -1,4 +1,4 @@
-/* story_desk.c - an operator without memory: looks at the leases of a worker that died, has one explained,
+/* story_admin.c - an operator without memory: looks at the leases of a worker that died, has one explained,
  * releases a shard and the worker, resets all. What it changes is right or left alone: a worker after it
  * reads everything that it must. */
 #include "oom/reader.h"

@@ -1,4 +1,4 @@
-/* scene_move.c - going on from somewhere else while running. */
+/* scene_seek.c - going on from somewhere else while running. */
 #include "scene/scene.h"
 
 SCENE(to_the_oldest_everything_comes_again) {

@@ -1,4 +1,4 @@
-/* herd_oracle_tenancies.c - who reads a shard in which epoch, and what became of each record of it. */
+/* herd_oracle_ownerships.c - who reads a shard in which epoch, and what became of each record of it. */
 #include "sim/herd_oracle_inside.h"
 
 /* What is acknowledged in the moment in which a lease is given up may count or not. */

@@ -1,15 +1,17 @@
-"""Holds src/lease/PROTOCOL.md and src/README.md to the source, and keeps documents that nobody has out of it:
-protocol.py [--self-test].
+"""Holds src/lease/PROTOCOL.md and src/README.md to the source, and keeps documents that nobody has out of it.
 
 Both pages: every file in backticks exists, `file.c:function` is defined in that very file, every SLP_ name is there.
 PROTOCOL.md: every SLP_OPERATION_ of lease/schema.h and every attribute of the two layouts is named, each with its meaning
 in a table; every rule of the simulator's judge is named. Who cites a section of it (PROTOCOL.md, "Eviction") names one
-that is there. And no comment cites a document that is not in the tree.
+that is there. No comment cites a document that is not in the tree, a file that is not there, or, at the head of a file,
+another name than its own. src/README.md has the rooms and ranks that rooms.py checks.
 """
 
 import os
 import re
 import sys
+
+import rooms
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROTOCOL = "src/lease/PROTOCOL.md"
@@ -121,6 +123,25 @@ def check_citations(path, text, sections):
             for title in re.findall(r'PROTOCOL\.md, "([^"]+)"', plain) if title not in sections]
 
 
+def check_files(path, text):
+    """lease/gone.c in a comment, or `/* old_name.c - ` over a file that has another name now."""
+    found = []
+    head = re.match(r"/\* ([\w./]+\.[ch]) - ", text)
+    if head and os.path.basename(head[1]) != os.path.basename(path):
+        found.append(f"{path}: its first line says that it is {head[1]}")
+    for match in re.finditer(rf"(?<![\w/.-])(?:{'|'.join(rooms.RANK)})/\w+\.[ch]\b(?!\")", text):
+        here = [f"src/{match[0]}", os.path.join(os.path.dirname(path), match[0]), f"test/unit/{match[0]}"]
+        if not any(os.path.exists(os.path.join(ROOT, place)) for place in here):
+            found.append(f"{path}:{text.count(chr(10), 0, match.start()) + 1}: there is no {match[0]}")
+    return found
+
+
+def check_rooms(readme):
+    told = {room: int(rank) for rank, room in re.findall(r"^\| (\d) \| `(\w+)/` \|", readme, re.M)}
+    return [f"src/README.md: {room}/ has rank {rooms.RANK.get(room)}, and {told.get(room)} is told"
+            for room in sorted(set(told) | set(rooms.RANK)) if told.get(room) != rooms.RANK.get(room)]
+
+
 def check_outside(path, text):
     return [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: cites what is not in the tree: {match[0]}"
             for match in OUTSIDE.finditer(text)]
@@ -146,6 +167,9 @@ def self_test():
     wrong += [f"file {name}" for name in ("nowhere.c", "lease/nowhere.c") if places_of(name, PROTOCOL)]
     wrong += [f"function {name}" for name, is_there in (("slp_write_send", 1), ("slp_write_sent", 0), ("slp_worker_trouble", 0))
               if defines("src/lease/write.c", name) != bool(is_there)]
+    wrong += [text for text, must in (("/* x.c - of another name */", 1), ("/* y.c - its own */", 0), ("/* see lease/nowhere.c */", 1),
+                                      ("/* see lease/write.c */", 0)) if bool(check_files("src/lease/y.c", text)) != bool(must)]
+    wrong += [f"rank {line}" for line in ("| 3 | `lease/` | x |",) if not check_rooms(line)]
     return [f"self-test: judged wrongly: {text}" for text in wrong]
 
 
@@ -168,6 +192,9 @@ def main():
     bad |= report("operations, attributes and rules are on the page", check_complete(page))
     bad |= report("sections that are cited are there",
                   sum((check_citations(path, text, sections) for path, text in all_text.items()), []))
+    bad |= report("src/README.md has the rooms and their ranks", check_rooms(read("src/README.md")))
+    bad |= report("files that comments name are there",
+                  sum((check_files(path, text) for path, text in all_text.items()), []))
     bad |= report("nothing cites a document outside the tree",
                   sum((check_outside(path, text) for path, text in all_text.items()), []))
     sys.exit(1 if bad else 0)

@@ -1,4 +1,4 @@
-/* codec_json_write.c - the JSON writer against jansson: random documents, byte for byte and value for value;
+/* json_write.c - the JSON writer against jansson: random documents, byte for byte and value for value;
  * and what it says when there is no room, no memory, or a text that is not UTF-8. */
 #include "codec/json_write.h"
 

@@ -1,4 +1,4 @@
-/* lowmark.c - the low mark against a model that remembers every record, over pages that are acknowledged
+/* acked.c - the low mark against a model that remembers every record, over pages that are acknowledged
  * in any order and dropped in the middle of it. */
 #include "core/core.h"
 #include "check.h"

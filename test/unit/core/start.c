@@ -1,4 +1,4 @@
-/* seed.c - goals: what makes no sense is named, what is kept is a copy. Who is read from where is told
+/* start.c - goals: what makes no sense is named, what is kept is a copy. Who is read from where is told
  * by the scenes of starts, tokens and moves. */
 #include "core/start.h"
 #include "check.h"

@@ -1,4 +1,4 @@
-/* core/store.c: rows and their arena. */
+/* lease/store.c: rows and their arena. */
 #include "lease/store.h"
 
 #include "check.h"
