@@ -1,5 +1,5 @@
-/* start.h - where each shard is read from: a start position and the listed shards become shards with a place to
- * start at. The same for the first listing and for every move afterwards. */
+/* start.h - where each shard is read from: a start position and the listed shards become shards with a place
+ * to start at. The same for the first listing and for every move afterwards. */
 #ifndef SLP_CORE_START_H
 #define SLP_CORE_START_H
 
