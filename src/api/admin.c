@@ -121,23 +121,8 @@ static int position_of(const char *shard, const sloop_position_t *to, slp_positi
   if (place.kind == SLOOP_AT_SEQ) place.shard = shard;
   if (place.kind == SLOOP_AT_TOKEN || (place.kind == SLOOP_AT_SEQ && !shard)) return SLOOP_EOPTION;
   int r = slp_start_position_check(&place, why);
-  if (r) return r;
-  switch (place.kind) {
-    case SLOOP_LATEST: ret->kind = SLP_POSITION_LATEST; return 0;
-    case SLOOP_OLDEST: ret->kind = SLP_POSITION_OLDEST; return 0;
-    case SLOOP_AT_TIME:
-      ret->kind = SLP_POSITION_TIME;
-      ret->at_ms = place.at_ms;
-      return 0;
-    case SLOOP_AT_SEQ:
-      ret->kind = SLP_POSITION_AT;
-      slp_mark_set(&ret->mark, slp_str_of(place.seq), (uint32_t)place.sub, -1);
-      return 0;
-    case SLOOP_AT_TOKEN:
-    case SLOOP_AFTER_SEQ:
-    case SLOOP_AT_END: break;
-  }
-  return SLOOP_EOPTION;
+  if (!r) *ret = slp_position_of(&place);
+  return r;
 }
 
 int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to, int force,

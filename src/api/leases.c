@@ -168,19 +168,6 @@ static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid,
   return (slp_str){text, (size_t)len};
 }
 
-static slp_position start_of(const sloop_opts_t *o) {
-  switch (o->start.kind) {
-    case SLOOP_OLDEST: return (slp_position){.kind = SLP_POSITION_OLDEST};
-    case SLOOP_AT_TIME: return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = o->start.at_ms};
-    case SLOOP_LATEST:
-    case SLOOP_AT_SEQ:
-    case SLOOP_AT_TOKEN:
-    case SLOOP_AFTER_SEQ:
-    case SLOOP_AT_END: break; /* all but the first were refused */
-  }
-  return (slp_position){.kind = SLP_POSITION_LATEST};
-}
-
 int slp_leases_wire(sloop_t *s) {
   char machine[65], id[SLP_WORKER_ID_MAX + 1];
   uint32_t pid;
@@ -189,7 +176,7 @@ int slp_leases_wire(sloop_t *s) {
                        .ctx = s,
                        .worker = s->o.worker ? slp_str_of(s->o.worker) : invent_worker(s, machine, pid, id),
                        .machine = slp_str_of(machine),
-                       .start = start_of(&s->o)};
+                       .start = slp_position_of(&s->o.start)};
   return slp_leased_make(s->consumer, &o);
 }
 

@@ -72,12 +72,6 @@ typedef enum slp_reader_state {
   SLP_READER_GONE      /* given up: stopped for a reason, or the consumer stops */
 } slp_reader_state;
 
-typedef struct slp_start { /* where the first iterator goes */
-  slp_place place;
-  int64_t at_ms;
-  slp_mark at; /* AT_SEQ */
-} slp_start;
-
 typedef struct slp_locating { /* a request for an iterator, only while it is out */
   slp_src_locate rq;
   slp_shard *shard;
@@ -102,7 +96,7 @@ struct slp_shard {
 
   /* reader */
   slp_reader_state state;
-  slp_start start;
+  slp_position start;        /* where the first iterator goes */
   slp_buf cursor;            /* the iterator; empty: locate first */
   uint8_t cursor_after_last; /* it was asked for AT the last record taken: skip that one */
   uint8_t from_oldest;       /* where it should go on is not kept: what is kept and known is passed by */

@@ -37,7 +37,7 @@ static void shard_free(slp_shard *s) {
 
 static void shard_init(slp_shard *s, slp_consumer *c) {
   s->consumer = c;
-  s->start.place = SLP_PLACE_OLDEST;
+  s->start.kind = SLP_POSITION_OLDEST;
   s->anchor_ms = s->open_ms = s->not_before_ms = INT64_MIN;
   s->behind_ms = -1;
   s->key_time = s->tail_time = s->watermark.time = 0;

@@ -1,5 +1,25 @@
-/* position.c - the order of positions in a shard. */
+/* position.c - positions of the header and of core; the order of positions in a shard. */
 #include "core/position.h"
+
+slp_position slp_position_of(const sloop_position_t *to) {
+  slp_position ret = {.kind = SLP_POSITION_NONE};
+  switch (to->kind) {
+    case SLOOP_OLDEST: ret.kind = SLP_POSITION_OLDEST; break;
+    case SLOOP_LATEST: ret.kind = SLP_POSITION_LATEST; break;
+    case SLOOP_AT_TIME:
+      ret.kind = SLP_POSITION_TIME;
+      ret.at_ms = to->at_ms;
+      break;
+    case SLOOP_AT_SEQ:
+    case SLOOP_AFTER_SEQ:
+      ret.kind = to->kind == SLOOP_AT_SEQ ? SLP_POSITION_AT : SLP_POSITION_AFTER;
+      slp_mark_set(&ret.mark, slp_str_of(to->seq), (uint32_t)to->sub, -1);
+      break;
+    case SLOOP_AT_END: ret.kind = SLP_POSITION_END; break;
+    case SLOOP_AT_TOKEN: break;
+  }
+  return ret;
+}
 
 static int rank(const slp_position *s) {
   switch (s->kind) {

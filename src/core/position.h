@@ -1,8 +1,9 @@
-/* position.h - a place in a shard. The one type for it: sources, readers, leases and tokens use it. */
+/* position.h - a position in a shard. The one type for it: sources, readers, leases and tokens use it. */
 #ifndef SLP_CORE_POSITION_H
 #define SLP_CORE_POSITION_H
 
 #include "core/mark.h"
+#include <sloop.h>
 
 typedef enum slp_position_kind {
   SLP_POSITION_NONE, /* not known */
@@ -19,6 +20,8 @@ typedef struct slp_position {
   int64_t at_ms; /* TIME */
   slp_mark mark; /* AT, AFTER */
 } slp_position;
+/* The user's position, once slp_start_position_check passed it. A token is many positions: NONE. */
+slp_position slp_position_of(const sloop_position_t *to);
 /* Which is further on in a shard: < 0, 0, > 0. NONE before everything; OLDEST, TIME, LATEST count as the
  * beginning. */
 int slp_position_cmp(const slp_position *a, const slp_position *b);

@@ -37,8 +37,8 @@ static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_
   if (page->recs_n == 0 || s->from_oldest) return 0; /* or the gap was told already */
   if (s->taken && s->cursor_after_last) {
     *ret_wanted = slp_mark_seq(&s->last);
-  } else if (!s->taken && s->start.place == SLP_PLACE_AT_SEQ) {
-    *ret_wanted = slp_mark_seq(&s->start.at);
+  } else if (!s->taken && s->start.kind == SLP_POSITION_AT) {
+    *ret_wanted = slp_mark_seq(&s->start.mark);
   } else {
     return 0;
   }
@@ -53,20 +53,20 @@ static int is_all_new(const slp_shard *s, const slp_page *page) {
   if (page->earliest_ms < s->not_before_ms) return 0;
   const slp_rec *first = &page->recs[0];
   if (s->taken) return slp_mark_side(&s->last, slp_rec_seq(page, first), first->sub) > 0;
-  return s->start.place != SLP_PLACE_AT_SEQ || s->start.at.sub == 0;
+  return s->start.kind != SLP_POSITION_AT || s->start.mark.sub == 0;
 }
 
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) {
   slp_str seq = slp_rec_seq(page, r);
   if (s->taken) return slp_mark_side(&s->last, seq, r->sub) <= 0;
-  return s->from_oldest && s->start.place == SLP_PLACE_AT_SEQ && slp_mark_side(&s->start.at, seq, r->sub) < 0;
+  return s->from_oldest && s->start.kind == SLP_POSITION_AT && slp_mark_side(&s->start.mark, seq, r->sub) < 0;
 }
 
 /* Nothing of it is to be handed out: it holds nothing, or reading starts behind it. */
 static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
   if (r->flags & SLP_REC_EMPTY) return 1;
   if (r->arrived_ms >= 0 && r->arrived_ms < s->not_before_ms) return 1;
-  return !s->taken && s->start.place == SLP_PLACE_AT_SEQ && slp_mark_side(&s->start.at, seq, r->sub) < 0;
+  return !s->taken && s->start.kind == SLP_POSITION_AT && slp_mark_side(&s->start.mark, seq, r->sub) < 0;
 }
 
 /* Drops what was taken before and what is to be passed over. Returns the records kept; *ret_last is the last
@@ -172,8 +172,8 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   if (s->taken) {
     buffered->prev = s->last;
   } else { /* the first of all: from now on that is where the shard started, whatever "latest" says later */
-    s->start.place = SLP_PLACE_AT_SEQ;
-    slp_mark_rec(&s->start.at, page, &page->recs[0]);
+    s->start.kind = SLP_POSITION_AT;
+    slp_mark_rec(&s->start.mark, page, &page->recs[0]);
   }
   buffered->service_ms = slp_max_i64(service_high_ms, s->tail_time);
   buffered->behind_ms = slp_lag_of_page(s, page);

@@ -225,27 +225,25 @@ static void failed(slp_shard *s, const slp_fail *f) {
  * is read and passed over. */
 static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
-    rq->place = SLP_PLACE_AT_TIME;
-    rq->at_ms = slp_max_i64(s->anchor_ms, 0);
+    rq->from.kind = SLP_POSITION_TIME;
+    rq->from.at_ms = slp_max_i64(s->anchor_ms, 0);
     return;
   }
-  rq->place = SLP_PLACE_OLDEST;
+  rq->from.kind = SLP_POSITION_OLDEST;
   s->not_before_ms = slp_max_i64(s->not_before_ms, slp_start_time(s->consumer, slp_lineage_anchor(s)));
 }
 
 static void choose_place(slp_shard *s, slp_src_locate *rq) {
-  rq->place =
-      SLP_MUTANT(at_is_after) && s->start.place == SLP_PLACE_AT_SEQ ? SLP_PLACE_AFTER_SEQ : s->start.place;
-  rq->at_ms = s->start.at_ms;
-  rq->seq = slp_mark_seq(&s->start.at);
-  if (s->start.place == SLP_PLACE_LATEST && !s->taken) {
+  rq->from = s->start;
+  if (SLP_MUTANT(at_is_after) && s->start.kind == SLP_POSITION_AT) rq->from.kind = SLP_POSITION_AFTER;
+  if (s->start.kind == SLP_POSITION_LATEST && !s->taken) {
     if (s->anchored && !SLP_MUTANT(latest_twice)) choose_anchor(s, rq);
   } else if (s->from_oldest) {
-    rq->place = SLP_PLACE_OLDEST;
+    rq->from.kind = SLP_POSITION_OLDEST;
   } else if (s->taken) {
     /* At, not after: the first record must be the one we took, else something was trimmed. */
-    rq->place = SLP_PLACE_AT_SEQ;
-    rq->seq = slp_mark_seq(&s->last);
+    rq->from.kind = SLP_POSITION_AT;
+    rq->from.mark = s->last;
   }
 }
 
@@ -258,7 +256,7 @@ static void on_located(slp_src_req *rq) {
   slp_engine_call_over(s);
   slp_consumer_learn_time(s->consumer, rq);
   if (f.class == SLP_FINE) {
-    if (l->place == SLP_PLACE_LATEST) {
+    if (l->from.kind == SLP_POSITION_LATEST) {
       s->anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
       s->anchored = 1;
     }
@@ -283,13 +281,15 @@ static void on_located(slp_src_req *rq) {
   wait_until(s, 0); /* whether all is well again, only a page can tell */
 }
 
-static const char *place_name(slp_place place) {
-  switch (place) {
-    case SLP_PLACE_OLDEST: return "oldest";
-    case SLP_PLACE_LATEST: return "latest";
-    case SLP_PLACE_AT_TIME: return "at-time";
-    case SLP_PLACE_AT_SEQ: return "at-seq";
-    case SLP_PLACE_AFTER_SEQ: return "after-seq";
+static const char *name_of(slp_position_kind kind) {
+  switch (kind) {
+    case SLP_POSITION_OLDEST: return "oldest";
+    case SLP_POSITION_LATEST: return "latest";
+    case SLP_POSITION_TIME: return "at-time";
+    case SLP_POSITION_AT: return "at-seq";
+    case SLP_POSITION_AFTER: return "after-seq";
+    case SLP_POSITION_NONE:
+    case SLP_POSITION_END: break;
   }
   return "?";
 }
@@ -313,7 +313,7 @@ static void locate(slp_shard *s) {
   slp_buf_init(&box->rq.cursor, c->mem, 4096);
   choose_place(s, &box->rq);
   slp_report_log(c, SLOOP_LOG_DEBUG, "fetch: iterator shard=%s place=%s seq=%.*s", s->name->shard,
-                 place_name(box->rq.place), (int)box->rq.seq.n, box->rq.seq.n ? box->rq.seq.p : "");
+                 name_of(box->rq.from.kind), (int)box->rq.from.mark.seq_n, box->rq.from.mark.seq);
   c->source->ops->locate(c->source, &box->rq);
 }
 
@@ -494,7 +494,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
       continue;
     }
     child->listed = 1; /* until a listing says otherwise */
-    if (SLP_MUTANT(child_at_latest)) child->start.place = SLP_PLACE_LATEST;
+    if (SLP_MUTANT(child_at_latest)) child->start.kind = SLP_POSITION_LATEST;
     for (int k = 0; k < 2; k++) {
       if (child->parents[k].n && !slp_lineage_get(c, child->parents[k])) {
         SLP_PROBE("reader: a child whose other parent is not known");
@@ -594,9 +594,9 @@ static int brings_news(const slp_shard *s, const slp_page *page) {
 static void peeked(slp_shard *s) {
   slp_page *page = s->page;
   if (!s->taken &&
-      s->start.place != SLP_PLACE_AT_SEQ) { /* where it begins is known by this record from now on */
-    s->start.place = SLP_PLACE_AT_SEQ;
-    slp_mark_rec(&s->start.at, page, &page->recs[0]);
+      s->start.kind != SLP_POSITION_AT) { /* where it begins is known by this record from now on */
+    s->start.kind = SLP_POSITION_AT;
+    slp_mark_rec(&s->start.mark, page, &page->recs[0]);
   }
   all_is_well(s);
   s->pace.fails = 0;

@@ -40,26 +40,28 @@ static int belongs(const slp_shard *s) { return !s->skipped && (s->marked || is_
 
 /* Where nothing was acknowledged yet: where reading started. */
 static void set_start(slp_token_shard *t, const slp_shard *s) {
-  t->place = SLP_PLACE_OLDEST;
-  switch (s->start.place) {
-    case SLP_PLACE_AT_SEQ:
-    case SLP_PLACE_AFTER_SEQ:
-      t->place = SLP_PLACE_AT_SEQ;
-      t->at = s->start.at;
+  t->from.kind = SLP_POSITION_OLDEST;
+  switch (s->start.kind) {
+    case SLP_POSITION_AT:
+    case SLP_POSITION_AFTER:
+      t->from.kind = SLP_POSITION_AT;
+      t->from.mark = s->start.mark;
       break;
-    case SLP_PLACE_AT_TIME: t->not_before_ms = slp_max_i64(s->not_before_ms, s->start.at_ms); break;
-    case SLP_PLACE_LATEST: t->not_before_ms = slp_max_i64(s->not_before_ms, slp_lineage_anchor(s)); break;
-    case SLP_PLACE_OLDEST: break;
+    case SLP_POSITION_TIME: t->not_before_ms = slp_max_i64(s->not_before_ms, s->start.at_ms); break;
+    case SLP_POSITION_LATEST: t->not_before_ms = slp_max_i64(s->not_before_ms, slp_lineage_anchor(s)); break;
+    case SLP_POSITION_NONE:
+    case SLP_POSITION_OLDEST:
+    case SLP_POSITION_END: break;
   }
 }
 
 static void describe(slp_token_shard *t, const slp_shard *s) {
-  *t = (slp_token_shard){.id = s->id, .at = {.arrived_ms = -1}, .not_before_ms = s->not_before_ms};
+  *t = (slp_token_shard){.id = s->id, .from.mark.arrived_ms = -1, .not_before_ms = s->not_before_ms};
   t->active = !s->marked;
-  if (slp_acked_prefix(s, &t->at)) {
-    t->place = SLP_PLACE_AFTER_SEQ;
+  if (slp_acked_prefix(s, &t->from.mark)) {
+    t->from.kind = SLP_POSITION_AFTER;
     /* Once a record that late was read, the limit has done its work. */
-    if (SLP_MUTANT(token_drops_not_before) || t->at.arrived_ms >= t->not_before_ms)
+    if (SLP_MUTANT(token_drops_not_before) || t->from.mark.arrived_ms >= t->not_before_ms)
       t->not_before_ms = INT64_MIN;
   } else {
     set_start(t, s);

@@ -5,17 +5,9 @@
 #define SLP_CORE_SOURCE_H
 
 #include "base/fail.h"
-#include "codec/page.h"
+#include "core/position.h"
 
 typedef struct slp_source slp_source;
-
-typedef enum slp_place {
-  SLP_PLACE_OLDEST = 1,
-  SLP_PLACE_LATEST,
-  SLP_PLACE_AT_TIME,
-  SLP_PLACE_AT_SEQ,
-  SLP_PLACE_AFTER_SEQ
-} slp_place;
 
 typedef struct slp_src_req {
   void (*on_done)(struct slp_src_req *rq);
@@ -40,13 +32,11 @@ typedef struct slp_src_list { /* the whole listing: all pages, expired tokens de
   size_t shards_n;
 } slp_src_list;
 
-typedef struct slp_src_locate { /* place in a shard -> cursor (an iterator) */
+typedef struct slp_src_locate { /* position in a shard -> cursor (an iterator) */
   slp_src_req rq;
-  slp_str shard; /* in; borrowed */
-  slp_place place;
-  slp_str seq;    /* in */
-  int64_t at_ms;  /* in */
-  slp_buf cursor; /* out; core inits and frees; replaced */
+  slp_str shard;     /* in; borrowed */
+  slp_position from; /* in; neither NONE nor END */
+  slp_buf cursor;    /* out; core inits and frees; replaced */
 } slp_src_locate;
 
 typedef struct slp_src_fetch { /* cursor -> page, aggregates expanded (rec.sub) where asked for */

@@ -40,10 +40,8 @@ int slp_start_position_new(slp_start_position **ret, slp_mem *mem, const sloop_p
   slp_start_position *g = SLP_NEW(mem, slp_start_position);
   if (!g) return SLP_ENOMEM;
   g->mem = slp_mem_hold(mem);
-  g->kind = to->kind;
-  if (to->kind == SLOOP_AT_TIME) g->at_ms = to->at_ms;
+  g->from = slp_position_of(to);
   if (to->kind == SLOOP_AT_SEQ) {
-    slp_mark_set(&g->at, slp_str_of(to->seq), (uint32_t)to->sub, -1);
     g->shard = slp_strdup(mem, slp_str_of(to->shard));
     if (!g->shard) r = SLP_ENOMEM;
   }
@@ -102,9 +100,9 @@ static uint32_t sub_of(const slp_consumer *c, const slp_mark *at) {
 }
 
 static void start_at(slp_shard *s, const slp_mark *at) {
-  s->start.place = SLP_PLACE_AT_SEQ;
-  s->start.at = *at;
-  s->start.at.sub = sub_of(s->consumer, at);
+  s->start.kind = SLP_POSITION_AT;
+  s->start.mark = *at;
+  s->start.mark.sub = sub_of(s->consumer, at);
 }
 
 /* As if that record had been read already. Of an aggregate that is not expanded any more nobody knows whether
@@ -121,14 +119,14 @@ static void start_after(slp_shard *s, const slp_mark *at) {
 static void start_at_time(slp_shard *s, int64_t at_ms) {
   s->not_before_ms = slp_start_time(s->consumer, at_ms);
   if (!s->consumer->source->anchors_by_time) return; /* from the oldest on, passing over what is older */
-  s->start.place = SLP_PLACE_AT_TIME;
+  s->start.kind = SLP_POSITION_TIME;
   s->start.at_ms = at_ms;
 }
 
 /* Until there is a first iterator, a token says "what came since now". */
 static void start_at_latest(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  s->start.place = SLP_PLACE_LATEST;
+  s->start.kind = SLP_POSITION_LATEST;
   s->anchor_ms = s->open_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
 }
 
@@ -163,7 +161,7 @@ static int start_all_at_seq(slp_consumer *c, const slp_start_position *g, slp_fa
     if (has_end(s->id, g->shard)) {
       found++;
       asked += s->wanted;
-      start_at(s, &g->at);
+      start_at(s, &g->from.mark);
     } else {
       slp_start_skip(s);
     }
@@ -274,12 +272,14 @@ static void mark_readable(slp_token *t) {
 
 static void start_from(slp_shard *s, const slp_token_shard *t) {
   s->not_before_ms = t->not_before_ms;
-  switch (t->place) {
-    case SLP_PLACE_AT_SEQ: start_at(s, &t->at); return;
-    case SLP_PLACE_AFTER_SEQ: start_after(s, &t->at); return;
-    case SLP_PLACE_LATEST: start_at_latest(s); return;
-    case SLP_PLACE_OLDEST:
-    case SLP_PLACE_AT_TIME:
+  switch (t->from.kind) {
+    case SLP_POSITION_AT: start_at(s, &t->from.mark); return;
+    case SLP_POSITION_AFTER: start_after(s, &t->from.mark); return;
+    case SLP_POSITION_LATEST: start_at_latest(s); return;
+    case SLP_POSITION_NONE:
+    case SLP_POSITION_END:
+    case SLP_POSITION_OLDEST:
+    case SLP_POSITION_TIME:
       if (t->not_before_ms >= 0) start_at_time(s, t->not_before_ms);
       return;
   }
@@ -398,7 +398,7 @@ void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g) {
   for (size_t i = 0; g->token && i < g->token->shards_n; i++) {
     const slp_token_shard *t = &g->token->shards[i];
     if (!t->active || slp_lineage_get(c, t->id)) continue;
-    slp_report_loss(c, t->id, slp_mark_seq(&t->at), (slp_str){NULL, 0}, 0,
+    slp_report_loss(c, t->id, slp_mark_seq(&t->from.mark), (slp_str){NULL, 0}, 0,
                     "the token's shard is not kept any more; records not yet read are lost");
   }
 }
@@ -421,28 +421,27 @@ static int check_asked(slp_consumer *c, slp_fail *f) {
 
 int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   int r = 0;
-  switch (g->kind) {
-    case SLOOP_OLDEST: break;
-    case SLOOP_LATEST: start_all_latest(c, INT64_MIN); break;
-    case SLOOP_AT_TIME: start_all_at_time(c, g->at_ms); break;
-    case SLOOP_AT_SEQ: r = start_all_at_seq(c, g, f); break;
-    case SLOOP_AT_TOKEN: r = start_all_at_token(c, g, f); break;
-    case SLOOP_AFTER_SEQ:
-    case SLOOP_AT_END: break; /* slp_start_position_check() refused them */
+  switch (g->from.kind) {
+    case SLP_POSITION_NONE: r = start_all_at_token(c, g, f); break;
+    case SLP_POSITION_LATEST: start_all_latest(c, INT64_MIN); break;
+    case SLP_POSITION_TIME: start_all_at_time(c, g->from.at_ms); break;
+    case SLP_POSITION_AT: r = start_all_at_seq(c, g, f); break;
+    case SLP_POSITION_OLDEST:
+    case SLP_POSITION_AFTER:
+    case SLP_POSITION_END: break; /* slp_start_position_check() refuses the last two */
   }
   return r ? r : check_asked(c, f);
 }
 
 int slp_start_wants(slp_consumer *c, const slp_shard *s) {
+  const slp_start_position *g = c->start_position;
   int kin = 0, known = 0;
-  if (!c->start_position ||
-      (c->start_position->kind != SLOOP_AT_SEQ && c->start_position->kind != SLOOP_AT_TOKEN))
-    return 1;
+  if (!g || (g->from.kind != SLP_POSITION_AT && !g->token)) return 1;
   for (int i = 0; i < 2; i++) {
     const slp_shard *p = parent_of(s, i);
     known |= p != NULL;
     kin |= p && (p->wanted || p->barred || p->state == SLP_READER_ENDED || p->state == SLP_READER_GONE);
   }
   /* A token holds all there was to be read; what came since has forgotten parents. */
-  return kin || (!known && c->start_position->kind == SLOOP_AT_TOKEN);
+  return kin || (!known && g->token);
 }

@@ -6,13 +6,11 @@
 #include "core/core.h"
 #include "core/token.h"
 
-struct slp_start_position { /* a place in a stream, our own copy */
+struct slp_start_position { /* where in a stream reading begins: a copy of what the user said */
   slp_mem *mem;             /* held */
-  sloop_position_kind_t kind;
-  int64_t at_ms;    /* AT_TIME */
-  char *shard;      /* owned; AT_SEQ */
-  slp_mark at;      /* AT_SEQ */
-  slp_token *token; /* owned; AT_TOKEN */
+  slp_position from;        /* of every shard; AT: of the one shard named. NONE: the token has each shard's */
+  char *shard;              /* owned; AT only, else NULL */
+  slp_token *token;         /* owned; NULL: no token */
 };
 
 /* Whether the place makes sense by itself; why names the option that does not. 0 or SLOOP_EOPTION. */

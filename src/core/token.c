@@ -69,20 +69,20 @@ static int read_count(reader *r, uint64_t max, uint64_t *ret) {
   return 0;
 }
 
-static int read_place(reader *r, slp_place *ret) {
+static int read_place(reader *r, slp_position_kind *ret) {
   static const struct {
     const char *name;
-    slp_place place;
-  } names[] = {{"trim_horizon", SLP_PLACE_OLDEST},
-               {"latest", SLP_PLACE_LATEST},
-               {"at_sequence", SLP_PLACE_AT_SEQ},
-               {"after_sequence", SLP_PLACE_AFTER_SEQ}};
+    slp_position_kind kind;
+  } names[] = {{"trim_horizon", SLP_POSITION_OLDEST},
+               {"latest", SLP_POSITION_LATEST},
+               {"at_sequence", SLP_POSITION_AT},
+               {"after_sequence", SLP_POSITION_AFTER}};
   slp_str text;
   int e = read_text(r, &text, ID_MAX);
   if (e || !text.p) return e;
   for (size_t i = 0; i < SLP_COUNT(names); i++) {
     if (!slp_str_is(text, names[i].name)) continue;
-    *ret = names[i].place;
+    *ret = names[i].kind;
     return 0;
   }
   return wrong(r, "is none of trim_horizon, latest, at_sequence, after_sequence");
@@ -98,45 +98,46 @@ static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
   snprintf(r->where, sizeof r->where, "shards[%zu].%.*s", i, (int)slp_min_u64(key.n, 40), key.p);
   if (slp_str_is(key, "shard_id")) return read_text(r, &s->id, ID_MAX);
   if (slp_str_is(key, "parent")) return read_text(r, &s->parent, ID_MAX);
-  if (slp_str_is(key, "iterator_type")) return read_place(r, &s->place);
+  if (slp_str_is(key, "iterator_type")) return read_place(r, &s->from.kind);
   if (slp_str_is(key, "sequence_number")) {
     slp_str seq;
     e = read_text(r, &seq, STREAM_MAX);
     if (e || !seq.p) return e;
     if (!is_number(seq, SLP_SEQ_MAX)) return wrong(r, "is not a sequence number");
-    slp_mark_set(&s->at, seq, s->at.sub, s->at.arrived_ms);
+    slp_mark_set(&s->from.mark, seq, s->from.mark.sub, s->from.mark.arrived_ms);
     return 0;
   }
   if (slp_str_is(key, "sub_sequence")) {
     e = read_count(r, UINT32_MAX, &n);
-    s->at.sub = (uint32_t)n;
+    s->from.mark.sub = (uint32_t)n;
     return e;
   }
   if (slp_str_is(key, "arrived_at") || slp_str_is(key, "not_before")) {
     n = UINT64_MAX;
     e = read_count(r, INT64_MAX / 1000, &n);
     if (e || n == UINT64_MAX) return e;
-    *(key.p[0] == 'a' ? &s->at.arrived_ms : &s->not_before_ms) = (int64_t)n;
+    *(key.p[0] == 'a' ? &s->from.mark.arrived_ms : &s->not_before_ms) = (int64_t)n;
     return 0;
   }
   return slp_json_skip(&r->j) ? broken(r) : 0;
 }
 
 static int is_exact(const slp_token_shard *s) {
-  return s->place == SLP_PLACE_AT_SEQ || s->place == SLP_PLACE_AFTER_SEQ;
+  return s->from.kind == SLP_POSITION_AT || s->from.kind == SLP_POSITION_AFTER;
 }
 
 static int read_shard(reader *r, size_t i) {
   slp_token *t = r->t;
-  slp_token_shard s = {.place = SLP_PLACE_OLDEST, .at = {.arrived_ms = -1}, .not_before_ms = INT64_MIN};
+  slp_token_shard s = {.from = {.kind = SLP_POSITION_OLDEST, .mark.arrived_ms = -1},
+                       .not_before_ms = INT64_MIN};
   int k, e = 0;
   while (!e && (k = slp_json_next(&r->j)) != SLP_JSON_OBJECT_END)
     e = k == SLP_JSON_KEY ? read_member(r, &s, r->j.text, i) : broken(r);
   if (e) return e;
   snprintf(r->where, sizeof r->where, "shards[%zu]", i);
   if (!s.id.p) return wrong(r, "has no shard_id");
-  if (is_exact(&s) && !s.at.seq_n) return wrong(r, "has no sequence_number");
-  if (!is_exact(&s)) s.at = (slp_mark){.arrived_ms = -1};
+  if (is_exact(&s) && !s.from.mark.seq_n) return wrong(r, "has no sequence_number");
+  if (!is_exact(&s)) s.from.mark = (slp_mark){.arrived_ms = -1};
   slp_token_shard *twin = slp_token_find(t, s.id);
   if (twin) { /* bloop's own tokens may name a shard twice, and the last one counts there */
     slp_str id = twin->id;
@@ -278,13 +279,15 @@ slp_token_shard *slp_token_find(const slp_token *t, slp_str id) {
  * -----------------------------------------------------------------------------------------------
  */
 
-static const char *name_of(slp_place place) {
-  switch (place) {
-    case SLP_PLACE_LATEST: return "latest";
-    case SLP_PLACE_AT_SEQ: return "at_sequence";
-    case SLP_PLACE_AFTER_SEQ: return "after_sequence";
-    case SLP_PLACE_OLDEST:
-    case SLP_PLACE_AT_TIME: return "trim_horizon";
+static const char *name_of(slp_position_kind kind) {
+  switch (kind) {
+    case SLP_POSITION_LATEST: return "latest";
+    case SLP_POSITION_AT: return "at_sequence";
+    case SLP_POSITION_AFTER: return "after_sequence";
+    case SLP_POSITION_OLDEST:
+    case SLP_POSITION_TIME: return "trim_horizon";
+    case SLP_POSITION_NONE:
+    case SLP_POSITION_END: break; /* no shard of a token has these */
   }
   return "trim_horizon";
 }
@@ -297,12 +300,13 @@ static void put_count(slp_jw *w, const char *name, int64_t n) {
 static void put_shard(slp_jw *w, const slp_token_shard *s) {
   slp_jw_object(w, NULL);
   slp_jw_str(w, "shard_id", s->id);
+  const slp_mark *at = &s->from.mark;
   /* One that is not to be read yet, and then from its oldest record, is named only. */
-  if (s->active || s->place != SLP_PLACE_OLDEST) slp_jw_z(w, "iterator_type", name_of(s->place));
-  if (s->at.seq_n) slp_jw_str(w, "sequence_number", slp_mark_seq(&s->at));
+  if (s->active || s->from.kind != SLP_POSITION_OLDEST) slp_jw_z(w, "iterator_type", name_of(s->from.kind));
+  if (at->seq_n) slp_jw_str(w, "sequence_number", slp_mark_seq(at));
   if (s->parent.p) slp_jw_str(w, "parent", s->parent);
-  if (s->at.seq_n && s->at.sub && !SLP_MUTANT(token_drops_sub)) put_count(w, "sub_sequence", s->at.sub);
-  if (s->at.seq_n && s->at.arrived_ms >= 0) put_count(w, "arrived_at", s->at.arrived_ms);
+  if (at->seq_n && at->sub && !SLP_MUTANT(token_drops_sub)) put_count(w, "sub_sequence", at->sub);
+  if (at->seq_n && at->arrived_ms >= 0) put_count(w, "arrived_at", at->arrived_ms);
   if (s->not_before_ms >= 0) put_count(w, "not_before", s->not_before_ms);
   slp_jw_object_end(w);
 }

@@ -13,15 +13,13 @@
 #ifndef SLP_CORE_TOKEN_H
 #define SLP_CORE_TOKEN_H
 
-#include "core/mark.h"
-#include "core/source.h"
+#include "core/position.h"
 
 #include "base/map.h"
 
 typedef struct slp_token_shard {
   slp_str id, parent;    /* borrowed from the text; parent {NULL, 0}: none */
-  slp_place place;       /* OLDEST, LATEST, AT_SEQ, AFTER_SEQ */
-  slp_mark at;           /* AT_SEQ, AFTER_SEQ */
+  slp_position from;     /* OLDEST, LATEST, AT or AFTER */
   int64_t not_before_ms; /* INT64_MIN: not given */
   uint8_t active;
   uint8_t reads;  /* seed.c's: active, or descends from one that is */

@@ -241,13 +241,15 @@ static void do_list(slp_source *s, slp_src_list *rq) {
 
 /* ---- locate ----------------------------------------------------------------------------------------------
  */
-static slp_iter_kind iter_kind(slp_place place) {
-  switch (place) {
-    case SLP_PLACE_OLDEST: return SLP_ITER_OLDEST;
-    case SLP_PLACE_LATEST: return SLP_ITER_LATEST;
-    case SLP_PLACE_AT_TIME: return SLP_ITER_AT_TIME;
-    case SLP_PLACE_AT_SEQ: return SLP_ITER_AT_SEQ;
-    case SLP_PLACE_AFTER_SEQ: return SLP_ITER_AFTER_SEQ;
+static slp_iter_kind iter_kind(slp_position_kind kind) {
+  switch (kind) {
+    case SLP_POSITION_OLDEST: return SLP_ITER_OLDEST;
+    case SLP_POSITION_LATEST: return SLP_ITER_LATEST;
+    case SLP_POSITION_TIME: return SLP_ITER_AT_TIME;
+    case SLP_POSITION_AT: return SLP_ITER_AT_SEQ;
+    case SLP_POSITION_AFTER: return SLP_ITER_AFTER_SEQ;
+    case SLP_POSITION_NONE:
+    case SLP_POSITION_END: break; /* core asks for neither */
   }
   return SLP_ITER_OLDEST;
 }
@@ -279,9 +281,9 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   it->name = slp_str_of(p->name);
   it->arn = slp_str_of(p->arn);
   it->shard = rq->shard;
-  it->kind = iter_kind(rq->place);
-  it->seq = rq->seq;
-  it->at_ms = rq->at_ms;
+  it->kind = iter_kind(rq->from.kind);
+  it->seq = slp_mark_seq(&rq->from.mark);
+  it->at_ms = rq->from.at_ms;
   it->iterator = rq->cursor; /* lent; goes back with the answer or the cancel */
   q->out = &it->op;
   p->ops->iterator(p->ops, it);

@@ -29,9 +29,10 @@ static void same(const slp_token *a, const slp_token *b) {
   for (size_t i = 0; i < a->shards_n; i++) {
     const slp_token_shard *x = &a->shards[i], *y = &b->shards[i];
     REQUIRE(slp_str_eq(x->id, y->id) && slp_str_eq(x->parent, y->parent) && x->active == y->active);
-    REQUIRE(x->place == y->place && x->not_before_ms == y->not_before_ms);
-    REQUIRE(slp_str_eq(slp_mark_seq(&x->at), slp_mark_seq(&y->at)) && x->at.sub == y->at.sub);
-    REQUIRE(x->at.arrived_ms == y->at.arrived_ms);
+    REQUIRE(x->from.kind == y->from.kind && x->not_before_ms == y->not_before_ms);
+    REQUIRE(slp_str_eq(slp_mark_seq(&x->from.mark), slp_mark_seq(&y->from.mark)) &&
+            x->from.mark.sub == y->from.mark.sub);
+    REQUIRE(x->from.mark.arrived_ms == y->from.mark.arrived_ms);
   }
 }
 

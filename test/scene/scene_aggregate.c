@@ -93,6 +93,6 @@ SCENE(an_aggregate_kept_whole_comes_again_when_the_token_is_from_inside_it) {
     }
     slp_world_pass(st->w, 2000);
     CHECK_INT(shard_of(st)->taken, !sub);
-    if (sub) CHECK_INT(shard_of(st)->start.at.sub, 0);
+    if (sub) CHECK_INT(shard_of(st)->start.mark.sub, 0);
   }
 }

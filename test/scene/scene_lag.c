@@ -171,8 +171,9 @@ SCENE(what_was_passed_over_is_behind_us_in_a_token) {
   char why[160];
   CHECK_INT(slp_token_read(&t, st->mem, slp_str_of(st->u.token), why), 0);
   const slp_known_shard *k = &st->stream->shards[0];
-  CHECK_INT(t->shards[0].place, SLP_PLACE_AFTER_SEQ);
-  CHECK_MEM(t->shards[0].at.seq, t->shards[0].at.seq_n, k->notes[99].seq, strlen(k->notes[99].seq));
+  CHECK_INT(t->shards[0].from.kind, SLP_POSITION_AFTER);
+  CHECK_MEM(t->shards[0].from.mark.seq, t->shards[0].from.mark.seq_n, k->notes[99].seq,
+            strlen(k->notes[99].seq));
   slp_token_free(t);
 }
 

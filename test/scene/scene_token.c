@@ -75,7 +75,8 @@ SCENE(latest_before_its_first_record_is_a_time_in_the_token) {
   slp_token *t = token_of(&st->u);
   for (size_t i = 0; i < 2; i++) {
     const slp_token_shard *s = in_token(t, &st->stream->shards[i]);
-    CHECK(s && s->active && s->place == SLP_PLACE_OLDEST && s->not_before_ms > slp_world_ms(st->w) - 5000);
+    CHECK(s && s->active && s->from.kind == SLP_POSITION_OLDEST &&
+          s->not_before_ms > slp_world_ms(st->w) - 5000);
   }
   slp_token_free(t);
   CHECK(strstr(st->u.token, "latest") == NULL);
@@ -107,7 +108,7 @@ SCENE(while_a_parent_is_not_acknowledged_only_it_is_active) {
   slp_token *t = token_of(&st->u);
   CHECK(in_token(t, &k[0])->active && !in_token(t, &k[1])->active && !in_token(t, &k[2])->active);
   CHECK(slp_str_is(in_token(t, &k[1])->parent, k[0].id));
-  CHECK_INT(in_token(t, &k[0])->place, SLP_PLACE_AT_SEQ); /* the first one fetched, nothing acknowledged */
+  CHECK_INT(in_token(t, &k[0])->from.kind, SLP_POSITION_AT); /* the first one fetched, nothing acknowledged */
   slp_token_free(t);
   slp_user_reopen(&st->u);
   st->u.on_batch = NULL;

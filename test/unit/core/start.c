@@ -42,8 +42,8 @@ TEST(a_start_position_is_a_copy) {
   memset(shard, 'x', 3);
   memset(seq, '9', 3);
   CHECK_STR(g->shard, "shardId-1");
-  CHECK_MEM(g->at.seq, g->at.seq_n, "123", 3);
-  CHECK_INT(g->at.sub, 4);
+  CHECK_MEM(g->from.mark.seq, g->from.mark.seq_n, "123", 3);
+  CHECK_INT(g->from.mark.sub, 4);
   slp_start_position_free(g);
   char text[] = "{\"stream_arn\":\"s\",\"active\":[\"a\"],\"shards\":[{\"shard_id\":\"a\"}]}";
   to = (sloop_position_t){.kind = SLOOP_AT_TOKEN, .token = text};
@@ -74,8 +74,8 @@ TEST(an_aggregate_begun_by_another_worker_comes_again_where_it_is_kept_as_it_cam
   for (uint32_t sub = 0; sub < 3; sub++) {
     slp_shard s = started_from(SLOOP_AGGREGATES_KEEP, sub);
     CHECK_INT(s.taken, 0);
-    CHECK_INT(s.start.place, SLP_PLACE_AT_SEQ);
-    CHECK_INT(s.start.at.sub, 0);
+    CHECK_INT(s.start.kind, SLP_POSITION_AT);
+    CHECK_INT(s.start.mark.sub, 0);
     s = started_from(SLOOP_AGGREGATES_EXPAND, sub);
     CHECK_INT(s.taken, 1);
     CHECK_INT(s.last.sub, sub);
@@ -123,7 +123,7 @@ TEST(a_lease_set_back_to_a_record_begins_with_it) {
   slp_mark_set(&from.mark, SLP_STR("123"), 4, -1);
   slp_start_shard(&s, &from);
   CHECK_INT(s.taken, 0);
-  CHECK_INT(s.start.place, SLP_PLACE_AT_SEQ);
-  CHECK_MEM(s.start.at.seq, s.start.at.seq_n, "123", 3);
-  CHECK_INT(s.start.at.sub, 4);
+  CHECK_INT(s.start.kind, SLP_POSITION_AT);
+  CHECK_MEM(s.start.mark.seq, s.start.mark.seq_n, "123", 3);
+  CHECK_INT(s.start.mark.sub, 4);
 }

@@ -38,9 +38,9 @@ TEST(a_token_of_bloop_is_read) {
   CHECK_INT(t->shards_n, 3);
   CHECK(SHARD(t, "shardId-00000001-a")->active && SHARD(t, "shardId-00000002-b")->active);
   CHECK(!SHARD(t, "shardId-00000003-c")->active);
-  CHECK_INT(SHARD(t, "shardId-00000001-a")->place, SLP_PLACE_AFTER_SEQ);
-  CHECK_TEXT(slp_mark_seq(&SHARD(t, "shardId-00000001-a")->at), "800000000007366876936");
-  CHECK_INT(SHARD(t, "shardId-00000002-b")->place, SLP_PLACE_OLDEST);
+  CHECK_INT(SHARD(t, "shardId-00000001-a")->from.kind, SLP_POSITION_AFTER);
+  CHECK_TEXT(slp_mark_seq(&SHARD(t, "shardId-00000001-a")->from.mark), "800000000007366876936");
+  CHECK_INT(SHARD(t, "shardId-00000002-b")->from.kind, SLP_POSITION_OLDEST);
   CHECK_TEXT(SHARD(t, "shardId-00000003-c")->parent, "shardId-00000002-b");
   CHECK(SHARD(t, "shardId-00000001-a")->parent.p == NULL);
   done(t);
@@ -55,8 +55,8 @@ TEST(duplicates_nulls_and_unknown_keys_are_taken) {
       "{\"shard_id\": \"b\", \"iterator_type\": \"at_sequence\", \"sequence_number\": \"7\"}],"
       "\"version\": 2, \"active\": [\"a\", \"b\", \"b\", \"a\"], \"stream_arn\": \"orders\"}");
   CHECK_INT(t->shards_n, 2);
-  CHECK_INT(SHARD(t, "a")->place, SLP_PLACE_OLDEST);
-  CHECK_INT(SHARD(t, "b")->place, SLP_PLACE_AT_SEQ); /* the last one counts */
+  CHECK_INT(SHARD(t, "a")->from.kind, SLP_POSITION_OLDEST);
+  CHECK_INT(SHARD(t, "b")->from.kind, SLP_POSITION_AT); /* the last one counts */
   CHECK(SHARD(t, "a")->active && SHARD(t, "b")->active);
   CHECK(SHARD(t, "c") == NULL);
   done(t);
@@ -68,11 +68,11 @@ TEST(our_own_keys_are_read_as_text_and_as_numbers) {
       "{\"shard_id\":\"a\",\"iterator_type\":\"after_sequence\",\"sequence_number\":\"12\","
       "\"sub_sequence\":\"3\",\"arrived_at\":\"1790000000123\"},"
       "{\"shard_id\":\"b\",\"iterator_type\":\"trim_horizon\",\"not_before\":1790000000000}]}");
-  CHECK_INT(SHARD(t, "a")->at.sub, 3);
-  CHECK_INT(SHARD(t, "a")->at.arrived_ms, INT64_C(1790000000123));
+  CHECK_INT(SHARD(t, "a")->from.mark.sub, 3);
+  CHECK_INT(SHARD(t, "a")->from.mark.arrived_ms, INT64_C(1790000000123));
   CHECK(SHARD(t, "a")->not_before_ms == INT64_MIN);
   CHECK_INT(SHARD(t, "b")->not_before_ms, INT64_C(1790000000000));
-  CHECK_INT(SHARD(t, "b")->at.arrived_ms, -1);
+  CHECK_INT(SHARD(t, "b")->from.mark.arrived_ms, -1);
   done(t);
 }
 
@@ -154,18 +154,18 @@ TEST(a_sequence_number_has_at_most_129_digits_and_an_id_128_characters) {
 
 TEST(what_is_written_is_bloops_format_to_the_byte) {
   slp_token_shard shards[3] = {
-      {.id = SLP_STR("a"), .place = SLP_PLACE_AFTER_SEQ, .not_before_ms = INT64_MIN, .active = 1},
+      {.id = SLP_STR("a"), .from.kind = SLP_POSITION_AFTER, .not_before_ms = INT64_MIN, .active = 1},
       {.id = SLP_STR("b"),
        .parent = SLP_STR("a"),
-       .place = SLP_PLACE_OLDEST,
-       .at.arrived_ms = -1,
+       .from.kind = SLP_POSITION_OLDEST,
+       .from.mark.arrived_ms = -1,
        .not_before_ms = INT64_MIN},
       {.id = SLP_STR("c\""),
-       .place = SLP_PLACE_OLDEST,
-       .at.arrived_ms = -1,
+       .from.kind = SLP_POSITION_OLDEST,
+       .from.mark.arrived_ms = -1,
        .not_before_ms = 1790000000000,
        .active = 1}};
-  slp_mark_set(&shards[0].at, SLP_STR("800000000007366876936"), 2, 1790000000123);
+  slp_mark_set(&shards[0].from.mark, SLP_STR("800000000007366876936"), 2, 1790000000123);
   slp_buf text;
   mem = slp_mem_new(NULL, NULL);
   slp_buf_init(&text, mem, 4096);

@@ -141,12 +141,10 @@ TEST(an_endless_listing_ends) {
   close_source();
 }
 
-static slp_src_locate locate(slp_place place, int64_t at_ms) {
-  slp_src_locate rq = {.rq = {.on_done = on_done},
-                       .shard = SLP_STR("x"),
-                       .place = place,
-                       .seq = SLP_STR("49"),
-                       .at_ms = at_ms};
+static slp_src_locate locate(slp_position_kind kind, int64_t at_ms) {
+  slp_src_locate rq = {
+      .rq = {.on_done = on_done}, .shard = SLP_STR("x"), .from = {.kind = kind, .at_ms = at_ms}};
+  slp_mark_set(&rq.from.mark, SLP_STR("49"), 0, -1);
   slp_buf_init(&rq.cursor, mem, 4096);
   src->ops->locate(src, &rq);
   fake_run(&f, 1000);
@@ -157,10 +155,10 @@ TEST(places_become_iterators) {
   static const char *const want[] = {"TRIM_HORIZON x 49", "LATEST x 49", "AT_TIMESTAMP x 49",
                                      "AT_SEQUENCE_NUMBER x 49", "AFTER_SEQUENCE_NUMBER x 49"};
   open_source("s");
-  for (int place = SLP_PLACE_OLDEST; place <= SLP_PLACE_AFTER_SEQ; place++) {
+  for (int kind = SLP_POSITION_OLDEST; kind <= SLP_POSITION_AFTER; kind++) {
     script((step){.date_ms = 9000});
-    slp_src_locate rq = locate((slp_place)place, 1);
-    CHECK_STR(asked[place - 1], want[place - 1]);
+    slp_src_locate rq = locate((slp_position_kind)kind, 1);
+    CHECK_STR(asked[kind - 1], want[kind - 1]);
     CHECK_STR(slp_buf_z(&rq.cursor), "cursor");
     CHECK_INT(rq.rq.date_ms, 9000);
     slp_buf_free(&rq.cursor);
@@ -172,7 +170,7 @@ TEST(a_time_the_service_has_not_reached_becomes_a_moment_ago) {
   open_source("s");
   script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = 100000});
   script((step){.class = SLP_FINE});
-  slp_src_locate rq = locate(SLP_PLACE_AT_TIME, 99000);
+  slp_src_locate rq = locate(SLP_POSITION_TIME, 99000);
   CHECK_INT(rq.rq.fail.class, SLP_FINE);
   CHECK_STR(asked[1], "AT_TIMESTAMP x 49");
   CHECK_INT(asked_ms, 98000);
@@ -183,18 +181,18 @@ TEST(a_time_the_service_has_not_reached_becomes_a_moment_ago) {
   script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = -1});
   script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = -1});
   script((step){.class = SLP_FINE});
-  rq = locate(SLP_PLACE_AT_TIME, INT64_MAX / 2);
+  rq = locate(SLP_POSITION_TIME, INT64_MAX / 2);
   CHECK_INT(rq.rq.fail.class, SLP_FINE);
   CHECK_STR(asked[2], "TRIM_HORIZON x 49");
   slp_buf_free(&rq.cursor);
   close_source();
   open_source("s");
   script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = 100000});
-  rq = locate(SLP_PLACE_AT_TIME, 90000); /* in the past: something else is wrong */
+  rq = locate(SLP_POSITION_TIME, 90000); /* in the past: something else is wrong */
   CHECK_INT(rq.rq.fail.class, SLP_REFUSED);
   slp_buf_free(&rq.cursor);
   script((step){.class = SLP_REFUSED, .aws_code = "InvalidArgumentException", .date_ms = 100000});
-  rq = locate(SLP_PLACE_AT_SEQ, 99000);
+  rq = locate(SLP_POSITION_AT, 99000);
   CHECK_INT(rq.rq.fail.class, SLP_REFUSED);
   slp_buf_free(&rq.cursor);
   close_source();
@@ -234,7 +232,7 @@ TEST(pages_are_handed_on_as_they_come) {
 TEST(cancel_is_silent_and_gives_the_cursor_back) {
   open_source("s");
   hang = 1;
-  slp_src_locate rq = {.rq = {.on_done = on_done}, .shard = SLP_STR("x"), .place = SLP_PLACE_LATEST};
+  slp_src_locate rq = {.rq = {.on_done = on_done}, .shard = SLP_STR("x"), .from.kind = SLP_POSITION_LATEST};
   slp_buf_init(&rq.cursor, mem, 4096);
   slp_buf_add_z(&rq.cursor, "old");
   src->ops->cancel(src, &rq.rq); /* not sent */
@@ -420,7 +418,7 @@ TEST(without_memory_every_request_is_still_answered) {
   slp_src_list l = {.rq = {.on_done = on_done}};
   slp_src_describe d = {.rq = {.on_done = on_done}};
   slp_src_fetch g = {.rq = {.on_done = on_done}, .page = page};
-  slp_src_locate p = {.rq = {.on_done = on_done}, .place = SLP_PLACE_OLDEST};
+  slp_src_locate p = {.rq = {.on_done = on_done}, .from.kind = SLP_POSITION_OLDEST};
   src->ops->list(src, &l);
   src->ops->describe(src, &d);
   src->ops->fetch(src, &g);
