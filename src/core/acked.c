@@ -33,7 +33,7 @@ int slp_acked_prefix(const slp_shard *s, slp_mark *ret) {
   const slp_buffered *buffered = first_unfinished(s);
   if (buffered) {
     mark_of(buffered, ret);
-  } else if (s->taken) {
+  } else if (slp_has_taken(s)) {
     *ret = s->last;
   } else {
     ret->seq_n = 0;

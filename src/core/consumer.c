@@ -15,6 +15,27 @@
 
 static void list_now(slp_consumer *c);
 
+/* A fleet that can't be used any more is told while the consumer stops, and after, too. */
+#define BIT(life) (1u << (life))
+static const unsigned allowed[] = {
+    [SLP_LIFE_OPEN] = BIT(SLP_LIFE_DESCRIBING) | BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_DESCRIBING] =
+        BIT(SLP_LIFE_LISTING) | BIT(SLP_LIFE_STOPPING) | BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_LISTING] =
+        BIT(SLP_LIFE_RUNNING) | BIT(SLP_LIFE_STOPPING) | BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_RUNNING] = BIT(SLP_LIFE_STOPPING) | BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_STOPPING] = BIT(SLP_LIFE_STOPPED) | BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_STOPPED] = BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_FAILED] =
+        BIT(SLP_LIFE_FAILED) | BIT(SLP_LIFE_STOPPING) | BIT(SLP_LIFE_STOPPED) | BIT(SLP_LIFE_CLOSING),
+    [SLP_LIFE_CLOSING] = BIT(SLP_LIFE_CLOSING),
+};
+
+void slp_consumer_move(slp_consumer *c, slp_life to) {
+  SLP_CHECK(allowed[c->life] & BIT(to));
+  c->life = to;
+}
+
 /* ---- failing --------------------------------------------------------------------------------------------
  */
 
@@ -23,8 +44,7 @@ static void let_shards_go(slp_consumer *c) {
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
     slp_reader_stop(s);
-    s->in_order = 0;
-    slp_queue_leave_order(s);
+    slp_queue_leave(s);
     slp_queue_drop(s);
   }
   slp_deliver_soon(c->engine); /* joined consumers are not held back by it any more */
@@ -41,7 +61,7 @@ static void cancel_own_calls(slp_consumer *c) {
 void slp_consumer_fatal(slp_consumer *c, const slp_fail *f) {
   cancel_own_calls(c);
   let_shards_go(c);
-  c->life = SLP_LIFE_FAILED;
+  slp_consumer_move(c, SLP_LIFE_FAILED);
   slp_seek_cancel(c, f->code);
   slp_report_error(c, f, NULL, 1, c->fails + 1, UINT64_MAX);
 }
@@ -104,10 +124,10 @@ static void on_described(slp_src_req *rq) {
   c->fails = 0;
   if (c->leases) {
     c->leases->ops->described(c->leases);
-    if (c->list_cb_wanted && c->life == SLP_LIFE_LISTING) list_now(c);
+    if (c->list_cb && c->life == SLP_LIFE_LISTING) list_now(c);
     return;
   }
-  c->life = SLP_LIFE_LISTING;
+  slp_consumer_move(c, SLP_LIFE_LISTING);
   list_now(c);
 }
 
@@ -144,7 +164,7 @@ static void leave_out(slp_consumer *c) {
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
-      if (!s->marked || !s->wanted || slp_start_wants(c, s)) continue;
+      if (!s->marked || !slp_lineage_wanted(s) || slp_start_wants(c, s)) continue;
       slp_start_skip(s);
       again = 1;
     }
@@ -198,7 +218,7 @@ static void seed(slp_consumer *c) {
   }
   slp_start_tell_losses(c, c->start_position);
   c->started_from = 1;
-  c->life = SLP_LIFE_RUNNING;
+  slp_consumer_move(c, SLP_LIFE_RUNNING);
 }
 
 static void list_again(slp_consumer *c) {
@@ -327,12 +347,12 @@ static int by_id(const void *a, const void *b) {
 
 /* Everything in one block of texts and two arrays; the callback is the last act. */
 static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
-  if (!c->list_cb_wanted) return;
+  if (!c->list_cb) return;
   sloop_list_cb cb = c->list_cb;
   void *arg = c->list_cb_arg;
   slp_mem *mem = slp_mem_hold(c->mem);
   size_t n = f->class == SLP_FINE ? c->list.shards_n : 0, bytes = 1;
-  c->list_cb_wanted = 0;
+  c->list_cb = NULL;
   for (size_t i = 0; i < n; i++) {
     const slp_shard_desc *d = &c->list.shards[i];
     bytes += d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +
@@ -373,10 +393,9 @@ static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
 }
 
 int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
-  if (c->list_cb_wanted || c->life >= SLP_LIFE_STOPPING || !cb) return SLOOP_ESTATE;
+  if (c->list_cb || c->life >= SLP_LIFE_STOPPING || !cb) return SLOOP_ESTATE;
   c->list_cb = cb;
   c->list_cb_arg = arg;
-  c->list_cb_wanted = 1;
   /* While describing, the first listing follows by itself; one under way will do. */
   int follows = c->life == SLP_LIFE_DESCRIBING || (c->life == SLP_LIFE_LISTING && !c->leases);
   if (!follows) list_now(c);
@@ -416,7 +435,7 @@ static void stopped(slp_consumer *c, int status) {
   slp_timer_clear(c->engine->host, &c->stop_timer);
   slp_timer_clear(c->engine->host, &c->stats_timer);
   slp_unpost(&c->stop_ev);
-  c->life = SLP_LIFE_STOPPED;
+  slp_consumer_move(c, SLP_LIFE_STOPPED);
   c->stop_cb = NULL;
   if (cb) cb(c->handle, status, c->stop_arg);
 }
@@ -428,7 +447,7 @@ static void on_stop_event(slp_event *ev) {
     slp_post(c->engine->host, &c->stop_ev);
     return;
   }
-  if (c->list_cb_wanted) {
+  if (c->list_cb) {
     slp_fail f = {0};
     slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was stopped");
     slp_post(c->engine->host, &c->stop_ev);
@@ -465,7 +484,7 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   }
   cancel_own_calls(c);
   if (!c->leases || c->life == SLP_LIFE_FAILED) let_shards_go(c);
-  c->life = SLP_LIFE_STOPPING;
+  slp_consumer_move(c, SLP_LIFE_STOPPING);
   slp_seek_cancel(c, SLP_ECANCELED);
   c->stop_cb = cb;
   c->stop_arg = arg;
@@ -542,7 +561,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
 
 int slp_consumer_start(slp_consumer *c) {
   if (c->life != SLP_LIFE_OPEN) return SLOOP_ESTATE;
-  c->life = SLP_LIFE_DESCRIBING;
+  slp_consumer_move(c, SLP_LIFE_DESCRIBING);
   if (c->o->stats_ms) stats_later(c);
   describe_now(c);
   return 0;
@@ -558,8 +577,8 @@ void slp_consumer_silence(slp_consumer *c) {
   slp_unpost(&c->moves_ev);
   if (c->leases) c->leases->ops->free(c->leases);
   slp_report_drop(c);
-  c->list_cb_wanted = 0;
-  c->life = SLP_LIFE_CLOSING;
+  c->list_cb = NULL;
+  slp_consumer_move(c, SLP_LIFE_CLOSING);
 }
 
 void slp_consumer_free(slp_consumer *c) {
@@ -622,7 +641,7 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
     if (s->behind_ms < 0) unknown = 1;
     worst = slp_max_i64(worst, s->behind_ms);
     /* Who is paused, or waits for a parent that is, hands over nothing. */
-    if (s->paused || !s->in_order) continue;
+    if (s->paused || (s->order != SLP_ORDER_IN && s->order != SLP_ORDER_ASIDE)) continue;
     if (!s->at_tip) no_tip = 1;
     asked_us = slp_min_u64(asked_us, s->tip_asked_us);
   }

@@ -72,6 +72,29 @@ typedef enum slp_reader_state {
   SLP_READER_GONE      /* given up: stopped for a reason, or the consumer stops */
 } slp_reader_state;
 
+/* Whether a shard is read at all; lineage.c moves it. */
+typedef enum slp_selection {
+  SLP_SELECT_WANTED,  /* it is, was, or will be when its parents are read */
+  SLP_SELECT_SKIPPED, /* start position or filter leave it out; it counts as read for its children */
+  SLP_SELECT_BARRED,  /* an ancestor was given up: neither it nor what descends from it is read */
+  SLP_SELECT_STOPPED  /* its reader was stopped: given up, or the consumer goes on without it */
+} slp_selection;
+
+/* A shard's part in the order; queue.c moves it. */
+typedef enum slp_order_state {
+  SLP_ORDER_OUTSIDE, /* its parents have not handed out all they had */
+  SLP_ORDER_IN,      /* in the merge, or among the ready shards, unless it is paused */
+  SLP_ORDER_ASIDE,   /* silent or failing for too long: holds nobody back until it answers */
+  SLP_ORDER_LEFT     /* all of it was handed out, or nothing of it will be */
+} slp_order_state;
+
+/* A shard whose lease is to go; lease/consumer.c moves it. */
+typedef enum slp_drain {
+  SLP_DRAIN_NO,
+  SLP_DRAIN_STOPPED, /* nothing is fetched or handed out any more */
+  SLP_DRAIN_ASKED    /* and the fleet is to be told when nothing is out */
+} slp_drain;
+
 typedef struct slp_locating { /* a request for an iterator, only while it is out */
   slp_src_locate rq;
   slp_shard *shard;
@@ -84,13 +107,10 @@ struct slp_shard {
   slp_str parents[2];    /* copies, owned; {NULL,0}: none */
   uint8_t listed_closed; /* the listing gives it an end */
   uint8_t listed;        /* seen in the newest listing */
-  uint8_t wanted;        /* to be read at all (start position, shard filter) */
-  uint8_t barred;        /* not to be read: an ancestor was given up */
-  uint8_t missed_n;      /* listings in a row without it */
-  uint8_t skipped;       /* not to be read, and counts as finished for its children */
+  slp_selection selection;
+  uint8_t missed_n; /* listings in a row without it */
   uint8_t paused;
   uint8_t opened_told, ended_told;
-  uint8_t counted;     /* in engine->shards_n */
   uint8_t marked;      /* scratch of seed.c, save.c and consumer.c */
   uint32_t children_n; /* known children */
 
@@ -102,9 +122,7 @@ struct slp_shard {
   uint8_t from_oldest;       /* where it should go on is not kept: what is kept and known is passed by */
   uint8_t relocated;         /* one new iterator was tried after the service called the old one invalid */
   uint8_t at_tip;
-  uint8_t wants;      /* linked in the engine's queue of shards that want to call */
   uint8_t beyond;     /* its call may go beyond the budget */
-  uint8_t stalled;    /* its transfer is paused for lack of budget */
   uint8_t unlisted_n; /* listings in a row without it, while checking */
   uint8_t end_claims; /* answers in a row without next iterator and children, on a shard listed closed */
   uint8_t unknown;    /* CHECKING: because the service did not know the shard */
@@ -129,13 +147,12 @@ struct slp_shard {
   slp_locating *locating; /* only while LOCATING */
   slp_page *page;         /* being filled */
   uint32_t limit;         /* asked for by the call that is out */
-  slp_merge_node want;    /* in engine->want, by frontier */
-  slp_list stalled_link;
+  slp_merge_node want;    /* in engine->want, by watermark, while it would like to call */
+  slp_list stalled_link;  /* in engine->stalled, while its transfer is paused for lack of budget */
 
   /* what was taken into the merge */
-  uint8_t taken;         /* a record was */
   int64_t tail_time;     /* key time of the last record taken, or the floor */
-  slp_mark last;         /* that record; also one that was only passed over */
+  slp_mark last;         /* that record; also one that was only passed over. No number: none was taken */
   int64_t anchor_ms;     /* LATEST: service time of its first iterator, or a little before */
   uint8_t anchored;      /* LATEST: there was that first iterator */
   int64_t open_ms;       /* LATEST: service time when it was surely open: it may have children since */
@@ -155,9 +172,7 @@ struct slp_shard {
   int64_t key_time;     /* of the last record handed out, or the floor */
   slp_key watermark;    /* seq points to frontier_seq */
   char watermark_seq[SLP_SEQ_MAX];
-  uint8_t entered;              /* it once took part in the order */
-  uint8_t in_order;             /* it takes part in the merge (or the shard queue) */
-  uint8_t aside;                /* silent or failing for too long: holds nobody back */
+  slp_order_state order;
   slp_merge_node node;          /* in engine->merge */
   slp_list ready_link;          /* ORDER_SHARD: in engine->ready_shards */
   slp_list touched_link;        /* while a batch is given back: shards to settle */
@@ -172,11 +187,11 @@ struct slp_shard {
   slp_shard_desc *kids;     /* owned, one block: as its last answer named them */
   size_t kids_n;
   uint64_t progress_us; /* something was acknowledged, or nothing was to be */
-  uint8_t draining;     /* nothing is fetched or handed out any more */
-  uint8_t drain_asked;  /* by the fleet: it is to be told when nothing is out */
-  uint8_t end_kept;     /* and its end is in the table */
-  uint8_t end_left;     /* read to its end, handed out, and the fleet was told */
+  slp_drain drain;
+  uint8_t read_out; /* read to its end, handed out, and the fleet was told */
 };
+
+static inline int slp_has_taken(const slp_shard *s) { return s->last.seq_n > 0; }
 
 /* ---- a consumer ---------------------------------------------------------------------------------- */
 typedef enum slp_life {
@@ -235,9 +250,8 @@ struct slp_consumer {
   uint8_t describe_out, list_out;
   uint32_t fails;        /* describe or list, in a row */
   slp_timer timer;       /* describe / list again */
-  sloop_list_cb list_cb; /* a user's listing, told with the next answer */
+  sloop_list_cb list_cb; /* a user's listing, told with the next answer; NULL: nobody asked */
   void *list_cb_arg;
-  uint8_t list_cb_wanted;
 
   sloop_cb stop_cb;
   void *stop_arg;
@@ -315,7 +329,10 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r); /* it brings nothing new */
 int slp_queue_was_young(const slp_shard *s); /* the last record taken should still be kept */
 void slp_queue_put_in_order(slp_shard *s);   /* node or ready queue brought up to date */
-void slp_queue_leave_order(slp_shard *s);
+void slp_queue_enter(slp_shard *s);          /* its parents have handed out all they had */
+void slp_queue_leave(slp_shard *s);          /* nothing of it is waited for any more */
+void slp_queue_set_aside(slp_shard *s);      /* it holds nobody back until it answers */
+int slp_queue_take_back(slp_shard *s); /* it has answered, or never will: no longer aside. 0: it was not */
 void slp_queue_set_frontier(slp_shard *s, int64_t time, slp_str seq, uint32_t sub);
 int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i,
                    int *ret_redelivered); /* 0: nothing */
@@ -355,7 +372,9 @@ void slp_reader_listed(slp_shard *s);   /* a listing asked for while CHECKING is
 void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for a single record */
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit);
 void slp_reader_give_up(slp_shard *s, const slp_fail *f); /* and nothing of it is handed out any more */
-void slp_reader_told_end(slp_shard *s); /* read to its end and all acknowledged: tell it once */
+/* Read to its end and all acknowledged: tells it once. With leases it waits for slp_reader_kept_end. */
+void slp_reader_told_end(slp_shard *s);
+void slp_reader_kept_end(slp_shard *s); /* likewise; its end is in the table */
 
 /* lineage.c: parents, children, who may be read */
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent);
@@ -367,6 +386,10 @@ int slp_lineage_parents_out(const slp_shard *s);  /* and has handed out all it h
  */
 /* Descendants of a shard that was given up are not read. */
 void slp_lineage_bar(slp_consumer *c);
+/* Moves s->selection; keeps count of the shards that wait to be read. */
+void slp_lineage_set(slp_shard *s, slp_selection to);
+static inline int slp_lineage_wanted(const slp_shard *s) { return s->selection == SLP_SELECT_WANTED; }
+static inline int slp_lineage_skipped(const slp_shard *s) { return s->selection == SLP_SELECT_SKIPPED; }
 void slp_lineage_open_ready(slp_consumer *c);
 void slp_lineage_enter_ready(slp_consumer *c);      /* children whose parents are out enter the order */
 void slp_lineage_drop(slp_shard *s);                /* a stopped, detached one goes */
@@ -378,6 +401,7 @@ int64_t slp_lineage_not_before(const slp_shard *s); /* what every parent passes 
 int64_t slp_lineage_anchor(const slp_shard *s);
 
 /* consumer.c */
+void slp_consumer_move(slp_consumer *c, slp_life to); /* the one place that changes c->life */
 void slp_consumer_learn_time(slp_consumer *c, const slp_src_req *rq);
 void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms);
 int slp_consumer_take_listing(slp_consumer *c); /* the last listing's rows into c->shards. SLP_ENOMEM */

@@ -39,7 +39,8 @@ static uint64_t patience(slp_engine *e, const slp_shard *s) {
   if (e->order_wait_ms == UINT32_MAX || e->merge.ready_n == 0) return UINT64_MAX;
   int silent = s->state == SLP_READER_FETCHING || s->state == SLP_READER_LOCATING;
   uint64_t since_us = s->failing_since_us ? s->failing_since_us : s->fetch_sent_us;
-  if (!s->failing_since_us && (!silent || s->stalled || s->is_behind)) return UINT64_MAX;
+  if (!s->failing_since_us && (!silent || slp_list_linked(&s->stalled_link) || s->is_behind))
+    return UINT64_MAX;
   /* Being throttled is normal while a backlog is read, and its records are the earliest there are. */
   if (s->throttled && s->is_behind) return UINT64_MAX;
   uint64_t until =
@@ -70,16 +71,14 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   }
   slp_report_log(s->consumer, SLOOP_LOG_INFO, "order: shard set aside, it holds nobody back now shard=%s",
                  s->name->shard);
-  s->aside = 1;
-  slp_queue_put_in_order(s);
+  slp_queue_set_aside(s);
   e->blocker = NULL;
   return 1;
 }
 
 void slp_deliver_blocked_lift(slp_shard *s) {
-  if (!s->aside) return;
+  if (!slp_queue_take_back(s)) return;
   SLP_PROBE("deliver: who was set aside is back");
-  s->aside = 0;
   slp_queue_put_in_order(s);
 }
 

@@ -11,6 +11,9 @@
 static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, want); }
 static slp_shard *node_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, node); }
 
+static int wants(const slp_shard *s) { return s->want.slot != 0; }
+static int is_stalled(const slp_shard *s) { return slp_list_linked(&s->stalled_link); }
+
 /* ---- recycled pages ------------------------------------------------------------------------------------ */
 
 typedef struct spare {
@@ -69,23 +72,17 @@ void slp_engine_pump(slp_engine *e) { slp_post(e->host, &e->pump_ev); }
 
 void slp_engine_want(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
-  if (s->wants) return;
-  s->wants = 1;
+  if (wants(s)) return;
   slp_merge_put(&e->want, &s->want, &s->watermark, 1);
   slp_engine_pump(e);
 }
 
-void slp_engine_unwant(slp_shard *s) {
-  if (!s->wants) return;
-  s->wants = 0;
-  slp_merge_remove(&s->consumer->engine->want, &s->want);
-}
+void slp_engine_unwant(slp_shard *s) { slp_merge_remove(&s->consumer->engine->want, &s->want); }
 
 void slp_engine_call_over(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
   SLP_CHECK(e->in_flight > 0);
   e->in_flight--;
-  s->stalled = 0;
   /* Its page may still lie buffered behind a shard that is stalled itself: that one must be let go beyond
    * too, or nothing moves ever again. */
   s->beyond = 0;
@@ -107,7 +104,6 @@ int slp_engine_may_grow(slp_src_fetch *f, size_t more) {
   uint64_t extra = need - s->reserved;
   if (!slp_budget_try(&e->budget, extra)) {
     if (!s->beyond && !SLP_MUTANT(budget_is_advice)) {
-      s->stalled = 1;
       if (!slp_list_linked(&s->stalled_link)) slp_list_add_last(&e->stalled, &s->stalled_link);
       slp_engine_pump(e);
       return 0;
@@ -187,7 +183,6 @@ static void make_room(slp_engine *e, const slp_shard *starved) {
 }
 
 static void resume(slp_shard *s) {
-  s->stalled = 0;
   slp_list_remove(&s->stalled_link);
   s->consumer->source->ops->resume(s->consumer->source, &s->fetch);
 }
@@ -204,7 +199,7 @@ static slp_shard *furthest_back(slp_engine *e) {
 
 static void resume_stalled(slp_engine *e, slp_shard *starved) {
   uint64_t free = slp_budget_free(&e->budget);
-  if (starved && starved->stalled && free < RESUME_BYTES) {
+  if (starved && is_stalled(starved) && free < RESUME_BYTES) {
     starved->beyond = 1;
     resume(starved);
   }
@@ -217,7 +212,7 @@ static void resume_stalled(slp_engine *e, slp_shard *starved) {
  * (The service counts what it sent either way, so that is done once and thoroughly.) Single records too, when
  * they keep the starved one from calling at all. */
 static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
-  int no_call_free = starved->wants && e->in_flight >= e->in_flight_max;
+  int no_call_free = wants(starved) && e->in_flight >= e->in_flight_max;
   slp_list *it = e->stalled.next;
   while (it != &e->stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
@@ -257,11 +252,11 @@ static void on_pump(slp_event *ev) {
   if (!slp_list_empty(&e->stalled)) spares_free(e);
   slp_shard *starved = starving(e);
   int locked = starved && slp_budget_free(&e->budget) < RESUME_BYTES &&
-               (starved->stalled || (starved->wants && !slp_list_empty(&e->stalled)));
+               (is_stalled(starved) || (wants(starved) && !slp_list_empty(&e->stalled)));
   if (locked) shrink_stalled(e, starved);
-  if (starved && starved->stalled) make_room(e, starved);
+  if (starved && is_stalled(starved)) make_room(e, starved);
   resume_stalled(e, starved);
-  if (starved && starved->wants && e->in_flight < e->in_flight_max) let_go(e, starved, 1);
+  if (starved && wants(starved) && e->in_flight < e->in_flight_max) let_go(e, starved, 1);
   slp_merge_node *top;
   for (int i = 0; e->in_flight < e->in_flight_max && (top = slp_merge_top(&e->want)); i++) {
     if (i == STARTS_PER_EVENT) {

@@ -25,7 +25,7 @@ int slp_lineage_wants(const slp_consumer *c, slp_str id) {
 
 static void shard_free(slp_shard *s) {
   slp_mem *mem = s->consumer->mem;
-  if (s->counted) s->consumer->engine->shards_n--;
+  s->consumer->engine->shards_n--;
   slp_host_unreserve_timers(s->consumer->engine->host, 1);
   slp_buf_free(&s->cursor);
   slp_free(mem, s->kids);
@@ -37,6 +37,7 @@ static void shard_free(slp_shard *s) {
 
 static void shard_init(slp_shard *s, slp_consumer *c) {
   s->consumer = c;
+  c->engine->shards_n++;
   s->start.kind = SLP_POSITION_OLDEST;
   s->anchor_ms = s->open_ms = s->not_before_ms = INT64_MIN;
   s->behind_ms = -1;
@@ -51,9 +52,27 @@ static void shard_init(slp_shard *s, slp_consumer *c) {
 static int has_barred_parent(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
-    if (p && (p->barred || p->state == SLP_READER_GONE)) return 1;
+    if (p && (p->selection == SLP_SELECT_BARRED || p->state == SLP_READER_GONE)) return 1;
   }
   return 0;
+}
+
+/* SKIPPED and WANTED turn into each other while a start position is applied. The last two are for good. */
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_SELECT_WANTED] =
+        BIT(SLP_SELECT_WANTED) | BIT(SLP_SELECT_SKIPPED) | BIT(SLP_SELECT_BARRED) | BIT(SLP_SELECT_STOPPED),
+    [SLP_SELECT_SKIPPED] = BIT(SLP_SELECT_SKIPPED) | BIT(SLP_SELECT_WANTED),
+    [SLP_SELECT_BARRED] = 0,
+    [SLP_SELECT_STOPPED] = 0,
+};
+
+void slp_lineage_set(slp_shard *s, slp_selection to) {
+  SLP_CHECK(allowed[s->selection] & BIT(to));
+  int idle = s->state == SLP_READER_IDLE, waited = idle && slp_lineage_wanted(s);
+  s->selection = to;
+  int waits = idle && slp_lineage_wanted(s);
+  if (waits != waited) s->consumer->waiting_n += waits ? 1u : -1u;
 }
 
 void slp_lineage_bar(slp_consumer *c) {
@@ -63,10 +82,8 @@ void slp_lineage_bar(slp_consumer *c) {
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
-      if (!s->wanted || s->state != SLP_READER_IDLE || !has_barred_parent(s)) continue;
-      s->wanted = 0;
-      s->barred = 1;
-      c->waiting_n--;
+      if (!slp_lineage_wanted(s) || s->state != SLP_READER_IDLE || !has_barred_parent(s)) continue;
+      slp_lineage_set(s, SLP_SELECT_BARRED);
       redelivered = 1;
     }
   }
@@ -92,16 +109,13 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
     return NULL;
   }
   s->added_serial = c->lists_begun;
-  s->counted = 1;
-  e->shards_n++;
-  s->wanted = (uint8_t)slp_lineage_wants(c, id);
-  s->skipped = !s->wanted;
+  s->selection = slp_lineage_wants(c, id) ? SLP_SELECT_WANTED : SLP_SELECT_SKIPPED;
   if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
   for (int i = 0; i < 2; i++) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
     if (p) p->children_n++;
   }
-  if (s->wanted) c->waiting_n++;
+  c->waiting_n += slp_lineage_wanted(s) ? 1 : 0;
   if (has_barred_parent(s)) slp_lineage_bar(c);
   return s;
 }
@@ -110,7 +124,7 @@ int slp_lineage_parents_read(const slp_shard *s) {
   if (s->known_serial > s->consumer->lists_done) return 0; /* an unknown parent may yet be listed */
   for (int i = 0; i < 2; i++) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
-    if (p && !p->skipped && p->state != SLP_READER_ENDED) return 0;
+    if (p && !slp_lineage_skipped(p) && p->state != SLP_READER_ENDED) return 0;
   }
   return 1;
 }
@@ -119,8 +133,8 @@ int slp_lineage_parents_out(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
     /* One that has not entered waits for its own parents, even when it is empty. */
-    if (p && !p->skipped &&
-        (p->state != SLP_READER_ENDED || !p->entered ||
+    if (p && !slp_lineage_skipped(p) &&
+        (p->state != SLP_READER_ENDED || p->order == SLP_ORDER_OUTSIDE ||
          (!slp_queue_empty(p) && !SLP_MUTANT(child_enters_early))))
       return 0;
   }
@@ -144,7 +158,7 @@ int64_t slp_lineage_not_before(const slp_shard *s) {
   int64_t least = INT64_MAX;
   for (int i = 0; i < 2; i++) {
     slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
-    if (p && !p->skipped) least = slp_min_i64(least, p->not_before_ms);
+    if (p && !slp_lineage_skipped(p)) least = slp_min_i64(least, p->not_before_ms);
   }
   return least == INT64_MAX ? INT64_MIN : least;
 }
@@ -153,7 +167,8 @@ void slp_lineage_open_ready(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   while (c->waiting_n && (s = slp_map_each(&c->shards, &at))) {
-    if (s->wanted && s->state == SLP_READER_IDLE && slp_lineage_parents_read(s)) slp_reader_start(s);
+    if (slp_lineage_wanted(s) && s->state == SLP_READER_IDLE && slp_lineage_parents_read(s))
+      slp_reader_start(s);
   }
   slp_lineage_enter_ready(c);
 }
@@ -169,21 +184,21 @@ void slp_lineage_enter_ready(slp_consumer *c) {
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
-      int reading = s->state != SLP_READER_IDLE && s->wanted && !s->entered;
+      int reading = s->state != SLP_READER_IDLE && slp_lineage_wanted(s) && s->order == SLP_ORDER_OUTSIDE;
       if (!reading || !slp_lineage_parents_out(s)) continue;
-      s->entered = 1;
-      s->in_order = 1;
       c->enter_again = 1;
-      slp_queue_put_in_order(s);
+      slp_queue_enter(s);
     }
   }
   c->entering = 0;
 }
 
 static int is_finished(const slp_shard *s) {
+  int in_order = s->order == SLP_ORDER_IN || s->order == SLP_ORDER_ASIDE;
   if (s->listed || s->consumer->lists_done <= s->added_serial) return 0;
-  if (s->state == SLP_READER_GONE) return slp_list_empty(&s->pages) && !s->in_order;
-  return s->skipped || s->barred || (s->state == SLP_READER_ENDED && s->ended_told && !s->in_order);
+  if (s->state == SLP_READER_GONE) return slp_list_empty(&s->pages) && !in_order;
+  return slp_lineage_skipped(s) || s->selection == SLP_SELECT_BARRED ||
+         (s->state == SLP_READER_ENDED && s->ended_told && !in_order);
 }
 
 void slp_lineage_forget(slp_consumer *c) {

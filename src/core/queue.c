@@ -19,7 +19,7 @@ static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffer
 int slp_queue_was_young(const slp_shard *s) {
   const slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
-  return s->taken && c->retention_ms > 0 && s->last.arrived_ms >= 0 && now_ms != INT64_MIN &&
+  return slp_has_taken(s) && c->retention_ms > 0 && s->last.arrived_ms >= 0 && now_ms != INT64_MIN &&
          s->last.arrived_ms > now_ms - c->retention_ms;
 }
 
@@ -35,9 +35,9 @@ static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
 /* Whether the page, the first with records after an iterator AT some record, begins with another one. */
 static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_wanted) {
   if (page->recs_n == 0 || s->from_oldest) return 0; /* or the gap was told already */
-  if (s->taken && s->cursor_after_last) {
+  if (slp_has_taken(s) && s->cursor_after_last) {
     *ret_wanted = slp_mark_seq(&s->last);
-  } else if (!s->taken && s->start.kind == SLP_POSITION_AT) {
+  } else if (!slp_has_taken(s) && s->start.kind == SLP_POSITION_AT) {
     *ret_wanted = slp_mark_seq(&s->start.mark);
   } else {
     return 0;
@@ -52,13 +52,13 @@ static int is_all_new(const slp_shard *s, const slp_page *page) {
   if (s->cursor_after_last || s->from_oldest) return 0;
   if (page->earliest_ms < s->not_before_ms) return 0;
   const slp_rec *first = &page->recs[0];
-  if (s->taken) return slp_mark_side(&s->last, slp_rec_seq(page, first), first->sub) > 0;
+  if (slp_has_taken(s)) return slp_mark_side(&s->last, slp_rec_seq(page, first), first->sub) > 0;
   return s->start.kind != SLP_POSITION_AT || s->start.mark.sub == 0;
 }
 
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) {
   slp_str seq = slp_rec_seq(page, r);
-  if (s->taken) return slp_mark_side(&s->last, seq, r->sub) <= 0;
+  if (slp_has_taken(s)) return slp_mark_side(&s->last, seq, r->sub) <= 0;
   return s->from_oldest && s->start.kind == SLP_POSITION_AT && slp_mark_side(&s->start.mark, seq, r->sub) < 0;
 }
 
@@ -66,7 +66,8 @@ int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) 
 static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
   if (r->flags & SLP_REC_EMPTY) return 1;
   if (r->arrived_ms >= 0 && r->arrived_ms < s->not_before_ms) return 1;
-  return !s->taken && s->start.kind == SLP_POSITION_AT && slp_mark_side(&s->start.mark, seq, r->sub) < 0;
+  return !slp_has_taken(s) && s->start.kind == SLP_POSITION_AT &&
+         slp_mark_side(&s->start.mark, seq, r->sub) < 0;
 }
 
 /* Drops what was taken before and what is to be passed over. Returns the records kept; *ret_last is the last
@@ -79,7 +80,7 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
   }
   slp_str prev = slp_mark_seq(&s->last);
   uint32_t prev_sub = s->last.sub, kept = 0;
-  int have = s->taken, expected = s->cursor_after_last;
+  int have = slp_has_taken(s), expected = s->cursor_after_last;
   for (size_t i = 0; i < page->recs_n; i++) {
     slp_rec *r = &page->recs[i];
     slp_str seq = slp_rec_seq(page, r);
@@ -111,7 +112,6 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
 
 static void remember_last(slp_shard *s, const slp_page *page, const slp_rec *r) {
   slp_mark_rec(&s->last, page, r);
-  s->taken = 1;
 }
 
 /* Nothing of the page stays. */
@@ -169,7 +169,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   buffered->n = buffered->unacked = kept;
   buffered->redelivered = buffered->bits + bits;
   buffered->floor_time = s->tail_time;
-  if (s->taken) {
+  if (slp_has_taken(s)) {
     buffered->prev = s->last;
   } else { /* the first of all: from now on that is where the shard started, whatever "latest" says later */
     s->start.kind = SLP_POSITION_AT;
@@ -233,9 +233,46 @@ slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i) {
   return (slp_key){time, slp_rec_seq(buffered->page, r), r->sub};
 }
 
-void slp_queue_leave_order(slp_shard *s) {
+/* OUTSIDE -> IN <-> ASIDE; IN, ASIDE -> LEFT; LEFT -> IN when records are given back. */
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_ORDER_OUTSIDE] = BIT(SLP_ORDER_IN),
+    [SLP_ORDER_IN] = BIT(SLP_ORDER_IN) | BIT(SLP_ORDER_ASIDE) | BIT(SLP_ORDER_LEFT),
+    [SLP_ORDER_ASIDE] = BIT(SLP_ORDER_IN) | BIT(SLP_ORDER_LEFT),
+    [SLP_ORDER_LEFT] = BIT(SLP_ORDER_IN),
+};
+
+static void move(slp_shard *s, slp_order_state to) {
+  SLP_CHECK(allowed[s->order] & BIT(to));
+  s->order = to;
+}
+
+static int is_in_order(const slp_shard *s) { return s->order == SLP_ORDER_IN || s->order == SLP_ORDER_ASIDE; }
+
+static void leave_merge(slp_shard *s) {
   slp_merge_remove(&s->consumer->engine->merge, &s->node);
   slp_list_remove(&s->ready_link);
+}
+
+void slp_queue_enter(slp_shard *s) {
+  move(s, SLP_ORDER_IN);
+  slp_queue_put_in_order(s);
+}
+
+void slp_queue_leave(slp_shard *s) {
+  if (is_in_order(s)) move(s, SLP_ORDER_LEFT);
+  leave_merge(s);
+}
+
+void slp_queue_set_aside(slp_shard *s) {
+  move(s, SLP_ORDER_ASIDE);
+  slp_queue_put_in_order(s);
+}
+
+int slp_queue_take_back(slp_shard *s) {
+  if (s->order != SLP_ORDER_ASIDE) return 0;
+  move(s, SLP_ORDER_IN);
+  return 1;
 }
 
 void slp_queue_put_in_order(slp_shard *s) {
@@ -244,15 +281,14 @@ void slp_queue_put_in_order(slp_shard *s) {
   uint32_t i;
   int redelivered;
   int paused = s->paused || s->consumer->suspended;
-  int some = s->in_order && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
+  int some = is_in_order(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
   /* Set aside means "is not waited for"; what it has, it may hand out. */
-  if (!s->in_order || paused || (s->aside && !some)) {
-    slp_queue_leave_order(s);
+  if (!is_in_order(s) || paused || (s->order == SLP_ORDER_ASIDE && !some)) {
+    leave_merge(s);
     return;
   }
   if (!some && (s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE)) {
-    s->in_order = 0;
-    slp_queue_leave_order(s);
+    slp_queue_leave(s);
     if (s->consumer->leases && s->state == SLP_READER_ENDED)
       s->consumer->leases->ops->read_out(s->consumer->leases, s);
     slp_lineage_enter_ready(s->consumer); /* its children's turn */
@@ -323,7 +359,7 @@ int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t
 static void give_hopeless_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
-  if (s->state == SLP_READER_GONE || s->draining) return;
+  if (s->state == SLP_READER_GONE || s->drain) return;
   slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
                : c->leases                        ? "the shard goes to another worker"
@@ -390,7 +426,7 @@ void slp_queue_return(slp_buffered *buffered, uint32_t i) {
   s->redelivered_n++;
   s->consumer->queued_n++;
   s->given_back = 1;
-  s->in_order = 1; /* it had left when its last record was handed out */
+  if (s->order == SLP_ORDER_LEFT) move(s, SLP_ORDER_IN); /* it left when its last record was handed out */
 }
 
 /* A page whose records are all acknowledged but that waits for an older one gives its memory back. */
@@ -448,7 +484,6 @@ int slp_queue_rewind(slp_shard *s) {
     remember_last(s, buffered->page, &buffered->page->recs[s->next_i - 1]);
   } else {
     s->last = buffered->prev;
-    s->taken = s->last.seq_n > 0;
   }
   s->tail_time = s->key_time;
   /* The frontier goes back to the first record forgotten: the merge did not let anything pass it. */

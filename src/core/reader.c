@@ -74,7 +74,7 @@ static int has_room(const slp_shard *s) {
 static void on_timer(slp_timer *t);
 
 void slp_reader_poke(slp_shard *s) {
-  if (s->state != SLP_READER_WAITING || s->wants || (!s->paused && !has_room(s))) return;
+  if (s->state != SLP_READER_WAITING || s->want.slot || (!s->paused && !has_room(s))) return;
   if (s->consumer->suspended) return; /* it is poked again when that ends */
   uint64_t at_us = s->paused ? slp_max_u64(s->next_at_us, s->peek_at_us) : s->next_at_us;
   if (slp_now_us(host_of(s)) < at_us) {
@@ -88,7 +88,7 @@ void slp_reader_poke(slp_shard *s) {
 
 void slp_reader_hurry(slp_shard *s) {
   uint64_t at_us = s->fetch_sent_us + SLP_PACE_FLOOR_US;
-  if (s->state != SLP_READER_WAITING || s->wants || s->failing_since_us || s->next_at_us <= at_us) return;
+  if (s->state != SLP_READER_WAITING || s->want.slot || s->failing_since_us || s->next_at_us <= at_us) return;
   s->next_at_us = at_us;
   slp_reader_poke(s);
 }
@@ -132,7 +132,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_report_error(c, f, s, 0, s->pace.fails + 1, UINT64_MAX);
   if (c->leases) slp_consumer_list_soon(c, 0); /* is it still the stream that the leases are of? */
   slp_reader_stop(s);
-  s->aside = 0;
+  slp_queue_take_back(s);
   slp_lineage_bar(c);
   slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
   slp_queue_put_in_order(s);
@@ -145,8 +145,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
 
 void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
   give_up(s, f);
-  s->in_order = 0;
-  slp_queue_leave_order(s);
+  slp_queue_leave(s);
   slp_queue_drop(s);
 }
 
@@ -154,7 +153,7 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
  * been taken too. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
-  int certain = s->state == SLP_READER_FETCHING || !s->taken || slp_queue_was_young(s);
+  int certain = s->state == SLP_READER_FETCHING || !slp_has_taken(s) || slp_queue_was_young(s);
   slp_report_loss(c, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, certain, f->message);
   if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     give_up(s, f);
@@ -236,11 +235,11 @@ static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
 static void choose_place(slp_shard *s, slp_src_locate *rq) {
   rq->from = s->start;
   if (SLP_MUTANT(at_is_after) && s->start.kind == SLP_POSITION_AT) rq->from.kind = SLP_POSITION_AFTER;
-  if (s->start.kind == SLP_POSITION_LATEST && !s->taken) {
+  if (s->start.kind == SLP_POSITION_LATEST && !slp_has_taken(s)) {
     if (s->anchored && !SLP_MUTANT(latest_twice)) choose_anchor(s, rq);
   } else if (s->from_oldest) {
     rq->from.kind = SLP_POSITION_OLDEST;
-  } else if (s->taken) {
+  } else if (slp_has_taken(s)) {
     /* At, not after: the first record must be the one we took, else something was trimmed. */
     rq->from.kind = SLP_POSITION_AT;
     rq->from.mark = s->last;
@@ -260,7 +259,7 @@ static void on_located(slp_src_req *rq) {
       s->anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
       s->anchored = 1;
     }
-    s->cursor_after_last = s->taken && !s->from_oldest;
+    s->cursor_after_last = slp_has_taken(s) && !s->from_oldest;
     slp_buf_clear(&s->cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
@@ -393,7 +392,7 @@ static int last_side(const slp_shard *s, const slp_page *page) {
 
 /* A page that brings only the record we asked to go on from, perhaps an aggregate, brings nothing. */
 static int only_the_known(const slp_shard *s, const slp_page *page) {
-  return page->recs_n > 0 && s->taken && s->cursor_after_last && last_side(s, page) <= 0;
+  return page->recs_n > 0 && slp_has_taken(s) && s->cursor_after_last && last_side(s, page) <= 0;
 }
 
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
@@ -413,7 +412,7 @@ static int advance_watermark(slp_shard *s, const page_facts *p) {
   slp_key before = s->watermark;
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
   int at_tip = p->behind_ms == 0 && !p->full;
-  if (s->taken) slp_queue_set_frontier(s, s->tail_time, slp_mark_seq(&s->last), s->last.sub);
+  if (slp_has_taken(s)) slp_queue_set_frontier(s, s->tail_time, slp_mark_seq(&s->last), s->last.sub);
   /* A closed shard's tip is no news of the stream: its children hold records older than this answer.
    * (kinesalite says 0 behind and one page more before it ends a shard.) But one that never ends must not
    * stop the others. */
@@ -445,7 +444,8 @@ static void note_page(slp_shard *s, const page_facts *p) {
   set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
   if (s->at_tip) s->tip_asked_us = s->fetch_sent_us;
   slp_lag_note_page(s, p->lag_ms);
-  if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !s->taken && s->anchored) {
+  if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !slp_has_taken(s) &&
+      s->anchored) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
     s->anchor_ms = slp_max_i64(s->anchor_ms, seen); /* nothing came until then */
   }
@@ -512,7 +512,7 @@ static void end(slp_shard *s) {
   move(s, SLP_READER_ENDED);
   SLP_CHECK(c->open_n > 0);
   c->open_n--;
-  s->aside = 0;
+  slp_queue_take_back(s);
   slp_buf_free(&s->cursor);
   slp_report_log(c, SLOOP_LOG_INFO, "shard: read to its end shard=%s", s->name->shard);
   if (slp_list_empty(&s->pages) || SLP_MUTANT(end_told_early)) slp_reader_told_end(s);
@@ -523,8 +523,12 @@ static void end(slp_shard *s) {
 }
 
 void slp_reader_told_end(slp_shard *s) {
+  if (s->consumer->leases) return; /* until its end is kept another worker may have to read it again */
+  slp_reader_kept_end(s);
+}
+
+void slp_reader_kept_end(slp_shard *s) {
   if (s->state != SLP_READER_ENDED || s->ended_told || s->consumer->life != SLP_LIFE_RUNNING) return;
-  if (s->consumer->leases && !s->end_kept) return; /* until then another worker may have to read it again */
   s->ended_told = 1;
   s->consumer->counts.shards_ended++;
   slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);
@@ -593,7 +597,7 @@ static int brings_news(const slp_shard *s, const slp_page *page) {
 /* The shard is paused: its next record shows how far behind it is, and stays where it is. */
 static void peeked(slp_shard *s) {
   slp_page *page = s->page;
-  if (!s->taken &&
+  if (!slp_has_taken(s) &&
       s->start.kind != SLP_POSITION_AT) { /* where it begins is known by this record from now on */
     s->start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->start.mark, page, &page->recs[0]);
@@ -722,7 +726,7 @@ void slp_reader_listed(slp_shard *s) {
 
 void slp_reader_start(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  SLP_CHECK(s->state == SLP_READER_IDLE && s->wanted);
+  SLP_CHECK(s->state == SLP_READER_IDLE && slp_lineage_wanted(s));
   SLP_CHECK(c->waiting_n > 0);
   c->waiting_n--;
   c->open_n++;
@@ -792,8 +796,7 @@ void slp_reader_stop(slp_shard *s) {
   if (s->state == SLP_READER_GONE) return;
   call_off(s);
   set_behind(s, 0);
-  if (s->state == SLP_READER_IDLE && s->wanted) c->waiting_n--;
+  if (slp_lineage_wanted(s)) slp_lineage_set(s, SLP_SELECT_STOPPED);
   if (s->state != SLP_READER_IDLE && s->state != SLP_READER_ENDED) c->open_n--;
-  s->wanted = 0;
   if (s->state != SLP_READER_ENDED) move(s, SLP_READER_GONE);
 }

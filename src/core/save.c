@@ -16,7 +16,7 @@ static int is_finished(const slp_shard *s) {
          s->children_n > 0;
 }
 
-static int is_unfinished(const slp_shard *s) { return !s->skipped && !is_finished(s); }
+static int is_unfinished(const slp_shard *s) { return !slp_lineage_skipped(s) && !is_finished(s); }
 
 /* Marks who descends from an unfinished shard. */
 static void mark_held_back(slp_consumer *c) {
@@ -26,9 +26,9 @@ static void mark_held_back(slp_consumer *c) {
   for (int redelivered = 1; redelivered;) {
     redelivered = 0;
     for (at = 0; (s = slp_map_each(&c->shards, &at));) {
-      for (int i = 0; i < 2 && !s->marked && !s->skipped; i++) {
+      for (int i = 0; i < 2 && !s->marked && !slp_lineage_skipped(s); i++) {
         slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
-        if (!p || p->skipped || (!p->marked && !is_unfinished(p))) continue;
+        if (!p || slp_lineage_skipped(p) || (!p->marked && !is_unfinished(p))) continue;
         s->marked = 1;
         redelivered = 1;
       }
@@ -36,7 +36,7 @@ static void mark_held_back(slp_consumer *c) {
   }
 }
 
-static int belongs(const slp_shard *s) { return !s->skipped && (s->marked || is_unfinished(s)); }
+static int belongs(const slp_shard *s) { return !slp_lineage_skipped(s) && (s->marked || is_unfinished(s)); }
 
 /* Where nothing was acknowledged yet: where reading started. */
 static void set_start(slp_token_shard *t, const slp_shard *s) {

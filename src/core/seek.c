@@ -41,8 +41,7 @@ static void retire_shard(slp_consumer *c, slp_shard *s) {
   slp_engine *e = c->engine;
   if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
   slp_reader_stop(s);
-  s->in_order = 0;
-  slp_queue_leave_order(s);
+  slp_queue_leave(s);
   slp_queue_detach(s, &c->detached);
   if (e->blocker == s) e->blocker = NULL;
 }

@@ -72,17 +72,9 @@ static int has_end(slp_str id, const char *end) {
   return n <= id.n && memcmp(id.p + id.n - n, end, n) == 0;
 }
 
-void slp_start_skip(slp_shard *s) {
-  if (s->wanted) s->consumer->waiting_n--;
-  s->wanted = 0;
-  s->skipped = 1;
-}
+void slp_start_skip(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_SKIPPED); }
 
-static void take_up(slp_shard *s) {
-  if (!s->wanted) s->consumer->waiting_n++;
-  s->wanted = 1;
-  s->skipped = 0;
-}
+static void take_up(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_WANTED); }
 
 static slp_shard *parent_of(const slp_shard *s, int i) {
   return s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
@@ -113,7 +105,6 @@ static void start_after(slp_shard *s, const slp_mark *at) {
     return;
   }
   s->last = *at;
-  s->taken = 1;
 }
 
 static void start_at_time(slp_shard *s, int64_t at_ms) {
@@ -141,10 +132,10 @@ static void take_up_descendants(slp_consumer *c) {
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
-      if (s->wanted || !slp_lineage_wants(c, s->id)) continue;
-      for (int i = 0; i < 2 && !s->wanted; i++) {
+      if (slp_lineage_wanted(s) || !slp_lineage_wants(c, s->id)) continue;
+      for (int i = 0; i < 2 && !slp_lineage_wanted(s); i++) {
         slp_shard *p = parent_of(s, i);
-        if (!p || !p->wanted) continue;
+        if (!p || !slp_lineage_wanted(p)) continue;
         take_up(s);
         redelivered = 1;
       }
@@ -160,7 +151,7 @@ static int start_all_at_seq(slp_consumer *c, const slp_start_position *g, slp_fa
   while ((s = slp_map_each(&c->shards, &at))) {
     if (has_end(s->id, g->shard)) {
       found++;
-      asked += s->wanted;
+      asked += slp_lineage_wanted(s);
       start_at(s, &g->from.mark);
     } else {
       slp_start_skip(s);
@@ -190,7 +181,7 @@ static void start_all_latest(slp_consumer *c, int64_t not_before_ms) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    if (!s->wanted) continue;
+    if (!slp_lineage_wanted(s)) continue;
     s->not_before_ms = not_before_ms;
     /* A child listed beside its still open parent: a reshard is under way. The parent's end comes
      * first, and the child is read from its beginning. A closed shard is over for its children; while none is
@@ -212,7 +203,7 @@ static void start_all_at_time(slp_consumer *c, int64_t at_ms) {
     return;
   }
   while ((s = slp_map_each(&c->shards, &at))) {
-    if (s->wanted) start_at_time(s, at_ms);
+    if (slp_lineage_wanted(s)) start_at_time(s, at_ms);
   }
 }
 
@@ -292,7 +283,6 @@ static void start_after_lease(slp_shard *s, const slp_mark *at) {
     return;
   }
   s->last = *at;
-  s->taken = 1;
 }
 
 void slp_start_shard(slp_shard *s, const slp_position *from) {
@@ -312,7 +302,7 @@ static void take_up_orphans(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    for (int i = 0; i < 2 && !s->wanted; i++) {
+    for (int i = 0; i < 2 && !slp_lineage_wanted(s); i++) {
       const slp_token_shard *p = s->parents[i].n ? slp_token_find(t, s->parents[i]) : NULL;
       if (p && p->reads && !slp_lineage_get(c, p->id) && slp_lineage_wants(c, s->id)) take_up(s);
     }
@@ -353,7 +343,7 @@ static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   slp_shard *s;
   mark_known(c, t);
   while ((s = slp_map_each(&c->shards, &at))) {
-    if (s->wanted || s->marked || parent_of(s, 0) || parent_of(s, 1)) continue;
+    if (slp_lineage_wanted(s) || s->marked || parent_of(s, 0) || parent_of(s, 1)) continue;
     if (s->parents[0].n && slp_lineage_wants(c, s->id)) take_up(s);
   }
 }
@@ -383,7 +373,7 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
       return slp_fail_set(f, SLP_TRIMMED, SLOOP_ETRIMMED, "token: shard %.*s is not kept any more",
                           (int)t->shards[i].id.n, t->shards[i].id.p);
   }
-  for (at = 0; (s = slp_map_each(&c->shards, &at));) found += s->wanted;
+  for (at = 0; (s = slp_map_each(&c->shards, &at));) found += (size_t)slp_lineage_wanted(s);
   if (found == 0)
     return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN, "token: %s keeps none of its shards any more",
                         c->stream);
@@ -440,7 +430,8 @@ int slp_start_wants(slp_consumer *c, const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     const slp_shard *p = parent_of(s, i);
     known |= p != NULL;
-    kin |= p && (p->wanted || p->barred || p->state == SLP_READER_ENDED || p->state == SLP_READER_GONE);
+    kin |= p && (slp_lineage_wanted(p) || p->selection == SLP_SELECT_BARRED || p->state == SLP_READER_ENDED ||
+                 p->state == SLP_READER_GONE);
   }
   /* A token holds all there was to be read; what came since has forgotten parents. */
   return kin || (!known && g->token);

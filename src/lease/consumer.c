@@ -59,14 +59,25 @@ static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_positi
   return 0;
 }
 
+#define BIT(drain) (1u << (drain))
+static const unsigned allowed[] = {
+    [SLP_DRAIN_NO] = BIT(SLP_DRAIN_STOPPED),
+    [SLP_DRAIN_STOPPED] = BIT(SLP_DRAIN_ASKED),
+    [SLP_DRAIN_ASKED] = BIT(SLP_DRAIN_ASKED),
+};
+
+static void move_drain(slp_shard *s, slp_drain to) {
+  SLP_CHECK(allowed[s->drain] & BIT(to));
+  s->drain = to;
+}
+
 /* Reading ends and what was not handed out goes; what is out is waited for. */
 static void stop_reading(slp_shard *s) {
-  if (s->draining) return;
-  s->draining = 1;
+  if (s->drain) return;
+  move_drain(s, SLP_DRAIN_STOPPED);
   s->consumer->going_n++;
   slp_reader_stop(s);
-  s->in_order = 0;
-  slp_queue_leave_order(s);
+  slp_queue_leave(s);
   slp_queue_drop(s);
   if (s->consumer->engine->blocker == s) s->consumer->engine->blocker = NULL;
 }
@@ -89,7 +100,7 @@ static void t_drain(slp_processor *t, slp_str id) {
   slp_shard *s = slp_lineage_get(ld->c, id);
   if (!s) return;
   stop_reading(s);
-  s->drain_asked = 1;
+  move_drain(s, SLP_DRAIN_ASKED);
   if (!is_out(s)) slp_fleet_drained(ld->fleet, id);
   go_on(ld->c);
 }
@@ -107,8 +118,7 @@ static void t_revoke(slp_processor *t, slp_str id, slp_shutdown_reason why) {
   slp_shard *s = slp_lineage_get(c, id);
   if (!s || (SLP_MUTANT(lost_and_read_on) && why == SLP_SHUTDOWN_LOST)) return;
   if (why == SLP_SHUTDOWN_ENDED) {
-    s->end_kept = 1;
-    slp_reader_told_end(s);
+    slp_reader_kept_end(s);
   } else if (s->opened_told)
     slp_report_shard(c, s, why == SLP_SHUTDOWN_LOST ? SLOOP_SHARD_LOST : SLOOP_SHARD_RELEASED);
   stop_reading(s);
@@ -147,7 +157,7 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
   slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
   SLP_CHECK(s);
   memset(ret, 0, sizeof *ret);
-  if (s->end_left &&
+  if (s->read_out &&
       (SLP_MUTANT(no_batch_is_acknowledged) ? s->batches_out == 0 : slp_list_empty(&s->pages))) {
     (void)slp_acked_prefix(s, &ret->mark);
     ret->kind = SLP_POSITION_END;
@@ -202,13 +212,13 @@ static void on_settled(slp_leases *l, slp_shard *s, int acked) {
     slp_fleet_progressed(ld->fleet, s->id);
     s->progress_us = slp_now_us(host_of(ld));
   }
-  if (s->drain_asked && !is_out(s)) slp_fleet_drained(ld->fleet, s->id);
+  if (s->drain == SLP_DRAIN_ASKED && !is_out(s)) slp_fleet_drained(ld->fleet, s->id);
 }
 
 static void on_read_out(slp_leases *l, slp_shard *s) {
   slp_leased *ld = of(l);
-  if (s->end_left || s->draining) return;
-  s->end_left = 1;
+  if (s->read_out || s->drain) return;
+  s->read_out = 1;
   slp_fleet_ended(ld->fleet, s->id, s->kids, s->kids_n);
 }
 
@@ -270,11 +280,11 @@ static void on_listed(slp_leases *l, const slp_fail *f) {
 /* ---- shards without progress ------------------------------------------------------------------------ */
 
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
-  int idle = s->paused || s->consumer->paused_all || s->draining || s->consumer->suspended;
+  int idle = s->paused || s->consumer->paused_all || s->drain || s->consumer->suspended;
   if (idle || s->unacked_n == 0) s->progress_us = now;
   uint64_t since = s->progress_us;
   if (s->failing_since_us && !idle && !s->throttled) since = slp_min_u64(since, s->failing_since_us);
-  return !s->draining && now - since >= limit_us;
+  return !s->drain && now - since >= limit_us;
 }
 
 static void look_for_stuck(slp_leased *ld) {
@@ -459,7 +469,7 @@ static int begin(slp_leased *ld) {
   if (r) return r;
   c->fails = 0;
   c->started_from = 1;
-  c->life = SLP_LIFE_RUNNING;
+  slp_consumer_move(c, SLP_LIFE_RUNNING);
   slp_fleet_start(ld->fleet);
   if (ld->leaving) return 0;
   look_for_stuck(ld);
@@ -471,6 +481,7 @@ static void on_prepared(slp_store_req *rq) {
   slp_leased *ld = SLP_OWNER(p, slp_leased, prepare);
   slp_fail f = rq->fail;
   ld->preparing = 0;
+  if (ld->c->life != SLP_LIFE_LISTING) return; /* a listing has failed for good meanwhile */
   int r = f.class == SLP_FINE ? begin(ld) : 0;
   if (r == SLP_ENOMEM) slp_fail_set(&f, SLP_NOMEM, r, "no memory to join the fleet");
   if (r && r != SLP_ENOMEM)
@@ -491,7 +502,7 @@ static void on_described(slp_leases *l) {
   slp_leased *ld = of(l);
   slp_consumer *c = ld->c;
   slp_fail f = {0};
-  c->life = SLP_LIFE_LISTING;
+  slp_consumer_move(c, SLP_LIFE_LISTING);
   if (ld->o.open(ld->o.ctx, &c->describe, &ld->store, &ld->schema, &f)) {
     slp_consumer_fatal(c, &f);
     return;

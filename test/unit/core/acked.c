@@ -51,13 +51,12 @@ static slp_buffered *page_of(fixture *f, uint32_t p) {
   buffered->page = page;
   buffered->n = buffered->unacked = EACH;
   buffered->redelivered = buffered->bits + (EACH + 7) / 8;
-  if (f->shard.taken) buffered->prev = f->shard.last;
+  if (slp_has_taken(&f->shard)) buffered->prev = f->shard.last;
   buffered->charged = slp_page_bytes(page) + slp_alloc_size(buffered);
   slp_budget_force(&f->engine.budget, buffered->charged);
   slp_list_add_last(&f->shard.pages, &buffered->link);
   f->shard.unacked_n += EACH;
   slp_mark_rec(&f->shard.last, page, &page->recs[EACH - 1]);
-  f->shard.taken = 1;
   return buffered;
 }
 
