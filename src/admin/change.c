@@ -5,8 +5,6 @@
  * rows. */
 #include "admin/admin_inside.h"
 
-#include "lease/fleet_inside.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * what others stamped are told as such. The first line is the answer, the others are what it rests on. */
 #include "admin/admin_inside.h"
 
-#include "lease/fleet_inside.h"
+#include "lease/hash_range.h"
 #include "lease/shard_set.h"
 
 #include <stdio.h>

@@ -6,8 +6,6 @@
  * worker of that layout does to the others all the time. */
 #include "admin/admin_inside.h"
 
-#include "lease/fleet_inside.h"
-
 #define LINES_MAX 100u
 #define TEXT(s) (int)(s).n, (s).p
 

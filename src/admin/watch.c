@@ -4,8 +4,6 @@
  * kills nobody. */
 #include "admin/admin_inside.h"
 
-#include "lease/fleet_inside.h"
-
 #define READS_MIN 3u
 
 static int by_rows(const slp_admin *d) { return d->schema->liveness == SLP_BY_WORKER; }

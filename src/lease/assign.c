@@ -1,37 +1,20 @@
-/* assign.c - the leader assigns leases to workers: a lease stays with its owner as far as fairness allows,
- * and only assignment rows that change are written. */
-#include "lease/fleet_inside.h"
+/* assign.c - leading: which worker is to read which lease. A lease stays where it is read as far as
+ * fairness allows, and only rows that change are written. */
+#include "lease/assign.h"
 
+#include "lease/fleet_inside.h"
 #include "lease/lease_rules.h"
 #include "lease/shard_set.h"
 
-#define MOVES_MIN 20    /* of one worker's leases, that may move in one plan; or a tenth of an even share */
-#define MORE_US 2000000 /* until the next, when it had so many */
-#define AVOID_MS \
-  (INT64_C(10) * 60 * 1000) /* a worker that could not read a shard does not get it back sooner */
-#define UNOWNED_MAX 3       /* audits that a planned lease may stay nobody's, or with its former owner */
+#define MOVES_MIN 20    /* of one worker's leases, that may move in one round; or a tenth of an even share */
+#define MORE_US 2000000 /* until the next round, when it had so many */
+/* A worker that could not read a shard does not get it back sooner. */
+#define AVOID_MS (INT64_C(10) * 60 * 1000)
+#define UNOWNED_MAX 3 /* shard syncs that an assigned lease may stay nobody's, or with its former owner */
 
-/* ---- the rows ------------------------------------------------------------------------------------ */
+void slp_assign_begin(slp_fleet *f) { f->assign.base = f->assign.serial = 0; }
 
-void slp_snapshot_ask(slp_fleet *f, int exact, void (*on_done)(slp_store_req *rq)) {
-  f->snapshot_busy = 1;
-  f->stats.reads++;
-  memset(&f->snapshot.rq, 0, sizeof f->snapshot.rq);
-  f->snapshot.rq.on_done = on_done;
-  f->snapshot.rq.ms_max = (uint32_t)slp_max_u64(f->o.lease_ms / 2, 20);
-  f->schema->scope(f->schema, &f->snapshot.hash, &f->snapshot.prefix);
-  f->snapshot.consistent = (uint8_t)exact;
-  f->store->ops->list(f->store, &f->snapshot);
-}
-
-int slp_snapshot_sort(slp_fleet *f, slp_snapshot *ret) {
-  if (slp_snapshot_make(ret, f->schema, &f->snapshot.out)) return SLP_ENOMEM;
-  for (size_t i = 0; i < ret->bad_n && f->sync_in_round; i++)
-    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &ret->bad[i].key, ret->bad[i].why);
-  return 0;
-}
-
-/* ---- what is planned now ----------------------------------------------------------------------- */
+/* ---- what is assigned now ---------------------------------------------------------------------- */
 
 static uint32_t number_of(const slp_snapshot *s, const slp_worker_row *w) {
   return w ? (uint32_t)(w - s->workers) : SLP_NOBODY;
@@ -60,16 +43,17 @@ static void fill_assigned(const slp_snapshot *s, slp_assign *p) {
   }
 }
 
-/* It waits too long for the worker it is planned for. Where its owner has not given it up though that was
- * asked of him, he does not know of it (the table is from a backup): planned for him again he will. */
-static int is_stuck(slp_fleet *f, slp_seen_shard *seen, const slp_assign *p, const slp_assign_lease *l) {
+/* It has waited too long for the worker it is assigned to. An owner that was asked to give it up and has
+ * not done so does not know of it (the table is from a backup): assigned to that owner again it will
+ * know. */
+static int is_stuck(slp_seen_shard *seen, int sync, const slp_assign *p, const slp_assign_lease *l) {
   int waits = !l->out && l->assigned != SLP_NOBODY && l->assigned != l->owner;
   int owned = waits && l->owner != SLP_NOBODY && p->workers[l->assigned].takes;
-  if (f->sync_in_round) seen->stuck_n = owned ? seen->stuck_n + 1 : 0;
+  if (sync) seen->stuck_n = owned ? seen->stuck_n + 1 : 0;
   return owned ? seen->stuck_n >= UNOWNED_MAX : waits && seen->unowned_n >= UNOWNED_MAX;
 }
 
-static void fill(slp_fleet *f, const slp_snapshot *s, slp_assign *p) {
+static void fill(slp_fleet *f, const slp_snapshot *s, int sync, slp_assign *p) {
   for (size_t i = 0; i < s->workers_n; i++) {
     p->workers[i].weight = s->workers[i].weight ? s->workers[i].weight : 1;
     p->workers[i].takes = (uint8_t)slp_worker_takes(&s->workers[i]);
@@ -88,9 +72,9 @@ static void fill(slp_fleet *f, const slp_snapshot *s, slp_assign *p) {
   }
   fill_assigned(s, p);
   for (size_t i = 0; i < s->leases_n; i++) {
-    slp_seen_shard *seen = slp_map_get(&f->seen_shards, s->leases[i].shard);
+    slp_seen_shard *seen = slp_seen_get(f, s->leases[i].shard);
     slp_assign_lease *l = &p->leases[i];
-    if (!seen || !is_stuck(f, seen, p, l)) continue;
+    if (!seen || !is_stuck(seen, sync, p, l)) continue;
     l->avoid = l->assigned;
     slp_fleet_tell(f, SLP_FLEET_TROUBLE, s->leases[i].shard, 0, "%s though it was planned long ago",
                    l->owner == SLP_NOBODY ? "is nobody's" : "is not handed over");
@@ -147,7 +131,7 @@ static int write_row(slp_fleet *f, const slp_snapshot *s, const slp_assign *p, u
   if (!r) i = slp_bulk_write_add(f, SLP_OPERATION_ASSIGN, text + set.n, plus_n);
   if (i) {
     i->id = slp_bulk_write_text(f, s->workers[w].id);
-    i->plan = f->version_base + ++f->version_serial;
+    i->plan = f->assign.base + ++f->assign.serial;
     i->leases = leases_of(p);
     i->set = slp_bulk_write_text(f, slp_buf_str(&set));
     i->shards_n = plus_n;
@@ -159,25 +143,26 @@ static int write_row(slp_fleet *f, const slp_snapshot *s, const slp_assign *p, u
 }
 
 static void choose_base(slp_fleet *f, const slp_snapshot *s) {
-  if (f->version_base) return;
-  f->version_base = f->leadership_epoch * 1000000;
+  if (f->assign.base) return;
+  f->assign.base = slp_election_epoch(f) * 1000000;
   for (size_t i = 0; i < s->assignments_n; i++)
-    f->version_base = slp_max_u64(f->version_base, s->assignments[i].version);
+    f->assign.base = slp_max_u64(f->assign.base, s->assignments[i].version);
 }
 
-static void look_at_moves(slp_fleet *f, const slp_assign *p) {
+static uint64_t again_us(const slp_assign *p) {
   for (size_t w = 0; w < p->workers_n; w++) {
     uint32_t n = 0;
     for (size_t i = 0; i < p->leases_n; i++) n += p->leases[i].owner == w && p->leases[i].ret != w;
-    if (p->workers[w].takes && n >= p->moves_max) slp_assignment_soon(f, MORE_US);
+    if (p->workers[w].takes && n >= p->moves_max) return MORE_US;
   }
+  return SLP_NEVER;
 }
 
-static int write_all(slp_fleet *f, const slp_snapshot *s, slp_assign *p) {
-  fill(f, s, p);
+static int write_all(slp_fleet *f, const slp_snapshot *s, int sync, slp_assign *p, uint64_t *ret_again_us) {
+  fill(f, s, sync, p);
   if (slp_assign_make(p, f->mem)) return SLP_ENOMEM;
   choose_base(f, s);
-  look_at_moves(f, p);
+  *ret_again_us = again_us(p);
   for (uint32_t w = 0; w < p->workers_n; w++) {
     const slp_assignment_row *row = assignment_of(s, s->workers[w].id);
     if (!p->workers[w].takes || is_so(s, p, w, row)) continue;
@@ -186,20 +171,21 @@ static int write_all(slp_fleet *f, const slp_snapshot *s, slp_assign *p) {
   return 0;
 }
 
-/* Each plan makes everybody look at all it holds, so large shares do not move by twenties. */
+/* Each assignment makes every worker look at all it holds, so large shares do not move by twenties. */
 static uint32_t moves_max(const slp_snapshot *s) {
   return (uint32_t)slp_max_u64(MOVES_MIN, s->leases_n / (s->workers_n + 1) / 10);
 }
 
-int slp_assignment_write(slp_fleet *f, const slp_snapshot *s) {
+int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int sync, uint64_t *ret_again_us) {
   slp_assign p = {NULL, s->workers_n, NULL, s->leases_n, moves_max(s)};
   p.workers = slp_zalloc_n(f->mem, s->workers_n + 1, sizeof *p.workers);
   p.leases = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *p.leases);
-  if (!p.workers || !p.leases || write_all(f, s, &p)) {
+  *ret_again_us = SLP_NEVER;
+  if (!p.workers || !p.leases || write_all(f, s, sync, &p, ret_again_us)) {
     slp_bulk_write_stop(f);
-    slp_assignment_soon(f, 1000000);
+    *ret_again_us = slp_min_u64(*ret_again_us, 1000000);
   }
   slp_free(f->mem, p.workers);
   slp_free(f->mem, p.leases);
-  return f->jobs.n > 0;
+  return slp_bulk_write_n(f) > 0;
 }

@@ -1,4 +1,7 @@
-/* fleet_jobs.c - many writes of one worker, some at a time: rows of leases, plans, wills, what is reaped. */
+/* bulk_write.c - many writes of one worker, some at a time: rows of leases that are made or removed,
+ * assignments, proposals, rows of workers that are reaped. */
+#include "lease/bulk_write.h"
+
 #include "base/probe.h"
 #include "core/desc.h"
 #include "lease/fleet_inside.h"
@@ -6,9 +9,9 @@
 #define AT_ONCE 16
 #define TRIES 6
 
-/* All intents are added before the first is sent: the ops do not move any more then. */
+/* All operations are added before the first is sent: the writes do not move any more then. */
 static int make_room(slp_fleet *f) {
-  slp_bulk_write *j = &f->jobs;
+  slp_bulk_write *j = &f->bulk;
   if (j->n < j->cap) return 0;
   slp_bulk_item *all = slp_doubled(f->mem, j->all, &j->cap, 16, sizeof *all);
   if (!all) return SLP_ENOMEM;
@@ -17,32 +20,32 @@ static int make_room(slp_fleet *f) {
 }
 
 slp_operation *slp_bulk_write_add(slp_fleet *f, slp_operation_kind kind, size_t text_bytes, size_t items) {
-  slp_bulk_write *j = &f->jobs;
+  slp_bulk_write *j = &f->bulk;
   SLP_CHECK(!j->sent);
   if (make_room(f)) return NULL;
-  slp_bulk_item *job = &j->all[j->n];
-  memset(job, 0, sizeof *job);
-  job->text = slp_alloc(f->mem, text_bytes + 1);
-  job->list = slp_zalloc_n(f->mem, items + 1, sizeof *job->list);
-  if (!job->text || !job->list) {
-    slp_free(f->mem, job->text);
-    slp_free(f->mem, job->list);
+  slp_bulk_item *item = &j->all[j->n];
+  memset(item, 0, sizeof *item);
+  item->text = slp_alloc(f->mem, text_bytes + 1);
+  item->list = slp_zalloc_n(f->mem, items + 1, sizeof *item->list);
+  if (!item->text || !item->list) {
+    slp_free(f->mem, item->text);
+    slp_free(f->mem, item->list);
     return NULL;
   }
-  job->text_cap = text_bytes;
-  slp_fleet_operation(f, &job->i, kind);
-  job->i.shards = job->list;
+  item->text_cap = text_bytes;
+  slp_fleet_operation(f, &item->i, kind);
+  item->i.shards = item->list;
   j->n++;
-  return &job->i;
+  return &item->i;
 }
 
 slp_str slp_bulk_write_text(slp_fleet *f, slp_str s) {
-  slp_bulk_item *job = &f->jobs.all[f->jobs.n - 1];
+  slp_bulk_item *item = &f->bulk.all[f->bulk.n - 1];
   if (!s.n) return (slp_str){NULL, 0};
-  SLP_CHECK(s.n <= job->text_cap - job->text_n);
-  char *p = job->text + job->text_n;
+  SLP_CHECK(s.n <= item->text_cap - item->text_n);
+  char *p = item->text + item->text_n;
   memcpy(p, s.p, s.n);
-  job->text_n += s.n;
+  item->text_n += s.n;
   return (slp_str){p, s.n};
 }
 
@@ -63,13 +66,16 @@ slp_operation *slp_bulk_write_create(slp_fleet *f, const slp_shard_desc *d, int 
   return i;
 }
 
-slp_str *slp_bulk_write_list(slp_fleet *f) { return f->jobs.all[f->jobs.n - 1].list; }
+size_t slp_bulk_write_n(const slp_fleet *f) { return f->bulk.n; }
+int slp_bulk_write_busy(const slp_fleet *f) { return f->bulk.busy; }
+
+slp_str *slp_bulk_write_list(slp_fleet *f) { return f->bulk.all[f->bulk.n - 1].list; }
 
 static void send_more(slp_fleet *f);
 
-static void job_done(slp_write *op) {
+static void item_done(slp_write *op) {
   slp_fleet *f = op->f;
-  slp_bulk_write *j = &f->jobs;
+  slp_bulk_write *j = &f->bulk;
   j->done++;
   if (op->end == SLP_OUTCOME_REFUSED) j->refused |= 1u << op->i.kind;
   if (op->end == SLP_OUTCOME_GIVEN_UP) j->given_up = 1;
@@ -77,20 +83,20 @@ static void job_done(slp_write *op) {
 }
 
 static void send_more(slp_fleet *f) {
-  slp_bulk_write *j = &f->jobs;
+  slp_bulk_write *j = &f->bulk;
   while (j->sent < j->n && j->sent - j->done < AT_ONCE) {
-    slp_bulk_item *job = &j->all[j->sent++];
-    slp_write_init(&job->op, f, job);
-    job->op.i = job->i;
-    job->op.tries_max = TRIES;
-    slp_write_send(&job->op, job_done);
+    slp_bulk_item *item = &j->all[j->sent++];
+    slp_write_init(&item->op, f, item);
+    item->op.i = item->i;
+    item->op.tries_max = TRIES;
+    slp_write_send(&item->op, item_done);
   }
   if (j->done == j->n) slp_post(f->h, &j->ev);
 }
 
-static void jobs_end(slp_event *ev) {
+static void all_done(slp_event *ev) {
   slp_bulk_write *j = SLP_OWNER(ev, slp_bulk_write, ev);
-  slp_fleet *f = SLP_OWNER(j, slp_fleet, jobs);
+  slp_fleet *f = SLP_OWNER(j, slp_fleet, bulk);
   void (*on_done)(slp_fleet * f, uint32_t refused, int given_up) = j->on_done;
   uint32_t refused = j->refused;
   int given_up = j->given_up;
@@ -99,14 +105,14 @@ static void jobs_end(slp_event *ev) {
 }
 
 void slp_bulk_write_run(slp_fleet *f, void (*on_done)(slp_fleet *f, uint32_t refused, int given_up)) {
-  f->jobs.on_done = on_done;
-  f->jobs.ev.run = jobs_end;
-  f->jobs.busy = 1;
+  f->bulk.on_done = on_done;
+  f->bulk.ev.run = all_done;
+  f->bulk.busy = 1;
   send_more(f);
 }
 
 void slp_bulk_write_stop(slp_fleet *f) {
-  slp_bulk_write *j = &f->jobs;
+  slp_bulk_write *j = &f->bulk;
   slp_unpost(&j->ev);
   for (size_t k = 0; k < j->n; k++) {
     if (k < j->sent) slp_write_free(&j->all[k].op);

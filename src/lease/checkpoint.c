@@ -1,5 +1,5 @@
 /* checkpoint.c - how far a lease's shard is acknowledged, and writing that to its row. */
-#include "lease/lease.h"
+#include "lease/fleet_inside.h"
 
 void slp_lease_mark(slp_lease *l, slp_position *ret) {
   slp_fleet *f = l->f;
@@ -20,7 +20,7 @@ int slp_lease_clean(slp_lease *l) {
 static void saved(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
-  f->lease_writes--;
+  f->leases.writes--;
   if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE; /* else it was asked for since */
   slp_lease_touch(l);
   if (op->end != SLP_OUTCOME_DONE) {
@@ -36,7 +36,7 @@ static void saved(slp_write *op) {
 
 /* Raised so that a large fleet does not write more than one partition of a table takes. */
 static uint64_t period_us(slp_fleet *f) {
-  uint64_t leases = slp_max_u64(f->leases.live, f->fleet_leases);
+  uint64_t leases = slp_max_u64(f->leases.all.live, f->leases.of_fleet);
   uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / 400);
   return slp_fleet_jitter(f, ms * 1000, 20);
 }

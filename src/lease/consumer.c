@@ -1,4 +1,4 @@
-/* leased.c - a consumer whose shards come by leases: the seam of core/tenant.h from the reading side.
+/* consumer.c - a consumer whose shards come by leases: the seam of processor.h from the reading side.
  *
  * A shard is here from open to revoke and is nobody's child: whoever opened it knows that its parents are
  * read. What is out with the user when a lease goes stays theirs and counts for nothing, as after a move. */

@@ -1,4 +1,4 @@
-/* leased.h - a consumer whose shards come by leases: the fleet says which shard to read, from where and in
+/* consumer.h - a consumer whose shards come by leases: the fleet says which shard to read, from where and in
  * which epoch; this side reads, hands out, and tells how far everything is acknowledged. */
 #ifndef SLP_LEASE_CONSUMER_H
 #define SLP_LEASE_CONSUMER_H

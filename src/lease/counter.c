@@ -1,26 +1,27 @@
-/* fleet_counter.c - life where every lease has a counter that its owner moves. Each write of a lease moves
+/* counter.c - life where every lease has a counter that its owner moves. Each write of a lease moves
  * it, a checkpoint too, so what is dirty is saved by the renewal that is due. Whoever finds a counter where
  * he left it owns the lease still, whatever happened meanwhile: nobody can have taken it. So a worker that
  * was away goes on where it was, unless a renewal is refused. */
-#include "lease/lease.h"
+#include "lease/fleet_inside.h"
 
 #define BUSY_US 20000
 
 /* ---- the proof --------------------------------------------------------------------------------- */
 
 static uint64_t good_us(slp_fleet *f, int exact) {
-  if (!exact) return f->good_us;
+  if (!exact) return slp_proof_us(f);
   size_t at = 0;
-  f->good_us = SLP_NEVER;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
-    if (slp_lease_in(l, SLP_LEASE_OPEN)) f->good_us = slp_min_u64(f->good_us, l->counter.good_us);
-  return f->good_us;
+  uint64_t oldest = SLP_NEVER;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
+    if (slp_lease_in(l, SLP_LEASE_OPEN)) oldest = slp_min_u64(oldest, l->counter.good_us);
+  slp_proof_set(f, oldest);
+  return oldest;
 }
 
 static int may_open(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_now_refresh_us(f->h) >= slp_after_us(l->counter.good_us, slp_fleet_lease_us(f) / 10 * 8)) return 0;
-  f->good_us = slp_min_u64(f->good_us, l->counter.good_us);
+  slp_proof_set(f, slp_min_u64(slp_proof_us(f), l->counter.good_us));
   return 1;
 }
 
@@ -30,7 +31,7 @@ static void wrote(slp_lease *l, const slp_write *op) {
   l->counter.good_us = op->sent_us;
   l->counter.renew_us = slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
   l->own.since_us = slp_now_refresh_us(f->h);
-  if (l->counter.renew_us < f->beat_at_us) slp_beat_at(f, l->counter.renew_us);
+  if (l->counter.renew_us < slp_beat_at_us(f)) slp_beat_at(f, l->counter.renew_us);
   slp_deadline_check(f);
 }
 
@@ -42,14 +43,14 @@ static void gone(slp_lease *l) {
   int of_it = slp_str_eq(op->i.shard, l->shard);
   if (of_it && op->end == SLP_OUTCOME_DONE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, op->i.epoch + 1);
   if (of_it && op->row.kind == SLP_ROW_LEASE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, row->epoch);
-  if (l->f->suspended) slp_deadline_check(l->f); /* perhaps on its account alone */
+  if (!slp_proof_is(l->f, SLP_PROOF_GOOD)) slp_deadline_check(l->f); /* perhaps on its account alone */
 }
 
 /* ---- renewals ---------------------------------------------------------------------------------- */
 
 static void renewed(slp_write *op) {
   slp_lease *l = op->owner;
-  l->f->lease_writes--;
+  l->f->leases.writes--;
   slp_lease_touch(l);
   if (op->end != SLP_OUTCOME_DONE) {
     slp_lease_gone(l, SLP_SHUTDOWN_LOST);
@@ -71,7 +72,7 @@ static int renew(slp_lease *l) {
 static void beat(slp_fleet *f) {
   uint64_t now = slp_now_refresh_us(f->h), slack = slp_fleet_lease_us(f) / 40, next = SLP_NEVER;
   size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
     if (!slp_lease_in(l, SLP_LEASE_HELD)) continue;
     if (l->counter.renew_us > now + slack)
       next = slp_min_u64(next, l->counter.renew_us);
@@ -89,19 +90,21 @@ static void saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, ui
   int moved = !seen->seen || row->epoch != seen->counter;
   if (!seen->seen) seen->born_free = !row->owner.n;
   if (row->owner.n) seen->born_free = 0;
-  if (moved || seen->since_us <= f->trouble_us) seen->since_us = done_us;
+  if (moved || seen->since_us <= slp_fleet_trouble_us(f)) seen->since_us = done_us;
   seen->counter = row->epoch;
   seen->seen = 1;
 }
 
 static int dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) {
-  if (f->suspended || seen->since_us <= f->trouble_us) return 0;
+  if (!slp_proof_is(f, SLP_PROOF_GOOD) || seen->since_us <= slp_fleet_trouble_us(f)) return 0;
   return slp_now_refresh_us(f->h) - seen->since_us >= leases * slp_fleet_lease_us(f);
 }
 
 static void begin(slp_fleet *f) {
-  slp_draw_incarnation(f); /* each life has a name of its own: the counter can't tell two of one name apart */
-  f->good_us = f->beat_at_us = SLP_NEVER;
+  slp_fleet_draw_incarnation(
+      f); /* each life has a name of its own: the counter can't tell two of one name apart */
+  slp_proof_set(f, SLP_NEVER);
+  slp_beat_at(f, SLP_NEVER);
   slp_worker_begins(f);
 }
 

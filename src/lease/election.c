@@ -1,162 +1,208 @@
-/* fleet_bell.c - who leads, and what a follower polls: one small row, the leader's own, which tells its life,
- * and by a counter that something has changed. When the leader is gone, whoever is first leads. */
-#include "lease/lease.h"
+/* election.c - which worker leads, and what a follower polls: one small row, the leader's own, which
+ * shows that it lives, and by a counter that something has changed. When the leader is gone, the first
+ * worker to write the row of leadership leads. */
+#include "lease/election.h"
+
+#include "lease/fleet_inside.h"
 
 #define ALERT_US 200000
 #define ALERT_FOR_US 5000000
-#define MEMBERS_US 1000000 /* how often all workers are read while the leader is silent */
-#define TURN_US 200000     /* followers do not all condemn in the same moment */
+#define MEMBERS_US 1000000               /* how often all workers are read while the leader is silent */
+#define LEADERSHIP_US UINT64_C(60000000) /* how often a follower reads the row of leadership again */
+#define TURN_US 200000                   /* followers do not all evict in the same moment */
 
-static void leadership_read(slp_store_req *rq);
-static void leader_read(slp_store_req *rq);
+static void leadership_read(slp_read *r);
+static void leader_read(slp_read *r);
+
+#define BIT(role) (1u << (role))
+static const unsigned allowed[] = {
+    [SLP_ROLE_NONE] = BIT(SLP_ROLE_NONE) | BIT(SLP_ROLE_SEEKS),
+    [SLP_ROLE_SEEKS] = BIT(SLP_ROLE_NONE) | BIT(SLP_ROLE_SEEKS) | BIT(SLP_ROLE_FOLLOWS) | BIT(SLP_ROLE_LEADS),
+    [SLP_ROLE_FOLLOWS] = BIT(SLP_ROLE_NONE) | BIT(SLP_ROLE_SEEKS),
+    [SLP_ROLE_LEADS] = BIT(SLP_ROLE_NONE) | BIT(SLP_ROLE_SEEKS),
+};
+
+static void move(slp_fleet *f, slp_role to) {
+  slp_election *e = &f->election;
+  slp_role was = e->role;
+  SLP_CHECK(allowed[was] & BIT(to));
+  e->role = to;
+  if (was == SLP_ROLE_LEADS) e->leads(f, 0);
+  if (to == SLP_ROLE_NONE) {
+    e->changes_known = 0;
+    slp_timer_clear(f->h, &e->timer);
+  }
+  if (to == SLP_ROLE_LEADS) {
+    e->leader = f->me;
+    e->changes_known = 0;
+    e->leads(f, 1);
+  }
+}
+
+int slp_role_is(const slp_fleet *f, slp_role role) { return f->election.role == role; }
 
 static int may_lead(const slp_fleet *f) {
-  return f->state == SLP_WORKER_RUNS && !f->suspended && !f->stopping;
+  return slp_worker_is(f, SLP_WORKER_RUNS) && slp_proof_is(f, SLP_PROOF_GOOD);
 }
 
 static void in(slp_fleet *f, uint64_t us) {
-  slp_fleet_timer(f, &f->election_timer, slp_after_us(slp_fleet_now(f), us));
+  slp_fleet_timer(f, &f->election.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
 void slp_election_seek(slp_fleet *f, uint64_t in_us) {
   if (!may_lead(f)) return;
-  if (f->role == SLP_ROLE_LEADS) slp_leader_end(f);
-  f->role = SLP_ROLE_SEEKS;
+  move(f, SLP_ROLE_SEEKS);
   in(f, in_us);
 }
 
 void slp_election_begin(slp_fleet *f) {
   slp_assignment_read(f);
-  if (f->role == SLP_ROLE_NONE) slp_election_seek(f, 0);
+  if (f->election.role == SLP_ROLE_NONE) slp_election_seek(f, 0);
 }
 
-void slp_election_drop(slp_fleet *f) {
-  if (f->role == SLP_ROLE_LEADS) slp_leader_end(f);
-  f->role = SLP_ROLE_NONE;
-  f->changes_known = 0;
-  slp_timer_clear(f->h, &f->election_timer);
-}
+void slp_election_drop(slp_fleet *f) { move(f, SLP_ROLE_NONE); }
 
 void slp_election_alert(slp_fleet *f, uint64_t for_us) {
+  slp_election *e = &f->election;
   uint64_t now = slp_fleet_now(f);
-  f->alert_us = slp_max_u64(f->alert_us, now + for_us);
-  if (f->role == SLP_ROLE_FOLLOWS && !f->election_reading &&
-      (f->election_timer.at_us == SLP_NEVER || f->election_timer.at_us > now + ALERT_US))
+  e->alert_us = slp_max_u64(e->alert_us, now + for_us);
+  if (e->role == SLP_ROLE_FOLLOWS && !e->read.busy &&
+      (e->timer.at_us == SLP_NEVER || e->timer.at_us > now + ALERT_US))
     in(f, slp_fleet_jitter(f, ALERT_US, 20));
 }
 
-/* Something has changed: my plan may have, and so may what I hold. */
+void slp_election_alert_soon(slp_fleet *f) { slp_election_alert(f, ALERT_FOR_US); }
+
 void slp_election_changed(slp_fleet *f) {
-  slp_election_alert(f, ALERT_FOR_US);
+  slp_election_alert_soon(f);
   slp_assignment_read(f);
   size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
     if (slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_HELD)) slp_lease_poll(l, slp_fleet_now(f));
 }
 
-static void read_row(slp_fleet *f, uint8_t what, slp_operation_kind kind, slp_str name, int exact) {
-  if (f->election_reading) return;
-  slp_buf_clear(&f->leader_text);
-  if (slp_fleet_key(f, kind, name, &f->leader_text, &f->leader_key)) {
-    in(f, ALERT_US);
-    return;
-  }
-  f->stats.reads++;
-  f->election_reading = what;
-  memset(&f->leader_get.rq, 0, sizeof f->leader_get.rq);
-  f->leader_get.rq.on_done = what == 1 ? leadership_read : leader_read;
-  f->leader_get.rq.ms_max = (uint32_t)slp_max_u64(f->o.lease_ms / 6, 20);
-  f->leader_get.keys = &f->leader_key;
-  f->leader_get.keys_n = 1;
-  f->leader_get.consistent = (uint8_t)exact;
-  f->store->ops->get(f->store, &f->leader_get);
-}
-
-static slp_str leader_id(const slp_fleet *f) {
+slp_str slp_election_leader_id(const slp_fleet *f) {
   slp_str id = {NULL, 0}, incarnation;
-  slp_instance_split(slp_instance_str(&f->leader), &id, &incarnation);
+  slp_instance_split(slp_instance_str(&f->election.leader), &id, &incarnation);
   return id;
 }
 
-void slp_election_run(slp_timer *t) {
-  slp_fleet *f = SLP_OWNER(t, slp_fleet, election_timer);
-  if (f->role == SLP_ROLE_SEEKS && !f->lead_write.busy)
-    read_row(f, 1, SLP_OPERATION_LEAD, (slp_str){"", 0}, 1);
-  else if (f->role == SLP_ROLE_FOLLOWS)
-    read_row(f, 2, SLP_OPERATION_HEARTBEAT, leader_id(f), f->exact_next);
+uint64_t slp_election_epoch(const slp_fleet *f) { return f->election.epoch; }
+
+static void read_row(slp_fleet *f, slp_operation_kind kind, slp_str name, int exact,
+                     void (*on_done)(slp_read *r)) {
+  slp_election *e = &f->election;
+  if (!e->read.busy && slp_read_row(&e->read, kind, name, exact, on_done)) in(f, ALERT_US);
 }
 
-/* ---- who leads --------------------------------------------------------------------------------- */
+static void run(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_fleet, election.timer);
+  slp_election *e = &f->election;
+  if (e->role == SLP_ROLE_SEEKS && !e->write.busy)
+    read_row(f, SLP_OPERATION_LEAD, (slp_str){"", 0}, 1, leadership_read);
+  else if (e->role == SLP_ROLE_FOLLOWS)
+    read_row(f, SLP_OPERATION_HEARTBEAT, slp_election_leader_id(f), e->exact_next, leader_read);
+}
+
+/* ---- leadership -------------------------------------------------------------------------------- */
+
+/* By the service's clock, if it is known: ours may be ahead, and what comes until then would not be read. */
+static int64_t service_ms(slp_fleet *f) {
+  int64_t ms = f->processor->ops->service_ms ? f->processor->ops->service_ms(f->processor) : INT64_MIN;
+  return ms > 0 ? ms : slp_wall_ms(f->h);
+}
+
+/* LATEST means the moment in which the fleet began: a time, before any lease exists. A worker that has
+ * read it writes it again when an operator has removed the row: what came since then would be left out. */
+static slp_position start_position(slp_fleet *f) {
+  slp_position s = f->o.start, known = f->election.start;
+  if (s.kind == SLP_POSITION_TIME) return s;
+  if (s.kind != SLP_POSITION_LATEST) return (slp_position){.kind = SLP_POSITION_OLDEST};
+  return known.kind == SLP_POSITION_TIME ? known
+                                         : (slp_position){.kind = SLP_POSITION_TIME, .at_ms = service_ms(f)};
+}
+
+void slp_election_set_start(slp_fleet *f, const slp_position *start) { f->election.start = *start; }
 
 static void elected(slp_write *op) {
   slp_fleet *f = op->f;
-  if (f->role != SLP_ROLE_SEEKS || !may_lead(f)) return;
+  if (f->election.role != SLP_ROLE_SEEKS || !may_lead(f)) return;
   if (op->end != SLP_OUTCOME_DONE) {
     slp_election_seek(f, op->end == SLP_OUTCOME_GIVEN_UP ? ALERT_US : 0);
     return;
   }
-  f->leadership_epoch = op->i.epoch + 1;
-  slp_leader_begin(f);
+  f->election.epoch = op->i.epoch + 1;
+  move(f, SLP_ROLE_LEADS);
 }
 
 static void run_for(slp_fleet *f, slp_str owner, uint64_t epoch) {
-  slp_operation *i = &f->lead_write.i;
-  slp_instance_set(&f->leader, owner);
+  slp_election *e = &f->election;
+  slp_operation *i = &e->write.i;
+  slp_instance_set(&e->leader, owner);
   slp_fleet_operation(f, i, SLP_OPERATION_LEAD);
-  i->owner = slp_instance_str(&f->leader);
+  i->owner = slp_instance_str(&e->leader);
   i->epoch = epoch;
-  i->start = slp_fleet_start_position(f);
-  f->lead_write.tries_max = 3;
-  slp_write_send(&f->lead_write, elected);
+  i->start = start_position(f);
+  e->write.tries_max = 3;
+  slp_write_send(&e->write, elected);
+}
+
+void slp_election_resign(slp_fleet *f, void (*done)(slp_write *op)) {
+  slp_election *e = &f->election;
+  slp_write_stop(&e->write);
+  slp_fleet_operation(f, &e->write.i, SLP_OPERATION_RESIGN);
+  e->write.i.epoch = e->epoch;
+  e->write.tries_max = 3;
+  slp_write_send(&e->write, done);
 }
 
 static void follow(slp_fleet *f, slp_str owner) {
-  int same = f->changes_known && slp_str_eq(owner, slp_instance_str(&f->leader));
-  f->role = SLP_ROLE_FOLLOWS;
+  slp_election *e = &f->election;
+  int same = e->changes_known && slp_str_eq(owner, slp_instance_str(&e->leader));
+  move(f, SLP_ROLE_FOLLOWS);
   in(f, 0);
   slp_assignment_read(f);
-  slp_members_forget(f); /* about once a minute */
-  slp_leases_forget(f);
+  slp_polls_forget(f, slp_election_leader_id(f)); /* about once a minute */
   if (same) return;
-  slp_instance_set(&f->leader, owner);
-  f->changes_known = 0;
-  f->exact_next = 1;
-  slp_notify_leader(f); /* a leader that was alone does not look */
+  slp_instance_set(&e->leader, owner);
+  e->changes_known = 0;
+  e->exact_next = 1;
+  slp_notify_leader(f); /* a leader that was alone does not look for others by itself */
 }
 
 /* When this owner of leadership was first read. */
 static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
-  if (!slp_str_eq(owner, slp_instance_str(&f->named))) f->leader_named_us = now_us;
-  slp_instance_set(&f->named, owner);
-  return f->leader_named_us;
+  slp_election *e = &f->election;
+  if (!slp_str_eq(owner, slp_instance_str(&e->named))) e->named_us = now_us;
+  slp_instance_set(&e->named, owner);
+  return e->named_us;
 }
 
-static void leadership_read(slp_store_req *rq) {
-  slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_fleet, leader_get);
-  slp_parsed_row row = {.kind = SLP_ROW_OTHER};
-  f->election_reading = 0;
-  int came = slp_read_came(f, SLP_READ_LEADER, rq);
-  if (f->role != SLP_ROLE_SEEKS || !may_lead(f)) return;
-  if (!came) {
+static void leadership_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_election *e = &f->election;
+  slp_parsed_row row;
+  if (e->role != SLP_ROLE_SEEKS || !may_lead(f)) return;
+  if (!r->came) {
     slp_election_seek(f, slp_fleet_jitter(f, ALERT_US, 20));
     return;
   }
-  if (f->leader_get.out.n) f->schema->read(f->schema, &f->leader_get.out.rows[0], &row);
+  slp_read_one(r, &row);
   if (row.kind == SLP_ROW_BAD) {
     slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key, row.why);
     slp_election_seek(f, 5000000);
     return;
   }
   const slp_leadership_row *lead = &row.u.leadership;
-  f->leadership_read_us = rq->done_us;
-  if (row.kind == SLP_ROW_LEADERSHIP && lead->start.kind == SLP_POSITION_TIME) f->start = lead->start;
+  uint64_t at_us = r->rq->done_us;
+  e->read_us = at_us;
+  if (row.kind == SLP_ROW_LEADERSHIP && lead->start.kind == SLP_POSITION_TIME) e->start = lead->start;
   if (row.kind != SLP_ROW_LEADERSHIP || !lead->owner.n) {
     run_for(f, (slp_str){NULL, 0}, row.kind == SLP_ROW_LEADERSHIP ? lead->epoch : 0);
   } else if (slp_str_eq(lead->owner, slp_instance_str(&f->me))) {
-    f->leadership_epoch = lead->epoch;
-    slp_leader_begin(f);
-  } else if (slp_member_verdict(f, lead->owner, named_since(f, lead->owner, rq->done_us)) ==
-             SLP_MEMBER_EVICTED) {
+    e->epoch = lead->epoch;
+    move(f, SLP_ROLE_LEADS);
+  } else if (slp_member_verdict(f, lead->owner, named_since(f, lead->owner, at_us)) == SLP_MEMBER_EVICTED) {
     run_for(f, lead->owner, lead->epoch);
   } else {
     follow(f, lead->owner);
@@ -172,70 +218,68 @@ static uint64_t silent_us(slp_fleet *f, const slp_member *p) {
 }
 
 static void listen(slp_fleet *f, slp_member *p) {
-  if (!f->changes_known || p->changes != f->changes) slp_election_changed(f);
-  f->changes = p->changes;
-  f->changes_known = 1;
+  if (!f->election.changes_known || p->changes != f->election.changes) slp_election_changed(f);
+  f->election.changes = p->changes;
+  f->election.changes_known = 1;
 }
 
 /* Nobody waits for a turn when there is nobody else. */
 static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   size_t at = 0;
-  for (slp_member *p; (p = slp_map_each(&f->members, &at));)
-    if (p != leader && p->in_list && !p->gone && !slp_str_eq((slp_str){p->id, p->id_n}, f->o.worker))
-      return f->turn_us;
-  return f->members_ok ? 0 : f->turn_us;
+  for (slp_member *p; (p = slp_member_each(f, &at));)
+    if (p != leader && p->in_list && !p->gone && !slp_member_is_me(f, p)) return f->election.turn_us;
+  return slp_members_list_came(f) ? 0 : f->election.turn_us;
 }
 
-/* After half a lease of silence whoever may lead next begins to observe the others. */
+/* After half a lease of silence a worker that may lead next begins to observe the others. */
 static void worry(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_fleet_now(f);
   if (silent_us(f, p) < slp_fleet_lease_us(f) / 2) {
-    f->turn_us = slp_random_below(f->h, TURN_US);
+    f->election.turn_us = slp_random_below(f->h, TURN_US);
     return;
   }
   slp_election_alert(f, ALERT_FOR_US / 5);
-  if (now >= f->members_us && slp_workers_list(f, 0, NULL)) f->members_us = now + MEMBERS_US;
+  if (now >= f->election.list_us && slp_members_list(f, 0, NULL)) f->election.list_us = now + MEMBERS_US;
   if (slp_member_may_evict(f, p, my_turn_us(f, p))) slp_member_evict(f, p);
 }
 
 static void next_poll(slp_fleet *f, const slp_member *p) {
   uint64_t now = slp_fleet_now(f), leader_poll_us = (uint64_t)f->o.leader_poll_ms * 1000;
-  int alert = f->alert_us > now;
+  int alert = f->election.alert_us > now;
   uint64_t wait = alert ? slp_fleet_jitter(f, slp_min_u64(ALERT_US, leader_poll_us), 20)
                         : slp_fleet_jitter(f, leader_poll_us, 10);
   uint64_t quiet = p ? slp_member_quiet_us(f, p, my_turn_us(f, p)) : SLP_NEVER;
   in(f, slp_min_u64(wait, quiet == SLP_NEVER ? wait : quiet - now));
 }
 
-static void leader_read(slp_store_req *rq) {
-  slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_fleet, leader_get);
-  slp_parsed_row parsed = {.kind = SLP_ROW_OTHER};
-  int came = slp_read_came(f, SLP_READ_LEADER, rq);
-  f->election_reading = 0;
-  if (f->role != SLP_ROLE_FOLLOWS) {
-    if (f->role == SLP_ROLE_SEEKS) in(f, 0);
+static void leader_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_election *e = &f->election;
+  slp_parsed_row row;
+  if (e->role != SLP_ROLE_FOLLOWS) {
+    if (e->role == SLP_ROLE_SEEKS) in(f, 0);
     return;
   }
-  slp_member *p = slp_member_make(f, leader_id(f));
+  slp_member *p = slp_member_make(f, slp_election_leader_id(f));
   /* Now and then the row of leadership itself: an operator may have touched it. */
-  int stale = came && slp_fleet_now(f) - f->leadership_read_us > UINT64_C(60000000);
-  if (!came || (!p && !stale)) {
+  int stale = r->came && slp_fleet_now(f) - e->read_us > LEADERSHIP_US;
+  if (!r->came || (!p && !stale)) {
     if (p) slp_member_unread(p);
     next_poll(f, p);
     return;
   }
-  if (f->leader_get.out.n) f->schema->read(f->schema, &f->leader_get.out.rows[0], &parsed);
-  if (!p || parsed.kind == SLP_ROW_BAD) { /* a name that is nobody's; a row that can't be read: it stays */
-    if (p) slp_member_saw_bad(p, &parsed);
+  slp_read_one(r, &row);
+  if (!p || row.kind == SLP_ROW_BAD) { /* a name that is nobody's; a row that can't be read: it stays */
+    if (p) slp_member_saw_bad(p, &row);
     if (stale)
       slp_election_seek(f, 0);
     else
       next_poll(f, NULL);
     return;
   }
-  slp_member_saw(p, parsed.kind == SLP_ROW_WORKER ? &parsed.u.worker : NULL, f->leader_get.consistent, rq);
-  slp_verdict v = slp_member_verdict(f, slp_instance_str(&f->leader), f->leader_named_us);
-  f->exact_next = v == SLP_MEMBER_UNKNOWN || p->missing || parsed.kind != SLP_ROW_WORKER;
+  slp_member_saw(p, row.kind == SLP_ROW_WORKER ? &row.u.worker : NULL, r->get.consistent, r->rq);
+  slp_verdict v = slp_member_verdict(f, slp_instance_str(&e->leader), e->named_us);
+  e->exact_next = v == SLP_MEMBER_UNKNOWN || p->missing || row.kind != SLP_ROW_WORKER;
   listen(f, p);
   if (v == SLP_MEMBER_EVICTED || stale) {
     slp_election_seek(f, 0);
@@ -245,39 +289,87 @@ static void leader_read(slp_store_req *rq) {
   next_poll(f, p);
 }
 
-/* ---- ringing ----------------------------------------------------------------------------------- */
+/* ---- the change counter ------------------------------------------------------------------------ */
+
+int slp_election_differs(const slp_fleet *f, uint64_t changes) { return changes != f->election.changes; }
+
+int slp_election_heard(slp_fleet *f, uint64_t changes) {
+  if (!f->election.changes_known || changes == f->election.changes) return 0;
+  f->election.changes = changes;
+  return 1;
+}
+
+/* My own notification is the one more; any other is another worker's, and I am to hear it. */
+static int others_notified(slp_fleet *f, uint64_t changes) {
+  slp_election *e = &f->election;
+  int others = !e->changes_known || changes != e->changes + 1;
+  e->changes = changes;
+  e->changes_known = 1;
+  return others;
+}
 
 static void notified(slp_write *op) {
   slp_fleet *f = op->f;
+  slp_notify *n = &f->election.notify;
   slp_member *p = op->i.id.n ? slp_member_get(f, op->i.id) : NULL;
   if (p) slp_member_saw_write(p, op);
-  if (f->role == SLP_ROLE_LEADS && p && slp_str_eq(op->i.id, f->o.worker) && op->end == SLP_OUTCOME_DONE) {
-    /* My own ring is the one more; any other is somebody's that I am to hear. */
-    int other = !f->changes_known || p->changes != f->changes + 1;
-    f->changes = p->changes;
-    f->changes_known = 1;
-    if (other) slp_watch_now(f);
-  }
-  if (f->notify_again) {
-    f->notify_again = 0;
+  int of_me = f->election.role == SLP_ROLE_LEADS && p && slp_member_is_me(f, p);
+  if (of_me && op->end == SLP_OUTCOME_DONE && others_notified(f, p->changes)) f->election.news(f);
+  if (n->again) {
+    n->again = 0;
     slp_notify_leader(f);
-  } else {
-    slp_leave_notified(f);
+  } else if (n->done) {
+    void (*done)(slp_fleet * f) = n->done;
+    n->done = NULL;
+    done(f);
   }
 }
 
 void slp_notify_leader(slp_fleet *f) {
-  slp_operation *i = &f->notify_write.i;
-  slp_str id = f->role == SLP_ROLE_LEADS ? f->o.worker : leader_id(f);
+  slp_notify *n = &f->election.notify;
+  slp_str id = slp_election_leader_id(f);
   if (!id.n) return;
-  if (f->notify_write.busy) {
-    f->notify_again = 1;
+  if (n->write.busy) {
+    n->again = 1;
     return;
   }
-  slp_fleet_operation(f, i, SLP_OPERATION_NOTIFY);
-  f->notify_id_n = (uint8_t)id.n;
-  memmove(f->notify_id, id.p, id.n);
-  i->id = (slp_str){f->notify_id, f->notify_id_n};
-  f->notify_write.tries_max = 5;
-  slp_write_send(&f->notify_write, notified);
+  slp_fleet_operation(f, &n->write.i, SLP_OPERATION_NOTIFY);
+  n->id_n = (uint8_t)id.n;
+  memmove(n->id, id.p, id.n);
+  n->write.i.id = (slp_str){n->id, n->id_n};
+  n->write.tries_max = 5;
+  slp_write_send(&n->write, notified);
+}
+
+void slp_notify_leader_then(slp_fleet *f, void (*done)(slp_fleet *f)) {
+  f->election.notify.done = done;
+  slp_notify_leader(f);
+}
+
+/* ---- birth and death --------------------------------------------------------------------------- */
+
+void slp_election_init(slp_fleet *f, void (*leads)(slp_fleet *f, int on), void (*news)(slp_fleet *f)) {
+  slp_election *e = &f->election;
+  e->leads = leads;
+  e->news = news;
+  slp_fleet_timer_init(&e->timer, run);
+  slp_read_init(&e->read, f, "the leader", 6);
+  slp_write_init(&e->write, f, f);
+  slp_write_init(&e->notify.write, f, f);
+}
+
+void slp_election_stop(slp_fleet *f) {
+  slp_election *e = &f->election;
+  slp_read_stop(&e->read);
+  slp_timer_clear(f->h, &e->timer);
+  slp_write_stop(&e->write);
+  slp_write_stop(&e->notify.write);
+  e->notify.again = 0;
+  e->notify.done = NULL;
+}
+
+void slp_election_free(slp_fleet *f) {
+  slp_read_free(&f->election.read);
+  slp_write_free(&f->election.write);
+  slp_write_free(&f->election.notify.write);
 }

@@ -2,7 +2,7 @@
  * written once every record is acknowledged. So no worker can ever take a shard that was read for a new one,
  * and no child is without a row or read too early. */
 #include "core/desc.h"
-#include "lease/lease.h"
+#include "lease/fleet_inside.h"
 
 #define AGAIN_US 500000
 
@@ -25,7 +25,7 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n) {
 
 static void kid_made(slp_write *op) {
   slp_lease *l = op->owner;
-  l->f->lease_writes--;
+  l->f->leases.writes--;
   if (op->end == SLP_OUTCOME_DONE) l->end.made_n++;
   slp_lease_touch(l);
 }
@@ -40,7 +40,7 @@ static void make_kid(slp_lease *l) {
   const slp_shard_desc *kid = &l->end.kids[l->end.made_n];
   slp_operation *i = &l->op.i;
   if (f->sharing->may_make && !f->sharing->may_make(l, kid)) {
-    if (f->state == SLP_WORKER_LEAVING && slp_fleet_now(f) >= f->leave_by_us) {
+    if (slp_worker_is(f, SLP_WORKER_LEAVING) && slp_fleet_now(f) >= slp_worker_leave_by_us(f)) {
       slp_lease_release(l, SLP_RELEASE_LEAVE);
       return;
     }
@@ -48,7 +48,7 @@ static void make_kid(slp_lease *l) {
     slp_lease_save_due(l);
     return;
   }
-  if (f->lease_writes >= 64) {
+  if (f->leases.writes >= 64) {
     slp_lease_step_at(l, slp_fleet_now(f) + 20000);
     return;
   }
@@ -64,7 +64,7 @@ static void make_kid(slp_lease *l) {
   i->epoch_first = epoch_first(f, kid->id);
   i->shard = kid->id;
   l->op.tries_max = 0;
-  f->lease_writes++;
+  f->leases.writes++;
   slp_write_send(&l->op, kid_made);
 }
 
@@ -88,7 +88,7 @@ static int ended_row(const slp_write *op) {
 static void end_written(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
-  f->lease_writes--;
+  f->leases.writes--;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
     /* Everything is acknowledged: the same write again is all there is to do. */
@@ -101,11 +101,11 @@ static void end_written(slp_write *op) {
     return;
   }
   slp_lease_ended(l, op->i.epoch);
-  if (f->state == SLP_WORKER_RUNS) inherit(l);
+  if (slp_worker_is(f, SLP_WORKER_RUNS)) inherit(l);
   slp_lease_gone(l, SLP_SHUTDOWN_ENDED);
   slp_leases_touch_waiting(f); /* some of them wait for it */
-  if (f->unknown_kids) {
-    f->unknown_kids = 0;
+  if (f->leases.unknown_kids) {
+    f->leases.unknown_kids = 0;
     f->sharing->unknown_children(f);
   }
 }
@@ -132,10 +132,10 @@ void slp_lease_end(slp_lease *l) {
   slp_lease_mark(l, &mark);
   if (mark.kind == SLP_POSITION_END) {
     write_end(l);
-  } else if (f->state == SLP_WORKER_LEAVING && slp_fleet_now(f) >= f->leave_by_us) {
+  } else if (slp_worker_is(f, SLP_WORKER_LEAVING) && slp_fleet_now(f) >= slp_worker_leave_by_us(f)) {
     slp_lease_release(l, SLP_RELEASE_LEAVE);
   } else {
-    if (f->state == SLP_WORKER_LEAVING) slp_lease_step_at(l, f->leave_by_us);
+    if (slp_worker_is(f, SLP_WORKER_LEAVING)) slp_lease_step_at(l, slp_worker_leave_by_us(f));
     slp_lease_save_due(l);
   }
 }

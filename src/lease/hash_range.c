@@ -1,5 +1,5 @@
-/* fleet_ring.c - do the leases that are not ended tile the whole hash ring? */
-#include "lease/fleet_inside.h"
+/* hash_range.c - do the leases that are not ended cover every hash key? */
+#include "lease/hash_range.h"
 
 #include "base/num.h"
 

@@ -2,6 +2,8 @@
  * at a time, and how an ownership of it begins and ends. */
 #include "lease/lease.h"
 
+#include "lease/fleet_inside.h"
+
 #include "lease/shard_set.h"
 
 #define WRITES_MAX 64 /* of leases at once; heartbeats of workers are not counted */
@@ -52,7 +54,7 @@ void slp_lease_move(slp_lease *l, slp_lease_state to) {
 
 /* ---- those that are known ------------------------------------------------------------------------------ */
 
-slp_lease *slp_lease_get(slp_fleet *f, slp_str shard) { return slp_map_get(&f->leases, shard); }
+slp_lease *slp_lease_get(slp_fleet *f, slp_str shard) { return slp_map_get(&f->leases.all, shard); }
 
 slp_lease *slp_lease_make(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_get(f, shard);
@@ -67,7 +69,7 @@ slp_lease *slp_lease_make(slp_fleet *f, slp_str shard) {
   l->shard = (slp_str){id, shard.n};
   l->poll.row_us = l->poll.step_us = SLP_NEVER;
   slp_write_init(&l->op, f, l);
-  if (slp_map_put(&f->leases, l->shard, l) == 0) return l;
+  if (slp_map_put(&f->leases.all, l->shard, l) == 0) return l;
   slp_free(f->mem, id);
   slp_free(f->mem, l);
   return NULL;
@@ -88,6 +90,29 @@ void slp_lease_free(slp_lease *l) {
   slp_free(mem, l);
 }
 
+void slp_leases_init(slp_fleet *f) { slp_map_init(&f->leases.all, f->mem); }
+
+void slp_leases_stop(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
+    slp_write_stop(&l->op);
+    l->poll.row_us = l->poll.step_us = SLP_NEVER;
+  }
+  f->leases.writes = 0;
+}
+
+void slp_leases_free(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_free(l);
+  slp_map_free(&f->leases.all);
+}
+
+slp_lease *slp_lease_each(slp_fleet *f, size_t *at) { return slp_map_each(&f->leases.all, at); }
+
+void slp_leases_of_fleet(slp_fleet *f, uint64_t n) { f->leases.of_fleet = n; }
+uint64_t slp_leases_version(const slp_fleet *f) { return f->leases.version; }
+void slp_leases_set_version(slp_fleet *f, uint64_t version) { f->leases.version = version; }
+
 /* Longer than a copy of any write of this worker can be under way: what it has released may be forgotten. */
 #define IDLE_MINUTES 60
 
@@ -98,11 +123,10 @@ static int is_nothing(const slp_lease *l) {
 
 void slp_leases_forget(slp_fleet *f) {
   size_t at = 0;
-  if (f->polling) return; /* the answer will be looked at by pointers to leases */
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
     l->idle_minutes = is_nothing(l) ? (uint8_t)(l->idle_minutes + 1) : 0;
     if (l->idle_minutes < IDLE_MINUTES) continue;
-    slp_map_remove(&f->leases, l->shard);
+    slp_map_remove(&f->leases.all, l->shard);
     slp_lease_free(l);
   }
 }
@@ -112,8 +136,8 @@ void slp_leases_forget(slp_fleet *f) {
 int slp_lease_wanted(const slp_lease *l) {
   slp_fleet *f = l->f;
   const slp_lease_want *w = &l->want;
-  if (f->state != SLP_WORKER_RUNS || l->row.ended || !(w->assigned || w->inherited)) return 0;
-  return !w->shunned_us || w->shunned_assignment != f->assignment_version ||
+  if (!slp_worker_is(f, SLP_WORKER_RUNS) || l->row.ended || !(w->assigned || w->inherited)) return 0;
+  return !w->shunned_us || w->shunned_assignment != slp_leases_version(f) ||
          slp_fleet_now(f) >= w->shunned_us;
 }
 
@@ -132,7 +156,7 @@ void slp_lease_forget(slp_lease *l) {
 }
 
 void slp_lease_shun(slp_lease *l, uint64_t us) {
-  l->want.shunned_assignment = l->f->assignment_version;
+  l->want.shunned_assignment = slp_leases_version(l->f);
   l->want.shunned_us = slp_fleet_now(l->f) + us;
 }
 
@@ -165,13 +189,13 @@ void slp_lease_inherit(slp_lease *l) {
 /* What is far away is due together, and the more so the more leases there are: one pass over all of them then
  * serves many. */
 static uint64_t on_grid(slp_fleet *f, uint64_t at_us) {
-  uint64_t grid = GRID_US * (1 + slp_min_u64(f->leases.live / 1000, 3));
+  uint64_t grid = GRID_US * (1 + slp_min_u64(f->leases.all.live / 1000, 3));
   return at_us > SLP_NEVER - grid ? at_us : (at_us + grid - 1) / grid * grid;
 }
 
 void slp_leases_touch_waiting(slp_fleet *f) {
   size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
     if (l->state == SLP_LEASE_WAITING) slp_lease_touch(l);
 }
 
@@ -225,11 +249,11 @@ int slp_lease_seen(slp_fleet *f, slp_str shard) {
 
 int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_done)(slp_write *op)) {
   slp_fleet *f = l->f;
-  if (f->lease_writes >= (f->liveness->urgent >> kind & 1 ? URGENT_MAX : WRITES_MAX)) {
+  if (f->leases.writes >= (f->liveness->urgent >> kind & 1 ? URGENT_MAX : WRITES_MAX)) {
     slp_lease_step_at(l, slp_fleet_now(f) + 20000);
     return 0;
   }
-  f->lease_writes++;
+  f->leases.writes++;
   l->op.i.kind = kind;
   l->op.i.shard = l->shard;
   slp_write_send(&l->op, on_done);

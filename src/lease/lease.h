@@ -54,7 +54,9 @@
 #ifndef SLP_LEASE_LEASE_H
 #define SLP_LEASE_LEASE_H
 
-#include "lease/fleet_inside.h"
+#include "base/map.h"
+#include "lease/due.h"
+#include "lease/members.h"
 
 typedef enum slp_lease_state {
   SLP_LEASE_IDLE,
@@ -190,7 +192,7 @@ typedef struct slp_lease_will {
 } slp_lease_will;
 
 struct slp_lease {
-  slp_list touched; /* in fleet.touched: to be stepped */
+  slp_list touched; /* in slp_due.touched: to be stepped */
   slp_fleet *f;
   slp_str shard; /* owned */
   slp_lease_state state;
@@ -208,6 +210,21 @@ struct slp_lease {
   slp_lease_choice choice;
   slp_lease_will will;
 };
+
+typedef struct slp_leases { /* of one worker */
+  slp_map all;              /* slp_lease */
+  size_t writes;            /* of leases, under way */
+  uint64_t version;         /* of this worker's assignment */
+  uint64_t of_fleet;        /* how many the whole fleet has, as its leader tells; 0: it does not */
+  uint8_t unknown_kids;     /* a shard ended and the stream did not tell of any children */
+} slp_leases;
+void slp_leases_init(slp_fleet *f);
+void slp_leases_stop(slp_fleet *f);
+void slp_leases_free(slp_fleet *f);
+slp_lease *slp_lease_each(slp_fleet *f, size_t *at);
+void slp_leases_of_fleet(slp_fleet *f, uint64_t n);
+uint64_t slp_leases_version(const slp_fleet *f); /* of the assignment that was taken in last; 0: none was */
+void slp_leases_set_version(slp_fleet *f, uint64_t version);
 
 /* ---- lease.c: what is known of it ---------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* lease.h - who should read what: pure functions of what is known, without a clock, a table or an order of
+/* lease_rules.h - who should read what: pure functions of what is known, without a clock, a table or an order of
  * arrival. The leader's plan (schemas that share by plan), one worker's takes (schemas that share by
  * stealing), and which leases a stream's shards need. */
 #ifndef SLP_LEASE_LEASE_RULES_H

@@ -1,19 +1,45 @@
-/* fleet_peer.c - other workers, as far as reading their rows shows: a value, and since when it has been so on
- * my own clock. No two machines' clocks are ever compared. */
-#include "base/probe.h"
-#include "lease/lease.h"
+/* members.c - the other workers, as far as reading their rows shows: a value, and since when it has been
+ * so on my own clock. No two machines' clocks are ever compared. */
+#include "lease/members.h"
 
-#define READS_MIN 3 /* of an unchanged counter, before its worker may be condemned */
+#include "base/probe.h"
+#include "lease/fleet_inside.h"
+
+#define READS_MIN 3 /* of an unchanged counter, before its worker may be evicted */
 #define FORGET_US UINT64_C(600000000)
 
-void slp_instance_set(slp_instance *i, slp_str s) {
-  i->n = 0;
-  if (!s.n || s.n > sizeof i->p) return;
-  memcpy(i->p, s.p, s.n);
-  i->n = (uint8_t)s.n;
+void slp_members_init(slp_fleet *f) {
+  slp_map_init(&f->members.all, f->mem);
+  slp_read_init(&f->members.list, f, "the workers", 3);
 }
 
-slp_member *slp_member_get(slp_fleet *f, slp_str id) { return slp_map_get(&f->members, id); }
+void slp_members_stop(slp_fleet *f) {
+  slp_read_stop(&f->members.list);
+  size_t at = 0;
+  for (slp_member *p; (p = slp_member_each(f, &at));) slp_write_stop(&p->op);
+}
+
+static void drop(slp_fleet *f, slp_member *p) {
+  slp_write_free(&p->op);
+  slp_free(f->mem, p);
+}
+
+void slp_members_free(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_member *p; (p = slp_member_each(f, &at));) drop(f, p);
+  slp_map_free(&f->members.all);
+  slp_read_free(&f->members.list);
+}
+
+slp_member *slp_member_get(slp_fleet *f, slp_str id) { return slp_map_get(&f->members.all, id); }
+
+slp_member *slp_member_each(slp_fleet *f, size_t *at) { return slp_map_each(&f->members.all, at); }
+
+slp_str slp_member_id(const slp_member *p) { return (slp_str){p->id, p->id_n}; }
+
+int slp_member_is_me(const slp_fleet *f, const slp_member *p) {
+  return slp_str_eq(slp_member_id(p), f->o.worker);
+}
 
 slp_member *slp_member_make(slp_fleet *f, slp_str id) {
   slp_member *p = slp_member_get(f, id);
@@ -25,28 +51,21 @@ slp_member *slp_member_make(slp_fleet *f, slp_str id) {
   p->id_n = (uint8_t)id.n;
   p->used_us = slp_fleet_now(f);
   slp_write_init(&p->op, f, p);
-  if (slp_map_put(&f->members, (slp_str){p->id, p->id_n}, p) == 0) return p;
+  if (slp_map_put(&f->members.all, slp_member_id(p), p) == 0) return p;
   slp_free(f->mem, p);
   return NULL;
 }
 
-static int is_needed(const slp_fleet *f, const slp_member *p) {
-  slp_str id = {p->id, p->id_n}, leader = {NULL, 0}, incarnation;
-  slp_instance_split(slp_instance_str(&f->leader), &leader, &incarnation);
-  return p->wanted || p->op.busy || slp_str_eq(id, leader) || slp_str_eq(id, f->o.worker);
-}
-
-/* Most ids are of one process, and never come again. Whoever is forgotten and named once more is observed
- * from the beginning, as on the first day. */
-void slp_members_forget(slp_fleet *f) {
+/* Most ids are of one process, and never come again. A worker that is forgotten and named once more is
+ * observed from the beginning, like a new one. */
+void slp_members_forget(slp_fleet *f, slp_str keep) {
   uint64_t now = slp_fleet_now(f);
   size_t at = 0;
-  if (f->polling) return; /* what is looked at is pointed to */
-  for (slp_member *p; (p = slp_map_each(&f->members, &at));) {
-    if (is_needed(f, p) || now - p->used_us < FORGET_US) continue;
-    slp_map_remove(&f->members, (slp_str){p->id, p->id_n});
-    slp_write_free(&p->op);
-    slp_free(f->mem, p);
+  for (slp_member *p; (p = slp_member_each(f, &at));) {
+    int needed = p->wanted || p->op.busy || slp_str_eq(slp_member_id(p), keep) || slp_member_is_me(f, p);
+    if (needed || now - p->used_us < FORGET_US) continue;
+    slp_map_remove(&f->members.all, slp_member_id(p));
+    drop(f, p);
   }
 }
 
@@ -61,7 +80,7 @@ void slp_member_instance(const slp_member *p, slp_instance *ret) {
 
 static void saw_nothing(slp_member *p, int exact, const slp_store_req *rq) {
   if (!exact) return; /* a replica may not have it yet */
-  if (!p->missing || p->missing_since_us <= p->op.f->trouble_us) p->missing_since_us = rq->done_us;
+  if (!p->missing || p->missing_since_us <= slp_fleet_trouble_us(p->op.f)) p->missing_since_us = rq->done_us;
   p->missing = 1;
   p->strange = 0;
   p->exact_us = rq->sent_us;
@@ -76,7 +95,7 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
   }
   slp_str incarnation = {p->incarnation, p->incarnation_n};
   int same = slp_str_eq(incarnation, w->incarnation);
-  /* A replica may be behind what a consistent read has shown; or that worker has come again. */
+  /* A replica may be behind what a consistent read has shown; or that worker has joined anew. */
   if (!exact && p->exact_us && (!same || w->counter < p->counter || (p->gone && !w->gone.n))) {
     SLP_PROBE("peer: a replica is behind");
     if (same) return;
@@ -86,9 +105,9 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
   }
   if (w->incarnation.n > SLP_INCARNATION_N) return;
   if (exact) p->exact_us = rq->sent_us;
-  /* What I saw before my own heartbeats had trouble counts for nothing: all are to have a whole lease to be
-   * heard in once the table is well again. */
-  if (!same || w->counter != p->counter || p->missing || p->since_us <= p->op.f->trouble_us) {
+  /* What I saw before my own way to the table failed counts for nothing: once it is well again, all have a
+   * whole lease to be heard in. */
+  if (!same || w->counter != p->counter || p->missing || p->since_us <= slp_fleet_trouble_us(p->op.f)) {
     p->since_us = rq->done_us;
     p->reads = 0;
   }
@@ -126,29 +145,29 @@ static uint64_t silence_us(const slp_fleet *f, const slp_member *p) {
   return slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
 }
 
-/* My own way to the table was fine for all that time: an outage condemns nobody. */
+/* My own way to the table was fine for all that time: an outage evicts nobody. */
 static int calm_since(const slp_fleet *f, uint64_t since_us) {
-  return f->trouble_us < since_us && !f->suspended;
+  return slp_fleet_trouble_us(f) < since_us && slp_proof_is(f, SLP_PROOF_GOOD);
 }
 
 slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) {
   slp_str id, incarnation;
   if (slp_str_eq(instance, slp_instance_str(&f->me))) return SLP_MEMBER_ALIVE;
-  /* What is no instance of ours can't be condemned; an operator can release it. */
+  /* A name that is not of our kind can't be evicted; an operator can release its leases. */
   if (!slp_instance_split(instance, &id, &incarnation)) return SLP_MEMBER_ALIVE;
   slp_member *p = slp_member_make(f, id);
   if (!p) return SLP_MEMBER_UNKNOWN;
   int same = slp_str_eq((slp_str){p->incarnation, p->incarnation_n}, incarnation);
   if (same && p->gone) {
     SLP_PROBE("peer: condemned by its row");
-    return SLP_MEMBER_EVICTED; /* for ever: no boot comes back */
+    return SLP_MEMBER_EVICTED; /* for ever: no incarnation comes back */
   }
   if (p->strange) {
     p->wanted = 1;
     return SLP_MEMBER_ALIVE;
   }
-  /* Another boot, or no row, proves something only when it was read after somebody named this one: else it
-   * may be from before that one was born. */
+  /* Another incarnation, or no row, proves something only when it was read after this one was named
+   * somewhere: else the read may be from before this one had joined. */
   if (!p->exact_us || (p->exact_us < named_us && !SLP_MUTANT(old_read_is_proof))) {
     SLP_PROBE("peer: what was read is from before it was named");
     if (same && !p->missing) return SLP_MEMBER_ALIVE;
@@ -182,12 +201,7 @@ static void evicted(slp_write *op) {
     f->stats.evicted++;
     slp_fleet_tell(f, SLP_FLEET_EVICTED_OTHER, (slp_str){NULL, 0}, 0, "%.*s", (int)p->id_n, p->id);
   }
-  if (f->role == SLP_ROLE_LEADS) slp_assignment_soon(f, 0);
-  if (f->role == SLP_ROLE_FOLLOWS) slp_election_seek(f, 0);
-  for (size_t at = 0; slp_map_each(&f->leases, &at);) {
-    slp_lease *l = f->leases.entries[at - 1].value;
-    if (slp_lease_in(l, SLP_LEASE_SOUGHT)) slp_lease_poll(l, slp_fleet_now(f));
-  }
+  if (f->sharing->evicted_other) f->sharing->evicted_other(f);
 }
 
 uint64_t slp_member_quiet_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
@@ -198,10 +212,54 @@ uint64_t slp_member_quiet_us(slp_fleet *f, const slp_member *p, uint64_t more_us
 void slp_member_evict(slp_fleet *f, slp_member *p) {
   if (p->op.busy) return;
   slp_fleet_operation(f, &p->op.i, SLP_OPERATION_EVICT);
-  p->op.i.id = (slp_str){p->id, p->id_n};
+  p->op.i.id = slp_member_id(p);
   memcpy(p->evicting_incarnation, p->incarnation, p->incarnation_n);
   p->op.i.incarnation = (slp_str){p->evicting_incarnation, p->incarnation_n};
   p->op.i.counter = p->counter;
   p->op.tries_max = 3;
   slp_write_send(&p->op, evicted);
 }
+
+/* ---- all of them ------------------------------------------------------------------------------- */
+
+static void see_rows(slp_fleet *f, slp_read *r) {
+  slp_parsed_row row;
+  while (slp_read_next(r, &row)) {
+    slp_member *known = row.kind == SLP_ROW_BAD ? slp_member_get(f, row.u.worker.id) : NULL;
+    if (known) slp_member_saw_bad(known, &row);
+    if (row.kind != SLP_ROW_WORKER) continue;
+    slp_member *p = slp_member_make(f, row.u.worker.id);
+    if (!p) continue;
+    slp_member_saw(p, &row.u.worker, r->list.consistent, r->rq);
+    p->in_list = 1;
+  }
+}
+
+static void listed(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_member *p;
+  for (size_t at = 0; (p = slp_member_each(f, &at));) p->in_list = 0;
+  if (r->came) see_rows(f, r);
+  for (size_t at = 0; (p = slp_member_each(f, &at));) {
+    if (!r->came)
+      slp_member_unread(p);
+    else if (!p->in_list && !p->strange)
+      slp_member_saw(p, NULL, r->list.consistent, r->rq);
+  }
+  if (f->members.listed) f->members.listed(f);
+}
+
+int slp_members_list(slp_fleet *f, int exact, void (*done)(slp_fleet *f)) {
+  if (f->members.list.busy || slp_read_list(&f->members.list, SLP_OPERATION_HEARTBEAT, exact, listed))
+    return 0;
+  f->members.listed = done;
+  return 1;
+}
+
+int slp_members_list_joined(slp_fleet *f, void (*done)(slp_fleet *f)) {
+  if (!f->members.list.busy) return 0;
+  f->members.listed = done;
+  return 1;
+}
+
+int slp_members_list_came(const slp_fleet *f) { return f->members.list.came; }

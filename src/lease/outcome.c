@@ -1,8 +1,9 @@
-/* fleet_settle.c - a write was refused: what does the row say about it? A copy of it that was sent before may
- * have got in, so a refusal alone proves nothing. One table for every verb; (owner, epoch) identifies a
- * tenancy, so nothing here depends on the row's op. */
+/* outcome.c - what a refused write means, by the row that refused it. A copy that was sent before may
+ * have got in, so a refusal alone proves nothing. (owner, epoch) identifies an ownership, so nothing here
+ * depends on the row's op. */
+#include "lease/outcome.h"
+
 #include "base/probe.h"
-#include "lease/fleet_inside.h"
 
 static int same_incarnation(const slp_worker_row *w, const slp_operation *i) {
   return slp_str_eq(w->incarnation, i->incarnation);
@@ -16,7 +17,7 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
       if (!same_incarnation(w, i) || w->gone.n || SLP_MUTANT(own_write_unknown)) return SLP_OUTCOME_REFUSED;
       if (w->counter >= i->counter) SLP_PROBE("settle: a heartbeat had got in");
       return w->counter >= i->counter ? SLP_OUTCOME_DONE : SLP_OUTCOME_UNCHANGED;
-    /* Whoever condemned it, it is; another boot is as good. */
+    /* It is evicted, by whomever; another incarnation proves the same. */
     case SLP_OPERATION_EVICT:
       return !same_incarnation(w, i) || w->gone.n ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_LEAVE:
@@ -25,7 +26,8 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
   }
 }
 
-/* Whose is it, and is it the tenancy that the intent speaks of, or the one it would begin? */
+/* DONE when the row shows the ownership that the operation would begin; UNCHANGED when it shows the one
+ * that the operation would end. */
 static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoch) {
   int mine = slp_str_eq(owner, i->me);
   switch (i->kind) {
@@ -36,7 +38,7 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
     case SLP_OPERATION_RETAKE:
       if (mine && epoch == i->epoch + 1) return SLP_OUTCOME_DONE;
       return mine && epoch == i->epoch ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
-    /* Mine still: then a later checkpoint of mine is in. */
+    /* The row is mine still, so a later checkpoint of mine is in. */
     case SLP_OPERATION_CHECKPOINT: return mine && epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_TRANSFER:
     case SLP_OPERATION_RELEASE:
@@ -54,10 +56,11 @@ static slp_outcome of_lease(const slp_operation *i, const slp_lease_row *l) {
   return of_owner(i, l->owner, l->epoch);
 }
 
-/* ---- a counter a lease -------------------------------------------------------------------------
- * Every write of a lease moves its counter by one, and its owner has one write under way: the next number
- * under my name is mine. A counter never comes back, so what was refused can't happen any more, but for a
- * copy that was sent before and has. */
+/* ---- a counter a lease ------------------------------------------------------------------------- */
+
+/* Every write of a lease moves its counter by one, and its owner has one write under way: the next number
+ * under my name is mine. A counter never comes back, so a refused write can't happen any more, unless a
+ * copy that was sent before has happened already. */
 static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
   int mine = slp_str_eq(l->owner, i->me), next = l->epoch == i->epoch + 1;
   int as_before = mine && l->epoch == i->epoch;
@@ -94,7 +97,7 @@ slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_r
     case SLP_ROW_WORKER: return of_worker(i, &parsed->u.worker);
     case SLP_ROW_LEADERSHIP: return of_owner(i, parsed->u.leadership.owner, parsed->u.leadership.epoch);
     case SLP_ROW_LEASE: return of_lease(i, &parsed->u.lease);
-    case SLP_ROW_BAD: /* a row that can't be read is there, and nobody's to make anew */
+    case SLP_ROW_BAD: /* a row that can't be read is there: nobody makes it anew */
     case SLP_ROW_OTHER:
     case SLP_ROW_ASSIGNMENT: return i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
   }

@@ -2,7 +2,7 @@
  * parents, is read, and is given up or ended. The table of its states is in lease.c, the drawing in lease.h.
  * Whenever the row shows another owner or epoch the ownership is gone at once. */
 #include "base/probe.h"
-#include "lease/lease.h"
+#include "lease/fleet_inside.h"
 
 #define OFTEN_US 200000
 #define SELDOM_US 1000000
@@ -21,7 +21,7 @@ static void want(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
   slp_lease_move(l, l->state == SLP_LEASE_EXPECTED ? SLP_LEASE_CLAIMED : SLP_LEASE_WANTED);
   l->poll.often_us = now + ALERT_US;
-  slp_election_alert(l->f, ALERT_US);
+  if (l->f->sharing->wants) l->f->sharing->wants(l->f);
   slp_lease_poll(l, now);
 }
 
@@ -33,7 +33,7 @@ static void expect(slp_lease *l) {
 static void taken(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
-  f->lease_writes--;
+  f->leases.writes--;
   if (op->end == SLP_OUTCOME_DONE) {
     f->stats.taken++;
     slp_lease_begin_write(l, op);
@@ -45,7 +45,7 @@ static void taken(slp_write *op) {
 void slp_lease_take(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_operation *i = &l->op.i;
-  if (f->suspended) {
+  if (!slp_proof_is(f, SLP_PROOF_GOOD)) {
     slp_lease_poll(l, soon(l));
     return;
   }
@@ -58,7 +58,7 @@ void slp_lease_take(slp_lease *l) {
 
 static void claimed(slp_write *op) {
   slp_lease *l = op->owner;
-  l->f->lease_writes--;
+  l->f->leases.writes--;
   if (op->end == SLP_OUTCOME_DONE) expect(l);
   slp_lease_poll(l, soon(l));
 }
@@ -76,7 +76,7 @@ static void claim(slp_lease *l) {
   slp_fleet_operation(f, i, SLP_OPERATION_CLAIM);
   i->owner = slp_instance_str(&l->row.owner);
   i->epoch = l->row.epoch;
-  i->plan = f->assignment_version;
+  i->plan = slp_leases_version(f);
   if (dead_claim(l)) SLP_PROBE("lease: claimed over a dead claim");
   if (dead_claim(l)) i->plan = slp_max_u64(i->plan, l->row.claim_version + 1);
   l->op.tries_max = 0;
@@ -99,7 +99,7 @@ static void ask(slp_lease *l) {
     slp_lease_unwant(l);
     slp_lease_move(l, claims ? SLP_LEASE_EXPECTED : SLP_LEASE_IDLE);
     slp_lease_touch(l);
-  } else if (!claims && (!l->row.claim.n || l->row.claim_version < f->assignment_version || dead_claim(l))) {
+  } else if (!claims && (!l->row.claim.n || l->row.claim_version < slp_leases_version(f) || dead_claim(l))) {
     claim(l);
   } else {
     if (claims) expect(l);
@@ -155,7 +155,7 @@ static int honours(slp_lease *l) {
   if (!(f->schema->operations >> SLP_OPERATION_TRANSFER & 1)) return 0;
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
   /* What was only inherited goes to the worker that it is assigned to. */
-  if (f->state == SLP_WORKER_RUNS && l->want.assigned) return 0;
+  if (slp_worker_is(f, SLP_WORKER_RUNS) && l->want.assigned) return 0;
   return slp_member_verdict(f, claim, l->row.claim_us) != SLP_MEMBER_EVICTED;
 }
 
@@ -166,7 +166,7 @@ static int is_draining(const slp_lease *l) {
 static void saw_mine(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
-  if (l->row.claim.n && l->want.assigned && l->row.claim_version > f->assignment_version)
+  if (l->row.claim.n && l->want.assigned && l->row.claim_version > slp_leases_version(f))
     slp_assignment_read(f);
   if (l->row.claim.n && is_draining(l)) {
     slp_str id, incarnation;
@@ -240,7 +240,7 @@ static int parent_done(slp_lease *l, int k) {
   if (p && p->row.ended) return 1;
   if (l->gate.parents[k] != SLP_PARENT_MISSING) return 0;
   if (!f->sharing->missing_blocks) return 1;
-  if (f->listed_us <= l->gate.listing_us) {
+  if (slp_listed_us(f) <= l->gate.listing_us) {
     slp_fleet_list(f);
     return 0;
   }
@@ -270,9 +270,9 @@ static void leave_free(slp_lease *l, slp_shutdown_reason why) {
 static int given_up_unread(slp_lease *l) {
   slp_fleet *f = l->f;
   int unsaved = slp_position_cmp(&l->own.begin, &l->own.saved) > 0;
-  if (f->state == SLP_WORKER_LEAVING && (unsaved || !f->liveness->frees_all)) {
+  if (slp_worker_is(f, SLP_WORKER_LEAVING) && (unsaved || !f->liveness->frees_all)) {
     slp_lease_release(l, SLP_RELEASE_LEAVE);
-  } else if (f->state == SLP_WORKER_LEAVING) {
+  } else if (slp_worker_is(f, SLP_WORKER_LEAVING)) {
     leave_free(l, SLP_SHUTDOWN_LEFT);
   } else if (honours(l)) {
     SLP_PROBE("lease: handed on before it was opened");
@@ -309,7 +309,7 @@ static void drain(slp_lease *l, slp_release_reason why) {
   slp_lease_move(l, SLP_LEASE_DRAINING);
   l->release.why = (uint8_t)why;
   l->release.deadline_us = now + (uint64_t)f->o.handover_ms * 1000;
-  if (why == SLP_RELEASE_LEAVE) l->release.deadline_us = f->leave_by_us;
+  if (why == SLP_RELEASE_LEAVE) l->release.deadline_us = slp_worker_leave_by_us(f);
   f->processor->ops->drain(f->processor, l->shard);
   slp_lease_step_at(l, l->release.deadline_us);
   slp_lease_poll(l, now + slp_fleet_jitter(f, SELDOM_US, 10));
@@ -326,7 +326,7 @@ static int is_over(slp_lease *l) {
 /* All of it is out with the user, and that may last: a worker that stops, or makes no progress, does not wait
  * for ever. */
 static void ending(slp_lease *l) {
-  int leaves = l->f->state == SLP_WORKER_LEAVING;
+  int leaves = slp_worker_is(l->f, SLP_WORKER_LEAVING);
   if ((leaves || l->release.why) && !is_over(l)) {
     SLP_PROBE("lease: its end waits for the user, and it has to go");
     drain(l, leaves ? SLP_RELEASE_LEAVE : (slp_release_reason)l->release.why);
@@ -340,7 +340,7 @@ static void owned(slp_lease *l) {
   if (l->end.reached) {
     slp_lease_move(l, SLP_LEASE_ENDING);
     ending(l);
-  } else if (f->state == SLP_WORKER_LEAVING) {
+  } else if (slp_worker_is(f, SLP_WORKER_LEAVING)) {
     drain(l, SLP_RELEASE_LEAVE);
   } else if (l->release.why) {
     drain(l, (slp_release_reason)l->release.why);
@@ -374,7 +374,8 @@ static void draining(slp_lease *l) {
     slp_lease_end(l);
     return;
   }
-  if (f->state == SLP_WORKER_LEAVING) *deadline_us = slp_min_u64(*deadline_us, f->leave_by_us);
+  if (slp_worker_is(f, SLP_WORKER_LEAVING))
+    *deadline_us = slp_min_u64(*deadline_us, slp_worker_leave_by_us(f));
   if (!drained && now < *deadline_us && !SLP_MUTANT(hands_over_undrained)) {
     slp_lease_step_at(l, *deadline_us);
     slp_lease_save_due(l);
@@ -387,11 +388,11 @@ static void draining(slp_lease *l) {
     SLP_PROBE("lease: who asked for it has died meanwhile");
     why = SLP_RELEASE_LEAVE;
   }
-  if (why == SLP_RELEASE_PARK && !f->schema->parks && f->state == SLP_WORKER_RUNS) {
+  if (why == SLP_RELEASE_PARK && !f->schema->parks && slp_worker_is(f, SLP_WORKER_RUNS)) {
     park(l);
     return;
   }
-  if (f->state == SLP_WORKER_LEAVING && f->liveness->frees_all && slp_lease_clean(l)) {
+  if (slp_worker_is(f, SLP_WORKER_LEAVING) && f->liveness->frees_all && slp_lease_clean(l)) {
     leave_free(l, drained ? SLP_SHUTDOWN_LEFT : SLP_SHUTDOWN_EXPIRED);
     return;
   }
@@ -412,7 +413,7 @@ static void idle(slp_lease *l) {
 
 void slp_lease_step(slp_lease *l) {
   slp_fleet *f = l->f;
-  if ((f->state != SLP_WORKER_RUNS && f->state != SLP_WORKER_LEAVING) || l->op.busy) return;
+  if (!slp_worker_lives(f) || l->op.busy) return;
   switch (l->state) {
     case SLP_LEASE_IDLE:
     case SLP_LEASE_EXPECTED: idle(l); break;
@@ -478,6 +479,6 @@ void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children
     give_up(l, SLP_RELEASE_STALL);
     return;
   }
-  if (!n) f->unknown_kids = 1;
+  if (!n) f->leases.unknown_kids = 1;
   slp_lease_touch(l);
 }

@@ -1,7 +1,7 @@
-/* fleet_look.c - reading the rows of leases and of their owners, as many as are due in one call; and the one
- * timer of everything that is due of a lease. */
-#include "lease/lease.h"
+/* poll.c - reading the rows of leases and of their owners, as many as are due in one call. */
+#include "lease/poll.h"
 
+#include "lease/fleet_inside.h"
 #include "lease/shard_set.h"
 
 #define SLACK_US 50000 /* what is due so soon goes along */
@@ -10,43 +10,28 @@
 static void arm(slp_fleet *f) {
   uint64_t at = SLP_NEVER;
   size_t i = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &i));) {
-    if (!f->polling) at = slp_min_u64(at, l->poll.row_us);
+  for (slp_lease *l; (l = slp_lease_each(f, &i));) {
+    if (!f->poll.read.busy) at = slp_min_u64(at, l->poll.row_us);
     at = slp_min_u64(at, l->poll.step_us);
   }
-  at = slp_min_u64(at, f->poll_at_us);
-  slp_fleet_timer(f, &f->poll_timer, at);
-}
-
-void slp_poll_soon(slp_fleet *f, uint64_t at_us) {
-  f->poll_at_us = slp_min_u64(f->poll_at_us, at_us);
-  if (f->poll_timer.at_us > f->poll_at_us) slp_fleet_timer(f, &f->poll_timer, f->poll_at_us);
-}
-
-void slp_lease_poll(slp_lease *l, uint64_t at_us) {
-  if (l->poll.row_us <= at_us) return;
-  l->poll.row_us = at_us;
-  if (!l->f->polling) slp_poll_soon(l->f, at_us);
+  slp_due_arm(f, at);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------ */
 
 static int add(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
-  size_t n = f->poll_get.keys_n;
-  if (n == SLP_POLL_KEYS) return 0;
-  slp_str name = p ? (slp_str){p->id, p->id_n} : which ? l->row.parents[which - 1] : l->shard;
-  if (slp_fleet_key(f, p ? SLP_OPERATION_HEARTBEAT : SLP_OPERATION_CHECKPOINT, name, &f->poll_texts,
-                    &f->poll_keys[n]))
+  slp_polls *poll = &f->poll;
+  if (poll->n == SLP_POLL_KEYS) return 0;
+  slp_str name = p ? slp_member_id(p) : which ? l->row.parents[which - 1] : l->shard;
+  if (slp_fleet_key(f, p ? SLP_OPERATION_HEARTBEAT : SLP_OPERATION_CHECKPOINT, name, &poll->read.text,
+                    &poll->keys[poll->n]))
     return 0;
-  f->poll_items[n].lease = l;
-  f->poll_items[n].member = p;
-  f->poll_items[n].which = which;
-  f->poll_get.keys_n = n + 1;
+  poll->items[poll->n++] = (slp_poll_item){l, p, which};
   return 1;
 }
 
 static void add_lease(slp_fleet *f, slp_lease *l) {
-  if (f->poll_get.keys_n + 3 > SLP_POLL_KEYS) return;
+  if (f->poll.n + 3 > SLP_POLL_KEYS) return;
   if (!add(f, l, NULL, 0)) { /* no memory: not at once again */
     l->poll.row_us = slp_fleet_now(f) + NO_MEMORY_US;
     return;
@@ -56,115 +41,124 @@ static void add_lease(slp_fleet *f, slp_lease *l) {
   l->poll.row_us = SLP_NEVER;
 }
 
-static void looked(slp_store_req *rq);
+static void answered(slp_read *r);
 
 static void ask(slp_fleet *f, uint64_t now) {
+  slp_polls *poll = &f->poll;
   size_t at = 0;
-  f->poll_get.keys_n = 0;
-  slp_buf_clear(&f->poll_texts);
-  /* Reserved once: the keys point into it. */
   slp_str hash, prefix;
+  poll->n = 0;
+  slp_buf_clear(&poll->read.text);
   f->schema->scope(f->schema, &hash, &prefix);
-  if (slp_buf_reserve(&f->poll_texts, SLP_POLL_KEYS * (hash.n + prefix.n + SLP_SHARD_ID_MAX + 8))) {
-    for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+  /* Reserved once: the keys point into it. */
+  if (slp_buf_reserve(&poll->read.text, SLP_POLL_KEYS * (hash.n + prefix.n + SLP_SHARD_ID_MAX + 8))) {
+    for (slp_lease *l; (l = slp_lease_each(f, &at));)
       if (l->poll.row_us <= now + SLACK_US) l->poll.row_us = now + NO_MEMORY_US;
     return;
   }
-  for (slp_member *p; (p = slp_map_each(&f->members, &at)) && f->poll_get.keys_n < SLP_POLL_KEYS / 2;)
+  for (slp_member *p; (p = slp_member_each(f, &at)) && poll->n < SLP_POLL_KEYS / 2;)
     if (p->wanted && add(f, NULL, p, 0)) p->wanted = 0;
   at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
     if (l->poll.row_us <= now + SLACK_US) add_lease(f, l);
-  if (!f->poll_get.keys_n) return;
-  f->stats.reads++;
-  f->polling = 1;
-  memset(&f->poll_get.rq, 0, sizeof f->poll_get.rq);
-  f->poll_get.rq.on_done = looked;
-  f->poll_get.rq.ms_max = (uint32_t)slp_max_u64(f->o.lease_ms / 3, 20);
-  f->poll_get.keys = f->poll_keys;
-  f->poll_get.consistent = 1;
-  f->store->ops->get(f->store, &f->poll_get);
+  if (!poll->n) return;
+  slp_due_reading(f, 1);
+  slp_read_keys(&poll->read, poll->keys, poll->n, answered);
 }
 
 void slp_polls_run(slp_timer *t) {
-  slp_fleet *f = SLP_OWNER(t, slp_fleet, poll_timer);
+  slp_fleet *f = SLP_OWNER(t, slp_fleet, due.timer);
   uint64_t now = slp_fleet_now(f);
   size_t at = 0;
-  f->poll_at_us = SLP_NEVER;
-  if (f->assignment_again && !f->assignment_reading) slp_assignment_read(f);
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
+  slp_due_fired(f);
+  slp_assignment_retry(f);
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
     if (l->poll.step_us > now) continue;
     l->poll.step_us = SLP_NEVER;
     slp_lease_touch(l);
   }
-  if (!f->polling) ask(f, now);
+  if (!f->poll.read.busy) ask(f, now);
   arm(f);
 }
 
-/* ---- hearing ----------------------------------------------------------------------------------- */
+/* ---- the answer -------------------------------------------------------------------------------- */
 
-typedef struct answer { /* each row of it sorted out once */
-  slp_parsed_row facts[SLP_POLL_KEYS];
-  size_t n,
-      next; /* rows mostly come as they were asked for: the search goes on where it found the last one */
+typedef struct answer { /* each row parsed once */
+  slp_parsed_row rows[SLP_POLL_KEYS];
+  size_t n;
+  size_t next; /* rows mostly come as they were asked for: the search goes on behind the last one found */
 } answer;
-
-static void sort_out(slp_fleet *f, answer *a) {
-  a->n = a->next = 0;
-  for (size_t i = 0; i < f->poll_get.out.n && i < SLP_POLL_KEYS; i++)
-    f->schema->read(f->schema, &f->poll_get.out.rows[i], &a->facts[a->n++]);
-}
 
 static const slp_parsed_row *row_of_key(answer *a, const slp_row_key *key) {
   for (size_t k = 0; k < a->n; k++) {
     size_t i = a->next + k < a->n ? a->next + k : a->next + k - a->n;
-    const slp_row_key *have = &a->facts[i].key;
+    const slp_row_key *have = &a->rows[i].key;
     if (!slp_str_eq(have->range, key->range) || !slp_str_eq(have->hash, key->hash)) continue;
     a->next = i + 1 < a->n ? i + 1 : 0;
-    return &a->facts[i];
+    return &a->rows[i];
   }
   return NULL;
 }
 
-static void hear(slp_fleet *f, answer *a, size_t i) {
-  slp_lease *l = f->poll_items[i].lease;
-  uint8_t which = f->poll_items[i].which;
-  const slp_parsed_row *row = row_of_key(a, &f->poll_keys[i]);
-  if (row && row->kind == SLP_ROW_BAD) {
-    if (f->poll_items[i].member) {
-      slp_member_saw_bad(f->poll_items[i].member, row);
-      return;
-    }
-    slp_fleet_bad_row(f, l->shard, &row->key, row->why);
-    slp_lease_poll(l, slp_fleet_now(f) + 10000000);
-    return;
-  }
-  if (f->poll_items[i].member)
-    slp_member_saw(f->poll_items[i].member, row ? &row->u.worker : NULL, 1, &f->poll_get.rq);
-  else if (which)
-    slp_lease_parent_saw(l, which - 1, row ? &row->u.lease : NULL);
+static void hear_member(slp_fleet *f, slp_member *p, const slp_parsed_row *row) {
+  if (row && row->kind == SLP_ROW_BAD)
+    slp_member_saw_bad(p, row);
   else
-    slp_lease_saw(l, row ? &row->u.lease : NULL, f->poll_get.rq.sent_us, f->poll_get.rq.done_us);
+    slp_member_saw(p, row ? &row->u.worker : NULL, 1, f->poll.read.rq);
 }
 
-static void looked(slp_store_req *rq) {
-  slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_fleet, poll_get);
-  f->polling = 0;
-  if (!slp_read_came(f, SLP_READ_LEASES, rq)) {
-    uint64_t later = slp_fleet_now(f) + slp_fleet_jitter(f, 200000, 20);
-    for (size_t i = 0; i < f->poll_get.keys_n; i++) {
-      if (f->poll_items[i].lease) slp_lease_poll(f->poll_items[i].lease, later);
-      if (f->poll_items[i].member) f->poll_items[i].member->wanted = 1;
-      if (f->poll_items[i].member) slp_member_unread(f->poll_items[i].member);
-    }
-    slp_poll_soon(f, later);
-  } else { /* owners first: what is seen of the leases is judged by them */
-    answer a;
-    sort_out(f, &a);
-    for (size_t i = 0; i < f->poll_get.keys_n; i++)
-      if (f->poll_items[i].member) hear(f, &a, i);
-    for (size_t i = 0; i < f->poll_get.keys_n; i++)
-      if (!f->poll_items[i].member) hear(f, &a, i);
+static void hear_lease(slp_fleet *f, slp_lease *l, uint8_t which, const slp_parsed_row *row) {
+  const slp_store_req *rq = f->poll.read.rq;
+  if (row && row->kind == SLP_ROW_BAD) {
+    slp_fleet_bad_row(f, l->shard, &row->key, row->why);
+    slp_lease_poll(l, slp_fleet_now(f) + 10000000);
+  } else if (which) {
+    slp_lease_parent_saw(l, which - 1, row ? &row->u.lease : NULL);
+  } else {
+    slp_lease_saw(l, row ? &row->u.lease : NULL, rq->sent_us, rq->done_us);
   }
-  arm(f);
 }
+
+static void hear(slp_fleet *f) {
+  slp_polls *poll = &f->poll;
+  answer a;
+  a.n = a.next = 0;
+  while (a.n < SLP_POLL_KEYS && slp_read_next(&poll->read, &a.rows[a.n])) a.n++;
+  /* Owners first: what is seen of the leases is judged by them. */
+  for (size_t i = 0; i < poll->n; i++)
+    if (poll->items[i].member) hear_member(f, poll->items[i].member, row_of_key(&a, &poll->keys[i]));
+  for (size_t i = 0; i < poll->n; i++)
+    if (poll->items[i].lease)
+      hear_lease(f, poll->items[i].lease, poll->items[i].which, row_of_key(&a, &poll->keys[i]));
+}
+
+static void ask_later(slp_fleet *f) {
+  uint64_t at_us = slp_fleet_now(f) + slp_fleet_jitter(f, 200000, 20);
+  for (size_t i = 0; i < f->poll.n; i++) {
+    slp_member *p = f->poll.items[i].member;
+    if (f->poll.items[i].lease) slp_lease_poll(f->poll.items[i].lease, at_us);
+    if (!p) continue;
+    p->wanted = 1;
+    slp_member_unread(p);
+  }
+  slp_poll_soon(f, at_us);
+}
+
+static void answered(slp_read *r) {
+  slp_due_reading(r->f, 0);
+  if (r->came)
+    hear(r->f);
+  else
+    ask_later(r->f);
+  arm(r->f);
+}
+
+void slp_polls_forget(slp_fleet *f, slp_str leader) {
+  if (f->poll.read.busy) return;
+  slp_members_forget(f, leader);
+  slp_leases_forget(f);
+}
+
+void slp_polls_init(slp_fleet *f) { slp_read_init(&f->poll.read, f, "leases", 3); }
+void slp_polls_stop(slp_fleet *f) { slp_read_stop(&f->poll.read); }
+void slp_polls_free(slp_fleet *f) { slp_read_free(&f->poll.read); }

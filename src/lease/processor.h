@@ -1,4 +1,4 @@
-/* tenant.h - the seam between a fleet and whoever reads the shards of its leases. The fleet says which shard
+/* processor.h - the seam between a fleet and whoever reads the shards of its leases. The fleet says which shard
  * may be read, from where and in which epoch; the tenant reads, hands out, and tells what became of it.
  *
  * The fleet calls a tenant from events of its own, never from inside a function the tenant called. */

@@ -2,7 +2,7 @@
  * whatever is answered: a copy of it may land at any later moment. What is refused and still this worker's
  * is released again, or taken anew with a higher epoch, which no old copy can touch. */
 #include "base/probe.h"
-#include "lease/lease.h"
+#include "lease/fleet_inside.h"
 
 #define SHUN_US 30000000 /* what made no progress here is not taken up again sooner, unless assigned anew */
 
@@ -27,7 +27,7 @@ static void settled(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
   int done = op->end == SLP_OUTCOME_DONE, retaken = op->i.kind == SLP_OPERATION_RETAKE;
-  f->lease_writes--;
+  f->leases.writes--;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
     unchanged(l, op);
@@ -37,11 +37,8 @@ static void settled(slp_write *op) {
     taken_anew(l, op);
     return;
   }
-  if (f->state == SLP_WORKER_LEAVING) l->will.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
-  if (l->release.why == SLP_RELEASE_STALL && done) {
-    slp_notify_leader(f);
-    slp_assignment_soon(f, 0); /* when this worker is the leader */
-  }
+  if (slp_worker_is(f, SLP_WORKER_LEAVING)) l->will.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
+  if (l->release.why == SLP_RELEASE_STALL && done && f->sharing->gave_up) f->sharing->gave_up(f);
   slp_lease_gone(l, done || !retaken ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
 }
 

@@ -1,14 +1,29 @@
-/* fleet_rules.c - which rules of life and of sharing go together. A lease may be taken from a living worker's
- * name only with a proof that the table checks: the worker was condemned first (a row a worker), or the
- * take's own condition holds what was seen (a counter, a deadline or a tick of that lease). */
-#include "lease/lease.h"
+/* rules.c - which rules of life and of sharing go together, and the rule of sharing where a leader
+ * assigns. A lease may be taken from a living worker's name only with a proof that the table checks: the
+ * worker was evicted first (a row a worker), or the take's own condition holds what was seen (a counter,
+ * a deadline or a tick of that lease). */
+#include "lease/rules.h"
+
+#include "lease/fleet_inside.h"
 
 static void look_again(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f)); }
 
 static void resumed(slp_fleet *f) { slp_election_seek(f, 0); }
 
-static void sync_now(slp_fleet *f) {
-  if (f->role == SLP_ROLE_LEADS) slp_shard_sync_soon(f, 0);
+static void sync_now(slp_fleet *f) { slp_leader_sync(f, 0); }
+
+/* What waits for a worker is looked at when the worker was evicted, by the leader and by everybody else. */
+static void evicted_other(slp_fleet *f) {
+  slp_leader_assign(f, 0);
+  if (slp_role_is(f, SLP_ROLE_FOLLOWS)) slp_election_seek(f, 0);
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
+    if (slp_lease_in(l, SLP_LEASE_SOUGHT)) slp_lease_poll(l, slp_fleet_now(f));
+}
+
+static void gave_up(slp_fleet *f) {
+  slp_notify_leader(f);
+  slp_leader_assign(f, 0); /* when that is me */
 }
 
 const slp_sharing_rule slp_sharing_by_assignment = {
@@ -16,12 +31,16 @@ const slp_sharing_rule slp_sharing_by_assignment = {
     .begin = slp_election_begin,
     .suspended = slp_election_drop,
     .resumed = resumed,
-    .watch = slp_watch_run,
     .met = slp_lease_met_assigned,
     .missed = look_again,
     .listed = slp_leader_listed,
     .unknown_children = sync_now,
     .part = slp_leave_successors,
+    .leaves = slp_election_drop,
+    .wants = slp_election_alert_soon,
+    .gave_up = gave_up,
+    .heartbeat = slp_leader_heartbeat,
+    .evicted_other = evicted_other,
 };
 
 int slp_fleet_rules(const slp_schema *s, const slp_liveness_rule **ret_life,

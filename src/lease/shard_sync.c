@@ -1,25 +1,18 @@
-/* fleet_audit.c - the stream's listing against the table's rows: leases that are missing are made, those of
- * shards that are long gone are removed, tombstones reaped, and a hole is named. */
-#include "lease/lease.h"
+/* shard_sync.c - leading: the stream's listing against the table's rows. Leases that are missing are
+ * made, those of shards that are long gone are removed, rows of evicted workers reaped, and a hole is
+ * named. */
+#include "lease/shard_sync.h"
 
+#include "lease/fleet_inside.h"
+#include "lease/hash_range.h"
 #include "lease/shard_set.h"
 
 #define ABSENT_US 60000000                /* two complete listings so far apart do not have it */
 #define TOMBSTONE_US UINT64_C(3600000000) /* longer than the life of any signed request */
 
-slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard) {
-  slp_seen_shard *s = slp_map_get(&f->seen_shards, shard);
-  if (s) return s;
-  s = SLP_NEW(f->mem, slp_seen_shard);
-  if (!s) return NULL;
-  s->id = slp_strdup(f->mem, shard);
-  if (s->id && slp_map_put(&f->seen_shards, (slp_str){s->id, shard.n}, s) == 0) return s;
-  slp_free(f->mem, s->id);
-  slp_free(f->mem, s);
-  return NULL;
-}
-
-static void remember(slp_fleet *f, const slp_snapshot *s) {
+/* 1: a lease has been nobody's since the shard sync before. */
+static int remember(slp_fleet *f, const slp_snapshot *s) {
+  int unowned = 0;
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];
     slp_seen_shard *seen = slp_seen_of(f, l->shard);
@@ -28,18 +21,12 @@ static void remember(slp_fleet *f, const slp_snapshot *s) {
     int nobodys = !l->parked && l->position.kind != SLP_POSITION_END && !slp_snapshot_worker_of(s, l->owner);
     seen->row = 1;
     seen->unowned_n = nobodys ? seen->unowned_n + 1 : 0;
-    if (nobodys && seen->unowned_n > 1) f->notify_due = 1;
+    unowned |= nobodys && seen->unowned_n > 1;
     if (listed) seen->absent_us = 0;
-    if (!listed && !seen->absent_us) seen->absent_us = f->listed_us;
+    if (!listed && !seen->absent_us) seen->absent_us = slp_listed_us(f);
   }
-  size_t at = 0;
-  for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen_shards, &at));) {
-    slp_str id = slp_str_of(seen->id);
-    if (slp_snapshot_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
-    slp_map_remove(&f->seen_shards, id);
-    slp_free(f->mem, seen->id);
-    slp_free(f->mem, seen);
-  }
+  slp_seen_forget(f, s);
+  return unowned;
 }
 
 /* ---- leases that are missing ------------------------------------------------------------------- */
@@ -50,7 +37,7 @@ static void mark_assigned(slp_fleet *f, const slp_snapshot *s) {
     slp_str id;
     slp_shard_set_begin(&r, s->assignments[i].set);
     while (slp_shard_set_next(&r, &id) == 1) {
-      slp_listed *d = slp_map_get(&f->listed, id);
+      slp_listed *d = slp_listed_get(f, id);
       if (d) d->assigned = 1;
     }
   }
@@ -58,21 +45,21 @@ static void mark_assigned(slp_fleet *f, const slp_snapshot *s) {
 
 static void mark_damaged(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->bad_n; i++) {
-    slp_listed *d = slp_map_get(&f->listed, s->bad[i].name);
+    slp_listed *d = slp_listed_get(f, s->bad[i].name);
     if (d) d->damaged = 1;
   }
 }
 
 /* It had a row before: the epoch in its records may not come again. */
 static int was_there(slp_fleet *f, const slp_listed *d) {
-  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, d->desc.id);
+  const slp_seen_shard *seen = slp_seen_get(f, d->desc.id);
   return (seen && seen->row) || d->assigned || slp_lease_seen(f, d->desc.id);
 }
 
 /* Where a shard without a row begins: with the fleet, unless a parent of it is known, whose end comes first.
  */
-static slp_position begin_of(slp_fleet *f, const slp_snapshot *s, const slp_shard_desc *d) {
-  slp_position at = f->start;
+static slp_position begin_of(const slp_snapshot *s, const slp_shard_desc *d) {
+  slp_position at = s->leadership.start;
   slp_str parents[2] = {d->parent, d->adjacent_parent};
   for (int k = 0; k < 2; k++) {
     const slp_lease_row *p = slp_snapshot_lease_of(s, parents[k]);
@@ -84,7 +71,7 @@ static slp_position begin_of(slp_fleet *f, const slp_snapshot *s, const slp_shar
 
 static void make_lease(slp_fleet *f, const slp_snapshot *s, const slp_listed *listed) {
   slp_operation *i = slp_bulk_write_create(f, &listed->desc, was_there(f, listed));
-  if (i) i->position = begin_of(f, s, &listed->desc); /* else the next audit */
+  if (i) i->position = begin_of(s, &listed->desc); /* else the next time */
 }
 
 /* A row that is there, whatever it says, is not made. */
@@ -92,7 +79,7 @@ static size_t make_missing(slp_fleet *f, const slp_snapshot *s) {
   size_t at = 0, n = 0;
   mark_assigned(f, s);
   mark_damaged(f, s);
-  for (slp_listed *d; (d = slp_map_each(&f->listed, &at));) {
+  for (slp_listed *d; (d = slp_listed_each(f, &at));) {
     if (slp_snapshot_lease_of(s, d->desc.id) || d->damaged) continue;
     make_lease(f, s, d);
     n++;
@@ -105,9 +92,9 @@ static size_t make_missing(slp_fleet *f, const slp_snapshot *s) {
 static void remove_ended(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];
-    const slp_seen_shard *seen = slp_map_get(&f->seen_shards, l->shard);
+    const slp_seen_shard *seen = slp_seen_get(f, l->shard);
     if (l->position.kind != SLP_POSITION_END || l->owner.n || !seen || !seen->absent_us) continue;
-    if (f->listed_us - seen->absent_us < ABSENT_US) continue;
+    if (slp_listed_us(f) - seen->absent_us < ABSENT_US) continue;
     slp_operation *operation = slp_bulk_write_add(f, SLP_OPERATION_REMOVE, l->shard.n, 0);
     if (operation) operation->shard = slp_bulk_write_text(f, l->shard);
   }
@@ -142,9 +129,14 @@ static void reap(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* ---- the audit --------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------- */
 
-static void name_hole(slp_fleet *f, const slp_snapshot *s) {
+void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s) {
+  for (size_t i = 0; i < s->bad_n; i++)
+    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &s->bad[i].key, s->bad[i].why);
+}
+
+void slp_shard_sync_name_hole(slp_fleet *f, const slp_snapshot *s) {
   char from[40], to[40];
   int r = s->leases_n ? slp_hash_range_hole(f->mem, s->leases, s->leases_n, from, to) : 0;
   if (r >= 0) f->stats.holes_now = r == 1;
@@ -153,20 +145,13 @@ static void name_hole(slp_fleet *f, const slp_snapshot *s) {
                    to);
 }
 
-int slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s) {
-  f->notify_due = 0;
-  slp_members_forget(f);
-  slp_leases_forget(f);
-  remember(f, s);
-  size_t made = make_missing(f, s);
-  f->made_some = made && !s->leases_n;
-  if (!made) name_hole(f, s);
+slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s) {
+  slp_sync_found found;
+  slp_polls_forget(f, f->o.worker);
+  found.unowned = (uint8_t)remember(f, s);
+  found.made = make_missing(f, s);
+  if (!found.made) slp_shard_sync_name_hole(f, s);
   remove_ended(f, s);
   reap(f, s);
-  if (f->notify_due) {
-    slp_notify_leader(f);
-    slp_election_changed(f);
-  }
-  f->notify_due = 0;
-  return f->jobs.n > 0;
+  return found;
 }

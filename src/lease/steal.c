@@ -1,10 +1,12 @@
-/* fleet_steal.c - sharing where nobody plans: every so often each worker reads the whole table and takes what
- * it may (core/lease_steal.c): what is dead or free, and when there is nothing of that and it holds too few,
- * a lease of whoever holds the most. What it takes is what it has read, by the counter; the one it is taken
- * from learns of it when its next write is refused. */
-#include "lease/lease.h"
+/* steal.c - sharing where nobody leads: every so often each worker reads the whole table and takes what
+ * it may (steal_rule.c): what is dead or free, and when there is nothing of that and it holds too few, a
+ * lease of the worker that holds the most. A take's condition is the counter that was read; the former
+ * owner learns of it when its next write is refused. */
+#include "lease/steal.h"
 
+#include "lease/fleet_inside.h"
 #include "lease/lease_rules.h"
+#include "lease/shard_sync.h"
 
 #define LISTED_US UINT64_C(10000000) /* so long is a listing believed */
 #define FIRST_US 200000              /* many workers that start together do not read in the same moment */
@@ -14,7 +16,7 @@
 #define OLD_LEASES 3
 
 static void round_in(slp_fleet *f, uint64_t us) {
-  slp_fleet_timer(f, &f->watch_timer, slp_after_us(slp_fleet_now(f), us));
+  slp_fleet_timer(f, &f->stealing.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
 /* ---- taking ------------------------------------------------------------------------------------ */
@@ -120,7 +122,7 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
   l->choice = (slp_lease_choice){.counter = row->epoch + 1};
   if (!chosen->free) {
     slp_instance_set(&l->choice.from, row->owner);
-    f->steal_at_us = slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8);
+    f->stealing.next_us = slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8);
   }
   slp_lease_choose(l);
   /* A counter from a list that took long has been moved since. */
@@ -163,15 +165,15 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
     slp_steal steal = {.workers_n = (uint32_t)v.owners.live,
                        .leases = v.leases,
                        .leases_n = v.n,
-                       .steal_max = slp_fleet_now(f) < f->steal_at_us ? 0 : STEAL_MAX,
+                       .steal_max = slp_fleet_now(f) < f->stealing.next_us ? 0 : STEAL_MAX,
                        .below = below,
                        .ctx = f->h};
-    f->first = (uint8_t)am_first(&v);
-    if (!f->first) f->stats.holes_now = 0; /* who is looks for them */
+    f->stealing.first = (uint8_t)am_first(&v);
+    if (!f->stealing.first) f->stats.holes_now = 0; /* who is looks for them */
     r = slp_steal_make(&steal, f->mem);
   }
   for (size_t i = 0; i < v.n && !r; i++)
-    if (v.leases[i].ret) choose(&v, &v.leases[i], &s->leases[v.rows[i]], &f->snapshot.rq);
+    if (v.leases[i].ret) choose(&v, &v.leases[i], &s->leases[v.rows[i]], f->stealing.read.rq);
   *ret_next_us = v.next_us;
   slp_map_free(&v.owners);
   slp_free(f->mem, v.leases);
@@ -184,38 +186,38 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
 
 static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
-  if (given_up) f->sync_at_us = slp_fleet_now(f) + 1000000;
+  if (given_up) f->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
   round_in(f, 0); /* what was made is there to be taken */
 }
 
 static void sync(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
-  if (f->sync_in_round) {
-    f->sync_wanted = 0;
+  if (f->stealing.sync) {
+    f->stealing.sync_from_us = SLP_NEVER;
     f->stats.shard_syncs++;
-    f->sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
-    if (slp_steal_sync_write(f, s)) slp_bulk_write_run(f, synced);
-  } else if (!f->sync_wanted && now >= f->sync_at_us && f->first) {
-    f->sync_wanted = 1;
-    f->sync_from_us = now;
+    f->stealing.sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
+    if (slp_steal_sync_write(f, s)) f->stealing.sync_at_us = now + 1000000;
+    if (slp_bulk_write_n(f)) slp_bulk_write_run(f, synced);
+  } else if (f->stealing.sync_from_us == SLP_NEVER && now >= f->stealing.sync_at_us && f->stealing.first) {
+    f->stealing.sync_from_us = now;
     slp_fleet_list(f);
-  } else if (now >= f->sync_at_us && !f->sync_wanted) {
-    f->sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
+  } else if (now >= f->stealing.sync_at_us && f->stealing.sync_from_us == SLP_NEVER) {
+    f->stealing.sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
   }
 }
 
 static void saw_all(slp_fleet *f, const slp_snapshot *s) {
-  f->table_us = f->snapshot.rq.done_us;
+  f->stealing.table_us = f->stealing.read.rq->done_us;
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_seen_shard *seen = slp_seen_of(f, s->leases[i].shard);
     if (!seen) continue;
-    f->liveness->saw(f, seen, &s->leases[i], f->snapshot.rq.done_us);
-    seen->listed_us = f->snapshot.rq.done_us;
+    f->liveness->saw(f, seen, &s->leases[i], f->stealing.read.rq->done_us);
+    seen->listed_us = f->stealing.read.rq->done_us;
     seen->begun = (uint8_t)slp_sync_is_begun(&s->leases[i].position);
     if (s->leases[i].position.kind != SLP_POSITION_END)
       seen->ended_us = 0;
     else if (!seen->ended_us)
-      seen->ended_us = f->snapshot.rq.done_us;
+      seen->ended_us = f->stealing.read.rq->done_us;
   }
 }
 
@@ -229,74 +231,83 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   round_in(f, r ? RETRY_US : in);
 }
 
-static void listed_table(slp_store_req *rq) {
-  slp_fleet *f = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_fleet, snapshot);
+static void take_snapshot(slp_fleet *f, slp_store_rows *rows) {
   slp_snapshot s;
-  f->snapshot_busy = 0;
-  if (rq->fail.class != SLP_FINE) {
-    slp_worker_trouble(f);
-    if (rq->fail.class != SLP_THROTTLE && rq->fail.class != SLP_TRANSIENT)
-      slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0, "the lease table can't be read: %s",
-                     rq->fail.message);
-    round_in(f, slp_fleet_jitter(f, RETRY_US, 50));
-  } else if (f->state != SLP_WORKER_RUNS || f->suspended || slp_snapshot_sort(f, &s)) {
-    round_in(f, RETRY_US);
-  } else {
-    use_snapshot(f, &s);
-  }
-  slp_store_rows_free(&f->snapshot.out);
-}
-
-static void watch(slp_timer *t) {
-  slp_fleet *f = SLP_OWNER(t, slp_fleet, watch_timer);
-  if (f->state != SLP_WORKER_RUNS || f->snapshot_busy) return;
-  if (f->jobs.busy || f->suspended) {
+  if (slp_snapshot_make(&s, f->schema, rows)) {
     round_in(f, RETRY_US);
     return;
   }
-  f->sync_in_round = f->sync_wanted && !f->listing && f->listed_us >= f->sync_from_us;
-  slp_snapshot_ask(f, f->sync_in_round, listed_table);
+  if (f->stealing.sync) slp_shard_sync_tell_bad(f, &s);
+  use_snapshot(f, &s);
+}
+
+static void table_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  const slp_fail *fail = &r->rq->fail;
+  if (!r->came) {
+    slp_fleet_trouble(f);
+    if (fail->class != SLP_THROTTLE && fail->class != SLP_TRANSIENT)
+      slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0, "the lease table can't be read: %s",
+                     fail->message);
+    round_in(f, slp_fleet_jitter(f, RETRY_US, 50));
+  } else if (!slp_worker_is(f, SLP_WORKER_RUNS) || !slp_proof_is(f, SLP_PROOF_GOOD)) {
+    round_in(f, RETRY_US);
+  } else {
+    take_snapshot(f, r->rows);
+  }
+}
+
+static void run(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_fleet, stealing.timer);
+  slp_stealing *st = &f->stealing;
+  if (!slp_worker_is(f, SLP_WORKER_RUNS) || st->read.busy) return;
+  if (slp_bulk_write_busy(f) || !slp_proof_is(f, SLP_PROOF_GOOD)) {
+    round_in(f, RETRY_US);
+    return;
+  }
+  st->sync = st->sync_from_us != SLP_NEVER && slp_listed_since(f, st->sync_from_us);
+  slp_read_all(&st->read, st->sync, table_read);
 }
 
 static void begin(slp_fleet *f) {
-  f->sync_at_us = slp_fleet_now(f);
+  f->stealing.sync_at_us = slp_fleet_now(f);
   round_in(f, slp_random_below(f->h, FIRST_US));
 }
 
 /* Nobody is judged by what was seen while I could not prove my own life. */
-static void suspended(slp_fleet *f) { slp_worker_trouble(f); }
+static void suspended(slp_fleet *f) { slp_fleet_trouble(f); }
 
 static void resumed(slp_fleet *f) {
-  slp_worker_trouble(f);
-  if (!f->snapshot_busy) round_in(f, 0);
+  slp_fleet_trouble(f);
+  if (!f->stealing.read.busy) round_in(f, 0);
 }
 
 static void listed(slp_fleet *f, int ok) {
-  if (!f->sync_wanted || f->state != SLP_WORKER_RUNS) return;
+  if (f->stealing.sync_from_us == SLP_NEVER || !slp_worker_is(f, SLP_WORKER_RUNS)) return;
   if (!ok) {
-    f->sync_wanted = 0;
-    f->sync_at_us = slp_fleet_now(f) + 1000000;
-  } else if (!f->snapshot_busy) {
+    f->stealing.sync_from_us = SLP_NEVER;
+    f->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
+  } else if (!f->stealing.read.busy) {
     round_in(f, 0);
   }
 }
 
 static void unknown_children(slp_fleet *f) {
-  f->sync_at_us = slp_fleet_now(f);
-  f->first = 1;
-  if (!f->snapshot_busy) round_in(f, 0);
+  f->stealing.sync_at_us = slp_fleet_now(f);
+  f->stealing.first = 1;
+  if (!f->stealing.read.busy) round_in(f, 0);
 }
 
 /* Its row was in the last list, or said once that it was read to its end and may be gone since. An operator
  * may remove the others, with how far they were read: they are made again before their child is read. */
 static int has_row(slp_fleet *f, slp_str shard) {
-  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, shard);
-  return seen && (seen->ended_us || seen->listed_us == f->table_us);
+  const slp_seen_shard *seen = slp_seen_get(f, shard);
+  return seen && (seen->ended_us || seen->listed_us == f->stealing.table_us);
 }
 
 /* Its row, when last read, said that some of it is saved as read. */
 static int is_begun(slp_fleet *f, slp_str shard) {
-  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, shard);
+  const slp_seen_shard *seen = slp_seen_get(f, shard);
   return seen && seen->begun;
 }
 
@@ -314,10 +325,10 @@ static int may_make(slp_lease *l, const slp_shard_desc *kid) {
   }
   /* Whoever compares stream and table may be another worker; and it may go yet, and then nobody makes its
    * row. */
-  int fresh = f->listed_us > l->end.asked_us && slp_fleet_now(f) - f->listed_us <= LISTED_US;
-  if (f->listed_us > l->end.asked_us && !slp_fleet_listed_has(f, other)) return 1; /* it is long gone */
+  int fresh = slp_listed_us(f) > l->end.asked_us && slp_fleet_now(f) - slp_listed_us(f) <= LISTED_US;
+  if (slp_listed_us(f) > l->end.asked_us && !slp_fleet_listed_has(f, other)) return 1; /* it is long gone */
   if (!fresh) slp_fleet_list(f);
-  if (!f->snapshot_busy) round_in(f, 0);
+  if (!f->stealing.read.busy) round_in(f, 0);
   return 0;
 }
 
@@ -328,7 +339,6 @@ const slp_sharing_rule slp_sharing_by_steal = {
     .begin = begin,
     .suspended = suspended,
     .resumed = resumed,
-    .watch = watch,
     .met = met,
     .missed = forget,
     .gone = gone,
@@ -337,3 +347,20 @@ const slp_sharing_rule slp_sharing_by_steal = {
     .may_make = may_make,
     .part = part,
 };
+
+/* ---- birth and death --------------------------------------------------------------------------- */
+
+void slp_steal_init(slp_fleet *f) {
+  slp_stealing *st = &f->stealing;
+  slp_fleet_timer_init(&st->timer, run);
+  slp_read_init(&st->read, f, NULL, 2);
+  st->sync_at_us = st->sync_from_us = SLP_NEVER;
+}
+
+void slp_steal_stop(slp_fleet *f) {
+  slp_read_stop(&f->stealing.read);
+  slp_timer_clear(f->h, &f->stealing.timer);
+  f->stealing.sync_at_us = SLP_NEVER;
+}
+
+void slp_steal_free(slp_fleet *f) { slp_read_free(&f->stealing.read); }

@@ -1,4 +1,4 @@
-/* lease_steal.c - what one worker takes where nobody plans, by the rules of Amazon's KCL 2: all that was free
+/* steal_rule.c - what one worker takes where nobody plans, by the rules of Amazon's KCL 2: all that was free
  * for long, without regard to fairness; else free ones up to a fair share; else, when there are none, one
  * from the worker with the most. */
 #include "lease/lease_rules.h"

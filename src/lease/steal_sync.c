@@ -1,8 +1,8 @@
-/* fleet_sync.c - the stream's listing against the table's rows where nobody plans: leases that are missing
- * are made, as KCL would (core/lease_sync.c), those that nobody needs any more go, and a hole is named. */
-#include "lease/lease.h"
-
+/* steal_sync.c - the stream's listing against the table's rows where nobody leads: leases that are
+ * missing are made, as KCL would (sync_rule.c), those that nobody needs any more go, and a hole is named. */
+#include "lease/fleet_inside.h"
 #include "lease/lease_rules.h"
+#include "lease/shard_sync.h"
 
 #include <stdlib.h>
 
@@ -49,11 +49,11 @@ static slp_sync_row row_of(const slp_lease_row *l) {
   return slp_sync_is_begun(&l->position) ? SLP_SYNC_UNFINISHED : SLP_SYNC_UNREAD;
 }
 
-/* Rows that can't be read are there, and nobody's to make; what was read of them is not known. */
+/* A row that can't be read is there: it is not made. What was read of its shard is not known. */
 static void mark_damaged(sync *y) {
   for (size_t i = 0; i < y->s->bad_n; i++) {
-    size_t at = number_of(y, y->s->bad[i].name);
-    if (at != SLP_NO_SHARD) y->shards[at].row = SLP_SYNC_UNREAD;
+    size_t number = number_of(y, y->s->bad[i].name);
+    if (number != SLP_NO_SHARD) y->shards[number].row = SLP_SYNC_UNREAD;
   }
 }
 
@@ -61,7 +61,7 @@ static int fill(sync *y) {
   slp_fleet *f = y->f;
   size_t at = 0;
   int r = 0;
-  for (slp_listed *d; !r && (d = slp_map_each(&f->listed, &at));) {
+  for (slp_listed *d; !r && (d = slp_listed_each(f, &at));) {
     r = add(y, d->desc.id, &d->desc, row_of(slp_snapshot_lease_of(y->s, d->desc.id)));
     if (!r) y->shards[y->n - 1].open = d->open;
   }
@@ -87,7 +87,7 @@ static int by_start(const void *a, const void *b) {
 }
 
 static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
-  const slp_seen_shard *seen = slp_map_get(&y->f->seen_shards, d->id);
+  const slp_seen_shard *seen = slp_seen_get(y->f, d->id);
   slp_operation *i = slp_bulk_write_create(y->f, d, (seen && seen->seen) || slp_lease_seen(y->f, d->id));
   if (!i) return; /* the next time */
   /* A time is one for all; behind what was read, what was latest then is the beginning now. */
@@ -134,7 +134,7 @@ static void mark_parents(const sync *y, uint8_t *marks) {
 
 static int is_needed(const sync *y, const slp_lease_row *l, uint8_t marks) {
   slp_fleet *f = y->f;
-  const slp_seen_shard *seen = slp_map_get(&f->seen_shards, l->shard);
+  const slp_seen_shard *seen = slp_seen_get(f, l->shard);
   if (l->position.kind != SLP_POSITION_END || !seen || !seen->ended_us || marks & NEEDED) return 1;
   if (slp_fleet_now(f) - seen->ended_us < ENDED_US) return 1;
   if (slp_snapshot_lease_of(y->s, l->parents[0]) || slp_snapshot_lease_of(y->s, l->parents[1])) return 1;
@@ -155,42 +155,19 @@ static void remove_ended(sync *y) {
 
 /* ---- both -------------------------------------------------------------------------------------------- */
 
-static void forget_gone(sync *y) {
-  slp_fleet *f = y->f;
-  size_t at = 0;
-  for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen_shards, &at));) {
-    slp_str id = slp_str_of(seen->id);
-    if (slp_snapshot_lease_of(y->s, id) || slp_fleet_listed_has(f, id)) continue;
-    slp_map_remove(&f->seen_shards, id);
-    slp_free(f->mem, seen->id);
-    slp_free(f->mem, seen);
-  }
-}
-
-static void name_hole(sync *y) {
-  slp_fleet *f = y->f;
-  char from[40], to[40];
-  int r = y->s->leases_n ? slp_hash_range_hole(f->mem, y->s->leases, y->s->leases_n, from, to) : 0;
-  if (r >= 0) f->stats.holes_now = r == 1;
-  if (r == 1)
-    slp_fleet_tell(f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s", from,
-                   to);
-}
-
 int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s) {
   sync y = {.f = f, .s = s};
-  size_t made = 0, room = f->listed.live + s->leases_n + 1;
+  size_t made = 0, room = slp_listed_n(f) + s->leases_n + 1;
   y.shards = slp_zalloc_n(f->mem, room, sizeof *y.shards);
   y.places = slp_zalloc_n(f->mem, room, sizeof *y.places);
   slp_map_init(&y.numbers, f->mem);
-  forget_gone(&y);
+  slp_seen_forget(f, s);
   int r = y.shards && y.places ? fill(&y) : SLP_ENOMEM;
   if (!r) r = make_missing(&y, &made);
-  if (!r && !made) name_hole(&y);
+  if (!r && !made) slp_shard_sync_name_hole(f, s);
   if (!r) remove_ended(&y);
   slp_map_free(&y.numbers);
   slp_free(f->mem, y.shards);
   slp_free(f->mem, y.places);
-  if (r) f->sync_at_us = slp_fleet_now(f) + 1000000;
-  return f->jobs.n > 0;
+  return r;
 }

@@ -1,4 +1,4 @@
-/* lease_sync.c - which leases a stream's shards need, by the rules of Amazon's KCL: from every shard that is
+/* sync_rule.c - which leases a stream's shards need, by the rules of Amazon's KCL: from every shard that is
  * open, or that nothing follows, up to where something is known. */
 #include "lease/lease_rules.h"
 
@@ -67,7 +67,7 @@ static void visit(walk *w, size_t from) {
 }
 
 /* ---- merges whose other parent lost its row ----------------------------------------------------------
- * The end of one parent waits until the other has a row (core/fleet_steal.c). Nobody but an operator removes
+ * The end of one parent waits until the other has a row (steal.c). Nobody but an operator removes
  * the row of a parent before its merge's child is read from, so it is missing for ever unless it is made
  * here: above, the walk stops at the child's row. How far that parent was read is lost with its row, so it is
  * read from its oldest record. */

@@ -1,19 +1,39 @@
-/* fleet_worker.c - the life of a registered worker, where one row a worker proves it: its heartbeat, its
- * eviction. */
+/* worker.c - the life of a worker where one row proves it: it joins over nothing or over the row of an
+ * incarnation that is gone, sends heartbeats, and is evicted when one of them is refused. A row of the
+ * same id that still moves belongs to another process; one that does not for a whole lease is evicted
+ * first.
+ *
+ * The states are drawn in life.h; what happens between RUNS and OUT when it leaves is in leave.c. */
+#include "lease/worker.h"
+
 #include "base/probe.h"
-#include "lease/lease.h"
+#include "lease/fleet_inside.h"
 
 static const slp_str nothing = {NULL, 0};
 
 /* ---- heartbeats -------------------------------------------------------------------------------- */
 
-void slp_worker_trouble(slp_fleet *f) { f->trouble_us = slp_now_refresh_us(f->h); }
-
-static uint32_t held(slp_fleet *f) {
-  uint32_t n = 0;
+static void evicted(slp_fleet *f, const char *why) {
+  if (!slp_worker_lives(f)) return;
+  uint64_t now = slp_fleet_now(f), earliest = slp_life_joined_us(f) + slp_fleet_lease_us(f);
+  SLP_PROBE("worker: evicted");
+  f->stats.evictions++;
+  slp_proof_evicted(f);
+  slp_fleet_tell(f, SLP_FLEET_EVICTED, nothing, 0, "%s", why);
+  f->sharing->suspended(f);
+  f->worker.stop_all(f);
   size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) n += (uint32_t)slp_lease_in(l, SLP_LEASE_HELD);
-  return n;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
+    slp_lease_gone(l, SLP_SHUTDOWN_LOST);
+    slp_lease_unwant(l);
+  }
+  if (slp_worker_is(f, SLP_WORKER_LEAVING)) { /* nothing left to give */
+    slp_life_move(f, SLP_WORKER_OUT);
+    slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "condemned while it was leaving");
+    return;
+  }
+  slp_life_move(f, SLP_WORKER_JOINING); /* at most once a lease */
+  slp_fleet_timer(f, &f->worker.join_timer, slp_max_u64(now, earliest));
 }
 
 static void beat_done(slp_write *op) {
@@ -21,77 +41,195 @@ static void beat_done(slp_write *op) {
   slp_member *me = slp_member_get(f, f->o.worker);
   if (me) slp_member_saw_write(me, op);
   if (op->end == SLP_OUTCOME_REFUSED) {
-    slp_worker_evicted(f, op->row.kind == SLP_ROW_WORKER ? "condemned by another worker" : "its row is gone");
+    evicted(f, op->row.kind == SLP_ROW_WORKER ? "condemned by another worker" : "its row is gone");
     return;
   }
+  f->worker.counter = op->i.counter;
   if (op->end ==
-      SLP_OUTCOME_UNCHANGED) { /* refused, and yet nothing speaks against it: ask with a higher number */
-    slp_worker_trouble(f);
-    f->counter = op->i.counter;
+      SLP_OUTCOME_UNCHANGED) { /* nothing in the row speaks against it: again, with a higher number */
+    slp_fleet_trouble(f);
     slp_beat_at(f, slp_fleet_now(f) + 100000);
     return;
   }
   f->stats.heartbeats++;
-  f->counter = op->i.counter;
   slp_beat_at(f, slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10)));
-  int changed_now = me && f->role == SLP_ROLE_LEADS && me->changes != f->changes;
-  f->good_us = slp_max_u64(f->good_us, op->sent_us);
+  slp_proof_set(f, slp_max_u64(slp_proof_us(f), op->sent_us));
   slp_deadline_check(f);
-  if (changed_now) slp_watch_now(f);
+  f->sharing->heartbeat(f, me);
+}
+
+static uint32_t held(slp_fleet *f) {
+  uint32_t n = 0;
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) n += (uint32_t)slp_lease_in(l, SLP_LEASE_HELD);
+  return n;
 }
 
 static void beat(slp_fleet *f) {
-  slp_operation *i = &f->beat.i;
-  f->beat_at_us = SLP_NEVER;
-  if (f->beat.busy) return;
+  slp_operation *i = &f->worker.heartbeat.i;
+  slp_beat_at(f, SLP_NEVER);
+  if (f->worker.heartbeat.busy) return;
   slp_fleet_operation(f, i, SLP_OPERATION_HEARTBEAT);
   i->id = f->o.worker;
   i->incarnation = f->incarnation;
-  i->counter = f->counter + 1;
+  i->counter = f->worker.counter + 1;
   i->held = held(f);
   if (f->processor->ops->load) f->processor->ops->load(f->processor, &i->behind_ms, &i->rate_bytes);
-  slp_write_send(&f->beat, beat_done);
-}
-
-/* ---- in and out -------------------------------------------------------------------------------- */
-
-void slp_worker_runs(slp_fleet *f, uint64_t sent_us) {
-  uint64_t third = slp_fleet_lease_us(f) / 3;
-  f->counter = 1;
-  f->good_us = sent_us;
-  slp_beat_at(f, slp_after_us(sent_us, third / 4 + slp_random_below(f->h, third / 4 * 3)));
-  slp_worker_begins(f);
-}
-
-void slp_worker_evicted(slp_fleet *f, const char *why) {
-  if (!slp_worker_lives(f)) return;
-  uint64_t now = slp_fleet_now(f), earliest = f->joined_us + slp_fleet_lease_us(f);
-  SLP_PROBE("worker: evicted");
-  f->stats.evictions++;
-  f->processor->ops->suspend(f->processor, 1);
-  f->suspended = f->evicted = 1;
-  slp_fleet_tell(f, SLP_FLEET_EVICTED, nothing, 0, "%s", why);
-  slp_election_drop(f);
-  slp_fleet_stop_all(f);
-  size_t at = 0;
-  for (slp_lease *l; (l = slp_map_each(&f->leases, &at));) {
-    slp_lease_gone(l, SLP_SHUTDOWN_LOST);
-    slp_lease_unwant(l);
-  }
-  f->assignment_known = 0;
-  if (f->stopping) { /* nothing left to give */
-    f->state = SLP_WORKER_OUT;
-    slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "condemned while it was leaving");
-    return;
-  }
-  f->state = SLP_WORKER_JOINING;
-  f->incarnation = nothing; /* a new one, at most once a lease */
-  slp_fleet_timer(f, &f->join_timer, slp_max_u64(now, earliest));
+  slp_write_send(&f->worker.heartbeat, beat_done);
 }
 
 static uint64_t good_us(slp_fleet *f, int exact) {
   (void)exact;
-  return f->good_us;
+  return slp_proof_us(f);
+}
+
+/* ---- joining ----------------------------------------------------------------------------------- */
+
+static void join(slp_fleet *f);
+static void read_row(slp_fleet *f);
+
+static void in(slp_fleet *f, uint64_t us) {
+  slp_fleet_timer(f, &f->worker.join_timer, slp_after_us(slp_fleet_now(f), us));
+}
+
+static void registered(slp_write *op) {
+  slp_fleet *f = op->f;
+  slp_member *p = slp_member_get(f, f->o.worker);
+  if (p) slp_member_saw_write(p, op);
+  if (op->end != SLP_OUTCOME_DONE) { /* another process was faster, or this incarnation is evicted already */
+    join(f);
+    return;
+  }
+  uint64_t third = slp_fleet_lease_us(f) / 3;
+  f->worker.counter = 1;
+  slp_proof_set(f, op->sent_us);
+  slp_beat_at(f, slp_after_us(op->sent_us, third / 4 + slp_random_below(f->h, third / 4 * 3)));
+  slp_worker_begins(f);
+}
+
+static void send_registration(slp_fleet *f, const slp_member *p) {
+  slp_operation *i = &f->worker.registration.i;
+  slp_fleet_operation(f, i, SLP_OPERATION_REGISTER);
+  i->id = f->o.worker;
+  i->incarnation = f->incarnation;
+  i->lease_ms = f->o.lease_ms;
+  i->weight = f->o.weight;
+  i->host = f->o.machine;
+  i->over_tombstone = p->gone && !p->missing;
+  i->incarnation_before = (slp_str){p->incarnation, p->incarnation_n};
+  slp_write_send(&f->worker.registration, registered);
+}
+
+/* There is a row of this id, and it is not evicted. */
+static void meet(slp_fleet *f, slp_member *p) {
+  uint64_t now = slp_now_refresh_us(f->h), since = slp_life_joined_us(f);
+  uint64_t lease_us = slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
+  if (slp_member_may_evict(f, p, 0)) {
+    SLP_PROBE("join: my id was a dead one's");
+    slp_member_evict(f, p);
+    in(f, 50000);
+  } else if (now - since > lease_us + lease_us / 2 && p->since_us > since + lease_us / 4) {
+    SLP_PROBE("join: my id is somebody's who lives");
+    slp_life_move(f, SLP_WORKER_OUT);
+    slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "another worker is alive under the id \"%.*s\"",
+                   (int)f->o.worker.n, f->o.worker.p);
+  } else {
+    uint64_t quiet = p->since_us + lease_us;
+    in(f, quiet > now ? slp_min_u64(lease_us / 5, quiet - now + 1) : lease_us / 5);
+  }
+}
+
+static void row_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_member *p = slp_member_make(f, f->o.worker);
+  slp_parsed_row row;
+  if (!r->came || !p) {
+    if (p) slp_member_unread(p);
+    in(f, 100000 + slp_random_below(f->h, 300000));
+    return;
+  }
+  slp_read_one(r, &row);
+  if (row.kind == SLP_ROW_BAD) {
+    slp_life_move(f, SLP_WORKER_OUT);
+    slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "the row of worker \"%.*s\" can't be used: %s",
+                   (int)f->o.worker.n, f->o.worker.p, row.why);
+    return;
+  }
+  slp_member_saw(p, r->rows->n ? &row.u.worker : NULL, 1, r->rq);
+  if (p->missing || p->gone)
+    send_registration(f, p);
+  else
+    meet(f, p);
+}
+
+static void read_row(slp_fleet *f) {
+  if (slp_read_row(&f->worker.row, SLP_OPERATION_REGISTER, f->o.worker, 1, row_read)) in(f, 100000);
+}
+
+static void join(slp_fleet *f) {
+  slp_life_joined(f, slp_fleet_now(f));
+  slp_fleet_draw_incarnation(f);
+  read_row(f);
+}
+
+/* It was evicted a while ago, or met a row of its id. */
+static void join_again(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_fleet, worker.join_timer);
+  if (!slp_worker_is(f, SLP_WORKER_JOINING)) return;
+  if (!f->incarnation.n)
+    join(f);
+  else
+    read_row(f);
+}
+
+/* ---- in and out -------------------------------------------------------------------------------- */
+
+void slp_worker_init(slp_fleet *f, void (*stop_all)(slp_fleet *f)) {
+  f->worker.stop_all = stop_all;
+  slp_read_init(&f->worker.row, f, "this worker's own row", 0);
+  slp_write_init(&f->worker.registration, f, f);
+  slp_write_init(&f->worker.heartbeat, f, f);
+  slp_fleet_timer_init(&f->worker.join_timer, join_again);
+}
+
+void slp_worker_stop(slp_fleet *f) {
+  slp_read_stop(&f->worker.row);
+  slp_timer_clear(f->h, &f->worker.join_timer);
+  slp_write_stop(&f->worker.heartbeat);
+  slp_write_stop(&f->worker.registration);
+}
+
+void slp_worker_free(slp_fleet *f) {
+  slp_read_free(&f->worker.row);
+  slp_write_free(&f->worker.heartbeat);
+  slp_write_free(&f->worker.registration);
+}
+
+void slp_worker_begins(slp_fleet *f) {
+  slp_life_move(f, SLP_WORKER_RUNS);
+  slp_life_joined(f, slp_fleet_now(f));
+  slp_fleet_tell(f, SLP_FLEET_JOINED, nothing, 0, "%.*s", (int)f->me.n, f->me.p);
+  slp_deadline_check(f);
+  f->sharing->begin(f);
+}
+
+void slp_worker_mark_gone(slp_fleet *f, void (*done)(slp_write *op)) {
+  slp_operation *i = &f->worker.registration.i;
+  slp_write_stop(&f->worker.heartbeat); /* a later heartbeat would only be refused */
+  slp_beat_at(f, SLP_NEVER);
+  slp_fleet_operation(f, i, SLP_OPERATION_LEAVE);
+  i->id = f->o.worker;
+  i->incarnation = f->incarnation;
+  f->worker.registration.tries_max = 5;
+  slp_write_send(&f->worker.registration, done);
+}
+
+void slp_worker_out(slp_fleet *f, const char *why) {
+  slp_life_move(f, SLP_WORKER_OUT);
+  f->worker.stop_all(f);
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_gone(l, SLP_SHUTDOWN_EXPIRED);
+  slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "%s", why);
 }
 
 #define BIT(kind) (1u << (kind))
@@ -99,7 +237,7 @@ const slp_liveness_rule slp_liveness_by_worker = {
     .urgent = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
     .doubtful = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
     .frees_all = 1,
-    .begin = slp_join,
+    .begin = join,
     .settle = slp_outcome_of,
     .beat = beat,
     .good_us = good_us,

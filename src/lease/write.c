@@ -1,6 +1,8 @@
-/* fleet_op.c - one write of the fleet, from its intent to a certain answer. Without one the same write is
- * sent again, byte for byte; a refusal is judged by the row that refused, which is read where the server does
- * not show it. */
+/* write.c - one write of the lease table, from its operation to a certain outcome. As long as there is no
+ * answer the same write is sent again, byte for byte. A refusal is judged by the row that refused, which
+ * is read where the server does not show it. */
+#include "lease/write.h"
+
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
@@ -21,8 +23,8 @@ void slp_write_init(slp_write *op, slp_fleet *f, void *owner) {
 
 static void arm(slp_fleet *f) {
   uint64_t at = SLP_NEVER;
-  SLP_LIST_EACH(&f->ops, it) at = slp_min_u64(at, SLP_OWNER(it, slp_write, link)->again_us);
-  slp_fleet_timer(f, &f->ops_timer, at);
+  SLP_LIST_EACH(&f->writes.under_way, it) at = slp_min_u64(at, SLP_OWNER(it, slp_write, link)->again_us);
+  slp_fleet_timer(f, &f->writes.timer, at);
 }
 
 static int is_beat(const slp_write *op) { return op->f->liveness->urgent >> op->i.kind & 1; }
@@ -100,9 +102,8 @@ static int take_row(slp_write *op, const slp_store_rows *rows) {
 static void complain(slp_write *op, const slp_fail *fail) {
   uint32_t n = op->tries + 1;
   if (!slp_fleet_tells(op->f, n, fail)) return;
-  op->f->why = fail;
-  slp_fleet_tell(op->f, SLP_FLEET_TROUBLE, op->i.shard, op->i.epoch,
-                 "a write of the lease table failed %u time%s: %s", n, n > 1 ? "s" : "", fail->message);
+  slp_fleet_tell_fail(op->f, fail, op->i.shard, op->i.epoch,
+                      "a write of the lease table failed %u time%s: %s", n, n > 1 ? "s" : "", fail->message);
 }
 
 /* 1: this failure proves that the write did not and will not happen. */
@@ -115,7 +116,7 @@ static void failed(slp_write *op, const slp_fail *fail) {
   slp_fleet *f = op->f;
   int throttled = fail->class == SLP_THROTTLE;
   f->stats.throttles += (uint64_t)throttled;
-  if (f->liveness->doubtful >> op->i.kind & 1) slp_worker_trouble(f);
+  if (f->liveness->doubtful >> op->i.kind & 1) slp_fleet_trouble(f);
   complain(op, fail);
   if (op->tries_max && op->tries + 1 >= op->tries_max) {
     SLP_PROBE("op: given up");
@@ -171,7 +172,7 @@ void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {
   slp_fleet *f = op->f;
   SLP_CHECK(!op->busy);
   int n = snprintf(op->op, sizeof op->op, "%.*s-%llu", (int)f->incarnation.n, f->incarnation.p,
-                   (unsigned long long)++f->serial);
+                   (unsigned long long)++f->writes.serial);
   op->i.op = (slp_str){op->op, (size_t)n};
   op->busy = 1;
   op->built = op->reading = op->doubt = op->row_read = 0;
@@ -179,7 +180,7 @@ void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {
   op->tries = 0;
   op->first_sent_us = op->sent_us = 0;
   op->on_done = on_done;
-  slp_list_add_last(&f->ops, &op->link);
+  slp_list_add_last(&f->writes.under_way, &op->link);
   attempt(op);
 }
 
@@ -202,15 +203,15 @@ void slp_write_free(slp_write *op) {
 }
 
 static slp_write *due(slp_fleet *f, uint64_t now) {
-  SLP_LIST_EACH(&f->ops, it) {
+  SLP_LIST_EACH(&f->writes.under_way, it) {
     slp_write *op = SLP_OWNER(it, slp_write, link);
     if (op->again_us <= now) return op;
   }
   return NULL;
 }
 
-void slp_writes_run(slp_timer *t) {
-  slp_fleet *f = SLP_OWNER(t, slp_fleet, ops_timer);
+static void run(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_fleet, writes.timer);
   uint64_t now = slp_fleet_now(f);
   for (slp_write *op; (op = due(f, now));) {
     op->again_us = SLP_NEVER;
@@ -222,3 +223,16 @@ void slp_writes_run(slp_timer *t) {
   }
   arm(f);
 }
+
+/* ---- of one worker ----------------------------------------------------------------------------- */
+
+void slp_writes_init(slp_fleet *f) {
+  slp_list_init(&f->writes.under_way);
+  slp_fleet_timer_init(&f->writes.timer, run);
+}
+
+void slp_writes_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->writes.timer); }
+
+void slp_fleet_trouble(slp_fleet *f) { f->writes.trouble_us = slp_now_refresh_us(f->h); }
+
+uint64_t slp_fleet_trouble_us(const slp_fleet *f) { return f->writes.trouble_us; }

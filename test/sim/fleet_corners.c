@@ -203,8 +203,8 @@ TEST(a_worker_that_comes_again_within_the_hour_is_not_reaped) {
 
 /* ---- nothing is remembered for ever ------------------------------------------------------------ */
 
-static size_t members(fw_world *w, int slot) { return w->nodes[slot]->fleet->members.live; }
-static size_t leases(fw_world *w, int slot) { return w->nodes[slot]->fleet->leases.live; }
+static size_t members(fw_world *w, int slot) { return w->nodes[slot]->fleet->members.all.live; }
+static size_t leases(fw_world *w, int slot) { return w->nodes[slot]->fleet->leases.all.live; }
 
 TEST(workers_that_came_and_went_are_forgotten) {
   fw_world *w = slow_fleet(4, 2);
@@ -298,7 +298,7 @@ TEST(many_leases_move_some_at_a_time) {
 
 TEST(everybody_knows_how_many_leases_there_are) { /* for all write to one partition of the table */
   fw_world *w = fleet(32, 4);
-  for (int i = 0; i < 4; i++) CHECK_INT(w->nodes[i]->fleet->fleet_leases, 32);
+  for (int i = 0; i < 4; i++) CHECK_INT(w->nodes[i]->fleet->leases.of_fleet, 32);
   finish(w);
 }
 

@@ -1,7 +1,7 @@
 /* fleet_scenes.c - a fleet in virtual time, scene by scene: the failure points of the protocol, and how long
  * each recovery may take (leases of 2 s). SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
-#include "lease/lease.h"
+#include "lease/fleet_inside.h"
 #include "sim/fleet_world.h"
 
 #include "../check.h"

@@ -2,7 +2,7 @@
  * nobody. They are named and left alone, nobody is robbed on their account, and nothing is asked for without
  * a pause. SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
-#include "lease/fleet_inside.h"
+#include "lease/assignment.h"
 
 #define WORLD fw_new
 #include "sim/fleet_play.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lease/lease.h"
+#include "lease/fleet_inside.h"
 #include "store/memory.h"
 #include "store/schemas.h"
 
@@ -778,20 +778,19 @@ void fw_dump(fw_world *w) {
     if (!w->nodes[i]) continue;
     slp_fleet *f = w->nodes[i]->fleet;
     uint64_t now = slp_now_us(f->h);
-    printf("%s: state %d, role %d, plan %llu, looking %d, suspended %d, reading %d, again %d\n",
-           w->nodes[i]->id, f->state, f->role, (unsigned long long)f->assignment_version, f->polling,
-           f->suspended, f->assignment_reading, f->assignment_again);
+    printf("%s: state %d, role %d, assignment %llu, polling %d, proof %d, reading %d, again %d\n",
+           w->nodes[i]->id, f->life.state, f->election.role, (unsigned long long)f->leases.version,
+           f->poll.read.busy, f->deadline.proof, f->assignment.read.busy, f->assignment.again);
     size_t at = 0;
-    printf(
-        "  alone %d, wide busy %d, watch in %lld, trouble %lld, stocking %d, jobs %d, audit %d listing %d\n",
-        f->alone, f->members_busy, (long long)(f->watch_timer.at_us - now), (long long)(now - f->trouble_us),
-        f->snapshot_busy, f->jobs.busy, f->sync_wanted, f->listing);
-    for (slp_member *p; (p = slp_map_each(&f->members, &at));)
+    printf("  alone %d, members read %d, watch in %lld, trouble %lld, table read %d, writes %d, listing %d\n",
+           f->leader.alone, f->members.list.busy, (long long)(f->leader.watch_timer.at_us - now),
+           (long long)(now - f->writes.trouble_us), f->leader.read.busy, f->bulk.busy, f->listing.asked);
+    for (slp_member *p; (p = slp_member_each(f, &at));)
       printf("  peer %s gone %d missing %d takes %d reads %u ok %d list %d since %lld exact %lld busy %d\n",
              p->id, p->gone, p->missing, p->takes, p->reads, p->last_ok, p->in_list,
              (long long)(now - p->since_us), (long long)(now - p->exact_us), p->op.busy);
     at = 0;
-    for (slp_lease *l; (l = slp_map_each(&f->leases, &at));)
+    for (slp_lease *l; (l = slp_lease_each(f, &at));)
       printf(
           "  %s %s planned %d inherited %d ended %d busy %d verb %d look %lld due %lld, row: %.*s "
           "%llu claim %.*s\n",

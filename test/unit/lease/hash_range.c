@@ -1,5 +1,5 @@
 /* The hash ring: which part of it no unfinished lease covers. */
-#include "lease/fleet_inside.h"
+#include "lease/hash_range.h"
 
 #include "check.h"
 

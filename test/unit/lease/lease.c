@@ -1,7 +1,7 @@
 /* lease/lease.c: the table of a lease's states. The rules that keep a lease safe are read from the moves that
  * slp_lease_move allows; a move that it does not allow ends the program, so each is tried in a process of its
  * own. */
-#include "lease/lease.h"
+#include "lease/fleet_inside.h"
 
 #include "core/desc.h"
 

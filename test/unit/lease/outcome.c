@@ -1,6 +1,6 @@
 /* What a refused write means, by the row that refused: the table "Refusals and lost answers" of
  * src/lease/PROTOCOL.md, whole. */
-#include "lease/fleet_inside.h"
+#include "lease/outcome.h"
 
 #include "check.h"
 

@@ -1,0 +1,106 @@
+/* context.c - the clock, the timers, the keys, the name and the voice of a fleet's worker. */
+#include "lease/context.h"
+
+#include "lease/fleet_inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+uint64_t slp_fleet_now(slp_fleet *f) { return slp_now_us(f->h); }
+
+uint64_t slp_fleet_lease_us(const slp_fleet *f) { return (uint64_t)f->o.lease_ms * 1000; }
+
+uint64_t slp_fleet_jitter(slp_fleet *f, uint64_t us, uint32_t percent) {
+  uint64_t span = us / 100 * percent;
+  return us - span + slp_random_below(f->h, 2 * span + 1);
+}
+
+void slp_fleet_timer_init(slp_timer *t, void (*run)(slp_timer *t)) {
+  t->at_us = SLP_NEVER;
+  t->run = run;
+}
+
+void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us) {
+  if (at_us == SLP_NEVER)
+    slp_timer_clear(f->h, t);
+  else
+    slp_timer_set_reserved(f->h, t, at_us);
+}
+
+/* ---- telling ----------------------------------------------------------------------------------- */
+
+/* Before the first heartbeat, a failure that waiting will not mend is told at once. Any other is told when it
+ * has lasted, and then ever more seldom. */
+int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail) {
+  return (n == 1 && slp_class_lasts(fail->class) && !f->stats.heartbeats) || (n >= 4 && !(n & (n - 1)));
+}
+
+static void tell(slp_fleet *f, slp_fleet_event *ev, const char *fmt, va_list ap) {
+  char text[512];
+  if (!f->o.on_event) return;
+  int n = vsnprintf(text, sizeof text, fmt, ap);
+  SLP_CHECK(n >= 0);
+  ev->text = (slp_str){text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1};
+  f->o.on_event(f->o.arg, ev);
+}
+
+void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint64_t epoch, const char *fmt,
+                    ...) {
+  slp_fleet_event ev = {.kind = kind, .shard = shard, .epoch = epoch};
+  va_list ap;
+  va_start(ap, fmt);
+  tell(f, &ev, fmt, ap);
+  va_end(ap);
+}
+
+void slp_fleet_tell_fail(slp_fleet *f, const slp_fail *fail, slp_str shard, uint64_t epoch, const char *fmt,
+                         ...) {
+  slp_fleet_event ev = {.kind = SLP_FLEET_TROUBLE, .shard = shard, .epoch = epoch, .fail = fail};
+  va_list ap;
+  va_start(ap, fmt);
+  tell(f, &ev, fmt, ap);
+  va_end(ap);
+}
+
+void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, const char *why) {
+  slp_str name = key->range.n ? key->range : key->hash;
+  slp_fleet_tell(f, SLP_FLEET_BAD_ROW, shard, 0, "%.*s: %s", (int)name.n, name.p, why);
+}
+
+/* ---- the table --------------------------------------------------------------------------------- */
+
+int slp_fleet_key(slp_fleet *f, slp_operation_kind kind, slp_str name, slp_buf *text, slp_row_key *ret) {
+  slp_store_write none = {.rq = {0}};
+  slp_row_request d;
+  slp_operation i = {.kind = kind, .id = name, .shard = name};
+  slp_row_key key;
+  slp_row_request_init(&d, f->mem, &none);
+  int r = f->schema->key(f->schema, &d, &i, &key);
+  size_t at = text->n;
+  if (!r) r = slp_buf_reserve(text, key.hash.n + key.range.n);
+  if (!r) r = slp_buf_add_str(text, key.hash);
+  if (!r) r = slp_buf_add_str(text, key.range);
+  if (!r) *ret = (slp_row_key){{text->p + at, key.hash.n}, {text->p + at + key.hash.n, key.range.n}};
+  slp_row_request_free(&d);
+  return r ? SLP_ENOMEM : 0;
+}
+
+void slp_fleet_operation(slp_fleet *f, slp_operation *i, slp_operation_kind kind) {
+  memset(i, 0, sizeof *i);
+  i->kind = kind;
+  i->me = slp_instance_str(&f->me);
+  i->wall_ms = slp_wall_ms(f->h);
+  i->behind_ms = i->rate_bytes = -1;
+}
+
+/* ---- the name ---------------------------------------------------------------------------------- */
+
+void slp_fleet_draw_incarnation(slp_fleet *f) {
+  char text[SLP_INSTANCE_MAX + 1];
+  int n = snprintf(text, sizeof text, "%.*s.%016llx", (int)f->o.worker.n, f->o.worker.p,
+                   (unsigned long long)slp_random(f->h));
+  slp_instance_set(&f->me, (slp_str){text, (size_t)n});
+  f->incarnation = (slp_str){f->me.p + f->me.n - SLP_INCARNATION_N, SLP_INCARNATION_N};
+}
+
+slp_str slp_fleet_instance(const slp_fleet *f) { return slp_instance_str(&f->me); }

@@ -1,0 +1,36 @@
+/* context.h - the surroundings that every part of a fleet's worker works in: its clock, its timers, its
+ * table's keys, its own name, and how it tells its user what happens. */
+#ifndef SLP_LEASE_CONTEXT_H
+#define SLP_LEASE_CONTEXT_H
+
+#include "lease/fleet.h"
+#include "lease/instance.h"
+
+#define SLP_NEVER UINT64_MAX
+
+uint64_t slp_fleet_now(slp_fleet *f);
+uint64_t slp_fleet_lease_us(const slp_fleet *f);
+uint64_t slp_fleet_jitter(slp_fleet *f, uint64_t us, uint32_t percent); /* us, that many percent up or down */
+
+/* Every timer of a fleet has its place reserved when the fleet is made, so setting one can't fail. */
+void slp_fleet_timer_init(slp_timer *t, void (*run)(slp_timer *t));
+void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us); /* SLP_NEVER: cleared */
+
+/* 1: something failed n times in a row, and it is time to tell the user. */
+int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail);
+void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint64_t epoch, const char *fmt,
+                    ...) SLP_PRINTF(5, 6);
+/* TROUBLE with the store's own words behind it. */
+void slp_fleet_tell_fail(slp_fleet *f, const slp_fail *fail, slp_str shard, uint64_t epoch, const char *fmt,
+                         ...) SLP_PRINTF(5, 6);
+/* A row that is damaged or of a newer format is named and left alone. */
+void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, const char *why);
+
+/* The key of one row; its bytes are added to text. SLP_ENOMEM. */
+int slp_fleet_key(slp_fleet *f, slp_operation_kind kind, slp_str name, slp_buf *text, slp_row_key *ret);
+/* An operation of this worker, stamped with its name and the time; the caller fills in the rest. */
+void slp_fleet_operation(slp_fleet *f, slp_operation *i, slp_operation_kind kind);
+/* A new incarnation: every life of a worker has a name of its own. */
+void slp_fleet_draw_incarnation(slp_fleet *f);
+
+#endif

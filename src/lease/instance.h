@@ -1,0 +1,21 @@
+/* instance.h - the name of one life of a worker: "id.incarnation". */
+#ifndef SLP_LEASE_INSTANCE_H
+#define SLP_LEASE_INSTANCE_H
+
+#include "lease/schema.h"
+
+#define SLP_INSTANCE_MAX (SLP_WORKER_ID_MAX + 1 + SLP_INCARNATION_N)
+
+typedef struct slp_instance { /* n 0: nobody */
+  char p[SLP_INSTANCE_MAX];
+  uint8_t n;
+} slp_instance;
+
+static inline slp_str slp_instance_str(const slp_instance *i) { return (slp_str){i->n ? i->p : NULL, i->n}; }
+/* A name that is too long is taken for nobody's: no row will ever prove that instance alive. */
+static inline void slp_instance_set(slp_instance *i, slp_str s) {
+  i->n = s.n <= sizeof i->p ? (uint8_t)s.n : 0;
+  if (i->n) memcpy(i->p, s.p, i->n);
+}
+
+#endif

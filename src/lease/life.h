@@ -1,0 +1,40 @@
+/* life.h - the states of a worker's life. The files of the fleet ask here; what is done in each state is in
+ * worker.c, counter.c and leave.c.
+ *
+ *          start               registered           leave                 all is given away
+ *   NEW ------------> JOINING ------------> RUNS ------------> LEAVING ------------> OUT
+ *    |                 ^   |                  |                   |                   ^
+ *    |                 |   |     evicted      |                   +--- evicted, ------+
+ *    |                 +---|------------------+                        or too late    |
+ *    +-- leaves before ----+-- leaves before it has joined, or its row can't be used -+
+ */
+#ifndef SLP_LEASE_LIFE_H
+#define SLP_LEASE_LIFE_H
+
+#include "lease/processor.h"
+
+typedef enum slp_worker_state {
+  SLP_WORKER_NEW,
+  SLP_WORKER_JOINING,
+  SLP_WORKER_RUNS,
+  SLP_WORKER_LEAVING,
+  SLP_WORKER_OUT
+} slp_worker_state;
+
+typedef struct slp_life {
+  slp_worker_state state;
+  uint64_t joined_us;   /* JOINING: when it drew its incarnation; later: when it registered */
+  uint64_t leave_by_us; /* LEAVING: when what is not drained by then is given up */
+} slp_life;
+
+void slp_life_init(slp_fleet *f);
+void slp_life_move(slp_fleet *f, slp_worker_state to);
+int slp_worker_is(const slp_fleet *f, slp_worker_state state);
+int slp_worker_lives(const slp_fleet *f); /* RUNS or LEAVING: it is registered */
+
+uint64_t slp_life_joined_us(const slp_fleet *f);
+void slp_life_joined(slp_fleet *f, uint64_t at_us);
+uint64_t slp_worker_leave_by_us(const slp_fleet *f); /* SLP_NEVER before it leaves */
+void slp_worker_leave_by(slp_fleet *f, uint64_t at_us);
+
+#endif

@@ -1,0 +1,133 @@
+/* read.c - one read of the lease table, from the question to its answer. */
+#include "lease/read.h"
+
+#include "lease/fleet_inside.h"
+
+static const slp_str nothing = {NULL, 0};
+
+void slp_read_init(slp_read *r, slp_fleet *f, const char *of, uint32_t share) {
+  memset(r, 0, sizeof *r);
+  r->f = f;
+  r->of = of;
+  r->share = share;
+  slp_buf_init(&r->text, f->mem, 1 << 20);
+  slp_store_rows_init(&r->get.out, f->mem);
+  slp_store_rows_init(&r->list.out, f->mem);
+}
+
+void slp_read_stop(slp_read *r) {
+  if (r->busy) r->f->store->ops->cancel(r->f->store, r->rq);
+  r->busy = 0;
+}
+
+void slp_read_free(slp_read *r) {
+  slp_read_stop(r);
+  slp_store_rows_free(&r->get.out);
+  slp_store_rows_free(&r->list.out);
+  slp_buf_free(&r->text);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------ */
+
+static void begin(slp_read *r, slp_store_req *rq, slp_store_rows *rows, void (*on_done)(slp_read *r),
+                  void (*answered)(slp_store_req *rq)) {
+  SLP_CHECK(!r->busy);
+  r->f->stats.reads++;
+  r->busy = 1;
+  r->rq = rq;
+  r->rows = rows;
+  r->on_done = on_done;
+  memset(rq, 0, sizeof *rq);
+  rq->on_done = answered;
+  if (r->share) rq->ms_max = (uint32_t)slp_max_u64(r->f->o.lease_ms / r->share, 20);
+}
+
+static void got(slp_store_req *rq);
+static void listed(slp_store_req *rq);
+
+static int make_key(slp_read *r, slp_operation_kind kind, slp_str name) {
+  slp_buf_clear(&r->text);
+  return slp_fleet_key(r->f, kind, name, &r->text, &r->key);
+}
+
+static void get(slp_read *r, const slp_row_key *keys, size_t n, int consistent,
+                void (*on_done)(slp_read *r)) {
+  begin(r, &r->get.rq, &r->get.out, on_done, got);
+  r->get.keys = keys;
+  r->get.keys_n = n;
+  r->get.consistent = (uint8_t)consistent;
+  r->f->store->ops->get(r->f->store, &r->get);
+}
+
+static void list(slp_read *r, slp_str hash, slp_str prefix, int consistent, void (*on_done)(slp_read *r)) {
+  begin(r, &r->list.rq, &r->list.out, on_done, listed);
+  r->list.hash = hash;
+  r->list.prefix = prefix;
+  r->list.consistent = (uint8_t)consistent;
+  r->f->store->ops->list(r->f->store, &r->list);
+}
+
+int slp_read_row(slp_read *r, slp_operation_kind kind, slp_str name, int consistent,
+                 void (*on_done)(slp_read *r)) {
+  if (make_key(r, kind, name)) return SLP_ENOMEM;
+  get(r, &r->key, 1, consistent, on_done);
+  return 0;
+}
+
+void slp_read_keys(slp_read *r, const slp_row_key *keys, size_t n, void (*on_done)(slp_read *r)) {
+  get(r, keys, n, 1, on_done);
+}
+
+int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*on_done)(slp_read *r)) {
+  if (make_key(r, kind, (slp_str){"", 0})) return SLP_ENOMEM;
+  list(r, r->key.hash, r->key.range, consistent, on_done);
+  return 0;
+}
+
+void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r)) {
+  slp_str hash, prefix;
+  r->f->schema->scope(r->f->schema, &hash, &prefix);
+  list(r, hash, prefix, consistent, on_done);
+}
+
+/* ---- the answer -------------------------------------------------------------------------------- */
+
+int slp_read_count(slp_read *r, const slp_fail *fail) {
+  if (fail->class == SLP_FINE) {
+    r->failed = 0;
+    return 1;
+  }
+  uint32_t n = ++r->failed;
+  if (r->of && slp_fleet_tells(r->f, n, fail))
+    slp_fleet_tell_fail(r->f, fail, nothing, 0, "reading %s in the lease table failed %u time%s: %s", r->of,
+                        n, n > 1 ? "s" : "", fail->message);
+  return 0;
+}
+
+static void end(slp_read *r) {
+  r->busy = 0;
+  r->next = 0;
+  r->came = (uint8_t)slp_read_count(r, &r->rq->fail);
+  r->on_done(r);
+}
+
+static void got(slp_store_req *rq) { end(SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_read, get)); }
+
+/* Lists are long: their memory goes back as soon as they were read. */
+static void listed(slp_store_req *rq) {
+  slp_read *r = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_read, list);
+  end(r);
+  if (!r->busy) slp_store_rows_free(&r->list.out);
+}
+
+int slp_read_next(slp_read *r, slp_parsed_row *ret) {
+  if (r->next >= r->rows->n) return 0;
+  r->f->schema->read(r->f->schema, &r->rows->rows[r->next++], ret);
+  return 1;
+}
+
+void slp_read_one(slp_read *r, slp_parsed_row *ret) {
+  memset(ret, 0, sizeof *ret);
+  ret->kind = SLP_ROW_OTHER;
+  if (r->rows->n) r->f->schema->read(r->f->schema, &r->rows->rows[0], ret);
+}

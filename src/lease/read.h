@@ -1,0 +1,47 @@
+/* read.h - one read of the lease table, from the question to its answer. Whoever asks again after a
+ * failure is the reader's owner; a failure that lasts is told to the user from here. */
+#ifndef SLP_LEASE_READ_H
+#define SLP_LEASE_READ_H
+
+#include "lease/context.h"
+
+typedef struct slp_read {
+  slp_fleet *f;
+  const char *of;  /* in the message about failures; NULL: its owner tells of them */
+  uint32_t share;  /* one try takes at most lease / share; 0: what the store allows by itself */
+  uint32_t failed; /* in a row */
+  uint8_t busy;    /* asked, and not answered yet */
+  uint8_t came;    /* the last answer was rows, not a failure */
+  slp_row_key key; /* of the one row or of the list */
+  slp_buf text;    /* of keys */
+  slp_store_get get;
+  slp_store_list list;
+  slp_store_req *rq;    /* of the one of both that was used last */
+  slp_store_rows *rows; /* its answer: of a list until on_done returns, else until the next read */
+  size_t next;
+  void (*on_done)(struct slp_read *r);
+} slp_read;
+
+void slp_read_init(slp_read *r, slp_fleet *f, const char *of, uint32_t share);
+void slp_read_stop(slp_read *r); /* on_done does not come any more */
+void slp_read_free(slp_read *r); /* stopped, and its memory given back */
+
+/* Each asks once; on_done comes later, once. Nothing may be under way. SLP_ENOMEM: nothing was asked. */
+int slp_read_row(slp_read *r, slp_operation_kind kind, slp_str name, int consistent,
+                 void (*on_done)(slp_read *r));
+/* Every row whose key begins as that of `kind` does, such as those of all workers. */
+int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*on_done)(slp_read *r));
+/* Every row of this application and stream. */
+void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r));
+/* The rows of these keys, which stay the caller's, by a consistent read. */
+void slp_read_keys(slp_read *r, const slp_row_key *keys, size_t n, void (*on_done)(slp_read *r));
+
+/* The answer, row by row: 1, or 0 behind the last. */
+int slp_read_next(slp_read *r, slp_parsed_row *ret);
+/* The answer's only row; of kind OTHER when there is none. */
+void slp_read_one(slp_read *r, slp_parsed_row *ret);
+
+/* Counts an answer, and tells of failures when that is due. 1: it came. */
+int slp_read_count(slp_read *r, const slp_fail *fail);
+
+#endif

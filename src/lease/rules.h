@@ -1,0 +1,66 @@
+/* rules.h - what differs from schema to schema, as tables of functions: how a worker proves that it
+ * lives, and who decides which worker reads what. The states of a lease are the same for all.
+ *
+ * They are also the way upwards: a file of a lower floor (a lease, a member, the lease deadline) tells
+ * what has happened through them, and does not know who listens. */
+#ifndef SLP_LEASE_RULES_H
+#define SLP_LEASE_RULES_H
+
+#include "lease/members.h"
+#include "lease/seen.h"
+
+typedef struct slp_lease slp_lease;
+
+/* How a worker proves that it lives, and when another's lease is seen to be dead. */
+typedef struct slp_liveness_rule {
+  uint32_t
+      urgent; /* bits of operations that its life hangs on: before all else, short tries, no politeness */
+  uint32_t doubtful; /* bits of operations whose failures make doubtful what was seen of others */
+  uint8_t frees_all; /* the last write of a worker that leaves frees every lease that has nothing to save */
+  void (*begin)(slp_fleet *f); /* to join: slp_worker_begins comes, now or later */
+  slp_outcome (*settle)(const slp_operation *i, int there, const slp_parsed_row *parsed);
+  void (*beat)(slp_fleet *f); /* sends what is due, and says when the next is: slp_beat_at */
+  /* The sending of the last good proof of life: of all that is open the oldest. SLP_NEVER: nothing is open.
+   * Unless it is to be exact, it may be too early as long as it is not past the lease deadline. */
+  uint64_t (*good_us)(slp_fleet *f, int exact);
+  int (*may_open)(slp_lease *l); /* this lease is proven as well; NULL: by the worker's own proof */
+  void (*wrote)(slp_lease *l, const slp_write *op); /* a write that keeps its ownership is in; may be NULL */
+  void (*gone)(slp_lease *l);                       /* its ownership is over; may be NULL */
+  /* A lease's row in a complete list; and, later, whether its owner has shown no life for that many leases.
+   * NULL: dead workers are evicted by name. */
+  void (*saw)(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *parsed, uint64_t done_us);
+  int (*dead)(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases);
+} slp_liveness_rule;
+
+/* Who decides which worker reads what. All but the first group may be NULL. */
+typedef struct slp_sharing_rule {
+  uint8_t shun_leases;    /* a shard given up for lack of progress is left to others for so long, at least */
+  uint8_t missing_blocks; /* a parent without a row is waited for as long as the stream lists it */
+  void (*begin)(slp_fleet *f);     /* the worker has joined: finds out what is there for it */
+  void (*suspended)(slp_fleet *f); /* the lease deadline passed, or it was evicted */
+  void (*resumed)(slp_fleet *f);
+  /* The row of a lease that it wants, or once did: take it, ask for it, wait, or forget it. */
+  void (*met)(slp_lease *l, const slp_lease_row *parsed);
+  void (*missed)(slp_lease *l);           /* its take was refused */
+  void (*listed)(slp_fleet *f, int ok);   /* the stream's shards */
+  void (*unknown_children)(slp_fleet *f); /* a shard ended and the stream did not tell of any */
+  void (*part)(slp_fleet *f);             /* it leaves and holds nothing any more: slp_worker_out, in time */
+
+  void (*leaves)(slp_fleet *f);  /* it begins to leave */
+  void (*gone)(slp_lease *l);    /* a lease's ownership is over */
+  void (*wants)(slp_fleet *f);   /* it waits for a lease: news matter */
+  void (*gave_up)(slp_fleet *f); /* a lease was released for lack of progress: another worker is to have it */
+  void (*heartbeat)(slp_fleet *f,
+                    const slp_member *me); /* one is in; me: its own row, as the write showed it */
+  void (*evicted_other)(slp_fleet *f);     /* the write that evicts another worker is answered */
+  /* The lease of a child of a shard that I have read to its end; 0: not yet. NULL: always. */
+  int (*may_make)(slp_lease *l, const slp_shard_desc *kid);
+} slp_sharing_rule;
+
+extern const slp_liveness_rule slp_liveness_by_worker, slp_liveness_by_counter;
+extern const slp_sharing_rule slp_sharing_by_assignment, slp_sharing_by_steal;
+/* SLP_EINVAL: rules that do not go together here. */
+int slp_fleet_rules(const slp_schema *s, const slp_liveness_rule **ret_life,
+                    const slp_sharing_rule **ret_sharing);
+
+#endif

@@ -1,0 +1,42 @@
+/* seen.c - what this worker remembers of every shard from one round over the table to the next. */
+#include "lease/seen.h"
+
+#include "lease/fleet_inside.h"
+
+void slp_seen_init(slp_fleet *f) { slp_map_init(&f->seen.shards, f->mem); }
+
+static void drop(slp_fleet *f, slp_seen_shard *s) {
+  slp_free(f->mem, s->id);
+  slp_free(f->mem, s);
+}
+
+void slp_seen_free(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_seen_shard *s; (s = slp_map_each(&f->seen.shards, &at));) drop(f, s);
+  slp_map_free(&f->seen.shards);
+}
+
+slp_seen_shard *slp_seen_get(const slp_fleet *f, slp_str shard) {
+  return slp_map_get(&f->seen.shards, shard);
+}
+
+slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard) {
+  slp_seen_shard *s = slp_seen_get(f, shard);
+  if (s) return s;
+  s = SLP_NEW(f->mem, slp_seen_shard);
+  if (!s) return NULL;
+  s->id = slp_strdup(f->mem, shard);
+  if (s->id && slp_map_put(&f->seen.shards, (slp_str){s->id, shard.n}, s) == 0) return s;
+  drop(f, s);
+  return NULL;
+}
+
+void slp_seen_forget(slp_fleet *f, const slp_snapshot *s) {
+  size_t at = 0;
+  for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen.shards, &at));) {
+    slp_str id = slp_str_of(seen->id);
+    if (slp_snapshot_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
+    slp_map_remove(&f->seen.shards, id);
+    drop(f, seen);
+  }
+}

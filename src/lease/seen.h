@@ -1,0 +1,34 @@
+/* seen.h - what this worker remembers of every shard from one round over the table to the next. */
+#ifndef SLP_LEASE_SEEN_H
+#define SLP_LEASE_SEEN_H
+
+#include "base/map.h"
+#include "lease/processor.h"
+#include "lease/snapshot.h"
+
+typedef struct slp_seen_shard {
+  char *id;
+  uint64_t absent_us;         /* the first complete listing without it; 0: listed */
+  uint32_t unowned_n;         /* shard syncs in which it was assigned and nobody's, */
+  uint32_t stuck_n;           /* or in which its owner lived and it was assigned to another */
+  uint8_t row;                /* it had one */
+  uint8_t seen;               /* stealing: its counter is known, */
+  uint8_t born_free;          /* it had no owner when it was first seen, */
+  uint8_t begun;              /* and some of it was saved as read when it was last seen */
+  uint64_t counter, since_us; /* and has been so since then, by my clock */
+  uint64_t ended_us;          /* first seen read to its end */
+  uint64_t listed_us;         /* stealing: the last complete list of the table that had its row */
+} slp_seen_shard;
+
+typedef struct slp_seen {
+  slp_map shards; /* slp_seen_shard */
+} slp_seen;
+
+void slp_seen_init(slp_fleet *f);
+void slp_seen_free(slp_fleet *f);
+slp_seen_shard *slp_seen_get(const slp_fleet *f, slp_str shard); /* NULL: not seen */
+slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard); /* remembered from here on; NULL: no memory */
+/* Forgets every shard that neither the stream lists nor the table has. */
+void slp_seen_forget(slp_fleet *f, const slp_snapshot *s);
+
+#endif

@@ -1,0 +1,25 @@
+/* shard_sync.h - the stream's shards against the table's rows: what is missing is made, what nobody needs
+ * any more goes, and a hole is named. Two ways: the leader's, and that of schemas where nobody leads
+ * (steal_sync.c). */
+#ifndef SLP_LEASE_SHARD_SYNC_H
+#define SLP_LEASE_SHARD_SYNC_H
+
+#include "lease/processor.h"
+#include "lease/snapshot.h"
+
+typedef struct slp_sync_found {
+  size_t made;     /* leases that were missing */
+  uint8_t unowned; /* a lease has been nobody's since the shard sync before */
+} slp_sync_found;
+
+/* Leading. What is to be written is added to the bulk write. */
+slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s);
+/* The same where nobody leads. SLP_ENOMEM: the rest of it is found the next time. */
+int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s);
+int slp_sync_is_begun(const slp_position *position); /* some of the shard is saved as read */
+/* Names every row that can't be read. */
+void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s);
+/* Tells of the first hash keys that no unfinished lease covers. */
+void slp_shard_sync_name_hole(slp_fleet *f, const slp_snapshot *s);
+
+#endif

@@ -1,0 +1,27 @@
+/* worker.h - a worker joins, lives by its heartbeat or by its leases' counters, and is out. */
+#ifndef SLP_LEASE_WORKER_H
+#define SLP_LEASE_WORKER_H
+
+#include "lease/read.h"
+#include "lease/write.h"
+
+typedef struct slp_worker { /* where one row a worker proves its life */
+  slp_read row;             /* its own, before it registers */
+  slp_write registration;
+  slp_write heartbeat;
+  uint64_t counter; /* of the last heartbeat that is in */
+  slp_timer join_timer;
+  void (*stop_all)(slp_fleet *f);
+} slp_worker;
+
+/* stop_all: stops everything that this worker has under way, in every file. */
+void slp_worker_init(slp_fleet *f, void (*stop_all)(slp_fleet *f));
+void slp_worker_stop(slp_fleet *f);
+void slp_worker_free(slp_fleet *f);
+
+void slp_worker_begins(slp_fleet *f); /* it is registered, and lives from here on */
+void slp_worker_out(slp_fleet *f, const char *why);
+/* Its last write: its row says that it has left. done comes when that is answered, or given up. */
+void slp_worker_mark_gone(slp_fleet *f, void (*done)(slp_write *op));
+
+#endif

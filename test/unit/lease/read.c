@@ -1,0 +1,80 @@
+/* Reads that fail: told of when that lasts, ever more seldom, each kind by itself. */
+#include "lease/fleet_inside.h"
+
+#include "check.h"
+
+static int told;
+static char last[512];
+
+static void on_event(void *arg, const slp_fleet_event *ev) {
+  (void)arg;
+  CHECK_INT(ev->kind, SLP_FLEET_TROUBLE);
+  snprintf(last, sizeof last, "%.*s", (int)ev->text.n, ev->text.p);
+  told++;
+}
+
+static slp_fleet f;
+
+static slp_read a_read(const char *of) {
+  slp_read r;
+  f.o.on_event = on_event;
+  f.stats.heartbeats = 1; /* it has joined */
+  slp_read_init(&r, &f, of, 3);
+  return r;
+}
+
+static slp_fail refused(void) {
+  slp_fail fail;
+  memset(&fail, 0, sizeof fail);
+  slp_fail_set(&fail, SLP_ACCESS, SLP_EINVAL, "no permission for dynamodb:Query");
+  return fail;
+}
+
+TEST(what_comes_is_not_told_of) {
+  slp_read r = a_read("leases");
+  slp_fail fine = {.class = SLP_FINE};
+  for (int i = 0; i < 10; i++) CHECK(slp_read_count(&r, &fine));
+  CHECK_INT(told, 0);
+}
+
+TEST(what_fails_is_told_of_ever_more_seldom_and_by_name) {
+  slp_read r = a_read("the whole fleet");
+  slp_fail fail = refused();
+  for (int i = 0; i < 3; i++) CHECK(!slp_read_count(&r, &fail));
+  CHECK_INT(told, 0);
+  for (int i = 3; i < 100; i++) slp_read_count(&r, &fail);
+  CHECK_INT(told, 5); /* at 4, 8, 16, 32, 64 */
+  CHECK(strstr(last, "the whole fleet in the lease table failed 64 times"));
+  CHECK(strstr(last, "no permission for dynamodb:Query"));
+}
+
+TEST(what_waiting_will_not_mend_is_told_at_once_to_who_has_not_joined) {
+  slp_read mine = a_read("this worker's own row"), leader = a_read("the leader");
+  slp_fail fail = refused(), slow = refused();
+  slp_fail_set(&slow, SLP_TRANSIENT, SLP_EINVAL, "no answer");
+  f.stats.heartbeats = 0;
+  slp_read_count(&mine, &slow);
+  CHECK_INT(told, 0);
+  slp_read_count(&leader, &fail);
+  CHECK_INT(told, 1);
+  CHECK(strstr(last, "failed 1 time: no permission"));
+}
+
+TEST(each_read_counts_by_itself_and_from_the_last_that_came) {
+  slp_read mine = a_read("this worker's own row"), leader = a_read("the leader"), other = a_read("leases");
+  slp_fail fail = refused(), fine = {.class = SLP_FINE};
+  for (int i = 0; i < 20; i++) {
+    slp_read_count(&mine, &fail);
+    slp_read_count(&leader, &fine);
+    if (i % 3 == 2) slp_read_count(&mine, &fine);
+    if (i < 3) slp_read_count(&other, &fail);
+  }
+  CHECK_INT(told, 0);
+}
+
+TEST(the_owner_of_a_read_without_a_name_tells_of_failures_itself) {
+  slp_read r = a_read(NULL);
+  slp_fail fail = refused();
+  for (int i = 0; i < 100; i++) CHECK(!slp_read_count(&r, &fail));
+  CHECK_INT(told, 0);
+}
