@@ -1,6 +1,6 @@
-/* lease_rules.h - who should read what: pure functions of what is known, without a clock, a table or an order of
- * arrival. The leader's plan (schemas that share by plan), one worker's takes (schemas that share by
- * stealing), and which leases a stream's shards need. */
+/* lease_rules.h - which worker should read which shard: pure functions of what is known, without a clock,
+ * a table or an order of arrival. The leader's assignment (schemas that share by assignment), one worker's
+ * takes (schemas that share by stealing), and which leases a stream's shards need. */
 #ifndef SLP_LEASE_LEASE_RULES_H
 #define SLP_LEASE_LEASE_RULES_H
 

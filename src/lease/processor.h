@@ -1,7 +1,9 @@
-/* processor.h - the seam between a fleet and whoever reads the shards of its leases. The fleet says which shard
- * may be read, from where and in which epoch; the tenant reads, hands out, and tells what became of it.
+/* processor.h - the seam between a fleet and the shard processor, which reads the shards of its leases.
+ * The fleet says which shard may be read, from where and in which epoch; the processor reads, hands out,
+ * and tells what became of it.
  *
- * The fleet calls a tenant from events of its own, never from inside a function the tenant called. */
+ * The fleet calls the processor from events of its own, never from inside a function that the processor
+ * called. */
 #ifndef SLP_LEASE_PROCESSOR_H
 #define SLP_LEASE_PROCESSOR_H
 
