@@ -20,7 +20,6 @@ int slp_lease_clean(slp_lease *l) {
 static void saved(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
-  f->leases.writes--;
   if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE; /* else it was asked for since */
   slp_lease_touch(l);
   if (op->end != SLP_OUTCOME_DONE) {

@@ -1,7 +1,7 @@
-/* counter.c - life where every lease has a counter that its owner moves. Each write of a lease moves
- * it, a checkpoint too, so what is dirty is saved by the renewal that is due. Whoever finds a counter where
- * he left it owns the lease still, whatever happened meanwhile: nobody can have taken it. So a worker that
- * was away goes on where it was, unless a renewal is refused. */
+/* counter.c - proof of life where every lease has a counter that its owner moves. Each write of a lease moves
+ * it, a checkpoint too, so a lease that is dirty is saved when its renewal is due. A worker that finds a
+ * counter where it left it owns the lease still, whatever happened meanwhile: a take would have moved it. So
+ * a worker that was away goes on where it was, unless a renewal is refused. */
 #include "lease/fleet_inside.h"
 
 #define BUSY_US 20000
@@ -35,22 +35,23 @@ static void wrote(slp_lease *l, const slp_write *op) {
   slp_deadline_check(f);
 }
 
-/* What my last write has left, or what it met: nothing older may be taken by. For to find the number behind
- * one's own name proves a take only when no earlier write of mine can have made it. */
+/* The next take must be made at the counter that this worker's last write left or met, or at a greater one: a
+ * row with this worker's name and the counter of a take proves that take only when no earlier write of this
+ * worker can have made that row. */
 static void gone(slp_lease *l) {
   const slp_write *op = &l->op;
   const slp_lease_row *row = &op->row.u.lease;
   int of_it = slp_str_eq(op->i.shard, l->shard);
   if (of_it && op->end == SLP_OUTCOME_DONE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, op->i.epoch + 1);
   if (of_it && op->row.kind == SLP_ROW_LEASE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, row->epoch);
-  if (!slp_proof_is(l->f, SLP_PROOF_GOOD)) slp_deadline_check(l->f); /* perhaps on its account alone */
+  if (!slp_proof_is(l->f, SLP_PROOF_GOOD))
+    slp_deadline_check(l->f); /* this lease may have been the only one in doubt */
 }
 
 /* ---- renewals ---------------------------------------------------------------------------------- */
 
 static void renewed(slp_write *op) {
   slp_lease *l = op->owner;
-  l->f->leases.writes--;
   slp_lease_touch(l);
   if (op->end != SLP_OUTCOME_DONE) {
     slp_lease_gone(l, SLP_SHUTDOWN_LOST);
@@ -76,7 +77,7 @@ static void beat(slp_fleet *f) {
     if (!slp_lease_in(l, SLP_LEASE_HELD)) continue;
     if (l->counter.renew_us > now + slack)
       next = slp_min_u64(next, l->counter.renew_us);
-    else if (l->op.busy || !renew(l)) /* its answer sets the next; another write of it is looked at again */
+    else if (l->op.busy || !renew(l)) /* another write of it is under way, or there is no room for one */
       next = slp_min_u64(next, now + BUSY_US);
   }
   slp_beat_at(f, next);
@@ -84,8 +85,8 @@ static void beat(slp_fleet *f) {
 
 /* ---- others ------------------------------------------------------------------------------------ */
 
-/* A counter that was moved, in whichever direction, starts the clock anew; so does trouble of my own: then
- * the others may have had the same, and are to have a whole lease to be heard in. */
+/* A counter that was moved, up or down, starts the clock anew. So does this worker's own trouble with the
+ * table: the others may have had the same, and get a whole lease to be heard in. */
 static void saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us) {
   int moved = !seen->seen || row->epoch != seen->counter;
   if (!seen->seen) seen->born_free = !row->owner.n;
@@ -110,7 +111,7 @@ static void begin(slp_fleet *f) {
 
 #define BIT(kind) (1u << (kind))
 const slp_liveness_rule slp_liveness_by_counter = {
-    /* Whatever keeps a lease's next renewal waiting. */
+    /* Each of these writes keeps its lease's next renewal waiting. */
     .urgent = BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_RETAKE) | BIT(SLP_OPERATION_CHECKPOINT) |
               BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) | BIT(SLP_OPERATION_RENEW),
     .doubtful = BIT(SLP_OPERATION_TAKE),

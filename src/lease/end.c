@@ -25,7 +25,6 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n) {
 
 static void kid_made(slp_write *op) {
   slp_lease *l = op->owner;
-  l->f->leases.writes--;
   if (op->end == SLP_OUTCOME_DONE) l->end.made_n++;
   slp_lease_touch(l);
 }
@@ -48,7 +47,7 @@ static void make_kid(slp_lease *l) {
     slp_lease_save_due(l);
     return;
   }
-  if (f->leases.writes >= 64) {
+  if (f->leases.writes >= SLP_LEASE_WRITES_MAX) {
     slp_lease_step_at(l, slp_fleet_now(f) + 20000);
     return;
   }
@@ -64,8 +63,7 @@ static void make_kid(slp_lease *l) {
   i->epoch_first = epoch_first(f, kid->id);
   i->shard = kid->id;
   l->op.tries_max = 0;
-  f->leases.writes++;
-  slp_write_send(&l->op, kid_made);
+  slp_lease_send(l, SLP_OPERATION_CREATE, kid_made);
 }
 
 /* A child is read by the worker that read its first parent, until a newer assignment says otherwise. */
@@ -88,7 +86,6 @@ static int ended_row(const slp_write *op) {
 static void end_written(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
-  f->leases.writes--;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
     /* Everything is acknowledged: the same write again is all there is to do. */

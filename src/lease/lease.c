@@ -6,7 +6,6 @@
 
 #include "lease/shard_set.h"
 
-#define WRITES_MAX 64 /* of leases at once; heartbeats of workers are not counted */
 #define URGENT_MAX 256
 
 /* ---- states -------------------------------------------------------------------------------------------- */
@@ -186,8 +185,8 @@ void slp_lease_inherit(slp_lease *l) {
 #define FAR_US 1000000
 #define GRID_US UINT64_C(50000)
 
-/* What is far away is due together, and the more so the more leases there are: one pass over all of them then
- * serves many. */
+/* Leases that are due far from now are due together, and the more of them the more leases there are: one pass
+ * over all of them then serves many. */
 static uint64_t on_grid(slp_fleet *f, uint64_t at_us) {
   uint64_t grid = GRID_US * (1 + slp_min_u64(f->leases.all.live / 1000, 3));
   return at_us > SLP_NEVER - grid ? at_us : (at_us + grid - 1) / grid * grid;
@@ -247,16 +246,23 @@ int slp_lease_seen(slp_fleet *f, slp_str shard) {
 
 /* ---- the one write ------------------------------------------------------------------------------------- */
 
-int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_done)(slp_write *op)) {
+static void answered(slp_write *op) {
+  slp_lease *l = op->owner;
+  l->f->leases.writes--;
+  l->on_answer(op);
+}
+
+int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_write *op)) {
   slp_fleet *f = l->f;
-  if (f->leases.writes >= (f->liveness->urgent >> kind & 1 ? URGENT_MAX : WRITES_MAX)) {
+  if (f->leases.writes >= (f->liveness->urgent >> kind & 1 ? URGENT_MAX : SLP_LEASE_WRITES_MAX)) {
     slp_lease_step_at(l, slp_fleet_now(f) + 20000);
     return 0;
   }
   f->leases.writes++;
+  l->on_answer = on_answer;
   l->op.i.kind = kind;
-  l->op.i.shard = l->shard;
-  slp_write_send(&l->op, on_done);
+  if (!l->op.i.shard.n) l->op.i.shard = l->shard;
+  slp_write_send(&l->op, answered);
   return 1;
 }
 

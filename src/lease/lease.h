@@ -101,11 +101,11 @@ typedef enum slp_release_reason {
 
 /* Why this worker is to have it: lease.c. */
 typedef struct slp_lease_want {
-  uint8_t assigned;  /* the leader's assignment has it; where nobody assigns, this worker has chosen it */
-  uint8_t named;     /* the assignment that is being taken in has it */
-  uint8_t inherited; /* this worker has read its parent to its end */
-  uint64_t shunned_us,
-      shunned_assignment; /* it made no progress here: not until then, or a newer assignment */
+  uint8_t assigned;    /* the leader's assignment has it; where nobody assigns, this worker has chosen it */
+  uint8_t named;       /* the assignment that is being taken in has it */
+  uint8_t inherited;   /* this worker has read its parent to its end */
+  uint64_t shunned_us; /* it made no progress here, and is not wanted until then, */
+  uint64_t shunned_assignment; /* or until there is a newer assignment than that */
 } slp_lease_want;
 
 /* Its row, by the last image: lease.c. */
@@ -185,7 +185,7 @@ typedef struct slp_lease_choice {
   slp_instance from; /* the living worker that it is taken from; nobody: it is free */
 } slp_lease_choice;
 
-/* What becomes of it when the worker leaves: leave.c. */
+/* Its successor, when the worker leaves: leave.c. */
 typedef struct slp_lease_will {
   uint8_t freed; /* the leaving worker made it free: it names a successor */
   slp_member *successor;
@@ -196,8 +196,9 @@ struct slp_lease {
   slp_fleet *f;
   slp_str shard; /* owned */
   slp_lease_state state;
-  uint8_t idle_minutes; /* that it has been nothing to this worker */
-  slp_write op;         /* one write at a time */
+  uint8_t idle_minutes;             /* that it has been nothing to this worker */
+  slp_write op;                     /* one write at a time */
+  void (*on_answer)(slp_write *op); /* its outcome */
   slp_lease_want want;
   slp_lease_image row;
   slp_lease_poll_times poll;
@@ -257,8 +258,10 @@ void slp_lease_ended(slp_lease *l, uint64_t epoch); /* this worker has written i
 int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_us); /* SLP_ENOMEM */
 void slp_leases_touch_waiting(slp_fleet *f); /* something that they wait for has changed */
 void slp_lease_step_at(slp_lease *l, uint64_t at_us);
-/* Sends l->op. 0: not now, it is stepped again. */
-int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_done)(slp_write *op));
+#define SLP_LEASE_WRITES_MAX 64 /* of leases at once; heartbeats of workers are not counted */
+/* Sends l->op: of this lease, unless it names another shard. 0: too many are under way, and it is stepped
+ * again. */
+int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_write *op));
 
 void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_position *position); /* an ownership */
 void slp_lease_begin_write(slp_lease *l, const slp_write *op); /* the same, by the write that took it */

@@ -33,7 +33,6 @@ static void expect(slp_lease *l) {
 static void taken(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
-  f->leases.writes--;
   if (op->end == SLP_OUTCOME_DONE) {
     f->stats.taken++;
     slp_lease_begin_write(l, op);
@@ -58,7 +57,6 @@ void slp_lease_take(slp_lease *l) {
 
 static void claimed(slp_write *op) {
   slp_lease *l = op->owner;
-  l->f->leases.writes--;
   if (op->end == SLP_OUTCOME_DONE) expect(l);
   slp_lease_poll(l, soon(l));
 }
@@ -475,7 +473,7 @@ void slp_fleet_park(slp_fleet *f, slp_str shard) {
 void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n) {
   slp_lease *l = open_lease(f, shard);
   if (!l || l->end.reached) return;
-  if (slp_lease_keep_kids(l, children, n)) { /* as a worker that dies here: the next one ends it */
+  if (slp_lease_keep_kids(l, children, n)) { /* another worker is to end it */
     give_up(l, SLP_RELEASE_STALL);
     return;
   }

@@ -27,7 +27,6 @@ static void settled(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
   int done = op->end == SLP_OUTCOME_DONE, retaken = op->i.kind == SLP_OPERATION_RETAKE;
-  f->leases.writes--;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
     unchanged(l, op);

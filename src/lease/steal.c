@@ -8,11 +8,11 @@
 #include "lease/lease_rules.h"
 #include "lease/shard_sync.h"
 
-#define LISTED_US UINT64_C(10000000) /* so long is a listing believed */
-#define FIRST_US 200000              /* many workers that start together do not read in the same moment */
+#define LISTED_US UINT64_C(10000000) /* a listing is believed for so long */
+#define FIRST_US 200000              /* so that workers that start together do not all read at once */
 #define RETRY_US 300000
-#define SYNC_US 120000000 /* the stream against the table */
-#define STEAL_MAX 1       /* from the living at a time */
+#define SYNC_US 120000000 /* between two comparisons of the stream with the table */
+#define STEAL_MAX 1       /* leases at a time, from workers that live */
 #define OLD_LEASES 3
 
 static void round_in(slp_fleet *f, uint64_t us) {
@@ -47,15 +47,15 @@ static void gone(slp_lease *l) {
 
 /* ---- what there is ----------------------------------------------------------------------------- */
 
-typedef struct view { /* of one list */
+typedef struct view { /* of the table, by one complete list */
   slp_fleet *f;
   const slp_snapshot *s;
-  slp_steal_lease *leases; /* as many as there are rows; rows[i] is the row of leases[i], in the stock */
+  slp_steal_lease *leases; /* as many as there are rows; rows[i] is the row of leases[i], in the snapshot */
   size_t *rows;
   size_t n;
   slp_map owners; /* name -> number, as a pointer behind `numbers` */
   const char *numbers;
-  uint64_t next_us; /* when something may be dead that is not yet */
+  uint64_t next_us; /* when the next owner that shows no life now will count as dead */
 } view;
 
 static int parents_done(const view *v, const slp_lease_row *l) {
@@ -93,7 +93,7 @@ static int view_lease(view *v, const slp_lease_row *row) {
   *to = (slp_steal_lease){.owner = SLP_NOBODY, .ready = (uint8_t)parents_done(v, row)};
   if (is_mine(mine)) {
     to->owner = 0;
-  } else if (!row->owner.n || by_name) { /* mine by name only: what I let go of without hearing an answer */
+  } else if (!row->owner.n || by_name) { /* by_name: it released it, and heard no answer */
     to->free = 1;
     to->old = (uint8_t)(seen->born_free || by_name || f->liveness->dead(f, seen, OLD_LEASES));
   } else if (f->liveness->dead(f, seen, 1)) {
@@ -107,7 +107,7 @@ static int view_lease(view *v, const slp_lease_row *row) {
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
   if (shunned(f, mine) || (mine && row->epoch < mine->own.row_epoch)) to->ready = 0;
-  if (to->free && !to->ready) return 0; /* nobody can have it yet: it is no part of a fair share */
+  if (to->free && !to->ready) return 0; /* no worker can have it yet: it is no part of a fair share */
   v->rows[v->n++] = (size_t)(row - v->s->leases);
   return 0;
 }
@@ -125,16 +125,16 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
     f->stealing.next_us = slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8);
   }
   slp_lease_choose(l);
-  /* A counter from a list that took long has been moved since. */
+  /* The list took so long that its counters have been moved since. */
   if (rq->done_us - rq->sent_us > slp_fleet_lease_us(f) / 6)
     slp_lease_poll(l, slp_fleet_now(f));
   else
     slp_lease_take(l);
 }
 
-/* Of the living, and of our kind as far as names tell, the first in order compares the stream with the table.
- * KCL's own choice (its leader) is another, and may fall on one of us who knows nothing of it: so one of us
- * always does it. */
+/* The first, by name, of the workers that live and that are sloop's as far as names tell compares the stream
+ * with the table. A worker of KCL does so too when KCL's own election falls on it; when it falls on a worker
+ * of sloop, which knows nothing of it, nobody would: so one of sloop's always does. */
 static int am_first(const view *v) {
   slp_str me = slp_instance_str(&v->f->me);
   for (size_t i = 0; i < v->owners.entries_n; i++) {
@@ -148,7 +148,7 @@ static int am_first(const view *v) {
 
 static int view_all(view *v) {
   slp_fleet *f = v->f;
-  int r = number_of(v, slp_instance_str(&f->me)) == SLP_NOBODY ? SLP_ENOMEM : 0; /* I am number 0 */
+  int r = number_of(v, slp_instance_str(&f->me)) == SLP_NOBODY ? SLP_ENOMEM : 0; /* this worker is number 0 */
   for (size_t i = 0; i < v->s->leases_n && !r; i++) r = view_lease(v, &v->s->leases[i]);
   return r;
 }
@@ -169,7 +169,7 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
                        .below = below,
                        .ctx = f->h};
     f->stealing.first = (uint8_t)am_first(&v);
-    if (!f->stealing.first) f->stats.holes_now = 0; /* who is looks for them */
+    if (!f->stealing.first) f->stats.holes_now = 0; /* the one that is looks for them */
     r = slp_steal_make(&steal, f->mem);
   }
   for (size_t i = 0; i < v.n && !r; i++)
@@ -187,7 +187,7 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
 static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
   if (given_up) f->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
-  round_in(f, 0); /* what was made is there to be taken */
+  round_in(f, 0); /* the leases that were made can be taken */
 }
 
 static void sync(slp_fleet *f, const slp_snapshot *s) {
@@ -274,7 +274,7 @@ static void begin(slp_fleet *f) {
   round_in(f, slp_random_below(f->h, FIRST_US));
 }
 
-/* Nobody is judged by what was seen while I could not prove my own life. */
+/* What was seen while this worker could not prove its own life says nothing of others. */
 static void suspended(slp_fleet *f) { slp_fleet_trouble(f); }
 
 static void resumed(slp_fleet *f) {
@@ -311,9 +311,9 @@ static int is_begun(slp_fleet *f, slp_str shard) {
   return seen && seen->begun;
 }
 
-/* Peers take a parent without a row for one that was read and removed, so the child of a merge gets its lease
- * when both of its parents have theirs: the other one's own parents may not have ended yet. A child that is
- * read from waits for neither of them any more, and the other's row may have been removed since. */
+/* Workers of KCL take a parent without a row for one that was read and removed, so the child of a merge gets
+ * its lease when both of its parents have theirs: the other one's own parents may not have ended yet. A child
+ * that is read from waits for neither of them any more, and the other's row may have been removed since. */
 static int may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;
   int first = SLP_MUTANT(other_parent_is_itself) || slp_str_eq(kid->parent, l->shard);
@@ -323,10 +323,11 @@ static int may_make(slp_lease *l, const slp_shard_desc *kid) {
     l->end.asked_us = slp_fleet_now(f);
     unknown_children(f);
   }
-  /* Whoever compares stream and table may be another worker; and it may go yet, and then nobody makes its
-   * row. */
+  /* Another worker may be the one that compares stream and table; and the stream may forget the parent yet,
+   * and then no worker makes its row. */
   int fresh = slp_listed_us(f) > l->end.asked_us && slp_fleet_now(f) - slp_listed_us(f) <= LISTED_US;
-  if (slp_listed_us(f) > l->end.asked_us && !slp_fleet_listed_has(f, other)) return 1; /* it is long gone */
+  if (slp_listed_us(f) > l->end.asked_us && !slp_fleet_listed_has(f, other))
+    return 1; /* the stream has forgotten it */
   if (!fresh) slp_fleet_list(f);
   if (!f->stealing.read.busy) round_in(f, 0);
   return 0;
@@ -335,7 +336,7 @@ static int may_make(slp_lease *l, const slp_shard_desc *kid) {
 static void part(slp_fleet *f) { slp_worker_out(f, "left"); }
 
 const slp_sharing_rule slp_sharing_by_steal = {
-    .shun_leases = 6, /* the others come for it after three */
+    .shun_leases = 6, /* the others take it after three */
     .begin = begin,
     .suspended = suspended,
     .resumed = resumed,

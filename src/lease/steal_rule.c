@@ -1,11 +1,11 @@
-/* steal_rule.c - what one worker takes where nobody plans, by the rules of Amazon's KCL 2: all that was free
- * for long, without regard to fairness; else free ones up to a fair share; else, when there are none, one
- * from the worker with the most. */
+/* steal_rule.c - which leases one worker takes where nobody assigns them, by the rules of Amazon's KCL 2: all
+ * that were free for long, without regard to fairness; else free ones up to a fair share; else, when there
+ * are none, one from the worker with the most. */
 #include "lease/lease_rules.h"
 
 static uint64_t held_by(const uint32_t *counts, const slp_steal *s) { return counts[s->me]; }
 
-/* Takes `wanted` of the leases of which is(l, who) holds, at random. */
+/* Takes `wanted` of the leases for which is(l, who) holds, at random. */
 static void take_some(slp_steal *s, uint64_t wanted, int (*is)(const slp_steal_lease *l, uint32_t who),
                       uint32_t who) {
   uint64_t there = 0;
@@ -50,7 +50,7 @@ static void steal(slp_steal *s, const uint32_t *counts, uint64_t need, uint64_t 
 int slp_steal_make(slp_steal *s, slp_mem *mem) {
   uint32_t *counts = slp_zalloc_n(mem, s->workers_n, sizeof *counts);
   if (!counts) return SLP_ENOMEM;
-  uint64_t workers = 1, leases = 0; /* I am one, whatever I hold */
+  uint64_t workers = 1, leases = 0; /* this worker is one, whatever it holds */
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_steal_lease *l = &s->leases[i];
     l->ret = 0;
