@@ -1,13 +1,27 @@
 /* sloop.h - consume Amazon Kinesis Data Streams and DynamoDB Streams inside a libuv loop.
  *
  * Rules that hold for every function here:
- *  - Call it only on the thread that runs the loop given to sloop_open().
- *  - It never blocks, and never runs one of your callbacks before it returns.
+ *  - Call it only on the thread that runs the loop given to sloop_open(). Another thread reaches that loop by
+ *    uv_async_send(), the one function of libuv for this: the callback of the uv_async_t runs on the loop's
+ *    thread and may call everything here.
+ *  - It never blocks, and never runs one of your callbacks before it returns (sloop_shard_stats_each() alone
+ *    does, and says so).
  *  - Every function may be called from inside any callback.
- *  - int results: 0 is success, a negative number is SLOOP_E* or libuv's UV_E*.
- *  - Strings you pass are copied; strings you are given live until the callback
- *    returns, unless the comment says otherwise.
+ *  - int results: 0 is success, a negative number is SLOOP_E* or libuv's UV_E*. When a function that takes a
+ *    callback returns 0, the callback comes once, on a later turn of the loop, unless the comment says
+ *    otherwise; when it fails, the callback never comes.
+ *  - A function that is given a consumer and returns an int returns SLOOP_ESTATE once sloop_close() was
+ *    called for it, and where its comment says so.
+ *  - Strings and structs you pass are copied; those you are given live until the callback returns, unless the
+ *    comment says otherwise.
  *  - _ms is milliseconds, _bytes is bytes, _at_ms is Unix time in milliseconds.
+ *  - why, why_size: room for a sentence that says why a function failed, cut to fit and ended by a NUL; 160
+ *    bytes always suffice. why may be NULL.
+ *  - Types end in _t: handles, structs and enums. Callback types end in _cb.
+ *  - A struct that you fill has a size and an init macro, which sets the size and every default; call it
+ *    first. Such a struct, and one that the comment says may grow at its end, gets new members there in later
+ *    versions: a program that was compiled before goes on working. sloop_position_t and sloop_str_t never
+ *    grow.
  *  - Do not throw or longjmp through these functions. */
 #ifndef SLOOP_H
 #define SLOOP_H
@@ -74,10 +88,10 @@ typedef struct {          /* allocated by the library; may grow at its end */
 } sloop_error_t;
 
 /* ---- records ------------------------------------------------------------------------------- */
-typedef struct {
-  const char *base;
+typedef struct {    /* bytes, not ended by a NUL; never grows */
+  const char *base; /* never NULL */
   size_t len;
-} sloop_str_t; /* not NUL-ended; base is never NULL */
+} sloop_str_t;
 
 #define SLOOP_REC_LATE 1u        /* something later in the order was handed over before */
 #define SLOOP_REC_RAW 2u         /* could not be decoded; data is what the service sent */
@@ -101,9 +115,10 @@ typedef struct {         /* allocated by the library; may grow at its end */
   sloop_str_t whole;     /* DynamoDB: the JSON of the whole record, untouched */
 } sloop_record_t;
 
-/* Everything a batch points at lives until sloop_batch_done(), even after sloop_close().
- * count >= 1; index must be < count. */
+/* How many records a batch has: 1 or more. Everything a batch points at lives until sloop_batch_done(), even
+ * after sloop_close(). */
 SLOOP_EXTERN size_t sloop_batch_count(const sloop_batch_t *b);
+/* Record number index, from 0. An index that is not below the count ends the process. */
 SLOOP_EXTERN const sloop_record_t *sloop_batch_at(const sloop_batch_t *b, size_t index);
 /* How far behind the tip of its shard the batch's last record was read, in ms; -1: unknown. */
 SLOOP_EXTERN int64_t sloop_batch_behind_ms(const sloop_batch_t *b);
@@ -140,71 +155,57 @@ typedef struct {
 /* Sets kind, and 0 and NULL elsewhere. */
 SLOOP_EXTERN void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind);
 
-/* ---- options ------------------------------------------------------------------------------- */
-typedef enum {
-  SLOOP_AGGREGATES_EXPAND = 1, /* an aggregate of the KPL becomes its records: same seq, sub 0, 1, ... */
-  SLOOP_AGGREGATES_KEEP        /* it is handed over as it came */
-} sloop_aggregates_t;
-typedef enum {
-  SLOOP_ORDER_TIME = 1, /* by arrival time across shards, shard order always kept */
-  SLOOP_ORDER_SHARD     /* each shard by itself; no waiting across shards */
-} sloop_order_t;
-typedef enum { SLOOP_WIRE_AUTO = 1, SLOOP_WIRE_CBOR, SLOOP_WIRE_JSON } sloop_wire_t;
-typedef enum { SLOOP_TRIMMED_STOP = 1, SLOOP_TRIMMED_CONTINUE } sloop_trimmed_t;
+/* ---- what is told ---------------------------------------------------------------------------- */
 typedef enum {
   SLOOP_SHARD_OPENED = 1,   /* reading begins */
-  SLOOP_SHARD_ENDED,        /* read to its end, and every record of it acknowledged */
-  SLOOP_SHARD_STOPPED,      /* given up for a reason on_error told; its children are not read */
+  SLOOP_SHARD_ENDED,        /* it was read to its end, and every record of it is acknowledged */
+  SLOOP_SHARD_STOPPED,      /* it was given up for a reason on_error told; its children are not read */
   SLOOP_SHARD_REPOSITIONED, /* by sloop_seek(): what is out of it does not count any more */
   SLOOP_SHARD_LOST,         /* its lease is another worker's: what is out of it does not count any more */
-  SLOOP_SHARD_RELEASED /* its lease was given up: handed over, on stop, for lack of progress, parked. What
-                             is out of it, after the deadline, does not count any more */
+  SLOOP_SHARD_RELEASED      /* its lease was given up: handed over, on stop, for lack of progress, parked.
+                               What is out of it, after the lease deadline, does not count any more */
 } sloop_shard_event_kind_t;
 typedef struct { /* allocated by the library; may grow at its end */
   sloop_shard_event_kind_t kind;
-  const char *shard;
+  const char *shard; /* shard id */
 } sloop_shard_event_t;
-typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level_t;
 
-typedef enum { /* the first record of a shard that is not acknowledged was given back retry_max times */
-               SLOOP_RETRY_REDELIVER = 1, /* it comes again, for ever */
-               SLOOP_RETRY_STOP,          /* its shard is given up; with leases another worker may try */
-               SLOOP_RETRY_PARK, /* with leases: nobody reads the shard until sloop_admin_release() */
-               SLOOP_RETRY_SKIP  /* on_dead_letter gets it, then it counts as acknowledged */
-} sloop_retry_t;
 typedef enum {
   SLOOP_LEASE_JOINED = 1,    /* this worker is registered: worker */
-  SLOOP_LEASE_EVICTED,       /* others took it for dead: every lease is lost, it registers anew */
+  SLOOP_LEASE_EVICTED,       /* others declared it dead: every lease is lost, it registers anew */
   SLOOP_LEASE_SUSPENDED,     /* it can't prove that it lives: nothing is handed over until it can */
   SLOOP_LEASE_RESUMED,       /* it can again, and kept its leases */
   SLOOP_LEASE_TAKEN,         /* shard, epoch: read from now on */
-  SLOOP_LEASE_LOST,          /* shard, epoch: somebody else has it */
+  SLOOP_LEASE_LOST,          /* shard, epoch: another worker has it */
   SLOOP_LEASE_RELEASED,      /* shard, epoch: given up, handed over or left */
   SLOOP_LEASE_ENDED,         /* shard, epoch: read to its end */
-  SLOOP_LEASE_LEADS,         /* this worker plans for all from now on */
-  SLOOP_LEASE_FOLLOWS,       /* and no more */
+  SLOOP_LEASE_LEADS,         /* this worker is the leader from now on: it assigns shards to workers */
+  SLOOP_LEASE_FOLLOWS,       /* it is the leader no more */
   SLOOP_LEASE_EVICTED_OTHER, /* text: the worker this one declared dead */
   SLOOP_LEASE_HOLE,          /* text: a part of the stream that nobody is going to read */
   SLOOP_LEASE_BAD_ROW,       /* text: a row of the table that makes no sense; it is left alone */
   SLOOP_LEASE_TROUBLE,       /* text: something that keeps being tried */
-  SLOOP_LEASE_LEFT           /* the last one: all is given up; not told after a fatal error */
+  SLOOP_LEASE_LEFT           /* the last one: everything is released; not told after a fatal error */
 } sloop_lease_event_kind_t;
 typedef struct { /* allocated by the library; may grow at its end */
   sloop_lease_event_kind_t kind;
   const char *shard;  /* "" when it concerns no single one */
-  const char *worker; /* this worker's instance: its id, a dot, and what tells its lives apart */
+  const char *worker; /* this worker's instance: its id, a dot, and what tells its incarnations apart */
   const char *text;   /* one line, safe to print */
   uint64_t epoch;     /* counts the owners of the shard's lease */
 } sloop_lease_event_t;
 
-typedef struct { /* records that can never be read any more; allocated by the library */
+typedef struct { /* records that can never be read any more; allocated by the library; may grow at its end */
   const char *shard;
   const char *from_seq; /* the last position known to have been read; "" when none */
   const char *to_seq;   /* where reading goes on; "" when not known */
   int certain;          /* 1: records are known to be missing; 0: they may be */
-  const char *message;
+  const char *message;  /* one line, safe to print */
 } sloop_loss_t;
 
+typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level_t;
+
+/* ---- statistics ------------------------------------------------------------------------------ */
 /* name, unit, meaning; counters only grow, ..._now are levels */
 #define SLOOP_STATS(X)                                                                                \
   X(records, "records", "handed to on_batch")                                                         \
@@ -249,83 +250,134 @@ typedef struct { /* records that can never be read any more; allocated by the li
   X(store_read_units, "1/1000 unit", "of reading that the lease table charged for")                   \
   X(store_throttles, "calls", "the lease table refused as too fast")                                  \
   X(dead_letters, "records", "given to on_dead_letter")
-typedef struct { /* yours: say how big yours is in sloop_stats_get() */
+typedef struct { /* may grow at its end: say how big yours is in sloop_stats_get() */
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)
 #undef X
 } sloop_stats_t;
 
+/* Fills yours of `size` bytes; members that this library does not know yet become 0. */
+SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
+
+typedef struct {      /* a shard as this consumer reads it; allocated by the library; may grow at its end */
+  const char *shard;  /* shard id */
+  uint64_t epoch;     /* counts the owners of the shard's lease; 0 without leases */
+  int64_t behind_ms;  /* -1: unknown */
+  uint64_t unacked;   /* records fetched and not acknowledged */
+  int paused, at_tip; /* 0 or 1 */
+} sloop_shard_stats_t;
+/* Every shard that is being read, at once, in no order. Only here a callback is made before the function
+ * returns; it must not call anything of this consumer. */
+SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
+                                         void *arg);
+
+/* ---- credentials ----------------------------------------------------------------------------- */
 typedef struct {             /* your answer to a creds callback; copied */
   size_t size;               /* set by sloop_creds_init() */
   const char *access_key;    /* required */
   const char *secret_key;    /* required */
   const char *session_token; /* or NULL */
-  int64_t expires_at_ms;     /* -1: never */
+  int64_t expires_at_ms;     /* -1: never. You are asked again up to 15 minutes before */
 } sloop_creds_t;
 #define sloop_creds_init(c) sloop_creds_init_sized((c), sizeof *(c))
 SLOOP_EXTERN void sloop_creds_init_sized(sloop_creds_t *c, size_t size);
-typedef struct sloop_creds_req_s sloop_creds_req_t;
-/* Answers a creds callback, at once or later, exactly once. status 0 and creds, or a negative code
- * and a sentence why. */
+typedef struct sloop_creds_req_s sloop_creds_req_t; /* yours until sloop_creds_done() */
+/* Answers a creds callback, at once or later, exactly once, also after sloop_close(). status 0 and creds, or a
+ * negative code and a sentence why (may be NULL). A failure is told to on_error as SLOOP_EAUTH. */
 SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds,
                                    const char *why);
 
+/* ---- options ------------------------------------------------------------------------------- */
+typedef enum {
+  SLOOP_AGGREGATES_EXPAND = 1, /* an aggregate of the KPL becomes its records: same seq, sub 0, 1, ... */
+  SLOOP_AGGREGATES_KEEP        /* it is handed over as it came */
+} sloop_aggregates_t;
+typedef enum {
+  SLOOP_ORDER_TIME = 1, /* by arrival time across shards, shard order always kept */
+  SLOOP_ORDER_SHARD     /* each shard by itself; no waiting across shards */
+} sloop_order_t;
+typedef enum {
+  SLOOP_WIRE_AUTO = 1, /* CBOR where the endpoint speaks it */
+  SLOOP_WIRE_CBOR,
+  SLOOP_WIRE_JSON
+} sloop_wire_t;
+/* What happens when records behind the position are gone: the stream keeps them no longer. */
+typedef enum {
+  SLOOP_TRIMMED_STOP = 1, /* the shard stops, its children are not read */
+  SLOOP_TRIMMED_CONTINUE  /* it is read from the oldest record on, after on_loss */
+} sloop_trimmed_t;
+/* What happens when the first record of a shard that is not acknowledged was given back retry_max times. */
+typedef enum {
+  SLOOP_RETRY_REDELIVER = 1, /* it comes again, for ever */
+  SLOOP_RETRY_STOP,          /* its shard is given up; with leases another worker may try */
+  SLOOP_RETRY_PARK,          /* with leases: nobody reads the shard until sloop_admin_release() */
+  SLOOP_RETRY_SKIP           /* on_dead_letter gets it, then it counts as acknowledged */
+} sloop_retry_t;
+
+/* Behind each member stands its default. Numbers out of range make sloop_open() fail. */
 typedef struct {
-  size_t size;               /* set by sloop_opts_init() */
-  const char *stream;        /* Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table or of
-                                one of its streams. Required */
-  const char *region;        /* NULL: the ARN's, AWS_REGION, AWS_DEFAULT_REGION, the profile's */
-  const char *endpoint;      /* URL; NULL: AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS),
-                                AWS_ENDPOINT_URL, the profile's, the region's */
-  const char *profile;       /* NULL: AWS_PROFILE or "default" */
-  const char *ca_bundle;     /* file of certificates; NULL: AWS_CA_BUNDLE, else the system's */
-  const char *user_agent;    /* NULL: "sloop/VERSION" */
-  sloop_t *join;             /* NULL, or an open consumer on the same loop, not yet started: its budget,
-                                connections, credentials and order are shared */
-  sloop_position_t start;    /* SLOOP_LATEST; up to SLOOP_AT_TOKEN */
-  const char *const *shards; /* NULL: all. Else only those whose id ends with one of these */
-  size_t shards_n;
-  sloop_order_t order;         /* SLOOP_ORDER_TIME */
-  sloop_wire_t wire;           /* SLOOP_WIRE_AUTO: CBOR where the endpoint speaks it */
-  sloop_trimmed_t on_trimmed;  /* SLOOP_TRIMMED_CONTINUE: after on_loss; STOP: that shard stops */
-  uint32_t order_wait_ms;      /* 1000: how long a failing or silent shard may hold the others back;
-                                    0: never, UINT32_MAX: for ever */
+  size_t size; /* set by sloop_opts_init() */
+  /* The stream, and how it is reached. */
+  const char *stream;     /* Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table or of one of
+                             its streams. Required */
+  const char *region;     /* NULL: the ARN's, AWS_REGION, AWS_DEFAULT_REGION, the profile's */
+  const char *endpoint;   /* URL; NULL: AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS),
+                             AWS_ENDPOINT_URL, the profile's, the region's */
+  const char *profile;    /* NULL: AWS_PROFILE or "default" */
+  const char *ca_bundle;  /* file of certificates; NULL: AWS_CA_BUNDLE, else the system's */
+  const char *user_agent; /* NULL: "sloop/VERSION" */
+  sloop_t *join; /* NULL, or an open consumer on the same loop, not yet started: its budget, connections,
+                             credentials and order are shared */
+  /* What is read. */
+  sloop_position_t start;    /* SLOOP_LATEST. Kinds up to SLOOP_AT_TOKEN; with app, where the application
+                                     begins when it is new: SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME */
+  const char *const *shards; /* NULL: all. Else only those whose id ends with one of these; not with app */
+  size_t shards_n;           /* how many those are */
+  sloop_aggregates_t aggregates; /* SLOOP_AGGREGATES_EXPAND */
+  sloop_trimmed_t on_trimmed;    /* SLOOP_TRIMMED_CONTINUE */
+  /* How it is read. */
+  sloop_wire_t wire;           /* SLOOP_WIRE_AUTO */
   uint32_t poll_ms;            /* 1000 between calls at a shard's tip; 200 is the service's floor */
-  uint32_t fetch_records_max;  /* 10000: records asked for in one call */
-  uint64_t buffered_bytes_max; /* 64 MiB fetched and not yet given back */
-  uint32_t batches_out_max;    /* 2 batches out: in all (ORDER_TIME), per shard (ORDER_SHARD) */
-  uint32_t batch_records_max;  /* 1000 */
-  uint32_t batch_bytes_max;    /* 1 MiB of payload; one larger record goes alone */
-  uint32_t in_flight_max;      /* 128 calls at once */
   uint32_t list_ms;            /* 60000 between listings of the shards */
-  uint32_t stats_ms;           /* 0: on_stats is never called */
-  sloop_log_level_t log_level; /* SLOOP_LOG_WARN */
+  uint32_t fetch_records_max;  /* 10000: records asked for in one call */
+  uint32_t in_flight_max;      /* 128 calls at once */
+  uint64_t buffered_bytes_max; /* 64 MiB fetched and not yet given back */
+  uint32_t buffered_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
+                                              not asked for more while it has so many; one page may exceed it */
+  /* How it is handed over. */
+  sloop_order_t order;        /* SLOOP_ORDER_TIME */
+  uint32_t order_wait_ms;     /* 1000: how long a failing or silent shard may hold the others back; 0: never,
+                                 UINT32_MAX: for ever */
+  uint32_t batches_out_max;   /* 2 batches out: in all (SLOOP_ORDER_TIME), per shard (SLOOP_ORDER_SHARD) */
+  uint32_t batch_records_max; /* 1000 */
+  uint32_t batch_bytes_max;   /* 1 MiB of payload; one larger record goes alone */
+  uint32_t retry_max;         /* 10: times the same record is handed over, then on_retry rules. To 250 */
+  sloop_retry_t on_retry;     /* SLOOP_RETRY_REDELIVER */
+  /* Memory, logs, statistics. */
   void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. want 0 frees. Not used by
                                    libuv, libcurl and OpenSSL, which have their own */
-  void *alloc_ctx;
+  void *alloc_ctx;                                             /* handed to alloc */
+  sloop_log_level_t log_level; /* SLOOP_LOG_WARN: what on_log gets, and what is worse */
+  uint32_t stats_ms;           /* 0: on_stats is never called; else how often it is */
+  /* Callbacks. All but on_batch may be NULL. */
   void *arg;                                               /* handed to every callback */
-  void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required */
+  void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required. The batch is yours */
   void (*on_shard)(sloop_t *, const sloop_shard_event_t *, void *arg);
   void (*on_tip)(sloop_t *, void *arg); /* every shard is at its tip and nothing is left to hand over or
                                    to be given back; again each time that becomes so. With
                                    leases: every shard that this worker reads, and there is one */
   void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);
-  void (*on_error)(sloop_t *, const sloop_error_t *, void *arg);
+  void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* what is tried again, and what is fatal */
   void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);
   void (*on_log)(sloop_t *, sloop_log_level_t, const char *line, void *arg);
-  void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg); /* NULL: the chain the AWS tools use */
-  sloop_aggregates_t aggregates;                            /* SLOOP_AGGREGATES_EXPAND */
-  uint32_t buffered_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
-                                          not asked for more while it has so many; one page may exceed it */
-  sloop_retry_t on_retry;                  /* SLOOP_RETRY_REDELIVER */
-  uint32_t retry_max;                      /* 10: times the same record is handed over, then on_retry rules */
+  void (*creds)(sloop_t *, sloop_creds_req_t *,
+                void *arg); /* NULL: the chain the AWS tools use. Else asks you
+                                          for credentials: answer by sloop_creds_done() */
   void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* SLOOP_RETRY_SKIP needs it. The
                                           record lives until it returns */
   /* Leases: workers of one application share a stream's shards. All of these need app. */
   const char *app;            /* NULL: no leases, every shard is read. Else the application's name: each shard
-                                 is read by one of its workers at a time, from where the last one left off.
-                                 start is then where the application begins when it is new: SLOOP_LATEST,
-                                 _OLDEST or _AT_TIME; shards must be NULL */
+                                 is read by one of its workers at a time, from where the last one left off */
   const char *worker;         /* this worker's id, unique in its application, at most 64 bytes; NULL:
                                  HOST-PID-RANDOM */
   const char *store;          /* where the leases are: "dynamodb", "dynamodb:TABLE", "sqlite:FILE" (processes
@@ -340,7 +392,7 @@ typedef struct {
                                  sloop_checkpoint(), hand-over and stop */
   uint32_t handover_ms; /* 30000: how long a shard that another worker asks for waits for your batches */
   uint32_t stall_ms;    /* 0: never. A shard with records to be acknowledged that made no progress for so
-                           long, or that could not be read, goes to another worker; pauses do not count */
+                                 long, or that could not be read, goes to another worker; pauses do not count */
   uint32_t weight;      /* 1: this worker's share, beside the others' weights. To 1000 */
   void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg);
 } sloop_opts_t;
@@ -348,30 +400,33 @@ typedef struct {
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
 
 /* ---- life ---------------------------------------------------------------------------------- */
-/* open -> start -> [pause/resume]* -> stop -> close; close is legal at any time.
- * open: checks options, allocates, does no I/O. On failure *out is NULL and `why` (may be NULL) says
- * which option was wrong. SLOOP_EOPTION, SLOOP_ETOKEN, UV_ENOMEM, UV_EMFILE. */
+/* Says that something is over: 0, or why it failed. arg is what came with it. */
 typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
+/* open -> start -> [pause/resume]* -> stop -> close; close is legal at any time.
+ * open: checks options, allocates, does no I/O. On failure *out is NULL and why says which option was wrong.
+ * SLOOP_EOPTION, SLOOP_ETOKEN: start.token is damaged; UV_ENOMEM, UV_EMFILE. */
 SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
                             size_t why_size);
-/* Begins to read. SLOOP_ESTATE when started before. */
+/* Begins to read. SLOOP_ESTATE: started before. */
 SLOOP_EXTERN int sloop_start(sloop_t *s);
 /* Graceful: no new fetches, what was not handed over is dropped, waits for the batches you hold; with leases
- * the positions are written then and the shards given to the other workers. cb comes once: 0, or
- * UV_ETIMEDOUT when `limit_ms` (with leases at least 2 s, for writing) passed first. 0: does not wait for
- * batches. SLOOP_ESTATE when not started or stopping already. */
+ * the positions are written then and the shards released to the other workers. cb (may be NULL) comes once: 0;
+ * UV_ETIMEDOUT when `limit_ms` (with leases at least 2 s, for writing) passed first; UV_ECANCELED when closed
+ * before. limit_ms 0: does not wait for batches. SLOOP_ESTATE: not started, or stopping already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
 /* At once: cancels everything. `cb` (may be NULL) is the last callback ever made for `s`, on a later
- * turn of the loop; `s` is gone when it returns. Held batches stay yours. A pending stop's cb is
- * called with UV_ECANCELED first. Calling it again is ignored. */
+ * turn of the loop; `s` is gone when it returns. Held batches stay yours. Callbacks of a pending stop, seek,
+ * checkpoint or admin function come first, with UV_ECANCELED; that of a pending sloop_list() does not come.
+ * Calling it again is ignored. */
 SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
-SLOOP_EXTERN void sloop_ref(sloop_t *s); /* keeps uv_run() alive: the default */
-SLOOP_EXTERN void sloop_unref(sloop_t *s);
+SLOOP_EXTERN void sloop_ref(sloop_t *s);   /* keeps uv_run() alive: the default */
+SLOOP_EXTERN void sloop_unref(sloop_t *s); /* does not */
 
 /* ---- while it runs ------------------------------------------------------------------------- */
 /* shard NULL means all, present and future. After pause returns, on_batch is not called for the shard
  * until resume. A paused shard holds no other back; its records may come late afterwards. Both are
- * idempotent. A single shard's pause ends when its lease goes. SLOOP_ENOSHARD, SLOOP_ESTATE after stop. */
+ * idempotent. A single shard's pause ends when its lease goes. SLOOP_ENOSHARD: this consumer does not know it;
+ * SLOOP_ESTATE: stopped, or stopping. */
 SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
 SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 
@@ -380,51 +435,41 @@ SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
  * loaded here and, for DynamoDB, ours there. Besides bloop's keys a shard may have sub_sequence, arrived_at
  * and not_before (ms; started at a time or at the latest, and nothing read yet), which others may ignore.
  * *len in: room in buf, out: the token's length without its NUL. UV_ENOBUFS: more room is needed, *len says
- * how much; buf may be NULL then. SLOOP_ESTATE: nothing to save: the shards are not known yet. UV_ENOMEM.
- * Works until sloop_close(), also after sloop_stop(). */
+ * how much; buf may be NULL then. SLOOP_ESTATE: the consumer has an app (its leases hold the positions: see
+ * sloop_checkpoint()), or the shards are not known yet. SLOOP_EPROTO: the service gave a name that is no text;
+ * SLOOP_ETOOBIG: over 64 MiB; UV_ENOMEM. Works until sloop_close(), also after sloop_stop(). */
 SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 
 /* Goes on reading from somewhere else. Batches that are out stay valid, but their acknowledgements do not
- * count any more; nothing from before is handed over once cb has come. cb comes once: 0 when every shard was
- * set to its new place (SLOOP_SHARD_REPOSITIONED was told for those that were read before), or why nothing was
- * changed: SLOOP_ETOKEN, SLOOP_ETRIMMED (a shard of the token is gone, and on_trimmed says stop),
- * SLOOP_ENOSHARD, UV_ENOMEM, UV_ECANCELED (stopped, closed or moved again meanwhile); on_error says more.
+ * count any more; nothing from before is handed over once cb has come. cb (may be NULL) comes once: 0 when
+ * every shard was set to its new place (SLOOP_SHARD_REPOSITIONED was told for those that were read before), or
+ * why nothing was changed: SLOOP_ETOKEN, SLOOP_ETRIMMED (a shard of the token is gone, and on_trimmed says
+ * stop), SLOOP_ENOSHARD, UV_ENOMEM, UV_ECANCELED (stopped, closed or moved again meanwhile); on_error says more.
  * Shards that are read again are told by SLOOP_SHARD_OPENED again; pauses stay. Returns SLOOP_EOPTION: the
- * position makes no sense; SLOOP_ETOKEN: the token is damaged, on_error says where; SLOOP_ESTATE: not
- * running; UV_ENOMEM. */
+ * position makes no sense, or its kind is SLOOP_AFTER_SEQ or SLOOP_AT_END; SLOOP_ETOKEN: the token is damaged,
+ * on_error says where; SLOOP_ESTATE: the consumer has an app (see sloop_admin_reset()), or is not running;
+ * UV_ENOMEM. */
 SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
-SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 
 typedef struct { /* a shard as the service lists it; allocated by the library; may grow at its end */
   const char *id, *parent, *adjacent_parent;               /* "" when none */
   const char *hash_start, *hash_end, *seq_start, *seq_end; /* "" when not given */
   int closed; /* 1: it was split or merged, and nothing is written to it any more */
 } sloop_shard_t;
-/* Lists the stream's shards without reading them. cb comes once, with n shards sorted by id, or a
- * negative status and the error. Works before start. SLOOP_ESTATE while another is under way. */
+/* n shards sorted by id, or a negative status, NULL and the error. */
 typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const *shards, size_t n,
                               const sloop_error_t *error_or_null, void *arg);
+/* Lists the stream's shards without reading them. Works before start. cb comes once, or not at all when closed
+ * before; UV_ECANCELED: stopped before. SLOOP_ESTATE: another one is under way, stopped, or cb is NULL. */
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 
-typedef struct { /* a shard as this consumer reads it; may grow at its end */
-  const char *shard;
-  uint64_t epoch;     /* 0 without leases */
-  int64_t behind_ms;  /* -1: unknown */
-  uint64_t unacked;   /* records fetched and not acknowledged */
-  int paused, at_tip; /* 0 or 1 */
-} sloop_shard_stats_t;
-/* Every shard that is being read, at once, in no order. Only here a callback is made before the function
- * returns; it must not call anything of this consumer. */
-SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
-                                         void *arg);
-
 /* ---- leases ------------------------------------------------------------------------------------------ */
-/* Writes what is acknowledged now, of one shard or (NULL) of all, to the lease table. cb comes once: 0 when
- * it is there or the lease is gone; UV_ECANCELED when closed before. SLOOP_ENOSHARD: this worker
- * does not read it. SLOOP_ESTATE: no leases, not running, or another one is under way. */
+/* Writes what is acknowledged now, of one shard or (NULL) of all, to the lease table. cb (may be NULL) comes
+ * once: 0 when it is there or the lease is gone; UV_ECANCELED when closed before. SLOOP_ENOSHARD: this worker
+ * does not read it. SLOOP_ESTATE: the consumer has no app, is not running, or another one is under way. */
 SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
-/* This worker's instance, its id, a dot and what tells its lives apart; "" before SLOOP_LEASE_JOINED. Lives
- * until the next callback. */
+/* This worker's instance, its id, a dot and what tells its incarnations apart; "" without app and before
+ * SLOOP_LEASE_JOINED. Lives until the next callback. */
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 
 typedef enum {
@@ -506,16 +551,17 @@ typedef struct {
 #define sloop_metrics_opts_init(o) sloop_metrics_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size);
 /* Of s, before or after it starts, and of those given to sloop_metrics_add(). It is closed with s, unless it
- * was before. SLOOP_EOPTION, UV_EADDRINUSE and other reasons why the address can't be listened on, UV_ENOMEM;
- * why (may be NULL) says more. Later failures of CloudWatch are told to on_log as warnings, once until it
- * works again; what was not told comes the next time. */
+ * was before. On failure *out is NULL and why says more: SLOOP_EOPTION, UV_EADDRINUSE and other reasons why the
+ * address can't be listened on, UV_ENOMEM. Later failures of CloudWatch are told to on_log as warnings, once
+ * until it works again; what was not told comes the next time. */
 SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
                                     char *why, size_t why_size);
 /* One more consumer, joined to s or s to it, until it is closed. SLOOP_EOPTION: it is not joined;
- * SLOOP_ESTATE; UV_ENOMEM. */
+ * SLOOP_ESTATE: either is closed; UV_ENOMEM. */
 SLOOP_EXTERN int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined);
 /* "http://ADDRESS:PORT"; "" when it does not listen. Lives until close. */
 SLOOP_EXTERN const char *sloop_metrics_url(const sloop_metrics_t *m);
+/* Stops listening and telling; m is gone. NULL is fine. */
 SLOOP_EXTERN void sloop_metrics_close(sloop_metrics_t *m);
 #ifdef __cplusplus
 }
