@@ -3,7 +3,8 @@
  * Rules that hold for every function here:
  *  - Call it only on the thread that runs the loop given to sloop_open(). Another thread reaches that loop by
  *    uv_async_send(), the one function of libuv for this: the callback of the uv_async_t runs on the loop's
- *    thread and may call everything here.
+ *    thread and may call everything here. Another thread may read the records of a batch that is out
+ *    (sloop_batch_count(), sloop_batch_at(), sloop_batch_behind_ms()).
  *  - It never blocks, and never runs one of your callbacks before it returns (sloop_shard_stats_each() alone
  *    does, and says so).
  *  - Every function may be called from inside any callback.

@@ -271,7 +271,7 @@ def check_share(name, argv, server, env, out, seconds):
 
 
 check_share.apps = 0
-EXAMPLES = {"print": check_print, "share": check_share, "forward": check_forward, "merge": check_merge}
+EXAMPLES = {"print": check_print, "thread": check_print, "share": check_share, "forward": check_forward, "merge": check_merge}
 ALONE = {"poll", "lambda", "serve"}  # programs with a function of their own here
 
 
