@@ -10,7 +10,7 @@
 static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffered, link); }
 
 static slp_buffered *first_unfinished(const slp_shard *s) {
-  SLP_LIST_EACH(&s->pages, it) {
+  SLP_LIST_EACH(&s->queue.pages, it) {
     if (buffered_of(it)->unacked && !(SLP_MUTANT(token_skips_given_back) && buffered_of(it)->redelivered_n))
       return buffered_of(it);
   }
@@ -33,8 +33,8 @@ int slp_acked_prefix(const slp_shard *s, slp_mark *ret) {
   const slp_buffered *buffered = first_unfinished(s);
   if (buffered) {
     mark_of(buffered, ret);
-  } else if (slp_has_taken(s)) {
-    *ret = s->last;
+  } else if (slp_has_taken(&s->at)) {
+    *ret = s->at.last;
   } else {
     ret->seq_n = 0;
   }
@@ -54,8 +54,8 @@ static void strip(slp_buffered *buffered) {
 
 void slp_acked_drop(slp_shard *s) {
   int bounded = 0;
-  slp_list *it = s->pages.next;
-  while (it != &s->pages) {
+  slp_list *it = s->queue.pages.next;
+  while (it != &s->queue.pages) {
     slp_buffered *buffered = buffered_of(it);
     it = it->next;
     if (SLP_MUTANT(out_is_bound_enough) && buffered->dropped && buffered->out && buffered->unacked)

@@ -121,8 +121,8 @@ static void hand_out(slp_batch *b) {
   slp_budget_force(&e->budget, b->charged);
   slp_list_add_last(&e->batches, &b->link);
   e->batches_out++;
-  c->batches_out++;
-  if (b->shard) b->shard->batches_out++;
+  c->sum.batches_out++;
+  if (b->shard) b->shard->queue.batches_out++;
   c->tip_told = 0;
 }
 
@@ -155,7 +155,7 @@ static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
     slp_shard *s = buffered->shard;
     if (i < acked) slp_queue_ack(buffered, b->items[i].i);
     slp_queue_return(buffered, b->items[i].i);
-    if (s && !slp_list_linked(&s->touched_link)) slp_list_add_last(touched, &s->touched_link);
+    if (s && !slp_list_linked(&s->queue.touched_link)) slp_list_add_last(touched, &s->queue.touched_link);
   }
 }
 
@@ -173,17 +173,31 @@ void slp_batch_done(slp_batch *b, size_t acked) {
   }
   slp_list_remove(&b->link);
   slp_budget_give(&e->budget, b->charged);
-  SLP_CHECK(e->batches_out > 0 && c->batches_out > 0);
+  SLP_CHECK(e->batches_out > 0 && c->sum.batches_out > 0);
   e->batches_out--;
-  c->batches_out--;
-  if (b->shard) b->shard->batches_out--;
+  c->sum.batches_out--;
+  if (b->shard) b->shard->queue.batches_out--;
   slp_batch_recycle(b);
   slp_list *it;
-  while ((it = slp_list_pop(&touched))) slp_queue_settle(SLP_OWNER(it, slp_shard, touched_link));
-  if (SLP_MUTANT(delivers_inside)) slp_deliver_run(&e->deliver_ev);
+  while ((it = slp_list_pop(&touched))) slp_queue_settle(SLP_OWNER(it, slp_shard, queue.touched_link));
+  if (SLP_MUTANT(delivers_inside)) slp_deliver_run(&e->delivery.ev);
   slp_deliver_soon(e);
   slp_engine_pump(e);
   slp_consumer_check(c);
+}
+
+void slp_batches_forget_shard(slp_shard *s) {
+  SLP_LIST_EACH(&s->consumer->engine->batches, it) {
+    slp_batch *b = SLP_OWNER(it, slp_batch, link);
+    if (b->shard == s) b->shard = NULL;
+  }
+}
+
+void slp_batches_forget_shards(slp_consumer *c) {
+  SLP_LIST_EACH(&c->engine->batches, it) {
+    slp_batch *b = SLP_OWNER(it, slp_batch, link);
+    if (b->consumer == c) b->shard = NULL;
+  }
 }
 
 void slp_batches_orphan(slp_engine *e, slp_consumer *c) {

@@ -36,8 +36,7 @@ void slp_consumer_move(slp_consumer *c, slp_life to) {
   c->life = to;
 }
 
-/* ---- failing --------------------------------------------------------------------------------------------
- */
+/* ---- failing ----------------------------------------------------------------------------------------- */
 
 static void let_shards_go(slp_consumer *c) {
   size_t at = 0;
@@ -52,9 +51,9 @@ static void let_shards_go(slp_consumer *c) {
 }
 
 static void cancel_own_calls(slp_consumer *c) {
-  if (c->describe_out) c->source->ops->cancel(c->source, &c->describe.rq);
-  if (c->list_out) c->source->ops->cancel(c->source, &c->list.rq);
-  c->describe_out = c->list_out = 0;
+  if (c->describing.out) c->source->ops->cancel(c->source, &c->describing.rq.rq);
+  if (c->listing.out) c->source->ops->cancel(c->source, &c->listing.rq.rq);
+  c->describing.out = c->listing.out = 0;
   slp_timer_clear(c->engine->host, &c->timer);
 }
 
@@ -80,8 +79,7 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   slp_timer_set_reserved(c->engine->host, &c->timer, slp_after_us(slp_now_us(c->engine->host), wait));
 }
 
-/* ---- describing ------------------------------------------------------------------------------------------
- */
+/* ---- describing -------------------------------------------------------------------------------------- */
 
 static void describe_now(slp_consumer *c);
 static void tell_user_listing(slp_consumer *c, const slp_fail *f);
@@ -105,9 +103,9 @@ static int replace_text(slp_consumer *c, char **text, const char *by) {
 
 static void on_described(slp_src_req *rq) {
   slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
-  slp_consumer *c = SLP_OWNER(d, slp_consumer, describe);
+  slp_consumer *c = SLP_OWNER(d, slp_consumer, describing.rq);
   slp_fail f = rq->fail;
-  c->describe_out = 0;
+  c->describing.out = 0;
   slp_consumer_learn_time(c, rq);
   if (f.class == SLP_FINE && !d->ready)
     slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "the stream is not ready yet");
@@ -124,7 +122,7 @@ static void on_described(slp_src_req *rq) {
   c->fails = 0;
   if (c->leases) {
     c->leases->ops->described(c->leases);
-    if (c->list_cb && c->life == SLP_LIFE_LISTING) list_now(c);
+    if (c->listing.cb && c->life == SLP_LIFE_LISTING) list_now(c);
     return;
   }
   slp_consumer_move(c, SLP_LIFE_LISTING);
@@ -132,27 +130,26 @@ static void on_described(slp_src_req *rq) {
 }
 
 static void describe_by(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {
-  memset(&c->describe, 0, sizeof c->describe);
-  c->describe.rq.on_done = on_done;
-  c->describe_out = 1;
-  c->source->ops->describe(c->source, &c->describe);
+  memset(&c->describing.rq, 0, sizeof c->describing.rq);
+  c->describing.rq.rq.on_done = on_done;
+  c->describing.out = 1;
+  c->source->ops->describe(c->source, &c->describing.rq);
 }
 
 static void describe_now(slp_consumer *c) { describe_by(c, on_described); }
 
-/* ---- listing ---------------------------------------------------------------------------------------------
- */
+/* ---- listing ----------------------------------------------------------------------------------------- */
 
 /* A listing may name children before their parents. Marked are the shards that are new. */
 static void count_children(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at)))
-    if (s->marked) s->children_n = 0;
+    if (s->marked) s->lineage.children_n = 0;
   for (at = 0; (s = slp_map_each(&c->shards, &at));) {
     for (int i = 0; i < 2; i++) {
-      slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
-      if (p && p->marked) p->children_n++;
+      slp_shard *p = slp_lineage_parent(s, i);
+      if (p && p->marked) p->lineage.children_n++;
     }
   }
 }
@@ -175,21 +172,22 @@ static void leave_out(slp_consumer *c) {
 #define OPEN_SLACK_MS 10000
 
 static void note_open(slp_consumer *c) {
-  int64_t ms = slp_svctime_low_ms(&c->service, c->list_us);
+  int64_t ms = slp_svctime_low_ms(&c->service, c->listing.us);
   size_t at = 0;
   slp_shard *s;
   while (ms != INT64_MIN && (s = slp_map_each(&c->shards, &at)))
-    if (s->listed && !s->listed_closed && !s->children_n && s->open_ms != INT64_MIN)
-      s->open_ms = slp_max_i64(s->open_ms, ms - OPEN_SLACK_MS);
+    if (s->lineage.listed && !s->lineage.listed_closed && !s->lineage.children_n &&
+        s->at.open_ms != INT64_MIN)
+      s->at.open_ms = slp_max_i64(s->at.open_ms, ms - OPEN_SLACK_MS);
 }
 
 int slp_consumer_take_listing(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   int r = 0;
-  while ((s = slp_map_each(&c->shards, &at))) s->listed = s->marked = 0;
-  for (size_t i = 0; !r && i < c->list.shards_n; i++) {
-    const slp_shard_desc *d = &c->list.shards[i];
+  while ((s = slp_map_each(&c->shards, &at))) s->lineage.listed = s->marked = 0;
+  for (size_t i = 0; !r && i < c->listing.rq.shards_n; i++) {
+    const slp_shard_desc *d = &c->listing.rq.shards[i];
     s = slp_lineage_get(c, d->id);
     if (!s) {
       s = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
@@ -197,8 +195,8 @@ int slp_consumer_take_listing(slp_consumer *c) {
       if (s && SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
     }
     if (s) {
-      s->listed = 1;
-      s->listed_closed = d->seq_end.p != NULL;
+      s->lineage.listed = 1;
+      s->lineage.listed_closed = d->seq_end.p != NULL;
     } else {
       r = SLP_ENOMEM;
     }
@@ -210,7 +208,7 @@ int slp_consumer_take_listing(slp_consumer *c) {
 }
 
 /* The first listing says whether the start makes sense. */
-static void seed(slp_consumer *c) {
+static void start_shards(slp_consumer *c) {
   slp_fail f = {0};
   if (slp_start_shards(c, c->start_position, &f)) {
     slp_consumer_fatal(c, &f);
@@ -228,19 +226,19 @@ static void list_again(slp_consumer *c) {
 
 static void on_listed(slp_src_req *rq) {
   slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
-  slp_consumer *c = SLP_OWNER(l, slp_consumer, list);
+  slp_consumer *c = SLP_OWNER(l, slp_consumer, listing.rq);
   slp_fail f = rq->fail;
-  c->list_out = 0;
+  c->listing.out = 0;
   slp_consumer_learn_time(c, rq);
   int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING;
   if (f.class == SLP_FINE && reading && !c->leases && slp_consumer_take_listing(c))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");
   if (f.class == SLP_FINE && reading) {
     c->fails = 0;
-    c->lists_done = c->lists_begun;
+    c->listing.done = c->listing.begun;
     slp_report_log(c, SLOOP_LOG_DEBUG, "list: shards=%u took_ms=%u", (unsigned)l->shards_n,
                    (unsigned)((rq->done_us - rq->sent_us) / 1000));
-    if (!c->started_from && !c->leases) seed(c);
+    if (!c->started_from && !c->leases) start_shards(c);
   }
   if (c->leases && c->life == SLP_LIFE_RUNNING) c->leases->ops->listed(c->leases, &f);
   if (f.class == SLP_FINE && c->life == SLP_LIFE_RUNNING) {
@@ -259,15 +257,15 @@ static void on_listed(slp_src_req *rq) {
   } else if (f.class != SLP_FINE && reading) {
     own_call_failed(c, &f);
   }
-  if (c->list_wanted && c->life == SLP_LIFE_RUNNING) slp_consumer_list_soon(c, 0);
+  if (c->listing.wanted && c->life == SLP_LIFE_RUNNING) slp_consumer_list_soon(c, 0);
   tell_user_listing(c, &f); /* last: the callback may do anything */
 }
 
 static void send_list(slp_consumer *c) {
-  memset(&c->list, 0, sizeof c->list);
-  c->list.rq.on_done = on_listed;
-  c->list_out = 1;
-  c->source->ops->list(c->source, &c->list);
+  memset(&c->listing.rq, 0, sizeof c->listing.rq);
+  c->listing.rq.rq.on_done = on_listed;
+  c->listing.out = 1;
+  c->source->ops->list(c->source, &c->listing.rq);
 }
 
 /* By whole seconds, as leases tell streams apart: encodings round the rest as they like. */
@@ -278,8 +276,8 @@ static int made_again(const slp_consumer *c, const slp_src_describe *d) {
 /* A stream that was deleted and made again has the old one's shards by name, and other leases. */
 static void on_described_again(slp_src_req *rq) {
   slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
-  slp_consumer *c = SLP_OWNER(d, slp_consumer, describe);
-  c->describe_out = 0;
+  slp_consumer *c = SLP_OWNER(d, slp_consumer, describing.rq);
+  c->describing.out = 0;
   slp_consumer_learn_time(c, rq);
   if (rq->fail.class == SLP_FINE && c->life == SLP_LIFE_RUNNING && made_again(c, d)) {
     slp_fail f = {0};
@@ -300,10 +298,10 @@ static int may_be_another(const slp_consumer *c) {
 }
 
 static void list_now(slp_consumer *c) {
-  if (c->list_out || c->describe_out) return;
-  c->list_wanted = 0;
-  c->lists_begun++;
-  c->list_us = slp_now_us(c->engine->host);
+  if (c->listing.out || c->describing.out) return;
+  c->listing.wanted = 0;
+  c->listing.begun++;
+  c->listing.us = slp_now_us(c->engine->host);
   if (may_be_another(c))
     describe_by(c, on_described_again);
   else
@@ -313,8 +311,8 @@ static void list_now(slp_consumer *c) {
 /* The sooner of two wishes wins; a listing under way is too old for whoever asks now. */
 void slp_consumer_list_soon(slp_consumer *c, uint64_t in_ms) {
   if (c->life != SLP_LIFE_RUNNING) return;
-  if (c->list_out || c->describe_out) {
-    c->list_wanted = 1;
+  if (c->listing.out || c->describing.out) {
+    c->listing.wanted = 1;
     return;
   }
   uint64_t at_us = slp_after_us(slp_now_us(c->engine->host), in_ms * 1000);
@@ -330,8 +328,7 @@ static void on_timer(slp_timer *t) {
   }
 }
 
-/* ---- the user's own listing -----------------------------------------------------------------------------
- */
+/* ---- the user's own listing -------------------------------------------------------------------------- */
 
 static const char *text_or_empty(slp_buf *texts, slp_str s) {
   if (!s.n) return "";
@@ -347,14 +344,14 @@ static int by_id(const void *a, const void *b) {
 
 /* Everything in one block of texts and two arrays; the callback is the last act. */
 static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
-  if (!c->list_cb) return;
-  sloop_list_cb cb = c->list_cb;
-  void *arg = c->list_cb_arg;
+  if (!c->listing.cb) return;
+  sloop_list_cb cb = c->listing.cb;
+  void *arg = c->listing.cb_arg;
   slp_mem *mem = slp_mem_hold(c->mem);
-  size_t n = f->class == SLP_FINE ? c->list.shards_n : 0, bytes = 1;
-  c->list_cb = NULL;
+  size_t n = f->class == SLP_FINE ? c->listing.rq.shards_n : 0, bytes = 1;
+  c->listing.cb = NULL;
   for (size_t i = 0; i < n; i++) {
-    const slp_shard_desc *d = &c->list.shards[i];
+    const slp_shard_desc *d = &c->listing.rq.shards[i];
     bytes += d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +
              d->seq_end.n + 7;
   }
@@ -364,7 +361,7 @@ static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
   const sloop_shard_t **sorted = slp_zalloc_n(mem, n ? n : 1, sizeof *sorted);
   int r = shards && sorted && slp_buf_reserve(&texts, bytes) == 0 ? f->code : SLP_ENOMEM;
   for (size_t i = 0; r == 0 && i < n; i++) {
-    const slp_shard_desc *d = &c->list.shards[i];
+    const slp_shard_desc *d = &c->listing.rq.shards[i];
     shards[i] = (sloop_shard_t){text_or_empty(&texts, d->id),
                                 text_or_empty(&texts, d->parent),
                                 text_or_empty(&texts, d->adjacent_parent),
@@ -393,23 +390,22 @@ static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
 }
 
 int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
-  if (c->list_cb || c->life >= SLP_LIFE_STOPPING || !cb) return SLOOP_ESTATE;
-  c->list_cb = cb;
-  c->list_cb_arg = arg;
+  if (c->listing.cb || c->life >= SLP_LIFE_STOPPING || !cb) return SLOOP_ESTATE;
+  c->listing.cb = cb;
+  c->listing.cb_arg = arg;
   /* While describing, the first listing follows by itself; one under way will do. */
   int follows = c->life == SLP_LIFE_DESCRIBING || (c->life == SLP_LIFE_LISTING && !c->leases);
   if (!follows) list_now(c);
   return 0;
 }
 
-/* ---- what has become true? --------------------------------------------------------------------------------
- */
+/* ---- what has become true? --------------------------------------------------------------------------- */
 
 int slp_consumer_at_tip(const slp_consumer *c) {
-  if (c->leases && (c->open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
-  if (c->going_n) return 0; /* what was given back of it goes along, and the user is not told yet */
-  return c->life == SLP_LIFE_RUNNING && c->tip_n == c->open_n && c->waiting_n == 0 && c->queued_n == 0 &&
-         (c->batches_out == 0 || SLP_MUTANT(tip_while_out));
+  if (c->leases && (c->sum.open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
+  if (c->sum.going_n) return 0; /* what was given back of it goes along, and the user is not told yet */
+  return c->life == SLP_LIFE_RUNNING && c->sum.tip_n == c->sum.open_n && c->sum.waiting_n == 0 &&
+         c->sum.queued_n == 0 && (c->sum.batches_out == 0 || SLP_MUTANT(tip_while_out));
 }
 
 void slp_consumer_check(slp_consumer *c) {
@@ -419,59 +415,58 @@ void slp_consumer_check(slp_consumer *c) {
     c->tip_told = (uint8_t)slp_report_tip(c);
   }
   if (c->life != SLP_LIFE_STOPPING) return;
-  int waits = c->batches_out > 0 && !SLP_MUTANT(stop_gives_up_early);
+  int waits = c->sum.batches_out > 0 && !SLP_MUTANT(stop_gives_up_early);
   if (c->leases) {
-    if (slp_now_us(c->engine->host) >= c->stop_wait_us) waits = 0;
+    if (slp_now_us(c->engine->host) >= c->stop.wait_us) waits = 0;
     waits |= !c->leases->ops->left(c->leases);
   }
-  if (!waits) slp_post(c->engine->host, &c->stop_ev);
+  if (!waits) slp_post(c->engine->host, &c->stop.ev);
 }
 
-/* ---- stopping
- * ----------------------------------------------------------------------------------------------- */
+/* ---- stopping ---------------------------------------------------------------------------------------- */
 
 static void stopped(slp_consumer *c, int status) {
-  sloop_cb cb = c->stop_cb;
-  slp_timer_clear(c->engine->host, &c->stop_timer);
+  sloop_cb cb = c->stop.cb;
+  slp_timer_clear(c->engine->host, &c->stop.timer);
   slp_timer_clear(c->engine->host, &c->stats_timer);
-  slp_unpost(&c->stop_ev);
+  slp_unpost(&c->stop.ev);
   slp_consumer_move(c, SLP_LIFE_STOPPED);
-  c->stop_cb = NULL;
-  if (cb) cb(c->handle, status, c->stop_arg);
+  c->stop.cb = NULL;
+  if (cb) cb(c->handle, status, c->stop.arg);
 }
 
 static void on_stop_event(slp_event *ev) {
-  slp_consumer *c = SLP_OWNER(ev, slp_consumer, stop_ev);
+  slp_consumer *c = SLP_OWNER(ev, slp_consumer, stop.ev);
   /* What was told before comes first. */
-  if (c->notices_n) {
-    slp_post(c->engine->host, &c->stop_ev);
+  if (c->notices.n) {
+    slp_post(c->engine->host, &c->stop.ev);
     return;
   }
-  if (c->list_cb) {
+  if (c->listing.cb) {
     slp_fail f = {0};
     slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was stopped");
-    slp_post(c->engine->host, &c->stop_ev);
+    slp_post(c->engine->host, &c->stop.ev);
     tell_user_listing(c, &f);
     return;
   }
   if (slp_seek_pending(c)) {
-    slp_post(c->engine->host, &c->stop_ev);
+    slp_post(c->engine->host, &c->stop.ev);
     return;
   }
-  int late = (c->batches_out && !SLP_MUTANT(stop_while_out)) ||
+  int late = (c->sum.batches_out && !SLP_MUTANT(stop_while_out)) ||
              (c->leases && (!c->leases->ops->left(c->leases) || c->leases->ops->undone(c->leases)));
   stopped(c, late ? SLP_ETIMEDOUT : 0);
 }
 
 static void on_stop_timer(slp_timer *t) {
-  slp_consumer *c = SLP_OWNER(t, slp_consumer, stop_timer);
-  slp_post(c->engine->host, &c->stop_ev);
+  slp_consumer *c = SLP_OWNER(t, slp_consumer, stop.timer);
+  slp_post(c->engine->host, &c->stop.ev);
 }
 
 static void arm_stop(slp_consumer *c, uint64_t limit_ms) {
   slp_host *h = c->engine->host;
   uint64_t at_us = limit_ms > UINT64_MAX / 1000 ? UINT64_MAX : slp_after_us(slp_now_us(h), limit_ms * 1000);
-  if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop_timer, at_us);
+  if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop.timer, at_us);
 }
 
 /* With leases there is something to be written when the last batch is back, or was waited for. */
@@ -486,27 +481,26 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   if (!c->leases || c->life == SLP_LIFE_FAILED) let_shards_go(c);
   slp_consumer_move(c, SLP_LIFE_STOPPING);
   slp_seek_cancel(c, SLP_ECANCELED);
-  c->stop_cb = cb;
-  c->stop_arg = arg;
+  c->stop.cb = cb;
+  c->stop.arg = arg;
   if (c->leases) { /* it writes what is acknowledged and gives its leases away, then stop_ev is posted */
     uint64_t hard_ms = slp_max_u64(limit_ms, LEAVE_MS_MIN);
     uint64_t leave_ms = slp_min_u64(limit_ms, hard_ms - slp_min_u64(hard_ms / 4, LEAVE_MS_MIN));
-    c->stop_wait_us = slp_after_us(slp_now_us(h), slp_min_u64(leave_ms, UINT64_MAX / 1000) * 1000);
+    c->stop.wait_us = slp_after_us(slp_now_us(h), slp_min_u64(leave_ms, UINT64_MAX / 1000) * 1000);
     c->leases->ops->leave(c->leases, leave_ms);
     arm_stop(c, hard_ms);
     slp_consumer_check(c);
     return 0;
   }
-  if (c->batches_out == 0 || limit_ms == 0) {
-    slp_post(h, &c->stop_ev);
+  if (c->sum.batches_out == 0 || limit_ms == 0) {
+    slp_post(h, &c->stop.ev);
     return 0;
   }
   arm_stop(c, limit_ms);
   return 0;
 }
 
-/* ---- the rest of the life
- * ------------------------------------------------------------------------------------ */
+/* ---- the rest of the life ---------------------------------------------------------------------------- */
 
 static void stats_later(slp_consumer *c) {
   uint64_t now = slp_now_us(c->engine->host);
@@ -547,12 +541,12 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
   c->o = o;
   c->retention_ms = -1;
   slp_map_init(&c->shards, e->mem);
-  slp_list_init(&c->notices);
+  slp_list_init(&c->notices.all);
   slp_seek_init(c);
-  c->notices_ev.run = slp_report_run;
-  c->stop_ev.run = on_stop_event;
+  c->notices.ev.run = slp_report_run;
+  c->stop.ev.run = on_stop_event;
   c->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
-  c->stop_timer = (slp_timer){.at_us = UINT64_MAX, .run = on_stop_timer};
+  c->stop.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_stop_timer};
   c->stats_timer = (slp_timer){.at_us = UINT64_MAX, .run = on_stats_timer};
   slp_list_add_last(&e->consumers, &c->link);
   *ret = c;
@@ -571,13 +565,13 @@ void slp_consumer_silence(slp_consumer *c) {
   slp_host *h = c->engine->host;
   cancel_own_calls(c);
   let_shards_go(c);
-  slp_timer_clear(h, &c->stop_timer);
+  slp_timer_clear(h, &c->stop.timer);
   slp_timer_clear(h, &c->stats_timer);
-  slp_unpost(&c->stop_ev);
-  slp_unpost(&c->moves_ev);
+  slp_unpost(&c->stop.ev);
+  slp_unpost(&c->seek.ev);
   if (c->leases) c->leases->ops->free(c->leases);
   slp_report_drop(c);
-  c->list_cb = NULL;
+  c->listing.cb = NULL;
   slp_consumer_move(c, SLP_LIFE_CLOSING);
 }
 
@@ -590,7 +584,7 @@ void slp_consumer_free(slp_consumer *c) {
   slp_batches_orphan(e, c);
   while ((s = slp_map_each(&c->shards, &at))) {
     slp_queue_orphan(s);
-    if (e->blocker == s) e->blocker = NULL;
+    slp_deliver_forget(s);
   }
   slp_lineage_free_map(&c->shards);
   slp_seek_free(c);
@@ -631,29 +625,29 @@ int slp_consumer_pause(slp_consumer *c, const char *shard, int on) {
 }
 
 void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
-  int64_t worst = c->open_n ? -1 : 0;
+  int64_t worst = c->sum.open_n ? -1 : 0;
   int unknown = c->life < SLP_LIFE_RUNNING, no_tip = unknown;
   uint64_t now_us = slp_now_us(c->engine->host), asked_us = now_us;
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    if (s->state == SLP_READER_IDLE || s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE) continue;
-    if (s->behind_ms < 0) unknown = 1;
-    worst = slp_max_i64(worst, s->behind_ms);
+    if (!slp_reader_is_reading(s)) continue;
+    if (s->lag.behind_ms < 0) unknown = 1;
+    worst = slp_max_i64(worst, s->lag.behind_ms);
     /* Who is paused, or waits for a parent that is, hands over nothing. */
-    if (s->paused || (s->order != SLP_ORDER_IN && s->order != SLP_ORDER_ASIDE)) continue;
-    if (!s->at_tip) no_tip = 1;
-    asked_us = slp_min_u64(asked_us, s->tip_asked_us);
+    if (s->paused || !slp_queue_in_order(s)) continue;
+    if (!s->reader.at_tip) no_tip = 1;
+    asked_us = slp_min_u64(asked_us, s->reader.tip_asked_us);
   }
   *out = c->counts;
-  out->buffered_bytes_now = c->engine->budget.used - c->engine->spare_bytes;
+  out->buffered_bytes_now = c->engine->budget.used - c->engine->calls.spare_bytes;
   out->buffered_bytes_peak = c->engine->budget.peak;
-  out->shards_now = c->open_n;
-  out->batches_now = c->batches_out;
+  out->shards_now = c->sum.open_n;
+  out->batches_now = c->sum.batches_out;
   out->behind_ms_now = unknown || worst < 0 ? UINT64_MAX : (uint64_t)worst;
   out->heartbeat_age_ms_now = UINT64_MAX;
   if (c->leases) c->leases->ops->stats(c->leases, out);
-  out->tip_now = c->tip_n;
+  out->tip_now = c->sum.tip_n;
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
 }
 
@@ -661,9 +655,9 @@ void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    if (s->state == SLP_READER_IDLE || s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE) continue;
-    sloop_shard_stats_t st = {s->name->shard, s->name->epoch, s->behind_ms,
-                              s->unacked_n,   s->paused,      s->at_tip};
+    if (!slp_reader_is_reading(s)) continue;
+    sloop_shard_stats_t st = {s->name->shard,     s->name->epoch, s->lag.behind_ms,
+                              s->queue.unacked_n, s->paused,      s->reader.at_tip};
     each(&st, arg);
   }
 }

@@ -4,7 +4,7 @@
 
 #include "core/core.h"
 
-/* Takes source and goal. o and handle are borrowed until slp_consumer_free. */
+/* Takes source and start position. o and handle are borrowed until slp_consumer_free. */
 int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle,
                      const sloop_opts_t *o, slp_start_position *start_position);
 int slp_consumer_start(slp_consumer *c);

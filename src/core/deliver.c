@@ -2,7 +2,7 @@
  * the others back, and what is late.
  *
  * A record leaves when its key is the least in the merge: every other shard has a later head buffered or
- * a later frontier. When the least entry is a frontier, its shard holds everybody back. That is right
+ * a later watermark. When the least entry is a watermark, its shard holds everybody back. That is right
  * while it answers, and in a backlog it is waited for. A shard whose last call failed, or, at the tip, has
  * not answered for order_wait_ms, is set aside; what it brings later is flagged late. */
 #include "base/probe.h"
@@ -11,59 +11,76 @@
 /* Records younger than this are "at the tip": there, waiting for a silent shard costs the user latency. */
 #define YOUNG_MS 10000
 
-static slp_shard *shard_of(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, node); }
+static slp_shard *shard_of(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, queue.node); }
 
-void slp_deliver_soon(slp_engine *e) { slp_post(e->host, &e->deliver_ev); }
+void slp_deliver_soon(slp_engine *e) { slp_post(e->host, &e->delivery.ev); }
 
-void slp_deliver_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, deliver_timer)); }
+static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, delivery.timer)); }
+
+void slp_deliver_init(slp_engine *e) {
+  e->delivery.ev.run = slp_deliver_run;
+  e->delivery.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
+}
+
+void slp_deliver_free(slp_engine *e) {
+  slp_unpost(&e->delivery.ev);
+  slp_timer_clear(e->host, &e->delivery.timer);
+}
+
+void slp_deliver_anew(slp_engine *e) { e->delivery.any_out = 0; }
+
+void slp_deliver_forget(slp_shard *s) {
+  slp_delivery *d = &s->consumer->engine->delivery;
+  if (d->blocker == s) d->blocker = NULL;
+}
 
 /* Wakes us at at_us at the latest. Without memory for the timer the next event does it. */
 static void look_again(slp_engine *e, uint64_t at_us) {
-  if (at_us == UINT64_MAX || e->deliver_timer.at_us <= at_us) return;
-  slp_timer_set_reserved(e->host, &e->deliver_timer, at_us);
+  if (at_us == UINT64_MAX || e->delivery.timer.at_us <= at_us) return;
+  slp_timer_set_reserved(e->host, &e->delivery.timer, at_us);
 }
 
 /* Looks at every shard, so its "no" is believed for a while. */
 static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
   uint64_t now = slp_now_us(e->host);
-  if (now < e->backlog_until_us) return 0;
+  if (now < e->delivery.backlog_until_us) return 0;
   slp_merge_node *first = slp_merge_first_ready(&e->merge);
   int64_t now_ms = slp_svctime_low_ms(&blocker->consumer->service, now);
   if (first && now_ms != INT64_MIN && first->key.time > now_ms - YOUNG_MS) return 1;
-  e->backlog_until_us = now + 200000;
+  e->delivery.backlog_until_us = now + 200000;
   return 0;
 }
 
 /* When the shard that holds the merge back stops counting; UINT64_MAX: it is waited for. */
 static uint64_t patience(slp_engine *e, const slp_shard *s) {
   if (e->order_wait_ms == UINT32_MAX || e->merge.ready_n == 0) return UINT64_MAX;
-  int silent = s->state == SLP_READER_FETCHING || s->state == SLP_READER_LOCATING;
-  uint64_t since_us = s->failing_since_us ? s->failing_since_us : s->fetch_sent_us;
-  if (!s->failing_since_us && (!silent || slp_list_linked(&s->stalled_link) || s->is_behind))
+  int silent = s->reader.state == SLP_READER_FETCHING || s->reader.state == SLP_READER_LOCATING;
+  uint64_t since_us = s->reader.failing_since_us ? s->reader.failing_since_us : s->reader.sent_us;
+  if (!s->reader.failing_since_us && (!silent || slp_engine_is_stalled(s) || s->reader.is_behind))
     return UINT64_MAX;
   /* Being throttled is normal while a backlog is read, and its records are the earliest there are. */
-  if (s->throttled && s->is_behind) return UINT64_MAX;
+  if (s->reader.throttled && s->reader.is_behind) return UINT64_MAX;
   uint64_t until =
-      slp_after_us(slp_max_u64(since_us, e->blocked_since_us), (uint64_t)e->order_wait_ms * 1000);
+      slp_after_us(slp_max_u64(since_us, e->delivery.blocked_since_us), (uint64_t)e->order_wait_ms * 1000);
   if (slp_now_us(e->host) < until) return until;
-  if (s->failing_since_us && !s->throttled) return until;
-  return waiting_is_young(e, s) ? until : slp_max_u64(until, e->backlog_until_us);
+  if (s->reader.failing_since_us && !s->reader.throttled) return until;
+  return waiting_is_young(e, s) ? until : slp_max_u64(until, e->delivery.backlog_until_us);
 }
 
 /* The least entry is a drained shard. 1: it was set aside, look again. */
 static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   uint64_t now = slp_now_us(e->host);
   if (e->merge.ready_n == 0) {
-    e->blocker = NULL;
+    e->delivery.blocker = NULL;
     return 0;
   }
-  if (e->blocker != s) {
-    e->blocker = s;
-    e->blocked_since_us = now;
+  if (e->delivery.blocker != s) {
+    e->delivery.blocker = s;
+    e->delivery.blocked_since_us = now;
   }
   /* It is at its tip and would be asked again after poll_ms; but shards with a backlog wait for it, and what
    * they may buffer meanwhile is soon full. */
-  if (e->behind_n) slp_reader_hurry(s);
+  if (e->calls.behind_n) slp_reader_hurry(s);
   uint64_t until = patience(e, s);
   if (now < until) {
     look_again(e, until);
@@ -72,7 +89,7 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   slp_report_log(s->consumer, SLOOP_LOG_INFO, "order: shard set aside, it holds nobody back now shard=%s",
                  s->name->shard);
   slp_queue_set_aside(s);
-  e->blocker = NULL;
+  e->delivery.blocker = NULL;
   return 1;
 }
 
@@ -117,8 +134,8 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   uint32_t i;
   int redelivered;
   if (!slp_queue_head(s, &buffered, &i, &redelivered)) return 1;
-  if (redelivered && s->redeliver_at_us > slp_now_us(e->host) && !SLP_MUTANT(no_rest_after_give_back)) {
-    look_again(e, s->redeliver_at_us);
+  if (redelivered && s->queue.redeliver_at_us > slp_now_us(e->host) && !SLP_MUTANT(no_rest_after_give_back)) {
+    look_again(e, s->queue.redeliver_at_us);
     return 1;
   }
   if (batch_full(e, b, buffered->page->recs[i].data_n)) return 1;
@@ -134,7 +151,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   if (r) return r;
   if (in_order && !before)
     *out = (latest){key, 1}; /* of what is in the batch: others may still come before */
-  if (b->dead) s->dead = 0;
+  if (b->dead) s->queue.tried.dead = 0;
   bring_near(buffered, i);
   slp_queue_take(s, buffered, i, redelivered, &key);
   slp_queue_put_in_order(s);
@@ -143,7 +160,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
 
 /* As many records as may leave now and fit. */
 static int fill_by_time(slp_engine *e, slp_batch *b) {
-  latest out = {e->last_out, e->any_out};
+  latest out = {e->delivery.last_out, e->delivery.any_out};
   int r = 0;
   slp_merge_node *top;
   while (!r && (top = slp_merge_top(&e->merge))) {
@@ -152,16 +169,16 @@ static int fill_by_time(slp_engine *e, slp_batch *b) {
       if (!wait_or_set_aside(e, s)) break;
       continue;
     }
-    e->blocker = NULL;
+    e->delivery.blocker = NULL;
     if (b->consumer && b->consumer != s->consumer) break; /* a batch is of one consumer */
     b->consumer = s->consumer;
     r = move_head(e, b, s, &out);
   }
-  if (out.known && out.key.seq.p != e->last_out_seq) {
-    memcpy(e->last_out_seq, out.key.seq.p, out.key.seq.n);
-    e->last_out = (slp_key){out.key.time, {e->last_out_seq, out.key.seq.n}, out.key.sub};
+  if (out.known && out.key.seq.p != e->delivery.last_out_seq) {
+    memcpy(e->delivery.last_out_seq, out.key.seq.p, out.key.seq.n);
+    e->delivery.last_out = (slp_key){out.key.time, {e->delivery.last_out_seq, out.key.seq.n}, out.key.sub};
   }
-  e->any_out = (uint8_t)out.known;
+  e->delivery.any_out = (uint8_t)out.known;
   return r < 0 ? r : 0;
 }
 
@@ -169,10 +186,10 @@ static int fill_by_time(slp_engine *e, slp_batch *b) {
 static slp_shard *next_ready_shard(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   SLP_LIST_EACH(&e->ready_shards, it) {
-    slp_shard *s = SLP_OWNER(it, slp_shard, ready_link);
-    if (s->batches_out >= e->batches_out_max) continue;
-    if (s->redelivered_n && s->redeliver_at_us > now) {
-      look_again(e, s->redeliver_at_us);
+    slp_shard *s = SLP_OWNER(it, slp_shard, queue.ready_link);
+    if (s->queue.batches_out >= e->batches_out_max) continue;
+    if (s->queue.redelivered_n && s->queue.redeliver_at_us > now) {
+      look_again(e, s->queue.redeliver_at_us);
       continue;
     }
     return s;
@@ -187,9 +204,9 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   b->consumer = s->consumer;
   b->shard = s;
   while (!r) r = move_head(e, b, s, NULL);
-  if (slp_list_linked(&s->ready_link)) { /* to the end of the queue */
-    slp_list_remove(&s->ready_link);
-    slp_list_add_last(&e->ready_shards, &s->ready_link);
+  if (slp_list_linked(&s->queue.ready_link)) { /* to the end of the queue */
+    slp_list_remove(&s->queue.ready_link);
+    slp_list_add_last(&e->ready_shards, &s->queue.ready_link);
   }
   return r < 0 ? r : 0;
 }
@@ -197,13 +214,13 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
 /* What was told before comes first: a loss, before the records behind the gap. */
 static int somebody_is_being_told(const slp_engine *e) {
   SLP_LIST_EACH(&e->consumers, it) {
-    if ((SLP_OWNER(it, slp_consumer, link))->notices_n) return 1;
+    if ((SLP_OWNER(it, slp_consumer, link))->notices.n) return 1;
   }
   return 0;
 }
 
 void slp_deliver_run(slp_event *ev) {
-  slp_engine *e = SLP_OWNER(ev, slp_engine, deliver_ev);
+  slp_engine *e = SLP_OWNER(ev, slp_engine, delivery.ev);
   if (somebody_is_being_told(e)) {
     slp_deliver_soon(e);
     return;

@@ -1,18 +1,18 @@
-/* engine.c - who may call next. Shards that want to call queue by frontier: the one that is furthest
+/* engine.c - which shard may call next. Shards that want to call queue by watermark: the one that is furthest
  * back in the order goes first. Each call reserves budget before it is sent.
  *
  * When the budget is full and the user holds nothing, nothing will ever come free by itself, and the
  * shard that holds the merge back may need the very bytes that the shards ahead of it occupy. So the other
  * answers that do not fit are given up and asked for again, a single record first; that one shard may take
- * one page beyond the budget; and before a second page goes beyond it, paused shards and then whoever is
- * furthest ahead forget what they fetched. Held bytes stay under the budget plus one page. */
+ * one page beyond the budget; and before a second page goes beyond it, paused shards and then the shard
+ * furthest ahead forget what they fetched. Buffered bytes stay under the budget plus one page. */
 #include "core/core.h"
 
-static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, want); }
-static slp_shard *node_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, node); }
+static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, call.want); }
+static slp_shard *node_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, queue.node); }
 
-static int wants(const slp_shard *s) { return s->want.slot != 0; }
-static int is_stalled(const slp_shard *s) { return slp_list_linked(&s->stalled_link); }
+int slp_engine_wants(const slp_shard *s) { return s->call.want.slot != 0; }
+int slp_engine_is_stalled(const slp_shard *s) { return slp_list_linked(&s->call.stalled_link); }
 
 /* ---- recycled pages ------------------------------------------------------------------------------------ */
 
@@ -27,23 +27,23 @@ typedef struct spare {
 
 static void spares_free(slp_engine *e) {
   slp_list *it;
-  while ((it = slp_list_pop(&e->spares))) {
+  while ((it = slp_list_pop(&e->calls.spares))) {
     spare *sp = SLP_OWNER(it, spare, link);
     slp_budget_give(&e->budget, sp->bytes);
     slp_page_free(sp->page);
     slp_free(e->mem, sp);
   }
-  e->spare_bytes = 0;
+  e->calls.spare_bytes = 0;
 }
 
 slp_page *slp_engine_page(slp_engine *e, uint64_t expected_bytes) {
-  slp_list *it = expected_bytes > SPARE_BYTES_MIN ? slp_list_pop(&e->spares) : NULL;
+  slp_list *it = expected_bytes > SPARE_BYTES_MIN ? slp_list_pop(&e->calls.spares) : NULL;
   if (!it) return slp_page_new(e->mem);
   spare *sp = SLP_OWNER(it, spare, link);
   slp_page *page = sp->page;
   /* The call's own reservation stands for it from here on. */
   slp_budget_give(&e->budget, sp->bytes);
-  e->spare_bytes -= sp->bytes;
+  e->calls.spare_bytes -= sp->bytes;
   slp_free(e->mem, sp);
   return page;
 }
@@ -51,7 +51,7 @@ slp_page *slp_engine_page(slp_engine *e, uint64_t expected_bytes) {
 void slp_engine_page_back(slp_engine *e, slp_page *page) {
   if (!page) return;
   uint64_t bytes = slp_page_bytes(page);
-  int worth = bytes >= SPARE_BYTES_MIN && e->spare_bytes + bytes <= e->budget.max / 4;
+  int worth = bytes >= SPARE_BYTES_MIN && e->calls.spare_bytes + bytes <= e->budget.max / 4;
   spare *sp = worth && bytes <= slp_budget_free(&e->budget) ? SLP_NEW(e->mem, spare) : NULL;
   if (!sp) {
     slp_page_free(page);
@@ -61,67 +61,71 @@ void slp_engine_page_back(slp_engine *e, slp_page *page) {
   slp_page_reset(page);
   sp->page = page;
   sp->bytes = bytes;
-  e->spare_bytes += bytes;
-  slp_list_add_first(&e->spares, &sp->link);
+  e->calls.spare_bytes += bytes;
+  slp_list_add_first(&e->calls.spares, &sp->link);
 }
 
-/* ---- the queue ------------------------------------------------------------------------------------------
- */
+/* ---- the queue --------------------------------------------------------------------------------------- */
 
-void slp_engine_pump(slp_engine *e) { slp_post(e->host, &e->pump_ev); }
+void slp_engine_pump(slp_engine *e) { slp_post(e->host, &e->calls.pump_ev); }
 
 void slp_engine_want(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
-  if (wants(s)) return;
-  slp_merge_put(&e->want, &s->want, &s->watermark, 1);
+  if (slp_engine_wants(s)) return;
+  slp_merge_put(&e->calls.want, &s->call.want, &s->queue.watermark, 1);
   slp_engine_pump(e);
 }
 
-void slp_engine_unwant(slp_shard *s) { slp_merge_remove(&s->consumer->engine->want, &s->want); }
+void slp_engine_unwant(slp_shard *s) { slp_merge_remove(&s->consumer->engine->calls.want, &s->call.want); }
 
 void slp_engine_call_over(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
-  SLP_CHECK(e->in_flight > 0);
-  e->in_flight--;
+  SLP_CHECK(e->calls.in_flight > 0);
+  e->calls.in_flight--;
   /* Its page may still lie buffered behind a shard that is stalled itself: that one must be let go beyond
    * too, or nothing moves ever again. */
-  s->beyond = 0;
-  slp_list_remove(&s->stalled_link);
+  s->call.beyond = 0;
+  slp_list_remove(&s->call.stalled_link);
   slp_engine_pump(e);
+}
+
+void slp_engine_give_reserve(slp_shard *s) {
+  slp_budget_give(&s->consumer->engine->budget, s->call.reserved);
+  s->call.reserved = 0;
 }
 
 int slp_engine_room(slp_engine *e) {
   int r = slp_merge_reserve(&e->merge, e->shards_n + 1);
-  return r ? r : slp_merge_reserve(&e->want, e->shards_n + 1);
+  return r ? r : slp_merge_reserve(&e->calls.want, e->shards_n + 1);
 }
 
 /* PURE but for the post: runs deep inside the transport. */
 int slp_engine_may_grow(slp_src_fetch *f, size_t more) {
-  slp_shard *s = SLP_OWNER(f, slp_shard, fetch);
+  slp_shard *s = SLP_OWNER(f, slp_shard, reader.fetch);
   slp_engine *e = s->consumer->engine;
-  uint64_t need = s->page->body.n + more;
-  if (need <= s->reserved) return 1;
-  uint64_t extra = need - s->reserved;
+  uint64_t need = s->reader.page->body.n + more;
+  if (need <= s->call.reserved) return 1;
+  uint64_t extra = need - s->call.reserved;
   if (!slp_budget_try(&e->budget, extra)) {
-    if (!s->beyond && !SLP_MUTANT(budget_is_advice)) {
-      if (!slp_list_linked(&s->stalled_link)) slp_list_add_last(&e->stalled, &s->stalled_link);
+    if (!s->call.beyond && !SLP_MUTANT(budget_is_advice)) {
+      if (!slp_list_linked(&s->call.stalled_link))
+        slp_list_add_last(&e->calls.stalled, &s->call.stalled_link);
       slp_engine_pump(e);
       return 0;
     }
     slp_budget_force(&e->budget, extra);
   }
-  s->reserved = need;
+  s->call.reserved = need;
   return 1;
 }
 
-/* ---- beyond the budget ----------------------------------------------------------------------------------
- */
+/* ---- beyond the budget ------------------------------------------------------------------------------- */
 
 /* A call that is not paused for lack of budget will end, and change what there is. */
 static int calls_moving(const slp_engine *e) {
   uint32_t stalled_n = 0;
-  SLP_LIST_EACH(&e->stalled, it) stalled_n++;
-  return e->in_flight > stalled_n;
+  SLP_LIST_EACH(&e->calls.stalled, it) stalled_n++;
+  return e->calls.in_flight > stalled_n;
 }
 
 /* The shard without whose answer nothing more can be handed out; NULL when something can be, or when the
@@ -132,14 +136,16 @@ static slp_shard *starving(slp_engine *e) {
   if (least) return least->ready ? NULL : node_owner(least);
   /* Nobody is waited for (ORDER_SHARD; or all are paused or set aside): whoever is first. */
   if (!slp_list_empty(&e->ready_shards)) return NULL;
-  if (!slp_list_empty(&e->stalled)) return SLP_OWNER(e->stalled.next, slp_shard, stalled_link);
-  slp_merge_node *top = slp_merge_top(&e->want);
+  if (!slp_list_empty(&e->calls.stalled))
+    return SLP_OWNER(e->calls.stalled.next, slp_shard, call.stalled_link);
+  slp_merge_node *top = slp_merge_top(&e->calls.want);
   return top ? want_owner(top) : NULL;
 }
 
 static int can_rewind(const slp_shard *s) {
-  int ended = s->state == SLP_READER_ENDED;
-  return s->next_page && !s->redelivered_n && s->state != SLP_READER_GONE && (!ended || s->listed);
+  int ended = s->reader.state == SLP_READER_ENDED;
+  return s->queue.next_page && !s->queue.redelivered_n && s->reader.state != SLP_READER_GONE &&
+         (!ended || s->lineage.listed);
 }
 
 /* What a paused shard, or one of a suspended consumer, has buffered serves nobody now. */
@@ -183,24 +189,24 @@ static void make_room(slp_engine *e, const slp_shard *starved) {
 }
 
 static void resume(slp_shard *s) {
-  slp_list_remove(&s->stalled_link);
-  s->consumer->source->ops->resume(s->consumer->source, &s->fetch);
+  slp_list_remove(&s->call.stalled_link);
+  s->consumer->source->ops->resume(s->consumer->source, &s->reader.fetch);
 }
 
 static slp_shard *furthest_back(slp_engine *e) {
   slp_shard *first = NULL;
   /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only loose nodes have no next */
-  SLP_LIST_EACH(&e->stalled, it) {
-    slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
-    if (!first || slp_key_cmp(&s->watermark, &first->watermark) < 0) first = s;
+  SLP_LIST_EACH(&e->calls.stalled, it) {
+    slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
+    if (!first || slp_key_cmp(&s->queue.watermark, &first->queue.watermark) < 0) first = s;
   }
   return first;
 }
 
 static void resume_stalled(slp_engine *e, slp_shard *starved) {
   uint64_t free = slp_budget_free(&e->budget);
-  if (starved && is_stalled(starved) && free < RESUME_BYTES) {
-    starved->beyond = 1;
+  if (starved && slp_engine_is_stalled(starved) && free < RESUME_BYTES) {
+    starved->call.beyond = 1;
     resume(starved);
   }
   for (slp_shard *first; free >= RESUME_BYTES && (first = furthest_back(e)); free -= RESUME_BYTES)
@@ -212,20 +218,20 @@ static void resume_stalled(slp_engine *e, slp_shard *starved) {
  * (The service counts what it sent either way, so that is done once and thoroughly.) Single records too, when
  * they keep the starved one from calling at all. */
 static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
-  int no_call_free = wants(starved) && e->in_flight >= e->in_flight_max;
-  slp_list *it = e->stalled.next;
-  while (it != &e->stalled) {
-    slp_shard *s = SLP_OWNER(it, slp_shard, stalled_link);
+  int no_call_free = slp_engine_wants(starved) && e->calls.in_flight >= e->calls.in_flight_max;
+  slp_list *it = e->calls.stalled.next;
+  while (it != &e->calls.stalled) {
+    slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
     it = it->next;
-    if (s != starved && (s->limit > 1 || no_call_free)) slp_reader_ask_less(s);
+    if (s != starved && (s->call.limit > 1 || no_call_free)) slp_reader_ask_less(s);
   }
 }
 
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine_unwant(s);
-  s->reserved = reserved;
-  s->limit = limit;
-  s->consumer->engine->in_flight++;
+  s->call.reserved = reserved;
+  s->call.limit = limit;
+  s->consumer->engine->calls.in_flight++;
   slp_reader_go(s);
 }
 
@@ -238,7 +244,7 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
     if (!may_go_beyond) return 0;
     make_room(e, s);
     slp_budget_force(&e->budget, bytes);
-    s->beyond = 1;
+    s->call.beyond = 1;
   }
   start(s, bytes, limit);
   return 1;
@@ -248,17 +254,19 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
 #define STARTS_PER_EVENT 8
 
 static void on_pump(slp_event *ev) {
-  slp_engine *e = SLP_OWNER(ev, slp_engine, pump_ev);
-  if (!slp_list_empty(&e->stalled)) spares_free(e);
+  slp_engine *e = SLP_OWNER(ev, slp_engine, calls.pump_ev);
+  if (!slp_list_empty(&e->calls.stalled)) spares_free(e);
   slp_shard *starved = starving(e);
-  int locked = starved && slp_budget_free(&e->budget) < RESUME_BYTES &&
-               (is_stalled(starved) || (wants(starved) && !slp_list_empty(&e->stalled)));
+  int locked =
+      starved && slp_budget_free(&e->budget) < RESUME_BYTES &&
+      (slp_engine_is_stalled(starved) || (slp_engine_wants(starved) && !slp_list_empty(&e->calls.stalled)));
   if (locked) shrink_stalled(e, starved);
-  if (starved && is_stalled(starved)) make_room(e, starved);
+  if (starved && slp_engine_is_stalled(starved)) make_room(e, starved);
   resume_stalled(e, starved);
-  if (starved && wants(starved) && e->in_flight < e->in_flight_max) let_go(e, starved, 1);
+  if (starved && slp_engine_wants(starved) && e->calls.in_flight < e->calls.in_flight_max)
+    let_go(e, starved, 1);
   slp_merge_node *top;
-  for (int i = 0; e->in_flight < e->in_flight_max && (top = slp_merge_top(&e->want)); i++) {
+  for (int i = 0; e->calls.in_flight < e->calls.in_flight_max && (top = slp_merge_top(&e->calls.want)); i++) {
     if (i == STARTS_PER_EVENT) {
       slp_engine_pump(e);
       return;
@@ -284,18 +292,16 @@ int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts
   e->batches_out_max = o->batches_out_max;
   e->batch_records_max = o->batch_records_max;
   e->batch_bytes_max = o->batch_bytes_max;
-  e->in_flight_max = o->in_flight_max;
+  e->calls.in_flight_max = o->in_flight_max;
   slp_list_init(&e->consumers);
   slp_list_init(&e->ready_shards);
   slp_list_init(&e->batches);
-  slp_list_init(&e->stalled);
-  slp_list_init(&e->spares);
+  slp_list_init(&e->calls.stalled);
+  slp_list_init(&e->calls.spares);
   slp_merge_init(&e->merge, mem);
-  slp_merge_init(&e->want, mem);
-  e->deliver_ev.run = slp_deliver_run;
-  e->pump_ev.run = on_pump;
-  e->deliver_timer.at_us = UINT64_MAX;
-  e->deliver_timer.run = slp_deliver_timer;
+  slp_merge_init(&e->calls.want, mem);
+  slp_deliver_init(e);
+  e->calls.pump_ev.run = on_pump;
   *ret = e;
   return 0;
 }
@@ -303,14 +309,13 @@ int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts
 void slp_engine_free(slp_engine *e) {
   if (!e) return;
   SLP_CHECK(slp_list_empty(&e->consumers) && slp_list_empty(&e->batches));
-  slp_unpost(&e->deliver_ev);
-  slp_unpost(&e->pump_ev);
-  slp_timer_clear(e->host, &e->deliver_timer);
+  slp_deliver_free(e);
+  slp_unpost(&e->calls.pump_ev);
   slp_host_unreserve_timers(e->host, 1);
   spares_free(e);
   slp_batch_free(e->spare_batch);
   slp_merge_free(&e->merge);
-  slp_merge_free(&e->want);
+  slp_merge_free(&e->calls.want);
   SLP_CHECK(e->budget.used == 0);
   slp_free(e->mem, e);
 }

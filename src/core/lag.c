@@ -1,6 +1,6 @@
 /* lag.c - how far a shard is behind its tip. Kinesis says so with every page; where the service does not, the
  * age of the newest record read stands for it, and nothing at the tip. */
-#include "core/lag.h"
+#include "core/core.h"
 
 /* Told once when a shard's lag passes the first share of what the stream keeps; again only after it fell
  * below the second. */
@@ -20,19 +20,19 @@ static void warn(slp_shard *s) {
   slp_fail f = {0};
   slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EBEHIND,
                "reading is %lld minutes behind, and the stream keeps %lld: records may go unread",
-               (long long)(s->behind_ms / 60000), (long long)(c->retention_ms / 60000));
+               (long long)(s->lag.behind_ms / 60000), (long long)(c->retention_ms / 60000));
   slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
 }
 
 void slp_lag_note(slp_shard *s, int64_t behind_ms) {
   int64_t kept_ms = s->consumer->retention_ms;
-  s->behind_ms = behind_ms;
+  s->lag.behind_ms = behind_ms;
   if (kept_ms <= 0 || behind_ms < 0) return;
-  if (!s->far_behind && behind_ms > kept_ms / 100 * FAR_BEHIND_PERCENT) {
-    s->far_behind = 1;
+  if (!s->lag.warned && behind_ms > kept_ms / 100 * FAR_BEHIND_PERCENT) {
+    s->lag.warned = 1;
     warn(s);
-  } else if (s->far_behind && behind_ms < kept_ms / 100 * NEAR_AGAIN_PERCENT) {
-    s->far_behind = 0;
+  } else if (s->lag.warned && behind_ms < kept_ms / 100 * NEAR_AGAIN_PERCENT) {
+    s->lag.warned = 0;
   }
 }
 
@@ -41,7 +41,7 @@ void slp_lag_note_page(slp_shard *s, int64_t told_ms) {
     slp_lag_note(s, told_ms);
   } else if (s->consumer->source->tells_behind) {
     slp_lag_note(s, -1);
-  } else if (s->at_tip) {
+  } else if (s->reader.at_tip) {
     slp_lag_note(s, 0);
   }
 }

@@ -8,6 +8,22 @@
 struct slp_shard;
 struct slp_counts;
 
+/* A shard whose lease is to go; lease/consumer.c moves it. */
+typedef enum slp_drain {
+  SLP_DRAIN_NO,
+  SLP_DRAIN_STOPPED, /* nothing is fetched or handed out any more */
+  SLP_DRAIN_ASKED    /* and the fleet is to be told when nothing is out */
+} slp_drain;
+
+typedef struct slp_shard_lease { /* of a shard; lease/consumer.c's */
+  slp_position from;             /* where its lease said to begin */
+  slp_shard_desc *children;      /* owned, one block: as its last answer named them */
+  size_t children_n;
+  uint64_t progress_us; /* something was acknowledged, or nothing was to be */
+  slp_drain drain;
+  uint8_t read_out; /* read to its end, handed out, and the fleet was told */
+} slp_shard_lease;
+
 typedef struct slp_leases slp_leases;
 typedef struct slp_leases_ops {
   /* The stream is described, in c->describe: the leases begin now. */

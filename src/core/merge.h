@@ -1,5 +1,5 @@
 /* merge.h - the buffer heap that orders records across shards. It holds one entry a shard, not a
- * record: the key of the shard's next record, or, when none is buffered, the shard's frontier: a key
+ * record: the key of the shard's next record, or, when none is buffered, the shard's watermark: a key
  * that no record still to come can precede. The least entry decides: a record may leave, or everybody
  * waits for that shard. O(log shards) a record, and a shard is removed without touching others. */
 #ifndef SLP_CORE_MERGE_H
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 typedef struct slp_key {
-  int64_t time; /* ms; see outlet.c for how it is made from the arrival time */
+  int64_t time; /* ms; see queue.c for how it is made from the arrival time */
   slp_str seq;  /* decimal; empty sorts before every record of that time */
   uint32_t sub;
 } slp_key;
@@ -18,7 +18,7 @@ int slp_key_cmp(const slp_key *a, const slp_key *b);
 
 typedef struct slp_merge_node {
   slp_key key;   /* change it only through slp_merge_put */
-  uint8_t ready; /* 1: key is a record's that may leave; 0: a frontier */
+  uint8_t ready; /* 1: key is a record's that may leave; 0: a watermark */
   uint32_t slot; /* place in the heap + 1; 0: not in it */
 } slp_merge_node;
 

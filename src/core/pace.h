@@ -7,7 +7,7 @@
 typedef struct slp_pace {
   uint32_t limit;     /* records to ask for next */
   uint32_t rec_bytes; /* the largest record seen lately, as it lies in memory */
-  uint32_t empties;   /* empty pages in a row without the frontier moving */
+  uint32_t empties;   /* empty pages in a row without the watermark moving */
   uint32_t fails;     /* failed calls in a row */
   uint8_t seen;       /* a page came */
   uint8_t idle;       /* the last page was empty */
@@ -20,7 +20,7 @@ typedef struct slp_pace {
 #define SLP_PACE_EMPTIES_AT_TIP 5
 
 void slp_pace_init(slp_pace *p);
-/* What came back: records, the largest of them in bytes, whether the frontier moved. */
+/* What came back: records, the largest of them in bytes, whether the watermark moved. */
 void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int watermark_moved,
                    uint32_t limit_max);
 /* Bytes to reserve for the next call, at most share_max, and the limit that goes with it. */

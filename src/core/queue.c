@@ -6,7 +6,7 @@
  * lowered to the service's clock when its page was answered (a record stamped in the future can't drag
  * its shard along). Users see the raw arrival time. */
 #include "base/probe.h"
-#include "core/lag.h"
+#include "core/core.h"
 
 static int bit_get(const uint8_t *bits, uint32_t i) { return bits[i / 8] >> (i % 8) & 1; }
 static void bit_set(uint8_t *bits, uint32_t i) { bits[i / 8] |= (uint8_t)(1u << (i % 8)); }
@@ -19,8 +19,8 @@ static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffer
 int slp_queue_was_young(const slp_shard *s) {
   const slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
-  return slp_has_taken(s) && c->retention_ms > 0 && s->last.arrived_ms >= 0 && now_ms != INT64_MIN &&
-         s->last.arrived_ms > now_ms - c->retention_ms;
+  return slp_has_taken(&s->at) && c->retention_ms > 0 && s->at.last.arrived_ms >= 0 && now_ms != INT64_MIN &&
+         s->at.last.arrived_ms > now_ms - c->retention_ms;
 }
 
 /* We asked for a certain record, to see that nothing was trimmed in front of it, and another came first.
@@ -34,11 +34,11 @@ static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
 
 /* Whether the page, the first with records after an iterator AT some record, begins with another one. */
 static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_wanted) {
-  if (page->recs_n == 0 || s->from_oldest) return 0; /* or the gap was told already */
-  if (slp_has_taken(s) && s->cursor_after_last) {
-    *ret_wanted = slp_mark_seq(&s->last);
-  } else if (!slp_has_taken(s) && s->start.kind == SLP_POSITION_AT) {
-    *ret_wanted = slp_mark_seq(&s->start.mark);
+  if (page->recs_n == 0 || s->at.from_oldest) return 0; /* or the gap was told already */
+  if (slp_has_taken(&s->at) && s->at.after_last) {
+    *ret_wanted = slp_mark_seq(&s->at.last);
+  } else if (!slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_AT) {
+    *ret_wanted = slp_mark_seq(&s->at.start.mark);
   } else {
     return 0;
   }
@@ -49,25 +49,26 @@ static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_
  * bytes are cold. */
 static int is_all_new(const slp_shard *s, const slp_page *page) {
   if (page->recs_n == 0 || page->unordered || page->empty_n) return 0;
-  if (s->cursor_after_last || s->from_oldest) return 0;
-  if (page->earliest_ms < s->not_before_ms) return 0;
+  if (s->at.after_last || s->at.from_oldest) return 0;
+  if (page->earliest_ms < s->at.not_before_ms) return 0;
   const slp_rec *first = &page->recs[0];
-  if (slp_has_taken(s)) return slp_mark_side(&s->last, slp_rec_seq(page, first), first->sub) > 0;
-  return s->start.kind != SLP_POSITION_AT || s->start.mark.sub == 0;
+  if (slp_has_taken(&s->at)) return slp_mark_side(&s->at.last, slp_rec_seq(page, first), first->sub) > 0;
+  return s->at.start.kind != SLP_POSITION_AT || s->at.start.mark.sub == 0;
 }
 
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) {
   slp_str seq = slp_rec_seq(page, r);
-  if (slp_has_taken(s)) return slp_mark_side(&s->last, seq, r->sub) <= 0;
-  return s->from_oldest && s->start.kind == SLP_POSITION_AT && slp_mark_side(&s->start.mark, seq, r->sub) < 0;
+  if (slp_has_taken(&s->at)) return slp_mark_side(&s->at.last, seq, r->sub) <= 0;
+  return s->at.from_oldest && s->at.start.kind == SLP_POSITION_AT &&
+         slp_mark_side(&s->at.start.mark, seq, r->sub) < 0;
 }
 
 /* Nothing of it is to be handed out: it holds nothing, or reading starts behind it. */
 static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
   if (r->flags & SLP_REC_EMPTY) return 1;
-  if (r->arrived_ms >= 0 && r->arrived_ms < s->not_before_ms) return 1;
-  return !slp_has_taken(s) && s->start.kind == SLP_POSITION_AT &&
-         slp_mark_side(&s->start.mark, seq, r->sub) < 0;
+  if (r->arrived_ms >= 0 && r->arrived_ms < s->at.not_before_ms) return 1;
+  return !slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_AT &&
+         slp_mark_side(&s->at.start.mark, seq, r->sub) < 0;
 }
 
 /* Drops what was taken before and what is to be passed over. Returns the records kept; *ret_last is the last
@@ -78,13 +79,13 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
     *ret_last = page->recs[page->recs_n - 1];
     return (uint32_t)page->recs_n;
   }
-  slp_str prev = slp_mark_seq(&s->last);
-  uint32_t prev_sub = s->last.sub, kept = 0;
-  int have = slp_has_taken(s), expected = s->cursor_after_last;
+  slp_str prev = slp_mark_seq(&s->at.last);
+  uint32_t prev_sub = s->at.last.sub, kept = 0;
+  int have = slp_has_taken(&s->at), expected = s->at.after_last;
   for (size_t i = 0; i < page->recs_n; i++) {
     slp_rec *r = &page->recs[i];
     slp_str seq = slp_rec_seq(page, r);
-    if (s->from_oldest && slp_queue_knows(s, page, r)) continue;
+    if (s->at.from_oldest && slp_queue_knows(s, page, r)) continue;
     if (have) {
       int c = slp_num_cmp(seq, prev);
       if (c < 0) {
@@ -111,14 +112,20 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
 }
 
 static void remember_last(slp_shard *s, const slp_page *page, const slp_rec *r) {
-  slp_mark_rec(&s->last, page, r);
+  slp_mark_rec(&s->at.last, page, r);
+}
+
+int slp_queue_is_out(const slp_shard *s) {
+  SLP_LIST_EACH(&s->queue.pages, it) {
+    if (buffered_of(it)->out) return 1;
+  }
+  return 0;
 }
 
 /* Nothing of the page stays. */
 static int refuse(slp_shard *s, slp_page *page, int r) {
   slp_engine *e = s->consumer->engine;
-  slp_budget_give(&e->budget, s->reserved);
-  s->reserved = 0;
+  slp_engine_give_reserve(s);
   slp_engine_page_back(e, page);
   return r;
 }
@@ -152,14 +159,14 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   int64_t latest = page->latest_ms; /* of a page cut short: at most too late, and lowered below */
   slp_rec last = {0};
   uint32_t kept = filter(s, page, &last, &bad);
-  if (page->recs_n > 0) s->cursor_after_last = 0;
-  if (last.seq_n) s->from_oldest = 0;
+  if (page->recs_n > 0) s->at.after_last = 0;
+  if (last.seq_n) s->at.from_oldest = 0;
   if (kept == 0) {
     slp_free(e->mem, buffered);
     if (!bad && last.seq_n) remember_last(s, page, &last);
     return refuse(s, page, bad ? SLOOP_EPROTO : 0);
   }
-  trim_memory(page, e->budget.used + page->body.cap - s->reserved > e->budget.max);
+  trim_memory(page, e->budget.used + page->body.cap - s->call.reserved > e->budget.max);
   page->recs_n = kept;
   buffered->shard = s;
   buffered->engine = e;
@@ -168,45 +175,45 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   buffered->page = page;
   buffered->n = buffered->unacked = kept;
   buffered->redelivered = buffered->bits + bits;
-  buffered->floor_time = s->tail_time;
-  if (slp_has_taken(s)) {
-    buffered->prev = s->last;
+  buffered->floor_time = s->at.tail_time;
+  if (slp_has_taken(&s->at)) {
+    buffered->prev = s->at.last;
   } else { /* the first of all: from now on that is where the shard started, whatever "latest" says later */
-    s->start.kind = SLP_POSITION_AT;
-    slp_mark_rec(&s->start.mark, page, &page->recs[0]);
+    s->at.start.kind = SLP_POSITION_AT;
+    slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
-  buffered->service_ms = slp_max_i64(service_high_ms, s->tail_time);
+  buffered->service_ms = slp_max_i64(service_high_ms, s->at.tail_time);
   buffered->behind_ms = slp_lag_of_page(s, page);
   buffered->charged = slp_page_bytes(page) + slp_alloc_size(buffered);
-  slp_budget_settle(&e->budget, s->reserved, buffered->charged);
-  s->reserved = 0;
-  slp_list_add_last(&s->pages, &buffered->link);
-  if (!s->next_page) {
-    s->next_page = buffered;
-    s->next_i = 0;
+  slp_budget_settle(&e->budget, s->call.reserved, buffered->charged);
+  s->call.reserved = 0;
+  slp_list_add_last(&s->queue.pages, &buffered->link);
+  if (!s->queue.next_page) {
+    s->queue.next_page = buffered;
+    s->queue.next_i = 0;
   }
-  s->queued_n += kept;
-  s->unacked_n += kept;
-  s->consumer->queued_n += kept;
-  s->tail_time = slp_min_i64(slp_max_i64(latest, s->tail_time), buffered->service_ms);
+  s->queue.queued_n += kept;
+  s->queue.unacked_n += kept;
+  s->consumer->sum.queued_n += kept;
+  s->at.tail_time = slp_min_i64(slp_max_i64(latest, s->at.tail_time), buffered->service_ms);
   remember_last(s, page, &last);
   return 0;
 }
 
 /* ---- the place in the order ---------------------------------------------------------------------- */
 
-void slp_queue_set_frontier(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
+void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
   slp_key key = {time, seq, sub};
-  if (slp_key_cmp(&key, &s->watermark) <= 0) return; /* never back */
-  if (seq.n) memcpy(s->watermark_seq, seq.p, seq.n);
-  s->watermark = (slp_key){time, {s->watermark_seq, seq.n}, sub};
+  if (slp_key_cmp(&key, &s->queue.watermark) <= 0) return; /* never back */
+  if (seq.n) memcpy(s->queue.watermark_seq, seq.p, seq.n);
+  s->queue.watermark = (slp_key){time, {s->queue.watermark_seq, seq.n}, sub};
 }
 
-int slp_queue_empty(const slp_shard *s) { return s->queued_n == 0 && s->redelivered_n == 0; }
+int slp_queue_empty(const slp_shard *s) { return s->queue.queued_n == 0 && s->queue.redelivered_n == 0; }
 
 int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i, int *ret_redelivered) {
-  if (s->redelivered_n) {
-    SLP_LIST_EACH(&s->pages, it) {
+  if (s->queue.redelivered_n) {
+    SLP_LIST_EACH(&s->queue.pages, it) {
       slp_buffered *buffered = buffered_of(it);
       for (uint32_t i = 0; buffered->redelivered_n && i < buffered->n; i++) {
         if (!bit_get(buffered->redelivered, i)) continue;
@@ -218,17 +225,17 @@ int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i, i
     }
     SLP_CHECK(!"records given back are in some page");
   }
-  if (!s->next_page) return 0;
-  *ret_buffered = s->next_page;
-  *ret_i = s->next_i;
+  if (!s->queue.next_page) return 0;
+  *ret_buffered = s->queue.next_page;
+  *ret_i = s->queue.next_i;
   *ret_redelivered = 0;
   return 1;
 }
 
 slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i) {
   const slp_rec *r = &buffered->page->recs[i];
-  int fresh = buffered == s->next_page && i == s->next_i;
-  int64_t floor = fresh ? s->key_time : buffered->floor_time;
+  int fresh = buffered == s->queue.next_page && i == s->queue.next_i;
+  int64_t floor = fresh ? s->queue.key_time : buffered->floor_time;
   int64_t time = slp_min_i64(slp_max_i64(r->arrived_ms, floor), buffered->service_ms);
   return (slp_key){time, slp_rec_seq(buffered->page, r), r->sub};
 }
@@ -243,15 +250,17 @@ static const unsigned allowed[] = {
 };
 
 static void move(slp_shard *s, slp_order_state to) {
-  SLP_CHECK(allowed[s->order] & BIT(to));
-  s->order = to;
+  SLP_CHECK(allowed[s->queue.order] & BIT(to));
+  s->queue.order = to;
 }
 
-static int is_in_order(const slp_shard *s) { return s->order == SLP_ORDER_IN || s->order == SLP_ORDER_ASIDE; }
+int slp_queue_in_order(const slp_shard *s) {
+  return s->queue.order == SLP_ORDER_IN || s->queue.order == SLP_ORDER_ASIDE;
+}
 
 static void leave_merge(slp_shard *s) {
-  slp_merge_remove(&s->consumer->engine->merge, &s->node);
-  slp_list_remove(&s->ready_link);
+  slp_merge_remove(&s->consumer->engine->merge, &s->queue.node);
+  slp_list_remove(&s->queue.ready_link);
 }
 
 void slp_queue_enter(slp_shard *s) {
@@ -260,7 +269,7 @@ void slp_queue_enter(slp_shard *s) {
 }
 
 void slp_queue_leave(slp_shard *s) {
-  if (is_in_order(s)) move(s, SLP_ORDER_LEFT);
+  if (slp_queue_in_order(s)) move(s, SLP_ORDER_LEFT);
   leave_merge(s);
 }
 
@@ -270,7 +279,7 @@ void slp_queue_set_aside(slp_shard *s) {
 }
 
 int slp_queue_take_back(slp_shard *s) {
-  if (s->order != SLP_ORDER_ASIDE) return 0;
+  if (s->queue.order != SLP_ORDER_ASIDE) return 0;
   move(s, SLP_ORDER_IN);
   return 1;
 }
@@ -281,44 +290,45 @@ void slp_queue_put_in_order(slp_shard *s) {
   uint32_t i;
   int redelivered;
   int paused = s->paused || s->consumer->suspended;
-  int some = is_in_order(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
+  int some = slp_queue_in_order(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
   /* Set aside means "is not waited for"; what it has, it may hand out. */
-  if (!is_in_order(s) || paused || (s->order == SLP_ORDER_ASIDE && !some)) {
+  if (!slp_queue_in_order(s) || paused || (s->queue.order == SLP_ORDER_ASIDE && !some)) {
     leave_merge(s);
     return;
   }
-  if (!some && (s->state == SLP_READER_ENDED || s->state == SLP_READER_GONE)) {
+  if (!some && (s->reader.state == SLP_READER_ENDED || s->reader.state == SLP_READER_GONE)) {
     slp_queue_leave(s);
-    if (s->consumer->leases && s->state == SLP_READER_ENDED)
+    if (s->consumer->leases && s->reader.state == SLP_READER_ENDED)
       s->consumer->leases->ops->read_out(s->consumer->leases, s);
     slp_lineage_enter_ready(s->consumer); /* its children's turn */
     return;
   }
   if (e->order == SLOOP_ORDER_SHARD) {
-    if (some && !slp_list_linked(&s->ready_link)) slp_list_add_last(&e->ready_shards, &s->ready_link);
-    if (!some) slp_list_remove(&s->ready_link);
+    if (some && !slp_list_linked(&s->queue.ready_link))
+      slp_list_add_last(&e->ready_shards, &s->queue.ready_link);
+    if (!some) slp_list_remove(&s->queue.ready_link);
     return;
   }
-  slp_key key = some ? slp_queue_key(s, buffered, i) : s->watermark;
-  slp_merge_put(&e->merge, &s->node, &key, some);
+  slp_key key = some ? slp_queue_key(s, buffered, i) : s->queue.watermark;
+  slp_merge_put(&e->merge, &s->queue.node, &key, some);
 }
 
 /* ---- out --------------------------------------------------------------------------------------------- */
 
 void slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, const slp_key *key) {
   buffered->out++;
-  s->consumer->queued_n--;
+  s->consumer->sum.queued_n--;
   if (redelivered) {
     bit_clear(buffered->redelivered, i);
     buffered->redelivered_n--;
-    s->redelivered_n--;
+    s->queue.redelivered_n--;
     return;
   }
-  s->queued_n--;
-  s->key_time = key->time;
-  if (++s->next_i < buffered->n) return;
-  s->next_page = buffered->link.next == &s->pages ? NULL : buffered_of(buffered->link.next);
-  s->next_i = 0;
+  s->queue.queued_n--;
+  s->queue.key_time = key->time;
+  if (++s->queue.next_i < buffered->n) return;
+  s->queue.next_page = buffered->link.next == &s->queue.pages ? NULL : buffered_of(buffered->link.next);
+  s->queue.next_i = 0;
   slp_reader_poke(s); /* a page's worth of room */
 }
 
@@ -330,15 +340,15 @@ void slp_queue_ack(slp_buffered *buffered, uint32_t i) {
   SLP_CHECK(buffered->unacked > 0);
   buffered->unacked--;
   if (!buffered->shard) return;
-  buffered->shard->unacked_n--;
-  buffered->shard->given_in = 1;
+  buffered->shard->queue.unacked_n--;
+  buffered->shard->queue.acked = 1;
 }
 
 void slp_queue_free(slp_buffered *buffered) {
   slp_mem *mem = buffered->mem;
   SLP_CHECK(buffered->out == 0);
   slp_list_remove(&buffered->link);
-  if (buffered->shard) buffered->shard->unacked_n -= buffered->unacked;
+  if (buffered->shard) buffered->shard->queue.unacked_n -= buffered->unacked;
   if (buffered->engine) {
     slp_budget_give(&buffered->engine->budget, buffered->charged);
     if (buffered->page) slp_engine_page_back(buffered->engine, buffered->page);
@@ -351,7 +361,7 @@ void slp_queue_free(slp_buffered *buffered) {
 }
 
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i) {
-  return s->dead && buffered == s->tried && i == s->tried_i;
+  return s->queue.tried.dead && buffered == s->queue.tried.buffered && i == s->queue.tried.i;
 }
 
 /* Without its record nothing behind it may be handed out: the order, and the acknowledged prefix, end here.
@@ -359,7 +369,7 @@ int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t
 static void give_hopeless_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
-  if (s->state == SLP_READER_GONE || s->drain) return;
+  if (s->reader.state == SLP_READER_GONE || s->lease.drain) return;
   slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
                : c->leases                        ? "the shard goes to another worker"
@@ -374,7 +384,7 @@ static void give_hopeless_up(slp_shard *s) {
 
 /* The first record that is not acknowledged. 1: it was given back and waits to be handed out again. */
 static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i) {
-  SLP_LIST_EACH(&s->pages, it) {
+  SLP_LIST_EACH(&s->queue.pages, it) {
     slp_buffered *buffered = buffered_of(it);
     uint32_t i = 0;
     if (!buffered->unacked) continue;
@@ -394,16 +404,16 @@ static void count_tries(slp_shard *s) {
   uint32_t i;
   if (!first_waits(s, &buffered, &i) || !buffered->attempts) return;
   uint8_t attempts = buffered->attempts[i];
-  int same = buffered == s->tried && i == s->tried_i;
-  if (same && attempts == s->tried_at && attempts < 255) return; /* another one came back */
-  if (!same || attempts < s->tried_at) s->tried_n = s->dead = 0;
-  s->tried = buffered;
-  s->tried_i = i;
-  s->tried_at = attempts;
-  s->tried_n++;
-  if (o->on_retry == SLOOP_RETRY_REDELIVER || s->tried_n < o->retry_max) return;
+  int same = buffered == s->queue.tried.buffered && i == s->queue.tried.i;
+  if (same && attempts == s->queue.tried.attempts && attempts < 255) return; /* another one came back */
+  if (!same || attempts < s->queue.tried.attempts) s->queue.tried.n = s->queue.tried.dead = 0;
+  s->queue.tried.buffered = buffered;
+  s->queue.tried.i = i;
+  s->queue.tried.attempts = attempts;
+  s->queue.tried.n++;
+  if (o->on_retry == SLOOP_RETRY_REDELIVER || s->queue.tried.n < o->retry_max) return;
   if (o->on_retry == SLOOP_RETRY_SKIP)
-    s->dead = 1;
+    s->queue.tried.dead = 1;
   else
     give_hopeless_up(s);
 }
@@ -423,10 +433,11 @@ void slp_queue_return(slp_buffered *buffered, uint32_t i) {
     buffered->attempts[i]++;
   bit_set(buffered->redelivered, i);
   buffered->redelivered_n++;
-  s->redelivered_n++;
-  s->consumer->queued_n++;
-  s->given_back = 1;
-  if (s->order == SLP_ORDER_LEFT) move(s, SLP_ORDER_IN); /* it left when its last record was handed out */
+  s->queue.redelivered_n++;
+  s->consumer->sum.queued_n++;
+  s->queue.came_back = 1;
+  if (s->queue.order == SLP_ORDER_LEFT)
+    move(s, SLP_ORDER_IN); /* it left when its last record was handed out */
 }
 
 /* A page whose records are all acknowledged but that waits for an older one gives its memory back. */
@@ -445,31 +456,31 @@ static void drop_body(slp_buffered *buffered) {
 
 void slp_queue_settle(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
-  if (s->given_back) {
-    uint32_t shift = s->redeliver_tries < 9 ? s->redeliver_tries : 9;
-    s->redeliver_tries++;
+  if (s->queue.came_back) {
+    uint32_t shift = s->queue.redeliver_tries < 9 ? s->queue.redeliver_tries : 9;
+    s->queue.redeliver_tries++;
     uint64_t now = slp_now_refresh_us(e->host); /* the callback that gives it back may have taken long */
-    s->redeliver_at_us =
+    s->queue.redeliver_at_us =
         slp_after_us(now, slp_min_u64((uint64_t)REDELIVER_US_MIN << shift, REDELIVER_US_MAX));
-  } else if (s->given_in) {
-    s->redeliver_tries = 0;
+  } else if (s->queue.acked) {
+    s->queue.redeliver_tries = 0;
   }
-  int acked = s->given_in;
-  if (s->given_back) count_tries(s);
-  s->given_back = s->given_in = 0;
-  slp_list *it = s->pages.next;
-  while (it != &s->pages) {
+  int acked = s->queue.acked;
+  if (s->queue.came_back) count_tries(s);
+  s->queue.came_back = s->queue.acked = 0;
+  slp_list *it = s->queue.pages.next;
+  while (it != &s->queue.pages) {
     slp_buffered *buffered = buffered_of(it);
     it = it->next;
     if (buffered->out) continue;
-    if (buffered->unacked == 0 && buffered->link.prev == &s->pages) {
+    if (buffered->unacked == 0 && buffered->link.prev == &s->queue.pages) {
       slp_queue_free(buffered);
     } else {
       drop_body(buffered);
     }
   }
   slp_acked_drop(s);
-  if (slp_list_empty(&s->pages)) slp_reader_told_end(s);
+  if (slp_list_empty(&s->queue.pages)) slp_reader_told_end(s);
   if (s->consumer->o->buffered_records_per_shard_max)
     slp_reader_poke(s); /* it may have waited for just this */
   slp_queue_put_in_order(s);
@@ -477,26 +488,26 @@ void slp_queue_settle(slp_shard *s) {
 }
 
 int slp_queue_rewind(slp_shard *s) {
-  slp_buffered *buffered = s->next_page;
-  if (!buffered || s->redelivered_n || buffered->out) return 0;
-  slp_key head = slp_queue_key(s, buffered, s->next_i);
-  if (s->next_i && !SLP_MUTANT(rewind_forgets_place)) {
-    remember_last(s, buffered->page, &buffered->page->recs[s->next_i - 1]);
+  slp_buffered *buffered = s->queue.next_page;
+  if (!buffered || s->queue.redelivered_n || buffered->out) return 0;
+  slp_key head = slp_queue_key(s, buffered, s->queue.next_i);
+  if (s->queue.next_i && !SLP_MUTANT(rewind_forgets_place)) {
+    remember_last(s, buffered->page, &buffered->page->recs[s->queue.next_i - 1]);
   } else {
-    s->last = buffered->prev;
+    s->at.last = buffered->prev;
   }
-  s->tail_time = s->key_time;
-  /* The frontier goes back to the first record forgotten: the merge did not let anything pass it. */
+  s->at.tail_time = s->queue.key_time;
+  /* The watermark goes back to the first record forgotten: the merge did not let anything pass it. */
   if (!SLP_MUTANT(rewind_keeps_bound)) {
-    memcpy(s->watermark_seq, head.seq.p, head.seq.n);
-    s->watermark = (slp_key){head.time, {s->watermark_seq, head.seq.n}, head.sub};
+    memcpy(s->queue.watermark_seq, head.seq.p, head.seq.n);
+    s->queue.watermark = (slp_key){head.time, {s->queue.watermark_seq, head.seq.n}, head.sub};
   }
-  s->consumer->queued_n -= s->queued_n;
-  s->queued_n = 0;
-  s->next_page = NULL;
-  s->next_i = 0;
-  while (!slp_list_empty(&s->pages)) {
-    slp_buffered *last = buffered_of(s->pages.prev);
+  s->consumer->sum.queued_n -= s->queue.queued_n;
+  s->queue.queued_n = 0;
+  s->queue.next_page = NULL;
+  s->queue.next_i = 0;
+  while (!slp_list_empty(&s->queue.pages)) {
+    slp_buffered *last = buffered_of(s->queue.pages.prev);
     slp_queue_free(last);
     if (last == buffered) break; /* only its address is looked at */
   }
@@ -504,11 +515,11 @@ int slp_queue_rewind(slp_shard *s) {
 }
 
 void slp_queue_drop(slp_shard *s) {
-  s->consumer->queued_n -= s->queued_n + s->redelivered_n;
-  s->queued_n = s->redelivered_n = 0;
-  s->next_page = NULL;
-  s->next_i = 0;
-  SLP_LIST_EACH(&s->pages, it) {
+  s->consumer->sum.queued_n -= s->queue.queued_n + s->queue.redelivered_n;
+  s->queue.queued_n = s->queue.redelivered_n = 0;
+  s->queue.next_page = NULL;
+  s->queue.next_i = 0;
+  SLP_LIST_EACH(&s->queue.pages, it) {
     buffered_of(it)->dropped = 1;
     buffered_of(it)->redelivered_n = 0;
   }
@@ -518,7 +529,7 @@ void slp_queue_drop(slp_shard *s) {
 void slp_queue_detach(slp_shard *s, slp_list *to) {
   slp_queue_drop(s);
   slp_list *it;
-  while ((it = slp_list_pop(&s->pages))) {
+  while ((it = slp_list_pop(&s->queue.pages))) {
     slp_buffered *buffered = buffered_of(it);
     if (buffered->out == 0) {
       slp_queue_free(buffered);

@@ -16,7 +16,7 @@
  * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
  * and budget. A page enters the merge only whole and valid. */
 #include "base/probe.h"
-#include "core/lag.h"
+#include "core/core.h"
 #include "core/start.h"
 
 #define BIT(state) (1u << (state))
@@ -32,29 +32,28 @@ static const unsigned allowed[] = {
 };
 
 static void move(slp_shard *s, slp_reader_state to) {
-  SLP_CHECK(allowed[s->state] & BIT(to));
-  s->state = to;
+  SLP_CHECK(allowed[s->reader.state] & BIT(to));
+  s->reader.state = to;
 }
 
 static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host; }
-static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s), 1000); }
-
-/* The call it was made for is over and left nothing to hold. */
-static void give_reserve(slp_shard *s) {
-  slp_budget_give(&s->consumer->engine->budget, s->reserved);
-  s->reserved = 0;
+int slp_reader_is_reading(const slp_shard *s) {
+  return s->reader.state != SLP_READER_IDLE && s->reader.state != SLP_READER_ENDED &&
+         s->reader.state != SLP_READER_GONE;
 }
 
+static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s), 1000); }
+
 static void set_tip(slp_shard *s, int at_tip) {
-  if (s->at_tip == at_tip) return;
-  s->at_tip = (uint8_t)at_tip;
-  s->consumer->tip_n += at_tip ? 1u : -1u;
+  if (s->reader.at_tip == at_tip) return;
+  s->reader.at_tip = (uint8_t)at_tip;
+  s->consumer->sum.tip_n += at_tip ? 1u : -1u;
 }
 
 static void set_behind(slp_shard *s, int behind) {
-  if (s->is_behind == behind) return;
-  s->is_behind = (uint8_t)behind;
-  s->consumer->engine->behind_n += behind ? 1u : -1u;
+  if (s->reader.is_behind == behind) return;
+  s->reader.is_behind = (uint8_t)behind;
+  s->consumer->engine->calls.behind_n += behind ? 1u : -1u;
 }
 
 /* ---- waiting ---------------------------------------------------------------------------------------- */
@@ -64,8 +63,8 @@ static void set_behind(slp_shard *s, int behind) {
  * two pages. */
 static int has_room(const slp_shard *s) {
   uint32_t most = s->consumer->o->buffered_records_per_shard_max;
-  if (most && s->unacked_n >= most) return 0;
-  return s->queued_n == 0 || (s->next_page && s->next_page->link.next == &s->pages);
+  if (most && s->queue.unacked_n >= most) return 0;
+  return s->queue.queued_n == 0 || (s->queue.next_page && s->queue.next_page->link.next == &s->queue.pages);
 }
 
 /* A paused shard is looked at once a minute: its lag stays known, and its iterator young. */
@@ -74,29 +73,31 @@ static int has_room(const slp_shard *s) {
 static void on_timer(slp_timer *t);
 
 void slp_reader_poke(slp_shard *s) {
-  if (s->state != SLP_READER_WAITING || s->want.slot || (!s->paused && !has_room(s))) return;
+  if (s->reader.state != SLP_READER_WAITING || slp_engine_wants(s) || (!s->paused && !has_room(s))) return;
   if (s->consumer->suspended) return; /* it is poked again when that ends */
-  uint64_t at_us = s->paused ? slp_max_u64(s->next_at_us, s->peek_at_us) : s->next_at_us;
+  uint64_t at_us = s->paused ? slp_max_u64(s->reader.next_at_us, s->reader.peek_at_us) : s->reader.next_at_us;
   if (slp_now_us(host_of(s)) < at_us) {
-    s->timer.run = on_timer;
-    slp_timer_set_reserved(host_of(s), &s->timer, at_us);
+    s->reader.timer.run = on_timer;
+    slp_timer_set_reserved(host_of(s), &s->reader.timer, at_us);
     return;
   }
-  slp_timer_clear(host_of(s), &s->timer); /* it may have been set for later */
+  slp_timer_clear(host_of(s), &s->reader.timer); /* it may have been set for later */
   slp_engine_want(s);
 }
 
 void slp_reader_hurry(slp_shard *s) {
-  uint64_t at_us = s->fetch_sent_us + SLP_PACE_FLOOR_US;
-  if (s->state != SLP_READER_WAITING || s->want.slot || s->failing_since_us || s->next_at_us <= at_us) return;
-  s->next_at_us = at_us;
+  uint64_t at_us = s->reader.sent_us + SLP_PACE_FLOOR_US;
+  if (s->reader.state != SLP_READER_WAITING || slp_engine_wants(s) || s->reader.failing_since_us ||
+      s->reader.next_at_us <= at_us)
+    return;
+  s->reader.next_at_us = at_us;
   slp_reader_poke(s);
 }
 
-static void on_timer(slp_timer *t) { slp_reader_poke(SLP_OWNER(t, slp_shard, timer)); }
+static void on_timer(slp_timer *t) { slp_reader_poke(SLP_OWNER(t, slp_shard, reader.timer)); }
 
 static void wait_until(slp_shard *s, uint64_t at_us) {
-  s->next_at_us = at_us;
+  s->reader.next_at_us = at_us;
   move(s, SLP_READER_WAITING);
   slp_reader_poke(s);
 }
@@ -108,28 +109,29 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   uint64_t now = slp_now_us(host_of(s));
   int throttled = f->class == SLP_THROTTLE;
-  s->pace.fails++;
-  if (!s->failing_since_us) s->failing_since_us = now;
-  s->throttled = (uint8_t)throttled;
+  s->reader.pace.fails++;
+  if (!s->reader.failing_since_us) s->reader.failing_since_us = now;
+  s->reader.throttled = (uint8_t)throttled;
   if (throttled) {
     c->counts.throttles++;
     c->floor_learned = 1;
   }
-  uint64_t wait = slp_pace_backoff_us(s->pace.fails,
+  uint64_t wait = slp_pace_backoff_us(s->reader.pace.fails,
                                       throttled || f->class == SLP_AUTH || f->class == SLP_ACCESS, dice(s));
   wait = slp_max_u64(wait, slp_min_u64(f->retry_after_us, 5000000));
-  if (!throttled || s->pace.fails % 5 == 0) slp_report_error(c, f, s, 0, s->pace.fails, wait / 1000);
+  if (!throttled || s->reader.pace.fails % 5 == 0)
+    slp_report_error(c, f, s, 0, s->reader.pace.fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "shard: call failed shard=%s class=%s try=%u wait_ms=%u", s->name->shard,
-                 slp_class_name(f->class), s->pace.fails, (unsigned)(wait / 1000));
+                 slp_class_name(f->class), s->reader.pace.fails, (unsigned)(wait / 1000));
   /* No chain of remedies may ask faster than the service allows. */
-  wait_until(s, slp_max_u64(slp_after_us(now, wait), s->fetch_sent_us + SLP_PACE_FLOOR_US));
+  wait_until(s, slp_max_u64(slp_after_us(now, wait), s->reader.sent_us + SLP_PACE_FLOOR_US));
   slp_deliver_soon(c->engine); /* the order may not want to wait for it */
 }
 
 /* It will not pass: what is buffered still goes out, nothing more is read, children neither. */
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
-  slp_report_error(c, f, s, 0, s->pace.fails + 1, UINT64_MAX);
+  slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
   if (c->leases) slp_consumer_list_soon(c, 0); /* is it still the stream that the leases are of? */
   slp_reader_stop(s);
   slp_queue_take_back(s);
@@ -153,23 +155,23 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
  * been taken too. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
-  int certain = s->state == SLP_READER_FETCHING || !slp_has_taken(s) || slp_queue_was_young(s);
-  slp_report_loss(c, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, certain, f->message);
+  int certain = s->reader.state == SLP_READER_FETCHING || !slp_has_taken(&s->at) || slp_queue_was_young(s);
+  slp_report_loss(c, s->id, slp_mark_seq(&s->at.last), (slp_str){NULL, 0}, certain, f->message);
   if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     give_up(s, f);
     return;
   }
-  s->from_oldest = 1;
-  slp_buf_clear(&s->cursor);
+  s->at.from_oldest = 1;
+  slp_buf_clear(&s->reader.cursor);
   again_later(s, f);
 }
 
 /* Only the listing can tell what an answer means: whether the shard ended, is gone, or the service erred. */
 static void ask_listing(slp_shard *s, int unknown) {
   move(s, SLP_READER_CHECKING);
-  s->unknown = (uint8_t)unknown;
-  s->check_serial = s->consumer->lists_begun + 1;
-  if (!s->failing_since_us) s->failing_since_us = slp_now_us(host_of(s));
+  s->reader.unknown = (uint8_t)unknown;
+  s->reader.check_serial = s->consumer->listing.begun + 1;
+  if (!s->reader.failing_since_us) s->reader.failing_since_us = slp_now_us(host_of(s));
   slp_consumer_list_soon(s->consumer, 0);
   slp_deliver_soon(s->consumer->engine);
 }
@@ -179,13 +181,13 @@ static void failed(slp_shard *s, const slp_fail *f) {
     case SLP_EXPIRED:
       SLP_PROBE("reader: the iterator has expired");
       s->consumer->counts.iterators_renewed++;
-      slp_buf_clear(&s->cursor);
-      if (s->renewing) {
+      slp_buf_clear(&s->reader.cursor);
+      if (s->reader.renewing) {
         SLP_PROBE("reader: a fresh iterator has expired too");
         again_later(s, f);
         return;
       }
-      s->renewing = 1;
+      s->reader.renewing = 1;
       wait_until(s, 0);
       return;
     case SLP_GONE:
@@ -198,10 +200,10 @@ static void failed(slp_shard *s, const slp_fail *f) {
         again_later(s, f);
         return;
       }
-      if (s->cursor.n && !s->relocated) { /* perhaps only the iterator was bad */
+      if (s->reader.cursor.n && !s->reader.relocated) { /* perhaps only the iterator was bad */
         SLP_PROBE("reader: refused, perhaps for the iterator");
-        s->relocated = 1;
-        slp_buf_clear(&s->cursor);
+        s->reader.relocated = 1;
+        slp_buf_clear(&s->reader.cursor);
         again_later(s, f);
         return;
       }
@@ -225,45 +227,45 @@ static void failed(slp_shard *s, const slp_fail *f) {
 static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
     rq->from.kind = SLP_POSITION_TIME;
-    rq->from.at_ms = slp_max_i64(s->anchor_ms, 0);
+    rq->from.at_ms = slp_max_i64(s->at.anchor_ms, 0);
     return;
   }
   rq->from.kind = SLP_POSITION_OLDEST;
-  s->not_before_ms = slp_max_i64(s->not_before_ms, slp_start_time(s->consumer, slp_lineage_anchor(s)));
+  s->at.not_before_ms = slp_max_i64(s->at.not_before_ms, slp_start_time(s->consumer, slp_lineage_anchor(s)));
 }
 
 static void choose_place(slp_shard *s, slp_src_locate *rq) {
-  rq->from = s->start;
-  if (SLP_MUTANT(at_is_after) && s->start.kind == SLP_POSITION_AT) rq->from.kind = SLP_POSITION_AFTER;
-  if (s->start.kind == SLP_POSITION_LATEST && !slp_has_taken(s)) {
-    if (s->anchored && !SLP_MUTANT(latest_twice)) choose_anchor(s, rq);
-  } else if (s->from_oldest) {
+  rq->from = s->at.start;
+  if (SLP_MUTANT(at_is_after) && s->at.start.kind == SLP_POSITION_AT) rq->from.kind = SLP_POSITION_AFTER;
+  if (s->at.start.kind == SLP_POSITION_LATEST && !slp_has_taken(&s->at)) {
+    if (s->at.anchored && !SLP_MUTANT(latest_twice)) choose_anchor(s, rq);
+  } else if (s->at.from_oldest) {
     rq->from.kind = SLP_POSITION_OLDEST;
-  } else if (slp_has_taken(s)) {
+  } else if (slp_has_taken(&s->at)) {
     /* At, not after: the first record must be the one we took, else something was trimmed. */
     rq->from.kind = SLP_POSITION_AT;
-    rq->from.mark = s->last;
+    rq->from.mark = s->at.last;
   }
 }
 
 static void on_located(slp_src_req *rq) {
   slp_src_locate *l = SLP_OWNER(rq, slp_src_locate, rq);
   slp_shard *s = (SLP_OWNER(l, slp_locating, rq))->shard;
-  slp_locating *box = s->locating;
+  slp_locating *box = s->reader.locating;
   slp_fail f = rq->fail;
-  s->locating = NULL;
+  s->reader.locating = NULL;
   slp_engine_call_over(s);
   slp_consumer_learn_time(s->consumer, rq);
   if (f.class == SLP_FINE) {
     if (l->from.kind == SLP_POSITION_LATEST) {
-      s->anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
-      s->anchored = 1;
+      s->at.anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
+      s->at.anchored = 1;
     }
-    s->cursor_after_last = slp_has_taken(s) && !s->from_oldest;
-    slp_buf_clear(&s->cursor);
+    s->at.after_last = slp_has_taken(&s->at) && !s->at.from_oldest;
+    slp_buf_clear(&s->reader.cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
-    } else if (slp_buf_add_str(&s->cursor, slp_buf_str(&l->cursor))) {
+    } else if (slp_buf_add_str(&s->reader.cursor, slp_buf_str(&l->cursor))) {
       slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
     }
   }
@@ -297,7 +299,7 @@ static void locate(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_locating *box = SLP_NEW(c->mem, slp_locating);
   move(s, SLP_READER_LOCATING);
-  s->fetch_sent_us = slp_now_us(host_of(s));
+  s->reader.sent_us = slp_now_us(host_of(s));
   if (!box) {
     slp_fail f = {0};
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory to ask for an iterator");
@@ -305,7 +307,7 @@ static void locate(slp_shard *s) {
     again_later(s, &f);
     return;
   }
-  s->locating = box;
+  s->reader.locating = box;
   box->shard = s;
   box->rq.rq.on_done = on_located;
   box->rq.shard = s->id;
@@ -321,19 +323,19 @@ static void locate(slp_shard *s) {
 #define SHARE_BYTES_MIN (16u * 1024)
 
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
-  if (s->cursor.n == 0) return 0; /* an iterator costs nothing worth counting */
+  if (s->reader.cursor.n == 0) return 0; /* an iterator costs nothing worth counting */
   slp_source *source = s->consumer->source;
   slp_engine *e = s->consumer->engine;
   uint32_t limit;
   /* Nothing can leave before every shard has a page: so that all of them together stay within the budget, a
    * shard's share shrinks with their number. */
   uint64_t share = e->budget.max / slp_max_u64(4, 2 * (uint64_t)e->merge.n);
-  uint64_t bytes = slp_pace_reserve(&s->pace, slp_max_u64(share, SHARE_BYTES_MIN),
+  uint64_t bytes = slp_pace_reserve(&s->reader.pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
   uint64_t most = slp_min_u64(s->consumer->o->fetch_records_max, source->fetch_records_max);
   uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max;
   if (buffered_most)
-    most = slp_min_u64(most, buffered_most > s->unacked_n ? buffered_most - s->unacked_n : 1);
+    most = slp_min_u64(most, buffered_most > s->queue.unacked_n ? buffered_most - s->queue.unacked_n : 1);
   *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
   return bytes;
 }
@@ -343,39 +345,38 @@ static void on_fetched(slp_src_req *rq);
 static void fetch(slp_shard *s) {
   slp_consumer *c = s->consumer;
   move(s, SLP_READER_FETCHING);
-  s->fetch_sent_us = slp_now_us(host_of(s));
-  s->peeking = s->paused;
-  if (s->peeking) s->peek_at_us = slp_after_us(s->fetch_sent_us, PEEK_US);
-  s->page = slp_engine_page(c->engine, s->reserved);
-  if (!s->page) {
+  s->reader.sent_us = slp_now_us(host_of(s));
+  s->reader.peeking = s->paused;
+  if (s->reader.peeking) s->reader.peek_at_us = slp_after_us(s->reader.sent_us, PEEK_US);
+  s->reader.page = slp_engine_page(c->engine, s->call.reserved);
+  if (!s->reader.page) {
     slp_fail f = {0};
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for a page");
     slp_engine_call_over(s);
-    give_reserve(s);
+    slp_engine_give_reserve(s);
     again_later(s, &f);
     return;
   }
-  slp_src_fetch *f = &s->fetch;
+  slp_src_fetch *f = &s->reader.fetch;
   memset(f, 0, sizeof *f);
   f->rq.on_done = on_fetched;
   f->shard = s->id;
-  f->cursor = slp_buf_str(&s->cursor);
-  f->limit = s->limit;
+  f->cursor = slp_buf_str(&s->reader.cursor);
+  f->limit = s->call.limit;
   f->may_grow = slp_engine_may_grow;
-  f->page = s->page;
+  f->page = s->reader.page;
   c->source->ops->fetch(c->source, f);
 }
 
 void slp_reader_go(slp_shard *s) {
-  if (s->cursor.n) {
+  if (s->reader.cursor.n) {
     fetch(s);
   } else {
     locate(s);
   }
 }
 
-/* ---- a page came -----------------------------------------------------------------------------------------
- */
+/* ---- a page came ------------------------------------------------------------------------------------- */
 
 typedef struct page_facts {
   uint32_t n, largest;
@@ -387,12 +388,12 @@ typedef struct page_facts {
 /* -1, 0, 1: where the page's last record stands against the last one taken. */
 static int last_side(const slp_shard *s, const slp_page *page) {
   const slp_rec *r = &page->recs[page->recs_n - 1];
-  return slp_mark_side(&s->last, slp_rec_seq(page, r), r->sub);
+  return slp_mark_side(&s->at.last, slp_rec_seq(page, r), r->sub);
 }
 
 /* A page that brings only the record we asked to go on from, perhaps an aggregate, brings nothing. */
 static int only_the_known(const slp_shard *s, const slp_page *page) {
-  return page->recs_n > 0 && slp_has_taken(s) && s->cursor_after_last && last_side(s, page) <= 0;
+  return page->recs_n > 0 && slp_has_taken(&s->at) && s->at.after_last && last_side(s, page) <= 0;
 }
 
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
@@ -401,71 +402,74 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
                   .largest = page->largest_bytes,
                   .behind_ms = page->behind_ms,
                   .lag_ms = slp_lag_of_page(s, page),
-                  .sent_us = s->fetch.rq.sent_us};
-  p.full = p.n > 0 && (p.n >= s->limit || s->fetch.body_bytes >= s->consumer->source->fetch_bytes_full);
+                  .sent_us = s->reader.fetch.rq.sent_us};
+  p.full = p.n > 0 &&
+           (p.n >= s->call.limit || s->reader.fetch.body_bytes >= s->consumer->source->fetch_bytes_full);
   if (only_the_known(s, page)) p.n = 0;
   return p;
 }
 
 /* No record still to come from the shard can precede its watermark. Returns whether it moved. */
 static int advance_watermark(slp_shard *s, const page_facts *p) {
-  slp_key before = s->watermark;
+  slp_key before = s->queue.watermark;
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
   int at_tip = p->behind_ms == 0 && !p->full;
-  if (slp_has_taken(s)) slp_queue_set_frontier(s, s->tail_time, slp_mark_seq(&s->last), s->last.sub);
+  if (slp_has_taken(&s->at))
+    slp_queue_set_watermark(s, s->at.tail_time, slp_mark_seq(&s->at.last), s->at.last.sub);
   /* A closed shard's tip is no news of the stream: its children hold records older than this answer.
    * (kinesalite says 0 behind and one page more before it ends a shard.) But one that never ends must not
    * stop the others. */
-  int closed = s->listed_closed || s->children_n;
-  if (closed && s->pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
+  int closed = s->lineage.listed_closed || s->lineage.children_n;
+  if (closed && s->reader.pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {
     if (at_tip)
-      slp_queue_set_frontier(s, now_ms + (SLP_MUTANT(merge_before_bound) ? 1500 : 0), SLP_STR(""), 0);
+      slp_queue_set_watermark(s, now_ms + (SLP_MUTANT(merge_before_bound) ? 1500 : 0), SLP_STR(""), 0);
     if (p->n == 0 && p->behind_ms > 0 && p->behind_ms < now_ms)
-      slp_queue_set_frontier(s, now_ms - p->behind_ms, SLP_STR(""), 0);
-    if (p->n == 0 && p->behind_ms < 0 && s->pace.empties + 1 >= SLP_PACE_EMPTIES_AT_TIP)
-      slp_queue_set_frontier(s, now_ms, SLP_STR(""), 0);
+      slp_queue_set_watermark(s, now_ms - p->behind_ms, SLP_STR(""), 0);
+    if (p->n == 0 && p->behind_ms < 0 && s->reader.pace.empties + 1 >= SLP_PACE_EMPTIES_AT_TIP)
+      slp_queue_set_watermark(s, now_ms, SLP_STR(""), 0);
   }
-  return before.time != s->watermark.time || before.seq.n != s->watermark.seq.n;
+  return before.time != s->queue.watermark.time || before.seq.n != s->queue.watermark.seq.n;
 }
 
 static void all_is_well(slp_shard *s) {
-  s->failing_since_us = 0;
-  s->throttled = s->renewing = s->relocated = 0;
+  s->reader.failing_since_us = 0;
+  s->reader.throttled = s->reader.renewing = s->reader.relocated = 0;
 }
 
 static void note_page(slp_shard *s, const page_facts *p) {
   slp_consumer *c = s->consumer;
   int moved = advance_watermark(s, p);
-  slp_pace_page(&s->pace, p->n, p->largest, p->full, moved && p->behind_ms > 0, c->o->fetch_records_max);
+  slp_pace_page(&s->reader.pace, p->n, p->largest, p->full, moved && p->behind_ms > 0,
+                c->o->fetch_records_max);
   all_is_well(s);
-  s->unlisted_n = s->end_claims = 0;
+  s->reader.unlisted_n = s->reader.end_claims = 0;
   set_behind(s, p->full || p->behind_ms > 0);
-  set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
-  if (s->at_tip) s->tip_asked_us = s->fetch_sent_us;
+  set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->reader.pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
+  if (s->reader.at_tip) s->reader.tip_asked_us = s->reader.sent_us;
   slp_lag_note_page(s, p->lag_ms);
-  if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !slp_has_taken(s) &&
-      s->anchored) {
+  if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !slp_has_taken(&s->at) &&
+      s->at.anchored) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
-    s->anchor_ms = slp_max_i64(s->anchor_ms, seen); /* nothing came until then */
+    s->at.anchor_ms = slp_max_i64(s->at.anchor_ms, seen); /* nothing came until then */
   }
 }
 
-/* Takes s->page into the outlet. 0, or the failure was dealt with. */
+/* Takes s->reader.page into the outlet. 0, or the failure was dealt with. */
 static int admit(slp_shard *s, uint64_t done_us) {
-  slp_page *page = s->page;
+  slp_page *page = s->reader.page;
   uint32_t aggregates_n = page->aggregates_n;
   int r = slp_queue_admit(s, page, slp_svctime_high_ms(&s->consumer->service, done_us));
   slp_fail f = {0};
   if (r == SLP_ENOMEM) {
     slp_engine_page_back(s->consumer->engine, page);
-    s->page = NULL;
-    give_reserve(s);
+    s->reader.page = NULL;
+    slp_engine_give_reserve(s);
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory to take a page in");
     again_later(s, &f);
     return r;
   }
-  s->page = NULL;
+  s->reader.page = NULL;
   if (r == 0) s->consumer->counts.aggregates += aggregates_n;
   if (r == SLOOP_ETRIMMED) {
     slp_fail_set(&f, SLP_TRIMMED, r, "records are missing; the shard is not read any further");
@@ -473,7 +477,7 @@ static int admit(slp_shard *s, uint64_t done_us) {
   } else if (r) {
     slp_fail_set(&f, SLP_REFUSED, SLOOP_EPROTO,
                  "sequence numbers went back behind %.*s; the shard is not read any further",
-                 (int)s->last.seq_n, s->last.seq);
+                 (int)s->at.last.seq_n, s->at.last.seq);
     give_up(s, &f);
   }
   return r;
@@ -493,12 +497,12 @@ static void add_children(slp_shard *s, const slp_page *page) {
       slp_consumer_list_soon(c, 1000); /* no memory: the listing finds it again */
       continue;
     }
-    child->listed = 1; /* until a listing says otherwise */
-    if (SLP_MUTANT(child_at_latest)) child->start.kind = SLP_POSITION_LATEST;
+    child->lineage.listed = 1; /* until a listing says otherwise */
+    if (SLP_MUTANT(child_at_latest)) child->at.start.kind = SLP_POSITION_LATEST;
     for (int k = 0; k < 2; k++) {
-      if (child->parents[k].n && !slp_lineage_get(c, child->parents[k])) {
+      if (child->lineage.parents[k].n && !slp_lineage_get(c, child->lineage.parents[k])) {
         SLP_PROBE("reader: a child whose other parent is not known");
-        child->known_serial = c->lists_begun + 1;
+        child->lineage.known_serial = c->listing.begun + 1;
         slp_consumer_list_soon(c, 0);
       }
     }
@@ -510,12 +514,12 @@ static void end(slp_shard *s) {
   set_tip(s, 0);
   set_behind(s, 0);
   move(s, SLP_READER_ENDED);
-  SLP_CHECK(c->open_n > 0);
-  c->open_n--;
+  SLP_CHECK(c->sum.open_n > 0);
+  c->sum.open_n--;
   slp_queue_take_back(s);
-  slp_buf_free(&s->cursor);
+  slp_buf_free(&s->reader.cursor);
   slp_report_log(c, SLOOP_LOG_INFO, "shard: read to its end shard=%s", s->name->shard);
-  if (slp_list_empty(&s->pages) || SLP_MUTANT(end_told_early)) slp_reader_told_end(s);
+  if (slp_list_empty(&s->queue.pages) || SLP_MUTANT(end_told_early)) slp_reader_told_end(s);
   slp_lineage_open_ready(c);
   slp_queue_put_in_order(s);
   slp_deliver_soon(c->engine);
@@ -528,7 +532,7 @@ void slp_reader_told_end(slp_shard *s) {
 }
 
 void slp_reader_kept_end(slp_shard *s) {
-  if (s->state != SLP_READER_ENDED || s->ended_told || s->consumer->life != SLP_LIFE_RUNNING) return;
+  if (s->reader.state != SLP_READER_ENDED || s->ended_told || s->consumer->life != SLP_LIFE_RUNNING) return;
   s->ended_told = 1;
   s->consumer->counts.shards_ended++;
   slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);
@@ -538,30 +542,30 @@ void slp_reader_kept_end(slp_shard *s) {
  */
 static void took(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
-  page_facts p = facts_of(s, s->page);
+  page_facts p = facts_of(s, s->reader.page);
   slp_buf cursor;
   slp_buf_init(&cursor, c->mem, 4096);
   slp_fail f = {0};
   if (slp_buf_add_str(&cursor, next)) {
     slp_buf_free(&cursor);
-    slp_engine_page_back(c->engine, s->page);
-    s->page = NULL;
-    give_reserve(s);
+    slp_engine_page_back(c->engine, s->reader.page);
+    s->reader.page = NULL;
+    slp_engine_give_reserve(s);
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
     again_later(s, &f);
     return;
   }
-  if (admit(s, s->fetch.rq.done_us)) {
+  if (admit(s, s->reader.fetch.rq.done_us)) {
     slp_buf_free(&cursor);
     return;
   }
-  slp_buf_free(&s->cursor);
-  slp_buf_move(&s->cursor, &cursor);
+  slp_buf_free(&s->reader.cursor);
+  slp_buf_move(&s->reader.cursor, &cursor);
   note_page(s, &p);
   if (!next.n) p.full = 0; /* an answer that lacks something is no reason for haste */
-  int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !s->at_tip);
-  uint64_t wait = slp_pace_wait_us(&s->pace, p.full, behind, c->o->poll_ms, c->floor_learned, dice(s));
-  wait_until(s, slp_after_us(s->fetch.rq.sent_us, wait));
+  int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !s->reader.at_tip);
+  uint64_t wait = slp_pace_wait_us(&s->reader.pace, p.full, behind, c->o->poll_ms, c->floor_learned, dice(s));
+  wait_until(s, slp_after_us(s->reader.fetch.rq.sent_us, wait));
   slp_deliver_blocked_lift(s);
   slp_queue_put_in_order(s);
   slp_deliver_soon(c->engine);
@@ -569,18 +573,18 @@ static void took(slp_shard *s, slp_str next) {
 }
 
 static void last_page(slp_shard *s) {
-  page_facts p = facts_of(s, s->page);
+  page_facts p = facts_of(s, s->reader.page);
   /* Children's ids lie in the page: they are added before it may be recycled. */
-  add_children(s, s->page);
-  if (admit(s, s->fetch.rq.done_us)) return;
+  add_children(s, s->reader.page);
+  if (admit(s, s->reader.fetch.rq.done_us)) return;
   note_page(s, &p);
   end(s);
 }
 
 static void drop_page(slp_shard *s) {
-  slp_engine_page_back(s->consumer->engine, s->page);
-  s->page = NULL;
-  give_reserve(s);
+  slp_engine_page_back(s->consumer->engine, s->reader.page);
+  s->reader.page = NULL;
+  slp_engine_give_reserve(s);
 }
 
 static void bad_answer(slp_shard *s, const char *what) {
@@ -596,27 +600,27 @@ static int brings_news(const slp_shard *s, const slp_page *page) {
 
 /* The shard is paused: its next record shows how far behind it is, and stays where it is. */
 static void peeked(slp_shard *s) {
-  slp_page *page = s->page;
-  if (!slp_has_taken(s) &&
-      s->start.kind != SLP_POSITION_AT) { /* where it begins is known by this record from now on */
-    s->start.kind = SLP_POSITION_AT;
-    slp_mark_rec(&s->start.mark, page, &page->recs[0]);
+  slp_page *page = s->reader.page;
+  if (!slp_has_taken(&s->at) &&
+      s->at.start.kind != SLP_POSITION_AT) { /* where it begins is known by this record from now on */
+    s->at.start.kind = SLP_POSITION_AT;
+    slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
   all_is_well(s);
-  s->pace.fails = 0;
+  s->reader.pace.fails = 0;
   /* What will be passed over says nothing of how old the first record to come is. */
   int64_t arrived_ms = page->recs[0].arrived_ms;
-  int counts = arrived_ms < 0 || arrived_ms >= s->not_before_ms;
+  int counts = arrived_ms < 0 || arrived_ms >= s->at.not_before_ms;
   slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1);
   set_tip(s, 0);
-  if (SLP_MUTANT(pause_leaks_budget)) s->reserved = 0;
+  if (SLP_MUTANT(pause_leaks_budget)) s->call.reserved = 0;
   drop_page(s);
-  wait_until(s, slp_after_us(s->fetch_sent_us, SLP_PACE_FLOOR_US));
+  wait_until(s, slp_after_us(s->reader.sent_us, SLP_PACE_FLOOR_US));
   slp_consumer_check(s->consumer);
 }
 
 static void judge(slp_shard *s) {
-  slp_page *page = s->page;
+  slp_page *page = s->reader.page;
   if (!page->next.n && !page->children_n && !page->records_given) {
     SLP_PROBE("reader: neither records nor a next iterator");
     bad_answer(s, "the answer has neither records nor a next iterator");
@@ -639,24 +643,24 @@ static void judge(slp_shard *s) {
 
 static void on_fetched(slp_src_req *rq) {
   slp_src_fetch *fetch = SLP_OWNER(rq, slp_src_fetch, rq);
-  slp_shard *s = SLP_OWNER(fetch, slp_shard, fetch);
+  slp_shard *s = SLP_OWNER(fetch, slp_shard, reader.fetch);
   slp_consumer *c = s->consumer;
   slp_engine_call_over(s);
   slp_consumer_learn_time(c, rq);
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
-    slp_engine_page_back(c->engine, s->page);
-    s->page = NULL;
-    give_reserve(s);
+    slp_engine_page_back(c->engine, s->reader.page);
+    s->reader.page = NULL;
+    slp_engine_give_reserve(s);
     failed(s, &f);
     return;
   }
   c->counts.pages++;
   c->counts.page_bytes += fetch->body_bytes;
   slp_report_log(c, SLOOP_LOG_DEBUG, "fetch: page shard=%s records=%u bytes=%u behind_ms=%lld took_ms=%u",
-                 s->name->shard, (unsigned)s->page->recs_n, (unsigned)fetch->body_bytes,
-                 (long long)s->page->behind_ms, (unsigned)((rq->done_us - rq->sent_us) / 1000));
-  if (s->peeking && s->page->recs_n > 0 && !only_the_known(s, s->page)) {
+                 s->name->shard, (unsigned)s->reader.page->recs_n, (unsigned)fetch->body_bytes,
+                 (long long)s->reader.page->behind_ms, (unsigned)((rq->done_us - rq->sent_us) / 1000));
+  if (s->reader.peeking && s->reader.page->recs_n > 0 && !only_the_known(s, s->reader.page)) {
     SLP_PROBE("reader: paused, and looks how far behind it is");
     peeked(s);
   } else {
@@ -671,8 +675,8 @@ static void tell_listed_children(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_shard_desc children[8];
   size_t n = 0;
-  for (size_t i = 0; i < c->list.shards_n && n < SLP_COUNT(children); i++) {
-    const slp_shard_desc *d = &c->list.shards[i];
+  for (size_t i = 0; i < c->listing.rq.shards_n && n < SLP_COUNT(children); i++) {
+    const slp_shard_desc *d = &c->listing.rq.shards[i];
     if (slp_str_eq(d->parent, s->id) || slp_str_eq(d->adjacent_parent, s->id)) children[n++] = *d;
   }
   c->leases->ops->children(c->leases, s, children, n);
@@ -680,7 +684,7 @@ static void tell_listed_children(slp_shard *s) {
 
 static void ended_by_listing(slp_shard *s, int gone) {
   if (gone)
-    slp_report_loss(s->consumer, s->id, slp_mark_seq(&s->last), (slp_str){NULL, 0}, 0,
+    slp_report_loss(s->consumer, s->id, slp_mark_seq(&s->at.last), (slp_str){NULL, 0}, 0,
                     "the shard is not listed any more; records not yet read are lost");
   if (s->consumer->leases) tell_listed_children(s);
   end(s);
@@ -689,29 +693,29 @@ static void ended_by_listing(slp_shard *s, int gone) {
 void slp_reader_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
-  if (s->state != SLP_READER_CHECKING || s->check_serial > c->lists_done) return;
-  if (!s->listed) {
-    if (++s->unlisted_n >= 2) {
+  if (s->reader.state != SLP_READER_CHECKING || s->reader.check_serial > c->listing.done) return;
+  if (!s->lineage.listed) {
+    if (++s->reader.unlisted_n >= 2) {
       SLP_PROBE("reader: not listed any more");
-      ended_by_listing(s, s->unknown);
+      ended_by_listing(s, s->reader.unknown);
       return;
     }
-    s->check_serial = c->lists_begun + 1;
+    s->reader.check_serial = c->listing.begun + 1;
     slp_consumer_list_soon(c, 1000);
     return;
   }
-  s->unlisted_n = 0;
-  if (s->unknown) {
+  s->reader.unlisted_n = 0;
+  if (s->reader.unknown) {
     slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EREMOTE,
                  "the service did not know the shard, but lists it; asking again");
-    slp_buf_clear(&s->cursor);
-  } else if (s->listed_closed || s->children_n) {
+    slp_buf_clear(&s->reader.cursor);
+  } else if (s->lineage.listed_closed || s->lineage.children_n) {
     /* A closed shard may have records left, and the answer may have been wrong: it has to say so twice. */
-    if (++s->end_claims >= 2) {
+    if (++s->reader.end_claims >= 2) {
       SLP_PROBE("reader: ended, as the listing says too");
       ended_by_listing(s, 0);
     } else {
-      wait_until(s, s->fetch_sent_us + SLP_PACE_FLOOR_US);
+      wait_until(s, s->reader.sent_us + SLP_PACE_FLOOR_US);
     }
     return;
   } else {
@@ -721,18 +725,17 @@ void slp_reader_listed(slp_shard *s) {
   again_later(s, &f);
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------
- */
+/* ---- life -------------------------------------------------------------------------------------------- */
 
 void slp_reader_start(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  SLP_CHECK(s->state == SLP_READER_IDLE && slp_lineage_wanted(s));
-  SLP_CHECK(c->waiting_n > 0);
-  c->waiting_n--;
-  c->open_n++;
-  s->key_time = s->tail_time = slp_lineage_floor(s);
-  s->not_before_ms = slp_max_i64(s->not_before_ms, slp_lineage_not_before(s));
-  slp_queue_set_frontier(s, s->tail_time, SLP_STR(""), 0);
+  SLP_CHECK(s->reader.state == SLP_READER_IDLE && slp_lineage_wanted(s));
+  SLP_CHECK(c->sum.waiting_n > 0);
+  c->sum.waiting_n--;
+  c->sum.open_n++;
+  s->queue.key_time = s->at.tail_time = slp_lineage_floor(s);
+  s->at.not_before_ms = slp_max_i64(s->at.not_before_ms, slp_lineage_not_before(s));
+  slp_queue_set_watermark(s, s->at.tail_time, SLP_STR(""), 0);
   c->tip_told = 0;
   wait_until(s, 0);
 }
@@ -740,50 +743,50 @@ void slp_reader_start(slp_shard *s) {
 /* Whatever it waits for or has asked for is called off. */
 static void call_off(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  slp_timer_clear(host_of(s), &s->timer);
+  slp_timer_clear(host_of(s), &s->reader.timer);
   slp_engine_unwant(s);
   set_tip(s, 0);
-  if (s->state == SLP_READER_LOCATING && s->locating) {
-    c->source->ops->cancel(c->source, &s->locating->rq.rq);
-    slp_buf_free(&s->locating->rq.cursor);
-    slp_free(c->mem, s->locating);
-    s->locating = NULL;
+  if (s->reader.state == SLP_READER_LOCATING && s->reader.locating) {
+    c->source->ops->cancel(c->source, &s->reader.locating->rq.rq);
+    slp_buf_free(&s->reader.locating->rq.cursor);
+    slp_free(c->mem, s->reader.locating);
+    s->reader.locating = NULL;
     slp_engine_call_over(s);
   }
-  if (s->state == SLP_READER_FETCHING && s->page) {
-    c->source->ops->cancel(c->source, &s->fetch.rq);
+  if (s->reader.state == SLP_READER_FETCHING && s->reader.page) {
+    c->source->ops->cancel(c->source, &s->reader.fetch.rq);
     slp_engine_call_over(s);
   }
-  if (s->page) slp_engine_page_back(c->engine, s->page);
-  s->page = NULL;
-  give_reserve(s);
+  if (s->reader.page) slp_engine_page_back(c->engine, s->reader.page);
+  s->reader.page = NULL;
+  slp_engine_give_reserve(s);
 }
 
 void slp_reader_ask_less(slp_shard *s) {
-  SLP_CHECK(s->state == SLP_READER_FETCHING);
+  SLP_CHECK(s->reader.state == SLP_READER_FETCHING);
   SLP_PROBE("reader: a call is given up for a smaller one");
   call_off(s);
-  slp_pace_shrink(&s->pace);
+  slp_pace_shrink(&s->reader.pace);
   wait_until(s, 0);
 }
 
 int slp_reader_rewind(slp_shard *s) {
-  int ended = s->state == SLP_READER_ENDED;
-  int can = s->state == SLP_READER_WAITING || s->state == SLP_READER_LOCATING ||
-            s->state == SLP_READER_FETCHING || (ended && s->listed);
+  int ended = s->reader.state == SLP_READER_ENDED;
+  int can = s->reader.state == SLP_READER_WAITING || s->reader.state == SLP_READER_LOCATING ||
+            s->reader.state == SLP_READER_FETCHING || (ended && s->lineage.listed);
   if (!can || !slp_queue_rewind(s)) return 0;
   call_off(s);
   SLP_PROBE("reader: pages are forgotten, to be read again");
   if (ended) { /* no more: its children wait for it again */
-    s->consumer->open_n++;
+    s->consumer->sum.open_n++;
     move(s, SLP_READER_WAITING);
   }
-  slp_buf_clear(&s->cursor);
-  s->cursor_after_last = 0;
-  s->behind_ms = -1;
+  slp_buf_clear(&s->reader.cursor);
+  s->at.after_last = 0;
+  s->lag.behind_ms = -1;
   slp_queue_put_in_order(s);
-  if (s->state == SLP_READER_WAITING) {
-    s->next_at_us = 0;
+  if (s->reader.state == SLP_READER_WAITING) {
+    s->reader.next_at_us = 0;
     slp_reader_poke(s);
   } else {
     wait_until(s, 0);
@@ -793,10 +796,10 @@ int slp_reader_rewind(slp_shard *s) {
 
 void slp_reader_stop(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  if (s->state == SLP_READER_GONE) return;
+  if (s->reader.state == SLP_READER_GONE) return;
   call_off(s);
   set_behind(s, 0);
   if (slp_lineage_wanted(s)) slp_lineage_set(s, SLP_SELECT_STOPPED);
-  if (s->state != SLP_READER_IDLE && s->state != SLP_READER_ENDED) c->open_n--;
-  if (s->state != SLP_READER_ENDED) move(s, SLP_READER_GONE);
+  if (s->reader.state != SLP_READER_IDLE && s->reader.state != SLP_READER_ENDED) c->sum.open_n--;
+  if (s->reader.state != SLP_READER_ENDED) move(s, SLP_READER_GONE);
 }

@@ -26,13 +26,13 @@ typedef struct notice {
 
 /* Drops the oldest log or non-fatal error when there are too many: a user who blocks gets the newest. */
 static void make_room(slp_consumer *c) {
-  SLP_LIST_EACH(&c->notices, it) {
+  SLP_LIST_EACH(&c->notices.all, it) {
     notice *n = SLP_OWNER(it, notice, link);
     if (n->kind == NOTICE_LOG || (n->kind == NOTICE_ERROR && !n->fatal)) {
       slp_list_remove(&n->link);
       slp_free(c->mem, n);
-      c->notices_n--;
-      c->notices_lost++;
+      c->notices.n--;
+      c->notices.lost++;
       return;
     }
   }
@@ -46,19 +46,19 @@ static void make_room(slp_consumer *c) {
 
 static notice *block_for(slp_consumer *c, int fatal, size_t bytes) {
   notice *n = slp_zalloc(c->mem, sizeof *n + bytes);
-  if (n || !fatal || !c->fatal_notice || bytes > ERROR_TEXT_MAX) return n;
-  n = c->fatal_notice;
-  c->fatal_notice = NULL;
+  if (n || !fatal || !c->notices.fatal || bytes > ERROR_TEXT_MAX) return n;
+  n = c->notices.fatal;
+  c->notices.fatal = NULL;
   return n;
 }
 
 static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str text[4]) {
-  if (c->notices_n >= NOTICES_MAX) make_room(c);
+  if (c->notices.n >= NOTICES_MAX) make_room(c);
   size_t bytes = 4;
   for (int i = 0; i < 4; i++) bytes += text[i].n;
   notice *n = block_for(c, fatal, bytes);
   if (!n) {
-    c->notices_lost++; /* told with the next one that finds memory */
+    c->notices.lost++; /* told with the next one that finds memory */
     return NULL;
   }
   n->kind = kind;
@@ -69,20 +69,20 @@ static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str t
     p += text[i].n;
     *p++ = 0;
   }
-  slp_list_add_last(&c->notices, &n->link);
-  c->notices_n++;
-  slp_post(c->engine->host, &c->notices_ev);
+  slp_list_add_last(&c->notices.all, &n->link);
+  c->notices.n++;
+  slp_post(c->engine->host, &c->notices.ev);
   return n;
 }
 
 int slp_report_reserve(slp_consumer *c) {
-  c->fatal_notice = slp_zalloc(c->mem, sizeof(notice) + ERROR_TEXT_MAX);
-  return c->fatal_notice ? 0 : SLP_ENOMEM;
+  c->notices.fatal = slp_zalloc(c->mem, sizeof(notice) + ERROR_TEXT_MAX);
+  return c->notices.fatal ? 0 : SLP_ENOMEM;
 }
 
 void slp_report_unreserve(slp_consumer *c) {
-  slp_free(c->mem, c->fatal_notice);
-  c->fatal_notice = NULL;
+  slp_free(c->mem, c->notices.fatal);
+  c->notices.fatal = NULL;
 }
 
 static slp_str id_of(const slp_shard *s) { return s ? s->id : SLP_STR(""); }
@@ -179,18 +179,18 @@ static void tell(slp_consumer *c, const notice *n) {
 }
 
 void slp_report_run(slp_event *ev) {
-  slp_consumer *c = SLP_OWNER(ev, slp_consumer, notices_ev);
-  if (c->notices_lost && c->o->on_log) {
+  slp_consumer *c = SLP_OWNER(ev, slp_consumer, notices.ev);
+  if (c->notices.lost && c->o->on_log) {
     /* No memory is needed for this one. */
-    c->notices_lost = 0;
-    slp_post(c->engine->host, &c->notices_ev);
+    c->notices.lost = 0;
+    slp_post(c->engine->host, &c->notices.ev);
     c->o->on_log(c->handle, SLOOP_LOG_WARN, "report: notices were lost", c->o->arg);
     return;
   }
-  slp_list *it = slp_list_pop(&c->notices);
+  slp_list *it = slp_list_pop(&c->notices.all);
   if (!it) return;
-  c->notices_n--;
-  if (!slp_list_empty(&c->notices)) slp_post(c->engine->host, &c->notices_ev);
+  c->notices.n--;
+  if (!slp_list_empty(&c->notices.all)) slp_post(c->engine->host, &c->notices.ev);
   notice *n = SLP_OWNER(it, notice, link);
   slp_mem *mem = slp_mem_hold(c->mem);
   tell(c, n); /* c may be gone now */
@@ -200,9 +200,9 @@ void slp_report_run(slp_event *ev) {
 
 void slp_report_drop(slp_consumer *c) {
   slp_list *it;
-  while ((it = slp_list_pop(&c->notices))) slp_free(c->mem, SLP_OWNER(it, notice, link));
-  c->notices_n = 0;
-  slp_unpost(&c->notices_ev);
+  while ((it = slp_list_pop(&c->notices.all))) slp_free(c->mem, SLP_OWNER(it, notice, link));
+  c->notices.n = 0;
+  slp_unpost(&c->notices.ev);
 }
 
 slp_name *slp_name_new(slp_mem *mem, slp_str stream, slp_str shard) {

@@ -12,8 +12,8 @@
 
 /* The children's affair from now on. */
 static int is_finished(const slp_shard *s) {
-  return s->state == SLP_READER_ENDED && (slp_list_empty(&s->pages) || SLP_MUTANT(token_forgets_ended)) &&
-         s->children_n > 0;
+  return s->reader.state == SLP_READER_ENDED &&
+         (slp_list_empty(&s->queue.pages) || SLP_MUTANT(token_forgets_ended)) && s->lineage.children_n > 0;
 }
 
 static int is_unfinished(const slp_shard *s) { return !slp_lineage_skipped(s) && !is_finished(s); }
@@ -27,7 +27,7 @@ static void mark_held_back(slp_consumer *c) {
     redelivered = 0;
     for (at = 0; (s = slp_map_each(&c->shards, &at));) {
       for (int i = 0; i < 2 && !s->marked && !slp_lineage_skipped(s); i++) {
-        slp_shard *p = s->parents[i].n ? slp_lineage_get(c, s->parents[i]) : NULL;
+        slp_shard *p = slp_lineage_parent(s, i);
         if (!p || slp_lineage_skipped(p) || (!p->marked && !is_unfinished(p))) continue;
         s->marked = 1;
         redelivered = 1;
@@ -41,14 +41,16 @@ static int belongs(const slp_shard *s) { return !slp_lineage_skipped(s) && (s->m
 /* Where nothing was acknowledged yet: where reading started. */
 static void set_start(slp_token_shard *t, const slp_shard *s) {
   t->from.kind = SLP_POSITION_OLDEST;
-  switch (s->start.kind) {
+  switch (s->at.start.kind) {
     case SLP_POSITION_AT:
     case SLP_POSITION_AFTER:
       t->from.kind = SLP_POSITION_AT;
-      t->from.mark = s->start.mark;
+      t->from.mark = s->at.start.mark;
       break;
-    case SLP_POSITION_TIME: t->not_before_ms = slp_max_i64(s->not_before_ms, s->start.at_ms); break;
-    case SLP_POSITION_LATEST: t->not_before_ms = slp_max_i64(s->not_before_ms, slp_lineage_anchor(s)); break;
+    case SLP_POSITION_TIME: t->not_before_ms = slp_max_i64(s->at.not_before_ms, s->at.start.at_ms); break;
+    case SLP_POSITION_LATEST:
+      t->not_before_ms = slp_max_i64(s->at.not_before_ms, slp_lineage_anchor(s));
+      break;
     case SLP_POSITION_NONE:
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_END: break;
@@ -56,7 +58,7 @@ static void set_start(slp_token_shard *t, const slp_shard *s) {
 }
 
 static void describe(slp_token_shard *t, const slp_shard *s) {
-  *t = (slp_token_shard){.id = s->id, .from.mark.arrived_ms = -1, .not_before_ms = s->not_before_ms};
+  *t = (slp_token_shard){.id = s->id, .from.mark.arrived_ms = -1, .not_before_ms = s->at.not_before_ms};
   t->active = !s->marked;
   if (slp_acked_prefix(s, &t->from.mark)) {
     t->from.kind = SLP_POSITION_AFTER;
@@ -67,7 +69,7 @@ static void describe(slp_token_shard *t, const slp_shard *s) {
     set_start(t, s);
   }
   for (int i = 0; i < 2 && !t->parent.p; i++) {
-    const slp_shard *p = s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
+    const slp_shard *p = slp_lineage_parent(s, i);
     if (p && belongs(p)) t->parent = p->id;
   }
 }

@@ -18,7 +18,7 @@ typedef struct moving {
 } moving;
 
 static moving *first_of(const slp_consumer *c) {
-  slp_list *it = slp_list_first(&c->moves);
+  slp_list *it = slp_list_first(&c->seek.moves);
   return it ? SLP_OWNER(it, moving, link) : NULL;
 }
 
@@ -31,35 +31,29 @@ static void moving_free(slp_consumer *c, moving *m) {
 static void over(slp_consumer *c, moving *m, int status) {
   m->over = 1;
   m->status = status;
-  slp_post(c->engine->host, &c->moves_ev);
+  slp_post(c->engine->host, &c->seek.ev);
 }
 
-/* ---- the old shards go
- * ------------------------------------------------------------------------------------- */
+/* ---- the old shards go ------------------------------------------------------------------------------- */
 
 static void retire_shard(slp_consumer *c, slp_shard *s) {
-  slp_engine *e = c->engine;
   if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
   slp_reader_stop(s);
   slp_queue_leave(s);
   slp_queue_detach(s, &c->detached);
-  if (e->blocker == s) e->blocker = NULL;
+  slp_deliver_forget(s);
 }
 
 static void retire(slp_consumer *c, slp_map *old) {
   size_t at = 0;
   slp_shard *s;
-  SLP_LIST_EACH(&c->engine->batches, it) {
-    slp_batch *b = SLP_OWNER(it, slp_batch, link);
-    if (b->consumer == c) b->shard = NULL;
-  }
+  slp_batches_forget_shards(c);
   while ((s = slp_map_each(old, &at))) retire_shard(c, s);
   slp_lineage_free_map(old);
-  SLP_CHECK(c->open_n == 0 && c->tip_n == 0 && c->waiting_n == 0 && c->queued_n == 0);
+  SLP_CHECK(c->sum.open_n == 0 && c->sum.tip_n == 0 && c->sum.waiting_n == 0 && c->sum.queued_n == 0);
 }
 
-/* ---- and the new ones come
- * --------------------------------------------------------------------------------- */
+/* ---- and the new ones come --------------------------------------------------------------------------- */
 
 static void keep_pauses(slp_consumer *c, const slp_map *old) {
   size_t at = 0;
@@ -74,9 +68,9 @@ static void keep_pauses(slp_consumer *c, const slp_map *old) {
 static int build(slp_consumer *c, slp_start_position *start_position, slp_map *old, uint32_t *old_waiting_n,
                  slp_fail *f) {
   *old = c->shards;
-  *old_waiting_n = c->waiting_n;
+  *old_waiting_n = c->sum.waiting_n;
   slp_map_init(&c->shards, c->mem);
-  c->waiting_n = 0;
+  c->sum.waiting_n = 0;
   c->started_from = 0;
   int r = slp_consumer_take_listing(c);
   if (r) slp_fail_set(f, SLP_NOMEM, r, "no memory to move");
@@ -85,7 +79,7 @@ static int build(slp_consumer *c, slp_start_position *start_position, slp_map *o
   if (!r) return 0;
   slp_lineage_free_map(&c->shards);
   c->shards = *old;
-  c->waiting_n = *old_waiting_n;
+  c->sum.waiting_n = *old_waiting_n;
   return r;
 }
 
@@ -98,17 +92,17 @@ static void carry_out(slp_consumer *c, moving *m) {
     over(c, m, f.code);
     return;
   }
-  uint32_t new_waiting_n = c->waiting_n;
+  uint32_t new_waiting_n = c->sum.waiting_n;
   keep_pauses(c, &old);
-  c->waiting_n = old_waiting_n;
+  c->sum.waiting_n = old_waiting_n;
   retire(c, &old);
-  c->waiting_n = new_waiting_n;
+  c->sum.waiting_n = new_waiting_n;
   slp_start_position_free(c->start_position);
   c->start_position = m->start_position;
   m->start_position = NULL;
   m->done = 1;
   c->tip_told = 0;
-  c->engine->any_out = 0; /* the order begins anew */
+  slp_deliver_anew(c->engine);
   slp_start_tell_losses(c, c->start_position);
   over(c, m, 0);
   slp_deliver_soon(c->engine); /* joined consumers may have waited for an old shard */
@@ -116,32 +110,31 @@ static void carry_out(slp_consumer *c, moving *m) {
 }
 
 void slp_seek_listed(slp_consumer *c) {
-  if (slp_list_empty(&c->moves)) return;
-  moving *m = SLP_OWNER(c->moves.prev, moving, link);
+  if (slp_list_empty(&c->seek.moves)) return;
+  moving *m = SLP_OWNER(c->seek.moves.prev, moving, link);
   if (m->over) return;
-  if (c->lists_done < m->serial) {
+  if (c->listing.done < m->serial) {
     slp_consumer_list_soon(c, 0);
     return;
   }
   carry_out(c, m);
 }
 
-/* ---- telling
- * ----------------------------------------------------------------------------------------------- */
+/* ---- telling ----------------------------------------------------------------------------------------- */
 
 static void on_event(slp_event *ev) {
-  slp_consumer *c = SLP_OWNER(ev, slp_consumer, moves_ev);
+  slp_consumer *c = SLP_OWNER(ev, slp_consumer, seek.ev);
   moving *m = first_of(c);
   if (!m || !m->over) return;
-  if (c->notices_n) { /* what was told before comes first */
-    slp_post(c->engine->host, &c->moves_ev);
+  if (c->notices.n) { /* what was told before comes first */
+    slp_post(c->engine->host, &c->seek.ev);
     return;
   }
   sloop_cb cb = m->cb;
   void *arg = m->arg;
   int status = m->status, done = m->done;
   moving_free(c, m);
-  slp_post(c->engine->host, &c->moves_ev);
+  slp_post(c->engine->host, &c->seek.ev);
   if (done && c->life == SLP_LIFE_RUNNING) {
     slp_lineage_open_ready(c);
     slp_consumer_check(c);
@@ -150,13 +143,13 @@ static void on_event(slp_event *ev) {
 }
 
 void slp_seek_cancel(slp_consumer *c, int status) {
-  SLP_LIST_EACH(&c->moves, it) {
+  SLP_LIST_EACH(&c->seek.moves, it) {
     moving *m = SLP_OWNER(it, moving, link);
     if (!m->over) over(c, m, status);
   }
 }
 
-int slp_seek_pending(const slp_consumer *c) { return !slp_list_empty(&c->moves); }
+int slp_seek_pending(const slp_consumer *c) { return !slp_list_empty(&c->seek.moves); }
 
 int slp_seek_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
   moving *m = first_of(c);
@@ -167,8 +160,7 @@ int slp_seek_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
   return 1;
 }
 
-/* ---- asking
- * ------------------------------------------------------------------------------------------------ */
+/* ---- asking ------------------------------------------------------------------------------------------ */
 
 static int start_position_of(slp_consumer *c, const sloop_position_t *to, slp_start_position **ret) {
   char why[160] = "";
@@ -194,21 +186,21 @@ int slp_consumer_seek(slp_consumer *c, const sloop_position_t *to, sloop_cb cb, 
   m->start_position = start_position;
   m->cb = cb;
   m->arg = arg;
-  m->serial = c->lists_begun + 1;
-  slp_list_add_last(&c->moves, &m->link);
+  m->serial = c->listing.begun + 1;
+  slp_list_add_last(&c->seek.moves, &m->link);
   slp_consumer_list_soon(c, 0);
   return 0;
 }
 
 void slp_seek_init(slp_consumer *c) {
-  slp_list_init(&c->moves);
+  slp_list_init(&c->seek.moves);
   slp_list_init(&c->detached);
-  c->moves_ev.run = on_event;
+  c->seek.ev.run = on_event;
 }
 
 void slp_seek_free(slp_consumer *c) {
   moving *m;
-  slp_unpost(&c->moves_ev);
+  slp_unpost(&c->seek.ev);
   while ((m = first_of(c))) moving_free(c, m);
   slp_queue_forget(&c->detached);
 }

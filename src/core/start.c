@@ -1,11 +1,9 @@
-/* start.c - from a goal to a place for every shard. */
+/* start.c - from a start position to a position for every shard. */
 #include "core/start.h"
 
 #include <stdio.h>
 
-/* ---- goals
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- start positions --------------------------------------------------------------------------------- */
 
 static int bad(char why[160], const char *what, const char *detail) {
   snprintf(why, 160, "%s%.80s", what, detail ? detail : "(none)");
@@ -63,9 +61,7 @@ void slp_start_position_free(slp_start_position *g) {
   slp_mem_drop(mem);
 }
 
-/* ---- shards
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- shards ------------------------------------------------------------------------------------------ */
 
 static int has_end(slp_str id, const char *end) {
   size_t n = strlen(end);
@@ -75,10 +71,6 @@ static int has_end(slp_str id, const char *end) {
 void slp_start_skip(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_SKIPPED); }
 
 static void take_up(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_WANTED); }
-
-static slp_shard *parent_of(const slp_shard *s, int i) {
-  return s->parents[i].n ? slp_lineage_get(s->consumer, s->parents[i]) : NULL;
-}
 
 int64_t slp_start_time(const slp_consumer *c, int64_t ms) {
   if (ms == INT64_MIN || c->source->anchors_by_time) return ms;
@@ -92,9 +84,9 @@ static uint32_t sub_of(const slp_consumer *c, const slp_mark *at) {
 }
 
 static void start_at(slp_shard *s, const slp_mark *at) {
-  s->start.kind = SLP_POSITION_AT;
-  s->start.mark = *at;
-  s->start.mark.sub = sub_of(s->consumer, at);
+  s->at.start.kind = SLP_POSITION_AT;
+  s->at.start.mark = *at;
+  s->at.start.mark.sub = sub_of(s->consumer, at);
 }
 
 /* As if that record had been read already. Of an aggregate that is not expanded any more nobody knows whether
@@ -104,25 +96,24 @@ static void start_after(slp_shard *s, const slp_mark *at) {
     start_at(s, at);
     return;
   }
-  s->last = *at;
+  s->at.last = *at;
 }
 
 static void start_at_time(slp_shard *s, int64_t at_ms) {
-  s->not_before_ms = slp_start_time(s->consumer, at_ms);
+  s->at.not_before_ms = slp_start_time(s->consumer, at_ms);
   if (!s->consumer->source->anchors_by_time) return; /* from the oldest on, passing over what is older */
-  s->start.kind = SLP_POSITION_TIME;
-  s->start.at_ms = at_ms;
+  s->at.start.kind = SLP_POSITION_TIME;
+  s->at.start.at_ms = at_ms;
 }
 
 /* Until there is a first iterator, a token says "what came since now". */
 static void start_at_latest(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  s->start.kind = SLP_POSITION_LATEST;
-  s->anchor_ms = s->open_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
+  s->at.start.kind = SLP_POSITION_LATEST;
+  s->at.anchor_ms = s->at.open_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
 }
 
-/* ---- at a sequence number
- * ---------------------------------------------------------------------------------- */
+/* ---- at a sequence number ---------------------------------------------------------------------------- */
 
 /* Skipped shards that descend from one that is read are read after all. */
 static void take_up_descendants(slp_consumer *c) {
@@ -134,7 +125,7 @@ static void take_up_descendants(slp_consumer *c) {
     while ((s = slp_map_each(&c->shards, &at))) {
       if (slp_lineage_wanted(s) || !slp_lineage_wants(c, s->id)) continue;
       for (int i = 0; i < 2 && !slp_lineage_wanted(s); i++) {
-        slp_shard *p = parent_of(s, i);
+        slp_shard *p = slp_lineage_parent(s, i);
         if (!p || !slp_lineage_wanted(p)) continue;
         take_up(s);
         redelivered = 1;
@@ -166,13 +157,12 @@ static int start_all_at_seq(slp_consumer *c, const slp_start_position *g, slp_fa
                       found ? "more than one" : "no", c->stream, g->shard);
 }
 
-/* ---- at the ends, at a time
- * -------------------------------------------------------------------------------- */
+/* ---- at the ends, at a time -------------------------------------------------------------------------- */
 
 static int open_parent_listed(slp_shard *s) {
   for (int i = 0; i < 2; i++) {
-    slp_shard *p = parent_of(s, i);
-    if (p && !p->listed_closed) return 1;
+    slp_shard *p = slp_lineage_parent(s, i);
+    if (p && !p->lineage.listed_closed) return 1;
   }
   return 0;
 }
@@ -182,11 +172,11 @@ static void start_all_latest(slp_consumer *c, int64_t not_before_ms) {
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
     if (!slp_lineage_wanted(s)) continue;
-    s->not_before_ms = not_before_ms;
+    s->at.not_before_ms = not_before_ms;
     /* A child listed beside its still open parent: a reshard is under way. The parent's end comes
      * first, and the child is read from its beginning. A closed shard is over for its children; while none is
      * listed, it is the way to them. */
-    if (s->listed_closed && s->children_n) {
+    if (s->lineage.listed_closed && s->lineage.children_n) {
       slp_start_skip(s);
     } else if (!open_parent_listed(s)) {
       start_at_latest(s);
@@ -207,8 +197,7 @@ static void start_all_at_time(slp_consumer *c, int64_t at_ms) {
   }
 }
 
-/* ---- at a token
- * ---------------------------------------------------------------------------------------------- */
+/* ---- at a token -------------------------------------------------------------------------------------- */
 
 static slp_str name_in(slp_str arn) {
   size_t at = arn.n;
@@ -262,7 +251,7 @@ static void mark_readable(slp_token *t) {
 }
 
 static void start_from(slp_shard *s, const slp_token_shard *t) {
-  s->not_before_ms = t->not_before_ms;
+  s->at.not_before_ms = t->not_before_ms;
   switch (t->from.kind) {
     case SLP_POSITION_AT: start_at(s, &t->from.mark); return;
     case SLP_POSITION_AFTER: start_after(s, &t->from.mark); return;
@@ -282,7 +271,7 @@ static void start_after_lease(slp_shard *s, const slp_mark *at) {
     start_at(s, at);
     return;
   }
-  s->last = *at;
+  s->at.last = *at;
 }
 
 void slp_start_shard(slp_shard *s, const slp_position *from) {
@@ -303,7 +292,7 @@ static void take_up_orphans(slp_consumer *c, const slp_token *t) {
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
     for (int i = 0; i < 2 && !slp_lineage_wanted(s); i++) {
-      const slp_token_shard *p = s->parents[i].n ? slp_token_find(t, s->parents[i]) : NULL;
+      const slp_token_shard *p = s->lineage.parents[i].n ? slp_token_find(t, s->lineage.parents[i]) : NULL;
       if (p && p->reads && !slp_lineage_get(c, p->id) && slp_lineage_wants(c, s->id)) take_up(s);
     }
   }
@@ -327,7 +316,7 @@ static void mark_known(slp_consumer *c, const slp_token *t) {
     redelivered = 0;
     for (at = 0; (s = slp_map_each(&c->shards, &at));) {
       for (int i = 0; i < 2 && s->marked; i++) {
-        slp_shard *p = parent_of(s, i);
+        slp_shard *p = slp_lineage_parent(s, i);
         if (!p || p->marked) continue;
         p->marked = 1;
         redelivered = 1;
@@ -343,8 +332,8 @@ static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   slp_shard *s;
   mark_known(c, t);
   while ((s = slp_map_each(&c->shards, &at))) {
-    if (slp_lineage_wanted(s) || s->marked || parent_of(s, 0) || parent_of(s, 1)) continue;
-    if (s->parents[0].n && slp_lineage_wants(c, s->id)) take_up(s);
+    if (slp_lineage_wanted(s) || s->marked || slp_lineage_parent(s, 0) || slp_lineage_parent(s, 1)) continue;
+    if (s->lineage.parents[0].n && slp_lineage_wants(c, s->id)) take_up(s);
   }
 }
 
@@ -393,8 +382,7 @@ void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g) {
   }
 }
 
-/* ---- all
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------------- */
 
 /* Every end of an id the user asked for must be some shard's. */
 static int check_asked(slp_consumer *c, slp_fail *f) {
@@ -428,10 +416,10 @@ int slp_start_wants(slp_consumer *c, const slp_shard *s) {
   int kin = 0, known = 0;
   if (!g || (g->from.kind != SLP_POSITION_AT && !g->token)) return 1;
   for (int i = 0; i < 2; i++) {
-    const slp_shard *p = parent_of(s, i);
+    const slp_shard *p = slp_lineage_parent(s, i);
     known |= p != NULL;
-    kin |= p && (slp_lineage_wanted(p) || p->selection == SLP_SELECT_BARRED || p->state == SLP_READER_ENDED ||
-                 p->state == SLP_READER_GONE);
+    kin |= p && (slp_lineage_wanted(p) || p->lineage.selection == SLP_SELECT_BARRED ||
+                 p->reader.state == SLP_READER_ENDED || p->reader.state == SLP_READER_GONE);
   }
   /* A token holds all there was to be read; what came since has forgotten parents. */
   return kin || (!known && g->token);

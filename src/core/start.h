@@ -1,5 +1,5 @@
-/* start.h - where each shard is read from: a start position and the listed shards become shards with a place
- * to start at. The same for the first listing and for every move afterwards. */
+/* start.h - where each shard is read from: a start position and the listed shards become shards with a
+ * position to start at. The same for the first listing and for every seek afterwards. */
 #ifndef SLP_CORE_START_H
 #define SLP_CORE_START_H
 
@@ -13,16 +13,16 @@ struct slp_start_position { /* where in a stream reading begins: a copy of what 
   slp_token *token;         /* owned; NULL: no token */
 };
 
-/* Whether the place makes sense by itself; why names the option that does not. 0 or SLOOP_EOPTION. */
+/* Whether the position makes sense by itself; why names the option that does not. 0 or SLOOP_EOPTION. */
 int slp_start_position_check(const sloop_position_t *to, char why[160]);
 /* 0, SLOOP_EOPTION, SLOOP_ETOKEN (why says where), SLP_ENOMEM. */
 int slp_start_position_new(slp_start_position **ret, slp_mem *mem, const sloop_position_t *to, char why[160]);
 void slp_start_position_free(slp_start_position *g); /* NULL is fine */
 
-/* Gives every shard of c, as listed and not started, its place; those not to be read are skipped. Not 0: the
- * goal does not fit this stream, and f says why; the shards are of no use then. */
+/* Gives every shard of c, as listed and not started, its position; those not to be read are skipped. Not 0:
+ * the start position does not fit this stream, and f says why; the shards are of no use then. */
 int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f);
-/* What is lost because shards of the token are gone; to be told once the seed counts. */
+/* Tells the losses when shards of the token are gone; once the start position counts. */
 void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g);
 /* A single shard, by its lease. */
 void slp_start_shard(slp_shard *s, const slp_position *from);

@@ -38,9 +38,7 @@ static int is_number(slp_str s, size_t max) {
   return s.n > 0 && s.n <= max;
 }
 
-/* ---- values
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- values ------------------------------------------------------------------------------------------ */
 
 /* A string; {NULL, 0} for null. */
 static int read_text(reader *r, slp_str *ret, size_t max) {
@@ -88,9 +86,7 @@ static int read_place(reader *r, slp_position_kind *ret) {
   return wrong(r, "is none of trim_horizon, latest, at_sequence, after_sequence");
 }
 
-/* ---- shards
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- shards ------------------------------------------------------------------------------------------ */
 
 static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
   uint64_t n = 0;
@@ -175,9 +171,7 @@ static int read_shards(reader *r) {
   }
 }
 
-/* ---- the rest
- * ----------------------------------------------------------------------------------------------
- */
+/* ---- the rest ---------------------------------------------------------------------------------------- */
 
 static int read_active(reader *r) {
   int k = slp_json_next(&r->j);
@@ -275,9 +269,7 @@ slp_token_shard *slp_token_find(const slp_token *t, slp_str id) {
   return number ? &t->shards[number - 1] : NULL;
 }
 
-/* ---- writing
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- writing ----------------------------------------------------------------------------------------- */
 
 static const char *name_of(slp_position_kind kind) {
   switch (kind) {

@@ -22,8 +22,8 @@ typedef struct slp_token_shard {
   slp_position from;     /* OLDEST, LATEST, AT or AFTER */
   int64_t not_before_ms; /* INT64_MIN: not given */
   uint8_t active;
-  uint8_t reads;  /* seed.c's: active, or descends from one that is */
-  uint8_t judged; /* seed.c's: that is known */
+  uint8_t reads;  /* start.c's: active, or descends from one that is */
+  uint8_t judged; /* start.c's: that is known */
 } slp_token_shard;
 
 typedef struct slp_token {

@@ -1,4 +1,4 @@
-/* consumer.c - a consumer whose shards come by leases: the seam of processor.h from the reading side.
+/* consumer.c - a consumer whose shards come by leases: it is the shard processor of lease/processor.h.
  *
  * A shard is here from open to revoke and is nobody's child: whoever opened it knows that its parents are
  * read. What is out with the user when a lease goes stays theirs and counts for nothing, as after a move. */
@@ -50,9 +50,9 @@ static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_positi
   if (!s) return SLP_ENOMEM;
   if (SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
   s->name->epoch = epoch;
-  s->leased_from = *from;
-  s->listed = 1; /* until a listing says otherwise */
-  s->progress_us = slp_now_us(host_of(ld));
+  s->lease.from = *from;
+  s->lineage.listed = 1; /* until a listing says otherwise */
+  s->lease.progress_us = slp_now_us(host_of(ld));
   slp_start_shard(s, from);
   slp_reader_start(s);
   slp_lineage_enter_ready(c);
@@ -67,26 +67,19 @@ static const unsigned allowed[] = {
 };
 
 static void move_drain(slp_shard *s, slp_drain to) {
-  SLP_CHECK(allowed[s->drain] & BIT(to));
-  s->drain = to;
+  SLP_CHECK(allowed[s->lease.drain] & BIT(to));
+  s->lease.drain = to;
 }
 
 /* Reading ends and what was not handed out goes; what is out is waited for. */
 static void stop_reading(slp_shard *s) {
-  if (s->drain) return;
+  if (s->lease.drain) return;
   move_drain(s, SLP_DRAIN_STOPPED);
-  s->consumer->going_n++;
+  s->consumer->sum.going_n++;
   slp_reader_stop(s);
   slp_queue_leave(s);
   slp_queue_drop(s);
-  if (s->consumer->engine->blocker == s) s->consumer->engine->blocker = NULL;
-}
-
-static int is_out(const slp_shard *s) {
-  SLP_LIST_EACH(&s->pages, it) {
-    if ((SLP_OWNER(it, slp_buffered, link))->out) return 1;
-  }
-  return 0;
+  slp_deliver_forget(s);
 }
 
 static void go_on(slp_consumer *c) {
@@ -101,15 +94,8 @@ static void t_drain(slp_processor *t, slp_str id) {
   if (!s) return;
   stop_reading(s);
   move_drain(s, SLP_DRAIN_ASKED);
-  if (!is_out(s)) slp_fleet_drained(ld->fleet, id);
+  if (!slp_queue_is_out(s)) slp_fleet_drained(ld->fleet, id);
   go_on(ld->c);
-}
-
-static void forget_in_batches(slp_shard *s) {
-  SLP_LIST_EACH(&s->consumer->engine->batches, it) {
-    slp_batch *b = SLP_OWNER(it, slp_batch, link);
-    if (b->shard == s) b->shard = NULL;
-  }
 }
 
 static void t_revoke(slp_processor *t, slp_str id, slp_shutdown_reason why) {
@@ -122,8 +108,8 @@ static void t_revoke(slp_processor *t, slp_str id, slp_shutdown_reason why) {
   } else if (s->opened_told)
     slp_report_shard(c, s, why == SLP_SHUTDOWN_LOST ? SLOOP_SHARD_LOST : SLOOP_SHARD_RELEASED);
   stop_reading(s);
-  c->going_n--;
-  forget_in_batches(s);
+  c->sum.going_n--;
+  slp_batches_forget_shard(s);
   slp_queue_detach(s, &c->detached);
   slp_lineage_drop(s);
   go_on(c);
@@ -139,8 +125,8 @@ static void t_suspend(slp_processor *t, int on) {
     if (on) {
       slp_engine_unwant(s);
     } else { /* what failed before may have failed for the same reason, and is tried only now */
-      if (s->failing_since_us) s->failing_since_us = slp_now_us(host_of(leased_of(t)));
-      s->progress_us = slp_now_us(host_of(leased_of(t)));
+      if (s->reader.failing_since_us) s->reader.failing_since_us = slp_now_us(host_of(leased_of(t)));
+      s->lease.progress_us = slp_now_us(host_of(leased_of(t)));
       slp_reader_poke(s);
     }
   }
@@ -150,15 +136,15 @@ static void t_suspend(slp_processor *t, int on) {
 /* A place in the stream says nothing of the start that the shard still looks for: whoever goes on from there
  * would hand out what is older. */
 static int is_before_start(const slp_shard *s, const slp_mark *at) {
-  return at->arrived_ms >= 0 && at->arrived_ms < s->not_before_ms;
+  return at->arrived_ms >= 0 && at->arrived_ms < s->at.not_before_ms;
 }
 
 static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
   slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
   SLP_CHECK(s);
   memset(ret, 0, sizeof *ret);
-  if (s->read_out &&
-      (SLP_MUTANT(no_batch_is_acknowledged) ? s->batches_out == 0 : slp_list_empty(&s->pages))) {
+  if (s->lease.read_out &&
+      (SLP_MUTANT(no_batch_is_acknowledged) ? s->queue.batches_out == 0 : slp_list_empty(&s->queue.pages))) {
     (void)slp_acked_prefix(s, &ret->mark);
     ret->kind = SLP_POSITION_END;
   } else if (slp_acked_prefix(s, &ret->mark) && !is_before_start(s, &ret->mark)) {
@@ -166,19 +152,19 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
     /* Kept as they came, aggregates are finished with as a whole. */
     if (s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP) ret->mark.sub = UINT32_MAX;
   } else {
-    *ret = s->leased_from;
+    *ret = s->lease.from;
   }
 }
 
 static int64_t t_behind(slp_processor *t, slp_str id) {
   const slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
-  return s ? s->behind_ms : -1;
+  return s ? s->lag.behind_ms : -1;
 }
 
 static void t_list(slp_processor *t) {
   slp_leased *ld = leased_of(t);
   ld->list_asked = 1;
-  ld->list_serial = ld->c->lists_begun + 1;
+  ld->list_serial = ld->c->listing.begun + 1;
   slp_consumer_list_soon(ld->c, 0);
 }
 
@@ -188,7 +174,8 @@ static void t_load(slp_processor *t, int64_t *ret_behind_ms, int64_t *ret_rate_b
   size_t at = 0;
   slp_shard *s;
   *ret_behind_ms = *ret_rate_bytes = -1;
-  while ((s = slp_map_each(&ld->c->shards, &at))) *ret_behind_ms = slp_max_i64(*ret_behind_ms, s->behind_ms);
+  while ((s = slp_map_each(&ld->c->shards, &at)))
+    *ret_behind_ms = slp_max_i64(*ret_behind_ms, s->lag.behind_ms);
   uint64_t ms = (now - ld->load_us) / 1000;
   if (ld->load_us && ms) *ret_rate_bytes = (int64_t)((bytes - ld->load_bytes) * 1000 / ms);
   ld->load_us = now;
@@ -210,25 +197,25 @@ static void on_settled(slp_leases *l, slp_shard *s, int acked) {
   if (!ld->fleet) return; /* it ended by itself: nobody counts any more */
   if (acked) {
     slp_fleet_progressed(ld->fleet, s->id);
-    s->progress_us = slp_now_us(host_of(ld));
+    s->lease.progress_us = slp_now_us(host_of(ld));
   }
-  if (s->drain == SLP_DRAIN_ASKED && !is_out(s)) slp_fleet_drained(ld->fleet, s->id);
+  if (s->lease.drain == SLP_DRAIN_ASKED && !slp_queue_is_out(s)) slp_fleet_drained(ld->fleet, s->id);
 }
 
 static void on_read_out(slp_leases *l, slp_shard *s) {
   slp_leased *ld = of(l);
-  if (s->read_out || s->drain) return;
-  s->read_out = 1;
-  slp_fleet_ended(ld->fleet, s->id, s->kids, s->kids_n);
+  if (s->lease.read_out || s->lease.drain) return;
+  s->lease.read_out = 1;
+  slp_fleet_ended(ld->fleet, s->id, s->lease.children, s->lease.children_n);
 }
 
 /* Without memory the leader's next listing finds them. */
 static void on_children(slp_leases *l, slp_shard *s, const slp_shard_desc *children, size_t n) {
   (void)l;
   slp_mem *mem = s->consumer->mem;
-  slp_free(mem, s->kids);
-  s->kids = n ? slp_descs_copy(mem, children, n) : NULL;
-  s->kids_n = s->kids ? n : 0;
+  slp_free(mem, s->lease.children);
+  s->lease.children = n ? slp_descs_copy(mem, children, n) : NULL;
+  s->lease.children_n = s->lease.children ? n : 0;
 }
 
 static void on_hopeless(slp_leases *l, slp_shard *s, int park) {
@@ -250,20 +237,20 @@ static void note_listed(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    s->listed = 0;
-    s->children_n = 0;
+    s->lineage.listed = 0;
+    s->lineage.children_n = 0;
   }
-  for (size_t i = 0; i < c->list.shards_n; i++) {
-    const slp_shard_desc *d = &c->list.shards[i];
+  for (size_t i = 0; i < c->listing.rq.shards_n; i++) {
+    const slp_shard_desc *d = &c->listing.rq.shards[i];
     s = slp_lineage_get(c, d->id);
     if (s) {
-      s->listed = 1;
-      s->listed_closed = d->seq_end.p != NULL;
+      s->lineage.listed = 1;
+      s->lineage.listed_closed = d->seq_end.p != NULL;
     }
     s = d->parent.n ? slp_lineage_get(c, d->parent) : NULL;
-    if (s) s->children_n++;
+    if (s) s->lineage.children_n++;
     s = d->adjacent_parent.n ? slp_lineage_get(c, d->adjacent_parent) : NULL;
-    if (s) s->children_n++;
+    if (s) s->lineage.children_n++;
   }
 }
 
@@ -272,19 +259,20 @@ static void on_listed(slp_leases *l, const slp_fail *f) {
   slp_consumer *c = ld->c;
   int fine = f->class == SLP_FINE;
   if (fine) note_listed(c);
-  if (!ld->fleet || !ld->list_asked || (fine && c->lists_done < ld->list_serial)) return;
+  if (!ld->fleet || !ld->list_asked || (fine && c->listing.done < ld->list_serial)) return;
   ld->list_asked = 0;
-  slp_fleet_listed(ld->fleet, f, fine ? c->list.shards : NULL, fine ? c->list.shards_n : 0);
+  slp_fleet_listed(ld->fleet, f, fine ? c->listing.rq.shards : NULL, fine ? c->listing.rq.shards_n : 0);
 }
 
 /* ---- shards without progress ------------------------------------------------------------------------ */
 
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
-  int idle = s->paused || s->consumer->paused_all || s->drain || s->consumer->suspended;
-  if (idle || s->unacked_n == 0) s->progress_us = now;
-  uint64_t since = s->progress_us;
-  if (s->failing_since_us && !idle && !s->throttled) since = slp_min_u64(since, s->failing_since_us);
-  return !s->drain && now - since >= limit_us;
+  int idle = s->paused || s->consumer->paused_all || s->lease.drain || s->consumer->suspended;
+  if (idle || s->queue.unacked_n == 0) s->lease.progress_us = now;
+  uint64_t since = s->lease.progress_us;
+  if (s->reader.failing_since_us && !idle && !s->reader.throttled)
+    since = slp_min_u64(since, s->reader.failing_since_us);
+  return !s->lease.drain && now - since >= limit_us;
 }
 
 static void look_for_stuck(slp_leased *ld) {
@@ -503,7 +491,7 @@ static void on_described(slp_leases *l) {
   slp_consumer *c = ld->c;
   slp_fail f = {0};
   slp_consumer_move(c, SLP_LIFE_LISTING);
-  if (ld->o.open(ld->o.ctx, &c->describe, &ld->store, &ld->schema, &f)) {
+  if (ld->o.open(ld->o.ctx, &c->describing.rq, &ld->store, &ld->schema, &f)) {
     slp_consumer_fatal(c, &f);
     return;
   }

@@ -12,8 +12,7 @@
 #define CHILDREN_TRIES 3u
 #define CHILDREN_WAIT_US 250000u
 
-/* ---- which stream ---------------------------------------------------------------------------------------
- */
+/* ---- which stream ------------------------------------------------------------------------------------ */
 static int is_stream_arn(const char *arn) { return strstr(arn, "/stream/") != NULL; }
 
 static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq) {
@@ -27,8 +26,7 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
 
 static int list_needs_description(const slp_poll *p) { return !is_stream_arn(p->arn); }
 
-/* ---- listings -------------------------------------------------------------------------------------------
- */
+/* ---- listings ---------------------------------------------------------------------------------------- */
 /* The token is the id of a shard: a server that does not know it (moto) gives the same page again. */
 static int list_goes_on(const slp_op_list_shards *page, size_t news) {
   return !slp_str_eq(page->ret_next, page->next_token) && (news > 0 || page->shards_n == 0);
@@ -49,8 +47,7 @@ static void listed(slp_poll *p, slp_listing *l) {
   }
 }
 
-/* ---- the end of a shard ---------------------------------------------------------------------------------
- */
+/* ---- the end of a shard ------------------------------------------------------------------------------ */
 static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
 
 static void ask_children(slp_request *q);

@@ -50,8 +50,7 @@ static int other_place(slp_request *q) {
   return 1;
 }
 
-/* ---- aggregates ------------------------------------------------------------------------------------------
- */
+/* ---- aggregates -------------------------------------------------------------------------------------- */
 static slp_expander *take_expander(kinesis_poll *k) {
   slp_list *node = slp_list_pop(&k->idle);
   if (!node) return slp_expander_new(k->p.h);

@@ -10,8 +10,7 @@
 
 static slp_poll *poll_of(slp_source *s) { return SLP_OWNER(s, slp_poll, s); }
 
-/* ---- requests --------------------------------------------------------------------------------------------
- */
+/* ---- requests ---------------------------------------------------------------------------------------- */
 static slp_request *request_take(slp_poll *p, slp_ask ask, slp_src_req *rq) {
   slp_list *node = slp_list_pop(&p->idle);
   slp_request *q = node ? SLP_OWNER(node, slp_request, link) : SLP_NEW(p->h->mem, slp_request);
@@ -91,8 +90,7 @@ static int unstarve(slp_poll *p, slp_src_req *rq) {
   return 0;
 }
 
-/* ---- describe --------------------------------------------------------------------------------------------
- */
+/* ---- describe ---------------------------------------------------------------------------------------- */
 static void on_describe(slp_write *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.describe.op);
   slp_op_describe *d = &q->op.describe;
@@ -123,8 +121,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
     send_describe(q, on_describe);
 }
 
-/* ---- list ------------------------------------------------------------------------------------------------
- */
+/* ---- list -------------------------------------------------------------------------------------------- */
 static void on_list_page(slp_write *op);
 
 /* The token is sent only when the service gave one: kinesalite ends when it sees one. */
@@ -239,8 +236,7 @@ static void do_list(slp_source *s, slp_src_list *rq) {
   begin_list(q);
 }
 
-/* ---- locate ----------------------------------------------------------------------------------------------
- */
+/* ---- locate ------------------------------------------------------------------------------------------ */
 static slp_iter_kind iter_kind(slp_position_kind kind) {
   switch (kind) {
     case SLP_POSITION_OLDEST: return SLP_ITER_OLDEST;
@@ -289,8 +285,7 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   p->ops->iterator(p->ops, it);
 }
 
-/* ---- fetch -----------------------------------------------------------------------------------------------
- */
+/* ---- fetch ------------------------------------------------------------------------------------------- */
 static int fetch_may_grow(slp_op_records *op, size_t more) {
   slp_request *q = SLP_OWNER(op, slp_request, op.records);
   slp_src_fetch *f = SLP_OWNER(q->rq, slp_src_fetch, rq);
@@ -328,8 +323,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   p->ops->records(p->ops, op);
 }
 
-/* ---- the rest --------------------------------------------------------------------------------------------
- */
+/* ---- the rest ---------------------------------------------------------------------------------------- */
 static int is_starved(const slp_poll *p, const slp_src_req *rq) {
   for (const slp_src_req *it = p->starved; it; it = it->impl) {
     if (it == rq) return 1;

@@ -92,7 +92,7 @@ SCENE(an_aggregate_kept_whole_comes_again_when_the_token_is_from_inside_it) {
       slp_user_start(&st->u);
     }
     slp_world_pass(st->w, 2000);
-    CHECK_INT(slp_has_taken(shard_of(st)), !sub);
-    if (sub) CHECK_INT(shard_of(st)->start.mark.sub, 0);
+    CHECK_INT(slp_has_taken(&shard_of(st)->at), !sub);
+    if (sub) CHECK_INT(shard_of(st)->at.start.mark.sub, 0);
   }
 }

@@ -101,7 +101,7 @@ static int look_at_held(void *arg) {
   size_t at = 0;
   slp_shard *s;
   while (h->u->s && (s = slp_map_each(&h->u->s->consumer->shards, &at)))
-    if (s->unacked_n > h->most) h->most = s->unacked_n;
+    if (s->queue.unacked_n > h->most) h->most = s->queue.unacked_n;
   return 0;
 }
 

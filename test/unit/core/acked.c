@@ -51,12 +51,12 @@ static slp_buffered *page_of(fixture *f, uint32_t p) {
   buffered->page = page;
   buffered->n = buffered->unacked = EACH;
   buffered->redelivered = buffered->bits + (EACH + 7) / 8;
-  if (slp_has_taken(&f->shard)) buffered->prev = f->shard.last;
+  if (slp_has_taken(&f->shard.at)) buffered->prev = f->shard.at.last;
   buffered->charged = slp_page_bytes(page) + slp_alloc_size(buffered);
   slp_budget_force(&f->engine.budget, buffered->charged);
-  slp_list_add_last(&f->shard.pages, &buffered->link);
-  f->shard.unacked_n += EACH;
-  slp_mark_rec(&f->shard.last, page, &page->recs[EACH - 1]);
+  slp_list_add_last(&f->shard.queue.pages, &buffered->link);
+  f->shard.queue.unacked_n += EACH;
+  slp_mark_rec(&f->shard.at.last, page, &page->recs[EACH - 1]);
   return buffered;
 }
 
@@ -80,12 +80,12 @@ TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) {
     seed = round * 88172645463325252u;
     f.mem = slp_mem_new(NULL, NULL);
     f.engine.mem = f.mem;
-    slp_list_init(&f.engine.spares);
+    slp_list_init(&f.engine.calls.spares);
     f.consumer.engine = &f.engine;
     f.opts.on_retry = SLOOP_RETRY_REDELIVER;
     f.consumer.o = &f.opts;
     f.shard.consumer = &f.consumer;
-    slp_list_init(&f.shard.pages);
+    slp_list_init(&f.shard.queue.pages);
     for (uint32_t p = 0; p < PAGES; p++) f.pages[p] = page_of(&f, p);
     check_mark(&f);
     /* Some are with the user, in the order of the shard; the others were not handed out yet. */
@@ -97,7 +97,7 @@ TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) {
     int dropped = 0;
     for (uint32_t left = out_n; left > 0; left--) {
       if (!dropped && rnd(20) == 0) {
-        f.shard.queued_n = f.consumer.queued_n = 0;
+        f.shard.queue.queued_n = f.consumer.sum.queued_n = 0;
         slp_queue_drop(&f.shard);
         dropped = 1;
         check_mark(&f);

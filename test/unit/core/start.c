@@ -73,17 +73,17 @@ static slp_shard started_from(sloop_aggregates_t kind, uint32_t sub) {
 TEST(an_aggregate_begun_by_another_worker_comes_again_where_it_is_kept_as_it_came) {
   for (uint32_t sub = 0; sub < 3; sub++) {
     slp_shard s = started_from(SLOOP_AGGREGATES_KEEP, sub);
-    CHECK_INT(slp_has_taken(&s), 0);
-    CHECK_INT(s.start.kind, SLP_POSITION_AT);
-    CHECK_INT(s.start.mark.sub, 0);
+    CHECK_INT(slp_has_taken(&s.at), 0);
+    CHECK_INT(s.at.start.kind, SLP_POSITION_AT);
+    CHECK_INT(s.at.start.mark.sub, 0);
     s = started_from(SLOOP_AGGREGATES_EXPAND, sub);
-    CHECK_INT(slp_has_taken(&s), 1);
-    CHECK_INT(s.last.sub, sub);
+    CHECK_INT(slp_has_taken(&s.at), 1);
+    CHECK_INT(s.at.last.sub, sub);
   }
   slp_shard s = started_from(SLOOP_AGGREGATES_KEEP, UINT32_MAX);
-  CHECK_INT(slp_has_taken(&s), 1);
+  CHECK_INT(slp_has_taken(&s.at), 1);
   s = started_from(SLOOP_AGGREGATES_EXPAND, UINT32_MAX);
-  CHECK_INT(slp_has_taken(&s), 1);
+  CHECK_INT(slp_has_taken(&s.at), 1);
 }
 
 #define TABLE "arn:aws:dynamodb:eu-west-1:123456789012:table/orders/stream/"
@@ -124,8 +124,8 @@ TEST(a_lease_set_back_to_a_record_begins_with_it) {
   slp_position from = {.kind = SLP_POSITION_AT};
   slp_mark_set(&from.mark, SLP_STR("123"), 4, -1);
   slp_start_shard(&s, &from);
-  CHECK_INT(slp_has_taken(&s), 0);
-  CHECK_INT(s.start.kind, SLP_POSITION_AT);
-  CHECK_MEM(s.start.mark.seq, s.start.mark.seq_n, "123", 3);
-  CHECK_INT(s.start.mark.sub, 4);
+  CHECK_INT(slp_has_taken(&s.at), 0);
+  CHECK_INT(s.at.start.kind, SLP_POSITION_AT);
+  CHECK_MEM(s.at.start.mark.seq, s.at.start.mark.seq_n, "123", 3);
+  CHECK_INT(s.at.start.mark.sub, 4);
 }

@@ -1,0 +1,43 @@
+/* batch.h - records out with the user, and the memory they point into. A batch outlives everything else. */
+#ifndef SLP_CORE_BATCH_H
+#define SLP_CORE_BATCH_H
+
+#include "core/queue.h"
+#include <sloop.h>
+
+typedef struct slp_consumer slp_consumer;
+typedef struct sloop_batch_s slp_batch;
+
+struct sloop_batch_s {
+  slp_list link;          /* in the engine's batches while out */
+  slp_mem *mem;           /* held */
+  slp_engine *engine;     /* NULL: gone */
+  slp_consumer *consumer; /* NULL: gone; then giving back only frees */
+  slp_shard *shard;       /* ORDER_SHARD: the only one; else NULL */
+  sloop_record_t *recs;
+  struct slp_batch_item {
+    slp_buffered *buffered;
+    uint32_t i;
+  } * items;
+  uint8_t *acked; /* bitmap over the batch */
+  uint32_t n, cap;
+  uint64_t payload_bytes, charged;
+  int64_t behind_ms;
+  uint8_t out;
+  uint8_t dead; /* its one record goes to on_dead_letter */
+};
+
+void slp_batch_ack(slp_batch *b, size_t index);
+void slp_batch_done(slp_batch *b, size_t acked);
+void slp_batch_free(slp_batch *b);
+slp_batch *slp_batch_new(slp_engine *e);
+int slp_batch_add(slp_batch *b, slp_shard *s, slp_buffered *buffered, uint32_t i, uint32_t flags);
+void slp_batch_send(slp_batch *b);    /* on_batch: the last thing the caller does */
+void slp_batch_bury(slp_batch *b);    /* on_dead_letter, and the record counts as acknowledged: likewise */
+void slp_batch_recycle(slp_batch *b); /* an empty one that was not sent */
+void slp_batches_orphan(slp_engine *e, slp_consumer *c);
+/* No batch counts for the shard any more, nor for any shard of the consumer. */
+void slp_batches_forget_shard(slp_shard *s);
+void slp_batches_forget_shards(slp_consumer *c);
+
+#endif

@@ -1,0 +1,27 @@
+/* deliver.h - batches out of the merge. */
+#ifndef SLP_CORE_DELIVER_H
+#define SLP_CORE_DELIVER_H
+
+#include "core/batch.h"
+#include "host/host.h"
+
+typedef struct slp_delivery { /* of an engine */
+  slp_key last_out;           /* the latest key handed over; seq in last_out_seq */
+  char last_out_seq[SLP_SEQ_MAX];
+  uint8_t any_out;
+  slp_shard *blocker; /* it held the merge back when that was last looked at */
+  uint64_t blocked_since_us;
+  uint64_t backlog_until_us; /* what waits was found too old to be at the tip; look again then */
+  slp_timer timer;
+  slp_event ev;
+} slp_delivery;
+
+void slp_deliver_init(slp_engine *e);
+void slp_deliver_free(slp_engine *e);
+void slp_deliver_soon(slp_engine *e);
+void slp_deliver_run(slp_event *ev);
+void slp_deliver_anew(slp_engine *e);        /* the order begins anew: nothing to come is late */
+void slp_deliver_forget(slp_shard *s);       /* the shard goes */
+void slp_deliver_blocked_lift(slp_shard *s); /* it brought something: may be set back into the order */
+
+#endif

@@ -1,0 +1,35 @@
+/* report.h - callbacks to the user, later and one at a time. */
+#ifndef SLP_CORE_REPORT_H
+#define SLP_CORE_REPORT_H
+
+#include "base/fail.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "host/host.h"
+#include <sloop.h>
+
+typedef struct slp_consumer slp_consumer;
+typedef struct slp_shard slp_shard;
+
+typedef struct slp_notices { /* of a consumer */
+  slp_list all;              /* callbacks to be made, oldest first */
+  uint32_t n, lost;
+  void *fatal; /* room for one: a fatal error is told without memory too */
+  slp_event ev;
+} slp_notices;
+
+void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, int fatal, uint32_t attempt,
+                      uint64_t retry_in_ms);
+void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_event_kind_t what);
+void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, int certain,
+                     const char *message);
+void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str shard, slp_str worker,
+                      slp_str text, uint64_t epoch);
+int slp_report_tip(slp_consumer *c); /* 0: no memory, to be told later */
+void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, ...) SLP_PRINTF(3, 4);
+void slp_report_run(slp_event *ev);
+void slp_report_drop(slp_consumer *c);
+int slp_report_reserve(slp_consumer *c); /* SLP_ENOMEM */
+void slp_report_unreserve(slp_consumer *c);
+
+#endif
