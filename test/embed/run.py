@@ -17,6 +17,8 @@ import threading
 import time
 import xml.etree.ElementTree as ET
 
+import grown
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 WARN = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
@@ -150,6 +152,24 @@ def check_lambda(root, compiler_flags, server, env):
         ok("lambda: exit code 0", got.returncode == 0 and not got.stderr, (got.returncode, got.stderr))
         check_lines("lambda", server, got.stdout.splitlines())
     return None
+
+
+def check_grown(root, build, got, server, env):
+    """A program of the first header runs with the library it was linked with, and with one whose structs have grown."""
+    program, folder = os.path.join(root, "old"), os.path.join(root, "grown")
+    built = run(["cc", "-std=c99", "-D_GNU_SOURCE", *WARN, HERE + "/abi/old.c", "-o", program,
+                 *got.flags("--libs", "sloop"), *got.flags("--cflags", "--libs", "libuv")])
+    if not ok("abi/old.c: compiles without a warning", built.returncode == 0, built.stdout):
+        return
+    structs = grown.build(build, folder)
+    ok("%d structs of the header have grown" % structs, structs >= 10, structs)
+    for libraries, version in ((got.libdir, None), (folder, grown.VERSION)):
+        what = "a program of the first header, with %s" % ("grown structs" if version else "today's library")
+        done = subprocess.run([program, "orders", str(server.records)], env=dict(env, LD_LIBRARY_PATH=libraries), timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        ok("%s: all is as it was" % what, done.returncode == 0 and done.stderr.startswith("as it was with ") and
+           (not version or done.stderr == "as it was with %s\n" % version), (done.returncode, done.stderr[-600:]))
+        check_lines(what, server, done.stdout.splitlines())
 
 
 def commands_that_compile():
@@ -335,6 +355,7 @@ def main():
             under_valgrind(root, example, check, server, env)
         check_poll(root, shared, server, env)
         check_lambda(root, shared, server, env)
+        check_grown(root, build, got, server, env)
         check_commands(root, got, server, env)
         ok("the sandbox stops when its input closes", server.stop() == 0)
     print("%d passed, %d failed%s" % (len(passed), len(failed), ", %d skipped" % len(skipped) if skipped else ""))
