@@ -53,7 +53,7 @@ static void set_quotas(const slp_assign *p, quota *q, size_t n, uint64_t leases)
   }
 }
 
-/* Who is furthest below its quota and may have it; `full`: also somebody at or over it. NULL: nobody. */
+/* The worker that is furthest below its quota and may have it; `full`: also one at or over it. NULL: none. */
 static quota *furthest_below(quota *q, size_t n, uint32_t not_to, int full) {
   quota *best = NULL;
   for (size_t i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static quota *at_its_floor(quota *q, size_t n, uint32_t not_to) {
   return NULL;
 }
 
-/* What nobody has. Those that must avoid somebody choose first, while there is a choice. */
+/* Leases that nobody has. Those that must avoid a worker are given first, while there is a choice. */
 static void place_homeless(slp_assign *p, quota *q, size_t n) {
   for (int choosy = 1; choosy >= 0; choosy--) {
     for (size_t i = 0; i < p->leases_n; i++) {

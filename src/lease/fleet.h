@@ -1,9 +1,9 @@
 /* fleet.h - one worker of a fleet: proves that it lives, takes the leases that are for it, keeps their
- * positions, and gives them up gracefully. Over any store, by the rules of its schema (fleet_rules.c): a row
- * a worker and a leader's plan (it leads when nobody else does), or a counter a lease and stealing.
+ * positions, and gives them up gracefully. Over any store, by the rules of its schema (rules.c): a row
+ * a worker and a leader's assignment (it leads when nobody else does), or a counter a lease and stealing.
  *
- * What keeps it safe: a worker that cannot prove its life hands out nothing; a tenancy that has sent its
- * letting-go never goes on; and nobody's lease is taken before one conditional write has condemned its
+ * What keeps it safe: a worker that cannot prove its life hands out nothing; an ownership that has sent its
+ * release never goes on; and nobody's lease is taken before one conditional write has evicted its
  * owner, or by a write that its owner's next one would have kept from succeeding. Where leases are stolen
  * from the living, two may hand out one shard until the first is refused its next write, for 0.8 of a lease
  * at most: that is that protocol's, and the user's sink can tell them apart by the epoch. */
@@ -14,7 +14,7 @@
 
 typedef enum slp_fleet_event_kind {
   SLP_FLEET_JOINED,      /* registered: text is the instance */
-  SLP_FLEET_EVICTED,     /* condemned by others: every lease is lost, it registers anew */
+  SLP_FLEET_EVICTED,     /* evicted by others: every lease is lost, it registers anew */
   SLP_FLEET_SUSPENDED,   /* the fence passed */
   SLP_FLEET_RESUMED,     /* a fresh heartbeat: the same leases go on */
   SLP_FLEET_TAKEN,       /* shard, epoch */
@@ -23,7 +23,7 @@ typedef enum slp_fleet_event_kind {
   SLP_FLEET_ENDED_SHARD, /* shard, epoch */
   SLP_FLEET_LEADS,
   SLP_FLEET_FOLLOWS,       /* leads no more */
-  SLP_FLEET_EVICTED_OTHER, /* text: the worker this one has condemned */
+  SLP_FLEET_EVICTED_OTHER, /* text: the worker this one has evicted */
   SLP_FLEET_HOLE,          /* text: what of the stream nobody is going to read */
   SLP_FLEET_BAD_ROW,       /* text: the row and what is wrong; it is left alone */
   SLP_FLEET_TROUBLE,       /* text: something that keeps being tried */
@@ -69,7 +69,7 @@ void slp_fleet_start(slp_fleet *f);
 /* Drains, saves, gives everything to the others and leaves; FLEET_LEFT tells the end, at the latest after
  * limit_ms and a few round trips. */
 void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms);
-/* At once: nothing more is written. Not from inside on_event or a function of the tenant. */
+/* At once: nothing more is written. Not from inside on_event or a function of the processor. */
 void slp_fleet_free(slp_fleet *f);
 
 /* Before every hand-out: reads the clock anew. 0: suspended, hand out nothing. */
@@ -80,6 +80,6 @@ void slp_fleet_beat_first(slp_fleet *f);
  * table or the lease is gone. One at a time: SLP_ENOBUFS while another is under way. */
 int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), void *arg);
 void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret);
-slp_str slp_fleet_instance(const slp_fleet *f); /* "id.boot", as registered last */
+slp_str slp_fleet_instance(const slp_fleet *f); /* "id.incarnation", as registered last */
 
 #endif

@@ -53,7 +53,7 @@ typedef struct slp_save { /* asked for by the user, and not answered yet */
 } slp_save;
 
 struct slp_fleet {
-  /* What every part needs. */
+  /* Every part needs these. */
   slp_mem *mem; /* held */
   slp_host *h;
   slp_store *store;

@@ -148,7 +148,7 @@ static void next_sync(slp_fleet *f) {
   slp_leader_sync(f, slp_fleet_jitter(f, every_us, 10));
 }
 
-/* What the table lacked is in: assign with what there is now. */
+/* The rows that the table lacked are in: assign with what there is now. */
 static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
   if (!leads(f)) return;

@@ -105,7 +105,7 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
   }
   if (w->incarnation.n > SLP_INCARNATION_N) return;
   if (exact) p->exact_us = rq->sent_us;
-  /* What I saw before my own way to the table failed counts for nothing: once it is well again, all have a
+  /* Silence before my own way to the table failed counts for nothing: once it is well again, all have a
    * whole lease to be heard in. */
   if (!same || w->counter != p->counter || p->missing || p->since_us <= slp_fleet_trouble_us(p->op.f)) {
     p->since_us = rq->done_us;

@@ -12,7 +12,7 @@ static void resumed(slp_fleet *f) { slp_election_seek(f, 0); }
 
 static void sync_now(slp_fleet *f) { slp_leader_sync(f, 0); }
 
-/* What waits for a worker is looked at when the worker was evicted, by the leader and by everybody else. */
+/* A worker was evicted: whether it led or owned a lease, every other one looks again. */
 static void evicted_other(slp_fleet *f) {
   slp_leader_assign(f, 0);
   if (slp_role_is(f, SLP_ROLE_FOLLOWS)) slp_election_seek(f, 0);

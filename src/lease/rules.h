@@ -32,7 +32,7 @@ typedef struct slp_liveness_rule {
   int (*dead)(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases);
 } slp_liveness_rule;
 
-/* Who decides which worker reads what. All but the first group may be NULL. */
+/* How it is decided which worker reads which shard. All but the first group of functions may be NULL. */
 typedef struct slp_sharing_rule {
   uint8_t shun_leases;    /* a shard given up for lack of progress is left to others for so long, at least */
   uint8_t missing_blocks; /* a parent without a row is waited for as long as the stream lists it */

@@ -8,7 +8,7 @@
 #include "core/position.h"
 #include "lease/store.h"
 
-#define SLP_INCARNATION_N 16 /* a worker's instance is "id.boot" */
+#define SLP_INCARNATION_N 16 /* a worker's instance is "id.incarnation" */
 #define SLP_WORKER_ID_MAX 64
 
 /* ---- rows, read ------------------------------------------------------------------------------------------
@@ -36,17 +36,17 @@ typedef struct slp_lease_row {
   uint8_t parked;
   int64_t wall_ms;   /* when its owner last wrote, by its owner's clock; -1: not told */
   int64_t behind_ms; /* how far the lease was behind then; -1: not told */
-  slp_str op;        /* boot and serial of the last write */
+  slp_str op;        /* incarnation and serial of the last write */
 } slp_lease_row;
 
 typedef struct slp_worker_row {
-  slp_str id, incarnation; /* the instance is "id.boot" */
+  slp_str id, incarnation; /* the instance is "id.incarnation" */
   uint64_t counter;
   uint32_t lease_ms;
   uint8_t leaving;
-  slp_str gone; /* who condemned it; absent: nobody */
+  slp_str gone; /* who evicted it; absent: nobody */
   uint32_t held, weight;
-  uint64_t changes; /* the newest plan, as the leader rings it */
+  uint64_t changes; /* raised to notify this worker of changes */
   int64_t wall_ms, behind_ms, rate_bytes;
   slp_str host;
 } slp_worker_row;
@@ -115,8 +115,8 @@ typedef enum slp_operation_kind {
 
 typedef struct slp_operation { /* what is not needed stays zero */
   slp_operation_kind kind;
-  slp_str me;              /* my instance, "id.boot" */
-  slp_str id, incarnation; /* the worker row meant; boot as read, or mine */
+  slp_str me;              /* my instance, "id.incarnation" */
+  slp_str id, incarnation; /* the worker row meant; incarnation as read, or mine */
   uint8_t over_tombstone;  /* REGISTER: incarnation_before is that of an evicted row */
   slp_str incarnation_before;
   uint64_t counter; /* HEARTBEAT: the new one; EVICT: as seen (SLP_ANY_COUNTER: any, for an operator) */
@@ -170,7 +170,7 @@ void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kin
 /* ---- a schema
  * ------------------------------------------------------------------------------------------------ */
 typedef enum slp_liveness_kind {
-  SLP_BY_WORKER,   /* one row a worker proves the life of all its leases; the dead are condemned first */
+  SLP_BY_WORKER,   /* one row a worker proves the life of all its leases; the dead are evicted first */
   SLP_BY_COUNTER,  /* every lease has a counter that its owner moves */
   SLP_BY_DEADLINE, /* every lease has a wall-clock deadline */
   SLP_BY_TICK      /* as counter, seen equal twice at fixed intervals */
@@ -197,13 +197,12 @@ struct slp_schema {
   uint32_t lease_ms, renew_ms; /* that system's defaults */
   uint32_t operations;         /* bits of slp_operation_kind it has */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
-  /* What to list: everything of this application and stream (hash key and prefix, borrowed from the schema).
-   */
+  /* The hash key and prefix of everything of this application and stream, borrowed from the schema. */
   void (*scope)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
   void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
-  /* The key of one row: verb says which kind, id or shard which. texts of the draft hold it. */
+  /* The key of one row: the operation says which kind, id or shard which. texts of the draft hold it. */
   int (*key)(slp_schema *s, slp_row_request *d, const slp_operation *i, slp_row_key *ret);
-  /* The write of an intent. 0, SLP_ENOMEM, SLP_EINVAL (this schema has no such verb). */
+  /* The write of an operation. 0, SLP_ENOMEM, SLP_EINVAL (this schema has no such operation). */
   int (*write)(slp_schema *s, slp_row_request *d, const slp_operation *i);
   void (*free)(slp_schema *s);
 };

@@ -41,7 +41,7 @@ typedef struct slp_writes { /* of one worker */
 
 void slp_writes_init(slp_fleet *f);
 void slp_writes_stop(slp_fleet *f); /* those under way are stopped by their owners */
-/* What was seen of others before the worker's own trouble proves nothing about them. */
+/* The silence of others before the worker's own trouble proves nothing about them. */
 void slp_fleet_trouble(slp_fleet *f);
 uint64_t slp_fleet_trouble_us(const slp_fleet *f);
 

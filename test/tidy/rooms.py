@@ -144,6 +144,35 @@ def check_tree(src):
     return found
 
 
+def circles(files):
+    """files: name -> text. Those that reach each other through the functions that they call, largest first."""
+    code = {name: re.sub(r'"(?:\\.|[^"\\\n])*"', '""', strip_c(text)) for name, text in files.items()}
+    home = {function: name for name, text in code.items()
+            for function in re.findall(r"^(?!static)[a-z][\w \*]*?\b(slp_\w+)\([^;{]*\)\s*\{", text, re.M)}
+    calls = {name: {home[word] for word in re.findall(r"\bslp_\w+\b", text) if word in home} - {name}
+             for name, text in code.items()}
+    reached = {}
+    for name in calls:
+        seen, todo = set(), [name]
+        while todo:
+            new = calls[todo.pop()] - seen
+            seen |= new
+            todo += new
+        reached[name] = seen
+    found = {frozenset(other for other in reached[name] if name in reached[other]) for name in reached
+             if name in reached[name]}
+    return sorted((sorted(circle) for circle in found), key=len, reverse=True)
+
+
+def check_circles(src, room):
+    files = {}
+    for name in sorted(os.listdir(os.path.join(src, room))):
+        if name.endswith(".c"):
+            with open(os.path.join(src, room, name), encoding="utf-8") as file:
+                files[name] = file.read()
+    return [f"{room}/: {', '.join(circle)} call each other in a circle" for circle in circles(files)]
+
+
 def undefined_symbols(archive):
     out = subprocess.run(["nm", "-u", archive], capture_output=True, text=True, check=True).stdout
     member, pairs = archive, []
@@ -213,6 +242,10 @@ def self_test():
     wrong = [case for case in SELF_TEST if bool(check_text(case[0], case[1])) != case[2]]
     for path, line, must in wrong:
         print(f"FAIL self-test: {path}: {line!r}: must{'' if must else ' not'} be found")
+    down = {"a.c": "void slp_a(void) { slp_b(); }", "b.c": "void slp_b(void) { slp_c(); }\n", "c.c": "int slp_c(void) {\n}"}
+    if circles(down) or circles({**down, "c.c": "int slp_c(int x) { slp_a(); }"}) != [["a.c", "b.c", "c.c"]]:
+        wrong.append("circles")
+        print("FAIL self-test: circles")
     return wrong
 
 
@@ -226,6 +259,7 @@ def report(name, findings):
 def main():
     bad = report("the checker finds what it must and nothing else", self_test())
     bad |= report("rooms, world and banned functions", check_tree(os.path.join(ROOT, "src")))
+    bad |= report("files of lease/ call downwards", check_circles(os.path.join(ROOT, "src"), "lease"))
     if "--objects" in sys.argv:
         build = sys.argv[sys.argv.index("--objects") + 1]
         bad |= report("objects of core, aws and source know no world", check_objects(build))
