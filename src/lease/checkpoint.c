@@ -40,6 +40,13 @@ static uint64_t period_us(slp_fleet *f) {
   return slp_fleet_jitter(f, ms * 1000, 20);
 }
 
+void slp_lease_save_now(slp_lease *l) {
+  l->save.request = SLP_SAVE_ASKED;
+  slp_lease_touch(l);
+}
+
+int slp_lease_is_saving(const slp_lease *l) { return l->save.request != SLP_SAVE_NONE; }
+
 int slp_lease_save_due(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_lease_save *save = &l->save;

@@ -139,8 +139,7 @@ int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), voi
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
     if (!slp_lease_in(l, SLP_LEASE_OPEN) || (shard.n && !slp_str_eq(shard, l->shard))) continue;
-    l->save.request = SLP_SAVE_ASKED;
-    slp_lease_touch(l);
+    slp_lease_save_now(l);
   }
   slp_due_step(f);
   return 0;
@@ -150,7 +149,7 @@ static void save_answered(slp_fleet *f) {
   if (!f->save.on_saved) return;
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
-    if (l->save.request) return;
+    if (slp_lease_is_saving(l)) return;
   void (*on_saved)(void *arg) = f->save.on_saved;
   f->save.on_saved = NULL;
   on_saved(f->save.arg);

@@ -272,6 +272,8 @@ void slp_lease_gone(slp_lease *l, slp_shutdown_reason why);    /* its ownership 
 void slp_lease_mark(slp_lease *l, slp_position *ret); /* how far everything is acknowledged */
 int slp_lease_clean(slp_lease *l);                    /* nothing is to be saved */
 int slp_lease_save_due(slp_lease *l);                 /* 1: a checkpoint was due, and was sent */
+void slp_lease_save_now(slp_lease *l);                /* the user wants it saved */
+int slp_lease_is_saving(const slp_lease *l);          /* that is not in the table yet */
 int slp_lease_put(slp_lease *l);                      /* the same, due or not */
 
 /* ---- release.c ----------------------------------------------------------------------------------------- */
