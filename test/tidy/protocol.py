@@ -7,6 +7,7 @@ that is there. No comment cites a document that is not in the tree, a file that 
 another name than its own. src/README.md has the rooms and ranks that rooms.py checks.
 """
 
+import functools
 import os
 import re
 import sys
@@ -19,27 +20,34 @@ PAGES = (PROTOCOL, "src/README.md")
 TEXT = (".c", ".h", ".md", ".py", ".pml", ".sh", ".build", ".txt", ".1", ".3", ".7")
 CITED = ("src", "include", "test", "bench", ".ci")
 # Papers from before the tree stood by itself. A fact about a service or a library names its public source, or the test
-# that shows it; "section 6" is fine where an RFC or a page is named in the same sentence.
+# that shows it; "section 6" is fine behind the number of an RFC.
 OUTSIDE = re.compile(
-    r"\bDESIGN\b|\baws-wire\b|\bfleet-protocol\b|\bseed-systems\b|\bapi-answers\b|\bhouse\.md\b"
-    r"|\b(performance|reliability|style|field|interop)\.md\b|\.\./shared|(?<![\w/])/work/|\bissue #?\d+\b"
+    r"\bDESIGN\b|\baws-wire\b|\bfleet-protocol\b|\bseed-systems\b|\bapi-answers\b"
+    r"|\b(?!(?:README|PROTOCOL)\.md)[\w-]+\.md\b|\.\./shared|(?<![\w/])/work/|\bissue #?\d+\b"
     r"|protocol's sheet|the sheet\b|\brule \d+\.\d+|(?<!RFC \d{4} )\b[Ss]ection \d+(\.\d+)*\b", re.M)
+# Each alternative of it has one of these.
+OUTSIDE_PARTS = ("DESIGN", "aws-wire", "fleet-protocol", "seed-systems", "api-answers", ".md", "../shared", "/work/", "issue ",
+                 "sheet", "rule ", "ection ")
 
 
+@functools.cache
 def read(path):
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         return file.read()
 
 
+@functools.cache
 def files(*folders):
     """Every file of text, relative to the root; what a build or a tool left there is not ours."""
+    found = []
     for folder in folders:
         for where, inside, names in os.walk(os.path.join(ROOT, folder)):
             inside[:] = sorted(d for d in inside if d not in ("__pycache__", "corpus", "node_modules"))
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(where, name), ROOT)
                 if name.endswith(TEXT) or name == "run":
-                    yield path
+                    found.append(path)
+    return found
 
 
 # ---- what the pages name ----------------------------------------------------------------------------------------------
@@ -143,6 +151,8 @@ def check_rooms(readme):
 
 
 def check_outside(path, text):
+    if not any(part in text for part in OUTSIDE_PARTS):  # ten times as fast as the expression
+        return []
     return [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: cites what is not in the tree: {match[0]}"
             for match in OUTSIDE.finditer(text)]
 
@@ -154,6 +164,8 @@ SELF_TEST = [  # text, must it be found?
     ("/* the table of section 3 of the protocol */", True),
     ("# see ../shared/reference/style.md", True),
     ("/* issue 10 */", True),
+    ("measured: see performance.md", True),
+    ("bench/README.md has the figures", False),
     ("/* RFC 9110 section 5.6.7 */", False),
     ('there(&p, "is no section [sso-session]");', False),
     ("/* API_GetRecords.html: at most 10,000 */", False),
