@@ -11,7 +11,7 @@
 /* ---- the leader's plan --------------------------------------------------------------------------------- */
 typedef struct slp_assign_worker {
   uint32_t weight; /* 1 and up: its share is proportional */
-  uint8_t takes;   /* 0: leaving or condemned: it gets nothing and keeps nothing */
+  uint8_t takes;   /* 0: leaving or evicted: it gets nothing and keeps nothing */
   uint32_t ret_n;  /* out: leases planned for it */
 } slp_assign_worker;
 

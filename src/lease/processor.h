@@ -49,7 +49,7 @@ struct slp_processor {
 };
 
 typedef struct slp_fleet slp_fleet;
-/* What a tenant tells. Strings are copied. Shards that are not open are ignored. */
+/* What a processor tells. Strings are copied. Shards that are not open are ignored. */
 void slp_fleet_progressed(slp_fleet *f, slp_str shard); /* mark has moved */
 void slp_fleet_drained(slp_fleet *f, slp_str shard);
 /* The last record was handed out; these are its children (none: the stream tells of none). */

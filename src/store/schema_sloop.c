@@ -190,7 +190,7 @@ static slp_val pos(slp_row_request *d, const slp_position *position) {
   return slp_row_request_s(d, (slp_str){out, slp_pos_write(position, out)});
 }
 
-/* The tenancy (me, epoch), and nothing behind the new position. */
+/* The ownership (me, epoch), and nothing behind the new position. */
 static void mine(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->me);
   is_n(d, "epoch", i->epoch);
@@ -240,7 +240,8 @@ static void info(slp_row_request *d, const slp_operation *i) {
 
 static void register_worker(slp_row_request *d, const slp_operation *i) {
   if (i->over_tombstone) {
-    /* Only over the tombstone of another boot: a stray copy of an old registration can't revive its own. */
+    /* Only over the tombstone of another incarnation: a stray copy of an old registration can't revive its
+     * own. */
     there(d, "gone");
     is_text(d, "boot", i->incarnation_before);
   } else {
@@ -352,7 +353,7 @@ static void create(slp_row_request *d, const slp_operation *i) {
   if (i->seq_start.n) set_s(d, "first", i->seq_start);
 }
 
-/* A free lease that is not ended, or that of an owner known to be condemned. */
+/* A free lease that is not ended, or that of an owner known to be evicted. */
 static void take(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
@@ -431,7 +432,7 @@ static void remove_ended(slp_row_request *d) {
   absent(d, "owner");
 }
 
-/* An operator's. The owner of a forced one was condemned just before. Without a position: it stays. */
+/* An operator's. A living owner was evicted just before. Without a position: it stays. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);

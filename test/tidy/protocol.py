@@ -38,11 +38,12 @@ def read(path):
 
 @functools.cache
 def files(*folders):
-    """Every file of text, relative to the root; what a build or a tool left there is not ours."""
+    """Every file of text, relative to the root; what a build or a tool left there is not ours, and what
+    an older version was stays as it was."""
     found = []
     for folder in folders:
         for where, inside, names in os.walk(os.path.join(ROOT, folder)):
-            inside[:] = sorted(d for d in inside if d not in ("__pycache__", "corpus", "node_modules"))
+            inside[:] = sorted(d for d in inside if d not in ("__pycache__", "corpus", "node_modules", "abi"))
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(where, name), ROOT)
                 if name.endswith(TEXT) or name == "run":
@@ -131,16 +132,25 @@ def check_citations(path, text, sections):
             for title in re.findall(r'PROTOCOL\.md, "([^"]+)"', plain) if title not in sections]
 
 
+@functools.cache
+def names():
+    return {os.path.basename(path) for path in files("src", "test", "bench", "include")}
+
+
 def check_files(path, text):
-    """lease/gone.c in a comment, or `/* old_name.c - ` over a file that has another name now."""
+    """lease/gone.c or gone.c in a comment, or `/* old_name.c - ` over a file that has another name now."""
     found = []
     head = re.match(r"/\* ([\w./]+\.[ch]) - ", text)
     if head and os.path.basename(head[1]) != os.path.basename(path):
-        found.append(f"{path}: its first line says that it is {head[1]}")
-    for match in re.finditer(rf"(?<![\w/.-])(?:{'|'.join(rooms.RANK)})/\w+\.[ch]\b(?!\")", text):
-        here = [f"src/{match[0]}", os.path.join(os.path.dirname(path), match[0]), f"test/unit/{match[0]}"]
-        if not any(os.path.exists(os.path.join(ROOT, place)) for place in here):
-            found.append(f"{path}:{text.count(chr(10), 0, match.start()) + 1}: there is no {match[0]}")
+        return [f"{path}: its first line says that it is {head[1]}"]
+    for comment in re.finditer(r"/\*.*?\*/|//[^\n]*", text, re.S) if path.endswith((".c", ".h")) else []:
+        for match in re.finditer(r"(?<![\w<./*])((?:\w+/)*)([a-z_0-9]{2,}\.[ch])\b(?![\w(])", comment[0]):
+            room = match[1].rstrip("/")
+            if room and room not in rooms.RANK:  # of another library, or written from the root
+                continue
+            is_there = os.path.exists(os.path.join(ROOT, "src", match[0])) if room else match[2] in names()
+            if not is_there and not os.path.exists(os.path.join(ROOT, os.path.dirname(path), match[0])):
+                found.append(f"{path}:{text.count(chr(10), 0, comment.start() + match.start()) + 1}: there is no {match[0]}")
     return found
 
 

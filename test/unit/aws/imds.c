@@ -1,4 +1,4 @@
-/* imds.c - one conversation: the token is asked for once, and documents after it. aws_provider_imds.c has
+/* imds.c - one conversation: the token is asked for once, and documents after it. provider_imds.c has
  * the failures. */
 #include "aws/imds.h"
 

@@ -1,5 +1,5 @@
 /* provider.c - keys in JSON, buffers for secrets, and the two providers that need nobody: environment and
- * callback (aws_creds.c has their rules in the chain). */
+ * callback (creds.c has their rules in the chain). */
 #include "aws/provider.h"
 
 #include "aws_fake_host.h"

@@ -1,4 +1,4 @@
-/* sts.c - one question to STS by itself; aws_provider_profile.c and aws_provider_web.c have the rest. */
+/* sts.c - one question to STS by itself; provider_profile.c and provider_web.c have the rest. */
 #include "aws/sts.h"
 
 #include "aws_sources.h"
