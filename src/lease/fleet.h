@@ -15,7 +15,7 @@
 typedef enum slp_fleet_event_kind {
   SLP_FLEET_JOINED,      /* registered: text is the instance */
   SLP_FLEET_EVICTED,     /* evicted by others: every lease is lost, it registers anew */
-  SLP_FLEET_SUSPENDED,   /* the fence passed */
+  SLP_FLEET_SUSPENDED,   /* the lease deadline passed */
   SLP_FLEET_RESUMED,     /* a fresh heartbeat: the same leases go on */
   SLP_FLEET_TAKEN,       /* shard, epoch */
   SLP_FLEET_LOST,        /* shard, epoch: somebody else has it */
