@@ -1,4 +1,4 @@
-/* owner.c - what one read of the table can say about whether the owner of a lease lives. */
+/* owner.c - whether the owner of a lease lives, as far as reading the rows can show. */
 #include "admin/admin_inside.h"
 
 #define SKEW_MS 30000 /* clocks of different machines may be so far apart, or a heartbeat so late */
@@ -14,18 +14,19 @@ int slp_admin_is_instance(const slp_worker_row *w, slp_str instance) {
          slp_str_eq(incarnation, w->incarnation);
 }
 
-int slp_admin_worker_silent(const slp_worker_row *w, int64_t wall_ms) {
-  return w->wall_ms >= 0 && wall_ms - w->wall_ms > (int64_t)w->lease_ms + SKEW_MS;
+int slp_admin_worker_silent(const slp_admin *a, const slp_worker_row *w) {
+  return w->wall_ms >= 0 && a->wall_ms - w->wall_ms > (int64_t)w->lease_ms + SKEW_MS;
 }
 
-slp_owner_life slp_admin_owner_life(const slp_schema *schema, const slp_snapshot *s, slp_str owner,
-                                    int64_t wall_ms) {
+slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner) {
   slp_str id, incarnation;
   if (!owner.n) return SLP_OWNER_NONE;
-  if (schema->liveness != SLP_BY_WORKER || !slp_instance_split(owner, &id, &incarnation))
+  if (a->schema->liveness != SLP_BY_WORKER || !slp_instance_split(owner, &id, &incarnation))
     return SLP_OWNER_UNKNOWN;
-  const slp_worker_row *w = slp_snapshot_worker(s, id);
+  const slp_worker_row *w = slp_snapshot_worker(&a->snapshot, id);
   if (!w) return SLP_OWNER_MISSING;
   if (w->gone.n || !slp_str_eq(w->incarnation, incarnation)) return SLP_OWNER_EVICTED;
-  return slp_admin_worker_silent(w, wall_ms) ? SLP_OWNER_SILENT : SLP_OWNER_ALIVE;
+  if (!slp_admin_worker_silent(a, w)) return SLP_OWNER_ALIVE;
+  const slp_watched *seen = slp_watch_get(a, owner);
+  return seen && seen->alive ? SLP_OWNER_ALIVE : SLP_OWNER_SILENT;
 }

@@ -1,133 +1,138 @@
-/* desk_reset.c - where leases are set to. All of them: whoever is listed no more is left alone, there is
- * nothing to read; a child is read after its parents as ever, whose ends are undone with the rest.
+/* reset.c - where leases are set to. Of all of them those that the stream lists no more are left alone: there
+ * is nothing to read; a child is read after its parents as ever, whose ends are undone with the rest.
  *
  * The latest is a moment, as for a fleet that begins: a shard that was closed before it, and whose children
  * have leases, has nothing behind that moment and counts as read. */
 #include "admin/admin_inside.h"
 
-#define TEXT(s) (int)(s).n, (s).p
-
 /* Whether a shard has children, and all of them have leases. */
-static void count_children(slp_admin *d) {
-  for (size_t i = 0; i < d->shards_n; i++) {
-    int there = slp_snapshot_lease_of(&d->snapshot, d->shards[i].id) != NULL;
+static void count_children(slp_admin *a) {
+  for (size_t i = 0; i < a->shards_n; i++) {
+    int there = slp_snapshot_lease_of(&a->snapshot, a->shards[i].id) != NULL;
     for (int k = 0; k < 2; k++) {
-      /* Not const: it is one of ours. */
-      slp_admin_shard *p = (slp_admin_shard *)(uintptr_t)slp_admin_listed(d, d->shards[i].parents[k]);
-      if (!p) continue;
-      p->has_kids = 1;
-      if (!there) p->lacks_kids = 1;
+      const slp_admin_shard *parent = slp_admin_listed(a, a->shards[i].parents[k]);
+      if (!parent) continue;
+      slp_admin_shard *p = &a->shards[parent - a->shards];
+      p->has_children = 1;
+      if (!there) p->lacks_leases = 1;
     }
   }
 }
 
-/* Closed, and whoever comes after it is there. */
-static int is_past(const slp_admin *d, slp_str shard) {
-  const slp_admin_shard *s = slp_admin_listed(d, shard);
-  return s && !s->open && s->has_kids && !s->lacks_kids;
+/* Closed, and its children are there. */
+static int is_past(const slp_admin *a, slp_str shard) {
+  const slp_admin_shard *s = slp_admin_listed(a, shard);
+  return s && !s->open && s->has_children && !s->lacks_leases;
 }
 
 /* Ours may be ahead of the service's, and what comes till then would not be read. */
-static int64_t now_ms(const slp_admin *d) {
-  int64_t ms = slp_svctime_low_ms(&d->service, slp_now_us(d->o.host));
-  return ms > 0 ? ms : d->wall_ms;
+static int64_t now_ms(const slp_admin *a) {
+  int64_t ms = slp_svctime_low_ms(&a->service, slp_now_us(a->o.host));
+  return ms > 0 ? ms : a->wall_ms;
 }
 
-static slp_position place_of(const slp_admin *d, slp_str shard) {
-  if (d->o.to.kind != SLP_POSITION_LATEST) return d->o.to;
-  if (is_past(d, shard)) return (slp_position){.kind = SLP_POSITION_END};
+static slp_position place_of(const slp_admin *a, slp_str shard) {
+  if (a->o.to.kind != SLP_POSITION_LATEST) return a->o.to;
+  if (is_past(a, shard)) return (slp_position){.kind = SLP_POSITION_END};
   /* Where rows hold no times, "latest" is a word of theirs. */
-  if (d->schema->liveness == SLP_BY_COUNTER) return d->o.to;
-  return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = now_ms(d)};
+  if (a->schema->liveness == SLP_BY_COUNTER) return a->o.to;
+  return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = now_ms(a)};
 }
 
-/* ---- one
- * ---------------------------------------------------------------------------------------------------- */
+static void add(slp_admin *a, slp_str shard) {
+  slp_position to = place_of(a, shard);
+  slp_edits_add(a, shard, &to);
+}
 
-static void note_kin(slp_admin *d, const slp_lease_row *l) {
+/* ---- one ---------------------------------------------------------------------------------------- */
+
+/* It has got somewhere, or is about to. */
+static int is_ahead(const slp_lease_row *child) {
+  return child->position.kind >= SLP_POSITION_AT || child->owner.n;
+}
+
+static int is_child(const slp_lease_row *c, slp_str shard) {
+  return slp_str_eq(c->parents[0], shard) || slp_str_eq(c->parents[1], shard);
+}
+
+static void tell_kin(slp_admin *a, const slp_lease_row *l, sloop_admin_result_t *r) {
+  const slp_snapshot *s = &a->snapshot;
+  const char **parents = slp_admin_room(a, 2 * sizeof *parents);
+  const char **children = slp_admin_room(a, (s->leases_n + 1) * sizeof *children);
+  if (!parents || !children) return;
   for (int k = 0; k < 2; k++) {
-    const slp_lease_row *p = slp_snapshot_lease_of(&d->snapshot, l->parents[k]);
+    const slp_lease_row *p = slp_snapshot_lease_of(s, l->parents[k]);
     if (p && p->position.kind != SLP_POSITION_END)
-      slp_admin_note(d, "its parent %.*s is not read to its end: it comes first", TEXT(p->shard));
+      parents[r->unfinished_parents_n++] = slp_admin_text(a, p->shard);
   }
-  for (size_t i = 0; i < d->snapshot.leases_n; i++) {
-    const slp_lease_row *c = &d->snapshot.leases[i];
-    if (!slp_str_eq(c->parents[0], l->shard) && !slp_str_eq(c->parents[1], l->shard)) continue;
-    if (c->position.kind >= SLP_POSITION_AT || c->owner.n)
-      slp_admin_note(d, "its child %.*s is read on beside it, from where it stands", TEXT(c->shard));
-  }
+  for (size_t i = 0; i < s->leases_n; i++)
+    if (is_child(&s->leases[i], l->shard) && is_ahead(&s->leases[i]))
+      children[r->children_ahead_n++] = slp_admin_text(a, s->leases[i].shard);
+  r->unfinished_parents = parents;
+  r->children_ahead = children;
 }
 
-static void reset_one(slp_admin *d) {
-  const slp_lease_row *l = slp_snapshot_lease_of(&d->snapshot, d->o.name);
-  const slp_admin_shard *listed = slp_admin_listed(d, d->o.name);
+static void reset_one(slp_admin *a) {
+  slp_str name = a->o.name;
+  const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, name);
+  const slp_admin_shard *listed = slp_admin_listed(a, name);
   if (!l) {
-    slp_admin_failed(d, SLP_REFUSED, SLOOP_ENOSHARD, "there is no lease of %.*s%s",
-                     (int)slp_min_u64(d->o.name.n, 128), d->o.name.p, listed ? " that can be read" : "");
+    slp_admin_failed(a, SLP_REFUSED, SLOOP_ENOSHARD, "there is no lease of %.*s%s",
+                     (int)slp_min_u64(name.n, 128), name.p, listed ? " that can be read" : "");
     return;
   }
   if (!listed) {
-    slp_admin_failed(d, SLP_REFUSED, SLOOP_ENOSHARD, "%.80s does not list %.*s any more: it can't be read",
-                     d->describe.name, (int)slp_min_u64(d->o.name.n, 128), d->o.name.p);
+    slp_admin_failed(a, SLP_REFUSED, SLOOP_ENOSHARD, "%.80s does not list %.*s any more: it can't be read",
+                     a->describe.name, (int)slp_min_u64(name.n, 128), name.p);
     return;
   }
-  if (slp_admin_targets(d, 1)) {
-    slp_admin_no_memory(d);
+  if (slp_edits_begin(a, 1, a->o.force)) {
+    slp_admin_no_memory(a);
     return;
   }
-  slp_position to = place_of(d, l->shard);
-  slp_admin_target(d, l->shard, &to);
-  note_kin(d, l);
-  slp_admin_change(d);
+  sloop_admin_result_t *r = slp_edits_result(a);
+  if (!r) return;
+  add(a, l->shard);
+  tell_kin(a, l, r);
+  slp_edits_round(a);
 }
 
-/* ---- all
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- all ---------------------------------------------------------------------------------------- */
 
-static void note_others(slp_admin *d, size_t unlisted) {
-  size_t missing = 0;
-  for (size_t i = 0; i < d->shards_n; i++) missing += !slp_snapshot_lease_of(&d->snapshot, d->shards[i].id);
-  if (unlisted)
-    slp_admin_note(d, "%zu leases of shards that are not listed any more were left alone", unlisted);
-  if (missing)
-    slp_admin_note(d,
-                   "%zu listed shards have no lease that can be read; what is missing begins where the "
-                   "application began",
-                   missing);
-  if (d->snapshot.bad_n) slp_admin_note(d, "%zu rows make no sense and were left alone", d->snapshot.bad_n);
-}
-
-static void reset_all(slp_admin *d) {
-  size_t unlisted = 0;
-  if (!d->snapshot.leases_n) {
-    slp_admin_failed(d, SLP_REFUSED, SLOOP_ENOSHARD, "this application has no leases of %.80s",
-                     d->describe.name);
+static void reset_all(slp_admin *a) {
+  const slp_snapshot *s = &a->snapshot;
+  if (!s->leases_n) {
+    slp_admin_failed(a, SLP_REFUSED, SLOOP_ENOSHARD, "this application has no leases of %.80s",
+                     a->describe.name);
     return;
   }
-  if (slp_admin_targets(d, d->snapshot.leases_n)) {
-    slp_admin_no_memory(d);
+  if (slp_edits_begin(a, s->leases_n, a->o.force)) {
+    slp_admin_no_memory(a);
     return;
   }
-  for (size_t i = 0; i < d->snapshot.leases_n; i++) {
-    slp_str shard = d->snapshot.leases[i].shard;
-    if (!slp_admin_listed(d, shard)) {
-      unlisted++;
-      continue;
-    }
-    slp_position to = place_of(d, shard);
-    slp_admin_target(d, shard, &to);
+  sloop_admin_result_t *r = slp_edits_result(a);
+  if (!r) return;
+  for (size_t i = 0; i < s->leases_n; i++) {
+    if (slp_admin_listed(a, s->leases[i].shard))
+      add(a, s->leases[i].shard);
+    else
+      r->unlisted_n++;
   }
-  note_others(d, unlisted);
-  slp_admin_change(d);
+  for (size_t i = 0; i < a->shards_n; i++) r->missing_n += !slp_snapshot_lease_of(s, a->shards[i].id);
+  r->bad_rows_n = s->bad_n;
+  slp_edits_round(a);
 }
 
-void slp_admin_reset(slp_admin *d) {
-  count_children(d);
-  if (d->o.to.kind == SLP_POSITION_TIME && d->schema->liveness == SLP_BY_COUNTER) {
-    slp_admin_failed(d, SLP_REFUSED, SLOOP_EOPTION, "rows of schema %s hold no times", d->schema->name);
-  } else if (d->o.name.n) {
-    reset_one(d);
-  } else {
-    reset_all(d);
+void slp_admin_reset(slp_admin *a) {
+  if (a->edits) {
+    slp_edits_round(a);
+    return;
   }
+  count_children(a);
+  if (a->o.to.kind == SLP_POSITION_TIME && a->schema->liveness == SLP_BY_COUNTER)
+    slp_admin_failed(a, SLP_REFUSED, SLOOP_EOPTION, "rows of schema %s hold no times", a->schema->name);
+  else if (a->o.name.n)
+    reset_one(a);
+  else
+    reset_all(a);
 }

@@ -1,6 +1,5 @@
-/* admin.c - what an operator asks of the lease table: thin doors to core/desk. One at a time a consumer; each
- * has a store, a layout and requests of its own, so that it works before start and beside a fleet that runs.
- */
+/* admin.c - the entry points of an operator's commands: one at a time for a consumer, each with a store, a
+ * schema and requests of its own, so that it works before start and beside a fleet that runs. */
 #include "api/admin.h"
 
 #include "api/leases.h"
@@ -12,7 +11,9 @@ struct slp_admin_call {
   slp_mem *mem; /* held */
   sloop_t *s;
   slp_admin *admin; /* NULL: it was stopped */
-  sloop_leases_cb leases_cb;
+  slp_admin_task task;
+  sloop_leases_cb leases_cb; /* of these that of the task */
+  sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
   void *arg;
 };
@@ -33,13 +34,15 @@ static sloop_error_t error_of(const slp_fail *f) {
                          .message = f->message};
 }
 
-static void tell(slp_admin_call *a, const slp_fail *f, const char *text, const sloop_leases_t *leases) {
-  sloop_error_t e = error_of(f);
-  int failed = f->class != SLP_FINE;
-  if (a->leases_cb)
-    a->leases_cb(a->s, failed ? e.code : 0, leases, failed ? &e : NULL, a->arg);
-  else
-    a->cb(a->s, failed ? e.code : 0, text, failed ? &e : NULL, a->arg);
+static void tell(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *said) {
+  sloop_error_t error = error_of(f), *e = f->class != SLP_FINE ? &error : NULL;
+  int status = e ? e->code : 0;
+  switch (a->task) {
+    case SLP_ADMIN_LEASES: a->leases_cb(a->s, status, said->leases, e, a->arg); return;
+    case SLP_ADMIN_EXPLAIN: a->explain_cb(a->s, status, said->explanation, e, a->arg); return;
+    case SLP_ADMIN_RELEASE:
+    case SLP_ADMIN_RESET: a->cb(a->s, status, said->result, e, a->arg); return;
+  }
 }
 
 static void admin_free(slp_admin_call *a) {
@@ -50,10 +53,10 @@ static void admin_free(slp_admin_call *a) {
 }
 
 /* The callback may ask for the next, or close. */
-static void on_done(slp_admin *d, void *arg) {
+static void on_done(slp_admin *done, void *arg) {
   slp_admin_call *a = arg;
   a->s->admin = NULL;
-  tell(a, slp_admin_fail(d), slp_admin_text(d), slp_admin_answer(d));
+  tell(a, slp_admin_fail(done), slp_admin_answered(done));
   admin_free(a);
 }
 
@@ -65,21 +68,22 @@ void slp_admin_call_stop(slp_admin_call *a) {
 
 void slp_admin_call_tell_closed(slp_admin_call *a) {
   slp_fail f = {0};
+  const slp_admin_answer nothing = {0};
   a->s->admin = NULL;
   slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was closed");
-  tell(a, &f, "", NULL);
+  tell(a, &f, &nothing);
   admin_free(a);
 }
 
-static int begin(sloop_t *s, slp_admin_task task, const char *name, const slp_position *to, int force,
-                 const slp_admin_call *asker) {
+static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, const slp_position *to,
+                 int force) {
   if (s->closing || !s->o.app || s->admin) return SLOOP_ESTATE;
   slp_admin_opts o = {.host = s->family->host,
                       .source = s->consumer->source,
                       .open = open_for,
                       .ctx = s,
                       .lease_ms = s->o.lease_ms,
-                      .task = task,
+                      .task = asker->task,
                       .name = slp_str_of(name),
                       .force = force != 0,
                       .on_done = on_done};
@@ -100,18 +104,19 @@ static int begin(sloop_t *s, slp_admin_task task, const char *name, const slp_po
 }
 
 int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
-  if (!cb) return SLOOP_EOPTION;
-  return begin(s, SLP_ADMIN_LEASES, NULL, NULL, 0, &(slp_admin_call){.leases_cb = cb, .arg = arg});
+  slp_admin_call asker = {.task = SLP_ADMIN_LEASES, .leases_cb = cb, .arg = arg};
+  return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
 }
 
-int sloop_admin_explain(sloop_t *s, const char *shard, sloop_admin_cb cb, void *arg) {
-  if (!cb || !shard || !*shard) return SLOOP_EOPTION;
-  return begin(s, SLP_ADMIN_EXPLAIN, shard, NULL, 0, &(slp_admin_call){.cb = cb, .arg = arg});
+int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg) {
+  slp_admin_call asker = {.task = SLP_ADMIN_EXPLAIN, .explain_cb = cb, .arg = arg};
+  return cb && shard && *shard ? begin(s, &asker, shard, NULL, 0) : SLOOP_EOPTION;
 }
 
 int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg) {
-  if (!cb || !shard_or_worker || !*shard_or_worker) return SLOOP_EOPTION;
-  return begin(s, SLP_ADMIN_RELEASE, shard_or_worker, NULL, 0, &(slp_admin_call){.cb = cb, .arg = arg});
+  slp_admin_call asker = {.task = SLP_ADMIN_RELEASE, .cb = cb, .arg = arg};
+  return cb && shard_or_worker && *shard_or_worker ? begin(s, &asker, shard_or_worker, NULL, 0)
+                                                   : SLOOP_EOPTION;
 }
 
 static int position_of(const char *shard, const sloop_position_t *to, slp_position *ret) {
@@ -128,9 +133,8 @@ static int position_of(const char *shard, const sloop_position_t *to, slp_positi
 int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to, int force,
                       sloop_admin_cb cb, void *arg) {
   slp_position position;
+  slp_admin_call asker = {.task = SLP_ADMIN_RESET, .cb = cb, .arg = arg};
   if (!cb || !to || (shard_or_null && !*shard_or_null)) return SLOOP_EOPTION;
   int r = position_of(shard_or_null, to, &position);
-  return r ? r
-           : begin(s, SLP_ADMIN_RESET, shard_or_null, &position, force,
-                   &(slp_admin_call){.cb = cb, .arg = arg});
+  return r ? r : begin(s, &asker, shard_or_null, &position, force);
 }

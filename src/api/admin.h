@@ -1,4 +1,4 @@
-/* admin.h - the operator's doors of a consumer; what closing needs of them. */
+/* admin.h - an operator's command that is under way; what closing needs of it. */
 #ifndef SLP_API_ADMIN_H
 #define SLP_API_ADMIN_H
 
@@ -8,7 +8,7 @@ typedef struct slp_admin_call slp_admin_call;
 
 /* The table is not looked at any more; what was asked for is to be told by slp_admin_call_tell_closed. */
 void slp_admin_call_stop(slp_admin_call *a);
-/* Who asked is told UV_ECANCELED, from inside this; a is gone. */
+/* The callback is made with UV_ECANCELED, from inside this; a is gone. */
 void slp_admin_call_tell_closed(slp_admin_call *a);
 
 #endif

@@ -6,7 +6,9 @@
 
 #include "cli/app.h"
 #include "cli/consumer.h"
+#include "cli/lease_explain.h"
 #include "cli/lease_pick.h"
+#include "cli/lease_result.h"
 #include "cli/lease_table.h"
 #include "cli/say.h"
 #include "host/process.h"
@@ -79,28 +81,39 @@ static int add_leases(command *k, slp_buf *b, const sloop_leases_t *leases) {
 
 /* ---- --explain, --release, --reset ------------------------------------------------------------ */
 
-static void on_text(sloop_t *s, int status, const char *said, const sloop_error_t *error, void *arg) {
+static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *e, const sloop_error_t *error,
+                           void *arg) {
   command *k = arg;
   slp_buf text;
   (void)s;
   if (k->consumer.stopping || failed(k, status, error)) return;
   slp_buf_init(&text, k->app.mem, 1 << 20);
-  slp_buf_add_z(&text, said);
-  if (text.n && text.p[text.n - 1] != '\n') slp_buf_add_char(&text, '\n');
+  slp_lease_explain(&text, e);
+  write_and_end(k, &text);
+}
+
+static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *error,
+                      void *arg) {
+  command *k = arg;
+  slp_buf text;
+  (void)s;
+  if (k->consumer.stopping || failed(k, status, error)) return;
+  slp_buf_init(&text, k->app.mem, 1 << 20);
+  slp_lease_result(&text, r);
   write_and_end(k, &text);
 }
 
 static int ask(command *k, const char *name) {
   const slp_args *a = k->app.args;
   sloop_t *s = k->consumer.s;
-  if (a->mode == SLP_MODE_EXPLAIN) return sloop_admin_explain(s, name, on_text, k);
-  if (a->mode == SLP_MODE_RELEASE) return sloop_admin_release(s, name, on_text, k);
+  if (a->mode == SLP_MODE_EXPLAIN) return sloop_admin_explain(s, name, on_explanation, k);
+  if (a->mode == SLP_MODE_RELEASE) return sloop_admin_release(s, name, on_result, k);
   sloop_position_t to = {.kind = a->to.kind, .at_ms = a->to.at_ms};
   if (a->to.kind == SLOOP_AT_SEQ) {
     to.seq = a->to.seq;
     to.sub = a->to.sub;
   }
-  return sloop_admin_reset(s, name, &to, a->force, on_text, k);
+  return sloop_admin_reset(s, name, &to, a->force, on_result, k);
 }
 
 static void find_and_ask(command *k, const sloop_leases_t *leases) {

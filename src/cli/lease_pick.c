@@ -5,7 +5,7 @@
 
 static int is_shard(const sloop_leases_t *all, const char *name) {
   for (size_t i = 0; i < all->leases_n; i++)
-    if (strcmp(all->leases[i].shard, name) == 0) return 1;
+    if (strcmp(all->leases[i]->shard, name) == 0) return 1;
   return 0;
 }
 
@@ -13,7 +13,7 @@ static int is_shard(const sloop_leases_t *all, const char *name) {
 static int is_worker(const sloop_leases_t *all, const char *name) {
   size_t n = strlen(name);
   for (size_t i = 0; i < all->workers_n; i++) {
-    const char *w = all->workers[i].worker, *dot = strrchr(w, '.');
+    const char *w = all->workers[i]->worker, *dot = strrchr(w, '.');
     if (strcmp(w, name) == 0 || (dot && (size_t)(dot - w) == n && memcmp(w, name, n) == 0)) return 1;
   }
   return 0;
@@ -34,9 +34,9 @@ void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, s
   }
   const char *found = NULL;
   for (size_t i = 0; i < all->leases_n && !ret->second; i++) {
-    if (!ends_with(all->leases[i].shard, given)) continue;
-    if (found) ret->second = all->leases[i].shard;
-    if (!found) found = all->leases[i].shard;
+    if (!ends_with(all->leases[i]->shard, given)) continue;
+    if (found) ret->second = all->leases[i]->shard;
+    if (!found) found = all->leases[i]->shard;
   }
   if (found)
     ret->name = found;

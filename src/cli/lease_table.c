@@ -26,14 +26,15 @@ static void add_instance(slp_columns *c, const char *instance, size_t width) {
 
 static void add_lease(slp_columns *c, const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms,
                       size_t width) {
-  char age[24], lag[24];
+  char age[24], lag[24], position[200];
   slp_lease_mood mood = slp_lease_mood_of(l);
+  slp_position_text(&l->position, position);
   slp_age_text(l->written_at_ms, now_ms, age);
   slp_lag_text(slp_lease_lag_ms(l, all), lag);
   slp_columns_add(c, slp_shard_short(l->shard));
   slp_columns_add(c, slp_lease_mood_word(mood));
   add_instance(c, l->owner, width);
-  slp_columns_add(c, or_dash(l->position));
+  slp_columns_add(c, or_dash(position));
   slp_columns_add(c, age);
   slp_columns_add(c, mood == SLP_LEASE_IS_ENDED ? "-" : lag);
 }
@@ -52,7 +53,7 @@ static void add_worker(slp_columns *c, const sloop_worker_t *w, int64_t now_ms, 
 
 int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
   size_t counts[SLP_LEASE_MOODS] = {0}, some = 0;
-  for (size_t i = 0; i < l->leases_n; i++) counts[slp_lease_mood_of(&l->leases[i])]++;
+  for (size_t i = 0; i < l->leases_n; i++) counts[slp_lease_mood_of(l->leases[i])]++;
   slp_buf_addf(b, "%zu lease%s", l->leases_n, l->leases_n == 1 ? "" : "s");
   for (int i = 0; i < SLP_LEASE_MOODS; i++)
     if (counts[i])
@@ -64,12 +65,12 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
   size_t gone = 0, unknown = 0;
   int64_t worst_ms = -1;
   for (size_t i = 0; i < l->leases_n; i++) {
-    int64_t lag_ms = slp_lease_lag_ms(&l->leases[i], l);
+    int64_t lag_ms = slp_lease_lag_ms(l->leases[i], l);
     worst_ms = slp_max_i64(worst_ms, lag_ms);
     unknown += lag_ms < 0;
   }
   for (size_t i = 0; i < l->workers_n; i++) {
-    const char *word = slp_worker_word(&l->workers[i], now_ms);
+    const char *word = slp_worker_word(l->workers[i], now_ms);
     gone += strcmp(word, "silent") == 0 || strcmp(word, "dead") == 0;
   }
   slp_buf_addf(b, "%zu worker%s", l->workers_n, l->workers_n == 1 ? "" : "s");
@@ -85,11 +86,11 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
 int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t width) {
   slp_columns c;
   slp_columns_init(&c, b->mem, of_leases, SLP_COUNT(of_leases));
-  for (size_t i = 0; i < l->leases_n; i++) add_lease(&c, &l->leases[i], l, now_ms, width);
+  for (size_t i = 0; i < l->leases_n; i++) add_lease(&c, l->leases[i], l, now_ms, width);
   slp_columns_show(&c, b, width);
   slp_columns_free(&c);
   slp_columns_init(&c, b->mem, of_workers, SLP_COUNT(of_workers));
-  for (size_t i = 0; i < l->workers_n; i++) add_worker(&c, &l->workers[i], now_ms, width);
+  for (size_t i = 0; i < l->workers_n; i++) add_worker(&c, l->workers[i], now_ms, width);
   slp_buf_add_char(b, '\n');
   slp_columns_show(&c, b, width);
   slp_columns_free(&c);
@@ -119,13 +120,15 @@ static void end(slp_jw *w) {
 
 static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, const sloop_leases_t *all) {
   slp_jw w = {.b = b, .one_line = 1};
+  char position[200];
+  slp_position_text(&l->position, position);
   begin(&w, stream);
   slp_jw_z_or_null(&w, "shard", l->shard);
   slp_jw_z(&w, "state", slp_lease_mood_word(slp_lease_mood_of(l)));
   slp_jw_z_or_null(&w, "owner", l->owner);
   slp_jw_z_or_null(&w, "claim", l->claim);
   slp_jw_u64(&w, "epoch", l->epoch);
-  slp_jw_z_or_null(&w, "position", l->position);
+  slp_jw_z_or_null(&w, "position", position);
   slp_jw_i64_or_null(&w, "written_at", l->written_at_ms);
   slp_jw_i64_or_null(&w, "behind_ms", slp_lease_lag_ms(l, all));
   slp_jw_bool(&w, "parked", l->parked);
@@ -154,8 +157,8 @@ static void worker_json(slp_buf *b, const char *stream, const sloop_worker_t *k,
 }
 
 int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int64_t now_ms) {
-  for (size_t i = 0; i < l->leases_n; i++) lease_json(b, stream, &l->leases[i], l);
-  for (size_t i = 0; i < l->workers_n; i++) worker_json(b, stream, &l->workers[i], now_ms);
+  for (size_t i = 0; i < l->leases_n; i++) lease_json(b, stream, l->leases[i], l);
+  for (size_t i = 0; i < l->workers_n; i++) worker_json(b, stream, l->workers[i], now_ms);
   for (size_t i = 0; i < l->bad_rows_n; i++) {
     slp_jw w = {.b = b, .one_line = 1};
     begin(&w, stream);

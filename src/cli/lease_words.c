@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
-  if (strcmp(l->position, "end") == 0) return SLP_LEASE_IS_ENDED;
+  if (l->position.kind == SLOOP_AT_END) return SLP_LEASE_IS_ENDED;
   if (l->parked) return SLP_LEASE_IS_PARKED;
   if (l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_FREE;
   if (l->state == SLOOP_LEASE_OWNER_DEAD) return SLP_LEASE_IS_DEAD;
@@ -25,8 +25,8 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
   size_t from = 0, to = all->workers_n; /* sorted */
   while (from < to) {
     size_t middle = from + (to - from) / 2;
-    int c = strcmp(instance, all->workers[middle].worker);
-    if (c == 0) return &all->workers[middle];
+    int c = strcmp(instance, all->workers[middle]->worker);
+    if (c == 0) return all->workers[middle];
     if (c < 0)
       to = middle;
     else
@@ -51,6 +51,38 @@ const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms) {
   if (w->leaving) return "leaving";
   if (w->written_at_ms >= 0 && now_ms - w->written_at_ms > (int64_t)w->lease_ms) return "silent";
   return w->leads ? "leads" : "works";
+}
+
+void slp_position_text(const sloop_position_t *p, char out[200]) {
+  const char *at = p->kind == SLOOP_AT_SEQ ? "at" : "after";
+  /* Behind a record as a whole, which is not told, or behind one of an aggregate's. */
+  int whole = p->kind == SLOOP_AFTER_SEQ && p->sub == UINT32_MAX;
+  out[0] = 0;
+  switch (p->kind) {
+    case SLOOP_OLDEST: snprintf(out, 200, "oldest"); return;
+    case SLOOP_LATEST: snprintf(out, 200, "latest"); return;
+    case SLOOP_AT_TIME: snprintf(out, 200, "time:%lld", (long long)p->at_ms); return;
+    case SLOOP_AT_END: snprintf(out, 200, "end"); return;
+    case SLOOP_AT_SEQ:
+    case SLOOP_AFTER_SEQ:
+      if (p->sub && !whole)
+        snprintf(out, 200, "%s %s sub %llu", at, p->seq, (unsigned long long)p->sub);
+      else
+        snprintf(out, 200, "%s %s", at, p->seq);
+      return;
+    case SLOOP_AT_TOKEN: return;
+  }
+}
+
+void slp_lease_line(slp_buf *b, const char *fmt, va_list ap) {
+  char line[1024];
+  int n = vsnprintf(line, sizeof line, fmt, ap);
+  SLP_CHECK(n >= 0);
+  size_t before = b->n, len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+  for (size_t i = 0; i < len; i++)
+    if ((unsigned char)line[i] < ' ' || line[i] == 127) line[i] = '?';
+  slp_buf_add(b, line, len);
+  if (slp_buf_add_char(b, '\n') == SLP_ELIMIT) slp_buf_cut(b, before);
 }
 
 void slp_span_text(int64_t ms, char out[24]) {

@@ -2,7 +2,9 @@
 #ifndef SLP_CLI_LEASE_WORDS_H
 #define SLP_CLI_LEASE_WORDS_H
 
-#include "base/base.h"
+#include <stdarg.h>
+
+#include "base/buf.h"
 #include "sloop.h"
 
 typedef enum slp_lease_mood { /* what becomes of a shard; the first ones want to be looked at */
@@ -23,6 +25,12 @@ int64_t slp_lease_lag_ms(const sloop_lease_t *l, const sloop_leases_t *all);
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
 /* NULL: not in the table. */
 const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance);
+
+/* "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N", "end"; "" when it has no kind. */
+void slp_position_text(const sloop_position_t *p, char out[200]);
+/* Adds a line, at most 1023 bytes of it, with a '?' for every control character. A line that the buffer may
+ * not hold is left out. */
+void slp_lease_line(slp_buf *b, const char *fmt, va_list ap);
 
 /* A length of time in at most 6 characters: "0", "340ms", "12s", "59m", "23h", "365d"; "-": not known. */
 void slp_span_text(int64_t ms, char out[24]);

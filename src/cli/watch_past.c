@@ -46,7 +46,7 @@ static int note_owner(slp_watch_past *p, slp_watch_shard *s, uint32_t number, co
 
 int slp_watch_past_look(slp_watch_past *p, const sloop_leases_t *leases, uint64_t now_ms) {
   for (size_t i = 0; i < leases->leases_n; i++) {
-    const sloop_lease_t *l = &leases->leases[i];
+    const sloop_lease_t *l = leases->leases[i];
     uint32_t number = 0;
     slp_watch_shard *s = shard_of(p, l->shard, &number);
     if (!s || note_owner(p, s, number, l->owner, now_ms) != 0) return SLP_ENOMEM;

@@ -123,8 +123,8 @@ static layout layout_of(const slp_watch_news *n, uint32_t columns) {
   size_t shard = 5, owner = 5;
   for (size_t i = 0; i < n->leases->leases_n; i++) {
     char id[80];
-    id_of(n->leases->leases[i].owner, id);
-    shard = slp_max_u64(shard, strlen(slp_shard_short(n->leases->leases[i].shard)));
+    id_of(n->leases->leases[i]->owner, id);
+    shard = slp_max_u64(shard, strlen(slp_shard_short(n->leases->leases[i]->shard)));
     owner = slp_max_u64(owner, strlen(id));
   }
   uint32_t rest = columns > FIXED_COLUMNS ? columns - FIXED_COLUMNS : 0;
@@ -209,7 +209,7 @@ static void add_shards(page *p, const slp_watch_news *n, uint32_t lines, int utf
   layout y = layout_of(n, p->columns);
   shard_titles(p, &y);
   if (all <= lines) { /* in the order of their ids: nobody jumps */
-    for (size_t i = 0; i < all; i++) shard_line(p, n, &y, &n->leases->leases[i], utf8);
+    for (size_t i = 0; i < all; i++) shard_line(p, n, &y, n->leases->leases[i], utf8);
     return;
   }
   ranked *r = slp_zalloc_n(p->b->mem, all, sizeof *r);
@@ -218,7 +218,7 @@ static void add_shards(page *p, const slp_watch_news *n, uint32_t lines, int utf
     return;
   }
   for (size_t i = 0; i < all; i++) {
-    const sloop_lease_t *l = &n->leases->leases[i];
+    const sloop_lease_t *l = n->leases->leases[i];
     r[i] = (ranked){l, slp_lease_mood_of(l), slp_lease_lag_ms(l, n->leases)};
   }
   qsort(r, all, sizeof *r, compare);
@@ -248,7 +248,7 @@ static void add_workers(page *p, const slp_watch_news *n, uint32_t lines) {
   size_t name = 6, all = n->leases->workers_n;
   for (size_t i = 0; i < all; i++) {
     char id[80];
-    id_of(n->leases->workers[i].worker, id);
+    id_of(n->leases->workers[i]->worker, id);
     name = slp_max_u64(name, strlen(id));
   }
   name = slp_min_u64(name, slp_max_u64(6, p->columns / 3));
@@ -256,7 +256,7 @@ static void add_workers(page *p, const slp_watch_news *n, uint32_t lines) {
   snprintf(title, sizeof title, "%-*s  STATE     HELD     LAG   RATE/s   SEEN  HOST", (int)name, "WORKER");
   add_line(p, title);
   size_t shown = all <= lines ? all : lines ? lines - 1 : 0;
-  for (size_t i = 0; i < shown; i++) worker_line(p, n, &n->leases->workers[i], (uint32_t)name);
+  for (size_t i = 0; i < shown; i++) worker_line(p, n, n->leases->workers[i], (uint32_t)name);
   if (shown == all || !lines) return;
   snprintf(title, sizeof title, "and %zu more", all - shown);
   add_line(p, title);

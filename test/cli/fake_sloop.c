@@ -444,7 +444,8 @@ typedef struct admin {
   sloop_t *s;
   char what[40];
   sloop_leases_cb leases_cb;
-  sloop_admin_cb text_cb;
+  sloop_explain_cb explain_cb;
+  sloop_admin_cb cb;
   void *arg;
 } admin;
 
@@ -453,6 +454,7 @@ static void forget_admin(uv_handle_t *h) { free(h->data); }
 static void give_leases(admin *a) {
   static char ids[4096][24], owners[3][16] = {"one.1", "two.1", ""};
   static sloop_lease_t leases[4096];
+  static const sloop_lease_t *at[4096];
   sloop_worker_t workers[2] = {
       {.worker = owners[0], .host = "h1", .lease_ms = 10000, .weight = 1, .leads = 1},
       {.worker = owners[1], .host = "h2", .lease_ms = 10000, .weight = 1}};
@@ -469,32 +471,54 @@ static void give_leases(admin *a) {
     leases[i] = (sloop_lease_t){.shard = ids[i],
                                 .owner = owner,
                                 .claim = "",
-                                .position = "after 4951",
+                                .position = {.kind = SLOOP_AFTER_SEQ, .shard = ids[i], .seq = "4951"},
                                 .parents = {"", ""},
                                 .state = SLOOP_LEASE_OWNED,
                                 .epoch = looks,
                                 .written_at_ms = now_ms - 3000,
-                                .behind_ms = (int64_t)i * 1000};
+                                .behind_ms = (int64_t)i * 1000,
+                                .avoid = ""};
+    at[i] = &leases[i];
   }
   for (int i = 0; i < 2; i++)
     workers[i].written_at_ms = now_ms - 500, workers[i].behind_ms = workers[i].rate_bytes = -1;
-  sloop_leases_t all = {leases, n, workers, 2, NULL, 0};
+  const sloop_worker_t *worker_at[2] = {&workers[0], &workers[1]};
+  sloop_leases_t all = {at, n, worker_at, 2, NULL, 0};
   a->leases_cb(a->s, 0, &all, NULL, a->arg);
+}
+
+/* What was asked for comes back as the shard's name. */
+static void give_answer(admin *a) {
+  sloop_explanation_t e = {.why = SLOOP_WHY_NO_LEASE,
+                           .shard = {.shard = a->what, .listed = 1},
+                           .assigned_to = "",
+                           .bad_row = "",
+                           .leader = "",
+                           .hole_from = "",
+                           .hole_to = ""};
+  sloop_change_t change = {.shard = a->what, .kind = SLOOP_CHANGE_WAS_SO, .was_owner = ""};
+  const sloop_change_t *at = &change;
+  sloop_admin_result_t r = {.changes = &at, .changes_n = 1, .worker = ""};
+  if (a->explain_cb)
+    a->explain_cb(a->s, 0, &e, NULL, a->arg);
+  else
+    a->cb(a->s, 0, &r, NULL, a->arg);
 }
 
 static void on_admin(uv_timer_t *timer) {
   admin *a = timer->data;
   uv_close((uv_handle_t *)timer, forget_admin);
-  if (a->s->errors_left && (a->text_cb || !getenv("FAKE_ERROR_OF_TEXT"))) {
+  if (a->s->errors_left && (!a->leases_cb || !getenv("FAKE_ERROR_OF_TEXT"))) {
     sloop_error_t e = {
         .code = a->s->error, .fatal = 1, .aws_code = "", .request_id = "", .shard = "", .message = "said so"};
     a->s->errors_left--;
     if (a->leases_cb) a->leases_cb(a->s, e.code, NULL, &e, a->arg);
-    if (a->text_cb) a->text_cb(a->s, e.code, NULL, &e, a->arg);
+    if (a->explain_cb) a->explain_cb(a->s, e.code, NULL, &e, a->arg);
+    if (a->cb) a->cb(a->s, e.code, NULL, &e, a->arg);
   } else if (a->leases_cb) {
     give_leases(a);
   } else {
-    a->text_cb(a->s, 0, a->what, NULL, a->arg);
+    give_answer(a);
   }
 }
 
@@ -517,23 +541,25 @@ int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
   begin_admin(s, arg)->leases_cb = cb;
   return 0;
 }
-static int admin_text(sloop_t *s, const char *what, const char *name, sloop_admin_cb cb, void *arg) {
+static admin *admin_asked(sloop_t *s, const char *what, const char *name, void *arg) {
   admin *a = begin_admin(s, arg);
   snprintf(a->what, sizeof a->what, "%s %s", what, name ? name : "all");
-  a->text_cb = cb;
+  return a;
+}
+int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg) {
+  admin_asked(s, "explain", shard, arg)->explain_cb = cb;
   return 0;
 }
-int sloop_admin_explain(sloop_t *s, const char *shard, sloop_admin_cb cb, void *arg) {
-  return admin_text(s, "explain", shard, cb, arg);
-}
 int sloop_admin_release(sloop_t *s, const char *name, sloop_admin_cb cb, void *arg) {
-  return admin_text(s, "release", name, cb, arg);
+  admin_asked(s, "release", name, arg)->cb = cb;
+  return 0;
 }
 int sloop_admin_reset(sloop_t *s, const char *shard, const sloop_position_t *to, int force, sloop_admin_cb cb,
                       void *arg) {
   char what[20];
   snprintf(what, sizeof what, "%s%d %s", force ? "force " : "", (int)to->kind, to->seq ? to->seq : "-");
-  return admin_text(s, what, shard, cb, arg);
+  admin_asked(s, what, shard, arg)->cb = cb;
+  return 0;
 }
 
 int sloop_resume(sloop_t *s, const char *shard) { return s && shard ? 0 : 0; }

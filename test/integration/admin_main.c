@@ -2,6 +2,10 @@
  * of JSON each: {"status":"OK", "message":"...", "text":"..."} and, for leases, all of them. start | leases |
  * explain SHARD | release NAME | reset SHARD|all oldest|latest|time MS|seq N SUB [force] | close usage:
  * admin_main STREAM APP STORE STORE_ENDPOINT|- SCHEMA LEASE_MS WORKER */
+#include "cli/lease_explain.h"
+#include "cli/lease_result.h"
+#include "cli/lease_words.h"
+
 #include <sloop.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +13,7 @@
 #include <uv.h>
 
 static sloop_t *consumer;
+static slp_mem *mem; /* for words */
 static uv_pipe_t in;
 static char input[1 << 16];
 static size_t input_n;
@@ -43,11 +48,31 @@ static void end_answer(void) {
   fflush(stdout);
 }
 
-static void on_text(sloop_t *s, int status, const char *what, const sloop_error_t *e, void *arg) {
-  (void)s, (void)arg;
+static void told(int status, const char *what, const sloop_error_t *e) {
   begin_answer(status, e);
   text("text", what, ",");
   end_answer();
+}
+
+/* In the words of stream-tail. */
+static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+                      void *arg) {
+  slp_buf words;
+  (void)s, (void)arg;
+  slp_buf_init(&words, mem, 1 << 20);
+  if (r && slp_lease_result(&words, r)) exit(2);
+  told(status, slp_buf_z(&words), e);
+  slp_buf_free(&words);
+}
+
+static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
+                           void *arg) {
+  slp_buf words;
+  (void)s, (void)arg;
+  slp_buf_init(&words, mem, 1 << 20);
+  if (x && slp_lease_explain(&words, x)) exit(2);
+  told(status, slp_buf_z(&words), e);
+  slp_buf_free(&words);
 }
 
 static void on_leases(sloop_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e, void *arg) {
@@ -56,12 +81,14 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *l, const slo
   begin_answer(status, e);
   printf("\"leases\":[");
   for (size_t i = 0; l && i < l->leases_n; i++) {
-    const sloop_lease_t *x = &l->leases[i];
+    const sloop_lease_t *x = l->leases[i];
+    char position[200];
+    slp_position_text(&x->position, position);
     printf("%s{", i ? "," : "");
     text("shard", x->shard, ",");
     text("owner", x->owner, ",");
     text("claim", x->claim, ",");
-    text("position", x->position, ",");
+    text("position", position, ",");
     text("parent", x->parents[0], ",");
     text("adjacent_parent", x->parents[1], ",");
     text("state", states[x->state], ",");
@@ -70,7 +97,7 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *l, const slo
   }
   printf("],\"workers\":[");
   for (size_t i = 0; l && i < l->workers_n; i++) {
-    const sloop_worker_t *w = &l->workers[i];
+    const sloop_worker_t *w = l->workers[i];
     printf("%s{", i ? "," : "");
     text("worker", w->worker, ",");
     text("host", w->host, ",");
@@ -101,7 +128,7 @@ static int reset(const char *line) {
   p.seq = number;
   p.sub = sub;
   return sloop_admin_reset(consumer, strcmp(shard, "all") ? shard : NULL, &p, strstr(line, " force") != NULL,
-                           on_text, NULL);
+                           on_result, NULL);
 }
 
 static void on_closed(sloop_t *s, int status, void *arg) {
@@ -119,14 +146,14 @@ static void end(void) {
 static void obey(const char *line) {
   int r = 0;
   if (!consumer) return;
-  if (!strcmp(line, "start")) on_text(consumer, sloop_start(consumer), "", NULL, NULL);
-  if (!strcmp(line, "records")) on_text(consumer, 0, "", NULL, NULL);
+  if (!strcmp(line, "start")) told(sloop_start(consumer), "", NULL);
+  if (!strcmp(line, "records")) told(0, "", NULL);
   if (!strcmp(line, "leases")) r = sloop_admin_leases(consumer, on_leases, NULL);
-  if (!strncmp(line, "explain ", 8)) r = sloop_admin_explain(consumer, line + 8, on_text, NULL);
-  if (!strncmp(line, "release ", 8)) r = sloop_admin_release(consumer, line + 8, on_text, NULL);
+  if (!strncmp(line, "explain ", 8)) r = sloop_admin_explain(consumer, line + 8, on_explanation, NULL);
+  if (!strncmp(line, "release ", 8)) r = sloop_admin_release(consumer, line + 8, on_result, NULL);
   if (!strncmp(line, "reset ", 6)) r = reset(line + 6);
   if (!strcmp(line, "close")) end();
-  if (r) on_text(consumer, r, "", NULL, NULL);
+  if (r) told(r, "", NULL);
 }
 
 static void on_room(uv_handle_t *h, size_t want, uv_buf_t *ret) {
@@ -153,6 +180,7 @@ static void on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
 int main(int argc, char **argv) {
   uv_loop_t loop;
   sloop_opts_t o;
+  mem = slp_mem_new(NULL, NULL);
   char why[160];
   if (argc < 8 || uv_loop_init(&loop)) return 2;
   sloop_opts_init(&o);

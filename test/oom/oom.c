@@ -18,7 +18,7 @@
 
 #define PART 48 /* failure points of an ordinary run, about, of each story and each way to fail */
 
-static const oom_story *const lists[] = {oom_read_stories, oom_changes_stories, oom_desk_stories,
+static const oom_story *const lists[] = {oom_read_stories, oom_changes_stories, oom_admin_stories,
                                          oom_metrics_stories, oom_keys_stories};
 
 #define WHILE_US UINT64_C(10000000)

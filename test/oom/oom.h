@@ -34,7 +34,7 @@ typedef struct oom_story {
   void (*play)(oom_run *r, const void *how);
   const void *how;
 } oom_story;
-extern const oom_story oom_read_stories[], oom_changes_stories[], oom_desk_stories[], oom_metrics_stories[],
+extern const oom_story oom_read_stories[], oom_changes_stories[], oom_admin_stories[], oom_metrics_stories[],
     oom_keys_stories[];
 
 #endif

@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-typedef struct how_desk {
+typedef struct how_admin {
   const char *schema;
-} how_desk;
+} how_admin;
 
 typedef struct admin {
   oom_reader x;
@@ -16,20 +16,37 @@ typedef struct admin {
   size_t leases_n;
 } admin;
 
-static void on_text(sloop_t *s, int status, const char *text, const sloop_error_t *e, void *arg) {
-  admin *d = arg;
-  (void)s;
+static void is_told(admin *d, int status, int all_there, const sloop_error_t *e) {
   if (d->told) oom_bad(d->x.run, "an operator was answered twice");
-  if (!text || (status != 0) != (e != NULL))
-    oom_bad(d->x.run, "an answer without a text, or without its error");
-  slp_sim_trace(d->x.world->sim, "operator: %d %s %s", status, text ? text : "", e ? e->message : "");
+  if ((status != 0) != (e != NULL) || (!status && !all_there))
+    oom_bad(d->x.run, "success without an answer, or a failure without its error");
+  slp_sim_trace(d->x.world->sim, "operator: %d %s", status, e ? e->message : "");
   d->told = 1;
   d->status = status;
 }
 
+/* What is told is whole, or is not told. */
+static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+                      void *arg) {
+  int whole = r != NULL;
+  (void)s;
+  for (size_t i = 0; r && i < r->changes_n; i++)
+    whole = whole && r->changes[i]->kind && *r->changes[i]->shard;
+  if (r && !whole) oom_bad(((admin *)arg)->x.run, "a change of no shard was told");
+  is_told(arg, status, whole, e);
+}
+
+static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
+                           void *arg) {
+  (void)s;
+  if (x && (!x->why || !*x->shard.shard)) oom_bad(((admin *)arg)->x.run, "no reason was told, or no shard");
+  is_told(arg, status, x != NULL, e);
+}
+
 static void on_leases(sloop_t *s, int status, const sloop_leases_t *l, const sloop_error_t *e, void *arg) {
   admin *d = arg;
-  on_text(s, status, "", e, arg);
+  (void)s;
+  is_told(d, status, l != NULL, e);
   if ((status == 0) != (l != NULL)) oom_bad(d->x.run, "leases without success, or success without leases");
   if (l && l->bad_rows_n) oom_bad(d->x.run, "a row makes no sense: %s", l->bad_rows[0]);
   d->leases_n = l ? l->leases_n : 0;
@@ -47,7 +64,7 @@ static int wait_for(admin *d, const char *what, int rc) {
 }
 
 /* A worker that takes all leases, reads all and dies without a word; its instance. */
-static void live_and_die(oom_run *r, slp_world *w, const how_desk *how, oom_marks *marks, char worker[130]) {
+static void live_and_die(oom_run *r, slp_world *w, const how_admin *how, oom_marks *marks, char worker[130]) {
   oom_reader x;
   oom_reader_init(&x, r, w, "orders", marks, oom_mem(r));
   x.opts.app = "billing";
@@ -66,14 +83,14 @@ static int operate(admin *d, const char *worker) {
   if (oom_reader_open(x)) return 0;
   if (wait_for(d, "leases", sloop_admin_leases(x->s, on_leases, d)) && d->leases_n != 2)
     oom_bad(x->run, "%zu leases", d->leases_n);
-  (void)wait_for(d, "explain", sloop_admin_explain(x->s, "shardId-000000000001", on_text, d));
-  (void)wait_for(d, "release", sloop_admin_release(x->s, "shardId-000000000000", on_text, d));
-  (void)wait_for(d, "release of a worker", sloop_admin_release(x->s, worker, on_text, d));
-  return wait_for(d, "reset", sloop_admin_reset(x->s, NULL, &oldest, 0, on_text, d));
+  (void)wait_for(d, "explain", sloop_admin_explain(x->s, "shardId-000000000001", on_explanation, d));
+  (void)wait_for(d, "release", sloop_admin_release(x->s, "shardId-000000000000", on_result, d));
+  (void)wait_for(d, "release of a worker", sloop_admin_release(x->s, worker, on_result, d));
+  return wait_for(d, "reset", sloop_admin_reset(x->s, NULL, &oldest, 0, on_result, d));
 }
 
 static void play(oom_run *r, const void *arg) {
-  const how_desk *how = arg;
+  const how_admin *how = arg;
   oom_marks marks = {.n = 0};
   char worker[130];
   slp_world *w = oom_world(r, NULL);
@@ -102,5 +119,6 @@ static void play(oom_run *r, const void *arg) {
   if (!r->bad[0]) slp_world_free(w);
 }
 
-static const how_desk sloop = {NULL}, kcl = {"kcl"};
-const oom_story oom_desk_stories[] = {{"desk", play, &sloop}, {"desk_kcl", play, &kcl}, {NULL, NULL, NULL}};
+static const how_admin sloop = {NULL}, kcl = {"kcl"};
+const oom_story oom_admin_stories[] = {
+    {"admin", play, &sloop}, {"admin_kcl", play, &kcl}, {NULL, NULL, NULL}};

@@ -389,8 +389,8 @@ static void on_table(sloop_t *s, int status, const sloop_leases_t *t, const sloo
   w->save_status = status;
   if (status) return;
   CHECK_INT(t->workers_n, 1);
-  CHECK(t->workers[0].behind_ms >= 0);
-  CHECK(t->workers[0].rate_bytes > 0);
+  CHECK(t->workers[0]->behind_ms >= 0);
+  CHECK(t->workers[0]->rate_bytes > 0);
   CHECK_INT(t->leases_n, 4);
 }
 
@@ -704,9 +704,10 @@ STORY_OF_BOTH(latest_means_the_service_s_clock_and_not_the_worker_s) {
   read_all(c, 20000);
 }
 
-static void on_reset(sloop_t *s, int status, const char *text, const sloop_error_t *e, void *arg) {
+static void on_reset(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+                     void *arg) {
   (void)s;
-  (void)text;
+  CHECK(r != NULL);
   (void)e;
   CHECK_INT(status, 0);
   ((worker *)arg)->saved = 1;

@@ -441,7 +441,7 @@ TEST(an_operator_deletes_a_lease) {
 static char reset_row[48];
 static int is_ended(fw_world *w) { return strcmp(fw_row(w, reset_row, "pos"), "9:end") == 0; }
 
-/* As the desk writes it, and rings. Whoever read it to its end has not forgotten that, and reads it again. */
+/* As an operator's command writes it, and notifies. The worker that read it to its end reads it again. */
 TEST(an_operator_resets_a_lease_that_ended) {
   for (seed = 1; seed <= 6; seed++) {
     fw_world *w = fleet(4, 1 + (int)seed % 2);

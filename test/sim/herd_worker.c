@@ -1,6 +1,8 @@
 /* herd_worker.c - a program that uses the library in a herd: a process of its own host and memory, whose
  * callbacks the oracle hears first, and which treats its batches as the plan says. */
 #include "api/open.h"
+#include "cli/lease_explain.h"
+#include "cli/lease_result.h"
 #include "sim/herd.h"
 #include "sim/typed.h"
 
@@ -279,11 +281,29 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *t, const slo
   (void)s, (void)t, (void)e;
   hd_on_answer(l->hw->o, l->number, "leases", status);
 }
-static void on_told(sloop_t *s, int status, const char *text, const sloop_error_t *e, void *arg) {
-  hd_life *l = arg;
-  (void)s, (void)e;
-  slp_sim_trace(sim_of(l), "w%d#%zu is told %d: %s", l->slot, l->number, status, text ? text : "");
+/* The story has it in the words of stream-tail. */
+static void is_told(hd_life *l, int status, slp_buf *words) {
+  slp_sim_trace(sim_of(l), "w%d#%zu is told %d: %s", l->slot, l->number, status, slp_buf_z(words));
+  slp_buf_free(words);
   hd_on_answer(l->hw->o, l->number, "admin", status);
+}
+static void on_released(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
+                        void *arg) {
+  hd_life *l = arg;
+  slp_buf words;
+  (void)s, (void)e;
+  slp_buf_init(&words, l->hw->mem, 1 << 20);
+  if (r) (void)slp_lease_result(&words, r);
+  is_told(l, status, &words);
+}
+static void on_explained(sloop_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,
+                         void *arg) {
+  hd_life *l = arg;
+  slp_buf words;
+  (void)s, (void)e;
+  slp_buf_init(&words, l->hw->mem, 1 << 20);
+  if (x) (void)slp_lease_explain(&words, x);
+  is_told(l, status, &words);
 }
 
 sloop_stats_t hd_stats_of(hd_life *l) {
@@ -299,7 +319,7 @@ void hd_save_all(hd_life *l) { CALL(l, (void)sloop_checkpoint(l->s, NULL, on_sav
 void hd_release_parked(hd_life *l) {
   for (size_t i = 0; i < l->hw->shards_n; i++) {
     if (!l->hw->shards[i].parked) continue;
-    CALL(l, (void)sloop_admin_release(l->s, l->hw->shards[i].id, on_told, l)); /* one at a time */
+    CALL(l, (void)sloop_admin_release(l->s, l->hw->shards[i].id, on_released, l)); /* one at a time */
     return;
   }
 }
@@ -314,7 +334,7 @@ void hd_ask_something(hd_life *l, uint64_t *r) {
     case 1: CALL(l, (void)sloop_checkpoint(l->s, shard, on_saved, l)); break;
     case 2: CALL(l, (void)sloop_list(l->s, on_listed, l)); break;
     case 3: CALL(l, (void)sloop_admin_leases(l->s, on_leases, l)); break;
-    case 4: CALL(l, (void)sloop_admin_explain(l->s, shard, on_told, l)); break;
+    case 4: CALL(l, (void)sloop_admin_explain(l->s, shard, on_explained, l)); break;
     case 5: CALL(l, (void)sloop_save(l->s, token, &n)); break;
     default: (void)hd_stats_of(l);
   }

@@ -10,7 +10,9 @@ static const sloop_lease_t sample_leases[] = {
     {.shard = "shardId-000000000000",
      .owner = "ip-10-0-3-17-2211-a1b2c3.0f0f0f0f0f0f0f0f",
      .claim = "",
-     .position = "after 49680442336417878381467701481430417723054468616467513346",
+     .position = {.kind = SLOOP_AFTER_SEQ,
+                  .seq = "49680442336417878381467701481430417723054468616467513346",
+                  .sub = UINT32_MAX},
      .parents = {"", ""},
      .state = SLOOP_LEASE_OWNED,
      .epoch = 3,
@@ -19,7 +21,7 @@ static const sloop_lease_t sample_leases[] = {
     {.shard = "shardId-000000000001",
      .owner = "ip-10-0-3-18-44-d4e5f6.1e1e1e1e1e1e1e1e",
      .claim = "ip-10-0-3-17-2211-a1b2c3.0f0f0f0f0f0f0f0f",
-     .position = "oldest",
+     .position = {.kind = SLOOP_OLDEST},
      .parents = {"", ""},
      .state = SLOOP_LEASE_OWNED,
      .epoch = 1,
@@ -28,7 +30,9 @@ static const sloop_lease_t sample_leases[] = {
     {.shard = "shardId-000000000002",
      .owner = "gone.7777777777777777",
      .claim = "",
-     .position = "after 49680442336417878381467701481430417723054468616467513347 sub 12",
+     .position = {.kind = SLOOP_AFTER_SEQ,
+                  .seq = "49680442336417878381467701481430417723054468616467513347",
+                  .sub = 12},
      .parents = {"shardId-000000000000", "shardId-000000000001"},
      .state = SLOOP_LEASE_OWNER_DEAD,
      .epoch = 9,
@@ -37,7 +41,7 @@ static const sloop_lease_t sample_leases[] = {
     {.shard = "shardId-000000000003",
      .owner = "",
      .claim = "",
-     .position = "latest",
+     .position = {.kind = SLOOP_LATEST},
      .parents = {"shardId-000000000000", ""},
      .state = SLOOP_LEASE_FREE,
      .written_at_ms = -1,
@@ -45,7 +49,7 @@ static const sloop_lease_t sample_leases[] = {
     {.shard = "shardId-000000000011",
      .owner = "",
      .claim = "",
-     .position = "end",
+     .position = {.kind = SLOOP_AT_END},
      .parents = {"", ""},
      .state = SLOOP_LEASE_FREE,
      .epoch = 2,
@@ -54,7 +58,7 @@ static const sloop_lease_t sample_leases[] = {
     {.shard = "shardId-000000000021",
      .owner = "",
      .claim = "",
-     .position = "at 5",
+     .position = {.kind = SLOOP_AT_SEQ, .seq = "5"},
      .parents = {"", ""},
      .state = SLOOP_LEASE_FREE,
      .parked = 1,
@@ -89,6 +93,11 @@ static const sloop_worker_t sample_workers[] = {{.worker = "gone.777777777777777
                                                  .behind_ms = 0,
                                                  .rate_bytes = 0}};
 static const char *const sample_bad_rows[] = {"a/s/x: its \"v\" is newer\nthan ours"};
-static const sloop_leases_t sample = {sample_leases, 6, sample_workers, 3, sample_bad_rows, 1};
+static const sloop_lease_t *const sample_lease_at[] = {&sample_leases[0], &sample_leases[1],
+                                                       &sample_leases[2], &sample_leases[3],
+                                                       &sample_leases[4], &sample_leases[5]};
+static const sloop_worker_t *const sample_worker_at[] = {&sample_workers[0], &sample_workers[1],
+                                                         &sample_workers[2]};
+static const sloop_leases_t sample = {sample_lease_at, 6, sample_worker_at, 3, sample_bad_rows, 1};
 
 #endif

@@ -307,20 +307,23 @@ static void judge_rows(story *st, const sloop_leases_t *all) {
   if (all->bad_rows_n) bad(st, "a row of the table makes no sense: %s", all->bad_rows[0]);
   if (all->leases_n != STORY_SHARDS) bad(st, "%zu leases in the table", all->leases_n);
   for (size_t i = 0; i < all->leases_n && !st->bad[0]; i++) {
-    const sloop_lease_t *lease = &all->leases[i];
+    const sloop_lease_t *lease = all->leases[i];
     int shard = lease->shard[strlen(lease->shard) - 1] - '0';
-    char want[160] = "end";
+    const char *want = NULL; /* the last record; of the shard that was split: its end */
     for (int r = 3; shard && r < STORY_RECORDS; r++)
-      if (st->world->shard_of[r] == shard) snprintf(want, sizeof want, "after %s", st->world->seq[r]);
-    if (strcmp(lease->position, want) != 0)
-      bad(st, "%s is %s in the table, not %s", lease->shard, lease->position, want);
+      if (st->world->shard_of[r] == shard) want = st->world->seq[r];
+    const sloop_position_t *is = &lease->position;
+    if (!shard ? is->kind != SLOOP_AT_END
+               : is->kind != SLOOP_AFTER_SEQ || !want || strcmp(is->seq, want) != 0)
+      bad(st, "%s is at %d %s in the table, not after %s", lease->shard, (int)is->kind,
+          is->seq ? is->seq : "", want ? want : "its end");
     /* A worker that leaves takes its name out of rows it writes anyway; the others say so in its own row. */
     if (lease->state == SLOOP_LEASE_OWNED) bad(st, "%s still belongs to %s", lease->shard, lease->owner);
     if (lease->epoch < st->lives[1].epoch[shard])
       bad(st, "%s has epoch %llu in the table", lease->shard, (unsigned long long)lease->epoch);
   }
   for (size_t i = 0; i < all->workers_n; i++)
-    if (!all->workers[i].dead) bad(st, "%s is still there", all->workers[i].worker);
+    if (!all->workers[i]->dead) bad(st, "%s is still there", all->workers[i]->worker);
 }
 
 static void on_leases(sloop_t *s, int status, const sloop_leases_t *all, const sloop_error_t *e, void *arg) {

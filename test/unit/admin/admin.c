@@ -1,11 +1,11 @@
-/* The desk's way to the table, and the table as programs see it. */
+/* admin/admin.c, leases.c: the way to the table, and the table as programs see it. */
 #include "admin_table.h"
 
 static const sloop_leases_t *leases(void) {
   CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_LEASES}), 0);
   CHECK_STR(slp_admin_fail(admin)->message, "");
-  CHECK(slp_admin_answer(admin) != NULL);
-  return slp_admin_answer(admin);
+  CHECK(slp_admin_answered(admin)->leases != NULL);
+  return slp_admin_answered(admin)->leases;
 }
 
 TEST(everything_the_table_says) {
@@ -15,7 +15,7 @@ TEST(everything_the_table_says) {
   PUT("w/a", "lag#1500", "rate#99");
   PUT("lead", "owner=a." INCARNATION, "epoch#3", "start=0:oldest", "fmt#1");
   PUT("l/s2", "owner=a." INCARNATION, "epoch#5", "pos=1:00242:0000000001", "ts#1767323040000", "lag#250",
-      "claim=b." INCARNATION, "parents+s0,s1");
+      "claim=b." INCARNATION, "parents+s0,s1", "avoid=c." INCARNATION);
   PUT("l/s1", "epoch#1", "pos=9:end");
   PUT("l/s3", "owner=b." INCARNATION, "epoch#2", "pos=0:time:5");
   PUT("l/s4", "epoch#2", "pos=0:oldest", "park=b." INCARNATION);
@@ -23,31 +23,35 @@ TEST(everything_the_table_says) {
   PUT("x/other", "a=b");
   const sloop_leases_t *l = leases();
   CHECK_INT(l->leases_n, 4);
-  CHECK_STR(l->leases[0].shard, "s1");
-  CHECK_STR(l->leases[0].position, "end");
-  CHECK_INT(l->leases[0].state, SLOOP_LEASE_FREE);
-  CHECK_STR(l->leases[0].parents[0], "");
-  CHECK_INT(l->leases[0].behind_ms, -1);
-  const sloop_lease_t *s2 = &l->leases[1];
+  CHECK_STR(l->leases[0]->shard, "s1");
+  CHECK_INT(l->leases[0]->position.kind, SLOOP_AT_END);
+  CHECK_INT(l->leases[0]->state, SLOOP_LEASE_FREE);
+  CHECK_STR(l->leases[0]->parents[0], "");
+  CHECK_INT(l->leases[0]->behind_ms, -1);
+  const sloop_lease_t *s2 = l->leases[1];
   CHECK_STR(s2->owner, "a." INCARNATION);
   CHECK_STR(s2->claim, "b." INCARNATION);
-  CHECK_STR(s2->position, "after 42");
+  CHECK(s2->position.kind == SLOOP_AFTER_SEQ && s2->position.sub == 0);
+  CHECK_STR(s2->position.seq, "42");
+  CHECK_STR(s2->position.shard, "s2");
+  CHECK_STR(s2->avoid, "c." INCARNATION);
   CHECK_STR(s2->parents[0], "s0");
   CHECK_STR(s2->parents[1], "s1");
   CHECK(s2->state == SLOOP_LEASE_OWNED && s2->epoch == 5 && !s2->parked);
   CHECK(s2->written_at_ms == 1767323040000 && s2->behind_ms == 250);
-  CHECK_STR(l->leases[2].position, "time:5");
-  CHECK_INT(l->leases[2].state, SLOOP_LEASE_OWNER_DEAD);
-  CHECK(l->leases[3].parked && l->leases[3].state == SLOOP_LEASE_FREE);
+  CHECK(l->leases[2]->position.kind == SLOOP_AT_TIME && l->leases[2]->position.at_ms == 5);
+  CHECK_INT(l->leases[2]->state, SLOOP_LEASE_OWNER_DEAD);
+  CHECK(l->leases[3]->parked && l->leases[3]->state == SLOOP_LEASE_FREE);
   CHECK_INT(l->workers_n, 2);
-  const sloop_worker_t *w = l->workers;
+  const sloop_worker_t *w = l->workers[0];
   CHECK_STR(w->worker, "a." INCARNATION);
   CHECK_STR(w->host, "h1");
   CHECK(w->counter == 7 && w->lease_ms == 10000 && w->held == 2 && w->weight == 1);
   CHECK(w->leads && !w->leaving && !w->dead);
   CHECK(w->written_at_ms == 1767323044000 && w->behind_ms == 1500 && w->rate_bytes == 99);
-  CHECK(l->workers[1].dead && !l->workers[1].leads);
-  CHECK_STR(l->workers[1].host, "");
+  CHECK(l->workers[1]->dead && !l->workers[1]->leads);
+  CHECK_STR(l->workers[1]->evicted_by, "a." INCARNATION);
+  CHECK_STR(l->workers[1]->host, "");
   CHECK_INT(l->bad_rows_n, 1);
   CHECK_STR(l->bad_rows[0], "orders@1700000000/l/s5: its position can't be understood");
   over();
@@ -73,29 +77,36 @@ TEST(owners_by_one_look) {
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     PUT("w/a", cases[i].ts);
     const sloop_leases_t *l = leases();
-    CHECK_INT(l->leases[0].state, cases[i].state);
-    CHECK_INT(l->leases[1].state, SLOOP_LEASE_OWNER_DEAD);
-    CHECK_INT(l->leases[2].state, SLOOP_LEASE_OWNER_DEAD);
-    CHECK_INT(l->leases[3].state, SLOOP_LEASE_OWNED);
+    CHECK_INT(l->leases[0]->state, cases[i].state);
+    CHECK_INT(l->leases[1]->state, SLOOP_LEASE_OWNER_DEAD);
+    CHECK_INT(l->leases[2]->state, SLOOP_LEASE_OWNER_DEAD);
+    CHECK_INT(l->leases[3]->state, SLOOP_LEASE_OWNED);
     over();
   }
   end();
 }
 
-TEST(positions_as_text) {
-  static const char *const cases[][2] = {{"0:oldest", "oldest"},
-                                         {"0:time:1700000000123", "time:1700000000123"},
-                                         {"1:00242:0000000000", "at 42"},
-                                         {"1:00242:0000000001", "after 42"},
-                                         {"1:00242:0000000008", "after 42 sub 7"},
-                                         {"1:00242:9999999999", "after 42"},
-                                         {"9:end", "end"}};
+TEST(positions) {
+  static const struct {
+    const char *row;
+    sloop_position_t want;
+  } cases[] = {{"0:oldest", {.kind = SLOOP_OLDEST}},
+               {"0:time:1700000000123", {.kind = SLOOP_AT_TIME, .at_ms = 1700000000123}},
+               {"1:00242:0000000000", {.kind = SLOOP_AT_SEQ, .seq = "42"}},
+               {"1:00242:0000000001", {.kind = SLOOP_AFTER_SEQ, .seq = "42"}},
+               {"1:00242:0000000008", {.kind = SLOOP_AFTER_SEQ, .seq = "42", .sub = 7}},
+               {"1:00242:9999999999", {.kind = SLOOP_AFTER_SEQ, .seq = "42", .sub = UINT32_MAX}},
+               {"9:end", {.kind = SLOOP_AT_END}}};
   begin("");
   for (size_t i = 0; i < SLP_COUNT(cases); i++) {
     char pos[60];
-    snprintf(pos, sizeof pos, "pos=%s", cases[i][0]);
+    snprintf(pos, sizeof pos, "pos=%s", cases[i].row);
     PUT("l/s1", "epoch#1", pos);
-    CHECK_STR(leases()->leases[0].position, cases[i][1]);
+    const sloop_position_t *is = &leases()->leases[0]->position, *want = &cases[i].want;
+    CHECK_INT(is->kind, want->kind);
+    CHECK(is->at_ms == want->at_ms && is->sub == want->sub && !is->token);
+    CHECK((is->seq != NULL) == (want->seq != NULL) && (is->shard != NULL) == (want->seq != NULL));
+    if (want->seq) CHECK_STR(is->seq, want->seq);
     over();
   }
   end();
@@ -117,14 +128,15 @@ TEST(rows_of_kcl) {
   PUT("s3", "leaseCounter#2", "checkpoint=LATEST");
   const sloop_leases_t *l = leases();
   CHECK_INT(l->leases_n, 3);
-  CHECK_STR(l->leases[0].owner, "u1");
-  CHECK_STR(l->leases[0].position, "after 42");
-  CHECK(l->leases[0].state == SLOOP_LEASE_OWNED && l->leases[0].epoch == 9);
-  CHECK_STR(l->leases[2].position, "latest");
-  CHECK_INT(l->leases[2].state, SLOOP_LEASE_FREE);
+  CHECK_STR(l->leases[0]->owner, "u1");
+  CHECK(l->leases[0]->position.kind == SLOOP_AFTER_SEQ);
+  CHECK_STR(l->leases[0]->position.seq, "42");
+  CHECK(l->leases[0]->state == SLOOP_LEASE_OWNED && l->leases[0]->epoch == 9);
+  CHECK_INT(l->leases[2]->position.kind, SLOOP_LATEST);
+  CHECK_INT(l->leases[2]->state, SLOOP_LEASE_FREE);
   CHECK_INT(l->workers_n, 1);
-  CHECK_STR(l->workers[0].worker, "u1");
-  CHECK(l->workers[0].held == 2 && !l->workers[0].dead && l->workers[0].written_at_ms == -1);
+  CHECK_STR(l->workers[0]->worker, "u1");
+  CHECK(l->workers[0]->held == 2 && !l->workers[0]->dead && l->workers[0]->written_at_ms == -1);
   over();
   end();
 }
@@ -137,7 +149,7 @@ TEST(a_table_that_is_not_there_is_named_and_not_made) {
     CHECK_INT(slp_admin_fail(admin)->code, SLOOP_ELEASE);
     CHECK_STR(slp_admin_fail(admin)->message,
               "there is no table \"nowhere\": no worker of orders has begun yet");
-    CHECK(!slp_admin_answer(admin));
+    CHECK(!slp_admin_answered(admin)->leases);
     over();
   }
   end();
@@ -237,8 +249,9 @@ TEST(without_memory_it_says_so_and_leaves_nothing) {
       } else {
         fine = slp_admin_fail(admin)->class == SLP_FINE;
         if (!fine) CHECK_INT(slp_admin_fail(admin)->class, SLP_NOMEM);
-        CHECK(fine || !slp_admin_answer(admin));
-        CHECK(!fine || slp_admin_answer(admin) || slp_admin_text(admin)[0]);
+        const slp_admin_answer *got = slp_admin_answered(admin);
+        CHECK(fine || (!got->leases && !got->explanation));
+        CHECK(!fine || got->leases || got->explanation || got->result);
         over();
       }
       end();

@@ -27,7 +27,8 @@ TEST(shards) {
 
 TEST(ends_that_two_have) {
   static const sloop_lease_t two[] = {{.shard = "shardId-00000001-abc"}, {.shard = "shardId-00000002-abc"}};
-  static const sloop_leases_t all = {.leases = two, .leases_n = 2};
+  static const sloop_lease_t *const at[] = {&two[0], &two[1]};
+  static const sloop_leases_t all = {.leases = at, .leases_n = 2};
   slp_lease_find(&all, "abc", 0, &pick);
   CHECK_STR(pick.name, two[0].shard);
   CHECK_STR(pick.second, two[1].shard);

@@ -11,7 +11,7 @@ TEST(each_lease_has_a_mood) {
 
 TEST(workers_are_found_and_have_a_word) {
   for (size_t i = 0; i < sample.workers_n; i++)
-    CHECK(slp_lease_worker(&sample, sample_workers[i].worker) == &sample_workers[i]);
+    CHECK(slp_lease_worker(&sample, sample_workers[i].worker) == sample.workers[i]);
   CHECK(!slp_lease_worker(&sample, "") && !slp_lease_worker(&sample, "ip") &&
         !slp_lease_worker(&sample, "z"));
   CHECK_STR(slp_worker_word(&sample_workers[0], SAMPLE_NOW_MS), "dead");

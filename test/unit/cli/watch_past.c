@@ -8,11 +8,12 @@ static void look(const char *owner, int64_t lag_ms, uint64_t now_ms) {
   sloop_lease_t l = {.shard = "s",
                      .owner = owner,
                      .claim = "",
-                     .position = "latest",
+                     .position = {.kind = SLOOP_LATEST},
                      .state = SLOOP_LEASE_OWNED,
                      .written_at_ms = 0,
                      .behind_ms = lag_ms};
-  sloop_leases_t all = {.leases = &l, .leases_n = 1};
+  const sloop_lease_t *at = &l;
+  sloop_leases_t all = {.leases = &at, .leases_n = 1};
   CHECK_INT(slp_watch_past_look(&p, &all, now_ms), 0);
 }
 
@@ -75,12 +76,14 @@ TEST(many_moves_are_counted_as_far_as_they_are_kept) {
 TEST(many_shards) {
   static char names[1000][16];
   static sloop_lease_t l[1000];
+  static const sloop_lease_t *at[1000];
   begin();
   for (int i = 0; i < 1000; i++) {
     snprintf(names[i], sizeof names[i], "s%d", i);
-    l[i] = (sloop_lease_t){.shard = names[i], .owner = "", .claim = "", .position = "oldest", .behind_ms = i};
+    l[i] = (sloop_lease_t){.shard = names[i], .owner = "", .claim = "", .behind_ms = i};
+    at[i] = &l[i];
   }
-  sloop_leases_t all = {.leases = l, .leases_n = 1000};
+  sloop_leases_t all = {.leases = at, .leases_n = 1000};
   CHECK_INT(slp_watch_past_look(&p, &all, 0), 0);
   for (int i = 0; i < 1000; i++) CHECK_INT(slp_watch_past_lag(&p, names[i], 0), i);
   end();

@@ -58,7 +58,7 @@ static void check_shape(uint32_t columns, uint32_t rows, int utf8) {
 }
 
 TEST(the_usual_size) {
-  static const sloop_leases_t quiet = {sample_leases, 2, sample_workers, 3, NULL, 0};
+  static const sloop_leases_t quiet = {sample_lease_at, 2, sample_worker_at, 3, NULL, 0};
   begin(&quiet);
   CHECK_STR(screen(80, 24, 0),
             "orders for billing                                            22:26:40, every 2s\n"
@@ -81,13 +81,15 @@ TEST(the_usual_size) {
 
 TEST(every_size_has_its_lines) {
   static sloop_lease_t many[500];
+  static const sloop_lease_t *at[500];
   static char ids[500][40];
   for (int i = 0; i < 500; i++) {
     many[i] = sample_leases[i % 6];
+    at[i] = &many[i];
     snprintf(ids[i], sizeof ids[i], "shardId-%020d-%08x", i, (unsigned)i * 2654435761u);
     many[i].shard = ids[i];
   }
-  sloop_leases_t all = {many, 500, sample_workers, 3, sample_bad_rows, 1};
+  sloop_leases_t all = {at, 500, sample_worker_at, 3, sample_bad_rows, 1};
   begin(&all);
   for (uint32_t rows = 1; rows < 60; rows++)
     for (uint32_t columns = 1; columns < 200; columns += 7) check_shape(columns, rows, rows % 2);
@@ -101,19 +103,21 @@ TEST(every_size_has_its_lines) {
 
 TEST(when_not_all_fit_trouble_and_lag_come_first) {
   static sloop_lease_t many[100];
+  static const sloop_lease_t *at[100];
   static char ids[100][40];
   for (int i = 0; i < 100; i++) {
     snprintf(ids[i], sizeof ids[i], "shardId-%012d", i);
     many[i] = sample_leases[0];
+    at[i] = &many[i];
     many[i].shard = ids[i];
     many[i].behind_ms = 1000 + i;
   }
   many[50].behind_ms = 7200000;
   many[60] = sample_leases[2]; /* its owner is dead */
   many[60].shard = ids[60];
-  many[70].position = "end";
+  many[70].position = (sloop_position_t){.kind = SLOOP_AT_END};
   many[70].behind_ms = 9000000;
-  sloop_leases_t all = {many, 100, sample_workers, 1, NULL, 0};
+  sloop_leases_t all = {at, 100, sample_worker_at, 1, NULL, 0};
   begin(&all);
   const char *text = screen(80, 24, 0), *dead = strstr(text, "\n60 "), *far = strstr(text, "\n50 ");
   CHECK(dead && far && dead < far);
@@ -123,11 +127,12 @@ TEST(when_not_all_fit_trouble_and_lag_come_first) {
 }
 
 TEST(moves_are_told_when_there_is_room) {
-  static const sloop_leases_t before = {sample_leases, 2, sample_workers, 3, NULL, 0};
+  static const sloop_leases_t before = {sample_lease_at, 2, sample_worker_at, 3, NULL, 0};
   begin(&before);
   sloop_lease_t after[2] = {sample_leases[0], sample_leases[1]};
   after[0].owner = sample_leases[1].owner;
-  sloop_leases_t all = {after, 2, sample_workers, 3, NULL, 0};
+  const sloop_lease_t *at[2] = {&after[0], &after[1]};
+  sloop_leases_t all = {at, 2, sample_worker_at, 3, NULL, 0};
   CHECK_INT(slp_watch_past_look(&past, &all, news.now_ms), 0);
   news.leases = &all;
   const char *text = screen(80, 24, 0);

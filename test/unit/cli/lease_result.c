@@ -1,6 +1,19 @@
-/* core/desk_change.c, desk_release.c, desk_reset.c, desk_watch.c, desk_write.c: what an operator may change,
- * and what becomes of it. Rows are looked at by the test's own reads. */
+/* cli/lease_result.c: what an operator may change, and what becomes of it, from the rows to the words. Rows are looked
+ * at by the test's own reads. */
+#include "cli/lease_result.h"
+
 #include "admin_table.h"
+
+static const char *words(void) {
+  static slp_buf b;
+  static slp_mem *of_words;
+  const sloop_admin_result_t *r = slp_admin_answered(admin)->result;
+  if (!of_words) of_words = slp_mem_new(NULL, NULL);
+  if (!b.mem) slp_buf_init(&b, of_words, 1 << 20);
+  slp_buf_clear(&b);
+  if (r) CHECK_INT(slp_lease_result(&b, r), 0);
+  return slp_buf_z(&b);
+}
 
 #define P "1:00242:0000000001"
 
@@ -13,7 +26,7 @@ static void fails(int code, const char *message) {
 
 static void says(const char *text) {
   CHECK_STR(slp_admin_fail(admin)->message, "");
-  CHECK_STR(slp_admin_text(admin), text);
+  CHECK_STR(words(), text);
   over();
 }
 
@@ -100,7 +113,7 @@ TEST(a_living_owner_keeps_it) {
   end();
 }
 
-/* By the desk's own clock for a whole lease of the owner's, and with at least three looks; its stamps, an
+/* By the command's own clock for a whole lease of the owner's, and by at least three reads; its stamps, an
  * hour old here, prove nothing. */
 TEST(a_silent_owner_is_watched_for_a_whole_lease) {
   two("s1");
@@ -169,7 +182,7 @@ TEST(a_missing_permission_is_named) {
   harmed.writes_fail = SLP_ACCESS;
   release("s1");
   fails(SLOOP_EACCESS, "no permission for dynamodb:UpdateItem");
-  CHECK_STR(slp_admin_text(admin), "s1: not changed: its row kept changing\n");
+  CHECK_STR(words(), "s1: not changed: its row kept changing\n");
   over();
   release("b");
   fails(SLOOP_EACCESS, "no permission for dynamodb:UpdateItem");
@@ -290,7 +303,7 @@ TEST(all_begin_again) {
   CHECK_STR(get("w/a", "pv"), "1");
   CHECK(took_us < 100000);
   reset(NULL, oldest, 0);
-  CHECK(strstr(slp_admin_text(admin), "s1: was so already\n"));
+  CHECK(strstr(words(), "s1: was so already\n"));
   over();
   CHECK_STR(get("l/s1", "epoch"), "6");
   end();
@@ -366,7 +379,7 @@ TEST(one_living_owner_and_nothing_is_set) {
   reset(NULL, oldest, 0);
   fails(SLOOP_EOWNED,
         "s2 belongs to b." INCARNATION ", which is alive; nothing was changed: stop it, or use force");
-  CHECK_STR(slp_admin_text(admin), "");
+  CHECK_STR(words(), "");
   over();
   CHECK_INT(harmed.writes, 0);
   end();
@@ -415,7 +428,7 @@ TEST(a_lease_taken_meanwhile) {
   harmed.before_write = a_takes;
   reset(NULL, oldest, 0);
   fails(SLOOP_ELEASE, "1 of 2 leases could not be changed");
-  CHECK_STR(slp_admin_text(admin),
+  CHECK_STR(words(),
             "s1: not changed: a worker has taken it meanwhile\n"
             "s2: set to oldest; it was at after 42\n");
   over();
@@ -526,7 +539,7 @@ TEST(words_that_rows_of_counters_have) {
   slp_mark_set(&at.mark, SLP_STR("4711"), 0, -1);
   reset("s1", at, 1);
   fails(SLOOP_ELEASE, "1 of 1 leases could not be changed");
-  CHECK_STR(slp_admin_text(admin), "s1: not changed: rows of this layout can't say that position\n");
+  CHECK_STR(words(), "s1: not changed: rows of this layout can't say that position\n");
   over();
   CHECK_STR(get("s1", "checkpoint"), "LATEST");
   end();

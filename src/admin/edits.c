@@ -1,0 +1,339 @@
+/* edits.c - leases that an operator changes, one conditional write each.
+ *
+ * In rounds: every row is read; an owner that is in the way is proven dead, or by force evicted, before
+ * anything is written; then the writes. What was refused, or got no answer, is judged by the next round's
+ * rows. */
+#include "admin/admin_inside.h"
+
+#define ROUNDS_MAX 8u
+
+/* UNSENT -> SENT -> DONE; UNSENT -> WAS_SO; both -> GIVEN_UP. Every round's rows judge the first two. */
+typedef enum target_state {
+  TARGET_UNSENT,
+  TARGET_SENT, /* a write of it was sent at least once */
+  TARGET_DONE,
+  TARGET_WAS_SO, /* nothing had to be written */
+  TARGET_GIVEN_UP
+} target_state;
+
+typedef struct target { /* a lease to be changed */
+  slp_str shard;        /* in keep, as the others */
+  target_state state;
+  slp_position to;  /* NONE: stays */
+  slp_position was; /* before the first write of it was sent, as the next two */
+  slp_str was_owner;
+  uint8_t was_parked;
+  sloop_change_kind_t why; /* GIVEN_UP */
+} target;
+
+struct slp_edits {
+  target *targets; /* in keep */
+  size_t n;
+  size_t write_at; /* the next that is to be written */
+  size_t evict_at; /* the next of the watched that may have to be evicted */
+  uint32_t rounds;
+  uint8_t force;
+  sloop_admin_result_t *result; /* in keep; NULL: not asked for yet */
+};
+
+static int by_rows(const slp_admin *a) { return a->schema->liveness == SLP_BY_WORKER; }
+
+/* ---- targets ------------------------------------------------------------------------------------ */
+
+static int is_open(const target *t) { return t->state == TARGET_UNSENT || t->state == TARGET_SENT; }
+
+static void move(target *t, target_state to) {
+  static const uint8_t allowed[] = {
+      [TARGET_UNSENT] = 1 << TARGET_SENT | 1 << TARGET_WAS_SO | 1 << TARGET_GIVEN_UP,
+      [TARGET_SENT] = 1 << TARGET_SENT | 1 << TARGET_DONE | 1 << TARGET_GIVEN_UP,
+      [TARGET_DONE] = 0,
+      [TARGET_WAS_SO] = 0,
+      [TARGET_GIVEN_UP] = 0};
+  SLP_CHECK(allowed[t->state] >> to & 1);
+  t->state = to;
+}
+
+static void give_up(target *t, sloop_change_kind_t why) {
+  t->why = why;
+  move(t, TARGET_GIVEN_UP);
+}
+
+int slp_edits_begin(slp_admin *a, size_t n, int force) {
+  slp_edits *c = slp_admin_room(a, sizeof *c);
+  target *targets = slp_admin_room(a, (n ? n : 1) * sizeof *targets);
+  if (!c || !targets) return SLP_ENOMEM;
+  c->targets = targets;
+  c->force = force != 0;
+  a->edits = c;
+  return 0;
+}
+
+void slp_edits_add(slp_admin *a, slp_str shard, const slp_position *to) {
+  target *t = &a->edits->targets[a->edits->n++];
+  t->shard = slp_admin_keep(a, shard);
+  if (to) t->to = *to;
+}
+
+/* ---- the result --------------------------------------------------------------------------------- */
+
+sloop_admin_result_t *slp_edits_result(slp_admin *a) {
+  sloop_admin_result_t *r = slp_admin_room(a, sizeof *r);
+  if (!r) {
+    slp_admin_no_memory(a);
+    return NULL;
+  }
+  r->worker = "";
+  if (a->edits) a->edits->result = r;
+  return r;
+}
+
+void slp_edits_nothing(slp_admin *a, slp_str shard, sloop_change_kind_t kind) {
+  sloop_admin_result_t *r = slp_edits_result(a);
+  sloop_change_t *c = r ? slp_admin_room(a, sizeof *c) : NULL;
+  const sloop_change_t **at = c ? slp_admin_room(a, sizeof *at) : NULL;
+  if (!r) return;
+  if (at) {
+    *c = (sloop_change_t){.shard = slp_admin_text(a, shard), .kind = kind, .was_owner = ""};
+    *at = c;
+    r->changes = at;
+    r->changes_n = 1;
+  }
+  a->answer.result = r;
+  slp_admin_finish(a);
+}
+
+static sloop_change_t told(slp_admin *a, const target *t) {
+  static const sloop_change_kind_t kinds[] = {[TARGET_UNSENT] = SLOOP_CHANGE_CONFLICT,
+                                              [TARGET_SENT] = SLOOP_CHANGE_CONFLICT,
+                                              [TARGET_DONE] = SLOOP_CHANGE_DONE,
+                                              [TARGET_WAS_SO] = SLOOP_CHANGE_WAS_SO};
+  sloop_change_t c = {.shard = slp_admin_text(a, t->shard), .was_owner = ""};
+  c.kind = t->state == TARGET_GIVEN_UP ? t->why : kinds[t->state];
+  c.to = slp_admin_position(a, t->shard, &t->to);
+  if (t->state != TARGET_DONE) return c;
+  c.was = slp_admin_position(a, t->shard, &t->was);
+  c.was_owner = slp_admin_text(a, t->was_owner);
+  c.was_parked = t->was_parked;
+  return c;
+}
+
+static int is_so_now(const target *t) { return t->state == TARGET_DONE || t->state == TARGET_WAS_SO; }
+
+/* All that can be done was. */
+static void conclude(slp_admin *a) {
+  slp_edits *c = a->edits;
+  sloop_admin_result_t *r = c->result;
+  sloop_change_t *all = slp_admin_room(a, (c->n + 1) * sizeof *all);
+  const sloop_change_t **at = slp_admin_room(a, (c->n + 1) * sizeof *at);
+  size_t n = 0, left = 0;
+  for (int done = 0; done < 2 && all && at; done++) { /* what was not changed comes first */
+    for (size_t i = 0; i < c->n; i++) {
+      if (is_so_now(&c->targets[i]) != done) continue;
+      left += !done;
+      all[n] = told(a, &c->targets[i]);
+      at[n] = &all[n];
+      n++;
+    }
+  }
+  r->changes = at;
+  r->changes_n = n;
+  a->answer.result = r;
+  if (left && a->fail.class == SLP_FINE)
+    slp_fail_set(&a->fail, SLP_REFUSED, SLOOP_ELEASE, "%zu of %zu leases could not be changed", left, c->n);
+  slp_admin_move(a, SLP_ADMIN_NOTIFYING);
+}
+
+static void next_round(slp_admin *a) {
+  if (a->fail.class != SLP_FINE || ++a->edits->rounds >= ROUNDS_MAX)
+    conclude(a);
+  else
+    slp_admin_read_in(a, 50000 * a->edits->rounds);
+}
+
+static void take_failure(slp_admin *a, const slp_fail *f) {
+  if (slp_admin_is_final(f) && a->fail.class == SLP_FINE) a->fail = *f;
+}
+
+/* ---- EVICTING: owners that are in the way ------------------------------------------------------- */
+
+static void evict_on(slp_admin *a);
+
+static void evicted(slp_admin_slot *slot) {
+  slp_admin *a = slot->admin;
+  take_failure(a, &slot->w.rq.fail);
+  if (slot->w.written == SLP_WRITTEN_YES) a->changed = 1;
+  evict_on(a);
+}
+
+/* By force whatever it does; else only if it has not moved since it was watched. */
+static int evict(slp_admin *a, const slp_watched *w) {
+  slp_operation i = {.kind = SLP_OPERATION_EVICT,
+                     .me = slp_str_of(a->me),
+                     .counter = a->edits->force ? SLP_ANY_COUNTER : w->counter};
+  if (w->evicted || w->missing || !slp_instance_split(w->name, &i.id, &i.incarnation)) return 0;
+  return slp_admin_write(a, &i, 0, evicted);
+}
+
+/* All that were watched; what came of it, the next round's rows tell. */
+static void evict_on(slp_admin *a) {
+  slp_edits *c = a->edits;
+  const slp_watched *w;
+  while (a->fail.class == SLP_FINE && (w = slp_watch_each(a, &c->evict_at))) {
+    int r = evict(a, w);
+    if (r == SLP_ENOBUFS) {
+      c->evict_at--; /* when a slot is free */
+      return;
+    }
+    if (r) slp_fail_set(&a->fail, SLP_NOMEM, SLP_ENOMEM, "no memory to declare a worker dead");
+  }
+  if (!a->busy_n) next_round(a);
+}
+
+void slp_edits_evict(slp_admin *a) {
+  a->edits->evict_at = 0;
+  evict_on(a);
+}
+
+/* The owner that must be proven dead before its lease is touched; NULL and 0: none. */
+static int in_the_way(slp_admin *a, const slp_lease_row *l, slp_watched **ret) {
+  int force = a->edits->force;
+  *ret = NULL;
+  if (!l->owner.n) return 0;
+  if (by_rows(a)) {
+    slp_owner_life life = slp_admin_owner_life(a, l->owner);
+    /* An owner that is no instance has no row that could ever be evicted. */
+    if (life == SLP_OWNER_EVICTED || life == SLP_OWNER_UNKNOWN) return 0;
+    if (life == SLP_OWNER_MISSING && force) return 0;
+  } else if (force || l->position.kind == SLP_POSITION_END) {
+    return 0; /* the counter that was read is the proof; an ended one keeps its owner's name */
+  }
+  *ret = slp_watch_add(a, l);
+  if (!*ret) return SLP_ENOMEM;
+  /* An owner whose row can be marked as evicted is, first. */
+  return (*ret)->dead && ((*ret)->missing || !by_rows(a)) ? 0 : 1;
+}
+
+/* ---- WRITING ------------------------------------------------------------------------------------ */
+
+static void write_on(slp_admin *a);
+
+static void written(slp_admin_slot *slot) {
+  slp_admin *a = slot->admin;
+  take_failure(a, &slot->w.rq.fail);
+  if (slot->w.written == SLP_WRITTEN_YES) {
+    move(&a->edits->targets[slot->about], TARGET_DONE);
+    a->changed = 1;
+  }
+  write_on(a);
+}
+
+static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
+  if (t->state == TARGET_UNSENT) {
+    t->was = l->position;
+    t->was_owner = slp_admin_keep(a, l->owner);
+    t->was_parked = l->parked;
+  }
+  move(t, TARGET_SENT);
+}
+
+static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
+  target *t = &a->edits->targets[at];
+  /* Where a counter is all there is, a release is what its owner would write. */
+  int as_owner = !by_rows(a) && t->to.kind == SLP_POSITION_NONE;
+  slp_operation i = {.kind = as_owner ? SLP_OPERATION_RELEASE : SLP_OPERATION_RESET,
+                     .me = as_owner ? l->owner : slp_str_of(a->me),
+                     .owner = l->owner,
+                     .shard = l->shard,
+                     .epoch = l->epoch,
+                     .position = t->to};
+  int r = slp_admin_write(a, &i, at, written);
+  if (r == 0) remember(a, t, l);
+  if (r == SLP_EINVAL) give_up(t, SLOOP_CHANGE_POSITION);
+  return r;
+}
+
+static void write_on(slp_admin *a) {
+  slp_edits *c = a->edits;
+  for (; a->fail.class == SLP_FINE && c->write_at < c->n; c->write_at++) {
+    const target *t = &c->targets[c->write_at];
+    const slp_lease_row *l = is_open(t) ? slp_snapshot_lease_of(&a->snapshot, t->shard) : NULL;
+    int r = l ? write_target(a, c->write_at, l) : 0;
+    if (r == SLP_ENOBUFS) return;
+    if (r == SLP_ENOMEM) slp_fail_set(&a->fail, SLP_NOMEM, r, "no memory to change the leases");
+  }
+  if (a->busy_n) return;
+  for (size_t i = 0; i < c->n; i++) {
+    if (!is_open(&c->targets[i])) continue;
+    next_round(a);
+    return;
+  }
+  conclude(a);
+}
+
+void slp_edits_write(slp_admin *a) {
+  a->edits->write_at = 0;
+  write_on(a);
+}
+
+/* ---- a round, when the rows were read ----------------------------------------------------------- */
+
+static int is_so(const target *t, const slp_lease_row *l) {
+  int ended = l->position.kind == SLP_POSITION_END;
+  if (l->parked || (l->owner.n && !(ended && t->to.kind == SLP_POSITION_END))) return 0;
+  if (t->to.kind == SLP_POSITION_NONE) return 1;
+  return t->to.kind == l->position.kind && t->to.at_ms == l->position.at_ms &&
+         slp_position_cmp(&t->to, &l->position) == 0;
+}
+
+typedef struct obstacles {
+  const slp_lease_row *alive; /* its owner has shown that it lives */
+  uint64_t wait_us;           /* until an owner is to be looked at again; UINT64_MAX: no need */
+  int evict;                  /* an owner is to be evicted */
+} obstacles;
+
+static void meet(slp_admin *a, target *t, obstacles *o) {
+  const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, t->shard);
+  slp_watched *w;
+  if (!l) {
+    give_up(t, SLOOP_CHANGE_NO_ROW);
+    return;
+  }
+  if (is_so(t, l)) { /* it was; or it is ours, and the answer was lost */
+    if (t->state == TARGET_SENT) a->changed = 1;
+    move(t, t->state == TARGET_SENT ? TARGET_DONE : TARGET_WAS_SO);
+    return;
+  }
+  int r = in_the_way(a, l, &w);
+  if (r == SLP_ENOMEM) a->starved = 1;
+  if (r <= 0) return;
+  if (w->dead || a->edits->force) {
+    o->evict = 1;
+  } else if (w->alive && (a->changed || t->state == TARGET_SENT)) {
+    give_up(t, SLOOP_CHANGE_TAKEN);
+  } else if (w->alive) {
+    o->alive = o->alive ? o->alive : l;
+  } else {
+    o->wait_us = slp_min_u64(o->wait_us, slp_watch_wait_us(a, w));
+  }
+}
+
+void slp_edits_round(slp_admin *a) {
+  slp_edits *c = a->edits;
+  obstacles o = {NULL, UINT64_MAX, 0};
+  if (!c->result && !slp_edits_result(a)) return;
+  slp_watch_saw(a);
+  for (size_t i = 0; i < c->n; i++)
+    if (is_open(&c->targets[i])) meet(a, &c->targets[i], &o);
+  if (a->starved) {
+    slp_admin_no_memory(a);
+  } else if (o.alive) {
+    slp_admin_failed(
+        a, SLP_REFUSED, SLOOP_EOWNED, "%.*s belongs to %.*s, which is alive; nothing was changed: %s",
+        (int)o.alive->shard.n, o.alive->shard.p, (int)o.alive->owner.n, o.alive->owner.p,
+        a->o.task == SLP_ADMIN_RESET ? "stop it, or use force" : "stop it, or release the worker");
+  } else if (o.wait_us != UINT64_MAX) {
+    slp_admin_read_in(a, o.wait_us);
+  } else {
+    slp_admin_move(a, o.evict ? SLP_ADMIN_EVICTING : SLP_ADMIN_WRITING);
+  }
+}
