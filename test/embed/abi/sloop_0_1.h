@@ -1,4 +1,4 @@
-/* sloop.h - consume Amazon Kinesis Data Streams and DynamoDB Streams inside a libuv loop.
+/* sloop_0_1.h - sloop.h as version 0.1 has it; what follows is its text.
  *
  * Rules that hold for every function here:
  *  - Call it only on the thread that runs the loop given to sloop_open(). Another thread reaches that loop by
