@@ -520,19 +520,20 @@ typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *lea
                                 const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
 
-typedef enum { /* why a shard is read, or is not; more may come */
-  SLOOP_WHY_READ = 1,           /* its owner is alive and reads it */
-  SLOOP_WHY_OWNED = 2,          /* it has an owner; whether that one lives, a table without rows of workers can't
+/* Why a shard is read, or is not; more may come. */
+typedef enum {
+  SLOOP_WHY_READ = 1,   /* its owner is alive and reads it */
+  SLOOP_WHY_OWNED = 2,  /* it has an owner; whether that one lives, a table without rows of workers can't
                                    say */
-  SLOOP_WHY_ENDED = 3,          /* it was read to its end */
-  SLOOP_WHY_PARKED = 4,         /* until sloop_admin_release() */
-  SLOOP_WHY_PARENT = 5,         /* waits_for is to be read first */
-  SLOOP_WHY_FREE = 6,           /* nobody owns it; assigned_to says who takes it next */
-  SLOOP_WHY_OWNER_SILENT = 7,   /* its owner was not heard of for long; free_in_ms */
-  SLOOP_WHY_OWNER_DEAD = 8,     /* its owner was evicted, left, or came back as another incarnation: free now */
-  SLOOP_WHY_OWNER_MISSING = 9,  /* its owner has no row: free when others missed it for a whole lease */
-  SLOOP_WHY_NO_LEASE = 10,      /* the stream lists it, and it has no lease yet */
-  SLOOP_WHY_BAD_ROW = 11        /* its row makes no sense: bad_row says why */
+  SLOOP_WHY_ENDED = 3,  /* it was read to its end */
+  SLOOP_WHY_PARKED = 4, /* until sloop_admin_release() */
+  SLOOP_WHY_PARENT = 5, /* waits_for is to be read first */
+  SLOOP_WHY_FREE = 6,   /* nobody owns it; assigned_to says who takes it next */
+  SLOOP_WHY_OWNER_SILENT = 7, /* its owner was not heard of for long; free_in_ms */
+  SLOOP_WHY_OWNER_DEAD = 8,   /* its owner was evicted, left, or came back as another incarnation: free now */
+  SLOOP_WHY_OWNER_MISSING = 9, /* its owner has no row: free when others missed it for a whole lease */
+  SLOOP_WHY_NO_LEASE = 10,     /* the stream lists it, and it has no lease yet */
+  SLOOP_WHY_BAD_ROW = 11       /* its row makes no sense: bad_row says why */
 } sloop_why_t;
 typedef enum {
   SLOOP_LEADER_UNUSED = 0, /* workers of this schema have no leader: each takes what it finds */
@@ -541,7 +542,7 @@ typedef enum {
   SLOOP_LEADER_SILENT = 3, /* by its stamps */
   SLOOP_LEADER_DEAD = 4    /* leader is the one that led last */
 } sloop_leader_state_t;
-typedef struct {              /* a shard, as far as stream and table know it */
+typedef struct { /* a shard, as far as stream and table know it */
   const char *shard;
   int listed, closed;         /* 1: the stream lists it; as closed */
   const sloop_lease_t *lease; /* NULL: it has none that can be read */
@@ -554,7 +555,7 @@ typedef struct {
   const char *assigned_to;     /* the living worker's instance that the leader gives it to */
   int64_t free_in_ms;          /* OWNER_SILENT: at the latest, while another worker is alive */
   const char *bad_row;
-  const sloop_shard_lease_t *waits_for;     /* PARENT: the parent; else NULL */
+  const sloop_shard_lease_t *waits_for;      /* PARENT: the parent; else NULL */
   const sloop_shard_lease_t *waits_for_last; /* the ancestor that itself waits for nobody; NULL: waits_for */
   const sloop_shard_lease_t *const *parents;
   size_t parents_n;
@@ -562,8 +563,8 @@ typedef struct {
   size_t children_n;
   sloop_leader_state_t leader_state;
   const char *leader;
-  size_t workers_alive;           /* neither evicted, leaving nor silent */
-  int epoch_is_counter;           /* 1: every write of a lease moves its epoch, not only a new owner */
+  size_t workers_alive;            /* neither evicted, leaving nor silent */
+  int epoch_is_counter;            /* 1: every write of a lease moves its epoch, not only a new owner */
   const char *hole_from, *hole_to; /* the first hash keys that no lease covers, decimal */
 } sloop_explanation_t;
 /* Why a shard is or is not being read. An owner whose stamps are old is watched for half a lease first.
@@ -572,17 +573,18 @@ typedef void (*sloop_explain_cb)(sloop_t *, int status, const sloop_explanation_
                                  const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg);
 
-typedef enum { /* what became of a lease; more may come */
+/* What became of a lease; more may come. */
+typedef enum {
   SLOOP_CHANGE_DONE = 1,
-  SLOOP_CHANGE_WAS_SO = 2,    /* it was so already */
-  SLOOP_CHANGE_FREE = 3,      /* its owner is evicted: it is free for others */
-  SLOOP_CHANGE_UNOWNED = 4,   /* nothing to release: nobody owns it */
-  SLOOP_CHANGE_ENDED = 5,     /* nothing to release: it was read to its end */
-  SLOOP_CHANGE_NO_LEASE = 6,  /* nothing to release: it has no lease that can be read */
-  SLOOP_CHANGE_CONFLICT = 7,  /* not changed: its row kept changing */
-  SLOOP_CHANGE_NO_ROW = 8,    /* not changed: it has no row that can be read */
-  SLOOP_CHANGE_POSITION = 9,  /* not changed: rows of this schema can't hold that position */
-  SLOOP_CHANGE_TAKEN = 10     /* not changed: a worker has taken it meanwhile */
+  SLOOP_CHANGE_WAS_SO = 2,   /* it was so already */
+  SLOOP_CHANGE_FREE = 3,     /* its owner is evicted: it is free for others */
+  SLOOP_CHANGE_UNOWNED = 4,  /* nothing to release: nobody owns it */
+  SLOOP_CHANGE_ENDED = 5,    /* nothing to release: it was read to its end */
+  SLOOP_CHANGE_NO_LEASE = 6, /* nothing to release: it has no lease that can be read */
+  SLOOP_CHANGE_CONFLICT = 7, /* not changed: its row kept changing */
+  SLOOP_CHANGE_NO_ROW = 8,   /* not changed: it has no row that can be read */
+  SLOOP_CHANGE_POSITION = 9, /* not changed: rows of this schema can't hold that position */
+  SLOOP_CHANGE_TAKEN = 10    /* not changed: a worker has taken it meanwhile */
 } sloop_change_kind_t;
 typedef struct {
   const char *shard;
@@ -593,9 +595,9 @@ typedef struct {
   int was_parked;        /* DONE */
 } sloop_change_t;
 typedef enum {
-  SLOOP_EVICTION_NONE = 0,    /* no worker was to be evicted by name */
-  SLOOP_EVICTION_DONE = 1,    /* it learns so by its next heartbeat, within half its lease_ms */
-  SLOOP_EVICTION_WAS_SO = 2,  /* it was evicted before */
+  SLOOP_EVICTION_NONE = 0,   /* no worker was to be evicted by name */
+  SLOOP_EVICTION_DONE = 1,   /* it learns so by its next heartbeat, within half its lease_ms */
+  SLOOP_EVICTION_WAS_SO = 2, /* it was evicted before */
   SLOOP_EVICTION_HAD_LEFT = 3
 } sloop_eviction_t;
 typedef struct {

@@ -473,68 +473,166 @@ SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, vo
  * SLOOP_LEASE_JOINED. Lives until the next callback. */
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 
+/* What follows reads and changes the lease table from outside, like an operator: one question at a time, with
+ * calls of its own, before start, while running, or on a consumer that never starts. cb comes once, later,
+ * with what was asked for, or with a negative status and the error: SLOOP_ELEASE: there is no such table (it
+ * is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: no app, another one is under way, or
+ * closed; SLOOP_EOPTION, UV_ENOMEM. All that cb is given lives until cb returns; structs may grow at their
+ * end, so they come as arrays of pointers. Names and reasons that are not there are "", positions kind 0. */
 typedef enum {
-  SLOOP_LEASE_FREE = 1,  /* nobody's */
-  SLOOP_LEASE_OWNED,     /* by a worker whose row looks alive */
-  SLOOP_LEASE_OWNER_DEAD /* its owner's row is gone or condemned; or, by its own stamp and our clock, it was
-                            not touched for its lease and 30 s more: an estimate, one look can't know */
+  SLOOP_LEASE_FREE = 1,      /* nobody owns it */
+  SLOOP_LEASE_OWNED = 2,     /* by a worker whose row looks alive */
+  SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone or evicted; or, by its own stamp and our clock, it was
+                                not touched for its lease and 30 s more: an estimate, one read can't know */
 } sloop_lease_state_t;
-typedef struct { /* a lease as the table has it; allocated by the library; may grow at its end */
+typedef struct { /* a lease as the table has it */
   const char *shard;
-  const char *owner;      /* an instance, or "" */
-  const char *claim;      /* who has asked its owner for it, or "" */
-  const char *position;   /* "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N", "end" */
-  const char *parents[2]; /* "" when none */
+  const char *owner;         /* an instance */
+  const char *claim;         /* the instance that has asked its owner for it */
+  sloop_position_t position; /* AFTER_SEQ with sub 4294967295: behind all records of that number */
+  const char *parents[2];
   sloop_lease_state_t state;
   uint64_t epoch;
   int parked;
   int64_t written_at_ms; /* by its writer's clock; -1: not told */
   int64_t behind_ms;     /* as its owner told when it wrote the position; -1: not told */
+  const char *avoid;     /* the instance that gave it up for lack of progress */
 } sloop_lease_t;
-typedef struct {      /* a worker as the table has it; allocated by the library; may grow at its end */
+typedef struct {      /* a worker as the table has it */
   const char *worker; /* its instance */
-  const char *host;   /* "" when not told */
-  uint64_t counter;   /* of its heartbeats */
+  const char *host;
+  uint64_t counter; /* of its heartbeats */
   uint32_t lease_ms, held, weight;
-  int leads, leaving, dead;                     /* dead: condemned, or it left */
+  int leads, leaving, dead;                     /* dead: evicted, or it left */
   int64_t written_at_ms, behind_ms, rate_bytes; /* by its own clock; -1: not told */
+  const char *evicted_by;                       /* an instance; its own when it left */
 } sloop_worker_t;
-typedef struct { /* valid until the callback returns; leases sorted by shard, workers by name */
-  const sloop_lease_t *leases;
+typedef struct {
+  const sloop_lease_t *const *leases; /* sorted by shard */
   size_t leases_n;
-  const sloop_worker_t *workers;
+  const sloop_worker_t *const *workers; /* sorted by name */
   size_t workers_n;
   const char *const *bad_rows; /* rows that make no sense: which, and why */
   size_t bad_rows_n;
 } sloop_leases_t;
-/* What stands in the lease table of this stream and application; reads it whole, once, consistently. Works
- * before start and while running, as do the others below. cb comes once: leases, or a negative status and
- * the error: SLOOP_ELEASE: there is no such table (it is not made); UV_ECANCELED: closed before. Returns
- * SLOOP_ESTATE: no app, or another one of these is under way; SLOOP_EOPTION, UV_ENOMEM. */
+/* What stands in the lease table of this stream and application: read whole, once, consistently. */
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,
                                 const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
-/* cb: 0 and text, some lines that say why the shard is or is not being read: ended, owned by whom and since
- * when, owner dead and free when, waiting for which parent, parked, no lease, not listed. SLOOP_ENOSHARD. */
-typedef void (*sloop_admin_cb)(sloop_t *, int status, const char *text, const sloop_error_t *error_or_null,
-                               void *arg);
-SLOOP_EXTERN int sloop_admin_explain(sloop_t *s, const char *shard, sloop_admin_cb cb, void *arg);
+
+/* Why a shard is read, or is not; more may come. */
+typedef enum {
+  SLOOP_WHY_READ = 1,   /* its owner is alive and reads it */
+  SLOOP_WHY_OWNED = 2,  /* it has an owner; whether that one lives, a table without rows of workers can't
+                                   say */
+  SLOOP_WHY_ENDED = 3,  /* it was read to its end */
+  SLOOP_WHY_PARKED = 4, /* until sloop_admin_release() */
+  SLOOP_WHY_PARENT = 5, /* waits_for is to be read first */
+  SLOOP_WHY_FREE = 6,   /* nobody owns it; assigned_to says who takes it next */
+  SLOOP_WHY_OWNER_SILENT = 7, /* its owner was not heard of for long; free_in_ms */
+  SLOOP_WHY_OWNER_DEAD = 8,   /* its owner was evicted, left, or came back as another incarnation: free now */
+  SLOOP_WHY_OWNER_MISSING = 9, /* its owner has no row: free when others missed it for a whole lease */
+  SLOOP_WHY_NO_LEASE = 10,     /* the stream lists it, and it has no lease yet */
+  SLOOP_WHY_BAD_ROW = 11       /* its row makes no sense: bad_row says why */
+} sloop_why_t;
+typedef enum {
+  SLOOP_LEADER_UNUSED = 0, /* workers of this schema have no leader: each takes what it finds */
+  SLOOP_LEADER_ALIVE = 1,
+  SLOOP_LEADER_NONE = 2,
+  SLOOP_LEADER_SILENT = 3, /* by its stamps */
+  SLOOP_LEADER_DEAD = 4    /* leader is the one that led last */
+} sloop_leader_state_t;
+typedef struct { /* a shard, as far as stream and table know it */
+  const char *shard;
+  int listed, closed;         /* 1: the stream lists it; as closed */
+  const sloop_lease_t *lease; /* NULL: it has none that can be read */
+} sloop_shard_lease_t;
+typedef struct {
+  sloop_why_t why;
+  sloop_shard_lease_t shard;
+  int64_t read_at_ms;          /* when the table was read, by our clock */
+  const sloop_worker_t *owner; /* the row of the lease's owner; NULL: none */
+  const char *assigned_to;     /* the living worker's instance that the leader gives it to */
+  int64_t free_in_ms;          /* OWNER_SILENT: at the latest, while another worker is alive */
+  const char *bad_row;
+  const sloop_shard_lease_t *waits_for;      /* PARENT: the parent; else NULL */
+  const sloop_shard_lease_t *waits_for_last; /* the ancestor that itself waits for nobody; NULL: waits_for */
+  const sloop_shard_lease_t *const *parents;
+  size_t parents_n;
+  const sloop_shard_lease_t *const *children; /* of a shard that is closed or ended: those that are known */
+  size_t children_n;
+  sloop_leader_state_t leader_state;
+  const char *leader;
+  size_t workers_alive;            /* neither evicted, leaving nor silent */
+  int epoch_is_counter;            /* 1: every write of a lease moves its epoch, not only a new owner */
+  const char *hole_from, *hole_to; /* the first hash keys that no lease covers, decimal */
+} sloop_explanation_t;
+/* Why a shard is or is not being read. An owner whose stamps are old is watched for half a lease first.
+ * SLOOP_ENOSHARD. */
+typedef void (*sloop_explain_cb)(sloop_t *, int status, const sloop_explanation_t *explanation_or_null,
+                                 const sloop_error_t *error_or_null, void *arg);
+SLOOP_EXTERN int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg);
+
+/* What became of a lease; more may come. */
+typedef enum {
+  SLOOP_CHANGE_DONE = 1,
+  SLOOP_CHANGE_WAS_SO = 2,   /* it was so already */
+  SLOOP_CHANGE_FREE = 3,     /* its owner is evicted: it is free for others */
+  SLOOP_CHANGE_UNOWNED = 4,  /* nothing to release: nobody owns it */
+  SLOOP_CHANGE_ENDED = 5,    /* nothing to release: it was read to its end */
+  SLOOP_CHANGE_NO_LEASE = 6, /* nothing to release: it has no lease that can be read */
+  SLOOP_CHANGE_CONFLICT = 7, /* not changed: its row kept changing */
+  SLOOP_CHANGE_NO_ROW = 8,   /* not changed: it has no row that can be read */
+  SLOOP_CHANGE_POSITION = 9, /* not changed: rows of this schema can't hold that position */
+  SLOOP_CHANGE_TAKEN = 10    /* not changed: a worker has taken it meanwhile */
+} sloop_change_kind_t;
+typedef struct {
+  const char *shard;
+  sloop_change_kind_t kind;
+  sloop_position_t to;   /* kind 0: its position stays */
+  sloop_position_t was;  /* DONE: before */
+  const char *was_owner; /* DONE: an instance it was taken from */
+  int was_parked;        /* DONE */
+} sloop_change_t;
+typedef enum {
+  SLOOP_EVICTION_NONE = 0,   /* no worker was to be evicted by name */
+  SLOOP_EVICTION_DONE = 1,   /* it learns so by its next heartbeat, within half its lease_ms */
+  SLOOP_EVICTION_WAS_SO = 2, /* it was evicted before */
+  SLOOP_EVICTION_HAD_LEFT = 3
+} sloop_eviction_t;
+typedef struct {
+  const sloop_change_t *const *changes; /* leases that were not changed come first */
+  size_t changes_n;
+  sloop_eviction_t eviction; /* release of a worker */
+  const char *worker;        /* its instance */
+  uint32_t worker_lease_ms;
+  size_t unlisted_n;                     /* leases left alone: the stream lists their shards no more */
+  size_t missing_n;                      /* listed shards without a lease that can be read */
+  size_t bad_rows_n;                     /* rows that make no sense, left alone */
+  const char *const *unfinished_parents; /* of one shard that was reset: they are read before it */
+  size_t unfinished_parents_n;
+  const char *const *children_ahead; /* and these are read on beside it, from where they stand */
+  size_t children_ahead_n;
+} sloop_admin_result_t;
+/* With a negative status: what was done all the same, or NULL. */
+typedef void (*sloop_admin_cb)(sloop_t *, int status, const sloop_admin_result_t *result_or_null,
+                               const sloop_error_t *error_or_null, void *arg);
 /* A shard: takes its lease from an owner that is dead, and ends its being parked. A living owner keeps it:
- * SLOOP_EOWNED, and nothing is changed. Who is not declared dead yet is watched for a lease of its own, so cb
- * may take that long.
- * A worker's id or instance: declares it dead, so that all it has is free for others. One that lives learns
- * so by its next heartbeat, within half a lease at most, and joins anew; until then it may hand out records
- * that another worker reads already, with a smaller epoch; what it saves is refused. With schema "kcl" a
- * lease is taken from whoever has it, as workers of that layout do among themselves: its owner finds out when
- * it renews. text says what was done, also when that is only a part. SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
+ * SLOOP_EOWNED, and nothing is changed. An owner that is not evicted yet is watched for a lease of its own,
+ * so cb may take that long.
+ * A worker's id or instance: evicts it, so that all it has is free for others. One that lives learns so by
+ * its next heartbeat, within half a lease at most, and joins anew; until then it may hand out records that
+ * another worker reads already, with a smaller epoch; what it saves is refused. With schema "kcl" a lease is
+ * taken from any owner, as workers of that schema do among themselves: its owner finds out when it renews.
+ * SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
 SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
 /* Sets the position of one shard, or (NULL) of all there are leases of and the stream still lists:
  * SLOOP_OLDEST, _LATEST (what arrives from now on: closed shards with children count as read), _AT_TIME (not
  * with schema "kcl"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read
  * again, parents before children. SLOOP_EOWNED, and nothing is changed, while a living worker owns one of
- * them; who is not declared dead yet is watched for a lease of its own. With force nobody is waited for:
- * owners are declared dead first, as by sloop_admin_release(), and what that says holds here too. text says
- * what was done, also when that is only a part: SLOOP_ELEASE. SLOOP_ENOSHARD. */
+ * them; an owner that is not evicted yet is watched for a lease of its own. With force nothing is waited for:
+ * owners are evicted first, as by sloop_admin_release(), and what that says holds here too. SLOOP_ELEASE:
+ * some could not be changed. SLOOP_ENOSHARD. */
 SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
 
