@@ -1,6 +1,6 @@
 """Holds src/lease/PROTOCOL.md and src/README.md to the source, and keeps documents that nobody has out of it.
 
-Both pages: every file in backticks exists, `file.c:function` is defined in that very file, every SLP_ name is there.
+Both pages: every file in backticks exists, the function or type of `file.c:name` is defined in that very file, every SLP_ name is there.
 PROTOCOL.md: every SLP_OPERATION_ of lease/schema.h and every attribute of the two layouts is named, each with its meaning
 in a table; every rule of the simulator's judge is named. Who cites a section of it (PROTOCOL.md, "Eviction") names one
 that is there. No comment cites a document that is not in the tree, a file that is not there, or, at the head of a file,
@@ -63,7 +63,8 @@ def places_of(name, page):
 
 
 def defines(path, function):
-    return re.search(rf"^(?!\s|#|typedef|return)[\w\s*]*?\b{function}\((?![^;{{]*;)|^#define {function}\b",
+    return re.search(rf"^(?!\s|#|typedef|return)[\w\s*]*?\b{function}\((?![^;{{]*;)|^#define {function}\b"
+                     rf"|^\}} {function};|^(?:typedef )?struct {function} \{{",
                      read(path), re.M) is not None
 
 
