@@ -34,24 +34,27 @@ def swarm(build, first, last, enough):
   return [f"{build}/test/sim/swarm", "--seeds", f"{first}..{last}", "--enough", str(enough)]
 
 
-def fleet(build, first, last, enough, *more):
-  count = ["--seeds", str(last - first + 1), "--from", str(first), "--enough", str(enough)]
-  return [f"{build}/test/sim/fleet_swarm", *more, *count]
-
-
-def kcl(build, first, last, enough):
-  return fleet(build, first, last, enough, "--kcl")
-
-
-def herd(build, first, last, enough):
+def herd(build, first, last, enough, *more):
   del enough
   count = ["--seeds", str(last - first + 1), "--from", str(first)]
-  return [f"{build}/test/sim/herd_swarm", "--no-shrink", *count]
+  return [f"{build}/test/sim/herd_swarm", "--no-shrink", *more, *count]
+
+
+def herd_kcl(build, first, last, enough):
+  return herd(build, first, last, enough, "--kcl")
+
+
+def scene(name):
+  def command(build, first, last, enough):
+    del enough
+    return [f"{build}/test/sim/fleet_scenes", "--part", f"{name} {first} {last}"]
+  return command
 
 
 # name -> (command, most seeds that a mistake may survive, seeds at a time)
-PROGRAMS = {"swarm": (swarm, 2000, 2000), "fleet": (fleet, 2000, 2000), "kcl": (kcl, 2000, 2000),
-            "herd": (herd, 400, 20)}
+PROGRAMS = {"swarm": (swarm, 2000, 2000), "herd": (herd, 2000, 100), "herd_kcl": (herd_kcl, 2000, 100),
+            "slow_user": (scene("slow_user"), 60, 20), "late_take": (scene("late_take"), 60, 20),
+            "late_retake": (scene("late_retake"), 60, 20)}
 
 
 def play(build, program, name, first, last, enough):
@@ -112,7 +115,7 @@ def row(name, program, broken, others, seconds):
   seeds = " ".join(str(seed) for seed, _ in broken)
   needed = str(broken[ENOUGH - 1][0]) if len(broken) >= ENOUGH else "SURVIVES"
   crashed = f" ({others} ended by a signal)" if others else ""
-  return f"{name:26} {program or '-':6} {needed:>8}  {rules:36} seeds {seeds}{crashed}  [{seconds:.0f} s]"
+  return f"{name:26} {program or '-':11} {needed:>8}  {rules:36} seeds {seeds}{crashed}  [{seconds:.0f} s]"
 
 
 def known():

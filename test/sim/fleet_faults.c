@@ -85,7 +85,6 @@ TEST(the_leases_come_back_from_a_backup) {
     fw_row_of(w, i, row);
     w->shards[i].excused = 1;
     w->pos[i] = (slp_position){.kind = SLP_POSITION_NONE};
-    w->shards[i].repeats_ok = w->shards[i].handed;
     fw_operator_set(w, row, "pos", pos[i]);
     fw_operator_number(w, row, "epoch", epoch[i]);
     fw_operator_set(w, row, "owner", owner[i]);

@@ -21,10 +21,6 @@ typedef struct fw_wire {
   slp_row_key *keys;
   int busy, arrivals; /* arrivals: still to come */
   uint8_t silent, blind, again;
-  uint64_t epoch; /* of the tenancy that it saves a position of, by whom; 0: it is another write */
-  int shard;
-  char sender[128];
-  uint8_t stale; /* and that tenancy is over */
 } fw_wire;
 
 typedef struct node_store {
@@ -131,55 +127,17 @@ static void served(slp_store_req *rq) {
   fw_world *w = x->w;
   w->writes++;
   trace_write(w, &x->write);
-  if (x->stale && x->write.written == SLP_WRITTEN_YES)
-    fw_wrong(w, "S6 fenced: %s saves a position of %s in epoch %llu, which is over", x->sender,
-             w->shards[x->shard].id, (unsigned long long)x->epoch);
   fw_judge_rows(w);
   slp_sim_at(w->sim, fw_now(w) + way(w), give, x);
 }
 
-static void cache_put(fw_world *w, slp_str key, const slp_store_rows *rows) {
-  struct fw_cached *c = NULL;
-  for (int i = 0; i < w->cache_n; i++)
-    if (slp_str_is(key, w->cache[i].key)) c = &w->cache[i];
-  if (!c && w->cache_n < 32 && key.n < sizeof w->cache[0].key) {
-    c = &w->cache[w->cache_n++];
-    memcpy(c->key, key.p, key.n);
-    c->key[key.n] = 0;
-    slp_store_rows_init(&c->rows, w->mem);
-  } else if (!c || fw_now(w) - c->at_us < FW_S / 2) {
-    return;
-  }
-  c->at_us = fw_now(w);
-  slp_store_rows_free(&c->rows);
-  for (size_t i = 0; i < rows->n; i++) slp_store_rows_copy(&c->rows, &rows->rows[i]);
-}
-
-static int cache_get(fw_world *w, slp_str key, slp_store_rows *out) {
-  for (int i = 0; i < w->cache_n; i++) {
-    struct fw_cached *c = &w->cache[i];
-    if (!slp_str_is(key, c->key) || fw_now(w) - c->at_us > FW_S) continue;
-    slp_store_rows_free(out);
-    for (size_t k = 0; k < c->rows.n; k++) slp_store_rows_copy(out, &c->rows.rows[k]);
-    return 1;
-  }
-  return 0;
-}
-
-static void loose_read(fw_wire *x, slp_str key, slp_store_rows *out) {
-  if (!chance(x->w, x->w->faults.stale_ppm) || !cache_get(x->w, key, out)) cache_put(x->w, key, out);
-}
-
 static void got(slp_store_req *rq) {
   fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), fw_wire, get);
-  if (!x->get.consistent && x->get.keys_n == 1)
-    loose_read(x, x->w->kcl ? x->keys[0].hash : x->keys[0].range, &x->get.out);
   slp_sim_at(x->w->sim, fw_now(x->w) + way(x->w), give, x);
 }
 
 static void listed(slp_store_req *rq) {
   fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), fw_wire, list);
-  if (!x->list.consistent) loose_read(x, x->w->kcl ? SLP_STR("all") : x->list.prefix, &x->list.out);
   slp_sim_at(x->w->sim, fw_now(x->w) + way(x->w), give, x);
 }
 
@@ -201,7 +159,6 @@ static void arrive(void *arg) {
     s->ops->list(s, &x->list);
   } else {
     if (w->on_write) w->on_write(w, &x->write);
-    x->stale = x->epoch && !fw_is_processor(w, x->shard, x->sender, x->epoch);
     s->ops->write(s, &x->write);
   }
 }
@@ -289,7 +246,6 @@ static void send(fw_wire *x) {
     w->drop_answers--;
     x->silent = 1;
   }
-  if (chance(w, f->late_ppm)) at += slp_sim_random_below(w->sim, f->late_us + 1);
   x->arrivals = 1;
   slp_sim_at(w->sim, at, arrive, x);
   if (x->kind == WRITE && chance(w, f->doubled_ppm)) {
@@ -319,19 +275,9 @@ static void op_list(slp_store *s, slp_store_list *l) {
   send(x);
 }
 
-/* A position that is saved while the shard is read is one of that tenancy. */
-static void note_ownership(fw_wire *x) {
-  slp_str me = slp_fleet_instance(x->node->fleet);
-  for (size_t i = 0; i < x->write.changes_n; i++)
-    if (slp_str_is(x->write.changes[i].name, "pos"))
-      x->epoch = fw_epoch_of(x->node, x->write.key.range, &x->shard);
-  snprintf(x->sender, sizeof x->sender, "%.*s", (int)me.n, me.n ? me.p : "");
-}
-
 static void op_write(slp_store *s, slp_store_write *write) {
   fw_wire *x = wire_new(s, &write->rq, WRITE);
   copy_write(x, write);
-  note_ownership(x);
   send(x);
 }
 

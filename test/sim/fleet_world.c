@@ -126,12 +126,6 @@ static uint64_t number(const slp_position *s) {
 
 static const char *found(fw_world *w, const char *row, const char *attr, char *out, size_t size);
 
-/* What may come again: everything handed out that is not known to be acknowledged. */
-static void taint(fw_world *w, int shard) {
-  fw_shard *s = &w->shards[shard];
-  if (s->handed > s->repeats_ok) s->repeats_ok = s->handed;
-}
-
 static int parents_read(fw_world *w, const fw_shard *s) {
   for (int k = 0; k < 2; k++) {
     if (s->parents[k] < 0) continue;
@@ -145,31 +139,25 @@ void fw_row_of(const fw_world *w, int shard, char out[64]) {
   snprintf(out, 64, "%s%s", w->kcl ? "" : "l/", w->shards[shard].id);
 }
 
-/* Another still believes to read it: then it was condemned before, and what it held may come again. */
+/* By the table: 1, it was condemned, or its row is another's or nobody's. */
+static int is_evicted(const fw_node *n) {
+  char row[64], gone[128], incarnation[64];
+  slp_str me = slp_fleet_instance(n->fleet);
+  snprintf(row, sizeof row, "w/%s", n->id);
+  found(n->w, row, "gone", gone, sizeof gone);
+  found(n->w, row, "boot", incarnation, sizeof incarnation);
+  return gone[0] || strlen(incarnation) != 16 || me.n < 16 || memcmp(me.p + me.n - 16, incarnation, 16) != 0;
+}
+
+/* Another that reads it still was condemned before. In KCL's table it may be robbed, or late. */
 static void look_for_others(fw_node *n, int shard) {
   fw_world *w = n->w;
-  if (w->kcl) { /* it was stolen, or is late: what it holds comes again */
-    taint(w, shard);
-    return;
-  }
-  char row[64], gone[128], incarnation[64];
-  for (int i = 0; i < FW_NODES; i++) {
+  for (int i = 0; i < FW_NODES && !w->kcl; i++) {
     fw_node *other = w->nodes[i];
-    struct fw_open *o = other && other != n ? open_of(other, str(w->shards[shard].id)) : NULL;
-    int release_reason = other && other != n && !o && w->shards[shard].reader == other->serial;
-    if (!o && !release_reason) continue;
-    slp_str me = slp_fleet_instance(other->fleet);
-    snprintf(row, sizeof row, "w/%s", other->id);
-    found(w, row, "gone", gone, sizeof gone);
-    found(w, row, "boot", incarnation, sizeof incarnation);
-    if (release_reason) { /* it had sent its letting go; condemned meanwhile, that may never have come */
-      if (gone[0] || memcmp(me.p + me.n - 16, incarnation, 16) != 0) taint(w, shard);
-      continue;
-    }
-    if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, incarnation, 16) == 0 && !w->shards[shard].excused)
+    if (!other || other == n || !open_of(other, str(w->shards[shard].id))) continue;
+    if (!is_evicted(other) && !w->shards[shard].excused)
       fw_wrong(w, "S7 overlap: %s opens %s while %s reads it and is not condemned", n->id,
                w->shards[shard].id, other->id);
-    taint(w, o->shard);
   }
 }
 
@@ -196,12 +184,8 @@ static int t_open(slp_processor *t, slp_str shard, uint64_t epoch, const slp_pos
   o->shard = i;
   o->epoch = epoch;
   o->begin = *from;
-  for (int k = 0; k < 16; k++)
-    if (s->moves[k].by == n->serial && s->moves[k].at_us > o->proof_us) o->proof_us = s->moves[k].at_us;
   o->acked = number(from);
   o->next = o->acked + 1;
-  s->opened_us = fw_now(w);
-  s->reader = n->serial;
   uint64_t gap = fw_now(w) - s->unread_us;
   if (s->unread_us != UINT64_MAX && gap > s->gap_us) s->gap_us = gap;
   s->unread_us = UINT64_MAX;
@@ -218,16 +202,6 @@ static void t_drain(slp_processor *t, slp_str shard) {
   if (!o || o->draining) return;
   o->draining = 1;
   o->drain_us = slp_now_us(node_of(t)->h);
-}
-
-/* By the table: 1, it was condemned, or its row is another's or nobody's. */
-static int is_evicted(const fw_node *n) {
-  char row[64], gone[128], incarnation[64];
-  slp_str me = slp_fleet_instance(n->fleet);
-  snprintf(row, sizeof row, "w/%s", n->id);
-  found(n->w, row, "gone", gone, sizeof gone);
-  found(n->w, row, "boot", incarnation, sizeof incarnation);
-  return gone[0] || strlen(incarnation) != 16 || me.n < 16 || memcmp(me.p + me.n - 16, incarnation, 16) != 0;
 }
 
 /* Whoever is said to have lost a lease has: nobody is robbed by an answer that did not come. */
@@ -259,7 +233,6 @@ static void t_revoke(slp_processor *t, slp_str shard, slp_shutdown_reason why) {
       waited < (uint64_t)w->handover_ms * 1000)
     fw_wrong(w, "S12 contract: %s gives %.*s up undrained before the time agreed", n->id, (int)shard.n,
              shard.p);
-  if (why == SLP_SHUTDOWN_LOST || why == SLP_SHUTDOWN_EXPIRED) taint(w, o->shard);
   if (why == SLP_SHUTDOWN_EXPIRED) w->expired++;
   if (why == SLP_SHUTDOWN_HANDED_OVER && o->out_n)
     fw_wrong(w, "S12 contract: %s hands over %.*s undrained", n->id, (int)shard.n, shard.p);
@@ -326,51 +299,19 @@ static void advance(fw_node *n, struct fw_open *o) {
   slp_fleet_progressed(n->fleet, str(s->id));
 }
 
-/* What KCL's protocol can't promise, for a lease may be stolen from a living owner, who learns of it when its
- * next write is refused: that two never hand out a shard at once, and that nothing repeats though nobody
- * died. What it can: whoever hands out has moved the counter of that very tenancy less than 0.8 of a lease
- * ago, on its own clock; so what is taken from the dead is read by one only, and a theft is noticed within
- * that time. All else holds: positions never go back nor beyond what was acknowledged, nothing is passed
- * over, children come after their parents. */
-static void judge_proof(fw_node *n, const struct fw_open *o) {
-  fw_world *w = n->w;
-  uint64_t age = fw_now(w) - o->proof_us;
-  if (age > (uint64_t)w->lease_ms * 870 && !w->shards[o->shard].excused) /* clocks are off by 7 % at most */
-    fw_wrong(w, "S7 overlap: %s hands out %s %.3f s after the last write that proves it", n->id,
-             w->shards[o->shard].id, (double)age / 1e6);
-}
-
-static int read_by_others(fw_node *n, int shard) {
-  for (int i = 0; i < FW_NODES; i++) {
-    fw_node *other = n->w->nodes[i];
-    if (other && other != n && open_of(other, str(n->w->shards[shard].id))) return 1;
-  }
-  return 0;
-}
-
 static void hand_out(fw_node *n, struct fw_open *o) {
   fw_world *w = n->w;
   fw_shard *s = &w->shards[o->shard];
-  if (o->draining || o->stopped || o->out_n == 64 || o->next > s->records || n->blocked) return;
-  if (w->odd) slp_fleet_beat_first(n->fleet);
+  if (o->draining || o->out_n == 64 || o->next > s->records || n->blocked) return;
   if (!slp_fleet_may_deliver(n->fleet)) return;
-  if (w->kcl)
-    judge_proof(n, o);
-  else if (o->epoch < s->epoch && !s->excused)
+  if (!w->kcl && o->epoch < s->epoch && !s->excused)
     fw_wrong(w, "S7 overlap: %s hands out %s in epoch %llu beside epoch %llu", n->id, s->id,
              (unsigned long long)o->epoch, (unsigned long long)s->epoch);
   uint64_t from = o->next, to = slp_min_u64(s->records, from + BATCH - 1);
-  if (from <= s->handed) {
-    s->repeats += slp_min_u64(s->handed, to) - from + 1;
-    if (from <= s->handed && slp_min_u64(s->handed, to) > s->repeats_ok && !s->excused)
-      fw_wrong(w, "S9 repeats: %s repeats %s from %llu though nobody died (may up to %llu)", n->id, s->id,
-               (unsigned long long)from, (unsigned long long)s->repeats_ok);
-  }
+  if (from <= s->handed) s->repeats += slp_min_u64(s->handed, to) - from + 1;
   if (from > s->acked + 1 && from > s->handed + 1)
     fw_wrong(w, "S2 order: %s skips records of %s", n->id, s->id);
   if (to > s->handed) s->handed = to;
-  if (w->kcl && read_by_others(n, o->shard)) taint(w, o->shard);
-  s->last_us = fw_now(w);
   o->out[o->out_n].from = from;
   o->out[o->out_n].to = to;
   o->out[o->out_n].acked = 0;
@@ -394,7 +335,7 @@ static void end_shard(fw_node *n, struct fw_open *o) {
 static void run_tick(slp_timer *timer) {
   fw_node *n = SLP_OWNER(timer, fw_node, tick);
   uint64_t now = slp_now_us(n->h);
-  if (!n->w->odd) slp_fleet_beat_first(n->fleet);
+  slp_fleet_beat_first(n->fleet);
   for (int i = 0; i < n->open_n; i++) {
     struct fw_open *o = &n->open[i];
     for (int k = 0; k < o->out_n; k++)
@@ -411,21 +352,6 @@ static void run_tick(slp_timer *timer) {
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
-
-/* Its letting go may not have come through: what it read last may come again. */
-static void taint_all(fw_node *n) {
-  fw_world *w = n->w;
-  for (int i = 0; i < w->shards_n; i++)
-    if (w->shards[i].reader == n->serial) w->shards[i].repeats_ok = w->shards[i].handed;
-}
-
-/* Who was suspended resumes, or is evicted, and then it has nothing to resume with. */
-static void judge_told_suspended(fw_node *n, slp_fleet_event_kind kind) {
-  if (kind == SLP_FLEET_RESUMED && !n->told_suspended)
-    fw_wrong(n->w, "S12 contract: %s is told that it resumed, and was not suspended", n->id);
-  if (kind == SLP_FLEET_SUSPENDED) n->told_suspended = 1;
-  if (kind == SLP_FLEET_RESUMED || kind == SLP_FLEET_EVICTED) n->told_suspended = 0;
-}
 
 /* Of a lease the user hears in turn that it was taken and that it is gone. */
 static void judge_told(fw_node *n, const slp_fleet_event *ev) {
@@ -449,20 +375,16 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
   slp_sim_trace(w->sim, "%s %s %.*s %llu: %.*s", n->id, names[ev->kind], (int)ev->shard.n,
                 ev->shard.p ? ev->shard.p : "", (unsigned long long)ev->epoch, (int)ev->text.n, ev->text.p);
   judge_told(n, ev);
-  judge_told_suspended(n, ev->kind);
   switch (ev->kind) {
-    case SLP_FLEET_JOINED: n->joined = 1, n->joined_us = fw_now(w); break;
-    case SLP_FLEET_EVICTED: n->evictions++, w->evictions++, taint_all(n); break;
+    case SLP_FLEET_JOINED: n->joined = 1; break;
+    case SLP_FLEET_EVICTED: w->evictions++; break;
     case SLP_FLEET_EVICTED_OTHER: w->evicted++; break;
     case SLP_FLEET_LEADS: w->leads++, n->leads = 1; break;
     case SLP_FLEET_FOLLOWS: n->leads = 0; break;
     case SLP_FLEET_LOST: w->lost++; break;
     case SLP_FLEET_RELEASED: w->released++; break;
     case SLP_FLEET_FAILED: w->failed++, n->failed = 1; break;
-    case SLP_FLEET_LEFT:
-      if (!slp_str_is(ev->text, "left")) taint_all(n); /* what it could not save comes again */
-      w->left++, n->left = 1, n->left_us = fw_now(w);
-      break;
+    case SLP_FLEET_LEFT: w->left++, n->left = 1; break;
     case SLP_FLEET_HOLE: w->holes++; break;
     case SLP_FLEET_BAD_ROW: w->bad_rows++; break;
     case SLP_FLEET_TROUBLE: w->trouble++; break;
@@ -485,7 +407,6 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   SLP_CHECK(n);
   n->w = w;
   n->slot = slot;
-  n->serial = ++w->nodes_made;
   snprintf(n->id, sizeof n->id, "%s", id);
   n->mem = slp_mem_new(w->node_alloc, w->node_ctx);
   n->h = slp_sim_host_new(w->sim, n->mem, &clock);
@@ -525,11 +446,7 @@ static void closed(slp_host *h, void *arg) {
 static void bury(fw_world *w, int slot) {
   fw_node *n = w->nodes[slot];
   w->nodes[slot] = NULL;
-  if (!n->left) taint_all(n);
-  while (n->open_n) {
-    taint(w, n->open[0].shard);
-    close_open(n, &n->open[0]);
-  }
+  while (n->open_n) close_open(n, &n->open[0]);
   slp_fleet_free(n->fleet);
   n->store->ops->close(n->store);
   n->schema->free(n->schema);
@@ -627,7 +544,6 @@ void fw_operator_delete(fw_world *w, const char *row) {
   int i = shard_of_row(w, row);
   if (i < 0) return;
   w->shards[i].excused = 1;
-  w->shards[i].counter = 0;
   w->pos[i] = (slp_position){.kind = SLP_POSITION_NONE};
 }
 
@@ -645,7 +561,6 @@ static void set(fw_world *w, const char *row, const char *attr, slp_val_kind kin
   int i = shard_of_row(w, row);
   if (i < 0) return;
   w->shards[i].excused = 1;
-  w->shards[i].counter = 0;
   w->pos[i] = (slp_position){.kind = SLP_POSITION_NONE};
 }
 
@@ -660,22 +575,6 @@ static int slot_of(const fw_world *w, slp_str instance) {
   for (int i = 0; i < FW_NODES; i++)
     if (w->nodes[i] && slp_str_eq(slp_fleet_instance(w->nodes[i]->fleet), instance)) return i;
   return -1;
-}
-
-int fw_is_processor(fw_world *w, int shard, const char *instance, uint64_t epoch) {
-  char row[64], owner[128], now[24];
-  fw_row_of(w, shard, row);
-  found(w, row, "owner", owner, sizeof owner);
-  found(w, row, "epoch", now, sizeof now);
-  return w->shards[shard].excused || (strcmp(owner, instance) == 0 && strtoull(now, NULL, 10) == epoch);
-}
-
-uint64_t fw_epoch_of(fw_node *n, slp_str row, int *ret_shard) {
-  slp_str at = {row.p + sizeof PREFIX + 1, row.n - sizeof PREFIX - 1};
-  if (n->w->kcl || row.n <= sizeof PREFIX + 1 || memcmp(row.p, PREFIX "l/", sizeof PREFIX + 1) != 0) return 0;
-  const struct fw_open *o = open_of(n, at);
-  if (o) *ret_shard = o->shard;
-  return o ? o->epoch : 0;
 }
 
 int fw_owner_of(fw_world *w, int shard) {
@@ -716,21 +615,6 @@ static void judge_epoch(fw_world *w, int shard, const slp_lease_row *l) {
   if (owner[0]) memcpy(s->row_owner, owner, sizeof owner);
 }
 
-/* A counter is moved by one at a time, and never back. Whoever moved it has proven its life by that. */
-static void judge_counter(fw_world *w, int shard, const slp_lease_row *l) {
-  fw_shard *s = &w->shards[shard];
-  int slot = slot_of(w, l->owner);
-  struct fw_open *o = slot >= 0 ? open_of(w->nodes[slot], l->shard) : NULL;
-  if (l->epoch == s->counter) return;
-  if (s->counter && l->epoch != s->counter + 1 && !s->excused)
-    fw_wrong(w, "S6 fenced: the counter of %s goes from %llu to %llu", s->id, (unsigned long long)s->counter,
-             (unsigned long long)l->epoch);
-  s->counter = l->epoch;
-  s->moves[l->epoch % 16].by = slot >= 0 ? w->nodes[slot]->serial : 0;
-  s->moves[l->epoch % 16].at_us = fw_now(w);
-  if (o && o->epoch <= l->epoch) o->proof_us = fw_now(w);
-}
-
 /* A shard that is ended has left a row for each child. */
 static void judge_children(fw_world *w, const uint8_t *has_row) {
   for (int i = 0; i < w->shards_n; i++) {
@@ -761,10 +645,7 @@ void fw_judge_rows(fw_world *w) {
     if (pos->kind == SLP_POSITION_END && (s->acked < s->records || !s->closed))
       fw_wrong(w, "S1 loss: %s is ended before all of it was acknowledged", s->id);
     w->pos[i] = *pos;
-    if (w->kcl)
-      judge_counter(w, i, &f.u.lease);
-    else
-      judge_epoch(w, i, &f.u.lease), judge_owner(w, i, &f.u.lease);
+    if (!w->kcl) judge_epoch(w, i, &f.u.lease), judge_owner(w, i, &f.u.lease);
   }
   judge_children(w, has_row);
   slp_store_rows_free(&l.out);
@@ -930,7 +811,6 @@ void fw_free(fw_world *w) {
   for (int i = 0; i < FW_NODES; i++)
     if (w->nodes[i]) bury(w, i);
   w->over = 1;
-  for (int i = 0; i < w->cache_n; i++) slp_store_rows_free(&w->cache[i].rows);
   slp_host_close(w->server, server_gone, NULL);
   for (int i = 0; i < 1000 && slp_sim_hosts_alive(w->sim); i++)
     slp_sim_run(w->sim, fw_now(w) + 10, NULL, NULL);

@@ -15,11 +15,9 @@ typedef struct fw_faults { /* chances in parts per million of all requests */
   uint32_t lost_ppm;       /* never reaches the table */
   uint32_t unanswered_ppm; /* is done, and nobody is told */
   uint32_t doubled_ppm;    /* arrives once more, up to late_us later */
-  uint32_t late_ppm;       /* arrives up to late_us later */
   uint64_t late_us;
   uint32_t throttle_ppm;
   uint32_t blind_ppm;            /* a refusal does not show the row */
-  uint32_t stale_ppm;            /* a read that need not be consistent is up to a second old */
   uint32_t rt_us_min, rt_us_max; /* each way */
 } fw_faults;
 
@@ -34,17 +32,10 @@ typedef struct fw_shard { /* the truth */
   uint64_t records;            /* it has so many now */
   uint8_t closed, trimmed;
   uint64_t handed, acked; /* the furthest, by anybody; acked: without a gap */
-  uint64_t repeats_ok;    /* up to here something may come again */
   uint64_t repeats;
-  uint64_t reader;             /* who opened it last */
-  uint64_t epoch;              /* the greatest that was ever opened */
-  uint64_t opened_us, last_us; /* the last opening; the last hand-out */
-  uint64_t gap_us;             /* the longest time without an unsuspended reader */
-  uint64_t unread_us;          /* since when it has none */
-  uint64_t counter;            /* kcl: of its row */
-  struct {                     /* who moved it last, and when */
-    uint64_t by, at_us;
-  } moves[16];
+  uint64_t epoch;     /* the greatest that was ever opened */
+  uint64_t gap_us;    /* the longest time without an unsuspended reader */
+  uint64_t unread_us; /* since when it has none */
   uint64_t row_epoch; /* of its row, and who owned it last */
   char row_owner[128];
   uint8_t row_free; /* it has none now */
@@ -65,31 +56,20 @@ struct fw_world {
   fw_shard shards[FW_SHARDS];
   slp_position pos[FW_SHARDS]; /* as the table has it */
   int shards_n, born_n;
-  uint64_t nodes_made;
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms;
   slp_position start;
   uint8_t producing, over;
-  uint8_t odd; /* readers ask whether they may hand out only when there is something; see fleet_swarm.c */
-  int leaders;
-  uint64_t writes, beats; /* that reached the table */
+  uint64_t writes; /* that reached the table */
   uint64_t evictions, evicted, leads, lost, released, expired, failed, left, holes, bad_rows, trouble;
   char complaint[300]; /* the first thing that is wrong; "": all is well */
   struct fw_wire *wires;
-  struct fw_cached {
-    char key[200];
-    uint64_t at_us;
-    slp_store_rows rows;
-  } cache[32];
-  int cache_n;
   void (*on_write)(fw_world *w, const slp_store_write *write);      /* before it is done; may be NULL */
   void *(*node_alloc)(void *ctx, void *p, size_t was, size_t want); /* of every node; NULL: the usual */
   void *node_ctx;
-  int deny_ms;                   /* scenes: */
   uint8_t deny_gets, deny_lists; /* refused: no right */
   uint32_t drop_answers; /* so many of the next writes whose row has this prefix are done unanswered */
   char drop_prefix[32];
-  int drop_after_copy;
 };
 
 struct fw_node {
@@ -107,8 +87,7 @@ struct fw_node {
     int shard;
     uint64_t epoch, next;
     uint64_t drain_us; /* asked to drain then, by its own clock */
-    uint64_t proof_us; /* kcl: the last write of this very tenancy */
-    uint8_t draining, drained_told, end_told, stopped;
+    uint8_t draining, drained_told, end_told;
     struct {
       uint64_t from, to, at_us;
       uint8_t acked;
@@ -119,9 +98,7 @@ struct fw_node {
   } open[FW_SHARDS];
   int open_n;
   uint8_t told[FW_SHARDS]; /* that it was taken, and not yet that it is gone */
-  uint8_t told_suspended;
   uint8_t suspended, leaving, left, cut, blocked, failed, joined, leads;
-  uint64_t serial, left_us, joined_us, evictions;
 };
 
 fw_world *fw_new(uint64_t seed, int shards);
