@@ -357,7 +357,7 @@ static const char *const native[] = {"sloop", NULL};
     }                                                                                          \
   }                                                                                            \
   static void story_##name(crew *c, uint64_t seed)
-/* By stealing, leases move under their owner's hands: what holds there is judged by sim/fleet_swarm. */
+/* By stealing, leases move under their owner's hands: what holds there is judged by sim/herd_swarm. */
 #define STORY(name) TOLD(name, native)
 #define STORY_OF_BOTH(name) TOLD(name, both)
 
