@@ -59,8 +59,7 @@ struct world {
   uint32_t nodes_n;
 };
 
-/* ---- the stream
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the stream ---------------------------------------------------------------------------------------- */
 
 static slp_str text(world *w, const char *fmt, unsigned long long n) {
   char line[64];
@@ -92,8 +91,7 @@ static uint32_t number(slp_str shard) {
   return n;
 }
 
-/* ---- a worker's reader
- * ------------------------------------------------------------------------------------------- */
+/* ---- a worker's reader --------------------------------------------------------------------------------- */
 
 static node *node_of(slp_processor *t) { return SLP_OWNER(t, node, processor); }
 
@@ -169,8 +167,7 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
     bench_die("a fleet without faults says: %.*s", (int)ev->text.n, ev->text.p);
 }
 
-/* ---- workers come and go
- * ----------------------------------------------------------------------------------------- */
+/* ---- workers come and go ------------------------------------------------------------------------------- */
 
 static void start(world *w) {
   node *n = &w->nodes[w->nodes_n++];
@@ -211,8 +208,7 @@ static void kill_one(world *w, uint32_t i) {
   slp_fleet_free(n->fleet);
 }
 
-/* ---- balance
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- balance ------------------------------------------------------------------------------------------- */
 
 static int balanced(void *arg) {
   world *w = arg;
@@ -294,8 +290,7 @@ static void run(const void *job_v, void *result_v) {
   if (job->moves) moves(w, r);
 }
 
-/* ---- the table of figures
- * ---------------------------------------------------------------------------------------- */
+/* ---- the table of figures ------------------------------------------------------------------------------ */
 
 static void print(const fleet_job *job, const fleet_result *r) {
   double hour = 3600.0 / job->window_s, renewals = job->shards * 3600.0 / RENEW_S;

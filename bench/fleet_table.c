@@ -43,8 +43,7 @@ static void at_once(slp_store_req *rq) {
   rq->ev.run(&rq->ev);
 }
 
-/* ---- counting
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- counting ------------------------------------------------------------------------------------------ */
 
 static size_t size_at(fleet_table *t, const slp_row_key *key) {
   slp_store_get g = {.keys = key, .keys_n = 1, .rq.on_done = nothing};
@@ -87,8 +86,7 @@ static void do_list(flight *x) {
   t->cost.read_calls++;
 }
 
-/* ---- answering
- * --------------------------------------------------------------------------------------------------- */
+/* ---- answering ----------------------------------------------------------------------------------------- */
 
 static void hand_over(slp_store_rows *to, slp_store_rows *from) {
   slp_store_rows_free(to);
@@ -148,8 +146,7 @@ static void answer(void *arg) {
   slp_post(x->h, &x->ev);
 }
 
-/* ---- the store of one worker
- * ------------------------------------------------------------------------------------- */
+/* ---- the store of one worker --------------------------------------------------------------------------- */
 
 static flight *begin(slp_store *s, slp_store_req *rq, flight_kind kind) {
   worker_store *w = SLP_OWNER(s, worker_store, s);
@@ -225,8 +222,7 @@ slp_store *fleet_table_store(fleet_table *t, slp_host *h) {
   return &w->s;
 }
 
-/* ---- the table
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 fleet_table *fleet_table_new(slp_mem *mem, slp_sim *sim, slp_schema *schema, uint64_t answer_us) {
   fleet_table *t = SLP_NEW(mem, fleet_table);

@@ -30,8 +30,7 @@ void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size) {
   memcpy(o, &full, full.size);
 }
 
-/* ---- sampling --------------------------------------------------------------------------------------------
- */
+/* ---- sampling ------------------------------------------------------------------------------------------ */
 static slp_reading reading_of(const sloop_t *s) {
   switch (s->consumer->life) {
     case SLP_LIFE_OPEN: return SLP_READING_NOT_STARTED;
@@ -85,8 +84,7 @@ static void own(void *arg, slp_metrics_own *ret) {
   *ret = (slp_metrics_own){m->ns != NULL, m->push.data_told, m->push.failures};
 }
 
-/* ---- CloudWatch's news -----------------------------------------------------------------------------------
- */
+/* ---- CloudWatch's news --------------------------------------------------------------------------------- */
 static void on_trouble(void *arg, const slp_fail *f) {
   const sloop_metrics_t *m = arg;
   if (m->owner->closing) return;
@@ -100,8 +98,7 @@ static void on_fine(void *arg) {
   slp_report_log(m->owner->consumer, SLOOP_LOG_INFO, "metrics: CloudWatch takes them again");
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------
- */
+/* ---- life ---------------------------------------------------------------------------------------------- */
 static void metrics_free(sloop_metrics_t *m) {
   slp_mem *mem = m->mem;
   slp_list_remove(&m->link);

@@ -15,8 +15,7 @@
 #define CONNS_MAX 64u
 #define CONN_MS_MAX 30000u
 
-/* ---- where to listen -------------------------------------------------------------------------------------
- */
+/* ---- where to listen ----------------------------------------------------------------------------------- */
 int slp_metrics_address_read(const char *listen, char ret_address[SLP_METRICS_ADDRESS_MAX],
                              uint16_t *ret_port, char why[160]) {
   const char *colon = strrchr(listen, ':');
@@ -40,8 +39,7 @@ int slp_metrics_address_read(const char *listen, char ret_address[SLP_METRICS_AD
   return 0;
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 static void answer(slp_served *rq, int status, const char *type, slp_buf *body) {
   slp_http_header headers[2] = {{SLP_STR("Content-Type"), slp_str_of(type)},
                                 {SLP_STR("Allow"), SLP_STR("GET, HEAD")}};
@@ -78,8 +76,7 @@ static void serve_ready(slp_metrics_server *s, slp_served *rq) {
   slp_sample_free(&now);
 }
 
-/* ---- pages -----------------------------------------------------------------------------------------------
- */
+/* ---- pages --------------------------------------------------------------------------------------------- */
 typedef struct page {
   slp_metrics_server *server;
   slp_served *rq;
@@ -139,8 +136,7 @@ static void serve_metrics(slp_metrics_server *s, slp_served *rq) {
   slp_post(s->h, &p->ev);
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 static void on_request(slp_listener *l, slp_served *rq) {
   slp_metrics_server *s = SLP_OWNER(l, slp_metrics_server, listener);
   const char *query = rq->path.n ? memchr(rq->path.p, '?', rq->path.n) : NULL;

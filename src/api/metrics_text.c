@@ -8,8 +8,7 @@
 
 #include <stdio.h>
 
-/* ---- families --------------------------------------------------------------------------------------------
- */
+/* ---- families ------------------------------------------------------------------------------------------ */
 typedef struct stat_row {
   const char *name, *unit, *meaning;
   size_t at;
@@ -80,8 +79,7 @@ static const other_row others[] = {
 /* Families without a line are left out whole, but for stats. */
 #define FAMILIES (SLP_COUNT(stats) + SLP_COUNT(others))
 
-/* ---- names of stats --------------------------------------------------------------------------------------
- */
+/* ---- names of stats ------------------------------------------------------------------------------------ */
 static int ends_with(const char *z, const char *end) {
   size_t n = strlen(z), k = strlen(end);
   return n >= k && strcmp(z + n - k, end) == 0;
@@ -135,8 +133,7 @@ static void add_head(slp_buf *b, const char *name, const char *type, slp_str hel
   slp_buf_addf(b, "\n# TYPE %s %s\n", name, type);
 }
 
-/* ---- lines -----------------------------------------------------------------------------------------------
- */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 static void add_label(slp_buf *b, const char *name, const char *value, char before) {
   slp_str v = slp_str_of(value);
   int text = slp_utf8_valid(v);
@@ -206,8 +203,7 @@ static void add_other(const slp_metrics_text *t, const other_row *row, const slp
   add_value(t->out, value, row->decimals);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------
- */
+/* ---- all of it ----------------------------------------------------------------------------------------- */
 void slp_metrics_text_begin(slp_metrics_text *t, const slp_sample *sample, const slp_metrics_own *own,
                             slp_buf *out) {
   *t = (slp_metrics_text){.sample = sample, .own = *own, .out = out};

@@ -99,8 +99,7 @@ void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *cr
     answer_keys(aws, creds);
 }
 
-/* ---- the family ------------------------------------------------------------------------------------------
- */
+/* ---- the family ---------------------------------------------------------------------------------------- */
 
 static void family_free(slp_family *f) {
   if (!f) return;
@@ -162,8 +161,7 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, const slp_out
   return 0;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------------------- */
 
 static void on_stats_due(slp_consumer *c) {
   sloop_t *s = c->handle;
@@ -312,8 +310,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
   return r;
 }
 
-/* ---- closing
- * ----------------------------------------------------------------------------------------------- */
+/* ---- closing ------------------------------------------------------------------------------------------- */
 
 static void tell_closed(sloop_t *s) {
   sloop_cb cb = s->close_cb;

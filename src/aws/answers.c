@@ -36,8 +36,7 @@ int slp_read_iterator(slp_str body, slp_op_iterator *op, const char **ret_why) {
   return r;
 }
 
-/* ---- listings --------------------------------------------------------------------------------------------
- */
+/* ---- listings ------------------------------------------------------------------------------------------ */
 static int read_range(slp_json *j, const char *from_name, slp_str *from, const char *to_name, slp_str *to) {
   int r = slp_read_enter(j, SLP_JSON_OBJECT);
   if (r <= 0) return r;

@@ -134,8 +134,7 @@ slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc) {
   return aws->signer[svc];
 }
 
-/* ---- settings --------------------------------------------------------------------------------------------
- */
+/* ---- settings ------------------------------------------------------------------------------------------ */
 static const char *setting(const slp_aws *aws, const char *variable, slp_profile_key key) {
   const char *value = aws->getenv_fn(aws->getenv_ctx, variable);
   return value && value[0] ? value : slp_profile_get(&aws->profiles.profile, key);

@@ -54,8 +54,7 @@ static void end_nomem(slp_call *c) {
   end_later(c);
 }
 
-/* ---- sending ---------------------------------------------------------------------------------------------
- */
+/* ---- sending ------------------------------------------------------------------------------------------- */
 static void add_header(slp_call *c, size_t *n, slp_str name, slp_str value) {
   SLP_CHECK(*n < SLP_CALL_HEADERS);
   c->headers[(*n)++] = (slp_http_header){name, value};
@@ -219,8 +218,7 @@ void slp_call_cancel(slp_call *c) {
   c->state = SLP_CALL_IDLE;
 }
 
-/* ---- what became of it -----------------------------------------------------------------------------------
- */
+/* ---- what became of it --------------------------------------------------------------------------------- */
 static void again_free(slp_call *c) {
   c->free_try = 1;
   settle(c);

@@ -9,8 +9,7 @@
 #define ANSWER_MAX (64u * 1024)
 #define END "]}" /* stands there after each datum: sending can't fail */
 
-/* ---- the request -----------------------------------------------------------------------------------------
- */
+/* ---- the request --------------------------------------------------------------------------------------- */
 const char *slp_cw_namespace_wrong(slp_str ns) {
   if (ns.n == 0) return "it is empty";
   if (ns.n > SLP_CLOUDWATCH_NAME_MAX) return "it is longer than 255 bytes";
@@ -68,8 +67,7 @@ int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d) {
   return 0;
 }
 
-/* ---- the call --------------------------------------------------------------------------------------------
- */
+/* ---- the call ------------------------------------------------------------------------------------------ */
 /* A success says nothing. What is neither empty nor JSON comes from somebody else: a proxy, a portal. */
 static int read_answer(slp_json_op *op, int begin, const char **why) {
   slp_str answer = slp_buf_str(&op->answer);

@@ -96,8 +96,7 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
   return 0;
 }
 
-/* ---- answers of providers --------------------------------------------------------------------------------
- */
+/* ---- answers of providers ------------------------------------------------------------------------------ */
 /* Late answers of a provider that was given up are not waited for: attempt is not ASKING then. */
 static void answered(slp_creds *c, slp_keys_outcome outcome) {
   c->answer = outcome;
@@ -174,8 +173,7 @@ static void on_deadline(slp_timer *timer) {
   answered(c, SLP_KEYS_BROKEN);
 }
 
-/* ---- the attempt -----------------------------------------------------------------------------------------
- */
+/* ---- the attempt --------------------------------------------------------------------------------------- */
 static void begin(slp_creds *c, int fresh) {
   if (c->attempt != IDLE) return;
   c->attempt = ANSWERED;
@@ -261,8 +259,7 @@ static void go_on(slp_event *ev) {
   slp_wait_run_all(&c->waiting);
 }
 
-/* ---- users -----------------------------------------------------------------------------------------------
- */
+/* ---- users --------------------------------------------------------------------------------------------- */
 slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial,
                               slp_fail *f) {
   slp_creds_learn_clock(c, now_ms - slp_wall_ms(c->h));

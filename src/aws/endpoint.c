@@ -86,8 +86,7 @@ slp_str slp_arn_region(slp_str arn) {
   return (slp_str){NULL, 0};
 }
 
-/* ---- URLs ------------------------------------------------------------------------------------------------
- */
+/* ---- URLs ---------------------------------------------------------------------------------------------- */
 static int bad_url(char why[160], slp_str url, const char *what) {
   size_t secret = url.n; /* a name and password: they are refused, and not shown either */
   while (secret > 0 && url.p[secret - 1] != '@') secret--;
@@ -159,8 +158,7 @@ int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
   return 0;
 }
 
-/* ---- rules -----------------------------------------------------------------------------------------------
- */
+/* ---- rules --------------------------------------------------------------------------------------------- */
 static slp_str find_region(const slp_endpoint_wish *wish) {
   if (wish->region && wish->region[0]) return slp_str_of(wish->region);
   if (wish->arn) {

@@ -106,8 +106,7 @@ void slp_imds_get(slp_imds *m, const char *path) {
     ask(m, "PUT", TOKEN_PATH);
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 static void broken(slp_imds *m, const char *what) {
   char room[200];
   snprintf(m->why, sizeof m->why, "instance metadata at %.90s: %.100s: %.80s", m->base, what,

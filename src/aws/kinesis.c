@@ -15,8 +15,7 @@ typedef struct kinesis {
 
 static kinesis *kinesis_of(const slp_asking *a) { return SLP_OWNER(a->service, kinesis, s); }
 
-/* ---- requests --------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 static int wants_cbor(const slp_asking *a) {
   slp_wire wire = a->service->aws->wire;
   if (a->kind != SLP_OP_RECORDS || a->step == FELL_BACK) return 0;
@@ -74,8 +73,7 @@ static int reroute(slp_call *c) {
   return fall_back(a);
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 static void read_small(slp_asking *a) {
   const char *why = "";
   slp_str body = slp_buf_str(&a->answer);

@@ -6,8 +6,7 @@
 #include "aws/members.h"
 #include "codec/cbor.h"
 
-/* ---- requests --------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 static void put_stream(slp_jw *w, slp_str name, slp_str arn) {
   slp_put_text(w, "StreamName", name);
   slp_put_text(w, "StreamARN", arn);
@@ -64,8 +63,7 @@ int slp_kinesis_put_records(slp_buf *b, const slp_op_records *op, slp_form form)
   return slp_jw_object_end(&w);
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 static slp_stream_status status_of(slp_str s) {
   if (slp_str_is(s, "CREATING")) return SLP_STREAM_CREATING;
   if (slp_str_is(s, "DELETING")) return SLP_STREAM_DELETING;

@@ -3,8 +3,7 @@
 
 #include "codec/date.h"
 
-/* ---- requests --------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 void slp_put_text(slp_jw *w, const char *name, slp_str value) {
   if (value.n) slp_jw_str(w, name, value);
 }
@@ -15,8 +14,7 @@ void slp_put_seconds(slp_jw *w, const char *name, int64_t ms) {
   slp_buf_addf(slp_jw_value(w, name), "%llu.%03u", (unsigned long long)(at / 1000), (unsigned)(at % 1000));
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 int slp_read_enter(slp_json *j, int opening) {
   int token = slp_json_next(j);
   if (token == opening) return 1;

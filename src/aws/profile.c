@@ -84,8 +84,7 @@ const char *slp_profile_where(const slp_profile *p, slp_profile_key key) {
   return path ? path : "~/.aws";
 }
 
-/* ---- parsing ---------------------------------------------------------------------------------------------
- */
+/* ---- parsing ------------------------------------------------------------------------------------------- */
 static int is_space(char c) { return c == ' ' || c == '\t'; }
 
 static slp_str trim(slp_str s) {
@@ -241,8 +240,7 @@ int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_s
   return r ? r : parse_referred(p, config, ret_line);
 }
 
-/* ---- waiting ---------------------------------------------------------------------------------------------
- */
+/* ---- waiting ------------------------------------------------------------------------------------------- */
 void slp_wait_add(slp_list *waiting, slp_wait *wait) { slp_list_add_last(waiting, &wait->link); }
 void slp_wait_cancel(slp_wait *wait) { slp_list_remove(&wait->link); }
 
@@ -256,8 +254,7 @@ void slp_wait_run_all(slp_list *waiting) {
   }
 }
 
-/* ---- loading ---------------------------------------------------------------------------------------------
- */
+/* ---- loading ------------------------------------------------------------------------------------------- */
 static const char *env(const slp_profiles *p, const char *name) {
   const char *value = p->getenv_fn(p->getenv_ctx, name);
   return value && value[0] ? value : NULL;

@@ -67,8 +67,7 @@ const char *slp_profile_where(const slp_profile *p, slp_profile_key key);
 int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_str name, int *ret_bad_file,
                       uint32_t *ret_line);
 
-/* ---- loading ---------------------------------------------------------------------------------------------
- */
+/* ---- loading ------------------------------------------------------------------------------------------- */
 typedef struct slp_wait { /* somebody who waits; run once, from the turn queue */
   slp_list link;
   void (*run)(struct slp_wait *wait);

@@ -25,8 +25,7 @@ void slp_keys_broken(slp_provider *p, const char *fmt, ...) {
   answer(p, SLP_KEYS_BROKEN, NULL, why);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
 enum { KEY_ID, SECRET, TOKEN, EXPIRATION, CODE, MESSAGE, FIELDS };
 
 static const char *missing(const slp_field *fields, const slp_keys_json *form) {
@@ -71,8 +70,7 @@ void slp_keys_from_json(slp_provider *p, slp_buf *body, const slp_keys_json *for
   slp_keys_found(p, &keys);
 }
 
-/* ---- secrets ---------------------------------------------------------------------------------------------
- */
+/* ---- secrets ------------------------------------------------------------------------------------------- */
 int slp_secret_room(slp_buf *b) { return slp_buf_reserve(b, b->max - b->n); }
 
 void slp_secret_clear(slp_buf *b) {

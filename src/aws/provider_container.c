@@ -35,8 +35,7 @@ static void clear(container *c) {
   slp_secret_free(&c->token);
 }
 
-/* ---- where -----------------------------------------------------------------------------------------------
- */
+/* ---- where --------------------------------------------------------------------------------------------- */
 
 /* Keys over plain HTTP only from this machine and from the addresses that ECS and EKS use. */
 static int plain_allowed(slp_str host) {
@@ -68,8 +67,7 @@ static const char *find_url(container *c, const char **ret_variable) {
   return NULL;
 }
 
-/* ---- the question ----------------------------------------------------------------------------------------
- */
+/* ---- the question -------------------------------------------------------------------------------------- */
 static void on_fetched(slp_fetch *f) {
   container *c = SLP_OWNER(f, container, fetch);
   static const slp_keys_json form = {.token_name = "Token", .must_expire = 1};

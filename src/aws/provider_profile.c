@@ -33,8 +33,7 @@ static void forget(profile_provider *pp) {
   if (!pp->profiles.loading) slp_profiles_forget(&pp->profiles);
 }
 
-/* ---- roles -----------------------------------------------------------------------------------------------
- */
+/* ---- roles --------------------------------------------------------------------------------------------- */
 static void got_keys(profile_provider *pp, const slp_aws_keys *keys);
 
 static void on_sts(slp_sts *sts) {
@@ -105,8 +104,7 @@ static void got_keys(profile_provider *pp, const slp_aws_keys *keys) {
   forget(pp);
 }
 
-/* ---- the first keys --------------------------------------------------------------------------------------
- */
+/* ---- the first keys ------------------------------------------------------------------------------------ */
 static void on_base(slp_provider *base, const slp_keys_answer *answer) {
   profile_provider *pp = base->owner;
   if (pp->asked != base) return;

@@ -95,8 +95,7 @@ static void send(sso *s, const char *method, void (*on_done)(slp_fetch *f)) {
   slp_fetch_send(f);
 }
 
-/* ---- the portal ------------------------------------------------------------------------------------------
- */
+/* ---- the portal ---------------------------------------------------------------------------------------- */
 static void on_keys(slp_fetch *f) {
   sso *s = SLP_OWNER(f, sso, fetch);
   slp_field fields[] = {
@@ -164,8 +163,7 @@ static void ask_portal(sso *s, slp_str access) {
   send(s, "GET", on_keys);
 }
 
-/* ---- renewing the token ----------------------------------------------------------------------------------
- */
+/* ---- renewing the token -------------------------------------------------------------------------------- */
 /* The token as it is will do, or the user must sign in. */
 static void without_renewal(sso *s, const char *why) {
   if (s->token.expires_ms > now_ms(s))
@@ -241,8 +239,7 @@ static void renew(sso *s) {
   send(s, "POST", on_renewed);
 }
 
-/* ---- the cache -------------------------------------------------------------------------------------------
- */
+/* ---- the cache ----------------------------------------------------------------------------------------- */
 static void use_renewed(sso *s) {
   s->token.access = (slp_str){s->renewed.p, s->renewed_n};
   s->token.refresh = (slp_str){s->renewed.p + s->renewed_n, s->renewed.n - s->renewed_n};

@@ -16,8 +16,7 @@
 
 static slp_service *service_of(slp_ops *o) { return SLP_OWNER(o, slp_service, ops); }
 
-/* ---- the life of an asking -------------------------------------------------------------------------------
- */
+/* ---- the life of an asking ----------------------------------------------------------------------------- */
 static void on_slice(slp_event *ev);
 
 static void asking_free(slp_asking *a) {
@@ -102,8 +101,7 @@ static void on_call_done(slp_call *c) {
   op->on_done(op);
 }
 
-/* ---- checksums -------------------------------------------------------------------------------------------
- */
+/* ---- checksums ----------------------------------------------------------------------------------------- */
 /* DynamoDB sends the CRC-32 of the body. Over the next bytes of it; 0: it is not wrong, as far as one can
  * tell yet. */
 static int check_sum(slp_asking *a, size_t body_n, size_t bytes_max) {
@@ -121,8 +119,7 @@ static void wrong_sum(slp_asking *a) {
   slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, "the answer came damaged: its checksum is another one");
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 void slp_service_unreadable(slp_asking *a, int r, const char *what, const char *why, size_t at) {
   char text[200];
   if (r == SLP_ENOMEM) {
@@ -224,8 +221,7 @@ static void on_slice(slp_event *ev) {
     read_list(a);
 }
 
-/* ---- sending ---------------------------------------------------------------------------------------------
- */
+/* ---- sending ------------------------------------------------------------------------------------------- */
 /* The op fails, from the next turn. */
 static void fail_unsent(slp_service *s, slp_write *op, int r) {
   slp_fail_clear(&op->fail);
@@ -331,8 +327,7 @@ static void op_resume(slp_ops *o, slp_write *op) {
   if (a && a->call.state == SLP_CALL_SENT) slp_http_resume(s->aws->h, &a->call.http);
 }
 
-/* ---- the service ----------------------------------------------------------------------------------------
- */
+/* ---- the service --------------------------------------------------------------------------------------- */
 void slp_service_init(slp_service *s, const slp_service_kind *kind, slp_aws *aws) {
   s->ops = (slp_ops){.describe = op_describe,
                      .list_shards = op_list,

@@ -15,8 +15,7 @@ static int is_stream_arn(slp_str arn) {
   return arn.n && memmem(arn.p, arn.n, part.p, part.n) != NULL;
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 static int ask_describe(slp_asking *a) {
   slp_op_describe *op = slp_describe_of(a);
   slp_call *c = &a->call;
@@ -51,8 +50,7 @@ static int ask(slp_asking *a) {
   return SLP_EINVAL;
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 static void no_stream(slp_asking *a) {
   char text[300];
   snprintf(text, sizeof text,

@@ -5,8 +5,7 @@
 #include "aws/limits.h"
 #include "aws/members.h"
 
-/* ---- requests --------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 int slp_streams_put_table(slp_buf *b, slp_str table) {
   slp_jw w = slp_jw_begin(b);
   slp_put_text(&w, "TableName", table);
@@ -52,8 +51,7 @@ int slp_streams_put_records(slp_buf *b, const slp_op_records *op) {
   return slp_jw_object_end(&w);
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 /* Members of the one object inside the answer, each handed to `take`. */
 static int read_inside(slp_json *j, slp_str body, const char *inside,
                        int (*take)(slp_json *j, slp_op_describe *op), slp_op_describe *op) {

@@ -46,8 +46,7 @@ void slp_sts_free(slp_sts *s) {
   slp_call_free(&s->call);
 }
 
-/* ---- the question ----------------------------------------------------------------------------------------
- */
+/* ---- the question -------------------------------------------------------------------------------------- */
 static void put(slp_buf *b, const char *name, slp_str value) {
   if (!value.p) return;
   slp_buf_addf(b, "&%s=", name);
@@ -94,8 +93,7 @@ void slp_sts_send(slp_sts *s) {
     slp_call_send(c);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------------------
- */
+/* ---- the answer ---------------------------------------------------------------------------------------- */
 static int take(slp_sts *s, const char *name, slp_str *ret) {
   char path[160];
   size_t from = s->text.n;

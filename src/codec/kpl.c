@@ -101,8 +101,7 @@ static void trim_table(slp_kpl *k, table *t) {
   *t = (table){NULL, 0, 0};
 }
 
-/* ---- the stages of an aggregate --------------------------------------------------------------------------
- */
+/* ---- the stages of an aggregate ------------------------------------------------------------------------ */
 
 static int begin_aggregate(slp_kpl *k) {
   const slp_rec *whole = &k->page->recs[k->next];
@@ -257,8 +256,7 @@ static int give_whole(slp_kpl *k) {
   return 0;
 }
 
-/* ---- pages -----------------------------------------------------------------------------------------------
- */
+/* ---- pages --------------------------------------------------------------------------------------------- */
 
 static int scan(slp_kpl *k) {
   const slp_page *page = k->page;

@@ -24,8 +24,7 @@ static int pass(walker *w, slp_str end, slp_str *ret) {
   return 0;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------
- */
+/* ---- text ---------------------------------------------------------------------------------------------- */
 static int add_code_point(slp_buf *into, uint32_t c) {
   char utf8[4];
   size_t n = 0;
@@ -103,8 +102,7 @@ static int on_text(walker *w, slp_str text) {
   return 0;
 }
 
-/* ---- tags ------------------------------------------------------------------------------------------------
- */
+/* ---- tags ---------------------------------------------------------------------------------------------- */
 static slp_str without_prefix(slp_str name) {
   const char *colon = name.n ? memchr(name.p, ':', name.n) : NULL;
   return colon ? behind(name, (size_t)(colon - name.p) + 1) : name;

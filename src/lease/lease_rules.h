@@ -36,8 +36,7 @@ typedef struct slp_assign {
  * nothing was set. */
 int slp_assign_make(slp_assign *p, slp_mem *mem);
 
-/* ---- one worker's takes ---------------------------------------------------------------------------------
- */
+/* ---- one worker's takes -------------------------------------------------------------------------------- */
 typedef struct slp_steal_lease {
   uint32_t owner; /* SLP_NOBODY: free */
   uint8_t free;   /* free, or its owner was silent for a lease */
@@ -60,8 +59,7 @@ typedef struct slp_steal {
 /* What is free first, and when nothing is, from the worker with the most. SLP_ENOMEM: nothing was set. */
 int slp_steal_make(slp_steal *s, slp_mem *mem);
 
-/* ---- which leases are to be made -------------------------------------------------------------------------
- */
+/* ---- which leases are to be made ----------------------------------------------------------------------- */
 #define SLP_NO_SHARD SIZE_MAX
 
 typedef enum slp_sync_row {

@@ -11,8 +11,7 @@
 #define SLP_INCARNATION_N 16 /* a worker's instance is "id.incarnation" */
 #define SLP_WORKER_ID_MAX 64
 
-/* ---- rows, read ------------------------------------------------------------------------------------------
- */
+/* ---- rows, read ---------------------------------------------------------------------------------------- */
 /* Strings point into the row they were read from. {NULL, 0}: absent. */
 typedef enum slp_row_kind {
   SLP_ROW_OTHER, /* none of ours: left alone, silently */
@@ -85,8 +84,7 @@ typedef struct slp_parsed_row {
   } u;
 } slp_parsed_row;
 
-/* ---- intents
- * ----------------------------------------------------------------------------------------------- */
+/* ---- intents ------------------------------------------------------------------------------------------- */
 typedef enum slp_operation_kind {
   SLP_OPERATION_REGISTER,
   SLP_OPERATION_HEARTBEAT,
@@ -167,8 +165,7 @@ slp_val slp_row_request_set(slp_row_request *d, const slp_str *items,
 void slp_row_request_when(slp_row_request *d, const char *name, slp_test test, slp_val val, int or_next);
 void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kind kind, slp_val val);
 
-/* ---- a schema
- * ------------------------------------------------------------------------------------------------ */
+/* ---- a schema ------------------------------------------------------------------------------------------ */
 typedef enum slp_liveness_kind {
   SLP_BY_WORKER,   /* one row a worker proves the life of all its leases; the dead are evicted first */
   SLP_BY_COUNTER,  /* every lease has a counter that its owner moves */

@@ -36,8 +36,7 @@ int64_t slp_row_int(const slp_row *row, slp_str name, int64_t otherwise) {
   return v->kind == SLP_VAL_N && !slp_parse_i64(v->s, &n) ? n : otherwise;
 }
 
-/* ---- the arena -------------------------------------------------------------------------------------------
- */
+/* ---- the arena ----------------------------------------------------------------------------------------- */
 void slp_store_rows_init(slp_store_rows *rows, slp_mem *mem) { *rows = (slp_store_rows){.mem = mem}; }
 
 void slp_store_rows_free(slp_store_rows *rows) {
@@ -145,8 +144,7 @@ void slp_store_rows_move(slp_store_rows *to, slp_store_rows *from) {
   slp_store_rows_init(from, from->mem);
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 static void on_answer(slp_event *ev) {
   slp_store_req *rq = SLP_OWNER(ev, slp_store_req, ev);
   rq->impl = NULL;

@@ -177,8 +177,7 @@ typedef struct slp_store_cost { /* by DynamoDB's rules; units in thousandths, as
   uint64_t write_units, read_units, write_calls, read_calls, throttles;
 } slp_store_cost;
 
-/* ---- a store ---------------------------------------------------------------------------------------------
- */
+/* ---- a store ------------------------------------------------------------------------------------------- */
 typedef struct slp_store slp_store;
 typedef struct slp_store_ops {
   void (*prepare)(slp_store *s, slp_store_prepare *rq);

@@ -79,8 +79,7 @@ static const struct {
     [ASK_DELETE] = {"DeleteItem", "DynamoDB_20120810.DeleteItem"},
 };
 
-/* ---- the life of an asking -------------------------------------------------------------------------------
- */
+/* ---- the life of an asking ----------------------------------------------------------------------------- */
 static int read_answer(slp_json_op *op, int begin, const char **why);
 static void on_answer(slp_json_op *op);
 static void on_pause_over(slp_timer *timer);
@@ -176,8 +175,7 @@ static void ask(asking *a, ask_kind kind) {
   slp_json_op_send(&a->op);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 static slp_store_rows *rows_of(asking *a) {
   switch (a->kind) {
     case ASK_GET:
@@ -212,8 +210,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   return r;
 }
 
-/* ---- what went wrong -------------------------------------------------------------------------------------
- */
+/* ---- what went wrong ----------------------------------------------------------------------------------- */
 static void explain(asking *a) {
   slp_fail *to = &a->rq->fail;
   const slp_fail *f = &a->op.fail;
@@ -229,8 +226,7 @@ static void explain(asking *a) {
   }
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 /* Later; not longer than until give_up_us. 1: it will come. */
 static int pause(asking *a, uint64_t us) {
   slp_host *h = a->d->h;
@@ -393,8 +389,7 @@ static void on_answer(slp_json_op *op) {
   }
 }
 
-/* ---- the store -------------------------------------------------------------------------------------------
- */
+/* ---- the store ----------------------------------------------------------------------------------------- */
 static void op_prepare(slp_store *s, slp_store_prepare *p) {
   dynamo *d = dynamo_of(s);
   p->created = 0;

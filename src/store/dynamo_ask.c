@@ -59,8 +59,7 @@ int slp_dynamo_ask_create(slp_buf *b, const slp_table_spec *t) {
   return slp_jw_object_end(&w);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 /* The service refuses a batch that names a key twice. */
 static int is_before(const slp_store_get *g, size_t n) {
   const slp_row_key *k = g->keys;

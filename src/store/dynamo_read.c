@@ -4,8 +4,7 @@
 #include "aws/members.h"
 #include "store/item.h"
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 void slp_dynamo_reader_begin(slp_dynamo_reader *r, slp_str body, slp_store_rows *rows, slp_buf *rest) {
   *r = (slp_dynamo_reader){.rows = rows, .rest = rest};
   slp_json_begin(&r->j, (char *)(uintptr_t)body.p, body.n);
@@ -113,8 +112,7 @@ int slp_dynamo_read(slp_dynamo_reader *r, size_t rows_max) {
   }
 }
 
-/* ---- tables ----------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 typedef struct definition { /* an element of KeySchema or of AttributeDefinitions */
   slp_str name, is;
 } definition;

@@ -8,8 +8,7 @@ static int bad(slp_json *j, const char *why) {
   return SLP_EBADDATA;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 static slp_val_kind kind_of(slp_str name) {
   static const struct {
     const char *name;
@@ -158,8 +157,7 @@ int slp_item_read(slp_json *j, slp_store_rows *rows) {
   return token == SLP_JSON_OBJECT ? slp_item_read_rest(j, rows) : bad(j, "an item is not an object");
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------------------- */
 static void put_set(slp_jw *w, const slp_val *v) {
   slp_jw_array(w, "SS");
   for (size_t i = 0; i < v->n; i++) slp_jw_str(w, NULL, v->items[i]);

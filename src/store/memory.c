@@ -36,8 +36,7 @@ typedef struct memory_store {
 
 static memory_store *store_of(slp_store_req *rq) { return rq->impl; }
 
-/* ---- tables ----------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 static void kept_free(slp_mem *mem, kept *k) {
   if (!k) return;
   slp_store_rows_free(&k->row);
@@ -125,8 +124,7 @@ static void over(slp_store_req *rq) {
   rq->on_done(rq);
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 static void begin(slp_store *store, slp_store_req *rq, void (*run)(slp_event *ev)) {
   memory_store *s = SLP_OWNER(store, memory_store, s);
   SLP_CHECK(!rq->impl);

@@ -5,8 +5,7 @@
 
 #define ROW_BYTES_MAX (400u * 1024) /* the service's, for an item (developer guide, "Constraints") */
 
-/* ---- comparing -------------------------------------------------------------------------------------------
- */
+/* ---- comparing ----------------------------------------------------------------------------------------- */
 /* Both S, N or B, and of one kind. 2: they have no order. */
 static int cmp(const slp_val *a, const slp_val *b) {
   slp_decimal x, y;
@@ -64,8 +63,7 @@ int slp_rows_hold(const slp_row *row, const slp_atom *when, size_t when_n) {
   return 1;
 }
 
-/* ---- changing --------------------------------------------------------------------------------------------
- */
+/* ---- changing ------------------------------------------------------------------------------------------ */
 typedef struct making { /* a row on its way */
   slp_store_rows *to;
   slp_attr *attrs;

@@ -42,8 +42,7 @@ typedef struct job {
   uint64_t give_up_us;
 } job;
 
-/* ---- jobs ------------------------------------------------------------------------------------------------
- */
+/* ---- jobs ---------------------------------------------------------------------------------------------- */
 static void job_free(job *j) {
   slp_mem *mem = j->mem;
   slp_store_rows_free(&j->ask.in);
@@ -144,8 +143,7 @@ static void send(sqlite_store *s, slp_store_req *rq, job *j, int r) {
   slp_store_answer(s->h, rq);
 }
 
-/* ---- what is asked, copied -------------------------------------------------------------------------------
- */
+/* ---- what is asked, copied ----------------------------------------------------------------------------- */
 static int copy_text(slp_store_rows *to, slp_str from, slp_str *ret) {
   *ret = (slp_str){NULL, 0};
   if (!from.p) return 0;
@@ -236,8 +234,7 @@ static void op_cancel(slp_store *store, slp_store_req *rq) {
   }
 }
 
-/* ---- the store -------------------------------------------------------------------------------------------
- */
+/* ---- the store ----------------------------------------------------------------------------------------- */
 static void on_run_close(slp_work *work) {
   slp_sqlite_file_close(SLP_OWNER(work, file_owner, closing)->file);
 }

@@ -58,8 +58,7 @@ void slp_sqlite_file_free(slp_sqlite_file *f) {
 
 int slp_sqlite_there(void) { return 1; }
 
-/* ---- what went wrong -------------------------------------------------------------------------------------
- */
+/* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
 /* Says it in the user's terms. */
@@ -119,8 +118,7 @@ static int refuse(slp_sqlite_ask *a, const char *what) {
   return SQLITE_ERROR;
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------
- */
+/* ---- statements ---------------------------------------------------------------------------------------- */
 static sqlite3_stmt *prepare(slp_sqlite_ask *a, const char *sql) {
   sqlite3_stmt *st = NULL;
   return check(a, sqlite3_prepare_v2(a->file->db, sql, -1, &st, NULL)) ? NULL : st;
@@ -152,8 +150,7 @@ static int number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
   return r < 0 ? SQLITE_ERROR : 0;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------------------- */
 /* WAL needs memory that all processes share: on a network file system another machine would not see it.
  * Numbers: statfs(2), and the kernel's include/uapi/linux/magic.h. */
 int slp_sqlite_network_fs(uint64_t type) {
@@ -259,8 +256,7 @@ static int open_file(slp_sqlite_ask *a, int create) {
   return SQLITE_ERROR;
 }
 
-/* ---- tables ----------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 /* 1: it is there, with our keys; 0: not there; else a failure was told. */
 static int find_table(slp_sqlite_ask *a) {
   const slp_table_spec *t = a->file->table;
@@ -306,8 +302,7 @@ static void do_prepare(slp_sqlite_ask *a) {
   a->created = !bad && there == 0;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 static int read_attrs(slp_sqlite_ask *a, slp_str attrs, slp_store_rows *rows) {
   slp_json j;
   slp_str text = slp_store_rows_text(rows, attrs); /* the reader changes it */

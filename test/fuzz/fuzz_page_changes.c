@@ -48,8 +48,7 @@ static void same_record(const slp_page *page, size_t i, const json_t *record, co
   same_time(json_object_get(change, "ApproximateCreationDateTime"), r->arrived_ms);
 }
 
-/* ---- what fits the form ----------------------------------------------------------------------------------
- */
+/* ---- what fits the form -------------------------------------------------------------------------------- */
 
 static int absent(const json_t *v) { return !v || json_is_null(v); }
 static int text_or_absent(const json_t *v) { return absent(v) || json_is_string(v); }

@@ -91,8 +91,7 @@ static void play(oom_run *r, const void *arg) {
   if (!r->bad[0]) slp_world_free(w);
 }
 
-/* ---- where keys come from
- * ---------------------------------------------------------------------------------- */
+/* ---- where keys come from ------------------------------------------------------------------------------ */
 #define LATER "2037-01-01T00:00:00Z"
 #define NO_MACHINE \
   {"HOME", "/h"}, { "AWS_EC2_METADATA_DISABLED", "true" }

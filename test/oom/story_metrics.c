@@ -21,8 +21,7 @@ typedef struct scene {
 } scene;
 static scene *here; /* the functions of a host are not given one */
 
-/* ---- a listener without sockets
- * ---------------------------------------------------------------------------- */
+/* ---- a listener without sockets ------------------------------------------------------------------------ */
 static int op_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port) {
   (void)h, (void)address, (void)port;
   l->port = 9100;
@@ -76,8 +75,7 @@ static void ask(oom_reader *x, const char *path) {
   if (here->status == 503 && strcmp(path, "/metrics") == 0) oom_answer(x->run, path, SLP_ENOMEM, 0);
 }
 
-/* ---- CloudWatch
- * -------------------------------------------------------------------------------------------- */
+/* ---- CloudWatch ---------------------------------------------------------------------------------------- */
 static void serve(void *arg, const slp_sim_ask *rq, slp_sim_reply *reply) {
   scene *c = arg;
   slp_str target = slp_sim_ask_header(rq, "x-amz-target");

@@ -63,8 +63,7 @@ static void change_answers(stage *st, change *c) {
   st->u.opts.wire = SLOOP_WIRE_JSON;
 }
 
-/* ---- the stream ------------------------------------------------------------------------------------------
- */
+/* ---- the stream ---------------------------------------------------------------------------------------- */
 
 SCENE(a_stream_that_is_being_made_is_waited_for) {
   change c = {"DescribeStreamSummary", "\"ACTIVE\"", "\"CREATING\"", 3, NULL};

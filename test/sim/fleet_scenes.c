@@ -9,7 +9,7 @@
 #define WORLD fw_new
 #include "sim/fleet_play.h"
 
-/* ---- start, join, leave, kill: the bounds in PROTOCOL.md, "How long things take" ----------------------------------------- */
+/* ---- start, join, leave, kill: the bounds in PROTOCOL.md, "How long things take" ----------------------- */
 
 static void first_start(void) {
   fw_world *w = world(8);

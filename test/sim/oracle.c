@@ -469,8 +469,7 @@ static void judge_record(slp_judged *m, held_record *h, const sloop_record_t *r)
   m->records++;
 }
 
-/* ---- batches ---------------------------------------------------------------------------------------------
- */
+/* ---- batches ------------------------------------------------------------------------------------------- */
 static void check_batch_limits(slp_judged *m, sloop_batch_t *b, const slp_held_by_user *h) {
   slp_oracle *o = m->oracle;
   size_t bytes = 0;
@@ -584,8 +583,7 @@ sloop_batch_t *slp_oracle_held_at(const slp_oracle *o, size_t i) {
   return h ? h->batch : NULL;
 }
 
-/* ---- the other callbacks
- * ------------------------------------------------------------------------------------ */
+/* ---- the other callbacks ------------------------------------------------------------------------------- */
 void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_event_kind_t what) {
   slp_oracle *o = m->oracle;
   slp_oracle_on_callback(m, "on_shard");
@@ -719,8 +717,7 @@ void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st) {
                    m->batches_out);
 }
 
-/* ---- at the end ------------------------------------------------------------------------------------------
- */
+/* ---- at the end ---------------------------------------------------------------------------------------- */
 int slp_oracle_all_read(slp_judged *m, char *why, size_t why_n) {
   for (size_t i = 0; i < m->stream->shards_n; i++) {
     slp_judged_shard *s = &m->shards[i];

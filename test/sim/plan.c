@@ -187,8 +187,7 @@ void slp_plan_print(const slp_plan *p, char *to, size_t n) {
       p->box.reads_per_second, p->clock.drift_ppm);
 }
 
-/* ---- playing ---------------------------------------------------------------------------------------------
- */
+/* ---- playing ------------------------------------------------------------------------------------------- */
 typedef struct play {
   const slp_plan *plan;
   slp_world *w;

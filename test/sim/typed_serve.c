@@ -55,8 +55,7 @@ static void refuse(slp_sim_reply *reply, int status, const char *type) {
   snprintf(reply->error_type, sizeof reply->error_type, "%s", type);
 }
 
-/* ---- Kinesis: the stream as it looks now ----------------------------------------------------------------
- */
+/* ---- Kinesis: the stream as it looks now --------------------------------------------------------------- */
 
 /* A split or a merge shows when the service has done it. */
 static int is_there(const slp_typed *t, const slp_known_shard *s) {
@@ -109,8 +108,7 @@ static void list(slp_typed *t, slp_known_stream *s, slp_buf *b) {
     if (is_there(t, &s->shards[i])) put_desc(t, b, s, &s->shards[i]);
 }
 
-/* ---- Kinesis: reading ------------------------------------------------------------------------------------
- */
+/* ---- Kinesis: reading ---------------------------------------------------------------------------------- */
 
 /* The first record whose number is not below seq; with after: that is above it. */
 static size_t place_of(const slp_known_shard *k, slp_str seq, int after) {
@@ -308,8 +306,7 @@ static void kinesis(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_re
     iterator(t, s, m, reply);
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
 static void nothing(slp_store_req *rq) { (void)rq; }
 
@@ -524,8 +521,7 @@ static void tables(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_rep
   }
 }
 
-/* ---- serving ---------------------------------------------------------------------------------------------
- */
+/* ---- serving ------------------------------------------------------------------------------------------- */
 
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   slp_typed *t = arg;
@@ -552,8 +548,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   if (reply->body.n > t->w->largest_answer) t->w->largest_answer = reply->body.n;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------
- */
+/* ---- life ---------------------------------------------------------------------------------------------- */
 
 slp_typed *slp_typed_new(slp_world *w) {
   slp_typed *t = SLP_NEW(w->mem, slp_typed);

@@ -75,8 +75,7 @@ void slp_user_return_all(slp_user *u) {
   while ((b = slp_oracle_held_at(u->oracle, 0))) slp_user_done(u, b, sloop_batch_count(b));
 }
 
-/* ---- the other callbacks --------------------------------------------------------------------------------
- */
+/* ---- the other callbacks ------------------------------------------------------------------------------- */
 static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   slp_user *u = arg;
   (void)s;
@@ -181,8 +180,7 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   u->s = NULL;
 }
 
-/* ---- life
- * --------------------------------------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------------------------------------- */
 static void set_up(slp_user *u, slp_known_stream *stream) {
   sloop_opts_init(&u->opts);
   u->opts.stream = stream->name;

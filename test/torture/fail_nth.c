@@ -134,8 +134,7 @@ int rename(const char *from, const char *to) {
   return fails("rename", to) ? refuse() : real(from, to);
 }
 
-/* ---- processes, sockets, names ---------------------------------------------------------------------------
- */
+/* ---- processes, sockets, names ------------------------------------------------------------------------- */
 pid_t fork(void) {
   REAL(pid_t, fork, void);
   return fails("fork", NULL) ? refuse() : real();

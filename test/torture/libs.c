@@ -16,8 +16,7 @@
 
 #define LIMIT_MS 12000
 
-/* ---- memory of the libraries
- * -------------------------------------------------------------------------------- */
+/* ---- memory of the libraries --------------------------------------------------------------------------- */
 typedef enum { LIB_UV, LIB_CURL, LIB_OPENSSL, LIBS } lib;
 static const char *const names[LIBS] = {"uv", "curl", "openssl"};
 static lib meant;
@@ -102,8 +101,7 @@ static void ssl_free_(void *p, const char *file, int line) {
   take_back(p);
 }
 
-/* ---- the consumer
- * -------------------------------------------------------------------------------------------- */
+/* ---- the consumer -------------------------------------------------------------------------------------- */
 typedef struct life {
   sloop_t *s;
   uv_timer_t limit;

@@ -194,7 +194,7 @@ static void stream_cancel(slp_source *s, slp_src_req *rq) {
 static const slp_source_ops stream_ops = {
     .describe = stream_describe, .list = stream_list, .cancel = stream_cancel};
 
-/* ---- the command's store ---------------------------------------------------------------------------------- */
+/* ---- the command's store ------------------------------------------------------------------------------- */
 
 typedef struct harmed_store {
   slp_store s;

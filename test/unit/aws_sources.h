@@ -67,8 +67,7 @@ static inline void sources_once(const fake_pair *env, const fake_pair *files, vo
   sources_close();
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 /* One attempt, with the n-th allocation and all after it failing. 1: there were keys at its end. */
 static inline int sources_story(const fake_pair *env, const fake_pair *files, void (*script)(void), long n) {
   char why[160];
@@ -106,8 +105,7 @@ static inline void sources_oom(const fake_pair *env, const fake_pair *files, voi
   CHECK(n > 20);
 }
 
-/* ---- wiping ----------------------------------------------------------------------------------------------
- */
+/* ---- wiping -------------------------------------------------------------------------------------------- */
 /* Every block moves when it grows, and none is given back with a secret in it. */
 static inline void *sources_searching(void *ctx, void *p, size_t was, size_t want) {
   void *moved = want ? calloc(1, want) : NULL; /* all of it is looked at */

@@ -13,8 +13,7 @@ static slp_mem *mem;
 static slp_source *src;
 static int done;
 
-/* ---- the scripted service --------------------------------------------------------------------------------
- */
+/* ---- the scripted service ------------------------------------------------------------------------------ */
 typedef struct step {
   slp_class class; /* FINE: the answer below */
   const char *aws_code;

@@ -12,8 +12,7 @@ static sloop_t *first, *second;
 static int closed, listeners, listen_error;
 static scarce memory;
 
-/* ---- listening without a network -------------------------------------------------------------------------
- */
+/* ---- listening without a network ----------------------------------------------------------------------- */
 typedef struct closing {
   slp_event ev;
   slp_listener *l;

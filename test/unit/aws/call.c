@@ -326,8 +326,7 @@ TEST(a_stale_connection_costs_no_try_once) {
   close_all();
 }
 
-/* ---- CBOR ------------------------------------------------------------------------------------------------
- */
+/* ---- CBOR ---------------------------------------------------------------------------------------------- */
 TEST(an_answer_without_cbor_is_asked_again_as_json_and_two_pin_it) {
   open_at("http://127.0.0.1:4567", SLP_WIRE_AUTO);
   for (int i = 0; i < 2; i++) {
@@ -410,8 +409,7 @@ TEST(forced_cbor_never_falls_back) {
   close_all();
 }
 
-/* ---- clock -----------------------------------------------------------------------------------------------
- */
+/* ---- clock --------------------------------------------------------------------------------------------- */
 TEST(a_wrong_clock_is_corrected_once_and_stays_corrected) {
   open_at("http://127.0.0.1:4567", SLP_WIRE_JSON);
   const char *refused = "{\"__type\":\"InvalidSignatureException\",\"message\":\"Signature expired\"}";
@@ -455,8 +453,7 @@ TEST(dates_of_plain_http_hosts_far_away_are_not_believed) {
   close_all();
 }
 
-/* ---- credentials -----------------------------------------------------------------------------------------
- */
+/* ---- credentials --------------------------------------------------------------------------------------- */
 static int asked;
 static const char *next_key;
 static int answer_later;
@@ -619,8 +616,7 @@ TEST(bad_options_are_refused_at_once) {
   fake_end(&f, mem);
 }
 
-/* ---- flow ------------------------------------------------------------------------------------------------
- */
+/* ---- flow ---------------------------------------------------------------------------------------------- */
 static size_t allowed;
 static int grow(slp_op_records *op, size_t more) { return op->page->body.n + more <= allowed; }
 
@@ -691,8 +687,7 @@ TEST(cancel_is_silent_in_every_state) {
   close_all();
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 /* One whole story, with the n-th allocation and all after it failing. 1: it ended well. */
 static int story(long n) {
   char why[160];

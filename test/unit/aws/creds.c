@@ -256,8 +256,7 @@ TEST(the_chain_finds_keys_or_says_what_is_wrong) {
   }
 }
 
-/* ---- renewal ---------------------------------------------------------------------------------------------
- */
+/* ---- renewal ------------------------------------------------------------------------------------------- */
 static int asked, quiet;
 static int64_t life_ms;
 static slp_provider *user;

@@ -60,8 +60,7 @@ static slp_op_describe describe(slp_str name, slp_str arn) {
   return d;
 }
 
-/* ---- describe --------------------------------------------------------------------------------------------
- */
+/* ---- describe ------------------------------------------------------------------------------------------ */
 static const char table_answer[] =
     "{\"Table\":{\"AttributeDefinitions\":[{\"AttributeName\":\"id\",\"AttributeType\":\"S\"}],\"TableName\":"
     "\"orders\","
@@ -157,8 +156,7 @@ TEST(the_second_request_of_a_description_may_fail_and_be_repeated) {
   close_all();
 }
 
-/* ---- listings --------------------------------------------------------------------------------------------
- */
+/* ---- listings ------------------------------------------------------------------------------------------ */
 static slp_op_list_shards list(slp_str next, slp_str children_of) {
   slp_op_list_shards l;
   slp_op_list_init(&l, mem);
@@ -269,8 +267,7 @@ TEST(a_listing_longer_than_a_slice) {
   close_all();
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------
- */
+/* ---- places -------------------------------------------------------------------------------------------- */
 TEST(places_and_the_one_that_does_not_exist) {
   open_at("http://127.0.0.1:4567");
   static const struct {
@@ -313,8 +310,7 @@ TEST(places_and_the_one_that_does_not_exist) {
   close_all();
 }
 
-/* ---- records ---------------------------------------------------------------------------------------------
- */
+/* ---- records ------------------------------------------------------------------------------------------- */
 static slp_fail get(slp_page *page, uint32_t limit, uint32_t tries_max) {
   slp_page_reset(page);
   slp_op_records op = {.op = {.on_done = on_done, .tries_max = tries_max},
@@ -381,8 +377,7 @@ TEST(errors_of_reading) {
   close_all();
 }
 
-/* ---- checksums -------------------------------------------------------------------------------------------
- */
+/* ---- checksums ----------------------------------------------------------------------------------------- */
 TEST(a_damaged_answer_is_asked_for_again) {
   open_at("http://127.0.0.1:4567");
   slp_page *page = slp_page_new(mem);
@@ -442,8 +437,7 @@ TEST(checksums_of_long_pages) {
   close_all();
 }
 
-/* ---- cancelling, failing memory --------------------------------------------------------------------------
- */
+/* ---- cancelling, failing memory ------------------------------------------------------------------------ */
 TEST(cancelled_between_the_two_requests_of_a_description) {
   open_at("http://127.0.0.1:4567");
   fake_script(&f, 200, table_answer);

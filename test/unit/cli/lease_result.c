@@ -46,8 +46,7 @@ static void two(const char *shards) {
   PUT("lead", "owner=a." INCARNATION, "epoch#3", "start=0:oldest", "fmt#1");
 }
 
-/* ---- releasing a lease -----------------------------------------------------------------------------------
- */
+/* ---- releasing a lease --------------------------------------------------------------------------------- */
 
 TEST(a_lease_that_is_nobodys_stays_so) {
   two("s1 s2!");
@@ -207,8 +206,7 @@ TEST(names_that_are_nobodys) {
   end();
 }
 
-/* ---- releasing a worker
- * ------------------------------------------------------------------------------------ */
+/* ---- releasing a worker -------------------------------------------------------------------------------- */
 
 #define TILL_THEN                                                                                        \
   "if it lives it learns so by its next heartbeat, within about 5000 ms, and joins anew; until then it " \
@@ -271,8 +269,7 @@ TEST(only_the_life_that_was_meant) {
   end();
 }
 
-/* ---- setting positions
- * --------------------------------------------------------------------------------------- */
+/* ---- setting positions --------------------------------------------------------------------------------- */
 
 TEST(all_begin_again) {
   two("s0! s1<s0! s2<s1 s5");
@@ -472,8 +469,7 @@ TEST(many) {
   end();
 }
 
-/* ---- leases with counters
- * --------------------------------------------------------------------------------------- */
+/* ---- leases with counters ------------------------------------------------------------------------------ */
 
 static void counters(const char *shards) {
   kcl = 1;

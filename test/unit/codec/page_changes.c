@@ -243,8 +243,7 @@ TEST(items_may_nest_as_deep_as_the_service_lets_them) {
   finish();
 }
 
-/* ---- random pages ----------------------------------------------------------------------------------------
- */
+/* ---- random pages -------------------------------------------------------------------------------------- */
 static uint64_t state;
 static uint32_t dice(uint32_t n) {
   state ^= state << 13;
@@ -419,8 +418,7 @@ TEST(random_pages_in_slices_of_any_size) {
   finish();
 }
 
-/* ---- pages in turn ---------------------------------------------------------------------------------------
- */
+/* ---- pages in turn ------------------------------------------------------------------------------------- */
 TEST(a_page_may_go_from_one_service_to_the_other_and_back) {
   start();
   slp_buf b, k;
@@ -485,8 +483,7 @@ TEST(without_memory_the_page_fails_and_nothing_leaks) {
   CHECK(failed >= 5); /* both tables grow, and the body */
 }
 
-/* ---- children --------------------------------------------------------------------------------------------
- */
+/* ---- children ------------------------------------------------------------------------------------------ */
 TEST(children_from_elsewhere_are_copied_behind_the_answer) {
   char first[] = "shardId-1", parent[] = "shardId-0", second[] = "shardId-2";
   slp_shard_desc kids[SLP_PAGE_CHILDREN_MAX + 1] = {

@@ -9,8 +9,7 @@ static slp_mem *mem;
 
 #define NO SLP_NO_SHARD
 
-/* ---- KCL's example: 0 and 1 became 6, 2 and 3 became 7, 6 and 7 became 8; 5 became 9 and 10; 4 stays ------
- */
+/* ---- as in KCL: 0 and 1 became 6, 2 and 3 became 7, 6 and 7 became 8; 5 became 9 and 10; 4 stays ---------- */
 static const size_t tree[11][2] = {{NO, NO}, {NO, NO}, {NO, NO}, {NO, NO}, {NO, NO}, {NO, NO},
                                    {0, 1},   {2, 3},   {6, 7},   {5, NO},  {5, NO}};
 

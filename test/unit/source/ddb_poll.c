@@ -121,8 +121,7 @@ TEST(servers_that_repeat_a_page_are_not_asked_for_ever) {
   close_source();
 }
 
-/* ---- the end of a shard ----------------------------------------------------------------------------------
- */
+/* ---- the end of a shard -------------------------------------------------------------------------------- */
 static int grow(slp_src_fetch *rq, size_t more) {
   (void)rq;
   return more < 100;
@@ -250,8 +249,7 @@ TEST(cancelled_while_it_asks_or_waits_for_children) {
   close_fetching();
 }
 
-/* ---- failing memory --------------------------------------------------------------------------------------
- */
+/* ---- failing memory ------------------------------------------------------------------------------------ */
 static scarce memory;
 static int64_t dry_after;
 static void run_scarce(void) {

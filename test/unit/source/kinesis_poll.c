@@ -13,8 +13,7 @@ static void open_source(const char *stream) {
   CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(stream), aggregates), 0);
 }
 
-/* ---- tests -----------------------------------------------------------------------------------------------
- */
+/* ---- tests --------------------------------------------------------------------------------------------- */
 TEST(streams_are_names_or_arns_of_streams) {
   static const char *const good[] = {"s", "my_stream.1-A",
                                      "arn:aws:kinesis:us-east-1:123456789012:stream/name",
@@ -251,8 +250,7 @@ TEST(cancel_is_silent_and_gives_the_cursor_back) {
   close_source();
 }
 
-/* ---- aggregates ------------------------------------------------------------------------------------------
- */
+/* ---- aggregates ---------------------------------------------------------------------------------------- */
 #define FIRST_HALF_START "0"
 #define FIRST_HALF_END "170141183460469231731687303715884105727"
 
@@ -406,8 +404,7 @@ TEST(pages_expand_side_by_side) {
   close_source();
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 TEST(without_memory_every_request_is_still_answered) {
   scarce memory = {.left = -1};
   mem = slp_mem_new(scarce_alloc, &memory);

@@ -42,8 +42,7 @@ static void await(void) {
   done = 0;
 }
 
-/* ---- preparing ------------------------------------------------------------------------------------------
- */
+/* ---- preparing ----------------------------------------------------------------------------------------- */
 #define DESCRIBED(status)                                                \
   "{\"Table\":{\"TableStatus\":\"" status                                \
   "\",\"KeySchema\":[{\"AttributeName\":\"app\",\"KeyType\":\"HASH\"},{" \
@@ -134,8 +133,7 @@ TEST(a_table_that_stays_on_its_way_ends_the_waiting) {
   end();
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 #define ROW(n) "{\"app\":{\"S\":\"a\"},\"row\":{\"S\":\"" n "\"}}"
 
 TEST(keys_left_out_are_asked_for_again_and_pages_put_together) {
@@ -207,8 +205,7 @@ TEST(a_listing_that_breaks_off_gives_no_rows) {
   end();
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------------------- */
 static slp_store_write w;
 static void write_now(int urgent) {
   static const slp_atom when = {SLP_STR("x"), SLP_TEST_THERE, {0}, 0};

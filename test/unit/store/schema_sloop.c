@@ -311,8 +311,7 @@ TEST(an_operator_resets_what_nobody_owns) {
   end();
 }
 
-/* ---- rows of others
- * ------------------------------------------------------------------------------------------- */
+/* ---- rows of others ------------------------------------------------------------------------------------ */
 
 static slp_row_kind kind_of(const char *app, const char *row, const slp_attr *more, size_t n) {
   slp_attr attrs[8] = {{SLP_STR("app"), {SLP_VAL_S, slp_str_of(app), NULL, 0}},
