@@ -45,7 +45,7 @@ static inline slp_str slp_str_of(const char *z) { return (slp_str){z, z ? strlen
 static inline int slp_str_eq(slp_str a, slp_str b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
-/* -1, 0, 1 by bytes; what begins the other comes first. */
+/* -1, 0, 1 by bytes; a string comes before those that it begins. */
 static inline int slp_str_cmp(slp_str a, slp_str b) {
   size_t n = a.n < b.n ? a.n : b.n;
   int c = n ? memcmp(a.p, b.p, n) : 0;

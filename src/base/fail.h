@@ -16,7 +16,7 @@ typedef enum slp_class {
   SLP_AUTH,      /* no, bad or expired credentials; signature refused */
   SLP_ACCESS,    /* this identity may not do that (IAM, KMS) */
   SLP_REFUSED,   /* the request itself is wrong: the same again fails again */
-  SLP_CANCELED,  /* by us */
+  SLP_CANCELED,  /* we canceled it */
   SLP_NOMEM
 } slp_class;
 
@@ -24,7 +24,7 @@ typedef struct slp_fail {
   slp_class class;
   int code;                /* 0, SLOOP_E* or UV_E* (-errno) */
   int http_status;         /* 0: no answer came */
-  uint64_t retry_after_us; /* the service's own wish; 0: none */
+  uint64_t retry_after_us; /* as the service asked; 0: it did not */
   char aws_code[80];       /* "ExpiredIteratorException", or "" */
   char request_id[80];     /* or "" */
   char message[320];       /* one line, printable, no secrets */
@@ -33,7 +33,7 @@ typedef struct slp_fail {
 void slp_fail_clear(slp_fail *f);
 /* Sets class, code and message; leaves the rest. Returns code. Non-printable bytes become '?'. */
 int slp_fail_set(slp_fail *f, slp_class class, int code, const char *fmt, ...) SLP_PRINTF(4, 5);
-/* 1: waiting will not mend it: no such thing, no identity, not allowed, or asked for wrongly. */
+/* 1: trying again later will not help: no such thing, no identity, not allowed, or a wrong request. */
 int slp_class_lasts(slp_class class);
 const char *slp_class_name(slp_class class); /* "throttle", "transient", ... */
 

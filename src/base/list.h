@@ -23,7 +23,7 @@ static inline void slp_list_add_last(slp_list *head, slp_list *node) { slp_list_
 static inline void slp_list_add_first(slp_list *head, slp_list *node) {
   slp_list_insert_before(head->next, node);
 }
-/* Takes the node out of whatever list it is in; a loose node is fine. */
+/* Takes the node out of the list it is in; a loose node is fine. */
 static inline void slp_list_remove(slp_list *node) {
   if (!slp_list_linked(node)) return;
   node->prev->next = node->next;

@@ -34,7 +34,7 @@ void *slp_map_get(const slp_map *m, slp_str key) {
   return m->slots[i] ? m->entries[m->slots[i] - 1].value : NULL;
 }
 
-/* Drops the holes and makes room for twice what lives. Nothing changes when memory lacks. */
+/* Drops the holes and makes room for twice the live entries. Changes nothing when there is no memory. */
 static int rebuild(slp_map *m) {
   size_t cap = m->live * 2 + 8, slots_n = 16;
   while (slots_n < cap * 2) slots_n *= 2;

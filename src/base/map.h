@@ -24,7 +24,7 @@ void slp_map_free(slp_map *m);                         /* the values stay the ca
 void *slp_map_get(const slp_map *m, slp_str key);      /* NULL: not there */
 int slp_map_put(slp_map *m, slp_str key, void *value); /* key must not be there yet. SLP_ENOMEM */
 void *slp_map_remove(slp_map *m, slp_str key);
-/* for (size_t i = 0; (v = slp_map_each(m, &i));) ... removing the current one inside is fine */
+/* for (size_t i = 0; (v = slp_map_each(m, &i));) ... the body may remove the current entry */
 void *slp_map_each(const slp_map *m, size_t *at);
 
 #endif

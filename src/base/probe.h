@@ -1,5 +1,5 @@
-/* probe.h - places that are seldom reached, so that a campaign of the simulator can say which of them it has
- * been to and how often. Only a build with -Dmutants=true counts; elsewhere there is nothing. */
+/* probe.h - marks places that are seldom reached, so that a campaign of the simulator can tell which of them
+ * it reached and how often. Only a build with -Dmutants=true counts. */
 #ifndef SLP_BASE_PROBE_H
 #define SLP_BASE_PROBE_H
 
@@ -10,7 +10,7 @@ typedef struct slp_probe {
   const char *name;
   uint64_t times;
 } slp_probe;
-/* All of the program, one after the other; the linker knows where they begin and end. */
+/* All probes of the program, one after the other; the linker defines where they begin and end. */
 extern slp_probe __start_slp_probes[], __stop_slp_probes[];
 #define SLP_PROBE(text)                                                              \
   do {                                                                               \

@@ -30,7 +30,7 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 enum { LEVEL_TABLE, LEVEL_SSE41, LEVEL_AVX2 };
 
-/* Whole groups without padding, up to the first that is not. Returns the characters used. */
+/* Decodes whole groups without padding, up to the first that is not one. Returns the characters used. */
 static size_t groups_by_table(char *out, const char *in, size_t n) {
   size_t i = 0;
   for (; n - i >= 4; i += 4, out += 3) {
@@ -51,7 +51,8 @@ static size_t groups_by_table(char *out, const char *in, size_t n) {
  * Class bits: 1 for 2x (low B, F), 2 for 3x (0-9), 4 for 4x and 6x (1-F), 8 for 5x and 7x (0-A). */
 #define CLASS_OF_HIGH 0, 0, 1, 2, 4, 8, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0
 #define ALLOWED_BY_LOW 10, 14, 14, 14, 14, 14, 14, 14, 14, 14, 12, 5, 4, 4, 4, 5
-/* What to add to a character for its value, by high nibble; / takes the place of 1x, which has none. */
+/* The difference from a character to its value, by high nibble; / uses row 1x, which has no characters of its
+ * own. */
 #define SHIFT_OF_HIGH 0, 16, 19, 4, -65, -65, -71, -71, 0, 0, 0, 0, 0, 0, 0, 0
 /* Three bytes, highest first, of each 32-bit word. */
 #define BYTES_OF_WORDS 2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1
@@ -110,7 +111,7 @@ int slp_base64_level(void) {
   return LEVEL_TABLE;
 }
 
-/* Characters used by the groups decoded; everything but a last group with padding. */
+/* Decodes all groups but a last one with padding. Returns the characters used. */
 static size_t groups(int level, char *out, const char *in, size_t n) {
   size_t used = 0;
 #ifdef HAVE_X86

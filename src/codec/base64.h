@@ -9,9 +9,10 @@
  * bytes). Returns the bytes written or SLP_EBADDATA (a character outside the alphabet, n not a multiple
  * of 4, padding before the end). Bits under the padding may be anything. */
 int64_t slp_base64_decode(char *out, const char *in, size_t n);
-/* One level for tests and benches: 0 table, 1 SSE4.1, 2 AVX2. SLP_ENOENT when this CPU lacks it. */
+/* Decodes with one implementation, for tests and benches: 0 table, 1 SSE4.1, 2 AVX2. SLP_ENOENT when this CPU
+ * lacks it. */
 int64_t slp_base64_decode_with(int level, char *out, const char *in, size_t n);
-int slp_base64_level(void); /* what slp_base64_decode uses */
+int slp_base64_level(void); /* the one that slp_base64_decode uses */
 /* For decoding in pieces: whole groups of four without padding, up to the first that is not such.
  * Returns the characters used; 3 bytes were written for each 4 of them. */
 size_t slp_base64_decode_groups(char *out, const char *in, size_t n);

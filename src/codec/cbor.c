@@ -49,7 +49,7 @@ static int argument(slp_cbor *c, uint8_t info, uint64_t *ret) {
   return 0;
 }
 
-/* An item is complete: tells the level around it. */
+/* Counts a complete item in the level around it. */
 static void item_done(slp_cbor *c) {
   c->tagged = 0;
   if (!c->depth) {
@@ -94,7 +94,7 @@ static int close_level(slp_cbor *c) {
   return token;
 }
 
-/* At the head of the next chunk of an indefinite string, or its break. 1: the string is complete. */
+/* Reads the head of the next chunk of an indefinite string, or its break. 1: the string is complete. */
 static int next_chunk(slp_cbor *c) {
   if (c->at >= c->n) return bad(c, "the bytes end inside a string");
   uint8_t head = (uint8_t)c->p[c->at];
@@ -120,10 +120,10 @@ static int string_done(slp_cbor *c) {
   return c->long_major == MAJOR_TEXT ? SLP_CBOR_TEXT : SLP_CBOR_BYTES;
 }
 
-/* Passes over some of the chunk, checking text and closing the gaps that chunk heads leave. */
+/* Passes over part of the chunk, checks text, and closes the gaps that chunk heads leave. */
 static int chunk_on(slp_cbor *c) {
   size_t take = c->chunk_left, room = c->pause_at - c->at;
-  if (!c->long_chunked && c->long_major == MAJOR_BYTES) room = take; /* nothing to look at */
+  if (!c->long_chunked && c->long_major == MAJOR_BYTES) room = take; /* bytes need no check */
   if (c->long_major == MAJOR_TEXT) {
     take = slp_utf8_run(c->p + c->at, take, room < take ? room : take);
     if (take == SIZE_MAX) return bad(c, "text is not UTF-8");

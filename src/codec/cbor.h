@@ -41,7 +41,7 @@ typedef struct slp_cbor {
   uint64_t u;
   double f;
   uint8_t is_key; /* the TEXT just read is a map key */
-  uint8_t tagged; /* so many tags were just read and their value must follow */
+  uint8_t tagged; /* number of tags just read; their value must follow */
   uint8_t done;
   uint8_t long_on; /* inside a string: the reader's own, as are the four below */
   uint8_t long_major, long_chunked;
@@ -68,8 +68,8 @@ int slp_cbor_time_ms(slp_cbor *c, int64_t *ret);
 /* The same for a token already read (UINT, NEG or FLOAT). */
 int slp_cbor_token_ms(slp_cbor *c, int token, int64_t *ret);
 
-/* For a reader that knows better how to read one item than token by token: whether one may begin at c->at,
- * and that it was read and ended there. */
+/* For a caller that reads one item by itself instead of token by token: whether an item may begin at c->at,
+ * and that the caller has read it up to there. */
 static inline int slp_cbor_more(const slp_cbor *c) {
   return c->depth && !c->long_on && !c->tagged && c->level[c->depth - 1].left > 0;
 }

@@ -135,7 +135,7 @@ static int take_text(slp_str *s, slp_str text) {
   return 1;
 }
 
-/* The place of three letters in a table of such, moving behind them; or -1. */
+/* Finds the next three letters in a table of such and moves behind them. Their index, or -1. */
 static int take_name(slp_str *s, const char *names, int count) {
   for (int i = 0; i < count; i++) {
     if (take_text(s, (slp_str){names + 3 * i, 3})) return i;
@@ -187,7 +187,7 @@ static int take_fraction(slp_str *s, unsigned *ret_ms) {
   return 1;
 }
 
-/* Nothing, Z, +hh:mm or -hhmm, and then the end. */
+/* Reads a zone (nothing, Z, +hh:mm or -hhmm), which must be the end. */
 static int take_zone(slp_str *s, int64_t *ret_offset_ms) {
   unsigned hours, minutes;
   *ret_offset_ms = 0;

@@ -116,7 +116,7 @@ int slp_md5_end(slp_digest *d, uint8_t out[16]) {
 }
 
 int slp_sha1(slp_str in, uint8_t out[20]) {
-  /* Protects nothing either: the AWS tools name the files of their caches by it. */
+  /* SHA-1 protects nothing here either: the AWS tools name their cache files by it. */
   EVP_MD *md = EVP_MD_fetch(NULL, "SHA1", "-fips");
   int ok = md && EVP_Digest(in.p, in.n, out, NULL, md, NULL);
   EVP_MD_free(md);

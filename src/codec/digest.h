@@ -11,11 +11,11 @@ slp_digest *slp_digest_new(struct slp_mem *mem); /* NULL: no memory, or libcrypt
 void slp_digest_free(slp_digest *d);
 int slp_sha256(slp_digest *d, slp_str in, uint8_t out[32]);
 int slp_hmac_sha256(slp_digest *d, slp_str key, slp_str in, uint8_t out[32]);
-/* The key set once, used for many messages (the signing key of a day). */
+/* Sets a key that is used for many messages, such as the signing key of a day. */
 int slp_hmac_key(slp_digest *d, slp_str key);
 int slp_hmac_keyed(slp_digest *d, slp_str in, uint8_t out[32]);
 int slp_md5(slp_digest *d, slp_str in, uint8_t out[16]); /* works in FIPS mode too */
-/* A message in pieces; any other function here ends it. */
+/* Digests a message in pieces; a call of any other function here ends it. */
 int slp_md5_begin(slp_digest *d);
 int slp_md5_add(slp_digest *d, slp_str piece);
 int slp_md5_end(slp_digest *d, uint8_t out[16]);

@@ -23,7 +23,7 @@ static int take(slp_json *j, slp_field *field) {
   return 0;
 }
 
-/* From behind { to behind }. */
+/* Reads from behind { to behind }. */
 static int read_members(slp_json *j, slp_field *fields, size_t fields_n) {
   for (;;) {
     int token = slp_json_next(j);

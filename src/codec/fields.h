@@ -10,8 +10,8 @@ typedef struct slp_field {
   slp_str text; /* out: slice of the body; a number as written; {NULL, 0}: absent or null */
 } slp_field;
 
-/* Reads the body in place. `inside` names the member whose members are meant; NULL: those of the object
- * itself. Unknown members are passed over. 0, or SLP_EBADDATA / SLP_ELIMIT with *ret_why, static text. */
+/* Reads the body in place. `inside` names the member whose members are wanted; NULL: the object's own.
+ * Unknown members are skipped. 0, or SLP_EBADDATA / SLP_ELIMIT with *ret_why, static text. */
 int slp_fields_read(char *body, size_t n, const char *inside, slp_field *fields, size_t fields_n,
                     const char **ret_why);
 

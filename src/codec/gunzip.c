@@ -9,7 +9,7 @@
 static void *take(void *mem, unsigned count, unsigned each) { return slp_zalloc_n(mem, count, each); }
 static void give(void *mem, void *p) { slp_free(mem, p); }
 
-/* One member (or the whole of zlib's); moves `in` behind it. */
+/* Unpacks one gzip member, or all of a zlib stream, and moves `in` behind it. */
 static int inflate_one(z_stream *z, slp_buf *ret) {
   for (;;) {
     char extra; /* at the maximum: does it end just here? */

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 
-/* Appends what `in` holds. SLP_EBADDATA (not packed, damaged, cut short, or followed by something else),
- * SLP_ELIMIT (more than the buffer may hold), SLP_ENOMEM. */
+/* Appends the unpacked bytes. SLP_EBADDATA: not packed, damaged, cut short, or followed by something else.
+ * SLP_ELIMIT: more than the buffer may hold. SLP_ENOMEM. */
 int slp_gunzip(slp_buf *ret, slp_str in);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct reader {
   slp_str section, key, value; /* key NULL: none since the section began */
   uint32_t key_line;
   size_t key_indent;
-  uint8_t handed; /* the key went to fn already */
+  uint8_t handed; /* fn was called with the key */
 } reader;
 
 static int is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
@@ -36,14 +36,14 @@ static slp_str take_line(reader *r) {
   return line;
 }
 
-/* Hands out the key above, whose value can't grow any more. */
+/* Hands out the key read before: its value can't grow any more. */
 static int hand_out(reader *r) {
   if (!r->key.p || r->handed) return 0;
   r->handed = 1;
   return r->fn(r->arg, r->section, (slp_str){NULL, 0}, r->key, r->value, r->key_line);
 }
 
-/* Splits at the first of the delimiters. 0: none, or nothing before it. */
+/* Splits at the first of the delimiters. 0: there is none, or nothing before it. */
 static int split(slp_str text, const char *delimiters, slp_str *ret_key, slp_str *ret_value) {
   size_t i = 0;
   while (i < text.n && text.p[i] != delimiters[0] && text.p[i] != delimiters[1]) i++;
@@ -64,7 +64,7 @@ static int continuation(reader *r, slp_str text) {
   return stop ? stop : r->fn(r->arg, r->section, r->key, key, value, r->line);
 }
 
-/* [name] and whatever follows the last ]. 0: not a section. */
+/* Reads [name]; what follows the last ] is ignored. 0: not a section. */
 static int section_name(slp_str text, slp_str *ret) {
   size_t n = text.n;
   while (n && text.p[n - 1] != ']') n--;

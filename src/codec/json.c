@@ -5,7 +5,7 @@
 #include "codec/json_plain.h"
 #include "codec/utf8.h"
 
-/* slp_json.want: what may come next. */
+/* The values of slp_json.want: what may come next. */
 enum {
   WANT_VALUE,
   WANT_VALUE_OR_END, /* right after [ */
@@ -72,7 +72,7 @@ static size_t put_utf8(char *out, uint32_t c) {
   return 4;
 }
 
-/* An escape was passed over; it means these bytes. */
+/* Writes the bytes that an escape stands for. */
 static void put(slp_json *j, const char *bytes, size_t n) {
   j->escaped = 1;
   if (j->keep) {
@@ -124,7 +124,8 @@ static int unescape(slp_json *j) {
   return 0;
 }
 
-/* Goes on with the string that long_from and long_to describe. 0: complete, text is set. SLP_MORE: pause. */
+/* Continues the string that long_from and long_to describe. 0: it is complete and text is set. SLP_MORE:
+ * paused. */
 static int string_on(slp_json *j) {
   for (;;) {
     if (j->at >= j->pause_at && j->at < j->n) return SLP_MORE;
@@ -156,7 +157,7 @@ static int string_on(slp_json *j) {
   return 0;
 }
 
-/* at is behind the opening quote. */
+/* Reads a string; `at` is behind its opening quote. */
 static int string(slp_json *j) {
   size_t end = j->pause_at < j->n ? j->pause_at : j->n;
   size_t stop = j->at < end ? slp_json_plain_end(j->p, j->at, end) : j->at;
@@ -241,7 +242,7 @@ static int close_level(slp_json *j) {
   return object ? SLP_JSON_OBJECT_END : SLP_JSON_ARRAY_END;
 }
 
-/* A string as key or as value, begun or gone on with. */
+/* Reads a string as key or value, from its beginning or where it paused. */
 static int string_token(slp_json *j, int key) {
   int r = j->long_on ? string_on(j) : string(j);
   if (r == SLP_MORE) return SLP_JSON_PAUSE;
@@ -351,7 +352,7 @@ typedef struct decimal {
 } decimal;
 
 static int decimal_of(slp_str s, decimal *d) {
-  /* Keeps sums of exponents far from overflow; any such exponent is out of range or zero anyway. */
+  /* Keeps sums of exponents from overflowing; a larger exponent is out of range, or the number is zero. */
   const int64_t exponent_max = (int64_t)1 << 40;
   if (!s.n || number_end(s.p, 0, s.n) != s.n) return SLP_EBADDATA;
   *d = (decimal){.text = s, .minus = s.p[0] == '-'};
@@ -370,7 +371,7 @@ static int decimal_of(slp_str s, decimal *d) {
   return 0;
 }
 
-/* number times 10^shift. *ret_exact: nothing was rounded away. */
+/* Computes number times 10^shift. *ret_exact: nothing was rounded. */
 static int decimal_times(slp_str number, int shift, int64_t *ret, int *ret_exact) {
   decimal d;
   int r = decimal_of(number, &d);

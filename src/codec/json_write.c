@@ -36,7 +36,7 @@ static uint32_t line_breaker(const char *p, size_t len) {
   return 0;
 }
 
-/* One byte or sequence that a plain run stopped at; *at moves behind it. */
+/* Writes the byte or sequence that ended a plain run; *at moves behind it. */
 static void put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
   const char *from = s.p + *at;
   if ((uint8_t)*from < 0x80) {
@@ -54,7 +54,7 @@ static void put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
     slp_buf_add(b, from, len);
 }
 
-/* Where the bytes from i on stop being written as they are. */
+/* The end of the bytes from i on that are written unchanged. */
 static size_t run_end(slp_str s, size_t i, int one_line) {
   size_t end = slp_json_plain_end(s.p, i, s.n);
   const char *del = one_line && end > i ? memchr(s.p + i, 0x7F, end - i) : NULL;

@@ -1,21 +1,21 @@
-/* json_write.h - writes JSON into a slp_buf, commas by itself.
+/* json_write.h - writes JSON into a slp_buf and sets commas by itself.
  *
- * Nothing is looked at on the way: an error stays in the buffer, where slp_buf_failed() finds it at the end.
- * Text that is not UTF-8 is SLP_EBADDATA. That each object and array is ended, and by its own end, is the
- * caller's affair. */
+ * The writer checks nothing on the way: an error stays in the buffer, and slp_buf_failed() finds it at the
+ * end. Text that is not UTF-8 is SLP_EBADDATA. The caller must end each object and array, and with its own
+ * kind of end. */
 #ifndef SLP_CODEC_JSON_WRITE_H
 #define SLP_CODEC_JSON_WRITE_H
 
 #include "base/buf.h"
 
 typedef struct slp_jw {
-  slp_buf *b;       /* what is in it already stays in front */
+  slp_buf *b;       /* its content stays in front */
   uint8_t one_line; /* strings as slp_json_put_line_string() writes them */
   uint8_t spaced;   /* a space behind each comma and colon */
   uint8_t comma;    /* the writer's own: the next value or key follows another */
 } slp_jw;
 
-slp_jw slp_jw_begin(slp_buf *b); /* a plain one, in its outermost object */
+slp_jw slp_jw_begin(slp_buf *b); /* plain style, ready for the outermost value */
 /* `name` is the member's, plain ASCII; NULL in an array, after slp_jw_key() and for the outermost value. */
 void slp_jw_object(slp_jw *w, const char *name);
 int slp_jw_object_end(slp_jw *w);
@@ -33,13 +33,13 @@ void slp_jw_scaled(slp_jw *w, const char *name, uint64_t v, unsigned decimals); 
 void slp_jw_bool(slp_jw *w, const char *name, int on);
 void slp_jw_null(slp_jw *w, const char *name);
 void slp_jw_raw(slp_jw *w, const char *name, slp_str json); /* one value, or "a":1,"b":2 inside an object */
-/* Only what stands before a value, which the caller then appends to the buffer by itself: this one. */
+/* Writes what stands before a value; the caller appends the value to the returned buffer by itself. */
 slp_buf *slp_jw_value(slp_jw *w, const char *name);
 
-/* One string, quoted and escaped; the buffer's content stays as it was when that fails. */
+/* Writes one string, quoted and escaped. When that fails the buffer's content stays as it was. */
 int slp_json_put_string(slp_buf *b, slp_str s);
-/* The same, and control characters, DEL, U+0085, U+2028 and U+2029 come as \u escapes: one line stays one
- * line. */
+/* The same, but control characters, DEL, U+0085, U+2028 and U+2029 become \u escapes, so that the text stays
+ * one line. */
 int slp_json_put_line_string(slp_buf *b, slp_str s);
 
 #endif

@@ -1,9 +1,9 @@
 /* kpl.c - expands aggregates of the Kinesis Producer Library, in slices of bounded work.
  *
- * The table of a page is written anew, and takes the old one's place at the end. Each aggregate goes through
- * four stages: its MD5 is taken; its message is read field by field, which gives rows with indexes into
- * tables that may still be growing; the hashes of the keys are judged; the rows get their keys. Whatever is
- * wrong, the rows are taken back and the aggregate is put there itself. */
+ * A new table is written for the page and replaces the old one at the end. Each aggregate passes four stages:
+ * its MD5 is computed; its message is read field by field into rows with indexes into tables that may still
+ * be growing; the hashes of the keys are checked; the rows get their keys. On any error the rows are removed
+ * and the aggregate itself takes their place. */
 #include "codec/kpl.h"
 
 #include "base/num.h"
@@ -13,11 +13,11 @@
 
 #define MAGIC_N 4
 #define MD5_N 16
-/* What reading one field counts as against a slice's bytes. */
+/* The work of reading one field, counted in bytes of a slice. */
 #define FIELD_BYTES 32
-/* What an MD5 costs besides its bytes, likewise. */
+/* The work of an MD5 besides its bytes, in the same unit. */
 #define HASH_BYTES 256
-/* Tables that stay for the next page. */
+/* Tables up to this size are kept for the next page. */
 #define ENTRIES_KEPT_MAX 4096
 
 typedef enum stage { SCAN, SUM, READ, JUDGE, RESOLVE } stage;
@@ -34,7 +34,7 @@ typedef struct table {
 } table;
 
 struct slp_kpl {
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* owns a reference */
   slp_digest *digest;
   slp_page *page;
   const slp_hash_range *range; /* NULL: nothing is foreign */
@@ -171,7 +171,7 @@ static int is_outside(const slp_hash_range *range, const uint8_t hash[16]) {
 
 static slp_str text_of(const slp_kpl *k, const entry *e) { return (slp_str){k->page->body.p + e->at, e->n}; }
 
-/* The next keys, several at once as long as they are short. */
+/* Checks the next keys, several at once while they are short. */
 static int judge_keys(slp_kpl *k) {
   entry *e = &k->keys.entries[k->done];
   uint8_t hashes[SLP_MD5_MANY][16];
@@ -191,7 +191,7 @@ static int judge_keys(slp_kpl *k) {
   return 0;
 }
 
-/* An explicit hash key that is no number is not judged: the service would not have taken it. */
+/* An explicit hash key that is no number is not checked: the service would not have accepted it. */
 static void judge_hash(slp_kpl *k) {
   entry *e = &k->hashes.entries[k->done++ - k->keys.n];
   uint8_t hash[16];
@@ -243,7 +243,7 @@ static int resolve(slp_kpl *k) {
   return 0;
 }
 
-/* Not expanded: the user gets it as it came. */
+/* The user gets the aggregate as it came. */
 static int give_whole(slp_kpl *k) {
   slp_rec whole = k->page->recs[k->next];
   whole.flags |= SLP_REC_RAW;
@@ -282,7 +282,8 @@ static int work(slp_kpl *k) {
   return resolve(k);
 }
 
-/* The page ends in front of `next`: nothing of what came behind it may count, nor lead away from there. */
+/* Ends the page in front of `next`: records behind it must not count, and the page must not lead past
+ * them. */
 static void cut_off(slp_kpl *k) {
   slp_page *page = k->page;
   page->latest_ms = -1;
@@ -335,7 +336,7 @@ void slp_kpl_free(slp_kpl *k) {
   slp_mem_drop(mem);
 }
 
-/* Nobody's key hashes outside the whole ring. */
+/* A range of all hash keys makes no record foreign. */
 static int is_whole_ring(const slp_hash_range *range) {
   for (int i = 0; i < 16; i++) {
     if (range->first[i] != 0 || range->last[i] != 0xff) return 0;

@@ -1,11 +1,11 @@
-/* kpl.h - aggregates of the Kinesis Producer Library: many records of a user's inside one of the stream's.
+/* kpl.h - aggregates of the Kinesis Producer Library: one record of the stream that holds many user records.
  *
  * Bytes: four of magic, a protobuf message, its MD5. The message has a table of partition keys, a table of
- * explicit hash keys, and records that point into both. Expanding a page puts the records of an aggregate in
- * its place: sub is their index, sequence number and arrival time are the aggregate's, key and data are
- * places inside its bytes. Nothing is copied, and an aggregate is expanded whole or not at all:
+ * explicit hash keys, and records that point into both. Expanding a page replaces an aggregate by its
+ * records: sub is their index, sequence number and arrival time are the aggregate's, key and data are offsets
+ * inside its bytes. Nothing is copied, and an aggregate is expanded whole or not at all:
  *  - without the magic, or too short to hold any message: an ordinary record, left alone;
- *  - wrong MD5, no such message, a place outside its tables, too many records: left whole, SLP_REC_RAW;
+ *  - wrong MD5, no valid message, an index outside its tables, too many records: left whole, SLP_REC_RAW;
  *  - no records in it: a single row flagged SLP_REC_EMPTY. */
 #ifndef SLP_CODEC_KPL_H
 #define SLP_CODEC_KPL_H
@@ -14,9 +14,8 @@
 
 /* Magic, MD5 and at least one byte between them. */
 #define SLP_KPL_BYTES_MIN 21
-/* Rows of one aggregate, and entries of each of its tables: what 1 MiB holds of the shortest records, and
- * more.
- */
+/* The most rows of one aggregate, and entries of each of its tables: more than 1 MiB can hold of the shortest
+ * records. */
 #define SLP_KPL_RECORDS_MAX 250000
 /* Rows of an expanded page, 16 MB of table. A page that holds more ends in front of the aggregate that does
  * not fit, and has no next iterator: reading goes on from its last record. Two aggregates always fit. */
@@ -36,8 +35,8 @@ void slp_kpl_free(slp_kpl *k);      /* NULL is fine */
 /* page: as slp_page_read() left it. range: of the shard it came from, to tell foreign records; NULL: not
  * known. Borrowed until slp_kpl_step() answers other than SLP_MORE, or slp_kpl_drop(). */
 void slp_kpl_begin(slp_kpl *k, slp_page *page, const slp_hash_range *range);
-/* Works on for about bytes_max of bytes or records_max records. SLP_MORE: call again. 0: done. SLP_ENOMEM:
- * the page is as it was. */
+/* Does about bytes_max bytes or records_max records of work. SLP_MORE: call again. 0: done. SLP_ENOMEM: the
+ * page is as it was. */
 int slp_kpl_step(slp_kpl *k, size_t bytes_max, size_t records_max);
 void slp_kpl_drop(slp_kpl *k); /* forgets the page, which stays as it was */
 

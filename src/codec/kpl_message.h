@@ -14,17 +14,17 @@
 
 #include "base/base.h"
 
-/* How deep unknown groups may nest: what protobuf's own readers take. */
+/* The depth that protobuf's own readers allow for unknown groups. */
 #define SLP_KPL_GROUPS_MAX 100
 
 typedef struct slp_kpl_message {
   const uint8_t *p; /* borrowed; places are offsets from here */
   size_t at;        /* the next byte */
-  /* Of the last token. */
+  /* The last token. */
   size_t text_at, text_n; /* KEY, HASH: the text; RECORD: its data */
   uint64_t key_index, hash_index;
   uint8_t has_hash; /* hash_index was given */
-  /* The reader's own. */
+  /* Private to the reader. */
   uint8_t has_key, has_data, has_tag_key;
   uint8_t level;
   size_t ends[3];                      /* of the message and what it is in of it */

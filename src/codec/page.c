@@ -1,10 +1,10 @@
-/* page.c - reads a GetRecords answer (JSON or CBOR; page_changes.c that of DynamoDB Streams) into a table of
- * records, in slices of bounded work.
+/* page.c - reads a GetRecords answer (JSON or CBOR; page_changes.c reads that of DynamoDB Streams) into a
+ * table of records, in slices of bounded work.
  *
- * The two pull readers give tokens; a machine with one place (which container) and one field (which
- * member's value comes next) turns them into rows. It never recurses, and what it does not know it skips
- * by counting depth. A long string pauses inside the pull reader; base64 of a long Data is decoded (and, if
- * it turns out to be none, put back) a piece at a time here. */
+ * The two pull readers give tokens; a state machine with one place (which container) and one field (which
+ * member's value comes next) turns them into rows. It never recurses, and it skips unknown values by counting
+ * depth. A long string pauses inside the pull reader; the base64 of a long Data is decoded in pieces here,
+ * and put back in pieces when it turns out not to be base64. */
 #include "codec/page.h"
 
 #include "codec/base64.h"
@@ -16,7 +16,7 @@
 
 #define CHILDREN_FIRST 4
 
-/* What both pull readers say, in one vocabulary. */
+/* Tokens of both pull readers under common names. */
 enum {
   T_END,
   T_MAP,
@@ -64,12 +64,12 @@ typedef enum field {
 } field;
 
 struct slp_page_reader {
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* owns a reference */
   slp_page *page;
   slp_form form;
   place place;
   field field;
-  int result; /* SLP_MORE while reading; then what slp_page_read() goes on to answer */
+  int result; /* SLP_MORE while reading; later the final answer of slp_page_read() */
   const char *why;
   int token;           /* the pull reader's own, behind the T_ one */
   slp_str text;        /* of the token */
@@ -313,7 +313,7 @@ static int child_done(slp_page_reader *r) {
     }
     page->children = c;
   }
-  /* One parent (split) or two (merge); anything else can't be placed in the lineage. */
+  /* A child has one parent (split) or two (merge); with any other number the lineage has no place for it. */
   if (!r->child.id.n || !r->child.parent.n || r->parents_n > 2) page->children_bad = 1;
   SLP_CHECK(page->children); /* cap is 0 without it */
   page->children[page->children_n++] = r->child;
@@ -416,7 +416,7 @@ static int map_done(slp_page_reader *r) {
   }
 }
 
-/* An element of Records or ChildShards, or the list's end. */
+/* Reads an element of Records or ChildShards, or the end of the list. */
 static int element(slp_page_reader *r, int t) {
   if (t == T_LIST_END) {
     r->place = IN_ANSWER;

@@ -39,7 +39,7 @@ typedef struct slp_shard_desc { /* a row of a shard listing, or a child named by
 #define SLP_PAGE_CHILDREN_MAX 64
 
 typedef struct slp_page {
-  slp_mem *mem;  /* held */
+  slp_mem *mem;  /* owns a reference */
   slp_buf body;  /* owned; the reader decodes in place */
   slp_rec *recs; /* owned */
   size_t recs_n, recs_cap;
@@ -71,7 +71,7 @@ void slp_page_reset(slp_page *page);
 /* Children learnt from elsewhere; their ids and parents are copied behind the body. SLP_ENOMEM, SLP_ELIMIT:
  * the page has none. */
 int slp_page_give_children(slp_page *page, const slp_shard_desc *children, size_t n);
-/* What it costs in memory: body capacity + tables. */
+/* The memory it uses: capacity of the body and tables. */
 size_t slp_page_bytes(const slp_page *page);
 static inline slp_str slp_rec_seq(const slp_page *p, const slp_rec *r) {
   return (slp_str){p->body.p + r->seq_at, r->seq_n};
@@ -93,10 +93,10 @@ typedef struct slp_page_reader slp_page_reader;
 slp_page_reader *slp_page_reader_new(slp_mem *mem); /* may be used for many pages, one at a time */
 void slp_page_reader_free(slp_page_reader *r);
 void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form);
-/* Reads on for about bytes_max of body or records_max records, whichever comes first.
- * SLP_MORE: call again. 0: the whole body is one valid answer. SLP_EBADDATA, SLP_ELIMIT,
- * SLP_ENOMEM: the page is worthless; slp_page_reader_where says the byte. A long string is
- * resumable too, so a slice is bounded whatever the body holds. */
+/* Reads about bytes_max of the body or records_max records, whichever comes first. SLP_MORE: call again. 0:
+ * the whole body is one valid answer. SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM: the page is worthless;
+ * slp_page_reader_where gives the byte. A long string is resumable too, so a slice is bounded whatever the
+ * body holds. */
 int slp_page_read(slp_page_reader *r, size_t bytes_max, size_t records_max);
 size_t slp_page_reader_where(const slp_page_reader *r);
 const char *slp_page_reader_why(const slp_page_reader *r); /* "" or what was wrong */

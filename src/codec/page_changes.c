@@ -25,7 +25,7 @@ static int too_much(slp_changes_reader *r, const char *why) {
 
 /* ---- texts ---------------------------------------------------------------------------------------- */
 
-/* The text behind the answer, without escapes. The body may move. */
+/* Appends the text without escapes behind the answer. The body may move. */
 static int unescaped(slp_changes_reader *r, slp_str raw, uint32_t *ret_at, size_t *ret_n) {
   slp_buf *body = &r->page->body;
   size_t from = body->n, raw_at = (size_t)(raw.p - body->p) - 1; /* its quotes come along */
@@ -168,7 +168,7 @@ static int text_member(slp_changes_reader *r, int t) {
   return 0;
 }
 
-/* Keys or userIdentity: its text is taken when it ends. */
+/* Notes where Keys or userIdentity begins; its text is taken when it ends. */
 static int begin_span(slp_changes_reader *r, int t) {
   if (t != SLP_JSON_OBJECT) return bad(r, "Keys or userIdentity is no object");
   r->span_at = (uint32_t)r->json.at - 1;

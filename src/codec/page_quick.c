@@ -6,7 +6,7 @@
 
 #define SEQ_DIGITS_MAX 129
 #define BREAK 0xFF
-/* Of these milliseconds the pull reader makes the same milliseconds: below they are seconds. */
+/* Integers from here on are milliseconds for the pull reader too; smaller ones are seconds. */
 #define MS_FROM 100000000000u
 #define MS_TO 100000000000000u
 
@@ -70,7 +70,7 @@ static int all_ascii(const uint8_t *p, size_t n) {
   return !seen;
 }
 
-/* Which member; 0: none of ours, or not a key in one piece. */
+/* The member that the key names; 0: unknown, or not a key in one piece. */
 static int member(quick *q) {
   size_t left = (size_t)(q->end - q->p);
   if (left >= 15 && q->p[0] == 0x6e && memcmp(q->p + 1, "SequenceNumber", 14) == 0) {

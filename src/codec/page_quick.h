@@ -1,5 +1,5 @@
-/* page_quick.h - one record of a CBOR page in the shape the service writes, in one look: what nearly all
- * bytes of a stream are. Anything unusual is left to the pull reader, which then decides what it is. */
+/* page_quick.h - reads one record of a CBOR page in the shape the service writes, in one pass: nearly all
+ * bytes of a stream are such records. The pull reader takes, and judges, everything unusual. */
 #ifndef SLP_CODEC_PAGE_QUICK_H
 #define SLP_CODEC_PAGE_QUICK_H
 

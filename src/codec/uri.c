@@ -16,7 +16,7 @@ static int is_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
 }
 
-/* The scheme in any case; *s moves behind it. */
+/* Reads the scheme in any case; *s moves behind it. */
 static int take_scheme(slp_str *s, const char *lower) {
   size_t n = strlen(lower);
   if (s->n < n) return 0;

@@ -3,7 +3,7 @@
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/* From behind the opening quote to behind the closing one. */
+/* Reads from behind the opening quote to behind the closing one. */
 static int quoted(slp_str *rest, char quote, slp_buf *into) {
   while (rest->n) {
     char c = rest->p[0];

@@ -15,7 +15,7 @@ static int is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == 
 static int starts(slp_str s, slp_str with) { return s.n >= with.n && memcmp(s.p, with.p, with.n) == 0; }
 static slp_str behind(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
-/* Passes over everything up to and with `end`; what came before it is *ret. */
+/* Moves behind `end`; *ret is what stood before it. */
 static int pass(walker *w, slp_str end, slp_str *ret) {
   const char *at = memmem(w->rest.p, w->rest.n, end.p, end.n);
   if (!at) return SLP_EBADDATA;
@@ -108,7 +108,7 @@ static slp_str without_prefix(slp_str name) {
   return colon ? behind(name, (size_t)(colon - name.p) + 1) : name;
 }
 
-/* Does the path go on with this name? Then *ret is what follows. */
+/* Is this name next in the path? Then *ret is the rest of the path. */
 static int is_next(const char *path, slp_str name, const char **ret) {
   name = without_prefix(name);
   size_t n = strcspn(path, "/");

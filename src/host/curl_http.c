@@ -12,7 +12,7 @@
 
 #define CONNECT_MS 4000
 #define TOTAL_MS 30000
-/* curl asking for "now" from inside "now" this often in a row gets a millisecond instead, so that it
+/* When curl asks for "now" from inside "now" this often in a row it gets a millisecond instead, so that it
  * can't spin the loop. */
 #define KICKS_IN_ROW_MAX 8
 /* All transfers added since the last kick are started by one call into curl, 10 to 15 us each. After this
@@ -71,8 +71,8 @@ void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events) {
   lane->acts++;
   CURLMcode rc = curl_multi_socket_action(lane->multi, fd, events, &running);
   drain(lane);
-  /* BAD_SOCKET: curl has let go of the socket since; nothing to tell it. What is left (no memory, a
-   * multi handle that gave up) would leave the transfers hanging until their deadlines. */
+  /* BAD_SOCKET: curl has closed the socket since, and there is nothing to tell it. The other errors (no
+   * memory, a multi handle that gave up) would leave the transfers hanging until their deadlines. */
   if (rc != CURLM_OK && rc != CURLM_BAD_SOCKET)
     while (!slp_list_empty(&lane->running)) {
       slp_http *call = SLP_OWNER(lane->running.next, slp_http, link);
@@ -93,7 +93,7 @@ static void call_done(slp_uv_host *u, slp_http *call) {
   slp_post(&u->host, &call->ev);
 }
 
-/* Takes the transfer back from curl and lays it to rest; the call stands alone after it. */
+/* Removes the transfer from curl and puts it into the idle list; the call no longer belongs to it. */
 static void transfer_release(slp_transfer *t) {
   slp_curl_lane *lane = t->lane;
   slp_host *h = &lane->u->host;
@@ -332,8 +332,8 @@ static int copy_paths(slp_uv_host *u, const slp_uv_options *o, const curl_versio
   u->user_agent = slp_strdup(mem, slp_str_of(agent));
   if (!u->user_agent) return SLP_ENOMEM;
   if (file && !(u->ca_file = slp_strdup(mem, slp_str_of(file)))) return SLP_ENOMEM;
-  /* A directory of certificates only where libcurl was built without a file: see slp_transfer_easy_options.
-   */
+  /* A directory of certificates is used only where libcurl was built without a file: see
+   * slp_transfer_easy_options. */
   if (!file && v->capath && !(u->ca_path = slp_strdup(mem, slp_str_of(v->capath)))) return SLP_ENOMEM;
   return 0;
 }

@@ -49,8 +49,9 @@ static void forget(curl_socket *s) {
 
 static void arm(curl_socket *s);
 
-/* A transfer that pauses is not watched either, but what comes there is its own. Nor does curl always tell
- * which connection one has got: when the one before it was watched in the same way, nothing changes. */
+/* A paused transfer is not watched either, but data on its socket belongs to it. Nor does curl always tell
+ * which connection a transfer got: when the transfer before it was watched in the same way, nothing
+ * changes. */
 static int rests(const curl_socket *s) {
   if (!s->ours) return 0;
   SLP_LIST_EACH(&s->lane->running, it) {
@@ -60,9 +61,10 @@ static int rests(const curl_socket *s) {
   return 1;
 }
 
-/* Something came on a connection that rests: a second answer, a farewell. libcurl 7.88 would take it for the
- * answer to the next request. Read away and ended here, the connection is found dead, and another is taken
- * before anything is sent. Over TLS a session ticket that comes so late costs a connection, no more. */
+/* Data arrived on a connection that no transfer uses: a second answer or a farewell. libcurl 7.88 would take
+ * it for the answer to the next request. It is read and thrown away here, and the socket shut down, so that
+ * curl finds the connection dead and takes another before anything is sent. Over TLS a session ticket that
+ * arrives so late costs a connection, nothing else. */
 static void end_if_spoken_on(const curl_socket *s) {
   char bytes[16 << 10];
   if (!rests(s) || recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT) <= 0) return;

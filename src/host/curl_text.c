@@ -1,4 +1,4 @@
-/* curl_text.c - what libcurl's result means: an error code of ours and one sentence with host and port. */
+/* curl_text.c - turns a result of libcurl into an error code of ours and one sentence with host and port. */
 #include <stdio.h>
 
 #include "host/uv_host.h"

@@ -7,8 +7,8 @@
 
 /* A larger Content-Length is believed only as its bytes arrive. */
 #define RESERVE_MAX ((uint64_t)32 << 20)
-/* curl's receive buffer. No TLS record is larger than 16 KiB; in plain text a large buffer halves the CPU a
- * byte costs (performance 1.2), but costs small answers system calls of the allocator. */
+/* curl's receive buffer. No TLS record is larger than 16 KiB. In plain text a large buffer halves the CPU a
+ * byte costs, but small answers then pay system calls of the allocator. */
 #define BUFFER_SMALL (32u << 10)
 #define BUFFER_LARGE (256u << 10)
 #define LARGE_BODY (64u << 10)
@@ -43,7 +43,7 @@ static void take_number(slp_str s, uint64_t max, uint64_t *ret) {
   if (slp_parse_u64(s, &v) == 0 && v <= max) *ret = v;
 }
 
-/* A status line begins: what an interim answer (100, a proxy's) said does not count. */
+/* A status line begins a new head: headers of an interim answer (100, or a proxy's) do not count. */
 static void head_begins(slp_transfer *t) {
   slp_http *call = t->call;
   t->length = UINT64_MAX;
@@ -123,10 +123,10 @@ static int reserve_all(slp_transfer *t, slp_buf *into) {
   return 0;
 }
 
-/* libcurl 7.88 goes on reading a plain socket as long as bytes are there, up to a hundred buffers: 25 MB
- * in one event. So a transfer that had its share pauses, and goes on by an event of its own. What curl
- * holds at that moment is copied aside; that is least at the last 16 KiB piece of a full buffer, so the
- * pause waits for one for a while. */
+/* libcurl 7.88 reads a plain socket for as long as bytes are there, up to a hundred buffers: 25 MB in one
+ * event. So a transfer that had its share pauses, and continues by an event of its own. The bytes that curl
+ * has at that moment are copied aside; they are fewest at the last 16 KiB piece of a full buffer, so the
+ * pause waits a little for one. */
 static int had_its_share(slp_transfer *t, size_t n) {
   slp_curl_lane *lane = t->lane;
   if (t->slice_act != lane->acts) {
@@ -204,7 +204,7 @@ static int value_valid(slp_str value) {
   return 1;
 }
 
-/* What libcurl would add by itself and nobody asked for; "Name:" takes it out. */
+/* Headers that libcurl adds by itself and we do not want; "Name:" removes one. */
 static const char *const unwanted[] = {"Expect:", "Accept:", "Content-Type:"};
 
 /* libcurl only reads the list, so its nodes and texts live in two blocks that are used again and again,
@@ -245,7 +245,7 @@ static int build_headers(slp_transfer *t, const slp_http *call) {
 }
 
 /* ---- setting up ------------------------------------------------------------------------------ */
-/* Each failure is one of memory or of an option this libcurl does not know; both end the set-up. */
+/* Each failure is one of memory or of an option that this libcurl does not know; both end the set-up. */
 #define SET(option, value)                                                       \
   do {                                                                           \
     if (curl_easy_setopt(t->easy, option, value) != CURLE_OK) return SLP_ENOMEM; \
@@ -257,7 +257,7 @@ static int tls_options(slp_transfer *t) {
   SET(CURLOPT_SSL_VERIFYHOST, 2L);
   SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
   /* libcurl keeps the parsed bundle only when there is no directory beside it: with Debian's default
-   * directory every connection costs 18 ms instead of 0.5 ms (performance 1.4). */
+   * directory every connection costs 18 ms instead of 0.5 ms. */
   SET(CURLOPT_CAINFO, u->ca_file);
   SET(CURLOPT_CAPATH, u->ca_path);
   SET(CURLOPT_CA_CACHE_TIMEOUT, 24L * 60 * 60);
@@ -310,7 +310,7 @@ static int set_method(slp_transfer *t, const slp_http *call) {
   slp_str method = slp_str_of(call->method);
   int post = slp_str_is(method, "POST");
   if (!name_valid(method)) return SLP_EINVAL;
-  /* Without a body only GET and HEAD; PUT and DELETE are a POST under another name. */
+  /* GET and HEAD have no body; PUT and DELETE are a POST under another name. */
   if (slp_str_is(method, "GET") || slp_str_is(method, "HEAD")) {
     if (call->body.n) return SLP_EINVAL;
     SET(CURLOPT_HTTPGET, 1L);
@@ -350,7 +350,8 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   SET(CURLOPT_HTTPHEADER, t->header_nodes);
   SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(call->connect_ms_max ? call->connect_ms_max : 4000));
   int large = !t->https && t->lane->body_usual >= LARGE_BODY;
-  /* Only a wish: libcurl 7.88 refuses it on a handle that still has its buffer, as after a failed look-up. */
+  /* This may fail: libcurl 7.88 refuses it on a handle that still has its buffer, as after a failed
+   * look-up. */
   (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)(large ? BUFFER_LARGE : BUFFER_SMALL));
   /* "*": nothing goes through a proxy, whatever the environment says. */
   SET(CURLOPT_NOPROXY, call->no_proxy || is_loopback(url) ? "*" : NULL);

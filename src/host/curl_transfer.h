@@ -16,7 +16,7 @@ typedef struct slp_transfer {
   int stopped_by;    /* our write callback ended it: SLOOP_ETOOBIG or SLP_ENOMEM */
   uint32_t requests; /* how often the request went out: more than 1 is curl's silent replay */
   uint8_t paused, https;
-  uint8_t sliced;        /* paused by ourselves for a moment: the event was long enough */
+  uint8_t sliced;        /* we paused it for a moment: the event was long enough */
   uint32_t slice_act;    /* the event that slice_n counts for */
   size_t slice_n;        /* body bytes taken in it */
   uint8_t head_complete; /* libcurl takes a head that ends with the connection for a whole answer */

@@ -5,7 +5,7 @@
 const char *slp_uv_err_name(int err);
 const char *slp_uv_strerror(int err);
 
-/* What this build is made of; static. */
+/* The libraries of this build and their versions; static. */
 const char *slp_features(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* features.c - what this build is made of, for bug reports. */
+/* features.c - the libraries of this build, for bug reports. */
 #include "host/err.h"
 
 #include <curl/curlver.h>

@@ -13,7 +13,7 @@ void slp_post(slp_host *h, slp_event *ev) {
   if (slp_list_linked(&ev->link) || h->closing) return;
   int first = slp_list_empty(&h->ready);
   slp_list_add_last(&h->ready, &ev->link);
-  /* A running turn looks at the queue itself before it ends. */
+  /* A running turn checks the queue itself before it ends. */
   if (first && !h->in_turn) h->ops->wake(h, 0);
 }
 
@@ -26,7 +26,7 @@ uint64_t slp_now_refresh_us(slp_host *h) {
   return h->now_us;
 }
 
-/* Outside a turn (calls of the user between two turns) the kept time may be arbitrarily old. */
+/* Outside a turn, in calls of the user between two turns, the kept time may be arbitrarily old. */
 uint64_t slp_now_us(slp_host *h) { return h->in_turn ? h->now_us : slp_now_refresh_us(h); }
 
 int64_t slp_wall_ms(slp_host *h) { return h->ops->wall_ms(h); }

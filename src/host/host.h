@@ -1,4 +1,4 @@
-/* host.h - THE SEAM. All that core, aws, source, store and sandbox ever see of the world: two
+/* host.h - THE SEAM: all that core, aws, source, store and sandbox ever see of the world: two
  * clocks, timers, randomness, HTTP out, HTTP in, files, child processes, and a queue of events. The uv host
  * (host/uv_host.c) implements it on libuv and curl; the simulator implements it on virtual time.
  *
@@ -7,7 +7,7 @@
  *  - An implementation never calls `run`, `on_done`, `on_request`... from inside a function of
  *    this file: it posts an event, and the turn queue runs it. The two exceptions are marked
  *    PURE: they may be called from deep inside the transport, must not call back into the host,
- *    and only look at and change their own object.
+ *    and only read and change their own object.
  *  - A turn runs at most SLP_TURN_EVENTS_MAX events or about SLP_TURN_US of work, then lets the
  *    loop go round. Work that takes longer posts itself again.
  *  - Monotonic time is in microseconds (_us), is read once per turn and kept; wall time is in
@@ -60,7 +60,7 @@ uint64_t slp_random_below(slp_host *h, uint64_t below);
 void slp_host_where(slp_host *h, char name[65], uint32_t *pid);
 
 /* ---- HTTP out ------------------------------------------------------------------------------- */
-/* They never queue on each other. LEASES: heartbeats. */
+/* A call of one lane never waits for a call of another. LEASES: heartbeats. */
 typedef enum { SLP_LANE_PAGES, SLP_LANE_CONTROL, SLP_LANE_LEASES, SLP_LANES } slp_lane;
 typedef struct slp_http_header {
   slp_str name, value;
@@ -102,25 +102,25 @@ typedef struct slp_http {
   uint8_t crc32_given;
   uint64_t retry_after_ms; /* x-amz-retry-after; 0: none */
 
-  /* The transport's own. */
+  /* Private to the transport. */
   slp_event ev;
   slp_list link;
   void *transfer;
 } slp_http;
 
-/* Always answers by on_done, also when it can't even start. */
+/* Always calls on_done, also when the call can't even start. */
 void slp_http_send(slp_host *h, slp_http *call);
-/* Silence from here on: on_done will not run, nothing of the call is touched again. Calls not
- * in flight are fine. */
+/* From here on on_done will not run and nothing of the call is touched again. The call may have ended
+ * already. */
 void slp_http_cancel(slp_host *h, slp_http *call);
-/* After may_grow said no. */
+/* Continues a transfer that may_grow paused. */
 void slp_http_resume(slp_host *h, slp_http *call);
 
 /* ---- HTTP in (sandbox, metrics) ------------------------------------------------------------- */
 typedef struct slp_listener slp_listener;
 typedef struct slp_served slp_served;
 
-/* One request. Valid until slp_serve() or slp_serve_cut() was called for it, or on_gone ran. */
+/* A request being served. Valid until slp_serve() or slp_serve_cut() was called for it, or on_gone ran. */
 struct slp_served {
   slp_listener *listener;
   slp_str method, path; /* path with query */
@@ -141,7 +141,7 @@ typedef struct slp_serve_answer {
                        then reset the connection */
   uint8_t close;    /* close the connection after the answer */
 } slp_serve_answer;
-/* Answers; the request is invalid afterwards. Later or at once. */
+/* Answers, at once or later; the request is invalid afterwards. */
 void slp_serve(slp_served *rq, const slp_serve_answer *answer);
 /* Drops the connection without an answer. */
 void slp_serve_drop(slp_served *rq);
@@ -176,8 +176,8 @@ void slp_file_read(slp_host *h, slp_file *file);
 void slp_file_cancel(slp_host *h, slp_file *file);
 
 /* ---- work off the loop (SQLite) -------------------------------------------------------------- */
-/* What is done for one owner, one piece at a time. Zero it first. Must live until the last piece of its work
- * has answered or was freed. */
+/* The work of one owner, done one piece at a time. Zero it first. It must live until the last piece of its
+ * work has answered or was freed. */
 typedef struct slp_work_line {
   slp_list waiting; /* slp_work.link */
   struct slp_work *running;
@@ -209,7 +209,7 @@ typedef struct slp_child {
   slp_buf *into;           /* its standard output is appended; the max is the cap (SLP_E2BIG) */
   char said[160];          /* the last line it wrote to standard error */
   int error;               /* 0, or why there is no exit status: UV_E* of starting it, SLP_ETIMEDOUT, ... */
-  int status;              /* how it ended by itself */
+  int status;              /* its exit status */
   int signal;              /* or which signal ended it; 0: none */
   void (*on_done)(struct slp_child *child); /* from the turn queue, once; not after a cancel */
   slp_event ev;
@@ -267,8 +267,8 @@ typedef struct slp_host_ops {
 
 struct slp_host {
   const slp_host_ops *ops;
-  slp_mem *mem; /* held */
-  /* The turn queue and the timer heap, host.c's. */
+  slp_mem *mem; /* owns a reference */
+  /* The turn queue and the timer heap; private to host.c. */
   slp_list ready;
   slp_timer **timers;
   size_t timers_n, timers_cap;
@@ -286,7 +286,7 @@ struct slp_host {
 void slp_host_init(slp_host *h, const slp_host_ops *ops, slp_mem *mem);
 void slp_host_turn(slp_host *h);
 void slp_host_closed(slp_host *h);
-/* Keeps n places in the timer heap, so that as many timers can always be set; and gives them up again. */
+/* Reserves n places in the timer heap, so that as many timers can always be set; and gives them back. */
 int slp_host_reserve_timers(slp_host *h, size_t n);
 void slp_host_unreserve_timers(slp_host *h, size_t n); /* those timers are cleared */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us);

@@ -77,7 +77,7 @@ static int text_is(slp_str s, const char *lower_case) {
   return 1;
 }
 
-/* What the transport itself must know. */
+/* Notes the fields that the transport itself needs. */
 static int field_counts(slp_request *rq, slp_str name, slp_str value) {
   if (slp_str_is(name, "content-length")) {
     uint64_t n;
@@ -117,7 +117,7 @@ static int field_line(slp_request *rq, char *p, slp_str line) {
 
 static int head_complete(slp_request *rq, size_t body_max) {
   rq->head_n = rq->at;
-  /* Both: two readers in a row could see two different ends. */
+  /* A request with both is refused: two readers in a row could find different ends of it. */
   if (rq->chunked && (rq->length_given || rq->version_1_0)) return bad(rq, 400);
   if (rq->want > body_max) return bad(rq, 413);
   rq->step = rq->chunked ? CHUNK_SIZE : BODY;
@@ -185,7 +185,8 @@ static int read_chunks(slp_request *rq, slp_buf *in, size_t body_max) {
     slp_str line;
     size_t from = rq->at;
     int whole = in->n > rq->at && take_line(rq, in, &line), r = 0;
-    /* Also of a line that came at once: what is taken must not depend on how it was cut on its way. */
+    /* The limit also holds for a line that came at once: the result must not depend on how the bytes were
+     * cut. */
     size_t line_n = (whole ? rq->at : in->n) - from;
     if (rq->step == TRAILER && line_n > TRAILER_MAX - rq->trailer_n) return bad(rq, 431);
     if (rq->step != TRAILER && line_n > CHUNK_LINE_MAX) return bad(rq, 400);

@@ -42,7 +42,8 @@ static int write_all(int fd, slp_str bytes) {
   return 0;
 }
 
-/* The name is only as lasting as its folder's entry. A file system that can't sync folders says EINVAL. */
+/* The new name lasts only when its folder is synced too. A file system that can't sync folders says
+ * EINVAL. */
 static int sync_folder(const char *path) {
   char folder[PATH_MAX];
   const char *slash = strrchr(path, '/');
@@ -54,12 +55,12 @@ static int sync_folder(const char *path) {
   return r;
 }
 
-typedef struct aside { /* a file on its way to its name */
+typedef struct aside { /* a new file, written under another name */
   char path[PATH_MAX], beside[PATH_MAX];
   int fd;
 } aside;
 
-/* A link stays one: what it names, be it there or not yet, is written. 0 or -errno. */
+/* A link stays a link: the file that it names is written, whether it exists or not. 0 or -errno. */
 static int follow_links(char path[PATH_MAX]) {
   char to[PATH_MAX], whole[PATH_MAX];
   for (int i = 0; i < LINKS_MAX; i++) {
@@ -82,7 +83,7 @@ static int begin_aside(aside *a, const char *path) {
   int r = follow_links(a->path);
   if (r) return r;
   if (snprintf(a->beside, sizeof a->beside, "%s.tmp", a->path) >= (int)sizeof a->beside) return -ENAMETOOLONG;
-  a->fd = open(a->beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); /* what the umask leaves of it */
+  a->fd = open(a->beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); /* less the umask */
   if (a->fd < 0) return -errno;
   return known && fchmod(a->fd, st.st_mode & 07777) != 0 ? -errno : 0;
 }

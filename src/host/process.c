@@ -141,7 +141,7 @@ typedef struct piece {
 struct slp_out {
   slp_mem *mem;
   uv_poll_t poll; /* pipes, sockets, terminals: armed while something waits */
-  uv_idle_t idle; /* a reason for the loop to come round when there is news to tell */
+  uv_idle_t idle; /* active while on_event is to be called */
   void (*on_event)(void *arg);
   void *arg;
   int fd, flags;  /* flags: to put back; -1: not changed */
@@ -171,7 +171,7 @@ static void on_out_idle(uv_idle_t *idle) {
   o->on_event(o->arg);
 }
 
-/* Told from the loop, never from inside slp_out_write. */
+/* on_event is called from the loop, never from inside slp_out_write. */
 static void out_tell(slp_out *o) { uv_idle_start(&o->idle, on_out_idle); }
 
 static void out_failed(slp_out *o, int error) {
@@ -321,12 +321,12 @@ static void in_ended(slp_in_end *e) {
 
 static void in_read(slp_in_end *e) {
   char scratch[IN_PIECE];
-  /* The descriptor blocks; somebody who shares it may have been faster. */
+  /* The descriptor blocks; another process that shares it may have read the bytes already. */
   struct pollfd ready = {.fd = e->fd, .events = POLLIN};
   if (poll(&ready, 1, 0) == 0) return;
   ssize_t n = read(e->fd, scratch, sizeof scratch);
   if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))) return;
-  in_ended(e); /* also on an error: nothing will come any more */
+  in_ended(e); /* also on an error: there will be no more input */
 }
 
 static void on_in_poll(uv_poll_t *poll, int status, int events) {
@@ -351,7 +351,7 @@ slp_in_end *slp_in_end_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*
   if (can_be_polled(fd)) {
     int flags = fcntl(fd, F_GETFL);
     e->polled = uv_poll_init(loop, &e->poll, fd) == 0;
-    /* Put back at once what others who share it expect; see slp_out_new. */
+    /* Restores at once the flags that others who share it expect; see slp_out_new. */
     if (flags >= 0) fcntl(fd, F_SETFL, flags);
     e->poll.data = e;
     e->open_n += e->polled;

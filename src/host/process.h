@@ -10,9 +10,9 @@
 struct uv_loop_s;
 
 struct uv_loop_s *slp_loop_new(slp_mem *mem); /* NULL: no memory or no descriptors */
-/* Until nothing keeps it alive. */
+/* Runs the loop until nothing keeps it alive. */
 void slp_loop_run(struct uv_loop_s *loop);
-/* 0, or UV_EBUSY when somebody still has an open handle: a bug. Frees the loop when 0. */
+/* 0, or UV_EBUSY when a handle is still open, which is a bug. Frees the loop when 0. */
 int slp_loop_free(slp_mem *mem, struct uv_loop_s *loop);
 
 /* Signals: on_signal from the loop. Does not keep the loop alive. */

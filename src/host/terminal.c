@@ -17,7 +17,8 @@ int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows) {
   return 0;
 }
 
-/* Only what is safe in a handler. SA_RESETHAND: raised again, the signal does what it does by itself. */
+/* Does only what is safe in a signal handler. SA_RESETHAND: raised again, the signal has its default
+ * effect. */
 static void on_crash(int number) {
   static const char text[] = SLP_TERMINAL_GIVE_BACK;
   ssize_t n = write(1, text, sizeof text - 1);

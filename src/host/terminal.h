@@ -7,13 +7,13 @@
 /* 0 and its size (80 x 24 when it does not say), or -errno: it is no terminal. */
 int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows);
 
-/* What gives the terminal back as it was: the cursor shown, the screen from before. */
+/* Restores the terminal: the cursor shown, the screen from before. */
 #define SLP_TERMINAL_TAKE "\033[?1049h\033[?25l"
 #define SLP_TERMINAL_GIVE_BACK "\033[?25h\033[?1049l"
 /* From now on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL) and SIGQUIT write SLP_TERMINAL_GIVE_BACK to
  * standard output before they end the process as they would. */
 void slp_terminal_give_back_on_crash(void);
-/* As Ctrl-Z does where nobody handles it: returns when somebody continues the process. */
+/* Stops the process as Ctrl-Z does by default; returns when it is continued. */
 void slp_terminal_stop_process(void);
 
 #endif

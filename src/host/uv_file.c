@@ -34,7 +34,7 @@ static void finish(job *j) {
     file->ev.run = on_file_done;
     slp_post(&u->host, &file->ev);
   }
-  /* It may have held a secret key. */
+  /* The file may have held a secret key. */
   if (j->text.p) slp_wipe(j->text.p, j->text.cap);
   slp_buf_free(&j->text);
   slp_list_remove(&j->link);
@@ -72,7 +72,7 @@ static void on_read(uv_fs_t *fs) {
 }
 
 static void step_read(job *j) {
-  /* One byte more than allowed tells "too large" from "just fits". */
+  /* Room for one byte more than allowed tells "too large" from "just fits". */
   int r = slp_buf_reserve(&j->text, slp_min_u64(PIECE, j->text.max - j->text.n));
   if (!r && j->text.n == j->text.max) r = SLP_E2BIG;
   if (r) {
@@ -94,7 +94,7 @@ static void on_opened(uv_fs_t *fs) {
     return;
   }
   j->fd = (int)fd;
-  /* Not blocking was for the opening only: a named pipe without a writer would hold a work thread. */
+  /* O_NONBLOCK was for the opening only, where a named pipe without a writer would block a work thread. */
   int flags = fcntl(j->fd, F_GETFL);
   if (flags >= 0) fcntl(j->fd, F_SETFL, flags & ~O_NONBLOCK);
   step_read(j);

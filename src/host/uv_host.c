@@ -19,8 +19,8 @@ static uint64_t clock_us(clockid_t id) {
   return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
 }
 
-/* Time in which the machine was suspended counts: leases run out meanwhile. Linux's CLOCK_MONOTONIC stands
- * still then; other systems' does not. */
+/* Time in which the machine was suspended must count, because leases run out meanwhile. Linux's
+ * CLOCK_MONOTONIC stands still then; those of other systems do not. */
 #ifdef CLOCK_BOOTTIME
 #define CLOCK_OURS CLOCK_BOOTTIME
 #else

@@ -9,7 +9,7 @@
 
 typedef struct slp_uv_host slp_uv_host;
 
-/* One libcurl multi handle and what waits in front of it. */
+/* A libcurl multi handle and the calls that wait for a place in it. */
 typedef struct slp_curl_lane {
   slp_uv_host *u;
   CURLM *multi;
@@ -17,7 +17,7 @@ typedef struct slp_curl_lane {
   slp_list running;                 /* slp_http.link */
   struct slp_curl_socket **sockets; /* by descriptor; NULL: not known */
   size_t sockets_n;
-  slp_list idle; /* transfers at rest, their easy handles set up once */
+  slp_list idle; /* unused transfers */
   uint32_t running_n, running_max;
   slp_timer timer;       /* what curl's timer callback asked for */
   slp_event kick;        /* the same for "now" */
@@ -56,8 +56,8 @@ struct slp_uv_host {
 
 static inline slp_uv_host *slp_uv_of(slp_host *h) { return (slp_uv_host *)(void *)h; }
 
-/* Everything that libuv may still call back takes one hold and gives it back last. The host is freed
- * when closing and the last hold is gone; nothing may touch it after a drop. */
+/* Everything that libuv may still call back takes one hold and gives it back last. The host is freed when it
+ * is closing and the last hold is gone; nothing may touch it after a drop. */
 void slp_uv_hold(slp_uv_host *u);
 void slp_uv_drop(slp_uv_host *u);
 

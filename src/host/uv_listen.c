@@ -10,7 +10,7 @@
 #define BODY_MAX ((size_t)16 << 20)
 #define READ_MIN (16u << 10)
 #define READ_MAX (512u << 10)
-/* More unread requests than this behind the one being served, and reading stops. */
+/* Reading stops when more bytes than this wait behind the request being served. */
 #define AHEAD_MAX (64u << 10)
 /* A connection keeps buffers up to this size between requests. */
 #define KEEP_MAX (64u << 10)
@@ -23,7 +23,7 @@ typedef struct listener {
   slp_listener *l;
   slp_list link;
   slp_list conns;
-  size_t open_n; /* connections and the listening handle, until libuv let go of each */
+  size_t open_n; /* connections and the listening handle that are not closed yet */
   size_t conns_n;
   slp_event closed;
   uint8_t closing, silent; /* silent: the host is closing, nobody is told */
@@ -316,7 +316,7 @@ static void conn_write(conn *c, size_t cut_after) {
   if (uv_write(&c->write, stream, c->out, (unsigned)n, on_written)) conn_close(c);
 }
 
-/* An answer of our own to a request that can't be read; nothing after it can be read either. */
+/* Answers a request that can't be read; nothing after it can be read either. */
 static void conn_refuse(conn *c, int status) {
   slp_serve_answer a = {.status = status, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
   c->close_after = 1;
@@ -359,7 +359,7 @@ static slp_str served_header(slp_served *rq, const char *name) {
   return slp_request_header(&c->rq, &c->rq_bytes, name);
 }
 
-/* The complete request keeps the buffer it was read into; what came behind it moves to a new one. */
+/* The complete request keeps the buffer it was read into; the bytes behind it move to a new one. */
 static int request_complete(conn *c) {
   size_t end = c->rq.end;
   slp_buf_free(&c->rq_bytes);
@@ -404,7 +404,7 @@ static void conn_next(conn *c) {
   slp_post(&c->li->u->host, &c->ev);
 }
 
-/* The connection's turn: a request to hand over, the next one to look for, or bad news. */
+/* Handles an event of the connection: a request to hand over, the next one to look for, or an error. */
 static void on_conn_event(slp_event *ev) {
   conn *c = SLP_OWNER(ev, conn, ev);
   slp_listener *l = c->li->l;
@@ -417,7 +417,7 @@ static void on_conn_event(slp_event *ev) {
     c->state = SERVING;
     l->on_request(l, &c->served);
   } else if (c->state == GONE && c->served.on_gone) {
-    c->state = CLOSED; /* closing the listener or the host from in there leaves it alone */
+    c->state = CLOSED; /* the callback may close the listener or the host: neither touches it then */
     c->served.on_gone(&c->served);
     conn_close(c);
   }
@@ -469,7 +469,7 @@ static void conn_read_on(conn *c) {
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
-/* 0: it can't be watched over for want of memory. */
+/* Starts the timer of the connection's age. 0: no memory. */
 static int watch_age(conn *c) {
   slp_host *h = &c->li->u->host;
   uint32_t ms = c->li->l->conn_ms_max;
@@ -503,7 +503,7 @@ static void on_connection(uv_stream_t *stream, int status) {
   slp_list_add_last(&li->conns, &c->link);
   li->open_n++;
   li->conns_n++;
-  /* One too many is taken and closed: left alone, it would wait in the kernel. */
+  /* A connection above the limit is accepted and closed: otherwise it would wait in the kernel. */
   if (uv_accept(stream, (uv_stream_t *)&c->tcp) || (li->l->conns_max && li->conns_n > li->l->conns_max) ||
       !watch_age(c)) {
     conn_close(c);
@@ -598,7 +598,7 @@ void slp_uv_listen_close_all(slp_uv_host *u) {
     if (!li->closing) {
       li->l->impl = NULL;
       listener_close(li);
-    } else if (li->open_n == 0) { /* its on_closed was posted and will not run any more */
+    } else if (li->open_n == 0) { /* its on_closed was posted and must not run any more */
       slp_list_remove(&li->link);
       slp_free(u->host.mem, li);
       slp_uv_drop(u);

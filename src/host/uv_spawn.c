@@ -18,7 +18,7 @@ typedef struct job {
   slp_child *child; /* NULL: answered or cancelled */
   slp_list link;
   slp_timer deadline;
-  slp_buf text; /* room for all of it from the start: growing would leave copies of secrets behind */
+  slp_buf text; /* has room for all output from the start: growing would leave copies of secrets behind */
   char line[160], said[160];
   size_t line_n;
   int error, status, signal;
@@ -56,19 +56,21 @@ static void close_handle(uv_handle_t *handle) {
   if (!uv_is_closing(handle)) uv_close(handle, on_closed);
 }
 
-/* Nothing more is wanted of the process; it may still be there. */
+/* The job needs the process no longer, which may still run. */
 static void stop(job *j) {
   if (j->over) return;
   j->over = 1;
   slp_timer_clear(&j->u->host, &j->deadline);
   close_handle((uv_handle_t *)&j->out);
   close_handle((uv_handle_t *)&j->err);
-  /* Who still holds its output belongs to its group, whose number is taken as long as somebody is in it. */
+  /* A process that still holds the output belongs to the child's group, and the group's number stays in use
+   * while it has a member. */
   int reaped = j->started && !(j->exited && j->out_ended) && kill(-j->process.pid, SIGKILL) && errno == ESRCH;
-  /* No group and no end seen: the application waited for just any child. libuv won't hear of it any more. */
+  /* The group is gone and libuv saw no end: the application waited for any child. libuv won't report it any
+   * more. */
   if (reaped) j->exited = 1;
   if (j->started && !j->exited) {
-    uv_ref((uv_handle_t *)&j->process); /* to be seen ending, whatever else keeps the loop going */
+    uv_ref((uv_handle_t *)&j->process); /* its end must be seen, whatever else keeps the loop going */
   } else {
     close_handle((uv_handle_t *)&j->process);
   }
@@ -107,7 +109,7 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal) {
 
 static void on_deadline(slp_timer *timer) { finish(SLP_OWNER(timer, job, deadline), SLP_ETIMEDOUT); }
 
-/* Without room left, one byte more tells "too much" from "just fits". */
+/* With no room left, a place for one more byte tells "too much" from "just fits". */
 static void give_room_out(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
   job *j = handle->data;
   size_t left = j->text.cap - j->text.n;

@@ -54,7 +54,7 @@ static void start_next(slp_uv_host *u, slp_work_line *line) {
   SLP_CHECK(uv_queue_work(u->loop, &j->req, in_thread, after) == 0);
 }
 
-/* Behind its equals, before what is less urgent. */
+/* Queues the work behind that of the same urgency and before less urgent work. */
 static void stand_in_line(slp_work_line *line, slp_work *work) {
   slp_list *at = work->urgent ? line->waiting.next : &line->waiting;
   while (at != &line->waiting && SLP_OWNER(at, slp_work, link)->urgent) at = at->next;
