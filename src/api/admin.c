@@ -8,7 +8,7 @@
 #include "core/start.h"
 
 struct slp_admin_call {
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* owns a reference */
   sloop_t *s;
   slp_admin *admin; /* NULL: it was stopped */
   slp_admin_task task;

@@ -1,4 +1,4 @@
-/* leases.c - where a consumer's leases are. */
+/* leases.c - opens the store and schema of a consumer's leases. */
 #include "api/leases.h"
 
 #include "api/open.h"
@@ -16,7 +16,7 @@ static int bad(char why[160], const char *fmt, const char *text) {
   return SLOOP_EOPTION;
 }
 
-/* As DynamoDB has them. */
+/* The rules are DynamoDB's. */
 static int is_table_name(const char *s) {
   size_t n = strlen(s);
   if (n < 3 || n > 255) return 0;
@@ -71,7 +71,7 @@ int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[1
 
 /* ---- opening ------------------------------------------------------------------------------------------ */
 
-/* What tells a stream from one made later under the same name. */
+/* Tells a stream from one made later under the same name. */
 static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   static const char mark[] = "/stream/";
   const char *label = strstr(d->arn, mark);
@@ -119,7 +119,7 @@ static int store_of(sloop_t *s, const slp_lease_place *place, const slp_table_sp
   return SLP_EINVAL;
 }
 
-/* Rows of KCL do not name their application: its table does, wherever the table is. */
+/* Rows of KCL do not name their application, so an application has a table of its own in every store. */
 static const char *table_of(const sloop_t *s, const slp_lease_place *place) {
   if (place->store == SLP_LEASES_DYNAMODB) return place->name;
   return place->layout == SLP_LAYOUT_KCL ? s->o.app : "leases";

@@ -1,4 +1,4 @@
-/* leases.h - the options `store`, `schema` and `worker`: what they mean, and opening what they name. */
+/* leases.h - reads the options `store`, `schema` and `worker`, and opens what they name. */
 #ifndef SLP_API_LEASES_H
 #define SLP_API_LEASES_H
 

@@ -1,4 +1,4 @@
-/* life.c - start, stop, pause, list, statistics: thin, checked doors to core. */
+/* life.c - start, stop, pause, list, statistics: each checks its arguments and calls core. */
 #include "api/metrics.h"
 #include "api/open.h"
 
@@ -8,7 +8,7 @@ int sloop_start(sloop_t *s) {
   return slp_consumer_start(s->consumer);
 }
 
-/* Remembered here, so that close can tell a stop that never finished. */
+/* The status is kept, so that close can report a stop that never finished. */
 static void on_stopped(sloop_t *s, int status, void *arg) {
   sloop_cb cb = s->stop_cb;
   (void)arg;
@@ -40,7 +40,7 @@ int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg) {
 
 void slp_family_ref(slp_family *f) { slp_host_ref(f->host, f->unrefs < f->members); }
 
-/* Consumers on one host share its hold on the loop: it is let go when none wants it. */
+/* Consumers on one host share its reference on the loop, which is dropped when none of them wants it. */
 static void set_ref(sloop_t *s, uint32_t on) {
   if (s->refd == on || s->closing) return;
   s->refd = on;

@@ -1,4 +1,4 @@
-/* metrics.c - sloop_metrics_*: the consumers to tell of, and the two ways to tell. */
+/* metrics.c - sloop_metrics_*: the consumers that metrics cover, and both ways to publish them. */
 #include "api/metrics.h"
 
 #include "api/metrics_push.h"
@@ -11,10 +11,10 @@
 
 struct sloop_metrics_s {
   slp_list link; /* in family->metrics */
-  slp_mem *mem;  /* held */
+  slp_mem *mem;  /* owns a reference */
   slp_family *family;
   sloop_t *owner;
-  sloop_t **members; /* NULL: was closed. A place is never used again: it is the member's number */
+  sloop_t **members; /* NULL: closed. A place is never used again, because its index is the member's number */
   size_t members_n, members_cap;
   slp_metrics_server server;
   slp_metrics_push push;
@@ -214,7 +214,7 @@ static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_
   m->owner = s;
   r = add_member(m, s);
   if (!r && ns) r = open_push(m, ns, o);
-  if (!r && o->listen) r = open_server(m, o->listen, why); /* the last: it would end later */
+  if (!r && o->listen) r = open_server(m, o->listen, why); /* opened last, because closing it takes a turn */
   if (r) {
     slp_metrics_push_close(&m->push);
     metrics_free(m);

@@ -1,5 +1,5 @@
-/* metrics_data.c - which values go to CloudWatch, under which names. Those that Amazon's KCL also tells have
- * its names. */
+/* metrics_data.c - chooses the values for CloudWatch and their names. Values that Amazon's KCL publishes too
+ * have its names. */
 #include "api/metrics_data.h"
 
 typedef enum { ADDED, LEVEL } total_kind;
@@ -42,7 +42,7 @@ static void dimension(slp_cw_datum *ret, const char *name, const char *value) {
   if (*value) ret->dimensions[ret->dimensions_n++] = (slp_cw_dimension){name, slp_str_of(value)};
 }
 
-/* 0: not to be told. */
+/* 0: the value is not published. */
 static int one_total(const slp_metrics_data *d, const slp_sample_consumer *c, const total *t,
                      slp_cw_datum *ret) {
   const char *app = slp_sample_text(d->sample, c->app);
@@ -72,7 +72,7 @@ static int one_shard(const slp_metrics_data *d, const slp_sample_consumer *c, co
 
 static size_t totals_n(const slp_metrics_data *d) { return d->as_motorway ? 0 : SLP_COUNT(totals); }
 
-/* The item that d stands at; 0: it is not told. */
+/* Makes the datum of the item that d is at. 0: it is not published. */
 static int item_at(const slp_metrics_data *d, slp_cw_datum *ret) {
   const slp_sample_consumer *c = &d->sample->consumers[d->consumer];
   if (d->item < totals_n(d)) return one_total(d, c, &totals[d->item], ret);
@@ -80,7 +80,7 @@ static int item_at(const slp_metrics_data *d, slp_cw_datum *ret) {
   return one_shard(d, c, &d->sample->shards[shard], ret);
 }
 
-/* To the next item that is told, or to the end. */
+/* Moves d to the next item that is published, or to the end. */
 static void settle(slp_metrics_data *d) {
   slp_cw_datum told;
   const slp_sample *s = d->sample;

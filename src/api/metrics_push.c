@@ -1,7 +1,7 @@
 /* metrics_push.c - one round: sample -> call -> call ... -> until the next time. */
 #include "api/metrics_push.h"
 
-/* A consumer's totals fit behind that: 20 data, with names as long as they can be. */
+/* The totals of one more consumer fit behind this: 20 data with the longest names. */
 #define NEARLY_FULL_BYTES (SLP_CLOUDWATCH_BODY_MAX - 200000u)
 #define NEARLY_FULL_DATA (SLP_CLOUDWATCH_DATA_MAX - SLP_METRICS_TOTALS_MAX)
 
@@ -39,7 +39,7 @@ static int nearly_full(const slp_metrics_push *p) {
   return p->put.data_n > NEARLY_FULL_DATA || p->put.op.request.n > NEARLY_FULL_BYTES;
 }
 
-/* 1: there is one, in p->next. 0: none is left, or it belongs into the next call. */
+/* Finds the next datum. 1: it is in p->next. 0: none is left, or it belongs into the next call. */
 static int have_next(slp_metrics_push *p) {
   if (p->next_waits) return 1;
   int totals = slp_metrics_data_at_totals(&p->data);
@@ -56,7 +56,7 @@ static void send_some(slp_metrics_push *p) {
   while (!r && have_next(p)) {
     r = slp_cw_put_add(&p->put, &p->next);
     p->next_waits = r == SLP_MORE;
-    if (r == SLP_EBADDATA) r = 0; /* names of another world: the rest can be told */
+    if (r == SLP_EBADDATA) r = 0; /* a name that CloudWatch does not accept is skipped */
   }
   if (r && r != SLP_MORE)
     starved(p);
@@ -78,7 +78,7 @@ static void on_put(slp_cw_put *put) {
   send_some(p);
 }
 
-/* Members get their numbers one after the other. */
+/* Makes room for all members: their numbers are consecutive. */
 static int room_for_told(slp_metrics_push *p) {
   size_t want = 0;
   for (size_t i = 0; i < p->now.consumers_n; i++) want = slp_max_u64(want, p->now.consumers[i].member + 1);
@@ -94,7 +94,7 @@ static int room_for_told(slp_metrics_push *p) {
 static void on_time(slp_timer *timer) {
   slp_metrics_push *p = SLP_OWNER(timer, slp_metrics_push, timer);
   slp_timer_set_reserved(p->h, timer, slp_after_us(slp_now_us(p->h), (uint64_t)p->every_ms * 1000));
-  if (p->busy) return; /* the round before is not over: what it leaves comes with the next one */
+  if (p->busy) return; /* the round before is not over: the next one publishes the rest */
   p->busy = 1;
   p->next_waits = 0;
   p->totals_to = 0;

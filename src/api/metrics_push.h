@@ -1,6 +1,5 @@
-/* metrics_push.h - tells CloudWatch what a program's consumers did, every so often, in as many calls as it
- * takes. What fails is counted and told once; the next time comes all the same, and with what was not told.
- */
+/* metrics_push.h - publishes the values of a program's consumers to CloudWatch at an interval, in as many
+ * calls as that takes. A failure is counted and reported once; the next round publishes what was missed. */
 #ifndef SLP_API_METRICS_PUSH_H
 #define SLP_API_METRICS_PUSH_H
 
@@ -8,7 +7,7 @@
 #include "host/host.h"
 
 typedef struct slp_metrics_push {
-  /* The owner's, set before open. */
+  /* Set by the owner before open. */
   int (*sample)(void *arg, slp_sample *into);       /* 0, SLP_ENOMEM, SLP_ELIMIT */
   void (*on_trouble)(void *arg, const slp_fail *f); /* the first failure, and the first of another kind */
   void (*on_fine)(void *arg);                       /* after that: it works again */
@@ -20,10 +19,10 @@ typedef struct slp_metrics_push {
   uint64_t data_told, failures; /* out */
 
   slp_host *h;
-  slp_aws *aws; /* held */
+  slp_aws *aws; /* owns a reference */
   slp_timer timer;
   uint8_t busy, in_trouble;
-  int trouble_code; /* of the failure that was told last */
+  int trouble_code; /* of the failure that was reported last */
   slp_sample now;
   sloop_stats_t *told; /* by member */
   size_t told_n;

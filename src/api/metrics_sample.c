@@ -21,7 +21,7 @@ static size_t add_text(slp_sample *s, const char *z) {
   return at;
 }
 
-/* Nothing may be told twice under one name. */
+/* Numbers consumers of the same stream and application, so that no series has the same name twice. */
 static uint32_t twin_of(const slp_sample *s, const slp_sample_consumer *c) {
   uint32_t same = 0;
   for (size_t i = 0; i < s->consumers_n; i++) {

@@ -1,5 +1,5 @@
-/* metrics_sample.h - what the consumers of a program say at one moment, copied: so it can be written out in
- * slices while they go on. */
+/* metrics_sample.h - a copy of the statistics of a program's consumers at one moment, so that it can be
+ * written out in slices while they continue. */
 #ifndef SLP_API_METRICS_SAMPLE_H
 #define SLP_API_METRICS_SAMPLE_H
 
@@ -8,7 +8,7 @@
 
 typedef enum slp_reading {
   SLP_READING_NOT_STARTED,
-  SLP_READING_FINDING, /* the stream and its shards */
+  SLP_READING_FINDING, /* looking for the stream and its shards */
   SLP_READING_RUNNING,
   SLP_READING_STOPPING,
   SLP_READING_STOPPED,
@@ -18,7 +18,7 @@ typedef enum slp_reading {
 typedef struct slp_sample_consumer {
   size_t app, stream, worker; /* for slp_sample_text(); "" when there is none */
   size_t member;              /* the sampler's own number for it, the same in every sample */
-  uint32_t twin;              /* from 2 on: so many of the same stream and application; else 0 */
+  uint32_t twin;              /* from 2 on: number among those of the same stream and application; else 0 */
   slp_reading reading;
   sloop_stats_t stats;
   size_t shards_end; /* its shards end before this one, and begin where those of the consumer before end */

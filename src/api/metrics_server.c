@@ -1,4 +1,4 @@
-/* metrics_server.c - what answers a request: a few words at once, or a page that an event writes slice by
+/* metrics_server.c - answers requests: with a few words at once, or with a page that an event writes slice by
  * slice. */
 #include "api/metrics_server.h"
 

@@ -14,7 +14,7 @@ int slp_metrics_address_read(const char *listen, char ret_address[SLP_METRICS_AD
                              uint16_t *ret_port, char why[160]);
 
 typedef struct slp_metrics_server {
-  /* The owner's, set before open. */
+  /* Set by the owner before open. */
   int (*sample)(void *arg, slp_sample *into, int with_shards); /* 0, SLP_ENOMEM, SLP_ELIMIT */
   void (*own)(void *arg, slp_metrics_own *ret);
   void (*on_closed)(struct slp_metrics_server *s);

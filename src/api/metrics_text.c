@@ -1,6 +1,6 @@
-/* metrics_text.c - Prometheus' text. A family of samples has one name: HELP, TYPE, then a line for each
- * consumer, or for each shard of each. Names follow prometheus.io/docs/practices/naming: base units, the unit
- * at the end, _total behind counters. */
+/* metrics_text.c - writes Prometheus' text. A family of samples has one name: HELP, TYPE, then a line for
+ * each consumer, or for each shard of each. Names follow prometheus.io/docs/practices/naming: base units, the
+ * unit at the end, _total behind counters. */
 #include "api/metrics_text.h"
 
 #include "api/metrics_ready.h"
@@ -24,7 +24,7 @@ typedef struct other_row {
   const char *name, *type, *help;
   other_kind kind;
   unsigned decimals;
-  /* PER_SHARD: 0 when it is not known. PER_PROGRAM: 0 when it is off. */
+  /* Returns 0 when a PER_SHARD value is not known or a PER_PROGRAM value is off. */
   int (*value)(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret);
 } other_row;
 
@@ -76,7 +76,7 @@ static const other_row others[] = {
     {"sloop_cloudwatch_failures_total", "counter", "calls to CloudWatch that failed", PER_PROGRAM, 0,
      put_failures},
 };
-/* Families without a line are left out whole, but for stats. */
+/* A family without any line is left out, except those of SLOOP_STATS. */
 #define FAMILIES (SLP_COUNT(stats) + SLP_COUNT(others))
 
 /* ---- names of stats ------------------------------------------------------------------------------------ */
@@ -85,7 +85,8 @@ static int ends_with(const char *z, const char *end) {
   return n >= k && strcmp(z + n - k, end) == 0;
 }
 
-/* The header: counters only grow, ..._now are levels. So are highest values, which only happen to grow. */
+/* By the rule of sloop.h: counters only grow, names with _now are levels. Highest values are levels too,
+ * although they only grow. */
 static int is_level(const char *stat) {
   return ends_with(stat, "_now") || ends_with(stat, "_peak") || ends_with(stat, "_max") ||
          ends_with(stat, "_p999");
@@ -102,8 +103,8 @@ static const char *base_unit(const char *unit) { /* "": it is no part of a name 
   return strcmp(unit, "bytes") == 0 ? "bytes" : "";
 }
 
-/* A level of the same name as a counter, "batches_now" beside "batches": to some readers name and name_total
- * are one. */
+/* Some readers take NAME and NAME_total for one family: a level must not have the name of a counter, as
+ * "batches_now" beside "batches" would. */
 static int has_counter(const char *stat) {
   size_t n = strlen(stat) - strlen("_now");
   for (size_t i = 0; i < SLP_COUNT(stats); i++)
@@ -149,7 +150,7 @@ static void add_label(slp_buf *b, const char *name, const char *value, char befo
   slp_buf_add_char(b, '"');
 }
 
-/* name{stream="...",app="...",worker="...", and the label that differs */
+/* Writes name{stream="...",app="...",worker="...", and the label that differs. */
 static void add_name(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c,
                      const char *label, const char *value) {
   const slp_sample *s = t->sample;
@@ -170,7 +171,7 @@ static void add_value(slp_buf *b, uint64_t value, unsigned decimals) {
   slp_buf_add_char(b, '\n');
 }
 
-/* Unknown values are left out: there is no line that says so. */
+/* Unknown values have no line. */
 static void add_stat(const slp_metrics_text *t, const stat_row *row, const slp_sample_consumer *c) {
   char name[80];
   uint64_t value;

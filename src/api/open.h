@@ -23,10 +23,10 @@ typedef struct slp_outside {
 /* What joined consumers share. */
 typedef struct slp_family {
   slp_host *host;
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* owns a reference */
   slp_engine *engine;
   slp_outside outside;
-  slp_aws *aws;               /* held */
+  slp_aws *aws;               /* owns a reference */
   slp_ops *kinesis, *streams; /* made when a consumer first needs it */
   struct slp_memory *memory;  /* likewise: leases that live here */
   slp_list metrics;           /* sloop_metrics_s */

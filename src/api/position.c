@@ -1,4 +1,4 @@
-/* position.c - where a consumer stands, and moving it. */
+/* position.c - tells and moves the position of a consumer. */
 #include "api/open.h"
 #include "core/seek.h"
 

@@ -50,7 +50,7 @@ typedef struct slp_service_kind {
 struct slp_service { /* first member of the service's own struct */
   slp_ops ops;
   const slp_service_kind *kind;
-  slp_aws *aws; /* held */
+  slp_aws *aws; /* owns a reference */
   slp_list idle;
   size_t idle_n, live_n;
   slp_page_reader *readers[SLP_SERVICE_READERS_MAX]; /* owned */

@@ -6,7 +6,7 @@
 #include "sandbox/sandbox.h"
 
 struct sloop_sandbox_s {
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* owns a reference */
   slp_host *host;
   slp_box *box;
   slp_listener listener;

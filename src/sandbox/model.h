@@ -159,7 +159,7 @@ typedef struct slp_box_use {
 typedef struct slp_box_auth slp_box_auth;
 typedef struct slp_ddb slp_ddb; /* ddb.h: the tables of DynamoDB and what belongs to them */
 struct slp_box {
-  slp_mem *mem;           /* held */
+  slp_mem *mem;           /* owns a reference */
   sloop_sandbox_opts_t o; /* its texts are owned copies */
   slp_list streams, faults;
   slp_ddb *ddb;                        /* owned */

@@ -1,5 +1,5 @@
-/* ddb_poll.c - where DynamoDB Streams differs from other services that are polled: a table leads to its
- * stream, a page names no children, and listings say less than they know. */
+/* ddb_poll.c - what DynamoDB Streams does unlike other polled services: a table leads to its stream, a page
+ * names no children, and listings are incomplete at times. */
 #include "source/ddb_poll.h"
 
 #include "aws/limits.h"
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* An ended shard without children: so many times more, after 0.25, 0.5 and 1 s, they are asked for. */
+/* How often more, after 0.25, 0.5 and 1 s, the children of an ended shard that has none are asked for. */
 #define CHILDREN_TRIES 3u
 #define CHILDREN_WAIT_US 250000u
 
@@ -33,11 +33,11 @@ static int list_goes_on(const slp_op_list_shards *page, size_t news) {
 }
 
 static void close_shard(slp_shard_desc *d) {
-  if (d && !d->seq_end.p) d->seq_end = SLP_STR(""); /* where is not known */
+  if (d && !d->seq_end.p) d->seq_end = SLP_STR(""); /* closed at an unknown place */
 }
 
-/* A shard with a child takes no more records, though it may be listed open for a while; and none does once
- * the stream is disabled. */
+/* A shard with a child takes no more records, though it may be listed as open for a while; when the stream is
+ * disabled no shard does. */
 static void listed(slp_poll *p, slp_listing *l) {
   (void)p;
   for (size_t i = 0; i < l->shards_n; i++) {
@@ -54,8 +54,8 @@ static void ask_children(slp_request *q);
 
 static void on_later(slp_timer *t) { ask_children(SLP_OWNER(t, slp_request, timer)); }
 
-/* A shard that ended has a child unless the stream was disabled, but the service may tell of it a moment
- * late; a listing that knows of none either would end the reading there. */
+/* A shard that ended has a child unless the stream was disabled, but the service may list it a moment late; a
+ * listing without it would end the reading there. */
 static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   slp_host *h = q->poll->h;
   if (l->stream_ended || q->restarts == CHILDREN_TRIES) return 0;
@@ -63,7 +63,7 @@ static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   return slp_timer_set(h, &q->timer, slp_after_us(slp_now_us(h), wait)) == 0;
 }
 
-/* Without children, or no answer, core asks the listing. */
+/* Without children or an answer, core asks for the listing. */
 static void on_children(slp_write *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
   const slp_op_list_shards *l = &q->op.list;

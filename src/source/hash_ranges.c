@@ -1,5 +1,5 @@
-/* hash_ranges.c - ranges by shard. A shard's range never changes, so whoever told it last is as good as the
- * first. */
+/* hash_ranges.c - ranges by shard. A shard's range never changes, so any source of it is as good as
+ * another. */
 #include "source/hash_ranges.h"
 
 #include "base/num.h"

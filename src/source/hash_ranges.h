@@ -14,9 +14,9 @@ typedef struct slp_hash_ranges {
 
 void slp_hash_ranges_init(slp_hash_ranges *r, slp_mem *mem);
 void slp_hash_ranges_free(slp_hash_ranges *r);
-/* Remembers the page's ChildShards. Without memory it does not, and their range is not known. */
+/* Remembers the page's ChildShards. When there is no memory, their range stays unknown. */
 void slp_hash_ranges_learn(slp_hash_ranges *r, const slp_page *page);
-/* A new listing: what it knows need not be remembered. */
+/* Takes a new listing; ranges in it need not be remembered any longer. */
 void slp_hash_ranges_listed(slp_hash_ranges *r, slp_listing *l);
 /* 1: *ret is the range of that shard. 0: it is not known. l: the newest listing, or NULL. */
 int slp_hash_ranges_get(const slp_hash_ranges *r, slp_listing *l, slp_str shard, slp_hash_range *ret);

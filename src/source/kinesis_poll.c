@@ -1,5 +1,5 @@
-/* kinesis_poll.c - where Kinesis differs from other services that are polled: names and ARNs, times to come,
- * and what a page of records needs before core gets it. */
+/* kinesis_poll.c - what Kinesis does unlike other polled services: names and ARNs, points in time that are in
+ * the future, and what a page of records needs before core gets it. */
 #include "source/kinesis_poll.h"
 
 #include "aws/limits.h"
@@ -9,9 +9,9 @@
 
 #include <stdio.h>
 
-/* Kept for the next pages: as many as expand at once on a busy stream, and not much memory. */
+/* Expanders kept for the next pages: as many as a busy stream uses at once, in little memory. */
 #define IDLE_EXPANDERS_MAX 16u
-/* How exactly we know the service's time when it says that a point in time is in the future. */
+/* How far our clock may be from the service's when it says that a point in time is in the future. */
 #define FUTURE_SLACK_MS 2000
 
 typedef struct kinesis_poll {
@@ -32,14 +32,14 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   rq->ready = d->status != SLP_STREAM_CREATING;
 }
 
-/* The service refuses a time that its own clock has not reached. "Latest" would leave out what comes between
- * that time and the moment in which this is asked for: a moment ago leaves out nothing, and core passes over
- * what is too early. Anything else it calls an invalid argument is the caller's mistake. */
+/* The service refuses a time that its own clock has not reached. "Latest" would skip what arrives between
+ * that time and the moment of the call; a moment ago skips nothing, and core drops the records that are too
+ * early. Any other argument that the service calls invalid is the caller's mistake. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME) return 0;
   if (strcmp(it->op.fail.aws_code, "InvalidArgumentException") != 0) return 0;
-  if (q->earlier) { /* it says no time, and ours is ahead of its */
+  if (q->earlier) { /* its answer has no time, and our clock is ahead of its */
     it->kind = SLP_ITER_OLDEST;
     return 1;
   }
@@ -129,7 +129,7 @@ int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str st
   k->expand = aggregates == SLOOP_AGGREGATES_EXPAND;
   slp_list_init(&k->idle);
   slp_hash_ranges_init(&k->ranges, h->mem);
-  /* A name alone goes without an ARN: kinesalite knows none. */
+  /* A name alone is sent without an ARN: kinesalite knows none. */
   slp_poll_init(p, &kinesis_kind, h, ops, &named);
   p->s.fetch_records_max = SLP_KINESIS_RECORDS_MAX;
   p->s.fetch_bytes_max = SLP_KINESIS_PAGE_BYTES_MAX;

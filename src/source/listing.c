@@ -1,4 +1,4 @@
-/* listing.c - pages of a listing become one: their bodies are kept, and a hash of ids finds the doubles. */
+/* listing.c - joins the pages of a listing: their bodies are kept, and a hash of ids finds duplicates. */
 #include "source/listing.h"
 
 slp_listing *slp_listing_new(slp_mem *mem) {
@@ -28,7 +28,7 @@ static size_t hash_of(slp_str id) {
   return (size_t)(h ^ (h >> 32));
 }
 
-/* Where id is, or the free slot where it belongs. */
+/* The slot that holds id, or the free slot where it belongs. */
 static uint32_t *find_slot(const slp_listing *l, slp_str id) {
   size_t i = hash_of(id) & (l->slots_n - 1);
   while (l->slots[i] && !slp_str_eq(l->shards[l->slots[i] - 1].id, id)) i = (i + 1) & (l->slots_n - 1);
@@ -57,8 +57,8 @@ static void fill_in(slp_str *known, slp_str other) {
   if (!known->p) *known = other;
 }
 
-/* A shard on two pages: a page may be older than the other, so each may know what the other does not, as that
- * it was closed meanwhile. */
+/* A shard is on two pages. Either page may be older, so each may know what the other does not, such as that
+ * the shard was closed meanwhile. */
 static void merge_row(slp_shard_desc *known, const slp_shard_desc *other) {
   fill_in(&known->parent, other->parent);
   fill_in(&known->adjacent_parent, other->adjacent_parent);

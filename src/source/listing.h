@@ -8,7 +8,7 @@
 #define SLP_LISTING_SHARDS_MAX 100000u
 #define SLP_LISTING_PAGES_MAX 2000u
 
-typedef struct slp_listing { /* what the pages so far say; zero it but for mem */
+typedef struct slp_listing { /* the shards of the pages so far; zero it but for mem */
   slp_mem *mem;
   slp_buf *bodies; /* owned; the rows point into them */
   size_t bodies_n, bodies_cap;

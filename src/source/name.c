@@ -28,8 +28,8 @@ static int is_printable(slp_str s) {
   return 1;
 }
 
-/* Cuts s before the next such character, which goes, and gives that part; what is left stays in s. {NULL,0}:
- * there is none. */
+/* Cuts s at the next such character, which is dropped, and returns the part before it; s keeps the rest.
+ * {NULL,0}: there is none. */
 static slp_str cut(slp_str *s, char at) {
   const char *end = s->n ? memchr(s->p, at, s->n) : NULL;
   if (!end) return (slp_str){NULL, 0};

@@ -1,4 +1,4 @@
-/* name.h - what the option `stream` names: a stream of Kinesis or of DynamoDB, by name or ARN. */
+/* name.h - reads the option `stream`: a stream of Kinesis or of DynamoDB, by name or ARN. */
 #ifndef SLP_SOURCE_NAME_H
 #define SLP_SOURCE_NAME_H
 

@@ -1,6 +1,6 @@
-/* poll.c - core's source over a table of polling calls: whole listings out of pages, places to iterators,
- * pages of records as they come. Judges no page: what a pairing of iterator and children means is core's
- * affair. */
+/* poll.c - core's source over a table of polling calls: it joins pages to whole listings, turns positions
+ * into iterators, and passes on pages of records. It judges no page: what a pairing of iterator and children
+ * means is core's affair. */
 #include "source/poll.h"
 
 #include "sloop.h"
@@ -55,7 +55,7 @@ void slp_request_answer(slp_request *q) {
   rq->on_done(rq);
 }
 
-/* No memory even to ask: answered from the next turn. */
+/* There is no memory even to ask: the request is answered from the next turn. */
 static void starve(slp_poll *p, slp_src_req *rq) {
   rq->impl = p->starved;
   p->starved = rq;
@@ -75,7 +75,7 @@ static void on_starved(slp_event *ev) {
   rq->on_done(rq);
 }
 
-/* 1: it was one of the starved, and is no more. */
+/* Removes the request from the starved ones. 1: it was one. */
 static int unstarve(slp_poll *p, slp_src_req *rq) {
   slp_src_req *before = NULL;
   for (slp_src_req *it = p->starved; it; before = it, it = it->impl) {
@@ -167,7 +167,7 @@ static void on_list_page(slp_write *op) {
   slp_op_list_shards *page = &q->op.list;
   q->out = NULL;
   slp_request_outcome(q, op);
-  /* Kinesis' token lives 300 s; what was read before it is a snapshot too old to go on with. */
+  /* Kinesis' token lives 300 s; the pages read before it are too old a snapshot to continue. */
   if (op->fail.class == SLP_EXPIRED && page->next_token.n && q->restarts < LIST_RESTARTS_MAX) {
     q->restarts++;
     if (SLP_MUTANT(expired_list_is_whole)) {
@@ -190,7 +190,7 @@ static void on_list_page(slp_write *op) {
   if (r) {
     list_failed(q, r);
   } else if (next.n && (!kind->list_goes_on || kind->list_goes_on(page, q->listing->shards_n - known))) {
-    send_list(q, next); /* it lies in a body that the listing holds now */
+    send_list(q, next); /* the token lies in a body that the listing owns now */
   } else {
     list_finished(q);
   }
@@ -313,7 +313,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   }
   slp_op_records *op = &q->op.records;
   op->op.on_done = on_fetch;
-  op->op.tries_max = 1; /* each shard has a back-off of its own, in core */
+  op->op.tries_max = 1; /* core has a back-off for each shard */
   op->arn = slp_str_of(p->arn);
   op->iterator = rq->cursor;
   op->limit = rq->limit;

@@ -1,5 +1,5 @@
-/* poll.h - what every source that polls a table of ops has in common: requests kept for reuse, whole listings
- * out of pages, places to iterators, cancelling. Where services differ, a slp_poll_kind says how. */
+/* poll.h - the common part of every source that polls a table of ops: requests kept for reuse, whole listings
+ * out of pages, positions to iterators, cancelling. Where services differ, a slp_poll_kind says how. */
 #ifndef SLP_SOURCE_POLL_H
 #define SLP_SOURCE_POLL_H
 
@@ -8,8 +8,8 @@
 #include "source/listing.h"
 #include "source/name.h"
 
-/* A failed call in the middle of something costs all of it, so it is tried more often than a first one, whose
- * repeat is core's. */
+/* A failed call in the middle of a request costs all of it, so it is tried more often than a first call,
+ * which core repeats. */
 #define SLP_POLL_LATER_TRIES 4u
 
 typedef struct slp_poll slp_poll;
@@ -39,19 +39,19 @@ typedef struct slp_request { /* a request of core's, from its begin to its one a
 typedef struct slp_poll_kind {
   /* Whether a listing must wait for a description. NULL: never. */
   int (*list_needs_description)(const slp_poll *p);
-  /* A description is here: fills rq in. */
+  /* Fills rq from a description. */
   void (*described)(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq);
-  /* A listing is complete. May change its rows. NULL: stays as it is. */
+  /* Called when a listing is complete. May change its rows. NULL: they stay as they are. */
   void (*listed)(slp_poll *p, slp_listing *l);
-  /* Whether the page's next token leads anywhere. `news`: ids not on a page before. NULL: always. */
+  /* Is the page's next token worth following? `news`: ids not on a page before. NULL: always. */
   int (*list_goes_on)(const slp_op_list_shards *page, size_t news);
-  /* The service refused a place. 1: q->op.iterator was changed, ask again. NULL: never. */
+  /* Called when the service refused a position. 1: q->op.iterator was changed, ask again. NULL: never. */
   int (*other_place)(slp_request *q);
-  /* A page is here (q->op.records; rq's outcome is set): leads to slp_request_answer(), now or later. */
+  /* Takes a page (q->op.records; rq's outcome is set) and calls slp_request_answer(), now or later. */
   void (*fetched)(slp_request *q);
-  /* The fetch is over, answered or cancelled: gives back what `fetched` left in q. NULL: nothing. */
+  /* Called when the fetch is over, answered or cancelled: frees what `fetched` left in q. NULL: nothing. */
   void (*fetch_over)(slp_request *q);
-  /* The source is closed, nothing is in flight: gives back what the kind has of its own. NULL: nothing. */
+  /* Called when the source is closed and nothing is in flight: frees what the kind owns. NULL: nothing. */
   void (*closing)(slp_poll *p);
 } slp_poll_kind;
 
@@ -69,8 +69,8 @@ struct slp_poll {
   slp_event starved_ev;
 };
 
-/* p is the first member of a zeroed block of memory from h->mem; close() frees the block. What s tells of
- * the service is the caller's to fill in. */
+/* p is the first member of a zeroed block of memory from h->mem; close() frees the block. The caller fills in
+ * the members of s that describe the service. */
 void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops,
                    const slp_stream_name *named);
 

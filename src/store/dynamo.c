@@ -18,10 +18,10 @@
 /* BatchGetItem answers 16 MB at most (API reference), which JSON's escapes and base64 can double. */
 #define ANSWER_MAX (40u * 1024 * 1024)
 #define SLICE_ROWS 64u /* at the usual 1 KB a row: as much as a slice of a page of records */
-/* CreateTable takes some seconds; between two looks. */
+/* CreateTable takes some seconds; the table is polled until it is there. */
 #define PREPARE_US_MAX 120000000u
-#define LOOK_US_MIN 100000u
-#define LOOK_US_MAX 2000000u
+#define POLL_US_MIN 100000u
+#define POLL_US_MAX 2000000u
 #define BATCH_US_MAX 10000000u /* keys that stay unprocessed */
 
 typedef enum {
@@ -39,9 +39,10 @@ typedef enum {
 typedef struct dynamo {
   slp_store s;
   slp_host *h;
-  slp_aws *aws;         /* held */
+  slp_aws *aws;         /* owns a reference */
   slp_table_spec *spec; /* owned */
-  uint8_t tells_images; /* it has sent a row that refused: so no row means that there is none */
+  /* A refused write brought its row once, so a refusal without one means that there is no row. */
+  uint8_t tells_images;
 } dynamo;
 
 typedef struct asking {
@@ -50,10 +51,10 @@ typedef struct asking {
   ask_kind kind;
   slp_store_req *rq;
   slp_dynamo_reader reader;
-  slp_buf rest; /* what the next call goes on with */
+  slp_buf rest; /* where the next call continues */
   slp_dynamo_table table;
   size_t rows_before; /* of the pages before this one */
-  uint64_t look_us, give_up_us;
+  uint64_t poll_us, give_up_us;
   uint8_t asked_before; /* rq->sent_us is set */
   slp_timer pause;
 } asking;
@@ -121,7 +122,7 @@ static void over(asking *a) {
   rq->on_done(rq);
 }
 
-/* The next turn ends it: nothing was sent. */
+/* Ends a request for which nothing was sent, in the next turn. */
 static void end_unsent(asking *a, int r) {
   slp_store_req *rq = a->rq;
   slp_host *h = a->d->h;
@@ -191,7 +192,7 @@ static slp_store_rows *rows_of(asking *a) {
   return NULL;
 }
 
-/* Rows of a page that could not be read to its end: the page is asked for again. */
+/* Drops the rows of a page that could not be read to its end: the page is asked for again. */
 static void begin_reading(asking *a) {
   slp_store_rows *rows = rows_of(a);
   if (rows && a->kind == ASK_UPDATE) slp_store_rows_free(rows);
@@ -227,7 +228,7 @@ static void explain(asking *a) {
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-/* Later; not longer than until give_up_us. 1: it will come. */
+/* Sets the timer of the next call. 0: give_up_us has passed, or there is no memory. */
 static int pause(asking *a, uint64_t us) {
   slp_host *h = a->d->h;
   uint64_t now = slp_now_us(h);
@@ -240,11 +241,11 @@ static void on_pause_over(slp_timer *timer) {
   ask(a, a->kind == ASK_CREATE ? ASK_DESCRIBE : a->kind);
 }
 
-/* The table is on its way: look again, less and less often. */
-static void look_again(asking *a) {
+/* The table is being made: poll it again, less and less often. */
+static void poll_again(asking *a) {
   const char *state = a->table.status[0] ? a->table.status : "not there yet";
-  if (pause(a, a->look_us)) {
-    a->look_us = slp_min_u64(a->look_us * 2, LOOK_US_MAX);
+  if (pause(a, a->poll_us)) {
+    a->poll_us = slp_min_u64(a->poll_us * 2, POLL_US_MAX);
     return;
   }
   slp_fail_set(&a->rq->fail, SLP_BUSY, SLP_ETIMEDOUT, "table \"%.200s\" is still %s after %u s",
@@ -263,7 +264,7 @@ static void described(asking *a) {
   } else if (strcmp(a->table.hash, t->hash_name) != 0 || strcmp(a->table.range, range) != 0) {
     slp_table_other_keys(&a->rq->fail, t, a->table.hash, a->table.range);
   } else if (status_is(a, "CREATING") || status_is(a, "DELETING")) {
-    look_again(a);
+    poll_again(a);
     return;
   } else if (!status_is(a, "ACTIVE") && !status_is(a, "UPDATING")) {
     slp_fail_set(&a->rq->fail, SLP_REFUSED, SLOOP_EREFUSED, "table \"%.200s\" can't be used: it is %s",
@@ -275,15 +276,15 @@ static void described(asking *a) {
 static void prepare_answered(asking *a) {
   slp_class class = a->op.fail.class;
   slp_store_prepare *p = prepare_of(a);
-  /* BUSY: somebody else was faster. TRANSIENT: in doubt. */
+  /* BUSY: another client created it first. TRANSIENT: in doubt. */
   int on_its_way =
       a->kind == ASK_CREATE && (class == SLP_FINE || class == SLP_BUSY || class == SLP_TRANSIENT);
-  /* Told before it can be seen. */
+  /* CreateTable has answered, but DescribeTable does not know the table yet. */
   int unseen = a->kind == ASK_DESCRIBE && class == SLP_GONE && p->created;
   if (on_its_way) p->created = class == SLP_FINE;
   if (on_its_way || unseen) {
     a->table = (slp_dynamo_table){.not_text = 0};
-    look_again(a);
+    poll_again(a);
   } else if (a->kind == ASK_DESCRIBE && class == SLP_FINE) {
     described(a);
   } else if (a->kind == ASK_DESCRIBE && class == SLP_GONE && p->create) {
@@ -294,7 +295,7 @@ static void prepare_answered(asking *a) {
   }
 }
 
-/* One partition that has no room left is not to keep the rows of all others waiting for ever. */
+/* One partition that is out of capacity must not hold up the rows of all others for ever. */
 static void give_up_batch(asking *a) {
   if (slp_now_us(a->d->h) < a->give_up_us) {
     end_unsent(a, SLP_ENOMEM);
@@ -306,7 +307,7 @@ static void give_up_batch(asking *a) {
   over(a);
 }
 
-/* A page of rows. */
+/* Takes a page of rows. */
 static void rows_answered(asking *a) {
   if (a->op.fail.class != SLP_FINE) {
     explain(a);
@@ -314,11 +315,11 @@ static void rows_answered(asking *a) {
     over(a);
   } else if (!a->rest.n) {
     over(a);
-  } else if (a->kind == ASK_BATCH) { /* unprocessed keys are a polite way to throttle */
+  } else if (a->kind == ASK_BATCH) { /* the service throttles by leaving keys unprocessed */
     a->d->s.cost.throttles++;
     a->rows_before = rows_of(a)->n;
-    if (pause(a, a->look_us))
-      a->look_us = slp_min_u64(a->look_us * 2, LOOK_US_MAX);
+    if (pause(a, a->poll_us))
+      a->poll_us = slp_min_u64(a->poll_us * 2, POLL_US_MAX);
     else
       give_up_batch(a);
   } else {
@@ -327,7 +328,7 @@ static void rows_answered(asking *a) {
   }
 }
 
-/* The condition did not hold; the row may have come with the error. */
+/* The condition did not hold; the error may have brought the row. */
 static void refused(asking *a) {
   slp_store_write *w = write_of(a);
   slp_dynamo_reader r;
@@ -336,7 +337,7 @@ static void refused(asking *a) {
   slp_dynamo_reader_begin(&r, slp_buf_str(&a->op.refusal), &w->image, &a->rest);
   int q = SLP_MORE;
   while (a->op.refusal.n && q == SLP_MORE) q = slp_dynamo_read(&r, SLICE_ROWS);
-  if (q || w->image.n > 1) slp_store_rows_free(&w->image); /* as good as not told */
+  if (q || w->image.n > 1) slp_store_rows_free(&w->image); /* an image that can't be read counts as none */
   if (w->image.n) a->d->tells_images = 1;
   w->image_known = (uint8_t)(w->image.n || (!q && a->d->tells_images));
 }
@@ -395,7 +396,7 @@ static void op_prepare(slp_store *s, slp_store_prepare *p) {
   p->created = 0;
   asking *a = asking_new(d, &p->rq);
   if (!a) return;
-  a->look_us = LOOK_US_MIN;
+  a->poll_us = POLL_US_MIN;
   a->give_up_us = slp_after_us(slp_now_us(d->h), PREPARE_US_MAX);
   ask(a, ASK_DESCRIBE);
 }
@@ -412,7 +413,7 @@ static void op_get(slp_store *s, slp_store_get *g) {
   }
   asking *a = asking_new(d, &g->rq);
   if (!a) return;
-  a->look_us = LOOK_US_MIN;
+  a->poll_us = POLL_US_MIN;
   a->give_up_us = slp_after_us(slp_now_us(d->h), BATCH_US_MAX);
   ask(a, g->keys_n == 1 ? ASK_GET : ASK_BATCH);
 }

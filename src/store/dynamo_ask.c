@@ -14,7 +14,7 @@ static slp_jw begin_table(slp_buf *b, const slp_table_spec *t) {
   return w;
 }
 
-/* With what it cost. */
+/* Ends the request and asks for the consumed capacity. */
 static int end_counted(slp_jw *w) {
   slp_jw_z(w, "ReturnConsumedCapacity", "TOTAL");
   return slp_jw_object_end(w);
@@ -100,7 +100,7 @@ int slp_dynamo_ask_rest(slp_buf *b, slp_str unprocessed) {
 }
 
 int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_list *l, slp_str from) {
-  int begins = l->prefix.n > 0; /* an empty one is refused by the service */
+  int begins = l->prefix.n > 0; /* the service refuses an empty one */
   slp_jw w = begin_table(b, t);
   if (t->range_name) {
     slp_jw_z(&w, "KeyConditionExpression", begins ? "#h=:h AND begins_with(#r,:r)" : "#h=:h");
@@ -154,7 +154,7 @@ static void atom(slp_buf *b, const slp_atom *a, size_t i) {
   }
 }
 
-/* Expressions hold nothing that JSON would escape: they are written between their quotes as they are. */
+/* Expressions hold no character that JSON would escape, so they are written as they are. */
 static void condition(slp_jw *w, const slp_store_write *sw) {
   if (!sw->when_n) return;
   slp_buf *b = slp_jw_value(w, "ConditionExpression");

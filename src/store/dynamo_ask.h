@@ -11,7 +11,8 @@ int slp_dynamo_ask_describe(slp_buf *b, const slp_table_spec *t);
 int slp_dynamo_ask_create(slp_buf *b, const slp_table_spec *t);
 /* GetItem for one key, BatchGetItem for more. */
 int slp_dynamo_ask_get(slp_buf *b, const slp_table_spec *t, const slp_store_get *g);
-int slp_dynamo_ask_rest(slp_buf *b, slp_str unprocessed); /* BatchGetItem: what the answer before left out */
+int slp_dynamo_ask_rest(
+    slp_buf *b, slp_str unprocessed); /* BatchGetItem for the keys that the answer before left unprocessed */
 /* Query, or Scan of a table without a range key. from: LastEvaluatedKey of the page before, as JSON; empty:
  * first. */
 int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_list *l, slp_str from);

@@ -10,7 +10,7 @@ void slp_dynamo_reader_begin(slp_dynamo_reader *r, slp_str body, slp_store_rows 
   slp_json_begin(&r->j, (char *)(uintptr_t)body.p, body.n);
 }
 
-/* What DynamoDB wants back with the next call, word for word. */
+/* Keeps the JSON that DynamoDB wants back, unchanged, with the next call. */
 static int keep_raw(slp_dynamo_reader *r) {
   size_t from = r->j.at;
   r->j.keep = 1;
@@ -26,7 +26,7 @@ static int keep_raw(slp_dynamo_reader *r) {
   return slp_buf_add(r->rest, p, (size_t)(end - p));
 }
 
-/* An object, or an array of them: one a table. */
+/* Reads the consumed capacity: an object, or an array with one for each table. */
 static int read_cost(slp_dynamo_reader *r) {
   slp_json *j = &r->j;
   uint32_t outer = j->depth;
@@ -44,7 +44,7 @@ static int read_cost(slp_dynamo_reader *r) {
   return token < 0 ? token : 0;
 }
 
-/* Into "Responses": {"table": [. */
+/* Enters "Responses": {"table": [. */
 static int enter_responses(slp_dynamo_reader *r) {
   int q = slp_read_enter(&r->j, SLP_JSON_OBJECT);
   if (q <= 0) return q;

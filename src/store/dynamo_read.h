@@ -1,5 +1,5 @@
-/* dynamo_read.h - DynamoDB's answers: rows wherever they stand, what is left for another call, what it cost;
- * and the description of a table. Read in place. */
+/* dynamo_read.h - reads DynamoDB's answers in place: rows wherever they stand, the part left for another
+ * call, the consumed capacity; and the description of a table. */
 #ifndef SLP_STORE_DYNAMO_READ_H
 #define SLP_STORE_DYNAMO_READ_H
 

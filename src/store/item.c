@@ -38,8 +38,8 @@ static int bytes(slp_json *j, slp_store_rows *rows, slp_str *ret) {
   return 0;
 }
 
-/* In sets of the service order means nothing; ours are sorted. Insertion: leases have sets of two or three,
- * and they mostly come sorted. */
+/* Order means nothing in the service's sets; ours are sorted. Insertion sort: sets of leases have two or
+ * three members, mostly sorted already. */
 static void sort_in(slp_str *items, size_t n) {
   slp_str last = items[n];
   while (n > 0) {
@@ -83,7 +83,7 @@ static int truth(slp_json *j, slp_val *v) {
   return 0;
 }
 
-/* A kind we do not know, from its '{' at `from` on, kept as it is written. */
+/* Keeps a value of an unknown kind as it is written, from its '{' at `from` on. */
 static int other(slp_json *j, slp_store_rows *rows, size_t from, slp_val *v) {
   j->keep = 1;
   int r = slp_json_skip(j);

@@ -22,7 +22,7 @@ typedef struct table {
 } table;
 
 struct slp_memory {
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* owns a reference */
   uint32_t holds;
   table *tables; /* owned */
 };
@@ -109,7 +109,7 @@ static kept *at_key(const table *t, const slp_row_key *key, size_t *ret_place) {
   return slp_str_eq(k->key.hash, key->hash) && slp_str_eq(k->key.range, key->range) ? k : NULL;
 }
 
-/* The table, or fail says that there is none. */
+/* Finds the table; when there is none the request's failure is set. */
 static table *table_of(slp_store_req *rq) {
   memory_store *s = store_of(rq);
   table *t = table_find(s);
@@ -193,7 +193,7 @@ static void run_list(slp_event *ev) {
   over(rq);
 }
 
-/* Room for one row more. */
+/* Makes room for one more row. */
 static int make_room(slp_mem *mem, table *t) {
   if (t->rows_n < t->rows_cap) return 0;
   place *rows = slp_doubled(mem, t->rows, &t->rows_cap, 16, sizeof *rows);
@@ -208,7 +208,7 @@ static void remove_at(slp_mem *mem, table *t, size_t i) {
   memmove(t->rows + i, t->rows + i + 1, (t->rows_n - i) * sizeof *t->rows);
 }
 
-/* The row as the write makes it replaces `old` (NULL: is put there). */
+/* Stores the row as the write makes it, in place of `old` (NULL: there was none). */
 static int change(slp_store_write *w, table *t, kept *old, size_t at, const char **why) {
   slp_mem *mem = store_of(&w->rq)->m->mem;
   kept *fresh = SLP_NEW(mem, kept);

@@ -1,4 +1,4 @@
-/* memory.h - leases in this process: tables that several consumers share, gone when the last one is. */
+/* memory.h - leases in this process: tables that several consumers share, freed with the last of them. */
 #ifndef SLP_STORE_MEMORY_H
 #define SLP_STORE_MEMORY_H
 

@@ -6,7 +6,8 @@
 #define POINT_MIN (-129)
 /* Written exponents beyond this are out of range whatever the digits are. */
 #define EXPONENT_MAX 100000
-/* Two numbers side by side, from the first digit of the larger to the last of the smaller, and a carry. */
+/* The digits of two numbers side by side, from the first of the larger to the last of the smaller, and a
+ * carry. */
 #define WIDTH (POINT_MAX - POINT_MIN + SLP_DECIMAL_DIGITS + 1)
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -25,7 +26,7 @@ static int read_exponent(slp_str s, int *ret) {
 
 /* Digits with a point somewhere. Zeros in front are dropped here, those behind by trim(). */
 static int read_digits(slp_str s, slp_decimal *d) {
-  size_t seen = 0, zeros = 0; /* zeros: held back until a digit follows */
+  size_t seen = 0, zeros = 0; /* zeros: added only when a digit follows */
   int point = 0;
   for (size_t i = 0; i < s.n; i++) {
     if (s.p[i] == '.') {
@@ -78,7 +79,7 @@ int slp_decimal_parse(slp_str s, slp_decimal *ret) {
   return r;
 }
 
-/* Without the signs. */
+/* Compares without the signs. */
 static int cmp_size(const slp_decimal *a, const slp_decimal *b) {
   if (!a->n || !b->n) return (a->n > 0) - (b->n > 0);
   if (a->point != b->point) return a->point < b->point ? -1 : 1;
@@ -92,7 +93,7 @@ int slp_decimal_cmp(const slp_decimal *a, const slp_decimal *b) {
   return a->negative ? cmp_size(b, a) : cmp_size(a, b);
 }
 
-/* large's size is not below small's: large + sign * small, by digits from the right. */
+/* Computes large + sign * small by digits from the right; |large| is not below |small|. */
 static int add_sizes(const slp_decimal *large, const slp_decimal *small, int sign, slp_decimal *ret) {
   signed char sum[WIDTH] = {0}; /* sum[0] is the carry's place, sum[1] the first digit of large */
   size_t shift = (size_t)(large->point - small->point),

@@ -6,7 +6,7 @@
 #define ROW_BYTES_MAX (400u * 1024) /* the service's, for an item (developer guide, "Constraints") */
 
 /* ---- comparing ----------------------------------------------------------------------------------------- */
-/* Both S, N or B, and of one kind. 2: they have no order. */
+/* Compares two values of one kind, S, N or B. 2: they have no order. */
 static int cmp(const slp_val *a, const slp_val *b) {
   slp_decimal x, y;
   if (a->kind != b->kind) return 2;
@@ -64,7 +64,7 @@ int slp_rows_hold(const slp_row *row, const slp_atom *when, size_t when_n) {
 }
 
 /* ---- changing ------------------------------------------------------------------------------------------ */
-typedef struct making { /* a row on its way */
+typedef struct making { /* a row being made */
   slp_store_rows *to;
   slp_attr *attrs;
   size_t n;

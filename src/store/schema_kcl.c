@@ -1,14 +1,14 @@
 /* schema_kcl.c - the lease table of Amazon's KCL 2.x, as its own workers read and write it: one table an
- * application, key leaseKey, one row a shard. There are rows of leases only; a worker is known by the leases
- * that name it, and lives as long as it moves their counters.
+ * application, key leaseKey, one row a shard. There are only rows of leases; a worker is known by the leases
+ * that name it, and counts as alive while it moves their counters.
  *
- * Every write asks for the counter that was read and adds one, so the counter is the proof of life, the fence
- * and the epoch in one: whoever moved it last before me makes my write fail. Attributes are changed by name
- * and only those that KCL changes itself, so what its other versions keep in a row survives; nothing of our
- * own is kept there, for KCL would not carry it on.
+ * Every write has the counter that was read as its condition and adds one to it. So the counter is the proof
+ * of life, the fencing token and the epoch: when another worker has moved it, my write fails. Attributes are
+ * changed by name, and only those that KCL changes itself, so that attributes of its other versions survive;
+ * we keep none of our own there, because KCL would not preserve them.
  *
- * leaseKey is the shard's id, or, where one application reads several streams, ACCOUNT:NAME:EPOCH:SHARD. A
- * checkpoint is the last record that is done, so reading goes on behind it; the number of its sub-record
+ * leaseKey is the shard's id or, where one application reads several streams, ACCOUNT:NAME:EPOCH:SHARD. A
+ * checkpoint is the last record that is done, so reading continues after it; the number of its sub-record
  * counts from 0, so a record that is no aggregate is done at 0. */
 #include "store/schemas.h"
 
@@ -16,14 +16,14 @@
 
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
-#define HAND_OVER "checkpointOwner" /* KCL 3: who still reads while leaseOwner names the next */
-#define SPOT "checkpoint"
+#define HAND_OVER "checkpointOwner" /* KCL 3: the worker that still reads while leaseOwner names the next */
+#define CHECKPOINT "checkpoint"
 #define SUB "checkpointSubSequenceNumber"
 #define SWITCHES "ownerSwitchesSinceCheckpoint"
 
 typedef struct kcl_schema {
   slp_schema base;
-  slp_mem *mem;   /* held */
+  slp_mem *mem;   /* owns a reference */
   slp_buf stream; /* "ACCOUNT:NAME:EPOCH"; empty: the application's only one */
   slp_buf prefix; /* of keys: the same with a colon, or nothing */
   int64_t start_ms;
@@ -38,20 +38,22 @@ static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
 static const slp_val *get(const slp_row *row, const char *name) { return slp_row_get(row, slp_str_of(name)); }
 static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
 
-/* S or absent. */
+/* The attribute is a text or absent. */
 static int is_text(const slp_row *row, const char *name) {
   slp_val_kind kind = get(row, name)->kind;
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* The rows of a lease of this stream; KCL 3 keeps its workers', its leader's and other rows beside them. */
+/* Is the row a lease of this stream? KCL 3 keeps rows of its workers, its leader and others beside them. */
 static int is_lease(kcl_schema *s, const slp_row *row, slp_str *ret_shard) {
   slp_str key = text(row, "leaseKey"), prefix = slp_buf_str(&s->prefix), entity = text(row, "entityType");
   if (entity.n && !slp_str_is(entity, "LEASE")) return 0;
-  if (get(row, COUNTER)->kind == SLP_VAL_NONE && get(row, SPOT)->kind == SLP_VAL_NONE) return 0;
+  if (get(row, COUNTER)->kind == SLP_VAL_NONE && get(row, CHECKPOINT)->kind == SLP_VAL_NONE) return 0;
   if (key.n <= prefix.n || (prefix.n && memcmp(key.p, prefix.p, prefix.n) != 0)) return 0;
   *ret_shard = (slp_str){key.p + prefix.n, key.n - prefix.n};
-  return !slp_str_has(*ret_shard, ':'); /* of one of several streams, and this is to be the only one */
+  return !slp_str_has(
+      *ret_shard,
+      ':'); /* with a colon it is a lease of one of several streams, but here an application reads one */
 }
 
 static slp_position read_number(slp_str at, int64_t sub) {
@@ -63,14 +65,16 @@ static slp_position read_number(slp_str at, int64_t sub) {
 }
 
 static slp_position read_position(kcl_schema *s, const slp_row *row) {
-  const slp_val *at = get(row, SPOT), *sub = get(row, SUB);
+  const slp_val *at = get(row, CHECKPOINT), *sub = get(row, SUB);
   slp_position position = {.kind = SLP_POSITION_NONE};
   if (at->kind != SLP_VAL_S) return position;
   if (slp_str_is(at->s, "TRIM_HORIZON")) {
     position.kind = SLP_POSITION_OLDEST;
   } else if (slp_str_is(at->s, "LATEST")) {
     position.kind = SLP_POSITION_LATEST;
-  } else if (slp_str_is(at->s, "AT_TIMESTAMP")) { /* the row does not say which: each worker is told */
+  } else if (slp_str_is(
+                 at->s,
+                 "AT_TIMESTAMP")) { /* the row does not tell the time: each worker is given it as an option */
     position.kind = SLP_POSITION_TIME;
     position.at_ms = s->start_ms;
   } else if (slp_str_is(at->s, "SHARD_END")) {
@@ -83,7 +87,8 @@ static slp_position read_position(kcl_schema *s, const slp_row *row) {
 
 static void read_parents(const slp_row *row, slp_lease_row *l) {
   const slp_val *parents = get(row, "parentShardId");
-  if (parents->kind == SLP_VAL_S) l->parents[0] = parents->s; /* KCL 1 before it knew merges */
+  if (parents->kind == SLP_VAL_S)
+    l->parents[0] = parents->s; /* KCL 1 wrote a single parent before it supported merges */
   for (size_t i = 0; parents->kind == SLP_VAL_SS && i < parents->n && i < 2; i++)
     l->parents[i] = parents->items[i];
 }
@@ -108,7 +113,7 @@ static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_par
   f->kind = SLP_ROW_BAD;
   f->why = !names                ? "it names no shard"
            : counter < 0         ? "its " COUNTER " is no number"
-           : is_text(row, OWNER) ? "its " SPOT " can't be understood"
+           : is_text(row, OWNER) ? "its " CHECKPOINT " can't be understood"
                                  : "its " OWNER " is no text";
 }
 
@@ -130,7 +135,7 @@ static void set_n(slp_row_request *d, const char *name, uint64_t n) {
 }
 static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
-/* Nobody has written since that was read; and now I have. */
+/* The counter must be as it was read; this write moves it by one. */
 static void move_on(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(takes_without_counter) || i->kind != SLP_OPERATION_TAKE)
     slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
@@ -141,17 +146,17 @@ static void set_position(slp_row_request *d, const slp_position *position) {
   static const char *const words[] = {"", "TRIM_HORIZON", "LATEST", "AT_TIMESTAMP", "", "", "SHARD_END"};
   int record = position->kind == SLP_POSITION_AFTER || position->kind == SLP_POSITION_AT;
   uint32_t sub = position->kind == SLP_POSITION_AT ? position->mark.sub - 1 : position->mark.sub;
-  set_s(d, SPOT, record ? slp_mark_seq(&position->mark) : slp_str_of(words[position->kind]));
+  set_s(d, CHECKPOINT, record ? slp_mark_seq(&position->mark) : slp_str_of(words[position->kind]));
   set_n(d, SUB, record ? sub : 0);
 }
 
-/* "At" a record as a whole would be "after" the one before, whose number nobody knows. */
+/* KCL can't store "at" a whole record: it would be "after" the record before, whose number is not known. */
 static int can_say(const slp_position *position) {
   return position->kind != SLP_POSITION_NONE &&
          !(position->kind == SLP_POSITION_AT && position->mark.sub == 0);
 }
 
-/* A checkpoint, and what KCL does along with one. */
+/* Writes a checkpoint and clears what KCL clears along with one. */
 static void checkpoint(slp_row_request *d, const slp_position *position) {
   set_position(d, position);
   set_n(d, SWITCHES, 0);
@@ -199,7 +204,7 @@ static void save(slp_row_request *d, const slp_operation *i) {
   checkpoint(d, &i->position);
 }
 
-/* KCL's eviction, and a checkpoint with it where there is one: nobody is between the two. */
+/* Gives the lease up as KCL does, with a checkpoint in the same write where there is one. */
 static void release(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) checkpoint(d, &i->position);
@@ -218,10 +223,10 @@ static void end(slp_row_request *d, const slp_operation *i) {
 
 static void remove_ended(slp_row_request *d) {
   d->write->kind = SLP_WRITE_DELETE;
-  slp_row_request_when(d, SPOT, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("SHARD_END")), 0);
+  slp_row_request_when(d, CHECKPOINT, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("SHARD_END")), 0);
 }
 
-/* An operator's. The counter keeps whoever had it from going on. */
+/* An operator's reset. The moved counter makes the next write of the former owner fail. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n)
     slp_row_request_when(d, OWNER, SLP_TEST_EQ, slp_row_request_s(d, i->owner), 0);
@@ -235,7 +240,7 @@ static void reset(slp_row_request *d, const slp_operation *i) {
 
 static slp_str key_of(kcl_schema *s, slp_row_request *d, slp_str shard) {
   slp_str key = slp_row_request_copy(d, slp_buf_str(&s->prefix));
-  key.n += slp_row_request_copy(d, shard).n; /* they lie one behind the other */
+  key.n += slp_row_request_copy(d, shard).n; /* both copies lie side by side */
   return key;
 }
 
@@ -288,7 +293,7 @@ static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
   *ret = (slp_table_spec){name, "leaseKey", NULL};
 }
 
-/* The whole table: there is no other way in. */
+/* The scope is the whole table: KCL's keys allow no smaller one. */
 static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_hash = slp_buf_str(&of(base)->prefix);
   *ret_prefix = (slp_str){"", 0};

@@ -1,5 +1,4 @@
-/* schema_sloop.c - the native layout: one table, keys `app` and `row`. With P = STREAM@GENERATION/ the rows
- * are
+/* schema_sloop.c - the native layout: one table, keys `app` and `row`. With P = STREAM@GENERATION/ the rows are
  *
  *   P lead      leadership: its owner, and the fleet's constants
  *   P w/ID      a worker: its incarnation, its counter, whether it is evicted
@@ -7,8 +6,8 @@
  *   P l/SHARD   a lease: owner, epoch, position
  *
  * Creations aside, every write changes named attributes only, so that attributes of a newer version survive.
- * The conditions are what the fleet's safety rests on: lease/PROTOCOL.md says what each attribute is and why
- * each condition is there. */
+ * The safety of a fleet rests on the conditions: lease/PROTOCOL.md says what each attribute is and why each
+ * condition is there. */
 #include "store/schemas.h"
 
 #include "lease/shard_set.h"
@@ -17,7 +16,7 @@
 
 typedef struct sloop_schema {
   slp_schema base;
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* owns a reference */
   slp_buf app, prefix;
 } sloop_schema;
 
@@ -45,7 +44,7 @@ static void bad(slp_parsed_row *f, const char *why) {
   f->why = why;
 }
 
-/* S or absent: nothing else can ever be asked for. */
+/* The owner is a text or absent: a condition can ask for nothing else. */
 static int owner_is_text(const slp_row *row) {
   slp_val_kind kind = slp_row_get(row, SLP_STR("owner"))->kind;
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
@@ -160,9 +159,9 @@ static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp
     rest = slp_row_request_copy(d, SLP_STR("l/"));
     rest.n += slp_row_request_copy(d, i->shard).n;
   } else {
-    int plan = i->kind == SLP_OPERATION_ASSIGN || i->kind == SLP_OPERATION_PROPOSE ||
-               i->kind == SLP_OPERATION_UNASSIGN;
-    rest = slp_row_request_copy(d, plan ? SLP_STR("a/") : SLP_STR("w/"));
+    int assignment = i->kind == SLP_OPERATION_ASSIGN || i->kind == SLP_OPERATION_PROPOSE ||
+                     i->kind == SLP_OPERATION_UNASSIGN;
+    rest = slp_row_request_copy(d, assignment ? SLP_STR("a/") : SLP_STR("w/"));
     rest.n += slp_row_request_copy(d, i->id).n;
   }
   room.n += rest.n; /* they lie one behind the other */
@@ -190,7 +189,7 @@ static slp_val pos(slp_row_request *d, const slp_position *position) {
   return slp_row_request_s(d, (slp_str){out, slp_pos_write(position, out)});
 }
 
-/* The ownership (me, epoch), and nothing behind the new position. */
+/* I own the lease in this epoch, and its position is not beyond the new one. */
 static void mine(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->me);
   is_n(d, "epoch", i->epoch);
@@ -215,7 +214,7 @@ static void stamp(slp_row_request *d, const slp_operation *i) {
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 
-/* A position, and how far behind the tip it is, as far as its owner knows. */
+/* Writes a position and, when its owner knows it, how far behind the tip that is. */
 static void move_to(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   if (i->behind_ms >= 0)
@@ -240,8 +239,8 @@ static void info(slp_row_request *d, const slp_operation *i) {
 
 static void register_worker(slp_row_request *d, const slp_operation *i) {
   if (i->over_tombstone) {
-    /* Only over the tombstone of another incarnation: a stray copy of an old registration can't revive its
-     * own. */
+    /* Only over the row of another incarnation that is gone: a delayed copy of an old registration can't
+     * revive its own. */
     there(d, "gone");
     is_text(d, "boot", i->incarnation_before);
   } else {
@@ -293,14 +292,14 @@ static void reap(slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
 }
 
-/* ---- leadership and plans -------------------------------------------------------------------------- */
+/* ---- leadership and assignments -------------------------------------------------------------------------- */
 
 static void lead(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
-    /* The epoch too: a copy of an old one that comes after its sender has resigned finds another. */
+    /* The epoch too: a copy of an old request that arrives after its sender resigned meets another epoch. */
     absent(d, "owner");
     if (!i->epoch) slp_row_request_when(d, "epoch", SLP_TEST_ABSENT, none, 1);
     is_n(d, "epoch", i->epoch);
@@ -338,13 +337,13 @@ static void create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
-  absent(d, "row"); /* whatever the row says that is there */
+  absent(d, "row"); /* the row exists already, whatever it says */
   set_n(d, "epoch", i->epoch_first);
   slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
   if (n) slp_row_request_change(d, "parents", SLP_SET, slp_row_request_set(d, parents, n));
-  if (i->hash_start.n) { /* of any length: from outside */
+  if (i->hash_start.n) { /* from outside, so it may have any length */
     slp_str range = slp_row_request_copy(d, i->hash_start);
     range.n += slp_row_request_copy(d, SLP_STR("-")).n;
     range.n += slp_row_request_copy(d, i->hash_end).n; /* they lie one behind the other */
@@ -353,7 +352,7 @@ static void create(slp_row_request *d, const slp_operation *i) {
   if (i->seq_start.n) set_s(d, "first", i->seq_start);
 }
 
-/* A free lease that is not ended, or that of an owner known to be evicted. */
+/* Takes a free lease that is not ended, or one whose owner is known to be evicted. */
 static void take(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
@@ -432,7 +431,7 @@ static void remove_ended(slp_row_request *d) {
   absent(d, "owner");
 }
 
-/* An operator's. A living owner was evicted just before. Without a position: it stays. */
+/* An operator's reset. A forced one has just evicted the owner. Without a position the stored one stays. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);

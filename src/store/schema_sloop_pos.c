@@ -1,10 +1,11 @@
-/* schema_sloop_pos.c - a position as text whose byte order is progress, so that the table itself refuses to
- * go back:
+/* schema_sloop_pos.c - writes a position as text whose byte order is its progress, so that the table itself
+ * refuses to go back:
  *
  *   0:oldest   0:time:MS   <   1:LLLDIGITS:SUB   <   9:end
  *
- * LLL is the number of digits, three wide, so that numbers of any length compare right as text. SUB is ten
- * wide: 0000000000 is at the record, k+1 is behind its sub-record k, 9999999999 behind the whole record. */
+ * LLL is the number of digits as three digits, so that numbers of any length compare right as text. SUB has
+ * ten digits: 0000000000 is at the record, k+1 is behind its sub-record k, 9999999999 behind the whole
+ * record. */
 #include "store/schemas.h"
 
 #include <stdio.h>

@@ -1,11 +1,12 @@
-/* schemas.h - the layouts of leases that there are. */
+/* schemas.h - opens the layouts of leases. */
 #ifndef SLP_STORE_SCHEMAS_H
 #define SLP_STORE_SCHEMAS_H
 
 #include "lease/schema.h"
 
 /* One table for many applications and streams. generation: the creation time of a Kinesis stream in seconds,
- * or the label of a table's stream, so that a stream made again has other rows. NULL: no memory. */
+ * or the label of a table's stream, so that a stream made again under its name has other rows. NULL: no
+ * memory. */
 slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str generation);
 
 /* A table of Amazon's KCL 2.x. stream: empty where the application reads one stream, else
@@ -15,8 +16,9 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms);
 
 /* schema_sloop_pos.c: a position as text whose byte order is progress. */
 #define SLP_POS_TEXT 160
-size_t slp_pos_write(const slp_position *position,
-                     char out[SLP_POS_TEXT]); /* its length; no NUL. 0: it has no text (LATEST, NONE) */
-slp_position slp_pos_read(slp_str text);      /* NONE: not one */
+size_t slp_pos_write(
+    const slp_position *position,
+    char out[SLP_POS_TEXT]);             /* returns its length; no NUL. 0: LATEST and NONE have no text */
+slp_position slp_pos_read(slp_str text); /* NONE: not a position */
 
 #endif

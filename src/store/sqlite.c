@@ -18,11 +18,11 @@
 #define PAUSE_US_MIN 1000u
 #define PAUSE_US_MAX 20000u
 
-typedef struct file_owner { /* outlives the store while a thread is with it */
+typedef struct file_owner { /* outlives the store while a thread uses it */
   slp_work_line line;
   slp_work closing;
   slp_sqlite_file *file; /* owned */
-  slp_mem *mem;          /* held */
+  slp_mem *mem;          /* owns a reference */
 } file_owner;
 
 typedef struct sqlite_store {
@@ -63,7 +63,7 @@ static void on_pause_over(slp_timer *timer) {
   slp_work_send(j->h, &j->work);
 }
 
-/* 1: it will be tried again. */
+/* Sets the timer of the next try. 0: give_up_us has passed, or there is no memory. */
 static int pause(job *j) {
   uint64_t now = slp_now_us(j->h), wait = PAUSE_US_MIN + slp_random_below(j->h, PAUSE_US_MAX - PAUSE_US_MIN);
   return now < j->give_up_us && !slp_timer_set(j->h, &j->pause, slp_after_us(now, wait));
@@ -253,7 +253,7 @@ static void op_close(slp_store *store) {
   slp_host *h = s->h;
   slp_free(o->mem, s);
   slp_work_send(h, &o->closing);
-  slp_work_cancel(h, &o->closing); /* it runs all the same; nobody waits for it */
+  slp_work_cancel(h, &o->closing); /* it runs all the same, but its end is not reported */
 }
 
 static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_cancel, op_close};

@@ -24,7 +24,7 @@
 #define ITEM_TEXT_MAX (4u * 1024 * 1024) /* 400 KB with every byte escaped, and base64 */
 
 struct slp_sqlite_file {
-  slp_mem *mem;          /* held */
+  slp_mem *mem;          /* owns a reference */
   char *path;            /* owned */
   slp_table_spec *table; /* owned */
   sqlite3 *db;           /* NULL: not open */
@@ -61,7 +61,7 @@ int slp_sqlite_there(void) { return 1; }
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
-/* Says it in the user's terms. */
+/* Words the failure for the user. */
 static void explain(slp_sqlite_ask *a, int rc) {
   sqlite3 *db = a->file->db;
   const char *path = path_of(a);
@@ -102,7 +102,7 @@ static void explain(slp_sqlite_ask *a, int rc) {
   }
 }
 
-/* 0, or a failure was told. */
+/* 0, or the failure is set. */
 static int check(slp_sqlite_ask *a, int rc) {
   if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW) return 0;
   explain(a, rc);
@@ -128,7 +128,7 @@ static int bind(slp_sqlite_ask *a, sqlite3_stmt *st, int at, slp_str s) {
   return check(a, sqlite3_bind_text64(st, at, s.p ? s.p : "", s.n, SQLITE_STATIC, SQLITE_UTF8));
 }
 
-/* The next row. 1: there is one; 0: no more; else a failure was told. */
+/* Steps to the next row. 1: there is one; 0: no more; else the failure is set. */
 static int step(slp_sqlite_ask *a, sqlite3_stmt *st) {
   int rc = sqlite3_step(st);
   if (rc == SQLITE_ROW) return 1;
@@ -140,7 +140,7 @@ static slp_str text_at(sqlite3_stmt *st, int column) {
   return (slp_str){p ? p : "", (size_t)sqlite3_column_bytes(st, column)};
 }
 
-/* One number. */
+/* Reads one number. */
 static int number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
   sqlite3_stmt *st = prepare(a, sql);
   if (!st) return SQLITE_ERROR;
@@ -183,8 +183,8 @@ static int set_wal(slp_sqlite_ask *a) {
                       "SQLite can't use a write-ahead log here (a network file system, or no shared memory)");
 }
 
-/* Ours, and of a format we know. An empty file becomes ours. Within a transaction: between two of its
- * questions another process may make the file. */
+/* Checks that the file is ours and of a known format. An empty file becomes ours. Runs within a transaction,
+ * because another process could make the file between two of its queries. */
 static int check_format(slp_sqlite_ask *a, int *ret_empty) {
   int64_t id = 0, format = 0, things = 0;
   char text[120];
@@ -215,7 +215,7 @@ static void undo(slp_sqlite_ask *a) {
   (void)sqlite3_exec(a->file->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-static int look_at_format(slp_sqlite_ask *a, int *ret_empty) {
+static int read_format(slp_sqlite_ask *a, int *ret_empty) {
   if (exec(a, "BEGIN")) return SQLITE_ERROR;
   if (!check_format(a, ret_empty) && !exec(a, "COMMIT")) return 0;
   undo(a);
@@ -224,23 +224,23 @@ static int look_at_format(slp_sqlite_ask *a, int *ret_empty) {
 
 static int open_checked(slp_sqlite_ask *a) {
   int empty = 0;
-  if (on_this_machine(a) || look_at_format(a, &empty) || set_wal(a) || exec(a, "PRAGMA synchronous=FULL"))
+  if (on_this_machine(a) || read_format(a, &empty) || set_wal(a) || exec(a, "PRAGMA synchronous=FULL"))
     return SQLITE_ERROR;
   if (!empty) return 0;
   if (exec(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;
-  /* Another process may have been faster. */
+  /* Another process may have made it meanwhile. */
   if (!check_format(a, &empty) && (!empty || !make_format(a)) && !exec(a, "COMMIT")) return 0;
   undo(a);
   return SQLITE_ERROR;
 }
 
-/* Removed or replaced under us: what is written to the old file no other worker will ever see. */
+/* The file was removed or replaced: no other worker will ever see what is written to the old one. */
 static int is_another(const slp_sqlite_file *f) {
   struct stat now;
   return stat(f->path, &now) || now.st_ino != f->opened.st_ino || now.st_dev != f->opened.st_dev;
 }
 
-/* create 0: a file that is not there stays so. */
+/* Opens the file. create 0: does not make one. */
 static int open_file(slp_sqlite_ask *a, int create) {
   slp_sqlite_file *f = a->file;
   int flags =
@@ -257,7 +257,7 @@ static int open_file(slp_sqlite_ask *a, int create) {
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
-/* 1: it is there, with our keys; 0: not there; else a failure was told. */
+/* Finds the table. 1: it exists with our keys; 0: it does not; else the failure is set. */
 static int find_table(slp_sqlite_ask *a) {
   const slp_table_spec *t = a->file->table;
   sqlite3_stmt *st = prepare(a, "SELECT hash_name, range_name FROM tables WHERE name=?1");
@@ -296,7 +296,7 @@ static void do_prepare(slp_sqlite_ask *a) {
     return;
   }
   if (exec(a, "BEGIN IMMEDIATE")) return;
-  there = find_table(a); /* another process may have been faster */
+  there = find_table(a); /* another process may have made it meanwhile */
   int bad = there < 0 || (there == 0 && add_table(a) < 0) || exec(a, "COMMIT");
   if (bad) undo(a);
   a->created = !bad && there == 0;
@@ -320,7 +320,7 @@ static int read_attrs(slp_sqlite_ask *a, slp_str attrs, slp_store_rows *rows) {
   return SQLITE_ERROR;
 }
 
-/* 1: one row more in `rows`; 0: there is none. */
+/* Reads a row. 1: one more row in `rows`; 0: there is none. */
 static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key, slp_store_rows *rows) {
   int r = bind(a, st, 1, slp_str_of(a->file->table->name)) || bind(a, st, 2, key->hash) ||
                   bind(a, st, 3, key->range)
@@ -336,7 +336,7 @@ static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key,
 static void do_get(slp_sqlite_ask *a) {
   sqlite3_stmt *st = prepare(a, SELECT_ROW);
   if (!st) return;
-  if (!exec(a, "BEGIN")) { /* all of one moment */
+  if (!exec(a, "BEGIN")) { /* so that all rows are of one moment */
     int r = 0;
     for (size_t i = 0; i < a->keys_n && r >= 0; i++) r = read_row(a, st, &a->keys[i], &a->out);
     undo(a);
@@ -391,7 +391,7 @@ static int delete_row(slp_sqlite_ask *a) {
   return r;
 }
 
-/* Inside the transaction. 0: what is in it may be committed. */
+/* Changes the row inside the transaction. 0: commit. */
 static int change_row(slp_sqlite_ask *a, const slp_row *old) {
   slp_store_write *w = &a->write;
   const char *why = "";

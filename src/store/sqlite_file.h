@@ -1,5 +1,5 @@
-/* sqlite_file.h - what is done to the file of leases: one question at a time, each a transaction. Everything
- * but _new and _free blocks, and runs on a thread of its own. */
+/* sqlite_file.h - requests to the file of leases, each a transaction. Everything but _new and _free blocks,
+ * and runs on a thread of its own. */
 #ifndef SLP_STORE_SQLITE_FILE_H
 #define SLP_STORE_SQLITE_FILE_H
 
@@ -24,7 +24,7 @@ typedef struct slp_sqlite_ask {
   slp_store_write write; /* its key, kind, condition and changes; and its outcome */
 
   slp_fail fail;
-  uint8_t busy; /* another process has the file: nothing was done, ask again later; fail says so */
+  uint8_t busy; /* another process has locked the file: nothing was done, ask again later; fail says so */
   uint8_t created;
   slp_store_rows out; /* rows, or the image */
 } slp_sqlite_ask;
