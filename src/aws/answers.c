@@ -75,7 +75,7 @@ static int add_row(slp_list_reader *r, slp_op_list_shards *op, const slp_shard_d
   return 0;
 }
 
-/* One row, the '{' of which was read. */
+/* Reads a row, whose '{' was read already. */
 static int read_row(slp_list_reader *r, slp_op_list_shards *op) {
   slp_shard_desc d = {{NULL, 0}};
   int q;
@@ -109,7 +109,7 @@ void slp_list_reader_begin(slp_list_reader *r, slp_op_list_shards *op, const slp
   slp_json_begin(&r->j, op->body.p, op->body.n);
 }
 
-/* Rows until the array ends or rows_max were read. */
+/* Reads rows until the array ends or rows_max were read. */
 static int read_rows(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max) {
   for (size_t i = 0; i < rows_max; i++) {
     int token = slp_json_next(&r->j);
@@ -125,7 +125,7 @@ static int read_rows(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max
   return SLP_MORE;
 }
 
-/* A member of the object that holds the listing, or of the one around it. */
+/* Reads a member of the object that holds the listing, or of the object around it. */
 static int read_list_member(slp_list_reader *r, slp_op_list_shards *op) {
   const slp_list_shape *shape = r->shape;
   slp_json *j = &r->j;
@@ -143,7 +143,7 @@ static int read_list_member(slp_list_reader *r, slp_op_list_shards *op) {
     return q;
   }
   if (!slp_str_is(j->text, "Shards")) return slp_json_skip(j);
-  op->shards_n = 0; /* of two, the last one counts */
+  op->shards_n = 0; /* the last of two counts */
   q = slp_read_enter(j, SLP_JSON_ARRAY);
   if (q > 0) r->in_rows = r->rows_given = 1;
   return q < 0 ? q : 0;
@@ -158,7 +158,7 @@ static int read_list(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max
     if (e) return e;
     q = slp_read_key(j);
     if (q < 0) return q;
-    if (q == 0 && r->inside && r->shape->inside) { /* on in the object around it */
+    if (q == 0 && r->inside && r->shape->inside) { /* continue in the object around it */
       r->inside = 0;
       q = 1;
     } else if (q > 0 && (e = read_list_member(r, op)) != 0) {

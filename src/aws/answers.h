@@ -1,5 +1,5 @@
-/* answers.h - answers that Kinesis and DynamoDB Streams give in the same shape: iterators and listings of
- * shards. They are read in place. 0, SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM; `why` then says what was wrong. */
+/* answers.h - reads answers that Kinesis and DynamoDB Streams give in the same shape, in place: iterators and
+ * listings of shards. 0, SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM; `why` then says what was wrong. */
 #ifndef SLP_AWS_ANSWERS_H
 #define SLP_AWS_ANSWERS_H
 

@@ -57,8 +57,8 @@ static int check_options(const slp_aws_options *o, char why[160]) {
   return 0;
 }
 
-/* A profile named in the options comes before the environment's keys, as with botocore. A callback stands
- * alone. */
+/* A profile named in the options comes before the environment's keys, as with botocore. With a callback there
+ * is no other provider. */
 static int make_chain(slp_aws *aws) {
   slp_host *h = aws->h;
   aws->creds = slp_creds_new(h);
@@ -140,7 +140,7 @@ static const char *setting(const slp_aws *aws, const char *variable, slp_profile
   return value && value[0] ? value : slp_profile_get(&aws->profiles.profile, key);
 }
 
-/* What does not depend on the service, once the profile is read. */
+/* Reads the settings that are the same for every service, once the profile is loaded. */
 static int settle_settings(slp_aws *aws, slp_fail *f) {
   char why[160];
   if (aws->settings_known) return 0;
@@ -170,7 +170,7 @@ static void on_machine(slp_imds *m, slp_imds_result result) {
   slp_wait_run_all(&aws->machine_waiting);
 }
 
-/* Is the machine's region known, as far as it will ever be? */
+/* Asks the machine's metadata service for the region. Is the answer, or that there is none, known? */
 static int ask_machine(slp_aws *aws, slp_wait *wait) {
   if (aws->machine_answered) return 0;
   slp_wait_add(&aws->machine_waiting, wait);
@@ -180,7 +180,7 @@ static int ask_machine(slp_aws *aws, slp_wait *wait) {
   return SLP_MORE;
 }
 
-/* Files that nobody asked for and nothing depends on may be broken. */
+/* A broken file is ignored when nobody asked for it and nothing depends on it. */
 static int profile_failed(slp_aws *aws, int needed, slp_fail *f) {
   if (aws->profiles.error == SLP_ENOMEM) {
     aws->profiles.loaded = 0;
@@ -191,8 +191,8 @@ static int profile_failed(slp_aws *aws, int needed, slp_fail *f) {
   return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", aws->profiles.why);
 }
 
-/* An interface endpoint of Kinesis knows no STS, and a server that speaks for the stream need not see what
- * proves an identity. */
+/* An interface endpoint of Kinesis does not serve STS, and a server that stands in for the stream's service
+ * should not see what proves an identity. */
 static const char *url_for(const slp_aws *aws, slp_svc svc) {
   if (svc == SLP_SVC_LEASES && aws->lease_endpoint) return aws->lease_endpoint;
   int serves_streams =
@@ -226,7 +226,7 @@ int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f) {
   wish.region_of_machine = aws->machine_region;
   r = slp_endpoint_resolve(&wish, &aws->endpoints[svc], f);
   if (r == 0) aws->endpoint_known[svc] = 1;
-  /* What is missing may be put into the file while we run. */
+  /* The missing setting may be added to the file while we run. */
   else
     aws->profiles.loaded = 0;
   return r;

@@ -26,11 +26,12 @@ const char *slp_process_getenv(void *ctx, const char *name); /* the process's ow
 typedef struct slp_aws_keys {    /* what a creds callback hands over; copied */
   slp_str key_id, secret, token; /* token may be absent */
   int64_t expires_at_ms;         /* -1: never */
-  uint8_t outlives; /* better than nothing after that: where they come from may be away for long */
+  uint8_t
+      outlives; /* used after that when there are no newer ones: their source may be unreachable for long */
 } slp_aws_keys;
 
 typedef struct slp_aws slp_aws;
-/* Ask the user for credentials; answer with slp_aws_keys_done(), at once or later. */
+/* Asks the user for credentials; the answer is slp_aws_keys_done(), at once or later. */
 typedef void (*slp_aws_creds_fn)(void *ctx, slp_aws *aws);
 
 typedef struct slp_aws_options {
@@ -55,7 +56,7 @@ typedef struct slp_aws_options {
 int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[160]);
 void slp_aws_hold(slp_aws *aws);
 void slp_aws_drop(slp_aws *aws); /* no op may be in flight when the last hold goes; frees, wipes secrets */
-/* error 0 and keys; or a negative code and why. Exactly once per slp_aws_creds_fn call. */
+/* Answers a slp_aws_creds_fn call, exactly once: error 0 and keys, or a negative code and why. */
 void slp_aws_keys_done(slp_aws *aws, int error, const slp_aws_keys *keys, const char *why);
 
 typedef struct slp_aws_stats {
@@ -66,8 +67,8 @@ const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws);
 /* The Kinesis service as a table of ops. Holds aws. */
 int slp_kinesis_new(slp_ops **ret, slp_aws *aws);
 void slp_kinesis_free(slp_ops *ops); /* no op in flight */
-/* DynamoDB Streams likewise. It has no place SLP_ITER_AT_TIME (SLP_REFUSED); a listing is asked for by arn.
- */
+/* The same for DynamoDB Streams. It has no position SLP_ITER_AT_TIME (SLP_REFUSED); listings need the
+ * stream's ARN. */
 int slp_streams_new(slp_ops **ret, slp_aws *aws);
 void slp_streams_free(slp_ops *ops);
 

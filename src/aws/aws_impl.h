@@ -19,11 +19,11 @@ struct slp_aws {
   slp_wire wire;
 
   slp_profiles profiles;   /* for settings; the providers of keys read the files for themselves */
-  uint8_t settings_known;  /* the next two are good */
+  uint8_t settings_known;  /* the next two members are valid */
   uint32_t tries_max;      /* AWS_MAX_ATTEMPTS and the like; 0: not set */
   char *ca_bundle;         /* the profile's; NULL: the host knows better; owned */
   uint8_t ca_bundle_given; /* by option: neither environment nor profile matters */
-  slp_imds machine;        /* asked for the region when nothing else names one */
+  slp_imds machine;        /* gives the region */
   slp_list machine_waiting;
   uint8_t machine_asked, machine_answered;
   char machine_region[64];      /* "": it has none */
@@ -39,7 +39,7 @@ struct slp_aws {
 
 /* The time to sign with. */
 int64_t slp_aws_now_ms(const slp_aws *aws);
-/* 0: aws->endpoints[svc] is good. SLP_MORE: profile files must be read first: `wait` runs then, ask again.
+/* 0: aws->endpoints[svc] is valid. SLP_MORE: profile files must be read first: `wait` runs then, ask again.
  * Else f says what is wrong. */
 int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f);
 /* The same for a service that lives in a region of its own (signing in). After slp_aws_endpoint or a load of

@@ -1,4 +1,4 @@
-/* call.c - the machine of one call. */
+/* call.c - the state machine of one call. */
 #include "aws/call.h"
 
 #include "aws/limits.h"
@@ -41,7 +41,7 @@ void slp_call_free(slp_call *c) {
   slp_buf_free(&c->secrets);
 }
 
-/* Ends by an event: the caller may still be inside slp_call_send. */
+/* Ends the call by an event, because the caller may still be inside slp_call_send. */
 static void end_later(slp_call *c) {
   c->state = SLP_CALL_ENDING;
   wipe_secrets(c);
@@ -102,7 +102,7 @@ static int leave_unsigned(slp_call *c, size_t *ret_headers_n) {
   return 0;
 }
 
-/* Telling CloudWatch of throttles must not make more of them. */
+/* Throttled calls to CloudWatch are not counted: publishing the count would cause more of them. */
 static unsigned is_of_reading(const slp_call *c) { return c->svc != SLP_SVC_CLOUDWATCH; }
 
 static void send(slp_call *c, const slp_sign_keys *keys) {
@@ -134,13 +134,14 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_http_send(aws->h, &c->http);
 }
 
-/* Keys of the owner's own, or none at all. */
+/* Sends a call whose owner gave its keys, or that is not signed. */
 static void send_without_family(slp_call *c) {
   slp_fail_clear(&c->fail);
   send(c, c->keys);
 }
 
-/* Added to what the service said: it alone would send the user after keys that were fine yesterday. */
+/* Adds why there are no new keys to the service's error: alone, that would send the user after keys that were
+ * fine yesterday. */
 static void tell_why_no_new_keys(slp_call *c) {
   const slp_fail *last = slp_creds_last(c->aws->creds);
   char refusal[sizeof c->fail.message];
@@ -184,7 +185,7 @@ static void settle(slp_call *c) {
   aws->stats.creds_refreshes = slp_creds_refreshes(aws->creds);
   if (c->keys_tried == 1 && serial == c->serial) {
     tell_why_no_new_keys(c);
-    end_later(c); /* the new keys are the old ones: they were refused, and c->fail says so */
+    end_later(c); /* the keys did not change and were refused; c->fail says so */
     return;
   }
   if (c->keys_tried == 1) c->keys_tried = 2;
@@ -224,13 +225,13 @@ static void again_free(slp_call *c) {
   settle(c);
 }
 
-/* c->fail is set: wait and try again, or end. */
+/* Handles a failure (c->fail): waits and tries again, or ends the call. */
 static void failed(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_class class = c->fail.class;
   if (class == SLP_THROTTLE) aws->stats.throttles += is_of_reading(c), c->throttles++;
-  /* What was throttled has not happened, so it may be sent again even when it must not happen twice. A
-   * certificate that was not accepted will not be accepted a moment later. */
+  /* A throttled request had no effect, so it may be sent again even when it must not take effect twice. A
+   * certificate that was refused will be refused a moment later, too. */
   int repeat = class == SLP_THROTTLE || (class == SLP_TRANSIENT && c->fail.code != SLOOP_ETLS && !c->once);
   uint32_t tries_max = c->tries_max > 1 && aws->tries_max ? aws->tries_max : c->tries_max;
   if (!repeat || c->tries >= tries_max) {
@@ -248,7 +249,7 @@ static void failed(slp_call *c) {
 
 static void network_failed(slp_call *c) {
   const slp_http *http = &c->http;
-  /* The server closed a kept connection while we were writing to it: says nothing about the service. */
+  /* The server closed a kept connection while we were writing to it, which says nothing about the service. */
   int stale = http->reused && http->status == 0 && http->error != SLP_ETIMEDOUT && !c->once;
   if (stale && !c->stale_tried) {
     SLP_PROBE("call: sent again, its connection was stale");
@@ -264,8 +265,8 @@ static void network_failed(slp_call *c) {
   failed(c);
 }
 
-/* The answer's Date tells the service's time; believed only where nobody on the way can have set it. 1:
- * corrected. */
+/* Corrects the clock offset by the answer's Date, which is believed only where nobody on the way can have set
+ * it. 1: corrected. */
 static int fix_clock(slp_call *c) {
   slp_aws *aws = c->aws;
   const slp_endpoint *e = &aws->endpoints[c->svc];

@@ -1,6 +1,6 @@
 /* call.h - one call to a service, from "send" to its one end: endpoint, credentials, signature, transport,
- * what the answer means, what can be done about it, waiting, again. Knows no operation: its owner gives the
- * request and reads the answer.
+ * classifying the answer, remedies, back-off. It knows no operation: its owner gives the request and reads
+ * the answer.
  *
  *   IDLE -> SETTLING <-> WAITING_SETUP, WAITING_KEYS     endpoint and keys
  *           SETTLING -> SENT -> READING (200: the owner reads) -> DONE
@@ -26,7 +26,7 @@ typedef enum {
 } slp_call_state;
 
 typedef struct slp_call {
-  /* The owner's; the request may be changed in `reroute`. Borrowed until the end. */
+  /* Set by the owner; `reroute` may change the request. Borrowed until the end. */
   slp_aws *aws;
   slp_svc svc;
   slp_lane lane;
@@ -35,11 +35,12 @@ typedef struct slp_call {
   uint8_t anonymous;                  /* not signed */
   slp_buf *into;                      /* cleared before each try */
   uint32_t total_ms_max;
-  uint32_t tries_max; /* 1: the owner repeats by itself; more: unless the user set AWS_MAX_ATTEMPTS */
-  uint8_t once;       /* must not reach the server twice */
+  uint32_t
+      tries_max; /* 1: the owner repeats calls itself; more: the limit where AWS_MAX_ATTEMPTS is not set */
+  uint8_t once;  /* must not reach the server twice */
   int (*may_grow)(slp_http *http, size_t more); /* PURE; NULL: always */
-  /* Looks at any answer that has a status before anything else does. 1: the request was changed, send it
-   * again at once, not counted. NULL: never. */
+  /* Called first for any answer that has a status. 1: the request was changed, send it again at once, not
+   * counted. NULL: never. */
   int (*reroute)(struct slp_call *c);
   /* Status 200: read the body (now or over some turns) and call slp_call_good, slp_call_bad or
    * slp_call_again. */
@@ -48,7 +49,7 @@ typedef struct slp_call {
 
   slp_fail fail;      /* out */
   uint32_t tries;     /* out */
-  uint32_t throttles; /* out: of them */
+  uint32_t throttles; /* out: throttled tries */
   slp_http http;      /* out: the last try's times and answer */
 
   slp_call_state state;
@@ -66,13 +67,13 @@ typedef struct slp_call {
 
 void slp_call_init(slp_call *c, slp_aws *aws); /* zeroes */
 void slp_call_send(slp_call *c);
-/* Ends without having been sent. */
+/* Ends a call without sending it. */
 void slp_call_refuse(slp_call *c, slp_class class, int code, const char *why);
-/* Silence from here on. Idle calls are fine. */
+/* Stops the call: on_done will not run. Idle calls are fine. */
 void slp_call_cancel(slp_call *c);
 void slp_call_free(slp_call *c); /* idle; gives back its scratch memory */
 
-/* In on_body. Nothing of c may be used after them. */
+/* Called in on_body. Nothing of c may be used afterwards. */
 void slp_call_good(slp_call *c);
 void slp_call_bad(slp_call *c, slp_class class, int code, const char *why); /* counted; maybe tried again */
 void slp_call_again(slp_call *c); /* the request was changed: at once, not counted */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Longer bodies are not errors of the service; only their first bytes are quoted. */
+/* Longer bodies are not errors of the service; of those only the first bytes are quoted. */
 #define ERROR_BODY_MAX 65536u
 #define EXCERPT_MAX 120u
 #define TEXT_MAX 256u
@@ -82,7 +82,7 @@ int slp_class_code(slp_class class) {
     case SLP_FINE: return 0;
     case SLP_THROTTLE: return SLOOP_ETHROTTLE;
     case SLP_TRANSIENT:
-    case SLP_EXPIRED: return SLOOP_EREMOTE; /* expired: remedied by core, seen by nobody */
+    case SLP_EXPIRED: return SLOOP_EREMOTE; /* core renews the iterator, so that the code reaches no user */
     case SLP_GONE: return SLOOP_ENOSTREAM;
     case SLP_BUSY: return SLOOP_ESTREAMBUSY;
     case SLP_TRIMMED: return SLOOP_ETRIMMED;
@@ -169,7 +169,7 @@ static slp_str *wanted(named *found, slp_str key) {
   return NULL;
 }
 
-/* The first name and message of the top level or one below (kinesalite saw front ends wrap errors in
+/* Finds the first name and message on the top level or one below (front ends of kinesalite wrap errors in
  * "Output"). */
 static void read_json(slp_str body, named *found) {
   slp_json j;
@@ -195,7 +195,7 @@ static void read_cbor(slp_str body, named *found) {
   }
 }
 
-/* What stands between <tag> and the next '<'. Entities stay as they are. */
+/* The text between <tag> and the next '<'. Entities are not decoded. */
 static slp_str xml_text(slp_str body, const char *tag) {
   const char *at = memmem(body.p, body.n, tag, strlen(tag));
   if (!at) return (slp_str){NULL, 0};
@@ -223,8 +223,8 @@ static void read_body(slp_str body, named *found) {
   if (first >= 0xa0 && first <= 0xbf) read_cbor(body, found);
 }
 
-/* The first bytes of a body nobody can read, made printable; runs of white space and of junk become one mark.
- */
+/* Quotes the first bytes of an unreadable body, made printable: a run of white space or junk becomes one
+ * mark. */
 static void excerpt(slp_str body, char out[EXCERPT_MAX + 1]) {
   size_t n = 0;
   for (size_t i = 0; i < body.n && n < EXCERPT_MAX; i++) {
@@ -237,7 +237,7 @@ static void excerpt(slp_str body, char out[EXCERPT_MAX + 1]) {
   out[n] = 0;
 }
 
-/* One line, and nothing after the place where the service quotes the request back: that holds the token. */
+/* The first line, cut before the place where the service quotes the request, because that holds the token. */
 static slp_str first_line(slp_str s) {
   s = trim_left(s);
   const char *end = s.n ? memchr(s.p, '\n', s.n) : NULL;

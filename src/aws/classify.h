@@ -1,11 +1,11 @@
-/* classify.h - what an answer that is not a success means: one table of the services' error names, and what
- * an unknown name or no name at all falls back to. Pure. */
+/* classify.h - classifies an answer that is not a success: by one table of the services' error names, and by
+ * status for unknown names and none. Pure. */
 #ifndef SLP_AWS_CLASSIFY_H
 #define SLP_AWS_CLASSIFY_H
 
 #include "base/fail.h"
 
-/* What can be done at once, outside the count of tries. */
+/* A remedy that can be tried at once, outside the count of tries. */
 typedef enum slp_remedy {
   SLP_REMEDY_NONE,
   SLP_REMEDY_KEYS, /* get new credentials, then once more */

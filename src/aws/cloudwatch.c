@@ -7,7 +7,7 @@
 
 #define TRIES 3
 #define ANSWER_MAX (64u * 1024)
-#define END "]}" /* stands there after each datum: sending can't fail */
+#define END "]}" /* written after each datum, so that sending can't fail */
 
 /* ---- the request --------------------------------------------------------------------------------------- */
 const char *slp_cw_namespace_wrong(slp_str ns) {
@@ -68,7 +68,7 @@ int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d) {
 }
 
 /* ---- the call ------------------------------------------------------------------------------------------ */
-/* A success says nothing. What is neither empty nor JSON comes from somebody else: a proxy, a portal. */
+/* A success has no content. A body that is neither empty nor JSON comes from a proxy or a portal. */
 static int read_answer(slp_json_op *op, int begin, const char **why) {
   slp_str answer = slp_buf_str(&op->answer);
   (void)begin;

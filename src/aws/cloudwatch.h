@@ -35,17 +35,17 @@ typedef struct slp_cw_put {
   slp_json_op op;
 } slp_cw_put;
 
-/* NULL, or why the service would not take such a namespace; static. */
+/* NULL, or why the service would refuse the namespace; static. */
 const char *slp_cw_namespace_wrong(slp_str ns);
 
 void slp_cw_put_init(slp_cw_put *p, slp_aws *aws); /* zeroes; aws is the owner's to hold */
-/* An empty call. SLP_EBADDATA: the namespace is not UTF-8. */
+/* Begins an empty call. SLP_EBADDATA: the namespace is not UTF-8. */
 int slp_cw_put_begin(slp_cw_put *p, slp_str ns, int64_t at_ms);
-/* SLP_MORE: full, send it and add to the next one. SLP_EBADDATA: the datum can't be told to the service (a
- * dimension empty, too long or not UTF-8) and is left out. SLP_ENOMEM. */
+/* SLP_MORE: full, send it and add the datum to the next one. SLP_EBADDATA: the service would refuse the datum
+ * (a dimension is empty, too long or not UTF-8), which is left out. SLP_ENOMEM. */
 int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d);
 void slp_cw_put_send(slp_cw_put *p);
-void slp_cw_put_cancel(slp_cw_put *p); /* silence from here on; at rest is fine */
+void slp_cw_put_cancel(slp_cw_put *p); /* on_done will not run; at rest is fine */
 void slp_cw_put_free(slp_cw_put *p);   /* at rest */
 
 #endif

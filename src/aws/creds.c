@@ -1,4 +1,4 @@
-/* creds.c - the chain, the snapshot, when to refresh, who waits. */
+/* creds.c - the chain of providers, the snapshot of keys, refreshing, and waiting callers. */
 #include "aws/creds.h"
 
 #include "aws/limits.h"
@@ -12,7 +12,7 @@
  * shorter than that are renewed after half of their life, and insisted on after three quarters. */
 #define ADVISORY_MS (15 * 60 * 1000)
 #define MANDATORY_MS (10 * 60 * 1000)
-/* Keys the service refused are not fetched more often than this while they stay the same. */
+/* Refused keys are not fetched more often than this while they stay the same. */
 #define REFUSED_AGAIN_US 5000000u
 /* Both windows shrink by up to this part of themselves, at random: a fleet that got its keys together does
  * not renew them together. */
@@ -25,14 +25,15 @@ struct slp_creds {
   slp_provider *chain[SLP_CREDS_PROVIDERS_MAX];
   size_t chain_n;
   slp_event ev;       /* goes on with the attempt */
-  slp_timer deadline; /* of the provider that is being asked */
+  slp_timer deadline; /* of the provider being asked */
   slp_list waiting;
 
   attempt_state attempt;
   slp_keys_outcome answer;
   size_t asking; /* index in chain */
-  size_t
-      settled; /* who gave keys once is asked alone from then on: never another identity; SIZE_MAX: nobody */
+  /* The provider that gave keys first is the only one asked afterwards, so that the identity never changes.
+   * SIZE_MAX: none yet. */
+  size_t settled;
   uint8_t fresh; /* this attempt must not use what was read before */
   char *next[3]; /* key id, secret, token of the answer; owned */
   int64_t next_expires_ms;
@@ -45,7 +46,7 @@ struct slp_creds {
   uint8_t outlives;   /* used beyond that when there are no newer ones */
   int64_t advisory_ms, mandatory_ms;
   uint32_t failures; /* attempts in a row that failed */
-  uint64_t again_us; /* no attempt before */
+  uint64_t again_us; /* no attempt before that time */
   uint64_t fetched_us;
   uint64_t refreshes;
   int64_t clock_offset_ms; /* the service's time minus our wall clock, as the users of the keys know it */
@@ -97,7 +98,7 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
 }
 
 /* ---- answers of providers ------------------------------------------------------------------------------ */
-/* Late answers of a provider that was given up are not waited for: attempt is not ASKING then. */
+/* A late answer of a provider that was given up is ignored: the attempt is not ASKING then. */
 static void answered(slp_creds *c, slp_keys_outcome outcome) {
   c->answer = outcome;
   c->attempt = ANSWERED;
@@ -105,7 +106,7 @@ static void answered(slp_creds *c, slp_keys_outcome outcome) {
   slp_post(c->h, &c->ev);
 }
 
-/* Goes into a header: visible ASCII only, or a line break would let it forge headers. */
+/* The text goes into a header: only visible ASCII, because a line break could forge headers. */
 static int sendable(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     if ((unsigned char)s.p[i] <= 0x20 || (unsigned char)s.p[i] >= 0x7f) return 0;
@@ -268,7 +269,7 @@ slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, 
   int may_ask = slp_now_us(c->h) >= c->again_us;
   int due = !have || (expires && now_ms >= c->advisory_ms);
   if (due && may_ask) begin(c, 0);
-  /* A forced attempt is waited for as well: the old keys were refused. */
+  /* A forced attempt is waited for as well, because the old keys were refused. */
   int insist = !have || dead || (expires && now_ms >= c->mandatory_ms) || c->fresh;
   if (c->attempt != IDLE && insist) return SLP_CREDS_WAIT;
   if (!have || dead) {

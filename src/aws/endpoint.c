@@ -66,7 +66,7 @@ static int is_alnum(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* It becomes part of a host name and of a signature: one DNS label. */
+/* A region becomes part of a host name and of a signature: one DNS label. */
 int slp_region_valid(slp_str region) {
   if (region.n == 0 || region.n > 63 || !is_alnum(region.p[0]) || !is_alnum(region.p[region.n - 1])) return 0;
   for (size_t i = 0; i < region.n; i++) {
@@ -88,7 +88,7 @@ slp_str slp_arn_region(slp_str arn) {
 
 /* ---- URLs ---------------------------------------------------------------------------------------------- */
 static int bad_url(char why[160], slp_str url, const char *what) {
-  size_t secret = url.n; /* a name and password: they are refused, and not shown either */
+  size_t secret = url.n; /* a user name and password are refused, and not shown either */
   while (secret > 0 && url.p[secret - 1] != '@') secret--;
   slp_str shown = {url.p + secret, url.n - secret};
   snprintf(why, 160, "endpoint %s%.*s: %s", secret ? "...@" : "", (int)(shown.n < 90 ? shown.n : 90), shown.p,
@@ -110,7 +110,7 @@ static int path_valid(slp_str path) {
   return 1;
 }
 
-/* Four numbers: "127.0.0.1.example.com" is somebody else's. */
+/* Four numbers and nothing else: "127.0.0.1.example.com" is another host. */
 static int is_ipv4(slp_str host) {
   size_t dots = 0, digits = 0;
   for (size_t i = 0; i < host.n; i++) {
@@ -132,8 +132,8 @@ int slp_host_is_loopback(slp_str host) {
   return host.n > 4 && memcmp(host.p, "127.", 4) == 0 && is_ipv4(host);
 }
 
-/* What is signed must be what is sent: the URL is put together anew, in lower case, without a port that the
- * Host header would leave out. */
+/* The signed host must be the one that is sent, so the URL is built again: in lower case, without a port that
+ * the Host header would omit. */
 int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
   slp_uri u;
   const char *what = "";
@@ -173,8 +173,8 @@ static slp_str find_region(const slp_endpoint_wish *wish) {
 
 int slp_endpoint_region_named(const slp_endpoint_wish *wish) { return find_region(wish).n > 0; }
 
-/* A configured URL, or NULL. *ret_missing: the services section that should have had it, but is not there;
- * going to the public service instead would be a surprise. */
+/* The configured URL, or NULL. *ret_missing: the services section that the profile names but does not exist;
+ * using the public service instead would be a surprise. */
 static const char *find_url(const slp_endpoint_wish *wish, const char **ret_missing) {
   *ret_missing = NULL;
   if (wish->url && wish->url[0]) return wish->url;
@@ -202,7 +202,7 @@ static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips,
   while (strncmp(e->region, p->region_starts, strlen(p->region_starts)) != 0) p++;
   const char *host = fips ? s->fips_host : s->host;
   int gov = strcmp(p->region_starts, "us-gov-") == 0;
-  /* There the plain hosts are the FIPS hosts; the dual-stack ones only those of CloudWatch. */
+  /* In GovCloud the plain hosts are the FIPS hosts; of the dual-stack ones only those of CloudWatch are. */
   if (gov && (!dualstack || wish->svc == SLP_SVC_CLOUDWATCH)) host = s->host;
   int dash = wish->svc == SLP_SVC_STREAMS && dualstack && !strstr(p->region_starts, "iso") &&
              strcmp(p->region_starts, "eusc-") != 0;

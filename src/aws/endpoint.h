@@ -1,4 +1,4 @@
-/* endpoint.h - which region, and which URL for a service: options, environment, profile, ARN, partitions.
+/* endpoint.h - finds the region and the URL of a service: options, environment, profile, ARN, partitions.
  * Pure. */
 #ifndef SLP_AWS_ENDPOINT_H
 #define SLP_AWS_ENDPOINT_H
@@ -8,7 +8,7 @@
 typedef struct slp_endpoint {
   char url[640];  /* scheme://host[:port]/path */
   char host[300]; /* as the Host header says it: lower case, port only when it is not the scheme's own */
-  char path[256]; /* what is signed; "/" at least */
+  char path[256]; /* the path to sign; at least "/" */
   char region[64];
   const char *sign_as; /* service name in signatures; static */
   uint8_t tls, loopback;
@@ -26,14 +26,14 @@ typedef struct slp_endpoint_wish {
 } slp_endpoint_wish;
 
 const char *slp_svc_config_name(slp_svc svc); /* "dynamodb_streams": in services sections */
-/* Does the answer depend on what the profile files say? */
+/* Does the answer depend on the profile files? */
 int slp_endpoint_needs_profile(const slp_endpoint_wish *wish);
 /* 0; or SLOOP_EOPTION and f says what is missing or wrong and what to set (class SLP_REFUSED). */
 int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_fail *f);
 /* Takes an URL apart. 0, or SLOOP_EOPTION with a sentence. */
 int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]);
 int slp_region_valid(slp_str region);
-/* A region is named by something; the machine's does not count. */
+/* Does anything but the machine name a region? */
 int slp_endpoint_region_named(const slp_endpoint_wish *wish);
 /* "localhost" or a numeric address of the loopback interface; IPv6 without brackets. */
 int slp_host_is_loopback(slp_str host);

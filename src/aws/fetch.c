@@ -1,4 +1,4 @@
-/* fetch.c - tries, waits between them, and the wiping of what came. */
+/* fetch.c - tries, the waits between them, and wiping the answer. */
 #include "aws/fetch.h"
 
 #include "aws/retry.h"
@@ -23,7 +23,7 @@ static void finish(slp_fetch *f) {
   f->on_done(f);
 }
 
-/* A certificate that was not accepted will not be accepted a moment later. */
+/* A certificate that was refused will be refused a moment later, too. */
 static int worth_another_try(const slp_http *http) {
   if (http->error) return http->error != SLOOP_ETLS && http->error != SLP_ENOMEM;
   return http->status == 429 || http->status >= 500;
@@ -32,7 +32,7 @@ static int worth_another_try(const slp_http *http) {
 static void on_answer(slp_http *http) {
   slp_fetch *f = SLP_OWNER(http, slp_fetch, http);
   if (f->tries < f->tries_max && worth_another_try(http)) {
-    /* The slow way of waiting: whole fleets ask these servers at the same moment. */
+    /* Uses the longer waits, because whole fleets ask these servers at the same moment. */
     uint64_t wait = slp_retry_wait_us(SLP_THROTTLE, f->tries, slp_random(f->h), 0);
     if (slp_timer_set(f->h, &f->timer, slp_after_us(slp_now_us(f->h), wait)) == 0) return;
   }

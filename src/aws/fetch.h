@@ -1,4 +1,4 @@
-/* fetch.h - one small, unsigned HTTP question to a source of credentials, with tries and a wiped answer.
+/* fetch.h - one small, unsigned HTTP request to a source of credentials, with tries and a wiped answer.
  *
  *   IDLE -> SENT -> PAUSING -> SENT ... -> IDLE, on_done; never from inside slp_fetch_send */
 #ifndef SLP_AWS_FETCH_H
@@ -10,7 +10,7 @@
 
 typedef struct slp_fetch {
   slp_host *h;
-  /* The owner's; borrowed until the end. */
+  /* Set by the owner; borrowed until the end. */
   const char *method, *url;
   slp_http_header headers[3];
   size_t headers_n;

@@ -1,4 +1,4 @@
-/* imds.c - token, version 1 where version 2 is not to be had, and what the answers mean. */
+/* imds.c - the session token, version 1 where version 2 is not available, and the meaning of answers. */
 #include "aws/imds.h"
 
 #include "aws/limits.h"
@@ -41,7 +41,7 @@ static void tell_later(slp_imds *m, slp_imds_result result) {
   slp_post(m->h, &m->ev);
 }
 
-/* A number of the environment from 1 to `most`; the default when it is none. */
+/* Reads a number from 1 to `most` from the environment; else the default. */
 static uint32_t number(const slp_imds *m, const char *name, uint32_t otherwise, uint32_t most) {
   uint64_t n;
   const char *value = env(m, name);
@@ -49,7 +49,7 @@ static uint32_t number(const slp_imds *m, const char *name, uint32_t otherwise, 
   return (uint32_t)slp_min_u64(n, most);
 }
 
-/* 0, or the URL the user gave is none. */
+/* Finds the base URL. Not 0: the user's URL is not valid. */
 static int find_base(slp_imds *m) {
   const char *given = env(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT"), *what = "";
   int ipv6 = slp_setting_is(env(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"), "ipv6");

@@ -1,7 +1,7 @@
 /* imds.h - a conversation with the metadata service of an EC2 machine: a session token first (version 2),
  * then one document after the other. Never through a proxy.
  *
- * What it reads from the environment: AWS_EC2_METADATA_DISABLED, AWS_EC2_METADATA_V1_DISABLED,
+ * It reads from the environment: AWS_EC2_METADATA_DISABLED, AWS_EC2_METADATA_V1_DISABLED,
  * AWS_EC2_METADATA_SERVICE_ENDPOINT, AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE, AWS_METADATA_SERVICE_TIMEOUT
  * (s), AWS_METADATA_SERVICE_NUM_ATTEMPTS. */
 #ifndef SLP_AWS_IMDS_H
@@ -14,7 +14,7 @@ typedef enum {
   SLP_IMDS_DISABLED, /* by AWS_EC2_METADATA_DISABLED */
   SLP_IMDS_SILENT,   /* nobody answers there: this is no EC2 machine. `why` says where */
   SLP_IMDS_STARVED,  /* no memory */
-  SLP_IMDS_BROKEN    /* it answers, and not with the document; or it was configured and does not: `why` */
+  SLP_IMDS_BROKEN    /* it answers without the document; or it is configured and does not answer: `why` */
 } slp_imds_result;
 
 typedef struct slp_imds {
@@ -25,12 +25,12 @@ typedef struct slp_imds {
 
   slp_fetch fetch;
   char why[300];
-  /* Its own. */
+  /* Private. */
   char base[256]; /* URL with a slash at its end */
   char url[600];
   char path[256];
   slp_buf token;
-  slp_event ev; /* tells a result that needs no asking */
+  slp_event ev; /* reports a result that needs no request */
   slp_imds_result result;
   uint8_t configured; /* the address is the user's own */
   uint8_t has_token, without_token;
@@ -39,6 +39,6 @@ typedef struct slp_imds {
 void slp_imds_init(slp_imds *m, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
 /* `path` without a slash at its beginning, like "latest/meta-data/"; copied. */
 void slp_imds_get(slp_imds *m, const char *path);
-void slp_imds_end(slp_imds *m); /* of a conversation, also in the middle of a get: wipes token and answer */
+void slp_imds_end(slp_imds *m); /* ends a conversation, even during a get: wipes token and answer */
 
 #endif

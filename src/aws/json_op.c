@@ -40,12 +40,13 @@ static void on_body(slp_call *c) {
     read_on(op_of(c), 1);
 }
 
-/* Sees every answer first: reading an error's name changes its body, which may hold the row that refused. */
+/* Called first for every answer: reading an error's name changes its body, which may hold the row of a
+ * refused write. */
 static int look(slp_call *c) {
   slp_json_op *op = op_of(c);
   slp_buf_clear(&op->refusal);
   op->damaged = c->http.status != 200 && damaged(c);
-  /* Without memory for it the row stays unknown, as on servers that do not send it. */
+  /* Without memory for the body the row stays unknown, as with servers that do not send it. */
   if (c->http.status == 400 && slp_buf_add_str(&op->refusal, slp_buf_str(c->into)))
     slp_buf_clear(&op->refusal);
   return 0;

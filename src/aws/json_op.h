@@ -1,16 +1,15 @@
-/* json_op.h - one call with a JSON body and a JSON answer, for services that have no table of ops of their
- * own (DynamoDB's tables, metrics). Checks DynamoDB's checksum, reads the answer in slices, keeps what an
- * error says.
+/* json_op.h - one call with a JSON body and a JSON answer, for services that have no table of ops (DynamoDB's
+ * tables, metrics). It checks DynamoDB's checksum, reads the answer in slices, and keeps an error's body.
  *
- * `once`: a write with a condition. Throttled or refused ones are sent again or remedied, as nothing
- * happened; what got no clear answer ends at once: the owner must find out. */
+ * `once`: a write with a condition. A throttled or refused one is sent again or remedied, because nothing
+ * happened; one without a clear answer ends at once, and the owner must find out. */
 #ifndef SLP_AWS_JSON_OP_H
 #define SLP_AWS_JSON_OP_H
 
 #include "aws/call.h"
 
 typedef struct slp_json_op {
-  /* The owner's, set before slp_json_op_send. */
+  /* Set by the owner before slp_json_op_send. */
   slp_svc svc;
   slp_lane lane;
   slp_str target; /* "DynamoDB_20120810.GetItem" */
@@ -31,13 +30,13 @@ typedef struct slp_json_op {
 
   slp_call call;
   slp_event slice;
-  uint8_t damaged; /* the last error's checksum was wrong: it says nothing */
+  uint8_t damaged; /* the last error's checksum was wrong, so its content is not used */
 } slp_json_op;
 
 void slp_json_op_init(slp_json_op *op, slp_aws *aws,
                       size_t answer_max); /* zeroes; aws is the owner's to hold */
 void slp_json_op_send(slp_json_op *op);
-void slp_json_op_cancel(slp_json_op *op); /* silence from here on; at rest is fine */
+void slp_json_op_cancel(slp_json_op *op); /* on_done will not run; at rest is fine */
 void slp_json_op_free(slp_json_op *op);   /* at rest */
 
 #endif

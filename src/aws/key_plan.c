@@ -29,7 +29,8 @@ static int is_role(const slp_profile *p) {
   return get(p, SLP_PROFILE_ROLE_ARN) && !get(p, SLP_PROFILE_WEB_IDENTITY);
 }
 
-/* Both of one file: never an id of one and a secret of the other. 1: keys; 0: none; else broken. */
+/* Finds id and secret in one file: an id is never combined with a secret of the other file. 1: keys; 0: none;
+ * else broken. */
 static int keys_in(slp_key_plan *plan, const slp_profile *p, int config) {
   char *const *values = config ? p->in_config : p->in_credentials;
   const char *id = values[SLP_PROFILE_KEY_ID], *secret = values[SLP_PROFILE_SECRET];
@@ -63,7 +64,7 @@ static int differs(const char *in_profile, const char *in_session) {
   return in_profile && in_session && strcmp(in_profile, in_session) != 0;
 }
 
-/* The same setting twice with two values: nobody knows which one is meant. */
+/* The same setting has two values in two places: which one is meant is unknown. */
 static int sso_agrees(slp_key_plan *plan, const slp_profile *p) {
   int region = differs(get(p, SLP_PROFILE_SSO_REGION), p->session_region);
   if (!region && !differs(get(p, SLP_PROFILE_SSO_START_URL), p->session_url)) return 0;
@@ -77,7 +78,7 @@ static int base(slp_key_plan *plan, const slp_profile *p, slp_base_kind kind) {
   return 0;
 }
 
-/* The keys of a profile apart from any role. */
+/* Finds the keys of a profile apart from any role. */
 static int own_keys(slp_key_plan *plan, const slp_profile *p) {
   if (get(p, SLP_PROFILE_WEB_IDENTITY)) {
     if (!get(p, SLP_PROFILE_ROLE_ARN))
@@ -100,7 +101,7 @@ static int own_keys(slp_key_plan *plan, const slp_profile *p) {
   return SLP_ENOENT;
 }
 
-/* credential_source. Its names are written in one way only. */
+/* Reads credential_source, whose values are case-sensitive. */
 static int from_outside(slp_key_plan *plan, const slp_profile *p, const char *source) {
   static const struct {
     const char *name;
@@ -146,7 +147,7 @@ static int check_role(slp_key_plan *plan, const slp_profile *p) {
   return 0;
 }
 
-/* Where a role's source leads: *ret is the next role, or NULL when the base is found. */
+/* Follows a role's source: *ret is the next role, or NULL when the base is found. */
 static int follow(slp_key_plan *plan, const slp_profiles *all, const slp_profile *role,
                   const slp_profile **ret) {
   const char *name = get(role, SLP_PROFILE_SOURCE_PROFILE);

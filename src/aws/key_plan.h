@@ -1,5 +1,5 @@
-/* key_plan.h - how a profile comes to its keys: whose keys are the first, and which roles are assumed with
- * them, one after the other. Pure; checked against botocore. */
+/* key_plan.h - plans how a profile gets its keys: where the first keys come from, and which roles are assumed
+ * with them, one after the other. Pure; checked against botocore. */
 #ifndef SLP_AWS_KEY_PLAN_H
 #define SLP_AWS_KEY_PLAN_H
 
@@ -11,7 +11,7 @@ typedef enum {
   SLP_BASE_PROCESS,
   SLP_BASE_WEB,
   SLP_BASE_SSO,
-  SLP_BASE_ENV, /* and these for credential_source */
+  SLP_BASE_ENV, /* from here on those of credential_source */
   SLP_BASE_CONTAINER,
   SLP_BASE_IMDS
 } slp_base_kind;
@@ -26,8 +26,8 @@ typedef struct slp_key_plan {
   char why[300];
 } slp_key_plan;
 
-/* Of a loaded set without an error. 0; SLP_ENOENT: the profile names no credentials at all; SLP_EBADDATA: it
- * does, and can't work: why says so. */
+/* Plans for a loaded set of profiles without an error. 0; SLP_ENOENT: the profile names no credentials at
+ * all; SLP_EBADDATA: it names some that can't work, and why says so. */
 int slp_key_plan_make(slp_key_plan *plan, const slp_profiles *profiles);
 
 #endif

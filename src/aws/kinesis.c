@@ -1,8 +1,8 @@
-/* kinesis.c - Kinesis as a service: CBOR or JSON, and the way back from one to the other. */
+/* kinesis.c - Kinesis as a service: CBOR or JSON, and the fall-back from one to the other. */
 #include "aws/kinesis_read.h"
 #include "aws/service.h"
 
-/* Answers that made us ask again as JSON, and JSON worked: so many, and the endpoint gets no more CBOR. */
+/* After so many requests whose CBOR failed and whose JSON worked, the endpoint gets no more CBOR. */
 #define CBOR_STRIKES_MAX 2u
 
 /* slp_asking.step */
@@ -46,7 +46,7 @@ static int ask(slp_asking *a) {
   return SLP_EINVAL;
 }
 
-/* 1: the same request is ready to be sent as JSON. Only where the user did not insist on one form. */
+/* Prepares the same request as JSON, unless the user insisted on a form. 1: ready. */
 static int fall_back(slp_asking *a) {
   if (a->form != SLP_FORM_CBOR || a->service->aws->wire != SLP_WIRE_AUTO) return 0;
   a->step = FELL_BACK;
@@ -64,7 +64,7 @@ static int is_cbor(const slp_http *http, slp_str body) {
   return body.n && (unsigned char)body.p[0] >= 0xa0 && (unsigned char)body.p[0] <= 0xbf;
 }
 
-/* An answer to CBOR that is not CBOR. An empty 5xx or 429 is no opinion about CBOR. */
+/* Is the answer to a CBOR request not CBOR? An empty 5xx or 429 proves nothing. */
 static int reroute(slp_call *c) {
   slp_asking *a = slp_asking_of(c);
   slp_str body = slp_buf_str(c->into);
@@ -86,7 +86,7 @@ static void read_small(slp_asking *a) {
     slp_call_good(&a->call);
 }
 
-/* JSON worked where CBOR did not. An outage that fails both ways proves nothing. */
+/* Counts a request where JSON worked and CBOR did not. An outage that fails both ways proves nothing. */
 static void over(slp_asking *a) {
   const slp_fail *f = &a->call.fail;
   if (a->step == FELL_BACK && (f->class == SLP_FINE || f->aws_code[0])) kinesis_of(a)->cbor_strikes++;

@@ -1,4 +1,4 @@
-/* limits.h - what the services allow or send at most, each with where that is written. */
+/* limits.h - limits of the services, each with its source. */
 #ifndef SLP_AWS_LIMITS_H
 #define SLP_AWS_LIMITS_H
 
@@ -25,7 +25,7 @@
 /* Answers to the small calls are under 4 KiB; an error page of a proxy may be longer. */
 #define SLP_SMALL_BODY_MAX (256u * 1024)
 
-/* Our own waits. */
+/* Time limits of our own. */
 #define SLP_RECORDS_MS_MAX 30000u
 #define SLP_CONTROL_MS_MAX 10000u
 #define SLP_CREDS_MS_MAX 60000u /* a creds callback, or files on a hanging disk */

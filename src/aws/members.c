@@ -40,7 +40,7 @@ int slp_read_bad(slp_json *j, const char *why) {
   return SLP_EBADDATA;
 }
 
-/* Longer text is not what the service sends. */
+/* The service sends no longer text. */
 int slp_read_z(slp_json *j, char *to, size_t size) {
   slp_str s;
   int r = slp_json_string(j, &s);
@@ -51,8 +51,8 @@ int slp_read_z(slp_json *j, char *to, size_t size) {
   return 0;
 }
 
-/* Seconds; moto writes some times as ISO text. What can't be read is as good as absent: it is only for show.
- */
+/* Reads seconds; moto writes some times as ISO text. An unreadable time counts as absent, because it is only
+ * shown. */
 int slp_read_time(slp_json *j, int64_t *ret_ms) {
   int token = slp_json_next(j);
   if (token == SLP_JSON_NUMBER && slp_decimal_seconds_ms(j->text, ret_ms)) *ret_ms = -1;

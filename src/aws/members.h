@@ -1,4 +1,4 @@
-/* members.h - members of JSON objects, written and read one by one: what the services' small calls share. */
+/* members.h - writes and reads members of JSON objects one by one, for the services' small calls. */
 #ifndef SLP_AWS_MEMBERS_H
 #define SLP_AWS_MEMBERS_H
 
@@ -17,6 +17,6 @@ int slp_read_bad(slp_json *j, const char *why);     /* SLP_EBADDATA */
 int slp_read_z(slp_json *j, char *to, size_t size); /* text that must fit */
 int slp_read_time(slp_json *j, int64_t *ret_ms);    /* a time that can't be read is -1 */
 int slp_read_u32(slp_json *j, uint32_t *ret);       /* clamped */
-int slp_read_name(slp_json *j, slp_str *ret);       /* an empty name is as good as none */
+int slp_read_name(slp_json *j, slp_str *ret);       /* an empty name counts as none */
 
 #endif

@@ -90,7 +90,7 @@ struct slp_ops {
   void (*iterator)(slp_ops *o, slp_op_iterator *op);
   void (*records)(slp_ops *o, slp_op_records *op);
   void (*resume)(slp_ops *o, slp_write *op); /* after may_grow said no */
-  void (*cancel)(slp_ops *o, slp_write *op); /* silence from here on; ops not in flight are fine */
+  void (*cancel)(slp_ops *o, slp_write *op); /* on_done will not run; ops not in flight are fine */
 };
 
 #endif

@@ -141,7 +141,8 @@ static int is_profile(int config, slp_str section, slp_str name) {
          (slp_str_is(section, "default") && slp_str_is(name, "default"));
 }
 
-/* A section may exist and say nothing: slp_ini_read tells only of keys. Calls `match` with each title. */
+/* Is there such a section? It may be empty, and slp_ini_read reports only keys. Calls `match` with each
+ * title. */
 static int has_section(slp_str text, int (*match)(slp_str title, slp_str name, int config), slp_str name,
                        int config) {
   if (text.n >= 3 && !memcmp(text.p, "\xEF\xBB\xBF", 3)) text = (slp_str){text.p + 3, text.n - 3};
@@ -207,7 +208,7 @@ static int on_session_line(void *arg, slp_str section, slp_str parent, slp_str k
   return 0;
 }
 
-/* Sections of the config file that the profile refers to by name. */
+/* Reads the sections of the config file that the profile refers to by name. */
 static int parse_referred(slp_profile *p, slp_str config, uint32_t *ret_line) {
   const char *services = slp_profile_get(p, SLP_PROFILE_SERVICES);
   const char *session = slp_profile_get(p, SLP_PROFILE_SSO_SESSION);
@@ -371,7 +372,7 @@ static void pick_name(slp_profiles *p) {
   const char *name = chosen_name(p);
   p->explicit_name = name != NULL;
   size_t n = (size_t)snprintf(p->name, sizeof p->name, "%s", name ? name : "default");
-  p->name_too_long = n >= sizeof p->name; /* what is left of it may be the name of another one */
+  p->name_too_long = n >= sizeof p->name; /* the cut name may be that of another one */
 }
 
 void slp_profiles_load(slp_profiles *p, slp_wait *wait) {
@@ -392,8 +393,8 @@ void slp_profiles_load(slp_profiles *p, slp_wait *wait) {
   }
 }
 
-/* A file that is not there is an empty one. One that can't be read is an error when somebody asked for it: by
- * its path, or by the name of a profile. A container with a foreign HOME did not. */
+/* A missing file counts as empty. An unreadable one is an error when it was asked for by its path or by the
+ * name of a profile; a container with a foreign HOME did not ask. */
 static int file_failed(slp_profiles *p) {
   for (int i = 0; i < 2; i++) {
     slp_profile_file *f = &p->files[i];
@@ -422,8 +423,8 @@ static int parse_one(slp_profiles *p, slp_profile *into, slp_str name) {
   return SLP_EBADDATA;
 }
 
-/* The next profile that keys may be taken from; one that was there already ends it (a circle, which is for
- * the reader of `sources` to judge). */
+/* The next profile that keys may be taken from. A repeated one ends the search: the reader of `sources`
+ * judges the circle. */
 static const char *next_source(const slp_profiles *p, const slp_profile *last) {
   const char *name = slp_profile_get(last, SLP_PROFILE_SOURCE_PROFILE);
   if (!name || !slp_profile_get(last, SLP_PROFILE_ROLE_ARN) || strlen(name) > 127) return NULL;

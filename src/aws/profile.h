@@ -1,5 +1,5 @@
-/* profile.h - what one profile of ~/.aws/credentials and ~/.aws/config says: parsing (pure), and loading both
- * files once for everybody who waits for them. */
+/* profile.h - parses one profile of ~/.aws/credentials and ~/.aws/config (pure), and loads both files once
+ * for everybody who waits for them. */
 #ifndef SLP_AWS_PROFILE_H
 #define SLP_AWS_PROFILE_H
 
@@ -32,12 +32,12 @@ typedef enum slp_profile_key {
   SLP_PROFILE_SSO_REGION,
   SLP_PROFILE_SSO_ACCOUNT_ID,
   SLP_PROFILE_SSO_ROLE_NAME,
-  SLP_PROFILE_LOGIN_SESSION, /* known so that it is never passed over silently: it can't be used here */
+  SLP_PROFILE_LOGIN_SESSION, /* known so that it is never ignored silently: it can't be used here */
   SLP_PROFILE_PROCESS,
   SLP_PROFILE_KEYS
 } slp_profile_key;
 
-/* A profile whose role_arn takes another one's keys names it; so may that one, and so on. */
+/* The profile that a role's keys are taken from, and so on: at most this many. */
 #define SLP_PROFILE_SOURCES_MAX 8
 
 typedef struct slp_profile {
@@ -55,12 +55,12 @@ typedef struct slp_profile {
 
 void slp_profile_init(slp_profile *p, slp_mem *mem);
 void slp_profile_free(slp_profile *p); /* wipes; back to just initialised */
-/* The value in force: the credentials file's before the config file's, as botocore merges them. NULL: none.
- */
+/* The effective value: the credentials file's before the config file's, as botocore merges them. NULL:
+ * none. */
 const char *slp_profile_get(const slp_profile *p, slp_profile_key key);
 int slp_setting_is(const char *value, const char *lower); /* in any case: "True" is "true"; NULL is nothing */
 const char *slp_profile_key_name(slp_profile_key key);
-/* The file that has the value in force of `key`, for messages. */
+/* The file with the effective value of `key`, for messages. */
 const char *slp_profile_where(const slp_profile *p, slp_profile_key key);
 /* Reads the section `name` out of both texts. 0, SLP_ENOMEM, or SLP_EBADDATA with *ret_bad_file 0
  * (credentials) or 1 (config) and the line. */
@@ -68,13 +68,13 @@ int slp_profile_parse(slp_profile *p, slp_str credentials, slp_str config, slp_s
                       uint32_t *ret_line);
 
 /* ---- loading ------------------------------------------------------------------------------------------- */
-typedef struct slp_wait { /* somebody who waits; run once, from the turn queue */
+typedef struct slp_wait { /* a waiting caller; run once, from the turn queue */
   slp_list link;
   void (*run)(struct slp_wait *wait);
 } slp_wait;
 void slp_wait_add(slp_list *waiting, slp_wait *wait);
 void slp_wait_cancel(slp_wait *wait);
-void slp_wait_run_all(slp_list *waiting); /* those who are there now; they may wait again */
+void slp_wait_run_all(slp_list *waiting); /* runs those that wait now; they may wait again */
 
 typedef struct slp_profile_file {
   slp_file file;
@@ -95,7 +95,8 @@ typedef struct slp_profiles {
   slp_list waiting;
   /* After a load: */
   slp_profile profile;
-  slp_profile sources[SLP_PROFILE_SOURCES_MAX]; /* what source_profile leads to, until it repeats itself */
+  slp_profile
+      sources[SLP_PROFILE_SOURCES_MAX]; /* the profiles that source_profile leads to, until one repeats */
   size_t sources_n;
   char name[128];
   uint8_t explicit_name; /* the user chose the profile */
@@ -110,9 +111,9 @@ void slp_profiles_close(slp_profiles *p);       /* nobody waits any more */
 int slp_profiles_chosen(const slp_profiles *p); /* 1: option or environment name a profile */
 /* Reads (again). `wait` runs when it is done; one load at a time, however many wait. */
 void slp_profiles_load(slp_profiles *p, slp_wait *wait);
-/* Wipes the keys among the settings: who only reads settings must not keep them. */
+/* Wipes the keys among the settings, for an owner who needs only settings. */
 void slp_profiles_forget_keys(slp_profiles *p);
-/* The text of the profiles is wiped; the next look needs a load. */
+/* Wipes the text of the profiles; reading it again needs a load. */
 void slp_profiles_forget(slp_profiles *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* provider.c - answers, and what answers in JSON have in common. */
+/* provider.c - the answers of providers, and the common reader of JSON answers. */
 #include "aws/provider.h"
 
 #include "codec/date.h"

@@ -1,7 +1,7 @@
-/* provider.h - one way to get keys. Who asks it sets `answered`; it is asked for one answer at a time.
+/* provider.h - one way to get keys. The asker sets `answered` and asks for one answer at a time.
  *
  * A provider answers "keys", "nothing configured here" (the next one is asked) or "configured, and broken"
- * (the chain ends with that error: falling through would act under somebody else's name). */
+ * (the chain ends with that error: falling through would act under another identity). */
 #ifndef SLP_AWS_PROVIDER_H
 #define SLP_AWS_PROVIDER_H
 
@@ -17,14 +17,14 @@ typedef struct slp_keys_answer {
 } slp_keys_answer;
 
 typedef struct slp_provider {
-  /* Answers by slp_keys_*: once, at once or later. Runs in a turn. `fresh`: what was read before is suspect,
-   * read it again. */
+  /* Answers by slp_keys_*: once, at once or later. Runs in a turn. `fresh`: earlier values are suspect, read
+   * them again. */
   void (*begin)(struct slp_provider *p, int fresh);
-  void (*cancel)(struct slp_provider *p); /* the answer is not waited for any more; NULL: nothing to do */
+  void (*cancel)(struct slp_provider *p); /* nobody waits for the answer any more; NULL: nothing to do */
   void (*free)(struct slp_provider *p);
   uint32_t ms_max;  /* given up after this, whatever its own deadlines say; 0: SLP_CREDS_MS_MAX */
   const char *what; /* names it in messages; as long as it lives */
-  /* The asker's. */
+  /* Set by the asker. */
   void (*answered)(struct slp_provider *p, const slp_keys_answer *answer);
   void *owner;
 } slp_provider;
@@ -44,7 +44,8 @@ typedef struct slp_keys_json {
 } slp_keys_json;
 void slp_keys_from_json(slp_provider *p, slp_buf *body, const slp_keys_json *form, const char *who);
 
-/* A buffer for secrets: has its whole size from the start, because growing would leave copies behind. */
+/* Makes a buffer for secrets, which has its whole size from the start, because growing would leave copies
+ * behind. */
 int slp_secret_room(slp_buf *b);
 void slp_secret_clear(slp_buf *b); /* wipes; keeps the memory */
 void slp_secret_free(slp_buf *b);  /* wipes and frees */
@@ -58,7 +59,7 @@ slp_provider *slp_provider_process(slp_host *h, const slp_profile *const *from);
 slp_provider *slp_provider_sso(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_container(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
 slp_provider *slp_provider_imds(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
-/* Keys from the user. `ask` runs once per attempt; its answer comes by slp_provider_user_done. */
+/* Keys from the user. `ask` runs once per attempt; the answer comes by slp_provider_user_done. */
 slp_provider *slp_provider_user(slp_host *h, void (*ask)(void *arg), void *arg);
 void slp_provider_user_done(slp_provider *p, int error, const slp_aws_keys *keys, const char *why);
 

@@ -1,4 +1,4 @@
-/* provider_container.c - keys of the container: ECS tasks, EKS pod identities, and whatever else speaks that
+/* provider_container.c - keys of the container: ECS tasks, EKS pod identities, and others with the same
  * protocol. Never through a proxy. */
 #include "aws/endpoint.h"
 #include "aws/fetch.h"
@@ -37,7 +37,7 @@ static void clear(container *c) {
 
 /* ---- where --------------------------------------------------------------------------------------------- */
 
-/* Keys over plain HTTP only from this machine and from the addresses that ECS and EKS use. */
+/* Plain HTTP is allowed only to this machine and to the addresses that ECS and EKS use. */
 static int plain_allowed(slp_str host) {
   return slp_host_is_loopback(host) || slp_str_is(host, "169.254.170.2") ||
          slp_str_is(host, "169.254.170.23") || slp_str_is(host, "fd00:ec2::23");
@@ -50,7 +50,7 @@ static int is_visible(const char *z) {
   return 1;
 }
 
-/* NULL: c->url is good. */
+/* Finds the URL. NULL: it is in c->url; else what is wrong. */
 static const char *find_url(container *c, const char **ret_variable) {
   const char *relative = env(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
   const char *full = env(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
@@ -61,7 +61,7 @@ static const char *find_url(container *c, const char **ret_variable) {
   if (!is_visible(relative ? relative : full)) return "it holds characters that no URL has";
   if (relative && relative[0] != '/') return "it must begin with a slash";
   snprintf(c->url, sizeof c->url, "%s%s", relative ? "http://169.254.170.2" : "", relative ? relative : full);
-  /* A query is none of an endpoint's parts, but may be one of this URL's. */
+  /* An endpoint has no query, but this URL may have one. */
   if (slp_uri_parse((slp_str){c->url, strcspn(c->url, "?")}, &uri, &what)) return what;
   if (!uri.tls && !plain_allowed(uri.host)) return "plain http is only taken from this machine, ECS and EKS";
   return NULL;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #define ROLES "latest/meta-data/iam/security-credentials/"
-/* Keys that come expired are used all the same, for botocore's time: the metadata service can be behind for
- * hours, and the services know of such times. */
+/* Expired keys are used for botocore's extra time: the metadata service can be hours late, and the services
+ * allow for it. */
 #define EXTRA_MS (15 * 60 * 1000)
 #define EXTRA_JITTER_MIN_MS (2 * 60 * 1000)
 #define EXTRA_JITTER_MAX_MS (10 * 60 * 1000)

@@ -31,12 +31,12 @@ static void clear(process *x) {
   x->argv = NULL;
 }
 
-/* What the program itself said last, with a colon before it. */
+/* Fails with `what` and the last line that the program wrote to standard error. */
 static void complain(process *x, const char *what) {
   slp_keys_broken(&x->p, "%.190s %s%s%.100s", x->where, what, x->child.said[0] ? ": " : "", x->child.said);
 }
 
-/* 1: there is an output to look at. */
+/* Did the program end well, with output? */
 static int ended_well(process *x) {
   const slp_child *child = &x->child;
   char what[80];
@@ -59,7 +59,7 @@ static int ended_well(process *x) {
   return 0;
 }
 
-/* The version is looked at on a copy: reading unescapes in place. */
+/* Checks the version on a copy, because reading unescapes in place. */
 static int version_is_1(process *x) {
   slp_buf copy;
   slp_field version = {.name = "Version"};
@@ -92,7 +92,7 @@ static void on_child(slp_child *child) {
   clear(x);
 }
 
-/* NULL: argv is ready. */
+/* Splits the command into argv. NULL: done; else what is wrong. */
 static const char *split(process *x, const char *command, int *ret_error) {
   const char *why = NULL;
   size_t n = 0;

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* A process, or signing in, and some roles after it. */
+/* A process or a sign-in, and some roles after it. */
 #define MS_MAX 300000u
 
 enum { PROCESS, WEB, SSO, ENV, CONTAINER, IMDS, BASES };
@@ -14,7 +14,7 @@ enum { PROCESS, WEB, SSO, ENV, CONTAINER, IMDS, BASES };
 typedef struct profile_provider {
   slp_provider p;
   slp_aws *aws;
-  slp_profiles profiles; /* its own: what an attempt works with must not be read anew beneath it */
+  slp_profiles profiles; /* its own, so that nobody reloads them during an attempt */
   slp_wait wait;
   slp_key_plan plan;
   slp_provider *bases[BASES]; /* owned */
@@ -54,7 +54,7 @@ static void on_sts(slp_sts *sts) {
   forget(pp);
 }
 
-/* The keys stay where the call can sign with them: what they were handed over in may go. */
+/* Copies the keys that the next call signs with: their memory is valid during the answer only. */
 static int keep_source(profile_provider *pp, const slp_aws_keys *keys) {
   slp_buf copy;
   slp_buf_init(&copy, pp->aws->h->mem, keys->key_id.n + keys->secret.n + keys->token.n + 1);

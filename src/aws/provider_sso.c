@@ -33,7 +33,7 @@ typedef struct sso {
   slp_buf renewed;  /* access token and refresh token of our own renewal */
   size_t renewed_n; /* length of the access token in it */
   int64_t renewed_expires_ms;
-  int64_t cached_expires_ms; /* of the cache file as it was read last: another one is another sign-in */
+  int64_t cached_expires_ms; /* of the cache file when it was read last; another time means another sign-in */
   slp_fetch fetch;
   slp_buf url, request, bearer;
   char *region, *account, *role; /* owned, as long as an attempt lasts */
@@ -66,7 +66,7 @@ static void sign_in_again(sso *s, const char *what) {
 
 static int64_t now_ms(const sso *s) { return slp_aws_now_ms(s->aws); }
 
-/* URL of the service with a path after it. 0: in s->url; else answered. */
+/* Builds the URL of the service with a path after it. 0: in s->url; else answered. */
 static int find_url(sso *s, slp_svc svc, const char *path) {
   slp_endpoint e;
   slp_fail f;
@@ -164,7 +164,7 @@ static void ask_portal(sso *s, slp_str access) {
 }
 
 /* ---- renewing the token -------------------------------------------------------------------------------- */
-/* The token as it is will do, or the user must sign in. */
+/* Without a renewal the token is used as it is, or the user must sign in. */
 static void without_renewal(sso *s, const char *why) {
   if (s->token.expires_ms > now_ms(s))
     ask_portal(s, s->token.access);

@@ -21,7 +21,8 @@ uint64_t slp_retry_wait_us(slp_class class, uint32_t tries, uint64_t random, uin
   return slp_min_u64(slp_max_u64(wait, retry_after_us), wait + SLP_RETRY_AFTER_EXTRA_US);
 }
 
-/* The tries of botocore's modes. Its adaptive mode also paces calls; ours are paced per shard anyway. */
+/* The numbers of tries of botocore's modes. Its adaptive mode also paces calls; ours are paced per shard
+ * anyway. */
 int slp_retry_tries(const char *mode, const char *attempts, uint32_t *ret_tries, char why[160]) {
   static const struct {
     const char *name;

@@ -7,15 +7,15 @@
 #define SLP_RETRY_CAP_US 20000000u        /* no wait is longer ... */
 #define SLP_RETRY_AFTER_EXTRA_US 5000000u /* ... but by this, when the service itself asks for more */
 
-/* The most that the wait after `tries` failed tries (1, 2, ...) can be, the service's wish aside. */
+/* The longest wait after `tries` failed tries (1, 2, ...), before the service's wish is added. */
 uint64_t slp_retry_ceiling_us(slp_class class, uint32_t tries);
 /* Full jitter: evenly spread over 0..ceiling by `random` (any 64 bits), so that many clients that failed
  * together do not come back together. retry_after_us (0: none) is the service's wish: it may only lengthen
  * the wait, by SLP_RETRY_AFTER_EXTRA_US at most. */
 uint64_t slp_retry_wait_us(slp_class class, uint32_t tries, uint64_t random, uint64_t retry_after_us);
 
-/* What AWS_RETRY_MODE and AWS_MAX_ATTEMPTS (NULL: not set) say about calls that are given up at some time.
- * *ret_tries 0: nothing. 0, or SLP_EBADDATA with a sentence. */
+/* Reads the number of tries from AWS_RETRY_MODE and AWS_MAX_ATTEMPTS (NULL: not set), for calls that have a
+ * limit. *ret_tries 0: not given. 0, or SLP_EBADDATA with a sentence. */
 int slp_retry_tries(const char *mode, const char *attempts, uint32_t *ret_tries, char why[160]);
 
 #endif

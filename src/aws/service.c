@@ -102,8 +102,7 @@ static void on_call_done(slp_call *c) {
 }
 
 /* ---- checksums ----------------------------------------------------------------------------------------- */
-/* DynamoDB sends the CRC-32 of the body. Over the next bytes of it; 0: it is not wrong, as far as one can
- * tell yet. */
+/* Continues the CRC-32 that DynamoDB sends over the next bytes of the body. 0: not wrong so far. */
 static int check_sum(slp_asking *a, size_t body_n, size_t bytes_max) {
   const slp_http *http = &a->call.http;
   size_t n = body_n - a->sum_at;
@@ -222,7 +221,7 @@ static void on_slice(slp_event *ev) {
 }
 
 /* ---- sending ------------------------------------------------------------------------------------------- */
-/* The op fails, from the next turn. */
+/* Fails the op in the next turn. */
 static void fail_unsent(slp_service *s, slp_write *op, int r) {
   slp_fail_clear(&op->fail);
   if (r == SLP_EINVAL)
@@ -268,7 +267,7 @@ static void begin(slp_ops *o, slp_op_kind kind, slp_write *op) {
   op->tries = 0;
   slp_asking *a = asking_take(s, kind, op);
   int r = a ? slp_service_write(a) : SLP_ENOMEM;
-  if (r) { /* no memory, or a name that is not text: api/ checks names, so it is the former */
+  if (r) { /* a name that is not text is impossible, because api/ checks names: so there is no memory */
     if (a) asking_give_back(a);
     fail_unsent(s, op, r);
     return;
@@ -295,7 +294,7 @@ static void op_records(slp_ops *o, slp_op_records *op) {
   begin(o, SLP_OP_RECORDS, &op->op);
 }
 
-/* 1: it was one of the unsent, and is no more. */
+/* Removes the op from the unsent ones. 1: it was one. */
 static int take_unsent(slp_service *s, slp_write *op) {
   slp_write *before = NULL;
   for (slp_write *it = s->unsent; it; before = it, it = it->call) {

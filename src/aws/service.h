@@ -1,6 +1,6 @@
 /* service.h - a service as a table of ops: one slp_call for each op in flight; calls and readers are kept for
- * reuse, answers are read in slices, checksums compared. What is asked, and how small answers read, is the
- * affair of the service's slp_service_kind. */
+ * reuse, answers are read in slices, checksums compared. The service's slp_service_kind writes the requests
+ * and reads the small answers. */
 #ifndef SLP_AWS_SERVICE_H
 #define SLP_AWS_SERVICE_H
 
@@ -20,7 +20,7 @@ typedef struct slp_asking { /* an op in flight */
   slp_op_kind kind;
   slp_write *op;
   slp_list link;           /* in service->idle */
-  slp_event slice;         /* goes on reading */
+  slp_event slice;         /* continues reading */
   slp_buf request, answer; /* answer: of the small calls */
   slp_form form;           /* RECORDS: of the page asked for */
   uint8_t step;            /* the kind's own; 0 at first */
@@ -37,13 +37,13 @@ typedef struct slp_service_kind {
   int (*ask)(slp_asking *a);
   /* The answer to DESCRIBE or ITERATOR is in a->answer. Ends with one of the functions below. */
   void (*read_small)(slp_asking *a);
-  /* A listing was read: may drop rows. NULL: nothing to do. */
+  /* Called with a complete listing; may drop rows. NULL: nothing to do. */
   void (*listed)(slp_asking *a);
   /* As slp_call.reroute. NULL: never. */
   int (*reroute)(slp_call *c);
-  /* A page can't be read. 1: it is asked for in another form. NULL: never. */
+  /* Called when a page can't be read. 1: it is asked for in another form. NULL: never. */
   int (*other_form)(slp_asking *a);
-  /* The op is over, fail is set. NULL: nothing to do. */
+  /* Called when the op is over; fail is set. NULL: nothing to do. */
   void (*over)(slp_asking *a);
 } slp_service_kind;
 
@@ -75,10 +75,10 @@ static inline slp_op_iterator *slp_iterator_of(slp_asking *a) {
 static inline slp_op_records *slp_records_of(slp_asking *a) { return SLP_OWNER(a->op, slp_op_records, op); }
 static inline slp_asking *slp_asking_of(slp_call *c) { return SLP_OWNER(c, slp_asking, call); }
 
-/* Writes the request anew, by the kind's ask(). 0 or an error; then the old one is gone. */
+/* Writes the request again by the kind's ask(). 0 or an error; the old request is gone in any case. */
 int slp_service_write(slp_asking *a);
-/* In read_small. Nothing of a may be used after them; or slp_call_good(), slp_call_bad(), slp_call_again().
- */
+/* Called in read_small, or slp_call_good(), slp_call_bad(), slp_call_again() instead. Nothing of a may be
+ * used afterwards. */
 void slp_service_unreadable(slp_asking *a, int r, const char *what, const char *why, size_t at);
 
 #endif

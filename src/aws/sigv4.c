@@ -12,11 +12,11 @@ struct slp_signer {
   slp_mem *mem;
   slp_digest *digest; /* holds the HMAC state of the day's key */
   slp_buf canonical;  /* scratch; wiped, as it holds the token */
-  slp_buf key_of; /* what the day's key was made of: date, region, service, secret, each with its length */
+  slp_buf key_of;     /* the inputs of the day's key: date, region, service, secret, each with its length */
   slp_buf scratch;
 };
 
-/* Proxies and servers may add, drop or change these. */
+/* Headers that proxies and servers may add, drop or change are not signed. */
 static const char *const unsigned_headers[] = {"authorization",
                                                "connection",
                                                "expect",
@@ -63,7 +63,7 @@ void slp_signer_free(slp_signer *s) {
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-/* Order of header names without regard to case. */
+/* Compares header names without regard to case. */
 static int name_cmp(slp_str a, slp_str b) {
   size_t n = a.n < b.n ? a.n : b.n;
   for (size_t i = 0; i < n; i++) {
@@ -95,7 +95,7 @@ static void add_lower(slp_buf *b, slp_str name) {
   for (size_t i = 0; i < name.n; i++) b->p[b->n++] = lower(name.p[i]);
 }
 
-/* Without white space at the ends, runs of it inside as one space. */
+/* Adds the value without white space at its ends, and with runs inside as one space. */
 static void add_value(slp_buf *b, slp_str value) {
   if (slp_buf_reserve(b, value.n)) return;
   int gap = 0;

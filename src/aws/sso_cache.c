@@ -1,4 +1,4 @@
-/* sso_cache.c - as botocore's SSOTokenProvider writes and reads it. */
+/* sso_cache.c - the cache file as botocore's SSOTokenProvider writes and reads it. */
 #include "aws/sso_cache.h"
 
 #include "codec/date.h"

@@ -1,5 +1,5 @@
-/* sso_cache.h - the file in which the AWS tools keep what signing in gave: its name, and what it says. Pure.
- */
+/* sso_cache.h - the name and content of the file in which the AWS tools cache the tokens of a sign-in.
+ * Pure. */
 #ifndef SLP_AWS_SSO_CACHE_H
 #define SLP_AWS_SSO_CACHE_H
 

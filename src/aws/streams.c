@@ -1,5 +1,5 @@
-/* streams.c - DynamoDB Streams as a service. A table's stream is asked of DynamoDB itself, then described:
- * two requests, one op. */
+/* streams.c - DynamoDB Streams as a service. DynamoDB itself is asked for a table's stream, which is then
+ * described: two requests, one op. */
 #include "aws/service.h"
 #include "aws/streams_read.h"
 #include "sloop.h"
@@ -93,8 +93,8 @@ static void read_small(slp_asking *a) {
     slp_call_good(&a->call);
 }
 
-/* A server that does not know the filter (moto, DynamoDB Local before 3) gives shards that are no children.
- */
+/* Drops shards that are not children, which servers send that ignore the filter (moto, DynamoDB Local before
+ * 3). */
 static void listed(slp_asking *a) {
   slp_op_list_shards *op = slp_list_of(a);
   size_t kept = 0;

@@ -12,7 +12,7 @@ int slp_streams_put_table(slp_buf *b, slp_str table) {
   return slp_jw_object_end(&w);
 }
 
-/* The least of its shards: they are listed by themselves. */
+/* Asks for as few shards as possible: another call lists them. */
 int slp_streams_put_describe(slp_buf *b, slp_str arn) {
   slp_jw w = slp_jw_begin(b);
   slp_put_text(&w, "StreamArn", arn);
@@ -52,7 +52,7 @@ int slp_streams_put_records(slp_buf *b, const slp_op_records *op) {
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-/* Members of the one object inside the answer, each handed to `take`. */
+/* Hands each member of the one object inside the answer to `take`. */
 static int read_inside(slp_json *j, slp_str body, const char *inside,
                        int (*take)(slp_json *j, slp_op_describe *op), slp_op_describe *op) {
   int given = 0;
@@ -97,7 +97,7 @@ int slp_streams_read_table(slp_str body, slp_op_describe *op, const char **ret_w
   return r;
 }
 
-/* A stream that is being disabled, or is, can be read to its end. */
+/* A stream that is disabled, or being disabled, can be read to its end. */
 static int take_status(slp_json *j, slp_op_describe *op) {
   slp_str status = {NULL, 0};
   int r = slp_json_string(j, &status);

@@ -1,15 +1,15 @@
-/* sts.h - AssumeRole and AssumeRoleWithWebIdentity: one question at a time, signed with given keys or not at
- * all; tries, clock and errors are slp_call's. */
+/* sts.h - AssumeRole and AssumeRoleWithWebIdentity: one request at a time, signed with given keys or not at
+ * all; slp_call does tries, clock and errors. */
 #ifndef SLP_AWS_STS_H
 #define SLP_AWS_STS_H
 
 #include "aws/call.h"
 
 typedef struct slp_sts {
-  /* The caller's; borrowed until the end. */
+  /* Set by the caller; borrowed until the end. */
   const char *role_arn, *session, *external_id; /* session NULL: one of our own; external_id NULL: none */
   const char *duration_s;                       /* NULL: the service's own */
-  slp_str web_token;                            /* given: the question is not signed */
+  slp_str web_token;                            /* given: the request is not signed */
   slp_sign_keys sign_with;
   void (*on_done)(struct slp_sts *s); /* once, in a turn */
 

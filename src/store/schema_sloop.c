@@ -1,4 +1,4 @@
-/* schema_sloop.c - the native layout: one table, keys `app` and `row`. With P = STREAM@GENERATION/ the rows are
+/* schema_sloop.c - the native layout: one table, keys `app` and `row`. P is STREAM@GENERATION/.
  *
  *   P lead      leadership: its owner, and the fleet's constants
  *   P w/ID      a worker: its incarnation, its counter, whether it is evicted
@@ -292,7 +292,7 @@ static void reap(slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
 }
 
-/* ---- leadership and assignments -------------------------------------------------------------------------- */
+/* ---- leadership and assignments ------------------------------------------------------------------ */
 
 static void lead(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
