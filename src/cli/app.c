@@ -12,7 +12,7 @@ static void on_signal(void *arg, int number) {
   slp_app *app = arg;
   (void)number;
   if (app->interrupted) {
-    /* Asked twice: the flags of standard output are restored and nothing else is waited for. */
+    /* The second request: the flags of standard output are restored, and nothing else is waited for. */
     if (app->out) slp_out_close(app->out);
     _exit(SLP_EXIT_INTERRUPTED);
   }
@@ -26,7 +26,7 @@ int slp_app_out_error(const slp_app *app) {
   return app->out ? slp_out_error(app->out) : 0;
 }
 
-/* The reader that left is no failure: `stream-tail ... | head` is done when head is. */
+/* A reader that left is no failure: `stream-tail ... | head` is done when head is. */
 static void tell_out_failed(slp_app *app) {
   if (app->out_failed) return;
   app->out_failed = 1;
@@ -81,8 +81,8 @@ int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
 void slp_app_write(slp_app *app, slp_buf *b) {
   if (b->n > 0 && app->out && !slp_app_out_error(app)) {
     int r = slp_out_write(app->out, b);
-    /* What it has taken and can't write shows in slp_out_error(); what it couldn't take is lost. Either is
-     * told by on_out_event or the next tick. */
+    /* Bytes that `out` has taken and can't write show in slp_out_error(); bytes it couldn't take are lost.
+     * on_out_event or the next tick reports either. */
     if (r == SLP_ENOMEM) app->out_error = r;
   }
   slp_buf_free(b);
@@ -93,7 +93,7 @@ size_t slp_app_unwritten(const slp_app *app) {
 }
 
 void slp_app_close(slp_app *app) {
-  app->on_out_failed = NULL; /* what was written last may have failed a moment ago: told, and nothing else */
+  app->on_out_failed = NULL; /* the last write may have failed a moment ago: only the failure is reported */
   if (app->out && slp_app_out_error(app)) tell_out_failed(app);
   if (app->out) slp_out_close(app->out);
   if (app->signals) slp_signals_close(app->signals);
@@ -106,7 +106,7 @@ void slp_app_close(slp_app *app) {
 int slp_app_run(slp_app *app) {
   if (!app->loop) return app->exit_code;
   slp_loop_run(app->loop);
-  SLP_CHECK(!app->out); /* the loop ended by itself: somebody forgot slp_app_close */
+  SLP_CHECK(!app->out); /* the loop ended without slp_app_close */
   SLP_CHECK(slp_loop_free(app->mem, app->loop) == 0);
   app->loop = NULL;
   return app->exit_code;

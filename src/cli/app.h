@@ -9,7 +9,7 @@
 
 #define SLP_APP_TICK_MS 100
 #define SLP_APP_GRACE_MS 1500  /* a first Ctrl-C is obeyed within 2 s, whatever is stuck */
-#define SLP_APP_LEAVE_MS 10000 /* with leases: they are given up in writing, which a table may delay */
+#define SLP_APP_LEAVE_MS 10000 /* with leases: they are released by writes, which a slow table may delay */
 
 typedef struct slp_app slp_app;
 struct slp_app {
@@ -22,10 +22,10 @@ struct slp_app {
   int exit_code;
   uint32_t grace_ms;   /* from a first signal to on_overdue */
   uint8_t interrupted; /* a first signal came */
-  int out_error;       /* ours: there was no memory to hand over what should be written */
-  uint8_t out_failed;  /* on_out_failed has been told */
+  int out_error;       /* ours: no memory to take what should be written */
+  uint8_t out_failed;  /* on_out_failed was called */
   uint64_t interrupted_at_us;
-  /* The mode's; NULL is fine. From the loop. */
+  /* Set by the mode, called from the loop; NULL is fine. */
   void (*on_interrupt)(slp_app *app);  /* the first signal; the second ends the process */
   void (*on_overdue)(slp_app *app);    /* grace_ms after it: go now */
   void (*on_tick)(slp_app *app);       /* every SLP_APP_TICK_MS */

@@ -34,7 +34,7 @@ static int parse_seconds(const slp_option *o, const char *value, uint64_t *ret_m
   return r;
 }
 
-/* The place of value among the words of o->value ("one|two"), from 1 on. */
+/* Finds value among the words of o->value ("one|two"), counted from 1. */
 static int parse_word(const slp_option *o, const char *value, int *ret, char why[200]) {
   const char *words = o->value;
   for (int place = 1;; place++) {
@@ -48,7 +48,7 @@ static int parse_word(const slp_option *o, const char *value, int *ret, char why
   }
 }
 
-/* What the option that chooses a mode is called. */
+/* The name of the option that chooses a mode. */
 static const char *mode_shown(slp_mode mode) {
   switch (mode) {
     case SLP_MODE_LIST: return "-L";
@@ -135,7 +135,7 @@ static int set_start(slp_args *a, const slp_option *o, const char *value, const 
   return 0;
 }
 
-/* As -o, but the shard is named elsewhere: its sequence number stands alone. */
+/* Parses as -o does, but the shard is named elsewhere: a sequence number stands alone. */
 static int set_to(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
                   char why[200]) {
   a->to_given = 1;
@@ -191,7 +191,7 @@ static int set_choice(slp_args *a, const slp_option *o, const char *value, char 
   return 0;
 }
 
-/* value_or_null is there for every option that needs one: take_option saw to that. */
+/* take_option has checked that value_or_null is given where the option needs a value. */
 static int set_option(slp_args *a, const slp_option *o, const char *value_or_null, const slp_clock *clock,
                       char why[200]) {
   const char *value = value_or_null ? value_or_null : "";
@@ -280,7 +280,8 @@ typedef struct words {
   const char *const *argv;
   int at; /* the next word */
   const slp_clock *clock;
-  /* The first round only looks: for -F, whose file comes before the rest, and for what needs no file. */
+  /* The first of two rounds only looks for -F, whose file must be read before the rest, and for modes that
+   * need no file. */
   uint8_t looking, quick;
   const char *config;
 } words;
@@ -321,7 +322,7 @@ static int take_long(slp_args *a, words *w, const char *word, char why[200]) {
   return take_option(a, w, o, value, why);
 }
 
-/* -eJ, -c5 and -c 5: letters until one takes a value, which is the rest of the word or the next word. */
+/* Takes -eJ, -c5 and -c 5: letters until one has a value, which is the rest of the word or the next word. */
 static int take_letters(slp_args *a, words *w, const char *letters, char why[200]) {
   for (; *letters; letters++) {
     const slp_option *o = slp_option_by_letter(*letters);
@@ -360,7 +361,7 @@ static int answers_at_once(const slp_args *a) {
          a->mode == SLP_MODE_MAN || a->mode == SLP_MODE_COMPLETION || a->mode == SLP_MODE_KCAT;
 }
 
-/* One round over the command line. */
+/* Takes the words of the command line, in one of two rounds. */
 static int take_words(slp_args *a, words *w, char why[200]) {
   int only_stream = 0;
   while (w->at < w->argc) {
@@ -413,7 +414,7 @@ static void forget(slp_args *a, slp_option_id id) {
   if (id == O_NULL) a->show_null = 0;
 }
 
-/* How the file wants lines printed gives way to how the command line does. */
+/* The file's options about the form of lines give way to those of the command line. */
 static void let_command_line_win(slp_args *a) {
   static const slp_option_id parts[] = {O_DELIMITER, O_KEY, O_OFFSET, O_NULL};
   int json = on_command_line(a, O_JSON), format = on_command_line(a, O_FORMAT), part = 0;
@@ -446,8 +447,8 @@ static int check_output(const slp_args *a, char why[200]) {
 
 #define SHOWS_LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 
-/* The first of what can't hold for a worker among others: which shards it reads and where they begin is not
- * its own business, and that it is at the tip says nothing of the others. */
+/* Finds the first option that a worker among others can't have: it does not choose its shards or where they
+ * begin, and its own tip says nothing of the others. */
 static const char *against_leases(const slp_args *a) {
   if (a->opts.shards_n || a->shard_key) return "-p";
   if (a->save) return "--save";
@@ -457,7 +458,8 @@ static const char *against_leases(const slp_args *a) {
   return a->start.kind == SLOOP_AT_TOKEN ? "-o @FILE" : NULL;
 }
 
-/* What the command line says of leases. A file may say so for those who have them. */
+/* Finds an option about leases on the command line when there is no application. A file may have such options
+ * for commands with one. */
 static const char *needs_app(const slp_args *a) {
   static const char *const settings[] = {"store=", "store_endpoint=", "schema=", "worker="};
   for (size_t i = 0; i < a->given_n; i++) {
@@ -540,7 +542,8 @@ static void settle(slp_args *a) {
       a->opts.start.sub = a->start.sub;
     }
   }
-  /* Who asks for a definite set of records wants them in order, however long a slow shard takes. */
+  /* A command that asks for a definite set of records wants them in order, however long a slow shard
+   * takes. */
   if ((a->until_tip || a->count || a->until_given) && !a->order_wait_given)
     a->opts.order_wait_ms = UINT32_MAX;
   if (a->verbose > 1) a->opts.log_level = a->verbose > 2 ? SLOOP_LOG_DEBUG : SLOOP_LOG_INFO;
@@ -572,7 +575,7 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   char part[200] = "";
   words look = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock, .looking = 1};
   words take = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock};
-  /* What is wrong with the command line shows again, and is told, in the second round. */
+  /* The second round meets the errors of the command line again, and reports them. */
   if (take_words(a, &look, part) == 0 && !look.quick && (look.config || around->config)) {
     int named = look.config != NULL || !around->config_may_be_absent;
     int r = slp_config_read(a, look.config ? look.config : around->config, !named, take.clock, why);

@@ -72,7 +72,7 @@ typedef struct slp_args {
   slp_buf config_text; /* owned */
 } slp_args;
 
-typedef struct slp_surroundings { /* what the command line means depends on */
+typedef struct slp_surroundings { /* the surroundings that the meaning of a command line depends on */
   slp_clock clock;
   const char *config;           /* the file to read when -F names none; NULL: none */
   uint8_t config_may_be_absent; /* nobody named it */
@@ -83,7 +83,7 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
                    const slp_surroundings *around, char why[SLP_ARGS_WHY]);
 void slp_args_free(slp_args *a);
 int slp_args_want_metrics(const slp_args *a);
-/* One option by its value; for the configuration file. */
+/* Takes one option by its value; for the configuration file. */
 int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, int from_file,
                   const slp_clock *clock, char why[200]);
 

@@ -102,7 +102,7 @@ static void end_bench(bench *n) {
   n->end_cpu_us = slp_program_cpu_us();
   uint64_t child_us = slp_child_cpu_us(&n->child);
   n->child_cpu_us = child_us > n->child_cpu_us ? child_us - n->child_cpu_us : 0;
-  if (!n->measuring) { /* nothing came: then the time since the start was measured */
+  if (!n->measuring) { /* no record came: the time since the start was measured */
     n->first_us = n->begun_us;
     n->first_cpu_us = n->end_cpu_us;
   }

@@ -36,7 +36,7 @@ int slp_elide(slp_buf *b, const char *text, size_t width) {
   return slp_buf_failed(b);
 }
 
-/* Takes what is too much from the widest column that may be narrower, again and again. */
+/* Takes the excess from the widest column that may be narrower, again and again. */
 static void squeeze(const slp_columns *c, size_t *widths, size_t width) {
   size_t total = GAP * (c->n - 1);
   for (size_t i = 0; i < c->n; i++) total += widths[i];

@@ -9,7 +9,7 @@
 
 typedef struct slp_column {
   const char *title;
-  size_t min; /* it may be made so narrow; 0: as wide as it needs */
+  size_t min; /* the narrowest it may become; 0: never narrower than its texts */
   uint8_t right;
 } slp_column;
 
@@ -23,7 +23,8 @@ typedef struct slp_columns {
 
 void slp_columns_init(slp_columns *c, slp_mem *mem, const slp_column *columns, size_t n);
 void slp_columns_free(slp_columns *c);
-/* The next cell; what a terminal might obey is shown as '?'. An error waits for slp_columns_show(). */
+/* Adds the next cell; characters that a terminal might obey are shown as '?'. An error waits for
+ * slp_columns_show(). */
 void slp_columns_add(slp_columns *c, const char *text);
 /* Titles and rows, a line each, at most `width` wide where the columns' minima allow it; 0: no limit. */
 int slp_columns_show(const slp_columns *c, slp_buf *b, size_t width);

@@ -5,7 +5,7 @@
 
 static int is_words(const slp_option *o) { return o->value && strchr(o->value, '|') != NULL; }
 
-/* The words that a value is made of, or begins with; NULL: it may be anything. */
+/* The words that a value is one of, or begins with; NULL: it may be anything. */
 static const char *words_of(const slp_option *o) {
   if (is_words(o)) return o->value;
   if (o->id == O_DECODE) return "base64 hex utf8 gzip cwlogs ddb-json plain-json";
@@ -25,7 +25,7 @@ static void add_knob_name(void *arg, const char *name, const char *unit, const c
   slp_buf_addf(arg, " %s=", name);
 }
 
-/* The values a word can't follow: what comes next is completed as the option says. */
+/* Writes the case of an option's value: the next word is completed as the option says. */
 static void add_bash_case(slp_buf *b, const slp_option *o) {
   const char *words = words_of(o);
   if (o->kind != SLP_NEEDS_VALUE) return;
@@ -71,7 +71,7 @@ int slp_completion_bash(slp_buf *b) {
                        "complete -F _stream_tail stream-tail\n");
 }
 
-/* The first clause of the help, without what means something inside '...[...]'. */
+/* Writes the first clause of the help, without characters that have a meaning inside '...[...]'. */
 static void add_zsh_text(slp_buf *b, const char *text) {
   for (size_t n = 0; *text && *text != '\n' && *text != ';'; text++, n++) {
     if (*text == '.' && (text[1] == ' ' || text[1] == '\n' || !text[1])) break;

@@ -9,11 +9,12 @@
 #include "host/program.h"
 
 #define TELL_AGAIN_US 5000000u
-/* Tries in a row before a server that never answered properly is given up. With the library's back-off
- * (full jitter, doubling) this is reached within the connect timeout. */
+/* A server that never answered properly is given up after this many tries in a row. With the library's
+ * back-off (full jitter, doubling) this takes less than the connect timeout. */
 #define FIRST_CONTACT_TRIES 4
 
-/* libuv's codes for "there is nobody": numbers are -errno, and -3014..-3000 for names that do not resolve. */
+/* libuv's codes for an unreachable server: numbers are -errno, and -3014..-3000 for names that do not
+ * resolve. */
 static int is_unreachable(int code) {
   return code == -ECONNREFUSED || code == -EHOSTUNREACH || code == -ENETUNREACH || code == -ENETDOWN ||
          code == -ETIMEDOUT || (code >= -3014 && code <= -3000);
@@ -66,7 +67,7 @@ void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret) {
     *ret = c->last;
 }
 
-/* Lines about one of several streams say which. */
+/* With several streams a line says which one it is about. */
 static void put_name(slp_cli_consumer *c, char *line, size_t n) {
   *line = 0;
   if (c->name) snprintf(line, n, "%.80s: ", c->name);
@@ -82,8 +83,8 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
   slp_error_line(&e, line + at, n - at);
 }
 
-/* A server must survive a bad hour; a person at a terminal wants to know at once that the name, the
- * keys or the address are wrong. So until the first good answer these end the program. */
+/* A server must survive a bad hour; a person at a terminal wants to know at once that the name, the keys or
+ * the address are wrong. So until the first good answer these errors end the program. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
   if (c->app->args->keep_going) return 0; /* -E */
@@ -101,14 +102,14 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
     case SLOOP_ESTREAMBUSY: return 0;
     default: break;
   }
-  /* A worker's tries are short, so that it proves in time that it lives; -m is for who wants an end. */
+  /* A worker's tries are short, so that it renews its leases in time; -m is for those who want an end. */
   if (c->app->args->opts.app && e->code == SLP_ETIMEDOUT) return 0;
   if (st.shards_now > 0) return 0; /* the listing was answered: this is a bad moment, not a bad address */
   if (is_unreachable(e->code)) return 1;
   return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500;
 }
 
-/* Tells an error unless the same kind was told lately. */
+/* Reports an error unless the same kind was reported lately. */
 static void tell(slp_cli_consumer *c, int code) {
   if (c->app->args->quiet || c->muted) return;
   uint64_t now_us = slp_program_mono_us();
@@ -167,7 +168,7 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   c->app->exit_code = exit_code;
   if (c->on_failing) c->on_failing(c);
   slp_say("%s", why);
-  if (c->joined && !c->stopping) { /* its shards are given up in writing: nobody has to wait for them */
+  if (c->joined && !c->stopping) { /* its leases are released, so that no worker waits for their expiry */
     slp_cli_consumer_stop(c, SLP_APP_LEAVE_MS);
     return;
   }
@@ -180,7 +181,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   (void)s;
   if (c->failed) return;
   int hopeless = is_hopeless(c, e);
-  /* Before anything was answered, silence is either over soon or the end, and then told: once. */
+  /* Before the first answer, silence either ends soon or ends the program: then it is reported, once. */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0 &&
@@ -248,7 +249,8 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
     tell(c, SLOOP_ETRIMMED);
 }
 
-/* What is told once and then kept back for a while; errors have negative codes. Each bad row is news. */
+/* The kind of an event, reported once and then kept back for a while; errors have negative codes. Each bad
+ * row is a kind of its own. */
 static int kind_of(const sloop_lease_event_t *e) {
   uint32_t hash = 2166136261u;
   if (e->kind != SLOOP_LEASE_BAD_ROW) return (int)e->kind;

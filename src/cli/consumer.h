@@ -12,15 +12,15 @@ typedef struct slp_cli_consumer slp_cli_consumer;
 struct slp_cli_consumer {
   slp_app *app; /* borrowed */
   sloop_t *s;   /* owned; NULL before open and after on_closed */
-  /* The mode's; only on_closed is required. */
+  /* Set by the mode; only on_closed is required. */
   void (*on_batch)(slp_cli_consumer *c, sloop_batch_t *b);
   void (*on_tip)(slp_cli_consumer *c);
   void (*on_shard)(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what);
-  /* It was stopped, or has failed, and would be closed now. Then the mode calls slp_cli_consumer_close() when
-   * what it was given is written. NULL: closed at once. */
+  /* It was stopped, or has failed, and is about to be closed. The mode calls slp_cli_consumer_close() when
+   * all its output is written. NULL: closed at once. */
   void (*on_ending)(slp_cli_consumer *c);
   void (*on_closed)(slp_cli_consumer *c);  /* the last; on a later turn of the loop */
-  void (*on_failing)(slp_cli_consumer *c); /* NULL is fine: why it ends is about to be told */
+  void (*on_failing)(slp_cli_consumer *c); /* NULL is fine: called before the reason of its end is reported */
   void *user;
   const char *name;       /* of the stream, for lines of errors; NULL: there is only one */
   const char *token_file; /* where the token to begin from lies; or NULL */
@@ -28,14 +28,14 @@ struct slp_cli_consumer {
   uint8_t stopping; /* slp_cli_consumer_stop was called, or it failed */
   uint8_t closing, closed;
   uint8_t failed;          /* ended by an error: app->exit_code is set */
-  uint8_t muted;           /* what only passes is kept in `error` and not told */
+  uint8_t muted;           /* passing errors are kept in `error` and not reported */
   uint8_t joined;          /* with leases: it was registered once */
   int stop_status;         /* of sloop_stop(): 0, or what was not done in time */
   uint32_t shards_stopped; /* given up before their end */
   uint64_t losses;
   sloop_stats_t last; /* statistics at the end */
-  char error[400];    /* the last one, as it would be told */
-  struct {            /* which errors were told when: each kind once in five seconds */
+  char error[400];    /* the last error, as it would be reported */
+  struct {            /* the errors reported lately: each kind once in five seconds */
     int code;
     uint32_t kept_back;
     uint64_t at_us;
@@ -48,19 +48,19 @@ int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t 
 /* Opens only: for listings, and for streams that are joined before the first of them starts. */
 int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
 int slp_cli_consumer_start(slp_cli_consumer *c);
-/* Ends it: no more batches; waits up to limit_ms for those that are out; then on_closed. Again: ignored. */
+/* Stops it: no more batches; waits up to limit_ms for those that are out; then on_closed. Again: ignored. */
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
-/* At once, without waiting for anything: then on_closed. Again: ignored. */
+/* Closes it at once, without waiting for anything: then on_closed. Again: ignored. */
 void slp_cli_consumer_close(slp_cli_consumer *c);
-/* Something failed for good: tells `why`, sets exit_code and ends it. */
+/* After a permanent failure: reports `why`, sets exit_code and stops it. */
 void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
 /* Has the service ever given records or an empty page, or with leases the table a place among the workers? */
 int slp_cli_consumer_answered(slp_cli_consumer *c);
 void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret); /* now, or at the end */
-/* What a callback with a status says of its failure, as one line. */
+/* Words the failure in a callback's status as one line. */
 void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
                                  char *line, size_t n);
-/* An error as one line: what happened, the codes, and what to do about it. */
+/* Words an error as one line: what happened, the codes, and what to do about it. */
 void slp_error_line(const sloop_error_t *e, char *line, size_t n);
 
 #endif

@@ -5,14 +5,14 @@
 #include "base/buf.h"
 
 #define SLP_DECODE_STEPS_MAX 6
-#define SLP_DECODED_BYTES_MAX (UINT64_C(256) << 20) /* what a small packed payload may grow to */
+#define SLP_DECODED_BYTES_MAX (UINT64_C(256) << 20) /* a small packed payload may unpack to this */
 
 typedef enum {
   SLP_DECODE_BASE64,
   SLP_DECODE_HEX,
   SLP_DECODE_UTF8,
   SLP_DECODE_GZIP,
-  SLP_DECODE_CWLOGS, /* makes several texts of one: only as the last step */
+  SLP_DECODE_CWLOGS, /* makes several texts of a payload: only as the last step */
   SLP_DECODE_DDB_JSON,
   SLP_DECODE_PLAIN_JSON
 } slp_decoder;

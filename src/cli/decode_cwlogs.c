@@ -68,8 +68,8 @@ static int read_all(char *text, size_t n, visit *v) {
   return slp_json_next(&j) == SLP_JSON_END ? 0 : SLP_EBADDATA;
 }
 
-/* Two rounds: the group may be named after the events, and the whole must be well-formed before any is told.
- */
+/* Reads in two rounds: the group may be named after the events, and no event may be handed out before the
+ * whole is known to be well-formed. */
 int slp_decode_cwlogs(slp_mem *mem, slp_str in, int (*fn)(void *arg, const slp_log_event *event), void *arg) {
   slp_buf text, again;
   slp_buf_init(&text, mem, SLP_DECODED_BYTES_MAX);

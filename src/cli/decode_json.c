@@ -5,7 +5,7 @@
 #include "codec/json.h"
 #include "codec/json_write.h"
 
-/* The reader works in place, and what it reads is not ours to change. */
+/* Copies the text, because the reader works in place and the text is not ours to change. */
 static int begin(slp_buf *copy, slp_json *j, slp_mem *mem, slp_str in) {
   slp_buf_init(copy, mem, SLP_DECODED_BYTES_MAX);
   slp_buf_add_str(copy, in);
@@ -14,7 +14,7 @@ static int begin(slp_buf *copy, slp_json *j, slp_mem *mem, slp_str in) {
   return r;
 }
 
-/* A token as it was read. */
+/* Writes a token as it was read. */
 static int put_token(slp_jw *w, const slp_json *j, int token) {
   switch (token) {
     case SLP_JSON_OBJECT: slp_jw_object(w, NULL); break;
@@ -43,7 +43,7 @@ static int put_value(slp_jw *w, slp_json *j, int token) {
   }
 }
 
-/* Nothing may follow the value; an error of writing comes before one of reading. */
+/* Checks that nothing follows the value; an error of writing comes before one of reading. */
 static int end(slp_buf *copy, slp_json *j, const slp_buf *ret, int r) {
   if (!r && slp_json_next(j) != SLP_JSON_END) r = SLP_EBADDATA;
   slp_buf_free(copy);
@@ -134,7 +134,7 @@ static int put_set(slp_jw *w, slp_json *j, int numbers) {
 
 static int put_attribute(slp_jw *w, slp_json *j, int token);
 
-/* After '{': the members of a map of attributes and its '}'. */
+/* Writes the members of a map of attributes and its '}'; its '{' was read. */
 static int put_attributes(slp_jw *w, slp_json *j) {
   int token, r = 0;
   slp_jw_object(w, NULL);
@@ -177,7 +177,8 @@ static int put_typed(slp_jw *w, slp_json *j, kind k) {
   return SLP_EBADDATA;
 }
 
-/* {"TYPE": ...}, of which `token` was read: as deep as the reader allows, so the recursion has a bound. */
+/* Writes the value of {"TYPE": ...}, of which `token` was read. It is as deep as the reader allows, so the
+ * recursion has a bound. */
 static int put_attribute(slp_jw *w, slp_json *j, int token) {
   kind k;
   if (token != SLP_JSON_OBJECT || slp_json_next(j) != SLP_JSON_KEY || !find_type(j->text, &k))
@@ -187,7 +188,7 @@ static int put_attribute(slp_jw *w, slp_json *j, int token) {
   return slp_json_next(j) == SLP_JSON_OBJECT_END ? 0 : SLP_EBADDATA;
 }
 
-/* A change: images and keys lose their types, everything else stays. After its '{'. */
+/* Writes a change, whose '{' was read: images and keys lose their types, everything else stays. */
 static int put_change(slp_jw *w, slp_json *j, int *found) {
   int token, r = 0;
   slp_jw_object(w, NULL);
@@ -208,7 +209,7 @@ static int put_change(slp_jw *w, slp_json *j, int *found) {
   return r;
 }
 
-/* An object, as a change or as an item; all of the text. */
+/* Writes an object, as a change or as an item; it must be all of the text. */
 static int put_whole(slp_buf *ret, slp_str in, int as_item, int *found) {
   slp_buf copy;
   slp_json j;
@@ -225,7 +226,7 @@ int slp_decode_ddb_json(slp_buf *ret, slp_str in) {
   int r = put_whole(ret, in, 0, &found);
   if (!r && found) return 0;
   if (r && r != SLP_EBADDATA && r != SLP_ELIMIT) return r;
-  /* No change: then an item, or keys, by itself. */
+  /* It is no change: then an item or keys. */
   slp_buf_cut(ret, from);
   r = put_whole(ret, in, 1, &found);
   return r == SLP_ELIMIT ? SLP_EBADDATA : r;

@@ -4,11 +4,11 @@
 
 #include "base/buf.h"
 
-/* One JSON value, as it came but on one line: no white space between its parts. SLP_EBADDATA. */
+/* Writes one JSON value on one line, without white space between its parts. SLP_EBADDATA. */
 int slp_decode_plain_json(slp_buf *ret, slp_str in);
-/* DynamoDB's typed JSON ({"S":"x"}) as plain JSON: of a change (its Keys, NewImage and OldImage), of what
- * DynamoDB writes to Kinesis (the same under "dynamodb"), or of an item or keys alone. The rest stays as it
- * is; B and BS stay base64. A number too odd for JSON stays a string. SLP_EBADDATA. */
+/* Writes DynamoDB's typed JSON ({"S":"x"}) as plain JSON: of a change (its Keys, NewImage and OldImage), of a
+ * record that DynamoDB writes to Kinesis (the same under "dynamodb"), or of an item or keys alone. The rest
+ * stays as it is; B and BS stay base64. A number that JSON can't have stays a string. SLP_EBADDATA. */
 int slp_decode_ddb_json(slp_buf *ret, slp_str in);
 
 typedef struct slp_log_event { /* of a CloudWatch Logs subscription */

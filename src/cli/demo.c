@@ -1,5 +1,5 @@
-/* demo.c - shows the whole thing at work and checks it against the producer's own book (ledger.h),
- * not against what the library says of itself. */
+/* demo.c - shows everything at work and checks it against the producer's own book (ledger.h), not against the
+ * library's own statistics. */
 #include "cli/demo.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #define STREAM "demo"
 #define SHARDS 4
 #define DEFAULT_SECONDS 8
-#define RECORDS_MIN 12000 /* put in all, however short the time is */
+#define RECORDS_MIN 12000 /* at least so many are put, however short the time is */
 #define RATE_MIN 2000     /* records a second */
 #define PUT_EVERY_MS 10
 #define PUTS_A_TICK_MAX 1000
@@ -34,7 +34,7 @@ typedef struct demo {
   uint64_t begun_us, produce_us, produced_at_us;
   uint64_t rate;
   uint64_t put;   /* confirmed puts */
-  uint64_t late;  /* flagged by the library; shown beside our own count */
+  uint64_t late;  /* flagged by the library; shown beside our own count of late records */
   uint32_t stage; /* 0: before the split, 1: before the merge, 2: after */
   uint8_t produced, ended, terminal;
 } demo;
@@ -53,7 +53,7 @@ static void end_demo(demo *d) {
   slp_cli_consumer_stop(&d->consumer, 500);
 }
 
-/* 0: taken; 1: not now (a change is under way, a limit); negative: broken. */
+/* Puts one record. 0: taken; 1: refused for the moment (a change is under way, a limit); negative: broken. */
 static int put_one(demo *d) {
   uint64_t user = d->put;
   mix(&user);
@@ -83,7 +83,8 @@ static void reshard(demo *d, uint64_t now_us) {
                             NULL); /* unknown only if never put to: no parent */
     d->stage = 1;
   } else if (d->stage == 1 && is_due(d, now_us, 2) && d->ledger.phase == 1) {
-    /* The upper half of what was split and its neighbour: a grandchild with parents of two generations. */
+    /* Merges the upper half of the split shard and its neighbour: a grandchild with parents of two
+     * generations. */
     if (sloop_sandbox_merge(d->box, STREAM, "shardId-000000000005", "shardId-000000000002") != 0) return;
     (void)slp_ledger_change(&d->ledger, "shardId-000000000005", "shardId-000000000002");
     d->stage = 2;
@@ -131,7 +132,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
 
 static void on_tip(slp_cli_consumer *c) {
   demo *d = c->user;
-  /* Every shard is at its tip: whatever was to come twice has come. */
+  /* Every shard is at its tip: all late copies have arrived. */
   if (d->produced && d->ledger.read >= d->ledger.put) end_demo(d);
 }
 

@@ -1,4 +1,4 @@
-/* exit.h - what stream-tail's exit status means. */
+/* exit.h - the exit statuses of stream-tail. */
 #ifndef SLP_CLI_EXIT_H
 #define SLP_CLI_EXIT_H
 

@@ -41,7 +41,7 @@ int slp_key_in_range(const char *hash, const char *start, const char *end) {
   return slp_num_cmp(s, h) <= 0 && slp_num_cmp(h, e) <= 0;
 }
 
-/* Collects in `ids` what is new; returns how many, or -1: no memory. */
+/* Collects the new ids in `ids`; returns how many, or -1: no memory. */
 static int pick(slp_follow *f, const sloop_shard_t *const *shards, size_t n, const char **ids) {
   int found = 0;
   for (size_t i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
   f->looking = 0;
   if (f->finder.stopping) return;
   int first = f->seen.n == 0;
-  if (status != 0 && !first && f->tries > 0) { /* what is read goes on being read */
+  if (status != 0 && !first && f->tries > 0) { /* the shards being read are read on */
     f->tries--;
     f->again_at_us = slp_program_mono_us() + TRY_AGAIN_US;
     return;

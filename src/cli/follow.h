@@ -1,5 +1,5 @@
-/* follow.h - -p key:TEXT: finds the shards that records with that partition key go to, and, when one of them
- * ends, those it was split or merged into. */
+/* follow.h - -p key:TEXT: finds the shards that records with that partition key go to and, when one of them
+ * ends, the shards it was split or merged into. */
 #ifndef SLP_CLI_FOLLOW_H
 #define SLP_CLI_FOLLOW_H
 
@@ -10,7 +10,7 @@
 
 /* The service's hash of a partition key: its MD5 as a decimal number. SLP_ENOMEM. */
 int slp_key_hash(slp_mem *mem, slp_str key, char out[SLP_HASH_DIGITS]);
-/* Is the number in the range, both ends included? An end that is no number is no range. */
+/* Is the number in the range, both ends included? A range with an end that is no number contains nothing. */
 int slp_key_in_range(const char *hash, const char *start, const char *end);
 
 typedef struct slp_follow slp_follow;
@@ -19,17 +19,17 @@ struct slp_follow {
   char hash[SLP_HASH_DIGITS];
   slp_names seen; /* shards that were found before */
   uint8_t looking;
-  uint32_t tries;       /* left, to find who follows a shard that has ended */
+  uint32_t tries;       /* tries left to find the children of a shard that has ended */
   uint64_t again_at_us; /* 0: no need */
-  /* Shards nobody read before; from the loop. */
+  /* Called from the loop with shards that were not found before. */
   void (*on_found)(slp_follow *f, const char *const *ids, size_t n);
   void *user;
 };
 
-/* Opens it and looks for the first time. The finder's on_closed and on_ending are the caller's to set before.
- * 0, or a negative code after telling why. */
+/* Opens the finder and asks for the shards. The caller sets the finder's on_closed and on_ending before. 0,
+ * or a negative code after telling why. */
 int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const char *key);
-/* One of the shards has ended: who follows? */
+/* One of the shards has ended: finds its children. */
 void slp_follow_ended(slp_follow *f);
 void slp_follow_tick(slp_follow *f);
 void slp_follow_free(slp_follow *f);

@@ -9,7 +9,7 @@ struct slp_grep {
   slp_mem *mem;
   regex_t *each; /* owned: `n` compiled, the first wanted_n of them wanted */
   size_t n, wanted_n;
-  slp_buf text; /* of the payload at hand, ended by a NUL: what wraps regexec looks for one */
+  slp_buf text; /* a copy of the payload, ended by a NUL, for wrappers of regexec that look for one */
 };
 
 static int compile(regex_t *re, const char *name, const char *text, char why[200]) {

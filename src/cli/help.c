@@ -24,7 +24,7 @@ int slp_help_names(slp_buf *b, const slp_option *o) {
 
 static void add_spaces(slp_buf *b, unsigned n) { slp_buf_addf(b, "%*s", (int)n, ""); }
 
-/* One line of the text, filled into as many as it needs. */
+/* Fills one line of the text into as many lines as it needs. */
 static void fill_line(slp_buf *b, const char *text, size_t n, unsigned column, unsigned indent) {
   unsigned at = column;
   for (size_t i = 0; i < n;) {

@@ -6,8 +6,9 @@
 
 #define SLP_HELP_WIDTH 80
 
-/* Appends `text` in lines of at most SLP_HELP_WIDTH columns, each after `indent` spaces, but the first: there
- * the caller has written `column` already. Lines of the text that begin with two spaces stay as they are. */
+/* Appends `text` in lines of at most SLP_HELP_WIDTH columns, each after `indent` spaces except the first:
+ * the caller has written `column` columns of that. Lines of the text that begin with two spaces stay as
+ * they are. */
 int slp_help_fill(slp_buf *b, const char *text, unsigned column, unsigned indent);
 /* "-o, --start POSITION" */
 struct slp_option;

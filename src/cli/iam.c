@@ -9,8 +9,8 @@ static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetSh
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
 
-/* With leases: of their table, which is made when it is not there. Other layouts than ours have no key to ask
- * by, and all rows are looked through. */
+/* The rights on the lease table, which is made when it is not there. Layouts other than ours have no key to
+ * query by, so their rows are scanned. */
 #define LEASES                                                                                   \
   "dynamodb:DescribeTable", "dynamodb:CreateTable", "dynamodb:GetItem", "dynamodb:BatchGetItem", \
       "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
@@ -25,7 +25,7 @@ static int is_dynamodb(const char *stream) {
 
 static int is_stream_arn(const char *stream) { return is_arn(stream) && strstr(stream, "/stream/") != NULL; }
 
-/* What is not known of an ARN is any. `suffix`: of a table's streams. */
+/* Unknown parts of an ARN become "*". `suffix`: of a table's streams. */
 static void add_resource(slp_buf *b, const slp_args *a, const char *stream, const char *suffix) {
   slp_buf arn;
   slp_buf_init(&arn, b->mem, 1 << 16);
@@ -71,7 +71,7 @@ static void add_leases(slp_buf *b, const slp_args *a, int *first) {
   slp_buf_free(&stream);
 }
 
-/* The right to put metrics knows no resources. */
+/* The right to put metrics has no resource. */
 static void add_metrics(slp_buf *b, const slp_args *a, int *first) {
   const char *ns = a->metrics.cloudwatch               ? a->metrics.cloudwatch
                    : a->metrics.cloudwatch_as_motorway ? "Motorway/Kinesis"

@@ -134,7 +134,7 @@ static int refuse(const knob *k, slp_str value, char why[200]) {
   return SLP_EINVAL;
 }
 
-/* The place of `value` in "one|two|three", from 1 on; 0: not there. */
+/* Finds `value` in "one|two|three", counted from 1; 0: not there. */
 static int find_choice(const char *choices, slp_str value) {
   for (int place = 1;; place++) {
     size_t n = strcspn(choices, "|");
@@ -223,7 +223,7 @@ int slp_knob_is_secret(slp_str setting) {
 
 int slp_url_has_password(const char *url) { return strchr(url, '@') != NULL; }
 
-/* A setting's value as it would be written; "" when it has none. */
+/* Writes a setting's value as the user would; "" when it has none. */
 static int add_value(slp_buf *b, const slp_args *a, const knob *k) {
   const char *from = (const char *)a + k->at;
   uint64_t u = 0;

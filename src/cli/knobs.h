@@ -11,9 +11,9 @@ int slp_knob_is_secret(slp_str setting);   /* NAME or NAME=VALUE */
 int slp_url_has_password(const char *url); /* or a user name */
 /* -X list: name, default, unit and meaning. */
 int slp_knobs_list(slp_buf *b);
-/* -X dump: "# NAME=VALUE" lines of what holds in `a`; secrets are left out. */
+/* -X dump: "# NAME=VALUE" lines of the settings in force in `a`; secrets are left out. */
 int slp_knobs_dump(slp_buf *b, const slp_args *a);
-/* In the order of the table; stops when fn returns nonzero, which is returned. */
+/* Calls fn for each setting in the order of the table. */
 void slp_knobs_each(void (*fn)(void *arg, const char *name, const char *unit, const char *meaning),
                     void *arg);
 

@@ -22,7 +22,7 @@ void slp_ledger_free(slp_ledger *l) {
   slp_names_free(&l->names);
 }
 
-/* Lists point at themselves, so they can't be moved by realloc as they are. */
+/* Grows the array and links the lists anew: they point at themselves, so realloc can't move them. */
 static int grow(slp_ledger *l) {
   uint32_t cap = l->shards_cap ? l->shards_cap * 2 : 16;
   slp_ledger_shard *to = slp_zalloc_n(l->mem, cap, sizeof *to);
@@ -60,7 +60,7 @@ int slp_ledger_put(slp_ledger *l, const char *shard, const char *seq, int *ret_n
   entry *e = slp_zalloc(l->mem, sizeof *e + n + 1);
   if (!e) return SLP_ENOMEM;
   memcpy(e->seq, seq, n + 1);
-  /* The first put to a new child is the moment the change took effect. */
+  /* The change takes effect with the first put to a new child. */
   if (*ret_new && s->parents[0] != UINT32_MAX && l->shards[s->parents[0]].phases & 1u << l->phase &&
       l->phase + 1 < SLP_LEDGER_PHASES_MAX)
     l->phase++;

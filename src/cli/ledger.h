@@ -1,5 +1,5 @@
-/* ledger.h - the producer's own book of what it put where, and the judge of what a reader hands out.
- * Knows nothing of the library it judges: only shard ids, sequence numbers and times. */
+/* ledger.h - the producer's own book of its puts, which judges what a reader hands out. It knows nothing of
+ * the library it judges: only shard ids, sequence numbers and times. */
 #ifndef SLP_CLI_LEDGER_H
 #define SLP_CLI_LEDGER_H
 
@@ -41,7 +41,7 @@ int slp_ledger_change(slp_ledger *l, const char *a, const char *b);
 /* A put that the service confirmed. *ret_new is 1 when the shard was never seen before. SLP_ENOMEM. */
 int slp_ledger_put(slp_ledger *l, const char *shard, const char *seq, int *ret_new);
 void slp_ledger_read(slp_ledger *l, const char *shard, const char *seq, size_t seq_n, int64_t arrived_at_ms);
-/* Put, and not read in its turn: still waiting, or passed over. */
+/* Counts records that were put and not read in their turn: still waiting, or passed over. */
 uint64_t slp_ledger_missing(const slp_ledger *l);
 /* How many shards were put to in a phase. */
 uint32_t slp_ledger_width(const slp_ledger *l, uint32_t phase);

@@ -5,7 +5,7 @@
 #include "cli/args.h"
 
 int slp_list_run(slp_mem *mem, const slp_args *args); /* the exit code */
-/* One shard as a line of text, with its stream when there are several, or JSON. */
+/* Writes a shard as a line of text, with its stream when there are several, or as JSON. */
 int slp_list_show(slp_buf *b, const char *stream, int several, const sloop_shard_t *shard, int json);
 
 #endif

@@ -6,8 +6,8 @@
 
 #define DATE "2026-11-22" /* of the last change of this text: not of the build, which must be repeatable */
 
-/* Text of a roff line: a backslash, and a dot or quote at the beginning, mean something to it; a plain '-'
- * would become a hyphen. */
+/* Writes text of a roff line: a backslash, and a dot or quote at the beginning, have a meaning there; a plain
+ * '-' would become a hyphen. */
 static void add_text(slp_buf *b, const char *text, size_t n) {
   if (n && (*text == '.' || *text == '\'')) slp_buf_add_z(b, "\\&");
   for (size_t i = 0; i < n; i++) {
@@ -24,7 +24,7 @@ static void add_text(slp_buf *b, const char *text, size_t n) {
   }
 }
 
-/* Lines of help text; those that begin with two spaces keep their shape. */
+/* Writes lines of help text; those that begin with two spaces keep their shape. */
 static void add_help(slp_buf *b, const char *text) {
   int kept = 0;
   while (*text) {
@@ -56,7 +56,7 @@ static void add_option(slp_buf *b, const slp_option *o) {
   add_help(b, o->help);
 }
 
-/* .TP, "what (note)", text */
+/* Writes .TP, "what (note)" and the text. */
 static void add_item(void *arg, const char *what, const char *note, const char *text) {
   slp_buf *b = arg;
   slp_buf_add_z(b, ".TP\n\\fB");
@@ -290,13 +290,13 @@ static const char rest[] =
     "The same for programs.\n"
     ".TP\n"
     ".B stream\\-tail \\-G billing \\-\\-explain 0 orders\n"
-    "Why a shard is being read, or is not.\n"
+    "Why a shard is read, or is not.\n"
     ".TP\n"
     ".B stream\\-tail \\-G billing \\-\\-watch orders\n"
     "All that, live.\n"
     ".TP\n"
     ".B stream\\-tail \\-G billing \\-\\-release 0 orders\n"
-    "End the parking of a shard, or take its lease from a dead worker.\n"
+    "End the parking of a shard, or release its lease when the owner is dead.\n"
     ".TP\n"
     ".B stream\\-tail \\-G billing \\-\\-reset all \\-\\-to oldest orders\n"
     "Read everything again.\n"

@@ -49,20 +49,19 @@ const slp_option slp_options[] = {
     {O_LEASES, 0, "leases", SLP_NO_VALUE, NULL, ALL, NULL,
      "show the leases of -G APP: whose each shard is, where it is read, how old that is and how far "
      "behind; then the workers"},
-    {O_EXPLAIN, 0, "explain", SLP_NEEDS_VALUE, "SHARD", ALL, NULL,
-     "say why a shard is being read, or is not"},
+    {O_EXPLAIN, 0, "explain", SLP_NEEDS_VALUE, "SHARD", ALL, NULL, "say why a shard is read, or is not"},
     {O_WATCH, 0, "watch", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "a live view of the leases; reads the table every 2 seconds, or SECONDS"},
     {O_RELEASE, 0, "release", SLP_NEEDS_VALUE, "NAME", ALL, NULL,
-     "end a shard's being parked, and take its lease from an owner that is dead; or, a worker: declare it "
-     "dead, so that others take all it has. One that lives joins anew"},
+     "a shard: end its parking, and release its lease when the owner is dead; a worker: evict it, so that "
+     "others take all its leases. One that lives joins anew"},
     {O_RESET, 0, "reset", SLP_NEEDS_VALUE, "SHARD", ALL, NULL,
      "set where the shard, or all, will be read next: --to says where. Refused while a living worker owns "
      "one of them"},
     {O_TO, 0, "to", SLP_NEEDS_VALUE, "POSITION", SLP_MODE_RESET, NULL,
      "oldest, latest, s@TIME, or of one shard a SEQUENCE or SEQUENCE.SUB"},
     {O_FORCE, 0, "force", SLP_NO_VALUE, NULL, SLP_MODE_RESET, NULL,
-     "declare living owners dead first; they lose all they have and join anew"},
+     "evict living owners first; they lose all their leases and join anew"},
     {O_GREP, 0, "grep", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, "Which records",
      "only records whose payload, decoded, matches this extended regular expression; several: one of them"},
     {O_GREPV, 0, "grepv", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, NULL,

@@ -98,19 +98,19 @@ typedef struct slp_option {
 extern const slp_option slp_options[];
 extern const size_t slp_options_n;
 
-/* How the user writes the option: -c or --order. */
+/* Writes the option as the user types it: -c or --order. */
 void slp_option_shown(const slp_option *o, char out[40]);
 const slp_option *slp_option_by_letter(char letter);
 const slp_option *slp_option_by_name(slp_str name);
 
-typedef struct slp_kcat_row { /* what a flag of kcat is here */
+typedef struct slp_kcat_row { /* a flag of kcat and its counterpart here */
   const char *flag, *kcat;
   const char *here; /* begins with our flag, or with "-" when there is none */
 } slp_kcat_row;
 extern const slp_kcat_row slp_kcat_rows[];
 extern const size_t slp_kcat_rows_n;
 
-/* What lines of the library's log may begin with (-d), as "one, two". */
+/* The words that lines of the library's log begin with (-d), as "one, two". */
 extern const char slp_log_contexts[];
 
 #endif

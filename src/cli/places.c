@@ -27,7 +27,7 @@ void slp_places_free(slp_places *p) {
   for (size_t i = 0; i < SLP_ARGS_STREAMS_MAX; i++) slp_buf_free(&p->now[i]);
 }
 
-/* -o @FILE, for the streams that --save knows nothing of. */
+/* Takes the tokens of -o @FILE for the streams that --save does not know. */
 static int begin_from_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   const char *tokens[SLP_ARGS_STREAMS_MAX];
@@ -52,7 +52,7 @@ int slp_places_begin(slp_places *p, char why[400]) {
   int r = a->save ? slp_tokens_read(a->save, a->streams, a->streams_n, &p->began, p->start, why) : 0;
   if (r == SLP_ENOENT) r = 0;
   size_t known = 0;
-  /* A stream of which nothing is known for a while keeps its line. */
+  /* A stream without a known position keeps its line. */
   for (size_t i = 0; i < a->streams_n && !r; i++) {
     if (!p->start[i]) continue;
     p->file[i] = a->save;
@@ -61,7 +61,7 @@ int slp_places_begin(slp_places *p, char why[400]) {
   }
   if (!r && known < a->streams_n && a->start.kind == SLOOP_AT_TOKEN) r = begin_from_file(p, why);
   if (r || !a->save) return r;
-  r = slp_local_may_replace(a->save); /* better now than when the first second is printed */
+  r = slp_local_may_replace(a->save); /* an error is better now than after the first second */
   if (r) snprintf(why, 400, CANT_WRITE, a->save, slp_local_why(r));
   return r;
 }

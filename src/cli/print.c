@@ -58,7 +58,7 @@ static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const s
   return p->terminal ? slp_show_terminal(b, &shown, &p->style) : slp_show_plain(b, &shown, &p->style);
 }
 
-typedef struct line { /* what all lines of a record share */
+typedef struct line { /* the common parts of a record's lines */
   slp_printer *p;
   slp_buf *b;
   const sloop_record_t *r;
@@ -84,7 +84,7 @@ static int add_event(void *arg, const slp_log_event *event) {
   return add_matching(l, &r, &extra);
 }
 
-/* Runs a chain over *v; what can't be decoded stays as it came. */
+/* Runs a chain over *v; data that can't be decoded stays as it came. */
 static int decode(slp_printer *p, const slp_decode_chain *chain, slp_buf *room, sloop_str_t *v,
                   char why[100]) {
   slp_str got;

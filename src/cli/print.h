@@ -17,7 +17,7 @@ typedef struct slp_printer {
   slp_show_style style;
   slp_buf delimiter, key_delimiter;
   slp_buf data_room, key_room; /* decoded */
-  uint8_t terminal;            /* the lines are for one */
+  uint8_t terminal;            /* the lines are for a terminal */
   const char *worker;          /* borrowed: with leases, who reads what is printed now; or NULL */
   uint64_t undecoded;          /* printed as they came */
   char why[200];               /* of the last record that could not be decoded */

@@ -9,14 +9,14 @@ typedef struct slp_progress {
   uint64_t at_us; /* of `before`; 0: not yet */
 } slp_progress;
 
-/* Is a line due? Then show it what holds now. */
+/* Is a line due? Then call slp_progress_show with the current statistics. */
 int slp_progress_due(slp_progress *p, const slp_args *args);
 void slp_progress_show(slp_progress *p, const sloop_stats_t *now);
-/* Both, for a mode with one consumer. */
+/* Does both for a mode with one consumer. */
 void slp_progress_tick(slp_progress *p, slp_cli_consumer *c);
 /* The last line: totals. */
 void slp_progress_end(const slp_args *args, const sloop_stats_t *at_end);
-/* Of several consumers together. */
+/* Adds the statistics of several consumers. */
 void slp_progress_add(sloop_stats_t *sum, const sloop_stats_t *one);
 
 #endif

@@ -19,7 +19,7 @@ static void say(uint32_t wait_ms, const char *fmt, va_list args) {
   for (size_t i = at; i < end; i++)
     if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) line[i] = '?';
   line[end++] = '\n';
-  /* Nobody is left to tell when standard error itself fails. */
+  /* A failure of standard error itself can't be reported anywhere. */
   (void)slp_program_write(2, (slp_str){line, end}, wait_ms);
 }
 

@@ -83,7 +83,7 @@ static int start_box(serve *s) {
   r = y->bytes ? sloop_sandbox_synthetic(s->box, stream, a->serve_shards, y->records, (uint32_t)y->bytes,
                                          y->rate, y->seed)
                : sloop_sandbox_stream(s->box, stream, a->serve_shards);
-  /* And a table of that name, key "id", with a stream of changes. */
+  /* A table of that name, too: key "id", with a stream of changes. */
   if (!r && strlen(stream) >= TABLE_NAME_MIN) {
     uint32_t partitions = (uint32_t)slp_min_u64(a->serve_shards, TABLE_PARTITIONS_MAX);
     r = sloop_sandbox_table(s->box, stream, partitions, "NEW_AND_OLD_IMAGES");

@@ -6,7 +6,7 @@
 
 #define SLP_SANDBOX_REGION "us-east-1"
 
-/* For opts.creds of a consumer of our own sandbox: whatever the environment says, these will do. */
+/* For opts.creds of a consumer of our own sandbox: its keys, whatever the environment has. */
 void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg);
 
 int slp_serve_run(slp_mem *mem, const slp_args *args); /* the exit code */

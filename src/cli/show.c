@@ -36,7 +36,7 @@ const char *slp_shard_short(const char *id) {
   return digits;
 }
 
-/* Neighbours get different colours: ids count up. */
+/* Neighbours get different colours, because the numbers of ids are consecutive. */
 static void add_prefix(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
   static const unsigned char colours[] = {36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
   const char *name = slp_shard_short(r->shard);
@@ -95,7 +95,7 @@ int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style 
 
 static slp_str text_of(sloop_str_t v) { return (slp_str){v.base, v.len}; }
 
-/* JSON that came from outside, as it is; only what could end the line is written another way. */
+/* Writes JSON from outside as it is; only characters that could end the line are escaped. */
 static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
   int odd = 0;
   for (size_t i = 0; i < v.len && !odd; i++) {
@@ -107,7 +107,7 @@ static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
   if (!odd) {
     slp_buf_add(w->b, v.base, v.len);
   } else if (!slp_buf_failed(w->b) && slp_decode_plain_json(w->b, text_of(v)) == SLP_EBADDATA) {
-    slp_buf_cut(w->b, from); /* the service promised JSON; if not, it is text */
+    slp_buf_cut(w->b, from); /* not JSON, although the service promised it: written as text */
     if (slp_utf8_valid(text_of(v)))
       slp_json_put_line_string(w->b, text_of(v));
     else

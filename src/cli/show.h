@@ -11,18 +11,18 @@ typedef struct slp_show_style { /* of plain and terminal lines */
   slp_str key_delimiter;        /* p NULL: no key */
   uint8_t offset;               /* sequence number first */
   uint8_t colour;
-  uint8_t streams; /* several: say which */
+  uint8_t streams; /* with several streams each line names its own */
 } slp_show_style;
 
 /* [SEQ[.SUB] delimiter][key delimiter] payload and the end, byte for byte. The delimiter after the sequence
  * number is that of keys, else a tab. */
 int slp_show_plain(slp_buf *b, const sloop_record_t *r, const slp_show_style *style);
-/* For a terminal: the shard's number in its colour first when `colour` (reversed for a late record), with the
- * stream when there are several; control characters of the payload as \xXX (a record must not be able to
- * drive the terminal); base64 when it is not UTF-8. */
+/* Writes a line for a terminal: the shard's number in its colour first when `colour` (reversed for a late
+ * record), with the stream when there are several; control characters of the payload as \xXX (a record must
+ * not be able to drive the terminal); base64 when it is not UTF-8. */
 int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style *style);
 
-typedef struct slp_show_extra { /* what became of key and payload on the way here */
+typedef struct slp_show_extra { /* how key and payload were changed before printing */
   uint8_t data_is_json, key_is_json;
   const char *worker;         /* with leases: who prints it; or NULL */
   const char *error;          /* could not be decoded; or NULL */

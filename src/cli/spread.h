@@ -12,7 +12,7 @@ typedef struct slp_spread {
 } slp_spread;
 
 void slp_spread_add(slp_spread *s, uint64_t value);
-/* The value that a share p (0..1) stays at or under, at most 6 % too high; 0 when empty. */
+/* A value that a share p (0..1) of all is at most, up to 6 % too high; 0 when empty. */
 uint64_t slp_spread_at(const slp_spread *s, double p);
 
 #endif

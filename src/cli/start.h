@@ -1,4 +1,4 @@
-/* start.h - where to begin or end (-o): words, times, sequence numbers, files, as people write them. */
+/* start.h - parses the positions to begin or end at (-o): words, times, sequence numbers, files. */
 #ifndef SLP_CLI_START_H
 #define SLP_CLI_START_H
 
@@ -19,9 +19,9 @@ typedef struct slp_start {
  * completed to shardId-000000000000's form. `z` lives as long as the result. SLP_EINVAL
  * and a sentence in `why`. */
 int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char why[200]);
-/* A shard's id as it is, digits alone completed to shardId-000000000000's form. "": too long for one. */
+/* Completes a shard's id of digits only to shardId-000000000000's form; others stay. "": too long for one. */
 void slp_start_full_shard(slp_str shard, char out[129]);
-/* SEQ[.SUB] alone: SLOOP_AT_SEQ without a shard. SLP_EINVAL when it is none. */
+/* Parses SEQ[.SUB] alone: SLOOP_AT_SEQ without a shard. SLP_EINVAL when it is none. */
 int slp_start_parse_seq(slp_str text, slp_start *ret);
 
 #endif

@@ -1,5 +1,5 @@
-/* tail.c - prints streams. A batch goes back only when its bytes have left for good: so a slow
- * reader stops the fetching, and what was acknowledged was printed. */
+/* tail.c - prints streams. A batch goes back only when its bytes were written: so a slow reader stops the
+ * fetching, and only printed records are acknowledged. */
 #include "cli/tail.h"
 
 #include <stdio.h>
@@ -17,11 +17,11 @@
 #include "cli/until.h"
 #include "host/program.h"
 
-/* One batch as text. A batch is about 1 MiB of payload; -J can make six bytes of one, and a format may
- * repeat %s, so only what is surely a mistake is refused. */
+/* The largest text of a batch. A batch is about 1 MiB of payload; -J can make six bytes of one, and a format
+ * may repeat %s, so only an obvious mistake is refused. */
 #define TEXT_BYTES_MAX (UINT64_C(1) << 31)
 #define TELL_UNDECODED_US 5000000u
-#define FOLLOWED_MAX 1024 /* times that a shard of -p key:TEXT is followed to others */
+#define FOLLOWED_MAX 1024 /* the most generations of shards that -p key:TEXT follows */
 
 typedef struct reading { /* one stream */
   slp_cli_consumer consumer;
@@ -29,7 +29,7 @@ typedef struct reading { /* one stream */
   uint64_t begun_us;
   uint8_t opened;
   uint8_t at_tip; /* and nothing was handed over since */
-  uint8_t ended;  /* takes nothing more: closed when what it gave is written */
+  uint8_t ended;  /* takes no more records: closed when all of its text is written */
 } reading;
 
 typedef struct tail {
@@ -43,17 +43,17 @@ typedef struct tail {
   slp_progress progress;
   slp_pending pending;
   slp_buf ends;         /* of the batch being printed: where each record's text ends, as uint64_t */
-  uint64_t given_bytes; /* to the output, in all */
+  uint64_t given_bytes; /* given to the output, in all */
   uint64_t printed;     /* records */
   uint64_t last_record_us, begun_us /* looking for shards, or reading */, undecoded_told, undecoded_at_us;
   int64_t begun_ms;   /* wall */
   uint8_t reached;    /* --until: all before it was printed */
   uint8_t ending;     /* no more records are taken */
-  uint8_t place_lost; /* it could not be written, and that was told */
-  uint8_t overdue;    /* what is not written now never will be */
+  uint8_t place_lost; /* the position could not be saved, and that was reported */
+  uint8_t overdue;    /* the time is over: text not written yet never will be */
 } tail;
 
-/* Of what failed to be written, nothing counts. */
+/* The bytes written; none when writing has failed. */
 static uint64_t written_bytes(const tail *t) {
   return slp_app_out_error(&t->app) ? 0 : t->given_bytes - slp_app_unwritten(&t->app);
 }
@@ -78,7 +78,7 @@ static void tell_failed(tail *t, const char *why) {
 
 static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
 
-/* What became of the leases, for who ended it. */
+/* Reports how the leases were released, after the user has ended the command. */
 static void tell_left(const tail *t) {
   int late = 0, joined = 0;
   for (size_t i = 0; i < t->n; i++) {
@@ -95,7 +95,7 @@ static void tell_left(const tail *t) {
     slp_say("stopped; whoever reads these shards next for %s goes on from here", t->app.args->opts.app);
 }
 
-/* Everybody is gone and the output has what it will get. */
+/* Closes the app when all consumers are closed and the output is complete. */
 static void leave_if_done(tail *t) {
   if (!t->app.out || (!t->overdue && slp_app_unwritten(&t->app) > 0)) return;
   for (size_t i = 0; i < t->n; i++)
@@ -114,7 +114,8 @@ static void leave_if_done(tail *t) {
   slp_app_close(&t->app);
 }
 
-/* The place is noted last: when all it gave is written and acknowledged, or never will be. */
+/* Closes a consumer when all of its text is written and acknowledged, or never will be; its position is noted
+ * last. */
 static void close_if_written(tail *t, reading *rd) {
   if (!rd->ended || rd->consumer.closing || slp_pending_has(&t->pending, rd)) return;
   if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
@@ -132,8 +133,8 @@ static void stop_all(tail *t) {
       slp_cli_consumer_stop(&t->each[i].consumer, has_leases(t) ? SLP_APP_LEAVE_MS : SLP_APP_GRACE_MS);
 }
 
-/* Leases are given up when what was printed is written, however slow its reader is: only then do the
- * positions say so. A Ctrl-C does not wait for that. */
+/* Leases are released when all printed records are written, however slow the reader is: only then do the
+ * positions include them. A Ctrl-C does not wait for that. */
 static void stop_if_written(tail *t) {
   if (t->ending && (t->app.interrupted || slp_app_unwritten(&t->app) == 0)) stop_all(t);
 }
@@ -165,7 +166,7 @@ static void fail(tail *t, reading *rd, const char *why) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* 1: the record is not to be printed, nor what follows it in its shard. */
+/* Is the record, and all that follow it in its shard, past the end? */
 static int is_past_the_end(tail *t, reading *rd, const sloop_record_t *r) {
   if (!t->app.args->until_given) return 0;
   int passed = slp_until_passed(&rd->until, r->shard, r->arrived_at_ms);
@@ -195,8 +196,8 @@ static void write_text(tail *t, slp_buf *text) {
 
 static int add_end(tail *t, uint64_t end) { return slp_buf_add(&t->ends, &end, sizeof end); }
 
-/* Prints the records of a batch until one that may not be. Returns how many; *ret_bad: why it ended before.
- */
+/* Prints the records of a batch until one that must not be printed. Returns how many; *ret_bad: why it
+ * stopped early. */
 static size_t print_records(tail *t, reading *rd, sloop_batch_t *batch, int *ret_bad) {
   const slp_args *a = t->app.args;
   size_t n = sloop_batch_count(batch), i = 0;
@@ -268,7 +269,7 @@ static void on_tip(slp_cli_consumer *c) {
   if (!t->app.args->until_tip || t->ending || !all_at_tip(t)) return;
   for (size_t i = 0; i < t->n; i++) {
     if (!t->each[i].consumer.shards_stopped) continue;
-    /* Nothing more will come, but not all was read: that is no success. */
+    /* The consumer has ended without reading everything, which is no success. */
     fail(t, &t->each[i], "some shards were given up before their end; see the lines above");
     return;
   }
@@ -300,7 +301,7 @@ static void on_written(slp_app *app) {
 
 static void on_out_failed(slp_app *app) {
   tail *t = app->user;
-  /* What the reader that left has taken in of it is not known. */
+  /* How much of it the reader that left has taken is not known. */
   slp_pending_give_up(&t->pending, 0);
   end_tail(t);
   stop_all(t);
@@ -313,7 +314,7 @@ static void on_interrupt(slp_app *app) {
   stop_all(app->user);
 }
 
-/* Somebody holds the output (or the stop) longer than a Ctrl-C may take. */
+/* The output or the stop takes longer than a Ctrl-C may. */
 static void on_overdue(slp_app *app) {
   tail *t = app->user;
   slp_pending_give_up(&t->pending, written_bytes(t));
@@ -336,7 +337,7 @@ static void check_until(tail *t) {
     reading *rd = &t->each[i];
     sloop_stats_t now;
     slp_cli_consumer_stats(&rd->consumer, &now);
-    /* Who is at the tip of a time that was over before we began need not be asked again. */
+    /* When TIME was over before we began, a shard at its tip need not be asked again. */
     int long_over = rd->at_tip && t->begun_ms > a->until_ms + 2000;
     if (!slp_until_all_passed(&rd->until, &now) &&
         !slp_until_quiet(&rd->until, &now, rd->at_tip, slp_program_wall_ms(), slp_program_mono_us(),
@@ -346,7 +347,7 @@ static void check_until(tail *t) {
   end_tail(t);
 }
 
-/* Has nothing been answered for as long as it may be? */
+/* Is there no answer after the longest time allowed? */
 static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, char line[480]) {
   const slp_args *a = t->app.args;
   uint64_t limit_ms = a->contact_ms && a->timeout_ms ? slp_min_u64(a->contact_ms, a->timeout_ms)
@@ -367,7 +368,7 @@ static void check_timeout(tail *t) {
       slp_cli_consumer_fail(finder, SLP_EXIT_FAILED, line);
     return;
   }
-  int silent = 1; /* those who may still answer for the first time are waited for */
+  int silent = 1; /* streams that may still answer for the first time are waited for */
   for (size_t i = 0; i < t->n; i++) {
     reading *rd = &t->each[i];
     if (slp_cli_consumer_answered(&rd->consumer)) continue;
@@ -407,7 +408,7 @@ static void tell_undecoded(tail *t) {
 
 static void on_tick(slp_app *app) {
   tail *t = app->user;
-  /* A reader that takes little at a time: what it has taken is acknowledged before it has taken all. */
+  /* For a reader that takes little at a time, records are acknowledged as they are taken. */
   slp_pending_written(&t->pending, written_bytes(t));
   stop_if_written(t);
   close_all_written(t);
@@ -465,7 +466,7 @@ static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
   return r;
 }
 
-/* They end with the first stream. */
+/* Opens metrics, which end with the first stream. */
 static int open_metrics(tail *t) {
   sloop_metrics_t *m = NULL;
   int r = slp_cli_metrics_open(&m, &t->app, t->each[0].consumer.s);
@@ -490,7 +491,7 @@ static int open_streams(tail *t, const slp_args *args) {
   return r;
 }
 
-/* The first shards begin where -o says; those that follow them, at their beginning. */
+/* The first shards begin where -o says; their children, at their beginning. */
 static void on_found(slp_follow *f, const char *const *ids, size_t n) {
   tail *t = f->user;
   sloop_opts_t o = t->app.args->opts;
@@ -523,7 +524,7 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   t.app.on_tick = on_tick;
   t.app.on_written = on_written;
   t.app.on_out_failed = on_out_failed;
-  /* A stop has its own limit; what is stuck even then is left. */
+  /* A stop has its own limit; a consumer stuck even then is abandoned. */
   if (args->opts.app) t.app.grace_ms = SLP_APP_LEAVE_MS + 500;
   t.begun_us = t.last_record_us = t.places.at_us = slp_program_mono_us();
   t.begun_ms = slp_program_wall_ms();

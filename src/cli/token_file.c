@@ -44,7 +44,7 @@ int slp_token_belongs(const char *stream, slp_str arn) {
   return starts_with(resource, want) && starts_with(from(resource, want.n), of);
 }
 
-/* Is it a token, by its shape? Appends its stream_arn. */
+/* Is the text a token by its shape? Appends its stream_arn. */
 static int read_token(slp_mem *mem, slp_str text, slp_buf *ret_arn) {
   slp_buf copy;
   slp_json j;
@@ -89,7 +89,7 @@ static int take(const reading *d, char *token, size_t size, unsigned line, char 
   size_t i = d->n;
   if (!r) {
     for (i = 0; i < d->n && slp_token_belongs(d->streams[i], slp_buf_str(&arn)) != 1;) i++;
-    /* What is no ARN as we know them is the library's to judge. */
+    /* The library judges a token whose ARN has an unknown form. */
     if (i == d->n && d->n == 1 && slp_token_belongs(d->streams[0], slp_buf_str(&arn)) < 0) i = 0;
     if (i == d->n)
       snprintf(why, SLP_TOKEN_WHY, "%.100s: its token is of %.150s, which is not %s", d->path,
@@ -123,7 +123,7 @@ static int take_lines(const reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) 
   return r;
 }
 
-/* Nothing that the user said is wrong: it may be there the next time. */
+/* Is it an error of the machine rather than the user's? Then it may work the next time. */
 static int is_of_the_machine(int r) { return r == -EMFILE || r == -ENFILE || r == -EIO || r == SLP_ENOMEM; }
 
 int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_buf *text,

@@ -1,4 +1,4 @@
-/* unique.c - a window of digests: a ring in the order they came, and chains to find them by. */
+/* unique.c - a window of digests: a circular buffer in the order they came, and chains to find them by. */
 #include "cli/unique.h"
 
 #include "codec/digest.h"
@@ -42,7 +42,7 @@ void slp_unique_free(slp_unique *u) {
   slp_free(u->mem, u);
 }
 
-/* Of digests of fixed length, so that the parts can't run into each other. */
+/* The digest is made of digests of fixed length, so that the parts can't run into each other. */
 static int digest_of(slp_unique *u, const sloop_record_t *r, uint8_t out[16]) {
   char parts[48];
   int change = r->event_id.len > 0;

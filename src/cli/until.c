@@ -1,7 +1,7 @@
-/* until.c - follows which shards have passed a point in time. */
+/* until.c - keeps track of the shards that have passed a point in time. */
 #include "cli/until.h"
 
-/* This machine's clock and the service's differ by less. */
+/* This machine's clock and the service's differ by at most this much. */
 #define CLOCKS_MS 1000
 
 enum { NOT_READ, OPEN, PASSED };
@@ -59,11 +59,11 @@ int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms) {
 }
 
 int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now) {
-  /* A shard of which nothing was heard yet is not among ours, but has no tip either. */
+  /* A shard without an answer yet is not in the list, but it has no tip either. */
   return u->open_n > 0 && u->passed_n == u->open_n && now->tip_age_ms_now != UINT64_MAX;
 }
 
-/* A tip counts that was asked for when TIME was over: one answer may take longer than any silence. */
+/* Only a tip that was asked for after TIME counts: one answer may take longer than any silence. */
 static int is_settled(const slp_until *u, const sloop_stats_t *now, int at_tip, int64_t wall_ms) {
   if (now->tip_age_ms_now == UINT64_MAX || now->batches_now > 0 || (!at_tip && now->shards_now == 0))
     return 0;

@@ -1,12 +1,12 @@
-/* until.h - --until: when has every shard of a consumer passed a point in time? */
+/* until.h - --until: has every shard of a consumer passed a point in time? */
 #ifndef SLP_CLI_UNTIL_H
 #define SLP_CLI_UNTIL_H
 
 #include "cli/names.h"
 #include "sloop.h"
 
-/* A shard has passed TIME with its first record that arrived at TIME or later; this and what follows it in
- * the shard is not printed. A shard at its tip has passed when TIME is over. */
+/* A shard has passed TIME with its first record that arrived at TIME or later, which is not printed, nor are
+ * those after it. A shard at its tip has passed when TIME is over. */
 typedef struct slp_until {
   slp_mem *mem;
   int64_t at_ms;
@@ -22,10 +22,10 @@ void slp_until_free(slp_until *u);
 int slp_until_shard(slp_until *u, const char *shard, sloop_shard_event_kind_t what); /* SLP_ENOMEM */
 /* 1: the record, or one before it in its shard, arrived at TIME or later; 0: print it. SLP_ENOMEM. */
 int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms);
-/* Every shard that may still hand something over has. */
+/* Has every shard passed that may still hand something over? */
 int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now);
-/* TIME is over, every shard that has not passed was at its tip when asked after it, and since quiet_ms
- * nothing has come or gone wrong. For shards without records: none will tell that TIME is over. */
+/* For shards without records, which can't show that TIME is over. 1: TIME is over, every shard that has not
+ * passed was at its tip when asked after it, and for quiet_ms nothing has arrived or failed. */
 int slp_until_quiet(slp_until *u, const sloop_stats_t *now, int at_tip, int64_t wall_ms, uint64_t mono_us,
                     uint64_t quiet_ms);
 

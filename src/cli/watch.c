@@ -1,6 +1,6 @@
-/* watch.c - looks into a lease table again and again, and shows it. On a terminal it takes the screen, draws
- * in place, and gives it back however it ends. What a slow terminal has no room for is not drawn: the next
- * look comes soon. */
+/* watch.c - polls a lease table and shows it. On a terminal it takes the screen, draws in place, and gives
+ * it back however it ends. A frame that a slow terminal has no room for is not drawn: the next poll comes
+ * soon. */
 #include "cli/watch.h"
 
 #include <signal.h>
@@ -25,15 +25,15 @@ typedef struct watch {
   slp_watch_past past;
   slp_signals *signals; /* owned: of a terminal */
   uint64_t begun_us, next_us;
-  uint64_t looks;
+  uint64_t polls;
   uint8_t terminal, taken, utf8;
-  uint8_t looking;
+  uint8_t polling;
 } watch;
 
 /* ---- the terminal ----------------------------------------------------------------------------- */
 
 static void send(const char *text, size_t n, uint32_t wait_ms) {
-  (void)slp_program_write(1, (slp_str){text, n}, wait_ms); /* what is lost is drawn again */
+  (void)slp_program_write(1, (slp_str){text, n}, wait_ms); /* lost output is drawn again */
 }
 
 static void take(watch *w) {
@@ -81,7 +81,7 @@ static int draw(watch *w, const slp_watch_news *news) {
   return bad;
 }
 
-/* ---- looks ------------------------------------------------------------------------------------ */
+/* ---- polls ------------------------------------------------------------------------------------ */
 
 static int show(watch *w, const sloop_leases_t *leases) {
   const slp_args *a = w->app.args;
@@ -97,7 +97,7 @@ static int show(watch *w, const sloop_leases_t *leases) {
                          .throttled = st.store_throttles,
                          .every_ms = a->watch_ms};
   news.local_ms = slp_local_offset_ms(news.wall_ms);
-  int bad = slp_watch_past_look(&w->past, leases, news.now_ms);
+  int bad = slp_watch_past_add(&w->past, leases, news.now_ms);
   if (bad || w->terminal) return bad ? bad : draw(w, &news);
   slp_buf_init(&text, w->app.mem, UINT64_C(1) << 30);
   bad = slp_watch_block(&text, &news);
@@ -105,7 +105,7 @@ static int show(watch *w, const sloop_leases_t *leases) {
   return bad;
 }
 
-/* What was seen last stays on the screen, and the last line says why it is not newer. */
+/* Keeps the last frame on the screen; its last line says why it is not newer. */
 static int show_trouble(watch *w, const char *why) {
   uint32_t columns, rows;
   slp_buf text;
@@ -128,24 +128,24 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
   watch *w = arg;
   char line[400] = "";
   (void)s;
-  w->looking = 0;
+  w->polling = 0;
   if (w->consumer.stopping || w->consumer.failed) return;
   if (status != 0) slp_cli_consumer_error_line(&w->consumer, status, error, line, sizeof line);
-  if (status != 0 && w->looks == 0) {
+  if (status != 0 && w->polls == 0) {
     slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, line);
     return;
   }
-  w->looks += status == 0;
+  w->polls += status == 0;
   if ((status ? show_trouble(w, line) : show(w, leases)) != 0)
     slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, "no memory");
 }
 
 static void look(watch *w) {
   uint64_t now_us = slp_program_mono_us();
-  /* A reader that takes no blocks gets none: they would only pile up. */
-  if (w->looking || w->consumer.stopping || now_us < w->next_us || slp_app_unwritten(&w->app) > 0) return;
+  /* A reader that does not read gets no more blocks: they would only pile up. */
+  if (w->polling || w->consumer.stopping || now_us < w->next_us || slp_app_unwritten(&w->app) > 0) return;
   w->next_us = now_us + w->app.args->watch_ms * UINT64_C(1000);
-  w->looking = sloop_admin_leases(w->consumer.s, on_leases, w) == 0;
+  w->polling = sloop_admin_leases(w->consumer.s, on_leases, w) == 0;
 }
 
 /* ---- the frame -------------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ static void on_overdue(slp_app *app) {
 static void on_tick(slp_app *app) {
   watch *w = app->user;
   uint64_t limit_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
-  if (w->looks == 0 && limit_us && !w->consumer.stopping && slp_program_mono_us() - w->begun_us >= limit_us) {
+  if (w->polls == 0 && limit_us && !w->consumer.stopping && slp_program_mono_us() - w->begun_us >= limit_us) {
     char line[480];
     snprintf(line, sizeof line, "the lease table has not answered in %llu s%s%s",
              (unsigned long long)(limit_us / 1000000u), *w->consumer.error ? "; the last error: " : "",
@@ -196,11 +196,11 @@ static void on_tick(slp_app *app) {
 
 static void on_signal(void *arg, int number) {
   watch *w = arg;
-  if (number == SIGTSTP) { /* as it was, while somebody else has the terminal */
+  if (number == SIGTSTP) { /* the terminal is given back while the process is stopped */
     give_back(w);
     slp_terminal_stop_process();
   }
-  w->next_us = 0; /* another size, or back again */
+  w->next_us = 0; /* the size changed, or the process continues */
   look(w);
 }
 

@@ -1,4 +1,4 @@
-/* watch_past.c - remembers. */
+/* watch_past.c - the memory of --watch. */
 #include "cli/watch_past.h"
 
 #include "cli/lease_words.h"
@@ -32,7 +32,7 @@ static slp_watch_shard *shard_of(slp_watch_past *p, const char *name, uint32_t *
   return &p->each[number];
 }
 
-/* Being free for a while and then the same worker's again is no move. */
+/* A lease that was free for a while and came back to the same worker has not moved. */
 static int note_owner(slp_watch_past *p, slp_watch_shard *s, uint32_t number, const char *owner,
                       uint64_t now_ms) {
   if (!*owner) return 0;
@@ -44,13 +44,13 @@ static int note_owner(slp_watch_past *p, slp_watch_shard *s, uint32_t number, co
   return 0;
 }
 
-int slp_watch_past_look(slp_watch_past *p, const sloop_leases_t *leases, uint64_t now_ms) {
+int slp_watch_past_add(slp_watch_past *p, const sloop_leases_t *leases, uint64_t now_ms) {
   for (size_t i = 0; i < leases->leases_n; i++) {
     const sloop_lease_t *l = leases->leases[i];
     uint32_t number = 0;
     slp_watch_shard *s = shard_of(p, l->shard, &number);
     if (!s || note_owner(p, s, number, l->owner, now_ms) != 0) return SLP_ENOMEM;
-    s->lags[s->looks++ % SLP_WATCH_LOOKS] = slp_lease_lag_ms(l, leases);
+    s->lags[s->polls++ % SLP_WATCH_POLLS] = slp_lease_lag_ms(l, leases);
   }
   return 0;
 }
@@ -71,6 +71,6 @@ int64_t slp_watch_past_lag(slp_watch_past *p, const char *shard, uint32_t back) 
   uint32_t number = slp_names_find(&p->shards, shard);
   if (number == UINT32_MAX || number >= p->each_cap) return -1;
   const slp_watch_shard *s = &p->each[number];
-  if (back >= SLP_WATCH_LOOKS || back >= s->looks) return -1;
-  return s->lags[(s->looks - 1 - back) % SLP_WATCH_LOOKS];
+  if (back >= SLP_WATCH_POLLS || back >= s->polls) return -1;
+  return s->lags[(s->polls - 1 - back) % SLP_WATCH_POLLS];
 }

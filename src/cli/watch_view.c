@@ -52,7 +52,7 @@ static void add_bar(slp_buf *b, int64_t lag_ms, uint32_t width, int utf8) {
   add_times(b, " ", width - whole - (part > 0));
 }
 
-/* The newest look is at the right end. */
+/* Draws the lags of a shard, the newest at the right end. */
 static void add_spark(slp_buf *b, slp_watch_past *past, const char *shard, uint32_t width, int utf8) {
   static const char *const blocks[] = {"\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83", "\xe2\x96\x84",
                                        "\xe2\x96\x85", "\xe2\x96\x86", "\xe2\x96\x87", "\xe2\x96\x88"};
@@ -134,8 +134,8 @@ static layout layout_of(const slp_watch_news *n, uint32_t columns) {
   uint32_t taken = y.shard + y.bar + y.spark;
   y.owner = (uint32_t)slp_min_u64(owner, rest > taken ? rest - taken : 0);
   taken += y.owner;
-  if (y.spark && rest > taken) y.spark += rest - taken; /* what is left over goes into the past */
-  if (y.spark > SLP_WATCH_LOOKS) y.spark = SLP_WATCH_LOOKS;
+  if (y.spark && rest > taken) y.spark += rest - taken; /* the rest of the width shows more of the past */
+  if (y.spark > SLP_WATCH_POLLS) y.spark = SLP_WATCH_POLLS;
   return y;
 }
 
@@ -176,7 +176,7 @@ typedef struct ranked {
   int64_t lag_ms;
 } ranked;
 
-/* Who wants to be looked at: trouble, then lag; what is read to its end last of all. */
+/* Sorts by urgency: trouble first, then lag; finished shards last. */
 static int compare(const void *va, const void *vb) {
   const ranked *a = va, *b = vb;
   int ea = a->mood >= SLP_LEASE_IS_OWNED ? (int)a->mood : -1,
@@ -187,7 +187,7 @@ static int compare(const void *va, const void *vb) {
   return strcmp(a->lease->shard, b->lease->shard);
 }
 
-/* The others, in a line. */
+/* Sums up the others in a line. */
 static void rest_line(page *p, const ranked *rest, size_t n) {
   char line[160], lag[24];
   int64_t worst_ms = -1;
@@ -208,7 +208,7 @@ static void add_shards(page *p, const slp_watch_news *n, uint32_t lines, int utf
   size_t all = n->leases->leases_n;
   layout y = layout_of(n, p->columns);
   shard_titles(p, &y);
-  if (all <= lines) { /* in the order of their ids: nobody jumps */
+  if (all <= lines) { /* in the order of their ids, so that lines stay in place */
     for (size_t i = 0; i < all; i++) shard_line(p, n, &y, n->leases->leases[i], utf8);
     return;
   }
@@ -269,7 +269,7 @@ static void clock_of(const slp_watch_news *n, int64_t at_ms, char out[16]) {
   snprintf(out, 16, "%02d:%02d:%02d", (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60));
 }
 
-/* "stream for app", and at the right what time it is. */
+/* Writes "stream for app", and the time at the right. */
 static void add_title(page *p, const slp_watch_news *n) {
   char right[40], clock[16];
   size_t from = p->b->n;

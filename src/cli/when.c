@@ -5,7 +5,7 @@
 #include "codec/date.h"
 
 #define DAY_MS INT64_C(86400000)
-/* As a count of seconds this is the year 5138, as milliseconds it is March 1973: nobody means either. */
+/* As seconds this is in the year 5138, as milliseconds in March 1973: nobody means either. */
 #define FIRST_MS_VALUE 100000000000
 
 static int all_digits(slp_str s) {
@@ -25,7 +25,7 @@ static int64_t unit_ms(char unit) {
   }
 }
 
-/* 2h30m: numbers, each with a unit smaller than the one before. */
+/* Parses 2h30m: numbers, each with a unit smaller than the one before. */
 static int parse_ago(slp_str text, int64_t *ret_ms) {
   int64_t sum_ms = 0, last_unit_ms = INT64_MAX;
   while (text.n > 0) {
@@ -46,7 +46,7 @@ static int parse_ago(slp_str text, int64_t *ret_ms) {
   return 0;
 }
 
-/* Two digits at *s, at most `max`; moves behind them. */
+/* Takes two digits at *s, at most `max`; moves behind them. */
 static int take_two(slp_str *s, int max, int *ret) {
   if (s->n < 2 || !all_digits((slp_str){s->p, 2})) return 0;
   *ret = (s->p[0] - '0') * 10 + s->p[1] - '0';
@@ -64,8 +64,8 @@ static int64_t offset_at(const slp_clock *clock, int64_t at_ms) {
   return clock->offset_ms ? clock->offset_ms(at_ms) : 0;
 }
 
-/* 13:10[:05] today. The offset of now finds the day; the offset of the time itself, which a change of clocks
- * earlier or later today makes another one, finds the moment. */
+/* Parses 13:10[:05] today. The offset of now gives the day; the offset of the time itself, which differs when
+ * clocks change today, gives the moment. */
 static int parse_today(slp_str s, const slp_clock *clock, int64_t *ret_ms) {
   int hour, minute, second = 0;
   if (!take_two(&s, 23, &hour) || !take_colon(&s) || !take_two(&s, 59, &minute)) return SLP_EBADDATA;

@@ -1,10 +1,10 @@
-/* when.h - points in time as people write them on a command line. */
+/* when.h - parses points in time as people write them on a command line. */
 #ifndef SLP_CLI_WHEN_H
 #define SLP_CLI_WHEN_H
 
 #include "base/base.h"
 
-typedef struct slp_clock {             /* what "now" and "local" mean; handed in, so that tests choose */
+typedef struct slp_clock {             /* defines "now" and "local"; a parameter, so that tests choose */
   int64_t now_ms;                      /* Unix time */
   int64_t (*offset_ms)(int64_t at_ms); /* how far local time is ahead of UTC then; NULL: not at all */
 } slp_clock;

@@ -14,7 +14,7 @@ static void look(const char *owner, int64_t lag_ms, uint64_t now_ms) {
                      .behind_ms = lag_ms};
   const sloop_lease_t *at = &l;
   sloop_leases_t all = {.leases = &at, .leases_n = 1};
-  CHECK_INT(slp_watch_past_look(&p, &all, now_ms), 0);
+  CHECK_INT(slp_watch_past_add(&p, &all, now_ms), 0);
 }
 
 static void begin(void) { slp_watch_past_init(&p, slp_mem_new(NULL, NULL)); }
@@ -33,8 +33,8 @@ TEST(the_last_lags_are_there) {
     CHECK_INT(slp_watch_past_lag(&p, "s", 0), i);
     CHECK_INT(slp_watch_past_lag(&p, "s", 5), i < 5 ? -1 : i - 5);
   }
-  CHECK_INT(slp_watch_past_lag(&p, "s", SLP_WATCH_LOOKS - 1), 99 - SLP_WATCH_LOOKS + 1);
-  CHECK_INT(slp_watch_past_lag(&p, "s", SLP_WATCH_LOOKS), -1);
+  CHECK_INT(slp_watch_past_lag(&p, "s", SLP_WATCH_POLLS - 1), 99 - SLP_WATCH_POLLS + 1);
+  CHECK_INT(slp_watch_past_lag(&p, "s", SLP_WATCH_POLLS), -1);
   CHECK_INT(slp_watch_past_lag(&p, "other", 0), -1);
   end();
 }
@@ -84,7 +84,7 @@ TEST(many_shards) {
     at[i] = &l[i];
   }
   sloop_leases_t all = {.leases = at, .leases_n = 1000};
-  CHECK_INT(slp_watch_past_look(&p, &all, 0), 0);
+  CHECK_INT(slp_watch_past_add(&p, &all, 0), 0);
   for (int i = 0; i < 1000; i++) CHECK_INT(slp_watch_past_lag(&p, names[i], 0), i);
   end();
 }

@@ -21,7 +21,7 @@ static void begin(const sloop_leases_t *leases) {
                           .wall_ms = SAMPLE_NOW_MS,
                           .now_ms = 1000000,
                           .every_ms = 2000};
-  CHECK_INT(slp_watch_past_look(&past, leases, news.now_ms), 0);
+  CHECK_INT(slp_watch_past_add(&past, leases, news.now_ms), 0);
 }
 static void end(void) {
   slp_buf_free(&b);
@@ -133,7 +133,7 @@ TEST(moves_are_told_when_there_is_room) {
   after[0].owner = sample_leases[1].owner;
   const sloop_lease_t *at[2] = {&after[0], &after[1]};
   sloop_leases_t all = {at, 2, sample_worker_at, 3, NULL, 0};
-  CHECK_INT(slp_watch_past_look(&past, &all, news.now_ms), 0);
+  CHECK_INT(slp_watch_past_add(&past, &all, news.now_ms), 0);
   news.leases = &all;
   const char *text = screen(80, 24, 0);
   CHECK(strstr(text, "1 move in the last minute"));
