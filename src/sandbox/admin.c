@@ -1,4 +1,4 @@
-/* admin.c - the sandbox's orders over HTTP, for test programs in other languages and processes. */
+/* admin.c - the sandbox's control requests over HTTP, for test programs in other languages and processes. */
 #include <stdio.h>
 
 #include "base/num.h"
@@ -11,7 +11,7 @@ int slp_control_is(slp_str path) {
   return path.n >= sizeof PREFIX - 1 && memcmp(path.p, PREFIX, sizeof PREFIX - 1) == 0;
 }
 
-/* The value of one query parameter, as it stands: our values need no escapes. */
+/* The value of a query parameter as it stands: our values need no escapes. */
 static slp_str parameter(slp_str query, const char *name) {
   size_t n = strlen(name);
   while (query.n) {
@@ -178,7 +178,7 @@ static int set_quirk(sloop_sandbox_t *b, slp_str query, slp_str body) {
                              (uint32_t)value);
 }
 
-/* One of three columns; "-" and nothing at all mean absent. NULL: no memory. */
+/* Takes one of three columns; "-" and an empty one mean absent. NULL: no memory. */
 static char *column(sloop_sandbox_t *b, slp_str *line) {
   size_t n = 0;
   while (n < line->n && line->p[n] != '\t') n++;
@@ -202,7 +202,7 @@ static int one_change(sloop_sandbox_t *b, const char *table, int by_ttl, slp_str
   return r;
 }
 
-/* Lines of KEYS<tab>OLD<tab>NEW. */
+/* Reads lines of KEYS<tab>OLD<tab>NEW. */
 static int make_changes(sloop_sandbox_t *b, slp_str query, slp_str body) {
   char table[NAME_ROOM];
   int r = 0, by_ttl = slp_str_is(parameter(query, "ttl"), "1");

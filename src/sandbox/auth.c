@@ -1,5 +1,5 @@
-/* auth.c - Signature Version 4 as the server checks it. Written against the protocol's description and
- * without a look at the client's signer, so that the two do not share mistakes. */
+/* auth.c - checks Signature Version 4 as a server does. Written from the protocol's description and
+ * independently of the client's signer, so that the two do not share mistakes. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -132,7 +132,7 @@ static int put_digest(slp_box_auth *a, slp_str what, slp_buf *to) {
   return r ? r : slp_buf_add(to, hex, 64);
 }
 
-/* The canonical request into a->text. SLP_EBADDATA: a signed header is not there. */
+/* Writes the canonical request into a->text. SLP_EBADDATA: a signed header is missing. */
 static int canonical(slp_box_auth *a, const slp_box_request *rq, const claim *k) {
   slp_buf *b = &a->text;
   slp_str query = rq->path, path = until(&query, '?'), names = k->headers;
@@ -192,7 +192,7 @@ static int signature_of(slp_box_auth *a, const slp_box_request *rq, const claim 
   return r;
 }
 
-/* "20260102T030405Z" */
+/* Parses "20260102T030405Z". */
 static int basic_date(slp_str s, int64_t *ret_ms) {
   char iso[24];
   if (s.n != 16 || s.p[8] != 'T' || s.p[15] != 'Z') return SLP_EBADDATA;

@@ -1,4 +1,4 @@
-/* box.c - the model's life, and one request to one answer: what it asks, whether it may, what came out. */
+/* box.c - the model's life, and the way of one request to its answer: operation, permission, result. */
 #include "sandbox/model.h"
 
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void free_text(slp_mem *mem, const char *text) {
   if (text) slp_free(mem, (void *)(uintptr_t)text);
 }
 
-/* The caller's options, of whatever size, over the defaults. */
+/* Copies the caller's options, of whatever size, over the defaults. */
 static int take_options(slp_box *box, const sloop_sandbox_opts_t *given) {
   sloop_sandbox_opts_t *o = &box->o;
   sloop_sandbox_opts_init_sized(o, sizeof *o);
@@ -59,7 +59,7 @@ static int take_options(slp_box *box, const sloop_sandbox_opts_t *given) {
   int r = 0;
   for (size_t i = 0; i < SLP_COUNT(texts); i++) {
     if (r)
-      *texts[i] = NULL; /* what is not ours must not be freed */
+      *texts[i] = NULL; /* the caller's text must not be freed */
     else
       r = copy_text(box->mem, texts[i]);
   }
@@ -130,7 +130,7 @@ uint64_t slp_box_random(slp_box *box) { /* splitmix64 */
 }
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
-/* Quoted bytes may be no UTF-8, or have been cut within a character: no answer could hold them. */
+/* Quoted bytes may not be UTF-8, or be cut within a character: no answer could hold them. */
 static void make_utf8(char *z) {
   for (size_t n = strlen(z); n;) {
     size_t one = slp_utf8_length(z, n);
@@ -166,7 +166,7 @@ int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise) {
   return v && v->kind == SLP_VALUE_INT ? v->i : otherwise;
 }
 
-/* Which of the two forms; -1: neither. */
+/* The form of the body; -1: neither of the two. */
 static int wire_of(slp_str type) {
   slp_str bare = {type.p, 0};
   while (bare.n < type.n && type.p[bare.n] != ';' && type.p[bare.n] != ' ') bare.n++;
@@ -177,7 +177,7 @@ static int wire_of(slp_str type) {
   return -1;
 }
 
-/* Which service a target names; the rest of it is the operation. */
+/* The service that a target names; the rest of it is the operation. */
 static slp_box_service service_of(slp_str target, slp_str *ret_operation) {
   static const char *const prefixes[] = {[SLP_BOX_KINESIS] = "Kinesis_20131202.",
                                          [SLP_BOX_DYNAMODB] = "DynamoDB_20120810.",
@@ -218,7 +218,7 @@ static slp_str subject(slp_box_call *c, char room[24]) {
   return (slp_str){NULL, 0};
 }
 
-/* The first of two deliveries of one request; nobody sees its answer. */
+/* Carries out the first of two deliveries of a request, whose answer nobody sees. */
 static int run_unseen(slp_box_call *c, const slp_box_operation *op, const slp_box_request *rq,
                       slp_box_answer *answer) {
   slp_wire wire = c->out.wire;
@@ -255,7 +255,7 @@ static void run_operation(slp_box_call *c, const slp_box_operation *op, const sl
   if (slp_out_failed(&c->out)) slp_box_no_memory(c);
 }
 
-/* DynamoDB names the family an error comes from. */
+/* DynamoDB's error types name the API that they come from. */
 static const char *error_prefix(const slp_box_call *c) {
   static const struct {
     const char *error, *prefix;
@@ -284,7 +284,7 @@ static void put_error_name(slp_box_call *c) {
   slp_out_put_z(&c->out, "__type", type);
 }
 
-/* These three say Message where all others say message. */
+/* Three errors have the member Message where all others have message. */
 static const char *message_member(const slp_box_call *c) {
   int capital =
       c->service == SLP_BOX_DYNAMODB && (strcmp(c->error, "TransactionCanceledException") == 0 ||
@@ -303,7 +303,7 @@ static void put_error(slp_box_call *c, slp_box_answer *answer) {
   slp_out_put_z(&c->out, message_member(c), c->error_message);
   if (c->error_more.n) slp_out_members(&c->out, c->error_more);
   slp_out_end(&c->out);
-  if (slp_out_failed(&c->out)) slp_buf_clear(&answer->body); /* no memory: the status has to do */
+  if (slp_out_failed(&c->out)) slp_buf_clear(&answer->body); /* no memory: an answer without a body */
 }
 
 static void new_request_id(slp_box *box, char out[40]) {

@@ -1,5 +1,5 @@
-/* changes.h - DynamoDB Streams: the changes of a table as shards that are born, roll over, and fade after
- * 24 hours. Tables (ddb.h) report what happened to their items; everything else here answers requests. */
+/* changes.h - DynamoDB Streams: the changes of a table as shards that are born, roll over, and expire after
+ * 24 hours. Tables (ddb.h) report the changes of their items; all other functions here answer requests. */
 #ifndef SLP_SANDBOX_CHANGES_H
 #define SLP_SANDBOX_CHANGES_H
 
@@ -9,16 +9,18 @@ typedef struct slp_changes slp_changes; /* one stream of one table; a table enab
 typedef struct slp_table slp_table;
 
 /* ---- changes_table.c: what tables and the box call ---------------------------------------------- */
-/* One item changed: no old: INSERT, no new: REMOVE, both: MODIFY. Each is an item as JSON. Called for tables
- * with stream_on, never when nothing changed. by_ttl: it ran out. SLP_ENOMEM: the change must not happen. */
+/* Adds the change of an item: no old: INSERT, no new: REMOVE, both: MODIFY. Each is an item as JSON. Called
+ * for tables with stream_on, only when the item changed. by_ttl: it expired. SLP_ENOMEM: the change must not
+ * happen. */
 int slp_changes_add(slp_box *box, slp_table *t, int64_t now_ms, slp_str keys, slp_str old_image,
                     slp_str new_image, int by_ttl);
 /* Sets t->changes, t->stream_on, t->view_type. SLP_ENOMEM: as before. */
 int slp_changes_enable(slp_box *box, slp_table *t, int64_t now_ms, slp_str view_type);
 void slp_changes_disable(slp_box *box, slp_table *t, int64_t now_ms);
-/* The table is deleted: its streams stay readable for a day. t is freed after this. */
+/* Called when the table is deleted: its streams stay readable for a day. t is freed after this. */
 void slp_changes_table_gone(slp_box *box, slp_table *t, int64_t now_ms);
-/* StreamSpecification, LatestStreamArn and LatestStreamLabel, when there are any, into the open map. */
+/* Writes StreamSpecification, LatestStreamArn and LatestStreamLabel, where there are any, into the open
+ * map. */
 void slp_changes_describe(slp_box_call *c, slp_table *t);
 
 void slp_changes_settle(slp_box *box, int64_t now_ms); /* before each request */
@@ -30,7 +32,7 @@ uint64_t slp_changes_asked_max(const slp_box *box); /* of all shards there are *
 #define SLP_CHANGE_PAGE_BYTES (1u << 20)
 #define SLP_CHANGE_KEPT_MS (24 * SLP_BOX_HOUR_MS)
 #define SLP_CHANGE_READERS 8
-#define SLP_CHANGE_SHARDS_MAX 100000u /* of one stream; it rolls over no more when it keeps so many */
+#define SLP_CHANGE_SHARDS_MAX 100000u /* of one stream; with so many shards it stops rolling over */
 
 typedef enum { SLP_VIEW_KEYS, SLP_VIEW_NEW, SLP_VIEW_OLD, SLP_VIEW_BOTH } slp_change_view;
 typedef enum {
@@ -40,7 +42,7 @@ typedef enum {
   SLP_CHANGES_DISABLED
 } slp_changes_status;
 
-/* What the service does at times, and a client must bear. All 0: it behaves. */
+/* Behaviour that the service shows at times and a client must bear. All 0: none of it. */
 typedef struct slp_change_quirks {
   uint32_t open_parents;     /* 1: a closed shard with children is listed as if it were open */
   uint32_t late_children_ms; /* a child is listed so long after its parent closed */
@@ -78,7 +80,7 @@ typedef struct slp_change_shard {
   struct {
     uint16_t id;
     int64_t last_ms;
-  } readers[SLP_CHANGE_READERS]; /* who asked for records lately */
+  } readers[SLP_CHANGE_READERS]; /* the readers of the last second */
 } slp_change_shard;
 
 struct slp_changes {
@@ -89,8 +91,8 @@ struct slp_changes {
   slp_change_view view;
   slp_changes_status status;
   int64_t created_ms, change_ms; /* change_ms: when ENABLING or DISABLING is over */
-  int64_t trimmed_ms;            /* nothing older than this is kept, by order */
-  int64_t sweep_ms;              /* before that nothing is too old */
+  int64_t trimmed_ms;            /* by order, nothing older than this is kept */
+  int64_t sweep_ms;              /* nothing is too old before that time */
   uint32_t partitions, rolls, descriptions;
   slp_change_quirks quirks;
   uint8_t held;                        /* a table points to it */
@@ -106,7 +108,7 @@ struct slp_changes {
 
 typedef struct slp_changes_all {
   slp_list streams;
-  slp_change_quirks quirks; /* of streams to come */
+  slp_change_quirks quirks; /* of streams made later */
   slp_box_window describes, lists;
 } slp_changes_all;
 
@@ -117,14 +119,15 @@ size_t slp_change_number(uint64_t counter, uint64_t salt, char out[SLP_CHANGE_NU
 void slp_change_start_text(const slp_change_shard *sh, char out[SLP_CHANGE_NUMBER_TEXT]);
 void slp_change_end_text(const slp_change_shard *sh, char out[SLP_CHANGE_NUMBER_TEXT]); /* of a closed one */
 void slp_change_text(const slp_change_shard *sh, uint64_t place, char out[SLP_CHANGE_NUMBER_TEXT]);
-/* The first place whose number is not below this text; sh->next when there is none. *ret_exact: it is it. */
+/* The first place whose number is not below this text; sh->next when there is none. *ret_exact: the number is
+ * equal. */
 uint64_t slp_change_place(const slp_change_shard *sh, slp_str number, int *ret_exact);
 
 /* ---- changes_shards.c --------------------------------------------------------------------------- */
 static inline int slp_change_open(const slp_change_shard *sh) { return sh->closed_ms == INT64_MAX; }
 int slp_change_shards_begin(slp_box *box, slp_changes *s, int64_t at_ms); /* s->partitions of them */
 void slp_change_shards_end(slp_changes *s, int64_t at_ms);                /* closes all */
-/* Closes one and gives it 1 or 2 children. */
+/* Closes a shard and gives it 1 or 2 children. */
 int slp_change_roll(slp_box *box, slp_changes *s, slp_change_shard *sh, int64_t at_ms, uint32_t children);
 int slp_change_roll_due(slp_box *box, slp_changes *s, int64_t now_ms);
 void slp_change_sweep(slp_box *box, slp_changes *s, int64_t now_ms);
@@ -137,7 +140,7 @@ slp_changes_all *slp_changes_all_new(slp_mem *mem);
 int slp_changes_new(slp_box *box, int64_t now_ms, slp_str table, slp_str hash_key, slp_str range_key,
                     slp_change_view view, slp_changes **ret);
 void slp_changes_stop(slp_changes *s, int64_t now_ms, uint32_t after_ms);
-/* What time brings: states, rollovers, fading. SLP_ENOMEM: not all of it yet. */
+/* Applies the time passed: states, rollovers, expiry. SLP_ENOMEM: not all of it yet. */
 int slp_changes_tick(slp_box *box, slp_changes *s, int64_t now_ms);
 void slp_changes_free(slp_box *box, slp_changes *s);
 slp_changes *slp_changes_find_arn(slp_box *box, slp_str arn); /* NULL: none, or gone */
@@ -167,7 +170,8 @@ int slp_changes_op_get(slp_box_call *c);
 /* An iterator's text is ARN|1|MARK. SLP_EBADDATA. */
 int slp_changes_mark_read(slp_box *box, slp_str text, slp_box_mark *ret);
 int slp_changes_mark_write(slp_box_call *c, const slp_changes *s, const slp_box_mark *m, slp_buf *to);
-/* What the fault script's third word is held against: the shard, or else the table. {NULL,0}: neither. */
+/* The text that the fault script's third word is compared with: the shard, or else the table. {NULL,0}:
+ * neither. */
 slp_str slp_changes_subject(slp_box_call *c);
 int slp_changes_shape_fits(slp_box_call *c, slp_fault_action action);
 

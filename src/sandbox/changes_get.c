@@ -2,7 +2,7 @@
 #include "codec/digest.h"
 #include "sandbox/changes.h"
 
-#define READER_MS 1000 /* one who asked within that time reads still */
+#define READER_MS 1000 /* a reader that asked within that time still reads */
 
 /* ---- whose iterator, and may it be used ------------------------------------------------------------ */
 static int expired(slp_box_call *c, const slp_box_mark *m) {
@@ -35,9 +35,8 @@ static slp_change_shard *shard_of(slp_box_call *c, slp_box_mark *m) {
   return sh;
 }
 
-/* Lets a reader in when fewer than that many others read within the last second. Who is refused is not
- * counted.
- */
+/* Lets a reader in when fewer than that many others read within the last second. A refused reader is not
+ * counted. */
 static int let_in(slp_change_shard *sh, uint16_t id, int64_t now_ms, uint32_t readers_max) {
   uint32_t others = 0, place = SLP_CHANGE_READERS, oldest = 0;
   for (uint32_t i = 0; i < SLP_CHANGE_READERS; i++) {
@@ -91,7 +90,7 @@ static void put_part(slp_box_call *c, const char *name, const char *p, uint32_t 
 static void put_change(slp_box_call *c, const slp_change_shard *sh, uint64_t place, int foreign) {
   const slp_change *r = slp_change_at(sh, place);
   char number[SLP_CHANGE_NUMBER_TEXT], id[33];
-  /* A number of no shard here: far beyond all of this lineage. */
+  /* A number that belongs to no shard: far beyond this lineage. */
   slp_change_text(sh, foreign ? place + (UINT64_C(1) << 40) : place, number);
   slp_hex(id, r->id, sizeof r->id);
   id[32] = 0;

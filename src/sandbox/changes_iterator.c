@@ -1,4 +1,5 @@
-/* changes_iterator.c - GetShardIterator: a place in a shard as signed text that lives 15 minutes. */
+/* changes_iterator.c - GetShardIterator: a position in a shard as signed text that is valid for 15
+ * minutes. */
 #include "base/num.h"
 #include "sandbox/changes.h"
 
@@ -56,7 +57,7 @@ static int from_number(slp_box_call *c, const slp_change_shard *sh, slp_str numb
   uint64_t place = slp_change_place(sh, number, &exact);
   if (place < sh->first) return trimmed(c, sh);
   if (sh->first > 0 && !exact && place == sh->first)
-    return trimmed(c, sh); /* between two, one of them gone */
+    return trimmed(c, sh); /* it lies between two records, one of which is gone */
   if (!exact && place == sh->next && !at_end && !slp_str_is(number, start)) {
     return slp_box_fail(c, "ValidationException", "Invalid SequenceNumber: shard %s has none from %.*s on.",
                         sh->id, (int)number.n, number.p);

@@ -1,4 +1,4 @@
-/* changes_list.c - which streams there are, and which shards a stream has: ListStreams, DescribeStream. */
+/* changes_list.c - lists streams and the shards of a stream: ListStreams, DescribeStream. */
 #include <stdio.h>
 
 #include "sandbox/changes.h"
@@ -42,7 +42,7 @@ int slp_changes_op_list(slp_box_call *c) {
   slp_out_list(&c->out);
   SLP_LIST_EACH(&all->streams, it) {
     const slp_changes *s = SLP_OWNER(it, slp_changes, link);
-    if (from) { /* not there yet */
+    if (from) { /* not listed yet */
       if (s == from) from = NULL;
       continue;
     }
@@ -115,7 +115,7 @@ static void put_description(slp_box_call *c, const slp_changes *s) {
   slp_out_end(&c->out);
 }
 
-/* Ids rise with the index, as text too. */
+/* Ids ascend with the index, as text too. */
 static uint32_t first_after(const slp_changes *s, slp_str id) {
   for (uint32_t i = 0; id.p && i < s->shards_n; i++) {
     if (!s->shards[i]) continue;
@@ -132,7 +132,7 @@ static int listed(const slp_box_call *c, const slp_change_shard *sh, slp_str chi
   return !sh->parent[0] || c->now_ms - sh->born_ms >= (int64_t)sh->stream->quirks.late_children_ms;
 }
 
-/* The shard whose children are wanted, or absent. */
+/* Reads the shard whose children are wanted, or absent. */
 static int read_filter(slp_box_call *c, const slp_changes *s, slp_str *ret) {
   slp_value *filter = slp_box_tree_get(c->in, 0, "ShardFilter");
   *ret = (slp_str){NULL, 0};
@@ -149,7 +149,7 @@ static int read_filter(slp_box_call *c, const slp_changes *s, slp_str *ret) {
   return 0;
 }
 
-/* Quirk: every other page holds nothing, and the listing goes on from where it was. */
+/* Quirk: every other page is empty, and the listing continues from where it was. */
 static int empty_page(slp_box_call *c, slp_changes *s, slp_str after) {
   if (!s->quirks.empty_lists || s->descriptions++ % 2 != 0) return 0;
   slp_out_end(&c->out);

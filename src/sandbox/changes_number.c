@@ -1,9 +1,9 @@
 /* changes_number.c - the sequence numbers of changes: 21 to 40 digits, longer as a lineage grows older.
  *
- * A number is a counter, then so many zeros, then 17 digits nobody can guess. The counter goes on from a
- * shard to its children and the zeros never get fewer, so numbers rise along a lineage; numbers of different
- * lineages mean nothing to each other. A shard's start has the counter `base`, its record at place p has
- * base + 1 + p, and its end the one after the last. */
+ * A number is a counter, then zeros, then 17 digits that nobody can guess. The counter continues from a shard
+ * to its children and the zeros never become fewer, so numbers ascend along a lineage; numbers of different
+ * lineages can't be compared. A shard's start has the counter `base`, its record at place p has base + 1 + p,
+ * and its end the one after the last. */
 #include <stdio.h>
 
 #include "base/num.h"
@@ -13,7 +13,7 @@
 #define LOW_RANGE UINT64_C(100000000000000000)
 #define ZEROS_MAX 10
 
-/* One for each doubling of the counter since the smallest there is. */
+/* One zero for each doubling of the counter since its smallest value. */
 static unsigned zeros(uint64_t counter) {
   unsigned n = 0;
   for (uint64_t v = counter / SLP_CHANGE_BASE_MIN; v > 1 && n < ZEROS_MAX; v /= 2) n++;

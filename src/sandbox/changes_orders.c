@@ -1,5 +1,5 @@
-/* changes_orders.c - orders to the streams of tables: roll over, trim, misbehave, and changes out of nowhere.
- */
+/* changes_orders.c - control requests to the streams of tables: roll over, trim, misbehave, and make changes
+ * without a write. */
 #include "codec/json.h"
 #include "codec/json_write.h"
 #include "sandbox/ddb.h"
@@ -22,7 +22,7 @@ int slp_box_roll(slp_box *box, int64_t now_ms, const char *table, int split) {
   slp_changes *s = latest(box, now_ms, table);
   if (!s || s->status != SLP_CHANGES_ENABLED) return SLP_ENOENT;
   int r = 0;
-  /* Children take their parents' places; the second ones of a split come behind these. */
+  /* Children take their parents' places; the second children of splits follow behind these. */
   for (uint32_t i = 0, n = s->open_n; !r && i < n; i++) {
     r = slp_change_roll(box, s, s->shards[s->open[i]], now_ms, split ? 2 : 1);
   }
@@ -73,7 +73,7 @@ int slp_box_quirk(slp_box *box, const char *table, const char *name, uint32_t va
   return found ? 0 : SLP_ENOENT;
 }
 
-/* Carries out one operation of DynamoDB as if it had been asked for; nobody sees its answer. */
+/* Carries out an operation of DynamoDB as if it had been requested; nobody sees its answer. */
 static int carry_out(slp_box *box, int64_t now_ms, const char *operation, slp_str body) {
   uint32_t number;
   slp_buf answer;

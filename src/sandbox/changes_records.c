@@ -1,4 +1,4 @@
-/* changes_records.c - changes as they are kept: which shard, which images, how large, how long. */
+/* changes_records.c - stores changes: their shard, images, size, and time of expiry. */
 #include "sandbox/changes.h"
 
 /* The text of the partition key's value, whatever its type. */

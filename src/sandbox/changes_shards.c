@@ -18,7 +18,7 @@ static int room_for(slp_mem *mem, void **array, uint32_t *cap, uint64_t wanted, 
   return 0;
 }
 
-/* Room for so many shards more, all of them open. */
+/* Makes room for so many more shards, all of them open. */
 static int reserve(slp_box *box, slp_changes *s, uint32_t more) {
   void *shards = s->shards, *open = s->open;
   int r = room_for(box->mem, &shards, &s->shards_cap, (uint64_t)s->shards_n + more, sizeof(void *));
@@ -28,7 +28,7 @@ static int reserve(slp_box *box, slp_changes *s, uint32_t more) {
   return r;
 }
 
-/* Ids rise with the index: the time first, then digits that rise within one millisecond. */
+/* Ids ascend with the index: the time first, then digits that ascend within one millisecond. */
 static void name_shard(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   uint64_t ms = sh->born_ms > 0 ? (uint64_t)sh->born_ms : 0;
   uint64_t tail = slp_box_random(box) >> 33;
@@ -49,7 +49,7 @@ static void name_shard(slp_box *box, slp_changes *s, slp_change_shard *sh) {
 static int64_t roll_time(slp_box *box, int64_t born_ms) {
   int64_t roll_ms = (int64_t)box->o.roll_ms;
   if (roll_ms == 0) return INT64_MAX;
-  /* Not all at once: from three quarters to five quarters of the time. */
+  /* Spreads rollovers from three quarters to five quarters of the time. */
   return born_ms + roll_ms * 3 / 4 + (int64_t)(slp_box_random(box) % (uint64_t)(roll_ms / 2 + 1)) + 1;
 }
 
@@ -71,7 +71,7 @@ static slp_change_shard *shard_new(slp_box *box, slp_changes *s, int64_t at_ms,
   return sh;
 }
 
-/* reserve() came before. */
+/* Adds the shard; reserve() was called before. */
 static void take_in(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   name_shard(box, s, sh);
   sh->index = s->shards_n;
@@ -155,7 +155,7 @@ static void fade(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   slp_free(box->mem, sh);
 }
 
-/* When the first of what this shard keeps will be too old. */
+/* When the first record of the shard will expire. */
 static int64_t fades_ms(const slp_change_shard *sh) {
   if (sh->first < sh->next) return slp_change_at(sh, sh->first)->at_ms + SLP_CHANGE_KEPT_MS + 1;
   return slp_change_open(sh) ? INT64_MAX : sh->closed_ms + SLP_CHANGE_KEPT_MS;
@@ -164,7 +164,7 @@ static int64_t fades_ms(const slp_change_shard *sh) {
 void slp_change_sweep(slp_box *box, slp_changes *s, int64_t now_ms) {
   if (now_ms < s->sweep_ms) return;
   int64_t horizon_ms = slp_max_i64(s->trimmed_ms, now_ms - SLP_CHANGE_KEPT_MS);
-  s->sweep_ms = now_ms + SLP_CHANGE_KEPT_MS; /* what comes from now on stays that long */
+  s->sweep_ms = now_ms + SLP_CHANGE_KEPT_MS; /* records from now on stay that long */
   for (uint32_t i = 0; i < s->shards_n; i++) {
     slp_change_shard *sh = s->shards[i];
     if (!sh) continue;

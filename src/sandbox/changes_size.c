@@ -3,7 +3,7 @@
 
 #define CONTAINER 3 /* of a list or map, and one for each of its elements */
 
-/* Two significant digits to a byte, one more byte, and one for the sign. */
+/* The size of a number: two significant digits a byte, one more byte, and one for the sign. */
 static uint64_t number_size(slp_str text) {
   size_t first = SIZE_MAX, last = 0, digits = 0;
   for (size_t i = 0; i < text.n && text.p[i] != 'e' && text.p[i] != 'E'; i++) {
@@ -27,7 +27,7 @@ static uint64_t scalar_size(char type, const slp_value *v) {
   return type == 'S' ? v->text.n : type == 'N' ? number_size(v->text) : bytes_size(v->text);
 }
 
-/* v: {"S":"x"}; depth is bounded by the reader of the tree. */
+/* The size of v, {"S":"x"}; the reader of the tree bounds the depth. */
 static uint64_t value_size(const slp_box_tree *t, const slp_value *v) {
   if (v->kind != SLP_VALUE_MAP || v->count == 0) return 0;
   const slp_value *in = &t->v[v->child];

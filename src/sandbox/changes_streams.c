@@ -1,4 +1,4 @@
-/* changes_streams.c - the streams of tables: their names, their states, and what time does to them. */
+/* changes_streams.c - the streams of tables: their names, their states, and the effects of time on them. */
 #include <stdio.h>
 
 #include "codec/date.h"
@@ -44,7 +44,7 @@ static int order(const slp_changes *s, slp_str table, const char *label) {
   return by_name ? by_name : strcmp(s->label, label);
 }
 
-/* A label is the time to the millisecond; two streams of a table made in one get two. */
+/* A label is the time in milliseconds; two streams that a table gets within one have different labels. */
 static slp_list *place_of(slp_changes_all *all, int64_t now_ms, slp_str table, char label[25]) {
   for (;; now_ms++) {
     slp_date_iso(now_ms, label);
@@ -120,7 +120,7 @@ void slp_changes_settle(slp_box *box, int64_t now_ms) {
   while (it != &box->changes_all->streams) {
     slp_changes *s = SLP_OWNER(it, slp_changes, link);
     it = it->next;
-    /* Without memory a state or a rollover comes late, at the next request. */
+    /* Without memory a state or a rollover is late and done at the next request. */
     if (!slp_changes_tick(box, s, now_ms) && s->gone && !s->held) slp_changes_free(box, s);
   }
 }
@@ -171,7 +171,7 @@ slp_changes *slp_changes_find_uid(slp_box *box, uint64_t uid) {
 }
 
 slp_changes *slp_changes_latest(slp_box *box, slp_str table) {
-  slp_changes *latest = NULL; /* labels grow with time and the list is in their order */
+  slp_changes *latest = NULL; /* labels ascend with time and the list is in their order */
   SLP_LIST_EACH(&box->changes_all->streams, it) {
     slp_changes *s = SLP_OWNER(it, slp_changes, link);
     if (!s->gone && slp_str_is(table, s->table)) latest = s;

@@ -1,5 +1,6 @@
-/* ddb.h - the tables of the sandbox's DynamoDB: values, expressions, rows, and what its files share. Private
- * to this room. Written from the service's documented behaviour; shares nothing with what asks it. */
+/* ddb.h - the tables of the sandbox's DynamoDB: values, expressions, rows, and the declarations its files
+ * share. Private to this room. Written from the service's documented behaviour; shares no code with its
+ * clients. */
 #ifndef SLP_SANDBOX_DDB_H
 #define SLP_SANDBOX_DDB_H
 
@@ -53,7 +54,7 @@ typedef enum {
   SLP_AV_BS
 } slp_av_kind;
 
-/* A value is never changed once it can be seen; maps and sets are kept sorted. */
+/* A visible value is never changed; maps and sets are kept sorted. */
 typedef struct slp_av {
   slp_av_kind kind;
   uint8_t on;     /* of BOOL */
@@ -69,10 +70,10 @@ int slp_av_is_set(slp_av_kind kind);
 slp_av *slp_av_member(const slp_av *map, slp_str name);  /* NULL */
 slp_av *slp_av_item(const slp_av *list, uint32_t index); /* NULL */
 int slp_av_equal(const slp_av *a, const slp_av *b);
-/* Both of one kind that has an order: S, N, B. */
+/* Compares two values of one kind that has an order: S, N, B. */
 int slp_av_cmp(const slp_av *a, const slp_av *b);
 size_t slp_av_size(const slp_av *v); /* by the service's rules, without a name */
-/* One of the members of the map, with its name. */
+/* The size of a member of a map, with its name. */
 static inline size_t slp_av_named_size(const slp_av *v) { return v->name.n + slp_av_size(v); }
 size_t slp_item_size(const slp_av *item);              /* of all attributes */
 slp_av *slp_av_copy(slp_arena *a, const slp_av *v);    /* deep; next is NULL */
@@ -81,7 +82,7 @@ int slp_av_put_json(slp_buf *b, const slp_av *v);      /* {"S":"x"} */
 int slp_item_put_json(slp_buf *b, const slp_av *item); /* {"a":{"S":"x"}} */
 slp_av *slp_av_new(slp_arena *a, slp_av_kind kind);
 slp_av *slp_av_number(slp_arena *a, const slp_n38 *n);
-/* Puts a member (a node of its own) into the map in its place, or replaces the one of that name. */
+/* Puts a member (a node of its own) into the map, or replaces the one of that name. */
 void slp_av_set_member(slp_av *map, slp_av *member);
 void slp_av_remove_member(slp_av *map, slp_str name);
 /* Sort the elements of a set, the members of a map; 0 when two are equal. */
@@ -155,7 +156,7 @@ typedef struct slp_names { /* ExpressionAttributeNames or Values, and which were
   uint32_t n;
 } slp_names;
 
-typedef struct slp_words { /* what the expressions of one request (or one action) share */
+typedef struct slp_words { /* shared by the expressions of one request (or one action) */
   slp_box_call *c;
   slp_names names, values;
   uint8_t any; /* an expression was parsed */
@@ -171,7 +172,8 @@ typedef struct slp_paths {
   struct slp_paths *next;
 } slp_paths;
 int slp_parse_projection(slp_words *w, slp_str text, slp_paths **ret);
-/* Two paths of which one is the other or its beginning, or which disagree on map or list. NULL: none. */
+/* Describes two paths that clash: one is the other or its beginning, or they disagree on map or list. NULL:
+ * none. */
 const char *slp_paths_clash(const slp_path *a, const slp_path *b);
 void slp_path_text(const slp_path *p, char out[300]); /* [a, b, [2]] */
 
@@ -196,11 +198,11 @@ typedef struct slp_item { /* one version of an item */
 
 typedef struct slp_version {
   slp_item *item;  /* owned; NULL: the item is not there */
-  int64_t from_ms; /* it has been so since */
+  int64_t from_ms; /* since that time */
   struct slp_version *older;
 } slp_version;
 
-/* A key, of a table or of an index: its values live elsewhere. */
+/* A key of a table or of an index; its values live elsewhere. */
 typedef struct slp_key {
   uint64_t place;            /* of the hash key: the order of a scan */
   const slp_av *hash, *sort; /* sort NULL: the table has none */
@@ -250,7 +252,7 @@ struct slp_table {
   slp_changes *changes; /* NULL: there never was a stream */
   char *ttl_name;       /* NULL: off */
   int64_t ttl_swept_ms;
-  int64_t stale_ms; /* eventually consistent reads see what was, up to so long ago */
+  int64_t stale_ms; /* eventually consistent reads see the state up to so long ago */
   slp_row **rows;   /* by place, hash key, sort key */
   size_t rows_n, rows_cap, items, bytes;
   int64_t pruned_ms;
@@ -266,7 +268,7 @@ typedef struct slp_token { /* a ClientRequestToken of the last ten minutes */
 struct slp_ddb {
   slp_list tables, tokens;
   slp_arena memory; /* of the request at hand */
-  /* For who watches a table: an item was, and is now. NULL: not there. */
+  /* For an observer of a table: the item before and after a write. NULL: absent. */
   void (*on_write)(void *arg, const slp_table *t, const slp_av *was, const slp_av *now);
   void *on_write_arg;
 };
@@ -278,13 +280,13 @@ void slp_ddb_free(slp_box *box);
 void slp_ddb_settle(slp_box *box, int64_t now_ms); /* changes of status that are due, items out of time */
 void slp_ddb_call_over(slp_box *box);
 slp_table *slp_table_find(slp_box *box, slp_str name);
-/* A name or an ARN; fails the call when there is no such table, or it is not to be used now. */
+/* Finds a table by name or ARN; fails the call when there is none, or it can't be used now. */
 slp_table *slp_table_named(slp_box_call *c, slp_str name);
 slp_table *slp_table_of(slp_box_call *c); /* by TableName of the request */
 slp_str slp_table_bare_name(slp_str name_or_arn);
 void slp_table_free(slp_box *box, slp_table *t);
 void slp_table_arn(slp_box_call *c, const slp_table *t, char out[400]);
-/* ms 0: every read is consistent. */
+/* How stale eventually consistent reads may be. ms 0: every read is consistent. */
 static inline void slp_table_stale(slp_table *t, int64_t ms) { t->stale_ms = ms; }
 int slp_table_op_create(slp_box_call *c);
 int slp_table_op_update(slp_box_call *c);
@@ -306,9 +308,9 @@ int slp_table_op_ttl(slp_box_call *c);
 int slp_table_op_describe_ttl(slp_box_call *c);
 
 /* ddb_rows.c: what a table holds. */
-/* "Key" of a request: exactly the parts of the table's key. Fails the call: -1. */
+/* Reads the "Key" of a request: exactly the parts of the table's key. Fails the call: -1. */
 int slp_key_read(slp_box_call *c, const slp_table *t, const slp_av *from, slp_key *ret);
-/* The key of an item to be put; its index keys must be of the right types, too. */
+/* Reads the key of an item to be put; its index keys must have the right types, too. */
 int slp_key_of_item(slp_box_call *c, const slp_table *t, const slp_av *item, slp_key *ret);
 int slp_check_index_keys(slp_box_call *c, const slp_table *t, const slp_av *item);
 uint64_t slp_place_of(const slp_av *hash);
@@ -318,12 +320,12 @@ slp_row *slp_row_find(slp_table *t, const slp_key *key);
 size_t slp_row_from(const slp_table *t, const slp_key *key, int after);
 /* The item as it was then (INT64_MAX: as it is); NULL: not there. */
 const slp_item *slp_row_at(const slp_row *row, int64_t at_ms);
-/* The one place where items change. now NULL: it goes. SLP_ENOMEM: nothing changed. */
+/* The only place where items change. now NULL: the item is deleted. SLP_ENOMEM: nothing changed. */
 int slp_row_write(slp_box *box, slp_table *t, int64_t now_ms, const slp_key *key, const slp_av *now,
                   int by_ttl);
 void slp_rows_free(slp_box *box, slp_table *t);
 void slp_rows_expire(slp_box *box, slp_table *t, int64_t now_ms);
-/* The moment that a read sees: now, or for an eventually consistent one maybe a little before. */
+/* The time whose state a read sees: now, or a little earlier for an eventually consistent one. */
 int64_t slp_read_moment(slp_box_call *c, const slp_table *t, int consistent);
 /* The item's key as a map of its own; NULL: no memory. */
 slp_av *slp_key_map(slp_arena *a, const slp_table *t, const slp_av *item);
@@ -342,15 +344,16 @@ slp_cost *slp_cost_of(slp_box_call *c, slp_cost **all,
                       slp_table *t);                /* one for each table; NULL: no memory */
 int64_t slp_cost_write(size_t size);                /* of one item, not less than a unit */
 int64_t slp_cost_read(size_t size, int consistent); /* of one item or one page */
-/* What the change of an item costs, with all indexes. Fails the call: -1. */
+/* Adds the cost of changing an item, with all indexes. Fails the call: -1. */
 int slp_cost_change(slp_box_call *c, slp_cost *to, const slp_av *was, const slp_av *now, int times);
 void slp_bucket_set(slp_bucket *b, int64_t now_ms, int64_t units);
 /* Takes a write's cost from the table's and its indexes' units, or fails the call and takes nothing. */
 int slp_cost_take_writes(slp_box_call *c, slp_cost *cost);
-/* May a read begin? Its cost is taken when it is known. */
+/* May a read begin? Its cost is charged when it is known. */
 int slp_cost_may_read(slp_box_call *c, slp_table *t, uint32_t n);
 void slp_cost_take_reads(slp_box_call *c, slp_cost *cost);
-/* ConsumedCapacity, as the request asks for it; many: a list of all tables; both: reads and writes apart. */
+/* Writes ConsumedCapacity, as the request asks for it; many: a list of all tables; both: reads and writes
+ * apart. */
 void slp_cost_put(slp_box_call *c, const slp_cost *cost, int many, int both);
 
 /* ddb_write.c */
@@ -367,9 +370,9 @@ typedef struct slp_action {
   const slp_av *was;    /* NULL: there was none */
   const slp_av *now;    /* NULL: there is none */
 } slp_action;
-/* From that node of the request. Fails the call: -1. */
+/* Reads an action from that node of the request. Fails the call: -1. */
 int slp_action_read(slp_box_call *c, uint32_t node, slp_act_kind kind, slp_action *a);
-/* Its table, and its item or key. Fails the call: -1. */
+/* Sets the action's table, and its item or key. Fails the call: -1. */
 int slp_action_aim(slp_box_call *c, slp_action *a, slp_str table, slp_av *map);
 /* Sets was and now. 0, 1: the condition does not hold, -1: the call has failed. */
 int slp_action_judge(slp_box_call *c, slp_action *a);
@@ -385,7 +388,7 @@ int slp_legacy_filter(slp_box_call *c, uint32_t from, const char *member, slp_x 
 int slp_legacy_attributes(slp_box_call *c, uint32_t from, slp_paths **ret); /* AttributesToGet */
 
 /* ddb_read.c */
-/* ProjectionExpression or AttributesToGet of that node. */
+/* Reads ProjectionExpression or AttributesToGet of that node. */
 int slp_read_projection(slp_box_call *c, uint32_t node, slp_words *w, slp_paths **ret);
 int slp_read_op_get(slp_box_call *c);
 
@@ -400,7 +403,7 @@ int slp_transact_op_get(slp_box_call *c);
 int slp_transact_op_write(slp_box_call *c);
 void slp_tokens_free(slp_box *box);
 
-/* ddb_answer.c: members of the request's tree, values into the answer. */
+/* ddb_answer.c: members of the request's tree, and values for the answer. */
 slp_value *slp_in_get(slp_box_call *c, uint32_t node, const char *name);
 /* {NULL, 0}: absent. *bad: not a text, and the call has failed. */
 slp_str slp_in_text(slp_box_call *c, uint32_t node, const char *name, int *bad);

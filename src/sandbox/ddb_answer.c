@@ -1,4 +1,4 @@
-/* ddb_answer.c - members of a request about tables, and values into its answer. */
+/* ddb_answer.c - reads members of a request about tables, and writes values into its answer. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* ddb_batch.c - BatchGetItem and BatchWriteItem: many reads or writes, each for itself. */
+/* ddb_batch.c - BatchGetItem and BatchWriteItem: many reads or writes, each on its own. */
 #include "sandbox/ddb.h"
 
 #define GETS_MAX 100
@@ -22,7 +22,7 @@ typedef struct get {
   const slp_av *show;
 } get;
 
-typedef struct part { /* what is asked of one table */
+typedef struct part { /* the requests for one table */
   slp_table *t;
   uint32_t node;
   slp_str name;
@@ -115,7 +115,7 @@ static void put_found(slp_box_call *c, const part *p) {
   slp_out_end(&c->out);
 }
 
-/* A table's members go back as they came, but for the keys that were read. */
+/* Returns a table's members unchanged, except for the keys that were read. */
 static void put_left(slp_box_call *c, const part *p) {
   static const char *const texts[] = {"ProjectionExpression"};
   uint32_t names;

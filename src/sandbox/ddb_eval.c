@@ -1,4 +1,4 @@
-/* ddb_eval.c - does a condition hold for an item; what of an item does a projection name. */
+/* ddb_eval.c - evaluates conditions and projections for an item. */
 #include "sandbox/ddb.h"
 
 slp_av *slp_path_find(const slp_path *p, const slp_av *item) {
@@ -12,7 +12,7 @@ slp_av *slp_path_find(const slp_path *p, const slp_av *item) {
   return v;
 }
 
-/* size() of what it is defined for; SIZE_MAX otherwise. */
+/* size() of a value; SIZE_MAX for kinds that have none. */
 static size_t extent(const slp_av *v) {
   switch (v->kind) {
     case SLP_AV_S:
@@ -78,7 +78,7 @@ static int two_operands(const slp_x *x, const slp_av *item) {
   slp_av room[2];
   char digits[2][24];
   const slp_av *a = value_of(x->a, item, &room[0], digits[0]), *b = value_of(x->b, item, &room[1], digits[1]);
-  if (!a || !b) return x->op == SLP_X_NE && a != b; /* what is not there differs from all that is */
+  if (!a || !b) return x->op == SLP_X_NE && a != b; /* an absent value differs from every other */
   switch (x->op) {
     case SLP_X_BEGINS: return begins(a, b);
     case SLP_X_CONTAINS: return contains(a, b);
@@ -122,7 +122,7 @@ int slp_x_holds(const slp_x *x, const slp_av *item) {
 }
 
 /* ---- projections --------------------------------------------------------------------------------------- */
-/* The rests of the paths that go on through this step of the value. */
+/* The remaining steps of the paths that lead through this member or element. */
 static int rests(slp_arena *a, const slp_paths *paths, const slp_av *member, uint32_t index,
                  slp_paths **ret) {
   slp_paths **to = ret;
@@ -155,7 +155,7 @@ slp_av *slp_project(slp_arena *a, const slp_paths *paths, const slp_av *v) {
     if (on->path && !container) continue;
     slp_av *part = on->path ? slp_project(a, on, m) : slp_av_shallow(a, m);
     if (!part) return NULL;
-    if (on->path && part->count == 0) continue; /* nothing of it was named */
+    if (on->path && part->count == 0) continue; /* no path leads into it */
     *to = part;
     to = &part->next;
     out->count++;

@@ -1,5 +1,5 @@
-/* ddb_legacy.c - the parameters of before expressions (Expected, AttributeUpdates, ScanFilter, KeyConditions,
- * AttributesToGet), made into the trees that expressions make. */
+/* ddb_legacy.c - turns the parameters from before expressions (Expected, AttributeUpdates, ScanFilter,
+ * KeyConditions, AttributesToGet) into the trees of expressions. */
 #include "sandbox/ddb.h"
 
 #define INVALID "One or more parameter values were invalid: "
@@ -51,7 +51,7 @@ static slp_x *value_node(slp_box_call *c, uint32_t from) {
   return x && (x->value = slp_av_read(c, from)) != NULL ? x : NULL;
 }
 
-/* {"ComparisonOperator": "EQ", "AttributeValueList": [...]} */
+/* Reads {"ComparisonOperator": "EQ", "AttributeValueList": [...]}. */
 static slp_x *by_operator(slp_box_call *c, uint32_t from, slp_str attribute, slp_str name) {
   uint32_t list, n = 0;
   slp_x *first = NULL, **to = &first;
@@ -87,7 +87,7 @@ static slp_x *by_operator(slp_box_call *c, uint32_t from, slp_str attribute, slp
   return path ? node(c, k->op, path, first) : NULL;
 }
 
-/* One attribute of Expected. */
+/* Reads an attribute of Expected. */
 static slp_x *expectation(slp_box_call *c, uint32_t from, slp_str attribute) {
   int bad = 0;
   slp_str op = slp_in_text(c, from, "ComparisonOperator", &bad);
@@ -115,7 +115,7 @@ static slp_x *expectation(slp_box_call *c, uint32_t from, slp_str attribute) {
   return is ? node(c, SLP_X_EQ, path, is) : NULL;
 }
 
-/* All members of the map, joined by the ConditionalOperator. */
+/* Joins all members of the map by the ConditionalOperator. */
 static int join(slp_box_call *c, uint32_t node_of, uint32_t map, int expected, slp_x **ret) {
   int bad = 0;
   slp_str how = slp_in_text(c, node_of, "ConditionalOperator", &bad);

@@ -10,7 +10,7 @@
 
 static int digit(char c) { return c >= '0' && c <= '9'; }
 
-/* The exponent's digits; saturates, which is far out of range anyhow. */
+/* Reads the exponent's digits; saturates, which is out of range anyhow. */
 static int read_exponent(slp_str text, size_t at, int64_t *ret) {
   int negative = 0;
   int64_t e = 0;
@@ -87,7 +87,7 @@ size_t slp_n38_text(const slp_n38 *n, char out[SLP_N38_TEXT_MAX]) {
   return to;
 }
 
-/* Of the amounts alone. */
+/* Compares the absolute values. */
 static int cmp_amount(const slp_n38 *a, const slp_n38 *b) {
   if (a->digits_n == 0 || b->digits_n == 0) return (a->digits_n > 0) - (b->digits_n > 0);
   int top_a = a->exponent + a->digits_n, top_b = b->exponent + b->digits_n;
@@ -115,7 +115,7 @@ slp_n38_fault slp_n38_add(const slp_n38 *a, const slp_n38 *b, int subtract, slp_
   int b_negative = b->digits_n > 0 && (b->negative != 0) != (subtract != 0),
       opposed = a->negative != b_negative;
   int swap = cmp_amount(a, b) < 0, carry = 0, first = WIDTH - 1, last = 0;
-  spread(swap ? b : a, x); /* the larger amount */
+  spread(swap ? b : a, x); /* the larger absolute value */
   spread(swap ? a : b, y);
   int negative = swap ? b_negative : a->negative;
   for (int i = 0; i < WIDTH; i++) {
@@ -147,7 +147,7 @@ const char *slp_n38_why(slp_n38_fault fault) {
   return "";
 }
 
-/* Two digits a byte, counted in pairs from the point, a byte for the exponent, one for a minus. */
+/* The size: two digits a byte, counted in pairs from the point, a byte for the exponent, one for a minus. */
 size_t slp_n38_size(const slp_n38 *n) {
   if (n->digits_n == 0) return 1;
   int odd_low = n->exponent & 1, digits = n->digits_n + (odd_low ? 1 : 0);

@@ -273,7 +273,7 @@ static int wrong_type(parser *p, const char *function, const slp_x *x) {
 
 static int fixed(const slp_x *x, slp_av_kind not ) { return x->op == SLP_X_VALUE && x->value->kind != not ; }
 
-/* What can be said against the operands before there is an item. */
+/* Checks the operands as far as that is possible without an item. */
 static int check_function(parser *p, const struct function *f, const slp_x *x) {
   switch (f->op) {
     case SLP_X_TYPE:
@@ -358,7 +358,7 @@ static int deeper(parser *p) {
   return bad(p, "The expression is nested deeper than %d", NESTING_MAX);
 }
 
-/* An operand of a comparison, a function, or an assignment. */
+/* Parses an operand of a comparison, a function, or an assignment. */
 static slp_x *operand(parser *p) {
   slp_x *x;
   if (deeper(p)) return NULL;
@@ -497,7 +497,8 @@ static slp_x *in(parser *p, slp_x *a) {
   return node(p, SLP_X_IN, a, first);
 }
 
-/* What may follow an operand. `alone`: nothing may, too (the operand stands in parentheses). */
+/* Parses the rest of a comparison after its operand. `alone`: there may be none (the operand stands in
+ * parentheses). */
 static slp_x *comparison(parser *p, slp_x *a, int alone) {
   slp_x *x = NULL;
   if (alone && is_sign(p, ")")) return a;
@@ -726,7 +727,7 @@ static int read_entries(slp_box_call *c, uint32_t map, slp_names *names, char ma
     }
     if (mark == ':') {
       e->value = slp_av_read(c, i);
-      if (!e->value && strcmp(c->error, "ValidationException") == 0) { /* names the value it is about */
+      if (!e->value && strcmp(c->error, "ValidationException") == 0) { /* the message names the value */
         char why[700];
         snprintf(why, sizeof why, "%.690s", c->error_message);
         slp_box_fail(c, c->error, "%s contains invalid value: %s for key %.*s", member_name, why,

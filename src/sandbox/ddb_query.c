@@ -6,7 +6,7 @@
 #define PAGE_BYTES (1u << 20)
 #define SEGMENTS_MAX 1000000
 
-typedef struct entry { /* one item as the index sees it */
+typedef struct entry { /* an item as the index sees it */
   const slp_row *row;
   const slp_item *item;
   slp_key key; /* of the index */
@@ -16,7 +16,7 @@ typedef struct reading {
   slp_box_call *c;
   slp_table *t;
   slp_index *x;
-  int query, consistent, forward, full; /* full: a local index looks the rest of its items up */
+  int query, consistent, forward, full; /* full: a local index fetches the missing attributes of its items */
   int count_only;
   int64_t moment, limit;
   slp_words w;
@@ -29,7 +29,7 @@ typedef struct reading {
   entry start; /* its item is NULL */
   slp_row start_row;
   entry *entries;  /* of a secondary index, sorted; owned */
-  size_t from, to; /* what may be read: of entries, or of the table's rows */
+  size_t from, to; /* the range to read: of entries, or of the table's rows */
   slp_cost *cost;
 } reading;
 
@@ -93,7 +93,7 @@ static int read_conditions(reading *r, const slp_x *x) {
   return slp_refuse(r->c, "Query condition missed key schema element: %s", r->x->part[0].name);
 }
 
-/* A filter of a query says nothing about the keys. */
+/* A filter of a query must not name the keys. */
 static int filter_is_apart(reading *r, const slp_x *x) {
   if (!x) return 0;
   for (uint8_t i = 0; x->op == SLP_X_PATH && i < r->x->parts_n; i++) {
@@ -235,7 +235,7 @@ static int put_last_key(reading *r, const entry *last) {
   return 0;
 }
 
-/* What filter and projection see, and what it weighs. NULL: no memory. */
+/* The item that filter and projection see, and its size. NULL: no memory. */
 static const slp_av *seen(reading *r, const entry *e, size_t *ret_bytes) {
   *ret_bytes = e->item->size;
   if (number(r) == 0) return e->item->value;

@@ -6,7 +6,7 @@
 #define HASH_KEY_BYTES 2048
 #define SORT_KEY_BYTES 1024
 #define SWEEP_MS 1000
-#define PAST_MAX_S INT64_C(157680000) /* what should have gone five years ago stays: it is no time */
+#define PAST_MAX_S INT64_C(157680000) /* an expiry more than five years ago is not taken for a time */
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 uint64_t slp_place_of(const slp_av *hash) {
@@ -217,12 +217,12 @@ static void row_insert(slp_table *t, slp_row *row) {
   t->rows_n++;
 }
 
-/* Versions that no read wants any more, and rows without an item. */
+/* Frees versions that no read can want any more, and rows without an item. */
 static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   int64_t wanted_ms = now_ms - t->stale_ms;
   slp_version *v = row->now;
   SLP_CHECK(v != NULL);
-  while (v && v->from_ms > wanted_ms) v = v->older; /* v is what was at that moment */
+  while (v && v->from_ms > wanted_ms) v = v->older; /* v is the version of that moment */
   if (v) {
     versions_free(box->mem, v->older);
     v->older = NULL;
@@ -234,7 +234,7 @@ static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   row_free(box->mem, row);
 }
 
-/* Rows of deleted items that were kept for reads of the past. */
+/* Frees rows of deleted items that were kept for reads of the past. */
 static void prune_all(slp_box *box, slp_table *t, int64_t now_ms) {
   for (size_t i = t->rows_n; i-- > 0;) prune(box, t, t->rows[i], now_ms);
 }

@@ -61,7 +61,8 @@ static int read_definitions(schema *s) {
   return 0;
 }
 
-/* When an index is added, the keys of the table are known without being defined again. */
+/* The kind of a key attribute. When an index is added, the keys of the table are known without being defined
+ * again. */
 static int kind_of(schema *s, slp_str name, slp_av_kind *ret) {
   for (uint32_t i = 0; i < s->n; i++) {
     if (!slp_str_eq(s->v[i].name, name)) continue;
@@ -196,7 +197,7 @@ static int plain_name(slp_str name) {
          (name.n <= 128 || slp_box_name_valid((slp_str){name.p + 128, name.n - 128}));
 }
 
-/* One secondary index, into the next place of the table. */
+/* Reads a secondary index into the next place of the table. */
 static int read_index(schema *s, uint32_t node, int local) {
   slp_table *t = s->t;
   slp_index *x = &t->index[t->indexes_n];

@@ -33,7 +33,8 @@ void slp_tokens_free(slp_box *box) {
   }
 }
 
-/* 0: not seen before, 1: the same request was carried out, -1: another one was, or no memory. */
+/* Was the token used? 0: no; 1: for the same request, which was carried out; -1: for another one, or no
+ * memory. */
 static int seen_before(slp_box_call *c, slp_str token, uint8_t digest[32]) {
   slp_list *next, *head = &c->box->ddb->tokens;
   if (slp_sha256(c->box->digest, slp_buf_str(&c->in->body), digest)) return slp_box_no_memory(c);
@@ -207,7 +208,7 @@ static int answer(slp_box_call *c, const slp_cost *costs) {
   return slp_out_failed(&c->out) ? slp_box_no_memory(c) : 0;
 }
 
-/* The request was carried out before: the answer costs what reading the items costs. */
+/* Answers a request that was carried out before, for the cost of reading the items. */
 static int again(slp_box_call *c, transaction *x) {
   slp_cost *costs = NULL;
   for (uint32_t i = 0; i < x->n; i++) {

@@ -1,4 +1,4 @@
-/* ddb_update.c - an update's actions upon an item. All of them see the item as it was before. */
+/* ddb_update.c - applies an update's actions to an item. All of them see the item as it was before. */
 #include "sandbox/ddb.h"
 
 #define WRONG_TYPE "An operand in the update expression has an incorrect data type"
@@ -111,8 +111,7 @@ static int later(update *u, pending **queue, slp_av *list, slp_av *element, uint
   return 0;
 }
 
-/* Puts a value where the path says. A list's elements beyond its end come behind the last, by their number.
- */
+/* Puts a value at the path. Elements beyond a list's end are appended in the order of their numbers. */
 static int put(update *u, slp_av *in, const slp_path_step *last, const slp_av *value) {
   slp_av *v = slp_av_shallow(u->a, value);
   if (!v) return no_memory(u);
@@ -149,7 +148,7 @@ static int has(const slp_av *set, const slp_av *element) {
   return 0;
 }
 
-/* What is in a and (not) in b, and with `join` all of b. */
+/* The difference of a and b or, with `join`, their union. */
 static slp_av *set_of(update *u, const slp_av *a, const slp_av *b, int join) {
   slp_av *set = slp_av_new(u->a, a->kind), **to = set ? &set->first : NULL;
   for (const slp_av *v = a->first; set && v; v = v->next) {

@@ -28,7 +28,7 @@ slp_av *slp_av_item(const slp_av *list, uint32_t index) {
 /* ---- order ------------------------------------------------------------------------------------------ */
 static slp_n38 number_of(const slp_av *v) {
   slp_n38 n;
-  slp_n38_parse(v->text, &n); /* it was checked when it came in */
+  slp_n38_parse(v->text, &n); /* it was checked on input */
   return n;
 }
 

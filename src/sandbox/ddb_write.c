@@ -1,4 +1,4 @@
-/* ddb_write.c - PutItem, UpdateItem, DeleteItem; each is one action, as transactions hold many of. */
+/* ddb_write.c - PutItem, UpdateItem, DeleteItem; each is one action, of which transactions have many. */
 #include "sandbox/ddb.h"
 
 /* ---- reading an action ----------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ int slp_action_apply(slp_box_call *c, const slp_action *a) {
 }
 
 /* ---- one action as a request -------------------------------------------------------------------- */
-/* ALL_OLD and the like: what is to be shown; NULL: nothing. -1: no memory. */
+/* Reads ReturnValues, ALL_OLD and the like: the item to return; NULL: none. -1: no memory. */
 static int shown(slp_box_call *c, const slp_action *a, slp_str how, const slp_av **ret) {
   slp_paths *paths = NULL, **to = &paths;
   *ret = NULL;
@@ -214,7 +214,7 @@ static int run(slp_box_call *c, slp_act_kind kind) {
   if (slp_cost_take_writes(c, cost)) return -1;
   if (judged == 1) return failed_condition(c, &a);
   if (shown(c, &a, slp_box_text(c, "ReturnValues"), &show)) return -1;
-  /* the answer first: what was there before goes away with the change */
+  /* the answer first, because the old item is freed by the change */
   slp_out_map(&c->out);
   if (show) {
     slp_out_key(&c->out, "Attributes");

@@ -1,4 +1,4 @@
-/* faults.c - the fault script: reading its lines, finding the one for a call, and doing what it says. */
+/* faults.c - the fault script: reads its lines, finds the line for a call, and carries it out. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -232,7 +232,7 @@ static int is_table(slp_str s, const char *name) {
   return ends_with(s, name) && (s.n == n || s.p[s.n - n - 1] == '/');
 }
 
-/* Does a member TableName, there or one level deeper, name that table? */
+/* Does a member TableName, here or one level deeper, name that table? */
 static int names_table(slp_box_call *c, uint32_t node, const char *table) {
   const slp_value *v = slp_box_tree_get(c->in, node, "TableName");
   if (v) return v->kind == SLP_VALUE_TEXT && is_table(v->text, table);
@@ -243,8 +243,8 @@ static int names_table(slp_box_call *c, uint32_t node, const char *table) {
   return 0;
 }
 
-/* A request of DynamoDB names its table, or several: TransactItems as a list of maps of actions, RequestItems
- * as a map whose keys are their names. */
+/* A request of DynamoDB names one table, or several: TransactItems is a list of maps of actions, RequestItems
+ * a map whose keys are tables. */
 static int asks_table(slp_box_call *c, const char *table) {
   if (names_table(c, 0, table)) return 1;
   const slp_value *v = slp_box_tree_get(c->in, 0, "TransactItems");
@@ -293,7 +293,7 @@ static const char html_page[] =
     "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in to use this "
     "network.</body></html>";
 
-/* Items are limited by capacity, a stream's records by readers, all else by calls. */
+/* Throttles tables: items are limited by capacity, a stream's records by readers, all else by calls. */
 static void throttle_tables(slp_box_call *c, int get) {
   static const char *const of_items[] = {
       "GetItem", "PutItem",      "UpdateItem",     "DeleteItem",         "Query",
@@ -408,7 +408,7 @@ void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer) {
     case SLP_FAULT_DROP: answer->drop = 1; break;
     case SLP_FAULT_BAD_CRC: answer->bad_crc32 = 1; break;
     case SLP_FAULT_TRAILING:
-      /* One more value after the answer: a comma-less object, or the number 0. */
+      /* Appends one more value to the answer: an object without a comma, or the number 0. */
       if (slp_buf_add(&answer->body, c->out.wire == SLP_WIRE_JSON ? "{}" : "\0\0", 2)) answer->drop = 1;
       break;
     case SLP_FAULT_GZIP:

@@ -97,7 +97,7 @@ static int from_sequence(slp_box_call *c, slp_box_shard *sh, slp_str text, int a
                         "account " SLP_BOX_ACCOUNT " is invalid because it is beyond the end of the shard.",
                         (int)text.n, text.p, sh->id, s->name);
   }
-  /* The service serves a trimmed position from the oldest record it still has, without a word. */
+  /* The service serves a trimmed position from the oldest record it still has, without telling. */
   *ret = slp_max_u64(slp_min_u64(at, end), sh->first);
   return 0;
 }

@@ -1,4 +1,4 @@
-/* listing.c - what a stream looks like: DescribeStream, DescribeStreamSummary, ListStreams, ListShards. */
+/* listing.c - describes and lists streams: DescribeStream, DescribeStreamSummary, ListStreams, ListShards. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void put_mode(slp_box_call *c, const slp_stream *s) {
   slp_out_end(&c->out);
 }
 
-/* What the two descriptions have in common. */
+/* Writes the common part of the two descriptions. */
 static void put_description(slp_box_call *c, const slp_stream *s) {
   slp_out_put_z(&c->out, "StreamName", s->name);
   slp_out_key(&c->out, "StreamARN");
@@ -75,7 +75,7 @@ static void put_description(slp_box_call *c, const slp_stream *s) {
   slp_out_put_z(&c->out, "EncryptionType", "NONE");
 }
 
-/* The index from which a listing after `id` goes on; ids compare as text, as the service's do. */
+/* The index at which a listing after `id` continues; ids compare as text, as the service's do. */
 static uint32_t first_after(const slp_stream *s, slp_str id) {
   if (!id.p) return 0;
   for (uint32_t i = 0; i < s->shards_n; i++) {

@@ -42,7 +42,7 @@ typedef struct slp_box_record {
   uint32_t key_n, data_n;
 } slp_box_record;
 
-/* What was used of a limit "so much a second". */
+/* The use of a limit "so much a second". */
 typedef struct slp_box_window {
   int64_t from_ms, until_ms;
   uint64_t calls, bytes;
@@ -94,7 +94,7 @@ struct slp_stream {
   uint8_t on_demand;
   slp_box_shard **shards; /* owned; by index, gone ones too */
   uint32_t shards_n, shards_cap;
-  slp_box_change change; /* what happens at change_ms */
+  slp_box_change change; /* carried out at change_ms */
   int64_t change_ms;
   uint32_t change_a, change_b;
   slp_u128 change_hash;
@@ -176,7 +176,7 @@ struct slp_box {
   slp_box_use use[SLP_BOX_OPERATIONS + 1]; /* the last is for all other requests */
 };
 
-/* One call being answered. */
+/* A call being answered. */
 typedef struct slp_box_call {
   slp_box *box;
   int64_t now_ms;
@@ -188,7 +188,7 @@ typedef struct slp_box_call {
   slp_fault *fault;       /* the line that holds for this call, or NULL */
   slp_fault_action shape; /* its action, when it changes the page */
   uint8_t fault_used;     /* the shape could be applied */
-  const char *error;      /* NULL while all is well */
+  const char *error;      /* NULL: no error */
   int error_status;
   char error_message[1024];
   slp_str error_more; /* members of the error beside its message, as JSON: "Item":{...}; or absent */
@@ -216,13 +216,13 @@ typedef struct slp_box_operation {
 const slp_box_operation *slp_box_operation_find(slp_box_service service, slp_str name, uint32_t *ret_number);
 int slp_box_operation_known(slp_str name);            /* of any of the services */
 const char *slp_box_operation_label(uint32_t number); /* NULL past the last */
-/* Types and constraints: SerializationException or ValidationException in the service's words. */
+/* Checks types and constraints: SerializationException or ValidationException in the service's words. */
 int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
 
 /* streams.c */
 int slp_box_name_valid(slp_str name);
 slp_stream *slp_box_find(slp_box *box, slp_str name);
-/* By StreamName or StreamARN of the request; fails the call when there is none. */
+/* Finds the stream by StreamName or StreamARN of the request; fails the call when there is none. */
 slp_stream *slp_box_stream_of(slp_box_call *c);
 slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id); /* NULL: none, or gone */
 slp_box_shard *slp_box_shard_for(slp_stream *s, slp_u128 hash);
@@ -233,17 +233,17 @@ void slp_box_settle(slp_box *box, int64_t now_ms); /* carries out the changes th
 uint32_t slp_box_open_shards(const slp_stream *s);
 int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from, slp_u128 to,
                       const slp_box_shard *parent, const slp_box_shard *adjacent, slp_box_shard **ret);
-/* The stream is `meanwhile` until the change is carried out, change_ms from now. */
+/* Begins a change: the stream is in state `meanwhile` until it is carried out, change_ms from now. */
 void slp_box_change_begin(slp_box_call *c, slp_stream *s, slp_box_change change, slp_box_status meanwhile);
 const char *slp_box_status_name(slp_box_status status);
 static inline int slp_box_shard_open(const slp_box_shard *sh) { return sh->closed_ms == INT64_MAX; }
-/* The two numbers a listing gives; the end only of a closed shard. */
+/* The two numbers that a listing shows; the end only of a closed shard. */
 void slp_box_shard_start(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
 void slp_box_shard_end(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
 int slp_box_op_create(slp_box_call *c);
 int slp_box_op_delete(slp_box_call *c);
 
-/* reshard.c: splits and merges: the service's rules, and the deeds. */
+/* reshard.c: splits and merges by the service's rules. */
 typedef struct slp_box_refusal {
   const char *code; /* NULL: allowed */
   char message[512];
@@ -275,7 +275,7 @@ void slp_box_records_free(slp_box *box, slp_box_shard *sh);
 /* Drops what is out of retention, and closed shards left empty. */
 void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms);
 int64_t slp_box_horizon_ms(const slp_stream *s, int64_t now_ms);
-/* Room in this second? The window moves on by itself. limit 0: always. */
+/* Is there room left in this second? The window moves on by itself. limit 0: always. */
 int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit);
 void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit);
 int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret); /* MD5 as a number */
@@ -285,7 +285,7 @@ int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, 
 int slp_box_op_put(slp_box_call *c);
 int slp_box_op_put_many(slp_box_call *c);
 
-/* One record, stored or computed. Lives until the next look or change. */
+/* A record, stored or computed. Valid until the next slp_box_view_get() or change. */
 typedef struct slp_box_view {
   slp_box_seq seq;
   int64_t arrived_ms;
@@ -302,40 +302,40 @@ uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms); /* how ma
 int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter);
 void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, size_t n);
 int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from); /* shards from that index on */
-/* Can they be written that way? Only when their encodings have one length. */
+/* Can the records be written by slp_synthetic_write()? Only when their encodings have one length. */
 int slp_synthetic_alike(const slp_box_shard *sh, uint64_t from, uint64_t n);
-/* Records [from, from + n) as items of the open list, straight into the answer. */
+/* Writes records [from, from + n) as items of the open list, straight into the answer. */
 int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n);
 
 /* iterators.c: opaque and signed; nothing is stored. */
 typedef struct slp_box_mark {
   uint8_t kind;    /* 'i' iterator, 't' token of a shard listing, 'c' iterator of changes */
   uint8_t filter;  /* token: the listing's filter; of changes: empty pages to come first */
-  uint16_t reader; /* of changes: who asks, to count readers */
+  uint16_t reader; /* of changes: the reader, to count readers */
   uint64_t stream_uid;
   uint32_t shard;   /* iterator: its index; token: the first index of the next page */
-  uint64_t counter; /* iterator: the record to come; token: the filter's time */
+  uint64_t counter; /* iterator: the next record; token: the filter's time */
   int64_t issued_ms;
 } slp_box_mark;
 int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* appends text */
 int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret);
-void slp_box_when(int64_t ms, char out[64]); /* a time as the service's messages write it */
+void slp_box_when(int64_t ms, char out[64]); /* writes a time as the service's messages do */
 int slp_box_op_iterator(slp_box_call *c);
 slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 
 /* pages.c */
 int slp_box_op_get(slp_box_call *c);
-/* Would that action change the page this GetRecords is about to get? */
+/* Would that action change the page that this GetRecords is about to get? */
 int slp_box_shape_fits(slp_box_call *c, slp_fault_action action);
 
 /* faults.c */
 void slp_box_faults_clear(slp_box *box);
 /* The first line that holds for this call, or NULL; sets c->fault and c->shape. shard may be absent. */
 void slp_box_fault_find(slp_box_call *c, slp_str shard);
-/* What happens instead of the operation: 1 when the answer, or the call's error, is made. */
+/* Carries out faults that replace the operation. 1: the answer, or the call's error, is made. */
 int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer);
-int slp_box_fault_twice(const slp_box_call *c); /* is it carried out two times? */
-/* What happens to the finished answer. Uses the line up. */
+int slp_box_fault_twice(const slp_box_call *c); /* is the operation carried out twice? */
+/* Carries out faults that change the finished answer. Uses the line up. */
 void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer);
 
 /* auth.c */

@@ -4,7 +4,7 @@
 #include "base/num.h"
 #include "codec/cbor.h"
 
-/* The stream and shard an iterator belongs to; fails the call when it is bad, old, or they are gone. */
+/* The shard of an iterator; fails the call when the iterator is bad or old, or the shard is gone. */
 static slp_box_shard *shard_of(slp_box_call *c, slp_str text, slp_box_mark *m) {
   if (slp_box_mark_read(c->box, text, 'i', m)) {
     slp_box_fail(c, "InvalidArgumentException", "Invalid ShardIterator.");
@@ -43,7 +43,7 @@ static int too_fast(slp_box_call *c, slp_box_shard *sh) {
                       sh->stream->name);
 }
 
-/* How many records from `from` on fit one page. At least one, whatever its size. */
+/* The number of records from `from` on that fit one page: at least one, whatever its size. */
 static uint64_t page_size(const slp_box_shard *sh, uint64_t from, uint64_t most, uint64_t *ret_bytes) {
   uint64_t n = 0, bytes = 0;
   if (sh->stream->synthetic) {
@@ -102,8 +102,8 @@ static int put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64
   return r;
 }
 
-/* MillisBehindLatest: how long ago the last record given came, by the wall clock, when there is
- * more; 0 at the tip. */
+/* MillisBehindLatest: the age of the last record given, by the wall clock, when there are more; 0 at the
+ * tip. */
 static int64_t behind_ms(const slp_box_shard *sh, uint64_t from, uint64_t next, uint64_t end,
                          int64_t now_ms) {
   if (next >= end) return 0;
@@ -130,11 +130,11 @@ static void put_behind(slp_box_call *c, int64_t ms) {
     for (int k = 0; k < 8; k++) raw[1 + k] = (char)(u >> (56 - 8 * k));
     slp_out_raw(&c->out, (slp_str){raw, sizeof raw});
   } else {
-    slp_out_raw(&c->out, SLP_STR("\xf6")); /* null: what CBOR has no number for */
+    slp_out_raw(&c->out, SLP_STR("\xf6")); /* null, because the value is no CBOR number */
   }
 }
 
-/* A child as the page names it. NULL: an invented one, for the fault that gives children too early. */
+/* Writes a child as the page names it. NULL: an invented one, for the fault that gives children too early. */
 static void put_child(slp_box_call *c, const slp_box_shard *parent, const slp_box_shard *child, int parents) {
   slp_out_map(&c->out);
   slp_out_put_z(&c->out, "ShardId", child ? child->id : "shardId-999999999999");

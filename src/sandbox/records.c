@@ -63,7 +63,7 @@ int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_
   return 0;
 }
 
-/* Arrival times never fall within a shard, so halving finds the place. */
+/* Arrival times never decrease within a shard, so bisection finds the place. */
 uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms) {
   uint64_t low = sh->first, high = slp_box_end(sh, now_ms);
   while (low < high) {
@@ -157,7 +157,7 @@ int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret) {
   return r;
 }
 
-/* The shard a record goes to; fails the call when the explicit hash key is none. */
+/* The shard that a record goes to; fails the call when the explicit hash key is not valid. */
 static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explicit_hash, slp_box_shard **ret) {
   slp_u128 hash;
   if (explicit_hash) {
@@ -176,7 +176,7 @@ static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explici
   return 0;
 }
 
-/* The stream of a put. One that is being made is not there yet, for writers. */
+/* The stream of a put. For writers a stream does not exist while it is being made. */
 static slp_stream *writable(slp_box_call *c) {
   slp_stream *s = slp_box_stream_of(c);
   if (!s) return NULL;
@@ -279,7 +279,7 @@ int slp_box_op_put_many(slp_box_call *c) {
   uint64_t bytes = 0;
   uint32_t failed = 0;
   put p;
-  for (uint32_t i = list->child; i; i = c->in->v[i].next) { /* all or none of a bad request */
+  for (uint32_t i = list->child; i; i = c->in->v[i].next) { /* checks all records before any is stored */
     if (read_put(c, s, i, &p)) return -1;
     bytes += p.key.n + p.data.n;
   }

@@ -13,7 +13,7 @@ static void refuse(slp_box_refusal *why, const char *code, const char *fmt, ...)
   va_end(args);
 }
 
-/* An open shard of that id, or the refusal. */
+/* Finds an open shard of that id, or sets the refusal. */
 static slp_box_shard *reshardable(const slp_stream *s, slp_str id, slp_box_refusal *why) {
   slp_box_shard *sh = slp_box_shard_by_id(s, id);
   int n = (int)slp_min_u64(id.n, 128);
@@ -37,7 +37,7 @@ void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, sl
   why->code = NULL;
   slp_box_shard *sh = reshardable(s, shard, why);
   if (!sh) return;
-  if (!new_start.p) { /* only our own orders may leave it open: the middle */
+  if (!new_start.p) { /* only control requests may leave it open: the middle */
     at = sh->hash_start + (sh->hash_end - sh->hash_start) / 2 + 1;
   } else if (slp_box_hash_parse(new_start, &at)) {
     at = 0;
@@ -78,10 +78,10 @@ void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusa
 /* ---- the deeds ------------------------------------------------------------------------------------ */
 static void close_shard(slp_box_shard *sh, int64_t now_ms) {
   if (sh->stream->synthetic) {
-    sh->next = slp_box_end(sh, now_ms); /* what has not arrived by now never does */
+    sh->next = slp_box_end(sh, now_ms); /* computed records that have not arrived by now never will */
     sh->synthetic_records = sh->next - 1;
   }
-  /* Never before its last record, whatever the clock did. */
+  /* A shard never closes before its last record, whatever the clock did. */
   sh->closed_ms = slp_max_i64(now_ms, sh->last_arrived_ms);
 }
 
@@ -132,9 +132,9 @@ static slp_box_shard *open_starting_at(slp_stream *s, slp_u128 hash) {
   return sh && sh->hash_start == hash ? sh : NULL;
 }
 
-/* Uniform scaling: cut at every new border that is missing, then merge within each new range. As in
- * the service, shards may come into being that live only for a moment. A step without memory leaves
- * a stream that tiles the ring; the change is then tried again from there. */
+/* Uniform scaling: splits at every missing border, then merges within each new range. As in the service,
+ * shards may be made that live only for a moment. A step without memory leaves a stream whose shards cover
+ * all hash keys; the change is then tried again from there. */
 static int resize(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t target) {
   const slp_u128 all = ~(slp_u128)0;
   slp_u128 width = all / target + (all % target == target - 1 ? 1 : 0);

@@ -1,4 +1,4 @@
-/* rules.c - the operations and the shape of their inputs, checked by one table in the service's words. */
+/* rules.c - the operations and the rules for their inputs, checked by one table in the service's words. */
 #include "sandbox/model.h"
 
 #include <stdarg.h>
@@ -285,7 +285,7 @@ static int plain_characters(slp_str s) {
 static int fits_pattern(rule_pattern pattern, slp_str s) {
   switch (pattern) {
     case P_NONE: return 1;
-    case P_NAME: return s.n > 128 || slp_box_name_valid(s); /* length is told apart */
+    case P_NAME: return s.n > 128 || slp_box_name_valid(s); /* the length has an error of its own */
     case P_SEQUENCE: return digits_at_most(s, 129);
     case P_HASH: return digits_at_most(s, 39);
     case P_TABLE: return plain_characters(s);
@@ -326,7 +326,7 @@ static int wrong_type(slp_box_call *c, const char *path) {
   return slp_box_fail(c, "SerializationException", "Member '%s' is not of the type it must have.", path);
 }
 
-/* One value; maps and lists only as such. -1 when its type is wrong. */
+/* Checks one value, but not the members of maps and lists. -1 when its type is wrong. */
 static int check_value(check *k, const slp_box_rule *r, const char *path, slp_value *v) {
   int64_t ms;
   if (!v) {

@@ -1,6 +1,6 @@
-/* sandbox.h - the model behind the HTTP front, without any I/O: a request in, an answer out, time as
- * an argument. The simulator and unit tests drive this; the front (sandbox/front.c) adds HTTP.
- * Includes only host, codec and base; never aws or core, or our mistakes would agree. */
+/* sandbox.h - the model behind the HTTP front, without any I/O: a request in, an answer out, time as an
+ * argument. The simulator and unit tests drive it; the front (sandbox/front.c) adds HTTP. It includes only
+ * host, codec and base, never aws or core, so that client and server can't share a mistake. */
 #ifndef SLP_SANDBOX_SANDBOX_H
 #define SLP_SANDBOX_SANDBOX_H
 
@@ -42,7 +42,7 @@ typedef struct slp_box_answer {
 /* now_ms: Unix time of the service. */
 void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp_box_answer *answer);
 
-/* The orders of sloop_sandbox.h, with the time as an argument. */
+/* The functions of sloop_sandbox.h, with the time as an argument. */
 int slp_box_stream(slp_box *box, int64_t now_ms, const char *name, uint32_t shards);
 int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t shards, uint64_t records,
                       uint32_t record_bytes, uint64_t records_per_second, uint64_t seed);

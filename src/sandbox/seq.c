@@ -33,7 +33,7 @@ void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]) {
 }
 
 void slp_box_seq_chunks_next(uint64_t chunk[3]) {
-  /* One record further is 2^80, because the counter stands above 80 bits. */
+  /* The next record's number is 2^80 larger, because the counter stands above 80 bits. */
   const uint64_t low = UINT64_C(5819614629174706176), middle = 120892;
   slp_u128 sum = (slp_u128)chunk[0] + low;
   uint64_t carry = sum >= BASE;

@@ -1,4 +1,4 @@
-/* streams.c - streams and their shards: making, finding, ending; changes that take time. */
+/* streams.c - makes, finds and deletes streams and their shards; changes that take time. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -131,7 +131,7 @@ int slp_box_stream_new(slp_box *box, int64_t now_ms, slp_str name, slp_stream **
   s->trimmed_ms = s->swept_ms = INT64_MIN;
   s->retention_ms = RETENTION_DEFAULT_MS;
   s->record_kib_max = RECORD_KIB_DEFAULT;
-  slp_list *at = box->streams.next; /* kept in the order of names, as ListStreams gives them */
+  slp_list *at = box->streams.next; /* ordered by name, as ListStreams gives them */
   while (at != &box->streams && strcmp(SLP_OWNER(at, slp_stream, link)->name, s->name) < 0) at = at->next;
   slp_list_insert_before(at, &s->link);
   *ret = s;
@@ -190,7 +190,7 @@ int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from
   return 0;
 }
 
-/* `shards` equal parts of the ring; the last one takes what is left over. */
+/* Makes `shards` shards with equal parts of the hash-key range; the last one takes the remainder. */
 int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t shards) {
   const slp_u128 all = ~(slp_u128)0;
   slp_u128 width = all / shards + (all % shards == shards - 1 ? 1 : 0);
@@ -206,7 +206,7 @@ int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t sh
   return 0;
 }
 
-/* A change that finds no memory stays due and is tried again at the next request. */
+/* A change without memory stays due and is tried again at the next request. */
 static void carry_out_due(slp_box *box, slp_stream *s, int64_t now_ms) {
   if (s->change == SLP_BOX_NOTHING || s->change_ms > now_ms) return;
   if (s->change == SLP_BOX_DELETE) {

@@ -1,7 +1,7 @@
-/* synthetic.c - records that are computed when they are read: for loads that no memory could hold.
+/* synthetic.c - records that are computed when they are read, for loads that no memory could hold.
  *
- * Record `number` (0, 1, ...) of a shard has counter number + 1. Its payload is the number and the
- * shard's index, each 8 bytes little-endian, then one 8-byte word over and over, cut to size. */
+ * Record `number` (0, 1, ...) of a shard has counter number + 1. Its payload is the number and the shard's
+ * index, each 8 bytes little-endian, then one 8-byte word repeated, cut to size. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -42,14 +42,14 @@ static void put_le(char *to, uint64_t v) {
   for (int i = 0; i < 8; i++) to[i] = (char)(v >> (8 * i));
 }
 
-/* Goes on with the last `period` bytes before `to`, which must be there, for n bytes. */
+/* Repeats the last `period` bytes before `to`, which must exist, for n bytes. */
 static void repeat(char *to, size_t period, size_t n) {
   while (n > 0) {
     size_t part = n < period ? n : period;
     memcpy(to, to - period, part);
     to += part;
     n -= part;
-    period *= 2; /* what was just written repeats too, so the copies get longer */
+    period *= 2; /* the bytes just written repeat too, so the copies get longer */
   }
 }
 
@@ -113,7 +113,8 @@ int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t s
     return SLP_EINVAL;
   }
   if (slp_box_find(box, z)) return -EEXIST;
-  /* What is "all there from the beginning" came over the last hours; so did the stream. */
+  /* A stream whose records exist from the beginning got them over the last hours; so it was made before
+   * them. */
   if (records_per_second == 0) now_ms -= AT_ONCE_SPREAD_MS;
   int r = slp_box_stream_new(box, now_ms, z, &s);
   if (r) return r;
@@ -162,7 +163,7 @@ static int make_pattern(slp_box_call *c, slp_box_shard *sh, uint64_t counter, pa
   return slp_out_failed(&o);
 }
 
-/* The payload in base64. From byte 18 on it repeats every 24 bytes = 32 characters. */
+/* Writes the payload in base64. From byte 18 on it repeats every 24 bytes = 32 characters. */
 static int write_base64(slp_box_shard *sh, uint64_t counter, slp_buf *to, size_t n) {
   char head[18 + 24 + 24];
   if (n <= sizeof head) {
@@ -213,7 +214,7 @@ int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint6
   uint64_t chunk[3], second = UINT64_MAX;
   slp_buf_init(&p.text, c->box->mem, SIZE_MAX);
   int r = make_pattern(c, sh, from, &p);
-  /* One byte more a record for its comma, and what the encoder of base64 may want beyond. */
+  /* Each record has a comma, and the encoder of base64 may need room beyond the end. */
   if (!r) r = slp_buf_reserve(o->b, (size_t)n * (p.text.n + 1) + 256);
   for (uint64_t i = from; !r && i < from + n; i++) {
     int64_t arrived_ms = slp_synthetic_arrived_ms(sh, i);

@@ -1,4 +1,4 @@
-/* value.c - request bodies into a tree, answers out of puts. */
+/* value.c - reads request bodies into a tree, and writes answers from puts. */
 #include "sandbox/value.h"
 
 #include "base/num.h"
@@ -212,7 +212,7 @@ void slp_out_begin(slp_box_out *o, slp_buf *b, slp_wire wire, int definite) {
   *o = (slp_box_out){.b = b, .wire = wire, .definite = (uint8_t)(definite != 0), .json = {.b = b}};
 }
 
-/* Before every value: it counts in the list it stands in. 1: it is to be JSON. */
+/* Called before every value, which counts in the list around it. 1: the form is JSON. */
 static int json_comes(slp_box_out *o) {
   if (o->depth > 0 && !o->level[o->depth - 1].map) o->level[o->depth - 1].count++;
   return o->wire == SLP_WIRE_JSON;

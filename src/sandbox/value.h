@@ -47,7 +47,7 @@ slp_value *slp_box_tree_get(slp_box_tree *t, uint32_t parent, const char *name);
 static inline uint32_t slp_box_tree_number(const slp_box_tree *t, const slp_value *v) {
   return (uint32_t)(v - t->v);
 }
-/* Makes the value BYTES: decodes base64 in JSON (and text in CBOR). SLP_EBADDATA. */
+/* Turns the value into BYTES: decodes base64 in JSON (and text in CBOR). SLP_EBADDATA. */
 int slp_box_tree_blob(slp_box_tree *t, slp_value *v);
 int slp_box_tree_time_ms(const slp_box_tree *t, const slp_value *v, int64_t *ret);
 
@@ -67,7 +67,7 @@ typedef struct slp_box_out {
 } slp_box_out;
 
 void slp_out_begin(slp_box_out *o, slp_buf *b, slp_wire wire, int definite);
-/* The first error, which stays in the buffer: everything after it does nothing. */
+/* The first error. It stays in the buffer, and all later functions do nothing. */
 static inline int slp_out_failed(const slp_box_out *o) { return slp_buf_failed(o->b); }
 void slp_out_map(slp_box_out *o);
 void slp_out_list(slp_box_out *o);
@@ -81,7 +81,7 @@ void slp_out_time(slp_box_out *o, int64_t ms);
 void slp_out_blob(slp_box_out *o, slp_str s);
 void slp_out_raw(slp_box_out *o, slp_str bytes);    /* one value, already encoded */
 void slp_out_members(slp_box_out *o, slp_str json); /* members of the open map, already encoded; JSON only */
-/* The form JSON answers write times in: seconds, as the service does (1.441215410867E9). */
+/* Writes a time in the form of JSON answers: seconds, as the service does (1.441215410867E9). */
 size_t slp_out_seconds(int64_t ms, char out[32]);
 
 static inline void slp_out_put_z(slp_box_out *o, const char *key, const char *z) {
