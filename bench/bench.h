@@ -1,8 +1,8 @@
-/* bench.h - what the benchmarks share: pinned child processes, a sandbox in a process of its own, the bare
- * libcurl client that is the floor, and small statistics.
+/* bench.h - the common parts of the benchmarks: pinned child processes, a sandbox in a process of its own,
+ * the bare libcurl client that is the floor, and small statistics.
  *
- * Every figure is taken in a fresh child process, so that memory and CPU time belong to one run only.
- * The client is pinned to the first CPU this process may use and the server to the second. */
+ * Every figure is taken in a fresh child process, so that memory and CPU time belong to one run only. The
+ * client is pinned to the first CPU this process may use and the server to the second. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -60,7 +60,7 @@ typedef struct bench_floor_job {
   uint64_t pages; /* in all */
   int cbor;
 } bench_floor_job;
-typedef struct bench_read { /* what a reader of pages used */
+typedef struct bench_read { /* the resources that a reader of pages used */
   double wall_s, cpu_s;
   uint64_t bytes, pages, records;
   uint64_t hash; /* over the records, whatever their order; the floor does not look at records */

@@ -53,7 +53,7 @@ static void one_round(const bench_server *server, bench_cpus cpus, const canon_b
   cell->hash = sloop.hash;
 }
 
-/* What the server gives to a client that does nothing: bytes a second of its own CPU time. */
+/* The server's rate to a client that does nothing: bytes a second of its own CPU time. */
 static double server_maximum(const bench_server *server, bench_cpus cpus, const canon_body *body, int cbor,
                              uint64_t records, double *ret_wall_mb) {
   bench_read r = {0};

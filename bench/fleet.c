@@ -1,10 +1,11 @@
-/* fleet.c - what a fleet of workers costs and how fast it finds its balance: the real engine in virtual time
- * over a table that counts request units by DynamoDB's rules. Beside it the computed cost of one write per
- * lease per 3.3 s, what a lease with a counter of its own costs; a checkpoint is counted there as the
- * renewal, its best case.
+/* fleet.c - measures the cost of a fleet of workers and the time to its balance: the real engine in virtual
+ * time over a table that counts request units by DynamoDB's rules. Beside it stands the computed cost of a
+ * counter per lease, which is one write per lease every 3.3 s; a checkpoint counts there as the renewal, its
+ * best case.
  *
  * Idle, busy with a checkpoint a shard every 60 s and every 5 s; then a worker joins, one leaves, one is
- * killed. CPU of a tick is what the leader does with one reading of the whole table: sorting, audit, plan. */
+ * killed. CPU of a tick is the leader's work on one reading of the whole table: sorting, shard sync,
+ * assignment. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +23,7 @@
 
 typedef struct fleet_job {
   uint32_t shards, workers, checkpoint_ms; /* 0: idle */
-  uint32_t window_s;                       /* counted in virtual time, after it is at rest */
+  uint32_t window_s;                       /* counted in virtual time, after the fleet is at rest */
   uint8_t moves;                           /* join, leave, kill as well */
 } fleet_job;
 
@@ -149,7 +150,7 @@ static void run_listing(slp_timer *timer) {
   slp_fleet_listed(n->fleet, &fine, n->w->shards, n->w->job->shards);
 }
 
-/* Every second each shard has got further. */
+/* Every second each shard's position moves on. */
 static void run_tick(slp_timer *timer) {
   node *n = SLP_OWNER(timer, node, tick);
   for (uint32_t i = 0; i < n->open_n; i++) {

@@ -8,7 +8,7 @@
 typedef enum flight_kind { GET, LIST, WRITE } flight_kind;
 
 typedef struct flight { /* a request that waits for its answer */
-  slp_event ev;         /* it is told */
+  slp_event ev;         /* its answer */
   fleet_table *t;
   slp_store_req *rq; /* the asker's; NULL: it does not want it any more */
   slp_host *h;
@@ -66,7 +66,7 @@ static void do_write(flight *x) {
   t->cost.write_calls++;
 }
 
-/* Rows that are asked for and not there cost as well. */
+/* Rows that are requested and absent cost as well. */
 static void do_get(flight *x) {
   fleet_table *t = x->t;
   t->inner->ops->get(t->inner, &x->get);
@@ -106,7 +106,7 @@ static int is_everything(const flight *x, const slp_store_list *l) {
   return l->prefix.n == prefix.n;
 }
 
-/* Reading everything is what a leader's tick begins with; what it does then is done when on_done returns. */
+/* A leader's tick begins with reading everything; its work is done when on_done returns. */
 static void tell(slp_event *ev) {
   flight *x = SLP_OWNER(ev, flight, ev);
   fleet_table_cost *cost = &x->t->cost;

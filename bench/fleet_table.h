@@ -9,7 +9,7 @@
 typedef struct fleet_table fleet_table;
 typedef struct fleet_table_cost { /* units in halves */
   uint64_t writes, reads, write_calls, read_calls;
-  uint64_t ticks; /* times a leader read everything and planned */
+  uint64_t ticks; /* times that a leader read everything and made an assignment */
   double tick_cpu_s, tick_cpu_s_max;
 } fleet_table_cost;
 

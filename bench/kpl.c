@@ -1,5 +1,5 @@
-/* kpl.c - what expanding aggregates costs a record of the user's: against the MD5 that the format demands (by
- * libcrypto, of the same bytes), and on a page without any aggregate, where it should cost nothing. */
+/* kpl.c - measures the cost of expanding aggregates per user record: against the MD5 that the format demands
+ * (by libcrypto, of the same bytes), and on a page without any aggregate, where it should cost nothing. */
 #include "bench.h"
 
 #include <openssl/evp.h>

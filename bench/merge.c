@@ -1,5 +1,6 @@
-/* merge.c - what putting records of many shards in one order costs: the heap of shard heads the library uses
- * against a plain binary heap of all records, on real 56-digit sequence numbers, fully interleaved. */
+/* merge.c - measures the cost of putting records of many shards in one order: the heap of shard heads that
+ * the library uses against a plain binary heap of all records, on real 56-digit sequence numbers, fully
+ * interleaved. */
 #include "core/merge.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ typedef struct merge_set {
   char *text;
   merge_rec *recs; /* [shard * each + i], in shard order */
 } merge_set;
-typedef struct merge_out { /* what left: a hash that depends on the order */
+typedef struct merge_out { /* the result: a hash that depends on the order */
   uint64_t hash;
   size_t n;
 } merge_out;

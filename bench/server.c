@@ -1,5 +1,5 @@
-/* server.c - the sandbox with its limits off, in a process and on a loop of its own, until the benchmark lets
- * go of it. */
+/* server.c - the sandbox with its limits off, in a process and on a loop of its own, until the benchmark
+ * closes it. */
 #include "bench.h"
 
 #include <errno.h>

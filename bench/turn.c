@@ -1,5 +1,5 @@
-/* turn.c - how long one consumer of 512 busy shards holds its loop: CPU time of a turn at p99.9 and at most,
- * peak memory, and that nothing is left behind. 60 seconds (5 with --small). */
+/* turn.c - measures how long one consumer of 512 busy shards holds its loop: CPU time of a turn at p99.9 and
+ * at most, peak memory, and leaked memory. 60 seconds (5 with --small). */
 #include "bench.h"
 
 #include <inttypes.h>
@@ -109,7 +109,7 @@ int main(int argc, char **argv) {
          r.stats.turn_us_p999, verdict(r.stats.turn_us_p999 <= 2000), r.stats.turn_us_max,
          verdict(r.stats.turn_us_max <= 5000));
   printf("loop held at most %" PRIu64
-         " us; peak RSS %.1f MB (goal: budget %.1f + 64: %s); held at most %.1f MB\n",
+         " us; peak RSS %.1f MB (goal: budget %.1f + 64: %s); buffered at most %.1f MB\n",
          r.stats.hold_us_max, (double)r.rss_peak * 1e-6, HELD_BYTES * 1e-6, verdict(memory_met),
          (double)r.stats.buffered_bytes_peak * 1e-6);
   printf("left allocated after close: %" PRIu64 " bytes (peak %.1f MB)\n", r.live_after,

@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 
-/* What the stores' reader of items makes of the text: 1, and it is written again into `written`, as many
- * attributes as *ret_n; else what the reader said. *ret_plain: the texts and bytes among them, one after the
+/* Reads the text with the stores' reader of items: 1, and the item is written again into `written`, with as
+ * many attributes as *ret_n; else the reader's error. *ret_plain: the texts and bytes in it, one after the
  * other. */
 int attribute_store_read(slp_mem *mem, slp_str text, slp_buf *written, slp_buf *plain, size_t *ret_n);
 

@@ -53,7 +53,7 @@ static void any_header(world *w, slp_box_request rq, slp_str text) {
   REQUIRE(memchr(region, 0, sizeof region) && region[0]);
 }
 
-/* One character of the header is another. */
+/* Changes one character of the header. */
 static void header_changed(world *w, slp_box_request rq, slp_str change) {
   if (change.n < 2) return;
   char *copy = fuzz_copy((const uint8_t *)rq.authorization.p, rq.authorization.n);

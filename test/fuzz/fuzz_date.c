@@ -32,7 +32,7 @@ static void http(const char *z, size_t n) {
   }
 }
 
-/* What is behind the minutes: [:SS[.f...]][zone], as the header says it. */
+/* Reads the text behind the minutes: [:SS[.f...]][zone], as the header says it. */
 static int64_t rest_ms(const char *at) {
   int64_t ms = 0, weight = 100;
   if (*at == ':') {

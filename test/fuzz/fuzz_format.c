@@ -19,7 +19,7 @@ static int is_hex(uint8_t c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* What one token prints, as written down in format.h; NULL: no such token. */
+/* The text that a token prints, as written down in format.h; NULL: no such token. */
 static const char *token_text(uint8_t c, size_t *n) {
   static const struct {
     uint8_t c;

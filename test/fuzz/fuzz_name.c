@@ -34,7 +34,7 @@ static int is_printable(const char *z) {
   return 1;
 }
 
-/* What the rules say z is; 0: nothing. */
+/* The kind of z by the rules; 0: none. */
 static int judge(const char *z, size_t n) {
   if (strlen(z) != n || strchr(z, '\n')) return 0; /* "$" would stand before a line's end */
   if (strncmp(z, "arn:", 4) == 0) {

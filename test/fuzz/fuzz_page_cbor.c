@@ -123,7 +123,7 @@ static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t
 #define JUDGE NULL
 #endif
 
-/* What the page reader takes in one look (page_quick.c) must be what the token reader takes too. */
+/* Records that the page reader takes in one pass (page_quick.c) must be valid for the token reader, too. */
 static void judge_tokens(const slp_page *page, int verdict, const uint8_t *data, size_t size) {
   if (verdict == 0) {
     char *body = fuzz_copy(data, size);

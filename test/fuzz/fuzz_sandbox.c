@@ -47,7 +47,7 @@ static void fill(world *w, slp_str body) {
   }
 }
 
-/* One whole value, or nothing at all. */
+/* The text must be one whole value, or empty. */
 static void check_json(slp_str text) {
   slp_json j;
   int token;

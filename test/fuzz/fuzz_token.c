@@ -13,7 +13,7 @@ static int is_json(const char *p, size_t n) {
   json_error_t e;
   json_t *v = json_loadb(p, n, JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
   int ok = v != NULL;
-  /* What it can't hold is JSON all the same. */
+  /* A document that jansson can't hold is JSON all the same. */
   int beyond = !v && (json_error_code(&e) == json_error_numeric_overflow ||
                       json_error_code(&e) == json_error_stack_overflow ||
                       json_error_code(&e) == json_error_null_byte_in_key);

@@ -47,7 +47,7 @@ static uint8_t *read_file(const char *path, size_t *ret_n) {
   return p;
 }
 
-/* One to three edits: another byte, a flipped bit, a piece doubled or taken out. */
+/* Makes one to three edits: another byte, a flipped bit, a piece doubled or taken out. */
 static size_t change(uint8_t *p, size_t n, size_t max) {
   for (uint64_t edits = 1 + below(3); edits > 0 && n > 0; edits--) {
     size_t at = (size_t)below(n), len = 1 + (size_t)below(n - at < 16 ? n - at : 16);

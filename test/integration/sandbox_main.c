@@ -88,7 +88,7 @@ static int read_named(const char *text, char name[256], uint64_t *number, const 
   return slp_parse_u64((slp_str){colon + 1, digits}, number);
 }
 
-/* One of the arguments "what=...", when it is one. */
+/* Handles one of the arguments "what=...", when it is one. */
 static int make(program *p, const char *what, const char *arg) {
   char name[256];
   uint64_t number;

@@ -55,7 +55,8 @@ void writing_init(suite *u, writing *x, const char *hash, const char *range);
 void writing_send(slp_store *s, writing *x);
 void writing_free(writing *x);
 slp_written write_now(suite *u, slp_store *s, writing *x); /* waited for; the answer is in x */
-/* One atom, or none; exactly these changes. Ends the test when the request fails. */
+/* Updates a row with one condition or none, and exactly these changes. Ends the test when the request
+ * fails. */
 slp_written update(suite *u, slp_store *s, const char *range, const slp_atom *when, size_t when_n,
                    const slp_change *changes, size_t n);
 void put(suite *u, slp_store *s, const char *range, const slp_change *changes, size_t n);

@@ -19,7 +19,7 @@ static uint64_t number_of(const sloop_record_t *rec) {
   return word * inverse;
 }
 
-/* Of this life of the shard. */
+/* The last record of the shard in this epoch. */
 static uint64_t *last_of(oom_reader *x, const char *shard, uint64_t epoch) {
   size_t i = 0;
   while (i < OOM_READER_SHARDS && x->shards[i].id[0] && strcmp(x->shards[i].id, shard)) i++;
@@ -40,7 +40,7 @@ typedef struct later_done {
   sloop_batch_t *batch;
 } later_done;
 
-/* One in five is given back with its second half. */
+/* Gives a batch back; of every fifth only the first half is acknowledged. */
 static void done(oom_reader *x, sloop_batch_t *b) {
   size_t n = sloop_batch_count(b), acked = x->batches % 5 == 4 ? n / 2 : n;
   if (!x->closing) mark(x, b, acked);

@@ -142,7 +142,7 @@ static void play_judged(oom_run *r, slp_world *w, const how_read *how) {
   play_life(r, &u, s);
   if (u.s) (void)slp_user_save(&u);
   r->armed = 0;
-  /* What the latest was nobody knows when there was no memory to ask for it. */
+  /* The place of "latest" is not known when there was no memory to ask for it. */
   int asked = how->start != SLOOP_LATEST || s->shards[0].latest_locates;
   if (u.token && asked && !u.oracle->bad[0]) read_on_from_token(&u, s);
   slp_user_finish(&u);

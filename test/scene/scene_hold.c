@@ -94,8 +94,8 @@ SCENE(never_returned_batches_bound_what_is_held) {
   CHECK(now.batches_now >= 1); /* the second waits for bytes that the first one pins */
   CHECK(now.buffered_bytes_now > 0);
   check_promises(&st->u);
-  /* What has arrived, tables included. (Memory reserved for bodies still to come is not touched before they
-   * do; bench/held measures the process.) */
+  /* The bytes that have arrived, tables included. (Memory reserved for bodies still to come is not touched
+   * before they arrive; bench/buffered measures the process.) */
   CHECK(now.buffered_bytes_peak <= (2u << 20) + st->w->largest_answer);
   uint64_t gets = st->w->gets;
   slp_world_pass(st->w, 60000);

@@ -132,7 +132,7 @@ static void give(worker *w, sloop_batch_t *b) {
       snprintf(w->back_of, sizeof w->back_of, "%s", r->shard);
       break;
     }
-    /* What belongs to a lease that is gone does not count, and may be read again. */
+    /* Records of a lease that is gone do not count as acknowledged, and may be read again. */
     acked(w, r);
   }
   sloop_batch_done(b, i);
@@ -1102,7 +1102,7 @@ static void on_tip_with_all_told(sloop_t *s, void *arg) {
   if (w->back_of[0]) CHECK_FAIL("w%d is at the tip, and gave a record of %s back", w->n, w->back_of);
 }
 
-/* What was given back goes with the lease, and the user hears that first. */
+/* The acknowledged records go with the lease, and the user is told of the lease first. */
 STORY_OF_BOTH(no_tip_is_told_between_a_give_back_and_the_word_that_its_shard_goes) {
   crew_begin(c, seed, 4);
   for (int i = 0; i < 2; i++) {

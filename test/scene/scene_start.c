@@ -191,7 +191,7 @@ SCENE(trimmed_and_told_to_stop_the_shard_stops) {
   CHECK(st->u.judged->shards[0].stopped);
 }
 
-/* Whoever says so may be wrong, and what was handed out before does not come again without need. */
+/* The service may be wrong about it, and records handed out before must not come again without need. */
 SCENE(told_that_its_place_is_gone_it_neither_repeats_nor_forgets_what_it_has) {
   stage_begin(st, seed, 1);
   st->u.oracle->losses_expected = 1;

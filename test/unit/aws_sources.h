@@ -58,7 +58,7 @@ static inline void sources_expect(const char *want) {
   if (!same) CHECK_FAIL("got \"%s\", not \"%s\"", got, want);
 }
 
-/* One chain from opening to closing; answers are scripted by `script` (may be NULL). */
+/* Runs a chain from opening to closing; answers are scripted by `script` (may be NULL). */
 static inline void sources_once(const fake_pair *env, const fake_pair *files, void (*script)(void),
                                 const char *want) {
   sources_open(env, files, NULL);
@@ -68,7 +68,7 @@ static inline void sources_once(const fake_pair *env, const fake_pair *files, vo
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
-/* One attempt, with the n-th allocation and all after it failing. 1: there were keys at its end. */
+/* Makes an attempt with the n-th allocation and all after it failing. 1: there were keys at its end. */
 static inline int sources_story(const fake_pair *env, const fake_pair *files, void (*script)(void), long n) {
   char why[160];
   int fine = 0;
@@ -116,7 +116,7 @@ static inline void *sources_searching(void *ctx, void *p, size_t was, size_t wan
   return moved;
 }
 
-/* One attempt; whatever holds SESAME is a secret. */
+/* Makes an attempt; memory that contains SESAME is secret. */
 static inline void sources_wiped(const fake_pair *env, const fake_pair *files, void (*script)(void)) {
   char why[160];
   mem = slp_mem_new(sources_searching, NULL);

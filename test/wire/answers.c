@@ -1,4 +1,5 @@
-/* What HTTP calls make of answers: whole, cut at every byte, reset, too large, slow, sent twice. */
+/* The outcomes of HTTP calls for answers that are whole, cut at every byte, reset, too large, slow, sent
+ * twice. */
 #include "wire.h"
 
 /* ---- cut at every byte ------------------------------------------------------------------------ */

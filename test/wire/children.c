@@ -66,7 +66,8 @@ TEST(it_has_no_input_and_no_descriptor_of_libuv_or_of_a_connection) {
   wire w;
   one x;
   wire_open(&w);
-  /* Whoever started the test may have left descriptors to it, and so to the child: those are not ours. */
+  /* The process that started the test may have passed descriptors to it, and so to the child: those are not
+   * ours. */
   make(&x, &w, 2000,
        SHELL("cat; for f in /proc/self/fd/*; do case $f in */[012]) ;; *) readlink $f;; esac; "
              "done; echo end"));

@@ -14,14 +14,14 @@ typedef struct crowd {
 
 /* All there are, in rounds with a sandbox of their own each. */
 void crowd_run(crowd *c);
-/* One story, alone, told on standard output. free() it. */
+/* Plays one story alone and prints it on standard output. free() it. */
 story *crowd_one(const story_plan *plan, story_book *book);
-/* What the exchange that was spoilt asked for; or "". */
+/* The operation of the exchange that was spoilt; or "". */
 const char *crowd_spoilt_op(const story *st);
 const char *crowd_name(int leased); /* "plain", "leased" */
 /* SLOOP_TEST_SEED, or the time. Printed. */
 uint64_t crowd_seed(void);
-/* Nothing of this machine's user plays a part. */
+/* Makes the test independent of this machine's user. */
 void crowd_alone(void);
 
 #endif

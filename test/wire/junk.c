@@ -1,5 +1,5 @@
-/* What HTTP calls make of answers that are not what HTTP says: each has one outcome, named here; the call
- * after it is answered properly, nothing is asked twice, and nothing goes to another place. */
+/* The outcomes of HTTP calls for answers that are not valid HTTP: each has one outcome, named here; the call
+ * after it is answered properly, nothing is requested twice, and nothing is sent to another place. */
 #include "junk.h"
 #include "valve.h"
 #include "wire.h"

@@ -2,7 +2,7 @@
 #include "wire.h"
 #include "scarce.h"
 
-/* What the server child does with each connection it gets. */
+/* The server child's behaviour on each of its connections. */
 typedef enum { ANSWER, SILENT, HALF, SLOW } manner;
 typedef struct plan {
   manner manner;

@@ -386,7 +386,7 @@ static int ended_unheard(int fd) {
   return heard_n == 0 && wire_us() - began < 5000000;
 }
 
-/* Nobody may keep a connection for ever: not by silence, not by a request that never ends, not by reading
+/* No client may keep a connection for ever: not by silence, not by an endless request, not by reading
  * nothing. */
 TEST(an_old_connection_is_closed_whatever_it_does) {
   open_world();

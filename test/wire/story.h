@@ -12,7 +12,7 @@
 #define STORY_RECORDS 7
 #define STORY_SHARDS 3 /* 0, and the two it was split into */
 
-/* What they all read from. */
+/* The sandbox that all workers read from. */
 typedef struct story_world {
   uv_loop_t *loop;
   sloop_sandbox_t *box;
@@ -39,7 +39,7 @@ typedef struct story_book {
 
 typedef enum { STORY_READS, STORY_STOPS, STORY_CLOSES, STORY_ASKS, STORY_CLEARS, STORY_IS_DONE } story_phase;
 
-/* One worker, from open to close. */
+/* A worker, from open to close. */
 typedef struct story_life {
   struct story *of;
   uint8_t got[STORY_RECORDS];

@@ -201,7 +201,7 @@ static int body_begins_well(const wire_call *c) {
 }
 static int body_is_whole(const wire_call *c, size_t n) { return body_begins_well(c) && c->body.n == n; }
 
-/* What a cut may be told as; SLOOP_ETLS would say that trying again is of no use. */
+/* The errors that a cut may have; SLOOP_ETLS would say that trying again is of no use. */
 static int is_of_the_network(int error) {
   return error == UV_ECONNRESET || error == UV_EPIPE || error == SLOOP_EREMOTE || error == UV_ETIMEDOUT;
 }

@@ -145,7 +145,7 @@ static inline void wire_child_stop(wire_child *c) {
   waitpid(c->pid, NULL, 0);
 }
 
-/* One whole request into out (NUL-ended). Its length; 0: the peer left. */
+/* Reads one whole request into out (NUL-ended). Its length; 0: the peer left. */
 static inline size_t wire_read_request(int fd, char *out, size_t room) {
   size_t n = 0, want = 0;
   for (;;) {

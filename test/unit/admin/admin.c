@@ -58,7 +58,7 @@ TEST(everything_the_table_says) {
   end();
 }
 
-/* One look sees the age of a stamp, and allows for clocks that differ. */
+/* A single poll judges by the age of a stamp, and allows for clocks that differ. */
 TEST(owners_by_one_look) {
   static const struct {
     const char *ts;

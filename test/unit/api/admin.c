@@ -1,5 +1,5 @@
-/* api/admin.c: who may ask what and when, and that everybody is answered once, also by closing. What the
- * answers say: unit/admin/. */
+/* api/admin.c: which calls are allowed when, and that each is answered once, also by closing. unit/admin/
+ * tests the content of the answers. */
 #include "api/open.h"
 #include "store/memory.h"
 
@@ -102,7 +102,7 @@ static int open_consumer(const char *app) {
 
 static void prepared(slp_store_req *rq) { CHECK_INT(rq->fail.class, SLP_FINE); }
 
-/* The table that a worker of this process would have made. */
+/* Makes the table that a worker of this process would have made. */
 static void make_table(void) {
   static const slp_table_spec spec = {"leases", "app", "row"};
   slp_store *store;
@@ -214,7 +214,7 @@ TEST(no_table_and_no_stream) {
   end();
 }
 
-/* Closed at any moment: who asked hears of it before the end, and nobody twice. */
+/* Closed at any moment: each call is answered once, before the end. */
 TEST(closing) {
   begin("shop");
   make_table();

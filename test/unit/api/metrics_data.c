@@ -1,4 +1,4 @@
-/* api/metrics_data.c: which data a sample makes, and from when counters count. */
+/* api/metrics_data.c: the data that a sample makes, and the start of counters. */
 #include "api/metrics_data.h"
 
 #include "check.h"

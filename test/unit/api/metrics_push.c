@@ -1,5 +1,4 @@
-/* api/metrics_push.c: rounds, calls and what is told again, against a CloudWatch that adds up what it took.
- */
+/* api/metrics_push.c: rounds, calls and repeated data, against a CloudWatch that adds up the data it took. */
 #include "api/metrics_push.h"
 
 #include "aws_fake_host.h"

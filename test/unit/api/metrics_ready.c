@@ -1,4 +1,4 @@
-/* api/metrics_ready.c: when a consumer is not ready, and what is said then. */
+/* api/metrics_ready.c: when a consumer is not ready, and the reason given. */
 #include "api/metrics_ready.h"
 
 #include "check.h"

@@ -1,4 +1,4 @@
-/* api/metrics_sample.c: what grows while it is taken stays readable; twins are told apart. */
+/* api/metrics_sample.c: a sample stays readable while it grows; consumers of the same name are numbered. */
 #include "api/metrics_sample.h"
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* api/metrics_text.c: names, labels, what is left out, and that slices change nothing. That a Prometheus
- * client reads it, integration/metrics.py shows. */
+/* api/metrics_text.c: names, labels, omitted values, and that slices change nothing. integration/metrics.py
+ * shows that a Prometheus client reads it. */
 #include "api/metrics_text.h"
 
 #include "check.h"
@@ -29,7 +29,7 @@ static const char *text(size_t lines_max, slp_metrics_own own) {
   return slp_buf_z(&out);
 }
 static const char *all(void) { return text(SIZE_MAX, (slp_metrics_own){0}); }
-/* How often a whole line stands there. */
+/* The number of times that a whole line occurs. */
 static int lines(const char *line) {
   int n = 0;
   size_t len = strlen(line);

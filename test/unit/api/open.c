@@ -1,5 +1,5 @@
-/* open.c - opening and joining on a real loop, and credentials that are asked for while everything ends.
- * What an open consumer does is told by the scenes. */
+/* open.c - opening and joining on a real loop, and requests for credentials while everything ends. The scenes
+ * test open consumers. */
 #include "api/open.h"
 
 #include <uv.h>
@@ -73,7 +73,8 @@ TEST(who_has_started_or_closed_is_not_joined) {
   end(2);
 }
 
-/* Whoever is asked for credentials may answer after the end; who was not asked yet never is. */
+/* A callback that was asked for credentials may answer after the end; one that was not asked yet is never
+ * called. */
 TEST(closed_at_any_moment_around_the_question_for_credentials) {
   int asked_once = 0, never_asked = 0;
   for (int turns = 0; turns <= 12; turns++) { /* the last time until it is asked */
@@ -99,7 +100,7 @@ TEST(closed_at_any_moment_around_the_question_for_credentials) {
   CHECK(asked_once && never_asked);
 }
 
-/* Two of a family: the one that was asked for credentials is gone before it is. */
+/* Two of a family: the member that was to be asked for credentials is closed before it is asked. */
 TEST(when_the_one_that_knows_the_credentials_is_closed_the_others_are_told) {
   sloop_t *a, *b;
   char why[160];

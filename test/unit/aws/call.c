@@ -688,7 +688,7 @@ TEST(cancel_is_silent_in_every_state) {
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
-/* One whole story, with the n-th allocation and all after it failing. 1: it ended well. */
+/* Plays the whole story, with the n-th allocation and all after it failing. 1: it ended well. */
 static int story(long n) {
   char why[160];
   int fine = 0;

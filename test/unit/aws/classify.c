@@ -1,4 +1,4 @@
-/* classify.c - what each error of the services means, from whatever body it comes in. */
+/* classify.c - the class of each error of the services, from each form of body. */
 #include "aws/classify.h"
 
 #include "base/buf.h"
@@ -52,7 +52,7 @@ static const expected table[] = {
     {"RequestTimeTooSkewed", 403, SLP_AUTH, SLP_REMEDY_CLOCK},
     {"IncompleteSignature", 400, SLP_AUTH, SLP_REMEDY_NONE},
     {"MissingAuthenticationTokenException", 400, SLP_AUTH, SLP_REMEDY_NONE},
-    /* names nobody knows: by status */
+    /* unknown names: by status */
     {"BrandNewException", 400, SLP_REFUSED, SLP_REMEDY_NONE},
     {"BrandNewException", 500, SLP_TRANSIENT, SLP_REMEDY_NONE},
     {"", 301, SLP_REFUSED, SLP_REMEDY_NONE},

@@ -1,5 +1,5 @@
-/* aws/cloudwatch.c: a call's words and limits, and what becomes of it. That services take it, the vectors
- * (botocore) and integration/metrics.py (moto) show. */
+/* aws/cloudwatch.c: a call's words and limits, and its outcome. The vectors (botocore) and
+ * integration/metrics.py (moto) show that services accept it. */
 #include "aws/cloudwatch.h"
 
 #include "aws_fake_host.h"

@@ -1,5 +1,4 @@
-/* creds.c - which keys are found where, what is refused as half a configuration, when keys are renewed.
- */
+/* creds.c - where keys are found, which half configurations are refused, and when keys are renewed. */
 #include <sloop.h>
 
 #include "aws/aws_impl.h"
@@ -249,7 +248,7 @@ TEST(the_chain_finds_keys_or_says_what_is_wrong) {
     int ok =
         w->want[0] == '!' ? got[0] == '!' && strstr(got, w->want + 1) != NULL : strcmp(got, w->want) == 0;
     if (!ok) CHECK_FAIL("%s: got \"%s\", not \"%s\"", w->what, got, w->want);
-    /* What is wrong is told; what is secret is not. */
+    /* The message says what is wrong and shows no secret. */
     if (got[0] == '!' && (strstr(got, "SF") || strstr(got, "SG")))
       CHECK_FAIL("%s: secret in \"%s\"", w->what, got);
     close_chain();

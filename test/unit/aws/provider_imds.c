@@ -1,5 +1,5 @@
-/* provider_imds.c - the conversation with a machine's metadata service: token, role, keys; what is done
- * when one of them does not come. */
+/* provider_imds.c - the conversation with a machine's metadata service: token, role, keys; and the failure of
+ * each. */
 #include "aws_sources.h"
 
 #define KEYS                                                                                              \

@@ -1,4 +1,4 @@
-/* provider_profile.c - roles: whose keys sign which question, chains, circles, and every way to fail. */
+/* provider_profile.c - roles: the keys that sign each request, chains, circles, and every way to fail. */
 #include "aws_sources.h"
 
 #define COMMON \
@@ -263,7 +263,7 @@ TEST(a_profile_that_is_not_there_and_one_whose_name_only_begins_like_it) {
        "!the name is longer than 127 bytes");
 }
 
-/* Two hours ahead: by our own clock the keys would be dead before they come. */
+/* Two hours ahead: by our own clock the keys would expire before they arrive. */
 TEST(keys_are_judged_by_the_clock_that_their_own_question_corrected) {
   const fake_pair files[] = {
       {"/h/.aws/config", "[profile a]\nrole_arn = arn:a\nsource_profile = b\n"},

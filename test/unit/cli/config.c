@@ -1,5 +1,4 @@
-/* config.c - the configuration file: what may stand in it, what is refused with file and line, who wins.
- */
+/* config.c - the configuration file: its content, refusals with file and line, and precedence. */
 #include "cli/config.h"
 
 #include <fcntl.h>

@@ -128,7 +128,7 @@ TEST(a_silent_owner_is_watched_for_a_whole_lease) {
   end();
 }
 
-/* Who may not have been heard for trouble of the table gets a whole lease anew. */
+/* A worker that may not have been heard because of trouble with the table gets a whole lease again. */
 TEST(trouble_of_the_table_begins_the_watch_anew) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=" P, "owner=b." INCARNATION);

@@ -1,4 +1,4 @@
-/* pending.c - what is acknowledged when so many bytes are written. The batches are the scripted
+/* pending.c - the records acknowledged when so many bytes are written. The batches are the scripted
  * library's: it notes how many records of each were given back as done. */
 #include "cli/pending.h"
 

@@ -1,4 +1,4 @@
-/* print.c - records to text: what is decoded, left out, and what happens to what can't be decoded. */
+/* print.c - records to text: decoding, omission, and data that can't be decoded. */
 #include "cli/print.h"
 #include "check.h"
 

@@ -66,7 +66,7 @@ TEST(one_stream) {
       read_file("{\n \"stream_arn\": \"" KINESIS("orders") "\",\n \"active\": [],\n \"shards\": []\n}", 1),
       0);
   CHECK(tokens[0] && strstr(tokens[0], "\"active\""));
-  /* what is no ARN as we know them is the library's to judge */
+  /* the library judges a token whose ARN has an unknown form */
   CHECK_INT(read_file(TOKEN("local", ""), 1), 0);
   CHECK(tokens[0] != NULL);
 }

@@ -1,4 +1,4 @@
-/* watch_past.c - lags and moves from look to look. */
+/* watch_past.c - lags and moves from poll to poll. */
 #include "cli/watch_past.h"
 #include "check.h"
 
@@ -48,7 +48,7 @@ TEST(a_move_is_a_new_owner) {
   look("b.1", -1, 4000);
   CHECK_INT(slp_watch_past_moves(&p, 4000), 1);
   look("", -1, 5000);
-  look("b.1", -1, 6000); /* it gave it up and took it again */
+  look("b.1", -1, 6000); /* it released it and took it again */
   CHECK_INT(slp_watch_past_moves(&p, 6000), 1);
   look("", -1, 7000);
   look("a.1", -1, 8000);

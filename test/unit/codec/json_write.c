@@ -1,5 +1,5 @@
-/* json_write.c - the JSON writer against jansson: random documents, byte for byte and value for value;
- * and what it says when there is no room, no memory, or a text that is not UTF-8. */
+/* json_write.c - the JSON writer against jansson: random documents, byte for byte and value for value; and
+ * its errors without room, without memory, and for a text that is not UTF-8. */
 #include "codec/json_write.h"
 
 #include "check.h"
@@ -262,7 +262,7 @@ static slp_str draw_text(char room[64], int controls, int nul) {
   return (slp_str){room, n};
 }
 
-/* The same value to both. */
+/* Writes the same value with both. */
 static json_t *put_random(slp_jw *w, unsigned depth, int controls) {
   char room[64];
   slp_str s;

@@ -1,5 +1,5 @@
-/* Aggregates in pages: what becomes of good, odd and hostile ones; that slices and failing memory change
- * nothing; that a slice is bounded. test/vectors/kpl_agg.py compares with others' readers. */
+/* Aggregates in pages: good, odd and hostile ones; slices and failing memory change nothing; a slice is
+ * bounded. test/vectors/kpl_agg.py compares with other readers. */
 #include "codec/kpl.h"
 
 #include "base/num.h"
@@ -328,8 +328,7 @@ TEST(slices_of_any_size_give_the_same_page) {
   }
 }
 
-/* The work of a slice, as instructions would count it, can't be seen from here; how many slices there are
- * can. */
+/* The work of a slice can't be seen from here, but the number of slices can. */
 TEST(long_aggregates_and_many_small_ones_take_many_slices) {
   size_t steps;
   start();

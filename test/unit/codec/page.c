@@ -1,5 +1,5 @@
-/* The page reader: what each form of an answer gives; that slices of any size, cuts and failing memory
- * change nothing; that a slice is bounded. */
+/* The page reader: the result for each form of an answer; slices of any size, cuts and failing memory change
+ * nothing; a slice is bounded. */
 #include "codec/page.h"
 
 #include <time.h>
@@ -654,7 +654,7 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* One 14 MB string of each kind: the number of slices tells that none did more than it may; the CPU time
+/* Reads a 14 MB string of each kind: the number of slices tells that none did more than it may; the CPU time
  * has a wide limit, for slow machines and sanitizers. */
 static void long_string(const char *before, int c, const char *after, slp_form form, size_t n,
                         size_t *ret_data_n) {

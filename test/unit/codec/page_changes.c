@@ -274,7 +274,7 @@ static void put_name(slp_buf *b, const char *name, int *first) {
   put_space(b);
 }
 
-/* Any value, with everything in it that could be taken for what it is not. */
+/* Writes a value with everything in it that could be mistaken for something else. */
 static void put_noise(slp_buf *b, int depth) {
   static const char *const leaves[] = {"{\"S\":\"}]\\\"{\"}",
                                        "{\"N\":\"-1.5e+7\"}",

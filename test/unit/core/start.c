@@ -69,7 +69,8 @@ static slp_shard started_from(sloop_aggregates_t kind, uint32_t sub) {
   return s;
 }
 
-/* Who expands aggregates leaves sub-record 0 behind for a record by itself and for the first of many. */
+/* A worker that expands aggregates stores sub-record 0 both for a record by itself and for the first of
+ * many. */
 TEST(an_aggregate_begun_by_another_worker_comes_again_where_it_is_kept_as_it_came) {
   for (uint32_t sub = 0; sub < 3; sub++) {
     slp_shard s = started_from(SLOOP_AGGREGATES_KEEP, sub);

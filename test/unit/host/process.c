@@ -1,4 +1,4 @@
-/* What programs use: signals, ticks, output that never blocks, the end of input. */
+/* The functions for programs: signals, ticks, output that never blocks, the end of input. */
 #include <fcntl.h>
 #include <pty.h>
 #include <signal.h>

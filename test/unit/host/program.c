@@ -28,7 +28,7 @@ static void end(void) {
   slp_mem_drop(mem);
 }
 
-/* What the child does, until its standard input ends. */
+/* The parts that the child plays, until its standard input ends. */
 static int play(const char *part) {
   char c;
   if (strcmp(part, "short") == 0) return 0;

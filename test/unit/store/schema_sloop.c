@@ -165,7 +165,7 @@ TEST(verbs_that_the_table_can_not_say) {
   end();
 }
 
-/* What a listing or somebody else's row says may be of any length. */
+/* Texts from a listing or from another worker's row may have any length. */
 TEST(names_that_are_too_long) {
   char text[600];
   memset(text, '7', sizeof text);

@@ -1,4 +1,4 @@
-/* held.c - the memory bound: a consumer whose callback never gives a batch back must stay under
+/* buffered.c - the memory bound: a consumer whose callback never gives a batch back must stay under
  * buffered_bytes_max plus one page, measured as peak RSS above that of the same run with one small shard. */
 #include "bench.h"
 
@@ -10,15 +10,15 @@
 #define BATCHES_MAX 64
 #define QUIET_MS 1500 /* no page for so long: the budget has closed the tap */
 
-typedef struct held_job {
+typedef struct buffered_job {
   const char *url, *stream;
   int cbor, order_shard;
-} held_job;
-typedef struct held_result {
-  uint64_t rss_peak, held_peak, own_peak, pages, page_bytes, batches, live_after;
-} held_result;
-typedef struct held_run {
-  held_result *result;
+} buffered_job;
+typedef struct buffered_result {
+  uint64_t rss_peak, buffered_peak, own_peak, pages, page_bytes, batches, live_after;
+} buffered_result;
+typedef struct buffered_run {
+  buffered_result *result;
   sloop_t *consumer;
   uv_timer_t timer;
   bench_heap heap;
@@ -26,17 +26,17 @@ typedef struct held_run {
   size_t out_n;
   uint64_t pages_seen;
   double changed_s;
-} held_run;
+} buffered_run;
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
-  held_run *run = arg;
+  buffered_run *run = arg;
   (void)s;
   if (run->out_n == BATCHES_MAX) bench_die("more than %d batches are out", BATCHES_MAX);
   run->out[run->out_n++] = b; /* and never back while it runs */
 }
 
 static void on_tick(uv_timer_t *timer) {
-  held_run *run = timer->data;
+  buffered_run *run = timer->data;
   sloop_stats_t stats;
   sloop_stats_get(run->consumer, &stats, sizeof stats);
   double now = bench_wall_s();
@@ -47,7 +47,7 @@ static void on_tick(uv_timer_t *timer) {
   int quiet = now - run->changed_s > QUIET_MS * 1e-3;
   if (!run->out_n || !quiet) return;
   run->result->rss_peak = bench_rss_peak_bytes();
-  run->result->held_peak = stats.buffered_bytes_peak;
+  run->result->buffered_peak = stats.buffered_bytes_peak;
   run->result->own_peak = run->heap.peak;
   run->result->pages = stats.pages;
   run->result->page_bytes = stats.page_bytes;
@@ -56,9 +56,9 @@ static void on_tick(uv_timer_t *timer) {
   sloop_close(run->consumer, NULL, NULL);
 }
 
-static void held_client(const void *job_v, void *result_v) {
-  const held_job *job = job_v;
-  held_run run = {.result = result_v};
+static void buffered_client(const void *job_v, void *result_v) {
+  const buffered_job *job = job_v;
+  buffered_run run = {.result = result_v};
   uv_loop_t loop;
   sloop_opts_t o;
   if (uv_loop_init(&loop)) bench_die("uv_loop_init");
@@ -85,36 +85,38 @@ static void held_client(const void *job_v, void *result_v) {
   run.result->live_after = run.heap.live;
 }
 
-typedef struct held_case {
+typedef struct buffered_case {
   const char *what;
   bench_stream stream;
   uint64_t page_json, page_cbor; /* the largest page: what one more than the budget may cost */
-} held_case;
+} buffered_case;
 /* Pages as the service caps them: 10 MiB of records or 10,000; JSON is 4/3 of the payload and about 200 bytes
  * of text a record more, CBOR about 180, and a table row is 32. */
-static const held_case cases[] = {
+static const buffered_case cases[] = {
     {"4 shards of 1 MiB records",
-     {"held-huge", 4, 4000, 1u << 20, 0},
+     {"buffered-huge", 4, 4000, 1u << 20, 0},
      (10u << 20) / 3 * 4 + 8192,
      (10u << 20) + 8192},
-    {"16 shards of 1 KiB records", {"held-plain", 16, 1000000, 1024, 0}, 10000 * 1600u, 10000 * 1240u},
-    {"64 shards of 100 B records", {"held-tiny", 64, 1000000, 100, 0}, 10000 * 380u, 10000 * 320u},
+    {"16 shards of 1 KiB records", {"buffered-plain", 16, 1000000, 1024, 0}, 10000 * 1600u, 10000 * 1240u},
+    {"64 shards of 100 B records", {"buffered-tiny", 64, 1000000, 100, 0}, 10000 * 380u, 10000 * 320u},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-static int report(const held_case *c, const held_job *job, const held_result *one, const held_result *r) {
+static int report(const buffered_case *c, const buffered_job *job, const buffered_result *one,
+                  const buffered_result *r) {
   uint64_t page = job->cbor ? c->page_cbor : c->page_json, bound = HELD_BYTES + page;
   uint64_t above = r->rss_peak > one->rss_peak ? r->rss_peak - one->rss_peak : 0;
   int met = above <= bound && !r->live_after;
   printf(
-      "  %-27s %s, order %-5s  %6.1f MB above the small run, bound %.1f: %s  (held %.1f, own peak %.1f, "
+      "  %-27s %s, order %-5s  %6.1f MB above the small run, bound %.1f: %s  (buffered %.1f, own peak %.1f, "
       "%" PRIu64 " pages of %.2f MB, %" PRIu64 " batches, left %" PRIu64 ")\n",
       c->what, job->cbor ? "cbor" : "json", job->order_shard ? "shard" : "time", (double)above * 1e-6,
-      (double)bound * 1e-6, met ? "met" : "NOT met", (double)r->held_peak * 1e-6, (double)r->own_peak * 1e-6,
-      r->pages, (double)r->page_bytes * 1e-6 / (double)(r->pages ? r->pages : 1), r->batches, r->live_after);
-  printf("{\"bench\":\"held\",\"stream\":\"%s\",\"wire\":\"%s\",\"above\":%" PRIu64 ",\"bound\":%" PRIu64
-         ",\"held\":%" PRIu64 ",\"leaked\":%" PRIu64 "}\n",
-         c->stream.name, job->cbor ? "cbor" : "json", above, bound, r->held_peak, r->live_after);
+      (double)bound * 1e-6, met ? "met" : "NOT met", (double)r->buffered_peak * 1e-6,
+      (double)r->own_peak * 1e-6, r->pages, (double)r->page_bytes * 1e-6 / (double)(r->pages ? r->pages : 1),
+      r->batches, r->live_after);
+  printf("{\"bench\":\"buffered\",\"stream\":\"%s\",\"wire\":\"%s\",\"above\":%" PRIu64 ",\"bound\":%" PRIu64
+         ",\"buffered\":%" PRIu64 ",\"leaked\":%" PRIu64 "}\n",
+         c->stream.name, job->cbor ? "cbor" : "json", above, bound, r->buffered_peak, r->live_after);
   return met;
 }
 
@@ -125,21 +127,21 @@ int main(int argc, char **argv) {
   bench_server server;
   int all_met = 1;
   for (size_t i = 0; i < CASES; i++) streams[i] = cases[i].stream;
-  streams[CASES] = (bench_stream){"held-small", 1, 10, 100, 0};
+  streams[CASES] = (bench_stream){"buffered-small", 1, 10, 100, 0};
   bench_server_start(&server, cpus.server, streams);
   printf("buffered_bytes_max %.1f MB; peak RSS above that of a run with one small shard:\n",
          HELD_BYTES * 1e-6);
   for (int cbor = 0; cbor < 2; cbor++) {
-    held_result one = {0};
-    held_job small_job = {server.url, "held-small", cbor, 0};
-    bench_child(cpus.client, 60, held_client, &small_job, &one, sizeof one);
+    buffered_result one = {0};
+    buffered_job small_job = {server.url, "buffered-small", cbor, 0};
+    bench_child(cpus.client, 60, buffered_client, &small_job, &one, sizeof one);
     for (size_t i = 0; i < CASES; i++) {
       for (int order_shard = 0; order_shard < (small ? 1 : 2); order_shard++) {
-        held_result r = {0};
-        held_job job = {server.url, cases[i].stream.name, cbor, order_shard};
+        buffered_result r = {0};
+        buffered_job job = {server.url, cases[i].stream.name, cbor, order_shard};
         if (order_shard && cases[i].stream.shards * 2 > BATCHES_MAX) continue;
         if (small && cbor && i) continue;
-        bench_child(cpus.client, 60, held_client, &job, &r, sizeof r);
+        bench_child(cpus.client, 60, buffered_client, &job, &r, sizeof r);
         all_met &= report(&cases[i], &job, &one, &r);
       }
     }
