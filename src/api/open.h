@@ -9,18 +9,18 @@
 #include "host/host.h"
 #include <sloop.h>
 
-/* What a consumer finds around it. Zeros: the process's environment, and what its options name; the simulator
+/* The surroundings of a consumer. Zeros: the process's environment, and what the options name; the simulator
  * gives its own. */
 typedef struct slp_outside {
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
   slp_ops *kinesis; /* borrowed: the service, instead of the real one */
-  /* Where leases are; 0 or an error code. */
+  /* Opens the store of leases; 0 or an error code. */
   int (*store)(void *ctx, slp_host *h, const slp_table_spec *table, slp_store **ret);
   void *ctx;
 } slp_outside;
 
-/* What joined consumers share. */
+/* The state that joined consumers share. */
 typedef struct slp_family {
   slp_host *host;
   slp_mem *mem; /* owns a reference */
@@ -31,11 +31,12 @@ typedef struct slp_family {
   struct slp_memory *memory;  /* likewise: leases that live here */
   slp_list metrics;           /* sloop_metrics_s */
   uint32_t members;
-  uint8_t several; /* there was more than one member at a time: names of leases hang on it, for ever */
+  uint8_t
+      several; /* there was more than one member at a time: from then on the names of leases depend on it */
   uint8_t owns_host;
   uint32_t unrefs;                 /* members that do not want to keep the loop alive */
   sloop_t *creds_for;              /* whose creds callback is asked */
-  struct slp_creds_ask *creds_ask; /* the question that is out; the user's answer frees it */
+  struct slp_creds_ask *creds_ask; /* the unanswered request for credentials; the user's answer frees it */
 } slp_family;
 
 struct sloop_s {

@@ -29,7 +29,7 @@ struct slp_follow {
 /* Opens the finder and asks for the shards. The caller sets the finder's on_closed and on_ending before. 0,
  * or a negative code after telling why. */
 int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const char *key);
-/* One of the shards has ended: finds its children. */
+/* A shard has ended: finds its children. */
 void slp_follow_ended(slp_follow *f);
 void slp_follow_tick(slp_follow *f);
 void slp_follow_free(slp_follow *f);

@@ -61,7 +61,7 @@ static const knob knobs[] = {
     {"worker", TEXT, OPT(worker), 0, 0, "name",
      "of this worker, no other one's in the application; else HOST-PID-RANDOM"},
     {"weight", U32, OPT(weight), 1, 1000, "shares", "of the shards for this worker, beside the others'"},
-    {"lease_ms", U32, OPT(lease_ms), 1000, 3600000, "ms", "a worker not heard of for so long is dead"},
+    {"lease_ms", U32, OPT(lease_ms), 1000, 3600000, "ms", "a worker that is silent for so long is evicted"},
     {"checkpoint_ms", U32, OPT(checkpoint_ms), 0, 3600000, "ms",
      "between writes of a position that moved; 0: only when a shard is given up"},
     {"handover_ms", U32, OPT(handover_ms), 1, 3600000, "ms",

@@ -18,7 +18,7 @@ typedef struct slp_printer {
   slp_buf delimiter, key_delimiter;
   slp_buf data_room, key_room; /* decoded */
   uint8_t terminal;            /* the lines are for a terminal */
-  const char *worker;          /* borrowed: with leases, who reads what is printed now; or NULL */
+  const char *worker;          /* borrowed: with leases, the worker that reads the records; or NULL */
   uint64_t undecoded;          /* printed as they came */
   char why[200];               /* of the last record that could not be decoded */
 } slp_printer;

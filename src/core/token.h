@@ -4,12 +4,14 @@
  *   {"stream_arn": ..., "active": [shard ids], "shards": [{"shard_id", "iterator_type", "sequence_number",
  *    "parent"}, ...]}
  *
- * active: who is to be read; each of them is among shards. iterator_type: trim_horizon (also when it is
- * absent), latest, at_sequence, after_sequence. Ours besides, ignored by bloop, strings like every number
- * here: sub_sequence  index inside the aggregate of sequence_number; absent: 0 arrived_at    ms, when the
- * record of sequence_number arrived not_before    ms; what arrived before is not to be handed over: reading
- * began at a time, or at the latest, and nothing was read yet. A reader that knows no times starts at the
- * oldest, and loses nothing */
+ * active: the shards to read; each of them is among shards. iterator_type: trim_horizon (also when it is
+ * absent), latest, at_sequence, after_sequence. Our own members, which bloop ignores, are strings like every
+ * number here:
+ *   sub_sequence  index inside the aggregate of sequence_number; absent: 0
+ *   arrived_at    ms, when the record of sequence_number arrived
+ *   not_before    ms; records that arrived before are not handed over: reading began at a time, or at the
+ *                 latest, and nothing was read yet. A reader that knows no times starts at the oldest, and
+ *                 loses nothing */
 #ifndef SLP_CORE_TOKEN_H
 #define SLP_CORE_TOKEN_H
 

@@ -1,8 +1,7 @@
 /* sqlite_file.c - SQLite: opening and checking the file, reading and changing rows in it.
  *
  *   tables(name, hash_name, range_name)      one row a table
- *   rows(tbl, hash, range, attrs)            attrs: the item as DynamoDB's JSON has it; range '' where there
- * is none
+ *   rows(tbl, hash, range, attrs)            attrs: the item as DynamoDB's JSON; range '' where there is none
  *
  * Crash-safe by WAL with full synchronisation: after a power cut no epoch is given out twice. Nothing here
  * waits for another process: SQLITE_BUSY comes back as `busy`. */

@@ -1,6 +1,6 @@
 /* fuzz_auth.c - signatures, by the client's signer and the sandbox's checker, which were written apart. Texts
  * apart by bytes 0x1e: host, target, type, token, body, and what is done to the header: a place and a byte.
- * What was signed is taken; with any byte of the signature, of the request or of the keys' name changed it is
+ * A signed request is taken; with a byte of the signature, of the request or of the keys' name changed it is
  * not; and any bytes at all in the header's place are refused in the service's words. */
 #include "aws/sigv4.h"
 #include "sandbox/model.h"

@@ -1,8 +1,8 @@
 /* fuzz_decode.c - the decoders of -s that read bytes from outside. The first byte picks one.
- *   j  JSON on one line: the same value (jansson's judgement), one line, and the same again from its own
- * output d  DynamoDB's typed JSON: what comes out is JSON on one line l  records of CloudWatch Logs: as many
- * events, with the same messages, as jansson finds z  packed data: what zlib packs comes out again; what is
- * given is unpacked or refused within its limit */
+ *   j  JSON on one line: the same value (jansson's judgement), one line, and again the same from its output
+ *   d  DynamoDB's typed JSON: the output is JSON on one line
+ *   l  records of CloudWatch Logs: as many events, with the same messages, as jansson finds
+ *   z  packed data: what zlib packs comes out again; the input is unpacked or refused within its limit */
 #include <zlib.h>
 
 #include "cli/decode_json.h"

@@ -84,7 +84,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
       [SLOOP_LEASE_ENDED] = "ended",
       [SLOOP_LEASE_LEADS] = "leads",
       [SLOOP_LEASE_FOLLOWS] = "follows",
-      [SLOOP_LEASE_EVICTED_OTHER] = "condemned",
+      [SLOOP_LEASE_EVICTED_OTHER] = "evicted another",
       [SLOOP_LEASE_HOLE] = "hole",
       [SLOOP_LEASE_BAD_ROW] = "bad row",
       [SLOOP_LEASE_TROUBLE] = "trouble",

@@ -1,6 +1,6 @@
 """What an idle fleet costs in request units, counted by the servers themselves: the sandbox and dynalite tell ConsumedCapacity
 with each answer, and a log of the requests between adds them up. In full: 1000 shards, 10 workers, at most a twentieth of one
-write per lease per 3.3 s, reads included; else a small fleet against what its heartbeats, bells and watches must come to."""
+write per lease per 3.3 s, reads included; else a small fleet against what its heartbeats, polls and watches must come to."""
 
 import collections
 import time
@@ -17,7 +17,7 @@ RENEW_S = 3.3
 
 
 def expected_sloop():
-    """Heartbeats; bells of followers; the leader's watch; audits that read every row consistently."""
+    """Heartbeats; followers' polls; the leader's watch; shard syncs that read every row consistently."""
     writes = WORKERS * 3600 / (10 / 3)
     reads = (WORKERS - 1) * 3600 / 0.75 * 0.5 + 3600 / 0.5 * 0.5 + SHARDS * 0.45 / 4 * 60
     return writes + reads

@@ -35,7 +35,7 @@ def judged(fleet, box, ticker):
 
 
 def at_rest(fleet, seconds):
-    """Fair shares, and the same for so long: longer than a plan takes to reach everybody."""
+    """Fair shares, and the same for so long: longer than an assignment takes to reach everybody."""
     held, since = fleet.wait_balance(), time.monotonic()
     while time.monotonic() - since < seconds:
         time.sleep(0.1)

@@ -163,7 +163,7 @@ def nothing_comes_again(fleet):
 
 
 def reshard_of(kinesis, stream):
-    """reshard(what, where): splits the open shard at that part of the hash ring, or merges it with its neighbour."""
+    """reshard(what, where): splits the open shard at that part of the hash keys, or merges it with its neighbour."""
     def reshard(what, where):
         shards = sorted((shard for shard in harness.list_shards(kinesis, stream)
                          if "EndingSequenceNumber" not in shard["SequenceNumberRange"]),

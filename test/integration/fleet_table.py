@@ -84,7 +84,7 @@ def throttled(lease_ms):
 
 
 def silent(lease_ms):
-    """dynalite stands (SIGSTOP) for two and a half leases: everybody suspends, nobody is condemned."""
+    """dynalite stands (SIGSTOP) for two and a half leases: everybody suspends, nobody is evicted."""
     with Box() as box, servers.Dynalite() as leases:
         stream = harness.new_stream(box.client(), 8)
         with fleets.Fleet(box.url, leases.url, stream, 4, lease_ms=lease_ms, poll_ms=200) as fleet:

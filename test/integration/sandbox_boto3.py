@@ -363,7 +363,7 @@ def lineage_through_generations():
         ring = [(int(s["HashKeyRange"]["StartingHashKey"]), int(s["HashKeyRange"]["EndingHashKey"]))
                 for s in open_shards()]
         expect(ring[0][0] == 0 and ring[-1][1] == TOP and len(ring) == 6, ring)
-        expect(all(a[1] + 1 == b[0] for a, b in zip(ring, ring[1:])), "the open shards do not tile the ring")
+        expect(all(a[1] + 1 == b[0] for a, b in zip(ring, ring[1:])), "the open shards do not cover the hash keys")
         width = {(b - a) // 2 ** 118 for a, b in ring}
         expect(len(width) == 1, f"UNIFORM_SCALING left parts of {width}")
         children = {}

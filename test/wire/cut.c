@@ -1,10 +1,10 @@
 /* cut.c - a story's connections end, are reset or go silent, at every byte of every request and answer: all
- * is read once and in order, nothing ends for good, no lease is lost to oneself, the table says the truth,
+ * is read once and in order, nothing ends for good, no worker loses a lease to itself, the table is right,
  * and no byte of memory stays.
  *
- *   wire_cut                                       a part of all places; which, SLOOP_TEST_SEED says or the
- * time wire_cut all [STORY [HOW [STRIDE]]]            every place wire_cut STORY HOW EXCHANGE up|down BYTE
- * one place */
+ *   wire_cut                                       a part of all places; SLOOP_TEST_SEED or the time choose it
+ *   wire_cut all [STORY [HOW [STRIDE]]]            every place
+ *   wire_cut STORY HOW EXCHANGE up|down BYTE       one place */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -146,7 +146,7 @@ static void fleet(slp_assign_worker *w, size_t n, slp_assign_lease *l, size_t le
   for (size_t i = 0; i < leases_n; i++) l[i] = (slp_assign_lease){SLP_NOBODY, SLP_NOBODY, SLP_NOBODY, 0, 0};
 }
 
-/* What the floor's one place is open for is what its worker must not have: others take one more instead. */
+/* The one worker below its share must not have the lease that is left: another takes one more instead. */
 TEST(a_surplus_that_one_worker_must_not_have_goes_to_another) {
   slp_assign_worker w[6];
   slp_assign_lease l[9];

@@ -1,4 +1,4 @@
-/* What a refused write means, by the row that refused: the table "Refusals and lost answers" of
+/* The meaning of a refused write, by the row that refused: the table "Refusals and lost answers" of
  * src/lease/PROTOCOL.md, whole. */
 #include "lease/outcome.h"
 

@@ -201,8 +201,8 @@ static void check_one(slp_sync_shard *t, int latest) {
     if (!t[i].ret) continue;
     CHECK(!t[i].row);
     for (int k = 0; k < 2; k++) {
-      /* What is made does not stand behind what is still to be read; of two that nothing is known
-       * of but a child of another parent, both begin at the latest, which is a closed one's end. */
+      /* A lease that is made never has a parent that is still to be read. Of a parent and child of which only
+       * a child of another parent is known, both begin at the latest, which is a closed shard's end. */
       size_t p = t[i].parents[k];
       CHECK(p == NO || !is_to_be_read(t, p));
       CHECK(p == NO || !t[p].ret || (latest && t[i].ret == SLP_SYNC_AT_START));
