@@ -2,7 +2,7 @@
  * is read once and in order, nothing ends for good, no worker loses a lease to itself, the table is right,
  * and no byte of memory stays.
  *
- *   wire_cut                                       a part of all places; SLOOP_TEST_SEED or the time choose it
+ *   wire_cut                                       a part of all places; chosen by SLOOP_TEST_SEED or the time
  *   wire_cut all [STORY [HOW [STRIDE]]]            every place
  *   wire_cut STORY HOW EXCHANGE up|down BYTE       one place */
 #include <inttypes.h>
