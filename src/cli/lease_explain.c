@@ -76,9 +76,9 @@ static void say_leader(page *p) {
 static const char *who_assigns(const page *p) {
   if (p->e->leader_state == SLOOP_LEADER_UNUSED) return "whichever worker finds it next takes it";
   if (p->e->leader_state == SLOOP_LEADER_ALIVE)
-    return "the leader plans it at its next audit, within about a minute";
-  return p->e->workers_alive ? "nobody leads now; the next leader plans it at once"
-                             : "no worker is alive; the first that starts plans it";
+    return "the leader assigns it at its next shard sync, within about a minute";
+  return p->e->workers_alive ? "nobody leads now; the next leader assigns it at once"
+                             : "no worker is alive; the first that starts assigns it";
 }
 
 /* ---- relatives ---------------------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static void say_children(page *p) {
 
 static void say_free(page *p, const char *shard) {
   if (*p->e->assigned_to)
-    say(p, "%s is nobody's, and planned for %s, which takes it in a moment", shard,
+    say(p, "%s is nobody's, and assigned to %s, which takes it in a moment", shard,
         id_of(p->e->assigned_to).p);
   else
     say(p, "%s is nobody's: %s", shard, who_assigns(p));
@@ -121,7 +121,7 @@ static void say_free(page *p, const char *shard) {
 static void say_dead_owner(page *p, const sloop_lease_t *l) {
   say(p, "%s is not being read: its owner %s is dead", l->shard, l->owner);
   if (*p->e->assigned_to)
-    say(p, "it is free now, and planned for %s, which takes it in a moment", id_of(p->e->assigned_to).p);
+    say(p, "it is free now, and assigned to %s, which takes it in a moment", id_of(p->e->assigned_to).p);
   else
     say(p, "it is free now; %s", who_assigns(p));
 }
@@ -149,7 +149,7 @@ static void say_no_lease(page *p, const char *shard) {
   if (p->e->leader_state == SLOOP_LEADER_UNUSED)
     say(p, "%s has no lease yet: the next worker that lists the stream makes it", shard);
   else if (p->e->leader_state == SLOOP_LEADER_ALIVE)
-    say(p, "%s has no lease yet: the leader makes it at its next audit, within about a minute", shard);
+    say(p, "%s has no lease yet: the leader makes it at its next shard sync, within about a minute", shard);
   else
     say(p, "%s has no lease, and nobody leads: %s", shard,
         p->e->workers_alive ? "the next leader makes it at once" : "the first worker that starts makes it");
@@ -213,7 +213,7 @@ static void say_claim(page *p, const sloop_lease_t *l) {
   if (*l->claim)
     say(p, "asked for by: %s; its owner hands it over when its batches are back", l->claim);
   else if (is_to_move(p, l))
-    say(p, "planned for: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
+    say(p, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
 }
 
 static void say_lease(page *p, const sloop_lease_t *l) {
@@ -223,7 +223,7 @@ static void say_lease(page *p, const sloop_lease_t *l) {
   say(p, "%s: %llu", p->e->epoch_is_counter ? "counter" : "epoch", (unsigned long long)l->epoch);
   if (*l->owner) say_owner(p, l);
   if (!is_ended(l)) say_claim(p, l);
-  if (*l->avoid) say(p, "given up for lack of progress by: %s; not planned for it for ten minutes", l->avoid);
+  if (*l->avoid) say(p, "given up for lack of progress by: %s; not assigned to it for ten minutes", l->avoid);
 }
 
 int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e) {
@@ -243,6 +243,6 @@ int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e) {
   if (*e->hole_from)
     say(&p, "hole: no lease covers the hash keys %s to %s; %s", e->hole_from, e->hole_to,
         e->leader_state == SLOOP_LEADER_UNUSED ? "records with them are not read"
-                                               : "the leader's next audit makes what is missing");
+                                               : "the leader's next shard sync makes what is missing");
   return slp_buf_failed(b);
 }

@@ -31,7 +31,7 @@ int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n) {
     case SLOOP_LEASE_LOST: return about_shard(e, "lease lost to another worker", line, n);
     case SLOOP_LEASE_RELEASED: return about_shard(e, "lease given up", line, n);
     case SLOOP_LEASE_ENDED: return about_shard(e, "read to its end", line, n);
-    case SLOOP_LEASE_LEADS: return about_worker(e, "plans for all", 0, line, n);
+    case SLOOP_LEASE_LEADS: return about_worker(e, "leads", 0, line, n);
     case SLOOP_LEASE_FOLLOWS: return about_worker(e, "plans no more", 0, line, n);
     case SLOOP_LEASE_EVICTED_OTHER: return as_told(e, "declared dead", 0, line, n);
     case SLOOP_LEASE_HOLE: return as_told(e, "a hole", 1, line, n);

@@ -91,7 +91,7 @@ void slp_assignment_retry(slp_fleet *f) {
 }
 
 void slp_assignment_init(slp_fleet *f) {
-  slp_read_init(&f->assignment.read, f, "what is planned for this worker", 3);
+  slp_read_init(&f->assignment.read, f, "the assignment of this worker", 3);
 }
 
 void slp_assignment_stop(slp_fleet *f) {

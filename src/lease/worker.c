@@ -29,7 +29,7 @@ static void evicted(slp_fleet *f, const char *why) {
   }
   if (slp_worker_is(f, SLP_WORKER_LEAVING)) { /* nothing left to give */
     slp_life_move(f, SLP_WORKER_OUT);
-    slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "condemned while it was leaving");
+    slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "evicted while it was leaving");
     return;
   }
   slp_life_move(f, SLP_WORKER_JOINING); /* at most once a lease */
@@ -41,7 +41,7 @@ static void beat_done(slp_write *op) {
   slp_member *me = slp_member_get(f, f->o.worker);
   if (me) slp_member_saw_write(me, op);
   if (op->end == SLP_OUTCOME_REFUSED) {
-    evicted(f, op->row.kind == SLP_ROW_WORKER ? "condemned by another worker" : "its row is gone");
+    evicted(f, op->row.kind == SLP_ROW_WORKER ? "evicted by another worker" : "its row is gone");
     return;
   }
   f->worker.counter = op->i.counter;

@@ -308,7 +308,7 @@ def stopped_and_killed(box, store):
         expect(row.owner == "" and row.epoch == epoch + 1, f"{row}")
         text = operator.ask(f"explain {shard}")["text"]
         # the last plan of the dead may still name one of them, when they were killed before they cleared it away
-        expect(text.startswith((f"{shard} is nobody's: ", f"{shard} is nobody's, and planned for w")), text)
+        expect(text.startswith((f"{shard} is nobody's: ", f"{shard} is nobody's, and assigned to w")), text)
         # now and here: what comes from now on
         operator.ask("reset all latest")
         rows = quiet_compare(fleet, operator)

@@ -131,7 +131,7 @@ def act(fleet, seed, count, truth, parents, reshard=None, deeds=HARMS):
     come(fleet, n, truth, parents)
     fleet.wait_for(fleet.all_owned, CALM_S, "every lease is owned by somebody alive", fleets.LOOK_S)
     if SECONDS > 100:
-        fleet.wait_balance(seconds=CALM_S + 30)  # what splits left uneven, the leader's next audit puts right
+        fleet.wait_balance(seconds=CALM_S + 30)  # what splits left uneven, the leader's next shard sync puts right
     fleet.leave_all()
     nothing_comes_again(fleet)
     verdict = fleet.judged(truth(), parents())

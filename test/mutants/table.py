@@ -33,7 +33,7 @@ MUTANTS = [
   ("save_unfenced", "herd", "saving a position asks for neither owner nor epoch"),
   ("release_unfenced", "herd", "letting a lease go asks for neither owner nor epoch"),
   ("hand_over_same_epoch", "herd", "handing over leaves the epoch as it is"),
-  ("evicted_beats_on", "herd", "a condemned worker's heartbeat is taken"),
+  ("evicted_beats_on", "herd", "an evicted worker's heartbeat is taken"),
   ("no_lease_deadline", "herd", "who can't prove its life hands out on"),
   ("own_write_unknown", "herd", "a heartbeat of one's own that was answered late is an eviction"),
   ("retake_doubles", "late_retake herd", "taking anew asks for nothing, so a late copy of it counts"),

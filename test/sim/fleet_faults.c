@@ -111,7 +111,7 @@ static void see_eviction(fw_world *w, const slp_store_write *write) {
 }
 
 /* Without memory for the write it is made later; whoever has come under that id meanwhile is not meant. */
-TEST(who_is_condemned_is_who_was_silent) {
+TEST(the_silent_worker_is_the_one_that_is_evicted) {
   fw_world *w = world(4);
   w->node_alloc = scarce_alloc;
   w->node_ctx = &memory;

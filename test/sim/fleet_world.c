@@ -139,7 +139,7 @@ void fw_row_of(const fw_world *w, int shard, char out[64]) {
   snprintf(out, 64, "%s%s", w->kcl ? "" : "l/", w->shards[shard].id);
 }
 
-/* By the table: 1, it was condemned, or its row is another's or nobody's. */
+/* By the table: 1, it was evicted, or its row is another's or nobody's. */
 static int is_evicted(const fw_node *n) {
   char row[64], gone[128], incarnation[64];
   slp_str me = slp_fleet_instance(n->fleet);
@@ -149,15 +149,15 @@ static int is_evicted(const fw_node *n) {
   return gone[0] || strlen(incarnation) != 16 || me.n < 16 || memcmp(me.p + me.n - 16, incarnation, 16) != 0;
 }
 
-/* Another that reads it still was condemned before. In KCL's table it may be robbed, or late. */
+/* Another that reads it still was evicted before. In KCL's table it may be robbed, or late. */
 static void look_for_others(fw_node *n, int shard) {
   fw_world *w = n->w;
   for (int i = 0; i < FW_NODES && !w->kcl; i++) {
     fw_node *other = w->nodes[i];
     if (!other || other == n || !open_of(other, str(w->shards[shard].id))) continue;
     if (!is_evicted(other) && !w->shards[shard].excused)
-      fw_wrong(w, "S7 overlap: %s opens %s while %s reads it and is not condemned", n->id,
-               w->shards[shard].id, other->id);
+      fw_wrong(w, "S7 overlap: %s opens %s while %s reads it and is not evicted", n->id, w->shards[shard].id,
+               other->id);
   }
 }
 
@@ -369,8 +369,8 @@ static void judge_told(fw_node *n, const slp_fleet_event *ev) {
 static void on_event(void *arg, const slp_fleet_event *ev) {
   fw_node *n = arg;
   fw_world *w = n->w;
-  static const char *const names[] = {"joined",   "evicted", "suspended", "resumed", "taken",     "lost",
-                                      "released", "ended",   "leads",     "follows", "condemned", "hole",
+  static const char *const names[] = {"joined",   "evicted", "suspended", "resumed", "taken",         "lost",
+                                      "released", "ended",   "leads",     "follows", "evicted_other", "hole",
                                       "bad row",  "trouble", "failed",    "left"};
   slp_sim_trace(w->sim, "%s %s %.*s %llu: %.*s", n->id, names[ev->kind], (int)ev->shard.n,
                 ev->shard.p ? ev->shard.p : "", (unsigned long long)ev->epoch, (int)ev->text.n, ev->text.p);
@@ -583,7 +583,7 @@ int fw_owner_of(fw_world *w, int shard) {
   return slot_of(w, str(found(w, row, w->kcl ? "leaseOwner" : "owner", owner, sizeof owner)));
 }
 
-/* Whoever reads it has not let it go: only the condemned lose a lease without their doing. */
+/* The worker that reads it has not released it: only an evicted one loses a lease without its doing. */
 static void judge_owner(fw_world *w, int shard, const slp_lease_row *l) {
   char row[64], gone[128], incarnation[64];
   for (int i = 0; i < FW_NODES; i++) {
@@ -596,7 +596,7 @@ static void judge_owner(fw_world *w, int shard, const slp_lease_row *l) {
     found(w, row, "gone", gone, sizeof gone);
     found(w, row, "boot", incarnation, sizeof incarnation);
     if (!gone[0] && me.n > 16 && memcmp(me.p + me.n - 16, incarnation, 16) == 0)
-      fw_wrong(w, "S5 exclusive: %s loses %s, which it reads, and is not condemned", n->id,
+      fw_wrong(w, "S5 exclusive: %s loses %s, which it reads, and is not evicted", n->id,
                w->shards[shard].id);
   }
 }

@@ -229,7 +229,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   hd_life *l = arg;
   (void)s;
   static const char *const words[] = {"",     "joined",   "evicted", "suspended", "resumed", "taken",
-                                      "lost", "released", "ended",   "leads",     "follows", "condemned",
+                                      "lost", "released", "ended",   "leads",     "follows", "evicted_other",
                                       "hole", "bad row",  "trouble", "left"};
   slp_sim_trace(sim_of(l), "w%d#%zu lease %s %s epoch %" PRIu64 ": %s", l->slot, l->number, words[e->kind],
                 e->shard, e->epoch, e->text);

@@ -229,7 +229,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
     case SLOOP_LEASE_HOLE: bad(st, "a hole: %s", e->text); break;
     case SLOOP_LEASE_BAD_ROW: bad(st, "a bad row: %s", e->text); break;
     case SLOOP_LEASE_SUSPENDED: story_write_down(st->book, "suspended", e->text); break;
-    case SLOOP_LEASE_EVICTED_OTHER: story_write_down(st->book, "condemned", e->text); break;
+    case SLOOP_LEASE_EVICTED_OTHER: story_write_down(st->book, "evicted_other", e->text); break;
     case SLOOP_LEASE_TROUBLE: story_write_down(st->book, "trouble", e->text); break;
     default: break;
   }

@@ -244,7 +244,7 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
   X(evictions, "events", "others took this worker for dead")                                          \
   X(holes_now, "holes", "parts of the stream nobody is going to read; told by the leader")            \
   X(joined_now, "0 or 1", "this worker is registered")                                                \
-  X(leads_now, "0 or 1", "it plans for all")                                                          \
+  X(leads_now, "0 or 1", "it leads the application")                                                  \
   X(suspended_now, "0 or 1", "it can't prove that it lives")                                          \
   X(heartbeat_age_ms_now, "ms", "since the last good heartbeat was sent; UINT64_MAX: there was none") \
   X(store_write_units, "1/1000 unit", "of writing that the lease table charged for")                  \

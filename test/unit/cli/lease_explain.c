@@ -164,24 +164,26 @@ TEST(its_owner_is_dead) {
   "position: oldest; written at a time it does not tell\nepoch: 5\n"
   explains("s1", "s1 is not being read: its owner b." INCARNATION
                  " is dead\n"
-                 "it is free now, and planned for a, which takes it in a moment\n" REST OWNER_B
+                 "it is free now, and assigned to a, which takes it in a moment\n" REST OWNER_B
                  "; declared dead by a." INCARNATION "\n" LEADER);
   PUT("a/a", "set@s0");
-  explains("s1", "s1 is not being read: its owner b." INCARNATION
-                 " is dead\n"
-                 "it is free now; the leader plans it at its next audit, within about a minute\n" REST OWNER_B
-                 "; declared dead by a." INCARNATION "\n" LEADER);
+  explains(
+      "s1",
+      "s1 is not being read: its owner b." INCARNATION
+      " is dead\n"
+      "it is free now; the leader assigns it at its next shard sync, within about a minute\n" REST OWNER_B
+      "; declared dead by a." INCARNATION "\n" LEADER);
   PUT("w/b", "gone=b." INCARNATION, "st=leave");
   PUT("w/a", "gone=b." INCARNATION);
   explains("s1", "s1 is not being read: its owner b." INCARNATION
                  " is dead\n"
-                 "it is free now; no worker is alive; the first that starts plans it\n" REST OWNER_B
+                 "it is free now; no worker is alive; the first that starts assigns it\n" REST OWNER_B
                  "; it left\nleader: none that lives; a." INCARNATION " led last\n");
   PUT("lead", "-owner");
   PUT("l/s1", "owner=b.fedcba9876543210"); /* a life before */
   explains("s1",
            "s1 is not being read: its owner b.fedcba9876543210 is dead\n"
-           "it is free now; no worker is alive; the first that starts plans it\n" REST
+           "it is free now; no worker is alive; the first that starts assigns it\n" REST
            "owner: b.fedcba9876543210\nleader: none; the first worker that runs becomes it\n");
   PUT("l/s1", "owner=c." INCARNATION);
   explains("s1", "s1 is not being read: its owner c." INCARNATION
@@ -234,15 +236,15 @@ TEST(a_clock_that_is_wrong_is_not_death) {
 TEST(it_is_nobodys) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "avoid=b." INCARNATION);
-#define AVOID "given up for lack of progress by: b." INCARNATION "; not planned for it for ten minutes\n"
-  explains(
-      "s1",
-      "s1 is nobody's: the leader plans it at its next audit, within about a minute\n" REST AVOID LEADER);
+#define AVOID "given up for lack of progress by: b." INCARNATION "; not assigned to it for ten minutes\n"
+  explains("s1",
+           "s1 is nobody's: the leader assigns it at its next shard sync, within about a minute\n" REST AVOID
+               LEADER);
   PUT("a/b", "v#9", "plus+s1");
-  explains("s1", "s1 is nobody's, and planned for b, which takes it in a moment\n" REST AVOID LEADER);
+  explains("s1", "s1 is nobody's, and assigned to b, which takes it in a moment\n" REST AVOID LEADER);
   PUT("w/b", "gone=a." INCARNATION);
   PUT("lead", "-owner");
-  explains("s1", "s1 is nobody's: nobody leads now; the next leader plans it at once\n" REST AVOID
+  explains("s1", "s1 is nobody's: nobody leads now; the next leader assigns it at once\n" REST AVOID
                  "leader: none; the first worker that runs becomes it\n");
   end();
 }
@@ -261,7 +263,7 @@ TEST(it_is_about_to_move) {
   PUT("l/s1", "epoch#5", "pos=0:oldest", "owner=a." INCARNATION);
   PUT("a/b", "v#9", "set@s1");
   explains("s1", "s1 is being read by a." INCARNATION "\n" REST OWNER_A
-                 "planned for: b, which is going to ask for it\n" LEADER);
+                 "assigned to: b, which is going to ask for it\n" LEADER);
   PUT("l/s1", "claim=b." INCARNATION, "cv#9");
   explains("s1", "s1 is being read by a." INCARNATION "\n" REST OWNER_A "asked for by: b." INCARNATION
                  "; its owner hands it over when its batches are back\n" LEADER);
@@ -275,7 +277,7 @@ TEST(it_has_no_lease) {
   two("s0! s1<s0");
   PUT("l/s0", "epoch#1", "pos=9:end");
   explains("s1",
-           "s1 has no lease yet: the leader makes it at its next audit, within about a minute\n"
+           "s1 has no lease yet: the leader makes it at its next shard sync, within about a minute\n"
            "stream: lists it as open\n"
            "parent s0: read to its end\n" LEADER);
   PUT("lead", "-owner");
@@ -300,7 +302,7 @@ TEST(it_is_not_there) {
   over();
   PUT("l/s9", "epoch#5", "pos=0:oldest");
   explains("s9",
-           "s9 is nobody's: the leader plans it at its next audit, within about a minute\n"
+           "s9 is nobody's: the leader assigns it at its next shard sync, within about a minute\n"
            "stream: does not list it any more\n"
            "position: oldest; written at a time it does not tell\nepoch: 5\n" LEADER);
   end();
@@ -321,7 +323,7 @@ TEST(there_is_a_hole) {
   explains("s1",
            "s1 is being read by a." INCARNATION "\n" REST OWNER_A LEADER
            "hole: no lease covers the hash keys 100 to 340282366920938463463374607431768211455; the leader's "
-           "next audit makes what is missing\n");
+           "next shard sync makes what is missing\n");
   end();
 }
 

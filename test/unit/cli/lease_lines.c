@@ -24,14 +24,14 @@ TEST(each_has_its_line) {
   CHECK_TELLS(0, LOST, "shard-1", "t", "shard-1: lease lost to another worker, epoch 7");
   CHECK_TELLS(0, RELEASED, "shard-1", "t", "shard-1: lease given up, epoch 7");
   CHECK_TELLS(0, ENDED, "shard-1", "t", "shard-1: read to its end, epoch 7");
-  CHECK_TELLS(0, LEADS, "", "t", "worker w.1 plans for all");
+  CHECK_TELLS(0, LEADS, "", "t", "worker w.1 leads");
   CHECK_TELLS(0, FOLLOWS, "", "t", "worker w.1 plans no more");
   CHECK_TELLS(0, EVICTED_OTHER, "", "w2.5", "declared dead: w2.5");
   CHECK_TELLS(1, HOLE, "", "from 1 to 2", "a hole: from 1 to 2");
   CHECK_TELLS(1, BAD_ROW, "shard-1", "odd", "shard-1: a row of the lease table is left alone: odd");
   CHECK_TELLS(1, TROUBLE, "", "", "leases");
   CHECK_TELLS(0, LEFT, "", "left", "worker w.1 has left");
-  CHECK_TELLS(0, LEFT, "", "condemned", "this worker has left: condemned");
+  CHECK_TELLS(0, LEFT, "", "evicted", "this worker has left: evicted");
 }
 
 TEST(a_long_text_is_cut) {

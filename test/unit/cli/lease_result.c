@@ -89,7 +89,7 @@ TEST(a_dead_owner_loses_its_lease) {
   PUT("l/s1", "owner=b.fedcba9876543210"); /* a life before */
   release("s1");
   says("s1: nobody's now, taken from b.fedcba9876543210; its position stays after 42\n");
-  PUT("l/s1", "owner=an operator's wish"); /* none of ours: it could never be condemned */
+  PUT("l/s1", "owner=an operator's wish"); /* none of ours: it could never be evicted */
   release("s1");
   says("s1: nobody's now, taken from an operator's wish; its position stays after 42\n");
   CHECK(took_us < 100000);

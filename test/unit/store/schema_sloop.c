@@ -61,7 +61,7 @@ static slp_position after(const char *seq, uint32_t sub) {
   return s;
 }
 
-TEST(a_worker_lives_is_condemned_and_never_comes_back) {
+TEST(a_worker_lives_is_evicted_and_never_comes_back) {
   begin();
   DO(.kind = SLP_OPERATION_REGISTER, .id = S("w1"), .incarnation = S("b1"), .lease_ms = 10000, .weight = 2,
      .host = S("h"), .behind_ms = -1, .rate_bytes = -1);
@@ -229,7 +229,7 @@ TEST(a_lease_is_made_once_taken_moved_on_and_ended) {
   REFUSED(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s1"), .me = S("a.1"), .epoch = 1,
           .position = ten); /* a late write */
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s1"), .me = S("c.1"), .owner = S("b.1"),
-     .epoch = 2); /* b was condemned */
+     .epoch = 2); /* b was evicted */
   CHECK(parsed.u.lease.epoch == 3);
   DO(.kind = SLP_OPERATION_RETAKE, .shard = S("s1"), .me = S("c.1"), .epoch = 3);
   REFUSED(.kind = SLP_OPERATION_END, .shard = S("s1"), .me = S("c.1"), .epoch = 3, .shards = kids,
