@@ -158,7 +158,9 @@ static void no_writes(void) {
   fw_world *w = fleet(8, 4);
   uint64_t lost = w->lost, again = repeats(w);
   w->no_writes_until_us = fw_now(w) + 3 * LEASE;
+  w->faults.rt_us_max = 300000; /* some have lost their proof when what they read comes */
   run(w, 3 * LEASE);
+  w->faults.rt_us_max = 10000;
   for (int i = 0; i < 4; i++) CHECK(w->nodes[i]->suspended);
   settle(w, 10 * FW_S);
   run(w, 5 * LEASE);
@@ -381,6 +383,29 @@ TEST(what_ended_long_ago_is_removed) {
 }
 
 /* ---- answers in doubt -------------------------------------------------------------------------- */
+
+TEST(lost_answers_of_leases) {
+  for (int blind = 0; blind < 2; blind++) {
+    fw_world *w = world(4);
+    w->drop_answers = 6;
+    snprintf(w->drop_prefix, sizeof w->drop_prefix, "shardId");
+    w->faults.blind_ppm = blind ? 1000000 : 0;
+    start(w, 2);
+    settle(w, 60 * FW_S);
+    w->drop_answers = 6;
+    fw_split(w, 1);
+    run(w, 5 * FW_S);
+    w->drop_answers = 6;
+    fw_start(w, 2, "w2", 0);
+    run(w, 10 * FW_S);
+    w->drop_answers = 6;
+    fw_leave(w, 1, 10000);
+    run(w, 10 * FW_S);
+    fw_reap(w);
+    CHECK(w->failed == 0);
+    finish(w);
+  }
+}
 
 /* Only the counter tells an old copy from a new one. */
 static void late_release(void) {
