@@ -182,7 +182,7 @@ typedef enum {
   SLOOP_LEASE_ENDED,         /* shard, epoch: read to its end */
   SLOOP_LEASE_LEADS,         /* this worker is the leader from now on: it assigns shards to workers */
   SLOOP_LEASE_FOLLOWS,       /* it is the leader no more */
-  SLOOP_LEASE_EVICTED_OTHER, /* text: the worker this one declared dead */
+  SLOOP_LEASE_EVICTED_OTHER, /* text: the worker that this one evicted */
   SLOOP_LEASE_HOLE,          /* text: a part of the stream that nobody is going to read */
   SLOOP_LEASE_BAD_ROW,       /* text: a row of the table that makes no sense; it is left alone */
   SLOOP_LEASE_TROUBLE,       /* text: something that keeps being tried */

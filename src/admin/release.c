@@ -91,8 +91,8 @@ static void look_again(slp_admin *a) {
   } else if (++v->rounds < ROUNDS_MAX) {
     slp_admin_move(a, SLP_ADMIN_EVICTING);
   } else {
-    slp_admin_failed(a, SLP_TRANSIENT, SLOOP_ELEASE, "worker %.*s could not be declared dead",
-                     (int)v->row.id.n, v->row.id.p);
+    slp_admin_failed(a, SLP_TRANSIENT, SLOOP_ELEASE, "worker %.*s could not be evicted", (int)v->row.id.n,
+                     v->row.id.p);
   }
 }
 

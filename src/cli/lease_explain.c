@@ -197,7 +197,7 @@ static void say_owner(page *p, const sloop_lease_t *l) {
   if (w->dead && w->leaving)
     snprintf(gone, sizeof gone, "; it left");
   else if (w->dead)
-    snprintf(gone, sizeof gone, "; declared dead by %s", w->evicted_by);
+    snprintf(gone, sizeof gone, "; evicted by %s", w->evicted_by);
   say(p, "owner: %s%s%s; heartbeat %llu %s by its clock; lease %u ms%s", w->worker, *w->host ? " on " : "",
       w->host, (unsigned long long)w->counter, ago(p, w->written_at_ms).p, (unsigned)w->lease_ms, gone);
 }

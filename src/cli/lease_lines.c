@@ -32,8 +32,8 @@ int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n) {
     case SLOOP_LEASE_RELEASED: return about_shard(e, "lease given up", line, n);
     case SLOOP_LEASE_ENDED: return about_shard(e, "read to its end", line, n);
     case SLOOP_LEASE_LEADS: return about_worker(e, "leads", 0, line, n);
-    case SLOOP_LEASE_FOLLOWS: return about_worker(e, "plans no more", 0, line, n);
-    case SLOOP_LEASE_EVICTED_OTHER: return as_told(e, "declared dead", 0, line, n);
+    case SLOOP_LEASE_FOLLOWS: return about_worker(e, "leads no more", 0, line, n);
+    case SLOOP_LEASE_EVICTED_OTHER: return as_told(e, "evicted another", 0, line, n);
     case SLOOP_LEASE_HOLE: return as_told(e, "a hole", 1, line, n);
     case SLOOP_LEASE_BAD_ROW: return as_told(e, "a row of the lease table is left alone", 1, line, n);
     case SLOOP_LEASE_TROUBLE: return as_told(e, "leases", 1, line, n);

@@ -56,8 +56,8 @@ static void say_changes(page *p, const sloop_admin_result_t *r) {
 }
 
 static void say_eviction(page *p, const sloop_admin_result_t *r) {
-  static const char *const was[] = {[SLOOP_EVICTION_DONE] = "is declared dead",
-                                    [SLOOP_EVICTION_WAS_SO] = "was declared dead already",
+  static const char *const was[] = {[SLOOP_EVICTION_DONE] = "is evicted",
+                                    [SLOOP_EVICTION_WAS_SO] = "was evicted already",
                                     [SLOOP_EVICTION_HAD_LEFT] = "has left already"};
   if (r->eviction > 0 && (size_t)r->eviction < SLP_COUNT(was))
     say(p, "worker %s %s", r->worker, was[r->eviction]);

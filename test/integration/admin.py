@@ -231,7 +231,7 @@ def beside_a_fleet(box, store):
         # a worker is taken for dead, joins anew, and all goes on
         instance = fleet.instances(fleet.look_at_all())["w1"]
         text = operator.ask("release w1")["text"]
-        expect(text.startswith(f"worker {instance} is declared dead\n"), text)
+        expect(text.startswith(f"worker {instance} is evicted\n"), text)
         fleet.wait_for(lambda: fleet.instances(fleet.look_at_all()).get("w1", instance) != instance, 20, "w1 joins anew")
         operator.ask(f"release {instance}", "ENOWORKER")
         put(box, stream, 20, truth)

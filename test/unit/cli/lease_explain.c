@@ -165,14 +165,14 @@ TEST(its_owner_is_dead) {
   explains("s1", "s1 is not being read: its owner b." INCARNATION
                  " is dead\n"
                  "it is free now, and assigned to a, which takes it in a moment\n" REST OWNER_B
-                 "; declared dead by a." INCARNATION "\n" LEADER);
+                 "; evicted by a." INCARNATION "\n" LEADER);
   PUT("a/a", "set@s0");
   explains(
       "s1",
       "s1 is not being read: its owner b." INCARNATION
       " is dead\n"
       "it is free now; the leader assigns it at its next shard sync, within about a minute\n" REST OWNER_B
-      "; declared dead by a." INCARNATION "\n" LEADER);
+      "; evicted by a." INCARNATION "\n" LEADER);
   PUT("w/b", "gone=b." INCARNATION, "st=leave");
   PUT("w/a", "gone=b." INCARNATION);
   explains("s1", "s1 is not being read: its owner b." INCARNATION

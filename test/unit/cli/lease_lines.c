@@ -25,8 +25,8 @@ TEST(each_has_its_line) {
   CHECK_TELLS(0, RELEASED, "shard-1", "t", "shard-1: lease given up, epoch 7");
   CHECK_TELLS(0, ENDED, "shard-1", "t", "shard-1: read to its end, epoch 7");
   CHECK_TELLS(0, LEADS, "", "t", "worker w.1 leads");
-  CHECK_TELLS(0, FOLLOWS, "", "t", "worker w.1 plans no more");
-  CHECK_TELLS(0, EVICTED_OTHER, "", "w2.5", "declared dead: w2.5");
+  CHECK_TELLS(0, FOLLOWS, "", "t", "worker w.1 leads no more");
+  CHECK_TELLS(0, EVICTED_OTHER, "", "w2.5", "evicted another: w2.5");
   CHECK_TELLS(1, HOLE, "", "from 1 to 2", "a hole: from 1 to 2");
   CHECK_TELLS(1, BAD_ROW, "shard-1", "odd", "shard-1: a row of the lease table is left alone: odd");
   CHECK_TELLS(1, TROUBLE, "", "", "leases");

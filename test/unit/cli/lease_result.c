@@ -219,14 +219,14 @@ TEST(a_worker_loses_all_it_has) {
   PUT("l/s3", "epoch#5", "pos=" P, "owner=b." INCARNATION);
   beats("w/b", 100000);
   release("b");
-  says("worker b." INCARNATION " is declared dead\ns1: free for others\ns3: free for others\n" TILL_THEN);
+  says("worker b." INCARNATION " is evicted\ns1: free for others\ns3: free for others\n" TILL_THEN);
   CHECK(strncmp(get("w/b", "gone"), "operator.", 9) == 0);
   CHECK_STR(get("w/a", "gone"), "");
   CHECK_STR(get("w/a", "pv"), "1");
   CHECK_STR(get("l/s1", "owner"), "b." INCARNATION); /* its lease is taken by whoever is planned */
   CHECK_STR(get("l/s1", "epoch"), "5");
   release("b." INCARNATION);
-  says("worker b." INCARNATION " was declared dead already\ns1: free for others\ns3: free for others\n");
+  says("worker b." INCARNATION " was evicted already\ns1: free for others\ns3: free for others\n");
   PUT("w/b", "st=leave");
   PUT("l/s1", "-owner");
   PUT("l/s3", "-owner");
@@ -239,7 +239,7 @@ TEST(a_worker_is_declared_dead_though_nobody_answers) {
   two("s1");
   harmed.no_answer = 1;
   release("b." INCARNATION);
-  says("worker b." INCARNATION " is declared dead\nit had no lease\n" TILL_THEN);
+  says("worker b." INCARNATION " is evicted\nit had no lease\n" TILL_THEN);
   CHECK(strncmp(get("w/b", "gone"), "operator.", 9) == 0);
   CHECK_STR(get("w/a", "pv"), "1");
   end();
@@ -252,7 +252,7 @@ TEST(a_worker_that_no_write_reaches_stays_alive_and_that_is_said) {
   PUT("l/s1", "epoch#5", "pos=" P, "owner=b." INCARNATION);
   harmed.writes_fail = SLP_TRANSIENT;
   release("b");
-  fails(SLOOP_ELEASE, "worker b could not be declared dead");
+  fails(SLOOP_ELEASE, "worker b could not be evicted");
   over();
   CHECK_STR(get("w/b", "gone"), "");
   CHECK_STR(get("l/s1", "owner"), "b." INCARNATION);
