@@ -89,12 +89,12 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
     if (have) {
       int c = slp_num_cmp(seq, prev);
       if (c < 0) {
-        SLP_PROBE("outlet: numbers went back");
+        SLP_PROBE("queue: numbers went back");
         *ret_bad = 1;
         return 0;
       }
       if (c == 0 && r->sub <= prev_sub) {
-        SLP_PROBE("outlet: a record that was there before is dropped");
+        SLP_PROBE("queue: a record that was there before is dropped");
         if (!expected) s->consumer->counts.repeats_dropped++;
         continue;
       }

@@ -35,7 +35,7 @@ void slp_proof_evicted(slp_fleet *f) { move(f, SLP_PROOF_EVICTED); }
 
 static void suspend(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_GOOD) return;
-  SLP_PROBE("fence: suspended");
+  SLP_PROBE("deadline: suspended");
   move(f, SLP_PROOF_LATE);
   slp_fleet_tell(f, SLP_FLEET_SUSPENDED, nothing, 0, "no heartbeat was answered in time");
   f->sharing->suspended(f);
@@ -44,7 +44,7 @@ static void suspend(slp_fleet *f) {
 static void resume(slp_fleet *f) {
   slp_proof was = f->deadline.proof;
   if (was == SLP_PROOF_GOOD) return;
-  SLP_PROBE("fence: resumed");
+  SLP_PROBE("deadline: resumed");
   move(f, SLP_PROOF_GOOD);
   if (was == SLP_PROOF_LATE) slp_fleet_tell(f, SLP_FLEET_RESUMED, nothing, 0, "a heartbeat was answered");
   f->sharing->resumed(f);
@@ -73,7 +73,7 @@ void slp_deadline_check(slp_fleet *f) {
 int slp_fleet_may_deliver(slp_fleet *f) {
   if (!slp_worker_lives(f)) return 0;
   if (past_deadline(f)) {
-    SLP_PROBE("fence: seen just before handing out");
+    SLP_PROBE("deadline: seen just before handing out");
     suspend(f);
   }
   return f->deadline.proof == SLP_PROOF_GOOD;

@@ -97,7 +97,7 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
   int same = slp_str_eq(incarnation, w->incarnation);
   /* A replica may be behind what a consistent read has shown; or that worker has joined anew. */
   if (!exact && p->exact_us && (!same || w->counter < p->counter || (p->gone && !w->gone.n))) {
-    SLP_PROBE("peer: a replica is behind");
+    SLP_PROBE("member: a replica is behind");
     if (same) return;
     p->wanted = 1;
     slp_poll_soon(p->op.f, slp_fleet_now(p->op.f));
@@ -159,7 +159,7 @@ slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us
   if (!p) return SLP_MEMBER_UNKNOWN;
   int same = slp_str_eq((slp_str){p->incarnation, p->incarnation_n}, incarnation);
   if (same && p->gone) {
-    SLP_PROBE("peer: condemned by its row");
+    SLP_PROBE("member: evicted by its row");
     return SLP_MEMBER_EVICTED; /* for ever: no incarnation comes back */
   }
   if (p->strange) {
@@ -169,20 +169,20 @@ slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us
   /* Another incarnation, or no row, proves something only when it was read after this one was named
    * somewhere: else the read may be from before this one had joined. */
   if (!p->exact_us || (p->exact_us < named_us && !SLP_MUTANT(old_read_is_proof))) {
-    SLP_PROBE("peer: what was read is from before it was named");
+    SLP_PROBE("member: what was read is from before it was named");
     if (same && !p->missing) return SLP_MEMBER_ALIVE;
     p->wanted = 1;
     return SLP_MEMBER_UNKNOWN;
   }
   if (p->missing) {
-    SLP_PROBE("peer: its row is not there");
+    SLP_PROBE("member: its row is not there");
     uint64_t now = slp_fleet_now(f);
     p->wanted = 1;
     return calm_since(f, p->missing_since_us) && now - p->missing_since_us >= silence_us(f, p)
                ? SLP_MEMBER_EVICTED
                : SLP_MEMBER_ALIVE;
   }
-  if (!same) SLP_PROBE("peer: condemned by another boot");
+  if (!same) SLP_PROBE("member: evicted by another incarnation");
   return same ? SLP_MEMBER_ALIVE : SLP_MEMBER_EVICTED;
 }
 
@@ -197,7 +197,7 @@ static void evicted(slp_write *op) {
   slp_fleet *f = op->f;
   slp_member_saw_write(p, op);
   if (op->end == SLP_OUTCOME_DONE && p->gone) {
-    SLP_PROBE("peer: condemned by me");
+    SLP_PROBE("member: evicted by this worker");
     f->stats.evicted++;
     slp_fleet_tell(f, SLP_FLEET_EVICTED_OTHER, (slp_str){NULL, 0}, 0, "%.*s", (int)p->id_n, p->id);
   }

@@ -15,7 +15,7 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
       return same_incarnation(w, i) && !w->gone.n && w->counter >= 1 ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_HEARTBEAT:
       if (!same_incarnation(w, i) || w->gone.n || SLP_MUTANT(own_write_unknown)) return SLP_OUTCOME_REFUSED;
-      if (w->counter >= i->counter) SLP_PROBE("settle: a heartbeat had got in");
+      if (w->counter >= i->counter) SLP_PROBE("outcome: a heartbeat had got in");
       return w->counter >= i->counter ? SLP_OUTCOME_DONE : SLP_OUTCOME_UNCHANGED;
     /* It is evicted, by whomever; another incarnation proves the same. */
     case SLP_OPERATION_EVICT:
@@ -33,7 +33,7 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
   switch (i->kind) {
     case SLP_OPERATION_TAKE:
     case SLP_OPERATION_LEAD:
-      if (mine && epoch == i->epoch + 1) SLP_PROBE("settle: a take had got in");
+      if (mine && epoch == i->epoch + 1) SLP_PROBE("outcome: a take had got in");
       return mine && epoch == i->epoch + 1 ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_RETAKE:
       if (mine && epoch == i->epoch + 1) return SLP_OUTCOME_DONE;
@@ -43,7 +43,7 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
     case SLP_OPERATION_TRANSFER:
     case SLP_OPERATION_RELEASE:
     case SLP_OPERATION_END:
-      if (mine && epoch == i->epoch) SLP_PROBE("settle: refused, and mine as before");
+      if (mine && epoch == i->epoch) SLP_PROBE("outcome: refused, and mine as before");
       return mine && epoch == i->epoch ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
     default: return SLP_OUTCOME_REFUSED;
   }

@@ -101,7 +101,7 @@ void slp_lease_release(slp_lease *l, slp_release_reason why) {
 }
 
 void slp_lease_release_again(slp_lease *l, const slp_lease_row *row) {
-  SLP_PROBE("lease: what I had let go is mine, and let go again");
+  SLP_PROBE("lease: released, still its own, and released again");
   l->own.epoch = l->own.row_epoch = row->epoch;
   l->own.saved = row->position;
   if (slp_position_cmp(&l->own.begin, &l->own.saved) > 0) l->own.saved = l->own.begin;

@@ -119,7 +119,7 @@ static void failed(slp_write *op, const slp_fail *fail) {
   if (f->liveness->doubtful >> op->i.kind & 1) slp_fleet_trouble(f);
   complain(op, fail);
   if (op->tries_max && op->tries + 1 >= op->tries_max) {
-    SLP_PROBE("op: given up");
+    SLP_PROBE("write: given up");
     finish(op, SLP_OUTCOME_GIVEN_UP);
   } else {
     again(op, throttled);
@@ -140,13 +140,13 @@ static void write_done(slp_store_req *rq) {
         op->sent_us = op->first_sent_us;
         finish(op, op->f->liveness->settle(&op->i, there, &op->row));
       } else {
-        SLP_PROBE("op: refused, and the row not shown");
+        SLP_PROBE("write: refused, and the row not shown");
         read_image(op);
       }
       return;
     case SLP_WRITTEN_NOT_SURE:
       if (!surely_not(rq->fail.class)) {
-        SLP_PROBE("op: no answer to a write");
+        SLP_PROBE("write: no answer to a write");
         op->f->stats.doubts += !op->doubt;
         op->doubt = 1;
       }
