@@ -100,7 +100,7 @@ const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id);
 void *slp_admin_room(slp_admin *a, size_t bytes);
 slp_str slp_admin_keep(slp_admin *a, slp_str s);
 
-/* What each task does with the rows that were just read: it moves on, or finishes. */
+/* Each task's step with the rows that were just read: it moves on, or finishes. */
 void slp_admin_leases(slp_admin *a);
 void slp_admin_explain(slp_admin *a);
 void slp_admin_release(slp_admin *a);
@@ -165,9 +165,9 @@ void slp_edits_add(slp_admin *a, slp_str shard, const slp_position *to); /* to N
 void slp_edits_round(slp_admin *a); /* the rows were just read: goes on with what is not done */
 void slp_edits_evict(slp_admin *a); /* EVICTING begins */
 void slp_edits_write(slp_admin *a); /* WRITING begins */
-/* What a result tells beside the leases. NULL: no memory, and finished with that. */
+/* The part of a result beside its leases. NULL: no memory, and the command has finished with that. */
 sloop_admin_result_t *slp_edits_result(slp_admin *a);
-/* One lease for which there was nothing to do, and finishes. */
+/* Answers that there was nothing to do for this lease, and finishes. */
 void slp_edits_nothing(slp_admin *a, slp_str shard, sloop_change_kind_t kind);
 
 #endif

@@ -90,7 +90,7 @@ sloop_admin_result_t *slp_edits_result(slp_admin *a) {
 void slp_edits_nothing(slp_admin *a, slp_str shard, sloop_change_kind_t kind) {
   sloop_admin_result_t *r = slp_edits_result(a);
   sloop_change_t *c = r ? slp_admin_room(a, sizeof *c) : NULL;
-  const sloop_change_t **at = c ? slp_admin_room(a, sizeof *at) : NULL;
+  const sloop_change_t **at = c ? slp_admin_room(a, sizeof(const sloop_change_t *)) : NULL;
   if (!r) return;
   if (at) {
     *c = (sloop_change_t){.shard = slp_admin_text(a, shard), .kind = kind, .was_owner = ""};
@@ -124,7 +124,7 @@ static void conclude(slp_admin *a) {
   slp_edits *c = a->edits;
   sloop_admin_result_t *r = c->result;
   sloop_change_t *all = slp_admin_room(a, (c->n + 1) * sizeof *all);
-  const sloop_change_t **at = slp_admin_room(a, (c->n + 1) * sizeof *at);
+  const sloop_change_t **at = slp_admin_room(a, (c->n + 1) * sizeof(const sloop_change_t *));
   size_t n = 0, left = 0;
   for (int done = 0; done < 2 && all && at; done++) { /* what was not changed comes first */
     for (size_t i = 0; i < c->n; i++) {

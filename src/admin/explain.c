@@ -102,7 +102,7 @@ static slp_str first_cause(const slp_admin *a, slp_str shard) {
 }
 
 static void add_parents(slp_admin *a, sloop_explanation_t *e, const slp_str parents[2]) {
-  const sloop_shard_lease_t **all = slp_admin_room(a, 2 * sizeof *all);
+  const sloop_shard_lease_t **all = slp_admin_room(a, 2 * sizeof(const sloop_shard_lease_t *));
   for (int k = 0; k < 2 && all; k++)
     if (parents[k].n && (all[e->parents_n] = relative(a, parents[k]))) e->parents_n++;
   e->parents = all;
@@ -115,7 +115,8 @@ static int has_parent(const slp_str parents[2], slp_str shard) {
 /* The listing may not know yet what the table knows already. */
 static void add_children(slp_admin *a, sloop_explanation_t *e, slp_str shard) {
   const slp_snapshot *s = &a->snapshot;
-  const sloop_shard_lease_t **all = slp_admin_room(a, (a->shards_n + s->leases_n + 1) * sizeof *all);
+  const sloop_shard_lease_t **all =
+      slp_admin_room(a, (a->shards_n + s->leases_n + 1) * sizeof(const sloop_shard_lease_t *));
   for (size_t i = 0; i < a->shards_n && all; i++)
     if (has_parent(a->shards[i].parents, shard) && (all[e->children_n] = relative(a, a->shards[i].id)))
       e->children_n++;

@@ -39,8 +39,8 @@ void slp_admin_leases(slp_admin *a) {
   sloop_leases_t *all = slp_admin_room(a, sizeof *all);
   sloop_lease_t *leases = slp_admin_room(a, (s->leases_n + 1) * sizeof *leases);
   sloop_worker_t *workers = slp_admin_room(a, (workers_n + 1) * sizeof *workers);
-  const sloop_lease_t **lease_at = slp_admin_room(a, (s->leases_n + 1) * sizeof *lease_at);
-  const sloop_worker_t **worker_at = slp_admin_room(a, (workers_n + 1) * sizeof *worker_at);
+  const sloop_lease_t **lease_at = slp_admin_room(a, (s->leases_n + 1) * sizeof(const sloop_lease_t *));
+  const sloop_worker_t **worker_at = slp_admin_room(a, (workers_n + 1) * sizeof(const sloop_worker_t *));
   const char **bad = slp_admin_room(a, (s->bad_n + 1) * sizeof *bad);
   if (!all || !leases || !workers || !lease_at || !worker_at || !bad) {
     slp_admin_no_memory(a);

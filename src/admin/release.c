@@ -32,7 +32,7 @@ struct slp_victim {
 static int fill_leases(slp_admin *a, sloop_admin_result_t *r) {
   const slp_snapshot *s = &a->snapshot;
   sloop_change_t *all = slp_admin_room(a, (s->leases_n + 1) * sizeof *all);
-  const sloop_change_t **at = slp_admin_room(a, (s->leases_n + 1) * sizeof *at);
+  const sloop_change_t **at = slp_admin_room(a, (s->leases_n + 1) * sizeof(const sloop_change_t *));
   if (!all || !at) return SLP_ENOMEM;
   for (size_t i = 0; i < s->leases_n; i++) {
     if (!slp_admin_is_instance(&a->victim->row, s->leases[i].owner)) continue;

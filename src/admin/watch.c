@@ -13,7 +13,7 @@ struct slp_watch {
 
 static int by_rows(const slp_admin *a) { return a->schema->liveness == SLP_BY_WORKER; }
 
-/* What is to be seen of it in the rows as read last. */
+/* Its proof of life, as the rows that were read last have it. */
 static void proof_of(const slp_admin *a, slp_watched *w, uint64_t *ret_counter, uint8_t *ret_missing) {
   slp_str id, incarnation;
   *ret_counter = 0;

@@ -9,8 +9,8 @@
 
 typedef struct slp_ops slp_ops; /* a service to send ops to: opened by aws/aws.h or a simulator */
 
-typedef struct slp_write {
-  void (*on_done)(struct slp_write *op); /* from the turn queue, once; not after a cancel; the op may be
+typedef struct slp_op {
+  void (*on_done)(struct slp_op *op); /* from the turn queue, once; not after a cancel; the op may be
                                          freed inside */
   uint32_t tries_max;        /* in: 0 and 1: one try. More: transient and throttled tries are repeated with
                                 full jitter. Remedies (new credentials, clock, JSON instead of CBOR, a stale
@@ -20,7 +20,7 @@ typedef struct slp_write {
   int64_t date_ms;           /* out: its Date header; -1 none */
   uint32_t tries;            /* out */
   void *call;                /* the implementation's */
-} slp_write;
+} slp_op;
 
 typedef enum {
   SLP_STREAM_CREATING = 1,
@@ -30,7 +30,7 @@ typedef enum {
 } slp_stream_status;
 
 typedef struct slp_op_describe { /* DescribeStreamSummary; DescribeTable and DescribeStream */
-  slp_write op;
+  slp_op op;
   slp_str name, arn;  /* in: one or both. DynamoDB Streams: a table, or the ARN of one or of a stream */
   char ret_name[256]; /* tables have up to 255 characters, Kinesis' streams 128 */
   char ret_arn[512];
@@ -41,7 +41,7 @@ typedef struct slp_op_describe { /* DescribeStreamSummary; DescribeTable and Des
 } slp_op_describe;
 
 typedef struct slp_op_list_shards { /* ListShards, one page */
-  slp_write op;
+  slp_op op;
   slp_str name, arn;      /* in: Kinesis ignores them when next_token is given (it goes alone) */
   slp_str next_token;     /* in */
   slp_str children_of;    /* in: only this shard's children (DynamoDB Streams); absent: all */
@@ -65,7 +65,7 @@ typedef enum {
 const char *slp_iter_kind_name(slp_iter_kind kind); /* "TRIM_HORIZON", ... */
 
 typedef struct slp_op_iterator { /* GetShardIterator */
-  slp_write op;
+  slp_op op;
   slp_str name, arn, shard; /* in */
   slp_iter_kind kind;
   slp_str seq;      /* in, for AT_SEQ and AFTER_SEQ */
@@ -74,7 +74,7 @@ typedef struct slp_op_iterator { /* GetShardIterator */
 } slp_op_iterator;
 
 typedef struct slp_op_records { /* GetRecords */
-  slp_write op;
+  slp_op op;
   slp_str arn;                                             /* in: may be absent */
   slp_str iterator;                                        /* in */
   uint32_t limit;                                          /* in: 1..10000 */
@@ -89,8 +89,8 @@ struct slp_ops {
   void (*list_shards)(slp_ops *o, slp_op_list_shards *op);
   void (*iterator)(slp_ops *o, slp_op_iterator *op);
   void (*records)(slp_ops *o, slp_op_records *op);
-  void (*resume)(slp_ops *o, slp_write *op); /* after may_grow said no */
-  void (*cancel)(slp_ops *o, slp_write *op); /* on_done will not run; ops not in flight are fine */
+  void (*resume)(slp_ops *o, slp_op *op); /* after may_grow said no */
+  void (*cancel)(slp_ops *o, slp_op *op); /* on_done will not run; ops not in flight are fine */
 };
 
 #endif

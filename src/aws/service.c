@@ -28,7 +28,7 @@ static void asking_free(slp_asking *a) {
   slp_free(mem, a);
 }
 
-static slp_asking *asking_take(slp_service *s, slp_op_kind kind, slp_write *op) {
+static slp_asking *asking_take(slp_service *s, slp_op_kind kind, slp_op *op) {
   slp_mem *mem = s->aws->h->mem;
   slp_list *node = slp_list_pop(&s->idle);
   slp_asking *a = node ? SLP_OWNER(node, slp_asking, link) : SLP_NEW(mem, slp_asking);
@@ -88,7 +88,7 @@ static void asking_give_back(slp_asking *a) {
 
 static void on_call_done(slp_call *c) {
   slp_asking *a = slp_asking_of(c);
-  slp_write *op = a->op;
+  slp_op *op = a->op;
   op->fail = c->fail;
   op->tries = c->tries;
   op->sent_us = c->http.sent_us;
@@ -222,7 +222,7 @@ static void on_slice(slp_event *ev) {
 
 /* ---- sending ------------------------------------------------------------------------------------------- */
 /* Fails the op in the next turn. */
-static void fail_unsent(slp_service *s, slp_write *op, int r) {
+static void fail_unsent(slp_service *s, slp_op *op, int r) {
   slp_fail_clear(&op->fail);
   if (r == SLP_EINVAL)
     slp_fail_set(&op->fail, SLP_REFUSED, SLOOP_EREFUSED, "the service has no such request");
@@ -235,7 +235,7 @@ static void fail_unsent(slp_service *s, slp_write *op, int r) {
 
 static void on_unsent(slp_event *ev) {
   slp_service *s = SLP_OWNER(ev, slp_service, unsent_ev);
-  slp_write *op = s->unsent;
+  slp_op *op = s->unsent;
   if (!op) return;
   s->unsent = op->call;
   if (s->unsent) slp_post(s->aws->h, ev);
@@ -260,7 +260,7 @@ static slp_buf *place_for_answer(slp_asking *a) {
   return a->kind == SLP_OP_LIST ? &slp_list_of(a)->body : &a->answer;
 }
 
-static void begin(slp_ops *o, slp_op_kind kind, slp_write *op) {
+static void begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   slp_service *s = service_of(o);
   op->sent_us = op->done_us = 0;
   op->date_ms = -1;
@@ -295,9 +295,9 @@ static void op_records(slp_ops *o, slp_op_records *op) {
 }
 
 /* Removes the op from the unsent ones. 1: it was one. */
-static int take_unsent(slp_service *s, slp_write *op) {
-  slp_write *before = NULL;
-  for (slp_write *it = s->unsent; it; before = it, it = it->call) {
+static int take_unsent(slp_service *s, slp_op *op) {
+  slp_op *before = NULL;
+  for (slp_op *it = s->unsent; it; before = it, it = it->call) {
     if (it != op) continue;
     if (before)
       before->call = it->call;
@@ -309,7 +309,7 @@ static int take_unsent(slp_service *s, slp_write *op) {
   return 0;
 }
 
-static void op_cancel(slp_ops *o, slp_write *op) {
+static void op_cancel(slp_ops *o, slp_op *op) {
   slp_service *s = service_of(o);
   if (take_unsent(s, op) || !op->call) return;
   slp_asking *a = op->call;
@@ -317,9 +317,9 @@ static void op_cancel(slp_ops *o, slp_write *op) {
   asking_give_back(a);
 }
 
-static void op_resume(slp_ops *o, slp_write *op) {
+static void op_resume(slp_ops *o, slp_op *op) {
   slp_service *s = service_of(o);
-  for (slp_write *it = s->unsent; it; it = it->call) {
+  for (slp_op *it = s->unsent; it; it = it->call) {
     if (it == op) return;
   }
   slp_asking *a = op->call;

@@ -18,7 +18,7 @@ typedef struct slp_asking { /* an op in flight */
   slp_call call;
   slp_service *service;
   slp_op_kind kind;
-  slp_write *op;
+  slp_op *op;
   slp_list link;           /* in service->idle */
   slp_event slice;         /* continues reading */
   slp_buf request, answer; /* answer: of the small calls */
@@ -55,7 +55,7 @@ struct slp_service { /* first member of the service's own struct */
   size_t idle_n, live_n;
   slp_page_reader *readers[SLP_SERVICE_READERS_MAX]; /* owned */
   size_t readers_n;
-  slp_write *unsent; /* ops that failed before they were sent, linked by op->call */
+  slp_op *unsent; /* ops that failed before they were sent, linked by op->call */
   slp_event unsent_ev;
 };
 

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "sloop.h"
 
-/* What has happened, as one line. 1: a person should see it without asking. */
+/* An event of a lease as one line. 1: a person should see it without asking. */
 int slp_lease_event_line(const sloop_lease_event_t *e, char *line, size_t n);
 
 #endif

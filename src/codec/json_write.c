@@ -89,16 +89,17 @@ slp_buf *slp_jw_value(slp_jw *w, const char *name) {
     w->comma = 1;
     return b;
   }
-  size_t name_n = name ? strlen(name) : 0, space = w->spaced != 0;
-  size_t need = (w->comma ? 1 + space : 0) + (name ? name_n + 3 + space : 0);
+  slp_str key = slp_str_of(name);
+  size_t space = w->spaced != 0;
+  size_t need = (w->comma ? 1 + space : 0) + (name ? key.n + 3 + space : 0);
   if (slp_buf_reserve(b, need)) return b;
   char *at = b->p + b->n;
   if (w->comma) *at++ = ',';
   if (w->comma && space) *at++ = ' ';
   if (name) {
     *at++ = '"';
-    memcpy(at, name, name_n);
-    at += name_n;
+    if (key.n) memcpy(at, key.p, key.n);
+    at += key.n;
     *at++ = '"';
     *at++ = ':';
     if (space) *at = ' ';

@@ -55,7 +55,7 @@ static int grow(slp_batch *b, uint32_t max) {
   return 0;
 }
 
-/* What a record of DynamoDB Streams has besides. */
+/* The fields that only records of DynamoDB Streams have. */
 static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_change *c) {
   const char *body = page->body.p;
   rec->event = (sloop_str_t){body + c->event_at, c->event_n};

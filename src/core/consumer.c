@@ -358,7 +358,7 @@ static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
   slp_buf texts;
   slp_buf_init(&texts, mem, SIZE_MAX / 2);
   sloop_shard_t *shards = slp_zalloc_n(mem, n ? n : 1, sizeof *shards);
-  const sloop_shard_t **sorted = slp_zalloc_n(mem, n ? n : 1, sizeof *sorted);
+  const sloop_shard_t **sorted = slp_zalloc_n(mem, n ? n : 1, sizeof(const sloop_shard_t *));
   int r = shards && sorted && slp_buf_reserve(&texts, bytes) == 0 ? f->code : SLP_ENOMEM;
   for (size_t i = 0; r == 0 && i < n; i++) {
     const slp_shard_desc *d = &c->listing.rq.shards[i];
@@ -372,7 +372,7 @@ static void tell_user_listing(slp_consumer *c, const slp_fail *f) {
                                 d->seq_end.p != NULL};
     sorted[i] = &shards[i];
   }
-  if (r == 0 && n) qsort(sorted, n, sizeof *sorted, by_id);
+  if (r == 0 && n) qsort(sorted, n, sizeof(const sloop_shard_t *), by_id);
   sloop_error_t e = {r,
                      0,
                      f->http_status,
@@ -437,7 +437,7 @@ static void stopped(slp_consumer *c, int status) {
 
 static void on_stop_event(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, stop.ev);
-  /* What was told before comes first. */
+  /* Callbacks that are due already come first. */
   if (c->notices.n) {
     slp_post(c->engine->host, &c->stop.ev);
     return;
@@ -514,7 +514,7 @@ static void on_stats_timer(slp_timer *t) {
   if (c->on_stats_due) c->on_stats_due(c);
 }
 
-/* What must not fail later: timer, stop_timer, stats_timer, and telling a fatal error. */
+/* Reserved, because it must not fail later: timer, stop_timer, stats_timer, and telling a fatal error. */
 #define TIMERS 3
 static int reserve(slp_consumer *c) {
   int r = slp_report_reserve(c);
@@ -634,7 +634,7 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
     if (!slp_reader_is_reading(s)) continue;
     if (s->lag.behind_ms < 0) unknown = 1;
     worst = slp_max_i64(worst, s->lag.behind_ms);
-    /* Who is paused, or waits for a parent that is, hands over nothing. */
+    /* A shard that is paused, or waits for a parent that is, hands over nothing. */
     if (s->paused || !slp_queue_in_order(s)) continue;
     if (!s->reader.at_tip) no_tip = 1;
     asked_us = slp_min_u64(asked_us, s->reader.tip_asked_us);

@@ -211,7 +211,7 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   return r < 0 ? r : 0;
 }
 
-/* What was told before comes first: a loss, before the records behind the gap. */
+/* Callbacks that are due already come first: a loss is told before the records behind its gap. */
 static int somebody_is_being_told(const slp_engine *e) {
   SLP_LIST_EACH(&e->consumers, it) {
     if ((SLP_OWNER(it, slp_consumer, link))->notices.n) return 1;

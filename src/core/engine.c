@@ -134,7 +134,7 @@ static slp_shard *starving(slp_engine *e) {
   if (e->batches_out || calls_moving(e)) return NULL;
   slp_merge_node *least = slp_merge_top(&e->merge);
   if (least) return least->ready ? NULL : node_owner(least);
-  /* Nobody is waited for (ORDER_SHARD; or all are paused or set aside): whoever is first. */
+  /* No shard is waited for (ORDER_SHARD; or all are paused or set aside): the first one may call. */
   if (!slp_list_empty(&e->ready_shards)) return NULL;
   if (!slp_list_empty(&e->calls.stalled))
     return SLP_OWNER(e->calls.stalled.next, slp_shard, call.stalled_link);
@@ -148,7 +148,7 @@ static int can_rewind(const slp_shard *s) {
          (!ended || s->lineage.listed);
 }
 
-/* What a paused shard, or one of a suspended consumer, has buffered serves nobody now. */
+/* Records that a paused shard, or one of a suspended consumer, has buffered can't be handed out now. */
 static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
@@ -173,7 +173,7 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but) {
   return far ? node_owner(far) : NULL;
 }
 
-/* What is worth waking a paused transfer for. */
+/* Free bytes from which on a paused transfer is woken. */
 #define RESUME_BYTES (64u * 1024)
 
 /* One page may lie beyond the budget, no second one: before that, whoever is furthest ahead forgets what it

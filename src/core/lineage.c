@@ -141,7 +141,7 @@ int slp_lineage_parents_read(const slp_shard *s) {
 int slp_lineage_parents_out(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
-    /* One that has not entered waits for its own parents, even when it is empty. */
+    /* A parent that has not entered the order waits for its own parents, even when it is empty. */
     if (p && !slp_lineage_skipped(p) &&
         (p->reader.state != SLP_READER_ENDED || p->queue.order == SLP_ORDER_OUTSIDE ||
          (!slp_queue_empty(p) && !SLP_MUTANT(child_enters_early))))

@@ -1,7 +1,7 @@
 /* pace.c - polite at the tip, at once when behind, jittered after failures. */
 #include "core/pace.h"
 
-/* What a record costs beside its payload: sequence number, key, field names, its row in the table. */
+/* Bytes that a record takes beside its payload: sequence number, key, field names, its entry in the table. */
 #define RECORD_OVERHEAD_BYTES 300
 #define IDLE_RESERVE_BYTES (64u * 1024)
 

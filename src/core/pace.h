@@ -20,7 +20,7 @@ typedef struct slp_pace {
 #define SLP_PACE_EMPTIES_AT_TIP 5
 
 void slp_pace_init(slp_pace *p);
-/* What came back: records, the largest of them in bytes, whether the watermark moved. */
+/* Learns from a page: its records, the largest of them in bytes, and whether the watermark moved. */
 void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int watermark_moved,
                    uint32_t limit_max);
 /* Bytes to reserve for the next call, at most share_max, and the limit that goes with it. */

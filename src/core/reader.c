@@ -455,7 +455,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
   }
 }
 
-/* Takes s->reader.page into the outlet. 0, or the failure was dealt with. */
+/* Takes s->reader.page into the shard's queue. 0, or the failure was dealt with. */
 static int admit(slp_shard *s, uint64_t done_us) {
   slp_page *page = s->reader.page;
   uint32_t aggregates_n = page->aggregates_n;
@@ -608,7 +608,7 @@ static void peeked(slp_shard *s) {
   }
   all_is_well(s);
   s->reader.pace.fails = 0;
-  /* What will be passed over says nothing of how old the first record to come is. */
+  /* Records that will be passed over do not tell how old the first record to come is. */
   int64_t arrived_ms = page->recs[0].arrived_ms;
   int counts = arrived_ms < 0 || arrived_ms >= s->at.not_before_ms;
   slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1);

@@ -61,7 +61,7 @@ typedef struct slp_source_ops {
 
 struct slp_source {
   const slp_source_ops *ops;
-  /* What the service is like. */
+  /* Properties of the service. */
   uint32_t fetch_records_max; /* 10000 */
   uint64_t fetch_bytes_max;   /* a page is never larger */
   uint64_t fetch_bytes_full;  /* one as large as this was cut short by its size: more waits in the shard */

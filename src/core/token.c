@@ -293,7 +293,7 @@ static void put_shard(slp_jw *w, const slp_token_shard *s) {
   slp_jw_object(w, NULL);
   slp_jw_str(w, "shard_id", s->id);
   const slp_mark *at = &s->from.mark;
-  /* One that is not to be read yet, and then from its oldest record, is named only. */
+  /* A shard that is read later, and from its oldest record, is only named. */
   if (s->active || s->from.kind != SLP_POSITION_OLDEST) slp_jw_z(w, "iterator_type", name_of(s->from.kind));
   if (at->seq_n) slp_jw_str(w, "sequence_number", slp_mark_seq(at));
   if (s->parent.p) slp_jw_str(w, "parent", s->parent);

@@ -76,7 +76,7 @@ static void fill(slp_fleet *f, const slp_snapshot *s, int sync, slp_assign *p) {
     slp_assign_lease *l = &p->leases[i];
     if (!seen || !is_stuck(seen, sync, p, l)) continue;
     l->avoid = l->assigned;
-    slp_fleet_tell(f, SLP_FLEET_TROUBLE, s->leases[i].shard, 0, "%s though it was planned long ago",
+    slp_fleet_tell(f, SLP_FLEET_TROUBLE, s->leases[i].shard, 0, "%s though it was assigned long ago",
                    l->owner == SLP_NOBODY ? "is nobody's" : "is not handed over");
   }
 }
@@ -131,7 +131,7 @@ static int write_row(slp_fleet *f, const slp_snapshot *s, const slp_assign *p, u
   if (!r) i = slp_bulk_write_add(f, SLP_OPERATION_ASSIGN, text + set.n, plus_n);
   if (i) {
     i->id = slp_bulk_write_text(f, s->workers[w].id);
-    i->plan = f->assign.base + ++f->assign.serial;
+    i->version = f->assign.base + ++f->assign.serial;
     i->leases = leases_of(p);
     i->set = slp_bulk_write_text(f, slp_buf_str(&set));
     i->shards_n = plus_n;

@@ -1,4 +1,4 @@
-/* assign_rule.c - the leader's plan: fair within one, and with as few moves as that takes.
+/* assign_rule.c - the leader's assignment: fair within one, and with as few moves as that takes.
  *
  * Each worker has a quota: the floor of its share, or the ceiling for as many as are left over, first for
  * those who hold more already. Whoever holds more than its quota gives up the surplus; what nobody holds goes

@@ -41,7 +41,7 @@ static void take_assignment(slp_fleet *f, const slp_assignment_row *row) {
   int bad = assign_set(f, row->set);
   if (bad)
     slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0,
-                   "the plan for %.*s: its set of shards is damaged", (int)row->worker.n, row->worker.p);
+                   "the assignment of %.*s: its set of shards is damaged", (int)row->worker.n, row->worker.p);
   settle(f, bad);
   if (row->version != slp_leases_version(f)) doubt_ends(f);
   slp_leases_set_version(f, row->version);

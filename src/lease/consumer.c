@@ -330,7 +330,7 @@ static void remember_instance(slp_leased *ld) {
   ld->instance[n] = 0;
 }
 
-/* What the fleet tells is told to who has no on_lease as well. */
+/* Events of the fleet are logged too, for users without on_lease. */
 static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
   slp_consumer *c = ld->c;
   slp_fail f = {0};

@@ -223,7 +223,7 @@ static void listen(slp_fleet *f, slp_member *p) {
   f->election.changes_known = 1;
 }
 
-/* Nobody waits for a turn when there is nobody else. */
+/* A worker that is alone does not wait for its turn. */
 static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));)

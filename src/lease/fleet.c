@@ -85,7 +85,7 @@ void slp_fleet_start(slp_fleet *f) {
   f->liveness->begin(f);
 }
 
-/* Nothing that is under way is answered any more. */
+/* Cancels every request: no answer comes any more. */
 static void stop_all(slp_fleet *f) {
   slp_worker_stop(f);
   slp_deadline_stop(f);

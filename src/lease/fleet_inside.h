@@ -15,7 +15,7 @@
  *      election.c     which worker leads, what a follower polls
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
  *      poll.c         reads the rows that are due
- *   2  ownership.c, release.c, end.c    one lease's life
+ *   2  ownership.c, release.c, end.c, checkpoint.c    one lease's life
  *      lease.c        what is known of a lease
  *      assignment.c   what this worker is to read
  *      deadline.c     the lease deadline
@@ -75,7 +75,7 @@ struct slp_fleet {
   slp_seen seen;
   slp_due due;
   slp_members members;
-  slp_leases leases;
+  slp_worker_leases leases;
   slp_deadline deadline;
   slp_assignment assignment;
   slp_polls poll;

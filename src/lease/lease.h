@@ -130,7 +130,7 @@ typedef struct slp_lease_own {
   uint64_t epoch;          /* handed out with the records */
   uint64_t row_epoch;      /* the row's after this worker's last write: the same, or a counter's value */
   uint64_t since_us;       /* what was read before says nothing of it */
-  uint64_t released_epoch; /* one more than the greatest epoch that was ever given up; 0: none was */
+  uint64_t released_epoch; /* less than this is the epoch of an ownership that was given up */
   slp_position begin;      /* where it began to read */
   slp_position saved;      /* the row's position, as far as is known */
   int64_t behind_ms;       /* at the last mark; -1: not known */
@@ -212,13 +212,13 @@ struct slp_lease {
   slp_lease_will will;
 };
 
-typedef struct slp_leases { /* of one worker */
-  slp_map all;              /* slp_lease */
-  size_t writes;            /* of leases, under way */
-  uint64_t version;         /* of this worker's assignment */
-  uint64_t of_fleet;        /* how many the whole fleet has, as its leader tells; 0: it does not */
-  uint8_t unknown_kids;     /* a shard ended and the stream did not tell of any children */
-} slp_leases;
+typedef struct slp_worker_leases { /* of one worker */
+  slp_map all;                     /* slp_lease */
+  size_t writes;                   /* of leases, under way */
+  uint64_t version;                /* of this worker's assignment */
+  uint64_t of_fleet;               /* how many the whole fleet has, as its leader tells; 0: it does not */
+  uint8_t unknown_kids;            /* a shard ended and the stream did not tell of any children */
+} slp_worker_leases;
 void slp_leases_init(slp_fleet *f);
 void slp_leases_stop(slp_fleet *f);
 void slp_leases_free(slp_fleet *f);
@@ -274,7 +274,7 @@ int slp_lease_clean(slp_lease *l);                    /* nothing is to be saved 
 int slp_lease_save_due(slp_lease *l);                 /* 1: a checkpoint was due, and was sent */
 void slp_lease_save_now(slp_lease *l);                /* the user wants it saved */
 int slp_lease_is_saving(const slp_lease *l);          /* that is not in the table yet */
-int slp_lease_put(slp_lease *l);                      /* the same, due or not */
+int slp_lease_put(slp_lease *l);                      /* sends a checkpoint now, due or not; 1: it was sent */
 
 /* ---- release.c ----------------------------------------------------------------------------------------- */
 

@@ -56,7 +56,7 @@ typedef struct slp_steal {
   void *ctx;
 } slp_steal;
 
-/* What is free first, and when nothing is, from the worker with the most. SLP_ENOMEM: nothing was set. */
+/* Takes free leases first; when there are none, one of the worker with the most. SLP_ENOMEM: nothing set. */
 int slp_steal_make(slp_steal *s, slp_mem *mem);
 
 /* ---- which leases are to be made ----------------------------------------------------------------------- */

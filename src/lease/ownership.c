@@ -74,9 +74,9 @@ static void claim(slp_lease *l) {
   slp_fleet_operation(f, i, SLP_OPERATION_CLAIM);
   i->owner = slp_instance_str(&l->row.owner);
   i->epoch = l->row.epoch;
-  i->plan = slp_leases_version(f);
+  i->version = slp_leases_version(f);
   if (dead_claim(l)) SLP_PROBE("lease: claimed over a dead claim");
-  if (dead_claim(l)) i->plan = slp_max_u64(i->plan, l->row.claim_version + 1);
+  if (dead_claim(l)) i->version = slp_max_u64(i->version, l->row.claim_version + 1);
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_OPERATION_CLAIM, claimed)) slp_lease_poll(l, slp_fleet_now(f) + 20000);
 }
@@ -152,7 +152,7 @@ static int honours(slp_lease *l) {
   slp_str claim = slp_instance_str(&l->row.claim);
   if (!(f->schema->operations >> SLP_OPERATION_TRANSFER & 1)) return 0;
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
-  /* What was only inherited goes to the worker that it is assigned to. */
+  /* A lease that was only inherited goes to the worker that it is assigned to. */
   if (slp_worker_is(f, SLP_WORKER_RUNS) && l->want.assigned) return 0;
   return slp_member_verdict(f, claim, l->row.claim_us) != SLP_MEMBER_EVICTED;
 }

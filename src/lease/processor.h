@@ -40,7 +40,7 @@ typedef struct slp_processor_ops {
   /* Told with a heartbeat: how far the worst shard lags, and bytes handed out a second since it was asked
    * last; -1: not known. NULL is fine. */
   void (*load)(slp_processor *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes);
-  /* What it is by the service's clock, never ahead of it, in Unix ms; INT64_MIN: not known. NULL is fine. */
+  /* The time by the service's clock, never ahead of it, in Unix ms; INT64_MIN: not known. NULL is fine. */
   int64_t (*service_ms)(slp_processor *t);
 } slp_processor_ops;
 
@@ -49,7 +49,7 @@ struct slp_processor {
 };
 
 typedef struct slp_fleet slp_fleet;
-/* What a processor tells. Strings are copied. Shards that are not open are ignored. */
+/* A processor calls these. Strings are copied. Shards that are not open are ignored. */
 void slp_fleet_progressed(slp_fleet *f, slp_str shard); /* mark has moved */
 void slp_fleet_drained(slp_fleet *f, slp_str shard);
 /* The last record was handed out; these are its children (none: the stream tells of none). */

@@ -1,7 +1,7 @@
 /* rules.c - which rules of life and of sharing go together, and the rule of sharing where a leader
  * assigns. A lease may be taken from a living worker's name only with a proof that the table checks: the
- * worker was evicted first (a row a worker), or the take's own condition holds what was seen (a counter,
- * a deadline or a tick of that lease). */
+ * worker was evicted first (a row a worker), or the take's own condition holds what was seen (the counter
+ * of that lease). */
 #include "lease/rules.h"
 
 #include "lease/fleet_inside.h"

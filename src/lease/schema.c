@@ -15,7 +15,7 @@ int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnati
   return ret_id->n <= SLP_WORKER_ID_MAX;
 }
 
-/* ---- drafts ---------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------- */
 
 void slp_row_request_init(slp_row_request *d, slp_mem *mem, slp_store_write *write) {
   memset(d, 0, sizeof *d);

@@ -1,7 +1,7 @@
-/* schema.h - how a fleet's rows are laid out in a table, as core/fleet wants it. A schema is one file in
- * store/: it reads a row (what is this, and what does it say), turns an intent into one conditional write,
- * and names its two rules: of life (how a dead worker is told from a living one) and of sharing (who decides
- * which worker reads what). The rows, conditions and their reasons: PROTOCOL.md. */
+/* schema.h - how a fleet's rows are laid out in a table, as lease/ wants it. A schema is one file in
+ * store/: it reads a row, turns an operation into one conditional write, and names its two rules: of liveness
+ * (how a dead worker is told from a living one) and of sharing (how it is decided which worker reads what).
+ * The rows, conditions and their reasons: PROTOCOL.md. */
 #ifndef SLP_LEASE_SCHEMA_H
 #define SLP_LEASE_SCHEMA_H
 
@@ -66,7 +66,7 @@ typedef struct slp_assignment_row {
   slp_str worker;
   uint64_t version;
   slp_str set;         /* coded, see slp_shard_set_each */
-  const slp_str *plus; /* wills, not folded in yet */
+  const slp_str *plus; /* proposals, not folded in yet */
   size_t plus_n;
   uint64_t leases; /* of the whole fleet, as the leader counted them; 0: not told */
 } slp_assignment_row;
@@ -84,7 +84,7 @@ typedef struct slp_parsed_row {
   } u;
 } slp_parsed_row;
 
-/* ---- intents ------------------------------------------------------------------------------------------- */
+/* ---- operations ---------------------------------------------------------------------------------------- */
 typedef enum slp_operation_kind {
   SLP_OPERATION_REGISTER,
   SLP_OPERATION_HEARTBEAT,
@@ -96,7 +96,7 @@ typedef enum slp_operation_kind {
   SLP_OPERATION_RESIGN,
   SLP_OPERATION_ASSIGN,
   SLP_OPERATION_PROPOSE,
-  SLP_OPERATION_UNASSIGN, /* the plan row of a reaped worker goes */
+  SLP_OPERATION_UNASSIGN, /* the assignment row of a reaped worker goes */
   SLP_OPERATION_CREATE,
   SLP_OPERATION_TAKE,
   SLP_OPERATION_RETAKE,
@@ -129,7 +129,7 @@ typedef struct slp_operation { /* what is not needed stays zero */
   slp_position start;    /* LEAD: the fleet's start, set when nobody had */
   slp_str to;            /* TRANSFER */
   slp_str op;
-  uint64_t plan;         /* ASSIGN: version; CLAIM: the assignment that wants it */
+  uint64_t version;      /* ASSIGN: version; CLAIM: the assignment that wants it */
   uint64_t leases;       /* ASSIGN: of the whole fleet */
   slp_str set;           /* ASSIGN */
   const slp_str *shards; /* ASSIGN: proposals merged into the set; PROPOSE: proposals; END: children */
@@ -139,7 +139,7 @@ typedef struct slp_operation { /* what is not needed stays zero */
 } slp_operation;
 #define SLP_ANY_COUNTER UINT64_MAX
 
-/* One write being made: its atoms, changes and texts. */
+/* A write being made: its conditions, changes and texts. */
 #define SLP_ROW_REQUEST_ATOMS 8
 #define SLP_ROW_REQUEST_CHANGES 16
 typedef struct slp_row_request {
@@ -150,13 +150,13 @@ typedef struct slp_row_request {
   slp_str *items; /* owned; of sets */
   size_t items_n;
 } slp_row_request;
-/* `write`'s request and answer fields stay the caller's. A draft must not move. */
+/* `write`'s request and answer fields stay the caller's. A request must not move. */
 void slp_row_request_init(slp_row_request *d, slp_mem *mem, slp_store_write *write);
 void slp_row_request_free(slp_row_request *d);
 /* For schemas. Begins a write that will need at most so many bytes of text and items of sets: SLP_ENOMEM. */
 int slp_row_request_begin(slp_row_request *d, slp_write_kind kind, size_t text_bytes, size_t items);
 slp_str slp_row_request_text(slp_row_request *d, const char *fmt, ...)
-    SLP_PRINTF(2, 3); /* lives with the draft */
+    SLP_PRINTF(2, 3); /* lives with the request */
 slp_str slp_row_request_copy(slp_row_request *d, slp_str s);
 slp_val slp_row_request_s(slp_row_request *d, slp_str s);
 slp_val slp_row_request_n(slp_row_request *d, uint64_t n);
@@ -167,17 +167,12 @@ void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kin
 
 /* ---- a schema ------------------------------------------------------------------------------------------ */
 typedef enum slp_liveness_kind {
-  SLP_BY_WORKER,   /* one row a worker proves the life of all its leases; the dead are evicted first */
-  SLP_BY_COUNTER,  /* every lease has a counter that its owner moves */
-  SLP_BY_DEADLINE, /* every lease has a wall-clock deadline */
-  SLP_BY_TICK      /* as counter, seen equal twice at fixed intervals */
+  SLP_BY_WORKER, /* one row a worker proves the life of all its leases; the dead are evicted first */
+  SLP_BY_COUNTER /* every lease has a counter that its owner moves */
 } slp_liveness_kind;
 typedef enum slp_sharing_kind {
-  SLP_BY_ASSIGNMENT, /* a leader plans, claims move leases gracefully */
-  SLP_BY_STEAL,      /* everyone takes what is dead, and steals one when it holds too few */
-  SLP_BY_CLAIM,      /* as steal, but by asking the owner */
-  SLP_BY_INDEX,      /* shard i belongs to worker i mod n */
-  SLP_BY_NOBODY      /* only what is free is taken */
+  SLP_BY_ASSIGNMENT, /* a leader assigns, claims move leases gracefully */
+  SLP_BY_STEAL       /* every worker takes what is dead, and steals one when it holds too few */
 } slp_sharing_kind;
 
 typedef struct slp_schema slp_schema;
@@ -185,19 +180,13 @@ struct slp_schema {
   const char *name;
   slp_liveness_kind liveness;
   slp_sharing_kind share;
-  uint8_t fenced;              /* a checkpoint is conditional on owner and epoch */
-  uint8_t at;                  /* a stored position is "at", not "after" */
-  uint8_t gates;               /* every peer waits for parents before it reads a child */
-  uint8_t parks;               /* a row can say that nobody is to read it, or who could not */
-  uint8_t whole_item;          /* peers rewrite whole rows: nothing private survives in them */
-  uint32_t observations;       /* quiet ones before a take */
-  uint32_t lease_ms, renew_ms; /* that system's defaults */
-  uint32_t operations;         /* bits of slp_operation_kind it has */
+  uint8_t parks;       /* a row can say that nobody is to read it, or which worker could not */
+  uint32_t operations; /* bits of slp_operation_kind it has */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
   /* The hash key and prefix of everything of this application and stream, borrowed from the schema. */
   void (*scope)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
   void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
-  /* The key of one row: the operation says which kind, id or shard which. texts of the draft hold it. */
+  /* The key of one row: the operation says which kind, id or shard which. texts of the request hold it. */
   int (*key)(slp_schema *s, slp_row_request *d, const slp_operation *i, slp_row_key *ret);
   /* The write of an operation. 0, SLP_ENOMEM, SLP_EINVAL (this schema has no such operation). */
   int (*write)(slp_schema *s, slp_row_request *d, const slp_operation *i);

@@ -1,4 +1,4 @@
-/* shard_set.h - a set of shard ids as few bytes, for plans that live in one row. The first byte is the
+/* shard_set.h - a set of shard ids as few bytes, for assignments that live in one row. The first byte is the
  * coding: 1  ids of Kinesis (shardId- and twelve digits): runs of neighbours, each (gap to the one before,
  * length) as LEB128 2  any ids: (bytes shared with the one before, bytes of its own) as LEB128, then those
  * bytes */

@@ -274,7 +274,7 @@ static void begin(slp_fleet *f) {
   round_in(f, slp_random_below(f->h, FIRST_US));
 }
 
-/* What was seen while this worker could not prove its own life says nothing of others. */
+/* Observations made while this worker could not prove its own life do not count against others. */
 static void suspended(slp_fleet *f) { slp_fleet_trouble(f); }
 
 static void resumed(slp_fleet *f) {

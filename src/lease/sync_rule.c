@@ -76,7 +76,7 @@ static int is_read_now(const walk *w, size_t i) {
   return w->shards[i].row == SLP_SYNC_UNREAD || w->shards[i].row == SLP_SYNC_UNFINISHED;
 }
 
-/* One parent is yet to be finished and the other has no row: that other. */
+/* The parent without a row, when the other one is yet to be finished. */
 static size_t other_without_row(const walk *w, size_t i) {
   const size_t *p = w->shards[i].parents;
   for (int k = 0; k < 2 && p[0] != SLP_NO_SHARD && p[1] != SLP_NO_SHARD; k++)

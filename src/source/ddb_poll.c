@@ -64,7 +64,7 @@ static int ask_later(slp_request *q, const slp_op_list_shards *l) {
 }
 
 /* Without children or an answer, core asks for the listing. */
-static void on_children(slp_write *op) {
+static void on_children(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
   const slp_op_list_shards *l = &q->op.list;
   q->out = NULL;

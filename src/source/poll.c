@@ -42,7 +42,7 @@ static void request_give_back(slp_request *q) {
   p->idle_n++;
 }
 
-void slp_request_outcome(slp_request *q, const slp_write *op) {
+void slp_request_outcome(slp_request *q, const slp_op *op) {
   q->rq->fail = op->fail;
   q->rq->sent_us = op->sent_us;
   q->rq->done_us = op->done_us;
@@ -91,7 +91,7 @@ static int unstarve(slp_poll *p, slp_src_req *rq) {
 }
 
 /* ---- describe ---------------------------------------------------------------------------------------- */
-static void on_describe(slp_write *op) {
+static void on_describe(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.describe.op);
   slp_op_describe *d = &q->op.describe;
   q->out = NULL;
@@ -101,7 +101,7 @@ static void on_describe(slp_write *op) {
   slp_request_answer(q);
 }
 
-static void send_describe(slp_request *q, void (*on_done)(slp_write *op)) {
+static void send_describe(slp_request *q, void (*on_done)(slp_op *op)) {
   slp_poll *p = q->poll;
   slp_op_describe *d = &q->op.describe;
   d->op.on_done = on_done;
@@ -122,7 +122,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
 }
 
 /* ---- list -------------------------------------------------------------------------------------------- */
-static void on_list_page(slp_write *op);
+static void on_list_page(slp_op *op);
 
 /* The token is sent only when the service gave one: kinesalite ends when it sees one. */
 static void send_list(slp_request *q, slp_str next_token) {
@@ -161,7 +161,7 @@ static void list_finished(slp_request *q) {
   slp_request_answer(q);
 }
 
-static void on_list_page(slp_write *op) {
+static void on_list_page(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
   const slp_poll_kind *kind = q->poll->kind;
   slp_op_list_shards *page = &q->op.list;
@@ -201,7 +201,7 @@ static void begin_list(slp_request *q) {
   send_list(q, (slp_str){NULL, 0});
 }
 
-static void on_described_first(slp_write *op) {
+static void on_described_first(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.describe.op);
   slp_src_describe learnt = {0};
   q->out = NULL;
@@ -250,7 +250,7 @@ static slp_iter_kind iter_kind(slp_position_kind kind) {
   return SLP_ITER_OLDEST;
 }
 
-static void on_locate(slp_write *op) {
+static void on_locate(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.iterator.op);
   slp_poll *p = q->poll;
   slp_op_iterator *it = &q->op.iterator;
@@ -292,7 +292,7 @@ static int fetch_may_grow(slp_op_records *op, size_t more) {
   return f->may_grow ? f->may_grow(f, more) : 1;
 }
 
-static void on_fetch(slp_write *op) {
+static void on_fetch(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.records.op);
   q->out = NULL;
   slp_request_outcome(q, op);

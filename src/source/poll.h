@@ -20,7 +20,7 @@ typedef struct slp_request { /* a request of core's, from its begin to its one a
   slp_poll *poll;
   slp_src_req *rq;
   slp_list link;      /* in poll->idle */
-  slp_write *out;     /* the op in flight; NULL: none */
+  slp_op *out;        /* the op in flight; NULL: none */
   uint32_t restarts;  /* LIST; FETCH: the kind's own */
   uint8_t earlier;    /* LOCATE: the point in time was in the future */
   uint8_t describing; /* LIST: the stream is being described first */
@@ -74,7 +74,7 @@ struct slp_poll {
 void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops,
                    const slp_stream_name *named);
 
-void slp_request_outcome(slp_request *q, const slp_write *op); /* of the op to rq */
-void slp_request_answer(slp_request *q);                       /* on_done; q is gone */
+void slp_request_outcome(slp_request *q, const slp_op *op); /* of the op to rq */
+void slp_request_answer(slp_request *q);                    /* on_done; q is gone */
 
 #endif

@@ -165,7 +165,7 @@ static void checkpoint(slp_row_request *d, const slp_position *position) {
   drop(d, "pendingCheckpointState");
 }
 
-/* ---- verbs ------------------------------------------------------------------------------------------ */
+/* ---- operations -------------------------------------------------------------------------------------- */
 
 static void create(kcl_schema *s, slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
@@ -317,11 +317,6 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
       .name = "kcl",
       .liveness = SLP_BY_COUNTER,
       .share = SLP_BY_STEAL,
-      .fenced = 1,
-      .gates = 1,
-      .observations = 1,
-      .lease_ms = 10000,
-      .renew_ms = 3308,
       .operations = operations,
       .table = table,
       .scope = scope,

@@ -189,7 +189,7 @@ static slp_val pos(slp_row_request *d, const slp_position *position) {
   return slp_row_request_s(d, (slp_str){out, slp_pos_write(position, out)});
 }
 
-/* I own the lease in this epoch, and its position is not beyond the new one. */
+/* This worker owns the row in this epoch. */
 static void mine(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->me);
   is_n(d, "epoch", i->epoch);
@@ -318,8 +318,8 @@ static void resign(slp_row_request *d, const slp_operation *i) {
 
 static void assign(slp_row_request *d, const slp_operation *i) {
   slp_row_request_when(d, "v", SLP_TEST_ABSENT, none, 1);
-  slp_row_request_when(d, "v", SLP_TEST_LT, slp_row_request_n(d, i->plan), 0);
-  set_n(d, "v", i->plan);
+  slp_row_request_when(d, "v", SLP_TEST_LT, slp_row_request_n(d, i->version), 0);
+  set_n(d, "v", i->version);
   if (i->leases) set_n(d, "all", i->leases);
   slp_row_request_change(d, "set", SLP_SET,
                          (slp_val){.kind = SLP_VAL_B, .s = slp_row_request_copy(d, i->set)});
@@ -386,9 +386,9 @@ static void claim(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->owner);
   is_n(d, "epoch", i->epoch);
   slp_row_request_when(d, "claim", SLP_TEST_ABSENT, none, 1);
-  slp_row_request_when(d, "cv", SLP_TEST_LT, slp_row_request_n(d, i->plan), 0);
+  slp_row_request_when(d, "cv", SLP_TEST_LT, slp_row_request_n(d, i->version), 0);
   set_s(d, "claim", i->me);
-  set_n(d, "cv", i->plan);
+  set_n(d, "cv", i->version);
 }
 
 static void transfer(slp_row_request *d, const slp_operation *i) {
@@ -451,7 +451,7 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   drop(d, "avoid");
 }
 
-/* ---- the table of verbs ---------------------------------------------------------------------------- */
+/* ---- the table of operations ------------------------------------------------------------------------- */
 
 static size_t text_bytes(const sloop_schema *s, const slp_operation *i) {
   size_t n = 2048 + s->prefix.n + i->set.n;
@@ -529,12 +529,7 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
       .name = "sloop",
       .liveness = SLP_BY_WORKER,
       .share = SLP_BY_ASSIGNMENT,
-      .fenced = 1,
-      .gates = 1,
       .parks = 1,
-      .observations = 1,
-      .lease_ms = 10000,
-      .renew_ms = 3300,
       .operations = (1u << SLP_OPERATION_RENEW) - 1,
       .table = table,
       .scope = scope,

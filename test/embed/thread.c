@@ -7,7 +7,7 @@
 
 #define OUT_MAX 2 /* as batches_out_max: no more batches are out at once */
 
-/* What both threads look into, under the lock. */
+/* Shared by both threads, under the lock. */
 typedef struct {
   uv_mutex_t lock;
   uv_cond_t more;

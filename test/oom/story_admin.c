@@ -25,7 +25,7 @@ static void is_told(admin *d, int status, int all_there, const sloop_error_t *e)
   d->status = status;
 }
 
-/* What is told is whole, or is not told. */
+/* An answer is whole, or there is none. */
 static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *e,
                       void *arg) {
   int whole = r != NULL;

@@ -191,7 +191,7 @@ TEST(a_damaged_plan_takes_no_lease_from_its_worker) {
   uint64_t lost = w->lost;
   write_row(w, &(slp_operation){.kind = SLP_OPERATION_ASSIGN,
                                 .id = slp_str_of(w->nodes[slot]->id),
-                                .plan = UINT64_C(1) << 40,
+                                .version = UINT64_C(1) << 40,
                                 .leases = 6,
                                 .set = SLP_STR("\377\377\377\377")});
   uint64_t bad = w->bad_rows;

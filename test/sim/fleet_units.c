@@ -165,7 +165,7 @@ static void leading(void) {
   memset(set, 'x', sizeof set);
   slp_str proposal = SLP_STR("shardId-000000000009");
   i = operation(SLP_OPERATION_ASSIGN);
-  i.plan = 1000001;
+  i.version = 1000001;
   i.set = (slp_str){set, sizeof set};
   CHECK(put("assign", &i));
   CHECK(!put("assign again", &i));
@@ -174,7 +174,7 @@ static void leading(void) {
   i.shards_n = 1;
   CHECK(put("propose", &i));
   i = operation(SLP_OPERATION_ASSIGN);
-  i.plan = 1000002;
+  i.version = 1000002;
   i.set = (slp_str){set, 10};
   i.shards = &proposal;
   i.shards_n = 1;
@@ -213,7 +213,7 @@ static void leases(void) {
   i.owner = i.me;
   i.me = SLP_STR("w2.fedcba9876543210");
   i.epoch = 2;
-  i.plan = 1000003;
+  i.version = 1000003;
   CHECK(put("claim", &i));
   i = operation(SLP_OPERATION_TRANSFER);
   i.epoch = 2;

@@ -14,7 +14,7 @@ typedef struct typed_kinesis {
 
 typedef struct call {
   typed_kinesis *k;
-  slp_write *op;
+  slp_op *op;
   slp_typed_what what;
   slp_http http;
   slp_buf ask, into;
@@ -130,7 +130,7 @@ static int take(call *c, slp_msg *m) {
 
 static void answered(slp_http *http) {
   call *c = SLP_OWNER(http, call, http);
-  slp_write *op = c->op;
+  slp_op *op = c->op;
   op->sent_us = http->sent_us;
   op->done_us = http->done_us;
   op->date_ms = http->date_ms;
@@ -149,7 +149,7 @@ static void answered(slp_http *http) {
 
 /* ---- calls -------------------------------------------------------------------------------------------- */
 
-static call *call_new(slp_ops *ops, slp_write *op, slp_typed_what what) {
+static call *call_new(slp_ops *ops, slp_op *op, slp_typed_what what) {
   typed_kinesis *k = SLP_OWNER(ops, typed_kinesis, ops);
   call *c = SLP_NEW(k->mem, call);
   char first = (char)what;
@@ -210,12 +210,12 @@ static void op_records(slp_ops *ops, slp_op_records *op) {
   send(c);
 }
 
-static void op_resume(slp_ops *ops, slp_write *op) {
+static void op_resume(slp_ops *ops, slp_op *op) {
   call *c = op->call;
   if (c) slp_http_resume(SLP_OWNER(ops, typed_kinesis, ops)->h, &c->http);
 }
 
-static void op_cancel(slp_ops *ops, slp_write *op) {
+static void op_cancel(slp_ops *ops, slp_op *op) {
   call *c = op->call;
   if (!c) return;
   slp_http_cancel(SLP_OWNER(ops, typed_kinesis, ops)->h, &c->http);

@@ -28,7 +28,7 @@ typedef struct step {
 static step steps[32];
 static size_t steps_n, played;
 static char asked[32][200], asked_arn[512]; /* the latter: of the last list or description */
-static slp_write *held;                     /* the op not answered yet */
+static slp_op *held;                        /* the op not answered yet */
 static int resumed, cancelled, hang, endless;
 static slp_stream_status status;
 
@@ -36,12 +36,12 @@ static slp_event answer_ev;
 
 static void answer_now(slp_event *ev) {
   (void)ev;
-  slp_write *op = held;
+  slp_op *op = held;
   held = NULL;
   op->on_done(op);
 }
 
-static inline step *take(slp_write *op, const char *fmt, slp_str a, slp_str b) {
+static inline step *take(slp_op *op, const char *fmt, slp_str a, slp_str b) {
   CHECK(held == NULL);
   if (played == steps_n && endless) played = 0;
   if (played == steps_n) CHECK_FAIL("not expected: %s %.*s %.*s", fmt, (int)a.n, a.p, (int)b.n, b.p);
@@ -139,13 +139,13 @@ static void fake_records(slp_ops *o, slp_op_records *op) {
   op->body_bytes = 123;
 }
 
-static void fake_resume(slp_ops *o, slp_write *op) {
+static void fake_resume(slp_ops *o, slp_op *op) {
   (void)o;
   CHECK(op == held);
   resumed++;
 }
 
-static void fake_cancel(slp_ops *o, slp_write *op) {
+static void fake_cancel(slp_ops *o, slp_op *op) {
   (void)o;
   CHECK(op == held);
   held = NULL;

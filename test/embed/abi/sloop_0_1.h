@@ -69,9 +69,9 @@ enum {
 };
 /* "ETHROTTLE"; also names libuv's codes. Never NULL; static. */
 SLOOP_EXTERN const char *sloop_err_name(int err);
-/* One sentence. Never NULL; static. */
+/* A sentence about the error. Never NULL; static. */
 SLOOP_EXTERN const char *sloop_strerror(int err);
-/* What it was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2 libcurl/7.88.1 ...". Static. */
+/* The versions it was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2 libcurl/7.88.1 ...". Static. */
 SLOOP_EXTERN const char *sloop_features(void);
 /* The library's version as "0.1.0"; static. */
 SLOOP_EXTERN const char *sloop_version(void);
@@ -329,7 +329,7 @@ typedef struct {
   const char *user_agent; /* NULL: "sloop/VERSION" */
   sloop_t *join; /* NULL, or an open consumer on the same loop, not yet started: its budget, connections,
                              credentials and order are shared */
-  /* What is read. */
+  /* The stream. */
   sloop_position_t start;    /* SLOOP_LATEST. Kinds up to SLOOP_AT_TOKEN; with app, where the application
                                      begins when it is new: SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME */
   const char *const *shards; /* NULL: all. Else only those whose id ends with one of these; not with app */
@@ -573,7 +573,7 @@ typedef void (*sloop_explain_cb)(sloop_t *, int status, const sloop_explanation_
                                  const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg);
 
-/* What became of a lease; more may come. */
+/* The outcome for one lease; more kinds may come. */
 typedef enum {
   SLOOP_CHANGE_DONE = 1,
   SLOOP_CHANGE_WAS_SO = 2,   /* it was so already */
@@ -649,13 +649,13 @@ typedef struct {
 } sloop_metrics_opts_t;
 #define sloop_metrics_opts_init(o) sloop_metrics_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size);
-/* Of s, before or after it starts, and of those given to sloop_metrics_add(). It is closed with s, unless it
- * was before. On failure *out is NULL and why says more: SLOOP_EOPTION, UV_EADDRINUSE and other reasons why the
+/* Opens metrics of s, before or after it starts, and of those given to sloop_metrics_add(). They are closed
+ * with s, unless they were before. On failure *out is NULL and why says more: SLOOP_EOPTION, UV_EADDRINUSE and other reasons why the
  * address can't be listened on, UV_ENOMEM. Later failures of CloudWatch are told to on_log as warnings, once
  * until it works again; what was not told comes the next time. */
 SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
                                     char *why, size_t why_size);
-/* One more consumer, joined to s or s to it, until it is closed. SLOOP_EOPTION: it is not joined;
+/* Adds a consumer, joined to s or s to it, until it is closed. SLOOP_EOPTION: it is not joined;
  * SLOOP_ESTATE: either is closed; UV_ENOMEM. */
 SLOOP_EXTERN int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined);
 /* "http://ADDRESS:PORT"; "" when it does not listen. Lives until close. */

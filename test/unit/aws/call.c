@@ -47,7 +47,7 @@ static void close_all(void) {
   fake_end(&f, mem);
 }
 
-static void on_done(slp_write *op) {
+static void on_done(slp_op *op) {
   CHECK(op->call == NULL);
   done++;
 }

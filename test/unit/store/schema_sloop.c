@@ -137,12 +137,12 @@ TEST(plans_only_grow_newer_and_wills_are_merged) {
   DO(.kind = SLP_OPERATION_PROPOSE, .id = S("w1"), .shards = two, .shards_n = 2);
   CHECK(parsed.kind == SLP_ROW_ASSIGNMENT && parsed.u.assignment.plus_n == 2 &&
         parsed.u.assignment.version == 0);
-  DO(.kind = SLP_OPERATION_ASSIGN, .id = S("w1"), .plan = 1000001, .set = S("\x01\x00\x01"), .shards = one,
+  DO(.kind = SLP_OPERATION_ASSIGN, .id = S("w1"), .version = 1000001, .set = S("\x01\x00\x01"), .shards = one,
      .shards_n = 1);
   CHECK(parsed.u.assignment.version == 1000001 && parsed.u.assignment.plus_n == 1 &&
         parsed.u.assignment.set.n == 3);
-  REFUSED(.kind = SLP_OPERATION_ASSIGN, .id = S("w1"), .plan = 1000001, .set = S("\x01"));
-  DO(.kind = SLP_OPERATION_ASSIGN, .id = S("w1"), .plan = 2000001, .set = S("\x01"));
+  REFUSED(.kind = SLP_OPERATION_ASSIGN, .id = S("w1"), .version = 1000001, .set = S("\x01"));
+  DO(.kind = SLP_OPERATION_ASSIGN, .id = S("w1"), .version = 2000001, .set = S("\x01"));
   end();
 }
 
@@ -197,7 +197,7 @@ TEST(names_that_are_too_long) {
   CHECK_INT(parsed.kind, SLP_ROW_BAD);
   end();
   begin();
-  DO(.kind = SLP_OPERATION_ASSIGN, .id = {text, SLP_WORKER_ID_MAX + 1}, .plan = 1, .set = S("\x01"));
+  DO(.kind = SLP_OPERATION_ASSIGN, .id = {text, SLP_WORKER_ID_MAX + 1}, .version = 1, .set = S("\x01"));
   CHECK_INT(parsed.kind, SLP_ROW_BAD);
   end();
 }
@@ -247,11 +247,13 @@ TEST(a_claim_is_honoured_only_for_the_claimant_and_newer_plans_outbid) {
   slp_position oldest = {.kind = SLP_POSITION_OLDEST}, five = after("5", 0);
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s1"), .position = oldest);
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s1"), .me = S("a.1"));
-  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s1"), .me = S("b.1"), .owner = S("a.1"), .epoch = 1, .plan = 7);
+  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s1"), .me = S("b.1"), .owner = S("a.1"), .epoch = 1,
+     .version = 7);
   CHECK(slp_str_is(parsed.u.lease.claim, "b.1") && parsed.u.lease.claim_version == 7);
   REFUSED(.kind = SLP_OPERATION_CLAIM, .shard = S("s1"), .me = S("c.1"), .owner = S("a.1"), .epoch = 1,
-          .plan = 7);
-  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s1"), .me = S("c.1"), .owner = S("a.1"), .epoch = 1, .plan = 8);
+          .version = 7);
+  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s1"), .me = S("c.1"), .owner = S("a.1"), .epoch = 1,
+     .version = 8);
   REFUSED(.kind = SLP_OPERATION_TRANSFER, .shard = S("s1"), .me = S("a.1"), .epoch = 1, .to = S("b.1"),
           .position = five);
   DO(.kind = SLP_OPERATION_TRANSFER, .shard = S("s1"), .me = S("a.1"), .epoch = 1, .to = S("c.1"),
@@ -278,7 +280,8 @@ TEST(how_far_behind_goes_with_the_position) {
   DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s1"), .me = S("a.1"), .epoch = 2, .position = six,
      .behind_ms = -1);
   CHECK(parsed.u.lease.behind_ms == -1);
-  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s1"), .me = S("b.1"), .owner = S("a.1"), .epoch = 2, .plan = 1);
+  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s1"), .me = S("b.1"), .owner = S("a.1"), .epoch = 2,
+     .version = 1);
   DO(.kind = SLP_OPERATION_TRANSFER, .shard = S("s1"), .me = S("a.1"), .to = S("b.1"), .epoch = 2,
      .position = six, .behind_ms = 0);
   CHECK(parsed.u.lease.behind_ms == 0);
