@@ -72,7 +72,7 @@ TEST(a_shard_ends_while_it_is_handed_over) {
   for (seed = 1; seed <= 12; seed++) ends_while_handed_over();
 }
 
-/* What waits for its parent looks at it now and then, also when the table takes long to answer. */
+/* A lease that waits for its parent polls it, also when the table takes long to answer. */
 TEST(a_shard_that_waits_for_its_parent_keeps_nobody_busy) {
   fw_world *w = world(4);
   uint64_t before = 0, after = 0;
@@ -126,7 +126,7 @@ TEST(the_row_of_a_child_is_removed_before_an_audit_saw_it) {
   }
 }
 
-/* Who waits with it for its parent's end makes it anew when it has read the parent itself. */
+/* The worker that waits for the parent's end makes the row anew when it has read the parent itself. */
 TEST(the_row_of_a_child_is_removed_before_its_parent_is_read_again) {
   for (seed = 1; seed <= 6; seed++) {
     fw_world *w = fleet(2, 2);
@@ -322,7 +322,7 @@ TEST(a_parked_shard_is_nobodys_until_an_operator_says_so) {
   finish(w);
 }
 
-/* What the plan holds and nobody can open is planned elsewhere, and told. */
+/* A lease that its assigned worker can't open is assigned to another one, and that is told. */
 TEST(a_lease_that_its_planned_worker_never_takes_goes_to_another) {
   fw_world *w = fleet(6, 3);
   int slot = fw_owner_of(w, 2);

@@ -136,7 +136,7 @@ TEST(a_pause_shorter_than_the_fence_costs_nothing) {
   finish(w);
 }
 
-/* Nobody takes anything when the table is back: all that was seen before counts for nothing. */
+/* No lease is taken when the table is back: observations made before do not count. */
 TEST(an_outage_of_the_table_moves_nothing) {
   fw_world *w = fleet(8, 4);
   int before[8];
@@ -182,7 +182,7 @@ TEST(one_is_cut_off_from_the_table) {
   finish(w);
 }
 
-/* One lease in doubt holds up all of its worker's, for a moment: then its renewal is in, or it is lost. */
+/* A lease in doubt holds up all of its worker's for a moment, until its renewal is in or it is lost. */
 TEST(one_lease_in_doubt_suspends_until_it_is_settled) {
   fw_world *w = fleet(4, 2);
   char row[64];
@@ -442,7 +442,7 @@ TEST(an_operator_deletes_a_lease) {
 static int kid_is_read(fw_world *w) { return w->shards[2].handed > 0; }
 static int kid_has_row(fw_world *w) { return attr_of(w, 2, "leaseCounter")[0] != 0; }
 
-/* Nobody has looked at the table since it was made; who took it knows that it was there. */
+/* No worker has read the table since the row was made; the one that took it knows that it was there. */
 TEST(an_operator_deletes_the_lease_of_a_child_that_was_just_made) {
   for (seed = 1; seed <= 6; seed++) {
     fw_world *w = fleet(2, 1);
@@ -538,7 +538,7 @@ TEST(an_operator_sets_a_parent_back_whose_merge_is_read) {
   }
 }
 
-/* What a KCL of version 3 keeps in the same table, and a row of ours that was damaged. */
+/* Rows that KCL 3 keeps in the same table, and a damaged row of ours. */
 TEST(rows_that_are_strange_or_damaged_are_named_and_left_alone) {
   fw_world *w = fleet(4, 2);
   char row[64];

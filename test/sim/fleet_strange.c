@@ -153,7 +153,7 @@ TEST(leadership_that_nobody_can_have_is_noticed_when_it_is_mended) {
   finish(w);
 }
 
-/* Who seeks the leadership finds a row that can't be read. */
+/* A worker that seeks the leadership finds a row that can't be read. */
 TEST(a_damaged_row_of_the_leader_waits_for_an_operator) {
   fw_world *w = fleet(4, 2);
   fw_operator_set(w, "lead", "epoch", "many");
@@ -168,7 +168,7 @@ TEST(a_damaged_row_of_the_leader_waits_for_an_operator) {
   finish(w);
 }
 
-/* Nobody writes over a row that a newer version wrote, not even to join. */
+/* A row that a newer version wrote is never written over, not even to join. */
 TEST(a_worker_whose_own_row_is_of_a_newer_version_stays_out) {
   fw_world *w = fleet(4, 2);
   fw_operator_set(w, "w/new", "boot", "0123456789abcdef");
@@ -184,7 +184,7 @@ TEST(a_worker_whose_own_row_is_of_a_newer_version_stays_out) {
   finish(w);
 }
 
-/* What was planned before stays planned. */
+/* The assignments made before stay. */
 TEST(a_damaged_plan_takes_no_lease_from_its_worker) {
   fw_world *w = fleet(6, 2);
   int slot = follower(w);

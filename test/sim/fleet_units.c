@@ -65,7 +65,7 @@ static void begin(void) {
   }
 }
 
-/* What the sandbox told since the last look. */
+/* The answers of the sandbox since the last look. */
 static void expect(const char *what, uint64_t write_halves, uint64_t read_halves) {
   uint64_t ws = theirs->cost.write_units - told_w, rs = theirs->cost.read_units - told_r;
   if (ws != write_halves * 500 || rs != read_halves * 500)
@@ -76,7 +76,7 @@ static void expect(const char *what, uint64_t write_halves, uint64_t read_halves
   told_r += rs;
 }
 
-/* Of a row of ours. */
+/* The key of a row of ours. */
 static size_t size_at(const slp_row_key *key) {
   slp_store_get g = {.keys = key, .keys_n = 1, .rq.on_done = on_done};
   slp_store_rows_init(&g.out, mem);
@@ -87,7 +87,7 @@ static size_t size_at(const slp_row_key *key) {
   return n;
 }
 
-/* One write to both; 1: it was done, 0: refused. */
+/* Sends a write to both; 1: it was done, 0: refused. */
 static int put(const char *what, const slp_operation *i) {
   slp_store_write x = {.rq.on_done = on_done};
   slp_row_request d;
@@ -237,7 +237,7 @@ static void leases(void) {
   CHECK(put("end", &i));
 }
 
-/* Of one key and of many, of rows that are there and that are not; consistent and not. */
+/* Reads one key and many, rows that are there and that are not; consistent and not. */
 static void reads(void) {
   char texts[100][64];
   slp_row_key keys[100];

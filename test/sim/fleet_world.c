@@ -204,7 +204,7 @@ static void t_drain(slp_processor *t, slp_str shard) {
   o->drain_us = slp_now_us(node_of(t)->h);
 }
 
-/* Whoever is said to have lost a lease has: nobody is robbed by an answer that did not come. */
+/* A worker that is told that it lost a lease has lost it: an answer that did not come proves nothing. */
 static void judge_lost(fw_node *n, const struct fw_open *o) {
   fw_world *w = n->w;
   char row[64], owner[128], epoch[24], me[128];
@@ -353,7 +353,7 @@ static void run_tick(slp_timer *timer) {
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/* Of a lease the user hears in turn that it was taken and that it is gone. */
+/* The user hears in turn that a lease was taken and that it is gone. */
 static void judge_told(fw_node *n, const slp_fleet_event *ev) {
   int i = shard_no(n->w, ev->shard), taken = ev->kind == SLP_FLEET_TAKEN;
   if (!taken && ev->kind != SLP_FLEET_LOST && ev->kind != SLP_FLEET_RELEASED &&

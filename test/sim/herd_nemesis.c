@@ -19,7 +19,7 @@ static void happened(hd_world *hw, hd_fault f) {
   hw->trouble_us = hd_now(hw);
 }
 
-/* One of those that run; NULL: nobody. */
+/* A worker that runs, drawn; NULL: there is none. */
 static hd_life *somebody(hd_world *hw, hd_fault f) {
   hd_life *l = hw->at[hd_between(chance_of(hw, f), 0, hw->plan->workers - 1)];
   return hd_runs(l) ? l : NULL;

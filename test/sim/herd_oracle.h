@@ -70,7 +70,7 @@ void hd_oracle_free(hd_oracle *o);
 /* HD_NO_RULE: all is well so far. text: seed-independent, one line: when, who, which shard, what. */
 hd_rule hd_broken(const hd_oracle *o, const char **text);
 const char *hd_broken_shard(const hd_oracle *o); /* "" when it is not about one */
-/* What the driver finds itself (S10, S11, S13, L3: things only it sees). */
+/* Broken rules that only the driver can see: S10, S11, S13, L3. */
 void hd_break(hd_oracle *o, hd_rule rule, const char *shard, const char *fmt, ...) SLP_PRINTF(4, 5);
 uint64_t hd_count(const hd_oracle *o,
                   const char *what); /* "records", "repeats", "overlaps", "rows", "tenancies" */
@@ -119,7 +119,7 @@ void hd_stopping(hd_oracle *o, size_t life);                          /* sloop_s
 void hd_on_stopped(hd_oracle *o, size_t life, int status);
 void hd_closing(hd_oracle *o, size_t life); /* sloop_close was called */
 void hd_on_closed(hd_oracle *o, size_t life);
-/* What sloop_stats_get says now: compared with what was seen. */
+/* The statistics of sloop_stats_get are compared with what was seen. */
 void hd_stats(hd_oracle *o, size_t life, const sloop_stats_t *st);
 void hd_memory_back(hd_oracle *o, size_t life, uint64_t bytes_live); /* after its end */
 

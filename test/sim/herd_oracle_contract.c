@@ -90,7 +90,7 @@ static void taken(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch) {
   (void)hd_ownership_of(o, l, s, epoch);
 }
 
-/* What waited for its parents was never told as taken, and may be told as gone. */
+/* A lease that waited for its parents was never told as taken, and may be told as gone. */
 static void parted(hd_oracle *o, hd_life *l, hd_part *s, const sloop_lease_event_t *e) {
   hd_of_shard *of = hd_of(o, l, s);
   int twice = !of->taken && e->epoch == of->epoch && of->now && !s->excused_ever;

@@ -1,12 +1,12 @@
 /* herd_oracle_ownerships.c - who reads a shard in which epoch, and what became of each record of it. */
 #include "sim/herd_oracle_inside.h"
 
-/* What is acknowledged in the moment in which a lease is given up may count or not. */
+/* An acknowledgement in the moment in which a lease is given up may count or not. */
 #define MOMENT_US 1000
 
 hd_ownership *hd_ownership_of(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch) {
   hd_of_shard *of = hd_of(o, l, s);
-  /* Of a row that was removed and made again by somebody who had never seen it, epochs come again. */
+  /* Epochs come again when a row was removed and is made anew by a worker that had never seen it. */
   int anew = s->excused_ever;
   if (of->now && of->now->epoch == epoch && !(anew && of->now->over)) return of->now;
   for (hd_ownership *t = s->ownerships; t; t = t->before)

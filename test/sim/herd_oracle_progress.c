@@ -8,7 +8,7 @@ static int no(char *why, size_t why_n, const hd_part *s, const char *text) {
   return 0;
 }
 
-/* Nobody is to read it, or one that it descends from. */
+/* The shard is parked, or one that it descends from is. */
 static int is_parked(const hd_oracle *o, const hd_part *s) {
   const hd_version *row = hd_row_now(s);
   if (row) return row->parked && !row->gone;

@@ -7,7 +7,7 @@
 
 /* A give-back rests at least so long (sloop.h: 100 ms later, doubling), less what a clock may drift. */
 #define BACK_OFF_US_MIN 89000
-/* Of a lease: so long after its last write was sent a worker hands out at most, by a clock that drifts. */
+/* So long after a lease's last write was sent a worker hands out at most, by a clock that drifts. */
 #define PROOF_PERCENT 87
 
 /* ---- may this life hand out of this shard at all ------------------------------------------------------- */

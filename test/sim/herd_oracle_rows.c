@@ -52,7 +52,7 @@ size_t hd_floor(const hd_oracle *o, const hd_part *s) {
 
 static const char *name(const char *owner) { return owner[0] ? owner : "nobody"; }
 
-/* Whoever writes owns it, or takes it, or only asks for it, which changes nothing that is seen here. */
+/* The writer owns the lease, or takes it, or only claims it, which changes nothing that is seen here. */
 static void judge_writer(hd_oracle *o, hd_life *l, const hd_part *s, const hd_version *was,
                          const hd_version *now, int moved) {
   int owned = was->owner[0] && hd_is_instance(o, l, was->owner), changes = was->owner != now->owner;
@@ -135,7 +135,7 @@ static uint64_t owned_since(const hd_part *s, const hd_version *v) {
   return v->epoch;
 }
 
-/* What it was done with when it let the lease go must go along, or it comes again though nobody died. */
+/* Records acknowledged when it released the lease must go along, or they come again though nobody died. */
 static void judge_let(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *was, const hd_version *now) {
   const hd_ownership *t = hd_of(o, l, s)->now;
   if (was->owner == now->owner || now->at == HD_AT_END || !hd_is_instance(o, l, was->owner)) return;

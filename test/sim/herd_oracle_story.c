@@ -110,7 +110,7 @@ static int told_text(const hd_oracle *o, const hd_told *t, char *out, size_t n) 
   return 0;
 }
 
-/* Of the shard, or of a worker as a whole. */
+/* A line about the shard, or about a worker as a whole. */
 static int concerns(const hd_told *t, size_t shard) { return t->shard == shard || t->shard == SIZE_MAX; }
 
 static void one(const hd_oracle *o, const hd_told *t, void (*line)(void *arg, const char *text), void *arg) {

@@ -513,7 +513,7 @@ static void is_trimmed(stage *g) {
   read_some(g, 1, 1, 3, 7); /* at its beginning */
   save(g, 1, 1, 10);
 }
-/* What is read by another before the stop is not the stopped one's to save. */
+/* Records that another worker reads before the stop are not the stopped one's to save. */
 static void stops_robbed(stage *g) {
   read_some(g, 0, 0, 5, 2);
   take(g, 1, 0);
@@ -1461,7 +1461,7 @@ TEST(each_broken_rule_is_named) {
   CHECK_INT(wrong, 0);
 }
 
-/* What only a driver sees is broken by it: S13 two runs, L3 and L4 what is fetched. */
+/* Rules that only a driver sees are broken by it: S13 two runs, L3 and L4 what is fetched. */
 TEST(no_rule_is_without_a_violation) {
   for (int rule = 1; rule < HD_RULES; rule++) {
     size_t n = 0;

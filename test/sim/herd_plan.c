@@ -76,7 +76,7 @@ static void draw_options(hd_plan *p) {
   o->stats_ms = hd_one_in(r, 4) ? 900 : 0;
 }
 
-/* What becomes of a record that keeps coming back. */
+/* The rule for a record that keeps coming back. */
 static void draw_retry(hd_plan *p) {
   static const sloop_retry_t kinds[] = {SLOOP_RETRY_STOP, SLOOP_RETRY_PARK, SLOOP_RETRY_SKIP};
   uint64_t state = stream_of(p, PART_RETRY), *r = &state;

@@ -156,7 +156,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
     finish_with(l, b, 0);
 }
 
-/* What a process leaves behind; after its end it only frees. */
+/* The batches that a process leaves behind; after its end it only frees. */
 static void let_all_go(hd_life *l) {
   while (l->held_n) {
     const hd_held *h = &l->held[--l->held_n];

@@ -64,7 +64,7 @@ static void close_place(hd_world *hw, size_t i) {
   hd_closed(hw->o, i);
 }
 
-/* What the service has done since. */
+/* The changes that the service has made since. */
 static void look_at_shards(hd_world *hw) {
   if (hw->stream) {
     for (size_t i = hw->shards_n; i < hw->stream->shards_n; i++) {

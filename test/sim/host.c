@@ -171,7 +171,7 @@ static void op_wake(slp_host *h, uint64_t at_us) {
   if (at != UINT64_MAX) slp_sim_push(s->sim, at, run_turn, s, s->wake_tag);
 }
 
-/* What was put off until then stays so; whatever comes from now on runs at once. */
+/* Events put off until then stay so; those that come from now on run at once. */
 void slp_sim_thaw(slp_host *h) {
   slp_sim_shell *s = shell_of(h);
   if (s->blocked) return; /* the callback takes as long as it takes */

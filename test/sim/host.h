@@ -24,7 +24,7 @@ int slp_sim_chance(slp_sim *sim, uint32_t ppm);
 
 /* Calls fn(arg) at that time. Equal times run in an order the seed decides. */
 void slp_sim_at(slp_sim *sim, uint64_t at_us, void (*fn)(void *arg), void *arg);
-/* One event. 0: nothing is left. */
+/* Runs an event. 0: none is left. */
 int slp_sim_step(slp_sim *sim);
 /* Until enough(arg) is true (returns 1) or time passes until_us (returns 0; with UINT64_MAX: when nothing is
  * left). enough may be NULL. */
@@ -79,7 +79,7 @@ typedef struct slp_sim_reply { /* zeroed, with body ready, before the function i
   int drop;         /* the connection is closed without an answer */
   int silent;       /* nothing is ever heard of it */
 } slp_sim_reply;
-/* What a head counts as in cut_after. */
+/* The bytes that a head counts as in cut_after. */
 #define SLP_SIM_HEAD_BYTES 160
 void slp_sim_serve(slp_sim *sim, void (*serve)(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply),
                    void *arg);

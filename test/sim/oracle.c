@@ -122,7 +122,7 @@ void slp_oracle_moved(slp_judged *m, const sloop_position_t *to, const slp_saved
   m->moved++;
   o->top_ms = INT64_MIN;
   o->top_seq[0] = 0;
-  /* Who asks for the latest now asks for another one than before. */
+  /* A user that asks for the latest now means a later one than before. */
   for (size_t i = 0; i < m->stream->shards_n && to->kind == SLOOP_LATEST; i++) {
     slp_known_shard *k = &m->stream->shards[i];
     k->locates = k->latest_locates = 0;
@@ -261,7 +261,7 @@ static size_t first_unacked(const slp_judged *m, const slp_judged_shard *s) {
   return next;
 }
 
-/* What "latest" was is saved as a time, and our idea of the service's clock is that wrong at most. */
+/* LATEST is saved as a time, and our idea of the service's clock is that wrong at most. */
 #define LATEST_SLACK_MS 2000
 
 static size_t back_to(const slp_known_shard *k, size_t low, int64_t since_ms) {

@@ -96,7 +96,7 @@ void slp_oracle_bad(slp_oracle *o, const char *fmt, ...) SLP_PRINTF(2, 3);
 /* Around every call into the library. */
 #define SLP_CALL(o, expr) ((o)->inside++, (expr), (void)(o)->inside--)
 
-/* What the callbacks tell, and what the user does. */
+/* The callbacks, and the acts of the user. */
 void slp_oracle_on_start(slp_judged *m);
 void slp_oracle_save(const slp_judged *m, slp_saved *to); /* a token was made; what it must say */
 /* The start, or what a move that succeeded was to: a place, or what was saved. */

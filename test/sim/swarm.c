@@ -24,7 +24,7 @@ static uint8_t typed;
 static void print_line(void *arg, const char *line) { fprintf(arg, "%s\n", line); }
 
 #define BROKEN_N 400
-/* What a seed broke first is kept where it outlives a crash that follows. */
+/* The first broken rule of a seed is kept where it outlives a crash that follows. */
 static void keep_broken(void *arg, const char *line) {
   char *broken = arg;
   const char *at = strstr(line, "BROKEN: ");

@@ -42,7 +42,7 @@ int slp_msg_take_rows(slp_msg *m, slp_store_rows *rows);
 slp_ops *slp_typed_kinesis_new(slp_mem *mem, slp_host *h);
 void slp_typed_kinesis_free(slp_ops *ops);
 int slp_typed_store_new(slp_mem *mem, slp_host *h, const slp_table_spec *table, slp_store **ret);
-/* What an answer says when it is not the one asked for. 0: it is. */
+/* The error of an answer that is not the one asked for. 0: it is. */
 slp_class slp_typed_failure(const slp_http *http, slp_fail *f);
 
 #endif

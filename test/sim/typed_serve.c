@@ -376,7 +376,7 @@ static void prepare(slp_store *store, slp_msg *m, slp_buf *b) {
   slp_msg_u64(b, p.created);
 }
 
-/* What was read is kept, so that a later loose read may see it again. */
+/* Rows that were read are kept, so that a later loose read may see them again. */
 static void loosely(slp_typed *t, const char *key, slp_buf *b, size_t from) {
   uint64_t now_us = slp_sim_now_us(t->w->sim);
   stale_list *slot = &t->stale[0];

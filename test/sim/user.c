@@ -314,7 +314,7 @@ int slp_user_save(slp_user *u) {
   return 1;
 }
 
-/* Of what the last token says, as others may be saved since. */
+/* By the last token, since later ones may have been saved. */
 static slp_saved *copy_saved(slp_user *u, slp_saved *to) {
   if (!to) to = SLP_NEW(u->world->mem, slp_saved);
   SLP_CHECK(to);

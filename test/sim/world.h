@@ -31,7 +31,7 @@ typedef struct slp_known_shard {
   uint64_t made_us, closed_us, first_locate_us;
   slp_note *notes;
   size_t notes_n, notes_cap;
-  /* What was asked of it. */
+  /* The requests that came. */
   uint64_t polls, locates, latest_locates, time_locates;
   uint64_t poll_sent_us[6]; /* the last six, as a ring */
   uint64_t last_poll_us;
@@ -99,7 +99,7 @@ void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind);
 /* Lets virtual time pass. */
 void slp_world_pass(slp_world *w, uint64_t ms);
 
-/* What record `id` of so many bytes holds. */
+/* The content of record `id` of so many bytes. */
 void slp_note_fill(uint64_t id, char *to, size_t bytes);
 int slp_note_holds(const slp_note *note, const char *p, size_t n);
 
