@@ -84,8 +84,8 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
   }
 }
 
-slp_outcome slp_outcome_of_counted(const slp_operation *i, int there, const slp_parsed_row *row) {
-  if (there && row->kind == SLP_ROW_LEASE) return counted(i, &row->u.lease);
+slp_outcome slp_outcome_of_counted(const slp_operation *i, int there, const slp_parsed_row *parsed) {
+  if (there && parsed->kind == SLP_ROW_LEASE) return counted(i, &parsed->u.lease);
   return there && i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
 }
 
