@@ -10,14 +10,6 @@ typedef struct page { /* lines for a person */
   const sloop_explanation_t *e;
 } page;
 
-static void say(page *p, const char *fmt, ...) SLP_PRINTF(2, 3);
-static void say(page *p, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  slp_lease_line(p->b, fmt, ap);
-  va_end(ap);
-}
-
 typedef struct text {
   char p[200];
 } text;
@@ -66,10 +58,14 @@ static void say_leader(page *p) {
   const char *leader = p->e->leader;
   switch (p->e->leader_state) {
     case SLOOP_LEADER_UNUSED: return;
-    case SLOOP_LEADER_ALIVE: say(p, "leader: %s", leader); return;
-    case SLOOP_LEADER_NONE: say(p, "leader: none; the first worker that runs becomes it"); return;
-    case SLOOP_LEADER_SILENT: say(p, "leader: %s, which by its stamps is silent", leader); return;
-    case SLOOP_LEADER_DEAD: say(p, "leader: none that lives; %s led last", leader); return;
+    case SLOOP_LEADER_ALIVE: slp_lease_say(p->b, "leader: %s", leader); return;
+    case SLOOP_LEADER_NONE:
+      slp_lease_say(p->b, "leader: none; the first worker that runs becomes it");
+      return;
+    case SLOOP_LEADER_SILENT:
+      slp_lease_say(p->b, "leader: %s, which by its stamps is silent", leader);
+      return;
+    case SLOOP_LEADER_DEAD: slp_lease_say(p->b, "leader: none that lives; %s led last", leader); return;
   }
 }
 
@@ -86,17 +82,17 @@ static const char *who_assigns(const page *p) {
 static void say_relative(page *p, const char *what, const sloop_shard_lease_t *s) {
   const sloop_lease_t *l = s->lease;
   if (!l)
-    say(p, "%s %s: %s", what, s->shard,
-        s->listed ? "has no lease yet" : "is not listed any more and has no lease");
+    slp_lease_say(p->b, "%s %s: %s", what, s->shard,
+                  s->listed ? "has no lease yet" : "is not listed any more and has no lease");
   else if (is_ended(l))
-    say(p, "%s %s: read to its end", what, s->shard);
+    slp_lease_say(p->b, "%s %s: read to its end", what, s->shard);
   else if (l->parked)
-    say(p, "%s %s: parked, position %s", what, s->shard, position(l).p);
+    slp_lease_say(p->b, "%s %s: parked, position %s", what, s->shard, position(l).p);
   else if (!*l->owner)
-    say(p, "%s %s: nobody's, position %s", what, s->shard, position(l).p);
+    slp_lease_say(p->b, "%s %s: nobody's, position %s", what, s->shard, position(l).p);
   else
-    say(p, "%s %s: owned by %s%s, position %s", what, s->shard, l->owner,
-        l->state == SLOOP_LEASE_OWNER_DEAD ? ", which is dead or silent" : "", position(l).p);
+    slp_lease_say(p->b, "%s %s: owned by %s%s, position %s", what, s->shard, l->owner,
+                  l->state == SLOOP_LEASE_OWNER_DEAD ? ", which is dead or silent" : "", position(l).p);
 }
 
 static void say_parents(page *p) {
@@ -105,53 +101,59 @@ static void say_parents(page *p) {
 
 static void say_children(page *p) {
   for (size_t i = 0; i < p->e->children_n; i++) say_relative(p, "child", p->e->children[i]);
-  if (!p->e->children_n) say(p, "children: none that are known");
+  if (!p->e->children_n) slp_lease_say(p->b, "children: none that are known");
 }
 
 /* ---- the answer --------------------------------------------------------------------------------- */
 
 static void say_free(page *p, const char *shard) {
   if (*p->e->assigned_to)
-    say(p, "%s is nobody's, and assigned to %s, which takes it in a moment", shard,
-        id_of(p->e->assigned_to).p);
+    slp_lease_say(p->b, "%s is nobody's, and assigned to %s, which takes it in a moment", shard,
+                  id_of(p->e->assigned_to).p);
   else
-    say(p, "%s is nobody's: %s", shard, who_assigns(p));
+    slp_lease_say(p->b, "%s is nobody's: %s", shard, who_assigns(p));
 }
 
 static void say_dead_owner(page *p, const sloop_lease_t *l) {
-  say(p, "%s is not being read: its owner %s is dead", l->shard, l->owner);
+  slp_lease_say(p->b, "%s is not being read: its owner %s is dead", l->shard, l->owner);
   if (*p->e->assigned_to)
-    say(p, "it is free now, and assigned to %s, which takes it in a moment", id_of(p->e->assigned_to).p);
+    slp_lease_say(p->b, "it is free now, and assigned to %s, which takes it in a moment",
+                  id_of(p->e->assigned_to).p);
   else
-    say(p, "it is free now; %s", who_assigns(p));
+    slp_lease_say(p->b, "it is free now; %s", who_assigns(p));
 }
 
 static void say_silent_owner(page *p, const sloop_lease_t *l) {
   const sloop_worker_t *w = p->e->owner;
-  say(p, "%s is not being read: its owner %s was last heard %s", l->shard, l->owner,
-      ago(p, w->written_at_ms).p);
+  slp_lease_say(p->b, "%s is not being read: its owner %s was last heard %s", l->shard, l->owner,
+                ago(p, w->written_at_ms).p);
   if (p->e->workers_alive)
-    say(p, "it is free in %s at the latest, unless its owner is heard again", span(p->e->free_in_ms).p);
+    slp_lease_say(p->b, "it is free in %s at the latest, unless its owner is heard again",
+                  span(p->e->free_in_ms).p);
   else
-    say(p, "no other worker is alive: it is free %s after one starts", span(w->lease_ms).p);
+    slp_lease_say(p->b, "no other worker is alive: it is free %s after one starts", span(w->lease_ms).p);
 }
 
 static void say_blocked(page *p, const sloop_lease_t *l) {
   const char *parent = p->e->waits_for->shard;
   if (*l->owner)
-    say(p, "%s is not being read yet: its owner %s waits for parent %s", l->shard, l->owner, parent);
+    slp_lease_say(p->b, "%s is not being read yet: its owner %s waits for parent %s", l->shard, l->owner,
+                  parent);
   else
-    say(p, "%s is not being read yet: parent %s comes first", l->shard, parent);
+    slp_lease_say(p->b, "%s is not being read yet: parent %s comes first", l->shard, parent);
   if (p->e->waits_for_last) say_relative(p, "which waits for", p->e->waits_for_last);
 }
 
 static void say_no_lease(page *p, const char *shard) {
   if (p->e->leader_state == SLOOP_LEADER_UNUSED)
-    say(p, "%s has no lease yet: the next worker that lists the stream makes it", shard);
+    slp_lease_say(p->b, "%s has no lease yet: the next worker that lists the stream makes it", shard);
   else if (p->e->leader_state == SLOOP_LEADER_ALIVE)
-    say(p, "%s has no lease yet: the leader makes it at its next shard sync, within about a minute", shard);
+    slp_lease_say(p->b,
+                  "%s has no lease yet: the leader makes it at its next shard sync, within about a minute",
+                  shard);
   else
-    say(p, "%s has no lease, and nobody leads: %s", shard,
+    slp_lease_say(
+        p->b, "%s has no lease, and nobody leads: %s", shard,
         p->e->workers_alive ? "the next leader makes it at once" : "the first worker that starts makes it");
 }
 
@@ -159,30 +161,34 @@ static void say_answer(page *p) {
   const char *shard = p->e->shard.shard;
   const sloop_lease_t *l = p->e->shard.lease;
   switch (p->e->why) {
-    case SLOOP_WHY_READ: say(p, "%s is being read by %s", shard, l->owner); return;
+    case SLOOP_WHY_READ: slp_lease_say(p->b, "%s is being read by %s", shard, l->owner); return;
     case SLOOP_WHY_OWNED:
-      say(p, "%s belongs to %s, which reads it as long as it moves its counter; one look can't tell", shard,
-          l->owner);
+      slp_lease_say(p->b,
+                    "%s belongs to %s, which reads it as long as it moves its counter; one look can't tell",
+                    shard, l->owner);
       return;
-    case SLOOP_WHY_ENDED: say(p, "%s was read to its end", shard); return;
-    case SLOOP_WHY_PARKED: say(p, "%s is parked: nobody reads it until it is released", shard); return;
+    case SLOOP_WHY_ENDED: slp_lease_say(p->b, "%s was read to its end", shard); return;
+    case SLOOP_WHY_PARKED:
+      slp_lease_say(p->b, "%s is parked: nobody reads it until it is released", shard);
+      return;
     case SLOOP_WHY_PARENT: say_blocked(p, l); return;
     case SLOOP_WHY_FREE: say_free(p, shard); return;
     case SLOOP_WHY_OWNER_SILENT: say_silent_owner(p, l); return;
     case SLOOP_WHY_OWNER_DEAD: say_dead_owner(p, l); return;
     case SLOOP_WHY_OWNER_MISSING:
-      say(p, "%s is not being read: its owner %s has no row", shard, l->owner);
-      say(p, "it is free when others have missed that row for a whole lease");
+      slp_lease_say(p->b, "%s is not being read: its owner %s has no row", shard, l->owner);
+      slp_lease_say(p->b, "it is free when others have missed that row for a whole lease");
       return;
     case SLOOP_WHY_NO_LEASE: say_no_lease(p, shard); return;
     case SLOOP_WHY_BAD_ROW:
-      say(p,
+      slp_lease_say(
+          p->b,
           "%s is not being read: its row makes no sense (%s), so it is left alone until somebody mends or "
           "deletes it",
           shard, p->e->bad_row);
       return;
   }
-  say(p, "%s: reason %d, which this program does not know", shard, (int)p->e->why);
+  slp_lease_say(p->b, "%s: reason %d, which this program does not know", shard, (int)p->e->why);
 }
 
 /* ---- what it rests on --------------------------------------------------------------------------- */
@@ -191,15 +197,16 @@ static void say_owner(page *p, const sloop_lease_t *l) {
   const sloop_worker_t *w = p->e->owner;
   char gone[240] = "";
   if (!w) {
-    say(p, "owner: %s", l->owner);
+    slp_lease_say(p->b, "owner: %s", l->owner);
     return;
   }
   if (w->dead && w->leaving)
     snprintf(gone, sizeof gone, "; it left");
   else if (w->dead)
     snprintf(gone, sizeof gone, "; evicted by %s", w->evicted_by);
-  say(p, "owner: %s%s%s; heartbeat %llu %s by its clock; lease %u ms%s", w->worker, *w->host ? " on " : "",
-      w->host, (unsigned long long)w->counter, ago(p, w->written_at_ms).p, (unsigned)w->lease_ms, gone);
+  slp_lease_say(p->b, "owner: %s%s%s; heartbeat %llu %s by its clock; lease %u ms%s", w->worker,
+                *w->host ? " on " : "", w->host, (unsigned long long)w->counter, ago(p, w->written_at_ms).p,
+                (unsigned)w->lease_ms, gone);
 }
 
 /* Its owner is seen to live, and the leader gives it to another. */
@@ -211,19 +218,20 @@ static int is_to_move(const page *p, const sloop_lease_t *l) {
 
 static void say_claim(page *p, const sloop_lease_t *l) {
   if (*l->claim)
-    say(p, "asked for by: %s; its owner hands it over when its batches are back", l->claim);
+    slp_lease_say(p->b, "asked for by: %s; its owner hands it over when its batches are back", l->claim);
   else if (is_to_move(p, l))
-    say(p, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
+    slp_lease_say(p->b, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
 }
 
 static void say_lease(page *p, const sloop_lease_t *l) {
   char behind[80] = "";
   if (l->behind_ms >= 0) snprintf(behind, sizeof behind, ", %.40s behind then", span(l->behind_ms).p);
-  say(p, "position: %s; written %s%s", position(l).p, ago(p, l->written_at_ms).p, behind);
-  say(p, "%s: %llu", p->e->epoch_is_counter ? "counter" : "epoch", (unsigned long long)l->epoch);
+  slp_lease_say(p->b, "position: %s; written %s%s", position(l).p, ago(p, l->written_at_ms).p, behind);
+  slp_lease_say(p->b, "%s: %llu", p->e->epoch_is_counter ? "counter" : "epoch", (unsigned long long)l->epoch);
   if (*l->owner) say_owner(p, l);
   if (!is_ended(l)) say_claim(p, l);
-  if (*l->avoid) say(p, "given up for lack of progress by: %s; not assigned to it for ten minutes", l->avoid);
+  if (*l->avoid)
+    slp_lease_say(p->b, "given up for lack of progress by: %s; not assigned to it for ten minutes", l->avoid);
 }
 
 int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e) {
@@ -231,18 +239,19 @@ int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e) {
   const sloop_lease_t *l = e->shard.lease;
   say_answer(&p);
   if (e->why != SLOOP_WHY_BAD_ROW) {
-    say(&p, "stream: %s",
-        !e->shard.listed  ? "does not list it any more"
-        : e->shard.closed ? "lists it as closed"
-                          : "lists it as open");
+    slp_lease_say(p.b, "stream: %s",
+                  !e->shard.listed  ? "does not list it any more"
+                  : e->shard.closed ? "lists it as closed"
+                                    : "lists it as open");
     if (l) say_lease(&p, l);
     say_parents(&p);
     if (l && (is_ended(l) || e->shard.closed)) say_children(&p);
   }
   say_leader(&p);
   if (*e->hole_from)
-    say(&p, "hole: no lease covers the hash keys %s to %s; %s", e->hole_from, e->hole_to,
-        e->leader_state == SLOOP_LEADER_UNUSED ? "records with them are not read"
-                                               : "the leader's next shard sync makes what is missing");
+    slp_lease_say(p.b, "hole: no lease covers the hash keys %s to %s; %s", e->hole_from, e->hole_to,
+                  e->leader_state == SLOOP_LEADER_UNUSED
+                      ? "records with them are not read"
+                      : "the leader's next shard sync makes what is missing");
   return slp_buf_failed(b);
 }

@@ -11,48 +11,49 @@ typedef struct page { /* lines for a person */
   slp_buf *b;
 } page;
 
-static void say(page *p, const char *fmt, ...) SLP_PRINTF(2, 3);
-static void say(page *p, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  slp_lease_line(p->b, fmt, ap);
-  va_end(ap);
-}
-
 static void say_done(page *p, const sloop_change_t *c) {
   char to[200], was[200];
   slp_position_text(&c->to, to);
   slp_position_text(&c->was, was);
   if (*to)
-    say(p, "%s: set to %s; it was at %s", c->shard, to, was);
+    slp_lease_say(p->b, "%s: set to %s; it was at %s", c->shard, to, was);
   else
-    say(p, "%s: nobody's now%s%s%s; its position stays %s", c->shard, *c->was_owner ? ", taken from " : "",
-        c->was_owner, c->was_parked ? ", and not parked any more" : "", was);
+    slp_lease_say(p->b, "%s: nobody's now%s%s%s; its position stays %s", c->shard,
+                  *c->was_owner ? ", taken from " : "", c->was_owner,
+                  c->was_parked ? ", and not parked any more" : "", was);
 }
 
 static void say_change(page *p, const sloop_change_t *c) {
   switch (c->kind) {
     case SLOOP_CHANGE_DONE: say_done(p, c); return;
-    case SLOOP_CHANGE_WAS_SO: say(p, "%s: was so already", c->shard); return;
-    case SLOOP_CHANGE_FREE: say(p, "%s: free for others", c->shard); return;
-    case SLOOP_CHANGE_UNOWNED: say(p, "%s is nobody's already", c->shard); return;
-    case SLOOP_CHANGE_ENDED: say(p, "%s was read to its end: there is nothing to release", c->shard); return;
+    case SLOOP_CHANGE_WAS_SO: slp_lease_say(p->b, "%s: was so already", c->shard); return;
+    case SLOOP_CHANGE_FREE: slp_lease_say(p->b, "%s: free for others", c->shard); return;
+    case SLOOP_CHANGE_UNOWNED: slp_lease_say(p->b, "%s is nobody's already", c->shard); return;
+    case SLOOP_CHANGE_ENDED:
+      slp_lease_say(p->b, "%s was read to its end: there is nothing to release", c->shard);
+      return;
     case SLOOP_CHANGE_NO_LEASE:
-      say(p, "%s has no lease that can be read: there is nothing to release", c->shard);
+      slp_lease_say(p->b, "%s has no lease that can be read: there is nothing to release", c->shard);
       return;
-    case SLOOP_CHANGE_CONFLICT: say(p, "%s: not changed: its row kept changing", c->shard); return;
-    case SLOOP_CHANGE_NO_ROW: say(p, "%s: not changed: it has no row that can be read", c->shard); return;
+    case SLOOP_CHANGE_CONFLICT:
+      slp_lease_say(p->b, "%s: not changed: its row kept changing", c->shard);
+      return;
+    case SLOOP_CHANGE_NO_ROW:
+      slp_lease_say(p->b, "%s: not changed: it has no row that can be read", c->shard);
+      return;
     case SLOOP_CHANGE_POSITION:
-      say(p, "%s: not changed: rows of this layout can't say that position", c->shard);
+      slp_lease_say(p->b, "%s: not changed: rows of this layout can't say that position", c->shard);
       return;
-    case SLOOP_CHANGE_TAKEN: say(p, "%s: not changed: a worker has taken it meanwhile", c->shard); return;
+    case SLOOP_CHANGE_TAKEN:
+      slp_lease_say(p->b, "%s: not changed: a worker has taken it meanwhile", c->shard);
+      return;
   }
-  say(p, "%s: outcome %d, which this program does not know", c->shard, (int)c->kind);
+  slp_lease_say(p->b, "%s: outcome %d, which this program does not know", c->shard, (int)c->kind);
 }
 
 static void say_changes(page *p, const sloop_admin_result_t *r) {
   for (size_t i = 0; i < r->changes_n && i < LINES_MAX; i++) say_change(p, r->changes[i]);
-  if (r->changes_n > LINES_MAX) say(p, "and %zu more", r->changes_n - LINES_MAX);
+  if (r->changes_n > LINES_MAX) slp_lease_say(p->b, "and %zu more", r->changes_n - LINES_MAX);
 }
 
 static void say_eviction(page *p, const sloop_admin_result_t *r) {
@@ -60,29 +61,31 @@ static void say_eviction(page *p, const sloop_admin_result_t *r) {
                                     [SLOOP_EVICTION_WAS_SO] = "was evicted already",
                                     [SLOOP_EVICTION_HAD_LEFT] = "has left already"};
   if (r->eviction > 0 && (size_t)r->eviction < SLP_COUNT(was))
-    say(p, "worker %s %s", r->worker, was[r->eviction]);
+    slp_lease_say(p->b, "worker %s %s", r->worker, was[r->eviction]);
 }
 
 static void say_what_follows(page *p, const sloop_admin_result_t *r) {
-  if (r->eviction != SLOOP_EVICTION_NONE && !r->changes_n) say(p, "it had no lease");
+  if (r->eviction != SLOOP_EVICTION_NONE && !r->changes_n) slp_lease_say(p->b, "it had no lease");
   if (r->eviction == SLOOP_EVICTION_DONE)
-    say(p,
+    slp_lease_say(
+        p->b,
         "if it lives it learns so by its next heartbeat, within about %u ms, and joins anew; until then it "
         "may "
         "hand out what others read already, and what it saves is refused",
         (unsigned)(r->worker_lease_ms / 2));
   for (size_t i = 0; i < r->unfinished_parents_n; i++)
-    say(p, "its parent %s is not read to its end: it comes first", r->unfinished_parents[i]);
+    slp_lease_say(p->b, "its parent %s is not read to its end: it comes first", r->unfinished_parents[i]);
   for (size_t i = 0; i < r->children_ahead_n; i++)
-    say(p, "its child %s is read on beside it, from where it stands", r->children_ahead[i]);
+    slp_lease_say(p->b, "its child %s is read on beside it, from where it stands", r->children_ahead[i]);
   if (r->unlisted_n)
-    say(p, "%zu leases of shards that are not listed any more were left alone", r->unlisted_n);
+    slp_lease_say(p->b, "%zu leases of shards that are not listed any more were left alone", r->unlisted_n);
   if (r->missing_n)
-    say(p,
+    slp_lease_say(
+        p->b,
         "%zu listed shards have no lease that can be read; what is missing begins where the application "
         "began",
         r->missing_n);
-  if (r->bad_rows_n) say(p, "%zu rows make no sense and were left alone", r->bad_rows_n);
+  if (r->bad_rows_n) slp_lease_say(p->b, "%zu rows make no sense and were left alone", r->bad_rows_n);
 }
 
 int slp_lease_result(slp_buf *b, const sloop_admin_result_t *r) {

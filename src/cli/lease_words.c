@@ -1,6 +1,7 @@
 /* lease_words.c - leases in words. */
 #include "cli/lease_words.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
@@ -74,9 +75,12 @@ void slp_position_text(const sloop_position_t *p, char out[200]) {
   }
 }
 
-void slp_lease_line(slp_buf *b, const char *fmt, va_list ap) {
+void slp_lease_say(slp_buf *b, const char *fmt, ...) {
   char line[1024];
+  va_list ap;
+  va_start(ap, fmt);
   int n = vsnprintf(line, sizeof line, fmt, ap);
+  va_end(ap);
   SLP_CHECK(n >= 0);
   size_t before = b->n, len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
   for (size_t i = 0; i < len; i++)

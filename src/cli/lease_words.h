@@ -2,8 +2,6 @@
 #ifndef SLP_CLI_LEASE_WORDS_H
 #define SLP_CLI_LEASE_WORDS_H
 
-#include <stdarg.h>
-
 #include "base/buf.h"
 #include "sloop.h"
 
@@ -30,7 +28,7 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
 void slp_position_text(const sloop_position_t *p, char out[200]);
 /* Adds a line, at most 1023 bytes of it, with a '?' for every control character. A line that the buffer may
  * not hold is left out. */
-void slp_lease_line(slp_buf *b, const char *fmt, va_list ap);
+void slp_lease_say(slp_buf *b, const char *fmt, ...) SLP_PRINTF(2, 3);
 
 /* A length of time in at most 6 characters: "0", "340ms", "12s", "59m", "23h", "365d"; "-": not known. */
 void slp_span_text(int64_t ms, char out[24]);

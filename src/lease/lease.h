@@ -186,10 +186,10 @@ typedef struct slp_lease_choice {
 } slp_lease_choice;
 
 /* Its successor, when the worker leaves: leave.c. */
-typedef struct slp_lease_will {
+typedef struct slp_lease_succession {
   uint8_t freed; /* the leaving worker made it free: it names a successor */
   slp_member *successor;
-} slp_lease_will;
+} slp_lease_succession;
 
 struct slp_lease {
   slp_list touched; /* in slp_due.touched: to be stepped */
@@ -209,7 +209,7 @@ struct slp_lease {
   slp_lease_release_part release;
   slp_lease_counter counter;
   slp_lease_choice choice;
-  slp_lease_will will;
+  slp_lease_succession succession;
 };
 
 typedef struct slp_worker_leases { /* of one worker */

@@ -70,7 +70,7 @@ static slp_member *least_loaded(slp_fleet *f) {
 }
 
 static int is_mine_to_give(const slp_lease *l) {
-  return !l->row.ended && (l->will.freed || l->want.assigned || l->want.inherited);
+  return !l->row.ended && (l->succession.freed || l->want.assigned || l->want.inherited);
 }
 
 static void to_successor(slp_fleet *f) {
@@ -79,8 +79,8 @@ static void to_successor(slp_fleet *f) {
   while ((p = slp_member_each(f, &at))) p->given = 0;
   at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
-    l->will.successor = is_mine_to_give(l) ? least_loaded(f) : NULL;
-    if (l->will.successor) l->will.successor->given++;
+    l->succession.successor = is_mine_to_give(l) ? least_loaded(f) : NULL;
+    if (l->succession.successor) l->succession.successor->given++;
   }
   for (size_t i = 0; (p = slp_member_each(f, &i));) {
     if (!p->given) continue;
@@ -89,7 +89,7 @@ static void to_successor(slp_fleet *f) {
     proposal->id = slp_bulk_write_text(f, slp_member_id(p));
     at = 0;
     for (slp_lease *l; (l = slp_lease_each(f, &at));)
-      if (l->will.successor == p) slp_bulk_write_list(f)[proposal->shards_n++] = l->shard;
+      if (l->succession.successor == p) slp_bulk_write_list(f)[proposal->shards_n++] = l->shard;
   }
 }
 

@@ -260,7 +260,7 @@ static void open(slp_lease *l) {
 
 /* The leaving worker's last write will make it free: it has nothing to be saved. */
 static void leave_free(slp_lease *l, slp_shutdown_reason why) {
-  l->will.freed = 1;
+  l->succession.freed = 1;
   slp_lease_gone(l, why);
 }
 

@@ -36,7 +36,7 @@ static void settled(slp_write *op) {
     taken_anew(l, op);
     return;
   }
-  if (slp_worker_is(f, SLP_WORKER_LEAVING)) l->will.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
+  if (slp_worker_is(f, SLP_WORKER_LEAVING)) l->succession.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
   if (l->release.why == SLP_RELEASE_STALL && done && f->sharing->gave_up) f->sharing->gave_up(f);
   slp_lease_gone(l, done || !retaken ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
 }
