@@ -302,12 +302,12 @@ typedef enum {
   SLOOP_WIRE_CBOR,
   SLOOP_WIRE_JSON
 } sloop_wire_t;
-/* What happens when records behind the position are gone: the stream keeps them no longer. */
+/* The answer when records behind the position are gone: the stream keeps them no longer. */
 typedef enum {
   SLOOP_TRIMMED_STOP = 1, /* the shard stops, its children are not read */
   SLOOP_TRIMMED_CONTINUE  /* it is read from the oldest record on, after on_loss */
 } sloop_trimmed_t;
-/* What happens when the first record of a shard that is not acknowledged was given back retry_max times. */
+/* The answer when the first record of a shard that is not acknowledged was given back retry_max times. */
 typedef enum {
   SLOOP_RETRY_REDELIVER = 1, /* it comes again, for ever */
   SLOOP_RETRY_STOP,          /* its shard is given up; with leases another worker may try */
@@ -473,8 +473,8 @@ SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, vo
  * SLOOP_LEASE_JOINED. Lives until the next callback. */
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 
-/* What follows reads and changes the lease table from outside, like an operator: one question at a time, with
- * calls of its own, before start, while running, or on a consumer that never starts. cb comes once, later,
+/* The functions below read and change the lease table from outside, like an operator: one question at a time,
+ * with calls of its own, before start, while running, or on a consumer that never starts. cb comes once, later,
  * with what was asked for, or with a negative status and the error: SLOOP_ELEASE: there is no such table (it
  * is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: no app, another one is under way, or
  * closed; SLOOP_EOPTION, UV_ENOMEM. All that cb is given lives until cb returns; structs may grow at their
@@ -515,7 +515,7 @@ typedef struct {
   const char *const *bad_rows; /* rows that make no sense: which, and why */
   size_t bad_rows_n;
 } sloop_leases_t;
-/* What stands in the lease table of this stream and application: read whole, once, consistently. */
+/* The rows of the lease table of this stream and application: read whole, once, consistently. */
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,
                                 const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);

@@ -93,8 +93,8 @@ int sloop_sandbox_roll(sloop_sandbox_t *b, const char *table, int split);
 /* Drops every change made before this moment, and shards closed by then and left empty, from all streams the
  * table has had: as the service does after 24 hours. */
 int sloop_sandbox_trim_table(sloop_sandbox_t *b, const char *table, int64_t before_ms);
-/* What the service does at times to readers of a table's stream (table NULL: of every table, those to come
- * too). Value 0 turns a quirk off. UV_EINVAL: no such quirk.
+/* Things that the service does at times to readers of a table's stream (table NULL: of every table, those to
+ * come too). Value 0 turns a quirk off. UV_EINVAL: no such quirk.
  *   open-parents 1    a closed shard that has children is listed without its EndingSequenceNumber
  *   late-children MS  a child is listed only so long after its parent closed
  *   empty-lists 1     every other page of DescribeStream is empty although there is more

@@ -13,7 +13,7 @@
 #define LOW_RANGE UINT64_C(100000000000000000)
 #define ZEROS_MAX 10
 
-/* One zero for each doubling of the counter since its smallest value. */
+/* A zero for each doubling of the counter since its smallest value. */
 static unsigned zeros(uint64_t counter) {
   unsigned n = 0;
   for (uint64_t v = counter / SLP_CHANGE_BASE_MIN; v > 1 && n < ZEROS_MAX; v /= 2) n++;

@@ -295,7 +295,7 @@ static void prepare_answered(asking *a) {
   }
 }
 
-/* One partition that is out of capacity must not hold up the rows of all others for ever. */
+/* A partition that is out of capacity must not hold up the rows of all others for ever. */
 static void give_up_batch(asking *a) {
   if (slp_now_us(a->d->h) < a->give_up_us) {
     end_unsent(a, SLP_ENOMEM);

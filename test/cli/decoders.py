@@ -20,7 +20,7 @@ chance = random.Random(20260101)
 
 
 def decoded(decoder, payload, *args, env=None):
-    """What the program prints for one record with that payload."""
+    """The output of the program for one record with that payload."""
     with tempfile.NamedTemporaryFile() as f:
         f.write(payload)
         f.flush()

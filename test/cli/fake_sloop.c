@@ -487,7 +487,7 @@ static void give_leases(admin *a) {
   a->leases_cb(a->s, 0, &all, NULL, a->arg);
 }
 
-/* What was asked for comes back as the shard's name. */
+/* The word asked for comes back as the shard's name. */
 static void give_answer(admin *a) {
   sloop_explanation_t e = {.why = SLOOP_WHY_NO_LEASE,
                            .shard = {.shard = a->what, .listed = 1},

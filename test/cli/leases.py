@@ -141,7 +141,7 @@ def what_the_reader_did_not_take_is_read_again():
             time.sleep(1)  # time enough to write positions of more than that
             begun = time.monotonic()
             p.send_signal(signal.SIGINT)
-            # Nobody reads on: it leaves all the same, after the ten seconds that it may.
+            # The output is not read on: it leaves all the same, after the ten seconds that it may.
             equal(p.wait(14), 0)
             check(9 < time.monotonic() - begun < 13, time.monotonic() - begun)
             got += p.stdout.read()

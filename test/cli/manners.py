@@ -547,7 +547,7 @@ def the_place_is_written_while_it_runs():
                 got += piece
             at = place(saved(path)[0])
             check(0 < at <= len(got.splitlines()), at, len(got))
-            # What came after the last place written repeats, and nothing is missing.
+            # Records after the last place written repeat, and nothing is missing.
             r = run(BIN, "-c", "10", "--save", path, "orders", env={"FAKE_RECORDS": 1000})
             equal(r.out, lines(10, at))
         finally:

@@ -76,7 +76,7 @@ def owners(lines):
 
 
 def screen(argv):
-    """What stands on the terminal of that command at the end of the story, line by line."""
+    """The text on the terminal of that command at the end of the story, line by line."""
     limits = ("-X", "sandbox.write_records_per_second=0", "-X", "sandbox.write_bytes_per_second=0",
               "-X", f"sandbox.read_bytes_per_second={READ_BYTES_PER_SECOND}")
     with tempfile.TemporaryFile() as out, Box(1, *limits) as box:

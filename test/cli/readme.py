@@ -37,7 +37,7 @@ def examples():
 
 
 def json_members():
-    """What the manual page says that JSON lines may have."""
+    """The members that JSON lines may have by the manual page."""
     part = manual("OUTPUT").split(".SS JSON\n")[1]
     return set(re.findall(r"\w+", " ".join(re.findall(r"^\.BR? (.*)$", part, re.M)))) - {"and"}
 

@@ -591,7 +591,7 @@ def a_token_goes_on_where_it_was_taken_through_a_split_and_a_merge():
 
 
 def positions_in(place):
-    """What a place says: {shard: the last sequence number that will not come again}."""
+    """The content of a place: {shard: the last sequence number that will not come again}."""
     if not os.path.exists(place):
         return {}
     with open(place, encoding="utf-8") as f:

@@ -1,4 +1,4 @@
-"""What the tests of the command share: starting it, watching it, one line a test."""
+"""Shared by the tests of the command: starting it, watching it, one line a test."""
 
 import concurrent.futures
 import os

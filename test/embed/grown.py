@@ -51,7 +51,7 @@ def build(build_folder, to):
         return text
 
     edit(os.path.join(to, "include", "sloop.h"), grow)
-    # What a new option is: a row of bounds. One that reads what an old program has behind its struct is refused.
+    # A new option is a row of bounds. One that reads what an old program has behind its struct is refused.
     edit(os.path.join(to, "src", "api", "opts.c"), lambda text: text.replace("  X(weight, 1, 1000)", "  X(grown, 0, 5) X(weight, 1, 1000)"))
     with open(os.path.join(build_folder, "compile_commands.json"), encoding="utf-8") as file:
         commands = json.load(file)

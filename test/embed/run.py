@@ -47,7 +47,7 @@ def run(argv, **kw):
 
 
 class Installed:
-    """What a user of the package has: a root with headers, libraries and sloop.pc."""
+    """The files that a user of the package has: a root with headers, libraries and sloop.pc."""
 
     def __init__(self, build, root):
         got = run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", root])
@@ -258,7 +258,7 @@ def check_merge(name, argv, server, env, out, seconds):
 
 
 def check_forward(name, argv, server, env, out, seconds):
-    """What the receiver took is every record once: what it refused came again. A record may be taken twice only when its
+    """The receiver took every record once: what it refused came again. A record may be taken twice only when its
     answer was lost, and this receiver takes nothing of what it does not answer."""
     receiver = Receiver()
     try:
@@ -296,7 +296,7 @@ ALONE = {"poll", "lambda", "serve"}  # programs with a function of their own her
 
 
 def programs():
-    """What stands in this folder: {name: file}."""
+    """The files in this folder: {name: file}."""
     return {os.path.splitext(name)[0]: name for name in os.listdir(HERE) if name.endswith((".c", ".cpp"))}
 
 

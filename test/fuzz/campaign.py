@@ -99,7 +99,7 @@ def unpack(target, folder):
 
 
 def run(build, target, seconds, work):
-    """One session. (CPU-seconds, runs, edges, findings)"""
+    """A session of a target. (CPU-seconds, runs, edges, findings)"""
     found_in = os.path.join(work, "corpus", target)
     unpack(target, found_in)
     log_path = os.path.join(work, target + ".log")

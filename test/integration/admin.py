@@ -1,4 +1,4 @@
-"""What an operator asks of a lease table (sloop_admin_*), beside fleets of two processes whose records are in the sandbox and
+"""Questions of an operator to a lease table (sloop_admin_*), beside fleets of two processes whose records are in the sandbox and
 whose leases are in dynalite and in a SQLite file. The rows are what boto3 and sqlite3 find."""
 
 import json
@@ -85,7 +85,7 @@ def position(pos):
 
 
 def compare(fleet, answer):
-    """What the operator was told is what stands in the rows."""
+    """The operator was told what stands in the rows."""
     rows = fleet.look_at_all()
     leases = {key.split("/l/", 1)[1]: row for key, row in rows.items() if "/l/" in key}
     expect([x["shard"] for x in answer["leases"]] == sorted(leases), f"{answer['leases']} of {sorted(leases)}")

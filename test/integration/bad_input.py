@@ -1,4 +1,4 @@
-"""What a user can get wrong: each gives one line on stderr that says what and what to do, nothing on stdout, exit
+"""Mistakes that a user can make: each gives one line on stderr that says what and what to do, nothing on stdout, exit
 code 2 (usage) or 1 (failed), and not later than the connect timeout of 4 s. Fault 51 of the catalogue is here too:
 wrong port, proxies in the environment, redirects."""
 

@@ -80,7 +80,7 @@ class Keys:
 
 
 class Server:
-    """One server on a free loopback port. Subclasses answer(handler) -> (status, headers, body) or None: hang."""
+    """A server on a free loopback port. Subclasses answer(handler) -> (status, headers, body) or None: hang."""
 
     def __init__(self):
         server = self

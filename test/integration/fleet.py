@@ -97,7 +97,7 @@ class Collector:
 
 
 class Life:
-    """One process of a worker."""
+    """A process of a worker."""
 
     def __init__(self, number, worker, argv, env):
         self.number, self.worker, self.argv = number, worker, argv
@@ -274,7 +274,7 @@ class Fleet:
             expect(life.process.returncode == 0, f"{worker} ended with {life.process.returncode}: {life.stderr()[-1500:]}")
 
     def all_live_but_killed(self):
-        """Nobody ended but those we killed or asked to."""
+        """No worker ended but those that we killed or asked to."""
         for worker, life in self.now.items():
             code = life.process.poll()
             expect(code in (None, -signal.SIGKILL, 0), f"{worker} ended with {code}: {life.stderr()[-1500:]}")
@@ -319,7 +319,7 @@ class Fleet:
             raise Failed(f"{failed}\n{self.last_words()}") from None
 
     def last_words(self):
-        """Of each worker, but for its figures."""
+        """The lines of each worker, but for its figures."""
         said = {worker: [line for line in life.stderr().strip().split("\n") if "records/s" not in line]
                 for worker, life in self.now.items()}
         return "\n".join(f"{worker}: {lines[-1] if lines else ''}" for worker, lines in said.items())
@@ -373,7 +373,7 @@ class Fleet:
                 for row, attrs in rows}
 
     def client(self):
-        """One for all looks: to make one costs more than a look."""
+        """A client for all looks: to make one costs more than a look."""
         if not self.dynamodb:
             self.dynamodb = harness.client(self.leases, "dynamodb")
         return self.dynamodb
@@ -499,7 +499,7 @@ class Looks:
 
 
 def truth_of(producer):
-    """What a harness.Producer put, as the judge wants it."""
+    """The records that a harness.Producer put, as the judge wants it."""
     truth = {}
     with producer.lock:
         for (shard, sequence), (_, data) in producer.put.items():

@@ -1,4 +1,4 @@
-"""What an idle fleet costs in request units, counted by the servers themselves: the sandbox and dynalite tell ConsumedCapacity
+"""The cost of an idle fleet in request units, counted by the servers themselves: the sandbox and dynalite tell ConsumedCapacity
 with each answer, and a log of the requests between adds them up. In full: 1000 shards, 10 workers, at most a twentieth of one
 write per lease per 3.3 s, reads included; else a small fleet against what its heartbeats, polls and watches must come to."""
 

@@ -163,7 +163,7 @@ def end_ahead(h):
 
 
 def fenced(h):
-    """One wakes and saves what it had read, while two owns the lease and has not come so far: at 13.1 two is at 20."""
+    """The first worker wakes and saves what it had read, while two owns the lease and has not come so far: at 13.1 two is at 20."""
     h.samples.insert(4, Sample(13.1, 13.12, {A: Row(TWO, 2, after(24)), B: Row(TWO, 1, after(119))}))
 
 

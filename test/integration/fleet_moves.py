@@ -1,4 +1,4 @@
-"""What moving shards costs, on a clock that ticks in every shard (records in the sandbox, leases in dynalite): a rolling
+"""The costs of moving shards, on a clock that ticks in every shard (records in the sandbox, leases in dynalite): a rolling
 restart of four workers repeats nothing and leaves no shard unread for a second; the shards of killed workers, also of the
 leader, are read on within a lease and two seconds, of the leader and another within one and a half and two; at rest the
 shares differ by one at most and nothing moves; who joins gets its share without a repeat."""

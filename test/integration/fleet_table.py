@@ -28,7 +28,7 @@ def judged(fleet, box, ticker):
 
 
 def throttle(dynamodb, table):
-    """One write unit a second and nothing saved up: what others write into the table used it."""
+    """The table has one write unit a second and nothing saved up: what others write into the table used it."""
     dynamodb.update_table(TableName=table, BillingMode="PROVISIONED",
                           ProvisionedThroughput={"ReadCapacityUnits": 1000, "WriteCapacityUnits": 1})
     wait_active(dynamodb, table)

@@ -1,4 +1,4 @@
-"""What the black-box tests share: single-test lines, boto3 producers, running stream-tail, and the judge of its output.
+"""Shared by the black-box tests: single-test lines, boto3 producers, running stream-tail, and the judge of its output.
 
 The judge knows nothing of our code: what must come out is what boto3's PutRecords was told went in.
 """
@@ -45,7 +45,7 @@ class Tests:
         self.only = sys.argv[1] if len(sys.argv) > 1 else None
 
     def run(self, name, test, *arguments, **named):
-        """One single test; its lines are printed together, also when others run beside it."""
+        """A single test; its lines are printed together, also when others run beside it."""
         if self.only and self.only not in name:
             return
         began = time.monotonic()
@@ -271,7 +271,7 @@ def read_all(kinesis, stream):
 
 
 def list_shards(kinesis, stream):
-    """One page is enough: kinesalite dies on NextToken, and no test has 100 shards."""
+    """Asks for one page, which is enough: kinesalite dies on NextToken, and no test has 100 shards."""
     return kinesis.list_shards(StreamName=stream)["Shards"]
 
 

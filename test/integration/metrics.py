@@ -315,7 +315,7 @@ def manners(box):
 
 
 def raw(port, data, seconds=10):
-    """What came back for these bytes; b"" when it was cut without a word."""
+    """The answer to these bytes; b"" when it was cut without a word."""
     with socket.create_connection(("127.0.0.1", port), seconds) as peer:
         try:
             peer.sendall(data)
@@ -510,7 +510,7 @@ def cloudwatch_own(box, moto):
 
 
 def cloudwatch_last_word(box, moto):
-    """What was read since the last call is told when a consumer stops."""
+    """Figures since the last call are told when a consumer stops."""
     kinesis, watch = harness.client(box.url), harness.client(moto.url, "cloudwatch")
     stream = harness.new_stream(kinesis, 1)
     harness.Producer(kinesis, stream).put_all(30)

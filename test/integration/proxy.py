@@ -56,7 +56,7 @@ class Rule:
 
 
 class Link:
-    """One connection of the client and its twin to the server."""
+    """A connection of the client and its twin to the server."""
 
     def __init__(self, proxy, reader, writer):
         self.proxy, self.reader, self.writer = proxy, reader, writer

@@ -55,7 +55,7 @@ def segments(client):
 
 
 def ask(proxy, operation=b"GetRecords", wait=1.0):
-    """What a client sees: (bytes, how it ended: "whole", "end", "reset" or "silence", segments, seconds)."""
+    """The view of a client: (bytes, how it ended: "whole", "end", "reset" or "silence", segments, seconds)."""
     began, got = time.monotonic(), b""
     try:
         client = socket.create_connection(("127.0.0.1", proxy.port), 5)

@@ -249,7 +249,7 @@ def behind_by_the_wall_clock():
 
 
 def in_a_second(box, burst):
-    """What limits of a second are about: on a machine that took longer, it is done again."""
+    """Tests limits of a second: on a machine that took longer, it is done again."""
     for _ in range(20):
         box.move_clock(1000)  # nothing of before counts
         began = time.monotonic()

@@ -161,7 +161,7 @@ class Writer:
 
 
 def changes_by_key(found):
-    """What the walk found, in its order: key -> [(event, old, new)]."""
+    """The changes that the walk found, in its order: key -> [(event, old, new)]."""
     seen = {}
     for records in found.values():
         for record in records:

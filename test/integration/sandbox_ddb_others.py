@@ -346,7 +346,7 @@ def item_after(client, arguments):
 
 
 def both(server, mine, other, operation, arguments):
-    """What each says and, of writes, what each holds afterwards."""
+    """Compares what each server says and, after a write, what each holds."""
     results = []
     for client in (mine, other):
         result = outcome(client, operation, arguments)

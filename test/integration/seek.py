@@ -155,7 +155,7 @@ def each_position(url, stream, stamps, shards, put_more, whole_seconds):
 
 
 def refused(consumer):
-    """What makes no sense changes nothing."""
+    """A request that makes no sense changes nothing."""
     consumer.move("token {", "ETOKEN")
     consumer.move('token {"stream_arn": "arn:aws:kinesis:us-east-1:1:stream/other", "active": [], "shards": []}', "ETOKEN")
     consumer.move("seq no-such-shard 1 0", "ENOSHARD")

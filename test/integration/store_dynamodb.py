@@ -70,7 +70,7 @@ def dynamodb_of(server):
 
 # ---- the suite -------------------------------------------------------------------------------------------------
 
-# What servers are known to do otherwise than DynamoDB; see store_suite.c. moto answers 500 to an update without changes
+# Known differences of servers from DynamoDB; see store_suite.c. moto answers 500 to an update without changes
 # and to an order between two types, a refused update leaves in what stood before the part that was refused, and of eight
 # racing conditional writers some lose updates that were said to be done (boto3's too).
 LACKS = {"moto": "bare_update mixed_order half_update races"}

@@ -60,7 +60,7 @@ class Ticker:
             connection.close()
 
     def stop(self):
-        """What was put: {shard: {place: data}}."""
+        """The records that were put: {shard: {place: data}}."""
         self.ended.set()
         self.thread.join(30)
         if self.error:

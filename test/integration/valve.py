@@ -34,7 +34,7 @@ WAYS = ("up", "down")
 
 
 class Way:
-    """One direction of a valve."""
+    """A direction of a valve."""
 
     def __init__(self):
         self.mode, self.number = "open", 0
@@ -47,7 +47,7 @@ class Way:
 
 
 class Link:
-    """One connection of a client and its twin to the service."""
+    """A connection of a client and its twin to the service."""
 
     def __init__(self, valve, reader, writer):
         self.valve, self.reader, self.writer = valve, reader, writer

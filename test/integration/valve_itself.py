@@ -47,7 +47,7 @@ class Client:
         self.socket.settimeout(0.3)
 
     def say(self, data):
-        """What comes back: bytes, "silence", "end" or "reset"."""
+        """The answer: bytes, "silence", "end" or "reset"."""
         got = b""
         try:
             self.socket.sendall(data)
@@ -111,7 +111,7 @@ def byte_by_byte(_, valves):
 
 
 def holds(echo, valves):
-    """What was held arrives late, also when its sender has gone; the other valve stays open."""
+    """Held bytes arrive late, also when its sender has gone; the other valve stays open."""
     with Client(valves) as client, Client(valves, "b") as other:
         valves.turn("a", "hold", "up")
         expect(client.say(b"late") == "silence", "it passes")

@@ -34,7 +34,7 @@ def bloop_python():
 
 
 class Bloop:
-    """One process of bloop's for all walks over a stream: its start takes longer than a walk."""
+    """A process of bloop for all walks over a stream: its start takes longer than a walk."""
 
     def __init__(self, url, arn):
         self.err = tempfile.TemporaryFile()

@@ -15,7 +15,7 @@ import tempfile
 
 SKIPPED = 77
 MEMORY_MB = 2900
-# What is short is built fast. HC4: of a state four bytes of a hash are kept. The long ones do not look whether indices are
+# A short model is built fast. HC4: of a state four bytes of a hash are kept. The long ones do not look whether indices are
 # in range, which takes as long as all the rest; the short ones do.
 WHOLE = "-O1 -DSAFETY -DHC4 -DNOBOUNDCHECK -DNOFAIR"
 LIVELY = "-O1 -DHC4 -DNOBOUNDCHECK -DNOFAIR"

@@ -291,7 +291,7 @@ static void count_errors(slp_user *u, const char *callback) {
   counted[1] += strcmp(callback, "on_log") == 0;
 }
 
-/* Nobody reads so many messages; the oldest are dropped, and a message says so. */
+/* The user reads not so many messages; the oldest are dropped, and a message says so. */
 SCENE(of_very_many_messages_the_newest_are_told) {
   stage_begin(st, seed, 1);
   slp_user_start(&st->u);

@@ -315,7 +315,7 @@ static void forget_shard(fw_world *w, int shard) {
 static int kid_of_merge;
 static int kid_has_lease(fw_world *w) { return fw_owner_of(w, kid_of_merge) >= 0; }
 
-/* One parent was read and forgotten long ago, by the stream and by the table. 1: it is the other worker that
+/* A parent was read and forgotten long ago, by the stream and by the table. 1: it is the other worker that
  * compares the two. */
 static int merged_with_a_shard_long_gone(void) {
   fw_world *w = world(3);

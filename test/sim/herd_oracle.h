@@ -156,7 +156,7 @@ uint64_t hd_readable_us(const hd_oracle *o, size_t shard);
 int hd_balanced(hd_oracle *o, const size_t *lives, size_t n, char *why, size_t why_n);
 
 /* ---- the story ---------------------------------------------------------------------------------------- */
-/* What happened to this shard, the last `most` lines in order of time: tenancies, batches, acknowledgements,
+/* The story of this shard, the last `most` lines in order of time: tenancies, batches, acknowledgements,
  * versions of its row. */
 void hd_story(const hd_oracle *o, const char *shard, size_t most, void (*line)(void *arg, const char *text),
               void *arg);

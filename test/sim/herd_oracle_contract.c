@@ -215,7 +215,7 @@ void hd_left(hd_oracle *o, size_t life) {
   hd_tell(o, HD_TOLD_DEED, life, SIZE_MAX, (hd_told){.what = "has left, says its row"});
 }
 
-/* What its last row says, or what it made of it; NULL: others took it, who began from what was saved. */
+/* The position in its last row, or what it made of it; NULL: others took it, who began from what was saved. */
 static const hd_version *last_word(hd_oracle *o, const hd_life *l, const hd_part *s) {
   size_t i = s->versions_n;
   while (i > 0 && !(s->versions[i - 1].owner[0] && hd_is_instance(o, l, s->versions[i - 1].owner))) i--;

@@ -80,7 +80,7 @@ static int has_unread(const hd_part *p, size_t from) {
 
 static void judge_parent(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_part *p) {
   const hd_version *row = hd_row_now(p);
-  /* Of a shard that has gone from the stream nothing is ever read, though a row may be made of it yet. */
+  /* Nothing is ever read of a shard that has gone from the stream, though a row may be made of it yet. */
   int gone = p->closed && p->trimmed == p->notes_n && (!row || o->terms.losses_expected);
   if (p->excused_ever || gone) return;
   if (row && (row->at == HD_AT_END || row->gone)) return;

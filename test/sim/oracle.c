@@ -290,7 +290,7 @@ void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
       if (!to.shards[i].reads) low = high = s->known->notes_n;
       to.shards[i].reads = 1;
       low = back_to(s->known, low, m->started_ms);
-      /* What a child has had before that is older than what its parents are asked for. */
+      /* A child's records from before that are older than what its parents are asked for. */
       while (high < s->known->notes_n && s->known->notes[high].put_us <= latest_us(m)) high++;
     }
     to.shards[i].low = low;

@@ -25,7 +25,7 @@ typedef struct slp_begun {    /* where reading began: at the start, or by a move
   size_t shards_n; /* known then */
 } slp_begun;
 
-/* What must be in a token: where each shard goes on, between two records where that is not known exactly. */
+/* The content that a token must have: where each shard goes on, between two records where that is not known exactly. */
 typedef struct slp_saved {
   slp_begun from;
   size_t shards_n; /* known then; later ones are read when a parent is */

@@ -85,7 +85,7 @@ static void draw_tight(slp_plan *p, uint64_t *r) {
   o->fetch_records_max = heads(r) ? 50 : 1000;
 }
 
-/* What is older than the start has to be read and passed over, and it is killed and started again from its
+/* A record older than the start has to be read and passed over, and it is killed and started again from its
  * token while it does so. */
 static void draw_timeless(slp_plan *p, uint64_t *r) {
   p->timeless = 1;

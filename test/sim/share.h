@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* One of SLOOP_TEST_SHARE seeds; all when it is not set. */
+/* Runs one of SLOOP_TEST_SHARE seeds; all when it is not set. */
 static inline uint64_t sim_share(uint64_t seeds) {
   const char *share = getenv("SLOOP_TEST_SHARE");
   uint64_t of = share ? strtoull(share, NULL, 10) : 1;

@@ -62,7 +62,7 @@ void slp_user_stop(slp_user *u, uint64_t limit_ms);
 void slp_user_list(slp_user *u);
 /* 0 when there is nothing to save. */
 int slp_user_save(slp_user *u);
-/* What sloop_seek said. To u->token when the kind is AT_TOKEN and no other is given. */
+/* The answer of sloop_seek. To u->token when the kind is AT_TOKEN and no other is given. */
 int slp_user_move(slp_user *u, const sloop_position_t *to);
 int slp_user_move_kind(slp_user *u, sloop_position_kind_t kind);
 int slp_user_moved(slp_user *u, uint64_t ms); /* lets time pass until the move is told; 1 when it succeeded */

@@ -12,7 +12,7 @@ LINE = re.compile(r"^(ok|FAIL|skip)\s+(\S.*)$")
 
 
 def what_it_said(entry, before=12, after=6, most=30):
-    """What led to each failure: the lines around it as far as the next single test, and the end of stderr."""
+    """The lines before each failure: the lines around it as far as the next single test, and the end of stderr."""
     said = (entry.get("stdout") or "").splitlines()
     around = set()
     for at in [i for i, line in enumerate(said) if line.startswith("FAIL")] or [len(said)]:

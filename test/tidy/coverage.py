@@ -49,7 +49,7 @@ def build_and_run(folder, suites, fresh):
 
 
 def gcov_of(folder, notes):
-    """What a killed process half wrote ends gcov: that object alone is left out, and named."""
+    """A file that a killed process half wrote ends gcov: that object alone is left out, and named."""
     run = subprocess.run(["gcov", "--json-format", "--stdout", *notes], cwd=folder, check=False,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if run.returncode and len(notes) > 1:

@@ -89,7 +89,7 @@ def check_names(page, text, words):
 # ---- what the protocol's page must name -------------------------------------------------------------------------------
 
 def operations(schema_h):
-    """One by one, as the enum has them."""
+    """Their names, as the enum has them."""
     body = re.search(r"typedef enum slp_operation_kind \{(.*?)\}", schema_h, re.S)
     return re.findall(r"\b(SLP_OPERATION_\w+)", body[1])
 

@@ -57,7 +57,7 @@ NOT_OUTSIDE = [  # function, where it may be used, why
     (r"signal|sigaction|sigprocmask|pthread_sigmask", {"host"}, "signals are the program's"),
     (r"setlocale|setjmp|longjmp", set(), "banned"),
 ]
-# What objects of core and aws may not ask the linker for.
+# Symbols that objects of core and aws may not ask the linker for.
 WORLD_SYMBOLS = re.compile(
     r"^(uv_\w+|curl_\w+|clock_gettime|clock|time|gettimeofday|rand|random|srand|srandom|rand_r|drand48|getrandom|"
     r"getentropy|arc4random\w*|sleep|usleep|nanosleep|poll|select|epoll_\w+|socket|connect|open|open64|fopen|fopen64|"

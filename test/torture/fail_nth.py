@@ -30,14 +30,14 @@ SHIM = os.environ["SLOOP_TEST_FAIL_NTH"]
 SEED = int(os.environ.get("SLOOP_TEST_SEED", "1"))
 LIMIT = 60
 FIRST, MORE = 60, 60  # records that a first run has read, and those it has not
-# What a library does by itself: (call, n) -> exit code. libuv aborts in uv_loop_init when it can't make its signal pipe.
+# Answers that a library gives by itself: (call, n) -> exit code. libuv aborts in uv_loop_init when it can't make its signal pipe.
 OF_A_LIBRARY = {("pipe", 1): -signal.SIGABRT}
 POINTS_MAX = 400  # of one story: more would mean that what it does has no end
 PRIMES = (5, 7, 11, 13)
 
 
 class Story:
-    """One command line, played again and again with another call failing."""
+    """Plays a command line again and again with another call failing."""
 
     def __init__(self, box, name, call, why, onward=False, short=False):
         self.box, self.name, self.call, self.why = box, name, call, why
@@ -49,7 +49,7 @@ class Story:
         raise NotImplementedError
 
     def judge(self, folder, code):
-        """What else must hold after the failing run."""
+        """Checks what else must hold after the failing run."""
 
     def environment(self, folder, more, n):
         log = os.path.join(folder, "failed")
@@ -79,7 +79,7 @@ class Story:
         return process.returncode, err.decode("utf-8", "replace")
 
     def play(self, n, stream, truth):
-        """One failing run and the one after it. False: the n-th call was never made."""
+        """Makes a failing run and the one after it. False: the n-th call was never made."""
         with tempfile.TemporaryDirectory() as folder:
             arguments, more, under = self.prepare(folder, stream)
             environment, log = self.environment(folder, more, n)
@@ -110,7 +110,7 @@ class Story:
         return self.run(arguments, environment, out)
 
     def earlier(self, folder):
-        """What a run before the failing one printed."""
+        """The output that a run before the failing one printed."""
         path = os.path.join(folder, "zeroth.out")
         return payloads(path) if os.path.exists(path) else set()
 
@@ -128,7 +128,7 @@ class Story:
 
 
 def payloads(path):
-    """Of the whole lines of an output; the last one may have been cut off by what failed."""
+    """The whole lines of an output; the last one may have been cut off by what failed."""
     with open(path, "rb") as file:
         text = file.read()
     found = set()

@@ -23,7 +23,7 @@ def chance(rng, p):
 
 
 def setting(rng, name, value):
-    """One line, written in one of the ways that configparser takes."""
+    """Writes a line in one of the ways that configparser takes."""
     if chance(rng, 0.1):
         name = name.upper()
     return name + rng.choice([" = ", "=", ": ", "  =  ", " :"]) + value + rng.choice(["", "", "  ", "\r"]) + "\n"

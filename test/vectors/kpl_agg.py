@@ -224,7 +224,7 @@ def expected(data, first, last):
 
 
 def by_deaggregator(data):
-    """What the published package makes of it: [(key, data)], or None where it gives the record back."""
+    """The records that the published package finds in it: [(key, data)], or None where it gives the record back."""
     event = {"kinesis": {"data": base64.b64encode(data).decode(), "partitionKey": "outer", "sequenceNumber": "1",
                          "kinesisSchemaVersion": "1.0", "approximateArrivalTimestamp": 1}}
     with contextlib.redirect_stdout(io.StringIO()):  # it prints what it can't read

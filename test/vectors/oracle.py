@@ -32,7 +32,7 @@ def from_hex(word):
 
 
 def run(program, cases):
-    """One line of hex fields for each case in; the lines that came out."""
+    """A line of hex fields for each case in; the lines that came out."""
     text = "".join(" ".join(to_hex(f) for f in case) + "\n" for case in cases)
     done = subprocess.run([program], input=text.encode(), stdout=subprocess.PIPE, timeout=300)
     if done.returncode != 0:
