@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define TRIES_MAX 5u
+#define TIMERS 2 /* its own, and that of its writes */
 
 /* ---- states ------------------------------------------------------------------------------------- */
 
@@ -136,6 +137,7 @@ static void described(slp_src_req *rq) {
   } else if (a->o.open(a->o.ctx, &a->describe, &a->store, &a->schema, &f)) {
     fail_with(a, &f);
   } else {
+    slp_admin_writes_open(a);
     slp_admin_move(a, SLP_ADMIN_PREPARING);
   }
 }
@@ -274,7 +276,7 @@ static void notify(slp_admin *a) {
 int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   slp_admin *a = SLP_NEW(mem, slp_admin);
   char *name = a && o->name.n ? slp_strdup(mem, o->name) : NULL;
-  if (!a || (o->name.n && !name) || slp_host_reserve_timers(o->host, 1)) {
+  if (!a || (o->name.n && !name) || slp_host_reserve_timers(o->host, TIMERS)) {
     slp_free(mem, name);
     slp_free(mem, a);
     return SLP_ENOMEM;
@@ -284,6 +286,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   a->name = name;
   a->o.name = (slp_str){name, o->name.n};
   snprintf(a->me, sizeof a->me, "operator.%016llx", (unsigned long long)slp_random(o->host));
+  a->signature = slp_str_of(a->me);
   a->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
   a->done_ev.run = on_done;
   slp_store_rows_init(&a->keep, mem);
@@ -309,7 +312,7 @@ void slp_admin_free(slp_admin *a) {
   }
   slp_admin_writes_free(a);
   if (a->schema) a->schema->free(a->schema);
-  slp_host_unreserve_timers(a->o.host, 1);
+  slp_host_unreserve_timers(a->o.host, TIMERS);
   slp_store_rows_free(&a->rows.out);
   slp_watch_free(a);
   slp_store_rows_free(&a->keep);

@@ -4,7 +4,9 @@
 
 #include "admin/admin.h"
 #include "core/svctime.h"
+#include "lease/silence.h"
 #include "lease/snapshot.h"
+#include "lease/write.h"
 
 #define SLP_ADMIN_WRITES 16 /* at once */
 
@@ -41,9 +43,7 @@ typedef enum slp_admin_state {
 
 typedef struct slp_admin_slot { /* one write under way: write.c */
   slp_admin *admin;
-  slp_store_write w;
-  slp_row_request d;
-  uint8_t busy;
+  slp_write op;
   size_t about; /* a number of the sender's */
   void (*on_done)(struct slp_admin_slot *slot);
 } slp_admin_slot;
@@ -59,7 +59,8 @@ struct slp_admin {
   slp_store *store;
   slp_schema *schema;
   slp_store_rows keep; /* an arena for all that lives as long as the command */
-  char me[40];         /* an instance: its writes are signed with it */
+  char me[40];         /* an instance */
+  slp_str signature;   /* the same: of its writes */
 
   slp_admin_state state;
   uint32_t tries; /* of this state's request */
@@ -84,9 +85,9 @@ struct slp_admin {
   slp_edits *edits;   /* in keep; NULL: no lease is to be changed yet */
   slp_victim *victim; /* in keep; NULL: no worker is to be evicted by name */
   uint8_t changed;    /* something was written */
+  slp_writes writes;
   slp_admin_slot slots[SLP_ADMIN_WRITES];
   size_t busy_n;
-  uint64_t serial;
 };
 
 void slp_admin_move(slp_admin *a, slp_admin_state to);
@@ -132,20 +133,20 @@ sloop_worker_t slp_admin_worker(slp_admin *a, const slp_worker_row *w);
 
 /* ---- writes: write.c ---------------------------------------------------------------------------- */
 void slp_admin_writes_init(slp_admin *a);
+void slp_admin_writes_open(slp_admin *a); /* the store and the schema are there */
 void slp_admin_writes_stop(slp_admin *a);
 void slp_admin_writes_free(slp_admin *a);
 int slp_admin_has(const slp_admin *a, slp_operation_kind kind); /* 1: this schema can say it */
 /* on_done comes later. SLP_ENOBUFS: as many as may be are under way. SLP_ENOMEM, SLP_EINVAL. */
 int slp_admin_write(slp_admin *a, slp_operation *i, size_t about, void (*on_done)(slp_admin_slot *slot));
-/* A failure that reading again does not cure. */
-int slp_admin_is_final(const slp_fail *f);
+/* It was given up at something that reading again does not cure: that becomes the command's failure. */
+int slp_admin_write_is_final(slp_admin_slot *slot);
 
 /* ---- owners, watched until they are proven alive or dead: watch.c ------------------------------- */
-typedef struct slp_watched { /* a proof of life, and since when it has been the same */
-  slp_str name;              /* an instance; where only leases prove life: a shard. In keep */
-  uint64_t counter, since_us, lease_us;
-  uint32_t reads;
-  uint8_t missing; /* it has no row */
+typedef struct slp_watched {
+  slp_str name; /* an instance; where only leases prove life: a shard. In keep */
+  slp_silence silence;
+  uint64_t lease_us;
   uint8_t evicted; /* it can never renew */
   uint8_t alive;   /* it has moved */
   uint8_t dead;    /* it did not for a whole lease */

@@ -150,18 +150,14 @@ static void next_round(slp_admin *a) {
     slp_admin_read_in(a, 50000 * a->edits->rounds);
 }
 
-static void take_failure(slp_admin *a, const slp_fail *f) {
-  if (slp_admin_is_final(f) && a->fail.class == SLP_FINE) a->fail = *f;
-}
-
 /* ---- EVICTING: owners that are in the way ------------------------------------------------------- */
 
 static void evict_on(slp_admin *a);
 
 static void evicted(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
-  take_failure(a, &slot->w.rq.fail);
-  if (slot->w.written == SLP_WRITTEN_YES) a->changed = 1;
+  slp_admin_write_is_final(slot);
+  if (slot->op.end == SLP_OUTCOME_DONE) a->changed = 1;
   evict_on(a);
 }
 
@@ -169,8 +165,8 @@ static void evicted(slp_admin_slot *slot) {
 static int evict(slp_admin *a, const slp_watched *w) {
   slp_operation i = {.kind = SLP_OPERATION_EVICT,
                      .me = slp_str_of(a->me),
-                     .counter = a->edits->force ? SLP_ANY_COUNTER : w->counter};
-  if (w->evicted || w->missing || !slp_instance_split(w->name, &i.id, &i.incarnation)) return 0;
+                     .counter = a->edits->force ? SLP_ANY_COUNTER : w->silence.last.counter};
+  if (w->evicted || w->silence.last.missing || !slp_instance_split(w->name, &i.id, &i.incarnation)) return 0;
   return slp_admin_write(a, &i, 0, evicted);
 }
 
@@ -210,7 +206,7 @@ static int in_the_way(slp_admin *a, const slp_lease_row *l, slp_watched **ret) {
   *ret = slp_watch_add(a, l);
   if (!*ret) return SLP_ENOMEM;
   /* An owner whose row can be marked as evicted is, first. */
-  return (*ret)->dead && ((*ret)->missing || !by_rows(a)) ? 0 : 1;
+  return (*ret)->dead && ((*ret)->silence.last.missing || !by_rows(a)) ? 0 : 1;
 }
 
 /* ---- WRITING ------------------------------------------------------------------------------------ */
@@ -219,8 +215,8 @@ static void write_on(slp_admin *a);
 
 static void written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
-  take_failure(a, &slot->w.rq.fail);
-  if (slot->w.written == SLP_WRITTEN_YES) {
+  slp_admin_write_is_final(slot);
+  if (slot->op.end == SLP_OUTCOME_DONE) {
     move(&a->edits->targets[slot->about], TARGET_DONE);
     a->changed = 1;
   }
@@ -281,8 +277,7 @@ static int is_so(const target *t, const slp_lease_row *l) {
   int ended = l->position.kind == SLP_POSITION_END;
   if (l->parked || (l->owner.n && !(ended && t->to.kind == SLP_POSITION_END))) return 0;
   if (t->to.kind == SLP_POSITION_NONE) return 1;
-  return t->to.kind == l->position.kind && t->to.at_ms == l->position.at_ms &&
-         slp_position_cmp(&t->to, &l->position) == 0;
+  return slp_position_same(&t->to, &l->position);
 }
 
 typedef struct obstacles {

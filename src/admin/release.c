@@ -64,12 +64,10 @@ static void told(slp_admin *a, sloop_eviction_t what) {
 
 static void declared(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
-  if (slp_admin_is_final(&slot->w.rq.fail)) {
-    a->fail = slot->w.rq.fail;
+  if (slp_admin_write_is_final(slot))
     slp_admin_finish(a);
-  } else {
+  else
     slp_admin_move(a, SLP_ADMIN_READING);
-  }
 }
 
 void slp_admin_evict_victim(slp_admin *a) {

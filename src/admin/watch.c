@@ -1,11 +1,9 @@
-/* watch.c - is an owner dead? It is found out as a worker would: what proves life is read several times, and
- * when it has been the same for a whole lease by our own clock, its owner is dead. The stamps of others'
- * clocks are not looked at. A read that fails begins the watch anew: an outage of the table kills nobody. */
+/* watch.c - is an owner dead? It is found out as a worker does, by the same rule (lease/silence.h): what
+ * proves life is read until it has been the same for a whole lease by our own clock. The stamps of others'
+ * clocks are not looked at. */
 #include "admin/admin_inside.h"
 
 #include "base/map.h"
-
-#define READS_MIN 3u
 
 struct slp_watch {
   slp_map by_name; /* slp_watched, in keep */
@@ -13,24 +11,25 @@ struct slp_watch {
 
 static int by_rows(const slp_admin *a) { return a->schema->liveness == SLP_BY_WORKER; }
 
-/* Its proof of life, as the rows that were read last have it. */
-static void proof_of(const slp_admin *a, slp_watched *w, uint64_t *ret_counter, uint8_t *ret_missing) {
+/* Its sign of life, as the rows that were read last have it. */
+static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   slp_str id, incarnation;
-  *ret_counter = 0;
-  *ret_missing = 0;
   if (!by_rows(a)) {
     const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, w->name);
-    *ret_missing = l == NULL;
-    if (l) *ret_counter = l->epoch;
-    return;
+    return l ? (slp_sign){.counter = l->epoch} : (slp_sign){.missing = 1};
   }
   const slp_worker_row *row =
       slp_instance_split(w->name, &id, &incarnation) ? slp_snapshot_worker(&a->snapshot, id) : NULL;
-  *ret_missing = row == NULL;
-  if (!row) return;
+  if (!row) return (slp_sign){.missing = 1};
   w->evicted = row->gone.n || !slp_str_eq(row->incarnation, incarnation);
-  *ret_counter = row->counter;
   w->lease_us = slp_max_u64(w->lease_us, (uint64_t)row->lease_ms * 1000);
+  return (slp_sign){.counter = row->counter};
+}
+
+/* The rows were read; 1: the sign has changed. */
+static int saw(const slp_admin *a, slp_watched *w) {
+  slp_sign sign = sign_of(a, w);
+  return slp_silence_saw(&w->silence, &sign, a->rows.rq.done_us, a->trouble_us);
 }
 
 static slp_map *watched(slp_admin *a) {
@@ -62,41 +61,25 @@ slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
     return NULL;
   }
   w->lease_us = (uint64_t)a->o.lease_ms * 1000;
-  proof_of(a, w, &w->counter, &w->missing);
-  w->since_us = a->rows.rq.done_us;
-  w->reads = 1;
+  saw(a, w);
   return w;
 }
 
-static void saw(const slp_admin *a, slp_watched *w) {
-  const slp_store_req *rq = &a->rows.rq;
-  uint64_t counter;
-  uint8_t missing;
-  proof_of(a, w, &counter, &missing);
-  if ((counter != w->counter || missing != w->missing) && !w->evicted) w->alive = 1;
-  w->counter = counter;
-  w->missing = missing;
-  w->reads++;
-  /* Trouble of the table may have kept its owner from writing as well: it gets a whole lease again. */
-  if (a->trouble_us && w->since_us <= a->trouble_us) {
-    w->since_us = rq->done_us;
-    w->reads = 1;
-  }
-  /* What a write's condition proves again counts up to the answer, a row that is missing up to the
-   * question. */
-  uint64_t seen_us = missing ? rq->sent_us : rq->done_us;
-  uint64_t quiet_us = seen_us > w->since_us ? seen_us - w->since_us : 0;
-  /* Once seen alive, a worker counts as alive for the rest of this command. */
-  w->dead = !w->alive && w->reads >= READS_MIN && quiet_us >= w->lease_us;
+static uint64_t dead_us(const slp_admin *a, const slp_watched *w) {
+  return slp_silence_dead_us(&w->silence, a->schema->liveness, w->lease_us, a->trouble_us);
 }
 
 void slp_watch_saw(slp_admin *a) {
   size_t at = 0;
-  for (slp_watched *w; a->watch && (w = slp_map_each(&a->watch->by_name, &at));) saw(a, w);
+  for (slp_watched *w; a->watch && (w = slp_map_each(&a->watch->by_name, &at));) {
+    /* Once seen alive, a worker counts as alive for the rest of this command. */
+    if (saw(a, w) && !w->evicted) w->alive = 1;
+    w->dead = !w->alive && a->rows.rq.done_us >= dead_us(a, w);
+  }
 }
 
 uint64_t slp_watch_wait_us(const slp_admin *a, const slp_watched *w) {
-  uint64_t now = slp_now_us(a->o.host), end = w->since_us + w->lease_us + 1;
+  uint64_t now = slp_now_us(a->o.host), end = w->silence.since_us + w->lease_us + 1;
   uint64_t left = end > now ? end - now : 1;
   return slp_min_u64(left, w->lease_us / 4 + 1);
 }

@@ -1,33 +1,39 @@
-/* write.c - a command's writes, some at a time. What became of one that got no answer is found out by reading
- * the rows again, so nothing here is sent twice. */
+/* write.c - a command's writes, some at a time. Each is repeated until its outcome is certain, as a worker's
+ * are (lease/write.c); what was refused is judged by reading the rows again. */
 #include "admin/admin_inside.h"
 
-#include <stdio.h>
+#define TRIES_MAX 5u
 
 void slp_admin_writes_init(slp_admin *a) {
+  a->writes =
+      (slp_writes){.mem = a->mem, .host = a->o.host, .name = &a->signature, .lease_ms = a->o.lease_ms};
+  slp_writes_init(&a->writes);
   for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) {
     slp_admin_slot *s = &a->slots[i];
     s->admin = a;
-    slp_row_request_init(&s->d, a->mem, &s->w);
-    slp_store_rows_init(&s->w.image, a->mem);
+    slp_write_init(&s->op, &a->writes, s);
+    s->op.tries_max = TRIES_MAX;
+    s->op.ends_at_lasting = 1;
   }
 }
 
+void slp_admin_writes_open(slp_admin *a) {
+  a->writes.store = a->store;
+  a->writes.schema = a->schema;
+}
+
 void slp_admin_writes_stop(slp_admin *a) {
-  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) a->store->ops->cancel(a->store, &a->slots[i].w.rq);
+  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) slp_write_stop(&a->slots[i].op);
+  slp_writes_stop(&a->writes);
   a->busy_n = 0;
 }
 
 void slp_admin_writes_free(slp_admin *a) {
-  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) {
-    slp_row_request_free(&a->slots[i].d);
-    slp_store_rows_free(&a->slots[i].w.image);
-  }
+  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) slp_write_free(&a->slots[i].op);
 }
 
-static void written(slp_store_req *rq) {
-  slp_admin_slot *s = SLP_OWNER(SLP_OWNER(rq, slp_store_write, rq), slp_admin_slot, w);
-  s->busy = 0;
+static void written(slp_write *op) {
+  slp_admin_slot *s = op->owner;
   s->admin->busy_n--;
   s->on_done(s);
 }
@@ -37,26 +43,25 @@ int slp_admin_has(const slp_admin *a, slp_operation_kind kind) {
 }
 
 int slp_admin_write(slp_admin *a, slp_operation *i, size_t about, void (*on_done)(slp_admin_slot *slot)) {
-  char op[48];
   slp_admin_slot *s = a->slots;
-  while (s < a->slots + SLP_ADMIN_WRITES && s->busy) s++;
+  while (s < a->slots + SLP_ADMIN_WRITES && s->op.busy) s++;
   if (s == a->slots + SLP_ADMIN_WRITES) return SLP_ENOBUFS;
-  int n = snprintf(op, sizeof op, "%s-%llu", a->me, (unsigned long long)++a->serial);
-  i->op = (slp_str){op, (size_t)n};
-  i->wall_ms = slp_wall_ms(a->o.host);
-  i->behind_ms = i->rate_bytes = -1;
-  int r = a->schema->write(a->schema, &s->d, i);
+  s->op.i = *i;
+  s->op.i.wall_ms = slp_wall_ms(a->o.host);
+  s->op.i.behind_ms = s->op.i.rate_bytes = -1;
+  int r = slp_write_build(&s->op);
   if (r) return r;
-  memset(&s->w.rq, 0, sizeof s->w.rq);
-  s->w.rq.on_done = written;
   s->about = about;
   s->on_done = on_done;
-  s->busy = 1;
   a->busy_n++;
-  a->store->ops->write(a->store, &s->w);
+  slp_write_send(&s->op, written);
   return 0;
 }
 
-int slp_admin_is_final(const slp_fail *f) {
-  return f->class != SLP_FINE && f->class != SLP_THROTTLE && f->class != SLP_TRANSIENT;
+int slp_admin_write_is_final(slp_admin_slot *slot) {
+  slp_admin *a = slot->admin;
+  const slp_fail *f = slp_write_fail(&slot->op);
+  if (slot->op.end != SLP_OUTCOME_GIVEN_UP || !slp_class_lasts(f->class)) return 0;
+  if (a->fail.class == SLP_FINE) a->fail = *f;
+  return 1;
 }

@@ -44,3 +44,9 @@ int slp_position_cmp(const slp_position *a, const slp_position *b) {
   uint64_t right = (uint64_t)b->mark.sub + (b->kind == SLP_POSITION_AFTER);
   return left < right ? -1 : left > right;
 }
+
+int slp_position_same(const slp_position *a, const slp_position *b) {
+  int at_record = rank(a) == 2 && rank(b) == 2;
+  if (!at_record && a->kind != b->kind) return 0;
+  return slp_position_cmp(a, b) == 0 && (a->kind != SLP_POSITION_TIME || a->at_ms == b->at_ms);
+}

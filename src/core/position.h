@@ -25,5 +25,7 @@ slp_position slp_position_of(const sloop_position_t *to);
 /* Which is further on in a shard: < 0, 0, > 0. NONE before everything; OLDEST, TIME, LATEST count as the
  * beginning. */
 int slp_position_cmp(const slp_position *a, const slp_position *b);
+/* Reading begins at the same record, or in the same way. */
+int slp_position_same(const slp_position *a, const slp_position *b);
 
 #endif

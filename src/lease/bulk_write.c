@@ -74,7 +74,7 @@ slp_str *slp_bulk_write_list(slp_fleet *f) { return f->bulk.all[f->bulk.n - 1].l
 static void send_more(slp_fleet *f);
 
 static void item_done(slp_write *op) {
-  slp_fleet *f = op->f;
+  slp_fleet *f = slp_write_fleet(op);
   slp_bulk_write *j = &f->bulk;
   j->done++;
   if (op->end == SLP_OUTCOME_REFUSED) j->refused |= 1u << op->i.kind;
@@ -86,7 +86,7 @@ static void send_more(slp_fleet *f) {
   slp_bulk_write *j = &f->bulk;
   while (j->sent < j->n && j->sent - j->done < AT_ONCE) {
     slp_bulk_item *item = &j->all[j->sent++];
-    slp_write_init(&item->op, f, item);
+    slp_write_init(&item->op, &f->writes, item);
     item->op.i = item->i;
     item->op.tries_max = TRIES;
     slp_write_send(&item->op, item_done);

@@ -2,7 +2,7 @@
 #ifndef SLP_LEASE_BULK_WRITE_H
 #define SLP_LEASE_BULK_WRITE_H
 
-#include "lease/write.h"
+#include "lease/context.h"
 
 typedef struct slp_bulk_item {
   slp_write op;

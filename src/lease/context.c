@@ -93,6 +93,35 @@ void slp_fleet_operation(slp_fleet *f, slp_operation *i, slp_operation_kind kind
   i->behind_ms = i->rate_bytes = -1;
 }
 
+/* ---- writes ------------------------------------------------------------------------------------ */
+
+slp_fleet *slp_write_fleet(const slp_write *op) { return SLP_OWNER(op->of, slp_fleet, writes); }
+
+void slp_fleet_trouble(slp_fleet *f) { f->trouble_us = slp_now_refresh_us(f->h); }
+
+uint64_t slp_fleet_trouble_us(const slp_fleet *f) { return f->trouble_us; }
+
+static void write_failed(slp_write *op, const slp_fail *fail) {
+  slp_fleet *f = slp_write_fleet(op);
+  uint32_t n = op->tries + 1;
+  if (f->liveness->doubtful >> op->i.kind & 1) slp_fleet_trouble(f);
+  if (!slp_fleet_tells(f, n, fail)) return;
+  slp_fleet_tell_fail(f, fail, op->i.shard, op->i.epoch, "a write of the lease table failed %u time%s: %s", n,
+                      n > 1 ? "s" : "", fail->message);
+}
+
+void slp_fleet_writes_init(slp_fleet *f) {
+  f->writes = (slp_writes){.mem = f->mem,
+                           .host = f->h,
+                           .store = f->store,
+                           .schema = f->schema,
+                           .name = &f->incarnation,
+                           .urgent = f->liveness->urgent,
+                           .lease_ms = f->o.lease_ms,
+                           .on_failure = write_failed};
+  slp_writes_init(&f->writes);
+}
+
 /* ---- the name ---------------------------------------------------------------------------------- */
 
 void slp_fleet_draw_incarnation(slp_fleet *f) {

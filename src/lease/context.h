@@ -5,6 +5,7 @@
 
 #include "lease/fleet.h"
 #include "lease/instance.h"
+#include "lease/write.h"
 
 #define SLP_NEVER UINT64_MAX
 
@@ -30,6 +31,12 @@ void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, cons
 int slp_fleet_key(slp_fleet *f, slp_operation_kind kind, slp_str name, slp_buf *text, slp_row_key *ret);
 /* An operation of this worker, stamped with its name and the time; the caller fills in the rest. */
 void slp_fleet_operation(slp_fleet *f, slp_operation *i, slp_operation_kind kind);
+/* The writes of this worker: their failures are told, and make doubtful what was seen of others. */
+void slp_fleet_writes_init(slp_fleet *f);
+slp_fleet *slp_write_fleet(const slp_write *op); /* the fleet whose worker writes it */
+/* My own way to the table failed just now: the silence of others before that proves nothing about them. */
+void slp_fleet_trouble(slp_fleet *f);
+uint64_t slp_fleet_trouble_us(const slp_fleet *f); /* when it last did; 0: never */
 /* A new incarnation: every life of a worker has a name of its own. */
 void slp_fleet_draw_incarnation(slp_fleet *f);
 

@@ -85,20 +85,18 @@ static void beat(slp_fleet *f) {
 
 /* ---- others ------------------------------------------------------------------------------------ */
 
-/* A counter that was moved, up or down, starts the clock anew. So does this worker's own trouble with the
- * table: the others may have had the same, and get a whole lease to be heard in. */
 static void saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us) {
-  int moved = !seen->seen || row->epoch != seen->counter;
-  if (!seen->seen) seen->born_free = !row->owner.n;
+  slp_sign sign = {.counter = row->epoch};
+  if (!seen->silence.reads) seen->born_free = !row->owner.n;
   if (row->owner.n) seen->born_free = 0;
-  if (moved || seen->since_us <= slp_fleet_trouble_us(f)) seen->since_us = done_us;
-  seen->counter = row->epoch;
-  seen->seen = 1;
+  slp_silence_saw(&seen->silence, &sign, done_us, slp_fleet_trouble_us(f));
 }
 
 static int dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) {
-  if (!slp_proof_is(f, SLP_PROOF_GOOD) || seen->since_us <= slp_fleet_trouble_us(f)) return 0;
-  return slp_now_refresh_us(f->h) - seen->since_us >= leases * slp_fleet_lease_us(f);
+  if (!slp_proof_is(f, SLP_PROOF_GOOD)) return 0;
+  uint64_t at = slp_silence_dead_us(&seen->silence, SLP_BY_COUNTER, leases * slp_fleet_lease_us(f),
+                                    slp_fleet_trouble_us(f));
+  return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
 }
 
 static void begin(slp_fleet *f) {
@@ -116,7 +114,6 @@ const slp_liveness_rule slp_liveness_by_counter = {
               BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) | BIT(SLP_OPERATION_RENEW),
     .doubtful = BIT(SLP_OPERATION_TAKE),
     .begin = begin,
-    .settle = slp_outcome_of_counted,
     .beat = beat,
     .good_us = good_us,
     .may_open = may_open,

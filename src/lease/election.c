@@ -125,7 +125,7 @@ static slp_position start_position(slp_fleet *f) {
 void slp_election_set_start(slp_fleet *f, const slp_position *start) { f->election.start = *start; }
 
 static void elected(slp_write *op) {
-  slp_fleet *f = op->f;
+  slp_fleet *f = slp_write_fleet(op);
   if (f->election.role != SLP_ROLE_SEEKS || !may_lead(f)) return;
   if (op->end != SLP_OUTCOME_DONE) {
     slp_election_seek(f, op->end == SLP_OUTCOME_GIVEN_UP ? ALERT_US : 0);
@@ -212,7 +212,7 @@ static void leadership_read(slp_read *r) {
 /* ---- the leader's row -------------------------------------------------------------------------- */
 
 static uint64_t silent_us(slp_fleet *f, const slp_member *p) {
-  uint64_t since = p->missing ? p->missing_since_us : p->since_us;
+  uint64_t since = p->silence.since_us;
   uint64_t now = slp_now_refresh_us(f->h);
   return now > since ? now - since : 0;
 }
@@ -279,7 +279,7 @@ static void leader_read(slp_read *r) {
   }
   slp_member_saw(p, row.kind == SLP_ROW_WORKER ? &row.u.worker : NULL, r->get.consistent, r->rq);
   slp_verdict v = slp_member_verdict(f, slp_instance_str(&e->leader), e->named_us);
-  e->exact_next = v == SLP_MEMBER_UNKNOWN || p->missing || row.kind != SLP_ROW_WORKER;
+  e->exact_next = v == SLP_MEMBER_UNKNOWN || slp_member_is_missing(p) || row.kind != SLP_ROW_WORKER;
   listen(f, p);
   if (v == SLP_MEMBER_EVICTED || stale) {
     slp_election_seek(f, 0);
@@ -309,7 +309,7 @@ static int others_notified(slp_fleet *f, uint64_t changes) {
 }
 
 static void notified(slp_write *op) {
-  slp_fleet *f = op->f;
+  slp_fleet *f = slp_write_fleet(op);
   slp_notify *n = &f->election.notify;
   slp_member *p = op->i.id.n ? slp_member_get(f, op->i.id) : NULL;
   if (p) slp_member_saw_write(p, op);
@@ -354,8 +354,8 @@ void slp_election_init(slp_fleet *f, void (*leads)(slp_fleet *f, int on), void (
   e->news = news;
   slp_fleet_timer_init(&e->timer, run);
   slp_read_init(&e->read, f, "the leader", 6);
-  slp_write_init(&e->write, f, f);
-  slp_write_init(&e->notify.write, f, f);
+  slp_write_init(&e->write, &f->writes, f);
+  slp_write_init(&e->notify.write, &f->writes, f);
 }
 
 void slp_election_stop(slp_fleet *f) {

@@ -62,7 +62,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   f->sharing = sharing;
   take_options(f, o);
   slp_life_init(f);
-  slp_writes_init(f);
+  slp_fleet_writes_init(f);
   slp_listed_init(f);
   slp_seen_init(f);
   slp_leases_init(f);
@@ -89,7 +89,7 @@ void slp_fleet_start(slp_fleet *f) {
 static void stop_all(slp_fleet *f) {
   slp_worker_stop(f);
   slp_deadline_stop(f);
-  slp_writes_stop(f);
+  slp_writes_stop(&f->writes);
   slp_due_stop(f);
   slp_polls_stop(f);
   slp_listed_stop(f);
@@ -157,6 +157,10 @@ static void save_answered(slp_fleet *f) {
 
 void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret) {
   *ret = f->stats;
+  ret->writes = f->writes.sent;
+  ret->reads += f->writes.images_read;
+  ret->throttles += f->writes.throttles;
+  ret->doubts = f->writes.doubts;
   ret->held_now = ret->assigned_now = 0;
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {

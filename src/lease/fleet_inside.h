@@ -20,8 +20,9 @@
  *      assignment.c   what this worker is to read
  *      deadline.c     the lease deadline
  *      members.c      the other workers, observed
- *   1  read.c, write.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
- *   0  schema.c, store.c, snapshot.c, outcome.c, hash_range.c, shard_set.c, *_rule.c: pure
+ *   1  read.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
+ *   0  write.c        one write, of a worker or of an operator's command
+ *      schema.c, store.c, snapshot.c, outcome.c, silence.c, hash_range.c, shard_set.c, *_rule.c: pure
  */
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H
@@ -70,6 +71,7 @@ struct slp_fleet {
   /* The parts. */
   slp_life life;
   slp_writes writes;
+  uint64_t trouble_us; /* the worker's own way to the table last failed then */
   slp_bulk_write bulk;
   slp_fleet_listing listing;
   slp_seen seen;

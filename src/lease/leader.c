@@ -85,7 +85,7 @@ void slp_leader_leads(slp_fleet *f, int on) {
 /* A worker that can be assigned to. One whose row is missing can until it was missing for a lease. */
 static int takes(slp_fleet *f, slp_member *p) {
   if (p->gone || p->leaving || !p->incarnation_n) return 0;
-  if (!p->missing) return p->in_list || p->takes;
+  if (!slp_member_is_missing(p)) return p->in_list || p->takes;
   slp_instance i;
   slp_member_instance(p, &i);
   return slp_member_verdict(f, slp_instance_str(&i), 0) != SLP_MEMBER_EVICTED && p->takes;

@@ -67,7 +67,7 @@ slp_lease *slp_lease_make(slp_fleet *f, slp_str shard) {
   l->f = f;
   l->shard = (slp_str){id, shard.n};
   l->poll.row_us = l->poll.step_us = SLP_NEVER;
-  slp_write_init(&l->op, f, l);
+  slp_write_init(&l->op, &f->writes, l);
   if (slp_map_put(&f->leases.all, l->shard, l) == 0) return l;
   slp_free(f->mem, id);
   slp_free(f->mem, l);

@@ -125,14 +125,14 @@ static void notified(slp_fleet *f) {
 }
 
 static void resigned(slp_write *op) {
-  if (leaves(op->f)) next(op->f, SLP_LEAVE_GO);
+  if (leaves(slp_write_fleet(op))) next(slp_write_fleet(op), SLP_LEAVE_GO);
 }
 
 static void gone(slp_write *op) {
   if (op->end == SLP_OUTCOME_GIVEN_UP)
-    out(op->f, SLP_LEAVE_UNDONE, "its row could not be marked");
+    out(slp_write_fleet(op), SLP_LEAVE_UNDONE, "its row could not be marked");
   else
-    out(op->f, SLP_LEAVE_LEFT, "left");
+    out(slp_write_fleet(op), SLP_LEAVE_LEFT, "left");
 }
 
 static int drained(slp_fleet *f) {

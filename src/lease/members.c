@@ -5,7 +5,6 @@
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
-#define READS_MIN 3 /* of an unchanged counter, before its worker may be evicted */
 #define FORGET_US UINT64_C(600000000)
 
 void slp_members_init(slp_fleet *f) {
@@ -37,6 +36,8 @@ slp_member *slp_member_each(slp_fleet *f, size_t *at) { return slp_map_each(&f->
 
 slp_str slp_member_id(const slp_member *p) { return (slp_str){p->id, p->id_n}; }
 
+int slp_member_is_missing(const slp_member *p) { return p->silence.last.missing; }
+
 int slp_member_is_me(const slp_fleet *f, const slp_member *p) {
   return slp_str_eq(slp_member_id(p), f->o.worker);
 }
@@ -50,7 +51,7 @@ slp_member *slp_member_make(slp_fleet *f, slp_str id) {
   memcpy(p->id, id.p, id.n);
   p->id_n = (uint8_t)id.n;
   p->used_us = slp_fleet_now(f);
-  slp_write_init(&p->op, f, p);
+  slp_write_init(&p->op, &f->writes, p);
   if (slp_map_put(&f->members.all, slp_member_id(p), p) == 0) return p;
   slp_free(f->mem, p);
   return NULL;
@@ -80,8 +81,9 @@ void slp_member_instance(const slp_member *p, slp_instance *ret) {
 
 static void saw_nothing(slp_member *p, int exact, const slp_store_req *rq) {
   if (!exact) return; /* a replica may not have it yet */
-  if (!p->missing || p->missing_since_us <= slp_fleet_trouble_us(p->op.f)) p->missing_since_us = rq->done_us;
-  p->missing = 1;
+  slp_fleet *f = slp_write_fleet(&p->op);
+  slp_sign sign = {.missing = 1, .counter = p->silence.last.counter};
+  slp_silence_saw(&p->silence, &sign, rq->done_us, slp_fleet_trouble_us(f));
   p->strange = 0;
   p->exact_us = rq->sent_us;
 }
@@ -93,30 +95,28 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
     saw_nothing(p, exact, rq);
     return;
   }
+  slp_fleet *f = slp_write_fleet(&p->op);
   slp_str incarnation = {p->incarnation, p->incarnation_n};
   int same = slp_str_eq(incarnation, w->incarnation);
   /* A replica may be behind what a consistent read has shown; or that worker has joined anew. */
-  if (!exact && p->exact_us && (!same || w->counter < p->counter || (p->gone && !w->gone.n))) {
+  if (!exact && p->exact_us && (!same || w->counter < p->silence.last.counter || (p->gone && !w->gone.n))) {
     SLP_PROBE("member: a replica is behind");
     if (same) return;
     p->wanted = 1;
-    slp_poll_soon(p->op.f, slp_fleet_now(p->op.f));
+    slp_poll_soon(f, slp_fleet_now(f));
     return;
   }
   if (w->incarnation.n > SLP_INCARNATION_N) return;
   if (exact) p->exact_us = rq->sent_us;
-  /* Silence before my own way to the table failed counts for nothing: once it is well again, all have a
-   * whole lease to be heard in. */
-  if (!same || w->counter != p->counter || p->missing || p->since_us <= slp_fleet_trouble_us(p->op.f)) {
-    p->since_us = rq->done_us;
-    p->reads = 0;
+  if (!same) {
+    p->silence = (slp_silence){.reads = 0};
+    p->gone = 0;
   }
-  if (!same) p->gone = 0;
+  slp_sign sign = {.counter = w->counter};
+  slp_silence_saw(&p->silence, &sign, rq->done_us, slp_fleet_trouble_us(f));
   memcpy(p->incarnation, w->incarnation.p, w->incarnation.n);
   p->incarnation_n = (uint8_t)w->incarnation.n;
-  p->counter = w->counter;
-  p->reads++;
-  p->missing = p->strange = 0;
+  p->strange = 0;
   if (w->gone.n && !p->gone) {
     p->gone = 1;
     p->gone_since_us = rq->done_us;
@@ -136,18 +136,20 @@ void slp_member_saw_write(slp_member *p, const slp_write *op) {
 void slp_member_unread(slp_member *p) { p->last_ok = 0; }
 
 void slp_member_saw_bad(slp_member *p, const slp_parsed_row *row) {
-  if (!p->strange) slp_fleet_bad_row(p->op.f, (slp_str){NULL, 0}, &row->key, row->why);
+  if (!p->strange) slp_fleet_bad_row(slp_write_fleet(&p->op), (slp_str){NULL, 0}, &row->key, row->why);
   p->strange = 1;
-  p->missing = p->last_ok = 0;
+  if (slp_member_is_missing(p)) p->silence = (slp_silence){.last = {.counter = p->silence.last.counter}};
+  p->last_ok = 0;
 }
 
 static uint64_t silence_us(const slp_fleet *f, const slp_member *p) {
   return slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
 }
 
-/* My own way to the table was fine for all that time: an outage evicts nobody. */
-static int calm_since(const slp_fleet *f, uint64_t since_us) {
-  return slp_fleet_trouble_us(f) < since_us && slp_proof_is(f, SLP_PROOF_GOOD);
+/* From when on it is proven dead. A worker that can't prove its own life judges nobody's. */
+static uint64_t dead_us(const slp_fleet *f, const slp_member *p, uint64_t more_us) {
+  if (!slp_proof_is(f, SLP_PROOF_GOOD)) return SLP_NEVER;
+  return slp_silence_dead_us(&p->silence, SLP_BY_WORKER, silence_us(f, p) + more_us, slp_fleet_trouble_us(f));
 }
 
 slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) {
@@ -170,31 +172,28 @@ slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us
    * somewhere: else the read may be from before this one had joined. */
   if (!p->exact_us || (p->exact_us < named_us && !SLP_MUTANT(old_read_is_proof))) {
     SLP_PROBE("member: what was read is from before it was named");
-    if (same && !p->missing) return SLP_MEMBER_ALIVE;
+    if (same && !slp_member_is_missing(p)) return SLP_MEMBER_ALIVE;
     p->wanted = 1;
     return SLP_MEMBER_UNKNOWN;
   }
-  if (p->missing) {
+  if (slp_member_is_missing(p)) {
     SLP_PROBE("member: its row is not there");
-    uint64_t now = slp_fleet_now(f);
     p->wanted = 1;
-    return calm_since(f, p->missing_since_us) && now - p->missing_since_us >= silence_us(f, p)
-               ? SLP_MEMBER_EVICTED
-               : SLP_MEMBER_ALIVE;
+    return slp_fleet_now(f) >= dead_us(f, p, 0) ? SLP_MEMBER_EVICTED : SLP_MEMBER_ALIVE;
   }
   if (!same) SLP_PROBE("member: evicted by another incarnation");
   return same ? SLP_MEMBER_ALIVE : SLP_MEMBER_EVICTED;
 }
 
 int slp_member_may_evict(slp_fleet *f, const slp_member *p, uint64_t more_us) {
-  if (!p->incarnation_n || p->gone || p->missing || !p->last_ok || p->reads < READS_MIN) return 0;
-  if (!calm_since(f, p->since_us)) return 0;
-  return slp_now_refresh_us(f->h) - p->since_us >= silence_us(f, p) + more_us;
+  if (!p->incarnation_n || p->gone || slp_member_is_missing(p) || !p->last_ok) return 0;
+  uint64_t at = dead_us(f, p, more_us);
+  return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
 }
 
 static void evicted(slp_write *op) {
   slp_member *p = op->owner;
-  slp_fleet *f = op->f;
+  slp_fleet *f = slp_write_fleet(op);
   slp_member_saw_write(p, op);
   if (op->end == SLP_OUTCOME_DONE && p->gone) {
     SLP_PROBE("member: evicted by this worker");
@@ -205,8 +204,8 @@ static void evicted(slp_write *op) {
 }
 
 uint64_t slp_member_quiet_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
-  uint64_t at = p->since_us + silence_us(f, p) + more_us + 1;
-  return at > slp_fleet_now(f) && !p->gone && !p->missing ? at : SLP_NEVER;
+  uint64_t at = p->silence.since_us + silence_us(f, p) + more_us + 1;
+  return at > slp_fleet_now(f) && !p->gone && !slp_member_is_missing(p) ? at : SLP_NEVER;
 }
 
 void slp_member_evict(slp_fleet *f, slp_member *p) {
@@ -215,7 +214,7 @@ void slp_member_evict(slp_fleet *f, slp_member *p) {
   p->op.i.id = slp_member_id(p);
   memcpy(p->evicting_incarnation, p->incarnation, p->incarnation_n);
   p->op.i.incarnation = (slp_str){p->evicting_incarnation, p->incarnation_n};
-  p->op.i.counter = p->counter;
+  p->op.i.counter = p->silence.last.counter;
   p->op.tries_max = 3;
   slp_write_send(&p->op, evicted);
 }

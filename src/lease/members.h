@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "lease/read.h"
+#include "lease/silence.h"
 #include "lease/write.h"
 
 typedef struct slp_member {
@@ -11,19 +12,17 @@ typedef struct slp_member {
   uint8_t id_n;
   char incarnation[SLP_INCARNATION_N];
   uint8_t incarnation_n;
-  uint8_t gone, leaving, missing;
+  uint8_t gone, leaving;
   uint8_t wanted;  /* its row is to be read */
   uint8_t strange; /* there is a row that can't be read: nobody here can tell whether it lives */
   char incarnation_took[SLP_INCARNATION_N];
-  uint8_t takes;   /* as the leader last saw it */
-  uint8_t in_list; /* the last list of all workers had it */
-  uint8_t last_ok; /* the last read of its row succeeded */
-  uint32_t reads;  /* of this value */
-  uint64_t counter, changes;
+  uint8_t takes;       /* as the leader last saw it */
+  uint8_t in_list;     /* the last list of all workers had it */
+  uint8_t last_ok;     /* the last read of its row succeeded */
+  slp_silence silence; /* of this incarnation; missing: by consistent reads */
+  uint64_t changes;
   uint32_t lease_ms, held, weight;
-  uint32_t given;            /* of a leaver's leases */
-  uint64_t since_us;         /* this incarnation and counter were first read then, by my clock */
-  uint64_t missing_since_us; /* by consistent reads */
+  uint32_t given; /* of a leaver's leases */
   uint64_t gone_since_us;
   uint64_t exact_us;                            /* the last consistent read was sent then; 0: none */
   uint64_t used_us;                             /* it was last asked for, or heard of */
@@ -47,6 +46,7 @@ slp_member *slp_member_get(slp_fleet *f, slp_str id);  /* NULL: not known */
 slp_member *slp_member_make(slp_fleet *f, slp_str id); /* known from here on; NULL: no memory, or no id */
 slp_member *slp_member_each(slp_fleet *f, size_t *at);
 slp_str slp_member_id(const slp_member *p);
+int slp_member_is_missing(const slp_member *p); /* there was no row of it in the last consistent read */
 int slp_member_is_me(const slp_fleet *f, const slp_member *p);
 void slp_member_instance(const slp_member *p, slp_instance *ret);
 /* Forgets those that nothing has named for long, but for my own row and the one of that id. */

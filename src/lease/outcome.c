@@ -49,7 +49,14 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
   }
 }
 
+/* An operator's, who writes nothing else of the lease meanwhile. */
+static slp_outcome of_reset(const slp_operation *i, const slp_lease_row *l) {
+  int there = i->position.kind == SLP_POSITION_NONE || slp_position_same(&i->position, &l->position);
+  return !l->owner.n && l->epoch == i->epoch + 1 && there ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+}
+
 static slp_outcome of_lease(const slp_operation *i, const slp_lease_row *l) {
+  if (i->kind == SLP_OPERATION_RESET) return of_reset(i, l);
   if (i->kind == SLP_OPERATION_CREATE) return SLP_OUTCOME_DONE;
   if (i->kind == SLP_OPERATION_CLAIM)
     return slp_str_eq(l->claim, i->me) && l->epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
@@ -80,18 +87,19 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
     case SLP_OPERATION_END:
       if (next && l->position.kind == SLP_POSITION_END) return SLP_OUTCOME_DONE;
       return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_RESET: return of_reset(i, l);
     default: return SLP_OUTCOME_REFUSED;
   }
 }
 
-slp_outcome slp_outcome_of_counted(const slp_operation *i, int there, const slp_parsed_row *parsed) {
+static slp_outcome of_counted(const slp_operation *i, int there, const slp_parsed_row *parsed) {
   if (there && parsed->kind == SLP_ROW_LEASE) return counted(i, &parsed->u.lease);
   return there && i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
 }
 
 /* ---- a row a worker ---------------------------------------------------------------------------- */
 
-slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_row *parsed) {
+static slp_outcome of_versioned(const slp_operation *i, int there, const slp_parsed_row *parsed) {
   if (!there) return SLP_OUTCOME_REFUSED;
   switch (parsed->kind) {
     case SLP_ROW_WORKER: return of_worker(i, &parsed->u.worker);
@@ -100,6 +108,15 @@ slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_r
     case SLP_ROW_BAD: /* a row that can't be read is there: nobody makes it anew */
     case SLP_ROW_OTHER:
     case SLP_ROW_ASSIGNMENT: return i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+  }
+  return SLP_OUTCOME_REFUSED;
+}
+
+slp_outcome slp_outcome_of(slp_liveness_kind kind, const slp_operation *i, int there,
+                           const slp_parsed_row *parsed) {
+  switch (kind) {
+    case SLP_BY_WORKER: return of_versioned(i, there, parsed);
+    case SLP_BY_COUNTER: return of_counted(i, there, parsed);
   }
   return SLP_OUTCOME_REFUSED;
 }

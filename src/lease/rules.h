@@ -18,8 +18,7 @@ typedef struct slp_liveness_rule {
   uint32_t doubtful; /* bits of operations whose failures make doubtful what was seen of others */
   uint8_t frees_all; /* the last write of a worker that leaves frees every lease that has nothing to save */
   void (*begin)(slp_fleet *f); /* to join: slp_worker_begins comes, now or later */
-  slp_outcome (*settle)(const slp_operation *i, int there, const slp_parsed_row *parsed);
-  void (*beat)(slp_fleet *f); /* sends what is due, and says when the next is: slp_beat_at */
+  void (*beat)(slp_fleet *f);  /* sends what is due, and says when the next is: slp_beat_at */
   /* The sending of the last good proof of life: of all that is open the oldest. SLP_NEVER: nothing is open.
    * Unless it is to be exact, it may be too early as long as it is not past the lease deadline. */
   uint64_t (*good_us)(slp_fleet *f, int exact);

@@ -4,20 +4,20 @@
 
 #include "base/map.h"
 #include "lease/processor.h"
+#include "lease/silence.h"
 #include "lease/snapshot.h"
 
 typedef struct slp_seen_shard {
   char *id;
-  uint64_t absent_us;         /* the first complete listing without it; 0: listed */
-  uint32_t unowned_n;         /* shard syncs in which it was assigned and nobody's, */
-  uint32_t stuck_n;           /* or in which its owner lived and it was assigned to another */
-  uint8_t row;                /* it had one */
-  uint8_t seen;               /* stealing: its counter is known, */
-  uint8_t born_free;          /* it had no owner when it was first seen, */
-  uint8_t begun;              /* and some of it was saved as read when it was last seen */
-  uint64_t counter, since_us; /* and has been so since then, by my clock */
-  uint64_t ended_us;          /* first seen read to its end */
-  uint64_t listed_us;         /* stealing: the last complete list of the table that had its row */
+  uint64_t absent_us;  /* the first complete listing without it; 0: listed */
+  uint32_t unowned_n;  /* shard syncs in which it was assigned and nobody's, */
+  uint32_t stuck_n;    /* or in which its owner lived and it was assigned to another */
+  uint8_t row;         /* it had one */
+  uint8_t born_free;   /* stealing: it had no owner when it was first seen, */
+  uint8_t begun;       /* and some of it was saved as read when it was last seen */
+  slp_silence silence; /* stealing: of its counter */
+  uint64_t ended_us;   /* first seen read to its end */
+  uint64_t listed_us;  /* stealing: the last complete list of the table that had its row */
 } slp_seen_shard;
 
 typedef struct slp_seen {

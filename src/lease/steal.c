@@ -100,8 +100,8 @@ static int view_lease(view *v, const slp_lease_row *row) {
     to->free = 1;
     to->old = (uint8_t)f->liveness->dead(f, seen, OLD_LEASES);
   } else {
-    uint64_t dead_us = seen->since_us + slp_fleet_lease_us(f) + 1000;
-    if (slp_fleet_now(f) - seen->since_us > slp_fleet_lease_us(f) / 2)
+    uint64_t dead_us = seen->silence.since_us + slp_fleet_lease_us(f) + 1000;
+    if (slp_fleet_now(f) - seen->silence.since_us > slp_fleet_lease_us(f) / 2)
       v->next_us = slp_min_u64(v->next_us, dead_us);
     to->owner = number_of(v, row->owner);
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;

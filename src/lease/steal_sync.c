@@ -88,7 +88,8 @@ static int by_start(const void *a, const void *b) {
 
 static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
   const slp_seen_shard *seen = slp_seen_get(y->f, d->id);
-  slp_operation *i = slp_bulk_write_create(y->f, d, (seen && seen->seen) || slp_lease_seen(y->f, d->id));
+  slp_operation *i =
+      slp_bulk_write_create(y->f, d, (seen && seen->silence.reads) || slp_lease_seen(y->f, d->id));
   if (!i) return; /* the next time */
   /* A time is one for all; behind what was read, what was latest then is the beginning now. */
   i->position = y->f->o.start;

@@ -37,7 +37,7 @@ static void evicted(slp_fleet *f, const char *why) {
 }
 
 static void beat_done(slp_write *op) {
-  slp_fleet *f = op->f;
+  slp_fleet *f = slp_write_fleet(op);
   slp_member *me = slp_member_get(f, f->o.worker);
   if (me) slp_member_saw_write(me, op);
   if (op->end == SLP_OUTCOME_REFUSED) {
@@ -93,7 +93,7 @@ static void in(slp_fleet *f, uint64_t us) {
 }
 
 static void registered(slp_write *op) {
-  slp_fleet *f = op->f;
+  slp_fleet *f = slp_write_fleet(op);
   slp_member *p = slp_member_get(f, f->o.worker);
   if (p) slp_member_saw_write(p, op);
   if (op->end != SLP_OUTCOME_DONE) { /* another process was faster, or this incarnation is evicted already */
@@ -115,7 +115,7 @@ static void send_registration(slp_fleet *f, const slp_member *p) {
   i->lease_ms = f->o.lease_ms;
   i->weight = f->o.weight;
   i->host = f->o.machine;
-  i->over_tombstone = p->gone && !p->missing;
+  i->over_tombstone = p->gone && !slp_member_is_missing(p);
   i->incarnation_before = (slp_str){p->incarnation, p->incarnation_n};
   slp_write_send(&f->worker.registration, registered);
 }
@@ -128,13 +128,13 @@ static void meet(slp_fleet *f, slp_member *p) {
     SLP_PROBE("join: my id was a dead one's");
     slp_member_evict(f, p);
     in(f, 50000);
-  } else if (now - since > lease_us + lease_us / 2 && p->since_us > since + lease_us / 4) {
+  } else if (now - since > lease_us + lease_us / 2 && p->silence.since_us > since + lease_us / 4) {
     SLP_PROBE("join: my id is somebody's who lives");
     slp_life_move(f, SLP_WORKER_OUT);
     slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "another worker is alive under the id \"%.*s\"",
                    (int)f->o.worker.n, f->o.worker.p);
   } else {
-    uint64_t quiet = p->since_us + lease_us;
+    uint64_t quiet = p->silence.since_us + lease_us;
     in(f, quiet > now ? slp_min_u64(lease_us / 5, quiet - now + 1) : lease_us / 5);
   }
 }
@@ -156,7 +156,7 @@ static void row_read(slp_read *r) {
     return;
   }
   slp_member_saw(p, r->rows->n ? &row.u.worker : NULL, 1, r->rq);
-  if (p->missing || p->gone)
+  if (slp_member_is_missing(p) || p->gone)
     send_registration(f, p);
   else
     meet(f, p);
@@ -187,8 +187,8 @@ static void join_again(slp_timer *t) {
 void slp_worker_init(slp_fleet *f, void (*stop_all)(slp_fleet *f)) {
   f->worker.stop_all = stop_all;
   slp_read_init(&f->worker.row, f, "this worker's own row", 0);
-  slp_write_init(&f->worker.registration, f, f);
-  slp_write_init(&f->worker.heartbeat, f, f);
+  slp_write_init(&f->worker.registration, &f->writes, f);
+  slp_write_init(&f->worker.heartbeat, &f->writes, f);
   slp_fleet_timer_init(&f->worker.join_timer, join_again);
 }
 
@@ -238,7 +238,6 @@ const slp_liveness_rule slp_liveness_by_worker = {
     .doubtful = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
     .frees_all = 1,
     .begin = join,
-    .settle = slp_outcome_of,
     .beat = beat,
     .good_us = good_us,
 };

@@ -123,9 +123,9 @@ TEST(the_silent_worker_is_the_one_that_is_evicted) {
   memcpy(incarnation, p->incarnation, 16);
   w->on_write = see_eviction;
   memory.left = 0;
-  p->counter += 100000; /* it is alive: the table is to refuse */
+  p->silence.last.counter += 100000; /* it is alive: the table is to refuse */
   slp_member_evict(f, p);
-  p->counter -= 100000;
+  p->silence.last.counter -= 100000;
   memcpy(p->incarnation, "0123456789abcdef", 16); /* as if it had come again */
   memory.left = -1;
   CHECK(memory.failed > 0);

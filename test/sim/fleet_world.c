@@ -665,11 +665,11 @@ void fw_dump(fw_world *w) {
     size_t at = 0;
     printf("  alone %d, members read %d, watch in %lld, trouble %lld, table read %d, writes %d, listing %d\n",
            f->leader.alone, f->members.list.busy, (long long)(f->leader.watch_timer.at_us - now),
-           (long long)(now - f->writes.trouble_us), f->leader.read.busy, f->bulk.busy, f->listing.asked);
+           (long long)(now - f->trouble_us), f->leader.read.busy, f->bulk.busy, f->listing.asked);
     for (slp_member *p; (p = slp_member_each(f, &at));)
       printf("  peer %s gone %d missing %d takes %d reads %u ok %d list %d since %lld exact %lld busy %d\n",
-             p->id, p->gone, p->missing, p->takes, p->reads, p->last_ok, p->in_list,
-             (long long)(now - p->since_us), (long long)(now - p->exact_us), p->op.busy);
+             p->id, p->gone, p->silence.last.missing, p->takes, p->silence.reads, p->last_ok, p->in_list,
+             (long long)(now - p->silence.since_us), (long long)(now - p->exact_us), p->op.busy);
     at = 0;
     for (slp_lease *l; (l = slp_lease_each(f, &at));)
       printf(

@@ -1,0 +1,32 @@
+/* silence.h - when a worker may be taken for dead: its proof of life was the same for long enough, on the
+ * clock of the one who reads it. No two machines' clocks are compared. Pure.
+ *
+ * Whoever judges an owner judges by this: members.c the rows of workers, counter.c the counters of leases,
+ * and an operator's command (admin/watch.c) both. They hand over what a read showed, and when; the schema's
+ * kind of liveness says what that proves. A further kind adds its sign and its case here. */
+#ifndef SLP_LEASE_SILENCE_H
+#define SLP_LEASE_SILENCE_H
+
+#include "lease/schema.h"
+
+typedef struct slp_sign { /* of life, as one read showed it */
+  uint8_t missing;        /* there is no such row */
+  uint64_t counter;       /* its owner moves it; one that is turned back counts as moved */
+} slp_sign;
+
+typedef struct slp_silence {
+  slp_sign last;
+  uint64_t since_us; /* the sign has been the same since then */
+  uint32_t reads;    /* that showed it so; 0: it was never read */
+} slp_silence;
+
+/* A read that was answered at done_us showed this. trouble_us: the reader's own way to the table last failed
+ * then; 0: never. The owner may have had the same trouble, so silence counts from behind it. 1: the sign is
+ * not as it was. */
+int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint64_t trouble_us);
+/* From when on this proves that its worker is dead, which was to be heard of within span_us. UINT64_MAX: not
+ * by these reads alone, whatever the time. */
+uint64_t slp_silence_dead_us(const slp_silence *s, slp_liveness_kind kind, uint64_t span_us,
+                             uint64_t trouble_us);
+
+#endif
