@@ -5,6 +5,7 @@
 #include "store/dynamo.h"
 #include "store/memory.h"
 #include "store/schemas.h"
+#include "store/several.h"
 #include "store/sqlite.h"
 
 #include <stdio.h>
@@ -96,6 +97,15 @@ static slp_str kcl_stream(const slp_src_describe *d, slp_str generation, char te
   return (slp_str){text, (size_t)n};
 }
 
+/* KCL 3 may have tables beside that of the leases, named by the application. */
+static int name_tables_beside(const sloop_t *s, const slp_lease_place *place, slp_schema *schema) {
+  char coordinator[300], metrics[300];
+  if (place->layout != SLP_LAYOUT_KCL || place->store != SLP_LEASES_DYNAMODB) return 0;
+  snprintf(coordinator, sizeof coordinator, "%.255s-CoordinatorState", s->o.app);
+  snprintf(metrics, sizeof metrics, "%.255s-WorkerMetricStats", s->o.app);
+  return slp_schema_kcl_beside(schema, coordinator, metrics);
+}
+
 static slp_schema *layout_of(const sloop_t *s, const slp_lease_place *place, const slp_src_describe *d) {
   char text[32], key[400];
   slp_str generation = generation_of(d, text), none = {NULL, 0};
@@ -105,7 +115,8 @@ static slp_schema *layout_of(const sloop_t *s, const slp_lease_place *place, con
   return slp_schema_kcl(s->mem, stream, s->o.start.kind == SLOOP_AT_TIME ? s->o.start.at_ms : 0);
 }
 
-static int store_of(sloop_t *s, const slp_lease_place *place, const slp_table_spec *spec, slp_store **ret) {
+static int one_store_of(sloop_t *s, const slp_lease_place *place, const slp_table_spec *spec,
+                        slp_store **ret) {
   slp_family *f = s->family;
   const slp_outside *out = &f->outside;
   if (out->store) return out->store(out->ctx, f->host, spec, ret);
@@ -117,6 +128,23 @@ static int store_of(sloop_t *s, const slp_lease_place *place, const slp_table_sp
       return f->memory ? slp_memory_store(ret, f->memory, f->host, spec) : SLP_ENOMEM;
   }
   return SLP_EINVAL;
+}
+
+static int store_of(sloop_t *s, const slp_lease_place *place, slp_schema *schema, const slp_table_spec *spec,
+                    slp_store **ret) {
+  slp_store *stores[SLP_SEVERAL_MAX];
+  slp_table_spec specs[SLP_SEVERAL_MAX] = {*spec};
+  uint8_t n = 1;
+  while (n < SLP_SEVERAL_MAX && schema->side_table && schema->side_table(schema, n, &specs[n])) n++;
+  for (uint8_t i = 0; i < n; i++) {
+    int r = one_store_of(s, place, &specs[i], &stores[i]);
+    if (!r) continue;
+    while (i--) stores[i]->ops->close(stores[i]);
+    return r;
+  }
+  if (n > 1) return slp_several_store(ret, s->mem, s->family->host, stores, specs, n);
+  *ret = stores[0];
+  return 0;
 }
 
 /* Rows of KCL do not name their application, so an application has a table of its own in every store. */
@@ -137,7 +165,8 @@ int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store
   if (!schema) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the leases");
   slp_table_spec spec;
   schema->table(schema, table_of(s, &place), &spec);
-  r = store_of(s, &place, &spec, ret_store);
+  r = name_tables_beside(s, &place, schema);
+  if (!r) r = store_of(s, &place, schema, &spec, ret_store);
   if (r) {
     schema->free(schema);
     return slp_fail_set(f, r == SLP_ENOMEM ? SLP_NOMEM : SLP_REFUSED, r, "the lease store can't be opened");

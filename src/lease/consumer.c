@@ -579,9 +579,10 @@ static void add_stats(slp_leases *l, slp_counts *out) {
   slp_leased *ld = of(l);
   out->joined_now = ld->joined;
   if (ld->store) {
-    out->store_write_units = ld->store->cost.write_units;
-    out->store_read_units = ld->store->cost.read_units;
-    out->store_throttles = ld->store->cost.throttles;
+    slp_store_cost cost = slp_store_cost_of(ld->store);
+    out->store_write_units = cost.write_units;
+    out->store_read_units = cost.read_units;
+    out->store_throttles = cost.throttles;
   }
   if (!ld->fleet) return;
   slp_fleet_stats st;

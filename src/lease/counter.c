@@ -99,12 +99,12 @@ static int dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) {
   return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
 }
 
+/* Each life has a name of its own: the counter can't tell two of one name apart. */
 static void begin(slp_fleet *f) {
-  slp_fleet_draw_incarnation(
-      f); /* each life has a name of its own: the counter can't tell two of one name apart */
+  slp_fleet_draw_incarnation(f);
   slp_proof_set(f, SLP_NEVER);
   slp_beat_at(f, SLP_NEVER);
-  slp_worker_begins(f);
+  slp_mode_begin(f);
 }
 
 #define BIT(kind) (1u << (kind))

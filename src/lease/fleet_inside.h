@@ -14,6 +14,7 @@
  *      steal.c        rounds of every worker, where nobody leads
  *      election.c     which worker leads, what a follower polls
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
+ *      mode.c         by which rules an application of another system goes
  *      poll.c         reads the rows that are due
  *   2  ownership.c, release.c, end.c, checkpoint.c    one lease's life
  *      lease.c        what is known of a lease
@@ -40,6 +41,7 @@
 #include "lease/life.h"
 #include "lease/listing.h"
 #include "lease/members.h"
+#include "lease/mode.h"
 #include "lease/poll.h"
 #include "lease/read.h"
 #include "lease/rules.h"
@@ -85,6 +87,7 @@ struct slp_fleet {
   slp_election election;
   slp_assign_versions assign;
   slp_leader leader;
+  slp_mode mode;
   slp_stealing stealing;
   slp_leave leave;
   slp_save save;

@@ -107,6 +107,11 @@ static slp_outcome of_versioned(const slp_operation *i, int there, const slp_par
     case SLP_ROW_LEASE: return of_lease(i, &parsed->u.lease);
     case SLP_ROW_BAD: /* a row that can't be read is there: nobody makes it anew */
     case SLP_ROW_OTHER:
+    case SLP_ROW_ELSEWHERE:
+    case SLP_ROW_VERSION:
+    case SLP_ROW_PLACES:
+    case SLP_ROW_LOCK:
+    case SLP_ROW_LOAD:
     case SLP_ROW_ASSIGNMENT: return i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
   }
   return SLP_OUTCOME_REFUSED;

@@ -59,8 +59,10 @@ static void get(slp_read *r, const slp_row_key *keys, size_t n, int consistent,
   r->f->store->ops->get(r->f->store, &r->get);
 }
 
-static void list(slp_read *r, slp_str hash, slp_str prefix, int consistent, void (*on_done)(slp_read *r)) {
+static void list(slp_read *r, uint8_t table, slp_str hash, slp_str prefix, int consistent,
+                 void (*on_done)(slp_read *r)) {
   begin(r, &r->list.rq, &r->list.out, on_done, listed);
+  r->list.rq.table = table;
   r->list.hash = hash;
   r->list.prefix = prefix;
   r->list.consistent = (uint8_t)consistent;
@@ -80,14 +82,18 @@ void slp_read_keys(slp_read *r, const slp_row_key *keys, size_t n, void (*on_don
 
 int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*on_done)(slp_read *r)) {
   if (make_key(r, kind, (slp_str){"", 0})) return SLP_ENOMEM;
-  list(r, r->key.hash, r->key.range, consistent, on_done);
+  list(r, 0, r->key.hash, r->key.range, consistent, on_done);
   return 0;
 }
 
 void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r)) {
   slp_str hash, prefix;
   r->f->schema->scope(r->f->schema, &hash, &prefix);
-  list(r, hash, prefix, consistent, on_done);
+  list(r, 0, hash, prefix, consistent, on_done);
+}
+
+void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
+  list(r, n, (slp_str){"", 0}, (slp_str){"", 0}, 1, on_done);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------- */

@@ -41,6 +41,7 @@ int slp_row_request_begin(slp_row_request *d, slp_write_kind kind, size_t text_b
   d->write->when = d->atoms;
   d->write->changes = d->changes;
   d->write->when_n = d->write->changes_n = 0;
+  d->write->rq.table = 0;
   return 0;
 }
 

@@ -19,7 +19,12 @@ typedef enum slp_row_kind {
   SLP_ROW_LEASE,
   SLP_ROW_WORKER,
   SLP_ROW_LEADERSHIP,
-  SLP_ROW_ASSIGNMENT
+  SLP_ROW_ASSIGNMENT,
+  SLP_ROW_ELSEWHERE, /* a lease of another stream of the application: it counts in fair shares, that is all */
+  SLP_ROW_VERSION,   /* by which rules the application's workers go */
+  SLP_ROW_PLACES,    /* which table has the rows beside the leases */
+  SLP_ROW_LOCK,      /* a leader of another system holds it */
+  SLP_ROW_LOAD       /* what a worker tells such a leader of itself */
 } slp_row_kind;
 
 typedef struct slp_lease_row {
@@ -71,6 +76,48 @@ typedef struct slp_assignment_row {
   uint64_t leases; /* of the whole fleet, as the leader counted them; 0: not told */
 } slp_assignment_row;
 
+/* ---- rows of fleets whose leader is not of ours ------------------------------------------------------- */
+
+typedef enum slp_version {
+  SLP_VERSION_UNKNOWN, /* a word that this program does not know, or none that can be read */
+  SLP_VERSION_TAKE,    /* every worker takes for itself */
+  SLP_VERSION_UPGRADE, /* the same, and each tells its load: a leader comes when all do */
+  SLP_VERSION_LED      /* a leader assigns */
+} slp_version;
+
+typedef struct slp_version_row {
+  slp_str name; /* the row's key */
+  slp_str word; /* as it stands in the row */
+  slp_version is;
+} slp_version_row;
+
+typedef enum slp_places {
+  SLP_PLACES_UNKNOWN,
+  SLP_PLACES_APART, /* each kind of row has its own table */
+  SLP_PLACES_MOVING,
+  SLP_PLACES_ONE /* everything is in the table of leases */
+} slp_places;
+
+typedef struct slp_places_row {
+  slp_str name;
+  slp_str word;
+  slp_places is;
+} slp_places_row;
+
+typedef struct slp_lock_row {
+  slp_str name;
+  slp_str owner;
+  slp_str version;   /* another one with each sign of life of its owner */
+  uint64_t lease_ms; /* so long without one, and another worker may have it */
+  uint8_t released;
+} slp_lock_row;
+
+typedef struct slp_load_row {
+  slp_str worker;
+  int64_t wall_s; /* when it told, by its own clock */
+  uint8_t cpu;    /* it tells how busy its processor is */
+} slp_load_row;
+
 typedef struct slp_parsed_row {
   slp_row_kind kind;
   slp_row_key key;
@@ -81,6 +128,10 @@ typedef struct slp_parsed_row {
     slp_worker_row worker;
     slp_leadership_row leadership;
     slp_assignment_row assignment;
+    slp_version_row version;
+    slp_places_row places;
+    slp_lock_row lock;
+    slp_load_row load;
   } u;
 } slp_parsed_row;
 
@@ -181,8 +232,12 @@ struct slp_schema {
   slp_liveness_kind liveness;
   slp_sharing_kind share;
   uint8_t parks;       /* a row can say that nobody is to read it, or which worker could not */
+  uint8_t versions;    /* rows may say that other rules hold: mode.c reads them before anything is written */
   uint32_t operations; /* bits of slp_operation_kind it has */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
+  /* The n-th table beside the table of leases, from 1; 0: there are no more. Requests name it by that number
+   * (slp_store_req.table). NULL: there is none. */
+  int (*side_table)(slp_schema *s, uint8_t n, slp_table_spec *ret);
   /* The hash key and prefix of everything of this application and stream, borrowed from the schema. */
   void (*scope)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
   void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);

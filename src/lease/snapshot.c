@@ -22,7 +22,12 @@ static void sort_row(slp_schema *schema, slp_snapshot *s, const slp_row *row) {
       s->leadership = parsed.u.leadership;
       s->leadership_there = 1;
       return;
-    case SLP_ROW_OTHER: return;
+    case SLP_ROW_OTHER:
+    case SLP_ROW_ELSEWHERE:
+    case SLP_ROW_VERSION:
+    case SLP_ROW_PLACES:
+    case SLP_ROW_LOCK:
+    case SLP_ROW_LOAD: return;
   }
 }
 

@@ -52,6 +52,7 @@ typedef struct slp_table_spec { /* both keys are S */
   const char *name;
   const char *hash_name;
   const char *range_name; /* or NULL */
+  uint8_t optional;       /* never made; while it is not there it reads as empty */
 } slp_table_spec;
 
 /* ---- conditions and updates ------------------------------------------------------------------------- */
@@ -92,6 +93,7 @@ typedef struct slp_change {
 typedef struct slp_store_req {
   void (*on_done)(struct slp_store_req *rq);
   uint32_t ms_max;           /* in: of one try, or of waiting for a locked file. 0: 10000 */
+  uint8_t table;             /* in: 0: the table of leases; n: the schema's n-th table beside it */
   slp_fail fail;             /* class SLP_FINE: all is well */
   uint64_t sent_us, done_us; /* monotonic; sent_us is never later than the first try's sending: a renewal
                                 counts from there */
@@ -186,12 +188,17 @@ typedef struct slp_store_ops {
   void (*write)(slp_store *s, slp_store_write *rq);
   void (*cancel)(slp_store *s, slp_store_req *rq); /* silence from here on; a write may still happen */
   void (*close)(slp_store *s);                     /* nothing is in flight; frees */
+  slp_store_cost (*cost)(slp_store *s);            /* NULL: what is counted in the store itself */
 } slp_store_ops;
 
 struct slp_store {
   const slp_store_ops *ops;
   slp_store_cost cost;
 };
+
+static inline slp_store_cost slp_store_cost_of(slp_store *s) {
+  return s->ops->cost ? s->ops->cost(s) : s->cost;
+}
 
 /* For stores: the answer is in the request; on_done runs on the next turn. */
 void slp_store_answer(slp_host *h, slp_store_req *rq);

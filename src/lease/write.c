@@ -73,7 +73,9 @@ static void attempt(slp_write *op) {
     op->built = 1;
   }
   all->sent++;
+  uint8_t table = op->w.rq.table; /* the schema has said which */
   memset(&op->w.rq, 0, sizeof op->w.rq);
+  op->w.rq.table = table;
   op->w.rq.on_done = write_done;
   op->w.rq.ms_max = try_ms(op);
   op->w.urgent = (uint8_t)is_beat(op);
@@ -89,6 +91,7 @@ static void read_image(slp_write *op) {
   op->key = op->w.key;
   memset(&op->get.rq, 0, sizeof op->get.rq);
   op->get.rq.on_done = read_done;
+  op->get.rq.table = op->w.rq.table;
   op->get.rq.ms_max = try_ms(op);
   op->get.keys = &op->key;
   op->get.keys_n = 1;

@@ -13,6 +13,7 @@
 #include "store/schemas.h"
 
 #include "lease/shard_set.h"
+#include "store/schema_kcl_rows.h"
 
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
@@ -26,6 +27,8 @@ typedef struct kcl_schema {
   slp_mem *mem;   /* owns a reference */
   slp_buf stream; /* "ACCOUNT:NAME:EPOCH"; empty: the application's only one */
   slp_buf prefix; /* of keys: the same with a colon, or nothing */
+  slp_buf beside; /* the names of the tables beside it, each with a zero behind it */
+  size_t metrics; /* where the second one begins; 0: there are none */
   int64_t start_ms;
 } kcl_schema;
 
@@ -44,16 +47,27 @@ static int is_text(const slp_row *row, const char *name) {
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* Is the row a lease of this stream? KCL 3 keeps rows of its workers, its leader and others beside them. */
-static int is_lease(kcl_schema *s, const slp_row *row, slp_str *ret_shard) {
-  slp_str key = text(row, "leaseKey"), prefix = slp_buf_str(&s->prefix), entity = text(row, "entityType");
-  if (entity.n && !slp_str_is(entity, "LEASE")) return 0;
-  if (get(row, COUNTER)->kind == SLP_VAL_NONE && get(row, CHECKPOINT)->kind == SLP_VAL_NONE) return 0;
+/* Is the row a lease? KCL 3 keeps rows of its workers, its leader and others beside them. */
+static int is_lease(const slp_row *row) {
+  slp_str entity = text(row, "entityType");
+  if (!text(row, "leaseKey").n || (entity.n && !slp_str_is(entity, "LEASE"))) return 0;
+  return get(row, COUNTER)->kind != SLP_VAL_NONE || get(row, CHECKPOINT)->kind != SLP_VAL_NONE;
+}
+
+/* A lease of this stream. With a colon behind the prefix it is one of several streams, but here an
+ * application reads one. */
+static int is_of_stream(kcl_schema *s, slp_str key, slp_str *ret_shard) {
+  slp_str prefix = slp_buf_str(&s->prefix);
   if (key.n <= prefix.n || (prefix.n && memcmp(key.p, prefix.p, prefix.n) != 0)) return 0;
   *ret_shard = (slp_str){key.p + prefix.n, key.n - prefix.n};
-  return !slp_str_has(
-      *ret_shard,
-      ':'); /* with a colon it is a lease of one of several streams, but here an application reads one */
+  return !slp_str_has(*ret_shard, ':');
+}
+
+/* ACCOUNT:NAME:EPOCH:SHARD */
+static int names_stream(slp_str key) {
+  int colons = 0;
+  for (size_t i = 0; i < key.n; i++) colons += key.p[i] == ':';
+  return colons == 3;
 }
 
 static slp_position read_number(slp_str at, int64_t sub) {
@@ -119,10 +133,17 @@ static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_par
 
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   kcl_schema *s = of(base);
-  slp_str shard;
+  slp_str key = text(row, "leaseKey"), shard;
   memset(f, 0, sizeof *f);
-  f->key = (slp_row_key){text(row, "leaseKey"), {NULL, 0}};
-  if (is_lease(s, row, &shard)) read_lease(s, row, shard, f);
+  f->key = (slp_row_key){key, {NULL, 0}};
+  if (!is_lease(row)) {
+    slp_kcl_read_other(row, f);
+  } else if (is_of_stream(s, key, &shard)) {
+    read_lease(s, row, shard, f);
+  } else {
+    read_lease(s, row, key, f);
+    f->kind = f->kind == SLP_ROW_LEASE && names_stream(key) ? SLP_ROW_ELSEWHERE : SLP_ROW_OTHER;
+  }
 }
 
 /* ---- conditions and changes ------------------------------------------------------------------------- */
@@ -293,6 +314,24 @@ static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
   *ret = (slp_table_spec){name, "leaseKey", NULL};
 }
 
+/* KCL 3.0 to 3.4 make these two; KCL 3.5 has their rows in the table of leases. */
+static int side_table(slp_schema *base, uint8_t n, slp_table_spec *ret) {
+  const kcl_schema *s = of(base);
+  if (!s->metrics || n < 1 || n > 2) return 0;
+  *ret = n == 1 ? (slp_table_spec){s->beside.p, "key", NULL, 1}
+                : (slp_table_spec){s->beside.p + s->metrics, "wid", NULL, 1};
+  return 1;
+}
+
+int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char *metrics) {
+  kcl_schema *s = of(base);
+  int r = slp_buf_add(&s->beside, coordinator, strlen(coordinator) + 1);
+  size_t at = s->beside.n;
+  if (!r) r = slp_buf_add(&s->beside, metrics, strlen(metrics) + 1);
+  if (!r) s->metrics = at;
+  return r ? SLP_ENOMEM : 0;
+}
+
 /* The scope is the whole table: KCL's keys allow no smaller one. */
 static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_hash = slp_buf_str(&of(base)->prefix);
@@ -304,6 +343,7 @@ static void schema_free(slp_schema *base) {
   slp_mem *mem = s->mem;
   slp_buf_free(&s->stream);
   slp_buf_free(&s->prefix);
+  slp_buf_free(&s->beside);
   slp_free(mem, s);
   slp_mem_drop(mem);
 }
@@ -317,8 +357,10 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
       .name = "kcl",
       .liveness = SLP_BY_COUNTER,
       .share = SLP_BY_STEAL,
+      .versions = 1,
       .operations = operations,
       .table = table,
+      .side_table = side_table,
       .scope = scope,
       .read = read_row,
       .key = row_key,
@@ -327,6 +369,7 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
   };
   slp_buf_init(&s->stream, mem, 1024);
   slp_buf_init(&s->prefix, mem, 1024);
+  slp_buf_init(&s->beside, mem, 1024);
   int failed = slp_buf_add_str(&s->stream, stream) || slp_buf_add_str(&s->prefix, stream) ||
                (stream.n && slp_buf_add_char(&s->prefix, ':'));
   if (!failed) return &s->base;

@@ -13,6 +13,9 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
  * "ACCOUNT:NAME:EPOCH" (EPOCH: the stream's creation in seconds). start_ms: the time that the position
  * AT_TIMESTAMP stands for, which the table does not tell. NULL: no memory. */
 slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms);
+/* Its tables beside the leases, where a fleet of KCL 3.0 to 3.4 may have them; by default an application has
+ * APPLICATION-CoordinatorState and APPLICATION-WorkerMetricStats. SLP_ENOMEM. */
+int slp_schema_kcl_beside(slp_schema *s, const char *coordinator, const char *metrics);
 
 /* schema_sloop_pos.c: a position as text whose byte order is progress. */
 #define SLP_POS_TEXT 160

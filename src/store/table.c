@@ -21,6 +21,7 @@ slp_table_spec *slp_table_copy(slp_mem *mem, const slp_table_spec *t) {
   copy->name = put(&at, t->name);
   copy->hash_name = put(&at, t->hash_name);
   copy->range_name = t->range_name ? put(&at, t->range_name) : NULL;
+  copy->optional = t->optional;
   return copy;
 }
 

@@ -594,6 +594,41 @@ TEST(a_worker_of_kcl_keeps_what_it_moves_and_loses_it_when_it_stops) {
   finish(w);
 }
 
+/* ---- applications of KCL 3 ---------------------------------------------------------------------- */
+
+/* Where it can't go by an application's rules, a worker says so and has written nothing. */
+static void refused(fw_world *w, const char *what) {
+  uint64_t before = w->writes;
+  fw_start(w, 0, "w0", 0);
+  run(w, 10 * LEASE);
+  CHECK_INT(w->failed, 1);
+  CHECK_INT(w->writes, before);
+  if (!strstr(w->told, what)) CHECK_FAIL("%s: %s", what, w->told);
+  fw_reap(w);
+  fw_free(w);
+}
+
+TEST(an_application_of_kcl_3_is_not_joined) {
+  for (int rollback = 0; rollback < 2; rollback++) {
+    fw_world *w = world(4);
+    fw_operator_set(w, "Migration3.0", "cv",
+                    rollback ? "CLIENT_VERSION_3X_WITH_ROLLBACK" : "CLIENT_VERSION_3X");
+    refused(w, "KCL 3 (row Migration3.0 in the lease table: cv is \"CLIENT_VERSION_3X");
+  }
+  fw_world *w = fw_new_kcl_beside(seed, 4);
+  fw_operator_put(w, 1, "Migration3.0", "cv", SLP_VAL_S, "CLIENT_VERSION_3X");
+  refused(w, "KCL 3 (row Migration3.0 in app-CoordinatorState: cv is \"CLIENT_VERSION_3X\"");
+}
+
+TEST(a_version_of_kcl_that_is_not_known_is_not_joined) {
+  fw_world *w = world(4);
+  fw_operator_set(w, "Migration3.0", "cv", "CLIENT_VERSION_4X");
+  refused(w, "cv is \"CLIENT_VERSION_4X\"): this version of it is not known");
+  w = fw_new_kcl_beside(seed, 4);
+  fw_operator_put(w, 1, "Migration3.0", "cv", SLP_VAL_N, "3");
+  refused(w, "app-CoordinatorState: cv is \"\"): this version of it is not known");
+}
+
 /* ---- at rest ----------------------------------------------------------------------------------- */
 
 TEST(an_idle_fleet_writes_renewals_only) {

@@ -213,6 +213,7 @@ static fw_wire *wire_new(slp_store *s, slp_store_req *rq, wire_kind kind) {
   x->get.rq.on_done = got;
   x->list.rq.on_done = listed;
   x->write.rq.on_done = served;
+  x->get.rq.table = x->list.rq.table = x->write.rq.table = rq->table;
   rq->impl = x;
   rq->sent_us = slp_now_refresh_us(n->h);
   return x;

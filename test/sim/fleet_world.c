@@ -8,6 +8,7 @@
 #include "lease/fleet_inside.h"
 #include "store/memory.h"
 #include "store/schemas.h"
+#include "store/several.h"
 
 #define TICK_US 40000
 #define BATCH 5
@@ -383,7 +384,10 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
     case SLP_FLEET_FOLLOWS: n->leads = 0; break;
     case SLP_FLEET_LOST: w->lost++; break;
     case SLP_FLEET_RELEASED: w->released++; break;
-    case SLP_FLEET_FAILED: w->failed++, n->failed = 1; break;
+    case SLP_FLEET_FAILED:
+      w->failed++, n->failed = 1;
+      snprintf(w->told, sizeof w->told, "%.*s", (int)ev->text.n, ev->text.p);
+      break;
     case SLP_FLEET_LEFT: w->left++, n->left = 1; break;
     case SLP_FLEET_HOLE: w->holes++; break;
     case SLP_FLEET_BAD_ROW: w->bad_rows++; break;
@@ -395,7 +399,12 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
 static slp_schema *schema_of(slp_mem *mem, int kcl) {
-  if (kcl) return slp_schema_kcl(mem, (slp_str){"", 0}, -1);
+  if (kcl) {
+    slp_schema *s = slp_schema_kcl(mem, (slp_str){"", 0}, -1);
+    if (s && kcl > 1)
+      SLP_CHECK(slp_schema_kcl_beside(s, "app-CoordinatorState", "app-WorkerMetricStats") == 0);
+    return s;
+  }
   return slp_schema_sloop(mem, SLP_STR("app"), SLP_STR("s"), SLP_STR("1"));
 }
 
@@ -411,7 +420,7 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   n->mem = slp_mem_new(w->node_alloc, w->node_ctx);
   n->h = slp_sim_host_new(w->sim, n->mem, &clock);
   n->store = fw_store_new(n);
-  n->schema = schema_of(n->mem, w->kcl);
+  n->schema = schema_of(n->mem, w->kcl + w->beside);
   n->processor.ops = &processor_ops;
   n->tick.at_us = n->list_timer.at_us = UINT64_MAX;
   n->tick.run = run_tick;
@@ -547,10 +556,12 @@ void fw_operator_delete(fw_world *w, const char *row) {
   w->pos[i] = (slp_position){.kind = SLP_POSITION_NONE};
 }
 
-static void set(fw_world *w, const char *row, const char *attr, slp_val_kind kind, const char *text) {
+void fw_operator_put(fw_world *w, uint8_t table, const char *row, const char *attr, slp_val_kind kind,
+                     const char *text) {
   char name[200];
   slp_change c = {str(attr), SLP_SET, {.kind = kind, .s = str(text)}};
   slp_store_write u = {.kind = SLP_WRITE_UPDATE, .changes = &c, .changes_n = 1};
+  u.rq.table = table;
   u.key = key_of(w, row, name);
   u.rq.on_done = nothing;
   slp_store_rows_init(&u.image, w->mem);
@@ -558,17 +569,17 @@ static void set(fw_world *w, const char *row, const char *attr, slp_val_kind kin
   slp_unpost(&u.rq.ev);
   u.rq.ev.run(&u.rq.ev);
   slp_store_rows_free(&u.image);
-  int i = shard_of_row(w, row);
+  int i = table ? -1 : shard_of_row(w, row);
   if (i < 0) return;
   w->shards[i].excused = 1;
   w->pos[i] = (slp_position){.kind = SLP_POSITION_NONE};
 }
 
 void fw_operator_set(fw_world *w, const char *row, const char *attr, const char *text) {
-  set(w, row, attr, SLP_VAL_S, text);
+  fw_operator_put(w, 0, row, attr, SLP_VAL_S, text);
 }
 void fw_operator_number(fw_world *w, const char *row, const char *attr, const char *number) {
-  set(w, row, attr, SLP_VAL_N, number);
+  fw_operator_put(w, 0, row, attr, SLP_VAL_N, number);
 }
 
 static int slot_of(const fw_world *w, slp_str instance) {
@@ -767,23 +778,37 @@ static void produce(void *arg) {
   slp_sim_at(w->sim, fw_now(w) + FW_S / 5, produce, w);
 }
 
+/* The table of leases, and those beside it. */
+static slp_store *open_tables(fw_world *w) {
+  slp_store *stores[SLP_SEVERAL_MAX], *all;
+  slp_table_spec specs[SLP_SEVERAL_MAX];
+  uint8_t n = 1;
+  w->schema->table(w->schema, "leases", &specs[0]);
+  while (w->schema->side_table && w->schema->side_table(w->schema, n, &specs[n])) n++;
+  for (uint8_t i = 0; i < n; i++) {
+    specs[i].optional = 0;
+    SLP_CHECK(slp_memory_store(&stores[i], w->table, w->server, &specs[i]) == 0);
+    slp_store_prepare p = {.create = 1};
+    p.rq.on_done = nothing;
+    stores[i]->ops->prepare(stores[i], &p);
+    slp_unpost(&p.rq.ev);
+    p.rq.ev.run(&p.rq.ev);
+  }
+  SLP_CHECK(slp_several_store(&all, w->mem, w->server, stores, specs, n) == 0);
+  return all;
+}
+
 static fw_world *new_world(uint64_t seed, int shards, int kcl) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   fw_world *w = SLP_NEW(mem, fw_world);
-  slp_table_spec spec;
   w->mem = mem;
   w->sim = slp_sim_new(mem, seed);
   w->table = slp_memory_new(mem);
   w->server = slp_sim_host_new(w->sim, mem, NULL);
-  w->kcl = (uint8_t)kcl;
+  w->kcl = kcl != 0;
+  w->beside = kcl > 1;
   w->schema = schema_of(mem, kcl);
-  w->schema->table(w->schema, "leases", &spec);
-  SLP_CHECK(slp_memory_store(&w->server_store, w->table, w->server, &spec) == 0);
-  slp_store_prepare p = {.create = 1};
-  p.rq.on_done = nothing;
-  w->server_store->ops->prepare(w->server_store, &p);
-  slp_unpost(&p.rq.ev);
-  p.rq.ev.run(&p.rq.ev);
+  w->server_store = open_tables(w);
   w->faults.rt_us_min = 2000;
   w->faults.rt_us_max = 10000;
   w->faults.late_us = 3 * FW_S;
@@ -803,6 +828,7 @@ static fw_world *new_world(uint64_t seed, int shards, int kcl) {
 
 fw_world *fw_new(uint64_t seed, int shards) { return new_world(seed, shards, 0); }
 fw_world *fw_new_kcl(uint64_t seed, int shards) { return new_world(seed, shards, 1); }
+fw_world *fw_new_kcl_beside(uint64_t seed, int shards) { return new_world(seed, shards, 2); }
 
 static void server_gone(slp_host *h, void *arg) { (void)h, (void)arg; }
 

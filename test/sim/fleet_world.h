@@ -44,6 +44,8 @@ typedef struct fw_shard { /* the truth */
 
 struct fw_world {
   uint8_t kcl; /* leases as KCL 2.x keeps them: no rows of workers, counters, stealing */
+  uint8_t beside; /* the tables of KCL 3.0 to 3.4 are there */
+  char told[160];  /* the words of the last worker that could not go on */
   slp_sim *sim;
   slp_mem *mem;
   struct slp_memory *table;
@@ -103,6 +105,7 @@ struct fw_node {
 
 fw_world *fw_new(uint64_t seed, int shards);
 fw_world *fw_new_kcl(uint64_t seed, int shards);
+fw_world *fw_new_kcl_beside(uint64_t seed, int shards); /* with the tables that KCL 3.0 to 3.4 has */
 void fw_row_of(const fw_world *w, int shard,
                char out[64]); /* its lease's row, as the functions below name it */
 void fw_free(fw_world *w);
@@ -121,6 +124,9 @@ void fw_produce(fw_world *w, int shard, uint64_t n);
 void fw_operator_delete(fw_world *w, const char *row); /* "w/a", "l/shard", "lead": behind the prefix */
 void fw_operator_set(fw_world *w, const char *row, const char *attr, const char *text);
 void fw_operator_number(fw_world *w, const char *row, const char *attr, const char *number);
+/* The same in a table beside the leases: 1, 2. */
+void fw_operator_put(fw_world *w, uint8_t table, const char *row, const char *attr, slp_val_kind kind,
+                     const char *text);
 int fw_live(const fw_world *w);
 /* Judged at rest: every unfinished lease has an owner, as planned, evenly. */
 int fw_settled(fw_world *w);

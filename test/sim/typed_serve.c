@@ -316,16 +316,26 @@ static void now(slp_store_req *rq) {
   rq->ev.run(&rq->ev);
 }
 
+/* The tables beside it have other keys. */
+static slp_store *leases_of(slp_typed *t) {
+  size_t i = 0;
+  while (i < t->tables_n &&
+         (strcmp(t->tables[i].hash_name, "key") == 0 || strcmp(t->tables[i].hash_name, "wid") == 0))
+    i++;
+  SLP_CHECK(i < t->tables_n);
+  return t->tables[i].store;
+}
+
 void slp_typed_get(slp_typed *t, slp_store_get *rq) {
-  SLP_CHECK(t->tables_n);
+  slp_store *store = leases_of(t);
   rq->rq.on_done = nothing;
-  t->tables[0].store->ops->get(t->tables[0].store, rq);
+  store->ops->get(store, rq);
   now(&rq->rq);
 }
 void slp_typed_list(slp_typed *t, slp_store_list *rq) {
-  SLP_CHECK(t->tables_n);
+  slp_store *store = leases_of(t);
   rq->rq.on_done = nothing;
-  t->tables[0].store->ops->list(t->tables[0].store, rq);
+  store->ops->list(store, rq);
   now(&rq->rq);
 }
 
@@ -341,12 +351,11 @@ static void tell_row(slp_typed *t, slp_host *from, uint64_t sent_us, slp_store *
 }
 
 void slp_typed_write(slp_typed *t, slp_store_write *rq) {
-  SLP_CHECK(t->tables_n);
+  slp_store *store = leases_of(t);
   rq->rq.on_done = nothing;
-  t->tables[0].store->ops->write(t->tables[0].store, rq);
+  store->ops->write(store, rq);
   now(&rq->rq);
-  if (rq->written == SLP_WRITTEN_YES)
-    tell_row(t, NULL, slp_sim_now_us(t->w->sim), t->tables[0].store, &rq->key);
+  if (rq->written == SLP_WRITTEN_YES) tell_row(t, NULL, slp_sim_now_us(t->w->sim), store, &rq->key);
 }
 
 static slp_store *table_of(slp_typed *t, slp_msg *m) {
@@ -369,11 +378,14 @@ static slp_store *table_of(slp_typed *t, slp_msg *m) {
   return t->tables[at].store;
 }
 
-static void prepare(slp_store *store, slp_msg *m, slp_buf *b) {
+static void prepare(slp_store *store, slp_msg *m, slp_sim_reply *reply) {
   slp_store_prepare p = {.create = (uint8_t)slp_msg_take_u64(m), .rq.on_done = nothing};
   store->ops->prepare(store, &p);
   now(&p.rq);
-  slp_msg_u64(b, p.created);
+  if (p.rq.fail.class == SLP_GONE)
+    refuse(reply, 400, "unknown");
+  else
+    slp_msg_u64(&reply->body, p.created);
 }
 
 /* Rows that were read are kept, so that a later loose read may see them again. */
@@ -511,7 +523,7 @@ static void tables(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_rep
     t->sums.errors++;
     refuse(reply, 500, "");
   } else if (what == SLP_TYPED_PREPARE) {
-    prepare(store, m, &reply->body);
+    prepare(store, m, reply);
   } else if (what == SLP_TYPED_GET) {
     get(t, store, m, &reply->body);
   } else if (what == SLP_TYPED_SCAN) {

@@ -103,17 +103,11 @@ TEST(the_words_of_a_checkpoint) {
 
 TEST(rows_of_others_are_left_alone) {
   begin();
-  READ(TEXT("leaseKey", "Leader"), TEXT("entityType", "LEADER"), TEXT("ownerName", "w"));
-  CHECK(parsed.kind == SLP_ROW_OTHER);
-  READ(TEXT("leaseKey", "d0a1-uuid"), TEXT("entityType", "WORKER_METRIC_STATS"), NUM("lut", "5"));
-  CHECK(parsed.kind == SLP_ROW_OTHER);
   READ(TEXT("leaseKey", "x"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"),
        TEXT("entityType", "STREAM"));
   CHECK(parsed.kind == SLP_ROW_OTHER);
-  READ(TEXT("leaseKey", "Migration3.0"), TEXT("cv", "CLIENT_VERSION_3X"));
-  CHECK(parsed.kind == SLP_ROW_OTHER);
   READ(TEXT("leaseKey", "1:orders:1700000000:shardId-0"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"));
-  CHECK(parsed.kind == SLP_ROW_OTHER); /* of an application with several streams */
+  CHECK(parsed.kind == SLP_ROW_ELSEWHERE); /* of an application with several streams */
   READ(TEXT("leaseKey", "shardId-0"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"),
        TEXT("entityType", "LEASE"));
   CHECK(parsed.kind == SLP_ROW_LEASE);
@@ -384,7 +378,7 @@ TEST(an_application_of_several_streams) {
   CHECK(slp_str_is(parsed.u.lease.shard, "shardId-7"));
   READ(TEXT("leaseKey", "123456789012:orders:1700000001:shardId-7"), NUM("leaseCounter", "1"),
        TEXT("checkpoint", "1"));
-  CHECK(parsed.kind == SLP_ROW_OTHER); /* made again under the same name */
+  CHECK(parsed.kind == SLP_ROW_ELSEWHERE); /* made again under the same name */
   READ(TEXT("leaseKey", "shardId-7"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"));
   CHECK(parsed.kind == SLP_ROW_OTHER);
   slp_store_write w = {.rq = {0}};

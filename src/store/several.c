@@ -1,0 +1,188 @@
+/* several.c - a store over several tables: each request goes to the store of the table that it names. */
+#include "store/several.h"
+
+#include "store/table.h"
+
+typedef struct part {
+  slp_store *store;     /* owned */
+  slp_table_spec *spec; /* owned */
+  uint8_t missing;      /* optional, and not there when it was prepared */
+} part;
+
+typedef struct several {
+  slp_store s;
+  slp_mem *mem;
+  slp_host *h;
+  part parts[SLP_SEVERAL_MAX];
+  size_t n;
+  slp_store_prepare *asked; /* the caller's; NULL: none is under way */
+  slp_store_prepare one;    /* of the part that is being prepared */
+  size_t at;
+} several;
+
+static several *of(slp_store *s) { return SLP_OWNER(s, several, s); }
+
+static part *part_of(slp_store *s, const slp_store_req *rq) {
+  SLP_CHECK(rq->table < of(s)->n);
+  return &of(s)->parts[rq->table];
+}
+
+/* ---- a table that is not there ----------------------------------------------------------------------- */
+
+static void answer_at_once(several *v, slp_store_req *rq) {
+  rq->sent_us = rq->done_us = slp_now_us(v->h);
+  slp_fail_clear(&rq->fail);
+  slp_store_answer(v->h, rq);
+}
+
+static void op_get(slp_store *s, slp_store_get *g) {
+  part *p = part_of(s, &g->rq);
+  if (!p->missing) {
+    p->store->ops->get(p->store, g);
+    return;
+  }
+  slp_store_rows_free(&g->out);
+  answer_at_once(of(s), &g->rq);
+}
+
+static void op_list(slp_store *s, slp_store_list *l) {
+  part *p = part_of(s, &l->rq);
+  if (!p->missing) {
+    p->store->ops->list(p->store, l);
+    return;
+  }
+  slp_store_rows_free(&l->out);
+  answer_at_once(of(s), &l->rq);
+}
+
+static void op_write(slp_store *s, slp_store_write *w) {
+  part *p = part_of(s, &w->rq);
+  if (!p->missing) {
+    p->store->ops->write(p->store, w);
+    return;
+  }
+  slp_store_rows_free(&w->image);
+  w->written = SLP_WRITTEN_NOT_SURE;
+  w->image_known = 0;
+  answer_at_once(of(s), &w->rq);
+  slp_table_missing(&w->rq.fail, p->spec);
+}
+
+static void op_cancel(slp_store *s, slp_store_req *rq);
+
+/* ---- preparing --------------------------------------------------------------------------------------- */
+
+/* The optional ones come first: whether one is there decides whether the table of leases may be made. */
+static size_t next_of(const several *v, size_t at) { return at + 1 < v->n ? at + 1 : 0; }
+
+static void prepare_part(several *v);
+
+static void over(several *v) {
+  slp_store_prepare *asked = v->asked;
+  v->asked = NULL;
+  asked->rq.fail = v->one.rq.fail;
+  asked->rq.sent_us = v->one.rq.sent_us;
+  asked->rq.done_us = v->one.rq.done_us;
+  asked->created = v->one.created;
+  slp_store_answer(v->h, &asked->rq);
+}
+
+static void prepared(slp_store_req *rq) {
+  several *v = SLP_OWNER(SLP_OWNER(rq, slp_store_prepare, rq), several, one);
+  part *p = &v->parts[v->at];
+  p->missing = p->spec->optional && rq->fail.class == SLP_GONE;
+  if (v->at == 0 || (rq->fail.class != SLP_FINE && !p->missing)) {
+    over(v);
+    return;
+  }
+  v->at = next_of(v, v->at);
+  prepare_part(v);
+}
+
+static int has_optional(const several *v) {
+  for (size_t i = 1; i < v->n; i++)
+    if (v->parts[i].spec->optional && !v->parts[i].missing) return 1;
+  return 0;
+}
+
+static void prepare_part(several *v) {
+  part *p = &v->parts[v->at];
+  memset(&v->one, 0, sizeof v->one);
+  v->one.rq.on_done = prepared;
+  v->one.rq.ms_max = v->asked->rq.ms_max;
+  v->one.create = !p->spec->optional && v->asked->create && (v->at || !has_optional(v));
+  p->store->ops->prepare(p->store, &v->one);
+}
+
+static void op_prepare(slp_store *s, slp_store_prepare *asked) {
+  several *v = of(s);
+  SLP_CHECK(!v->asked);
+  v->asked = asked;
+  v->at = next_of(v, 0);
+  prepare_part(v);
+}
+
+static void op_cancel(slp_store *s, slp_store_req *rq) {
+  several *v = of(s);
+  if (v->asked && rq == &v->asked->rq) {
+    v->asked = NULL;
+    part *p = &v->parts[v->at];
+    p->store->ops->cancel(p->store, &v->one.rq);
+  } else {
+    part *p = part_of(s, rq);
+    p->store->ops->cancel(p->store, rq);
+  }
+  slp_unpost(&rq->ev); /* answered from here */
+}
+
+/* ---- the store --------------------------------------------------------------------------------------- */
+
+static slp_store_cost op_cost(slp_store *s) {
+  slp_store_cost sum = {0};
+  for (size_t i = 0; i < of(s)->n; i++) {
+    slp_store_cost c = slp_store_cost_of(of(s)->parts[i].store);
+    sum.write_units += c.write_units;
+    sum.read_units += c.read_units;
+    sum.write_calls += c.write_calls;
+    sum.read_calls += c.read_calls;
+    sum.throttles += c.throttles;
+  }
+  return sum;
+}
+
+static void op_close(slp_store *s) {
+  several *v = of(s);
+  slp_mem *mem = v->mem;
+  for (size_t i = 0; i < v->n; i++) {
+    v->parts[i].store->ops->close(v->parts[i].store);
+    slp_free(mem, v->parts[i].spec);
+  }
+  slp_free(mem, v);
+  slp_mem_drop(mem);
+}
+
+static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_cancel, op_close, op_cost};
+
+int slp_several_store(slp_store **ret, slp_mem *mem, slp_host *h, slp_store *const *stores,
+                      const slp_table_spec *specs, size_t n) {
+  several *v = n <= SLP_SEVERAL_MAX ? SLP_NEW(mem, several) : NULL;
+  if (!v) {
+    for (size_t i = 0; i < n; i++) stores[i]->ops->close(stores[i]);
+    return SLP_ENOMEM;
+  }
+  int r = 0;
+  v->s.ops = &ops;
+  v->mem = slp_mem_hold(mem);
+  v->h = h;
+  v->n = n;
+  for (size_t i = 0; i < n; i++) {
+    v->parts[i].store = stores[i];
+    v->parts[i].spec = slp_table_copy(mem, &specs[i]);
+    if (!v->parts[i].spec) r = SLP_ENOMEM;
+  }
+  if (!r)
+    *ret = &v->s;
+  else
+    op_close(&v->s);
+  return r;
+}
