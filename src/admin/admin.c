@@ -4,7 +4,6 @@
 
 #include "core/pace.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -69,8 +68,7 @@ static void on_done(slp_event *ev) {
 }
 
 static void answer(slp_admin *a) {
-  if (a->starved && a->fail.class == SLP_FINE)
-    slp_fail_set(&a->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for what is to be told of the leases");
+  if (a->starved) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
   if (a->fail.class != SLP_FINE) {
     a->answer.leases = NULL;
     a->answer.explanation = NULL;
@@ -81,18 +79,21 @@ static void answer(slp_admin *a) {
 
 void slp_admin_finish(slp_admin *a) { slp_admin_move(a, SLP_ADMIN_ANSWERED); }
 
-void slp_admin_failed(slp_admin *a, slp_class class, int code, const char *fmt, ...) {
-  char text[sizeof a->fail.message];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
-  va_end(ap);
-  slp_fail_set(&a->fail, class, code, "%s", text);
+void slp_admin_note(slp_admin *a, slp_admin_reason reason, slp_class class, int code) {
+  if (a->fail.class != SLP_FINE) return;
+  slp_fail_set(&a->fail, class, code, "%s", "");
+  a->why.reason = reason;
+}
+
+void slp_admin_failed(slp_admin *a, slp_admin_reason reason, slp_class class, int code, slp_str name) {
+  slp_admin_note(a, reason, class, code);
+  a->why.name = slp_admin_keep(a, name);
   slp_admin_finish(a);
 }
 
 void slp_admin_no_memory(slp_admin *a) {
-  slp_admin_failed(a, SLP_NOMEM, SLP_ENOMEM, "no memory to look at the leases");
+  slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
+  slp_admin_finish(a);
 }
 
 static void fail_with(slp_admin *a, const slp_fail *f) {
@@ -130,8 +131,12 @@ slp_str slp_admin_keep(slp_admin *a, slp_str s) {
 static void described(slp_src_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_describe, rq), slp_admin, describe);
   slp_fail f = rq->fail;
-  if (f.class == SLP_FINE && !a->describe.ready)
-    slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "the stream is not ready yet");
+  if (f.class == SLP_FINE && !a->describe.ready) {
+    slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "%s", "");
+    a->why.reason = SLP_ADMIN_STREAM_BUSY;
+  } else {
+    a->why.reason = SLP_ADMIN_TOLD;
+  }
   if (f.class != SLP_FINE) {
     again(a, &f);
   } else if (a->o.open(a->o.ctx, &a->describe, &a->store, &a->schema, &f)) {
@@ -154,8 +159,10 @@ static void prepared(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_prepare, rq), slp_admin, prepare);
   if (rq->fail.class ==
       SLP_GONE) { /* no table is made: an empty one would look as if nobody had any leases */
-    slp_admin_failed(a, SLP_GONE, SLOOP_ELEASE, "%.200s: no worker of %.80s has begun yet", rq->fail.message,
-                     a->describe.name);
+    slp_fail f = rq->fail;
+    f.code = SLOOP_ELEASE;
+    a->why.reason = SLP_ADMIN_NO_TABLE;
+    fail_with(a, &f);
   } else if (rq->fail.class != SLP_FINE) {
     again(a, &rq->fail);
   } else {
@@ -322,4 +329,12 @@ void slp_admin_free(slp_admin *a) {
 }
 
 const slp_fail *slp_admin_fail(const slp_admin *a) { return &a->fail; }
+
+slp_admin_why slp_admin_reason_of(const slp_admin *a) {
+  slp_admin_why why = a->why;
+  why.task = a->o.task;
+  why.stream = a->describe.name;
+  why.schema = a->schema ? a->schema->name : "";
+  return why;
+}
 const slp_admin_answer *slp_admin_answered(const slp_admin *a) { return &a->answer; }

@@ -50,8 +50,35 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o);
  * fine. */
 void slp_admin_free(slp_admin *a);
 
+/* Why a command failed. */
+typedef enum slp_admin_reason {
+  SLP_ADMIN_TOLD, /* the request that failed tells it: slp_admin_fail has its words */
+  SLP_ADMIN_NO_MEMORY,
+  SLP_ADMIN_STREAM_BUSY,
+  SLP_ADMIN_NO_TABLE,       /* slp_admin_fail has the store's words */
+  SLP_ADMIN_OWNED,          /* name: a shard whose owner is alive; nothing was changed */
+  SLP_ADMIN_SOME_UNCHANGED, /* `left` of `all` leases */
+  SLP_ADMIN_NOT_EVICTED,    /* name: a worker whose row kept changing */
+  SLP_ADMIN_NO_SUCH_NAME,   /* name: neither a lease nor a worker */
+  SLP_ADMIN_NO_SUCH_SHARD,  /* name: neither listed nor leased */
+  SLP_ADMIN_NO_SUCH_LEASE,  /* name: a shard without a row */
+  SLP_ADMIN_BAD_LEASE,      /* name: a listed shard without a row that can be read */
+  SLP_ADMIN_UNLISTED,       /* name: a shard that the stream does not list any more */
+  SLP_ADMIN_NO_LEASES,
+  SLP_ADMIN_NO_TIMES /* rows of this schema hold none */
+} slp_admin_reason;
+
+typedef struct slp_admin_why {
+  slp_admin_reason reason;
+  slp_admin_task task;
+  const char *stream, *schema; /* "" before they are known */
+  slp_str name, owner;
+  size_t left, all;
+} slp_admin_why;
+
 /* After on_done; they live as long as it does. */
 const slp_fail *slp_admin_fail(const slp_admin *a); /* class SLP_FINE: all is well */
+slp_admin_why slp_admin_reason_of(const slp_admin *a);
 const slp_admin_answer *slp_admin_answered(const slp_admin *a);
 
 #endif

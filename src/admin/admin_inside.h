@@ -67,6 +67,7 @@ struct slp_admin {
   slp_timer timer;
   slp_event done_ev;
   slp_fail fail;
+  slp_admin_why why; /* of fail: reason, name, owner, numbers; texts in keep */
   slp_admin_answer answer;
   uint8_t starved; /* something had no memory */
 
@@ -94,7 +95,10 @@ void slp_admin_move(slp_admin *a, slp_admin_state to);
 void slp_admin_read_in(slp_admin *a, uint64_t us); /* READING, after a while */
 /* The end: nothing comes any more but the answer. */
 void slp_admin_finish(slp_admin *a);
-void slp_admin_failed(slp_admin *a, slp_class class, int code, const char *fmt, ...) SLP_PRINTF(4, 5);
+/* Ends it with this reason. name: the shard or worker meant, or nothing. */
+void slp_admin_failed(slp_admin *a, slp_admin_reason reason, slp_class class, int code, slp_str name);
+/* The same without the end; the first failure counts. */
+void slp_admin_note(slp_admin *a, slp_admin_reason reason, slp_class class, int code);
 void slp_admin_no_memory(slp_admin *a);
 const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id);
 /* Memory that lives as long as the command, zeroed; a copy. NULL: none left, and the answer will say so. */

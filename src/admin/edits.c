@@ -138,8 +138,9 @@ static void conclude(slp_admin *a) {
   r->changes = at;
   r->changes_n = n;
   a->answer.result = r;
-  if (left && a->fail.class == SLP_FINE)
-    slp_fail_set(&a->fail, SLP_REFUSED, SLOOP_ELEASE, "%zu of %zu leases could not be changed", left, c->n);
+  a->why.left = left;
+  a->why.all = c->n;
+  if (left) slp_admin_note(a, SLP_ADMIN_SOME_UNCHANGED, SLP_REFUSED, SLOOP_ELEASE);
   slp_admin_move(a, SLP_ADMIN_NOTIFYING);
 }
 
@@ -180,7 +181,7 @@ static void evict_on(slp_admin *a) {
       c->evict_at--; /* when a slot is free */
       return;
     }
-    if (r) slp_fail_set(&a->fail, SLP_NOMEM, SLP_ENOMEM, "no memory to declare a worker dead");
+    if (r) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
   }
   if (!a->busy_n) next_round(a);
 }
@@ -255,7 +256,7 @@ static void write_on(slp_admin *a) {
     const slp_lease_row *l = is_open(t) ? slp_snapshot_lease_of(&a->snapshot, t->shard) : NULL;
     int r = l ? write_target(a, c->write_at, l) : 0;
     if (r == SLP_ENOBUFS) return;
-    if (r == SLP_ENOMEM) slp_fail_set(&a->fail, SLP_NOMEM, r, "no memory to change the leases");
+    if (r == SLP_ENOMEM) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, r);
   }
   if (a->busy_n) return;
   for (size_t i = 0; i < c->n; i++) {
@@ -322,10 +323,8 @@ void slp_edits_round(slp_admin *a) {
   if (a->starved) {
     slp_admin_no_memory(a);
   } else if (o.alive) {
-    slp_admin_failed(
-        a, SLP_REFUSED, SLOOP_EOWNED, "%.*s belongs to %.*s, which is alive; nothing was changed: %s",
-        (int)o.alive->shard.n, o.alive->shard.p, (int)o.alive->owner.n, o.alive->owner.p,
-        a->o.task == SLP_ADMIN_RESET ? "stop it, or use force" : "stop it, or release the worker");
+    a->why.owner = slp_admin_keep(a, o.alive->owner);
+    slp_admin_failed(a, SLP_ADMIN_OWNED, SLP_REFUSED, SLOOP_EOWNED, o.alive->shard);
   } else if (o.wait_us != UINT64_MAX) {
     slp_admin_read_in(a, o.wait_us);
   } else {

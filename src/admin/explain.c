@@ -218,8 +218,7 @@ void slp_admin_explain(slp_admin *a) {
   const slp_admin_shard *listed = slp_admin_listed(a, shard);
   const char *bad = l ? NULL : bad_row_of(a, shard);
   if (!l && !bad && !listed && !a->starved) {
-    slp_admin_failed(a, SLP_REFUSED, SLOOP_ENOSHARD, "%.80s lists no shard %.*s, and there is no lease of it",
-                     a->describe.name, (int)slp_min_u64(shard.n, 128), shard.p);
+    slp_admin_failed(a, SLP_ADMIN_NO_SUCH_SHARD, SLP_REFUSED, SLOOP_ENOSHARD, shard);
     return;
   }
   sloop_explanation_t *e = slp_admin_room(a, sizeof *e);

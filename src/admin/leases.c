@@ -2,6 +2,7 @@
 #include "admin/admin_inside.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char *bad_row(slp_admin *a, const slp_bad_row *b) {
   slp_str key = b->key.range.n ? b->key.range : b->key.hash;
@@ -11,23 +12,31 @@ static const char *bad_row(slp_admin *a, const slp_bad_row *b) {
   return p ? p : "";
 }
 
-/* Where only leases prove life, the workers are those that leases name. */
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const sloop_worker_t *)a)->worker, ((const sloop_worker_t *)b)->worker);
+}
+
+/* Where only leases prove life, the workers are those that leases name, each once. */
 static size_t owners(const slp_admin *a, sloop_worker_t *to, const sloop_lease_t *leases, size_t n) {
-  size_t found = 0;
+  size_t named = 0, found = 0;
   for (size_t i = 0; i < n; i++) {
-    size_t k = 0;
     if (!leases[i].owner[0]) continue;
-    while (k < found && strcmp(to[k].worker, leases[i].owner) != 0) k++;
-    if (k == found)
-      to[found++] = (sloop_worker_t){.worker = leases[i].owner,
-                                     .host = "",
-                                     .lease_ms = a->o.lease_ms,
-                                     .weight = 1,
-                                     .written_at_ms = -1,
-                                     .behind_ms = -1,
-                                     .rate_bytes = -1,
-                                     .evicted_by = ""};
-    to[k].held++;
+    to[named++] = (sloop_worker_t){.worker = leases[i].owner,
+                                   .host = "",
+                                   .lease_ms = a->o.lease_ms,
+                                   .held = 1,
+                                   .weight = 1,
+                                   .written_at_ms = -1,
+                                   .behind_ms = -1,
+                                   .rate_bytes = -1,
+                                   .evicted_by = ""};
+  }
+  if (named) qsort(to, named, sizeof *to, by_name);
+  for (size_t i = 0; i < named; i++) {
+    if (found && by_name(&to[found - 1], &to[i]) == 0)
+      to[found - 1].held++;
+    else
+      to[found++] = to[i];
   }
   return found;
 }

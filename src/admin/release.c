@@ -89,8 +89,7 @@ static void look_again(slp_admin *a) {
   } else if (++v->rounds < ROUNDS_MAX) {
     slp_admin_move(a, SLP_ADMIN_EVICTING);
   } else {
-    slp_admin_failed(a, SLP_TRANSIENT, SLOOP_ELEASE, "worker %.*s could not be evicted", (int)v->row.id.n,
-                     v->row.id.p);
+    slp_admin_failed(a, SLP_ADMIN_NOT_EVICTED, SLP_TRANSIENT, SLOOP_ELEASE, v->row.id);
   }
 }
 
@@ -144,9 +143,8 @@ static void choose(slp_admin *a) {
     slp_edits_nothing(a, name, SLOOP_CHANGE_NO_LEASE);
   } else if (a->schema->liveness == SLP_BY_WORKER || !release_all_of(a, name)) {
     int is_shard = name.n > 8 && memcmp(name.p, "shardId-", 8) == 0;
-    slp_admin_failed(a, SLP_REFUSED, is_shard ? SLOOP_ENOSHARD : SLOOP_ENOWORKER,
-                     "there is no lease and no worker %.*s of %.80s", (int)slp_min_u64(name.n, 128), name.p,
-                     a->describe.name);
+    slp_admin_failed(a, SLP_ADMIN_NO_SUCH_NAME, SLP_REFUSED, is_shard ? SLOOP_ENOSHARD : SLOOP_ENOWORKER,
+                     name);
   }
 }
 

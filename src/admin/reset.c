@@ -77,13 +77,12 @@ static void reset_one(slp_admin *a) {
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, name);
   const slp_admin_shard *listed = slp_admin_listed(a, name);
   if (!l) {
-    slp_admin_failed(a, SLP_REFUSED, SLOOP_ENOSHARD, "there is no lease of %.*s%s",
-                     (int)slp_min_u64(name.n, 128), name.p, listed ? " that can be read" : "");
+    slp_admin_failed(a, listed ? SLP_ADMIN_BAD_LEASE : SLP_ADMIN_NO_SUCH_LEASE, SLP_REFUSED, SLOOP_ENOSHARD,
+                     name);
     return;
   }
   if (!listed) {
-    slp_admin_failed(a, SLP_REFUSED, SLOOP_ENOSHARD, "%.80s does not list %.*s any more: it can't be read",
-                     a->describe.name, (int)slp_min_u64(name.n, 128), name.p);
+    slp_admin_failed(a, SLP_ADMIN_UNLISTED, SLP_REFUSED, SLOOP_ENOSHARD, name);
     return;
   }
   if (slp_edits_begin(a, 1, a->o.force)) {
@@ -102,8 +101,7 @@ static void reset_one(slp_admin *a) {
 static void reset_all(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   if (!s->leases_n) {
-    slp_admin_failed(a, SLP_REFUSED, SLOOP_ENOSHARD, "this application has no leases of %.80s",
-                     a->describe.name);
+    slp_admin_failed(a, SLP_ADMIN_NO_LEASES, SLP_REFUSED, SLOOP_ENOSHARD, (slp_str){NULL, 0});
     return;
   }
   if (slp_edits_begin(a, s->leases_n, a->o.force)) {
@@ -130,7 +128,7 @@ void slp_admin_reset(slp_admin *a) {
   }
   count_children(a);
   if (a->o.to.kind == SLP_POSITION_TIME && a->schema->liveness == SLP_BY_COUNTER)
-    slp_admin_failed(a, SLP_REFUSED, SLOOP_EOPTION, "rows of schema %s hold no times", a->schema->name);
+    slp_admin_failed(a, SLP_ADMIN_NO_TIMES, SLP_REFUSED, SLOOP_EOPTION, (slp_str){NULL, 0});
   else if (a->o.name.n)
     reset_one(a);
   else

@@ -2,6 +2,7 @@
  * schema and requests of its own, so that it works before start and beside a fleet that runs. */
 #include "api/admin.h"
 
+#include "api/admin_words.h"
 #include "api/leases.h"
 #include "api/open.h"
 #include "admin/admin.h"
@@ -55,8 +56,11 @@ static void admin_free(slp_admin_call *a) {
 /* The callback may ask for the next, or close. */
 static void on_done(slp_admin *done, void *arg) {
   slp_admin_call *a = arg;
+  slp_fail f = *slp_admin_fail(done);
+  slp_admin_why why = slp_admin_reason_of(done);
   a->s->admin = NULL;
-  tell(a, slp_admin_fail(done), slp_admin_answered(done));
+  slp_admin_words(&f, &why);
+  tell(a, &f, slp_admin_answered(done));
   admin_free(a);
 }
 

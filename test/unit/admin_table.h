@@ -5,6 +5,7 @@
 #define SLP_TEST_CORE_DESK_H
 
 #include "admin/admin.h"
+#include "api/admin_words.h"
 #include "lease/shard_set.h"
 #include "store/memory.h"
 #include "store/schemas.h"
@@ -400,6 +401,15 @@ static inline int ask(const slp_admin_opts *how) {
   CHECK_INT(answered, 1);
   took_us = f.mono_us - from;
   return 0;
+}
+
+/* Why it failed, as a user of the library is told. */
+static inline const char *message(void) {
+  static slp_fail fail;
+  slp_admin_why why = slp_admin_reason_of(admin);
+  fail = *slp_admin_fail(admin);
+  slp_admin_words(&fail, &why);
+  return fail.message;
 }
 
 static inline void over(void) {

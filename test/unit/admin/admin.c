@@ -3,7 +3,7 @@
 
 static const sloop_leases_t *leases(void) {
   CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_LEASES}), 0);
-  CHECK_STR(slp_admin_fail(admin)->message, "");
+  CHECK_STR(message(), "");
   CHECK(slp_admin_answered(admin)->leases != NULL);
   return slp_admin_answered(admin)->leases;
 }
@@ -141,14 +141,31 @@ TEST(rows_of_kcl) {
   end();
 }
 
+/* Rows of workers come sorted from the snapshot; where only leases name them, in the order of the leases. */
+TEST(workers_that_only_leases_name_are_sorted_too) {
+  kcl = 1;
+  begin("");
+  PUT("s1", "leaseCounter#9", "checkpoint=LATEST", "leaseOwner=zoe");
+  PUT("s2", "leaseCounter#2", "checkpoint=LATEST", "leaseOwner=ann");
+  PUT("s3", "leaseCounter#2", "checkpoint=LATEST", "leaseOwner=zoe");
+  PUT("s4", "leaseCounter#2", "checkpoint=LATEST", "leaseOwner=mia");
+  const sloop_leases_t *l = leases();
+  CHECK_INT(l->workers_n, 3);
+  CHECK_STR(l->workers[0]->worker, "ann");
+  CHECK_STR(l->workers[1]->worker, "mia");
+  CHECK_STR(l->workers[2]->worker, "zoe");
+  CHECK(l->workers[0]->held == 1 && l->workers[1]->held == 1 && l->workers[2]->held == 2);
+  over();
+  end();
+}
+
 TEST(a_table_that_is_not_there_is_named_and_not_made) {
   begin("");
   no_table = 1;
   for (int i = 0; i < 2; i++) { /* the second time it would be there */
     CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_LEASES}), 0);
     CHECK_INT(slp_admin_fail(admin)->code, SLOOP_ELEASE);
-    CHECK_STR(slp_admin_fail(admin)->message,
-              "there is no table \"nowhere\": no worker of orders has begun yet");
+    CHECK_STR(message(), "there is no table \"nowhere\": no worker of orders has begun yet");
     CHECK(!slp_admin_answered(admin)->leases);
     over();
   }
@@ -163,7 +180,7 @@ TEST(a_table_that_may_not_be_read_is_told) {
   CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_LEASES}), 0);
   CHECK_INT(slp_admin_fail(admin)->class, SLP_ACCESS);
   CHECK_INT(slp_admin_fail(admin)->code, SLOOP_EACCESS);
-  CHECK_STR(slp_admin_fail(admin)->message, "no permission for dynamodb:DescribeTable");
+  CHECK_STR(message(), "no permission for dynamodb:DescribeTable");
   CHECK_INT(harmed.lists, 0);
   over();
   end();

@@ -5,7 +5,7 @@ static const sloop_explanation_t *e;
 static void explain(const char *shard, sloop_why_t why) {
   if (admin) over();
   CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_EXPLAIN, .name = slp_str_of(shard)}), 0);
-  CHECK_STR(slp_admin_fail(admin)->message, "");
+  CHECK_STR(message(), "");
   e = slp_admin_answered(admin)->explanation;
   CHECK(e && !slp_admin_answered(admin)->leases && !slp_admin_answered(admin)->result);
   CHECK_INT(e->why, why);

@@ -16,7 +16,7 @@ static const char *words(void) {
 
 static void explains(const char *shard, const char *text) {
   CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_EXPLAIN, .name = slp_str_of(shard)}), 0);
-  CHECK_STR(slp_admin_fail(admin)->message, "");
+  CHECK_STR(message(), "");
   CHECK_STR(words(), text);
   over();
 }
@@ -298,7 +298,7 @@ TEST(it_is_not_there) {
   two("s1");
   CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_EXPLAIN, .name = SLP_STR("s9")}), 0);
   CHECK_INT(slp_admin_fail(admin)->code, SLOOP_ENOSHARD);
-  CHECK_STR(slp_admin_fail(admin)->message, "orders lists no shard s9, and there is no lease of it");
+  CHECK_STR(message(), "orders lists no shard s9, and there is no lease of it");
   over();
   PUT("l/s9", "epoch#5", "pos=0:oldest");
   explains("s9",

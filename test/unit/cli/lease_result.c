@@ -19,13 +19,13 @@ static const char *words(void) {
 
 static const slp_position oldest = {.kind = SLP_POSITION_OLDEST};
 
-static void fails(int code, const char *message) {
+static void fails(int code, const char *text) {
   CHECK_INT(slp_admin_fail(admin)->code, code);
-  CHECK_STR(slp_admin_fail(admin)->message, message);
+  CHECK_STR(message(), text);
 }
 
 static void says(const char *text) {
-  CHECK_STR(slp_admin_fail(admin)->message, "");
+  CHECK_STR(message(), "");
   CHECK_STR(words(), text);
   over();
 }
@@ -458,7 +458,7 @@ TEST(many) {
   stream.shards = shards;
   harmed.no_answer = 20;
   reset(NULL, oldest, 1);
-  CHECK_STR(slp_admin_fail(admin)->message, "");
+  CHECK_STR(message(), "");
   over();
   for (int i = 0; i < 50; i++) {
     snprintf(row, sizeof row, "l/s%02d", i);

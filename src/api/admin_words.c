@@ -1,0 +1,44 @@
+/* admin_words.c - why an operator's command failed, in words. */
+#include "api/admin_words.h"
+
+#include <stdio.h>
+
+static const char *what_to_do(slp_admin_task task) {
+  return task == SLP_ADMIN_RESET ? "stop it, or use force" : "stop it, or release the worker";
+}
+
+void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
+  char text[sizeof f->message], before[201];
+  int n = (int)slp_min_u64(why->name.n, 128), owner_n = (int)slp_min_u64(why->owner.n, 128);
+  const char *name = n ? why->name.p : "", *owner = owner_n ? why->owner.p : "";
+  snprintf(before, sizeof before, "%.200s", f->message);
+  text[0] = 0;
+#define SAY(...) snprintf(text, sizeof text, __VA_ARGS__)
+  switch (why->reason) {
+    case SLP_ADMIN_TOLD: return;
+    case SLP_ADMIN_NO_MEMORY: SAY("no memory for what the lease table says"); break;
+    case SLP_ADMIN_STREAM_BUSY: SAY("the stream is not ready yet"); break;
+    case SLP_ADMIN_NO_TABLE: SAY("%s: no worker of %.80s has begun yet", before, why->stream); break;
+    case SLP_ADMIN_OWNED:
+      SAY("%.*s belongs to %.*s, which is alive; nothing was changed: %s", n, name, owner_n, owner,
+          what_to_do(why->task));
+      break;
+    case SLP_ADMIN_SOME_UNCHANGED: SAY("%zu of %zu leases could not be changed", why->left, why->all); break;
+    case SLP_ADMIN_NOT_EVICTED: SAY("worker %.*s could not be evicted", n, name); break;
+    case SLP_ADMIN_NO_SUCH_NAME:
+      SAY("there is no lease and no worker %.*s of %.80s", n, name, why->stream);
+      break;
+    case SLP_ADMIN_NO_SUCH_SHARD:
+      SAY("%.80s lists no shard %.*s, and there is no lease of it", why->stream, n, name);
+      break;
+    case SLP_ADMIN_NO_SUCH_LEASE: SAY("there is no lease of %.*s", n, name); break;
+    case SLP_ADMIN_BAD_LEASE: SAY("there is no lease of %.*s that can be read", n, name); break;
+    case SLP_ADMIN_UNLISTED:
+      SAY("%.80s does not list %.*s any more: it can't be read", why->stream, n, name);
+      break;
+    case SLP_ADMIN_NO_LEASES: SAY("this application has no leases of %.80s", why->stream); break;
+    case SLP_ADMIN_NO_TIMES: SAY("rows of schema %.60s hold no times", why->schema); break;
+  }
+#undef SAY
+  slp_fail_set(f, f->class, f->code, "%s", text);
+}

@@ -1,0 +1,10 @@
+/* admin_words.h - why an operator's command failed, in words. */
+#ifndef SLP_API_ADMIN_WORDS_H
+#define SLP_API_ADMIN_WORDS_H
+
+#include "admin/admin.h"
+
+/* Puts the reason into f's message; class and code stay. */
+void slp_admin_words(slp_fail *f, const slp_admin_why *why);
+
+#endif
