@@ -718,3 +718,25 @@ DeleteStream {"StreamName":"o"}"""
 write("sandbox", "kinesis", "".join("Kinesis_20131202.%s\n" % line for line in kinesis.split("\n")))
 write("sandbox", "kinesis-cbor", "".join(("" if "Iterator" in line else "~") + "Kinesis_20131202.%s\n" % line
                                          for line in kinesis.split("\n")))
+
+
+# ---- event streams: how to cut, length of the headers for the framed one, and bytes ---------------------
+def event(headers, payload):
+    head = struct.pack(">II", 16 + len(headers) + len(payload), len(headers))
+    whole = head + struct.pack(">I", zlib.crc32(head)) + headers + payload
+    return whole + struct.pack(">I", zlib.crc32(whole))
+
+
+def event_text(name, value):
+    return bytes([len(name)]) + name.encode() + b"\x07" + struct.pack(">H", len(value)) + value.encode()
+
+
+initial = event_text(":message-type", "event") + event_text(":event-type", "initial-response")
+records = event_text(":message-type", "event") + event_text(":event-type", "SubscribeToShardEvent")
+types = (b"\1a\0\1b\1\1c\2\xff\1d\3\x80\0\1e\4\0\0\1\0\1f\5" + b"\xff" * 8 + b"\1g\6\0\2\0\1\1h\7\0\3xyz\1i\x08\0\0\1\x9b\x76\x5d\x7a\x80\1j\x09"
+         + b"0123456789abcdef")
+write("eventstream", "two", b"\x05\x20" + event(initial, b"{}") + event(records, b'{"Records":[]}'))
+write("eventstream", "types", b"\x01" + bytes([len(types)]) + types)
+write("eventstream", "types-sent", b"\x07\x00" + event(types, b"") + event(b"", b""))
+write("eventstream", "twin", b"\x3f\x08\1a\0\1a\1")
+write("eventstream", "bad-sum", b"\x09\x00" + event(initial, b"{}")[:-1] + b"\x00")
