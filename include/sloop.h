@@ -622,8 +622,8 @@ typedef void (*sloop_admin_cb)(sloop_t *, int status, const sloop_admin_result_t
  * so cb may take that long.
  * A worker's id or instance: evicts it, so that all it has is free for others. One that lives learns so by
  * its next heartbeat, within half a lease at most, and joins anew; until then it may hand out records that
- * another worker reads already, with a smaller epoch; what it saves is refused. With schema "kcl" a lease is
- * taken from any owner, as workers of that schema do among themselves: its owner finds out when it renews.
+ * another worker reads already, with a smaller epoch; what it saves is refused. With schema "kcl", whose
+ * workers have no rows, each of its leases is taken: it learns so when it renews, and may take them again.
  * SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
 SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
 /* Sets the position of one shard, or (NULL) of all there are leases of and the stream still lists:

@@ -158,7 +158,7 @@ static void explain_lease(slp_admin *a, sloop_explanation_t *e, const slp_lease_
   if (told) *told = slp_admin_worker(a, owner);
   e->owner = told;
   if (to) e->assigned_to = slp_admin_instance(a, to);
-  if (e->why == SLOOP_WHY_OWNER_SILENT) e->free_in_ms = free_in_ms(a, owner);
+  if (owner && e->why == SLOOP_WHY_OWNER_SILENT) e->free_in_ms = free_in_ms(a, owner);
   if (e->why == SLOOP_WHY_PARENT) {
     slp_str parent = holds_back(a, l->parents[0]) ? l->parents[0] : l->parents[1];
     slp_str cause = first_cause(a, parent);

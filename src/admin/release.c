@@ -1,9 +1,9 @@
 /* release.c - a lease is taken from its owner, or a worker loses all it has.
  *
  * A single lease can't be taken from a worker that lives: it would go on handing out beside the next owner
- * until it looks at its row again. Where workers have rows, a living one can only be evicted as a whole,
- * which it learns by its next heartbeat. Where each lease has a counter, taking it is what every worker of
- * that schema does to the others all the time. */
+ * until it looks at its row again. A worker that is named loses all it has, whether it lives or not: where
+ * workers have rows it is evicted, which it learns by its next heartbeat; where only leases name it, each of
+ * them is taken, which it learns by its next write of that lease. */
 #include "admin/admin_inside.h"
 
 #define ROUNDS_MAX 8u
@@ -13,7 +13,7 @@ static void release_lease(slp_admin *a, const slp_lease_row *l) {
     slp_edits_nothing(a, l->shard, SLOOP_CHANGE_ENDED);
   } else if (!l->owner.n && !l->parked) {
     slp_edits_nothing(a, l->shard, SLOOP_CHANGE_UNOWNED);
-  } else if (slp_edits_begin(a, 1, a->schema->liveness != SLP_BY_WORKER)) {
+  } else if (slp_edits_begin(a, 1, 0)) {
     slp_admin_no_memory(a);
   } else {
     slp_edits_add(a, l->shard, NULL);

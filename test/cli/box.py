@@ -50,6 +50,13 @@ class Box:
     def dynamodb(self, operation, **body):
         return self.call(operation, "DynamoDB_20120810", "dynamodb", **body)
 
+    def boto3(self, service):
+        """A client that is not ours."""
+        import boto3  # few tests need it, and it takes a second to come
+        return boto3.client(service, endpoint_url=self.url, region_name=self.env["AWS_REGION"],
+                            aws_access_key_id=self.env["AWS_ACCESS_KEY_ID"],
+                            aws_secret_access_key=self.env["AWS_SECRET_ACCESS_KEY"])
+
     def make_stream(self, name, shards):
         self.call("CreateStream", StreamName=name, ShardCount=shards)
         wait_until(lambda: self.call("DescribeStreamSummary", StreamName=name)["StreamDescriptionSummary"]

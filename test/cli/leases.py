@@ -238,6 +238,59 @@ def leases_are_released():
         fleet.wait_records(put)
 
 
+def lease_rows(box, schema):
+    """Shard -> row of the lease table as boto3 reads it."""
+    table, key = {"kcl": ("app", "leaseKey"), "sloop": ("sloop", "row")}[schema]
+    items = box.boto3("dynamodb").scan(TableName=table, ConsistentRead=True)["Items"]
+    rows = [{name: next(iter(value.values())) for name, value in item.items()} for item in items]
+    return {row[key].rpartition("/")[2]: row for row in rows if "shardId-" in row[key]}
+
+
+def keeps_its_leases(schema, owner_is, kept):
+    """Of all that the two commands can be asked, only force or a worker's name may touch what a living worker has."""
+    with Box(2, *NO_LIMITS) as box, Fleet(box, "one", store=("-X", f"schema={schema}")) as fleet:
+        put = box.put(50)
+        fleet.wait_records(put)
+        fleet.wait_held(one=2)
+        def saved():
+            return all(row["position"].startswith("after") for row in fleet.shards().values())
+        wait_until(saved, 20, "saved")
+        before = lease_rows(box, schema)
+        owner, = {row[owner_is] for row in before.values()}
+        for what in (("--release", "0"), ("--reset", "0", "--to", "oldest"), ("--reset", "all", "--to", "latest")):
+            r = fleet.command(*what)
+            equal((r.code, r.out), (4, b""), f"{what}: {r.err} {r.out}")
+            check("alive" in r.err and owner in r.err, r.err)
+        after = lease_rows(box, schema)
+        for shard, row in before.items():
+            equal({name: after[shard].get(name) for name in kept}, {name: row.get(name) for name in kept})
+        fleet.workers["one"].process.kill()
+        fleet.workers["one"].process.wait()
+        r = fleet.command("--release", "0", "-X", "lease_ms=2000")
+        equal(r.code, 0, r.err)
+        after = lease_rows(box, schema)
+        equal([owner_is in after[f"shardId-00000000000{i}"] for i in (0, 1)], [False, True])
+        equal({shard: row[kept[1]] for shard, row in after.items()}, {shard: row[kept[1]] for shard, row in before.items()})
+        fleet.add("two")
+        fleet.wait_held(two=2)
+        r = fleet.command("--release", "two" if schema == "sloop" else lease_rows(box, schema)["shardId-000000000001"][owner_is])
+        equal(r.code, 0, r.err)
+        check(b"two." in r.out, r.out)
+        r = fleet.command("--reset", "all", "--to", "oldest", "--force")
+        equal(r.code, 0, r.err)
+        wait_until(lambda: len(fleet.workers["two"].records()) >= 50, 20, "all of them again")
+
+
+@test
+def a_living_worker_keeps_its_leases():
+    keeps_its_leases("sloop", "owner", ("owner", "pos", "epoch"))
+
+
+@test
+def a_living_worker_keeps_its_leases_in_a_table_of_the_kcl():
+    keeps_its_leases("kcl", "leaseOwner", ("leaseOwner", "checkpoint", "checkpointSubSequenceNumber"))
+
+
 @test
 def positions_are_reset():
     with Box(2, *NO_LIMITS) as box, Fleet(box, "one") as fleet:

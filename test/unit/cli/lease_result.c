@@ -479,14 +479,16 @@ static void counters(const char *shards) {
   PUT("s3", "leaseCounter#4", "checkpoint=SHARD_END", "leaseOwner=u1");
 }
 
-TEST(counters_are_taken_from_the_living) {
+TEST(counters_that_stand_still_for_a_lease_are_taken) {
   counters("s1 s2 s3!");
   release("s1");
+  CHECK(took_us >= 10000000 && took_us < 11000000);
   says("s1: nobody's now, taken from u1; its position stays after 42\n");
   CHECK_STR(get("s1", "leaseOwner"), "");
   CHECK_STR(get("s1", "leaseCounter"), "10");
   CHECK_STR(get("s1", "checkpoint"), "42");
-  release("u2");
+  release("u2"); /* a worker that is named is not waited for */
+  CHECK(took_us < 1000000);
   says("s2: nobody's now, taken from u2; its position stays oldest\n");
   CHECK_STR(get("s2", "leaseOwner"), "");
   CHECK_STR(get("s2", "checkpoint"), "TRIM_HORIZON");
@@ -509,6 +511,14 @@ TEST(counters_that_move_are_alive) {
   reset(NULL, oldest, 0);
   fails(SLOOP_EOWNED, "s1 belongs to u1, which is alive; nothing was changed: stop it, or use force");
   over();
+  CHECK_INT(slp_timer_set(&f.h, &heart.timer, slp_now_us(&f.h) + 3000000), 0);
+  PUT("s1", "leaseCounter#9");
+  release("s1");
+  fails(SLOOP_EOWNED,
+        "s1 belongs to u1, which is alive; nothing was changed: stop it, or release the worker");
+  over();
+  CHECK_INT(harmed.writes, 0);
+  CHECK_STR(get("s1", "leaseOwner"), "u1");
   reset(NULL, oldest, 0); /* now they are still */
   CHECK(took_us >= 10000000 && took_us < 11000000);
   CHECK_INT(slp_admin_fail(admin)->class, SLP_FINE);
