@@ -2,6 +2,7 @@
 #include "api/leases.h"
 
 #include "api/open.h"
+#include "lease/common_name.h"
 #include "store/dynamo.h"
 #include "store/memory.h"
 #include "store/schemas.h"
@@ -206,7 +207,16 @@ int slp_leases_wire(sloop_t *s) {
                        .worker = s->o.worker ? slp_str_of(s->o.worker) : invent_worker(s, machine, pid, id),
                        .machine = slp_str_of(machine),
                        .start = slp_position_of(&s->o.start)};
-  return slp_leased_make(s->consumer, &o);
+  slp_lease_place place;
+  char why[160];
+  if (slp_lease_place_read(&s->o, &place, why) == 0 && place.layout == SLP_LAYOUT_KCL) {
+    o.name = slp_common_name_of(&s->family->names, s->family->mem, slp_str_of(table_of(s, &place)),
+                                slp_str_of(s->o.worker));
+    if (!o.name) return SLP_ENOMEM;
+  }
+  int r = slp_leased_make(s->consumer, &o);
+  if (r) slp_common_name_drop(o.name);
+  return r;
 }
 
 /* ---- for users ---------------------------------------------------------------------------------------- */

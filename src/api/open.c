@@ -137,6 +137,7 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, const slp_out
   if (outside) f->outside = *outside;
   f->kinesis = f->outside.kinesis;
   slp_list_init(&f->metrics);
+  slp_list_init(&f->names);
   slp_aws_options ao = {
       .region = o->region,
       .endpoint = o->endpoint,

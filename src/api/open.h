@@ -30,6 +30,7 @@ typedef struct slp_family {
   slp_ops *kinesis, *streams; /* made when a consumer first needs it */
   struct slp_memory *memory;  /* likewise: leases that live here */
   slp_list metrics;           /* sloop_metrics_s */
+  slp_list names;             /* slp_common_name */
   uint32_t members;
   uint8_t
       several; /* there was more than one member at a time: from then on the names of leases depend on it */

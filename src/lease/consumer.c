@@ -5,6 +5,7 @@
 #include "lease/consumer.h"
 
 #include "core/consumer.h"
+#include "lease/common_name.h"
 #include "core/desc.h"
 #include "core/start.h"
 
@@ -446,6 +447,7 @@ static int begin(slp_leased *ld) {
                        .processor = &ld->processor,
                        .worker = ld->o.worker,
                        .machine = ld->o.machine,
+                       .name = ld->o.name,
                        .start = ld->o.start,
                        .lease_ms = c->o->lease_ms,
                        .checkpoint_ms = c->o->checkpoint_ms ? c->o->checkpoint_ms : never,
@@ -614,6 +616,7 @@ static void free_now(slp_leases *l) {
   if (ld->store) ld->store->ops->close(ld->store);
   if (ld->schema) ld->schema->free(ld->schema);
   slp_host_unreserve_timers(h, 1);
+  slp_common_name_drop(ld->o.name);
   c->leases = NULL;
   slp_free(mem, ld->texts);
   slp_free(mem, ld);

@@ -132,4 +132,9 @@ void slp_fleet_draw_incarnation(slp_fleet *f) {
   f->incarnation = (slp_str){f->me.p + f->me.n - SLP_INCARNATION_N, SLP_INCARNATION_N};
 }
 
+void slp_fleet_share_incarnation(slp_fleet *f, const slp_fleet *with) {
+  f->me = with->me;
+  f->incarnation = (slp_str){f->me.p + f->me.n - SLP_INCARNATION_N, SLP_INCARNATION_N};
+}
+
 slp_str slp_fleet_instance(const slp_fleet *f) { return slp_instance_str(&f->me); }

@@ -39,5 +39,6 @@ void slp_fleet_trouble(slp_fleet *f);
 uint64_t slp_fleet_trouble_us(const slp_fleet *f); /* when it last did; 0: never */
 /* A new incarnation: every life of a worker has a name of its own. */
 void slp_fleet_draw_incarnation(slp_fleet *f);
+void slp_fleet_share_incarnation(slp_fleet *f, const slp_fleet *with); /* the name that another one has */
 
 #endif

@@ -101,7 +101,7 @@ static int dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) {
 
 /* Each life has a name of its own: the counter can't tell two of one name apart. */
 static void begin(slp_fleet *f) {
-  slp_fleet_draw_incarnation(f);
+  slp_common_name_take(f);
   slp_proof_set(f, SLP_NEVER);
   slp_beat_at(f, SLP_NEVER);
   slp_mode_begin(f);

@@ -98,6 +98,7 @@ static void stop_all(slp_fleet *f) {
   slp_election_stop(f);
   slp_leader_stop(f);
   slp_mode_stop(f);
+  slp_common_name_leave(f);
   slp_steal_stop(f);
   slp_leave_stop(f);
   slp_bulk_write_stop(f);

@@ -50,6 +50,8 @@ typedef struct slp_fleet_stats { /* since it began; _now: at present */
   uint8_t holes_now; /* who compares the stream with the table found one when it last did: 1 */
 } slp_fleet_stats;
 
+typedef struct slp_common_name slp_common_name;
+
 typedef struct slp_fleet_opts { /* strings are copied */
   slp_host *host;
   slp_store *store;         /* borrowed; its table is prepared */
@@ -57,6 +59,7 @@ typedef struct slp_fleet_opts { /* strings are copied */
   slp_processor *processor; /* borrowed */
   slp_str worker;           /* its id, at most 64 bytes, without a dot at its end */
   slp_str machine;          /* told in its row; may be empty */
+  slp_common_name *name;    /* borrowed; NULL: this worker has a name of its own */
   slp_position start;       /* of the fleet, when it is the first: LATEST becomes a time once */
   uint32_t lease_ms, checkpoint_ms, handover_ms, leader_poll_ms, weight; /* 0: 10000, 5000, 30000, 750, 1 */
   void (*on_event)(void *arg, const slp_fleet_event *ev);                /* may be NULL */

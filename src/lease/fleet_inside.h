@@ -14,6 +14,7 @@
  *      steal.c        rounds of every worker, where nobody leads
  *      election.c     which worker leads, what a follower polls
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
+ *      common_name.c  the fleets of one process that go by one name
  *      mode.c         by which rules an application of another system goes
  *      poll.c         reads the rows that are due
  *   2  ownership.c, release.c, end.c, checkpoint.c    one lease's life
@@ -31,6 +32,7 @@
 #include "lease/assign.h"
 #include "lease/assignment.h"
 #include "lease/bulk_write.h"
+#include "lease/common_name.h"
 #include "lease/context.h"
 #include "lease/deadline.h"
 #include "lease/due.h"
@@ -67,6 +69,7 @@ struct slp_fleet {
   slp_fleet_opts o; /* strings: in the two fields below */
   char id[SLP_WORKER_ID_MAX + 1], machine[128];
   slp_instance me;
+  slp_list name_link;  /* in the fleets of o.name */
   slp_str incarnation; /* in me; empty until one is drawn */
   slp_fleet_stats stats;
 

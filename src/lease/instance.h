@@ -6,8 +6,10 @@
 
 #define SLP_INSTANCE_MAX (SLP_WORKER_ID_MAX + 1 + SLP_INCARNATION_N)
 
+#define SLP_NAME_MAX 200 /* of a worker of another system: often a host's name and a UUID */
+
 typedef struct slp_instance { /* n 0: nobody */
-  char p[SLP_INSTANCE_MAX];
+  char p[SLP_NAME_MAX];
   uint8_t n;
 } slp_instance;
 

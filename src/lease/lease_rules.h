@@ -54,6 +54,7 @@ typedef struct slp_steal {
   uint32_t steal_max;                       /* from a living worker in one go */
   uint32_t (*below)(void *ctx, uint32_t n); /* uniform in [0, n) */
   void *ctx;
+  uint32_t me_more; /* leases that it is about to have, and that count in none of these for it */
 } slp_steal;
 
 /* Takes free leases first; when there are none, one of the worker with the most. SLP_ENOMEM: nothing set. */

@@ -36,6 +36,7 @@ void slp_seen_forget(slp_fleet *f, const slp_snapshot *s) {
   for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen.shards, &at));) {
     slp_str id = slp_str_of(seen->id);
     if (slp_snapshot_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
+    if (s->elsewhere_n && slp_str_has(id, ':')) continue; /* of another stream */
     slp_map_remove(&f->seen.shards, id);
     drop(f, seen);
   }

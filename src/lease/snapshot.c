@@ -22,8 +22,8 @@ static void sort_row(slp_schema *schema, slp_snapshot *s, const slp_row *row) {
       s->leadership = parsed.u.leadership;
       s->leadership_there = 1;
       return;
+    case SLP_ROW_ELSEWHERE: s->elsewhere[s->elsewhere_n++] = parsed.u.lease; return;
     case SLP_ROW_OTHER:
-    case SLP_ROW_ELSEWHERE:
     case SLP_ROW_VERSION:
     case SLP_ROW_PLACES:
     case SLP_ROW_LOCK:
@@ -35,10 +35,11 @@ int slp_snapshot_make(slp_snapshot *ret, slp_schema *schema, slp_store_rows *row
   size_t n = rows->n + 1;
   memset(ret, 0, sizeof *ret);
   ret->leases = slp_store_rows_get(rows, n * sizeof *ret->leases);
+  ret->elsewhere = slp_store_rows_get(rows, n * sizeof *ret->elsewhere);
   ret->workers = slp_store_rows_get(rows, n * sizeof *ret->workers);
   ret->assignments = slp_store_rows_get(rows, n * sizeof *ret->assignments);
   ret->bad = slp_store_rows_get(rows, n * sizeof *ret->bad);
-  if (!ret->leases || !ret->workers || !ret->assignments || !ret->bad) return SLP_ENOMEM;
+  if (!ret->leases || !ret->elsewhere || !ret->workers || !ret->assignments || !ret->bad) return SLP_ENOMEM;
   for (size_t i = 0; i < rows->n; i++) sort_row(schema, ret, &rows->rows[i]);
   if (ret->leases_n) qsort(ret->leases, ret->leases_n, sizeof *ret->leases, by_shard);
   if (ret->workers_n) qsort(ret->workers, ret->workers_n, sizeof *ret->workers, by_id);

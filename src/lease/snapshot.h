@@ -13,10 +13,11 @@ typedef struct slp_bad_row { /* damaged, or of a newer format: left alone */
 
 typedef struct slp_snapshot { /* lives in the rows it was made from, and goes with them */
   slp_lease_row *leases;      /* by shard */
+  slp_lease_row *elsewhere;   /* of other streams of the application, in the order of the rows */
   slp_worker_row *workers;    /* by id */
   slp_assignment_row *assignments;
   slp_bad_row *bad; /* in the order of the rows */
-  size_t leases_n, workers_n, assignments_n, bad_n;
+  size_t leases_n, elsewhere_n, workers_n, assignments_n, bad_n;
   slp_leadership_row leadership;
   uint8_t leadership_there;
 } slp_snapshot;

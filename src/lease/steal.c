@@ -53,7 +53,8 @@ typedef struct view { /* of the table, by one complete list */
   slp_steal_lease *leases; /* as many as there are rows; rows[i] is the row of leases[i], in the snapshot */
   size_t *rows;
   size_t n;
-  slp_map owners; /* name -> number, as a pointer behind `numbers` */
+  uint32_t mine_elsewhere; /* rows of other streams that name this worker */
+  slp_map owners;          /* name -> number, as a pointer behind `numbers` */
   const char *numbers;
   uint64_t next_us; /* when the next owner that shows no life now will count as dead */
 } view;
@@ -112,6 +113,26 @@ static int view_lease(view *v, const slp_lease_row *row) {
   return 0;
 }
 
+/* A lease of another stream: it is part of the fair share, and no choice of this worker's. */
+static int view_elsewhere(view *v, const slp_lease_row *row) {
+  slp_fleet *f = v->f;
+  slp_seen_shard *seen = slp_seen_of(f, row->shard);
+  slp_steal_lease *to = &v->leases[v->n];
+  if (!seen) return SLP_ENOMEM;
+  if (row->position.kind == SLP_POSITION_END) return 0;
+  *to = (slp_steal_lease){.owner = SLP_NOBODY};
+  if (slp_str_eq(row->owner, slp_instance_str(&f->me))) {
+    to->owner = 0;
+    v->mine_elsewhere++;
+  } else if (!row->owner.n || f->liveness->dead(f, seen, 1)) {
+    to->free = 1;
+  } else if ((to->owner = number_of(v, row->owner)) == SLP_NOBODY) {
+    return SLP_ENOMEM;
+  }
+  v->n++;
+  return 0;
+}
+
 static uint32_t below(void *ctx, uint32_t n) { return (uint32_t)slp_random_below(ctx, n); }
 
 static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *row,
@@ -122,7 +143,7 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
   l->choice = (slp_lease_choice){.counter = row->epoch + 1};
   if (!chosen->free) {
     slp_instance_set(&l->choice.from, row->owner);
-    f->stealing.next_us = slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8);
+    slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8));
   }
   slp_lease_choose(l);
   /* The list took so long that its counters have been moved since. */
@@ -150,22 +171,26 @@ static int view_all(view *v) {
   slp_fleet *f = v->f;
   int r = number_of(v, slp_instance_str(&f->me)) == SLP_NOBODY ? SLP_ENOMEM : 0; /* this worker is number 0 */
   for (size_t i = 0; i < v->s->leases_n && !r; i++) r = view_lease(v, &v->s->leases[i]);
+  for (size_t i = 0; i < v->s->elsewhere_n && !r; i++) r = view_elsewhere(v, &v->s->elsewhere[i]);
   return r;
 }
 
 /* 0, or SLP_ENOMEM: nothing was taken. */
 static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us) {
   view v = {.f = f, .s = s, .next_us = SLP_NEVER};
-  v.leases = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *v.leases);
+  size_t rows = s->leases_n + s->elsewhere_n;
+  v.leases = slp_zalloc_n(f->mem, rows + 1, sizeof *v.leases);
   v.rows = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *v.rows);
-  v.numbers = slp_alloc(f->mem, s->leases_n + 2);
+  v.numbers = slp_alloc(f->mem, rows + 2);
   slp_map_init(&v.owners, f->mem);
   int r = v.leases && v.rows && v.numbers ? view_all(&v) : SLP_ENOMEM;
   if (!r) {
+    uint32_t there = slp_common_name_held_elsewhere(f);
     slp_steal steal = {.workers_n = (uint32_t)v.owners.live,
+                       .me_more = there > v.mine_elsewhere ? there - v.mine_elsewhere : 0,
                        .leases = v.leases,
                        .leases_n = v.n,
-                       .steal_max = slp_fleet_now(f) < f->stealing.next_us ? 0 : STEAL_MAX,
+                       .steal_max = slp_fleet_now(f) < slp_common_name_steal_us(f) ? 0 : STEAL_MAX,
                        .below = below,
                        .ctx = f->h};
     f->stealing.first = (uint8_t)am_first(&v);
@@ -218,6 +243,10 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
       seen->ended_us = 0;
     else if (!seen->ended_us)
       seen->ended_us = f->stealing.read.rq->done_us;
+  }
+  for (size_t i = 0; i < s->elsewhere_n; i++) {
+    slp_seen_shard *seen = slp_seen_of(f, s->elsewhere[i].shard);
+    if (seen) f->liveness->saw(f, seen, &s->elsewhere[i], f->stealing.read.rq->done_us);
   }
 }
 

@@ -3,7 +3,9 @@
  * are none, one from the worker with the most. */
 #include "lease/lease_rules.h"
 
-static uint64_t held_by(const uint32_t *counts, const slp_steal *s) { return counts[s->me]; }
+static uint64_t held_by(const uint32_t *counts, const slp_steal *s) {
+  return (uint64_t)counts[s->me] + s->me_more;
+}
 
 /* Takes `wanted` of the leases for which is(l, who) holds, at random. */
 static void take_some(slp_steal *s, uint64_t wanted, int (*is)(const slp_steal_lease *l, uint32_t who),

@@ -212,7 +212,8 @@ static void take(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
   set_s(d, OWNER, i->me);
   drop(d, HAND_OVER);
-  if (!slp_str_eq(i->owner, i->me)) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
+  int other = i->owner.n && !slp_str_eq(i->owner, i->me); /* a free lease has no owner to be switched */
+  if (other) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
 static void renew(slp_row_request *d, const slp_operation *i) {

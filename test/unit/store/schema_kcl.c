@@ -251,7 +251,7 @@ TEST(a_lease_from_its_making_to_its_removal_as_kcl_keeps_it) {
   CHECK_STR(
       row_text(),
       "checkpoint=S:TRIM_HORIZON checkpointSubSequenceNumber=N:0 endingHashKey=S:99 leaseCounter=N:1 "
-      "leaseKey=S:shardId-1 leaseOwner=S:a.1 ownerSwitchesSinceCheckpoint=N:1 parentShardId=SS:shardId-0 "
+      "leaseKey=S:shardId-1 leaseOwner=S:a.1 ownerSwitchesSinceCheckpoint=N:0 parentShardId=SS:shardId-0 "
       "pendingCheckpoint=S:12 pendingCheckpointState=N:0 startingHashKey=S:0 throughputKBps=N:1.5");
   REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 0);
   DO(.kind = SLP_OPERATION_RENEW, .shard = S("shardId-1"), .me = S("a.1"), .epoch = 1);
@@ -308,6 +308,20 @@ TEST(names_that_are_too_long) {
   end();
 }
 
+/* As KCL counts: only a take from somebody else is a switch. */
+TEST(a_take_of_what_nobody_owns_is_no_switch) {
+  begin();
+  slp_position oldest = {.kind = SLP_POSITION_OLDEST};
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = oldest);
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"));
+  CHECK_INT(slp_row_int(&table.rows[0], S("ownerSwitchesSinceCheckpoint"), -1), 0);
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .owner = S("a.1"), .epoch = 1);
+  CHECK_INT(slp_row_int(&table.rows[0], S("ownerSwitchesSinceCheckpoint"), -1), 0);
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 2);
+  CHECK_INT(slp_row_int(&table.rows[0], S("ownerSwitchesSinceCheckpoint"), -1), 1);
+  end();
+}
+
 TEST(what_was_never_read_is_released_as_it_was) {
   begin();
   slp_position latest = {.kind = SLP_POSITION_LATEST};
@@ -316,7 +330,7 @@ TEST(what_was_never_read_is_released_as_it_was) {
   DO(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("a.1"), .epoch = 1700000001, .position = latest);
   CHECK_STR(row_text(),
             "checkpoint=S:LATEST checkpointSubSequenceNumber=N:0 leaseCounter=N:1700000002 "
-            "leaseKey=S:s ownerSwitchesSinceCheckpoint=N:1");
+            "leaseKey=S:s ownerSwitchesSinceCheckpoint=N:0");
   end();
 }
 
