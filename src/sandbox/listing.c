@@ -199,13 +199,19 @@ typedef struct listing {
   uint32_t from; /* index */
 } listing;
 
+/* The first shards belong to the stream from its own start: CreateStream is answered before they are made, and
+ * no time a listing may name comes before it. */
+static int64_t starts_ms(const slp_box_shard *sh) {
+  return sh->parent < 0 ? sh->stream->created_ms : sh->created_ms;
+}
+
 static int listed(const listing *l, const slp_box_shard *sh, int64_t horizon_ms) {
   if (sh->gone) return 0;
   int64_t at_ms = slp_max_i64(l->at_ms, horizon_ms); /* times before the horizon count as the horizon */
   switch (l->filter) {
     case AT_LATEST: return slp_box_shard_open(sh);
-    case AT_TRIM_HORIZON: return sh->created_ms <= horizon_ms && sh->closed_ms >= horizon_ms;
-    case AT_TIMESTAMP: return sh->created_ms <= at_ms && sh->closed_ms >= at_ms;
+    case AT_TRIM_HORIZON: return starts_ms(sh) <= horizon_ms && sh->closed_ms >= horizon_ms;
+    case AT_TIMESTAMP: return starts_ms(sh) <= at_ms && sh->closed_ms >= at_ms;
     case FROM_TIMESTAMP: return sh->closed_ms >= at_ms;
     default: return 1; /* everything kept; where to begin is `from` */
   }

@@ -449,6 +449,30 @@ def filters_and_pages_of_shards():
                 StreamCreationTimestamp=stamp - datetime.timedelta(hours=1))
 
 
+def filters_of_a_stream_that_took_time():
+    """CreateStream answers before there are shards. What was there from the stream's start is there at its horizon, and at
+    any time before it, which counts as the horizon."""
+    with Box("change_ms=1500") as box:
+        client = box.client()
+        client.create_stream(StreamName="s", ShardCount=3)
+        harness.wait_active(client, "s")
+        stamp = client.describe_stream_summary(StreamName="s")["StreamDescriptionSummary"]["StreamCreationTimestamp"]
+        at = lambda kind, **rest: ids(client.list_shards(StreamName="s", ShardFilter={"Type": kind, **rest})["Shards"])
+        for kind in ("AT_TRIM_HORIZON", "FROM_TRIM_HORIZON", "AT_LATEST"):
+            expect(at(kind) == [0, 1, 2], f"{kind}: {at(kind)}")
+        for kind in ("AT_TIMESTAMP", "FROM_TIMESTAMP"):
+            for moment in (stamp - datetime.timedelta(hours=1), stamp, stamp + datetime.timedelta(seconds=1)):
+                expect(at(kind, Timestamp=moment) == [0, 1, 2], f"{kind} {moment}: {at(kind, Timestamp=moment)}")
+        expect(at("AFTER_SHARD_ID", ShardId="shardId-000000000000") == [1, 2], "AFTER_SHARD_ID")
+        box.move_clock(1000)
+        client.split_shard(StreamName="s", ShardToSplit="shardId-000000000001", NewStartingHashKey=str(2 ** 127))
+        harness.wait_active(client, "s")
+        expect(at("AT_TRIM_HORIZON") == [0, 1, 2], f"after a split: {at('AT_TRIM_HORIZON')}")
+        expect(at("AT_LATEST") == [0, 2, 3, 4], f"after a split: {at('AT_LATEST')}")
+        box.move_clock(25 * 3600 * 1000)  # the split is older than the retention
+        expect(at("AT_TRIM_HORIZON") == [0, 2, 3, 4], f"a day later: {at('AT_TRIM_HORIZON')}")
+
+
 def retention_ends_records_then_shards():
     hour = 3600 * 1000
     with Box("stream=s:1", "change_ms=0", "iterator_ms=4000000000") as box:
@@ -617,7 +641,8 @@ if __name__ == "__main__":
     for test in (life_of_a_stream, names_and_pages_of_names, retention_periods, bad_input, records_go_round,
                  all_kinds_of_iterators, iterators_and_tokens_expire, behind_by_the_wall_clock, limits_of_reading,
                  limits_of_writing, lineage_through_generations, filters_and_pages_of_shards,
-                 retention_ends_records_then_shards, faults_reach_the_client, leaving_while_answers_wait, signatures,
+                 filters_of_a_stream_that_took_time, retention_ends_records_then_shards,
+                 faults_reach_the_client, leaving_while_answers_wait, signatures,
                  synthetic_streams, the_aws_cli):
         tests.run(test.__name__.replace("_", " "), test)
     tests.end()
