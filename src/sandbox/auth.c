@@ -250,7 +250,11 @@ int slp_box_auth_check(slp_box_auth *a, slp_box_call *c, const slp_box_request *
                         "Authorization.");
   }
   if (check_times(c, &k, date)) return -1;
-  const char *service = c->service == SLP_BOX_KINESIS ? "kinesis" : "dynamodb";
+  static const char *const services[] = {[SLP_BOX_KINESIS] = "kinesis",
+                                         [SLP_BOX_DYNAMODB] = "dynamodb",
+                                         [SLP_BOX_CHANGES] = "dynamodb",
+                                         [SLP_BOX_CLOUDWATCH] = "monitoring"};
+  const char *service = services[c->service];
   if (!slp_str_is(k.service, service)) {
     return slp_box_fail(c, "InvalidSignatureException",
                         "Credential should be scoped to correct service: '%s'.", service);

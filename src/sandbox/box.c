@@ -7,6 +7,7 @@
 #include "codec/crc32.h"
 #include "codec/json.h"
 #include "codec/utf8.h"
+#include "sandbox/cloudwatch.h"
 #include "sandbox/ddb.h"
 
 #define TYPE_JSON "application/x-amz-json-1.1"
@@ -95,6 +96,7 @@ slp_box *slp_box_new(slp_mem *mem, const sloop_sandbox_opts_t *o, uint64_t seed)
   slp_list_init(&box->faults);
   slp_box_tree_init(&box->tree, mem);
   slp_buf_init(&box->scratch, mem, 16u << 20);
+  slp_buf_init(&box->unpacked, mem, 16u << 20);
   if (!set_up(box, o)) return box;
   slp_box_free(box);
   return NULL;
@@ -114,6 +116,7 @@ void slp_box_free(slp_box *box) {
   slp_digest_free(box->marker);
   slp_box_tree_free(&box->tree);
   slp_buf_free(&box->scratch);
+  slp_buf_free(&box->unpacked);
   free_text(mem, box->o.address);
   free_text(mem, box->o.access_key);
   free_text(mem, box->o.secret_key);
@@ -181,7 +184,8 @@ static int wire_of(slp_str type) {
 static slp_box_service service_of(slp_str target, slp_str *ret_operation) {
   static const char *const prefixes[] = {[SLP_BOX_KINESIS] = "Kinesis_20131202.",
                                          [SLP_BOX_DYNAMODB] = "DynamoDB_20120810.",
-                                         [SLP_BOX_CHANGES] = "DynamoDBStreams_20120810."};
+                                         [SLP_BOX_CHANGES] = "DynamoDBStreams_20120810.",
+                                         [SLP_BOX_CLOUDWATCH] = "GraniteServiceVersion20100801."};
   for (size_t i = 0; i < SLP_COUNT(prefixes); i++) {
     size_t n = strlen(prefixes[i]);
     if (target.n <= n || memcmp(target.p, prefixes[i], n) != 0) continue;
@@ -272,6 +276,7 @@ static const char *error_prefix(const slp_box_call *c) {
       {"ThrottlingException", "com.amazon.coral.availability#"},
   };
   if (c->service == SLP_BOX_KINESIS) return "";
+  if (c->service == SLP_BOX_CLOUDWATCH) return "com.amazonaws.cloudwatch.v2010_08_01#";
   for (size_t i = 0; i < SLP_COUNT(families); i++) {
     if (strcmp(families[i].error, c->error) == 0) return families[i].prefix;
   }
@@ -327,8 +332,12 @@ static void count(slp_box *box, uint32_t number, const slp_box_request *rq, cons
   }
 }
 
-void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp_box_answer *answer) {
+void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *received, slp_box_answer *answer) {
   uint32_t number = SLP_BOX_OPERATIONS;
+  slp_box_request common;
+  slp_metrics_form form;
+  int unreadable = slp_metrics_request(box, received, &common, &form);
+  const slp_box_request *rq = &common;
   int wire = wire_of(rq->content_type);
   slp_box_call c = {.box = box, .now_ms = now_ms, .in = &box->tree, .operation = "?"};
   const slp_box_operation *op = NULL;
@@ -337,7 +346,7 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp
   answer->status = 200;
   answer->content_type = wire == SLP_WIRE_CBOR ? TYPE_CBOR : TYPE_JSON;
   answer->has_crc32 = answer->bad_crc32 = 0;
-  answer->content_encoding = NULL;
+  answer->content_encoding = answer->protocol = NULL;
   answer->error_type[0] = 0;
   answer->delay_ms = 0;
   answer->drop = 0;
@@ -350,10 +359,13 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp
     slp_box_fail(&c, "UnknownOperationException", "Only POST / with %s or %s is served.", TYPE_JSON,
                  TYPE_CBOR);
     c.error_status = 404;
-  } else if (!box->auth || !slp_box_auth_check(box->auth, &c, rq)) {
-    op = operation_of(&c, rq->target, name, &number);
+  } else if (!box->auth || !slp_box_auth_check(box->auth, &c, received)) {
+    if (unreadable)
+      slp_box_fail(&c, "SerializationException", "The request's body could not be read.");
+    else
+      op = operation_of(&c, rq->target, name, &number);
   }
-  if (c.service != SLP_BOX_KINESIS) { /* these two speak JSON only */
+  if (c.service == SLP_BOX_DYNAMODB || c.service == SLP_BOX_CHANGES) { /* these two speak JSON only */
     if (wire == SLP_WIRE_CBOR) {
       op = NULL;
       slp_box_fail(&c, "SerializationException", "DynamoDB takes %s.", TYPE_JSON_10);
@@ -366,13 +378,14 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp
     run_operation(&c, op, rq, answer);
   }
   if (c.error) put_error(&c, answer);
+  if (c.service == SLP_BOX_CLOUDWATCH) slp_metrics_answer(&c, form, answer);
   slp_box_fault_after(&c, answer);
   slp_ddb_call_over(box);
   if (c.service == SLP_BOX_DYNAMODB) {
     answer->has_crc32 = 1;
     answer->crc32 = slp_crc32(slp_buf_str(&answer->body)) ^ (uint32_t)answer->bad_crc32;
   }
-  count(box, number, rq, answer);
+  count(box, number, received, answer);
 }
 
 /* ---- orders ------------------------------------------------------------------------------------------ */
@@ -480,6 +493,7 @@ int slp_box_stats_json(const slp_box *box, slp_buf *to) {
   slp_out_put_i64(&o, "bytes_out", (int64_t)box->stats.bytes_out);
   slp_out_put_i64(&o, "records_in", (int64_t)box->stats.records_in);
   slp_out_put_i64(&o, "records_out", (int64_t)box->stats.records_out);
+  slp_out_put_i64(&o, "metric_data", (int64_t)box->metric_data);
   slp_out_put_i64(&o, "faults_used", (int64_t)box->stats.faults_used);
   slp_out_put_i64(&o, "shard_reads_per_second_max", (int64_t)busiest);
   slp_out_put_i64(&o, "change_shard_reads_per_second_max", (int64_t)slp_changes_asked_max(box));

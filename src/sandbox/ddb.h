@@ -236,6 +236,8 @@ typedef struct slp_index {
   slp_bucket reads, writes;
 } slp_index;
 
+typedef struct slp_table_tag slp_table_tag; /* ddb_extras.c */
+
 #define SLP_DDB_INDEXES 26 /* the table's own, 20 global, 5 local */
 struct slp_table {
   slp_list link; /* of ddb->tables, by name */
@@ -250,7 +252,11 @@ struct slp_table {
   uint8_t stream_on;
   char view_type[24];   /* of its stream; "" */
   slp_changes *changes; /* NULL: there never was a stream */
-  char *ttl_name;       /* NULL: off */
+  slp_table_tag *tags;  /* owned */
+  uint32_t tags_n;
+  uint8_t recovery_days;
+  int64_t recovery_from_ms; /* 0: no point in time recovery */
+  char *ttl_name;           /* NULL: off */
   int64_t ttl_swept_ms;
   int64_t stale_ms; /* eventually consistent reads see the state up to so long ago */
   slp_row **rows;   /* by place, hash key, sort key */
@@ -306,6 +312,15 @@ int slp_table_op_describe(slp_box_call *c);
 int slp_table_op_list(slp_box_call *c);
 int slp_table_op_ttl(slp_box_call *c);
 int slp_table_op_describe_ttl(slp_box_call *c);
+
+/* ddb_extras.c: tags and continuous backups. */
+int slp_table_tags_read(slp_box_call *c, slp_table *t); /* the request's Tags */
+void slp_table_tags_free(slp_box *box, slp_table *t);
+int slp_table_op_tag(slp_box_call *c);
+int slp_table_op_untag(slp_box_call *c);
+int slp_table_op_list_tags(slp_box_call *c);
+int slp_table_op_backups(slp_box_call *c);
+int slp_table_op_describe_backups(slp_box_call *c);
 
 /* ddb_rows.c: what a table holds. */
 /* Reads the "Key" of a request: exactly the parts of the table's key. Fails the call: -1. */

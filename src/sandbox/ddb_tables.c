@@ -19,6 +19,7 @@ void slp_table_free(slp_box *box, slp_table *t) {
   slp_list_remove(&t->link);
   slp_rows_free(box, t);
   for (uint32_t i = 0; i < SLP_DDB_INDEXES; i++) slp_index_free(box, &t->index[i]);
+  slp_table_tags_free(box, t);
   slp_free(box->mem, t->ttl_name);
   slp_free(box->mem, t->name);
   slp_free(box->mem, t);
@@ -183,6 +184,7 @@ int slp_table_op_create(slp_box_call *c) {
     r = slp_schema_read(c, t);
   else
     slp_box_no_memory(c);
+  if (!r) r = slp_table_tags_read(c, t);
   if (!r) r = read_stream(c, &on, &view);
   if (r >= 0 && on && slp_changes_enable(c->box, t, c->now_ms, view)) r = slp_box_no_memory(c);
   if (r < 0 || !t->name) {

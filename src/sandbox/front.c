@@ -23,7 +23,7 @@ static slp_str header_of(void *arg, const char *name) {
 }
 
 static void send_answer(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
-  slp_http_header headers[5];
+  slp_http_header headers[6];
   char crc32[16];
   size_t n = 0;
   if (answer->drop) {
@@ -36,6 +36,9 @@ static void send_answer(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answ
   }
   if (answer->content_encoding) {
     headers[n++] = (slp_http_header){SLP_STR("Content-Encoding"), slp_str_of(answer->content_encoding)};
+  }
+  if (answer->protocol) {
+    headers[n++] = (slp_http_header){SLP_STR("smithy-protocol"), slp_str_of(answer->protocol)};
   }
   if (answer->error_type[0]) {
     headers[n++] = (slp_http_header){SLP_STR("x-amzn-ErrorType"), slp_str_of(answer->error_type)};

@@ -199,8 +199,8 @@ typedef struct listing {
   uint32_t from; /* index */
 } listing;
 
-/* The first shards belong to the stream from its own start: CreateStream is answered before they are made, and
- * no time a listing may name comes before it. */
+/* The first shards belong to the stream from its own start: CreateStream is answered before they are made,
+ * and no time a listing may name comes before it. */
 static int64_t starts_ms(const slp_box_shard *sh) {
   return sh->parent < 0 ? sh->stream->created_ms : sh->created_ms;
 }

@@ -149,8 +149,8 @@ typedef struct slp_fault {
 } slp_fault;
 
 /* ---- the model -------------------------------------------------------------------------------- */
-/* The three services a request may ask, told apart by the prefix of its target. */
-typedef enum { SLP_BOX_KINESIS, SLP_BOX_DYNAMODB, SLP_BOX_CHANGES } slp_box_service;
+/* The services a request may ask, told apart by the prefix of its target. */
+typedef enum { SLP_BOX_KINESIS, SLP_BOX_DYNAMODB, SLP_BOX_CHANGES, SLP_BOX_CLOUDWATCH } slp_box_service;
 #define SLP_BOX_OPERATIONS 48
 typedef struct slp_box_use {
   uint64_t calls, errors, bytes_in, bytes_out;
@@ -172,6 +172,8 @@ struct slp_box {
   slp_box_auth *auth; /* NULL: requests are not checked */
   slp_box_tree tree;  /* of the request at hand */
   slp_buf scratch;
+  slp_buf unpacked;     /* a request to CloudWatch in the common form */
+  uint64_t metric_data; /* taken by PutMetricData */
   sloop_sandbox_stats_t stats;
   slp_box_use use[SLP_BOX_OPERATIONS + 1]; /* the last is for all other requests */
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "sandbox/cloudwatch.h"
 #include "sandbox/ddb.h"
 
 typedef enum { R_TEXT, R_INT, R_BLOB, R_TIME, R_MAP, R_LIST, R_BOOL } rule_kind;
@@ -129,6 +130,15 @@ static const slp_box_rule update_table_rules[] = {OF_TABLE, ENUM("BillingMode", 
                                                   BOOL("DeletionProtectionEnabled")};
 static const slp_box_rule table_rules[] = {OF_TABLE};
 static const slp_box_rule tables_rules[] = {TABLE("ExclusiveStartTableName", 0), INT("Limit", 0, 1, 100)};
+#define OF_RESOURCE \
+  { "ResourceArn", R_TEXT, 1, P_NONE, 1, 1283, NULL, NULL, 0 }
+static const slp_box_rule tag_rules[] = {OF_RESOURCE, LIST("Tags", 1)};
+static const slp_box_rule untag_rules[] = {OF_RESOURCE, LIST("TagKeys", 1)};
+static const slp_box_rule tags_rules[] = {OF_RESOURCE};
+static const slp_box_rule recovery_rules[] = {BOOL("PointInTimeRecoveryEnabled")};
+static const slp_box_rule backups_rules[] = {OF_TABLE,
+                                             {"PointInTimeRecoverySpecification", R_MAP, 1, P_NONE, 0, 0,
+                                              NULL, recovery_rules, SLP_COUNT(recovery_rules)}};
 static const slp_box_rule ttl_rules[] = {OF_TABLE, ANY_MAP("TimeToLiveSpecification", 1)};
 #define WRITE                                                                                \
   OF_TABLE, ENUM("ReturnValues", 0, returns), ENUM("ReturnConsumedCapacity", 0, capacities), \
@@ -181,6 +191,8 @@ static const slp_box_rule change_get_rules[] = {TEXT("ShardIterator", 1, P_NONE,
   { SLP_BOX_KINESIS, name, name, run, rules, SLP_COUNT(rules) }
 #define OF_TABLES(name, run, rules) \
   { SLP_BOX_DYNAMODB, name, name, run, rules, SLP_COUNT(rules) }
+#define OF_METRICS(name, run) \
+  { SLP_BOX_CLOUDWATCH, name, name, run, NULL, 0 }
 #define OF_CHANGES(name, run, rules) \
   { SLP_BOX_CHANGES, name, "DynamoDBStreams." name, run, rules, SLP_COUNT(rules) }
 static const slp_box_operation operations[] = {
@@ -216,6 +228,12 @@ static const slp_box_operation operations[] = {
     OF_TABLES("ListTables", slp_table_op_list, tables_rules),
     OF_TABLES("UpdateTimeToLive", slp_table_op_ttl, ttl_rules),
     OF_TABLES("DescribeTimeToLive", slp_table_op_describe_ttl, table_rules),
+    OF_TABLES("TagResource", slp_table_op_tag, tag_rules),
+    OF_TABLES("UntagResource", slp_table_op_untag, untag_rules),
+    OF_TABLES("ListTagsOfResource", slp_table_op_list_tags, tags_rules),
+    OF_TABLES("UpdateContinuousBackups", slp_table_op_backups, backups_rules),
+    OF_TABLES("DescribeContinuousBackups", slp_table_op_describe_backups, table_rules),
+    OF_METRICS("PutMetricData", slp_metrics_op_put), /* its rules are its own */
     OF_CHANGES("GetRecords", slp_changes_op_get, change_get_rules),
     OF_CHANGES("GetShardIterator", slp_changes_op_iterator, change_iterator_rules),
     OF_CHANGES("DescribeStream", slp_changes_op_describe, change_describe_rules),

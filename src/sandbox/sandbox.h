@@ -28,6 +28,7 @@ typedef struct slp_box_answer {
   int status;
   const char *content_type;     /* NULL: none */
   const char *content_encoding; /* NULL: none */
+  const char *protocol;         /* the header smithy-protocol; NULL: none */
   slp_buf body;                 /* owned by the caller: init before, free after */
   char request_id[40];
   char error_type[80]; /* x-amzn-errortype, or "" */
@@ -40,7 +41,7 @@ typedef struct slp_box_answer {
 } slp_box_answer;
 
 /* now_ms: Unix time of the service. */
-void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *rq, slp_box_answer *answer);
+void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *received, slp_box_answer *answer);
 
 /* The functions of sloop_sandbox.h, with the time as an argument. */
 int slp_box_stream(slp_box *box, int64_t now_ms, const char *name, uint32_t shards);

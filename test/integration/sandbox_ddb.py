@@ -557,6 +557,45 @@ def stale_reads():
         expect(get(False) == 29, "and again none is stale")
 
 
+def tags():
+    with box_and_client() as box:
+        client = box.client(service="dynamodb")
+        arn = table(client, Tags=[{"Key": "a", "Value": "1"}, {"Key": "b", "Value": ""}])["TableArn"]
+        listed = lambda: {t["Key"]: t["Value"] for t in client.list_tags_of_resource(ResourceArn=arn)["Tags"]}
+        expect(listed() == {"a": "1", "b": ""}, listed())
+        client.tag_resource(ResourceArn=arn, Tags=[{"Key": "a", "Value": "2"}, {"Key": "ü", "Value": "3"}])
+        client.untag_resource(ResourceArn=arn, TagKeys=["b", "never there"])
+        expect(listed() == {"a": "2", "ü": "3"}, listed())
+        refused("ResourceNotFoundException", client.list_tags_of_resource, ResourceArn=arn + "x")
+        refused("ValidationException", client.tag_resource, ResourceArn=arn,
+                Tags=[{"Key": f"k{i}", "Value": ""} for i in range(49)])
+        refused("ValidationException", client.tag_resource, ResourceArn=arn, Tags=[{"Key": "k", "Value": "v" * 257}])
+
+
+def continuous_backups():
+    with Box("change_ms=300") as box:
+        client = box.client(service="dynamodb")
+        table(client)
+        refused("TableNotFoundException", client.describe_continuous_backups, TableName="tab")
+        client.get_waiter("table_exists").wait(TableName="tab", WaiterConfig={"Delay": 1})
+        told = client.describe_continuous_backups(TableName="tab")["ContinuousBackupsDescription"]
+        expect(told == {"ContinuousBackupsStatus": "ENABLED",
+                        "PointInTimeRecoveryDescription": {"PointInTimeRecoveryStatus": "DISABLED"}}, told)
+        on = {"PointInTimeRecoveryEnabled": True}
+        client.update_continuous_backups(TableName="tab", PointInTimeRecoverySpecification=on)
+        told = client.describe_continuous_backups(TableName="tab")["ContinuousBackupsDescription"]
+        recovery = told["PointInTimeRecoveryDescription"]
+        expect(recovery["PointInTimeRecoveryStatus"] == "ENABLED" and recovery["RecoveryPeriodInDays"] == 35 and
+               recovery["EarliestRestorableDateTime"] <= recovery["LatestRestorableDateTime"], told)
+        client.update_continuous_backups(TableName="tab", PointInTimeRecoverySpecification={**on, "RecoveryPeriodInDays": 7})
+        refused("ValidationException", client.update_continuous_backups, TableName="tab",
+                PointInTimeRecoverySpecification={**on, "RecoveryPeriodInDays": 36})
+        off = client.update_continuous_backups(TableName="tab", PointInTimeRecoverySpecification={
+            "PointInTimeRecoveryEnabled": False})["ContinuousBackupsDescription"]
+        expect(off["PointInTimeRecoveryDescription"] == {"PointInTimeRecoveryStatus": "DISABLED"}, off)
+        refused("TableNotFoundException", client.describe_continuous_backups, TableName="none")
+
+
 def exact_sums():
     """A counter of 38 digits, against decimal."""
     with box_and_client() as box:
@@ -576,6 +615,6 @@ if __name__ == "__main__":
     tests = harness.Tests()
     for test in (life_of_a_table, names_of_tables_in_pages, definitions_are_checked, bytes_of_answers, signatures,
                  values_go_round, refusals_of_expressions, conditions_and_what_they_show, capacity, throttling, pages,
-                 refusals_of_queries, batches, transactions, time_to_live, stale_reads, exact_sums):
+                 refusals_of_queries, batches, transactions, time_to_live, stale_reads, tags, continuous_backups, exact_sums):
         tests.run(test.__name__.replace("_", " "), test)
     tests.end()
