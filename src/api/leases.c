@@ -99,20 +99,21 @@ static slp_str kcl_stream(const slp_src_describe *d, slp_str generation, char te
 }
 
 /* KCL 3 may have tables beside that of the leases, named by the application. */
-static int name_tables_beside(const sloop_t *s, const slp_lease_place *place, slp_schema *schema) {
+static int name_tables_beside(const sloop_opts_t *o, const slp_lease_place *place, slp_schema *schema) {
   char coordinator[300], metrics[300];
   if (place->layout != SLP_LAYOUT_KCL || place->store != SLP_LEASES_DYNAMODB) return 0;
-  snprintf(coordinator, sizeof coordinator, "%.255s-CoordinatorState", s->o.app);
-  snprintf(metrics, sizeof metrics, "%.255s-WorkerMetricStats", s->o.app);
+  snprintf(coordinator, sizeof coordinator, "%.255s-CoordinatorState", o->app);
+  snprintf(metrics, sizeof metrics, "%.255s-WorkerMetricStats", o->app);
   return slp_schema_kcl_beside(schema, coordinator, metrics);
 }
 
-static slp_schema *layout_of(const sloop_t *s, const slp_lease_place *place, const slp_src_describe *d) {
+static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_lease_place *place,
+                             int several, const slp_src_describe *d) {
   char text[32], key[400];
   slp_str generation = generation_of(d, text), none = {NULL, 0};
   if (place->layout == SLP_LAYOUT_SLOOP)
-    return slp_schema_sloop(s->mem, slp_str_of(s->o.app), slp_str_of(d->name), generation);
-  slp_str stream = s->family->several ? kcl_stream(d, generation, key) : none;
+    return slp_schema_sloop(s->mem, slp_str_of(o->app), slp_str_of(d->name), generation);
+  slp_str stream = several ? kcl_stream(d, generation, key) : none;
   return slp_schema_kcl(s->mem, stream, s->o.start.kind == SLOOP_AT_TIME ? s->o.start.at_ms : 0);
 }
 
@@ -149,24 +150,24 @@ static int store_of(sloop_t *s, const slp_lease_place *place, slp_schema *schema
 }
 
 /* Rows of KCL do not name their application, so an application has a table of its own in every store. */
-static const char *table_of(const sloop_t *s, const slp_lease_place *place) {
+static const char *table_of(const sloop_opts_t *o, const slp_lease_place *place) {
   if (place->store == SLP_LEASES_DYNAMODB) return place->name;
-  return place->layout == SLP_LAYOUT_KCL ? s->o.app : "leases";
+  return place->layout == SLP_LAYOUT_KCL ? o->app : "leases";
 }
 
-int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
-                    slp_fail *f) {
+int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp_src_describe *d,
+                       slp_store **ret_store, slp_schema **ret_schema, slp_fail *f) {
   slp_lease_place place;
   char why[160] = "";
   *ret_store = NULL;
   *ret_schema = NULL;
-  int r = slp_lease_place_read(&s->o, &place, why);
+  int r = slp_lease_place_read(o, &place, why);
   if (r) return slp_fail_set(f, SLP_REFUSED, r, "%s", why);
-  slp_schema *schema = layout_of(s, &place, d);
+  slp_schema *schema = layout_of(s, o, &place, several, d);
   if (!schema) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the leases");
   slp_table_spec spec;
-  schema->table(schema, table_of(s, &place), &spec);
-  r = name_tables_beside(s, &place, schema);
+  schema->table(schema, table_of(o, &place), &spec);
+  r = name_tables_beside(o, &place, schema);
   if (!r) r = store_of(s, &place, schema, &spec, ret_store);
   if (r) {
     schema->free(schema);
@@ -174,6 +175,11 @@ int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store
   }
   *ret_schema = schema;
   return 0;
+}
+
+int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
+                    slp_fail *f) {
+  return slp_leases_open_at(s, &s->o, s->family->several, d, ret_store, ret_schema, f);
 }
 
 static int open_for(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
@@ -210,7 +216,7 @@ int slp_leases_wire(sloop_t *s) {
   slp_lease_place place;
   char why[160];
   if (slp_lease_place_read(&s->o, &place, why) == 0 && place.layout == SLP_LAYOUT_KCL) {
-    o.name = slp_common_name_of(&s->family->names, s->family->mem, slp_str_of(table_of(s, &place)),
+    o.name = slp_common_name_of(&s->family->names, s->family->mem, slp_str_of(table_of(&s->o, &place)),
                                 slp_str_of(s->o.worker));
     if (!o.name) return SLP_ENOMEM;
   }

@@ -20,6 +20,9 @@ int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[1
  * Does no I/O. 0, or f says why not. */
 int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
                     slp_fail *f);
+/* The same with the app, store and schema of o. several: the application reads several streams. */
+int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp_src_describe *d,
+                       slp_store **ret_store, slp_schema **ret_schema, slp_fail *f);
 /* Gives s's consumer its leases. SLP_ENOMEM. */
 int slp_leases_wire(sloop_t *s);
 

@@ -199,55 +199,17 @@ static void start_all_at_time(slp_consumer *c, int64_t at_ms) {
 
 /* ---- at a token -------------------------------------------------------------------------------------- */
 
-static slp_str name_in(slp_str arn) {
-  size_t at = arn.n;
-  while (at > 0 && arn.p[at - 1] != '/') at--;
-  return (slp_str){arn.p + at, arn.n - at};
-}
-
-static int is_arn(slp_str s) { return s.n > 4 && memcmp(s.p, "arn:", 4) == 0; }
-
-/* An ARN of DynamoDB Streams up to its label, which is made anew each time the stream is enabled. */
-static slp_str table_in(slp_str arn) {
-  for (size_t i = 0; i + 8 <= arn.n; i++) {
-    if (memcmp(arn.p + i, "/stream/", 8) == 0) return (slp_str){arn.p, i};
-  }
-  return (slp_str){NULL, 0};
-}
-
 static int check_stream(const slp_consumer *c, slp_str theirs, slp_fail *f) {
   slp_str ours = slp_str_of(c->arn ? c->arn : c->stream);
-  if (slp_str_eq(ours, theirs)) return 0;
-  /* Where the service gives no ARN there is only the name to go by. */
-  if (is_arn(ours) != is_arn(theirs) && slp_str_eq(name_in(ours), name_in(theirs))) return 0;
-  slp_str table = table_in(ours);
-  if (table.p && slp_str_eq(table, table_in(theirs)))
+  int is = slp_token_is_of(ours, theirs);
+  if (is > 0) return 0;
+  if (is < 0)
     return slp_fail_set(
         f, SLP_REFUSED, SLOOP_ETOKEN,
         "token: it belongs to an older stream of this table, %.*s; open that ARN to read it on",
         (int)slp_min_u64(theirs.n, 160), theirs.p);
   return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN, "token: it belongs to %.*s, and this is %.*s",
                       (int)slp_min_u64(theirs.n, 130), theirs.p, (int)slp_min_u64(ours.n, 130), ours.p);
-}
-
-static slp_token_shard *parent_in(const slp_token *t, const slp_token_shard *s) {
-  return s->parent.p ? slp_token_find(t, s->parent) : NULL;
-}
-
-/* Who of the token is to be read: the active and what descends from them. The others are there to show where
- * they come from. */
-static void mark_readable(slp_token *t) {
-  for (size_t i = 0; i < t->shards_n; i++) t->shards[i].judged = t->shards[i].reads = t->shards[i].active;
-  for (size_t i = 0; i < t->shards_n; i++) {
-    slp_token_shard *s = &t->shards[i], *up = s;
-    /* A text may say anything: parents that go in a circle are nobody's children. */
-    for (size_t n = 0; up && !up->judged && n < t->shards_n; n++) up = parent_in(t, up);
-    uint8_t reads = up && up->reads;
-    for (; s && !s->judged; s = parent_in(t, s)) {
-      s->judged = 1;
-      s->reads = reads;
-    }
-  }
 }
 
 static void start_from(slp_shard *s, const slp_token_shard *t) {
@@ -343,7 +305,7 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
   slp_shard *s;
   int r = check_stream(c, t->stream, f);
   if (r) return r;
-  mark_readable(t);
+  slp_token_mark_readable(t);
   while ((s = slp_map_each(&c->shards, &at))) {
     const slp_token_shard *ts = slp_token_find(t, s->id);
     if (ts && ts->reads) {

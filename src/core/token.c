@@ -269,6 +269,50 @@ slp_token_shard *slp_token_find(const slp_token *t, slp_str id) {
   return number ? &t->shards[number - 1] : NULL;
 }
 
+/* ---- meaning ----------------------------------------------------------------------------------------- */
+
+static slp_token_shard *parent_in(const slp_token *t, const slp_token_shard *s) {
+  return s->parent.p ? slp_token_find(t, s->parent) : NULL;
+}
+
+void slp_token_mark_readable(slp_token *t) {
+  for (size_t i = 0; i < t->shards_n; i++) t->shards[i].judged = t->shards[i].reads = t->shards[i].active;
+  for (size_t i = 0; i < t->shards_n; i++) {
+    slp_token_shard *s = &t->shards[i], *up = s;
+    /* A text may say anything: parents that go in a circle are nobody's children. */
+    for (size_t n = 0; up && !up->judged && n < t->shards_n; n++) up = parent_in(t, up);
+    uint8_t reads = up && up->reads;
+    for (; s && !s->judged; s = parent_in(t, s)) {
+      s->judged = 1;
+      s->reads = reads;
+    }
+  }
+}
+
+static slp_str name_in(slp_str arn) {
+  size_t at = arn.n;
+  while (at > 0 && arn.p[at - 1] != '/') at--;
+  return (slp_str){arn.p + at, arn.n - at};
+}
+
+static int is_arn(slp_str s) { return s.n > 4 && memcmp(s.p, "arn:", 4) == 0; }
+
+/* An ARN of DynamoDB Streams up to its label, which is made anew each time the stream is enabled. */
+static slp_str table_in(slp_str arn) {
+  for (size_t i = 0; i + 8 <= arn.n; i++) {
+    if (memcmp(arn.p + i, "/stream/", 8) == 0) return (slp_str){arn.p, i};
+  }
+  return (slp_str){NULL, 0};
+}
+
+int slp_token_is_of(slp_str ours, slp_str theirs) {
+  slp_str table = table_in(ours);
+  if (slp_str_eq(ours, theirs)) return 1;
+  /* Where the service gives no ARN there is only the name to go by. */
+  if (is_arn(ours) != is_arn(theirs) && slp_str_eq(name_in(ours), name_in(theirs))) return 1;
+  return table.p && slp_str_eq(table, table_in(theirs)) ? -1 : 0;
+}
+
 /* ---- writing ----------------------------------------------------------------------------------------- */
 
 static const char *name_of(slp_position_kind kind) {

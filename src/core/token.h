@@ -24,8 +24,8 @@ typedef struct slp_token_shard {
   slp_position from;     /* OLDEST, LATEST, AT or AFTER */
   int64_t not_before_ms; /* INT64_MIN: not given */
   uint8_t active;
-  uint8_t reads;  /* start.c's: active, or descends from one that is */
-  uint8_t judged; /* start.c's: that is known */
+  uint8_t reads; /* after slp_token_mark_readable: active, or descends from one that is */
+  uint8_t judged;
 } slp_token_shard;
 
 typedef struct slp_token {
@@ -44,6 +44,12 @@ typedef struct slp_token {
 int slp_token_read(slp_token **ret, slp_mem *mem, slp_str text, char why[160]);
 void slp_token_free(slp_token *t);                               /* NULL is fine */
 slp_token_shard *slp_token_find(const slp_token *t, slp_str id); /* NULL: not in it */
+/* Which of its shards are to be read: the active and what descends from them. The others are there to show
+ * where they come from. */
+void slp_token_mark_readable(slp_token *t);
+/* Whether `theirs`, as a token has it, is our stream, by name or ARN: 1; -1: an older stream of the same
+ * table; 0. */
+int slp_token_is_of(slp_str ours, slp_str theirs);
 /* SLP_ENOMEM, SLP_ELIMIT; SLP_EBADDATA: an id is no text. */
 int slp_token_write(slp_buf *to, slp_str stream, const slp_token_shard *shards, size_t n);
 
