@@ -5,7 +5,7 @@
 #include "api/leases.h"
 #include "api/metrics.h"
 
-#include "core/seek.h"
+#include "core/start.h"
 #include "source/ddb_poll.h"
 #include "source/kinesis_poll.h"
 #include "source/name.h"

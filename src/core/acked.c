@@ -17,8 +17,7 @@ static slp_buffered *first_unfinished(const slp_shard *s) {
   return NULL;
 }
 
-/* The record in front of the first one of the page that is not acknowledged. */
-static void mark_of(const slp_buffered *buffered, slp_mark *ret) {
+void slp_acked_mark(const slp_buffered *buffered, slp_mark *ret) {
   uint32_t i = 0;
   while (i < buffered->n && buffered->bits[i / 8] == 0xff) i += 8;
   while (i < buffered->n && (buffered->bits[i / 8] >> (i % 8) & 1)) i++;
@@ -32,40 +31,11 @@ static void mark_of(const slp_buffered *buffered, slp_mark *ret) {
 int slp_acked_prefix(const slp_shard *s, slp_mark *ret) {
   const slp_buffered *buffered = first_unfinished(s);
   if (buffered) {
-    mark_of(buffered, ret);
+    slp_acked_mark(buffered, ret);
   } else if (slp_has_taken(&s->at)) {
     *ret = s->at.last;
   } else {
     ret->seq_n = 0;
   }
   return ret->seq_n > 0;
-}
-
-/* The mark is all that is left of it. */
-static void strip(slp_buffered *buffered) {
-  if (!buffered->page) return;
-  mark_of(buffered, &buffered->prev);
-  uint64_t stays = slp_alloc_size(buffered);
-  slp_budget_settle(&buffered->engine->budget, buffered->charged, stays);
-  buffered->charged = stays;
-  slp_engine_page_back(buffered->engine, buffered->page);
-  buffered->page = NULL;
-}
-
-void slp_acked_drop(slp_shard *s) {
-  int bounded = 0;
-  slp_list *it = s->queue.pages.next;
-  while (it != &s->queue.pages) {
-    slp_buffered *buffered = buffered_of(it);
-    it = it->next;
-    if (SLP_MUTANT(out_is_bound_enough) && buffered->dropped && buffered->out && buffered->unacked)
-      bounded = 1;
-    if (!buffered->dropped || buffered->out) continue;
-    if (buffered->unacked && !bounded) {
-      strip(buffered);
-      bounded = 1;
-    } else {
-      slp_queue_free(buffered);
-    }
-  }
 }

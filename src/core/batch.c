@@ -4,9 +4,9 @@
 #include "core/core.h"
 
 slp_batch *slp_batch_new(slp_engine *e) {
-  slp_batch *b = e->spare_batch;
+  slp_batch *b = e->batches.spare;
   if (b) {
-    e->spare_batch = NULL;
+    e->batches.spare = NULL;
     return b;
   }
   b = SLP_NEW(e->mem, slp_batch);
@@ -27,7 +27,7 @@ void slp_batch_free(slp_batch *b) {
 
 void slp_batch_recycle(slp_batch *b) {
   slp_engine *e = b->engine;
-  if (!e || e->spare_batch) {
+  if (!e || e->batches.spare) {
     slp_batch_free(b);
     return;
   }
@@ -37,7 +37,7 @@ void slp_batch_recycle(slp_batch *b) {
   b->out = b->dead = 0;
   b->payload_bytes = 0;
   if (b->acked) memset(b->acked, 0, (b->cap + 7) / 8);
-  e->spare_batch = b;
+  e->batches.spare = b;
 }
 
 static int grow(slp_batch *b, uint32_t max) {
@@ -119,10 +119,10 @@ static void hand_out(slp_batch *b) {
   b->out = 1;
   b->charged = b->cap * (sizeof *b->recs + sizeof *b->items);
   slp_budget_force(&e->budget, b->charged);
-  slp_list_add_last(&e->batches, &b->link);
-  e->batches_out++;
+  slp_list_add_last(&e->batches.out, &b->link);
+  e->batches.out_n++;
   c->sum.batches_out++;
-  if (b->shard) b->shard->queue.batches_out++;
+  if (b->shard) b->shard->batches.out_n++;
   c->tip_told = 0;
 }
 
@@ -154,9 +154,40 @@ static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
     slp_buffered *buffered = b->items[i].buffered;
     slp_shard *s = buffered->shard;
     if (i < acked) slp_queue_ack(buffered, b->items[i].i);
-    slp_queue_return(buffered, b->items[i].i);
-    if (s && !slp_list_linked(&s->queue.touched_link)) slp_list_add_last(touched, &s->queue.touched_link);
+    if (slp_queue_return(buffered, b->items[i].i)) slp_order_come_back(s);
+    if (s && !slp_list_linked(&s->batches.touched_link)) slp_list_add_last(touched, &s->batches.touched_link);
   }
+}
+
+/* Without its record nothing behind it may be handed out: the order, and the acknowledged prefix, end here.
+ */
+static void give_up(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  slp_fail f = {0};
+  if (slp_reading_state(s) == SLP_READER_GONE || s->lease.drain) return;
+  slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
+               c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
+               : c->leases                        ? "the shard goes to another worker"
+                                                  : "the shard is not read any further");
+  if (c->leases) {
+    slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
+    c->leases->ops->hopeless(c->leases, s, c->o->on_retry == SLOOP_RETRY_PARK);
+  } else {
+    slp_reader_give_up(s, &f);
+  }
+}
+
+/* After all records of the batch. */
+static void settle(slp_shard *s) {
+  slp_leases *l = s->consumer->leases;
+  int acked;
+  if (slp_queue_came_back(s, &acked)) give_up(s);
+  slp_queue_settle(s);
+  if (slp_queue_all_acked(s)) slp_reader_told_end(s);
+  if (s->consumer->o->buffered_records_per_shard_max)
+    slp_reading_poke(s); /* it may have waited for just this */
+  slp_order_update(s);
+  if (l) l->ops->settled(l, s, acked);
 }
 
 void slp_batch_done(slp_batch *b, size_t acked) {
@@ -173,44 +204,53 @@ void slp_batch_done(slp_batch *b, size_t acked) {
   }
   slp_list_remove(&b->link);
   slp_budget_give(&e->budget, b->charged);
-  SLP_CHECK(e->batches_out > 0 && c->sum.batches_out > 0);
-  e->batches_out--;
+  SLP_CHECK(e->batches.out_n > 0 && c->sum.batches_out > 0);
+  e->batches.out_n--;
   c->sum.batches_out--;
-  if (b->shard) b->shard->queue.batches_out--;
+  if (b->shard) b->shard->batches.out_n--;
   slp_batch_recycle(b);
   slp_list *it;
-  while ((it = slp_list_pop(&touched))) slp_queue_settle(SLP_OWNER(it, slp_shard, queue.touched_link));
-  if (SLP_MUTANT(delivers_inside)) slp_deliver_run(&e->delivery.ev);
+  while ((it = slp_list_pop(&touched))) settle(SLP_OWNER(it, slp_shard, batches.touched_link));
+  if (SLP_MUTANT(delivers_inside)) e->deliver_ev.run(&e->deliver_ev);
   slp_deliver_soon(e);
-  slp_engine_pump(e);
+  slp_pump_soon(e);
   slp_consumer_check(c);
 }
 
 void slp_batches_forget_shard(slp_shard *s) {
-  SLP_LIST_EACH(&s->consumer->engine->batches, it) {
+  SLP_LIST_EACH(&s->consumer->engine->batches.out, it) {
     slp_batch *b = SLP_OWNER(it, slp_batch, link);
     if (b->shard == s) b->shard = NULL;
   }
 }
 
 void slp_batches_forget_shards(slp_consumer *c) {
-  SLP_LIST_EACH(&c->engine->batches, it) {
+  SLP_LIST_EACH(&c->engine->batches.out, it) {
     slp_batch *b = SLP_OWNER(it, slp_batch, link);
     if (b->consumer == c) b->shard = NULL;
   }
 }
 
 void slp_batches_orphan(slp_engine *e, slp_consumer *c) {
-  slp_list *it = e->batches.next;
-  while (it != &e->batches) {
+  slp_list *it = e->batches.out.next;
+  while (it != &e->batches.out) {
     slp_batch *b = SLP_OWNER(it, slp_batch, link);
     it = it->next;
     if (b->consumer != c) continue;
     slp_list_remove(&b->link);
     slp_budget_give(&e->budget, b->charged);
-    e->batches_out--;
+    e->batches.out_n--;
     b->consumer = NULL;
     b->engine = NULL;
     b->shard = NULL;
   }
+}
+
+uint32_t slp_batches_out(const slp_engine *e) { return e->batches.out_n; }
+uint32_t slp_batches_of(const slp_shard *s) { return s->batches.out_n; }
+void slp_batches_init(slp_engine *e) { slp_list_init(&e->batches.out); }
+
+void slp_batches_free(slp_engine *e) {
+  SLP_CHECK(slp_list_empty(&e->batches.out));
+  slp_batch_free(e->batches.spare);
 }

@@ -27,6 +27,21 @@ struct sloop_batch_s {
   uint8_t dead; /* its one record goes to on_dead_letter */
 };
 
+typedef struct slp_batches { /* of an engine */
+  slp_list out;              /* slp_batch out with the user */
+  uint32_t out_n;
+  slp_batch *spare;
+} slp_batches;
+
+typedef struct slp_shard_batches { /* of a shard */
+  uint32_t out_n;                  /* ORDER_SHARD: batches with records of it */
+  slp_list touched_link;           /* while a batch is given back: shards to settle */
+} slp_shard_batches;
+
+void slp_batches_init(slp_engine *e);
+void slp_batches_free(slp_engine *e); /* none is out */
+uint32_t slp_batches_out(const slp_engine *e);
+uint32_t slp_batches_of(const slp_shard *s); /* ORDER_SHARD */
 void slp_batch_ack(slp_batch *b, size_t index);
 void slp_batch_done(slp_batch *b, size_t acked);
 void slp_batch_free(slp_batch *b);

@@ -1,6 +1,8 @@
 /* budget.c - counting bytes. */
 #include "core/budget.h"
 
+void slp_budget_init(slp_budget *b, uint64_t max) { *b = (slp_budget){.max = max}; }
+
 void slp_budget_force(slp_budget *b, uint64_t bytes) {
   b->used += bytes;
   if (b->used > b->peak) b->peak = b->used;

@@ -15,6 +15,11 @@ typedef struct slp_budget {
 static inline uint64_t slp_budget_free(const slp_budget *b) {
   return b->used < b->max ? b->max - b->used : 0;
 }
+static inline int slp_budget_is_over(const slp_budget *b) { return b->used > b->max; }
+static inline uint64_t slp_budget_max(const slp_budget *b) { return b->max; }
+static inline uint64_t slp_budget_used(const slp_budget *b) { return b->used; }
+static inline uint64_t slp_budget_peak(const slp_budget *b) { return b->peak; }
+void slp_budget_init(slp_budget *b, uint64_t max);
 /* 1 and taken, or 0. */
 int slp_budget_try(slp_budget *b, uint64_t bytes);
 /* Taken whatever is free: for the one page that may go beyond, and for tables found larger. */

@@ -11,21 +11,7 @@
 /* Records younger than this are "at the tip": there, waiting for a silent shard costs the user latency. */
 #define YOUNG_MS 10000
 
-static slp_shard *shard_of(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, queue.node); }
-
-void slp_deliver_soon(slp_engine *e) { slp_post(e->host, &e->delivery.ev); }
-
 static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, delivery.timer)); }
-
-void slp_deliver_init(slp_engine *e) {
-  e->delivery.ev.run = slp_deliver_run;
-  e->delivery.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
-}
-
-void slp_deliver_free(slp_engine *e) {
-  slp_unpost(&e->delivery.ev);
-  slp_timer_clear(e->host, &e->delivery.timer);
-}
 
 void slp_deliver_anew(slp_engine *e) { e->delivery.any_out = 0; }
 
@@ -53,24 +39,19 @@ static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
 
 /* When the shard that holds the merge back stops counting; UINT64_MAX: it is waited for. */
 static uint64_t patience(slp_engine *e, const slp_shard *s) {
-  if (e->order_wait_ms == UINT32_MAX || e->merge.ready_n == 0) return UINT64_MAX;
-  int silent = s->reader.state == SLP_READER_FETCHING || s->reader.state == SLP_READER_LOCATING;
-  uint64_t since_us = s->reader.failing_since_us ? s->reader.failing_since_us : s->reader.sent_us;
-  if (!s->reader.failing_since_us && (!silent || slp_engine_is_stalled(s) || s->reader.is_behind))
-    return UINT64_MAX;
-  /* Being throttled is normal while a backlog is read, and its records are the earliest there are. */
-  if (s->reader.throttled && s->reader.is_behind) return UINT64_MAX;
+  if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
+  uint64_t since_us = slp_reading_silent_since_us(s);
+  if (since_us == UINT64_MAX) return UINT64_MAX;
   uint64_t until =
       slp_after_us(slp_max_u64(since_us, e->delivery.blocked_since_us), (uint64_t)e->order_wait_ms * 1000);
-  if (slp_now_us(e->host) < until) return until;
-  if (s->reader.failing_since_us && !s->reader.throttled) return until;
+  if (slp_now_us(e->host) < until || slp_reading_failing_since_us(s)) return until;
   return waiting_is_young(e, s) ? until : slp_max_u64(until, e->delivery.backlog_until_us);
 }
 
 /* The least entry is a drained shard. 1: it was set aside, look again. */
 static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   uint64_t now = slp_now_us(e->host);
-  if (e->merge.ready_n == 0) {
+  if (slp_merge_ready(&e->merge) == 0) {
     e->delivery.blocker = NULL;
     return 0;
   }
@@ -80,7 +61,7 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   }
   /* It is at its tip and would be asked again after poll_ms; but shards with a backlog wait for it, and what
    * they may buffer meanwhile is soon full. */
-  if (e->calls.behind_n) slp_reader_hurry(s);
+  if (e->behind_n) slp_reading_hurry(s);
   uint64_t until = patience(e, s);
   if (now < until) {
     look_again(e, until);
@@ -88,34 +69,14 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   }
   slp_report_log(s->consumer, SLOOP_LOG_INFO, "order: shard set aside, it holds nobody back now shard=%s",
                  s->name->shard);
-  slp_queue_set_aside(s);
+  slp_order_set_aside(s);
   e->delivery.blocker = NULL;
   return 1;
-}
-
-void slp_deliver_blocked_lift(slp_shard *s) {
-  if (!slp_queue_take_back(s)) return;
-  SLP_PROBE("deliver: who was set aside is back");
-  slp_queue_put_in_order(s);
 }
 
 static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_bytes) {
   return b->n >= e->batch_records_max ||
          (b->n && b->payload_bytes + (SLP_MUTANT(batch_one_too_many) ? 0 : next_bytes) > e->batch_bytes_max);
-}
-
-/* The order is decided by sequence numbers that were read long ago and lie in cold memory: waiting for each
- * costs more than all else of the merge. So those of records to come are touched in time. A load that nobody
- * waits for and not a prefetch, which is dropped when the address is not translated yet (seen in a virtual
- * machine). */
-#define NEAR_RECORDS 8
-static void bring_near(const slp_buffered *buffered, uint32_t i) {
-  const slp_page *page = buffered->page;
-  if (buffered->n - i <= NEAR_RECORDS) return;
-  const slp_rec *r = &page->recs[i + NEAR_RECORDS];
-  const volatile char *text = page->body.p + r->seq_at;
-  (void)text[0];
-  (void)text[r->seq_n - 1]; /* it may lie across two lines */
 }
 
 /* The latest key handed out; NULL stands for "no order across shards". */
@@ -134,11 +95,12 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   uint32_t i;
   int redelivered;
   if (!slp_queue_head(s, &buffered, &i, &redelivered)) return 1;
-  if (redelivered && s->queue.redeliver_at_us > slp_now_us(e->host) && !SLP_MUTANT(no_rest_after_give_back)) {
-    look_again(e, s->queue.redeliver_at_us);
+  if (redelivered && slp_queue_rests_until_us(s) > slp_now_us(e->host) &&
+      !SLP_MUTANT(no_rest_after_give_back)) {
+    look_again(e, slp_queue_rests_until_us(s));
     return 1;
   }
-  if (batch_full(e, b, buffered->page->recs[i].data_n)) return 1;
+  if (batch_full(e, b, slp_buffered_payload(buffered, i))) return 1;
   if (redelivered && slp_queue_is_dead(s, buffered, i)) {
     if (b->n) return 1; /* it goes alone */
     b->dead = 1;
@@ -151,10 +113,8 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   if (r) return r;
   if (in_order && !before)
     *out = (latest){key, 1}; /* of what is in the batch: others may still come before */
-  if (b->dead) s->queue.tried.dead = 0;
-  bring_near(buffered, i);
-  slp_queue_take(s, buffered, i, redelivered, &key);
-  slp_queue_put_in_order(s);
+  if (slp_queue_take(s, buffered, i, redelivered, &key)) slp_reading_poke(s);
+  slp_order_update(s);
   return b->dead;
 }
 
@@ -164,7 +124,7 @@ static int fill_by_time(slp_engine *e, slp_batch *b) {
   int r = 0;
   slp_merge_node *top;
   while (!r && (top = slp_merge_top(&e->merge))) {
-    slp_shard *s = shard_of(top);
+    slp_shard *s = slp_shard_in_order(top);
     if (!top->ready) {
       if (!wait_or_set_aside(e, s)) break;
       continue;
@@ -186,10 +146,10 @@ static int fill_by_time(slp_engine *e, slp_batch *b) {
 static slp_shard *next_ready_shard(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   SLP_LIST_EACH(&e->ready_shards, it) {
-    slp_shard *s = SLP_OWNER(it, slp_shard, queue.ready_link);
-    if (s->queue.batches_out >= e->batches_out_max) continue;
-    if (s->queue.redelivered_n && s->queue.redeliver_at_us > now) {
-      look_again(e, s->queue.redeliver_at_us);
+    slp_shard *s = slp_order_ready(it);
+    if (slp_batches_of(s) >= e->batches_out_max) continue;
+    if (slp_queue_rests_until_us(s) > now) {
+      look_again(e, slp_queue_rests_until_us(s));
       continue;
     }
     return s;
@@ -204,29 +164,26 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   b->consumer = s->consumer;
   b->shard = s;
   while (!r) r = move_head(e, b, s, NULL);
-  if (slp_list_linked(&s->queue.ready_link)) { /* to the end of the queue */
-    slp_list_remove(&s->queue.ready_link);
-    slp_list_add_last(&e->ready_shards, &s->queue.ready_link);
-  }
+  slp_order_ready_again(s);
   return r < 0 ? r : 0;
 }
 
 /* Callbacks that are due already come first: a loss is told before the records behind its gap. */
 static int somebody_is_being_told(const slp_engine *e) {
   SLP_LIST_EACH(&e->consumers, it) {
-    if ((SLP_OWNER(it, slp_consumer, link))->notices.n) return 1;
+    if (slp_report_pending(SLP_OWNER(it, slp_consumer, link))) return 1;
   }
   return 0;
 }
 
-void slp_deliver_run(slp_event *ev) {
-  slp_engine *e = SLP_OWNER(ev, slp_engine, delivery.ev);
+static void run(slp_event *ev) {
+  slp_engine *e = SLP_OWNER(ev, slp_engine, deliver_ev);
   if (somebody_is_being_told(e)) {
     slp_deliver_soon(e);
     return;
   }
   int by_time = e->order == SLOOP_ORDER_TIME;
-  if (by_time && e->batches_out >= e->batches_out_max + (SLP_MUTANT(one_batch_more) ? 1 : 0)) return;
+  if (by_time && slp_batches_out(e) >= e->batches_out_max + (SLP_MUTANT(one_batch_more) ? 1 : 0)) return;
   slp_batch *b = slp_batch_new(e);
   if (!b) {
     look_again(e, slp_after_us(slp_now_us(e->host), 100000));
@@ -241,7 +198,7 @@ void slp_deliver_run(slp_event *ev) {
   if (b->n == 0) {
     slp_batch_recycle(b);
     if (r) look_again(e, slp_after_us(slp_now_us(e->host), 100000));
-    slp_engine_pump(e); /* whoever holds us back may need to go beyond the budget */
+    slp_pump_soon(e); /* whoever holds us back may need to go beyond the budget */
     SLP_LIST_EACH(&e->consumers, it) slp_consumer_check(SLP_OWNER(it, slp_consumer, link));
     return;
   }
@@ -250,4 +207,14 @@ void slp_deliver_run(slp_event *ev) {
     slp_batch_bury(b);
   else
     slp_batch_send(b);
+}
+
+void slp_deliver_init(slp_engine *e) {
+  e->deliver_ev.run = run;
+  e->delivery.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
+}
+
+void slp_deliver_free(slp_engine *e) {
+  slp_unpost(&e->deliver_ev);
+  slp_timer_clear(e->host, &e->delivery.timer);
 }

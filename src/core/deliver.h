@@ -13,15 +13,11 @@ typedef struct slp_delivery { /* of an engine */
   uint64_t blocked_since_us;
   uint64_t backlog_until_us; /* what waits was found too old to be at the tip; look again then */
   slp_timer timer;
-  slp_event ev;
 } slp_delivery;
 
 void slp_deliver_init(slp_engine *e);
 void slp_deliver_free(slp_engine *e);
-void slp_deliver_soon(slp_engine *e);
-void slp_deliver_run(slp_event *ev);
-void slp_deliver_anew(slp_engine *e);        /* the order begins anew: nothing to come is late */
-void slp_deliver_forget(slp_shard *s);       /* the shard goes */
-void slp_deliver_blocked_lift(slp_shard *s); /* it brought something: may be set back into the order */
+void slp_deliver_anew(slp_engine *e);  /* the order begins anew: nothing to come is late */
+void slp_deliver_forget(slp_shard *s); /* the shard goes */
 
 #endif

@@ -34,3 +34,30 @@ slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t
   for (size_t i = 0; i < n; i++) all[i] = slp_desc_copy(&at, &descs[i]);
   return all;
 }
+
+slp_name *slp_name_new(slp_mem *mem, slp_str stream, slp_str shard) {
+  slp_name *name = slp_zalloc(mem, sizeof *name + stream.n + shard.n + 2);
+  if (!name) return NULL;
+  name->mem = slp_mem_hold(mem);
+  name->refs = 1;
+  name->shard = name->text;
+  name->shard_n = shard.n;
+  memcpy(name->text, shard.p, shard.n);
+  name->stream = name->text + shard.n + 1;
+  memcpy(name->text + shard.n + 1, stream.p, stream.n);
+  return name;
+}
+
+slp_name *slp_name_hold(slp_name *name) {
+  name->refs++;
+  return name;
+}
+
+void slp_name_drop(slp_name *name) {
+  if (!name) return;
+  SLP_CHECK(name->refs > 0);
+  if (--name->refs > 0) return;
+  slp_mem *mem = name->mem;
+  slp_free(mem, name);
+  slp_mem_drop(mem);
+}

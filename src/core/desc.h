@@ -1,4 +1,4 @@
-/* desc.h - descriptions of shards that outlive what they were read from. */
+/* desc.h - descriptions and names of shards that outlive what they were read from. */
 #ifndef SLP_CORE_DESC_H
 #define SLP_CORE_DESC_H
 
@@ -9,5 +9,19 @@ size_t slp_desc_bytes(const slp_shard_desc *d); /* of all its texts */
 slp_shard_desc slp_desc_copy(char **at, const slp_shard_desc *d);
 /* All of them in one block, freed with slp_free. n > 0. NULL: no memory. */
 slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t n);
+
+/* A name that outlives its shard, for records in batches. */
+typedef struct slp_name {
+  slp_mem *mem; /* held */
+  uint32_t refs;
+  const char *stream, *shard; /* NUL-ended, in text */
+  uint64_t epoch;             /* of the lease; 0: there is none */
+  size_t shard_n;
+  char text[];
+} slp_name;
+
+slp_name *slp_name_new(slp_mem *mem, slp_str stream, slp_str shard);
+slp_name *slp_name_hold(slp_name *name);
+void slp_name_drop(slp_name *name);
 
 #endif

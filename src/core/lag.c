@@ -36,12 +36,15 @@ void slp_lag_note(slp_shard *s, int64_t behind_ms) {
   }
 }
 
-void slp_lag_note_page(slp_shard *s, int64_t told_ms) {
+void slp_lag_note_page(slp_shard *s, int64_t told_ms, int at_tip) {
   if (told_ms >= 0) {
     slp_lag_note(s, told_ms);
   } else if (s->consumer->source->tells_behind) {
     slp_lag_note(s, -1);
-  } else if (s->reader.at_tip) {
+  } else if (at_tip) {
     slp_lag_note(s, 0);
   }
 }
+
+int64_t slp_lag_ms(const slp_shard *s) { return s->lag.behind_ms; }
+void slp_lag_forget(slp_shard *s) { s->lag.behind_ms = -1; }

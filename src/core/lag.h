@@ -13,7 +13,9 @@ typedef struct slp_lag { /* of a shard */
 
 /* In ms, as the page tells it or by its records; -1: it tells nothing. */
 int64_t slp_lag_of_page(const slp_shard *s, const slp_page *page);
-void slp_lag_note(slp_shard *s, int64_t behind_ms);    /* may warn the user */
-void slp_lag_note_page(slp_shard *s, int64_t told_ms); /* of a page just taken; at_tip is set already */
+void slp_lag_note(slp_shard *s, int64_t behind_ms);                /* may warn the user */
+void slp_lag_note_page(slp_shard *s, int64_t told_ms, int at_tip); /* of a page just taken */
+int64_t slp_lag_ms(const slp_shard *s);                            /* -1: not known */
+void slp_lag_forget(slp_shard *s);
 
 #endif

@@ -26,9 +26,9 @@ typedef struct slp_shard_lease { /* of a shard; lease/consumer.c's */
 
 typedef struct slp_leases slp_leases;
 typedef struct slp_leases_ops {
-  /* The stream is described, in c->describe: the leases begin now. */
+  /* The stream is described, in slp_listing_stream: the leases begin now. */
   void (*described)(slp_leases *l);
-  /* A listing has come, in c->list unless it failed. */
+  /* A listing has come, in slp_listing_rows unless it failed. */
   void (*listed)(slp_leases *l, const slp_fail *f);
   /* Before anything is handed out: sends a heartbeat that is due, and suspends the consumer when the lease
    * deadline has passed. */

@@ -1,9 +1,5 @@
-/* lineage.c - parents, children, and which shards may be read when.
- *
- * A shard is read once every parent we know of is read to its end, and hands its records out once every
- * parent has handed out all of its own: so a child's first record never precedes its parents' last,
- * whatever the clocks say, and a child's pages may be fetched meanwhile. Parents that are not listed any
- * more (trimmed), or that the start position leaves out, count as read. */
+/* lineage.c - which shards a consumer knows, their parents and children, and which are read at all. When they
+ * are, order.c says. */
 #include "core/core.h"
 
 static void copy_parent(slp_shard *s, int i, slp_str id) {
@@ -21,6 +17,11 @@ slp_shard *slp_lineage_parent(const slp_shard *s, int i) {
 
 int slp_lineage_wanted(const slp_shard *s) { return s->lineage.selection == SLP_SELECT_WANTED; }
 int slp_lineage_skipped(const slp_shard *s) { return s->lineage.selection == SLP_SELECT_SKIPPED; }
+int slp_lineage_is_barred(const slp_shard *s) { return s->lineage.selection == SLP_SELECT_BARRED; }
+int slp_lineage_is_listed(const slp_shard *s) { return s->lineage.listed; }
+int slp_lineage_is_closed(const slp_shard *s) { return s->lineage.listed_closed; }
+int slp_lineage_has_children(const slp_shard *s) { return s->lineage.children_n > 0; }
+slp_str slp_lineage_parent_id(const slp_shard *s, int i) { return s->lineage.parents[i]; }
 
 int slp_lineage_wants(const slp_consumer *c, slp_str id) {
   if (!c->o->shards_n) return 1;
@@ -35,7 +36,6 @@ static void shard_free(slp_shard *s) {
   slp_mem *mem = s->consumer->mem;
   s->consumer->engine->shards_n--;
   slp_host_unreserve_timers(s->consumer->engine->host, 1);
-  slp_buf_free(&s->reader.cursor);
   slp_free(mem, s->lease.children);
   slp_free(mem, (void *)(uintptr_t)s->lineage.parents[0].p);
   slp_free(mem, (void *)(uintptr_t)s->lineage.parents[1].p);
@@ -48,19 +48,15 @@ static void shard_init(slp_shard *s, slp_consumer *c) {
   c->engine->shards_n++;
   s->at.start.kind = SLP_POSITION_OLDEST;
   s->at.anchor_ms = s->at.open_ms = s->at.not_before_ms = INT64_MIN;
-  s->lag.behind_ms = -1;
-  s->queue.key_time = s->at.tail_time = s->queue.watermark.time = 0;
-  s->queue.watermark.seq = (slp_str){s->queue.watermark_seq, 0};
-  s->reader.timer.at_us = UINT64_MAX;
-  slp_pace_init(&s->reader.pace);
-  slp_list_init(&s->queue.pages);
-  slp_buf_init(&s->reader.cursor, c->mem, 4096);
+  slp_lag_forget(s);
+  slp_queue_init(s);
+  slp_reading_init(s);
 }
 
 static int has_barred_parent(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
-    if (p && (p->lineage.selection == SLP_SELECT_BARRED || p->reader.state == SLP_READER_GONE)) return 1;
+    if (p && (p->lineage.selection == SLP_SELECT_BARRED || slp_reading_state(p) == SLP_READER_GONE)) return 1;
   }
   return 0;
 }
@@ -77,7 +73,7 @@ static const unsigned allowed[] = {
 
 void slp_lineage_set(slp_shard *s, slp_selection to) {
   SLP_CHECK(allowed[s->lineage.selection] & BIT(to));
-  int idle = s->reader.state == SLP_READER_IDLE, waited = idle && slp_lineage_wanted(s);
+  int idle = slp_reading_state(s) == SLP_READER_IDLE, waited = idle && slp_lineage_wanted(s);
   s->lineage.selection = to;
   int waits = idle && slp_lineage_wanted(s);
   if (waits != waited) s->consumer->sum.waiting_n += waits ? 1u : -1u;
@@ -90,7 +86,8 @@ void slp_lineage_bar(slp_consumer *c) {
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
-      if (!slp_lineage_wanted(s) || s->reader.state != SLP_READER_IDLE || !has_barred_parent(s)) continue;
+      if (!slp_lineage_wanted(s) || slp_reading_state(s) != SLP_READER_IDLE || !has_barred_parent(s))
+        continue;
       slp_lineage_set(s, SLP_SELECT_BARRED);
       redelivered = 1;
     }
@@ -99,7 +96,7 @@ void slp_lineage_bar(slp_consumer *c) {
 
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
   slp_engine *e = c->engine;
-  if (slp_engine_room(e)) return NULL;
+  if (slp_calls_room(e)) return NULL;
   slp_shard *s = SLP_NEW(c->mem, slp_shard);
   if (!s) return NULL;
   if (slp_host_reserve_timers(e->host, 1)) {
@@ -117,7 +114,8 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
     shard_free(s);
     return NULL;
   }
-  s->lineage.added_serial = c->listing.begun;
+  s->lineage.added_serial = slp_listing_begun(c);
+  s->lineage.listed = 1; /* until a listing says otherwise */
   s->lineage.selection = slp_lineage_wants(c, id) ? SLP_SELECT_WANTED : SLP_SELECT_SKIPPED;
   if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
   for (int i = 0; i < 2; i++) {
@@ -130,27 +128,17 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
 }
 
 int slp_lineage_parents_read(const slp_shard *s) {
-  if (s->lineage.known_serial > s->consumer->listing.done) return 0; /* an unknown parent may yet be listed */
+  if (s->lineage.known_serial > slp_listing_done(s->consumer))
+    return 0; /* an unknown parent may yet be listed */
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
-    if (p && !slp_lineage_skipped(p) && p->reader.state != SLP_READER_ENDED) return 0;
+    if (p && !slp_lineage_skipped(p) && slp_reading_state(p) != SLP_READER_ENDED) return 0;
   }
   return 1;
 }
 
-int slp_lineage_parents_out(const slp_shard *s) {
-  for (int i = 0; i < 2; i++) {
-    slp_shard *p = slp_lineage_parent(s, i);
-    /* A parent that has not entered the order waits for its own parents, even when it is empty. */
-    if (p && !slp_lineage_skipped(p) &&
-        (p->reader.state != SLP_READER_ENDED || p->queue.order == SLP_ORDER_OUTSIDE ||
-         (!slp_queue_empty(p) && !SLP_MUTANT(child_enters_early))))
-      return 0;
-  }
-  return 1;
-}
-
-int64_t slp_lineage_floor(const slp_shard *s) {
+/* The latest key time of its parents. */
+static int64_t latest_of_parents(const slp_shard *s) {
   int64_t floor = 0;
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
@@ -163,7 +151,8 @@ int64_t slp_lineage_anchor(const slp_shard *s) {
   return s->at.open_ms == INT64_MIN ? s->at.anchor_ms : slp_min_i64(s->at.anchor_ms, s->at.open_ms);
 }
 
-int64_t slp_lineage_not_before(const slp_shard *s) {
+/* What every parent passes over; INT64_MIN: nothing. */
+static int64_t passed_over_by_parents(const slp_shard *s) {
   int64_t least = INT64_MAX;
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
@@ -172,58 +161,116 @@ int64_t slp_lineage_not_before(const slp_shard *s) {
   return least == INT64_MAX ? INT64_MIN : least;
 }
 
-void slp_lineage_open_ready(slp_consumer *c) {
-  size_t at = 0;
-  slp_shard *s;
-  while (c->sum.waiting_n && (s = slp_map_each(&c->shards, &at))) {
-    if (slp_lineage_wanted(s) && s->reader.state == SLP_READER_IDLE && slp_lineage_parents_read(s))
-      slp_reader_start(s);
-  }
-  slp_lineage_enter_ready(c);
+void slp_lineage_start(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  SLP_CHECK(slp_reading_state(s) == SLP_READER_IDLE && slp_lineage_wanted(s));
+  SLP_CHECK(c->sum.waiting_n > 0);
+  c->sum.waiting_n--;
+  c->sum.open_n++;
+  slp_queue_begin(s, latest_of_parents(s));
+  s->at.not_before_ms = slp_max_i64(s->at.not_before_ms, passed_over_by_parents(s));
+  c->tip_told = 0;
+  slp_reading_wait(s, 0);
 }
 
-/* Entering may show that a child is empty and ended too, which lets its own children in: that goes round
- * in this loop instead of deeper and deeper. */
-void slp_lineage_enter_ready(slp_consumer *c) {
-  c->enter_again = 1;
-  if (c->entering) return;
-  c->entering = 1;
-  while (c->enter_again) {
-    c->enter_again = 0;
-    size_t at = 0;
-    slp_shard *s;
-    while ((s = slp_map_each(&c->shards, &at))) {
-      int reading =
-          s->reader.state != SLP_READER_IDLE && slp_lineage_wanted(s) && s->queue.order == SLP_ORDER_OUTSIDE;
-      if (!reading || !slp_lineage_parents_out(s)) continue;
-      c->enter_again = 1;
-      slp_queue_enter(s);
+int slp_lineage_lacks_parent(slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    if (!s->lineage.parents[i].n || slp_lineage_parent(s, i)) continue;
+    s->lineage.known_serial = slp_listing_next(s->consumer);
+    return 1;
+  }
+  return 0;
+}
+
+/* ---- listings ---------------------------------------------------------------------------------------- */
+
+/* A listing may name children before their parents. Marked are the shards that are new. */
+static void count_children(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at)))
+    if (s->marked) s->lineage.children_n = 0;
+  for (at = 0; (s = slp_map_each(&c->shards, &at));) {
+    for (int i = 0; i < 2; i++) {
+      slp_shard *p = slp_lineage_parent(s, i);
+      if (p && p->marked) p->lineage.children_n++;
     }
   }
-  c->entering = 0;
 }
 
-static int is_finished(const slp_shard *s) {
-  if (s->lineage.listed || s->consumer->listing.done <= s->lineage.added_serial) return 0;
-  if (s->reader.state == SLP_READER_GONE) return slp_list_empty(&s->queue.pages) && !slp_queue_in_order(s);
-  return slp_lineage_skipped(s) || s->lineage.selection == SLP_SELECT_BARRED ||
-         (s->reader.state == SLP_READER_ENDED && s->ended_told && !slp_queue_in_order(s));
-}
+/* A listing tells of a reshard only when it is done, and may itself be of a moment ago. */
+#define OPEN_SLACK_MS 10000
 
-void slp_lineage_forget(slp_consumer *c) {
+static void note_open(slp_consumer *c) {
+  int64_t ms = slp_svctime_low_ms(&c->service, slp_listing_us(c));
   size_t at = 0;
   slp_shard *s;
+  while (ms != INT64_MIN && (s = slp_map_each(&c->shards, &at)))
+    if (s->lineage.listed && !s->lineage.listed_closed && !s->lineage.children_n &&
+        s->at.open_ms != INT64_MIN)
+      s->at.open_ms = slp_max_i64(s->at.open_ms, ms - OPEN_SLACK_MS);
+}
+
+int slp_lineage_take_listing(slp_consumer *c) {
+  size_t at = 0, rows_n;
+  const slp_shard_desc *rows = slp_listing_rows(c, &rows_n);
+  slp_shard *s;
+  int r = 0;
+  while ((s = slp_map_each(&c->shards, &at))) s->lineage.listed = s->marked = 0;
+  for (size_t i = 0; !r && i < rows_n; i++) {
+    const slp_shard_desc *d = &rows[i];
+    s = slp_lineage_get(c, d->id);
+    if (!s) {
+      s = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
+      if (s) s->marked = 1;
+      if (s && SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
+    }
+    if (s) {
+      s->lineage.listed = 1;
+      s->lineage.listed_closed = d->seq_end.p != NULL;
+    } else {
+      r = SLP_ENOMEM;
+    }
+  }
+  count_children(c);
+  note_open(c);
+  return r;
+}
+
+void slp_lineage_note_listing(slp_consumer *c) {
+  size_t at = 0, rows_n;
+  const slp_shard_desc *rows = slp_listing_rows(c, &rows_n);
+  slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    /* One listing may be incomplete; a shard forgotten and listed again would be read again. */
-    s->lineage.missed_n = s->lineage.listed ? 0 : (uint8_t)(s->lineage.missed_n + (s->lineage.missed_n < 2));
-    if (s->lineage.missed_n < 2 || !is_finished(s)) continue;
-    slp_map_remove(&c->shards, s->id);
-    shard_free(s);
+    s->lineage.listed = 0;
+    s->lineage.children_n = 0;
+  }
+  for (size_t i = 0; i < rows_n; i++) {
+    const slp_shard_desc *d = &rows[i];
+    s = slp_lineage_get(c, d->id);
+    if (s) {
+      s->lineage.listed = 1;
+      s->lineage.listed_closed = d->seq_end.p != NULL;
+    }
+    s = d->parent.n ? slp_lineage_get(c, d->parent) : NULL;
+    if (s) s->lineage.children_n++;
+    s = d->adjacent_parent.n ? slp_lineage_get(c, d->adjacent_parent) : NULL;
+    if (s) s->lineage.children_n++;
   }
 }
 
+/* One listing may be incomplete; a shard forgotten and listed again would be read again. */
+#define MISSED_MIN 2
+
+int slp_lineage_is_missed(slp_shard *s) {
+  slp_lineage *l = &s->lineage;
+  l->missed_n = l->listed ? 0 : (uint8_t)(l->missed_n + (l->missed_n < MISSED_MIN));
+  return l->missed_n == MISSED_MIN && slp_listing_done(s->consumer) > l->added_serial;
+}
+
+/* ---- going ------------------------------------------------------------------------------------------- */
+
 void slp_lineage_drop(slp_shard *s) {
-  slp_deliver_forget(s);
   slp_map_remove(&s->consumer->shards, s->id);
   shard_free(s);
 }

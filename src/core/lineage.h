@@ -1,4 +1,4 @@
-/* lineage.h - parents, children, and which shards are read at all. */
+/* lineage.h - which shards there are, parents and children, and which are read at all. */
 #ifndef SLP_CORE_LINEAGE_H
 #define SLP_CORE_LINEAGE_H
 
@@ -27,27 +27,35 @@ typedef struct slp_lineage { /* of a shard */
   uint64_t known_serial;     /* its parents are sure only after this listing; 0: they are */
 } slp_lineage;
 
+/* Listed, until a listing says otherwise. NULL: no memory. */
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent);
 slp_shard *slp_lineage_get(slp_consumer *c, slp_str id);
 slp_shard *slp_lineage_parent(const slp_shard *s, int i); /* 0 or 1; NULL: none, or not known */
+slp_str slp_lineage_parent_id(const slp_shard *s, int i); /* known or not; {NULL,0}: none */
+/* A parent of it is not known. It is not read before the next listing. */
+int slp_lineage_lacks_parent(slp_shard *s);
 int slp_lineage_wants(const slp_consumer *c, slp_str id); /* the shard filter lets it through */
 /* Moves selection; keeps count of the shards that wait to be read. */
 void slp_lineage_set(slp_shard *s, slp_selection to);
 int slp_lineage_wanted(const slp_shard *s);
 int slp_lineage_skipped(const slp_shard *s);
+int slp_lineage_is_barred(const slp_shard *s);
+int slp_lineage_is_listed(const slp_shard *s);
+int slp_lineage_is_closed(const slp_shard *s); /* the listing gives it an end */
+int slp_lineage_has_children(const slp_shard *s);
 int slp_lineage_parents_read(const slp_shard *s); /* every known parent is read to its end, or not ours */
-int slp_lineage_parents_out(const slp_shard *s);  /* and has handed out all it had */
 /* Descendants of a shard that was given up are not read. */
 void slp_lineage_bar(slp_consumer *c);
-/* Starts the readers of shards whose parents are read; lets those whose parents are out into the order. */
-void slp_lineage_open_ready(slp_consumer *c);
-void slp_lineage_enter_ready(slp_consumer *c);      /* children whose parents are out enter the order */
-void slp_lineage_drop(slp_shard *s);                /* a stopped, detached one goes */
-void slp_lineage_free_map(slp_map *shards);         /* every reader stopped, every queue orphaned */
-void slp_lineage_forget(slp_consumer *c);           /* finished shards that are not listed any more */
-int64_t slp_lineage_floor(const slp_shard *s);      /* the latest key time of its parents */
-int64_t slp_lineage_not_before(const slp_shard *s); /* what every parent passes over; INT64_MIN: nothing */
+void slp_lineage_start(slp_shard *s);       /* it is read from now on */
+void slp_lineage_drop(slp_shard *s);        /* finished, or stopped and detached: it goes */
+void slp_lineage_free_map(slp_map *shards); /* every reader stopped, every queue orphaned */
 /* Begun at the latest, and nothing came: a time to go on from that passes over nothing of its children. */
 int64_t slp_lineage_anchor(const slp_shard *s);
+
+/* The newest listing's rows become shards. SLP_ENOMEM: not all of them. */
+int slp_lineage_take_listing(slp_consumer *c);
+void slp_lineage_note_listing(slp_consumer *c); /* with leases: nothing is added */
+/* Once a listing: the newest ones do not have it. */
+int slp_lineage_is_missed(slp_shard *s);
 
 #endif

@@ -44,6 +44,11 @@ int slp_merge_reserve(slp_merge *m, uint32_t n);
 void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int ready);
 void slp_merge_remove(slp_merge *m, slp_merge_node *node); /* not in it: fine */
 static inline slp_merge_node *slp_merge_top(const slp_merge *m) { return m->n ? m->heap[0].node : NULL; }
+static inline uint32_t slp_merge_count(const slp_merge *m) { return m->n; }
+static inline uint32_t slp_merge_ready(const slp_merge *m) { return m->ready_n; }
+static inline slp_merge_node *slp_merge_at(const slp_merge *m, uint32_t i) {
+  return m->heap[i].node;
+} /* any order */
 /* The earliest record in it, however far from the top; NULL when none. O(shards). */
 slp_merge_node *slp_merge_first_ready(const slp_merge *m);
 int slp_merge_valid(const slp_merge *m); /* for tests: heap order and slots hold */

@@ -1,5 +1,6 @@
 /* queue.c - a shard's records on their way out and back in: pages are taken in here, records leave for
- * batches one by one, acknowledgements and give-backs are counted per page.
+ * batches one by one, acknowledgements and give-backs are counted per page. Its place among other shards is
+ * order.c's affair.
  *
  * The key of a record, by which shards are merged, is (time, sequence, sub-sequence). `time` is its
  * arrival time, raised to the time of the record before it in its shard (shard order is never broken), and
@@ -13,6 +14,27 @@ static void bit_set(uint8_t *bits, uint32_t i) { bits[i / 8] |= (uint8_t)(1u << 
 static void bit_clear(uint8_t *bits, uint32_t i) { bits[i / 8] &= (uint8_t) ~(1u << (i % 8)); }
 
 static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffered, link); }
+
+void slp_queue_init(slp_shard *s) {
+  s->queue.watermark.seq = (slp_str){s->queue.watermark_seq, 0};
+  slp_list_init(&s->queue.pages);
+}
+
+void slp_queue_begin(slp_shard *s, int64_t floor_time) {
+  s->queue.key_time = s->at.tail_time = floor_time;
+  slp_queue_set_watermark(s, floor_time, SLP_STR(""), 0);
+}
+
+uint32_t slp_queue_unacked_n(const slp_shard *s) { return s->queue.unacked_n; }
+int slp_queue_all_acked(const slp_shard *s) { return slp_list_empty(&s->queue.pages); }
+
+/* While the last page is being handed out the next is fetched, or every shard that runs dry would hold the
+ * merge back for a round trip. A shard's share of the budget (slp_reader_reserve) is made for two pages. */
+int slp_queue_has_room(const slp_shard *s) {
+  uint32_t most = s->consumer->o->buffered_records_per_shard_max;
+  if (most && s->queue.unacked_n >= most) return 0;
+  return s->queue.queued_n == 0 || (s->queue.next_page && s->queue.next_page->link.next == &s->queue.pages);
+}
 
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
@@ -125,8 +147,8 @@ int slp_queue_is_out(const slp_shard *s) {
 /* Nothing of the page stays. */
 static int refuse(slp_shard *s, slp_page *page, int r) {
   slp_engine *e = s->consumer->engine;
-  slp_engine_give_reserve(s);
-  slp_engine_page_back(e, page);
+  slp_calls_give(s);
+  slp_pages_back(e, page);
   return r;
 }
 
@@ -166,7 +188,8 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
     if (!bad && last.seq_n) remember_last(s, page, &last);
     return refuse(s, page, bad ? SLOOP_EPROTO : 0);
   }
-  trim_memory(page, e->budget.used + page->body.cap - s->call.reserved > e->budget.max);
+  trim_memory(page, slp_budget_used(&e->budget) + page->body.cap - slp_calls_reserved(s) >
+                        slp_budget_max(&e->budget));
   page->recs_n = kept;
   buffered->shard = s;
   buffered->engine = e;
@@ -185,8 +208,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   buffered->service_ms = slp_max_i64(service_high_ms, s->at.tail_time);
   buffered->behind_ms = slp_lag_of_page(s, page);
   buffered->charged = slp_page_bytes(page) + slp_alloc_size(buffered);
-  slp_budget_settle(&e->budget, s->call.reserved, buffered->charged);
-  s->call.reserved = 0;
+  slp_calls_settle(s, buffered->charged);
   slp_list_add_last(&s->queue.pages, &buffered->link);
   if (!s->queue.next_page) {
     s->queue.next_page = buffered;
@@ -200,7 +222,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   return 0;
 }
 
-/* ---- the place in the order ---------------------------------------------------------------------- */
+/* ---- its head ---------------------------------------------------------------------------------------- */
 
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
   slp_key key = {time, seq, sub};
@@ -208,6 +230,8 @@ void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t s
   if (seq.n) memcpy(s->queue.watermark_seq, seq.p, seq.n);
   s->queue.watermark = (slp_key){time, {s->queue.watermark_seq, seq.n}, sub};
 }
+
+const slp_key *slp_queue_watermark(const slp_shard *s) { return &s->queue.watermark; }
 
 int slp_queue_empty(const slp_shard *s) { return s->queue.queued_n == 0 && s->queue.redelivered_n == 0; }
 
@@ -240,96 +264,43 @@ slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i) {
   return (slp_key){time, slp_rec_seq(buffered->page, r), r->sub};
 }
 
-/* OUTSIDE -> IN <-> ASIDE; IN, ASIDE -> LEFT; LEFT -> IN when records are given back. */
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_ORDER_OUTSIDE] = BIT(SLP_ORDER_IN),
-    [SLP_ORDER_IN] = BIT(SLP_ORDER_IN) | BIT(SLP_ORDER_ASIDE) | BIT(SLP_ORDER_LEFT),
-    [SLP_ORDER_ASIDE] = BIT(SLP_ORDER_IN) | BIT(SLP_ORDER_LEFT),
-    [SLP_ORDER_LEFT] = BIT(SLP_ORDER_IN),
-};
-
-static void move(slp_shard *s, slp_order_state to) {
-  SLP_CHECK(allowed[s->queue.order] & BIT(to));
-  s->queue.order = to;
-}
-
-int slp_queue_in_order(const slp_shard *s) {
-  return s->queue.order == SLP_ORDER_IN || s->queue.order == SLP_ORDER_ASIDE;
-}
-
-static void leave_merge(slp_shard *s) {
-  slp_merge_remove(&s->consumer->engine->merge, &s->queue.node);
-  slp_list_remove(&s->queue.ready_link);
-}
-
-void slp_queue_enter(slp_shard *s) {
-  move(s, SLP_ORDER_IN);
-  slp_queue_put_in_order(s);
-}
-
-void slp_queue_leave(slp_shard *s) {
-  if (slp_queue_in_order(s)) move(s, SLP_ORDER_LEFT);
-  leave_merge(s);
-}
-
-void slp_queue_set_aside(slp_shard *s) {
-  move(s, SLP_ORDER_ASIDE);
-  slp_queue_put_in_order(s);
-}
-
-int slp_queue_take_back(slp_shard *s) {
-  if (s->queue.order != SLP_ORDER_ASIDE) return 0;
-  move(s, SLP_ORDER_IN);
-  return 1;
-}
-
-void slp_queue_put_in_order(slp_shard *s) {
-  slp_engine *e = s->consumer->engine;
-  slp_buffered *buffered;
-  uint32_t i;
-  int redelivered;
-  int paused = s->paused || s->consumer->suspended;
-  int some = slp_queue_in_order(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
-  /* Set aside means "is not waited for"; what it has, it may hand out. */
-  if (!slp_queue_in_order(s) || paused || (s->queue.order == SLP_ORDER_ASIDE && !some)) {
-    leave_merge(s);
-    return;
-  }
-  if (!some && (s->reader.state == SLP_READER_ENDED || s->reader.state == SLP_READER_GONE)) {
-    slp_queue_leave(s);
-    if (s->consumer->leases && s->reader.state == SLP_READER_ENDED)
-      s->consumer->leases->ops->read_out(s->consumer->leases, s);
-    slp_lineage_enter_ready(s->consumer); /* its children's turn */
-    return;
-  }
-  if (e->order == SLOOP_ORDER_SHARD) {
-    if (some && !slp_list_linked(&s->queue.ready_link))
-      slp_list_add_last(&e->ready_shards, &s->queue.ready_link);
-    if (!some) slp_list_remove(&s->queue.ready_link);
-    return;
-  }
-  slp_key key = some ? slp_queue_key(s, buffered, i) : s->queue.watermark;
-  slp_merge_put(&e->merge, &s->queue.node, &key, some);
-}
-
 /* ---- out --------------------------------------------------------------------------------------------- */
 
-void slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, const slp_key *key) {
+uint64_t slp_queue_rests_until_us(const slp_shard *s) {
+  return s->queue.redelivered_n ? s->queue.redeliver_at_us : 0;
+}
+
+/* The order is decided by sequence numbers that were read long ago and lie in cold memory: waiting for each
+ * costs more than all else of the merge. So those of records to come are touched in time. A load that nobody
+ * waits for and not a prefetch, which is dropped when the address is not translated yet (seen in a virtual
+ * machine). */
+#define NEAR_RECORDS 8
+static void bring_near(const slp_buffered *buffered, uint32_t i) {
+  const slp_page *page = buffered->page;
+  if (buffered->n - i <= NEAR_RECORDS) return;
+  const slp_rec *r = &page->recs[i + NEAR_RECORDS];
+  const volatile char *text = page->body.p + r->seq_at;
+  (void)text[0];
+  (void)text[r->seq_n - 1]; /* it may lie across two lines */
+}
+
+int slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, const slp_key *key) {
+  bring_near(buffered, i);
   buffered->out++;
   s->consumer->sum.queued_n--;
   if (redelivered) {
+    if (slp_queue_is_dead(s, buffered, i)) s->queue.tried.dead = 0;
     bit_clear(buffered->redelivered, i);
     buffered->redelivered_n--;
     s->queue.redelivered_n--;
-    return;
+    return 0;
   }
   s->queue.queued_n--;
   s->queue.key_time = key->time;
-  if (++s->queue.next_i < buffered->n) return;
+  if (++s->queue.next_i < buffered->n) return 0;
   s->queue.next_page = buffered->link.next == &s->queue.pages ? NULL : buffered_of(buffered->link.next);
   s->queue.next_i = 0;
-  slp_reader_poke(s); /* a page's worth of room */
+  return 1;
 }
 
 /* ---- and back in -------------------------------------------------------------------------------------- */
@@ -351,7 +322,7 @@ void slp_queue_free(slp_buffered *buffered) {
   if (buffered->shard) buffered->shard->queue.unacked_n -= buffered->unacked;
   if (buffered->engine) {
     slp_budget_give(&buffered->engine->budget, buffered->charged);
-    if (buffered->page) slp_engine_page_back(buffered->engine, buffered->page);
+    if (buffered->page) slp_pages_back(buffered->engine, buffered->page);
   } else {
     slp_page_free(buffered->page);
   }
@@ -362,24 +333,6 @@ void slp_queue_free(slp_buffered *buffered) {
 
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i) {
   return s->queue.tried.dead && buffered == s->queue.tried.buffered && i == s->queue.tried.i;
-}
-
-/* Without its record nothing behind it may be handed out: the order, and the acknowledged prefix, end here.
- */
-static void give_hopeless_up(slp_shard *s) {
-  slp_consumer *c = s->consumer;
-  slp_fail f = {0};
-  if (s->reader.state == SLP_READER_GONE || s->lease.drain) return;
-  slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
-               c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
-               : c->leases                        ? "the shard goes to another worker"
-                                                  : "the shard is not read any further");
-  if (c->leases) {
-    slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
-    c->leases->ops->hopeless(c->leases, s, c->o->on_retry == SLOOP_RETRY_PARK);
-  } else {
-    slp_reader_give_up(s, &f);
-  }
 }
 
 /* The first record that is not acknowledged. 1: it was given back and waits to be handed out again. */
@@ -397,36 +350,35 @@ static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t
 }
 
 /* The first one not acknowledged is why the others came with it, or wait behind it: it alone is counted, each
- * time that it comes back itself. */
-static void count_tries(slp_shard *s) {
+ * time that it comes back itself. 1: it did so too often. */
+static int count_tries(slp_shard *s) {
   const sloop_opts_t *o = s->consumer->o;
   slp_buffered *buffered;
   uint32_t i;
-  if (!first_waits(s, &buffered, &i) || !buffered->attempts) return;
+  if (!first_waits(s, &buffered, &i) || !buffered->attempts) return 0;
   uint8_t attempts = buffered->attempts[i];
   int same = buffered == s->queue.tried.buffered && i == s->queue.tried.i;
-  if (same && attempts == s->queue.tried.attempts && attempts < 255) return; /* another one came back */
+  if (same && attempts == s->queue.tried.attempts && attempts < 255) return 0; /* another one came back */
   if (!same || attempts < s->queue.tried.attempts) s->queue.tried.n = s->queue.tried.dead = 0;
   s->queue.tried.buffered = buffered;
   s->queue.tried.i = i;
   s->queue.tried.attempts = attempts;
   s->queue.tried.n++;
-  if (o->on_retry == SLOOP_RETRY_REDELIVER || s->queue.tried.n < o->retry_max) return;
-  if (o->on_retry == SLOOP_RETRY_SKIP)
-    s->queue.tried.dead = 1;
-  else
-    give_hopeless_up(s);
+  if (o->on_retry == SLOOP_RETRY_REDELIVER || s->queue.tried.n < o->retry_max) return 0;
+  if (o->on_retry != SLOOP_RETRY_SKIP) return 1;
+  s->queue.tried.dead = 1;
+  return 0;
 }
 
-void slp_queue_return(slp_buffered *buffered, uint32_t i) {
+int slp_queue_return(slp_buffered *buffered, uint32_t i) {
   SLP_CHECK(buffered->out > 0);
   buffered->out--;
   slp_shard *s = buffered->shard;
   if (!s) {
     if (buffered->out == 0) slp_queue_free(buffered);
-    return;
+    return 0;
   }
-  if (bit_get(buffered->bits, i) || buffered->dropped) return;
+  if (bit_get(buffered->bits, i) || buffered->dropped) return 0;
   if (!buffered->attempts)
     buffered->attempts = slp_zalloc(buffered->mem, buffered->n); /* without: attempt stays 2 */
   if (buffered->attempts && buffered->attempts[i] < (SLP_MUTANT(tries_not_counted) ? 1 : 255))
@@ -436,38 +388,63 @@ void slp_queue_return(slp_buffered *buffered, uint32_t i) {
   s->queue.redelivered_n++;
   s->consumer->sum.queued_n++;
   s->queue.came_back = 1;
-  if (s->queue.order == SLP_ORDER_LEFT)
-    move(s, SLP_ORDER_IN); /* it left when its last record was handed out */
+  return 1;
 }
 
-/* A page whose records are all acknowledged but that waits for an older one gives its memory back. */
-static void drop_body(slp_buffered *buffered) {
-  if (!buffered->page || buffered->unacked || buffered->out) return;
-  slp_engine *e = buffered->engine;
+/* A page that stays in the list, for what it remembers, gives its memory back. */
+static void give_body_back(slp_buffered *buffered) {
   uint64_t stays = slp_alloc_size(buffered);
-  slp_budget_settle(&e->budget, buffered->charged, stays);
+  slp_budget_settle(&buffered->engine->budget, buffered->charged, stays);
   buffered->charged = stays;
-  slp_engine_page_back(e, buffered->page);
+  slp_pages_back(buffered->engine, buffered->page);
   buffered->page = NULL;
+}
+
+/* Of dropped pages of which nothing is out, the first that was not acknowledged in full stays: its mark is
+ * the end of the acknowledged prefix. */
+static void drop_pages(slp_shard *s) {
+  int bounded = 0;
+  slp_list *it = s->queue.pages.next;
+  while (it != &s->queue.pages) {
+    slp_buffered *buffered = buffered_of(it);
+    it = it->next;
+    if (SLP_MUTANT(out_is_bound_enough) && buffered->dropped && buffered->out && buffered->unacked)
+      bounded = 1;
+    if (!buffered->dropped || buffered->out) continue;
+    if (buffered->unacked && !bounded) {
+      if (buffered->page) {
+        slp_acked_mark(buffered, &buffered->prev);
+        give_body_back(buffered);
+      }
+      bounded = 1;
+    } else {
+      slp_queue_free(buffered);
+    }
+  }
 }
 
 #define REDELIVER_US_MIN 100000u
 #define REDELIVER_US_MAX 30000000u
 
-void slp_queue_settle(slp_shard *s) {
-  slp_engine *e = s->consumer->engine;
+int slp_queue_came_back(slp_shard *s, int *ret_acked) {
+  int hopeless = 0;
+  *ret_acked = s->queue.acked;
   if (s->queue.came_back) {
     uint32_t shift = s->queue.redeliver_tries < 9 ? s->queue.redeliver_tries : 9;
     s->queue.redeliver_tries++;
-    uint64_t now = slp_now_refresh_us(e->host); /* the callback that gives it back may have taken long */
+    /* The callback that gives it back may have taken long. */
+    uint64_t now = slp_now_refresh_us(s->consumer->engine->host);
     s->queue.redeliver_at_us =
         slp_after_us(now, slp_min_u64((uint64_t)REDELIVER_US_MIN << shift, REDELIVER_US_MAX));
+    hopeless = count_tries(s);
   } else if (s->queue.acked) {
     s->queue.redeliver_tries = 0;
   }
-  int acked = s->queue.acked;
-  if (s->queue.came_back) count_tries(s);
   s->queue.came_back = s->queue.acked = 0;
+  return hopeless;
+}
+
+void slp_queue_settle(slp_shard *s) {
   slp_list *it = s->queue.pages.next;
   while (it != &s->queue.pages) {
     slp_buffered *buffered = buffered_of(it);
@@ -475,17 +452,14 @@ void slp_queue_settle(slp_shard *s) {
     if (buffered->out) continue;
     if (buffered->unacked == 0 && buffered->link.prev == &s->queue.pages) {
       slp_queue_free(buffered);
-    } else {
-      drop_body(buffered);
+    } else if (buffered->page && !buffered->unacked) { /* it waits for an older one */
+      give_body_back(buffered);
     }
   }
-  slp_acked_drop(s);
-  if (slp_list_empty(&s->queue.pages)) slp_reader_told_end(s);
-  if (s->consumer->o->buffered_records_per_shard_max)
-    slp_reader_poke(s); /* it may have waited for just this */
-  slp_queue_put_in_order(s);
-  if (s->consumer->leases) s->consumer->leases->ops->settled(s->consumer->leases, s, acked);
+  drop_pages(s);
 }
+
+int slp_queue_can_rewind(const slp_shard *s) { return s->queue.next_page && !s->queue.redelivered_n; }
 
 int slp_queue_rewind(slp_shard *s) {
   slp_buffered *buffered = s->queue.next_page;
@@ -523,7 +497,7 @@ void slp_queue_drop(slp_shard *s) {
     buffered_of(it)->dropped = 1;
     buffered_of(it)->redelivered_n = 0;
   }
-  slp_acked_drop(s);
+  drop_pages(s);
 }
 
 void slp_queue_detach(slp_shard *s, slp_list *to) {

@@ -1,106 +1,12 @@
-/* reader.c - how one shard is read: finding its place, fetching page after page, and telling its end from
- * an answer that only looks like it.
- *
- *            start                go              answer
- *   IDLE ----------> WAITING* ----------> LOCATING* ----> WAITING
- *                     ^   |  go
- *                     |   +-------------> FETCHING* --+-- page, next iterator ---------> WAITING
- *                     |                               +-- no next, children with parents -> ENDED
- *                     |                               +-- no next, but new records -------> WAITING
- *                     |                               +-- no next, nothing new -----------> CHECKING*
- *                     +--- the listing says open, or closed for the first time ---------- CHECKING
- *                          closed (or children) for the second time, or gone twice ------> ENDED
- *   any but ENDED --> GONE (stopped)          * something outside must happen
- *   ENDED --> WAITING: what was read of it had to be forgotten, for lack of budget
- *
- * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
- * and budget. A page enters the merge only whole and valid. */
+/* reader.c - asks for iterators and pages, and says what the answers mean: more to come, the end of the
+ * shard, or nonsense that only looks like it. The states are drawn in reading.h. A page enters the merge only
+ * whole and valid. */
 #include "base/probe.h"
 #include "core/core.h"
 #include "core/start.h"
 
-#define BIT(state) (1u << (state))
-static const unsigned allowed[] = {
-    [SLP_READER_IDLE] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE),
-    [SLP_READER_WAITING] = BIT(SLP_READER_LOCATING) | BIT(SLP_READER_FETCHING) | BIT(SLP_READER_GONE),
-    [SLP_READER_LOCATING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_GONE),
-    [SLP_READER_FETCHING] =
-        BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
-    [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
-    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE), /* rewound: read once more */
-    [SLP_READER_GONE] = BIT(SLP_READER_GONE),
-};
-
-static void move(slp_shard *s, slp_reader_state to) {
-  SLP_CHECK(allowed[s->reader.state] & BIT(to));
-  s->reader.state = to;
-}
-
 static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host; }
-int slp_reader_is_reading(const slp_shard *s) {
-  return s->reader.state != SLP_READER_IDLE && s->reader.state != SLP_READER_ENDED &&
-         s->reader.state != SLP_READER_GONE;
-}
-
 static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s), 1000); }
-
-static void set_tip(slp_shard *s, int at_tip) {
-  if (s->reader.at_tip == at_tip) return;
-  s->reader.at_tip = (uint8_t)at_tip;
-  s->consumer->sum.tip_n += at_tip ? 1u : -1u;
-}
-
-static void set_behind(slp_shard *s, int behind) {
-  if (s->reader.is_behind == behind) return;
-  s->reader.is_behind = (uint8_t)behind;
-  s->consumer->engine->calls.behind_n += behind ? 1u : -1u;
-}
-
-/* ---- waiting ---------------------------------------------------------------------------------------- */
-
-/* Room to buffer another page: while the last one is being handed out the next is fetched, or every shard
- * that runs dry would hold the merge back for a round trip. A shard's share of the budget (below) is made for
- * two pages. */
-static int has_room(const slp_shard *s) {
-  uint32_t most = s->consumer->o->buffered_records_per_shard_max;
-  if (most && s->queue.unacked_n >= most) return 0;
-  return s->queue.queued_n == 0 || (s->queue.next_page && s->queue.next_page->link.next == &s->queue.pages);
-}
-
-/* A paused shard is looked at once a minute: its lag stays known, and its iterator young. */
-#define PEEK_US 60000000u
-
-static void on_timer(slp_timer *t);
-
-void slp_reader_poke(slp_shard *s) {
-  if (s->reader.state != SLP_READER_WAITING || slp_engine_wants(s) || (!s->paused && !has_room(s))) return;
-  if (s->consumer->suspended) return; /* it is poked again when that ends */
-  uint64_t at_us = s->paused ? slp_max_u64(s->reader.next_at_us, s->reader.peek_at_us) : s->reader.next_at_us;
-  if (slp_now_us(host_of(s)) < at_us) {
-    s->reader.timer.run = on_timer;
-    slp_timer_set_reserved(host_of(s), &s->reader.timer, at_us);
-    return;
-  }
-  slp_timer_clear(host_of(s), &s->reader.timer); /* it may have been set for later */
-  slp_engine_want(s);
-}
-
-void slp_reader_hurry(slp_shard *s) {
-  uint64_t at_us = s->reader.sent_us + SLP_PACE_FLOOR_US;
-  if (s->reader.state != SLP_READER_WAITING || slp_engine_wants(s) || s->reader.failing_since_us ||
-      s->reader.next_at_us <= at_us)
-    return;
-  s->reader.next_at_us = at_us;
-  slp_reader_poke(s);
-}
-
-static void on_timer(slp_timer *t) { slp_reader_poke(SLP_OWNER(t, slp_shard, reader.timer)); }
-
-static void wait_until(slp_shard *s, uint64_t at_us) {
-  s->reader.next_at_us = at_us;
-  move(s, SLP_READER_WAITING);
-  slp_reader_poke(s);
-}
 
 /* ---- failing ------------------------------------------------------------------------------------------ */
 
@@ -110,8 +16,8 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   uint64_t now = slp_now_us(host_of(s));
   int throttled = f->class == SLP_THROTTLE;
   s->reader.pace.fails++;
-  if (!s->reader.failing_since_us) s->reader.failing_since_us = now;
-  s->reader.throttled = (uint8_t)throttled;
+  slp_reading_failed(s);
+  slp_reading_throttled(s, throttled);
   if (throttled) {
     c->counts.throttles++;
     c->floor_learned = 1;
@@ -124,7 +30,7 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   slp_report_log(c, SLOOP_LOG_DEBUG, "shard: call failed shard=%s class=%s try=%u wait_ms=%u", s->name->shard,
                  slp_class_name(f->class), s->reader.pace.fails, (unsigned)(wait / 1000));
   /* No chain of remedies may ask faster than the service allows. */
-  wait_until(s, slp_max_u64(slp_after_us(now, wait), s->reader.sent_us + SLP_PACE_FLOOR_US));
+  slp_reading_wait(s, slp_max_u64(slp_after_us(now, wait), slp_reading_sent_us(s) + SLP_PACE_FLOOR_US));
   slp_deliver_soon(c->engine); /* the order may not want to wait for it */
 }
 
@@ -132,12 +38,12 @@ static void again_later(slp_shard *s, const slp_fail *f) {
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
-  if (c->leases) slp_consumer_list_soon(c, 0); /* is it still the stream that the leases are of? */
+  if (c->leases) slp_listing_soon(c, 0); /* is it still the stream that the leases are of? */
   slp_reader_stop(s);
-  slp_queue_take_back(s);
+  slp_order_take_back(s);
   slp_lineage_bar(c);
   slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
-  slp_queue_put_in_order(s);
+  slp_order_update(s);
   slp_deliver_soon(c->engine);
   /* Where records are gone for good an operator must say what to do; anything else another worker may get
    * over. */
@@ -147,7 +53,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
 
 void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
   give_up(s, f);
-  slp_queue_leave(s);
+  slp_order_leave(s);
   slp_queue_drop(s);
 }
 
@@ -155,7 +61,8 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
  * been taken too. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
-  int certain = s->reader.state == SLP_READER_FETCHING || !slp_has_taken(&s->at) || slp_queue_was_young(s);
+  int certain =
+      slp_reading_state(s) == SLP_READER_FETCHING || !slp_has_taken(&s->at) || slp_queue_was_young(s);
   slp_report_loss(c, s->id, slp_mark_seq(&s->at.last), (slp_str){NULL, 0}, certain, f->message);
   if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     give_up(s, f);
@@ -168,11 +75,11 @@ static void trimmed(slp_shard *s, const slp_fail *f) {
 
 /* Only the listing can tell what an answer means: whether the shard ended, is gone, or the service erred. */
 static void ask_listing(slp_shard *s, int unknown) {
-  move(s, SLP_READER_CHECKING);
+  slp_reading_move(s, SLP_READER_CHECKING);
   s->reader.unknown = (uint8_t)unknown;
-  s->reader.check_serial = s->consumer->listing.begun + 1;
-  if (!s->reader.failing_since_us) s->reader.failing_since_us = slp_now_us(host_of(s));
-  slp_consumer_list_soon(s->consumer, 0);
+  s->reader.check_serial = slp_listing_next(s->consumer);
+  slp_reading_failed(s);
+  slp_listing_soon(s->consumer, 0);
   slp_deliver_soon(s->consumer->engine);
 }
 
@@ -188,7 +95,7 @@ static void failed(slp_shard *s, const slp_fail *f) {
         return;
       }
       s->reader.renewing = 1;
-      wait_until(s, 0);
+      slp_reading_wait(s, 0);
       return;
     case SLP_GONE:
       SLP_PROBE("reader: the service does not know the shard");
@@ -254,8 +161,8 @@ static void on_located(slp_src_req *rq) {
   slp_locating *box = s->reader.locating;
   slp_fail f = rq->fail;
   s->reader.locating = NULL;
-  slp_engine_call_over(s);
-  slp_consumer_learn_time(s->consumer, rq);
+  slp_calls_over(s);
+  slp_listing_learn_time(s->consumer, rq);
   if (f.class == SLP_FINE) {
     if (l->from.kind == SLP_POSITION_LATEST) {
       s->at.anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
@@ -279,7 +186,7 @@ static void on_located(slp_src_req *rq) {
     s->opened_told = 1;
     slp_report_shard(s->consumer, s, SLOOP_SHARD_OPENED);
   }
-  wait_until(s, 0); /* whether all is well again, only a page can tell */
+  slp_reading_wait(s, 0); /* whether all is well again, only a page can tell */
 }
 
 static const char *name_of(slp_position_kind kind) {
@@ -297,13 +204,17 @@ static const char *name_of(slp_position_kind kind) {
 
 static void locate(slp_shard *s) {
   slp_consumer *c = s->consumer;
+  if (!s->reader.cursor.mem) { /* the first call of all */
+    slp_buf_init(&s->reader.cursor, c->mem, 4096);
+    slp_pace_init(&s->reader.pace);
+  }
   slp_locating *box = SLP_NEW(c->mem, slp_locating);
-  move(s, SLP_READER_LOCATING);
-  s->reader.sent_us = slp_now_us(host_of(s));
+  slp_reading_move(s, SLP_READER_LOCATING);
+  slp_reading_sent(s);
   if (!box) {
     slp_fail f = {0};
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory to ask for an iterator");
-    slp_engine_call_over(s);
+    slp_calls_over(s);
     again_later(s, &f);
     return;
   }
@@ -329,31 +240,34 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   uint32_t limit;
   /* Nothing can leave before every shard has a page: so that all of them together stay within the budget, a
    * shard's share shrinks with their number. */
-  uint64_t share = e->budget.max / slp_max_u64(4, 2 * (uint64_t)e->merge.n);
+  uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(4, 2 * (uint64_t)slp_merge_count(&e->merge));
   uint64_t bytes = slp_pace_reserve(&s->reader.pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
   uint64_t most = slp_min_u64(s->consumer->o->fetch_records_max, source->fetch_records_max);
-  uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max;
-  if (buffered_most)
-    most = slp_min_u64(most, buffered_most > s->queue.unacked_n ? buffered_most - s->queue.unacked_n : 1);
+  uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max, unacked_n = slp_queue_unacked_n(s);
+  if (buffered_most) most = slp_min_u64(most, buffered_most > unacked_n ? buffered_most - unacked_n : 1);
   *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
   return bytes;
 }
 
 static void on_fetched(slp_src_req *rq);
 
-static void fetch(slp_shard *s) {
+static int may_grow(slp_src_fetch *f, size_t more) {
+  return slp_calls_grow(SLP_OWNER(f, slp_shard, reader.fetch), f->page->body.n + more);
+}
+
+static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
   slp_consumer *c = s->consumer;
-  move(s, SLP_READER_FETCHING);
-  s->reader.sent_us = slp_now_us(host_of(s));
+  slp_reading_move(s, SLP_READER_FETCHING);
+  slp_reading_sent(s);
   s->reader.peeking = s->paused;
-  if (s->reader.peeking) s->reader.peek_at_us = slp_after_us(s->reader.sent_us, PEEK_US);
-  s->reader.page = slp_engine_page(c->engine, s->call.reserved);
+  if (s->reader.peeking) slp_reading_peeks(s);
+  s->reader.page = slp_pages_new(c->engine, bytes);
   if (!s->reader.page) {
     slp_fail f = {0};
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for a page");
-    slp_engine_call_over(s);
-    slp_engine_give_reserve(s);
+    slp_calls_over(s);
+    slp_calls_give(s);
     again_later(s, &f);
     return;
   }
@@ -362,15 +276,19 @@ static void fetch(slp_shard *s) {
   f->rq.on_done = on_fetched;
   f->shard = s->id;
   f->cursor = slp_buf_str(&s->reader.cursor);
-  f->limit = s->call.limit;
-  f->may_grow = slp_engine_may_grow;
+  f->limit = limit;
+  f->may_grow = may_grow;
   f->page = s->reader.page;
   c->source->ops->fetch(c->source, f);
 }
 
-void slp_reader_go(slp_shard *s) {
+void slp_reader_resume(slp_shard *s) {
+  s->consumer->source->ops->resume(s->consumer->source, &s->reader.fetch);
+}
+
+void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit) {
   if (s->reader.cursor.n) {
-    fetch(s);
+    fetch(s, bytes, limit);
   } else {
     locate(s);
   }
@@ -403,15 +321,15 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
                   .behind_ms = page->behind_ms,
                   .lag_ms = slp_lag_of_page(s, page),
                   .sent_us = s->reader.fetch.rq.sent_us};
-  p.full = p.n > 0 &&
-           (p.n >= s->call.limit || s->reader.fetch.body_bytes >= s->consumer->source->fetch_bytes_full);
+  p.full = p.n > 0 && (p.n >= s->reader.fetch.limit ||
+                       s->reader.fetch.body_bytes >= s->consumer->source->fetch_bytes_full);
   if (only_the_known(s, page)) p.n = 0;
   return p;
 }
 
 /* No record still to come from the shard can precede its watermark. Returns whether it moved. */
 static int advance_watermark(slp_shard *s, const page_facts *p) {
-  slp_key before = s->queue.watermark;
+  const slp_key *mark = slp_queue_watermark(s), before = *mark;
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
   int at_tip = p->behind_ms == 0 && !p->full;
   if (slp_has_taken(&s->at))
@@ -419,7 +337,7 @@ static int advance_watermark(slp_shard *s, const page_facts *p) {
   /* A closed shard's tip is no news of the stream: its children hold records older than this answer.
    * (kinesalite says 0 behind and one page more before it ends a shard.) But one that never ends must not
    * stop the others. */
-  int closed = s->lineage.listed_closed || s->lineage.children_n;
+  int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
   if (closed && s->reader.pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {
     if (at_tip)
@@ -429,12 +347,12 @@ static int advance_watermark(slp_shard *s, const page_facts *p) {
     if (p->n == 0 && p->behind_ms < 0 && s->reader.pace.empties + 1 >= SLP_PACE_EMPTIES_AT_TIP)
       slp_queue_set_watermark(s, now_ms, SLP_STR(""), 0);
   }
-  return before.time != s->queue.watermark.time || before.seq.n != s->queue.watermark.seq.n;
+  return before.time != mark->time || before.seq.n != mark->seq.n;
 }
 
 static void all_is_well(slp_shard *s) {
-  s->reader.failing_since_us = 0;
-  s->reader.throttled = s->reader.renewing = s->reader.relocated = 0;
+  slp_reading_fine(s);
+  s->reader.renewing = s->reader.relocated = 0;
 }
 
 static void note_page(slp_shard *s, const page_facts *p) {
@@ -444,10 +362,10 @@ static void note_page(slp_shard *s, const page_facts *p) {
                 c->o->fetch_records_max);
   all_is_well(s);
   s->reader.unlisted_n = s->reader.end_claims = 0;
-  set_behind(s, p->full || p->behind_ms > 0);
-  set_tip(s, p->n == 0 && (p->behind_ms == 0 || s->reader.pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
-  if (s->reader.at_tip) s->reader.tip_asked_us = s->reader.sent_us;
-  slp_lag_note_page(s, p->lag_ms);
+  slp_reading_set_behind(s, p->full || p->behind_ms > 0);
+  slp_reading_set_tip(s,
+                      p->n == 0 && (p->behind_ms == 0 || s->reader.pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
+  slp_lag_note_page(s, p->lag_ms, slp_reading_at_tip(s));
   if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !slp_has_taken(&s->at) &&
       s->at.anchored) {
     int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
@@ -462,9 +380,9 @@ static int admit(slp_shard *s, uint64_t done_us) {
   int r = slp_queue_admit(s, page, slp_svctime_high_ms(&s->consumer->service, done_us));
   slp_fail f = {0};
   if (r == SLP_ENOMEM) {
-    slp_engine_page_back(s->consumer->engine, page);
+    slp_pages_back(s->consumer->engine, page);
     s->reader.page = NULL;
-    slp_engine_give_reserve(s);
+    slp_calls_give(s);
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory to take a page in");
     again_later(s, &f);
     return r;
@@ -494,34 +412,30 @@ static void add_children(slp_shard *s, const slp_page *page) {
     if (slp_lineage_get(c, d->id)) continue;
     slp_shard *child = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
     if (!child) {
-      slp_consumer_list_soon(c, 1000); /* no memory: the listing finds it again */
+      slp_listing_soon(c, 1000); /* no memory: the listing finds it again */
       continue;
     }
-    child->lineage.listed = 1; /* until a listing says otherwise */
     if (SLP_MUTANT(child_at_latest)) child->at.start.kind = SLP_POSITION_LATEST;
-    for (int k = 0; k < 2; k++) {
-      if (child->lineage.parents[k].n && !slp_lineage_get(c, child->lineage.parents[k])) {
-        SLP_PROBE("reader: a child whose other parent is not known");
-        child->lineage.known_serial = c->listing.begun + 1;
-        slp_consumer_list_soon(c, 0);
-      }
+    if (slp_lineage_lacks_parent(child)) {
+      SLP_PROBE("reader: a child whose other parent is not known");
+      slp_listing_soon(c, 0);
     }
   }
 }
 
 static void end(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  set_tip(s, 0);
-  set_behind(s, 0);
-  move(s, SLP_READER_ENDED);
+  slp_reading_set_tip(s, 0);
+  slp_reading_set_behind(s, 0);
+  slp_reading_move(s, SLP_READER_ENDED);
   SLP_CHECK(c->sum.open_n > 0);
   c->sum.open_n--;
-  slp_queue_take_back(s);
+  slp_order_take_back(s);
   slp_buf_free(&s->reader.cursor);
   slp_report_log(c, SLOOP_LOG_INFO, "shard: read to its end shard=%s", s->name->shard);
-  if (slp_list_empty(&s->queue.pages) || SLP_MUTANT(end_told_early)) slp_reader_told_end(s);
-  slp_lineage_open_ready(c);
-  slp_queue_put_in_order(s);
+  if (slp_queue_all_acked(s) || SLP_MUTANT(end_told_early)) slp_reader_told_end(s);
+  slp_order_open_ready(c);
+  slp_order_update(s);
   slp_deliver_soon(c->engine);
   slp_consumer_check(c);
 }
@@ -532,7 +446,8 @@ void slp_reader_told_end(slp_shard *s) {
 }
 
 void slp_reader_kept_end(slp_shard *s) {
-  if (s->reader.state != SLP_READER_ENDED || s->ended_told || s->consumer->life != SLP_LIFE_RUNNING) return;
+  if (slp_reading_state(s) != SLP_READER_ENDED || s->ended_told || s->consumer->life != SLP_LIFE_RUNNING)
+    return;
   s->ended_told = 1;
   s->consumer->counts.shards_ended++;
   slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);
@@ -548,9 +463,9 @@ static void took(slp_shard *s, slp_str next) {
   slp_fail f = {0};
   if (slp_buf_add_str(&cursor, next)) {
     slp_buf_free(&cursor);
-    slp_engine_page_back(c->engine, s->reader.page);
+    slp_pages_back(c->engine, s->reader.page);
     s->reader.page = NULL;
-    slp_engine_give_reserve(s);
+    slp_calls_give(s);
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
     again_later(s, &f);
     return;
@@ -563,11 +478,11 @@ static void took(slp_shard *s, slp_str next) {
   slp_buf_move(&s->reader.cursor, &cursor);
   note_page(s, &p);
   if (!next.n) p.full = 0; /* an answer that lacks something is no reason for haste */
-  int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !s->reader.at_tip);
+  int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !slp_reading_at_tip(s));
   uint64_t wait = slp_pace_wait_us(&s->reader.pace, p.full, behind, c->o->poll_ms, c->floor_learned, dice(s));
-  wait_until(s, slp_after_us(s->reader.fetch.rq.sent_us, wait));
-  slp_deliver_blocked_lift(s);
-  slp_queue_put_in_order(s);
+  slp_reading_wait(s, slp_after_us(s->reader.fetch.rq.sent_us, wait));
+  if (slp_order_take_back(s)) SLP_PROBE("reader: a shard set aside is back");
+  slp_order_update(s);
   slp_deliver_soon(c->engine);
   slp_consumer_check(c);
 }
@@ -582,9 +497,9 @@ static void last_page(slp_shard *s) {
 }
 
 static void drop_page(slp_shard *s) {
-  slp_engine_page_back(s->consumer->engine, s->reader.page);
+  slp_pages_back(s->consumer->engine, s->reader.page);
   s->reader.page = NULL;
-  slp_engine_give_reserve(s);
+  slp_calls_give(s);
 }
 
 static void bad_answer(slp_shard *s, const char *what) {
@@ -612,10 +527,10 @@ static void peeked(slp_shard *s) {
   int64_t arrived_ms = page->recs[0].arrived_ms;
   int counts = arrived_ms < 0 || arrived_ms >= s->at.not_before_ms;
   slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1);
-  set_tip(s, 0);
-  if (SLP_MUTANT(pause_leaks_budget)) s->call.reserved = 0;
+  slp_reading_set_tip(s, 0);
+  if (SLP_MUTANT(pause_leaks_budget)) slp_calls_settle(s, slp_calls_reserved(s));
   drop_page(s);
-  wait_until(s, slp_after_us(s->reader.sent_us, SLP_PACE_FLOOR_US));
+  slp_reading_wait(s, slp_after_us(slp_reading_sent_us(s), SLP_PACE_FLOOR_US));
   slp_consumer_check(s->consumer);
 }
 
@@ -645,13 +560,13 @@ static void on_fetched(slp_src_req *rq) {
   slp_src_fetch *fetch = SLP_OWNER(rq, slp_src_fetch, rq);
   slp_shard *s = SLP_OWNER(fetch, slp_shard, reader.fetch);
   slp_consumer *c = s->consumer;
-  slp_engine_call_over(s);
-  slp_consumer_learn_time(c, rq);
+  slp_calls_over(s);
+  slp_listing_learn_time(c, rq);
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
-    slp_engine_page_back(c->engine, s->reader.page);
+    slp_pages_back(c->engine, s->reader.page);
     s->reader.page = NULL;
-    slp_engine_give_reserve(s);
+    slp_calls_give(s);
     failed(s, &f);
     return;
   }
@@ -674,9 +589,10 @@ static void on_fetched(slp_src_req *rq) {
 static void tell_listed_children(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_shard_desc children[8];
-  size_t n = 0;
-  for (size_t i = 0; i < c->listing.rq.shards_n && n < SLP_COUNT(children); i++) {
-    const slp_shard_desc *d = &c->listing.rq.shards[i];
+  size_t n = 0, rows_n;
+  const slp_shard_desc *rows = slp_listing_rows(c, &rows_n);
+  for (size_t i = 0; i < rows_n && n < SLP_COUNT(children); i++) {
+    const slp_shard_desc *d = &rows[i];
     if (slp_str_eq(d->parent, s->id) || slp_str_eq(d->adjacent_parent, s->id)) children[n++] = *d;
   }
   c->leases->ops->children(c->leases, s, children, n);
@@ -693,15 +609,15 @@ static void ended_by_listing(slp_shard *s, int gone) {
 void slp_reader_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
-  if (s->reader.state != SLP_READER_CHECKING || s->reader.check_serial > c->listing.done) return;
-  if (!s->lineage.listed) {
+  if (slp_reading_state(s) != SLP_READER_CHECKING || s->reader.check_serial > slp_listing_done(c)) return;
+  if (!slp_lineage_is_listed(s)) {
     if (++s->reader.unlisted_n >= 2) {
       SLP_PROBE("reader: not listed any more");
       ended_by_listing(s, s->reader.unknown);
       return;
     }
-    s->reader.check_serial = c->listing.begun + 1;
-    slp_consumer_list_soon(c, 1000);
+    s->reader.check_serial = slp_listing_next(c);
+    slp_listing_soon(c, 1000);
     return;
   }
   s->reader.unlisted_n = 0;
@@ -709,13 +625,13 @@ void slp_reader_listed(slp_shard *s) {
     slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EREMOTE,
                  "the service did not know the shard, but lists it; asking again");
     slp_buf_clear(&s->reader.cursor);
-  } else if (s->lineage.listed_closed || s->lineage.children_n) {
+  } else if (slp_lineage_is_closed(s) || slp_lineage_has_children(s)) {
     /* A closed shard may have records left, and the answer may have been wrong: it has to say so twice. */
     if (++s->reader.end_claims >= 2) {
       SLP_PROBE("reader: ended, as the listing says too");
       ended_by_listing(s, 0);
     } else {
-      wait_until(s, s->reader.sent_us + SLP_PACE_FLOOR_US);
+      slp_reading_wait(s, slp_reading_sent_us(s) + SLP_PACE_FLOOR_US);
     }
     return;
   } else {
@@ -727,79 +643,59 @@ void slp_reader_listed(slp_shard *s) {
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-void slp_reader_start(slp_shard *s) {
-  slp_consumer *c = s->consumer;
-  SLP_CHECK(s->reader.state == SLP_READER_IDLE && slp_lineage_wanted(s));
-  SLP_CHECK(c->sum.waiting_n > 0);
-  c->sum.waiting_n--;
-  c->sum.open_n++;
-  s->queue.key_time = s->at.tail_time = slp_lineage_floor(s);
-  s->at.not_before_ms = slp_max_i64(s->at.not_before_ms, slp_lineage_not_before(s));
-  slp_queue_set_watermark(s, s->at.tail_time, SLP_STR(""), 0);
-  c->tip_told = 0;
-  wait_until(s, 0);
-}
-
 /* Whatever it waits for or has asked for is called off. */
 static void call_off(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  slp_timer_clear(host_of(s), &s->reader.timer);
-  slp_engine_unwant(s);
-  set_tip(s, 0);
-  if (s->reader.state == SLP_READER_LOCATING && s->reader.locating) {
+  slp_reading_call_off(s);
+  if (s->reader.locating) {
     c->source->ops->cancel(c->source, &s->reader.locating->rq.rq);
     slp_buf_free(&s->reader.locating->rq.cursor);
     slp_free(c->mem, s->reader.locating);
     s->reader.locating = NULL;
-    slp_engine_call_over(s);
+    slp_calls_over(s);
   }
-  if (s->reader.state == SLP_READER_FETCHING && s->reader.page) {
+  if (slp_reading_state(s) == SLP_READER_FETCHING && s->reader.page) {
     c->source->ops->cancel(c->source, &s->reader.fetch.rq);
-    slp_engine_call_over(s);
+    slp_calls_over(s);
   }
-  if (s->reader.page) slp_engine_page_back(c->engine, s->reader.page);
+  slp_pages_back(c->engine, s->reader.page);
   s->reader.page = NULL;
-  slp_engine_give_reserve(s);
+  slp_calls_give(s);
 }
 
 void slp_reader_ask_less(slp_shard *s) {
-  SLP_CHECK(s->reader.state == SLP_READER_FETCHING);
+  SLP_CHECK(slp_reading_state(s) == SLP_READER_FETCHING);
   SLP_PROBE("reader: a call is given up for a smaller one");
   call_off(s);
   slp_pace_shrink(&s->reader.pace);
-  wait_until(s, 0);
+  slp_reading_wait(s, 0);
 }
 
 int slp_reader_rewind(slp_shard *s) {
-  int ended = s->reader.state == SLP_READER_ENDED;
-  int can = s->reader.state == SLP_READER_WAITING || s->reader.state == SLP_READER_LOCATING ||
-            s->reader.state == SLP_READER_FETCHING || (ended && s->lineage.listed);
+  slp_reader_state state = slp_reading_state(s);
+  int ended = state == SLP_READER_ENDED;
+  int can = state == SLP_READER_WAITING || state == SLP_READER_LOCATING || state == SLP_READER_FETCHING ||
+            (ended && slp_lineage_is_listed(s));
   if (!can || !slp_queue_rewind(s)) return 0;
   call_off(s);
   SLP_PROBE("reader: pages are forgotten, to be read again");
-  if (ended) { /* no more: its children wait for it again */
-    s->consumer->sum.open_n++;
-    move(s, SLP_READER_WAITING);
-  }
   slp_buf_clear(&s->reader.cursor);
   s->at.after_last = 0;
-  s->lag.behind_ms = -1;
-  slp_queue_put_in_order(s);
-  if (s->reader.state == SLP_READER_WAITING) {
-    s->reader.next_at_us = 0;
-    slp_reader_poke(s);
-  } else {
-    wait_until(s, 0);
-  }
+  slp_lag_forget(s);
+  if (ended) s->consumer->sum.open_n++; /* its children wait for it again */
+  if (state != SLP_READER_WAITING) slp_reading_move(s, SLP_READER_WAITING);
+  slp_order_update(s);
+  slp_reading_at_once(s);
   return 1;
 }
 
 void slp_reader_stop(slp_shard *s) {
-  slp_consumer *c = s->consumer;
-  if (s->reader.state == SLP_READER_GONE) return;
+  slp_reader_state state = slp_reading_state(s);
+  if (state == SLP_READER_GONE) return;
   call_off(s);
-  set_behind(s, 0);
+  slp_buf_free(&s->reader.cursor);
+  slp_reading_set_behind(s, 0);
   if (slp_lineage_wanted(s)) slp_lineage_set(s, SLP_SELECT_STOPPED);
-  if (s->reader.state != SLP_READER_IDLE && s->reader.state != SLP_READER_ENDED) c->sum.open_n--;
-  if (s->reader.state != SLP_READER_ENDED) move(s, SLP_READER_GONE);
+  if (slp_reading_is_on(s)) s->consumer->sum.open_n--;
+  if (state != SLP_READER_ENDED) slp_reading_move(s, SLP_READER_GONE);
 }

@@ -75,16 +75,6 @@ static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str t
   return n;
 }
 
-int slp_report_reserve(slp_consumer *c) {
-  c->notices.fatal = slp_zalloc(c->mem, sizeof(notice) + ERROR_TEXT_MAX);
-  return c->notices.fatal ? 0 : SLP_ENOMEM;
-}
-
-void slp_report_unreserve(slp_consumer *c) {
-  slp_free(c->mem, c->notices.fatal);
-  c->notices.fatal = NULL;
-}
-
 static slp_str id_of(const slp_shard *s) { return s ? s->id : SLP_STR(""); }
 
 void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, int fatal, uint32_t attempt,
@@ -126,8 +116,20 @@ void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str sh
   n->epoch = epoch;
 }
 
-int slp_report_tip(slp_consumer *c) {
-  return !c->o->on_tip || add(c, NOTICE_TIP, 0, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
+/* And nothing is left to hand out or to be given back. */
+static int at_tip(const slp_consumer *c) {
+  if (c->leases && (c->sum.open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
+  if (c->sum.going_n) return 0; /* what was given back of it goes along, and the user is not told yet */
+  return c->life == SLP_LIFE_RUNNING && c->sum.tip_n == c->sum.open_n && c->sum.waiting_n == 0 &&
+         c->sum.queued_n == 0 && (c->sum.batches_out == 0 || SLP_MUTANT(tip_while_out));
+}
+
+void slp_report_tip(slp_consumer *c) {
+  if (!at_tip(c)) {
+    c->tip_told = 0;
+  } else if (!c->tip_told) { /* without memory later */
+    c->tip_told = !c->o->on_tip || add(c, NOTICE_TIP, 0, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
+  }
 }
 
 void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, ...) {
@@ -162,7 +164,7 @@ static void tell(slp_consumer *c, const notice *n) {
     }
     case NOTICE_TIP:
       /* A batch may have left since. Then it is told again when it is true again. */
-      if (slp_consumer_at_tip(c))
+      if (at_tip(c))
         o->on_tip(c->handle, o->arg);
       else
         c->tip_told = 0;
@@ -178,7 +180,7 @@ static void tell(slp_consumer *c, const notice *n) {
   }
 }
 
-void slp_report_run(slp_event *ev) {
+static void run(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, notices.ev);
   if (c->notices.lost && c->o->on_log) {
     /* No memory is needed for this one. */
@@ -205,29 +207,16 @@ void slp_report_drop(slp_consumer *c) {
   slp_unpost(&c->notices.ev);
 }
 
-slp_name *slp_name_new(slp_mem *mem, slp_str stream, slp_str shard) {
-  slp_name *name = slp_zalloc(mem, sizeof *name + stream.n + shard.n + 2);
-  if (!name) return NULL;
-  name->mem = slp_mem_hold(mem);
-  name->refs = 1;
-  name->shard = name->text;
-  name->shard_n = shard.n;
-  memcpy(name->text, shard.p, shard.n);
-  name->stream = name->text + shard.n + 1;
-  memcpy(name->text + shard.n + 1, stream.p, stream.n);
-  return name;
+int slp_report_pending(const slp_consumer *c) { return c->notices.n > 0; }
+
+int slp_report_init(slp_consumer *c) {
+  slp_list_init(&c->notices.all);
+  c->notices.ev.run = run;
+  c->notices.fatal = slp_zalloc(c->mem, sizeof(notice) + ERROR_TEXT_MAX);
+  return c->notices.fatal ? 0 : SLP_ENOMEM;
 }
 
-slp_name *slp_name_hold(slp_name *name) {
-  name->refs++;
-  return name;
-}
-
-void slp_name_drop(slp_name *name) {
-  if (!name) return;
-  SLP_CHECK(name->refs > 0);
-  if (--name->refs > 0) return;
-  slp_mem *mem = name->mem;
-  slp_free(mem, name);
-  slp_mem_drop(mem);
+void slp_report_free(slp_consumer *c) {
+  slp_free(c->mem, c->notices.fatal);
+  c->notices.fatal = NULL;
 }

@@ -25,11 +25,11 @@ void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, i
                      const char *message);
 void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str shard, slp_str worker,
                       slp_str text, uint64_t epoch);
-int slp_report_tip(slp_consumer *c); /* 0: no memory, to be told later */
+void slp_report_tip(slp_consumer *c); /* if it is reached, and was not told */
 void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, ...) SLP_PRINTF(3, 4);
-void slp_report_run(slp_event *ev);
-void slp_report_drop(slp_consumer *c);
-int slp_report_reserve(slp_consumer *c); /* SLP_ENOMEM */
-void slp_report_unreserve(slp_consumer *c);
+int slp_report_pending(const slp_consumer *c); /* some callback is still to be made */
+void slp_report_drop(slp_consumer *c);         /* none is made any more */
+int slp_report_init(slp_consumer *c);          /* SLP_ENOMEM */
+void slp_report_free(slp_consumer *c);
 
 #endif

@@ -12,8 +12,8 @@
 
 /* The children's affair from now on. */
 static int is_finished(const slp_shard *s) {
-  return s->reader.state == SLP_READER_ENDED &&
-         (slp_list_empty(&s->queue.pages) || SLP_MUTANT(token_forgets_ended)) && s->lineage.children_n > 0;
+  return slp_reading_state(s) == SLP_READER_ENDED &&
+         (slp_queue_all_acked(s) || SLP_MUTANT(token_forgets_ended)) && slp_lineage_has_children(s);
 }
 
 static int is_unfinished(const slp_shard *s) { return !slp_lineage_skipped(s) && !is_finished(s); }

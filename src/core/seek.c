@@ -5,7 +5,7 @@
  * counts for nothing. If not, the new ones go. The new ones are read from when the user was told. */
 #include "core/seek.h"
 
-#include "core/consumer.h"
+#include "core/start.h"
 
 typedef struct moving {
   slp_list link;                      /* in consumer->moves, oldest first; all but the last are over */
@@ -39,7 +39,7 @@ static void over(slp_consumer *c, moving *m, int status) {
 static void retire_shard(slp_consumer *c, slp_shard *s) {
   if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
   slp_reader_stop(s);
-  slp_queue_leave(s);
+  slp_order_leave(s);
   slp_queue_detach(s, &c->detached);
   slp_deliver_forget(s);
 }
@@ -72,7 +72,7 @@ static int build(slp_consumer *c, slp_start_position *start_position, slp_map *o
   slp_map_init(&c->shards, c->mem);
   c->sum.waiting_n = 0;
   c->started_from = 0;
-  int r = slp_consumer_take_listing(c);
+  int r = slp_start_take_listing(c);
   if (r) slp_fail_set(f, SLP_NOMEM, r, "no memory to move");
   if (!r) r = slp_start_shards(c, start_position, f);
   c->started_from = 1;
@@ -106,15 +106,15 @@ static void carry_out(slp_consumer *c, moving *m) {
   slp_start_tell_losses(c, c->start_position);
   over(c, m, 0);
   slp_deliver_soon(c->engine); /* joined consumers may have waited for an old shard */
-  slp_engine_pump(c->engine);
+  slp_pump_soon(c->engine);
 }
 
 void slp_seek_listed(slp_consumer *c) {
   if (slp_list_empty(&c->seek.moves)) return;
   moving *m = SLP_OWNER(c->seek.moves.prev, moving, link);
   if (m->over) return;
-  if (c->listing.done < m->serial) {
-    slp_consumer_list_soon(c, 0);
+  if (slp_listing_done(c) < m->serial) {
+    slp_listing_soon(c, 0);
     return;
   }
   carry_out(c, m);
@@ -126,7 +126,7 @@ static void on_event(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, seek.ev);
   moving *m = first_of(c);
   if (!m || !m->over) return;
-  if (c->notices.n) { /* what was told before comes first */
+  if (slp_report_pending(c)) { /* what was told before comes first */
     slp_post(c->engine->host, &c->seek.ev);
     return;
   }
@@ -136,7 +136,7 @@ static void on_event(slp_event *ev) {
   moving_free(c, m);
   slp_post(c->engine->host, &c->seek.ev);
   if (done && c->life == SLP_LIFE_RUNNING) {
-    slp_lineage_open_ready(c);
+    slp_order_open_ready(c);
     slp_consumer_check(c);
   }
   if (cb) cb(c->handle, status, arg);
@@ -186,9 +186,9 @@ int slp_consumer_seek(slp_consumer *c, const sloop_position_t *to, sloop_cb cb, 
   m->start_position = start_position;
   m->cb = cb;
   m->arg = arg;
-  m->serial = c->listing.begun + 1;
+  m->serial = slp_listing_next(c);
   slp_list_add_last(&c->seek.moves, &m->link);
-  slp_consumer_list_soon(c, 0);
+  slp_listing_soon(c, 0);
   return 0;
 }
 
@@ -198,9 +198,11 @@ void slp_seek_init(slp_consumer *c) {
   c->seek.ev.run = on_event;
 }
 
+void slp_seek_silence(slp_consumer *c) { slp_unpost(&c->seek.ev); }
+
 void slp_seek_free(slp_consumer *c) {
   moving *m;
-  slp_unpost(&c->seek.ev);
+  slp_seek_silence(c);
   while ((m = first_of(c))) moving_free(c, m);
   slp_queue_forget(&c->detached);
 }

@@ -2,7 +2,16 @@
 #ifndef SLP_CORE_SEEK_H
 #define SLP_CORE_SEEK_H
 
-#include "core/start.h"
+#include "base/list.h"
+#include "host/host.h"
+#include <sloop.h>
+
+typedef struct slp_consumer slp_consumer;
+
+typedef struct slp_seek { /* of a consumer */
+  slp_list moves;
+  slp_event ev;
+} slp_seek;
 
 void slp_seek_init(slp_consumer *c);
 /* 0: cb comes, once, unless slp_seek_take gives it back first. SLOOP_EOPTION, SLOOP_ESTATE, SLOOP_ETOKEN
@@ -13,6 +22,7 @@ void slp_seek_cancel(slp_consumer *c, int status); /* those not yet carried out 
 int slp_seek_pending(const slp_consumer *c);       /* some callback is still to be made */
 /* 1: a move that was not told, and is forgotten now. */
 int slp_seek_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
+void slp_seek_silence(slp_consumer *c); /* no callback is made any more */
 void slp_seek_free(slp_consumer *c);
 
 #endif

@@ -68,7 +68,7 @@ static int has_end(slp_str id, const char *end) {
   return n <= id.n && memcmp(id.p + id.n - n, end, n) == 0;
 }
 
-void slp_start_skip(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_SKIPPED); }
+static void skip(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_SKIPPED); }
 
 static void take_up(slp_shard *s) { slp_lineage_set(s, SLP_SELECT_WANTED); }
 
@@ -145,7 +145,7 @@ static int start_all_at_seq(slp_consumer *c, const slp_start_position *g, slp_fa
       asked += slp_lineage_wanted(s);
       start_at(s, &g->from.mark);
     } else {
-      slp_start_skip(s);
+      skip(s);
     }
   }
   take_up_descendants(c);
@@ -162,7 +162,7 @@ static int start_all_at_seq(slp_consumer *c, const slp_start_position *g, slp_fa
 static int open_parent_listed(slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
-    if (p && !p->lineage.listed_closed) return 1;
+    if (p && !slp_lineage_is_closed(p)) return 1;
   }
   return 0;
 }
@@ -176,8 +176,8 @@ static void start_all_latest(slp_consumer *c, int64_t not_before_ms) {
     /* A child listed beside its still open parent: a reshard is under way. The parent's end comes
      * first, and the child is read from its beginning. A closed shard is over for its children; while none is
      * listed, it is the way to them. */
-    if (s->lineage.listed_closed && s->lineage.children_n) {
-      slp_start_skip(s);
+    if (slp_lineage_is_closed(s) && slp_lineage_has_children(s)) {
+      skip(s);
     } else if (!open_parent_listed(s)) {
       start_at_latest(s);
     }
@@ -254,7 +254,8 @@ static void take_up_orphans(slp_consumer *c, const slp_token *t) {
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
     for (int i = 0; i < 2 && !slp_lineage_wanted(s); i++) {
-      const slp_token_shard *p = s->lineage.parents[i].n ? slp_token_find(t, s->lineage.parents[i]) : NULL;
+      slp_str id = slp_lineage_parent_id(s, i);
+      const slp_token_shard *p = id.n ? slp_token_find(t, id) : NULL;
       if (p && p->reads && !slp_lineage_get(c, p->id) && slp_lineage_wants(c, s->id)) take_up(s);
     }
   }
@@ -295,7 +296,7 @@ static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   mark_known(c, t);
   while ((s = slp_map_each(&c->shards, &at))) {
     if (slp_lineage_wanted(s) || s->marked || slp_lineage_parent(s, 0) || slp_lineage_parent(s, 1)) continue;
-    if (s->lineage.parents[0].n && slp_lineage_wants(c, s->id)) take_up(s);
+    if (slp_lineage_parent_id(s, 0).n && slp_lineage_wants(c, s->id)) take_up(s);
   }
 }
 
@@ -311,7 +312,7 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
     if (ts && ts->reads) {
       start_from(s, ts);
     } else {
-      slp_start_skip(s);
+      skip(s);
     }
   }
   take_up_orphans(c, t);
@@ -373,16 +374,36 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   return r ? r : check_asked(c, f);
 }
 
-int slp_start_wants(slp_consumer *c, const slp_shard *s) {
+/* A shard listed later: whether it belongs to what is read. */
+static int belongs(const slp_consumer *c, const slp_shard *s) {
   const slp_start_position *g = c->start_position;
   int kin = 0, known = 0;
   if (!g || (g->from.kind != SLP_POSITION_AT && !g->token)) return 1;
   for (int i = 0; i < 2; i++) {
     const slp_shard *p = slp_lineage_parent(s, i);
     known |= p != NULL;
-    kin |= p && (slp_lineage_wanted(p) || p->lineage.selection == SLP_SELECT_BARRED ||
-                 p->reader.state == SLP_READER_ENDED || p->reader.state == SLP_READER_GONE);
+    kin |= p && (slp_lineage_wanted(p) || slp_lineage_is_barred(p) || slp_reading_is_over(p));
   }
   /* A token holds all there was to be read; what came since has forgotten parents. */
   return kin || (!known && g->token);
+}
+
+/* New shards that the start leaves out; and what descends from them alone is left out with them. */
+static void leave_out(slp_consumer *c) {
+  for (int again = 1; again;) {
+    again = 0;
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at))) {
+      if (!s->marked || !slp_lineage_wanted(s) || belongs(c, s)) continue;
+      skip(s);
+      again = 1;
+    }
+  }
+}
+
+int slp_start_take_listing(slp_consumer *c) {
+  int r = slp_lineage_take_listing(c);
+  if (c->started_from) leave_out(c);
+  return r;
 }

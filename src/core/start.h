@@ -26,11 +26,9 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f);
 void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g);
 /* A single shard, by its lease. */
 void slp_start_shard(slp_shard *s, const slp_position *from);
-/* A shard listed later: whether it belongs to what is read. */
-int slp_start_wants(slp_consumer *c, const slp_shard *s);
+/* The newest listing's rows become shards; later ones only if they belong to what is read. SLP_ENOMEM. */
+int slp_start_take_listing(slp_consumer *c);
 /* Times as the service stamps them: some know whole seconds only. */
 int64_t slp_start_time(const slp_consumer *c, int64_t ms);
-/* Reads no more of it, and its children need not wait for it. */
-void slp_start_skip(slp_shard *s);
 
 #endif

@@ -14,6 +14,7 @@ typedef struct slp_svctime {
 
 /* date_ms: whole seconds; sent/done: our monotonic clock around the call. */
 void slp_svctime_learn(slp_svctime *t, int64_t date_ms, uint64_t sent_us, uint64_t done_us);
+static inline int slp_svctime_known(const slp_svctime *t) { return t->known; }
 /* Service time at our time `at_us` in Unix ms: never ahead of the truth / never behind it. Without
  * any answer yet: INT64_MIN / INT64_MAX. */
 int64_t slp_svctime_low_ms(const slp_svctime *t, uint64_t at_us);

@@ -52,11 +52,10 @@ static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_positi
   if (SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
   s->name->epoch = epoch;
   s->lease.from = *from;
-  s->lineage.listed = 1; /* until a listing says otherwise */
   s->lease.progress_us = slp_now_us(host_of(ld));
   slp_start_shard(s, from);
-  slp_reader_start(s);
-  slp_lineage_enter_ready(c);
+  slp_lineage_start(s);
+  slp_order_enter_ready(c);
   return 0;
 }
 
@@ -78,14 +77,14 @@ static void stop_reading(slp_shard *s) {
   move_drain(s, SLP_DRAIN_STOPPED);
   s->consumer->sum.going_n++;
   slp_reader_stop(s);
-  slp_queue_leave(s);
+  slp_order_leave(s);
   slp_queue_drop(s);
   slp_deliver_forget(s);
 }
 
 static void go_on(slp_consumer *c) {
   slp_deliver_soon(c->engine); /* others may have waited for what is gone */
-  slp_engine_pump(c->engine);
+  slp_pump_soon(c->engine);
   slp_consumer_check(c);
 }
 
@@ -122,13 +121,13 @@ static void t_suspend(slp_processor *t, int on) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    slp_queue_put_in_order(s);
+    slp_order_update(s);
     if (on) {
-      slp_engine_unwant(s);
+      slp_calls_unwant(s);
     } else { /* what failed before may have failed for the same reason, and is tried only now */
-      if (s->reader.failing_since_us) s->reader.failing_since_us = slp_now_us(host_of(leased_of(t)));
+      slp_reading_forgive(s);
       s->lease.progress_us = slp_now_us(host_of(leased_of(t)));
-      slp_reader_poke(s);
+      slp_reading_poke(s);
     }
   }
   go_on(c);
@@ -145,7 +144,7 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
   SLP_CHECK(s);
   memset(ret, 0, sizeof *ret);
   if (s->lease.read_out &&
-      (SLP_MUTANT(no_batch_is_acknowledged) ? s->queue.batches_out == 0 : slp_list_empty(&s->queue.pages))) {
+      (SLP_MUTANT(no_batch_is_acknowledged) ? slp_batches_of(s) == 0 : slp_queue_all_acked(s))) {
     (void)slp_acked_prefix(s, &ret->mark);
     ret->kind = SLP_POSITION_END;
   } else if (slp_acked_prefix(s, &ret->mark) && !is_before_start(s, &ret->mark)) {
@@ -159,14 +158,14 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
 
 static int64_t t_behind(slp_processor *t, slp_str id) {
   const slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
-  return s ? s->lag.behind_ms : -1;
+  return s ? slp_lag_ms(s) : -1;
 }
 
 static void t_list(slp_processor *t) {
   slp_leased *ld = leased_of(t);
   ld->list_asked = 1;
-  ld->list_serial = ld->c->listing.begun + 1;
-  slp_consumer_list_soon(ld->c, 0);
+  ld->list_serial = slp_listing_next(ld->c);
+  slp_listing_soon(ld->c, 0);
 }
 
 static void t_load(slp_processor *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes) {
@@ -175,8 +174,7 @@ static void t_load(slp_processor *t, int64_t *ret_behind_ms, int64_t *ret_rate_b
   size_t at = 0;
   slp_shard *s;
   *ret_behind_ms = *ret_rate_bytes = -1;
-  while ((s = slp_map_each(&ld->c->shards, &at)))
-    *ret_behind_ms = slp_max_i64(*ret_behind_ms, s->lag.behind_ms);
+  while ((s = slp_map_each(&ld->c->shards, &at))) *ret_behind_ms = slp_max_i64(*ret_behind_ms, slp_lag_ms(s));
   uint64_t ms = (now - ld->load_us) / 1000;
   if (ld->load_us && ms) *ret_rate_bytes = (int64_t)((bytes - ld->load_bytes) * 1000 / ms);
   ld->load_us = now;
@@ -234,45 +232,25 @@ static void on_gate(slp_leases *l) {
   (void)slp_fleet_may_deliver(ld->fleet); /* says by `suspend` when not */
 }
 
-static void note_listed(slp_consumer *c) {
-  size_t at = 0;
-  slp_shard *s;
-  while ((s = slp_map_each(&c->shards, &at))) {
-    s->lineage.listed = 0;
-    s->lineage.children_n = 0;
-  }
-  for (size_t i = 0; i < c->listing.rq.shards_n; i++) {
-    const slp_shard_desc *d = &c->listing.rq.shards[i];
-    s = slp_lineage_get(c, d->id);
-    if (s) {
-      s->lineage.listed = 1;
-      s->lineage.listed_closed = d->seq_end.p != NULL;
-    }
-    s = d->parent.n ? slp_lineage_get(c, d->parent) : NULL;
-    if (s) s->lineage.children_n++;
-    s = d->adjacent_parent.n ? slp_lineage_get(c, d->adjacent_parent) : NULL;
-    if (s) s->lineage.children_n++;
-  }
-}
-
 static void on_listed(slp_leases *l, const slp_fail *f) {
   slp_leased *ld = of(l);
   slp_consumer *c = ld->c;
   int fine = f->class == SLP_FINE;
-  if (fine) note_listed(c);
-  if (!ld->fleet || !ld->list_asked || (fine && c->listing.done < ld->list_serial)) return;
+  if (fine) slp_lineage_note_listing(c);
+  if (!ld->fleet || !ld->list_asked || (fine && slp_listing_done(c) < ld->list_serial)) return;
   ld->list_asked = 0;
-  slp_fleet_listed(ld->fleet, f, fine ? c->listing.rq.shards : NULL, fine ? c->listing.rq.shards_n : 0);
+  size_t n;
+  const slp_shard_desc *rows = slp_listing_rows(c, &n);
+  slp_fleet_listed(ld->fleet, f, fine ? rows : NULL, fine ? n : 0);
 }
 
 /* ---- shards without progress ------------------------------------------------------------------------ */
 
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
   int idle = s->paused || s->consumer->paused_all || s->lease.drain || s->consumer->suspended;
-  if (idle || s->queue.unacked_n == 0) s->lease.progress_us = now;
-  uint64_t since = s->lease.progress_us;
-  if (s->reader.failing_since_us && !idle && !s->reader.throttled)
-    since = slp_min_u64(since, s->reader.failing_since_us);
+  if (idle || slp_queue_unacked_n(s) == 0) s->lease.progress_us = now;
+  uint64_t since = s->lease.progress_us, failing_us = slp_reading_failing_since_us(s);
+  if (failing_us && !idle) since = slp_min_u64(since, failing_us);
   return !s->lease.drain && now - since >= limit_us;
 }
 
@@ -493,7 +471,7 @@ static void on_described(slp_leases *l) {
   slp_consumer *c = ld->c;
   slp_fail f = {0};
   slp_consumer_move(c, SLP_LIFE_LISTING);
-  if (ld->o.open(ld->o.ctx, &c->describing.rq, &ld->store, &ld->schema, &f)) {
+  if (ld->o.open(ld->o.ctx, slp_listing_stream(c), &ld->store, &ld->schema, &f)) {
     slp_consumer_fatal(c, &f);
     return;
   }

@@ -1,5 +1,6 @@
 /* due.h - when something is to be done about a lease: a step in this turn, or a look at its row at some time.
- * Those who do it are above (ownership.c steps, poll.c reads) and are given to it as functions. */
+ * Those who do it are above (ownership.c steps, poll.c reads) and are given to it as functions.
+ * (due.c, fleet.c, poll.c) */
 #ifndef SLP_LEASE_DUE_H
 #define SLP_LEASE_DUE_H
 

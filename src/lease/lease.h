@@ -1,4 +1,5 @@
 /* lease.h - one lease as its worker sees it: its life, what is known of its row, its one write at a time.
+ * (lease.c, ownership.c, end.c, checkpoint.c)
  *
  * Its life; every state but the first leads to IDLE too, when the row shows another owner or epoch, or the
  * worker is evicted or ends:

@@ -1,5 +1,5 @@
 /* steal.h - sharing where nobody leads: every worker reads the whole table in rounds, and takes what it
- * may. */
+ * may. (steal.c, common_name.c) */
 #ifndef SLP_LEASE_STEAL_H
 #define SLP_LEASE_STEAL_H
 

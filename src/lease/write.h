@@ -1,5 +1,6 @@
 /* write.h - one write of the lease table, from its operation to a certain outcome: the same bytes are sent
- * again until an answer says what became of them. A fleet's worker and an operator's command write so. */
+ * again until an answer says what became of them. A fleet's worker and an operator's command write so.
+ * (write.c, fleet.c) */
 #ifndef SLP_LEASE_WRITE_H
 #define SLP_LEASE_WRITE_H
 

@@ -101,7 +101,7 @@ static int look_at_held(void *arg) {
   size_t at = 0;
   slp_shard *s;
   while (h->u->s && (s = slp_map_each(&h->u->s->consumer->shards, &at)))
-    if (s->queue.unacked_n > h->most) h->most = s->queue.unacked_n;
+    if (slp_queue_unacked_n(s) > h->most) h->most = slp_queue_unacked_n(s);
   return 0;
 }
 

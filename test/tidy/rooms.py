@@ -2,10 +2,11 @@
 
 The rule: a file includes only its own room and rooms of lower rank; rooms of one rank never
 include each other. libuv and curl only in host/, OpenSSL only in codec/digest.c, clocks and threads only in host/,
-printing only in cli/. With --objects the compiled core and aws objects are read too: what a macro or a header of
+printing only in cli/. Files of core and lease call downwards by the floors that a header of theirs draws. With --objects the compiled core and aws objects are read too: what a macro or a header of
 another hides from the text, the symbol table shows; and every file of test/unit and test/scene is in a program.
 """
 
+import fnmatch
 import json
 import os
 import re
@@ -64,6 +65,7 @@ WORLD_SYMBOLS = re.compile(
     r"pthread_create|fork|execve|system|SSL_\w+|RAND_\w+|EVP_\w+|HMAC|malloc|calloc|realloc|free)$")
 WORLD_FREE_ROOMS = ("core", "aws", "source", "lease", "admin")
 LINES_MAX, COLUMNS_MAX = 900, 110
+DRAWINGS = {"core": "core.h", "lease": "fleet_inside.h"}  # room, the header that draws its floors and holds its parts
 
 
 def strip_c(text):
@@ -144,13 +146,25 @@ def check_tree(src):
     return found
 
 
-def circles(files):
-    """files: name -> text. Those that reach each other through the functions that they call, largest first."""
+def calls_of(files):
+    """files: name -> text. For each file of code, who is called in it: function -> the file it is in. What a header
+    does in its inline functions counts for the file of its name."""
     code = {name: re.sub(r'"(?:\\.|[^"\\\n])*"', '""', strip_c(text)) for name, text in files.items()}
-    home = {function: name for name, text in code.items()
+    home = {function: name for name, text in code.items() if name.endswith(".c")
             for function in re.findall(r"^(?!static)[a-z][\w \*]*?\b(slp_\w+)\([^;{]*\)\s*\{", text, re.M)}
-    calls = {name: {home[word] for word in re.findall(r"\bslp_\w+\b", text) if word in home} - {name}
-             for name, text in code.items()}
+    calls = {name: {} for name in code if name.endswith(".c")}
+    for name, text in code.items():
+        if name.endswith(".h"):
+            text = "\n".join(re.findall(r"^static inline [^;{]*(\{[^\n]*\}$|\{\n.*?^\})", text, re.M | re.S))
+            name = name[:-1] + "c"
+        found = {word: home[word] for word in re.findall(r"\bslp_\w+\b", text) if home.get(word, name) != name}
+        calls.setdefault(name, {}).update(found)
+    return calls
+
+
+def circles(files):
+    """Those files that reach each other through the functions that they call, largest first."""
+    calls = {name: set(called.values()) for name, called in calls_of(files).items()}
     reached = {}
     for name in calls:
         seen, todo = set(), [name]
@@ -164,13 +178,61 @@ def circles(files):
     return sorted((sorted(circle) for circle in found), key=len, reverse=True)
 
 
-def check_circles(src, room):
+def floors_of(drawing, names):
+    """The floors that a header draws: lines of a number, then files and what they do. file -> floor."""
+    floors, now = {}, None
+    for line in drawing.split("\n"):
+        match = re.match(r" \*   (?:(\d)  |   )", line)
+        now = None if not match else int(match[1]) if match[1] else now
+        for pattern in re.findall(r"[\w*]+\.c\b", line) if now is not None else []:
+            for name in names:
+                if name.endswith(".c") and fnmatch.fnmatchcase(name, pattern):
+                    floors.setdefault(name, set()).add(now)
+    return floors
+
+
+def check_floors(files, drawing):
+    floors = floors_of(drawing, files)
+    found = [f"{name} stands on {len(floors.get(name, ()))} floors, and belongs on one"
+             for name in files if name.endswith(".c") and len(floors.get(name, ())) != 1]
+    for name, called in calls_of(files).items():
+        for function, other in sorted(called.items()):
+            if floors.get(name) and floors.get(other) and max(floors[name]) < max(floors[other]):
+                found.append(f"{name} (floor {max(floors[name])}) calls {function} of {other} (floor {max(floors[other])})")
+    return found
+
+
+def check_parts(files, drawing):
+    """A part, a struct that lies in an object of the drawing's header, is seen whole by the file of the header that
+    declares it, and by those that this header's first comment names in brackets. Options and figures are everybody's.
+    What points to an object is known by its declaration in the file, and by its name in other objects."""
+    declares = {kind: name for name, text in files.items() if name.endswith(".h")
+                for kind in re.findall(r"^\} (slp_\w+);", strip_c(text), re.M)}
+    found = []
+    for thing, body in re.findall(r"^struct slp_(\w+) \{\n(.*?)^\}", strip_c(drawing), re.M | re.S):
+        for kind, member in re.findall(r"^  (slp_\w+) (\w+);", body, re.M):
+            header = declares.get(kind, "")
+            if header[:-1] + "c" not in files or kind.endswith(("_opts", "_stats")):
+                continue
+            named = re.findall(r"\(((?:\w+\.c(?:, )?)+)\)", files[header].split("*/")[0])
+            owners = {header[:-1] + "c", *re.findall(r"\w+\.c", " ".join(named))}
+            for name in set(files) - owners:
+                text = strip_c(files[name])
+                pointers = "|".join({f"->{thing}", *re.findall(rf"\bslp_{thing} \*(\w+)", text)})
+                looks = re.compile(rf"(?<!\w)(?:{pointers})->{member}\.\w|slp_{thing}, {member}\.")
+                found += [f"{name}:{number} looks into {member}, which is {header}'s"
+                          for number, line in enumerate(text.split("\n"), 1) if name.endswith(".c") and looks.search(line)]
+    return sorted(found)
+
+
+def check_calls(src, room, drawing):
     files = {}
     for name in sorted(os.listdir(os.path.join(src, room))):
-        if name.endswith(".c"):
+        if name.endswith((".c", ".h")):
             with open(os.path.join(src, room, name), encoding="utf-8") as file:
                 files[name] = file.read()
-    return [f"{room}/: {', '.join(circle)} call each other in a circle" for circle in circles(files)]
+    return [f"{room}/: {', '.join(circle)} call each other in a circle" for circle in circles(files)] + [
+        f"{room}/{finding}" for finding in check_floors(files, files[drawing]) + check_parts(files, files[drawing])]
 
 
 def undefined_symbols(archive):
@@ -246,6 +308,25 @@ def self_test():
     if circles(down) or circles({**down, "c.c": "int slp_c(int x) { slp_a(); }"}) != [["a.c", "b.c", "c.c"]]:
         wrong.append("circles")
         print("FAIL self-test: circles")
+    drawing = ("/* all.h\n *\n *   1  a.c  above\n *   0  b.c, c*.c\n *      below\n *\n * d.c */\n"
+               "struct slp_all {\n  slp_b one;\n  slp_kept two;\n  int c;\n};\n")
+    parts = {"all.h": drawing, "b.h": "/* b.h - ours (c.c) */\ntypedef struct slp_b {\n  int x;\n} slp_b;\n",
+             "kept.h": "typedef struct slp_kept {\n  int x;\n} slp_kept;\n"}
+    up = {**down, "c.c": "int slp_c(void) { slp_a(); }\n"}
+    fine = {**down, **parts, "c.c": "int slp_c(slp_all *a) { a->one.x = a->two.x; }\n"}
+    into = {**down, **parts, "a.c": "void slp_a(slp_all *x, slp_b *y) { x->one.x = x->two.x + y->one.x; }\n"}
+    inline = {**down, "c.h": "void slp_a(void);\nstatic inline void slp_d(void) { slp_a(); }\n"}
+    for what, got, wanted in [
+            ("floors", floors_of(drawing, ["a.c", "b.c", "c.c", "d.c"]), {"a.c": {1}, "b.c": {0}, "c.c": {0}}),
+            ("downwards", check_floors(down, drawing), []),
+            ("upwards", check_floors(up, drawing), ["c.c (floor 0) calls slp_a of a.c (floor 1)"]),
+            ("inline", check_floors(inline, drawing), ["c.c (floor 0) calls slp_a of a.c (floor 1)"]),
+            ("on no floor", check_floors({**down, "d.c": ""}, drawing), ["d.c stands on 0 floors, and belongs on one"]),
+            ("own parts", check_parts(fine, drawing), []),
+            ("another's part", check_parts(into, drawing), ["a.c:1 looks into one, which is b.h's"])]:
+        if got != wanted:
+            wrong.append(what)
+            print(f"FAIL self-test: {what}: {got}")
     return wrong
 
 
@@ -259,7 +340,9 @@ def report(name, findings):
 def main():
     bad = report("the checker finds what it must and nothing else", self_test())
     bad |= report("rooms, world and banned functions", check_tree(os.path.join(ROOT, "src")))
-    bad |= report("files of lease/ call downwards", check_circles(os.path.join(ROOT, "src"), "lease"))
+    for room, drawing in DRAWINGS.items():
+        bad |= report(f"files of {room}/ call downwards, as {drawing} draws it, and look into their own parts only",
+                      check_calls(os.path.join(ROOT, "src"), room, drawing))
     if "--objects" in sys.argv:
         build = sys.argv[sys.argv.index("--objects") + 1]
         bad |= report("objects of core, aws and source know no world", check_objects(build))

@@ -80,12 +80,12 @@ TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) {
     seed = round * 88172645463325252u;
     f.mem = slp_mem_new(NULL, NULL);
     f.engine.mem = f.mem;
-    slp_list_init(&f.engine.calls.spares);
+    slp_pages_init(&f.engine);
     f.consumer.engine = &f.engine;
     f.opts.on_retry = SLOOP_RETRY_REDELIVER;
     f.consumer.o = &f.opts;
     f.shard.consumer = &f.consumer;
-    slp_list_init(&f.shard.queue.pages);
+    slp_queue_init(&f.shard);
     for (uint32_t p = 0; p < PAGES; p++) f.pages[p] = page_of(&f, p);
     check_mark(&f);
     /* Some are with the user, in the order of the shard; the others were not handed out yet. */
@@ -112,7 +112,7 @@ TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) {
       }
       f.out[i] = 0;
       slp_queue_return(buffered, i % EACH);
-      if (dropped) slp_acked_drop(&f.shard);
+      if (dropped) slp_queue_settle(&f.shard);
       check_mark(&f);
     }
     slp_queue_orphan(&f.shard);

@@ -1,0 +1,64 @@
+/* calls.c - a shard's wish to call, and the bytes that the call which is out may hold. */
+#include "core/core.h"
+
+int slp_calls_wants(const slp_shard *s) { return s->call.want.slot != 0; }
+int slp_calls_is_stalled(const slp_shard *s) { return slp_list_linked(&s->call.stalled_link); }
+
+void slp_calls_want(slp_shard *s, const slp_key *key) {
+  slp_engine *e = s->consumer->engine;
+  if (slp_calls_wants(s)) return;
+  slp_merge_put(&e->calls.want, &s->call.want, key, 1);
+  slp_pump_soon(e);
+}
+
+void slp_calls_unwant(slp_shard *s) { slp_merge_remove(&s->consumer->engine->calls.want, &s->call.want); }
+
+void slp_calls_over(slp_shard *s) {
+  slp_engine *e = s->consumer->engine;
+  SLP_CHECK(e->calls.in_flight > 0);
+  e->calls.in_flight--;
+  /* Its page may still lie buffered behind a shard that is stalled itself: that one must be let go beyond
+   * too, or nothing moves ever again. */
+  s->call.beyond = 0;
+  slp_list_remove(&s->call.stalled_link);
+  slp_pump_soon(e);
+}
+
+uint64_t slp_calls_reserved(const slp_shard *s) { return s->call.reserved; }
+
+void slp_calls_settle(slp_shard *s, uint64_t real) {
+  slp_budget_settle(&s->consumer->engine->budget, s->call.reserved, real);
+  s->call.reserved = 0;
+}
+
+void slp_calls_give(slp_shard *s) { slp_calls_settle(s, 0); }
+
+int slp_calls_room(slp_engine *e) {
+  int r = slp_merge_reserve(&e->merge, e->shards_n + 1);
+  return r ? r : slp_merge_reserve(&e->calls.want, e->shards_n + 1);
+}
+
+int slp_calls_grow(slp_shard *s, uint64_t need) {
+  slp_engine *e = s->consumer->engine;
+  if (need <= s->call.reserved) return 1;
+  uint64_t extra = need - s->call.reserved;
+  if (!slp_budget_try(&e->budget, extra)) {
+    if (!s->call.beyond && !SLP_MUTANT(budget_is_advice)) {
+      if (!slp_list_linked(&s->call.stalled_link))
+        slp_list_add_last(&e->calls.stalled, &s->call.stalled_link);
+      slp_pump_soon(e);
+      return 0;
+    }
+    slp_budget_force(&e->budget, extra);
+  }
+  s->call.reserved = need;
+  return 1;
+}
+
+void slp_calls_init(slp_engine *e, uint32_t in_flight_max) {
+  e->calls.in_flight_max = in_flight_max;
+  slp_list_init(&e->calls.stalled);
+  slp_merge_init(&e->calls.want, e->mem);
+}
+
+void slp_calls_free(slp_engine *e) { slp_merge_free(&e->calls.want); }

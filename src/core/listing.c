@@ -1,0 +1,160 @@
+/* listing.c - what is asked of the stream as a whole: what it is, and which shards it has. What follows from
+ * an answer is the affair of the file that asks. */
+#include "core/core.h"
+
+#include <stdlib.h>
+
+void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq) {
+  int64_t date_ms = rq->date_ms;
+  if (date_ms < 0 && (slp_svctime_known(&c->service) || rq->fail.class != SLP_FINE)) return;
+  /* A server without a Date header: our own clock must do. */
+  if (date_ms < 0) date_ms = slp_wall_ms(c->engine->host) / 1000 * 1000;
+  slp_svctime_learn(&c->service, date_ms, rq->sent_us, rq->done_us);
+}
+
+/* ---- what stream is it? ------------------------------------------------------------------------------ */
+
+void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {
+  memset(&c->listing.describe, 0, sizeof c->listing.describe);
+  c->listing.describe.rq.on_done = on_done;
+  c->listing.describe_out = 1;
+  c->source->ops->describe(c->source, &c->listing.describe);
+}
+
+slp_consumer *slp_listing_described(slp_src_req *rq) {
+  slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
+  slp_consumer *c = SLP_OWNER(d, slp_consumer, listing.describe);
+  c->listing.describe_out = 0;
+  slp_listing_learn_time(c, rq);
+  return c;
+}
+
+const slp_src_describe *slp_listing_stream(const slp_consumer *c) { return &c->listing.describe; }
+
+/* ---- which shards has it? ---------------------------------------------------------------------------- */
+
+static int is_out(const slp_consumer *c) { return c->listing.list_out || c->listing.describe_out; }
+
+int slp_listing_begin(slp_consumer *c) {
+  if (is_out(c)) return 0;
+  c->listing.wanted = 0;
+  c->listing.begun++;
+  c->listing.us = slp_now_us(c->engine->host);
+  return 1;
+}
+
+void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {
+  memset(&c->listing.list, 0, sizeof c->listing.list);
+  c->listing.list.rq.on_done = on_done;
+  c->listing.list_out = 1;
+  c->source->ops->list(c->source, &c->listing.list);
+}
+
+slp_consumer *slp_listing_listed(slp_src_req *rq) {
+  slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
+  slp_consumer *c = SLP_OWNER(l, slp_consumer, listing.list);
+  c->listing.list_out = 0;
+  slp_listing_learn_time(c, rq);
+  return c;
+}
+
+void slp_listing_took(slp_consumer *c) { c->listing.done = c->listing.begun; }
+uint64_t slp_listing_begun(const slp_consumer *c) { return c->listing.begun; }
+uint64_t slp_listing_done(const slp_consumer *c) { return c->listing.done; }
+uint64_t slp_listing_next(const slp_consumer *c) { return c->listing.begun + 1; }
+uint64_t slp_listing_us(const slp_consumer *c) { return c->listing.us; }
+
+const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n) {
+  *ret_n = c->listing.list.shards_n;
+  return c->listing.list.shards;
+}
+
+void slp_listing_soon(slp_consumer *c, uint64_t in_ms) {
+  if (c->life != SLP_LIFE_RUNNING) return;
+  if (is_out(c)) {
+    c->listing.wanted = 1;
+    return;
+  }
+  uint64_t at_us = slp_after_us(slp_now_us(c->engine->host), in_ms * 1000);
+  if (c->timer.at_us > at_us) slp_timer_set_reserved(c->engine->host, &c->timer, at_us);
+}
+
+int slp_listing_is_wanted(const slp_consumer *c) { return c->listing.wanted; }
+
+void slp_listing_cancel(slp_consumer *c) {
+  if (c->listing.describe_out) c->source->ops->cancel(c->source, &c->listing.describe.rq);
+  if (c->listing.list_out) c->source->ops->cancel(c->source, &c->listing.list.rq);
+  c->listing.describe_out = c->listing.list_out = 0;
+  slp_timer_clear(c->engine->host, &c->timer);
+}
+
+/* ---- the user's own listing -------------------------------------------------------------------------- */
+
+int slp_listing_ask(slp_consumer *c, sloop_list_cb cb, void *arg) {
+  if (c->listing.cb || !cb) return SLOOP_ESTATE;
+  c->listing.cb = cb;
+  c->listing.cb_arg = arg;
+  return 0;
+}
+
+int slp_listing_is_asked(const slp_consumer *c) { return c->listing.cb != NULL; }
+void slp_listing_forget(slp_consumer *c) { c->listing.cb = NULL; }
+
+static const char *text_or_empty(slp_buf *texts, slp_str s) {
+  if (!s.n) return "";
+  char *at = texts->p + texts->n;
+  slp_buf_add(texts, s.p, s.n);
+  slp_buf_add_char(texts, 0);
+  return at;
+}
+
+static int by_id(const void *a, const void *b) {
+  return strcmp((*(const sloop_shard_t *const *)a)->id, (*(const sloop_shard_t *const *)b)->id);
+}
+
+/* Everything in one block of texts and two arrays; the callback is the last act. */
+void slp_listing_tell(slp_consumer *c, const slp_fail *f) {
+  if (!c->listing.cb) return;
+  sloop_list_cb cb = c->listing.cb;
+  void *arg = c->listing.cb_arg;
+  slp_mem *mem = slp_mem_hold(c->mem);
+  size_t n = f->class == SLP_FINE ? c->listing.list.shards_n : 0, bytes = 1;
+  c->listing.cb = NULL;
+  for (size_t i = 0; i < n; i++) {
+    const slp_shard_desc *d = &c->listing.list.shards[i];
+    bytes += d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +
+             d->seq_end.n + 7;
+  }
+  slp_buf texts;
+  slp_buf_init(&texts, mem, SIZE_MAX / 2);
+  sloop_shard_t *shards = slp_zalloc_n(mem, n ? n : 1, sizeof *shards);
+  const sloop_shard_t **sorted = slp_zalloc_n(mem, n ? n : 1, sizeof(const sloop_shard_t *));
+  int r = shards && sorted && slp_buf_reserve(&texts, bytes) == 0 ? f->code : SLP_ENOMEM;
+  for (size_t i = 0; r == 0 && i < n; i++) {
+    const slp_shard_desc *d = &c->listing.list.shards[i];
+    shards[i] = (sloop_shard_t){text_or_empty(&texts, d->id),
+                                text_or_empty(&texts, d->parent),
+                                text_or_empty(&texts, d->adjacent_parent),
+                                text_or_empty(&texts, d->hash_start),
+                                text_or_empty(&texts, d->hash_end),
+                                text_or_empty(&texts, d->seq_start),
+                                text_or_empty(&texts, d->seq_end),
+                                d->seq_end.p != NULL};
+    sorted[i] = &shards[i];
+  }
+  if (r == 0 && n) qsort(sorted, n, sizeof(const sloop_shard_t *), by_id);
+  sloop_error_t e = {r,
+                     0,
+                     f->http_status,
+                     1,
+                     UINT64_MAX,
+                     f->aws_code,
+                     f->request_id,
+                     "",
+                     r == SLP_ENOMEM ? "no memory for the list of shards" : f->message};
+  cb(c->handle, r, r ? NULL : sorted, r ? 0 : n, r ? &e : NULL, arg);
+  slp_free(mem, sorted);
+  slp_free(mem, shards);
+  slp_buf_free(&texts);
+  slp_mem_drop(mem);
+}

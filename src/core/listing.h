@@ -1,0 +1,49 @@
+/* listing.h - what is asked of the stream as a whole: what it is, and which shards it has. */
+#ifndef SLP_CORE_LISTING_H
+#define SLP_CORE_LISTING_H
+
+#include "core/source.h"
+#include <sloop.h>
+
+typedef struct slp_consumer slp_consumer;
+
+typedef struct slp_listing {
+  slp_src_describe describe;
+  slp_src_list list;
+  uint8_t describe_out, list_out;
+  uint8_t wanted;   /* somebody needs a listing begun after now */
+  uint64_t begun;   /* the number of the newest listing */
+  uint64_t done;    /* the newest one that answered */
+  uint64_t us;      /* when the newest one was begun */
+  sloop_list_cb cb; /* a user's listing, told with the next answer; NULL: nobody asked */
+  void *cb_arg;
+} slp_listing;
+
+void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq);
+void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
+slp_consumer *slp_listing_described(slp_src_req *rq); /* first in on_done: it is not out any more */
+const slp_src_describe *slp_listing_stream(const slp_consumer *c);
+
+/* Listings have numbers: begins the next one, unless one is out, or a description. 0: one is. */
+int slp_listing_begin(slp_consumer *c);
+void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq));
+slp_consumer *slp_listing_listed(slp_src_req *rq); /* first in on_done: it is not out any more */
+void slp_listing_took(slp_consumer *c);            /* the newest one was taken in */
+uint64_t slp_listing_begun(const slp_consumer *c);
+uint64_t slp_listing_done(const slp_consumer *c);
+uint64_t slp_listing_next(const slp_consumer *c); /* the first that will begin after now */
+uint64_t slp_listing_us(const slp_consumer *c);   /* when the newest was begun */
+const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n); /* until the next one begins */
+/* The sooner of two wishes wins; a listing under way is too old for whoever asks now. */
+void slp_listing_soon(slp_consumer *c, uint64_t in_ms);
+int slp_listing_is_wanted(const slp_consumer *c); /* one was out when somebody asked */
+void slp_listing_cancel(slp_consumer *c);
+
+/* The user's own listing. */
+int slp_listing_ask(slp_consumer *c, sloop_list_cb cb, void *arg); /* SLOOP_ESTATE: asked already */
+int slp_listing_is_asked(const slp_consumer *c);
+void slp_listing_tell(slp_consumer *c,
+                      const slp_fail *f); /* if it is asked; the last thing the caller does */
+void slp_listing_forget(slp_consumer *c);
+
+#endif

@@ -1,0 +1,147 @@
+/* order.c - which shards may be read, and a shard's place in the order.
+ *
+ * A shard is read once every parent we know of is read to its end, and hands its records out once every
+ * parent has handed out all of its own: so a child's first record never precedes its parents' last,
+ * whatever the clocks say, and a child's pages may be fetched meanwhile. Parents that are not listed any
+ * more (trimmed), or that the start position leaves out, count as read. */
+#include "core/core.h"
+
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_ORDER_OUTSIDE] = BIT(SLP_ORDER_IN),
+    [SLP_ORDER_IN] = BIT(SLP_ORDER_IN) | BIT(SLP_ORDER_ASIDE) | BIT(SLP_ORDER_LEFT),
+    [SLP_ORDER_ASIDE] = BIT(SLP_ORDER_IN) | BIT(SLP_ORDER_LEFT),
+    [SLP_ORDER_LEFT] = BIT(SLP_ORDER_IN),
+};
+
+static void move(slp_shard *s, slp_order_state to) {
+  SLP_CHECK(allowed[s->order.state] & BIT(to));
+  s->order.state = to;
+}
+
+int slp_order_is_in(const slp_shard *s) {
+  return s->order.state == SLP_ORDER_IN || s->order.state == SLP_ORDER_ASIDE;
+}
+
+static void leave_merge(slp_shard *s) {
+  slp_merge_remove(&s->consumer->engine->merge, &s->order.node);
+  slp_list_remove(&s->order.ready_link);
+}
+
+void slp_order_leave(slp_shard *s) {
+  if (slp_order_is_in(s)) move(s, SLP_ORDER_LEFT);
+  leave_merge(s);
+}
+
+void slp_order_set_aside(slp_shard *s) {
+  move(s, SLP_ORDER_ASIDE);
+  slp_order_update(s);
+}
+
+int slp_order_take_back(slp_shard *s) {
+  if (s->order.state != SLP_ORDER_ASIDE) return 0;
+  move(s, SLP_ORDER_IN);
+  return 1;
+}
+
+void slp_order_come_back(slp_shard *s) {
+  if (s->order.state == SLP_ORDER_LEFT) move(s, SLP_ORDER_IN); /* when its last record was handed out */
+}
+
+slp_shard *slp_order_ready(slp_list *it) { return SLP_OWNER(it, slp_shard, order.ready_link); }
+
+void slp_order_ready_again(slp_shard *s) {
+  if (!slp_list_linked(&s->order.ready_link)) return;
+  slp_list_remove(&s->order.ready_link);
+  slp_list_add_last(&s->consumer->engine->ready_shards, &s->order.ready_link);
+}
+
+void slp_order_update(slp_shard *s) {
+  slp_engine *e = s->consumer->engine;
+  slp_buffered *buffered;
+  uint32_t i;
+  int redelivered;
+  int paused = s->paused || s->consumer->suspended;
+  int some = slp_order_is_in(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
+  /* Set aside means "is not waited for"; what it has, it may hand out. */
+  if (!slp_order_is_in(s) || paused || (s->order.state == SLP_ORDER_ASIDE && !some)) {
+    leave_merge(s);
+    return;
+  }
+  if (!some && slp_reading_is_over(s)) {
+    slp_order_leave(s);
+    if (s->consumer->leases && slp_reading_state(s) == SLP_READER_ENDED)
+      s->consumer->leases->ops->read_out(s->consumer->leases, s);
+    slp_order_enter_ready(s->consumer); /* its children's turn */
+    return;
+  }
+  if (e->order == SLOOP_ORDER_SHARD) {
+    if (some && !slp_list_linked(&s->order.ready_link))
+      slp_list_add_last(&e->ready_shards, &s->order.ready_link);
+    if (!some) slp_list_remove(&s->order.ready_link);
+    return;
+  }
+  slp_key key = some ? slp_queue_key(s, buffered, i) : *slp_queue_watermark(s);
+  slp_merge_put(&e->merge, &s->order.node, &key, some);
+}
+
+/* ---- children after their parents -------------------------------------------------------------------- */
+
+static int parents_out(const slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = slp_lineage_parent(s, i);
+    /* A parent that has not entered the order waits for its own parents, even when it is empty. */
+    if (p && !slp_lineage_skipped(p) &&
+        (slp_reading_state(p) != SLP_READER_ENDED || p->order.state == SLP_ORDER_OUTSIDE ||
+         (!slp_queue_empty(p) && !SLP_MUTANT(child_enters_early))))
+      return 0;
+  }
+  return 1;
+}
+
+void slp_order_open_ready(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while (c->sum.waiting_n && (s = slp_map_each(&c->shards, &at))) {
+    if (slp_lineage_wanted(s) && slp_reading_state(s) == SLP_READER_IDLE && slp_lineage_parents_read(s))
+      slp_lineage_start(s);
+  }
+  slp_order_enter_ready(c);
+}
+
+/* Entering may show that a child is empty and ended too, which lets its own children in: that goes round
+ * in this loop instead of deeper and deeper. */
+void slp_order_enter_ready(slp_consumer *c) {
+  c->enter_again = 1;
+  if (c->entering) return;
+  c->entering = 1;
+  while (c->enter_again) {
+    c->enter_again = 0;
+    size_t at = 0;
+    slp_shard *s;
+    while ((s = slp_map_each(&c->shards, &at))) {
+      int reading = slp_reading_state(s) != SLP_READER_IDLE && slp_lineage_wanted(s) &&
+                    s->order.state == SLP_ORDER_OUTSIDE;
+      if (!reading || !parents_out(s)) continue;
+      c->enter_again = 1;
+      move(s, SLP_ORDER_IN);
+      slp_order_update(s);
+    }
+  }
+  c->entering = 0;
+}
+
+static int is_finished(const slp_shard *s) {
+  slp_reader_state state = slp_reading_state(s);
+  if (state == SLP_READER_GONE) return slp_queue_all_acked(s) && !slp_order_is_in(s);
+  return slp_lineage_skipped(s) || slp_lineage_is_barred(s) ||
+         (state == SLP_READER_ENDED && s->ended_told && !slp_order_is_in(s));
+}
+
+void slp_order_forget(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    if (slp_lineage_is_missed(s) && is_finished(s)) slp_lineage_drop(s);
+  }
+}

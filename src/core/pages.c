@@ -1,0 +1,55 @@
+/* pages.c - recycled pages: the memory of large bodies is kept for the next calls, within the budget. */
+#include "core/core.h"
+
+typedef struct spare {
+  slp_list link;
+  slp_page *page;
+  uint64_t bytes;
+} spare;
+
+/* Small bodies are malloc's daily bread; only large ones are worth keeping. */
+#define SPARE_BYTES_MIN (64u * 1024)
+
+void slp_pages_drop(slp_engine *e) {
+  slp_list *it;
+  while ((it = slp_list_pop(&e->pages.spares))) {
+    spare *sp = SLP_OWNER(it, spare, link);
+    slp_budget_give(&e->budget, sp->bytes);
+    slp_page_free(sp->page);
+    slp_free(e->mem, sp);
+  }
+  e->pages.bytes = 0;
+}
+
+slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes) {
+  slp_list *it = expected_bytes > SPARE_BYTES_MIN ? slp_list_pop(&e->pages.spares) : NULL;
+  if (!it) return slp_page_new(e->mem);
+  spare *sp = SLP_OWNER(it, spare, link);
+  slp_page *page = sp->page;
+  /* The call's own reservation stands for it from here on. */
+  slp_budget_give(&e->budget, sp->bytes);
+  e->pages.bytes -= sp->bytes;
+  slp_free(e->mem, sp);
+  return page;
+}
+
+void slp_pages_back(slp_engine *e, slp_page *page) {
+  if (!page) return;
+  uint64_t bytes = slp_page_bytes(page);
+  int worth = bytes >= SPARE_BYTES_MIN && e->pages.bytes + bytes <= slp_budget_max(&e->budget) / 4;
+  spare *sp = worth && bytes <= slp_budget_free(&e->budget) ? SLP_NEW(e->mem, spare) : NULL;
+  if (!sp) {
+    slp_page_free(page);
+    return;
+  }
+  slp_budget_force(&e->budget, bytes);
+  slp_page_reset(page);
+  sp->page = page;
+  sp->bytes = bytes;
+  e->pages.bytes += bytes;
+  slp_list_add_first(&e->pages.spares, &sp->link);
+}
+
+uint64_t slp_pages_held(const slp_engine *e) { return slp_budget_used(&e->budget) - e->pages.bytes; }
+
+void slp_pages_init(slp_engine *e) { slp_list_init(&e->pages.spares); }

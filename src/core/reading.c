@@ -1,0 +1,133 @@
+/* reading.c - how far the reading of a shard is, and when it wants to call next. */
+#include "core/core.h"
+#include "core/pace.h"
+
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_READER_IDLE] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE),
+    [SLP_READER_WAITING] = BIT(SLP_READER_LOCATING) | BIT(SLP_READER_FETCHING) | BIT(SLP_READER_GONE),
+    [SLP_READER_LOCATING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_GONE),
+    [SLP_READER_FETCHING] =
+        BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
+    [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
+    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE), /* rewound: read once more */
+    [SLP_READER_GONE] = BIT(SLP_READER_GONE),
+};
+
+void slp_reading_move(slp_shard *s, slp_reader_state to) {
+  SLP_CHECK(allowed[s->reading.state] & BIT(to));
+  s->reading.state = to;
+}
+
+slp_reader_state slp_reading_state(const slp_shard *s) { return s->reading.state; }
+
+int slp_reading_is_over(const slp_shard *s) {
+  return s->reading.state == SLP_READER_ENDED || s->reading.state == SLP_READER_GONE;
+}
+
+int slp_reading_is_on(const slp_shard *s) {
+  return s->reading.state != SLP_READER_IDLE && !slp_reading_is_over(s);
+}
+
+static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host; }
+
+/* ---- waiting ---------------------------------------------------------------------------------------- */
+
+/* A paused shard is looked at once a minute: its lag stays known, and its iterator young. */
+#define PEEK_US 60000000u
+
+void slp_reading_poke(slp_shard *s) {
+  if (s->reading.state != SLP_READER_WAITING || slp_calls_wants(s)) return;
+  if (!s->paused && !slp_queue_has_room(s)) return;
+  if (s->consumer->suspended) return; /* it is poked again when that ends */
+  uint64_t at_us =
+      s->paused ? slp_max_u64(s->reading.next_at_us, s->reading.peek_at_us) : s->reading.next_at_us;
+  if (slp_now_us(host_of(s)) < at_us) {
+    slp_timer_set_reserved(host_of(s), &s->reading.timer, at_us);
+    return;
+  }
+  slp_timer_clear(host_of(s), &s->reading.timer); /* it may have been set for later */
+  slp_calls_want(s, slp_queue_watermark(s));
+}
+
+void slp_reading_hurry(slp_shard *s) {
+  uint64_t at_us = s->reading.sent_us + SLP_PACE_FLOOR_US;
+  if (s->reading.state != SLP_READER_WAITING || slp_calls_wants(s) || s->reading.failing_since_us ||
+      s->reading.next_at_us <= at_us)
+    return;
+  s->reading.next_at_us = at_us;
+  slp_reading_poke(s);
+}
+
+static void on_timer(slp_timer *t) { slp_reading_poke(SLP_OWNER(t, slp_shard, reading.timer)); }
+
+void slp_reading_wait(slp_shard *s, uint64_t at_us) {
+  s->reading.next_at_us = at_us;
+  slp_reading_move(s, SLP_READER_WAITING);
+  slp_reading_poke(s);
+}
+
+void slp_reading_at_once(slp_shard *s) {
+  s->reading.next_at_us = 0;
+  slp_reading_poke(s);
+}
+
+void slp_reading_call_off(slp_shard *s) {
+  slp_timer_clear(host_of(s), &s->reading.timer);
+  slp_calls_unwant(s);
+  slp_reading_set_tip(s, 0);
+}
+
+void slp_reading_init(slp_shard *s) { s->reading.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer}; }
+
+/* ---- calls ------------------------------------------------------------------------------------------- */
+
+void slp_reading_sent(slp_shard *s) { s->reading.sent_us = slp_now_us(host_of(s)); }
+uint64_t slp_reading_sent_us(const slp_shard *s) { return s->reading.sent_us; }
+void slp_reading_peeks(slp_shard *s) { s->reading.peek_at_us = slp_after_us(s->reading.sent_us, PEEK_US); }
+
+void slp_reading_failed(slp_shard *s) {
+  if (!s->reading.failing_since_us) s->reading.failing_since_us = slp_now_us(host_of(s));
+}
+
+void slp_reading_throttled(slp_shard *s, int on) { s->reading.throttled = (uint8_t)on; }
+
+void slp_reading_fine(slp_shard *s) {
+  s->reading.failing_since_us = 0;
+  s->reading.throttled = 0;
+}
+
+void slp_reading_forgive(slp_shard *s) {
+  if (s->reading.failing_since_us) s->reading.failing_since_us = slp_now_us(host_of(s));
+}
+
+uint64_t slp_reading_failing_since_us(const slp_shard *s) {
+  return s->reading.throttled ? 0 : s->reading.failing_since_us;
+}
+
+uint64_t slp_reading_silent_since_us(const slp_shard *s) {
+  const slp_shard_reading *r = &s->reading;
+  int silent = r->state == SLP_READER_FETCHING || r->state == SLP_READER_LOCATING;
+  if (!r->failing_since_us && (!silent || slp_calls_is_stalled(s) || r->is_behind)) return UINT64_MAX;
+  /* Being throttled is normal while a backlog is read, and its records are the earliest there are. */
+  if (r->throttled && r->is_behind) return UINT64_MAX;
+  return r->failing_since_us ? r->failing_since_us : r->sent_us;
+}
+
+/* ---- what the last page told ------------------------------------------------------------------------- */
+
+void slp_reading_set_tip(slp_shard *s, int at_tip) {
+  if (at_tip) s->reading.tip_asked_us = s->reading.sent_us;
+  if (s->reading.at_tip == at_tip) return;
+  s->reading.at_tip = (uint8_t)at_tip;
+  s->consumer->sum.tip_n += at_tip ? 1u : -1u;
+}
+
+int slp_reading_at_tip(const slp_shard *s) { return s->reading.at_tip; }
+uint64_t slp_reading_tip_asked_us(const slp_shard *s) { return s->reading.tip_asked_us; }
+
+void slp_reading_set_behind(slp_shard *s, int behind) {
+  if (s->reading.is_behind == behind) return;
+  s->reading.is_behind = (uint8_t)behind;
+  s->consumer->engine->behind_n += behind ? 1u : -1u;
+}

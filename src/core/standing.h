@@ -1,0 +1,22 @@
+/* standing.h - where a shard begins, and how far it was taken into its queue. start.c sets it by the start
+ * position, lineage.c by the shard's parents; reader.c and queue.c bring it forward, and save.c tells it. */
+#ifndef SLP_CORE_STANDING_H
+#define SLP_CORE_STANDING_H
+
+#include "core/position.h"
+
+typedef struct slp_standing {
+  slp_position start;    /* where the first iterator goes */
+  slp_mark last;         /* the last record taken, or only passed over. No number: none was taken */
+  int64_t tail_time;     /* its key time, or the floor */
+  int64_t not_before_ms; /* what arrived before is passed over; INT64_MIN: nothing is */
+  int64_t anchor_ms;     /* LATEST: service time of its first iterator, or a little before */
+  int64_t open_ms;       /* LATEST: service time when it was surely open: it may have children since */
+  uint8_t anchored;      /* LATEST: there was that first iterator */
+  uint8_t from_oldest;   /* the record to go on from is not kept: what is kept and known is passed over */
+  uint8_t after_last;    /* the iterator was asked for AT the last record taken: skip that one */
+} slp_standing;
+
+static inline int slp_has_taken(const slp_standing *at) { return at->last.seq_n > 0; }
+
+#endif

@@ -1,0 +1,24 @@
+/* tally.h - what a consumer counts: its shards and records as they are now, and all that ever happened. Each
+ * file counts what it does. */
+#ifndef SLP_CORE_TALLY_H
+#define SLP_CORE_TALLY_H
+
+#include <sloop.h>
+#include <stdint.h>
+
+typedef struct slp_tally { /* of a consumer's shards, now */
+  uint32_t open_n;         /* being read */
+  uint32_t tip_n;          /* of those, at their tip */
+  uint32_t going_n;        /* not read any more, to be given up, and not told yet */
+  uint32_t waiting_n;      /* to be read, parents unfinished */
+  uint32_t batches_out;
+  uint64_t queued_n; /* records taken and not yet handed out, or to be handed out again */
+} slp_tally;
+
+typedef struct slp_counts {
+#define X(name, unit, meaning) uint64_t name;
+  SLOOP_STATS(X)
+#undef X
+} slp_counts;
+
+#endif
