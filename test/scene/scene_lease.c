@@ -1149,6 +1149,48 @@ STORY_OF_BOTH(an_outage_of_everything_is_no_lack_of_progress) {
   CHECK_INT(c->at[0].events[SLOOP_LEASE_RELEASED] + c->at[1].events[SLOOP_LEASE_RELEASED], released);
 }
 
+static void on_list(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
+                    const sloop_error_t *e, void *arg) {
+  worker *w = arg;
+  (void)s;
+  (void)shards;
+  (void)n;
+  (void)e;
+  w->saved = 1;
+  w->save_status = status;
+}
+
+/* The table is there only after the user's listing has failed for good. */
+static void slow_table(slp_world *w, const char *op, slp_known_shard *shard, slp_sim_reply *reply) {
+  (void)w;
+  (void)shard;
+  if (strcmp(op, "CreateTable") == 0 || strcmp(op, "DescribeTable") == 0) reply->delay_ms = 2000;
+}
+
+STORY_OF_BOTH(what_failed_for_good_while_its_table_is_prepared_stays_failed) {
+  crew_begin(c, seed, 2);
+  slp_world_put_many(c->w, c->stream, 40, 40);
+  c->w->on_answer = slow_table;
+  slp_world_faults(c->w, "100 ListShards * error AccessDeniedException:400\n");
+  worker *w = start(c, 0);
+  CHECK_INT(sloop_list(w->s, on_list, w), 0);
+  slp_world_pass(c->w, 1000);
+  CHECK_INT(w->saved, 1);
+  CHECK_INT(w->save_status, SLOOP_EACCESS);
+  CHECK_INT(w->fatal, 1);
+  slp_world_faults(c->w, NULL);
+  slp_world_pass(c->w, 60000);
+  CHECK_INT(w->s->consumer->life, SLP_LIFE_FAILED);
+  CHECK_INT(w->fatal, 1);
+  CHECK_INT(w->events[SLOOP_LEASE_JOINED], 0);
+  CHECK_INT(c->handed, 0);
+  leave(w, 1000); /* it can still be stopped, and another one begins anew */
+  kill_it(w);
+  c->w->on_answer = NULL;
+  start(c, 1);
+  read_all(c, 20000);
+}
+
 STORY_OF_BOTH(it_ends_in_any_state) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 100, 40);
