@@ -46,6 +46,12 @@ typedef struct {
   uint32_t change_reads_per_second; /* 0: no limit. GetRecords calls a second and shard of changes */
   uint32_t describes_per_second;    /* 10 DescribeStream calls a second for tables' streams; 0: no limit */
   uint32_t lists_per_second;        /* 5 ListStreams calls a second for tables' streams; 0: no limit */
+  /* Enhanced fan-out. */
+  uint32_t subscription_ms;       /* 300000: how long a subscription lives */
+  uint32_t resubscribe_ms;        /* 5000: a subscription of the same consumer and shard is refused so long */
+  uint32_t idle_event_ms;         /* 5000: an event comes at least so often */
+  uint64_t push_bytes_per_second; /* 2 MiB a second, consumer and shard; 0: no limit */
+  uint32_t consumer_limits;       /* 1: the service's rates of calls about consumers; 0: no limit */
 } sloop_sandbox_opts_t;
 #define sloop_sandbox_opts_init(o) sloop_sandbox_opts_init_sized((o), sizeof *(o))
 void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size);
@@ -155,7 +161,14 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
  *   backwards       the page's records come in reverse order (two at least)
  *   foreign         the first record's sequence number belongs to the next shard
  *   bad-base64      the first record's Data is the text "!!!!", in CBOR too
- * Of these, pages of DynamoDB Streams know no-next, empty, empty-object, repeat, backwards and foreign (a
+ * ACTIONs on an event of a subscription; OPERATION is SubscribeToShardEvent: error (an exception of that
+ * name, which ends the subscription), error-in-header (a message of the type "error"), delay, cut (so many
+ * bytes of the event are sent), drop, bad-crc (the message's checksum is wrong), no-children, and
+ *   silence         nothing more is sent, until the client leaves
+ *   unknown-event   an event of a type that no client knows; its records come with the next one
+ * On SubscribeToShard itself:
+ *   no-initial-response  the events come without an initial response before them
+ * Of those on pages, DynamoDB Streams know no-next, empty, empty-object, repeat, backwards and foreign (a
  * number beyond the shard's).
  *
  * Adds to what is there, all of the script or nothing; NULL clears all. UV_EINVAL with the line's text in

@@ -270,6 +270,14 @@ void slp_serve(slp_served *rq, const slp_serve_answer *answer) {
 
 void slp_serve_drop(slp_served *rq) { rq->listener->host->ops->serve(rq, NULL); }
 
+void slp_serve_begin(slp_served *rq, const slp_serve_answer *answer) {
+  rq->listener->host->ops->serve_begin(rq, answer);
+}
+
+int slp_serve_more(slp_served *rq, slp_str bytes) { return rq->listener->host->ops->serve_more(rq, bytes); }
+
+void slp_serve_end(slp_served *rq) { rq->listener->host->ops->serve_end(rq); }
+
 /* ---- life ---------------------------------------------------------------------------------- */
 void slp_host_init(slp_host *h, const slp_host_ops *ops, slp_mem *mem) {
   memset(h, 0, sizeof *h);

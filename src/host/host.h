@@ -129,6 +129,9 @@ struct slp_served {
   slp_str (*header)(slp_served *rq, const char *name);
   void (*on_gone)(slp_served *rq); /* set it to hear that the peer left before the answer; from the
                                       turn queue; rq is invalid afterwards */
+  void (*on_sent)(slp_served *rq); /* of an answer that goes on: all bytes given went out; from the turn
+                                      queue. NULL: nobody asks */
+  size_t waiting;                  /* of an answer that goes on: bytes given that did not go out yet */
   void *user;                      /* the server's own */
 };
 typedef struct slp_serve_answer {
@@ -143,8 +146,14 @@ typedef struct slp_serve_answer {
 } slp_serve_answer;
 /* Answers, at once or later; the request is invalid afterwards. */
 void slp_serve(slp_served *rq, const slp_serve_answer *answer);
-/* Drops the connection without an answer. */
+/* Drops the connection without an answer, or in the middle of one that goes on. */
 void slp_serve_drop(slp_served *rq);
+/* Begins an answer whose end is not known: its head, and its body as the first piece. The request stays
+ * valid until slp_serve_end, slp_serve_drop or on_gone. `cut_after` and `close` do not count. */
+void slp_serve_begin(slp_served *rq, const slp_serve_answer *answer);
+/* Sends on. SLP_ENOMEM: nothing of it was taken. The bytes are copied. */
+int slp_serve_more(slp_served *rq, slp_str bytes);
+void slp_serve_end(slp_served *rq); /* once all went out the connection is free; the request is invalid */
 
 struct slp_listener {
   void (*on_request)(slp_listener *l, slp_served *rq); /* from the turn queue */
@@ -254,6 +263,9 @@ typedef struct slp_host_ops {
   int (*listen)(slp_host *h, slp_listener *l, const char *address, uint16_t port);
   void (*listen_close)(slp_listener *l);
   void (*serve)(slp_served *rq, const slp_serve_answer *answer);
+  void (*serve_begin)(slp_served *rq, const slp_serve_answer *answer);
+  int (*serve_more)(slp_served *rq, slp_str bytes);
+  void (*serve_end)(slp_served *rq);
   void (*file_read)(slp_host *h, slp_file *file);
   void (*file_cancel)(slp_host *h, slp_file *file);
   void (*work_send)(slp_host *h, slp_work *work);

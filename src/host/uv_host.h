@@ -93,6 +93,9 @@ void slp_url_place(slp_str url, char *out, size_t room);
 int slp_uv_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
 void slp_uv_listen_close(slp_listener *l);
 void slp_uv_serve(slp_served *rq, const slp_serve_answer *answer);
+void slp_uv_serve_begin(slp_served *rq, const slp_serve_answer *answer);
+int slp_uv_serve_more(slp_served *rq, slp_str bytes);
+void slp_uv_serve_end(slp_served *rq);
 void slp_uv_listen_close_all(slp_uv_host *u);
 
 /* uv_file.c */

@@ -30,7 +30,19 @@ typedef struct listener {
   uint8_t accept_pending;  /* a connection waits for memory */
 } listener;
 
-typedef enum { READING, READY, SERVING, WRITING, LINGERING, RESETTING, GONE, CLOSED } state;
+typedef enum {
+  READING,
+  READY,
+  SERVING,
+  STREAMING,     /* an answer that goes on: all that was given went out */
+  STREAM_WRITES, /* likewise, and a piece is being written */
+  STREAM_ENDS,   /* likewise, and the last piece follows */
+  WRITING,
+  LINGERING,
+  RESETTING,
+  GONE,
+  CLOSED
+} state;
 
 typedef struct conn {
   slp_served served;
@@ -45,6 +57,7 @@ typedef struct conn {
   slp_timer timer; /* its age; then lingering or waiting to reset */
   uint32_t tries;
   slp_buf head, body;
+  slp_buf later; /* of an answer that goes on: what follows the piece that is being written */
   uv_buf_t out[2];
   uv_write_t write;
   uv_shutdown_t shutdown;
@@ -53,6 +66,12 @@ typedef struct conn {
 
 static void conn_read_on(conn *c);
 static void conn_next(conn *c);
+static void stream_write(conn *c);
+
+/* The request is with the user. */
+static int is_serving(const conn *c) {
+  return c->state == SERVING || c->state == STREAMING || c->state == STREAM_WRITES;
+}
 
 /* ---- closing --------------------------------------------------------------------------------- */
 static void on_listener_closed_event(slp_event *ev) {
@@ -91,6 +110,7 @@ static void conn_free(conn *c) {
   slp_buf_free(&c->rq_bytes);
   slp_buf_free(&c->head);
   slp_buf_free(&c->body);
+  slp_buf_free(&c->later);
   slp_free(mem, c);
   if (li->accept_pending && !li->closing) {
     li->accept_pending = 0;
@@ -166,6 +186,7 @@ static const char *date_text(slp_uv_host *u, int64_t ms) {
   return u->date_text;
 }
 
+/* body_n SIZE_MAX: nobody knows how much it will be. */
 static int build_head(conn *c, const slp_serve_answer *a, size_t body_n) {
   slp_buf *b = &c->head;
   slp_uv_host *u = c->li->u;
@@ -183,7 +204,9 @@ static int build_head(conn *c, const slp_serve_answer *a, size_t body_n) {
   }
   slp_buf_add_z(b, "\r\nDate: ");
   slp_buf_add_z(b, date_text(u, a->date_ms == -1 ? slp_wall_ms(&u->host) : a->date_ms));
-  if (a->status >= 200 && a->status != 204 && a->status != 304) {
+  if (body_n == SIZE_MAX) {
+    if (!c->rq.version_1_0) slp_buf_add_z(b, "\r\nTransfer-Encoding: chunked");
+  } else if (a->status >= 200 && a->status != 204 && a->status != 304) {
     slp_buf_add_z(b, "\r\nContent-Length: ");
     slp_buf_add_u64(b, body_n);
   }
@@ -216,7 +239,7 @@ static void on_reset_timer(slp_timer *timer) {
 
 static void on_too_old(slp_timer *timer) {
   conn *c = SLP_OWNER(timer, conn, timer);
-  if (c->state == SERVING)
+  if (is_serving(c))
     conn_gone(c);
   else if (c->state != GONE && c->state != CLOSED)
     conn_close(c);
@@ -267,8 +290,23 @@ static void conn_written(conn *c) {
   if (c->state == READING && c->in.n) slp_post(&c->li->u->host, &c->ev);
 }
 
+static void stream_written(conn *c, int status) {
+  if (status < 0 && c->state == STREAM_WRITES) {
+    conn_gone(c);
+  } else if (status < 0) {
+    conn_close(c);
+  } else {
+    c->served.waiting -= c->body.n;
+    stream_write(c);
+  }
+}
+
 static void on_written(uv_write_t *rq, int status) {
   conn *c = rq->data;
+  if (c->state == STREAM_WRITES || c->state == STREAM_ENDS) {
+    stream_written(c, status);
+    return;
+  }
   if (c->state != WRITING) return; /* closed meanwhile */
   if (status < 0)
     conn_close(c);
@@ -329,7 +367,7 @@ static void conn_refuse(conn *c, int status) {
 
 void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
   conn *c = SLP_OWNER(rq, conn, served);
-  SLP_CHECK(c->state == SERVING || c->state == GONE);
+  SLP_CHECK(c->state == SERVING || c->state == GONE || (!a && is_serving(c)));
   if (c->state == GONE || !a) {
     if (a && a->body) slp_buf_free(a->body);
     conn_close(c);
@@ -353,6 +391,97 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
   conn_write(c, a->cut_after);
 }
 
+/* ---- an answer that goes on ------------------------------------------------------------------- */
+/* Writes what waits. The end is written as any answer's: c->state decides what comes after it. */
+static void stream_write(conn *c) {
+  if (c->state == STREAM_ENDS) {
+    slp_buf_clear(&c->head);
+    slp_buf_free(&c->body);
+    slp_buf_move(&c->body, &c->later);
+    conn_write(c, SIZE_MAX);
+    return;
+  }
+  size_t n = c->later.n;
+  c->state = STREAMING;
+  slp_buf_free(&c->body);
+  if (!n) {
+    slp_post(&c->li->u->host, &c->ev); /* on_sent */
+    return;
+  }
+  slp_buf_move(&c->body, &c->later);
+  c->state = STREAM_WRITES;
+  c->out[0] = uv_buf_init(c->body.p, (unsigned)n);
+  c->write.data = c;
+  int r = uv_try_write((uv_stream_t *)&c->tcp, c->out, 1);
+  if (r >= 0 && (size_t)r == n) {
+    c->served.waiting -= n;
+    stream_write(c);
+    return;
+  }
+  if (r > 0) c->out[0] = uv_buf_init(c->body.p + r, (unsigned)(n - (size_t)r));
+  if ((r < 0 && r != UV_EAGAIN) || uv_write(&c->write, (uv_stream_t *)&c->tcp, c->out, 1, on_written))
+    conn_gone(c);
+}
+
+/* A chunk as RFC 9112 has it; HTTP/1.0 has none. */
+static int stream_add(conn *c, slp_str bytes) {
+  slp_buf *b = &c->later;
+  size_t before = b->n;
+  if (!bytes.n) return 0;
+  if (!c->rq.version_1_0) slp_buf_addf(b, "%zx\r\n", bytes.n);
+  int r = slp_buf_add_str(b, bytes);
+  if (!c->rq.version_1_0) r = slp_buf_add_z(b, "\r\n");
+  if (r) slp_buf_cut(b, before);
+  c->served.waiting += b->n - before;
+  return r;
+}
+
+void slp_uv_serve_begin(slp_served *rq, const slp_serve_answer *a) {
+  conn *c = SLP_OWNER(rq, conn, served);
+  if (c->state == GONE) return; /* its on_gone comes */
+  SLP_CHECK(c->state == SERVING);
+  if (!c->rq.keep_alive || c->rq.version_1_0 || c->li->closing) c->close_after = 1;
+  slp_buf_free(&c->later);
+  slp_buf_init(&c->later, c->li->u->host.mem, UINT32_MAX);
+  rq->waiting = 0;
+  int r = build_head(c, a, SIZE_MAX);
+  if (!r) r = slp_buf_add_str(&c->later, slp_buf_str(&c->head));
+  rq->waiting = c->later.n;
+  if (!r && a->body) r = stream_add(c, slp_buf_str(a->body));
+  if (r) {
+    conn_gone(c);
+    return;
+  }
+  c->state = STREAMING;
+  stream_write(c);
+}
+
+int slp_uv_serve_more(slp_served *rq, slp_str bytes) {
+  conn *c = SLP_OWNER(rq, conn, served);
+  if (c->state == GONE) return 0;
+  SLP_CHECK(c->state == STREAMING || c->state == STREAM_WRITES);
+  int r = stream_add(c, bytes);
+  if (!r && c->state == STREAMING) stream_write(c);
+  return r;
+}
+
+void slp_uv_serve_end(slp_served *rq) {
+  conn *c = SLP_OWNER(rq, conn, served);
+  if (c->state == GONE) {
+    conn_close(c);
+    return;
+  }
+  SLP_CHECK(c->state == STREAMING || c->state == STREAM_WRITES);
+  int writing = c->state == STREAM_WRITES;
+  slp_unpost(&c->ev);
+  if (!c->rq.version_1_0 && slp_buf_add_z(&c->later, "0\r\n\r\n")) {
+    conn_close(c);
+    return;
+  }
+  c->state = STREAM_ENDS;
+  if (!writing) stream_write(c);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 static slp_str served_header(slp_served *rq, const char *name) {
   conn *c = SLP_OWNER(rq, conn, served);
@@ -372,6 +501,8 @@ static int request_complete(conn *c) {
   c->served.path = (slp_str){p + c->rq.path_at, c->rq.path_n};
   c->served.body = (slp_str){p + c->rq.head_n, c->rq.body_n};
   c->served.on_gone = NULL;
+  c->served.on_sent = NULL;
+  c->served.waiting = 0;
   c->served.user = NULL;
   return 0;
 }
@@ -416,6 +547,8 @@ static void on_conn_event(slp_event *ev) {
   if (c->state == READY) {
     c->state = SERVING;
     l->on_request(l, &c->served);
+  } else if (c->state == STREAMING) {
+    if (c->served.on_sent) c->served.on_sent(&c->served);
   } else if (c->state == GONE && c->served.on_gone) {
     c->state = CLOSED; /* the callback may close the listener or the host: neither touches it then */
     c->served.on_gone(&c->served);
@@ -444,9 +577,9 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
   if (n < 0) {
     c->reading = 0;
     c->eof = 1;
-    if (c->state == SERVING)
+    if (is_serving(c))
       conn_gone(c);
-    else if (n != UV_EOF || (c->state != WRITING && c->state != RESETTING))
+    else if (n != UV_EOF || (c->state != WRITING && c->state != STREAM_ENDS && c->state != RESETTING))
       conn_close(c);
     return;
   }
@@ -499,6 +632,7 @@ static void on_connection(uv_stream_t *stream, int status) {
   slp_buf_init(&c->rq_bytes, mem, c->in.max);
   slp_buf_init(&c->head, mem, 1 << 20);
   slp_buf_init(&c->body, mem, 0);
+  slp_buf_init(&c->later, mem, 0);
   slp_request_begin(&c->rq);
   slp_list_add_last(&li->conns, &c->link);
   li->open_n++;
@@ -521,7 +655,7 @@ static void close_connections(listener *li) {
   while (it != &li->conns) {
     conn *c = SLP_OWNER(it, conn, link);
     it = it->next;
-    if (c->state == SERVING && c->served.on_gone && !li->silent)
+    if (is_serving(c) && c->served.on_gone && !li->silent)
       conn_gone(c);
     else if (c->state != CLOSED && !(c->state == GONE && c->served.on_gone && !li->silent))
       conn_close(c);

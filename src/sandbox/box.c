@@ -34,6 +34,11 @@ void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size) {
       .change_readers_max = 2,
       .describes_per_second = 10,
       .lists_per_second = 5,
+      .subscription_ms = 300000,
+      .resubscribe_ms = 5000,
+      .idle_event_ms = 5000,
+      .push_bytes_per_second = 2u << 20,
+      .consumer_limits = 1,
   };
   memset(o, 0, size);
   memcpy(o, &full, size < sizeof full ? size : sizeof full);
@@ -94,6 +99,8 @@ slp_box *slp_box_new(slp_mem *mem, const sloop_sandbox_opts_t *o, uint64_t seed)
   box->random = seed;
   slp_list_init(&box->streams);
   slp_list_init(&box->faults);
+  slp_list_init(&box->subs);
+  slp_list_init(&box->news);
   slp_box_tree_init(&box->tree, mem);
   slp_buf_init(&box->scratch, mem, 16u << 20);
   slp_buf_init(&box->unpacked, mem, 16u << 20);
@@ -105,6 +112,7 @@ slp_box *slp_box_new(slp_mem *mem, const sloop_sandbox_opts_t *o, uint64_t seed)
 void slp_box_free(slp_box *box) {
   if (!box) return;
   slp_mem *mem = box->mem;
+  for (slp_list *it; (it = slp_list_first(&box->subs)) != NULL;) slp_push_close(slp_push_of(it));
   for (slp_list *it; (it = slp_list_first(&box->streams)) != NULL;) {
     slp_box_stream_free(box, SLP_OWNER(it, slp_stream, link));
   }
@@ -348,6 +356,7 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *receive
   answer->has_crc32 = answer->bad_crc32 = 0;
   answer->content_encoding = answer->protocol = NULL;
   answer->error_type[0] = 0;
+  answer->subscription = NULL;
   answer->delay_ms = 0;
   answer->drop = 0;
   answer->cut_after = SIZE_MAX;
@@ -379,6 +388,14 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *receive
   }
   if (c.error) put_error(&c, answer);
   if (c.service == SLP_BOX_CLOUDWATCH) slp_metrics_answer(&c, form, answer);
+  if (c.error && c.subscription) { /* the request was carried out twice, and refused the second time */
+    slp_push_close(c.subscription);
+    c.subscription = NULL;
+  }
+  if (c.subscription) {
+    answer->content_type = "application/vnd.amazon.eventstream";
+    answer->subscription = c.subscription;
+  }
   slp_box_fault_after(&c, answer);
   slp_ddb_call_over(box);
   if (c.service == SLP_BOX_DYNAMODB) {

@@ -44,6 +44,9 @@ static const struct {
     {"lost", SLP_FAULT_DROP, A_NONE},
     {"twice", SLP_FAULT_TWICE, A_NONE},
     {"bad-crc", SLP_FAULT_BAD_CRC, A_NONE},
+    {"silence", SLP_FAULT_SILENCE, A_NONE},
+    {"no-initial-response", SLP_FAULT_NO_INITIAL, A_NONE},
+    {"unknown-event", SLP_FAULT_UNKNOWN_EVENT, A_NONE},
 };
 
 static int is_shape(slp_fault_action a) { return (a >= SLP_FAULT_NO_NEXT && a <= SLP_FAULT_BAD_BASE64); }
@@ -176,7 +179,7 @@ static int read_line(slp_box *box, slp_str line, slp_fault *f) {
   else if (slp_parse_u64(count, &f->left) || f->left == 0)
     return SLP_EINVAL;
   if (!slp_str_is(operation, "*")) {
-    if (!slp_box_operation_known(operation)) return SLP_EINVAL;
+    if (!slp_box_operation_known(operation) && !slp_str_is(operation, SLP_BOX_EVENT)) return SLP_EINVAL;
     f->operation = slp_strdup(box->mem, operation);
     if (!f->operation) return SLP_ENOMEM;
   }
@@ -264,10 +267,29 @@ static int is_about(slp_box_call *c, const slp_fault *f, slp_str shard) {
   return ends_with(shard, f->shard) || (c->service == SLP_BOX_CHANGES && slp_str_is(shard, f->table));
 }
 
+/* What can happen to an event. Lines for any operation are about requests. */
+static int suits_event(const slp_fault *f) {
+  switch (f->action) {
+    case SLP_FAULT_ERROR:
+    case SLP_FAULT_ERROR_IN_HEADER:
+    case SLP_FAULT_DELAY:
+    case SLP_FAULT_CUT:
+    case SLP_FAULT_DROP:
+    case SLP_FAULT_BAD_CRC:
+    case SLP_FAULT_SILENCE:
+    case SLP_FAULT_NO_CHILDREN:
+    case SLP_FAULT_UNKNOWN_EVENT: return f->operation != NULL;
+    default: return 0;
+  }
+}
+
 static int holds(slp_box_call *c, const slp_fault *f, slp_str shard) {
   int get = strcmp(c->operation, "GetRecords") == 0;
   if (f->operation && strcmp(f->operation, c->operation) != 0) return 0;
   if (!is_about(c, f, shard)) return 0;
+  if (strcmp(c->operation, SLP_BOX_EVENT) == 0) return suits_event(f);
+  if (f->action == SLP_FAULT_NO_INITIAL) return strcmp(c->operation, "SubscribeToShard") == 0;
+  if (f->action == SLP_FAULT_SILENCE || f->action == SLP_FAULT_UNKNOWN_EVENT) return 0;
   if (is_shape(f->action) && c->service == SLP_BOX_CHANGES)
     return get && slp_changes_shape_fits(c, f->action);
   if (is_shape(f->action)) return get && slp_box_shape_fits(c, f->action);
@@ -392,7 +414,7 @@ static int gzip(slp_box *box, slp_buf *body) {
   return r;
 }
 
-static void use(slp_box *box, slp_fault *f) {
+void slp_box_fault_use(slp_box *box, slp_fault *f) {
   box->stats.faults_used++;
   if (f->left == UINT64_MAX || --f->left > 0) return;
   slp_list_remove(&f->link);
@@ -426,5 +448,5 @@ void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer) {
     default: break;
   }
   c->fault = NULL;
-  use(c->box, f);
+  slp_box_fault_use(c->box, f);
 }

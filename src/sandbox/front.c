@@ -22,11 +22,15 @@ static slp_str header_of(void *arg, const char *name) {
   return rq->header(rq, name);
 }
 
+static void push_begin(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer,
+                       const slp_serve_answer *out);
+
 static void send_answer(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
   slp_http_header headers[6];
   char crc32[16];
   size_t n = 0;
   if (answer->drop) {
+    if (answer->subscription) slp_push_close(answer->subscription);
     slp_serve_drop(rq);
     return;
   }
@@ -53,10 +57,14 @@ static void send_answer(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answ
                           .body = &answer->body,
                           .date_ms = slp_front_now_ms(b),
                           .cut_after = answer->cut_after};
-  slp_serve(rq, &out);
+  if (answer->subscription)
+    push_begin(b, rq, answer, &out);
+  else
+    slp_serve(rq, &out);
 }
 
 static void delayed_free(delayed *d) {
+  if (d->answer.subscription) slp_push_close(d->answer.subscription);
   slp_list_remove(&d->link);
   slp_timer_clear(d->b->host, &d->timer);
   slp_buf_free(&d->answer.body);
@@ -71,6 +79,100 @@ static void on_delay_over(slp_timer *timer) {
 }
 
 static void on_peer_left(slp_served *rq) { delayed_free(rq->user); }
+
+/* ---- subscriptions ------------------------------------------------------------------------------------ */
+#define WAITING_MAX (1u << 20) /* a client that does not read gets no more than that */
+#define BURST 16               /* events of one subscription in a row */
+
+typedef struct pushed { /* a subscription and its connection */
+  slp_list link;
+  slp_timer timer;
+  sloop_sandbox_t *b;
+  slp_served *rq;
+  slp_box_sub *sub;
+} pushed;
+
+static void pushed_free(pushed *p) {
+  slp_list_remove(&p->link);
+  slp_timer_clear(p->b->host, &p->timer);
+  slp_push_close(p->sub);
+  slp_free(p->b->mem, p);
+}
+
+static void pushed_drop(pushed *p) {
+  slp_serve_drop(p->rq);
+  pushed_free(p);
+}
+
+/* Sends what is due. One that has more to send, or whose client does not read, is not asked again before its
+ * time. */
+static void push_on(pushed *p) {
+  sloop_sandbox_t *b = p->b;
+  int64_t now_ms = slp_front_now_ms(b), at_ms = INT64_MAX;
+  slp_push_next next = SLP_PUSH_OPEN;
+  slp_buf bytes;
+  if (p->rq->waiting > WAITING_MAX) return; /* on_sent goes on */
+  slp_buf_init(&bytes, b->mem, ANSWER_BYTES_MAX);
+  for (int i = 0; i < BURST && next == SLP_PUSH_OPEN; i++) {
+    next = slp_push_more(p->sub, now_ms, &bytes, &at_ms);
+    if (at_ms > now_ms) break;
+  }
+  int r = slp_serve_more(p->rq, slp_buf_str(&bytes));
+  slp_buf_free(&bytes);
+  if (r || next == SLP_PUSH_CUT) {
+    pushed_drop(p);
+  } else if (next == SLP_PUSH_ENDED) {
+    p->rq->on_gone = p->rq->on_sent = NULL;
+    slp_serve_end(p->rq);
+    pushed_free(p);
+  } else if (at_ms != INT64_MAX) {
+    uint64_t wait_us = (uint64_t)slp_min_i64(slp_max_i64(at_ms - now_ms, 1), 3600000) * 1000;
+    if (slp_timer_set(b->host, &p->timer, slp_after_us(slp_now_us(b->host), wait_us))) pushed_drop(p);
+  }
+}
+
+static void on_push_timer(slp_timer *timer) { push_on(SLP_OWNER(timer, pushed, timer)); }
+
+static void on_pushed_sent(slp_served *rq) {
+  pushed *p = rq->user;
+  if (!p->timer.slot) push_on(p);
+}
+
+static void on_pushed_gone(slp_served *rq) { pushed_free(rq->user); }
+
+static void push_begin(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer,
+                       const slp_serve_answer *out) {
+  pushed *p = SLP_NEW(b->mem, pushed);
+  slp_box_sub *sub = answer->subscription;
+  answer->subscription = NULL;
+  if (!p) {
+    slp_push_close(sub);
+    slp_serve_drop(rq);
+    return;
+  }
+  p->b = b;
+  p->rq = rq;
+  p->sub = sub;
+  p->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_push_timer};
+  slp_list_add_last(&b->pushed, &p->link);
+  rq->user = p;
+  rq->on_gone = on_pushed_gone;
+  rq->on_sent = on_pushed_sent;
+  slp_serve_begin(rq, out);
+  push_on(p);
+}
+
+static void on_news(slp_event *ev) {
+  sloop_sandbox_t *b = SLP_OWNER(ev, sloop_sandbox_t, news);
+  for (slp_box_sub *sub; (sub = slp_push_next_news(b->box)) != NULL;) {
+    SLP_LIST_EACH(&b->pushed, it) {
+      pushed *p = SLP_OWNER(it, pushed, link);
+      if (p->sub != sub) continue;
+      push_on(p);
+      break;
+    }
+  }
+}
 
 static int delay(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
   delayed *d = SLP_NEW(b->mem, delayed);
@@ -108,6 +210,7 @@ static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
 
 static void on_request(slp_listener *l, slp_served *served) {
   sloop_sandbox_t *b = SLP_OWNER(l, sloop_sandbox_t, listener);
+  slp_post(b->host, &b->news);
   if (slp_control_is(served->path)) {
     serve_admin(b, served);
     return;
@@ -193,6 +296,8 @@ int sloop_sandbox_start(sloop_sandbox_t **out, struct uv_loop_s *loop, const slo
   b->mem = mem;
   b->clock_offset_ms = all.clock_offset_ms;
   slp_list_init(&b->waiting);
+  slp_list_init(&b->pushed);
+  b->news.run = on_news;
   int r = begin(b, loop, &all);
   if (!r) {
     *out = b;
@@ -220,6 +325,12 @@ void sloop_sandbox_stop(sloop_sandbox_t *b, void (*cb)(void *arg), void *arg) {
     slp_serve_drop(d->rq);
     delayed_free(d);
   }
+  for (slp_list *it; (it = slp_list_first(&b->pushed)) != NULL;) {
+    pushed *p = SLP_OWNER(it, pushed, link);
+    p->rq->on_gone = NULL;
+    pushed_drop(p);
+  }
+  slp_unpost(&b->news);
   slp_listen_close(&b->listener, on_listener_closed);
 }
 
@@ -236,16 +347,19 @@ int sloop_sandbox_synthetic(sloop_sandbox_t *b, const char *name, uint32_t shard
 
 int sloop_sandbox_put(sloop_sandbox_t *b, const char *stream, const char *key, size_t key_len,
                       const void *data, size_t data_len, char seq[130], char shard[129]) {
+  slp_post(b->host, &b->news);
   return slp_box_put(b->box, slp_front_now_ms(b), stream, (slp_str){key, key_len}, (slp_str){data, data_len},
                      seq, shard);
 }
 
 int sloop_sandbox_split(sloop_sandbox_t *b, const char *stream, const char *shard,
                         const char *new_start_hash) {
+  slp_post(b->host, &b->news);
   return slp_box_split(b->box, slp_front_now_ms(b), stream, shard, new_start_hash);
 }
 
 int sloop_sandbox_merge(sloop_sandbox_t *b, const char *stream, const char *shard, const char *adjacent) {
+  slp_post(b->host, &b->news);
   return slp_box_merge(b->box, slp_front_now_ms(b), stream, shard, adjacent);
 }
 

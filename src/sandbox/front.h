@@ -12,6 +12,8 @@ struct sloop_sandbox_s {
   slp_listener listener;
   int64_t clock_offset_ms;
   slp_list waiting; /* answers delayed by a fault */
+  slp_list pushed;  /* answers that go on: subscriptions */
+  slp_event news;   /* looks what subscriptions have to send */
   char url[64];
   void (*on_stopped)(void *arg);
   void *on_stopped_arg;

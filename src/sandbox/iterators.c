@@ -102,9 +102,8 @@ static int from_sequence(slp_box_call *c, slp_box_shard *sh, slp_str text, int a
   return 0;
 }
 
-static int from_time(slp_box_call *c, slp_box_shard *sh, uint64_t *ret) {
+static int from_time(slp_box_call *c, slp_box_shard *sh, slp_value *v, uint64_t *ret) {
   int64_t at_ms = 0;
-  slp_value *v = slp_box_tree_get(c->in, 0, "Timestamp");
   if (!v)
     return slp_box_fail(c, "InvalidArgumentException",
                         "Must specify timestampInMillis for iterator type "
@@ -122,8 +121,8 @@ static int from_time(slp_box_call *c, slp_box_shard *sh, uint64_t *ret) {
   return 0;
 }
 
-static int position(slp_box_call *c, slp_box_shard *sh, uint64_t *ret) {
-  slp_str type = slp_box_text(c, "ShardIteratorType"), seq = slp_box_text(c, "StartingSequenceNumber");
+int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str seq, slp_value *when,
+                     uint64_t *ret) {
   int at = slp_str_is(type, "AT_SEQUENCE_NUMBER"), after = slp_str_is(type, "AFTER_SEQUENCE_NUMBER");
   int time = slp_str_is(type, "AT_TIMESTAMP");
   if ((at || after) && !seq.p) {
@@ -141,8 +140,8 @@ static int position(slp_box_call *c, slp_box_shard *sh, uint64_t *ret) {
         (int)type.n, type.p);
   }
   if (at || after) return from_sequence(c, sh, seq, after, ret);
-  if (time) return from_time(c, sh, ret);
-  if (slp_box_tree_get(c->in, 0, "Timestamp")) {
+  if (time) return from_time(c, sh, when, ret);
+  if (when) {
     return slp_box_fail(c, "InvalidArgumentException",
                         "A Timestamp can only be given with iterator type AT_TIMESTAMP.");
   }
@@ -161,7 +160,9 @@ int slp_box_op_iterator(slp_box_call *c) {
                         id.p, s->name);
   }
   slp_box_mark m = {.kind = 'i', .stream_uid = s->uid, .shard = sh->index, .issued_ms = c->now_ms};
-  if (position(c, sh, &m.counter)) return -1;
+  if (slp_box_position(c, sh, slp_box_text(c, "ShardIteratorType"), slp_box_text(c, "StartingSequenceNumber"),
+                       slp_box_tree_get(c->in, 0, "Timestamp"), &m.counter))
+    return -1;
   slp_buf_clear(&c->box->scratch);
   if (slp_box_mark_write(c->box, &m, &c->box->scratch)) return slp_box_no_memory(c);
   slp_out_map(&c->out);

@@ -123,7 +123,7 @@ int slp_box_op_summary(slp_box_call *c) {
   slp_out_map(&c->out);
   put_description(c, s);
   slp_out_put_i64(&c->out, "OpenShardCount", slp_box_open_shards(s));
-  slp_out_put_i64(&c->out, "ConsumerCount", 0);
+  slp_out_put_i64(&c->out, "ConsumerCount", slp_consumers_count(c->box, s, c->now_ms));
   slp_out_put_i64(&c->out, "MaxRecordSizeInKiB", s->record_kib_max);
   slp_out_end(&c->out);
   slp_out_end(&c->out);

@@ -82,6 +82,16 @@ typedef enum {
   SLP_BOX_RESIZE
 } slp_box_change;
 
+typedef struct slp_box_consumer { /* a registered one: consumers.c */
+  slp_list link;                  /* of the stream's consumers, oldest first */
+  char *name;                     /* owned */
+  uint64_t uid;
+  int64_t created_ms; /* its second is part of the ARN */
+  int64_t active_ms;
+  int64_t gone_ms; /* INT64_MAX: not deregistered */
+  slp_list seats;  /* push.c: a shard each that it subscribed to */
+} slp_box_consumer;
+
 struct slp_stream {
   slp_list link; /* of box->streams, by name */
   char *name;    /* owned */
@@ -101,6 +111,9 @@ struct slp_stream {
   uint8_t synthetic;
   uint32_t record_bytes;
   uint64_t records_per_second, seed, synthetic_records;
+  slp_list consumers;
+  int64_t consumer_ms; /* the next consumer is not older */
+  slp_box_window consumer_describes, consumer_lists, consumer_deregisters;
 };
 
 /* ---- faults ---------------------------------------------------------------------------------- */
@@ -132,8 +145,13 @@ typedef enum {
   SLP_FAULT_JSON_FOR_CBOR,
   SLP_FAULT_CBOR_CUT,
   SLP_FAULT_TWICE,
-  SLP_FAULT_BAD_CRC
+  SLP_FAULT_BAD_CRC,
+  SLP_FAULT_SILENCE,
+  SLP_FAULT_NO_INITIAL,
+  SLP_FAULT_UNKNOWN_EVENT
 } slp_fault_action;
+/* Stands for an operation in lines about the events of subscriptions. */
+#define SLP_BOX_EVENT "SubscribeToShardEvent"
 
 typedef struct slp_fault {
   slp_list link;
@@ -176,6 +194,9 @@ struct slp_box {
   uint64_t metric_data; /* taken by PutMetricData */
   sloop_sandbox_stats_t stats;
   slp_box_use use[SLP_BOX_OPERATIONS + 1]; /* the last is for all other requests */
+  slp_list subs;                           /* all subscriptions */
+  slp_list news;                           /* those to which something happened */
+  slp_box_window registers;                /* RegisterStreamConsumer calls of the account */
 };
 
 /* A call being answered. */
@@ -193,7 +214,8 @@ typedef struct slp_box_call {
   const char *error;      /* NULL: no error */
   int error_status;
   char error_message[1024];
-  slp_str error_more; /* members of the error beside its message, as JSON: "Item":{...}; or absent */
+  slp_box_sub *subscription; /* that it opened, or NULL */
+  slp_str error_more;        /* members of the error beside its message, as JSON: "Item":{...}; or absent */
 } slp_box_call;
 
 /* box.c */
@@ -323,9 +345,39 @@ int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* app
 int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret);
 void slp_box_when(int64_t ms, char out[64]); /* writes a time as the service's messages do */
 int slp_box_op_iterator(slp_box_call *c);
+/* The record that a position names. seq, when: absent when not given. */
+int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str seq, slp_value *when,
+                     uint64_t *ret);
 slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 
+/* consumers.c */
+void slp_consumers_free(slp_box *box, slp_stream *s);
+uint32_t slp_consumers_count(slp_box *box, slp_stream *s, int64_t now_ms);
+slp_box_status slp_consumer_status(const slp_box_consumer *k, int64_t now_ms);
+/* Fails the call when there is none. */
+slp_box_consumer *slp_consumer_by_arn(slp_box_call *c, slp_str arn, slp_stream **ret_stream);
+int slp_consumers_op_register(slp_box_call *c);
+int slp_consumers_op_describe(slp_box_call *c);
+int slp_consumers_op_list(slp_box_call *c);
+int slp_consumers_op_deregister(slp_box_call *c);
+
+/* push.c; more of it in sandbox.h */
+int slp_push_op_subscribe(slp_box_call *c);
+void slp_push_news(slp_box *box, const slp_box_shard *sh); /* a record came, or it was closed */
+slp_box_sub *slp_push_of(slp_list *link);                  /* a link of box->subs */
+void slp_push_end_consumer(slp_box *box, slp_box_consumer *k);
+void slp_push_forget_consumer(slp_box *box, slp_box_consumer *k);
+
 /* pages.c */
+int slp_box_put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n,
+                        slp_fault_action shape);
+void slp_box_put_children(slp_box_call *c, const slp_box_shard *sh);
+/* MillisBehindLatest of [from, next). */
+int64_t slp_box_behind_ms(const slp_box_shard *sh, uint64_t from, uint64_t next, uint64_t end,
+                          int64_t now_ms);
+/* The number of records from `from` on that fit one page: at least one, whatever its size. */
+uint64_t slp_box_page_size(const slp_box_shard *sh, uint64_t from, uint64_t most, uint64_t bytes_max,
+                           uint64_t *ret_bytes);
 int slp_box_op_get(slp_box_call *c);
 /* Would that action change the page that this GetRecords is about to get? */
 int slp_box_shape_fits(slp_box_call *c, slp_fault_action action);
@@ -336,7 +388,8 @@ void slp_box_faults_clear(slp_box *box);
 void slp_box_fault_find(slp_box_call *c, slp_str shard);
 /* Carries out faults that replace the operation. 1: the answer, or the call's error, is made. */
 int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer);
-int slp_box_fault_twice(const slp_box_call *c); /* is the operation carried out twice? */
+void slp_box_fault_use(slp_box *box, slp_fault *f); /* uses the line up */
+int slp_box_fault_twice(const slp_box_call *c);     /* is the operation carried out twice? */
 /* Carries out faults that change the finished answer. Uses the line up. */
 void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer);
 

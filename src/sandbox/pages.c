@@ -43,19 +43,19 @@ static int too_fast(slp_box_call *c, slp_box_shard *sh) {
                       sh->stream->name);
 }
 
-/* The number of records from `from` on that fit one page: at least one, whatever its size. */
-static uint64_t page_size(const slp_box_shard *sh, uint64_t from, uint64_t most, uint64_t *ret_bytes) {
+uint64_t slp_box_page_size(const slp_box_shard *sh, uint64_t from, uint64_t most, uint64_t bytes_max,
+                           uint64_t *ret_bytes) {
   uint64_t n = 0, bytes = 0;
   if (sh->stream->synthetic) {
     uint64_t each = sh->stream->record_bytes + strlen(sh->synthetic_key);
-    n = slp_min_u64(most, slp_max_u64(SLP_BOX_PAGE_BYTES / each, 1));
+    n = slp_min_u64(most, slp_max_u64(bytes_max / each, 1));
     *ret_bytes = n * each;
     return n;
   }
   for (; n < most; n++) {
     const slp_box_record *rec = &sh->recs[sh->head + (size_t)(from - sh->first + n)];
     uint64_t more = (uint64_t)rec->key_n + rec->data_n;
-    if (n > 0 && bytes + more > SLP_BOX_PAGE_BYTES) break;
+    if (n > 0 && bytes + more > bytes_max) break;
     bytes += more;
   }
   *ret_bytes = bytes;
@@ -84,8 +84,8 @@ static int put_record(slp_box_call *c, slp_box_shard *sh, uint64_t counter, slp_
   return 0;
 }
 
-static int put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n,
-                       slp_fault_action shape) {
+int slp_box_put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n,
+                        slp_fault_action shape) {
   int r = 0;
   slp_out_key(&c->out, "Records");
   slp_out_list(&c->out);
@@ -104,8 +104,8 @@ static int put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64
 
 /* MillisBehindLatest: the age of the last record given, by the wall clock, when there are more; 0 at the
  * tip. */
-static int64_t behind_ms(const slp_box_shard *sh, uint64_t from, uint64_t next, uint64_t end,
-                         int64_t now_ms) {
+int64_t slp_box_behind_ms(const slp_box_shard *sh, uint64_t from, uint64_t next, uint64_t end,
+                          int64_t now_ms) {
   if (next >= end) return 0;
   int64_t ms = now_ms - slp_box_arrived_ms(sh, next > from ? next - 1 : next);
   return slp_max_i64(ms, 1);
@@ -153,7 +153,7 @@ static void put_child(slp_box_call *c, const slp_box_shard *parent, const slp_bo
   slp_out_end(&c->out);
 }
 
-static void put_children(slp_box_call *c, const slp_box_shard *sh) {
+void slp_box_put_children(slp_box_call *c, const slp_box_shard *sh) {
   slp_out_key(&c->out, "ChildShards");
   slp_out_list(&c->out);
   for (uint32_t i = 0; i < sh->child_n; i++) {
@@ -175,7 +175,8 @@ int slp_box_shape_fits(slp_box_call *c, slp_fault_action action) {
   uint64_t end = slp_box_end(sh, c->now_ms), from = slp_min_u64(slp_max_u64(m.counter, sh->first), end);
   int64_t limit = slp_box_int(c, "Limit", SLP_BOX_PAGE_RECORDS);
   if (limit < 1) return 0;
-  uint64_t n = page_size(sh, from, slp_min_u64((uint64_t)limit, end - from), &bytes);
+  uint64_t n =
+      slp_box_page_size(sh, from, slp_min_u64((uint64_t)limit, end - from), SLP_BOX_PAGE_BYTES, &bytes);
   int ends = !slp_box_shard_open(sh) && from + n == end;
   switch (action) {
     case SLP_FAULT_NO_CHILDREN:
@@ -210,7 +211,8 @@ int slp_box_op_get(slp_box_call *c) {
   if (too_fast(c, sh)) return -1;
   uint64_t end = slp_box_end(sh, c->now_ms);
   uint64_t from = slp_min_u64(slp_max_u64(m.counter, sh->first), end);
-  uint64_t n = page_size(sh, from, slp_min_u64((uint64_t)limit, end - from), &bytes);
+  uint64_t n =
+      slp_box_page_size(sh, from, slp_min_u64((uint64_t)limit, end - from), SLP_BOX_PAGE_BYTES, &bytes);
   slp_fault_action shape = c->shape;
   c->fault_used = shape != SLP_FAULT_NONE;
   if (shape == SLP_FAULT_EMPTY || shape == SLP_FAULT_EMPTY_OBJECT) n = bytes = 0;
@@ -219,13 +221,13 @@ int slp_box_op_get(slp_box_call *c) {
 
   slp_out_map(&c->out);
   if (shape != SLP_FAULT_EMPTY_OBJECT) {
-    if (put_records(c, sh, from, n, shape)) return slp_box_no_memory(c);
+    if (slp_box_put_records(c, sh, from, n, shape)) return slp_box_no_memory(c);
     m.counter = from + n;
     m.issued_ms = c->now_ms;
     if (!ends && shape != SLP_FAULT_NO_NEXT && put_next(c, &m)) return -1;
-    put_behind(c, behind_ms(sh, from, from + n, end, c->now_ms));
+    put_behind(c, slp_box_behind_ms(sh, from, from + n, end, c->now_ms));
     int children = ends || shape == SLP_FAULT_CHILDREN_WITH_NEXT;
-    if (children && shape != SLP_FAULT_NO_CHILDREN && shape != SLP_FAULT_NO_NEXT) put_children(c, sh);
+    if (children && shape != SLP_FAULT_NO_CHILDREN && shape != SLP_FAULT_NO_NEXT) slp_box_put_children(c, sh);
   }
   slp_out_end(&c->out);
   c->box->stats.records_out += n;

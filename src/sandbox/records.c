@@ -146,6 +146,7 @@ int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, 
                            .counter = sh->next++,
                            .arrive_s = (uint64_t)slp_max_i64(arrived_ms / 1000, 0)};
   box->stats.records_in++;
+  slp_push_news(box, sh);
   return 0;
 }
 

@@ -107,6 +107,7 @@ int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard 
   close_shard(sh, now_ms);
   adopt(sh, left);
   adopt(sh, right);
+  slp_push_news(box, sh);
   return 0;
 }
 
@@ -124,6 +125,8 @@ int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard
   close_shard(b, now_ms);
   adopt(a, child);
   adopt(b, child);
+  slp_push_news(box, a);
+  slp_push_news(box, b);
   return 0;
 }
 

@@ -111,6 +111,25 @@ static const slp_box_rule put_many_rules[] = {
 static const slp_box_rule split_rules[] = {STREAM, NAME("ShardToSplit", 1),
                                            TEXT("NewStartingHashKey", 1, P_HASH, 39)};
 static const slp_box_rule merge_rules[] = {STREAM, NAME("ShardToMerge", 1), NAME("AdjacentShardToMerge", 1)};
+static const slp_box_rule delete_rules[] = {STREAM, BOOL("EnforceConsumerDeletion")};
+#define STREAM_ARN \
+  { "StreamARN", R_TEXT, 1, P_ARN, 1, 2048, NULL, NULL, 0 }
+#define CONSUMER_ARN(needed) \
+  { "ConsumerARN", R_TEXT, needed, P_ARN, 1, 2048, NULL, NULL, 0 }
+static const slp_box_rule register_rules[] = {STREAM_ARN, NAME("ConsumerName", 1), ANY_MAP("Tags", 0)};
+static const slp_box_rule consumer_rules[] = {
+    {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0}, NAME("ConsumerName", 0), CONSUMER_ARN(0)};
+static const slp_box_rule consumers_rules[] = {STREAM_ARN, TEXT("NextToken", 0, P_NONE, 1048576),
+                                               INT("MaxResults", 0, 1, 10000),
+                                               TIME("StreamCreationTimestamp")};
+static const slp_box_rule starting_rules[] = {
+    ENUM("Type", 1, iterator_types),
+    {"SequenceNumber", R_TEXT, 0, P_SEQUENCE, 1, 129, NULL, NULL, 0},
+    TIME("Timestamp")};
+static const slp_box_rule subscribe_rules[] = {
+    CONSUMER_ARN(1),
+    NAME("ShardId", 1),
+    {"StartingPosition", R_MAP, 1, P_NONE, 0, 0, NULL, starting_rules, SLP_COUNT(starting_rules)}};
 static const slp_box_rule resize_rules[] = {STREAM, INT("TargetShardCount", 1, 1, SLP_BOX_SHARDS_MAX / 4),
                                             ENUM("ScalingType", 1, scalings)};
 static const slp_box_rule retention_rules[] = {STREAM, INT("RetentionPeriodHours", 1, INT32_MIN, INT32_MAX)};
@@ -205,7 +224,12 @@ static const slp_box_operation operations[] = {
     OPERATION("DescribeStream", slp_box_op_describe, describe_rules),
     OPERATION("ListStreams", slp_box_op_streams, streams_rules),
     OPERATION("CreateStream", slp_box_op_create, create_rules),
-    OPERATION("DeleteStream", slp_box_op_delete, stream_rules),
+    OPERATION("DeleteStream", slp_box_op_delete, delete_rules),
+    OPERATION("RegisterStreamConsumer", slp_consumers_op_register, register_rules),
+    OPERATION("DescribeStreamConsumer", slp_consumers_op_describe, consumer_rules),
+    OPERATION("ListStreamConsumers", slp_consumers_op_list, consumers_rules),
+    OPERATION("DeregisterStreamConsumer", slp_consumers_op_deregister, consumer_rules),
+    OPERATION("SubscribeToShard", slp_push_op_subscribe, subscribe_rules),
     OPERATION("SplitShard", slp_box_op_split, split_rules),
     OPERATION("MergeShards", slp_box_op_merge, merge_rules),
     OPERATION("UpdateShardCount", slp_box_op_resize, resize_rules),

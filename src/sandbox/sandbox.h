@@ -24,6 +24,8 @@ typedef struct slp_box_request {
   void *header_arg;
 } slp_box_request;
 
+typedef struct slp_box_sub slp_box_sub; /* a subscription to a shard, while it is open */
+
 typedef struct slp_box_answer {
   int status;
   const char *content_type;     /* NULL: none */
@@ -31,17 +33,29 @@ typedef struct slp_box_answer {
   const char *protocol;         /* the header smithy-protocol; NULL: none */
   slp_buf body;                 /* owned by the caller: init before, free after */
   char request_id[40];
-  char error_type[80]; /* x-amzn-errortype, or "" */
-  uint8_t has_crc32;   /* DynamoDB's answers carry x-amz-crc32 */
-  uint8_t bad_crc32;   /* fault: and it is wrong */
-  uint32_t crc32;      /* of the body as it goes out */
-  uint32_t delay_ms;   /* fault: answer so much later */
-  size_t cut_after;    /* fault: SIZE_MAX: none */
-  int drop;            /* fault: no answer at all */
+  char error_type[80];       /* x-amzn-errortype, or "" */
+  uint8_t has_crc32;         /* DynamoDB's answers carry x-amz-crc32 */
+  uint8_t bad_crc32;         /* fault: and it is wrong */
+  uint32_t crc32;            /* of the body as it goes out */
+  uint32_t delay_ms;         /* fault: answer so much later */
+  size_t cut_after;          /* fault: SIZE_MAX: none */
+  int drop;                  /* fault: no answer at all */
+  slp_box_sub *subscription; /* not NULL: the body is only its beginning; owned by the caller */
 } slp_box_answer;
 
 /* now_ms: Unix time of the service. */
 void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *received, slp_box_answer *answer);
+
+/* Subscriptions: what is due goes out in pieces, when there is news and at times that they name. */
+typedef enum {
+  SLP_PUSH_OPEN,
+  SLP_PUSH_ENDED,
+  SLP_PUSH_CUT /* the connection breaks behind these bytes */
+} slp_push_next;
+/* Appends one event or none. It is to be called again at *ret_at_ms (maybe now), and at news. */
+slp_push_next slp_push_more(slp_box_sub *u, int64_t now_ms, slp_buf *to, int64_t *ret_at_ms);
+slp_box_sub *slp_push_next_news(slp_box *box); /* one to which something happened; NULL: none is left */
+void slp_push_close(slp_box_sub *u);
 
 /* The functions of sloop_sandbox.h, with the time as an argument. */
 int slp_box_stream(slp_box *box, int64_t now_ms, const char *name, uint32_t shards);

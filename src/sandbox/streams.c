@@ -126,6 +126,7 @@ int slp_box_stream_new(slp_box *box, int64_t now_ms, slp_str name, slp_stream **
     return SLP_ENOMEM;
   }
   s->uid = ++box->uids;
+  slp_list_init(&s->consumers);
   s->status = SLP_BOX_ACTIVE;
   s->created_ms = now_ms;
   s->trimmed_ms = s->swept_ms = INT64_MIN;
@@ -139,6 +140,7 @@ int slp_box_stream_new(slp_box *box, int64_t now_ms, slp_str name, slp_stream **
 }
 
 void slp_box_stream_free(slp_box *box, slp_stream *s) {
+  slp_consumers_free(box, s);
   for (uint32_t i = 0; i < s->shards_n; i++) {
     slp_box_records_free(box, s->shards[i]);
     slp_free(box->mem, s->shards[i]);
@@ -272,6 +274,12 @@ int slp_box_op_create(slp_box_call *c) {
 int slp_box_op_delete(slp_box_call *c) {
   slp_stream *s = slp_box_stream_of(c);
   if (!s) return -1;
+  const slp_value *enforce = slp_box_tree_get(c->in, 0, "EnforceConsumerDeletion");
+  if (!(enforce && enforce->i) && slp_consumers_count(c->box, s, c->now_ms))
+    return slp_box_fail(c, "ResourceInUseException",
+                        "Stream %s under account " SLP_BOX_ACCOUNT
+                        " has registered consumers: deregister them, or set EnforceConsumerDeletion.",
+                        s->name);
   slp_box_change_begin(c, s, SLP_BOX_DELETE, SLP_BOX_DELETING);
   slp_box_settle(c->box, c->now_ms);
   return 0;

@@ -19,7 +19,7 @@ from harness import expect
 from sandbox_box import Box
 
 JSON, CBOR = "application/x-amz-json-1.1", "application/x-amz-cbor-1.1"
-TIMES = {"ApproximateArrivalTimestamp", "StreamCreationTimestamp"}
+TIMES = {"ApproximateArrivalTimestamp", "StreamCreationTimestamp", "ConsumerCreationTimestamp"}
 
 
 class Milliseconds(int):

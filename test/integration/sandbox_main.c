@@ -55,6 +55,16 @@ static int take_number(sloop_sandbox_opts_t *o, slp_str key, slp_str text) {
     o->describes_per_second = (uint32_t)v;
   else if (slp_str_is(key, "lists_per_second"))
     o->lists_per_second = (uint32_t)v;
+  else if (slp_str_is(key, "subscription_ms"))
+    o->subscription_ms = (uint32_t)v;
+  else if (slp_str_is(key, "resubscribe_ms"))
+    o->resubscribe_ms = (uint32_t)v;
+  else if (slp_str_is(key, "idle_event_ms"))
+    o->idle_event_ms = (uint32_t)v;
+  else if (slp_str_is(key, "push_bytes_per_second"))
+    o->push_bytes_per_second = (uint64_t)v;
+  else if (slp_str_is(key, "consumer_limits"))
+    o->consumer_limits = (uint32_t)v;
   else
     return 0;
   return 1;

@@ -1,6 +1,6 @@
-/* eventstream.c - codec/eventstream: published and recomputed vectors, messages cut at every byte, several in one
- * piece, every type of header, every way to be wrong. test/vectors/eventstream_botocore.py compares made-up
- * streams with what botocore reads. */
+/* eventstream.c - codec/eventstream: published and recomputed vectors, messages cut at every byte, several
+ * in one piece, every type of header, every way to be wrong. test/vectors/eventstream_botocore.py compares
+ * made-up streams with what botocore reads. */
 #include "check.h"
 #include "codec/crc32.h"
 #include "codec/eventstream.h"
@@ -67,7 +67,8 @@ TEST(vectors_that_botocore_reads) {
   CHECK_INT(r.at, b.n);
 }
 
-/* However the stream is cut, in memory that moves: the same messages, and none before its last byte is there. */
+/* However the stream is cut, in memory that moves: the same messages, and none before its last byte is
+ * there. */
 TEST(cut_anywhere) {
   bytes b = {.n = 0};
   add_hex(&b, initial);
