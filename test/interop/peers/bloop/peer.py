@@ -25,7 +25,6 @@ class Item(bloop.BaseModel):
 
     class Meta:
         table_name = TABLE
-        backups = {"enabled": False}
         stream = {"include": {"new", "old"}}
 
     id = bloop.Column(bloop.String, hash_key=True)

@@ -1,0 +1,195 @@
+"""The processes of a mixed fleet: programs that are not ours, each through its driver in peers/, and ours. All write a
+line a record; both kinds come out as Line. Everybody is ended by pid, and dies with the test."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "integration"))
+
+import harness  # noqa: E402
+import servers  # noqa: E402
+
+CACHE = os.path.join(servers.CACHE, "interop")
+JAVA_HEAP_MB = 256
+
+
+@dataclass
+class Line:
+    ms: int  # of the wall clock of this machine
+    worker: str
+    shard: str
+    place: tuple  # (sequence number, sub-sequence)
+
+
+@dataclass
+class Kind:
+    """What differs between the systems. deadline_s: the longest that a shard may stand after any one deed."""
+
+    name: str
+    program: str  # folder in peers/
+    schema: str  # ours beside them; "" when there is none
+    deadline_s: float
+    aggregates: bool  # do they take them apart?
+    parents_first: bool  # is a child read only after its parents?
+    from_latest: bool  # does a fleet that begins read only what comes from then on?
+    env: dict
+
+
+KINDS = {kind.name: kind for kind in (
+    # The worker that makes the leases then sleeps for the interval between syncs, 60 s unless told.
+    Kind("kcl-2", "kcl2", "kcl", 90, True, True, False, {"PEER_SYNC_MS": "2000"}),
+    # A dead leader is noticed after 120 to 150 s, and its leases by the next but one run of its successor.
+    Kind("kcl-3", "kcl3", "kcl", 240, True, True, False, {"PEER_SYNC_MS": "2000"}),
+    Kind("kinsumer", "kinsumer", "kinsumer", 60, False, False, False, {"PEER_SYNC_MS": "3000"}),
+    Kind("vmware-go-kcl", "vmware", "vmware-go-kcl", 150, True, False, False, {"PEER_SYNC_MS": "3000"}),
+    Kind("motorway", "motorway", "motorway", 150, False, False, True, {"PEER_FAILOVER_MS": "10000"}),
+)}
+
+
+def command_of(program):
+    """argv of a peer, or servers.Missing."""
+    folder = os.path.join(CACHE, program)
+    if not os.path.exists(os.path.join(folder, ".made-from")):
+        raise servers.Missing(f"{program} is not installed (sh test/interop/install.sh {program})")
+    if program.startswith("kcl"):
+        classes = [os.path.join(folder, "classes"), os.path.join(folder, "jars", "*"), os.path.join(HERE, "peers", "kcl")]
+        return ["java", f"-Xmx{JAVA_HEAP_MB}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", ":".join(classes),
+                "Peer"]
+    if os.path.exists(os.path.join(folder, "peer")):
+        return [os.path.join(folder, "peer")]
+    return [os.path.join(folder, "venv", "bin", "python"), os.path.join(HERE, "peers", program, "peer.py")]
+
+
+class Life:
+    """A process of a worker, from its start to its end."""
+
+    grace_s = 60
+
+    def __init__(self, worker, argv, env):
+        self.worker, self.argv = worker, argv
+        self.err = tempfile.TemporaryFile()
+        self.lines, self.events, self.frozen = [], [], False
+        self.began = time.time()
+        self.process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.err,
+                                        preexec_fn=servers.die_with_parent)
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        for text in self.process.stdout:
+            if text.endswith(b"\n"):
+                self.take(text.decode("utf-8", "replace").rstrip("\n"))
+
+    def take(self, text):
+        raise NotImplementedError
+
+    def stderr(self):
+        size = os.fstat(self.err.fileno()).st_size
+        return os.pread(self.err.fileno(), size, 0).decode("utf-8", "replace")
+
+    def running(self):
+        return self.process.poll() is None
+
+    def kill(self):
+        if self.running():
+            self.process.kill()
+        self.process.wait()
+        self.thread.join(10)
+
+    def freeze(self):
+        self.process.send_signal(signal.SIGSTOP)
+        self.frozen = True
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+        self.frozen = False
+
+    def leave(self, seconds=None):
+        """SIGTERM. Returns the exit code, or None when it had to be killed after its time of grace."""
+        if self.frozen:
+            self.thaw()
+        if self.running():
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(seconds or self.grace_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return None
+        self.thread.join(10)
+        return code
+
+
+class Theirs(Life):
+    """kind: a Kind, by its name in KINDS."""
+
+    ours = False
+
+    def __init__(self, kind, worker, url, stream, app, **env):
+        base = harness.tail_environment(url, AWS_DEFAULT_REGION=harness.REGION, PEER_ENDPOINT=url, PEER_STREAM=stream,
+                                        PEER_APP=app, PEER_WORKER=worker, **{**kind.env, **env})
+        super().__init__(worker, command_of(kind.program), base)
+
+    def take(self, text):
+        word, ms, worker, shard, first, second = text.split("\t")
+        if word == "record":
+            self.lines.append(Line(int(ms), worker, shard, (int(first), int(second))))
+        else:
+            self.events.append((int(ms), shard, first, second))
+
+    def complaints(self):
+        """The kinds of errors in its log: lines of level ERROR without what differs each time."""
+        found = set()
+        for line in self.stderr().split("\n"):
+            if re.search(r"\b(ERROR|FATAL|panic)\b|level=(error|fatal)|^\d{4}/\d\d/\d\d .*(error|failed)", line):
+                found.add(plain(line))
+        return found
+
+
+def plain(line):
+    """A line of a log without times, ids, numbers and names of workers, shards and threads."""
+    line = re.sub(r"^\S*\d\d:\d\d:\d\d\S*\s*|time=\"[^\"]*\"|^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d ", "", line)
+    line = re.sub(r"\[[^\]]*\]", "[]", line)
+    line = re.sub(r"shardId-\d+|[0-9a-f]{8}-[0-9a-f-]{27}|\b0x[0-9a-f]+\b|@[0-9a-f]+|\b[ab]\d\b", "#", line)
+    return re.sub(r"\d+", "#", line)[:200]
+
+
+class Ours(Life):
+    """stream-tail in the application. It is told the same lease time as the peers."""
+
+    ours = True
+    grace_s = 60
+
+    def __init__(self, kind, worker, url, stream, app, **knobs):
+        knobs = {"schema": kind.schema, "worker": worker, "checkpoint_ms": "1000", "poll_ms": "500", **knobs}
+        if not kind.aggregates:
+            knobs["aggregates"] = "keep"
+        argv = [servers.binary(), "-G", app, "-o", "oldest", "-J", "-v", "-b", url, "--store", f"dynamodb:{app}"]
+        for name, value in knobs.items():
+            argv += ["-X", f"{name}={value}"]
+        super().__init__(worker, [*argv, stream], harness.tail_environment(url))
+
+    def take(self, text):
+        record = json.loads(text)
+        if "seq" in record:
+            place = (int(record["seq"]), record.get("sub", 0))
+            self.lines.append(Line(time.time_ns() // 1000000, self.worker, record["shard"], place))
+
+
+def unknown_schema(kind):
+    """Why ours can't join that system in this build; None when it can."""
+    if not kind.schema:
+        return "ours knows no such schema"
+    done = subprocess.run([servers.binary(), "-X", "list"], capture_output=True, text=True, check=False, timeout=20,
+                          env=harness.tail_environment(None))
+    found = re.search(r"^schema= \(([^)]*)\)", done.stdout, re.M)
+    known = found.group(1).split("|") if found else []
+    return None if kind.schema in known else f"stream-tail has no schema {kind.schema} (it has {', '.join(known)})"

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Real programs of other systems beside ours, in the sandbox: sh test/interop/run.sh [--minutes N] [--keep FOLDER] [KIND...]
+#
+# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop, or all. Without one: the short form of kcl-3, kinsumer and bloop,
+# about four minutes. --minutes N is the full form: whole rounds of the story until N minutes have passed. What a KIND
+# needs is installed by its ordinary client (install.sh); one whose tool is not here is skipped with the reason.
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+here=$root/test/interop
+build=${SLOOP_BUILD:-$root/build}
+options= kinds=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --minutes | --seed | --keep)
+      options="$options $1 $2"
+      shift
+      ;;
+    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop' ;;
+    *) kinds="$kinds $1" ;;
+  esac
+  shift
+done
+[ -n "$kinds" ] || kinds='kcl-3 kinsumer bloop'
+
+sh "$root/test/install.sh" test
+[ -e "$build/build.ninja" ] || sh "$root/test/build.sh" "$build" stream-tail
+ninja -C "$build" stream-tail test/integration/sandbox_main >/dev/null
+export SLOOP_BIN="$build/stream-tail" SLOOP_TEST_SANDBOX="$build/test/integration/sandbox_main"
+export SLOOP_TEST_PYTHON="$root/.cache/venv/bin/python" SLOOP_TEST_CACHE="$root/.cache" PYTHONDONTWRITEBYTECODE=1
+
+status=0 stories=
+run() { # run TEST [ARGUMENT...]: 77 says that all of it was skipped
+  python3 "$root/test/integration/venv.py" "$@" || [ $? -eq 77 ] || status=1
+}
+for kind in $kinds; do
+  case $kind in
+    kcl-2) program=kcl2 ;;
+    kcl-3) program=kcl3 ;;
+    vmware-go-kcl) program=vmware ;;
+    *) program=$kind ;;
+  esac
+  sh "$here/install.sh" "$program" || [ $? -eq 77 ] || status=1
+  if [ "$kind" = bloop ]; then
+    run "$here/peer_bloop.py"
+  else
+    stories="$stories $kind"
+  fi
+done
+# shellcheck disable=SC2086 # lists of words
+[ -z "$stories" ] || run "$here/peer_story.py" $options $stories
+exit $status
