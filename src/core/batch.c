@@ -111,7 +111,7 @@ static void count(slp_counts *n, const slp_batch *b) {
   }
 }
 
-/* It is out from here on. */
+/* From here on the batch is out. */
 static void hand_out(slp_batch *b) {
   slp_consumer *c = b->consumer;
   slp_engine *e = c->engine;
@@ -159,8 +159,8 @@ static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
   }
 }
 
-/* Without its record nothing behind it may be handed out: the order, and the acknowledged prefix, end here.
- */
+/* A record came back too often. Nothing behind it may be handed out, since the order and the acknowledged
+ * prefix end at it, so the shard is given up. */
 static void give_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
@@ -177,7 +177,7 @@ static void give_up(slp_shard *s) {
   }
 }
 
-/* After all records of the batch. */
+/* After all records of the batch were acknowledged or given back. */
 static void settle(slp_shard *s) {
   slp_leases *l = s->consumer->leases;
   int acked;

@@ -17,8 +17,8 @@ void slp_calls_over(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
   SLP_CHECK(e->calls.in_flight > 0);
   e->calls.in_flight--;
-  /* Its page may still lie buffered behind a shard that is stalled itself: that one must be let go beyond
-   * too, or nothing moves ever again. */
+  /* Its page may lie buffered behind a shard that is stalled itself. That shard must be allowed to go beyond
+   * the budget too, or nothing moves ever again. */
   s->call.beyond = 0;
   slp_list_remove(&s->call.stalled_link);
   slp_pump_soon(e);

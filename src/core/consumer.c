@@ -33,7 +33,7 @@ void slp_consumer_fatal(slp_consumer *c, const slp_fail *f) {
   slp_report_error(c, f, NULL, 1, c->fails + 1, UINT64_MAX);
 }
 
-/* Describe or list failed: again later, or never. */
+/* Describing or listing failed. It is tried again later, or the consumer fails. */
 static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   if (!c->started_from && c->life != SLP_LIFE_OPEN && slp_class_lasts(f->class)) {
     slp_consumer_fatal(c, f);
@@ -139,7 +139,7 @@ static void on_listed(slp_src_req *rq) {
   slp_listing_tell(c, &f); /* last: the callback may do anything */
 }
 
-/* By whole seconds, as leases tell streams apart: encodings round the rest as they like. */
+/* Only whole seconds count, as in the leases: encodings round the rest differently. */
 static int made_again(const slp_consumer *c, const slp_src_describe *d) {
   return d->created_ms >= 0 && d->created_ms / 1000 != c->created_ms / 1000;
 }
@@ -157,10 +157,11 @@ static void on_described_again(slp_src_req *rq) {
     c->leases->ops->end(c->leases, &f);
     return;
   }
-  slp_listing_send(c, on_listed); /* whatever hinders us hinders that too, and is told there */
+  slp_listing_send(c, on_listed); /* a failure comes again there, and is told then */
 }
 
-/* Streams of tables have a name for each life; leases of a stream of Kinesis hang on when it was made. */
+/* A stream of a table has another name when it is made again; one of Kinesis is told by the time when it was
+ * made. */
 static int may_be_another(const slp_consumer *c) {
   return c->leases && c->life == SLP_LIFE_RUNNING && c->created_ms >= 0 && c->source->anchors_by_time;
 }
@@ -238,7 +239,7 @@ static void arm_stop(slp_consumer *c, uint64_t limit_ms) {
   if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop.timer, at_us);
 }
 
-/* With leases there is something to be written when the last batch is back, or was waited for. */
+/* With leases checkpoints and rows are written after the last batch is back, or its time is over. */
 #define LEAVE_MS_MIN 2000u
 
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg) {

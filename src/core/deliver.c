@@ -26,7 +26,7 @@ static void look_again(slp_engine *e, uint64_t at_us) {
   slp_timer_set_reserved(e->host, &e->delivery.timer, at_us);
 }
 
-/* Looks at every shard, so its "no" is believed for a while. */
+/* Looks at every shard, so that a "no" is kept for a while. */
 static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
   uint64_t now = slp_now_us(e->host);
   if (now < e->delivery.backlog_until_us) return 0;
@@ -102,7 +102,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   }
   if (batch_full(e, b, slp_buffered_payload(buffered, i))) return 1;
   if (redelivered && slp_queue_is_dead(s, buffered, i)) {
-    if (b->n) return 1; /* it goes alone */
+    if (b->n) return 1; /* a dead letter goes alone */
     b->dead = 1;
   }
   slp_key key = slp_queue_key(s, buffered, i);
@@ -112,7 +112,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
                         (late ? SLOOP_REC_LATE : 0) | (redelivered ? SLOOP_REC_REDELIVERED : 0));
   if (r) return r;
   if (in_order && !before)
-    *out = (latest){key, 1}; /* of what is in the batch: others may still come before */
+    *out = (latest){key, 1}; /* the latest key handed out: a late record does not count */
   if (slp_queue_take(s, buffered, i, redelivered, &key)) slp_reading_poke(s);
   slp_order_update(s);
   return b->dead;
@@ -198,7 +198,7 @@ static void run(slp_event *ev) {
   if (b->n == 0) {
     slp_batch_recycle(b);
     if (r) look_again(e, slp_after_us(slp_now_us(e->host), 100000));
-    slp_pump_soon(e); /* whoever holds us back may need to go beyond the budget */
+    slp_pump_soon(e); /* the shard that holds the merge back may need to go beyond the budget */
     SLP_LIST_EACH(&e->consumers, it) slp_consumer_check(SLP_OWNER(it, slp_consumer, link));
     return;
   }

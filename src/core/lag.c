@@ -1,9 +1,9 @@
 /* lag.c - how far a shard is behind its tip. Kinesis says so with every page; where the service does not, the
- * age of the newest record read stands for it, and nothing at the tip. */
+ * age of the newest record read stands for it, and at the tip the lag is 0. */
 #include "core/core.h"
 
-/* Told once when a shard's lag passes the first share of what the stream keeps; again only after it fell
- * below the second. */
+/* A shard's lag is told once when it passes the first share of the stream's retention, and again only after
+ * it fell below the second. */
 #define FAR_BEHIND_PERCENT 80
 #define NEAR_AGAIN_PERCENT 70
 

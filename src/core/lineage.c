@@ -80,16 +80,16 @@ void slp_lineage_set(slp_shard *s, slp_selection to) {
 }
 
 void slp_lineage_bar(slp_consumer *c) {
-  int redelivered = 1;
-  while (redelivered) {
-    redelivered = 0;
+  int again = 1;
+  while (again) {
+    again = 0;
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
       if (!slp_lineage_wanted(s) || slp_reading_state(s) != SLP_READER_IDLE || !has_barred_parent(s))
         continue;
       slp_lineage_set(s, SLP_SELECT_BARRED);
-      redelivered = 1;
+      again = 1;
     }
   }
 }
@@ -151,7 +151,7 @@ int64_t slp_lineage_anchor(const slp_shard *s) {
   return s->at.open_ms == INT64_MIN ? s->at.anchor_ms : slp_min_i64(s->at.anchor_ms, s->at.open_ms);
 }
 
-/* What every parent passes over; INT64_MIN: nothing. */
+/* The time before which every parent passes records over; INT64_MIN: none does. */
 static int64_t passed_over_by_parents(const slp_shard *s) {
   int64_t least = INT64_MAX;
   for (int i = 0; i < 2; i++) {
@@ -259,7 +259,7 @@ void slp_lineage_note_listing(slp_consumer *c) {
   }
 }
 
-/* One listing may be incomplete; a shard forgotten and listed again would be read again. */
+/* A listing may be incomplete, and a shard that is forgotten and listed again would be read again. */
 #define MISSED_MIN 2
 
 int slp_lineage_is_missed(slp_shard *s) {

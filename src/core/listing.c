@@ -7,7 +7,7 @@
 void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq) {
   int64_t date_ms = rq->date_ms;
   if (date_ms < 0 && (slp_svctime_known(&c->service) || rq->fail.class != SLP_FINE)) return;
-  /* A server without a Date header: our own clock must do. */
+  /* A server that sends no Date header is taken to have our clock. */
   if (date_ms < 0) date_ms = slp_wall_ms(c->engine->host) / 1000 * 1000;
   slp_svctime_learn(&c->service, date_ms, rq->sent_us, rq->done_us);
 }
@@ -112,7 +112,7 @@ static int by_id(const void *a, const void *b) {
   return strcmp((*(const sloop_shard_t *const *)a)->id, (*(const sloop_shard_t *const *)b)->id);
 }
 
-/* Everything in one block of texts and two arrays; the callback is the last act. */
+/* The texts lie in one block. The callback is the last thing that is done. */
 void slp_listing_tell(slp_consumer *c, const slp_fail *f) {
   if (!c->listing.cb) return;
   sloop_list_cb cb = c->listing.cb;

@@ -34,7 +34,8 @@ uint64_t slp_listing_done(const slp_consumer *c);
 uint64_t slp_listing_next(const slp_consumer *c); /* the first that will begin after now */
 uint64_t slp_listing_us(const slp_consumer *c);   /* when the newest was begun */
 const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n); /* until the next one begins */
-/* The sooner of two wishes wins; a listing under way is too old for whoever asks now. */
+/* Asks for a listing that begins then, or before. One under way may be older than what is asked for, and is
+ * followed by another. */
 void slp_listing_soon(slp_consumer *c, uint64_t in_ms);
 int slp_listing_is_wanted(const slp_consumer *c); /* one was out when somebody asked */
 void slp_listing_cancel(slp_consumer *c);

@@ -50,7 +50,7 @@ static int before(const slp_merge_entry *a, const slp_merge_entry *b) {
   if (a->tie[1] != b->tie[1]) return a->tie[1] < b->tie[1];
   int c = slp_key_cmp(&a->node->key, &b->node->key);
   if (c) return c < 0;
-  /* Equal to the last digit: a record may go where only a watermark stands against it. */
+  /* Equal keys: a record goes before a watermark, which only promises that nothing earlier comes. */
   return a->node->ready > b->node->ready;
 }
 

@@ -46,9 +46,8 @@ void slp_merge_remove(slp_merge *m, slp_merge_node *node); /* not in it: fine */
 static inline slp_merge_node *slp_merge_top(const slp_merge *m) { return m->n ? m->heap[0].node : NULL; }
 static inline uint32_t slp_merge_count(const slp_merge *m) { return m->n; }
 static inline uint32_t slp_merge_ready(const slp_merge *m) { return m->ready_n; }
-static inline slp_merge_node *slp_merge_at(const slp_merge *m, uint32_t i) {
-  return m->heap[i].node;
-} /* any order */
+/* In no particular order. */
+static inline slp_merge_node *slp_merge_at(const slp_merge *m, uint32_t i) { return m->heap[i].node; }
 /* The earliest record in it, however far from the top; NULL when none. O(shards). */
 slp_merge_node *slp_merge_first_ready(const slp_merge *m);
 int slp_merge_valid(const slp_merge *m); /* for tests: heap order and slots hold */

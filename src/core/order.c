@@ -45,7 +45,8 @@ int slp_order_take_back(slp_shard *s) {
 }
 
 void slp_order_come_back(slp_shard *s) {
-  if (s->order.state == SLP_ORDER_LEFT) move(s, SLP_ORDER_IN); /* when its last record was handed out */
+  /* It left when its last record was handed out. */
+  if (s->order.state == SLP_ORDER_LEFT) move(s, SLP_ORDER_IN);
 }
 
 slp_shard *slp_order_ready(slp_list *it) { return SLP_OWNER(it, slp_shard, order.ready_link); }

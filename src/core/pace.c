@@ -1,4 +1,4 @@
-/* pace.c - polite at the tip, at once when behind, jittered after failures. */
+/* pace.c - when to ask again: slowly at the tip, at once when behind, jittered after failures. */
 #include "core/pace.h"
 
 /* Bytes that a record takes beside its payload: sequence number, key, field names, its entry in the table. */

@@ -7,7 +7,7 @@ typedef struct spare {
   uint64_t bytes;
 } spare;
 
-/* Small bodies are malloc's daily bread; only large ones are worth keeping. */
+/* Only large bodies are worth keeping: malloc is fast for small ones. */
 #define SPARE_BYTES_MIN (64u * 1024)
 
 void slp_pages_drop(slp_engine *e) {
@@ -26,7 +26,7 @@ slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes) {
   if (!it) return slp_page_new(e->mem);
   spare *sp = SLP_OWNER(it, spare, link);
   slp_page *page = sp->page;
-  /* The call's own reservation stands for it from here on. */
+  /* From here on its bytes are in the call's reservation. */
   slp_budget_give(&e->budget, sp->bytes);
   e->pages.bytes -= sp->bytes;
   slp_free(e->mem, sp);

@@ -67,8 +67,8 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but) {
 /* Free bytes from which on a paused transfer is woken. */
 #define RESUME_BYTES (64u * 1024)
 
-/* One page may lie beyond the budget, no second one: before that, whoever is furthest ahead forgets what it
- * fetched, and fetches it again when its turn comes nearer. */
+/* At most a single page may lie beyond the budget: before a second one would, the shard that is furthest
+ * ahead forgets what it fetched, and fetches it again when its turn comes nearer. */
 static void make_room(slp_engine *e, const slp_shard *starved) {
   while (slp_budget_is_over(&e->budget)) {
     slp_shard *far = paused_holder(e, starved);

@@ -45,8 +45,8 @@ int slp_queue_was_young(const slp_shard *s) {
          s->at.last.arrived_ms > now_ms - c->retention_ms;
 }
 
-/* We asked for a certain record, to see that nothing was trimmed in front of it, and another came first.
- * Records may be lost, and surely are when the one we had taken was young enough to be kept. */
+/* The iterator was asked for AT the last record taken, to see that nothing behind it was trimmed, and another
+ * record came first. Records may be lost, and surely are when that one was young enough to be kept. */
 static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
   int certain = slp_queue_was_young(s);
   slp_report_loss(s->consumer, s->id, wanted, first, certain,
@@ -85,7 +85,7 @@ int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) 
          slp_mark_side(&s->at.start.mark, seq, r->sub) < 0;
 }
 
-/* Nothing of it is to be handed out: it holds nothing, or reading starts behind it. */
+/* The record is not handed out: it is empty, or reading starts behind it. */
 static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
   if (r->flags & SLP_REC_EMPTY) return 1;
   if (r->arrived_ms >= 0 && r->arrived_ms < s->at.not_before_ms) return 1;
@@ -144,7 +144,7 @@ int slp_queue_is_out(const slp_shard *s) {
   return 0;
 }
 
-/* Nothing of the page stays. */
+/* Gives the whole page back. */
 static int refuse(slp_shard *s, slp_page *page, int r) {
   slp_engine *e = s->consumer->engine;
   slp_calls_give(s);
@@ -201,7 +201,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   buffered->floor_time = s->at.tail_time;
   if (slp_has_taken(&s->at)) {
     buffered->prev = s->at.last;
-  } else { /* the first of all: from now on that is where the shard started, whatever "latest" says later */
+  } else { /* the first record of all: the shard starts here, whatever "latest" would mean later */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
@@ -349,8 +349,8 @@ static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t
   return 0;
 }
 
-/* The first one not acknowledged is why the others came with it, or wait behind it: it alone is counted, each
- * time that it comes back itself. 1: it did so too often. */
+/* Records come back because of the first that was not acknowledged, so it alone is counted, each time that it
+ * comes back itself. 1: it did so too often. */
 static int count_tries(slp_shard *s) {
   const sloop_opts_t *o = s->consumer->o;
   slp_buffered *buffered;
@@ -380,7 +380,7 @@ int slp_queue_return(slp_buffered *buffered, uint32_t i) {
   }
   if (bit_get(buffered->bits, i) || buffered->dropped) return 0;
   if (!buffered->attempts)
-    buffered->attempts = slp_zalloc(buffered->mem, buffered->n); /* without: attempt stays 2 */
+    buffered->attempts = slp_zalloc(buffered->mem, buffered->n); /* without memory attempt stays 2 */
   if (buffered->attempts && buffered->attempts[i] < (SLP_MUTANT(tries_not_counted) ? 1 : 255))
     buffered->attempts[i]++;
   bit_set(buffered->redelivered, i);
@@ -400,8 +400,8 @@ static void give_body_back(slp_buffered *buffered) {
   buffered->page = NULL;
 }
 
-/* Of dropped pages of which nothing is out, the first that was not acknowledged in full stays: its mark is
- * the end of the acknowledged prefix. */
+/* Frees the dropped pages of which nothing is out, but for the first that was not acknowledged in full: its
+ * mark is the end of the acknowledged prefix. */
 static void drop_pages(slp_shard *s) {
   int bounded = 0;
   slp_list *it = s->queue.pages.next;

@@ -10,7 +10,8 @@ static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s
 
 /* ---- failing ------------------------------------------------------------------------------------------ */
 
-/* A failure that will pass: same again after a back-off, told to the user once it is news. */
+/* After a failure that will pass the same call is made again, after a back-off. Throttling is told to the
+ * user only every fifth time. */
 static void again_later(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   uint64_t now = slp_now_us(host_of(s));
@@ -31,10 +32,11 @@ static void again_later(slp_shard *s, const slp_fail *f) {
                  slp_class_name(f->class), s->reader.pace.fails, (unsigned)(wait / 1000));
   /* No chain of remedies may ask faster than the service allows. */
   slp_reading_wait(s, slp_max_u64(slp_after_us(now, wait), slp_reading_sent_us(s) + SLP_PACE_FLOOR_US));
-  slp_deliver_soon(c->engine); /* the order may not want to wait for it */
+  slp_deliver_soon(c->engine); /* deliver.c may set the shard aside */
 }
 
-/* It will not pass: what is buffered still goes out, nothing more is read, children neither. */
+/* After a failure that will not pass nothing more of the shard or its children is read. What is buffered
+ * still goes out. */
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
@@ -45,8 +47,8 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
   slp_order_update(s);
   slp_deliver_soon(c->engine);
-  /* Where records are gone for good an operator must say what to do; anything else another worker may get
-   * over. */
+  /* Where records are gone for good an operator must say what to do; any other failure may be this worker's
+   * alone. */
   if (c->leases) c->leases->ops->hopeless(c->leases, s, f->class == SLP_TRIMMED);
   slp_consumer_check(c);
 }
@@ -103,7 +105,7 @@ static void failed(slp_shard *s, const slp_fail *f) {
       return;
     case SLP_TRIMMED: trimmed(s, f); return;
     case SLP_REFUSED:
-      if (!f->aws_code[0]) { /* nobody knows what it said: somebody between us and the service, perhaps */
+      if (!f->aws_code[0]) { /* perhaps it is a proxy's and not the service's */
         again_later(s, f);
         return;
       }
@@ -186,7 +188,7 @@ static void on_located(slp_src_req *rq) {
     s->opened_told = 1;
     slp_report_shard(s->consumer, s, SLOOP_SHARD_OPENED);
   }
-  slp_reading_wait(s, 0); /* whether all is well again, only a page can tell */
+  slp_reading_wait(s, 0); /* only a page shows that calls succeed again */
 }
 
 static const char *name_of(slp_position_kind kind) {
@@ -441,7 +443,8 @@ static void end(slp_shard *s) {
 }
 
 void slp_reader_told_end(slp_shard *s) {
-  if (s->consumer->leases) return; /* until its end is kept another worker may have to read it again */
+  /* Until its end is in the table another worker may have to read it again. */
+  if (s->consumer->leases) return;
   slp_reader_kept_end(s);
 }
 
@@ -548,7 +551,7 @@ static void judge(slp_shard *s) {
     last_page(s);
   } else if (brings_news(s, page)) {
     SLP_PROBE("reader: records, and neither iterator nor children");
-    took(s, (slp_str){NULL, 0}); /* on from its last record; only an empty answer can mean the end */
+    took(s, (slp_str){NULL, 0}); /* only an empty answer can mean the end */
   } else {
     SLP_PROBE("reader: the listing is asked whether it has ended");
     drop_page(s);
@@ -643,7 +646,7 @@ void slp_reader_listed(slp_shard *s) {
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-/* Whatever it waits for or has asked for is called off. */
+/* Cancels the call that is out, and the wish for another. */
 static void call_off(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_reading_call_off(s);

@@ -33,7 +33,7 @@ static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host;
 
 /* ---- waiting ---------------------------------------------------------------------------------------- */
 
-/* A paused shard is looked at once a minute: its lag stays known, and its iterator young. */
+/* A paused shard is asked once a minute, so that its lag is known and its iterator does not expire. */
 #define PEEK_US 60000000u
 
 void slp_reading_poke(slp_shard *s) {
@@ -109,7 +109,7 @@ uint64_t slp_reading_silent_since_us(const slp_shard *s) {
   const slp_shard_reading *r = &s->reading;
   int silent = r->state == SLP_READER_FETCHING || r->state == SLP_READER_LOCATING;
   if (!r->failing_since_us && (!silent || slp_calls_is_stalled(s) || r->is_behind)) return UINT64_MAX;
-  /* Being throttled is normal while a backlog is read, and its records are the earliest there are. */
+  /* Throttling is normal while a backlog is read, and the records of the shard are the earliest of all. */
   if (r->throttled && r->is_behind) return UINT64_MAX;
   return r->failing_since_us ? r->failing_since_us : r->sent_us;
 }

@@ -38,8 +38,8 @@ static void make_room(slp_consumer *c) {
   }
 }
 
-/* What an error may take: its line, two names of a slp_fail, a shard's id of 128 characters, and their ends.
- */
+/* The room that an error's texts may take: its line, two names of a slp_fail, a shard's id of 128 characters,
+ * and their ends. */
 #define LINE_MAX_N 640
 #define ERROR_TEXT_MAX \
   (LINE_MAX_N + sizeof(((slp_fail *)0)->aws_code) + sizeof(((slp_fail *)0)->request_id) + 128 + 4)
@@ -116,9 +116,9 @@ void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str sh
   n->epoch = epoch;
 }
 
-/* And nothing is left to hand out or to be given back. */
+/* Every shard is at its tip, and nothing is left to hand out or to be given back. */
 static int at_tip(const slp_consumer *c) {
-  if (c->leases && (c->sum.open_n == 0 || c->suspended)) return 0; /* it knows of nothing */
+  if (c->leases && (c->sum.open_n == 0 || c->suspended)) return 0; /* a worker without shards knows no tip */
   if (c->sum.going_n) return 0; /* what was given back of it goes along, and the user is not told yet */
   return c->life == SLP_LIFE_RUNNING && c->sum.tip_n == c->sum.open_n && c->sum.waiting_n == 0 &&
          c->sum.queued_n == 0 && (c->sum.batches_out == 0 || SLP_MUTANT(tip_while_out));

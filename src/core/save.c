@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* The children's affair from now on. */
+/* From here on the token has its children instead. */
 static int is_finished(const slp_shard *s) {
   return slp_reading_state(s) == SLP_READER_ENDED &&
          (slp_queue_all_acked(s) || SLP_MUTANT(token_forgets_ended)) && slp_lineage_has_children(s);
@@ -18,19 +18,19 @@ static int is_finished(const slp_shard *s) {
 
 static int is_unfinished(const slp_shard *s) { return !slp_lineage_skipped(s) && !is_finished(s); }
 
-/* Marks who descends from an unfinished shard. */
+/* Marks the shards that descend from an unfinished one. */
 static void mark_held_back(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) s->marked = 0;
-  for (int redelivered = 1; redelivered;) {
-    redelivered = 0;
+  for (int again = 1; again;) {
+    again = 0;
     for (at = 0; (s = slp_map_each(&c->shards, &at));) {
       for (int i = 0; i < 2 && !s->marked && !slp_lineage_skipped(s); i++) {
         slp_shard *p = slp_lineage_parent(s, i);
         if (!p || slp_lineage_skipped(p) || (!p->marked && !is_unfinished(p))) continue;
         s->marked = 1;
-        redelivered = 1;
+        again = 1;
       }
     }
   }
@@ -38,7 +38,7 @@ static void mark_held_back(slp_consumer *c) {
 
 static int belongs(const slp_shard *s) { return !slp_lineage_skipped(s) && (s->marked || is_unfinished(s)); }
 
-/* Where nothing was acknowledged yet: where reading started. */
+/* Nothing was acknowledged yet: the token says where reading started. */
 static void set_start(slp_token_shard *t, const slp_shard *s) {
   t->from.kind = SLP_POSITION_OLDEST;
   switch (s->at.start.kind) {
@@ -62,7 +62,7 @@ static void describe(slp_token_shard *t, const slp_shard *s) {
   t->active = !s->marked;
   if (slp_acked_prefix(s, &t->from.mark)) {
     t->from.kind = SLP_POSITION_AFTER;
-    /* Once a record that late was read, the limit has done its work. */
+    /* A record that arrived later was acknowledged, so the limit is passed. */
     if (SLP_MUTANT(token_drops_not_before) || t->from.mark.arrived_ms >= t->not_before_ms)
       t->not_before_ms = INT64_MIN;
   } else {

@@ -1,8 +1,9 @@
 /* seek.c - going on from somewhere else while running.
  *
  * A new listing is asked for; from it new shards are built beside the old ones and given their places. If
- * that works the old ones go at once, with all they fetched; what is out of them stays with the user, and
- * counts for nothing. If not, the new ones go. The new ones are read from when the user was told. */
+ * that works the old ones go at once, with all they fetched; their records that are out stay with the user,
+ * and what becomes of them counts no more. If not, the new ones go. The new ones are read once the user was
+ * told. */
 #include "core/seek.h"
 
 #include "core/start.h"
@@ -12,7 +13,7 @@ typedef struct moving {
   slp_start_position *start_position; /* owned until it is the consumer's */
   sloop_cb cb;
   void *arg;
-  uint64_t serial; /* the first listing that will do */
+  uint64_t serial; /* the first listing that is new enough */
   int status;
   uint8_t over, done;
 } moving;

@@ -78,7 +78,7 @@ int64_t slp_start_time(const slp_consumer *c, int64_t ms) {
   return ms - (over < 0 ? over + 1000 : over);
 }
 
-/* The whole aggregate is one record to whoever keeps it as it came. */
+/* Where aggregates are kept as they came the whole of one is one record. */
 static uint32_t sub_of(const slp_consumer *c, const slp_mark *at) {
   return c->o->aggregates == SLOOP_AGGREGATES_KEEP ? 0 : at->sub;
 }
@@ -117,9 +117,9 @@ static void start_at_latest(slp_shard *s) {
 
 /* Skipped shards that descend from one that is read are read after all. */
 static void take_up_descendants(slp_consumer *c) {
-  int redelivered = 1;
-  while (redelivered) {
-    redelivered = 0;
+  int again = 1;
+  while (again) {
+    again = 0;
     size_t at = 0;
     slp_shard *s;
     while ((s = slp_map_each(&c->shards, &at))) {
@@ -128,7 +128,7 @@ static void take_up_descendants(slp_consumer *c) {
         slp_shard *p = slp_lineage_parent(s, i);
         if (!p || !slp_lineage_wanted(p)) continue;
         take_up(s);
-        redelivered = 1;
+        again = 1;
       }
     }
   }
@@ -188,7 +188,7 @@ static void start_all_at_time(slp_consumer *c, int64_t at_ms) {
   size_t at = 0;
   slp_shard *s;
   int64_t now_ms = slp_svctime_high_ms(&c->service, slp_now_us(c->engine->host));
-  if (!c->source->anchors_by_time && at_ms > now_ms) { /* what is there is all too old */
+  if (!c->source->anchors_by_time && at_ms > now_ms) { /* every record that is there is older */
     start_all_latest(c, slp_start_time(c, at_ms));
     return;
   }
@@ -275,21 +275,21 @@ static void mark_known(slp_consumer *c, const slp_token *t) {
     mark_named(c, t->shards[i].id);
     mark_named(c, t->shards[i].parent);
   }
-  for (int redelivered = 1; redelivered;) {
-    redelivered = 0;
+  for (int again = 1; again;) {
+    again = 0;
     for (at = 0; (s = slp_map_each(&c->shards, &at));) {
       for (int i = 0; i < 2 && s->marked; i++) {
         slp_shard *p = slp_lineage_parent(s, i);
         if (!p || p->marked) continue;
         p->marked = 1;
-        redelivered = 1;
+        again = 1;
       }
     }
   }
 }
 
-/* Active shards are gone, and shards between them and those listed now may be: whoever has no known parent,
- * and was not read by all that is known, may descend from them. */
+/* Active shards are not listed any more, nor perhaps their children. A listed shard that names a parent
+ * nobody knows, and that the token does not show to be read, may descend from them, so it is read. */
 static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -347,7 +347,7 @@ void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g) {
 
 /* ---- all --------------------------------------------------------------------------------------------- */
 
-/* Every end of an id the user asked for must be some shard's. */
+/* Each end of an id that the user asked for must be the end of a shard's. */
 static int check_asked(slp_consumer *c, slp_fail *f) {
   for (size_t i = 0; i < c->o->shards_n; i++) {
     size_t at = 0;
@@ -384,7 +384,7 @@ static int belongs(const slp_consumer *c, const slp_shard *s) {
     known |= p != NULL;
     kin |= p && (slp_lineage_wanted(p) || slp_lineage_is_barred(p) || slp_reading_is_over(p));
   }
-  /* A token holds all there was to be read; what came since has forgotten parents. */
+  /* A token names every shard that was to be read, so a shard whose parents nobody knows is newer. */
   return kin || (!known && g->token);
 }
 
