@@ -93,6 +93,7 @@ int slp_batch_add(slp_batch *b, slp_shard *s, slp_buffered *buffered, uint32_t i
   if (page->changes) add_change(&b->recs[b->n], page, &page->changes[i]);
   b->n++;
   b->payload_bytes += r->data_n;
+  s->lease.bytes += r->data_n;
   b->behind_ms = buffered->behind_ms;
   return 0;
 }

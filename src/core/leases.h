@@ -20,6 +20,7 @@ typedef struct slp_shard_lease { /* of a shard; lease/consumer.c's */
   slp_shard_desc *children;      /* owned, one block: as its last answer named them */
   size_t children_n;
   uint64_t progress_us; /* something was acknowledged, or nothing was to be */
+  uint64_t bytes;       /* of records that were handed out */
   slp_drain drain;
   uint8_t read_out; /* read to its end, handed out, and the fleet was told */
 } slp_shard_lease;

@@ -28,6 +28,10 @@ static void saved(slp_write *op) {
   }
   f->stats.checkpoints++;
   if (f->liveness->wrote) f->liveness->wrote(l, op);
+  if (op->row.kind == SLP_ROW_LEASE && slp_position_cmp(&op->row.u.lease.position, &op->i.position) < 0) {
+    l->save.dirty = 1; /* the lease is this worker's, but another's write made the row so */
+    return;
+  }
   if (slp_position_cmp(&op->i.position, &l->own.saved) > 0) l->own.saved = op->i.position;
   if (op->row.kind == SLP_ROW_LEASE)
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f)); /* it shows a claim */
@@ -72,8 +76,10 @@ int slp_lease_put(slp_lease *l) {
   }
   slp_fleet_operation(f, &l->op.i, SLP_OPERATION_CHECKPOINT);
   l->op.i.epoch = l->own.row_epoch;
+  l->op.i.claim = slp_instance_str(&l->row.claim);
   l->op.i.position = mark;
   l->op.i.behind_ms = l->own.behind_ms;
+  if (f->liveness->tell_load) f->liveness->tell_load(l, &l->op.i);
   l->op.tries_max = 0;
   if (slp_lease_send(l, SLP_OPERATION_CHECKPOINT, saved)) {
     if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT;

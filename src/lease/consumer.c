@@ -186,8 +186,13 @@ static int64_t t_service_ms(slp_processor *t) {
   return slp_svctime_low_ms(&ld->c->service, slp_now_us(host_of(ld)));
 }
 
-static const slp_processor_ops processor_ops = {t_open, t_drain,  t_revoke, t_suspend,   t_mark,
-                                                t_list, t_behind, t_load,   t_service_ms};
+static uint64_t t_bytes(slp_processor *t, slp_str id) {
+  const slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
+  return s ? s->lease.bytes : 0;
+}
+
+static const slp_processor_ops processor_ops = {t_open, t_drain,  t_revoke, t_suspend,    t_mark,
+                                                t_list, t_behind, t_load,   t_service_ms, t_bytes};
 
 /* ---- what the consumer tells ------------------------------------------------------------------------ */
 

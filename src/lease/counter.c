@@ -5,6 +5,7 @@
 #include "lease/fleet_inside.h"
 
 #define BUSY_US 20000
+#define RETRY_US 200000
 
 /* ---- the proof --------------------------------------------------------------------------------- */
 
@@ -50,15 +51,53 @@ static void gone(slp_lease *l) {
 
 /* ---- renewals ---------------------------------------------------------------------------------- */
 
+/* What the lease brought since the last write that told it, on average with what was told before: as KCL
+ * does (project amazon-kinesis-client: Lease, with an exponential moving average of one half). */
+static void add_rate(slp_lease *l, slp_operation *i) {
+  slp_fleet *f = l->f;
+  slp_lease_load *load = &l->load;
+  uint64_t now = slp_fleet_now(f), bytes;
+  if (!slp_mode_publishes(f) || !f->processor->ops->bytes || !slp_lease_in(l, SLP_LEASE_OPEN)) return;
+  bytes = f->processor->ops->bytes(f->processor, l->shard);
+  uint64_t us = now - load->at_us;
+  if (load->at_us && us) {
+    int64_t rate = bytes > load->bytes ? (int64_t)((bytes - load->bytes) * 1000000 / us) : 0;
+    load->rate_bytes = load->rate_bytes < 0 ? rate : (load->rate_bytes + rate) / 2;
+  }
+  load->at_us = now;
+  load->bytes = bytes;
+  i->rate_bytes = load->rate_bytes;
+  i->tells_rate = 1;
+}
+
+static void renew_soon(slp_lease *l, uint64_t us) {
+  slp_fleet *f = l->f;
+  l->counter.renew_us = slp_after_us(slp_fleet_now(f), us);
+  if (l->counter.renew_us < slp_beat_at_us(f)) slp_beat_at(f, l->counter.renew_us);
+}
+
+/* Refused though the counter is as this worker left it: a leader has named the next owner meanwhile. The
+ * lease is still this worker's, which renews it again, knowing that. */
+static void was_claimed(slp_lease *l, const slp_write *op) {
+  if (op->row.kind == SLP_ROW_LEASE) slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
+  renew_soon(l, l->row.claim.n ? 0 : RETRY_US);
+}
+
 static void renewed(slp_write *op) {
   slp_lease *l = op->owner;
   slp_lease_touch(l);
+  if (op->end == SLP_OUTCOME_UNCHANGED) {
+    was_claimed(l, op);
+    return;
+  }
   if (op->end != SLP_OUTCOME_DONE) {
     slp_lease_gone(l, SLP_SHUTDOWN_LOST);
     return;
   }
   l->f->stats.heartbeats++;
   wrote(l, op);
+  if (l->row.claim.n && op->row.kind == SLP_ROW_LEASE) /* it may have been taken back */
+    slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
 }
 
 static int renew(slp_lease *l) {
@@ -66,6 +105,8 @@ static int renew(slp_lease *l) {
   if (slp_lease_put(l)) return 1;
   slp_fleet_operation(l->f, i, SLP_OPERATION_RENEW);
   i->epoch = l->own.row_epoch;
+  i->claim = slp_instance_str(&l->row.claim);
+  add_rate(l, i);
   l->op.tries_max = 0;
   return slp_lease_send(l, SLP_OPERATION_RENEW, renewed);
 }
@@ -118,6 +159,7 @@ const slp_liveness_rule slp_liveness_by_counter = {
     .good_us = good_us,
     .may_open = may_open,
     .wrote = wrote,
+    .tell_load = add_rate,
     .gone = gone,
     .saw = saw,
     .dead = dead,

@@ -224,6 +224,7 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
   slp_instance_set(&image->claim, row->claim);
   image->epoch = row->epoch;
   image->claim_version = row->claim_version;
+  image->rate_bytes = row->rate_bytes;
   if (row->position.kind == SLP_POSITION_END) {
     image->ended = 1;
     image->ended_epoch = row->epoch;
@@ -275,6 +276,7 @@ void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_position *position)
   own->saved = own->begin = *position;
   own->since_us = slp_now_refresh_us(l->f->h);
   own->behind_ms = -1;
+  l->load = (slp_lease_load){.rate_bytes = l->row.rate_bytes};
   slp_lease_touch(l);
 }
 

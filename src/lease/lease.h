@@ -114,6 +114,7 @@ typedef struct slp_lease_image {
   slp_instance owner, claim;
   uint64_t owner_us, claim_us; /* when an image first named that owner, that claimant */
   uint64_t epoch, claim_version;
+  int64_t rate_bytes;
   slp_str parents[2];   /* owned */
   uint8_t ended;        /* it was read to its end, by whatever worker */
   uint64_t ended_epoch; /* the row's then; a greater one was set back by an operator */
@@ -180,6 +181,12 @@ typedef struct slp_lease_counter {
   uint64_t renew_us; /* when the next one is due */
 } slp_lease_counter;
 
+/* What it brings, where a leader of another system wants to know: counter.c. */
+typedef struct slp_lease_load {
+  uint64_t at_us, bytes; /* when it was counted last, and what had been handed out then */
+  int64_t rate_bytes;    /* a second, on average; -1: not known */
+} slp_lease_load;
+
 /* How it was chosen to be taken: steal.c. */
 typedef struct slp_lease_choice {
   uint64_t counter;  /* one more than the counter it was chosen by; 0: it was not chosen */
@@ -209,6 +216,7 @@ struct slp_lease {
   slp_lease_end_part end;
   slp_lease_release_part release;
   slp_lease_counter counter;
+  slp_lease_load load;
   slp_lease_choice choice;
   slp_lease_succession succession;
 };

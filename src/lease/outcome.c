@@ -84,6 +84,9 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
                                                               : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_RELEASE:
       return !l->owner.n && next ? SLP_OUTCOME_DONE : as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_TRANSFER:
+      if (next && slp_str_eq(l->owner, i->to)) return SLP_OUTCOME_DONE;
+      return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_END:
       if (next && l->position.kind == SLP_POSITION_END) return SLP_OUTCOME_DONE;
       return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;

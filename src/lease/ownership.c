@@ -50,6 +50,7 @@ void slp_lease_take(slp_lease *l) {
   }
   slp_fleet_operation(f, i, SLP_OPERATION_TAKE);
   i->owner = slp_instance_str(&l->row.owner);
+  i->claim = slp_instance_str(&l->row.claim);
   i->epoch = l->row.epoch;
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_OPERATION_TAKE, taken)) slp_lease_poll(l, slp_fleet_now(f) + 20000);
@@ -152,6 +153,7 @@ static int honours(slp_lease *l) {
   slp_str claim = slp_instance_str(&l->row.claim);
   if (!(f->schema->operations >> SLP_OPERATION_TRANSFER & 1)) return 0;
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
+  if (f->sharing->claims_decide) return 1;
   /* A lease that was only inherited goes to the worker that it is assigned to. */
   if (slp_worker_is(f, SLP_WORKER_RUNS) && l->want.assigned) return 0;
   return slp_member_verdict(f, claim, l->row.claim_us) != SLP_MEMBER_EVICTED;
@@ -166,7 +168,7 @@ static void saw_mine(slp_lease *l) {
   uint64_t now = slp_fleet_now(f);
   if (l->row.claim.n && l->want.assigned && l->row.claim_version > slp_leases_version(f))
     slp_assignment_read(f);
-  if (l->row.claim.n && is_draining(l)) {
+  if (l->row.claim.n && is_draining(l) && !f->sharing->claims_decide) {
     slp_str id, incarnation;
     slp_member *p = NULL;
     if (slp_instance_split(slp_instance_str(&l->row.claim), &id, &incarnation)) p = slp_member_make(f, id);
@@ -305,6 +307,7 @@ static void drain(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
   slp_lease_move(l, SLP_LEASE_DRAINING);
+  if (why == SLP_RELEASE_HANDOVER && f->sharing->claims_decide) slp_lease_unwant(l);
   l->release.why = (uint8_t)why;
   l->release.deadline_us = now + (uint64_t)f->o.handover_ms * 1000;
   if (why == SLP_RELEASE_LEAVE) l->release.deadline_us = slp_worker_leave_by_us(f);

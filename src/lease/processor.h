@@ -42,6 +42,8 @@ typedef struct slp_processor_ops {
   void (*load)(slp_processor *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes);
   /* The time by the service's clock, never ahead of it, in Unix ms; INT64_MIN: not known. NULL is fine. */
   int64_t (*service_ms)(slp_processor *t);
+  /* Bytes of a shard that is open handed out since it was opened. NULL is fine. */
+  uint64_t (*bytes)(slp_processor *t, slp_str shard);
 } slp_processor_ops;
 
 struct slp_processor {

@@ -46,6 +46,7 @@ static void send(slp_lease *l, slp_operation_kind kind) {
   slp_fleet_operation(l->f, i, kind);
   i->epoch = l->own.row_epoch;
   i->owner = i->me;
+  i->claim = slp_instance_str(&l->row.claim);
   i->position = l->own.saved;
   i->behind_ms = l->own.behind_ms;
   i->to = slp_instance_str(&l->release.to);
@@ -57,9 +58,10 @@ static void send(slp_lease *l, slp_operation_kind kind) {
 
 void slp_lease_release_step(slp_lease *l) {
   int claimed = l->row.claim.n && !slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
-  if (l->state == SLP_LEASE_UNRELEASED && slp_lease_wanted(l)) {
+  int named = claimed && l->f->sharing->claims_decide; /* the next owner, whatever the reason to go */
+  if (l->state == SLP_LEASE_UNRELEASED && slp_lease_wanted(l) && !named) {
     send(l, SLP_OPERATION_RETAKE);
-  } else if (l->release.why == SLP_RELEASE_HANDOVER && claimed) {
+  } else if (named || (l->release.why == SLP_RELEASE_HANDOVER && claimed)) {
     l->release.to = l->row.claim;
     send(l, SLP_OPERATION_TRANSFER);
   } else {

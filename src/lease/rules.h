@@ -23,8 +23,9 @@ typedef struct slp_liveness_rule {
    * Unless it is to be exact, it may be too early as long as it is not past the lease deadline. */
   uint64_t (*good_us)(slp_fleet *f, int exact);
   int (*may_open)(slp_lease *l); /* this lease is proven as well; NULL: by the worker's own proof */
-  void (*wrote)(slp_lease *l, const slp_write *op); /* a write that keeps its ownership is in; may be NULL */
-  void (*gone)(slp_lease *l);                       /* its ownership is over; may be NULL */
+  void (*wrote)(slp_lease *l, const slp_write *op);  /* a write that keeps its ownership is in; may be NULL */
+  void (*tell_load)(slp_lease *l, slp_operation *i); /* such a write goes out; may be NULL */
+  void (*gone)(slp_lease *l);                        /* its ownership is over; may be NULL */
   /* A lease's row in a complete list; and, later, whether its owner has shown no life for that many leases.
    * NULL: dead workers are evicted by name. */
   void (*saw)(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *parsed, uint64_t done_us);
@@ -35,6 +36,7 @@ typedef struct slp_liveness_rule {
 typedef struct slp_sharing_rule {
   uint8_t shun_leases;    /* a shard given up for lack of progress is left to others for so long, at least */
   uint8_t missing_blocks; /* a parent without a row is waited for as long as the stream lists it */
+  uint8_t claims_decide;  /* a leader of another system claims in the next owner's name: it is always heard */
   void (*begin)(slp_fleet *f);     /* the worker has joined: finds out what is there for it */
   void (*suspended)(slp_fleet *f); /* the lease deadline passed, or it was evicted */
   void (*resumed)(slp_fleet *f);

@@ -38,9 +38,10 @@ typedef struct slp_lease_row {
   slp_str hash_start, hash_end;
   slp_str avoid; /* the instance that gave it up for lack of progress */
   uint8_t parked;
-  int64_t wall_ms;   /* when its owner last wrote, by its owner's clock; -1: not told */
-  int64_t behind_ms; /* how far the lease was behind then; -1: not told */
-  slp_str op;        /* incarnation and serial of the last write */
+  int64_t wall_ms;    /* when its owner last wrote, by its owner's clock; -1: not told */
+  int64_t behind_ms;  /* how far the lease was behind then; -1: not told */
+  int64_t rate_bytes; /* handed out of it in a second, on average; -1: not told */
+  slp_str op;         /* incarnation and serial of the last write */
 } slp_lease_row;
 
 typedef struct slp_worker_row {
@@ -158,7 +159,9 @@ typedef enum slp_operation_kind {
   SLP_OPERATION_END,
   SLP_OPERATION_REMOVE,
   SLP_OPERATION_RESET,
-  SLP_OPERATION_RENEW, /* only with a counter a lease */
+  SLP_OPERATION_RENEW,    /* only with a counter a lease */
+  SLP_OPERATION_PUBLISH,  /* this worker's load, for a leader of another system */
+  SLP_OPERATION_WITHDRAW, /* that row goes */
   SLP_OPERATIONS
 } slp_operation_kind;
 
@@ -174,6 +177,7 @@ typedef struct slp_operation { /* what is not needed stays zero */
   slp_str host;
   slp_str shard;         /* of every operation on a lease */
   slp_str owner;         /* TAKE, CLAIM, LEAD, RESET: as read; absent: free */
+  slp_str claim;         /* where a leader of another system names the next owner: as read, of every write */
   uint64_t epoch;        /* of a lease or of leadership, as read or held */
   uint64_t epoch_first;  /* CREATE: 0, or where a row made again begins */
   slp_position position; /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET */
@@ -187,6 +191,10 @@ typedef struct slp_operation { /* what is not needed stays zero */
   size_t shards_n;
   slp_str parents[2], hash_start, hash_end, seq_start; /* CREATE */
   uint8_t avoid_me, park;                              /* RELEASE */
+  uint8_t table;                                       /* PUBLISH, WITHDRAW: which one, see slp_store_req */
+  uint8_t tells_rate;         /* RENEW, CHECKPOINT: rate_bytes is the lease's, and is to be written */
+  const uint32_t *cpu_millis; /* PUBLISH: thousandths of a percent, the newest last */
+  size_t cpu_n;               /* 0: it does not tell */
 } slp_operation;
 #define SLP_ANY_COUNTER UINT64_MAX
 

@@ -19,11 +19,18 @@ static void round_in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->stealing.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
+static int is_reading(const slp_fleet *f) { return f->stealing.read.busy || slp_mode_is_reading(f); }
+
 /* ---- taking ------------------------------------------------------------------------------------ */
 
 static void forget(slp_lease *l) {
   l->choice = (slp_lease_choice){.counter = 0};
   slp_lease_forget(l);
+}
+
+/* The leader has given it to this worker, and nobody else reads it any more. */
+static int is_given(const slp_fleet *f, const slp_lease_row *row) {
+  return slp_str_eq(row->owner, slp_instance_str(&f->me)) && !row->claim.n;
 }
 
 /* Its row was read anew: it is a child of a shard that this worker has read, or was chosen from a list that
@@ -32,6 +39,7 @@ static void met(slp_lease *l, const slp_lease_row *parsed) {
   slp_str me = slp_instance_str(&l->f->me), from = slp_instance_str(&l->choice.from);
   int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
   int as_chosen = l->choice.counter == parsed->epoch + 1 || (from.n && slp_str_eq(parsed->owner, from));
+  if (slp_mode_is(l->f, SLP_MODE_LED)) free = as_chosen = is_given(l->f, parsed);
   if (!slp_lease_wanted(l) || !(free || as_chosen) || parsed->epoch < l->own.row_epoch) {
     forget(l);
     return;
@@ -83,6 +91,21 @@ static int shunned(slp_fleet *f, const slp_lease *l) {
   return l && l->want.shunned_us && slp_fleet_now(f) < l->want.shunned_us;
 }
 
+/* Workers of KCL 2 know nothing of a hand-over: the new owner leaves the old one named. */
+static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
+  return row->claim.n && slp_mode_is(f, SLP_MODE_TAKE) ? row->claim : row->owner;
+}
+
+/* A leader assigns: what it has given to this worker is taken, and nothing else. */
+static void view_led(view *v, const slp_lease_row *row) {
+  slp_fleet *f = v->f;
+  const slp_lease *mine = slp_lease_get(f, row->shard);
+  int mine_now = is_mine(mine) || shunned(f, mine) || (mine && row->epoch < mine->own.row_epoch);
+  if (row->position.kind == SLP_POSITION_END || !is_given(f, row) || mine_now) return;
+  v->leases[v->n] = (slp_steal_lease){.owner = SLP_NOBODY, .free = 1, .ready = 1, .ret = 1};
+  v->rows[v->n++] = (size_t)(row - v->s->leases);
+}
+
 static int view_lease(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -104,7 +127,7 @@ static int view_lease(view *v, const slp_lease_row *row) {
     uint64_t dead_us = seen->silence.since_us + slp_fleet_lease_us(f) + 1000;
     if (slp_fleet_now(f) - seen->silence.since_us > slp_fleet_lease_us(f) / 2)
       v->next_us = slp_min_u64(v->next_us, dead_us);
-    to->owner = number_of(v, row->owner);
+    to->owner = number_of(v, holder(f, row));
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
   if (shunned(f, mine) || (mine && row->epoch < mine->own.row_epoch)) to->ready = 0;
@@ -158,6 +181,7 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
  * of sloop, which knows nothing of it, nobody would: so one of sloop's always does. */
 static int am_first(const view *v) {
   slp_str me = slp_instance_str(&v->f->me);
+  if (slp_mode_is(v->f, SLP_MODE_LED)) return 0; /* the leader does */
   for (size_t i = 0; i < v->owners.entries_n; i++) {
     slp_str name = v->owners.entries[i].key, id, incarnation;
     if (!v->owners.entries[i].value || !slp_instance_split(name, &id, &incarnation)) continue;
@@ -167,12 +191,36 @@ static int am_first(const view *v) {
   return 1;
 }
 
+/* How many may be stolen. Where no leader lives, workers of ours share what they have as ever, but nothing
+ * is taken from others: their leader will be back. */
+static uint32_t steal_max(const view *v) {
+  slp_fleet *f = v->f;
+  if (slp_fleet_now(f) < slp_common_name_steal_us(f)) return 0;
+  if (!slp_mode_is(f, SLP_MODE_UNLED)) return STEAL_MAX;
+  if (slp_mode_strangers(f)) return 0;
+  for (size_t i = 0; i < v->owners.entries_n; i++) {
+    slp_str id, incarnation;
+    if (v->owners.entries[i].value && !slp_instance_split(v->owners.entries[i].key, &id, &incarnation))
+      return 0;
+  }
+  return STEAL_MAX;
+}
+
 static int view_all(view *v) {
   slp_fleet *f = v->f;
+  if (slp_mode_is(f, SLP_MODE_STRANGE)) return 0;
+  if (slp_mode_is(f, SLP_MODE_LED)) {
+    for (size_t i = 0; i < v->s->leases_n; i++) view_led(v, &v->s->leases[i]);
+    return 0;
+  }
   int r = number_of(v, slp_instance_str(&f->me)) == SLP_NOBODY ? SLP_ENOMEM : 0; /* this worker is number 0 */
   for (size_t i = 0; i < v->s->leases_n && !r; i++) r = view_lease(v, &v->s->leases[i]);
   for (size_t i = 0; i < v->s->elsewhere_n && !r; i++) r = view_elsewhere(v, &v->s->elsewhere[i]);
   return r;
+}
+
+static int takes_by_itself(const slp_fleet *f) {
+  return !slp_mode_is(f, SLP_MODE_LED) && !slp_mode_is(f, SLP_MODE_STRANGE);
 }
 
 /* 0, or SLP_ENOMEM: nothing was taken. */
@@ -185,16 +233,18 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
   slp_map_init(&v.owners, f->mem);
   int r = v.leases && v.rows && v.numbers ? view_all(&v) : SLP_ENOMEM;
   if (!r) {
+    f->stealing.first = (uint8_t)am_first(&v);
+    if (!f->stealing.first) f->stats.holes_now = 0; /* the one that is looks for them */
+  }
+  if (!r && takes_by_itself(f)) {
     uint32_t there = slp_common_name_held_elsewhere(f);
     slp_steal steal = {.workers_n = (uint32_t)v.owners.live,
                        .me_more = there > v.mine_elsewhere ? there - v.mine_elsewhere : 0,
                        .leases = v.leases,
                        .leases_n = v.n,
-                       .steal_max = slp_fleet_now(f) < slp_common_name_steal_us(f) ? 0 : STEAL_MAX,
+                       .steal_max = steal_max(&v),
                        .below = below,
                        .ctx = f->h};
-    f->stealing.first = (uint8_t)am_first(&v);
-    if (!f->stealing.first) f->stats.holes_now = 0; /* the one that is looks for them */
     r = slp_steal_make(&steal, f->mem);
   }
   for (size_t i = 0; i < v.n && !r; i++)
@@ -282,20 +332,26 @@ static void table_read(slp_read *r) {
   } else if (!slp_worker_is(f, SLP_WORKER_RUNS) || !slp_proof_is(f, SLP_PROOF_GOOD)) {
     round_in(f, RETRY_US);
   } else {
+    slp_mode_saw(f, r->rows);
     take_snapshot(f, r->rows);
   }
+}
+
+static void read_table(slp_fleet *f) {
+  slp_stealing *st = &f->stealing;
+  st->sync = st->sync_from_us != SLP_NEVER && slp_listed_since(f, st->sync_from_us);
+  slp_read_all(&st->read, st->sync, table_read);
 }
 
 static void run(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, stealing.timer);
   slp_stealing *st = &f->stealing;
-  if (!slp_worker_is(f, SLP_WORKER_RUNS) || st->read.busy) return;
+  if (!slp_worker_is(f, SLP_WORKER_RUNS) || st->read.busy || slp_mode_is_reading(f)) return;
   if (slp_bulk_write_busy(f) || !slp_proof_is(f, SLP_PROOF_GOOD)) {
     round_in(f, RETRY_US);
     return;
   }
-  st->sync = st->sync_from_us != SLP_NEVER && slp_listed_since(f, st->sync_from_us);
-  slp_read_all(&st->read, st->sync, table_read);
+  slp_mode_read_beside(f, read_table);
 }
 
 static void begin(slp_fleet *f) {
@@ -308,7 +364,7 @@ static void suspended(slp_fleet *f) { slp_fleet_trouble(f); }
 
 static void resumed(slp_fleet *f) {
   slp_fleet_trouble(f);
-  if (!f->stealing.read.busy) round_in(f, 0);
+  if (!is_reading(f)) round_in(f, 0);
 }
 
 static void listed(slp_fleet *f, int ok) {
@@ -316,7 +372,7 @@ static void listed(slp_fleet *f, int ok) {
   if (!ok) {
     f->stealing.sync_from_us = SLP_NEVER;
     f->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
-  } else if (!f->stealing.read.busy) {
+  } else if (!is_reading(f)) {
     round_in(f, 0);
   }
 }
@@ -324,7 +380,7 @@ static void listed(slp_fleet *f, int ok) {
 static void unknown_children(slp_fleet *f) {
   f->stealing.sync_at_us = slp_fleet_now(f);
   f->stealing.first = 1;
-  if (!f->stealing.read.busy) round_in(f, 0);
+  if (!is_reading(f)) round_in(f, 0);
 }
 
 /* Its row was in the last list, or said once that it was read to its end and may be gone since. An operator
@@ -358,14 +414,17 @@ static int may_make(slp_lease *l, const slp_shard_desc *kid) {
   if (slp_listed_us(f) > l->end.asked_us && !slp_fleet_listed_has(f, other))
     return 1; /* the stream has forgotten it */
   if (!fresh) slp_fleet_list(f);
-  if (!f->stealing.read.busy) round_in(f, 0);
+  if (!is_reading(f)) round_in(f, 0);
   return 0;
 }
 
-static void part(slp_fleet *f) { slp_worker_out(f, "left"); }
+static void left(slp_fleet *f) { slp_worker_out(f, "left"); }
+
+static void part(slp_fleet *f) { slp_mode_leave(f, left); }
 
 const slp_sharing_rule slp_sharing_by_steal = {
     .shun_leases = 6, /* the others take it after three */
+    .claims_decide = 1,
     .begin = begin,
     .suspended = suspended,
     .resumed = resumed,

@@ -12,6 +12,7 @@
  * counts from 0, so a record that is no aggregate is done at 0. */
 #include "store/schemas.h"
 
+#include "lease/instance.h"
 #include "lease/shard_set.h"
 #include "store/schema_kcl_rows.h"
 
@@ -21,6 +22,9 @@
 #define CHECKPOINT "checkpoint"
 #define SUB "checkpointSubSequenceNumber"
 #define SWITCHES "ownerSwitchesSinceCheckpoint"
+#define RATE "throughputKBps"
+#define ENTITY "entityType"
+#define RATE_BYTES_MAX (INT64_C(1) << 50)
 
 typedef struct kcl_schema {
   slp_schema base;
@@ -29,6 +33,7 @@ typedef struct kcl_schema {
   slp_buf prefix; /* of keys: the same with a colon, or nothing */
   slp_buf beside; /* the names of the tables beside it, each with a zero behind it */
   size_t metrics; /* where the second one begins; 0: there are none */
+  uint8_t tagged; /* leases have an ENTITY: a row of one that has was read */
   int64_t start_ms;
 } kcl_schema;
 
@@ -107,6 +112,23 @@ static void read_parents(const slp_row *row, slp_lease_row *l) {
     l->parents[i] = parents->items[i];
 }
 
+/* A decimal number of KB, of which six digits behind the point are written. */
+static int64_t read_rate(const slp_row *row) {
+  slp_str text = slp_row_text(row, SLP_STR(RATE));
+  uint64_t whole = 0, part = 0, digit = 1000000;
+  size_t i = 0;
+  if (get(row, RATE)->kind != SLP_VAL_N) return -1;
+  for (; i < text.n && text.p[i] >= '0' && text.p[i] <= '9'; i++) {
+    whole = whole * 10 + (uint64_t)(text.p[i] - '0');
+    if (whole > RATE_BYTES_MAX / 1024) return -1;
+  }
+  if (i < text.n && text.p[i] == '.') {
+    for (i++; i < text.n && text.p[i] >= '0' && text.p[i] <= '9'; i++)
+      if ((digit /= 10)) part += digit * (uint64_t)(text.p[i] - '0');
+  }
+  return i == text.n ? (int64_t)(whole * 1024 + part * 1024 / 1000000) : -1;
+}
+
 static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_parsed_row *f) {
   slp_lease_row *l = &f->u.lease;
   int64_t counter = slp_row_int(row, SLP_STR(COUNTER), -1);
@@ -120,15 +142,21 @@ static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_par
   l->hash_start = text(row, "startingHashKey");
   l->hash_end = text(row, "endingHashKey");
   l->wall_ms = l->behind_ms = -1;
+  l->rate_bytes = read_rate(row);
   read_parents(row, l);
+  s->tagged |= text(row, ENTITY).n > 0;
   int names = shard.n <= SLP_SHARD_ID_MAX && l->parents[0].n <= SLP_SHARD_ID_MAX &&
               l->parents[1].n <= SLP_SHARD_ID_MAX;
-  if (names && counter >= 0 && l->position.kind != SLP_POSITION_NONE && is_text(row, OWNER)) return;
+  int owners = is_text(row, OWNER) && is_text(row, HAND_OVER);
+  int fit = next.n <= SLP_NAME_MAX && last.n <= SLP_NAME_MAX;
+  if (names && counter >= 0 && l->position.kind != SLP_POSITION_NONE && owners && fit) return;
   f->kind = SLP_ROW_BAD;
-  f->why = !names                ? "it names no shard"
-           : counter < 0         ? "its " COUNTER " is no number"
-           : is_text(row, OWNER) ? "its " CHECKPOINT " can't be understood"
-                                 : "its " OWNER " is no text";
+  f->why = !names                     ? "it names no shard"
+           : counter < 0              ? "its " COUNTER " is no number"
+           : !is_text(row, OWNER)     ? "its " OWNER " is no text"
+           : !is_text(row, HAND_OVER) ? "its " HAND_OVER " is no text"
+           : !fit                     ? "its " OWNER " or " HAND_OVER " is too long"
+                                      : "its " CHECKPOINT " can't be understood";
 }
 
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
@@ -203,12 +231,36 @@ static void create(kcl_schema *s, slp_row_request *d, const slp_operation *i) {
     set_s(d, "startingHashKey", i->hash_start);
     set_s(d, "endingHashKey", i->hash_end);
   }
+  if (s->tagged) set_s(d, ENTITY, SLP_STR("LEASE"));
   if (!s->stream.n) return;
   set_s(d, "streamName", slp_buf_str(&s->stream));
   set_s(d, "shardId", i->shard);
 }
 
+static void when_s(slp_row_request *d, const char *name, slp_str s) {
+  if (s.n)
+    slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_s(d, s), 0);
+  else
+    slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
+}
+
+/* Both are as they were read: a leader of KCL 3 changes them without moving the counter. */
+static void when_owners(slp_row_request *d, const slp_operation *i) {
+  when_s(d, OWNER, i->claim.n ? i->claim : i->owner);
+  when_s(d, HAND_OVER, i->claim.n ? i->owner : i->claim);
+}
+
+/* What this worker's leases bring, for a leader of KCL 3. KCL writes six digits behind the point. */
+static void set_rate(slp_row_request *d, const slp_operation *i) {
+  if (!i->tells_rate || i->rate_bytes < 0) return;
+  uint64_t bytes = (uint64_t)slp_min_i64(i->rate_bytes, RATE_BYTES_MAX);
+  slp_str text = slp_row_request_text(d, "%llu.%06llu", (unsigned long long)(bytes / 1024),
+                                      (unsigned long long)(bytes % 1024 * 1000000 / 1024));
+  slp_row_request_change(d, RATE, SLP_SET, (slp_val){.kind = SLP_VAL_N, .s = text});
+}
+
 static void take(slp_row_request *d, const slp_operation *i) {
+  if (!SLP_MUTANT(takes_without_counter)) when_owners(d, i);
   move_on(d, i);
   set_s(d, OWNER, i->me);
   drop(d, HAND_OVER);
@@ -216,21 +268,37 @@ static void take(slp_row_request *d, const slp_operation *i) {
   if (other) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
+/* Refused when a leader of KCL 3 has named the next owner: so the present one learns of it. Once it knows, it
+ * renews until it has handed the lease over. */
 static void renew(slp_row_request *d, const slp_operation *i) {
+  if (!i->claim.n) when_s(d, HAND_OVER, (slp_str){NULL, 0});
   move_on(d, i);
+  set_rate(d, i);
   if (SLP_MUTANT(renews_without_counting)) set_n(d, COUNTER, i->epoch);
 }
 
 static void save(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
   checkpoint(d, &i->position);
+  set_rate(d, i);
 }
 
-/* Gives the lease up as KCL does, with a checkpoint in the same write where there is one. */
+/* Gives the lease up as KCL does, with a checkpoint in the same write where there is one. Not when a leader
+ * has named the next owner: that name has to stay. */
 static void release(slp_row_request *d, const slp_operation *i) {
+  when_s(d, HAND_OVER, i->claim.n ? i->me : i->claim); /* i->claim: this worker itself */
   move_on(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) checkpoint(d, &i->position);
   drop(d, OWNER);
+  drop(d, HAND_OVER);
+}
+
+/* The end of a hand-over: the next owner is named already, and may begin now. */
+static void transfer(slp_row_request *d, const slp_operation *i) {
+  when_s(d, OWNER, i->to);
+  when_s(d, HAND_OVER, i->me);
+  move_on(d, i);
+  if (i->position.kind == SLP_POSITION_AFTER) checkpoint(d, &i->position);
   drop(d, HAND_OVER);
 }
 
@@ -260,6 +328,34 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   drop(d, HAND_OVER);
 }
 
+/* One row a worker, by the name that it has in OWNER. Averages of the processor's load with the newest last;
+ * with none, a leader goes by the leases' throughput. `sup` 1: it can also tell in the table of leases. */
+static void publish(slp_row_request *d, const slp_operation *i) {
+  slp_str used = slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[" : "{\"M\":{}}");
+  for (size_t k = 0; k < i->cpu_n; k++)
+    used.n += slp_row_request_text(d, "%s{\"N\":\"%u.%03u\"}", k ? "," : "", i->cpu_millis[k] / 1000,
+                                   i->cpu_millis[k] % 1000)
+                  .n;
+  if (i->cpu_n) used.n += slp_row_request_text(d, "]}}}").n; /* one text, piece by piece */
+  slp_str most =
+      slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}" : "{\"M\":{}}");
+  uint64_t wall_s = (uint64_t)slp_max_i64(i->wall_ms, 0) / 1000;
+  d->write->rq.table = i->table;
+  d->write->key.hash = slp_row_request_copy(d, i->me);
+  set_n(d, "lut", wall_s);
+  slp_row_request_change(d, "sts", SLP_SET, (slp_val){.kind = SLP_VAL_OTHER, .s = used});
+  slp_row_request_change(d, "opr", SLP_SET, (slp_val){.kind = SLP_VAL_OTHER, .s = most});
+  set_n(d, "sup", 1);
+  set_n(d, "slu", wall_s);
+  set_s(d, ENTITY, SLP_STR("WORKER_METRIC_STATS"));
+}
+
+static void withdraw(slp_row_request *d, const slp_operation *i) {
+  d->write->kind = SLP_WRITE_DELETE;
+  d->write->rq.table = i->table;
+  d->write->key.hash = slp_row_request_copy(d, i->me);
+}
+
 static slp_str key_of(kcl_schema *s, slp_row_request *d, slp_str shard) {
   slp_str key = slp_row_request_copy(d, slp_buf_str(&s->prefix));
   key.n += slp_row_request_copy(d, shard).n; /* both copies lie side by side */
@@ -267,7 +363,8 @@ static slp_str key_of(kcl_schema *s, slp_row_request *d, slp_str shard) {
 }
 
 static size_t text_bytes(const kcl_schema *s, const slp_operation *i) {
-  size_t n = 1024 + 2 * s->prefix.n + 2 * i->me.n + i->owner.n + 3 * i->shard.n;
+  size_t n = 1024 + 2 * s->prefix.n + 3 * i->me.n + i->owner.n + i->claim.n + 2 * i->to.n + 3 * i->shard.n;
+  n += i->cpu_n * 32;
   n += i->parents[0].n + i->parents[1].n + i->hash_start.n + i->hash_end.n;
   for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
   return n;
@@ -285,7 +382,8 @@ static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i,
 static const uint32_t operations =
     BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
     BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
-    BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
+    BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW) |
+    BIT(SLP_OPERATION_TRANSFER) | BIT(SLP_OPERATION_PUBLISH) | BIT(SLP_OPERATION_WITHDRAW);
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   kcl_schema *s = of(base);
@@ -304,6 +402,9 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
     case SLP_OPERATION_RESET: reset(d, i); return 0;
     case SLP_OPERATION_RENEW: renew(d, i); return 0;
+    case SLP_OPERATION_TRANSFER: transfer(d, i); return 0;
+    case SLP_OPERATION_PUBLISH: publish(d, i); return 0;
+    case SLP_OPERATION_WITHDRAW: withdraw(d, i); return 0;
     default: return SLP_EINVAL;
   }
 }

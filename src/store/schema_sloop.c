@@ -489,7 +489,9 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_END: end_shard(d, i); return 0;
     case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
     case SLP_OPERATION_RESET: reset(d, i); return 0;
-    case SLP_OPERATION_RENEW: /* the worker's row proves life */
+    case SLP_OPERATION_RENEW:
+    case SLP_OPERATION_PUBLISH:
+    case SLP_OPERATION_WITHDRAW: /* the worker's row proves life */
     case SLP_OPERATIONS: break;
   }
   return SLP_EINVAL;

@@ -608,25 +608,26 @@ static void refused(fw_world *w, const char *what) {
   fw_free(w);
 }
 
-TEST(an_application_of_kcl_3_is_not_joined) {
-  for (int rollback = 0; rollback < 2; rollback++) {
-    fw_world *w = world(4);
-    fw_operator_set(w, "Migration3.0", "cv",
-                    rollback ? "CLIENT_VERSION_3X_WITH_ROLLBACK" : "CLIENT_VERSION_3X");
-    refused(w, "KCL 3 (row Migration3.0 in the lease table: cv is \"CLIENT_VERSION_3X");
-  }
-  fw_world *w = fw_new_kcl_beside(seed, 4);
-  fw_operator_put(w, 1, "Migration3.0", "cv", SLP_VAL_S, "CLIENT_VERSION_3X");
-  refused(w, "KCL 3 (row Migration3.0 in app-CoordinatorState: cv is \"CLIENT_VERSION_3X\"");
-}
-
 TEST(a_version_of_kcl_that_is_not_known_is_not_joined) {
   fw_world *w = world(4);
   fw_operator_set(w, "Migration3.0", "cv", "CLIENT_VERSION_4X");
   refused(w, "cv is \"CLIENT_VERSION_4X\"): this version of it is not known");
   w = fw_new_kcl_beside(seed, 4);
   fw_operator_put(w, 1, "Migration3.0", "cv", SLP_VAL_N, "3");
-  refused(w, "app-CoordinatorState: cv is \"\"): this version of it is not known");
+  refused(w, "KCL 3 (row Migration3.0 in app-CoordinatorState: cv is \"\"): this version of it is not known");
+}
+
+TEST(a_half_migrated_or_damaged_application_of_kcl_3_is_not_joined) {
+  fw_world *w = fw_new_kcl_beside(seed, 4);
+  fw_operator_put(w, 1, "Migration3.0", "cv", SLP_VAL_S, "CLIENT_VERSION_3X_WITH_ROLLBACK");
+  fw_operator_put(w, 1, "TableMigration3.5", "tm", SLP_VAL_S, "TABLE_MIGRATION_STATUS_NEW");
+  refused(w, "\"CLIENT_VERSION_3X_WITH_ROLLBACK\"): row TableMigration3.5: its state");
+  w = world(4);
+  fw_operator_set(w, "Migration3.0", "cv", "CLIENT_VERSION_3X");
+  fw_operator_set(w, "Leader", "ownerName", "kA");
+  fw_operator_set(w, "Leader", "recordVersionNumber", "r");
+  fw_operator_number(w, "Leader", "leaseDuration", "120000");
+  refused(w, "row Leader: its leaseDuration is no number of milliseconds");
 }
 
 /* ---- at rest ----------------------------------------------------------------------------------- */

@@ -184,6 +184,7 @@ static int t_open(slp_processor *t, slp_str shard, uint64_t epoch, const slp_pos
   memset(o, 0, sizeof *o);
   o->shard = i;
   o->epoch = epoch;
+  o->open_us = slp_now_us(n->h);
   o->begin = *from;
   o->acked = number(from);
   o->next = o->acked + 1;
@@ -279,7 +280,18 @@ static void run_list(slp_timer *timer) {
   slp_fleet_listed(n->fleet, &fine, all, k);
 }
 
-static const slp_processor_ops processor_ops = {t_open, t_drain, t_revoke, t_suspend, t_mark, t_list, NULL};
+static uint64_t t_bytes(slp_processor *t, slp_str shard) {
+  const struct fw_open *o = open_of(node_of(t), shard);
+  return o ? (slp_now_us(node_of(t)->h) - o->open_us) * 5120 / 1000000 : 0; /* 5 KB a second, whatever came */
+}
+
+static const slp_processor_ops processor_ops = {.open = t_open,
+                                                .drain = t_drain,
+                                                .revoke = t_revoke,
+                                                .suspend = t_suspend,
+                                                .mark = t_mark,
+                                                .list = t_list,
+                                                .bytes = t_bytes};
 
 static void advance(fw_node *n, struct fw_open *o) {
   fw_world *w = n->w;
@@ -411,7 +423,7 @@ static slp_schema *schema_of(slp_mem *mem, int kcl) {
 fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   SLP_CHECK(!w->nodes[slot]);
   fw_node *n = SLP_NEW(w->mem, fw_node);
-  slp_sim_clock clock = {(int64_t)slp_sim_random_below(w->sim, 100000) - 50000,
+  slp_sim_clock clock = {(int64_t)slp_sim_random_below(w->sim, 2 * w->skew_ms) - w->skew_ms,
                          1000000 + slp_sim_random_below(w->sim, 1u << 30), drift_ppm};
   SLP_CHECK(n);
   n->w = w;
@@ -814,6 +826,7 @@ static fw_world *new_world(uint64_t seed, int shards, int kcl) {
   w->faults.late_us = 3 * FW_S;
   w->user_us_min = 1000;
   w->user_us_max = 60000;
+  w->skew_ms = 50000;
   w->lease_ms = 2000;
   w->handover_ms = 10000;
   w->producing = 1;

@@ -45,7 +45,7 @@ typedef struct fw_shard { /* the truth */
 struct fw_world {
   uint8_t kcl; /* leases as KCL 2.x keeps them: no rows of workers, counters, stealing */
   uint8_t beside; /* the tables of KCL 3.0 to 3.4 are there */
-  char told[160];  /* the words of the last worker that could not go on */
+  char told[240];  /* the words of the last worker that could not go on */
   slp_sim *sim;
   slp_mem *mem;
   struct slp_memory *table;
@@ -60,6 +60,7 @@ struct fw_world {
   int shards_n, born_n;
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms;
+  uint32_t skew_ms; /* of the workers' wall clocks, at most */
   slp_position start;
   uint8_t producing, over;
   uint64_t writes; /* that reached the table */
@@ -89,6 +90,7 @@ struct fw_node {
     int shard;
     uint64_t epoch, next;
     uint64_t drain_us; /* asked to drain then, by its own clock */
+    uint64_t open_us;  /* opened then, likewise */
     uint8_t draining, drained_told, end_told;
     struct {
       uint64_t from, to, at_us;

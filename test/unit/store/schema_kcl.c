@@ -340,8 +340,80 @@ TEST(a_lease_that_kcl_3_hands_over_is_taken_whole) {
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch = 0);
   set_by_another("leaseOwner", (slp_val){.kind = SLP_VAL_S, .s = S("next")});
   set_by_another("checkpointOwner", (slp_val){.kind = SLP_VAL_S, .s = S("a.1")});
-  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 1);
+  REFUSED(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 1);
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .claim = S("next"),
+     .epoch = 1);
   CHECK(slp_str_is(parsed.u.lease.owner, "b.1") && !parsed.u.lease.claim.n);
+  end();
+}
+
+static slp_val named(const char *name) { return (slp_val){.kind = SLP_VAL_S, .s = slp_str_of(name)}; }
+
+/* Naming the next owner does not move the counter: who did not know is refused, and then goes on to the end of
+ * the hand-over. */
+TEST(a_hand_over_of_kcl_3_from_its_victims_side) {
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch = 0);
+  set_by_another("leaseOwner", named("next"));
+  set_by_another("checkpointOwner", named("a.1"));
+  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
+  REFUSED(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("a.1"), .epoch = 1);
+  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .claim = S("next"), .epoch = 1);
+  DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s"), .me = S("a.1"), .epoch = 2,
+     .position = after("4", 0));
+  CHECK(slp_str_is(parsed.u.lease.owner, "a.1") && slp_str_is(parsed.u.lease.claim, "next"));
+  REFUSED(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("a.1"), .to = S("other"), .epoch = 3);
+  REFUSED(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("b.1"), .to = S("next"), .epoch = 3);
+  DO(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("a.1"), .to = S("next"), .epoch = 3,
+     .position = after("5", 2));
+  CHECK_STR(row_text(),
+            "checkpoint=S:5 checkpointSubSequenceNumber=N:2 leaseCounter=N:4 leaseKey=S:s "
+            "leaseOwner=S:next ownerSwitchesSinceCheckpoint=N:0");
+  end();
+}
+
+/* The leader names another one between what was read and the take: the counter does not tell. */
+TEST(a_take_of_what_the_leader_has_given_away_meanwhile_is_refused) {
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
+  set_by_another("leaseOwner", named("a.1"));
+  set_by_another("checkpointOwner", named("b.1"));
+  REFUSED(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .owner = S("a.1"), .epoch = 0);
+  end();
+}
+
+TEST(rates_are_kilobytes_with_six_digits) {
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch = 0);
+  CHECK_INT(parsed.u.lease.rate_bytes, -1);
+  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1, .rate_bytes = 1536,
+     .tells_rate = 1);
+  CHECK(strstr(row_text(), " throughputKBps=N:1.500000"));
+  CHECK_INT(parsed.u.lease.rate_bytes, 1536);
+  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 2, .rate_bytes = 1,
+     .tells_rate = 1);
+  CHECK(strstr(row_text(), " throughputKBps=N:0.000976"));
+  set_by_another("throughputKBps", (slp_val){.kind = SLP_VAL_N, .s = S("0.074633")});
+  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 3);
+  CHECK_INT(parsed.u.lease.rate_bytes, 76);
+  end();
+}
+
+/* What KCL 3.5 reads: the same attributes and types as its own row. */
+TEST(a_workers_load_is_told_and_taken_back) {
+  begin();
+  static const uint32_t cpu[] = {1500, 99999};
+  DO(.kind = SLP_OPERATION_PUBLISH, .me = S("w.1"), .wall_ms = 1795342863999);
+  CHECK_STR(row_text(),
+            "entityType=S:WORKER_METRIC_STATS leaseKey=S:w.1 lut=N:1795342863 opr=?:{\"M\":{}} "
+            "slu=N:1795342863 sts=?:{\"M\":{}} sup=N:1");
+  CHECK(parsed.kind == SLP_ROW_LOAD && !parsed.u.load.cpu);
+  DO(.kind = SLP_OPERATION_PUBLISH, .me = S("w.1"), .wall_ms = 1795342893999, .cpu_millis = cpu, .cpu_n = 2);
+  CHECK(strstr(row_text(), "sts=?:{\"M\":{\"C\":{\"L\":[{\"N\":\"1.500\"},{\"N\":\"99.999\"}]}}}"));
+  CHECK(strstr(row_text(), "opr=?:{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}"));
+  CHECK(parsed.kind == SLP_ROW_LOAD && parsed.u.load.cpu);
   end();
 }
 
