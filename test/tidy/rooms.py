@@ -2,10 +2,13 @@
 
 The rule: a file includes only its own room and rooms of lower rank; rooms of one rank never
 include each other. libuv and curl only in host/, OpenSSL only in codec/digest.c, clocks and threads only in host/,
-printing only in cli/. Files of core and lease call downwards by the floors that a header of theirs draws. With --objects the compiled core and aws objects are read too: what a macro or a header of
-another hides from the text, the symbol table shows; and every file of test/unit and test/scene is in a program.
+printing only in cli/. In core/ and lease/ a file calls downwards by the floors that a header of theirs draws, and
+looks into its own parts of their objects only. With --objects the compiled core and aws objects are read too: what a
+macro or a header of another hides from the text, the symbol table shows; and every file of test/unit and test/scene
+is in a program.
 """
 
+import collections
 import fnmatch
 import json
 import os
@@ -65,7 +68,7 @@ WORLD_SYMBOLS = re.compile(
     r"pthread_create|fork|execve|system|SSL_\w+|RAND_\w+|EVP_\w+|HMAC|malloc|calloc|realloc|free)$")
 WORLD_FREE_ROOMS = ("core", "aws", "source", "lease", "admin")
 LINES_MAX, COLUMNS_MAX = 900, 110
-DRAWINGS = {"core": "core.h", "lease": "fleet_inside.h"}  # room, the header that draws its floors and holds its parts
+DRAWINGS = {"core": "core.h", "lease": "fleet_inside.h"}  # room, the header that draws its floors and has its objects
 
 
 def strip_c(text):
@@ -202,7 +205,7 @@ def check_floors(files, drawing):
     return found
 
 
-def check_parts(files, drawing):
+def check_parts(files, drawing, others):
     """A part, a struct that lies in an object of the drawing's header, is seen whole by the file of the header that
     declares it, and by those that this header's first comment names in brackets. Options and figures are everybody's.
     What points to an object is known by its declaration in the file, and by its name in other objects."""
@@ -216,23 +219,34 @@ def check_parts(files, drawing):
                 continue
             named = re.findall(r"\(((?:\w+\.c(?:, )?)+)\)", files[header].split("*/")[0])
             owners = {header[:-1] + "c", *re.findall(r"\w+\.c", " ".join(named))}
-            for name in set(files) - owners:
-                text = strip_c(files[name])
-                pointers = "|".join({f"->{thing}", *re.findall(rf"\bslp_{thing} \*(\w+)", text)})
-                looks = re.compile(rf"(?<!\w)(?:{pointers})->{member}\.\w|slp_{thing}, {member}\.")
+            for name, text in [*files.items(), *others.items()]:
+                if name in owners or not name.endswith(".c"):
+                    continue
+                text = strip_c(text)
+                pointers = "|".join({thing, *re.findall(rf"\bslp_{thing} \*(\w+)", text)})
+                looks = re.compile(rf"\b(?:{pointers})->{member}\.\w|slp_{thing}, {member}\.")
                 found += [f"{name}:{number} looks into {member}, which is {header}'s"
-                          for number, line in enumerate(text.split("\n"), 1) if name.endswith(".c") and looks.search(line)]
+                          for number, line in enumerate(text.split("\n"), 1) if looks.search(line)]
     return sorted(found)
 
 
-def check_calls(src, room, drawing):
-    files = {}
-    for name in sorted(os.listdir(os.path.join(src, room))):
-        if name.endswith((".c", ".h")):
-            with open(os.path.join(src, room, name), encoding="utf-8") as file:
-                files[name] = file.read()
+def read_tree(src):
+    """Every file of code, by its room and name."""
+    files = collections.defaultdict(dict)
+    for room in RANK:
+        for name in sorted(os.listdir(os.path.join(src, room))):
+            if name.endswith((".c", ".h")):
+                with open(os.path.join(src, room, name), encoding="utf-8") as file:
+                    files[room][name] = file.read()
+    return files
+
+
+def check_calls(rooms, room, drawing):
+    files = rooms[room]
+    others = {f"{other}/{name}": text for other in rooms if other != room for name, text in rooms[other].items()}
     return [f"{room}/: {', '.join(circle)} call each other in a circle" for circle in circles(files)] + [
-        f"{room}/{finding}" for finding in check_floors(files, files[drawing]) + check_parts(files, files[drawing])]
+        f"{room}/{finding}" for finding in check_floors(files, files[drawing])] + [
+        f"in {room}/ or above it, {finding}" for finding in check_parts(files, files[drawing], others)]
 
 
 def undefined_symbols(archive):
@@ -322,8 +336,10 @@ def self_test():
             ("upwards", check_floors(up, drawing), ["c.c (floor 0) calls slp_a of a.c (floor 1)"]),
             ("inline", check_floors(inline, drawing), ["c.c (floor 0) calls slp_a of a.c (floor 1)"]),
             ("on no floor", check_floors({**down, "d.c": ""}, drawing), ["d.c stands on 0 floors, and belongs on one"]),
-            ("own parts", check_parts(fine, drawing), []),
-            ("another's part", check_parts(into, drawing), ["a.c:1 looks into one, which is b.h's"])]:
+            ("own parts", check_parts(fine, drawing, {}), []),
+            ("a part seen from another room", check_parts({**down, **parts}, drawing, {"up/c.c": "f(slp_all *a) { a->one.x = 1; }"}),
+             ["up/c.c:1 looks into one, which is b.h's"]),
+            ("another's part", check_parts(into, drawing, {}), ["a.c:1 looks into one, which is b.h's"])]:
         if got != wanted:
             wrong.append(what)
             print(f"FAIL self-test: {what}: {got}")
@@ -340,9 +356,10 @@ def report(name, findings):
 def main():
     bad = report("the checker finds what it must and nothing else", self_test())
     bad |= report("rooms, world and banned functions", check_tree(os.path.join(ROOT, "src")))
+    rooms = read_tree(os.path.join(ROOT, "src"))
     for room, drawing in DRAWINGS.items():
         bad |= report(f"files of {room}/ call downwards, as {drawing} draws it, and look into their own parts only",
-                      check_calls(os.path.join(ROOT, "src"), room, drawing))
+                      check_calls(rooms, room, drawing))
     if "--objects" in sys.argv:
         build = sys.argv[sys.argv.index("--objects") + 1]
         bad |= report("objects of core, aws and source know no world", check_objects(build))
