@@ -4,6 +4,10 @@
 
 #include <stdlib.h>
 
+/* Between listings that follow each other closely. */
+#define LIST_LEAST_US 200000
+#define LIST_MOST_US 2000000
+
 void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq) {
   int64_t date_ms = rq->date_ms;
   if (date_ms < 0 && (slp_svctime_known(&c->service) || rq->fail.class != SLP_FINE)) return;
@@ -40,6 +44,7 @@ int slp_listing_begin(slp_consumer *c) {
   c->listing.wanted = 0;
   c->listing.begun++;
   c->listing.us = slp_now_us(c->engine->host);
+  slp_paced_done(&c->listing.paced, c->listing.us, LIST_MOST_US);
   return 1;
 }
 
@@ -76,6 +81,7 @@ void slp_listing_soon(slp_consumer *c, uint64_t in_ms) {
     return;
   }
   uint64_t at_us = slp_after_us(slp_now_us(c->engine->host), in_ms * 1000);
+  at_us = slp_paced_us(&c->listing.paced, at_us, LIST_LEAST_US, LIST_MOST_US);
   if (c->timer.at_us > at_us) slp_timer_set_reserved(c->engine->host, &c->timer, at_us);
 }
 

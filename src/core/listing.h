@@ -2,6 +2,7 @@
 #ifndef SLP_CORE_LISTING_H
 #define SLP_CORE_LISTING_H
 
+#include "base/repeat.h"
 #include "core/source.h"
 #include <sloop.h>
 
@@ -12,6 +13,7 @@ typedef struct slp_listing {
   slp_src_list list;
   uint8_t describe_out, list_out;
   uint8_t wanted;   /* somebody needs a listing begun after now */
+  slp_paced paced;  /* of those begun: what asks for one may do so again at once */
   uint64_t begun;   /* the number of the newest listing */
   uint64_t done;    /* the newest one that answered */
   uint64_t us;      /* when the newest one was begun */

@@ -9,7 +9,9 @@
 #define ALERT_FOR_US 5000000
 #define MEMBERS_US 1000000               /* how often all workers are read while the leader is silent */
 #define LEADERSHIP_US UINT64_C(60000000) /* how often a follower reads the row of leadership again */
-#define TURN_US 200000                   /* followers do not all evict in the same moment */
+#define SEEK_LEAST_US 200000             /* between attempts to lead that follow each other closely */
+#define SEEK_MOST_US 2000000
+#define TURN_US 200000 /* followers do not all evict in the same moment */
 
 static void leadership_read(slp_read *r);
 static void leader_read(slp_read *r);
@@ -52,7 +54,9 @@ static void in(slp_fleet *f, uint64_t us) {
 void slp_election_seek(slp_fleet *f, uint64_t in_us) {
   if (!may_lead(f)) return;
   move(f, SLP_ROLE_SEEKS);
-  in(f, in_us);
+  uint64_t at_us = slp_after_us(slp_fleet_now(f), in_us);
+  slp_fleet_timer(f, &f->election.timer,
+                  slp_paced_us(&f->election.paced, at_us, SEEK_LEAST_US, SEEK_MOST_US));
 }
 
 void slp_election_begin(slp_fleet *f) {
@@ -98,10 +102,12 @@ static void read_row(slp_fleet *f, slp_operation_kind kind, slp_str name, int ex
 static void run(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, election.timer);
   slp_election *e = &f->election;
-  if (e->role == SLP_ROLE_SEEKS && !e->write.busy)
+  if (e->role == SLP_ROLE_SEEKS && !e->write.busy && !e->read.busy) {
+    slp_paced_done(&e->paced, slp_fleet_now(f), SEEK_MOST_US);
     read_row(f, SLP_OPERATION_LEAD, (slp_str){"", 0}, 1, leadership_read);
-  else if (e->role == SLP_ROLE_FOLLOWS)
+  } else if (e->role == SLP_ROLE_FOLLOWS) {
     read_row(f, SLP_OPERATION_HEARTBEAT, slp_election_leader_id(f), e->exact_next, leader_read);
+  }
 }
 
 /* ---- leadership -------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #ifndef SLP_LEASE_ELECTION_H
 #define SLP_LEASE_ELECTION_H
 
+#include "base/repeat.h"
 #include "lease/read.h"
 #include "lease/write.h"
 
@@ -41,7 +42,8 @@ typedef struct slp_election {
   uint8_t exact_next;    /* the leader's row is to be read consistently */
   slp_position start;    /* of the fleet, as the row of leadership has it */
   slp_timer timer;
-  slp_read read; /* of the row of leadership, or of the leader's own */
+  slp_paced paced; /* of the seeking: a table that forgets what is written makes it begin again and again */
+  slp_read read;   /* of the row of leadership, or of the leader's own */
   slp_write write;
   slp_notify notify;
   void (*leads)(slp_fleet *f, int on);

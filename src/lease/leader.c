@@ -13,6 +13,7 @@
 #define SETTLE_US 1000000       /* many workers that come together are assigned to in one round */
 #define SETTLE_FIRST_US 2000000 /* at the fleet's first start */
 #define SYNC_EVERY_US 60000000
+#define REST_US_MAX 5000000 /* after a table that can't be read */
 
 static int leads(const slp_fleet *f) { return slp_role_is(f, SLP_ROLE_LEADS); }
 
@@ -216,7 +217,8 @@ static void table_read(slp_read *r) {
   slp_snapshot s;
   if (!leads(f)) return;
   if (!r->came || slp_snapshot_make(&s, f->schema, r->rows)) {
-    uint64_t rest_us = slp_fleet_jitter(f, 300000, 50);
+    uint64_t rest_us =
+        slp_fleet_jitter(f, slp_min_u64(300000 << slp_min_u64(f->leader.read.failed, 6), REST_US_MAX), 50);
     f->leader.rest_us =
         slp_after_us(slp_fleet_now(f), rest_us); /* a shard sync that is ready waits as well */
     slp_leader_assign(f, rest_us);

@@ -55,6 +55,7 @@
 #ifndef SLP_LEASE_LEASE_H
 #define SLP_LEASE_LEASE_H
 
+#include "base/repeat.h"
 #include "base/map.h"
 #include "lease/due.h"
 #include "lease/members.h"
@@ -136,6 +137,7 @@ typedef struct slp_lease_own {
   slp_position begin;      /* where it began to read */
   slp_position saved;      /* the row's position, as far as is known */
   int64_t behind_ms;       /* at the last mark; -1: not known */
+  slp_paced takes;         /* a table that forgets who took it is not asked again and again */
 } slp_lease_own;
 
 /* WAITING, for its parents: ownership.c. */

@@ -7,6 +7,8 @@
 #define OFTEN_US 200000
 #define SELDOM_US 1000000
 #define ALERT_US 5000000
+#define TAKE_LEAST_US 200000 /* between takes of one lease that follow each other closely */
+#define TAKE_MOST_US 5000000
 #define PARENT_AGAIN_US 20000000 /* a parent that has no row is looked for in a new listing */
 
 static uint64_t soon(slp_lease *l) {
@@ -48,6 +50,12 @@ void slp_lease_take(slp_lease *l) {
     slp_lease_poll(l, soon(l));
     return;
   }
+  uint64_t now = slp_fleet_now(f), at = slp_paced_us(&l->own.takes, now, TAKE_LEAST_US, TAKE_MOST_US);
+  if (at > now) {
+    slp_lease_poll(l, at);
+    return;
+  }
+  slp_paced_done(&l->own.takes, now, TAKE_MOST_US);
   slp_fleet_operation(f, i, SLP_OPERATION_TAKE);
   i->owner = slp_instance_str(&l->row.owner);
   i->claim = slp_instance_str(&l->row.claim);

@@ -48,7 +48,7 @@ void slp_store_rows_free(slp_store_rows *rows) {
     slp_mem_drop(mem);
   }
   rows->rows = NULL;
-  rows->n = rows->cap = 0;
+  rows->n = rows->cap = rows->bytes = 0;
 }
 
 static slp_rows_block *block_new(slp_mem *mem, size_t cap) {
@@ -67,6 +67,7 @@ static slp_rows_block *block_add(slp_store_rows *rows, size_t n) {
   int large = n > cap / 4;
   slp_rows_block *b = block_new(rows->mem, large ? n : cap);
   if (!b) return NULL;
+  rows->bytes += b->cap;
   if (newest && large) { /* behind the one that has room left */
     b->next = newest->next;
     newest->next = b;

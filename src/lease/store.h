@@ -107,6 +107,7 @@ typedef struct slp_store_rows {
   slp_mem *mem;  /* for what is added */
   slp_row *rows; /* owned, as all they point at */
   size_t n, cap;
+  size_t bytes;                  /* of blocks */
   struct slp_rows_block *blocks; /* owned; the newest first */
 } slp_store_rows;
 void slp_store_rows_init(slp_store_rows *rows, slp_mem *mem);
@@ -137,6 +138,10 @@ typedef struct slp_store_get {
   uint8_t consistent;
   slp_store_rows out;
 } slp_store_get;
+
+/* A list ends with an error where there is more: a hundred thousand leases come to half of it. */
+#define SLP_STORE_LIST_BYTES_MAX (256u * 1024 * 1024)
+#define SLP_STORE_LIST_PAGES_MAX 10000u
 
 typedef struct slp_store_list { /* every row of one hash key whose range begins so; without a range key: the
                                    whole table */

@@ -9,6 +9,9 @@
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
+#define JOIN_LEAST_US 200000 /* between attempts to join that follow each other closely */
+#define JOIN_MOST_US 5000000
+
 static const slp_str nothing = {NULL, 0};
 
 /* ---- heartbeats -------------------------------------------------------------------------------- */
@@ -167,9 +170,14 @@ static void read_row(slp_fleet *f) {
 }
 
 static void join(slp_fleet *f) {
-  slp_life_joined(f, slp_fleet_now(f));
+  uint64_t now = slp_fleet_now(f), at = slp_paced_us(&f->worker.joins, now, JOIN_LEAST_US, JOIN_MOST_US);
+  slp_life_joined(f, now);
   slp_fleet_draw_incarnation(f);
-  read_row(f);
+  slp_paced_done(&f->worker.joins, at, JOIN_MOST_US);
+  if (at > now)
+    slp_fleet_timer(f, &f->worker.join_timer, at);
+  else
+    read_row(f);
 }
 
 /* It was evicted a while ago, or met a row of its id. */

@@ -2,6 +2,7 @@
 #ifndef SLP_LEASE_WORKER_H
 #define SLP_LEASE_WORKER_H
 
+#include "base/repeat.h"
 #include "lease/read.h"
 #include "lease/write.h"
 
@@ -11,6 +12,7 @@ typedef struct slp_worker { /* where one row a worker proves its life */
   slp_write heartbeat;
   uint64_t counter; /* of the last heartbeat that is in */
   slp_timer join_timer;
+  slp_paced joins; /* a table that refuses each registration makes it begin again and again */
   void (*stop_all)(slp_fleet *f);
 } slp_worker;
 

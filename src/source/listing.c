@@ -1,5 +1,16 @@
-/* listing.c - joins the pages of a listing: their bodies are kept, and a hash of ids finds duplicates. */
+/* listing.c - joins the pages of a listing: the texts of their rows are copied, and a hash of ids finds
+ * duplicates. */
 #include "source/listing.h"
+
+#include "core/desc.h"
+
+#define BLOCK_BYTES (32u * 1024)
+
+typedef struct slp_listing_block {
+  struct slp_listing_block *next;
+  size_t used, cap;
+  char bytes[];
+} slp_listing_block;
 
 slp_listing *slp_listing_new(slp_mem *mem) {
   slp_listing *l = SLP_NEW(mem, slp_listing);
@@ -8,8 +19,11 @@ slp_listing *slp_listing_new(slp_mem *mem) {
 }
 
 void slp_listing_clear(slp_listing *l) {
-  for (size_t i = 0; i < l->bodies_n; i++) slp_buf_free(&l->bodies[i]);
-  slp_free(l->mem, l->bodies);
+  while (l->blocks) {
+    slp_listing_block *b = l->blocks;
+    l->blocks = b->next;
+    slp_free(l->mem, b);
+  }
   slp_free(l->mem, l->shards);
   slp_free(l->mem, l->slots);
   *l = (slp_listing){.mem = l->mem};
@@ -53,48 +67,64 @@ static int grow_shards(slp_listing *l) {
   return 0;
 }
 
-static void fill_in(slp_str *known, slp_str other) {
-  if (!known->p) *known = other;
+/* Room for so many bytes of text. */
+static int room(slp_listing *l, size_t n, char **ret) {
+  slp_listing_block *b = l->blocks;
+  if (!b || b->cap - b->used < n) {
+    size_t cap = n > BLOCK_BYTES ? n : BLOCK_BYTES;
+    if (cap > SLP_LISTING_BYTES_MAX - l->bytes) return SLP_ELIMIT;
+    b = slp_alloc(l->mem, sizeof *b + cap);
+    if (!b) return SLP_ENOMEM;
+    *b = (slp_listing_block){.next = l->blocks, .cap = cap};
+    l->blocks = b;
+    l->bytes += cap;
+  }
+  *ret = b->bytes + b->used;
+  b->used += n;
+  return 0;
+}
+
+static int fill_in(slp_listing *l, slp_str *known, slp_str other) {
+  char *at;
+  if (known->p || !other.p) return 0;
+  int r = room(l, other.n, &at);
+  if (r) return r;
+  if (other.n) memcpy(at, other.p, other.n);
+  *known = (slp_str){at, other.n};
+  return 0;
 }
 
 /* A shard is on two pages. Either page may be older, so each may know what the other does not, such as that
  * the shard was closed meanwhile. */
-static void merge_row(slp_shard_desc *known, const slp_shard_desc *other) {
-  fill_in(&known->parent, other->parent);
-  fill_in(&known->adjacent_parent, other->adjacent_parent);
-  fill_in(&known->hash_start, other->hash_start);
-  fill_in(&known->hash_end, other->hash_end);
-  fill_in(&known->seq_start, other->seq_start);
-  fill_in(&known->seq_end, other->seq_end);
+static int merge_row(slp_listing *l, slp_shard_desc *known, const slp_shard_desc *other) {
+  int r = fill_in(l, &known->parent, other->parent);
+  if (!r) r = fill_in(l, &known->adjacent_parent, other->adjacent_parent);
+  if (!r) r = fill_in(l, &known->hash_start, other->hash_start);
+  if (!r) r = fill_in(l, &known->hash_end, other->hash_end);
+  if (!r) r = fill_in(l, &known->seq_start, other->seq_start);
+  return r ? r : fill_in(l, &known->seq_end, other->seq_end);
 }
 
 static int add(slp_listing *l, const slp_shard_desc *row) {
+  char *at;
   int r = 2 * (l->shards_n + 1) > l->slots_n ? grow_slots(l) : 0;
   if (!r && l->shards_n == l->shards_cap) r = grow_shards(l);
   if (r) return r;
   uint32_t *slot = find_slot(l, row->id);
-  if (*slot) {
-    merge_row(&l->shards[*slot - 1], row);
-    return 0;
-  }
+  if (*slot) return merge_row(l, &l->shards[*slot - 1], row);
   if (l->shards_n == SLP_LISTING_SHARDS_MAX) return SLP_ELIMIT;
-  l->shards[l->shards_n++] = *row;
+  r = room(l, slp_desc_bytes(row), &at);
+  if (r) return r;
+  slp_shard_desc *known = &l->shards[l->shards_n++];
+  *known = slp_desc_copy(&at, row);
+  if (row->seq_end.p && !known->seq_end.p) known->seq_end = SLP_STR(""); /* closed at an unknown place */
   *slot = (uint32_t)l->shards_n;
   return 0;
 }
 
-int slp_listing_take_page(slp_listing *l, slp_op_list_shards *page) {
-  if (l->bodies_n == SLP_LISTING_PAGES_MAX) return SLP_ELIMIT;
-  if (l->bodies_n == l->bodies_cap) {
-    slp_buf *bodies = slp_doubled(l->mem, l->bodies, &l->bodies_cap, 4, sizeof *bodies);
-    if (!bodies) return SLP_ENOMEM;
-    l->bodies = bodies;
-  }
-  slp_buf *body = &l->bodies[l->bodies_n++];
-  slp_buf_init(body, l->mem, 0);
-  slp_buf_move(body, &page->body);
-  l->stream_ended |= page->stream_ended;
+int slp_listing_take_page(slp_listing *l, const slp_op_list_shards *page) {
   int r = 0;
+  l->stream_ended |= page->stream_ended;
   for (size_t i = 0; i < page->shards_n && !r; i++) r = add(l, &page->shards[i]);
   return r;
 }

@@ -3,6 +3,7 @@
  * means is core's affair. */
 #include "source/poll.h"
 
+#include "aws/limits.h"
 #include "sloop.h"
 
 #define LIST_RESTARTS_MAX 5u
@@ -29,6 +30,10 @@ static slp_request *request_take(slp_poll *p, slp_ask ask, slp_src_req *rq) {
 static void request_give_back(slp_request *q) {
   slp_poll *p = q->poll;
   if (q->ask == SLP_ASK_LIST && !q->describing) slp_op_list_free(&q->op.list);
+  if (q->ask == SLP_ASK_LIST) {
+    slp_timer_clear(p->h, &q->timer);
+    slp_buf_free(&q->token);
+  }
   if (q->ask == SLP_ASK_FETCH && p->kind->fetch_over) p->kind->fetch_over(q);
   slp_listing_free(q->listing);
   q->listing = NULL;
@@ -125,8 +130,9 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
 static void on_list_page(slp_op *op);
 
 /* The token is sent only when the service gave one: kinesalite ends when it sees one. */
-static void send_list(slp_request *q, slp_str next_token) {
+static void send_list(slp_request *q) {
   slp_poll *p = q->poll;
+  slp_str next_token = slp_buf_str(&q->token);
   slp_op_list_shards *l = &q->op.list;
   slp_op_list_free(l);
   slp_op_list_init(l, p->h->mem);
@@ -139,13 +145,15 @@ static void send_list(slp_request *q, slp_str next_token) {
   p->ops->list_shards(p->ops, l);
 }
 
-static void list_failed(slp_request *q, int r) {
-  if (r == SLP_ENOMEM) {
-    slp_fail_set(&q->rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the listing of shards");
-  } else {
-    slp_fail_set(&q->rq->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the listing has more than %u shards or %u pages",
-                 SLP_LISTING_SHARDS_MAX, SLP_LISTING_PAGES_MAX);
-  }
+static void list_failed(slp_request *q, int r, const char *why) {
+  slp_fail *f = &q->rq->fail;
+  if (r == SLP_ENOMEM)
+    slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the listing of shards");
+  else if (why)
+    slp_fail_set(f, SLP_TRANSIENT, SLOOP_EPROTO, "the listing of shards: %s", why);
+  else
+    slp_fail_set(f, SLP_TRANSIENT, SLOOP_EPROTO, "the listing has more than %u shards or %u MiB",
+                 SLP_LISTING_SHARDS_MAX, SLP_LISTING_BYTES_MAX >> 20);
   slp_request_answer(q);
 }
 
@@ -159,6 +167,32 @@ static void list_finished(slp_request *q) {
   rq->shards = p->last->shards;
   rq->shards_n = p->last->shards_n;
   slp_request_answer(q);
+}
+
+static void on_page_due(slp_timer *t) { send_list(SLP_OWNER(t, slp_request, timer)); }
+
+/* Asks for the next page, when that is due. */
+static void list_on(slp_request *q, size_t news) {
+  slp_host *h = q->poll->h;
+  slp_str token = q->op.list.ret_next;
+  uint64_t wait_us;
+  char why[160];
+  int r = slp_paging_next(&q->pages, token, q->op.list.body.n, news, q->listing->bytes, &wait_us, why);
+  slp_buf_clear(&q->token);
+  if (!r) r = slp_buf_add_str(&q->token, token);
+  if (!r && wait_us) r = slp_timer_set(h, &q->timer, slp_after_us(slp_now_us(h), wait_us));
+  if (r)
+    list_failed(q, r, why);
+  else if (!wait_us)
+    send_list(q);
+}
+
+/* From the first page on. */
+static void list_anew(slp_request *q) {
+  slp_listing_clear(q->listing);
+  slp_buf_clear(&q->token);
+  slp_paging_begin(&q->pages, SLP_LISTING_PAGES_MAX, SLP_LISTING_BYTES_MAX);
+  send_list(q);
 }
 
 static void on_list_page(slp_op *op) {
@@ -175,8 +209,7 @@ static void on_list_page(slp_op *op) {
       list_finished(q);
       return;
     }
-    slp_listing_clear(q->listing);
-    send_list(q, (slp_str){NULL, 0});
+    list_anew(q);
     return;
   }
   if (op->fail.class != SLP_FINE) {
@@ -185,20 +218,19 @@ static void on_list_page(slp_op *op) {
     return;
   }
   size_t known = q->listing->shards_n;
-  slp_str next = page->ret_next;
   int r = slp_listing_take_page(q->listing, page);
-  if (r) {
-    list_failed(q, r);
-  } else if (next.n && (!kind->list_goes_on || kind->list_goes_on(page, q->listing->shards_n - known))) {
-    send_list(q, next); /* the token lies in a body that the listing owns now */
-  } else {
+  if (r)
+    list_failed(q, r, NULL);
+  else if (page->ret_next.n &&
+           (!kind->list_goes_on || kind->list_goes_on(page, q->listing->shards_n - known)))
+    list_on(q, q->listing->shards_n - known);
+  else
     list_finished(q);
-  }
 }
 
 static void begin_list(slp_request *q) {
   slp_op_list_init(&q->op.list, q->poll->h->mem);
-  send_list(q, (slp_str){NULL, 0});
+  list_anew(q);
 }
 
 static void on_described_first(slp_op *op) {
@@ -220,7 +252,11 @@ static void do_list(slp_source *s, slp_src_list *rq) {
   rq->shards = NULL;
   rq->shards_n = 0;
   slp_request *q = request_take(p, SLP_ASK_LIST, &rq->rq);
-  if (q) q->describing = 1; /* no listing to be freed yet */
+  if (q) { /* nothing of it is to be freed yet */
+    q->describing = 1;
+    q->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_page_due};
+    slp_buf_init(&q->token, p->h->mem, SLP_KINESIS_NEXT_TOKEN_MAX);
+  }
   slp_listing *l = q ? slp_listing_new(p->h->mem) : NULL;
   if (!l) {
     if (q) request_give_back(q);

@@ -3,6 +3,7 @@
 #ifndef SLP_SOURCE_POLL_H
 #define SLP_SOURCE_POLL_H
 
+#include "base/repeat.h"
 #include "core/source.h"
 #include "host/host.h"
 #include "source/listing.h"
@@ -19,14 +20,16 @@ typedef struct slp_request { /* a request of core's, from its begin to its one a
   slp_ask ask;
   slp_poll *poll;
   slp_src_req *rq;
-  slp_list link;      /* in poll->idle */
-  slp_op *out;        /* the op in flight; NULL: none */
-  uint32_t restarts;  /* LIST; FETCH: the kind's own */
-  uint8_t earlier;    /* LOCATE: the point in time was in the future */
-  uint8_t describing; /* LIST: the stream is being described first */
-  uint8_t more;       /* FETCH: the kind's own, as is timer */
-  slp_timer timer;
+  slp_list link;        /* in poll->idle */
+  slp_op *out;          /* the op in flight; NULL: none */
+  uint32_t restarts;    /* LIST; FETCH: the kind's own */
+  uint8_t earlier;      /* LOCATE: the point in time was in the future */
+  uint8_t describing;   /* LIST: the stream is being described first */
+  uint8_t more;         /* FETCH: the kind's own, as is timer */
+  slp_timer timer;      /* LIST: to the next page */
   slp_listing *listing; /* LIST; owned */
+  slp_paging pages;     /* LIST */
+  slp_buf token;        /* LIST: of the next page */
   void *fetch_work;     /* FETCH: the kind's own, gone when fetch_over returns */
   union {
     slp_op_describe describe;

@@ -2,11 +2,12 @@
  *
  *   prepare: DESCRIBE -> (not there) CREATE -> DESCRIBE ... until ACTIVE          waits between: a timer
  *   get:     GetItem, or BatchGetItem until nothing is left unprocessed           waits between: a timer
- *   list:    Query or Scan, page after page
+ *   list:    Query or Scan, page after page                                       waits between: a timer
  *   write:   one call, at most once unless throttled */
 #include "store/dynamo.h"
 
 #include "aws/json_op.h"
+#include "base/repeat.h"
 #include "sloop.h"
 #include "store/dynamo_ask.h"
 #include "store/dynamo_read.h"
@@ -17,6 +18,8 @@
 #define KEYS_MAX 100u /* of a BatchGetItem (API reference) */
 /* BatchGetItem answers 16 MB at most (API reference), which JSON's escapes and base64 can double. */
 #define ANSWER_MAX (40u * 1024 * 1024)
+/* Query and Scan answer 1 MB of items (API reference), which JSON can make several times as long. */
+#define PAGE_MAX (16u * 1024 * 1024)
 #define SLICE_ROWS 64u /* at the usual 1 KB a row: as much as a slice of a page of records */
 /* CreateTable takes some seconds; the table is polled until it is there. */
 #define PREPARE_US_MAX 120000000u
@@ -54,6 +57,7 @@ typedef struct asking {
   slp_buf rest; /* where the next call continues */
   slp_dynamo_table table;
   size_t rows_before; /* of the pages before this one */
+  slp_paging pages;   /* of a list */
   uint64_t poll_us, give_up_us;
   uint8_t asked_before; /* rq->sent_us is set */
   slp_timer pause;
@@ -85,7 +89,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why);
 static void on_answer(slp_json_op *op);
 static void on_pause_over(slp_timer *timer);
 
-static asking *asking_new(dynamo *d, slp_store_req *rq) {
+static asking *asking_new(dynamo *d, slp_store_req *rq, size_t answer_max) {
   slp_mem *mem = d->h->mem;
   asking *a = SLP_NEW(mem, asking);
   SLP_CHECK(!rq->impl);
@@ -96,8 +100,8 @@ static asking *asking_new(dynamo *d, slp_store_req *rq) {
     slp_store_answer(d->h, rq);
     return NULL;
   }
-  slp_json_op_init(&a->op, d->aws, ANSWER_MAX);
-  slp_buf_init(&a->rest, mem, ANSWER_MAX);
+  slp_json_op_init(&a->op, d->aws, answer_max);
+  slp_buf_init(&a->rest, mem, answer_max);
   a->pause = (slp_timer){.at_us = UINT64_MAX, .run = on_pause_over};
   a->op.read = read_answer;
   a->op.on_done = on_answer;
@@ -307,6 +311,27 @@ static void give_up_batch(asking *a) {
   over(a);
 }
 
+/* Asks for the next page of a list, when that is due. */
+static void next_page(asking *a) {
+  slp_store_rows *rows = rows_of(a);
+  slp_host *h = a->d->h;
+  uint64_t wait_us;
+  char why[160];
+  size_t news = rows->n - a->rows_before;
+  a->rows_before = rows->n;
+  if (slp_paging_next(&a->pages, slp_buf_str(&a->rest), a->op.answer.n, news, rows->bytes, &wait_us, why)) {
+    slp_fail_set(&a->rq->fail, SLP_TRANSIENT, SLOOP_EPROTO, "%s on table \"%.80s\": %s",
+                 calls[a->kind].action, a->d->spec->name, why);
+    slp_store_rows_free(rows);
+    over(a);
+  } else if (!wait_us) {
+    ask(a, a->kind);
+  } else if (slp_timer_set(h, &a->pause, slp_after_us(slp_now_us(h), wait_us))) {
+    slp_store_rows_free(rows);
+    end_unsent(a, SLP_ENOMEM);
+  }
+}
+
 /* Takes a page of rows. */
 static void rows_answered(asking *a) {
   if (a->op.fail.class != SLP_FINE) {
@@ -323,8 +348,7 @@ static void rows_answered(asking *a) {
     else
       give_up_batch(a);
   } else {
-    a->rows_before = rows_of(a)->n;
-    ask(a, a->kind);
+    next_page(a);
   }
 }
 
@@ -394,7 +418,7 @@ static void on_answer(slp_json_op *op) {
 static void op_prepare(slp_store *s, slp_store_prepare *p) {
   dynamo *d = dynamo_of(s);
   p->created = 0;
-  asking *a = asking_new(d, &p->rq);
+  asking *a = asking_new(d, &p->rq, ANSWER_MAX);
   if (!a) return;
   a->poll_us = POLL_US_MIN;
   a->give_up_us = slp_after_us(slp_now_us(d->h), PREPARE_US_MAX);
@@ -411,7 +435,7 @@ static void op_get(slp_store *s, slp_store_get *g) {
     slp_store_answer(d->h, &g->rq);
     return;
   }
-  asking *a = asking_new(d, &g->rq);
+  asking *a = asking_new(d, &g->rq, ANSWER_MAX);
   if (!a) return;
   a->poll_us = POLL_US_MIN;
   a->give_up_us = slp_after_us(slp_now_us(d->h), BATCH_US_MAX);
@@ -421,8 +445,10 @@ static void op_get(slp_store *s, slp_store_get *g) {
 static void op_list(slp_store *s, slp_store_list *l) {
   dynamo *d = dynamo_of(s);
   slp_store_rows_free(&l->out);
-  asking *a = asking_new(d, &l->rq);
-  if (a) ask(a, d->spec->range_name ? ASK_QUERY : ASK_SCAN);
+  asking *a = asking_new(d, &l->rq, PAGE_MAX);
+  if (!a) return;
+  slp_paging_begin(&a->pages, SLP_STORE_LIST_PAGES_MAX, SLP_STORE_LIST_BYTES_MAX);
+  ask(a, d->spec->range_name ? ASK_QUERY : ASK_SCAN);
 }
 
 static void op_write(slp_store *s, slp_store_write *w) {
@@ -432,7 +458,7 @@ static void op_write(slp_store *s, slp_store_write *w) {
   slp_store_rows_free(&w->image);
   w->written = SLP_WRITTEN_NOT_SURE;
   w->image_known = 0;
-  asking *a = asking_new(d, &w->rq);
+  asking *a = asking_new(d, &w->rq, ANSWER_MAX);
   if (a) ask(a, kinds[w->kind]);
 }
 

@@ -58,8 +58,46 @@ TEST(limits) {
   take(l, 5, 6, 0, 0); /* known */
   take(l, SLP_LISTING_SHARDS_MAX, SLP_LISTING_SHARDS_MAX + 1, 0, SLP_ELIMIT);
   slp_listing_clear(l);
-  for (size_t i = 0; i < SLP_LISTING_PAGES_MAX; i++) take(l, 0, 1, 0, 0);
-  take(l, 0, 1, 0, SLP_ELIMIT);
+  for (size_t i = 0; i < 3000; i++) take(l, 0, 1, 0, 0); /* source/poll.c counts pages */
+  slp_listing_free(l);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
+
+/* Of a page only its rows' texts are kept, and these have a limit. */
+TEST(bytes_are_kept_of_rows_and_not_of_pages) {
+  mem = slp_mem_new(NULL, NULL);
+  slp_listing *l = slp_listing_new(mem);
+  for (size_t i = 0; i < 100; i++) {
+    slp_op_list_shards op;
+    char id[20];
+    slp_op_list_init(&op, mem);
+    CHECK_INT(slp_buf_reserve(&op.body, 15 << 20), 0);
+    op.shards = slp_zalloc_n(mem, 1, sizeof *op.shards);
+    snprintf(id, sizeof id, "s-%zu", i);
+    op.shards[0] = (slp_shard_desc){.id = slp_str_of(id)};
+    op.shards_n = 1;
+    CHECK_INT(slp_listing_take_page(l, &op), 0);
+    slp_op_list_free(&op);
+  }
+  CHECK_INT(l->shards_n, 100);
+  CHECK(mem->live_bytes < 200000);
+  static char text[1 << 20];
+  memset(text, '7', sizeof text);
+  int r = 0;
+  for (size_t i = 0; i < 100 && !r; i++) {
+    slp_op_list_shards op;
+    char id[20];
+    slp_op_list_init(&op, mem);
+    op.shards = slp_zalloc_n(mem, 1, sizeof *op.shards);
+    snprintf(id, sizeof id, "t-%zu", i);
+    op.shards[0] = (slp_shard_desc){.id = slp_str_of(id), .seq_start = {text, sizeof text}};
+    op.shards_n = 1;
+    r = slp_listing_take_page(l, &op);
+    slp_op_list_free(&op);
+  }
+  CHECK_INT(r, SLP_ELIMIT);
+  CHECK(mem->peak_bytes < (2 * SLP_LISTING_BYTES_MAX));
   slp_listing_free(l);
   CHECK_INT(mem->live_blocks, 0);
   slp_mem_drop(mem);
