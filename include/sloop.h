@@ -123,6 +123,11 @@ SLOOP_EXTERN size_t sloop_batch_count(const sloop_batch_t *b);
 SLOOP_EXTERN const sloop_record_t *sloop_batch_at(const sloop_batch_t *b, size_t index);
 /* How far behind the tip of its shard the batch's last record was read, in ms; -1: unknown. */
 SLOOP_EXTERN int64_t sloop_batch_behind_ms(const sloop_batch_t *b);
+/* Does acknowledging this record still count? 1: yes. 0: with leases, the worker can't prove at this moment that
+ * it lives: its lease deadline has passed, and another worker may soon have the shard; ask again later. -1: never
+ * again: the lease is lost or was given up, or the consumer was moved or closed. For those who hold batches for
+ * long: ask right before an effect that can't be taken back. Looks at the clock, not at the lease table. */
+SLOOP_EXTERN int sloop_batch_owned(sloop_batch_t *b, size_t index);
 /* This record is finished with. Any order, as often as you like. */
 SLOOP_EXTERN void sloop_batch_ack(sloop_batch_t *b, size_t index);
 /* Gives the batch back: its first `acked` records and those marked by sloop_batch_ack() are finished

@@ -567,6 +567,7 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   memset(a, 0, sizeof *a);
   slp_buf_init(&a->config_text, mem, 0);
   sloop_opts_init(&a->opts);
+  a->decoded_bytes_max = SLP_DECODED_BYTES;
   sloop_metrics_opts_init(&a->metrics);
   sloop_sandbox_opts_init(&a->sandbox);
   a->synthetic.records = UINT64_MAX;

@@ -52,6 +52,7 @@ typedef struct slp_args {
   const char *completion; /* bash or zsh */
   slp_color color;
   slp_decode_chain decode, decode_key;
+  uint32_t decoded_bytes_max;
   const char *grep[SLP_ARGS_REGEXES_MAX], *grepv[SLP_ARGS_REGEXES_MAX];
   size_t grep_n, grepv_n;
   const char *lease_name; /* --explain, --release, --reset: a shard, a worker; or NULL */

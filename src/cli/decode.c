@@ -5,7 +5,6 @@
 
 #include "cli/decode_json.h"
 #include "codec/base64.h"
-#include "codec/gunzip.h"
 #include "codec/json.h"
 #include "codec/utf8.h"
 
@@ -90,9 +89,9 @@ static int run_step(slp_decoder step, slp_buf *ret, slp_str in) {
     case SLP_DECODE_BASE64: return slp_decode_base64(ret, in);
     case SLP_DECODE_HEX: return slp_decode_hex(ret, in);
     case SLP_DECODE_UTF8: return slp_decode_utf8(ret, in);
-    case SLP_DECODE_GZIP: return slp_gunzip(ret, in);
     case SLP_DECODE_DDB_JSON: return slp_decode_ddb_json(ret, in);
     case SLP_DECODE_PLAIN_JSON: return slp_decode_plain_json(ret, in);
+    case SLP_DECODE_GZIP:
     case SLP_DECODE_CWLOGS: break;
   }
   return 0;
@@ -111,22 +110,66 @@ static const char *what_it_is_not(slp_decoder step) {
   return "it can't be decoded";
 }
 
-int slp_decode_run(const slp_decode_chain *c, slp_str in, slp_buf *room, slp_str *ret, char why[100]) {
-  slp_buf out;
-  *ret = in;
-  for (size_t i = 0; i < c->n && c->step[i] != SLP_DECODE_CWLOGS; i++) {
-    slp_buf_init(&out, room->mem, SLP_DECODED_BYTES_MAX);
-    int r = run_step((slp_decoder)c->step[i], &out, *ret);
-    if (r) {
-      slp_buf_free(&out);
-      if (r == SLP_ENOMEM) return r;
-      snprintf(why, 100, "%s: %s", names[c->step[i]],
-               r == SLP_ELIMIT ? "more than 256 MiB" : what_it_is_not((slp_decoder)c->step[i]));
-      return r;
-    }
-    slp_buf_free(room);
-    slp_buf_move(room, &out);
-    *ret = slp_buf_str(room);
+/* ---- a chain, step by step ---------------------------------------------------------------------- */
+
+void slp_decoding_init(slp_decoding *d, slp_mem *mem) {
+  *d = (slp_decoding){.mem = mem};
+  slp_buf_init(&d->room, mem, 0);
+  slp_buf_init(&d->next, mem, 0);
+}
+
+void slp_decoding_free(slp_decoding *d) {
+  slp_gunzip_end(d->gunzip);
+  d->gunzip = NULL;
+  slp_buf_free(&d->room);
+  slp_buf_free(&d->next);
+}
+
+void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, uint64_t limit) {
+  slp_decoding_free(d);
+  d->chain = c;
+  d->at = 0;
+  d->in = in;
+  d->limit = d->left = limit;
+}
+
+static int is_over(const slp_decoding *d) {
+  return d->at == d->chain->n || d->chain->step[d->at] == SLP_DECODE_CWLOGS;
+}
+
+/* 1: the step goes on. */
+static int run_some(slp_decoding *d, slp_decoder step) {
+  if (step != SLP_DECODE_GZIP) {
+    int r = run_step(step, &d->next, d->in);
+    return slp_buf_failed(&d->next) ? slp_buf_failed(&d->next) : r; /* it has no word for "too much" */
   }
-  return 0;
+  if (!d->gunzip && !(d->gunzip = slp_gunzip_begin(d->mem, d->in))) return SLP_ENOMEM;
+  int r = slp_gunzip_step(d->gunzip, &d->next);
+  if (r == 1) return r;
+  slp_gunzip_end(d->gunzip);
+  d->gunzip = NULL;
+  return r;
+}
+
+void slp_decode_too_much(char why[100], const char *step, uint64_t limit) {
+  snprintf(why, 100, "%s: more than %llu bytes; see -X decoded_bytes_max", step, (unsigned long long)limit);
+}
+
+int slp_decoding_step(slp_decoding *d, char why[100]) {
+  if (is_over(d)) return 0;
+  slp_decoder step = (slp_decoder)d->chain->step[d->at];
+  if (!d->next.p) slp_buf_init(&d->next, d->mem, d->left);
+  int r = run_some(d, step);
+  if (r == 1 || r == SLP_ENOMEM) return r;
+  if (r == SLP_ELIMIT)
+    slp_decode_too_much(why, names[step], d->limit);
+  else if (r)
+    snprintf(why, 100, "%s: %s", names[step], what_it_is_not(step));
+  if (r) return r;
+  d->left -= d->next.n;
+  slp_buf_free(&d->room);
+  slp_buf_move(&d->room, &d->next);
+  d->in = slp_buf_str(&d->room);
+  d->at++;
+  return !is_over(d);
 }

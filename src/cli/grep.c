@@ -12,7 +12,36 @@ struct slp_grep {
   slp_buf text; /* a copy of the payload, ended by a NUL, for wrappers of regexec that look for one */
 };
 
+/* Is there a \\1 to \\9, which stands for what a group matched before? In brackets a backslash is itself. */
+static int has_back_reference(const char *text) {
+  for (const char *c = text; *c; c++) {
+    if (*c == '\\' && c[1]) {
+      c++;
+      if (*c >= '1' && *c <= '9') return 1;
+    } else if (*c == '[') {
+      c += c[1] == '^';
+      c += c[1] == ']'; /* the first of them is not the end */
+      while (c[1] && c[1] != ']') {
+        c++;
+        char kind = *c == '[' ? c[1] : 0; /* [:alpha:], [.x.], [=x=] */
+        if (kind != ':' && kind != '.' && kind != '=') continue;
+        const char *end = c + 2;
+        while (*end && !(end[0] == kind && end[1] == ']')) end++;
+        if (*end) c = end + 1;
+      }
+      c += c[1] == ']';
+    }
+  }
+  return 0;
+}
+
 static int compile(regex_t *re, const char *name, const char *text, char why[200]) {
+  if (has_back_reference(text)) {
+    /* libc tries every way to match: two kilobytes of a hostile record take for ever, and gigabytes. */
+    snprintf(why, 200, "%s: \"%.60s\" has a back-reference, and its matching takes without bound", name,
+             text);
+    return SLP_EINVAL;
+  }
   int r = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
   if (r == 0) return 0;
   char said[80] = "";

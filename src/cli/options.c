@@ -63,7 +63,8 @@ const slp_option slp_options[] = {
     {O_FORCE, 0, "force", SLP_NO_VALUE, NULL, SLP_MODE_RESET, NULL,
      "evict living owners first; they lose all their leases and join anew"},
     {O_GREP, 0, "grep", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, "Which records",
-     "only records whose payload, decoded, matches this extended regular expression; several: one of them"},
+     "only records whose payload, decoded, matches this extended regular expression, without "
+     "back-references; several: one of them"},
     {O_GREPV, 0, "grepv", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, NULL,
      "leave out records whose payload matches; several: any of them"},
     {O_UNIQUE, 0, "unique", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,

@@ -20,8 +20,9 @@ int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int ter
   *p = (slp_printer){.mem = mem, .args = args, .terminal = (uint8_t)terminal};
   slp_buf_init(&p->delimiter, mem, 1 << 20);
   slp_buf_init(&p->key_delimiter, mem, 1 << 20);
-  slp_buf_init(&p->data_room, mem, SLP_DECODED_BYTES_MAX);
-  slp_buf_init(&p->key_room, mem, SLP_DECODED_BYTES_MAX);
+  slp_decoding_init(&p->key, mem);
+  slp_decoding_init(&p->data, mem);
+  slp_cwlogs_init(&p->events, mem);
   int r = prepare(p, why);
   if (r && !*why) snprintf(why, 200, "no memory");
   p->style = (slp_show_style){.delimiter = slp_buf_str(&p->delimiter),
@@ -38,103 +39,167 @@ void slp_printer_close(slp_printer *p) {
   slp_unique_free(p->unique);
   slp_buf_free(&p->delimiter);
   slp_buf_free(&p->key_delimiter);
-  slp_buf_free(&p->data_room);
-  slp_buf_free(&p->key_room);
+  slp_decoding_free(&p->key);
+  slp_decoding_free(&p->data);
+  slp_cwlogs_free(&p->events);
 }
 
 static void show_null(sloop_str_t *v) {
   if (v->len == 0) *v = (sloop_str_t){"NULL", 4};
 }
 
-static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra,
-                    int64_t behind_ms) {
+static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra) {
   if (p->args->json) return slp_show_json(b, r, extra);
   sloop_record_t shown = *r;
   if (p->args->show_null) {
     show_null(&shown.key);
     show_null(&shown.data);
   }
-  if (p->format) return slp_format_run(p->format, b, &shown, behind_ms, p->worker);
+  if (p->format) return slp_format_run(p->format, b, &shown, p->behind_ms, p->worker);
   return p->terminal ? slp_show_terminal(b, &shown, &p->style) : slp_show_plain(b, &shown, &p->style);
 }
 
-typedef struct line { /* the common parts of a record's lines */
-  slp_printer *p;
-  slp_buf *b;
-  const sloop_record_t *r;
-  const slp_show_extra *extra;
-  int64_t behind_ms;
-  int *printed;
-} line;
-
 /* Prints unless --grep leaves it out. */
-static int add_matching(const line *l, const sloop_record_t *r, const slp_show_extra *extra) {
-  int passes = l->p->grep ? slp_grep_passes(l->p->grep, (slp_str){r->data.base, r->data.len}) : 1;
+static int add_matching(slp_printer *p, slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra,
+                        int *printed) {
+  int passes = p->grep ? slp_grep_passes(p->grep, (slp_str){r->data.base, r->data.len}) : 1;
   if (passes <= 0) return passes;
-  *l->printed = 1;
-  return add_line(l->p, l->b, r, extra, l->behind_ms);
+  *printed = 1;
+  return add_line(p, b, r, extra);
 }
 
-static int add_event(void *arg, const slp_log_event *event) {
-  const line *l = arg;
-  sloop_record_t r = *l->r;
-  slp_show_extra extra = *l->extra;
-  r.data = (sloop_str_t){event->message.p ? event->message.p : "", event->message.n};
-  extra.event = event;
-  return add_matching(l, &r, &extra);
+/* ---- one record, slice by slice ----------------------------------------------------------------------- */
+
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_PRINTER_IDLE] = BIT(SLP_PRINTER_KEY),
+    [SLP_PRINTER_KEY] = BIT(SLP_PRINTER_DATA) | BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_DATA] = BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_EVENTS) | BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_LINE] = BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_EVENTS] = BIT(SLP_PRINTER_IDLE),
+};
+
+static void move(slp_printer *p, slp_printer_state to) {
+  SLP_CHECK(allowed[p->state] & BIT(to));
+  p->state = to;
+  if (to != SLP_PRINTER_IDLE) return;
+  if (p->args->decode_key.n) slp_decoding_free(&p->key);
+  if (p->args->decode.n) slp_decoding_free(&p->data);
+  if (p->args->decode.n) slp_cwlogs_free(&p->events);
 }
 
-/* Runs a chain over *v; data that can't be decoded stays as it came. */
-static int decode(slp_printer *p, const slp_decode_chain *chain, slp_buf *room, sloop_str_t *v,
-                  char why[100]) {
-  slp_str got;
-  slp_buf_free(room);
-  slp_buf_init(room, p->mem, SLP_DECODED_BYTES_MAX);
-  int r = slp_decode_run(chain, (slp_str){v->base, v->len}, room, &got, why);
-  if (!r) *v = (sloop_str_t){got.p, got.n};
+void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_ms) {
+  if (p->state != SLP_PRINTER_IDLE) move(p, SLP_PRINTER_IDLE);
+  p->as_it_came = r;
+  p->behind_ms = behind_ms;
+}
+
+/* All that is made of a record, of its key and its data together, is bounded. */
+static int begin_key(slp_printer *p, slp_buf *b) {
+  p->record = *p->as_it_came;
+  p->extra = (slp_show_extra){.worker = p->worker};
+  p->from = b->n;
+  move(p, SLP_PRINTER_KEY);
+  if (p->args->decode_key.n)
+    slp_decoding_begin(&p->key, &p->args->decode_key, (slp_str){p->record.key.base, p->record.key.len},
+                       p->args->decoded_bytes_max);
+  return 1;
+}
+
+static int decode_key(slp_printer *p, char why[100]) {
+  uint64_t left = p->args->decoded_bytes_max;
+  if (p->args->decode_key.n) {
+    int r = slp_decoding_step(&p->key, why);
+    if (r) return r;
+    p->record.key = (sloop_str_t){p->key.in.p, p->key.in.n};
+    p->extra.key_is_json = (uint8_t)slp_decode_makes_json(&p->args->decode_key);
+    left = p->key.left;
+  }
+  move(p, SLP_PRINTER_DATA);
+  if (p->args->decode.n)
+    slp_decoding_begin(&p->data, &p->args->decode, (slp_str){p->record.data.base, p->record.data.len}, left);
+  return 1;
+}
+
+static int decode_data(slp_printer *p, char why[100]) {
+  const slp_decode_chain *c = &p->args->decode;
+  if (c->n) {
+    int r = slp_decoding_step(&p->data, why);
+    if (r) return r;
+    p->record.data = (sloop_str_t){p->data.in.p, p->data.in.n};
+    p->extra.data_is_json = (uint8_t)slp_decode_makes_json(c);
+  }
+  if (!slp_decode_ends_with(c, SLP_DECODE_CWLOGS)) {
+    move(p, SLP_PRINTER_LINE);
+    return 1;
+  }
+  move(p, SLP_PRINTER_EVENTS);
+  int r = slp_cwlogs_begin(&p->events, p->data.in, p->data.left);
+  if (r == SLP_ELIMIT) slp_decode_too_much(why, "cwlogs", p->data.limit);
+  return r ? r : 1;
+}
+
+/* Many tiny events make far more text than they are long: their lines are bounded too. */
+static int print_event(slp_printer *p, slp_buf *b, int *printed, char why[100]) {
+  int got = slp_cwlogs_step(&p->events), r = got;
+  if (got == SLP_CWLOGS_END) return 0;
+  if (got == SLP_CWLOGS_MORE) return 1;
+  if (got == SLP_CWLOGS_EVENT) {
+    sloop_record_t line = p->record;
+    slp_show_extra extra = p->extra;
+    line.data = (sloop_str_t){p->events.event.message.p, p->events.event.message.n};
+    extra.event = &p->events.event;
+    r = add_matching(p, b, &line, &extra, printed);
+    if (!r && b->n - p->from <= p->data.limit) return 1;
+    if (!r) r = SLP_ELIMIT;
+  }
+  if (r == SLP_ELIMIT)
+    slp_decode_too_much(why, "cwlogs", p->data.limit);
+  else if (r == SLP_EBADDATA)
+    snprintf(why, 100, "cwlogs: it is no record of a CloudWatch Logs subscription");
   return r;
 }
 
-static int cant_decode(slp_printer *p, const sloop_record_t *r, const char *why) {
+static int one_slice(slp_printer *p, slp_buf *b, int *printed, char why[100]) {
+  switch (p->state) {
+    case SLP_PRINTER_IDLE: return begin_key(p, b);
+    case SLP_PRINTER_KEY: return decode_key(p, why);
+    case SLP_PRINTER_DATA: return decode_data(p, why);
+    case SLP_PRINTER_LINE: return add_matching(p, b, &p->record, &p->extra, printed);
+    case SLP_PRINTER_EVENTS: return print_event(p, b, printed, why);
+  }
+  return 0;
+}
+
+static int cant_decode(slp_printer *p, slp_buf *b, int *printed, const char *why) {
+  const sloop_record_t *r = p->as_it_came;
+  slp_buf_cut(b, p->from); /* some events of it may have been printed */
+  *printed = 0;
   snprintf(p->why, sizeof p->why, "%s %.40s %.*s: %s", r->stream, r->shard,
            (int)(r->seq.len < 60 ? r->seq.len : 60), r->seq.base, why);
   p->undecoded++;
-  return SLP_EBADDATA;
+  if (!p->args->keep_going) return SLP_EBADDATA;
+  slp_show_extra extra = {.worker = p->worker, .error = why};
+  return add_matching(p, b, r, &extra, printed);
 }
 
-static int add_decoded(line *l, slp_show_extra *extra, sloop_record_t *r, char why[100]) {
-  slp_printer *p = l->p;
-  const slp_args *a = p->args;
-  int bad = a->decode_key.n ? decode(p, &a->decode_key, &p->key_room, &r->key, why) : 0;
-  if (!bad && a->decode.n) bad = decode(p, &a->decode, &p->data_room, &r->data, why);
-  if (bad) return bad;
-  extra->key_is_json = (uint8_t)slp_decode_makes_json(&a->decode_key);
-  extra->data_is_json = (uint8_t)slp_decode_makes_json(&a->decode);
-  if (!slp_decode_ends_with(&a->decode, SLP_DECODE_CWLOGS)) return add_matching(l, r, extra);
-  bad = slp_decode_cwlogs(p->mem, (slp_str){r->data.base, r->data.len}, add_event, l);
-  if (bad == SLP_EBADDATA || bad == SLP_ELIMIT)
-    snprintf(why, 100, "cwlogs: it is no record of a CloudWatch Logs subscription");
-  return bad;
+static int was_seen(slp_printer *p) {
+  return p->unique && p->state == SLP_PRINTER_IDLE ? slp_unique_seen(p->unique, p->as_it_came) : 0;
 }
 
-int slp_printer_add(slp_printer *p, slp_buf *b, const sloop_record_t *r, int64_t behind_ms,
-                    int *ret_printed) {
-  sloop_record_t decoded = *r;
-  slp_show_extra extra = {.worker = p->worker};
-  line l = {p, b, &decoded, &extra, behind_ms, ret_printed};
-  size_t from = b->n;
+int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
   char why[100] = "";
-  *ret_printed = 0;
-  if (p->unique) {
-    int seen = slp_unique_seen(p->unique, r);
-    if (seen) return seen < 0 ? seen : 0;
-  }
-  int bad = add_decoded(&l, &extra, &decoded, why);
-  if (!bad || !*why) return bad;
-  slp_buf_cut(b, from); /* some events of it may have been printed */
-  *ret_printed = 0;
-  bad = cant_decode(p, r, why);
-  if (!p->args->keep_going) return bad;
-  extra = (slp_show_extra){.worker = p->worker, .error = why};
-  return add_matching(&l, r, &extra);
+  if (p->state == SLP_PRINTER_IDLE) *ret_printed = 0;
+  int r = was_seen(p);
+  if (r) return r < 0 ? r : 0;
+  int decodes = p->args->decode.n || p->args->decode_key.n;
+  do r = one_slice(p, b, ret_printed, why);
+  while (r == 1 && !decodes); /* what is printed as it came is one slice */
+  if (r == 1) return r;
+  if (*why)
+    r = cant_decode(p, b, ret_printed, why);
+  else if (r)
+    slp_buf_cut(b, p->from);
+  move(p, SLP_PRINTER_IDLE);
+  return r;
 }

@@ -8,6 +8,17 @@
 #include "cli/show.h"
 #include "cli/unique.h"
 
+/*   IDLE --> KEY --> DATA --> LINE          LINE: there is one, of the record
+ *                       +---> EVENTS        EVENTS: one each, of those that -s cwlogs finds in it
+ * and back to IDLE from anywhere, when it is printed or can't be. */
+typedef enum slp_printer_state {
+  SLP_PRINTER_IDLE,
+  SLP_PRINTER_KEY,  /* being decoded */
+  SLP_PRINTER_DATA, /* likewise */
+  SLP_PRINTER_LINE,
+  SLP_PRINTER_EVENTS
+} slp_printer_state;
+
 typedef struct slp_printer {
   slp_mem *mem;         /* borrowed */
   const slp_args *args; /* borrowed */
@@ -16,19 +27,30 @@ typedef struct slp_printer {
   slp_unique *unique;
   slp_show_style style;
   slp_buf delimiter, key_delimiter;
-  slp_buf data_room, key_room; /* decoded */
-  uint8_t terminal;            /* the lines are for a terminal */
-  const char *worker;          /* borrowed: with leases, the worker that reads the records; or NULL */
-  uint64_t undecoded;          /* printed as they came */
-  char why[200];               /* of the last record that could not be decoded */
+  uint8_t terminal;   /* the lines are for a terminal */
+  const char *worker; /* borrowed: with leases, the worker that reads the records; or NULL */
+  uint64_t undecoded; /* printed as they came */
+  char why[200];      /* of the last record that could not be decoded */
+
+  slp_printer_state state; /* of the record at hand, as what follows */
+  const sloop_record_t *as_it_came;
+  sloop_record_t record; /* decoded */
+  slp_show_extra extra;
+  slp_decoding key, data;
+  slp_cwlogs events;
+  int64_t behind_ms;
+  size_t from; /* in the text: where its part begins */
 } slp_printer;
 
 /* SLP_EINVAL (wrong usage) or SLP_ENOMEM, and `why`. */
 int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int terminal, int colour,
                      char why[200]);
 void slp_printer_close(slp_printer *p);
-/* Appends the record's text; *ret_printed: is there any? SLP_EBADDATA: it can't be decoded, p->why says why,
- * and without -E that is the end; else no memory. Nothing is appended then. */
-int slp_printer_add(slp_printer *p, slp_buf *b, const sloop_record_t *r, int64_t behind_ms, int *ret_printed);
+/* The record is the next to be printed, and must live until it is; what was left of another one is dropped. */
+void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_ms);
+/* One slice of work on it, at the end of the text `b`, to which nobody else may add meanwhile. 1: there is more
+ * to do. 0: its text is there; *ret_printed: is there any? SLP_EBADDATA: it can't be decoded, p->why says why, and
+ * without -E that is the end; else no memory. Nothing of it is appended then. */
+int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cli/decode_json.h"
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/json_write.h"

@@ -3,7 +3,7 @@
 #define SLP_CLI_SHOW_H
 
 #include "base/buf.h"
-#include "cli/decode_json.h"
+#include "cli/decode_cwlogs.h"
 #include "sloop.h"
 
 typedef struct slp_show_style { /* of plain and terminal lines */

@@ -1,5 +1,5 @@
-/* tail.c - prints streams. A batch goes back only when its bytes were written: so a slow reader stops the
- * fetching, and only printed records are acknowledged. */
+/* tail.c - prints streams. A batch goes back only when its bytes were written (cli/output.h): so a slow reader
+ * stops the fetching, and only printed records are acknowledged. */
 #include "cli/tail.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "cli/consumer.h"
 #include "cli/follow.h"
 #include "cli/metrics.h"
-#include "cli/pending.h"
+#include "cli/output.h"
 #include "cli/places.h"
 #include "cli/print.h"
 #include "cli/progress.h"
@@ -17,9 +17,6 @@
 #include "cli/until.h"
 #include "host/program.h"
 
-/* The largest text of a batch. A batch is about 1 MiB of payload; -J can make six bytes of one, and a format
- * may repeat %s, so only an obvious mistake is refused. */
-#define TEXT_BYTES_MAX (UINT64_C(1) << 31)
 #define TELL_UNDECODED_US 5000000u
 #define FOLLOWED_MAX 1024 /* the most generations of shards that -p key:TEXT follows */
 
@@ -41,10 +38,10 @@ typedef struct tail {
   slp_places places;
   slp_printer printer;
   slp_progress progress;
-  slp_pending pending;
-  slp_buf ends;         /* of the batch being printed: where each record's text ends, as uint64_t */
-  uint64_t given_bytes; /* given to the output, in all */
-  uint64_t printed;     /* records */
+  slp_output output;
+  reading *bad;     /* owner of a record that can't be printed; NULL: none */
+  int bad_code;     /* and why */
+  uint64_t printed; /* records */
   uint64_t last_record_us, begun_us /* looking for shards, or reading */, undecoded_told, undecoded_at_us;
   int64_t begun_ms;   /* wall */
   uint8_t reached;    /* --until: all before it was printed */
@@ -53,10 +50,8 @@ typedef struct tail {
   uint8_t overdue;    /* the time is over: text not written yet never will be */
 } tail;
 
-/* The bytes written; none when writing has failed. */
-static uint64_t written_bytes(const tail *t) {
-  return slp_app_out_error(&t->app) ? 0 : t->given_bytes - slp_app_unwritten(&t->app);
-}
+/* With -c, those that were dropped because they are another worker's do not count. */
+static uint64_t printed_of(const tail *t) { return t->printed - t->output.dropped; }
 
 static size_t number_of(const tail *t, const reading *rd) { return (size_t)(rd - t->each); }
 
@@ -97,11 +92,11 @@ static void tell_left(const tail *t) {
 
 /* Closes the app when all consumers are closed and the output is complete. */
 static void leave_if_done(tail *t) {
-  if (!t->app.out || (!t->overdue && slp_app_unwritten(&t->app) > 0)) return;
+  if (!t->app.out || (!t->overdue && !slp_output_empty(&t->output))) return;
   for (size_t i = 0; i < t->n; i++)
     if (t->each[i].opened && !t->each[i].consumer.closed) return;
   if (t->follow.finder.s) return;
-  slp_pending_give_up(&t->pending, written_bytes(t));
+  slp_output_give_up(&t->output);
   char why[400];
   if (t->app.args->save && slp_places_write(&t->places, why) != 0 && !t->place_lost) tell_failed(t, why);
   if (has_leases(t))
@@ -117,7 +112,7 @@ static void leave_if_done(tail *t) {
 /* Closes a consumer when all of its text is written and acknowledged, or never will be; its position is noted
  * last. */
 static void close_if_written(tail *t, reading *rd) {
-  if (!rd->ended || rd->consumer.closing || slp_pending_has(&t->pending, rd)) return;
+  if (!rd->ended || rd->consumer.closing || slp_output_has(&t->output, rd)) return;
   if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
     tell_failed(t, "no memory");
   slp_cli_consumer_close(&rd->consumer);
@@ -134,11 +129,12 @@ static void stop_all(tail *t) {
 }
 
 /* Leases are released when all printed records are written, however slow the reader is: only then do the
- * positions include them. A Ctrl-C does not wait for that. */
+ * positions include them. A Ctrl-C does not wait for that: the output is cut. */
 static void stop_if_written(tail *t) {
-  if (t->ending && (t->app.interrupted || slp_app_unwritten(&t->app) == 0)) stop_all(t);
+  if (t->ending && (t->app.interrupted || slp_output_empty(&t->output))) stop_all(t);
 }
 
+/* No more batches are taken; what is here is printed. */
 static void end_tail(tail *t) {
   if (t->ending) return;
   t->ending = 1;
@@ -179,51 +175,62 @@ static int is_past_the_end(tail *t, reading *rd, const sloop_record_t *r) {
 /* By time, nothing that comes after a record is earlier, whatever its shard or stream. */
 static uint8_t ends_everything(const tail *t) { return t->app.args->opts.order == SLOOP_ORDER_TIME; }
 
-static void give_back(tail *t, reading *rd, sloop_batch_t *batch, size_t accepted) {
-  if (accepted == 0 || slp_app_unwritten(&t->app) == 0) {
-    sloop_batch_done(batch, slp_app_out_error(&t->app) ? 0 : accepted);
-  } else if (slp_pending_add(&t->pending, batch, rd, (const uint64_t *)(const void *)t->ends.p, accepted) !=
-             0) {
-    sloop_batch_done(batch, 0);
-    fail(t, rd, "no memory");
-  }
-}
-
-static void write_text(tail *t, slp_buf *text) {
-  t->given_bytes += text->n;
-  slp_app_write(&t->app, text);
-}
-
-static int add_end(tail *t, uint64_t end) { return slp_buf_add(&t->ends, &end, sizeof end); }
-
-/* Prints the records of a batch until one that must not be printed. Returns how many; *ret_bad: why it
- * stopped early. */
-static size_t print_records(tail *t, reading *rd, sloop_batch_t *batch, int *ret_bad) {
+static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
+                slp_buf *text) {
+  tail *t = arg;
+  reading *rd = &t->each[number_of(t, owner)];
   const slp_args *a = t->app.args;
-  size_t n = sloop_batch_count(batch), i = 0;
-  int64_t behind_ms = sloop_batch_behind_ms(batch);
-  slp_buf text;
-  slp_buf_init(&text, t->app.mem, TEXT_BYTES_MAX);
-  slp_buf_clear(&t->ends);
-  t->printer.worker = has_leases(t) ? sloop_worker(rd->consumer.s) : NULL;
-  for (; i < n && !(a->count && t->printed >= a->count) && !t->ending; i++) {
-    const sloop_record_t *r = sloop_batch_at(batch, i);
-    int printed = 0;
+  int printed = 0;
+  if (t->bad || t->reached || (a->count && printed_of(t) >= a->count)) return SLP_MADE_NONE;
+  if (begins) {
     if (is_past_the_end(t, rd, r)) {
       t->reached = ends_everything(t);
-      break;
+      return SLP_MADE_NONE;
     }
-    *ret_bad = slp_printer_add(&t->printer, &text, r, behind_ms, &printed);
-    if (!*ret_bad) *ret_bad = add_end(t, t->given_bytes + text.n);
-    if (*ret_bad) break;
-    t->printed += (uint64_t)printed;
-    if (a->unbuffered) write_text(t, &text);
+    t->printer.worker = has_leases(t) ? sloop_worker(rd->consumer.s) : NULL;
+    slp_printer_begin(&t->printer, r, sloop_batch_behind_ms(b));
   }
-  write_text(t, &text);
-  return i;
+  int bad = slp_printer_step(&t->printer, text, &printed);
+  if (bad == 1) return SLP_MADE_PART;
+  if (bad) {
+    t->bad = rd;
+    t->bad_code = bad;
+    return bad;
+  }
+  t->printed += (uint64_t)printed;
+  return SLP_MADE;
+}
+
+static void fail_bad(tail *t) {
+  char line[300];
+  if (t->bad_code == SLP_EBADDATA) {
+    snprintf(line, sizeof line, "%s; -E would go on", t->printer.why);
+    fail(t, t->bad, line);
+  } else {
+    fail(t, t->bad,
+         t->bad_code == SLP_ENOMEM ? "no memory to print a record" : "a record is too large as text");
+  }
 }
 
 static void check_until(tail *t);
+
+/* A turn of the output, and what follows from what it printed. */
+static void print_some(tail *t) {
+  uint64_t count = t->app.args->count;
+  slp_output_run(&t->output);
+  if (t->bad && t->output.state == SLP_OUTPUT_RUNS) {
+    slp_output_drain(&t->output);
+    fail_bad(t);
+  } else if ((count && printed_of(t) >= count) || t->reached) {
+    slp_output_drain(&t->output);
+    end_tail(t);
+  } else if (t->app.args->until_given) {
+    check_until(t);
+  }
+  stop_if_written(t);
+  close_all_written(t);
+  leave_if_done(t);
+}
 
 static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   tail *t = c->user;
@@ -233,23 +240,13 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
     return;
   }
   rd->at_tip = 0;
-  int bad = 0;
-  size_t i = print_records(t, rd, batch, &bad);
-  if (i > 0) t->last_record_us = slp_program_mono_us();
-  give_back(t, rd, batch, i);
-  uint64_t count = t->app.args->count;
-  if (bad == SLP_EBADDATA) {
-    char line[300];
-    snprintf(line, sizeof line, "%s; -E would go on", t->printer.why);
-    fail(t, rd, line);
-  } else if (bad) {
-    fail(t, rd,
-         bad == SLP_ENOMEM ? "no memory to print a batch; try a smaller -X batch_bytes_max"
-                           : "a batch is too large as text; try a smaller -X batch_bytes_max");
-  } else if ((count && t->printed >= count) || t->reached) {
-    end_tail(t);
-  } else if (t->app.args->until_given) {
-    check_until(t);
+  t->last_record_us = slp_program_mono_us();
+  int first = slp_output_empty(&t->output);
+  if (slp_output_add(&t->output, batch, rd) != 0) {
+    sloop_batch_done(batch, 0);
+    fail(t, rd, "no memory");
+  } else if (first) {
+    print_some(t); /* its records are still warm */
   }
 }
 
@@ -279,6 +276,7 @@ static void on_tip(slp_cli_consumer *c) {
 static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
+  if (what == SLOOP_SHARD_LOST || what == SLOOP_SHARD_RELEASED) slp_output_doubt(&t->output);
   if (t->app.args->until_given && slp_until_shard(&rd->until, shard, what) != 0) fail(t, rd, "no memory");
   if (t->app.args->shard_key && what == SLOOP_SHARD_ENDED && !t->ending) slp_follow_ended(&t->follow);
 }
@@ -291,18 +289,11 @@ static void on_finder_closed(slp_cli_consumer *c) {
   leave_if_done(t);
 }
 
-static void on_written(slp_app *app) {
-  tail *t = app->user;
-  slp_pending_written(&t->pending, written_bytes(t));
-  stop_if_written(t);
-  close_all_written(t);
-  leave_if_done(t);
-}
+static void on_written(slp_app *app) { print_some(app->user); }
 
 static void on_out_failed(slp_app *app) {
   tail *t = app->user;
-  /* How much of it the reader that left has taken is not known. */
-  slp_pending_give_up(&t->pending, 0);
+  slp_output_give_up(&t->output);
   end_tail(t);
   stop_all(t);
   close_all_written(t);
@@ -310,14 +301,16 @@ static void on_out_failed(slp_app *app) {
 }
 
 static void on_interrupt(slp_app *app) {
-  end_tail(app->user);
-  stop_all(app->user);
+  tail *t = app->user;
+  slp_output_cut(&t->output);
+  end_tail(t);
+  stop_all(t);
 }
 
 /* The output or the stop takes longer than a Ctrl-C may. */
 static void on_overdue(slp_app *app) {
   tail *t = app->user;
-  slp_pending_give_up(&t->pending, written_bytes(t));
+  slp_output_give_up(&t->output);
   t->overdue = 1;
   for (size_t i = 0; i < t->n; i++) {
     if (!t->each[i].opened || t->each[i].consumer.closed) continue;
@@ -361,7 +354,7 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
 static void check_timeout(tail *t) {
   const slp_args *a = t->app.args;
   char line[480];
-  if (t->ending || slp_app_unwritten(&t->app) > 0) return;
+  if (t->ending || !slp_output_empty(&t->output)) return;
   if (t->n == 0) { /* -p key:TEXT: no shards are known yet */
     slp_cli_consumer *finder = &t->follow.finder;
     if (is_unanswered(t, finder->error, t->begun_us, line))
@@ -406,12 +399,21 @@ static void tell_undecoded(tail *t) {
   t->undecoded_at_us = now_us;
 }
 
+/* A reader that stands still in the middle of a record is not waited for: leases are released with the position
+ * behind the last record that it was given whole. */
+static void check_reader(tail *t) {
+  if (t->app.interrupted &&
+      slp_program_mono_us() - t->app.interrupted_at_us >= SLP_APP_GRACE_MS * UINT64_C(1000))
+    slp_output_give_up(&t->output);
+}
+
 static void on_tick(slp_app *app) {
   tail *t = app->user;
   /* For a reader that takes little at a time, records are acknowledged as they are taken. */
-  slp_pending_written(&t->pending, written_bytes(t));
-  stop_if_written(t);
-  close_all_written(t);
+  slp_output_acknowledge(&t->output);
+  check_reader(t);
+  print_some(t);
+  if (!t->app.out) return; /* that was the end */
   if (slp_progress_due(&t->progress, app->args)) {
     sloop_stats_t sum;
     sum_stats(t, &sum);
@@ -515,10 +517,13 @@ static int open_follow(tail *t, const slp_args *args) {
 
 int slp_tail_run(slp_mem *mem, const slp_args *args) {
   tail t = {.app = {.mem = mem}};
-  slp_pending_init(&t.pending, mem);
   slp_places_init(&t.places, mem, args);
-  slp_buf_init(&t.ends, mem, TEXT_BYTES_MAX);
   t.app.user = &t;
+  slp_output_init(&t.output, &t.app);
+  t.output.leased = args->opts.app != NULL;
+  t.output.unbuffered = args->unbuffered;
+  t.output.make = make;
+  t.output.user = &t;
   t.app.on_interrupt = on_interrupt;
   t.app.on_overdue = on_overdue;
   t.app.on_tick = on_tick;
@@ -544,6 +549,6 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   slp_follow_free(&t.follow);
   slp_printer_close(&t.printer);
   slp_places_free(&t.places);
-  slp_buf_free(&t.ends);
+  slp_output_free(&t.output);
   return code;
 }

@@ -5,40 +5,69 @@
 #include <zlib.h>
 
 #define PIECE 65536u
+#define MEMBERS_A_STEP 256 /* each may be empty */
+
+struct slp_gunzipper {
+  slp_mem *mem;
+  z_stream z;
+  uint8_t gzip;
+};
 
 static void *take(void *mem, unsigned count, unsigned each) { return slp_zalloc_n(mem, count, each); }
 static void give(void *mem, void *p) { slp_free(mem, p); }
 
-/* Unpacks one gzip member, or all of a zlib stream, and moves `in` behind it. */
-static int inflate_one(z_stream *z, slp_buf *ret) {
-  for (;;) {
-    char extra; /* at the maximum: does it end just here? */
-    size_t room = slp_min_u64(ret->max - ret->n, PIECE);
-    if (room && slp_buf_reserve(ret, room) != 0) return SLP_ENOMEM;
-    z->next_out = (Bytef *)(room ? ret->p + ret->n : &extra);
-    z->avail_out = room ? (uInt)room : 1;
-    int r = inflate(z, Z_NO_FLUSH);
-    size_t made = (room ? room : 1) - z->avail_out;
-    if (!room && made) return SLP_ELIMIT;
-    ret->n += made;
-    if (r == Z_STREAM_END) return 0;
-    if (r == Z_MEM_ERROR) return SLP_ENOMEM;
-    if (r != Z_OK) return SLP_EBADDATA; /* Z_BUF_ERROR: it ends too early */
+slp_gunzipper *slp_gunzip_begin(slp_mem *mem, slp_str in) {
+  slp_gunzipper *g = SLP_NEW(mem, slp_gunzipper);
+  if (!g) return NULL;
+  g->mem = mem;
+  g->z = (z_stream){.zalloc = take, .zfree = give, .opaque = mem};
+  g->z.next_in = (z_const Bytef *)(uintptr_t)in.p; /* zlib does not write to it */
+  g->z.avail_in = in.n > UINT_MAX ? 0 : (uInt)in.n;
+  g->gzip = in.n >= 2 && (unsigned char)in.p[0] == 0x1f && (unsigned char)in.p[1] == 0x8b;
+  if (inflateInit2(&g->z, 15 + 32) == Z_OK) return g; /* + 32: gzip or zlib, by its head */
+  slp_free(mem, g);
+  return NULL;
+}
+
+void slp_gunzip_end(slp_gunzipper *g) {
+  if (!g) return;
+  inflateEnd(&g->z);
+  slp_free(g->mem, g);
+}
+
+/* A piece of the member: 1: there is more of it, 0: that was its end. */
+static int inflate_some(z_stream *z, slp_buf *ret) {
+  char extra; /* at the maximum: does it end just here? */
+  size_t room = slp_min_u64(ret->max - ret->n, PIECE);
+  if (room && slp_buf_reserve(ret, room) != 0) return SLP_ENOMEM;
+  z->next_out = (Bytef *)(room ? ret->p + ret->n : &extra);
+  z->avail_out = room ? (uInt)room : 1;
+  int r = inflate(z, Z_NO_FLUSH);
+  size_t made = (room ? room : 1) - z->avail_out;
+  if (!room && made) return SLP_ELIMIT;
+  ret->n += made;
+  if (r == Z_STREAM_END) return 0;
+  if (r == Z_MEM_ERROR) return SLP_ENOMEM;
+  return r == Z_OK ? 1 : SLP_EBADDATA; /* Z_BUF_ERROR: it ends too early */
+}
+
+int slp_gunzip_step(slp_gunzipper *g, slp_buf *ret) {
+  size_t from = ret->n;
+  for (int members = 0; members < MEMBERS_A_STEP && ret->n - from < PIECE; members++) {
+    int r = inflate_some(&g->z, ret);
+    if (r) return r;
+    if (g->z.avail_in == 0) return 0;
+    if (!g->gzip || inflateReset(&g->z) != Z_OK) return SLP_EBADDATA;
   }
+  return 1;
 }
 
 int slp_gunzip(slp_buf *ret, slp_str in) {
-  if (in.n == 0 || in.n > UINT_MAX) return SLP_EBADDATA;
-  z_stream z = {.zalloc = take, .zfree = give, .opaque = ret->mem};
-  z.next_in = (z_const Bytef *)(uintptr_t)in.p; /* zlib does not write to it */
-  z.avail_in = (uInt)in.n;
-  if (inflateInit2(&z, 15 + 32) != Z_OK) return SLP_ENOMEM; /* + 32: gzip or zlib, by its head */
-  int gzip = in.n >= 2 && (unsigned char)in.p[0] == 0x1f && (unsigned char)in.p[1] == 0x8b;
-  int r = inflate_one(&z, ret);
-  while (!r && z.avail_in > 0) {
-    if (!gzip || inflateReset(&z) != Z_OK) r = SLP_EBADDATA;
-    if (!r) r = inflate_one(&z, ret);
-  }
-  inflateEnd(&z);
+  slp_gunzipper *g = slp_gunzip_begin(ret->mem, in);
+  if (!g) return SLP_ENOMEM;
+  int r;
+  do r = slp_gunzip_step(g, ret);
+  while (r == 1);
+  slp_gunzip_end(g);
   return r;
 }

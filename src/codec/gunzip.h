@@ -1,4 +1,5 @@
-/* gunzip.h - unpacks gzip (all members of it) and zlib. */
+/* gunzip.h - unpacks gzip (all members of it) and zlib, at once or piece by piece: a few bytes may unpack to a
+ * million times as many. */
 #ifndef SLP_CODEC_GUNZIP_H
 #define SLP_CODEC_GUNZIP_H
 
@@ -7,5 +8,12 @@
 /* Appends the unpacked bytes. SLP_EBADDATA: not packed, damaged, cut short, or followed by something else.
  * SLP_ELIMIT: more than the buffer may hold. SLP_ENOMEM. */
 int slp_gunzip(slp_buf *ret, slp_str in);
+
+/* The same in pieces of about 64 KiB. NULL: no memory. `in` must live as long. */
+typedef struct slp_gunzipper slp_gunzipper;
+slp_gunzipper *slp_gunzip_begin(slp_mem *mem, slp_str in);
+/* Appends the next piece. 1: there may be more; else as slp_gunzip(). */
+int slp_gunzip_step(slp_gunzipper *g, slp_buf *ret);
+void slp_gunzip_end(slp_gunzipper *g); /* NULL is fine */
 
 #endif

@@ -143,10 +143,23 @@ void slp_batch_bury(slp_batch *b) {
   slp_batch_done(b, 1);
 }
 
+int slp_batch_owned(slp_batch *b, size_t index) {
+  SLP_CHECK(b->out && index < b->n);
+  slp_consumer *c = b->consumer;
+  if (!c || !b->items[index].buffered->shard) return -1;
+  if (c->leases) c->leases->ops->gate(c->leases);
+  return !c->suspended;
+}
+
 void slp_batch_ack(slp_batch *b, size_t index) {
   SLP_CHECK(b->out && index < b->n);
+  slp_buffered *buffered = b->items[index].buffered;
+  slp_shard *s = b->consumer ? buffered->shard : NULL;
+  int again = b->acked[index / 8] >> (index % 8) & 1;
   b->acked[index / 8] |= (uint8_t)(1u << (index % 8));
-  slp_queue_ack(b->items[index].buffered, b->items[index].i);
+  slp_queue_ack(buffered, b->items[index].i);
+  /* A batch may be held for long: what is acknowledged of it is saved meanwhile. */
+  if (s && !again && s->consumer->leases) s->consumer->leases->ops->settled(s->consumer->leases, s, 1);
 }
 
 /* Acknowledges and gives back; afterwards no item may be looked at. Shards to settle go to `touched`. */

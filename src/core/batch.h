@@ -43,6 +43,7 @@ void slp_batches_free(slp_engine *e); /* none is out */
 uint32_t slp_batches_out(const slp_engine *e);
 uint32_t slp_batches_of(const slp_shard *s); /* ORDER_SHARD */
 void slp_batch_ack(slp_batch *b, size_t index);
+int slp_batch_owned(slp_batch *b, size_t index); /* 1, 0: not now; -1: never again */
 void slp_batch_done(slp_batch *b, size_t acked);
 void slp_batch_free(slp_batch *b);
 slp_batch *slp_batch_new(slp_engine *e);

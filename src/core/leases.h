@@ -34,7 +34,7 @@ typedef struct slp_leases_ops {
   /* Before anything is handed out: sends a heartbeat that is due, and suspends the consumer when the lease
    * deadline has passed. */
   void (*gate)(slp_leases *l);
-  /* A batch with records of the shard was given back, some of them acknowledged or none. */
+  /* A record of the shard was acknowledged, or a batch given back with some acknowledged or none. */
   void (*settled)(slp_leases *l, struct slp_shard *s, int acked);
   /* The shard is read to its end, and all of it was handed out. */
   void (*read_out)(slp_leases *l, struct slp_shard *s);

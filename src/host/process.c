@@ -147,6 +147,7 @@ struct slp_out {
   int fd, flags;  /* flags: to put back; -1: not changed */
   uint8_t own_fd; /* fd is our own opening of the terminal */
   uint8_t polled, closing;
+  uint8_t full; /* slp_out_some found no room */
   size_t open_n;
   int error;
   slp_list pieces;
@@ -218,7 +219,13 @@ static void on_out_poll(uv_poll_t *poll, int status, int events) {
   slp_out *o = poll->data;
   (void)status; /* libuv 1.44 tells POLLERR (the reader of a pipe left) as UV_EBADF: write() knows better */
   (void)events;
-  out_push(o);
+  if (!slp_list_empty(&o->pieces)) {
+    out_push(o);
+    return;
+  }
+  o->full = 0;
+  o->on_event(o->arg);
+  if (!o->full) out_arm(o, 0);
 }
 
 static void out_arm(slp_out *o, int on) {
@@ -279,6 +286,26 @@ int slp_out_write(slp_out *o, slp_buf *b) {
   o->waiting += p->bytes.n;
   if (first) out_push(o);
   return o->error;
+}
+
+int64_t slp_out_some(slp_out *o, const char *p, size_t n) {
+  SLP_CHECK(slp_list_empty(&o->pieces));
+  if (o->error) return o->error;
+  ssize_t wrote;
+  do wrote = write(o->fd, p, slp_min_u64(n, PUSH_MAX));
+  while (wrote < 0 && errno == EINTR);
+  if (wrote >= 0) return wrote;
+  if ((errno == EAGAIN || errno == EWOULDBLOCK) && o->polled) {
+    o->full = 1;
+    out_arm(o, 1);
+    return 0;
+  }
+  out_failed(o, uv_translate_sys_error(errno));
+  return o->error;
+}
+
+void slp_out_wake(slp_out *o) {
+  if (!o->closing) out_tell(o);
 }
 
 size_t slp_out_waiting_bytes(const slp_out *o) { return o->waiting; }

@@ -1,12 +1,18 @@
 """stream-tail -G and the commands about leases, on real fleets: workers in processes of their own share the sandbox's
 stream, with leases in its DynamoDB or in a SQLite file. SLOOP_BIN names the program."""
 
+import base64
+import fcntl
+import gzip
 import json
 import os
 import re
+import select
 import signal
 import subprocess
+import sys
 import tempfile
+import termios
 import time
 
 from box import BIN, Box, NO_LIMITS
@@ -131,29 +137,123 @@ def a_new_worker_goes_on_where_the_last_one_left():
                 equal(by_text(fleet.records()), sorted(p[2] for p in put), store)
 
 
+def stopped_with_a_reader_that_stands_still(box, stream, args):
+    """The whole records that the reader got, what is said, and how long the end took."""
+    p = box.start("-G", stream, "-J", "-o", "oldest", *QUICK, *args, stream)
+    try:
+        got = read_some(p.stdout.fileno())
+        time.sleep(0.3)  # the pipe is full again: it stands still in the middle of a batch, and of a record
+        begun = time.monotonic()
+        p.send_signal(signal.SIGTERM)
+        equal(p.wait(14), 0)
+        seconds = time.monotonic() - begun
+        got += p.stdout.read()
+        return [json.loads(line) for line in got.rpartition(b"\n")[0].splitlines()], p.stderr.read().decode(), seconds
+    finally:
+        end(p)
+
+
 @test
-def what_the_reader_did_not_take_is_read_again():
+def what_was_written_before_a_stop_never_comes_again():
+    with Box(2, *NO_LIMITS) as box:
+        for number, args in enumerate((schema + order + batch for schema in ((), ("-X", "schema=kcl"))
+                                       for order in ((), ("--order", "shard")) for batch in ((), ("-X", "batch_records_max=10")))):
+            stream = f"stream-{number}"
+            box.make_stream(stream, 2)
+            put = box.put(400, stream, size=4000)
+            first, said, seconds = stopped_with_a_reader_that_stands_still(box, stream, args)
+            check(0 < len(first) < 400, args, len(first))
+            # It says that the leases were given up, at once and not when their time is over; so they were.
+            check("goes on from here" in said and "before the leases" not in said, args, said)
+            check(seconds < 4, args, seconds)
+            r = box.tail("--leases", "-J", "-G", stream, *args[:2] * ("schema=kcl" in args), stream)
+            rows = [json.loads(line) for line in r.out.splitlines()]
+            # A worker that has left holds nothing, whatever the rows of the shards say.
+            left = [None] + [row["worker"] for row in rows if row.get("state") == "left"]
+            equal([row["owner"] in left for row in rows if "shard" in row], [True, True], args, r.out, r.err)
+            r = box.tail("-G", stream, "-J", "-c", str(400 - len(first)), *QUICK, *args, stream)
+            equal(r.code, 0, args, r.err)
+            second = [json.loads(line) for line in r.out.splitlines()]
+            equal(by_text(first + second), sorted(p[2] for p in put), args, len(first), len(second))
+
+
+@test
+def an_evicted_worker_prints_no_record_that_it_has_not_begun():
     with Box(2, *NO_LIMITS) as box:
         put = box.put(400, size=4000)
-        p = box.start("-G", "app", "-J", "-o", "oldest", *QUICK, "demo")
+        p = box.start("-G", "app", "-J", "-o", "oldest", "-X", "worker=frozen", *QUICK, "demo")
+        fleet = None
         try:
             got = read_some(p.stdout.fileno())
-            time.sleep(1)  # time enough to write positions of more than that
-            begun = time.monotonic()
+            time.sleep(0.3)  # the pipe is full, and a megabyte of text or more is to come
+            p.send_signal(signal.SIGSTOP)
+            fleet = Fleet(box, "other")
+            fleet.wait_held(other=2)
+            in_pipe = fcntl.ioctl(p.stdout.fileno(), termios.FIONREAD, b"1234")
+            p.send_signal(signal.SIGCONT)
+            got += os.read(p.stdout.fileno(), int.from_bytes(in_pipe, sys.byteorder))
+            mark = len(got)
+            deadline = time.monotonic() + 4
+            while time.monotonic() < deadline:
+                if select.select([p.stdout], [], [], 0.2)[0]:
+                    got += os.read(p.stdout.fileno(), 1 << 16)
             p.send_signal(signal.SIGINT)
-            # The output is not read on: it leaves all the same, after the ten seconds that it may.
-            equal(p.wait(14), 0)
-            check(9 < time.monotonic() - begun < 13, time.monotonic() - begun)
             got += p.stdout.read()
+            equal(p.wait(14), 0)
             said = p.stderr.read().decode()
-            check("before the leases were given up" in said, said)
+            check("taken for dead" in said, said)
+            # The rest of the record that was begun comes, so that lines stay whole; of its old leases nothing else does.
+            rest = got[mark:].partition(b"\n")[2].splitlines()
+            equal([r for r in map(json.loads, rest) if r["worker"] == json.loads(got.partition(b"\n")[0])["worker"]], [])
+            first = [json.loads(line)["payload"] for line in got.splitlines()]
+            fleet.wait_records(put[len(first):])
+            equal(set(first) | {r["payload"] for r in fleet.records()}, {x[2] for x in put})
         finally:
+            if p.poll() is None:
+                p.send_signal(signal.SIGCONT)
             end(p)
-        first = [json.loads(line)["payload"] for line in got.rpartition(b"\n")[0].splitlines()]
-        check(0 < len(first) < 400, len(first))
-        with Fleet(box, "two") as fleet:
-            wait_until(lambda: len(set(first) | {r["payload"] for r in fleet.records()}) >= 400, 30, "the others")
-            equal(sorted(set(first) | {r["payload"] for r in fleet.records()}), sorted(p[2] for p in put))
+            if fleet:
+                fleet.__exit__()
+
+
+def peak_mb(process):
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as f:
+        return int(re.search(r"VmHWM:\s+(\d+) kB", f.read())[1]) >> 10
+
+
+def put_bombs(box, n):
+    """Records of 560 bytes that unpack twice to 250 MB."""
+    bomb = base64.b64encode(gzip.compress(gzip.compress(bytes(250_000_000), 9), 9)).decode()
+    for _ in range(n):
+        box.call("PutRecord", StreamName="demo", PartitionKey="k", Data=bomb)
+
+
+@test
+def records_that_unpack_to_gigabytes_cost_nobody_his_lease():
+    with Box(1, *NO_LIMITS) as box:
+        put_bombs(box, 40)
+        for app, args, limit_mb in (("bounded", (), 100), ("not", ("-X", "decoded_bytes_max=268435456"), 900)):
+            p = box.start("-G", app, "-v", "-E", "-o", "oldest", "-s", "gzip,gzip", "--grep", "zzz", *QUICK, *args, "demo",
+                          stdout=subprocess.DEVNULL)
+            try:
+                def position():
+                    r = box.tail("--leases", "-J", "-G", app, "demo")
+                    return [json.loads(line).get("position", "") for line in r.out.splitlines()][:1] if r.code == 0 else []
+                # It is saved how far it came while it is at work, a record takes a good part of a second without the bound.
+                wait_until(lambda: position() and position()[0].startswith("after"), 40, "a checkpoint")
+                time.sleep(4)  # two leases long
+                begun = time.monotonic()
+                p.send_signal(signal.SIGINT)
+                mb = peak_mb(p)
+                equal(p.wait(10), 0)
+                check(time.monotonic() - begun < 2, time.monotonic() - begun)
+                check(mb < limit_mb, mb)
+                said = p.stderr.read().decode()
+                check("can't prove" not in said and "taken for dead" not in said, said)
+                equal(said.count("lease taken, epoch 1"), 1, said)
+                equal("more than 16777216 bytes; see -X decoded_bytes_max" in said, not args, said)
+            finally:
+                end(p)
 
 
 @test

@@ -5,6 +5,7 @@
  *   z  packed data: what zlib packs comes out again; the input is unpacked or refused within its limit */
 #include <zlib.h>
 
+#include "cli/decode_cwlogs.h"
 #include "cli/decode_json.h"
 #include "codec/gunzip.h"
 #include "codec/json.h"
@@ -74,7 +75,15 @@ static int on_event(void *arg, const slp_log_event *e) {
 
 static void logs(slp_str in) {
   events got = {0};
-  if (slp_decode_cwlogs(mem, in, on_event, &got) != 0) return;
+  slp_cwlogs l;
+  slp_cwlogs_init(&l, mem);
+  int r = slp_cwlogs_begin(&l, in, 1 << 24);
+  if (!r) do {
+      r = slp_cwlogs_step(&l);
+      if (r == SLP_CWLOGS_EVENT) on_event(&got, &l.event);
+    } while (r == SLP_CWLOGS_EVENT || r == SLP_CWLOGS_MORE);
+  slp_cwlogs_free(&l);
+  if (r != SLP_CWLOGS_END) return;
 #if SLP_HAVE_JANSSON
   json_t *all = load(in);
   if (all && json_is_object(all)) {

@@ -59,3 +59,22 @@ TEST(what_is_no_expression_is_said) {
   CHECK_INT(mem->live_blocks, 0);
   slp_mem_drop(mem);
 }
+
+TEST(back_references_are_refused) {
+  static const char *const bad[] = {"(a*)*\\1",    "(.)\\9x",           "[]\\1](b)\\1",
+                                    "[^]x](b)\\1", "[[:alpha:]](b)\\1", "\\\\(b)\\2"};
+  static const char *const good[] = {"\\\\1",          "[\\1]", "[]\\1]",    "[^]\\1]",
+                                     "[[:alpha:]\\1]", "a\\.1", "[[.].]\\1]"};
+  for (size_t i = 0; i < SLP_COUNT(bad) + SLP_COUNT(good); i++) {
+    slp_mem *mem = slp_mem_new(NULL, NULL);
+    slp_grep *g = NULL;
+    char why[200] = "";
+    int is_bad = i < SLP_COUNT(bad);
+    const char *text = is_bad ? bad[i] : good[i - SLP_COUNT(bad)];
+    int r = slp_grep_new(mem, &text, 1, NULL, 0, &g, why);
+    if (r != (is_bad ? SLP_EINVAL : 0)) CHECK_FAIL("%s: %d %s", text, r, why);
+    if (is_bad) CHECK(strstr(why, "back-reference"));
+    slp_grep_free(g);
+    slp_mem_drop(mem);
+  }
+}

@@ -33,7 +33,11 @@ static int add(const char *key, const char *data) {
                       .data = {data, strlen(data)},
                       .arrived_at_ms = 7};
   slp_buf_clear(&out);
-  return slp_printer_add(&p, &out, &r, 0, &printed);
+  slp_printer_begin(&p, &r, 0);
+  int more;
+  do more = slp_printer_step(&p, &out, &printed);
+  while (more == 1);
+  return more;
 }
 #define CHECK_PRINTS(key, data, want) \
   do {                                \

@@ -1,0 +1,325 @@
+/* output.c - batches to text to standard output. */
+#include "cli/output.h"
+
+#include "host/program.h"
+
+/* A turn makes about so much text, of about so many bytes read, or takes so long: whichever comes first. */
+#define SLICE_BYTES ((size_t)256 << 10)
+#define SLICE_US 2000
+#define CLOCK_BYTES 16384 /* of input and text between two looks at the clock */
+#define TEXT_MAX (UINT64_C(1) << 31)
+#define TEXT_KEPT ((size_t)4 << 20) /* a text that grew beyond this is given back */
+
+typedef struct held { /* a batch */
+  slp_list link;
+  sloop_batch_t *batch;
+  const void *owner;
+  size_t n;         /* records to be printed: the first n */
+  size_t made;      /* of them: text, or passed over */
+  size_t told;      /* of them: acknowledged one by one */
+  uint8_t begun;    /* record number `made` is in the making */
+  uint8_t doubtful; /* some lease is gone since it was handed over */
+  uint64_t ends[];  /* of those made: where the text ends, counted from the beginning of the output */
+} held;
+
+static held *held_of(slp_list *it) { return SLP_OWNER(it, held, link); }
+
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_OUTPUT_RUNS] = BIT(SLP_OUTPUT_DRAINS) | BIT(SLP_OUTPUT_CUTS) | BIT(SLP_OUTPUT_OVER),
+    [SLP_OUTPUT_DRAINS] = BIT(SLP_OUTPUT_CUTS) | BIT(SLP_OUTPUT_OVER),
+    [SLP_OUTPUT_CUTS] = BIT(SLP_OUTPUT_OVER),
+    [SLP_OUTPUT_OVER] = 0,
+};
+
+static void move(slp_output *o, slp_output_state to) {
+  SLP_CHECK(allowed[o->state] & BIT(to));
+  o->state = to;
+}
+
+void slp_output_init(slp_output *o, slp_app *app) {
+  *o = (slp_output){.app = app};
+  slp_list_init(&o->batches);
+  slp_buf_init(&o->text, app->mem, TEXT_MAX);
+}
+
+void slp_output_free(slp_output *o) { slp_buf_free(&o->text); }
+
+static void wake(slp_output *o) {
+  if (o->app->out) slp_out_wake(o->app->out);
+}
+
+int slp_output_add(slp_output *o, sloop_batch_t *batch, const void *owner) {
+  size_t n = sloop_batch_count(batch);
+  SLP_CHECK(o->state == SLP_OUTPUT_RUNS);
+  held *h = slp_zalloc(o->app->mem, sizeof *h + n * sizeof *h->ends);
+  if (!h) return SLP_ENOMEM;
+  h->batch = batch;
+  h->owner = owner;
+  h->n = n;
+  slp_list_add_last(&o->batches, &h->link);
+  wake(o);
+  return 0;
+}
+
+int slp_output_has(const slp_output *o, const void *owner) {
+  SLP_LIST_EACH(&o->batches, it)
+  if (held_of(it)->owner == owner) return 1;
+  return 0;
+}
+
+int slp_output_empty(const slp_output *o) { return slp_list_empty(&o->batches); }
+
+/* ---- giving back ---------------------------------------------------------------------------------------- */
+
+/* Where the text ends of the record before number i. */
+static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
+  if (i > 0) return h->ends[i - 1];
+  if (h->link.prev == &o->batches) return o->returned;
+  const held *before = held_of(h->link.prev);
+  return before->made ? before->ends[before->made - 1] : end_before(o, before, 0);
+}
+
+static int is_written(const slp_output *o, const held *h) {
+  return h->made == h->n && end_before(o, h, h->n) <= o->written;
+}
+
+static void give_back(slp_output *o, held *h, size_t accepted) {
+  o->returned = end_before(o, h, accepted);
+  slp_list_remove(&h->link);
+  sloop_batch_done(h->batch, accepted);
+  slp_free(o->app->mem, h);
+}
+
+static void give_back_written(slp_output *o) {
+  while (!slp_list_empty(&o->batches)) {
+    held *h = held_of(slp_list_first(&o->batches));
+    if (!is_written(o, h)) return;
+    give_back(o, h, h->n);
+  }
+}
+
+static size_t written_of(const slp_output *o, const held *h) {
+  size_t n = h->told;
+  while (n < h->made && h->ends[n] <= o->written) n++;
+  return n;
+}
+
+void slp_output_acknowledge(slp_output *o) {
+  give_back_written(o);
+  if (slp_list_empty(&o->batches)) return;
+  held *h = held_of(slp_list_first(&o->batches));
+  for (size_t to = written_of(o, h); h->told < to; h->told++) sloop_batch_ack(h->batch, h->told);
+}
+
+/* ---- what may be written -------------------------------------------------------------------------------- */
+
+/* Where text.p[0] lies in the output. */
+static uint64_t text_begins(const slp_output *o) { return o->written - o->done; }
+
+/* Takes the text of records that are another worker's out of what waits. A record that is begun stays. */
+static void drop_lost(slp_output *o) {
+  uint64_t from = text_begins(o), was = o->returned, now = was; /* the end of the record before: old, new */
+  SLP_LIST_EACH(&o->batches, it) {
+    held *h = held_of(it);
+    for (size_t i = 0; i < h->made; i++) {
+      uint64_t n = h->ends[i] - was;
+      if (n && was >= o->written && sloop_batch_owned(h->batch, i) < 0) {
+        n = 0;
+        o->dropped++;
+      } else if (n && now != was) {
+        memmove(o->text.p + (now - from), o->text.p + (was - from), n);
+      }
+      was = h->ends[i];
+      h->ends[i] = now += n;
+    }
+  }
+  slp_buf_cut(&o->text, o->text.n - (size_t)(was - now));
+  o->whole = o->text.n;
+}
+
+void slp_output_doubt(slp_output *o) {
+  o->doubt = 1;
+  SLP_LIST_EACH(&o->batches, it) held_of(it)->doubtful = 1;
+  wake(o);
+}
+
+/* The first record of the batch whose text is not written whole; `made`: none. */
+static size_t first_unwritten(const slp_output *o, const held *h) {
+  size_t low = h->told, high = h->made;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (h->ends[mid] <= o->written)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+/* How many bytes of the text may be written now. Asks once a batch: a lease deadline is the whole worker's, and a
+ * lease that is lost by itself is told. */
+static size_t may_write(slp_output *o) {
+  if (!o->leased || o->state == SLP_OUTPUT_CUTS) return o->whole - o->done;
+  if (o->doubt && o->whole < o->text.n) return 0; /* the record in the making is done soon */
+  if (o->doubt) drop_lost(o);
+  o->doubt = 0;
+  SLP_LIST_EACH(&o->batches, it) {
+    held *h = held_of(it);
+    size_t i = first_unwritten(o, h);
+    if (i == h->made) continue;
+    uint64_t begin = end_before(o, h, i);
+    if (begin < o->written) return (size_t)(h->ends[i] - o->written); /* first of all, what is begun */
+    int owned = sloop_batch_owned(h->batch, i);
+    if (owned < 0) o->doubt = 1; /* it will be told, and is not waited for */
+    if (owned <= 0) return (size_t)(begin - o->written);
+  }
+  return o->whole - o->done;
+}
+
+/* Writes until all is written, or the reader takes no more, or it may not. 1: all is written. */
+static int push(slp_output *o) {
+  while (o->done < o->whole) {
+    size_t n = may_write(o);
+    if (o->done == o->whole) break;                            /* what waited was another worker's */
+    if (n == 0 && o->doubt && o->whole == o->text.n) continue; /* something is to be dropped first */
+    int64_t wrote = n ? slp_out_some(o->app->out, o->text.p + o->done, n) : 0;
+    if (wrote <= 0) return 0;
+    o->done += (size_t)wrote;
+    o->written += (uint64_t)wrote;
+  }
+  if (o->whole < o->text.n) return 1;
+  if (o->text.cap > TEXT_KEPT) slp_buf_free(&o->text);
+  slp_buf_clear(&o->text);
+  o->done = o->whole = 0;
+  return 1;
+}
+
+/* ---- making text ---------------------------------------------------------------------------------------- */
+
+static held *first_unmade(const slp_output *o) {
+  SLP_LIST_EACH(&o->batches, it)
+  if (held_of(it)->made < held_of(it)->n) return held_of(it);
+  return NULL;
+}
+
+/* 1: the record is to be made, 0: it is passed over, -1: not now. */
+static int is_wanted(slp_output *o, held *h, int first) {
+  if (!o->leased || h->begun || (!first && !h->doubtful)) return 1;
+  int owned = sloop_batch_owned(h->batch, h->made);
+  if (owned < 0) h->doubtful = 1;
+  return owned < 0 ? 0 : owned ? 1 : -1;
+}
+
+static void pass(slp_output *o, held *h) { h->ends[h->made++] = text_begins(o) + o->whole; }
+
+/* Makes the next record, or a part of it, or finds that nothing more of the batch is wanted. */
+static void make_one(slp_output *o, held *h, const sloop_record_t *r) {
+  int begins = !h->begun;
+  h->begun = 1;
+  int how = o->make(o->user, h->owner, h->batch, r, begins, &o->text);
+  if (how == SLP_MADE_PART) return;
+  h->begun = 0;
+  if (how == SLP_MADE) {
+    o->whole = o->text.n;
+    pass(o, h);
+  } else {
+    slp_buf_cut(&o->text, o->whole);
+    h->n = h->made;
+  }
+}
+
+/* Makes text until there is enough of it, or the time is over. 0: there is nothing to be made now. */
+static int make_some(slp_output *o, uint64_t until_us) {
+  size_t bytes = 0, clock_at = CLOCK_BYTES;
+  const held *before = NULL;
+  for (;;) {
+    held *h = o->state == SLP_OUTPUT_RUNS ? first_unmade(o) : NULL;
+    if (!h) return bytes > 0;
+    int wanted = is_wanted(o, h, h != before);
+    if (wanted < 0) return bytes > 0;
+    before = h;
+    if (!wanted) {
+      pass(o, h);
+      continue;
+    }
+    const sloop_record_t *r = sloop_batch_at(h->batch, h->made);
+    size_t text = o->text.n;
+    if (!h->begun) bytes += r->data.len + 64;
+    make_one(o, h, r);
+    if (o->text.n > text) bytes += o->text.n - text;
+    if (o->text.n >= SLICE_BYTES || (o->unbuffered && o->whole > o->done)) return 1;
+    if (bytes < clock_at && !h->begun) continue;
+    if (slp_program_mono_us() >= until_us) return 1;
+    clock_at = bytes + CLOCK_BYTES;
+  }
+}
+
+void slp_output_run(slp_output *o) {
+  if (!o->app->out || o->state == SLP_OUTPUT_OVER || slp_app_out_error(o->app)) return;
+  uint64_t until_us = slp_program_mono_us() + SLICE_US;
+  /* When the reader takes no more, on_event comes; what may not be written now is tried at the next tick. */
+  while (push(o) && make_some(o, until_us)) {
+    give_back_written(o);
+    if (slp_program_mono_us() < until_us) continue;
+    if (push(o)) wake(o);
+    break;
+  }
+  give_back_written(o);
+  if (o->state == SLP_OUTPUT_CUTS && o->done == o->whole) slp_output_give_up(o);
+}
+
+/* ---- the end -------------------------------------------------------------------------------------------- */
+
+/* Nothing becomes text any more: of each batch only what is text is waited for. */
+static void forget_unmade(slp_output *o) {
+  slp_buf_cut(&o->text, o->whole);
+  slp_list *it = o->batches.next;
+  while (it != &o->batches) {
+    held *h = held_of(it);
+    it = it->next;
+    h->n = h->made;
+    h->begun = 0;
+  }
+  wake(o);
+}
+
+void slp_output_drain(slp_output *o) {
+  if (o->state != SLP_OUTPUT_RUNS) return;
+  move(o, SLP_OUTPUT_DRAINS);
+  forget_unmade(o);
+}
+
+/* Cuts the text behind the record that is begun. */
+static uint64_t cut_at(const slp_output *o) {
+  SLP_LIST_EACH(&o->batches, it) {
+    const held *h = held_of(it);
+    size_t i = first_unwritten(o, h);
+    if (i < h->made) return end_before(o, h, i) < o->written ? h->ends[i] : o->written;
+  }
+  return o->written;
+}
+
+void slp_output_cut(slp_output *o) {
+  if (o->state == SLP_OUTPUT_CUTS || o->state == SLP_OUTPUT_OVER) return;
+  move(o, SLP_OUTPUT_CUTS);
+  uint64_t end = cut_at(o);
+  o->whole = (size_t)(end - text_begins(o));
+  SLP_LIST_EACH(&o->batches, it) {
+    held *h = held_of(it);
+    while (h->made > 0 && h->ends[h->made - 1] > end) h->made--;
+  }
+  forget_unmade(o);
+}
+
+void slp_output_give_up(slp_output *o) {
+  if (o->state == SLP_OUTPUT_OVER) return;
+  move(o, SLP_OUTPUT_OVER);
+  while (!slp_list_empty(&o->batches)) {
+    held *h = held_of(slp_list_first(&o->batches));
+    give_back(o, h, written_of(o, h));
+  }
+  slp_buf_free(&o->text);
+  o->done = o->whole = 0;
+  wake(o);
+}
