@@ -1,7 +1,7 @@
 /* decode_cwlogs.c - the events in a record of a CloudWatch Logs subscription.
  *
- * It is read in two rounds: the group may be named after the events, and no event may be handed out before the
- * whole is known to be well-formed. */
+ * It is read in two rounds: the group may be named after the events, and no event may be handed out before
+ * the whole is known to be well-formed. */
 #include "cli/decode_cwlogs.h"
 
 #include "codec/json.h"

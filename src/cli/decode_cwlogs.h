@@ -1,5 +1,5 @@
-/* decode_cwlogs.h - the events in a record of a CloudWatch Logs subscription (gzip or plain JSON), one by one. It
- * takes bytes from outside: see test/fuzz.
+/* decode_cwlogs.h - the events in a record of a CloudWatch Logs subscription (gzip or plain JSON), one by
+ * one. It takes bytes from outside: see test/fuzz.
  *
  *   NONE --- packed ---> UNPACKS --> CHECKS --> AROUND <--> EVENTS
  *     +----- not packed ----------------^  */

@@ -70,7 +70,7 @@ int slp_output_has(const slp_output *o, const void *owner) {
 
 int slp_output_empty(const slp_output *o) { return slp_list_empty(&o->batches); }
 
-/* ---- giving back ---------------------------------------------------------------------------------------- */
+/* ---- giving back --------------------------------------------------------------------------------------- */
 
 /* Where the text ends of the record before number i. */
 static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
@@ -112,7 +112,7 @@ void slp_output_acknowledge(slp_output *o) {
   for (size_t to = written_of(o, h); h->told < to; h->told++) sloop_batch_ack(h->batch, h->told);
 }
 
-/* ---- what may be written -------------------------------------------------------------------------------- */
+/* ---- what may be written ------------------------------------------------------------------------------- */
 
 /* Where text.p[0] lies in the output. */
 static uint64_t text_begins(const slp_output *o) { return o->written - o->done; }
@@ -157,8 +157,8 @@ static size_t first_unwritten(const slp_output *o, const held *h) {
   return low;
 }
 
-/* How many bytes of the text may be written now. Asks once a batch: a lease deadline is the whole worker's, and a
- * lease that is lost by itself is told. */
+/* How many bytes of the text may be written now. Asks once a batch: a lease deadline is the whole
+ * worker's, and a lease that is lost by itself is told. */
 static size_t may_write(slp_output *o) {
   if (!o->leased || o->state == SLP_OUTPUT_CUTS) return o->whole - o->done;
   if (o->doubt && o->whole < o->text.n) return 0; /* the record in the making is done soon */
@@ -195,7 +195,7 @@ static int push(slp_output *o) {
   return 1;
 }
 
-/* ---- making text ---------------------------------------------------------------------------------------- */
+/* ---- making text --------------------------------------------------------------------------------------- */
 
 static held *first_unmade(const slp_output *o) {
   SLP_LIST_EACH(&o->batches, it)
@@ -269,7 +269,7 @@ void slp_output_run(slp_output *o) {
   if (o->state == SLP_OUTPUT_CUTS && o->done == o->whole) slp_output_give_up(o);
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------------------------------------- */
 
 /* Nothing becomes text any more: of each batch only what is text is waited for. */
 static void forget_unmade(slp_output *o) {

@@ -1,9 +1,10 @@
-/* output.h - the way of records to standard output. Batches wait here, become text in slices of bounded time and
- * size, each in a turn of its own, and are written as fast as the reader takes them. A record is acknowledged when
- * the last byte of its text was written, not earlier.
+/* output.h - the way of records to standard output. Batches wait here, become text in slices of bounded
+ * time and size, each in a turn of its own, and are written as fast as the reader takes them. A record is
+ * acknowledged when the last byte of its text was written, not earlier.
  *
  * With leases nothing is begun to be written while this worker can't prove that it lives, and never what is
- * another worker's meanwhile. A record of which a part is written already is finished, so that lines stay whole.
+ * another worker's meanwhile. A record of which a part is written already is finished, so that lines stay
+ * whole.
  *
  *             no more is to be printed         a signal: only the record that is begun
  *   RUNS ------------------------------> DRAINS -----------------------------> CUTS
@@ -41,7 +42,8 @@ struct slp_output {
   uint8_t leased;     /* ask before writing whether the records still count */
   uint8_t unbuffered; /* each record is written by itself */
   /* Appends text of the record: SLP_MADE; SLP_MADE_PART: asks to be called again, `begins` is 0 then;
-   * SLP_MADE_NONE: neither this record nor what follows it in its batch is to be printed; negative: likewise. */
+   * SLP_MADE_NONE: neither this record nor what follows it in its batch is to be printed; negative:
+   * likewise. */
   int (*make)(void *user, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
               slp_buf *text);
   void *user;

@@ -1,5 +1,5 @@
-/* tail.c - prints streams. A batch goes back only when its bytes were written (cli/output.h): so a slow reader
- * stops the fetching, and only printed records are acknowledged. */
+/* tail.c - prints streams. A batch goes back only when its bytes were written (cli/output.h): so a slow
+ * reader stops the fetching, and only printed records are acknowledged. */
 #include "cli/tail.h"
 
 #include <stdio.h>
@@ -399,8 +399,8 @@ static void tell_undecoded(tail *t) {
   t->undecoded_at_us = now_us;
 }
 
-/* A reader that stands still in the middle of a record is not waited for: leases are released with the position
- * behind the last record that it was given whole. */
+/* A reader that stands still in the middle of a record is not waited for: leases are released with the
+ * position behind the last record that it was given whole. */
 static void check_reader(tail *t) {
   if (t->app.interrupted &&
       slp_program_mono_us() - t->app.interrupted_at_us >= SLP_APP_GRACE_MS * UINT64_C(1000))

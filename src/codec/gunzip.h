@@ -1,5 +1,5 @@
-/* gunzip.h - unpacks gzip (all members of it) and zlib, at once or piece by piece: a few bytes may unpack to a
- * million times as many. */
+/* gunzip.h - unpacks gzip (all members of it) and zlib, at once or piece by piece: a few bytes may unpack
+ * to a million times as many. */
 #ifndef SLP_CODEC_GUNZIP_H
 #define SLP_CODEC_GUNZIP_H
 

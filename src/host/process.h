@@ -35,8 +35,8 @@ slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_eve
  * reader left). on_event comes from the loop each time everything given was written, and when
  * writing fails. */
 int slp_out_write(slp_out *o, slp_buf *b);
-/* Writes what fits now of p[0, n) and keeps nothing; nothing may wait from slp_out_write. Returns how many bytes;
- * 0: there is no room, and on_event comes when there is; negative as slp_out_write. */
+/* Writes what fits now of p[0, n) and keeps nothing; nothing may wait from slp_out_write. Returns how many
+ * bytes; 0: there is no room, and on_event comes when there is; negative as slp_out_write. */
 int64_t slp_out_some(slp_out *o, const char *p, size_t n);
 void slp_out_wake(slp_out *o);                  /* on_event comes on a later turn of the loop */
 size_t slp_out_waiting_bytes(const slp_out *o); /* given and not yet written */
