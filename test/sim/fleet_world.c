@@ -11,6 +11,7 @@
 #include "store/several.h"
 
 #define TICK_US 40000
+#define TIMERS 2
 #define BATCH 5
 #define PREFIX "s@1/"
 
@@ -261,7 +262,7 @@ static void t_mark(slp_processor *t, slp_str shard, slp_position *ret) {
 
 static void t_list(slp_processor *t) {
   fw_node *n = node_of(t);
-  slp_timer_set(n->h, &n->list_timer, slp_now_us(n->h) + 20000);
+  slp_timer_set_reserved(n->h, &n->list_timer, slp_now_us(n->h) + 20000);
 }
 
 static void run_list(slp_timer *timer) {
@@ -361,7 +362,7 @@ static void run_tick(slp_timer *timer) {
       slp_fleet_drained(n->fleet, str(n->w->shards[o->shard].id));
     }
   }
-  slp_timer_set(n->h, &n->tick, now + TICK_US);
+  slp_timer_set_reserved(n->h, &n->tick, now + TICK_US);
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
@@ -436,6 +437,7 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   n->processor.ops = &processor_ops;
   n->tick.at_us = n->list_timer.at_us = UINT64_MAX;
   n->tick.run = run_tick;
+  SLP_CHECK(slp_host_reserve_timers(n->h, TIMERS) == 0); /* the program reads on without memory too */
   n->list_timer.run = run_list;
   slp_fleet_opts o = {.host = n->h,
                       .store = n->store,
@@ -450,7 +452,7 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
                       .arg = n};
   SLP_CHECK(slp_fleet_new(&n->fleet, n->mem, &o) == 0);
   w->nodes[slot] = n;
-  slp_timer_set(n->h, &n->tick, slp_now_us(n->h) + 1);
+  slp_timer_set_reserved(n->h, &n->tick, slp_now_us(n->h) + 1);
   slp_fleet_start(n->fleet);
   slp_sim_trace(w->sim, "%s starts in slot %d", n->id, slot);
   return n;
@@ -473,6 +475,7 @@ static void bury(fw_world *w, int slot) {
   n->schema->free(n->schema);
   slp_timer_clear(n->h, &n->tick);
   slp_timer_clear(n->h, &n->list_timer);
+  slp_host_unreserve_timers(n->h, TIMERS);
   slp_sim_thaw(n->h);
   slp_host_close(n->h, closed, n);
 }
