@@ -16,7 +16,8 @@ static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   slp_str id, incarnation;
   if (!by_rows(a)) {
     const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, w->name);
-    return l ? (slp_sign){.counter = l->epoch} : (slp_sign){.missing = 1};
+    if (!l) return (slp_sign){.missing = 1};
+    return slp_sign_of_lease(a->schema->liveness, l, a->wall_ms, a->rows.rq.done_us, a->o.lease_ms);
   }
   const slp_worker_row *row =
       slp_instance_split(w->name, &id, &incarnation) ? slp_snapshot_worker(&a->snapshot, id) : NULL;
@@ -80,6 +81,7 @@ void slp_watch_saw(slp_admin *a) {
 
 uint64_t slp_watch_wait_us(const slp_admin *a, const slp_watched *w) {
   uint64_t now = slp_now_us(a->o.host), end = w->silence.since_us + w->lease_us + 1;
+  end = slp_max_u64(end, w->silence.last.until_us);
   uint64_t left = end > now ? end - now : 1;
   return slp_min_u64(left, w->lease_us / 4 + 1);
 }

@@ -36,16 +36,31 @@ static const char *behind(const char *s, const char *start) {
   return strncmp(s, start, n) == 0 ? s + n : NULL;
 }
 
+static const struct {
+  const char *name;
+  uint8_t own_table;  /* its rows do not name their application: it has a table of its own, by its name */
+  uint8_t one_stream; /* nor do they name their stream */
+} layouts[] = {
+    [SLP_LAYOUT_SLOOP] = {"sloop", 0, 0},
+    [SLP_LAYOUT_KCL] = {"kcl", 1, 0},
+    [SLP_LAYOUT_VMWARE] = {"vmware-go-kcl", 1, 1},
+};
+
 static int read_layout(const char *name, slp_lease_layout *ret, char why[160]) {
-  *ret = SLP_LAYOUT_SLOOP;
-  if (!name || strcmp(name, "sloop") == 0) return 0;
-  *ret = SLP_LAYOUT_KCL;
-  return strcmp(name, "kcl") == 0 ? 0 : bad(why, "schema: %.60s is not one of sloop, kcl", name);
+  char names[100] = "";
+  size_t at = 0, i = 0;
+  while (name && i < SLP_COUNT(layouts) && strcmp(layouts[i].name, name) != 0) i++;
+  *ret = (slp_lease_layout)i;
+  if (i < SLP_COUNT(layouts)) return 0;
+  for (i = 0; i < SLP_COUNT(layouts); i++)
+    at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", layouts[i].name);
+  snprintf(why, 160, "schema: %.40s is not one of %s", name, names);
+  return SLOOP_EOPTION;
 }
 
 static int read_dynamodb(const sloop_opts_t *o, const char *table, slp_lease_place *ret, char why[160]) {
   ret->store = SLP_LEASES_DYNAMODB;
-  ret->name = table ? table : ret->layout == SLP_LAYOUT_KCL ? o->app : "sloop";
+  ret->name = table ? table : layouts[ret->layout].own_table ? o->app : "sloop";
   if (is_table_name(ret->name)) return 0;
   return bad(why, "store: %.80s can't be the name of a table: 3 to 255 letters, digits, and _ - .",
              ret->name);
@@ -111,10 +126,15 @@ static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_
                              int several, const slp_src_describe *d) {
   char text[32], key[400];
   slp_str generation = generation_of(d, text), none = {NULL, 0};
-  if (place->layout == SLP_LAYOUT_SLOOP)
-    return slp_schema_sloop(s->mem, slp_str_of(o->app), slp_str_of(d->name), generation);
   slp_str stream = several ? kcl_stream(d, generation, key) : none;
-  return slp_schema_kcl(s->mem, stream, s->o.start.kind == SLOOP_AT_TIME ? s->o.start.at_ms : 0);
+  slp_position start = slp_position_of(&s->o.start);
+  switch (place->layout) {
+    case SLP_LAYOUT_KCL:
+      return slp_schema_kcl(s->mem, stream, start.kind == SLP_POSITION_TIME ? start.at_ms : 0);
+    case SLP_LAYOUT_VMWARE: return slp_schema_vmware(s->mem, &start);
+    case SLP_LAYOUT_SLOOP: break;
+  }
+  return slp_schema_sloop(s->mem, slp_str_of(o->app), slp_str_of(d->name), generation);
 }
 
 static int one_store_of(sloop_t *s, const slp_lease_place *place, const slp_table_spec *spec,
@@ -149,10 +169,9 @@ static int store_of(sloop_t *s, const slp_lease_place *place, slp_schema *schema
   return 0;
 }
 
-/* Rows of KCL do not name their application, so an application has a table of its own in every store. */
 static const char *table_of(const sloop_opts_t *o, const slp_lease_place *place) {
   if (place->store == SLP_LEASES_DYNAMODB) return place->name;
-  return place->layout == SLP_LAYOUT_KCL ? o->app : "leases";
+  return layouts[place->layout].own_table ? o->app : "leases";
 }
 
 int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp_src_describe *d,
@@ -163,6 +182,10 @@ int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp
   *ret_schema = NULL;
   int r = slp_lease_place_read(o, &place, why);
   if (r) return slp_fail_set(f, SLP_REFUSED, r, "%s", why);
+  if (layouts[place.layout].one_stream && several)
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
+                        "rows of schema %s do not name their stream: an application reads one",
+                        layouts[place.layout].name);
   slp_schema *schema = layout_of(s, o, &place, several, d);
   if (!schema) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the leases");
   slp_table_spec spec;

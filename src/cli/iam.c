@@ -59,15 +59,15 @@ static void add_statement(slp_buf *b, const slp_args *a, const char *const *acti
 static void add_leases(slp_buf *b, const slp_args *a, int *first) {
   static const char named[] = "dynamodb:";
   const char *store = a->opts.store ? a->opts.store : "dynamodb";
-  int kcl = a->opts.schema && strcmp(a->opts.schema, "kcl") == 0;
+  int foreign = a->opts.schema && strcmp(a->opts.schema, "sloop") != 0;
   if (!a->opts.app || strncmp(store, "dynamodb", sizeof named - 2) != 0) return;
   const char *name = strncmp(store, named, sizeof named - 1) == 0 ? store + sizeof named - 1
-                     : kcl                                        ? a->opts.app
+                     : foreign                                    ? a->opts.app
                                                                   : "sloop";
   slp_buf stream;
   slp_buf_init(&stream, b->mem, 1 << 16);
   if (slp_buf_addf(&stream, "dynamodb:%s", name)) slp_buf_fail(b, slp_buf_failed(&stream));
-  add_statement(b, a, kcl ? leases_scanned : leases, slp_buf_z(&stream), "", first);
+  add_statement(b, a, foreign ? leases_scanned : leases, slp_buf_z(&stream), "", first);
   slp_buf_free(&stream);
 }
 

@@ -17,15 +17,30 @@ static slp_buffered *first_unfinished(const slp_shard *s) {
   return NULL;
 }
 
+static int is_seq(const slp_buffered *buffered, uint32_t i, slp_str seq) {
+  return i < buffered->n && slp_str_eq(slp_rec_seq(buffered->page, &buffered->page->recs[i]), seq);
+}
+
+/* Where a position names no place inside an aggregate: the first record of the one that i is of. */
+static uint32_t first_of_aggregate(const slp_buffered *buffered, uint32_t i) {
+  const slp_shard *s = buffered->shard;
+  if (!s || !s->consumer->whole_records || i >= buffered->n) return i;
+  slp_str seq = slp_rec_seq(buffered->page, &buffered->page->recs[i]);
+  while (i > 0 && is_seq(buffered, i - 1, seq)) i--;
+  return i;
+}
+
 void slp_acked_mark(const slp_buffered *buffered, slp_mark *ret) {
   uint32_t i = 0;
   while (i < buffered->n && buffered->bits[i / 8] == 0xff) i += 8;
   while (i < buffered->n && (buffered->bits[i / 8] >> (i % 8) & 1)) i++;
+  if (buffered->page) i = first_of_aggregate(buffered, i);
   if (buffered->page && i > 0) {
     slp_mark_rec(ret, buffered->page, &buffered->page->recs[i - 1]);
   } else {
     *ret = buffered->prev;
   }
+  if (buffered->page && ret->seq_n && is_seq(buffered, i, slp_mark_seq(ret))) ret->part = 1;
 }
 
 int slp_acked_prefix(const slp_shard *s, slp_mark *ret) {

@@ -103,7 +103,8 @@ struct slp_consumer {
   uint8_t started_from;               /* a listing was turned into shards to be read, see start.c */
   uint8_t entering, enter_again;      /* slp_order_enter_ready is at work; and shall go round once more */
   uint8_t paused_all;
-  uint8_t suspended; /* by the fleet: nothing is fetched or handed out */
+  uint8_t suspended;     /* by the fleet: nothing is fetched or handed out */
+  uint8_t whole_records; /* its leases hold no place inside an aggregate */
   uint8_t floor_learned, tip_told;
   slp_seek seek;
   slp_list detached;  /* slp_buffered: out with the user since before a seek, or a lost lease */

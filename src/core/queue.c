@@ -467,6 +467,7 @@ int slp_queue_rewind(slp_shard *s) {
   slp_key head = slp_queue_key(s, buffered, s->queue.next_i);
   if (s->queue.next_i && !SLP_MUTANT(rewind_forgets_place)) {
     remember_last(s, buffered->page, &buffered->page->recs[s->queue.next_i - 1]);
+    s->at.last.part = slp_str_eq(slp_mark_seq(&s->at.last), head.seq);
   } else {
     s->at.last = buffered->prev;
   }

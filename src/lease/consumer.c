@@ -143,14 +143,17 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
   slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
   SLP_CHECK(s);
   memset(ret, 0, sizeof *ret);
+  int whole = s->consumer->whole_records || s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP;
   if (s->lease.read_out &&
       (SLP_MUTANT(no_batch_is_acknowledged) ? slp_batches_of(s) == 0 : slp_queue_all_acked(s))) {
     (void)slp_acked_prefix(s, &ret->mark);
     ret->kind = SLP_POSITION_END;
-  } else if (slp_acked_prefix(s, &ret->mark) && !is_before_start(s, &ret->mark)) {
+    if (s->consumer->whole_records) ret->mark.sub = UINT32_MAX;
+  } else if (slp_acked_prefix(s, &ret->mark) && !is_before_start(s, &ret->mark) &&
+             !(s->consumer->whole_records && ret->mark.part)) {
     ret->kind = SLP_POSITION_AFTER;
     /* Kept as they came, aggregates are finished with as a whole. */
-    if (s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP) ret->mark.sub = UINT32_MAX;
+    if (whole) ret->mark.sub = UINT32_MAX;
   } else {
     *ret = s->lease.from;
   }
@@ -480,6 +483,7 @@ static void on_described(slp_leases *l) {
     slp_consumer_fatal(c, &f);
     return;
   }
+  c->whole_records = ld->schema->whole_records;
   prepare_now(ld);
 }
 

@@ -1,7 +1,8 @@
-/* counter.c - proof of life where every lease has a counter that its owner moves. Each write of a lease moves
- * it, a checkpoint too, so a lease that is dirty is saved when its renewal is due. A worker that finds a
- * counter where it left it owns the lease still, whatever happened meanwhile: a take would have moved it. So
- * a worker that was away goes on where it was, unless a renewal is refused. */
+/* counter.c - proof of life where every lease has a counter that its owner moves, or a time on the wall at
+ * which it runs out. Each write of a lease moves it, a checkpoint too, so a lease that is dirty is saved
+ * when its renewal is due. A worker that finds a counter where it left it owns the lease still, whatever
+ * happened meanwhile: a take would have moved it. So a worker that was away goes on where it was, unless a
+ * renewal is refused. */
 #include "lease/fleet_inside.h"
 
 #define BUSY_US 20000
@@ -28,9 +29,10 @@ static int may_open(slp_lease *l) {
 
 static void wrote(slp_lease *l, const slp_write *op) {
   slp_fleet *f = l->f;
-  l->own.row_epoch = op->i.epoch + 1;
-  l->counter.good_us = op->sent_us;
-  l->counter.renew_us = slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
+  uint64_t sent_us = f->liveness->of_first ? op->first_sent_us : op->sent_us;
+  l->own.row_epoch = slp_epoch_after(&op->i);
+  l->counter.good_us = sent_us;
+  l->counter.renew_us = slp_after_us(sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
   l->own.since_us = slp_now_refresh_us(f->h);
   if (l->counter.renew_us < slp_beat_at_us(f)) slp_beat_at(f, l->counter.renew_us);
   slp_deadline_check(f);
@@ -43,7 +45,8 @@ static void gone(slp_lease *l) {
   const slp_write *op = &l->op;
   const slp_lease_row *row = &op->row.u.lease;
   int of_it = slp_str_eq(op->i.shard, l->shard);
-  if (of_it && op->end == SLP_OUTCOME_DONE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, op->i.epoch + 1);
+  if (of_it && op->end == SLP_OUTCOME_DONE)
+    l->own.row_epoch = slp_max_u64(l->own.row_epoch, slp_epoch_after(&op->i));
   if (of_it && op->row.kind == SLP_ROW_LEASE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, row->epoch);
   if (!slp_proof_is(l->f, SLP_PROOF_GOOD))
     slp_deadline_check(l->f); /* this lease may have been the only one in doubt */
@@ -96,7 +99,8 @@ static void renewed(slp_write *op) {
   }
   l->f->stats.heartbeats++;
   wrote(l, op);
-  if (l->row.claim.n && op->row.kind == SLP_ROW_LEASE) /* it may have been taken back */
+  /* A claim is seen, or may have been taken back. */
+  if ((l->row.claim.n || l->f->sharing->asks) && op->row.kind == SLP_ROW_LEASE)
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
 }
 
@@ -127,7 +131,8 @@ static void beat(slp_fleet *f) {
 /* ---- others ------------------------------------------------------------------------------------ */
 
 static void saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us) {
-  slp_sign sign = {.counter = row->epoch};
+  slp_sign sign =
+      slp_sign_of_lease(f->schema->liveness, row, slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
   if (!seen->silence.reads) seen->born_free = !row->owner.n;
   if (row->owner.n) seen->born_free = 0;
   slp_silence_saw(&seen->silence, &sign, done_us, slp_fleet_trouble_us(f));
@@ -135,7 +140,7 @@ static void saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, ui
 
 static int dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) {
   if (!slp_proof_is(f, SLP_PROOF_GOOD)) return 0;
-  uint64_t at = slp_silence_dead_us(&seen->silence, SLP_BY_COUNTER, leases * slp_fleet_lease_us(f),
+  uint64_t at = slp_silence_dead_us(&seen->silence, f->schema->liveness, leases * slp_fleet_lease_us(f),
                                     slp_fleet_trouble_us(f));
   return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
 }
@@ -149,10 +154,29 @@ static void begin(slp_fleet *f) {
 }
 
 #define BIT(kind) (1u << (kind))
+/* Each of these writes keeps its lease's next renewal waiting. */
+#define URGENT                                                                             \
+  (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_RETAKE) | BIT(SLP_OPERATION_CHECKPOINT) | \
+   BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_TRANSFER) | BIT(SLP_OPERATION_END) |     \
+   BIT(SLP_OPERATION_RENEW))
+
 const slp_liveness_rule slp_liveness_by_counter = {
-    /* Each of these writes keeps its lease's next renewal waiting. */
-    .urgent = BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_RETAKE) | BIT(SLP_OPERATION_CHECKPOINT) |
-              BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) | BIT(SLP_OPERATION_RENEW),
+    .urgent = URGENT,
+    .grows = 1,
+    .doubtful = BIT(SLP_OPERATION_TAKE),
+    .begin = begin,
+    .beat = beat,
+    .good_us = good_us,
+    .may_open = may_open,
+    .wrote = wrote,
+    .gone = gone,
+    .saw = saw,
+    .dead = dead,
+};
+
+const slp_liveness_rule slp_liveness_by_expiry = {
+    .urgent = URGENT,
+    .of_first = 1,
     .doubtful = BIT(SLP_OPERATION_TAKE),
     .begin = begin,
     .beat = beat,

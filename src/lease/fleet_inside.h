@@ -11,7 +11,7 @@
  *      rules.c        which rules a schema has
  *   4  leader.c       watches the workers, and reads the whole table in rounds; what a round writes is in
  *                     assign.c, shard_sync.c and steal_sync.c
- *      steal.c        rounds of every worker, where nobody leads
+ *      steal.c        rounds of every worker, where nobody leads; claim.c: where the living are asked
  *      election.c     which worker leads, what a follower polls
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
  *      common_name.c  the fleets of one process that go by one name
@@ -24,7 +24,8 @@
  *      members.c      the other workers, observed
  *   1  read.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
- *      schema.c, store.c, snapshot.c, outcome.c, silence.c, hash_range.c, shard_set.c, *_rule.c: pure
+ *      schema.c, store.c, snapshot.c, outcome.c, silence.c, expiry.c, hash_range.c,
+ *                     shard_set.c, *_rule.c: pure
  */
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H

@@ -208,16 +208,27 @@ void slp_lease_step_at(slp_lease *l, uint64_t at_us) {
 
 /* ---- what the row says --------------------------------------------------------------------------------- */
 
-int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_us) {
+static int know_parents(slp_lease *l, const slp_str parents[2]) {
   slp_mem *mem = l->f->mem;
-  slp_lease_image *image = &l->row;
+  slp_str *known = l->row.parents;
   for (int k = 0; k < 2; k++) {
-    if (!row->parents[k].n || slp_str_eq(row->parents[k], image->parents[k])) continue;
-    char *p = slp_strdup(mem, row->parents[k]);
+    if (!parents[k].n || slp_str_eq(parents[k], known[k])) continue;
+    char *p = slp_strdup(mem, parents[k]);
     if (!p) return SLP_ENOMEM;
-    drop_text(mem, &image->parents[k]);
-    image->parents[k] = (slp_str){p, row->parents[k].n};
+    drop_text(mem, &known[k]);
+    known[k] = (slp_str){p, parents[k].n};
   }
+  return 0;
+}
+
+int slp_lease_know_parents(slp_lease *l, const slp_shard_desc *d) {
+  const slp_str parents[2] = {d->parent, d->adjacent_parent};
+  return know_parents(l, parents);
+}
+
+int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_us) {
+  slp_lease_image *image = &l->row;
+  if (know_parents(l, row->parents)) return SLP_ENOMEM;
   if (!slp_str_eq(slp_instance_str(&image->owner), row->owner)) image->owner_us = done_us;
   if (!slp_str_eq(slp_instance_str(&image->claim), row->claim)) image->claim_us = done_us;
   slp_instance_set(&image->owner, row->owner);
@@ -283,9 +294,9 @@ void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_position *position)
 void slp_lease_begin_write(slp_lease *l, const slp_write *op) {
   uint64_t now = slp_fleet_now(l->f);
   if (op->row.kind == SLP_ROW_LEASE && slp_lease_read_image(l, &op->row.u.lease, now) == 0 &&
-      op->row.u.lease.epoch == op->i.epoch + 1) {
+      op->row.u.lease.epoch == slp_epoch_after(&op->i)) {
     slp_position known = l->own.saved;
-    slp_lease_begin(l, op->i.epoch + 1,
+    slp_lease_begin(l, slp_epoch_after(&op->i),
                     SLP_MUTANT(begins_where_it_was) && known.kind ? &known : &op->row.u.lease.position);
     if (l->f->liveness->wrote) l->f->liveness->wrote(l, op);
     /* Taken anew by its owner: nobody had it between, so what was acknowledged since the last checkpoint

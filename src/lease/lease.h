@@ -150,6 +150,8 @@ typedef struct slp_lease_gate {
   uint8_t parents[2];  /* slp_parent_state, by their rows */
   uint32_t wait_ms;    /* between two looks at them */
   uint64_t listing_us; /* a listing was asked for then, because a parent has no row; 0: none */
+  uint64_t asked_us;   /* the same, because the row names one parent at most */
+  uint8_t known;       /* its parents, by the listing as well */
 } slp_lease_gate;
 
 /* Checkpoints: checkpoint.c. */
@@ -193,6 +195,7 @@ typedef struct slp_lease_load {
 typedef struct slp_lease_choice {
   uint64_t counter;  /* one more than the counter it was chosen by; 0: it was not chosen */
   slp_instance from; /* the living worker that it is taken from; nobody: it is free */
+  uint8_t unheard;   /* claims of it that were erased */
 } slp_lease_choice;
 
 /* Its successor, when the worker leaves: leave.c. */
@@ -266,6 +269,7 @@ void slp_lease_doubt_end(slp_lease *l); /* assigned and ended: its row is read a
 
 int slp_lease_seen(slp_fleet *f, slp_str shard);    /* an image said that there was a row of it */
 void slp_lease_ended(slp_lease *l, uint64_t epoch); /* this worker has written its end */
+int slp_lease_know_parents(slp_lease *l, const slp_shard_desc *d); /* as it is listed. SLP_ENOMEM */
 int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_us); /* SLP_ENOMEM */
 void slp_leases_touch_waiting(slp_fleet *f); /* something that they wait for has changed */
 void slp_lease_step_at(slp_lease *l, uint64_t at_us);
@@ -303,7 +307,8 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n); /* 
 /* ---- ownership.c --------------------------------------------------------------------------------------- */
 
 void slp_lease_step(slp_lease *l);
-void slp_lease_take(slp_lease *l); /* as its image has it */
+void slp_lease_take(slp_lease *l);  /* as its image has it */
+void slp_lease_claim(slp_lease *l); /* the same: asks its owner for it */
 void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row);
 /* Its row was read by a consistent read; row NULL: there is none. */
 void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uint64_t done_us);

@@ -69,7 +69,12 @@ typedef enum slp_sync_row {
   SLP_SYNC_UNFINISHED, /* something is */
   SLP_SYNC_ENDED
 } slp_sync_row;
-typedef enum slp_sync_make { SLP_SYNC_NOT, SLP_SYNC_AT_START, SLP_SYNC_AT_OLDEST } slp_sync_make;
+typedef enum slp_sync_make {
+  SLP_SYNC_NOT,
+  SLP_SYNC_AT_START,
+  SLP_SYNC_AT_OLDEST,
+  SLP_SYNC_AT_END
+} slp_sync_make;
 typedef struct slp_sync_shard { /* of the stream, or one that only has a lease yet */
   size_t parents[2];            /* numbers of shards, or SLP_NO_SHARD */
   uint8_t open;
@@ -82,5 +87,8 @@ typedef struct slp_sync_shard { /* of the stream, or one that only has a lease y
  * but what is open counts. The parents of a merge need each other's rows until their child is read from: when
  * an operator has removed one, it is made again. SLP_ENOMEM: nothing was set. */
 int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem);
+/* Where a listed shard without a row is read as a new one: each gets its lease at once. latest: what was
+ * closed before anything of its line had a lease counts as read. */
+int slp_sync_every(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem);
 
 #endif

@@ -52,7 +52,7 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
 /* An operator's, who writes nothing else of the lease meanwhile. */
 static slp_outcome of_reset(const slp_operation *i, const slp_lease_row *l) {
   int there = i->position.kind == SLP_POSITION_NONE || slp_position_same(&i->position, &l->position);
-  return !l->owner.n && l->epoch == i->epoch + 1 && there ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+  return !l->owner.n && l->epoch == slp_epoch_after(i) && there ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
 }
 
 static slp_outcome of_lease(const slp_operation *i, const slp_lease_row *l) {
@@ -69,7 +69,7 @@ static slp_outcome of_lease(const slp_operation *i, const slp_lease_row *l) {
  * under my name is mine. A counter never comes back, so a refused write can't happen any more, unless a
  * copy that was sent before has happened already. */
 static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
-  int mine = slp_str_eq(l->owner, i->me), next = l->epoch == i->epoch + 1;
+  int mine = slp_str_eq(l->owner, i->me), next = l->epoch == slp_epoch_after(i);
   int as_before = mine && l->epoch == i->epoch;
   if (mine && next) SLP_PROBE("settle, kcl: a write had got in");
   if (as_before) SLP_PROBE("settle, kcl: refused, and mine as before");
@@ -82,10 +82,14 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
       return mine && next && !SLP_MUTANT(own_counter_unknown) ? SLP_OUTCOME_DONE
              : as_before                                      ? SLP_OUTCOME_UNCHANGED
                                                               : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_CLAIM:
+      return slp_str_eq(l->claim, i->me) && l->epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_RELEASE:
       return !l->owner.n && next ? SLP_OUTCOME_DONE : as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_TRANSFER:
-      if (next && slp_str_eq(l->owner, i->to)) return SLP_OUTCOME_DONE;
+      /* The next owner is named, or finds it free. */
+      if (next && (slp_str_eq(l->owner, i->to) || (!l->owner.n && l->epoch == i->epoch)))
+        return SLP_OUTCOME_DONE;
       return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_END:
       if (next && l->position.kind == SLP_POSITION_END) return SLP_OUTCOME_DONE;
@@ -124,7 +128,8 @@ slp_outcome slp_outcome_of(slp_liveness_kind kind, const slp_operation *i, int t
                            const slp_parsed_row *parsed) {
   switch (kind) {
     case SLP_BY_WORKER: return of_versioned(i, there, parsed);
-    case SLP_BY_COUNTER: return of_counted(i, there, parsed);
+    case SLP_BY_COUNTER:
+    case SLP_BY_EXPIRY: return of_counted(i, there, parsed);
   }
   return SLP_OUTCOME_REFUSED;
 }

@@ -74,10 +74,11 @@ static void claimed(slp_write *op) {
  * listen to that claim. */
 static int dead_claim(slp_lease *l) {
   slp_str claim = slp_instance_str(&l->row.claim);
+  if (l->f->schema->liveness != SLP_BY_WORKER) return 0;
   return claim.n && slp_member_verdict(l->f, claim, l->row.claim_us) == SLP_MEMBER_EVICTED;
 }
 
-static void claim(slp_lease *l) {
+void slp_lease_claim(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_operation *i = &l->op.i;
   slp_fleet_operation(f, i, SLP_OPERATION_CLAIM);
@@ -107,7 +108,7 @@ static void ask(slp_lease *l) {
     slp_lease_move(l, claims ? SLP_LEASE_EXPECTED : SLP_LEASE_IDLE);
     slp_lease_touch(l);
   } else if (!claims && (!l->row.claim.n || l->row.claim_version < slp_leases_version(f) || dead_claim(l))) {
-    claim(l);
+    slp_lease_claim(l);
   } else {
     if (claims) expect(l);
     slp_lease_poll(l, soon(l));
@@ -159,7 +160,6 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
 static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->row.claim);
-  if (!(f->schema->operations >> SLP_OPERATION_TRANSFER & 1)) return 0;
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
   if (f->sharing->claims_decide) return 1;
   /* A lease that was only inherited goes to the worker that it is assigned to. */
@@ -238,6 +238,24 @@ void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_touch(l);
 }
 
+/* A row that names one parent at most: the stream's listing has the other one. A shard that is listed no more
+ * has none that matters. */
+static int parents_known(slp_lease *l) {
+  slp_fleet *f = l->f;
+  slp_lease_gate *gate = &l->gate;
+  if (!f->schema->one_parent || gate->known) return 1;
+  const slp_listed *listed = slp_listed_get(f, l->shard);
+  if (listed) {
+    gate->known = slp_lease_know_parents(l, &listed->desc) == 0;
+  } else if (gate->asked_us && slp_listed_us(f) > gate->asked_us) {
+    gate->known = 1;
+  } else {
+    if (!gate->asked_us) gate->asked_us = slp_fleet_now(f);
+    slp_fleet_list(f);
+  }
+  return gate->known;
+}
+
 static int parent_done(slp_lease *l, int k) {
   slp_fleet *f = l->f;
   slp_str parent = l->row.parents[k];
@@ -295,7 +313,7 @@ static void waiting(slp_lease *l) {
   slp_fleet *f = l->f;
   uint32_t *wait_ms = &l->gate.wait_ms;
   if (given_up_unread(l)) return;
-  if (parent_done(l, 0) && parent_done(l, 1)) {
+  if (parents_known(l) && parent_done(l, 0) && parent_done(l, 1)) {
     open(l);
     return;
   }

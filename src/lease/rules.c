@@ -1,7 +1,7 @@
 /* rules.c - which rules of life and of sharing go together, and the rule of sharing where a leader
  * assigns. A lease may be taken from a living worker's name only with a proof that the table checks: the
  * worker was evicted first (a row a worker), or the take's own condition holds what was seen (the counter
- * of that lease). */
+ * of that lease, or the time at which it runs out). */
 #include "lease/rules.h"
 
 #include "lease/fleet_inside.h"
@@ -48,6 +48,11 @@ int slp_fleet_rules(const slp_schema *s, const slp_liveness_rule **ret_life,
   if (s->liveness == SLP_BY_WORKER && s->share == SLP_BY_ASSIGNMENT) {
     *ret_life = &slp_liveness_by_worker;
     *ret_sharing = &slp_sharing_by_assignment;
+    return 0;
+  }
+  if (s->liveness == SLP_BY_EXPIRY && s->share == SLP_BY_CLAIM) {
+    *ret_life = &slp_liveness_by_expiry;
+    *ret_sharing = &slp_sharing_by_claim;
     return 0;
   }
   if (s->liveness == SLP_BY_COUNTER && s->share == SLP_BY_STEAL) {

@@ -16,6 +16,8 @@ typedef struct slp_liveness_rule {
   uint32_t
       urgent; /* bits of operations that its life hangs on: before all else, short tries, no politeness */
   uint32_t doubtful; /* bits of operations whose failures make doubtful what was seen of others */
+  uint8_t grows;     /* the epoch of a lease never goes back: what is less is from before this worker's own */
+  uint8_t of_first;  /* a proof is as old as its write's first copy: it holds a time */
   uint8_t frees_all; /* the last write of a worker that leaves frees every lease that has nothing to save */
   void (*begin)(slp_fleet *f); /* to join: slp_worker_begins comes, now or later */
   void (*beat)(slp_fleet *f);  /* sends what is due, and says when the next is: slp_beat_at */
@@ -35,13 +37,16 @@ typedef struct slp_liveness_rule {
 /* How it is decided which worker reads which shard. All but the first group of functions may be NULL. */
 typedef struct slp_sharing_rule {
   uint8_t shun_leases;    /* a shard given up for lack of progress is left to others for so long, at least */
+  uint8_t asks;           /* what a living worker has is claimed, and not taken */
   uint8_t missing_blocks; /* a parent without a row is waited for as long as the stream lists it */
-  uint8_t claims_decide;  /* a leader of another system claims in the next owner's name: it is always heard */
+  uint8_t claims_decide;  /* a claim, of the next owner or by a leader in its name, is always heard */
   void (*begin)(slp_fleet *f);     /* the worker has joined: finds out what is there for it */
   void (*suspended)(slp_fleet *f); /* the lease deadline passed, or it was evicted */
   void (*resumed)(slp_fleet *f);
   /* The row of a lease that it wants, or once did: take it, ask for it, wait, or forget it. */
   void (*met)(slp_lease *l, const slp_lease_row *parsed);
+  /* 1: it is kept for the worker that claimed it. NULL: never. */
+  int (*reserved)(slp_fleet *f, const slp_lease_row *row);
   void (*missed)(slp_lease *l);           /* its take was refused */
   void (*listed)(slp_fleet *f, int ok);   /* the stream's shards */
   void (*unknown_children)(slp_fleet *f); /* a shard ended and the stream did not tell of any */
@@ -58,8 +63,8 @@ typedef struct slp_sharing_rule {
   int (*may_make)(slp_lease *l, const slp_shard_desc *kid);
 } slp_sharing_rule;
 
-extern const slp_liveness_rule slp_liveness_by_worker, slp_liveness_by_counter;
-extern const slp_sharing_rule slp_sharing_by_assignment, slp_sharing_by_steal;
+extern const slp_liveness_rule slp_liveness_by_worker, slp_liveness_by_counter, slp_liveness_by_expiry;
+extern const slp_sharing_rule slp_sharing_by_assignment, slp_sharing_by_steal, slp_sharing_by_claim;
 /* SLP_EINVAL: rules that do not go together here. */
 int slp_fleet_rules(const slp_schema *s, const slp_liveness_rule **ret_life,
                     const slp_sharing_rule **ret_sharing);

@@ -30,7 +30,8 @@ typedef enum slp_row_kind {
 typedef struct slp_lease_row {
   slp_str shard;
   slp_str owner;  /* an instance; absent: free */
-  uint64_t epoch; /* counts owners; schemas with a counter a lease: that counter */
+  uint64_t epoch; /* counts owners; schemas with a counter a lease: that counter; with a time at which it runs
+                     out: that, in nanoseconds since 1970 */
   slp_position position;
   slp_str claim; /* who asked its owner for it */
   uint64_t claim_version;
@@ -159,9 +160,10 @@ typedef enum slp_operation_kind {
   SLP_OPERATION_END,
   SLP_OPERATION_REMOVE,
   SLP_OPERATION_RESET,
-  SLP_OPERATION_RENEW,    /* only with a counter a lease */
+  SLP_OPERATION_RENEW,    /* only where every lease is proven by itself */
   SLP_OPERATION_PUBLISH,  /* this worker's load, for a leader of another system */
   SLP_OPERATION_WITHDRAW, /* that row goes */
+  SLP_OPERATION_UNCLAIM,  /* a claim of mine that I want no more */
   SLP_OPERATIONS
 } slp_operation_kind;
 
@@ -175,10 +177,11 @@ typedef struct slp_operation { /* what is not needed stays zero */
   uint32_t lease_ms, held, weight;
   int64_t behind_ms, rate_bytes, wall_ms;
   slp_str host;
-  slp_str shard;         /* of every operation on a lease */
-  slp_str owner;         /* TAKE, CLAIM, LEAD, RESET: as read; absent: free */
-  slp_str claim;         /* where a leader of another system names the next owner: as read, of every write */
+  slp_str shard; /* of every operation on a lease */
+  slp_str owner; /* TAKE, CLAIM, LEAD, RESET: as read; absent: free */
+  slp_str claim; /* as read, of TAKE; where a leader of another system names the next owner, of every write */
   uint64_t epoch;        /* of a lease or of leadership, as read or held */
+  uint64_t epoch_after;  /* what the write makes of it; 0: one more */
   uint64_t epoch_first;  /* CREATE: 0, or where a row made again begins */
   slp_position position; /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET */
   slp_position start;    /* LEAD: the fleet's start, set when nobody had */
@@ -197,6 +200,10 @@ typedef struct slp_operation { /* what is not needed stays zero */
   size_t cpu_n;               /* 0: it does not tell */
 } slp_operation;
 #define SLP_ANY_COUNTER UINT64_MAX
+/* The epoch that a row has once the write is in. */
+static inline uint64_t slp_epoch_after(const slp_operation *i) {
+  return i->epoch_after ? i->epoch_after : i->epoch + 1;
+}
 
 /* A write being made: its conditions, changes and texts. */
 #define SLP_ROW_REQUEST_ATOMS 8
@@ -226,12 +233,14 @@ void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kin
 
 /* ---- a schema ------------------------------------------------------------------------------------------ */
 typedef enum slp_liveness_kind {
-  SLP_BY_WORKER, /* one row a worker proves the life of all its leases; the dead are evicted first */
-  SLP_BY_COUNTER /* every lease has a counter that its owner moves */
+  SLP_BY_WORKER,  /* one row a worker proves the life of all its leases; the dead are evicted first */
+  SLP_BY_COUNTER, /* every lease has a counter that its owner moves */
+  SLP_BY_EXPIRY   /* every lease has a wall-clock time at which it runs out, which its owner moves */
 } slp_liveness_kind;
 typedef enum slp_sharing_kind {
   SLP_BY_ASSIGNMENT, /* a leader assigns, claims move leases gracefully */
-  SLP_BY_STEAL       /* every worker takes what is dead, and steals one when it holds too few */
+  SLP_BY_STEAL,      /* every worker takes what is dead, and steals one when it holds too few */
+  SLP_BY_CLAIM       /* the same, but what a living worker has is asked for, and it lets go */
 } slp_sharing_kind;
 
 typedef struct slp_schema slp_schema;
@@ -239,7 +248,10 @@ struct slp_schema {
   const char *name;
   slp_liveness_kind liveness;
   slp_sharing_kind share;
-  uint8_t parks;       /* a row can say that nobody is to read it, or which worker could not */
+  uint8_t parks;         /* a row can say that nobody is to read it, or which worker could not */
+  uint8_t whole_records; /* a row has no place inside an aggregate: only what is done as a whole is saved */
+  uint8_t one_parent;    /* a row names one parent at most: the other is known from the stream's listing */
+  uint8_t keeps_listed;  /* a shard that is listed and has no row is read as a new one: its row stays */
   uint8_t versions;    /* rows may say that other rules hold: mode.c reads them before anything is written */
   uint32_t operations; /* bits of slp_operation_kind it has */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);

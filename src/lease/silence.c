@@ -1,6 +1,15 @@
 /* silence.c - when a worker may be taken for dead. */
 #include "lease/silence.h"
 
+#include "lease/expiry.h"
+
+slp_sign slp_sign_of_lease(slp_liveness_kind kind, const slp_lease_row *row, int64_t wall_ms, uint64_t now_us,
+                           uint32_t lease_ms) {
+  slp_sign sign = {.counter = row->epoch};
+  if (kind == SLP_BY_EXPIRY) sign.until_us = slp_expiry_past_us(row->epoch, wall_ms, now_us, lease_ms);
+  return sign;
+}
+
 /* It began before the trouble was over. 0: there never was any. */
 static int is_in_trouble(const slp_silence *s, uint64_t trouble_us) {
   return trouble_us && s->since_us <= trouble_us;
@@ -26,12 +35,13 @@ int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint
  * A row that is missing: one. No outage removes a row, and none brings it back; what is waited for is only
  * that its worker, whose heartbeats are refused now, comes to its lease deadline.
  *
- * A lease's counter: one. The take asks for that counter again, so a counter that had moved meanwhile refuses
- * it, and it costs its owner this one lease. KCL's own takers judge so. */
+ * A lease's counter, or its time: one. The take asks for that counter again, so a counter that had moved
+ * meanwhile refuses it, and it costs its owner this one lease. KCL's own takers judge so. */
 static uint32_t reads_min(const slp_silence *s, slp_liveness_kind kind) {
   switch (kind) {
     case SLP_BY_WORKER: return s->last.missing ? 1 : 3;
-    case SLP_BY_COUNTER: return 1;
+    case SLP_BY_COUNTER:
+    case SLP_BY_EXPIRY: return 1;
   }
   return UINT32_MAX;
 }
@@ -39,5 +49,5 @@ static uint32_t reads_min(const slp_silence *s, slp_liveness_kind kind) {
 uint64_t slp_silence_dead_us(const slp_silence *s, slp_liveness_kind kind, uint64_t span_us,
                              uint64_t trouble_us) {
   int heard = s->reads >= reads_min(s, kind) && !is_in_trouble(s, trouble_us);
-  return heard ? s->since_us + span_us : UINT64_MAX;
+  return heard ? slp_max_u64(s->since_us + span_us, s->last.until_us) : UINT64_MAX;
 }

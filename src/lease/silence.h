@@ -1,5 +1,6 @@
 /* silence.h - when a worker may be taken for dead: its proof of life was the same for long enough, on the
- * clock of the one who reads it. No two machines' clocks are compared. Pure.
+ * clock of the one who reads it. No two machines' clocks are compared, but where a lease has a time on the
+ * wall at which it runs out: that must be past as well. Pure.
  *
  * Whoever judges an owner judges by this: members.c the rows of workers, counter.c the counters of leases,
  * and an operator's command (admin/watch.c) both. They hand over what a read showed, and when; the schema's
@@ -12,6 +13,7 @@
 typedef struct slp_sign { /* of life, as one read showed it */
   uint8_t missing;        /* there is no such row */
   uint64_t counter;       /* its owner moves it; one that is turned back counts as moved */
+  uint64_t until_us; /* on the reader's clock: it says itself that it lives until then; 0: it says nothing */
 } slp_sign;
 
 typedef struct slp_silence {
@@ -20,6 +22,10 @@ typedef struct slp_silence {
   uint32_t reads;    /* that showed it so; 0: it was never read */
 } slp_silence;
 
+/* What the row of a lease shows of its owner. By expiry: wall_ms and now_us are one moment on the reader's
+ * two clocks, lease_ms what it takes for a lease of its own. */
+slp_sign slp_sign_of_lease(slp_liveness_kind kind, const slp_lease_row *row, int64_t wall_ms, uint64_t now_us,
+                           uint32_t lease_ms);
 /* A read that was answered at done_us showed this. trouble_us: the reader's own way to the table last failed
  * then; 0: never. The owner may have had the same trouble, so silence counts from behind it. 1: the sign is
  * not as it was. */

@@ -23,7 +23,7 @@ static int is_reading(const slp_fleet *f) { return f->stealing.read.busy || slp_
 
 /* ---- taking ------------------------------------------------------------------------------------ */
 
-static void forget(slp_lease *l) {
+void slp_steal_forget(slp_lease *l) {
   l->choice = (slp_lease_choice){.counter = 0};
   slp_lease_forget(l);
 }
@@ -33,6 +33,10 @@ static int is_given(const slp_fleet *f, const slp_lease_row *row) {
   return slp_str_eq(row->owner, slp_instance_str(&f->me)) && !row->claim.n;
 }
 
+static int is_old(const slp_lease *l, const slp_lease_row *row) {
+  return l->f->liveness->grows && row->epoch < l->own.row_epoch;
+}
+
 /* Its row was read anew: it is a child of a shard that this worker has read, or was chosen from a list that
  * took long. */
 static void met(slp_lease *l, const slp_lease_row *parsed) {
@@ -40,17 +44,33 @@ static void met(slp_lease *l, const slp_lease_row *parsed) {
   int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
   int as_chosen = l->choice.counter == parsed->epoch + 1 || (from.n && slp_str_eq(parsed->owner, from));
   if (slp_mode_is(l->f, SLP_MODE_LED)) free = as_chosen = is_given(l->f, parsed);
-  if (!slp_lease_wanted(l) || !(free || as_chosen) || parsed->epoch < l->own.row_epoch) {
-    forget(l);
+  if (!slp_lease_wanted(l) || !(free || as_chosen) || is_old(l, parsed)) {
+    slp_steal_forget(l);
     return;
   }
   slp_lease_choose(l);
   slp_lease_take(l);
 }
 
-static void gone(slp_lease *l) {
+void slp_steal_gone(slp_lease *l) {
   l->choice = (slp_lease_choice){.counter = 0};
   slp_lease_unchoose(l);
+}
+
+#define UNHEARD_MAX 6
+
+void slp_steal_unheard(slp_fleet *f, int unheard) {
+  slp_stealing *st = &f->stealing;
+  st->unheard = unheard ? (uint8_t)slp_min_u64(st->unheard + 1u, UNHEARD_MAX) : 0;
+  uint64_t wait_us = slp_fleet_lease_us(f) << st->unheard;
+  if (unheard) slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_jitter(f, wait_us, 10)));
+}
+
+static int is_claiming(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
+    if (l->choice.from.n && slp_lease_in(l, SLP_LEASE_SOUGHT) && f->sharing->asks) return 1;
+  return 0;
 }
 
 /* ---- what there is ----------------------------------------------------------------------------- */
@@ -117,6 +137,10 @@ static int view_lease(view *v, const slp_lease_row *row) {
   *to = (slp_steal_lease){.owner = SLP_NOBODY, .ready = (uint8_t)parents_done(v, row)};
   if (is_mine(mine)) {
     to->owner = 0;
+  } else if (f->sharing->reserved && f->sharing->reserved(f, row)) {
+    to->owner = number_of(v, row->claim);
+    to->ready = 0;
+    if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   } else if (!row->owner.n || by_name) { /* by_name: it released it, and heard no answer */
     to->free = 1;
     to->old = (uint8_t)(seen->born_free || by_name || f->liveness->dead(f, seen, OLD_LEASES));
@@ -124,13 +148,14 @@ static int view_lease(view *v, const slp_lease_row *row) {
     to->free = 1;
     to->old = (uint8_t)f->liveness->dead(f, seen, OLD_LEASES);
   } else {
-    uint64_t dead_us = seen->silence.since_us + slp_fleet_lease_us(f) + 1000;
-    if (slp_fleet_now(f) - seen->silence.since_us > slp_fleet_lease_us(f) / 2)
-      v->next_us = slp_min_u64(v->next_us, dead_us);
+    uint64_t dead_us =
+        slp_max_u64(seen->silence.since_us + slp_fleet_lease_us(f), seen->silence.last.until_us);
+    if (dead_us < slp_fleet_now(f) + slp_fleet_lease_us(f) / 2)
+      v->next_us = slp_min_u64(v->next_us, dead_us + 1000);
     to->owner = number_of(v, holder(f, row));
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
-  if (shunned(f, mine) || (mine && row->epoch < mine->own.row_epoch)) to->ready = 0;
+  if (shunned(f, mine) || (mine && is_old(mine, row))) to->ready = 0;
   if (to->free && !to->ready) return 0; /* no worker can have it yet: it is no part of a fair share */
   v->rows[v->n++] = (size_t)(row - v->s->leases);
   return 0;
@@ -172,6 +197,8 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
   /* The list took so long that its counters have been moved since. */
   if (rq->done_us - rq->sent_us > slp_fleet_lease_us(f) / 6)
     slp_lease_poll(l, slp_fleet_now(f));
+  else if (!chosen->free && f->sharing->asks)
+    slp_lease_claim(l);
   else
     slp_lease_take(l);
 }
@@ -195,7 +222,7 @@ static int am_first(const view *v) {
  * is taken from others: their leader will be back. */
 static uint32_t steal_max(const view *v) {
   slp_fleet *f = v->f;
-  if (slp_fleet_now(f) < slp_common_name_steal_us(f)) return 0;
+  if (slp_fleet_now(f) < slp_common_name_steal_us(f) || is_claiming(f)) return 0;
   if (!slp_mode_is(f, SLP_MODE_UNLED)) return STEAL_MAX;
   if (slp_mode_strangers(f)) return 0;
   for (size_t i = 0; i < v->owners.entries_n; i++) {
@@ -354,20 +381,20 @@ static void run(slp_timer *t) {
   slp_mode_read_beside(f, read_table);
 }
 
-static void begin(slp_fleet *f) {
+void slp_steal_begin(slp_fleet *f) {
   f->stealing.sync_at_us = slp_fleet_now(f);
   round_in(f, slp_random_below(f->h, FIRST_US));
 }
 
 /* Observations made while this worker could not prove its own life do not count against others. */
-static void suspended(slp_fleet *f) { slp_fleet_trouble(f); }
+void slp_steal_suspended(slp_fleet *f) { slp_fleet_trouble(f); }
 
-static void resumed(slp_fleet *f) {
+void slp_steal_resumed(slp_fleet *f) {
   slp_fleet_trouble(f);
   if (!is_reading(f)) round_in(f, 0);
 }
 
-static void listed(slp_fleet *f, int ok) {
+void slp_steal_listed(slp_fleet *f, int ok) {
   if (f->stealing.sync_from_us == SLP_NEVER || !slp_worker_is(f, SLP_WORKER_RUNS)) return;
   if (!ok) {
     f->stealing.sync_from_us = SLP_NEVER;
@@ -377,7 +404,7 @@ static void listed(slp_fleet *f, int ok) {
   }
 }
 
-static void unknown_children(slp_fleet *f) {
+void slp_steal_unknown_children(slp_fleet *f) {
   f->stealing.sync_at_us = slp_fleet_now(f);
   f->stealing.first = 1;
   if (!is_reading(f)) round_in(f, 0);
@@ -399,14 +426,14 @@ static int is_begun(slp_fleet *f, slp_str shard) {
 /* Workers of KCL take a parent without a row for one that was read and removed, so the child of a merge gets
  * its lease when both of its parents have theirs: the other one's own parents may not have ended yet. A child
  * that is read from waits for neither of them any more, and the other's row may have been removed since. */
-static int may_make(slp_lease *l, const slp_shard_desc *kid) {
+int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;
   int first = SLP_MUTANT(other_parent_is_itself) || slp_str_eq(kid->parent, l->shard);
   slp_str other = first ? kid->adjacent_parent : kid->parent;
   if (!other.n || slp_str_eq(other, l->shard) || has_row(f, other) || is_begun(f, kid->id)) return 1;
   if (!l->end.asked_us) {
     l->end.asked_us = slp_fleet_now(f);
-    unknown_children(f);
+    slp_steal_unknown_children(f);
   }
   /* Another worker may be the one that compares stream and table; and the stream may forget the parent yet,
    * and then no worker makes its row. */
@@ -420,21 +447,21 @@ static int may_make(slp_lease *l, const slp_shard_desc *kid) {
 
 static void left(slp_fleet *f) { slp_worker_out(f, "left"); }
 
-static void part(slp_fleet *f) { slp_mode_leave(f, left); }
+void slp_steal_part(slp_fleet *f) { slp_mode_leave(f, left); }
 
 const slp_sharing_rule slp_sharing_by_steal = {
     .shun_leases = 6, /* the others take it after three */
     .claims_decide = 1,
-    .begin = begin,
-    .suspended = suspended,
-    .resumed = resumed,
+    .begin = slp_steal_begin,
+    .suspended = slp_steal_suspended,
+    .resumed = slp_steal_resumed,
     .met = met,
-    .missed = forget,
-    .gone = gone,
-    .listed = listed,
-    .unknown_children = unknown_children,
-    .may_make = may_make,
-    .part = part,
+    .missed = slp_steal_forget,
+    .gone = slp_steal_gone,
+    .listed = slp_steal_listed,
+    .unknown_children = slp_steal_unknown_children,
+    .may_make = slp_steal_may_make,
+    .part = slp_steal_part,
 };
 
 /* ---- birth and death --------------------------------------------------------------------------- */

@@ -3,11 +3,13 @@
 #ifndef SLP_LEASE_STEAL_H
 #define SLP_LEASE_STEAL_H
 
+#include "lease/lease.h"
 #include "lease/read.h"
 
 typedef struct slp_stealing {
   uint8_t first;     /* of the living workers, this one compares the stream with the table */
   uint8_t sync;      /* the round under way compares the stream with the table */
+  uint8_t unheard;   /* claims in a row that nobody listened to */
   uint64_t next_us;  /* nothing is taken from the living before */
   uint64_t table_us; /* the last complete list of its rows was answered then */
   uint64_t sync_at_us;
@@ -15,6 +17,19 @@ typedef struct slp_stealing {
   slp_timer timer;
   slp_read read;
 } slp_stealing;
+
+/* The parts of such a rule of sharing (rules.h), for another one that differs in some. */
+void slp_steal_begin(slp_fleet *f);
+void slp_steal_suspended(slp_fleet *f);
+void slp_steal_resumed(slp_fleet *f);
+void slp_steal_gone(slp_lease *l);
+void slp_steal_forget(slp_lease *l); /* it is not chosen any more */
+void slp_steal_listed(slp_fleet *f, int ok);
+void slp_steal_unknown_children(slp_fleet *f);
+int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid);
+void slp_steal_part(slp_fleet *f);
+/* A claim was not heard: the next one is made later, and ever later. 0: it was. */
+void slp_steal_unheard(slp_fleet *f, int unheard);
 
 void slp_steal_init(slp_fleet *f);
 void slp_steal_stop(slp_fleet *f);

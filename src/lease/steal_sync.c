@@ -95,13 +95,17 @@ static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
   i->position = y->f->o.start;
   if (how == SLP_SYNC_AT_OLDEST && i->position.kind != SLP_POSITION_TIME)
     i->position.kind = SLP_POSITION_OLDEST;
+  if (how == SLP_SYNC_AT_END) i->position.kind = SLP_POSITION_END;
 }
 
 static int make_missing(sync *y, size_t *ret_made) {
   place *missing = slp_zalloc_n(y->f->mem, y->n + 1, sizeof *missing);
   size_t n = 0;
   int latest = y->f->o.start.kind == SLP_POSITION_LATEST;
-  int r = missing ? slp_sync_shards(y->shards, y->n, latest, y->f->mem) : SLP_ENOMEM;
+  int every = y->f->schema->keeps_listed;
+  int r = !missing ? SLP_ENOMEM
+          : every  ? slp_sync_every(y->shards, y->n, latest, y->f->mem)
+                   : slp_sync_shards(y->shards, y->n, latest, y->f->mem);
   for (size_t i = 0; i < y->n && !r; i++)
     if (y->shards[i].ret && y->places[i].desc) missing[n++] = y->places[i];
   /* In the order of their beginnings: of a start that breaks off the rest is found the next time. */
@@ -137,6 +141,7 @@ static int is_needed(const sync *y, const slp_lease_row *l, uint8_t marks) {
   slp_fleet *f = y->f;
   const slp_seen_shard *seen = slp_seen_get(f, l->shard);
   if (l->position.kind != SLP_POSITION_END || !seen || !seen->ended_us || marks & NEEDED) return 1;
+  if (f->schema->keeps_listed && slp_fleet_listed_has(f, l->shard)) return 1;
   if (slp_fleet_now(f) - seen->ended_us < ENDED_US) return 1;
   if (slp_snapshot_lease_of(y->s, l->parents[0]) || slp_snapshot_lease_of(y->s, l->parents[1])) return 1;
   return !(marks & HAS_CHILD) && slp_fleet_listed_has(f, l->shard);

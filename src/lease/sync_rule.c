@@ -123,3 +123,32 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   slp_free(mem, removed);
   return r;
 }
+
+/* ---- a lease for each ---------------------------------------------------------------------------------- */
+
+/* Some shard in front of it has a row: it is no part of the stream as the application found it. 1: that was
+ * not known yet. */
+static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
+  if (known[i]) return 0;
+  for (int k = 0; k < 2; k++) {
+    size_t p = shards[i].parents[k];
+    if (p != SLP_NO_SHARD && p != i && (shards[p].row || known[p])) known[i] = 1;
+  }
+  return known[i];
+}
+
+int slp_sync_every(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
+  uint8_t *known = slp_zalloc_n(mem, n + 1, 1);
+  if (!known) return SLP_ENOMEM;
+  /* Parents are listed before their children, so one round is the rule. */
+  for (int learned = 1; learned;) {
+    learned = 0;
+    for (size_t i = 0; i < n; i++) learned |= learn(shards, known, i);
+  }
+  for (size_t i = 0; i < n; i++) {
+    slp_sync_make start = latest && !shards[i].open ? SLP_SYNC_AT_END : SLP_SYNC_AT_START;
+    shards[i].ret = (uint8_t)(shards[i].row ? SLP_SYNC_NOT : known[i] ? SLP_SYNC_AT_OLDEST : start);
+  }
+  slp_free(mem, known);
+  return 0;
+}

@@ -4,6 +4,7 @@
 #include "lease/write.h"
 
 #include "base/probe.h"
+#include "lease/expiry.h"
 
 #include <stdio.h>
 
@@ -62,15 +63,22 @@ static void finish(slp_write *op, slp_outcome end) {
   op->on_done(op);
 }
 
+/* A time at which the lease runs out is drawn up with the write: its proof counts from here on. */
+static int build(slp_write *op) {
+  slp_writes *all = op->of;
+  if (all->schema->liveness == SLP_BY_EXPIRY)
+    op->i.epoch_after = slp_expiry_after(&op->i, slp_wall_ms(all->host), all->lease_ms, all->serial);
+  int r = all->schema->write(all->schema, &op->d, &op->i);
+  op->built = r == 0;
+  return r;
+}
+
 static void attempt(slp_write *op) {
   slp_writes *all = op->of;
   op->again_us = NEVER;
-  if (!op->built) {
-    if (all->schema->write(all->schema, &op->d, &op->i)) {
-      again(op, 0);
-      return;
-    }
-    op->built = 1;
+  if (!op->built && build(op)) {
+    again(op, 0);
+    return;
   }
   all->sent++;
   uint8_t table = op->w.rq.table; /* the schema has said which */
@@ -181,9 +189,7 @@ static void sign(slp_write *op) {
 int slp_write_build(slp_write *op) {
   SLP_CHECK(!op->busy);
   sign(op);
-  int r = op->of->schema->write(op->of->schema, &op->d, &op->i);
-  op->built = r == 0;
-  return r;
+  return build(op);
 }
 
 void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {

@@ -188,7 +188,7 @@ static void drop(slp_row_request *d, const char *name) { slp_row_request_change(
 static void move_on(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(takes_without_counter) || i->kind != SLP_OPERATION_TAKE)
     slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
-  set_n(d, COUNTER, i->epoch + 1);
+  set_n(d, COUNTER, slp_epoch_after(i));
 }
 
 static void set_position(slp_row_request *d, const slp_position *position) {

@@ -492,6 +492,7 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_RENEW:
     case SLP_OPERATION_PUBLISH:
     case SLP_OPERATION_WITHDRAW: /* the worker's row proves life */
+    case SLP_OPERATION_UNCLAIM:  /* a claim that is not wanted any more falls with the next one */
     case SLP_OPERATIONS: break;
   }
   return SLP_EINVAL;

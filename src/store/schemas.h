@@ -17,6 +17,10 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms);
  * APPLICATION-CoordinatorState and APPLICATION-WorkerMetricStats. SLP_ENOMEM. */
 int slp_schema_kcl_beside(slp_schema *s, const char *coordinator, const char *metrics);
 
+/* A table of vmware-go-kcl or vmware-go-kcl-v2, of one stream. start: where a row without a checkpoint
+ * begins. NULL: no memory. */
+slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start);
+
 /* schema_sloop_pos.c: a position as text whose byte order is progress. */
 #define SLP_POS_TEXT 160
 size_t slp_pos_write(

@@ -425,6 +425,66 @@ def counters(box, leases):
         return f"taken from the dead after {answer['took']:.1f} s"
 
 
+# ---- leases that run out by the clock ---------------------------------------------------------------------------------
+
+
+def clocks(box):
+    """Rows of vmware-go-kcl, each with the time until which it is its owner's."""
+    stream, truth = harness.new_stream(box.client(), 2), {}
+    with fleets.Fleet(box.url, box.url, stream, 2, lease_ms=LEASE_MS, poll_ms=200, table="vmware-table",
+                      knobs=("schema=vmware-go-kcl",)) as fleet, Operator(fleet, schema="vmware-go-kcl") as operator:
+        client = fleet.client()
+
+        def rows():
+            items = client.scan(TableName=fleet.table, ConsistentRead=True)["Items"]
+            expect(all(list(value) == ["S"] for item in items for value in item.values()), f"not all are texts: {items}")
+            return {item["ShardID"]["S"]: {name: value["S"] for name, value in item.items()} for item in items}
+
+        def shared():
+            owners = [row.get("AssignedTo") for row in rows().values()]
+            return len(owners) == 2 and all(owners) and len(set(owners)) == 2 and owners
+
+        def made():
+            names = client.list_tables()["TableNames"]
+            return fleet.table in names and client.describe_table(TableName=fleet.table)["Table"]["TableStatus"] == "ACTIVE"
+
+        fleet.start()
+        fleet.wait_for(lambda: made() and shared(), 30, "they share")
+        put(box, stream, 10, truth)
+        fleet.wait_all(lambda: truth, 20)
+        fleet.wait_for(lambda: all(row["Checkpoint"].isdigit() for row in rows().values()), 20, "positions are written")
+        found = rows()
+        answer = operator.ask("leases")
+        expect({(x["shard"], x["owner"], x["position"], x["state"]) for x in answer["leases"]}
+               == {(shard, row["AssignedTo"], "after " + row["Checkpoint"], "owned") for shard, row in found.items()},
+               f"{answer['leases']} {found}")
+        shard, row = sorted(found.items())[0]
+        text = operator.ask(f"explain {shard}")["text"]
+        expect(text.startswith(f"{shard} belongs to {row['AssignedTo']}, which reads it as long as "), text)
+        operator.ask(f"release {shard}", "EOWNED")
+        expect(rows()[shard]["AssignedTo"] == row["AssignedTo"], f"{rows()[shard]}")
+        text = operator.ask(f"release {row['AssignedTo']}")["text"]
+        expect(f"taken from {row['AssignedTo']};" in text, text)
+        fleet.wait_for(shared, 30, "they share again")
+        operator.ask("reset all oldest", "EOWNED")
+        operator.ask(f"reset {shard} time 5 force", "EOPTION")
+        before = times_read(fleet, truth)
+        operator.ask("reset all oldest force")
+        read_again(fleet, truth, before)
+        fleet.wait_for(shared, 30, "they share again")
+        for name in fleet.names:
+            fleet.kill(name)
+        was = rows()
+        text = operator.ask(f"reset {shard} latest force", "ELEASE")["text"]
+        expect("can't say that position" in text and rows()[shard]["Checkpoint"] == was[shard]["Checkpoint"], text)
+        # A row of a wrong type is named, and left alone.
+        client.update_item(TableName=fleet.table, Key={"ShardID": {"S": shard}}, UpdateExpression="SET #t = :t",
+                           ExpressionAttributeNames={"#t": "LeaseTimeout"}, ExpressionAttributeValues={":t": {"N": "5"}})
+        answer = operator.ask("leases")
+        expect(any("LeaseTimeout is no text" in json.dumps(x) for x in answer["bad"]), f"{answer}")
+        return ""
+
+
 def main():
     tests = Tests()
     harness.boto3_or_skip()
@@ -435,6 +495,7 @@ def main():
             tests.run(f"{name}: fleets that were stopped and killed", stopped_and_killed, box, store)
         tests.run("rows that are damaged, a shard that is parked", damaged_and_parked, box, leases.url)
         tests.run("leases with counters", counters, box, leases.url)
+        tests.run("leases that run out by the clock", clocks, box)
     tests.end()
 
 

@@ -64,11 +64,17 @@ hd_fault hd_fault_of(const char *name); /* HF_N: none */
 typedef enum hd_service { HD_STREAM, HD_TABLE, HD_SERVICES } hd_service;
 
 /* ---- herd_plan.c: what a seed draws -------------------------------------------------------------------- */
+typedef enum hd_schema { HD_SLOOP, HD_KCL, HD_VMWARE, HD_SCHEMAS } hd_schema;
+typedef struct hd_names { /* of a schema's rows of leases */
+  const char *schema, *table, *key, *owner, *position, *start, *end;
+} hd_names;
+extern const hd_names hd_names_of[HD_SCHEMAS];
+
 typedef struct hd_plan {
   uint64_t seed;
   uint32_t workers, shards, phase_ms;
-  uint8_t kcl, changes, typed, aggregates, creds_later;
-  uint32_t rate[HF_N];   /* 0: off */
+  uint8_t schema, changes, typed, aggregates, creds_later; /* schema: hd_schema */
+  uint32_t rate[HF_N];                                     /* 0: off */
   uint32_t fault_us_max; /* how long a freeze, a cut, an outage lasts at most */
   uint32_t backlog, record_bytes, put_gap_us;
   uint64_t hold_us_max;

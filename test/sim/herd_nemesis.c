@@ -131,18 +131,18 @@ static void meddle(hd_world *hw, hd_fault f) {
   if (!t || !t->rows_n) return;
   const slp_item *item = slp_row_at(t->rows[hd_between(r, 0, t->rows_n - 1)], INT64_MAX);
   if (!item) return;
-  slp_str name = member_text(item->value, hw->plan->kcl ? "leaseKey" : "row");
-  const char *mark = hw->plan->kcl ? name.p : memmem(name.p, name.n, "/l/", 3);
+  int native = hw->plan->schema == HD_SLOOP;
+  const hd_names *names = &hd_names_of[hw->plan->schema];
+  slp_str name = member_text(item->value, names->key);
+  const char *mark = native ? memmem(name.p, name.n, "/l/", 3) : name.p;
   if (mark) {
-    if (!hw->plan->kcl) mark += 3;
+    if (native) mark += 3;
     snprintf(lease, sizeof lease, "%.*s", (int)(name.p + name.n - mark), mark);
   }
   if (f == HF_edit_row && !lease[0]) return;
-  if (slp_str_is(member_text(item->value, hw->plan->kcl ? "checkpoint" : "pos"),
-                 hw->plan->kcl ? "SHARD_END" : "9:end"))
-    return;
-  if (hw->plan->kcl)
-    snprintf(key, sizeof key, "{\"leaseKey\":{\"S\":\"%.*s\"}}", (int)name.n, name.p);
+  if (slp_str_is(member_text(item->value, names->position), names->end)) return;
+  if (!native)
+    snprintf(key, sizeof key, "{\"%s\":{\"S\":\"%.*s\"}}", names->key, (int)name.n, name.p);
   else
     snprintf(key, sizeof key, "{\"app\":{\"S\":\"%.*s\"},\"row\":{\"S\":\"%.*s\"}}",
              (int)member_text(item->value, "app").n, member_text(item->value, "app").p, (int)name.n, name.p);
@@ -151,13 +151,19 @@ static void meddle(hd_world *hw, hd_fault f) {
   if (f == HF_drop_row) {
     snprintf(body, sizeof body, "{\"TableName\":\"%s\",\"Key\":%s}", t->name, key);
     hd_operator(hw, "DeleteItem", body);
+  } else if (hw->plan->schema == HD_VMWARE) { /* its time stays: without an owner the lease is free */
+    snprintf(body, sizeof body,
+             "{\"TableName\":\"%s\",\"Key\":%s,\"UpdateExpression\":\"SET #p = :p REMOVE #o\","
+             "\"ExpressionAttributeNames\":{\"#p\":\"%s\",\"#o\":\"%s\"},"
+             "\"ExpressionAttributeValues\":{\":p\":{\"S\":\"%s\"}}}",
+             t->name, key, names->position, names->owner, names->start);
+    hd_operator(hw, "UpdateItem", body);
   } else {
     snprintf(body, sizeof body,
              "{\"TableName\":\"%s\",\"Key\":%s,\"UpdateExpression\":\"SET #p = :p ADD #e :one REMOVE #o\","
              "\"ExpressionAttributeNames\":{\"#p\":\"%s\",\"#e\":\"%s\",\"#o\":\"%s\"},"
              "\"ExpressionAttributeValues\":{\":p\":{\"S\":\"%s\"},\":one\":{\"N\":\"1\"}}}",
-             t->name, key, hw->plan->kcl ? "checkpoint" : "pos", hw->plan->kcl ? "leaseCounter" : "epoch",
-             hw->plan->kcl ? "leaseOwner" : "owner", hw->plan->kcl ? "TRIM_HORIZON" : "0:oldest");
+             t->name, key, names->position, native ? "epoch" : "leaseCounter", names->owner, names->start);
     hd_operator(hw, "UpdateItem", body);
   }
   happened(hw, f);

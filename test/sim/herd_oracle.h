@@ -57,6 +57,8 @@ typedef struct hd_terms {        /* what is agreed in this run */
   uint64_t batch_bytes_max, buffered_bytes_max;
   uint64_t page_bytes_max; /* one answer more than buffered_bytes_max may be there */
   uint8_t by_counter; /* schema kcl: after a steal from the living both hand out until the victim's write */
+  uint8_t exclusive;  /* by_counter, and nobody takes from the living */
+  uint8_t whole;      /* rows hold no place inside an aggregate */
   uint8_t clocks_beyond; /* clocks drift more than agreed, or stand: S7 is counted, not judged */
   uint8_t order_loose;   /* clocks drift by more than 0.1 %: what is late is not judged */
   uint8_t memory_fails;  /* callbacks may be lost */

@@ -234,9 +234,10 @@ static void judge_stopped(hd_oracle *o, hd_life *l, hd_part *s) {
   /* It may have begun behind what the table says because what lay between was trimmed: that it owes nobody.
    */
   size_t saved = slp_max_u64(hd_row_done(s, word), slp_min_u64(t->first, s->trimmed));
-  if (saved < hd_given(t))
+  size_t given = hd_can_hold(o, s, hd_given(t));
+  if (saved < given)
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped and finished with %zu records, and the table has %zu",
-             l->what, hd_given(t), hd_row_done(s, word));
+             l->what, given, hd_row_done(s, word));
 }
 
 void hd_on_stopped(hd_oracle *o, size_t life, int status) {

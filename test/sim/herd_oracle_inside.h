@@ -194,6 +194,8 @@ hd_place *hd_place_of(hd_oracle *o, hd_ownership *t, size_t index);
 void hd_settle(hd_oracle *o, hd_ownership *t, size_t index, hd_fate fate);
 void hd_advance(hd_oracle *o, hd_ownership *t);
 size_t hd_known_from_before(const hd_ownership *t); /* what the life itself read in the epoch before */
+/* What of so many records a row can hold as done: of an aggregate all or nothing, where it has no place inside. */
+size_t hd_can_hold(const hd_oracle *o, const hd_part *s, size_t done);
 size_t hd_given(const hd_ownership *t); /* what was surely finished with when it ended by its own will */
 void hd_ownership_over(hd_oracle *o, hd_ownership *t, int given);
 

@@ -51,7 +51,9 @@ static void judge_right(hd_oracle *o, hd_life *l, hd_ownership *t) {
   if (!t->owned && !(t->owned = (uint8_t)owns_epoch(o, l, t))) return;
   SLP_CHECK(row);
   int is = hd_is_instance(o, l, row->owner) && row->owner[0];
-  if (o->terms.by_counter)
+  if (o->terms.exclusive && !is)
+    overlaps(o, l, t, row);
+  else if (o->terms.by_counter)
     judge_proof(o, l, t, row, is);
   else if (row->epoch > t->epoch || !is)
     overlaps(o, l, t, row);

@@ -135,16 +135,23 @@ static uint64_t owned_since(const hd_part *s, const hd_version *v) {
   return v->epoch;
 }
 
+size_t hd_can_hold(const hd_oracle *o, const hd_part *s, size_t given) {
+  while (o->terms.whole && given && given < s->notes_n && slp_str_eq(hd_seq(s, given), hd_seq(s, given - 1)))
+    given--;
+  return given;
+}
+
 /* Records acknowledged when it released the lease must go along, or they come again though nobody died. */
 static void judge_let(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *was, const hd_version *now) {
   const hd_ownership *t = hd_of(o, l, s)->now;
   if (was->owner == now->owner || now->at == HD_AT_END || !hd_is_instance(o, l, was->owner)) return;
   if (!t || t->loose || !t->began || t->given_us == HD_NEVER) return;
   if (t->epoch > was->epoch || t->epoch < owned_since(s, was)) return;
-  if (hd_row_done(s, now) < hd_given(t) && hd_given(t) > s->trimmed)
+  size_t given = hd_can_hold(o, s, hd_given(t));
+  if (hd_row_done(s, now) < given && given > s->trimmed)
     hd_break(o, HD_S9_REPEATS, s->id,
              "%s lets it go at record %zu, and had finished with those before %zu: they come again", l->what,
-             hd_row_done(s, now), hd_given(t));
+             hd_row_done(s, now), given);
 }
 
 /* ---- versions ------------------------------------------------------------------------------------------ */

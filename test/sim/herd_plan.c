@@ -29,6 +29,12 @@ uint64_t hd_log_between(uint64_t *r, uint64_t low, uint64_t high) {
   return hd_between(r, low, slp_min_u64(top, high));
 }
 
+const hd_names hd_names_of[HD_SCHEMAS] = {
+    [HD_SLOOP] = {"sloop", "sloop", "row", "owner", "pos", "0:oldest", "9:end"},
+    [HD_KCL] = {"kcl", "billing", "leaseKey", "leaseOwner", "checkpoint", "TRIM_HORIZON", "SHARD_END"},
+    [HD_VMWARE] = {"vmware-go-kcl", "billing", "ShardID", "AssignedTo", "Checkpoint", "", "SHARD_END"},
+};
+
 /* ---- drawing ------------------------------------------------------------------------------------------- */
 /* Every part of a plan is drawn from a stream of its own, so that one more thing to draw leaves the rest of
  * all worlds what it was, and seeds that once failed stay what they were. */
@@ -58,7 +64,7 @@ static void draw_options(hd_plan *p) {
   o->checkpoint_ms = hd_one_in(r, 12) ? 0 : (uint32_t)hd_log_between(r, 100, 8000);
   o->handover_ms = (uint32_t)hd_log_between(r, 300, 30000);
   o->start.kind = hd_one_in(r, 3) ? SLOOP_LATEST : hd_one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
-  if (p->kcl && o->start.kind == SLOOP_LATEST)
+  if (p->schema != HD_SLOOP && o->start.kind == SLOOP_LATEST)
     o->start.kind = SLOOP_OLDEST; /* no row there says which moment that was */
   o->order = hd_one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
   o->wire = (sloop_wire_t)hd_between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
@@ -85,7 +91,7 @@ static void draw_retry(hd_plan *p) {
   uint32_t most = (uint32_t)hd_between(r, 1, 4);
   if (!on) return;
   /* No row there says "parked": its owner keeps it, unread, until it ends. */
-  if (p->kcl && kind == SLOOP_RETRY_PARK) kind = SLOOP_RETRY_STOP;
+  if (p->schema != HD_SLOOP && kind == SLOOP_RETRY_PARK) kind = SLOOP_RETRY_STOP;
   p->o.on_retry = kind;
   p->o.retry_max = most;
 }
@@ -102,6 +108,9 @@ static void draw_network(hd_plan *p) {
   n->slow_us_max = (uint32_t)hd_log_between(r, 100000, 25000000);
 }
 
+/* Leases run out by the clock on the wall: those of all workers agree to a fifth of a lease. */
+static int clocks_must_agree(const hd_plan *p) { return p->schema == HD_VMWARE; }
+
 static void draw_clocks(hd_plan *p) {
   uint64_t state = stream_of(p, PART_CLOCKS), *r = &state;
   for (int i = 0; i < HD_WORKERS_MAX; i++) {
@@ -111,6 +120,7 @@ static void draw_clocks(hd_plan *p) {
     int32_t within = (int32_t)hd_between(r, 0, 140000) - 70000;
     int32_t beyond = (int32_t)hd_between(r, 0, 800000) - 400000;
     c->drift_ppm = p->rate[HF_wild] ? beyond : p->rate[HF_drift] ? within : 0;
+    if (clocks_must_agree(p)) c->wall_off_ms %= p->o.lease_ms / 12;
   }
 }
 
@@ -126,6 +136,7 @@ static void draw_faults(hd_plan *p, uint64_t without) {
     if (i == HF_wild || i == HF_trim || i == HF_drop_row || i == HF_edit_row) on = hd_one_in(r, 8);
     int harmless = i == HF_split || i == HF_merge || i == HF_leave || i == HF_drift || i == HF_ask;
     if ((calm && !harmless) || (without >> i & 1)) on = 0;
+    if (clocks_must_agree(p) && (i == HF_jump || i == HF_drift || i == HF_wild)) on = 0;
     if (i == HF_outage || i == HF_table_down) often = often % 3 + 1;
     if (i == HF_trim || i == HF_drop_row || i == HF_edit_row) often = often % 4 + 1;
     p->rate[i] = on ? often : 0;
@@ -174,7 +185,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   p->seed = seed;
   uint64_t state = stream_of(p, PART_SIZES), *r = &state;
   int bytes = hd_one_in(r, 20);
-  p->kcl = (uint8_t)hd_one_in(r, 3);
+  p->schema = hd_one_in(r, 3) ? HD_KCL : HD_SLOOP;
   p->changes = (uint8_t)hd_one_in(r, 12);
   p->workers = (uint32_t)hd_between(r, 1, HD_WORKERS_MAX);
   p->shards = (uint32_t)hd_log_between(r, 1, 24);
@@ -184,7 +195,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   p->put_gap_us = hd_one_in(r, 6) ? 0 : (uint32_t)hd_log_between(r, 8000, 1000000);
   p->creds_later = (uint8_t)hd_heads(r);
   p->aggregates = (uint8_t)hd_one_in(r, 4);
-  if (wish->schema >= 0) p->kcl = (uint8_t)wish->schema;
+  if (wish->schema >= 0) p->schema = (uint8_t)wish->schema;
   draw_options(p);
   draw_retry(p);
   draw_network(p);
@@ -223,12 +234,12 @@ void hd_plan_print(const hd_plan *p, char *to, size_t n) {
       "%" PRIu64
       " retry %d %u batches %u of %u (%u bytes) in flight %u list %u; net %u..%u us late %u slow %u; reads "
       "%u; faults",
-      p->typed ? "typed" : "bytes", p->kcl ? "kcl" : "sloop", p->changes ? "changes" : "kinesis", p->workers,
-      p->shards, p->phase_ms, p->backlog, p->record_bytes, p->put_gap_us, p->aggregates, p->hold_us_max,
-      o->lease_ms, o->checkpoint_ms, o->handover_ms, (int)o->start.kind, (int)o->order, (int)o->wire,
-      o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max, (int)o->on_retry,
-      o->retry_max, o->batches_out_max, o->batch_records_max, o->batch_bytes_max, o->in_flight_max,
-      o->list_ms, t->latency_us_min, t->latency_us_max, t->late_us_max, t->slow_us_max,
+      p->typed ? "typed" : "bytes", hd_names_of[p->schema].schema, p->changes ? "changes" : "kinesis",
+      p->workers, p->shards, p->phase_ms, p->backlog, p->record_bytes, p->put_gap_us, p->aggregates,
+      p->hold_us_max, o->lease_ms, o->checkpoint_ms, o->handover_ms, (int)o->start.kind, (int)o->order,
+      (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max,
+      (int)o->on_retry, o->retry_max, o->batches_out_max, o->batch_records_max, o->batch_bytes_max,
+      o->in_flight_max, o->list_ms, t->latency_us_min, t->latency_us_max, t->late_us_max, t->slow_us_max,
       p->box.reads_per_second);
   for (size_t i = 0; i < HF_N && at > 0 && (size_t)at < n; i++)
     if (p->rate[i]) at += snprintf(to + at, n - (size_t)at, " %s %u", names[i], p->rate[i]);

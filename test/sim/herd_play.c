@@ -211,7 +211,7 @@ static int stop_all(hd_world *hw) {
 
 static void judge_calm(hd_world *hw) {
   uint64_t repeats = hd_count(hw->o, "repeats");
-  if (hd_plan_calm(hw->plan) && !hw->plan->kcl && repeats)
+  if (hd_plan_calm(hw->plan) && hw->plan->schema == HD_SLOOP && repeats)
     hd_break(hw->o, HD_S9_REPEATS, "", "%" PRIu64 " repeats though nothing went wrong", repeats);
 }
 

@@ -4,7 +4,7 @@
  *   herd_swarm --seed S [--trace] [--shard ID]   one, here, with everything that happens (to one shard)
  *   --without A,B     faults that are taken out; --only A,B: all others are
  *   --workers N, --shards N, --phase MS, --backlog N     instead of what is drawn
- *   --bytes, --typed, --sloop, --kcl, --kinesis, --changes
+ *   --bytes, --typed, --sloop, --kcl, --vmware-go-kcl, --kinesis, --changes
  *   --hash            a line for each seed: its number and the hash of all that happened
  *   --twice           each seed is played twice, and must be the same; else every 25th is
  *   --no-shrink       a seed that fails is told as it is
@@ -197,7 +197,7 @@ static void print_wish(uint64_t seed, const hd_wish *w) {
   if (w->phase_ms != UINT32_MAX) printf(" --phase %u", w->phase_ms);
   if (w->backlog != UINT32_MAX) printf(" --backlog %u", w->backlog);
   if (w->seam >= 0) printf(w->seam ? " --typed" : " --bytes");
-  if (w->schema >= 0) printf(w->schema ? " --kcl" : " --sloop");
+  if (w->schema >= 0) printf(" --%s", hd_names_of[w->schema].schema);
   if (w->source >= 0) printf(w->source ? " --changes" : " --kinesis");
   printf("\n");
   fflush(stdout);
@@ -312,6 +312,12 @@ static int number_of(const char *text, uint64_t *to) {
   return text ? slp_parse_u64(slp_str_of(text), to) : -1;
 }
 
+static hd_schema schema_of(const char *name) {
+  size_t i = 0;
+  while (i < HD_SCHEMAS && strcmp(hd_names_of[i].schema, name) != 0) i++;
+  return (hd_schema)i;
+}
+
 static int read_args(request *q, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *a = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
@@ -328,10 +334,8 @@ static int read_args(request *q, int argc, char **argv) {
       q->wish.seam = 0;
     else if (strcmp(a, "--typed") == 0)
       q->wish.seam = 1;
-    else if (strcmp(a, "--sloop") == 0)
-      q->wish.schema = 0;
-    else if (strcmp(a, "--kcl") == 0)
-      q->wish.schema = 1;
+    else if (strncmp(a, "--", 2) == 0 && schema_of(a + 2) < HD_SCHEMAS)
+      q->wish.schema = (int)schema_of(a + 2);
     else if (strcmp(a, "--kinesis") == 0)
       q->wish.source = 0;
     else if (strcmp(a, "--changes") == 0)

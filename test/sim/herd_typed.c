@@ -8,7 +8,7 @@ static slp_str typed_text(const void *row, const char *name) { return slp_row_te
 static void on_row(void *arg, slp_host *from, uint64_t sent_us, const slp_row_key *key, const slp_row *row) {
   hd_world *hw = arg;
   (void)from, (void)sent_us; /* the world knows whose call it is */
-  hd_row_written(hw, hw->plan->kcl ? key->hash : key->range, typed_text, row);
+  hd_row_written(hw, hw->plan->schema == HD_SLOOP ? key->range : key->hash, typed_text, row);
 }
 
 void hd_typed_begin(hd_world *hw) {

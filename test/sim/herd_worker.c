@@ -459,7 +459,7 @@ static void set_options(hd_life *l) {
   o->endpoint = SLP_ENDPOINT;
   o->app = "billing";
   o->worker = l->hw->ids[l->slot];
-  o->schema = p->kcl ? "kcl" : "sloop";
+  o->schema = hd_names_of[p->schema].schema;
   o->start.at_ms = p->o.start.kind == SLOOP_AT_TIME ? l->hw->start_ms : 0;
   o->arg = l;
   o->log_level = SLOOP_LOG_INFO;

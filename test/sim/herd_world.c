@@ -3,6 +3,7 @@
 #include "sim/herd.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "base/num.h"
 #include "sandbox/ddb.h"
@@ -10,7 +11,6 @@
 
 #define STREAM "orders"
 #define TABLE "things"
-#define APP "billing"
 
 uint64_t hd_now(const hd_world *hw) { return slp_sim_now_us(hw->w->sim); }
 
@@ -261,6 +261,43 @@ static int read_kcl(hd_world *hw, hd_attr get, const void *raw, char seq[130], h
   return 0;
 }
 
+/* Go's RFC3339Nano, in nanoseconds. */
+static int read_go_time(slp_str at, uint64_t *ret) {
+  struct tm tm = {.tm_isdst = 0};
+  char text[40];
+  if (!at.n) return 0;
+  if (at.n >= sizeof text || at.p[at.n - 1] != 'Z') return -1;
+  memcpy(text, at.p, at.n);
+  text[at.n] = 0;
+  const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+  uint64_t digit = 100000000, ns = 0;
+  for (rest += rest && *rest == '.'; rest && *rest != 'Z'; rest++, digit /= 10) {
+    if (*rest < '0' || *rest > '9' || !digit) return -1;
+    ns += (uint64_t)(*rest - '0') * digit;
+  }
+  *ret = (uint64_t)timegm(&tm) * 1000000000 + ns;
+  return rest ? 0 : -1;
+}
+
+static int read_vmware(hd_world *hw, hd_attr get, const void *raw, char seq[130], hd_row *row) {
+  slp_str at = get(raw, "Checkpoint");
+  if (read_go_time(get(raw, "LeaseTimeout"), &row->epoch)) return -1;
+  if (!at.n) {
+    row->at = hw->plan->o.start.kind == SLOOP_AT_TIME ? HD_AT_TIME : HD_AT_START;
+    row->ms = row->at == HD_AT_TIME ? hw->start_ms : 0;
+  } else if (slp_str_is(at, "SHARD_END")) {
+    row->at = HD_AT_END;
+  } else {
+    if (at.n > 129) return -1;
+    memcpy(seq, at.p, at.n);
+    seq[at.n] = 0;
+    row->at = HD_AT_SEQ;
+    row->seq = seq;
+    row->whole = 1;
+  }
+  return 0;
+}
+
 /* A worker's own row is marked, replaced or gone: what still names that life is free. It may be so before the
  * life is told to stop, and not have heard of it. */
 static void who_left(hd_world *hw, const char *boot) {
@@ -298,7 +335,7 @@ void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
   slp_str owner;
   char id[140], owner_text[160], seq[130] = "";
   hd_row row = {.owner = owner_text};
-  if (!hw->plan->kcl) {
+  if (hw->plan->schema == HD_SLOOP) {
     const char *mark = shard.n ? memmem(shard.p, shard.n, "/l/", 3) : NULL;
     if (!mark && shard.n && memmem(shard.p, shard.n, "/w/", 3)) worker_row(hw, shard, get, now);
     if (!mark) return;
@@ -314,9 +351,11 @@ void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
     hd_row_is(hw->o, hw->writer, id, hw->writer_sent_us, NULL);
     return;
   }
-  owner = get(now, hw->plan->kcl ? "leaseOwner" : "owner");
+  owner = get(now, hd_names_of[hw->plan->schema].owner);
   snprintf(owner_text, sizeof owner_text, "%.*s", (int)owner.n, owner.p ? owner.p : "");
-  int r = hw->plan->kcl ? read_kcl(hw, get, now, seq, &row) : read_native(get, now, seq, &row);
+  int r = hw->plan->schema == HD_KCL      ? read_kcl(hw, get, now, seq, &row)
+          : hw->plan->schema == HD_VMWARE ? read_vmware(hw, get, now, seq, &row)
+                                          : read_native(get, now, seq, &row);
   if (r) {
     hd_break(hw->o, HD_S12_CONTRACT, id, "a row that makes no sense was written");
     return;
@@ -339,12 +378,13 @@ static slp_str av_text(const void *row, const char *name) {
 
 static void on_write(void *arg, const slp_table *t, const slp_av *was, const slp_av *now) {
   hd_world *hw = arg;
-  if (strcmp(t->name, hw->plan->kcl ? APP : "sloop") != 0) return;
-  hd_row_written(hw, av_text(now ? now : was, hw->plan->kcl ? "leaseKey" : "row"), av_text, now);
+  const hd_names *names = &hd_names_of[hw->plan->schema];
+  if (strcmp(t->name, names->table) != 0) return;
+  hd_row_written(hw, av_text(now ? now : was, names->key), av_text, now);
 }
 
 slp_table *hd_lease_table(hd_world *hw) {
-  return slp_table_find(hw->w->box, slp_str_of(hw->plan->kcl ? APP : "sloop"));
+  return slp_table_find(hw->w->box, slp_str_of(hd_names_of[hw->plan->schema].table));
 }
 
 void hd_operator(hd_world *hw, const char *op, const char *body) {
@@ -462,7 +502,9 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
                     .batch_bytes_max = o->batch_bytes_max,
                     .buffered_bytes_max = o->buffered_bytes_max,
                     .page_bytes_max = 10u << 20,
-                    .by_counter = p->kcl,
+                    .by_counter = p->schema != HD_SLOOP,
+                    .exclusive = p->schema == HD_VMWARE,
+                    .whole = p->schema == HD_VMWARE,
                     .clocks_beyond = p->rate[HF_wild] > 0,
                     .order_loose = p->rate[HF_wild] || p->rate[HF_drift],
                     .losses_expected = p->rate[HF_trim] > 0,

@@ -25,6 +25,8 @@ OUTSIDE = re.compile(
     r"\bDESIGN\b|\baws-wire\b|\bfleet-protocol\b|\bseed-systems\b|\bapi-answers\b"
     r"|\b(?!(?:README|PROTOCOL)\.md)[\w-]+\.md\b|\.\./shared|\bissue #?\d+\b"
     r"|protocol's sheet|the sheet\b|\brule \d+\.\d+|(?<!RFC \d{4} )\b[Ss]ection \d+(\.\d+)*\b", re.M)
+# The attributes that each has, at least: fewer, and this check does not understand it any more.
+LAYOUTS = {"src/store/schema_sloop.c": 15, "src/store/schema_kcl.c": 15, "src/store/schema_vmware.c": 6}
 # Each alternative of it has one of these.
 OUTSIDE_PARTS = ("DESIGN", "aws-wire", "fleet-protocol", "seed-systems", "api-answers", ".md", "../shared", "issue ",
                  "sheet", "rule ", "ection ")
@@ -100,10 +102,10 @@ def attributes(layout_c):
     defined = dict(re.findall(r'#define (\w+) ("\w+")', code))
     for macro, name in defined.items():
         code = re.sub(rf"\b{macro}\b", name, code)
-    names = set(re.findall(r'\b(?:text|whole|get|set_s|set_n|drop|there|absent|is_text|is_n)\([^;"]*?"(\w+)"', code))
+    names = set(re.findall(r'\b(?:text|whole|get|set|set_s|set_n|drop|when|there|absent|is_text|is_n)\([^;"]*?"(\w+)"', code))
     names |= set(re.findall(r'\bslp_row_(?:get|text|int)\(row, SLP_STR\("(\w+)"', code))
     names |= set(re.findall(r'\bslp_row_request_(?:when|change)\(d, "(\w+)"', code))
-    names |= set(re.findall(r'slp_table_spec\)\{name, (.*?)\}', code)[0].replace('"', "").split(", ")) - {"NULL"}
+    names |= set(re.findall(r'slp_table_spec\)\{name, (.*?)\}', code)[0].replace('"', "").split(", ")) - {"NULL", "0"}
     return names
 
 
@@ -113,9 +115,9 @@ def check_complete(page):
     for name in operations(read("src/lease/schema.h")):
         if name not in ("SLP_OPERATIONS",) and not re.search(rf"^\| {name} \|", page, re.M):
             found.append(f"{PROTOCOL}: no row of a table says what {name} is")
-    for layout in ("src/store/schema_sloop.c", "src/store/schema_kcl.c"):
+    for layout, least in LAYOUTS.items():
         names = attributes(read(layout))
-        if len(names) < 15:
+        if len(names) < least:
             found.append(f"{layout}: only {len(names)} attributes were found: this check does not understand it any more")
         found += [f"{PROTOCOL}: no row of a table says what attribute {name} of {layout} is"
                   for name in sorted(names) if f"`{name}`" not in cells]

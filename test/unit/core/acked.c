@@ -24,8 +24,8 @@ typedef struct fixture {
 } fixture;
 
 /* Records are numbered from 100; three of them in a row are one aggregate. */
-static void number_of(uint32_t i, char text[8], uint32_t *sub) {
-  snprintf(text, 8, "%u", 100 + i / 3);
+static void number_of(uint32_t i, char text[12], uint32_t *sub) {
+  snprintf(text, 12, "%u", 100 + i / 3);
   *sub = i % 3;
 }
 
@@ -36,7 +36,7 @@ static slp_buffered *page_of(fixture *f, uint32_t p) {
   page->recs = slp_zalloc_n(f->mem, EACH, sizeof *page->recs);
   page->recs_cap = page->recs_n = EACH;
   for (uint32_t i = 0; i < EACH; i++) {
-    char text[8];
+    char text[12];
     slp_rec *r = &page->recs[i];
     number_of(p * EACH + i, text, &r->sub);
     r->arrived_ms = p * EACH + i;
@@ -60,11 +60,33 @@ static slp_buffered *page_of(fixture *f, uint32_t p) {
   return buffered;
 }
 
+/* No place inside an aggregate: the mark is the end of the last whole one, or says that it may not be one, when
+ * the aggregate began on an earlier page. */
+static void check_whole(const fixture *f, uint32_t low) {
+  slp_mark mark;
+  uint32_t sub, whole = low - low % 3;
+  char text[12];
+  int there = slp_acked_prefix(&f->shard, &mark);
+  if (there && mark.part) {
+    CHECK(low % 3 && whole / EACH < low / EACH);
+    return;
+  }
+  CHECK_INT(there, whole > 0);
+  if (!whole) return;
+  number_of(whole - 1, text, &sub);
+  CHECK_MEM(mark.seq, mark.seq_n, text, strlen(text));
+  CHECK_INT(mark.sub, sub);
+}
+
 static void check_mark(const fixture *f) {
   slp_mark mark;
   uint32_t low = 0, sub;
-  char text[8];
+  char text[12];
   while (low < PAGES * EACH && f->acked[low]) low++;
+  if (f->consumer.whole_records) {
+    check_whole(f, low);
+    return;
+  }
   CHECK_INT(slp_acked_prefix(&f->shard, &mark), low > 0);
   if (low == 0) return;
   number_of(low - 1, text, &sub);
@@ -73,7 +95,7 @@ static void check_mark(const fixture *f) {
   CHECK_INT(mark.arrived_ms, low - 1);
 }
 
-TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) {
+static void play(int whole) {
   for (uint64_t round = 1; round <= 300; round++) {
     static fixture f;
     memset(&f, 0, sizeof f);
@@ -84,6 +106,7 @@ TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) {
     f.consumer.engine = &f.engine;
     f.opts.on_retry = SLOOP_RETRY_REDELIVER;
     f.consumer.o = &f.opts;
+    f.consumer.whole_records = (uint8_t)whole;
     f.shard.consumer = &f.consumer;
     slp_queue_init(&f.shard);
     for (uint32_t p = 0; p < PAGES; p++) f.pages[p] = page_of(&f, p);
@@ -121,3 +144,7 @@ TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) {
     slp_mem_drop(f.mem);
   }
 }
+
+TEST(the_mark_is_the_record_in_front_of_the_first_not_acknowledged) { play(0); }
+
+TEST(where_a_position_names_no_place_in_an_aggregate_the_mark_is_the_last_whole_one) { play(1); }

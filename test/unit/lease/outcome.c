@@ -195,3 +195,49 @@ TEST(a_reset_is_in_when_the_row_is_free_one_epoch_on_and_there) {
     CHECK_INT(reset(kinds[k], oldest, (slp_str){NULL, 0}, 9, oldest), SLP_OUTCOME_REFUSED);
   }
 }
+
+/* ---- a time at which each lease runs out -------------------------------------------------------- */
+
+/* Owners come back to a name, times do not: a release leaves the time, what proves life moves it. */
+static slp_outcome expires(slp_operation_kind kind, slp_str owner, uint64_t time, slp_position_kind at) {
+  slp_operation i = operation(kind);
+  slp_parsed_row f = {.kind = SLP_ROW_LEASE};
+  int moves = kind == SLP_OPERATION_TAKE || kind == SLP_OPERATION_RENEW || kind == SLP_OPERATION_CHECKPOINT;
+  i.epoch_after = moves ? 1007 : i.epoch;
+  f.u.lease.owner = owner;
+  f.u.lease.epoch = time;
+  f.u.lease.position.kind = at;
+  return slp_outcome_of(SLP_BY_EXPIRY, &i, 1, &f);
+}
+
+TEST(the_time_that_was_written_under_my_name_is_mine) {
+  slp_operation_kind moving[] = {SLP_OPERATION_TAKE, SLP_OPERATION_CHECKPOINT, SLP_OPERATION_RENEW};
+  slp_str nobody = {NULL, 0};
+  for (size_t k = 0; k < SLP_COUNT(moving); k++) {
+    CHECK_INT(expires(moving[k], ME, 1007, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);
+    CHECK_INT(expires(moving[k], ME, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_UNCHANGED);
+    CHECK_INT(expires(moving[k], ME, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
+    CHECK_INT(expires(moving[k], OTHER, 1007, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
+  }
+  slp_operation_kind leaving[] = {SLP_OPERATION_RELEASE, SLP_OPERATION_TRANSFER};
+  for (size_t k = 0; k < SLP_COUNT(leaving); k++) {
+    CHECK_INT(expires(leaving[k], nobody, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);
+    CHECK_INT(expires(leaving[k], ME, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_UNCHANGED);
+    CHECK_INT(expires(leaving[k], OTHER, 2000, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED); /* taken since */
+    CHECK_INT(expires(leaving[k], nobody, 2000, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
+  }
+  CHECK_INT(expires(SLP_OPERATION_END, nobody, 7, SLP_POSITION_END), SLP_OUTCOME_DONE);
+  CHECK_INT(expires(SLP_OPERATION_END, ME, 7, SLP_POSITION_AFTER), SLP_OUTCOME_UNCHANGED);
+  CHECK_INT(expires(SLP_OPERATION_END, OTHER, 9, SLP_POSITION_AFTER), SLP_OUTCOME_REFUSED);
+}
+
+TEST(a_claim_on_a_lease_that_runs_out) {
+  slp_operation i = operation(SLP_OPERATION_CLAIM);
+  slp_parsed_row f = {.kind = SLP_ROW_LEASE};
+  f.u.lease = (slp_lease_row){.owner = OTHER, .epoch = 7, .claim = ME};
+  CHECK_INT(slp_outcome_of(SLP_BY_EXPIRY, &i, 1, &f), SLP_OUTCOME_DONE);
+  f.u.lease.claim = OTHER;
+  CHECK_INT(slp_outcome_of(SLP_BY_EXPIRY, &i, 1, &f), SLP_OUTCOME_REFUSED);
+  f.u.lease = (slp_lease_row){.owner = OTHER, .epoch = 8, .claim = ME};
+  CHECK_INT(slp_outcome_of(SLP_BY_EXPIRY, &i, 1, &f), SLP_OUTCOME_REFUSED); /* its owner goes on */
+}

@@ -252,3 +252,49 @@ TEST(every_small_stream) {
   CHECK(tried > 100000);
   slp_mem_drop(mem);
 }
+
+/* ---- a lease for each shard that is listed ------------------------------------------------------------------ */
+
+static const char *made_of_each(size_t n, int latest) {
+  static char out[200];
+  static const char *const how[] = {"-", "start", "old", "end"};
+  size_t k = 0;
+  mem = slp_mem_new(NULL, NULL);
+  CHECK(slp_sync_every(s, n, latest, mem) == 0);
+  CHECK(mem->live_blocks == 0);
+  slp_mem_drop(mem);
+  out[0] = 0;
+  for (size_t i = 0; i < n; i++) k += (size_t)snprintf(out + k, sizeof out - k, "%s ", how[s[i].ret]);
+  return out;
+}
+
+/* 0 was split into 1 and 2, which were merged to 3; 4 is by itself. */
+static void plant_each(int row0, int row1) {
+  static const size_t parents[5][2] = {{NO, NO}, {0, NO}, {0, NO}, {1, 2}, {NO, NO}};
+  for (int i = 0; i < 5; i++)
+    s[i] = (slp_sync_shard){.parents = {parents[i][0], parents[i][1]}, .open = i >= 3};
+  s[0].row = (uint8_t)row0;
+  s[1].row = (uint8_t)row1;
+}
+
+TEST(each_shard_of_a_new_application_gets_its_lease) {
+  plant_each(SLP_SYNC_NO_ROW, SLP_SYNC_NO_ROW);
+  CHECK_STR(made_of_each(5, 0), "start start start start start ");
+  plant_each(SLP_SYNC_NO_ROW, SLP_SYNC_NO_ROW);
+  CHECK_STR(made_of_each(5, 1), "end end end start start ");
+}
+
+TEST(what_descends_from_a_lease_is_read_from_its_first_record) {
+  plant_each(SLP_SYNC_ENDED, SLP_SYNC_NO_ROW);
+  CHECK_STR(made_of_each(5, 1), "- old old old start ");
+  plant_each(SLP_SYNC_UNREAD, SLP_SYNC_UNFINISHED);
+  CHECK_STR(made_of_each(5, 0), "- - old old start ");
+  /* Its parent was closed before the application began, another worker made the child's row. */
+  plant_each(SLP_SYNC_NO_ROW, SLP_SYNC_UNREAD);
+  CHECK_STR(made_of_each(5, 1), "end - end old start ");
+  /* Children before their parents in the list. */
+  s[0] = (slp_sync_shard){.parents = {1, NO}, .open = 1};
+  s[1] = (slp_sync_shard){.parents = {2, 1}};
+  s[2] = (slp_sync_shard){.parents = {NO, NO}, .row = SLP_SYNC_ENDED};
+  CHECK_STR(made_of_each(3, 1), "old old - ");
+}

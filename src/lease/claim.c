@@ -1,0 +1,104 @@
+/* claim.c - sharing where nobody leads and nobody takes from the living: a worker that holds too few asks
+ * for a lease of the one with the most, by its name in the row, and takes it when its owner has let go. All
+ * else is as where leases are stolen (steal.c).
+ *
+ * One claim at a time. A peer may not see it: each checkpoint of the Go program puts a whole row and erases
+ * it before the next renewal has a look, and one that is not made to share erases every claim. It is made
+ * again for a while; then the next one is made later, and ever later. A claim that is not wanted any more is
+ * taken back: while it stands nobody else takes the lease. */
+#include "lease/expiry.h"
+#include "lease/fleet_inside.h"
+
+#define LOOK_US 500000
+#define CLAIMS_MAX 20 /* one in five is heard of an owner that saves each second and renews each 2.5 s */
+#define UNCLAIM_TRIES 3
+
+static slp_str me(const slp_fleet *f) { return slp_instance_str(&f->me); }
+
+static int reserved(slp_fleet *f, const slp_lease_row *row) {
+  return slp_expiry_is_reserved(row, me(f), slp_wall_ms(f->h), f->o.lease_ms);
+}
+
+/* Silent for long enough, and not heard of since. */
+static int is_dead(slp_lease *l, const slp_lease_row *row) {
+  slp_fleet *f = l->f;
+  const slp_seen_shard *seen = slp_seen_get(f, l->shard);
+  return seen && seen->silence.last.counter == row->epoch && f->liveness->dead(f, seen, 1);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------ */
+
+static void unclaimed(slp_write *op) { slp_lease_touch(op->owner); }
+
+static void take_back(slp_lease *l) {
+  slp_steal_forget(l);
+  slp_fleet_operation(l->f, &l->op.i, SLP_OPERATION_UNCLAIM);
+  l->op.tries_max = UNCLAIM_TRIES;
+  slp_lease_send(l, SLP_OPERATION_UNCLAIM, unclaimed);
+}
+
+static void unheard(slp_lease *l) {
+  slp_steal_unheard(l->f, 1);
+  slp_steal_forget(l);
+}
+
+/* It is another's, and that one lives. */
+static void wait(slp_lease *l, const slp_lease_row *row) {
+  int asked = slp_str_eq(row->claim, me(l->f));
+  int as_chosen = slp_str_eq(row->owner, slp_instance_str(&l->choice.from));
+  if (asked && as_chosen) {
+    slp_lease_poll(l, slp_fleet_now(l->f) + slp_fleet_jitter(l->f, LOOK_US, 20));
+  } else if (asked) { /* somebody took it all the same */
+    take_back(l);
+  } else if (as_chosen && (l->state == SLP_LEASE_WANTED || ++l->choice.unheard < CLAIMS_MAX)) {
+    slp_lease_claim(l);
+  } else {
+    unheard(l);
+  }
+}
+
+/* Its row was read: what was chosen is asked for, waited for, and taken when it is free. */
+static void met(slp_lease *l, const slp_lease_row *row) {
+  slp_fleet *f = l->f;
+  int free = !row->owner.n || slp_str_eq(row->owner, me(f));
+  if (!slp_lease_wanted(l) && slp_str_eq(row->claim, me(f))) {
+    take_back(l);
+  } else if (!slp_lease_wanted(l) || reserved(f, row)) {
+    slp_steal_forget(l);
+  } else if (free || is_dead(l, row)) {
+    if (l->choice.from.n) slp_steal_unheard(f, 0);
+    slp_lease_choose(l);
+    slp_lease_take(l);
+  } else if (l->choice.from.n) {
+    wait(l, row);
+  } else {
+    slp_steal_forget(l);
+  }
+}
+
+static void leaves(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
+    if (l->state == SLP_LEASE_CLAIMED && !l->op.busy) take_back(l);
+}
+
+/* ---- the rule ----------------------------------------------------------------------------------- */
+
+const slp_sharing_rule slp_sharing_by_claim = {
+    .shun_leases = 6,
+    .asks = 1,
+    .claims_decide = 1, /* a worker that has nothing yet has no row that tells whether it lives */
+    .missing_blocks = 1,
+    .begin = slp_steal_begin,
+    .suspended = slp_steal_suspended,
+    .resumed = slp_steal_resumed,
+    .met = met,
+    .reserved = reserved,
+    .missed = slp_steal_forget,
+    .gone = slp_steal_gone,
+    .listed = slp_steal_listed,
+    .unknown_children = slp_steal_unknown_children,
+    .may_make = slp_steal_may_make,
+    .part = slp_steal_part,
+    .leaves = leaves,
+};

@@ -1,0 +1,26 @@
+/* expiry.h - leases that run out by the clock on the wall: the owner writes the time until which it has one,
+ * and another worker may take it when that is past on its own clock. That time, in nanoseconds since 1970,
+ * is the lease's epoch. Pure.
+ *
+ * The clocks of two machines are compared here, as the peers do. So it is not all that is asked for: a lease
+ * whose time is past is only dead when its row has also stood still for a whole lease on the reader's own
+ * clock. A clock that is ahead then takes nothing from the living; one that is behind takes later. */
+#ifndef SLP_LEASE_EXPIRY_H
+#define SLP_LEASE_EXPIRY_H
+
+#include "lease/schema.h"
+
+/* What the operation makes of the epoch. A write that proves its owner's life: so long from now; the digits
+ * below the millisecond count the writes, so that no two of one worker leave the same behind, and it is never
+ * earlier than the time it replaces, unless that is more than an hour ahead of any that this worker would
+ * write. Any other write leaves the time as it is. */
+uint64_t slp_expiry_after(const slp_operation *i, int64_t wall_ms, uint32_t lease_ms, uint64_t serial);
+/* When, on the reader's own clock now_us, a lease of this epoch has run out and a skew of the clocks is
+ * over. */
+uint64_t slp_expiry_past_us(uint64_t epoch, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms);
+/* 1: the worker that asked for the lease may still come for it, and no other one takes it. A peer's has as
+ * long as the peers give each other, since it looks each 30 to 90 s only; one of ours, as far as names tell,
+ * looks twice a second and is given three leases. */
+int slp_expiry_is_reserved(const slp_lease_row *row, slp_str me, int64_t wall_ms, uint32_t lease_ms);
+
+#endif

@@ -1,0 +1,50 @@
+/* Times as the programs of other systems write them. The texts and numbers were made by Go's time package:
+ * time.Unix(0, ns).UTC().Format(time.RFC3339Nano). */
+#include "store/wall_time.h"
+
+#include "check.h"
+
+static const struct {
+  uint64_t ns;
+  const char *text;
+} go[] = {
+    {UINT64_C(1700000000000000000), "2023-11-14T22:13:20Z"},
+    {UINT64_C(1700000000120000000), "2023-11-14T22:13:20.12Z"},
+    {UINT64_C(1700000000123456789), "2023-11-14T22:13:20.123456789Z"},
+    {UINT64_C(1700000000000000001), "2023-11-14T22:13:20.000000001Z"},
+    {UINT64_C(1700000000100000000), "2023-11-14T22:13:20.1Z"},
+    {UINT64_C(951782400000000000), "2000-02-29T00:00:00Z"},
+    {UINT64_C(1), "1970-01-01T00:00:00.000000001Z"},
+};
+
+TEST(a_time_of_go_is_written_and_read) {
+  for (size_t i = 0; i < SLP_COUNT(go); i++) {
+    char out[SLP_WALL_TEXT];
+    size_t n = slp_go_time_write(go[i].ns, out);
+    CHECK(slp_str_is((slp_str){out, n}, go[i].text));
+    CHECK(slp_go_time_read(slp_str_of(go[i].text)) == go[i].ns);
+  }
+}
+
+TEST(what_go_does_not_write_is_no_time) {
+  static const char *const bad[] = {"",
+                                    "Z",
+                                    "2023-11-14T22:13:20",
+                                    "2023-11-14T22:13:20z",
+                                    "2023-11-14 22:13:20Z",
+                                    "2023-11-14T22:13:20.Z",
+                                    "2023-11-14T22:13:20.120Z",
+                                    "2023-11-14T22:13:20.0Z",
+                                    "2023-11-14T22:13:20.1234567891Z",
+                                    "2023-11-14T22:13:20+00:00",
+                                    "2023-11-14T22:13:20.12x4Z",
+                                    "2023-02-30T22:13:20Z",
+                                    "2023-11-14T24:13:20Z",
+                                    "0001-01-01T00:00:00Z",
+                                    "1969-12-31T23:59:59.9Z",
+                                    "1970-01-01T00:00:00Z",
+                                    "2600-01-01T00:00:00Z",
+                                    "9999-12-31T23:59:59Z"};
+  for (size_t i = 0; i < SLP_COUNT(bad); i++) CHECK(slp_go_time_read(slp_str_of(bad[i])) == 0);
+  CHECK(slp_go_time_read((slp_str){NULL, 0}) == 0);
+}
