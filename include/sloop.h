@@ -391,7 +391,7 @@ typedef struct {
                                  TABLE is made when it is not there; its default is "sloop" */
   const char *store_endpoint; /* URL of the lease table's DynamoDB; NULL: as endpoint. Of joined consumers
                                  the first one's counts */
-  const char *schema;         /* how the table is laid out: "sloop", "kcl" (Amazon KCL 2.x),
+  const char *schema;         /* how the table is laid out: "sloop", "kcl" (Amazon KCL 2 and 3),
                                  "vmware-go-kcl" (and -v2; one stream an application); TABLE is app by default
                                  but for "sloop". NULL: "sloop" */
   uint32_t lease_ms;          /* 10000: a worker not heard of for so long is dead. From 1000 */
@@ -402,6 +402,8 @@ typedef struct {
                                  long, or that could not be read, goes to another worker; pauses do not count */
   uint32_t weight;      /* 1: this worker's share, beside the others' weights. To 1000 */
   void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg);
+  const char *kcl_coordinator; /* schema "kcl": the tables that KCL 3.0 to 3.4 has beside the leases; NULL: */
+  const char *kcl_metrics;     /* app-CoordinatorState and app-WorkerMetricStats */
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);

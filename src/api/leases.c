@@ -61,6 +61,12 @@ static int read_layout(const char *name, slp_lease_layout *ret, char why[160]) {
 static int read_dynamodb(const sloop_opts_t *o, const char *table, slp_lease_place *ret, char why[160]) {
   ret->store = SLP_LEASES_DYNAMODB;
   ret->name = table ? table : layouts[ret->layout].own_table ? o->app : "sloop";
+  ret->coordinator = o->kcl_coordinator;
+  ret->metrics = o->kcl_metrics;
+  if (ret->coordinator && !is_table_name(ret->coordinator))
+    return bad(why, "kcl_coordinator: %.80s can't be the name of a table", ret->coordinator);
+  if (ret->metrics && !is_table_name(ret->metrics))
+    return bad(why, "kcl_metrics: %.80s can't be the name of a table", ret->metrics);
   if (is_table_name(ret->name)) return 0;
   return bad(why, "store: %.80s can't be the name of a table: 3 to 255 letters, digits, and _ - .",
              ret->name);
@@ -119,7 +125,8 @@ static int name_tables_beside(const sloop_opts_t *o, const slp_lease_place *plac
   if (place->layout != SLP_LAYOUT_KCL || place->store != SLP_LEASES_DYNAMODB) return 0;
   snprintf(coordinator, sizeof coordinator, "%.255s-CoordinatorState", o->app);
   snprintf(metrics, sizeof metrics, "%.255s-WorkerMetricStats", o->app);
-  return slp_schema_kcl_beside(schema, coordinator, metrics);
+  return slp_schema_kcl_beside(schema, place->coordinator ? place->coordinator : coordinator,
+                               place->metrics ? place->metrics : metrics);
 }
 
 static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_lease_place *place,

@@ -11,7 +11,8 @@ typedef enum slp_lease_layout { SLP_LAYOUT_SLOOP, SLP_LAYOUT_KCL, SLP_LAYOUT_VMW
 typedef struct slp_lease_place {
   slp_lease_store store;
   slp_lease_layout layout;
-  const char *name; /* of the table or the file; points into the options. MEMORY: "" */
+  const char *name;                  /* of the table or the file; points into the options. MEMORY: "" */
+  const char *coordinator, *metrics; /* KCL: of the tables beside it; NULL: by the application's name */
 } slp_lease_place;
 /* 0, or SLOOP_EOPTION and why. o->app is there. */
 int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[160]);

@@ -116,6 +116,8 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   if (!o->app) {
     if (o->worker || o->store || o->store_endpoint || o->schema)
       return bad(why, "%s needs app", o->worker ? "worker" : o->schema ? "schema" : "store");
+    if (o->kcl_coordinator || o->kcl_metrics)
+      return bad(why, "%s needs app", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
     return o->on_retry == SLOOP_RETRY_PARK ? bad(why, "on_retry: parking needs app%s", "") : 0;
   }
   if (!is_name(o->app, 200))
@@ -127,7 +129,10 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
     return bad(why, "start: an application begins at the latest, the oldest or a time%s", "");
   if (o->shards_n) return bad(why, "shards: with app all are read%s", "");
   if (!o->weight) return bad(why, "weight is 0%s", "");
-  return slp_lease_place_read(o, &place, why);
+  int r = slp_lease_place_read(o, &place, why);
+  if (!r && place.layout != SLP_LAYOUT_KCL && (o->kcl_coordinator || o->kcl_metrics))
+    return bad(why, "%s needs the schema kcl", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
+  return r;
 }
 
 int slp_opts_check(const sloop_opts_t *o, char why[160]) {
@@ -153,21 +158,23 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
 }
 
 /* Every option that is text. */
-#define TEXTS(X)     \
-  X(stream);         \
-  X(region);         \
-  X(endpoint);       \
-  X(profile);        \
-  X(ca_bundle);      \
-  X(user_agent);     \
-  X(start.shard);    \
-  X(start.seq);      \
-  X(start.token);    \
-  X(app);            \
-  X(worker);         \
-  X(store);          \
-  X(store_endpoint); \
-  X(schema)
+#define TEXTS(X)      \
+  X(stream);          \
+  X(region);          \
+  X(endpoint);        \
+  X(profile);         \
+  X(ca_bundle);       \
+  X(user_agent);      \
+  X(start.shard);     \
+  X(start.seq);       \
+  X(start.token);     \
+  X(app);             \
+  X(worker);          \
+  X(store);           \
+  X(store_endpoint);  \
+  X(schema);          \
+  X(kcl_coordinator); \
+  X(kcl_metrics)
 
 static int copy_texts(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   int r = 0;

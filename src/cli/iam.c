@@ -16,6 +16,10 @@ static const char *const table[] = {"dynamodb:DescribeTable", NULL};
       "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
 static const char *const leases[] = {LEASES, "dynamodb:Query", NULL};
 static const char *const leases_scanned[] = {LEASES, "dynamodb:Scan", NULL};
+/* Tables that KCL 3.0 to 3.4 has beside that of the leases; they are never made. */
+static const char *const beside[] = {"dynamodb:DescribeTable", "dynamodb:Scan", NULL};
+static const char *const loads[] = {"dynamodb:DescribeTable", "dynamodb:Scan",       "dynamodb:GetItem",
+                                    "dynamodb:UpdateItem",    "dynamodb:DeleteItem", NULL};
 
 static int is_arn(const char *stream) { return strncmp(stream, "arn:", 4) == 0; }
 
@@ -56,6 +60,17 @@ static void add_statement(slp_buf *b, const slp_args *a, const char *const *acti
   slp_buf_add_z(b, "\n    }");
 }
 
+/* name NULL: the application's with this behind it. */
+static void add_beside(slp_buf *b, const slp_args *a, const char *const *actions, const char *name,
+                       const char *behind, int *first) {
+  slp_buf to;
+  slp_buf_init(&to, b->mem, 1 << 16);
+  if (slp_buf_addf(&to, "dynamodb:%s%s", name ? name : a->opts.app, name ? "" : behind))
+    slp_buf_fail(b, slp_buf_failed(&to));
+  add_statement(b, a, actions, slp_buf_z(&to), "", first);
+  slp_buf_free(&to);
+}
+
 static void add_leases(slp_buf *b, const slp_args *a, int *first) {
   static const char named[] = "dynamodb:";
   const char *store = a->opts.store ? a->opts.store : "dynamodb";
@@ -69,6 +84,9 @@ static void add_leases(slp_buf *b, const slp_args *a, int *first) {
   if (slp_buf_addf(&stream, "dynamodb:%s", name)) slp_buf_fail(b, slp_buf_failed(&stream));
   add_statement(b, a, foreign ? leases_scanned : leases, slp_buf_z(&stream), "", first);
   slp_buf_free(&stream);
+  if (strcmp(a->opts.schema ? a->opts.schema : "", "kcl") != 0) return;
+  add_beside(b, a, beside, a->opts.kcl_coordinator, "-CoordinatorState", first);
+  add_beside(b, a, loads, a->opts.kcl_metrics, "-WorkerMetricStats", first);
 }
 
 /* The right to put metrics has no resource. */

@@ -39,6 +39,8 @@ typedef struct slp_lease_row {
   slp_str hash_start, hash_end;
   slp_str avoid; /* the instance that gave it up for lack of progress */
   uint8_t parked;
+  uint8_t
+      unsaved; /* its owner has saved nothing yet, where rows tell: the next one would read all of it again */
   int64_t wall_ms;    /* when its owner last wrote, by its owner's clock; -1: not told */
   int64_t behind_ms;  /* how far the lease was behind then; -1: not told */
   int64_t rate_bytes; /* handed out of it in a second, on average; -1: not told */

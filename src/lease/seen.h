@@ -9,12 +9,14 @@
 
 typedef struct slp_seen_shard {
   char *id;
-  uint64_t absent_us;  /* the first complete listing without it; 0: listed */
-  uint32_t unowned_n;  /* shard syncs in which it was assigned and nobody's, */
-  uint32_t stuck_n;    /* or in which its owner lived and it was assigned to another */
-  uint8_t row;         /* it had one */
-  uint8_t born_free;   /* stealing: it had no owner when it was first seen, */
-  uint8_t begun;       /* and some of it was saved as read when it was last seen */
+  uint64_t absent_us; /* the first complete listing without it; 0: listed */
+  uint32_t unowned_n; /* shard syncs in which it was assigned and nobody's, */
+  uint32_t stuck_n;   /* or in which its owner lived and it was assigned to another */
+  uint8_t row;        /* it had one */
+  uint8_t born_free;  /* stealing: it had no owner when it was first seen, */
+  uint8_t begun;      /* and some of it was saved as read when it was last seen */
+  uint64_t
+      unsaved_us; /* stealing: since then each list showed it owned and unsaved; 0: the last one did not */
   slp_silence silence; /* stealing: of its counter */
   uint64_t ended_us;   /* first seen read to its end */
   uint64_t listed_us;  /* stealing: the last complete list of the table that had its row */

@@ -14,6 +14,7 @@
 #define SYNC_US 120000000 /* between two comparisons of the stream with the table */
 #define STEAL_MAX 1       /* leases at a time, from workers that live */
 #define OLD_LEASES 3
+#define FRESH_LEASES 2
 
 static void round_in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->stealing.timer, slp_after_us(slp_fleet_now(f), us));
@@ -126,6 +127,12 @@ static void view_led(view *v, const slp_lease_row *row) {
   v->rows[v->n++] = (size_t)(row - v->s->leases);
 }
 
+/* Its owner has just begun and saved nothing: all that it has handed out would come again. An idle shard has
+ * nothing to be saved, so it is not waited for without end. */
+static int is_fresh(slp_fleet *f, const slp_seen_shard *seen) {
+  return seen->unsaved_us && slp_fleet_now(f) - seen->unsaved_us < FRESH_LEASES * slp_fleet_lease_us(f);
+}
+
 static int view_lease(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -152,6 +159,7 @@ static int view_lease(view *v, const slp_lease_row *row) {
         slp_max_u64(seen->silence.since_us + slp_fleet_lease_us(f), seen->silence.last.until_us);
     if (dead_us < slp_fleet_now(f) + slp_fleet_lease_us(f) / 2)
       v->next_us = slp_min_u64(v->next_us, dead_us + 1000);
+    if (is_fresh(f, seen)) to->ready = 0;
     to->owner = number_of(v, holder(f, row));
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
@@ -316,6 +324,10 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
     f->liveness->saw(f, seen, &s->leases[i], f->stealing.read.rq->done_us);
     seen->listed_us = f->stealing.read.rq->done_us;
     seen->begun = (uint8_t)slp_sync_is_begun(&s->leases[i].position);
+    if (!s->leases[i].unsaved || !s->leases[i].owner.n)
+      seen->unsaved_us = 0;
+    else if (!seen->unsaved_us)
+      seen->unsaved_us = f->stealing.read.rq->done_us;
     if (s->leases[i].position.kind != SLP_POSITION_END)
       seen->ended_us = 0;
     else if (!seen->ended_us)

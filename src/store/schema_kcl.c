@@ -143,6 +143,7 @@ static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_par
   l->hash_end = text(row, "endingHashKey");
   l->wall_ms = l->behind_ms = -1;
   l->rate_bytes = read_rate(row);
+  l->unsaved = l->position.kind != SLP_POSITION_AFTER || slp_row_int(row, SLP_STR(SWITCHES), 0) > 0;
   read_parents(row, l);
   s->tagged |= text(row, ENTITY).n > 0;
   int names = shard.n <= SLP_SHARD_ID_MAX && l->parents[0].n <= SLP_SHARD_ID_MAX &&

@@ -105,6 +105,9 @@ TEST(options_of_leases_need_an_application) {
   WRONG(worker = "w", "worker needs app");
   WRONG(schema = "kcl", "schema needs app");
   WRONG(store = "memory", "store needs app");
+  WRONG(kcl_metrics = "table", "kcl_metrics needs app");
+  WRONG(kcl_coordinator = "table"; o.app = "shop", "kcl_coordinator needs the schema kcl");
+  WRONG(kcl_coordinator = "a/b"; o.app = "shop"; o.schema = "kcl", "kcl_coordinator: a/b can't be the name");
   WRONG(store_endpoint = "http://x", "store needs app");
   WRONG(app = "shop"; o.store = "dynamodb:a/b", "a/b can't be the name of a table");
   WRONG(app = "shop"; o.store = "dynamodb:ab", "ab can't be the name of a table");

@@ -44,7 +44,9 @@ TEST(leases_need_their_table) {
   CHECK_LEASES("dynamodb", NULL, "\"dynamodb:UpdateItem\"", "\"dynamodb:CreateTable\"", "\"dynamodb:Query\"",
                "\"arn:aws:dynamodb:r:*:table/sloop\"", "\"kinesis:GetRecords\"");
   CHECK_LEASES("dynamodb:mine", NULL, "\"arn:aws:dynamodb:r:*:table/mine\"");
-  CHECK_LEASES(NULL, "kcl", "\"dynamodb:Scan\"", "\"arn:aws:dynamodb:r:*:table/app\"");
+  CHECK_LEASES(NULL, "kcl", "\"dynamodb:Scan\"", "\"arn:aws:dynamodb:r:*:table/app\"",
+               "\"arn:aws:dynamodb:r:*:table/app-CoordinatorState\"",
+               "\"arn:aws:dynamodb:r:*:table/app-WorkerMetricStats\"", "\"dynamodb:DeleteItem\"");
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_args *args = calloc(1, sizeof *args);
   slp_buf b;
