@@ -348,6 +348,7 @@ def baseline(story, short):
     story.start_theirs("a", "b")
     story.caught_up(story.kind.deadline_s + 60)
     if not short:
+        story.shares("b")
         story.killed("b")
         story.frozen("a")
     if story.kind.name != "motorway":  # which sees no new shards

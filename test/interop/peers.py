@@ -1,7 +1,6 @@
 """The processes of a mixed fleet: programs that are not ours, each through its driver in peers/, and ours. All write a
 line a record; both kinds come out as Line. Everybody is ended by pid, and dies with the test."""
 
-import json
 import os
 import re
 import signal
@@ -172,16 +171,15 @@ class Ours(Life):
         knobs = {"schema": kind.schema, "worker": worker, "checkpoint_ms": "1000", "poll_ms": "500", **knobs}
         if not kind.aggregates:
             knobs["aggregates"] = "keep"
-        argv = [servers.binary(), "-G", app, "-o", "oldest", "-J", "-v", "-b", url, "--store", f"dynamodb:{app}"]
+        argv = [servers.binary(), "-G", app, "-o", "oldest", "-f", r"%p\t%o\t%u\n", "-v", "-b", url, "--store",
+                f"dynamodb:{app}"]
         for name, value in knobs.items():
             argv += ["-X", f"{name}={value}"]
         super().__init__(worker, [*argv, stream], harness.tail_environment(url))
 
     def take(self, text):
-        record = json.loads(text)
-        if "seq" in record:
-            place = (int(record["seq"]), record.get("sub", 0))
-            self.lines.append(Line(time.time_ns() // 1000000, self.worker, record["shard"], place))
+        shard, number, sub = text.split("\t")
+        self.lines.append(Line(time.time_ns() // 1000000, self.worker, shard, (int(number), int(sub))))
 
 
 def unknown_schema(kind):
