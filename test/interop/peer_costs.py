@@ -46,7 +46,7 @@ def table_calls(box):
 
 def worker(kind, box, stream):
     if kind.program:
-        return Theirs(kind, "a", box.url, stream, "app")
+        return Theirs(kind, f"a{time.monotonic_ns()}" if kind.new_names else "a", box.url, stream, "app")
     return Ours(kind, "a", box.url, stream, "app", checkpoint_ms="5000")
 
 

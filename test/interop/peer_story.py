@@ -164,7 +164,8 @@ class Story:
     def start(self, worker):
         """a, b: theirs; c, d: ours."""
         if worker in "ab":
-            life = Theirs(self.kind, worker, self.url, self.stream, self.app, **self.env)
+            number = str(len(self.lives)) if self.kind.new_names else ""
+            life = Theirs(self.kind, worker + number, self.url, self.stream, self.app, **self.env)
         else:
             life = Ours(self.kind, worker, self.url, self.stream, self.app, **self.knobs)
         self.lives.append(life)
