@@ -45,8 +45,6 @@ void slp_due_arm(slp_fleet *f, uint64_t at_us) {
 
 void slp_due_reading(slp_fleet *f, int on) { f->due.reading = (uint8_t)on; }
 
-int slp_due_is_reading(const slp_fleet *f) { return f->due.reading; }
-
 void slp_due_take(slp_fleet *f, slp_list *ret) {
   for (slp_list *it; (it = slp_list_pop(&f->due.touched));) slp_list_add_last(ret, it);
 }

@@ -28,7 +28,6 @@ void slp_due_step(slp_fleet *f);                   /* steps are run soon, touche
 void slp_due_fired(slp_fleet *f);               /* the timer ran: nothing waits for it */
 void slp_due_arm(slp_fleet *f, uint64_t at_us); /* the earliest of the leases' times; or what else waits */
 void slp_due_reading(slp_fleet *f, int on);
-int slp_due_is_reading(const slp_fleet *f);
 void slp_due_take(slp_fleet *f, slp_list *ret); /* what was touched goes over to an empty list */
 
 #endif

@@ -184,6 +184,24 @@ TEST(a_worker_whose_own_row_is_of_a_newer_version_stays_out) {
   finish(w);
 }
 
+/* Two processes were given one id and begin at once: both find no row, and write it. */
+TEST(of_two_processes_with_one_id_one_joins_and_the_other_says_why_not) {
+  int faster = 0;
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = world(4);
+    fw_start(w, 0, "twin", 0);
+    fw_start(w, 1, "twin", 0);
+    run(w, 4 * LEASE);
+    CHECK_INT(w->nodes[0]->joined + w->nodes[1]->joined, 1);
+    CHECK_INT(w->failed, 1);
+    CHECK_INT(w->evictions, 0);
+    faster += w->nodes[0]->joined;
+    fw_reap(w);
+    finish(w);
+  }
+  CHECK(faster > 0 && faster < 12);
+}
+
 /* The assignments made before stay. */
 TEST(a_damaged_plan_takes_no_lease_from_its_worker) {
   fw_world *w = fleet(6, 2);
