@@ -31,6 +31,8 @@ TEST(places_that_make_no_sense_are_named) {
   refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a", .seq = "1", .sub = UINT64_C(1) << 32},
           "start.sub is too large");
   refused((sloop_position_t){.kind = SLOOP_AT_TOKEN}, "start.token is missing");
+  refused((sloop_position_t){.kind = SLOOP_AFTER_SEQ, .shard = "a", .seq = "1"}, "start.kind is a place of");
+  refused((sloop_position_t){.kind = SLOOP_AT_END}, "start.kind is a place of a lease");
 }
 
 TEST(a_start_position_is_a_copy) {
