@@ -345,11 +345,14 @@ class Story:
 
 def baseline(story):
     """Theirs alone, with what happens to them beside ours."""
-    story.phase("a and b begin")
-    story.start_theirs("a", "b")
+    story.phase("a begins")
+    story.start_theirs("a")
+    story.wait(lambda: len({line.shard for line in story.now["a"].lines}) == SHARDS, story.kind.deadline_s, "a reads all")
+    story.phase("b joins")  # and takes shards from a, as ours will
+    story.start_theirs("b")
+    story.shares("b")
     story.caught_up(story.kind.deadline_s + 60)
     if not story.short:
-        story.shares("b")
         story.killed("b")
         story.frozen("a")
     if story.kind.name != "motorway":  # which sees no new shards
