@@ -25,6 +25,7 @@ __attribute__((noreturn, cold)) void slp_check_failed(const char *file, int line
 #define SLP_ETIMEDOUT (-ETIMEDOUT)
 #define SLP_ECANCELED (-ECANCELED)
 #define SLP_ENOBUFS (-ENOBUFS)
+#define SLP_EBUSY (-EBUSY)
 #define SLP_EINVAL (-EINVAL)
 #define SLP_ENOENT (-ENOENT)
 #define SLP_E2BIG (-E2BIG)

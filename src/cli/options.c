@@ -35,7 +35,7 @@ const slp_option slp_options[] = {
      "time (the default): by arrival, across all shards and streams; shard: each shard for itself"},
     {O_SAVE, 0, "save", SLP_NEEDS_VALUE, "FILE", SLP_MODE_TAIL, NULL,
      "keep the place reached in FILE; when the file exists, go on from there, and -o is only the very first "
-     "start. Only what was written to standard output counts as reached"},
+     "start. Only what was written to standard output counts as reached. One process to a file"},
     {O_APP, 'G', "app", SLP_NEEDS_VALUE, "APP", SLP_MODE_TAIL | SLP_MODE_IAM | LEASES, "Sharing a stream",
      "share the shards with every other worker of the application APP: the same command, started as often "
      "as you like, on as many machines. Each shard is read by one of them, from where the last one left "

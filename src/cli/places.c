@@ -21,6 +21,8 @@ void slp_places_init(slp_places *p, slp_mem *mem, const slp_args *args) {
 }
 
 void slp_places_free(slp_places *p) {
+  slp_own_file_close(p->file_of_save);
+  p->file_of_save = NULL;
   slp_buf_free(&p->began);
   slp_buf_free(&p->began_o);
   slp_buf_free(&p->written);
@@ -47,10 +49,23 @@ static int begin_from_file(slp_places *p, char why[400]) {
   return r;
 }
 
+/* The file is this process's from here on: what is read from it is what the last one has left. */
+static int take_file(slp_places *p, char why[400]) {
+  const slp_args *a = p->args;
+  int r = slp_own_file_open(p->written.mem, a->save, &p->file_of_save);
+  if (r == SLP_EBUSY)
+    snprintf(why, 400, "--save: another process keeps its place in %.300s; give each a file of its own",
+             a->save);
+  else if (r)
+    snprintf(why, 400, CANT_WRITE, a->save, r == SLP_EINVAL ? "it is no file" : slp_local_why(r));
+  if (r) return r;
+  r = slp_tokens_read(a->save, a->streams, a->streams_n, &p->began, p->start, why);
+  return r == SLP_ENOENT ? 0 : r;
+}
+
 int slp_places_begin(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
-  int r = a->save ? slp_tokens_read(a->save, a->streams, a->streams_n, &p->began, p->start, why) : 0;
-  if (r == SLP_ENOENT) r = 0;
+  int r = a->save ? take_file(p, why) : 0;
   size_t known = 0;
   /* A stream without a known position keeps its line. */
   for (size_t i = 0; i < a->streams_n && !r; i++) {
@@ -60,9 +75,6 @@ int slp_places_begin(slp_places *p, char why[400]) {
     r = slp_buf_add_z(&p->now[i], p->start[i]);
   }
   if (!r && known < a->streams_n && a->start.kind == SLOOP_AT_TOKEN) r = begin_from_file(p, why);
-  if (r || !a->save) return r;
-  r = slp_local_may_replace(a->save); /* an error is better now than after the first second */
-  if (r) snprintf(why, 400, CANT_WRITE, a->save, slp_local_why(r));
   return r;
 }
 
@@ -106,7 +118,7 @@ int slp_places_write(slp_places *p, char why[400]) {
     slp_buf_free(&text);
     return 0;
   }
-  if (!r) r = slp_local_replace(p->args->save, slp_buf_str(&text));
+  if (!r) r = slp_own_file_replace(p->file_of_save, slp_buf_str(&text));
   if (r) {
     snprintf(why, 400, CANT_WRITE, p->args->save, slp_local_why(r));
     slp_buf_free(&text);

@@ -4,6 +4,7 @@
 #define SLP_CLI_PLACES_H
 
 #include "cli/args.h"
+#include "host/own_file.h"
 
 #define SLP_PLACES_EVERY_US 1000000u
 
@@ -14,13 +15,15 @@ typedef struct slp_places {
   const char *file[SLP_ARGS_STREAMS_MAX];  /* borrowed; the file that token came from */
   slp_buf now[SLP_ARGS_STREAMS_MAX];       /* of each stream: its position; empty: not known */
   slp_buf written;                         /* what the file holds, as far as we know */
+  slp_own_file *file_of_save;              /* owned, from begin on; NULL: none */
   uint64_t at_us;                          /* of the last look */
 } slp_places;
 
 void slp_places_init(slp_places *p, slp_mem *mem, const slp_args *args);
 void slp_places_free(slp_places *p);
 /* Reads the file of --save; streams it does not know begin from -o @FILE. SLP_EINVAL: a file is not what it
- * should be; SLP_ENOMEM, or another negative code: the file of --save could not be written. And `why`. */
+ * should be; SLP_EBUSY: another process keeps its place there; SLP_ENOMEM, or another negative code: the
+ * file of --save could not be written. And `why`. */
 int slp_places_begin(slp_places *p, char why[400]);
 /* Notes the position of the stream of that number; without a new one the old stays. SLP_ENOMEM. */
 int slp_places_note(slp_places *p, size_t number, sloop_t *s);

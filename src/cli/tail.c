@@ -445,7 +445,7 @@ static int prepare(tail *t, const slp_args *args) {
     t->each = slp_zalloc_n(t->app.mem, args->shard_key ? FOLLOWED_MAX : args->streams_n, sizeof *t->each);
   if (!r && t->each) return 0;
   slp_say("%s", *why ? why : "no memory");
-  t->app.exit_code = r == SLP_EINVAL ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
+  t->app.exit_code = r == SLP_EINVAL ? SLP_EXIT_USAGE : r == SLP_EBUSY ? SLP_EXIT_OWNED : SLP_EXIT_FAILED;
   return SLP_EINVAL;
 }
 

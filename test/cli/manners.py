@@ -655,14 +655,52 @@ def a_place_that_can_t_be_written_is_a_failure():
         p = start("--save", path, "orders", env={"FAKE_RECORDS": 100000, "FAKE_SLOW_MS": 20})
         try:
             wait_until(lambda: os.path.exists(path), what="the first writing")
-            os.mkdir(path + ".tmp")  # from now on it can't be written
+            os.rename(path, path + ".kept")
+            os.mkdir(path)  # from now on it can't be written
             for _ in iter(lambda: p.stdout.read(1 << 12), b""):
                 pass
             equal(p.wait(5), 1)
             check("--save: can't write " + path in one_line(p.stderr.read().decode()))
-            equal(len(saved(path)), 1)
+            equal(len(saved(path + ".kept")), 1)
         finally:
             end(p)
+
+
+@test
+def a_place_is_one_process_s_and_nothing_else_is_touched():
+    with tempfile.TemporaryDirectory() as folder:
+        path, target = os.path.join(folder, "place"), os.path.join(folder, "target")
+        for name, text in ((path + ".tmp", "mine"), (target, "target")):
+            with open(name, "w", encoding="ascii") as f:
+                f.write(text)
+        os.symlink("target", os.path.join(folder, ".place.tmp"))
+        before = sorted(os.listdir(folder))
+        p = start("--save", path, "orders", env={"FAKE_RECORDS": 100000, "FAKE_BATCH": 1, "FAKE_SLOW_MS": 20})
+        try:
+            wait_until(lambda: os.path.exists(path), what="the first writing")
+            os.chmod(path, 0o600)
+            for _ in range(3):
+                r = run(BIN, "-e", "--save", path, "orders", env={"FAKE_RECORDS": 5})
+                equal((r.code, r.out), (4, b""))
+                check("another process keeps its place in " + path in one_line(r.err), r.err)
+            at = place(saved(path)[0])
+            wait_until(lambda: place(saved(path)[0]) > at, what="the next writing")
+            p.send_signal(signal.SIGINT)
+            out = p.stdout.read()
+            equal(p.wait(5), 0)
+            equal(place(saved(path)[0]), len(out.splitlines()))
+            equal(os.stat(path).st_mode & 0o777, 0o600)
+            equal(sorted(os.listdir(folder)), sorted(before + ["place"]))
+            for name, text in ((path + ".tmp", "mine"), (target, "target")):
+                with open(name, encoding="ascii") as f:
+                    equal(f.read(), text)
+        finally:
+            end(p)
+        os.mkfifo(os.path.join(folder, "pipe"))
+        for name, code in (("pipe", 2), ("", 1)):
+            r = run(BIN, "-e", "--save", os.path.join(folder, name), "orders", env={"FAKE_RECORDS": 5}, limit=5)
+            equal((r.code, r.out), (code, b""), r.err)
+            check("--save: can't write" in one_line(r.err), r.err)
 
 
 @test

@@ -1,10 +1,12 @@
 /* fail_nth.c - preloaded into a program under test: the n-th call of one kind fails.
  *
- *   FAIL_CALL    write, fsync, ftruncate, open, rename, fork, pipe, socket, resolve; those like it are meant
- * too FAIL_NTH     which one, from 1; FAIL_ONWARD=1: and every one after it FAIL_ERRNO   why, a number; of
- * resolve: what getaddrinfo answers FAIL_UNDER   only files whose path begins with this FAIL_SHORT=1 write:
- * half of the bytes are written first, where there are two or more FAIL_LOG     gets a byte for each that
- * failed: it is there when the n-th call was reached
+ * The environment says which:
+ * - FAIL_CALL: write, fsync, ftruncate, open, rename, fork, pipe, socket, resolve; those like it are meant too
+ * - FAIL_NTH: which one, from 1; FAIL_ONWARD=1: and every one after it
+ * - FAIL_ERRNO: why, a number; of resolve: what getaddrinfo answers
+ * - FAIL_UNDER: only files whose path begins with one of these (A:B)
+ * - FAIL_SHORT=1: write: half of the bytes are written first, where there are two or more
+ * - FAIL_LOG: gets a byte for each that failed: it is there when the n-th call was reached
  *
  * A name that ends in ".sloop.test" is 127.0.0.1. */
 #undef _FILE_OFFSET_BITS /* open and open64 are two functions here */
@@ -31,7 +33,12 @@ static long number_in(const char *name) {
 
 static int concerns(const char *path) {
   const char *under = getenv("FAIL_UNDER");
-  return !under || (path && strncmp(path, under, strlen(under)) == 0);
+  if (!under) return 1;
+  for (size_t n; path && *under; under += n + (under[n] == ':')) {
+    n = strcspn(under, ":");
+    if (strncmp(path, under, n) == 0) return 1;
+  }
+  return 0;
 }
 
 /* Without a function of ours: those would be counted. */
@@ -127,6 +134,42 @@ int open64(const char *path, int flags, ...) {
   mode_t mode = mode_of(flags, args);
   va_end(args);
   return fails("open", path) ? refuse() : real(path, flags, mode);
+}
+
+/* The whole name of what lies in an open folder. */
+static const char *in_folder(int folder, const char *name, char path[8192]) {
+  char link[64], there[4096] = "";
+  if (folder == AT_FDCWD || *name == '/') return name;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+  if (readlink(link, there, sizeof there - 1) < 0) return name;
+  snprintf(path, 8192, "%s/%s", there, name);
+  return path;
+}
+
+int openat(int folder, const char *name, int flags, ...) {
+  REAL(int, openat, int, const char *, int, ...);
+  char path[8192];
+  va_list args;
+  va_start(args, flags);
+  mode_t mode = mode_of(flags, args);
+  va_end(args);
+  return fails("open", in_folder(folder, name, path)) ? refuse() : real(folder, name, flags, mode);
+}
+
+int openat64(int folder, const char *name, int flags, ...) {
+  REAL(int, openat64, int, const char *, int, ...);
+  char path[8192];
+  va_list args;
+  va_start(args, flags);
+  mode_t mode = mode_of(flags, args);
+  va_end(args);
+  return fails("open", in_folder(folder, name, path)) ? refuse() : real(folder, name, flags, mode);
+}
+
+int renameat(int from_folder, const char *from, int folder, const char *to) {
+  REAL(int, renameat, int, const char *, int, const char *);
+  char path[8192];
+  return fails("rename", in_folder(folder, to, path)) ? refuse() : real(from_folder, from, folder, to);
 }
 
 int rename(const char *from, const char *to) {

@@ -153,7 +153,7 @@ class Saving(Story):
         expect(code == 0, f"the run before: {err}")
         with open(self.save, "rb") as file:
             self.old = file.read()
-        under = self.save if self.what == "token" else os.path.join(folder, "first.out")
+        under = f"{self.save}:{folder}/.token" if self.what == "token" else os.path.join(folder, "first.out")
         return ["-o", "oldest", "--save", self.save, "-e", "-X", "fetch_records_max=6", stream], {}, under
 
     def judge(self, folder, code):
@@ -163,7 +163,9 @@ class Saving(Story):
         if text != self.old:
             token = json.loads(text)
             expect(token.get("stream_arn") and "shards" in token, f"that is no token: {text[:200]!r}")
-        expect(not os.path.exists(self.save + ".tmp") or self.onward or code == 0 or self.call != "rename",
+        folder, name = os.path.split(self.save)
+        beside = [x for x in os.listdir(folder) if x.startswith(f".{name}.") and x != f".{name}.lock"]
+        expect(not beside or self.onward or code == 0 or self.call != "rename",
                "a half-written token was left behind")
 
 

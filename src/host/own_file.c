@@ -1,0 +1,179 @@
+/* own_file.c - a lock beside the file, and new content by a rename. */
+#include "host/own_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40 /* as the kernel */
+#define TRIES 100
+
+struct slp_own_file {
+  slp_mem *mem;
+  char name[NAME_MAX + 1], lock_name[NAME_MAX + 1];
+  int folder, lock;   /* descriptors */
+  uint8_t made_lock;  /* it was not there before */
+  uint32_t written_n; /* how often: part of a new name */
+};
+
+/* A link stays a link: the file that it names is written, whether it exists or not. 0 or -errno. */
+static int follow_links(char path[PATH_MAX]) {
+  char to[PATH_MAX], whole[PATH_MAX];
+  for (int i = 0; i < LINKS_MAX; i++) {
+    ssize_t n = readlink(path, to, sizeof to - 1);
+    if (n < 0) return errno == EINVAL || errno == ENOENT ? 0 : -errno; /* no link; or nothing yet */
+    to[n] = 0;
+    const char *slash = *to == '/' ? NULL : strrchr(path, '/');
+    int folder = slash ? (int)(slash - path + 1) : 0;
+    if (snprintf(whole, sizeof whole, "%.*s%s", folder, path, to) >= (int)sizeof whole) return -ENAMETOOLONG;
+    memcpy(path, whole, strlen(whole) + 1);
+  }
+  return -ELOOP;
+}
+
+/* What lies under a name of the folder. 1: a file, 0: nothing, SLP_EINVAL: something else, or -errno. */
+static int look(int folder, const char *name, struct stat *st) {
+  if (fstatat(folder, name, st, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -errno;
+  return S_ISREG(st->st_mode) ? 1 : S_ISDIR(st->st_mode) ? -EISDIR : SLP_EINVAL;
+}
+
+static int open_folder(slp_own_file *f, const char *given) {
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%s", given) >= (int)sizeof path) return -ENAMETOOLONG;
+  int r = follow_links(path);
+  if (r) return r;
+  char *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path;
+  if (snprintf(f->name, sizeof f->name, "%s", name) >= (int)sizeof f->name ||
+      snprintf(f->lock_name, sizeof f->lock_name, ".%s.lock", name) >= (int)sizeof f->lock_name)
+    return -ENAMETOOLONG;
+  if (!*name) return -EISDIR;
+  if (slash) slash[1] = 0;
+  /* `name` is a part of the path, and not looked at any more. */
+  f->folder = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return f->folder < 0 ? -errno : 0;
+}
+
+static int open_lock(slp_own_file *f) {
+  static const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  f->lock = openat(f->folder, f->lock_name, O_RDWR | O_CREAT | O_EXCL | flags, 0666); /* less the umask */
+  f->made_lock = f->lock >= 0;
+  if (f->lock < 0 && errno == EEXIST) f->lock = openat(f->folder, f->lock_name, O_RDWR | flags);
+  if (f->lock < 0 && errno == EACCES) f->lock = openat(f->folder, f->lock_name, O_RDONLY | flags);
+  return f->lock < 0 ? -errno : 0;
+}
+
+/* The process that had the lock before may have removed it meanwhile: then what we hold is nobody's lock. */
+static int is_still_there(const slp_own_file *f) {
+  struct stat there, ours;
+  return fstat(f->lock, &ours) == 0 && fstatat(f->folder, f->lock_name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+         ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
+static int take_lock(slp_own_file *f) {
+  for (int i = 0; i < TRIES; i++) {
+    struct stat st;
+    int r = open_lock(f);
+    if (r == -ENOENT) continue; /* removed between the two openings */
+    if (r) return r;
+    if (fstat(f->lock, &st) != 0) return -errno;
+    if (!S_ISREG(st.st_mode)) return SLP_EINVAL;
+    if (flock(f->lock, LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK ? SLP_EBUSY : -errno;
+    if (is_still_there(f)) return 0;
+    close(f->lock);
+    f->lock = -1;
+  }
+  return SLP_EBUSY;
+}
+
+static int begin(slp_own_file *f, const char *path) {
+  struct stat st;
+  int r = open_folder(f, path);
+  if (!r) r = look(f->folder, f->name, &st);
+  if (r < 0) return r;
+  r = take_lock(f);
+  if (r) f->made_lock = 0;
+  return r;
+}
+
+int slp_own_file_open(slp_mem *mem, const char *path, slp_own_file **ret) {
+  slp_own_file *f = SLP_NEW(mem, slp_own_file);
+  if (!f) return SLP_ENOMEM;
+  f->mem = mem;
+  f->folder = f->lock = -1;
+  int r = begin(f, path);
+  if (r)
+    slp_own_file_close(f);
+  else
+    *ret = f;
+  return r;
+}
+
+void slp_own_file_close(slp_own_file *f) {
+  if (!f) return;
+  if (f->made_lock && is_still_there(f)) (void)unlinkat(f->folder, f->lock_name, 0);
+  if (f->lock >= 0) close(f->lock);
+  if (f->folder >= 0) close(f->folder);
+  slp_free(f->mem, f);
+}
+
+/* ---- new content ---------------------------------------------------------------------------------- */
+
+/* A new file under a name that nobody has. Its descriptor, or -errno. */
+static int make_beside(slp_own_file *f, int mode, char name[NAME_MAX + 1]) {
+  for (int i = 0; i < TRIES; i++) {
+    if (snprintf(name, NAME_MAX + 1, ".%s.%ld-%u", f->name, (long)getpid(), f->written_n++) > NAME_MAX)
+      return -ENAMETOOLONG;
+    int fd = openat(f->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (fd >= 0 || errno != EEXIST) return fd < 0 ? -errno : fd;
+  }
+  return -EEXIST;
+}
+
+static int write_all(int fd, slp_str bytes) {
+  while (bytes.n > 0) {
+    ssize_t n = write(fd, bytes.p, bytes.n);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -errno;
+    bytes.p += n;
+    bytes.n -= (size_t)n;
+  }
+  return 0;
+}
+
+/* A file that can't stay its owner's is not replaced. Changing the owner clears bits of the mode: it comes
+ * first. */
+static int keep_owner_and_mode(int fd, const struct stat *old) {
+  struct stat now;
+  if (fstat(fd, &now) != 0) return -errno;
+  if ((now.st_uid != old->st_uid || now.st_gid != old->st_gid) && fchown(fd, old->st_uid, old->st_gid) != 0)
+    return -errno;
+  return fchmod(fd, old->st_mode & 07777) != 0 ? -errno : 0;
+}
+
+/* The new name lasts only when its folder is synced too. A file system that can't sync folders says
+ * EINVAL. */
+static int sync_folder(const slp_own_file *f) {
+  return fsync(f->folder) != 0 && errno != EINVAL ? -errno : 0;
+}
+
+int slp_own_file_replace(slp_own_file *f, slp_str bytes) {
+  struct stat old;
+  char name[NAME_MAX + 1];
+  int known = look(f->folder, f->name, &old);
+  if (known < 0) return known;
+  int fd = make_beside(f, known ? 0600 : 0666, name); /* less the umask */
+  if (fd < 0) return fd;
+  int r = known ? keep_owner_and_mode(fd, &old) : 0;
+  if (!r) r = write_all(fd, bytes);
+  if (!r && fsync(fd) != 0) r = -errno;
+  if (close(fd) != 0 && !r) r = -errno;
+  if (!r && renameat(f->folder, name, f->folder, f->name) != 0) r = -errno;
+  if (!r) return sync_folder(f);
+  (void)unlinkat(f->folder, name, 0);
+  return r;
+}

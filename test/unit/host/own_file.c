@@ -1,0 +1,220 @@
+/* own_file.c - a file replaced whole or not at all by the one process that has it; nothing else in its folder is
+ * touched. */
+#include "host/own_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static char folder[] = "/tmp/own-XXXXXX";
+static slp_mem *mem;
+static slp_own_file *f;
+
+static const char *in_folder(const char *name) {
+  static char path[8][200];
+  static int which;
+  char *to = path[which++ % 8];
+  snprintf(to, 200, "%s/%s", folder, name);
+  return to;
+}
+
+static void begin(void) {
+  CHECK(mkdtemp(folder) != NULL);
+  mem = slp_mem_new(NULL, NULL);
+}
+static void end(void) {
+  slp_own_file_close(f);
+  f = NULL;
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+  CHECK_INT(rmdir(folder), 0); /* nothing was left in it */
+}
+
+static void put(const char *path, const char *text) {
+  FILE *to = fopen(path, "w");
+  CHECK(to && fputs(text, to) >= 0 && fclose(to) == 0);
+}
+static const char *text_of(const char *path) {
+  static char text[100];
+  FILE *from = fopen(path, "r");
+  if (!from) return "(none)";
+  text[fread(text, 1, sizeof text - 1, from)] = 0;
+  fclose(from);
+  return text;
+}
+static int open_it(const char *name) { return slp_own_file_open(mem, in_folder(name), &f); }
+
+TEST(new_content_and_nothing_beside) {
+  begin();
+  CHECK_INT(open_it("f"), 0);
+  CHECK_STR(text_of(in_folder("f")), "(none)"); /* it is not made before there is content */
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("one")), 0);
+  CHECK_STR(text_of(in_folder("f")), "one");
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("")), 0);
+  CHECK_STR(text_of(in_folder("f")), "");
+  unlink(in_folder("f"));
+  end();
+}
+
+TEST(what_others_have_beside_it_stays) {
+  begin();
+  put(in_folder("f.tmp"), "mine");
+  put(in_folder("target"), "target");
+  char next[100];
+  snprintf(next, sizeof next, ".f.%ld-0", (long)getpid()); /* the very name that it would take */
+  CHECK_INT(symlink("target", in_folder(next)), 0);
+  CHECK_INT(open_it("f"), 0);
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("new")), 0);
+  CHECK_STR(text_of(in_folder("f")), "new");
+  CHECK_STR(text_of(in_folder("f.tmp")), "mine");
+  CHECK_STR(text_of(in_folder("target")), "target");
+  unlink(in_folder("f"));
+  unlink(in_folder("f.tmp"));
+  unlink(in_folder("target"));
+  CHECK_INT(unlink(in_folder(next)), 0);
+  end();
+}
+
+TEST(a_mode_and_a_link_stay) {
+  begin();
+  put(in_folder("f"), "a");
+  CHECK_INT(chmod(in_folder("f"), 0600), 0);
+  int root = chown(in_folder("f"), 1234, 2345) == 0; /* root only; else the owner is ours anyway */
+  CHECK_INT(symlink("f", in_folder("l")), 0);
+  CHECK_INT(open_it("l"), 0);
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("b")), 0);
+  struct stat st;
+  CHECK_INT(lstat(in_folder("l"), &st), 0);
+  CHECK(S_ISLNK(st.st_mode));
+  CHECK_INT(stat(in_folder("f"), &st), 0);
+  CHECK_INT(st.st_mode & 07777, 0600);
+  if (root) CHECK(st.st_uid == 1234 && st.st_gid == 2345);
+  CHECK_STR(text_of(in_folder("f")), "b");
+  unlink(in_folder("f"));
+  unlink(in_folder("l"));
+  end();
+}
+
+TEST(a_link_to_nothing_yet_names_the_file) {
+  begin();
+  CHECK_INT(mkdir(in_folder("d"), 0700), 0);
+  CHECK_INT(symlink("d/second", in_folder("l")), 0);
+  CHECK_INT(symlink("../f", in_folder("d/second")), 0);
+  CHECK_INT(open_it("l"), 0);
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("b")), 0);
+  CHECK_STR(text_of(in_folder("f")), "b");
+  slp_own_file_close(f);
+  f = NULL;
+  unlink(in_folder("f"));
+  unlink(in_folder("d/second"));
+  CHECK_INT(symlink("../l", in_folder("d/second")), 0); /* in a circle */
+  CHECK_INT(open_it("l"), -ELOOP);
+  unlink(in_folder("d/second"));
+  unlink(in_folder("l"));
+  rmdir(in_folder("d"));
+  end();
+}
+
+TEST(what_is_no_file_is_refused_and_nothing_hangs) {
+  begin();
+  alarm(10);
+  CHECK_INT(open_it("no/f"), SLP_ENOENT);
+  CHECK_INT(open_it(""), -EISDIR);
+  CHECK_INT(mkdir(in_folder("d"), 0700), 0);
+  CHECK_INT(open_it("d"), -EISDIR);
+  CHECK_INT(mkfifo(in_folder("p"), 0600), 0);
+  CHECK_INT(open_it("p"), SLP_EINVAL);
+  CHECK_INT(slp_own_file_open(mem, "/dev/null", &f), SLP_EINVAL);
+  /* where the lock would be */
+  CHECK_INT(mkfifo(in_folder(".f.lock"), 0600), 0);
+  CHECK_INT(open_it("f"), SLP_EINVAL);
+  unlink(in_folder(".f.lock"));
+  CHECK_INT(mkdir(in_folder(".f.lock"), 0700), 0);
+  CHECK_INT(open_it("f"), -EISDIR);
+  rmdir(in_folder(".f.lock"));
+  put(in_folder("target"), "target");
+  CHECK_INT(symlink("target", in_folder(".f.lock")), 0);
+  CHECK_INT(open_it("f"), -ELOOP);
+  CHECK_STR(text_of(in_folder("target")), "target");
+  unlink(in_folder(".f.lock"));
+  unlink(in_folder("target"));
+  unlink(in_folder("p"));
+  rmdir(in_folder("d"));
+  end();
+}
+
+TEST(it_is_one_process_s) {
+  begin();
+  CHECK_INT(symlink("f", in_folder("l")), 0);
+  CHECK_INT(open_it("f"), 0);
+  for (int i = 0; i < 2; i++) { /* by another name too */
+    slp_own_file *other = NULL;
+    CHECK_INT(slp_own_file_open(mem, in_folder(i ? "l" : "f"), &other), SLP_EBUSY);
+    CHECK_INT(slp_own_file_replace(f, SLP_STR("mine")),
+              0); /* also with a file that is another one each time */
+  }
+  slp_own_file_close(f);
+  CHECK(access(in_folder(".f.lock"), F_OK) != 0);
+  /* What a process left that was killed is no obstacle, and stays. */
+  put(in_folder(".f.lock"), "");
+  CHECK_INT(open_it("f"), 0);
+  slp_own_file_close(f);
+  f = NULL;
+  CHECK_INT(unlink(in_folder(".f.lock")), 0);
+  unlink(in_folder("f"));
+  unlink(in_folder("l"));
+  end();
+}
+
+TEST(many_processes_are_never_two_owners) {
+  begin();
+  put(in_folder("f"), "0");
+  enum { N = 8, ROUNDS = 200 };
+  pid_t pids[N];
+  for (int i = 0; i < N; i++) {
+    pids[i] = fork();
+    CHECK(pids[i] >= 0);
+    if (pids[i]) continue;
+    int wins = 0;
+    for (int k = 0; k < 100 * ROUNDS && wins < ROUNDS; k++) {
+      if (open_it("f") != 0) continue;
+      char text[20];
+      snprintf(text, sizeof text, "%d", atoi(text_of(in_folder("f"))) + 1);
+      if (slp_own_file_replace(f, slp_str_of(text)) != 0) _exit(255);
+      slp_own_file_close(f);
+      wins++;
+    }
+    _exit(wins);
+  }
+  int all = 0;
+  for (int i = 0; i < N; i++) {
+    int status = 0;
+    CHECK(waitpid(pids[i], &status, 0) == pids[i] && WIFEXITED(status) && WEXITSTATUS(status) < 255);
+    all += WEXITSTATUS(status);
+  }
+  CHECK(all > 0);
+  CHECK_INT(atoi(text_of(in_folder("f"))), all);
+  unlink(in_folder("f"));
+  unlink(in_folder(".f.lock"));
+  end();
+}
+
+TEST(a_full_disk_leaves_what_was_there) {
+  begin();
+  put(in_folder("f"), "old");
+  CHECK_INT(open_it("f"), 0);
+  signal(SIGXFSZ, SIG_IGN);
+  struct rlimit limit = {4096, 4096}; /* a larger file can't be written, as on a full disk */
+  CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  static char large[10000];
+  CHECK_INT(slp_own_file_replace(f, (slp_str){large, sizeof large}), -EFBIG);
+  CHECK_STR(text_of(in_folder("f")), "old");
+  unlink(in_folder("f"));
+  end();
+}
