@@ -6,6 +6,7 @@
  * it before the next renewal has a look, and one that is not made to share erases every claim. It is made
  * again for a while; then the next one is made later, and ever later. A claim that is not wanted any more is
  * taken back: while it stands nobody else takes the lease. */
+#include "base/probe.h"
 #include "lease/expiry.h"
 #include "lease/fleet_inside.h"
 
@@ -57,19 +58,36 @@ static void wait(slp_lease *l, const slp_lease_row *row) {
   }
 }
 
+/* A peer's late checkpoint, which has no condition, has put an older row over mine: its time is one that the
+ * lease had before it was mine. No take makes a time that is earlier than the one it replaces. */
+static int is_put_back(const slp_lease *l, const slp_lease_row *row) {
+  return row->owner.n && !slp_str_eq(row->owner, me(l->f)) && row->epoch < l->own.row_epoch;
+}
+
+static void gone(slp_lease *l) {
+  const slp_write *op = &l->op;
+  int of_it = op->end == SLP_OUTCOME_REFUSED && op->row.kind == SLP_ROW_LEASE;
+  slp_steal_gone(l);
+  if (!of_it || !slp_worker_is(l->f, SLP_WORKER_RUNS) || !is_put_back(l, &op->row.u.lease)) return;
+  SLP_PROBE("claim: a peer's late write over my row");
+  l->choice.restores = 1;
+  slp_lease_choose(l);
+  slp_lease_poll(l, slp_fleet_now(l->f));
+}
+
 /* Its row was read: what was chosen is asked for, waited for, and taken when it is free. */
 static void met(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
-  int free = !row->owner.n || slp_str_eq(row->owner, me(f));
-  if (!slp_lease_wanted(l) && slp_str_eq(row->claim, me(f))) {
+  int free = !row->owner.n || slp_str_eq(row->owner, me(f)) || is_dead(l, row) ||
+             (l->choice.restores && is_put_back(l, row));
+  int may = slp_lease_wanted(l) && !reserved(f, row);
+  if (!may && slp_str_eq(row->claim, me(f))) {
     take_back(l);
-  } else if (!slp_lease_wanted(l) || reserved(f, row)) {
-    slp_steal_forget(l);
-  } else if (free || is_dead(l, row)) {
+  } else if (may && free) {
     if (l->choice.from.n) slp_steal_unheard(f, 0);
     slp_lease_choose(l);
     slp_lease_take(l);
-  } else if (l->choice.from.n) {
+  } else if (may && l->choice.from.n) {
     wait(l, row);
   } else {
     slp_steal_forget(l);
@@ -95,7 +113,7 @@ const slp_sharing_rule slp_sharing_by_claim = {
     .met = met,
     .reserved = reserved,
     .missed = slp_steal_forget,
-    .gone = slp_steal_gone,
+    .gone = gone,
     .listed = slp_steal_listed,
     .unknown_children = slp_steal_unknown_children,
     .may_make = slp_steal_may_make,

@@ -301,7 +301,8 @@ void slp_lease_begin_write(slp_lease *l, const slp_write *op) {
     if (l->f->liveness->wrote) l->f->liveness->wrote(l, op);
     /* Taken anew by its owner: nobody had it between, so what was acknowledged since the last checkpoint
      * still counts. */
-    if (op->i.kind == SLP_OPERATION_RETAKE && slp_position_cmp(&known, &l->own.saved) > 0) {
+    int counts = op->i.kind == SLP_OPERATION_RETAKE || l->choice.restores;
+    if (counts && slp_position_cmp(&known, &l->own.saved) > 0) {
       l->own.begin = known;
       l->save.dirty = 1;
     }

@@ -196,6 +196,7 @@ typedef struct slp_lease_choice {
   uint64_t counter;  /* one more than the counter it was chosen by; 0: it was not chosen */
   slp_instance from; /* the living worker that it is taken from; nobody: it is free */
   uint8_t unheard;   /* claims of it that were erased */
+  uint8_t restores;  /* its row was put back over this worker's: what this one had saved still counts */
 } slp_lease_choice;
 
 /* Its successor, when the worker leaves: leave.c. */

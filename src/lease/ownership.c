@@ -238,21 +238,23 @@ void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_touch(l);
 }
 
+#define ABSENT_US 60000000 /* a shard that is not listed for so long is gone, and its listing not only late */
+
 /* A row that names one parent at most: the stream's listing has the other one. A shard that is listed no more
- * has none that matters. */
+ * has none that matters; but one whose parent is listed may be newer than the listing. */
 static int parents_known(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_lease_gate *gate = &l->gate;
   if (!f->schema->one_parent || gate->known) return 1;
   const slp_listed *listed = slp_listed_get(f, l->shard);
-  if (listed) {
+  if (!gate->asked_us) gate->asked_us = slp_fleet_now(f);
+  uint64_t wait_us = slp_fleet_listed_has(f, l->row.parents[0]) ? ABSENT_US : 0;
+  if (listed)
     gate->known = slp_lease_know_parents(l, &listed->desc) == 0;
-  } else if (gate->asked_us && slp_listed_us(f) > gate->asked_us) {
+  else if (slp_listed_us(f) > gate->asked_us + wait_us)
     gate->known = 1;
-  } else {
-    if (!gate->asked_us) gate->asked_us = slp_fleet_now(f);
+  else
     slp_fleet_list(f);
-  }
   return gate->known;
 }
 
