@@ -51,7 +51,8 @@ static void say_row(slp_schema *schema, const slp_row *row) {
   static const char *const spots[] = {"none", "oldest", "latest", "time", "at", "after", "end"};
   const slp_lease_row *l = &f.u.lease;
   if (f.kind == SLP_ROW_BAD) printf(" bad: %s", f.why);
-  if (f.kind == SLP_ROW_OTHER) printf(" other");
+  if (f.kind == SLP_ROW_ELSEWHERE) printf(" elsewhere");
+  if (f.kind != SLP_ROW_LEASE && f.kind != SLP_ROW_BAD && f.kind != SLP_ROW_ELSEWHERE) printf(" other");
   if (f.kind != SLP_ROW_LEASE) return;
   printf(" %.*s owner=%.*s counter=%llu spot=%s", (int)l->shard.n, l->shard.p, (int)l->owner.n, l->owner.p,
          (unsigned long long)l->epoch, spots[l->position.kind]);
