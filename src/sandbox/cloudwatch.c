@@ -120,7 +120,9 @@ static void put_value(slp_jw *w, const pairs *f, size_t from, size_t to, size_t 
     size_t end = i + 1;
     while (end < to && f->v[end].name.n >= at && slp_str_eq(part_of(&f->v[end], at), part)) end++;
     if (!list) slp_jw_key(w, part);
-    put_value(w, f, i, end, at + part.n + 1, list ? name : part, depth + 1);
+    /* The Value of a dimension is a text. */
+    int dimension = slp_str_is(name, "Dimensions");
+    put_value(w, f, i, end, at + part.n + 1, list || dimension ? name : part, depth + 1);
     i = end;
   }
   if (list)

@@ -207,8 +207,12 @@ class Story:
                 self.seen.add((line.shard, line.place))
                 n += 1
             self.taken[life] = n
-        for worker, life in self.now.items():
+        for worker, life in list(self.now.items()):
             if life.running():
+                continue
+            if not life.ours and self.kind.ends and life.lines:
+                self.phase(f"{worker} ended by itself and comes back")
+                self.start(worker)
                 continue
             if life.ours and "KCL 3" in life.stderr():
                 raise Refused(next(line for line in life.stderr().split("\n") if "KCL 3" in line))

@@ -42,6 +42,7 @@ class Kind:
     from_latest: bool  # does a fleet that begins read only what comes from then on?
     env: dict
     new_names: bool = False  # does a worker that comes back after a crash need a name of its own?
+    ends: bool = False  # does a worker that lost a shard end, to be started again by its supervisor?
 
 
 KINDS = {kind.name: kind for kind in (
@@ -49,7 +50,7 @@ KINDS = {kind.name: kind for kind in (
     Kind("kcl-2", "kcl2", "kcl", 90, True, True, False, {"PEER_SYNC_MS": "2000"}),
     # A dead leader is noticed after 120 to 150 s, and its leases by the next but one run of its successor.
     Kind("kcl-3", "kcl3", "kcl", 240, True, True, False, {"PEER_SYNC_MS": "2000"}),
-    Kind("kinsumer", "kinsumer", "kinsumer", 60, False, False, False, {"PEER_SYNC_MS": "3000"}),
+    Kind("kinsumer", "kinsumer", "kinsumer", 60, False, False, False, {"PEER_SYNC_MS": "3000"}, ends=True),
     Kind("vmware-go-kcl", "vmware", "vmware-go-kcl", 150, True, False, False, {"PEER_SYNC_MS": "3000"},
          # Under its old name, and with lease stealing, it takes what stands under that name for its own and reads none of it.
          new_names=True),

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -87,7 +88,7 @@ func line(kind, shard, a, b string) {
 	fmt.Printf("%s\t%d\t%s\t%s\t%s\t%s\n", kind, time.Now().UnixMilli(), need("PEER_WORKER"), shard, a, b)
 }
 
-func event(what, shard, detail string) { line("event", shard, what, detail) }
+func event(what, shard, detail string) { line("event", shard, what, strings.Join(strings.Fields(detail), " ")) }
 
 func main() {
 	config := aws.NewConfig().WithEndpoint(need("PEER_ENDPOINT")).WithRegion("us-east-1")

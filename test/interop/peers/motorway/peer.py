@@ -19,7 +19,7 @@ PRINTING = threading.Lock()
 
 def line(kind, shard, first, second):
     with PRINTING:
-        sys.stdout.write(f"{kind}\t{time.time_ns() // 1000000}\t{WORKER}\t{shard}\t{first}\t{second}\n")
+        sys.stdout.write(f"{kind}\t{time.time_ns() // 1000000}\t{WORKER}\t{shard}\t{first}\t{' '.join(second.split())}\n")
         sys.stdout.flush()
 
 

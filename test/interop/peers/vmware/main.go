@@ -46,7 +46,9 @@ func line(kind, shard, a, b string) string {
 	return fmt.Sprintf("%s\t%d\t%s\t%s\t%s\t%s\n", kind, time.Now().UnixMilli(), need("PEER_WORKER"), shard, a, b)
 }
 
-func event(what, shard, detail string) { print(line("event", shard, what, detail)) }
+func event(what, shard, detail string) {
+	print(line("event", shard, what, strings.Join(strings.Fields(detail), " ")))
+}
 
 type processor struct {
 	shard        string

@@ -59,7 +59,7 @@ public final class Peer {
 
   static void event(String what, String shard, String detail) {
     line(new StringBuilder("event\t").append(System.currentTimeMillis()).append('\t').append(WORKER).append('\t')
-        .append(shard).append('\t').append(what).append('\t').append(detail).append('\n'));
+        .append(shard).append('\t').append(what).append('\t').append(detail.replaceAll("\\s+", " ")).append('\n'));
   }
 
   static final class Processor implements ShardRecordProcessor {
