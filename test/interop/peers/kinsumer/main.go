@@ -88,7 +88,9 @@ func line(kind, shard, a, b string) {
 	fmt.Printf("%s\t%d\t%s\t%s\t%s\t%s\n", kind, time.Now().UnixMilli(), need("PEER_WORKER"), shard, a, b)
 }
 
-func event(what, shard, detail string) { line("event", shard, what, strings.Join(strings.Fields(detail), " ")) }
+func event(what, shard, detail string) {
+	line("event", shard, what, strings.Join(strings.Fields(detail), " "))
+}
 
 func main() {
 	config := aws.NewConfig().WithEndpoint(need("PEER_ENDPOINT")).WithRegion("us-east-1")
