@@ -14,6 +14,7 @@
 #define REQUEST_BODY_MAX 1024u
 #define CONNS_MAX 64u
 #define CONN_MS_MAX 30000u
+#define REQUEST_MS_MAX 5000u
 
 /* ---- where to listen ----------------------------------------------------------------------------------- */
 int slp_metrics_address_read(const char *listen, char ret_address[SLP_METRICS_ADDRESS_MAX],
@@ -168,7 +169,8 @@ int slp_metrics_server_open(slp_metrics_server *s, slp_host *h, const char *list
   s->listener = (slp_listener){.on_request = on_request,
                                .body_max = REQUEST_BODY_MAX,
                                .conns_max = CONNS_MAX,
-                               .conn_ms_max = CONN_MS_MAX};
+                               .conn_ms_max = CONN_MS_MAX,
+                               .request_ms_max = REQUEST_MS_MAX};
   r = slp_listen(h, &s->listener, address, port);
   if (r) {
     snprintf(why, 160, "can't listen on %.60s: %.70s", listen, sloop_strerror(r));

@@ -24,7 +24,6 @@ typedef struct listener {
   slp_list link;
   slp_list conns;
   size_t open_n; /* connections and the listening handle that are not closed yet */
-  size_t conns_n;
   slp_event closed;
   uint8_t closing, silent; /* silent: the host is closing, nobody is told */
   uint8_t accept_pending;  /* a connection waits for memory */
@@ -54,7 +53,8 @@ typedef struct conn {
   slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
   slp_request rq;
   slp_event ev;
-  slp_timer timer; /* its age; then lingering or waiting to reset */
+  slp_timer timer; /* its age, or how long a request takes to come; then lingering or waiting to reset */
+  uint64_t born_us;
   uint32_t tries;
   slp_buf head, body;
   slp_buf later; /* of an answer that goes on: what follows the piece that is being written */
@@ -105,7 +105,6 @@ static void conn_free(conn *c) {
   slp_timer_clear(&li->u->host, &c->timer);
   slp_unpost(&c->ev);
   slp_list_remove(&c->link);
-  li->conns_n--;
   slp_buf_free(&c->in);
   slp_buf_free(&c->rq_bytes);
   slp_buf_free(&c->head);
@@ -237,6 +236,19 @@ static void on_reset_timer(slp_timer *timer) {
   conn_reset(c);
 }
 
+/* Sets the timer to when the connection is too old, or while a request is to come, has waited too long for it.
+ * SLP_ENOMEM. */
+static int watch(conn *c) {
+  slp_host *h = &c->li->u->host;
+  const slp_listener *l = c->li->l;
+  uint64_t at = l->conn_ms_max ? c->born_us + (uint64_t)l->conn_ms_max * 1000 : UINT64_MAX;
+  if (c->state == READING && l->request_ms_max)
+    at = slp_min_u64(at, slp_now_us(h) + (uint64_t)l->request_ms_max * 1000);
+  if (at != UINT64_MAX) return slp_timer_set(h, &c->timer, at);
+  slp_timer_clear(h, &c->timer);
+  return 0;
+}
+
 static void on_too_old(slp_timer *timer) {
   conn *c = SLP_OWNER(timer, conn, timer);
   if (is_serving(c))
@@ -284,6 +296,10 @@ static void conn_written(conn *c) {
   c->state = READING;
   c->continued = 0;
   slp_request_begin(&c->rq);
+  if (watch(c)) {
+    conn_close(c);
+    return;
+  }
   conn_read_on(c);
   /* The next request may be here already; from the turn queue, so that a thousand small requests in one
    * segment do not pile up on the stack. */
@@ -532,6 +548,10 @@ static void conn_next(conn *c) {
     return;
   }
   c->state = READY;
+  if (watch(c)) {
+    conn_close(c);
+    return;
+  }
   slp_post(&c->li->u->host, &c->ev);
 }
 
@@ -602,12 +622,31 @@ static void conn_read_on(conn *c) {
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
-/* Starts the timer of the connection's age. 0: no memory. */
-static int watch_age(conn *c) {
-  slp_host *h = &c->li->u->host;
-  uint32_t ms = c->li->l->conn_ms_max;
-  c->timer.run = on_too_old;
-  return !ms || !slp_timer_set(h, &c->timer, slp_after_us(slp_now_us(h), (uint64_t)ms * 1000));
+/* The oldest that waits for a request, or else the oldest. */
+static conn *least_wanted(listener *li) {
+  conn *oldest = NULL;
+  SLP_LIST_EACH(&li->conns, it) {
+    conn *c = SLP_OWNER(it, conn, link);
+    if (c->state == READING) return c;
+    if (!oldest && c->state != CLOSED && c->state != GONE) oldest = c;
+  }
+  return oldest;
+}
+
+static size_t conns_open(const listener *li) {
+  size_t n = 0;
+  SLP_LIST_EACH(&li->conns, it) n += SLP_OWNER(it, conn, link)->state != CLOSED;
+  return n;
+}
+
+/* A new connection is taken in place of another, so that a peer that opens many and says nothing shuts nobody
+ * out. */
+static void make_room(listener *li) {
+  conn *c = li->l->conns_max && conns_open(li) >= li->l->conns_max ? least_wanted(li) : NULL;
+  if (c && is_serving(c))
+    conn_gone(c);
+  else if (c)
+    conn_close(c);
 }
 
 static void on_connection(uv_stream_t *stream, int status) {
@@ -634,12 +673,12 @@ static void on_connection(uv_stream_t *stream, int status) {
   slp_buf_init(&c->body, mem, 0);
   slp_buf_init(&c->later, mem, 0);
   slp_request_begin(&c->rq);
+  make_room(li);
   slp_list_add_last(&li->conns, &c->link);
   li->open_n++;
-  li->conns_n++;
-  /* A connection above the limit is accepted and closed: otherwise it would wait in the kernel. */
-  if (uv_accept(stream, (uv_stream_t *)&c->tcp) || (li->l->conns_max && li->conns_n > li->l->conns_max) ||
-      !watch_age(c)) {
+  c->born_us = slp_now_us(&li->u->host);
+  c->timer.run = on_too_old;
+  if (uv_accept(stream, (uv_stream_t *)&c->tcp) || watch(c)) {
     conn_close(c);
     return;
   }

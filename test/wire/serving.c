@@ -413,7 +413,7 @@ TEST(an_old_connection_is_closed_whatever_it_does) {
   close_world();
 }
 
-TEST(connections_beyond_the_limit_are_closed) {
+TEST(beyond_the_limit_the_oldest_that_asks_nothing_is_closed) {
   open_world();
   o.l.conns_max = 3;
   int fd[6];
@@ -422,19 +422,59 @@ TEST(connections_beyond_the_limit_are_closed) {
     run_for(20);
   }
   for (int i = 0; i < 6; i++) {
-    say_z(fd[i], "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
-    if (i < 3)
+    if (i >= 3) say_z(fd[i], "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
+    if (i >= 3)
       expect(fd[i], OK_HEAD("5") "hello");
     else
       CHECK(ended_unheard(fd[i]));
   }
-  close(fd[0]);
-  run_for(20);
-  int again = client(); /* room came free */
-  say_z(again, "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
-  expect(again, OK_HEAD("5") "hello");
-  for (int i = 1; i < 6; i++) close(fd[i]);
-  close(again);
+  for (int i = 0; i < 6; i++) close(fd[i]);
+  close_world();
+}
+
+/* A probe beside 200 peers that say nothing, or half a request, is answered at once, whatever comes first. */
+TEST(silent_peers_shut_nobody_out) {
+  open_world();
+  o.l.conns_max = 64;
+  o.l.request_ms_max = 1000;
+  int fd[200];
+  for (int i = 0; i < 200; i++) {
+    fd[i] = client();
+    if (i % 2) say_z(fd[i], "GET / HTTP/1.1\r\nX-Half: ");
+    if (i % 50) continue;
+    int probe = client();
+    uint64_t asked = wire_us();
+    say_z(probe, "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
+    expect(probe, OK_HEAD("5") "hello");
+    CHECK(wire_us() - asked < 2000000);
+    close(probe);
+  }
+  int probe = client();
+  say_z(probe, "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
+  expect(probe, OK_HEAD("5") "hello");
+  close(probe);
+  run_for(1200); /* and what never asks is gone */
+  for (int i = 0; i < 200; i++) {
+    CHECK(ended_unheard(fd[i]));
+    close(fd[i]);
+  }
+  close_world();
+}
+
+TEST(a_request_may_take_so_long_and_no_longer) {
+  open_world();
+  o.l.request_ms_max = 600;
+  int slow = client(), kept = client();
+  for (int i = 0; i < 3; i++) { /* each has its own time */
+    run_for(400);
+    say_z(kept, "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
+    expect(kept, OK_HEAD("5") "hello");
+    if (i < 1) say_z(slow, "GET / HT");
+  }
+  CHECK(ended_unheard(slow));
+  run_for(800);
+  CHECK(ended_unheard(kept));
+  close(slow), close(kept);
   close_world();
 }
 
