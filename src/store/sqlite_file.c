@@ -13,6 +13,7 @@
 #include "store/sqlite.h"
 #include "store/table.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -90,6 +91,10 @@ static void explain(slp_sqlite_ask *a, int rc) {
                    path);
       break;
     case SQLITE_CANTOPEN:
+      if (os == EMFILE || os == ENFILE || os == ENOMEM || os == EINTR) { /* it passes */
+        slp_fail_set(f, SLP_TRANSIENT, -os, "lease file %.150s can't be opened now: %s", path, strerror(os));
+        break;
+      }
       slp_fail_set(f, os == EACCES || os == EPERM ? SLP_ACCESS : SLP_REFUSED,
                    os == EACCES || os == EPERM ? SLOOP_EACCESS : SLOOP_EREFUSED,
                    "lease file %.150s can't be opened: %s", path, os ? strerror(os) : "is the folder there?");
@@ -239,6 +244,14 @@ static int is_another(const slp_sqlite_file *f) {
   return stat(f->path, &now) || now.st_ino != f->opened.st_ino || now.st_dev != f->opened.st_dev;
 }
 
+/* Remembers which file was opened. */
+static int remember_file(slp_sqlite_ask *a) {
+  if (!stat(path_of(a), &a->file->opened)) return 0;
+  slp_fail_set(&a->fail, SLP_TRANSIENT, -errno, "lease file %.150s was opened and can't be found: %s",
+               path_of(a), strerror(errno));
+  return SQLITE_ERROR;
+}
+
 /* Opens the file. create 0: does not make one. */
 static int open_file(slp_sqlite_ask *a, int create) {
   slp_sqlite_file *f = a->file;
@@ -249,7 +262,7 @@ static int open_file(slp_sqlite_ask *a, int create) {
   int rc = sqlite3_open_v2(f->path, &f->db, flags, NULL);
   if (rc == SQLITE_CANTOPEN && !create && f->db && sqlite3_system_errno(f->db) == ENOENT)
     slp_fail_set(&a->fail, SLP_GONE, SLP_ENOENT, "there is no lease file %.200s", f->path);
-  else if (!check(a, rc) && !open_checked(a) && !stat(f->path, &f->opened))
+  else if (!check(a, rc) && !open_checked(a) && !remember_file(a))
     return 0;
   slp_sqlite_file_close(f);
   return SQLITE_ERROR;
@@ -302,21 +315,42 @@ static void do_prepare(slp_sqlite_ask *a) {
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
-static int read_attrs(slp_sqlite_ask *a, slp_str attrs, slp_store_rows *rows) {
-  slp_json j;
-  slp_str text = slp_store_rows_text(rows, attrs); /* the reader changes it */
-  if (!text.p) {
-    slp_table_no_memory(&a->fail);
-    return SQLITE_NOMEM;
+/* A row that was written by something else and can't be read has its key and nothing more: it is that row's
+ * reader who says so, and all others are read. */
+static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *rows) {
+  const slp_table_spec *t = a->file->table;
+  size_t n = t->range_name ? 2 : 1;
+  slp_str names[2] = {slp_str_of(t->hash_name), slp_str_of(t->range_name ? t->range_name : "")};
+  slp_str values[2] = {key->hash, key->range};
+  slp_attr *attrs = slp_store_rows_get(rows, n * sizeof *attrs);
+  for (size_t i = 0; attrs && i < n; i++) {
+    attrs[i].name = slp_store_rows_text(rows, names[i]);
+    attrs[i].val = (slp_val){.kind = SLP_VAL_S, .s = slp_store_rows_text(rows, values[i])};
+    if (!attrs[i].name.p || !attrs[i].val.s.p) attrs = NULL;
   }
-  slp_json_begin(&j, (char *)(uintptr_t)text.p, text.n);
-  int r = slp_item_read(&j, rows);
-  if (r == 1 && slp_json_next(&j) == SLP_JSON_END) return 0;
-  if (r == SLP_ENOMEM)
-    slp_table_no_memory(&a->fail);
-  else
-    refuse(a, "a row in it was written by something else and can't be read");
-  return SQLITE_ERROR;
+  return attrs ? slp_store_rows_add(rows, attrs, n) : SLP_ENOMEM;
+}
+
+/* For a write the row must be readable: it would be written back. */
+static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, slp_store_rows *rows) {
+  slp_json j;
+  size_t n = rows->n;
+  slp_str text = slp_store_rows_text(rows, attrs); /* the reader changes it */
+  int r = text.p ? 0 : SLP_ENOMEM;
+  if (!r) {
+    slp_json_begin(&j, (char *)(uintptr_t)text.p, text.n);
+    r = slp_item_read(&j, rows);
+    if (r == 1 && slp_json_next(&j) == SLP_JSON_END) return 0;
+  }
+  if (r != SLP_ENOMEM && a->kind == SLP_SQLITE_WRITE)
+    return refuse(a, "a row in it was written by something else and can't be read");
+  if (r != SLP_ENOMEM) {
+    rows->n = n;
+    r = key_alone(a, key, rows);
+  }
+  if (!r) return 0;
+  slp_table_no_memory(&a->fail);
+  return SQLITE_NOMEM;
 }
 
 /* Reads a row. 1: one more row in `rows`; 0: there is none. */
@@ -325,7 +359,7 @@ static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key,
                   bind(a, st, 3, key->range)
               ? -1
               : step(a, st);
-  if (r > 0 && read_attrs(a, text_at(st, 0), rows)) r = -1;
+  if (r > 0 && read_attrs(a, text_at(st, 0), key, rows)) r = -1;
   sqlite3_reset(st);
   return r;
 }
@@ -349,16 +383,18 @@ static int begins(slp_str s, slp_str with) {
 
 static void do_list(slp_sqlite_ask *a) {
   int whole = !a->file->table->range_name;
-  sqlite3_stmt *st = prepare(a, whole ? "SELECT attrs, range FROM rows WHERE tbl=?1 ORDER BY hash"
-                                      : "SELECT attrs, range FROM rows WHERE tbl=?1 AND hash=?2 AND range>=?3"
-                                        " ORDER BY range");
+  sqlite3_stmt *st =
+      prepare(a, whole ? "SELECT attrs, range, hash FROM rows WHERE tbl=?1 ORDER BY hash"
+                       : "SELECT attrs, range, hash FROM rows WHERE tbl=?1 AND hash=?2 AND range>=?3"
+                         " ORDER BY range");
   if (!st) return;
   int r = bind(a, st, 1, slp_str_of(a->file->table->name));
   if (!r && !whole) r = bind(a, st, 2, a->hash);
   if (!r && !whole) r = bind(a, st, 3, a->prefix);
   while (!r && step(a, st) > 0) {
     if (!whole && !begins(text_at(st, 1), a->prefix)) break;
-    r = read_attrs(a, text_at(st, 0), &a->out);
+    slp_row_key key = {text_at(st, 2), text_at(st, 1)};
+    r = read_attrs(a, text_at(st, 0), &key, &a->out);
   }
   sqlite3_finalize(st);
 }

@@ -2,6 +2,10 @@
  * integration tests'. */
 #include "store/sqlite.h"
 
+#include <errno.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+
 #include "aws_fake_host.h"
 #include "scarce.h"
 
@@ -117,4 +121,73 @@ TEST(file_systems_of_other_machines_are_known) {
   /* statfs gives a signed long on some systems */
   CHECK(slp_sqlite_network_fs((uint64_t)(int64_t)(int32_t)0xff534d42));
   CHECK(!slp_sqlite_network_fs(0xef53) && !slp_sqlite_network_fs(0x01021994)); /* ext4, tmpfs */
+}
+
+static slp_store_write add_row(fake_host *f, slp_mem *mem, slp_store *s, const char *range) {
+  slp_change c = {SLP_STR("n"), SLP_ADD_N, {.kind = SLP_VAL_N, .s = SLP_STR("1")}};
+  slp_store_write w = {
+      .rq = {.on_done = on_done}, .key = {SLP_STR("a"), slp_str_of(range)}, .changes = &c, .changes_n = 1};
+  slp_store_rows_init(&w.image, mem);
+  s->ops->write(s, &w);
+  fake_run(f, 1000);
+  slp_store_rows_free(&w.image);
+  return w;
+}
+
+/* Another program has damaged one of three rows: the others are read, and that one is named. */
+TEST(a_row_that_cant_be_read_hides_no_other) {
+  fake_host f;
+  slp_mem *mem;
+  begin(&f, &mem);
+  slp_store *s;
+  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  const char *const ranges[] = {"l/1", "l/2", "l/3"};
+  for (int i = 0; i < 3; i++) CHECK_INT(add_row(&f, mem, s, ranges[i]).written, SLP_WRITTEN_YES);
+  sqlite3 *db;
+  CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+  CHECK_INT(sqlite3_exec(db, "UPDATE rows SET attrs='{\"n\":' WHERE range='l/2'", NULL, NULL, NULL),
+            SQLITE_OK);
+  sqlite3_close(db);
+  slp_store_list l = {.rq = {.on_done = on_done}, .hash = SLP_STR("a"), .prefix = SLP_STR("l/")};
+  slp_store_rows_init(&l.out, mem);
+  s->ops->list(s, &l);
+  fake_run(&f, 1000);
+  CHECK_INT(l.rq.fail.class, SLP_FINE);
+  CHECK_INT(l.out.n, 3);
+  for (size_t i = 0; i < 3; i++) {
+    CHECK_TEXT(slp_row_text(&l.out.rows[i], SLP_STR("row")), ranges[i]);
+    CHECK_INT(slp_row_int(&l.out.rows[i], SLP_STR("n"), 0), i != 1);
+  }
+  slp_store_rows_free(&l.out);
+  slp_store_write w = add_row(&f, mem, s, "l/2"); /* what it says is nobody's to change */
+  CHECK_INT(w.written, SLP_WRITTEN_NOT_SURE);
+  CHECK_INT(w.rq.fail.class, SLP_REFUSED);
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
+}
+
+/* No descriptor is free for a moment: that passes, and is no reason to give up. */
+TEST(without_descriptors_the_file_is_tried_again) {
+  fake_host f;
+  slp_mem *mem;
+  struct rlimit before, none;
+  begin(&f, &mem);
+  slp_store *s;
+  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+  CHECK_INT(getrlimit(RLIMIT_NOFILE, &before), 0);
+  none = before;
+  none.rlim_cur = 3;
+  int held[64], n = 0;
+  while (n < 64 && (held[n] = dup(2)) >= 0 && held[n] < 3) n++;
+  CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+  slp_fail fail = prepare(&f, s).rq.fail;
+  CHECK_INT(setrlimit(RLIMIT_NOFILE, &before), 0);
+  CHECK_INT(fail.class, SLP_TRANSIENT);
+  CHECK(strstr(fail.message, strerror(EMFILE)));
+  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
 }
