@@ -94,7 +94,7 @@ typedef struct {    /* bytes, not ended by a NUL; never grows */
   size_t len;
 } sloop_str_t;
 
-#define SLOOP_REC_LATE 1u        /* something later in the order was handed over before */
+#define SLOOP_REC_LATE 1u        /* a record of a later time was handed over before */
 #define SLOOP_REC_RAW 2u         /* could not be decoded; data is what the service sent */
 #define SLOOP_REC_REDELIVERED 4u /* was handed over before and given back */
 #define SLOOP_REC_FOREIGN 8u     /* part of an aggregate whose key hashes into another shard's range */

@@ -118,8 +118,8 @@ int slp_serve_run(slp_mem *mem, const slp_args *args) {
   print_environment(&s);
   if (!args->quiet)
     slp_say(
-        "serving stream \"%s\" with %u shards until standard input ends; paste the lines above into another "
+        "serving stream \"%s\" with %u shard%s until standard input ends; paste the lines above into another "
         "shell",
-        args->stream ? args->stream : "demo", args->serve_shards);
+        args->stream ? args->stream : "demo", args->serve_shards, args->serve_shards == 1 ? "" : "s");
   return slp_app_run(&s.app);
 }

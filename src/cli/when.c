@@ -7,6 +7,8 @@
 #define DAY_MS INT64_C(86400000)
 /* As seconds this is in the year 5138, as milliseconds in March 1973: nobody means either. */
 #define FIRST_MS_VALUE 100000000000
+/* The last millisecond of the year 9999: dates have four digits, and sums with later times would overflow. */
+#define LAST_MS INT64_C(253402300799999)
 
 static int all_digits(slp_str s) {
   for (size_t i = 0; i < s.n; i++)
@@ -81,7 +83,7 @@ int slp_when_parse(slp_str text, const slp_clock *clock, int64_t *ret_ms) {
   if (text.n == 0) return SLP_EBADDATA;
   if (all_digits(text)) {
     int64_t v;
-    if (slp_parse_i64(text, &v) != 0) return SLP_EBADDATA;
+    if (slp_parse_i64(text, &v) != 0 || v > LAST_MS) return SLP_EBADDATA;
     *ret_ms = v < FIRST_MS_VALUE ? v * 1000 : v;
     return 0;
   }
@@ -91,7 +93,7 @@ int slp_when_parse(slp_str text, const slp_clock *clock, int64_t *ret_ms) {
     return 0;
   }
   if (parse_today(text, clock, &ms) != 0 && slp_date_parse_iso(text, &ms) != 0) return SLP_EBADDATA;
-  if (ms < 0) return SLP_EBADDATA;
+  if (ms < 0 || ms > LAST_MS) return SLP_EBADDATA;
   *ret_ms = ms;
   return 0;
 }

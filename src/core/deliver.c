@@ -89,6 +89,10 @@ static int is_before(const slp_key *key, const latest *out) {
   return out->known && slp_key_cmp(key, &out->key) < 0;
 }
 
+/* Records of one time have no order that a user could see broken: a server that stamps whole seconds gives many
+ * the same one. */
+static int is_late(const slp_key *key, const latest *out) { return out->known && key->time < out->key.time; }
+
 /* Moves the shard's head into the batch. 0; 1: it has to wait; SLP_ENOMEM. */
 static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   slp_buffered *buffered;
@@ -107,7 +111,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
   }
   slp_key key = slp_queue_key(s, buffered, i);
   int in_order = out && !redelivered, before = in_order && is_before(&key, out),
-      late = before && !SLP_MUTANT(late_not_flagged);
+      late = in_order && is_late(&key, out) && !SLP_MUTANT(late_not_flagged);
   int r = slp_batch_add(b, s, buffered, i,
                         (late ? SLOOP_REC_LATE : 0) | (redelivered ? SLOOP_REC_REDELIVERED : 0));
   if (r) return r;

@@ -127,6 +127,7 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
       .connect_ms = call->connect_ms_max ? call->connect_ms_max : CONNECT_MS,
   };
   curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &f.os_errno);
+  if (f.rc == CURLE_COULDNT_CONNECT && !f.os_errno) f.os_errno = t->lane->socket_error;
   call->error = slp_curl_explain(call->error_text, sizeof call->error_text, slp_str_of(call->url), &f);
 }
 

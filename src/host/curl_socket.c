@@ -188,6 +188,7 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
   slp_curl_lane *lane = arg;
   (void)purpose;
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
+  lane->socket_error = fd < 0 ? errno : 0; /* libcurl says nothing of it */
   if (fd < 0) return CURL_SOCKET_BAD;
   if (lane->u->closing || !make(lane, fd, 1)) {
     close(fd);

@@ -24,6 +24,7 @@ typedef struct slp_curl_lane {
   uint32_t kicks_in_row; /* "now" asked for from inside "now": see curl_http.c */
   uint32_t starts;       /* transfers added since the last kick */
   uint32_t acts;         /* calls into curl_multi_socket_action: tells one event's bytes from the next's */
+  int socket_error;      /* errno of the last attempt to make a socket; 0: it was made */
   size_t body_usual;     /* moving average of the bodies of this lane */
   uint8_t kicking;
 } slp_curl_lane;

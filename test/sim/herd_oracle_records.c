@@ -161,11 +161,12 @@ static void judge_late(hd_oracle *o, hd_life *l, const hd_ownership *t, size_t i
   if (o->unordered_times || o->terms.order_loose) return;
   place = note->arrived_ms != l->top_ms ? (note->arrived_ms > l->top_ms) - (note->arrived_ms < l->top_ms)
                                         : slp_num_cmp(seq, (slp_str){l->top_seq, l->top_seq_n});
-  if (place < 0 && !late)
+  int earlier = note->arrived_ms < l->top_ms; /* ties may come in any order */
+  if (earlier && !late)
     hd_break(o, HD_P3_IN_ORDER, t->shard->id,
              "%s: record %zu of %" PRId64 " comes after one of %" PRId64 " and is not flagged late", l->what,
              i, note->arrived_ms, l->top_ms);
-  if (place > 0 && late)
+  if (!earlier && late)
     hd_break(o, HD_P3_IN_ORDER, t->shard->id, "%s: record %zu is flagged late and is not", l->what, i);
   if (place <= 0) return;
   l->top_ms = note->arrived_ms;

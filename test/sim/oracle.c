@@ -371,10 +371,12 @@ static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note
   if (late && o->late_forbidden)
     slp_oracle_bad(o, "P3 in order: %s %s: late on a plain backlog", s->known->id, note->seq);
   if (m->opts->order == SLOOP_ORDER_TIME && !o->order_unchecked && !o->world->clock_went_back) {
-    if (place < 0 && !late)
+    /* Late is what has an earlier time; ties are in the order of their numbers where all was there before. */
+    int earlier = note->arrived_ms < o->top_ms, tie = place < 0 && !earlier;
+    if ((earlier && !late) || (tie && o->late_forbidden))
       slp_oracle_bad(o, "P3 in order: %s %s (%" PRId64 ") after %s (%" PRId64 ") and not flagged late",
                      s->known->id, note->seq, note->arrived_ms, o->top_seq, o->top_ms);
-    if (place > 0 && late)
+    if (!earlier && late)
       slp_oracle_bad(o, "P3 in order: %s %s: flagged late and is not", s->known->id, note->seq);
   }
   if (m->opts->order == SLOOP_ORDER_SHARD && late)
