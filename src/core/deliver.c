@@ -89,8 +89,8 @@ static int is_before(const slp_key *key, const latest *out) {
   return out->known && slp_key_cmp(key, &out->key) < 0;
 }
 
-/* Records of one time have no order that a user could see broken: a server that stamps whole seconds gives many
- * the same one. */
+/* Records of one time have no order that a user could see broken: a server that stamps whole seconds gives
+ * many the same one. */
 static int is_late(const slp_key *key, const latest *out) { return out->known && key->time < out->key.time; }
 
 /* Moves the shard's head into the batch. 0; 1: it has to wait; SLP_ENOMEM. */

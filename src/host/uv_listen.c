@@ -236,8 +236,8 @@ static void on_reset_timer(slp_timer *timer) {
   conn_reset(c);
 }
 
-/* Sets the timer to when the connection is too old, or while a request is to come, has waited too long for it.
- * SLP_ENOMEM. */
+/* Sets the timer to when the connection is too old, or, while a request is to come, has waited too long for
+ * it. SLP_ENOMEM. */
 static int watch(conn *c) {
   slp_host *h = &c->li->u->host;
   const slp_listener *l = c->li->l;
