@@ -630,13 +630,13 @@ typedef void (*sloop_admin_cb)(sloop_t *, int status, const sloop_admin_result_t
  * so cb may take that long.
  * A worker's id or instance: evicts it, so that all it has is free for others. One that lives learns so by
  * its next heartbeat, within half a lease at most, and joins anew; until then it may hand out records that
- * another worker reads already, with a smaller epoch; what it saves is refused. With schema "kcl", whose
+ * another worker reads already, with a smaller epoch; what it saves is refused. With other schemas, whose
  * workers have no rows, each of its leases is taken: it learns so when it renews, and may take them again.
  * SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
 SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
 /* Sets the position of one shard, or (NULL) of all there are leases of and the stream still lists:
- * SLOOP_OLDEST, _LATEST (what arrives from now on: closed shards with children count as read), _AT_TIME (not
- * with schema "kcl"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read
+ * SLOOP_OLDEST, _LATEST (what arrives from now on: closed shards with children count as read), _AT_TIME (only
+ * with schema "sloop"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read
  * again, parents before children. SLOOP_EOWNED, and nothing is changed, while a living worker owns one of
  * them; an owner that is not evicted yet is watched for a lease of its own. With force nothing is waited for:
  * owners are evicted first, as by sloop_admin_release(), and what that says holds here too. SLOOP_ELEASE:
