@@ -208,8 +208,19 @@ static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
   slp_buf_free(&a.body);
 }
 
+/* A browser names the page that a request comes from, and no client of these services is a page: one that
+ * somebody has open may not change what is served on this machine. */
+static void refuse_page(slp_served *served) {
+  slp_serve_answer out = {.status = 403, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
+  slp_serve(served, &out);
+}
+
 static void on_request(slp_listener *l, slp_served *served) {
   sloop_sandbox_t *b = SLP_OWNER(l, sloop_sandbox_t, listener);
+  if (served->header(served, "origin").p) {
+    refuse_page(served);
+    return;
+  }
   slp_post(b->host, &b->news);
   if (slp_control_is(served->path)) {
     serve_admin(b, served);
