@@ -176,8 +176,9 @@ static int write_counter(size_t i, const char *owner) {
   snprintf(was, sizeof was, "%llu", (unsigned long long)counter_of(i));
   snprintf(is, sizeof is, "%llu", (unsigned long long)counter_of(i) + 1);
   slp_atom when = {SLP_STR("leaseCounter"), SLP_TEST_EQ, {.kind = SLP_VAL_N, .s = slp_str_of(was)}, 0};
-  slp_change c[2] = {{SLP_STR("leaseCounter"), SLP_SET, {.kind = SLP_VAL_N, .s = slp_str_of(is)}},
-                     {SLP_STR("leaseOwner"), SLP_SET, {.kind = SLP_VAL_S, .s = slp_str_of(owner ? owner : "")}}};
+  slp_change c[2] = {
+      {SLP_STR("leaseCounter"), SLP_SET, {.kind = SLP_VAL_N, .s = slp_str_of(is)}},
+      {SLP_STR("leaseOwner"), SLP_SET, {.kind = SLP_VAL_S, .s = slp_str_of(owner ? owner : "")}}};
   slp_store_write w = {.kind = SLP_WRITE_UPDATE,
                        .when = &when,
                        .when_n = 1,
