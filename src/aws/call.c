@@ -33,6 +33,7 @@ void slp_call_init(slp_call *c, slp_aws *aws) {
 static void wipe_secrets(slp_call *c) {
   if (c->secrets.p) slp_wipe(c->secrets.p, c->secrets.n);
   slp_buf_clear(&c->secrets);
+  c->token_n = c->key_n = 0;
 }
 
 void slp_call_free(slp_call *c) {
@@ -80,12 +81,16 @@ static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
   wipe_secrets(c);
   c->signed_ms = slp_aws_now_ms(c->aws);
   /* Room for all of it: growing would leave a copy of the token behind. */
-  slp_buf_reserve(&c->secrets, keys->token.n + AUTHORIZATION_MAX);
+  slp_buf_reserve(&c->secrets, keys->token.n + keys->secret.n + AUTHORIZATION_MAX);
   int r = slp_buf_add_str(&c->secrets, keys->token);
+  if (!r) r = slp_buf_add_str(&c->secrets, keys->secret); /* so that no answer can make us repeat it */
+  size_t before = c->secrets.n;
   if (!r) r = slp_sign(signer, &rq, keys, c->signed_ms, c->date, &c->secrets);
   if (r) return r;
-  slp_str token = {c->secrets.p, keys->token.n};
-  slp_str authorization = {c->secrets.p + token.n, c->secrets.n - token.n};
+  c->token_n = keys->token.n;
+  c->key_n = keys->secret.n;
+  slp_str token = {c->secrets.p, c->token_n};
+  slp_str authorization = {c->secrets.p + before, c->secrets.n - before};
   add_header(c, &n, SLP_STR("X-Amz-Date"), slp_str_of(c->date));
   add_header(c, &n, SLP_STR("Authorization"), authorization);
   if (token.n) add_header(c, &n, SLP_STR("X-Amz-Security-Token"), token);
@@ -285,12 +290,15 @@ static int fix_clock(slp_call *c) {
 
 static void answer_failed(slp_call *c) {
   slp_remedy remedy = SLP_REMEDY_NONE;
-  slp_bad_answer bad = {.status = c->http.status,
-                        .error_type = c->http.error_type,
-                        .request_id = c->http.request_id,
-                        .retry_after_ms = c->http.retry_after_ms,
-                        .body = slp_buf_str(c->into)};
+  slp_bad_answer bad = {
+      .status = c->http.status,
+      .error_type = c->http.error_type,
+      .request_id = c->http.request_id,
+      .retry_after_ms = c->http.retry_after_ms,
+      .body = slp_buf_str(c->into),
+      .secrets = {{c->secrets.p, c->token_n}, {c->key_n ? c->secrets.p + c->token_n : NULL, c->key_n}}};
   slp_classify(&bad, &c->fail, &remedy);
+  wipe_secrets(c);
   if (remedy == SLP_REMEDY_CLOCK && !c->anonymous && fix_clock(c)) {
     again_free(c);
     return;
@@ -308,7 +316,7 @@ static void answer_failed(slp_call *c) {
 static void on_http_done(slp_http *http) {
   slp_call *c = SLP_OWNER(http, slp_call, http);
   SLP_CHECK(c->state == SLP_CALL_SENT);
-  wipe_secrets(c);
+  if (http->error || http->status == 200) wipe_secrets(c); /* else the answer may quote them */
   c->aws->stats.bytes_in += c->into->n;
   c->state = SLP_CALL_SETTLING;
   if (http->error)

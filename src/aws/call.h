@@ -56,7 +56,8 @@ typedef struct slp_call {
   slp_event ev;
   slp_timer timer;
   slp_wait wait;
-  slp_buf secrets; /* Authorization and token of this try; wiped */
+  slp_buf secrets; /* of this try: token, secret key, Authorization; wiped */
+  size_t token_n, key_n;
   slp_http_header headers[SLP_CALL_HEADERS];
   char date[17];
   int64_t signed_ms;                            /* the time signed with */

@@ -223,6 +223,46 @@ static void read_body(slp_str body, named *found) {
   if (first >= 0xa0 && first <= 0xbf) read_cbor(body, found);
 }
 
+/* ---- secrets ------------------------------------------------------------------------------------------ */
+
+#define SECRET_BYTES_MIN 16 /* of its beginning are the secret: it may be cut */
+
+static int hex_of(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* How many bytes of the text are c: itself, or as JSON (\\/) or a URL (%2F) writes it. 0: none. */
+static size_t bytes_of(slp_str text, char c) {
+  if (text.n >= 2 && text.p[0] == '\\' && text.p[1] == c) return 2;
+  if (text.n >= 3 && text.p[0] == '%' && hex_of(text.p[1]) * 16 + hex_of(text.p[2]) == (unsigned char)c)
+    return 3;
+  return text.n && text.p[0] == c;
+}
+
+/* How many bytes at the beginning of the text are the secret, or a good part of its beginning. */
+static size_t secret_at(slp_str text, slp_str secret) {
+  size_t at = 0, same = 0;
+  for (size_t n; same < secret.n && (n = bytes_of((slp_str){text.p + at, text.n - at}, secret.p[same]));
+       same++)
+    at += n;
+  return same > 0 && same >= slp_min_u64(secret.n, SECRET_BYTES_MIN) ? at : 0;
+}
+
+static void hide(const slp_bad_answer *a, char *p, size_t n) {
+  for (size_t k = 0; k < SLP_COUNT(a->secrets); k++) {
+    if (!a->secrets[k].n) continue;
+    for (size_t i = 0; i < n;) {
+      size_t found = secret_at((slp_str){p + i, n - i}, a->secrets[k]);
+      memset(p + i, '*', found);
+      i += found ? found : 1;
+    }
+  }
+}
+
+static void hide_in(const slp_bad_answer *a, slp_str s) {
+  if (s.n) hide(a, (char *)(uintptr_t)s.p, s.n); /* a slice of the body, which is changed anyway */
+}
+
 /* Quotes the first bytes of an unreadable body, made printable: a run of white space or junk becomes one
  * mark. */
 static void excerpt(slp_str body, char out[EXCERPT_MAX + 1]) {
@@ -251,8 +291,11 @@ static slp_str first_line(slp_str s) {
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   char quoted[EXCERPT_MAX + 1], said[TEXT_MAX + 1];
   named found = {{NULL, 0}, {NULL, 0}};
+  hide_in(answer, answer->body);
   excerpt(answer->body, quoted); /* before reading changes it */
   read_body(answer->body, &found);
+  hide_in(answer, found.message); /* which may have been written in another way */
+  hide_in(answer, found.code);
   slp_str code = bare_name(found.code);
   if (!is_name(code)) code = bare_name(slp_str_of(answer->error_type));
   if (!is_name(code)) code = (slp_str){NULL, 0};
@@ -260,6 +303,8 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   slp_fail_clear(f);
   copy_z(f->aws_code, sizeof f->aws_code, code);
   copy_z(f->request_id, sizeof f->request_id, slp_str_of(answer->request_id));
+  hide(answer, f->aws_code, strlen(f->aws_code));
+  hide(answer, f->request_id, strlen(f->request_id));
   f->http_status = answer->status;
   f->retry_after_us = slp_min_u64(answer->retry_after_ms, 3600000) * 1000;
   slp_str text = first_line(found.message);

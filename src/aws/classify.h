@@ -17,7 +17,8 @@ typedef struct slp_bad_answer {
   const char *error_type; /* x-amzn-errortype as it came, "" */
   const char *request_id; /* "" */
   uint64_t retry_after_ms;
-  slp_str body; /* read in place: is changed */
+  slp_str body;       /* read in place: is changed */
+  slp_str secrets[2]; /* session token and secret key: hidden wherever they occur; or {NULL, 0} */
 } slp_bad_answer;
 
 /* Fills every field of f. */

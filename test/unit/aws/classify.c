@@ -191,6 +191,40 @@ TEST(nothing_of_a_quoted_request_is_repeated) {
   CHECK(strstr(fail.message, "It does not match.") == fail.message);
 }
 
+TEST(a_secret_is_hidden_wherever_it_occurs) {
+  static const char token[] = "FwoGZXIvYXdzEBYaDH/ab+cd==TheRestOfTheToken",
+                    key[] = "wJalrXUtnFEMI/K7MDENG/bPx";
+  static const char *const bodies[] = {
+      "{\"__type\":\"AccessDenied\",\"message\":\"you sent X-Amz-Security-Token: %s and %s\"}",
+      "{\"__type\":\"%s\",\"message\":\"%s\"}",
+      "<html><b>%s</b>%s",
+      "<Error><Code>%s</Code><Message>no %s</Message></Error>",
+      "%s%s",
+  };
+  static const char *const as[][2] = {
+      {token, key},
+      {"FwoGZXIvYXdzEBYaDH\\/ab+cd==TheRestOfTheToken", "wJalrXUtnFEMI\\/K7MDENG\\/bPx"},
+      {"FwoGZXIvYXdzEBYaDH%2Fab%2Bcd%3D%3dTheRestOfTheToken", "wJalrXUtnFEMI%2FK7MDENG%2fbPx"},
+      {"FwoGZXIvYXdzEBYaDH/", "wJalrXUtnFEMI/K7"}, /* cut */
+  };
+  for (size_t i = 0; i < SLP_COUNT(bodies) * SLP_COUNT(as); i++) {
+    char body[400];
+    const char *const *in = as[i / SLP_COUNT(bodies)];
+    snprintf(body, sizeof body, bodies[i % SLP_COUNT(bodies)], in[0], in[1]);
+    slp_bad_answer answer = {.status = 403,
+                             .error_type = in[0],
+                             .request_id = in[1],
+                             .body = {body, strlen(body)},
+                             .secrets = {{token, sizeof token - 1}, {key, sizeof key - 1}}};
+    slp_classify(&answer, &fail, &remedy);
+    const char *const said[] = {fail.message, fail.aws_code, fail.request_id};
+    for (size_t k = 0; k < SLP_COUNT(said); k++)
+      if (strstr(said[k], "FwoGZX") || strstr(said[k], "wJalrX") || strstr(said[k], "TheRest") ||
+          strstr(said[k], "MDENG"))
+        CHECK_FAIL("%zu: \"%s\"", i, said[k]);
+  }
+}
+
 TEST(every_class_has_a_code) {
   for (int class = SLP_FINE + 1; class <= SLP_NOMEM; class ++) CHECK(slp_class_code((slp_class) class) < 0);
   CHECK_INT(slp_class_code(SLP_FINE), 0);
