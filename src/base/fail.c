@@ -1,6 +1,8 @@
 /* fail.c - filling in a failure. */
 #include "base/fail.h"
 
+#include "base/clean.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -13,9 +15,7 @@ int slp_fail_set(slp_fail *f, slp_class class, int code, const char *fmt, ...) {
   va_start(args, fmt);
   vsnprintf(f->message, sizeof f->message, fmt, args);
   va_end(args);
-  for (char *c = f->message; *c; c++) {
-    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
-  }
+  f->message[slp_clean(f->message, strlen(f->message))] = 0;
   return code;
 }
 

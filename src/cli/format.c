@@ -1,6 +1,8 @@
 /* format.c - compiles a format string into steps and runs them. */
 #include "cli/format.h"
 
+#include "cli/show.h"
+
 #include <stdio.h>
 
 typedef enum {
@@ -172,16 +174,24 @@ static int add_length(slp_buf *b, size_t n) {
   return slp_buf_add(b, bytes, sizeof bytes);
 }
 
+/* A record must not be able to drive the terminal. */
+static void add_bytes(slp_buf *b, sloop_str_t v, int for_terminal) {
+  if (for_terminal)
+    slp_show_harmless(b, v);
+  else
+    slp_buf_add(b, v.base, v.len);
+}
+
 int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int64_t behind_ms,
-                   const char *worker_or_null) {
+                   const char *worker_or_null, int for_terminal) {
   for (size_t i = 0; i < f->steps_n; i++) {
     const step *s = &f->steps[i];
     switch (s->op) {
       case LITERAL: slp_buf_add(b, f->text + s->from, s->n); break;
-      case PAYLOAD: slp_buf_add(b, r->data.base, r->data.len); break;
+      case PAYLOAD: add_bytes(b, r->data, for_terminal); break;
       case PAYLOAD_LEN: slp_buf_add_u64(b, r->data.len); break;
       case PAYLOAD_LEN_BE: add_length(b, r->data.len); break;
-      case KEY: slp_buf_add(b, r->key.base, r->key.len); break;
+      case KEY: add_bytes(b, r->key, for_terminal); break;
       case KEY_LEN: slp_buf_add_u64(b, r->key.len); break;
       case TIME: slp_buf_add_i64(b, r->arrived_at_ms); break;
       case STREAM: slp_buf_add_z(b, r->stream); break;

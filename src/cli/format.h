@@ -18,6 +18,6 @@ void slp_format_free(slp_format *f);
 /* Text with the escapes above and without tokens. SLP_EINVAL and `why`, SLP_ENOMEM. */
 int slp_unescape(slp_buf *ret, const char *text, const char *option, char why[200]);
 int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int64_t behind_ms,
-                   const char *worker_or_null);
+                   const char *worker_or_null, int for_terminal);
 
 #endif

@@ -55,7 +55,7 @@ static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const s
     show_null(&shown.key);
     show_null(&shown.data);
   }
-  if (p->format) return slp_format_run(p->format, b, &shown, p->behind_ms, p->worker);
+  if (p->format) return slp_format_run(p->format, b, &shown, p->behind_ms, p->worker, p->terminal);
   return p->terminal ? slp_show_terminal(b, &shown, &p->style) : slp_show_plain(b, &shown, &p->style);
 }
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/clean.h"
 #include "host/program.h"
 
 static const char prefix[] = "stream-tail: ";
@@ -16,8 +17,7 @@ static void say(uint32_t wait_ms, const char *fmt, va_list args) {
   if (n < 0) return;
   size_t end = at + (size_t)n;
   if (end > sizeof line - 1) end = sizeof line - 1;
-  for (size_t i = at; i < end; i++)
-    if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) line[i] = '?';
+  end = at + slp_clean(line + at, end - at);
   line[end++] = '\n';
   /* A failure of standard error itself can't be reported anywhere. */
   (void)slp_program_write(2, (slp_str){line, end}, wait_ms);

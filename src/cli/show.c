@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli/decode_json.h"
+#include "base/clean.h"
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
@@ -51,12 +52,8 @@ static void add_prefix(slp_buf *b, const sloop_record_t *r, const slp_show_style
   slp_buf_add_z(b, style->colour ? "\033[0m " : " ");
 }
 
-/* Bytes 0xC2 0x80..0x9F are the C1 controls in UTF-8; some terminals obey them. */
 static size_t control_bytes(slp_str s, size_t at) {
-  unsigned char c = (unsigned char)s.p[at];
-  if ((c < 0x20 && c != '\t') || c == 0x7f) return 1;
-  if (c == 0xc2 && at + 1 < s.n && (unsigned char)s.p[at + 1] < 0xa0) return 2;
-  return 0;
+  return s.p[at] == '\t' ? 0 : slp_unsafe_length(s.p + at, s.n - at);
 }
 
 static void add_harmless(slp_buf *b, slp_str s) {
@@ -64,7 +61,7 @@ static void add_harmless(slp_buf *b, slp_str s) {
   for (size_t at = 0; at < s.n;) {
     size_t n = control_bytes(s, at);
     if (n == 0) {
-      at++;
+      at += slp_safe_length(s.p + at, s.n - at);
       continue;
     }
     slp_buf_add(b, s.p + from, at - from);
@@ -75,7 +72,7 @@ static void add_harmless(slp_buf *b, slp_str s) {
   slp_buf_add(b, s.p + from, s.n - from);
 }
 
-static void add_shown(slp_buf *b, sloop_str_t v) {
+void slp_show_harmless(slp_buf *b, sloop_str_t v) {
   slp_str s = {v.base, v.len};
   if (slp_utf8_valid(s))
     add_harmless(b, s);
@@ -87,10 +84,10 @@ int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style 
   add_prefix(b, r, style);
   add_offset(b, r, style);
   if (style->key_delimiter.p) {
-    add_shown(b, r->key);
+    slp_show_harmless(b, r->key);
     slp_buf_add_str(b, style->key_delimiter);
   }
-  add_shown(b, r->data);
+  slp_show_harmless(b, r->data);
   return slp_buf_add_str(b, style->delimiter);
 }
 

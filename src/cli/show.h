@@ -22,6 +22,10 @@ int slp_show_plain(slp_buf *b, const sloop_record_t *r, const slp_show_style *st
  * not be able to drive the terminal); base64 when it is not UTF-8. */
 int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style *style);
 
+/* A key or a payload as a terminal may see it: what could drive the terminal as \xXX, base64 when it is
+ * not UTF-8. */
+void slp_show_harmless(slp_buf *b, sloop_str_t v);
+
 typedef struct slp_show_extra { /* how key and payload were changed before printing */
   uint8_t data_is_json, key_is_json;
   const char *worker;         /* with leases: who prints it; or NULL */

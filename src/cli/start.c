@@ -3,23 +3,13 @@
 
 #include <stdio.h>
 
+#include "base/clean.h"
 #include "base/num.h"
 
 static int all_digits(slp_str s) {
   for (size_t i = 0; i < s.n; i++)
     if (s.p[i] < '0' || s.p[i] > '9') return 0;
   return s.n > 0;
-}
-
-static int is_shard_id(slp_str s) { /* the service's pattern: [a-zA-Z0-9_.-]+, 1 to 128 */
-  if (s.n == 0 || s.n > 128) return 0;
-  for (size_t i = 0; i < s.n; i++) {
-    char c = s.p[i];
-    int ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-             c == '.' || c == '-';
-    if (!ok) return 0;
-  }
-  return 1;
 }
 
 void slp_start_full_shard(slp_str shard, char out[129]) {
@@ -34,7 +24,7 @@ static int parse_shard_seq(slp_str text, slp_start *ret, char why[200]) {
   const char *colon = memchr(text.p, ':', text.n);
   slp_str shard = {text.p, (size_t)(colon - text.p)};
   slp_str seq = {colon + 1, text.n - shard.n - 1};
-  if (!is_shard_id(shard)) {
+  if (!slp_is_shard_id(shard)) {
     snprintf(why, 200, "-o: the part before the colon is not a shard id; use SHARD:SEQUENCE");
     return SLP_EINVAL;
   }

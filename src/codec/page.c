@@ -7,6 +7,8 @@
  * and put back in pieces when it turns out not to be base64. */
 #include "codec/page.h"
 
+#include "base/clean.h"
+
 #include "codec/base64.h"
 #include "codec/cbor.h"
 #include "codec/json.h"
@@ -351,6 +353,8 @@ static int child_value(slp_page_reader *r, int t) {
     return 0;
   }
   if (t != T_TEXT && t != T_NULL) return bad(r, "a member of ChildShards is not text");
+  if (r->field == CHILD_ID && t == T_TEXT && !slp_is_shard_id(text))
+    return bad(r, "a child without a usable id");
   if (r->field == CHILD_ID)
     r->child.id = text;
   else if (r->field == RANGE_START)

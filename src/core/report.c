@@ -1,6 +1,7 @@
 /* report.c - what the user is told besides records. A callback may do anything, close included, so none
  * is made in the middle of a change: each becomes a notice, and an event makes one callback a time as its
  * last act. */
+#include "base/clean.h"
 #include "core/core.h"
 
 #include <stdarg.h>
@@ -66,7 +67,7 @@ static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str t
   for (int i = 0; i < 4; i++) {
     n->text[i] = p;
     if (text[i].n) memcpy(p, text[i].p, text[i].n);
-    p += text[i].n;
+    p += slp_clean(p, text[i].n); /* users print it */
     *p++ = 0;
   }
   slp_list_add_last(&c->notices.all, &n->link);

@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     REQUIRE(r == SLP_EINVAL && !f && why[0] && strlen(why) < 199);
     for (const char *c = why; *c; c++) REQUIRE((unsigned char)*c >= 0x20 && (unsigned char)*c < 0x7f);
   } else {
-    REQUIRE(slp_format_run(f, &got, &record, -5, "w.1") == 0);
+    REQUIRE(slp_format_run(f, &got, &record, -5, "w.1", 0) == 0);
     REQUIRE(slp_str_eq(slp_buf_str(&want), slp_buf_str(&got)));
     slp_format_free(f);
   }

@@ -22,7 +22,7 @@ static void check_output(const char *format, size_t format_n, const sloop_record
   CHECK_INT(slp_format_new(mem, (slp_str){format, format_n}, &f, why), 0);
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 20);
-  CHECK_INT(slp_format_run(f, &b, r, 42, "me.1"), 0);
+  CHECK_INT(slp_format_run(f, &b, r, 42, "me.1", 0), 0);
   CHECK_MEM(slp_buf_str(&b).p, b.n, want, want_n);
   slp_buf_free(&b);
   slp_format_free(f);
@@ -122,7 +122,7 @@ TEST(a_buffer_that_is_full_is_an_error_not_a_crash) {
   slp_buf b;
   slp_buf_init(&b, mem, 10);
   sloop_record_t r = record("12345", 5, "k", 1);
-  CHECK_INT(slp_format_run(f, &b, &r, 0, NULL), SLP_ELIMIT);
+  CHECK_INT(slp_format_run(f, &b, &r, 0, NULL, 0), SLP_ELIMIT);
   slp_buf_free(&b);
   slp_format_free(f);
   slp_mem_drop(mem);

@@ -125,3 +125,18 @@ TEST(wrong_texts_are_refused_at_the_beginning) {
     slp_mem_drop(mem);
   }
 }
+
+TEST(a_record_does_not_drive_a_terminal) {
+  OPEN("-f", "%k=%s;%S\\n", "orders");
+  CHECK_PRINTS("a\x1b[2J",
+               "\xc2\x9b"
+               "2J\r\xe2\x80\xae.",
+               "a\x1b[2J=\xc2\x9b"
+               "2J\r\xe2\x80\xae.;9\n");
+  p.terminal = 1;
+  CHECK_PRINTS("a\x1b[2J",
+               "\xc2\x9b"
+               "2J\r\xe2\x80\xae.",
+               "a\\x1B[2J=\\xC2\\x9B2J\\x0D\\xE2\\x80\\xAE.;9\n");
+  done();
+}

@@ -1,0 +1,21 @@
+/* clean.h - text that ends in a terminal or a log: nothing in it may move the cursor, end the line or turn
+ * its direction. */
+#ifndef SLP_BASE_CLEAN_H
+#define SLP_BASE_CLEAN_H
+
+#include "base/base.h"
+
+/* Is there, at the beginning of p[0, n), what must not reach a terminal? Its length: a control character
+ * (C0 with tab and newline, DEL, C1), a separator of lines (U+2028, U+2029), a mark or embedding of
+ * direction (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), or a byte that is no UTF-8. 0:
+ * none. */
+size_t slp_unsafe_length(const char *p, size_t n);
+/* Length of the valid UTF-8 sequence at the beginning; 0: there is none. */
+size_t slp_safe_length(const char *p, size_t n);
+/* Makes each of them a '?', in place. Returns the new length; the text is not longer than before. */
+size_t slp_clean(char *p, size_t n);
+
+/* Is it the id of a shard? The services' own pattern: [a-zA-Z0-9_.-]{1,128}. */
+int slp_is_shard_id(slp_str s);
+
+#endif
