@@ -92,3 +92,22 @@ void slp_uv_work_cancel(slp_host *h, slp_work *work) {
   work->on_left(work);
   slp_uv_drop(u);
 }
+
+/* ---- threads ------------------------------------------------------------------------------------------- */
+/* libuv's pool has four threads by default, is made with the first piece of work, and ends the process where
+ * one of them can't be made (libuv, src/threadpool.c, init_threads). */
+#define THREADS 4
+
+static void wait_for_leave(void *arg) { uv_sem_wait(arg); }
+
+int slp_uv_threads_check(void) {
+  uv_thread_t threads[THREADS];
+  uv_sem_t leave;
+  int n = 0, r = uv_sem_init(&leave, 0);
+  if (r) return r;
+  while (n < THREADS && !(r = uv_thread_create(&threads[n], wait_for_leave, &leave))) n++;
+  for (int i = 0; i < n; i++) uv_sem_post(&leave);
+  for (int i = 0; i < n; i++) uv_thread_join(&threads[i]);
+  uv_sem_destroy(&leave);
+  return r;
+}

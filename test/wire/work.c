@@ -2,6 +2,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <sys/resource.h>
+
 #include "wire.h"
 
 #define WORKS 40
@@ -108,4 +110,30 @@ TEST(cancelled_work_is_silent_and_left_once) {
     CHECK_INT(x[2].ran, 1); /* always */
     if (rounds < 3) CHECK_INT(x[1].ran, 0);
   }
+}
+
+/* libuv would end the process with the first piece of work. */
+TEST(without_room_for_threads_there_is_no_host) {
+  struct rlimit before, less;
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  uv_loop_t loop;
+  slp_host *h;
+  CHECK_INT(uv_loop_init(&loop), 0);
+  CHECK_INT(getrlimit(RLIMIT_AS, &before), 0);
+  FILE *f = fopen("/proc/self/statm", "r");
+  unsigned long pages = 0;
+  CHECK(f && fscanf(f, "%lu", &pages) == 1);
+  fclose(f);
+  less = before;
+  less.rlim_cur = pages * 4096 + (12u << 20); /* one thread's stack, and not four */
+  CHECK_INT(setrlimit(RLIMIT_AS, &less), 0);
+  int r = slp_uv_host_new(&h, &loop, mem, NULL);
+  CHECK_INT(setrlimit(RLIMIT_AS, &before), 0);
+  CHECK(r == UV_EAGAIN || r == UV_ENOMEM);
+  CHECK(h == NULL);
+  CHECK_INT(slp_uv_host_new(&h, &loop, mem, NULL), 0);
+  slp_host_close(h, NULL, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  CHECK_INT(uv_loop_close(&loop), 0);
+  slp_mem_drop(mem);
 }
