@@ -232,7 +232,9 @@ def put_bombs(box, n):
 def records_that_unpack_to_gigabytes_cost_nobody_his_lease():
     with Box(1, *NO_LIMITS) as box:
         put_bombs(box, 40)
-        for app, args, limit_mb in (("bounded", (), 100), ("not", ("-X", "decoded_bytes_max=268435456"), 900)):
+        for app, args, limit_mb in (("bounded", (), 100),
+                                     # Here a slice that matches is 250 MB long: the lease is the usual one.
+                                     ("not", ("-X", "decoded_bytes_max=268435456", "-X", "lease_ms=10000"), 900)):
             p = box.start("-G", app, "-v", "-E", "-o", "oldest", "-s", "gzip,gzip", "--grep", "zzz", *QUICK, *args, "demo",
                           stdout=subprocess.DEVNULL)
             try:
@@ -241,7 +243,7 @@ def records_that_unpack_to_gigabytes_cost_nobody_his_lease():
                     return [json.loads(line).get("position", "") for line in r.out.splitlines()][:1] if r.code == 0 else []
                 # It is saved how far it came while it is at work, a record takes a good part of a second without the bound.
                 wait_until(lambda: position() and position()[0].startswith("after"), 40, "a checkpoint")
-                time.sleep(4)  # two leases long
+                time.sleep(4)
                 begun = time.monotonic()
                 p.send_signal(signal.SIGINT)
                 mb = peak_mb(p)
