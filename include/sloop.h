@@ -644,6 +644,56 @@ SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sl
 SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
 
+/* A place where the positions of a stream are: the leases of an application, or a token. */
+typedef struct {
+  size_t size;        /* sizeof(sloop_place_t) */
+  const char *app;    /* as in sloop_opts_t, as the next two. NULL: a token */
+  const char *store;  /* NULL: "dynamodb" */
+  const char *schema; /* NULL: "sloop" */
+  int several;        /* "kcl": rows name their stream, as where the application reads several */
+  const char *token;  /* to read from, when there is no app. What is written: sloop_migration_t.token */
+} sloop_place_t;
+/* The outcome for one shard, or one row; more kinds may come. From DIFFERS on they are in the way. */
+typedef enum {
+  SLOOP_MOVE_TO_DO = 1,      /* is to be copied, and was not yet */
+  SLOOP_MOVE_DONE = 2,       /* was copied */
+  SLOOP_MOVE_WAS_SO = 3,     /* the target has that position already */
+  SLOOP_MOVE_DIFFERS = 4,    /* the target has another one: `to` */
+  SLOOP_MOVE_PARKED = 5,     /* parked, and no other place can say so: sloop_admin_release() ends that */
+  SLOOP_MOVE_BAD_SOURCE = 6, /* its row makes no sense: why */
+  SLOOP_MOVE_NO_TIME = 7,    /* it begins at a time that its row does not tell: sloop_opts_t.start can */
+  SLOOP_MOVE_START = 8,    /* rows of the target do not tell where it begins: s and each worker start there */
+  SLOOP_MOVE_POSITION = 9, /* rows of the target can't hold that position */
+  SLOOP_MOVE_EXTRA = 10,   /* a row of the target, of a shard that is nowhere in the source */
+  SLOOP_MOVE_BAD_TARGET = 11, /* a row of the target makes no sense: why */
+  SLOOP_MOVE_FOREIGN = 12     /* a row of the target is nothing that its schema has */
+} sloop_move_kind_t;
+typedef struct {
+  const char *shard; /* or the key of a row */
+  sloop_move_kind_t kind;
+  sloop_position_t from, to; /* as the source has it, and as the target has it or will have it */
+  int filled; /* the source does not name it: before shards that are named it counts as read to its end, else
+                 it begins at its oldest record */
+  const char *why;
+} sloop_move_t;
+typedef struct {
+  const sloop_move_t *const *moves; /* sorted by shard; rows that are in the way come last */
+  size_t moves_n;
+  size_t problems_n; /* moves that are in the way */
+  int wrote;         /* something was sent to the target */
+  const char *token; /* the target is a token: this one; else "" */
+} sloop_migration_t;
+/* With a negative status: what was found out all the same, or NULL. */
+typedef void (*sloop_migrate_cb)(sloop_t *, int status, const sloop_migration_t *found_or_null,
+                                 const sloop_error_t *error_or_null, void *arg);
+/* Copies the positions of all shards from one place to another, of which one at most is a token; s needs no
+ * app. With write 0 it only finds out what would be done. Nothing is written while a worker lives on either
+ * side, which is watched for a lease (SLOOP_EOWNED), or while anything is in the way (SLOOP_ELEASE, and the
+ * moves say what): rows of the target are made, and never changed. One that was cut off is carried on by asking
+ * again. The source stays as it is. SLOOP_ETOKEN, SLOOP_EOPTION. */
+SLOOP_EXTERN int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to,
+                                     int write, sloop_migrate_cb cb, void *arg);
+
 /* ---- metrics ----------------------------------------------------------------------------------------- */
 typedef struct sloop_metrics_s sloop_metrics_t;
 typedef struct {

@@ -17,12 +17,13 @@ static void prepare(slp_admin *a);
 static void list_shards(slp_admin *a);
 static void read_rows(slp_admin *a);
 static void evict(slp_admin *a);
+static void write_rows(slp_admin *a);
 static void notify(slp_admin *a);
 static void answer(slp_admin *a);
 
 static void (*const begin[SLP_ADMIN_STATES])(slp_admin *a) = {
     [SLP_ADMIN_DESCRIBING] = describe, [SLP_ADMIN_PREPARING] = prepare, [SLP_ADMIN_LISTING] = list_shards,
-    [SLP_ADMIN_READING] = read_rows,   [SLP_ADMIN_EVICTING] = evict,    [SLP_ADMIN_WRITING] = slp_edits_write,
+    [SLP_ADMIN_READING] = read_rows,   [SLP_ADMIN_EVICTING] = evict,    [SLP_ADMIN_WRITING] = write_rows,
     [SLP_ADMIN_NOTIFYING] = notify,    [SLP_ADMIN_ANSWERED] = answer};
 
 #define TO(state) (1u << SLP_ADMIN_##state)
@@ -30,7 +31,8 @@ static const uint32_t allowed[SLP_ADMIN_STATES] = {
     [SLP_ADMIN_DESCRIBING] = TO(PREPARING) | TO(ANSWERED),
     [SLP_ADMIN_PREPARING] = TO(LISTING) | TO(READING) | TO(ANSWERED),
     [SLP_ADMIN_LISTING] = TO(READING) | TO(ANSWERED),
-    [SLP_ADMIN_READING] = TO(READING) | TO(EVICTING) | TO(WRITING) | TO(NOTIFYING) | TO(ANSWERED),
+    [SLP_ADMIN_READING] =
+        TO(READING) | TO(PREPARING) | TO(EVICTING) | TO(WRITING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_EVICTING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_WRITING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_NOTIFYING] = TO(ANSWERED)};
@@ -157,8 +159,11 @@ static void describe(slp_admin *a) {
 
 static void prepared(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_prepare, rq), slp_admin, prepare);
-  if (rq->fail.class ==
-      SLP_GONE) { /* no table is made: an empty one would look as if nobody had any leases */
+  if (rq->fail.class == SLP_GONE && a->o.task == SLP_ADMIN_IMPORT) {
+    a->no_table = 1; /* it is made when nothing is in the way */
+    slp_admin_move(a, SLP_ADMIN_LISTING);
+  } else if (rq->fail.class == SLP_GONE) {
+    /* No table is made: an empty one would look as if nobody had any leases. */
     slp_fail f = rq->fail;
     f.code = SLOOP_ELEASE;
     a->why.reason = SLP_ADMIN_NO_TABLE;
@@ -166,13 +171,15 @@ static void prepared(slp_store_req *rq) {
   } else if (rq->fail.class != SLP_FINE) {
     again(a, &rq->fail);
   } else {
-    slp_admin_move(a, a->o.task == SLP_ADMIN_LEASES ? SLP_ADMIN_READING : SLP_ADMIN_LISTING);
+    a->no_table = 0;
+    slp_admin_move(a, a->o.task == SLP_ADMIN_LEASES || a->shards ? SLP_ADMIN_READING : SLP_ADMIN_LISTING);
   }
 }
 
 static void prepare(slp_admin *a) {
   memset(&a->prepare, 0, sizeof a->prepare);
   a->prepare.rq.on_done = prepared;
+  a->prepare.create = a->no_table;
   a->store->ops->prepare(a->store, &a->prepare);
 }
 
@@ -193,15 +200,28 @@ static int keep_listing(slp_admin *a) {
   if (!a->shards) return SLP_ENOMEM;
   for (size_t i = 0; i < n; i++) {
     const slp_shard_desc *from = &a->list.shards[i];
-    slp_str ids[3] = {from->id, from->parent, from->adjacent_parent};
-    for (int k = 0; k < 3; k++) {
+    slp_str ids[5] = {from->id, from->parent, from->adjacent_parent, from->hash_start, from->hash_end};
+    for (int k = 0; k < 5; k++) {
       if (ids[k].n && !(ids[k] = slp_admin_keep(a, ids[k])).p) return SLP_ENOMEM;
     }
-    a->shards[i] = (slp_admin_shard){.id = ids[0], .parents = {ids[1], ids[2]}, .open = from->seq_end.n == 0};
+    a->shards[i] = (slp_admin_shard){.id = ids[0],
+                                     .parents = {ids[1], ids[2]},
+                                     .hash_start = ids[3],
+                                     .hash_end = ids[4],
+                                     .open = from->seq_end.n == 0};
   }
   a->shards_n = n;
   if (n) qsort(a->shards, n, sizeof *a->shards, by_id);
   return 0;
+}
+
+/* Tables beside the leases say by which rules the workers go: that is asked once. */
+static uint8_t count_side_tables(slp_admin *a) {
+  slp_table_spec spec;
+  uint8_t n = 0;
+  if (a->o.task != SLP_ADMIN_SURVEY && a->o.task != SLP_ADMIN_IMPORT) return 0;
+  while (a->schema->side_table && a->schema->side_table(a->schema, (uint8_t)(n + 1), &spec)) n++;
+  return n;
 }
 
 static void listed(slp_src_req *rq) {
@@ -213,6 +233,7 @@ static void listed(slp_src_req *rq) {
   } else if (keep_listing(a)) {
     slp_admin_no_memory(a);
   } else {
+    a->side = count_side_tables(a);
     slp_admin_move(a, SLP_ADMIN_READING);
   }
 }
@@ -231,6 +252,8 @@ static void decide(slp_admin *a) {
     case SLP_ADMIN_EXPLAIN: slp_admin_explain(a); return;
     case SLP_ADMIN_RELEASE: slp_admin_release(a); return;
     case SLP_ADMIN_RESET: slp_admin_reset(a); return;
+    case SLP_ADMIN_SURVEY: slp_admin_survey(a); return;
+    case SLP_ADMIN_IMPORT: slp_admin_import(a); return;
   }
 }
 
@@ -239,6 +262,12 @@ static void rows_done(slp_store_req *rq) {
   if (rq->fail.class != SLP_FINE) {
     a->trouble_us = rq->done_us;
     again(a, &rq->fail);
+    return;
+  }
+  if (a->schema->versions) slp_admin_see_rules(a, &a->rows.out);
+  if (a->side) {
+    a->side--;
+    read_rows(a);
     return;
   }
   a->wall_ms = slp_wall_ms(a->o.host);
@@ -251,7 +280,13 @@ static void rows_done(slp_store_req *rq) {
 static void read_rows(slp_admin *a) {
   memset(&a->rows.rq, 0, sizeof a->rows.rq);
   a->rows.rq.on_done = rows_done;
+  a->rows.rq.table = a->side;
   a->schema->scope(a->schema, &a->rows.hash, &a->rows.prefix);
+  if (a->side) a->rows.hash = a->rows.prefix = (slp_str){"", 0};
+  if (a->no_table) { /* no rows: that is what there is to know */
+    decide(a);
+    return;
+  }
   a->rows.consistent = 1;
   a->store->ops->list(a->store, &a->rows);
 }
@@ -263,6 +298,13 @@ static void evict(slp_admin *a) {
     slp_admin_evict_victim(a);
   else
     slp_edits_evict(a);
+}
+
+static void write_rows(slp_admin *a) {
+  if (a->import)
+    slp_import_write(a);
+  else
+    slp_edits_write(a);
 }
 
 static void notified(slp_admin_slot *slot) { slp_admin_finish(slot->admin); }
@@ -329,6 +371,8 @@ void slp_admin_free(slp_admin *a) {
 }
 
 const slp_fail *slp_admin_fail(const slp_admin *a) { return &a->fail; }
+
+const slp_placed_list *slp_admin_placed(const slp_admin *a) { return &a->placed; }
 
 slp_admin_why slp_admin_reason_of(const slp_admin *a) {
   slp_admin_why why = a->why;

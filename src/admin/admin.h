@@ -9,7 +9,9 @@
 #ifndef SLP_ADMIN_ADMIN_H
 #define SLP_ADMIN_ADMIN_H
 
+#include "admin/placed.h"
 #include "lease/schema.h"
+#include "base/buf.h"
 #include "core/source.h"
 #include <sloop.h>
 
@@ -19,7 +21,9 @@ typedef enum slp_admin_task {
   SLP_ADMIN_LEASES,  /* all rows */
   SLP_ADMIN_EXPLAIN, /* why one shard is read, or is not */
   SLP_ADMIN_RELEASE, /* a lease or a worker */
-  SLP_ADMIN_RESET    /* the position of one lease, or of all */
+  SLP_ADMIN_RESET,   /* the position of one lease, or of all */
+  SLP_ADMIN_SURVEY,  /* where every shard stands, in a table that nobody works with */
+  SLP_ADMIN_IMPORT   /* positions from elsewhere become its rows */
 } slp_admin_task;
 
 typedef struct slp_admin_opts {
@@ -33,6 +37,11 @@ typedef struct slp_admin_opts {
   slp_str name;    /* a shard; RELEASE: or a worker; RESET: absent: all. Copied */
   slp_position to; /* RESET; LATEST becomes a time */
   uint8_t force;
+  slp_placed_list placed; /* IMPORT: of these; they live as long as the command */
+  slp_str token;          /* IMPORT: or of this token; .p NULL: none */
+  uint8_t apply;          /* IMPORT: 0: only finds out what would be done */
+  uint8_t several;        /* IMPORT: rows of other streams may be there */
+  uint8_t whole;          /* IMPORT: the stream has no aggregates: behind sub-record 0 is behind its record */
   void (*on_done)(slp_admin *a, void *arg); /* from an event, once; may free it */
   void *arg;
 } slp_admin_opts;
@@ -65,7 +74,12 @@ typedef enum slp_admin_reason {
   SLP_ADMIN_BAD_LEASE,      /* name: a listed shard without a row that can be read */
   SLP_ADMIN_UNLISTED,       /* name: a shard that the stream does not list any more */
   SLP_ADMIN_NO_LEASES,
-  SLP_ADMIN_NO_TIMES /* rows of this schema hold none */
+  SLP_ADMIN_NO_TIMES,     /* rows of this schema hold none */
+  SLP_ADMIN_WORKS,        /* owner: a worker without a lease is alive */
+  SLP_ADMIN_CHANGING,     /* name: the word by which a row says that other rules hold, or are about to */
+  SLP_ADMIN_OTHER_STREAM, /* name: the stream that the token is of */
+  SLP_ADMIN_NOTHING_LEFT, /* every shard is read to its end: a token can't say that */
+  SLP_ADMIN_IN_THE_WAY    /* `left` rows; `all` not 0: something had been written before they came */
 } slp_admin_reason;
 
 typedef struct slp_admin_why {
@@ -79,6 +93,37 @@ typedef struct slp_admin_why {
 /* After on_done; they live as long as it does. */
 const slp_fail *slp_admin_fail(const slp_admin *a); /* class SLP_FINE: all is well */
 slp_admin_why slp_admin_reason_of(const slp_admin *a);
+const slp_placed_list *slp_admin_placed(const slp_admin *a); /* SURVEY, IMPORT */
+/* SURVEY: the same as a token. SLP_ENOMEM; SLOOP_ELEASE: every shard is read to its end. */
+int slp_placed_token(slp_admin *a, slp_buf *text);
+
+/* IMPORT: what becomes of each of placed. From DIFFERS on, nothing was written because of it. */
+typedef enum slp_import_row {
+  SLP_IMPORT_MISSING, /* to be written */
+  SLP_IMPORT_SENT,
+  SLP_IMPORT_MADE,
+  SLP_IMPORT_THERE,   /* it was there, in the same place */
+  SLP_IMPORT_DIFFERS, /* it is there, elsewhere */
+  SLP_IMPORT_PARKED,
+  SLP_IMPORT_BAD,      /* the row it comes from can't be read */
+  SLP_IMPORT_NO_TIME,  /* it begins at a time, which its row does not tell */
+  SLP_IMPORT_START,    /* rows of this schema do not tell where it begins: each worker has to be given that */
+  SLP_IMPORT_POSITION, /* rows of this schema can't hold it */
+  SLP_IMPORT_EXTRA,    /* odd: of a shard that is not among them */
+  SLP_IMPORT_BAD_TARGET, /* odd: it can't be read */
+  SLP_IMPORT_FOREIGN     /* odd: it is nothing that this schema has */
+} slp_import_row;
+typedef struct slp_import_odd { /* a row of the target that is in the way */
+  slp_import_row what;
+  slp_str name;
+  const char *why;
+  slp_position position;
+} slp_import_odd;
+slp_import_row slp_import_row_of(const slp_admin *a, size_t at, slp_position *ret_to); /* of placed[at] */
+const slp_import_odd *slp_import_odd_of(const slp_admin *a, size_t at);                /* NULL: no more */
+size_t slp_import_problems(const slp_admin *a);
+int slp_import_begun(const slp_admin *a); /* the rows were compared */
+int slp_import_wrote(const slp_admin *a);
 const slp_admin_answer *slp_admin_answered(const slp_admin *a);
 
 #endif

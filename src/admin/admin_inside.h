@@ -8,11 +8,12 @@
 #include "lease/snapshot.h"
 #include "lease/write.h"
 
-#define SLP_ADMIN_WRITES 16 /* at once */
+#define SLP_ADMIN_WRITES 16   /* at once */
+#define SLP_ADMIN_CHILDREN 64 /* of one shard that are named in its row */
 
 /* ---- the stream's listing, copied --------------------------------------------------------------- */
 typedef struct slp_admin_shard {
-  slp_str id, parents[2];
+  slp_str id, parents[2], hash_start, hash_end;
   uint8_t open;
   uint8_t has_children, lacks_leases; /* reset.c: of its children */
 } slp_admin_shard;
@@ -51,6 +52,13 @@ typedef struct slp_admin_slot { /* one write under way: write.c */
 typedef struct slp_watch slp_watch;   /* watch.c */
 typedef struct slp_edits slp_edits;   /* edits.c */
 typedef struct slp_victim slp_victim; /* release.c */
+typedef struct slp_import slp_import; /* import.c */
+
+typedef enum slp_admin_rules { /* that rows say the application's workers go by; the worse the higher */
+                               SLP_ADMIN_RULES_KNOWN,
+                               SLP_ADMIN_RULES_OTHER, /* of a fleet that other systems' workers lead */
+                               SLP_ADMIN_RULES_CHANGING
+} slp_admin_rules;
 
 struct slp_admin {
   slp_mem *mem; /* held */
@@ -82,10 +90,16 @@ struct slp_admin {
   int64_t wall_ms;     /* when the rows were read */
   slp_svctime service; /* the stream's clock */
 
-  slp_watch *watch;   /* in keep; NULL: nobody is watched */
-  slp_edits *edits;   /* in keep; NULL: no lease is to be changed yet */
-  slp_victim *victim; /* in keep; NULL: no worker is to be evicted by name */
-  uint8_t changed;    /* something was written */
+  slp_watch *watch;       /* in keep; NULL: nobody is watched */
+  slp_edits *edits;       /* in keep; NULL: no lease is to be changed yet */
+  slp_victim *victim;     /* in keep; NULL: no worker is to be evicted by name */
+  slp_placed_list placed; /* SURVEY, IMPORT; in keep, or the caller's */
+  slp_import *import;     /* in keep; NULL: the rows were not compared yet */
+  slp_admin_rules rules;
+  char rules_word[64];
+  uint8_t side;     /* the table beside the leases that is to be read next; 0: the leases */
+  uint8_t no_table; /* IMPORT: there is none yet */
+  uint8_t changed;  /* something was written */
   slp_writes writes;
   slp_admin_slot slots[SLP_ADMIN_WRITES];
   size_t busy_n;
@@ -110,7 +124,21 @@ void slp_admin_leases(slp_admin *a);
 void slp_admin_explain(slp_admin *a);
 void slp_admin_release(slp_admin *a);
 void slp_admin_reset(slp_admin *a);
+void slp_admin_survey(slp_admin *a);
+void slp_admin_import(slp_admin *a);
+void slp_import_write(slp_admin *a);       /* WRITING begins, for an import */
 void slp_admin_evict_victim(slp_admin *a); /* release.c: EVICTING begins, for a worker by name */
+
+/* ---- copies of positions ------------------------------------------------------------------------------- */
+/* 1: nobody works with these rows; 0: the command waits, or has failed with whoever does. quiet.c */
+int slp_admin_is_quiet(slp_admin *a);
+void slp_admin_see_rules(slp_admin *a, const slp_store_rows *rows); /* survey.c */
+/* Into a->placed: placed.c. */
+void slp_placed_of_rows(slp_admin *a);
+int slp_placed_of_token(slp_admin *a, slp_str text); /* SLP_ENOMEM, or the command's failure is set */
+void slp_placed_fill(slp_admin *a);                  /* with shards that are listed and not named */
+slp_placed *slp_placed_find(const slp_placed_list *list, slp_str shard); /* NULL: not in it */
+int64_t slp_admin_service_ms(const slp_admin *a); /* now, by the stream's clock and never ahead of it */
 
 /* ---- owners, as far as the rows show: owner.c --------------------------------------------------- */
 typedef enum slp_owner_life {
@@ -155,7 +183,8 @@ typedef struct slp_watched {
   uint8_t alive;   /* it has moved */
   uint8_t dead;    /* it did not for a whole lease */
 } slp_watched;
-/* The owner of this lease, watched from now on. NULL: no memory. */
+/* The owner of this lease, or this worker, watched from now on. NULL: no memory. */
+slp_watched *slp_watch_add_worker(slp_admin *a, const slp_worker_row *w);
 slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l);
 const slp_watched *slp_watch_get(const slp_admin *a, slp_str name);   /* NULL: it is not watched */
 const slp_watched *slp_watch_each(const slp_admin *a, size_t *at);    /* NULL: no more */

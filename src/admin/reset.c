@@ -26,7 +26,7 @@ static int is_past(const slp_admin *a, slp_str shard) {
 }
 
 /* Ours may be ahead of the service's, and what comes till then would not be read. */
-static int64_t now_ms(const slp_admin *a) {
+int64_t slp_admin_service_ms(const slp_admin *a) {
   int64_t ms = slp_svctime_low_ms(&a->service, slp_now_us(a->o.host));
   return ms > 0 ? ms : a->wall_ms;
 }
@@ -36,7 +36,7 @@ static slp_position place_of(const slp_admin *a, slp_str shard) {
   if (is_past(a, shard)) return (slp_position){.kind = SLP_POSITION_END};
   /* Where rows hold no times, "latest" is a word of theirs. */
   if (a->schema->liveness != SLP_BY_WORKER) return a->o.to;
-  return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = now_ms(a)};
+  return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = slp_admin_service_ms(a)};
 }
 
 static void add(slp_admin *a, slp_str shard) {

@@ -49,8 +49,7 @@ const slp_watched *slp_watch_each(const slp_admin *a, size_t *at) {
   return a->watch ? slp_map_each(&a->watch->by_name, at) : NULL;
 }
 
-slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
-  slp_str name = by_rows(a) ? l->owner : l->shard;
+static slp_watched *add(slp_admin *a, slp_str name) {
   slp_map *all = watched(a);
   slp_watched *w = all ? slp_map_get(all, name) : NULL;
   if (w || !all) return w;
@@ -64,6 +63,14 @@ slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
   w->lease_us = (uint64_t)a->o.lease_ms * 1000;
   saw(a, w);
   return w;
+}
+
+slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
+  return add(a, by_rows(a) ? l->owner : l->shard);
+}
+
+slp_watched *slp_watch_add_worker(slp_admin *a, const slp_worker_row *w) {
+  return add(a, slp_str_of(slp_admin_instance(a, w)));
 }
 
 static uint64_t dead_us(const slp_admin *a, const slp_watched *w) {

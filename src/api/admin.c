@@ -6,16 +6,29 @@
 #include "api/leases.h"
 #include "api/open.h"
 #include "admin/admin.h"
+#include "admin/migrate.h"
 #include "core/start.h"
+
+#include <stdio.h>
+
+typedef struct table_place { /* one side of a migration */
+  sloop_t *s;
+  sloop_opts_t o; /* app, store, schema: owned copies */
+  int several;
+  const struct table_place *other; /* of the source: the target; NULL: it is a token */
+} table_place;
 
 struct slp_admin_call {
   slp_mem *mem; /* owns a reference */
   sloop_t *s;
-  slp_admin *admin; /* NULL: it was stopped */
+  slp_admin *admin; /* NULL: it was stopped, or is a migration */
+  slp_migrate *migrate;
+  table_place from, to; /* of migrate */
   slp_admin_task task;
   sloop_leases_cb leases_cb; /* of these that of the task */
   sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
+  sloop_migrate_cb migrate_cb;
   void *arg;
 };
 
@@ -35,7 +48,8 @@ static sloop_error_t error_of(const slp_fail *f) {
                          .message = f->message};
 }
 
-static void tell(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *said) {
+static void tell(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *said,
+                 const sloop_migration_t *found) {
   sloop_error_t error = error_of(f), *e = f->class != SLP_FINE ? &error : NULL;
   int status = e ? e->code : 0;
   switch (a->task) {
@@ -43,12 +57,23 @@ static void tell(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *s
     case SLP_ADMIN_EXPLAIN: a->explain_cb(a->s, status, said->explanation, e, a->arg); return;
     case SLP_ADMIN_RELEASE:
     case SLP_ADMIN_RESET: a->cb(a->s, status, said->result, e, a->arg); return;
+    case SLP_ADMIN_SURVEY:
+    case SLP_ADMIN_IMPORT: a->migrate_cb(a->s, status, found, e, a->arg); return;
   }
+}
+
+static void place_free(slp_mem *mem, table_place *p) {
+  slp_free(mem, (void *)(uintptr_t)p->o.app);
+  slp_free(mem, (void *)(uintptr_t)p->o.store);
+  slp_free(mem, (void *)(uintptr_t)p->o.schema);
 }
 
 static void admin_free(slp_admin_call *a) {
   slp_mem *mem = a->mem;
   slp_admin_free(a->admin);
+  slp_migrate_free(a->migrate);
+  place_free(mem, &a->from);
+  place_free(mem, &a->to);
   slp_free(mem, a);
   slp_mem_drop(mem);
 }
@@ -60,14 +85,16 @@ static void on_done(slp_admin *done, void *arg) {
   slp_admin_why why = slp_admin_reason_of(done);
   a->s->admin = NULL;
   slp_admin_words(&f, &why);
-  tell(a, &f, slp_admin_answered(done));
+  tell(a, &f, slp_admin_answered(done), NULL);
   admin_free(a);
 }
 
 void slp_admin_call_stop(slp_admin_call *a) {
   if (!a) return;
   slp_admin_free(a->admin);
+  slp_migrate_free(a->migrate);
   a->admin = NULL;
+  a->migrate = NULL;
 }
 
 void slp_admin_call_tell_closed(slp_admin_call *a) {
@@ -75,7 +102,7 @@ void slp_admin_call_tell_closed(slp_admin_call *a) {
   const slp_admin_answer nothing = {0};
   a->s->admin = NULL;
   slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was closed");
-  tell(a, &f, &nothing);
+  tell(a, &f, &nothing, NULL);
   admin_free(a);
 }
 
@@ -141,4 +168,93 @@ int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_positio
   if (!cb || !to || (shard_or_null && !*shard_or_null)) return SLOOP_EOPTION;
   int r = position_of(shard_or_null, to, &position);
   return r ? r : begin(s, &asker, shard_or_null, &position, force);
+}
+
+/* ---- migrations ---------------------------------------------------------------------------------------- */
+
+static int open_place(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
+                      slp_fail *f) {
+  table_place *p = ctx;
+  slp_lease_place place;
+  char why[160];
+  int r = p->other ? slp_lease_place_read(&p->other->o, &place, why) : 0; /* before the source is watched */
+  if (r) return slp_fail_set(f, SLP_REFUSED, r, "%s", why);
+  return slp_leases_open_at(p->s, &p->o, p->several, d, ret_store, ret_schema, f);
+}
+
+/* A failure says on which side it was; rows that are in the way are named one by one. */
+static void name_side(slp_fail *f, const slp_migrate *m, const slp_admin_why *why) {
+  char text[sizeof f->message];
+  if (f->class == SLP_FINE || f->code == SLOOP_EOPTION || why->reason == SLP_ADMIN_IN_THE_WAY) return;
+  snprintf(text, sizeof text, "%s: %.300s", slp_migrate_at_target(m) ? "the target" : "the source",
+           f->message);
+  slp_fail_set(f, f->class, f->code, "%s", text);
+}
+
+static void on_migrated(slp_migrate *m, void *arg) {
+  slp_admin_call *a = arg;
+  slp_fail f = *slp_migrate_fail(m);
+  slp_admin_why why = slp_migrate_reason_of(m);
+  a->s->admin = NULL;
+  slp_admin_words(&f, &why);
+  name_side(&f, m, &why);
+  const slp_admin_answer nothing = {0};
+  tell(a, &f, &nothing, slp_migrate_told(m));
+  admin_free(a);
+}
+
+static int copy_text(slp_mem *mem, const char *from, const char **ret) {
+  if (!from) return 0;
+  *ret = slp_strdup(mem, slp_str_of(from));
+  return *ret ? 0 : SLP_ENOMEM;
+}
+
+static int take_place(slp_admin_call *a, const sloop_place_t *from, table_place *ret,
+                      slp_migrate_side *side) {
+  slp_mem *mem = a->s->mem;
+  ret->s = a->s;
+  ret->several = from->several != 0;
+  if (!from->app) {
+    side->token = slp_str_of(from->token ? from->token : "");
+    return 0;
+  }
+  int r = copy_text(mem, from->app, &ret->o.app);
+  if (!r) r = copy_text(mem, from->store, &ret->o.store);
+  if (!r) r = copy_text(mem, from->schema, &ret->o.schema);
+  side->open = open_place;
+  side->ctx = ret;
+  side->several = (uint8_t)ret->several;
+  return r;
+}
+
+static int is_place(const sloop_place_t *p, int read) {
+  if (!p || p->size != sizeof *p) return 0;
+  if (!p->app) return !read || (p->token && *p->token);
+  return *p->app != 0;
+}
+
+int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to, int write,
+                        sloop_migrate_cb cb, void *arg) {
+  if (!cb || !is_place(from, 1) || !is_place(to, 0) || (!from->app && !to->app)) return SLOOP_EOPTION;
+  if (s->closing || s->admin) return SLOOP_ESTATE;
+  slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
+  if (!a) return SLP_ENOMEM;
+  *a = (slp_admin_call){
+      .mem = slp_mem_hold(s->mem), .s = s, .task = SLP_ADMIN_IMPORT, .migrate_cb = cb, .arg = arg};
+  slp_migrate_opts o = {.host = s->family->host,
+                        .source = s->consumer->source,
+                        .lease_ms = s->o.lease_ms,
+                        .apply = write != 0,
+                        .whole = s->o.aggregates == SLOOP_AGGREGATES_KEEP,
+                        .on_done = on_migrated,
+                        .arg = a};
+  int r = take_place(a, from, &a->from, &o.from);
+  if (!r) r = take_place(a, to, &a->to, &o.to);
+  if (to->app) a->from.other = &a->to;
+  if (!r) r = slp_migrate_new(&a->migrate, s->mem, &o);
+  if (r)
+    admin_free(a);
+  else
+    s->admin = a;
+  return r;
 }

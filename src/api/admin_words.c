@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 static const char *what_to_do(slp_admin_task task) {
+  if (task == SLP_ADMIN_SURVEY || task == SLP_ADMIN_IMPORT) return "stop it first";
   return task == SLP_ADMIN_RESET ? "stop it, or use force" : "stop it, or release the worker";
 }
 
@@ -38,6 +39,22 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
       break;
     case SLP_ADMIN_NO_LEASES: SAY("this application has no leases of %.80s", why->stream); break;
     case SLP_ADMIN_NO_TIMES: SAY("rows of schema %.60s hold no times", why->schema); break;
+    case SLP_ADMIN_WORKS:
+      SAY("worker %.*s is alive; nothing was written: stop it first", owner_n, owner);
+      break;
+    case SLP_ADMIN_CHANGING:
+      SAY("the table says that its workers go by other rules, or are about to (\"%.*s\"); nothing was "
+          "written",
+          n, name);
+      break;
+    case SLP_ADMIN_OTHER_STREAM:
+      SAY("token: it belongs to %.*s, and this is %.80s", n, name, why->stream);
+      break;
+    case SLP_ADMIN_NOTHING_LEFT: SAY("every shard is read to its end: a token can't say that"); break;
+    case SLP_ADMIN_IN_THE_WAY:
+      SAY("%zu rows are in the way; %s", why->left,
+          why->all ? "they came while others were written" : "nothing was written");
+      break;
   }
 #undef SAY
   slp_fail_set(f, f->class, f->code, "%s", text);

@@ -61,6 +61,7 @@ static const char *mode_shown(slp_mode mode) {
     case SLP_MODE_RELEASE: return "--release";
     case SLP_MODE_RESET: return "--reset";
     case SLP_MODE_WATCH: return "--watch";
+    case SLP_MODE_MIGRATE: return "--migrate";
     default: return "following a stream";
   }
 }
@@ -249,6 +250,8 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_RESET: return set_lease_command(a, o, SLP_MODE_RESET, value, why);
     case O_TO: return set_to(a, o, value, clock, why);
     case O_FORCE: a->force = 1; return 0;
+    case O_MIGRATE: a->migrate = value; return set_mode(a, SLP_MODE_MIGRATE, why);
+    case O_WRITE: a->write = 1; return 0;
     case O_WATCH:
       r = value_or_null ? parse_count(o, value, 3600, &n, why) : 0;
       a->watch_ms = value_or_null ? (uint32_t)n * 1000u : SLP_WATCH_MS;
@@ -498,9 +501,27 @@ int slp_args_want_metrics(const slp_args *a) {
   return a->metrics.listen || a->metrics.cloudwatch || a->metrics.cloudwatch_as_motorway;
 }
 
+/* Of the words, the first is where to. */
+static int take_target(slp_args *a, char why[200]) {
+  if (a->streams_n != 2) {
+    snprintf(why, 200, "--migrate FROM TO STREAM: %s",
+             a->streams_n < 2 ? "a word is missing" : "a word too many");
+    return SLP_EINVAL;
+  }
+  int r = slp_migrate_place_read(a->migrate, &a->migrate_from, why);
+  if (!r) r = slp_migrate_place_read(a->streams[0], &a->migrate_to, why);
+  if (!r && a->migrate_from.file && a->migrate_to.file) {
+    snprintf(why, 200, "--migrate: both are tokens: the file is to be copied");
+    r = SLP_EINVAL;
+  }
+  a->stream = a->streams[0] = a->streams[1];
+  a->streams_n = 1;
+  return r;
+}
+
 static int check_streams(const slp_args *a, char why[200]) {
   int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_LIST || a->mode == SLP_MODE_IAM ||
-              (a->mode & SHOWS_LEASES);
+              (a->mode & (SHOWS_LEASES | SLP_MODE_MIGRATE));
   if (!a->stream && needs)
     snprintf(why, 200,
              "which stream? Usage: stream-tail [options] STREAM...; -h for help, --demo to see it work");
@@ -532,7 +553,8 @@ static int check_streams(const slp_args *a, char why[200]) {
 static void settle(slp_args *a) {
   a->opts.stream = a->stream;
   if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL; /* a file's */
-  if (!a->opts.app) a->opts.store = a->opts.store_endpoint = a->opts.schema = a->opts.worker = NULL;
+  if (!a->opts.app) a->opts.store = a->opts.schema = a->opts.worker = NULL;
+  if (!a->opts.app && a->mode != SLP_MODE_MIGRATE) a->opts.store_endpoint = NULL;
   if (a->start_given) {
     a->opts.start.kind = a->start.kind;
     a->opts.start.at_ms = a->start.at_ms;
@@ -556,6 +578,7 @@ static int check(slp_args *a, char why[200]) {
   int r = dump ? 0 : check_mode(a, why);
   let_command_line_win(a);
   if (!r) r = check_output(a, why);
+  if (!r && a->mode == SLP_MODE_MIGRATE) r = take_target(a, why);
   if (!r && !dump) r = check_streams(a, why);
   if (!r && !dump) r = check_leases(a, why);
   if (!r) settle(a);

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "cli/decode.h"
+#include "cli/migrate_place.h"
 #include "cli/options.h"
 #include "cli/start.h"
 #include "sloop.h"
@@ -57,6 +58,9 @@ typedef struct slp_args {
   size_t grep_n, grepv_n;
   const char *lease_name; /* --explain, --release, --reset: a shard, a worker; or NULL */
   uint8_t to_given, force;
+  const char *migrate; /* --migrate, as given: FROM */
+  slp_migrate_place migrate_from, migrate_to;
+  uint8_t write;         /* --write */
   slp_start to;          /* --to; a place in a shard has no shard when none was named */
   uint32_t watch_ms;     /* --watch */
   uint32_t serve_shards; /* -M */

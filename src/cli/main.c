@@ -12,6 +12,7 @@
 #include "cli/iam.h"
 #include "cli/knobs.h"
 #include "cli/lease_command.h"
+#include "cli/migrate.h"
 #include "cli/list.h"
 #include "cli/say.h"
 #include "cli/serve.h"
@@ -43,6 +44,7 @@ static int run(slp_mem *mem, const slp_args *args) {
     case SLP_MODE_EXPLAIN:
     case SLP_MODE_RELEASE:
     case SLP_MODE_RESET: return slp_lease_command_run(mem, args);
+    case SLP_MODE_MIGRATE: return slp_migrate_run(mem, args);
     case SLP_MODE_WATCH: return slp_watch_mode_run(mem, args);
     case SLP_MODE_HELP: return print(&b, slp_help(&b));
     case SLP_MODE_VERSION: return print(&b, make_version(&b));

@@ -5,13 +5,13 @@
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
 #define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
-#define TALKS (READS | SLP_MODE_LIST | LEASES)
+#define TALKS (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE)
 #define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP)
 
 const char slp_log_contexts[] = "budget, fetch, lease, list, metrics, order, shard";
 
 const slp_option slp_options[] = {
-    {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS, "Where to begin and end",
+    {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS | SLP_MODE_MIGRATE, "Where to begin and end",
      "where to begin: latest (the default), oldest, s@TIME, SHARD:SEQUENCE, SHARD:SEQUENCE.SUB, or @FILE, a "
      "file with a token of --save or of bloop. e@TIME is --until. TIME is Unix seconds or milliseconds, "
      "2026-01-31T12:00:00Z (or +01:00; UTC when no zone is given), 2026-01-31, how long ago (90s, 10m, "
@@ -62,6 +62,11 @@ const slp_option slp_options[] = {
      "oldest, latest, s@TIME, or of one shard a SEQUENCE or SEQUENCE.SUB"},
     {O_FORCE, 0, "force", SLP_NO_VALUE, NULL, SLP_MODE_RESET, NULL,
      "evict living owners first; they lose all their leases and join anew"},
+    {O_MIGRATE, 0, "migrate", SLP_NEEDS_VALUE, "FROM TO", ALL, NULL,
+     "copy where a stream is read from one place to another: SCHEMA:APP, SCHEMA:APP@STORE, or token:FILE (- "
+     "is "
+     "standard input or output). Says what it would do. Refused while a worker lives on either side"},
+    {O_WRITE, 0, "write", SLP_NO_VALUE, NULL, SLP_MODE_MIGRATE, NULL, "do it"},
     {O_GREP, 0, "grep", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, "Which records",
      "only records whose payload, decoded, matches this extended regular expression, without "
      "back-references; several: one of them"},

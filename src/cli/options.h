@@ -23,7 +23,8 @@ typedef enum {
   SLP_MODE_EXPLAIN = 16384, /* --explain */
   SLP_MODE_RELEASE = 32768, /* --release */
   SLP_MODE_RESET = 65536,   /* --reset */
-  SLP_MODE_WATCH = 131072   /* --watch */
+  SLP_MODE_WATCH = 131072,  /* --watch */
+  SLP_MODE_MIGRATE = 262144 /* --migrate */
 } slp_mode;
 
 typedef enum {
@@ -46,6 +47,8 @@ typedef enum {
   O_RESET,
   O_TO,
   O_FORCE,
+  O_MIGRATE,
+  O_WRITE,
   O_GREP,
   O_GREPV,
   O_UNIQUE,

@@ -228,6 +228,8 @@ static void create(kcl_schema *s, slp_row_request *d, const slp_operation *i) {
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
   if (n) slp_row_request_change(d, "parentShardId", SLP_SET, slp_row_request_set(d, parents, n));
+  if (i->shards_n)
+    slp_row_request_change(d, "childShardIds", SLP_SET, slp_row_request_set(d, i->shards, i->shards_n));
   if (i->hash_start.n && i->hash_end.n) {
     set_s(d, "startingHashKey", i->hash_start);
     set_s(d, "endingHashKey", i->hash_end);

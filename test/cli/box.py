@@ -70,8 +70,9 @@ class Box:
         wait_until(lambda: self.dynamodb("DescribeTable", TableName=name)["Table"]["TableStatus"] == "ACTIVE",
                    what=f"table {name}")
 
-    def admin(self, path, text=""):
-        with urllib.request.urlopen(urllib.request.Request(self.url + path, text.encode()), timeout=10) as answer:
+    def admin(self, path, text="", method="POST"):
+        request = urllib.request.Request(self.url + path, text.encode(), method=method)
+        with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.read()
 
     def calls(self, operation):

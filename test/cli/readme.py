@@ -87,7 +87,7 @@ class World(Box):
 
 def run_example(world, line, folder):
     """(exit status, standard output, standard error). What follows is interrupted when it has printed something."""
-    ends = re.search(r"-e\b|--until|-L|--iam|--bench|-M|--leases|--explain|--release|--reset", line)
+    ends = re.search(r"-e\b|--until|-L|--iam|--bench|-M|--leases|--explain|--release|--reset|--migrate", line)
     if ends:
         world.busy.clear()
     else:

@@ -1,0 +1,39 @@
+/* migrate.h - copies the positions of a stream from one place to another: from rows or a token, to rows or a
+ * token. Each table is looked at, and changed, by a command of its own (admin.h), one after the other. */
+#ifndef SLP_ADMIN_MIGRATE_H
+#define SLP_ADMIN_MIGRATE_H
+
+#include "admin/admin.h"
+
+typedef struct slp_migrate slp_migrate;
+
+typedef struct slp_migrate_side {
+  int (*open)(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
+              slp_fail *f); /* NULL: this side is a token */
+  void *ctx;
+  slp_str token;   /* of `from`; copied */
+  uint8_t several; /* rows of other streams may be there */
+} slp_migrate_side;
+
+typedef struct slp_migrate_opts {
+  slp_host *host;
+  slp_source *source; /* borrowed */
+  slp_migrate_side from, to;
+  uint32_t lease_ms;
+  uint8_t apply;
+  uint8_t whole;                              /* the stream has no aggregates */
+  void (*on_done)(slp_migrate *m, void *arg); /* from an event, once; may free it */
+  void *arg;
+} slp_migrate_opts;
+
+/* Begins at once. Not both sides are tokens. SLP_ENOMEM. */
+int slp_migrate_new(slp_migrate **ret, slp_mem *mem, const slp_migrate_opts *o);
+void slp_migrate_free(slp_migrate *m); /* at once, as slp_admin_free; NULL is fine */
+
+/* After on_done; they live as long as it does. */
+const slp_fail *slp_migrate_fail(const slp_migrate *m);
+slp_admin_why slp_migrate_reason_of(const slp_migrate *m);
+int slp_migrate_at_target(const slp_migrate *m);                 /* what failed was the target's side */
+const sloop_migration_t *slp_migrate_told(const slp_migrate *m); /* NULL: it failed before that */
+
+#endif

@@ -1,0 +1,52 @@
+/* quiet.c - does nobody work with these rows? Every worker that they name is watched until it is proven dead;
+ * one that lives ends the command. */
+#include "admin/admin_inside.h"
+
+/* 0: this owner can't be watched, or need not be. */
+static int counts(const slp_admin *a, const slp_lease_row *l) {
+  if (!l->owner.n) return 0;
+  if (a->schema->liveness != SLP_BY_WORKER) return l->position.kind != SLP_POSITION_END;
+  slp_owner_life life = slp_admin_owner_life(a, l->owner);
+  return life != SLP_OWNER_EVICTED && life != SLP_OWNER_UNKNOWN;
+}
+
+typedef struct obstacle {
+  uint64_t wait_us; /* until somebody is to be looked at again; UINT64_MAX: no need */
+  slp_str shard, alive;
+} obstacle;
+
+static void meet(slp_admin *a, obstacle *o, const slp_watched *w, slp_str shard, slp_str worker) {
+  if (!w || w->dead || w->evicted) return;
+  if (w->alive) {
+    o->shard = shard;
+    o->alive = worker;
+  } else {
+    o->wait_us = slp_min_u64(o->wait_us, slp_watch_wait_us(a, w));
+  }
+}
+
+int slp_admin_is_quiet(slp_admin *a) {
+  const slp_snapshot *s = &a->snapshot;
+  obstacle o = {.wait_us = UINT64_MAX};
+  slp_watch_saw(a);
+  for (size_t i = 0; i < s->workers_n && a->schema->liveness == SLP_BY_WORKER; i++) {
+    const slp_worker_row *w = &s->workers[i];
+    if (!w->gone.n)
+      meet(a, &o, slp_watch_add_worker(a, w), (slp_str){NULL, 0}, slp_str_of(slp_admin_instance(a, w)));
+  }
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_row *l = &s->leases[i];
+    if (counts(a, l)) meet(a, &o, slp_watch_add(a, l), l->shard, l->owner);
+  }
+  if (a->starved) {
+    slp_admin_no_memory(a);
+  } else if (o.alive.n) {
+    a->why.owner = slp_admin_keep(a, o.alive);
+    slp_admin_failed(a, o.shard.n ? SLP_ADMIN_OWNED : SLP_ADMIN_WORKS, SLP_REFUSED, SLOOP_EOWNED, o.shard);
+  } else if (o.wait_us != UINT64_MAX) {
+    slp_admin_read_in(a, o.wait_us);
+  } else {
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,39 @@
+/* migrate_place.c - the two sides of --migrate, as the command line has them. */
+#include "cli/migrate_place.h"
+
+#include <stdio.h>
+
+static int wrong(char why[200], const char *text, const char *what) {
+  snprintf(why, 200, "--migrate: \"%.60s\" %s", text, what);
+  return SLP_EINVAL;
+}
+
+static int take(const char *from, size_t n, char *to, size_t room) {
+  if (!n || n >= room) return SLP_EINVAL;
+  memcpy(to, from, n);
+  to[n] = 0;
+  return 0;
+}
+
+int slp_migrate_place_read(const char *text, slp_migrate_place *ret, char why[200]) {
+  *ret = (slp_migrate_place){.file = NULL};
+  const char *colon = strchr(text, ':');
+  if (!colon || colon == text || !colon[1])
+    return wrong(why, text, "is no place: it should be SCHEMA:APP, SCHEMA:APP@STORE or token:FILE");
+  size_t schema_n = (size_t)(colon - text);
+  if (schema_n == 5 && memcmp(text, "token", 5) == 0) {
+    ret->file = colon + 1;
+    return 0;
+  }
+  ret->several = colon[-1] == '+';
+  if (take(text, schema_n - ret->several, ret->schema, sizeof ret->schema))
+    return wrong(why, text, "names no schema");
+  const char *app = colon + 1, *at = strchr(app, '@');
+  if (take(app, at ? (size_t)(at - app) : strlen(app), ret->app, sizeof ret->app))
+    return wrong(why, text, "names no application, or one that is too long");
+  if (at && take(at + 1, strlen(at + 1), ret->store, sizeof ret->store))
+    return wrong(why, text, "names no store behind its @, or one that is too long");
+  if (strcmp(ret->store, "memory") == 0)
+    return wrong(why, text, "is in the memory of another process, which can't be looked at");
+  return 0;
+}

@@ -1,0 +1,96 @@
+/* migrate_words.c - what a migration does, or would do, for a person. */
+#include "cli/migrate_words.h"
+
+#include <stdio.h>
+
+#include "cli/lease_words.h"
+
+/* Where it was in the source, and what it is called in the target when that differs. */
+static void say_places(const sloop_move_t *m, char out[480]) {
+  char from[200], to[200];
+  slp_position_text(&m->from, from);
+  slp_position_text(&m->to, to);
+  const char *filled = m->filled ? " (the source does not name it)" : "";
+  if (*to && strcmp(from, to) != 0)
+    snprintf(out, 480, "%s%s, as %s", from, filled, to);
+  else
+    snprintf(out, 480, "%s%s", from, filled);
+}
+
+static void say(slp_buf *b, const sloop_move_t *m) {
+  char at[480], to[200];
+  say_places(m, at);
+  slp_position_text(&m->to, to);
+  switch (m->kind) {
+    case SLOOP_MOVE_TO_DO: slp_lease_say(b, "%s: %s", m->shard, at); return;
+    case SLOOP_MOVE_DONE: slp_lease_say(b, "%s: %s: copied", m->shard, at); return;
+    case SLOOP_MOVE_WAS_SO: slp_lease_say(b, "%s: %s: is there already", m->shard, at); return;
+    case SLOOP_MOVE_DIFFERS:
+      slp_position_text(&m->from, at);
+      slp_lease_say(b, "%s: in the way: the source has %s, and the target has %s", m->shard, at, to);
+      return;
+    case SLOOP_MOVE_PARKED:
+      slp_lease_say(b, "%s: in the way: it is parked, and the target can't say so; --release it first",
+                    m->shard);
+      return;
+    case SLOOP_MOVE_BAD_SOURCE:
+      slp_lease_say(b, "%s: in the way: the source's row makes no sense: %s", m->shard, m->why);
+      return;
+    case SLOOP_MOVE_NO_TIME:
+      slp_lease_say(b, "%s: in the way: it begins at a time that the source does not tell: say -o s@TIME",
+                    m->shard);
+      return;
+    case SLOOP_MOVE_START:
+      slp_position_text(&m->from, at);
+      slp_lease_say(
+          b,
+          "%s: in the way: it begins at \"%s\", which rows of the target do not tell: say so by -o here "
+          "and to each worker",
+          m->shard, at);
+      return;
+    case SLOOP_MOVE_POSITION:
+      slp_position_text(&m->from, at);
+      slp_lease_say(b, "%s: in the way: rows of the target can't say \"%s\"; %s", m->shard, at,
+                    m->from.kind == SLOOP_AFTER_SEQ
+                        ? "they know no place inside an aggregate: -X aggregates=keep says that there is none"
+                        : "that changes when the source reads on");
+      return;
+    case SLOOP_MOVE_EXTRA:
+      slp_lease_say(b,
+                    "%s: in the way: the target has a row of it (%s), and the source and the stream have not",
+                    m->shard, to);
+      return;
+    case SLOOP_MOVE_BAD_TARGET:
+      slp_lease_say(b, "%s: in the way: a row of the target makes no sense: %s", m->shard, m->why);
+      return;
+    case SLOOP_MOVE_FOREIGN:
+      slp_lease_say(b, "%s: in the way: a row of the target is nothing that its schema has", m->shard);
+      return;
+  }
+  slp_lease_say(b, "%s: outcome %d, which this program does not know", m->shard, (int)m->kind);
+}
+
+int slp_migrate_lines(slp_buf *b, const sloop_migration_t *m) {
+  for (size_t i = 0; i < m->moves_n; i++) say(b, m->moves[i]);
+  return slp_buf_failed(b);
+}
+
+static size_t count(const sloop_migration_t *m, sloop_move_kind_t kind) {
+  size_t n = 0;
+  for (size_t i = 0; i < m->moves_n; i++) n += m->moves[i]->kind == kind;
+  return n;
+}
+
+int slp_migrate_sum(slp_buf *b, const sloop_migration_t *m, int dry) {
+  size_t left = count(m, SLOOP_MOVE_TO_DO), done = count(m, SLOOP_MOVE_DONE);
+  if (*m->token)
+    slp_lease_say(b, dry ? "nothing was written; --write writes the token" : "the token is written");
+  else if (dry && left)
+    slp_lease_say(b, "%zu to copy, %zu there already; nothing was written: --write does it", left,
+                  count(m, SLOOP_MOVE_WAS_SO));
+  else if (done)
+    slp_lease_say(b, "%zu copied, %zu were there already", done, count(m, SLOOP_MOVE_WAS_SO));
+  else
+    slp_lease_say(b, "all %zu are there already", m->moves_n);
+  return slp_buf_failed(b);
+}
