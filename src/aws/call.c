@@ -12,6 +12,11 @@
 static void settle(slp_call *c);
 static void on_http_done(slp_http *http);
 
+static void on_http_more(slp_http *http) {
+  slp_call *c = SLP_OWNER(http, slp_call, http);
+  c->on_more(c);
+}
+
 static void on_event(slp_event *ev) {
   slp_call *c = SLP_OWNER(ev, slp_call, ev);
   SLP_CHECK(c->state == SLP_CALL_ENDING);
@@ -130,6 +135,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
                        .into = c->into,
                        .may_grow = c->may_grow,
                        .on_done = on_http_done,
+                       .on_more = c->on_more ? on_http_more : NULL,
                        .date_ms = -1};
   if (!c->free_try) c->tries++;
   c->free_try = 0;

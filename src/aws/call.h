@@ -39,6 +39,8 @@ typedef struct slp_call {
       tries_max; /* 1: the owner repeats calls itself; more: the limit where AWS_MAX_ATTEMPTS is not set */
   uint8_t once;  /* must not reach the server twice */
   int (*may_grow)(slp_http *http, size_t more); /* PURE; NULL: always */
+  /* Called in a turn while the answer grows, whatever its status; may take bytes off `into`. NULL: never. */
+  void (*on_more)(struct slp_call *c);
   /* Called first for any answer that has a status. 1: the request was changed, send it again at once, not
    * counted. NULL: never. */
   int (*reroute)(struct slp_call *c);

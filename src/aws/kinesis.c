@@ -1,6 +1,7 @@
 /* kinesis.c - Kinesis as a service: CBOR or JSON, and the fall-back from one to the other. */
 #include "aws/kinesis_read.h"
 #include "aws/service.h"
+#include "aws/subscribe.h"
 
 /* After so many requests whose CBOR failed and whose JSON worked, the endpoint gets no more CBOR. */
 #define CBOR_STRIKES_MAX 2u
@@ -30,6 +31,9 @@ static int ask(slp_asking *a) {
   c->content_type = a->form == SLP_FORM_CBOR ? SLP_STR("application/x-amz-cbor-1.1")
                                              : SLP_STR("application/x-amz-json-1.1");
   switch (a->kind) {
+    case SLP_OP_CONSUMER:
+      c->target = slp_kinesis_consumer_target(slp_consumer_op_of(a)->what);
+      return slp_kinesis_put_consumer(b, slp_consumer_op_of(a));
     case SLP_OP_DESCRIBE:
       c->target = SLP_STR("Kinesis_20131202.DescribeStreamSummary");
       return slp_kinesis_put_describe(b, slp_describe_of(a));
@@ -78,6 +82,14 @@ static void read_small(slp_asking *a) {
   const char *why = "";
   slp_str body = slp_buf_str(&a->answer);
   int describe = a->kind == SLP_OP_DESCRIBE;
+  if (a->kind == SLP_OP_CONSUMER) {
+    int e = slp_kinesis_read_consumer(body, slp_consumer_op_of(a), &why);
+    if (e)
+      slp_service_unreadable(a, e, "about a consumer", why, 0);
+    else
+      slp_call_good(&a->call);
+    return;
+  }
   int r = describe ? slp_kinesis_read_describe(body, slp_describe_of(a), &why)
                    : slp_read_iterator(body, slp_iterator_of(a), &why);
   if (r)
@@ -101,10 +113,41 @@ static const slp_service_kind kinesis_kind = {.list_shape = &list_shape,
                                               .other_form = fall_back,
                                               .over = over};
 
+/* ---- enhanced fan-out ------------------------------------------------------------------------------- */
+static void op_consumer(slp_ops *o, slp_op_consumer *op) {
+  op->rows_n = 0;
+  op->ret_next[0] = 0;
+  slp_service_begin(o, SLP_OP_CONSUMER, &op->op);
+}
+
+static int op_subscribe(slp_ops *o, slp_op_subscribe *op) {
+  return slp_subscribe_begin(SLP_OWNER(o, slp_service, ops)->aws, op);
+}
+
+static void op_next_event(slp_ops *o, slp_op_subscribe *op, slp_page *page) {
+  (void)o;
+  slp_subscribe_next(op, page);
+}
+
+static void op_resume_events(slp_ops *o, slp_op_subscribe *op) {
+  (void)o;
+  slp_subscribe_resume(op);
+}
+
+static void op_unsubscribe(slp_ops *o, slp_op_subscribe *op) {
+  (void)o;
+  slp_subscribe_cancel(op);
+}
+
 int slp_kinesis_new(slp_ops **ret, slp_aws *aws) {
   kinesis *k = SLP_NEW(aws->h->mem, kinesis);
   if (!k) return SLP_ENOMEM;
   slp_service_init(&k->s, &kinesis_kind, aws);
+  k->s.ops.consumer = op_consumer;
+  k->s.ops.subscribe = op_subscribe;
+  k->s.ops.next_event = op_next_event;
+  k->s.ops.resume_events = op_resume_events;
+  k->s.ops.unsubscribe = op_unsubscribe;
   *ret = &k->s.ops;
   return 0;
 }

@@ -112,3 +112,93 @@ int slp_kinesis_read_describe(slp_str body, slp_op_describe *op, const char **re
   *ret_why = j.why ? j.why : "";
   return r;
 }
+
+/* ---- consumers of a stream ---------------------------------------------------------------------------- */
+slp_str slp_kinesis_consumer_target(slp_consumer_call what) {
+  switch (what) {
+    case SLP_CONSUMER_DESCRIBE: return SLP_STR("Kinesis_20131202.DescribeStreamConsumer");
+    case SLP_CONSUMER_REGISTER: return SLP_STR("Kinesis_20131202.RegisterStreamConsumer");
+    case SLP_CONSUMER_DEREGISTER: return SLP_STR("Kinesis_20131202.DeregisterStreamConsumer");
+    case SLP_CONSUMER_LIST: return SLP_STR("Kinesis_20131202.ListStreamConsumers");
+  }
+  return SLP_STR("");
+}
+
+int slp_kinesis_put_consumer(slp_buf *b, const slp_op_consumer *op) {
+  slp_jw w = slp_jw_begin(b);
+  slp_put_text(&w, "StreamARN", op->stream_arn);
+  if (op->what != SLP_CONSUMER_LIST) slp_put_text(&w, "ConsumerName", op->name);
+  if (op->what == SLP_CONSUMER_LIST) slp_put_text(&w, "NextToken", op->next_token);
+  return slp_jw_object_end(&w);
+}
+
+static slp_consumer_status consumer_status(slp_str s) {
+  if (slp_str_is(s, "CREATING")) return SLP_CONSUMER_CREATING;
+  return slp_str_is(s, "DELETING") ? SLP_CONSUMER_DELETING : SLP_CONSUMER_ACTIVE;
+}
+
+/* The members of one consumer, from inside its object. 0, or an error. */
+static int read_row(slp_json *j, slp_consumer_row *row) {
+  slp_str status = {NULL, 0};
+  int r;
+  *row = (slp_consumer_row){.status = SLP_CONSUMER_ACTIVE, .created_ms = -1};
+  while ((r = slp_read_key(j)) > 0) {
+    if (slp_str_is(j->text, "ConsumerName"))
+      r = slp_read_z(j, row->name, sizeof row->name);
+    else if (slp_str_is(j->text, "ConsumerARN"))
+      r = slp_read_z(j, row->arn, sizeof row->arn);
+    else if (slp_str_is(j->text, "ConsumerCreationTimestamp"))
+      r = slp_read_time(j, &row->created_ms);
+    else if (!slp_str_is(j->text, "ConsumerStatus"))
+      r = slp_json_skip(j);
+    else if (!(r = slp_json_string(j, &status)) && status.n)
+      row->status = consumer_status(status);
+    if (r) return r;
+  }
+  return r;
+}
+
+static int read_rows(slp_json *j, slp_op_consumer *op) {
+  int r = slp_read_enter(j, SLP_JSON_ARRAY), token;
+  if (r <= 0) return r;
+  while ((token = slp_json_next(j)) == SLP_JSON_OBJECT) {
+    if (op->rows_n == SLP_CONSUMERS_MAX) return slp_read_bad(j, "a page with too many consumers");
+    r = read_row(j, &op->rows[op->rows_n++]);
+    if (r) return r;
+  }
+  if (token < 0) return token;
+  return token == SLP_JSON_ARRAY_END ? 0 : slp_read_bad(j, "a consumer is no object");
+}
+
+int slp_kinesis_read_consumer(slp_str body, slp_op_consumer *op, const char **ret_why) {
+  slp_json j;
+  op->rows_n = 0;
+  op->ret_next[0] = 0;
+  *ret_why = "";
+  if (op->what == SLP_CONSUMER_DEREGISTER) return 0; /* whatever it says, it is no error */
+  slp_json_begin(&j, (char *)(uintptr_t)body.p, body.n);
+  int r = slp_read_enter(&j, SLP_JSON_OBJECT);
+  while (r > 0 && (r = slp_read_key(&j)) > 0) {
+    int q, one = slp_str_is(j.text, "Consumer") || slp_str_is(j.text, "ConsumerDescription");
+    if (one && op->what != SLP_CONSUMER_LIST) {
+      q = slp_read_enter(&j, SLP_JSON_OBJECT);
+      if (q > 0) {
+        q = read_row(&j, op->rows);
+        op->rows_n = 1;
+      }
+    } else if (slp_str_is(j.text, "Consumers") && op->what == SLP_CONSUMER_LIST) {
+      q = read_rows(&j, op);
+    } else if (slp_str_is(j.text, "NextToken")) {
+      q = slp_read_z(&j, op->ret_next, sizeof op->ret_next);
+    } else {
+      q = slp_json_skip(&j);
+    }
+    if (q) r = q;
+    if (q < 0) break;
+  }
+  if (!r) r = slp_read_finish(&j);
+  if (!r && op->what != SLP_CONSUMER_LIST && !(op->rows_n && op->rows[0].arn[0]))
+    r = slp_read_bad(&j, "no consumer in it");
+  *ret_why = j.why ? j.why : "";
+  return r;
+}

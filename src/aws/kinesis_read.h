@@ -12,7 +12,11 @@ int slp_kinesis_put_list(slp_buf *b, const slp_op_list_shards *op);
 int slp_kinesis_put_iterator(slp_buf *b, const slp_op_iterator *op);
 int slp_kinesis_put_records(slp_buf *b, const slp_op_records *op, slp_form form);
 
+slp_str slp_kinesis_consumer_target(slp_consumer_call what);
+int slp_kinesis_put_consumer(slp_buf *b, const slp_op_consumer *op);
+
 /* Read in place. 0, SLP_EBADDATA, SLP_ELIMIT; *ret_why then says what was wrong. */
 int slp_kinesis_read_describe(slp_str body, slp_op_describe *op, const char **ret_why);
+int slp_kinesis_read_consumer(slp_str body, slp_op_consumer *op, const char **ret_why);
 
 #endif

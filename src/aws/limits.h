@@ -25,6 +25,13 @@
 /* Answers to the small calls are under 4 KiB; an error page of a proxy may be longer. */
 #define SLP_SMALL_BODY_MAX (256u * 1024)
 
+/* A subscription ends after 5 minutes (API reference, SubscribeToShard). An idle one sends an empty event
+ * every few seconds, so one that is silent for so long is dead. */
+#define SLP_SUBSCRIPTION_MS_MAX 330000u
+#define SLP_SUBSCRIPTION_SILENT_MS 30000u
+/* An event of 10 MiB of records is 14 MB of JSON, and another one may have begun behind it. */
+#define SLP_SUBSCRIPTION_BYTES_MAX (33u * 1024 * 1024)
+
 /* Time limits of our own. */
 #define SLP_RECORDS_MS_MAX 30000u
 #define SLP_CONTROL_MS_MAX 10000u

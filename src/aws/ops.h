@@ -84,6 +84,49 @@ typedef struct slp_op_records { /* GetRecords */
   size_t body_bytes; /* out: as it came over the wire */
 } slp_op_records;
 
+typedef enum { SLP_CONSUMER_CREATING = 1, SLP_CONSUMER_DELETING, SLP_CONSUMER_ACTIVE } slp_consumer_status;
+typedef enum {
+  SLP_CONSUMER_DESCRIBE,
+  SLP_CONSUMER_REGISTER,
+  SLP_CONSUMER_DEREGISTER,
+  SLP_CONSUMER_LIST
+} slp_consumer_call;
+
+typedef struct slp_consumer_row { /* a registered consumer of a stream */
+  char name[129];
+  char arn[768];
+  slp_consumer_status status;
+  int64_t created_ms; /* -1: not given */
+} slp_consumer_row;
+
+#define SLP_CONSUMERS_MAX 100u /* the most that a page of a listing has */
+
+typedef struct slp_op_consumer { /* DescribeStreamConsumer and the like; Kinesis only */
+  slp_op op;
+  slp_consumer_call what;
+  slp_str stream_arn, name, next_token; /* in; name: not for LIST */
+  slp_consumer_row *rows;               /* in: room for one, for LIST SLP_CONSUMERS_MAX. out: filled */
+  size_t rows_n;                        /* out; 0 for DEREGISTER */
+  char ret_next[2048];                  /* LIST: the next page's token, or "" */
+} slp_op_consumer;
+
+/* SubscribeToShard: one call whose answer goes on for minutes. on_done: it is over; with fail.class SLP_FINE
+ * the service ended it in good order. */
+typedef struct slp_op_subscribe {
+  slp_op op;
+  slp_str consumer_arn, shard; /* in */
+  slp_iter_kind kind;
+  slp_str seq;   /* in, for AT_SEQ and AFTER_SEQ */
+  int64_t at_ms; /* in, for AT_TIME */
+  /* PURE: may the event that is coming take so many bytes? 0 pauses until `resume_events`. */
+  int (*may_grow)(struct slp_op_subscribe *op, size_t bytes);
+  /* An event is in the page that `next_event` gave; page->next is its continuation number. In a turn. */
+  void (*on_event)(struct slp_op_subscribe *op);
+  uint64_t event_us;  /* out, at an event: it was not made before. Monotonic */
+  size_t event_bytes; /* out: as it came over the wire */
+  uint8_t opened;     /* out: the service accepted it */
+} slp_op_subscribe;
+
 struct slp_ops {
   void (*describe)(slp_ops *o, slp_op_describe *op);
   void (*list_shards)(slp_ops *o, slp_op_list_shards *op);
@@ -91,6 +134,14 @@ struct slp_ops {
   void (*records)(slp_ops *o, slp_op_records *op);
   void (*resume)(slp_ops *o, slp_op *op); /* after may_grow said no */
   void (*cancel)(slp_ops *o, slp_op *op); /* on_done will not run; ops not in flight are fine */
+  /* Enhanced fan-out; NULL where a service has none. */
+  void (*consumer)(slp_ops *o, slp_op_consumer *op);
+  int (*subscribe)(slp_ops *o, slp_op_subscribe *op); /* SLP_ENOMEM: nothing was begun */
+  /* The page, which is empty, is for the next event: once after `subscribe`, and after each event. It is in
+   * use until then, or until the op is over. */
+  void (*next_event)(slp_ops *o, slp_op_subscribe *op, slp_page *page);
+  void (*resume_events)(slp_ops *o, slp_op_subscribe *op);
+  void (*unsubscribe)(slp_ops *o, slp_op_subscribe *op); /* as cancel */
 };
 
 #endif

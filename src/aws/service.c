@@ -260,7 +260,7 @@ static slp_buf *place_for_answer(slp_asking *a) {
   return a->kind == SLP_OP_LIST ? &slp_list_of(a)->body : &a->answer;
 }
 
-static void begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
+void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   slp_service *s = service_of(o);
   op->sent_us = op->done_us = 0;
   op->date_ms = -1;
@@ -285,13 +285,13 @@ static void begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   slp_call_send(c);
 }
 
-static void op_describe(slp_ops *o, slp_op_describe *op) { begin(o, SLP_OP_DESCRIBE, &op->op); }
-static void op_list(slp_ops *o, slp_op_list_shards *op) { begin(o, SLP_OP_LIST, &op->op); }
-static void op_iterator(slp_ops *o, slp_op_iterator *op) { begin(o, SLP_OP_ITERATOR, &op->op); }
+static void op_describe(slp_ops *o, slp_op_describe *op) { slp_service_begin(o, SLP_OP_DESCRIBE, &op->op); }
+static void op_list(slp_ops *o, slp_op_list_shards *op) { slp_service_begin(o, SLP_OP_LIST, &op->op); }
+static void op_iterator(slp_ops *o, slp_op_iterator *op) { slp_service_begin(o, SLP_OP_ITERATOR, &op->op); }
 
 static void op_records(slp_ops *o, slp_op_records *op) {
   op->body_bytes = 0;
-  begin(o, SLP_OP_RECORDS, &op->op);
+  slp_service_begin(o, SLP_OP_RECORDS, &op->op);
 }
 
 /* Removes the op from the unsent ones. 1: it was one. */

@@ -10,7 +10,7 @@
 /* Calls and readers kept for reuse. */
 #define SLP_SERVICE_READERS_MAX 4u
 
-typedef enum { SLP_OP_DESCRIBE, SLP_OP_LIST, SLP_OP_ITERATOR, SLP_OP_RECORDS } slp_op_kind;
+typedef enum { SLP_OP_DESCRIBE, SLP_OP_LIST, SLP_OP_ITERATOR, SLP_OP_RECORDS, SLP_OP_CONSUMER } slp_op_kind;
 
 typedef struct slp_service slp_service;
 
@@ -35,7 +35,7 @@ typedef struct slp_service_kind {
   /* Writes a->request (which is empty) and sets svc, target and content type of a->call. 0; SLP_EINVAL: no
    * such request exists; else there is no memory. */
   int (*ask)(slp_asking *a);
-  /* The answer to DESCRIBE or ITERATOR is in a->answer. Ends with one of the functions below. */
+  /* The answer to DESCRIBE, ITERATOR or CONSUMER is in a->answer. Ends with one of the functions below. */
   void (*read_small)(slp_asking *a);
   /* Called with a complete listing; may drop rows. NULL: nothing to do. */
   void (*listed)(slp_asking *a);
@@ -73,8 +73,13 @@ static inline slp_op_iterator *slp_iterator_of(slp_asking *a) {
   return SLP_OWNER(a->op, slp_op_iterator, op);
 }
 static inline slp_op_records *slp_records_of(slp_asking *a) { return SLP_OWNER(a->op, slp_op_records, op); }
+static inline slp_op_consumer *slp_consumer_op_of(slp_asking *a) {
+  return SLP_OWNER(a->op, slp_op_consumer, op);
+}
 static inline slp_asking *slp_asking_of(slp_call *c) { return SLP_OWNER(c, slp_asking, call); }
 
+/* For the kinds that are not in every service's table. */
+void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op);
 /* Writes the request again by the kind's ask(). 0 or an error; the old request is gone in any case. */
 int slp_service_write(slp_asking *a);
 /* Called in read_small, or slp_call_good(), slp_call_bad(), slp_call_again() instead. Nothing of a may be

@@ -43,6 +43,7 @@ static int ask(slp_asking *a) {
     case SLP_OP_ITERATOR:
       c->target = SLP_STR("DynamoDBStreams_20120810.GetShardIterator");
       return slp_streams_put_iterator(&a->request, slp_iterator_of(a));
+    case SLP_OP_CONSUMER: return SLP_EINVAL; /* of Kinesis only */
     case SLP_OP_RECORDS:
       c->target = SLP_STR("DynamoDBStreams_20120810.GetRecords");
       return slp_streams_put_records(&a->request, slp_records_of(a));

@@ -161,6 +161,8 @@ typedef struct known {
   { text, sizeof(text) - 1, field }
 
 static const known answer_keys[] = {KNOWN("Records", RECORDS), KNOWN("NextShardIterator", NEXT_ITERATOR),
+                                    /* of an event of SubscribeToShard */
+                                    KNOWN("ContinuationSequenceNumber", NEXT_ITERATOR),
                                     KNOWN("MillisBehindLatest", BEHIND_MS), KNOWN("ChildShards", CHILDREN)};
 static const known record_keys[] = {KNOWN("SequenceNumber", SEQUENCE),
                                     KNOWN("ApproximateArrivalTimestamp", ARRIVED), KNOWN("Data", DATA),

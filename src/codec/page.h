@@ -43,8 +43,8 @@ typedef struct slp_page {
   slp_buf body;  /* owned; the reader decodes in place */
   slp_rec *recs; /* owned */
   size_t recs_n, recs_cap;
-  slp_rec_change *changes;  /* owned; one a record, for SLP_FORM_CHANGES; else NULL */
-  slp_str next;             /* next iterator, in body; {NULL,0}: absent or null */
+  slp_rec_change *changes; /* owned; one a record, for SLP_FORM_CHANGES; else NULL */
+  slp_str next; /* next iterator, or continuation number of an event; in body; {NULL,0}: absent or null */
   int64_t behind_ms;        /* MillisBehindLatest; -1: absent; clamped to [0, INT64_MAX] */
   slp_shard_desc *children; /* owned; parents: parent and adjacent_parent */
   size_t children_n;

@@ -12,6 +12,7 @@
 
 #define CONNECT_MS 4000
 #define TOTAL_MS 30000
+#define PUSH_MAX 4096 /* subscriptions at a time: one for each shard that is read */
 /* When curl asks for "now" from inside "now" this often in a row it gets a millisecond instead, so that it
  * can't spin the loop. */
 #define KICKS_IN_ROW_MAX 8
@@ -88,6 +89,7 @@ static void on_call_done(slp_event *ev) {
 }
 
 static void call_done(slp_uv_host *u, slp_http *call) {
+  slp_unpost(&call->more); /* on_done finds all of it */
   call->done_us = slp_now_refresh_us(&u->host);
   call->ev.run = on_call_done;
   slp_post(&u->host, &call->ev);
@@ -295,6 +297,7 @@ void slp_curl_send(slp_host *h, slp_http *call) {
 void slp_curl_cancel(slp_host *h, slp_http *call) {
   slp_uv_host *u = slp_uv_of(h);
   slp_unpost(&call->ev);
+  slp_unpost(&call->more);
   if (call->transfer) {
     transfer_release(call->transfer);
     if (!u->closing) lane_pump(&u->lanes[call->lane]);
@@ -352,7 +355,7 @@ int slp_curl_open(slp_uv_host *u, const slp_uv_options *o) {
       curl_share_setopt(u->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION))
     return SLP_ENOMEM;
   for (int i = 0; i < SLP_LANES && !r; i++)
-    r = lane_open(u, &u->lanes[i], o->in_flight_max ? o->in_flight_max : 128);
+    r = lane_open(u, &u->lanes[i], i == SLP_LANE_PUSH ? PUSH_MAX : o->in_flight_max ? o->in_flight_max : 128);
   return r;
 }
 

@@ -143,6 +143,18 @@ static int had_its_share(slp_transfer *t, size_t n) {
   return 0;
 }
 
+static void on_more(slp_event *ev) {
+  slp_http *call = SLP_OWNER(ev, slp_http, more);
+  call->on_more(call);
+}
+
+static void tell_more(slp_transfer *t) {
+  slp_http *call = t->call;
+  if (!call->on_more) return;
+  call->more.run = on_more;
+  slp_post(&t->lane->u->host, &call->more);
+}
+
 static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   slp_transfer *t = arg;
   slp_http *call = t->call;
@@ -150,6 +162,11 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   size_t n = size * count;
   if (t->stopped_by) return 0;
   if (!into || n == 0) return n;
+  if (call->on_more && !call->status) {
+    long status = 0;
+    curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    call->status = (int)status;
+  }
   size_t room = into->max - into->n;
   if (n > room || (!t->body_begun && t->length != UINT64_MAX && t->length > room))
     return stop(t, SLOOP_ETOOBIG);
@@ -163,6 +180,7 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   t->body_begun = 1;
   if (slp_buf_add(into, p, n)) return stop(t, SLP_ENOMEM);
   t->body_n += n;
+  tell_more(t);
   return n;
 }
 

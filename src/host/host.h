@@ -60,8 +60,9 @@ uint64_t slp_random_below(slp_host *h, uint64_t below);
 void slp_host_where(slp_host *h, char name[65], uint32_t *pid);
 
 /* ---- HTTP out ------------------------------------------------------------------------------- */
-/* A call of one lane never waits for a call of another. LEASES: heartbeats. */
-typedef enum { SLP_LANE_PAGES, SLP_LANE_CONTROL, SLP_LANE_LEASES, SLP_LANES } slp_lane;
+/* A call of one lane never waits for a call of another. LEASES: heartbeats. PUSH: answers that go on for
+ * minutes, so it has room for very many calls. */
+typedef enum { SLP_LANE_PAGES, SLP_LANE_CONTROL, SLP_LANE_LEASES, SLP_LANE_PUSH, SLP_LANES } slp_lane;
 typedef struct slp_http_header {
   slp_str name, value;
 } slp_http_header;
@@ -85,6 +86,10 @@ typedef struct slp_http {
    * NULL: always. */
   int (*may_grow)(struct slp_http *call, size_t more);
   void (*on_done)(struct slp_http *call); /* from the turn queue, once; not after a cancel */
+  /* Not NULL: `into` is looked at while it grows. Called from the turn queue, after bytes came; status and
+   * head are known then. The caller may take bytes off, and exchange the buffer's memory, but not its
+   * maximum. */
+  void (*on_more)(struct slp_http *call);
 
   /* The answer, set before on_done. */
   int error;             /* 0, UV_E* (-errno), SLOOP_EREMOTE, SLOOP_ETOOBIG, SLOOP_ETLS */
@@ -103,7 +108,7 @@ typedef struct slp_http {
   uint64_t retry_after_ms; /* x-amz-retry-after; 0: none */
 
   /* Private to the transport. */
-  slp_event ev;
+  slp_event ev, more;
   slp_list link;
   void *transfer;
 } slp_http;

@@ -96,7 +96,8 @@ static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t
   REQUIRE((records ? cbor_array_size(records) : 0) == page->recs_n);
   for (size_t i = 0; i < page->recs_n; i++)
     same_record(page, &page->recs[i], untagged(cbor_array_handle(records)[i]));
-  same_text(member(answer, "NextShardIterator"), page->next);
+  if (!member(answer, "ContinuationSequenceNumber"))
+    same_text(member(answer, "NextShardIterator"), page->next);
   REQUIRE(!children == !page->children_given &&
           (children ? cbor_array_size(children) : 0) == page->children_n);
   for (size_t i = 0; i < page->children_n; i++) {

@@ -46,7 +46,8 @@ static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t
                *children = json_object_get(answer, "ChildShards");
   REQUIRE(json_array_size(records) == page->recs_n);
   for (size_t i = 0; i < page->recs_n; i++) same_record(page, &page->recs[i], json_array_get(records, i));
-  same_text(json_object_get(answer, "NextShardIterator"), page->next);
+  if (!json_object_get(answer, "ContinuationSequenceNumber"))
+    same_text(json_object_get(answer, "NextShardIterator"), page->next);
   REQUIRE(json_is_array(children) == page->children_given && json_array_size(children) == page->children_n);
   for (size_t i = 0; i < page->children_n; i++) {
     const json_t *child = json_array_get(children, i), *parents = json_object_get(child, "ParentShards");

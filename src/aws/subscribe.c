@@ -1,0 +1,374 @@
+/* subscribe.c - the life of a subscription, from the request to its last event.
+ *
+ * ASKED --on the first byte of a 200--> READING <--an event is whole, and there is a page--> PARSING ASKED,
+ * READING, PARSING --the connection is over--> LEFT: what came whole is still handed out, then on_done
+ *
+ * Bytes are taken off the connection only while there is a page for the next event and no whole event waits,
+ * so that nothing lies here that the reader's budget does not know of but for one piece of curl's. */
+#include "aws/subscribe.h"
+
+#include "aws/call.h"
+#include "aws/limits.h"
+#include "aws/members.h"
+#include "codec/eventstream.h"
+#include "sloop.h"
+
+#include <stdio.h>
+
+#define SLICE_BYTES (64u * 1024)
+#define SLICE_RECORDS 256u
+/* An event that was made long before it came would move the order across shards too far: no delay is assumed
+ * to be longer. The service's own is 70 ms on average (Developer Guide, "Develop enhanced fan-out
+ * consumers"). */
+#define EVENT_DELAY_US 500000u
+/* After a pause the connection holds events that were made during it; this long they are taken for such. */
+#define CATCH_UP_US 2000000u
+#define LONG_PAUSE_US 200000u
+
+typedef enum { ASKED, READING, PARSING } sub_state;
+
+typedef struct subscription {
+  slp_call call;
+  slp_aws *aws; /* owns a reference */
+  slp_op_subscribe *op;
+  sub_state state;
+  uint8_t left;   /* the call is over; fail says how */
+  uint8_t paused; /* since paused_us: nobody takes bytes off the connection */
+  uint64_t paused_us;
+  uint64_t held_us, held_until_us; /* the last pause that was long enough to matter; 0: there was none */
+  slp_fail fail;
+  slp_buf request, in;
+  slp_event_reader events;
+  slp_page_reader *reader;
+  slp_page *page; /* of the next event; NULL: nobody wants one */
+  slp_event step;
+  slp_timer silence;
+} subscription;
+
+static subscription *sub_of(slp_call *c) { return SLP_OWNER(c, subscription, call); }
+
+static void sub_free(subscription *u) {
+  slp_aws *aws = u->aws;
+  slp_mem *mem = aws->h->mem;
+  slp_unpost(&u->step);
+  slp_timer_clear(aws->h, &u->silence);
+  slp_call_free(&u->call);
+  slp_page_reader_free(u->reader);
+  slp_buf_free(&u->request);
+  slp_buf_free(&u->in);
+  slp_free(mem, u);
+  slp_aws_drop(aws);
+}
+
+/* ---- pausing ------------------------------------------------------------------------------------------- */
+static void pause(subscription *u) {
+  if (u->paused) return;
+  u->paused = 1;
+  u->paused_us = slp_now_us(u->aws->h);
+}
+
+static void go_on(subscription *u) {
+  if (!u->paused) return;
+  u->paused = 0;
+  uint64_t now = slp_now_us(u->aws->h);
+  if (now - u->paused_us > LONG_PAUSE_US) {
+    u->held_us = u->paused_us;
+    u->held_until_us = now;
+  }
+  if (u->call.state == SLP_CALL_SENT) slp_http_resume(u->aws->h, &u->call.http);
+}
+
+/* Is a whole message there? Its length is not checked yet, which does no harm here. */
+static int has_whole(const subscription *u) {
+  size_t n = u->in.n - u->events.at;
+  if (n < 4) return 0;
+  const uint8_t *p = (const uint8_t *)u->in.p + u->events.at;
+  return n >= ((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
+}
+
+static int may_grow(slp_http *http, size_t more) {
+  subscription *u = sub_of(SLP_OWNER(http, slp_call, http));
+  if (http->status != 200) return 1;
+  if (u->page && u->state != PARSING && !has_whole(u) &&
+      (!u->op->may_grow || u->op->may_grow(u->op, u->in.n + more)))
+    return 1;
+  pause(u);
+  return 0;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------- */
+static void over(subscription *u) {
+  slp_op_subscribe *op = u->op;
+  op->op.fail = u->fail;
+  op->op.done_us = slp_now_us(u->aws->h);
+  op->op.call = NULL;
+  sub_free(u);
+  op->op.on_done(&op->op);
+}
+
+static void broken(subscription *u, slp_class class, int code, const char *why) {
+  slp_call_cancel(&u->call);
+  slp_fail_clear(&u->fail);
+  slp_fail_set(&u->fail, class, code, "%s", why);
+  over(u);
+}
+
+/* An exception or error message inside the stream. */
+static void refused(subscription *u, const slp_event_message *m, slp_str name) {
+  slp_remedy remedy;
+  char type[160];
+  snprintf(type, sizeof type, "%.*s", (int)slp_min_u64(name.n, 150), name.p ? name.p : "");
+  slp_str said = slp_event_text(m, ":error-message");
+  slp_bad_answer bad = {.status = 400,
+                        .error_type = type,
+                        .request_id = u->call.http.request_id,
+                        .body = said.p ? said : m->payload};
+  if (slp_classify_name(slp_str_of(type), 500, &remedy) == SLP_TRANSIENT) bad.status = 500;
+  slp_classify(&bad, &u->fail, &remedy);
+  slp_call_cancel(&u->call);
+  over(u);
+}
+
+/* ---- events -------------------------------------------------------------------------------------------- */
+/* The event may have been made as early as that. */
+static uint64_t made_us(const subscription *u) {
+  uint64_t now = slp_now_us(u->aws->h);
+  uint64_t at = now > EVENT_DELAY_US ? now - EVENT_DELAY_US : 0;
+  if (u->held_us && now < u->held_until_us + CATCH_UP_US) at = slp_min_u64(at, u->held_us);
+  return slp_max_u64(at, u->call.http.sent_us);
+}
+
+/* Takes the event's payload out: its memory becomes the page's; what follows moves to the page's old. */
+static int take_payload(subscription *u, slp_str payload) {
+  slp_buf *in = &u->in, *body = &u->page->body;
+  size_t end = u->events.at, rest = in->n - end, at = (size_t)(payload.p - in->p);
+  slp_buf_clear(body);
+  if (slp_buf_reserve(body, rest ? rest : 1)) return SLP_ENOMEM;
+  if (rest) memcpy(body->p, in->p + end, rest);
+  char *p = in->p;
+  size_t cap = in->cap;
+  in->p = body->p;
+  in->cap = body->cap;
+  in->n = rest;
+  if (payload.n) memmove(p, p + at, payload.n);
+  body->p = p;
+  body->cap = cap;
+  body->n = payload.n;
+  u->op->event_bytes = end;
+  u->aws->stats.bytes_in += end;
+  slp_event_dropped(&u->events, end);
+  return 0;
+}
+
+static void drop_read(subscription *u) {
+  size_t end = u->events.at;
+  u->aws->stats.bytes_in += end;
+  u->in.n -= end;
+  memmove(u->in.p, u->in.p + end, u->in.n);
+  slp_event_dropped(&u->events, end);
+}
+
+static void on_step(slp_event *ev);
+
+/* 1: the page is read; 0: it is read on later, or the subscription is over. */
+static int parse(subscription *u) {
+  char text[200];
+  int r = slp_page_read(u->reader, SLICE_BYTES, SLICE_RECORDS);
+  if (r == SLP_MORE) {
+    slp_post(u->aws->h, &u->step);
+  } else if (r) {
+    slp_page_reset(u->page);
+    snprintf(text, sizeof text, "an event can't be read: %s", slp_page_reader_why(u->reader));
+    broken(u, r == SLP_ENOMEM ? SLP_NOMEM : SLP_TRANSIENT, r == SLP_ENOMEM ? r : SLOOP_EPROTO, text);
+  }
+  return r == 0;
+}
+
+static void hand_out(subscription *u) {
+  u->state = READING;
+  u->page = NULL;
+  pause(u);
+  if (u->left) slp_post(u->aws->h, &u->step);
+  u->op->on_event(u->op); /* the last thing: it may cancel */
+}
+
+/* Deals with one message. 1: there may be another one. */
+static int message(subscription *u, const slp_event_message *m) {
+  slp_str kind = slp_event_text(m, ":message-type");
+  if (slp_str_is(kind, "exception")) {
+    refused(u, m, slp_event_text(m, ":exception-type"));
+    return 0;
+  }
+  if (slp_str_is(kind, "error")) {
+    refused(u, m, slp_event_text(m, ":error-code"));
+    return 0;
+  }
+  if (!slp_str_is(slp_event_text(m, ":event-type"),
+                  "SubscribeToShardEvent")) { /* the initial response; news */
+    drop_read(u);
+    return 1;
+  }
+  if (take_payload(u, m->payload)) {
+    broken(u, SLP_NOMEM, SLP_ENOMEM, "no memory for an event");
+    return 0;
+  }
+  u->op->event_us = made_us(u);
+  u->state = PARSING;
+  slp_page_reader_begin(u->reader, u->page, SLP_FORM_JSON);
+  if (parse(u)) hand_out(u);
+  return 0;
+}
+
+static void step(subscription *u) {
+  slp_event_message m;
+  int r = SLP_MORE;
+  if (u->state == ASKED) return;
+  if (u->state == PARSING) {
+    if (parse(u)) hand_out(u);
+    return;
+  }
+  while (u->page && (r = slp_event_read(&u->events, u->in.p, u->in.n, &m)) == 0) {
+    if (!message(u, &m)) return;
+  }
+  if (r < 0) {
+    broken(u, SLP_TRANSIENT, SLOOP_EPROTO, u->events.why);
+  } else if (u->left && (r == SLP_MORE && (u->page || !has_whole(u)))) {
+    if (u->fail.class == SLP_FINE && u->in.n)
+      slp_fail_set(&u->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended within an event");
+    over(u);
+  } else if (u->page) {
+    go_on(u); /* a whole message was in the way */
+  }
+}
+
+static void on_step(slp_event *ev) { step(SLP_OWNER(ev, subscription, step)); }
+
+/* ---- the call ------------------------------------------------------------------------------------------ */
+static void watch(subscription *u) {
+  slp_timer_set(u->aws->h, &u->silence,
+                slp_after_us(slp_now_us(u->aws->h), (uint64_t)SLP_SUBSCRIPTION_SILENT_MS * 1000));
+}
+
+static void on_silence(slp_timer *timer) {
+  subscription *u = SLP_OWNER(timer, subscription, silence);
+  if (u->left || u->paused || u->state == PARSING)
+    watch(u);
+  else
+    broken(u, SLP_TRANSIENT, SLP_ETIMEDOUT, "nothing came from the subscription for 30 s");
+}
+
+static void opened(subscription *u) {
+  if (u->state != ASKED) return;
+  u->state = READING;
+  u->op->opened = 1;
+  u->op->op.date_ms = u->call.http.date_ms;
+  u->op->op.sent_us = u->call.http.sent_us;
+}
+
+static void on_more(slp_call *c) {
+  subscription *u = sub_of(c);
+  watch(u);
+  if (c->http.status != 200) return;
+  opened(u);
+  step(u);
+}
+
+static void on_body(slp_call *c) {
+  opened(sub_of(c));
+  slp_call_good(c);
+}
+
+static void on_done(slp_call *c) {
+  subscription *u = sub_of(c);
+  u->fail = c->fail;
+  u->left = 1;
+  if (c->http.status == 200) opened(u); /* it may have broken before on_more could run */
+  if (u->state == ASKED) {
+    u->op->op.sent_us = c->http.sent_us;
+    u->op->op.date_ms = c->http.date_ms;
+    over(u);
+  } else {
+    step(u);
+  }
+}
+
+static int put_request(slp_buf *b, const slp_op_subscribe *op) {
+  slp_jw w = slp_jw_begin(b);
+  slp_put_text(&w, "ConsumerARN", op->consumer_arn);
+  slp_put_text(&w, "ShardId", op->shard);
+  slp_jw_object(&w, "StartingPosition");
+  slp_jw_z(&w, "Type", slp_iter_kind_name(op->kind));
+  if (op->kind == SLP_ITER_AT_SEQ || op->kind == SLP_ITER_AFTER_SEQ)
+    slp_put_text(&w, "SequenceNumber", op->seq);
+  if (op->kind == SLP_ITER_AT_TIME) slp_put_seconds(&w, "Timestamp", op->at_ms);
+  slp_jw_object_end(&w);
+  return slp_jw_object_end(&w);
+}
+
+/* There is no memory even to ask: told in the next turn. */
+static void on_unsent(slp_event *ev) {
+  subscription *u = SLP_OWNER(ev, subscription, step);
+  slp_fail_set(&u->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
+  over(u);
+}
+
+int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
+  slp_mem *mem = aws->h->mem;
+  op->op.date_ms = -1;
+  op->op.sent_us = op->op.done_us = 0;
+  op->opened = 0;
+  subscription *u = SLP_NEW(mem, subscription);
+  if (!u) return SLP_ENOMEM;
+  slp_aws_hold(aws);
+  u->aws = aws;
+  u->op = op;
+  op->op.call = u;
+  u->step.run = on_step;
+  u->silence = (slp_timer){.at_us = UINT64_MAX, .run = on_silence};
+  slp_call_init(&u->call, aws);
+  slp_buf_init(&u->request, mem, 8192);
+  slp_buf_init(&u->in, mem, SLP_SUBSCRIPTION_BYTES_MAX);
+  u->reader = slp_page_reader_new(mem);
+  if (!u->reader || put_request(&u->request, op)) {
+    u->step.run = on_unsent;
+    slp_post(aws->h, &u->step);
+    return 0;
+  }
+  slp_call *c = &u->call;
+  c->svc = SLP_SVC_KINESIS;
+  c->lane = SLP_LANE_PUSH;
+  c->target = SLP_STR("Kinesis_20131202.SubscribeToShard");
+  c->content_type = SLP_STR("application/x-amz-json-1.1"); /* the service answers CBOR with 500 here */
+  c->body = slp_buf_str(&u->request);
+  c->total_ms_max = SLP_SUBSCRIPTION_MS_MAX;
+  c->tries_max = 1; /* the shard's reader repeats it, from where it is then */
+  c->into = &u->in;
+  c->may_grow = may_grow;
+  c->on_more = on_more;
+  c->on_body = on_body;
+  c->on_done = on_done;
+  watch(u);
+  slp_call_send(c);
+  return 0;
+}
+
+void slp_subscribe_next(slp_op_subscribe *op, slp_page *page) {
+  subscription *u = op->op.call;
+  SLP_CHECK(u && !u->page && page);
+  u->page = page;
+  go_on(u);
+  if (u->left || has_whole(u)) slp_post(u->aws->h, &u->step);
+}
+
+void slp_subscribe_resume(slp_op_subscribe *op) {
+  subscription *u = op->op.call;
+  if (u && u->page && u->state != PARSING) go_on(u);
+}
+
+void slp_subscribe_cancel(slp_op_subscribe *op) {
+  subscription *u = op->op.call;
+  if (!u) return;
+  op->op.call = NULL;
+  slp_call_cancel(&u->call);
+  sub_free(u);
+}
