@@ -288,8 +288,8 @@ typedef struct {             /* your answer to a creds callback; copied */
 #define sloop_creds_init(c) sloop_creds_init_sized((c), sizeof *(c))
 SLOOP_EXTERN void sloop_creds_init_sized(sloop_creds_t *c, size_t size);
 typedef struct sloop_creds_req_s sloop_creds_req_t; /* yours until sloop_creds_done() */
-/* Answers a creds callback, at once or later, exactly once, also after sloop_close(). status 0 and creds, or a
- * negative code and a sentence why (may be NULL). A failure is told to on_error as SLOOP_EAUTH. */
+/* Answers a creds callback, at once or later, exactly once, also after sloop_close(). status 0 and creds, or
+ * a negative code and a sentence why (may be NULL). A failure is told to on_error as SLOOP_EAUTH. */
 SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds,
                                    const char *why);
 
@@ -307,6 +307,13 @@ typedef enum {
   SLOOP_WIRE_CBOR,
   SLOOP_WIRE_JSON
 } sloop_wire_t;
+/* How records come. Push is Kinesis' enhanced fan-out: they are sent as they arrive, with throughput of the
+ * consumer's own, which AWS bills by shard-hour and gigabyte. */
+typedef enum {
+  SLOOP_RETRIEVAL_POLL = 1,
+  SLOOP_RETRIEVAL_PUSH, /* or the consumer fails */
+  SLOOP_RETRIEVAL_AUTO /* push where the registered consumer can be had, else poll; the log says which and why */
+} sloop_retrieval_t;
 /* The answer when records behind the position are gone: the stream keeps them no longer. */
 typedef enum {
   SLOOP_TRIMMED_STOP = 1, /* the shard stops, its children are not read */
@@ -404,6 +411,11 @@ typedef struct {
   void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg);
   const char *kcl_coordinator; /* schema "kcl": the tables that KCL 3.0 to 3.4 has beside the leases; NULL: */
   const char *kcl_metrics;     /* app-CoordinatorState and app-WorkerMetricStats */
+  /* Enhanced fan-out. */
+  sloop_retrieval_t retrieval; /* SLOOP_RETRIEVAL_POLL */
+  const char
+      *push_consumer; /* the name of the registered consumer to read as; it is registered when it is not
+                                  there, and never deregistered. NULL: app */
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
@@ -419,9 +431,9 @@ SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_o
 /* Begins to read. SLOOP_ESTATE: started before. */
 SLOOP_EXTERN int sloop_start(sloop_t *s);
 /* Graceful: no new fetches, what was not handed over is dropped, waits for the batches you hold; with leases
- * the positions are written then and the shards released to the other workers. cb (may be NULL) comes once: 0;
- * UV_ETIMEDOUT when `limit_ms` (with leases at least 2 s, for writing) passed first; UV_ECANCELED when closed
- * before. limit_ms 0: does not wait for batches. SLOOP_ESTATE: not started, or stopping already. */
+ * the positions are written then and the shards released to the other workers. cb (may be NULL) comes once:
+ * 0; UV_ETIMEDOUT when `limit_ms` (with leases at least 2 s, for writing) passed first; UV_ECANCELED when
+ * closed before. limit_ms 0: does not wait for batches. SLOOP_ESTATE: not started, or stopping already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
 /* At once: cancels everything. `cb` (may be NULL) is the last callback ever made for `s`, on a later
  * turn of the loop; `s` is gone when it returns. Held batches stay yours. Callbacks of a pending stop, seek,
@@ -432,9 +444,9 @@ SLOOP_EXTERN void sloop_ref(sloop_t *s);   /* keeps uv_run() alive: the default 
 SLOOP_EXTERN void sloop_unref(sloop_t *s); /* does not */
 
 /* ---- while it runs ------------------------------------------------------------------------- */
-/* shard NULL means all, present and future. After pause returns, on_batch is not called for the shard
- * until resume. A paused shard holds no other back; its records may come late afterwards. Both are
- * idempotent. A single shard's pause ends when its lease goes. SLOOP_ENOSHARD: this consumer does not know it;
+/* shard NULL means all, present and future. After pause returns, on_batch is not called for the shard until
+ * resume. A paused shard holds no other back; its records may come late afterwards. Both are idempotent. A
+ * single shard's pause ends when its lease goes. SLOOP_ENOSHARD: this consumer does not know it;
  * SLOOP_ESTATE: stopped, or stopping. */
 SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
 SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
@@ -445,19 +457,19 @@ SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
  * and not_before (ms; started at a time or at the latest, and nothing read yet), which others may ignore.
  * *len in: room in buf, out: the token's length without its NUL. UV_ENOBUFS: more room is needed, *len says
  * how much; buf may be NULL then. SLOOP_ESTATE: the consumer has an app (its leases hold the positions: see
- * sloop_checkpoint()), or the shards are not known yet. SLOOP_EPROTO: the service gave a name that is no text;
- * SLOOP_ETOOBIG: over 64 MiB; UV_ENOMEM. Works until sloop_close(), also after sloop_stop(). */
+ * sloop_checkpoint()), or the shards are not known yet. SLOOP_EPROTO: the service gave a name that is no
+ * text; SLOOP_ETOOBIG: over 64 MiB; UV_ENOMEM. Works until sloop_close(), also after sloop_stop(). */
 SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 
 /* Goes on reading from somewhere else. Batches that are out stay valid, but their acknowledgements do not
  * count any more; nothing from before is handed over once cb has come. cb (may be NULL) comes once: 0 when
- * every shard was set to its new place (SLOOP_SHARD_REPOSITIONED was told for those that were read before), or
- * why nothing was changed: SLOOP_ETOKEN, SLOOP_ETRIMMED (a shard of the token is gone, and on_trimmed says
- * stop), SLOOP_ENOSHARD, UV_ENOMEM, UV_ECANCELED (stopped, closed or moved again meanwhile); on_error says more.
- * Shards that are read again are told by SLOOP_SHARD_OPENED again; pauses stay. Returns SLOOP_EOPTION: the
- * position makes no sense, or its kind is SLOOP_AFTER_SEQ or SLOOP_AT_END; SLOOP_ETOKEN: the token is damaged,
- * on_error says where; SLOOP_ESTATE: the consumer has an app (see sloop_admin_reset()), or is not running;
- * UV_ENOMEM. */
+ * every shard was set to its new place (SLOOP_SHARD_REPOSITIONED was told for those that were read before),
+ * or why nothing was changed: SLOOP_ETOKEN, SLOOP_ETRIMMED (a shard of the token is gone, and on_trimmed
+ * says stop), SLOOP_ENOSHARD, UV_ENOMEM, UV_ECANCELED (stopped, closed or moved again meanwhile); on_error
+ * says more. Shards that are read again are told by SLOOP_SHARD_OPENED again; pauses stay. Returns
+ * SLOOP_EOPTION: the position makes no sense, or its kind is SLOOP_AFTER_SEQ or SLOOP_AT_END; SLOOP_ETOKEN:
+ * the token is damaged, on_error says where; SLOOP_ESTATE: the consumer has an app (see
+ * sloop_admin_reset()), or is not running; UV_ENOMEM. */
 SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 
 typedef struct { /* a shard as the service lists it; allocated by the library; may grow at its end */
@@ -468,8 +480,9 @@ typedef struct { /* a shard as the service lists it; allocated by the library; m
 /* n shards sorted by id, or a negative status, NULL and the error. */
 typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const *shards, size_t n,
                               const sloop_error_t *error_or_null, void *arg);
-/* Lists the stream's shards without reading them. Works before start. cb comes once, or not at all when closed
- * before; UV_ECANCELED: stopped before. SLOOP_ESTATE: another one is under way, stopped, or cb is NULL. */
+/* Lists the stream's shards without reading them. Works before start. cb comes once, or not at all when
+ * closed before; UV_ECANCELED: stopped before. SLOOP_ESTATE: another one is under way, stopped, or cb is
+ * NULL. */
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 
 /* ---- leases ------------------------------------------------------------------------------------------ */
@@ -481,12 +494,13 @@ SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, vo
  * SLOOP_LEASE_JOINED. Lives until the next callback. */
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 
-/* The functions below read and change the lease table from outside, like an operator: one question at a time,
- * with calls of its own, before start, while running, or on a consumer that never starts. cb comes once, later,
- * with what was asked for, or with a negative status and the error: SLOOP_ELEASE: there is no such table (it
- * is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: no app, another one is under way, or
- * closed; SLOOP_EOPTION, UV_ENOMEM. All that cb is given lives until cb returns; structs may grow at their
- * end, so they come as arrays of pointers. Names and reasons that are not there are "", positions kind 0. */
+/* The functions below read and change the lease table from outside, like an operator: one question at a
+ * time, with calls of its own, before start, while running, or on a consumer that never starts. cb comes
+ * once, later, with what was asked for, or with a negative status and the error: SLOOP_ELEASE: there is no
+ * such table (it is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: no app, another one
+ * is under way, or closed; SLOOP_EOPTION, UV_ENOMEM. All that cb is given lives until cb returns; structs
+ * may grow at their end, so they come as arrays of pointers. Names and reasons that are not there are "",
+ * positions kind 0. */
 typedef enum {
   SLOOP_LEASE_FREE = 1,      /* nobody owns it */
   SLOOP_LEASE_OWNED = 2,     /* by a worker whose row looks alive */
@@ -708,9 +722,9 @@ typedef struct {
 #define sloop_metrics_opts_init(o) sloop_metrics_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size);
 /* Opens metrics of s, before or after it starts, and of those given to sloop_metrics_add(). They are closed
- * with s, unless they were before. On failure *out is NULL and why says more: SLOOP_EOPTION, UV_EADDRINUSE and other reasons why the
- * address can't be listened on, UV_ENOMEM. Later failures of CloudWatch are told to on_log as warnings, once
- * until it works again; what was not told comes the next time. */
+ * with s, unless they were before. On failure *out is NULL and why says more: SLOOP_EOPTION, UV_EADDRINUSE
+ * and other reasons why the address can't be listened on, UV_ENOMEM. Later failures of CloudWatch are told
+ * to on_log as warnings, once until it works again; what was not told comes the next time. */
 SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
                                     char *why, size_t why_size);
 /* Adds a consumer, joined to s or s to it, until it is closed. SLOOP_EOPTION: it is not joined;

@@ -9,6 +9,7 @@
 #include "source/ddb_poll.h"
 #include "source/kinesis_poll.h"
 #include "source/name.h"
+#include "source/push.h"
 #include "store/memory.h"
 
 #include <stdio.h>
@@ -192,7 +193,13 @@ static int source_of(slp_source **ret, slp_family *f, const sloop_opts_t *o) {
     return r ? r : slp_ddb_poll_new(ret, f->host, f->streams, stream);
   }
   if (!f->kinesis) r = slp_kinesis_new(&f->kinesis, f->aws);
-  return r ? r : slp_kinesis_poll_new(ret, f->host, f->kinesis, stream, o->aggregates);
+  if (!r) r = slp_kinesis_poll_new(ret, f->host, f->kinesis, stream, o->aggregates);
+  if (r || o->retrieval == SLOOP_RETRIEVAL_POLL || !f->kinesis->subscribe) return r;
+  slp_source *poll = *ret;
+  r = slp_push_new(ret, f->host, f->kinesis, poll, o->push_consumer ? o->push_consumer : o->app,
+                   o->retrieval == SLOOP_RETRIEVAL_AUTO);
+  if (r) poll->ops->close(poll);
+  return r;
 }
 
 static int consumer_of(sloop_t *s, slp_source *source, char why[160]) {

@@ -35,6 +35,7 @@ static void defaults(sloop_opts_t *o) {
       .checkpoint_ms = 5000,
       .handover_ms = 30000,
       .weight = 1,
+      .retrieval = SLOOP_RETRIEVAL_POLL,
   };
 }
 
@@ -72,7 +73,8 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   X(checkpoint_ms, 0, 3600000)                                  \
   X(handover_ms, 1, 3600000)                                    \
   X(stall_ms, 0, UINT32_MAX)                                    \
-  X(weight, 1, 1000)
+  X(weight, 1, 1000)                                            \
+  X(retrieval, SLOOP_RETRIEVAL_POLL, SLOOP_RETRIEVAL_AUTO)
 
 static int bad(char why[160], const char *fmt, const char *text) {
   snprintf(why, 160, fmt, text);
@@ -135,6 +137,26 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   return r;
 }
 
+/* The service's names of consumers. */
+static int is_consumer_name(const char *s) {
+  size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+  return n > 0 && n <= 128 && !s[n];
+}
+
+static int check_retrieval(const sloop_opts_t *o, char why[160]) {
+  slp_stream_name named;
+  const char *wrong, *name = o->push_consumer ? o->push_consumer : o->app;
+  if (o->retrieval == SLOOP_RETRIEVAL_POLL) return 0;
+  int r = slp_stream_name_read(slp_str_of(o->stream), &named, &wrong);
+  if (!r && named.what == SLP_NAMES_DYNAMODB && o->retrieval == SLOOP_RETRIEVAL_PUSH)
+    return bad(why, "retrieval: streams of DynamoDB can only be polled%s", "");
+  if (!name) return bad(why, "push_consumer is missing, retrieval needs it or app%s", "");
+  if (!is_consumer_name(name))
+    return bad(why, "%s: not the name of a consumer, 1 to 128 letters, digits, '_', '.' and '-'",
+               o->push_consumer ? "push_consumer" : "app");
+  return 0;
+}
+
 int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   int r = check_stream(o->stream, why);
   if (r) return r;
@@ -154,7 +176,8 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   }
   if (o->on_retry == SLOOP_RETRY_SKIP && !o->on_dead_letter)
     return bad(why, "on_dead_letter is missing, on_retry needs it%s", "");
-  return check_leases(o, why);
+  r = check_retrieval(o, why);
+  return r ? r : check_leases(o, why);
 }
 
 /* Every option that is text. */
@@ -174,7 +197,8 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   X(store_endpoint);  \
   X(schema);          \
   X(kcl_coordinator); \
-  X(kcl_metrics)
+  X(kcl_metrics);     \
+  X(push_consumer)
 
 static int copy_texts(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   int r = 0;

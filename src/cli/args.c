@@ -228,6 +228,10 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_KEEP_GOING: a->keep_going = 1; return 0;
     case O_ENDPOINT: a->opts.endpoint = value; return 0;
     case O_METRICS: a->metrics.listen = value; return 0; /* read when it is opened */
+    case O_PUSH:
+      a->opts.retrieval = SLOOP_RETRIEVAL_PUSH;
+      if (value_or_null) a->opts.push_consumer = value;
+      return value_or_null && !*value ? wrong(o, value, "the name of a consumer", why) : 0;
     case O_KNOB: return set_knob(a, value, why);
     case O_CONFIG: return 0; /* read before everything else */
     case O_QUIET: a->quiet = 1; return 0;
@@ -555,6 +559,7 @@ static void settle(slp_args *a) {
   if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL; /* a file's */
   if (!a->opts.app) a->opts.store = a->opts.schema = a->opts.worker = NULL;
   if (!a->opts.app && a->mode != SLP_MODE_MIGRATE) a->opts.store_endpoint = NULL;
+  if (!a->opts.push_consumer && !a->opts.app) a->opts.push_consumer = "stream-tail";
   if (a->start_given) {
     a->opts.start.kind = a->start.kind;
     a->opts.start.at_ms = a->start.at_ms;

@@ -5,6 +5,11 @@
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                       "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};
+/* A consumer's resource is its stream's ARN with more behind it. */
+static const char *const pushed[] = {
+    "kinesis:DescribeStreamSummary", "kinesis:ListShards", "kinesis:RegisterStreamConsumer",
+    "kinesis:GetShardIterator",      "kinesis:GetRecords", NULL};
+static const char *const consumer[] = {"kinesis:DescribeStreamConsumer", "kinesis:SubscribeToShard", NULL};
 static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetShardIterator",
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
@@ -39,7 +44,7 @@ static void add_resource(slp_buf *b, const slp_args *a, const char *stream, cons
   else if (is_dynamodb(stream))
     slp_buf_addf(&arn, "arn:aws:dynamodb:%s:*:table/%s%s", region, stream + 9, suffix);
   else
-    slp_buf_addf(&arn, "arn:aws:kinesis:%s:*:stream/%s", region, stream);
+    slp_buf_addf(&arn, "arn:aws:kinesis:%s:*:stream/%s%s", region, stream, suffix);
   if (slp_buf_failed(&arn)) slp_buf_fail(b, slp_buf_failed(&arn));
   slp_buf_add_z(b, ",\n      \"Resource\": ");
   slp_json_put_string(b, slp_buf_str(&arn));
@@ -108,7 +113,10 @@ int slp_iam(slp_buf *b, const slp_args *a) {
   slp_buf_add_z(b, "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n");
   for (size_t i = 0; i < a->streams_n; i++) {
     const char *stream = a->streams[i];
-    if (!is_dynamodb(stream)) {
+    if (!is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL) {
+      add_statement(b, a, pushed, stream, "", &first);
+      add_statement(b, a, consumer, stream, "/consumer/*", &first);
+    } else if (!is_dynamodb(stream)) {
       add_statement(b, a, kinesis, stream, "", &first);
     } else if (is_stream_arn(stream)) {
       add_statement(b, a, changes, stream, "", &first);

@@ -118,6 +118,11 @@ const slp_option slp_options[] = {
      "AWS_ENDPOINT_URL"},
     {O_WIRE, 0, "wire", SLP_NEEDS_VALUE, "auto|cbor|json", READS, NULL,
      "how Kinesis records travel; auto: CBOR where it is spoken"},
+    {O_PUSH, 0, "push", SLP_MAY_HAVE_VALUE, "NAME", READS | SLP_MODE_IAM, NULL,
+     "have Kinesis send records as they arrive (enhanced fan-out), as the registered consumer NAME, which is "
+     "registered when it is not there and stays; AWS bills each consumer by shard-hour and GB. NAME: that of "
+     "-G, "
+     "else stream-tail"},
     {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT", SLP_MODE_TAIL, NULL,
      "serve metrics to Prometheus at http://ADDRESS:PORT/metrics, and /ready (503 and why while it does not "
      "do its work) and /healthz to probes. Port 0: any free one, which is told on standard error. For "

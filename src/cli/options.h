@@ -66,6 +66,7 @@ typedef enum {
   O_CONTACT,
   O_ENDPOINT,
   O_WIRE,
+  O_PUSH,
   O_METRICS,
   O_KNOB,
   O_CONFIG,

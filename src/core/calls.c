@@ -13,10 +13,16 @@ void slp_calls_want(slp_shard *s, const slp_key *key) {
 
 void slp_calls_unwant(slp_shard *s) { slp_merge_remove(&s->consumer->engine->calls.want, &s->call.want); }
 
+void slp_calls_begin(slp_shard *s) {
+  s->call.counts = !s->consumer->source->pushes;
+  s->consumer->engine->calls.in_flight += s->call.counts;
+}
+
 void slp_calls_over(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
-  SLP_CHECK(e->calls.in_flight > 0);
-  e->calls.in_flight--;
+  SLP_CHECK(e->calls.in_flight >= s->call.counts);
+  e->calls.in_flight -= s->call.counts;
+  s->call.counts = 0;
   /* Its page may lie buffered behind a shard that is stalled itself. That shard must be allowed to go beyond
    * the budget too, or nothing moves ever again. */
   s->call.beyond = 0;

@@ -16,6 +16,7 @@ typedef struct slp_shard_call { /* of a shard */
   uint64_t reserved;            /* bytes of the call that is out */
   uint32_t limit;               /* records asked for by it */
   uint8_t beyond;               /* it may go beyond the budget */
+  uint8_t counts;               /* a call is out that counts as in flight: one that ends by itself, soon */
 } slp_shard_call;
 
 typedef struct slp_calls { /* of an engine */
@@ -31,6 +32,7 @@ void slp_calls_want(slp_shard *s, const slp_key *key); /* the shard would like t
 void slp_calls_unwant(slp_shard *s);
 int slp_calls_wants(const slp_shard *s);
 int slp_calls_is_stalled(const slp_shard *s); /* its transfer is paused for lack of budget */
+void slp_calls_begin(slp_shard *s);           /* its call goes out */
 void slp_calls_over(slp_shard *s);            /* its call is done or cancelled: others may go */
 uint64_t slp_calls_reserved(const slp_shard *s);
 void slp_calls_give(slp_shard *s);                  /* the call is over and left nothing to hold */

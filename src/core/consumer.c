@@ -75,6 +75,7 @@ static void on_described(slp_src_req *rq) {
   c->retention_ms = d->retention_ms;
   c->created_ms = d->created_ms;
   c->fails = 0;
+  if (c->source->told[0]) slp_report_log(c, SLOOP_LOG_INFO, "%s", c->source->told);
   if (c->leases) {
     c->leases->ops->described(c->leases);
     if (slp_listing_is_asked(c) && c->life == SLP_LIFE_LISTING) list_now(c);

@@ -15,7 +15,7 @@ static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_
 /* A call that is not paused for lack of budget will end, and change what there is. */
 static int calls_moving(const slp_engine *e) {
   uint32_t stalled_n = 0;
-  SLP_LIST_EACH(&e->calls.stalled, it) stalled_n++;
+  SLP_LIST_EACH(&e->calls.stalled, it) stalled_n += SLP_OWNER(it, slp_shard, call.stalled_link)->call.counts;
   return e->calls.in_flight > stalled_n;
 }
 
@@ -114,6 +114,8 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
   while (it != &e->calls.stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
     it = it->next;
+    /* What is pushed can't be asked for in smaller pieces; it does not keep others from calling either. */
+    if (s->consumer->source->pushes) continue;
     if (s != starved && (s->call.limit > 1 || no_call_free)) slp_reader_ask_less(s);
   }
 }
@@ -122,7 +124,7 @@ static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_calls_unwant(s);
   s->call.reserved = reserved;
   s->call.limit = limit;
-  s->consumer->engine->calls.in_flight++;
+  slp_calls_begin(s);
   slp_reader_go(s, reserved, limit);
 }
 

@@ -325,6 +325,7 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
                   .sent_us = s->reader.fetch.rq.sent_us};
   p.full = p.n > 0 && (p.n >= s->reader.fetch.limit ||
                        s->reader.fetch.body_bytes >= s->consumer->source->fetch_bytes_full);
+  if (s->consumer->source->pushes) p.full = 0; /* all there is comes, whatever was asked for */
   if (only_the_known(s, page)) p.n = 0;
   return p;
 }
@@ -425,8 +426,15 @@ static void add_children(slp_shard *s, const slp_page *page) {
   }
 }
 
+/* Whatever the source keeps for the shard may go. */
+static void leave(slp_shard *s) {
+  slp_source *source = s->consumer->source;
+  if (source->ops->leave) source->ops->leave(source, s->id);
+}
+
 static void end(slp_shard *s) {
   slp_consumer *c = s->consumer;
+  leave(s);
   slp_reading_set_tip(s, 0);
   slp_reading_set_behind(s, 0);
   slp_reading_move(s, SLP_READER_ENDED);
@@ -483,7 +491,7 @@ static void took(slp_shard *s, slp_str next) {
   if (!next.n) p.full = 0; /* an answer that lacks something is no reason for haste */
   int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !slp_reading_at_tip(s));
   uint64_t wait = slp_pace_wait_us(&s->reader.pace, p.full, behind, c->o->poll_ms, c->floor_learned, dice(s));
-  slp_reading_wait(s, slp_after_us(s->reader.fetch.rq.sent_us, wait));
+  slp_reading_wait(s, c->source->pushes ? 0 : slp_after_us(s->reader.fetch.rq.sent_us, wait));
   if (slp_order_take_back(s)) SLP_PROBE("reader: a shard set aside is back");
   slp_order_update(s);
   slp_deliver_soon(c->engine);
@@ -696,6 +704,7 @@ void slp_reader_stop(slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   if (state == SLP_READER_GONE) return;
   call_off(s);
+  leave(s);
   slp_buf_free(&s->reader.cursor);
   slp_reading_set_behind(s, 0);
   if (slp_lineage_wanted(s)) slp_lineage_set(s, SLP_SELECT_STOPPED);

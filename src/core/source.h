@@ -56,7 +56,10 @@ typedef struct slp_source_ops {
   void (*fetch)(slp_source *s, slp_src_fetch *rq);
   void (*resume)(slp_source *s, slp_src_fetch *rq); /* after may_grow said no */
   void (*cancel)(slp_source *s, slp_src_req *rq);   /* silence from here on */
-  void (*close)(slp_source *s);                     /* nothing is in flight; frees */
+  /* The shard is not read any more, or not from here on; no request of it is out. NULL: nothing is kept for
+   * it. */
+  void (*leave)(slp_source *s, slp_str shard);
+  void (*close)(slp_source *s); /* nothing is in flight; frees */
 } slp_source_ops;
 
 struct slp_source {
@@ -67,6 +70,10 @@ struct slp_source {
   uint64_t fetch_bytes_full;  /* one as large as this was cut short by its size: more waits in the shard */
   int tells_behind;           /* pages carry behind_ms (Kinesis); 0: bloop's rule of empty pages */
   int anchors_by_time;        /* AT_TIME exists (Kinesis) */
+  /* Pages come when there are records, however long that takes: a fetch that is out is no call in flight,
+   * there is no pace at the tip, and a page's size says nothing. May change when the stream is described. */
+  int pushes;
+  char told[200]; /* what describing the stream brought to light, for the log; "": nothing */
 };
 
 #endif

@@ -3,7 +3,6 @@
 #include "source/kinesis_poll.h"
 
 #include "aws/limits.h"
-#include "source/expander.h"
 #include "source/hash_ranges.h"
 #include "source/poll.h"
 
@@ -58,11 +57,7 @@ static slp_expander *take_expander(kinesis_poll *k) {
   return SLP_OWNER(node, slp_expander, link);
 }
 
-static void give_expander_back(slp_request *q) {
-  kinesis_poll *k = kinesis_of(q->poll);
-  slp_expander *x = q->fetch_work;
-  if (!x) return;
-  q->fetch_work = NULL;
+static void give_back(kinesis_poll *k, slp_expander *x) {
   slp_expander_stop(x);
   if (k->idle_n == IDLE_EXPANDERS_MAX) {
     slp_expander_free(x);
@@ -70,6 +65,28 @@ static void give_expander_back(slp_request *q) {
   }
   slp_list_add_first(&k->idle, &x->link);
   k->idle_n++;
+}
+
+static void give_expander_back(slp_request *q) {
+  slp_expander *x = q->fetch_work;
+  q->fetch_work = NULL;
+  if (x) give_back(kinesis_of(q->poll), x);
+}
+
+/* 0: there is nothing to expand; SLP_MORE: on_done runs later; SLP_ENOMEM. */
+static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander **ret,
+                  void (*on_done)(slp_expander *x, int verdict), void *arg) {
+  slp_hash_range range;
+  if (k->expand) slp_hash_ranges_learn(&k->ranges, page);
+  if (!k->expand || !page->magic_n) return 0;
+  slp_expander *x = take_expander(k);
+  if (!x) return SLP_ENOMEM;
+  *ret = x;
+  x->arg = arg;
+  x->on_done = on_done;
+  int known = slp_hash_ranges_get(&k->ranges, k->p.last, shard, &range);
+  slp_expander_begin(x, page, known ? &range : NULL);
+  return SLP_MORE;
 }
 
 static void answer_expanded(slp_request *q, int r) {
@@ -80,26 +97,21 @@ static void answer_expanded(slp_request *q, int r) {
 static void on_expanded(slp_expander *x, int r) { answer_expanded(x->arg, r); }
 
 static void fetched(slp_request *q) {
-  kinesis_poll *k = kinesis_of(q->poll);
-  slp_page *page = q->op.records.page;
-  slp_hash_range range;
-  if (k->expand) slp_hash_ranges_learn(&k->ranges, page);
-  if (!k->expand || !page->magic_n) {
-    slp_request_answer(q);
-    return;
-  }
-  slp_expander *x = take_expander(k);
-  if (!x) {
-    answer_expanded(q, SLP_ENOMEM);
-    return;
-  }
-  q->fetch_work = x;
-  x->arg = q;
-  x->on_done = on_expanded;
+  slp_expander *x = NULL;
   slp_str shard = SLP_OWNER(q->rq, slp_src_fetch, rq)->shard;
-  int known = slp_hash_ranges_get(&k->ranges, k->p.last, shard, &range);
-  slp_expander_begin(x, page, known ? &range : NULL);
+  int r = expand(kinesis_of(q->poll), q->op.records.page, shard, &x, on_expanded, q);
+  q->fetch_work = x;
+  if (r != SLP_MORE) answer_expanded(q, r);
 }
+
+static kinesis_poll *of_source(slp_source *s) { return kinesis_of(SLP_OWNER(s, slp_poll, s)); }
+
+int slp_kinesis_poll_expand(slp_source *poll, slp_page *page, slp_str shard, slp_expander **ret,
+                            void (*on_done)(slp_expander *x, int verdict), void *arg) {
+  return expand(of_source(poll), page, shard, ret, on_done, arg);
+}
+
+void slp_kinesis_poll_expanded(slp_source *poll, slp_expander *x) { give_back(of_source(poll), x); }
 
 static void listed(slp_poll *p, slp_listing *l) { slp_hash_ranges_listed(&kinesis_of(p)->ranges, l); }
 

@@ -14,7 +14,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE_7 = os.path.join(ROOT, "src", "api", "sloop.7")
 SECTIONS_7 = ["NAME", "DESCRIPTION", "WORDS", "ORDER AND DELIVERY", "EMBEDDING", "POSITIONS AND TOKENS", "FLEETS", "FAILURES",
-              "CREDENTIALS", "RIGHTS", "METRICS", "SEE ALSO"]
+              "CREDENTIALS", "ENHANCED FAN-OUT", "RIGHTS", "METRICS", "SEE ALSO"]
 
 
 def read(path):

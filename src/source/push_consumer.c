@@ -1,0 +1,120 @@
+/* push_consumer.c - the registered consumer of a stream: described, registered, waited for. It is never
+ * deregistered here: others may read as the same one. */
+#include "source/push_consumer.h"
+
+#include "sloop.h"
+
+#include <stdio.h>
+
+#define WAITS_MAX 60u   /* seconds until a consumer is ACTIVE; the service takes a few */
+#define REFUSALS_MAX 4u /* "limit exceeded" is said of too many calls, and of too many consumers */
+#define PAUSE_US 1000000u
+
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_FINDING_IDLE] = BIT(SLP_FINDING_ASKING),
+    [SLP_FINDING_ASKING] = BIT(SLP_FINDING_REGISTERING) | BIT(SLP_FINDING_PAUSING) | BIT(SLP_FINDING_IDLE),
+    [SLP_FINDING_REGISTERING] = BIT(SLP_FINDING_ASKING) | BIT(SLP_FINDING_PAUSING) | BIT(SLP_FINDING_IDLE),
+    [SLP_FINDING_PAUSING] = BIT(SLP_FINDING_ASKING) | BIT(SLP_FINDING_IDLE),
+};
+
+static void move(slp_finding *f, slp_finding_state to) {
+  SLP_CHECK(allowed[f->state] & BIT(to));
+  f->state = to;
+}
+
+static void on_answer(slp_op *op);
+
+static void call(slp_finding *f, slp_consumer_call what) {
+  move(f, what == SLP_CONSUMER_DESCRIBE ? SLP_FINDING_ASKING : SLP_FINDING_REGISTERING);
+  f->op = (slp_op_consumer){.op = {.on_done = on_answer, .tries_max = 3},
+                            .what = what,
+                            .stream_arn = slp_str_of(f->stream_arn),
+                            .name = slp_str_of(f->name),
+                            .rows = &f->row};
+  f->ops->consumer(f->ops, &f->op);
+}
+
+static void finish(slp_finding *f) {
+  move(f, SLP_FINDING_IDLE);
+  f->on_done(f);
+}
+
+static void give_up(slp_finding *f, slp_class class, int code, const char *why) {
+  f->fail.class = class;
+  slp_fail_set(&f->fail, class, code, "consumer %s: %s", f->name, why);
+  finish(f);
+}
+
+static void pause(slp_finding *f, const char *what) {
+  char why[80];
+  if (++f->waits > WAITS_MAX) {
+    snprintf(why, sizeof why, "it is %s for a minute", what);
+    give_up(f, SLP_BUSY, SLOOP_ESTREAMBUSY, why);
+    return;
+  }
+  move(f, SLP_FINDING_PAUSING);
+  if (slp_timer_set(f->h, &f->timer, slp_after_us(slp_now_us(f->h), PAUSE_US)))
+    give_up(f, SLP_NOMEM, SLP_ENOMEM, "no memory to wait for it");
+}
+
+static void on_timer(slp_timer *timer) { call(SLP_OWNER(timer, slp_finding, timer), SLP_CONSUMER_DESCRIBE); }
+
+static void described(slp_finding *f) {
+  if (f->row.status == SLP_CONSUMER_CREATING) {
+    pause(f, "being made");
+  } else if (f->row.status == SLP_CONSUMER_DELETING) {
+    pause(f, "being deregistered");
+  } else {
+    slp_fail_clear(&f->fail);
+    snprintf(f->arn, sizeof f->arn, "%s", f->row.arn);
+    finish(f);
+  }
+}
+
+static void refused(slp_finding *f) {
+  char why[320];
+  snprintf(why, sizeof why, "%.300s", f->fail.message);
+  if (f->fail.class == SLP_THROTTLE && ++f->refusals < REFUSALS_MAX)
+    pause(f, "refused");
+  else if (f->fail.class == SLP_THROTTLE) /* not the rate, then: nothing that passes by itself */
+    give_up(f, SLP_REFUSED, SLOOP_EREFUSED, why);
+  else
+    give_up(f, f->fail.class, f->fail.code, why);
+}
+
+static void on_answer(slp_op *op) {
+  slp_finding *f = SLP_OWNER(op, slp_finding, op.op);
+  int registering = f->state == SLP_FINDING_REGISTERING;
+  f->fail = op->fail;
+  if (f->fail.class == SLP_FINE && !registering) {
+    described(f);
+  } else if (f->fail.class == SLP_FINE) {
+    f->registered = 1;
+    pause(f, "being made");
+  } else if (f->fail.class == SLP_GONE && !registering) {
+    call(f, SLP_CONSUMER_REGISTER);
+  } else if (f->fail.class == SLP_BUSY && registering) { /* another one registered it meanwhile */
+    pause(f, "being made");
+  } else {
+    refused(f);
+  }
+}
+
+void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *name) {
+  *f = (slp_finding){.h = h, .ops = ops, .name = name, .timer = {.at_us = UINT64_MAX, .run = on_timer}};
+}
+
+void slp_finding_begin(slp_finding *f, const char *stream_arn) {
+  f->stream_arn = stream_arn;
+  f->waits = f->refusals = 0;
+  f->registered = 0;
+  call(f, SLP_CONSUMER_DESCRIBE);
+}
+
+void slp_finding_stop(slp_finding *f) {
+  if (f->state == SLP_FINDING_IDLE) return;
+  f->ops->cancel(f->ops, &f->op.op);
+  slp_timer_clear(f->h, &f->timer);
+  move(f, SLP_FINDING_IDLE);
+}

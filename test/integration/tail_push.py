@@ -1,0 +1,265 @@
+"""stream-tail --push on the sandbox: boto3 puts and says what is there. Resharding while it reads, subscriptions that are
+cut, silent, damaged or taken over, ends, what happens when the consumer can't be had, latency beside polling, fleets."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+import harness
+import servers
+from harness import FULL, expect
+from sandbox_box import Box
+
+N = 40000 if FULL else 8000
+
+
+def put_many(client, stream, n, put, first=0, size=0):
+    """n records with keys of their own; `put` gets their places."""
+    for at in range(first, first + n, 500):
+        rows = [{"Data": b"%d" % i + b"." * size, "PartitionKey": f"k{i}"} for i in range(at, min(at + 500, first + n))]
+        answer = client.put_records(StreamName=stream, Records=rows)
+        expect(answer["FailedRecordCount"] == 0, "a record was not taken")
+        for row, result in zip(rows, answer["Records"]):
+            put[(result["ShardId"], int(result["SequenceNumber"]))] = (row["PartitionKey"], row["Data"])
+
+
+def judge(records, put, shards=None):
+    harness.judge_once(records, put)
+    harness.judge_shard_order(records)
+    if shards:
+        harness.judge_lineage(records, shards)
+
+
+def environment(box):
+    return harness.tail_environment(box.url)
+
+
+def pushed(box, *arguments, seconds=60):
+    done = harness.tail(["--push", "-J", *arguments, "s"], environment(box), seconds)
+    expect(done.code == 0, str(done))
+    return harness.records_of(done.out)
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def reshards_while_it_reads():
+    with Box("stream=s:4", "change_ms=0") as box:
+        client, put = box.client(), {}
+        put_many(client, "s", N // 4, put)
+        running = harness.Running(["--push", "-J", "-o", "oldest", "s"], environment(box))
+        try:
+            for step in range(3):
+                shards = harness.list_shards(client, "s")
+                is_open = sorted((s for s in shards if "EndingSequenceNumber" not in s["SequenceNumberRange"]),
+                                 key=lambda s: int(s["HashKeyRange"]["StartingHashKey"]))
+                box.order("POST", f"split?stream=s&shard={is_open[0]['ShardId']}")
+                box.order("POST", f"merge?stream=s&shard={is_open[-2]['ShardId']}&adjacent={is_open[-1]['ShardId']}")
+                put_many(client, "s", N // 4, put, len(put))
+            harness.wait_until(lambda: len(running.lines) >= len(put), 60, f"{len(put)} records, {len(running.lines)} came")
+        finally:
+            running.signal(signal.SIGTERM)
+            running.process.wait(20)
+        judge(harness.records_of(list(running.lines)), put, harness.list_shards(client, "s"))
+        calls = box.stats()["operations"]
+        expect(not calls["GetRecords"]["calls"] and not calls["GetShardIterator"]["calls"], "it polled")
+        # Once more, everything from the oldest record, with closed parents unread.
+        again = pushed(box, "-o", "oldest", "-c", str(len(put)))
+        judge(again, put, harness.list_shards(client, "s"))
+        harness.judge_not_late(again)
+        return f"{len(put)} records, {calls['SubscribeToShard']['calls']} subscriptions"
+
+
+def the_tip_ends_it():
+    with Box("stream=s:3", "change_ms=0", "idle_event_ms=200") as box:
+        client, put = box.client(), {}
+        put_many(client, "s", 300, put)
+        records = pushed(box, "-o", "oldest", "-e")
+        judge(records, put)
+        harness.judge_time_order(records)
+
+
+def small_budget():
+    """A budget for far less than what comes: the transfers are paused, and nothing is lost."""
+    with Box("stream=s:4", "change_ms=0") as box:
+        client, put = box.client(), {}
+        put_many(client, "s", 4000, put, size=1000)
+        records = pushed(box, "-o", "oldest", "-c", "4000", "-X", "buffered_bytes_max=4000000")
+        judge(records, put)
+
+
+def a_reader_that_does_not_read():
+    """Standard output is not read for a while: nothing is lost, and memory stays where the budget is."""
+    with Box("stream=s:2", "change_ms=0", "push_bytes_per_second=0") as box:
+        client, put = box.client(), {}
+        put_many(client, "s", 20000, put, size=1000)
+        process = subprocess.Popen([servers.binary(), "--push", "-J", "-o", "oldest", "-c", "20000", "-X",
+                                    "buffered_bytes_max=4000000", "s"], env=environment(box), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, preexec_fn=servers.die_with_parent)
+        time.sleep(3)
+        with open(f"/proc/{process.pid}/status") as f:
+            rss = next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
+        out, _ = process.communicate(timeout=60)
+        expect(process.returncode == 0, f"status {process.returncode}")
+        judge(harness.records_of(out), put)
+        expect(rss < 60000, f"{rss} kB while nobody read")
+        return f"{rss} kB while nobody read"
+
+
+# ---- subscriptions that end ------------------------------------------------------------------------------------------
+
+
+def ends_and_faults():
+    """16 shards, each with a fault of its own in its first events; the same records come, each once. The service's end after
+    some seconds comes on top."""
+    faults = ["cut 1", "cut 11", "cut 13", "cut 100", "cut 200", "drop", "bad-crc", "error InternalFailureException:500:x",
+              "error KMSThrottlingException:400:x", "error-in-header Broken:500:x", "unknown-event", "delay 500",
+              "error ResourceInUseException:400:another", "cut 300", "cut 12", "no-children"]
+    with Box("stream=s:16", "change_ms=0", "resubscribe_ms=0", "consumer_limits=0", "subscription_ms=7000", "idle_event_ms=500") as box:
+        client, put = box.client(), {}
+        put_many(client, "s", 1600, put)
+        box.faults("\n".join(f"1 SubscribeToShardEvent {n} {fault}" for n, fault in enumerate(faults)))
+        running = harness.Running(["--push", "-J", "-o", "oldest", "s"], environment(box))
+        try:
+            for _ in range(16):
+                put_many(client, "s", 100, put, len(put))
+                time.sleep(1)
+            harness.wait_until(lambda: len(running.lines) >= len(put), 60, f"{len(put)} records")
+        finally:
+            running.signal(signal.SIGTERM)
+            running.process.wait(20)
+        judge(harness.records_of(list(running.lines)), put)
+        stats = box.stats()
+        expect(stats["faults_used"] >= 15, f"{stats['faults_used']} faults used")
+        calls = stats["operations"]["SubscribeToShard"]["calls"]
+        expect(calls > 40, f"{calls} subscriptions")
+        return f"{calls} subscriptions of 16 shards"
+
+
+def live_and_latest():
+    """From the latest on, with every first subscription cut before its first event: nothing of what comes after is lost."""
+    with Box("stream=s:2", "change_ms=0", "resubscribe_ms=0", "consumer_limits=0") as box:
+        client, put = box.client(), {}
+        put_many(client, "s", 100, {})
+        box.faults("1 SubscribeToShardEvent 0 drop\n1 SubscribeToShardEvent 1 drop")
+        running = harness.Running(["--push", "-J", "s"], environment(box))
+        try:
+            harness.wait_until(lambda: box.stats()["faults_used"] == 2, 20, "both subscriptions to be cut")
+            put_many(client, "s", 200, put, 1000)
+            harness.wait_until(lambda: len(running.lines) >= len(put), 30, "200 records")
+        finally:
+            running.signal(signal.SIGTERM)
+            running.process.wait(20)
+        records = harness.records_of(list(running.lines))
+        judge([r for r in records if r["place"] in put], put)
+        expect(len(records) <= len(put) + 100, "more than there is")
+
+
+# ---- the consumer ----------------------------------------------------------------------------------------------------
+
+
+def without_a_consumer():
+    """--push fails with one line that names the consumer; retrieval=auto polls, and says why."""
+    with Box("stream=s:1", "change_ms=0") as box:
+        client, put = box.client(), {}
+        put_many(client, "s", 50, put)
+        for script, what in (("* RegisterStreamConsumer * error AccessDeniedException:400:not you", "not you"),
+                             ("* RegisterStreamConsumer * error LimitExceededException:400:too many consumers", "too many consumers"),
+                             ("* DescribeStreamConsumer * error AccessDeniedException:400:nobody may", "nobody may")):
+            box.faults(script)
+            done = harness.tail(["--push=mine", "-o", "oldest", "-c", "50", "s"], environment(box), 60)
+            expect(done.code != 0 and b"consumer mine" in done.err and what.encode() in done.err, str(done))
+            expect(len(done.err.splitlines()) == 1, str(done))
+            done = harness.tail(["-X", "retrieval=auto", "-X", "push_consumer=mine", "-vv", "-J", "-o", "oldest", "-c", "50", "s"],
+                                environment(box), 60)
+            expect(done.code == 0 and b"retrieval: poll, because of" in done.err and what.encode() in done.err, str(done))
+            judge(harness.records_of(done.out), put)
+            box.order("DELETE", "faults")
+        done = harness.tail(["-X", "retrieval=auto", "-vv", "-J", "-o", "oldest", "-c", "50", "s"], environment(box), 60)
+        expect(done.code == 0 and b"retrieval: push as consumer stream-tail" in done.err, str(done))
+        judge(harness.records_of(done.out), put)
+        for arguments, what in ((["--push=a b", "s"], "push_consumer"), (["--push", "dynamodb:table"], "DynamoDB")):
+            done = harness.tail(arguments, environment(box), 20)
+            expect(done.code != 0 and what.encode() in done.err, str(done))
+
+
+# ---- fleets ----------------------------------------------------------------------------------------------------------
+
+
+def a_fleet():
+    """Two workers; one is frozen, its shards are taken over by subscriptions, it wakes; another is killed. Each record is
+    printed at least once, and nothing is lost."""
+    with Box("stream=s:4", "change_ms=0") as box, tempfile.TemporaryDirectory() as folder:
+        client, put = box.client(), {}
+
+        def worker(name):
+            return harness.Running(["--push", "-J", "-G", "app", "--store", f"sqlite:{folder}/leases", "-o", "oldest", "-X",
+                                    f"worker={name}", "-X", "lease_ms=2000", "s"], environment(box))
+
+        workers = [worker("a"), worker("b")]
+        try:
+            put_many(client, "s", 1000, put)
+            harness.wait_until(lambda: sum(len(w.lines) for w in workers) >= len(put), 30, "the first thousand")
+            harness.wait_until(lambda: all(w.lines for w in workers) or not put_many(client, "s", 100, put, len(put)), 30,
+                               "both to read")
+            workers[0].signal(signal.SIGSTOP)
+            put_many(client, "s", 1000, put, len(put))
+            seen = lambda: {(r["shard"], int(r["seq"])) for w in workers for r in map(json.loads, list(w.lines))}
+            harness.wait_until(lambda: set(put) <= seen(), 40, "what the frozen one had")
+            workers[0].signal(signal.SIGCONT)
+            put_many(client, "s", 1000, put, len(put))
+            harness.wait_until(lambda: set(put) <= seen(), 40, "what came after it woke")
+            workers[1].signal(signal.SIGKILL)
+            put_many(client, "s", 1000, put, len(put))
+            harness.wait_until(lambda: set(put) <= seen(), 40, "what the killed one had")
+            expect(seen() == set(put), "records that were never put")
+            once = len(put)
+            printed = sum(len(w.lines) for w in workers)
+            return f"{once} records, {printed - once} printed again"
+        finally:
+            for w in workers:
+                w.signal(signal.SIGCONT)
+                w.signal(signal.SIGTERM)
+                w.process.wait(20)
+
+
+# ---- latency ---------------------------------------------------------------------------------------------------------
+
+
+def latency():
+    """From put to print, one shard and 16, pushed and polled. The figures are printed; only gross waiting fails."""
+    said = []
+    for shards in (1, 16):
+        for name, arguments in (("push", ["--push"]), ("poll 250", ["-X", "poll_ms=250"])):
+            with Box(f"stream=s:{shards}", "change_ms=0", limits=name != "push") as box:
+                client, sent, waits = box.client(), {}, []
+                running = harness.Running([*arguments, "--order", "shard", "-u", "-J", "s"], environment(box))
+                try:
+                    time.sleep(2.5)
+                    for i in range(120):
+                        before = len(running.lines)
+                        begun = time.monotonic()  # the put itself counts: what is pushed may come before its answer
+                        client.put_record(StreamName="s", PartitionKey=f"k{i}", Data=b"%d" % i)
+                        while len(running.lines) == before:
+                            expect(time.monotonic() < begun + 10, f"{name}: a record did not come within 10 s")
+                            time.sleep(0.0002)
+                        waits.append(time.monotonic() - begun)
+                    waits.sort()
+                    said.append(f"{name}, {shards} shards: p50 {waits[60] * 1e3:.1f} p99 {waits[118] * 1e3:.1f} max {waits[-1] * 1e3:.1f} ms")
+                    if name == "push":
+                        expect(waits[60] < 0.1, said[-1])
+                finally:
+                    running.signal(signal.SIGTERM)
+                    running.process.wait(20)
+    return "; ".join(said)
+
+
+if __name__ == "__main__":
+    tests = harness.Tests()
+    for test in (reshards_while_it_reads, the_tip_ends_it, small_budget, a_reader_that_does_not_read, ends_and_faults,
+                 live_and_latest, without_a_consumer, a_fleet, latency):
+        tests.run(test.__name__.replace("_", " "), test)
+    tests.end()

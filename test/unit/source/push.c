@@ -1,0 +1,356 @@
+/* source/push.c and push_consumer.c: a service that is played here. A thousand subscriptions without a gap
+ * or a repeat, the pace of calls, what a broken one leads to, and the consumer: found, registered, waited
+ * for, refused. */
+#include "source/push.h"
+
+/* Part of the script is not for this file. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "source_script.h"
+#include "source/kinesis_poll.h"
+
+/* ---- the service ------------------------------------------------------------------------------------------ */
+static slp_op_subscribe *open_sub;
+static slp_page *waiting;
+static uint64_t next_record, subscribed_at[2000], records_each;
+static size_t subscribed_n;
+static char positions[2000][40];
+static slp_event act_ev;
+static slp_class refuse;
+static uint64_t left_here; /* records before this subscription ends; UINT64_MAX: it stays */
+
+static void on_act(slp_event *ev) {
+  (void)ev;
+  slp_op_subscribe *op = open_sub;
+  if (!op) return;
+  if (refuse != SLP_FINE) {
+    open_sub = NULL;
+    waiting = NULL;
+    slp_fail_set(&op->op.fail, refuse, SLOOP_EREMOTE, "refused");
+    op->op.fail.http_status = 400;
+    refuse = SLP_FINE;
+    op->op.on_done(&op->op);
+    return;
+  }
+  op->opened = 1;
+  if (!left_here) {
+    open_sub = NULL;
+    waiting = NULL;
+    op->op.on_done(&op->op);
+    return;
+  }
+  if (!waiting) return;
+  slp_page *page = waiting;
+  char text[200];
+  int n = snprintf(text, sizeof text,
+                   "{\"Records\":[{\"SequenceNumber\":\"%llu\",\"Data\":\"eA==\"}],\"MillisBehindLatest\":0,"
+                   "\"ContinuationSequenceNumber\":\"%llu\"}",
+                   (unsigned long long)next_record, (unsigned long long)next_record);
+  next_record++;
+  left_here--;
+  waiting = NULL;
+  CHECK_INT(slp_buf_add(&page->body, text, (size_t)n), 0);
+  slp_page_reader *r = slp_page_reader_new(mem);
+  slp_page_reader_begin(r, page, SLP_FORM_JSON);
+  CHECK_INT(slp_page_read(r, 1000, 1000), 0);
+  slp_page_reader_free(r);
+  op->event_us = slp_now_us(&f.h);
+  op->event_bytes = (size_t)n;
+  op->on_event(op);
+}
+
+static int play_subscribe(slp_ops *o, slp_op_subscribe *op) {
+  (void)o;
+  CHECK(!open_sub && subscribed_n < SLP_COUNT(subscribed_at));
+  open_sub = op;
+  op->op.date_ms = -1;
+  left_here = records_each;
+  subscribed_at[subscribed_n] = slp_now_us(&f.h);
+  snprintf(positions[subscribed_n++], sizeof positions[0], "%s %.*s", slp_iter_kind_name(op->kind),
+           (int)(op->seq.n < 20 ? op->seq.n : 20), op->seq.n ? op->seq.p : "");
+  if (op->kind == SLP_ITER_OLDEST) next_record = 1000;
+  if (op->kind == SLP_ITER_AFTER_SEQ) next_record = strtoull(op->seq.p, NULL, 10) + 1;
+  if (refuse != SLP_FINE || !records_each) slp_post(&f.h, &act_ev);
+  return 0;
+}
+
+static void play_next(slp_ops *o, slp_op_subscribe *op, slp_page *page) {
+  (void)o;
+  CHECK(op == open_sub && !waiting);
+  waiting = page;
+  slp_post(&f.h, &act_ev);
+}
+
+static void play_resume(slp_ops *o, slp_op_subscribe *op) { (void)o, (void)op; }
+
+static void play_unsubscribe(slp_ops *o, slp_op_subscribe *op) {
+  (void)o;
+  CHECK(op == open_sub);
+  open_sub = NULL;
+  waiting = NULL;
+}
+
+/* The consumer: a script of answers to DescribeStreamConsumer and RegisterStreamConsumer. */
+static const struct answer {
+  slp_consumer_call what;
+  slp_class class;
+  slp_consumer_status status;
+} * answers;
+static size_t answers_n, answered;
+static slp_op_consumer *consumer_op;
+static slp_event consumer_ev;
+
+static void on_consumer(slp_event *ev) {
+  (void)ev;
+  slp_op_consumer *op = consumer_op;
+  consumer_op = NULL;
+  op->op.on_done(&op->op);
+}
+
+static void play_consumer(slp_ops *o, slp_op_consumer *op) {
+  (void)o;
+  CHECK(answered < answers_n);
+  const struct answer *a = &answers[answered++];
+  CHECK_INT(op->what, a->what);
+  CHECK_TEXT(op->name, "app");
+  if (a->class != SLP_FINE) slp_fail_set(&op->op.fail, a->class, SLOOP_EREMOTE, "scripted");
+  op->rows[0].status = a->status;
+  snprintf(op->rows[0].arn, sizeof op->rows[0].arn, "arn:consumer");
+  consumer_op = op;
+  slp_post(&f.h, &consumer_ev);
+}
+
+/* ---- core's end ------------------------------------------------------------------------------------------- */
+static slp_src_describe describing;
+static slp_src_fetch fetching;
+static slp_page *page;
+static int described, fetched;
+
+static void on_described(slp_src_req *rq) {
+  CHECK(rq == &describing.rq);
+  described++;
+}
+
+static void on_fetched(slp_src_req *rq) {
+  CHECK(rq == &fetching.rq);
+  fetched++;
+}
+
+static void open_push(const struct answer *scripted, size_t n, int or_poll) {
+  static slp_ops table;
+  slp_source *poll;
+  begin_script();
+  f.mono_us = 1000000000;
+  script((step){.class = SLP_FINE, .arn = "arn:aws:kinesis:us-east-1:000000000000:stream/s"});
+  status = SLP_STREAM_ACTIVE;
+  table = ops;
+  table.subscribe = play_subscribe;
+  table.next_event = play_next;
+  table.resume_events = play_resume;
+  table.unsubscribe = play_unsubscribe;
+  table.consumer = play_consumer;
+  act_ev.run = on_act;
+  consumer_ev.run = on_consumer;
+  answers = scripted;
+  answers_n = n;
+  answered = subscribed_n = 0;
+  open_sub = NULL;
+  waiting = NULL;
+  refuse = SLP_FINE;
+  records_each = UINT64_MAX;
+  CHECK_INT(slp_kinesis_poll_new(&poll, &f.h, &table, SLP_STR("s"), SLOOP_AGGREGATES_EXPAND), 0);
+  CHECK_INT(slp_push_new(&src, &f.h, &table, poll, "app", or_poll), 0);
+  CHECK_INT(src->pushes, 1);
+  page = slp_page_new(mem);
+}
+
+static void describe(void) {
+  described = 0;
+  describing = (slp_src_describe){.rq = {.on_done = on_described}};
+  src->ops->describe(src, &describing);
+  CHECK_INT(described, 0);
+  fake_run(&f, 300000000);
+  CHECK_INT(described, 1);
+}
+
+static void close_push(void) {
+  if (src->ops->leave) src->ops->leave(src, SLP_STR("shard"));
+  src->ops->close(src);
+  CHECK(!open_sub);
+  CHECK_INT(answered, answers_n);
+  slp_page_free(page);
+  slp_unpost(&act_ev);
+  fake_end(&f, mem);
+}
+
+static void fetch(const char *cursor) {
+  static char kept[100];
+  snprintf(kept, sizeof kept, "%s", cursor);
+  slp_page_reset(page);
+  fetched = 0;
+  fetching = (slp_src_fetch){.rq = {.on_done = on_fetched},
+                             .shard = SLP_STR("shard"),
+                             .cursor = slp_str_of(kept),
+                             .limit = 1,
+                             .page = page};
+  src->ops->fetch(src, &fetching);
+  CHECK_INT(fetched, 0); /* never inside the call */
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+static const struct answer found[] = {{SLP_CONSUMER_DESCRIBE, SLP_FINE, SLP_CONSUMER_ACTIVE}};
+
+/* The service ends a subscription after every third record; each goes on behind the last one. */
+TEST(a_thousand_subscriptions) {
+  char cursor[100] = "oldest";
+  open_push(found, 1, 0);
+  describe();
+  records_each = 3;
+  for (uint64_t want = 1000; want < 4000; want++) {
+    fetch(cursor);
+    fake_run(&f, 10000000);
+    CHECK_INT(fetched, 1);
+    CHECK_INT(fetching.rq.fail.class, SLP_FINE);
+    CHECK_INT(page->recs_n, 1);
+    CHECK_INT(strtoull(slp_rec_seq(page, &page->recs[0]).p, NULL, 10), want);
+    snprintf(cursor, sizeof cursor, "%.*s", (int)page->next.n, page->next.p);
+  }
+  CHECK(subscribed_n >= 1000);
+  CHECK_STR(positions[0], "TRIM_HORIZON ");
+  CHECK_STR(positions[1], "AFTER_SEQUENCE_NUMBER 1002");
+  for (size_t i = 1; i < subscribed_n; i++) /* the service would refuse a sooner one */
+    CHECK(subscribed_at[i] - subscribed_at[i - 1] >= 5000000);
+  close_push();
+}
+
+/* It is renewed before five minutes are over, at an event, and goes on behind it. */
+TEST(renewed_in_time) {
+  char cursor[100] = "oldest";
+  open_push(found, 1, 0);
+  describe();
+  for (uint64_t want = 1000; want < 2000; want++) {
+    f.mono_us += 1000000; /* a record a second */
+    fetch(cursor);
+    fake_run(&f, 1000000);
+    CHECK_INT(fetched, 1);
+    CHECK_INT(strtoull(slp_rec_seq(page, &page->recs[0]).p, NULL, 10), want);
+    snprintf(cursor, sizeof cursor, "%.*s", (int)page->next.n, page->next.p);
+  }
+  CHECK(subscribed_n >= 4 && subscribed_n <= 5);
+  for (size_t i = 1; i < subscribed_n; i++) {
+    uint64_t lived = subscribed_at[i] - subscribed_at[i - 1];
+    CHECK(lived > 235000000 && lived < 275000000);
+  }
+  close_push();
+}
+
+TEST(another_cursor_is_another_subscription) {
+  open_push(found, 1, 0);
+  describe();
+  fetch("oldest");
+  fake_run(&f, 1000000);
+  fetch("after:1700");
+  fake_run(&f, 10000000);
+  CHECK_INT(fetched, 1);
+  CHECK_STR(positions[1], "AFTER_SEQUENCE_NUMBER 1700");
+  CHECK_INT(strtoull(slp_rec_seq(page, &page->recs[0]).p, NULL, 10), 1701);
+  close_push();
+}
+
+TEST(refusals_are_told_and_busy_waits_its_time) {
+  static const slp_class classes[] = {SLP_BUSY, SLP_THROTTLE,  SLP_ACCESS,
+                                      SLP_GONE, SLP_TRANSIENT, SLP_REFUSED};
+  open_push(found, 1, 0);
+  describe();
+  for (size_t i = 0; i < SLP_COUNT(classes); i++) {
+    refuse = classes[i];
+    fetch("oldest");
+    fake_run(&f, 10000000);
+    CHECK_INT(fetched, 1);
+    CHECK_INT(fetching.rq.fail.class, classes[i]);
+    if (classes[i] == SLP_BUSY) CHECK_INT(fetching.rq.fail.retry_after_us, 5000000);
+  }
+  for (size_t i = 1; i < subscribed_n; i++) CHECK(subscribed_at[i] - subscribed_at[i - 1] >= 1000000);
+  close_push();
+}
+
+/* "Latest" can't be asked for twice: what came between would be lost. */
+TEST(latest_is_spent_by_a_subscription_that_was_taken) {
+  open_push(found, 1, 0);
+  describe();
+  records_each = 0; /* ends before its first event */
+  fetch("latest");
+  fake_run(&f, 10000000);
+  CHECK_INT(fetched, 1);
+  CHECK_INT(fetching.rq.fail.class, SLP_EXPIRED);
+  refuse = SLP_THROTTLE; /* not taken: it was not anything yet */
+  fetch("latest");
+  fake_run(&f, 10000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_THROTTLE);
+  close_push();
+}
+
+TEST(cancelled_while_it_waits_and_while_it_is_open) {
+  open_push(found, 1, 0);
+  describe();
+  fetch("oldest");
+  src->ops->cancel(src, &fetching.rq);
+  fake_run(&f, 10000000);
+  CHECK_INT(fetched, 0);
+  CHECK_INT(subscribed_n, 0);
+  fetch("oldest");
+  fake_run(&f, 10);
+  CHECK_INT(fetched, 1);
+  src->ops->leave(src, SLP_STR("shard")); /* the shard goes to another worker: nothing stays open */
+  CHECK(!open_sub);
+  fetch("oldest");
+  src->ops->cancel(src, &fetching.rq);
+  close_push();
+}
+
+/* ---- the consumer ------------------------------------------------------------------------------------------- */
+#define D SLP_CONSUMER_DESCRIBE
+#define R SLP_CONSUMER_REGISTER
+#define OK SLP_FINE
+
+static void find(const struct answer *scripted, size_t n, int or_poll, slp_class class, int pushes,
+                 const char *told) {
+  open_push(scripted, n, or_poll);
+  describe();
+  if (describing.rq.fail.class != class) CHECK_FAIL("%s", describing.rq.fail.message);
+  CHECK_INT(src->pushes, pushes);
+  if (!strstr(src->told, told)) CHECK_FAIL("told: %s", src->told);
+  close_push();
+}
+
+TEST(a_consumer_is_registered_and_waited_for) {
+  static const struct answer script[] = {{D, SLP_GONE, 0},
+                                         {R, OK, SLP_CONSUMER_CREATING},
+                                         {D, OK, SLP_CONSUMER_CREATING},
+                                         {D, OK, SLP_CONSUMER_CREATING},
+                                         {D, OK, SLP_CONSUMER_ACTIVE}};
+  find(script, SLP_COUNT(script), 0, SLP_FINE, 1, "push as consumer app, which is new");
+}
+
+TEST(another_worker_registers_it_meanwhile) {
+  static const struct answer script[] = {{D, SLP_GONE, 0}, {R, SLP_BUSY, 0}, {D, OK, SLP_CONSUMER_ACTIVE}};
+  find(script, SLP_COUNT(script), 0, SLP_FINE, 1, "push as consumer app");
+}
+
+TEST(one_that_is_being_deregistered_is_made_anew) {
+  static const struct answer script[] = {{D, OK, SLP_CONSUMER_DELETING},
+                                         {D, SLP_GONE, 0},
+                                         {R, OK, SLP_CONSUMER_CREATING},
+                                         {D, OK, SLP_CONSUMER_ACTIVE}};
+  find(script, SLP_COUNT(script), 0, SLP_FINE, 1, "push as consumer app");
+}
+
+TEST(no_right_no_room) {
+  static const struct answer no_right[] = {{D, SLP_GONE, 0}, {R, SLP_ACCESS, 0}};
+  static const struct answer no_room[] = {{D, SLP_GONE, 0},     {R, SLP_THROTTLE, 0}, {D, SLP_GONE, 0},
+                                          {R, SLP_THROTTLE, 0}, {D, SLP_GONE, 0},     {R, SLP_THROTTLE, 0},
+                                          {D, SLP_GONE, 0},     {R, SLP_THROTTLE, 0}};
+  find(no_right, 2, 0, SLP_ACCESS, 1, "");
+  find(no_right, 2, 1, SLP_FINE, 0, "poll, because of consumer app");
+  find(no_room, 8, 0, SLP_REFUSED, 1, "");
+  find(no_room, 8, 1, SLP_FINE, 0, "poll, because of consumer app");
+}
