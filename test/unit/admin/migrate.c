@@ -31,9 +31,10 @@ static void done(void) {
   end();
 }
 
-#define C_IS_READ                                                                                         \
-  "\"active\": [\"c\"], \"shards\": [{\"shard_id\": \"c\", \"iterator_type\": \"after_sequence\", "      \
-  "\"sequence_number\": \"42\", \"sub_sequence\": \"3\"}, {\"shard_id\": \"d\", \"parent\": \"c\"}, {\"shard_id\": " \
+#define C_IS_READ                                                                                     \
+  "\"active\": [\"c\"], \"shards\": [{\"shard_id\": \"c\", \"iterator_type\": \"after_sequence\", "   \
+  "\"sequence_number\": \"42\", \"sub_sequence\": \"3\"}, {\"shard_id\": \"d\", \"parent\": \"c\"}, " \
+  "{\"shard_id\": "                                                                                   \
   "\"old\"}]"
 #define LINEAGE "a! b! c<a,b! d<c e<c x"
 
@@ -88,7 +89,8 @@ TEST(a_missing_permission_ends_it) {
 
 TEST(rows_that_are_in_the_way) {
   begin("a b");
-  static const char both[] = "\"active\": [\"a\", \"b\"], \"shards\": [{\"shard_id\": \"a\"}, {\"shard_id\": \"b\"}]";
+  static const char both[] =
+      "\"active\": [\"a\", \"b\"], \"shards\": [{\"shard_id\": \"a\"}, {\"shard_id\": \"b\"}]";
   PUT("l/a", "epoch#3", "pos=0:oldest");
   PUT("l/b", "epoch#3", "pos=1:00242:0000000001");
   PUT("l/z", "epoch#3", "pos=0:oldest");
@@ -136,8 +138,10 @@ TEST(a_worker_that_has_left_is_not_waited_for) {
 
 TEST(positions_that_a_layout_has_no_word_for) {
   static const char places[] =
-      "\"active\": [\"a\", \"b\", \"c\", \"d\"], \"shards\": [{\"shard_id\": \"a\", \"iterator_type\": \"latest\"}, "
-      "{\"shard_id\": \"b\", \"iterator_type\": \"at_sequence\", \"sequence_number\": \"42\"}, {\"shard_id\": \"c\", "
+      "\"active\": [\"a\", \"b\", \"c\", \"d\"], \"shards\": [{\"shard_id\": \"a\", \"iterator_type\": "
+      "\"latest\"}, "
+      "{\"shard_id\": \"b\", \"iterator_type\": \"at_sequence\", \"sequence_number\": \"42\"}, "
+      "{\"shard_id\": \"c\", "
       "\"not_before\": \"1767225600000\"}, {\"shard_id\": \"d\", \"iterator_type\": \"at_sequence\", "
       "\"sequence_number\": \"42\", \"sub_sequence\": \"2\"}]";
   begin("a b c d");
@@ -179,9 +183,12 @@ TEST(rows_become_a_token) {
   PUT("l/a", "epoch#3", "pos=9:end");
   PUT("l/b", "epoch#3", "pos=1:00242:0000000004");
   survey(0);
-  token_is("{\"stream_arn\": \"orders\", \"active\": [\"b\"], \"shards\": [{\"shard_id\": \"b\", \"iterator_type\": "
-           "\"after_sequence\", \"sequence_number\": \"42\", \"sub_sequence\": \"3\"}, {\"shard_id\": \"c\", \"parent\": "
-           "\"b\"}, {\"shard_id\": \"d\", \"parent\": \"c\"}]}");
+  token_is(
+      "{\"stream_arn\": \"orders\", \"active\": [\"b\"], \"shards\": [{\"shard_id\": \"b\", "
+      "\"iterator_type\": "
+      "\"after_sequence\", \"sequence_number\": \"42\", \"sub_sequence\": \"3\"}, {\"shard_id\": \"c\", "
+      "\"parent\": "
+      "\"b\"}, {\"shard_id\": \"d\", \"parent\": \"c\"}]}");
   PUT("l/b", "pos=9:end");
   PUT("l/c", "epoch#3", "pos=9:end");
   PUT("l/d", "epoch#3", "pos=9:end");
@@ -196,12 +203,15 @@ TEST(rows_become_a_token) {
 TEST(counters_that_move_are_alive) {
   kcl = 1;
   begin("a b");
-  PUT("a", "leaseCounter#9", "checkpoint=SHARD_END", "leaseOwner=u1"); /* an ended one keeps its owner's name */
+  PUT("a", "leaseCounter#9", "checkpoint=SHARD_END",
+      "leaseOwner=u1"); /* an ended one keeps its owner's name */
   PUT("b", "leaseCounter#9", "checkpoint=42", "checkpointSubSequenceNumber#0", "leaseOwner=u2");
   survey(0);
   CHECK(took_us >= 10000000 && took_us < 11000000);
-  token_is("{\"stream_arn\": \"orders\", \"active\": [\"b\"], \"shards\": [{\"shard_id\": \"b\", \"iterator_type\": "
-           "\"after_sequence\", \"sequence_number\": \"42\"}]}");
+  token_is(
+      "{\"stream_arn\": \"orders\", \"active\": [\"b\"], \"shards\": [{\"shard_id\": \"b\", "
+      "\"iterator_type\": "
+      "\"after_sequence\", \"sequence_number\": \"42\"}]}");
   PUT("b", "-leaseOwner");
   survey(0);
   CHECK(took_us < 1000000);
