@@ -21,7 +21,7 @@ slp_placed *slp_placed_find(const slp_placed_list *list, slp_str shard) {
 }
 
 static void sort(slp_placed_list *list) {
-  if (list->n) qsort(list->all, list->n, sizeof *list->all, by_shard);
+  if (list->all && list->n) qsort(list->all, list->n, sizeof *list->all, by_shard);
 }
 
 /* ---- of rows ------------------------------------------------------------------------------------------ */
