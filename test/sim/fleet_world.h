@@ -43,9 +43,9 @@ typedef struct fw_shard { /* the truth */
 } fw_shard;
 
 struct fw_world {
-  uint8_t kcl; /* leases as KCL 2.x keeps them: no rows of workers, counters, stealing */
+  uint8_t kcl;    /* leases as KCL 2.x keeps them: no rows of workers, counters, stealing */
   uint8_t beside; /* the tables of KCL 3.0 to 3.4 are there */
-  char told[240];  /* the words of the last worker that could not go on */
+  char told[240]; /* the words of the last worker that could not go on */
   slp_sim *sim;
   slp_mem *mem;
   struct slp_memory *table;
