@@ -2,7 +2,7 @@
  * the position.
  *
  * The mark is not kept but found: it is the record in front of the first one that is not acknowledged, and
- * the pages that hold such a one are all in shard->pages. Records that were passed over count as
+ * the pages that hold such a one are all in shard->queue.pages. Records that were passed over count as
  * acknowledged. Of pages that are dropped, because reading stops, the first that was not acknowledged in full
  * stays without its body: nothing behind it can count any more, and nothing else remembers that. */
 #include "core/core.h"

@@ -23,8 +23,8 @@ void slp_calls_over(slp_shard *s) {
   SLP_CHECK(e->calls.in_flight >= s->call.counts);
   e->calls.in_flight -= s->call.counts;
   s->call.counts = 0;
-  /* Its page may lie buffered behind a shard that is stalled itself. That shard must be allowed to go beyond
-   * the budget too, or nothing moves ever again. */
+  /* The page of this call may wait in the order behind another shard that is stalled. That shard must be
+   * allowed to go beyond the budget too, or nothing moves ever again. */
   s->call.beyond = 0;
   slp_list_remove(&s->call.stalled_link);
   slp_pump_soon(e);

@@ -254,7 +254,7 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   slp_seek_cancel(c, SLP_ECANCELED);
   c->stop.cb = cb;
   c->stop.arg = arg;
-  if (c->leases) { /* it writes what is acknowledged and gives its leases away, then stop_ev is posted */
+  if (c->leases) { /* it writes what is acknowledged and gives its leases away, then stop.ev is posted */
     uint64_t hard_ms = slp_max_u64(limit_ms, LEAVE_MS_MIN);
     uint64_t leave_ms = slp_min_u64(limit_ms, hard_ms - slp_min_u64(hard_ms / 4, LEAVE_MS_MIN));
     c->stop.wait_us = slp_after_us(slp_now_us(h), slp_min_u64(leave_ms, UINT64_MAX / 1000) * 1000);
@@ -285,7 +285,7 @@ static void on_stats_timer(slp_timer *t) {
   if (c->on_stats_due) c->on_stats_due(c);
 }
 
-/* Reserved, because it must not fail later: timer, stop_timer, stats_timer, and telling a fatal error. */
+/* Reserved, because it must not fail later: timer, stop.timer, stats_timer, and telling a fatal error. */
 #define TIMERS 3
 static int reserve(slp_consumer *c) {
   int r = slp_report_init(c);

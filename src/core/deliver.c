@@ -46,7 +46,7 @@ static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
   return 0;
 }
 
-/* When the shard that holds the merge back stops counting; UINT64_MAX: it is waited for. */
+/* Until when the merge waits for the shard that holds it back; UINT64_MAX: without a limit. */
 static uint64_t patience(slp_engine *e, const slp_shard *s) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
   uint64_t since_us = slp_reading_silent_since_us(s);
@@ -56,7 +56,7 @@ static uint64_t patience(slp_engine *e, const slp_shard *s) {
   return waiting_is_young(e, s) ? until : slp_max_u64(until, e->delivery.backlog_until_us);
 }
 
-/* The least entry is a drained shard. 1: it was set aside, look again. */
+/* The least entry is of a shard whose queue is empty. 1: it was set aside, look again. */
 static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   uint64_t now = slp_now_us(e->host);
   if (slp_merge_ready(&e->merge) == 0) {

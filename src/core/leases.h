@@ -15,11 +15,11 @@ typedef enum slp_drain {
   SLP_DRAIN_ASKED    /* and the fleet is to be told when nothing is out */
 } slp_drain;
 
-typedef struct slp_shard_lease { /* of a shard; lease/consumer.c's */
+typedef struct slp_shard_lease { /* of a shard; lease/consumer.c writes it, but for bytes (batch.c) */
   slp_position from;             /* where its lease said to begin */
   slp_shard_desc *children;      /* owned, one block: as its last answer named them */
   size_t children_n;
-  uint64_t progress_us; /* something was acknowledged, or nothing was to be */
+  uint64_t progress_us; /* the last time that something was acknowledged, or that nothing waited to be */
   uint64_t bytes;       /* of records that were handed out */
   slp_drain drain;
   uint8_t read_out; /* read to its end, handed out, and the fleet was told */

@@ -1,9 +1,10 @@
 /* life.h - the states of a consumer, and when a stop is over. (life.c, consumer.c)
  *
  *   OPEN -> DESCRIBING -> LISTING -> RUNNING -> STOPPING -> STOPPED
- *              |             |          |
- *              +-------------+----------+--> FAILED (a fatal error was told)
+ *              |             |                     ^  ^
+ *              +-------------+---------------------+  +-- FAILED
  *
+ *   any but OPEN and CLOSING --> FAILED (a fatal error was told); FAILED --> STOPPED as well
  *   any --> CLOSING, then freed */
 #ifndef SLP_CORE_LIFE_H
 #define SLP_CORE_LIFE_H

@@ -49,7 +49,8 @@ void slp_lineage_bar(slp_consumer *c);
 void slp_lineage_start(slp_shard *s);       /* it is read from now on */
 void slp_lineage_drop(slp_shard *s);        /* finished, or stopped and detached: it goes */
 void slp_lineage_free_map(slp_map *shards); /* every reader stopped, every queue orphaned */
-/* Begun at the latest, and nothing came: a time to go on from that passes over nothing of its children. */
+/* For a shard begun at LATEST that brought no record yet: a time to go on from that leaves out nothing of its
+ * children. */
 int64_t slp_lineage_anchor(const slp_shard *s);
 
 /* The newest listing's rows become shards. SLP_ENOMEM: not all of them. */

@@ -16,6 +16,6 @@ void slp_pages_init(slp_engine *e);
 slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes); /* recycled or new; NULL: no memory */
 void slp_pages_back(slp_engine *e, slp_page *page);              /* NULL is fine */
 void slp_pages_drop(slp_engine *e);                              /* the budget needs what they hold */
-uint64_t slp_pages_held(const slp_engine *e);                    /* bytes in the budget that are not theirs */
+uint64_t slp_pages_held(const slp_engine *e); /* bytes of the budget in use, recycled pages left out */
 
 #endif

@@ -349,8 +349,8 @@ static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t
   return 0;
 }
 
-/* Records come back because of the first that was not acknowledged, so it alone is counted, each time that it
- * comes back itself. 1: it did so too often. */
+/* A batch comes back because of its first record that was not acknowledged, so only that record's attempts
+ * are counted. 1: it was handed out too often. */
 static int count_tries(slp_shard *s) {
   const sloop_opts_t *o = s->consumer->o;
   slp_buffered *buffered;

@@ -337,9 +337,9 @@ static int advance_watermark(slp_shard *s, const page_facts *p) {
   int at_tip = p->behind_ms == 0 && !p->full;
   if (slp_has_taken(&s->at))
     slp_queue_set_watermark(s, s->at.tail_time, slp_mark_seq(&s->at.last), s->at.last.sub);
-  /* A closed shard's tip is no news of the stream: its children hold records older than this answer.
-   * (kinesalite says 0 behind and one page more before it ends a shard.) But one that never ends must not
-   * stop the others. */
+  /* The tip of a closed shard does not move its watermark: its children hold records older than this answer.
+   * (kinesalite says 0 behind and one page more before it ends a shard.) After some empty pages it does, or a
+   * closed shard that never ends would hold up the others. */
   int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
   if (closed && s->reader.pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {

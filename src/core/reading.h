@@ -9,7 +9,8 @@
  *                     |                               +-- no next, nothing new -----------> CHECKING*
  *                     +--- the listing says open, or closed for the first time ---------- CHECKING
  *                          closed (or children) for the second time, or gone twice ------> ENDED
- *   any but ENDED --> GONE (stopped)          * something outside must happen
+ *   LOCATING --> CHECKING: the service does not know the shard
+ *   any --> GONE (stopped)                    * something outside must happen
  *   ENDED --> WAITING: what was read of it had to be forgotten, for lack of budget
  *
  * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call

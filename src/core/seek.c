@@ -9,7 +9,7 @@
 #include "core/start.h"
 
 typedef struct moving {
-  slp_list link;                      /* in consumer->moves, oldest first; all but the last are over */
+  slp_list link;                      /* in consumer->seek.moves, oldest first; all but the last are over */
   slp_start_position *start_position; /* owned until it is the consumer's */
   sloop_cb cb;
   void *arg;

@@ -1,5 +1,5 @@
 /* source.h - what core wants from where records come from. core knows no AWS: source/ implements
- * this over aws/ops.h (Kinesis polling), later for DynamoDB Streams. Requests are owned by core, live
+ * this over aws/ops.h (Kinesis polled or pushed, DynamoDB Streams). Requests are owned by core, live
  * until on_done ran (from the turn queue) or cancel returned; exactly one answer each. */
 #ifndef SLP_CORE_SOURCE_H
 #define SLP_CORE_SOURCE_H
@@ -65,11 +65,11 @@ typedef struct slp_source_ops {
 struct slp_source {
   const slp_source_ops *ops;
   /* Properties of the service. */
-  uint32_t fetch_records_max; /* 10000 */
+  uint32_t fetch_records_max; /* the most that a call may ask for */
   uint64_t fetch_bytes_max;   /* a page is never larger */
   uint64_t fetch_bytes_full;  /* one as large as this was cut short by its size: more waits in the shard */
-  int tells_behind;           /* pages carry behind_ms (Kinesis); 0: bloop's rule of empty pages */
-  int anchors_by_time;        /* AT_TIME exists (Kinesis) */
+  int tells_behind;    /* pages carry behind_ms (Kinesis); 0: several empty pages in a row are the tip */
+  int anchors_by_time; /* AT_TIME exists (Kinesis) */
   /* Pages come when there are records, however long that takes: a fetch that is out is no call in flight,
    * there is no pace at the tip, and a page's size says nothing. May change when the stream is described. */
   int pushes;

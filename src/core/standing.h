@@ -10,8 +10,9 @@ typedef struct slp_standing {
   slp_mark last;         /* the last record taken, or only passed over. No number: none was taken */
   int64_t tail_time;     /* its key time, or the floor */
   int64_t not_before_ms; /* what arrived before is passed over; INT64_MIN: nothing is */
-  int64_t anchor_ms;     /* LATEST: service time of its first iterator, or a little before */
-  int64_t open_ms;       /* LATEST: service time when it was surely open: it may have children since */
+  int64_t anchor_ms;     /* LATEST: service time of its first iterator, or a little before: a token made while
+                            nothing came begins at this time */
+  int64_t open_ms;       /* LATEST: service time when it was surely open: its children hold nothing older */
   uint8_t anchored;      /* LATEST: there was that first iterator */
   uint8_t from_oldest;   /* the record to go on from is not kept: what is kept and known is passed over */
   uint8_t after_last;    /* the iterator was asked for AT the last record taken: skip that one */

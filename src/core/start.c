@@ -174,8 +174,8 @@ static void start_all_latest(slp_consumer *c, int64_t not_before_ms) {
     if (!slp_lineage_wanted(s)) continue;
     s->at.not_before_ms = not_before_ms;
     /* A child listed beside its still open parent: a reshard is under way. The parent's end comes
-     * first, and the child is read from its beginning. A closed shard is over for its children; while none is
-     * listed, it is the way to them. */
+     * first, and the child is read from its beginning. A closed shard is left out once its children are
+     * listed; before that it is read, since its end names them. */
     if (slp_lineage_is_closed(s) && slp_lineage_has_children(s)) {
       skip(s);
     } else if (!open_parent_listed(s)) {

@@ -9,7 +9,7 @@
 typedef struct slp_tally { /* of a consumer's shards, now */
   uint32_t open_n;         /* being read */
   uint32_t tip_n;          /* of those, at their tip */
-  uint32_t going_n;        /* not read any more, to be given up, and not told yet */
+  uint32_t going_n;        /* shards whose lease is draining: not read any more, and not told lost yet */
   uint32_t waiting_n;      /* to be read, parents unfinished */
   uint32_t batches_out;
   uint64_t queued_n; /* records taken and not yet handed out, or to be handed out again */

@@ -125,7 +125,7 @@ void slp_http_resume(slp_host *h, slp_http *call);
 typedef struct slp_listener slp_listener;
 typedef struct slp_served slp_served;
 
-/* A request being served. Valid until slp_serve() or slp_serve_cut() was called for it, or on_gone ran. */
+/* A request being served. Valid until slp_serve() was called for it, or on_gone ran. */
 struct slp_served {
   slp_listener *listener;
   slp_str method, path; /* path with query */

@@ -105,7 +105,7 @@ static void leaves(slp_fleet *f) {
 const slp_sharing_rule slp_sharing_by_claim = {
     .shun_leases = 6,
     .asks = 1,
-    .claims_decide = 1, /* a worker that has nothing yet has no row that tells whether it lives */
+    .claims_decide = 1, /* its name on a claim is all there is: these tables have no rows of workers */
     .missing_blocks = 1,
     .begin = slp_steal_begin,
     .suspended = slp_steal_suspended,

@@ -38,9 +38,9 @@ static void wrote(slp_lease *l, const slp_write *op) {
   slp_deadline_check(f);
 }
 
-/* The next take must be made at the counter that this worker's last write left or met, or at a greater one: a
- * row with this worker's name and the counter of a take proves that take only when no earlier write of this
- * worker can have made that row. */
+/* The next take is made at the counter that this worker's last write left or met, or at a greater one. A
+ * row with this worker's name and the counter that a take would leave is read as proof that the take got
+ * in; that holds only when no earlier write of this worker can have made the same row. */
 static void gone(slp_lease *l) {
   const slp_write *op = &l->op;
   const slp_lease_row *row = &op->row.u.lease;

@@ -10,10 +10,10 @@
 
 #include "lease/schema.h"
 
-/* What the operation makes of the epoch. A write that proves its owner's life: so long from now; the digits
- * below the millisecond count the writes, so that no two of one worker leave the same behind, and it is never
- * earlier than the time it replaces, unless that is more than an hour ahead of any that this worker would
- * write. Any other write leaves the time as it is. */
+/* The epoch, a time, that the operation leaves in the row. A write that proves its owner's life makes it
+ * lease_ms from now. Its digits below the millisecond count the writes, so that no two of one worker leave
+ * the same time. It is never earlier than the time it replaces, unless that one is more than an hour ahead
+ * of any that this worker would write. Every other write leaves the time as it is. */
 uint64_t slp_expiry_after(const slp_operation *i, int64_t wall_ms, uint32_t lease_ms, uint64_t serial);
 /* When, on the reader's own clock now_us, a lease of this epoch has run out and a skew of the clocks is
  * over. */

@@ -1,6 +1,7 @@
 /* fleet.h - one worker of a fleet: proves that it lives, takes the leases that are for it, keeps their
  * positions, and gives them up gracefully. Over any store, by the rules of its schema (rules.c): a row
- * a worker and a leader's assignment (it leads when nobody else does), or a counter a lease and stealing.
+ * a worker and a leader's assignment (it leads when nobody else does), a counter a lease and stealing, or a
+ * time at which a lease runs out and claims.
  *
  * What keeps it safe: a worker that cannot prove its life hands out nothing; an ownership that has sent its
  * release never goes on; and nobody's lease is taken before one conditional write has evicted its

@@ -75,7 +75,7 @@ struct slp_fleet {
   slp_fleet_stats stats;
 
   /* The parts. */
-  slp_life life;
+  slp_worker_life life;
   slp_writes writes;
   uint64_t trouble_us; /* the worker's own way to the table last failed then */
   slp_bulk_write bulk;

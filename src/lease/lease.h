@@ -133,7 +133,7 @@ typedef struct slp_lease_own {
   uint64_t epoch;          /* handed out with the records */
   uint64_t row_epoch;      /* the row's after this worker's last write: the same, or a counter's value */
   uint64_t since_us;       /* what was read before says nothing of it */
-  uint64_t released_epoch; /* less than this is the epoch of an ownership that was given up */
+  uint64_t released_epoch; /* ownerships of epochs less than this were given up */
   slp_position begin;      /* where it began to read */
   slp_position saved;      /* the row's position, as far as is known */
   int64_t behind_ms;       /* at the last mark; -1: not known */

@@ -21,11 +21,11 @@ typedef enum slp_worker_state {
   SLP_WORKER_OUT
 } slp_worker_state;
 
-typedef struct slp_life {
+typedef struct slp_worker_life {
   slp_worker_state state;
   uint64_t joined_us;   /* JOINING: when it drew its incarnation; later: when it registered */
   uint64_t leave_by_us; /* LEAVING: when what is not drained by then is given up */
-} slp_life;
+} slp_worker_life;
 
 void slp_life_init(slp_fleet *f);
 void slp_life_move(slp_fleet *f, slp_worker_state to);

@@ -240,8 +240,9 @@ void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
 
 #define ABSENT_US 60000000 /* a shard that is not listed for so long is gone, and its listing not only late */
 
-/* A row that names one parent at most: the stream's listing has the other one. A shard that is listed no more
- * has none that matters; but one whose parent is listed may be newer than the listing. */
+/* A row that names one parent at most: the stream's listing has the other one. A shard that is listed no
+ * more has no parent that matters; but a shard that is not listed may also be newer than the listing, when
+ * its parent is. */
 static int parents_known(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_lease_gate *gate = &l->gate;

@@ -17,7 +17,7 @@ typedef struct slp_liveness_rule {
       urgent; /* bits of operations that its life hangs on: before all else, short tries, no politeness */
   uint32_t doubtful; /* bits of operations whose failures make doubtful what was seen of others */
   uint8_t grows;     /* the epoch of a lease never goes back: what is less is from before this worker's own */
-  uint8_t of_first;  /* a proof is as old as its write's first copy: it holds a time */
+  uint8_t of_first;  /* the row holds a time: a proof of life counts from its write's first copy */
   uint8_t frees_all; /* the last write of a worker that leaves frees every lease that has nothing to save */
   void (*begin)(slp_fleet *f); /* to join: slp_worker_begins comes, now or later */
   void (*beat)(slp_fleet *f);  /* sends what is due, and says when the next is: slp_beat_at */

@@ -74,7 +74,7 @@ typedef struct slp_leadership_row {
 typedef struct slp_assignment_row {
   slp_str worker;
   uint64_t version;
-  slp_str set;         /* coded, see slp_shard_set_each */
+  slp_str set;         /* coded, see slp_shard_set_next */
   const slp_str *plus; /* proposals, not folded in yet */
   size_t plus_n;
   uint64_t leases; /* of the whole fleet, as the leader counted them; 0: not told */

@@ -1,7 +1,9 @@
 /* shard_set.h - a set of shard ids as few bytes, for assignments that live in one row. The first byte is the
- * coding: 1  ids of Kinesis (shardId- and twelve digits): runs of neighbours, each (gap to the one before,
- * length) as LEB128 2  any ids: (bytes shared with the one before, bytes of its own) as LEB128, then those
- * bytes */
+ * coding.
+ *   1: ids of Kinesis (shardId- and twelve digits), as runs of neighbours: for each run the gap to the one
+ *      before and its length, both as LEB128.
+ *   2: any ids: for each the number of bytes shared with the one before and of its own, both as LEB128, and
+ *      then its own bytes. */
 #ifndef SLP_LEASE_SHARD_SET_H
 #define SLP_LEASE_SHARD_SET_H
 

@@ -211,9 +211,9 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
     slp_lease_take(l);
 }
 
-/* The first, by name, of the workers that live and that are sloop's as far as names tell compares the stream
- * with the table. A worker of KCL does so too when KCL's own election falls on it; when it falls on a worker
- * of sloop, which knows nothing of it, nobody would: so one of sloop's always does. */
+/* The stream is compared with the table by one worker of sloop: of those that live, as far as names tell,
+ * the first by name. KCL elects one of all workers for that, by a rule of its own. When its election falls
+ * on a worker of sloop nobody of KCL's compares, so one of sloop's always does. */
 static int am_first(const view *v) {
   slp_str me = slp_instance_str(&v->f->me);
   if (slp_mode_is(v->f, SLP_MODE_LED)) return 0; /* the leader does */

@@ -91,7 +91,8 @@ static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
   slp_operation *i =
       slp_bulk_write_create(y->f, d, (seen && seen->silence.reads) || slp_lease_seen(y->f, d->id));
   if (!i) return; /* the next time */
-  /* A time is one for all; behind what was read, what was latest then is the beginning now. */
+  /* A start at a time is the same for all shards. A start at LATEST is not: a child of a shard that was read
+   * begins at its oldest record. */
   i->position = y->f->o.start;
   if (how == SLP_SYNC_AT_OLDEST && i->position.kind != SLP_POSITION_TIME)
     i->position.kind = SLP_POSITION_OLDEST;

@@ -1,6 +1,6 @@
-/* store.h - where leases live, as core wants it: rows of named values in one table, read by key or by prefix,
- * and written one row at a time under a condition. store/ implements it over DynamoDB, SQLite and memory;
- * what the rows mean is a schema's business (schema.h). Requests are the caller's, live until on_done
+/* store.h - where leases live, as lease/ wants it: rows of named values in one table, read by key or by
+ * prefix, and written one row at a time under a condition. store/ implements it over DynamoDB, SQLite and
+ * memory; what the rows mean is a schema's business (schema.h). Requests are the caller's, live until on_done
  * ran (from the turn queue) or cancel returned; exactly one answer each. */
 #ifndef SLP_LEASE_STORE_H
 #define SLP_LEASE_STORE_H

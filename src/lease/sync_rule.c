@@ -1,5 +1,5 @@
-/* sync_rule.c - which leases a stream's shards need, by the rules of Amazon's KCL: from every shard that is
- * open, or that nothing follows, up to where something is known. */
+/* sync_rule.c - which leases a stream's shards need, by the rules of Amazon's KCL: for every shard that is
+ * open or has no children, and for its ancestors up to the first that already has a lease. */
 #include "lease/lease_rules.h"
 
 typedef enum {

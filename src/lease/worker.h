@@ -1,4 +1,4 @@
-/* worker.h - a worker joins, lives by its heartbeat or by its leases' counters, and is out. */
+/* worker.h - a worker joins, lives by its heartbeat or by what its leases' rows say (rules.c), and is out. */
 #ifndef SLP_LEASE_WORKER_H
 #define SLP_LEASE_WORKER_H
 
