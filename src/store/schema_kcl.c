@@ -247,10 +247,22 @@ static void when_s(slp_row_request *d, const char *name, slp_str s) {
     slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
 }
 
-/* Both are as they were read: a leader of KCL 3 changes them without moving the counter. */
+/* As one read them: it has the value, or it is absent. */
+static void when_or_absent(slp_row_request *d, const char *name, slp_str s) {
+  slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_s(d, s), 1);
+  slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
+}
+
+/* Both are as they were read: a leader of KCL 3 changes them without moving the counter. A worker of KCL 2 that
+ * frees a lease leaves checkpointOwner behind, so a lone owner may stand in either. */
 static void when_owners(slp_row_request *d, const slp_operation *i) {
-  when_s(d, OWNER, i->claim.n ? i->claim : i->owner);
-  when_s(d, HAND_OVER, i->claim.n ? i->owner : i->claim);
+  if (i->claim.n || !i->owner.n) {
+    when_s(d, OWNER, i->claim);
+    when_s(d, HAND_OVER, i->owner);
+  } else {
+    when_or_absent(d, OWNER, i->owner);
+    when_or_absent(d, HAND_OVER, i->owner);
+  }
 }
 
 /* What this worker's leases bring, for a leader of KCL 3. KCL writes six digits behind the point. */

@@ -99,6 +99,7 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   o->start.kind = SLOOP_LATEST;
   o->order = SLOOP_ORDER_TIME;
   o->wire = SLOOP_WIRE_AUTO;
+  o->retrieval = SLOOP_RETRIEVAL_POLL;
   o->on_trimmed = SLOOP_TRIMMED_CONTINUE;
   o->order_wait_ms = 1000;
   o->poll_ms = 1000;

@@ -70,6 +70,8 @@ static void on_done(crowd *of, const story *st) {
   fflush(stdout);
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b) { return b ? common_divisor(b, a % b) : a; }
+
 static int run(int leased, uint64_t stride, uint64_t first) {
   static pairs p;
   memset(&p, 0, sizeof p);
@@ -79,6 +81,8 @@ static int run(int leased, uint64_t stride, uint64_t first) {
   p.crowd.next = next_pair;
   p.crowd.done = on_done;
   p.exchanges = slp_min_u64(clean->v.exchanges, VALVE_SEEN_MAX);
+  /* A stride that shares a divisor with the exchanges would try only some of them. */
+  while (p.exchanges && common_divisor(stride, p.exchanges) > 1) stride++;
   p.stride = stride;
   p.next = first;
   free(clean);

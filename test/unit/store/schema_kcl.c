@@ -383,6 +383,17 @@ TEST(a_take_of_what_the_leader_has_given_away_meanwhile_is_refused) {
   end();
 }
 
+/* A worker of KCL 2 knows no checkpointOwner and leaves it behind when it frees the lease. */
+TEST(a_lease_whose_next_owner_has_freed_it_can_be_taken) {
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
+  set_by_another("checkpointOwner", named("a.1"));
+  REFUSED(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("c.1"), .epoch = 0);
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 0);
+  CHECK(slp_str_is(parsed.u.lease.owner, "b.1") && !parsed.u.lease.claim.n);
+  end();
+}
+
 TEST(rates_are_kilobytes_with_six_digits) {
   begin();
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
