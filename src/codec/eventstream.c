@@ -118,6 +118,7 @@ static int read_prelude(slp_event_reader *r, const char *p) {
 
 int slp_event_read(slp_event_reader *r, const char *p, size_t n, slp_event_message *ret) {
   if (r->failed) return r->failed;
+  if (n == r->at) return SLP_MORE; /* p may be NULL */
   size_t have = n - r->at;
   p += r->at;
   if (!r->total) {

@@ -273,7 +273,7 @@ void slp_metrics_answer(slp_box_call *c, slp_metrics_form form, slp_box_answer *
     answer->protocol = "rpc-v2-cbor";
   } else if (form == SLP_METRICS_QUERY) {
     answer_xml(c, answer);
-  } else {
+  } else if (c->out.wire == SLP_WIRE_JSON) {
     answer->content_type = "application/x-amz-json-1.0";
   }
 }

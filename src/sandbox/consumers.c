@@ -42,7 +42,7 @@ slp_box_status slp_consumer_status(const slp_box_consumer *k, int64_t now_ms) {
 uint32_t slp_consumers_count(slp_box *box, slp_stream *s, int64_t now_ms) {
   uint32_t n = 0;
   sweep(box, s, now_ms);
-  SLP_LIST_EACH(&s->consumers, it) n += it != NULL;
+  SLP_LIST_EACH(&s->consumers, it) n++;
   return n;
 }
 

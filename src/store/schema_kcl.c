@@ -253,8 +253,8 @@ static void when_or_absent(slp_row_request *d, const char *name, slp_str s) {
   slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
 }
 
-/* Both are as they were read: a leader of KCL 3 changes them without moving the counter. A worker of KCL 2 that
- * frees a lease leaves checkpointOwner behind, so a lone owner may stand in either. */
+/* Both are as they were read: a leader of KCL 3 changes them without moving the counter. A worker of KCL 2
+ * that frees a lease leaves checkpointOwner behind, so a lone owner may stand in either. */
 static void when_owners(slp_row_request *d, const slp_operation *i) {
   if (i->claim.n || !i->owner.n) {
     when_s(d, OWNER, i->claim);

@@ -15,7 +15,7 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
 slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms);
 /* Its tables beside the leases, where a fleet of KCL 3.0 to 3.4 may have them; by default an application has
  * APPLICATION-CoordinatorState and APPLICATION-WorkerMetricStats. SLP_ENOMEM. */
-int slp_schema_kcl_beside(slp_schema *s, const char *coordinator, const char *metrics);
+int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char *metrics);
 
 /* A table of vmware-go-kcl or vmware-go-kcl-v2, of one stream. start: where a row without a checkpoint
  * begins. NULL: no memory. */

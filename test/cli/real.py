@@ -14,12 +14,8 @@ import tempfile
 import threading
 import time
 
-from box import BIN, Box, NO_LIMITS
+from box import BIN, Box, NO_LIMITS, SANITIZED
 from run import check, end, environment, equal, main, read_some, run, test, wait_until
-
-with open(BIN, "rb") as _f:
-    SANITIZED = b"__asan_init" in _f.read()  # its memory is not ours
-
 
 def by_shard(records):
     shards = {}
