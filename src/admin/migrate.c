@@ -62,7 +62,7 @@ static sloop_move_kind_t of_token(const slp_placed *p) {
 
 static int is_problem(sloop_move_kind_t kind) { return kind >= SLOOP_MOVE_DIFFERS; }
 
-/* Of all that is to be copied, and of the rows that are in the way. */
+/* Lists all that is to be copied, and the rows that are in the way. */
 static void tell(slp_migrate *m, slp_admin *a) {
   const slp_placed_list *list = slp_admin_placed(a);
   size_t odd = 0;

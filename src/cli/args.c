@@ -505,7 +505,7 @@ int slp_args_want_metrics(const slp_args *a) {
   return a->metrics.listen || a->metrics.cloudwatch || a->metrics.cloudwatch_as_motorway;
 }
 
-/* Of the words, the first is where to. */
+/* The first of the words is where to. */
 static int take_target(slp_args *a, char why[200]) {
   if (a->streams_n != 2) {
     snprintf(why, 200, "--migrate FROM TO STREAM: %s",

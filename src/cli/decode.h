@@ -47,7 +47,7 @@ void slp_decoding_init(slp_decoding *d, slp_mem *mem);
 void slp_decoding_free(slp_decoding *d); /* may be begun again */
 /* Drops what was before. `in` must live until the end. */
 void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, uint64_t limit);
-/* One slice. 1: there is more to do, 0: d->in is the result. SLP_EBADDATA or SLP_ELIMIT and `why`,
+/* Does one slice. 1: there is more to do, 0: d->in is the result. SLP_EBADDATA or SLP_ELIMIT and `why`,
  * SLP_ENOMEM. */
 int slp_decoding_step(slp_decoding *d, char why[100]);
 /* Words it: the step makes more than a record may become. */

@@ -38,7 +38,7 @@ void slp_cwlogs_free(slp_cwlogs *l); /* may be begun again */
 /* Drops what was before. `limit`: bytes that it may unpack to. 0, SLP_ELIMIT, SLP_ENOMEM. */
 int slp_cwlogs_begin(slp_cwlogs *l, slp_str in, uint64_t limit);
 enum { SLP_CWLOGS_END, SLP_CWLOGS_EVENT, SLP_CWLOGS_MORE };
-/* One slice. EVENT: l->event is the next one; MORE: there may be one; END. A control message has none.
+/* Does one slice. EVENT: l->event is the next one; MORE: there may be one; END. A control message has none.
  * SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM. */
 int slp_cwlogs_step(slp_cwlogs *l);
 

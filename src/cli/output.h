@@ -53,7 +53,7 @@ void slp_output_init(slp_output *o, slp_app *app);
 void slp_output_free(slp_output *o);
 /* Takes the batch that `owner` handed over. SLP_ENOMEM: nothing has happened. */
 int slp_output_add(slp_output *o, sloop_batch_t *batch, const void *owner);
-/* One turn: makes text, writes, gives written batches back, and asks for the next turn. */
+/* Does one turn: makes text, writes, gives written batches back, and asks for the next turn. */
 void slp_output_run(slp_output *o);
 /* Acknowledges what is written of a batch that will take longer. */
 void slp_output_acknowledge(slp_output *o);

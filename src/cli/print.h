@@ -49,7 +49,7 @@ void slp_printer_close(slp_printer *p);
 /* The record is the next to be printed, and must live until it is; what was left of another one is
  * dropped. */
 void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_ms);
-/* One slice of work on it, at the end of the text `b`, to which nobody else may add meanwhile. 1: there is
+/* Does a slice of work on it, at the end of the text `b`, to which nobody else may add meanwhile. 1: there is
  * more to do. 0: its text is there; *ret_printed: is there any? SLP_EBADDATA: it can't be decoded, p->why
  * says why, and without -E that is the end; else no memory. Nothing of it is appended then. */
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed);

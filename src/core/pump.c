@@ -114,7 +114,7 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
   while (it != &e->calls.stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
     it = it->next;
-    /* What is pushed can't be asked for in smaller pieces; it does not keep others from calling either. */
+    /* A pushed page can't be asked for in smaller pieces; it does not keep others from calling either. */
     if (s->consumer->source->pushes) continue;
     if (s != starved && (s->call.limit > 1 || no_call_free)) slp_reader_ask_less(s);
   }

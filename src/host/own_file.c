@@ -35,7 +35,7 @@ static int follow_links(char path[PATH_MAX]) {
   return -ELOOP;
 }
 
-/* What lies under a name of the folder. 1: a file, 0: nothing, SLP_EINVAL: something else, or -errno. */
+/* Looks up a name of the folder. 1: a file, 0: nothing, SLP_EINVAL: something else, or -errno. */
 static int look(int folder, const char *name, struct stat *st) {
   if (fstatat(folder, name, st, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -errno;
   return S_ISREG(st->st_mode) ? 1 : S_ISDIR(st->st_mode) ? -EISDIR : SLP_EINVAL;

@@ -6,7 +6,7 @@
 
 #include "lease/context.h"
 
-/* Of those in `all`, the one of this table and configured worker id; made when there is none. With one hold.
+/* Finds in `all` the one of this table and configured worker id; made when there is none. With one hold.
  * NULL: no memory. */
 slp_common_name *slp_common_name_of(slp_list *all, slp_mem *mem, slp_str table, slp_str worker);
 void slp_common_name_drop(slp_common_name *c); /* NULL is fine */
@@ -16,7 +16,7 @@ void slp_common_name_take(slp_fleet *f);
 void slp_common_name_leave(slp_fleet *f); /* it does not go by it any more; once more is fine */
 /* Leases of the other fleets of this name: held, or about to be. */
 uint32_t slp_common_name_held_elsewhere(slp_fleet *f);
-/* What all of them do only once is done by the first. */
+/* Work that all of them need only once is done by the first. */
 int slp_common_name_is_first(const slp_fleet *f);
 int slp_common_name_is_last(const slp_fleet *f); /* no other one is left */
 /* Nothing is taken from the living before, by any of them. */

@@ -190,7 +190,7 @@ static slp_mode_kind decided(slp_fleet *f) {
   return SLP_MODE_STRANGE;
 }
 
-/* What is strange about it, in one line. */
+/* Says in one line what is strange about it. */
 static void strange(slp_fleet *f, char *text, size_t size) {
   slp_table_spec spec;
   const slp_mode_pass *pass = &f->mode.pass;

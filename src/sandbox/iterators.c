@@ -47,6 +47,14 @@ int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to) {
   return r ? r : slp_base64_encode(to, (slp_str){(const char *)raw, MARK_BYTES});
 }
 
+int slp_box_put_mark(slp_box_call *c, const char *member, const slp_box_mark *m) {
+  slp_buf_clear(&c->box->scratch);
+  if (slp_box_mark_write(c->box, m, &c->box->scratch)) return slp_box_no_memory(c);
+  slp_out_key(&c->out, member);
+  slp_out_text(&c->out, slp_buf_str(&c->box->scratch));
+  return 0;
+}
+
 int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret) {
   char raw_text[MARK_TEXT_MAX];
   uint8_t again[MARK_BYTES];
@@ -163,11 +171,8 @@ int slp_box_op_iterator(slp_box_call *c) {
   if (slp_box_position(c, sh, slp_box_text(c, "ShardIteratorType"), slp_box_text(c, "StartingSequenceNumber"),
                        slp_box_tree_get(c->in, 0, "Timestamp"), &m.counter))
     return -1;
-  slp_buf_clear(&c->box->scratch);
-  if (slp_box_mark_write(c->box, &m, &c->box->scratch)) return slp_box_no_memory(c);
   slp_out_map(&c->out);
-  slp_out_key(&c->out, "ShardIterator");
-  slp_out_text(&c->out, slp_buf_str(&c->box->scratch));
+  int r = slp_box_put_mark(c, "ShardIterator", &m);
   slp_out_end(&c->out);
-  return 0;
+  return r;
 }

@@ -330,10 +330,8 @@ int slp_box_op_shards(slp_box_call *c) {
                       .shard = i,
                       .counter = (uint64_t)l.at_ms,
                       .issued_ms = c->now_ms};
-    slp_buf_clear(&c->box->scratch);
-    if (slp_box_mark_write(c->box, &m, &c->box->scratch)) return slp_box_no_memory(c);
-    slp_out_key(&c->out, "NextToken");
-    slp_out_text(&c->out, slp_buf_str(&c->box->scratch));
+    int r = slp_box_put_mark(c, "NextToken", &m);
+    if (r) return r;
   }
   slp_out_end(&c->out);
   return 0;

@@ -342,6 +342,8 @@ typedef struct slp_box_mark {
   int64_t issued_ms;
 } slp_box_mark;
 int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* appends text */
+/* The mark as a member of the answer. 0, or what slp_box_no_memory returns. */
+int slp_box_put_mark(slp_box_call *c, const char *member, const slp_box_mark *m);
 int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret);
 void slp_box_when(int64_t ms, char out[64]); /* writes a time as the service's messages do */
 int slp_box_op_iterator(slp_box_call *c);

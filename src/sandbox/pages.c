@@ -190,14 +190,6 @@ int slp_box_shape_fits(slp_box_call *c, slp_fault_action action) {
   }
 }
 
-static int put_next(slp_box_call *c, const slp_box_mark *m) {
-  slp_buf_clear(&c->box->scratch);
-  if (slp_box_mark_write(c->box, m, &c->box->scratch)) return slp_box_no_memory(c);
-  slp_out_key(&c->out, "NextShardIterator");
-  slp_out_text(&c->out, slp_buf_str(&c->box->scratch));
-  return 0;
-}
-
 int slp_box_op_get(slp_box_call *c) {
   slp_box_mark m;
   uint64_t bytes = 0;
@@ -224,7 +216,7 @@ int slp_box_op_get(slp_box_call *c) {
     if (slp_box_put_records(c, sh, from, n, shape)) return slp_box_no_memory(c);
     m.counter = from + n;
     m.issued_ms = c->now_ms;
-    if (!ends && shape != SLP_FAULT_NO_NEXT && put_next(c, &m)) return -1;
+    if (!ends && shape != SLP_FAULT_NO_NEXT && slp_box_put_mark(c, "NextShardIterator", &m)) return -1;
     put_behind(c, slp_box_behind_ms(sh, from, from + n, end, c->now_ms));
     int children = ends || shape == SLP_FAULT_CHILDREN_WITH_NEXT;
     if (children && shape != SLP_FAULT_NO_CHILDREN && shape != SLP_FAULT_NO_NEXT) slp_box_put_children(c, sh);

@@ -60,39 +60,12 @@ void slp_request_answer(slp_request *q) {
   rq->on_done(rq);
 }
 
-/* There is no memory even to ask: the request is answered from the next turn. */
+/* There is no memory even to ask. */
 static void starve(slp_poll *p, slp_src_req *rq) {
-  rq->impl = p->starved;
-  p->starved = rq;
-  slp_post(p->h, &p->starved_ev);
-}
-
-static void on_starved(slp_event *ev) {
-  slp_poll *p = SLP_OWNER(ev, slp_poll, starved_ev);
-  slp_src_req *rq = p->starved;
-  if (!rq) return;
-  p->starved = rq->impl;
-  if (p->starved) slp_post(p->h, ev);
-  rq->impl = NULL;
   rq->date_ms = -1;
   slp_fail_clear(&rq->fail);
   slp_fail_set(&rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a call");
-  rq->on_done(rq);
-}
-
-/* Removes the request from the starved ones. 1: it was one. */
-static int unstarve(slp_poll *p, slp_src_req *rq) {
-  slp_src_req *before = NULL;
-  for (slp_src_req *it = p->starved; it; before = it, it = it->impl) {
-    if (it != rq) continue;
-    if (before)
-      before->impl = it->impl;
-    else
-      p->starved = it->impl;
-    rq->impl = NULL;
-    return 1;
-  }
-  return 0;
+  slp_later_add(&p->starved, rq);
 }
 
 /* ---- describe ---------------------------------------------------------------------------------------- */
@@ -360,22 +333,15 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------------- */
-static int is_starved(const slp_poll *p, const slp_src_req *rq) {
-  for (const slp_src_req *it = p->starved; it; it = it->impl) {
-    if (it == rq) return 1;
-  }
-  return 0;
-}
-
 static void do_resume(slp_source *s, slp_src_fetch *rq) {
   slp_poll *p = poll_of(s);
-  slp_request *q = is_starved(p, &rq->rq) ? NULL : rq->rq.impl;
+  slp_request *q = slp_later_has(&p->starved, &rq->rq) ? NULL : rq->rq.impl;
   if (q && q->out) p->ops->resume(p->ops, q->out);
 }
 
 static void do_cancel(slp_source *s, slp_src_req *rq) {
   slp_poll *p = poll_of(s);
-  if (unstarve(p, rq) || !rq->impl) return;
+  if (slp_later_cancel(&p->starved, rq) || !rq->impl) return;
   slp_request *q = rq->impl;
   if (q->out) p->ops->cancel(p->ops, q->out);
   if (q->ask == SLP_ASK_LOCATE) SLP_OWNER(rq, slp_src_locate, rq)->cursor = q->op.iterator.iterator;
@@ -384,8 +350,8 @@ static void do_cancel(slp_source *s, slp_src_req *rq) {
 
 static void do_close(slp_source *s) {
   slp_poll *p = poll_of(s);
-  SLP_CHECK(p->live_n == 0 && !p->starved);
-  slp_unpost(&p->starved_ev);
+  SLP_CHECK(p->live_n == 0);
+  slp_later_end(&p->starved);
   if (p->kind->closing) p->kind->closing(p);
   for (slp_list *node; (node = slp_list_pop(&p->idle)) != NULL;)
     slp_free(p->h->mem, SLP_OWNER(node, slp_request, link));
@@ -409,7 +375,7 @@ void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops 
   p->kind = kind;
   p->h = h;
   p->ops = ops;
-  p->starved_ev.run = on_starved;
+  slp_later_init(&p->starved, p->h);
   slp_list_init(&p->idle);
   SLP_CHECK(named->name.n < sizeof p->name && named->arn.n < sizeof p->arn);
   memcpy(p->name, named->name.p, named->name.n);

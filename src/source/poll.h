@@ -6,6 +6,7 @@
 #include "base/repeat.h"
 #include "core/source.h"
 #include "host/host.h"
+#include "source/later.h"
 #include "source/listing.h"
 #include "source/name.h"
 
@@ -68,8 +69,7 @@ struct slp_poll {
   slp_listing *last;                /* the last answer to list(); owned */
   slp_list idle;
   size_t idle_n, live_n;
-  slp_src_req *starved; /* requests for which there was no memory, linked by rq->impl */
-  slp_event starved_ev;
+  slp_later starved; /* requests for which there was no memory */
 };
 
 /* p is the first member of a zeroed block of memory from h->mem; close() frees the block. The caller fills in

@@ -14,6 +14,7 @@
 #include "base/num.h"
 #include "sloop.h"
 #include "source/kinesis_poll.h"
+#include "source/later.h"
 #include "source/push_consumer.h"
 
 #include <stdio.h>
@@ -54,8 +55,7 @@ struct push {
   slp_finding finding;
   slp_src_describe inner, *describe; /* the poll's, and core's that waits for it */
   slp_map subs;                      /* shard id -> sub */
-  slp_src_req *located;              /* answered in the next turn, linked by rq->impl */
-  slp_event located_ev;
+  slp_later located;                 /* positions, which take no call */
   uint8_t or_poll;
   char stream_arn[512];
   char consumer[129];
@@ -291,16 +291,6 @@ static void on_found(slp_finding *f) {
 
 static void do_list(slp_source *s, slp_src_list *rq) { push_of(s)->poll->ops->list(push_of(s)->poll, rq); }
 
-static void on_located(slp_event *ev) {
-  push *p = SLP_OWNER(ev, push, located_ev);
-  slp_src_req *rq = p->located;
-  if (!rq) return;
-  p->located = rq->impl;
-  if (p->located) slp_post(p->h, ev);
-  rq->impl = NULL;
-  rq->on_done(rq);
-}
-
 static void do_locate(slp_source *s, slp_src_locate *rq) {
   push *p = push_of(s);
   char text[CURSOR_MAX];
@@ -315,9 +305,7 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   slp_buf_clear(&rq->cursor);
   if (slp_buf_add_z(&rq->cursor, text))
     slp_fail_set(&rq->rq.fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a position");
-  rq->rq.impl = p->located;
-  p->located = &rq->rq;
-  slp_post(p->h, &p->located_ev);
+  slp_later_add(&p->located, &rq->rq);
 }
 
 static sub *sub_for(push *p, slp_str shard) {
@@ -348,9 +336,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   if (!u) { /* answered as a position is: in the next turn */
     slp_fail_set(&rq->rq.fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
     rq->rq.sent_us = rq->rq.done_us = slp_now_us(p->h);
-    rq->rq.impl = p->located;
-    p->located = &rq->rq;
-    slp_post(p->h, &p->located_ev);
+    slp_later_add(&p->located, &rq->rq);
     return;
   }
   SLP_CHECK(!u->fetch && rq->cursor.n < CURSOR_MAX);
@@ -385,20 +371,6 @@ static void do_resume(slp_source *s, slp_src_fetch *rq) {
   if (u && u->state == OPEN) p->ops->resume_events(p->ops, &u->op);
 }
 
-static int unlocate(push *p, slp_src_req *rq) {
-  slp_src_req *before = NULL;
-  for (slp_src_req *it = p->located; it; before = it, it = it->impl) {
-    if (it != rq) continue;
-    if (before)
-      before->impl = it->impl;
-    else
-      p->located = it->impl;
-    rq->impl = NULL;
-    return 1;
-  }
-  return 0;
-}
-
 static void cancel_fetch(sub *u) {
   if (u->expander) {
     slp_kinesis_poll_expanded(u->p->poll, u->expander);
@@ -418,7 +390,7 @@ static void do_cancel(slp_source *s, slp_src_req *rq) {
     p->describe = NULL;
     return;
   }
-  if (unlocate(p, rq)) return;
+  if (slp_later_cancel(&p->located, rq)) return;
   sub *u = fetching(p, rq);
   if (u)
     cancel_fetch(u);
@@ -441,8 +413,8 @@ static void do_leave(slp_source *s, slp_str shard) {
 
 static void do_close(slp_source *s) {
   push *p = push_of(s);
-  SLP_CHECK(!p->describe && !p->located);
-  slp_unpost(&p->located_ev);
+  SLP_CHECK(!p->describe);
+  slp_later_end(&p->located);
   slp_finding_stop(&p->finding);
   size_t at = 0;
   for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL; at = 0) sub_free(u);
@@ -473,7 +445,7 @@ int slp_push_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_source *poll, 
   p->ops = ops;
   p->poll = poll;
   p->or_poll = (uint8_t)or_poll;
-  p->located_ev.run = on_located;
+  slp_later_init(&p->located, p->h);
   snprintf(p->consumer, sizeof p->consumer, "%s", consumer);
   slp_map_init(&p->subs, h->mem);
   slp_finding_init(&p->finding, h, ops, p->consumer);

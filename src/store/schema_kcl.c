@@ -265,7 +265,7 @@ static void when_owners(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* What this worker's leases bring, for a leader of KCL 3. KCL writes six digits behind the point. */
+/* The rate that this worker's leases bring, for a leader of KCL 3. KCL writes six digits behind the point. */
 static void set_rate(slp_row_request *d, const slp_operation *i) {
   if (!i->tells_rate || i->rate_bytes < 0) return;
   uint64_t bytes = (uint64_t)slp_min_i64(i->rate_bytes, RATE_BYTES_MAX);
