@@ -166,10 +166,14 @@ typedef enum {
   SLOOP_SHARD_OPENED = 1,   /* reading begins */
   SLOOP_SHARD_ENDED,        /* it was read to its end, and every record of it is acknowledged */
   SLOOP_SHARD_STOPPED,      /* it was given up for a reason on_error told; its children are not read */
-  SLOOP_SHARD_REPOSITIONED, /* by sloop_seek(): what is out of it does not count any more */
+  SLOOP_SHARD_REPOSITIONED, /* by sloop_seek() or sloop_rewind(): what is out of it does not count any more */
   SLOOP_SHARD_LOST,         /* its lease is another worker's: what is out of it does not count any more */
-  SLOOP_SHARD_RELEASED      /* its lease was given up: handed over, on stop, for lack of progress, parked.
+  SLOOP_SHARD_RELEASED,     /* its lease was given up: handed over, on stop, for lack of progress, parked.
                                What is out of it, after the lease deadline, does not count any more */
+  SLOOP_SHARD_READ_OUT,     /* SLOOP_CHECKPOINTS_ASKED: it was read to its end and all of it is acknowledged;
+                               sloop_checkpoint_at() SLOOP_AT_END ends it */
+  SLOOP_SHARD_LEAVING       /* SLOOP_CHECKPOINTS_ASKED: another worker is to have it, nothing more of it is
+                               handed over; sloop_hand_over() lets it go, handover_ms does in any case */
 } sloop_shard_event_kind_t;
 typedef struct { /* allocated by the library; may grow at its end */
   sloop_shard_event_kind_t kind;
@@ -271,6 +275,7 @@ typedef struct {      /* a shard as this consumer reads it; allocated by the lib
   int64_t behind_ms;  /* -1: unknown */
   uint64_t unacked;   /* records fetched and not acknowledged */
   int paused, at_tip; /* 0 or 1 */
+  sloop_position_t from; /* with leases: where this worker began to read it; kind 0: at its beginning */
 } sloop_shard_stats_t;
 /* Every shard that is being read, at once, in no order. Only here a callback is made before the function
  * returns; it must not call anything of this consumer. */
@@ -326,6 +331,13 @@ typedef enum {
   SLOOP_RETRY_PARK,          /* with leases: nobody reads the shard until sloop_admin_release() */
   SLOOP_RETRY_SKIP           /* on_dead_letter gets it, then it counts as acknowledged */
 } sloop_retry_t;
+
+/* Which positions are written to the lease table. */
+typedef enum {
+  SLOOP_CHECKPOINTS_ACKED = 1, /* what is acknowledged, by itself: see checkpoint_ms */
+  SLOOP_CHECKPOINTS_ASKED      /* those that sloop_checkpoint_at() names, and no others. Acknowledging only
+                                  frees memory; a shard that was read to its end stays until that is named */
+} sloop_checkpoints_t;
 
 /* Behind each member stands its default. Numbers out of range make sloop_open() fail. */
 typedef struct {
@@ -416,6 +428,7 @@ typedef struct {
   const char
       *push_consumer; /* the name of the registered consumer to read as; it is registered when it is not
                                   there, and never deregistered. NULL: app */
+  sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. ASKED: with app, schema "sloop" or "kcl" */
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
@@ -488,8 +501,28 @@ SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 /* ---- leases ------------------------------------------------------------------------------------------ */
 /* Writes what is acknowledged now, of one shard or (NULL) of all, to the lease table. cb (may be NULL) comes
  * once: 0 when it is there or the lease is gone; UV_ECANCELED when closed before. SLOOP_ENOSHARD: this worker
- * does not read it. SLOOP_ESTATE: the consumer has no app, is not running, or another one is under way. */
+ * does not read it. SLOOP_ESTATE: the consumer has no app, is not running, another one is under way, or
+ * checkpoints are SLOOP_CHECKPOINTS_ASKED. */
 SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
+/* The next three need SLOOP_CHECKPOINTS_ASKED: for programs that hand records on to others, who say later how
+ * far they are. Each returns SLOOP_ESTATE: checkpoints are not asked for, or the consumer is not running;
+ * SLOOP_ENOSHARD: this worker does not read the shard; UV_ENOMEM. */
+/* Writes that all records of the shard up to this one (SLOOP_AFTER_SEQ; to->shard is not looked at) are
+ * finished with, or that the whole shard is (SLOOP_AT_END, after SLOOP_SHARD_READ_OUT). What is named is yours
+ * to answer for: records behind it that were not handed over yet would be left out after a change of
+ * workers. A position before the last one named is not written. Any number may be under way. cb (may be NULL)
+ * comes once: 0 when it is written, of the end when that is noted (SLOOP_SHARD_ENDED: it is written);
+ * SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED: closed before. SLOOP_EOPTION: another kind of
+ * position, or no sequence number. SLOOP_ESTATE also: the end, and it is not reached. */
+SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb,
+                                     void *arg);
+/* Reads the shard again from behind the position named last, or from where this worker began. What is out of
+ * it stays valid and counts no more; SLOOP_SHARD_REPOSITIONED is told, then SLOOP_SHARD_OPENED. The lease
+ * stays. SLOOP_ESTATE also: it is leaving. */
+SLOOP_EXTERN int sloop_rewind(sloop_t *s, const char *shard);
+/* After SLOOP_SHARD_LEAVING: the last position of the shard was named, and it may go as soon as no batch of
+ * it is out. SLOOP_ESTATE also: it is not leaving. */
+SLOOP_EXTERN int sloop_hand_over(sloop_t *s, const char *shard);
 /* This worker's instance, its id, a dot and what tells its incarnations apart; "" without app and before
  * SLOOP_LEASE_JOINED. Lives until the next callback. */
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);

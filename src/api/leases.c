@@ -261,4 +261,24 @@ int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg) {
   return s->closing ? SLOOP_ESTATE : slp_leased_save(s->consumer, shard, cb, arg);
 }
 
+int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb, void *arg) {
+  if (s->closing) return SLOOP_ESTATE;
+  if (!shard || !to || (to->kind != SLOOP_AFTER_SEQ && to->kind != SLOOP_AT_END)) return SLOOP_EOPTION;
+  if (to->kind == SLOOP_AFTER_SEQ && (!to->seq || !slp_num_valid(slp_str_of(to->seq)) ||
+                                      strlen(to->seq) > SLP_SEQ_MAX || to->sub > UINT32_MAX))
+    return SLOOP_EOPTION;
+  slp_position at = slp_position_of(to);
+  return slp_leased_name(s->consumer, shard, &at, cb, arg);
+}
+
+int sloop_rewind(sloop_t *s, const char *shard) {
+  if (!shard) return SLOOP_ENOSHARD;
+  return s->closing ? SLOOP_ESTATE : slp_leased_rewind(s->consumer, shard);
+}
+
+int sloop_hand_over(sloop_t *s, const char *shard) {
+  if (!shard) return SLOOP_ENOSHARD;
+  return s->closing ? SLOOP_ESTATE : slp_leased_hand_over(s->consumer, shard);
+}
+
 const char *sloop_worker(const sloop_t *s) { return s->consumer ? slp_leased_instance(s->consumer) : ""; }

@@ -363,6 +363,11 @@ static void on_close_event(slp_event *ev) {
     cb(s, SLP_ECANCELED, s->save_arg);
     return;
   }
+  if (slp_leased_naming_take(s->consumer, &move_cb, &move_arg)) {
+    slp_post(f->host, &s->close_ev);
+    if (move_cb) move_cb(s, SLP_ECANCELED, move_arg);
+    return;
+  }
   if (s->stop_cb) { /* first word of the end goes to a pending stop */
     sloop_cb cb = s->stop_cb;
     s->stop_cb = NULL;

@@ -36,6 +36,7 @@ static void defaults(sloop_opts_t *o) {
       .handover_ms = 30000,
       .weight = 1,
       .retrieval = SLOOP_RETRIEVAL_POLL,
+      .checkpoints = SLOOP_CHECKPOINTS_ACKED,
   };
 }
 
@@ -74,7 +75,8 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   X(handover_ms, 1, 3600000)                                    \
   X(stall_ms, 0, UINT32_MAX)                                    \
   X(weight, 1, 1000)                                            \
-  X(retrieval, SLOOP_RETRIEVAL_POLL, SLOOP_RETRIEVAL_AUTO)
+  X(retrieval, SLOOP_RETRIEVAL_POLL, SLOOP_RETRIEVAL_AUTO)      \
+  X(checkpoints, SLOOP_CHECKPOINTS_ACKED, SLOOP_CHECKPOINTS_ASKED)
 
 static int bad(char why[160], const char *fmt, const char *text) {
   snprintf(why, 160, fmt, text);
@@ -120,6 +122,7 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
       return bad(why, "%s needs app", o->worker ? "worker" : o->schema ? "schema" : "store");
     if (o->kcl_coordinator || o->kcl_metrics)
       return bad(why, "%s needs app", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
+    if (o->checkpoints == SLOOP_CHECKPOINTS_ASKED) return bad(why, "checkpoints: asked needs app%s", "");
     return o->on_retry == SLOOP_RETRY_PARK ? bad(why, "on_retry: parking needs app%s", "") : 0;
   }
   if (!is_name(o->app, 200))
@@ -134,6 +137,9 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   int r = slp_lease_place_read(o, &place, why);
   if (!r && place.layout != SLP_LAYOUT_KCL && (o->kcl_coordinator || o->kcl_metrics))
     return bad(why, "%s needs the schema kcl", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
+  if (!r && o->checkpoints == SLOOP_CHECKPOINTS_ASKED && place.layout != SLP_LAYOUT_KCL &&
+      place.layout != SLP_LAYOUT_SLOOP)
+    return bad(why, "checkpoints: asked needs the schema sloop or kcl%s", "");
   return r;
 }
 

@@ -222,6 +222,8 @@ static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
     case SLOOP_SHARD_REPOSITIONED: text = "goes on from elsewhere"; break;
     case SLOOP_SHARD_LOST: text = "its lease is another worker's"; break;
     case SLOOP_SHARD_RELEASED: text = "its lease was given up"; break;
+    case SLOOP_SHARD_READ_OUT: text = "read to its end, which is to be written"; break;
+    case SLOOP_SHARD_LEAVING: text = "another worker is to have it"; break;
     case SLOOP_SHARD_STOPPED:
       text = "given up";
       c->shards_stopped++;

@@ -313,6 +313,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
   c->retention_ms = -1;
   slp_map_init(&c->shards, e->mem);
   slp_seek_init(c);
+  slp_list_init(&c->namings);
   c->stop.ev.run = on_stop_event;
   c->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
   c->stop.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_stop_timer};
@@ -425,8 +426,10 @@ void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
     if (!slp_reading_is_on(s)) continue;
+    char seq[SLP_SEQ_MAX + 1];
     sloop_shard_stats_t st = {s->name->shard,         s->name->epoch, slp_lag_ms(s),
                               slp_queue_unacked_n(s), s->paused,      slp_reading_at_tip(s)};
+    if (c->leases) slp_position_tell(&s->lease.from, &st.from, seq);
     each(&st, arg);
   }
 }

@@ -109,6 +109,7 @@ struct slp_consumer {
   slp_seek seek;
   slp_list detached;  /* slp_buffered: out with the user since before a seek, or a lost lease */
   slp_leases *leases; /* owned; NULL: no leases, every shard is read */
+  slp_list namings;   /* positions that the user named; lease/naming.h */
   slp_stop stop;
   slp_timer stats_timer;
   void (*on_stats_due)(slp_consumer *c); /* set by api: the last thing its caller does */

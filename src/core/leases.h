@@ -12,8 +12,17 @@ struct slp_counts;
 typedef enum slp_drain {
   SLP_DRAIN_NO,
   SLP_DRAIN_STOPPED, /* nothing is fetched or handed out any more */
+  SLP_DRAIN_OFFERED, /* and the user was told, who lets it go */
   SLP_DRAIN_ASKED    /* and the fleet is to be told when nothing is out */
 } slp_drain;
+
+/* A shard's end, where positions are written that the user names. */
+typedef enum slp_shard_end {
+  SLP_END_NO,
+  SLP_END_READ_OUT, /* read to its end, handed out, and the fleet was told */
+  SLP_END_TOLD,     /* all of it is acknowledged, and the user was told */
+  SLP_END_NAMED     /* by the user: the end may be written */
+} slp_shard_end;
 
 typedef struct slp_shard_lease { /* of a shard; lease/consumer.c writes it, but for bytes (batch.c) */
   slp_position from;             /* where its lease said to begin */
@@ -22,7 +31,8 @@ typedef struct slp_shard_lease { /* of a shard; lease/consumer.c writes it, but 
   uint64_t progress_us; /* the last time that something was acknowledged, or that nothing waited to be */
   uint64_t bytes;       /* of records that were handed out */
   slp_drain drain;
-  uint8_t read_out; /* read to its end, handed out, and the fleet was told */
+  slp_shard_end end;
+  slp_position named; /* by the user, who names what is written; kind 0: nothing yet */
 } slp_shard_lease;
 
 typedef struct slp_leases slp_leases;

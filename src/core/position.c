@@ -21,6 +21,28 @@ slp_position slp_position_of(const sloop_position_t *to) {
   return ret;
 }
 
+void slp_position_tell(const slp_position *p, sloop_position_t *ret, char seq[SLP_SEQ_MAX + 1]) {
+  *ret = (sloop_position_t){.at_ms = 0};
+  switch (p->kind) {
+    case SLP_POSITION_NONE: break;
+    case SLP_POSITION_OLDEST: ret->kind = SLOOP_OLDEST; break;
+    case SLP_POSITION_LATEST: ret->kind = SLOOP_LATEST; break;
+    case SLP_POSITION_TIME:
+      ret->kind = SLOOP_AT_TIME;
+      ret->at_ms = p->at_ms;
+      break;
+    case SLP_POSITION_END: ret->kind = SLOOP_AT_END; break;
+    case SLP_POSITION_AT:
+    case SLP_POSITION_AFTER:
+      ret->kind = p->kind == SLP_POSITION_AT ? SLOOP_AT_SEQ : SLOOP_AFTER_SEQ;
+      memcpy(seq, p->mark.seq, p->mark.seq_n);
+      seq[p->mark.seq_n] = 0;
+      ret->seq = seq;
+      ret->sub = p->mark.sub;
+      break;
+  }
+}
+
 static int rank(const slp_position *s) {
   switch (s->kind) {
     case SLP_POSITION_NONE: return 0;

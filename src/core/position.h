@@ -22,6 +22,8 @@ typedef struct slp_position {
 } slp_position;
 /* The user's position, once slp_start_position_check passed it. A token is many positions: NONE. */
 slp_position slp_position_of(const sloop_position_t *to);
+/* As the user is told it; seq is room for a sequence number and its NUL. NONE becomes kind 0. */
+void slp_position_tell(const slp_position *p, sloop_position_t *ret, char seq[SLP_SEQ_MAX + 1]);
 /* Which is further on in a shard: < 0, 0, > 0. NONE before everything; OLDEST, TIME, LATEST count as the
  * beginning. */
 int slp_position_cmp(const slp_position *a, const slp_position *b);

@@ -6,10 +6,13 @@
 
 #include "core/consumer.h"
 #include "lease/common_name.h"
+#include "lease/naming.h"
 #include "core/desc.h"
 #include "core/start.h"
 
 #include <stdio.h>
+
+#define TIMERS 2
 
 struct slp_leased {
   slp_leases leases; /* how core sees it */
@@ -30,8 +33,21 @@ struct slp_leased {
   void *save_arg;
   uint8_t save_done;
   slp_event save_ev;
+  slp_event named_ev;  /* namings are to be written or told */
+  slp_list reopenings; /* shards that are to be read anew */
+  slp_timer reopen;    /* looks after them */
   char instance[160];
 };
+
+/* A shard that the user wants to be read again; from the second step on it is not in c->shards. */
+typedef struct reopening {
+  slp_list link;
+  uint8_t retired; /* what was read of it is gone */
+  uint64_t epoch;
+  slp_position from;
+  size_t shard_n;
+  char shard[];
+} reopening;
 
 static slp_host *host_of(const slp_leased *ld) { return ld->c->engine->host; }
 static slp_leased *leased_of(slp_processor *t) { return SLP_OWNER(t, slp_leased, processor); }
@@ -39,6 +55,25 @@ static slp_leased *of(const slp_leases *l) {
   return SLP_OWNER((slp_leases *)(uintptr_t)l, slp_leased, leases);
 }
 static slp_leased *leased_by(const slp_consumer *c) { return c->leases ? of(c->leases) : NULL; }
+static int is_named(const slp_consumer *c) { return c->o->checkpoints == SLOOP_CHECKPOINTS_ASKED; }
+
+static reopening *reopening_of(slp_leased *ld, slp_str id) {
+  SLP_LIST_EACH(&ld->reopenings, it) {
+    reopening *r = SLP_OWNER(it, reopening, link);
+    if (slp_str_eq((slp_str){r->shard, r->shard_n}, id)) return r;
+  }
+  return NULL;
+}
+
+/* 1: it was retired and not opened again yet. */
+static int forget_reopening(slp_leased *ld, slp_str id) {
+  reopening *r = reopening_of(ld, id);
+  int retired = r && r->retired;
+  if (!r) return 0;
+  slp_list_remove(&r->link);
+  slp_free(ld->c->mem, r);
+  return retired;
+}
 
 /* ---- what the fleet asks for ------------------------------------------------------------------------ */
 
@@ -62,7 +97,8 @@ static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_positi
 #define BIT(drain) (1u << (drain))
 static const unsigned allowed[] = {
     [SLP_DRAIN_NO] = BIT(SLP_DRAIN_STOPPED),
-    [SLP_DRAIN_STOPPED] = BIT(SLP_DRAIN_ASKED),
+    [SLP_DRAIN_STOPPED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
+    [SLP_DRAIN_OFFERED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
     [SLP_DRAIN_ASKED] = BIT(SLP_DRAIN_ASKED),
 };
 
@@ -88,30 +124,51 @@ static void go_on(slp_consumer *c) {
   slp_consumer_check(c);
 }
 
+static void let_go(slp_shard *s) {
+  move_drain(s, SLP_DRAIN_ASKED);
+  if (!slp_queue_is_out(s)) slp_fleet_drained(leased_by(s->consumer)->fleet, s->id);
+}
+
 static void t_drain(slp_processor *t, slp_str id) {
   slp_leased *ld = leased_of(t);
   slp_shard *s = slp_lineage_get(ld->c, id);
-  if (!s) return;
+  if (!s) {
+    if (forget_reopening(ld, id)) slp_fleet_drained(ld->fleet, id);
+    return;
+  }
   stop_reading(s);
-  move_drain(s, SLP_DRAIN_ASKED);
-  if (!slp_queue_is_out(s)) slp_fleet_drained(ld->fleet, id);
+  if (is_named(ld->c) && !ld->leaving) {
+    if (s->lease.drain == SLP_DRAIN_STOPPED) {
+      move_drain(s, SLP_DRAIN_OFFERED);
+      slp_report_shard(ld->c, s, SLOOP_SHARD_LEAVING);
+    }
+  } else {
+    let_go(s);
+  }
   go_on(ld->c);
+}
+
+/* It is not here any more; what is out of it stays with the user and counts no more. */
+static void retire(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  stop_reading(s);
+  c->sum.going_n--;
+  slp_batches_forget_shard(s);
+  slp_queue_detach(s, &c->detached);
+  slp_lineage_drop(s);
 }
 
 static void t_revoke(slp_processor *t, slp_str id, slp_shutdown_reason why) {
   slp_leased *ld = leased_of(t);
   slp_consumer *c = ld->c;
   slp_shard *s = slp_lineage_get(c, id);
+  forget_reopening(ld, id);
   if (!s || (SLP_MUTANT(lost_and_read_on) && why == SLP_SHUTDOWN_LOST)) return;
   if (why == SLP_SHUTDOWN_ENDED) {
     slp_reader_kept_end(s);
   } else if (s->opened_told)
     slp_report_shard(c, s, why == SLP_SHUTDOWN_LOST ? SLOOP_SHARD_LOST : SLOOP_SHARD_RELEASED);
-  stop_reading(s);
-  c->sum.going_n--;
-  slp_batches_forget_shard(s);
-  slp_queue_detach(s, &c->detached);
-  slp_lineage_drop(s);
+  retire(s);
   go_on(c);
 }
 
@@ -141,10 +198,15 @@ static int is_before_start(const slp_shard *s, const slp_mark *at) {
 
 static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
   slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
-  SLP_CHECK(s);
+  const reopening *reopened = s ? NULL : reopening_of(leased_of(t), id);
+  SLP_CHECK(s || reopened);
   memset(ret, 0, sizeof *ret);
+  if (!s || (is_named(s->consumer) && s->lease.end != SLP_END_NAMED)) {
+    *ret = !s ? reopened->from : s->lease.named.kind ? s->lease.named : s->lease.from;
+    return;
+  }
   int whole = s->consumer->whole_records || s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP;
-  if (s->lease.read_out &&
+  if (s->lease.end != SLP_END_NO &&
       (SLP_MUTANT(no_batch_is_acknowledged) ? slp_batches_of(s) == 0 : slp_queue_all_acked(s))) {
     (void)slp_acked_prefix(s, &ret->mark);
     ret->kind = SLP_POSITION_END;
@@ -199,6 +261,25 @@ static const slp_processor_ops processor_ops = {t_open, t_drain,  t_revoke, t_su
 
 /* ---- what the consumer tells ------------------------------------------------------------------------ */
 
+static const unsigned end_allowed[] = {
+    [SLP_END_NO] = BIT(SLP_END_READ_OUT),
+    [SLP_END_READ_OUT] = BIT(SLP_END_TOLD),
+    [SLP_END_TOLD] = BIT(SLP_END_NAMED),
+    [SLP_END_NAMED] = 0,
+};
+
+static void move_end(slp_shard *s, slp_shard_end to) {
+  SLP_CHECK(end_allowed[s->lease.end] & BIT(to));
+  s->lease.end = to;
+}
+
+/* Positions that the user names: the end too. */
+static void offer_end(slp_shard *s) {
+  if (!is_named(s->consumer) || s->lease.end != SLP_END_READ_OUT || !slp_queue_all_acked(s)) return;
+  move_end(s, SLP_END_TOLD);
+  slp_report_shard(s->consumer, s, SLOOP_SHARD_READ_OUT);
+}
+
 static void on_settled(slp_leases *l, slp_shard *s, int acked) {
   slp_leased *ld = of(l);
   if (!ld->fleet) return; /* it ended by itself: nobody counts any more */
@@ -207,13 +288,15 @@ static void on_settled(slp_leases *l, slp_shard *s, int acked) {
     s->lease.progress_us = slp_now_us(host_of(ld));
   }
   if (s->lease.drain == SLP_DRAIN_ASKED && !slp_queue_is_out(s)) slp_fleet_drained(ld->fleet, s->id);
+  if (!s->lease.drain) offer_end(s);
 }
 
 static void on_read_out(slp_leases *l, slp_shard *s) {
   slp_leased *ld = of(l);
-  if (s->lease.read_out || s->lease.drain) return;
-  s->lease.read_out = 1;
+  if (s->lease.end != SLP_END_NO || s->lease.drain) return;
+  move_end(s, SLP_END_READ_OUT);
   slp_fleet_ended(ld->fleet, s->id, s->lease.children, s->lease.children_n);
+  offer_end(s);
 }
 
 /* Without memory the leader's next listing finds them. */
@@ -503,7 +586,10 @@ static void on_leave(slp_leases *l, uint64_t limit_ms) {
     ld->left = 1;
     return;
   }
-  while ((s = slp_map_each(&c->shards, &at))) stop_reading(s);
+  while ((s = slp_map_each(&c->shards, &at))) {
+    stop_reading(s);
+    if (s->lease.drain == SLP_DRAIN_OFFERED) let_go(s);
+  }
   slp_deliver_soon(c->engine);
   slp_fleet_leave(ld->fleet, (uint32_t)slp_min_u64(limit_ms, UINT32_MAX));
 }
@@ -542,7 +628,8 @@ static void on_saved(void *arg) {
 
 int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg) {
   slp_leased *ld = leased_by(c);
-  if (!ld || !ld->fleet || ld->left || ld->save_cb || c->life != SLP_LIFE_RUNNING) return SLOOP_ESTATE;
+  if (!ld || !ld->fleet || ld->left || ld->save_cb || is_named(c) || c->life != SLP_LIFE_RUNNING)
+    return SLOOP_ESTATE;
   if (shard && !slp_lineage_get(c, slp_str_of(shard))) return SLOOP_ENOSHARD;
   if (slp_fleet_save(ld->fleet, slp_str_of(shard), on_saved, ld)) return SLOOP_ESTATE;
   ld->save_cb = cb ? cb : nothing;
@@ -558,6 +645,146 @@ int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
   ld->save_cb = NULL;
   ld->save_done = 0;
   return 1;
+}
+
+/* ---- positions that the user names --------------------------------------------------------------------- */
+
+static int is_sent(void *arg, slp_str shard) {
+  slp_leased *ld = arg;
+  return slp_namings_have(&ld->c->namings, SLP_NAMING_SENT, shard);
+}
+
+static int is_here(void *arg, slp_str shard) {
+  slp_leased *ld = arg;
+  return slp_lineage_get(ld->c, shard) || reopening_of(ld, shard);
+}
+
+static void on_named_saved(void *arg) {
+  slp_leased *ld = arg;
+  slp_namings_written(&ld->c->namings, is_here, ld);
+  slp_post(host_of(ld), &ld->named_ev);
+}
+
+/* All that wait are written at once, when what was written before them is. */
+static void write_namings(slp_leased *ld) {
+  slp_list *all = &ld->c->namings;
+  slp_str any = {NULL, 0};
+  if (!ld->fleet || slp_namings_have(all, SLP_NAMING_SENT, any)) return;
+  if (!slp_namings_have(all, SLP_NAMING_WAITS, any)) return;
+  slp_namings_move(all, SLP_NAMING_WAITS, SLP_NAMING_SENT);
+  if (slp_fleet_save_each(ld->fleet, is_sent, ld, on_named_saved, ld))
+    slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_WAITS); /* a save is under way, which comes here */
+}
+
+static void on_named_event(slp_event *ev) {
+  slp_leased *ld = SLP_OWNER(ev, slp_leased, named_ev);
+  slp_consumer *c = ld->c;
+  slp_naming told;
+  write_namings(ld);
+  if (!slp_namings_take(&c->namings, 1, c->mem, &told)) return;
+  slp_post(host_of(ld), &ld->named_ev);
+  if (told.cb) told.cb(c->handle, told.status, told.arg);
+}
+
+static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp_shard **ret_s) {
+  slp_leased *ld = *ret_ld = leased_by(c);
+  if (!ld || !ld->fleet || ld->left || !is_named(c) || c->life != SLP_LIFE_RUNNING) return SLOOP_ESTATE;
+  *ret_s = slp_lineage_get(c, slp_str_of(shard));
+  return *ret_s ? 0 : SLOOP_ENOSHARD;
+}
+
+int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *to, sloop_cb cb, void *arg) {
+  slp_leased *ld;
+  slp_shard *s;
+  int r = may_name(c, shard, &ld, &s), ends = to->kind == SLP_POSITION_END;
+  if (r) return r;
+  if (ends && s->lease.end < SLP_END_TOLD) return SLOOP_ESTATE;
+  /* The end is written by the fleet in its own time. */
+  r = slp_namings_add(&c->namings, c->mem, s->id, ends ? SLP_NAMING_OVER : SLP_NAMING_WAITS, cb, arg);
+  if (r) return r;
+  s->lease.progress_us = slp_now_us(host_of(ld));
+  if (ends) {
+    if (s->lease.end == SLP_END_TOLD) move_end(s, SLP_END_NAMED);
+  } else if (slp_position_cmp(to, &s->lease.named) > 0) {
+    s->lease.named = *to;
+  }
+  slp_fleet_progressed(ld->fleet, s->id);
+  slp_post(host_of(ld), &ld->named_ev);
+  return 0;
+}
+
+int slp_leased_naming_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
+  slp_naming told;
+  if (!slp_namings_take(&c->namings, 0, c->mem, &told)) return 0;
+  *ret_cb = told.cb;
+  *ret_arg = told.arg;
+  return 1;
+}
+
+int slp_leased_hand_over(slp_consumer *c, const char *shard) {
+  slp_leased *ld;
+  slp_shard *s;
+  int r = may_name(c, shard, &ld, &s);
+  if (r) return r;
+  if (s->lease.drain != SLP_DRAIN_OFFERED) return SLOOP_ESTATE;
+  let_go(s);
+  return 0;
+}
+
+/* ---- reading again ------------------------------------------------------------------------------------ */
+
+#define REOPEN_AGAIN_US 200000
+
+/* 0: it is read again, or has gone meanwhile. */
+static int reopen(slp_leased *ld, reopening *r) {
+  slp_consumer *c = ld->c;
+  slp_str id = {r->shard, r->shard_n};
+  slp_shard *s = slp_lineage_get(c, id);
+  if (!r->retired && (!s || s->lease.drain)) return 0;
+  if (!r->retired) {
+    if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
+    retire(s);
+    r->retired = 1;
+  }
+  return t_open(&ld->processor, id, r->epoch, &r->from);
+}
+
+static void on_reopen(slp_timer *t) {
+  slp_leased *ld = SLP_OWNER(t, slp_leased, reopen);
+  slp_list again;
+  slp_list_init(&again);
+  for (slp_list *it; !ld->left && (it = slp_list_first(&ld->reopenings));) {
+    reopening *r = SLP_OWNER(it, reopening, link);
+    int bad = reopen(ld, r);
+    slp_list_remove(it);
+    if (bad)
+      slp_list_add_last(&again, it);
+    else
+      slp_free(ld->c->mem, r);
+  }
+  for (slp_list *it; (it = slp_list_pop(&again));) {
+    slp_list_add_last(&ld->reopenings, it);
+    slp_timer_set_reserved(host_of(ld), &ld->reopen, slp_after_us(slp_now_us(host_of(ld)), REOPEN_AGAIN_US));
+  }
+  go_on(ld->c);
+}
+
+int slp_leased_rewind(slp_consumer *c, const char *shard) {
+  slp_leased *ld;
+  slp_shard *s;
+  int r = may_name(c, shard, &ld, &s);
+  if (r) return r;
+  if (s->lease.drain || s->lease.end == SLP_END_NAMED) return SLOOP_ESTATE;
+  if (reopening_of(ld, s->id)) return 0;
+  reopening *o = slp_zalloc(c->mem, sizeof *o + s->id.n);
+  if (!o) return SLP_ENOMEM;
+  o->epoch = s->name->epoch;
+  o->from = s->lease.named.kind ? s->lease.named : s->lease.from;
+  o->shard_n = s->id.n;
+  memcpy(o->shard, s->id.p, s->id.n);
+  slp_list_add_last(&ld->reopenings, &o->link);
+  slp_timer_set_reserved(host_of(ld), &ld->reopen, slp_now_us(host_of(ld)));
+  return 0;
 }
 
 /* ---- figures ---------------------------------------------------------------------------------------- */
@@ -596,13 +823,16 @@ static void free_now(slp_leases *l) {
   slp_mem *mem = c->mem;
   slp_host *h = host_of(ld);
   slp_timer_clear(h, &ld->timer);
+  slp_timer_clear(h, &ld->reopen);
   slp_unpost(&ld->save_ev);
+  slp_unpost(&ld->named_ev);
   slp_unpost(&ld->end_ev);
+  for (slp_list *it; (it = slp_list_pop(&ld->reopenings));) slp_free(mem, SLP_OWNER(it, reopening, link));
   if (ld->preparing) ld->store->ops->cancel(ld->store, &ld->prepare.rq);
   slp_fleet_free(ld->fleet);
   if (ld->store) ld->store->ops->close(ld->store);
   if (ld->schema) ld->schema->free(ld->schema);
-  slp_host_unreserve_timers(h, 1);
+  slp_host_unreserve_timers(h, TIMERS);
   slp_common_name_drop(ld->o.name);
   c->leases = NULL;
   slp_free(mem, ld->texts);
@@ -635,7 +865,7 @@ static slp_str put(char **at, slp_str s) {
 int slp_leased_make(slp_consumer *c, const slp_leased_opts *o) {
   slp_leased *ld = SLP_NEW(c->mem, slp_leased);
   char *texts = slp_alloc(c->mem, o->worker.n + o->machine.n + 1);
-  if (!ld || !texts || slp_host_reserve_timers(c->engine->host, 1)) {
+  if (!ld || !texts || slp_host_reserve_timers(c->engine->host, TIMERS)) {
     slp_free(c->mem, texts);
     slp_free(c->mem, ld);
     return SLP_ENOMEM;
@@ -648,7 +878,10 @@ int slp_leased_make(slp_consumer *c, const slp_leased_opts *o) {
   ld->o.machine = put(&at, o->machine);
   ld->processor.ops = &processor_ops;
   ld->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
+  ld->reopen = (slp_timer){.at_us = UINT64_MAX, .run = on_reopen};
+  slp_list_init(&ld->reopenings);
   ld->save_ev.run = on_save_event;
+  ld->named_ev.run = on_named_event;
   ld->end_ev.run = on_end_event;
   ld->leases.ops = &leases_ops;
   c->leases = &ld->leases;

@@ -136,17 +136,26 @@ void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *
   f->sharing->listed(f, ok);
 }
 
-int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), void *arg) {
+int slp_fleet_save_each(slp_fleet *f, int (*wants)(void *ctx, slp_str shard), void *ctx,
+                        void (*on_saved)(void *arg), void *arg) {
   if (f->save.on_saved) return SLP_ENOBUFS;
   f->save.on_saved = on_saved;
   f->save.arg = arg;
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
-    if (!slp_lease_in(l, SLP_LEASE_OPEN) || (shard.n && !slp_str_eq(shard, l->shard))) continue;
-    slp_lease_save_now(l);
+    if (slp_lease_in(l, SLP_LEASE_OPEN) && wants(ctx, l->shard)) slp_lease_save_now(l);
   }
   slp_due_step(f);
   return 0;
+}
+
+static int is_shard(void *ctx, slp_str shard) {
+  const slp_str *one = ctx;
+  return !one->n || slp_str_eq(*one, shard);
+}
+
+int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), void *arg) {
+  return slp_fleet_save_each(f, is_shard, &shard, on_saved, arg);
 }
 
 static void save_answered(slp_fleet *f) {

@@ -83,6 +83,9 @@ void slp_fleet_beat_first(slp_fleet *f);
 /* Saves what is acknowledged now, of one shard or ({NULL, 0}) of all; on_saved comes once when that is in the
  * table or the lease is gone. One at a time: SLP_ENOBUFS while another is under way. */
 int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), void *arg);
+/* The same of all shards that `wants` names. */
+int slp_fleet_save_each(slp_fleet *f, int (*wants)(void *ctx, slp_str shard), void *ctx,
+                        void (*on_saved)(void *arg), void *arg);
 void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret);
 slp_str slp_fleet_instance(const slp_fleet *f); /* "id.incarnation", as registered last */
 

@@ -24,6 +24,7 @@
  *      members.c      the other workers, observed
  *   1  read.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
+ *      naming.c       positions that the user named, until they are told
  *      schema.c, store.c, snapshot.c, outcome.c, silence.c, expiry.c, hash_range.c,
  *                     shard_set.c, *_rule.c: pure
  */
