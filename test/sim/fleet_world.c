@@ -214,7 +214,7 @@ static void judge_lost(fw_node *n, const struct fw_open *o) {
   slp_str instance = slp_fleet_instance(n->fleet);
   snprintf(me, sizeof me, "%.*s", (int)instance.n, instance.p);
   fw_row_of(w, o->shard, row);
-  found(w, row, w->kcl ? "leaseOwner" : "owner", owner, sizeof owner);
+  found(w, row, w->layout ? w->layout->owner : "owner", owner, sizeof owner);
   found(w, row, "epoch", epoch, sizeof epoch);
   if (strcmp(owner, me) != 0 || w->shards[o->shard].excused) return;
   if (!w->kcl && (strtoull(epoch, NULL, 10) != o->epoch || is_evicted(n))) return;
@@ -411,13 +411,22 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
-static slp_schema *schema_of(slp_mem *mem, int kcl) {
-  if (kcl) {
-    slp_schema *s = slp_schema_kcl(mem, (slp_str){"", 0}, -1);
-    if (s && kcl > 1)
-      SLP_CHECK(slp_schema_kcl_beside(s, "app-CoordinatorState", "app-WorkerMetricStats") == 0);
-    return s;
-  }
+static slp_schema *open_kcl(slp_mem *mem) { return slp_schema_kcl(mem, (slp_str){"", 0}, -1); }
+static slp_schema *open_kcl_beside(slp_mem *mem) {
+  slp_schema *s = open_kcl(mem);
+  if (s) SLP_CHECK(slp_schema_kcl_beside(s, "app-CoordinatorState", "app-WorkerMetricStats") == 0);
+  return s;
+}
+static slp_schema *open_vmware(slp_mem *mem) {
+  slp_position oldest = {.kind = SLP_POSITION_OLDEST};
+  return slp_schema_vmware(mem, &oldest);
+}
+const fw_layout fw_layout_kcl = {"leaseOwner", open_kcl, 0};
+const fw_layout fw_layout_kcl_beside = {"leaseOwner", open_kcl_beside, 0};
+const fw_layout fw_layout_vmware = {"AssignedTo", open_vmware, 1};
+
+static slp_schema *schema_of(slp_mem *mem, const fw_layout *layout) {
+  if (layout) return layout->open(mem);
   return slp_schema_sloop(mem, SLP_STR("app"), SLP_STR("s"), SLP_STR("1"));
 }
 
@@ -433,7 +442,7 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   n->mem = slp_mem_new(w->node_alloc, w->node_ctx);
   n->h = slp_sim_host_new(w->sim, n->mem, &clock);
   n->store = fw_store_new(n);
-  n->schema = schema_of(n->mem, w->kcl + w->beside);
+  n->schema = schema_of(n->mem, w->layout);
   n->processor.ops = &processor_ops;
   n->tick.at_us = n->list_timer.at_us = UINT64_MAX;
   n->tick.run = run_tick;
@@ -606,7 +615,7 @@ static int slot_of(const fw_world *w, slp_str instance) {
 int fw_owner_of(fw_world *w, int shard) {
   char row[64], owner[128];
   fw_row_of(w, shard, row);
-  return slot_of(w, str(found(w, row, w->kcl ? "leaseOwner" : "owner", owner, sizeof owner)));
+  return slot_of(w, str(found(w, row, w->layout ? w->layout->owner : "owner", owner, sizeof owner)));
 }
 
 /* The worker that reads it has not released it: only an evicted one loses a lease without its doing. */
@@ -664,7 +673,10 @@ void fw_judge_rows(fw_world *w) {
     has_row[i] = 1;
     fw_shard *s = &w->shards[i];
     const slp_position *pos = &f.u.lease.position;
-    if (slp_position_cmp(pos, &w->pos[i]) < 0)
+    int back = slp_position_cmp(pos, &w->pos[i]) < 0;
+    if (back && w->may_go_back)
+      w->put_back++, s->excused = 1;
+    else if (back)
       fw_wrong(w, "S8 backwards: the position of %s went back", s->id);
     if (number(pos) > s->acked)
       fw_wrong(w, "S1 loss: the position of %s is beyond what was acknowledged", s->id);
@@ -673,8 +685,9 @@ void fw_judge_rows(fw_world *w) {
     w->pos[i] = *pos;
     if (!w->kcl) judge_epoch(w, i, &f.u.lease), judge_owner(w, i, &f.u.lease);
   }
-  judge_children(w, has_row);
+  if (!w->layout || !w->layout->kids_late) judge_children(w, has_row);
   slp_store_rows_free(&l.out);
+  if (w->on_rows) w->on_rows(w);
 }
 
 void fw_dump(fw_world *w) {
@@ -813,16 +826,17 @@ static slp_store *open_tables(fw_world *w) {
   return all;
 }
 
-static fw_world *new_world(uint64_t seed, int shards, int kcl) {
+fw_world *fw_new_of(uint64_t seed, int shards, const fw_layout *layout) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   fw_world *w = SLP_NEW(mem, fw_world);
   w->mem = mem;
   w->sim = slp_sim_new(mem, seed);
   w->table = slp_memory_new(mem);
   w->server = slp_sim_host_new(w->sim, mem, NULL);
-  w->kcl = kcl != 0;
-  w->beside = kcl > 1;
-  w->schema = schema_of(mem, kcl);
+  w->layout = layout;
+  w->kcl = layout != NULL;
+  w->beside = layout == &fw_layout_kcl_beside;
+  w->schema = schema_of(mem, layout);
   w->server_store = open_tables(w);
   w->faults.rt_us_min = 2000;
   w->faults.rt_us_max = 10000;
@@ -842,9 +856,11 @@ static fw_world *new_world(uint64_t seed, int shards, int kcl) {
   return w;
 }
 
-fw_world *fw_new(uint64_t seed, int shards) { return new_world(seed, shards, 0); }
-fw_world *fw_new_kcl(uint64_t seed, int shards) { return new_world(seed, shards, 1); }
-fw_world *fw_new_kcl_beside(uint64_t seed, int shards) { return new_world(seed, shards, 2); }
+fw_world *fw_new(uint64_t seed, int shards) { return fw_new_of(seed, shards, NULL); }
+fw_world *fw_new_kcl(uint64_t seed, int shards) { return fw_new_of(seed, shards, &fw_layout_kcl); }
+fw_world *fw_new_kcl_beside(uint64_t seed, int shards) {
+  return fw_new_of(seed, shards, &fw_layout_kcl_beside);
+}
 
 static void server_gone(slp_host *h, void *arg) { (void)h, (void)arg; }
 

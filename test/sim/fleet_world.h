@@ -24,6 +24,13 @@ typedef struct fw_faults { /* chances in parts per million of all requests */
 typedef struct fw_world fw_world;
 typedef struct fw_node fw_node;
 
+typedef struct fw_layout { /* the tables of another system, that our workers read and write as it does */
+  const char *owner;       /* the attribute of a lease's row that names its owner */
+  slp_schema *(*open)(slp_mem *mem);
+  uint8_t kids_late; /* a shard's end may be in the table before its children are */
+} fw_layout;
+extern const fw_layout fw_layout_kcl, fw_layout_kcl_beside, fw_layout_vmware;
+
 typedef struct fw_shard { /* the truth */
   char id[24];
   int parents[2]; /* -1: none */
@@ -43,9 +50,10 @@ typedef struct fw_shard { /* the truth */
 } fw_shard;
 
 struct fw_world {
-  uint8_t kcl;    /* leases as KCL 2.x keeps them: no rows of workers, counters, stealing */
-  uint8_t beside; /* the tables of KCL 3.0 to 3.4 are there */
-  char told[240]; /* the words of the last worker that could not go on */
+  const fw_layout *layout; /* NULL: our own */
+  uint8_t kcl;             /* leases as another system keeps them: no rows of workers, no leader's plan */
+  uint8_t beside;          /* the tables of KCL 3.0 to 3.4 are there */
+  char told[240];          /* the words of the last worker that could not go on */
   slp_sim *sim;
   slp_mem *mem;
   struct slp_memory *table;
@@ -67,7 +75,11 @@ struct fw_world {
   uint64_t evictions, evicted, leads, lost, released, expired, failed, left, holes, bad_rows, trouble;
   char complaint[300]; /* the first thing that is wrong; "": all is well */
   struct fw_wire *wires;
-  void (*on_write)(fw_world *w, const slp_store_write *write);      /* before it is done; may be NULL */
+  void (*on_write)(fw_world *w, const slp_store_write *write); /* before it is done; may be NULL */
+  void (*on_rows)(fw_world *w);                                /* after it was done; may be NULL */
+  void *judge;                                                 /* of on_rows */
+  uint8_t may_go_back; /* the write at hand is unconditional, and may put an old position back */
+  uint64_t put_back;   /* so many did */
   void *(*node_alloc)(void *ctx, void *p, size_t was, size_t want); /* of every node; NULL: the usual */
   void *node_ctx;
   uint8_t deny_gets, deny_lists; /* refused: no right */
@@ -108,6 +120,7 @@ struct fw_node {
 fw_world *fw_new(uint64_t seed, int shards);
 fw_world *fw_new_kcl(uint64_t seed, int shards);
 fw_world *fw_new_kcl_beside(uint64_t seed, int shards); /* with the tables that KCL 3.0 to 3.4 has */
+fw_world *fw_new_of(uint64_t seed, int shards, const fw_layout *layout); /* NULL: our own */
 void fw_row_of(const fw_world *w, int shard,
                char out[64]); /* its lease's row, as the functions below name it */
 void fw_free(fw_world *w);

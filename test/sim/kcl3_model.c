@@ -2,20 +2,16 @@
  * by one read is written a little later, on the conditions that KCL has. */
 #include "sim/kcl3_model.h"
 
-#include "sim/fleet_table.h"
+#include "sim/kcl_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define ALIVE_S 60 /* twice the 30 s in which a worker tells its load */
 #define STATS_US (30 * FW_S)
-#define NAME 96
+#define NAME KCL_NAME
 
-typedef struct row {
-  char key[64], owner[NAME], by[NAME], checkpoint[64]; /* by: checkpointOwner */
-  uint64_t counter;
-  double rate; /* -1: none */
-} row;
+typedef kcl_row row;
 
 typedef struct held {
   int shard;
@@ -35,6 +31,7 @@ typedef struct worker {
   k3 *m;
   char name[NAME];
   uint8_t alive, leads;
+  uint64_t frozen_until_us;
   held held[FW_SHARDS];
   int held_n;
   char lock[64], lock_seen[64];
@@ -55,8 +52,7 @@ struct k3 {
   int n;
   order orders[FW_SHARDS];
   int orders_n, orderer;
-  uint64_t moves, forced, handed, serial;
-  uint8_t over;
+  uint64_t moves, forced, handed, cycles, serial;
 };
 
 static uint64_t failover_us(const k3 *m) { return (uint64_t)m->w->lease_ms * 1000; }
@@ -64,136 +60,19 @@ static uint64_t lock_us(const k3 *m) { return 12 * failover_us(m); }
 static uint64_t hand_over_us(const k3 *m) { return (uint64_t)m->w->handover_ms * 1000; }
 static uint64_t now_of(const k3 *m) { return fw_now(m->w); }
 static int64_t wall_s(const k3 *m) { return slp_sim_unix_ms(m->w->sim) / 1000; }
-static slp_str str(const char *z) { return slp_str_of(z); }
-static slp_store *table_of(const k3 *m) { return m->w->server_store; }
 static uint8_t beside(const k3 *m) { return m->w->beside ? 1 : 0; }
 static const char *actual(const row *r) { return r->by[0] ? r->by : r->owner; }
 
 /* ---- rows -------------------------------------------------------------------------------------------- */
 
-static void nothing(slp_store_req *rq) { (void)rq; }
-static void at_once(slp_store_req *rq) {
-  slp_unpost(&rq->ev);
-  rq->ev.run(&rq->ev);
-}
-
-static void copy(char *to, size_t size, slp_str s) { snprintf(to, size, "%.*s", (int)s.n, s.n ? s.p : ""); }
-
-static row row_of(const slp_row *from) {
-  row r = {.rate = -1};
-  char rate[40];
-  copy(r.key, sizeof r.key, slp_row_text(from, str("leaseKey")));
-  copy(r.owner, sizeof r.owner, slp_row_text(from, str("leaseOwner")));
-  copy(r.by, sizeof r.by, slp_row_text(from, str("checkpointOwner")));
-  copy(r.checkpoint, sizeof r.checkpoint, slp_row_text(from, str("checkpoint")));
-  r.counter = (uint64_t)slp_row_int(from, str("leaseCounter"), 0);
-  copy(rate, sizeof rate, slp_row_text(from, str("throughputKBps")));
-  if (rate[0]) r.rate = strtod(rate, NULL);
-  return r;
-}
-
-static slp_store_list list_all(const k3 *m, uint8_t table) {
-  slp_store_list l = {.rq = {.on_done = nothing, .table = table}, .hash = {"", 0}, .prefix = {"", 0}};
-  slp_store_rows_init(&l.out, m->w->mem);
-  table_of(m)->ops->list(table_of(m), &l);
-  at_once(&l.rq);
-  return l;
-}
-
-static int is_lease(const slp_row *r) {
-  slp_str entity = slp_row_text(r, str("entityType"));
-  return slp_row_text(r, str("leaseCounter")).n && (!entity.n || slp_str_is(entity, "LEASE"));
-}
-
-static int shard_of(const k3 *m, const char *key) {
-  for (int i = 0; i < m->w->shards_n; i++)
-    if (strcmp(m->w->shards[i].id, key) == 0) return i;
-  return -1;
-}
-
 const char *k3_attr(k3 *m, const char *key, const char *attr) {
   static char out[200];
   uint8_t table = strcmp(key, "Leader") == 0 || strcmp(key, "Migration3.0") == 0 ? beside(m) : 0;
-  slp_row_key k = {str(key), {NULL, 0}};
-  slp_store_get g = {.rq = {.on_done = nothing, .table = table}, .keys = &k, .keys_n = 1};
-  slp_store_rows_init(&g.out, m->w->mem);
-  table_of(m)->ops->get(table_of(m), &g);
-  at_once(&g.rq);
-  copy(out, sizeof out, g.out.n ? slp_row_text(&g.out.rows[0], str(attr)) : (slp_str){NULL, 0});
-  slp_store_rows_free(&g.out);
+  slp_store_rows rows = pr_get(m->w, table, key);
+  out[0] = 0;
+  if (rows.n) pr_text(&rows.rows[0], attr, out, sizeof out);
+  slp_store_rows_free(&rows);
   return out;
-}
-
-static int get(const k3 *m, const char *key, row *ret) {
-  slp_row_key k = {str(key), {NULL, 0}};
-  slp_store_get g = {.rq = {.on_done = nothing}, .keys = &k, .keys_n = 1};
-  slp_store_rows_init(&g.out, m->w->mem);
-  table_of(m)->ops->get(table_of(m), &g);
-  at_once(&g.rq);
-  int there = g.out.n > 0;
-  if (there) *ret = row_of(&g.out.rows[0]);
-  slp_store_rows_free(&g.out);
-  return there;
-}
-
-typedef struct update {
-  slp_store_write w;
-  slp_atom when[6];
-  slp_change changes[10];
-  char texts[16][NAME];
-  int texts_n;
-  row image; /* that refused it */
-} update;
-
-static slp_str text_of(update *u, const char *z) {
-  char *to = u->texts[u->texts_n++];
-  snprintf(to, NAME, "%s", z);
-  return str(to);
-}
-static slp_str number_of(update *u, uint64_t n) {
-  char *to = u->texts[u->texts_n++];
-  snprintf(to, NAME, "%llu", (unsigned long long)n);
-  return str(to);
-}
-static update update_of(uint8_t table, const char *key) {
-  update u;
-  memset(&u, 0, sizeof u);
-  u.w.rq.table = table;
-  u.w.kind = SLP_WRITE_UPDATE;
-  u.w.key.hash = str(key);
-  return u;
-}
-static void when(update *u, const char *name, slp_test test, slp_val_kind kind, slp_str s) {
-  u->when[u->w.when_n++] = (slp_atom){str(name), test, {.kind = kind, .s = s}, 0};
-}
-static void when_text(update *u, const char *name, const char *z) {
-  when(u, name, z[0] ? SLP_TEST_EQ : SLP_TEST_ABSENT, z[0] ? SLP_VAL_S : SLP_VAL_NONE, text_of(u, z));
-}
-static void change(update *u, const char *name, slp_change_kind how, slp_val_kind kind, slp_str s) {
-  u->changes[u->w.changes_n++] = (slp_change){str(name), how, {.kind = kind, .s = s}};
-}
-static void set_text(update *u, const char *name, const char *z) {
-  change(u, name, SLP_SET, SLP_VAL_S, text_of(u, z));
-}
-static void set_number(update *u, const char *name, uint64_t n) {
-  change(u, name, SLP_SET, SLP_VAL_N, number_of(u, n));
-}
-static void drop(update *u, const char *name) {
-  change(u, name, SLP_REMOVE, SLP_VAL_NONE, (slp_str){NULL, 0});
-}
-
-static int run_update(k3 *m, update *u) {
-  u->w.when = u->when;
-  u->w.changes = u->changes;
-  u->w.rq.on_done = nothing;
-  slp_store_rows_init(&u->w.image, m->w->mem);
-  table_of(m)->ops->write(table_of(m), &u->w);
-  at_once(&u->w.rq);
-  int done = u->w.written == SLP_WRITTEN_YES;
-  if (!done && u->w.image.n) u->image = row_of(&u->w.image.rows[0]);
-  slp_store_rows_free(&u->w.image);
-  if (!u->w.rq.table) fw_judge_rows(m->w);
-  return done;
 }
 
 /* ---- one worker's leases ------------------------------------------------------------------------------ */
@@ -204,7 +83,19 @@ static held *held_of(worker *k, int shard) {
   return NULL;
 }
 
-static void let_go(worker *k, held *h) { *h = k->held[--k->held_n]; }
+static void let_go(worker *k, held *h) {
+  *h = k->held[--k->held_n];
+  k->m->cycles++;
+}
+
+/* What is due while it is frozen comes later, in any order. 1: so it does, or its process is gone. */
+static int not_now(worker *k, void (*fn)(void *arg)) {
+  k3 *m = k->m;
+  if (m->w->over || !k->alive) return 1;
+  if (k->frozen_until_us <= now_of(m)) return 0;
+  slp_sim_at(m->w->sim, k->frozen_until_us + slp_sim_random_below(m->w->sim, 20000), fn, k);
+  return 1;
+}
 
 static void take_up(worker *k, int shard, const row *r) {
   held *h = &k->held[k->held_n++];
@@ -218,40 +109,44 @@ static void take_up(worker *k, int shard, const row *r) {
 }
 
 /* The condition failed: still its own, with a hand-over that it did not know; or lost. 1: still its own. */
-static int still_mine(worker *k, held *h, const update *u) {
-  if (!u->image.key[0] || u->image.counter != h->counter || strcmp(u->image.by, k->name) != 0) return 0;
-  if (strcmp(u->image.owner, k->name) == 0) return 0;
+static int still_mine(worker *k, held *h) {
+  row is;
+  if (!kcl_get(k->m->w, k->m->w->shards[h->shard].id, &is) || is.counter != h->counter ||
+      strcmp(is.by, k->name) != 0 || strcmp(is.owner, k->name) == 0)
+    return 0;
   if (!h->known) h->over_us = now_of(k->m) + slp_sim_random_between(k->m->w->sim, 0, 3 * FW_S);
   h->known = 1;
-  snprintf(h->to, sizeof h->to, "%s", u->image.owner);
+  snprintf(h->to, sizeof h->to, "%s", is.owner);
   return 1;
 }
 
 static int renew(worker *k, held *h) {
   for (int try = 0; try < 2; try++) {
-    update u = update_of(0, k->m->w->shards[h->shard].id);
-    when(&u, "leaseCounter", SLP_TEST_EQ, SLP_VAL_N, number_of(&u, h->counter));
-    if (!h->known) when_text(&u, "checkpointOwner", "");
-    set_number(&u, "leaseCounter", h->counter + 1);
-    change(&u, "throughputKBps", SLP_SET, SLP_VAL_N, str("5.000000"));
-    if (run_update(k->m, &u)) {
+    pr_write u;
+    pr_begin(&u, SLP_WRITE_UPDATE, 0, k->m->w->shards[h->shard].id);
+    pr_when_number(&u, "leaseCounter", h->counter);
+    if (!h->known) pr_when_text(&u, "checkpointOwner", "");
+    pr_set_number(&u, "leaseCounter", h->counter + 1);
+    pr_set(&u, "throughputKBps", SLP_VAL_N, "5.000000");
+    if (pr_do(k->m->w, &u)) {
       h->counter++;
       h->good_us = now_of(k->m);
       return 1;
     }
-    if (h->known || !still_mine(k, h, &u)) return 0;
+    if (h->known || !still_mine(k, h)) return 0;
   }
   return 0;
 }
 
 static int save(worker *k, held *h, const char *checkpoint) {
-  update u = update_of(0, k->m->w->shards[h->shard].id);
-  when(&u, "leaseCounter", SLP_TEST_EQ, SLP_VAL_N, number_of(&u, h->counter));
-  set_number(&u, "leaseCounter", h->counter + 1);
-  set_text(&u, "checkpoint", checkpoint);
-  set_number(&u, "checkpointSubSequenceNumber", 0);
-  set_number(&u, "ownerSwitchesSinceCheckpoint", 0);
-  if (!run_update(k->m, &u)) return 0;
+  pr_write u;
+  pr_begin(&u, SLP_WRITE_UPDATE, 0, k->m->w->shards[h->shard].id);
+  pr_when_number(&u, "leaseCounter", h->counter);
+  pr_set_number(&u, "leaseCounter", h->counter + 1);
+  pr_set_text(&u, "checkpoint", checkpoint);
+  pr_set_number(&u, "checkpointSubSequenceNumber", 0);
+  pr_set_number(&u, "ownerSwitchesSinceCheckpoint", 0);
+  if (!pr_do(k->m->w, &u)) return 0;
   h->counter++;
   h->good_us = now_of(k->m);
   return 1;
@@ -268,15 +163,16 @@ static int save_number(worker *k, held *h) {
 
 /* The end of a hand-over, by its victim: what the leader does as well, on the same condition. */
 static int assign(k3 *m, const row *was, const char *to, int as_leader) {
-  update u = update_of(0, was->key);
-  when_text(&u, "leaseOwner", was->owner);
-  when_text(&u, "checkpointOwner", was->by);
-  set_text(&u, "leaseOwner", to);
-  drop(&u, "checkpointOwner");
-  change(&u, "leaseCounter", SLP_ADD_N, SLP_VAL_N, number_of(&u, 1));
+  pr_write u;
+  pr_begin(&u, SLP_WRITE_UPDATE, 0, was->key);
+  pr_when_text(&u, "leaseOwner", was->owner);
+  pr_when_text(&u, "checkpointOwner", was->by);
+  pr_set_text(&u, "leaseOwner", to);
+  pr_drop(&u, "checkpointOwner");
+  pr_add(&u, "leaseCounter", 1);
   if (as_leader && was->owner[0] && strcmp(was->owner, to) != 0)
-    change(&u, "ownerSwitchesSinceCheckpoint", SLP_ADD_N, SLP_VAL_N, number_of(&u, 1));
-  return run_update(m, &u);
+    pr_add(&u, "ownerSwitchesSinceCheckpoint", 1);
+  return pr_do(m->w, &u);
 }
 
 static void hand_over(worker *k, held *h) {
@@ -288,50 +184,11 @@ static void hand_over(worker *k, held *h) {
   let_go(k, h);
 }
 
-static void make_lease(k3 *m, int shard) {
-  update u = update_of(0, m->w->shards[shard].id);
-  slp_str parents[2];
-  size_t n = 0;
-  for (int k = 0; k < 2; k++)
-    if (m->w->shards[shard].parents[k] >= 0)
-      parents[n++] = str(m->w->shards[m->w->shards[shard].parents[k]].id);
-  u.w.kind = SLP_WRITE_PUT;
-  when_text(&u, "leaseKey", "");
-  set_number(&u, "leaseCounter", 0);
-  set_number(&u, "ownerSwitchesSinceCheckpoint", 0);
-  set_text(&u, "checkpoint", "TRIM_HORIZON");
-  set_number(&u, "checkpointSubSequenceNumber", 0);
-  if (!m->w->beside) set_text(&u, "entityType", "LEASE");
-  slp_change c = {str("parentShardId"), SLP_SET, {.kind = SLP_VAL_SS, .items = parents, .n = n}};
-  if (n) u.changes[u.w.changes_n++] = c;
-  run_update(m, &u);
-}
-
-/* Of a merge the rows of both parents are there, or neither: else its end waits. */
-static int may_end(k3 *m, const fw_shard *s) {
-  row r;
-  for (int i = 0; i < s->kids_n; i++)
-    for (int p = 0; p < 2; p++) {
-      int parent = m->w->shards[s->kids[i]].parents[p];
-      if (parent >= 0 && !get(m, m->w->shards[parent].id, &r) && !m->w->shards[parent].trimmed) return 0;
-    }
-  return 1;
-}
-
-static int parents_ended(k3 *m, const fw_shard *s) {
-  row r;
-  for (int p = 0; p < 2; p++)
-    if (s->parents[p] >= 0 && get(m, m->w->shards[s->parents[p]].id, &r) &&
-        strcmp(r.checkpoint, "SHARD_END") != 0)
-      return 0;
-  return 1;
-}
-
 /* Hands out some records; the application is done with them at once. 1: the lease is gone. */
 static int read_some(worker *k, held *h) {
   k3 *m = k->m;
   fw_shard *s = &m->w->shards[h->shard];
-  if (h->known || !parents_ended(m, s)) return 0;
+  if (h->known || !kcl_parents_ended(m->w, s)) return 0;
   if (now_of(m) - h->good_us > failover_us(m)) { /* it may not believe in it any more */
     let_go(k, h);
     return 1;
@@ -344,8 +201,8 @@ static int read_some(worker *k, held *h) {
     if (to > s->acked) s->acked = to;
     h->next = to + 1;
   }
-  if (!s->closed || h->next <= s->records || !may_end(m, s)) return 0;
-  for (int i = 0; i < s->kids_n; i++) make_lease(m, s->kids[i]);
+  if (!s->closed || h->next <= s->records || !kcl_may_end(m->w, s)) return 0;
+  for (int i = 0; i < s->kids_n; i++) kcl_make_lease(m->w, s->kids[i], !m->w->beside);
   save(k, h, "SHARD_END");
   let_go(k, h);
   return 1;
@@ -354,7 +211,7 @@ static int read_some(worker *k, held *h) {
 static void tick(void *arg) {
   worker *k = arg;
   k3 *m = k->m;
-  if (m->over || !k->alive) return;
+  if (not_now(k, tick)) return;
   for (int i = k->held_n - 1; i >= 0; i--)
     if (i < k->held_n) read_some(k, &k->held[i]);
   slp_sim_at(m->w->sim, now_of(m) + FW_S / 5, tick, k);
@@ -363,7 +220,7 @@ static void tick(void *arg) {
 static void renew_all(void *arg) {
   worker *k = arg;
   k3 *m = k->m;
-  if (m->over || !k->alive) return;
+  if (not_now(k, renew_all)) return;
   for (int i = k->held_n - 1; i >= 0; i--) {
     if (i >= k->held_n) continue;
     held *h = &k->held[i];
@@ -376,7 +233,7 @@ static void renew_all(void *arg) {
 static void every_second(void *arg) {
   worker *k = arg;
   k3 *m = k->m;
-  if (m->over || !k->alive) return;
+  if (not_now(k, every_second)) return;
   for (int i = k->held_n - 1; i >= 0; i--) {
     if (i >= k->held_n) continue;
     held *h = &k->held[i];
@@ -391,29 +248,30 @@ static void every_second(void *arg) {
 static void discover(void *arg) {
   worker *k = arg;
   k3 *m = k->m;
-  if (m->over || !k->alive) return;
-  slp_store_list l = list_all(m, 0);
-  for (size_t i = 0; i < l.out.n; i++) {
-    row r = row_of(&l.out.rows[i]);
-    int shard = shard_of(m, r.key);
-    if (shard < 0 || !is_lease(&l.out.rows[i]) || held_of(k, shard)) continue;
+  if (not_now(k, discover)) return;
+  slp_store_rows l = pr_scan(m->w, 0);
+  for (size_t i = 0; i < l.n; i++) {
+    row r = kcl_row_of(&l.rows[i]);
+    int shard = pr_shard_of(m->w, r.key);
+    if (shard < 0 || !kcl_is_lease(&l.rows[i]) || held_of(k, shard)) continue;
     if (strcmp(r.owner, k->name) == 0 && !r.by[0] && strcmp(r.checkpoint, "SHARD_END") != 0)
       take_up(k, shard, &r);
   }
-  slp_store_rows_free(&l.out);
+  slp_store_rows_free(&l);
   slp_sim_at(m->w->sim, now_of(m) + failover_us(m), discover, k);
 }
 
 static void tell_load(void *arg) {
   worker *k = arg;
   k3 *m = k->m;
-  if (m->over || !k->alive) return;
-  update u = update_of(m->w->beside ? 2 : 0, k->name);
-  set_number(&u, "lut", (uint64_t)wall_s(m));
-  change(&u, "sts", SLP_SET, SLP_VAL_OTHER, str("{\"M\":{}}"));
-  change(&u, "opr", SLP_SET, SLP_VAL_OTHER, str("{\"M\":{}}"));
-  if (!m->w->beside) set_text(&u, "entityType", "WORKER_METRIC_STATS");
-  run_update(m, &u);
+  if (not_now(k, tell_load)) return;
+  pr_write u;
+  pr_begin(&u, SLP_WRITE_UPDATE, m->w->beside ? 2 : 0, k->name);
+  pr_set_number(&u, "lut", (uint64_t)wall_s(m));
+  pr_set(&u, "sts", SLP_VAL_OTHER, "{\"M\":{}}");
+  pr_set(&u, "opr", SLP_VAL_OTHER, "{\"M\":{}}");
+  if (!m->w->beside) pr_set_text(&u, "entityType", "WORKER_METRIC_STATS");
+  pr_do(m->w, &u);
   slp_sim_at(m->w->sim, now_of(m) + STATS_US, tell_load, k);
 }
 
@@ -423,14 +281,15 @@ static void write_lock(worker *k, const char *was) {
   k3 *m = k->m;
   char rvn[64];
   snprintf(rvn, sizeof rvn, "rvn-%llu", (unsigned long long)++m->serial);
-  update u = update_of(beside(m), "Leader");
-  when_text(&u, "recordVersionNumber", was);
-  set_text(&u, "ownerName", k->name);
+  pr_write u;
+  pr_begin(&u, SLP_WRITE_UPDATE, beside(m), "Leader");
+  pr_when_text(&u, "recordVersionNumber", was);
+  pr_set_text(&u, "ownerName", k->name);
   snprintf(u.texts[u.texts_n], NAME, "%llu", (unsigned long long)(lock_us(m) / 1000));
-  change(&u, "leaseDuration", SLP_SET, SLP_VAL_S, str(u.texts[u.texts_n++]));
-  set_text(&u, "recordVersionNumber", rvn);
-  if (!m->w->beside) set_text(&u, "entityType", "LEADER");
-  int done = run_update(m, &u);
+  pr_set(&u, "leaseDuration", SLP_VAL_S, u.texts[u.texts_n++]);
+  pr_set_text(&u, "recordVersionNumber", rvn);
+  if (!m->w->beside) pr_set_text(&u, "entityType", "LEADER");
+  int done = pr_do(m->w, &u);
   if (done && !k->leads) {
     k->runs = 0;
     memset(k->seen, 0, sizeof k->seen);
@@ -444,7 +303,7 @@ static void look_at_lock(void *arg) {
   worker *k = arg;
   k3 *m = k->m;
   char there[64];
-  if (m->over || !k->alive) return;
+  if (not_now(k, look_at_lock)) return;
   snprintf(there, sizeof there, "%s", k3_attr(m, "Leader", "recordVersionNumber"));
   if (k->leads || !there[0]) {
     write_lock(k, k->leads ? k->lock : "");
@@ -484,17 +343,18 @@ static candidate *candidate_of(view *v, const char *name) {
 static void view_loads(view *v) {
   k3 *m = v->k->m;
   uint8_t table = m->w->beside ? 2 : 0;
-  slp_store_list l = list_all(m, table);
-  for (size_t i = 0; i < l.out.n; i++) {
-    const slp_row *r = &l.out.rows[i];
-    slp_str name = slp_row_text(r, str(table ? "wid" : "leaseKey"));
-    int64_t lut = slp_row_int(r, str("lut"), -1);
-    if (!table && !slp_str_is(slp_row_text(r, str("entityType")), "WORKER_METRIC_STATS")) continue;
+  slp_store_rows l = pr_scan(m->w, table);
+  for (size_t i = 0; i < l.n; i++) {
+    const slp_row *r = &l.rows[i];
+    char entity[40];
+    int64_t lut = pr_has(r, "lut") ? (int64_t)pr_number(r, "lut") : -1;
+    pr_text(r, "entityType", entity, sizeof entity);
+    if (!table && strcmp(entity, "WORKER_METRIC_STATS") != 0) continue;
     if (lut < 0 || wall_s(m) - lut > ALIVE_S || v->c_n == K3_WORKERS * 2) continue;
     v->c[v->c_n].load = 0;
-    copy(v->c[v->c_n++].name, NAME, name);
+    pr_text(r, table ? "wid" : "leaseKey", v->c[v->c_n++].name, NAME);
   }
-  slp_store_rows_free(&l.out);
+  slp_store_rows_free(&l);
 }
 
 static void view_leases(view *v) {
@@ -502,11 +362,11 @@ static void view_leases(view *v) {
   uint64_t now = now_of(m);
   double sum = 0;
   int with = 0;
-  slp_store_list l = list_all(m, 0);
-  for (size_t i = 0; i < l.out.n; i++) {
-    row r = row_of(&l.out.rows[i]);
-    int shard = shard_of(m, r.key);
-    if (shard < 0 || !is_lease(&l.out.rows[i])) continue;
+  slp_store_rows l = pr_scan(m->w, 0);
+  for (size_t i = 0; i < l.n; i++) {
+    row r = kcl_row_of(&l.rows[i]);
+    int shard = pr_shard_of(m->w, r.key);
+    if (shard < 0 || !kcl_is_lease(&l.rows[i])) continue;
     seen *s = &v->k->seen[shard];
     if (!s->there || s->counter != r.counter) s->since_us = now;
     if (!s->there || strcmp(s->owner, r.owner) != 0 || strcmp(s->by, r.by) != 0) s->pair_us = now;
@@ -522,7 +382,7 @@ static void view_leases(view *v) {
     v->shards[v->n] = shard;
     v->rows[v->n++] = r;
   }
-  slp_store_rows_free(&l.out);
+  slp_store_rows_free(&l);
   for (int i = 0; i < v->n; i++) {
     v->rate[i] = v->rows[i].rate >= 0 ? v->rows[i].rate : with ? sum / with : 1;
     if (strcmp(v->rows[i].checkpoint, "SHARD_END") == 0) v->rate[i] = 0;
@@ -609,7 +469,12 @@ static void balance(view *v) {
 
 static void carry_out(void *arg) {
   k3 *m = arg;
-  if (m->over || !m->workers[m->orderer].alive) return;
+  if (m->w->over || !m->workers[m->orderer].alive) return;
+  uint64_t thaws_us = m->workers[m->orderer].frozen_until_us;
+  if (thaws_us > now_of(m)) {
+    slp_sim_at(m->w->sim, thaws_us + 1, carry_out, m);
+    return;
+  }
   for (int i = 0; i < m->orders_n; i++) {
     const order *o = &m->orders[i];
     if (!o->hands_over) {
@@ -619,12 +484,13 @@ static void carry_out(void *arg) {
       m->moves++;
       continue;
     }
-    update u = update_of(0, o->was.key);
-    when_text(&u, "leaseOwner", o->was.owner);
-    when_text(&u, "checkpointOwner", "");
-    set_text(&u, "leaseOwner", o->to);
-    set_text(&u, "checkpointOwner", o->was.owner);
-    m->moves += (uint64_t)run_update(m, &u);
+    pr_write u;
+    pr_begin(&u, SLP_WRITE_UPDATE, 0, o->was.key);
+    pr_when_text(&u, "leaseOwner", o->was.owner);
+    pr_when_text(&u, "checkpointOwner", "");
+    pr_set_text(&u, "leaseOwner", o->to);
+    pr_set_text(&u, "checkpointOwner", o->was.owner);
+    m->moves += (uint64_t)pr_do(m->w, &u);
   }
   m->orders_n = 0;
 }
@@ -632,7 +498,7 @@ static void carry_out(void *arg) {
 static void lead(void *arg) {
   worker *k = arg;
   k3 *m = k->m;
-  if (m->over || !k->alive) return;
+  if (not_now(k, lead)) return;
   const char *cv = k3_attr(m, "Migration3.0", "cv");
   int by_leader = strncmp(cv, "CLIENT_VERSION_3X", 17) == 0;
   if (k->leads && by_leader && !m->orders_n) {
@@ -659,16 +525,17 @@ k3 *k3_new(fw_world *w) {
   return m;
 }
 
+void k3_free(k3 *m) { free(m); }
+
 void k3_end(k3 *m) {
-  m->over = 1;
   fw_free(m->w);
-  free(m);
+  k3_free(m);
 }
 
 /* As its leader does for a new application. */
 void k3_make_leases(k3 *m) {
   for (int i = 0; i < m->w->shards_n; i++)
-    if (m->w->shards[i].parents[0] < 0) make_lease(m, i);
+    if (m->w->shards[i].parents[0] < 0) kcl_make_lease(m->w, i, !m->w->beside);
 }
 
 int k3_start(k3 *m, const char *name) {
@@ -692,7 +559,7 @@ int k3_start(k3 *m, const char *name) {
 void k3_kill(k3 *m, int i) {
   slp_sim_trace(m->w->sim, "%s (KCL 3) is killed", m->workers[i].name);
   m->workers[i].alive = m->workers[i].leads = 0;
-  m->workers[i].held_n = 0;
+  while (m->workers[i].held_n) let_go(&m->workers[i], &m->workers[i].held[0]);
   if (m->orderer == i) m->orders_n = 0;
 }
 
@@ -702,24 +569,40 @@ void k3_stop(k3 *m, int i) {
   while (k->alive && k->held_n) {
     held *h = &k->held[0];
     row r;
-    if (save_number(k, h) && get(m, m->w->shards[h->shard].id, &r) && strcmp(actual(&r), k->name) == 0) {
-      update u = update_of(0, r.key);
-      when_text(&u, "leaseOwner", r.owner);
-      when_text(&u, "checkpointOwner", r.by);
-      if (!r.by[0]) drop(&u, "leaseOwner");
-      drop(&u, "checkpointOwner");
-      change(&u, "leaseCounter", SLP_ADD_N, SLP_VAL_N, number_of(&u, 1));
-      run_update(m, &u);
+    if (save_number(k, h) && kcl_get(m->w, m->w->shards[h->shard].id, &r) &&
+        strcmp(actual(&r), k->name) == 0) {
+      pr_write u;
+      pr_begin(&u, SLP_WRITE_UPDATE, 0, r.key);
+      pr_when_text(&u, "leaseOwner", r.owner);
+      pr_when_text(&u, "checkpointOwner", r.by);
+      if (!r.by[0]) pr_drop(&u, "leaseOwner");
+      pr_drop(&u, "checkpointOwner");
+      pr_add(&u, "leaseCounter", 1);
+      pr_do(m->w, &u);
     }
     let_go(k, h);
   }
   if (k->leads) {
-    update u = update_of(beside(m), "Leader");
+    pr_write u;
+    pr_begin(&u, SLP_WRITE_UPDATE, beside(m), "Leader");
     u.w.kind = SLP_WRITE_DELETE;
-    when_text(&u, "recordVersionNumber", k->lock);
-    run_update(m, &u);
+    pr_when_text(&u, "recordVersionNumber", k->lock);
+    pr_do(m->w, &u);
   }
   k3_kill(m, i);
+}
+
+void k3_freeze(k3 *m, int i, uint64_t us) {
+  slp_sim_trace(m->w->sim, "%s is frozen for %.1f s", m->workers[i].name, (double)us / 1e6);
+  m->workers[i].frozen_until_us = now_of(m) + us;
+}
+
+int k3_runs(const k3 *m, const char *name) {
+  for (int i = 0; i < m->n; i++) {
+    const worker *k = &m->workers[i];
+    if (k->alive && k->frozen_until_us <= now_of(m) && strcmp(k->name, name) == 0) return 1;
+  }
+  return 0;
 }
 
 int k3_alive(const k3 *m, int i) { return i < m->n && m->workers[i].alive; }
@@ -728,18 +611,20 @@ int k3_held(const k3 *m, int i) { return m->workers[i].held_n; }
 uint64_t k3_moves(const k3 *m) { return m->moves; }
 uint64_t k3_forced(const k3 *m) { return m->forced; }
 uint64_t k3_handed(const k3 *m) { return m->handed; }
+uint64_t k3_cycles(const k3 *m) { return m->cycles; }
 
 void k3_version(k3 *m, const char *cv) {
-  update u = update_of(beside(m), "Migration3.0");
-  set_text(&u, "cv", cv);
-  if (!m->w->beside) set_text(&u, "entityType", "CLIENT_VERSION_MIGRATION");
-  run_update(m, &u);
+  pr_write u;
+  pr_begin(&u, SLP_WRITE_UPDATE, beside(m), "Migration3.0");
+  pr_set_text(&u, "cv", cv);
+  if (!m->w->beside) pr_set_text(&u, "entityType", "CLIENT_VERSION_MIGRATION");
+  pr_do(m->w, &u);
 }
 
 const char *k3_owner(k3 *m, int shard) {
   static char out[NAME];
   row r;
   out[0] = 0;
-  if (get(m, m->w->shards[shard].id, &r)) snprintf(out, sizeof out, "%s", actual(&r));
+  if (kcl_get(m->w, m->w->shards[shard].id, &r)) snprintf(out, sizeof out, "%s", actual(&r));
   return out;
 }

@@ -21,6 +21,8 @@ void k3_make_leases(k3 *m);
 int k3_start(k3 *m, const char *name);
 void k3_kill(k3 *m, int worker);
 void k3_stop(k3 *m, int worker); /* gives everything up, and is gone */
+void k3_freeze(k3 *m, int worker, uint64_t us);
+int k3_runs(const k3 *m, const char *name); /* one of that name is alive and not frozen */
 int k3_alive(const k3 *m, int worker);
 int k3_leads(const k3 *m, int worker);
 int k3_held(const k3 *m, int worker); /* leases */
@@ -29,6 +31,8 @@ void k3_version(k3 *m, const char *cv);
 uint64_t k3_moves(const k3 *m);
 uint64_t k3_forced(const k3 *m);        /* hand-overs that overran, and were ended by the leader */
 uint64_t k3_handed(const k3 *m);        /* ended by a victim of the model's */
+uint64_t k3_cycles(const k3 *m);        /* leases that a worker of the model's had and has no more */
+void k3_free(k3 *m);                    /* after its world; k3_end ends both */
 const char *k3_owner(k3 *m, int shard); /* of the row: who reads it; "" nobody */
 const char *k3_attr(k3 *m, const char *key, const char *attr);
 
