@@ -199,7 +199,11 @@ def a_walk_during_rollovers():
     with Box("roll_ms=100", "table_partitions=2", "quirk=late-children:60", "quirk=empty-gets:1") as box:
         arn = make_table(box, "Orders")
         writer, client = Writer(box, "Orders", seed=2), streams(box)
-        reading = {s["ShardId"]: iterator_at(client, arn, s["ShardId"]) for s in describe(client, arn)["Shards"]}
+        # On a slow machine the first shards are replaced before they are listed; their children are found at their end.
+        listed = describe(client, arn)["Shards"]
+        ids = {s["ShardId"] for s in listed}
+        reading = {s["ShardId"]: iterator_at(client, arn, s["ShardId"]) for s in listed
+                   if s.get("ParentShardId") not in ids}
         seen, waiting, finished, came, empty = {}, [], 0, 0, 0
         deadline = time.monotonic() + 60
         while empty < 8:  # what came twice would come soon
@@ -574,7 +578,8 @@ def table_of_the_command():
 
 def main():
     tests = harness.Tests()
-    tests.run("3,000 writes come out once and in order while shards roll over", every_write_once_and_in_order, 3000)
+    writes = 3000 if harness.FULL else 900
+    tests.run(f"{writes:,} writes come out once and in order while shards roll over", every_write_once_and_in_order, writes)
     tests.run("a reader beside the writer misses nothing", a_walk_during_rollovers)
     tests.run("each view has its images", views)
     tests.run("a stream disabled and enabled again is another one", disabled_and_enabled_again)
