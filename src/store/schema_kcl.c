@@ -52,6 +52,11 @@ static int is_text(const slp_row *row, const char *name) {
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
+/* A name is not empty: KCL never writes such a one, and no condition of ours could tell it from none. */
+static int is_name(const slp_row *row, const char *name) {
+  return is_text(row, name) && (get(row, name)->kind == SLP_VAL_NONE || text(row, name).n);
+}
+
 /* Is the row a lease? KCL 3 keeps rows of its workers, its leader and others beside them. */
 static int is_lease(const slp_row *row) {
   slp_str entity = text(row, "entityType");
@@ -148,14 +153,14 @@ static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_par
   s->tagged |= text(row, ENTITY).n > 0;
   int names = shard.n <= SLP_SHARD_ID_MAX && l->parents[0].n <= SLP_SHARD_ID_MAX &&
               l->parents[1].n <= SLP_SHARD_ID_MAX;
-  int owners = is_text(row, OWNER) && is_text(row, HAND_OVER);
+  int owners = is_name(row, OWNER) && is_name(row, HAND_OVER);
   int fit = next.n <= SLP_NAME_MAX && last.n <= SLP_NAME_MAX;
   if (names && counter >= 0 && l->position.kind != SLP_POSITION_NONE && owners && fit) return;
   f->kind = SLP_ROW_BAD;
   f->why = !names                     ? "it names no shard"
            : counter < 0              ? "its " COUNTER " is no number"
-           : !is_text(row, OWNER)     ? "its " OWNER " is no text"
-           : !is_text(row, HAND_OVER) ? "its " HAND_OVER " is no text"
+           : !is_name(row, OWNER)     ? "its " OWNER " is no name"
+           : !is_name(row, HAND_OVER) ? "its " HAND_OVER " is no name"
            : !fit                     ? "its " OWNER " or " HAND_OVER " is too long"
                                       : "its " CHECKPOINT " can't be understood";
 }

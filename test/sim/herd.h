@@ -109,7 +109,8 @@ typedef struct hd_place { /* a shard */
   uint64_t read_us;  /* when somebody last asked for its records, or was given some */
   uint64_t owned_us; /* since when its row names an owner; 0: it does not */
   uint8_t parked;
-  uint64_t next; /* of changes: places told so far */
+  uint64_t next;   /* of changes: places told so far */
+  uint64_t latest; /* of a stream: how often it was asked for its latest */
   size_t put, trimmed;
 } hd_place;
 

@@ -69,9 +69,10 @@ struct hd_part {
   char id[HD_ID_MAX];
   size_t number;
   int parents[2];
-  uint8_t closed, excused, excused_ever, unordered_times, ended_told;
+  uint8_t closed, excused, excused_ever, unordered_times, ended_told, latest_asked;
   uint64_t closed_us, excused_us, owner_us; /* owner_us: it went to another owner last */
   size_t trimmed, row_n; /* row_n: records put when the row was made first; SIZE_MAX: never */
+  size_t latest_n;       /* records put when somebody asked for the latest last */
   hd_note *notes;
   size_t notes_n, notes_cap;
   char *texts;

@@ -20,7 +20,11 @@ static int is_parked(const hd_oracle *o, const hd_part *s) {
 /* It has no lease, and needs none. */
 static int is_nothing(const hd_oracle *o, const hd_part *s) {
   if (s->closed && s->trimmed == s->notes_n) return 1;
-  return s->closed && o->terms.start == SLOOP_LATEST && s->closed_us <= o->first_row_us;
+  if (!s->closed || o->terms.start != SLOOP_LATEST) return 0;
+  /* No shard before it had a row while it was open: by KCL's rules it belongs to what was there before the
+   * beginning. */
+  if (o->terms.by_counter && !hd_is_child(o, s)) return 1;
+  return s->closed_us <= o->first_row_us;
 }
 
 /* An operator has removed the row of what is closed by now: whoever has the leases of its children looks for

@@ -34,18 +34,17 @@ size_t hd_row_done(const hd_part *s, const hd_version *v) {
   }
 }
 
-/* With KCL's rows "latest" is when its reader first asks: what came before somebody did is not looked for.
- * When an operator has removed the row, it begins anew. */
-static size_t first_read(const hd_part *s) {
-  size_t first = s->notes_n;
-  for (const hd_ownership *t = s->ownerships; t; t = t->before)
-    if (t->began && !(t->loose && s->ownerships != t)) first = slp_min_u64(first, t->first);
-  return first;
+/* With KCL's rows "latest" is when a reader asks, and no row says when that was: until a position is saved each
+ * next owner asks anew, and what came before it did is not looked for. */
+size_t hd_floor(const hd_oracle *o, const hd_part *s) {
+  if (o->terms.start != SLOOP_LATEST || !o->terms.by_counter || hd_is_child(o, s)) return 0;
+  return s->latest_asked ? s->latest_n : s->notes_n;
 }
 
-size_t hd_floor(const hd_oracle *o, const hd_part *s) {
-  if (o->terms.start != SLOOP_LATEST || hd_is_child(o, s)) return 0;
-  return o->terms.by_counter ? first_read(s) : 0;
+void hd_latest(hd_oracle *o, size_t shard) {
+  hd_part *s = o->shards[shard];
+  s->latest_asked = 1;
+  s->latest_n = s->notes_n;
 }
 
 /* ---- who may write ------------------------------------------------------------------------------------- */
@@ -148,7 +147,7 @@ static void judge_let(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *wa
   if (!t || t->loose || !t->began || t->given_us == HD_NEVER) return;
   if (t->epoch > was->epoch || t->epoch < owned_since(s, was)) return;
   size_t given = hd_can_hold(o, s, hd_given(t));
-  if (hd_row_done(s, now) < given && given > s->trimmed)
+  if (slp_max_u64(hd_row_done(s, now), hd_floor(o, s)) < given && given > s->trimmed)
     hd_break(o, HD_S9_REPEATS, s->id,
              "%s lets it go at record %zu, and had finished with those before %zu: they come again", l->what,
              hd_row_done(s, now), given);

@@ -64,8 +64,9 @@ static void draw_options(hd_plan *p) {
   o->checkpoint_ms = hd_one_in(r, 12) ? 0 : (uint32_t)hd_log_between(r, 100, 8000);
   o->handover_ms = (uint32_t)hd_log_between(r, 300, 30000);
   o->start.kind = hd_one_in(r, 3) ? SLOOP_LATEST : hd_one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
-  if (p->schema != HD_SLOOP && o->start.kind == SLOOP_LATEST)
-    o->start.kind = SLOOP_OLDEST; /* no row there says which moment that was */
+  /* No row there says which moment that was; what a reader of the KCL's rows asked for is known of Kinesis. */
+  if (o->start.kind == SLOOP_LATEST && (p->schema == HD_VMWARE || (p->schema == HD_KCL && p->changes)))
+    o->start.kind = SLOOP_OLDEST;
   o->order = hd_one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
   o->wire = (sloop_wire_t)hd_between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);
   o->order_wait_ms = hd_one_in(r, 5)   ? 0
@@ -196,13 +197,13 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   p->creds_later = (uint8_t)hd_heads(r);
   p->aggregates = (uint8_t)hd_one_in(r, 4);
   if (wish->schema >= 0) p->schema = (uint8_t)wish->schema;
+  if (wish->source >= 0) p->changes = (uint8_t)wish->source;
   draw_options(p);
   draw_retry(p);
   draw_network(p);
   draw_faults(p, wish->without);
   draw_clocks(p);
   draw_service(p);
-  if (wish->source >= 0) p->changes = (uint8_t)wish->source;
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
   if (p->changes) p->typed = 0; /* tables' streams have no such seam */

@@ -430,6 +430,15 @@ static void note_read(hd_world *hw, const slp_sim_ask *ask) {
   if (m.shard < hw->shards_n) hw->shards[m.shard].read_us = hd_now(hw);
 }
 
+/* Which shards were asked for their latest. */
+static void note_latest(hd_world *hw) {
+  for (size_t i = 0; hw->stream && i < hw->shards_n; i++) {
+    uint64_t times = hw->stream->shards[i].latest_locates;
+    if (times != hw->shards[i].latest) hd_latest(hw->o, i);
+    hw->shards[i].latest = times;
+  }
+}
+
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   hd_world *hw = arg;
   hd_life *l = life_of(hw, ask);
@@ -453,6 +462,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   hw->writer = SIZE_MAX;
   slp_world_faults(hw->w, NULL); /* what did not fit this call is for no other one */
   if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0) note_read(hw, ask);
+  note_latest(hw);
   look_at_shards(hw);
   if (!hd_reaches(hw, l, service, 1)) reply->silent = 1;
 }

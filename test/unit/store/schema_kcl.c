@@ -72,6 +72,18 @@ TEST(a_row_of_a_running_worker_is_read) {
   end();
 }
 
+/* A condition on such a row could not be written so that it holds: nobody would ever take the lease, in silence. */
+TEST(a_row_whose_owner_is_an_empty_text_is_damaged) {
+  static const char *const names[] = {"leaseOwner", "checkpointOwner"};
+  begin();
+  for (size_t i = 0; i < SLP_COUNT(names); i++) {
+    READ(TEXT("leaseKey", "shardId-0"), NUM("leaseCounter", "0"), TEXT("checkpoint", "TRIM_HORIZON"),
+         {slp_str_of(names[i]), {.kind = SLP_VAL_S}});
+    CHECK(parsed.kind == SLP_ROW_BAD && strstr(parsed.why, names[i]));
+  }
+  end();
+}
+
 static slp_position_kind kind_of(const char *checkpoint) {
   slp_attr attrs[] = {TEXT("leaseKey", "shardId-0"),
                       NUM("leaseCounter", "0"),
