@@ -411,8 +411,8 @@ typedef struct {
   const char *store_endpoint; /* URL of the lease table's DynamoDB; NULL: as endpoint. Of joined consumers
                                  the first one's counts */
   const char *schema;         /* how the table is laid out: "sloop", "kcl" (Amazon KCL 2 and 3),
-                                 "vmware-go-kcl" (and -v2; one stream an application); TABLE is app by default
-                                 but for "sloop". NULL: "sloop" */
+                                 "vmware-go-kcl" (and -v2), "motorway", "kcl-rb" (these three: one stream an
+                                 application); TABLE is app by default but for "sloop". NULL: "sloop" */
   uint32_t lease_ms;          /* 10000: a worker not heard of for so long is dead. From 1000 */
   uint32_t checkpoint_ms;     /* 5000: how often a position that moved is written; 0: only by
                                  sloop_checkpoint(), hand-over and stop */

@@ -242,7 +242,7 @@ static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
                      .owner = l->owner,
                      .shard = l->shard,
                      .epoch = l->epoch,
-                     .position = t->to};
+                     .position = as_owner ? l->position : t->to};
   int r = slp_admin_write(a, &i, at, written);
   if (r == 0) remember(a, t, l);
   if (r == SLP_EINVAL) give_up(t, SLOOP_CHANGE_POSITION);

@@ -234,7 +234,7 @@ void slp_admin_explain(slp_admin *a) {
                              .leader_state = leader_state(a),
                              .leader = slp_admin_text(a, a->snapshot.leadership.owner),
                              .workers_alive = living(a),
-                             .epoch_is_counter = a->schema->liveness == SLP_BY_COUNTER,
+                             .epoch_is_counter = slp_is_counted(a->schema->liveness),
                              .hole_from = "",
                              .hole_to = ""};
   if (bad)

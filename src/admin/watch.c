@@ -87,7 +87,8 @@ void slp_watch_saw(slp_admin *a) {
 }
 
 uint64_t slp_watch_wait_us(const slp_admin *a, const slp_watched *w) {
-  uint64_t now = slp_now_us(a->o.host), end = w->silence.since_us + w->lease_us + 1;
+  uint64_t now = slp_now_us(a->o.host);
+  uint64_t end = w->silence.since_us + slp_silence_span_us(a->schema->liveness, w->lease_us) + 1;
   end = slp_max_u64(end, w->silence.last.until_us);
   uint64_t left = end > now ? end - now : 1;
   return slp_min_u64(left, w->lease_us / 4 + 1);

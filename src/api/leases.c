@@ -41,9 +41,9 @@ static const struct {
   uint8_t own_table;  /* its rows do not name their application: it has a table of its own, by its name */
   uint8_t one_stream; /* nor do they name their stream */
 } layouts[] = {
-    [SLP_LAYOUT_SLOOP] = {"sloop", 0, 0},
-    [SLP_LAYOUT_KCL] = {"kcl", 1, 0},
-    [SLP_LAYOUT_VMWARE] = {"vmware-go-kcl", 1, 1},
+    [SLP_LAYOUT_SLOOP] = {"sloop", 0, 0},          [SLP_LAYOUT_KCL] = {"kcl", 1, 0},
+    [SLP_LAYOUT_VMWARE] = {"vmware-go-kcl", 1, 1}, [SLP_LAYOUT_MOTORWAY] = {"motorway", 1, 1},
+    [SLP_LAYOUT_KCL_RB] = {"kcl-rb", 1, 1},
 };
 
 static int read_layout(const char *name, slp_lease_layout *ret, char why[160]) {
@@ -139,6 +139,8 @@ static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_
     case SLP_LAYOUT_KCL:
       return slp_schema_kcl(s->mem, stream, start.kind == SLP_POSITION_TIME ? start.at_ms : 0);
     case SLP_LAYOUT_VMWARE: return slp_schema_vmware(s->mem, &start);
+    case SLP_LAYOUT_MOTORWAY: return slp_schema_motorway(s->mem, &start);
+    case SLP_LAYOUT_KCL_RB: return slp_schema_kcl_rb(s->mem);
     case SLP_LAYOUT_SLOOP: break;
   }
   return slp_schema_sloop(s->mem, slp_str_of(o->app), slp_str_of(d->name), generation);

@@ -6,7 +6,13 @@
 #include <sloop.h>
 
 typedef enum slp_lease_store { SLP_LEASES_DYNAMODB, SLP_LEASES_SQLITE, SLP_LEASES_MEMORY } slp_lease_store;
-typedef enum slp_lease_layout { SLP_LAYOUT_SLOOP, SLP_LAYOUT_KCL, SLP_LAYOUT_VMWARE } slp_lease_layout;
+typedef enum slp_lease_layout {
+  SLP_LAYOUT_SLOOP,
+  SLP_LAYOUT_KCL,
+  SLP_LAYOUT_VMWARE,
+  SLP_LAYOUT_MOTORWAY,
+  SLP_LAYOUT_KCL_RB
+} slp_lease_layout;
 
 typedef struct slp_lease_place {
   slp_lease_store store;

@@ -22,9 +22,15 @@ static uint64_t good_us(slp_fleet *f, int exact) {
 
 static int may_open(slp_lease *l) {
   slp_fleet *f = l->f;
+  if (f->liveness->settles && !l->counter.settled) return 0; /* its next proof steps it again */
   if (slp_now_refresh_us(f->h) >= slp_after_us(l->counter.good_us, slp_fleet_lease_us(f) / 10 * 8)) return 0;
   slp_proof_set(f, slp_min_u64(slp_proof_us(f), l->counter.good_us));
   return 1;
+}
+
+static uint64_t period_us(slp_fleet *f) {
+  uint64_t third = slp_fleet_lease_us(f) / 3, tick = f->liveness->tick_us;
+  return slp_fleet_jitter(f, tick ? slp_min_u64(third, tick) : third, 10);
 }
 
 static void wrote(slp_lease *l, const slp_write *op) {
@@ -32,7 +38,9 @@ static void wrote(slp_lease *l, const slp_write *op) {
   uint64_t sent_us = f->liveness->of_first ? op->first_sent_us : op->sent_us;
   l->own.row_epoch = slp_epoch_after(&op->i);
   l->counter.good_us = sent_us;
-  l->counter.renew_us = slp_after_us(sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
+  l->counter.renew_us = slp_after_us(sent_us, period_us(f));
+  if (!l->counter.settled && op->i.kind != SLP_OPERATION_TAKE) slp_lease_touch(l);
+  l->counter.settled = op->i.kind != SLP_OPERATION_TAKE;
   l->own.since_us = slp_now_refresh_us(f->h);
   if (l->counter.renew_us < slp_beat_at_us(f)) slp_beat_at(f, l->counter.renew_us);
   slp_deadline_check(f);
@@ -153,6 +161,13 @@ static void begin(slp_fleet *f) {
   slp_mode_begin(f);
 }
 
+static void begin_looking(slp_fleet *f) {
+  slp_common_name_take(f);
+  slp_proof_set(f, SLP_NEVER);
+  slp_beat_at(f, SLP_NEVER);
+  slp_entry_begin(f, slp_mode_begin);
+}
+
 #define BIT(kind) (1u << (kind))
 /* Each of these writes keeps its lease's next renewal waiting. */
 #define URGENT                                                                             \
@@ -165,6 +180,23 @@ const slp_liveness_rule slp_liveness_by_counter = {
     .grows = 1,
     .doubtful = BIT(SLP_OPERATION_TAKE),
     .begin = begin,
+    .beat = beat,
+    .good_us = good_us,
+    .may_open = may_open,
+    .wrote = wrote,
+    .gone = gone,
+    .saw = saw,
+    .dead = dead,
+};
+
+/* A number that begins anew with an owner; and a peer's take may not look at it, so that it puts its row over
+ * that of another worker which has just taken it. */
+const slp_liveness_rule slp_liveness_by_tick = {
+    .urgent = URGENT,
+    .settles = 1,
+    .tick_us = 1000000, /* as motorway's workers do */
+    .doubtful = BIT(SLP_OPERATION_TAKE),
+    .begin = begin_looking,
     .beat = beat,
     .good_us = good_us,
     .may_open = may_open,

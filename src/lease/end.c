@@ -5,6 +5,7 @@
 #include "lease/fleet_inside.h"
 
 #define AGAIN_US 500000
+#define UNLISTED_US UINT64_C(60000000) /* a shard that is not listed for so long is gone */
 
 /* ---- children ---------------------------------------------------------------------------------- */
 
@@ -34,17 +35,37 @@ static uint64_t epoch_first(slp_fleet *f, slp_str shard) {
   return slp_lease_seen(f, shard) ? (uint64_t)(slp_wall_ms(f->h) / 1000) : 0;
 }
 
+/* The end of a shard tells of its children, but not with which number they start. */
+static int start_known(slp_lease *l, const slp_shard_desc *kid, slp_str *ret) {
+  slp_fleet *f = l->f;
+  *ret = kid->seq_start;
+  if (kid->seq_start.n || !f->schema->names_start) return 1;
+  const slp_listed *listed = slp_listed_get(f, kid->id);
+  if (!l->end.listing_us) l->end.listing_us = slp_fleet_now(f);
+  if (listed)
+    *ret = listed->desc.seq_start;
+  else if (slp_listed_us(f) <= l->end.listing_us + UNLISTED_US)
+    slp_fleet_list(f);
+  return listed || slp_listed_us(f) > l->end.listing_us + UNLISTED_US;
+}
+
+static void make_kid_later(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (slp_worker_is(f, SLP_WORKER_LEAVING) && slp_fleet_now(f) >= slp_worker_leave_by_us(f)) {
+    slp_lease_release(l, SLP_RELEASE_LEAVE);
+    return;
+  }
+  slp_lease_step_at(l, slp_fleet_now(f) + AGAIN_US);
+  slp_lease_save_due(l);
+}
+
 static void make_kid(slp_lease *l) {
   slp_fleet *f = l->f;
   const slp_shard_desc *kid = &l->end.kids[l->end.made_n];
   slp_operation *i = &l->op.i;
-  if (f->sharing->may_make && !f->sharing->may_make(l, kid)) {
-    if (slp_worker_is(f, SLP_WORKER_LEAVING) && slp_fleet_now(f) >= slp_worker_leave_by_us(f)) {
-      slp_lease_release(l, SLP_RELEASE_LEAVE);
-      return;
-    }
-    slp_lease_step_at(l, slp_fleet_now(f) + AGAIN_US);
-    slp_lease_save_due(l);
+  slp_str seq_start;
+  if ((f->sharing->may_make && !f->sharing->may_make(l, kid)) || !start_known(l, kid, &seq_start)) {
+    make_kid_later(l);
     return;
   }
   if (f->leases.writes >= SLP_LEASE_WRITES_MAX) {
@@ -59,7 +80,7 @@ static void make_kid(slp_lease *l) {
   i->parents[1] = kid->adjacent_parent;
   i->hash_start = kid->hash_start;
   i->hash_end = kid->hash_end;
-  i->seq_start = kid->seq_start;
+  i->seq_start = seq_start;
   i->epoch_first = epoch_first(f, kid->id);
   i->shard = kid->id;
   l->op.tries_max = 0;
@@ -107,10 +128,11 @@ static void end_written(slp_write *op) {
   }
 }
 
-static void write_end(slp_lease *l) {
+static void write_end(slp_lease *l, const slp_position *at) {
   slp_operation *i = &l->op.i;
   slp_fleet_operation(l->f, i, SLP_OPERATION_END);
   i->epoch = l->own.row_epoch;
+  i->position = *at;
   i->shards = l->end.names;
   i->shards_n = l->end.kids_n;
   l->op.tries_max = 0;
@@ -128,7 +150,7 @@ void slp_lease_end(slp_lease *l) {
   }
   slp_lease_mark(l, &mark);
   if (mark.kind == SLP_POSITION_END) {
-    write_end(l);
+    write_end(l, &mark);
   } else if (slp_worker_is(f, SLP_WORKER_LEAVING) && slp_fleet_now(f) >= slp_worker_leave_by_us(f)) {
     slp_lease_release(l, SLP_RELEASE_LEAVE);
   } else {

@@ -2,7 +2,7 @@
 #include "codec/json.h"
 #include "lease/fleet_inside.h"
 
-#define TIMERS 11
+#define TIMERS 12
 
 /* ---- leases that have something to do ---------------------------------------------------------- */
 
@@ -74,6 +74,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   slp_assignment_init(f);
   slp_election_init(f, slp_leader_leads, slp_leader_watch);
   slp_leader_init(f);
+  slp_entry_init(f);
   slp_mode_init(f);
   slp_steal_init(f);
   slp_leave_init(f);
@@ -97,6 +98,7 @@ static void stop_all(slp_fleet *f) {
   slp_assignment_stop(f);
   slp_election_stop(f);
   slp_leader_stop(f);
+  slp_entry_stop(f);
   slp_mode_stop(f);
   slp_common_name_leave(f);
   slp_steal_stop(f);
@@ -120,6 +122,7 @@ void slp_fleet_free(slp_fleet *f) {
   slp_assignment_free(f);
   slp_election_free(f);
   slp_leader_free(f);
+  slp_entry_free(f);
   slp_mode_free(f);
   slp_steal_free(f);
   slp_host_unreserve_timers(f->h, TIMERS);

@@ -16,6 +16,7 @@
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
  *      common_name.c  the fleets of one process that go by one name
  *      mode.c         by which rules an application of another system goes
+ *      entry.c        looks whether the table may be joined at all
  *      poll.c         reads the rows that are due
  *   2  ownership.c, release.c, end.c, checkpoint.c    one lease's life
  *      lease.c        what is known of a lease
@@ -39,6 +40,7 @@
 #include "lease/deadline.h"
 #include "lease/due.h"
 #include "lease/election.h"
+#include "lease/entry.h"
 #include "lease/leader.h"
 #include "lease/lease.h"
 #include "lease/leave.h"
@@ -92,6 +94,7 @@ struct slp_fleet {
   slp_election election;
   slp_assign_versions assign;
   slp_leader leader;
+  slp_entry entry;
   slp_mode mode;
   slp_stealing stealing;
   slp_leave leave;

@@ -212,11 +212,15 @@ static int know_parents(slp_lease *l, const slp_str parents[2]) {
   slp_mem *mem = l->f->mem;
   slp_str *known = l->row.parents;
   for (int k = 0; k < 2; k++) {
-    if (!parents[k].n || slp_str_eq(parents[k], known[k])) continue;
-    char *p = slp_strdup(mem, parents[k]);
+    slp_str parent = parents[k];
+    /* A row and the listing may have them in another order; what is found out of one stays in its place. */
+    if (!parent.n || slp_str_eq(parent, known[0]) || slp_str_eq(parent, known[1])) continue;
+    int at = known[k].n && !known[1 - k].n ? 1 - k : k;
+    char *p = slp_strdup(mem, parent);
     if (!p) return SLP_ENOMEM;
-    drop_text(mem, &known[k]);
-    known[k] = (slp_str){p, parents[k].n};
+    drop_text(mem, &known[at]);
+    known[at] = (slp_str){p, parent.n};
+    l->gate.parents[at] = SLP_PARENT_UNFINISHED;
   }
   return 0;
 }
@@ -236,6 +240,7 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
   image->epoch = row->epoch;
   image->claim_version = row->claim_version;
   image->rate_bytes = row->rate_bytes;
+  image->position = row->position;
   if (row->position.kind == SLP_POSITION_END) {
     image->ended = 1;
     image->ended_epoch = row->epoch;

@@ -116,6 +116,7 @@ typedef struct slp_lease_image {
   uint64_t owner_us, claim_us; /* when an image first named that owner, that claimant */
   uint64_t epoch, claim_version;
   int64_t rate_bytes;
+  slp_position position;
   slp_str parents[2];   /* owned */
   uint8_t ended;        /* it was read to its end, by whatever worker */
   uint64_t ended_epoch; /* the row's then; a greater one was set back by an operator */
@@ -168,7 +169,8 @@ typedef struct slp_lease_end_part {
   slp_shard_desc *kids; /* owned, one block */
   slp_str *names;       /* of the kids; owned */
   size_t kids_n, made_n;
-  uint64_t asked_us; /* stealing: the row of a kid's other parent was asked for; 0: it was not */
+  uint64_t listing_us; /* a listing was asked for then, because a kid was in none; 0: it was not */
+  uint64_t asked_us;   /* stealing: the row of a kid's other parent was asked for; 0: it was not */
 } slp_lease_end_part;
 
 /* How it is given up: release.c. */
@@ -183,6 +185,7 @@ typedef struct slp_lease_release_part {
 typedef struct slp_lease_counter {
   uint64_t good_us;  /* the sending of the last write that moved it */
   uint64_t renew_us; /* when the next one is due */
+  uint8_t settled;   /* it was moved again after the take */
 } slp_lease_counter;
 
 /* What it brings, where a leader of another system wants to know: counter.c. */

@@ -129,7 +129,8 @@ slp_outcome slp_outcome_of(slp_liveness_kind kind, const slp_operation *i, int t
   switch (kind) {
     case SLP_BY_WORKER: return of_versioned(i, there, parsed);
     case SLP_BY_COUNTER:
-    case SLP_BY_EXPIRY: return of_counted(i, there, parsed);
+    case SLP_BY_EXPIRY:
+    case SLP_BY_TICK: return of_counted(i, there, parsed);
   }
   return SLP_OUTCOME_REFUSED;
 }

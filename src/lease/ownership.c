@@ -60,6 +60,8 @@ void slp_lease_take(slp_lease *l) {
   i->owner = slp_instance_str(&l->row.owner);
   i->claim = slp_instance_str(&l->row.claim);
   i->epoch = l->row.epoch;
+  i->position = l->row.position;
+  if (f->schema->liveness == SLP_BY_TICK) i->epoch_after = slp_max_u64(i->epoch, l->own.row_epoch) + 1;
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_OPERATION_TAKE, taken)) slp_lease_poll(l, slp_fleet_now(f) + 20000);
 }
@@ -222,13 +224,18 @@ void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uin
 
 /* ---- waiting for the parents ------------------------------------------------------------------- */
 
+/* A parent without a row is to get one, or is forgotten by the stream. */
+static int missing_blocks(const slp_fleet *f) {
+  return f->sharing->missing_blocks || f->schema->keeps_listed;
+}
+
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_gate *gate = &l->gate;
   if (l->state != SLP_LEASE_WAITING) return;
   /* Listed without a row: the leader makes it one, unless the stream forgets the shard before. */
   uint64_t now = slp_fleet_now(l->f);
   int anew = gate->parents[which] != SLP_PARENT_MISSING || now - gate->listing_us >= PARENT_AGAIN_US;
-  if (!row && anew && l->f->sharing->missing_blocks) {
+  if (!row && anew && missing_blocks(l->f)) {
     gate->listing_us = now;
     slp_fleet_list(l->f);
   }
@@ -268,7 +275,7 @@ static int parent_done(slp_lease *l, int k) {
   slp_lease *p = l->want.inherited ? slp_lease_get(f, parent) : NULL;
   if (p && p->row.ended) return 1;
   if (l->gate.parents[k] != SLP_PARENT_MISSING) return 0;
-  if (!f->sharing->missing_blocks) return 1;
+  if (!missing_blocks(f)) return 1;
   if (slp_listed_us(f) <= l->gate.listing_us) {
     slp_fleet_list(f);
     return 0;

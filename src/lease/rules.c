@@ -60,5 +60,10 @@ int slp_fleet_rules(const slp_schema *s, const slp_liveness_rule **ret_life,
     *ret_sharing = &slp_sharing_by_steal;
     return 0;
   }
+  if (s->liveness == SLP_BY_TICK && s->share == SLP_BY_STEAL) {
+    *ret_life = &slp_liveness_by_tick;
+    *ret_sharing = &slp_sharing_by_steal;
+    return 0;
+  }
   return SLP_EINVAL;
 }

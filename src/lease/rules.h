@@ -18,6 +18,9 @@ typedef struct slp_liveness_rule {
   uint32_t doubtful; /* bits of operations whose failures make doubtful what was seen of others */
   uint8_t grows;     /* the epoch of a lease never goes back: what is less is from before this worker's own */
   uint8_t of_first;  /* the row holds a time: a proof of life counts from its write's first copy */
+  uint8_t settles;   /* what was taken is read once a renewal says that nobody has put it back */
+  uint32_t
+      tick_us; /* a proof of life is due so long after the last, if a third of a lease is longer; 0: no */
   uint8_t frees_all; /* the last write of a worker that leaves frees every lease that has nothing to save */
   void (*begin)(slp_fleet *f); /* to join: slp_worker_begins comes, now or later */
   void (*beat)(slp_fleet *f);  /* sends what is due, and says when the next is: slp_beat_at */
@@ -63,7 +66,8 @@ typedef struct slp_sharing_rule {
   int (*may_make)(slp_lease *l, const slp_shard_desc *kid);
 } slp_sharing_rule;
 
-extern const slp_liveness_rule slp_liveness_by_worker, slp_liveness_by_counter, slp_liveness_by_expiry;
+extern const slp_liveness_rule slp_liveness_by_worker, slp_liveness_by_counter, slp_liveness_by_expiry,
+    slp_liveness_by_tick;
 extern const slp_sharing_rule slp_sharing_by_assignment, slp_sharing_by_steal, slp_sharing_by_claim;
 /* SLP_EINVAL: rules that do not go together here. */
 int slp_fleet_rules(const slp_schema *s, const slp_liveness_rule **ret_life,

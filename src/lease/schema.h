@@ -45,6 +45,8 @@ typedef struct slp_lease_row {
   int64_t behind_ms;  /* how far the lease was behind then; -1: not told */
   int64_t rate_bytes; /* handed out of it in a second, on average; -1: not told */
   slp_str op;         /* incarnation and serial of the last write */
+  uint64_t stranger;  /* a program that shares with nobody has it, or had: another number with each of its
+                         writes. 0: none has */
 } slp_lease_row;
 
 typedef struct slp_worker_row {
@@ -126,6 +128,7 @@ typedef struct slp_parsed_row {
   slp_row_kind kind;
   slp_row_key key;
   const char *why; /* BAD: what is wrong; static */
+  uint8_t foreign; /* BAD: the table is another system's */
   union {
     slp_str name; /* the shard or worker that the key names: the first member of every row that has one */
     slp_lease_row lease;
@@ -185,7 +188,8 @@ typedef struct slp_operation { /* what is not needed stays zero */
   uint64_t epoch;        /* of a lease or of leadership, as read or held */
   uint64_t epoch_after;  /* what the write makes of it; 0: one more */
   uint64_t epoch_first;  /* CREATE: 0, or where a row made again begins */
-  slp_position position; /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET */
+  slp_position position; /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET; TAKE: as read; END: its last
+                            record, if known */
   slp_position start;    /* LEAD: the fleet's start, set when nobody had */
   slp_str to;            /* TRANSFER */
   slp_str op;
@@ -237,8 +241,13 @@ void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kin
 typedef enum slp_liveness_kind {
   SLP_BY_WORKER,  /* one row a worker proves the life of all its leases; the dead are evicted first */
   SLP_BY_COUNTER, /* every lease has a counter that its owner moves */
-  SLP_BY_EXPIRY   /* every lease has a wall-clock time at which it runs out, which its owner moves */
+  SLP_BY_EXPIRY,  /* every lease has a wall-clock time at which it runs out, which its owner moves */
+  SLP_BY_TICK     /* every lease has a number that its owner moves, and that may begin anew with an owner */
 } slp_liveness_kind;
+/* The epoch of a lease is a number that each write of its owner moves by one. */
+static inline int slp_is_counted(slp_liveness_kind kind) {
+  return kind == SLP_BY_COUNTER || kind == SLP_BY_TICK;
+}
 typedef enum slp_sharing_kind {
   SLP_BY_ASSIGNMENT, /* a leader assigns, claims move leases gracefully */
   SLP_BY_STEAL,      /* every worker takes what is dead, and steals one when it holds too few */
@@ -253,6 +262,7 @@ struct slp_schema {
   uint8_t parks;         /* a row can say that nobody is to read it, or which worker could not */
   uint8_t whole_records; /* a row has no place inside an aggregate: only what is done as a whole is saved */
   uint8_t one_parent;    /* a row names one parent at most: the other is known from the stream's listing */
+  uint8_t names_start;   /* the beginning of a shard is said by the number with which it starts */
   uint8_t keeps_listed;  /* a shard that is listed and has no row is read as a new one: its row stays */
   uint8_t versions;    /* rows may say that other rules hold: mode.c reads them before anything is written */
   uint32_t operations; /* bits of slp_operation_kind it has */

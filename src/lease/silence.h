@@ -30,9 +30,10 @@ slp_sign slp_sign_of_lease(slp_liveness_kind kind, const slp_lease_row *row, int
  * then; 0: never. The owner may have had the same trouble, so silence counts from behind it. 1: the sign is
  * not as it was. */
 int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint64_t trouble_us);
-/* From when on this proves that its worker is dead, which was to be heard of within span_us. UINT64_MAX: not
+/* From when on this proves that its worker is dead, which was to be heard of within lease_us. UINT64_MAX: not
  * by these reads alone, whatever the time. */
-uint64_t slp_silence_dead_us(const slp_silence *s, slp_liveness_kind kind, uint64_t span_us,
+uint64_t slp_silence_dead_us(const slp_silence *s, slp_liveness_kind kind, uint64_t lease_us,
                              uint64_t trouble_us);
+uint64_t slp_silence_span_us(slp_liveness_kind kind, uint64_t lease_us);
 
 #endif

@@ -4,6 +4,7 @@
  * owner learns of it when its next write is refused. */
 #include "lease/steal.h"
 
+#include "base/probe.h"
 #include "lease/fleet_inside.h"
 #include "lease/lease_rules.h"
 #include "lease/shard_sync.h"
@@ -38,6 +39,17 @@ static int is_old(const slp_lease *l, const slp_lease_row *row) {
   return l->f->liveness->grows && row->epoch < l->own.row_epoch;
 }
 
+/* A program of another system has put the row as it would make a new one: it had found none before there was
+ * this one. What was saved is known here. */
+static int is_put_anew(const slp_lease *l, const slp_lease_row *row) {
+  slp_str id, incarnation;
+  int begins = row->position.kind == SLP_POSITION_OLDEST || row->position.kind == SLP_POSITION_LATEST ||
+               row->position.kind == SLP_POSITION_TIME;
+  return l->f->liveness->settles && begins && row->owner.n && !row->stranger &&
+         !slp_instance_split(row->owner, &id, &incarnation) &&
+         slp_position_cmp(&row->position, &l->own.saved) < 0;
+}
+
 /* Its row was read anew: it is a child of a shard that this worker has read, or was chosen from a list that
  * took long. */
 static void met(slp_lease *l, const slp_lease_row *parsed) {
@@ -45,6 +57,7 @@ static void met(slp_lease *l, const slp_lease_row *parsed) {
   int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
   int as_chosen = l->choice.counter == parsed->epoch + 1 || (from.n && slp_str_eq(parsed->owner, from));
   if (slp_mode_is(l->f, SLP_MODE_LED)) free = as_chosen = is_given(l->f, parsed);
+  if (l->choice.restores) as_chosen = is_put_anew(l, parsed);
   if (!slp_lease_wanted(l) || !(free || as_chosen) || is_old(l, parsed)) {
     slp_steal_forget(l);
     return;
@@ -56,6 +69,17 @@ static void met(slp_lease *l, const slp_lease_row *parsed) {
 void slp_steal_gone(slp_lease *l) {
   l->choice = (slp_lease_choice){.counter = 0};
   slp_lease_unchoose(l);
+}
+
+static void gone(slp_lease *l) {
+  const slp_write *op = &l->op;
+  int refused = op->end == SLP_OUTCOME_REFUSED && op->row.kind == SLP_ROW_LEASE;
+  slp_steal_gone(l);
+  if (!refused || !slp_worker_is(l->f, SLP_WORKER_RUNS) || !is_put_anew(l, &op->row.u.lease)) return;
+  SLP_PROBE("steal: a peer has put its row anew");
+  l->choice.restores = 1;
+  slp_lease_choose(l);
+  slp_lease_poll(l, slp_fleet_now(l->f));
 }
 
 #define UNHEARD_MAX 6
@@ -133,6 +157,17 @@ static int is_fresh(slp_fleet *f, const slp_seen_shard *seen) {
   return seen->unsaved_us && slp_fleet_now(f) - seen->unsaved_us < FRESH_LEASES * slp_fleet_lease_us(f);
 }
 
+/* A program that shares with nobody was started beside this fleet. */
+static void name_stranger(slp_fleet *f, const slp_lease_row *row) {
+  if (!row->stranger || f->stealing.strange) return;
+  f->stealing.strange = 1;
+  slp_fleet_tell(
+      f, SLP_FLEET_TROUBLE, row->shard, 0,
+      "\"%.*s\" of the other system has it, and shares with nobody: it is left alone until that one "
+      "is silent",
+      (int)row->owner.n, row->owner.p);
+}
+
 static int view_lease(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -156,10 +191,12 @@ static int view_lease(view *v, const slp_lease_row *row) {
     to->old = (uint8_t)f->liveness->dead(f, seen, OLD_LEASES);
   } else {
     uint64_t dead_us =
-        slp_max_u64(seen->silence.since_us + slp_fleet_lease_us(f), seen->silence.last.until_us);
+        slp_max_u64(seen->silence.since_us + slp_silence_span_us(f->schema->liveness, slp_fleet_lease_us(f)),
+                    seen->silence.last.until_us);
     if (dead_us < slp_fleet_now(f) + slp_fleet_lease_us(f) / 2)
       v->next_us = slp_min_u64(v->next_us, dead_us + 1000);
-    if (is_fresh(f, seen)) to->ready = 0;
+    if (is_fresh(f, seen) || row->stranger) to->ready = 0;
+    name_stranger(f, row);
     to->owner = number_of(v, holder(f, row));
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
@@ -469,7 +506,7 @@ const slp_sharing_rule slp_sharing_by_steal = {
     .resumed = slp_steal_resumed,
     .met = met,
     .missed = slp_steal_forget,
-    .gone = slp_steal_gone,
+    .gone = gone,
     .listed = slp_steal_listed,
     .unknown_children = slp_steal_unknown_children,
     .may_make = slp_steal_may_make,

@@ -21,6 +21,13 @@ int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char 
  * begins. NULL: no memory. */
 slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start);
 
+/* A control table of motorway's Kinesis ramp, of one stream. start: where a row begins of which nothing is
+ * saved. NULL: no memory. */
+slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start);
+
+/* A table of kcl-rb, of one stream. NULL: no memory. */
+slp_schema *slp_schema_kcl_rb(slp_mem *mem);
+
 /* schema_sloop_pos.c: a position as text whose byte order is progress. */
 #define SLP_POS_TEXT 160
 size_t slp_pos_write(

@@ -21,6 +21,23 @@ size_t slp_go_time_write(uint64_t ns, char out[SLP_WALL_TEXT]) {
   return n;
 }
 
+size_t slp_ruby_time_write(uint64_t s, char out[SLP_WALL_TEXT]) {
+  char text[25];
+  slp_date_iso((int64_t)(s * 1000), text);
+  memcpy(out, text, SECONDS_N);
+  out[10] = ' ';
+  memcpy(out + SECONDS_N, " UTC", 4);
+  return SECONDS_N + 4;
+}
+
+uint64_t slp_ruby_time_read(slp_str s) {
+  char again[SLP_WALL_TEXT];
+  int64_t ms;
+  if (s.n != SECONDS_N + 4 || slp_date_parse_iso((slp_str){s.p, SECONDS_N}, &ms) || ms < 0) return 0;
+  uint64_t seconds = (uint64_t)ms / 1000;
+  return slp_str_eq((slp_str){again, slp_ruby_time_write(seconds, again)}, s) ? seconds : 0;
+}
+
 static int read_fraction(slp_str s, uint64_t *ret) {
   uint64_t digit = NS_PER_S / 10;
   *ret = 0;

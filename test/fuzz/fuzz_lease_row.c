@@ -103,6 +103,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     read_by(mem, slp_schema_kcl(mem, SLP_STR(""), 5), &rows.rows[0]);
     read_by(mem, slp_schema_kcl(mem, SLP_STR("1:s:2"), 5), &rows.rows[0]);
     read_by(mem, slp_schema_vmware(mem, &(slp_position){.kind = SLP_POSITION_LATEST}), &rows.rows[0]);
+    read_by(mem, slp_schema_motorway(mem, &(slp_position){.kind = SLP_POSITION_LATEST}), &rows.rows[0]);
+    read_by(mem, slp_schema_kcl_rb(mem), &rows.rows[0]);
     read_by(mem, slp_schema_sloop(mem, SLP_STR("app"), SLP_STR("s"), SLP_STR("1")), &rows.rows[0]);
   }
   slp_store_rows_free(&rows);

@@ -322,6 +322,17 @@ class Story:
         self.merge()
         self.caught_up()
 
+    def shard_ends(self):
+        """A shard of a worker that knows only the shards there were when it began: the thread that reads it ends, and says
+        so. Nobody reads its children, so nothing is put into them."""
+        self.source.stop()
+        self.caught_up()
+        self.phase("a shard ends")
+        ended = sum(what == "failed" for life in self.lives for _, _, what, _ in life.events)
+        self.split()
+        self.wait(lambda: sum(what == "failed" for life in self.lives for _, _, what, _ in life.events) > ended,
+                  self.kind.deadline_s, "a thread ends with its shard")
+
     # ---- the end -------------------------------------------------------------------------------------------------------
 
     def finish(self):
@@ -364,12 +375,15 @@ def baseline(story):
     story.phase("a leaves")
     story.leave("a")
     story.caught_up()
+    if story.kind.name == "motorway":
+        story.shard_ends()
     return story.finish()
 
 
 def beside(story, seconds):
     """Theirs and ours."""
-    reshards = story.kind.name != "motorway"
+    # A worker of motorway's that begins claims the closed shards as well, one each heartbeat_timeout.
+    often = story.kind.name != "motorway"
     story.phase("a and b begin")
     story.start_theirs("a", "b")
     story.caught_up(story.kind.deadline_s + 60)
@@ -379,14 +393,13 @@ def beside(story, seconds):
         story.start("d")
         story.shares("c", "d")
         story.caught_up()
-        if reshards:
-            story.resharded()
+        story.resharded()
         story.killed("c")
         if not story.short:
             story.frozen("d")
             story.killed("b")
             story.frozen("a")
-            if reshards:
+            if often:
                 story.resharded()
         story.phase("a leaves")
         story.leave("a")
@@ -396,7 +409,7 @@ def beside(story, seconds):
         story.caught_up()
         if story.short:
             break
-        if reshards:
+        if often:
             story.resharded()
         story.phase("a and b come back")
         story.start_theirs("a", "b")

@@ -54,7 +54,7 @@ KINDS = {kind.name: kind for kind in (
     Kind("vmware-go-kcl", "vmware", "vmware-go-kcl", 150, True, False, False, {"PEER_SYNC_MS": "3000"},
          # Under its old name, and with lease stealing, it takes what stands under that name for its own and reads none of it.
          new_names=True),
-    Kind("motorway", "motorway", "motorway", 150, False, False, True, {"PEER_FAILOVER_MS": "10000"}),
+    Kind("motorway", "motorway", "motorway", 300, False, False, True, {"PEER_FAILOVER_MS": "10000"}),
 )}
 
 

@@ -64,7 +64,7 @@ hd_fault hd_fault_of(const char *name); /* HF_N: none */
 typedef enum hd_service { HD_STREAM, HD_TABLE, HD_SERVICES } hd_service;
 
 /* ---- herd_plan.c: what a seed draws -------------------------------------------------------------------- */
-typedef enum hd_schema { HD_SLOOP, HD_KCL, HD_VMWARE, HD_SCHEMAS } hd_schema;
+typedef enum hd_schema { HD_SLOOP, HD_KCL, HD_VMWARE, HD_MOTORWAY, HD_KCL_RB, HD_SCHEMAS } hd_schema;
 typedef struct hd_names { /* of a schema's rows of leases */
   const char *schema, *table, *key, *owner, *position, *start, *end;
 } hd_names;

@@ -140,7 +140,8 @@ static void meddle(hd_world *hw, hd_fault f) {
     snprintf(lease, sizeof lease, "%.*s", (int)(name.p + name.n - mark), mark);
   }
   if (f == HF_edit_row && !lease[0]) return;
-  if (slp_str_is(member_text(item->value, names->position), names->end)) return;
+  int parked = hw->plan->schema == HD_KCL_RB && member_text(item->value, names->owner).n > 0;
+  if (!parked && slp_str_is(member_text(item->value, names->position), names->end)) return;
   if (!native)
     snprintf(key, sizeof key, "{\"%s\":{\"S\":\"%.*s\"}}", names->key, (int)name.n, name.p);
   else
@@ -157,6 +158,22 @@ static void meddle(hd_world *hw, hd_fault f) {
              "\"ExpressionAttributeNames\":{\"#p\":\"%s\",\"#o\":\"%s\"},"
              "\"ExpressionAttributeValues\":{\":p\":{\"S\":\"%s\"}}}",
              t->name, key, names->position, names->owner, names->start);
+    hd_operator(hw, "UpdateItem", body);
+  } else if (hw->plan->schema == HD_MOTORWAY) {
+    snprintf(
+        body, sizeof body,
+        "{\"TableName\":\"%s\",\"Key\":%s,\"UpdateExpression\":\"SET worker_id = :o, checkpoint = :p ADD "
+        "heartbeat :one REMOVE sloop_done, "
+        "sloop_oldest\",\"ExpressionAttributeValues\":{\":p\":{\"N\":\"0\"},"
+        "\":o\":{\"S\":\"nobody\"},\":one\":{\"N\":\"1\"}}}",
+        t->name, key);
+    hd_operator(hw, "UpdateItem", body);
+  } else if (hw->plan->schema == HD_KCL_RB) {
+    snprintf(
+        body, sizeof body,
+        "{\"TableName\":\"%s\",\"Key\":%s,\"UpdateExpression\":\"ADD sloop_counter :one REMOVE sloop_owner, "
+        "sloop_checkpoint, checkpoint\",\"ExpressionAttributeValues\":{\":one\":{\"N\":\"1\"}}}",
+        t->name, key);
     hd_operator(hw, "UpdateItem", body);
   } else {
     snprintf(body, sizeof body,

@@ -33,6 +33,8 @@ const hd_names hd_names_of[HD_SCHEMAS] = {
     [HD_SLOOP] = {"sloop", "sloop", "row", "owner", "pos", "0:oldest", "9:end"},
     [HD_KCL] = {"kcl", "billing", "leaseKey", "leaseOwner", "checkpoint", "TRIM_HORIZON", "SHARD_END"},
     [HD_VMWARE] = {"vmware-go-kcl", "billing", "ShardID", "AssignedTo", "Checkpoint", "", "SHARD_END"},
+    [HD_MOTORWAY] = {"motorway", "billing", "shard_id", "worker_id", "sloop_done", "0", "SHARD_END"},
+    [HD_KCL_RB] = {"kcl-rb", "billing", "shard_id", "sloop_owner", "checkpoint", "", "SHARD_END"},
 };
 
 /* ---- drawing ------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  *   herd_swarm --seed S [--trace] [--shard ID]   one, here, with everything that happens (to one shard)
  *   --without A,B     faults that are taken out; --only A,B: all others are
  *   --workers N, --shards N, --phase MS, --backlog N     instead of what is drawn
- *   --bytes, --typed, --sloop, --kcl, --vmware-go-kcl, --kinesis, --changes
+ *   --bytes, --typed, --sloop, --kcl, --vmware-go-kcl, --motorway, --kcl-rb, --kinesis, --changes
  *   --hash            a line for each seed: its number and the hash of all that happened
  *   --twice           each seed is played twice, and must be the same; else every 25th is
  *   --no-shrink       a seed that fails is told as it is

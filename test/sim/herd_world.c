@@ -279,21 +279,73 @@ static int read_go_time(slp_str at, uint64_t *ret) {
   return rest ? 0 : -1;
 }
 
+/* What is saved is whole records. */
+static int read_whole(slp_str at, char seq[130], hd_row *row) {
+  if (!at.n || at.n > 129) return -1;
+  memcpy(seq, at.p, at.n);
+  seq[at.n] = 0;
+  row->at = HD_AT_SEQ;
+  row->seq = seq;
+  row->whole = 1;
+  return 0;
+}
+
+static void read_start(hd_world *hw, hd_row *row) {
+  row->at = hw->plan->o.start.kind == SLOOP_AT_TIME ? HD_AT_TIME : HD_AT_START;
+  row->ms = row->at == HD_AT_TIME ? hw->start_ms : 0;
+}
+
 static int read_vmware(hd_world *hw, hd_attr get, const void *raw, char seq[130], hd_row *row) {
   slp_str at = get(raw, "Checkpoint");
   if (read_go_time(get(raw, "LeaseTimeout"), &row->epoch)) return -1;
   if (!at.n) {
-    row->at = hw->plan->o.start.kind == SLOOP_AT_TIME ? HD_AT_TIME : HD_AT_START;
-    row->ms = row->at == HD_AT_TIME ? hw->start_ms : 0;
+    read_start(hw, row);
   } else if (slp_str_is(at, "SHARD_END")) {
     row->at = HD_AT_END;
   } else {
-    if (at.n > 129) return -1;
-    memcpy(seq, at.p, at.n);
-    seq[at.n] = 0;
-    row->at = HD_AT_SEQ;
-    row->seq = seq;
-    row->whole = 1;
+    return read_whole(at, seq, row);
+  }
+  return 0;
+}
+
+static int is_same(slp_str a, slp_str b) { return a.n == b.n && a.n && memcmp(a.p, b.p, a.n) == 0; }
+
+/* Nobody of motorway's is in the herd, so a checkpoint is a place that is done, or the beginning. */
+static int read_motorway(hd_world *hw, hd_attr get, const void *raw, char seq[130], hd_row *row) {
+  slp_str at = get(raw, "checkpoint"), done = get(raw, "sloop_done");
+  if (slp_parse_u64(get(raw, "heartbeat"), &row->epoch)) return -1;
+  if (slp_str_is(done, "SHARD_END")) {
+    row->at = HD_AT_END;
+  } else if (slp_str_is(at, "0")) {
+    read_start(hw, row);
+  } else if (is_same(at, get(raw, "sloop_oldest"))) {
+    row->at = HD_AT_START;
+  } else {
+    return is_same(at, done) ? read_whole(at, seq, row) : -1;
+  }
+  return 0;
+}
+
+/* A lease that has an owner is parked, and its place is beside the checkpoint. */
+static int read_kcl_rb(hd_world *hw, hd_attr get, const void *raw, char seq[130], hd_row *row) {
+  slp_str at = get(raw, "checkpoint"), place = get(raw, "sloop_checkpoint");
+  slp_str counter = get(raw, "sloop_counter");
+  int parked = get(raw, "sloop_owner").n > 0;
+  if (counter.n && slp_parse_u64(counter, &row->epoch)) return -1;
+  if (parked && !slp_str_is(at, "SHARD_END")) return -1;
+  if (!parked && slp_str_is(at, "SHARD_END")) {
+    row->at = HD_AT_END;
+    return place.n ? -1 : 0;
+  }
+  if (parked) at = place;
+  if (!at.n) at = place;
+  if (!at.n || slp_str_is(at, "LATEST")) {
+    row->at = HD_AT_START;
+  } else if (at.n > 13 && memcmp(at.p, "AT_TIMESTAMP:", 13) == 0) {
+    row->at = HD_AT_TIME;
+    row->ms = hw->start_ms;
+  } else {
+    return read_whole(at, seq, row);
   }
   return 0;
 }
@@ -352,10 +404,17 @@ void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
     return;
   }
   owner = get(now, hd_names_of[hw->plan->schema].owner);
+  if (hw->plan->schema == HD_MOTORWAY && slp_str_is(owner, "nobody")) owner = (slp_str){NULL, 0};
   snprintf(owner_text, sizeof owner_text, "%.*s", (int)owner.n, owner.p ? owner.p : "");
-  int r = hw->plan->schema == HD_KCL      ? read_kcl(hw, get, now, seq, &row)
-          : hw->plan->schema == HD_VMWARE ? read_vmware(hw, get, now, seq, &row)
-                                          : read_native(get, now, seq, &row);
+  int r = -1;
+  switch ((hd_schema)hw->plan->schema) {
+    case HD_SLOOP: r = read_native(get, now, seq, &row); break;
+    case HD_KCL: r = read_kcl(hw, get, now, seq, &row); break;
+    case HD_VMWARE: r = read_vmware(hw, get, now, seq, &row); break;
+    case HD_MOTORWAY: r = read_motorway(hw, get, now, seq, &row); break;
+    case HD_KCL_RB: r = read_kcl_rb(hw, get, now, seq, &row); break;
+    case HD_SCHEMAS: break;
+  }
   if (r) {
     hd_break(hw->o, HD_S12_CONTRACT, id, "a row that makes no sense was written");
     return;
@@ -514,7 +573,7 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
                     .page_bytes_max = 10u << 20,
                     .by_counter = p->schema != HD_SLOOP,
                     .exclusive = p->schema == HD_VMWARE,
-                    .whole = p->schema == HD_VMWARE,
+                    .whole = p->schema == HD_VMWARE || p->schema == HD_MOTORWAY || p->schema == HD_KCL_RB,
                     .clocks_beyond = p->rate[HF_wild] > 0,
                     .order_loose = p->rate[HF_wild] || p->rate[HF_drift],
                     .losses_expected = p->rate[HF_trim] > 0,

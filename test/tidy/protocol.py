@@ -26,7 +26,8 @@ OUTSIDE = re.compile(
     r"|\b(?!(?:README|PROTOCOL)\.md)[\w-]+\.md\b|\.\./shared|\bissue #?\d+\b"
     r"|protocol's sheet|the sheet\b|\brule \d+\.\d+|(?<!RFC \d{4} )\b[Ss]ection \d+(\.\d+)*\b", re.M)
 # The attributes that each has, at least: fewer, and this check does not understand it any more.
-LAYOUTS = {"src/store/schema_sloop.c": 15, "src/store/schema_kcl.c": 15, "src/store/schema_vmware.c": 6}
+LAYOUTS = {"src/store/schema_sloop.c": 15, "src/store/schema_kcl.c": 15, "src/store/schema_vmware.c": 6,
+           "src/store/schema_motorway.c": 8, "src/store/schema_kcl_rb.c": 8}
 # Each alternative of it has one of these.
 OUTSIDE_PARTS = ("DESIGN", "aws-wire", "fleet-protocol", "seed-systems", "api-answers", ".md", "../shared", "issue ",
                  "sheet", "rule ", "ection ")
@@ -102,7 +103,9 @@ def attributes(layout_c):
     defined = dict(re.findall(r'#define (\w+) ("\w+")', code))
     for macro, name in defined.items():
         code = re.sub(rf"\b{macro}\b", name, code)
-    names = set(re.findall(r'\b(?:text|whole|get|set|set_s|set_n|drop|when|there|absent|is_text|is_n)\([^;"]*?"(\w+)"', code))
+    names = set(re.findall(r'\b(?:text|whole|get|set|set_s|set_n|drop|when|there|absent|is_text|is_n'
+                           r'|slp_(?:attr_of|attr_text|attr_may_be_text|set_text|set_number|drop|when_text))\([^;"]*?"(\w+)"',
+                           code))
     names |= set(re.findall(r'\bslp_row_(?:get|text|int)\(row, SLP_STR\("(\w+)"', code))
     names |= set(re.findall(r'\bslp_row_request_(?:when|change)\(d, "(\w+)"', code))
     names |= set(re.findall(r'slp_table_spec\)\{name, (.*?)\}', code)[0].replace('"', "").split(", ")) - {"NULL", "0"}

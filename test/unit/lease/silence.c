@@ -64,3 +64,26 @@ TEST(what_was_never_read_proves_nothing) {
   CHECK(slp_silence_dead_us(&s, SLP_BY_COUNTER, L, 0) == NEVER);
   CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 0) == NEVER);
 }
+
+/* A tick may begin anew with each owner, and stand where it stood: owner and place count as well. Silence counts
+ * from the second look on, as motorway's workers wait. */
+TEST(a_tick_counts_with_its_owner_and_takes_two_leases) {
+  slp_lease_row row = {.owner = SLP_STR("a"), .epoch = 5, .position = {.kind = SLP_POSITION_AFTER}};
+  slp_silence s = {.reads = 0};
+  slp_mark_set(&row.position.mark, SLP_STR("7"), UINT32_MAX, -1);
+  slp_sign first = slp_sign_of_lease(SLP_BY_TICK, &row, 0, 0, 10000), next = first;
+  slp_silence_saw(&s, &first, 1000, 0);
+  CHECK(slp_silence_dead_us(&s, SLP_BY_TICK, L, 0) == 1000 + 2 * L);
+  CHECK(slp_silence_span_us(SLP_BY_TICK, L) == 2 * L && slp_silence_span_us(SLP_BY_COUNTER, L) == L);
+  CHECK_INT(slp_silence_saw(&s, &next, 2000, 0), 0);
+  row.epoch = 6;
+  next = slp_sign_of_lease(SLP_BY_TICK, &row, 0, 0, 10000);
+  CHECK_INT(slp_silence_saw(&s, &next, 3000, 0), 1);
+  row.owner = SLP_STR("b");
+  next = slp_sign_of_lease(SLP_BY_TICK, &row, 0, 0, 10000);
+  CHECK_INT(slp_silence_saw(&s, &next, 4000, 0), 1);
+  slp_mark_set(&row.position.mark, SLP_STR("8"), UINT32_MAX, -1);
+  next = slp_sign_of_lease(SLP_BY_TICK, &row, 0, 0, 10000);
+  CHECK_INT(slp_silence_saw(&s, &next, 5000, 0), 1);
+  CHECK(slp_silence_dead_us(&s, SLP_BY_TICK, L, 0) == 5000 + 2 * L);
+}

@@ -48,3 +48,28 @@ TEST(what_go_does_not_write_is_no_time) {
   for (size_t i = 0; i < SLP_COUNT(bad); i++) CHECK(slp_go_time_read(slp_str_of(bad[i])) == 0);
   CHECK(slp_go_time_read((slp_str){NULL, 0}) == 0);
 }
+
+/* Time.at(s).utc.to_s of Ruby 3.1. */
+TEST(a_time_of_ruby_is_written_and_read) {
+  static const struct {
+    uint64_t s;
+    const char *text;
+  } ruby[] = {{UINT64_C(1700000000), "2023-11-14 22:13:20 UTC"},
+              {UINT64_C(951782400), "2000-02-29 00:00:00 UTC"},
+              {UINT64_C(1), "1970-01-01 00:00:01 UTC"}};
+  for (size_t i = 0; i < SLP_COUNT(ruby); i++) {
+    char out[SLP_WALL_TEXT];
+    size_t n = slp_ruby_time_write(ruby[i].s, out);
+    CHECK(slp_str_is((slp_str){out, n}, ruby[i].text));
+    CHECK(slp_ruby_time_read(slp_str_of(ruby[i].text)) == ruby[i].s);
+  }
+  static const char *const bad[] = {"",
+                                    "2023-11-14 22:13:20",
+                                    "2023-11-14T22:13:20 UTC",
+                                    "2023-11-14 22:13:20 GMT",
+                                    "2023-11-14 22:13:20 +0000",
+                                    "2023-02-30 22:13:20 UTC",
+                                    "1969-12-31 23:59:59 UTC",
+                                    "1970-01-01 00:00:00 UTC"};
+  for (size_t i = 0; i < SLP_COUNT(bad); i++) CHECK(slp_ruby_time_read(slp_str_of(bad[i])) == 0);
+}

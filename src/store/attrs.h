@@ -1,0 +1,46 @@
+/* attrs.h - for layouts whose attributes are looked up and changed by name. */
+#ifndef SLP_STORE_ATTRS_H
+#define SLP_STORE_ATTRS_H
+
+#include "lease/schema.h"
+
+static const slp_val slp_no_val = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
+
+static inline const slp_val *slp_attr_of(const slp_row *row, const char *name) {
+  return slp_row_get(row, slp_str_of(name));
+}
+
+/* It is a text, or not there. */
+static inline int slp_attr_may_be_text(const slp_row *row, const char *name) {
+  slp_val_kind kind = slp_attr_of(row, name)->kind;
+  return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
+}
+
+/* Empty: it is not there, or no text. */
+static inline slp_str slp_attr_text(const slp_row *row, const char *name) {
+  const slp_val *v = slp_attr_of(row, name);
+  return v->kind == SLP_VAL_S ? v->s : (slp_str){NULL, 0};
+}
+
+static inline void slp_set_text(slp_row_request *d, const char *name, slp_str s) {
+  slp_row_request_change(d, name, SLP_SET, slp_row_request_s(d, s));
+}
+static inline void slp_set_number(slp_row_request *d, const char *name, uint64_t n) {
+  slp_row_request_change(d, name, SLP_SET, slp_row_request_n(d, n));
+}
+/* A row that is put has what is set, and nothing else. */
+static inline void slp_drop(slp_row_request *d, const char *name) {
+  if (d->write->kind == SLP_WRITE_UPDATE) slp_row_request_change(d, name, SLP_REMOVE, slp_no_val);
+}
+
+static inline void slp_when_text(slp_row_request *d, const char *name, slp_str s) {
+  slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_s(d, s), 0);
+}
+static inline void slp_when_number(slp_row_request *d, const char *name, uint64_t n) {
+  slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_n(d, n), 0);
+}
+static inline void slp_when_absent(slp_row_request *d, const char *name) {
+  slp_row_request_when(d, name, SLP_TEST_ABSENT, slp_no_val, 0);
+}
+
+#endif

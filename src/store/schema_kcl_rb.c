@@ -1,0 +1,400 @@
+/* schema_kcl_rb.c - the table of kcl-rb (Ruby), as its worker reads and writes it: key shard_id, one row a
+ * shard, of one stream.
+ *
+ * Its worker can share with nobody: it takes a lease as long as that one's time has not run out, and ends
+ * when it has. The one state that it leaves alone is the checkpoint SHARD_END. So a lease of ours is parked:
+ * the row says SHARD_END and names no owner, and owner, counter and the real checkpoint stand in attributes
+ * that begin with sloop_. Given up, the row is as kcl-rb leaves it, and its worker goes on from there. It
+ * puts rows whole and erases those attributes, so nothing hangs on them while a lease is free.
+ *
+ * The epoch is the counter; of a lease that kcl-rb has, the second at which it runs out. */
+#include "store/schemas.h"
+
+#include "base/num.h"
+#include "lease/instance.h"
+#include "lease/shard_set.h"
+#include "store/attrs.h"
+#include "store/wall_time.h"
+
+#include <stdio.h>
+
+#define KEY "shard_id"
+#define OWNER "assigned_to"
+#define TIMEOUT "lease_timeout"
+#define CHECKPOINT "checkpoint"
+#define PARENT "parent_shard_id"
+#define OURS "sloop_owner"
+#define COUNTER "sloop_counter"
+#define TAKEN "sloop_taken" /* its owner, as long as that one has saved nothing */
+#define PLACE \
+  "sloop_checkpoint" /* of a parked lease the real one; else where it begins, if not at the oldest */
+#define ENDED "SHARD_END"
+#define AT_TIME "AT_TIMESTAMP:"
+static const char at_latest[] = "LATEST";
+
+typedef struct rb_schema {
+  slp_schema base;
+  slp_mem *mem; /* owns a reference */
+} rb_schema;
+
+static rb_schema *of(slp_schema *s) { return SLP_OWNER(s, rb_schema, base); }
+
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+static slp_position read_time(slp_str ms) {
+  uint64_t at;
+  if (slp_parse_u64(ms, &at) || at > INT64_MAX) return (slp_position){.kind = SLP_POSITION_NONE};
+  return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = (int64_t)at};
+}
+
+/* No checkpoint is the oldest record, as it is for kcl-rb. */
+static slp_position read_place(slp_str at) {
+  slp_position position = {.kind = SLP_POSITION_NONE};
+  size_t word = sizeof AT_TIME - 1;
+  if (!at.n) return (slp_position){.kind = SLP_POSITION_OLDEST};
+  if (slp_str_is(at, at_latest)) return (slp_position){.kind = SLP_POSITION_LATEST};
+  if (at.n > word && memcmp(at.p, AT_TIME, word) == 0) return read_time((slp_str){at.p + word, at.n - word});
+  if (at.n > SLP_SEQ_MAX || !slp_num_valid(at)) return position;
+  position.kind = SLP_POSITION_AFTER;
+  slp_mark_set(&position.mark, at, UINT32_MAX, -1);
+  return position;
+}
+
+static int is_record(slp_str at) { return at.n <= SLP_SEQ_MAX && slp_num_valid(at); }
+
+static slp_position read_position(const slp_row *row, int is_parked) {
+  slp_str at = slp_attr_text(row, CHECKPOINT);
+  if (is_parked || !at.n) return read_place(slp_attr_text(row, PLACE));
+  if (slp_str_is(at, ENDED)) return (slp_position){.kind = SLP_POSITION_END};
+  return is_record(at) ? read_place(at) : (slp_position){.kind = SLP_POSITION_NONE};
+}
+
+static int may_be_nil(const slp_row *row, const char *name) {
+  return slp_attr_may_be_text(row, name) || slp_attr_of(row, name)->kind == SLP_VAL_NULL;
+}
+
+static const char *wrong_type(const slp_row *row) {
+  slp_val_kind counter = slp_attr_of(row, COUNTER)->kind;
+  if (!may_be_nil(row, OWNER)) return "its " OWNER " is no text";
+  if (!slp_attr_may_be_text(row, TIMEOUT)) return "its " TIMEOUT " is no text";
+  if (!may_be_nil(row, CHECKPOINT)) return "its " CHECKPOINT " is no text";
+  if (!may_be_nil(row, PARENT)) return "its " PARENT " is no text";
+  if (!slp_attr_may_be_text(row, OURS)) return "its " OURS " is no text";
+  if (!slp_attr_may_be_text(row, TAKEN)) return "its " TAKEN " is no text";
+  if (!slp_attr_may_be_text(row, PLACE)) return "its " PLACE " is no text";
+  if (counter != SLP_VAL_N && counter != SLP_VAL_NONE) return "its " COUNTER " is no number";
+  return NULL;
+}
+
+static const char *wrong_value(const slp_row *row, const slp_lease_row *l) {
+  slp_str timeout = slp_attr_text(row, TIMEOUT), ours = slp_attr_text(row, OURS);
+  slp_str theirs = slp_attr_text(row, OWNER);
+  if (l->shard.n > SLP_SHARD_ID_MAX || l->parents[0].n > SLP_SHARD_ID_MAX) return "it names no shard";
+  if (l->owner.n > SLP_NAME_MAX) return "its owner is too long a name";
+  if (timeout.n && !slp_ruby_time_read(timeout)) return "its " TIMEOUT " is no time as kcl-rb writes it";
+  if (theirs.n && !timeout.n) return "it has " OWNER " and no " TIMEOUT;
+  if (ours.n && theirs.n) return "it has both " OURS " and " OWNER;
+  if (ours.n && !slp_str_is(slp_attr_text(row, CHECKPOINT), ENDED))
+    return "it has " OURS " and is not parked: its " CHECKPOINT " is not " ENDED;
+  if (l->position.kind == SLP_POSITION_NONE) return "its " CHECKPOINT " can't be understood";
+  return NULL;
+}
+
+static uint64_t mix(uint64_t h, slp_str s) {
+  for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * UINT64_C(0x100000001b3);
+  return (h ^ 0xff) * UINT64_C(0x100000001b3);
+}
+
+/* What only kcl-rb writes. Of a lease that it does not have, its checkpoint may be of ours. */
+static uint64_t sign_of_kcl_rb(const slp_row *row) {
+  slp_str timeout = slp_attr_text(row, TIMEOUT), owner = slp_attr_text(row, OWNER);
+  if (!timeout.n || slp_attr_text(row, OURS).n) return 0;
+  uint64_t h = mix(mix(UINT64_C(0xcbf29ce484222325), timeout), owner);
+  return (owner.n ? mix(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
+}
+
+static int is_absent(const slp_row *row, const char *name) {
+  return slp_attr_of(row, name)->kind == SLP_VAL_NONE;
+}
+
+static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
+  slp_lease_row *l = &f->u.lease;
+  slp_str ours = slp_attr_text(row, OURS);
+  (void)base;
+  memset(f, 0, sizeof *f);
+  f->key = (slp_row_key){slp_attr_text(row, KEY), {NULL, 0}};
+  if (!f->key.hash.n) return;
+  l->shard = f->key.hash;
+  if (!is_absent(row, "worker_id") || !is_absent(row, "heartbeat")) {
+    f->kind = SLP_ROW_BAD;
+    f->foreign = 1;
+    f->why = "it has a worker_id or a heartbeat: that is motorway's, and not kcl-rb's";
+    return;
+  }
+  l->owner = ours.n ? ours : slp_attr_text(row, OWNER);
+  l->unsaved = ours.n && slp_str_eq(ours, slp_attr_text(row, TAKEN));
+  l->parents[0] = slp_attr_text(row, PARENT);
+  l->position = read_position(row, ours.n > 0);
+  l->stranger = sign_of_kcl_rb(row);
+  l->wall_ms = l->behind_ms = l->rate_bytes = -1;
+  f->why = wrong_type(row);
+  if (!f->why && slp_attr_text(row, OWNER).n)
+    l->epoch = slp_ruby_time_read(slp_attr_text(row, TIMEOUT));
+  else if (!f->why && !is_absent(row, COUNTER) && slp_parse_u64(slp_attr_of(row, COUNTER)->s, &l->epoch))
+    f->why = "its " COUNTER " is no count";
+  if (!f->why) f->why = wrong_value(row, l);
+  f->kind = f->why ? SLP_ROW_BAD : SLP_ROW_LEASE;
+}
+
+/* ---- conditions ------------------------------------------------------------------------------------- */
+
+static const slp_val nil = {SLP_VAL_NULL, {NULL, 0}, NULL, 0};
+
+/* An attribute that is nil in Ruby is written as NULL, or not at all. */
+static void when_nil(slp_row_request *d, const char *name) {
+  slp_row_request_when(d, name, SLP_TEST_ABSENT, slp_no_val, 1);
+  slp_row_request_when(d, name, SLP_TEST_EQ, nil, 0);
+}
+
+static void when_checkpoint(slp_row_request *d, const slp_position *p) {
+  if (p->kind == SLP_POSITION_AFTER) {
+    slp_when_text(d, CHECKPOINT, slp_mark_seq(&p->mark));
+  } else {
+    slp_row_request_when(d, CHECKPOINT, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("")), 1);
+    when_nil(d, CHECKPOINT);
+  }
+}
+
+static void when_counter(slp_row_request *d, uint64_t n) {
+  slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, n), !n);
+  if (!n) slp_when_absent(d, COUNTER);
+}
+
+static void when_ours(slp_row_request *d, slp_str owner, uint64_t counter) {
+  slp_when_text(d, OURS, owner);
+  when_counter(d, counter);
+}
+
+static void when_theirs(slp_row_request *d, const slp_operation *i) {
+  char at[SLP_WALL_TEXT];
+  slp_when_text(d, OWNER, i->owner);
+  slp_when_text(d, TIMEOUT, slp_row_request_copy(d, (slp_str){at, slp_ruby_time_write(i->epoch, at)}));
+}
+
+static void when_free(slp_row_request *d, const slp_operation *i) {
+  when_nil(d, OWNER);
+  slp_when_absent(d, OURS);
+  when_counter(d, i->epoch);
+}
+
+/* Instances are ours; kcl-rb's names are its users'. */
+static int is_ours(slp_str owner) {
+  slp_str id, incarnation;
+  return slp_instance_split(owner, &id, &incarnation);
+}
+
+static void when_as_read(slp_row_request *d, const slp_operation *i) {
+  if (!i->owner.n)
+    when_free(d, i);
+  else if (is_ours(i->owner))
+    when_ours(d, i->owner, i->epoch);
+  else
+    when_theirs(d, i);
+}
+
+/* ---- changes ---------------------------------------------------------------------------------------- */
+
+static void count(slp_row_request *d, const slp_operation *i) {
+  slp_set_number(d, COUNTER, slp_epoch_after(i));
+}
+
+/* Where a lease is that is parked, or that begins where kcl-rb has no word for. */
+static void set_place(slp_row_request *d, const slp_position *p) {
+  switch (p->kind) {
+    case SLP_POSITION_AFTER: slp_set_text(d, PLACE, slp_mark_seq(&p->mark)); break;
+    case SLP_POSITION_LATEST: slp_set_text(d, PLACE, slp_str_of(at_latest)); break;
+    case SLP_POSITION_TIME:
+      slp_set_text(d, PLACE, slp_row_request_text(d, AT_TIME "%lld", (long long)p->at_ms));
+      break;
+    default: slp_drop(d, PLACE);
+  }
+}
+
+/* As kcl-rb reads it. */
+static void set_position(slp_row_request *d, const slp_position *p) {
+  switch (p->kind) {
+    case SLP_POSITION_NONE: return;
+    case SLP_POSITION_END: slp_set_text(d, CHECKPOINT, SLP_STR(ENDED)); break;
+    case SLP_POSITION_AFTER: slp_set_text(d, CHECKPOINT, slp_mark_seq(&p->mark)); break;
+    default:
+      slp_drop(d, CHECKPOINT);
+      set_place(d, p);
+      return;
+  }
+  slp_drop(d, PLACE);
+}
+
+static int can_say(const slp_position *p) {
+  switch (p->kind) {
+    case SLP_POSITION_END:
+    case SLP_POSITION_OLDEST:
+    case SLP_POSITION_LATEST: return 1;
+    case SLP_POSITION_TIME: return p->at_ms >= 0;
+    case SLP_POSITION_AFTER: return p->mark.sub == UINT32_MAX;
+    default: return 0;
+  }
+}
+
+static void unpark(slp_row_request *d) {
+  slp_drop(d, OURS);
+  slp_drop(d, TAKEN);
+}
+
+/* ---- operations -------------------------------------------------------------------------------------- */
+
+static void create(slp_row_request *d, const slp_operation *i) {
+  d->write->kind = SLP_WRITE_PUT;
+  slp_when_absent(d, KEY);
+  set_position(d, &i->position);
+  if (i->epoch_first) slp_set_number(d, COUNTER, i->epoch_first);
+  if (i->parents[0].n) slp_set_text(d, PARENT, i->parents[0]);
+}
+
+/* A free lease is parked with the checkpoint that was read, which is a condition. */
+static void take(slp_row_request *d, const slp_operation *i) {
+  when_as_read(d, i);
+  slp_set_text(d, OURS, i->me);
+  slp_set_text(d, TAKEN, i->me);
+  count(d, i);
+  if (i->owner.n && is_ours(i->owner)) return;
+  when_checkpoint(d, &i->position);
+  set_place(d, &i->position);
+  slp_set_text(d, CHECKPOINT, SLP_STR(ENDED));
+  slp_drop(d, OWNER);
+}
+
+static void renew(slp_row_request *d, const slp_operation *i) {
+  when_ours(d, i->me, i->epoch);
+  count(d, i);
+}
+
+static void save(slp_row_request *d, const slp_operation *i) {
+  renew(d, i);
+  set_place(d, &i->position);
+  slp_drop(d, TAKEN);
+}
+
+/* An operator's command gives up for a worker of kcl-rb as well. */
+static void release(slp_row_request *d, const slp_operation *i) {
+  if (is_ours(i->me))
+    when_ours(d, i->me, i->epoch);
+  else
+    when_theirs(d, i);
+  count(d, i);
+  set_position(d, &i->position);
+  unpark(d);
+  slp_drop(d, OWNER);
+}
+
+static void end(slp_row_request *d, const slp_operation *i) {
+  renew(d, i);
+  unpark(d);
+  slp_drop(d, PLACE);
+}
+
+static void remove_ended(slp_row_request *d) {
+  d->write->kind = SLP_WRITE_DELETE;
+  slp_when_text(d, CHECKPOINT, SLP_STR(ENDED));
+  slp_when_absent(d, OURS);
+}
+
+/* An operator's. Where the position stays, it is the one that was read. */
+static void reset(slp_row_request *d, const slp_operation *i) {
+  when_as_read(d, i);
+  set_position(d, &i->position);
+  unpark(d);
+  slp_drop(d, OWNER);
+  count(d, i);
+}
+
+static size_t text_bytes(const slp_operation *i) {
+  return 1024 + 2 * i->me.n + i->owner.n + 2 * i->shard.n + i->parents[0].n + 3 * SLP_SEQ_MAX;
+}
+
+static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
+  slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
+  (void)base;
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 0)) return SLP_ENOMEM;
+  *ret = (slp_row_key){slp_row_request_copy(d, shard), {NULL, 0}};
+  return 0;
+}
+
+#define BIT(kind) (1u << (kind))
+static const uint32_t operations =
+    BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
+    BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
+    BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
+/* What is free says its position itself. */
+#define PLACES                                                                              \
+  (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | \
+   BIT(SLP_OPERATION_RESET))
+
+static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
+  (void)base;
+  if (!(operations & BIT(i->kind)) || (PLACES & BIT(i->kind) && !can_say(&i->position))) return SLP_EINVAL;
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 0)) return SLP_ENOMEM;
+  d->write->key = (slp_row_key){slp_row_request_copy(d, i->shard), {NULL, 0}};
+  switch (i->kind) {
+    case SLP_OPERATION_CREATE: create(d, i); return 0;
+    case SLP_OPERATION_TAKE: take(d, i); return 0;
+    case SLP_OPERATION_RETAKE:
+    case SLP_OPERATION_RENEW: renew(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: save(d, i); return 0;
+    case SLP_OPERATION_RELEASE: release(d, i); return 0;
+    case SLP_OPERATION_END: end(d, i); return 0;
+    case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
+    case SLP_OPERATION_RESET: reset(d, i); return 0;
+    default: return SLP_EINVAL;
+  }
+}
+
+/* ---- the schema ------------------------------------------------------------------------------------- */
+
+static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
+  (void)s;
+  *ret = (slp_table_spec){name, KEY, NULL, 0};
+}
+
+static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+  (void)base;
+  *ret_hash = *ret_prefix = (slp_str){"", 0};
+}
+
+static void schema_free(slp_schema *base) {
+  rb_schema *s = of(base);
+  slp_mem *mem = s->mem;
+  slp_free(mem, s);
+  slp_mem_drop(mem);
+}
+
+slp_schema *slp_schema_kcl_rb(slp_mem *mem) {
+  rb_schema *s = SLP_NEW(mem, rb_schema);
+  if (!s) return NULL;
+  s->mem = slp_mem_hold(mem);
+  s->base = (slp_schema){
+      .name = "kcl-rb",
+      .liveness = SLP_BY_TICK,
+      .share = SLP_BY_STEAL,
+      .whole_records = 1,
+      .one_parent = 1,
+      .keeps_listed = 1,
+      .operations = operations,
+      .table = table,
+      .scope = scope,
+      .read = read_row,
+      .key = row_key,
+      .write = write_operation,
+      .free = schema_free,
+  };
+  return &s->base;
+}

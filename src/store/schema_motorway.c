@@ -1,0 +1,348 @@
+/* schema_motorway.c - the control table of motorway's Kinesis ramp, as its workers read and write it: one
+ * table a stream, key shard_id, one row a shard. A worker is known by the leases that name it. A lease is its
+ * owner's as long as that one moves the number in heartbeat, the tick, which begins anew with each owner of
+ * motorway's.
+ *
+ * The tick is the lease's epoch here. A take of ours begins above every tick that its worker ever wrote, so
+ * that no late copy of an old write finds its condition true again.
+ *
+ * A program of motorway's reads every row whole: worker_id, heartbeat and checkpoint are in each row, or all
+ * its threads end. A free lease names "nobody". It puts rows back as it read them, with what it does not
+ * know; so what its own attributes can't say is kept beside them, in attributes that begin with sloop_.
+ *
+ * Its checkpoint is a place that is read again: the oldest record that is not done, or the last one that is.
+ * The number 0 is its word for a lease of which nothing is saved. It begins such a lease at the latest
+ * record, so a row that is to be read from its beginning has the number with which its shard starts. */
+#include "store/schemas.h"
+
+#include "base/num.h"
+#include "lease/instance.h"
+#include "lease/shard_set.h"
+#include "store/attrs.h"
+
+#define KEY "shard_id"
+#define OWNER "worker_id"
+#define TICK "heartbeat"
+#define CHECKPOINT "checkpoint"
+#define DONE "sloop_done"     /* this record is done, when it is the checkpoint; or the shard's end */
+#define OLDEST "sloop_oldest" /* this number, when it is the checkpoint, is no record's: the beginning */
+#define PARENTS "sloop_parents"
+#define TAKEN "sloop_taken" /* its owner, as long as that one has saved nothing */
+#define ENDED "SHARD_END"
+#define NOBODY "nobody"
+
+typedef struct motorway_schema {
+  slp_schema base;
+  slp_mem *mem;       /* owns a reference */
+  slp_position start; /* where a row begins of which nothing is saved */
+} motorway_schema;
+
+static motorway_schema *of(slp_schema *s) { return SLP_OWNER(s, motorway_schema, base); }
+
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+static slp_position at_record(slp_position_kind kind, slp_str seq) {
+  slp_position position = {.kind = SLP_POSITION_NONE};
+  if (seq.n > SLP_SEQ_MAX || !slp_num_valid(seq)) return position;
+  position.kind = kind;
+  slp_mark_set(&position.mark, seq, kind == SLP_POSITION_AFTER ? UINT32_MAX : 0, -1);
+  return position;
+}
+
+/* Nothing is saved of it. A child that is told of begins with its first record when the fleet began at the
+ * latest: its parent was read before. */
+static slp_position begin_of(const motorway_schema *s, int has_parent) {
+  if (s->start.kind != SLP_POSITION_LATEST || !has_parent) return s->start;
+  return (slp_position){.kind = SLP_POSITION_OLDEST};
+}
+
+static slp_position read_position(const motorway_schema *s, const slp_row *row, int has_parent) {
+  slp_str at = slp_attr_text(row, CHECKPOINT), done = slp_attr_text(row, DONE);
+  const slp_val *v = slp_attr_of(row, CHECKPOINT);
+  uint64_t number = 0;
+  if (slp_str_is(done, ENDED)) return (slp_position){.kind = SLP_POSITION_END};
+  if (v->kind == SLP_VAL_N && (slp_parse_u64(v->s, &number) || number))
+    return (slp_position){.kind = SLP_POSITION_NONE};
+  if (!at.n) return begin_of(s, has_parent);
+  if (slp_str_eq(at, slp_attr_text(row, OLDEST))) return (slp_position){.kind = SLP_POSITION_OLDEST};
+  return at_record(slp_str_eq(at, done) ? SLP_POSITION_AFTER : SLP_POSITION_AT, at);
+}
+
+static void read_parents(const slp_row *row, slp_lease_row *l) {
+  const slp_val *v = slp_attr_of(row, PARENTS);
+  for (size_t k = 0; v->kind == SLP_VAL_SS && k < v->n && k < 2; k++) l->parents[k] = v->items[k];
+}
+
+static const char *wrong_type(const slp_row *row) {
+  slp_val_kind checkpoint = slp_attr_of(row, CHECKPOINT)->kind, parents = slp_attr_of(row, PARENTS)->kind;
+  if (slp_attr_of(row, OWNER)->kind != SLP_VAL_S) return "its " OWNER " is no text";
+  if (slp_attr_of(row, TICK)->kind != SLP_VAL_N) return "its " TICK " is no number";
+  if (checkpoint != SLP_VAL_S && checkpoint != SLP_VAL_N) return "its " CHECKPOINT " is neither text nor 0";
+  if (!slp_attr_may_be_text(row, DONE)) return "its " DONE " is no text";
+  if (!slp_attr_may_be_text(row, OLDEST)) return "its " OLDEST " is no text";
+  if (!slp_attr_may_be_text(row, TAKEN)) return "its " TAKEN " is no text";
+  if (parents != SLP_VAL_SS && parents != SLP_VAL_NONE) return "its " PARENTS " is no set of texts";
+  return NULL;
+}
+
+static const char *wrong_value(const slp_lease_row *l) {
+  if (l->shard.n > SLP_SHARD_ID_MAX) return "it names no shard";
+  if (l->owner.n > SLP_NAME_MAX) return "its " OWNER " is too long a name";
+  if (l->parents[0].n > SLP_SHARD_ID_MAX || l->parents[1].n > SLP_SHARD_ID_MAX)
+    return "its " PARENTS " name no shards";
+  if (l->position.kind == SLP_POSITION_NONE) return "its " CHECKPOINT " can't be understood";
+  return NULL;
+}
+
+static int is_absent(const slp_row *row, const char *name) {
+  return slp_attr_of(row, name)->kind == SLP_VAL_NONE;
+}
+
+static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
+  slp_lease_row *l = &f->u.lease;
+  memset(f, 0, sizeof *f);
+  f->key = (slp_row_key){slp_attr_text(row, KEY), {NULL, 0}};
+  if (!f->key.hash.n) return;
+  l->shard = f->key.hash;
+  if (is_absent(row, OWNER) || is_absent(row, TICK) || is_absent(row, CHECKPOINT)) {
+    f->kind = SLP_ROW_BAD;
+    f->foreign = 1;
+    f->why = "it has not all of " OWNER ", " TICK " and " CHECKPOINT ", as each row of motorway's has";
+    return;
+  }
+  l->owner = slp_attr_text(row, OWNER);
+  if (!l->owner.n || slp_str_is(l->owner, NOBODY)) l->owner = (slp_str){NULL, 0};
+  l->unsaved = l->owner.n && slp_str_eq(l->owner, slp_attr_text(row, TAKEN));
+  read_parents(row, l);
+  l->position = read_position(of(base), row, l->parents[0].n > 0);
+  l->wall_ms = l->behind_ms = l->rate_bytes = -1;
+  f->why = wrong_type(row);
+  if (!f->why && slp_parse_u64(slp_attr_of(row, TICK)->s, &l->epoch)) f->why = "its " TICK " is no tick";
+  if (!f->why) f->why = wrong_value(l);
+  f->kind = f->why ? SLP_ROW_BAD : SLP_ROW_LEASE;
+}
+
+/* ---- conditions and changes ------------------------------------------------------------------------- */
+
+static void when_owner(slp_row_request *d, slp_str owner, uint64_t tick) {
+  if (owner.n) {
+    slp_when_text(d, OWNER, owner);
+  } else {
+    slp_row_request_when(d, OWNER, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR(NOBODY)), 1);
+    slp_when_text(d, OWNER, SLP_STR(""));
+  }
+  slp_when_number(d, TICK, tick);
+}
+
+static void when_not_ended(slp_row_request *d) {
+  slp_row_request_when(d, DONE, SLP_TEST_NE, slp_row_request_s(d, SLP_STR(ENDED)), 0);
+}
+
+static void tick(slp_row_request *d, const slp_operation *i) { slp_set_number(d, TICK, slp_epoch_after(i)); }
+
+static void set_place(slp_row_request *d, slp_str at, slp_str done) {
+  slp_set_text(d, CHECKPOINT, at);
+  if (done.n)
+    slp_set_text(d, DONE, done);
+  else
+    slp_drop(d, DONE);
+  slp_drop(d, OLDEST);
+}
+
+static void set_beginning(slp_row_request *d, slp_str seq_start) {
+  if (seq_start.n) {
+    slp_set_text(d, CHECKPOINT, seq_start);
+    slp_set_text(d, OLDEST, seq_start);
+  } else {
+    slp_set_number(d, CHECKPOINT, 0);
+    slp_drop(d, OLDEST);
+  }
+  slp_drop(d, DONE);
+}
+
+static void set_position(slp_row_request *d, const slp_operation *i) {
+  const slp_position *p = &i->position;
+  slp_str seq = slp_mark_seq(&p->mark), none = {NULL, 0};
+  switch (p->kind) {
+    case SLP_POSITION_AFTER: set_place(d, seq, seq); break;
+    case SLP_POSITION_AT: set_place(d, seq, none); break;
+    case SLP_POSITION_END:
+      if (i->kind == SLP_OPERATION_CREATE) slp_set_number(d, CHECKPOINT, 0);
+      slp_set_text(d, DONE, SLP_STR(ENDED));
+      break;
+    default: set_beginning(d, p->kind == SLP_POSITION_OLDEST ? i->seq_start : none);
+  }
+}
+
+/* A beginning can be said by the number with which the shard starts; else it can only be that which the rows
+ * of this application are read with. */
+static int can_say(const motorway_schema *s, const slp_operation *i) {
+  const slp_position *p = &i->position;
+  int is_child = i->kind == SLP_OPERATION_CREATE && i->parents[0].n;
+  switch (p->kind) {
+    case SLP_POSITION_END: return 1;
+    case SLP_POSITION_AFTER: return p->mark.sub == UINT32_MAX;
+    case SLP_POSITION_AT: return !p->mark.sub;
+    case SLP_POSITION_TIME: return s->start.kind == SLP_POSITION_TIME && s->start.at_ms == p->at_ms;
+    case SLP_POSITION_OLDEST: return i->seq_start.n || s->start.kind == SLP_POSITION_OLDEST || is_child;
+    case SLP_POSITION_LATEST: return s->start.kind == SLP_POSITION_LATEST;
+    default: return 0;
+  }
+}
+
+/* ---- operations -------------------------------------------------------------------------------------- */
+
+/* Parents are left out where reading begins at the latest, so that the row can be told from a child's. */
+static void create(slp_row_request *d, const slp_operation *i) {
+  slp_str parents[2];
+  size_t n = 0;
+  for (int k = 0; k < 2; k++)
+    if (i->parents[k].n) parents[n++] = i->parents[k];
+  d->write->kind = SLP_WRITE_PUT;
+  slp_when_absent(d, KEY);
+  slp_set_text(d, OWNER, SLP_STR(NOBODY));
+  slp_set_number(d, TICK, i->epoch_first);
+  set_position(d, i);
+  if (n && i->position.kind != SLP_POSITION_LATEST)
+    slp_row_request_change(d, PARENTS, SLP_SET, slp_row_request_set(d, parents, n));
+}
+
+static void take(slp_row_request *d, const slp_operation *i) {
+  when_owner(d, i->owner, i->epoch);
+  when_not_ended(d);
+  slp_set_text(d, OWNER, i->me);
+  slp_set_text(d, TAKEN, i->me);
+  tick(d, i);
+}
+
+static void renew(slp_row_request *d, const slp_operation *i) {
+  when_owner(d, i->me, i->epoch);
+  tick(d, i);
+}
+
+static void save(slp_row_request *d, const slp_operation *i) {
+  renew(d, i);
+  set_position(d, i);
+  slp_drop(d, TAKEN);
+}
+
+/* motorway has no word for it: there a lease is free when its tick stands still. */
+static void release(slp_row_request *d, const slp_operation *i) {
+  renew(d, i);
+  if (i->position.kind == SLP_POSITION_AFTER) set_position(d, i);
+  slp_set_text(d, OWNER, SLP_STR(NOBODY));
+  slp_drop(d, TAKEN);
+}
+
+/* A program of motorway's takes it again, reads what is at the checkpoint and behind it, and that thread
+ * ends: so the checkpoint is the last record. */
+static void end(slp_row_request *d, const slp_operation *i) {
+  slp_str last = slp_mark_seq(&i->position.mark);
+  renew(d, i);
+  if (last.n) slp_set_text(d, CHECKPOINT, last);
+  slp_drop(d, OLDEST);
+  slp_set_text(d, DONE, SLP_STR(ENDED));
+  slp_set_text(d, OWNER, SLP_STR(NOBODY));
+  slp_drop(d, TAKEN);
+}
+
+static void remove_ended(slp_row_request *d) {
+  d->write->kind = SLP_WRITE_DELETE;
+  slp_when_text(d, DONE, SLP_STR(ENDED));
+}
+
+/* An operator's. The former owner's next write fails by its name. */
+static void reset(slp_row_request *d, const slp_operation *i) {
+  when_owner(d, i->owner, i->epoch);
+  if (i->position.kind != SLP_POSITION_NONE) set_position(d, i);
+  slp_set_text(d, OWNER, SLP_STR(NOBODY));
+  slp_drop(d, TAKEN);
+  tick(d, i);
+}
+
+static size_t text_bytes(const slp_operation *i) {
+  return 1024 + 2 * i->me.n + i->owner.n + 2 * i->shard.n + i->parents[0].n + i->parents[1].n +
+         2 * i->seq_start.n + 2 * SLP_SEQ_MAX;
+}
+
+static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
+  slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
+  (void)base;
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 2)) return SLP_ENOMEM;
+  *ret = (slp_row_key){slp_row_request_copy(d, shard), {NULL, 0}};
+  return 0;
+}
+
+#define BIT(kind) (1u << (kind))
+static const uint32_t operations =
+    BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
+    BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
+    BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
+#define PLACES (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RESET))
+
+static int says_place(const slp_operation *i) {
+  return PLACES & BIT(i->kind) && !(i->kind == SLP_OPERATION_RESET && i->position.kind == SLP_POSITION_NONE);
+}
+
+static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
+  if (!(operations & BIT(i->kind)) || (says_place(i) && !can_say(of(base), i))) return SLP_EINVAL;
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 2)) return SLP_ENOMEM;
+  d->write->key = (slp_row_key){slp_row_request_copy(d, i->shard), {NULL, 0}};
+  switch (i->kind) {
+    case SLP_OPERATION_CREATE: create(d, i); return 0;
+    case SLP_OPERATION_TAKE: take(d, i); return 0;
+    case SLP_OPERATION_RETAKE:
+    case SLP_OPERATION_RENEW: renew(d, i); return 0;
+    case SLP_OPERATION_CHECKPOINT: save(d, i); return 0;
+    case SLP_OPERATION_RELEASE: release(d, i); return 0;
+    case SLP_OPERATION_END: end(d, i); return 0;
+    case SLP_OPERATION_REMOVE: remove_ended(d); return 0;
+    case SLP_OPERATION_RESET: reset(d, i); return 0;
+    default: return SLP_EINVAL;
+  }
+}
+
+/* ---- the schema ------------------------------------------------------------------------------------- */
+
+static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
+  (void)s;
+  *ret = (slp_table_spec){name, KEY, NULL, 0};
+}
+
+static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+  (void)base;
+  *ret_hash = *ret_prefix = (slp_str){"", 0};
+}
+
+static void schema_free(slp_schema *base) {
+  motorway_schema *s = of(base);
+  slp_mem *mem = s->mem;
+  slp_free(mem, s);
+  slp_mem_drop(mem);
+}
+
+slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
+  motorway_schema *s = SLP_NEW(mem, motorway_schema);
+  if (!s) return NULL;
+  s->mem = slp_mem_hold(mem);
+  s->start = *start;
+  if (s->start.kind != SLP_POSITION_LATEST && s->start.kind != SLP_POSITION_TIME)
+    s->start.kind = SLP_POSITION_OLDEST;
+  s->base = (slp_schema){
+      .name = "motorway",
+      .liveness = SLP_BY_TICK,
+      .share = SLP_BY_STEAL,
+      .whole_records = 1,
+      .one_parent = 1,
+      .names_start = 1,
+      .keeps_listed = 1,
+      .operations = operations,
+      .table = table,
+      .scope = scope,
+      .read = read_row,
+      .key = row_key,
+      .write = write_operation,
+      .free = schema_free,
+  };
+  return &s->base;
+}
