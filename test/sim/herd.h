@@ -49,7 +49,11 @@
   X(listing, "listings are late or say too little")                                             \
   X(hold, "batches are kept for a while")                                                       \
   X(give_back, "records are given back")                                                        \
-  X(singly, "records are acknowledged one by one")
+  X(singly, "records are acknowledged one by one")                                              \
+  X(set_right, "a wall clock is set right") /* an event, as is the next */                      \
+  X(keys, "a process's keys are refused, and expire")                                           \
+  X(weights, "workers have shares of their own") /* a choice, as is the next */                 \
+  X(stall, "a shard without progress is given up")
 
 typedef enum hd_fault {
 #define X(name, what) HF_##name,
@@ -57,7 +61,7 @@ typedef enum hd_fault {
 #undef X
       HF_N
 } hd_fault;
-#define HF_EVENTS ((size_t)HF_lose) /* the first ones are events */
+static inline int hd_is_event(size_t f) { return f < HF_lose || f == HF_set_right || f == HF_keys; }
 const char *hd_fault_name(hd_fault f);
 hd_fault hd_fault_of(const char *name); /* HF_N: none */
 
@@ -75,6 +79,8 @@ typedef struct hd_plan {
   uint32_t workers, shards, phase_ms;
   uint8_t schema, changes, typed, aggregates, creds_later; /* schema: hd_schema */
   uint32_t rate[HF_N];                                     /* 0: off */
+  uint32_t weight[HD_WORKERS_MAX];
+  uint32_t keys_ms;      /* so long a process's keys live; 0: for ever */
   uint32_t fault_us_max; /* how long a freeze, a cut, an outage lasts at most */
   uint32_t backlog, record_bytes, put_gap_us;
   uint64_t hold_us_max;
@@ -108,7 +114,7 @@ typedef struct hd_place { /* a shard */
   uint8_t closed;
   uint64_t read_us;  /* when somebody last asked for its records, or was given some */
   uint64_t owned_us; /* since when its row names an owner; 0: it does not */
-  uint8_t parked;
+  uint8_t parked, avoids;
   uint64_t next;   /* of changes: places told so far */
   uint64_t latest; /* of a stream: how often it was asked for its latest */
   size_t put, trimmed;
@@ -203,6 +209,8 @@ struct hd_life {
   uint64_t again_us;                   /* another life begins so long after */
   uint64_t moved;                      /* leases that came or went */
   uint64_t born_us, handed, handed_us; /* records, and when the last ones */
+  uint32_t key, key_revoked;           /* its keys are numbered; those up to key_revoked are refused */
+  uint64_t key_dies_us, no_keys_us;    /* when the present ones expire; until when it gets no others */
   char last_error[200];
 };
 hd_life *hd_live(hd_world *hw, int slot, int new_id); /* a process is started */
@@ -215,11 +223,16 @@ void hd_save_all(hd_life *l);
 void hd_release_parked(hd_life *l);
 static inline int hd_runs(const hd_life *l) { return l && !l->dead && !l->stopping && !l->failed; }
 sloop_stats_t hd_stats_of(hd_life *l);
+void hd_revoke_keys(hd_life *l, uint64_t no_others_us);
+/* The number of the keys that signed this call; 0: none of a life's. */
+uint32_t hd_key_of(const slp_sim_ask *ask);
 
 /* ---- herd_nemesis.c ------------------------------------------------------------------------------------ */
 void hd_nemesis_begin(hd_world *hw);
 void hd_nemesis_end(hd_world *hw); /* everything is healed */
 int hd_reaches(hd_world *hw, hd_life *l, hd_service service, int answer);
+/* Whether the keys of a call are refused: a line of the fault script. */
+int hd_keys_spoil(hd_world *hw, const hd_life *l, const slp_sim_ask *ask, const char *op, char line[120]);
 /* A line of the fault script for this call; 0: none. */
 int hd_spoil(hd_world *hw, hd_service service, const char *op, char line[120]);
 

@@ -86,6 +86,21 @@ static void freeze_one(hd_world *hw, hd_fault f) {
     l->block_us = us;
 }
 
+static void set_right(hd_world *hw, hd_fault f) {
+  hd_life *l = somebody(hw, f);
+  if (!l) return;
+  slp_sim_wall_right(l->host);
+  happened(hw, f);
+}
+
+static void refuse_keys(hd_world *hw, hd_fault f) {
+  uint64_t us = hd_heads(chance_of(hw, f)) ? 0 : a_while(hw, f);
+  hd_life *l = somebody(hw, f);
+  if (!l) return;
+  hd_revoke_keys(l, us);
+  happened(hw, f);
+}
+
 static void jump_one(hd_world *hw, hd_fault f) {
   uint64_t by = hd_log_between(chance_of(hw, f), 100, 4000000000);
   int back = hd_heads(chance_of(hw, f));
@@ -229,6 +244,18 @@ static const char *action_for(hd_world *hw, hd_fault f, hd_service service, cons
   }
 }
 
+int hd_keys_spoil(hd_world *hw, const hd_life *l, const slp_sim_ask *ask, const char *op, char line[120]) {
+  static const char *const words[] = {"ExpiredTokenException", "UnrecognizedClientException"};
+  if (!l || !hw->plan->rate[HF_keys]) return 0; /* what was refused stays so when all is healed */
+  uint32_t key = hd_key_of(ask);
+  int expired = key == l->key && l->key_dies_us && hd_now(hw) >= l->key_dies_us;
+  if (key > l->key_revoked && !expired) return 0;
+  snprintf(line, 120, "1 %s * error %s:400\n", op, words[!expired]);
+  if (!hw->healed) hw->trouble_us = hd_now(hw);
+  slp_sim_trace(hw->w->sim, "keys %u of w%d are refused", key, l->slot);
+  return 1;
+}
+
 int hd_spoil(hd_world *hw, hd_service service, const char *op, char line[120]) {
   const char *action = NULL;
   if (hw->healed) return 0;
@@ -248,11 +275,11 @@ int hd_spoil(hd_world *hw, hd_service service, const char *op, char line[120]) {
 
 /* ---- the whole of it ----------------------------------------------------------------------------------- */
 static void (*const strikes[])(hd_world *hw, hd_fault f) = {
-    [HF_kill] = end_one,    [HF_leave] = end_one,      [HF_freeze] = freeze_one,  [HF_block] = freeze_one,
-    [HF_jump] = jump_one,   [HF_cut] = cut_off,        [HF_mute] = cut_off,       [HF_deaf] = cut_off,
-    [HF_outage] = go_down,  [HF_table_down] = go_down, [HF_table_slow] = go_slow, [HF_split] = reshard,
-    [HF_merge] = reshard,   [HF_trim] = trim,          [HF_drop_row] = meddle,    [HF_edit_row] = meddle,
-    [HF_pause] = pause_one, [HF_ask] = ask_one,
+    [HF_kill] = end_one,    [HF_leave] = end_one,      [HF_freeze] = freeze_one,   [HF_block] = freeze_one,
+    [HF_jump] = jump_one,   [HF_cut] = cut_off,        [HF_mute] = cut_off,        [HF_deaf] = cut_off,
+    [HF_outage] = go_down,  [HF_table_down] = go_down, [HF_table_slow] = go_slow,  [HF_split] = reshard,
+    [HF_merge] = reshard,   [HF_trim] = trim,          [HF_drop_row] = meddle,     [HF_edit_row] = meddle,
+    [HF_pause] = pause_one, [HF_ask] = ask_one,        [HF_set_right] = set_right, [HF_keys] = refuse_keys,
 };
 
 static void run_strike(void *arg) {
@@ -288,7 +315,7 @@ static void set_quirks(hd_world *hw, int on) {
 void hd_nemesis_begin(hd_world *hw) {
   uint64_t now = hd_now(hw);
   *slp_sim_network(hw->w->sim) = hw->plan->net;
-  for (size_t f = 0; f < HF_EVENTS; f++) {
+  for (size_t f = 0; f < SLP_COUNT(strikes); f++) {
     for (uint32_t i = 0; strikes[f] && i < hw->plan->rate[f]; i++) {
       strike *s = SLP_NEW(hw->mem, strike);
       SLP_CHECK(s);

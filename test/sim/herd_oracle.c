@@ -155,12 +155,15 @@ size_t hd_born(hd_oracle *o, const char *worker_id) {
   l->number = o->lives_n;
   l->born_us = hd_now(o);
   l->top_ms = INT64_MIN;
+  l->weight = 1;
   snprintf(l->id, sizeof l->id, "%s", worker_id);
   snprintf(l->what, sizeof l->what, "%s#%zu", l->id, l->number);
   o->lives[o->lives_n++] = l;
   hd_tell(o, HD_TOLD_DEED, l->number, SIZE_MAX, (hd_told){.what = "begins"});
   return l->number;
 }
+
+void hd_weighs(hd_oracle *o, size_t life, uint32_t weight) { hd_life_of(o, life)->weight = weight; }
 
 hd_life *hd_life_of(hd_oracle *o, size_t life) {
   SLP_CHECK(life < o->lives_n);

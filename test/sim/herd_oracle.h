@@ -90,7 +90,8 @@ void hd_trimmed(hd_oracle *o, size_t shard, size_t records); /* so many first on
 /* ---- workers ------------------------------------------------------------------------------------------ */
 /* A new life: a process that opens its consumer; lives count from 0 and are never used again. */
 size_t hd_born(hd_oracle *o, const char *worker_id);
-void hd_died(hd_oracle *o, size_t life); /* at once, as by SIGKILL */
+void hd_weighs(hd_oracle *o, size_t life, uint32_t weight); /* its share beside the others'; 1 unless told */
+void hd_died(hd_oracle *o, size_t life);                    /* at once, as by SIGKILL */
 /* Around every sloop_* call of this life. */
 void hd_enter(hd_oracle *o, size_t life);
 void hd_leave(hd_oracle *o, size_t life);

@@ -112,7 +112,7 @@ typedef struct hd_life {
   const char *instance; /* interned: as it joined last; NULL: not, or evicted */
   int inside;
   uint8_t died, failed, stopping, stop_told, closing, closed, paused_all, suspended, joined, left_told, left;
-  uint32_t batches_out;
+  uint32_t batches_out, weight;
   uint64_t records, batches, again, late, dead_letters;
   /* The latest in the order of time that was handed out fresh. */
   int64_t top_ms;

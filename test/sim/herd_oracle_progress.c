@@ -82,19 +82,30 @@ static int is_owned(hd_oracle *o, const hd_part *s, const size_t *lives, size_t 
   return 1;
 }
 
+/* A worker has its share of all leases, up or down to a whole one. */
+static int has_its_share(const hd_oracle *o, const hd_life *l, size_t held, size_t all, uint64_t weights,
+                         char *why, size_t why_n) {
+  uint64_t mine = o->terms.by_counter ? 1 : l->weight, floor = all * mine / weights;
+  if (held == floor || (held == floor + 1 && all * mine % weights)) return 1;
+  char text[120];
+  snprintf(text, sizeof text, "%s has %zu of %zu leases, and its share is %u of %u", l->what, held, all,
+           (unsigned)mine, (unsigned)weights);
+  return no(why, why_n, NULL, text);
+}
+
 int hd_balanced(hd_oracle *o, const size_t *lives, size_t n, char *why, size_t why_n) {
-  size_t *held = slp_zalloc_n(o->mem, n + 1, sizeof *held), least = SIZE_MAX, most = 0;
+  size_t *held = slp_zalloc_n(o->mem, n + 1, sizeof *held), all = 0;
+  uint64_t weights = 0;
   int fine = 1;
   SLP_CHECK(held);
   for (size_t i = 0; i < o->shards_n && fine; i++)
     fine = is_owned(o, o->shards[i], lives, n, held, why, why_n);
   for (size_t i = 0; i < n; i++) {
-    least = slp_min_u64(least, held[i]);
-    most = slp_max_u64(most, held[i]);
+    all += held[i];
+    weights += o->terms.by_counter ? 1 : hd_life_of(o, lives[i])->weight;
   }
+  for (size_t i = 0; i < n && fine; i++)
+    fine = has_its_share(o, hd_life_of(o, lives[i]), held[i], all, weights, why, why_n);
   slp_free(o->mem, held);
-  if (!fine || !n || most - least <= 1) return fine;
-  char text[80];
-  snprintf(text, sizeof text, "one worker has %zu leases and another %zu", most, least);
-  return no(why, why_n, NULL, text);
+  return fine;
 }

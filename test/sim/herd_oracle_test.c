@@ -1118,6 +1118,13 @@ static void one_has_all(stage *g) {
   wait_ms(g, 3 * LEASE_US / MS);
   unbalanced(g);
 }
+/* Two of four each, where one of them has the weight of three. */
+static void not_by_weight(stage *g) {
+  hd_weighs(g->o, 0, 3);
+  for (size_t i = 0; i < 2; i++) write_row(g, i, shard(g, -1, -1), g->names[i], AT_START);
+  wait_ms(g, 3 * LEASE_US / MS);
+  unbalanced(g);
+}
 static void nobody_has_it(stage *g) {
   told_gone(g, 0, 0, 0);
   write_row(g, 0, 0, "", 5);
@@ -1391,6 +1398,7 @@ static const violation violations[] = {
     V(HD_L1_ALL_READ, one_record_unread),
     V(HD_L2_BALANCED, moved_lately),
     W(HD_L2_BALANCED, one_has_all, .schema = SLOOP),
+    W(HD_L2_BALANCED, not_by_weight, .schema = SLOOP),
     V(HD_L2_BALANCED, nobody_has_it),
     V(HD_P1_NOT_INSIDE, calls_inside),
     V(HD_P1_NOT_INSIDE, hands_out_inside),

@@ -48,7 +48,10 @@ typedef enum part {
   PART_SERVICE,
   PART_USER,
   PART_FAULTS,
-  PART_RETRY = 200
+  PART_RETRY = 200,
+  PART_WEIGHTS,
+  PART_STALL,
+  PART_KEYS
 } part;
 static uint64_t stream_of(const hd_plan *p, size_t n) {
   uint64_t state = p->seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0xaf251af3b0f025b5);
@@ -127,6 +130,11 @@ static void draw_clocks(hd_plan *p) {
   }
 }
 
+static int is_harmless(size_t f) {
+  return f == HF_split || f == HF_merge || f == HF_leave || f == HF_drift || f == HF_ask ||
+         f == HF_set_right || f == HF_weights;
+}
+
 /* Each class is there or not; how much of it, is drawn by size. */
 static void draw_faults(hd_plan *p, uint64_t without) {
   uint64_t user = stream_of(p, PART_USER);
@@ -134,10 +142,11 @@ static void draw_faults(hd_plan *p, uint64_t without) {
   for (size_t i = 0; i < HF_N; i++) {
     uint64_t state = stream_of(p, PART_FAULTS + i), *r = &state;
     int on = hd_heads(r);
-    uint32_t often = (uint32_t)(i < HF_EVENTS ? hd_log_between(r, 1, 25) : hd_log_between(r, 500, 100000));
+    uint32_t often = (uint32_t)(hd_is_event(i) ? hd_log_between(r, 1, 25) : hd_log_between(r, 500, 100000));
     if (i == HF_hold) on = hd_one_in(r, 3);
     if (i == HF_wild || i == HF_trim || i == HF_drop_row || i == HF_edit_row) on = hd_one_in(r, 8);
-    int harmless = i == HF_split || i == HF_merge || i == HF_leave || i == HF_drift || i == HF_ask;
+    if (i >= HF_set_right) on = hd_one_in(r, i == HF_keys ? 16 : 8);
+    int harmless = is_harmless(i);
     if ((calm && !harmless) || (without >> i & 1)) on = 0;
     if (clocks_must_agree(p) && (i == HF_jump || i == HF_drift || i == HF_wild)) on = 0;
     if (i == HF_outage || i == HF_table_down) often = often % 3 + 1;
@@ -155,6 +164,21 @@ static void draw_faults(hd_plan *p, uint64_t without) {
   n->slow_ppm = p->rate[HF_slow];
   n->cut_ppm = p->rate[HF_torn];
   n->clip_ppm = p->rate[HF_torn] / 2;
+}
+
+/* What a fleet chooses that the other parts know nothing of. */
+static void draw_choices(hd_plan *p) {
+  uint64_t weights = stream_of(p, PART_WEIGHTS), stall = stream_of(p, PART_STALL),
+           keys = stream_of(p, PART_KEYS);
+  for (int i = 0; i < HD_WORKERS_MAX; i++)
+    p->weight[i] = p->rate[HF_weights] ? (uint32_t)hd_log_between(&weights, 1, 1000) : 1;
+  if (p->rate[HF_stall]) p->o.stall_ms = (uint32_t)hd_log_between(&stall, 1000, 30000);
+  if (!p->rate[HF_keys] || !hd_heads(&keys)) return;
+  /* A worker whose clock is ahead by more than its keys live takes them for expired before it has heard of the
+   * service's time: as botocore does, it ends. */
+  p->keys_ms = (uint32_t)hd_log_between(&keys, 2000, 60000);
+  p->rate[HF_jump] = 0;
+  for (int i = 0; i < HD_WORKERS_MAX; i++) p->clock[i].wall_off_ms %= 1000;
 }
 
 static void draw_service(hd_plan *p) {
@@ -205,10 +229,11 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   draw_network(p);
   draw_faults(p, wish->without);
   draw_clocks(p);
+  draw_choices(p);
   draw_service(p);
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
-  if (p->changes) p->typed = 0; /* tables' streams have no such seam */
+  if (p->changes || p->rate[HF_keys]) p->typed = 0; /* that seam has no tables' streams, and no signatures */
   take(&p->workers, wish->workers);
   take(&p->shards, wish->shards);
   take(&p->phase_ms, wish->phase_ms);
@@ -221,7 +246,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
 
 int hd_plan_calm(const hd_plan *p) {
   for (size_t i = 0; i < HF_N; i++) {
-    if (i == HF_split || i == HF_merge || i == HF_leave || i == HF_drift || i == HF_ask) continue;
+    if (is_harmless(i)) continue;
     if (p->rate[i]) return 0;
   }
   return 1;
@@ -235,12 +260,14 @@ void hd_plan_print(const hd_plan *p, char *to, size_t n) {
       "%s %s %s; %u workers %u shards phase %u ms backlog %u bytes %u put %u us aggregates %d hold %" PRIu64
       " us; lease %u checkpoint %u handover %u start %d order %d wire %d wait %u poll %u fetch %u held "
       "%" PRIu64
-      " retry %d %u batches %u of %u (%u bytes) in flight %u list %u; net %u..%u us late %u slow %u; reads "
+      " stall %u weights %u %u %u %u %u %u keys %u ms retry %d %u batches %u of %u (%u bytes) in flight %u "
+      "list %u; net %u..%u us late %u slow %u; reads "
       "%u; faults",
       p->typed ? "typed" : "bytes", hd_names_of[p->schema].schema, p->changes ? "changes" : "kinesis",
       p->workers, p->shards, p->phase_ms, p->backlog, p->record_bytes, p->put_gap_us, p->aggregates,
       p->hold_us_max, o->lease_ms, o->checkpoint_ms, o->handover_ms, (int)o->start.kind, (int)o->order,
-      (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max,
+      (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max, o->stall_ms,
+      p->weight[0], p->weight[1], p->weight[2], p->weight[3], p->weight[4], p->weight[5], p->keys_ms,
       (int)o->on_retry, o->retry_max, o->batches_out_max, o->batch_records_max, o->batch_bytes_max,
       o->in_flight_max, o->list_ms, t->latency_us_min, t->latency_us_max, t->late_us_max, t->slow_us_max,
       p->box.reads_per_second);

@@ -238,8 +238,45 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   hd_on_lease(l->hw->o, l->number, e);
 }
 
-static const sloop_creds_t keys = {
-    .size = sizeof(sloop_creds_t), .access_key = "AKIDSIM", .secret_key = "secret", .expires_at_ms = -1};
+/* ---- keys ---------------------------------------------------------------------------------------------- */
+#define KEY "AKIDSIM"
+
+void hd_revoke_keys(hd_life *l, uint64_t no_others_us) {
+  l->key_revoked = l->key;
+  l->no_keys_us = hd_now(l->hw) + no_others_us;
+  slp_sim_trace(sim_of(l), "w%d#%zu keys up to %u are refused", l->slot, l->number, l->key_revoked);
+}
+
+uint32_t hd_key_of(const slp_sim_ask *ask) {
+  slp_str auth = slp_sim_ask_header(ask, "authorization");
+  const char *p = auth.n ? memmem(auth.p, auth.n, KEY, strlen(KEY)) : NULL;
+  uint32_t n = 0;
+  for (p = p ? p + strlen(KEY) : NULL; p && p < auth.p + auth.n && *p >= '0' && *p <= '9'; p++)
+    n = n * 10 + (uint32_t)(*p - '0');
+  return n;
+}
+
+/* New ones, or none, or for a while those that were refused. */
+static void answer_creds(hd_life *l, sloop_creds_req_t *rq) {
+  char name[24] = KEY;
+  sloop_creds_t keys = {.size = sizeof keys, .access_key = name, .secret_key = "secret", .expires_at_ms = -1};
+  const hd_plan *p = l->hw->plan;
+  uint64_t now = hd_now(l->hw);
+  int none = now < l->no_keys_us && !l->hw->healed;
+  if (none && hd_heads(&l->random)) {
+    CALL(l, sloop_creds_done(rq, SLOOP_EREMOTE, NULL, "the vault is shut"));
+    return;
+  }
+  if (p->rate[HF_keys] && !none) {
+    l->key++;
+    l->key_dies_us = p->keys_ms ? now + (uint64_t)p->keys_ms * 1000 : 0;
+  }
+  if (l->key_dies_us)
+    keys.expires_at_ms = slp_world_ms(l->hw->w) + ((int64_t)l->key_dies_us - (int64_t)now) / 1000;
+  if (p->rate[HF_keys]) snprintf(name, sizeof name, KEY "%u", l->key);
+  CALL(l, sloop_creds_done(rq, 0, &keys, NULL));
+}
+
 typedef struct later_creds {
   hd_life *life;
   sloop_creds_req_t *request;
@@ -247,7 +284,7 @@ typedef struct later_creds {
 static void run_creds(void *arg) {
   later_creds *c = arg;
   slp_mem *mem = c->life->hw->mem;
-  CALL(c->life, sloop_creds_done(c->request, 0, &keys, NULL)); /* also after the close: exactly once */
+  answer_creds(c->life, c->request); /* also after the close: exactly once */
   slp_free(mem, c);
 }
 static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
@@ -255,7 +292,7 @@ static void creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
   (void)s;
   hd_on_any(l->hw->o, l->number, "creds");
   if (!l->hw->plan->creds_later) {
-    CALL(l, sloop_creds_done(rq, 0, &keys, NULL));
+    answer_creds(l, rq);
     return;
   }
   later_creds *c = SLP_NEW(l->hw->mem, later_creds);
@@ -461,6 +498,7 @@ static void set_options(hd_life *l) {
   o->worker = l->hw->ids[l->slot];
   o->schema = hd_names_of[p->schema].schema;
   o->start.at_ms = p->o.start.kind == SLOOP_AT_TIME ? l->hw->start_ms : 0;
+  o->weight = p->weight[l->slot];
   o->arg = l;
   o->log_level = SLOOP_LOG_INFO;
   o->on_batch = on_batch;
@@ -499,6 +537,7 @@ hd_life *hd_live(hd_world *hw, int slot, int new_id) {
   l->host = slp_sim_host_new(hw->w->sim, l->mem, &clock);
   l->host_number = slp_sim_host_number(l->host);
   l->number = hd_born(hw->o, hw->ids[slot]);
+  hd_weighs(hw->o, l->number, hw->plan->weight[slot]);
   set_options(l);
   slp_sim_trace(hw->w->sim, "w%d#%zu begins as %s", slot, l->number, hw->ids[slot]);
   slp_outside outside = {.getenv_fn = no_environment};

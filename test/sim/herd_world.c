@@ -425,6 +425,9 @@ void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
   else if (!s->owned_us)
     s->owned_us = hd_now(hw);
   s->parked = row.parked;
+  int avoids = hw->plan->schema == HD_SLOOP && get(now, "avoid").n > 0; /* its owner got nowhere */
+  hw->faults[HF_stall] += hw->plan->o.stall_ms && avoids && !s->avoids;
+  s->avoids = (uint8_t)avoids;
   slp_sim_trace(hw->w->sim, "row %s: \"%s\" epoch %llu at %d %s sub %u%s", id, owner_text,
                 (unsigned long long)row.epoch, (int)row.at, seq, row.sub, row.whole ? " whole" : "");
   hd_row_is(hw->o, hw->writer, id, hw->writer_sent_us, &row);
@@ -514,7 +517,8 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
     slp_sim_trace(hw->w->sim, "%s of w%d never arrives", op, l ? l->slot : -1);
     return;
   }
-  if (!typed && hd_spoil(hw, service, op, line)) slp_world_faults(hw->w, line);
+  if (!typed && (hd_keys_spoil(hw, l, ask, op, line) || hd_spoil(hw, service, op, line)))
+    slp_world_faults(hw->w, line);
   hw->writer = l ? l->number : SIZE_MAX;
   hw->writer_sent_us = ask->sent_us;
   hw->inner(hw->inner_arg, ask, reply);

@@ -100,6 +100,7 @@ static int64_t op_wall_ms(slp_host *h) {
 static uint64_t op_random(slp_host *h) { return slp_sim_draw(&shell_of(h)->random); }
 
 void slp_sim_wall_jump(slp_host *h, int64_t ms) { shell_of(h)->clock.wall_off_ms += ms; }
+void slp_sim_wall_right(slp_host *h) { shell_of(h)->clock.wall_off_ms = 0; }
 
 void slp_sim_freeze(slp_host *h, uint64_t us) {
   slp_sim_shell *s = shell_of(h);

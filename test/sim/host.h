@@ -93,6 +93,7 @@ typedef struct slp_sim_clock {
 /* NULL: no memory (host_mem may fail). The host frees itself after slp_host_close. */
 slp_host *slp_sim_host_new(slp_sim *sim, slp_mem *host_mem, const slp_sim_clock *clock);
 void slp_sim_wall_jump(slp_host *h, int64_t ms);
+void slp_sim_wall_right(slp_host *h); /* it shows the true time from now on */
 /* Nothing of this host runs for so long, then everything due runs at once: SIGSTOP and SIGCONT. */
 void slp_sim_freeze(slp_host *h, uint64_t us);
 void slp_sim_thaw(slp_host *h);
