@@ -62,21 +62,24 @@ static void gone(slp_lease *l) {
 
 /* ---- renewals ---------------------------------------------------------------------------------- */
 
-/* What the lease brought since the last write that told it, on average with what was told before: as KCL
- * does (project amazon-kinesis-client: Lease, with an exponential moving average of one half). */
+/* What the lease brought in the last third of a lease, on average with what it brought before: as KCL does with
+ * each renewal (project amazon-kinesis-client: Lease, with an exponential moving average of one half). A
+ * checkpoint that comes sooner tells what is known. KCL renews a lease whose shard has ended until nothing is
+ * left of that average; here the end itself says so. */
 static void add_rate(slp_lease *l, slp_operation *i) {
   slp_fleet *f = l->f;
   slp_lease_load *load = &l->load;
-  uint64_t now = slp_fleet_now(f), bytes;
+  uint64_t now = slp_fleet_now(f), us = now - load->at_us;
   if (!slp_mode_publishes(f) || !f->processor->ops->bytes || !slp_lease_in(l, SLP_LEASE_OPEN)) return;
-  bytes = f->processor->ops->bytes(f->processor, l->shard);
-  uint64_t us = now - load->at_us;
-  if (load->at_us && us) {
-    int64_t rate = bytes > load->bytes ? (int64_t)((bytes - load->bytes) * 1000000 / us) : 0;
-    load->rate_bytes = load->rate_bytes < 0 ? rate : (load->rate_bytes + rate) / 2;
+  if (i->kind == SLP_OPERATION_END) {
+    load->rate_bytes = 0;
+  } else if (!load->at_us || us >= slp_fleet_lease_us(f) / 4) {
+    uint64_t bytes = f->processor->ops->bytes(f->processor, l->shard);
+    int64_t rate = load->at_us && bytes > load->bytes ? (int64_t)((bytes - load->bytes) * 1000000 / us) : 0;
+    if (load->at_us) load->rate_bytes = load->rate_bytes < 0 ? rate : (load->rate_bytes + rate) / 2;
+    load->at_us = now;
+    load->bytes = bytes;
   }
-  load->at_us = now;
-  load->bytes = bytes;
   i->rate_bytes = load->rate_bytes;
   i->tells_rate = 1;
 }
@@ -184,6 +187,7 @@ const slp_liveness_rule slp_liveness_by_counter = {
     .good_us = good_us,
     .may_open = may_open,
     .wrote = wrote,
+    .tell_load = add_rate,
     .gone = gone,
     .saw = saw,
     .dead = dead,
@@ -215,7 +219,6 @@ const slp_liveness_rule slp_liveness_by_expiry = {
     .good_us = good_us,
     .may_open = may_open,
     .wrote = wrote,
-    .tell_load = add_rate,
     .gone = gone,
     .saw = saw,
     .dead = dead,

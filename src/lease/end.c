@@ -135,6 +135,7 @@ static void write_end(slp_lease *l, const slp_position *at) {
   i->position = *at;
   i->shards = l->end.names;
   i->shards_n = l->end.kids_n;
+  if (l->f->liveness->tell_load) l->f->liveness->tell_load(l, i);
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_OPERATION_END, end_written)) return;
   slp_lease_move(l, SLP_LEASE_CLOSING);

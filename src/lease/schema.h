@@ -201,7 +201,7 @@ typedef struct slp_operation { /* what is not needed stays zero */
   slp_str parents[2], hash_start, hash_end, seq_start; /* CREATE */
   uint8_t avoid_me, park;                              /* RELEASE */
   uint8_t table;                                       /* PUBLISH, WITHDRAW: which one, see slp_store_req */
-  uint8_t tells_rate;         /* RENEW, CHECKPOINT: rate_bytes is the lease's, and is to be written */
+  uint8_t tells_rate;         /* RENEW, CHECKPOINT, END: rate_bytes is the lease's, and is to be written */
   const uint32_t *cpu_millis; /* PUBLISH: thousandths of a percent, the newest last */
   size_t cpu_n;               /* 0: it does not tell */
 } slp_operation;

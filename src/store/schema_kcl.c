@@ -327,6 +327,7 @@ static void end(slp_row_request *d, const slp_operation *i) {
   slp_position at = {.kind = SLP_POSITION_END};
   move_on(d, i);
   checkpoint(d, &at);
+  set_rate(d, i);
   if (i->shards_n)
     slp_row_request_change(d, "childShardIds", SLP_SET, slp_row_request_set(d, i->shards, i->shards_n));
 }

@@ -310,6 +310,35 @@ TEST(without_workers_of_theirs_ours_share_as_ever) {
   }
 }
 
+/* ---- what a lease brings ---------------------------------------------------------------------------- */
+
+/* Records come all the time, so that each renewal is a checkpoint; the readers of this world hand out 5 KB a
+ * second. A lease without the number counts as an average one for their leader, one with an old number for
+ * ever as that; and theirs bring the number of a shard that has ended down to 0. */
+TEST(a_lease_tells_what_it_brings_to_its_end) {
+  for (seed = 1; seed <= 6; seed++) {
+    begin(4, (int)seed % 2, "CLIENT_VERSION_3X");
+    fw_start(w, 0, "ours", 0);
+    until(w, 20 * LEASE, even);
+    run(w, 4 * LEASE);
+    for (int i = 0; i < 4; i++) {
+      double rate = strtod(k3_attr(m, w->shards[i].id, "throughputKBps"), NULL);
+      CHECK(rate > 4 && rate < 6);
+      char row[64];
+      fw_row_of(w, i, row);
+      fw_operator_number(w, row, "throughputKBps", "77");
+    }
+    run(w, 6 * LEASE);
+    for (int i = 0; i < 4; i++) CHECK(strtod(k3_attr(m, w->shards[i].id, "throughputKBps"), NULL) < 6);
+    fw_split(w, 1);
+    run(w, 6 * LEASE);
+    CHECK_INT(w->pos[1].kind, SLP_POSITION_END);
+    CHECK(strtod(k3_attr(m, w->shards[1].id, "throughputKBps"), NULL) == 0);
+    CHECK(strtod(k3_attr(m, w->shards[5].id, "throughputKBps"), NULL) > 4);
+    end();
+  }
+}
+
 /* ---- other rules while we run -------------------------------------------------------------------- */
 
 static void nothing(slp_store_req *rq) { (void)rq; }
