@@ -43,6 +43,12 @@ void slp_acked_mark(const slp_buffered *buffered, slp_mark *ret) {
   if (buffered->page && ret->seq_n && is_seq(buffered, i, slp_mark_seq(ret))) ret->part = 1;
 }
 
+int slp_acked_place(const slp_shard *s, slp_mark *ret) {
+  if (!s->at.idle.seq_n || first_unfinished(s)) return slp_acked_prefix(s, ret);
+  *ret = s->at.idle;
+  return 1;
+}
+
 int slp_acked_prefix(const slp_shard *s, slp_mark *ret) {
   const slp_buffered *buffered = first_unfinished(s);
   if (buffered) {

@@ -105,6 +105,7 @@ struct slp_consumer {
   uint8_t paused_all;
   uint8_t suspended;     /* by the fleet: nothing is fetched or handed out */
   uint8_t whole_records; /* its leases hold no place inside an aggregate */
+  uint8_t idle_places;   /* they hold places where no record is */
   uint8_t floor_learned, tip_told;
   slp_seek seek;
   slp_list detached;  /* slp_buffered: out with the user since before a seek, or a lost lease */

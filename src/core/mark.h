@@ -12,6 +12,7 @@ typedef struct slp_mark {
   uint32_t sub;
   uint8_t seq_n; /* 0: no record */
   uint8_t part;  /* records of its aggregate follow it; 0: none do, or it is not known */
+  uint8_t idle;  /* no record has the number: the service gave it when nothing had come until arrived_ms */
   char seq[SLP_SEQ_MAX];
 } slp_mark;
 
@@ -21,7 +22,7 @@ static inline void slp_mark_set(slp_mark *m, slp_str seq, uint32_t sub, int64_t 
   SLP_CHECK(seq.n <= SLP_SEQ_MAX);
   if (seq.n) memmove(m->seq, seq.p, seq.n);
   m->seq_n = (uint8_t)seq.n;
-  m->part = 0;
+  m->part = m->idle = 0;
   m->sub = sub;
   m->arrived_ms = arrived_ms;
 }

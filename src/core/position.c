@@ -64,7 +64,10 @@ int slp_position_cmp(const slp_position *a, const slp_position *b) {
   /* At sub-record 2 is just behind sub-record 1. */
   uint64_t left = (uint64_t)a->mark.sub + (a->kind == SLP_POSITION_AFTER);
   uint64_t right = (uint64_t)b->mark.sub + (b->kind == SLP_POSITION_AFTER);
-  return left < right ? -1 : left > right;
+  left += a->mark.idle; /* behind a record is before where nothing came behind it */
+  right += b->mark.idle;
+  if (left != right || !a->mark.idle) return left < right ? -1 : left > right;
+  return (a->mark.arrived_ms > b->mark.arrived_ms) - (a->mark.arrived_ms < b->mark.arrived_ms);
 }
 
 int slp_position_same(const slp_position *a, const slp_position *b) {

@@ -38,17 +38,17 @@ int slp_queue_has_room(const slp_shard *s) {
 
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
-int slp_queue_was_young(const slp_shard *s) {
+int slp_queue_is_young(const slp_shard *s, const slp_mark *m) {
   const slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
-  return slp_has_taken(&s->at) && c->retention_ms > 0 && s->at.last.arrived_ms >= 0 && now_ms != INT64_MIN &&
-         s->at.last.arrived_ms > now_ms - c->retention_ms;
+  return m->seq_n > 0 && c->retention_ms > 0 && m->arrived_ms >= 0 && now_ms != INT64_MIN &&
+         m->arrived_ms > now_ms - c->retention_ms;
 }
 
 /* The iterator was asked for AT the last record taken, to see that nothing behind it was trimmed, and another
  * record came first. Records may be lost, and surely are when that one was young enough to be kept. */
 static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
-  int certain = slp_queue_was_young(s);
+  int certain = !s->at.idle_old && slp_queue_is_young(s, &s->at.last);
   slp_report_loss(s->consumer, s->id, wanted, first, certain,
                   certain ? "records were removed from the stream before they were read"
                           : "the record to go on from is not kept any more; records after it may be missing");
@@ -57,6 +57,10 @@ static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
 /* Whether the page, the first with records after an iterator AT some record, begins with another one. */
 static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_wanted) {
   if (page->recs_n == 0 || s->at.from_oldest) return 0; /* or the gap was told already */
+  if (s->at.idle_old) { /* no record was there that could be missed: only its age tells */
+    *ret_wanted = slp_mark_seq(&s->at.idle);
+    return 1;
+  }
   if (slp_has_taken(&s->at) && s->at.after_last) {
     *ret_wanted = slp_mark_seq(&s->at.last);
   } else if (!slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_AT) {
@@ -135,6 +139,7 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
 
 static void remember_last(slp_shard *s, const slp_page *page, const slp_rec *r) {
   slp_mark_rec(&s->at.last, page, r);
+  s->at.idle.seq_n = s->at.idle_old = 0;
 }
 
 int slp_queue_is_out(const slp_shard *s) {
@@ -471,6 +476,7 @@ int slp_queue_rewind(slp_shard *s) {
   } else {
     s->at.last = buffered->prev;
   }
+  s->at.idle.seq_n = s->at.idle_old = 0; /* it was behind what is forgotten now */
   s->at.tail_time = s->queue.key_time;
   /* The watermark goes back to the first record forgotten: the merge did not let anything pass it. */
   if (!SLP_MUTANT(rewind_keeps_bound)) {

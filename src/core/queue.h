@@ -69,7 +69,8 @@ void slp_queue_begin(slp_shard *s, int64_t floor_time); /* no key of it is earli
  * stop at gaps. The page is gone but for SLP_ENOMEM. */
 int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r); /* it brings nothing new */
-int slp_queue_was_young(const slp_shard *s); /* the last record taken should still be kept */
+/* What was at the mark, or came behind it, should still be kept. */
+int slp_queue_is_young(const slp_shard *s, const slp_mark *m);
 int slp_queue_is_out(const slp_shard *s);    /* a batch that is out has records of it */
 int slp_queue_empty(const slp_shard *s);     /* nothing left to hand out */
 int slp_queue_all_acked(const slp_shard *s); /* every record taken in is acknowledged */
@@ -112,6 +113,8 @@ int slp_queue_rewind(slp_shard *s);
 /* acked.c: what was acknowledged without a gap. */
 /* 1: *ret is its last record. 0: there is none yet, the shard stands where it started. */
 int slp_acked_prefix(const slp_shard *s, slp_mark *ret);
+/* The same, or a later place up to which nothing came (mark.idle). */
+int slp_acked_place(const slp_shard *s, slp_mark *ret);
 /* The record in front of the first one of the page that is not acknowledged. */
 void slp_acked_mark(const slp_buffered *buffered, slp_mark *ret);
 

@@ -63,14 +63,15 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
  * been taken too. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
-  int certain =
-      slp_reading_state(s) == SLP_READER_FETCHING || !slp_has_taken(&s->at) || slp_queue_was_young(s);
+  int certain = slp_reading_state(s) == SLP_READER_FETCHING || !slp_has_taken(&s->at) ||
+                slp_queue_is_young(s, &s->at.last);
   slp_report_loss(c, s->id, slp_mark_seq(&s->at.last), (slp_str){NULL, 0}, certain, f->message);
   if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     give_up(s, f);
     return;
   }
   s->at.from_oldest = 1;
+  s->at.idle.seq_n = 0;
   slp_buf_clear(&s->reader.cursor);
   again_later(s, f);
 }
@@ -146,7 +147,10 @@ static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
 static void choose_place(slp_shard *s, slp_src_locate *rq) {
   rq->from = s->at.start;
   if (SLP_MUTANT(at_is_after) && s->at.start.kind == SLP_POSITION_AT) rq->from.kind = SLP_POSITION_AFTER;
-  if (s->at.start.kind == SLP_POSITION_LATEST && !slp_has_taken(&s->at)) {
+  if (s->at.idle.seq_n) {
+    rq->from.kind = SLP_POSITION_AFTER;
+    rq->from.mark = s->at.idle;
+  } else if (s->at.start.kind == SLP_POSITION_LATEST && !slp_has_taken(&s->at)) {
     if (s->at.anchored && !SLP_MUTANT(latest_twice)) choose_anchor(s, rq);
   } else if (s->at.from_oldest) {
     rq->from.kind = SLP_POSITION_OLDEST;
@@ -170,7 +174,9 @@ static void on_located(slp_src_req *rq) {
       s->at.anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
       s->at.anchored = 1;
     }
-    s->at.after_last = slp_has_taken(&s->at) && !s->at.from_oldest;
+    int idle = s->at.idle.seq_n > 0;
+    s->at.idle_old = idle && !slp_queue_is_young(s, &s->at.idle);
+    s->at.after_last = slp_has_taken(&s->at) && !s->at.from_oldest && !idle;
     slp_buf_clear(&s->reader.cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
@@ -376,6 +382,30 @@ static void note_page(slp_shard *s, const page_facts *p) {
   }
 }
 
+/* How much later a place where nothing came has to be to be worth keeping: it only shows, after a restart,
+ * that what comes next follows it without a gap, and a lease's row is written for it. */
+#define IDLE_STEP_MS 600000
+
+/* The service names the place that its empty answer stands at: reading can go on behind it, and what is kept
+ * of the last record may go. */
+static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
+  slp_consumer *c = s->consumer;
+  int64_t now_ms = slp_svctime_low_ms(&c->service, p->sent_us);
+  const slp_mark *before = s->at.idle.seq_n ? &s->at.idle : &s->at.last;
+  if (!c->source->pushes || p->n || p->behind_ms < 0 || now_ms == INT64_MIN || s->at.idle_old) return;
+  if (place.n > SLP_SEQ_MAX || !slp_num_valid(place)) return;
+  int64_t at_ms = now_ms - p->behind_ms;
+  if (before->seq_n) {
+    int side = slp_num_cmp(place, slp_mark_seq(before));
+    if (side < 0 || (side == 0 && !before->idle)) return;
+    if (before->arrived_ms >= 0 && at_ms - before->arrived_ms < IDLE_STEP_MS) return;
+  }
+  slp_mark_set(&s->at.idle, place, UINT32_MAX, slp_max_i64(at_ms, 0));
+  s->at.idle.idle = 1;
+  SLP_PROBE("reader: a place where nothing came is kept");
+  if (c->leases && slp_queue_all_acked(s)) c->leases->ops->settled(c->leases, s, 1);
+}
+
 /* Takes s->reader.page into the shard's queue. 0, or the failure was dealt with. */
 static int admit(slp_shard *s, uint64_t done_us) {
   slp_page *page = s->reader.page;
@@ -488,6 +518,7 @@ static void took(slp_shard *s, slp_str next) {
   slp_buf_free(&s->reader.cursor);
   slp_buf_move(&s->reader.cursor, &cursor);
   note_page(s, &p);
+  note_idle(s, slp_buf_str(&s->reader.cursor), &p);
   if (!next.n) p.full = 0; /* an answer that lacks something is no reason for haste */
   int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !slp_reading_at_tip(s));
   uint64_t wait = slp_pace_wait_us(&s->reader.pace, p.full, behind, c->o->poll_ms, c->floor_learned, dice(s));

@@ -60,7 +60,7 @@ static void set_start(slp_token_shard *t, const slp_shard *s) {
 static void describe(slp_token_shard *t, const slp_shard *s) {
   *t = (slp_token_shard){.id = s->id, .from.mark.arrived_ms = -1, .not_before_ms = s->at.not_before_ms};
   t->active = !s->marked;
-  if (slp_acked_prefix(s, &t->from.mark)) {
+  if (slp_acked_place(s, &t->from.mark)) {
     t->from.kind = SLP_POSITION_AFTER;
     /* A record that arrived later was acknowledged, so the limit is passed. */
     if (SLP_MUTANT(token_drops_not_before) || t->from.mark.arrived_ms >= t->not_before_ms)

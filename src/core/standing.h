@@ -8,6 +8,7 @@
 typedef struct slp_standing {
   slp_position start;    /* where the first iterator goes */
   slp_mark last;         /* the last record taken, or only passed over. No number: none was taken */
+  slp_mark idle;         /* behind that record: nothing came up to here. No number: there is no such place */
   int64_t tail_time;     /* its key time, or the floor */
   int64_t not_before_ms; /* what arrived before is passed over; INT64_MIN: nothing is */
   int64_t anchor_ms;     /* LATEST: service time of its first iterator, or a little before: a token made while
@@ -16,6 +17,7 @@ typedef struct slp_standing {
   uint8_t anchored;      /* LATEST: there was that first iterator */
   uint8_t from_oldest;   /* the record to go on from is not kept: what is kept and known is passed over */
   uint8_t after_last;    /* the iterator was asked for AT the last record taken: skip that one */
+  uint8_t idle_old;      /* it was asked for behind `idle`, since which records may have been removed */
 } slp_standing;
 
 static inline int slp_has_taken(const slp_standing *at) { return at->last.seq_n > 0; }

@@ -92,6 +92,10 @@ static void start_at(slp_shard *s, const slp_mark *at) {
 /* As if that record had been read already. Of an aggregate that is not expanded any more nobody knows whether
  * all of it was: it comes again. */
 static void start_after(slp_shard *s, const slp_mark *at) {
+  if (at->idle) {
+    s->at.idle = *at;
+    return;
+  }
   if (at->sub != sub_of(s->consumer, at)) {
     start_at(s, at);
     return;
@@ -229,6 +233,10 @@ static void start_from(slp_shard *s, const slp_token_shard *t) {
 
 /* Sub-record 0 may be a record by itself or the first of an aggregate; UINT32_MAX is all of it, whatever. */
 static void start_after_lease(slp_shard *s, const slp_mark *at) {
+  if (at->idle) {
+    s->at.idle = *at;
+    return;
+  }
   if (s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP && at->sub != UINT32_MAX) {
     start_at(s, at);
     return;

@@ -100,12 +100,19 @@ static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
     e = read_text(r, &seq, STREAM_MAX);
     if (e || !seq.p) return e;
     if (!is_number(seq, SLP_SEQ_MAX)) return wrong(r, "is not a sequence number");
+    uint8_t idle = s->from.mark.idle;
     slp_mark_set(&s->from.mark, seq, s->from.mark.sub, s->from.mark.arrived_ms);
+    s->from.mark.idle = idle;
     return 0;
   }
   if (slp_str_is(key, "sub_sequence")) {
     e = read_count(r, UINT32_MAX, &n);
     s->from.mark.sub = (uint32_t)n;
+    return e;
+  }
+  if (slp_str_is(key, "no_record")) {
+    e = read_count(r, 1, &n);
+    s->from.mark.idle = (uint8_t)n;
     return e;
   }
   if (slp_str_is(key, "arrived_at") || slp_str_is(key, "not_before")) {
@@ -134,6 +141,9 @@ static int read_shard(reader *r, size_t i) {
   if (!s.id.p) return wrong(r, "has no shard_id");
   if (is_exact(&s) && !s.from.mark.seq_n) return wrong(r, "has no sequence_number");
   if (!is_exact(&s)) s.from.mark = (slp_mark){.arrived_ms = -1};
+  if (s.from.mark.idle && s.from.kind != SLP_POSITION_AFTER)
+    return wrong(r, "has no_record, but not after_sequence");
+  if (s.from.mark.idle) s.from.mark.sub = UINT32_MAX;
   slp_token_shard *twin = slp_token_find(t, s.id);
   if (twin) { /* bloop's own tokens may name a shard twice, and the last one counts there */
     slp_str id = twin->id;
@@ -341,8 +351,10 @@ static void put_shard(slp_jw *w, const slp_token_shard *s) {
   if (s->active || s->from.kind != SLP_POSITION_OLDEST) slp_jw_z(w, "iterator_type", name_of(s->from.kind));
   if (at->seq_n) slp_jw_str(w, "sequence_number", slp_mark_seq(at));
   if (s->parent.p) slp_jw_str(w, "parent", s->parent);
-  if (at->seq_n && at->sub && !SLP_MUTANT(token_drops_sub)) put_count(w, "sub_sequence", at->sub);
+  if (at->seq_n && at->sub && !at->idle && !SLP_MUTANT(token_drops_sub))
+    put_count(w, "sub_sequence", at->sub);
   if (at->seq_n && at->arrived_ms >= 0) put_count(w, "arrived_at", at->arrived_ms);
+  if (at->seq_n && at->idle) put_count(w, "no_record", 1);
   if (s->not_before_ms >= 0) put_count(w, "not_before", s->not_before_ms);
   slp_jw_object_end(w);
 }

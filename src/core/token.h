@@ -9,6 +9,7 @@
  * number here:
  *   sub_sequence  index inside the aggregate of sequence_number; absent: 0
  *   arrived_at    ms, when the record of sequence_number arrived
+ *   no_record     1: no record has sequence_number: the service gave it while nothing came, at arrived_at
  *   not_before    ms; records that arrived before are not handed over: reading began at a time, or at the
  *                 latest, and nothing was read yet. A reader that knows no times starts at the oldest, and
  *                 loses nothing */

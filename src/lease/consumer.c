@@ -211,8 +211,8 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
     (void)slp_acked_prefix(s, &ret->mark);
     ret->kind = SLP_POSITION_END;
     if (s->consumer->whole_records) ret->mark.sub = UINT32_MAX;
-  } else if (slp_acked_prefix(s, &ret->mark) && !is_before_start(s, &ret->mark) &&
-             !(s->consumer->whole_records && ret->mark.part)) {
+  } else if ((s->consumer->idle_places ? slp_acked_place(s, &ret->mark) : slp_acked_prefix(s, &ret->mark)) &&
+             !is_before_start(s, &ret->mark) && !(s->consumer->whole_records && ret->mark.part)) {
     ret->kind = SLP_POSITION_AFTER;
     /* Kept as they came, aggregates are finished with as a whole. */
     if (whole) ret->mark.sub = UINT32_MAX;
@@ -567,6 +567,7 @@ static void on_described(slp_leases *l) {
     return;
   }
   c->whole_records = ld->schema->whole_records;
+  c->idle_places = ld->schema->idle_places;
   prepare_now(ld);
 }
 

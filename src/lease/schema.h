@@ -261,6 +261,7 @@ struct slp_schema {
   slp_sharing_kind share;
   uint8_t parks;         /* a row can say that nobody is to read it, or which worker could not */
   uint8_t whole_records; /* a row has no place inside an aggregate: only what is done as a whole is saved */
+  uint8_t idle_places;   /* a row can say that no record has the number, and since when nothing came */
   uint8_t one_parent;    /* a row names one parent at most: the other is known from the stream's listing */
   uint8_t names_start;   /* the beginning of a shard is said by the number with which it starts */
   uint8_t keeps_listed;  /* a shard that is listed and has no row is read as a new one: its row stays */

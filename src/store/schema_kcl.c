@@ -9,7 +9,9 @@
  *
  * leaseKey is the shard's id or, where one application reads several streams, ACCOUNT:NAME:EPOCH:SHARD. A
  * checkpoint is the last record that is done, so reading continues after it; the number of its sub-record
- * counts from 0, so a record that is no aggregate is done at 0. */
+ * counts from 0, so a record that is no aggregate is done at 0. Where no record has the checkpoint's number,
+ * because the service gave it while nothing came, the time in ms stands in its place: more than any number of
+ * a sub-record, so that to KCL, which compares both, every record behind that number is still to come. */
 #include "store/schemas.h"
 
 #include "lease/instance.h"
@@ -84,7 +86,9 @@ static slp_position read_number(slp_str at, int64_t sub) {
   slp_position position = {.kind = SLP_POSITION_NONE};
   if (!at.n || at.n > SLP_SEQ_MAX || !slp_num_valid(at) || sub < 0) return position;
   position.kind = SLP_POSITION_AFTER;
-  slp_mark_set(&position.mark, at, (uint32_t)slp_min_u64((uint64_t)sub, UINT32_MAX), -1);
+  int idle = sub > (int64_t)UINT32_MAX;
+  slp_mark_set(&position.mark, at, idle ? UINT32_MAX : (uint32_t)sub, idle ? sub : -1);
+  position.mark.idle = (uint8_t)idle;
   return position;
 }
 
@@ -200,7 +204,8 @@ static void move_on(slp_row_request *d, const slp_operation *i) {
 static void set_position(slp_row_request *d, const slp_position *position) {
   static const char *const words[] = {"", "TRIM_HORIZON", "LATEST", "AT_TIMESTAMP", "", "", "SHARD_END"};
   int record = position->kind == SLP_POSITION_AFTER || position->kind == SLP_POSITION_AT;
-  uint32_t sub = position->kind == SLP_POSITION_AT ? position->mark.sub - 1 : position->mark.sub;
+  uint64_t sub = position->kind == SLP_POSITION_AT ? position->mark.sub - 1 : position->mark.sub;
+  if (position->mark.idle) sub = slp_max_u64((uint64_t)position->mark.arrived_ms, sub + 1);
   set_s(d, CHECKPOINT, record ? slp_mark_seq(&position->mark) : slp_str_of(words[position->kind]));
   set_n(d, SUB, record ? sub : 0);
 }
@@ -481,6 +486,7 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
       .liveness = SLP_BY_COUNTER,
       .share = SLP_BY_STEAL,
       .versions = 1,
+      .idle_places = 1,
       .operations = operations,
       .table = table,
       .side_table = side_table,

@@ -1,16 +1,17 @@
 /* schema_sloop_pos.c - writes a position as text whose byte order is its progress, so that the table itself
  * refuses to go back:
  *
- *   0:oldest   0:time:MS   <   1:LLLDIGITS:SUB   <   9:end
+ *   0:oldest   0:time:MS   <   1:LLLDIGITS:SUB   <   1:LLLDIGITS:idle:MS   <   9:end
  *
  * LLL is the number of digits as three digits, so that numbers of any length compare right as text. SUB has
  * ten digits: 0000000000 is at the record, k+1 is behind its sub-record k, 9999999999 behind the whole
- * record. */
+ * record. idle: no record has the number; MS, as thirteen digits, is when nothing had come up to there. */
 #include "store/schemas.h"
 
 #include <stdio.h>
 
 #define WHOLE UINT64_C(9999999999)
+#define IDLE_MS_MAX INT64_C(9999999999999) /* in the year 2286 */
 
 size_t slp_pos_write(const slp_position *position, char out[SLP_POS_TEXT]) {
   const slp_mark *m = &position->mark;
@@ -24,6 +25,11 @@ size_t slp_pos_write(const slp_position *position, char out[SLP_POS_TEXT]) {
     case SLP_POSITION_AFTER: {
       uint64_t sub = (uint64_t)m->sub + (position->kind == SLP_POSITION_AFTER);
       if (position->kind == SLP_POSITION_AFTER && m->sub == UINT32_MAX) sub = WHOLE;
+      if (position->kind == SLP_POSITION_AFTER && m->idle) {
+        n = snprintf(out, SLP_POS_TEXT, "1:%03u%.*s:idle:%013lld", (unsigned)m->seq_n, (int)m->seq_n, m->seq,
+                     (long long)slp_min_i64(slp_max_i64(m->arrived_ms, 0), IDLE_MS_MAX));
+        break;
+      }
       n = snprintf(out, SLP_POS_TEXT, "1:%03u%.*s:%010llu", (unsigned)m->seq_n, (int)m->seq_n, m->seq,
                    (unsigned long long)sub);
       break;
@@ -43,13 +49,19 @@ static int starts(slp_str s, const char *with, slp_str *ret_rest) {
 
 static slp_position read_record(slp_str rest) {
   slp_position position = {.kind = SLP_POSITION_NONE};
-  uint64_t digits, sub;
+  uint64_t digits, sub, ms;
   if (rest.n < 3 + 1 + 11 || slp_parse_u64((slp_str){rest.p, 3}, &digits)) return position;
   slp_str seq = {rest.p + 3, (size_t)digits};
-  slp_str tail = {rest.p + 3 + digits, 0};
-  if (digits < 1 || digits > SLP_SEQ_MAX || rest.n != 3 + digits + 11 || !slp_num_valid(seq)) return position;
-  tail.n = rest.n - 3 - (size_t)digits;
-  if (tail.p[0] != ':' || slp_parse_u64((slp_str){tail.p + 1, 10}, &sub)) return position;
+  if (digits < 1 || digits > SLP_SEQ_MAX || rest.n < 3 + digits + 11 || !slp_num_valid(seq)) return position;
+  slp_str tail = {rest.p + 3 + digits, rest.n - 3 - (size_t)digits}, at;
+  if (starts(tail, ":idle:", &at)) {
+    if (at.n != 13 || slp_parse_u64(at, &ms)) return position;
+    position.kind = SLP_POSITION_AFTER;
+    slp_mark_set(&position.mark, seq, UINT32_MAX, (int64_t)ms);
+    position.mark.idle = 1;
+    return position;
+  }
+  if (tail.n != 11 || tail.p[0] != ':' || slp_parse_u64((slp_str){tail.p + 1, 10}, &sub)) return position;
   if (sub != WHOLE && sub > UINT32_MAX) return position;
   position.kind = sub ? SLP_POSITION_AFTER : SLP_POSITION_AT;
   slp_mark_set(&position.mark, seq, sub == WHOLE ? UINT32_MAX : sub ? (uint32_t)(sub - 1) : 0, -1);

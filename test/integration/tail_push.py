@@ -3,6 +3,7 @@ cut, silent, damaged or taken over, ends, what happens when the consumer can't b
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import tempfile
@@ -158,6 +159,74 @@ def live_and_latest():
         expect(len(records) <= len(put) + 100, "more than there is")
 
 
+def idle_shards():
+    """A shard to which nothing comes: its position moves on with the service's numbers, so that what is removed before that is
+    no loss. With tokens and with leases, gone on from by push and by poll; a place older than retention may hide a gap."""
+    with Box("stream=s:1", "change_ms=0", "idle_event_ms=100", "resubscribe_ms=0", "consumer_limits=0") as box, \
+            tempfile.TemporaryDirectory() as folder:
+        client, put, hour = box.client(), {}, 3600 * 1000
+        once = ["-J", "-o", "oldest", "-X", "on_trimmed=stop", "s"]
+        token = [*once, "-e", "--save", f"{folder}/token"]
+        polled = [*once, "-e", "--save", f"{folder}/polled"]
+
+        def run(arguments, n):
+            """The newest n records come, and there is no word of a loss."""
+            done = harness.tail(arguments, environment(box), 60)
+            expect(done.code == 0 and not done.err, str(done))
+            seen = [r["place"] for r in harness.records_of(done.out)]
+            expect(seen == (sorted(put)[-n:] if n else []), f"{len(seen)} records, not {n}: {done}")
+
+        def fleet(n, until=lambda: True):
+            """A worker alone: the same."""
+            worker = harness.Running(["--push", *once, "-G", "app", "--store", f"sqlite:{folder}/leases", "-X",
+                                      "checkpoint_ms=200"], environment(box))
+            try:
+                harness.wait_until(lambda: len(worker.lines) >= n and until(), 30, f"{n} records of the worker")
+            finally:
+                worker.signal(signal.SIGTERM)
+                worker.process.wait(20)
+            seen = [(r["shard"], int(r["seq"])) for r in map(json.loads, list(worker.lines))]
+            expect(seen == (sorted(put)[-n:] if n else []), "others")
+
+        def told(arguments):
+            done = harness.tail(arguments, environment(box), 60)
+            expect(done.code != 0 and (b"missing" in done.err or b"removed" in done.err), str(done))
+
+        def saved():
+            with open(f"{folder}/token") as f:
+                return json.load(f)["shards"][0]
+
+        def leases():
+            return b"".join(path.read_bytes() for path in pathlib.Path(folder).glob("leases*"))
+
+        put_many(client, "s", 10, put)
+        for arguments in (["--push", *token], polled):
+            run(arguments, 10)
+        fleet(10)
+        expect("no_record" not in saved() and b":idle:" not in leases(), "the last record is as good so soon")
+        box.move_clock(hour)
+        for arguments in (["--push", *token], polled):
+            run(arguments, 0)
+        fleet(0, lambda: b":idle:" in leases())
+        expect(saved()["no_record"] == "1" and saved()["iterator_type"] == "after_sequence", str(saved()))
+        with open(f"{folder}/token") as f:
+            place = f.read()
+        box.order("POST", f"trim?stream=s&before={box.now_ms() - hour // 2}")
+        put_many(client, "s", 5, put, 10)
+        told(polled)  # who stands at a record that is gone can't know
+        run(["--push", *token], 5)
+        fleet(5)
+        for push in (["--push"], []):  # the same place once more
+            with open(f"{folder}/token", "w") as f:
+                f.write(place)
+            run([*push, *token], 5)
+        with open(f"{folder}/token", "w") as f:
+            f.write(place)
+        box.move_clock(30 * hour)
+        put_many(client, "s", 5, put, 15)
+        told(["--push", *token])
+
+
 # ---- the consumer ----------------------------------------------------------------------------------------------------
 
 
@@ -260,6 +329,6 @@ def latency():
 if __name__ == "__main__":
     tests = harness.Tests()
     for test in (reshards_while_it_reads, the_tip_ends_it, small_budget, a_reader_that_does_not_read, ends_and_faults,
-                 live_and_latest, without_a_consumer, a_fleet, latency):
+                 live_and_latest, idle_shards, without_a_consumer, a_fleet, latency):
         tests.run(test.__name__.replace("_", " "), test)
     tests.end()

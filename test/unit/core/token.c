@@ -112,6 +112,10 @@ TEST(what_is_wrong_is_named_with_its_place) {
        "token: shards[0].sequence_number is not a string"},
       {HEAD "{\"shard_id\":\"a\",\"sub_sequence\":\"4294967296\"}]}",
        "token: shards[0].sub_sequence is out of range"},
+      {HEAD "{\"shard_id\":\"a\",\"no_record\":2}]}", "token: shards[0].no_record is out of range"},
+      {HEAD
+       "{\"shard_id\":\"a\",\"iterator_type\":\"at_sequence\",\"sequence_number\":\"1\",\"no_record\":1}]}",
+       "token: shards[0] has no_record, but not after_sequence"},
       {HEAD "{\"shard_id\":\"a\",\"sub_sequence\":-1}]}", "token: shards[0].sub_sequence is not a number"},
       {HEAD "{\"shard_id\":\"a\",\"arrived_at\":1.5}]}", "token: shards[0].arrived_at is not a number"},
       {HEAD "{\"shard_id\":\"a\",\"not_before\":true}]}", "token: shards[0].not_before is not a number"},
@@ -153,7 +157,7 @@ TEST(a_sequence_number_has_at_most_129_digits_and_an_id_128_characters) {
 }
 
 TEST(what_is_written_is_bloops_format_to_the_byte) {
-  slp_token_shard shards[3] = {
+  slp_token_shard shards[4] = {
       {.id = SLP_STR("a"), .from.kind = SLP_POSITION_AFTER, .not_before_ms = INT64_MIN, .active = 1},
       {.id = SLP_STR("b"),
        .parent = SLP_STR("a"),
@@ -164,19 +168,25 @@ TEST(what_is_written_is_bloops_format_to_the_byte) {
        .from.kind = SLP_POSITION_OLDEST,
        .from.mark.arrived_ms = -1,
        .not_before_ms = 1790000000000,
-       .active = 1}};
+       .active = 1},
+      {.id = SLP_STR("d"), .from.kind = SLP_POSITION_AFTER, .not_before_ms = INT64_MIN, .active = 1}};
+  slp_mark_set(&shards[3].from.mark, SLP_STR("77"), UINT32_MAX, 1790000000123);
+  shards[3].from.mark.idle = 1;
   slp_mark_set(&shards[0].from.mark, SLP_STR("800000000007366876936"), 2, 1790000000123);
   slp_buf text;
   mem = slp_mem_new(NULL, NULL);
   slp_buf_init(&text, mem, 4096);
-  CHECK_INT(slp_token_write(&text, SLP_STR("arn:x"), shards, 3), 0);
+  CHECK_INT(slp_token_write(&text, SLP_STR("arn:x"), shards, 4), 0);
   CHECK_STR(
       slp_buf_z(&text),
-      "{\"stream_arn\": \"arn:x\", \"active\": [\"a\", \"c\\\"\"], \"shards\": ["
+      "{\"stream_arn\": \"arn:x\", \"active\": [\"a\", \"c\\\"\", \"d\"], \"shards\": ["
       "{\"shard_id\": \"a\", \"iterator_type\": \"after_sequence\", \"sequence_number\": "
       "\"800000000007366876936\", \"sub_sequence\": \"2\", \"arrived_at\": \"1790000000123\"}, "
       "{\"shard_id\": \"b\", \"parent\": \"a\"}, "
-      "{\"shard_id\": \"c\\\"\", \"iterator_type\": \"trim_horizon\", \"not_before\": \"1790000000000\"}]}");
+      "{\"shard_id\": \"c\\\"\", \"iterator_type\": \"trim_horizon\", \"not_before\": \"1790000000000\"}, "
+      "{\"shard_id\": \"d\", \"iterator_type\": \"after_sequence\", \"sequence_number\": \"77\", "
+      "\"arrived_at\": "
+      "\"1790000000123\", \"no_record\": \"1\"}]}");
   char why[160];
   slp_token *t;
   CHECK_INT(slp_token_read(&t, mem, slp_buf_str(&text), why), 0);

@@ -456,6 +456,23 @@ TEST(an_operator_resets_what_nobody_owns_or_by_name) {
   end();
 }
 
+/* A place where no record is, as a row of KCL holds it, and back. */
+TEST(a_place_without_a_record) {
+  begin();
+  READ(TEXT("leaseKey", "shardId-0"), NUM("leaseCounter", "1"), TEXT("checkpoint", SEQ),
+       NUM("checkpointSubSequenceNumber", "1790000000123"));
+  slp_position at = parsed.u.lease.position;
+  CHECK(at.kind == SLP_POSITION_AFTER && at.mark.idle && at.mark.sub == UINT32_MAX);
+  CHECK_INT(at.mark.arrived_ms, INT64_C(1790000000123));
+  READ(TEXT("leaseKey", "shardId-0"), NUM("leaseCounter", "1"), TEXT("checkpoint", SEQ),
+       NUM("checkpointSubSequenceNumber", "4294967295"));
+  CHECK(!parsed.u.lease.position.mark.idle && parsed.u.lease.position.mark.sub == UINT32_MAX);
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = at);
+  CHECK(strstr(row_text(), "checkpointSubSequenceNumber=N:1790000000123"));
+  CHECK(parsed.u.lease.position.mark.idle && slp_position_cmp(&parsed.u.lease.position, &at) == 0);
+  end();
+}
+
 TEST(positions_and_verbs_that_the_table_can_not_say) {
   begin();
   slp_position at = {.kind = SLP_POSITION_AT}, nowhere = {.kind = SLP_POSITION_NONE};

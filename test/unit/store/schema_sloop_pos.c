@@ -9,6 +9,13 @@ static slp_position position(slp_position_kind kind, const char *seq, uint32_t s
   return s;
 }
 
+static slp_position idle(const char *seq, int64_t at_ms) {
+  slp_position s = position(SLP_POSITION_AFTER, seq, UINT32_MAX);
+  s.mark.idle = 1;
+  s.mark.arrived_ms = at_ms;
+  return s;
+}
+
 static slp_str text_of(const slp_position *s, char out[SLP_POS_TEXT]) {
   return (slp_str){out, slp_pos_write(s, out)};
 }
@@ -31,6 +38,8 @@ TEST(byte_order_is_progress) {
       position(SLP_POSITION_AFTER, "10", 1),
       position(SLP_POSITION_AFTER, "10", 999999999),
       position(SLP_POSITION_AFTER, "10", UINT32_MAX),
+      idle("10", 999999999999),
+      idle("10", 1790000000123),
       position(SLP_POSITION_AT, "11", 0),
       position(SLP_POSITION_AFTER, "49590338271490256608559692538361571095921575989136588898", 7),
       position(SLP_POSITION_AFTER, long_seq, 0),
@@ -41,6 +50,8 @@ TEST(byte_order_is_progress) {
     slp_str x = text_of(&ladder[i], a);
     slp_position back = slp_pos_read(x);
     CHECK(back.kind == ladder[i].kind && back.mark.sub == ladder[i].mark.sub);
+    CHECK_INT(back.mark.idle, ladder[i].mark.idle);
+    if (back.mark.idle) CHECK_INT(back.mark.arrived_ms, ladder[i].mark.arrived_ms);
     CHECK(slp_str_eq(slp_mark_seq(&back.mark), slp_mark_seq(&ladder[i].mark)));
     for (size_t k = 0; k < SLP_COUNT(ladder); k++) {
       int want = (i > k) - (i < k);
@@ -81,6 +92,11 @@ TEST(what_is_no_position_is_none) {
                                     "0:time:-1",
                                     "0:time:99999999999999999999",
                                     "LATEST",
+                                    "1:0015:idle:",
+                                    "1:0015:idle:179000000012",
+                                    "1:0015:idle:17900000001230",
+                                    "1:0015:idle:179000000012x",
+                                    "1::idle:1790000000123",
                                     "1:0015:000000000x"};
   for (size_t i = 0; i < SLP_COUNT(bad); i++)
     if (slp_pos_read(slp_str_of(bad[i])).kind != SLP_POSITION_NONE)
