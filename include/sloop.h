@@ -498,6 +498,29 @@ typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const 
  * NULL. */
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 
+/* A registered consumer of a stream, as enhanced fan-out reads by one; allocated by the library; may grow at
+ * its end. */
+typedef enum {
+  SLOOP_REGISTERED_CREATING = 1,
+  SLOOP_REGISTERED_DELETING,
+  SLOOP_REGISTERED_ACTIVE
+} sloop_registered_state_t;
+typedef struct {
+  const char *name, *arn;
+  sloop_registered_state_t state;
+  int64_t created_at_ms; /* -1: not told */
+} sloop_registered_t;
+/* n consumers sorted by name, or a negative status, NULL and the error. All that cb is given lives until it
+ * returns. */
+typedef void (*sloop_registered_cb)(sloop_t *, int status, const sloop_registered_t *const *consumers,
+                                    size_t n, const sloop_error_t *error_or_null, void *arg);
+/* Lists the consumers registered with the stream. Works before start, as sloop_admin_leases() does, and one of
+ * these questions at a time. SLOOP_EOPTION: streams of DynamoDB have none. */
+SLOOP_EXTERN int sloop_admin_registered(sloop_t *s, sloop_registered_cb cb, void *arg);
+/* Deregisters the one of that name, whoever reads by it; cb is given it as it was. SLOOP_EREFUSED: there is none
+ * of that name. AWS bills for it until then. */
+SLOOP_EXTERN int sloop_admin_deregister(sloop_t *s, const char *name, sloop_registered_cb cb, void *arg);
+
 /* ---- leases ------------------------------------------------------------------------------------------ */
 /* Writes what is acknowledged now, of one shard or (NULL) of all, to the lease table. cb (may be NULL) comes
  * once: 0 when it is there or the lease is gone; UV_ECANCELED when closed before. SLOOP_ENOSHARD: this worker

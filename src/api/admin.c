@@ -8,6 +8,8 @@
 #include "admin/admin.h"
 #include "admin/migrate.h"
 #include "core/start.h"
+#include "source/registry.h"
+#include "source/name.h"
 
 #include <stdio.h>
 
@@ -29,6 +31,8 @@ struct slp_admin_call {
   sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
   sloop_migrate_cb migrate_cb;
+  slp_registry *registry;   /* it is about these, not about leases */
+  sloop_registered_cb registered_cb;
   void *arg;
 };
 
@@ -48,10 +52,36 @@ static sloop_error_t error_of(const slp_fail *f) {
                          .message = f->message};
 }
 
+static sloop_registered_t registered_of(const slp_consumer_row *row) {
+  static const sloop_registered_state_t states[] = {[SLP_CONSUMER_CREATING] = SLOOP_REGISTERED_CREATING,
+                                                    [SLP_CONSUMER_DELETING] = SLOOP_REGISTERED_DELETING,
+                                                    [SLP_CONSUMER_ACTIVE] = SLOOP_REGISTERED_ACTIVE};
+  return (sloop_registered_t){row->name, row->arn, states[row->status], row->created_ms};
+}
+
+static void tell_registered(slp_admin_call *a, int status, const sloop_error_t *e) {
+  size_t n = 0;
+  const slp_consumer_row *rows = a->registry && !e ? slp_registry_rows(a->registry, &n) : NULL;
+  sloop_registered_t *all = n ? slp_zalloc_n(a->mem, n, sizeof *all) : NULL;
+  const sloop_registered_t **listed = n ? slp_zalloc_n(a->mem, n, sizeof(const sloop_registered_t *)) : NULL;
+  for (size_t i = 0; all && listed && i < n; i++) {
+    all[i] = registered_of(&rows[i]);
+    listed[i] = &all[i];
+  }
+  int lacks = n && (!all || !listed);
+  a->registered_cb(a->s, lacks ? SLP_ENOMEM : status, lacks ? NULL : listed, lacks ? 0 : n, e, a->arg);
+  slp_free(a->mem, listed);
+  slp_free(a->mem, all);
+}
+
 static void tell(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *said,
                  const sloop_migration_t *found) {
   sloop_error_t error = error_of(f), *e = f->class != SLP_FINE ? &error : NULL;
   int status = e ? e->code : 0;
+  if (a->registered_cb) {
+    tell_registered(a, status, e);
+    return;
+  }
   switch (a->task) {
     case SLP_ADMIN_LEASES: a->leases_cb(a->s, status, said->leases, e, a->arg); return;
     case SLP_ADMIN_EXPLAIN: a->explain_cb(a->s, status, said->explanation, e, a->arg); return;
@@ -72,6 +102,7 @@ static void admin_free(slp_admin_call *a) {
   slp_mem *mem = a->mem;
   slp_admin_free(a->admin);
   slp_migrate_free(a->migrate);
+  slp_registry_free(a->registry);
   place_free(mem, &a->from);
   place_free(mem, &a->to);
   slp_free(mem, a);
@@ -93,8 +124,10 @@ void slp_admin_call_stop(slp_admin_call *a) {
   if (!a) return;
   slp_admin_free(a->admin);
   slp_migrate_free(a->migrate);
+  slp_registry_free(a->registry);
   a->admin = NULL;
   a->migrate = NULL;
+  a->registry = NULL;
 }
 
 void slp_admin_call_tell_closed(slp_admin_call *a) {
@@ -257,4 +290,49 @@ int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place
   else
     s->admin = a;
   return r;
+}
+
+/* ---- registered consumers ------------------------------------------------------------------------------ */
+
+static void on_consumers(slp_registry *c, const slp_fail *f, void *arg) {
+  slp_admin_call *a = arg;
+  (void)c;
+  a->s->admin = NULL;
+  tell(a, f, NULL, NULL);
+  admin_free(a);
+}
+
+static int has_consumers(const sloop_t *s) {
+  slp_stream_name named;
+  const char *wrong;
+  if (slp_stream_name_read(slp_str_of(s->o.stream), &named, &wrong)) return 0;
+  return named.what != SLP_NAMES_DYNAMODB && s->family->kinesis && s->family->kinesis->consumer;
+}
+
+static int begin_consumers(sloop_t *s, const char *remove, sloop_registered_cb cb, void *arg) {
+  if (!cb || !has_consumers(s)) return SLOOP_EOPTION;
+  if (s->closing || s->admin) return SLOOP_ESTATE;
+  slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
+  if (!a) return SLP_ENOMEM;
+  *a = (slp_admin_call){.mem = slp_mem_hold(s->mem), .s = s, .registered_cb = cb, .arg = arg};
+  slp_registry_opts o = {.h = s->family->host,
+                          .ops = s->family->kinesis,
+                          .source = s->consumer->source,
+                          .remove = remove,
+                          .on_done = on_consumers,
+                          .arg = a};
+  int r = slp_registry_new(&a->registry, s->mem, &o);
+  if (r)
+    admin_free(a);
+  else
+    s->admin = a;
+  return r;
+}
+
+int sloop_admin_registered(sloop_t *s, sloop_registered_cb cb, void *arg) {
+  return begin_consumers(s, NULL, cb, arg);
+}
+
+int sloop_admin_deregister(sloop_t *s, const char *name, sloop_registered_cb cb, void *arg) {
+  return name && *name ? begin_consumers(s, name, cb, arg) : SLOOP_EOPTION;
 }

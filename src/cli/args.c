@@ -62,6 +62,8 @@ static const char *mode_shown(slp_mode mode) {
     case SLP_MODE_RESET: return "--reset";
     case SLP_MODE_WATCH: return "--watch";
     case SLP_MODE_MIGRATE: return "--migrate";
+    case SLP_MODE_CONSUMERS: return "--consumers";
+    case SLP_MODE_DEREGISTER: return "--deregister";
     default: return "following a stream";
   }
 }
@@ -192,6 +194,13 @@ static int set_choice(slp_args *a, const slp_option *o, const char *value, char 
   return 0;
 }
 
+/* --iam beside it asks which rights it needs. */
+static int set_registry(slp_args *a, slp_mode mode, char why[200]) {
+  if (a->mode != SLP_MODE_IAM) return set_mode(a, mode, why);
+  a->iam_of = mode;
+  return 0;
+}
+
 /* take_option has checked that value_or_null is given where the option needs a value. */
 static int set_option(slp_args *a, const slp_option *o, const char *value_or_null, const slp_clock *clock,
                       char why[200]) {
@@ -232,6 +241,11 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
       a->opts.retrieval = SLOOP_RETRIEVAL_PUSH;
       if (value_or_null) a->opts.push_consumer = value;
       return value_or_null && !*value ? wrong(o, value, "the name of a consumer", why) : 0;
+    case O_CONSUMERS: return set_registry(a, SLP_MODE_CONSUMERS, why);
+    case O_DEREGISTER:
+      a->deregister = value;
+      return *value ? set_registry(a, SLP_MODE_DEREGISTER, why)
+                    : wrong(o, value, "the name of a consumer", why);
     case O_KNOB: return set_knob(a, value, why);
     case O_CONFIG: return 0; /* read before everything else */
     case O_QUIET: a->quiet = 1; return 0;
@@ -239,7 +253,12 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_DEBUG: a->contexts = value; return slp_log_contexts_check(value, why);
     case O_CONSUME: return 0;
     case O_LIST: return set_mode(a, SLP_MODE_LIST, why);
-    case O_IAM: return set_mode(a, SLP_MODE_IAM, why);
+    case O_IAM:
+      if (a->mode & (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)) {
+        a->iam_of = a->mode;
+        a->mode = 0;
+      }
+      return set_mode(a, SLP_MODE_IAM, why);
     case O_SERVE:
       r = parse_count(o, value, 10000, &n, why);
       a->serve_shards = (uint32_t)n;
@@ -525,7 +544,7 @@ static int take_target(slp_args *a, char why[200]) {
 
 static int check_streams(const slp_args *a, char why[200]) {
   int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_LIST || a->mode == SLP_MODE_IAM ||
-              (a->mode & (SHOWS_LEASES | SLP_MODE_MIGRATE));
+              (a->mode & (SHOWS_LEASES | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER));
   if (!a->stream && needs)
     snprintf(why, 200,
              "which stream? Usage: stream-tail [options] STREAM...; -h for help, --demo to see it work");
@@ -534,6 +553,9 @@ static int check_streams(const slp_args *a, char why[200]) {
   else if (a->streams_n > 1 && (a->mode == SLP_MODE_BENCH || a->mode == SLP_MODE_SERVE))
     snprintf(why, 200, "%s: one stream at a time: \"%.60s\" and \"%.60s\"",
              a->mode == SLP_MODE_BENCH ? "--bench" : "-M", a->streams[0], a->streams[1]);
+  else if (a->streams_n > 1 && a->mode == SLP_MODE_DEREGISTER)
+    snprintf(why, 200, "--deregister: one stream at a time: \"%.60s\" and \"%.60s\"", a->streams[0],
+             a->streams[1]);
   else if (a->streams_n > 1 && a->start.kind == SLOOP_AT_SEQ)
     snprintf(why, 200, "-o SHARD:SEQUENCE is a place in one stream, and %zu are named", a->streams_n);
   else if (a->shard_key &&

@@ -10,6 +10,9 @@ static const char *const pushed[] = {
     "kinesis:DescribeStreamSummary", "kinesis:ListShards", "kinesis:RegisterStreamConsumer",
     "kinesis:GetShardIterator",      "kinesis:GetRecords", NULL};
 static const char *const consumer[] = {"kinesis:DescribeStreamConsumer", "kinesis:SubscribeToShard", NULL};
+/* An operator's. */
+static const char *const listed[] = {"kinesis:DescribeStreamSummary", "kinesis:ListStreamConsumers", NULL};
+static const char *const deregistered[] = {"kinesis:DeregisterStreamConsumer", NULL};
 static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetShardIterator",
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
@@ -113,6 +116,11 @@ int slp_iam(slp_buf *b, const slp_args *a) {
   slp_buf_add_z(b, "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n");
   for (size_t i = 0; i < a->streams_n; i++) {
     const char *stream = a->streams[i];
+    if (a->iam_of) {
+      add_statement(b, a, listed, stream, "", &first);
+      if (a->iam_of == SLP_MODE_DEREGISTER) add_statement(b, a, deregistered, stream, "/consumer/*", &first);
+      continue;
+    }
     if (!is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL) {
       add_statement(b, a, pushed, stream, "", &first);
       add_statement(b, a, consumer, stream, "/consumer/*", &first);
@@ -125,7 +133,7 @@ int slp_iam(slp_buf *b, const slp_args *a) {
       add_statement(b, a, changes, stream, "/stream/*", &first);
     }
   }
-  add_leases(b, a, &first);
-  add_metrics(b, a, &first);
+  if (!a->iam_of) add_leases(b, a, &first);
+  if (!a->iam_of) add_metrics(b, a, &first);
   return slp_buf_add_z(b, "\n  ]\n}\n");
 }

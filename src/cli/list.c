@@ -1,10 +1,11 @@
-/* list.c - lists shards. */
+/* list.c - lists shards, or the consumers registered with a stream, of which it can deregister one. */
 #include "cli/list.h"
 
 #include <stdio.h>
 
 #include "cli/app.h"
 #include "cli/consumer.h"
+#include "cli/consumers.h"
 #include "cli/say.h"
 #include "codec/json_write.h"
 #include "host/program.h"
@@ -64,29 +65,63 @@ static void leave_if_done(list *l) {
     slp_app_close(&l->app);
 }
 
-static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
-                      const sloop_error_t *error, void *arg) {
-  list *l = arg;
-  (void)s;
-  if (l->consumer.stopping || l->consumer.failed) return;
+/* 1: there is an answer to show. */
+static int answered(list *l, int status, const sloop_error_t *error, slp_buf *text) {
+  if (l->consumer.stopping || l->consumer.failed) return 0;
   if (status != 0) {
     char line[400];
     slp_cli_consumer_error_line(&l->consumer, status, error, line, sizeof line);
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
-    return;
+    return 0;
   }
-  slp_buf text;
-  slp_buf_init(&text, l->app.mem, UINT64_C(1) << 30);
-  for (size_t i = 0; i < n; i++)
-    slp_list_show(&text, l->app.args->streams[l->at], l->app.args->streams_n > 1, shards[i],
-                  l->app.args->json);
-  if (slp_buf_failed(&text)) {
-    slp_buf_free(&text);
+  slp_buf_init(text, l->app.mem, UINT64_C(1) << 30);
+  return 1;
+}
+
+static void print(list *l, slp_buf *text) {
+  if (slp_buf_failed(text)) {
+    slp_buf_free(text);
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
     return;
   }
-  slp_app_write(&l->app, &text);
+  slp_app_write(&l->app, text);
   slp_cli_consumer_stop(&l->consumer, 0);
+}
+
+static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
+                      const sloop_error_t *error, void *arg) {
+  list *l = arg;
+  const slp_args *a = l->app.args;
+  slp_buf text;
+  (void)s;
+  if (!answered(l, status, error, &text)) return;
+  for (size_t i = 0; i < n; i++)
+    slp_list_show(&text, a->streams[l->at], a->streams_n > 1, shards[i], a->json);
+  print(l, &text);
+}
+
+static void on_registered(sloop_t *s, int status, const sloop_registered_t *const *consumers, size_t n,
+                          const sloop_error_t *error, void *arg) {
+  list *l = arg;
+  const slp_args *a = l->app.args;
+  slp_buf text;
+  (void)s;
+  if (!answered(l, status, error, &text)) return;
+  for (size_t i = 0; i < n; i++) {
+    if (a->mode == SLP_MODE_CONSUMERS)
+      slp_consumers_show(&text, a->streams[l->at], a->streams_n > 1, consumers[i], a->json);
+    else
+      slp_consumers_show_removed(&text, consumers[i]);
+  }
+  print(l, &text);
+}
+
+static int ask(list *l) {
+  const slp_args *a = l->app.args;
+  sloop_t *s = l->consumer.s;
+  if (a->mode == SLP_MODE_CONSUMERS) return sloop_admin_registered(s, on_registered, l);
+  if (a->mode == SLP_MODE_DEREGISTER) return sloop_admin_deregister(s, a->deregister, on_registered, l);
+  return sloop_list(s, on_shards, l);
 }
 
 static void on_closed(slp_cli_consumer *c) {
@@ -121,8 +156,10 @@ static void on_tick(slp_app *app) {
   uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (!timeout_us || l->consumer.stopping || slp_program_mono_us() - l->begun_us < timeout_us) return;
   char line[480];
-  snprintf(line, sizeof line, "no list of shards in %llu s%s%s", (unsigned long long)(timeout_us / 1000000u),
-           *l->consumer.error ? "; the last error: " : "", l->consumer.error);
+  snprintf(line, sizeof line, "no list of %s in %llu s%s%s",
+           app->args->mode == SLP_MODE_LIST ? "shards" : "consumers",
+           (unsigned long long)(timeout_us / 1000000u), *l->consumer.error ? "; the last error: " : "",
+           l->consumer.error);
   slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
 }
 
@@ -133,14 +170,20 @@ static void begin(list *l) {
   if (a->streams_n > 1) l->consumer.name = a->streams[l->at];
   l->begun_us = slp_program_mono_us();
   o.stream = a->streams[l->at];
-  if (slp_cli_consumer_open_idle(&l->consumer, &l->app, &o) != 0)
+  if (slp_cli_consumer_open_idle(&l->consumer, &l->app, &o) != 0) {
     slp_app_close(&l->app);
-  else if (sloop_list(l->consumer.s, on_shards, l) != 0)
+    return;
+  }
+  int r = ask(l);
+  if (r == SLOOP_EOPTION)
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_USAGE, "only streams of Kinesis have registered consumers");
+  else if (r)
     slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
 }
 
 int slp_list_run(slp_mem *mem, const slp_args *args) {
   list l = {.app = {.mem = mem}};
+  if (args->mode == SLP_MODE_DEREGISTER && !slp_consumers_removal_is_meant(args)) return SLP_EXIT_USAGE;
   l.app.user = &l;
   l.app.on_interrupt = on_interrupt;
   l.app.on_overdue = on_overdue;

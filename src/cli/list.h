@@ -1,4 +1,4 @@
-/* list.h - -L: the shards of a stream. */
+/* list.h - -L, --consumers, --deregister: what belongs to a stream. */
 #ifndef SLP_CLI_LIST_H
 #define SLP_CLI_LIST_H
 

@@ -35,7 +35,9 @@ static int run(slp_mem *mem, const slp_args *args) {
   slp_buf_init(&b, mem, 1 << 24);
   switch (args->mode) {
     case SLP_MODE_TAIL: return slp_tail_run(mem, args);
-    case SLP_MODE_LIST: return slp_list_run(mem, args);
+    case SLP_MODE_LIST:
+    case SLP_MODE_CONSUMERS:
+    case SLP_MODE_DEREGISTER: return slp_list_run(mem, args);
     case SLP_MODE_SERVE: return slp_serve_run(mem, args);
     case SLP_MODE_DEMO: return slp_demo_run(mem, args);
     case SLP_MODE_BENCH: return slp_bench_run(mem, args);

@@ -5,7 +5,8 @@
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
 #define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
-#define TALKS (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE)
+#define REGISTRY (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)
+#define TALKS (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE | REGISTRY)
 #define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP)
 
 const char slp_log_contexts[] = "budget, fetch, lease, list, metrics, order, shard";
@@ -60,8 +61,8 @@ const slp_option slp_options[] = {
      "one of them"},
     {O_TO, 0, "to", SLP_NEEDS_VALUE, "POSITION", SLP_MODE_RESET, NULL,
      "oldest, latest, s@TIME, or of one shard a SEQUENCE or SEQUENCE.SUB"},
-    {O_FORCE, 0, "force", SLP_NO_VALUE, NULL, SLP_MODE_RESET, NULL,
-     "evict living owners first; they lose all their leases and join anew"},
+    {O_FORCE, 0, "force", SLP_NO_VALUE, NULL, SLP_MODE_RESET | SLP_MODE_DEREGISTER, NULL,
+     "evict living owners first; they lose all their leases and join anew. Of --deregister: do not ask"},
     {O_MIGRATE, 0, "migrate", SLP_NEEDS_VALUE, "FROM TO", ALL, NULL,
      "copy where a stream is read from one place to another: SCHEMA:APP, SCHEMA:APP@STORE, or token:FILE (- "
      "is "
@@ -92,8 +93,8 @@ const slp_option slp_options[] = {
      "  %e epoch of the lease      %w this worker (-G)\n"
      "  %l ms behind the tip       %% percent sign\n"
      "  \\n \\r \\t \\0 \\\\ \\xXX     one byte"},
-    {O_JSON, 'J', "json", SLP_NO_VALUE, NULL, READS | SLP_MODE_LIST | SLP_MODE_LEASES, NULL,
-     "one JSON object a line"},
+    {O_JSON, 'J', "json", SLP_NO_VALUE, NULL, READS | SLP_MODE_LIST | SLP_MODE_LEASES | SLP_MODE_CONSUMERS,
+     NULL, "one JSON object a line"},
     {O_DELIMITER, 'D', "delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
      "print this after each record instead of a newline; \\n \\r \\t \\0 \\\\ \\xXX are bytes"},
     {O_KEY, 'K', "key-delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
@@ -123,6 +124,11 @@ const slp_option slp_options[] = {
      "registered when it is not there and stays; AWS bills each consumer by shard-hour and GB. NAME: that of "
      "-G, "
      "else stream-tail"},
+    {O_CONSUMERS, 0, "consumers", SLP_NO_VALUE, NULL, ALL, NULL,
+     "list the consumers registered with the stream, whoever reads by them: name, state, since when, ARN. "
+     "AWS bills each of them until it is deregistered, read or not"},
+    {O_DEREGISTER, 0, "deregister", SLP_NEEDS_VALUE, "NAME", ALL, NULL,
+     "remove the registered consumer NAME of the stream. Asks first: whoever reads by it is interrupted"},
     {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT", SLP_MODE_TAIL, NULL,
      "serve metrics to Prometheus at http://ADDRESS:PORT/metrics, and /ready (503 and why while it does not "
      "do its work) and /healthz to probes. Port 0: any free one, which is told on standard error. For "

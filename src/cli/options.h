@@ -19,12 +19,14 @@ typedef enum {
   SLP_MODE_MAN = 1024,
   SLP_MODE_COMPLETION = 2048,
   SLP_MODE_KCAT = 4096,
-  SLP_MODE_LEASES = 8192,   /* --leases */
-  SLP_MODE_EXPLAIN = 16384, /* --explain */
-  SLP_MODE_RELEASE = 32768, /* --release */
-  SLP_MODE_RESET = 65536,   /* --reset */
-  SLP_MODE_WATCH = 131072,  /* --watch */
-  SLP_MODE_MIGRATE = 262144 /* --migrate */
+  SLP_MODE_LEASES = 8192,       /* --leases */
+  SLP_MODE_EXPLAIN = 16384,     /* --explain */
+  SLP_MODE_RELEASE = 32768,     /* --release */
+  SLP_MODE_RESET = 65536,       /* --reset */
+  SLP_MODE_WATCH = 131072,      /* --watch */
+  SLP_MODE_MIGRATE = 262144,    /* --migrate */
+  SLP_MODE_CONSUMERS = 524288,  /* --consumers */
+  SLP_MODE_DEREGISTER = 1048576 /* --deregister */
 } slp_mode;
 
 typedef enum {
@@ -67,6 +69,8 @@ typedef enum {
   O_ENDPOINT,
   O_WIRE,
   O_PUSH,
+  O_CONSUMERS,
+  O_DEREGISTER,
   O_METRICS,
   O_KNOB,
   O_CONFIG,

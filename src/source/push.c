@@ -1,8 +1,9 @@
 /* push.c - one subscription for each shard that is read, renewed before the service ends it, and resumed
  * after the continuation number of the last event.
  *
- * CLOSED --a page is wanted--> WAITING --its time has come--> OPEN --over, given up, or due for renewal-->
- * CLOSED
+ * CLOSED --a page is wanted--> WAITING --its time has come--> OPEN
+ * OPEN --over, given up, or due for renewal--> CLOSED
+ * OPEN --consumer, shard or stream is gone--> ASKING --which of them is known--> CLOSED
  *
  * An event is a page. A cursor is a position as text: "oldest", "latest", "time:MS", "at:NUMBER",
  * "after:NUMBER", or the bare continuation number that an event gave. A fetch whose cursor is where the open
@@ -29,7 +30,7 @@
 #define RENEW_JITTER_US (30u * 1000000u)
 #define CURSOR_MAX 160u
 
-typedef enum { CLOSED, WAITING, OPEN } sub_state;
+typedef enum { CLOSED, WAITING, OPEN, ASKING } sub_state;
 
 typedef struct push push;
 typedef struct sub { /* of a shard */
@@ -53,11 +54,13 @@ struct push {
   slp_ops *ops;
   slp_source *poll; /* owned */
   slp_finding finding;
-  slp_src_describe inner, *describe; /* the poll's, and core's that waits for it */
-  slp_map subs;                      /* shard id -> sub */
-  slp_later located;                 /* positions, which take no call */
+  slp_src_describe inner; /* the poll's */
+  slp_src_req *describes; /* that wait for it, linked by impl: core's, and an operator's beside it */
+  slp_map subs;           /* shard id -> sub */
+  slp_later later;        /* what is answered without a call: positions, descriptions */
   uint8_t or_poll;
   char stream_arn[512];
+  char consumer_arn[sizeof((slp_finding *)0)->arn]; /* "": not found yet */
   char consumer[129];
 };
 
@@ -66,7 +69,11 @@ static push *push_of(slp_source *s) { return SLP_OWNER(s, push, s); }
 #define BIT(state) (1u << (state))
 static void move(sub *u, sub_state to) {
   static const unsigned allowed[] = {
-      [CLOSED] = BIT(WAITING), [WAITING] = BIT(OPEN) | BIT(CLOSED), [OPEN] = BIT(CLOSED)};
+      [CLOSED] = BIT(WAITING),
+      [WAITING] = BIT(OPEN) | BIT(CLOSED),
+      [OPEN] = BIT(CLOSED) | BIT(ASKING),
+      [ASKING] = BIT(CLOSED),
+  };
   SLP_CHECK(allowed[u->state] & BIT(to));
   slp_timer_clear(u->p->h, &u->timer);
   u->state = to;
@@ -141,7 +148,7 @@ static void subscribe(sub *u) {
   u->renew_us = slp_after_us(u->asked_us, RENEW_US - slp_random_below(p->h, RENEW_JITTER_US));
   u->events = 0;
   u->op = (slp_op_subscribe){.op = {.on_done = on_over},
-                             .consumer_arn = slp_str_of(p->finding.arn),
+                             .consumer_arn = slp_str_of(p->consumer_arn),
                              .shard = slp_str_of(u->shard),
                              .may_grow = may_grow,
                              .on_event = on_event};
@@ -217,11 +224,49 @@ static int is_spent(const sub *u) {
   return strcmp(u->at, "latest") == 0 && (u->op.opened || !u->op.op.fail.http_status);
 }
 
+/* ---- the consumer is gone, or the shard ---------------------------------------------------------------- */
+/* The service names neither. Its consumer is looked for again, and made where it was deregistered. */
+static void ask_who_is_gone(sub *u) {
+  push *p = u->p;
+  move(u, ASKING);
+  if (p->finding.state == SLP_FINDING_IDLE) slp_finding_begin(&p->finding, p->stream_arn);
+}
+
+/* What an ASKING shard's reader is told; it asks again, and where that was all of a place, begins anew. */
+static slp_fail who_is_gone(const push *p, const sub *u, int changed) {
+  slp_fail fail = {0};
+  if (p->finding.fail.class != SLP_FINE && p->s.pushes) {
+    fail = p->finding.fail;
+  } else if (!changed) {
+    fail = u->op.op.fail;
+  } else {
+    slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EREMOTE, "consumer %s was deregistered while it was read by; %s",
+                 p->consumer, p->s.pushes ? "it is registered anew" : "polling from now on");
+  }
+  return fail;
+}
+
+static void tell_asking(push *p, int changed) {
+  size_t at = 0;
+  for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL;) {
+    if (u->state != ASKING) continue;
+    slp_fail fail = who_is_gone(p, u, changed);
+    move(u, CLOSED);
+    if (changed && is_spent(u)) fail.class = SLP_EXPIRED;
+    fail_fetch(u, &fail);
+    at = 0; /* the answer may have ended any of them */
+  }
+}
+
 static void on_over(slp_op *op) {
   sub *u = SLP_OWNER(op, sub, op.op);
   slp_fail fail = op->fail;
   int ended = fail.class == SLP_FINE;
   if (u->op.opened && !u->events) u->taken_us = slp_now_us(u->p->h);
+  if (fail.class == SLP_GONE && u->fetch && !u->expander) {
+    ask_who_is_gone(u);
+    return;
+  }
   move(u, CLOSED);
   if (!u->fetch || u->expander) return; /* the next fetch begins a new one */
   if (is_spent(u)) {
@@ -244,49 +289,58 @@ static void on_found(slp_finding *f);
 
 static void do_describe(slp_source *s, slp_src_describe *rq) {
   push *p = push_of(s);
-  p->describe = rq;
+  int begun = p->describes != NULL;
+  rq->rq.impl = p->describes;
+  p->describes = &rq->rq;
+  if (begun) return;
   p->inner = (slp_src_describe){.rq = {.on_done = on_described}};
   p->poll->ops->describe(p->poll, &p->inner);
 }
 
+/* The answer is for all that wait. */
 static void described(push *p) {
-  slp_src_describe *rq = p->describe;
-  void (*on_done)(slp_src_req *) = rq->rq.on_done;
-  *rq = p->inner;
-  rq->rq.on_done = on_done;
-  rq->rq.impl = NULL;
-  p->describe = NULL;
-  on_done(&rq->rq);
+  for (slp_src_req *rq; (rq = p->describes) != NULL;) {
+    slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
+    void (*on_done)(slp_src_req *) = rq->on_done;
+    p->describes = rq->impl;
+    *d = p->inner;
+    rq->on_done = on_done;
+    slp_later_add(&p->later, rq);
+  }
 }
 
 static void on_described(slp_src_req *rq) {
   push *p = SLP_OWNER(rq, push, inner.rq);
   p->s.told[0] = 0;
-  int decided = !p->s.pushes || p->finding.arn[0];
+  int decided = !p->s.pushes || p->consumer_arn[0];
   if (rq->fail.class != SLP_FINE || !p->inner.ready ||
       (decided && strcmp(p->stream_arn, p->inner.arn) == 0)) {
     described(p);
     return;
   }
+  if (p->finding.state != SLP_FINDING_IDLE) return; /* its end answers this too */
   snprintf(p->stream_arn, sizeof p->stream_arn, "%s", p->inner.arn);
-  p->finding.arn[0] = 0;
+  p->consumer_arn[0] = 0;
   slp_finding_begin(&p->finding, p->stream_arn);
 }
 
 static void on_found(slp_finding *f) {
   push *p = SLP_OWNER(f, push, finding);
   int lasts = slp_class_lasts(f->fail.class) || f->fail.class == SLP_BUSY;
+  int changed = f->fail.class != SLP_FINE || strcmp(p->consumer_arn, f->arn) != 0;
   if (f->fail.class == SLP_FINE) {
+    snprintf(p->consumer_arn, sizeof p->consumer_arn, "%s", f->arn);
     snprintf(p->s.told, sizeof p->s.told, "retrieval: push as consumer %s%s", p->consumer,
              f->registered ? ", which is new" : "");
   } else if (p->or_poll && lasts) {
     p->s.pushes = 0;
     snprintf(p->s.told, sizeof p->s.told, "retrieval: poll, because of %.150s", f->fail.message);
-  } else {
+  } else if (p->describes) {
     p->inner.rq.fail = f->fail;
     p->stream_arn[0] = 0; /* asked for again with the next description */
   }
   described(p);
+  tell_asking(p, changed);
 }
 
 static void do_list(slp_source *s, slp_src_list *rq) { push_of(s)->poll->ops->list(push_of(s)->poll, rq); }
@@ -305,7 +359,7 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   slp_buf_clear(&rq->cursor);
   if (slp_buf_add_z(&rq->cursor, text))
     slp_fail_set(&rq->rq.fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a position");
-  slp_later_add(&p->located, &rq->rq);
+  slp_later_add(&p->later, &rq->rq);
 }
 
 static sub *sub_for(push *p, slp_str shard) {
@@ -323,20 +377,32 @@ static sub *sub_for(push *p, slp_str shard) {
   return u;
 }
 
+static void sub_free(sub *u) {
+  push *p = u->p;
+  SLP_CHECK(!u->fetch);
+  close_sub(u);
+  slp_map_remove(&p->subs, slp_str_of(u->shard));
+  slp_free(p->h->mem, u);
+}
+
 static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   push *p = push_of(s);
-  if (!p->s.pushes) {
+  sub *u = p->s.pushes ? sub_for(p, rq->shard) : slp_map_get(&p->subs, rq->shard);
+  if (!p->s.pushes && !u) {
     p->poll->ops->fetch(p->poll, rq);
     return;
   }
   slp_fail_clear(&rq->rq.fail);
   rq->rq.date_ms = -1;
   rq->body_bytes = 0;
-  sub *u = sub_for(p, rq->shard);
-  if (!u) { /* answered as a position is: in the next turn */
-    slp_fail_set(&rq->rq.fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
+  if (!u || !p->s.pushes) { /* answered as a position is: in the next turn */
+    if (u)
+      slp_fail_set(&rq->rq.fail, SLP_EXPIRED, SLOOP_EREMOTE, "it is polled now: another kind of cursor");
+    else
+      slp_fail_set(&rq->rq.fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
+    if (u) sub_free(u);
     rq->rq.sent_us = rq->rq.done_us = slp_now_us(p->h);
-    slp_later_add(&p->located, &rq->rq);
+    slp_later_add(&p->later, &rq->rq);
     return;
   }
   SLP_CHECK(!u->fetch && rq->cursor.n < CURSOR_MAX);
@@ -381,29 +447,29 @@ static void cancel_fetch(sub *u) {
   u->fetch = NULL;
 }
 
+/* 1: it waited for a description of the stream. */
+static int cancel_describe(push *p, slp_src_req *rq) {
+  slp_src_req *it = p->describes;
+  while (it && it != rq && it->impl != rq) it = it->impl;
+  if (!it) return 0;
+  if (it == rq)
+    p->describes = rq->impl;
+  else
+    it->impl = rq->impl;
+  rq->impl = NULL;
+  if (!p->describes) p->poll->ops->cancel(p->poll, &p->inner.rq); /* what is found meanwhile is kept */
+  return 1;
+}
+
 static void do_cancel(slp_source *s, slp_src_req *rq) {
   push *p = push_of(s);
-  if (p->describe && rq == &p->describe->rq) {
-    slp_finding_stop(&p->finding);
-    p->poll->ops->cancel(p->poll, &p->inner.rq);
-    p->stream_arn[0] = 0;
-    p->describe = NULL;
-    return;
-  }
-  if (slp_later_cancel(&p->located, rq)) return;
+  if (cancel_describe(p, rq)) return;
+  if (slp_later_cancel(&p->later, rq)) return;
   sub *u = fetching(p, rq);
   if (u)
     cancel_fetch(u);
   else
     p->poll->ops->cancel(p->poll, rq);
-}
-
-static void sub_free(sub *u) {
-  push *p = u->p;
-  SLP_CHECK(!u->fetch);
-  close_sub(u);
-  slp_map_remove(&p->subs, slp_str_of(u->shard));
-  slp_free(p->h->mem, u);
 }
 
 static void do_leave(slp_source *s, slp_str shard) {
@@ -413,8 +479,8 @@ static void do_leave(slp_source *s, slp_str shard) {
 
 static void do_close(slp_source *s) {
   push *p = push_of(s);
-  SLP_CHECK(!p->describe);
-  slp_later_end(&p->located);
+  SLP_CHECK(!p->describes);
+  slp_later_end(&p->later);
   slp_finding_stop(&p->finding);
   size_t at = 0;
   for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL; at = 0) sub_free(u);
@@ -445,7 +511,7 @@ int slp_push_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_source *poll, 
   p->ops = ops;
   p->poll = poll;
   p->or_poll = (uint8_t)or_poll;
-  slp_later_init(&p->located, p->h);
+  slp_later_init(&p->later, p->h);
   snprintf(p->consumer, sizeof p->consumer, "%s", consumer);
   slp_map_init(&p->subs, h->mem);
   slp_finding_init(&p->finding, h, ops, p->consumer);

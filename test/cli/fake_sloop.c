@@ -581,6 +581,15 @@ int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place
   return SLOOP_EOPTION; /* tried with the real one: migrate.py */
 }
 
+int sloop_admin_registered(sloop_t *s, sloop_registered_cb cb, void *arg) {
+  (void)s, (void)cb, (void)arg;
+  return SLOOP_EOPTION; /* tried with the real one, as is the next: tail_push.py */
+}
+int sloop_admin_deregister(sloop_t *s, const char *name, sloop_registered_cb cb, void *arg) {
+  (void)s, (void)name, (void)cb, (void)arg;
+  return SLOOP_EOPTION;
+}
+
 int sloop_resume(sloop_t *s, const char *shard) { return s && shard ? 0 : 0; }
 void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) { memcpy(out, &s->st, size); }
 

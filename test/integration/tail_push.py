@@ -255,6 +255,63 @@ def without_a_consumer():
             expect(done.code != 0 and what.encode() in done.err, str(done))
 
 
+def registered_consumers():
+    """--consumers lists what boto3 registered, --deregister removes it; a reader at work registers its own anew, or polls."""
+    with Box("stream=s:2", "stream=t:1", "change_ms=0", "consumer_limits=0", "resubscribe_ms=0") as box:
+        client, put = box.client(), {}
+        arn = client.describe_stream_summary(StreamName="s")["StreamDescriptionSummary"]["StreamARN"]
+        shown = lambda *streams: harness.tail(["--consumers", "-J", *streams], environment(box), 20)
+        done = shown("s")
+        expect(done.code == 0 and not done.out and not done.err, str(done))
+        for n in range(15):
+            client.register_stream_consumer(StreamARN=arn, ConsumerName=f"c{n:02}")
+        done = shown("s", "t")
+        rows = [json.loads(line) for line in done.out.splitlines()]
+        said = {c["ConsumerName"]: c for c in client.list_stream_consumers(StreamARN=arn)["Consumers"]}
+        expect([r["consumer"] for r in rows] == sorted(said) and len(rows) == 15, str(done))
+        for row in rows:
+            theirs = said[row["consumer"]]
+            expect(row["arn"] == theirs["ConsumerARN"] and row["state"] == theirs["ConsumerStatus"] and row["stream"] == "s"
+                   and abs(row["created_at"] / 1000 - theirs["ConsumerCreationTimestamp"].timestamp()) < 1, str(row))
+        done = harness.tail(["--deregister", "c03", "s"], environment(box), 20)
+        expect(done.code == 2 and b"--force" in done.err and shown("s").out.count(b"\n") == 15, str(done))
+        done = harness.tail(["--deregister", "c03", "--force", "s"], environment(box), 20)
+        expect(done.code == 0 and done.out == b"deregistered: c03, it was ACTIVE\n", str(done))
+        expect(b'"c03"' not in shown("s").out and shown("s").out.count(b"\n") == 14, str(shown("s")))
+        for arguments, code, what in ((["--deregister", "c03", "--force", "s"], 1, b"no consumer c03 is registered; the stream has 14"),
+                                      (["--deregister", "c04", "--force", "s", "t"], 2, b"one stream at a time"),
+                                      (["--consumers", "dynamodb:table"], 2, b"only streams of Kinesis"),
+                                      (["--consumers", "nosuch"], 1, b"ResourceNotFoundException")):
+            done = harness.tail(arguments, environment(box), 20)
+            expect(done.code == code and what in done.err and len(done.err.splitlines()) == 1, str(done))
+        box.faults("1 ListStreamConsumers * error AccessDeniedException:400:not you")
+        done = shown("s")
+        expect(done.code == 1 and b"not you" in done.err and len(done.err.splitlines()) == 1, str(done))
+        # Who reads by it goes on: by one that is registered anew, or by polling where there is no right for that.
+        for retrieval, said in (("push", "registered anew"), ("auto", "polling from now on")):
+            put.clear()
+            name = f"own-{retrieval}"
+            running = harness.Running(["-J", "-X", f"retrieval={retrieval}", "-X", f"push_consumer={name}", "-o", "latest", "s"],
+                                      environment(box))
+            try:
+                harness.wait_until(lambda: name.encode() in shown("s").out, 20, "its consumer")
+                harness.wait_until(lambda: not put_many(client, "s", 2, put, len(put)) and running.lines, 20, "its first records")
+                if retrieval == "auto":
+                    box.faults("* RegisterStreamConsumer * error AccessDeniedException:400:not you")
+                client.deregister_stream_consumer(StreamARN=arn, ConsumerName=name)
+                put_many(client, "s", 100, put, len(put))
+                newest = list(put)[-100:]
+                harness.wait_until(lambda: set(newest) <= {r["place"] for r in harness.records_of(list(running.lines))}, 30,
+                                   "what came after it was deregistered")
+                expect(said in running.stderr(), running.stderr())
+            finally:
+                running.signal(signal.SIGTERM)
+                running.process.wait(20)
+            harness.judge_shard_order(harness.records_of(list(running.lines)))
+            expect(len({r["place"] for r in harness.records_of(list(running.lines))}) == len(running.lines), "repeats")
+            box.order("DELETE", "faults")
+
+
 # ---- fleets ----------------------------------------------------------------------------------------------------------
 
 
@@ -329,6 +386,6 @@ def latency():
 if __name__ == "__main__":
     tests = harness.Tests()
     for test in (reshards_while_it_reads, the_tip_ends_it, small_budget, a_reader_that_does_not_read, ends_and_faults,
-                 live_and_latest, idle_shards, without_a_consumer, a_fleet, latency):
+                 live_and_latest, idle_shards, without_a_consumer, registered_consumers, a_fleet, latency):
         tests.run(test.__name__.replace("_", " "), test)
     tests.end()

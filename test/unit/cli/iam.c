@@ -40,6 +40,25 @@ TEST(resources) {
                "\"arn:aws:dynamodb:r:1:table/t/stream/x\"");
 }
 
+TEST(registered_consumers) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_args *args = calloc(1, sizeof *args);
+  for (int removes = 0; removes < 2; removes++) {
+    slp_buf b;
+    slp_buf_init(&b, mem, 1 << 20);
+    args->streams[0] = "s";
+    args->streams_n = 1;
+    args->iam_of = removes ? SLP_MODE_DEREGISTER : SLP_MODE_CONSUMERS;
+    CHECK_INT(slp_iam(&b, args), 0);
+    CHECK(strstr(slp_buf_z(&b), "\"kinesis:ListStreamConsumers\"") && !strstr(slp_buf_z(&b), "GetRecords"));
+    CHECK_INT(strstr(slp_buf_z(&b), "\"kinesis:DeregisterStreamConsumer\"") != NULL, removes);
+    CHECK_INT(strstr(slp_buf_z(&b), "stream/s/consumer/*") != NULL, removes);
+    slp_buf_free(&b);
+  }
+  slp_mem_drop(mem);
+  free(args);
+}
+
 TEST(leases_need_their_table) {
   CHECK_LEASES("dynamodb", NULL, "\"dynamodb:UpdateItem\"", "\"dynamodb:CreateTable\"", "\"dynamodb:Query\"",
                "\"arn:aws:dynamodb:r:*:table/sloop\"", "\"kinesis:GetRecords\"");

@@ -96,6 +96,7 @@ static const struct answer {
   slp_consumer_status status;
 } * answers;
 static size_t answers_n, answered;
+static const char *consumer_arn;
 static slp_op_consumer *consumer_op;
 static slp_event consumer_ev;
 
@@ -114,7 +115,7 @@ static void play_consumer(slp_ops *o, slp_op_consumer *op) {
   CHECK_TEXT(op->name, "app");
   if (a->class != SLP_FINE) slp_fail_set(&op->op.fail, a->class, SLOOP_EREMOTE, "scripted");
   op->rows[0].status = a->status;
-  snprintf(op->rows[0].arn, sizeof op->rows[0].arn, "arn:consumer");
+  snprintf(op->rows[0].arn, sizeof op->rows[0].arn, "%s", consumer_arn);
   consumer_op = op;
   slp_post(&f.h, &consumer_ev);
 }
@@ -153,6 +154,7 @@ static void open_push(const struct answer *scripted, size_t n, int or_poll) {
   answers = scripted;
   answers_n = n;
   answered = subscribed_n = 0;
+  consumer_arn = "arn:consumer";
   open_sub = NULL;
   waiting = NULL;
   refuse = SLP_FINE;
@@ -170,6 +172,21 @@ static void describe(void) {
   CHECK_INT(described, 0);
   fake_run(&f, 300000000);
   CHECK_INT(described, 1);
+}
+
+/* An operator's question beside the consumer's own: one finding, two answers. */
+static slp_src_describe second;
+static int second_described;
+
+static void on_second(slp_src_req *rq) {
+  CHECK(rq == &second.rq && rq->fail.class == SLP_FINE);
+  CHECK(strstr(second.arn, ":stream/s"));
+  second_described++;
+}
+
+static void ask_second(void) {
+  second = (slp_src_describe){.rq = {.on_done = on_second}};
+  src->ops->describe(src, &second);
 }
 
 static void close_push(void) {
@@ -198,6 +215,30 @@ static void fetch(const char *cursor) {
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 static const struct answer found[] = {{SLP_CONSUMER_DESCRIBE, SLP_FINE, SLP_CONSUMER_ACTIVE}};
+
+TEST(two_ask_what_the_stream_is) {
+  for (int cancels = 0; cancels < 2; cancels++) {
+    open_push(found, 1, 0);
+    second_described = 0;
+    if (cancels) script((step){.class = SLP_FINE, .arn = "arn:aws:kinesis:us-east-1:000000000000:stream/s"});
+    ask_second();
+    if (cancels) src->ops->cancel(src, &second.rq);
+    describe();
+    CHECK_INT(second_described, !cancels);
+    close_push();
+  }
+  open_push(found, 1, 0);
+  described = 0;
+  describing = (slp_src_describe){.rq = {.on_done = on_described}};
+  src->ops->describe(src, &describing);
+  ask_second();
+  src->ops->cancel(src, &describing.rq);
+  second_described = 0;
+  fake_run(&f, 300000000);
+  CHECK_INT(second_described, 1);
+  CHECK_INT(described, 0);
+  close_push();
+}
 
 /* The service ends a subscription after every third record; each goes on behind the last one. */
 TEST(a_thousand_subscriptions) {
@@ -259,7 +300,9 @@ TEST(another_cursor_is_another_subscription) {
 TEST(refusals_are_told_and_busy_waits_its_time) {
   static const slp_class classes[] = {SLP_BUSY, SLP_THROTTLE,  SLP_ACCESS,
                                       SLP_GONE, SLP_TRANSIENT, SLP_REFUSED};
-  open_push(found, 1, 0);
+  static const struct answer still_there[] = {{SLP_CONSUMER_DESCRIBE, SLP_FINE, SLP_CONSUMER_ACTIVE},
+                                              {SLP_CONSUMER_DESCRIBE, SLP_FINE, SLP_CONSUMER_ACTIVE}};
+  open_push(still_there, 2, 0); /* what is gone, then, is the shard */
   describe();
   for (size_t i = 0; i < SLP_COUNT(classes); i++) {
     refuse = classes[i];
@@ -342,6 +385,38 @@ TEST(one_that_is_being_deregistered_is_made_anew) {
                                          {R, OK, SLP_CONSUMER_CREATING},
                                          {D, OK, SLP_CONSUMER_ACTIVE}};
   find(script, SLP_COUNT(script), 0, SLP_FINE, 1, "push as consumer app");
+}
+
+/* Deregistered while it is read by: it is registered anew under another ARN, or polled where it can't be. */
+TEST(one_that_is_gone_is_looked_for_again) {
+  static const struct answer anew[] = {{D, OK, SLP_CONSUMER_ACTIVE},
+                                       {D, SLP_GONE, 0},
+                                       {R, OK, SLP_CONSUMER_CREATING},
+                                       {D, OK, SLP_CONSUMER_ACTIVE}};
+  static const struct answer refused[] = {{D, OK, SLP_CONSUMER_ACTIVE}, {D, SLP_GONE, 0}, {R, SLP_ACCESS, 0}};
+  for (int polls = 0; polls < 3; polls++) {
+    open_push(polls ? refused : anew, polls ? 3 : 4, polls > 1);
+    describe();
+    consumer_arn = "arn:another";
+    refuse = SLP_GONE;
+    fetch("after:1700");
+    fake_run(&f, 100000000);
+    CHECK_INT(fetched, 1);
+    CHECK_INT(fetching.rq.fail.class, polls == 1 ? SLP_ACCESS : SLP_TRANSIENT);
+    if (polls != 1) CHECK(strstr(fetching.rq.fail.message, polls ? "polling" : "registered anew"));
+    CHECK_INT(src->pushes, polls < 2);
+    if (!polls) {
+      fetch("after:1700");
+      fake_run(&f, 100000000);
+      CHECK_INT(fetching.rq.fail.class, SLP_FINE);
+      CHECK_TEXT(open_sub->consumer_arn, "arn:another");
+    } else if (polls == 2) { /* the reader's place is no iterator */
+      fetch("after:1700");
+      fake_run(&f, 100000000);
+      CHECK_INT(fetching.rq.fail.class, SLP_EXPIRED);
+    }
+    close_push();
+  }
 }
 
 TEST(no_right_no_room) {

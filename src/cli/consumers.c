@@ -1,0 +1,61 @@
+/* consumers.c - how the consumers registered with a stream are shown, and whether one is to go. */
+#include "cli/consumers.h"
+
+#include <stdio.h>
+
+#include "cli/say.h"
+#include "codec/date.h"
+#include "codec/json_write.h"
+#include "host/process.h"
+
+static const char *state_name(sloop_registered_state_t state) {
+  switch (state) {
+    case SLOOP_REGISTERED_CREATING: return "CREATING";
+    case SLOOP_REGISTERED_DELETING: return "DELETING";
+    case SLOOP_REGISTERED_ACTIVE: return "ACTIVE";
+  }
+  return "?";
+}
+
+static void show_json(slp_buf *b, const char *stream, const sloop_registered_t *c) {
+  slp_jw w = {.b = b, .one_line = 1};
+  slp_jw_object(&w, NULL);
+  slp_jw_z(&w, "stream", stream);
+  slp_jw_z(&w, "consumer", c->name);
+  slp_jw_z(&w, "state", state_name(c->state));
+  slp_jw_i64_or_null(&w, "created_at", c->created_at_ms);
+  slp_jw_z(&w, "arn", c->arn);
+  slp_jw_object_end(&w);
+  slp_buf_add_char(b, '\n');
+}
+
+int slp_consumers_show(slp_buf *b, const char *stream, int several, const sloop_registered_t *c, int json) {
+  if (json) {
+    show_json(b, stream, c);
+    return slp_buf_failed(b);
+  }
+  char when[32] = "-";
+  if (c->created_at_ms >= 0) slp_date_iso(c->created_at_ms, when);
+  if (several) slp_buf_addf(b, "%s ", stream);
+  return slp_buf_addf(b, "%s %s created %s %s\n", c->name, state_name(c->state), when, c->arn);
+}
+
+int slp_consumers_show_removed(slp_buf *b, const sloop_registered_t *c) {
+  return slp_buf_addf(b, "deregistered: %s, it was %s\n", c->name, state_name(c->state));
+}
+
+int slp_consumers_removal_is_meant(const slp_args *a) {
+  char answer[16] = "";
+  if (a->force) return 1;
+  if (!slp_is_terminal(0)) {
+    slp_say("--deregister: whoever reads by %s is interrupted; where nobody can be asked, say --force",
+            a->deregister);
+    return 0;
+  }
+  fprintf(stderr, "stream-tail: deregister %s of %s? Whoever reads by it is interrupted. (yes) ",
+          a->deregister, a->streams[0]);
+  fflush(stderr);
+  if (!fgets(answer, sizeof answer, stdin)) return 0;
+  answer[strcspn(answer, "\r\n")] = 0;
+  return strcmp(answer, "yes") == 0 || strcmp(answer, "y") == 0;
+}

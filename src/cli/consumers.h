@@ -1,0 +1,15 @@
+/* consumers.h - words of --consumers and --deregister: the consumers registered with a stream (enhanced
+ * fan-out). The commands themselves are in list.c. */
+#ifndef SLP_CLI_CONSUMERS_H
+#define SLP_CLI_CONSUMERS_H
+
+#include "cli/args.h"
+
+/* Writes one as a line of text, with its stream when there are several, or as JSON. */
+int slp_consumers_show(slp_buf *b, const char *stream, int several, const sloop_registered_t *c, int json);
+int slp_consumers_show_removed(slp_buf *b, const sloop_registered_t *c);
+/* Whoever reads by it is interrupted, so it is asked about on a terminal; elsewhere --force has to say it.
+ * 1: go on. */
+int slp_consumers_removal_is_meant(const slp_args *args);
+
+#endif
