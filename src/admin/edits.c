@@ -240,6 +240,8 @@ static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
   slp_operation i = {.kind = as_owner ? SLP_OPERATION_RELEASE : SLP_OPERATION_RESET,
                      .me = as_owner ? l->owner : slp_str_of(a->me),
                      .owner = l->owner,
+                     .claim = l->claim,
+                     .claim_asks = l->claim_asks,
                      .shard = l->shard,
                      .epoch = l->epoch,
                      .position = as_owner ? l->position : t->to};

@@ -76,7 +76,7 @@ int slp_lease_put(slp_lease *l) {
   }
   slp_fleet_operation(f, &l->op.i, SLP_OPERATION_CHECKPOINT);
   l->op.i.epoch = l->own.row_epoch;
-  l->op.i.claim = slp_instance_str(&l->row.claim);
+  slp_lease_quote_claim(l, &l->op.i);
   l->op.i.position = mark;
   l->op.i.behind_ms = l->own.behind_ms;
   if (f->liveness->tell_load) f->liveness->tell_load(l, &l->op.i);

@@ -7,12 +7,11 @@
  * again for a while; then the next one is made later, and ever later. A claim that is not wanted any more is
  * taken back: while it stands nobody else takes the lease. */
 #include "base/probe.h"
+#include "lease/ask.h"
 #include "lease/expiry.h"
 #include "lease/fleet_inside.h"
 
-#define LOOK_US 500000
 #define CLAIMS_MAX 20 /* one in five is heard of an owner that saves each second and renews each 2.5 s */
-#define UNCLAIM_TRIES 3
 
 static slp_str me(const slp_fleet *f) { return slp_instance_str(&f->me); }
 
@@ -20,37 +19,21 @@ static int reserved(slp_fleet *f, const slp_lease_row *row) {
   return slp_expiry_is_reserved(row, me(f), slp_wall_ms(f->h), f->o.lease_ms);
 }
 
-/* Silent for long enough, and not heard of since. */
-static int is_dead(slp_lease *l, const slp_lease_row *row) {
-  slp_fleet *f = l->f;
-  const slp_seen_shard *seen = slp_seen_get(f, l->shard);
-  return seen && seen->silence.last.counter == row->epoch && f->liveness->dead(f, seen, 1);
-}
-
 /* ---- asking ------------------------------------------------------------------------------------ */
-
-static void unclaimed(slp_write *op) { slp_lease_touch(op->owner); }
-
-static void take_back(slp_lease *l) {
-  slp_steal_forget(l);
-  slp_fleet_operation(l->f, &l->op.i, SLP_OPERATION_UNCLAIM);
-  l->op.tries_max = UNCLAIM_TRIES;
-  slp_lease_send(l, SLP_OPERATION_UNCLAIM, unclaimed);
-}
 
 static void unheard(slp_lease *l) {
   slp_steal_unheard(l->f, 1);
-  slp_steal_forget(l);
+  slp_choice_forget(l);
 }
 
 /* It is another's, and that one lives. */
 static void wait(slp_lease *l, const slp_lease_row *row) {
-  int asked = slp_str_eq(row->claim, me(l->f));
+  int asked = slp_ask_is_mine(l, row);
   int as_chosen = slp_str_eq(row->owner, slp_instance_str(&l->choice.from));
   if (asked && as_chosen) {
-    slp_lease_poll(l, slp_fleet_now(l->f) + slp_fleet_jitter(l->f, LOOK_US, 20));
+    slp_ask_look_soon(l);
   } else if (asked) { /* somebody took it all the same */
-    take_back(l);
+    slp_ask_take_back(l);
   } else if (as_chosen && (l->state == SLP_LEASE_WANTED || ++l->choice.unheard < CLAIMS_MAX)) {
     slp_lease_claim(l);
   } else {
@@ -78,11 +61,11 @@ static void gone(slp_lease *l) {
 /* Its row was read: what was chosen is asked for, waited for, and taken when it is free. */
 static void met(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
-  int free = !row->owner.n || slp_str_eq(row->owner, me(f)) || is_dead(l, row) ||
+  int free = !row->owner.n || slp_str_eq(row->owner, me(f)) || slp_ask_owner_is_dead(l, row) ||
              (l->choice.restores && is_put_back(l, row));
   int may = slp_lease_wanted(l) && !reserved(f, row);
-  if (!may && slp_str_eq(row->claim, me(f))) {
-    take_back(l);
+  if (!may && slp_ask_is_mine(l, row)) {
+    slp_ask_take_back(l);
   } else if (may && free) {
     if (l->choice.from.n) slp_steal_unheard(f, 0);
     slp_lease_choose(l);
@@ -90,21 +73,15 @@ static void met(slp_lease *l, const slp_lease_row *row) {
   } else if (may && l->choice.from.n) {
     wait(l, row);
   } else {
-    slp_steal_forget(l);
+    slp_choice_forget(l);
   }
-}
-
-static void leaves(slp_fleet *f) {
-  size_t at = 0;
-  for (slp_lease *l; (l = slp_lease_each(f, &at));)
-    if (l->state == SLP_LEASE_CLAIMED && !l->op.busy) take_back(l);
 }
 
 /* ---- the rule ----------------------------------------------------------------------------------- */
 
 const slp_sharing_rule slp_sharing_by_claim = {
     .shun_leases = 6,
-    .asks = 1,
+    .asks = SLP_ASKS_ALL,
     .claims_decide = 1, /* its name on a claim is all there is: these tables have no rows of workers */
     .missing_blocks = 1,
     .begin = slp_steal_begin,
@@ -112,11 +89,11 @@ const slp_sharing_rule slp_sharing_by_claim = {
     .resumed = slp_steal_resumed,
     .met = met,
     .reserved = reserved,
-    .missed = slp_steal_forget,
+    .missed = slp_choice_forget,
     .gone = gone,
     .listed = slp_steal_listed,
     .unknown_children = slp_steal_unknown_children,
     .may_make = slp_steal_may_make,
     .part = slp_steal_part,
-    .leaves = leaves,
+    .leaves = slp_ask_leaves,
 };

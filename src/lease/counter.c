@@ -62,8 +62,8 @@ static void gone(slp_lease *l) {
 
 /* ---- renewals ---------------------------------------------------------------------------------- */
 
-/* What the lease brought in the last third of a lease, on average with what it brought before: as KCL does with
- * each renewal (project amazon-kinesis-client: Lease, with an exponential moving average of one half). A
+/* What the lease brought in the last third of a lease, on average with what it brought before: as KCL does
+ * with each renewal (project amazon-kinesis-client: Lease, with an exponential moving average of one half). A
  * checkpoint that comes sooner tells what is known. KCL renews a lease whose shard has ended until nothing is
  * left of that average; here the end itself says so. */
 static void add_rate(slp_lease *l, slp_operation *i) {
@@ -120,7 +120,7 @@ static int renew(slp_lease *l) {
   if (slp_lease_put(l)) return 1;
   slp_fleet_operation(l->f, i, SLP_OPERATION_RENEW);
   i->epoch = l->own.row_epoch;
-  i->claim = slp_instance_str(&l->row.claim);
+  slp_lease_quote_claim(l, i);
   add_rate(l, i);
   l->op.tries_max = 0;
   return slp_lease_send(l, SLP_OPERATION_RENEW, renewed);

@@ -17,6 +17,7 @@
  *      common_name.c  the fleets of one process that go by one name
  *      mode.c         by which rules an application of another system goes
  *      entry.c        looks whether the table may be joined at all
+ *      ask.c          a name in a row, by which a lease is asked for
  *      poll.c         reads the rows that are due
  *   2  ownership.c, release.c, end.c, checkpoint.c    one lease's life
  *      lease.c        what is known of a lease

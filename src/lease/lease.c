@@ -239,6 +239,7 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
   slp_instance_set(&image->claim, row->claim);
   image->epoch = row->epoch;
   image->claim_version = row->claim_version;
+  image->claim_asks = row->claim_asks;
   image->rate_bytes = row->rate_bytes;
   image->position = row->position;
   if (row->position.kind == SLP_POSITION_END) {
@@ -248,6 +249,11 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
     image->ended = 0; /* nobody undoes an end but an operator */
   }
   return 0;
+}
+
+void slp_lease_quote_claim(const slp_lease *l, slp_operation *i) {
+  i->claim = slp_instance_str(&l->row.claim);
+  i->claim_asks = l->row.claim_asks;
 }
 
 void slp_lease_ended(slp_lease *l, uint64_t epoch) {

@@ -115,6 +115,7 @@ typedef struct slp_lease_image {
   slp_instance owner, claim;
   uint64_t owner_us, claim_us; /* when an image first named that owner, that claimant */
   uint64_t epoch, claim_version;
+  uint8_t claim_asks; /* the claimant asked; else a leader named it as the next owner */
   int64_t rate_bytes;
   slp_position position;
   slp_str parents[2];   /* owned */
@@ -199,6 +200,7 @@ typedef struct slp_lease_choice {
   uint64_t counter;  /* one more than the counter it was chosen by; 0: it was not chosen */
   slp_instance from; /* the living worker that it is taken from; nobody: it is free */
   uint8_t unheard;   /* claims of it that were erased */
+  uint64_t until_us; /* its owner is waited for so long, where it may be one that can't be asked */
   uint8_t restores;  /* its row was put back over this worker's: what this one had saved still counts */
 } slp_lease_choice;
 
@@ -311,8 +313,9 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n); /* 
 /* ---- ownership.c --------------------------------------------------------------------------------------- */
 
 void slp_lease_step(slp_lease *l);
-void slp_lease_take(slp_lease *l);  /* as its image has it */
-void slp_lease_claim(slp_lease *l); /* the same: asks its owner for it */
+void slp_lease_take(slp_lease *l);                                /* as its image has it */
+void slp_lease_claim(slp_lease *l);                               /* the same: asks its owner for it */
+void slp_lease_quote_claim(const slp_lease *l, slp_operation *i); /* as the row has it */
 void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row);
 /* Its row was read by a consistent read; row NULL: there is none. */
 void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uint64_t done_us);

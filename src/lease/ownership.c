@@ -58,7 +58,7 @@ void slp_lease_take(slp_lease *l) {
   slp_paced_done(&l->own.takes, now, TAKE_MOST_US);
   slp_fleet_operation(f, i, SLP_OPERATION_TAKE);
   i->owner = slp_instance_str(&l->row.owner);
-  i->claim = slp_instance_str(&l->row.claim);
+  slp_lease_quote_claim(l, i);
   i->epoch = l->row.epoch;
   i->position = l->row.position;
   if (f->schema->liveness == SLP_BY_TICK) i->epoch_after = slp_max_u64(i->epoch, l->own.row_epoch) + 1;
@@ -70,6 +70,7 @@ static void claimed(slp_write *op) {
   slp_lease *l = op->owner;
   if (op->end == SLP_OUTCOME_DONE) expect(l);
   slp_lease_poll(l, soon(l));
+  if (slp_worker_is(l->f, SLP_WORKER_LEAVING) && l->f->sharing->asks) l->f->sharing->leaves(l->f);
 }
 
 /* The worker that claimed it before is evicted, perhaps an earlier life of this one: the owner will never

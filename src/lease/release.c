@@ -46,7 +46,7 @@ static void send(slp_lease *l, slp_operation_kind kind) {
   slp_fleet_operation(l->f, i, kind);
   i->epoch = l->own.row_epoch;
   i->owner = i->me;
-  i->claim = slp_instance_str(&l->row.claim);
+  slp_lease_quote_claim(l, i);
   i->position = l->own.saved;
   i->behind_ms = l->own.behind_ms;
   i->to = slp_instance_str(&l->release.to);

@@ -37,10 +37,13 @@ typedef struct slp_liveness_rule {
   int (*dead)(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases);
 } slp_liveness_rule;
 
+/* Which living workers are asked for a lease. */
+typedef enum slp_asks { SLP_ASKS_NOBODY, SLP_ASKS_OURS, SLP_ASKS_ALL } slp_asks;
+
 /* How it is decided which worker reads which shard. All but the first group of functions may be NULL. */
 typedef struct slp_sharing_rule {
   uint8_t shun_leases;    /* a shard given up for lack of progress is left to others for so long, at least */
-  uint8_t asks;           /* what a living worker has is claimed, and not taken */
+  uint8_t asks;           /* slp_asks: what a living worker has is claimed, and not taken */
   uint8_t missing_blocks; /* a parent without a row is waited for as long as the stream lists it */
   uint8_t claims_decide;  /* a claim, of the next owner or by a leader in its name, is always heard */
   void (*begin)(slp_fleet *f);     /* the worker has joined: finds out what is there for it */

@@ -33,8 +33,9 @@ typedef struct slp_lease_row {
   uint64_t epoch; /* counts owners; schemas with a counter a lease: that counter; with a time at which it runs
                      out: that, in nanoseconds since 1970 */
   slp_position position;
-  slp_str claim; /* who asked its owner for it */
+  slp_str claim; /* who asked its owner for it, or is named as the next owner by a leader */
   uint64_t claim_version;
+  uint8_t claim_asks; /* where rows have both kinds: it asked */
   slp_str parents[2];
   slp_str hash_start, hash_end;
   slp_str avoid; /* the instance that gave it up for lack of progress */
@@ -185,6 +186,7 @@ typedef struct slp_operation { /* what is not needed stays zero */
   slp_str shard; /* of every operation on a lease */
   slp_str owner; /* TAKE, CLAIM, LEAD, RESET: as read; absent: free */
   slp_str claim; /* as read, of TAKE; where a leader of another system names the next owner, of every write */
+  uint8_t claim_asks;    /* likewise */
   uint64_t epoch;        /* of a lease or of leadership, as read or held */
   uint64_t epoch_after;  /* what the write makes of it; 0: one more */
   uint64_t epoch_first;  /* CREATE: 0, or where a row made again begins */

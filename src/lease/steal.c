@@ -1,10 +1,11 @@
 /* steal.c - sharing where nobody leads: every so often each worker reads the whole table and takes what
  * it may (steal_rule.c): what is dead or free, and when there is nothing of that and it holds too few, a
  * lease of the worker that holds the most. A take's condition is the counter that was read; the former
- * owner learns of it when its next write is refused. */
+ * owner learns of it when its next write is refused. A worker of sloop is asked first, and hands it over. */
 #include "lease/steal.h"
 
 #include "base/probe.h"
+#include "lease/ask.h"
 #include "lease/fleet_inside.h"
 #include "lease/lease_rules.h"
 #include "lease/shard_sync.h"
@@ -25,18 +26,43 @@ static int is_reading(const slp_fleet *f) { return f->stealing.read.busy || slp_
 
 /* ---- taking ------------------------------------------------------------------------------------ */
 
-void slp_steal_forget(slp_lease *l) {
-  l->choice = (slp_lease_choice){.counter = 0};
-  slp_lease_forget(l);
-}
-
 /* The leader has given it to this worker, and nobody else reads it any more. */
 static int is_given(const slp_fleet *f, const slp_lease_row *row) {
-  return slp_str_eq(row->owner, slp_instance_str(&f->me)) && !row->claim.n;
+  return slp_str_eq(row->owner, slp_instance_str(&f->me)) && (!row->claim.n || row->claim_asks);
 }
 
 static int is_old(const slp_lease *l, const slp_lease_row *row) {
   return l->f->liveness->grows && row->epoch < l->own.row_epoch;
+}
+
+/* ---- asking, where both are workers of sloop --------------------------------------------------------- */
+
+/* Its owner can be asked: it saves, lets go, and nothing that it handed out comes again. A worker of KCL
+ * can't, nor one whose lease a leader is giving away. */
+static int asks_owner(const slp_fleet *f, const slp_lease_row *row) {
+  slp_str id, incarnation;
+  if (f->sharing->asks != SLP_ASKS_OURS) return f->sharing->asks == SLP_ASKS_ALL;
+  return slp_instance_split(row->owner, &id, &incarnation) && (!row->claim.n || row->claim_asks);
+}
+
+/* An owner that hands it over may take this long. One that does not is of a version that hears no claim. */
+static uint64_t patience_us(const slp_fleet *f) {
+  return (uint64_t)f->o.handover_ms * 1000 + slp_fleet_lease_us(f);
+}
+
+/* Its owner has it still. 1: that is waited for. */
+static int waits(slp_lease *l, const slp_lease_row *row) {
+  slp_fleet *f = l->f;
+  slp_str from = slp_instance_str(&l->choice.from);
+  int may = l->choice.until_us && slp_str_eq(row->owner, from) && asks_owner(f, row);
+  if (!may || slp_fleet_now(f) >= l->choice.until_us || slp_ask_owner_is_dead(l, row)) return 0;
+  if (slp_ask_is_mine(l, row))
+    slp_ask_look_soon(l);
+  else if (l->state == SLP_LEASE_WANTED)
+    slp_lease_claim(l);
+  else
+    slp_choice_forget(l); /* another worker asks for it */
+  return 1;
 }
 
 /* A program of another system has put the row as it would make a new one: it had found none before there was
@@ -50,20 +76,35 @@ static int is_put_anew(const slp_lease *l, const slp_lease_row *row) {
          slp_position_cmp(&row->position, &l->own.saved) < 0;
 }
 
-/* Its row was read anew: it is a child of a shard that this worker has read, or was chosen from a list that
- * took long. */
+/* ---- a row that was read anew --------------------------------------------------------------------- */
+
+/* It is a child of a shard that this worker has read, was chosen from a list that took long, or was asked
+ * for. */
 static void met(slp_lease *l, const slp_lease_row *parsed) {
   slp_str me = slp_instance_str(&l->f->me), from = slp_instance_str(&l->choice.from);
   int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
   int as_chosen = l->choice.counter == parsed->epoch + 1 || (from.n && slp_str_eq(parsed->owner, from));
-  if (slp_mode_is(l->f, SLP_MODE_LED)) free = as_chosen = is_given(l->f, parsed);
+  int led = slp_mode_is(l->f, SLP_MODE_LED);
+  if (led) free = as_chosen = is_given(l->f, parsed);
   if (l->choice.restores) as_chosen = is_put_anew(l, parsed);
   if (!slp_lease_wanted(l) || !(free || as_chosen) || is_old(l, parsed)) {
-    slp_steal_forget(l);
+    if (slp_ask_is_mine(l, parsed))
+      slp_ask_take_back(l);
+    else
+      slp_choice_forget(l);
     return;
   }
+  if (!led && !free && waits(l, parsed)) return;
   slp_lease_choose(l);
   slp_lease_take(l);
+}
+
+/* Its take was refused. */
+static void missed(slp_lease *l) {
+  if (l->op.row.kind == SLP_ROW_LEASE && slp_ask_is_mine(l, &l->op.row.u.lease))
+    slp_ask_take_back(l);
+  else
+    slp_choice_forget(l);
 }
 
 void slp_steal_gone(slp_lease *l) {
@@ -138,7 +179,8 @@ static int shunned(slp_fleet *f, const slp_lease *l) {
 
 /* Workers of KCL 2 know nothing of a hand-over: the new owner leaves the old one named. */
 static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
-  return row->claim.n && slp_mode_is(f, SLP_MODE_TAKE) ? row->claim : row->owner;
+  int left = row->claim.n && !row->claim_asks && slp_mode_is(f, SLP_MODE_TAKE);
+  return left ? row->claim : row->owner;
 }
 
 /* A leader assigns: what it has given to this worker is taken, and nothing else. */
@@ -195,7 +237,7 @@ static int view_lease(view *v, const slp_lease_row *row) {
                     seen->silence.last.until_us);
     if (dead_us < slp_fleet_now(f) + slp_fleet_lease_us(f) / 2)
       v->next_us = slp_min_u64(v->next_us, dead_us + 1000);
-    if (is_fresh(f, seen) || row->stranger) to->ready = 0;
+    if ((is_fresh(f, seen) && !asks_owner(f, row)) || row->stranger) to->ready = 0;
     name_stranger(f, row);
     to->owner = number_of(v, holder(f, row));
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
@@ -236,13 +278,14 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
   l->choice = (slp_lease_choice){.counter = row->epoch + 1};
   if (!chosen->free) {
     slp_instance_set(&l->choice.from, row->owner);
+    if (f->sharing->asks == SLP_ASKS_OURS) l->choice.until_us = slp_fleet_now(f) + patience_us(f);
     slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8));
   }
   slp_lease_choose(l);
   /* The list took so long that its counters have been moved since. */
   if (rq->done_us - rq->sent_us > slp_fleet_lease_us(f) / 6)
     slp_lease_poll(l, slp_fleet_now(f));
-  else if (!chosen->free && f->sharing->asks)
+  else if (!chosen->free && asks_owner(f, row))
     slp_lease_claim(l);
   else
     slp_lease_take(l);
@@ -500,17 +543,19 @@ void slp_steal_part(slp_fleet *f) { slp_mode_leave(f, left); }
 
 const slp_sharing_rule slp_sharing_by_steal = {
     .shun_leases = 6, /* the others take it after three */
+    .asks = SLP_ASKS_OURS,
     .claims_decide = 1,
     .begin = slp_steal_begin,
     .suspended = slp_steal_suspended,
     .resumed = slp_steal_resumed,
     .met = met,
-    .missed = slp_steal_forget,
+    .missed = missed,
     .gone = gone,
     .listed = slp_steal_listed,
     .unknown_children = slp_steal_unknown_children,
     .may_make = slp_steal_may_make,
     .part = slp_steal_part,
+    .leaves = slp_ask_leaves,
 };
 
 /* ---- birth and death --------------------------------------------------------------------------- */

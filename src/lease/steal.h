@@ -24,7 +24,6 @@ void slp_steal_begin(slp_fleet *f);
 void slp_steal_suspended(slp_fleet *f);
 void slp_steal_resumed(slp_fleet *f);
 void slp_steal_gone(slp_lease *l);
-void slp_steal_forget(slp_lease *l); /* it is not chosen any more */
 void slp_steal_listed(slp_fleet *f, int ok);
 void slp_steal_unknown_children(slp_fleet *f);
 int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid);

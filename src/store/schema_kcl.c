@@ -5,7 +5,7 @@
  * Every write has the counter that was read as its condition and adds one to it. So the counter is the proof
  * of life, the fencing token and the epoch: when another worker has moved it, my write fails. Attributes are
  * changed by name, and only those that KCL changes itself, so that attributes of its other versions survive;
- * we keep none of our own there, because KCL would not preserve them.
+ * as KCL leaves alone the one that only we know.
  *
  * leaseKey is the shard's id or, where one application reads several streams, ACCOUNT:NAME:EPOCH:SHARD. A
  * checkpoint is the last record that is done, so reading continues after it; the number of its sub-record
@@ -21,6 +21,8 @@
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
 #define HAND_OVER "checkpointOwner" /* KCL 3: the worker that still reads while leaseOwner names the next */
+#define CLAIM \
+  "sloopClaim" /* a worker of sloop's that asks the owner, another one of sloop's, for the lease */
 #define CHECKPOINT "checkpoint"
 #define SUB "checkpointSubSequenceNumber"
 #define SWITCHES "ownerSwitchesSinceCheckpoint"
@@ -42,6 +44,7 @@ typedef struct kcl_schema {
 static kcl_schema *of(slp_schema *s) { return SLP_OWNER(s, kcl_schema, base); }
 
 static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
+static const slp_str none_s = {NULL, 0};
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
@@ -138,6 +141,12 @@ static int64_t read_rate(const slp_row *row) {
   return i == text.n ? (int64_t)(whole * 1024 + part * 1024 / 1000000) : -1;
 }
 
+/* Only workers of sloop know this attribute; one that can't be its name says nothing. */
+static slp_str asked(const slp_row *row) {
+  slp_str name = is_text(row, CLAIM) ? text(row, CLAIM) : none_s;
+  return name.n <= SLP_NAME_MAX ? name : none_s;
+}
+
 static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_parsed_row *f) {
   slp_lease_row *l = &f->u.lease;
   int64_t counter = slp_row_int(row, SLP_STR(COUNTER), -1);
@@ -145,7 +154,10 @@ static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_par
   f->kind = SLP_ROW_LEASE;
   l->shard = shard;
   l->owner = last.n ? last : next;
-  if (last.n) l->claim = next;
+  if (last.n)
+    l->claim = next;
+  else if ((l->claim = asked(row)).n)
+    l->claim_asks = 1;
   l->epoch = counter < 0 ? 0 : (uint64_t)counter;
   l->position = read_position(s, row);
   l->hash_start = text(row, "startingHashKey");
@@ -266,8 +278,9 @@ static void when_or_absent(slp_row_request *d, const char *name, slp_str s) {
 /* Both are as they were read: a leader of KCL 3 changes them without moving the counter. A worker of KCL 2
  * that frees a lease leaves checkpointOwner behind, so a lone owner may stand in either. */
 static void when_owners(slp_row_request *d, const slp_operation *i) {
-  if (i->claim.n || !i->owner.n) {
-    when_s(d, OWNER, i->claim);
+  slp_str next = i->claim_asks ? none_s : i->claim;
+  if (next.n || !i->owner.n) {
+    when_s(d, OWNER, next);
     when_s(d, HAND_OVER, i->owner);
   } else {
     when_or_absent(d, OWNER, i->owner);
@@ -289,14 +302,25 @@ static void take(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
   set_s(d, OWNER, i->me);
   drop(d, HAND_OVER);
+  drop(d, CLAIM);
   int other = i->owner.n && !slp_str_eq(i->owner, i->me); /* a free lease has no owner to be switched */
   if (other) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
+/* Nobody else is named: the worker stands alone, in either place. */
+static void when_alone(slp_row_request *d, const slp_operation *i) {
+  when_or_absent(d, OWNER, i->me);
+  when_or_absent(d, HAND_OVER, i->me);
+}
+
 /* Refused when a leader of KCL 3 has named the next owner: so the present one learns of it. Once it knows, it
- * renews until it has handed the lease over. */
+ * renews until it has handed the lease over. When the next owner has gone, it is put into its place again. */
 static void renew(slp_row_request *d, const slp_operation *i) {
-  if (!i->claim.n) when_s(d, HAND_OVER, (slp_str){NULL, 0});
+  if (!i->claim.n || i->claim_asks) {
+    when_alone(d, i);
+    set_s(d, OWNER, i->me);
+    drop(d, HAND_OVER);
+  }
   move_on(d, i);
   set_rate(d, i);
   if (SLP_MUTANT(renews_without_counting)) set_n(d, COUNTER, i->epoch);
@@ -311,20 +335,46 @@ static void save(slp_row_request *d, const slp_operation *i) {
 /* Gives the lease up as KCL does, with a checkpoint in the same write where there is one. Not when a leader
  * has named the next owner: that name has to stay. */
 static void release(slp_row_request *d, const slp_operation *i) {
-  when_s(d, HAND_OVER, i->claim.n ? i->me : i->claim); /* i->claim: this worker itself */
+  when_alone(d, i);
   move_on(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) checkpoint(d, &i->position);
   drop(d, OWNER);
   drop(d, HAND_OVER);
+  drop(d, CLAIM);
 }
 
-/* The end of a hand-over: the next owner is named already, and may begin now. */
+/* To the worker of sloop that asked for it. */
+static void transfer_to_asker(slp_row_request *d, const slp_operation *i) {
+  when_s(d, CLAIM, i->to);
+  when_alone(d, i);
+  set_s(d, OWNER, i->to);
+}
+
+/* The end of a hand-over: the next owner, whom a leader has named already, may begin now. */
 static void transfer(slp_row_request *d, const slp_operation *i) {
-  when_s(d, OWNER, i->to);
-  when_s(d, HAND_OVER, i->me);
+  if (i->claim_asks) {
+    transfer_to_asker(d, i);
+  } else {
+    when_s(d, OWNER, i->to);
+    when_s(d, HAND_OVER, i->me);
+  }
   move_on(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) checkpoint(d, &i->position);
   drop(d, HAND_OVER);
+  drop(d, CLAIM);
+}
+
+/* Asks its owner, a worker of sloop, for the lease. The counter stays, so the owner's next write gets in and
+ * its answer shows this. A later claim takes the place of an earlier one. */
+static void claim(slp_row_request *d, const slp_operation *i) {
+  when_s(d, OWNER, i->owner);
+  when_s(d, HAND_OVER, none_s);
+  set_s(d, CLAIM, i->me);
+}
+
+static void unclaim(slp_row_request *d, const slp_operation *i) {
+  when_s(d, CLAIM, i->me);
+  drop(d, CLAIM);
 }
 
 /* The owner stays named, as KCL leaves it. */
@@ -333,6 +383,7 @@ static void end(slp_row_request *d, const slp_operation *i) {
   move_on(d, i);
   checkpoint(d, &at);
   set_rate(d, i);
+  drop(d, CLAIM);
   if (i->shards_n)
     slp_row_request_change(d, "childShardIds", SLP_SET, slp_row_request_set(d, i->shards, i->shards_n));
 }
@@ -344,14 +395,12 @@ static void remove_ended(slp_row_request *d) {
 
 /* An operator's reset. The moved counter makes the next write of the former owner fail. */
 static void reset(slp_row_request *d, const slp_operation *i) {
-  if (i->owner.n)
-    slp_row_request_when(d, OWNER, SLP_TEST_EQ, slp_row_request_s(d, i->owner), 0);
-  else
-    slp_row_request_when(d, OWNER, SLP_TEST_ABSENT, none, 0);
+  when_owners(d, i);
   move_on(d, i);
   checkpoint(d, &i->position);
   drop(d, OWNER);
   drop(d, HAND_OVER);
+  drop(d, CLAIM);
 }
 
 /* One row a worker, by the name that it has in OWNER. Averages of the processor's load with the newest last;
@@ -409,7 +458,8 @@ static const uint32_t operations =
     BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
     BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
     BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW) |
-    BIT(SLP_OPERATION_TRANSFER) | BIT(SLP_OPERATION_PUBLISH) | BIT(SLP_OPERATION_WITHDRAW);
+    BIT(SLP_OPERATION_TRANSFER) | BIT(SLP_OPERATION_CLAIM) | BIT(SLP_OPERATION_UNCLAIM) |
+    BIT(SLP_OPERATION_PUBLISH) | BIT(SLP_OPERATION_WITHDRAW);
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   kcl_schema *s = of(base);
@@ -429,6 +479,8 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_RESET: reset(d, i); return 0;
     case SLP_OPERATION_RENEW: renew(d, i); return 0;
     case SLP_OPERATION_TRANSFER: transfer(d, i); return 0;
+    case SLP_OPERATION_CLAIM: claim(d, i); return 0;
+    case SLP_OPERATION_UNCLAIM: unclaim(d, i); return 0;
     case SLP_OPERATION_PUBLISH: publish(d, i); return 0;
     case SLP_OPERATION_WITHDRAW: withdraw(d, i); return 0;
     default: return SLP_EINVAL;

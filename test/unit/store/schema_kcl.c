@@ -406,6 +406,74 @@ TEST(a_lease_whose_next_owner_has_freed_it_can_be_taken) {
   end();
 }
 
+/* The next owner has gone without a trace: the present one stands where KCL 3 keeps it during a hand-over. */
+TEST(a_worker_alone_in_the_place_of_a_hand_over_goes_on) {
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
+  set_by_another("checkpointOwner", named("a.1"));
+  CHECK(slp_str_is(parsed.u.lease.owner, "a.1") && !parsed.u.lease.claim.n);
+  REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("b.1"), .epoch = 0);
+  REFUSED(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("b.1"), .epoch = 0);
+  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 0);
+  CHECK_STR(row_text(),
+            "checkpoint=S:3 checkpointSubSequenceNumber=N:0 leaseCounter=N:1 leaseKey=S:s "
+            "leaseOwner=S:a.1 ownerSwitchesSinceCheckpoint=N:0");
+  DO(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("a.1"), .epoch = 1);
+  set_by_another("checkpointOwner", named("a.1"));
+  DO(.kind = SLP_OPERATION_RELEASE, .shard = S("s"), .me = S("a.1"), .epoch = 2);
+  CHECK(!parsed.u.lease.owner.n);
+  end();
+}
+
+/* Between workers of sloop. The counter stays, so the owner's next write gets in, and its answer shows it. */
+TEST(a_lease_is_asked_for_and_handed_over) {
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
+  REFUSED(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"));
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"));
+  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("c.1"), .owner = S("a.1"), .epoch = 1);
+  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 1);
+  CHECK(slp_str_is(parsed.u.lease.owner, "a.1") && slp_str_is(parsed.u.lease.claim, "b.1") &&
+        parsed.u.lease.claim_asks && parsed.u.lease.epoch == 1);
+  REFUSED(.kind = SLP_OPERATION_UNCLAIM, .shard = S("s"), .me = S("c.1"));
+  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
+  DO(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 2, .claim = S("b.1"),
+     .claim_asks = 1);
+  REFUSED(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("a.1"), .to = S("c.1"), .claim = S("c.1"),
+          .claim_asks = 1, .epoch = 3);
+  DO(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("a.1"), .to = S("b.1"), .claim = S("b.1"),
+     .claim_asks = 1, .epoch = 3, .position = after("5", 2));
+  CHECK_STR(row_text(),
+            "checkpoint=S:5 checkpointSubSequenceNumber=N:2 leaseCounter=N:4 leaseKey=S:s "
+            "leaseOwner=S:b.1 ownerSwitchesSinceCheckpoint=N:0");
+  end();
+}
+
+/* A worker of KCL takes the lease and leaves the claim; a leader names the next owner over it. */
+TEST(a_claim_of_ours_means_nothing_to_kcl) {
+  begin();
+  DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"));
+  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"));
+  set_by_another("leaseOwner", named("kcl"));
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("c.1"), .owner = S("kcl"), .claim = S("b.1"),
+     .claim_asks = 1, .epoch = 1);
+  CHECK(slp_str_is(parsed.u.lease.owner, "c.1") && !parsed.u.lease.claim.n);
+  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("c.1"));
+  set_by_another("leaseOwner", named("next"));
+  set_by_another("checkpointOwner", named("c.1"));
+  CHECK(slp_str_is(parsed.u.lease.claim, "next") && !parsed.u.lease.claim_asks);
+  REFUSED(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("c.1"));
+  REFUSED(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("c.1"), .to = S("b.1"), .claim = S("b.1"),
+          .claim_asks = 1, .epoch = 2);
+  DO(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("c.1"), .to = S("next"), .claim = S("next"),
+     .epoch = 2);
+  CHECK(!strstr(row_text(), "Claim") && !strstr(row_text(), "checkpointOwner"));
+  set_by_another("sloopClaim", (slp_val){.kind = SLP_VAL_N, .s = S("7")}); /* somebody else's of that name */
+  CHECK(parsed.kind == SLP_ROW_LEASE && !parsed.u.lease.claim.n);
+  end();
+}
+
 TEST(rates_are_kilobytes_with_six_digits) {
   begin();
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
@@ -453,6 +521,14 @@ TEST(an_operator_resets_what_nobody_owns_or_by_name) {
   REFUSED(.kind = SLP_OPERATION_RENEW, .shard = S("s"), .me = S("a.1"), .epoch = 1);
   DO(.kind = SLP_OPERATION_RESET, .shard = S("s"), .epoch = 2, .position = time);
   CHECK(parsed.u.lease.position.kind == SLP_POSITION_TIME && parsed.u.lease.position.at_ms == TS);
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .epoch = 3);
+  set_by_another("leaseOwner", named("next")); /* with a hand-over pending: by both names */
+  set_by_another("checkpointOwner", named("a.1"));
+  REFUSED(.kind = SLP_OPERATION_RESET, .shard = S("s"), .owner = S("a.1"), .claim = S("other"), .epoch = 4,
+          .position = oldest);
+  DO(.kind = SLP_OPERATION_RESET, .shard = S("s"), .owner = S("a.1"), .claim = S("next"), .epoch = 4,
+     .position = oldest);
+  CHECK(!parsed.u.lease.owner.n && !parsed.u.lease.claim.n);
   end();
 }
 

@@ -1,0 +1,57 @@
+/* ask.c - what steal.c and claim.c have in common: a lease that a living worker has is asked for by a name in
+ * its row, and the row is looked at until the owner has let go. A name that is not wanted any more is taken
+ * back. */
+#include "lease/ask.h"
+
+#include "base/probe.h"
+#include "lease/fleet_inside.h"
+
+#define LOOK_US 500000
+#define TAKE_BACK_TRIES 3
+
+void slp_choice_forget(slp_lease *l) {
+  l->choice = (slp_lease_choice){.counter = 0};
+  slp_lease_forget(l);
+}
+
+/* The owner may have handed it over before: then it is this worker's, which wants it no more. */
+static void taken_back(slp_write *op) {
+  slp_lease *l = op->owner;
+  const slp_lease_row *row = &op->row.u.lease;
+  int here = op->end == SLP_OUTCOME_REFUSED && op->row.kind == SLP_ROW_LEASE;
+  slp_lease_touch(l);
+  if (here && slp_str_eq(row->owner, slp_instance_str(&l->f->me)) && !l->row.ended) {
+    SLP_PROBE("ask: taken back too late");
+    l->own.begin = row->position; /* what an earlier tenancy of this worker knew is over */
+    if (slp_lease_read_image(l, row, slp_fleet_now(l->f)) == 0) slp_lease_release_again(l, row);
+  } else if (op->end == SLP_OUTCOME_GIVEN_UP && slp_worker_is(l->f, SLP_WORKER_LEAVING)) {
+    slp_ask_take_back(l);
+  }
+}
+
+void slp_ask_take_back(slp_lease *l) {
+  slp_choice_forget(l);
+  slp_fleet_operation(l->f, &l->op.i, SLP_OPERATION_UNCLAIM);
+  l->op.tries_max = TAKE_BACK_TRIES;
+  slp_lease_send(l, SLP_OPERATION_UNCLAIM, taken_back);
+}
+
+void slp_ask_look_soon(slp_lease *l) {
+  slp_lease_poll(l, slp_fleet_now(l->f) + slp_fleet_jitter(l->f, LOOK_US, 20));
+}
+
+void slp_ask_leaves(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
+    if (l->state == SLP_LEASE_CLAIMED && !l->op.busy) slp_ask_take_back(l);
+}
+
+int slp_ask_owner_is_dead(slp_lease *l, const slp_lease_row *row) {
+  slp_fleet *f = l->f;
+  const slp_seen_shard *seen = slp_seen_get(f, l->shard);
+  return seen && seen->silence.last.counter == row->epoch && f->liveness->dead(f, seen, 1);
+}
+
+int slp_ask_is_mine(const slp_lease *l, const slp_lease_row *row) {
+  return slp_str_eq(row->claim, slp_instance_str(&l->f->me));
+}
