@@ -7,7 +7,7 @@
 #include "lease/fleet_inside.h"
 
 #define LOOK_US 500000
-#define TAKE_BACK_TRIES 3
+#define TAKE_BACK_TRIES 3 /* of a name that only keeps others away for a while */
 
 void slp_choice_forget(slp_lease *l) {
   l->choice = (slp_lease_choice){.counter = 0};
@@ -24,15 +24,13 @@ static void taken_back(slp_write *op) {
     SLP_PROBE("ask: taken back too late");
     l->own.begin = row->position; /* what an earlier tenancy of this worker knew is over */
     if (slp_lease_read_image(l, row, slp_fleet_now(l->f)) == 0) slp_lease_release_again(l, row);
-  } else if (op->end == SLP_OUTCOME_GIVEN_UP && slp_worker_is(l->f, SLP_WORKER_LEAVING)) {
-    slp_ask_take_back(l);
   }
 }
 
 void slp_ask_take_back(slp_lease *l) {
   slp_choice_forget(l);
   slp_fleet_operation(l->f, &l->op.i, SLP_OPERATION_UNCLAIM);
-  l->op.tries_max = TAKE_BACK_TRIES;
+  l->op.tries_max = l->f->sharing->asks == SLP_ASKS_OURS ? 0 : TAKE_BACK_TRIES;
   slp_lease_send(l, SLP_OPERATION_UNCLAIM, taken_back);
 }
 
@@ -42,8 +40,10 @@ void slp_ask_look_soon(slp_lease *l) {
 
 void slp_ask_leaves(slp_fleet *f) {
   size_t at = 0;
-  for (slp_lease *l; (l = slp_lease_each(f, &at));)
-    if (l->state == SLP_LEASE_CLAIMED && !l->op.busy) slp_ask_take_back(l);
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
+    int asked = l->state == SLP_LEASE_CLAIMED || (l->state == SLP_LEASE_WANTED && l->choice.from.n);
+    if (asked && !l->op.busy) slp_ask_take_back(l);
+  }
 }
 
 int slp_ask_owner_is_dead(slp_lease *l, const slp_lease_row *row) {

@@ -101,7 +101,8 @@ static void met(slp_lease *l, const slp_lease_row *parsed) {
 
 /* Its take was refused. */
 static void missed(slp_lease *l) {
-  if (l->op.row.kind == SLP_ROW_LEASE && slp_ask_is_mine(l, &l->op.row.u.lease))
+  int asked = l->row.claim_asks && slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
+  if (asked || (l->op.row.kind == SLP_ROW_LEASE && slp_ask_is_mine(l, &l->op.row.u.lease)))
     slp_ask_take_back(l);
   else
     slp_choice_forget(l);

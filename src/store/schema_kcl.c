@@ -365,8 +365,10 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
 }
 
 /* Asks its owner, a worker of sloop, for the lease. The counter stays, so the owner's next write gets in and
- * its answer shows this. A later claim takes the place of an earlier one. */
+ * its answer shows this. The counter is a condition, so a late copy of a claim that was taken back does not
+ * get in. A later claim takes the place of an earlier one. */
 static void claim(slp_row_request *d, const slp_operation *i) {
+  slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
   when_s(d, OWNER, i->owner);
   when_s(d, HAND_OVER, none_s);
   set_s(d, CLAIM, i->me);

@@ -431,6 +431,7 @@ TEST(a_lease_is_asked_for_and_handed_over) {
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
   REFUSED(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"));
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"));
+  REFUSED(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("c.1"), .owner = S("a.1"), .epoch = 0);
   DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("c.1"), .owner = S("a.1"), .epoch = 1);
   DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 1);
   CHECK(slp_str_is(parsed.u.lease.owner, "a.1") && slp_str_is(parsed.u.lease.claim, "b.1") &&
@@ -454,16 +455,16 @@ TEST(a_claim_of_ours_means_nothing_to_kcl) {
   begin();
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s"), .position = after("3", 0));
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"));
-  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"));
+  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("a.1"), .epoch = 1);
   set_by_another("leaseOwner", named("kcl"));
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("c.1"), .owner = S("kcl"), .claim = S("b.1"),
      .claim_asks = 1, .epoch = 1);
   CHECK(slp_str_is(parsed.u.lease.owner, "c.1") && !parsed.u.lease.claim.n);
-  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("c.1"));
+  DO(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("c.1"), .epoch = 2);
   set_by_another("leaseOwner", named("next"));
   set_by_another("checkpointOwner", named("c.1"));
   CHECK(slp_str_is(parsed.u.lease.claim, "next") && !parsed.u.lease.claim_asks);
-  REFUSED(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("c.1"));
+  REFUSED(.kind = SLP_OPERATION_CLAIM, .shard = S("s"), .me = S("b.1"), .owner = S("c.1"), .epoch = 2);
   REFUSED(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("c.1"), .to = S("b.1"), .claim = S("b.1"),
           .claim_asks = 1, .epoch = 2);
   DO(.kind = SLP_OPERATION_TRANSFER, .shard = S("s"), .me = S("c.1"), .to = S("next"), .claim = S("next"),
