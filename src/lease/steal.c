@@ -37,11 +37,17 @@ static int is_old(const slp_lease *l, const slp_lease_row *row) {
 
 /* ---- asking, where both are workers of sloop --------------------------------------------------------- */
 
+/* Where rows have a place for it. */
+static slp_asks asks(const slp_fleet *f) {
+  int can = f->schema->operations >> SLP_OPERATION_CLAIM & 1;
+  return can ? (slp_asks)f->sharing->asks : SLP_ASKS_NOBODY;
+}
+
 /* Its owner can be asked: it saves, lets go, and nothing that it handed out comes again. A worker of KCL
  * can't, nor one whose lease a leader is giving away. */
 static int asks_owner(const slp_fleet *f, const slp_lease_row *row) {
   slp_str id, incarnation;
-  if (f->sharing->asks != SLP_ASKS_OURS) return f->sharing->asks == SLP_ASKS_ALL;
+  if (asks(f) != SLP_ASKS_OURS) return asks(f) == SLP_ASKS_ALL;
   return slp_instance_split(row->owner, &id, &incarnation) && (!row->claim.n || row->claim_asks);
 }
 
@@ -136,7 +142,7 @@ void slp_steal_unheard(slp_fleet *f, int unheard) {
 static int is_claiming(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
-    if (l->choice.from.n && slp_lease_in(l, SLP_LEASE_SOUGHT) && f->sharing->asks) return 1;
+    if (l->choice.from.n && slp_lease_in(l, SLP_LEASE_SOUGHT) && asks(f)) return 1;
   return 0;
 }
 
@@ -279,7 +285,7 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
   l->choice = (slp_lease_choice){.counter = row->epoch + 1};
   if (!chosen->free) {
     slp_instance_set(&l->choice.from, row->owner);
-    if (f->sharing->asks == SLP_ASKS_OURS) l->choice.until_us = slp_fleet_now(f) + patience_us(f);
+    if (asks(f) == SLP_ASKS_OURS) l->choice.until_us = slp_fleet_now(f) + patience_us(f);
     slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8));
   }
   slp_lease_choose(l);
