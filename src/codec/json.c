@@ -318,6 +318,21 @@ int slp_json_next(slp_json *j) {
   }
 }
 
+int slp_json_object_next(slp_json *j) {
+  if (j->long_on || !j->depth || inside_object(j)) return 0;
+  size_t comma = j->want == WANT_COMMA_OR_END;
+  if (!comma && j->want != WANT_VALUE && j->want != WANT_VALUE_OR_END) return 0;
+  if (j->n - j->at <= comma || (comma && j->p[j->at] != ',') || j->p[j->at + comma] != '{') return 0;
+  j->at += comma;
+  j->want = WANT_VALUE;
+  return 1;
+}
+
+void slp_json_passed(slp_json *j, size_t end) {
+  j->at = end;
+  j->want = WANT_COMMA_OR_END;
+}
+
 int slp_json_skip(slp_json *j) {
   uint32_t depth = j->depth;
   do {

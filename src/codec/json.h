@@ -54,6 +54,11 @@ int slp_json_skip(slp_json *j);
 int slp_json_string(slp_json *j, slp_str *ret);
 int slp_json_i64(slp_json *j, int64_t *ret); /* SLP_ELIMIT out of range; 1.0 and 1e3 are taken */
 
+/* For a caller that reads one element of an array by itself instead of token by token. 1: an object begins
+ * at j->at, behind the comma, which is passed. */
+int slp_json_object_next(slp_json *j);
+void slp_json_passed(slp_json *j, size_t end); /* the caller has read it up to there */
+
 /* Number text as milliseconds from seconds; exact for any fraction or exponent; SLP_ELIMIT out of range. */
 int slp_decimal_seconds_ms(slp_str number, int64_t *ret);
 /* Number text times 10^shift, rounded half away from zero. SLP_ELIMIT out of range, SLP_EBADDATA no number.

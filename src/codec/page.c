@@ -17,6 +17,8 @@
 #include "codec/page_table.h"
 
 #define CHILDREN_FIRST 4
+/* A plain record may end so far behind its slice: what does not is read anew, in slices. */
+#define BEYOND_PAUSE 131072u
 
 /* Tokens of both pull readers under common names. */
 enum {
@@ -514,16 +516,31 @@ void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form) {
   if (page->body.n > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");
 }
 
-/* Records of the plain CBOR shape, as far as they go. 1: so many that the slice is over. */
-static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) {
-  slp_cbor *c = &r->cbor;
+/* One record of the plain shape. 0: there is none at this place. */
+static int quick_record(slp_page_reader *r, size_t pause_at) {
   size_t end;
-  while (c->at < pause_at && slp_page_quick_cbor(c->p, c->n, c->at, &r->rec, &end)) {
+  if (r->form == SLP_FORM_CBOR) {
+    slp_cbor *c = &r->cbor;
+    if (c->at >= pause_at || !slp_cbor_more(c) || !slp_page_quick_cbor(c->p, c->n, c->at, &r->rec, &end))
+      return 0;
+    slp_cbor_passed(c, end);
+  } else {
+    slp_json *j = &r->json;
+    size_t limit = slp_min_u64(j->n, pause_at + BEYOND_PAUSE);
+    if (j->at >= pause_at || !slp_json_object_next(j) ||
+        !slp_page_quick_json(j->p, limit, j->at, &r->rec, &end))
+      return 0;
+    slp_json_passed(j, end);
+  }
+  return 1;
+}
+
+/* Records of the plain shape, as far as they go. 1: so many that the slice is over. */
+static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) {
+  while (quick_record(r, pause_at)) {
     int e = record_done(r);
     if (e) return e;
-    slp_cbor_passed(c, end);
     if (r->page->recs_n >= recs_most) return 1;
-    if (!slp_cbor_more(c)) return 0;
   }
   return 0;
 }
@@ -541,7 +558,7 @@ static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) 
       decoded += slp_min_u64(piece, r->text.n);
     }
     int e = 0;
-    if (r->place == IN_RECORDS && r->form == SLP_FORM_CBOR && slp_cbor_more(&r->cbor))
+    if (r->place == IN_RECORDS)
       e = quick_records(r, pause_at, slp_min_u64(recs_from, r->page->recs_n) + most);
     if (e) return e < 0 ? e : SLP_MORE;
     int t = next_token(r);
