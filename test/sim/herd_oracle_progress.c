@@ -87,7 +87,7 @@ static int has_its_share(const hd_oracle *o, const hd_life *l, size_t held, size
                          char *why, size_t why_n) {
   uint64_t mine = o->terms.by_counter ? 1 : l->weight, floor = all * mine / weights;
   if (held == floor || (held == floor + 1 && all * mine % weights)) return 1;
-  char text[120];
+  char text[256];
   snprintf(text, sizeof text, "%s has %zu of %zu leases, and its share is %u of %u", l->what, held, all,
            (unsigned)mine, (unsigned)weights);
   return no(why, why_n, NULL, text);
