@@ -41,6 +41,7 @@ typedef struct peer_system {
   uint32_t skew_ms;      /* wall clocks may differ so much */
   int lives;             /* of its workers in one world, at most */
   uint8_t moves_at_rest; /* of one lease, in a quiet time of ten leases */
+  uint8_t blind;         /* to a lease that it failed to give back: only others read on */
   uint8_t drops;         /* its workers let go of leases without saving what they read */
 } peer_system;
 extern const peer_system peer_kcl2, peer_kcl3, peer_vmware;
