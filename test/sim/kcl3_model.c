@@ -9,6 +9,7 @@
 
 #define ALIVE_S 60 /* twice the 30 s in which a worker tells its load */
 #define STATS_US (30 * FW_S)
+#define CLEAN_US (20 * FW_S)
 #define NAME KCL_NAME
 
 typedef kcl_row row;
@@ -17,6 +18,7 @@ typedef struct held {
   int shard;
   uint64_t counter, good_us, next, saved;
   uint8_t known; /* of its hand-over */
+  uint8_t ended; /* read to its end: it is renewed until its row is removed */
   char to[NAME];
   uint64_t over_us; /* when the application is done with what is out */
 } held;
@@ -104,6 +106,7 @@ static void take_up(worker *k, int shard, const row *r) {
   h->counter = r->counter;
   h->good_us = now_of(k->m);
   h->saved = strtoull(r->checkpoint, NULL, 10);
+  h->ended = strcmp(r->checkpoint, "SHARD_END") == 0;
   h->next = h->saved + 1;
   slp_sim_trace(k->m->w->sim, "%s takes up %s at %llu", k->name, r->key, (unsigned long long)h->next);
 }
@@ -154,7 +157,7 @@ static int save(worker *k, held *h, const char *checkpoint) {
 
 static int save_number(worker *k, held *h) {
   char text[32];
-  if (h->next - 1 <= h->saved) return 1;
+  if (h->ended || h->next - 1 <= h->saved) return 1;
   snprintf(text, sizeof text, "%llu", (unsigned long long)(h->next - 1));
   if (!save(k, h, text)) return 0;
   h->saved = h->next - 1;
@@ -188,7 +191,7 @@ static void hand_over(worker *k, held *h) {
 static int read_some(worker *k, held *h) {
   k3 *m = k->m;
   fw_shard *s = &m->w->shards[h->shard];
-  if (h->known || !kcl_parents_ended(m->w, s)) return 0;
+  if (h->ended || h->known || !kcl_parents_ended(m->w, s)) return 0;
   if (now_of(m) - h->good_us > failover_us(m)) { /* it may not believe in it any more */
     let_go(k, h);
     return 1;
@@ -203,7 +206,11 @@ static int read_some(worker *k, held *h) {
   }
   if (!s->closed || h->next <= s->records || !kcl_may_end(m->w, s)) return 0;
   for (int i = 0; i < s->kids_n; i++) kcl_make_lease(m->w, s->kids[i], !m->w->beside);
-  save(k, h, "SHARD_END");
+  kcl_name_kids(m->w, h->shard);
+  if (save(k, h, "SHARD_END")) {
+    h->ended = 1;
+    return 0;
+  }
   let_go(k, h);
   return 1;
 }
@@ -245,6 +252,21 @@ static void every_second(void *arg) {
   slp_sim_at(m->w->sim, now_of(m) + FW_S, every_second, k);
 }
 
+static void clean(void *arg) {
+  worker *k = arg;
+  k3 *m = k->m;
+  if (not_now(k, clean)) return;
+  for (int i = k->held_n - 1; i >= 0; i--) {
+    held *h = &k->held[i];
+    pr_write u;
+    if (!h->ended || !kcl_may_clean(m->w, &m->w->shards[h->shard])) continue;
+    pr_begin(&u, SLP_WRITE_DELETE, 0, m->w->shards[h->shard].id);
+    pr_do(m->w, &u);
+    let_go(k, h);
+  }
+  slp_sim_at(m->w->sim, now_of(m) + CLEAN_US, clean, k);
+}
+
 static void discover(void *arg) {
   worker *k = arg;
   k3 *m = k->m;
@@ -254,8 +276,7 @@ static void discover(void *arg) {
     row r = kcl_row_of(&l.rows[i]);
     int shard = pr_shard_of(m->w, r.key);
     if (shard < 0 || !kcl_is_lease(&l.rows[i]) || held_of(k, shard)) continue;
-    if (strcmp(r.owner, k->name) == 0 && !r.by[0] && strcmp(r.checkpoint, "SHARD_END") != 0)
-      take_up(k, shard, &r);
+    if (strcmp(r.owner, k->name) == 0 && !r.by[0]) take_up(k, shard, &r);
   }
   slp_store_rows_free(&l);
   slp_sim_at(m->w->sim, now_of(m) + failover_us(m), discover, k);
@@ -411,8 +432,7 @@ static void give(view *v, int i, candidate *to, int hands_over) {
 
 static void place_expired(view *v) {
   for (int i = 0; i < v->n; i++) {
-    int ended = strcmp(v->rows[i].checkpoint, "SHARD_END") == 0;
-    if (ended || !(v->expired[i] || v->pending_over[i])) continue;
+    if (!(v->expired[i] || v->pending_over[i])) continue;
     candidate *to =
         least(v, v->pending_over[i] || (v->expired[i] && v->rows[i].by[0]) ? "" : actual(&v->rows[i]));
     if (to) give(v, i, to, 0);
@@ -481,7 +501,7 @@ static void carry_out(void *arg) {
       int forced = o->was.by[0] != 0;
       if (!assign(m, &o->was, o->to, 1)) continue;
       m->forced += (uint64_t)forced;
-      m->moves++;
+      m->moves += strcmp(o->was.checkpoint, "SHARD_END") != 0;
       continue;
     }
     pr_write u;
@@ -551,6 +571,7 @@ int k3_start(k3 *m, const char *name) {
   slp_sim_at(m->w->sim, now + FW_S / 7, renew_all, k);
   slp_sim_at(m->w->sim, now + FW_S / 3, every_second, k);
   slp_sim_at(m->w->sim, now + FW_S, discover, k);
+  slp_sim_at(m->w->sim, now + CLEAN_US, clean, k);
   slp_sim_at(m->w->sim, now + 2 * FW_S, tell_load, k);
   slp_sim_at(m->w->sim, now + 2 * FW_S + 1000, lead, k);
   return m->n++;
@@ -563,19 +584,18 @@ void k3_kill(k3 *m, int i) {
   if (m->orderer == i) m->orders_n = 0;
 }
 
-/* KCL evicts: with a hand-over pending only checkpointOwner goes, so that the next owner begins. */
+/* Everything is saved and dropped; the rows run out. With a hand-over pending KCL removes checkpointOwner, so that the
+ * next owner begins. */
 void k3_stop(k3 *m, int i) {
   worker *k = &m->workers[i];
   while (k->alive && k->held_n) {
     held *h = &k->held[0];
     row r;
-    if (save_number(k, h) && kcl_get(m->w, m->w->shards[h->shard].id, &r) &&
-        strcmp(actual(&r), k->name) == 0) {
+    if (save_number(k, h) && kcl_get(m->w, m->w->shards[h->shard].id, &r) && strcmp(r.by, k->name) == 0) {
       pr_write u;
       pr_begin(&u, SLP_WRITE_UPDATE, 0, r.key);
       pr_when_text(&u, "leaseOwner", r.owner);
       pr_when_text(&u, "checkpointOwner", r.by);
-      if (!r.by[0]) pr_drop(&u, "leaseOwner");
       pr_drop(&u, "checkpointOwner");
       pr_add(&u, "leaseCounter", 1);
       pr_do(m->w, &u);
@@ -607,7 +627,11 @@ int k3_runs(const k3 *m, const char *name) {
 
 int k3_alive(const k3 *m, int i) { return i < m->n && m->workers[i].alive; }
 int k3_leads(const k3 *m, int i) { return m->workers[i].leads; }
-int k3_held(const k3 *m, int i) { return m->workers[i].held_n; }
+int k3_held(const k3 *m, int i) {
+  int n = 0;
+  for (int h = 0; h < m->workers[i].held_n; h++) n += !m->workers[i].held[h].ended;
+  return n;
+}
 uint64_t k3_moves(const k3 *m) { return m->moves; }
 uint64_t k3_forced(const k3 *m) { return m->forced; }
 uint64_t k3_handed(const k3 *m) { return m->handed; }

@@ -66,3 +66,23 @@ int kcl_parents_ended(fw_world *w, const fw_shard *s) {
       return 0;
   return 1;
 }
+
+void kcl_name_kids(fw_world *w, int shard) {
+  const fw_shard *s = &w->shards[shard];
+  slp_str kids[2];
+  pr_write u;
+  for (int i = 0; i < s->kids_n; i++) kids[i] = slp_str_of(w->shards[s->kids[i]].id);
+  pr_begin(&u, SLP_WRITE_UPDATE, 0, s->id);
+  pr_when_text(&u, "leaseKey", s->id);
+  pr_set_texts(&u, "childShardIds", kids, (size_t)s->kids_n);
+  if (s->kids_n) pr_do(w, &u);
+}
+
+int kcl_may_clean(fw_world *w, const fw_shard *s) {
+  kcl_row r;
+  for (int i = 0; i < s->kids_n; i++)
+    if (!kcl_get(w, w->shards[s->kids[i]].id, &r) || strcmp(r.checkpoint, "TRIM_HORIZON") == 0) return 0;
+  for (int p = 0; p < 2; p++)
+    if (s->parents[p] >= 0 && kcl_get(w, w->shards[s->parents[p]].id, &r)) return 0;
+  return 1;
+}

@@ -108,6 +108,7 @@ static int end_shard(pm_worker *k, pm_hold *h) {
   const fw_shard *s = &w->shards[h->shard];
   if (w->outage_until_us > fw_now(w) || !kcl_may_end(w, s)) return 0;
   for (int i = 0; i < s->kids_n; i++) kcl_make_lease(w, s->kids[i], 0);
+  kcl_name_kids(w, h->shard);
   pr_result r = save(k, h, "SHARD_END");
   if (r == PR_REFUSED) pm_let_go(k, h);
   if (r == PR_DONE) lease_of(h)->ended = 1;
@@ -294,21 +295,13 @@ static void take_next(pm_worker *k, uint64_t first) {
 
 /* ---- its life --------------------------------------------------------------------------------------- */
 
-/* A finished lease goes when its children's have been begun and its parents' are gone. */
 static void clean(pm_worker *k, uint64_t serial) {
   (void)serial;
   for (int i = k->holds_n - 1; i >= 0; i--) {
     pm_hold *h = k->holds[i];
-    const fw_shard *s = &k->w->shards[h->shard];
-    int wait = !lease_of(h)->ended || pr_unreadable(k->w);
-    kcl_row r;
     pr_write u;
-    for (int c = 0; c < s->kids_n && !wait; c++)
-      wait = !kcl_get(k->w, id_of(k, s->kids[c]), &r) || strcmp(r.checkpoint, "TRIM_HORIZON") == 0;
-    for (int p = 0; p < 2 && !wait; p++)
-      wait = s->parents[p] >= 0 && kcl_get(k->w, id_of(k, s->parents[p]), &r);
-    if (wait) continue;
-    pr_begin(&u, SLP_WRITE_DELETE, 0, s->id);
+    if (!lease_of(h)->ended || pr_unreadable(k->w) || !kcl_may_clean(k->w, &k->w->shards[h->shard])) continue;
+    pr_begin(&u, SLP_WRITE_DELETE, 0, id_of(k, h->shard));
     if (pr_send(k->w, &u) == PR_DONE) pm_let_go(k, h);
   }
   pm_in(k, CLEAN_US(k->w), clean, 0);

@@ -1,0 +1,399 @@
+"""What the workers of another system did to the rows of their leases, held against the rules of that system.
+
+    peer_replay.py KIND LEASE_S STORY... [--model STORY]
+
+A STORY is what peer_story.py --keep writes, or `peer_worlds --rows`: the rows as an observer saw them. Between two looks a
+row may have been written several times; each change must be one that the rules allow at the state before it, at that time.
+Changes by workers of ours are passed over. With --model, whatever the real programs were seen to do must be something that
+the model's workers were seen to do as well.
+
+Rules: amazon-kinesis-client 2.7 (DynamoDBLeaseRefresher, DynamoDBLeaseTaker) and 3.5 (LeaseAssignmentManager,
+LeaseGracefulShutdownHandler), vmware-go-kcl-v2 (dynamodb-checkpointer.go).
+"""
+
+import argparse
+import ast
+import re
+import statistics
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+
+LATE_S = 1.6  # an observer sees a change so late at most, and a busy machine does what is due so late
+CLAIM_S = 120  # LeaseStealingClaimTimeoutMillis of vmware-go-kcl
+ORDER = {"": -4, "AT_TIMESTAMP": -3, "TRIM_HORIZON": -2, "LATEST": -1, "SHARD_END": 10 ** 80}
+
+
+def text(item, name):
+    value = item.get(name)
+    return "" if value is None else next(iter(value.values()))
+
+
+def place(item, checkpoint, sub=None):
+    at = text(item, checkpoint)
+    return (ORDER[at] if at in ORDER else int(at), int(text(item, sub) or 0) if sub else 0)
+
+
+@dataclass
+class Look:
+    s: float
+    item: dict
+
+
+@dataclass
+class Story:
+    rows: dict = field(default_factory=lambda: defaultdict(list))  # shard -> [Look], each unlike the one before
+    deeds: list = field(default_factory=list)  # (s, words)
+
+
+def read(path):
+    story = Story()
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            ms, rest = line.rstrip("\n").split(" ", 1)
+            brace = rest.find("{")
+            if brace < 0:
+                story.deeds.append((int(ms) / 1000, rest))
+            else:
+                story.rows[rest.split(" ", 1)[0]].append(Look(int(ms) / 1000, ast.literal_eval(rest[brace:])))
+    return story
+
+
+def is_theirs(name):
+    """Theirs are a, b and a number; ours have an incarnation behind a dot."""
+    return re.fullmatch(r"[ab]\d*", name) is not None
+
+
+class Rules:
+    """Names each change, or says what is wrong with it."""
+
+    owner = key = ""
+
+    def __init__(self, lease_s):
+        self.lease_s = lease_s
+
+    def open(self, story):
+        self.story = story
+        self.kinds, self.wrong = defaultdict(list), []
+
+    def note(self, kind, value=None):
+        self.kinds[kind].append(value)
+
+    def say(self, shard, look, words):
+        self.wrong.append(f"{look.s:.2f} {shard}: {words}")
+
+    def awake_s(self, a, b):
+        """Nobody was frozen, nor the table away, so shortly before."""
+        return not any(a - 3 * self.lease_s < s < b for s, words in self.story.deeds if "frozen" in words or "away" in words)
+
+    def state_at(self, shard, s):
+        """The row as it stood then, or None."""
+        found = None
+        for look in self.story.rows[shard]:
+            if look.s > s:
+                break
+            found = look
+        return found
+
+    def run(self, story):
+        self.open(story)
+        for shard, looks in sorted(story.rows.items()):
+            self.first(shard, looks[0])
+            for i in range(1, len(looks)):
+                self.change(shard, looks[i - 1], looks[i])
+        return self
+
+
+class Kcl(Rules):
+    owner = "leaseOwner"
+
+    def __init__(self, lease_s, leader):
+        super().__init__(lease_s)
+        self.leader = leader  # KCL 3's
+
+    def first(self, shard, look):
+        item = look.item
+        if text(item, "checkpoint") not in ("TRIM_HORIZON", "LATEST", "AT_TIMESTAMP") and not text(item, "leaseOwner"):
+            self.say(shard, look, f"a lease begins at {text(item, 'checkpoint')}")
+        self.note("made, with parents" if "parentShardId" in item else "made")
+
+    def counts(self, s):
+        """Leases of each worker that have not been silent for a lease."""
+        n = defaultdict(int)
+        for shard in self.story.rows:
+            look = self.state_at(shard, s)
+            if look and text(look.item, "leaseOwner") and s - self.moved(shard, s) <= self.lease_s:
+                n[text(look.item, "leaseOwner")] += 1
+        return n
+
+    def moved(self, shard, s):
+        """When its counter was last seen to move, before then."""
+        at, counter = -1e18, None
+        for look in self.story.rows[shard]:
+            if look.s > s:
+                break
+            if text(look.item, "leaseCounter") != counter:
+                at, counter = look.s, text(look.item, "leaseCounter")
+        return at
+
+    def change(self, shard, a, b):
+        was, now = text(a.item, "leaseOwner"), text(b.item, "leaseOwner")
+        by, by_now = text(a.item, "checkpointOwner"), text(b.item, "checkpointOwner")
+        beats = int(text(b.item, "leaseCounter")) - int(text(a.item, "leaseCounter"))
+        done, done_now = (place(x.item, "checkpoint", "checkpointSubSequenceNumber") for x in (a, b))
+        if not any(is_theirs(name) for name in (was, now, by, by_now)):
+            return
+        if beats < 0:
+            self.say(shard, b, f"leaseCounter goes from {text(a.item, 'leaseCounter')} to {text(b.item, 'leaseCounter')}")
+        if done_now < done:
+            self.say(shard, b, f"the checkpoint goes back from {done} to {done_now}")
+        if done_now != done and beats < 1:
+            self.say(shard, b, "a checkpoint without its count")
+        if by or by_now:
+            self.hand_over(shard, b, (was, by), (now, by_now), beats)
+        elif was == now:
+            self.kept(shard, a, b, beats, done, done_now)
+        elif not now:
+            self.given_back(shard, b, was, beats)
+        elif is_theirs(now):
+            self.taken(shard, a, b, was, now, beats, done != done_now)
+
+    def kept(self, shard, a, b, beats, done, done_now):
+        if beats == 0:
+            grown = {name for name in b.item if b.item[name] != a.item.get(name)} | (set(a.item) - set(b.item))
+            allowed = {"childShardIds", "startingHashKey", "endingHashKey", "pendingCheckpoint", "pendingCheckpointState",
+                       "pendingCheckpointSubSequenceNumber", "entityType"}
+            if not grown <= allowed:
+                self.say(shard, b, f"changed without its count: {sorted(grown - allowed)}")
+            return self.note("described")
+        if done == done_now and text(a.item, "ownerSwitchesSinceCheckpoint") != text(b.item, "ownerSwitchesSinceCheckpoint"):
+            if text(b.item, "ownerSwitchesSinceCheckpoint") != "0":
+                self.say(shard, b, "another number of switches under one owner")
+        since = self.story.rows[shard][0].s if a is self.story.rows[shard][0] else a.s
+        most = (b.s - since + LATE_S) * (3 / (self.lease_s - 0.075) + 1) + 3
+        if beats > most:
+            self.say(shard, b, f"{beats} beats in {b.s - since:.1f} s")
+        end = done_now[0] == ORDER["SHARD_END"]
+        if done_now != done:
+            self.note("ended" if end else "saved")
+        elif end:
+            self.note("renewed behind its end")
+        else:
+            self.note("renewed")
+
+    def given_back(self, shard, look, was, beats):
+        if is_theirs(was) and not self.leader:
+            self.say(shard, look, f"{was} gives a lease back; KCL 2 lets it run out")
+        elif is_theirs(was):
+            if beats < 1:
+                self.say(shard, look, "given back without its count")
+            self.note("given back")
+
+    def taken(self, shard, a, b, was, now, beats, saved):
+        if beats < 1:
+            self.say(shard, b, f"{now} takes it without its count")
+        if not was:
+            return self.note("taken free")
+        silent = b.s - self.moved(shard, a.s)
+        dead = silent > self.lease_s - LATE_S / 2 and silent > self.lease_s * 0.8
+        if self.leader and not dead:
+            return self.note("handed over between two looks")
+        if not saved and text(a.item, "ownerSwitchesSinceCheckpoint") == text(b.item, "ownerSwitchesSinceCheckpoint"):
+            self.say(shard, b, f"{now} takes it from {was}, and that is not counted as a switch")
+        if dead:
+            return self.note("taken from the silent", silent / self.lease_s)
+        self.stolen(shard, a, b, was, now)
+
+    def stolen(self, shard, a, b, was, now):
+        """The thief has too few, the victim has at least its share, and nothing else was to be had; within what an observer
+        knows: who else took something meanwhile may have been unknown to the thief."""
+        before = [self.counts(s) for s in (a.s - self.lease_s * 2, a.s - self.lease_s, a.s - 0.1, b.s - 0.01)]
+        fits = False
+        for n in before:
+            workers, leases = len(set(n) | {now}), sum(n.values())
+            target = 1 if workers >= leases else -(-leases // workers)
+            fits |= n[now] - (1 if n is before[-1] else 0) < target + 1 and n[was] + 1 >= target
+        if not fits:
+            self.say(shard, b, f"{now} steals from {was} with {dict(before[2])}")
+        last = [s for s, name, _ in self.thefts if name == now]
+        if last and b.s - last[-1] < 2 * self.lease_s - LATE_S:
+            self.say(shard, b, f"{now} steals twice within {b.s - last[-1]:.1f} s")
+        self.thefts.append((b.s, now, shard))
+        self.note("stolen")
+
+    def hand_over(self, shard, look, was, now, beats):
+        """Pairs of (leaseOwner, checkpointOwner)."""
+        if not self.leader:
+            return self.say(shard, look, f"checkpointOwner with KCL 2: {was} to {now}")
+        if was[1] == "" and now[1]:
+            if now[1] != was[0] and was[0]:
+                self.say(shard, look, f"a hand-over from {was[0]} names {now[1]}")
+            return self.note("hand-over begun")
+        if was[1] and now[1] == "":
+            if beats < 1:
+                self.say(shard, look, f"a hand-over ended without its count: {was} to {now}")
+            if now[0] == was[0]:
+                return self.note("hand-over ended")
+            if now[0] == was[1]:
+                return self.note("hand-over taken back")
+            return self.note("hand-over ended by another") if now[0] else self.say(shard, look, f"{was} to {now}")
+        if was == now:
+            return self.note("renewed in a hand-over")
+        return self.note("hand-overs one behind the other")
+
+    def open(self, story):
+        super().open(story)
+        self.thefts = []
+
+    def run(self, story):
+        self.open(story)
+        changes = []
+        for shard, looks in story.rows.items():
+            self.first(shard, looks[0])
+            changes += [(looks[i].s, shard, looks[i - 1], looks[i]) for i in range(1, len(looks))]
+        for _, shard, a, b in sorted(changes, key=lambda change: change[:2]):  # thefts in their order
+            self.change(shard, a, b)
+        return self
+
+
+def go_time(words):
+    """Seconds of a time as Go writes it."""
+    whole, _, fraction = words.rstrip("Z").partition(".")
+    s = datetime.strptime(whole, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+    return s + (float("0." + fraction) if fraction else 0)
+
+
+class Vmware(Rules):
+    owner = "AssignedTo"
+
+    def first(self, shard, look):
+        self.note("made, with a parent" if "ParentShardId" in look.item else "made")
+        self.shape(shard, look)
+
+    def shape(self, shard, look):
+        extra = set(look.item) - {"ShardID", "AssignedTo", "LeaseTimeout", "Checkpoint", "ParentShardId", "ClaimRequest"}
+        kinds = {next(iter(value)) for value in look.item.values()}
+        if extra or kinds != {"S"}:
+            self.say(shard, look, f"a row of another shape: {sorted(extra)} {sorted(kinds)}")
+
+    def change(self, shard, a, b):
+        was, now = text(a.item, "AssignedTo"), text(b.item, "AssignedTo")
+        claim, claim_now = text(a.item, "ClaimRequest"), text(b.item, "ClaimRequest")
+        if not any(is_theirs(name) for name in (was, now, claim_now)):
+            return
+        time, time_now = (go_time(text(x.item, "LeaseTimeout")) if text(x.item, "LeaseTimeout") else 0 for x in (a, b))
+        done, done_now = (place(x.item, "Checkpoint") for x in (a, b))
+        if is_theirs(now):
+            self.shape(shard, b)
+        if done_now < done:
+            # A renewal that was on its way with the number before, or one who was frozen.
+            if not is_theirs(now):
+                self.say(shard, b, f"the checkpoint goes back from {done[0]} to {done_now[0]} under {now or 'nobody'}")
+            self.note("checkpoint put back")
+        from_memory = self.was_seen(shard, b)
+        if is_theirs(now) and time_now != time and done_now >= done and not from_memory:
+            ahead = time_now - b.s
+            if not self.lease_s - (b.s - a.s) - LATE_S <= ahead <= self.lease_s + LATE_S and self.awake_s(a.s, b.s):
+                self.say(shard, b, f"a time {ahead:.1f} s ahead")
+        if claim_now and claim_now != claim and is_theirs(claim_now):
+            self.claimed(shard, a, b, claim, claim_now, now)
+        if was == now:
+            return self.kept(shard, b, was, claim, claim_now, time, time_now, done, done_now)
+        if not now:
+            return self.note("given back, claimed" if claim_now else "given back")
+        if is_theirs(now):
+            self.taken(shard, a, b, was, now, claim, time, from_memory)
+
+    def was_seen(self, shard, look):
+        """Its owner has written that time before: this is what a worker still had in its memory."""
+        pair = text(look.item, "AssignedTo"), text(look.item, "LeaseTimeout")
+        return any(pair == (text(x.item, "AssignedTo"), text(x.item, "LeaseTimeout"))
+                   for x in self.story.rows[shard] if x.s < look.s)
+
+    def claimed(self, shard, a, b, claim, claim_now, owner):
+        if owner == claim_now:
+            return self.say(shard, b, f"{claim_now} claims what is its own")
+        if claim and b.s < go_time(text(a.item, "LeaseTimeout")) + CLAIM_S and text(a.item, "LeaseTimeout") == \
+                text(b.item, "LeaseTimeout"):
+            self.say(shard, b, f"{claim_now} claims over the claim of {claim}")
+        n = defaultdict(int)
+        for other in self.story.rows:
+            look = self.state_at(other, a.s)
+            if look and text(look.item, "AssignedTo") and text(look.item, "Checkpoint") != "SHARD_END":
+                n[text(look.item, "AssignedTo")] += 1
+        if n[claim_now] > max([count for name, count in n.items() if name != claim_now], default=0) + 1:
+            self.say(shard, b, f"{claim_now} claims with {dict(n)}")
+        return self.note("claimed")
+
+    def kept(self, shard, look, owner, claim, claim_now, time, time_now, done, done_now):
+        if not is_theirs(owner):
+            return
+        if time_now < time - 0.001:
+            self.note("time put back")
+        if done_now != done:
+            self.note("ended" if done_now[0] == ORDER["SHARD_END"] else "saved")
+        if claim and not claim_now:
+            self.note("claim erased")
+        if time_now > time:
+            self.note("renewed", (time_now - time) / self.lease_s)
+
+    def taken(self, shard, a, b, was, now, claim, time, from_memory):
+        if from_memory:  # a checkpoint without a condition, by one who has lost it
+            return self.note("put back from memory")
+        if claim and claim != now and b.s < time + CLAIM_S - LATE_S:
+            self.say(shard, b, f"{now} takes what {claim} has claimed")
+        if not was:
+            return self.note("taken as claimed" if claim == now else "taken free")
+        if b.s + 0.3 >= time:
+            return self.note("taken from the late", (b.s - time) / self.lease_s)
+        leaves = any(a.s - LATE_S < s < b.s and "leave" in words for s, words in self.story.deeds)
+        if not (claim or leaves or not is_theirs(was)):
+            self.say(shard, b, f"{now} takes it from {was} {time - b.s:.1f} s before its time")
+        return self.note("given back and taken between two looks")
+
+
+KINDS = {"kcl-2": lambda lease_s: Kcl(lease_s, False), "kcl-3": lambda lease_s: Kcl(lease_s, True), "vmware-go-kcl": Vmware}
+
+
+def table(kinds):
+    lines = []
+    for kind, values in sorted(kinds.items()):
+        some = [value for value in values if value is not None]
+        spread = f", in leases {min(some):.2f} to {max(some):.2f}, median {statistics.median(some):.2f}" if some else ""
+        lines.append(f"     {len(values):6} {kind}{spread}")
+    return "\n".join(lines)
+
+
+def replay(kind, lease_s, paths):
+    """(what was done, what was wrong)"""
+    kinds, wrong = defaultdict(list), []
+    for path in paths:
+        rules = KINDS[kind](lease_s).run(read(path))
+        for name, values in rules.kinds.items():
+            kinds[name] += values
+        wrong += [f"{path}: {words}" for words in rules.wrong]
+    return kinds, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Holds what was done to rows against a system's rules.")
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("lease_s", type=float)
+    parser.add_argument("stories", nargs="+")
+    parser.add_argument("--model", nargs=2, metavar=("LEASE_S", "STORY"), help="the model's, with its lease")
+    options = parser.parse_args()
+    kinds, wrong = replay(options.kind, options.lease_s, options.stories)
+    print(f"{options.kind}: {sum(map(len, kinds.values()))} changes, {len(wrong)} wrong\n{table(kinds)}")
+    if options.model:
+        model, wrong_model = replay(options.kind, float(options.model[0]), options.model[1:])
+        print(f"its model: {sum(map(len, model.values()))} changes, {len(wrong_model)} wrong\n{table(model)}")
+        wrong += wrong_model
+        wrong += [f"the model never does this: {name}" for name in sorted(set(kinds) - set(model))]
+    for words in wrong[:40]:
+        print(f"     {words}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
