@@ -13,6 +13,8 @@ LeaseGracefulShutdownHandler), vmware-go-kcl-v2 (dynamodb-checkpointer.go).
 
 import argparse
 import ast
+import bisect
+import glob
 import re
 import statistics
 import sys
@@ -38,13 +40,14 @@ def place(item, checkpoint, sub=None):
 @dataclass
 class Look:
     s: float
-    item: dict
+    item: dict  # empty: there is no row any more
 
 
 @dataclass
 class Story:
     rows: dict = field(default_factory=lambda: defaultdict(list))  # shard -> [Look], each unlike the one before
     deeds: list = field(default_factory=list)  # (s, words)
+    released: list = field(default_factory=list)  # (s, worker, shard): by the log of vmware-go-kcl, to the second
 
 
 def read(path):
@@ -53,10 +56,17 @@ def read(path):
         for line in file:
             ms, rest = line.rstrip("\n").split(" ", 1)
             brace = rest.find("{")
-            if brace < 0:
+            if rest.startswith("shardId-") and rest.endswith(" gone"):
+                story.rows[rest.split(" ", 1)[0]].append(Look(int(ms) / 1000, {}))
+            elif brace < 0:
                 story.deeds.append((int(ms) / 1000, rest))
             else:
                 story.rows[rest.split(" ", 1)[0]].append(Look(int(ms) / 1000, ast.literal_eval(rest[brace:])))
+    for log in glob.glob(glob.escape(path.removesuffix(".story")) + ".*.log"):
+        worker = log.split(".")[-2]
+        with open(log, encoding="utf-8", errors="replace") as file:
+            for match in re.finditer(r'^time="([^"]+)".*"Release lease for shard ([^"]+)"', file.read(), re.M):
+                story.released.append((go_time(match[1]), worker, match[2]))
     return story
 
 
@@ -89,20 +99,24 @@ class Rules:
 
     def state_at(self, shard, s):
         """The row as it stood then, or None."""
-        found = None
-        for look in self.story.rows[shard]:
-            if look.s > s:
-                break
-            found = look
-        return found
+        at = bisect.bisect_right(self.story.rows[shard], s, key=lambda look: look.s)
+        return self.story.rows[shard][at - 1] if at else None
 
     def run(self, story):
         self.open(story)
         for shard, looks in sorted(story.rows.items()):
             self.first(shard, looks[0])
             for i in range(1, len(looks)):
-                self.change(shard, looks[i - 1], looks[i])
+                self.step(shard, looks[i - 1], looks[i])
         return self
+
+    def step(self, shard, a, b):
+        if not b.item:
+            self.note("removed")
+        elif not a.item:
+            self.first(shard, b)
+        else:
+            self.change(shard, a, b)
 
 
 class Kcl(Rules):
@@ -129,13 +143,11 @@ class Kcl(Rules):
 
     def moved(self, shard, s):
         """When its counter was last seen to move, before then."""
-        at, counter = -1e18, None
-        for look in self.story.rows[shard]:
-            if look.s > s:
-                break
-            if text(look.item, "leaseCounter") != counter:
-                at, counter = look.s, text(look.item, "leaseCounter")
-        return at
+        looks = self.story.rows[shard]
+        at = bisect.bisect_right(looks, s, key=lambda look: look.s) - 1
+        while at > 0 and text(looks[at - 1].item, "leaseCounter") == text(looks[at].item, "leaseCounter"):
+            at -= 1
+        return looks[at].s if at >= 0 else -1e18
 
     def change(self, shard, a, b):
         was, now = text(a.item, "leaseOwner"), text(b.item, "leaseOwner")
@@ -208,14 +220,14 @@ class Kcl(Rules):
     def stolen(self, shard, a, b, was, now):
         """The thief has too few, the victim has at least its share, and nothing else was to be had; within what an observer
         knows: who else took something meanwhile may have been unknown to the thief."""
-        before = [self.counts(s) for s in (a.s - self.lease_s * 2, a.s - self.lease_s, a.s - 0.1, b.s - 0.01)]
+        before = [self.counts(b.s - 0.01 - self.lease_s * i / 4) for i in range(9)]
         fits = False
         for n in before:
             workers, leases = len(set(n) | {now}), sum(n.values())
             target = 1 if workers >= leases else -(-leases // workers)
-            fits |= n[now] - (1 if n is before[-1] else 0) < target + 1 and n[was] + 1 >= target
+            fits |= n[now] < target <= n[was]
         if not fits:
-            self.say(shard, b, f"{now} steals from {was} with {dict(before[2])}")
+            self.say(shard, b, f"{now} steals from {was} with {dict(before[0])}")
         last = [s for s, name, _ in self.thefts if name == now]
         if last and b.s - last[-1] < 2 * self.lease_s - LATE_S:
             self.say(shard, b, f"{now} steals twice within {b.s - last[-1]:.1f} s")
@@ -253,7 +265,7 @@ class Kcl(Rules):
             self.first(shard, looks[0])
             changes += [(looks[i].s, shard, looks[i - 1], looks[i]) for i in range(1, len(looks))]
         for _, shard, a, b in sorted(changes, key=lambda change: change[:2]):  # thefts in their order
-            self.change(shard, a, b)
+            self.step(shard, a, b)
         return self
 
 
@@ -269,6 +281,7 @@ class Vmware(Rules):
 
     def first(self, shard, look):
         self.note("made, with a parent" if "ParentShardId" in look.item else "made")
+        self.was_seen(shard, look)
         self.shape(shard, look)
 
     def shape(self, shard, look):
@@ -280,6 +293,8 @@ class Vmware(Rules):
     def change(self, shard, a, b):
         was, now = text(a.item, "AssignedTo"), text(b.item, "AssignedTo")
         claim, claim_now = text(a.item, "ClaimRequest"), text(b.item, "ClaimRequest")
+        back = self.had(shard, now)
+        from_memory = self.was_seen(shard, b)
         if not any(is_theirs(name) for name in (was, now, claim_now)):
             return
         time, time_now = (go_time(text(x.item, "LeaseTimeout")) if text(x.item, "LeaseTimeout") else 0 for x in (a, b))
@@ -291,7 +306,6 @@ class Vmware(Rules):
             if not is_theirs(now):
                 self.say(shard, b, f"the checkpoint goes back from {done[0]} to {done_now[0]} under {now or 'nobody'}")
             self.note("checkpoint put back")
-        from_memory = self.was_seen(shard, b)
         if is_theirs(now) and time_now != time and done_now >= done and not from_memory:
             ahead = time_now - b.s
             if not self.lease_s - (b.s - a.s) - LATE_S <= ahead <= self.lease_s + LATE_S and self.awake_s(a.s, b.s):
@@ -303,13 +317,21 @@ class Vmware(Rules):
         if not now:
             return self.note("given back, claimed" if claim_now else "given back")
         if is_theirs(now):
-            self.taken(shard, a, b, was, now, claim, time, from_memory)
+            self.taken(shard, a, b, was, now, claim, time, from_memory, back)
 
     def was_seen(self, shard, look):
         """Its owner has written that time before: this is what a worker still had in its memory."""
-        pair = text(look.item, "AssignedTo"), text(look.item, "LeaseTimeout")
-        return any(pair == (text(x.item, "AssignedTo"), text(x.item, "LeaseTimeout"))
-                   for x in self.story.rows[shard] if x.s < look.s)
+        pair = shard, text(look.item, "AssignedTo"), text(look.item, "LeaseTimeout")
+        known = pair in self.times
+        self.times.add(pair)
+        return known
+
+    def had(self, shard, worker):
+        return any((of, owner) == (shard, worker) for of, owner, _ in self.times)
+
+    def open(self, story):
+        super().open(story)
+        self.times = set()  # (shard, owner, time) that were seen
 
     def claimed(self, shard, a, b, claim, claim_now, owner):
         if owner == claim_now:
@@ -338,7 +360,7 @@ class Vmware(Rules):
         if time_now > time:
             self.note("renewed", (time_now - time) / self.lease_s)
 
-    def taken(self, shard, a, b, was, now, claim, time, from_memory):
+    def taken(self, shard, a, b, was, now, claim, time, from_memory, back):
         if from_memory:  # a checkpoint without a condition, by one who has lost it
             return self.note("put back from memory")
         if claim and claim != now and b.s < time + CLAIM_S - LATE_S:
@@ -347,7 +369,10 @@ class Vmware(Rules):
             return self.note("taken as claimed" if claim == now else "taken free")
         if b.s + 0.3 >= time:
             return self.note("taken from the late", (b.s - time) / self.lease_s)
+        if back and not self.awake_s(a.s, b.s):
+            return self.note("put back from memory")  # and renewed, or given back and taken
         leaves = any(a.s - LATE_S < s < b.s and "leave" in words for s, words in self.story.deeds)
+        leaves |= any(a.s - 1 < s + 1 and s < b.s and (worker, of) == (was, shard) for s, worker, of in self.story.released)
         if not (claim or leaves or not is_theirs(was)):
             self.say(shard, b, f"{now} takes it from {was} {time - b.s:.1f} s before its time")
         return self.note("given back and taken between two looks")

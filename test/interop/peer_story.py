@@ -154,6 +154,9 @@ class Story:
                     if last.get(shard) != row:
                         file.write(f"{ms} {shard} {row.owner} {row.done} {row.item}\n")
                     last[shard] = row
+                for shard in set(last) - set(rows):
+                    file.write(f"{ms} {shard} gone\n")
+                    del last[shard]
 
     # ---- workers -------------------------------------------------------------------------------------------------------
 

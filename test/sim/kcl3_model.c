@@ -18,6 +18,7 @@ typedef struct held {
   int shard;
   uint64_t counter, good_us, next, saved;
   uint8_t known; /* of its hand-over */
+  uint8_t named; /* its children are there, and in its row */
   uint8_t ended; /* read to its end: it is renewed until its row is removed */
   char to[NAME];
   uint64_t over_us; /* when the application is done with what is out */
@@ -205,8 +206,12 @@ static int read_some(worker *k, held *h) {
     h->next = to + 1;
   }
   if (!s->closed || h->next <= s->records || !kcl_may_end(m->w, s)) return 0;
-  for (int i = 0; i < s->kids_n; i++) kcl_make_lease(m->w, s->kids[i], !m->w->beside);
-  kcl_name_kids(m->w, h->shard);
+  if (!h->named) {
+    for (int i = 0; i < s->kids_n; i++) kcl_make_lease(m->w, s->kids[i], !m->w->beside);
+    kcl_name_kids(m->w, h->shard);
+    h->named = 1;
+    return 0; /* the application is asked */
+  }
   if (save(k, h, "SHARD_END")) {
     h->ended = 1;
     return 0;
@@ -584,8 +589,8 @@ void k3_kill(k3 *m, int i) {
   if (m->orderer == i) m->orders_n = 0;
 }
 
-/* Everything is saved and dropped; the rows run out. With a hand-over pending KCL removes checkpointOwner, so that the
- * next owner begins. */
+/* Everything is saved and dropped; the rows run out. With a hand-over pending KCL removes checkpointOwner, so
+ * that the next owner begins. */
 void k3_stop(k3 *m, int i) {
   worker *k = &m->workers[i];
   while (k->alive && k->held_n) {

@@ -27,8 +27,9 @@ int k3_alive(const k3 *m, int worker);
 int k3_leads(const k3 *m, int worker);
 int k3_held(const k3 *m, int worker); /* leases */
 void k3_version(k3 *m, const char *cv);
-/* Moves of leases to another owner since the beginning, by the leader; without those that are read to their end:
- * our workers do not renew them, so that it gives them to one after another until one of its own has them. */
+/* Moves of leases to another owner since the beginning, by the leader; without those that are read to their
+ * end: our workers do not renew them, so that it gives them to one after another until one of its own has
+ * them. */
 uint64_t k3_moves(const k3 *m);
 uint64_t k3_forced(const k3 *m);        /* hand-overs that overran, and were ended by the leader */
 uint64_t k3_handed(const k3 *m);        /* ended by a victim of the model's */

@@ -33,7 +33,7 @@ typedef struct own {
 
 typedef struct lease {
   uint64_t counter, renewed_us, saved_us;
-  uint8_t ended, last;
+  uint8_t named, ended, last; /* named: its children are there, and in its row */
 } lease;
 
 static uint64_t failover_us(const fw_world *w) { return (uint64_t)w->lease_ms * 1000; }
@@ -107,8 +107,12 @@ static int end_shard(pm_worker *k, pm_hold *h) {
   fw_world *w = k->w;
   const fw_shard *s = &w->shards[h->shard];
   if (w->outage_until_us > fw_now(w) || !kcl_may_end(w, s)) return 0;
-  for (int i = 0; i < s->kids_n; i++) kcl_make_lease(w, s->kids[i], 0);
-  kcl_name_kids(w, h->shard);
+  if (!lease_of(h)->named) {
+    for (int i = 0; i < s->kids_n; i++) kcl_make_lease(w, s->kids[i], 0);
+    kcl_name_kids(w, h->shard);
+    lease_of(h)->named = 1;
+    return 0; /* the application is asked */
+  }
   pr_result r = save(k, h, "SHARD_END");
   if (r == PR_REFUSED) pm_let_go(k, h);
   if (r == PR_DONE) lease_of(h)->ended = 1;

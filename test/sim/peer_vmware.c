@@ -158,8 +158,8 @@ static int got_lease(pm_worker *k, int shard, pr_write *u, int64_t timeout_ns) {
   return 1;
 }
 
-/* CheckpointSequence: whoever has the row by now. The owner in memory may be another by then, who finds a time
- * in his row that he did not write. */
+/* CheckpointSequence: whoever has the row by now. The owner in memory may be another by then, who finds a
+ * time in his row that he did not write. */
 static int save(pm_worker *k, int shard, const char *checkpoint) {
   memory *m = memory_of(k, shard);
   pr_write u;

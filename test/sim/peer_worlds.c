@@ -3,11 +3,11 @@
  * stop, die and freeze, shards split and merge, and the table is away. A judge of its own reads the raw
  * rows. One number decides a world.
  *
- *   peer_worlds [--from N] [--seeds N] [--cycles N] [--trace] [--rows FILE] [SYSTEM...]
+ *   peer_worlds [--from N] [--seeds N] [--cycles N] [--trace] [--rows FOLDER] [SYSTEM...]
  *
  * --cycles: worlds are played until so many leases of the peers were taken and lost, given up or ended.
- * --rows writes what an observer sees that looks four times a second, as test/interop/peer_story.py --keep
- * does. */
+ * --rows writes what an observer sees that looks four times a second, a file for each world, as
+ * test/interop/peer_story.py --keep does. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,8 +106,8 @@ static int is_ready(const play *p, int i) { /* it can be read: its parents were 
 
 static int some_live(const play *p) { return theirs_live(p) > 0 || fw_live(p->w) > 0; }
 
-/* It is alone and does not see that the row which names it is free: syncLeases of vmware-go-kcl takes such a row
- * for one that it reads. */
+/* It is alone and does not see that the row which names it is free: syncLeases of vmware-go-kcl takes such a
+ * row for one that it reads. */
 static int is_blind(const play *p, const watched *s) {
   return p->s->blind && !fw_live(p->w) && theirs_live(p) == 1 && p->s->runs(p->m, s->row.owner);
 }
@@ -179,6 +179,7 @@ static void print_row(const slp_row *r, char *to, size_t size) {
 /* It looks in any case: a world is the same with and without --rows. */
 static void look(void *arg) {
   play *p = arg;
+  uint8_t there[FW_SHARDS] = {0};
   if (p->w->over) return;
   slp_store_rows rows = pr_scan(p->w, 0);
   for (size_t i = 0; i < rows.n; i++) {
@@ -188,12 +189,18 @@ static void look(void *arg) {
     p->s->read(&rows.rows[i], &r);
     int shard = pr_shard_of(p->w, r.key);
     if (shard < 0 || !p->rows) continue;
+    there[shard] = 1;
     print_row(&rows.rows[i], text, sizeof text);
     if (strcmp(text, p->last[shard]) == 0) continue;
     snprintf(p->last[shard], sizeof p->last[shard], "%s", text);
     tell(p, "%s %s (%lld, 0) %s", r.key, r.owner, (long long)r.done, text);
   }
   slp_store_rows_free(&rows);
+  for (int i = 0; i < p->w->shards_n; i++) {
+    if (there[i] || !p->last[i][0]) continue;
+    tell(p, "%s gone", p->w->shards[i].id);
+    p->last[i][0] = 0;
+  }
   slp_sim_at(p->w->sim, fw_now(p->w) + LOOK_US, look, p);
 }
 
@@ -359,11 +366,13 @@ static void act(play *p, uint64_t seed) {
 }
 
 /* 1: all was well. */
-static int play_world(const peer_system *s, uint64_t seed, int trace, FILE *rows, sums *sum) {
+static int play_world(const peer_system *s, uint64_t seed, int trace, const char *rows, sums *sum) {
   play *p = calloc(1, sizeof *p);
+  char path[400];
   SLP_CHECK(p);
   p->s = s;
-  p->rows = rows;
+  snprintf(path, sizeof path, "%s/%s.%llu.story", rows ? rows : "", s->name, (unsigned long long)seed);
+  SLP_CHECK(!rows || (p->rows = fopen(path, "w")));
   p->w = fw_new_of(seed, 3 + (int)(seed % 6), s->layout);
   if (trace) slp_sim_on_trace(p->w->sim, print, NULL);
   p->w->lease_ms = s->lease_ms;
@@ -379,12 +388,13 @@ static int play_world(const peer_system *s, uint64_t seed, int trace, FILE *rows
   if (!well) printf("%s, world %llu: %s\n", s->name, (unsigned long long)seed, p->w->complaint);
   fw_free(p->w);
   s->close(p->m);
+  if (p->rows) fclose(p->rows);
   free(p);
   return well;
 }
 
 static int play_system(const peer_system *s, uint64_t from, uint64_t seeds, uint64_t cycles, int trace,
-                       FILE *rows) {
+                       const char *rows) {
   sums sum = {0};
   int bad = 0;
   for (uint64_t i = 0; cycles ? sum.theirs < cycles : i < seeds; i++)
@@ -404,14 +414,14 @@ static int play_system(const peer_system *s, uint64_t from, uint64_t seeds, uint
 int main(int argc, char **argv) {
   uint64_t from = 1, seeds = 40, cycles = 0;
   int trace = 0, bad = 0, named = 0;
-  FILE *rows = NULL;
+  const char *rows = NULL;
   for (int i = 1; i < argc; i++) {
     const char *next = i + 1 < argc ? argv[i + 1] : "";
     if (strcmp(argv[i], "--trace") == 0) trace = 1;
     if (strcmp(argv[i], "--from") == 0) from = strtoull(next, NULL, 10);
     if (strcmp(argv[i], "--seeds") == 0) seeds = sim_share(strtoull(next, NULL, 10));
     if (strcmp(argv[i], "--cycles") == 0) cycles = strtoull(next, NULL, 10);
-    if (strcmp(argv[i], "--rows") == 0 && !(rows = fopen(next, "w"))) return 2;
+    if (strcmp(argv[i], "--rows") == 0) rows = next;
   }
   for (int i = 1; i < argc; i++)
     for (size_t k = 0; k < SYSTEMS; k++)
@@ -421,6 +431,5 @@ int main(int argc, char **argv) {
       }
   for (size_t k = 0; k < SYSTEMS && !named; k++)
     bad += play_system(systems[k], from, seeds, cycles, trace, rows);
-  if (rows) fclose(rows);
   return bad ? 1 : 0;
 }

@@ -1,0 +1,127 @@
+"""The rules of peer_replay.py hold for what the models of the simulator do, each planted violation is found, and a change
+that real programs make and a model does not is told."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import peers  # puts ../integration on the path  # noqa: F401
+import peer_replay
+from harness import Tests, expect
+from peer_replay import Look, Story
+
+WORLDS = os.environ["SLOOP_TEST_PEER_WORLDS"]
+LEASE_S = {"kcl-2": 2, "kcl-3": 2, "vmware-go-kcl": 10}  # of the models' worlds
+WORLDS_OF = {"kcl-2": ("1", "5"), "kcl-3": ("1", "4"), "vmware-go-kcl": ("3", "2")}  # from, how many: all is done in them
+SEEN = {  # in logs of the real programs, November 2026: the models must do them too
+    "kcl-2": {"made", "made, with parents", "renewed", "saved", "ended", "renewed behind its end", "described", "stolen",
+              "taken free", "taken from the silent"},
+    "kcl-3": {"made", "made, with parents", "renewed", "saved", "ended", "renewed behind its end", "described", "taken free",
+              "taken from the silent", "hand-over begun", "hand-over ended", "renewed in a hand-over"},
+    "vmware-go-kcl": {"made", "made, with a parent", "renewed", "saved", "given back", "given back, claimed", "claimed",
+                      "claim erased", "taken as claimed", "taken free", "taken from the late", "put back from memory",
+                      "time put back"},
+}
+
+
+def models_do(kind):
+    first, n = WORLDS_OF[kind]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([WORLDS, "--from", first, "--seeds", n, "--rows", folder, kind], check=True, stdout=subprocess.DEVNULL)
+        paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+        done, wrong = peer_replay.replay(kind, LEASE_S[kind], paths)
+    expect(not wrong, "\n".join(wrong[:10]))
+    expect(not SEEN[kind] - set(done), f"the model never does this: {sorted(SEEN[kind] - set(done))}")
+    return f"{sum(map(len, done.values()))} changes"
+
+
+def s(value):
+    return {"S": value}
+
+
+def lease(owner, counter, checkpoint="5", switches=0, by=None):
+    item = {"leaseKey": s("p"), "leaseCounter": {"N": str(counter)}, "checkpoint": s(checkpoint),
+            "checkpointSubSequenceNumber": {"N": "0"}, "ownerSwitchesSinceCheckpoint": {"N": str(switches)}}
+    if owner:
+        item["leaseOwner"] = s(owner)
+    if by:
+        item["checkpointOwner"] = s(by)
+    return item
+
+
+def row(owner, time_s, checkpoint="5", claim=None):
+    item = {"ShardID": s("p"), "LeaseTimeout": s(f"1970-01-01T00:00:{time_s:02d}Z"), "Checkpoint": s(checkpoint)}
+    if owner:
+        item["AssignedTo"] = s(owner)
+    if claim:
+        item["ClaimRequest"] = s(claim)
+    return item
+
+
+def story(*looks, deeds=(), also=None):
+    it = Story()
+    it.rows["p"] = [Look(at, item) for at, item in looks]
+    it.deeds = list(deeds)
+    if also:
+        it.rows.update(also)
+    return it
+
+
+FINE = {
+    "kcl-2 renews, saves, and takes from the silent": (
+        "kcl-2", story((0, lease("a", 1)), (1, lease("a", 2)), (2, lease("a", 3, "9")), (9, lease("b", 4, "9", 1)))),
+    "kcl-3 hands over": (
+        "kcl-3", story((0, lease("a", 1)), (1, lease("b", 1, by="a")), (2, lease("b", 2, by="a")), (3, lease("b", 3)))),
+    "vmware-go-kcl hands over as claimed": (
+        "vmware-go-kcl", story((0, row("a", 10)), (1, row("a", 10, claim="b")), (2, row("", 10, claim="b")), (3, row("b", 13)))),
+    "vmware-go-kcl puts back what it remembers": (
+        "vmware-go-kcl", story((0, row("a", 10)), (11, row("b", 21, "7")), (12, row("a", 10, "6")))),
+}
+WRONG = {
+    "a count goes back": ("kcl-2", story((0, lease("a", 5)), (1, lease("a", 4)))),
+    "a checkpoint goes back": ("kcl-2", story((0, lease("a", 5, "9")), (1, lease("a", 6, "8")))),
+    "a checkpoint without its count": ("kcl-2", story((0, lease("a", 5, "8")), (1, lease("a", 5, "9")))),
+    "too many beats": ("kcl-2", story((0, lease("a", 5)), (1, lease("a", 6)), (2, lease("a", 30)))),
+    "KCL 2 gives back": ("kcl-2", story((0, lease("a", 5)), (1, lease("", 6)))),
+    "KCL 2 hands over": ("kcl-2", story((0, lease("a", 5)), (1, lease("b", 5, by="a")))),
+    "taken without its count": ("kcl-2", story((0, lease("a", 5)), (9, lease("b", 5, switches=1)))),
+    "taken without a switch": ("kcl-2", story((0, lease("a", 5)), (9, lease("b", 6)))),
+    "stolen by one who has more": ("kcl-2", story(
+        (0, lease("a", 5)), (1, lease("a", 6)), (2, lease("b", 7, switches=1)),
+        also={name: [Look(0.5 * i, lease("b", i)) for i in range(8)] for name in "qrst"})),
+    "stolen twice at once": ("kcl-2", story(
+        (0, lease("a", 5)), (1, lease("a", 6)), (2, lease("b", 7, switches=1)),
+        also={"q": [Look(0, lease("a", 5)), Look(1, lease("a", 6)), Look(2.2, lease("b", 7, switches=1))],
+              "r": [Look(0.5 * i, lease("a", i)) for i in range(8)], "t": [Look(0.5 * i, lease("a", i)) for i in range(8)]})),
+    "a hand-over names another victim": ("kcl-3", story((0, lease("a", 5)), (1, lease("b", 5, by="a9")))),
+    "a hand-over ends without its count": (
+        "kcl-3", story((0, lease("a", 5)), (1, lease("b", 5, by="a")), (2, lease("b", 5)))),
+    "KCL 3 gives back without its count": ("kcl-3", story((0, lease("a", 5)), (1, lease("", 5)))),
+    "taken before its time": ("vmware-go-kcl", story((0, row("a", 10)), (2, row("b", 12)))),
+    "a time too far ahead": ("vmware-go-kcl", story((0, row("a", 10)), (2, row("a", 30)))),
+    "a claim of another is passed over": (
+        "vmware-go-kcl", story((0, row("", 10, claim="b")), (3, row("a", 13)))),
+    "a claim of its own": ("vmware-go-kcl", story((0, row("a", 10)), (1, row("a", 10, claim="a")))),
+    "a row of another shape": ("vmware-go-kcl", story((0, row("a", 10)), (1, dict(row("a", 11), more={"N": "1"})))),
+}
+
+
+def found(kind, it, guilty):
+    rules = peer_replay.KINDS[kind](4 if kind.startswith("kcl") else 10).run(it)
+    expect(bool(rules.wrong) == guilty, rules.wrong)
+
+
+def main():
+    tests = Tests()
+    for kind in LEASE_S:
+        tests.run(f"the model of {kind} keeps its rules", lambda kind=kind: models_do(kind))
+    for name, (kind, it) in FINE.items():
+        tests.run(f"nothing is said of: {name}", lambda kind=kind, it=it: found(kind, it, False))
+    for name, (kind, it) in WRONG.items():
+        tests.run(f"found: {name}", lambda kind=kind, it=it: found(kind, it, True))
+    tests.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
