@@ -411,9 +411,11 @@ typedef struct {
   const char *store_endpoint; /* URL of the lease table's DynamoDB; NULL: as endpoint. Of joined consumers
                                  the first one's counts */
   const char *schema;         /* how the table is laid out: "sloop", "kcl" (Amazon KCL 2 and 3),
-                                 "vmware-go-kcl" (and -v2), "motorway", "kcl-rb" (these three: one stream an
-                                 application); TABLE is app by default but for "sloop". NULL: "sloop" */
-  uint32_t lease_ms;          /* 10000: a worker not heard of for so long is dead. From 1000 */
+                                 "vmware-go-kcl" (and -v2), "kinsumer", "motorway", "kcl-rb" (these four: one
+                                 stream an application); TABLE is app by default but for "sloop"; "kinsumer"
+                                 has three, TABLE_checkpoints, TABLE_clients, TABLE_metadata. NULL: "sloop" */
+  uint32_t lease_ms;          /* a worker not heard of for so long is dead. From 1000; 0: 10000, with schema
+                                 "kinsumer" 300000: five times its fleet's shardCheckFrequency, always */
   uint32_t checkpoint_ms;     /* 5000: how often a position that moved is written; 0: only by
                                  sloop_checkpoint(), hand-over and stop */
   uint32_t handover_ms; /* 30000: how long a shard that another worker asks for waits for your batches */

@@ -40,11 +40,18 @@ static const struct {
   const char *name;
   uint8_t own_table;  /* its rows do not name their application: it has a table of its own, by its name */
   uint8_t one_stream; /* nor do they name their stream */
+  uint32_t lease_ms;  /* kinsumer: five of its check periods, of a minute by default */
 } layouts[] = {
-    [SLP_LAYOUT_SLOOP] = {"sloop", 0, 0},          [SLP_LAYOUT_KCL] = {"kcl", 1, 0},
-    [SLP_LAYOUT_VMWARE] = {"vmware-go-kcl", 1, 1}, [SLP_LAYOUT_MOTORWAY] = {"motorway", 1, 1},
-    [SLP_LAYOUT_KCL_RB] = {"kcl-rb", 1, 1},
+    [SLP_LAYOUT_SLOOP] = {"sloop", 0, 0, 10000},          [SLP_LAYOUT_KCL] = {"kcl", 1, 0, 10000},
+    [SLP_LAYOUT_VMWARE] = {"vmware-go-kcl", 1, 1, 10000}, [SLP_LAYOUT_KINSUMER] = {"kinsumer", 1, 1, 300000},
+    [SLP_LAYOUT_MOTORWAY] = {"motorway", 1, 1, 10000},    [SLP_LAYOUT_KCL_RB] = {"kcl-rb", 1, 1, 10000},
 };
+
+uint32_t slp_lease_ms_of(const char *schema) {
+  for (size_t i = 0; schema && i < SLP_COUNT(layouts); i++)
+    if (strcmp(layouts[i].name, schema) == 0) return layouts[i].lease_ms;
+  return layouts[SLP_LAYOUT_SLOOP].lease_ms;
+}
 
 static int read_layout(const char *name, slp_lease_layout *ret, char why[160]) {
   char names[100] = "";
@@ -129,6 +136,11 @@ static int name_tables_beside(const sloop_opts_t *o, const slp_lease_place *plac
                                place->metrics ? place->metrics : metrics);
 }
 
+static const char *table_of(const sloop_opts_t *o, const slp_lease_place *place) {
+  if (place->store == SLP_LEASES_DYNAMODB) return place->name;
+  return layouts[place->layout].own_table ? o->app : "leases";
+}
+
 static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_lease_place *place,
                              int several, const slp_src_describe *d) {
   char text[32], key[400];
@@ -139,6 +151,7 @@ static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_
     case SLP_LAYOUT_KCL:
       return slp_schema_kcl(s->mem, stream, start.kind == SLP_POSITION_TIME ? start.at_ms : 0);
     case SLP_LAYOUT_VMWARE: return slp_schema_vmware(s->mem, &start);
+    case SLP_LAYOUT_KINSUMER: return slp_schema_kinsumer(s->mem, table_of(o, place), s->o.lease_ms);
     case SLP_LAYOUT_MOTORWAY: return slp_schema_motorway(s->mem, &start);
     case SLP_LAYOUT_KCL_RB: return slp_schema_kcl_rb(s->mem);
     case SLP_LAYOUT_SLOOP: break;
@@ -176,11 +189,6 @@ static int store_of(sloop_t *s, const slp_lease_place *place, slp_schema *schema
   if (n > 1) return slp_several_store(ret, s->mem, s->family->host, stores, specs, n);
   *ret = stores[0];
   return 0;
-}
-
-static const char *table_of(const sloop_opts_t *o, const slp_lease_place *place) {
-  if (place->store == SLP_LEASES_DYNAMODB) return place->name;
-  return layouts[place->layout].own_table ? o->app : "leases";
 }
 
 int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp_src_describe *d,

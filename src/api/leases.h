@@ -10,6 +10,7 @@ typedef enum slp_lease_layout {
   SLP_LAYOUT_SLOOP,
   SLP_LAYOUT_KCL,
   SLP_LAYOUT_VMWARE,
+  SLP_LAYOUT_KINSUMER,
   SLP_LAYOUT_MOTORWAY,
   SLP_LAYOUT_KCL_RB
 } slp_lease_layout;
@@ -20,6 +21,8 @@ typedef struct slp_lease_place {
   const char *name;                  /* of the table or the file; points into the options. MEMORY: "" */
   const char *coordinator, *metrics; /* KCL: of the tables beside it; NULL: by the application's name */
 } slp_lease_place;
+/* How long a lease lasts unless it is told. */
+uint32_t slp_lease_ms_of(const char *schema);
 /* 0, or SLOOP_EOPTION and why. o->app is there. */
 int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[160]);
 

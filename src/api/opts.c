@@ -31,7 +31,6 @@ static void defaults(sloop_opts_t *o) {
       .aggregates = SLOOP_AGGREGATES_EXPAND,
       .on_retry = SLOOP_RETRY_REDELIVER,
       .retry_max = 10,
-      .lease_ms = 10000,
       .checkpoint_ms = 5000,
       .handover_ms = 30000,
       .weight = 1,
@@ -70,7 +69,7 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   X(aggregates, SLOOP_AGGREGATES_EXPAND, SLOOP_AGGREGATES_KEEP) \
   X(on_retry, SLOOP_RETRY_REDELIVER, SLOOP_RETRY_SKIP)          \
   X(retry_max, 1, 250)                                          \
-  X(lease_ms, 1000, 3600000)                                    \
+  X(lease_ms, 0, 3600000)                                       \
   X(checkpoint_ms, 0, 3600000)                                  \
   X(handover_ms, 1, 3600000)                                    \
   X(stall_ms, 0, UINT32_MAX)                                    \
@@ -135,6 +134,9 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   if (o->shards_n) return bad(why, "shards: with app all are read%s", "");
   if (!o->weight) return bad(why, "weight is 0%s", "");
   int r = slp_lease_place_read(o, &place, why);
+  if (!r && place.layout == SLP_LAYOUT_KINSUMER && o->start.kind != SLOOP_LATEST &&
+      o->start.kind != SLOOP_OLDEST)
+    return bad(why, "start: rows of schema kinsumer know the latest and the oldest only%s", "");
   if (!r && place.layout != SLP_LAYOUT_KCL && (o->kcl_coordinator || o->kcl_metrics))
     return bad(why, "%s needs the schema kcl", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
   if (!r && o->checkpoints == SLOOP_CHECKPOINTS_ASKED && place.layout != SLP_LAYOUT_KCL &&
@@ -174,6 +176,10 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   }
   NUMBERS(X)
 #undef X
+  if (o->lease_ms && o->lease_ms < 1000) {
+    snprintf(why, 160, "lease_ms is %u; it must be 0 or from 1000 to 3600000", (unsigned)o->lease_ms);
+    return SLOOP_EOPTION;
+  }
   if (!o->on_batch) return bad(why, "on_batch is missing%s", "");
   if ((r = check_start(o, why))) return r;
   if (o->shards_n && !o->shards) return bad(why, "shards is missing%s", "");
@@ -221,6 +227,7 @@ int slp_opts_copy(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   defaults(&given);
   memcpy(&given, from, slp_min_u64(from->size, sizeof given));
   *to = given;
+  if (!to->lease_ms) to->lease_ms = slp_lease_ms_of(given.schema);
 #define X(name) to->name = NULL;
   TEXTS(X)
 #undef X

@@ -87,11 +87,16 @@ static void add_leases(slp_buf *b, const slp_args *a, int *first) {
   const char *name = strncmp(store, named, sizeof named - 1) == 0 ? store + sizeof named - 1
                      : foreign                                    ? a->opts.app
                                                                   : "sloop";
-  slp_buf stream;
-  slp_buf_init(&stream, b->mem, 1 << 16);
-  if (slp_buf_addf(&stream, "dynamodb:%s", name)) slp_buf_fail(b, slp_buf_failed(&stream));
-  add_statement(b, a, foreign ? leases_scanned : leases, slp_buf_z(&stream), "", first);
-  slp_buf_free(&stream);
+  int several = a->opts.schema && strcmp(a->opts.schema, "kinsumer") == 0;
+  static const char *const ends[] = {"_checkpoints", "_clients", "_metadata"};
+  for (size_t i = 0; i < (several ? SLP_COUNT(ends) : 1); i++) {
+    slp_buf stream;
+    slp_buf_init(&stream, b->mem, 1 << 16);
+    if (slp_buf_addf(&stream, "dynamodb:%s%s", name, several ? ends[i] : ""))
+      slp_buf_fail(b, slp_buf_failed(&stream));
+    add_statement(b, a, foreign ? leases_scanned : leases, slp_buf_z(&stream), "", first);
+    slp_buf_free(&stream);
+  }
   if (strcmp(a->opts.schema ? a->opts.schema : "", "kcl") != 0) return;
   add_beside(b, a, beside, a->opts.kcl_coordinator, "-CoordinatorState", first);
   add_beside(b, a, loads, a->opts.kcl_metrics, "-WorkerMetricStats", first);

@@ -83,9 +83,8 @@ static void tell_left(const tail *t) {
   if (t->app.args->quiet || !joined) return;
   if (t->overdue || late)
     slp_say(
-        "stopped before the leases were given up; others take them over when %llu s have passed, and may "
-        "repeat what was printed last",
-        (unsigned long long)(t->app.args->opts.lease_ms + 999) / 1000);
+        "stopped before the leases were given up; others take them over when these have run out, and may "
+        "repeat what was printed last");
   else if (t->app.interrupted)
     slp_say("stopped; whoever reads these shards next for %s goes on from here", t->app.args->opts.app);
 }

@@ -161,7 +161,10 @@ static void begin(slp_fleet *f) {
   slp_common_name_take(f);
   slp_proof_set(f, SLP_NEVER);
   slp_beat_at(f, SLP_NEVER);
-  slp_mode_begin(f);
+  if (f->sharing->joins)
+    f->sharing->joins(f);
+  else
+    slp_mode_begin(f);
 }
 
 static void begin_looking(slp_fleet *f) {

@@ -2,7 +2,7 @@
 #include "codec/json.h"
 #include "lease/fleet_inside.h"
 
-#define TIMERS 12
+#define TIMERS 13
 
 /* ---- leases that have something to do ---------------------------------------------------------- */
 
@@ -77,6 +77,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   slp_entry_init(f);
   slp_mode_init(f);
   slp_steal_init(f);
+  slp_indexing_init(f);
   slp_leave_init(f);
   *ret = f;
   return 0;
@@ -102,6 +103,7 @@ static void stop_all(slp_fleet *f) {
   slp_mode_stop(f);
   slp_common_name_leave(f);
   slp_steal_stop(f);
+  slp_indexing_stop(f);
   slp_leave_stop(f);
   slp_bulk_write_stop(f);
   slp_members_stop(f);
@@ -125,6 +127,7 @@ void slp_fleet_free(slp_fleet *f) {
   slp_entry_free(f);
   slp_mode_free(f);
   slp_steal_free(f);
+  slp_indexing_free(f);
   slp_host_unreserve_timers(f->h, TIMERS);
   slp_free(mem, f);
   slp_mem_drop(mem);

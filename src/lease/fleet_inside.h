@@ -12,6 +12,7 @@
  *   4  leader.c       watches the workers, and reads the whole table in rounds; what a round writes is in
  *                     assign.c, shard_sync.c and steal_sync.c
  *      steal.c        rounds of every worker, where nobody leads; claim.c: where the living are asked
+ *      index.c        rounds where each worker reckons out its own part; index_lead.c: what the first does
  *      election.c     which worker leads, what a follower polls
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
  *      common_name.c  the fleets of one process that go by one name
@@ -42,6 +43,7 @@
 #include "lease/due.h"
 #include "lease/election.h"
 #include "lease/entry.h"
+#include "lease/index.h"
 #include "lease/leader.h"
 #include "lease/lease.h"
 #include "lease/leave.h"
@@ -98,6 +100,7 @@ struct slp_fleet {
   slp_entry entry;
   slp_mode mode;
   slp_stealing stealing;
+  slp_indexing index;
   slp_leave leave;
   slp_save save;
 };

@@ -60,6 +60,23 @@ typedef struct slp_steal {
 /* Takes free leases first; when there are none, one of the worker with the most. SLP_ENOMEM: nothing set. */
 int slp_steal_make(slp_steal *s, slp_mem *mem);
 
+/* ---- by index ------------------------------------------------------------------------------------------ */
+
+/* Sorts names by their bytes. Returns the place of `me` among them; n: it is none of them. */
+size_t slp_index_place(slp_str *names, size_t n, slp_str me);
+static inline int slp_index_is_mine(size_t shard, size_t place, size_t workers_n) {
+  return place < workers_n && shard % workers_n == place;
+}
+
+typedef struct slp_index_shard {
+  slp_str id;
+  uint8_t listed, cached, finished;
+} slp_index_shard;
+/* The list that workers are to share from now on: what the stream lists and nobody has finished, sorted.
+ * shards: all that are listed or cached, each once, in any order; those that stay come first, *ret_n of them.
+ * Returns 1 when that differs from what is cached. */
+int slp_index_list(slp_index_shard *shards, size_t n, size_t *ret_n);
+
 /* ---- which leases are to be made ----------------------------------------------------------------------- */
 #define SLP_NO_SHARD SIZE_MAX
 

@@ -163,6 +163,7 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
 static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->row.claim);
+  if (f->sharing->only_own) return !l->want.assigned;
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
   if (f->sharing->claims_decide) return 1;
   /* A lease that was only inherited goes to the worker that it is assigned to. */

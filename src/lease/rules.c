@@ -55,6 +55,11 @@ int slp_fleet_rules(const slp_schema *s, const slp_liveness_rule **ret_life,
     *ret_sharing = &slp_sharing_by_claim;
     return 0;
   }
+  if (s->liveness == SLP_BY_EXPIRY && s->share == SLP_BY_INDEX) {
+    *ret_life = &slp_liveness_by_expiry;
+    *ret_sharing = &slp_sharing_by_index;
+    return 0;
+  }
   if (s->liveness == SLP_BY_COUNTER && s->share == SLP_BY_STEAL) {
     *ret_life = &slp_liveness_by_counter;
     *ret_sharing = &slp_sharing_by_steal;

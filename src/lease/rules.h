@@ -46,6 +46,9 @@ typedef struct slp_sharing_rule {
   uint8_t asks;           /* slp_asks: what a living worker has is claimed, and not taken */
   uint8_t missing_blocks; /* a parent without a row is waited for as long as the stream lists it */
   uint8_t claims_decide;  /* a claim, of the next owner or by a leader in its name, is always heard */
+  uint8_t only_own;       /* what is not assigned to this worker any more is given up, unasked */
+  void (*joins)(slp_fleet *f);     /* looks before it joins: slp_worker_begins comes later, or never. NULL: by
+                                      the application's version, as mode.h has it */
   void (*begin)(slp_fleet *f);     /* the worker has joined: finds out what is there for it */
   void (*suspended)(slp_fleet *f); /* the lease deadline passed, or it was evicted */
   void (*resumed)(slp_fleet *f);
@@ -71,7 +74,8 @@ typedef struct slp_sharing_rule {
 
 extern const slp_liveness_rule slp_liveness_by_worker, slp_liveness_by_counter, slp_liveness_by_expiry,
     slp_liveness_by_tick;
-extern const slp_sharing_rule slp_sharing_by_assignment, slp_sharing_by_steal, slp_sharing_by_claim;
+extern const slp_sharing_rule slp_sharing_by_assignment, slp_sharing_by_steal, slp_sharing_by_claim,
+    slp_sharing_by_index;
 /* SLP_EINVAL: rules that do not go together here. */
 int slp_fleet_rules(const slp_schema *s, const slp_liveness_rule **ret_life,
                     const slp_sharing_rule **ret_sharing);

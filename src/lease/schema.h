@@ -253,7 +253,8 @@ static inline int slp_is_counted(slp_liveness_kind kind) {
 typedef enum slp_sharing_kind {
   SLP_BY_ASSIGNMENT, /* a leader assigns, claims move leases gracefully */
   SLP_BY_STEAL,      /* every worker takes what is dead, and steals one when it holds too few */
-  SLP_BY_CLAIM       /* the same, but what a living worker has is asked for, and it lets go */
+  SLP_BY_CLAIM,      /* the same, but what a living worker has is asked for, and it lets go */
+  SLP_BY_INDEX /* the n-th of a list of shards is the worker's whose place among all is n modulo theirs */
 } slp_sharing_kind;
 
 typedef struct slp_schema slp_schema;

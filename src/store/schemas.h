@@ -28,6 +28,10 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start);
 /* A table of kcl-rb, of one stream. NULL: no memory. */
 slp_schema *slp_schema_kcl_rb(slp_mem *mem);
 
+/* The tables APP_checkpoints, APP_clients and APP_metadata of kinsumer, of one stream. lease_ms: five of the
+ * fleet's check periods. NULL: no memory. */
+slp_schema *slp_schema_kinsumer(slp_mem *mem, const char *app, uint32_t lease_ms);
+
 /* schema_sloop_pos.c: a position as text whose byte order is progress. */
 #define SLP_POS_TEXT 160
 size_t slp_pos_write(

@@ -1,12 +1,17 @@
 /* several.c - a store over several tables: each request goes to the store of the table that it names. */
 #include "store/several.h"
 
+#include "sloop.h"
+
 #include "store/table.h"
+
+#define AGAIN_US 500000 /* somebody else may be making the tables just now */
+#define LOOKS_MAX 10
 
 typedef struct part {
   slp_store *store;     /* owned */
   slp_table_spec *spec; /* owned */
-  uint8_t missing;      /* optional, and not there when it was prepared */
+  uint8_t missing;      /* not there when it was prepared: an optional one, or until it is made */
 } part;
 
 typedef struct several {
@@ -18,6 +23,9 @@ typedef struct several {
   slp_store_prepare *asked; /* the caller's; NULL: none is under way */
   slp_store_prepare one;    /* of the part that is being prepared */
   size_t at;
+  uint8_t makes; /* tables that are missing are made; else it is only seen which are there */
+  uint8_t looks; /* that found some, and not all */
+  slp_timer timer;
 } several;
 
 static several *of(slp_store *s) { return SLP_OWNER(s, several, s); }
@@ -87,16 +95,64 @@ static void over(several *v) {
   slp_store_answer(v->h, &asked->rq);
 }
 
+/* Of the tables that are needed, as many as are there or missing. */
+static size_t needed(const several *v, int missing, const part **ret_one) {
+  size_t n = 0;
+  for (size_t i = v->n; i--;) {
+    const part *p = &v->parts[i];
+    if (p->spec->optional || p->missing != missing) continue;
+    if (ret_one) *ret_one = p;
+    n++;
+  }
+  return n;
+}
+
+static void begin_pass(several *v, int makes) {
+  v->makes = (uint8_t)makes;
+  v->at = next_of(v, 0);
+  prepare_part(v);
+}
+
+static void look_again(slp_timer *t) { begin_pass(SLP_OWNER(t, several, timer), 0); }
+
+/* It is known which tables are there. Half of them is no application, and not for this worker to mend; or
+ * another one is about to make the rest. */
+static void looked(several *v) {
+  const part *have = NULL, *lack = NULL;
+  size_t there = needed(v, 0, &have), missing = needed(v, 1, &lack);
+  slp_fail_clear(&v->one.rq.fail);
+  if (!missing) {
+    over(v);
+  } else if (!there && v->asked->create) {
+    begin_pass(v, 1);
+  } else if (!there) {
+    slp_table_missing(&v->one.rq.fail, lack->spec);
+    over(v);
+  } else if (v->asked->create && v->looks < LOOKS_MAX) {
+    v->looks++;
+    slp_timer_set_reserved(v->h, &v->timer, slp_after_us(slp_now_us(v->h), AGAIN_US));
+  } else {
+    slp_fail_set(&v->one.rq.fail, SLP_REFUSED, SLOOP_EREFUSED,
+                 "there is a table \"%.80s\" and no table \"%.80s\": half an application's", have->spec->name,
+                 lack->spec->name);
+    over(v);
+  }
+}
+
 static void prepared(slp_store_req *rq) {
   several *v = SLP_OWNER(SLP_OWNER(rq, slp_store_prepare, rq), several, one);
   part *p = &v->parts[v->at];
-  p->missing = p->spec->optional && rq->fail.class == SLP_GONE;
-  if (v->at == 0 || (rq->fail.class != SLP_FINE && !p->missing)) {
+  int gone = rq->fail.class == SLP_GONE;
+  p->missing = (uint8_t)(gone && (p->spec->optional || !v->makes));
+  int failed = rq->fail.class != SLP_FINE && !p->missing;
+  if (v->at && !failed) {
+    v->at = next_of(v, v->at);
+    prepare_part(v);
+  } else if (failed || v->makes) {
     over(v);
-    return;
+  } else {
+    looked(v);
   }
-  v->at = next_of(v, v->at);
-  prepare_part(v);
 }
 
 static int has_optional(const several *v) {
@@ -110,7 +166,7 @@ static void prepare_part(several *v) {
   memset(&v->one, 0, sizeof v->one);
   v->one.rq.on_done = prepared;
   v->one.rq.ms_max = v->asked->rq.ms_max;
-  v->one.create = !p->spec->optional && v->asked->create && (v->at || !has_optional(v));
+  v->one.create = v->makes && !p->spec->optional && v->asked->create && (v->at || !has_optional(v));
   p->store->ops->prepare(p->store, &v->one);
 }
 
@@ -118,8 +174,10 @@ static void op_prepare(slp_store *s, slp_store_prepare *asked) {
   several *v = of(s);
   SLP_CHECK(!v->asked);
   v->asked = asked;
-  v->at = next_of(v, 0);
-  prepare_part(v);
+  v->looks = 0;
+  for (size_t i = 0; i < v->n; i++) v->parts[i].missing = 0;
+  size_t all = needed(v, 0, NULL);
+  begin_pass(v, all == 1); /* one that is needed is there or made */
 }
 
 static void op_cancel(slp_store *s, slp_store_req *rq) {
@@ -127,6 +185,7 @@ static void op_cancel(slp_store *s, slp_store_req *rq) {
   if (v->asked && rq == &v->asked->rq) {
     v->asked = NULL;
     part *p = &v->parts[v->at];
+    slp_timer_clear(v->h, &v->timer);
     p->store->ops->cancel(p->store, &v->one.rq);
   } else {
     part *p = part_of(s, rq);
@@ -157,6 +216,8 @@ static void op_close(slp_store *s) {
     v->parts[i].store->ops->close(v->parts[i].store);
     slp_free(mem, v->parts[i].spec);
   }
+  slp_timer_clear(v->h, &v->timer);
+  slp_host_unreserve_timers(v->h, 1);
   slp_free(mem, v);
   slp_mem_drop(mem);
 }
@@ -166,6 +227,10 @@ static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_canc
 int slp_several_store(slp_store **ret, slp_mem *mem, slp_host *h, slp_store *const *stores,
                       const slp_table_spec *specs, size_t n) {
   several *v = n <= SLP_SEVERAL_MAX ? SLP_NEW(mem, several) : NULL;
+  if (v && slp_host_reserve_timers(h, 1)) {
+    slp_free(mem, v);
+    v = NULL;
+  }
   if (!v) {
     for (size_t i = 0; i < n; i++) stores[i]->ops->close(stores[i]);
     return SLP_ENOMEM;
@@ -175,6 +240,7 @@ int slp_several_store(slp_store **ret, slp_mem *mem, slp_host *h, slp_store *con
   v->mem = slp_mem_hold(mem);
   v->h = h;
   v->n = n;
+  v->timer = (slp_timer){.at_us = UINT64_MAX, .run = look_again};
   for (size_t i = 0; i < n; i++) {
     v->parts[i].store = stores[i];
     v->parts[i].spec = slp_table_copy(mem, &specs[i]);

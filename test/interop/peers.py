@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "integration"))
@@ -43,6 +43,7 @@ class Kind:
     env: dict
     new_names: bool = False  # does a worker that comes back after a crash need a name of its own?
     ends: bool = False  # does a worker that lost a shard end, to be started again by its supervisor?
+    knobs: dict = field(default_factory=dict)  # of ours beside them
 
 
 KINDS = {kind.name: kind for kind in (
@@ -50,7 +51,8 @@ KINDS = {kind.name: kind for kind in (
     Kind("kcl-2", "kcl2", "kcl", 90, True, True, False, {"PEER_SYNC_MS": "2000"}),
     # A dead leader is noticed after 120 to 150 s, and its leases by the next but one run of its successor.
     Kind("kcl-3", "kcl3", "kcl", 240, True, True, False, {"PEER_SYNC_MS": "2000"}),
-    Kind("kinsumer", "kinsumer", "kinsumer", 60, False, False, False, {"PEER_SYNC_MS": "3000"}, ends=True),
+    Kind("kinsumer", "kinsumer", "kinsumer", 60, False, False, False, {"PEER_SYNC_MS": "3000"}, ends=True,
+         knobs={"lease_ms": "15000"}),  # five of its check periods
     Kind("vmware-go-kcl", "vmware", "vmware-go-kcl", 150, True, False, False, {"PEER_SYNC_MS": "3000"},
          # Under its old name, and with lease stealing, it takes what stands under that name for its own and reads none of it.
          new_names=True),
@@ -174,7 +176,7 @@ class Ours(Life):
     grace_s = 60
 
     def __init__(self, kind, worker, url, stream, app, **knobs):
-        knobs = {"schema": kind.schema, "worker": worker, "checkpoint_ms": "1000", "poll_ms": "500", **knobs}
+        knobs = {"schema": kind.schema, "worker": worker, "checkpoint_ms": "1000", "poll_ms": "500", **kind.knobs, **knobs}
         if not kind.aggregates:
             knobs["aggregates"] = "keep"
         argv = [servers.binary(), "-G", app, "-o", "oldest", "-f", r"%p\t%o\t%u\n", "-v", "-b", url, "--store",

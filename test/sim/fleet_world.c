@@ -251,13 +251,12 @@ static void t_mark(slp_processor *t, slp_str shard, slp_position *ret) {
   SLP_CHECK(o);
   const fw_shard *s = &n->w->shards[o->shard];
   *ret = o->begin;
-  if (o->end_told && o->acked == s->records) {
-    ret->kind = SLP_POSITION_END;
-  } else if (o->acked > number(&o->begin)) {
+  if (o->acked > number(&o->begin)) {
     ret->kind = SLP_POSITION_AFTER;
     snprintf(seq, sizeof seq, "%llu", (unsigned long long)o->acked);
     slp_mark_set(&ret->mark, str(seq), UINT32_MAX, -1);
   }
+  if (o->end_told && o->acked == s->records) ret->kind = SLP_POSITION_END;
 }
 
 static void t_list(slp_processor *t) {
@@ -423,7 +422,9 @@ static slp_schema *open_vmware(slp_mem *mem) {
 }
 const fw_layout fw_layout_kcl = {"leaseOwner", open_kcl, 0};
 const fw_layout fw_layout_kcl_beside = {"leaseOwner", open_kcl_beside, 0};
+static slp_schema *open_kinsumer(slp_mem *mem) { return slp_schema_kinsumer(mem, "app", 5000); }
 const fw_layout fw_layout_vmware = {"AssignedTo", open_vmware, 1};
+const fw_layout fw_layout_kinsumer = {"OwnerID", open_kinsumer, 1};
 
 static slp_schema *schema_of(slp_mem *mem, const fw_layout *layout) {
   if (layout) return layout->open(mem);

@@ -29,7 +29,7 @@ typedef struct fw_layout { /* the tables of another system, that our workers rea
   slp_schema *(*open)(slp_mem *mem);
   uint8_t kids_late; /* a shard's end may be in the table before its children are */
 } fw_layout;
-extern const fw_layout fw_layout_kcl, fw_layout_kcl_beside, fw_layout_vmware;
+extern const fw_layout fw_layout_kcl, fw_layout_kcl_beside, fw_layout_vmware, fw_layout_kinsumer;
 
 typedef struct fw_shard { /* the truth */
   char id[24];

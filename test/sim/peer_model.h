@@ -44,7 +44,7 @@ typedef struct peer_system {
   uint8_t blind;         /* to a lease that it failed to give back: only others read on */
   uint8_t drops;         /* its workers let go of leases without saving what they read */
 } peer_system;
-extern const peer_system peer_kcl2, peer_kcl3, peer_vmware;
+extern const peer_system peer_kcl2, peer_kcl3, peer_vmware, peer_kinsumer;
 
 /* ---- for the models --------------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include "sim/peer_model.h"
 #include "sim/share.h"
 
-static const peer_system *const systems[] = {&peer_kcl2, &peer_kcl3, &peer_vmware};
+static const peer_system *const systems[] = {&peer_kcl2, &peer_kcl3, &peer_vmware, &peer_kinsumer};
 #define SYSTEMS (sizeof systems / sizeof systems[0])
 
 #define OURS_MAX 4

@@ -72,11 +72,13 @@ static inline int apply(const slp_operation *i) {
   CHECK(schema->write(schema, &d, i) == 0);
   CHECK(!w.key.range.n);
   const slp_row *row = table.n ? &table.rows[0] : NULL;
+  slp_table_spec of = spec;
+  if (w.rq.table) CHECK(schema->side_table(schema, w.rq.table, &of));
   int done = slp_rows_hold(row, w.when, w.when_n);
   if (done) {
     slp_store_rows next;
     slp_store_rows_init(&next, mem);
-    if (w.kind != SLP_WRITE_DELETE) CHECK(slp_rows_change(&next, row, &spec, &w, &why) == 0);
+    if (w.kind != SLP_WRITE_DELETE) CHECK(slp_rows_change(&next, row, &of, &w, &why) == 0);
     slp_store_rows_free(&table);
     table = next;
   }

@@ -166,3 +166,99 @@ TEST(a_cancelled_request_is_silent) {
   slp_store_rows_free(&l.out);
   end(s);
 }
+
+/* ---- tables that are all needed -------------------------------------------------------------------- */
+
+static const slp_table_spec needed[] = {
+    {"app_checkpoints", "Shard", NULL}, {"app_clients", "ID", NULL}, {"app_metadata", "Key", NULL}};
+
+static slp_store *begin_needed(void) {
+  slp_store *all, *stores[3];
+  mem = slp_mem_new(NULL, NULL);
+  fake_init(&f, mem);
+  m = slp_memory_new(mem);
+  for (size_t i = 0; i < 3; i++) CHECK_INT(slp_memory_store(&stores[i], m, &f.h, &needed[i]), 0);
+  CHECK_INT(slp_several_store(&all, mem, &f.h, stores, needed, 3), 0);
+  return all;
+}
+
+static int is_there(size_t i) {
+  slp_store *s;
+  CHECK_INT(slp_memory_store(&s, m, &f.h, &needed[i]), 0);
+  int there = prepare(s, 0).rq.fail.class == SLP_FINE;
+  s->ops->close(s);
+  return there;
+}
+
+static void make_needed(size_t i) {
+  slp_store *s;
+  CHECK_INT(slp_memory_store(&s, m, &f.h, &needed[i]), 0);
+  CHECK_INT(prepare(s, 1).rq.fail.class, SLP_FINE);
+  s->ops->close(s);
+}
+
+TEST(all_are_made_or_none) {
+  slp_store *s = begin_needed();
+  slp_store_prepare p = prepare(s, 0);
+  CHECK_INT(p.rq.fail.class, SLP_GONE);
+  CHECK(strstr(p.rq.fail.message, "app_"));
+  for (size_t i = 0; i < 3; i++) CHECK(!is_there(i));
+  CHECK_INT(prepare(s, 1).rq.fail.class, SLP_FINE);
+  for (size_t i = 0; i < 3; i++) CHECK(is_there(i));
+  CHECK_INT(prepare(s, 0).rq.fail.class, SLP_FINE);
+  CHECK_INT(put(s, 2, "k").written, SLP_WRITTEN_YES);
+  end(s);
+}
+
+/* Whatever is missing of them: it is said, after a while in which another worker may make the rest. */
+TEST(half_of_them_is_an_error_and_nothing_is_made) {
+  for (unsigned bits = 1; bits < 7; bits++) {
+    slp_store *s = begin_needed();
+    for (size_t i = 0; i < 3; i++)
+      if (bits >> i & 1) make_needed(i);
+    slp_store_prepare p = {.rq = {.on_done = on_done}, .create = 1};
+    done = 0;
+    s->ops->prepare(s, &p);
+    fake_run(&f, 2000000);
+    CHECK_INT(done, 0);
+    fake_run(&f, 10000000);
+    CHECK_INT(done, 1);
+    CHECK_INT(p.rq.fail.class, SLP_REFUSED);
+    CHECK(strstr(p.rq.fail.message, "half"));
+    for (size_t i = 0; i < 3; i++) {
+      CHECK_INT(is_there(i), bits >> i & 1);
+    }
+    p = prepare(s, 0); /* for a command, at once */
+    CHECK_INT(p.rq.fail.class, SLP_REFUSED);
+    end(s);
+  }
+}
+
+TEST(the_rest_that_another_worker_makes_is_waited_for) {
+  slp_store *s = begin_needed();
+  slp_store_prepare p = {.rq = {.on_done = on_done}, .create = 1};
+  make_needed(1);
+  done = 0;
+  s->ops->prepare(s, &p);
+  fake_run(&f, 1000000);
+  CHECK_INT(done, 0);
+  make_needed(0), make_needed(2);
+  done = 0;
+  fake_run(&f, 1000000);
+  CHECK_INT(done, 1);
+  CHECK_INT(p.rq.fail.class, SLP_FINE);
+  end(s);
+}
+
+TEST(a_cancelled_wait_is_silent) {
+  slp_store *s = begin_needed();
+  slp_store_prepare p = {.rq = {.on_done = on_done}, .create = 1};
+  make_needed(1);
+  done = 0;
+  s->ops->prepare(s, &p);
+  fake_run(&f, 1000000);
+  s->ops->cancel(s, &p.rq);
+  fake_run(&f, 20000000);
+  CHECK_INT(done, 0);
+  end(s);
+}
