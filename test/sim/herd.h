@@ -115,6 +115,8 @@ typedef struct hd_place { /* a shard */
   uint64_t read_us;  /* when somebody last asked for its records, or was given some */
   uint64_t owned_us; /* since when its row names an owner; 0: it does not */
   uint8_t parked, avoids;
+  uint8_t kept;    /* no row of KCL's says "parked": its owner keeps it, unread, as long as it lives */
+  char owner[160]; /* as the row names it */
   uint64_t next;   /* of changes: places told so far */
   uint64_t latest; /* of a stream: how often it was asked for its latest */
   size_t put, trimmed;
@@ -221,6 +223,7 @@ void hd_resume_all(hd_life *l);
 void hd_ask_something(hd_life *l, uint64_t *random);
 void hd_save_all(hd_life *l);
 void hd_release_parked(hd_life *l);
+int hd_keeps_parked(const hd_life *l);
 static inline int hd_runs(const hd_life *l) { return l && !l->dead && !l->stopping && !l->failed; }
 sloop_stats_t hd_stats_of(hd_life *l);
 void hd_revoke_keys(hd_life *l, uint64_t no_others_us);

@@ -96,8 +96,7 @@ static void draw_retry(hd_plan *p) {
   sloop_retry_t kind = kinds[hd_between(r, 0, 2)];
   uint32_t most = (uint32_t)hd_between(r, 1, 4);
   if (!on) return;
-  /* No row there says "parked": its owner keeps it, unread, until it ends. */
-  if (p->schema != HD_SLOOP && kind == SLOOP_RETRY_PARK) kind = SLOOP_RETRY_STOP;
+  if (p->schema == HD_VMWARE && kind == SLOOP_RETRY_PARK) kind = SLOOP_RETRY_STOP;
   p->o.on_retry = kind;
   p->o.retry_max = most;
 }

@@ -50,7 +50,7 @@ static void look_for_zombies(hd_world *hw, hd_rule rule) {
   for (size_t i = 0; i < hw->shards_n; i++) {
     const hd_place *s = &hw->shards[i];
     uint64_t since = hd_readable_us(hw->o, i);
-    if (s->closed || !s->owned_us || s->parked || since == UINT64_MAX) continue;
+    if (s->closed || !s->owned_us || s->parked || s->kept || since == UINT64_MAX) continue;
     since = slp_max_u64(since, slp_max_u64(slp_max_u64(s->owned_us, s->read_us), hw->trouble_us));
     if (hw->healed) since = slp_max_u64(since, hw->end_us);
     if (now - since > (hw->healed ? ZOMBIE_US : WATCHDOG_US))
@@ -71,6 +71,8 @@ static void run_look(void *arg) {
       hd_release_parked(hw->at[i]);
       break;
     }
+  for (size_t i = 0; hw->healed && i < HD_WORKERS_MAX; i++)
+    if (hd_runs(hw->at[i]) && hd_keeps_parked(hw->at[i])) hd_stop(hw->at[i], STOP_MS, HD_S);
   look_for_zombies(hw, hw->healed ? HD_L3_NO_ZOMBIE : HD_L4_WATCHDOG);
   slp_sim_at(hw->w->sim, hd_now(hw) + HD_S, run_look, hw);
 }

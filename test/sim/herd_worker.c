@@ -235,6 +235,10 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
                 e->shard, e->epoch, e->text);
   if (e->kind == SLOOP_LEASE_TAKEN || e->kind == SLOOP_LEASE_LOST || e->kind == SLOOP_LEASE_RELEASED)
     l->moved++;
+  size_t at = e->kind == SLOOP_LEASE_RELEASED && strncmp(e->text, "parked", 6) == 0
+                  ? hd_shard_of(l->hw, e->shard)
+                  : SIZE_MAX;
+  if (at != SIZE_MAX) l->hw->shards[at].kept = 1;
   hd_on_lease(l->hw->o, l->number, e);
 }
 
@@ -359,6 +363,13 @@ void hd_release_parked(hd_life *l) {
     CALL(l, (void)sloop_admin_release(l->s, l->hw->shards[i].id, on_released, l)); /* one at a time */
     return;
   }
+}
+
+int hd_keeps_parked(const hd_life *l) {
+  const char *me = sloop_worker(l->s);
+  for (size_t i = 0; me && i < l->hw->shards_n; i++)
+    if (l->hw->shards[i].kept && strcmp(l->hw->shards[i].owner, me) == 0) return 1;
+  return 0;
 }
 
 void hd_ask_something(hd_life *l, uint64_t *r) {

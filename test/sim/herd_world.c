@@ -425,6 +425,8 @@ void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
   else if (!s->owned_us)
     s->owned_us = hd_now(hw);
   s->parked = row.parked;
+  if (strcmp(s->owner, owner_text) != 0) s->kept = 0;
+  strcpy(s->owner, owner_text);
   int avoids = hw->plan->schema == HD_SLOOP && get(now, "avoid").n > 0; /* its owner got nowhere */
   hw->faults[HF_stall] += hw->plan->o.stall_ms && avoids && !s->avoids;
   s->avoids = (uint8_t)avoids;
