@@ -53,7 +53,8 @@
   X(set_right, "a wall clock is set right") /* an event, as is the next */                      \
   X(keys, "a process's keys are refused, and expire")                                           \
   X(weights, "workers have shares of their own") /* a choice, as is the next */                 \
-  X(stall, "a shard without progress is given up")
+  X(stall, "a shard without progress is given up")                                              \
+  X(joined, "a process reads a second stream by a joined consumer")
 
 typedef enum hd_fault {
 #define X(name, what) HF_##name,
@@ -80,6 +81,7 @@ typedef struct hd_plan {
   uint8_t schema, changes, typed, aggregates, creds_later; /* schema: hd_schema */
   uint32_t rate[HF_N];                                     /* 0: off */
   uint32_t weight[HD_WORKERS_MAX];
+  uint8_t joined;
   uint32_t keys_ms;      /* so long a process's keys live; 0: for ever */
   uint32_t fault_us_max; /* how long a freeze, a cut, an outage lasts at most */
   uint32_t backlog, record_bytes, put_gap_us;
@@ -124,6 +126,7 @@ typedef struct hd_place { /* a shard */
 
 typedef struct hd_life hd_life;
 typedef struct hd_world {
+  struct hd_world *twin, *main; /* the second stream's, where there is one; of a twin: the first */
   const hd_plan *plan;
   slp_mem *mem;
   slp_world *w;
@@ -149,7 +152,7 @@ typedef struct hd_world {
   hd_seen *seen; /* room for one batch */
   uint8_t *flags;
   uint64_t serials, puts_random;
-  struct slp_typed *typed; /* NULL: bytes */
+  struct slp_typed *typed; /* NULL: bytes; of the first */
   struct {
     char name[120], boot[24];
     uint8_t gone;
@@ -180,6 +183,8 @@ void hd_row_written(hd_world *hw, slp_str name, hd_attr get, const void *now); /
 void hd_operator(hd_world *hw, const char *op, const char *body); /* a call of DynamoDB's by nobody */
 struct slp_table *hd_lease_table(hd_world *hw);                   /* NULL: not made yet */
 const char *hd_stream_name(const hd_world *hw);
+hd_world *hd_world_of_row(hd_world *hw, slp_str name); /* whose stream a row of schema sloop is about */
+hd_rule hd_world_broken(const hd_world *hw, const char **text); /* of either stream */
 
 /* ---- herd_typed.c: the second seam --------------------------------------------------------------------- */
 void hd_typed_begin(hd_world *hw);
@@ -196,6 +201,7 @@ typedef struct hd_held {
 
 struct hd_life {
   hd_world *hw;
+  hd_life *joined, *first;    /* of a process with two consumers: the other one */
   size_t number, host_number; /* of the life; of its host */
   int slot;
   slp_mem *mem;

@@ -162,8 +162,9 @@ static void meddle(hd_world *hw, hd_fault f) {
   else
     snprintf(key, sizeof key, "{\"app\":{\"S\":\"%.*s\"},\"row\":{\"S\":\"%.*s\"}}",
              (int)member_text(item->value, "app").n, member_text(item->value, "app").p, (int)name.n, name.p);
-  if (lease[0]) hd_excuse(hw->o, lease);
-  if (f == HF_drop_row && name.n > 5 && memcmp(name.p + name.n - 5, "/lead", 5) == 0) hd_begun_anew(hw->o);
+  hd_oracle *o = hd_world_of_row(hw, name)->o;
+  if (lease[0]) hd_excuse(o, lease);
+  if (f == HF_drop_row && name.n > 5 && memcmp(name.p + name.n - 5, "/lead", 5) == 0) hd_begun_anew(o);
   if (f == HF_drop_row) {
     snprintf(body, sizeof body, "{\"TableName\":\"%s\",\"Key\":%s}", t->name, key);
     hd_operator(hw, "DeleteItem", body);
@@ -331,6 +332,7 @@ void hd_nemesis_begin(hd_world *hw) {
 void hd_nemesis_end(hd_world *hw) {
   slp_sim_net *n = slp_sim_network(hw->w->sim);
   hw->healed = 1;
+  if (hw->twin) hw->twin->healed = 1;
   n->refuse_ppm = n->reset_ppm = n->silent_ppm = n->cut_ppm = n->clip_ppm = n->slow_ppm = 0;
   n->late_ppm = n->twice_ppm = 0;
   memset(hw->cut_until_us, 0, sizeof hw->cut_until_us);

@@ -154,13 +154,19 @@ size_t hd_born(hd_oracle *o, const char *worker_id) {
   hd_room(o, &o->lives, o->lives_n, &o->lives_cap, sizeof(hd_life *));
   l->number = o->lives_n;
   l->born_us = hd_now(o);
-  l->top_ms = INT64_MIN;
+  l->own_top.ms = INT64_MIN;
+  l->top = &l->own_top;
   l->weight = 1;
   snprintf(l->id, sizeof l->id, "%s", worker_id);
   snprintf(l->what, sizeof l->what, "%s#%zu", l->id, l->number);
   o->lives[o->lives_n++] = l;
   hd_tell(o, HD_TOLD_DEED, l->number, SIZE_MAX, (hd_told){.what = "begins"});
   return l->number;
+}
+
+void hd_joins(hd_oracle *o, size_t life, const hd_oracle *first, size_t with) {
+  SLP_CHECK(with < first->lives_n);
+  hd_life_of(o, life)->top = first->lives[with]->top;
 }
 
 void hd_weighs(hd_oracle *o, size_t life, uint32_t weight) { hd_life_of(o, life)->weight = weight; }

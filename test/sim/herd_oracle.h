@@ -90,6 +90,8 @@ void hd_trimmed(hd_oracle *o, size_t shard, size_t records); /* so many first on
 /* ---- workers ------------------------------------------------------------------------------------------ */
 /* A new life: a process that opens its consumer; lives count from 0 and are never used again. */
 size_t hd_born(hd_oracle *o, const char *worker_id);
+/* It is a joined consumer in the process of `with`, a life that `first` judges: both hand out in one order. */
+void hd_joins(hd_oracle *o, size_t life, const hd_oracle *first, size_t with);
 void hd_weighs(hd_oracle *o, size_t life, uint32_t weight); /* its share beside the others'; 1 unless told */
 void hd_died(hd_oracle *o, size_t life);                    /* at once, as by SIGKILL */
 /* Around every sloop_* call of this life. */

@@ -100,6 +100,12 @@ typedef struct hd_of_shard { /* what a life knows of a shard */
   uint8_t taken, opened, paused;
 } hd_of_shard;
 
+typedef struct hd_top { /* the latest in the order of time that was handed out fresh */
+  int64_t ms;
+  char seq[HD_ID_MAX];
+  uint32_t seq_n;
+} hd_top;
+
 typedef struct hd_life {
   char id[HD_ID_MAX], what[HD_ID_MAX + 24]; /* what: "w2#5" */
   size_t number;
@@ -114,10 +120,7 @@ typedef struct hd_life {
   uint8_t died, failed, stopping, stop_told, closing, closed, paused_all, suspended, joined, left_told, left;
   uint32_t batches_out, weight;
   uint64_t records, batches, again, late, dead_letters;
-  /* The latest in the order of time that was handed out fresh. */
-  int64_t top_ms;
-  char top_seq[HD_ID_MAX];
-  uint32_t top_seq_n;
+  hd_top own_top, *top; /* top: its own, or that of the consumer it is joined to */
 } hd_life;
 
 typedef enum {

@@ -159,19 +159,19 @@ static void judge_late(hd_oracle *o, hd_life *l, const hd_ownership *t, size_t i
     return;
   }
   if (o->unordered_times || o->terms.order_loose) return;
-  place = note->arrived_ms != l->top_ms ? (note->arrived_ms > l->top_ms) - (note->arrived_ms < l->top_ms)
-                                        : slp_num_cmp(seq, (slp_str){l->top_seq, l->top_seq_n});
-  int earlier = note->arrived_ms < l->top_ms; /* ties may come in any order */
+  place = note->arrived_ms != l->top->ms ? (note->arrived_ms > l->top->ms) - (note->arrived_ms < l->top->ms)
+                                         : slp_num_cmp(seq, (slp_str){l->top->seq, l->top->seq_n});
+  int earlier = note->arrived_ms < l->top->ms; /* ties may come in any order */
   if (earlier && !late)
     hd_break(o, HD_P3_IN_ORDER, t->shard->id,
              "%s: record %zu of %" PRId64 " comes after one of %" PRId64 " and is not flagged late", l->what,
-             i, note->arrived_ms, l->top_ms);
+             i, note->arrived_ms, l->top->ms);
   if (!earlier && late)
     hd_break(o, HD_P3_IN_ORDER, t->shard->id, "%s: record %zu is flagged late and is not", l->what, i);
   if (place <= 0) return;
-  l->top_ms = note->arrived_ms;
-  l->top_seq_n = seq.n < sizeof l->top_seq ? (uint32_t)seq.n : 0;
-  memcpy(l->top_seq, seq.p, l->top_seq_n);
+  l->top->ms = note->arrived_ms;
+  l->top->seq_n = seq.n < sizeof l->top->seq ? (uint32_t)seq.n : 0;
+  memcpy(l->top->seq, seq.p, l->top->seq_n);
 }
 
 static void skip_trimmed(hd_oracle *o, hd_ownership *t, size_t i) {

@@ -131,7 +131,7 @@ static void draw_clocks(hd_plan *p) {
 
 static int is_harmless(size_t f) {
   return f == HF_split || f == HF_merge || f == HF_leave || f == HF_drift || f == HF_ask ||
-         f == HF_set_right || f == HF_weights;
+         f == HF_set_right || f == HF_weights || f == HF_joined;
 }
 
 /* Each class is there or not; how much of it, is drawn by size. */
@@ -171,6 +171,7 @@ static void draw_choices(hd_plan *p) {
            keys = stream_of(p, PART_KEYS);
   for (int i = 0; i < HD_WORKERS_MAX; i++)
     p->weight[i] = p->rate[HF_weights] ? (uint32_t)hd_log_between(&weights, 1, 1000) : 1;
+  p->joined = p->rate[HF_joined] && p->schema == HD_SLOOP && !p->changes;
   if (p->rate[HF_stall]) p->o.stall_ms = (uint32_t)hd_log_between(&stall, 1000, 30000);
   if (!p->rate[HF_keys] || !hd_heads(&keys)) return;
   /* A worker whose clock is ahead by more than its keys live takes them for expired before it has heard of the
@@ -259,7 +260,8 @@ void hd_plan_print(const hd_plan *p, char *to, size_t n) {
       "%s %s %s; %u workers %u shards phase %u ms backlog %u bytes %u put %u us aggregates %d hold %" PRIu64
       " us; lease %u checkpoint %u handover %u start %d order %d wire %d wait %u poll %u fetch %u held "
       "%" PRIu64
-      " stall %u weights %u %u %u %u %u %u keys %u ms retry %d %u batches %u of %u (%u bytes) in flight %u "
+      " stall %u weights %u %u %u %u %u %u keys %u ms joined %d retry %d %u batches %u of %u (%u bytes) in "
+      "flight %u "
       "list %u; net %u..%u us late %u slow %u; reads "
       "%u; faults",
       p->typed ? "typed" : "bytes", hd_names_of[p->schema].schema, p->changes ? "changes" : "kinesis",
@@ -267,7 +269,7 @@ void hd_plan_print(const hd_plan *p, char *to, size_t n) {
       p->hold_us_max, o->lease_ms, o->checkpoint_ms, o->handover_ms, (int)o->start.kind, (int)o->order,
       (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max, o->stall_ms,
       p->weight[0], p->weight[1], p->weight[2], p->weight[3], p->weight[4], p->weight[5], p->keys_ms,
-      (int)o->on_retry, o->retry_max, o->batches_out_max, o->batch_records_max, o->batch_bytes_max,
+      p->joined, (int)o->on_retry, o->retry_max, o->batches_out_max, o->batch_records_max, o->batch_bytes_max,
       o->in_flight_max, o->list_ms, t->latency_us_min, t->latency_us_max, t->late_us_max, t->slow_us_max,
       p->box.reads_per_second);
   for (size_t i = 0; i < HF_N && at > 0 && (size_t)at < n; i++)

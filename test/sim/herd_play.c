@@ -14,7 +14,7 @@
 #define BACKLOG_GAP_US_MAX 20000
 #define STOP_MS 30000
 
-static int broken(void *arg) { return hd_broken(((hd_world *)arg)->o, NULL) != HD_NO_RULE; }
+static int broken(void *arg) { return hd_world_broken(arg, NULL) != HD_NO_RULE; }
 
 /* 0: a rule is broken. */
 static int pass(hd_world *hw, uint64_t us) { return !slp_sim_run(hw->w->sim, hd_now(hw) + us, broken, hw); }
@@ -51,7 +51,8 @@ static void look_for_zombies(hd_world *hw, hd_rule rule) {
     const hd_place *s = &hw->shards[i];
     uint64_t since = hd_readable_us(hw->o, i);
     if (s->closed || !s->owned_us || s->parked || s->kept || since == UINT64_MAX) continue;
-    since = slp_max_u64(since, slp_max_u64(slp_max_u64(s->owned_us, s->read_us), hw->trouble_us));
+    uint64_t trouble_us = hw->main ? hw->main->trouble_us : hw->trouble_us;
+    since = slp_max_u64(since, slp_max_u64(slp_max_u64(s->owned_us, s->read_us), trouble_us));
     if (hw->healed) since = slp_max_u64(since, hw->end_us);
     if (now - since > (hw->healed ? ZOMBIE_US : WATCHDOG_US))
       hd_break(hw->o, rule, s->id, "owned, and not read for %" PRIu64 " s", (now - since) / HD_S);
@@ -109,10 +110,13 @@ static uint64_t fill(hd_world *hw) {
 
 static int trouble(hd_world *hw) {
   hw->end_us = hd_now(hw) + (uint64_t)hw->plan->phase_ms * 1000;
+  if (hw->twin) hw->twin->end_us = hw->end_us;
   hd_nemesis_begin(hw);
   start_all(hw);
   if (hw->plan->put_gap_us) run_put(hw);
   run_look(hw);
+  if (hw->twin && hw->plan->put_gap_us) run_put(hw->twin);
+  if (hw->twin) run_look(hw->twin);
   return !slp_sim_run(hw->w->sim, hw->end_us, broken, hw);
 }
 
@@ -126,7 +130,7 @@ static size_t running(hd_world *hw, size_t lives[HD_WORKERS_MAX]) {
 static uint64_t moves(const hd_world *hw) {
   uint64_t sum = 0;
   for (size_t i = 0; i < hw->lives_n; i++) sum += hw->lives[i]->moved;
-  return sum;
+  return hw->twin ? sum + moves(hw->twin) : sum;
 }
 
 /* A shard at its tip is asked once in poll_ms, or a tenth earlier. */
@@ -169,6 +173,10 @@ static int come_to_rest(hd_world *hw) {
     }
     int read = n && hd_all_read(hw->o, why[0], sizeof why[0]);
     int even = n && hd_balanced(hw->o, lives, n, why[1], sizeof why[1]);
+    if (hw->twin) {
+      read = read && hd_all_read(hw->twin->o, why[0], sizeof why[0]);
+      even = even && hd_balanced(hw->twin->o, lives, n, why[1], sizeof why[1]);
+    }
     if (read && even) {
       uint64_t before = moves(hw), polls[SLP_SHARDS_MAX], us = 2 * (uint64_t)hw->plan->o.lease_ms * 1000;
       note_polls(hw, polls);
@@ -200,6 +208,7 @@ static int all_gone(void *arg) {
 
 static int stop_all(hd_world *hw) {
   hw->ending = 1;
+  if (hw->twin) hw->twin->ending = 1;
   for (size_t i = 0; i < HD_WORKERS_MAX; i++)
     if (hd_runs(hw->at[i])) hd_stop(hw->at[i], STOP_MS, UINT64_MAX);
   if (!slp_sim_run(hw->w->sim, hd_now(hw) + 2 * STOP_MS * UINT64_C(1000), all_gone, hw))
@@ -230,11 +239,12 @@ static void tell_all(hd_world *hw, const hd_verdict *v, void (*tell)(const char 
   int n = snprintf(line, sizeof line, "plan ");
   hd_plan_print(hw->plan, line + n, sizeof line - (size_t)n);
   tell(line);
-  const char *shard = hd_broken_shard(hw->o);
+  const hd_oracle *o = hd_broken(hw->o, NULL) || !hw->twin ? hw->o : hw->twin->o;
+  const char *shard = hd_broken_shard(o);
   if (!shard[0]) return;
   snprintf(line, sizeof line, "what happened to %s:", shard);
   tell(line);
-  hd_story(hw->o, shard, STORY_LINES, tell_line, &tell);
+  hd_story(o, shard, STORY_LINES, tell_line, &tell);
 }
 
 void hd_play(const hd_plan *p, hd_verdict *v, void (*tell)(const char *line),
@@ -248,7 +258,7 @@ void hd_play(const hd_plan *p, hd_verdict *v, void (*tell)(const char *line),
   fine = fine && stop_all(hw);
   if (fine) judge_calm(hw);
   const char *text;
-  v->rule = hd_broken(hw->o, &text);
+  v->rule = hd_world_broken(hw, &text);
   if (v->rule) snprintf(v->text, sizeof v->text, "at %.3f s: %s", (double)hd_now(hw) / 1e6, text);
   v->trace_hash = slp_sim_trace_hash(hw->w->sim);
   v->virtual_ms = (hd_now(hw) - began) / 1000;

@@ -423,6 +423,7 @@ static void run_birth(void *arg) {
 static void run_end(void *arg) {
   hd_life *l = arg;
   hd_world *hw = l->hw;
+  if (l->joined) hw->twin->at[l->slot] = NULL;
   hd_memory_back(hw->o, l->number, l->mem->live_bytes);
   slp_mem_drop(l->mem);
   l->mem = NULL;
@@ -433,24 +434,29 @@ static void run_end(void *arg) {
 /* It does nothing in circles: its turns are for something. */
 static void judge_turns(hd_life *l) {
   slp_sim_host_stats st = slp_sim_stats(l->host);
-  uint64_t seconds = (hd_now(l->hw) - l->born_us) / HD_S + 1;
-  uint64_t most = 3000 + seconds * 100 + st.calls * 20 + l->handed * 4;
+  uint64_t seconds = (hd_now(l->hw) - l->born_us) / HD_S + 1, consumers = l->joined ? 2 : 1;
+  uint64_t handed = l->handed + (l->joined ? l->joined->handed : 0);
+  uint64_t most = (3000 + seconds * 100) * consumers + st.calls * 20 + handed * 4;
   if (st.turns > most)
     hd_break(l->hw->o, HD_S10_RATE, "",
              "w%d#%zu took %" PRIu64 " turns in %" PRIu64 " s with %" PRIu64 " calls and %" PRIu64 " records",
-             l->slot, l->number, st.turns, seconds, st.calls, l->handed);
+             l->slot, l->number, st.turns, seconds, st.calls, handed);
   if (st.in_flight_peak > (uint64_t)l->opts.in_flight_max + 200)
     hd_break(l->hw->o, HD_S11_BOUNDS, "", "w%d#%zu had %" PRIu64 " calls out", l->slot, l->number,
              st.in_flight_peak);
 }
 
 static void run_burial(void *arg) {
-  hd_life *l = arg;
-  if (l->depth) { /* its callback is not over yet */
+  hd_life *l = arg, *other = l->joined;
+  if (l->depth || (other && (other->depth || !other->closed))) { /* its callback is not over yet */
     slp_sim_at(sim_of(l), hd_now(l->hw) + 1000, run_burial, l);
     return;
   }
   let_all_go(l);
+  if (other) {
+    let_all_go(other);
+    other->host = NULL;
+  }
   judge_turns(l);
   slp_host_close(l->host, NULL, NULL);
   l->host = NULL;
@@ -464,17 +470,28 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   hd_died(l->hw->o, l->number);
   l->closed = 1;
   l->s = NULL;
-  slp_sim_at(sim_of(l), hd_now(l->hw), run_burial, l);
+  if (!l->first) slp_sim_at(sim_of(l), hd_now(l->hw), run_burial, l);
+}
+
+static void close_one(hd_life *l) {
+  l->dead = l->closing = 1;
+  hd_closing(l->hw->o, l->number);
+  CALL(l, sloop_close(l->s, on_closed, l));
 }
 
 void hd_kill(hd_life *l, uint64_t again_us) {
+  if (l->first) l = l->first; /* a process ends as a whole */
   if (l->closing) return;
   slp_sim_trace(sim_of(l), "w%d#%zu is killed", l->slot, l->number);
-  l->dead = l->closing = 1;
   l->again_us = again_us;
   slp_sim_thaw(l->host);
-  hd_closing(l->hw->o, l->number);
-  CALL(l, sloop_close(l->s, on_closed, l));
+  if (!l->joined) {
+    close_one(l);
+    return;
+  }
+  l->dead = l->joined->dead = 1;
+  close_one(l->joined);
+  close_one(l);
 }
 
 static void on_stopped(sloop_t *s, int status, void *arg) {
@@ -483,10 +500,11 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
   slp_sim_trace(sim_of(l), "w%d#%zu stopped: %d", l->slot, l->number, status);
   l->stopped = 1;
   hd_on_stopped(l->hw->o, l->number, status);
-  if (!l->closing) hd_kill(l, l->again_us);
+  const hd_life *other = l->first ? l->first : l->joined;
+  if (!l->closing && (!other || other->stopped)) hd_kill(l, l->again_us);
 }
 
-void hd_stop(hd_life *l, uint64_t limit_ms, uint64_t again_us) {
+static void stop_one(hd_life *l, uint64_t limit_ms, uint64_t again_us) {
   int rc;
   slp_sim_trace(sim_of(l), "w%d#%zu is to stop", l->slot, l->number);
   l->again_us = again_us;
@@ -496,6 +514,11 @@ void hd_stop(hd_life *l, uint64_t limit_ms, uint64_t again_us) {
   CALL(l, rc = sloop_stop(l->s, limit_ms, on_stopped, l));
   if (rc) hd_break(l->hw->o, HD_S12_CONTRACT, "", "sloop_stop says %d", rc);
   l->stopping = 1;
+}
+
+void hd_stop(hd_life *l, uint64_t limit_ms, uint64_t again_us) {
+  stop_one(l, limit_ms, again_us);
+  if (l->joined && !l->joined->stopping && !l->closing) stop_one(l->joined, limit_ms, again_us);
 }
 
 static void set_options(hd_life *l) {
@@ -524,10 +547,8 @@ static void set_options(hd_life *l) {
   o->creds = creds;
 }
 
-hd_life *hd_live(hd_world *hw, int slot, int new_id) {
+static hd_life *life_new(hd_world *hw, int slot) {
   hd_life *l = SLP_NEW(hw->mem, hd_life);
-  char why[160];
-  int rc;
   SLP_CHECK(l && !hw->at[slot]);
   if (hw->lives_n == hw->lives_cap) {
     hw->lives = slp_doubled(hw->mem, hw->lives, &hw->lives_cap, 16, sizeof(hd_life *));
@@ -535,22 +556,22 @@ hd_life *hd_live(hd_world *hw, int slot, int new_id) {
   }
   hw->lives[hw->lives_n++] = l;
   hw->at[slot] = l;
-  uint32_t birth = hw->born[slot]++;
-  if (new_id) snprintf(hw->ids[slot], sizeof hw->ids[slot], "w%d-%u", slot, birth);
   l->hw = hw;
   l->born_us = hd_now(hw);
   l->slot = slot;
-  l->mem = slp_mem_new(NULL, NULL);
-  l->random = hw->plan->seed * 31 + (uint64_t)slot * 1009 + birth;
   l->again_us = UINT64_MAX;
-  slp_sim_clock clock = hw->plan->clock[slot];
-  if (hw->healed) clock.drift_ppm = 0;
-  l->host = slp_sim_host_new(hw->w->sim, l->mem, &clock);
-  l->host_number = slp_sim_host_number(l->host);
-  l->number = hd_born(hw->o, hw->ids[slot]);
-  hd_weighs(hw->o, l->number, hw->plan->weight[slot]);
+  return l;
+}
+
+static void open_one(hd_life *l) {
+  hd_world *hw = l->hw;
+  char why[160];
+  int rc;
+  l->number = hd_born(hw->o, hw->ids[l->slot]);
+  hd_weighs(hw->o, l->number, hw->plan->weight[l->slot]);
   set_options(l);
-  slp_sim_trace(hw->w->sim, "w%d#%zu begins as %s", slot, l->number, hw->ids[slot]);
+  if (l->first) l->opts.join = l->first->s;
+  slp_sim_trace(hw->w->sim, "w%d#%zu begins as %s", l->slot, l->number, hw->ids[l->slot]);
   slp_outside outside = {.getenv_fn = no_environment};
   if (hw->typed) outside = slp_typed_outside(hw->typed, l->host);
   CALL(l, rc = slp_open_on(l->host, l->mem, &outside, &l->s, &l->opts, why));
@@ -558,7 +579,42 @@ hd_life *hd_live(hd_world *hw, int slot, int new_id) {
     fprintf(stderr, "slp_open_on: %s\n", why);
     SLP_CHECK(!"a plan's options must be right");
   }
+}
+
+static void start_one(hd_life *l) {
+  int rc;
   CALL(l, rc = sloop_start(l->s));
-  if (rc) hd_break(hw->o, HD_S12_CONTRACT, "", "sloop_start says %d", rc);
+  if (rc) hd_break(l->hw->o, HD_S12_CONTRACT, "", "sloop_start says %d", rc);
+}
+
+/* The consumer of the second stream in the process of l, which is opened and not started. */
+static void live_joined(hd_life *l) {
+  hd_world *twin = l->hw->twin;
+  memcpy(twin->ids[l->slot], l->hw->ids[l->slot], sizeof twin->ids[0]);
+  hd_life *other = l->joined = life_new(twin, l->slot);
+  other->first = l;
+  other->mem = l->mem;
+  other->random = l->random ^ UINT64_C(0x510e527fade682d1);
+  other->host = l->host;
+  other->host_number = l->host_number;
+  open_one(other);
+  SLP_CHECK(other->number == l->number);
+  hd_joins(twin->o, other->number, l->hw->o, l->number);
+}
+
+hd_life *hd_live(hd_world *hw, int slot, int new_id) {
+  hd_life *l = life_new(hw, slot);
+  uint32_t birth = hw->born[slot]++;
+  if (new_id) snprintf(hw->ids[slot], sizeof hw->ids[slot], "w%d-%u", slot, birth);
+  l->mem = slp_mem_new(NULL, NULL);
+  l->random = hw->plan->seed * 31 + (uint64_t)slot * 1009 + birth;
+  slp_sim_clock clock = hw->plan->clock[slot];
+  if (hw->healed) clock.drift_ppm = 0;
+  l->host = slp_sim_host_new(hw->w->sim, l->mem, &clock);
+  l->host_number = slp_sim_host_number(l->host);
+  open_one(l);
+  if (hw->twin) live_joined(l);
+  start_one(l);
+  if (l->joined) start_one(l->joined);
   return l;
 }

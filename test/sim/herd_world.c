@@ -10,11 +10,24 @@
 #include "sim/inside.h"
 
 #define STREAM "orders"
+#define SECOND "audit"
 #define TABLE "things"
 
 uint64_t hd_now(const hd_world *hw) { return slp_sim_now_us(hw->w->sim); }
 
-const char *hd_stream_name(const hd_world *hw) { return hw->plan->changes ? "dynamodb:" TABLE : STREAM; }
+const char *hd_stream_name(const hd_world *hw) {
+  return hw->plan->changes ? "dynamodb:" TABLE : hw->main ? SECOND : STREAM;
+}
+
+hd_world *hd_world_of_row(hd_world *hw, slp_str name) {
+  static const char mark[] = SECOND "@";
+  return hw->twin && name.n > sizeof mark && memcmp(name.p, mark, sizeof mark - 1) == 0 ? hw->twin : hw;
+}
+
+hd_rule hd_world_broken(const hd_world *hw, const char **text) {
+  hd_rule rule = hd_broken(hw->o, text);
+  return rule || !hw->twin ? rule : hd_broken(hw->twin->o, text);
+}
 
 /* ---- what a record holds ------------------------------------------------------------------------------- */
 static uint64_t hash_of(uint64_t h, slp_str s) {
@@ -387,6 +400,7 @@ void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
   slp_str owner;
   char id[140], owner_text[160], seq[130] = "";
   hd_row row = {.owner = owner_text};
+  hw = hd_world_of_row(hw, shard);
   if (hw->plan->schema == HD_SLOOP) {
     const char *mark = shard.n ? memmem(shard.p, shard.n, "/l/", 3) : NULL;
     if (!mark && shard.n && memmem(shard.p, shard.n, "/w/", 3)) worker_row(hw, shard, get, now);
@@ -503,6 +517,18 @@ static void note_latest(hd_world *hw) {
   }
 }
 
+/* What a call has shown and changed. */
+static void look_at(hd_world *hw, const slp_sim_ask *ask, const char *op) {
+  if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0) note_read(hw, ask);
+  note_latest(hw);
+  look_at_shards(hw);
+}
+
+static void written_by(hd_world *hw, size_t writer, uint64_t sent_us) {
+  hw->writer = writer;
+  hw->writer_sent_us = sent_us;
+}
+
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   hd_world *hw = arg;
   hd_life *l = life_of(hw, ask);
@@ -521,14 +547,14 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   }
   if (!typed && (hd_keys_spoil(hw, l, ask, op, line) || hd_spoil(hw, service, op, line)))
     slp_world_faults(hw->w, line);
-  hw->writer = l ? l->number : SIZE_MAX;
-  hw->writer_sent_us = ask->sent_us;
+  written_by(hw, l ? l->number : SIZE_MAX, ask->sent_us);
+  if (hw->twin) written_by(hw->twin, hw->writer, ask->sent_us); /* a process has one number in both */
   hw->inner(hw->inner_arg, ask, reply);
-  hw->writer = SIZE_MAX;
+  written_by(hw, SIZE_MAX, ask->sent_us);
+  if (hw->twin) written_by(hw->twin, SIZE_MAX, ask->sent_us);
   slp_world_faults(hw->w, NULL); /* what did not fit this call is for no other one */
-  if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0) note_read(hw, ask);
-  note_latest(hw);
-  look_at_shards(hw);
+  look_at(hw, ask, op);
+  if (hw->twin) look_at(hw->twin, ask, op);
   if (!hd_reaches(hw, l, service, 1)) reply->silent = 1;
 }
 
@@ -550,22 +576,8 @@ static void make_stream(hd_world *hw) {
   look_at_shards(hw);
 }
 
-hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *line), void *arg) {
-  slp_mem *mem = slp_mem_new(NULL, NULL);
-  hd_world *hw = SLP_NEW(mem, hd_world);
-  SLP_CHECK(hw);
-  hw->mem = mem;
-  hw->plan = p;
-  hw->w = slp_world_new(mem, p->seed, &p->box);
-  if (print) slp_sim_on_trace(hw->w->sim, print, arg);
-  if (p->typed) hd_typed_begin(hw);
-  hw->inner = hw->w->sim->serve;
-  hw->inner_arg = hw->w->sim->serve_arg;
-  slp_sim_serve(hw->w->sim, serve, hw);
-  hw->w->sim->paused_look_us = 100000;
-  hw->writer = SIZE_MAX;
-  hw->puts_random = p->seed ^ UINT64_C(0x1f83d9abfb41bd6b);
-  for (size_t i = 0; i < HF_N; i++) hw->random[i] = p->seed * UINT64_C(0x2545f4914f6cdd1d) + i * 977;
+static void make_judge(hd_world *hw) {
+  const hd_plan *p = hw->plan;
   const sloop_opts_t *o = &p->o;
   hd_terms terms = {.now_us = true_now,
                     .arg = hw,
@@ -587,21 +599,56 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
   /* A new application begins where half of what is there has been put. */
   hw->start_ms = terms.start_ms =
       (slp_world_ms(hw->w) + (int64_t)p->backlog * (int64_t)p->put_gap_us / 4000) / 1000 * 1000;
-  hw->o = hd_oracle_new(mem, &terms);
-  hw->seen = slp_zalloc_n(mem, o->batch_records_max, sizeof *hw->seen);
-  hw->flags = slp_zalloc_n(mem, o->batch_records_max, 1);
+  hw->o = hd_oracle_new(hw->mem, &terms);
+  hw->seen = slp_zalloc_n(hw->mem, o->batch_records_max, sizeof *hw->seen);
+  hw->flags = slp_zalloc_n(hw->mem, o->batch_records_max, 1);
   SLP_CHECK(hw->seen && hw->flags);
+}
+
+/* The second stream: its own truth and judge, and the consumers that are joined to the first one's. */
+static hd_world *twin_new(hd_world *first) {
+  hd_world *hw = SLP_NEW(first->mem, hd_world);
+  SLP_CHECK(hw);
+  hw->main = first;
+  hw->mem = first->mem;
+  hw->plan = first->plan;
+  hw->w = first->w;
+  hw->typed = first->typed;
+  hw->writer = SIZE_MAX;
+  hw->puts_random = first->plan->seed ^ UINT64_C(0x9b05688c2b3e6c1f);
+  make_judge(hw);
+  hw->stream = slp_world_stream(hw->w, SECOND, 1 + first->plan->shards / 2);
+  look_at_shards(hw);
+  return hw;
+}
+
+hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *line), void *arg) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  hd_world *hw = SLP_NEW(mem, hd_world);
+  SLP_CHECK(hw);
+  hw->mem = mem;
+  hw->plan = p;
+  hw->w = slp_world_new(mem, p->seed, &p->box);
+  if (print) slp_sim_on_trace(hw->w->sim, print, arg);
+  if (p->typed) hd_typed_begin(hw);
+  hw->inner = hw->w->sim->serve;
+  hw->inner_arg = hw->w->sim->serve_arg;
+  slp_sim_serve(hw->w->sim, serve, hw);
+  hw->w->sim->paused_look_us = 100000;
+  hw->writer = SIZE_MAX;
+  hw->puts_random = p->seed ^ UINT64_C(0x1f83d9abfb41bd6b);
+  for (size_t i = 0; i < HF_N; i++) hw->random[i] = p->seed * UINT64_C(0x2545f4914f6cdd1d) + i * 977;
+  make_judge(hw);
   for (int i = 0; i < HD_WORKERS_MAX; i++) snprintf(hw->ids[i], sizeof hw->ids[i], "w%d", i);
   make_stream(hw);
   hw->w->box->ddb->on_write = on_write;
   hw->w->box->ddb->on_write_arg = hw;
+  if (p->joined) hw->twin = twin_new(hw);
   return hw;
 }
 
-void hd_world_free(hd_world *hw) {
+static void drop(hd_world *hw) {
   slp_mem *mem = hw->mem;
-  if (hw->typed) hd_typed_end(hw);
-  slp_world_free(hw->w);
   hd_oracle_free(hw->o);
   for (size_t i = 0; i < hw->lives_n; i++) slp_free(mem, hw->lives[i]);
   slp_free(mem, hw->lives);
@@ -609,6 +656,14 @@ void hd_world_free(hd_world *hw) {
   slp_free(mem, hw->seen);
   slp_free(mem, hw->flags);
   slp_free(mem, hw);
+}
+
+void hd_world_free(hd_world *hw) {
+  slp_mem *mem = hw->mem;
+  if (hw->typed) hd_typed_end(hw);
+  slp_world_free(hw->w);
+  if (hw->twin) drop(hw->twin);
+  drop(hw);
   if (mem->live_blocks) fprintf(stderr, "the simulator leaks %zu blocks\n", mem->live_blocks);
   slp_mem_drop(mem);
 }
