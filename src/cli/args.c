@@ -64,6 +64,8 @@ static const char *mode_shown(slp_mode mode) {
     case SLP_MODE_MIGRATE: return "--migrate";
     case SLP_MODE_CONSUMERS: return "--consumers";
     case SLP_MODE_DEREGISTER: return "--deregister";
+    case SLP_MODE_MULTILANG: return "--multilang";
+    case SLP_MODE_CHECK: return "--check";
     default: return "following a stream";
   }
 }
@@ -275,6 +277,12 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_FORCE: a->force = 1; return 0;
     case O_MIGRATE: a->migrate = value; return set_mode(a, SLP_MODE_MIGRATE, why);
     case O_WRITE: a->write = 1; return 0;
+    case O_MULTILANG:
+    case O_CHECK:
+      a->multilang = value;
+      if (!*value) return wrong(o, value, "the name of a file", why);
+      return o->id == O_CHECK ? set_mode(a, SLP_MODE_CHECK, why) : 0;
+    case O_TRACE_PROTOCOL: a->trace_protocol = 1; return 0;
     case O_WATCH:
       r = value_or_null ? parse_count(o, value, 3600, &n, why) : 0;
       a->watch_ms = value_or_null ? (uint32_t)n * 1000u : SLP_WATCH_MS;
@@ -498,6 +506,19 @@ static const char *needs_app(const slp_args *a) {
   return a->mode & SHOWS_LEASES ? mode_shown(a->mode) : NULL;
 }
 
+/* The file names stream and application. */
+static int check_multilang(const slp_args *a, char why[200]) {
+  if (!(a->mode & (SLP_MODE_MULTILANG | SLP_MODE_CHECK | SHOWS_LEASES)))
+    snprintf(why, 200, "--multilang does not go together with %s", mode_shown(a->mode));
+  else if (a->stream)
+    snprintf(why, 200, "--multilang: the file names the stream; leave \"%.60s\" away", a->stream);
+  else if (on_command_line(a, O_APP))
+    snprintf(why, 200, "-G does not go together with --multilang: the file names the application");
+  else
+    return 0;
+  return SLP_EINVAL;
+}
+
 static int check_leases(const slp_args *a, char why[200]) {
   const char *other = a->opts.app ? against_leases(a) : needs_app(a);
   int tail = a->mode == SLP_MODE_TAIL, shows = (a->mode & SHOWS_LEASES) != 0;
@@ -600,14 +621,15 @@ static void settle(slp_args *a) {
 }
 
 static int check(slp_args *a, char why[200]) {
-  if (!a->mode) a->mode = SLP_MODE_TAIL;
+  if (!a->mode) a->mode = a->multilang ? SLP_MODE_MULTILANG : SLP_MODE_TAIL;
   int dump = a->mode == SLP_MODE_DUMP;
   int r = dump ? 0 : check_mode(a, why);
   let_command_line_win(a);
   if (!r) r = check_output(a, why);
   if (!r && a->mode == SLP_MODE_MIGRATE) r = take_target(a, why);
-  if (!r && !dump) r = check_streams(a, why);
-  if (!r && !dump) r = check_leases(a, why);
+  if (!r && !dump && a->multilang) r = check_multilang(a, why);
+  if (!r && !dump && !a->multilang) r = check_streams(a, why);
+  if (!r && !dump && !a->multilang) r = check_leases(a, why);
   if (!r) settle(a);
   return r;
 }

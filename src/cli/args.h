@@ -63,6 +63,8 @@ typedef struct slp_args {
   const char *migrate; /* --migrate, as given: FROM */
   slp_migrate_place migrate_from, migrate_to;
   uint8_t write;         /* --write */
+  const char *multilang; /* --multilang, --check; or NULL */
+  uint8_t trace_protocol;
   slp_start to;          /* --to; a place in a shard has no shard when none was named */
   uint32_t watch_ms;     /* --watch */
   uint32_t serve_shards; /* -M */

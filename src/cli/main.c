@@ -13,6 +13,7 @@
 #include "cli/knobs.h"
 #include "cli/lease_command.h"
 #include "cli/migrate.h"
+#include "cli/multilang.h"
 #include "cli/list.h"
 #include "cli/say.h"
 #include "cli/serve.h"
@@ -30,7 +31,7 @@ static int print(slp_buf *b, int bad) {
 
 static int make_version(slp_buf *b) { return slp_buf_addf(b, "stream-tail (sloop) %s\n", sloop_version()); }
 
-static int run(slp_mem *mem, const slp_args *args) {
+static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settings) {
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 24);
   switch (args->mode) {
@@ -48,6 +49,8 @@ static int run(slp_mem *mem, const slp_args *args) {
     case SLP_MODE_RESET: return slp_lease_command_run(mem, args);
     case SLP_MODE_MIGRATE: return slp_migrate_run(mem, args);
     case SLP_MODE_WATCH: return slp_watch_mode_run(mem, args);
+    case SLP_MODE_MULTILANG: return slp_multilang_run(mem, args, settings);
+    case SLP_MODE_CHECK: return slp_multilang_check(mem, args, settings);
     case SLP_MODE_HELP: return print(&b, slp_help(&b));
     case SLP_MODE_VERSION: return print(&b, make_version(&b));
     case SLP_MODE_KNOBS: return print(&b, slp_knobs_list(&b));
@@ -81,6 +84,7 @@ int main(int argc, char **argv) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_surroundings around = {.clock = {slp_program_wall_ms(), slp_local_offset_ms}};
   slp_buf config;
+  slp_ml_settings settings = {.command = NULL};
   if (mem) slp_buf_init(&config, mem, 1 << 16);
   if (!mem || find_config(&config, &around) != 0) {
     slp_say("%s", why);
@@ -89,8 +93,11 @@ int main(int argc, char **argv) {
   int code = SLP_EXIT_USAGE;
   if (slp_args_parse(&args, mem, argc, (const char *const *)argv, &around, why) != 0)
     slp_say("%s", why);
-  else
-    code = run(mem, &args);
+  else if (!args.multilang)
+    code = run(mem, &args, NULL);
+  else if (!(code = slp_multilang_load(&args, &settings, mem)))
+    code = run(mem, &args, &settings);
+  slp_ml_settings_free(&settings, mem);
   slp_args_free(&args);
   slp_buf_free(&config);
   slp_mem_drop(mem);

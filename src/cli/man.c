@@ -1,6 +1,7 @@
 /* man.c - the manual page, in the man macros that groff and mandoc share. */
 #include "cli/help.h"
 #include "cli/knobs.h"
+#include "cli/multilang_properties.h"
 #include "cli/options.h"
 #include "sloop.h"
 
@@ -412,6 +413,62 @@ static const char see_also[] =
     ".BR sloop (7),\n"
     ".BR sloop (3)\n";
 
+static const char multilang[] =
+    ".SH FOR USERS OF THE MULTILANGDAEMON\n"
+    "Programs written for Amazon\\(aqs KCL in Python, Node, Ruby or .NET run unchanged.\n"
+    "Where a deployment starts\n"
+    ".PP\n"
+    ".RS 4\n"
+    ".nf\n"
+    "java \\-cp CLASSPATH \\e\n"
+    "  software.amazon.kinesis.multilang.MultiLangDaemon app.properties\n"
+    ".fi\n"
+    ".RE\n"
+    ".PP\n"
+    "it starts\n"
+    ".PP\n"
+    ".RS 4\n"
+    ".nf\n"
+    "stream\\-tail \\-\\-multilang app.properties\n"
+    ".fi\n"
+    ".RE\n"
+    ".PP\n"
+    "instead, and nothing else changes: the file, the processors, the lease table and its\n"
+    "checkpoints are the same, so both kinds may run side by side in one application, and\n"
+    "the way back is the old command.\n"
+    "\\fB\\-\\-check\\fR \\fIFILE\\fR starts nothing and says what would be done and which keys have no\n"
+    "effect here.\n"
+    "\\fB\\-\\-trace\\-protocol\\fR prints both directions;\n"
+    "\\fB\\-\\-multilang\\fR \\fIFILE\\fR together with \\fB\\-\\-leases\\fR, \\fB\\-\\-watch\\fR, "
+    "\\fB\\-\\-explain\\fR and the\n"
+    "like looks at that application.\n"
+    ".PP\n"
+    "What is different.\n"
+    "A process that dies, hangs (timeoutInSeconds), closes a pipe or answers out of turn is\n"
+    "killed with all that it has started, and named with the reason on standard error; its\n"
+    "shard begins anew behind the last checkpoint, 1 second later, doubling to 60, and the\n"
+    "other shards go on: that daemon ends as a whole.\n"
+    "At a stop (SIGTERM) every process is asked for a last checkpoint (shutdownRequested);\n"
+    "without shutdownGraceMillis that daemon does not wait for it.\n"
+    "No process outlives stream\\-tail, whatever ends that.\n"
+    "A process whose input was closed has 5 seconds to end before SIGTERM, and 5 more before\n"
+    "SIGKILL.\n"
+    "10 processes a second are started, and 8 at a time.\n"
+    "A checkpoint that the table does not take within 20 seconds is told as\n"
+    "KinesisClientLibDependencyException; throttling is waited out within that time.\n"
+    "A file is read as UTF\\-8; blanks at the end of a value go.\n"
+    ".PP\n"
+    "Of AwsCredentialsProvider those that the chain of credentials has are known by their\n"
+    "names: Default, EnvironmentVariable, Profile (with |NAME), InstanceProfile, Container and\n"
+    "WebIdentityTokenFile; which of them comes first is the chain\\(aqs order.\n"
+    "Others are refused with what to do instead; in a list one that is known suffices.\n"
+    ".PP\n"
+    "Every key of that daemon, and what it is here:\n";
+
+static void add_key(void *arg, const char *key, int acts, const char *meaning) {
+  add_item(arg, key, acts ? "acts" : "no effect", meaning);
+}
+
 int slp_man(slp_buf *b) {
   slp_buf_addf(b, ".TH STREAM\\-TAIL 1 " DATE " \"sloop %s\" \"User Commands\"\n.nh\n.ad l\n",
                sloop_version());
@@ -426,6 +483,8 @@ int slp_man(slp_buf *b) {
   slp_knobs_each(add_item, b);
   slp_buf_add_z(b, places);
   slp_buf_add_z(b, rest);
+  slp_buf_add_z(b, multilang);
+  slp_ml_keys_each(add_key, b);
   add_kcat(b);
   slp_buf_add_z(b, see_also);
   return slp_buf_failed(b);

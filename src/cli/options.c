@@ -6,8 +6,8 @@
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
 #define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 #define REGISTRY (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)
-#define TALKS (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE | REGISTRY)
-#define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP)
+#define TALKS (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE | REGISTRY | SLP_MODE_MULTILANG)
+#define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP | SLP_MODE_CHECK)
 
 const char slp_log_contexts[] = "budget, fetch, lease, list, metrics, order, shard";
 
@@ -68,6 +68,14 @@ const slp_option slp_options[] = {
      "is "
      "standard input or output). Says what it would do. Refused while a worker lives on either side"},
     {O_WRITE, 0, "write", SLP_NO_VALUE, NULL, SLP_MODE_MIGRATE, NULL, "do it"},
+    {O_MULTILANG, 0, "multilang", SLP_NEEDS_VALUE, "FILE", ALL, "Instead of Amazon's MultiLangDaemon",
+     "do what that daemon does with this .properties file: a process for each shard, which speaks its "
+     "protocol. "
+     "With --leases, --explain and the like: those of that file's application"},
+    {O_CHECK, 0, "check", SLP_NEEDS_VALUE, "FILE", ALL, NULL,
+     "start nothing; say what --multilang FILE would do, and which keys have no effect"},
+    {O_TRACE_PROTOCOL, 0, "trace-protocol", SLP_NO_VALUE, NULL, SLP_MODE_MULTILANG, NULL,
+     "print each line to (>) and from (<) the processes on standard output"},
     {O_GREP, 0, "grep", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, "Which records",
      "only records whose payload, decoded, matches this extended regular expression, without "
      "back-references; several: one of them"},
@@ -109,7 +117,7 @@ const slp_option slp_options[] = {
      "auto (the default): on a terminal, unless NO_COLOR is set; late records are shown reversed"},
     {O_LOSS, 0, "fail-on-loss", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "When something fails",
      "leave with status 3 when records can no longer be read"},
-    {O_KEEP_GOING, 'E', "keep-going", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+    {O_KEEP_GOING, 'E', "keep-going", SLP_NO_VALUE, NULL, SLP_MODE_TAIL | SLP_MODE_MULTILANG, NULL,
      "go on after what would end it: a record that can't be decoded is printed as it came, a service that "
      "can't be reached at first is tried again for ever"},
     {O_CONTACT, 'm', "contact-timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
@@ -129,7 +137,7 @@ const slp_option slp_options[] = {
      "AWS bills each of them until it is deregistered, read or not"},
     {O_DEREGISTER, 0, "deregister", SLP_NEEDS_VALUE, "NAME", ALL, NULL,
      "remove the registered consumer NAME of the stream. Asks first: whoever reads by it is interrupted"},
-    {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT", SLP_MODE_TAIL, NULL,
+    {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT", SLP_MODE_TAIL | SLP_MODE_MULTILANG, NULL,
      "serve metrics to Prometheus at http://ADDRESS:PORT/metrics, and /ready (503 and why while it does not "
      "do its work) and /healthz to probes. Port 0: any free one, which is told on standard error. For "
      "CloudWatch: -X cloudwatch=NAMESPACE"},

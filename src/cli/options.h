@@ -19,14 +19,16 @@ typedef enum {
   SLP_MODE_MAN = 1024,
   SLP_MODE_COMPLETION = 2048,
   SLP_MODE_KCAT = 4096,
-  SLP_MODE_LEASES = 8192,       /* --leases */
-  SLP_MODE_EXPLAIN = 16384,     /* --explain */
-  SLP_MODE_RELEASE = 32768,     /* --release */
-  SLP_MODE_RESET = 65536,       /* --reset */
-  SLP_MODE_WATCH = 131072,      /* --watch */
-  SLP_MODE_MIGRATE = 262144,    /* --migrate */
-  SLP_MODE_CONSUMERS = 524288,  /* --consumers */
-  SLP_MODE_DEREGISTER = 1048576 /* --deregister */
+  SLP_MODE_LEASES = 8192,        /* --leases */
+  SLP_MODE_EXPLAIN = 16384,      /* --explain */
+  SLP_MODE_RELEASE = 32768,      /* --release */
+  SLP_MODE_RESET = 65536,        /* --reset */
+  SLP_MODE_WATCH = 131072,       /* --watch */
+  SLP_MODE_MIGRATE = 262144,     /* --migrate */
+  SLP_MODE_CONSUMERS = 524288,   /* --consumers */
+  SLP_MODE_DEREGISTER = 1048576, /* --deregister */
+  SLP_MODE_MULTILANG = 2097152,  /* --multilang */
+  SLP_MODE_CHECK = 4194304       /* --check */
 } slp_mode;
 
 typedef enum {
@@ -51,6 +53,9 @@ typedef enum {
   O_FORCE,
   O_MIGRATE,
   O_WRITE,
+  O_MULTILANG,
+  O_CHECK,
+  O_TRACE_PROTOCOL,
   O_GREP,
   O_GREPV,
   O_UNIQUE,

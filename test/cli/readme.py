@@ -87,7 +87,7 @@ class World(Box):
 
 def run_example(world, line, folder):
     """(exit status, standard output, standard error). What follows is interrupted when it has printed something."""
-    ends = re.search(r"-e\b|--until|-L|--iam|--bench|-M|--leases|--explain|--release|--reset|--migrate", line)
+    ends = re.search(r"-e\b|--until|-L|--iam|--bench|-M|--leases|--explain|--release|--reset|--migrate|--check", line)
     if ends:
         world.busy.clear()
     else:
@@ -116,6 +116,9 @@ def every_command_of_the_readme_and_of_the_manual_page_runs():
     with World() as world, tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "bin"))
         os.symlink(os.path.abspath(BIN), os.path.join(folder, "bin", "stream-tail"))
+        with open(os.path.join(folder, "app.properties"), "w", encoding="utf-8") as f:
+            f.write("executableName = cat\nstreamName = orders\napplicationName = billing\nretrievalMode = POLLING\n"
+                    "AwsCredentialsProvider = DefaultCredentialsProvider\n")
         for line in lines:
             code, out, err = run_example(world, line, folder)
             equal(code, 0, line, err)

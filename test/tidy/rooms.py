@@ -57,7 +57,7 @@ NOT_OUTSIDE = [  # function, where it may be used, why
     (r"pthread_\w+|thrd_\w+|mtx_\w+|uv_thread_\w+|uv_mutex_\w+", {"host"}, "one thread"),
     (r"system|popen|fork|vfork|execve|execv|execvp|execl|execlp|posix_spawn\w*", {"host"}, "processes are host/'s"),
     (r"getenv|secure_getenv|setenv|putenv", {"host", "cli", "aws/aws.c"}, "the environment is handed in"),
-    (r"exit|_exit|quick_exit", {"cli", "host/program.c"}, "a library never ends the program"),
+    (r"exit|_exit|quick_exit", {"cli", "host/program.c", "host/piped.c"}, "a library never ends the program"),
     (r"signal|sigaction|sigprocmask|pthread_sigmask", {"host"}, "signals are the program's"),
     (r"setlocale|setjmp|longjmp", set(), "banned"),
 ]

@@ -1,0 +1,447 @@
+/* multilang.c - the daemon: a consumer whose shards each have a child (multilang_shard.h), over nothing of
+ * the library but sloop.h. What a child was given and has not checkpointed is read again when it dies. */
+#include "cli/multilang.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/app.h"
+#include "cli/consumer.h"
+#include "cli/metrics.h"
+#include "cli/multilang_shard.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "host/piped.h"
+#include "host/program.h"
+
+#define CLOSE_US UINT64_C(5000000) /* a child may take so long to end, and as long after SIGTERM */
+#define CHECKPOINT_US UINT64_C(20000000)
+#define BEGINNING_MAX 8 /* children that have not answered initialize yet */
+#define STARTS_A_SECOND 10
+#define TRACE_WAITING_MAX ((size_t)8 << 20)
+
+typedef struct run run;
+typedef struct child {
+  slp_list link;
+  slp_ml_shard h;
+  run *d;
+  slp_piped *p;   /* owned; NULL: none */
+  uint32_t asked; /* checkpoints that the library has not answered */
+  uint8_t over;   /* freed when those are */
+} child;
+
+struct run {
+  slp_app app;
+  slp_cli_consumer consumer;
+  const slp_ml_settings *s;
+  slp_ml_limits limits;
+  slp_herd *herd;
+  slp_list children;
+  slp_progress progress;
+  uint64_t starts_us;   /* when the last child was started, were they evenly spread */
+  uint64_t stopping_us; /* 0: it runs */
+  uint8_t ended;        /* the consumer: it is closed when the children are gone */
+  int guard_fd;
+};
+
+static void look(run *d);
+
+/* ---- what a shard's life asks for ------------------------------------------------------------- */
+
+static child *child_of(slp_ml_shard *h) { return SLP_OWNER(h, child, h); }
+
+static void free_if_over(child *k) {
+  if (!k->over || k->asked) return;
+  slp_list_remove(&k->link);
+  slp_free(k->d->app.mem, k);
+}
+
+static void on_out(void *arg, char *line, size_t n) {
+  child *k = arg;
+  slp_ml_line(&k->h, line, n, slp_program_mono_us());
+}
+
+static void on_err(void *arg, const char *line, size_t n) {
+  child *k = arg;
+  if (!k->d->app.args->quiet) slp_say_if_room("%s: stderr: %.*s", k->h.id, (int)n, line);
+}
+
+static void on_long(void *arg) { slp_ml_long_line(&((child *)arg)->h); }
+static void on_piped_written(void *arg) { slp_ml_written(&((child *)arg)->h, slp_program_mono_us()); }
+static void on_broken(void *arg, int input) { slp_ml_broken(&((child *)arg)->h, input); }
+
+static void on_exit(void *arg, int status, int signal_number) {
+  child *k = arg;
+  run *d = k->d;
+  slp_piped_drop(k->p);
+  k->p = NULL;
+  slp_ml_exited(&k->h, status, signal_number, slp_program_mono_us());
+  look(d);
+}
+
+static int op_start(slp_ml_shard *h) {
+  child *k = child_of(h);
+  slp_piped_user user = {.on_out = on_out,
+                         .on_err = on_err,
+                         .on_long = on_long,
+                         .on_written = on_piped_written,
+                         .on_broken = on_broken,
+                         .on_exit = on_exit,
+                         .arg = k,
+                         .out_max = SLP_ML_LINE_MAX};
+  return slp_piped_start(&k->p, k->d->herd, k->d->s->command, &user);
+}
+
+static void op_write(slp_ml_shard *h, slp_buf *bytes) { slp_piped_write(child_of(h)->p, bytes); }
+static void op_close_input(slp_ml_shard *h) { slp_piped_close_input(child_of(h)->p); }
+
+static void op_kill(slp_ml_shard *h, int signal_number) {
+  if (child_of(h)->p) slp_piped_kill(child_of(h)->p, signal_number);
+}
+
+static void op_listen(slp_ml_shard *h, int on) {
+  if (child_of(h)->p) slp_piped_listen(child_of(h)->p, on);
+}
+
+static void on_checkpointed(sloop_t *s, int status, void *arg) {
+  child *k = arg;
+  run *d = k->d;
+  (void)s;
+  k->asked--;
+  if (k->over)
+    free_if_over(k);
+  else
+    slp_ml_checkpointed(&k->h, status, slp_program_mono_us());
+  look(d);
+}
+
+static int op_checkpoint(slp_ml_shard *h, const slp_ml_place *place) {
+  child *k = child_of(h);
+  sloop_position_t to = {.kind = place ? SLOOP_AFTER_SEQ : SLOOP_AT_END};
+  if (place) {
+    to.seq = place->seq;
+    to.sub = place->sub;
+  }
+  if (!k->d->consumer.s) return SLOOP_ESTATE;
+  int r = sloop_checkpoint_at(k->d->consumer.s, h->id, &to, on_checkpointed, k);
+  if (!r) k->asked++;
+  return r;
+}
+
+/* When it can't be read again its lease is about to go. */
+static void op_rewind(slp_ml_shard *h) {
+  run *d = child_of(h)->d;
+  int r = d->consumer.s ? sloop_rewind(d->consumer.s, h->id) : SLOOP_ESTATE;
+  if (r == SLP_ENOMEM) slp_cli_consumer_fail(&d->consumer, SLP_EXIT_FAILED, "no memory");
+}
+
+static void op_hand_over(slp_ml_shard *h) {
+  run *d = child_of(h)->d;
+  if (d->consumer.s) (void)sloop_hand_over(d->consumer.s, h->id);
+}
+
+static void op_say(slp_ml_shard *h, int trouble, const char *line) {
+  const slp_args *a = child_of(h)->d->app.args;
+  if (trouble && !a->quiet)
+    slp_say("%s", line);
+  else if (!a->quiet)
+    slp_say_if_room("%s", line);
+}
+
+/* A line a piece: "> shard text" to the child, "< shard text" from it. */
+static void op_trace(slp_ml_shard *h, int to_child, slp_str line) {
+  run *d = child_of(h)->d;
+  slp_buf b;
+  if (!d->app.args->trace_protocol || slp_app_unwritten(&d->app) > TRACE_WAITING_MAX) return;
+  slp_buf_init(&b, d->app.mem, UINT32_MAX);
+  slp_buf_addf(&b, "%c %s ", to_child ? '>' : '<', h->id);
+  slp_buf_add_str(&b, line);
+  if (!line.n || line.p[line.n - 1] != '\n') slp_buf_add_char(&b, '\n');
+  if (slp_buf_failed(&b))
+    slp_buf_free(&b);
+  else
+    slp_app_write(&d->app, &b);
+}
+
+static void op_over(slp_ml_shard *h) {
+  child *k = child_of(h);
+  k->over = 1;
+  free_if_over(k);
+}
+
+static const slp_ml_ops ops = {op_start,  op_write,     op_close_input, op_kill,  op_listen, op_checkpoint,
+                               op_rewind, op_hand_over, op_say,         op_trace, op_over};
+
+/* ---- shards come and go ----------------------------------------------------------------------- */
+
+/* The one that has the lease; another of this shard may still be taking leave. */
+static child *find(run *d, const char *shard) {
+  SLP_LIST_EACH(&d->children, it) {
+    child *k = SLP_OWNER(it, child, link);
+    if (!k->over && k->h.lease != SLP_ML_GONE && strcmp(k->h.id, shard) == 0) return k;
+  }
+  return NULL;
+}
+
+typedef struct beginning {
+  const char *shard;
+  child *k;
+  uint8_t found;
+} beginning;
+
+static void on_each(const sloop_shard_stats_t *st, void *arg) {
+  beginning *b = arg;
+  if (strcmp(st->shard, b->shard) != 0) return;
+  slp_ml_open(&b->k->h, &ops, &b->k->d->limits, b->k->d->app.mem, st->shard, &st->from,
+              slp_program_mono_us());
+  b->found = 1;
+}
+
+static void begin(run *d, const char *shard) {
+  child *k = SLP_NEW(d->app.mem, child);
+  if (!k) {
+    slp_cli_consumer_fail(&d->consumer, SLP_EXIT_FAILED, "no memory");
+    return;
+  }
+  k->d = d;
+  beginning b = {.shard = shard, .k = k};
+  sloop_shard_stats_each(d->consumer.s, on_each, &b);
+  if (!b.found) { /* it has gone again meanwhile */
+    slp_free(d->app.mem, k);
+    return;
+  }
+  slp_list_add_last(&d->children, &k->link);
+  if (d->stopping_us) slp_ml_stop(&k->h, slp_program_mono_us());
+}
+
+static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what) {
+  run *d = c->user;
+  uint64_t now = slp_program_mono_us();
+  child *k = find(d, shard);
+  switch (what) {
+    case SLOOP_SHARD_OPENED:
+      if (!k) begin(d, shard);
+      break;
+    case SLOOP_SHARD_REPOSITIONED:
+      if (k) slp_ml_repositioned(&k->h);
+      break;
+    case SLOOP_SHARD_READ_OUT:
+      if (k) slp_ml_read_out(&k->h, now);
+      break;
+    case SLOOP_SHARD_LEAVING:
+      if (k)
+        slp_ml_leaving(&k->h, now);
+      else
+        (void)sloop_hand_over(c->s, shard);
+      break;
+    case SLOOP_SHARD_ENDED:
+    case SLOOP_SHARD_STOPPED:
+    case SLOOP_SHARD_LOST:
+    case SLOOP_SHARD_RELEASED:
+      if (k) slp_ml_gone(&k->h, what == SLOOP_SHARD_ENDED, now);
+      break;
+  }
+  look(d);
+}
+
+static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
+  run *d = c->user;
+  child *k = find(d, sloop_batch_at(b, 0)->shard);
+  if (k)
+    slp_ml_batch(&k->h, b, slp_program_mono_us());
+  else
+    sloop_batch_done(b, 0);
+}
+
+/* ---- time passes ------------------------------------------------------------------------------ */
+
+static void start_some(run *d, uint64_t now) {
+  uint64_t each = 1000000 / STARTS_A_SECOND;
+  size_t beginning_n = 0;
+  if (d->starts_us + BEGINNING_MAX * each < now) d->starts_us = now - BEGINNING_MAX * each;
+  SLP_LIST_EACH(&d->children, it) {
+    const slp_ml_shard *h = &SLP_OWNER(it, child, link)->h;
+    beginning_n += h->state == SLP_ML_ASKED && h->action == SLP_ML_INITIALIZE;
+  }
+  SLP_LIST_EACH(&d->children, it) {
+    slp_ml_shard *h = &SLP_OWNER(it, child, link)->h;
+    if (beginning_n >= BEGINNING_MAX || d->starts_us + each > now) return;
+    if (h->state != SLP_ML_WAITS || now < h->due_us) continue;
+    d->starts_us += each;
+    beginning_n++;
+    slp_ml_start_now(h, now);
+  }
+}
+
+static int all_quiet(const run *d) {
+  SLP_LIST_EACH(&d->children, it) {
+    const child *k = SLP_OWNER(it, child, link);
+    if (!k->over && !slp_ml_quiet(&k->h)) return 0;
+  }
+  return 1;
+}
+
+static int all_over(const run *d) {
+  SLP_LIST_EACH(&d->children, it) {
+    if (!(SLP_OWNER(it, child, link))->over) return 0;
+  }
+  return 1;
+}
+
+static void leave_if_done(run *d) {
+  if (!d->app.out || !d->consumer.closed || !slp_list_empty(&d->children)) return;
+  if (slp_app_unwritten(&d->app)) return;
+  slp_herd_close(d->herd);
+  d->herd = NULL;
+  sloop_stats_t sum;
+  slp_cli_consumer_stats(&d->consumer, &sum);
+  slp_progress_end(d->app.args, &sum);
+  slp_app_close(&d->app);
+}
+
+/* What has become possible. */
+static void look(run *d) {
+  uint64_t now = slp_program_mono_us();
+  if (!d->stopping_us) start_some(d, now);
+  int waited = d->stopping_us && now - d->stopping_us >= d->s->grace_ms * 1000;
+  if (d->stopping_us && (waited || all_quiet(d))) slp_cli_consumer_stop(&d->consumer, SLP_APP_LEAVE_MS);
+  if (d->ended && all_over(d)) slp_cli_consumer_close(&d->consumer);
+  leave_if_done(d);
+}
+
+static void on_tick(slp_app *app) {
+  run *d = app->user;
+  uint64_t now = slp_program_mono_us();
+  for (slp_list *it = d->children.next, *after; it != &d->children; it = after) {
+    child *k = SLP_OWNER(it, child, link);
+    after = it->next;
+    if (!k->over) slp_ml_time(&k->h, now);
+  }
+  look(d);
+  if (!app->out || !d->consumer.s || !slp_progress_due(&d->progress, app->args)) return;
+  sloop_stats_t st;
+  slp_cli_consumer_stats(&d->consumer, &st);
+  slp_progress_show(&d->progress, &st);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------- */
+
+static void stop(run *d) {
+  if (d->stopping_us) return;
+  d->stopping_us = slp_program_mono_us();
+  for (slp_list *it = d->children.next, *after; it != &d->children; it = after) {
+    child *k = SLP_OWNER(it, child, link);
+    after = it->next;
+    if (!k->over) slp_ml_stop(&k->h, d->stopping_us);
+  }
+  look(d);
+}
+
+static void on_interrupt(slp_app *app) {
+  run *d = app->user;
+  if (!app->args->quiet) slp_say("stopping: the children are asked for a last checkpoint");
+  stop(d);
+}
+
+/* Its leases are gone, or never were: the children take leave. */
+static void on_ending(slp_cli_consumer *c) {
+  run *d = c->user;
+  uint64_t now = slp_program_mono_us();
+  d->ended = 1;
+  if (!d->stopping_us) d->stopping_us = now;
+  for (slp_list *it = d->children.next, *after; it != &d->children; it = after) {
+    child *k = SLP_OWNER(it, child, link);
+    after = it->next;
+    if (!k->over) slp_ml_gone(&k->h, 0, now);
+  }
+  look(d);
+}
+
+static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
+
+/* Whatever still lives is killed. */
+static void on_overdue(slp_app *app) {
+  run *d = app->user;
+  for (slp_list *it = d->children.next, *after; it != &d->children; it = after) {
+    child *k = SLP_OWNER(it, child, link);
+    after = it->next;
+    if (k->over) continue;
+    slp_say("%s: the child is killed: the stop took too long", k->h.id);
+    slp_ml_abandon(&k->h);
+    if (k->p) slp_piped_drop(k->p);
+    k->p = NULL;
+    k->over = 1;
+    free_if_over(k);
+  }
+  d->ended = 1;
+  slp_cli_consumer_close(&d->consumer);
+  look(d);
+}
+
+static void on_written(slp_app *app) { leave_if_done(app->user); }
+static void on_out_failed(slp_app *app) { leave_if_done(app->user); }
+
+/* ---- the beginning ---------------------------------------------------------------------------- */
+
+static int open_all(run *d) {
+  const slp_args *a = d->app.args;
+  sloop_metrics_t *metrics;
+  d->herd = slp_herd_new(d->app.mem, d->app.loop, d->guard_fd);
+  if (!d->herd) {
+    slp_say("no memory");
+    return SLP_ENOMEM;
+  }
+  d->consumer.user = d;
+  d->consumer.on_batch = on_batch;
+  d->consumer.on_shard = on_shard;
+  d->consumer.on_ending = on_ending;
+  d->consumer.on_closed = on_closed;
+  int r = slp_cli_consumer_open_idle(&d->consumer, &d->app, &a->opts);
+  if (r) {
+    d->consumer.closed = 1;
+    return r;
+  }
+  r = slp_cli_metrics_open(&metrics, &d->app, d->consumer.s);
+  if (!r) r = slp_cli_consumer_start(&d->consumer);
+  if (r) slp_cli_consumer_close(&d->consumer);
+  return r;
+}
+
+static void tell_notes(const slp_ml_settings *s) {
+  slp_str notes = slp_buf_str(&s->notes);
+  while (notes.n) {
+    const char *end = memchr(notes.p, '\n', notes.n);
+    size_t n = end ? (size_t)(end - notes.p) : notes.n;
+    slp_say("%.*s", (int)n, notes.p);
+    notes.p += n + (end != NULL);
+    notes.n -= n + (end != NULL);
+  }
+}
+
+int slp_multilang_run(slp_mem *mem, const slp_args *args, const slp_ml_settings *s) {
+  run d = {.app = {.mem = mem}, .s = s};
+  char path[512];
+  const char *missing = slp_multilang_program(s, path);
+  if (missing) {
+    slp_say("executableName: %s %s", s->command[0], missing);
+    return SLP_EXIT_USAGE;
+  }
+  if (!args->quiet) tell_notes(s);
+  d.guard_fd = slp_guard_start();
+  d.limits = (slp_ml_limits){.timeout_us = s->timeout_s * 1000000,
+                             .close_us = CLOSE_US,
+                             .checkpoint_us = CHECKPOINT_US,
+                             .empty_us = s->call_empty ? s->poll_ms * 1000 : 0};
+  slp_list_init(&d.children);
+  d.app.user = &d;
+  d.app.on_interrupt = on_interrupt;
+  d.app.on_overdue = on_overdue;
+  d.app.on_tick = on_tick;
+  d.app.on_written = on_written;
+  d.app.on_out_failed = on_out_failed;
+  d.app.grace_ms = (uint32_t)s->grace_ms + SLP_APP_LEAVE_MS + 3 * (uint32_t)(CLOSE_US / 1000);
+  if (slp_app_open(&d.app, mem, args) == 0 && open_all(&d) != 0) leave_if_done(&d);
+  int code = slp_app_run(&d.app);
+  return code;
+}

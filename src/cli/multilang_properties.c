@@ -1,0 +1,467 @@
+/* multilang_properties.c - the table of the MultiLangDaemon's keys. Names, defaults and what is required are
+ * those of amazon-kinesis-client-multilang (MultiLangDaemonConfig, KinesisClientLibConfigurator,
+ * MultiLangDaemonConfiguration and its beans). */
+#include "cli/multilang_properties.h"
+
+#include <stdio.h>
+
+#include "base/num.h"
+#include "codec/properties.h"
+
+typedef enum { TEXT, NUMBER, TRUTH, WORD, NOTED } key_kind;
+
+typedef struct key {
+  const char *name;
+  key_kind kind;
+  size_t at; /* in slp_ml_settings */
+  uint64_t min, max;
+  const char *meaning; /* WORD: "one|two: meaning"; NOTED: why it has none */
+} key;
+
+#define AT(member) offsetof(slp_ml_settings, member)
+#define TABLE_RULE "tables of this daemon are made on demand and not changed: set it by the DynamoDB API"
+#define BALANCE_RULE "the leader of KCL 3 decides so, and this daemon never leads a KCL 3 fleet"
+#define PACE_RULE "retries and their pace are the library's own"
+#define THREAD_RULE "there is one thread"
+#define SYNC_RULE "shards are listed at the start and every shardSyncIntervalMillis, whatever the table holds"
+
+static const key keys[] = {
+    {"executableName", TEXT, AT(executable), 0, 0,
+     "required: the command of a shard's process; split at spaces"},
+    {"applicationName", TEXT, AT(app), 0, 0, "required: -G, and the name of the lease table"},
+    {"streamName", TEXT, AT(stream), 0, 0, "required, or streamArn: the stream"},
+    {"streamArn", TEXT, AT(stream_arn), 0, 0, "the stream; wins over streamName"},
+    {"AwsCredentialsProvider", TEXT, AT(credentials), 0, 0,
+     "required: see below; names any letters' case, as its two others"},
+    {"AwsCredentialsProviderDynamoDB", TEXT, AT(credentials_dynamodb), 0, 0, "must mean the same identity"},
+    {"AwsCredentialsProviderCloudWatch", TEXT, AT(credentials_cloudwatch), 0, 0,
+     "must mean the same identity"},
+    {"processingLanguage", TEXT, AT(language), 0, 0, "part of the user agent"},
+    {"regionName", TEXT, AT(region), 0, 0, "-X region"},
+    {"kinesisEndpoint", TEXT, AT(kinesis_endpoint), 0, 0, "-b"},
+    {"dynamoDBEndpoint", TEXT, AT(dynamodb_endpoint), 0, 0,
+     "-X store_endpoint; without it, and with kinesisEndpoint, the region's"},
+    {"tableName", TEXT, AT(table), 0, 0, "--store dynamodb:TABLE"},
+    {"workerId", TEXT, AT(worker), 0, 0, "-X worker"},
+    {"initialPositionInStream", WORD, AT(initial), 0, 0,
+     "TRIM_HORIZON|LATEST: where a new application begins; LATEST when it is not given"},
+    {"initialPositionInStreamExtended", NUMBER, AT(initial_at_s), 0, UINT32_MAX,
+     "Unix seconds: a new application begins at that time"},
+    {"failoverTimeMillis", NUMBER, AT(lease_ms), 1000, 3600000, "-X lease_ms; 10000"},
+    {"shardSyncIntervalMillis", NUMBER, AT(list_ms), 1000, 86400000, "-X list_ms; 60000"},
+    {"maxRecords", NUMBER, AT(batch_records), 1, 10000, "records in one processRecords; 10000"},
+    {"idleTimeBetweenReadsInMillis", NUMBER, AT(poll_ms), 1, 3600000, "-X poll_ms; 1000"},
+    {"callProcessRecordsEvenForEmptyRecordList", TRUTH, AT(call_empty), 0, 1,
+     "true: processRecords without records once in idleTimeBetweenReadsInMillis"},
+    {"retrievalMode", WORD, AT(retrieval), 0, 0,
+     "DEFAULT|FANOUT|POLLING: --push or not; DEFAULT is FANOUT, and POLLING when a key of polling is set"},
+    {"fanoutConfig.consumerName", TEXT, AT(consumer), 0, 0, "--push=NAME; applicationName when not given"},
+    {"fanoutConfig.consumerArn", TEXT, AT(consumer_arn), 0, 0, "--push, with the name in the ARN"},
+    {"timeoutInSeconds", NUMBER, AT(timeout_s), 1, 86400,
+     "a child that is silent for so long when it should answer is killed; its shard begins anew, not the "
+     "daemon"},
+    {"shutdownGraceMillis", NUMBER, AT(grace_ms), 0, 3600000,
+     "how long a stop waits for the children; 10000 when 0 or not given"},
+    {"gracefulLeaseHandoffTimeoutMillis", NUMBER, AT(handover_ms), 1, 3600000, "-X handover_ms; 30000"},
+    {"coordinatorStateTableName", TEXT, AT(coordinator_table), 0, 0, "-X kcl_coordinator"},
+    {"workerMetricsTableName", TEXT, AT(metrics_table), 0, 0, "-X kcl_metrics"},
+    {"clientVersionConfig", TEXT, AT(client_version), 0, 0,
+     "both forms are understood: the rows of the table say by which rules the fleet goes"},
+    {"metricsLevel", WORD, AT(metrics), 0, 0,
+     "NONE|SUMMARY|DETAILED: CloudWatch metrics under the application's name; DETAILED as SUMMARY"},
+    {"metricsBufferTimeMillis", NUMBER, AT(cloudwatch_ms), 1000, UINT32_MAX, "-X cloudwatch_ms; 10000"},
+    {"maxActiveThreads", NOTED, 0, 0, 0, THREAD_RULE},
+    {"maxLeaseRenewalThreads", NOTED, 0, 0, 0, THREAD_RULE},
+    {"maxGetRecordsThreadPool", NOTED, 0, 0, 0, THREAD_RULE},
+    {"retryGetRecordsInSeconds", NOTED, 0, 0, 0, PACE_RULE},
+    {"taskBackoffTimeMillis", NOTED, 0, 0, 0, PACE_RULE},
+    {"listShardsBackoffTimeInMillis", NOTED, 0, 0, 0, PACE_RULE},
+    {"maxListShardsRetryAttempts", NOTED, 0, 0, 0, PACE_RULE},
+    {"schedulerInitializationBackoffTimeMillis", NOTED, 0, 0, 0, PACE_RULE},
+    {"parentShardPollIntervalMillis", NOTED, 0, 0, 0, PACE_RULE},
+    {"millisBehindLatestThresholdForReducedTps", NOTED, 0, 0, 0, PACE_RULE},
+    {"fanoutConfig.maxDescribeStreamSummaryRetries", NOTED, 0, 0, 0, PACE_RULE},
+    {"fanoutConfig.maxDescribeStreamConsumerRetries", NOTED, 0, 0, 0, PACE_RULE},
+    {"fanoutConfig.registerStreamConsumerRetries", NOTED, 0, 0, 0, PACE_RULE},
+    {"fanoutConfig.retryBackoffMillis", NOTED, 0, 0, 0, PACE_RULE},
+    {"maxLeasesForWorker", NOTED, 0, 0, 0, "leases are shared evenly, without a limit"},
+    {"maxLeasesToStealAtOneTime", NOTED, 0, 0, 0, "one at a time, as that key's default"},
+    {"enablePriorityLeaseAssignment", NOTED, 0, 0, 0, "leases that nobody renews are always taken first"},
+    {"leaseAssignmentIntervalMillis", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"maxThroughputPerHostKBps", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"dampeningPercentage", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"reBalanceThresholdPercentage", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"allowThroughputOvershoot", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"varianceBalancingFrequency", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"workerMetricsEMAAlpha", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"staleWorkerMetricsEntryCleanupDuration", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"migrateAllEntitiesToLeaseTable", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"tableMigrationCompleteBakeTimeSeconds", NOTED, 0, 0, 0, BALANCE_RULE},
+    {"disableWorkerMetrics", NOTED, 0, 0, 0, "a row is told where KCL 3 needs it, or it gets no leases"},
+    {"inMemoryWorkerMetricsCaptureFrequencyMillis", NOTED, 0, 0, 0, "the row is told every 30 s"},
+    {"workerMetricsReporterFreqInMillis", NOTED, 0, 0, 0, "the row is told every 30 s"},
+    {"noOfPersistedMetricsPerWorkerMetrics", NOTED, 0, 0, 0, "the row is told every 30 s"},
+    {"isGracefulLeaseHandoffEnabled", NOTED, 0, 0, 0, "leases are always handed over gracefully"},
+    {"cleanupLeasesUponShardCompletion", NOTED, 0, 0, 0,
+     "rows of shards that were read stay until the "
+     "stream forgets them"},
+    {"ignoreUnexpectedChildShards", NOTED, 0, 0, 0, "children begin when their parents are read, always"},
+    {"shardPrioritization", NOTED, 0, 0, 0, "parents before children, always"},
+    {"skipShardSyncAtWorkerInitializationIfLeasesExist", NOTED, 0, 0, 0, SYNC_RULE},
+    {"validateSequenceNumberBeforeCheckpointing", NOTED, 0, 0, 0, "always validated"},
+    {"logWarningForTaskAfterMillis", NOTED, 0, 0, 0, "use --metrics, or timeoutInSeconds"},
+    {"metricsMaxQueueSize", NOTED, 0, 0, 0, "metrics are sums, nothing queues"},
+    {"metricsEnabledDimensions", NOTED, 0, 0, 0, "the dimensions are stream and shard"},
+    {"initialLeaseTableReadCapacity", NOTED, 0, 0, 0, TABLE_RULE},
+    {"initialLeaseTableWriteCapacity", NOTED, 0, 0, 0, TABLE_RULE},
+    {"leaseTableScanTotalSegments", NOTED, 0, 0, 0, "one segment at a time"},
+    {"leaseTableDeletionProtectionEnabled", NOTED, 0, 0, 0, TABLE_RULE},
+    {"leaseTablePitrEnabled", NOTED, 0, 0, 0, TABLE_RULE},
+    {"coordinatorStateBillingMode", NOTED, 0, 0, 0, TABLE_RULE},
+    {"coordinatorStateReadCapacity", NOTED, 0, 0, 0, TABLE_RULE},
+    {"coordinatorStateWriteCapacity", NOTED, 0, 0, 0, TABLE_RULE},
+    {"coordinatorStatePointInTimeRecoveryEnabled", NOTED, 0, 0, 0, TABLE_RULE},
+    {"coordinatorStateDeletionProtectionEnabled", NOTED, 0, 0, 0, TABLE_RULE},
+    {"coordinatorStateTags", NOTED, 0, 0, 0, TABLE_RULE},
+    {"workerMetricsBillingMode", NOTED, 0, 0, 0, TABLE_RULE},
+    {"workerMetricsReadCapacity", NOTED, 0, 0, 0, TABLE_RULE},
+    {"workerMetricsWriteCapacity", NOTED, 0, 0, 0, TABLE_RULE},
+    {"workerMetricsPointInTimeRecoveryEnabled", NOTED, 0, 0, 0, TABLE_RULE},
+    {"workerMetricsDeletionProtectionEnabled", NOTED, 0, 0, 0, TABLE_RULE},
+    {"workerMetricsTags", NOTED, 0, 0, 0, TABLE_RULE},
+};
+
+/* Keys of PollingConfig: one of them makes the retrieval mode DEFAULT mean polling. */
+static const char *const of_polling[] = {"retryGetRecordsInSeconds", "maxGetRecordsThreadPool",
+                                         "idleTimeBetweenReadsInMillis",
+                                         "millisBehindLatestThresholdForReducedTps", "maxRecords"};
+
+void slp_ml_keys_each(void (*fn)(void *arg, const char *key, int acts, const char *meaning), void *arg) {
+  for (size_t i = 0; i < SLP_COUNT(keys); i++) fn(arg, keys[i].name, keys[i].kind != NOTED, keys[i].meaning);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------ */
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+static int same_letters(const char *a, const char *b) {
+  while (*a && lower(*a) == lower(*b)) a++, b++;
+  return lower(*a) == lower(*b);
+}
+
+static int begins(const char *z, const char *with) { return strncmp(z, with, strlen(with)) == 0; }
+
+/* The daemon takes AwsCredentialsProvider in any letters' case, and no other key. */
+static const key *key_of(const char *name) {
+  static const char credentials[] = "awscredentialsprovider";
+  char head[sizeof credentials] = "";
+  snprintf(head, sizeof head, "%s", name);
+  int any_case = same_letters(head, credentials);
+  for (size_t i = 0; i < SLP_COUNT(keys); i++) {
+    size_t n = sizeof credentials - 1;
+    if (strcmp(name, keys[i].name) == 0) return &keys[i];
+    if (any_case && strlen(keys[i].name) >= n && begins(keys[i].name, "AwsCredentialsProvider") &&
+        strcmp(name + n, keys[i].name + n) == 0)
+      return &keys[i];
+  }
+  return NULL;
+}
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+static int find_word(const char *words, const char *value) {
+  for (int place = 1;; place++) {
+    size_t n = strcspn(words, "|:");
+    char word[32];
+    snprintf(word, sizeof word, "%.*s", (int)n, words);
+    if (same_letters(word, value)) return place;
+    if (words[n] != '|') return 0;
+    words += n + 1;
+  }
+}
+
+static int refuse(const key *k, size_t line, const char *value, char why[SLP_ML_WHY]) {
+  if (k->kind == NUMBER)
+    snprintf(why, SLP_ML_WHY, "line %zu: %s: \"%.60s\" is not a whole number from %llu to %llu", line,
+             k->name, value, (unsigned long long)k->min, (unsigned long long)k->max);
+  else if (k->kind == WORD)
+    snprintf(why, SLP_ML_WHY, "line %zu: %s: \"%.60s\" is none of %.*s", line, k->name, value,
+             (int)strcspn(k->meaning, ":"), k->meaning);
+  else
+    snprintf(why, SLP_ML_WHY, "line %zu: %s: the value is empty", line, k->name);
+  return SLP_EINVAL;
+}
+
+static int store(slp_ml_settings *s, const key *k, size_t line, const char *value, char why[SLP_ML_WHY]) {
+  char *to = (char *)s + k->at;
+  uint64_t u = 0;
+  int place = 0;
+  switch (k->kind) {
+    case TEXT:
+      if (!*value) return refuse(k, line, value, why);
+      memcpy(to, &value, sizeof value);
+      return 0;
+    case NUMBER:
+      if (slp_parse_u64(slp_str_of(value), &u) || u < k->min || u > k->max)
+        return refuse(k, line, value, why);
+      memcpy(to, &u, sizeof u);
+      return 0;
+    case TRUTH:
+      *to = (char)(same_letters(value, "true") || same_letters(value, "yes") || !strcmp(value, "1"));
+      return 0;
+    case WORD:
+      if (!(place = find_word(k->meaning, value))) return refuse(k, line, value, why);
+      memcpy(to, &place, sizeof place);
+      return 0;
+    case NOTED: break;
+  }
+  slp_buf_addf(&s->notes, "line %zu: %s has no effect here: %s\n", line, k->name, k->meaning);
+  return 0;
+}
+
+static void trim(char *value) {
+  size_t n = strlen(value);
+  while (n && (value[n - 1] == ' ' || value[n - 1] == '\t')) value[--n] = 0;
+}
+
+/* Takes every property; `polls`: a key of polling is set. */
+static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_ML_WHY]) {
+  slp_properties p = slp_properties_begin(text);
+  /* Pointers go into the text, so it must not move: a property has at most as many bytes as its lines. */
+  if (slp_buf_reserve(&s->texts, 3 * text.n + 512)) return SLP_ENOMEM;
+  for (;;) {
+    size_t at = s->texts.n;
+    int r = slp_properties_next(&p, &s->texts);
+    if (r == SLP_EBADDATA) snprintf(why, SLP_ML_WHY, "line %zu: a damaged \\u escape", p.line);
+    if (r <= 0) return r == SLP_EBADDATA ? SLP_EINVAL : r;
+    char *name = s->texts.p + at, *value = name + strlen(name) + 1;
+    trim(value);
+    const key *k = key_of(name);
+    if (!k) {
+      slp_buf_addf(&s->notes, "line %zu: \"%.80s\" is no key of the MultiLangDaemon\n", p.line, name);
+      continue;
+    }
+    for (size_t i = 0; i < SLP_COUNT(of_polling); i++) *polls |= strcmp(k->name, of_polling[i]) == 0;
+    if ((r = store(s, k, p.line, value, why))) return r;
+  }
+}
+
+/* ---- credentials ------------------------------------------------------------------------------ */
+
+/* name; how it is found here: NULL, not at all, and `why` */
+static const struct provider {
+  const char *name, *why;
+} providers[] = {
+    {"DefaultCredentialsProvider", NULL},
+    {"DefaultAWSCredentialsProviderChain", NULL},
+    {"EnvironmentVariableCredentialsProvider", NULL},
+    {"ProfileCredentialsProvider", NULL},
+    {"InstanceProfileCredentialsProvider", NULL},
+    {"ContainerCredentialsProvider", NULL},
+    {"WebIdentityTokenFileCredentialsProvider", NULL},
+    {"StsAssumeRoleCredentialsProvider",
+     "name the role by role_arn in a profile of ~/.aws/config, and that "
+     "profile by ProfileCredentialsProvider|NAME"},
+    {"KclStsAssumeRoleCredentialsProvider",
+     "name the role by role_arn in a profile of ~/.aws/config, and that "
+     "profile by ProfileCredentialsProvider|NAME"},
+    {"SystemPropertyCredentialsProvider",
+     "there is no JVM and no -Daws.accessKeyId; use "
+     "EnvironmentVariableCredentialsProvider"},
+    {"ProcessCredentialsProvider", "name the command by credential_process in a profile of ~/.aws/config"},
+    {"StaticCredentialsProvider", "use EnvironmentVariableCredentialsProvider"},
+    {"AnonymousCredentialsProvider", "Kinesis takes no unsigned calls"},
+};
+
+static const char *short_name(const char *name) {
+  static const char *const packages[] = {"software.amazon.awssdk.auth.credentials.",
+                                         "software.amazon.kinesis.multilang.auth.", "com.amazonaws.auth."};
+  for (size_t i = 0; i < SLP_COUNT(packages); i++)
+    if (begins(name, packages[i])) return name + strlen(packages[i]);
+  return name;
+}
+
+static const struct provider *provider_of(const char *name) {
+  for (size_t i = 0; i < SLP_COUNT(providers); i++)
+    if (strcmp(short_name(name), providers[i].name) == 0) return &providers[i];
+  return NULL;
+}
+
+/* Reads "Name|arg,Name2": 0 when one of them can be had, with the profile that it names. */
+static int read_credentials(slp_ml_settings *s, const char *key_name, const char *list, char profile[130],
+                            char why[SLP_ML_WHY]) {
+  int found = 0;
+  *profile = 0;
+  while (*list) {
+    char item[260], *arg;
+    size_t n = strcspn(list, ",");
+    while (n && *list == ' ') list++, n--;
+    snprintf(item, sizeof item, "%.*s", (int)(n < 259 ? n : 259), list);
+    trim(item);
+    list += n + (list[n] == ',');
+    if (!*item) continue;
+    if ((arg = strchr(item, '|'))) *arg++ = 0;
+    const struct provider *p = provider_of(item);
+    if (p && !p->why) {
+      if (!found && arg && strcmp(p->name, "ProfileCredentialsProvider") == 0)
+        snprintf(profile, 130, "%.*s", (int)strcspn(arg, "|"), arg);
+      found = 1;
+      continue;
+    }
+    snprintf(why, SLP_ML_WHY, "%s: %.80s can't be had here: %s", key_name, item,
+             p ? p->why : "it is a class of Java; the providers of the AWS SDK are known by their names");
+    slp_buf_addf(&s->notes, "%s\n", why);
+  }
+  if (!found && !*why) snprintf(why, SLP_ML_WHY, "%s: names no provider", key_name);
+  return found ? 0 : SLP_EINVAL;
+}
+
+static int settle_credentials(slp_ml_settings *s, char why[SLP_ML_WHY]) {
+  char first[130], other[130];
+  const char *others[2] = {s->credentials_dynamodb, s->credentials_cloudwatch};
+  *why = 0;
+  int r = read_credentials(s, "AwsCredentialsProvider", s->credentials, first, why);
+  for (size_t i = 0; i < 2 && !r; i++) {
+    const char *name = i ? "AwsCredentialsProviderCloudWatch" : "AwsCredentialsProviderDynamoDB";
+    *why = 0;
+    if (!others[i]) continue;
+    r = read_credentials(s, name, others[i], other, why);
+    if (r || strcmp(first, other) == 0) continue;
+    snprintf(why, SLP_ML_WHY, "%s: another profile than AwsCredentialsProvider's: one identity does all here",
+             name);
+    r = SLP_EINVAL;
+  }
+  if (r) return r;
+  size_t at = s->texts.n;
+  if (!*first) return 0;
+  if (slp_buf_add(&s->texts, first, strlen(first) + 1)) return SLP_ENOMEM; /* take_all has left room */
+  s->profile = s->texts.p + at;
+  return 0;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+/* As String.split(" +") does: a space in front makes an empty first word, which no system can run. */
+static int split_command(slp_ml_settings *s, slp_mem *mem) {
+  size_t n = 0, at = s->texts.n;
+  if (slp_buf_add_z(&s->texts, s->executable) || slp_buf_add_char(&s->texts, 0)) return SLP_ENOMEM;
+  char *p = s->texts.p + at;
+  const char **words = slp_zalloc_n(mem, strlen(p) / 2 + 2, sizeof *words);
+  if (!words) return SLP_ENOMEM;
+  while (*p) {
+    while (*p == ' ') *p++ = 0;
+    if (*p) words[n++] = p;
+    while (*p && *p != ' ') p++;
+  }
+  s->command = words;
+  return 0;
+}
+
+static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
+  const char *missing = !s->executable                 ? "executableName"
+                        : !s->app                      ? "applicationName"
+                        : !s->stream && !s->stream_arn ? "streamName or streamArn"
+                        : !s->credentials              ? "AwsCredentialsProvider"
+                                                       : NULL;
+  if (!missing) return 0;
+  snprintf(why, SLP_ML_WHY, "%s is missing", missing);
+  return SLP_EINVAL;
+}
+
+static void settle_names(slp_ml_settings *s) {
+  static const char mark[] = "/consumer/";
+  const char *name = s->consumer_arn ? strstr(s->consumer_arn, mark) : NULL;
+  if (name) {
+    name += sizeof mark - 1;
+    snprintf(s->consumer_name, sizeof s->consumer_name, "%.*s", (int)strcspn(name, ":"), name);
+    s->consumer = s->consumer_name;
+  }
+  if (s->table) snprintf(s->store, sizeof s->store, "dynamodb:%s", s->table);
+}
+
+static void settle_endpoints(slp_ml_settings *s) {
+  if (!s->kinesis_endpoint || s->dynamodb_endpoint || !s->region) return;
+  snprintf(s->dynamodb_url, sizeof s->dynamodb_url, "https://dynamodb.%.60s.amazonaws.com%s", s->region,
+           begins(s->region, "cn-") ? ".cn" : "");
+}
+
+int slp_ml_settings_read(slp_ml_settings *s, slp_mem *mem, slp_str text, char why[SLP_ML_WHY]) {
+  int polls = 0;
+  *s = (slp_ml_settings){.initial = SLP_ML_LATEST,
+                         .retrieval = SLP_ML_DEFAULT,
+                         .metrics = SLP_ML_METRICS_DETAILED,
+                         .initial_at_s = -1,
+                         .lease_ms = 10000,
+                         .batch_records = 10000,
+                         .poll_ms = 1000,
+                         .handover_ms = 30000,
+                         .list_ms = 60000,
+                         .cloudwatch_ms = 10000};
+  slp_buf_init(&s->texts, mem, 1 << 22);
+  slp_buf_init(&s->notes, mem, 1 << 20);
+  *why = 0;
+  int r = text.n > 1 << 20 ? SLP_EINVAL : take_all(s, text, &polls, why);
+  if (r == SLP_EINVAL && !*why) snprintf(why, SLP_ML_WHY, "larger than 1 MiB");
+  if (!r) r = check(s, why);
+  if (!r) r = settle_credentials(s, why);
+  if (!r) r = split_command(s, mem);
+  if (!r && !s->command[0]) {
+    snprintf(why, SLP_ML_WHY, "executableName: names no program");
+    r = SLP_EINVAL;
+  }
+  if (r == SLP_ENOMEM || r == SLP_ELIMIT) snprintf(why, SLP_ML_WHY, "no memory");
+  if (r) return r;
+  settle_names(s);
+  settle_endpoints(s);
+  if (!s->grace_ms) s->grace_ms = 10000;
+  if (s->retrieval == SLP_ML_DEFAULT) {
+    s->retrieval = polls ? SLP_ML_POLLING : SLP_ML_FANOUT;
+    if (!polls)
+      slp_buf_add_z(&s->notes,
+                    "retrievalMode is not given: as in that daemon this is enhanced fan-out, which AWS "
+                    "bills; retrievalMode = POLLING reads without\n");
+  }
+  return slp_buf_failed(&s->notes);
+}
+
+void slp_ml_settings_free(slp_ml_settings *s, slp_mem *mem) {
+  slp_buf_free(&s->texts);
+  slp_buf_free(&s->notes);
+  slp_free(mem, (void *)(uintptr_t)s->command);
+  s->command = NULL;
+}
+
+void slp_ml_settings_apply(const slp_ml_settings *s, sloop_opts_t *o, sloop_metrics_opts_t *m) {
+  o->stream = s->stream_arn ? s->stream_arn : s->stream;
+  o->app = s->app;
+  o->schema = "kcl";
+  o->region = s->region ? s->region : o->region;
+  o->profile = s->profile ? s->profile : o->profile;
+  o->endpoint = s->kinesis_endpoint ? s->kinesis_endpoint : o->endpoint;
+  o->store_endpoint = s->dynamodb_endpoint ? s->dynamodb_endpoint
+                      : *s->dynamodb_url   ? s->dynamodb_url
+                                           : o->store_endpoint;
+  o->worker = s->worker ? s->worker : o->worker;
+  o->kcl_coordinator = s->coordinator_table;
+  o->kcl_metrics = s->metrics_table;
+  o->start.kind = s->initial == SLP_ML_OLDEST ? SLOOP_OLDEST : SLOOP_LATEST;
+  if (s->initial_at_s >= 0) {
+    o->start.kind = SLOOP_AT_TIME;
+    o->start.at_ms = s->initial_at_s * 1000;
+  }
+  o->lease_ms = (uint32_t)s->lease_ms;
+  o->handover_ms = (uint32_t)s->handover_ms;
+  o->list_ms = (uint32_t)s->list_ms;
+  o->poll_ms = (uint32_t)s->poll_ms;
+  o->batch_records_max = (uint32_t)s->batch_records;
+  o->fetch_records_max = (uint32_t)s->batch_records;
+  o->order = SLOOP_ORDER_SHARD;
+  o->checkpoints = SLOOP_CHECKPOINTS_ASKED;
+  o->retrieval = s->retrieval == SLP_ML_FANOUT ? SLOOP_RETRIEVAL_PUSH : SLOOP_RETRIEVAL_POLL;
+  if (s->consumer) o->push_consumer = s->consumer;
+  if (*s->store) o->store = s->store;
+  if (s->metrics != SLP_ML_METRICS_NONE) {
+    m->cloudwatch = s->app;
+    m->cloudwatch_ms = (uint32_t)s->cloudwatch_ms;
+  }
+}

@@ -1,0 +1,187 @@
+/* multilang_protocol.c - writes and reads the lines of the MultiLangDaemon's protocol. */
+#include "cli/multilang_protocol.h"
+
+#include "base/num.h"
+#include "codec/base64.h"
+#include "codec/json.h"
+#include "codec/utf8.h"
+
+static const char *const names[SLP_ML_ACTIONS] = {
+    [SLP_ML_INITIALIZE] = "initialize",
+    [SLP_ML_RECORDS] = "processRecords",
+    [SLP_ML_LEASE_LOST] = "leaseLost",
+    [SLP_ML_SHARD_ENDED] = "shardEnded",
+    [SLP_ML_SHUTDOWN_REQUESTED] = "shutdownRequested",
+};
+
+const char *slp_ml_action_name(slp_ml_action a) { return names[a]; }
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+/* Jackson's escapes: the short ones, \u00XX with capitals for other control characters, all else as it is.
+ * Bytes that are not UTF-8, which no service sends as a key, become U+FFFD. */
+static int put_string(slp_buf *b, slp_str s) {
+  static const char shorts[] = "btn\0fr"; /* for 8 to 13 */
+  slp_buf_add_char(b, '"');
+  for (size_t i = 0; i < s.n;) {
+    unsigned char c = (unsigned char)s.p[i];
+    if (c == '"' || c == '\\') {
+      slp_buf_add_char(b, '\\');
+      slp_buf_add_char(b, (char)c);
+    } else if (c >= 8 && c <= 13 && shorts[c - 8]) {
+      slp_buf_add_char(b, '\\');
+      slp_buf_add_char(b, shorts[c - 8]);
+    } else if (c < 32) {
+      slp_buf_addf(b, "\\u%04X", c);
+    } else if (c < 128) {
+      slp_buf_add_char(b, (char)c);
+    } else {
+      size_t n = slp_utf8_length(s.p + i, s.n - i);
+      slp_buf_add(b, n ? s.p + i : "\xef\xbf\xbd", n ? n : 3);
+      i += n ? n : 1;
+      continue;
+    }
+    i++;
+  }
+  return slp_buf_add_char(b, '"');
+}
+
+int slp_ml_put_initialize(slp_buf *b, const char *shard, const char *sequence, uint64_t sub) {
+  slp_buf_add_z(b, "{\"action\":\"initialize\",\"shardId\":");
+  put_string(b, slp_str_of(shard));
+  slp_buf_add_z(b, ",\"sequenceNumber\":");
+  put_string(b, slp_str_of(sequence));
+  return slp_buf_addf(b, ",\"subSequenceNumber\":%llu}\n", (unsigned long long)sub);
+}
+
+int slp_ml_put_records_begin(slp_buf *b) {
+  return slp_buf_add_z(b, "{\"action\":\"processRecords\",\"records\":[");
+}
+
+int slp_ml_put_record(slp_buf *b, const sloop_record_t *r, int first) {
+  slp_buf_add_z(b, first ? "{\"data\":\"" : ",{\"data\":\"");
+  slp_base64_encode(b, (slp_str){r->data.base, r->data.len});
+  slp_buf_add_z(b, "\",\"partitionKey\":");
+  put_string(b, (slp_str){r->key.base, r->key.len});
+  slp_buf_add_z(b, ",\"sequenceNumber\":");
+  put_string(b, (slp_str){r->seq.base, r->seq.len});
+  slp_buf_add_z(b, ",\"approximateArrivalTimestamp\":");
+  if (r->arrived_at_ms < 0)
+    slp_buf_add_z(b, "null");
+  else
+    slp_buf_add_i64(b, r->arrived_at_ms);
+  return slp_buf_addf(b, ",\"subSequenceNumber\":%llu,\"action\":\"record\"}", (unsigned long long)r->sub);
+}
+
+int slp_ml_put_records_end(slp_buf *b, int64_t behind_ms) {
+  slp_buf_add_z(b, "],\"millisBehindLatest\":");
+  if (behind_ms < 0)
+    slp_buf_add_z(b, "null");
+  else
+    slp_buf_add_i64(b, behind_ms);
+  return slp_buf_add_z(b, "}\n");
+}
+
+int slp_ml_put_action(slp_buf *b, slp_ml_action a) {
+  return slp_buf_addf(b, "{\"action\":\"%s\"}\n", names[a]);
+}
+
+int slp_ml_put_checkpoint(slp_buf *b, const slp_ml_message *asked, const char *error) {
+  slp_buf_add_z(b, "{\"action\":\"checkpoint\",\"sequenceNumber\":");
+  if (asked->has_text)
+    put_string(b, asked->text);
+  else
+    slp_buf_add_z(b, "null");
+  slp_buf_add_z(b, ",\"subSequenceNumber\":");
+  if (asked->has_sub)
+    slp_buf_add_i64(b, asked->sub);
+  else
+    slp_buf_add_z(b, "null");
+  slp_buf_add_z(b, ",\"error\":");
+  if (error)
+    put_string(b, slp_str_of(error));
+  else
+    slp_buf_add_z(b, "null");
+  return slp_buf_add_z(b, "}\n");
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+typedef struct fields {
+  slp_str action, response_for, sequence;
+  uint8_t has_action, has_response_for, has_sequence, has_sub;
+  int64_t sub;
+} fields;
+
+/* Text, or as Jackson takes it a number or a truth where text belongs. 1: it is there, 0: null. */
+static int take_text(slp_json *j, slp_str *ret) {
+  int t = slp_json_next(j);
+  if (t == SLP_JSON_NULL) return 0;
+  if (t == SLP_JSON_STRING || t == SLP_JSON_NUMBER) {
+    *ret = j->text;
+    return 1;
+  }
+  if (t != SLP_JSON_TRUE && t != SLP_JSON_FALSE) return SLP_EBADDATA;
+  *ret = t == SLP_JSON_TRUE ? SLP_STR("true") : SLP_STR("false");
+  return 1;
+}
+
+/* A whole number, which may stand in quotes; an empty text counts as null. */
+static int take_number(slp_json *j, int64_t *ret) {
+  int t = slp_json_next(j);
+  if (t == SLP_JSON_NULL || (t == SLP_JSON_STRING && !j->text.n)) return 0;
+  if (t != SLP_JSON_NUMBER && t != SLP_JSON_STRING) return SLP_EBADDATA;
+  return slp_parse_i64(j->text, ret) ? SLP_EBADDATA : 1;
+}
+
+static int take_member(slp_json *j, fields *f) {
+  int r = 0;
+  if (slp_str_is(j->text, "action"))
+    f->has_action = (uint8_t)((r = take_text(j, &f->action)) > 0);
+  else if (slp_str_is(j->text, "responseFor"))
+    f->has_response_for = (uint8_t)((r = take_text(j, &f->response_for)) > 0);
+  else if (slp_str_is(j->text, "sequenceNumber"))
+    f->has_sequence = (uint8_t)((r = take_text(j, &f->sequence)) > 0);
+  else if (slp_str_is(j->text, "subSequenceNumber"))
+    f->has_sub = (uint8_t)((r = take_number(j, &f->sub)) > 0);
+  else
+    r = slp_json_skip(j);
+  return r < 0 ? r : 0;
+}
+
+static int take_fields(char *line, size_t n, fields *f) {
+  slp_json j;
+  slp_json_begin(&j, line, n);
+  if (slp_json_next(&j) != SLP_JSON_OBJECT) return SLP_EBADDATA;
+  for (;;) {
+    int t = slp_json_next(&j);
+    if (t == SLP_JSON_OBJECT_END) break;
+    if (t != SLP_JSON_KEY || take_member(&j, f)) return SLP_EBADDATA;
+  }
+  return slp_json_next(&j) == SLP_JSON_END ? 0 : SLP_EBADDATA;
+}
+
+void slp_ml_read(char *line, size_t n, slp_ml_message *ret) {
+  fields f = {.has_action = 0};
+  memset(ret, 0, sizeof *ret);
+  if (n && line[n - 1] == '\r') n--;
+  if (!n) {
+    ret->kind = SLP_ML_EMPTY;
+    return;
+  }
+  if (take_fields(line, n, &f) || !f.has_action) return;
+  if (slp_str_is(f.action, "status")) {
+    ret->kind = SLP_ML_STATUS;
+    ret->text = f.response_for;
+    ret->has_text = f.has_response_for;
+  } else if (slp_str_is(f.action, "checkpoint")) {
+    ret->kind = SLP_ML_CHECKPOINT;
+    ret->text = f.sequence;
+    ret->has_text = f.has_sequence;
+    ret->sub = f.sub;
+    ret->has_sub = f.has_sub;
+  } else {
+    for (size_t i = 0; i < SLP_COUNT(names); i++)
+      if (slp_str_is(f.action, names[i])) ret->kind = SLP_ML_OTHER;
+  }
+}

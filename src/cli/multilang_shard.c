@@ -1,0 +1,543 @@
+/* multilang_shard.c - a shard and its child. What a checkpoint may name, and the names of its errors, are as
+ * in KCL: software.amazon.kinesis.checkpoint.ShardRecordProcessorCheckpointer and MultiLangProtocol. */
+#include "cli/multilang_shard.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/num.h"
+
+#define NEVER UINT64_MAX
+#define BACKOFF_US UINT64_C(1000000)
+#define BACKOFF_MOST_US UINT64_C(60000000)
+
+#define BIT(state) (1u << (state))
+static const struct {
+  const char *name;
+  unsigned to;
+} states[SLP_ML_STATES] = {
+    [SLP_ML_WAITS] = {"waits for a child", BIT(SLP_ML_ASKED) | BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
+    [SLP_ML_ASKED] = {"asked",
+                      BIT(SLP_ML_IDLE) | BIT(SLP_ML_CHECKPOINTS) | BIT(SLP_ML_CLOSES) | BIT(SLP_ML_KILLED)},
+    [SLP_ML_IDLE] = {"idle", BIT(SLP_ML_ASKED) | BIT(SLP_ML_CLOSES) | BIT(SLP_ML_KILLED)},
+    [SLP_ML_CHECKPOINTS] = {"checkpoints", BIT(SLP_ML_ASKED) | BIT(SLP_ML_KILLED)},
+    [SLP_ML_CLOSES] = {"closes", BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
+    [SLP_ML_KILLED] = {"killed", BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
+    [SLP_ML_OVER] = {"over", 0},
+};
+
+const char *slp_ml_state_name(slp_ml_state s) { return states[s].name; }
+
+static void move(slp_ml_shard *h, slp_ml_state to, uint64_t due_us) {
+  SLP_CHECK(states[h->state].to & BIT(to));
+  h->state = to;
+  h->due_us = due_us;
+}
+
+static void next(slp_ml_shard *h, uint64_t now);
+
+/* ---- places ----------------------------------------------------------------------------------- */
+
+static void set_place(slp_ml_place *p, const sloop_position_t *from) {
+  memset(p, 0, sizeof *p);
+  switch (from->kind) {
+    case SLOOP_AFTER_SEQ:
+    case SLOOP_AT_SEQ:
+      snprintf(p->seq, sizeof p->seq, "%s", from->seq);
+      p->sub = from->sub == UINT32_MAX ? 0 : from->sub; /* rows without a sub-sequence number */
+      return;
+    case SLOOP_LATEST: snprintf(p->word, sizeof p->word, "LATEST"); return;
+    case SLOOP_AT_TIME: snprintf(p->word, sizeof p->word, "AT_TIMESTAMP"); return;
+    case SLOOP_OLDEST:
+    case SLOOP_AT_TOKEN:
+    case SLOOP_AT_END: break;
+  }
+  snprintf(p->word, sizeof p->word, "TRIM_HORIZON");
+}
+
+/* Where it begins is before every record. */
+static int compare(const slp_ml_place *a, const slp_ml_place *b) {
+  if (!*a->seq || !*b->seq) return (*a->seq != 0) - (*b->seq != 0);
+  int c = slp_num_cmp(slp_str_of(a->seq), slp_str_of(b->seq));
+  if (c) return c;
+  return a->sub < b->sub ? -1 : a->sub > b->sub;
+}
+
+static void set_record(slp_ml_place *p, const sloop_record_t *r) {
+  p->word[0] = 0;
+  snprintf(p->seq, sizeof p->seq, "%.*s", (int)r->seq.len, r->seq.base);
+  p->sub = r->sub;
+}
+
+/* ---- batches ---------------------------------------------------------------------------------- */
+
+static void give_back_all(slp_ml_shard *h) {
+  size_t n = h->queue_n;
+  h->queue_n = 0;
+  for (size_t i = 0; i < n; i++) sloop_batch_done(h->queue[i], 0);
+}
+
+static void finish_first(slp_ml_shard *h) {
+  sloop_batch_t *b = h->queue[0];
+  memmove(h->queue, h->queue + 1, (h->queue_n - 1) * sizeof(sloop_batch_t *));
+  h->queue_n--;
+  sloop_batch_done(b, sloop_batch_count(b));
+}
+
+/* ---- the end of a child ----------------------------------------------------------------------- */
+
+static void say(slp_ml_shard *h, int trouble, const char *what) {
+  char line[700];
+  snprintf(line, sizeof line, "%s: %s", h->id, what);
+  h->ops->say(h, trouble, line);
+}
+
+static void be_over(slp_ml_shard *h) {
+  give_back_all(h);
+  move(h, SLP_ML_OVER, NEVER);
+  h->ops->over(h);
+}
+
+static int is_done(const slp_ml_shard *h) { return h->lease == SLP_ML_GONE || h->end >= SLP_ML_NAMED; }
+
+/* Without a child, while the lease is held: it begins anew from the last checkpoint, later each time. */
+static void wait_again(slp_ml_shard *h, uint64_t now) {
+  uint64_t wait = BACKOFF_US << (h->failures < 8 ? h->failures : 8);
+  h->failures++;
+  h->deaths++;
+  h->notice = SLP_ML_UNTOLD;
+  h->end = SLP_ML_READING;
+  h->given = h->saved = h->named;
+  give_back_all(h);
+  move(h, SLP_ML_WAITS, now + (wait < BACKOFF_MOST_US ? wait : BACKOFF_MOST_US));
+  if (h->lease == SLP_ML_LEAVING) {
+    h->ops->hand_over(h);
+    h->due_us = NEVER;
+    return;
+  }
+  if (h->stops) h->due_us = NEVER;
+  h->stale = 1;
+  h->ops->rewind(h);
+}
+
+static void fail(slp_ml_shard *h, const char *why) {
+  char line[300];
+  snprintf(h->why, sizeof h->why, "%s", why);
+  snprintf(line, sizeof line, "the child is killed: %s", why);
+  say(h, 1, line);
+  move(h, SLP_ML_KILLED, NEVER);
+  h->ops->listen(h, 0);
+  h->ops->kill(h, SIGKILL);
+}
+
+static void close_child(slp_ml_shard *h, uint64_t now) {
+  move(h, SLP_ML_CLOSES, now + h->limits.close_us);
+  h->pushed = 0;
+  h->ops->close_input(h);
+  h->ops->listen(h, 1); /* or it could not end */
+}
+
+void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
+  char line[300], how[60];
+  if (signal)
+    snprintf(how, sizeof how, "by signal %d", signal);
+  else
+    snprintf(how, sizeof how, "with status %d", status);
+  switch (h->state) {
+    case SLP_ML_WAITS:
+    case SLP_ML_OVER: return;
+    case SLP_ML_CLOSES:
+      snprintf(line, sizeof line, "the child has ended %s", how);
+      say(h, 0, line);
+      if (is_done(h))
+        be_over(h);
+      else
+        wait_again(h, now);
+      return;
+    case SLP_ML_ASKED:
+    case SLP_ML_CHECKPOINTS:
+      snprintf(h->why, sizeof h->why, "it ended %s and had not answered %s", how,
+               slp_ml_action_name(h->action));
+      break;
+    case SLP_ML_IDLE: snprintf(h->why, sizeof h->why, "it ended %s", how); break;
+    case SLP_ML_KILLED:
+    case SLP_ML_STATES: break;
+  }
+  if (h->state != SLP_ML_KILLED) {
+    snprintf(line, sizeof line, "the child is gone: %s", h->why);
+    say(h, 1, line);
+    if (h->state == SLP_ML_CHECKPOINTS) h->late += h->end != SLP_ML_NAMED;
+    h->ops->kill(h, SIGKILL); /* what it has started */
+    move(h, SLP_ML_KILLED, NEVER);
+  }
+  if (is_done(h))
+    be_over(h);
+  else
+    wait_again(h, now);
+}
+
+/* ---- asking ----------------------------------------------------------------------------------- */
+
+static uint64_t patience(const slp_ml_shard *h, uint64_t now) {
+  return h->limits.timeout_us ? now + h->limits.timeout_us : NEVER;
+}
+
+static void send(slp_ml_shard *h, slp_buf *b) {
+  if (slp_buf_failed(b)) {
+    slp_buf_free(b);
+    fail(h, "no memory for what it is to be told");
+    return;
+  }
+  h->ops->trace(h, 1, slp_buf_str(b));
+  h->ops->write(h, b);
+}
+
+static void begin_text(slp_ml_shard *h, slp_buf *b) { slp_buf_init(b, h->mem, UINT32_MAX); }
+
+/* Some more of processRecords, until enough is on its way. */
+static void put_more(slp_ml_shard *h) {
+  const sloop_batch_t *batch = h->queue[0];
+  size_t n = sloop_batch_count(batch);
+  slp_buf b;
+  begin_text(h, &b);
+  if (h->put_n == 0) slp_ml_put_records_begin(&b);
+  while (h->put_n < n && b.n < SLP_ML_PIECE && !slp_buf_failed(&b)) {
+    slp_ml_put_record(&b, sloop_batch_at(batch, h->put_n), h->put_n == 0);
+    h->put_n++;
+  }
+  if (h->put_n == n) {
+    slp_ml_put_records_end(&b, sloop_batch_behind_ms(batch));
+    h->put_whole = 1;
+  }
+  send(h, &b);
+}
+
+static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
+  slp_buf b;
+  move(h, SLP_ML_ASKED, patience(h, now));
+  h->action = action;
+  h->put_whole = 1;
+  h->ops->listen(h, 1);
+  if (action == SLP_ML_RECORDS && h->queue_n) {
+    sloop_batch_t *batch = h->queue[0];
+    h->spoke_us = now;
+    h->put_n = 0;
+    h->put_whole = 0;
+    set_record(&h->given, sloop_batch_at(batch, sloop_batch_count(batch) - 1));
+    put_more(h);
+    return;
+  }
+  begin_text(h, &b);
+  if (action == SLP_ML_INITIALIZE) {
+    slp_ml_put_initialize(&b, h->id, *h->named.seq ? h->named.seq : h->named.word, h->named.sub);
+  } else if (action == SLP_ML_RECORDS) {
+    h->spoke_us = now;
+    slp_ml_put_records_begin(&b);
+    slp_ml_put_records_end(&b, 0);
+  } else {
+    slp_ml_put_action(&b, action);
+  }
+  send(h, &b);
+}
+
+void slp_ml_written(slp_ml_shard *h, uint64_t now) {
+  (void)now;
+  if (h->state == SLP_ML_ASKED && h->action == SLP_ML_RECORDS && !h->put_whole) put_more(h);
+}
+
+/* What is to be said to a child that waits. */
+static void next(slp_ml_shard *h, uint64_t now) {
+  int goes = h->stops || h->lease == SLP_ML_LEAVING;
+  if (h->state != SLP_ML_IDLE) return;
+  h->due_us = NEVER;
+  if (h->lease == SLP_ML_GONE) {
+    ask(h, SLP_ML_LEASE_LOST, now);
+  } else if (goes && h->notice == SLP_ML_UNTOLD) {
+    give_back_all(h);
+    h->notice = SLP_ML_TOLD;
+    ask(h, SLP_ML_SHUTDOWN_REQUESTED, now);
+  } else if (goes) {
+    return; /* until the lease is gone */
+  } else if (h->end == SLP_ML_READ_OUT && !h->queue_n) {
+    ask(h, SLP_ML_SHARD_ENDED, now);
+  } else if (h->queue_n || (h->limits.empty_us && now >= h->spoke_us + h->limits.empty_us)) {
+    ask(h, SLP_ML_RECORDS, now);
+  } else if (h->limits.empty_us) {
+    h->due_us = h->spoke_us + h->limits.empty_us;
+  }
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------ */
+
+static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
+  slp_buf b;
+  begin_text(h, &b);
+  slp_ml_put_checkpoint(&b, &h->asked, error);
+  if (h->state == SLP_ML_CHECKPOINTS)
+    move(h, SLP_ML_ASKED, patience(h, now));
+  else
+    h->due_us = patience(h, now);
+  h->ops->listen(h, 1);
+  send(h, &b);
+}
+
+/* The place that is asked for: 0, or the name of the error. `whole`: the end of the shard. */
+static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *whole) {
+  const slp_ml_message *m = &h->asked;
+  int ended = h->action == SLP_ML_SHARD_ENDED;
+  *whole = 0;
+  *ret = h->given;
+  if (!m->has_text) {
+    *whole = ended;
+    return NULL;
+  }
+  if (m->has_sub && (m->sub < 0 || m->sub > UINT32_MAX)) return "IllegalArgumentException";
+  if (ended && slp_str_is(m->text, "SHARD_END")) {
+    *whole = 1;
+    return NULL;
+  }
+  if (!slp_num_valid(m->text) || m->text.n >= sizeof ret->seq || h->end >= SLP_ML_NAMED) {
+    int same = !*h->saved.seq && slp_str_is(m->text, h->saved.word) && h->end < SLP_ML_NAMED;
+    *ret = h->saved;
+    return same ? NULL : "IllegalArgumentException";
+  }
+  memset(ret, 0, sizeof *ret);
+  memcpy(ret->seq, m->text.p, m->text.n);
+  ret->sub = m->has_sub ? (uint64_t)m->sub : 0;
+  if (compare(ret, &h->saved) < 0 || compare(ret, &h->given) > 0) return "IllegalArgumentException";
+  *whole = ended && compare(ret, &h->given) == 0;
+  return NULL;
+}
+
+static void checkpoint(slp_ml_shard *h, const slp_ml_message *m, uint64_t now) {
+  int whole;
+  h->asked = *m;
+  /* A text that is too long for a sequence number is refused, and repeated as far as it goes. */
+  size_t n = m->text.n < sizeof h->asked_text ? m->text.n : sizeof h->asked_text;
+  if (n) memcpy(h->asked_text, m->text.p, n);
+  h->asked.text = (slp_str){h->asked_text, n};
+  if (h->action == SLP_ML_INITIALIZE || h->action == SLP_ML_LEASE_LOST) {
+    answer(h, "InvalidStateException", now);
+    return;
+  }
+  const char *error = place_asked(h, &h->naming, &whole);
+  if (!error && h->lease == SLP_ML_GONE && h->end != SLP_ML_WRITTEN) error = "ShutdownException";
+  int known = whole ? h->end >= SLP_ML_NAMED : compare(&h->naming, &h->written) == 0;
+  if (error || known) {
+    answer(h, error, now);
+    return;
+  }
+  int r = h->ops->checkpoint(h, whole ? NULL : &h->naming);
+  if (r) {
+    answer(h, r == SLOOP_ENOSHARD ? "ShutdownException" : "KinesisClientLibDependencyException", now);
+    return;
+  }
+  if (whole)
+    h->end = SLP_ML_NAMED;
+  else if (compare(&h->naming, &h->named) > 0)
+    h->named = h->naming;
+  h->ops->listen(h, 0);
+  move(h, SLP_ML_CHECKPOINTS, whole ? NEVER : now + h->limits.checkpoint_us);
+}
+
+void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
+  if (h->late) {
+    h->late--;
+    return;
+  }
+  if (h->state != SLP_ML_CHECKPOINTS) return;
+  if (h->end == SLP_ML_NAMED) { /* the end is not written yet: slp_ml_gone() says so */
+    if (!status) return;
+    h->end = SLP_ML_READ_OUT;
+  }
+  if (!status) {
+    h->saved = h->naming;
+    if (compare(&h->naming, &h->written) > 0) h->written = h->naming;
+    h->failures = 0;
+  }
+  answer(h,
+         !status                                               ? NULL
+         : status == SLOOP_ENOSHARD || h->lease == SLP_ML_GONE ? "ShutdownException"
+                                                               : "KinesisClientLibDependencyException",
+         now);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
+  char line[160];
+  if (!slp_str_is(of, slp_ml_action_name(h->action))) {
+    snprintf(line, sizeof line, "it answered \"%.*s\" where %s was asked", (int)(of.n < 60 ? of.n : 60),
+             of.n ? of.p : "", slp_ml_action_name(h->action));
+    fail(h, line);
+    return;
+  }
+  if (!h->put_whole) {
+    fail(h, "it answered processRecords before it was given all records");
+    return;
+  }
+  if (h->action == SLP_ML_LEASE_LOST || h->action == SLP_ML_SHARD_ENDED) {
+    if (!is_done(h))
+      say(h, 1,
+          "the child did not checkpoint at the end of the shard: it begins anew from the last checkpoint");
+    close_child(h, now);
+    return;
+  }
+  if (h->action == SLP_ML_RECORDS) {
+    h->failures = 0;
+    if (h->put_n && h->queue_n) finish_first(h);
+    h->put_n = 0;
+  }
+  h->ops->listen(h, 0); /* as that daemon, which reads only when it has asked */
+  move(h, SLP_ML_IDLE, NEVER);
+  if (h->action == SLP_ML_SHUTDOWN_REQUESTED && h->lease == SLP_ML_LEAVING) h->ops->hand_over(h);
+  next(h, now);
+}
+
+void slp_ml_line(slp_ml_shard *h, char *line, size_t n, uint64_t now) {
+  slp_ml_message m;
+  char text[300];
+  h->ops->trace(h, 0, (slp_str){line, n});
+  if (h->state != SLP_ML_ASKED) return;
+  snprintf(text, sizeof text, "a line of the child's output that is no message: %.*s",
+           (int)(n < 200 ? n : 200), line);
+  slp_ml_read(line, n, &m);
+  switch (m.kind) {
+    case SLP_ML_JUNK: say(h, 0, text); return;
+    case SLP_ML_EMPTY:
+    case SLP_ML_OTHER: return;
+    case SLP_ML_STATUS: status(h, m.text, now); return;
+    case SLP_ML_CHECKPOINT: checkpoint(h, &m, now); return;
+  }
+}
+
+void slp_ml_broken(slp_ml_shard *h, int input) {
+  if (h->state != SLP_ML_ASKED && h->state != SLP_ML_IDLE && h->state != SLP_ML_CHECKPOINTS) return;
+  if (h->state == SLP_ML_CHECKPOINTS) h->late += h->end != SLP_ML_NAMED;
+  fail(h, input ? "it has closed its input" : "it has closed its output");
+}
+
+void slp_ml_long_line(slp_ml_shard *h) { say(h, 1, "a line of the child's output is too long and left out"); }
+
+/* ---- what happens to the shard ---------------------------------------------------------------- */
+
+void slp_ml_open(slp_ml_shard *h, const slp_ml_ops *ops, const slp_ml_limits *limits, slp_mem *mem,
+                 const char *shard, const sloop_position_t *from, uint64_t now) {
+  void *user = h->user;
+  *h = (slp_ml_shard){.ops = ops, .limits = *limits, .user = user, .mem = mem, .due_us = now};
+  snprintf(h->id, sizeof h->id, "%s", shard);
+  set_place(&h->saved, from);
+  h->given = h->named = h->written = h->saved;
+}
+
+void slp_ml_start_now(slp_ml_shard *h, uint64_t now) {
+  char line[300];
+  SLP_CHECK(h->state == SLP_ML_WAITS);
+  int r = h->ops->start(h);
+  if (r) {
+    snprintf(h->why, sizeof h->why, "it can't be started: %s", sloop_strerror(r));
+    snprintf(line, sizeof line, "the child is missing: %s", h->why);
+    say(h, 1, line);
+    uint64_t wait = BACKOFF_US << (h->failures < 6 ? h->failures : 6);
+    h->failures++;
+    h->due_us = now + (wait < BACKOFF_MOST_US ? wait : BACKOFF_MOST_US);
+    return;
+  }
+  h->starts++;
+  h->spoke_us = now;
+  ask(h, SLP_ML_INITIALIZE, now);
+}
+
+void slp_ml_batch(slp_ml_shard *h, sloop_batch_t *b, uint64_t now) {
+  if (h->stale || h->lease != SLP_ML_HELD || h->stops || h->state == SLP_ML_KILLED ||
+      h->queue_n == SLP_ML_QUEUE_MAX) {
+    sloop_batch_done(b, 0);
+    return;
+  }
+  h->queue[h->queue_n++] = b;
+  next(h, now);
+}
+
+void slp_ml_repositioned(slp_ml_shard *h) { h->stale = 0; }
+
+void slp_ml_read_out(slp_ml_shard *h, uint64_t now) {
+  if (h->stale || h->end != SLP_ML_READING) return;
+  h->end = SLP_ML_READ_OUT;
+  next(h, now);
+}
+
+void slp_ml_leaving(slp_ml_shard *h, uint64_t now) {
+  if (h->lease != SLP_ML_HELD) return;
+  h->lease = SLP_ML_LEAVING;
+  if (h->state == SLP_ML_WAITS) {
+    give_back_all(h);
+    h->due_us = NEVER;
+    h->ops->hand_over(h);
+  } else if (h->notice == SLP_ML_TOLD && h->state == SLP_ML_IDLE) {
+    h->ops->hand_over(h);
+  } else {
+    next(h, now);
+  }
+}
+
+void slp_ml_gone(slp_ml_shard *h, int ended, uint64_t now) {
+  if (h->lease == SLP_ML_GONE) return;
+  h->lease = SLP_ML_GONE;
+  if (ended && h->end == SLP_ML_NAMED) h->end = SLP_ML_WRITTEN;
+  if (h->state == SLP_ML_WAITS) {
+    be_over(h);
+  } else if (h->state == SLP_ML_CHECKPOINTS && h->end >= SLP_ML_NAMED) {
+    if (!ended) h->end = SLP_ML_READ_OUT; /* another worker ends it */
+    answer(h, ended ? NULL : "ShutdownException", now);
+  } else {
+    next(h, now);
+  }
+}
+
+void slp_ml_stop(slp_ml_shard *h, uint64_t now) {
+  h->stops = 1;
+  if (h->state == SLP_ML_WAITS) {
+    give_back_all(h);
+    h->due_us = NEVER;
+  }
+  next(h, now);
+}
+
+int slp_ml_quiet(const slp_ml_shard *h) {
+  return h->state == SLP_ML_WAITS || h->state == SLP_ML_OVER || h->state == SLP_ML_CLOSES ||
+         (h->state == SLP_ML_IDLE && h->notice == SLP_ML_TOLD);
+}
+
+void slp_ml_time(slp_ml_shard *h, uint64_t now) {
+  char line[120];
+  if (now < h->due_us) return;
+  switch (h->state) {
+    case SLP_ML_WAITS: /* slp_ml_start_now() */
+    case SLP_ML_KILLED:
+    case SLP_ML_OVER:
+    case SLP_ML_STATES: return;
+    case SLP_ML_ASKED:
+      snprintf(line, sizeof line, "it did not answer %s within %llu s (timeoutInSeconds)",
+               slp_ml_action_name(h->action), (unsigned long long)(h->limits.timeout_us / 1000000));
+      fail(h, line);
+      return;
+    case SLP_ML_CHECKPOINTS:
+      h->late++;
+      say(h, 1, "the lease table has not answered a checkpoint; the child is told so");
+      answer(h, "KinesisClientLibDependencyException", now);
+      return;
+    case SLP_ML_IDLE: next(h, now); return;
+    case SLP_ML_CLOSES:
+      h->due_us = now + h->limits.close_us;
+      h->ops->kill(h, h->pushed ? SIGKILL : SIGTERM);
+      if (!h->pushed) say(h, 1, "the child stays though its input has ended: SIGTERM");
+      if (h->pushed) {
+        say(h, 1, "the child ignores SIGTERM: SIGKILL");
+        h->due_us = NEVER;
+      }
+      h->pushed = 1;
+      return;
+  }
+}
+
+void slp_ml_abandon(slp_ml_shard *h) { give_back_all(h); }

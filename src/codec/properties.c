@@ -1,0 +1,156 @@
+/* properties.c - Java's .properties, a property at a time. */
+#include "codec/properties.h"
+
+static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
+static int is_end(char c) { return c == '\n' || c == '\r'; }
+
+slp_properties slp_properties_begin(slp_str text) { return (slp_properties){.text = text, .next_line = 1}; }
+
+static int more(const slp_properties *p) { return p->at < p->text.n; }
+static char here(const slp_properties *p) { return p->text.p[p->at]; }
+
+static void pass_end(slp_properties *p) {
+  if (!more(p)) return;
+  char c = p->text.p[p->at++];
+  if (c == '\r' && more(p) && here(p) == '\n') p->at++;
+  p->next_line++;
+}
+
+static void pass_blanks(slp_properties *p) {
+  while (more(p) && is_blank(here(p))) p->at++;
+}
+
+/* A backslash at the end of a line. */
+static int joins(const slp_properties *p) {
+  return more(p) && here(p) == '\\' && p->at + 1 < p->text.n && is_end(p->text.p[p->at + 1]);
+}
+
+static void pass_joined_blanks(slp_properties *p) {
+  pass_blanks(p);
+  while (joins(p)) {
+    p->at++;
+    pass_end(p);
+    pass_blanks(p);
+  }
+}
+
+/* To the first property: past empty lines and comments, which no backslash continues. A backslash that joins
+ * nothing with the next line counts as an empty line. */
+static void pass_empty(slp_properties *p) {
+  for (;;) {
+    pass_blanks(p);
+    if (!more(p)) return;
+    if (here(p) == '#' || here(p) == '!') {
+      while (more(p) && !is_end(here(p))) p->at++;
+    } else if (joins(p)) {
+      p->at++;
+    } else if (!is_end(here(p))) {
+      return;
+    }
+    pass_end(p);
+  }
+}
+
+static int hex(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Four digits. -1: damaged. */
+static int32_t unit(slp_properties *p) {
+  int32_t u = 0;
+  for (int i = 0; i < 4; i++) {
+    int digit = more(p) ? hex(here(p)) : -1;
+    if (digit < 0) return -1;
+    u = u * 16 + digit;
+    p->at++;
+  }
+  return u;
+}
+
+static int is_half(int32_t u, int32_t first) { return u >= first && u < first + 0x400; }
+
+/* Half of a pair without the other half becomes U+FFFD. */
+static int add_escaped(slp_properties *p, slp_buf *into) {
+  int32_t u = unit(p);
+  if (u < 0) return SLP_EBADDATA;
+  if (is_half(u, 0xd800) && p->at + 1 < p->text.n && here(p) == '\\' && p->text.p[p->at + 1] == 'u') {
+    size_t back = p->at;
+    p->at += 2;
+    int32_t low = unit(p);
+    if (low < 0) return SLP_EBADDATA;
+    if (is_half(low, 0xdc00))
+      u = 0x10000 + (u - 0xd800) * 0x400 + (low - 0xdc00);
+    else
+      p->at = back;
+  }
+  if (is_half(u, 0xd800) || is_half(u, 0xdc00)) u = 0xfffd;
+  if (!u) u = 0xfffd; /* a text of ours has no NUL inside */
+  char utf8[4];
+  size_t n = 0;
+  if (u < 0x80) {
+    utf8[n++] = (char)u;
+  } else if (u < 0x800) {
+    utf8[n++] = (char)(0xc0 | u >> 6);
+    utf8[n++] = (char)(0x80 | (u & 63));
+  } else if (u < 0x10000) {
+    utf8[n++] = (char)(0xe0 | u >> 12);
+    utf8[n++] = (char)(0x80 | (u >> 6 & 63));
+    utf8[n++] = (char)(0x80 | (u & 63));
+  } else {
+    utf8[n++] = (char)(0xf0 | u >> 18);
+    utf8[n++] = (char)(0x80 | (u >> 12 & 63));
+    utf8[n++] = (char)(0x80 | (u >> 6 & 63));
+    utf8[n++] = (char)(0x80 | (u & 63));
+  }
+  return slp_buf_add(into, utf8, n);
+}
+
+/* Behind a backslash. At the end of a line it joins the next one, without the blanks in front. */
+static int take_escape(slp_properties *p, slp_buf *into) {
+  if (!more(p)) return 0;
+  char c = here(p);
+  if (is_end(c)) {
+    pass_end(p);
+    pass_blanks(p);
+    return 0;
+  }
+  p->at++;
+  switch (c) {
+    case 'u': return add_escaped(p, into);
+    case 't': return slp_buf_add_char(into, '\t');
+    case 'n': return slp_buf_add_char(into, '\n');
+    case 'r': return slp_buf_add_char(into, '\r');
+    case 'f': return slp_buf_add_char(into, '\f');
+    default: return slp_buf_add_char(into, c ? c : ' ');
+  }
+}
+
+/* A key ends at a blank, '=' or ':'; a value at the end of the line. */
+static int take_text(slp_properties *p, slp_buf *into, int key) {
+  int r = 0;
+  while (more(p) && !is_end(here(p)) && !r) {
+    char c = here(p);
+    if (key && (is_blank(c) || c == '=' || c == ':')) break;
+    p->at++;
+    r = c == '\\' ? take_escape(p, into) : slp_buf_add_char(into, c ? c : ' ');
+  }
+  return r ? r : slp_buf_add_char(into, 0);
+}
+
+int slp_properties_next(slp_properties *p, slp_buf *into) {
+  pass_empty(p);
+  if (!more(p)) return 0;
+  p->line = p->next_line;
+  int r = take_text(p, into, 1);
+  if (r) return r;
+  pass_joined_blanks(p);
+  if (more(p) && (here(p) == '=' || here(p) == ':')) {
+    p->at++;
+    pass_joined_blanks(p);
+  }
+  r = take_text(p, into, 0);
+  pass_end(p);
+  return r ? r : 1;
+}

@@ -1,0 +1,459 @@
+/* piped.c - children with pipes, on a loop. libuv's own uv_spawn can run nothing between fork and exec, where
+ * a child has to ask for its parent's death and to be known to the guard. */
+#include "host/piped.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uv.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "base/list.h"
+
+#define LATE_MS 300 /* from the end of a pipe to that of the process, or the other way round */
+#define ERR_MAX 900 /* bytes of a line of standard error that go together */
+#define PIECE 65536
+#define GUARDED_MAX 65536
+
+/* ---- the guard -------------------------------------------------------------------------------- */
+
+/* Numbers on its pipe: a group that is to be killed at the end, or the negative of one that is gone. */
+static void guard(int fd) {
+  static int32_t groups[GUARDED_MAX];
+  size_t n = 0;
+  int32_t number;
+  for (int i = 1; i < NSIG; i++)
+    if (i != SIGKILL && i != SIGSTOP) signal(i, SIG_IGN);
+  setsid();
+  for (int i = 0; i < 1024; i++)
+    if (i != fd) close(i); /* or they would stay open for others when the program is gone */
+  for (;;) {
+    ssize_t got = read(fd, &number, sizeof number);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != (ssize_t)sizeof number) break;
+    if (number > 0 && n < GUARDED_MAX) groups[n++] = number;
+    for (size_t i = 0; number < 0 && i < n; i++)
+      if (groups[i] == -number) groups[i--] = groups[--n];
+  }
+  for (size_t i = 0; i < n; i++) kill(-groups[i], SIGKILL);
+  _exit(0);
+}
+
+int slp_guard_start(void) {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC)) return -1;
+  pid_t pid = fork();
+  if (pid == 0) {
+    close(fds[1]);
+    guard(fds[0]);
+  }
+  close(fds[0]);
+  if (pid > 0) return fds[1];
+  close(fds[1]);
+  return -1;
+}
+
+static void tell_guard(int fd, int32_t number) {
+  if (fd >= 0 && write(fd, &number, sizeof number) < 0) return; /* it is gone: the kernel's signal remains */
+}
+
+/* ---- children --------------------------------------------------------------------------------- */
+
+struct slp_herd {
+  slp_mem *mem;
+  uv_loop_t *loop;
+  uv_signal_t ended;
+  slp_list all;
+  int guard_fd;
+};
+
+struct slp_piped {
+  uv_pipe_t in, out, err;
+  uv_timer_t late; /* a pipe has ended, or the process: what becomes of the other? */
+  uv_idle_t again; /* lines that came while nobody listened */
+  slp_list link;
+  slp_herd *herd;
+  slp_piped_user user;
+  slp_buf text, err_text; /* of lines that are not whole yet */
+  size_t done;            /* of text: was handed out */
+  pid_t pid;
+  int status, signal;
+  uint32_t writes; /* under way */
+  uint8_t listens, pumping, reading, too_long;
+  uint8_t exited, out_ended, err_ended, in_closed, in_broken, dropped, told;
+  uint8_t handles;
+};
+
+typedef struct job {
+  uv_write_t write;
+  slp_piped *p;
+  slp_buf bytes;
+} job;
+
+static void on_handle_closed(uv_handle_t *handle) {
+  slp_piped *p = handle->data;
+  if (--p->handles) return;
+  slp_buf_free(&p->text);
+  slp_buf_free(&p->err_text);
+  slp_free(p->herd->mem, p);
+}
+
+static void close_handle(uv_handle_t *handle) {
+  if (!uv_is_closing(handle)) uv_close(handle, on_handle_closed);
+}
+
+static void free_if_over(slp_piped *p) {
+  if (!p->exited || !p->dropped) return;
+  slp_list_remove(&p->link);
+  close_handle((uv_handle_t *)&p->in);
+  close_handle((uv_handle_t *)&p->out);
+  close_handle((uv_handle_t *)&p->err);
+  close_handle((uv_handle_t *)&p->late);
+  close_handle((uv_handle_t *)&p->again);
+}
+
+static void tell_exit(slp_piped *p) {
+  if (p->told || p->dropped) return;
+  p->told = 1;
+  if (p->err_text.n) p->user.on_err(p->user.arg, p->err_text.p, p->err_text.n);
+  slp_buf_clear(&p->err_text);
+  p->user.on_exit(p->user.arg, p->status, p->signal);
+}
+
+static void look(slp_piped *p) {
+  if (p->exited && p->out_ended && p->err_ended && !p->pumping) tell_exit(p);
+}
+
+static void on_late(uv_timer_t *timer) {
+  slp_piped *p = timer->data;
+  if (p->dropped || p->told) return;
+  if (p->exited)
+    tell_exit(p); /* somebody outside its group holds its pipes */
+  else if (p->out_ended || p->in_broken)
+    p->user.on_broken(p->user.arg, !p->out_ended);
+}
+
+static void wait_late(slp_piped *p) {
+  if (!uv_is_closing((uv_handle_t *)&p->late)) uv_timer_start(&p->late, on_late, LATE_MS, 0);
+}
+
+/* ---- standard output -------------------------------------------------------------------------- */
+
+static void forget_done(slp_piped *p) {
+  size_t left = p->text.n - p->done;
+  if (p->done && left) memmove(p->text.p, p->text.p + p->done, left);
+  slp_buf_cut(&p->text, left);
+  p->done = 0;
+}
+
+/* Hands out whole lines for as long as somebody listens. */
+static void pump(slp_piped *p) {
+  if (p->pumping) return;
+  p->pumping = 1;
+  while (!p->dropped && (p->listens || p->exited)) {
+    char *from = p->text.p + p->done;
+    size_t n = p->text.n - p->done;
+    char *end = n ? memchr(from, '\n', n) : NULL;
+    if (!end && !(p->out_ended && n)) break;
+    size_t line_n = end ? (size_t)(end - from) : n;
+    p->done += end ? line_n + 1 : n;
+    if (p->too_long)
+      p->user.on_long(p->user.arg);
+    else
+      p->user.on_out(p->user.arg, from, line_n);
+    p->too_long = 0;
+  }
+  forget_done(p);
+  if (p->text.n >= p->user.out_max && !memchr(p->text.p, '\n', p->text.n)) {
+    p->too_long = 1;
+    slp_buf_clear(&p->text);
+  }
+  p->pumping = 0;
+  look(p);
+}
+
+static void give_room(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
+  slp_piped *p = handle->data;
+  slp_buf *b = handle == (uv_handle_t *)&p->out ? &p->text : &p->err_text;
+  (void)wish;
+  *room = slp_buf_reserve(b, PIECE) ? uv_buf_init(NULL, 0) : uv_buf_init(b->p + b->n, PIECE);
+}
+
+static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
+  slp_piped *p = stream->data;
+  (void)read;
+  if (n > 0) p->text.n += (size_t)n;
+  if (n < 0) {
+    p->out_ended = 1;
+    uv_read_stop(stream);
+    if (!p->exited) wait_late(p);
+  }
+  pump(p);
+  /* Nobody listens: what is here is enough, and the pipe holds the child back. */
+  if (!p->listens && !p->exited && p->text.n >= PIECE) {
+    p->reading = 0;
+    uv_read_stop(stream);
+  }
+}
+
+static void read_out(slp_piped *p) {
+  if (p->reading || p->out_ended) return;
+  p->reading = uv_read_start((uv_stream_t *)&p->out, give_room, on_out) == 0;
+}
+
+static void on_again(uv_idle_t *idle) {
+  slp_piped *p = idle->data;
+  uv_idle_stop(idle);
+  pump(p);
+}
+
+void slp_piped_listen(slp_piped *p, int on) {
+  p->listens = (uint8_t)(on != 0);
+  if (!on || p->dropped) return;
+  read_out(p);
+  uv_idle_start(&p->again, on_again);
+}
+
+/* ---- standard error --------------------------------------------------------------------------- */
+
+static void on_err(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
+  slp_piped *p = stream->data;
+  slp_buf *b = &p->err_text;
+  size_t done = 0;
+  (void)read;
+  if (n > 0) b->n += (size_t)n;
+  while (!p->dropped && done < b->n) {
+    size_t left = b->n - done;
+    char *end = memchr(b->p + done, '\n', left);
+    size_t line_n = end ? (size_t)(end - b->p) - done : left;
+    if (!end && left < ERR_MAX && n > 0) break;
+    size_t take = line_n < ERR_MAX ? line_n : ERR_MAX;
+    if (take) p->user.on_err(p->user.arg, b->p + done, take);
+    done += take + (end && take == line_n);
+  }
+  if (done && b->n > done) memmove(b->p, b->p + done, b->n - done);
+  slp_buf_cut(b, b->n - done);
+  if (n < 0) {
+    p->err_ended = 1;
+    uv_read_stop(stream);
+    look(p);
+  }
+}
+
+/* ---- standard input --------------------------------------------------------------------------- */
+
+static void on_write(uv_write_t *write, int status) {
+  job *j = (job *)write;
+  slp_piped *p = j->p;
+  slp_mem *mem = p->herd->mem;
+  slp_buf_free(&j->bytes);
+  slp_free(mem, j);
+  p->writes--;
+  if (p->dropped) return;
+  if (status < 0 && !p->in_closed) {
+    p->in_broken = 1;
+    wait_late(p);
+  } else if (!status && !p->writes) {
+    p->user.on_written(p->user.arg);
+  }
+}
+
+void slp_piped_write(slp_piped *p, slp_buf *b) {
+  job *j = p->in_closed ? NULL : SLP_NEW(p->herd->mem, job);
+  if (!j) {
+    slp_buf_free(b);
+    if (p->in_closed) return;
+    p->in_broken = 1;
+    wait_late(p);
+    return;
+  }
+  j->p = p;
+  slp_buf_move(&j->bytes, b);
+  uv_buf_t bytes = uv_buf_init(j->bytes.p, (unsigned)j->bytes.n);
+  p->writes++;
+  if (uv_write(&j->write, (uv_stream_t *)&p->in, &bytes, 1, on_write) == 0) return;
+  p->writes--;
+  slp_buf_free(&j->bytes);
+  slp_free(p->herd->mem, j);
+  p->in_broken = 1;
+  wait_late(p);
+}
+
+void slp_piped_close_input(slp_piped *p) {
+  if (p->in_closed) return;
+  p->in_closed = 1;
+  close_handle((uv_handle_t *)&p->in);
+}
+
+/* ---- the process ------------------------------------------------------------------------------ */
+
+void slp_piped_kill(slp_piped *p, int signal) { (void)kill(-p->pid, signal); }
+int slp_piped_pid(const slp_piped *p) { return (int)p->pid; }
+
+void slp_piped_drop(slp_piped *p) {
+  if (p->dropped) return;
+  p->dropped = 1;
+  if (!p->exited) slp_piped_kill(p, SIGKILL);
+  free_if_over(p);
+}
+
+static void reap(slp_piped *p, int how) {
+  p->exited = 1;
+  p->status = WIFEXITED(how) ? WEXITSTATUS(how) : 0;
+  p->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+  slp_piped_kill(p, SIGKILL); /* what it has left behind */
+  tell_guard(p->herd->guard_fd, -(int32_t)p->pid);
+  if (p->dropped) {
+    free_if_over(p);
+    return;
+  }
+  wait_late(p);
+  read_out(p);
+  pump(p);
+}
+
+static void on_child(uv_signal_t *handle, int number) {
+  slp_herd *herd = handle->data;
+  (void)number;
+  for (slp_list *it = herd->all.next, *after; it != &herd->all; it = after) {
+    slp_piped *p = SLP_OWNER(it, slp_piped, link);
+    int how;
+    after = it->next;
+    if (p->exited) continue;
+    pid_t got = waitpid(p->pid, &how, WNOHANG);
+    if (got == p->pid) reap(p, how);
+    if (got < 0 && errno == ECHILD) reap(p, 0);
+  }
+}
+
+slp_herd *slp_herd_new(slp_mem *mem, struct uv_loop_s *loop, int guard_fd) {
+  slp_herd *herd = SLP_NEW(mem, slp_herd);
+  if (!herd) return NULL;
+  herd->mem = mem;
+  herd->loop = loop;
+  herd->guard_fd = guard_fd;
+  slp_list_init(&herd->all);
+  uv_signal_init(loop, &herd->ended);
+  herd->ended.data = herd;
+  uv_signal_start(&herd->ended, on_child, SIGCHLD);
+  uv_unref((uv_handle_t *)&herd->ended);
+  return herd;
+}
+
+static void on_herd_closed(uv_handle_t *handle) {
+  slp_herd *herd = handle->data;
+  if (herd->guard_fd >= 0) close(herd->guard_fd);
+  slp_free(herd->mem, herd);
+}
+
+void slp_herd_close(slp_herd *herd) {
+  if (!herd) return;
+  SLP_CHECK(slp_list_empty(&herd->all));
+  uv_close((uv_handle_t *)&herd->ended, on_herd_closed);
+}
+
+/* Between fork and exec: only what a signal handler may do. */
+static void become(const char *const *argv, const int fds[3], int report, int guard_fd, pid_t parent) {
+  int32_t me = (int32_t)getpid();
+  sigset_t none;
+  setpgid(0, 0);
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  if (getppid() != parent) _exit(127); /* it died before it could be asked for */
+  tell_guard(guard_fd, me);
+  for (int i = 0; i < 3; i++)
+    if (dup2(fds[i], i) < 0) _exit(127);
+  for (int i = 1; i < NSIG; i++)
+    if (i != SIGKILL && i != SIGSTOP) signal(i, SIG_DFL);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  execvp(argv[0], (char **)(uintptr_t)argv);
+  int error = errno;
+  if (write(report, &error, sizeof error) < 0) _exit(126);
+  _exit(127);
+}
+
+static void close_fds(int *fds, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (fds[i] >= 0) close(fds[i]);
+}
+
+/* fds: the child's end of each, then ours, then the report's two. 0 or -errno. */
+static int make_pipes(int fds[8]) {
+  int pair[2];
+  for (int i = 0; i < 8; i++) fds[i] = -1;
+  for (int i = 0; i < 4; i++) {
+    if (pipe2(pair, O_CLOEXEC)) return -errno;
+    int in = i == 0; /* the child reads */
+    fds[i < 3 ? i : 6] = pair[i < 3 ? !in : 0];
+    fds[i < 3 ? 3 + i : 7] = pair[i < 3 ? in : 1];
+  }
+  return 0;
+}
+
+/* 0, or -errno of fork or of exec. */
+static int run(int fds[8], const char *const *argv, int guard_fd, pid_t *ret_pid) {
+  int error = 0;
+  pid_t parent = getpid(), pid = fork();
+  if (pid == 0) become(argv, fds, fds[7], guard_fd, parent);
+  if (pid < 0) return -errno;
+  close(fds[7]);
+  fds[7] = -1;
+  ssize_t got;
+  do got = read(fds[6], &error, sizeof error);
+  while (got < 0 && errno == EINTR);
+  if (got == (ssize_t)sizeof error) {
+    waitpid(pid, NULL, 0);
+    tell_guard(guard_fd, -(int32_t)pid);
+    return error > 0 ? -error : -ENOEXEC;
+  }
+  *ret_pid = pid;
+  return 0;
+}
+
+static slp_piped *piped_new(slp_herd *herd, const slp_piped_user *user) {
+  slp_piped *p = SLP_NEW(herd->mem, slp_piped);
+  if (!p) return NULL;
+  p->herd = herd;
+  p->user = *user;
+  slp_buf_init(&p->text, herd->mem, user->out_max + 2 * PIECE);
+  slp_buf_init(&p->err_text, herd->mem, ERR_MAX + 2 * PIECE);
+  uv_pipe_init(herd->loop, &p->in, 0);
+  uv_pipe_init(herd->loop, &p->out, 0);
+  uv_pipe_init(herd->loop, &p->err, 0);
+  uv_timer_init(herd->loop, &p->late);
+  uv_idle_init(herd->loop, &p->again);
+  p->in.data = p->out.data = p->err.data = p->late.data = p->again.data = p;
+  p->handles = 5;
+  slp_list_add_last(&herd->all, &p->link);
+  return p;
+}
+
+int slp_piped_start(slp_piped **ret, slp_herd *herd, const char *const *argv, const slp_piped_user *user) {
+  int fds[8];
+  *ret = NULL;
+  slp_piped *p = piped_new(herd, user);
+  if (!p) return -ENOMEM;
+  int r = make_pipes(fds);
+  if (!r) r = run(fds, argv, herd->guard_fd, &p->pid);
+  if (r) {
+    close_fds(fds, 8);
+    p->exited = p->dropped = 1;
+    free_if_over(p);
+    return r;
+  }
+  close_fds(fds, 3);
+  close(fds[6]);
+  uv_pipe_open(&p->in, fds[3]);
+  uv_pipe_open(&p->out, fds[4]);
+  uv_pipe_open(&p->err, fds[5]);
+  if (uv_read_start((uv_stream_t *)&p->err, give_room, on_err)) p->err_ended = 1;
+  read_out(p);
+  *ret = p;
+  return 0;
+}

@@ -1,0 +1,322 @@
+"""stream-tail --multilang: children that behave, and children that do not, against the sandbox. The child is this file
+itself: it speaks the protocol with Python's json, keeps what it got in a log, and misbehaves once as its first argument says.
+Rows are looked at by boto3. SLOOP_BIN names the program."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+
+# ---- the child ----------------------------------------------------------------------------------------------------------
+
+def say(message):
+    sys.stdout.write("\n" + json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def misbehave(how, action, once):
+    """Once a test: the first child that comes here."""
+    when = "shardEnded" if how == "noend" else "processRecords"
+    if action != when or how == "good":
+        return False
+    try:
+        os.close(os.open(once, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    if how == "die":
+        os._exit(7)
+    if how == "hang":
+        subprocess.Popen(["sleep", "1000"])  # in its group: it goes with it
+        time.sleep(1000)
+    if how == "wrong":
+        say({"action": "status", "responseFor": "initialize"})
+    if how == "input":
+        os.close(0)
+        time.sleep(1000)
+    if how == "output":
+        os.close(1)
+        time.sleep(1000)
+    return how in ("wrong", "noend")
+
+
+def flood(how):
+    if how == "flood":
+        for i in range(20000):
+            sys.stdout.write(f"not JSON at all, line {i}\n")
+        sys.stdout.write("x" * 600000 + "\n")
+        sys.stderr.write("y" * 5000 + "\nlast words\n")
+
+
+def child(how, folder):
+    shard = None
+    log = open(os.path.join(folder, f"log-{os.getpid()}"), "w", buffering=1)
+    if how == "stay":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+    def checkpoint(**what):
+        say({"action": "checkpoint", **what})
+        answer = json.loads(sys.stdin.readline())
+        assert answer["action"] == "checkpoint", answer
+        log.write(json.dumps(["checkpoint", what, answer["error"]]) + "\n")
+        return answer["error"]
+
+    for line in sys.stdin:
+        m = json.loads(line)
+        action = m["action"]
+        if action == "initialize":
+            shard = m["shardId"]
+            log.write(json.dumps(["initialize", shard, m["sequenceNumber"], m["subSequenceNumber"]]) + "\n")
+            if how == "asks":
+                assert checkpoint(sequenceNumber=None) == "InvalidStateException"
+        flood(how)
+        bad = misbehave(how, action, os.path.join(folder, "once"))
+        if action == "processRecords":
+            for r in m["records"]:
+                assert r["action"] == "record" and set(r) == {"data", "partitionKey", "sequenceNumber", "action",
+                                                              "approximateArrivalTimestamp", "subSequenceNumber"}, r
+                log.write(json.dumps(["record", shard, r["sequenceNumber"], r["data"]]) + "\n")
+            if how == "asks":
+                last = m["records"][-1]["sequenceNumber"]
+                assert checkpoint(sequenceNumber=str(int(last) + 1)) == "IllegalArgumentException"
+                assert checkpoint(sequenceNumber="12") == "IllegalArgumentException"
+                assert checkpoint(sequenceNumber="1x") == "IllegalArgumentException"
+                assert checkpoint(sequenceNumber=last, subSequenceNumber=-1) == "IllegalArgumentException"
+                assert checkpoint(sequenceNumber=last) is None
+            elif how != "never":
+                checkpoint(sequenceNumber=None, subSequenceNumber=None)
+        elif action in ("shardEnded", "shutdownRequested") and not bad:
+            checkpoint(sequenceNumber=None, subSequenceNumber=None)
+        log.write(json.dumps([action]) + "\n")
+        say({"action": "status", "responseFor": action})
+    while how == "stay":
+        time.sleep(1000)
+
+
+if len(sys.argv) > 2 and sys.argv[1] == "child":
+    child(sys.argv[2], sys.argv[3])
+    sys.exit(0)
+
+import base64
+
+from box import BIN, Box
+from run import check, environment, equal, main, run, test, wait_until
+
+
+class Daemon:
+    """stream-tail --multilang over a folder of its own."""
+
+    def __init__(self, box, how="good", more=(), folder=None, options=()):
+        self.folder = folder or tempfile.mkdtemp(prefix="multilang-")
+        self.file = os.path.join(self.folder, "app.properties")
+        with open(self.file, "w", encoding="utf-8") as f:
+            f.write(f"executableName = {sys.executable} {os.path.abspath(__file__)} child {how} {self.folder}\n"
+                    "streamName = demo\napplicationName = app\nAwsCredentialsProvider = DefaultCredentialsProvider\n"
+                    "initialPositionInStream = TRIM_HORIZON\nregionName = us-east-1\nretrievalMode = POLLING\n"
+                    "metricsLevel = NONE\nidleTimeBetweenReadsInMillis = 200\nfailoverTimeMillis = 2000\n"
+                    "shardSyncIntervalMillis = 1000\n" + "".join(line + "\n" for line in more))
+        self.err = open(os.path.join(self.folder, "err"), "ab")
+        self.process = subprocess.Popen([BIN, "--multilang", self.file, *options], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=self.err, env=environment(box.env))
+
+    def said(self):
+        with open(os.path.join(self.folder, "err"), encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def logs(self):
+        found = []
+        for name in sorted(os.listdir(self.folder)):
+            if name.startswith("log-"):
+                with open(os.path.join(self.folder, name), encoding="utf-8") as f:
+                    found.append((int(name[4:]), [json.loads(line) for line in f if line.endswith("\n")]))
+        return found
+
+    def payloads(self):
+        return [base64.b64decode(e[3]).decode() for _, log in self.logs() for e in log if e[0] == "record"]
+
+    def living(self):
+        """Children that live, whoever their parent is by now."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as f:
+                    words = f.read().split(b"\0")
+                with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+                    if f.read().rsplit(")", 1)[1].split()[0] == "Z":
+                        continue
+            except OSError:
+                continue
+            if b"child" in words and self.folder.encode() in words:
+                found.append(int(pid))
+        return found
+
+    def stop(self, number=signal.SIGTERM, limit=40):
+        self.process.send_signal(number)
+        code = self.process.wait(limit)
+        self.err.close()
+        return code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        wait_until(lambda: not self.living(), 10, "children outlive the daemon")
+
+
+def put(box, first, n):
+    done = box.call("PutRecords", StreamName="demo", Records=[
+        {"Data": base64.b64encode(f"r{i}".encode()).decode(), "PartitionKey": f"k{i}"} for i in range(first, first + n)])
+    equal(done["FailedRecordCount"], 0)
+
+
+def everything(n):
+    return {f"r{i}" for i in range(n)}
+
+
+def rows(box):
+    return {i["leaseKey"]["S"]: i for i in box.dynamodb("Scan", TableName="app")["Items"]
+            if i["leaseKey"]["S"].startswith("shardId-")}
+
+
+@test
+def a_split_a_merge_and_two_kinds_of_kill_lose_nothing():
+    with Box(2) as box:
+        put(box, 0, 200)
+        with Daemon(box) as d:
+            wait_until(lambda: set(d.payloads()) >= everything(200), 30, "the first records")
+            box.call("SplitShard", StreamName="demo", ShardToSplit="shardId-000000000000",
+                     NewStartingHashKey=str(2**126))
+            wait_until(lambda: len(rows(box)) == 4, 20, "the children of the split")
+            put(box, 200, 200)
+            wait_until(lambda: set(d.payloads()) >= everything(400), 30, "the records behind the split")
+            victim = [pid for pid, log in d.logs() if log[0][1] == "shardId-000000000002"][0]
+            os.kill(victim, signal.SIGKILL)
+            box.call("MergeShards", StreamName="demo", ShardToMerge="shardId-000000000002",
+                     AdjacentShardToMerge="shardId-000000000003")
+            put(box, 400, 200)
+            wait_until(lambda: set(d.payloads()) >= everything(600), 30, "the records behind the merge")
+            check("shardId-000000000002: the child is gone: it ended by signal 9" in d.said(), d.said())
+            again = [log for pid, log in d.logs() if log[0][1] == "shardId-000000000002"][-1]
+            check(len(set(d.payloads())) == 600 and len(d.payloads()) == 600, "repeated, though all was checkpointed")
+            check(again[0][2].isdigit(), again[0])
+            d.stop(signal.SIGKILL)
+            wait_until(lambda: not d.living(), 5, "orphans")
+        put(box, 600, 100)
+        with Daemon(box) as d2:
+            wait_until(lambda: set(d2.payloads()) >= {f"r{i}" for i in range(600, 700)}, 40, "what the next one reads")
+            ended = [k for k, i in rows(box).items() if i["checkpoint"]["S"] == "SHARD_END"]
+            equal(sorted(ended)[:1], ["shardId-000000000000"])
+            equal(d2.stop(), 0, d2.said())
+            for _, log in d2.logs():
+                equal([e[0] for e in log if e[0] in ("shutdownRequested", "leaseLost")], ["shutdownRequested", "leaseLost"])
+        open_rows = [i for k, i in rows(box).items() if i["checkpoint"]["S"].isdigit()]
+        check(all("leaseOwner" not in i for i in open_rows), open_rows)
+
+
+def trouble(how, cause, more=(), repeats=True):
+    """One child does it once; its shard begins anew behind the last checkpoint, and the other never notices."""
+    with Box(2) as box:
+        put(box, 0, 50)
+        with Daemon(box, how, more) as d:
+            wait_until(lambda: cause in d.said(), 30, cause)
+            put(box, 50, 50)
+            wait_until(lambda: set(d.payloads()) >= everything(100), 30, f"all records: {d.said()}")
+            for pid, log in d.logs():
+                check(log[0][0] == "initialize", log[0])
+            equal(d.stop(), 0, d.said())
+
+
+@test
+def a_child_that_dies_is_started_again():
+    trouble("die", "the child is gone: it ended with status 7 and had not answered processRecords")
+
+
+@test
+def a_child_that_hangs_is_killed_with_all_it_started():
+    trouble("hang", "it did not answer processRecords within 1 s", ["timeoutInSeconds = 1"])
+
+
+@test
+def a_child_that_answers_something_else_is_killed():
+    trouble("wrong", 'it answered "initialize" where processRecords was asked')
+
+
+@test
+def a_child_that_closes_its_pipes_is_killed():
+    trouble("output", "it has closed its output")
+
+
+@test
+def a_flood_of_junk_is_logged_and_passed_over():
+    with Box(1) as box:
+        put(box, 0, 50)
+        with Daemon(box, "flood") as d:
+            wait_until(lambda: set(d.payloads()) >= everything(50), 30, d.said()[-500:])
+            check("a line of the child's output that is no message: not JSON at all" in d.said(), "no word of junk")
+            check("too long and left out" in d.said(), "no word of a long line")
+            check("stderr: last words" in d.said(), "no word of standard error")
+            d.stop()
+
+
+@test
+def checkpoints_are_refused_by_the_protocols_names():
+    with Box(1) as box:
+        put(box, 0, 20)
+        with Daemon(box, "asks") as d:
+            wait_until(lambda: set(d.payloads()) >= everything(20), 30, d.said())
+            wait_until(lambda: rows(box)["shardId-000000000000"]["checkpoint"]["S"].isdigit(), 20, "a checkpoint")
+            check("is gone" not in d.said(), d.said())
+            d.stop()
+
+
+@test
+def nothing_is_checkpointed_that_the_child_did_not_ask_for():
+    with Box(1) as box:
+        put(box, 0, 20)
+        with Daemon(box, "never", ["shutdownGraceMillis = 1"]) as d:
+            wait_until(lambda: set(d.payloads()) >= everything(20), 30, d.said())
+            time.sleep(0.5)
+            equal(rows(box)["shardId-000000000000"]["checkpoint"]["S"], "TRIM_HORIZON")
+
+
+@test
+def an_end_that_was_not_checkpointed_is_not_written():
+    with Box(1) as box:
+        put(box, 0, 20)
+        with Daemon(box, "noend") as d:
+            wait_until(lambda: set(d.payloads()) >= everything(20), 30, d.said())
+            box.call("SplitShard", StreamName="demo", ShardToSplit="shardId-000000000000",
+                     NewStartingHashKey=str(2**127))
+            wait_until(lambda: "did not checkpoint at the end of the shard" in d.said(), 30, "the error's name")
+            put(box, 20, 20)
+            wait_until(lambda: set(d.payloads()) >= everything(40), 30, "the children's records")
+            d.stop()
+
+
+@test
+def check_starts_nothing_and_says_what_would_be():
+    with Box(1) as box:
+        with Daemon(box, "good") as d:
+            d.stop()
+        r = run(BIN, "--check", d.file, env=box.env)
+        equal(r.code, 0, r.err)
+        for part in ("stream       demo", "records      polled", "at TRIM_HORIZON", "lease table  app"):
+            check(part.encode() in r.out, r.out)
+        with open(d.file, "a", encoding="utf-8") as f:
+            f.write("executableName = /nowhere/at/all x\nmaxActiveThreads = 3\n")
+        r = run(BIN, "--check", d.file, env=box.env)
+        equal(r.code, 2)
+        check("/nowhere/at/all is not there" in r.err and b"maxActiveThreads has no effect" in r.out, r.err, r.out)
+        r = run(BIN, "--multilang", d.file, env=box.env)
+        equal(r.code, 2)
+        check("executableName: /nowhere/at/all is not there" in r.err, r.err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+/* Files of the MultiLangDaemon as settings: cli/multilang_properties.c. */
+#include "cli/multilang_properties.h"
+
+#include "check.h"
+
+#define BASE                                                                                          \
+  "executableName = sample app.py\napplicationName=App\nstreamName: words\nawscredentialsPROVIDER = " \
+  "DefaultCredentialsProvider\n"
+
+static slp_mem *mem;
+static slp_ml_settings s;
+static char why[SLP_ML_WHY];
+
+static int take(const char *text) {
+  if (!mem) mem = slp_mem_new(NULL, NULL);
+  int r = slp_ml_settings_read(&s, mem, slp_str_of(text), why);
+  if (r) slp_ml_settings_free(&s, mem);
+  return r;
+}
+static int notes(const char *part) { return strstr(slp_buf_z(&s.notes), part) != NULL; }
+static void end(void) {
+  slp_ml_settings_free(&s, mem);
+  CHECK_INT(mem->live_bytes, 0);
+}
+static void refused(const char *text, const char *part) {
+  CHECK_INT(take(text), SLP_EINVAL);
+  if (!strstr(why, part)) CHECK_FAIL("\"%s\" says nothing of \"%s\"", why, part);
+}
+
+TEST(the_least_there_is_and_its_defaults) {
+  sloop_opts_t o;
+  sloop_metrics_opts_t m;
+  CHECK_INT(take(BASE), 0);
+  CHECK_STR(s.command[0], "sample");
+  CHECK_STR(s.command[1], "app.py");
+  CHECK(!s.command[2]);
+  CHECK_INT(s.retrieval, SLP_ML_FANOUT); /* as that daemon, which costs: it is told */
+  CHECK(notes("retrievalMode is not given"));
+  sloop_opts_init(&o);
+  sloop_metrics_opts_init(&m);
+  slp_ml_settings_apply(&s, &o, &m);
+  CHECK_STR(o.stream, "words");
+  CHECK_STR(o.app, "App");
+  CHECK_STR(o.schema, "kcl");
+  CHECK_INT(o.start.kind, SLOOP_LATEST);
+  CHECK_INT(o.retrieval, SLOOP_RETRIEVAL_PUSH);
+  CHECK_INT(o.checkpoints, SLOOP_CHECKPOINTS_ASKED);
+  CHECK_INT(o.order, SLOOP_ORDER_SHARD);
+  CHECK_INT(o.lease_ms, 10000);
+  CHECK_STR(m.cloudwatch, "App"); /* metricsLevel's default is DETAILED */
+  end();
+}
+
+TEST(keys_that_act) {
+  sloop_opts_t o;
+  sloop_metrics_opts_t m;
+  CHECK_INT(take(BASE "streamArn = arn:aws:kinesis:us-east-5:000000000000:stream/other\n"
+                      "initialPositionInStream = trim_horizon\nregionName=us-east-1\nworkerId = w1\n"
+                      "kinesisEndpoint=http://k:1\ntableName = T\nfailoverTimeMillis=20000\nmaxRecords = 50\n"
+                      "idleTimeBetweenReadsInMillis=250\nmetricsLevel = none\ntimeoutInSeconds=7\n"
+                      "shutdownGraceMillis = 3000\ncallProcessRecordsEvenForEmptyRecordList=true\n"
+                      "coordinatorStateTableName = C\nworkerMetricsTableName=M\n"
+                      "fanoutConfig.consumerArn = arn:aws:kinesis:a:b:stream/other/consumer/me:12\n"),
+            0);
+  sloop_opts_init(&o);
+  sloop_metrics_opts_init(&m);
+  slp_ml_settings_apply(&s, &o, &m);
+  CHECK_STR(o.stream, "arn:aws:kinesis:us-east-5:000000000000:stream/other");
+  CHECK_INT(o.start.kind, SLOOP_OLDEST);
+  CHECK_STR(o.region, "us-east-1");
+  CHECK_STR(o.worker, "w1");
+  CHECK_STR(o.endpoint, "http://k:1");
+  CHECK_STR(o.store_endpoint, "https://dynamodb.us-east-1.amazonaws.com");
+  CHECK_STR(o.store, "dynamodb:T");
+  CHECK_INT(o.lease_ms, 20000);
+  CHECK_INT(o.batch_records_max, 50);
+  CHECK_INT(o.poll_ms, 250);
+  CHECK_INT(o.retrieval, SLOOP_RETRIEVAL_POLL); /* a key of polling is set */
+  CHECK(!m.cloudwatch);
+  CHECK_INT(s.timeout_s, 7);
+  CHECK_INT(s.grace_ms, 3000);
+  CHECK_INT(s.call_empty, 1);
+  CHECK_STR(o.kcl_coordinator, "C");
+  CHECK_STR(o.kcl_metrics, "M");
+  CHECK_STR(o.push_consumer, "me");
+  end();
+  CHECK_INT(take(BASE "initialPositionInStreamExtended = 1700000000\nretrievalMode=FANOUT\nmaxRecords=9\n"),
+            0);
+  CHECK_INT(s.retrieval, SLP_ML_FANOUT);
+  CHECK_INT(s.initial_at_s, 1700000000);
+  end();
+}
+
+TEST(keys_without_effect_and_unknown_ones_are_told_with_their_lines) {
+  CHECK_INT(take(BASE "maxActiveThreads = 3\nfoo=1\nExecutableName=x\nretrievalMode=polling\n"), 0);
+  CHECK(notes("line 5: maxActiveThreads has no effect here: there is one thread\n"));
+  CHECK(notes("line 6: \"foo\" is no key"));
+  CHECK(notes("line 7: \"ExecutableName\" is no key"));
+  end();
+}
+
+TEST(what_is_missing_or_wrong_is_named) {
+  refused("applicationName=a\nstreamName=b\nAwsCredentialsProvider=DefaultCredentialsProvider\n",
+          "executableName is missing");
+  refused("executableName=x\nstreamName=b\nAwsCredentialsProvider=DefaultCredentialsProvider\n",
+          "applicationName is missing");
+  refused("executableName=x\napplicationName=a\nAwsCredentialsProvider=DefaultCredentialsProvider\n",
+          "streamName or streamArn is missing");
+  refused("executableName=x\napplicationName=a\nstreamName=b\n", "AwsCredentialsProvider is missing");
+  refused(BASE "failoverTimeMillis = soon\n", "line 5: failoverTimeMillis: \"soon\" is not a whole number");
+  refused(BASE "retrievalMode = PUSH\n", "line 5: retrievalMode: \"PUSH\" is none of DEFAULT|FANOUT|POLLING");
+  refused(BASE "regionName =\n", "line 5: regionName: the value is empty");
+  refused(BASE "x=\\u12\n", "line 5: a damaged \\u escape");
+  refused(BASE "executableName =   \n", "executableName: the value is empty");
+  CHECK_INT(mem->live_bytes, 0);
+}
+
+TEST(providers_of_credentials_are_mapped_or_refused_with_the_reason) {
+#define CREDENTIALS \
+  "executableName=x\napplicationName=a\nstreamName=b\nretrievalMode=POLLING\nAwsCredentialsProvider="
+  CHECK_INT(take(CREDENTIALS "ProfileCredentialsProvider|prod\n"), 0);
+  CHECK_STR(s.profile, "prod");
+  end();
+  CHECK_INT(take(CREDENTIALS "software.amazon.awssdk.auth.credentials.InstanceProfileCredentialsProvider\n"),
+            0);
+  CHECK(!s.profile);
+  end();
+  CHECK_INT(take(CREDENTIALS "org.mine.Provider, EnvironmentVariableCredentialsProvider\n"), 0);
+  CHECK(notes("org.mine.Provider can't be had here"));
+  end();
+  refused(CREDENTIALS "StsAssumeRoleCredentialsProvider|arn:aws:iam::1:role/x|s\n", "role_arn in a profile");
+  refused(CREDENTIALS "SystemPropertyCredentialsProvider\n", "there is no JVM");
+  refused(CREDENTIALS "org.mine.Provider\n", "a class of Java");
+  refused(CREDENTIALS " , \n", "names no provider");
+  refused(CREDENTIALS
+          "ProfileCredentialsProvider|a\nAwsCredentialsProviderDynamoDB=ProfileCredentialsProvider|b\n",
+          "AwsCredentialsProviderDynamoDB: another profile");
+  CHECK_INT(mem->live_bytes, 0);
+}
