@@ -200,14 +200,16 @@ static int keep_listing(slp_admin *a) {
   if (!a->shards) return SLP_ENOMEM;
   for (size_t i = 0; i < n; i++) {
     const slp_shard_desc *from = &a->list.shards[i];
-    slp_str ids[5] = {from->id, from->parent, from->adjacent_parent, from->hash_start, from->hash_end};
-    for (int k = 0; k < 5; k++) {
+    slp_str ids[] = {from->id,         from->parent,   from->adjacent_parent,
+                     from->hash_start, from->hash_end, from->seq_start};
+    for (size_t k = 0; k < SLP_COUNT(ids); k++) {
       if (ids[k].n && !(ids[k] = slp_admin_keep(a, ids[k])).p) return SLP_ENOMEM;
     }
     a->shards[i] = (slp_admin_shard){.id = ids[0],
                                      .parents = {ids[1], ids[2]},
                                      .hash_start = ids[3],
                                      .hash_end = ids[4],
+                                     .seq_start = ids[5],
                                      .open = from->seq_end.n == 0};
   }
   a->shards_n = n;

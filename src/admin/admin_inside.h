@@ -13,7 +13,7 @@
 
 /* ---- the stream's listing, copied --------------------------------------------------------------- */
 typedef struct slp_admin_shard {
-  slp_str id, parents[2], hash_start, hash_end;
+  slp_str id, parents[2], hash_start, hash_end, seq_start;
   uint8_t open;
   uint8_t has_children, lacks_leases; /* reset.c: of its children */
 } slp_admin_shard;

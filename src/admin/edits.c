@@ -237,6 +237,7 @@ static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
   target *t = &a->edits->targets[at];
   /* Where a counter is all there is, a release is what its owner would write. */
   int as_owner = !by_rows(a) && t->to.kind == SLP_POSITION_NONE;
+  const slp_admin_shard *listed = slp_admin_listed(a, l->shard);
   slp_operation i = {.kind = as_owner ? SLP_OPERATION_RELEASE : SLP_OPERATION_RESET,
                      .me = as_owner ? l->owner : slp_str_of(a->me),
                      .owner = l->owner,
@@ -244,6 +245,7 @@ static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
                      .claim_asks = l->claim_asks,
                      .shard = l->shard,
                      .epoch = l->epoch,
+                     .seq_start = listed ? listed->seq_start : (slp_str){NULL, 0},
                      .position = as_owner ? l->position : t->to};
   int r = slp_admin_write(a, &i, at, written);
   if (r == 0) remember(a, t, l);

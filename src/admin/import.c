@@ -21,14 +21,16 @@ struct slp_import {
 
 /* ---- can a row hold it? ------------------------------------------------------------------------------- */
 
-static void operation_of(const slp_placed *p, const slp_position *to, const slp_str *children, size_t n,
-                         slp_operation *i) {
+static void operation_of(const slp_admin *a, const slp_placed *p, const slp_position *to,
+                         const slp_str *children, size_t n, slp_operation *i) {
+  const slp_admin_shard *listed = slp_admin_listed(a, p->shard);
   *i = (slp_operation){.kind = SLP_OPERATION_CREATE,
                        .shard = p->shard,
                        .position = *to,
                        .parents = {p->parents[0], p->parents[1]},
                        .hash_start = p->hash_start,
                        .hash_end = p->hash_end,
+                       .seq_start = listed ? listed->seq_start : (slp_str){NULL, 0},
                        .shards = children,
                        .shards_n = n};
 }
@@ -57,7 +59,7 @@ static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   slp_row_request request;
   slp_operation i;
   slp_parsed_row row;
-  operation_of(p, to, NULL, 0, &i);
+  operation_of(a, p, to, NULL, 0, &i);
   slp_row_request_init(&request, a->mem, &none);
   int r = slp_admin_has(a, i.kind) ? a->schema->write(a->schema, &request, &i) : SLP_EINVAL;
   if (r == SLP_ENOMEM) a->starved = 1;
@@ -192,7 +194,7 @@ static int write_one(slp_admin *a, size_t at) {
   slp_str *children = slp_admin_room(a, SLP_ADMIN_CHILDREN * sizeof *children);
   slp_operation i;
   size_t n = children && p->position.kind == SLP_POSITION_END ? children_of(a, p->shard, children) : 0;
-  operation_of(p, &a->import->to[at], children, n, &i);
+  operation_of(a, p, &a->import->to[at], children, n, &i);
   int r = slp_admin_write(a, &i, at, written);
   if (r) return r;
   a->import->rows[at] = SLP_IMPORT_SENT;

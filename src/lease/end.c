@@ -132,7 +132,10 @@ static void write_end(slp_lease *l, const slp_position *at) {
   slp_operation *i = &l->op.i;
   slp_fleet_operation(l->f, i, SLP_OPERATION_END);
   i->epoch = l->own.row_epoch;
-  i->position = *at;
+  /* Its last record, as far as the reading knows it; what was saved is no further. */
+  i->position =
+      slp_num_cmp(slp_mark_seq(&at->mark), slp_mark_seq(&l->own.saved.mark)) < 0 ? l->own.saved : *at;
+  i->position.kind = SLP_POSITION_END;
   i->shards = l->end.names;
   i->shards_n = l->end.kids_n;
   if (l->f->liveness->tell_load) l->f->liveness->tell_load(l, i);

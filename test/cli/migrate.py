@@ -21,6 +21,8 @@ TABLES = {"sloop": "sloop", "kcl": "app", "kcl+": "app"}
 
 
 GO = "vmware-go-kcl"
+KEYS = {"sloop": "row", "kcl": "leaseKey", "kcl+": "leaseKey", GO: "ShardID", "motorway": "shard_id", "kcl-rb": "shard_id"}
+WHOLE = (GO, "motorway", "kcl-rb")  # they know no place inside an aggregate
 
 
 class Form:
@@ -62,7 +64,7 @@ class Form:
         rows = [{name: next(iter(value.values())) for name, value in item.items()} for item in items]
         if self.kind == "sloop":
             return {row["row"].rpartition("/")[2]: row for row in rows if row["app"] == self.app and "/l/" in row["row"]}
-        return {row["ShardID" if self.kind == GO else "leaseKey"].rpartition(":")[2]: row for row in rows}
+        return {row[KEYS[self.kind]].rpartition(":")[2]: row for row in rows}
 
     def migrate(self, to, *args, stream="demo"):
         return self.box.tail("--migrate", self.place, to.place, "-X", "lease_ms=2000", *args, stream)
@@ -119,7 +121,7 @@ def wrote(r, n=None):
 
 def there_and_back(kind, other):
     """Some of the stream is read in one form, some more in the other, the rest in the first again."""
-    whole = GO in (kind, other)
+    whole = kind in WHOLE or other in WHOLE
     to_kcl = "token" in (kind, other) and "sloop" not in (kind, other)
     more = ("-o", "oldest", "-X", "aggregates=keep") if whole else ()
 
@@ -162,6 +164,7 @@ def there_and_back(kind, other):
 
 
 FORMS = ("sloop", "kcl", "kcl+", "token", GO)
+MORE_FORMS = ("motorway", "kcl-rb")
 
 
 def pair(kind, other):
@@ -175,6 +178,14 @@ for _kind in FORMS:
     for _other in FORMS:
         if _kind != _other:
             pair(_kind, _other)
+
+
+for _kind in MORE_FORMS:
+    for _other in (*FORMS, *MORE_FORMS) if os.environ.get("SLOOP_TEST_FULL") else ("sloop", "motorway"):
+        if _kind != _other:
+            pair(_kind, _other)
+            if _other in FORMS and os.environ.get("SLOOP_TEST_FULL"):
+                pair(_other, _kind)
 
 
 @test

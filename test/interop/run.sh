@@ -48,4 +48,5 @@ for kind in $kinds; do
 done
 # shellcheck disable=SC2086 # lists of words
 [ -z "$stories" ] || run "$here/peer_story.py" $options $stories
+case $stories in *motorway*) run "$here/peer_migrate.py" ;; esac
 exit $status

@@ -122,8 +122,8 @@ static struct fw_open *open_of(fw_node *n, slp_str shard) {
 
 static uint64_t number(const slp_position *s) {
   uint64_t v = 0;
-  if (s->kind == SLP_POSITION_AFTER) slp_parse_u64(slp_mark_seq(&s->mark), &v);
-  return v;
+  if (s->kind == SLP_POSITION_AFTER || s->kind == SLP_POSITION_AT) slp_parse_u64(slp_mark_seq(&s->mark), &v);
+  return s->kind == SLP_POSITION_AT && v ? v - 1 : v;
 }
 
 static const char *found(fw_world *w, const char *row, const char *attr, char *out, size_t size);
@@ -174,8 +174,8 @@ static int t_open(slp_processor *t, slp_str shard, uint64_t epoch, const slp_pos
   fw_shard *s = &w->shards[i];
   if (open_of(n, shard)) fw_wrong(w, "S12 contract: %s is opened twice by %s", s->id, n->id);
   /* In KCL's table: robbed while it waited for the parents, and does not know yet. */
-  int robbed = w->kcl && epoch < s->epoch;
-  if (epoch <= s->epoch && !s->excused && !robbed)
+  int robbed = w->kcl && epoch < s->epoch, anew = w->layout && w->layout->anew;
+  if (epoch <= s->epoch && !s->excused && !robbed && !anew)
     fw_wrong(w, "S5 exclusive: %s opens %s in epoch %llu, which is not above %llu", n->id, s->id,
              (unsigned long long)epoch, (unsigned long long)s->epoch);
   if (!parents_read(w, s)) fw_wrong(w, "S4 lineage: %s opens %s before its parents were read", n->id, s->id);
@@ -420,11 +420,16 @@ static slp_schema *open_vmware(slp_mem *mem) {
   slp_position oldest = {.kind = SLP_POSITION_OLDEST};
   return slp_schema_vmware(mem, &oldest);
 }
-const fw_layout fw_layout_kcl = {"leaseOwner", open_kcl, 0};
-const fw_layout fw_layout_kcl_beside = {"leaseOwner", open_kcl_beside, 0};
 static slp_schema *open_kinsumer(slp_mem *mem) { return slp_schema_kinsumer(mem, "app", 5000); }
-const fw_layout fw_layout_vmware = {"AssignedTo", open_vmware, 1};
-const fw_layout fw_layout_kinsumer = {"OwnerID", open_kinsumer, 1};
+static slp_schema *open_motorway(slp_mem *mem) {
+  slp_position oldest = {.kind = SLP_POSITION_OLDEST};
+  return slp_schema_motorway(mem, &oldest);
+}
+const fw_layout fw_layout_kcl = {"leaseOwner", open_kcl, 0, 0};
+const fw_layout fw_layout_kcl_beside = {"leaseOwner", open_kcl_beside, 0, 0};
+const fw_layout fw_layout_vmware = {"AssignedTo", open_vmware, 1, 0};
+const fw_layout fw_layout_kinsumer = {"OwnerID", open_kinsumer, 1, 0};
+const fw_layout fw_layout_motorway = {"worker_id", open_motorway, 0, 1};
 
 static slp_schema *schema_of(slp_mem *mem, const fw_layout *layout) {
   if (layout) return layout->open(mem);

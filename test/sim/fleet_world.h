@@ -28,8 +28,10 @@ typedef struct fw_layout { /* the tables of another system, that our workers rea
   const char *owner;       /* the attribute of a lease's row that names its owner */
   slp_schema *(*open)(slp_mem *mem);
   uint8_t kids_late; /* a shard's end may be in the table before its children are */
+  uint8_t anew;      /* an owner of theirs begins with epoch 0 */
 } fw_layout;
-extern const fw_layout fw_layout_kcl, fw_layout_kcl_beside, fw_layout_vmware, fw_layout_kinsumer;
+extern const fw_layout fw_layout_kcl, fw_layout_kcl_beside, fw_layout_vmware, fw_layout_kinsumer,
+    fw_layout_motorway;
 
 typedef struct fw_shard { /* the truth */
   char id[24];
@@ -80,6 +82,7 @@ struct fw_world {
   void *judge;                                                 /* of on_rows */
   uint8_t may_go_back; /* the write at hand is unconditional, and may put an old position back */
   uint64_t put_back;   /* so many did */
+  uint64_t left_out;   /* records that a worker of another system passed over, by its own rule */
   void *(*node_alloc)(void *ctx, void *p, size_t was, size_t want); /* of every node; NULL: the usual */
   void *node_ctx;
   uint8_t deny_gets, deny_lists; /* refused: no right */

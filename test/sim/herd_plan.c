@@ -70,7 +70,7 @@ static void draw_options(hd_plan *p) {
   o->handover_ms = (uint32_t)hd_log_between(r, 300, 30000);
   o->start.kind = hd_one_in(r, 3) ? SLOOP_LATEST : hd_one_in(r, 4) ? SLOOP_AT_TIME : SLOOP_OLDEST;
   /* No row there says which moment that was; what a reader of the KCL's rows asked for is known of Kinesis. */
-  if (o->start.kind == SLOOP_LATEST && (p->schema == HD_VMWARE || (p->schema == HD_KCL && p->changes)))
+  if (o->start.kind == SLOOP_LATEST && p->schema != HD_SLOOP && (p->schema != HD_KCL || p->changes))
     o->start.kind = SLOOP_OLDEST;
   o->order = hd_one_in(r, 3) ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
   o->wire = (sloop_wire_t)hd_between(r, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON);

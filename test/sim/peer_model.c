@@ -109,6 +109,7 @@ int pm_runs(const void *arg, const char *name) {
   return 0;
 }
 
+const void *pm_own(const void *arg, int worker) { return ((const pm_fleet *)arg)->workers[worker]->own; }
 uint64_t pm_cycles(const void *arg) { return ((const pm_fleet *)arg)->cycles; }
 
 /* ---- time ------------------------------------------------------------------------------------------- */

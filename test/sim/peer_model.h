@@ -32,6 +32,8 @@ typedef struct peer_system {
   void (*freeze)(void *m, int worker, uint64_t us);
   int (*alive)(const void *m, int worker);
   int (*runs)(const void *m, const char *name); /* a worker of that name is alive and not frozen */
+  /* That worker may read the shard some time. NULL: every shard. */
+  int (*knows)(const void *m, int worker, int shard);
   void (*read)(const slp_row *from, peer_row *to);
   uint64_t (*cycles)(const void *m); /* leases taken and lost, given up or ended */
   uint64_t (*orphan_us)(
@@ -43,8 +45,9 @@ typedef struct peer_system {
   uint8_t moves_at_rest; /* of one lease, in a quiet time of ten leases */
   uint8_t blind;         /* to a lease that it failed to give back: only others read on */
   uint8_t drops;         /* its workers let go of leases without saving what they read */
+  uint8_t takes_ended;   /* and take ended ones */
 } peer_system;
-extern const peer_system peer_kcl2, peer_kcl3, peer_vmware, peer_kinsumer;
+extern const peer_system peer_kcl2, peer_kcl3, peer_vmware, peer_kinsumer, peer_motorway;
 
 /* ---- for the models --------------------------------------------------------------------------------- */
 
@@ -90,6 +93,7 @@ void pm_freeze(void *arg, int worker, uint64_t us);
 int pm_alive(const void *arg, int worker);
 int pm_runs(const void *arg, const char *name);
 uint64_t pm_cycles(const void *arg);
+const void *pm_own(const void *arg, int worker); /* what the rules keep of it */
 
 /* fn(k, serial) so much later, when it is not frozen; never when its process is gone. */
 void pm_in(pm_worker *k, uint64_t us, void (*fn)(pm_worker *k, uint64_t serial), uint64_t serial);
