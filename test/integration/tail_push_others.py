@@ -1,0 +1,112 @@
+"""stream-tail --push on servers of others that serve SubscribeToShard: kinesis-mock, and ferrokinesis where a program of that
+name is installed (`cargo install ferrokinesis@0.7.0`, minutes of compiling, so no command of ours installs it). Records are
+put while it reads, and shards split and merge; once more from the oldest record; boto3's polling says what is there.
+
+kinesis-mock 0.6.2 never tells a subscriber that a shard has ended, so no shard of it is split or merged. Its events have no
+initial-response, come once a second, and an error is an event of an answer 200."""
+
+import os
+import shutil
+import signal
+
+import harness
+import servers
+from harness import FULL, expect
+
+N = 40000 if FULL else 2000
+STEPS = 4
+
+
+class KinesisMock(servers.KinesisMock):
+    tells_ends = False
+
+
+class Ferrokinesis(servers.Server):
+    name = "ferrokinesis"
+    tells_ends = True
+
+    def command(self):
+        program = os.environ.get("SLOOP_TEST_FERROKINESIS") or shutil.which("ferrokinesis")
+        if not program:
+            raise servers.Missing("no program ferrokinesis; cargo install ferrokinesis@0.7.0, or SLOOP_TEST_FERROKINESIS=FILE")
+        return [program, "--port", str(self.port)], {}, None
+
+
+def put_many(kinesis, stream, first, n, put):
+    for at in range(first, first + n, 500):
+        rows = [{"Data": b"%d" % i, "PartitionKey": f"k{i}"} for i in range(at, min(at + 500, first + n))]
+        while rows:
+            answer = kinesis.put_records(StreamName=stream, Records=rows)
+            for row, result in zip(rows, answer["Records"]):
+                if "SequenceNumber" in result:
+                    put[(result["ShardId"], int(result["SequenceNumber"]))] = (row["PartitionKey"], row["Data"])
+            rows = [row for row, result in zip(rows, answer["Records"]) if "SequenceNumber" not in result]
+
+
+def by_hash(kinesis, stream):
+    shards = [s for s in harness.list_shards(kinesis, stream) if "EndingSequenceNumber" not in s["SequenceNumberRange"]]
+    return sorted(shards, key=lambda s: int(s["HashKeyRange"]["StartingHashKey"]))
+
+
+def reshard(kinesis, stream):
+    """The first open shard becomes two, the last two become one."""
+    shards = by_hash(kinesis, stream)
+    bounds = shards[0]["HashKeyRange"]
+    middle = (int(bounds["StartingHashKey"]) + int(bounds["EndingHashKey"])) // 2
+    kinesis.split_shard(StreamName=stream, ShardToSplit=shards[0]["ShardId"], NewStartingHashKey=str(middle))
+    harness.wait_active(kinesis, stream)
+    kinesis.merge_shards(StreamName=stream, ShardToMerge=shards[-2]["ShardId"], AdjacentShardToMerge=shards[-1]["ShardId"])
+    harness.wait_active(kinesis, stream)
+
+
+def live(server, state):
+    kinesis = harness.client_of(server)
+    stream, put = harness.new_stream(kinesis, 4), {}
+    state.update(kinesis=kinesis, stream=stream, put=put)
+    put_many(kinesis, stream, 0, N // STEPS, put)
+    running = harness.Running(["--push", "-J", "-o", "oldest", stream], harness.environment_for(server))
+    try:
+        for step in range(1, STEPS):
+            if server.tells_ends:
+                reshard(kinesis, stream)
+            put_many(kinesis, stream, step * (N // STEPS), N // STEPS, put)
+        harness.wait_until(lambda: len(running.lines) >= len(put), 180, f"{len(put)} records")
+    finally:
+        running.signal(signal.SIGTERM)
+        running.process.wait(20)
+    expect(harness.read_all(kinesis, stream) == put, "boto3 reads others than were put")
+    records = harness.records_of(list(running.lines))
+    harness.judge_once(records, put)
+    harness.judge_shard_order(records)
+    harness.judge_lineage(records, harness.list_shards(kinesis, stream))
+    state["complete"] = 1
+    return f"{len(records)} records, {len(harness.list_shards(kinesis, stream))} shards"
+
+
+def again(server, state):
+    expect("complete" in state, "the live test did not come so far")
+    done = harness.tail(["--push", "-J", "-o", "oldest", "-c", str(N), state["stream"]], harness.environment_for(server), 180)
+    expect(done.code == 0, str(done))
+    records = harness.records_of(done.out)
+    harness.judge_once(records, state["put"])
+    harness.judge_shard_order(records)
+    harness.judge_lineage(records, harness.list_shards(state["kinesis"], state["stream"]))
+    harness.judge_not_late(records)
+
+
+def suite(tests, server):
+    state = {}
+    tests.run(f"{server.name}: pushed while it is written to", live, server, state)
+    tests.run(f"{server.name}: again from the oldest record", again, server, state)
+
+
+def main():
+    tests = harness.Tests()
+    harness.boto3_or_skip()
+    tests.with_server(KinesisMock, suite)
+    tests.with_server(Ferrokinesis, suite)
+    tests.end()
+
+
+if __name__ == "__main__":
+    main()
