@@ -65,9 +65,29 @@ def read(path):
     for log in glob.glob(glob.escape(path.removesuffix(".story")) + ".*.log"):
         worker = log.split(".")[-2]
         with open(log, encoding="utf-8", errors="replace") as file:
-            for match in re.finditer(r'^time="([^"]+)".*"Release lease for shard ([^"]+)"', file.read(), re.M):
-                story.released.append((go_time(match[1]), worker, match[2]))
+            story.released += releases(worker, file.read())
     return story
+
+
+def of_samples(samples, phases, released=()):
+    """A story that is still in memory: what peer_tables.Watch saw."""
+    story, last = Story(), {}
+    for ms, rows in samples:
+        for shard in set(last) - set(rows):
+            story.rows[shard].append(Look(ms / 1000, {}))
+            del last[shard]
+        for shard, row in rows.items():
+            if last.get(shard) != row.item:
+                story.rows[shard].append(Look(ms / 1000, row.item))
+            last[shard] = row.item
+    story.deeds = [(ms / 1000, name) for ms, name in phases]
+    story.released = list(released)
+    return story
+
+
+def releases(worker, log):
+    return [(go_time(match[1]), worker, match[2])
+            for match in re.finditer(r'^time="([^"]+)".*"Release lease for shard ([^"]+)"', log, re.M)]
 
 
 def is_theirs(name):

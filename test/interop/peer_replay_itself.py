@@ -10,6 +10,7 @@ import peers  # puts ../integration on the path  # noqa: F401
 import peer_replay
 from harness import Tests, expect
 from peer_replay import Look, Story
+from peer_tables import Row
 
 WORLDS = os.environ["SLOOP_TEST_PEER_WORLDS"]
 LEASE_S = {"kcl-2": 2, "kcl-3": 2, "vmware-go-kcl": 10}  # of the models' worlds
@@ -112,8 +113,19 @@ def found(kind, it, guilty):
     expect(bool(rules.wrong) == guilty, rules.wrong)
 
 
+def a_story_in_memory():
+    """What is the same in two looks is one look, and a row that is gone is told."""
+    rows = [{"p": Row("a", (5, 0), lease("a", n))} for n in (1, 1, 2)]
+    it = peer_replay.of_samples([(1000 * i, some) for i, some in enumerate([*rows, {}])], [(500, "a leaves")])
+    expect([(look.s, bool(look.item)) for look in it.rows["p"]] == [(0, True), (2, True), (3, False)], it.rows["p"])
+    expect(it.deeds == [(0.5, "a leaves")], it.deeds)
+    log = 'time="1970-01-01T00:00:07Z" level=info msg="Release lease for shard p"\nmore\n'
+    expect(peer_replay.releases("a", log) == [(7.0, "a", "p")], peer_replay.releases("a", log))
+
+
 def main():
     tests = Tests()
+    tests.run("a story in memory", a_story_in_memory)
     for kind in LEASE_S:
         tests.run(f"the model of {kind} keeps its rules", lambda kind=kind: models_do(kind))
     for name, (kind, it) in FINE.items():

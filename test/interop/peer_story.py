@@ -19,6 +19,7 @@ import peers
 from peers import KINDS, Ours, Theirs, servers, harness  # puts ../integration on the path
 
 import peer_judge
+import peer_replay
 import peer_tables
 import sandbox_box
 from harness import Failed, Tests, expect
@@ -116,6 +117,7 @@ class Story:
         self.kinesis, self.dynamodb = harness.client(url), harness.client(url, "dynamodb")
         self.lives, self.now, self.phases, self.notes = [], {}, [], []
         self.began, self.seed = time.monotonic(), seed
+        self.lease_s = int(self.env.get("PEER_FAILOVER_MS", 10000)) / 1000
         self.seen, self.taken = set(), {}  # places read; life -> how many of its lines are in `seen`
         self.guilty = []
 
@@ -439,6 +441,13 @@ def told(story, verdict, compared=None):
         text += f"\n     waited: {waits}"
     if by:
         text += f"\n     repeats: {by}"
+    if story.kind.name in peer_replay.KINDS:
+        released = [one for life in story.lives for one in peer_replay.releases(life.worker, life.stderr())]
+        rules = peer_replay.KINDS[story.kind.name](story.lease_s).run(
+            peer_replay.of_samples(story.watch.samples, story.phases, released))
+        text += f"\n     {sum(map(len, rules.kinds.values()))} changes of rows, of {len(rules.kinds)} kinds"
+        for words in rules.wrong:
+            verdict.say("against their rules", words)
     if compared is not None:
         for complaint in sorted(story.complaints() - compared):
             verdict.say("their log", f"not among themselves: {complaint}")

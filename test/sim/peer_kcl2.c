@@ -375,6 +375,7 @@ static uint64_t settled_us(const fw_world *w) { return 40 * failover_us(w); }
 static const pm_rules rules = {sizeof(own), sizeof(lease), start, stop};
 const peer_system peer_kcl2 = {.name = "kcl-2",
                                .layout = &fw_layout_kcl,
+                               .checkpoint = "checkpoint",
                                .rules = &rules,
                                .open = pm_open,
                                .close = pm_close,

@@ -40,6 +40,7 @@ static uint64_t settled_us(const fw_world *w) { return 2 * orphan_us(w); }
 
 const peer_system peer_kcl3 = {.name = "kcl-3",
                                .layout = &fw_layout_kcl,
+                               .checkpoint = "checkpoint",
                                .open = open_model,
                                .close = close_model,
                                .start = start,

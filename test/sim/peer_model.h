@@ -23,7 +23,8 @@ typedef struct pm_rules pm_rules;
 typedef struct peer_system {
   const char *name;
   const fw_layout *layout;
-  const pm_rules *rules; /* of peer_model.c; NULL: the functions' own */
+  const char *checkpoint; /* the attribute; NULL: J3 is not planted in its worlds */
+  const pm_rules *rules;  /* of peer_model.c; NULL: the functions' own */
   void *(*open)(const struct peer_system *s, fw_world *w);
   void (*close)(void *m); /* after its world */
   int (*start)(void *m, const char *name);

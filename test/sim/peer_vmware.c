@@ -413,6 +413,7 @@ static uint64_t settled_us(const fw_world *w) { return 3 * orphan_us(w); }
 static const pm_rules rules = {sizeof(own), sizeof(consumer), start, stop};
 const peer_system peer_vmware = {.name = "vmware-go-kcl",
                                  .layout = &fw_layout_vmware,
+                                 .checkpoint = "Checkpoint",
                                  .rules = &rules,
                                  .open = pm_open,
                                  .close = pm_close,

@@ -3,15 +3,17 @@
  * stop, die and freeze, shards split and merge, and the table is away. A judge of its own reads the raw
  * rows. One number decides a world.
  *
- *   peer_worlds [--from N] [--seeds N] [--cycles N] [--trace] [--rows FOLDER] [SYSTEM...]
+ *   peer_worlds [--from N] [--seeds N] [--cycles N] [--trace] [--rows FOLDER] [--planted RULE] [SYSTEM...]
  *
  * --cycles: worlds are played until so many leases of the peers were taken and lost, given up or ended.
  * --rows writes what an observer sees that looks four times a second, a file for each world, as
- * test/interop/peer_story.py --keep does. */
+ * test/interop/peer_story.py --keep does. --planted breaks that rule of the judge (J3 to J6) in each world;
+ * it is well when the judge says so. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim/fleet_table.h"
 #include "sim/peer_model.h"
 #include "sim/share.h"
 
@@ -40,11 +42,16 @@ typedef struct play {
   watched shards[FW_SHARDS];
   uint64_t trouble_us; /* nobody can be blamed for what was before */
   uint64_t born;
-  uint64_t ours, ours_us; /* leases of ours that came and went */
-  uint8_t faulty, calm;
+  uint8_t faulty;
   FILE *rows;
   char last[FW_SHARDS][1200];
 } play;
+
+typedef struct options {
+  uint64_t from, seeds, cycles;
+  const char *rows, *planted; /* NULL: none */
+  int trace;
+} options;
 
 typedef struct sums {
   uint64_t worlds, theirs, ours, moves, forced, repeats, records, put_back, left_out, stood_us, virtual_us;
@@ -332,10 +339,38 @@ static void add_up(play *p, sums *sum) {
   }
 }
 
+/* What a rule forbids, done to an open shard in a quiet time: the judge must say that rule's name. */
+static void plant(play *p, const char *rule) {
+  fw_world *w = p->w;
+  static const char *const names[] = {"u", "v", "w", "x", "y", "z"};
+  int i = 0;
+  while (p->shards[i].row.ended || !p->shards[i].row.done) i++;
+  if (strcmp(rule, "J3") == 0) {
+    SLP_CHECK(p->s->checkpoint);
+    fw_operator_set(w, w->shards[i].id, p->s->checkpoint, "0");
+    fw_judge_rows(w);
+  } else if (strcmp(rule, "J4") == 0) {
+    w->shards[i].repeats++;
+    p->shards[i].forced = p->shards[i].still = w->put_back = p->faulty = 0;
+  } else if (strcmp(rule, "J5") == 0) {
+    for (int k = 0; k < FW_NODES; k++)
+      if (w->nodes[k]) slp_sim_freeze(w->nodes[k]->h, 2 * p->s->orphan_us(w));
+    for (int k = 0; k < p->s->lives; k++)
+      if (p->s->alive(p->m, k)) p->s->freeze(p->m, k, 2 * p->s->orphan_us(w));
+    fw_run(w, 2 * p->s->orphan_us(w));
+  } else if (strcmp(rule, "J6") == 0) {
+    for (int k = 0; k < 6; k++) {
+      fw_operator_set(w, w->shards[i].id, w->layout->owner, names[k]);
+      fw_judge_rows(w);
+    }
+  }
+}
+
 /* Nothing happens any more: leases stay where they are. */
-static void judge_rest(play *p) {
+static void judge_rest(play *p, const char *planted) {
   uint64_t before[FW_SHARDS] = {0};
   for (int i = 0; i < p->w->shards_n; i++) before[i] = p->shards[i].moves;
+  if (planted) plant(p, planted);
   if (!fw_run(p->w, 10 * (uint64_t)p->w->lease_ms * 1000)) return;
   for (int i = 0; i < p->w->shards_n; i++) {
     int judged = !p->s->takes_ended || !p->shards[i].row.ended;
@@ -350,7 +385,7 @@ static void print(void *arg, const char *line) {
   if (!strstr(line, " sends ")) fprintf(stderr, "%s\n", line);
 }
 
-static void act(play *p, uint64_t seed) {
+static void act(play *p, uint64_t seed, const char *planted) {
   fw_world *w = p->w;
   uint64_t lease = (uint64_t)w->lease_ms * 1000;
   for (uint64_t i = 0; i < 1 + seed % 3; i++) start_theirs(p);
@@ -374,21 +409,21 @@ static void act(play *p, uint64_t seed) {
     fw_wrong(w, "J5 stuck: a lease has no living owner long after the last trouble");
     return;
   }
-  judge_rest(p);
+  judge_rest(p, planted);
   w->producing = 0;
   if (!fw_until(w, 100 * FW_S + p->s->orphan_us(w), fw_all_read)) fw_wrong(w, "J1 loss: not all is read");
 }
 
-/* 1: all was well. */
-static int play_world(const peer_system *s, uint64_t seed, int trace, const char *rows, sums *sum) {
+/* 1: all was well; of a world with something planted, that it was found. */
+static int play_world(const peer_system *s, uint64_t seed, const options *o, sums *sum) {
   play *p = calloc(1, sizeof *p);
   char path[400];
   SLP_CHECK(p);
   p->s = s;
-  snprintf(path, sizeof path, "%s/%s.%llu.story", rows ? rows : "", s->name, (unsigned long long)seed);
-  SLP_CHECK(!rows || (p->rows = fopen(path, "w")));
+  snprintf(path, sizeof path, "%s/%s.%llu.story", o->rows ? o->rows : "", s->name, (unsigned long long)seed);
+  SLP_CHECK(!o->rows || (p->rows = fopen(path, "w")));
   p->w = fw_new_of(seed, 3 + (int)(seed % 6), s->layout);
-  if (trace) slp_sim_on_trace(p->w->sim, print, NULL);
+  if (o->trace) slp_sim_on_trace(p->w->sim, print, NULL);
   p->w->lease_ms = s->lease_ms;
   p->w->skew_ms = s->skew_ms;
   p->m = s->open(s, p->w);
@@ -396,9 +431,9 @@ static int play_world(const peer_system *s, uint64_t seed, int trace, const char
   p->w->on_rows = on_rows;
   watch(p);
   look(p);
-  act(p, seed);
+  act(p, seed, o->planted);
   add_up(p, sum);
-  int well = !p->w->complaint[0];
+  int well = o->planted ? strstr(p->w->complaint, o->planted) != NULL : !p->w->complaint[0];
   if (!well) printf("%s, world %llu: %s\n", s->name, (unsigned long long)seed, p->w->complaint);
   fw_free(p->w);
   s->close(p->m);
@@ -407,17 +442,15 @@ static int play_world(const peer_system *s, uint64_t seed, int trace, const char
   return well;
 }
 
-static int play_system(const peer_system *s, uint64_t from, uint64_t seeds, uint64_t cycles, int trace,
-                       const char *rows) {
+static int play_system(const peer_system *s, const options *o) {
   sums sum = {0};
   int bad = 0;
-  for (uint64_t i = 0; cycles ? sum.theirs < cycles : i < seeds; i++)
-    bad += !play_world(s, from + i, trace, rows, &sum);
+  for (uint64_t i = 0; o->cycles ? sum.theirs < o->cycles : i < o->seeds; i++)
+    bad += !play_world(s, o->from + i, o, &sum);
   printf(
       "%s: %llu worlds of %.0f s, %llu leases of theirs and %llu of ours came and went, %llu moves, %llu of "
-      "them "
-      "forced, %llu of %llu records repeated, %llu checkpoints put back and %llu records left out by theirs, "
-      "%d bad\n",
+      "them forced, %llu of %llu records repeated, %llu checkpoints put back and %llu records left out by "
+      "theirs, %d bad\n",
       s->name, (unsigned long long)sum.worlds,
       (double)sum.virtual_us / 1e6 / (double)(sum.worlds + !sum.worlds), (unsigned long long)sum.theirs,
       (unsigned long long)sum.ours, (unsigned long long)sum.moves, (unsigned long long)sum.forced,
@@ -427,24 +460,23 @@ static int play_system(const peer_system *s, uint64_t from, uint64_t seeds, uint
 }
 
 int main(int argc, char **argv) {
-  uint64_t from = 1, seeds = 40, cycles = 0;
-  int trace = 0, bad = 0, named = 0;
-  const char *rows = NULL;
+  options o = {.from = 1, .seeds = 40};
+  int bad = 0, named = 0;
   for (int i = 1; i < argc; i++) {
     const char *next = i + 1 < argc ? argv[i + 1] : "";
-    if (strcmp(argv[i], "--trace") == 0) trace = 1;
-    if (strcmp(argv[i], "--from") == 0) from = strtoull(next, NULL, 10);
-    if (strcmp(argv[i], "--seeds") == 0) seeds = sim_share(strtoull(next, NULL, 10));
-    if (strcmp(argv[i], "--cycles") == 0) cycles = strtoull(next, NULL, 10);
-    if (strcmp(argv[i], "--rows") == 0) rows = next;
+    if (strcmp(argv[i], "--trace") == 0) o.trace = 1;
+    if (strcmp(argv[i], "--from") == 0) o.from = strtoull(next, NULL, 10);
+    if (strcmp(argv[i], "--seeds") == 0) o.seeds = sim_share(strtoull(next, NULL, 10));
+    if (strcmp(argv[i], "--cycles") == 0) o.cycles = strtoull(next, NULL, 10);
+    if (strcmp(argv[i], "--rows") == 0) o.rows = next;
+    if (strcmp(argv[i], "--planted") == 0) o.planted = next;
   }
   for (int i = 1; i < argc; i++)
     for (size_t k = 0; k < SYSTEMS; k++)
       if (strcmp(argv[i], systems[k]->name) == 0) {
         named = 1;
-        bad += play_system(systems[k], from, seeds, cycles, trace, rows);
+        bad += play_system(systems[k], &o);
       }
-  for (size_t k = 0; k < SYSTEMS && !named; k++)
-    bad += play_system(systems[k], from, seeds, cycles, trace, rows);
+  for (size_t k = 0; k < SYSTEMS && !named; k++) bad += play_system(systems[k], &o);
   return bad ? 1 : 0;
 }
