@@ -140,6 +140,14 @@ class Story:
         self.box.order("DELETE", "faults")
 
 
+def repeats_by_kind(verdict):
+    """After what they came; `machine`: the machine stood, so that workers may have been late as well."""
+    kinds = collections.Counter()
+    for deed, n in verdict.repeats_by_deed.items():
+        kinds[deed.split()[0]] += n
+    return ", ".join(f"{kind} {n}" for kind, n in sorted(kinds.items()))
+
+
 def soak(seconds, sanitized):
     with Box(limits=True) as box:
         kinesis = harness.client(box.url)
@@ -173,7 +181,8 @@ def soak(seconds, sanitized):
         expect(verdict.lines >= len(producer.put) and len(producer.put) > seconds * 10, "too few records")
         expect(all(story.done[what] for what in ("kill", "stop", "restart", "split", "merge")), f"too little: {story.done}")
         said = [f"{len(producer.put)} records, 0 lost; " + ", ".join(f"{n} {what}" for what, n in sorted(story.done.items())),
-                fleets.describe(verdict), *(body.judged(name, sanitized) for name, body in bodies.items())]
+                f"{verdict.epochs} epochs, {verdict.samples} looks, {verdict.repeats} repeats ({repeats_by_kind(verdict)})",
+                *(body.judged(name, sanitized) for name, body in bodies.items())]
         return "; ".join(said)
 
 
