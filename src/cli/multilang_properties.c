@@ -376,6 +376,8 @@ static void settle_names(slp_ml_settings *s) {
     snprintf(s->consumer_name, sizeof s->consumer_name, "%.*s", (int)strcspn(name, ":"), name);
     s->consumer = s->consumer_name;
   }
+  snprintf(s->user_agent, sizeof s->user_agent, "sloop/%s multilang%s%.100s", sloop_version(),
+           s->language ? " " : "", s->language ? s->language : "");
   if (s->table) snprintf(s->store, sizeof s->store, "dynamodb:%s", s->table);
 }
 
@@ -434,6 +436,7 @@ void slp_ml_settings_free(slp_ml_settings *s, slp_mem *mem) {
 void slp_ml_settings_apply(const slp_ml_settings *s, sloop_opts_t *o, sloop_metrics_opts_t *m) {
   o->stream = s->stream_arn ? s->stream_arn : s->stream;
   o->app = s->app;
+  o->user_agent = s->user_agent;
   o->schema = "kcl";
   o->region = s->region ? s->region : o->region;
   o->profile = s->profile ? s->profile : o->profile;

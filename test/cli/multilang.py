@@ -82,10 +82,10 @@ def child(how, folder):
             if how == "asks":
                 last = m["records"][-1]["sequenceNumber"]
                 assert checkpoint(sequenceNumber=str(int(last) + 1)) == "IllegalArgumentException"
-                assert checkpoint(sequenceNumber="12") == "IllegalArgumentException"
                 assert checkpoint(sequenceNumber="1x") == "IllegalArgumentException"
                 assert checkpoint(sequenceNumber=last, subSequenceNumber=-1) == "IllegalArgumentException"
                 assert checkpoint(sequenceNumber=last) is None
+                assert checkpoint(sequenceNumber="12") == "IllegalArgumentException"  # behind the last one
             elif how != "never":
                 checkpoint(sequenceNumber=None, subSequenceNumber=None)
         elif action in ("shardEnded", "shutdownRequested") and not bad:
@@ -270,7 +270,9 @@ def checkpoints_are_refused_by_the_protocols_names():
         put(box, 0, 20)
         with Daemon(box, "asks") as d:
             wait_until(lambda: set(d.payloads()) >= everything(20), 30, d.said())
-            wait_until(lambda: rows(box)["shardId-000000000000"]["checkpoint"]["S"].isdigit(), 20, "a checkpoint")
+            done = ["checkpoint", {"sequenceNumber": "12"}, "IllegalArgumentException"]
+            wait_until(lambda: any(done in log for _, log in d.logs()), 20, d.said())
+            check(rows(box)["shardId-000000000000"]["checkpoint"]["S"].isdigit(), rows(box))
             check("is gone" not in d.said(), d.said())
             d.stop()
 

@@ -58,7 +58,8 @@ TEST(keys_that_act) {
                       "initialPositionInStream = trim_horizon\nregionName=us-east-1\nworkerId = w1\n"
                       "kinesisEndpoint=http://k:1\ntableName = T\nfailoverTimeMillis=20000\nmaxRecords = 50\n"
                       "idleTimeBetweenReadsInMillis=250\nmetricsLevel = none\ntimeoutInSeconds=7\n"
-                      "shutdownGraceMillis = 3000\ncallProcessRecordsEvenForEmptyRecordList=true\n"
+                      "processingLanguage=python/3.8\nshutdownGraceMillis = "
+                      "3000\ncallProcessRecordsEvenForEmptyRecordList=true\n"
                       "coordinatorStateTableName = C\nworkerMetricsTableName=M\n"
                       "fanoutConfig.consumerArn = arn:aws:kinesis:a:b:stream/other/consumer/me:12\n"),
             0);
@@ -83,6 +84,7 @@ TEST(keys_that_act) {
   CHECK_STR(o.kcl_coordinator, "C");
   CHECK_STR(o.kcl_metrics, "M");
   CHECK_STR(o.push_consumer, "me");
+  CHECK(strstr(o.user_agent, " multilang python/3.8"));
   end();
   CHECK_INT(take(BASE "initialPositionInStreamExtended = 1700000000\nretrievalMode=FANOUT\nmaxRecords=9\n"),
             0);
