@@ -57,8 +57,11 @@ static void wait(slp_admin *a, uint64_t us) {
   slp_timer_set_reserved(a->o.host, &a->timer, slp_after_us(slp_now_us(a->o.host), us));
 }
 
+static uint8_t count_side_tables(slp_admin *a);
+
 void slp_admin_read_in(slp_admin *a, uint64_t us) {
   enter(a, SLP_ADMIN_READING);
+  if (!a->schema->versions) a->side = count_side_tables(a);
   wait(a, us);
 }
 
@@ -217,7 +220,8 @@ static int keep_listing(slp_admin *a) {
   return 0;
 }
 
-/* Tables beside the leases say by which rules the workers go: that is asked once. */
+/* Tables beside the leases say by which rules the workers go: that is asked once. Or they have rows of the
+ * workers, which are read again with the leases. */
 static uint8_t count_side_tables(slp_admin *a) {
   slp_table_spec spec;
   uint8_t n = 0;
@@ -268,6 +272,7 @@ static void rows_done(slp_store_req *rq) {
   }
   if (a->schema->versions) slp_admin_see_rules(a, &a->rows.out);
   if (a->side) {
+    if (!a->schema->versions) slp_admin_see_workers(a, &a->rows.out);
     a->side--;
     read_rows(a);
     return;

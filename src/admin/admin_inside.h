@@ -97,9 +97,12 @@ struct slp_admin {
   slp_import *import;     /* in keep; NULL: the rows were not compared yet */
   slp_admin_rules rules;
   char rules_word[64];
-  uint8_t side;     /* the table beside the leases that is to be read next; 0: the leases */
-  uint8_t no_table; /* IMPORT: there is none yet */
-  uint8_t changed;  /* something was written */
+  uint8_t side;         /* the table beside the leases that is to be read next; 0: the leases */
+  uint64_t worker_ns;   /* where workers have rows beside the leases: the youngest one's time, */
+  slp_str worker;       /* and its worker; in keep */
+  uint8_t worker_lives; /* a younger one came while this command looked */
+  uint8_t no_table;     /* IMPORT: there is none yet */
+  uint8_t changed;      /* something was written */
   slp_writes writes;
   slp_admin_slot slots[SLP_ADMIN_WRITES];
   size_t busy_n;
@@ -133,6 +136,8 @@ void slp_admin_evict_victim(slp_admin *a); /* release.c: EVICTING begins, for a 
 /* 1: nobody works with these rows; 0: the command waits, or has failed with whoever does. quiet.c */
 int slp_admin_is_quiet(slp_admin *a);
 void slp_admin_see_rules(slp_admin *a, const slp_store_rows *rows); /* survey.c */
+/* Rows of workers beside the leases: slp_admin_is_quiet waits until the youngest has run out. */
+void slp_admin_see_workers(slp_admin *a, const slp_store_rows *rows);
 /* Into a->placed: placed.c. */
 void slp_placed_of_rows(slp_admin *a);
 int slp_placed_of_token(slp_admin *a, slp_str text); /* SLP_ENOMEM, or the command's failure is set */

@@ -25,10 +25,35 @@ static void meet(slp_admin *a, obstacle *o, const slp_watched *w, slp_str shard,
   }
 }
 
+/* A worker's row is moved while it lives, whatever its leases' rows say: an owner of kinsumer writes nothing
+ * to these while its shard is idle. The youngest of all is enough: it grows when any of them is moved. */
+void slp_admin_see_workers(slp_admin *a, const slp_store_rows *rows) {
+  slp_parsed_row row;
+  uint64_t youngest = a->worker_ns;
+  for (size_t i = 0; i < rows->n; i++) {
+    a->schema->read(a->schema, &rows->rows[i], &row);
+    if (row.kind != SLP_ROW_WORKER || row.u.worker.counter <= a->worker_ns) continue;
+    a->worker_ns = row.u.worker.counter;
+    a->worker = slp_admin_keep(a, row.u.worker.id);
+  }
+  a->worker_lives |= youngest && a->worker_ns > youngest;
+}
+
+/* How long that row has yet to stand still. */
+static uint64_t worker_left_us(const slp_admin *a) {
+  int64_t end_ms = (int64_t)(a->worker_ns / 1000000) + (int64_t)a->o.lease_ms;
+  return a->worker_ns && end_ms > a->wall_ms ? (uint64_t)(end_ms - a->wall_ms) * 1000 : 0;
+}
+
 int slp_admin_is_quiet(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   obstacle o = {.wait_us = UINT64_MAX};
+  uint64_t left_us = worker_left_us(a);
   slp_watch_saw(a);
+  if (a->worker_lives)
+    o.alive = a->worker;
+  else if (left_us)
+    o.wait_us = slp_min_u64(left_us, (uint64_t)a->o.lease_ms * 250 + 1);
   for (size_t i = 0; i < s->workers_n && a->schema->liveness == SLP_BY_WORKER; i++) {
     const slp_worker_row *w = &s->workers[i];
     if (!w->gone.n)

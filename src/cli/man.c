@@ -224,6 +224,8 @@ static const char places[] =
     "holds for motorway, and kcl\\-rb begins it at the oldest record.\n"
     "A checkpoint of motorway\\(aqs is read again, and no other rows but those of sloop can say that:\n"
     "let a worker with \\fB\\-X schema=motorway\\fR read and stop before.\n"
+    "Those of kinsumer know neither times nor places inside aggregates; a worker of its\n"
+    "own says so in a row of its own, for \\fB\\-X lease_ms\\fR after its last one.\n"
     "\\fB\\-X aggregates=keep\\fR says that the stream has no aggregates.\n"
     ".PP\n"
     "The source stays as it is, and what is in the target is never changed.\n"

@@ -43,6 +43,7 @@ for kind in $kinds; do
   if [ "$kind" = bloop ]; then
     run "$here/peer_bloop.py"
   else
+    [ "$kind" != kinsumer ] || run "$here/peer_migrate_kinsumer.py"
     stories="$stories $kind"
   fi
 done
