@@ -19,12 +19,28 @@ static int calls_moving(const slp_engine *e) {
   return e->calls.in_flight > stalled_n;
 }
 
+static slp_shard *furthest_back(slp_engine *e) {
+  slp_shard *first = NULL;
+  /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only loose nodes have no next */
+  SLP_LIST_EACH(&e->calls.stalled, it) {
+    slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
+    if (!first || slp_key_cmp(slp_queue_watermark(s), slp_queue_watermark(first)) < 0) first = s;
+  }
+  return first;
+}
+
 /* The shard without whose answer nothing more can be handed out; NULL when something can be, or when the
  * user still holds batches, whose return will free bytes. */
 static slp_shard *starving(slp_engine *e) {
   if (slp_batches_out(e) || calls_moving(e)) return NULL;
   slp_merge_node *least = slp_merge_top(&e->merge);
-  if (least) return least->ready ? NULL : slp_shard_in_order(least);
+  if (least && least->ready) return NULL;
+  if (least) {
+    /* An event may not come for long; what is paused can't wait for it. */
+    slp_shard *first = slp_shard_in_order(least);
+    int waits = first->consumer->source->pushes && !slp_calls_is_stalled(first) && !slp_calls_wants(first);
+    return waits && !slp_list_empty(&e->calls.stalled) ? furthest_back(e) : first;
+  }
   /* No shard is waited for (ORDER_SHARD; or all are paused or set aside): the first one may call. */
   if (!slp_list_empty(&e->ready_shards)) return NULL;
   if (!slp_list_empty(&e->calls.stalled))
@@ -82,16 +98,6 @@ static void make_room(slp_engine *e, const slp_shard *starved) {
 static void resume(slp_shard *s) {
   slp_list_remove(&s->call.stalled_link);
   slp_reader_resume(s);
-}
-
-static slp_shard *furthest_back(slp_engine *e) {
-  slp_shard *first = NULL;
-  /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only loose nodes have no next */
-  SLP_LIST_EACH(&e->calls.stalled, it) {
-    slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
-    if (!first || slp_key_cmp(slp_queue_watermark(s), slp_queue_watermark(first)) < 0) first = s;
-  }
-  return first;
 }
 
 static void resume_stalled(slp_engine *e, slp_shard *starved) {

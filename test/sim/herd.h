@@ -54,7 +54,8 @@
   X(keys, "a process's keys are refused, and expire")                                           \
   X(weights, "workers have shares of their own") /* a choice, as is the next */                 \
   X(stall, "a shard without progress is given up")                                              \
-  X(joined, "a process reads a second stream by a joined consumer")
+  X(joined, "a process reads a second stream by a joined consumer")                             \
+  X(push, "records are pushed; a choice")
 
 typedef enum hd_fault {
 #define X(name, what) HF_##name,
@@ -82,6 +83,7 @@ typedef struct hd_plan {
   uint32_t rate[HF_N];                                     /* 0: off */
   uint32_t weight[HD_WORKERS_MAX];
   uint8_t joined;
+  uint32_t push_ms;      /* so long a subscription lives */
   uint32_t keys_ms;      /* so long a process's keys live; 0: for ever */
   uint32_t fault_us_max; /* how long a freeze, a cut, an outage lasts at most */
   uint32_t backlog, record_bytes, put_gap_us;
@@ -96,6 +98,7 @@ typedef struct hd_wish {                       /* what the command line makes of
   uint64_t without;                            /* bits of hd_fault */
   uint32_t workers, shards, phase_ms, backlog; /* UINT32_MAX: as drawn */
   int seam, schema, source;                    /* -1: as drawn */
+  int push;                                    /* 1: wherever it can be */
 } hd_wish;
 void hd_wish_none(hd_wish *wish);
 void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish);

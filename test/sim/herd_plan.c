@@ -51,7 +51,8 @@ typedef enum part {
   PART_RETRY = 200,
   PART_WEIGHTS,
   PART_STALL,
-  PART_KEYS
+  PART_KEYS,
+  PART_PUSH
 } part;
 static uint64_t stream_of(const hd_plan *p, size_t n) {
   uint64_t state = p->seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0xaf251af3b0f025b5);
@@ -131,7 +132,7 @@ static void draw_clocks(hd_plan *p) {
 
 static int is_harmless(size_t f) {
   return f == HF_split || f == HF_merge || f == HF_leave || f == HF_drift || f == HF_ask ||
-         f == HF_set_right || f == HF_weights || f == HF_joined;
+         f == HF_set_right || f == HF_weights || f == HF_joined || f == HF_push;
 }
 
 /* Each class is there or not; how much of it, is drawn by size. */
@@ -179,6 +180,15 @@ static void draw_choices(hd_plan *p) {
   p->keys_ms = (uint32_t)hd_log_between(&keys, 2000, 60000);
   p->rate[HF_jump] = 0;
   for (int i = 0; i < HD_WORKERS_MAX; i++) p->clock[i].wall_off_ms %= 1000;
+}
+
+static void draw_push(hd_plan *p, const hd_wish *wish) {
+  uint64_t state = stream_of(p, PART_PUSH);
+  p->rate[HF_push] = wish->push > 0; /* only where it is asked for */
+  /* The typed consumer is of one stream. */
+  if (p->changes || p->rate[HF_keys] || p->joined || !p->typed) p->rate[HF_push] = 0;
+  p->push_ms = hd_heads(&state) ? 300000 : (uint32_t)hd_log_between(&state, 5000, 60000);
+  if (p->rate[HF_push]) p->o.retrieval = hd_heads(&state) ? SLOOP_RETRIEVAL_PUSH : SLOOP_RETRIEVAL_AUTO;
 }
 
 static void draw_service(hd_plan *p) {
@@ -233,6 +243,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   draw_service(p);
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
+  draw_push(p, wish);
   if (p->changes || p->rate[HF_keys]) p->typed = 0; /* that seam has no tables' streams, and no signatures */
   take(&p->workers, wish->workers);
   take(&p->shards, wish->shards);

@@ -28,10 +28,15 @@ void hd_typed_begin(hd_world *hw) {
       .stale_ppm = rate[HF_stale],
       .stale_ms = rate[HF_stale] / 50,
       .blind_ppm = rate[HF_stale],
+      .sub_life_ms = hw->plan->push_ms,
+      .sub_cut_ppm = rate[HF_torn],
+      .sub_silent_ppm = rate[HF_lose] / 100,
   };
 }
 
-void hd_typed_heal(hd_world *hw) { *slp_typed_faults_of(hw->typed) = (slp_typed_faults){0}; }
+void hd_typed_heal(hd_world *hw) {
+  *slp_typed_faults_of(hw->typed) = (slp_typed_faults){.sub_life_ms = hw->plan->push_ms};
+}
 
 void hd_typed_end(hd_world *hw) { slp_typed_free(hw->typed); }
 

@@ -215,11 +215,20 @@ void hd_trim(hd_world *hw, int64_t before_ms) {
 }
 
 /* ---- rows of leases ------------------------------------------------------------------------------------ */
-/* 1:LLLDIGITS:SUB */
+/* 1:LLLDIGITS:SUB, or 1:LLLDIGITS:idle:MS, behind a number that no record has. */
 static int read_place(slp_str pos, char seq[130], hd_row *row) {
   uint64_t digits, sub;
   if (pos.n < 17 || memcmp(pos.p, "1:", 2) != 0) return -1;
-  if (slp_parse_u64((slp_str){pos.p + 2, 3}, &digits) || digits > 129 || pos.n != 16 + digits) return -1;
+  if (slp_parse_u64((slp_str){pos.p + 2, 3}, &digits) || digits > 129) return -1;
+  if (pos.n == 24 + digits && memcmp(pos.p + 5 + digits, ":idle:", 6) == 0) {
+    memcpy(seq, pos.p + 5, (size_t)digits);
+    seq[digits] = 0;
+    row->at = HD_AT_SEQ;
+    row->seq = seq;
+    row->whole = 1;
+    return 0;
+  }
+  if (pos.n != 16 + digits) return -1;
   if (slp_parse_u64((slp_str){pos.p + pos.n - 10, 10}, &sub)) return -1;
   memcpy(seq, pos.p + 5, (size_t)digits);
   seq[digits] = 0;
@@ -519,7 +528,8 @@ static void note_latest(hd_world *hw) {
 
 /* What a call has shown and changed. */
 static void look_at(hd_world *hw, const slp_sim_ask *ask, const char *op) {
-  if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0) note_read(hw, ask);
+  if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0 || strcmp(op, "typed E") == 0)
+    note_read(hw, ask);
   note_latest(hw);
   look_at_shards(hw);
 }
@@ -555,6 +565,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   slp_world_faults(hw->w, NULL); /* what did not fit this call is for no other one */
   look_at(hw, ask, op);
   if (hw->twin) look_at(hw->twin, ask, op);
+  hw->faults[HF_push] += strcmp(op, "typed S") == 0 && reply->status == 200;
   if (!hd_reaches(hw, l, service, 1)) reply->silent = 1;
 }
 

@@ -18,6 +18,9 @@ typedef struct slp_typed_faults { /* what the services do; chances in parts per 
   uint32_t empty_ppm;       /* GetRecords: nothing this time, and a next iterator */
   uint32_t end_late_ppm;    /* the last records come with a next iterator yet */
   uint32_t no_children_ppm; /* GetRecords: null iterator, and no children named */
+  uint32_t sub_life_ms;     /* so long a subscription lives; 0: five minutes */
+  uint32_t sub_cut_ppm;     /* an event's connection breaks; of calls for events, as the next */
+  uint32_t sub_silent_ppm;  /* nothing more comes of the subscription */
   uint32_t unknown_ppm;     /* GetRecords: "no such resource", though it is there */
   uint32_t list_late_ppm;   /* ListShards does not show the newest shards */
   uint32_t table_throttle_ppm, table_error_ppm;
@@ -43,6 +46,7 @@ void slp_typed_get(slp_typed *t, slp_store_get *rq);
 void slp_typed_list(slp_typed *t, slp_store_list *rq);
 void slp_typed_write(slp_typed *t, slp_store_write *rq);
 typedef struct slp_typed_sums { /* what the services were asked and did */
+  uint64_t subscriptions, events, taken_over, ended;
   uint64_t fetches, locates, lists, reads, writes, refused, throttled, errors, expired, stale, blind, lied;
 } slp_typed_sums;
 slp_typed_sums slp_typed_sums_of(const slp_typed *t);

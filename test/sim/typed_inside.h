@@ -10,11 +10,17 @@ typedef enum {
   SLP_TYPED_LIST = 'L',
   SLP_TYPED_ITERATOR = 'I',
   SLP_TYPED_RECORDS = 'R',
+  SLP_TYPED_CONSUMER = 'C',
+  SLP_TYPED_SUBSCRIBE = 'S',
+  SLP_TYPED_EVENT = 'E',
   SLP_TYPED_GET = 'g',
   SLP_TYPED_SCAN = 's',
   SLP_TYPED_WRITE = 'w',
   SLP_TYPED_PREPARE = 'p'
 } slp_typed_what;
+
+/* What the answer to a call for an event begins with. */
+typedef enum { SLP_TYPED_NOT_YET, SLP_TYPED_IS_EVENT, SLP_TYPED_OVER, SLP_TYPED_BROKEN } slp_typed_event;
 
 /* ---- writing: into the simulation's own memory, which never fails ------------------------------------- */
 void slp_msg_u64(slp_buf *b, uint64_t v);
@@ -41,6 +47,12 @@ int slp_msg_take_rows(slp_msg *m, slp_store_rows *rows);
 /* ---- the ends ----------------------------------------------------------------------------------------- */
 slp_ops *slp_typed_kinesis_new(slp_mem *mem, slp_host *h);
 void slp_typed_kinesis_free(slp_ops *ops);
+/* What follows a page's cursor: into page, whose body holds the message. */
+int slp_typed_take_page(slp_page *page, slp_msg *m);
+int slp_typed_subscribe(slp_mem *mem, slp_host *h, slp_ops *ops, slp_op_subscribe *op);
+void slp_typed_next_event(slp_ops *ops, slp_op_subscribe *op, slp_page *page);
+void slp_typed_resume_events(slp_ops *ops, slp_op_subscribe *op);
+void slp_typed_unsubscribe(slp_ops *ops, slp_op_subscribe *op);
 int slp_typed_store_new(slp_mem *mem, slp_host *h, const slp_table_spec *table, slp_store **ret);
 /* The error of an answer that is not the one asked for. 0: it is. */
 slp_class slp_typed_failure(const slp_http *http, slp_fail *f);

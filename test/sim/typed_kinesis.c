@@ -75,10 +75,8 @@ static int take_children(slp_page *page, slp_msg *m, size_t n) {
 }
 
 /* Records lie in the answer as they are; the page's rows point at them. */
-static int take_records(slp_op_records *op, slp_msg *m) {
-  slp_page *page = op->page;
+int slp_typed_take_page(slp_page *page, slp_msg *m) {
   const char *why;
-  op->body_bytes = page->body.n;
   page->next = slp_msg_take_str(m);
   page->behind_ms = (int64_t)slp_msg_take_u64(m);
   page->records_given = 1;
@@ -103,6 +101,21 @@ static int take_records(slp_op_records *op, slp_msg *m) {
   return kids ? take_children(page, m, kids) : 0;
 }
 
+static int take_records(slp_op_records *op, slp_msg *m) {
+  op->body_bytes = op->page->body.n;
+  return slp_typed_take_page(op->page, m);
+}
+
+static int take_consumer(slp_op_consumer *op, slp_msg *m) {
+  slp_consumer_row *row = &op->rows[0];
+  slp_str arn = slp_msg_take_str(m);
+  *row = (slp_consumer_row){.status = (slp_consumer_status)slp_msg_take_u64(m), .created_ms = -1};
+  snprintf(row->name, sizeof row->name, "%.*s", (int)op->name.n, op->name.p);
+  snprintf(row->arn, sizeof row->arn, "%.*s", (int)arn.n, arn.n ? arn.p : "");
+  op->rows_n = 1;
+  return 0;
+}
+
 static int take(call *c, slp_msg *m) {
   switch (c->what) {
     case SLP_TYPED_DESCRIBE: take_describe(SLP_OWNER(c->op, slp_op_describe, op), m); return 0;
@@ -120,6 +133,9 @@ static int take(call *c, slp_msg *m) {
       return slp_buf_add_str(&it->iterator, slp_msg_take_str(m));
     }
     case SLP_TYPED_RECORDS: return take_records(SLP_OWNER(c->op, slp_op_records, op), m);
+    case SLP_TYPED_CONSUMER: return take_consumer(SLP_OWNER(c->op, slp_op_consumer, op), m);
+    case SLP_TYPED_SUBSCRIBE:
+    case SLP_TYPED_EVENT:
     case SLP_TYPED_GET:
     case SLP_TYPED_SCAN:
     case SLP_TYPED_WRITE:
@@ -210,6 +226,19 @@ static void op_records(slp_ops *ops, slp_op_records *op) {
   send(c);
 }
 
+static void op_consumer(slp_ops *ops, slp_op_consumer *op) {
+  call *c = call_new(ops, &op->op, SLP_TYPED_CONSUMER);
+  op->rows_n = 0;
+  slp_msg_str(&c->ask, op->stream_arn);
+  slp_msg_u64(&c->ask, (uint64_t)op->what);
+  send(c);
+}
+
+static int op_subscribe(slp_ops *ops, slp_op_subscribe *op) {
+  typed_kinesis *k = SLP_OWNER(ops, typed_kinesis, ops);
+  return slp_typed_subscribe(k->mem, k->h, ops, op);
+}
+
 static void op_resume(slp_ops *ops, slp_op *op) {
   call *c = op->call;
   if (c) slp_http_resume(SLP_OWNER(ops, typed_kinesis, ops)->h, &c->http);
@@ -225,7 +254,17 @@ static void op_cancel(slp_ops *ops, slp_op *op) {
 slp_ops *slp_typed_kinesis_new(slp_mem *mem, slp_host *h) {
   typed_kinesis *k = SLP_NEW(mem, typed_kinesis);
   SLP_CHECK(k);
-  k->ops = (slp_ops){op_describe, op_list_shards, op_iterator, op_records, op_resume, op_cancel};
+  k->ops = (slp_ops){op_describe,
+                     op_list_shards,
+                     op_iterator,
+                     op_records,
+                     op_resume,
+                     op_cancel,
+                     op_consumer,
+                     op_subscribe,
+                     slp_typed_next_event,
+                     slp_typed_resume_events,
+                     slp_typed_unsubscribe};
   k->mem = mem;
   k->h = h;
   return &k->ops;

@@ -116,6 +116,8 @@ slp_class slp_typed_failure(const slp_http *http, slp_fail *f) {
     slp_fail_set(f, SLP_TRANSIENT, SLOOP_EREMOTE, "status %d", http->status);
   else if (strcmp(http->error_type, "throttled") == 0)
     slp_fail_set(f, SLP_THROTTLE, SLOOP_EREMOTE, "throttled");
+  else if (strcmp(http->error_type, "in use") == 0)
+    slp_fail_set(f, SLP_BUSY, SLOOP_EREMOTE, "another subscription");
   else if (strcmp(http->error_type, "expired") == 0)
     slp_fail_set(f, SLP_EXPIRED, SLOOP_EREMOTE, "expired");
   else if (strcmp(http->error_type, "unknown") == 0)

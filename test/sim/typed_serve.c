@@ -44,6 +44,11 @@ struct slp_typed {
   size_t hosts_n;
   uint64_t read_us[SLP_STREAMS_MAX][SLP_SHARDS_MAX][5]; /* the last five reads of a shard, as a ring */
   uint64_t reads[SLP_STREAMS_MAX][SLP_SHARDS_MAX];
+  struct { /* the consumer's seat on a shard */
+    uint64_t id, asked_us, taken_us, event_us;
+    uint8_t silent;
+  } seats[SLP_STREAMS_MAX][SLP_SHARDS_MAX];
+  uint64_t registered_us; /* 0: the consumer is not there */
   void (*on_row)(void *arg, slp_host *from, uint64_t sent_us, const slp_row_key *key, const slp_row *row);
   void *on_row_arg;
 };
@@ -284,6 +289,148 @@ static void records(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_re
   }
 }
 
+/* ---- Kinesis: pushing ---------------------------------------------------------------------------------- */
+/* Rules: API reference, SubscribeToShard. */
+#define CALL_US UINT64_C(1000000)
+#define TAKEN_US UINT64_C(5000000)
+#define LIFE_US UINT64_C(300000000)
+#define IDLE_US UINT64_C(5000000)
+#define CREATING_US UINT64_C(2000000)
+
+static void consumer(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
+  uint64_t now_us = slp_sim_now_us(t->w->sim);
+  (void)slp_msg_take_str(m); /* there is one stream that is read so */
+  int registers = slp_msg_take_u64(m) == SLP_CONSUMER_REGISTER;
+  if (!registers && !t->registered_us) {
+    refuse(reply, 400, "unknown");
+    return;
+  }
+  if (registers && t->registered_us) {
+    refuse(reply, 400, "in use");
+    return;
+  }
+  if (registers) t->registered_us = now_us;
+  int active = now_us - t->registered_us >= CREATING_US;
+  slp_msg_str(&reply->body, SLP_STR("arn:consumer"));
+  slp_msg_u64(&reply->body, (uint64_t)(active ? SLP_CONSUMER_ACTIVE : SLP_CONSUMER_CREATING));
+}
+
+/* Finds the shard by its id in any stream: the consumer's ARN says no more here. */
+static slp_known_stream *stream_with(slp_typed *t, slp_str id, size_t *ret_shard) {
+  char text[129];
+  snprintf(text, sizeof text, "%.*s", (int)id.n, id.p);
+  for (size_t i = 0; i < t->w->streams_n; i++) {
+    *ret_shard = slp_world_find(&t->w->streams[i], text);
+    if (*ret_shard != SIZE_MAX && is_there(t, &t->w->streams[i].shards[*ret_shard])) return &t->w->streams[i];
+  }
+  return NULL;
+}
+
+static void subscribe(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
+  uint64_t now_us = slp_sim_now_us(t->w->sim);
+  size_t shard;
+  (void)slp_msg_take_str(m);
+  slp_known_stream *s = stream_with(t, slp_msg_take_str(m), &shard);
+  slp_iter_kind kind = (slp_iter_kind)slp_msg_take_u64(m);
+  slp_str seq = slp_msg_take_str(m);
+  int64_t at_ms = (int64_t)slp_msg_take_u64(m);
+  if (!s || !t->registered_us) {
+    refuse(reply, 400, "unknown");
+    return;
+  }
+  size_t stream = (size_t)(s - t->w->streams);
+  uint64_t before_us = t->seats[stream][shard].asked_us;
+  t->seats[stream][shard].asked_us = now_us;
+  if (before_us && now_us - before_us < CALL_US) {
+    t->sums.throttled++;
+    refuse(reply, 400, "throttled");
+    return;
+  }
+  if (t->seats[stream][shard].taken_us && now_us - t->seats[stream][shard].taken_us < TAKEN_US) {
+    refuse(reply, 400, "in use");
+    return;
+  }
+  t->sums.subscriptions++;
+  t->seats[stream][shard].id++;
+  t->seats[stream][shard].taken_us = now_us;
+  t->seats[stream][shard].event_us = t->seats[stream][shard].silent = 0;
+  slp_world_located(t->w, &s->shards[shard], slp_str_of(slp_iter_kind_name(kind)));
+  slp_msg_u64(&reply->body, t->seats[stream][shard].id);
+  put_cursor(t, &reply->body, s, &s->shards[shard], begin_at(&s->shards[shard], kind, seq, at_ms));
+}
+
+/* The number of the last record given. Where none was given: one more, which no record has. */
+static void put_continuation(slp_buf *b, const slp_known_shard *k, size_t after, size_t n) {
+  char text[140] = "1";
+  if (after) snprintf(text, sizeof text, "%s", k->notes[after - 1].seq);
+  for (size_t i = strlen(text); after && !n && i-- > 0;) {
+    if (text[i]++ != '9') break;
+    text[i] = '0';
+  }
+  slp_msg_str(b, slp_str_of(text));
+}
+
+static void put_event(slp_typed *t, const slp_known_stream *s, size_t shard, size_t from, size_t n,
+                      uint64_t calls, slp_buf *b) {
+  const slp_known_shard *k = &s->shards[shard];
+  size_t after = from + n;
+  int ended = after == k->notes_n && is_closed(t, k);
+  int silent = ended && chance(t, t->faults.no_children_ppm);
+  slp_msg_u64(b, SLP_TYPED_IS_EVENT);
+  put_cursor(t, b, s, k, after);
+  if (ended)
+    slp_msg_str(b, (slp_str){NULL, 0});
+  else
+    put_continuation(b, k, after, n);
+  slp_msg_u64(b, after < k->notes_n ? (uint64_t)(slp_world_ms(t->w) - k->notes[after].arrived_ms) : 0);
+  slp_msg_u64(b, n);
+  slp_msg_u64(b, calls);
+  for (size_t i = from; i < after; i++) put_record(t, b, &k->notes[i]);
+  if (ended && !silent)
+    put_children(t, b, s, shard);
+  else
+    slp_msg_u64(b, 0);
+  t->sums.lied += (uint64_t)silent;
+  t->sums.events++;
+}
+
+static void event(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
+  uint64_t now_us = slp_sim_now_us(t->w->sim), id = slp_msg_take_u64(m), issued_us, calls = 0;
+  size_t place[3];
+  SLP_CHECK(open_cursor(t, slp_msg_take_str(m), place, &issued_us) == 0);
+  const slp_known_stream *s = &t->w->streams[place[0]];
+  slp_known_shard *k = &t->w->streams[place[0]].shards[place[1]];
+  uint64_t *event_us = &t->seats[place[0]][place[1]].event_us;
+  k->last_poll_us = now_us;
+  if (k->gone) {
+    refuse(reply, 400, "unknown");
+    return;
+  }
+  if (id != t->seats[place[0]][place[1]].id) {
+    t->sums.taken_over++;
+    refuse(reply, 400, "in use");
+    return;
+  }
+  uint64_t life_us = t->faults.sub_life_ms ? (uint64_t)t->faults.sub_life_ms * 1000 : LIFE_US;
+  if (now_us - t->seats[place[0]][place[1]].taken_us >= life_us) {
+    t->sums.ended++;
+    slp_msg_u64(&reply->body, SLP_TYPED_OVER);
+    return;
+  }
+  if (chance(t, t->faults.sub_silent_ppm)) t->seats[place[0]][place[1]].silent = 1;
+  reply->silent = t->seats[place[0]][place[1]].silent;
+  reply->drop = chance(t, t->faults.sub_cut_ppm);
+  size_t from = first_kept(k, place[2]), n = how_many(k, from, 1000, &calls);
+  int ended = from == k->notes_n && is_closed(t, k);
+  if (chance(t, t->faults.empty_ppm)) n = calls = 0;
+  if (!n && !ended && *event_us && now_us - *event_us < IDLE_US) {
+    slp_msg_u64(&reply->body, SLP_TYPED_NOT_YET);
+    return;
+  }
+  *event_us = now_us;
+  put_event(t, s, place[1], from, n, calls, &reply->body);
+}
+
 static void kinesis(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_reply *reply) {
   char what = m->p < m->end ? *m->p++ : 0;
   if (chance(t, t->faults.throttle_ppm)) {
@@ -293,6 +440,18 @@ static void kinesis(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_re
   }
   if (what == SLP_TYPED_RECORDS) {
     records(t, m, ask, reply);
+    return;
+  }
+  if (what == SLP_TYPED_CONSUMER) {
+    consumer(t, m, reply);
+    return;
+  }
+  if (what == SLP_TYPED_SUBSCRIBE) {
+    subscribe(t, m, reply);
+    return;
+  }
+  if (what == SLP_TYPED_EVENT) {
+    event(t, m, reply);
     return;
   }
   slp_known_stream *s = stream_named(t, slp_msg_take_str(m));
