@@ -105,7 +105,7 @@ static uint64_t mix(uint64_t h, slp_str s) {
   return (h ^ 0xff) * UINT64_C(0x100000001b3);
 }
 
-/* What only kcl-rb writes. Of a lease that it does not have, its checkpoint may be of ours. */
+/* By the attributes that only kcl-rb writes. The checkpoint of a lease that it has not may be ours. */
 static uint64_t sign_of_kcl_rb(const slp_row *row) {
   slp_str timeout = slp_attr_text(row, TIMEOUT), owner = slp_attr_text(row, OWNER);
   if (!timeout.n || slp_attr_text(row, OURS).n) return 0;
@@ -334,7 +334,7 @@ static const uint32_t operations =
     BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
     BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
     BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
-/* What is free says its position itself. */
+/* These write the position that they are given. A free row says it itself, so a release needs it too. */
 #define PLACES                                                                              \
   (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | \
    BIT(SLP_OPERATION_RESET))

@@ -8,7 +8,7 @@ Changes by workers of ours are passed over. With --model, whatever the real prog
 the model's workers were seen to do as well.
 
 Rules: amazon-kinesis-client 2.7 (DynamoDBLeaseRefresher, DynamoDBLeaseTaker) and 3.5 (LeaseAssignmentManager,
-LeaseGracefulShutdownHandler), vmware-go-kcl-v2 (dynamodb-checkpointer.go).
+LeaseGracefulShutdownHandler), vmware-go-kcl-v2 (dynamodb-checkpointer.go), motorway 3.1 (KinesisRamp).
 """
 
 import argparse
@@ -398,7 +398,81 @@ class Vmware(Rules):
         return self.note("given back and taken between two looks")
 
 
-KINDS = {"kcl-2": lambda lease_s: Kcl(lease_s, False), "kcl-3": lambda lease_s: Kcl(lease_s, True), "vmware-go-kcl": Vmware}
+class Motorway(Rules):
+    """Its workers have a UUID for a name, the model's are a and a number."""
+
+    OURS = {"sloop_done", "sloop_oldest", "sloop_taken", "sloop_parents"}
+
+    @staticmethod
+    def is_theirs(name):
+        return name not in ("", "nobody") and re.search(r"\.[0-9a-f]{16}$", name) is None
+
+    def first(self, shard, look):
+        item = look.item
+        if self.is_theirs(text(item, "worker_id")):
+            if set(item) != {"shard_id", "worker_id", "heartbeat", "checkpoint"}:
+                self.say(shard, look, f"a new row of another shape: {sorted(item)}")
+            if "N" not in item["checkpoint"] and int(text(item, "heartbeat")) < 2:
+                self.say(shard, look, f"a new row begins at {text(item, 'checkpoint')}")
+            self.note("made")
+
+    def change(self, shard, a, b):
+        was, now = text(a.item, "worker_id"), text(b.item, "worker_id")
+        beats = int(text(b.item, "heartbeat")) - int(text(a.item, "heartbeat"))
+        done, done_now = (int(text(x.item, "checkpoint")) for x in (a, b))
+        if not self.is_theirs(now):
+            return
+        kept = {name: a.item[name] for name in self.OURS & set(a.item)}
+        if "N" in b.item["checkpoint"] and done_now:
+            self.say(shard, b, f"a checkpoint that is the number {done_now}")
+        if was == now and beats < 0 and b.s - a.s > 2 * self.lease_s - LATE_S:
+            return self.note("taken from itself")
+        if was == now:
+            if kept != {name: b.item[name] for name in self.OURS & set(b.item)}:
+                self.say(shard, b, "it loses what it does not know")
+            if beats < 1 or beats > (b.s - a.s + LATE_S) / 0.9 + 1:
+                self.say(shard, b, f"{beats} beats in {b.s - a.s:.1f} s")
+            if done_now < done:
+                self.say(shard, b, f"the checkpoint goes back from {done} to {done_now}")
+            return self.note("saved" if done_now > done else "beats")
+        if not kept and done_now == 0 and done:
+            return self.note("put anew")
+        if done_now < done:
+            self.say(shard, b, f"{now} takes it and the checkpoint goes back from {done} to {done_now}")
+        if int(text(b.item, "heartbeat")) > (b.s - a.s + LATE_S) / 0.9 + 1:
+            self.say(shard, b, f"{now} begins with the tick {text(b.item, 'heartbeat')}")
+        silent = b.s - a.s
+        if was in ("", "nobody"):
+            if silent < 2 * self.lease_s - LATE_S and not self.uneven(shard, a, was, now):
+                self.say(shard, b, f"{now} takes what was free for {silent:.1f} s")
+            return self.note("taken free", silent / self.lease_s)
+        if silent > 2 * self.lease_s - LATE_S:
+            return self.note("taken from the silent", silent / self.lease_s)
+        looks = self.story.rows[shard]
+        before = looks[max(looks.index(a) - 1, 0)]
+        if done == done_now and text(before.item, "worker_id") != was and b.s - a.s < self.lease_s:
+            return self.note("taken one after the other")  # a claim asks for the checkpoint alone
+        if not self.uneven(shard, a, was, now):
+            self.say(shard, b, f"{now} takes it from {was}, seen {silent:.1f} s before, and shares are even")
+        return self.note("stolen")
+
+    def uneven(self, shard, a, was, now):
+        """At some moment of the last three looks of a worker that takes, within what an observer knows."""
+        for back in range(0, 13):
+            s = a.s + LATE_S - back * self.lease_s / 4
+            n = defaultdict(int)
+            for other in self.story.rows:
+                look = self.state_at(other, s)
+                if look and look.item:
+                    n[text(look.item, "worker_id")] += 1
+            for active in range(1, len(set(n) | {now}) + 1):
+                best = sum(n.values()) // active
+                if (n[was] > best or (not n[now] and n[was] > 1)) and n[now] < best:
+                    return True
+        return False
+
+
+KINDS = {"motorway": Motorway, "kcl-2": lambda lease_s: Kcl(lease_s, False), "kcl-3": lambda lease_s: Kcl(lease_s, True), "vmware-go-kcl": Vmware}
 
 
 def table(kinds):

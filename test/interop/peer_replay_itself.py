@@ -13,8 +13,8 @@ from peer_replay import Look, Story
 from peer_tables import Row
 
 WORLDS = os.environ["SLOOP_TEST_PEER_WORLDS"]
-LEASE_S = {"kcl-2": 2, "kcl-3": 2, "vmware-go-kcl": 10}  # of the models' worlds
-WORLDS_OF = {"kcl-2": ("1", "5"), "kcl-3": ("1", "4"), "vmware-go-kcl": ("3", "2")}  # from, how many: all is done in them
+LEASE_S = {"kcl-2": 2, "kcl-3": 2, "vmware-go-kcl": 10, "motorway": 10}  # of the models' worlds
+WORLDS_OF = {"kcl-2": ("1", "5"), "kcl-3": ("1", "4"), "vmware-go-kcl": ("3", "2"), "motorway": ("1", "2")}  # from, how many: all is done in them
 SEEN = {  # in logs of the real programs, November 2026: the models must do them too
     "kcl-2": {"made", "made, with parents", "renewed", "saved", "ended", "renewed behind its end", "described", "stolen",
               "taken free", "taken from the silent"},
@@ -23,6 +23,7 @@ SEEN = {  # in logs of the real programs, November 2026: the models must do them
     "vmware-go-kcl": {"made", "made, with a parent", "renewed", "saved", "given back", "given back, claimed", "claimed",
                       "claim erased", "taken as claimed", "taken free", "taken from the late", "put back from memory",
                       "time put back"},
+    "motorway": {"made", "beats", "saved", "stolen", "taken from the silent"},
 }
 
 
@@ -69,7 +70,15 @@ def story(*looks, deeds=(), also=None):
     return it
 
 
+def ticked(owner, tick, checkpoint="5", **more):
+    return {"shard_id": s("p"), "worker_id": s(owner), "heartbeat": {"N": str(tick)}, "checkpoint": s(checkpoint), **more}
+
+
 FINE = {
+    "motorway beats, saves, and takes from the silent": (
+        "motorway", story((0, ticked("a", 5)), (1, ticked("a", 6, "6")), (30, ticked("b", 0, "6")), (31, ticked("b", 1, "6")))),
+    "motorway takes from one who has two, and has none": (
+        "motorway", story((0, ticked("a", 5)), (1, ticked("a", 6)), (2, ticked("b", 0)), also={"q": [Look(0, ticked("a", 5))]})),
     "kcl-2 renews, saves, and takes from the silent": (
         "kcl-2", story((0, lease("a", 1)), (1, lease("a", 2)), (2, lease("a", 3, "9")), (9, lease("b", 4, "9", 1)))),
     "kcl-3 hands over": (
@@ -80,6 +89,12 @@ FINE = {
         "vmware-go-kcl", story((0, row("a", 10)), (11, row("b", 21, "7")), (12, row("a", 10, "6")))),
 }
 WRONG = {
+    "a tick that goes back": ("motorway", story((0, ticked("a", 5)), (1, ticked("a", 4)))),
+    "motorway's checkpoint goes back": ("motorway", story((0, ticked("a", 5, "9")), (1, ticked("a", 6, "8")))),
+    "motorway takes the only lease of the living": ("motorway", story((0, ticked("a", 5)), (1, ticked("a", 6)), (2, ticked("b", 0)))),
+    "motorway loses what it does not know": (
+        "motorway", story((0, ticked("a", 5, sloop_done=s("5"))), (1, ticked("a", 6)))),
+    "motorway's tick does not begin anew": ("motorway", story((0, ticked("a", 5)), (30, ticked("b", 600)))),
     "a count goes back": ("kcl-2", story((0, lease("a", 5)), (1, lease("a", 4)))),
     "a checkpoint goes back": ("kcl-2", story((0, lease("a", 5, "9")), (1, lease("a", 6, "8")))),
     "a checkpoint without its count": ("kcl-2", story((0, lease("a", 5, "8")), (1, lease("a", 5, "9")))),

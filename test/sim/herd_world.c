@@ -301,7 +301,7 @@ static int read_go_time(slp_str at, uint64_t *ret) {
   return rest ? 0 : -1;
 }
 
-/* What is saved is whole records. */
+/* Records are saved as wholes. */
 static int read_whole(slp_str at, char seq[130], hd_row *row) {
   if (!at.n || at.n > 129) return -1;
   memcpy(seq, at.p, at.n);

@@ -114,7 +114,7 @@ static void lose(pm_worker *k, pm_hold *h) {
 
 static void loop(pm_worker *k, uint64_t serial);
 
-/* Nobody had read it, or nobody has written that: what is older than the latest record is left out. */
+/* A lease of which nothing is saved: older records than the latest are left out. */
 static void leave_out(pm_worker *k, pm_hold *h) {
   fw_shard *s = &k->w->shards[h->shard];
   if (s->acked < s->records) k->w->left_out += s->records - s->acked;

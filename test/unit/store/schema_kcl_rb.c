@@ -25,7 +25,7 @@ TEST(rows_of_its_worker_are_read) {
   CHECK(parsed.kind == SLP_ROW_LEASE && slp_str_is(l->owner, "w1") && l->epoch == S1);
   CHECK(l->position.kind == SLP_POSITION_OLDEST && l->stranger);
   uint64_t sign = l->stranger;
-  /* What it saves while it has a lease is a sign of it; what is saved of a free one may be ours. */
+  /* A checkpoint that it saves while it has a lease is a sign of it; that of a free one may be ours. */
   READ(TEXT("shard_id", "s"), TEXT("assigned_to", "w1"), TEXT("lease_timeout", T1), TEXT("checkpoint", SEQ));
   CHECK(l->position.kind == SLP_POSITION_AFTER && l->stranger && l->stranger != sign);
   READ(TEXT("shard_id", "s"), TEXT("lease_timeout", T1), TEXT("checkpoint", SEQ));
