@@ -76,10 +76,15 @@ int slp_decode_hex(slp_buf *ret, slp_str in) {
 }
 
 int slp_decode_utf8(slp_buf *ret, slp_str in) {
-  for (size_t at = 0; at < in.n;) {
-    size_t n = slp_utf8_length(in.p + at, in.n - at);
-    slp_buf_add_str(ret, n ? (slp_str){in.p + at, n} : SLP_STR("\xef\xbf\xbd"));
-    at += n ? n : 1;
+  for (size_t at = 0, from = 0; at < in.n || from < at;) {
+    size_t n = at < in.n ? slp_utf8_length(in.p + at, in.n - at) : 0;
+    if (n) {
+      at += n;
+      continue;
+    }
+    slp_buf_add(ret, in.p + from, at - from);
+    if (at < in.n) slp_buf_add_z(ret, "\xef\xbf\xbd");
+    from = at += at < in.n;
   }
   return slp_buf_failed(ret);
 }

@@ -76,7 +76,8 @@ static const knob knobs[] = {
     {"stall_ms", U32, OPT(stall_ms), 0, UINT32_MAX, "ms",
      "a shard whose records were not printed for so long goes to another worker; 0: never"},
     {"decoded_bytes_max", U32, offsetof(slp_args, decoded_bytes_max), 1, SLP_DECODED_BYTES_MAX, "bytes",
-     "that the steps of -s may make of one record together; more is not decodable"},
+     "that the steps of -s may make of one record together; more is not decodable. A record is printed in "
+     "one go: 16 MiB in up to 0.2 s"},
     {"log_level", CHOICE, OPT(log_level), 0, 0, "error|warn|info|debug",
      "what the library tells on standard error"},
     {"metrics", TEXT, MET(listen), 0, 0, "ADDRESS:PORT", "the same as --metrics"},

@@ -77,8 +77,8 @@ const slp_option slp_options[] = {
     {O_TRACE_PROTOCOL, 0, "trace-protocol", SLP_NO_VALUE, NULL, SLP_MODE_MULTILANG, NULL,
      "print each line to (>) and from (<) the processes on standard output"},
     {O_GREP, 0, "grep", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, "Which records",
-     "only records whose payload, decoded, matches this extended regular expression, without "
-     "back-references; several: one of them"},
+     "only records whose payload, decoded, matches this extended regular expression, of bytes and without "
+     "back-references, as libc's in the C locale; several: one of them"},
     {O_GREPV, 0, "grepv", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, NULL,
      "leave out records whose payload matches; several: any of them"},
     {O_UNIQUE, 0, "unique", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,

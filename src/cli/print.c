@@ -59,25 +59,20 @@ static int add_line(slp_printer *p, slp_buf *b, const sloop_record_t *r, const s
   return p->terminal ? slp_show_terminal(b, &shown, &p->style) : slp_show_plain(b, &shown, &p->style);
 }
 
-/* Prints unless --grep leaves it out. */
-static int add_matching(slp_printer *p, slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra,
-                        int *printed) {
-  int passes = p->grep ? slp_grep_passes(p->grep, (slp_str){r->data.base, r->data.len}) : 1;
-  if (passes <= 0) return passes;
-  *printed = 1;
-  return add_line(p, b, r, extra);
-}
-
 /* ---- one record, slice by slice ----------------------------------------------------------------------- */
 
 #define BIT(state) (1u << (state))
 static const unsigned allowed[] = {
     [SLP_PRINTER_IDLE] = BIT(SLP_PRINTER_KEY),
-    [SLP_PRINTER_KEY] = BIT(SLP_PRINTER_DATA) | BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_KEY] = BIT(SLP_PRINTER_DATA) | BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_IDLE),
     [SLP_PRINTER_DATA] = BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_EVENTS) | BIT(SLP_PRINTER_IDLE),
     [SLP_PRINTER_LINE] = BIT(SLP_PRINTER_IDLE),
-    [SLP_PRINTER_EVENTS] = BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_EVENTS] = BIT(SLP_PRINTER_EVENT) | BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_IDLE),
+    [SLP_PRINTER_EVENT] = BIT(SLP_PRINTER_EVENTS) | BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_IDLE),
 };
+
+/* What a step of one of them returns, beside errors. */
+enum { PRINTED = 0, A_SLICE = 1, AT_ONCE = 2 }; /* A_SLICE: time has passed; AT_ONCE: next to none */
 
 static void move(slp_printer *p, slp_printer_state to) {
   SLP_CHECK(allowed[p->state] & BIT(to));
@@ -86,6 +81,24 @@ static void move(slp_printer *p, slp_printer_state to) {
   if (p->args->decode_key.n) slp_decoding_free(&p->key);
   if (p->args->decode.n) slp_decoding_free(&p->data);
   if (p->args->decode.n) slp_cwlogs_free(&p->events);
+}
+
+/* Next: is this line to be printed? */
+static int match(slp_printer *p, slp_printer_state as, const sloop_record_t *r, const slp_show_extra *extra) {
+  move(p, as);
+  p->line = *r;
+  p->line_extra = *extra;
+  if (p->grep) slp_grep_begin(p->grep, (slp_str){r->data.base, r->data.len});
+  return AT_ONCE;
+}
+
+/* Prints unless --grep leaves it out. */
+static int print_line(slp_printer *p, slp_buf *b, int *printed) {
+  slp_match is = p->grep ? slp_grep_step(p->grep) : SLP_MATCH_YES;
+  if (is == SLP_MATCH_MORE) return A_SLICE;
+  if (is == SLP_MATCH_NO) return PRINTED;
+  *printed = 1;
+  return add_line(p, b, &p->line, &p->line_extra);
 }
 
 void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_ms) {
@@ -103,22 +116,23 @@ static int begin_key(slp_printer *p, slp_buf *b) {
   if (p->args->decode_key.n)
     slp_decoding_begin(&p->key, &p->args->decode_key, (slp_str){p->record.key.base, p->record.key.len},
                        p->args->decoded_bytes_max);
-  return 1;
+  return AT_ONCE;
 }
 
 static int decode_key(slp_printer *p, char why[100]) {
+  const slp_decode_chain *c = &p->args->decode_key;
   uint64_t left = p->args->decoded_bytes_max;
-  if (p->args->decode_key.n) {
+  if (c->n) {
     int r = slp_decoding_step(&p->key, why);
     if (r) return r;
     p->record.key = (sloop_str_t){p->key.in.p, p->key.in.n};
-    p->extra.key_is_json = (uint8_t)slp_decode_makes_json(&p->args->decode_key);
+    p->extra.key_is_json = (uint8_t)slp_decode_makes_json(c);
     left = p->key.left;
   }
   move(p, SLP_PRINTER_DATA);
   if (p->args->decode.n)
     slp_decoding_begin(&p->data, &p->args->decode, (slp_str){p->record.data.base, p->record.data.len}, left);
-  return 1;
+  return c->n ? A_SLICE : AT_ONCE;
 }
 
 static int decode_data(slp_printer *p, char why[100]) {
@@ -130,28 +144,25 @@ static int decode_data(slp_printer *p, char why[100]) {
     p->extra.data_is_json = (uint8_t)slp_decode_makes_json(c);
   }
   if (!slp_decode_ends_with(c, SLP_DECODE_CWLOGS)) {
-    move(p, SLP_PRINTER_LINE);
-    return 1;
+    match(p, SLP_PRINTER_LINE, &p->record, &p->extra);
+    return c->n ? A_SLICE : AT_ONCE;
   }
   move(p, SLP_PRINTER_EVENTS);
   int r = slp_cwlogs_begin(&p->events, p->data.in, p->data.left);
   if (r == SLP_ELIMIT) slp_decode_too_much(why, "cwlogs", p->data.limit);
-  return r ? r : 1;
+  return r ? r : A_SLICE;
 }
 
-/* Many tiny events make far more text than they are long: their lines are bounded too. */
-static int print_event(slp_printer *p, slp_buf *b, int *printed, char why[100]) {
-  int got = slp_cwlogs_step(&p->events), r = got;
-  if (got == SLP_CWLOGS_END) return 0;
-  if (got == SLP_CWLOGS_MORE) return 1;
-  if (got == SLP_CWLOGS_EVENT) {
+static int next_event(slp_printer *p, char why[100]) {
+  int r = slp_cwlogs_step(&p->events);
+  if (r == SLP_CWLOGS_END) return PRINTED;
+  if (r == SLP_CWLOGS_MORE) return A_SLICE;
+  if (r == SLP_CWLOGS_EVENT) {
     sloop_record_t line = p->record;
     slp_show_extra extra = p->extra;
     line.data = (sloop_str_t){p->events.event.message.p, p->events.event.message.n};
     extra.event = &p->events.event;
-    r = add_matching(p, b, &line, &extra, printed);
-    if (!r && b->n - p->from <= p->data.limit) return 1;
-    if (!r) r = SLP_ELIMIT;
+    return match(p, SLP_PRINTER_EVENT, &line, &extra);
   }
   if (r == SLP_ELIMIT)
     slp_decode_too_much(why, "cwlogs", p->data.limit);
@@ -160,15 +171,27 @@ static int print_event(slp_printer *p, slp_buf *b, int *printed, char why[100]) 
   return r;
 }
 
+/* Many tiny events make far more text than they are long: their lines are bounded too. */
+static int print_event(slp_printer *p, slp_buf *b, int *printed, char why[100]) {
+  int r = print_line(p, b, printed);
+  if (r == A_SLICE) return r;
+  if (!r && b->n - p->from > p->data.limit) r = SLP_ELIMIT;
+  if (r == SLP_ELIMIT) slp_decode_too_much(why, "cwlogs", p->data.limit);
+  if (r) return r;
+  move(p, SLP_PRINTER_EVENTS);
+  return A_SLICE;
+}
+
 static int one_slice(slp_printer *p, slp_buf *b, int *printed, char why[100]) {
   switch (p->state) {
     case SLP_PRINTER_IDLE: return begin_key(p, b);
     case SLP_PRINTER_KEY: return decode_key(p, why);
     case SLP_PRINTER_DATA: return decode_data(p, why);
-    case SLP_PRINTER_LINE: return add_matching(p, b, &p->record, &p->extra, printed);
-    case SLP_PRINTER_EVENTS: return print_event(p, b, printed, why);
+    case SLP_PRINTER_LINE: return print_line(p, b, printed);
+    case SLP_PRINTER_EVENTS: return next_event(p, why);
+    case SLP_PRINTER_EVENT: return print_event(p, b, printed, why);
   }
-  return 0;
+  return PRINTED;
 }
 
 static int cant_decode(slp_printer *p, slp_buf *b, int *printed, const char *why) {
@@ -179,8 +202,9 @@ static int cant_decode(slp_printer *p, slp_buf *b, int *printed, const char *why
            (int)(r->seq.len < 60 ? r->seq.len : 60), r->seq.base, why);
   p->undecoded++;
   if (!p->args->keep_going) return SLP_EBADDATA;
-  slp_show_extra extra = {.worker = p->worker, .error = why};
-  return add_matching(p, b, r, &extra, printed);
+  snprintf(p->undecodable, sizeof p->undecodable, "%s", why);
+  slp_show_extra extra = {.worker = p->worker, .error = p->undecodable};
+  return match(p, SLP_PRINTER_LINE, r, &extra);
 }
 
 static int was_seen(slp_printer *p) {
@@ -192,14 +216,13 @@ int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
   if (p->state == SLP_PRINTER_IDLE) *ret_printed = 0;
   int r = was_seen(p);
   if (r) return r < 0 ? r : 0;
-  int decodes = p->args->decode.n || p->args->decode_key.n;
-  do r = one_slice(p, b, ret_printed, why);
-  while (r == 1 && !decodes); /* what is printed as it came is one slice */
-  if (r == 1) return r;
-  if (*why)
-    r = cant_decode(p, b, ret_printed, why);
-  else if (r)
-    slp_buf_cut(b, p->from);
+  do {
+    r = one_slice(p, b, ret_printed, why);
+    if (*why) r = cant_decode(p, b, ret_printed, why);
+    *why = 0;
+  } while (r == AT_ONCE);
+  if (r == A_SLICE) return 1;
+  if (r) slp_buf_cut(b, p->from);
   move(p, SLP_PRINTER_IDLE);
   return r;
 }

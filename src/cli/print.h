@@ -8,15 +8,17 @@
 #include "cli/show.h"
 #include "cli/unique.h"
 
-/*   IDLE --> KEY --> DATA --> LINE          LINE: there is one, of the record
- *                       +---> EVENTS        EVENTS: one each, of those that -s cwlogs finds in it
- * and back to IDLE from anywhere, when it is printed or can't be. */
+/*   IDLE --> KEY --> DATA --> LINE                LINE: matched and printed, of the record
+ *                       +---> EVENTS <--> EVENT   of those that -s cwlogs finds in it; the line of one
+ * To LINE from KEY, EVENTS and EVENT too, when it can't be decoded and is printed as it came; and back to
+ * IDLE from anywhere, when it is printed or can't be. */
 typedef enum slp_printer_state {
   SLP_PRINTER_IDLE,
   SLP_PRINTER_KEY,  /* being decoded */
   SLP_PRINTER_DATA, /* likewise */
   SLP_PRINTER_LINE,
-  SLP_PRINTER_EVENTS
+  SLP_PRINTER_EVENTS,
+  SLP_PRINTER_EVENT
 } slp_printer_state;
 
 typedef struct slp_printer {
@@ -36,6 +38,9 @@ typedef struct slp_printer {
   const sloop_record_t *as_it_came;
   sloop_record_t record; /* decoded */
   slp_show_extra extra;
+  sloop_record_t line; /* to be printed if it matches */
+  slp_show_extra line_extra;
+  char undecodable[100]; /* why it is printed as it came */
   slp_decoding key, data;
   slp_cwlogs events;
   int64_t behind_ms;

@@ -56,18 +56,30 @@ static size_t control_bytes(slp_str s, size_t at) {
   return s.p[at] == '\t' ? 0 : slp_unsafe_length(s.p + at, s.n - at);
 }
 
+/* As \x1B, what is not harmless at the beginning of s[at]. Returns where it ends. */
+static size_t add_escaped(slp_buf *b, slp_str s, size_t at) {
+  static const char hex[] = "0123456789ABCDEF";
+  char text[1024];
+  size_t n = 0;
+  for (size_t bad; n + 16 <= sizeof text && at < s.n && (bad = control_bytes(s, at)); at += bad) {
+    for (size_t i = 0; i < bad; i++) {
+      unsigned char c = (unsigned char)s.p[at + i];
+      text[n++] = '\\', text[n++] = 'x', text[n++] = hex[c >> 4], text[n++] = hex[c & 15];
+    }
+  }
+  slp_buf_add(b, text, n);
+  return at;
+}
+
 static void add_harmless(slp_buf *b, slp_str s) {
   size_t from = 0;
   for (size_t at = 0; at < s.n;) {
-    size_t n = control_bytes(s, at);
-    if (n == 0) {
+    if (!control_bytes(s, at)) {
       at += slp_safe_length(s.p + at, s.n - at);
       continue;
     }
     slp_buf_add(b, s.p + from, at - from);
-    for (size_t i = 0; i < n; i++) slp_buf_addf(b, "\\x%02X", (unsigned char)s.p[at + i]);
-    at += n;
-    from = at;
+    from = at = add_escaped(b, s, at);
   }
   slp_buf_add(b, s.p + from, s.n - from);
 }

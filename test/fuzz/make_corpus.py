@@ -740,3 +740,29 @@ write("eventstream", "types", b"\x01" + bytes([len(types)]) + types)
 write("eventstream", "types-sent", b"\x07\x00" + event(types, b"") + event(b"", b""))
 write("eventstream", "twin", b"\x3f\x08\1a\0\1a\1")
 write("eventstream", "bad-sum", b"\x09\x00" + event(initial, b"{}")[:-1] + b"\x00")
+
+# ---- expressions of --grep: an expression, a NUL, a text ---------------------------------------------
+regex_seeds = {
+    "plain": ("error|fatal", "an error here"),
+    "star": ("a.*b.*zz", "axxbxxzz"),
+    "anchors": ("^(a|^b)+$", "aab"),
+    "anchor-inside": ("(a|^)*b$|c^d", "b"),
+    "classes": ("[[:alpha:]_][^[:space:]]*[[.-.]]", "x9-"),
+    "ranges": ("[]a-c-][^]-_a]", "]\x80"),
+    "hyphens": ("[---][--/][a-]", "--a"),
+    "bounds": ("(ab{2,3}c){2}d{,2}e{1,}", "abbcabbbcde"),
+    "empties": ("()|(|a)(b|)*", ""),
+    "words": ("\\<a\\w+\\>\\b\\W\\B ", "abc,, "),
+    "edges": ("\\`a\\'|\\s\\S", "a"),
+    "escapes": ("\\.\\{\\}\\|\\(\\n", ".{}|(n"),
+    "lone": ("a)b}", "a)b}"),
+    "nested": ("((((a*)*)+)?){2}b", "aaab"),
+    "high": ("[\x80-\xff]+.$", "\x80\xff\n"),
+    "nul": ("a.b|[^x]$", "a\0b\0"),
+    "wrong": ("[[:foo:]]", ""),
+    "range-of-class": ("[a-[:digit:]]", "5"),
+    "starts": ("a|*b", "b"),
+    "brackets": ("[[=a=]-b][a-[.z.]]", "az"),
+}
+for name, (expression, text) in regex_seeds.items():
+    write("regex", name, expression.encode("latin-1") + b"\0" + text.encode("latin-1"))

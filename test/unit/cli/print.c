@@ -1,5 +1,8 @@
 /* print.c - records to text: decoding, omission, and data that can't be decoded. */
 #include "cli/print.h"
+
+#include <time.h>
+
 #include "check.h"
 
 static slp_mem *mem;
@@ -139,4 +142,57 @@ TEST(a_record_does_not_drive_a_terminal) {
                "2J\r\xe2\x80\xae.",
                "a\\x1B[2J=\\xC2\\x9B2J\\x0D\\xE2\\x80\\xAE.;9\n");
   done();
+}
+
+static uint64_t cpu_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+/* The longest step of a record of 4 MiB, and how many there were. */
+static uint64_t longest_us(const char *of, uint32_t *ret_steps) {
+  size_t n = 4 << 20, period = strlen(of);
+  char *text = malloc(n);
+  CHECK(text);
+  for (size_t i = 0; i < n; i++) text[i] = of[i % period];
+  sloop_record_t r = {.stream = "orders", .shard = "shardId-0", .key = {"k", 1}, .data = {text, n}};
+  uint64_t longest = 0;
+  int more;
+  slp_buf_free(&out);
+  slp_buf_init(&out, mem, 1 << 30);
+  slp_printer_begin(&p, &r, 0);
+  *ret_steps = 0;
+  do {
+    uint64_t from = cpu_us(), us;
+    more = slp_printer_step(&p, &out, &printed);
+    us = cpu_us() - from;
+    longest = us > longest ? us : longest;
+    ++*ret_steps;
+  } while (more == 1);
+  free(text);
+  return longest;
+}
+
+/* 16 MiB are printed in up to 0.2 s, says -X decoded_bytes_max, so these in a quarter; sanitizers get more. */
+TEST(a_large_record_does_not_hold_the_loop_for_long) {
+  static const struct {
+    const char *of, *args[3];
+    int terminal;
+  } all[] = {{"ab\n", {"-Z", "-O", "-u"}, 0},
+             {"\x01\xff\"", {"-J", "-E", "-u"}, 0},
+             {"\"\\\x01", {"-J", "-E", "-u"}, 0},
+             {"ab\xff", {"-s", "utf8", "-u"}, 0},
+             {"\x1b\xc2\x9b", {"-Z", "-O", "-u"}, 1},
+             {"\x1b", {"-f", "%s", "-u"}, 1},
+             {"ab ababba\n", {"--grep", "(a.*b.*){9}zz", "-u"}, 0}};
+  for (size_t i = 0; i < SLP_COUNT(all); i++) {
+    uint32_t steps;
+    OPEN(all[i].args[0], all[i].args[1], all[i].args[2], "orders");
+    p.terminal = (uint8_t)all[i].terminal;
+    uint64_t us = longest_us(all[i].of, &steps);
+    if (us > 200000) CHECK_FAIL("%zu: %llu us", i, (unsigned long long)us);
+    if (p.grep) CHECK(steps >= 64);
+    done();
+  }
 }

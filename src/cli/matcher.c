@@ -1,0 +1,241 @@
+/* matcher.c - a machine whose states are made when they are first met: each is the set of steps of the
+ * program at which a match may stand. What was made is kept while there is room, and then forgotten. */
+#include "cli/matcher.h"
+
+#define ROOM_BYTES ((size_t)512 << 10) /* for sets, and again for what follows a state */
+#define STATES_MAX 4096u
+#define SLICE_BYTES ((size_t)64 << 10)
+#define SLICE_WORK 32768u /* steps of the program gone through */
+
+#define NOT_MADE UINT16_MAX
+#define MATCHED (UINT16_MAX - 1) /* a state that nothing leaves */
+
+typedef enum { BEGIN, WORD, NO_WORD } before; /* what stands before the next byte, as far as checks need it */
+
+typedef struct state {
+  uint32_t hash;
+  uint32_t set; /* in the pool: steps in rising order, without step 0, which is always among them */
+  uint16_t set_n;
+  uint8_t before;
+} state;
+
+struct slp_matcher {
+  slp_mem *mem;
+  const slp_regex *r;
+  uint8_t class_of[256], byte_of[256]; /* bytes that no set tells apart are a class; one byte of it */
+  slp_regex_set of_words;
+  uint32_t classes; /* the end of the text comes behind them */
+  uint32_t states_n, states_max, slots;
+  state *states;    /* owned, as what follows */
+  uint16_t *nexts;  /* of each state: classes + 1 */
+  uint16_t *index;  /* hash -> state + 1; 0: none */
+  uint16_t *pool;   /* sets */
+  uint64_t *marks;  /* a bit a step: gone through, while a state is made */
+  uint64_t *target; /* likewise: the set of the next state */
+  uint16_t *stack;
+  size_t pool_n, pool_max, words;
+  slp_str text; /* what is left of it */
+  uint32_t at;  /* state */
+};
+
+/* ---- classes ------------------------------------------------------------------------------------------- */
+
+/* Parts each class into bytes in the set and others. */
+static void split(slp_matcher *m, const slp_regex_set *set) {
+  uint16_t in[256];
+  for (size_t i = 0; i < 256; i++) in[i] = NOT_MADE;
+  for (uint32_t c = 0; c < 256; c++) { /* a class keeps its number for the side of its first byte */
+    uint8_t class = m->class_of[c];
+    if (slp_regex_in(set, (uint8_t)c) == slp_regex_in(set, m->byte_of[class])) continue;
+    if (in[class] == NOT_MADE) {
+      in[class] = (uint16_t)m->classes++;
+      m->byte_of[in[class]] = (uint8_t)c;
+    }
+    m->class_of[c] = (uint8_t)in[class];
+  }
+}
+
+static void make_classes(slp_matcher *m) {
+  slp_regex_put_words(&m->of_words);
+  m->classes = 1;
+  for (size_t i = 0; i < m->r->sets_n && m->classes < 256; i++) split(m, &m->r->sets[i]);
+  if (m->r->words) split(m, &m->of_words);
+}
+
+/* ---- birth --------------------------------------------------------------------------------------------- */
+
+static void forget(slp_matcher *m) {
+  m->states_n = 0;
+  m->pool_n = 0;
+  memset(m->index, 0, m->slots * sizeof *m->index);
+}
+
+slp_matcher *slp_matcher_new(slp_mem *mem, const slp_regex *r) {
+  slp_matcher *m = SLP_NEW(mem, slp_matcher);
+  if (!m) return NULL;
+  m->mem = mem;
+  m->r = r;
+  make_classes(m);
+  size_t row = (m->classes + 1) * sizeof *m->nexts;
+  m->states_max = (uint32_t)slp_min_u64(STATES_MAX, ROOM_BYTES / row);
+  m->slots = STATES_MAX * 2;
+  m->pool_max = ROOM_BYTES / sizeof *m->pool;
+  m->words = r->n / 64 + 1;
+  m->states = slp_alloc(mem, m->states_max * sizeof *m->states);
+  m->nexts = slp_alloc(mem, m->states_max * row);
+  m->index = slp_alloc(mem, m->slots * sizeof *m->index);
+  m->pool = slp_alloc(mem, m->pool_max * sizeof *m->pool);
+  m->marks = slp_zalloc_n(mem, m->words, sizeof *m->marks);
+  m->target = slp_zalloc_n(mem, m->words, sizeof *m->target);
+  m->stack = slp_alloc(mem, (r->n + 1) * sizeof *m->stack);
+  if (!m->states || !m->nexts || !m->index || !m->pool || !m->marks || !m->target || !m->stack) {
+    slp_matcher_free(m);
+    return NULL;
+  }
+  forget(m);
+  return m;
+}
+
+void slp_matcher_free(slp_matcher *m) {
+  if (!m) return;
+  slp_free(m->mem, m->states);
+  slp_free(m->mem, m->nexts);
+  slp_free(m->mem, m->index);
+  slp_free(m->mem, m->pool);
+  slp_free(m->mem, m->marks);
+  slp_free(m->mem, m->target);
+  slp_free(m->mem, m->stack);
+  slp_free(m->mem, m);
+}
+
+/* ---- states -------------------------------------------------------------------------------------------- */
+
+/* The state of m->target, which is empty afterwards. There must be room. */
+static uint32_t state_of_target(slp_matcher *m, before b) {
+  uint16_t *set = m->pool + m->pool_n;
+  uint32_t n = 0, hash = 2166136261u ^ (uint32_t)b;
+  for (size_t w = 0; w < m->words; w++) {
+    for (uint64_t bits = m->target[w]; bits; bits &= bits - 1) {
+      set[n] = (uint16_t)(w * 64 + (size_t)__builtin_ctzll(bits));
+      hash = (hash ^ set[n++]) * 16777619u;
+    }
+    m->target[w] = 0;
+  }
+  uint32_t slot = hash % m->slots;
+  for (; m->index[slot]; slot = (slot + 1) % m->slots) {
+    const state *s = &m->states[m->index[slot] - 1u];
+    if (s->hash == hash && s->before == b && s->set_n == n &&
+        memcmp(m->pool + s->set, set, n * sizeof *set) == 0)
+      return m->index[slot] - 1u;
+  }
+  uint32_t i = m->states_n++;
+  m->states[i] =
+      (state){.hash = hash, .set = (uint32_t)m->pool_n, .set_n = (uint16_t)n, .before = (uint8_t)b};
+  uint16_t *nexts = m->nexts + (size_t)i * (m->classes + 1);
+  for (uint32_t k = 0; k <= m->classes; k++) nexts[k] = NOT_MADE;
+  m->pool_n += n;
+  m->index[slot] = (uint16_t)(i + 1);
+  return i;
+}
+
+static int holds(int check, before b, int at_end, int word_next) {
+  int word_before = b == WORD;
+  switch ((slp_regex_check)check) {
+    case SLP_REGEX_BEGIN: return b == BEGIN;
+    case SLP_REGEX_END: return at_end;
+    case SLP_REGEX_WORD_EDGE: return word_before != word_next;
+    case SLP_REGEX_NO_WORD_EDGE: return word_before == word_next;
+    case SLP_REGEX_WORD_BEGIN: return !word_before && word_next;
+    case SLP_REGEX_WORD_END: return word_before && !word_next;
+  }
+  return 0;
+}
+
+static void go_to(slp_matcher *m, size_t *n, size_t step) {
+  uint64_t bit = UINT64_C(1) << (step % 64);
+  if (m->marks[step / 64] & bit) return;
+  m->marks[step / 64] |= bit;
+  m->stack[(*n)++] = (uint16_t)step;
+}
+
+/* Goes through the program from each step of the state: 1: it matches before the next byte. Else m->target is
+ * where it stands behind that byte. */
+static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *work) {
+  const slp_regex *r = m->r;
+  int at_end = class == m->classes, matched = 0;
+  uint8_t c = at_end ? 0 : m->byte_of[class];
+  int word_next = !at_end && slp_regex_in(&m->of_words, c);
+  size_t n = 0;
+  memset(m->marks, 0, m->words * sizeof *m->marks);
+  go_to(m, &n, 0);
+  for (uint32_t i = 0;; i++) {
+    for (; n > 0 && !matched; ++*work) {
+      size_t at = m->stack[--n];
+      if (at == r->n) {
+        matched = 1;
+        break;
+      }
+      const slp_regex_step *step = &r->steps[at];
+      size_t to = at + (size_t)step->to; /* modulo 2^n: it may lie behind */
+      switch ((slp_regex_op)step->op) {
+        case SLP_REGEX_BYTE:
+          if (!at_end && slp_regex_in(&r->sets[step->to], c))
+            m->target[(at + 1) / 64] |= UINT64_C(1) << ((at + 1) % 64);
+          break;
+        case SLP_REGEX_FORK:
+          go_to(m, &n, to);
+          go_to(m, &n, at + (size_t)step->or_to);
+          break;
+        case SLP_REGEX_JUMP: go_to(m, &n, to); break;
+        case SLP_REGEX_CHECK:
+          if (holds(step->to, (before)s->before, at_end, word_next)) go_to(m, &n, at + 1);
+      }
+    }
+    if (matched || i == s->set_n) break;
+    go_to(m, &n, m->pool[s->set + i]);
+  }
+  if (matched) memset(m->target, 0, m->words * sizeof *m->target);
+  return matched;
+}
+
+static uint32_t first_state(slp_matcher *m) { return state_of_target(m, BEGIN); }
+
+/* What follows the state m->at; the states may be others afterwards. */
+static uint32_t make_next(slp_matcher *m, uint32_t class, uint32_t *work) {
+  const state *s = &m->states[m->at];
+  uint16_t *next = &m->nexts[(size_t)m->at * (m->classes + 1) + class];
+  *work += (uint32_t)m->words * 3;
+  if (go_through(m, s, class, work)) return *next = MATCHED;
+  if (class == m->classes) return m->at;
+  before b = m->r->words && slp_regex_in(&m->of_words, m->byte_of[class]) ? WORD : NO_WORD;
+  if (m->states_n == m->states_max || m->pool_n + m->r->n + 1 > m->pool_max) {
+    forget(m);
+    return state_of_target(m, b);
+  }
+  uint32_t made = state_of_target(m, b);
+  *next = (uint16_t)made;
+  return made;
+}
+
+/* ---- texts --------------------------------------------------------------------------------------------- */
+
+void slp_matcher_begin(slp_matcher *m, slp_str text) {
+  m->text = text.n ? text : SLP_STR("");
+  if (m->states_n == m->states_max || m->pool_n + m->r->n + 1 > m->pool_max) forget(m);
+  m->at = first_state(m);
+}
+
+slp_match slp_matcher_step(slp_matcher *m) {
+  size_t n = m->text.n < SLICE_BYTES ? m->text.n : SLICE_BYTES, row = m->classes + 1, i = 0;
+  const uint8_t *text = (const uint8_t *)m->text.p;
+  uint32_t work = 0;
+  for (; i < n && m->at != MATCHED && work < SLICE_WORK; i++) {
+    uint32_t class = m->class_of[text[i]], next = m->nexts[m->at * row + class];
+    m->at = next == NOT_MADE ? make_next(m, class, &work) : next;
+  }
+  m->text = (slp_str){m->text.p + i, m->text.n - i};
+  if (m->at == MATCHED) return SLP_MATCH_YES;
+  if (m->text.n) return SLP_MATCH_MORE;
+  if (m->nexts[m->at * row + m->classes] == MATCHED) return SLP_MATCH_YES;
+  return make_next(m, m->classes, &work) == MATCHED ? SLP_MATCH_YES : SLP_MATCH_NO;
+}
