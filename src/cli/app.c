@@ -48,6 +48,7 @@ static void on_out_event(void *arg) {
 
 static void on_tick(void *arg) {
   slp_app *app = arg;
+  if (app->out) slp_out_look(app->out); /* a stream that is quiet gives nothing to write */
   if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
   if (app->interrupted && app->on_overdue &&
       slp_program_mono_us() - app->interrupted_at_us >= app->grace_ms * UINT64_C(1000)) {

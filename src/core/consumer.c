@@ -104,11 +104,23 @@ static void list_again(slp_consumer *c) {
   slp_listing_soon(c, c->o->list_ms - c->o->list_ms / 10 + slp_random_below(c->engine->host, span));
 }
 
+/* None of the shards of a circle would ever be read. */
+static void check_listing(slp_consumer *c, slp_fail *f) {
+  size_t n;
+  const slp_shard_desc *rows = slp_listing_rows(c, &n), *own;
+  if (slp_descs_circle(c->mem, rows, n, &own))
+    slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");
+  else if (own)
+    slp_fail_set(f, SLP_TRANSIENT, SLOOP_EPROTO, "shard %.*s of %.100s is listed as its own ancestor",
+                 (int)slp_min_u64(own->id.n, 128), own->id.p, c->stream);
+}
+
 static void on_listed(slp_src_req *rq) {
   slp_consumer *c = slp_listing_listed(rq);
   slp_fail f = rq->fail;
   size_t rows_n;
   (void)slp_listing_rows(c, &rows_n);
+  if (f.class == SLP_FINE) check_listing(c, &f);
   int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING;
   if (f.class == SLP_FINE && reading && !c->leases && slp_start_take_listing(c))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");

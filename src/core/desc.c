@@ -1,6 +1,8 @@
 /* desc.c - descriptions of shards that outlive what they were read from. */
 #include "core/desc.h"
 
+#include "base/map.h"
+
 size_t slp_desc_bytes(const slp_shard_desc *d) {
   return d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +
          d->seq_end.n;
@@ -34,6 +36,60 @@ slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t
   for (size_t i = 0; i < n; i++) all[i] = slp_desc_copy(&at, &descs[i]);
   return all;
 }
+
+/* ---- circles ------------------------------------------------------------------------------------------- */
+
+typedef struct place { /* of a shard on the way up to its ancestors */
+  const slp_shard_desc *desc;
+  struct place *below;
+  enum { UNSEEN, ON_THE_WAY, SEEN } is;
+} place;
+
+static place *parent_of(const slp_map *by_id, const place *at, int i) {
+  slp_str id = i ? at->desc->adjacent_parent : at->desc->parent;
+  return id.n ? slp_map_get(by_id, id) : NULL;
+}
+
+/* Goes up from one shard, each way once. A shard that is met again on the way is its own ancestor. */
+static const slp_shard_desc *go_up(const slp_map *by_id, place *at) {
+  at->is = ON_THE_WAY;
+  while (at) {
+    place *up = NULL;
+    for (int i = 0; i < 2 && !up; i++) {
+      place *p = parent_of(by_id, at, i);
+      if (p && p->is == ON_THE_WAY) return p->desc;
+      if (p && p->is == UNSEEN) up = p;
+    }
+    if (up) {
+      up->below = at;
+      up->is = ON_THE_WAY;
+      at = up;
+    } else {
+      at->is = SEEN;
+      at = at->below;
+    }
+  }
+  return NULL;
+}
+
+int slp_descs_circle(slp_mem *mem, const slp_shard_desc *descs, size_t n, const slp_shard_desc **ret) {
+  slp_map by_id;
+  place *places = slp_zalloc_n(mem, n + 1, sizeof *places);
+  int r = places ? 0 : SLP_ENOMEM;
+  *ret = NULL;
+  slp_map_init(&by_id, mem);
+  for (size_t i = 0; i < n && !r; i++) {
+    places[i].desc = &descs[i];
+    if (!slp_map_get(&by_id, descs[i].id)) r = slp_map_put(&by_id, descs[i].id, &places[i]);
+  }
+  for (size_t i = 0; i < n && !r && !*ret; i++)
+    if (places[i].is == UNSEEN) *ret = go_up(&by_id, &places[i]);
+  slp_map_free(&by_id);
+  slp_free(mem, places);
+  return r;
+}
+
+/* ---- names --------------------------------------------------------------------------------------------- */
 
 slp_name *slp_name_new(slp_mem *mem, slp_str stream, slp_str shard) {
   slp_name *name = slp_zalloc(mem, sizeof *name + stream.n + shard.n + 2);

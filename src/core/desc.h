@@ -10,6 +10,9 @@ slp_shard_desc slp_desc_copy(char **at, const slp_shard_desc *d);
 /* All of them in one block, freed with slp_free. n > 0. NULL: no memory. */
 slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t n);
 
+/* Is a shard of these its own ancestor? *ret: one of them; NULL: none is. SLP_ENOMEM */
+int slp_descs_circle(slp_mem *mem, const slp_shard_desc *descs, size_t n, const slp_shard_desc **ret);
+
 /* A name that outlives its shard, for records in batches. */
 typedef struct slp_name {
   slp_mem *mem; /* held */

@@ -79,22 +79,61 @@ void slp_lineage_set(slp_shard *s, slp_selection to) {
   if (waits != waited) s->consumer->sum.waiting_n += waits ? 1u : -1u;
 }
 
-void slp_lineage_bar(slp_consumer *c) {
-  int again = 1;
-  while (again) {
-    again = 0;
-    size_t at = 0;
-    slp_shard *s;
-    while ((s = slp_map_each(&c->shards, &at))) {
-      if (!slp_lineage_wanted(s) || slp_reading_state(s) != SLP_READER_IDLE || !has_barred_parent(s))
-        continue;
-      slp_lineage_set(s, SLP_SELECT_BARRED);
-      again = 1;
-    }
+/* ---- kin ----------------------------------------------------------------------------------------------- */
+
+/* A parent that was not passed yet. In a circle, which no listing may have, one edge is left out. */
+static slp_shard *unordered_parent(const slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    slp_shard *p = slp_lineage_parent(s, i);
+    if (p && !p->lineage.ordered) return p;
   }
+  return NULL;
 }
 
-slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
+static slp_shard *pass(slp_shard *s, slp_shard *below) {
+  s->lineage.ordered = 1;
+  s->lineage.below = below;
+  return s;
+}
+
+slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how) {
+  slp_shard *first = NULL, **end = &first, *s;
+  size_t at = 0;
+  while ((s = slp_map_each(&c->shards, &at))) s->lineage.ordered = 0;
+  for (at = 0; (s = slp_map_each(&c->shards, &at));) {
+    slp_shard *on = s->lineage.ordered ? NULL : pass(s, NULL);
+    while (on) { /* up to the oldest, then down again */
+      slp_shard *up = unordered_parent(on);
+      if (up) {
+        on = pass(up, on);
+        continue;
+      }
+      if (how == SLP_PARENTS_FIRST) {
+        on->lineage.next = NULL;
+        *end = on;
+        end = &on->lineage.next;
+      } else {
+        on->lineage.next = first;
+        first = on;
+      }
+      on = on->lineage.below;
+    }
+  }
+  return first;
+}
+
+slp_shard *slp_lineage_next(const slp_shard *s) { return s->lineage.next; }
+
+static int is_barred_now(const slp_shard *s) {
+  return slp_lineage_wanted(s) && slp_reading_state(s) == SLP_READER_IDLE && has_barred_parent(s);
+}
+
+void slp_lineage_bar(slp_consumer *c) {
+  for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
+    if (is_barred_now(s)) slp_lineage_set(s, SLP_SELECT_BARRED);
+}
+
+static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
   slp_engine *e = c->engine;
   if (slp_calls_room(e)) return NULL;
   slp_shard *s = SLP_NEW(c->mem, slp_shard);
@@ -123,7 +162,12 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
     if (p) p->lineage.children_n++;
   }
   c->sum.waiting_n += slp_lineage_wanted(s) ? 1 : 0;
-  if (has_barred_parent(s)) slp_lineage_bar(c);
+  return s;
+}
+
+slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
+  slp_shard *s = add(c, id, parent, adjacent);
+  if (s && has_barred_parent(s)) slp_lineage_bar(c);
   return s;
 }
 
@@ -215,14 +259,15 @@ int slp_lineage_take_listing(slp_consumer *c) {
   size_t at = 0, rows_n;
   const slp_shard_desc *rows = slp_listing_rows(c, &rows_n);
   slp_shard *s;
-  int r = 0;
+  int r = 0, barred = 0;
   while ((s = slp_map_each(&c->shards, &at))) s->lineage.listed = s->marked = 0;
   for (size_t i = 0; !r && i < rows_n; i++) {
     const slp_shard_desc *d = &rows[i];
     s = slp_lineage_get(c, d->id);
     if (!s) {
-      s = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
+      s = add(c, d->id, d->parent, d->adjacent_parent);
       if (s) s->marked = 1;
+      barred |= s && has_barred_parent(s);
       if (s && SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
     }
     if (s) {
@@ -232,6 +277,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
       r = SLP_ENOMEM;
     }
   }
+  if (barred) slp_lineage_bar(c);
   count_children(c);
   note_open(c);
   return r;

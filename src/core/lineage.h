@@ -25,6 +25,8 @@ typedef struct slp_lineage { /* of a shard */
   uint8_t missed_n;          /* listings in a row without it */
   uint64_t added_serial;     /* of the newest listing when it became known: too old to miss it */
   uint64_t known_serial;     /* its parents are sure only after this listing; 0: they are */
+  slp_shard *below, *next;   /* scratch of slp_lineage_ordered */
+  uint8_t ordered;           /* likewise */
 } slp_lineage;
 
 /* Listed, until a listing says otherwise. NULL: no memory. */
@@ -34,6 +36,12 @@ slp_shard *slp_lineage_parent(const slp_shard *s, int i); /* 0 or 1; NULL: none,
 slp_str slp_lineage_parent_id(const slp_shard *s, int i); /* known or not; {NULL,0}: none */
 /* A parent of it is not known. It is not read before the next listing. */
 int slp_lineage_lacks_parent(slp_shard *s);
+/* All shards, parents before their children or children before their parents: the first, and
+ * slp_lineage_next is what follows; NULL: nothing. What is true of kin is found in one pass, however a
+ * listing is sorted. */
+typedef enum slp_kin_order { SLP_PARENTS_FIRST, SLP_CHILDREN_FIRST } slp_kin_order;
+slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how);
+slp_shard *slp_lineage_next(const slp_shard *s);
 int slp_lineage_wants(const slp_consumer *c, slp_str id); /* the shard filter lets it through */
 /* Moves selection; keeps count of the shards that wait to be read. */
 void slp_lineage_set(slp_shard *s, slp_selection to);

@@ -13,6 +13,7 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
                    uint32_t limit_max) {
   uint32_t seen = largest_bytes + largest_bytes / 3 + RECORD_OVERHEAD_BYTES; /* base64 is a third more */
   p->fails = 0;
+  p->gap_us -= p->gap_us / 2048;
   p->seen = 1;
   p->idle = records == 0;
   if (records == 0) {
@@ -41,15 +42,28 @@ void slp_pace_shrink(slp_pace *p) {
   p->idle = 0;
 }
 
+void slp_pace_throttled(slp_pace *p) {
+  uint64_t gap = slp_max_u64(p->gap_us, SLP_PACE_FLOOR_US);
+  p->gap_us = (uint32_t)slp_min_u64(gap + gap / 8, SLP_PACE_GAP_US_MAX);
+}
+
+uint64_t slp_pace_gap_wait_us(const slp_pace *p, uint32_t random) {
+  return p->gap_us + (uint64_t)p->gap_us / 4 * random / 1000;
+}
+
+static uint64_t usual_wait_us(const slp_pace *p, int full, int behind, uint64_t poll_us, uint32_t random) {
+  if (full) return SLP_PACE_FLOOR_US;
+  if (behind && p->empties < SLP_PACE_EMPTIES_AT_TIP) return slp_min_u64(SLP_PACE_FLOOR_US, poll_us);
+  /* Up to a tenth earlier, so that shards that started together drift apart. */
+  uint64_t early = poll_us - poll_us / 10 * random / 1000;
+  return poll_us < SLP_PACE_FLOOR_US ? early : slp_max_u64(early, SLP_PACE_FLOOR_US);
+}
+
 uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor,
                           uint32_t random) {
-  uint64_t poll_us = (uint64_t)poll_ms * 1000;
-  if (!p->seen) return 0;
-  if (full) return floor ? SLP_PACE_FLOOR_US : 0;
-  if (behind && p->empties < SLP_PACE_EMPTIES_AT_TIP) return slp_min_u64(SLP_PACE_FLOOR_US, poll_us);
-  if (SLP_MUTANT(no_wait_at_tip)) return 0;
-  /* Up to a tenth earlier, so that shards that started together drift apart. */
-  return poll_us - poll_us / 10 * random / 1000;
+  if (!p->seen || (full && !floor)) return 0;
+  if (!full && !(behind && p->empties < SLP_PACE_EMPTIES_AT_TIP) && SLP_MUTANT(no_wait_at_tip)) return 0;
+  return slp_max_u64(usual_wait_us(p, full, behind, (uint64_t)poll_ms * 1000, random), p->gap_us);
 }
 
 uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random) {

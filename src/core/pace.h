@@ -9,6 +9,7 @@ typedef struct slp_pace {
   uint32_t rec_bytes; /* the largest record seen lately, as it lies in memory */
   uint32_t empties;   /* empty pages in a row without the watermark moving */
   uint32_t fails;     /* failed calls in a row */
+  uint32_t gap_us;    /* between calls, at least; found by being throttled. 0: it was not */
   uint8_t seen;       /* a page came */
   uint8_t idle;       /* the last page was empty */
 } slp_pace;
@@ -27,10 +28,17 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
 uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);
 /* A call was given up because its answer outgrew the budget: a single record tells how large they are. */
 void slp_pace_shrink(slp_pace *p);
+/* A page was refused because there were too many calls: they come an eighth farther apart. Each page that is
+ * answered takes a 2048th of that back, so about 1 of 240 calls finds out whether it goes faster by now. */
+#define SLP_PACE_GAP_US_MAX 2000000
+void slp_pace_throttled(slp_pace *p);
 /* Wait until the next call, from the sending of the last one: nothing after a full page (the floor, once
- * learned), the floor while behind, else the poll period. random in [0, 1000). */
+ * learned), the floor while behind, else the poll period, which is not below the floor unless it was asked
+ * for; and never less than the gap. random in [0, 1000). */
 uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor,
                           uint32_t random);
+/* After the first refusal of a page: the gap, and up to a quarter more. */
+uint64_t slp_pace_gap_wait_us(const slp_pace *p, uint32_t random);
 /* Full jitter: a random part of 1 s doubling to 20 s (throttled) or 200 ms doubling to 20 s (failed), and at
  * least a fifth of that, so that bad luck is no hot loop. attempt is 1 for the first failure. */
 uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random);

@@ -23,15 +23,10 @@ static void mark_held_back(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) s->marked = 0;
-  for (int again = 1; again;) {
-    again = 0;
-    for (at = 0; (s = slp_map_each(&c->shards, &at));) {
-      for (int i = 0; i < 2 && !s->marked && !slp_lineage_skipped(s); i++) {
-        slp_shard *p = slp_lineage_parent(s, i);
-        if (!p || slp_lineage_skipped(p) || (!p->marked && !is_unfinished(p))) continue;
-        s->marked = 1;
-        again = 1;
-      }
+  for (s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s)) {
+    for (int i = 0; i < 2 && !s->marked && !slp_lineage_skipped(s); i++) {
+      slp_shard *p = slp_lineage_parent(s, i);
+      s->marked = p && !slp_lineage_skipped(p) && (p->marked || is_unfinished(p));
     }
   }
 }

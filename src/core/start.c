@@ -119,23 +119,18 @@ static void start_at_latest(slp_shard *s) {
 
 /* ---- at a sequence number ---------------------------------------------------------------------------- */
 
+static int has_wanted_parent(const slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    const slp_shard *p = slp_lineage_parent(s, i);
+    if (p && slp_lineage_wanted(p)) return 1;
+  }
+  return 0;
+}
+
 /* Skipped shards that descend from one that is read are read after all. */
 static void take_up_descendants(slp_consumer *c) {
-  int again = 1;
-  while (again) {
-    again = 0;
-    size_t at = 0;
-    slp_shard *s;
-    while ((s = slp_map_each(&c->shards, &at))) {
-      if (slp_lineage_wanted(s) || !slp_lineage_wants(c, s->id)) continue;
-      for (int i = 0; i < 2 && !slp_lineage_wanted(s); i++) {
-        slp_shard *p = slp_lineage_parent(s, i);
-        if (!p || !slp_lineage_wanted(p)) continue;
-        take_up(s);
-        again = 1;
-      }
-    }
-  }
+  for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
+    if (!slp_lineage_wanted(s) && slp_lineage_wants(c, s->id) && has_wanted_parent(s)) take_up(s);
 }
 
 /* Only the named shard and what descends from it. */
@@ -283,15 +278,10 @@ static void mark_known(slp_consumer *c, const slp_token *t) {
     mark_named(c, t->shards[i].id);
     mark_named(c, t->shards[i].parent);
   }
-  for (int again = 1; again;) {
-    again = 0;
-    for (at = 0; (s = slp_map_each(&c->shards, &at));) {
-      for (int i = 0; i < 2 && s->marked; i++) {
-        slp_shard *p = slp_lineage_parent(s, i);
-        if (!p || p->marked) continue;
-        p->marked = 1;
-        again = 1;
-      }
+  for (s = slp_lineage_ordered(c, SLP_CHILDREN_FIRST); s; s = slp_lineage_next(s)) {
+    for (int i = 0; i < 2 && s->marked; i++) {
+      slp_shard *p = slp_lineage_parent(s, i);
+      if (p) p->marked = 1;
     }
   }
 }
@@ -398,16 +388,8 @@ static int belongs(const slp_consumer *c, const slp_shard *s) {
 
 /* New shards that the start leaves out; and what descends from them alone is left out with them. */
 static void leave_out(slp_consumer *c) {
-  for (int again = 1; again;) {
-    again = 0;
-    size_t at = 0;
-    slp_shard *s;
-    while ((s = slp_map_each(&c->shards, &at))) {
-      if (!s->marked || !slp_lineage_wanted(s) || belongs(c, s)) continue;
-      skip(s);
-      again = 1;
-    }
-  }
+  for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
+    if (s->marked && slp_lineage_wanted(s) && !belongs(c, s)) skip(s);
 }
 
 int slp_start_take_listing(slp_consumer *c) {

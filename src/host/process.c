@@ -311,6 +311,13 @@ void slp_out_wake(slp_out *o) {
 size_t slp_out_waiting_bytes(const slp_out *o) { return o->waiting; }
 int slp_out_error(const slp_out *o) { return o->error; }
 
+/* A pipe without a reader is in error. libuv would tell of it again in every turn. */
+void slp_out_look(slp_out *o) {
+  struct pollfd p = {.fd = o->fd, .events = 0};
+  if (!o->polled || o->closing || o->error) return;
+  if (poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLHUP)) out_failed(o, UV_EPIPE);
+}
+
 static void on_out_closed(uv_handle_t *handle) {
   slp_out *o = handle->data;
   if (--o->open_n == 0) slp_free(o->mem, o);

@@ -41,6 +41,9 @@ int64_t slp_out_some(slp_out *o, const char *p, size_t n);
 void slp_out_wake(slp_out *o);                  /* on_event comes on a later turn of the loop */
 size_t slp_out_waiting_bytes(const slp_out *o); /* given and not yet written */
 int slp_out_error(const slp_out *o);            /* 0 or UV_E* */
+/* Has the reader left, although nothing is being written? on_event comes then, and slp_out_error is
+ * UV_EPIPE. */
+void slp_out_look(slp_out *o);
 void slp_out_close(slp_out *o); /* drops what was not written; restores the descriptor's flags */
 
 /* Tells when fd (standard input) reaches its end. Keeps the loop alive until then. */

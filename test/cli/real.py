@@ -15,7 +15,7 @@ import threading
 import time
 
 from box import BIN, Box, NO_LIMITS, SANITIZED
-from run import check, end, environment, equal, main, read_some, run, test, wait_until
+from run import check, end, environment, equal, main, read_some, read_until, run, test, wait_until
 
 def by_shard(records):
     shards = {}
@@ -40,6 +40,22 @@ def a_backlog_comes_exactly_once_in_order():
             times = [json.loads(line)["ts"] for line in r.out.splitlines()]
             if not extra or extra[0] == "--wire":
                 equal(times, sorted(times), extra)
+
+
+@test
+def a_reader_that_leaves_is_noticed_though_the_stream_is_quiet():
+    with Box(1, *NO_LIMITS) as box:
+        box.put(2)
+        for kind in ("pipe", "socket"):
+            mine, theirs = os.pipe() if kind == "pipe" else (s.detach() for s in socket.socketpair())
+            p = box.start("-o", "oldest", "demo", stdout=theirs)
+            os.close(theirs)
+            try:
+                read_until(mine, lambda got: got.count(b"\n") >= 2)
+                os.close(mine)
+                equal((p.wait(5), p.stderr.read()), (0, b""), kind)
+            finally:
+                end(p)
 
 
 @test

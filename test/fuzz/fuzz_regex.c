@@ -10,15 +10,16 @@
 #define EXPRESSION_MAX 40
 #define TEXT_MAX 63
 
-/* libc copies what is repeated, without bound, and is slow then. */
+/* libc copies what + and { } repeat, without bound: "((()++++)++++)++++" takes it a minute to read. */
 static int is_costly(const char *text) {
-  int repeated = 0, digits = 0, longest = 0;
+  int bounds = 0, pluses = 0, digits = 0, longest = 0;
   for (const char *c = text; *c; c++) {
-    repeated += *c == '{';
+    bounds += *c == '{';
+    pluses += *c == '+';
     digits = *c >= '0' && *c <= '9' ? digits + 1 : 0;
     longest = digits > longest ? digits : longest;
   }
-  return repeated > 2 || (repeated && longest > 1);
+  return bounds > 2 || pluses + bounds > 4 || (bounds && longest > 1);
 }
 
 /* Is ^ or the like inside of ( ), or outside and there is a newline? In a [ ] too: some are left out for nothing. */

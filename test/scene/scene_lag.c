@@ -35,6 +35,24 @@ SCENE(a_paused_shard_is_looked_at_once_a_minute_and_nothing_of_it_comes) {
   CHECK_INT(slp_user_stats(&st->u).behind_ms_now, 0);
 }
 
+/* 200 ms is what the service allows, to a call: one that comes a little early is refused. A back-off of up to a
+ * second each time made a record in a hundred wait for more than that. */
+SCENE(the_fastest_pace_that_is_not_refused_is_found) {
+  sloop_sandbox_opts_t o;
+  slp_world_box_opts(&o);
+  CHECK_INT(o.reads_per_second, 5);
+  stage_begin_with(st, seed, 1, &o);
+  st->u.opts.poll_ms = 200;
+  slp_user_start(&st->u);
+  produce(st, 97, 300000, 30);
+  slp_world_pass(st->w, 300000);
+  uint64_t polls = st->stream->shards[0].polls, throttles = slp_user_stats(&st->u).throttles;
+  if (polls < 300 * 4 || throttles * 100 > polls)
+    CHECK_FAIL("%llu calls in 300 s, %llu of them throttled", (unsigned long long)polls,
+               (unsigned long long)throttles);
+  CHECK_CAUGHT_UP(&st->u, 5000);
+}
+
 SCENE(paused_from_the_start_latest_is_when_it_was_started) {
   stage_begin(st, seed, 2);
   st->u.opts.start.kind = SLOOP_LATEST;

@@ -137,6 +137,21 @@ SCENE(an_open_shard_without_a_next_iterator_is_asked_again) {
   CHECK_INT(st->u.judged->ended, 0);
 }
 
+/* Nobody would ever read it, nor say why. */
+SCENE(a_shard_that_is_listed_as_its_own_ancestor_is_told) {
+  change c = {"ListShards", "\"ShardId\":\"shardId-000000000001\"",
+              "\"ShardId\":\"shardId-000000000001\",\"ParentShardId\":\"shardId-000000000001\"", 3, NULL};
+  stage_begin(st, seed, 2);
+  change_answers(st, &c);
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 100);
+  CHECK_INT(st->u.judged->last_error, SLOOP_EPROTO);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(c.left, 0);
+  CHECK(!st->u.judged->failed);
+}
+
 /* Said by the shard's own answers and by two listings: it is gone, with what was not read of it. */
 SCENE(a_shard_that_is_not_known_and_not_listed_is_gone) {
   sloop_sandbox_opts_t box;

@@ -67,3 +67,61 @@ TEST(without_memory_there_is_no_copy) {
   CHECK(mem && !slp_descs_copy(mem, from, 2));
   slp_mem_drop(mem);
 }
+
+/* ---- circles ------------------------------------------------------------------------------------------- */
+
+static slp_str number(char text[24], size_t i) {
+  snprintf(text, 24, "s%zu", i);
+  return slp_str_of(text);
+}
+
+static const slp_shard_desc *circle(const slp_shard_desc *all, size_t n) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  const slp_shard_desc *one;
+  CHECK_INT(slp_descs_circle(mem, all, n, &one), 0);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+  return one;
+}
+
+TEST(a_shard_that_is_its_own_ancestor_is_found) {
+  slp_shard_desc d[4] = {
+      {.id = SLP_STR("a")}, {.id = SLP_STR("b")}, {.id = SLP_STR("c")}, {.id = SLP_STR("d")}};
+  CHECK(!circle(d, 0));
+  d[3].parent = SLP_STR("b"), d[3].adjacent_parent = SLP_STR("c"); /* a split and a merge */
+  d[1].parent = d[2].parent = SLP_STR("a");
+  d[0].parent = SLP_STR("trimmed");
+  CHECK(!circle(d, 4));
+  d[0].adjacent_parent = SLP_STR("d");
+  const slp_shard_desc *one = circle(d, 4);
+  CHECK(one && one != &d[4]);
+  d[0].adjacent_parent = (slp_str){NULL, 0};
+  d[2].parent = SLP_STR("c");
+  CHECK(circle(d, 4) == &d[2]);
+}
+
+TEST(a_long_line_of_ancestors_is_gone_up_once) {
+  enum { N = 20000 };
+  static slp_shard_desc all[N];
+  static char ids[N + 1][24];
+  for (size_t i = 0; i <= N; i++) number(ids[i], i);
+  for (size_t i = 0; i < N; i++)
+    all[i] = (slp_shard_desc){.id = slp_str_of(ids[i]), .parent = slp_str_of(ids[i + 1])};
+  CHECK(!circle(all, N));
+  all[N - 1].parent = all[0].id;
+  CHECK(circle(all, N));
+}
+
+TEST(without_memory_it_is_not_known) {
+  for (int left = 0; left < 3; left++) {
+    scarce memory = {.left = left + 1};
+    slp_mem *mem = slp_mem_new(scarce_alloc, &memory);
+    slp_shard_desc d = {.id = SLP_STR("a"), .parent = SLP_STR("a")};
+    const slp_shard_desc *one;
+    CHECK(mem);
+    int r = slp_descs_circle(mem, &d, 1, &one);
+    CHECK(r == 0 ? one == &d : r == SLP_ENOMEM && !one);
+    CHECK_INT(mem->live_blocks, 0);
+    slp_mem_drop(mem);
+  }
+}

@@ -15,6 +15,24 @@ TEST(a_shard_at_its_tip_is_asked_about_once_a_period_and_one_behind_at_once) {
   CHECK_INT(slp_pace_wait_us(&p, 0, 1, 1000, 0, 500), 200000); /* a short page */
 }
 
+TEST(refused_pages_come_farther_apart_and_closer_again_when_answered) {
+  slp_pace p;
+  slp_pace_init(&p);
+  slp_pace_page(&p, 10, 100, 0, 1, 10000);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 200, 0, 999), 200000); /* not early: the floor was asked for */
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 100, 0, 0), 100000);   /* no server of Amazon's */
+  slp_pace_throttled(&p);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 200, 1, 500), 225000);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 1000, 1, 0), 1000000);
+  CHECK(slp_pace_gap_wait_us(&p, 0) == 225000 && slp_pace_gap_wait_us(&p, 999) < 225000 * 5 / 4);
+  for (int i = 0; i < 100; i++) slp_pace_page(&p, 0, 0, 0, 1, 10000);
+  CHECK(slp_pace_wait_us(&p, 0, 0, 200, 1, 500) > 210000);
+  for (int i = 0; i < 200; i++) slp_pace_page(&p, 0, 0, 0, 1, 10000);
+  CHECK_INT(slp_pace_wait_us(&p, 0, 0, 200, 1, 500), 200000);
+  for (int i = 0; i < 1000; i++) slp_pace_throttled(&p);
+  CHECK_INT(slp_pace_wait_us(&p, 1, 1, 200, 1, 500), SLP_PACE_GAP_US_MAX);
+}
+
 TEST(empty_pages_of_a_shard_behind_become_no_hot_loop) {
   slp_pace p;
   slp_pace_init(&p);
