@@ -560,7 +560,7 @@ SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
  * may grow at their end, so they come as arrays of pointers. Names and reasons that are not there are "",
  * positions kind 0. */
 typedef enum {
-  SLOOP_LEASE_FREE = 1,      /* nobody owns it */
+  SLOOP_LEASE_FREE = 1,      /* nobody owns it, or a worker that has left */
   SLOOP_LEASE_OWNED = 2,     /* by a worker whose row looks alive */
   SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone or evicted; or, by its own stamp and our clock, it was
                                 not touched for its lease and 30 s more: an estimate, one read can't know */

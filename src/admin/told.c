@@ -48,13 +48,20 @@ static sloop_lease_state_t state_of(slp_owner_life life) {
   return SLOOP_LEASE_OWNED;
 }
 
+/* What a worker that left still has by the rows is free: it has seen to that itself. */
+static sloop_lease_state_t lease_state(slp_admin *a, slp_str owner) {
+  const slp_worker_row *w = owner.n ? slp_admin_worker_of(&a->snapshot, owner) : NULL;
+  if (w && w->gone.n && w->leaving) return SLOOP_LEASE_FREE;
+  return state_of(slp_admin_owner_life(a, owner));
+}
+
 sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
   return (sloop_lease_t){.shard = slp_admin_text(a, l->shard),
                          .owner = slp_admin_text(a, l->owner),
                          .claim = slp_admin_text(a, l->claim),
                          .position = slp_admin_position(a, l->shard, &l->position),
                          .parents = {slp_admin_text(a, l->parents[0]), slp_admin_text(a, l->parents[1])},
-                         .state = state_of(slp_admin_owner_life(a, l->owner)),
+                         .state = lease_state(a, l->owner),
                          .epoch = l->epoch,
                          .parked = l->parked,
                          .written_at_ms = l->wall_ms,

@@ -419,7 +419,8 @@ static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
 
 /* At first contact what waiting will not mend is the end, as with the stream itself. */
 static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
-  return ev->kind == SLP_FLEET_TROUBLE && ev->fail && slp_class_lasts(ev->fail->class) && !ld->instance[0];
+  if (ev->kind != SLP_FLEET_TROUBLE || !ev->fail) return 0;
+  return ev->ends || (slp_class_lasts(ev->fail->class) && !ld->instance[0]);
 }
 
 static void on_end_event(slp_event *ev) {

@@ -101,9 +101,22 @@ void slp_fleet_trouble(slp_fleet *f) { f->trouble_us = slp_now_refresh_us(f->h);
 
 uint64_t slp_fleet_trouble_us(const slp_fleet *f) { return f->trouble_us; }
 
+/* Every lease went with the table, and is another worker's by now if anybody made it anew. In the time before,
+ * somebody may be making it. */
+static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
+  return fail->class == SLP_GONE && slp_proof_is(f, SLP_PROOF_LATE) &&
+         slp_now_us(f->h) >= slp_after_us(f->liveness->good_us(f, 1), 2 * slp_fleet_lease_us(f));
+}
+
 static void write_failed(slp_write *op, const slp_fail *fail) {
   slp_fleet *f = slp_write_fleet(op);
   uint32_t n = op->tries + 1;
+  if (table_is_gone(f, fail) && f->o.on_event) {
+    slp_fleet_event ev = {
+        .kind = SLP_FLEET_TROUBLE, .fail = fail, .text = slp_str_of(fail->message), .ends = 1};
+    f->o.on_event(f->o.arg, &ev);
+    return;
+  }
   if (f->liveness->doubtful >> op->i.kind & 1) slp_fleet_trouble(f);
   if (!slp_fleet_tells(f, n, fail)) return;
   slp_fleet_tell_fail(f, fail, op->i.shard, op->i.epoch, "a write of the lease table failed %u time%s: %s", n,

@@ -38,6 +38,7 @@ typedef struct slp_fleet_event {
   uint64_t epoch;
   slp_str text;
   const slp_fail *fail; /* TROUBLE: what the store said; NULL: it is no failure of the store */
+  uint8_t ends;         /* of TROUBLE: nothing will mend it */
 } slp_fleet_event;
 
 typedef struct slp_fleet_stats { /* since it began; _now: at present */

@@ -170,11 +170,27 @@ def what_was_written_before_a_stop_never_comes_again():
             rows = [json.loads(line) for line in r.out.splitlines()]
             # A worker that has left holds nothing, whatever the rows of the shards say.
             left = [None] + [row["worker"] for row in rows if row.get("state") == "left"]
-            equal([row["owner"] in left for row in rows if "shard" in row], [True, True], args, r.out, r.err)
+            equal([(row["owner"] in left, row["state"]) for row in rows if "shard" in row], [(True, "free")] * 2, args, r.out,
+                  r.err)
             r = box.tail("-G", stream, "-J", "-c", str(400 - len(first)), *QUICK, *args, stream)
             equal(r.code, 0, args, r.err)
             second = [json.loads(line) for line in r.out.splitlines()]
             equal(by_text(first + second), sorted(p[2] for p in put), args, len(first), len(second))
+
+
+@test
+def a_worker_whose_lease_file_is_deleted_says_so_and_ends():
+    with Box(1, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
+        box.put(2)
+        p = box.start("-G", "app", "-o", "oldest", "-X", f"store=sqlite:{folder}/leases", *QUICK, "demo")
+        try:
+            read_until(p.stdout.fileno(), lambda got: got.count(b"\n") >= 2)
+            for name in os.listdir(folder):
+                os.unlink(f"{folder}/{name}")
+            equal(p.wait(15), 1)
+            check(f"there is no lease file {folder}/leases" in p.stderr.read().decode())
+        finally:
+            end(p)
 
 
 @test
