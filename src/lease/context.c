@@ -101,10 +101,10 @@ void slp_fleet_trouble(slp_fleet *f) { f->trouble_us = slp_now_refresh_us(f->h);
 
 uint64_t slp_fleet_trouble_us(const slp_fleet *f) { return f->trouble_us; }
 
-/* Every lease went with the table, and is another worker's by now if anybody made it anew. In the time before,
- * somebody may be making it. */
+/* Every lease went with the table, and is another worker's by now if anybody made it anew. In the time
+ * before, somebody may be making it. */
 static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
-  return fail->class == SLP_GONE && slp_proof_is(f, SLP_PROOF_LATE) &&
+  return fail->class == SLP_GONE &&
          slp_now_us(f->h) >= slp_after_us(f->liveness->good_us(f, 1), 2 * slp_fleet_lease_us(f));
 }
 
