@@ -49,8 +49,9 @@ static const limit limits[] = {{"GetRecords", 60, 40},
                                {"Scan", 280, 210}, /* two at a time */
                                {NULL, 30, 12} /* all others */};
 #define TURNS_A_SECOND 4000
-#define STEP_MS 10     /* of virtual time: all turns of so long together */
-#define STEP_US 400000 /* of CPU may they take, with the service's own part; sanitizers: ten times as much */
+#define STEP_MS 10 /* of virtual time: all turns of so long together, and the service's own part: */
+/* 32 pages of 15 MB may come in them. CPU on a busy machine; sanitizers get ten times as much. */
+#define STEP_US 2000000
 #define MEMORY_MAX (600u << 20) /* two lists of rows of 256 MiB, and the budget of records */
 
 /* ---- one run ------------------------------------------------------------------------------------------- */
