@@ -20,6 +20,13 @@ static void overlaps(hd_oracle *o, const hd_life *l, const hd_ownership *t, cons
            row->epoch, row->owner[0] ? row->owner : "nobody");
 }
 
+/* A write of its own under its name, or the one by which the owner before it handed the lease over. */
+static int proves(hd_oracle *o, const hd_life *l, const hd_part *s, size_t i) {
+  const hd_version *v = &s->versions[i];
+  if (!v->owner[0] || !hd_is_instance(o, l, v->owner)) return 0;
+  return v->life == l->number || (i && s->versions[i - 1].owner != v->owner);
+}
+
 /* Stolen from the living, who learns of it by its next write: but it hands out only as long as its last one
  * proves something. */
 static void judge_proof(hd_oracle *o, const hd_life *l, const hd_ownership *t, const hd_version *row,
@@ -28,9 +35,7 @@ static void judge_proof(hd_oracle *o, const hd_life *l, const hd_ownership *t, c
   size_t i = s->versions_n;
   if (!mine) o->overlaps++;
   if (o->terms.clocks_beyond) return;
-  while (i > 0 && !(s->versions[i - 1].life == l->number && s->versions[i - 1].owner[0] &&
-                    hd_is_instance(o, l, s->versions[i - 1].owner)))
-    i--;
+  while (i > 0 && !proves(o, l, s, i - 1)) i--;
   uint64_t now = hd_now(o), sent = i ? s->versions[i - 1].sent_us : 0;
   if (now - sent > o->terms.lease_us / 100 * PROOF_PERCENT)
     hd_break(o, HD_S7_OVERLAP, s->id, "%s hands out %" PRIu64 " ms after the last write that proves it%s%s",
