@@ -61,7 +61,7 @@ static uint8_t count_side_tables(slp_admin *a);
 
 void slp_admin_read_in(slp_admin *a, uint64_t us) {
   enter(a, SLP_ADMIN_READING);
-  if (!a->schema->versions) a->side = count_side_tables(a);
+  a->side = count_side_tables(a);
   wait(a, us);
 }
 
@@ -220,7 +220,7 @@ static int keep_listing(slp_admin *a) {
   return 0;
 }
 
-/* Tables beside the leases say by which rules the workers go: that is asked once. Or they have rows of the
+/* Tables beside the leases say by which rules the workers go, or have rows of the
  * workers, which are read again with the leases. */
 static uint8_t count_side_tables(slp_admin *a) {
   slp_table_spec spec;

@@ -54,11 +54,13 @@ typedef struct slp_edits slp_edits;   /* edits.c */
 typedef struct slp_victim slp_victim; /* release.c */
 typedef struct slp_import slp_import; /* import.c */
 
-typedef enum slp_admin_rules { /* that rows say the application's workers go by; the worse the higher */
-                               SLP_ADMIN_RULES_KNOWN,
-                               SLP_ADMIN_RULES_OTHER, /* of a fleet that other systems' workers lead */
-                               SLP_ADMIN_RULES_CHANGING
-} slp_admin_rules;
+typedef struct slp_admin_load { /* the newest that a worker of KCL 3 told of itself */
+  int64_t wall_s;               /* by its clock; 0: none did */
+  slp_str worker;               /* in keep */
+  uint64_t seen_us;             /* when it was read first */
+  uint8_t passes; /* over the rows since then, at most 2: news after the first are a sign of life */
+  uint8_t alive;
+} slp_admin_load;
 
 struct slp_admin {
   slp_mem *mem; /* held */
@@ -95,8 +97,9 @@ struct slp_admin {
   slp_victim *victim;     /* in keep; NULL: no worker is to be evicted by name */
   slp_placed_list placed; /* SURVEY, IMPORT; in keep, or the caller's */
   slp_import *import;     /* in keep; NULL: the rows were not compared yet */
-  slp_admin_rules rules;
-  char rules_word[64];
+  uint8_t changing;       /* rows say that other rules hold, or are about to */
+  char changing_word[64];
+  slp_admin_load load;
   uint8_t side;         /* the table beside the leases that is to be read next; 0: the leases */
   uint64_t worker_ns;   /* where workers have rows beside the leases: the youngest one's time, */
   slp_str worker;       /* and its worker; in keep */

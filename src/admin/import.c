@@ -255,8 +255,8 @@ static int take_source(slp_admin *a) {
 }
 
 void slp_admin_import(slp_admin *a) {
-  if (a->rules != SLP_ADMIN_RULES_KNOWN) {
-    slp_admin_failed(a, SLP_ADMIN_CHANGING, SLP_REFUSED, SLOOP_ELEASE, slp_str_of(a->rules_word));
+  if (a->changing) {
+    slp_admin_failed(a, SLP_ADMIN_CHANGING, SLP_REFUSED, SLOOP_ELEASE, slp_str_of(a->changing_word));
     return;
   }
   int r = a->import ? 0 : take_source(a);

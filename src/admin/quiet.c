@@ -2,6 +2,9 @@
  * one that lives ends the command. */
 #include "admin/admin_inside.h"
 
+#define LOAD_S 60 /* KCL takes a worker for dead that has not told for so long */
+#define LOAD_AGAIN_US UINT64_C(5000000)
+
 /* 0: this owner can't be watched, or need not be. */
 static int counts(const slp_admin *a, const slp_lease_row *l) {
   if (!l->owner.n) return 0;
@@ -45,6 +48,18 @@ static uint64_t worker_left_us(const slp_admin *a) {
   return a->worker_ns && end_ms > a->wall_ms ? (uint64_t)(end_ms - a->wall_ms) * 1000 : 0;
 }
 
+/* A worker of KCL 3 that has no lease shows its life only by what it tells of itself, each half a minute. */
+static void meet_load(slp_admin *a, obstacle *o) {
+  slp_admin_load *load = &a->load;
+  uint64_t here_us = slp_now_us(a->o.host) - load->seen_us;
+  if (!load->wall_s) return;
+  if (load->passes < 2) load->passes++;
+  if (load->alive)
+    o->alive = load->worker;
+  else if (slp_wall_ms(a->o.host) / 1000 - load->wall_s <= LOAD_S && here_us <= LOAD_S * UINT64_C(1000000))
+    o->wait_us = slp_min_u64(o->wait_us, LOAD_AGAIN_US);
+}
+
 int slp_admin_is_quiet(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   obstacle o = {.wait_us = UINT64_MAX};
@@ -63,6 +78,7 @@ int slp_admin_is_quiet(slp_admin *a) {
     const slp_lease_row *l = &s->leases[i];
     if (counts(a, l)) meet(a, &o, slp_watch_add(a, l), l->shard, l->owner);
   }
+  if (!o.alive.n) meet_load(a, &o);
   if (a->starved) {
     slp_admin_no_memory(a);
   } else if (o.alive.n) {

@@ -3,24 +3,32 @@
 
 #include <stdio.h>
 
+static void change(slp_admin *a, slp_str word) {
+  if (a->changing) return;
+  a->changing = 1;
+  snprintf(a->changing_word, sizeof a->changing_word, "%.*s", (int)word.n, word.n ? word.p : "");
+}
+
+static void see_load(slp_admin *a, const slp_load_row *row) {
+  if (row->wall_s <= a->load.wall_s) return;
+  a->load.alive = a->load.passes > 0;
+  a->load.wall_s = row->wall_s;
+  a->load.worker = slp_admin_keep(a, row->worker);
+  a->load.seen_us = slp_now_us(a->o.host);
+}
+
 /* Rows of KCL 3 say by which rules its workers go, and where its other rows are. While that changes, or when
  * its words are not known, what else the rows say may not be what counts. */
 static void see(slp_admin *a, const slp_parsed_row *row) {
-  slp_admin_rules found = SLP_ADMIN_RULES_KNOWN;
-  slp_str word = {NULL, 0};
   if (row->kind == SLP_ROW_VERSION) {
     slp_version is = row->u.version.is;
-    word = row->u.version.word;
-    if (is == SLP_VERSION_LED) found = SLP_ADMIN_RULES_OTHER;
-    if (is == SLP_VERSION_UPGRADE || is == SLP_VERSION_UNKNOWN) found = SLP_ADMIN_RULES_CHANGING;
+    if (is == SLP_VERSION_UPGRADE || is == SLP_VERSION_UNKNOWN) change(a, row->u.version.word);
   } else if (row->kind == SLP_ROW_PLACES) {
     slp_places is = row->u.places.is;
-    word = row->u.places.word;
-    if (is == SLP_PLACES_MOVING || is == SLP_PLACES_UNKNOWN) found = SLP_ADMIN_RULES_CHANGING;
+    if (is == SLP_PLACES_MOVING || is == SLP_PLACES_UNKNOWN) change(a, row->u.places.word);
+  } else if (row->kind == SLP_ROW_LOAD) {
+    see_load(a, &row->u.load);
   }
-  if (found <= a->rules) return;
-  a->rules = found;
-  snprintf(a->rules_word, sizeof a->rules_word, "%.*s", (int)word.n, word.n ? word.p : "");
 }
 
 void slp_admin_see_rules(slp_admin *a, const slp_store_rows *rows) {
@@ -32,8 +40,8 @@ void slp_admin_see_rules(slp_admin *a, const slp_store_rows *rows) {
 }
 
 void slp_admin_survey(slp_admin *a) {
-  if (a->rules == SLP_ADMIN_RULES_CHANGING) {
-    slp_admin_failed(a, SLP_ADMIN_CHANGING, SLP_REFUSED, SLOOP_ELEASE, slp_str_of(a->rules_word));
+  if (a->changing) {
+    slp_admin_failed(a, SLP_ADMIN_CHANGING, SLP_REFUSED, SLOOP_ELEASE, slp_str_of(a->changing_word));
     return;
   }
   if (!slp_admin_is_quiet(a)) return;

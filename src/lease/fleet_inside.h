@@ -16,7 +16,8 @@
  *      election.c     which worker leads, what a follower polls
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
  *      common_name.c  the fleets of one process that go by one name
- *      mode.c         by which rules an application of another system goes
+ *      mode.c         by which rules an application of another system goes; elected.c: whom its upgrade
+ *                     waits for
  *      entry.c        looks whether the table may be joined at all
  *      ask.c          a name in a row, by which a lease is asked for
  *      poll.c         reads the rows that are due

@@ -77,6 +77,10 @@ typedef struct slp_index_shard {
  * Returns 1 when that differs from what is cached. */
 int slp_index_list(slp_index_shard *shards, size_t n, size_t *ret_n);
 
+/* ---- KCL 2's election ---------------------------------------------------------------------------------- */
+/* The place of the elected one among n sorted names, from 0. SLP_NOBODY: no memory. */
+uint32_t slp_elected(uint32_t n, slp_mem *mem);
+
 /* ---- which leases are to be made ----------------------------------------------------------------------- */
 #define SLP_NO_SHARD SIZE_MAX
 

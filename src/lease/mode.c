@@ -4,6 +4,7 @@
  * leader's lock, and each worker has a row with its load, by which the leader knows that it lives. */
 #include "lease/mode.h"
 
+#include "lease/elected.h"
 #include "lease/fleet_inside.h"
 
 #include <stdio.h>
@@ -334,6 +335,8 @@ void slp_mode_saw(slp_fleet *f, const slp_store_rows *rows) {
     strange(f, text, sizeof text);
     slp_fleet_tell(f, SLP_FLEET_TROUBLE, nothing, 0, "%s; nothing is taken", text);
   }
+  int waits = slp_mode_is(f, SLP_MODE_UPGRADE) && slp_elected_saw(f, rows, f->mode.elected);
+  f->mode.elected = (uint8_t)waits;
   tell_when_due(f);
 }
 

@@ -79,6 +79,8 @@ class Watch:
             return self.read([item for page in pages for item in page["Items"]])
         except self.dynamodb.exceptions.ResourceNotFoundException:
             return {}  # nobody has made it yet
+        except self.dynamodb.exceptions.ProvisionedThroughputExceededException:
+            return None  # a table that its fleet made small, after many shards: the next look may have room
 
     def work(self):
         while not self.ended.wait(self.pause_s):
@@ -87,7 +89,8 @@ class Watch:
             except Exception as error:  # handed to stop()
                 self.error = error
                 return
-            self.samples.append((time.time_ns() // 1000000, rows))
+            if rows is not None:
+                self.samples.append((time.time_ns() // 1000000, rows))
 
     def stop(self):
         self.ended.set()

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Real programs of other systems beside ours, in the sandbox: sh test/interop/run.sh [--minutes N] [--keep FOLDER] [KIND...]
 #
-# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop, or all. Without one: the short form of kcl-3, kinsumer and bloop,
-# about four minutes. --minutes N is the full form: whole rounds of the story until N minutes have passed. What a KIND
+# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate, or all. Without one: the short form of kcl-3,
+# kinsumer and bloop, about four minutes. --minutes N is the full form: whole rounds of the story until N minutes have passed. What a KIND
 # needs is installed by its ordinary client (install.sh); one whose tool is not here is skipped with the reason.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -15,7 +15,7 @@ while [ $# -gt 0 ]; do
       options="$options $1 $2"
       shift
       ;;
-    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop' ;;
+    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate' ;;
     *) kinds="$kinds $1" ;;
   esac
   shift
@@ -37,11 +37,15 @@ for kind in $kinds; do
     kcl-2) program=kcl2 ;;
     kcl-3) program=kcl3 ;;
     vmware-go-kcl) program=vmware ;;
+    migrate) program='kcl2 kcl3' ;;
     *) program=$kind ;;
   esac
-  sh "$here/install.sh" "$program" || [ $? -eq 77 ] || status=1
+  # shellcheck disable=SC2086 # a list of words
+  sh "$here/install.sh" $program || [ $? -eq 77 ] || status=1
   if [ "$kind" = bloop ]; then
     run "$here/peer_bloop.py"
+  elif [ "$kind" = migrate ]; then
+    run "$here/peer_migrate_kcl.py"
   else
     [ "$kind" != kinsumer ] || run "$here/peer_migrate_kinsumer.py"
     stories="$stories $kind"

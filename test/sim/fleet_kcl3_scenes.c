@@ -367,8 +367,10 @@ static void upgrade(int beside) {
   start(w, 2);
   until(w, 20 * LEASE, even);
   for (int i = 0; i < 2; i++) CHECK_STR(stats_of(i, "lut"), "");
+  uint64_t told = w->trouble;
   k3_version(m, "CLIENT_VERSION_UPGRADE_FROM_2X");
   run(w, 2 * LEASE);
+  CHECK(w->trouble > told); /* KCL 2's rule elects one of ours: the upgrade waits for it, and it says so */
   for (int i = 0; i < 2; i++) {
     int64_t lut = strtoll(stats_of(i, "lut"), NULL, 10);
     CHECK(slp_sim_unix_ms(w->sim) / 1000 - lut <= 60);

@@ -227,7 +227,7 @@ TEST(rules_that_change) {
     int survey, import;
   } words[] = {{"cv=CLIENT_VERSION_2X", 0, 0},
                {"cv=CLIENT_VERSION_UPGRADE_FROM_2X", SLOOP_ELEASE, SLOOP_ELEASE},
-               {"cv=CLIENT_VERSION_3X", 0, SLOOP_ELEASE},
+               {"cv=CLIENT_VERSION_3X", 0, 0},
                {"cv=CLIENT_VERSION_9X", SLOOP_ELEASE, SLOOP_ELEASE}};
   for (size_t i = 0; i < SLP_COUNT(words); i++) {
     PUT("Migration3.0", "entityType=COORDINATOR_STATE", words[i].word);
@@ -235,6 +235,36 @@ TEST(rules_that_change) {
     import(token_of("\"active\": [\"a\"], \"shards\": [{\"shard_id\": \"a\"}]"), 1, words[i].import);
     CHECK_INT(harmed.writes, 0);
   }
+  done();
+}
+
+static int tells_on;
+static void tells(slp_timer *t) {
+  char lut[40];
+  snprintf(lut, sizeof lut, "lut#%lld", (long long)(slp_wall_ms(&f.h) / 1000));
+  PUT("w.1", "entityType=WORKER_METRIC_STATS", lut);
+  if (tells_on) CHECK_INT(slp_timer_set(&f.h, t, slp_now_us(&f.h) + 30000000), 0);
+}
+
+/* It has no lease whose counter would move: what it tells each half a minute is all there is of it. */
+TEST(a_worker_of_kcl_3_without_a_lease) {
+  static const char one[] = "\"active\": [\"a\"], \"shards\": [{\"shard_id\": \"a\"}]";
+  slp_timer timer = {.at_us = UINT64_MAX, .run = tells};
+  kcl = 1;
+  begin("a");
+  PUT("Migration3.0", "entityType=COORDINATOR_STATE", "cv=CLIENT_VERSION_3X");
+  tells_on = 0;
+  tells(&timer);
+  import(token_of(one), 1, 0); /* it died just now */
+  CHECK(took_us > 55000000 && took_us < 70000000);
+  CHECK_INT(harmed.writes, 1);
+  tells_on = 1;
+  tells(&timer);
+  import(token_of(one), 1, SLOOP_EOWNED);
+  CHECK_STR(message(), "worker w.1 is alive; nothing was written: stop it first");
+  CHECK_INT(harmed.writes, 1);
+  survey(SLOOP_EOWNED);
+  slp_timer_clear(&f.h, &timer);
   done();
 }
 
