@@ -1,5 +1,6 @@
-/* merge.c - a binary heap of shard heads. Keys are packed into the heap's array, so that a
- * comparison rarely leaves it: at 4096 shards a look at the records themselves is a cache miss each. */
+/* merge.c - a tournament of shard heads. What a changed key is compared with, level by level, is known
+ * before the first comparison is done, and no comparison branches: so the processor loads all of it at
+ * once, and never guesses wrong, which in a binary heap costs more than all else. */
 #include "core/merge.h"
 
 #include "base/num.h"
@@ -26,39 +27,55 @@ static uint64_t eight_digits(const char *p) {
 #endif
 }
 
-static uint64_t digits(slp_str s, size_t from, size_t count) {
-  uint64_t v = 0;
-  if (from + count <= s.n) {
-    const char *p = s.p + from;
-    for (; count >= 8; count -= 8, p += 8) v = v * 100000000u + eight_digits(p);
-    for (; count; count--, p++) v = v * 10 + (uint64_t)(*p - '0');
-    return v;
-  }
-  for (size_t i = from; i < from + count; i++) v = v * 10 + (i < s.n ? (uint64_t)(s.p[i] - '0') : 0);
-  return v;
-}
+static uint64_t sixteen_digits(const char *p) { return eight_digits(p) * 100000000u + eight_digits(p + 8); }
 
-static slp_merge_entry entry_of(slp_merge_node *node) {
+#define LEAF_DIGITS 56 /* as many as Kinesis' numbers have */
+#define LENGTH_SHIFT 56
+
+static slp_merge_leaf leaf_of(slp_merge_node *node) {
   slp_str seq = node->key.seq;
-  return (slp_merge_entry){
-      node->key.time, {(uint64_t)(seq.n & 0xff) << 56 | digits(seq, 0, 16), digits(seq, 16, 19)}, node};
-}
-
-static int before(const slp_merge_entry *a, const slp_merge_entry *b) {
-  if (a->time != b->time) return a->time < b->time;
-  if (a->tie[0] != b->tie[0]) return a->tie[0] < b->tie[0];
-  if (a->tie[1] != b->tie[1]) return a->tie[1] < b->tie[1];
-  int c = slp_key_cmp(&a->node->key, &b->node->key);
-  if (c) return c < 0;
+  char padded[LEAF_DIGITS];
+  const char *p = seq.p;
+  if (seq.n < LEAF_DIGITS) {
+    memset(padded, '0', sizeof padded);
+    if (seq.n) memcpy(padded, seq.p, seq.n);
+    p = padded;
+  }
+  uint64_t length = seq.n < 0xff ? seq.n : 0xff;
   /* Equal keys: a record goes before a watermark, which only promises that nothing earlier comes. */
-  return a->node->ready > b->node->ready;
+  return (slp_merge_leaf){
+      node->key.time,
+      {length << LENGTH_SHIFT | sixteen_digits(p), sixteen_digits(p + 16), sixteen_digits(p + 32)},
+      eight_digits(p + 48) << 33 | (uint64_t)node->key.sub << 1 | !node->ready,
+      node};
 }
 
-void slp_merge_init(slp_merge *m, slp_mem *mem) { *m = (slp_merge){.mem = mem}; }
+/* Later than every entry. */
+static const slp_merge_leaf unused = {INT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_MAX, NULL};
+
+static int before_by_record(const slp_merge_node *a, const slp_merge_node *b) {
+  int c = slp_key_cmp(&a->key, &b->key);
+  return c ? c < 0 : a->ready > b->ready;
+}
+
+static inline unsigned before(const slp_merge_leaf *a, const slp_merge_leaf *b) {
+  uint64_t length = a->digits[0] >> LENGTH_SHIFT;
+  if (length > LEAF_DIGITS && a->node && b->node && a->time == b->time && a->digits[0] == b->digits[0])
+    return (unsigned)before_by_record(a->node, b->node);
+  /* & and |, not && and ||: all of it is computed, nothing is guessed. */
+  unsigned less = a->rest < b->rest;
+  less = (unsigned)(a->digits[2] < b->digits[2]) | ((unsigned)(a->digits[2] == b->digits[2]) & less);
+  less = (unsigned)(a->digits[1] < b->digits[1]) | ((unsigned)(a->digits[1] == b->digits[1]) & less);
+  less = (unsigned)(a->digits[0] < b->digits[0]) | ((unsigned)(a->digits[0] == b->digits[0]) & less);
+  return (unsigned)(a->time < b->time) | ((unsigned)(a->time == b->time) & less);
+}
+
+void slp_merge_init(slp_merge *m, slp_mem *mem) { *m = (slp_merge){.mem = mem, .others_from = INT64_MIN}; }
 
 void slp_merge_free(slp_merge *m) {
-  for (uint32_t i = 0; i < m->n; i++) m->heap[i].node->slot = 0;
-  slp_free(m->mem, m->heap);
+  for (uint32_t i = 0; i < m->n; i++) m->leaves[i].node->slot = 0;
+  slp_free(m->mem, m->leaves);
+  slp_free(m->mem, m->least);
   slp_merge_init(m, m->mem);
 }
 
@@ -66,46 +83,47 @@ int slp_merge_reserve(slp_merge *m, uint32_t n) {
   if (n <= m->cap) return 0;
   uint32_t cap = m->cap ? m->cap : 16;
   while (cap < n) cap *= 2;
-  slp_merge_entry *heap = slp_realloc(m->mem, m->heap, cap * sizeof *heap);
-  if (!heap) return SLP_ENOMEM;
-  m->heap = heap;
+  slp_merge_leaf *leaves = slp_realloc(m->mem, m->leaves, cap * sizeof *leaves);
+  if (!leaves) return SLP_ENOMEM;
+  m->leaves = leaves;
+  uint32_t *least = slp_realloc(m->mem, m->least, 2 * (size_t)cap * sizeof *least);
+  if (!least) return SLP_ENOMEM;
+  m->least = least;
   m->cap = cap;
   return 0;
 }
 
-static void settle(slp_merge *m, uint32_t i, slp_merge_entry e) {
-  m->heap[i] = e;
-  e.node->slot = i + 1;
+/* A leaf changed: it meets the least of each neighbouring part on its way up. */
+static void play(slp_merge *m, uint32_t i) {
+  const slp_merge_leaf *leaves = m->leaves;
+  uint32_t *least = m->least, won = i;
+  int64_t others = INT64_MAX;
+  for (uint32_t at = m->size + i; at > 1; at /= 2) {
+    uint32_t other = least[at ^ 1];
+    others = slp_min_i64(others, leaves[other].time);
+    won = before(&leaves[other], &leaves[won]) ? other : won;
+    least[at / 2] = won;
+  }
+  m->others_from = won == i ? others : INT64_MIN;
 }
 
-static void sift_up(slp_merge *m, uint32_t i, slp_merge_entry e) {
-  while (i > 0) {
-    uint32_t up = (i - 1) / 2;
-    if (!before(&e, &m->heap[up])) break;
-    settle(m, i, m->heap[up]);
-    i = up;
+static void resize(slp_merge *m, uint32_t size) {
+  m->size = size;
+  for (uint32_t i = m->n; i < size; i++) m->leaves[i] = unused;
+  for (uint32_t i = 0; i < size; i++) m->least[size + i] = i;
+  for (uint32_t at = size - 1; at; at--) {
+    uint32_t a = m->least[2 * at], b = m->least[2 * at + 1];
+    m->least[at] = before(&m->leaves[b], &m->leaves[a]) ? b : a;
   }
-  settle(m, i, e);
+  m->others_from = INT64_MIN;
 }
 
-static void sift_down(slp_merge *m, uint32_t i, slp_merge_entry e) {
-  for (;;) {
-    uint32_t down = 2 * i + 1;
-    if (down >= m->n) break;
-    if (down + 1 < m->n && before(&m->heap[down + 1], &m->heap[down])) down++;
-    if (!before(&m->heap[down], &e)) break;
-    settle(m, i, m->heap[down]);
-    i = down;
-  }
-  settle(m, i, e);
-}
-
-static void place(slp_merge *m, uint32_t i, slp_merge_entry e) {
-  if (i > 0 && before(&e, &m->heap[(i - 1) / 2])) {
-    sift_up(m, i, e);
-  } else {
-    sift_down(m, i, e);
-  }
+static void put_leaf(slp_merge *m, uint32_t i, slp_merge_leaf leaf) {
+  m->leaves[i] = leaf;
+  leaf.node->slot = i + 1;
+  /* Records of one shard often follow each other. */
+  if (m->least[1] == i && leaf.time < m->others_from) return;
+  play(m, i);
 }
 
 void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int ready) {
@@ -113,29 +131,34 @@ void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int r
   if (ready) m->ready_n++;
   node->key = *key;
   node->ready = (uint8_t)(ready != 0);
-  if (node->slot) {
-    place(m, node->slot - 1, entry_of(node));
-    return;
+  if (!node->slot) {
+    SLP_CHECK(m->n < m->cap);
+    if (m->n == m->size) resize(m, m->size ? 2 * m->size : 1);
+    node->slot = ++m->n;
   }
-  SLP_CHECK(m->n < m->cap);
-  m->n++;
-  sift_up(m, m->n - 1, entry_of(node));
+  put_leaf(m, node->slot - 1, leaf_of(node));
 }
 
 void slp_merge_remove(slp_merge *m, slp_merge_node *node) {
   if (!node->slot) return;
-  uint32_t i = node->slot - 1;
-  SLP_CHECK(i < m->n && m->heap[i].node == node);
+  uint32_t i = node->slot - 1, last = --m->n;
+  SLP_CHECK(i <= last && m->leaves[i].node == node);
   node->slot = 0;
   if (node->ready) m->ready_n--;
-  m->n--;
-  if (i < m->n) place(m, i, m->heap[m->n]);
+  slp_merge_leaf moved = m->leaves[last];
+  m->leaves[last] = unused;
+  play(m, last);
+  if (i < last) {
+    m->others_from = INT64_MIN;
+    put_leaf(m, i, moved);
+  }
+  if (m->n && m->n <= m->size / 4) resize(m, m->size / 2);
 }
 
 slp_merge_node *slp_merge_first_ready(const slp_merge *m) {
-  const slp_merge_entry *best = NULL;
+  const slp_merge_leaf *best = NULL;
   for (uint32_t i = 0; i < m->n; i++) {
-    if (m->heap[i].node->ready && (!best || before(&m->heap[i], best))) best = &m->heap[i];
+    if (m->leaves[i].node->ready && (!best || before(&m->leaves[i], best))) best = &m->leaves[i];
   }
   return best ? best->node : NULL;
 }
@@ -143,9 +166,15 @@ slp_merge_node *slp_merge_first_ready(const slp_merge *m) {
 int slp_merge_valid(const slp_merge *m) {
   uint32_t ready = 0;
   for (uint32_t i = 0; i < m->n; i++) {
-    if (m->heap[i].node->slot != i + 1) return 0;
-    if (i && before(&m->heap[i], &m->heap[(i - 1) / 2])) return 0;
-    ready += m->heap[i].node->ready;
+    if (m->leaves[i].node->slot != i + 1) return 0;
+    if (before(&m->leaves[i], &m->leaves[m->least[1]])) return 0;
+    if (i != m->least[1] && m->leaves[i].time < m->others_from) return 0;
+    ready += m->leaves[i].node->ready;
+  }
+  for (uint32_t at = 1; at < m->size; at++) {
+    uint32_t a = m->least[2 * at], b = m->least[2 * at + 1];
+    if (m->least[at] != a && m->least[at] != b) return 0;
+    if (before(&m->leaves[a == m->least[at] ? b : a], &m->leaves[m->least[at]])) return 0;
   }
   return ready == m->ready_n;
 }

@@ -1,7 +1,8 @@
 /* merge.h - the buffer heap that orders records across shards. It holds one entry a shard, not a
  * record: the key of the shard's next record, or, when none is buffered, the shard's watermark: a key
  * that no record still to come can precede. The least entry decides: a record may leave, or everybody
- * waits for that shard. O(log shards) a record, and a shard is removed without touching others. */
+ * waits for that shard. It is a tournament: each entry is a leaf, each node above knows the lesser of the
+ * two below it, so that a changed key costs one comparison a level, log2(shards) in all. */
 #ifndef SLP_CORE_MERGE_H
 #define SLP_CORE_MERGE_H
 
@@ -19,21 +20,25 @@ int slp_key_cmp(const slp_key *a, const slp_key *b);
 typedef struct slp_merge_node {
   slp_key key;   /* change it only through slp_merge_put */
   uint8_t ready; /* 1: key is a record's that may leave; 0: a watermark */
-  uint32_t slot; /* place in the heap + 1; 0: not in it */
+  uint32_t slot; /* its leaf + 1; 0: not in it */
 } slp_merge_node;
 
-typedef struct slp_merge_entry {
+/* A leaf. Its five words decide alone, unless two sequence numbers of one length have more than 56 digits
+ * and the same first 56: at 4096 shards a look at the records themselves is a cache miss each. */
+typedef struct slp_merge_leaf {
   int64_t time;
-  uint64_t tie[2]; /* length and first 35 digits of the sequence number: decides nearly every tie of
-                      time without looking at the record */
+  uint64_t digits[3]; /* 16 digits each; above them, in the first, how many there are in all */
+  uint64_t rest;      /* 8 more digits, the sub-sequence, and whether it is a watermark */
   slp_merge_node *node;
-} slp_merge_entry;
+} slp_merge_leaf;
 
 typedef struct slp_merge {
   slp_mem *mem;
-  slp_merge_entry *heap;
-  uint32_t n, cap;
-  uint32_t ready_n; /* entries that are records */
+  slp_merge_leaf *leaves; /* n in use, then some that lose against all, up to size */
+  uint32_t *least; /* least[1]: the least leaf of all; below i are 2i and 2i + 1; least[size + i] is i */
+  uint32_t n, size, cap; /* size: a power of two */
+  uint32_t ready_n;      /* entries that are records */
+  int64_t others_from;   /* no leaf but the least one has an earlier time; INT64_MIN: not known */
 } slp_merge;
 
 void slp_merge_init(slp_merge *m, slp_mem *mem);
@@ -43,13 +48,15 @@ int slp_merge_reserve(slp_merge *m, uint32_t n);
 /* Puts the node in, or moves it, by a new key. There must be room for a new one. */
 void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int ready);
 void slp_merge_remove(slp_merge *m, slp_merge_node *node); /* not in it: fine */
-static inline slp_merge_node *slp_merge_top(const slp_merge *m) { return m->n ? m->heap[0].node : NULL; }
+static inline slp_merge_node *slp_merge_top(const slp_merge *m) {
+  return m->n ? m->leaves[m->least[1]].node : NULL;
+}
 static inline uint32_t slp_merge_count(const slp_merge *m) { return m->n; }
 static inline uint32_t slp_merge_ready(const slp_merge *m) { return m->ready_n; }
 /* In no particular order. */
-static inline slp_merge_node *slp_merge_at(const slp_merge *m, uint32_t i) { return m->heap[i].node; }
+static inline slp_merge_node *slp_merge_at(const slp_merge *m, uint32_t i) { return m->leaves[i].node; }
 /* The earliest record in it, however far from the top; NULL when none. O(shards). */
 slp_merge_node *slp_merge_first_ready(const slp_merge *m);
-int slp_merge_valid(const slp_merge *m); /* for tests: heap order and slots hold */
+int slp_merge_valid(const slp_merge *m); /* for tests: each node above knows its least, and slots hold */
 
 #endif
