@@ -31,7 +31,7 @@ struct slp_admin_call {
   sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
   sloop_migrate_cb migrate_cb;
-  slp_registry *registry;   /* it is about these, not about leases */
+  slp_registry *registry; /* it is about these, not about leases */
   sloop_registered_cb registered_cb;
   void *arg;
 };
@@ -316,11 +316,11 @@ static int begin_consumers(sloop_t *s, const char *remove, sloop_registered_cb c
   if (!a) return SLP_ENOMEM;
   *a = (slp_admin_call){.mem = slp_mem_hold(s->mem), .s = s, .registered_cb = cb, .arg = arg};
   slp_registry_opts o = {.h = s->family->host,
-                          .ops = s->family->kinesis,
-                          .source = s->consumer->source,
-                          .remove = remove,
-                          .on_done = on_consumers,
-                          .arg = a};
+                         .ops = s->family->kinesis,
+                         .source = s->consumer->source,
+                         .remove = remove,
+                         .on_done = on_consumers,
+                         .arg = a};
   int r = slp_registry_new(&a->registry, s->mem, &o);
   if (r)
     admin_free(a);

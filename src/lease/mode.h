@@ -63,7 +63,7 @@ typedef struct slp_mode {
   slp_timer timer;
   slp_write publish;
   uint8_t published;
-  uint8_t elected; /* an upgrade waits for this worker, and that was said */
+  uint8_t elected;     /* an upgrade waits for this worker, and that was said */
   uint64_t publish_us; /* when it is due */
   uint64_t cpu_at_us, cpu_us;
   uint32_t cpu_millis[SLP_MODE_CPU]; /* thousandths of a percent, the newest last */
