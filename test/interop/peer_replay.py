@@ -449,9 +449,12 @@ class Motorway(Rules):
         if silent > 2 * self.lease_s - LATE_S:
             return self.note("taken from the silent", silent / self.lease_s)
         looks = self.story.rows[shard]
-        before = looks[max(looks.index(a) - 1, 0)]
-        if done == done_now and text(before.item, "worker_id") != was and b.s - a.s < self.lease_s:
-            return self.note("taken one after the other")  # a claim asks for the checkpoint alone
+        began = looks.index(a)
+        while began and text(looks[began - 1].item, "worker_id") == was:
+            began -= 1
+        if done == done_now and began and b.s - looks[began].s < self.lease_s + LATE_S:
+            # A claim asks for the checkpoint alone, and of the two waits before it one may lie before the other's claim.
+            return self.note("taken one after the other")
         if not self.uneven(shard, a, was, now):
             self.say(shard, b, f"{now} takes it from {was}, seen {silent:.1f} s before, and shares are even")
         return self.note("stolen")
