@@ -1,5 +1,5 @@
 /* The lines of the MultiLangDaemon: cli/multilang_protocol.c. The expected lines are what Jackson writes of
- * that project's messages; vectors/multilang_json.py reads more of them with Python's json. */
+ * that project's messages. */
 #include "cli/multilang_protocol.h"
 
 #include "check.h"
