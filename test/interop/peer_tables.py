@@ -86,6 +86,8 @@ class Watch:
         while not self.ended.wait(self.pause_s):
             try:
                 rows = self.look()
+            except self.dynamodb.exceptions.ProvisionedThroughputExceededException:
+                continue  # kinsumer makes tables of ten units, and after an hour of splits a scan takes as many
             except Exception as error:  # handed to stop()
                 self.error = error
                 return
