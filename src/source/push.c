@@ -196,6 +196,18 @@ static void on_expanded(slp_expander *x, int r) {
   hand_out(u);
 }
 
+/* The service ends a shard by an event with children and no number to go on after. Others give both
+ * (ferrokinesis 0.7): as long as records come with them, or may come, it is no end; without any it is, for a
+ * closed shard gets no more. */
+static void judge_end(slp_page *page) {
+  if (!page->next.n || !page->children_n) return;
+  if (page->recs_n || page->behind_ms) {
+    page->children_n = 0;
+  } else {
+    page->next = (slp_str){NULL, 0};
+  }
+}
+
 static void on_event(slp_op_subscribe *op) {
   sub *u = SLP_OWNER(op, sub, op);
   slp_src_fetch *f = u->fetch;
@@ -208,6 +220,7 @@ static void on_event(slp_op_subscribe *op) {
   u->events = 1;
   f->rq.done_us = slp_now_us(u->p->h);
   f->body_bytes = op->event_bytes;
+  judge_end(page);
   u->at[0] = 0;
   if (page->next.n && page->next.n < CURSOR_MAX) {
     memcpy(u->at, page->next.p, page->next.n);

@@ -16,7 +16,8 @@ static size_t subscribed_n;
 static char positions[2000][40];
 static slp_event act_ev;
 static slp_class refuse;
-static uint64_t left_here; /* records before this subscription ends; UINT64_MAX: it stays */
+static uint64_t left_here;         /* records before this subscription ends; UINT64_MAX: it stays */
+static const char *scripted_event; /* instead of the next record */
 
 static void on_act(slp_event *ev) {
   (void)ev;
@@ -45,6 +46,7 @@ static void on_act(slp_event *ev) {
                    "{\"Records\":[{\"SequenceNumber\":\"%llu\",\"Data\":\"eA==\"}],\"MillisBehindLatest\":0,"
                    "\"ContinuationSequenceNumber\":\"%llu\"}",
                    (unsigned long long)next_record, (unsigned long long)next_record);
+  if (scripted_event) n = snprintf(text, sizeof text, "%s", scripted_event);
   next_record++;
   left_here--;
   waiting = NULL;
@@ -281,6 +283,42 @@ TEST(renewed_in_time) {
     uint64_t lived = subscribed_at[i] - subscribed_at[i - 1];
     CHECK(lived > 235000000 && lived < 275000000);
   }
+  close_push();
+}
+
+/* The service gives children without a number to go on after; ferrokinesis 0.7 gives both, with records and
+ * then without. */
+TEST(children_with_a_number_are_the_end_only_where_nothing_can_come) {
+  static const struct {
+    const char *text;
+    int ends;
+  } events[] = {
+      {"{\"Records\":[{\"SequenceNumber\":\"7\"}],\"MillisBehindLatest\":0,\"ContinuationSequenceNumber\":"
+       "\"7\","
+       "\"ChildShards\":[{\"ShardId\":\"c\",\"ParentShards\":[\"shard\"]}]}",
+       0},
+      {"{\"Records\":[],\"MillisBehindLatest\":9,\"ContinuationSequenceNumber\":\"7\","
+       "\"ChildShards\":[{\"ShardId\":\"c\",\"ParentShards\":[\"shard\"]}]}",
+       0},
+      {"{\"Records\":[],\"ContinuationSequenceNumber\":\"7\","
+       "\"ChildShards\":[{\"ShardId\":\"c\",\"ParentShards\":[\"shard\"]}]}",
+       0},
+      {"{\"Records\":[],\"MillisBehindLatest\":0,\"ContinuationSequenceNumber\":\"7\","
+       "\"ChildShards\":[{\"ShardId\":\"c\",\"ParentShards\":[\"shard\"]}]}",
+       1},
+  };
+  open_push(found, 1, 0);
+  describe();
+  for (size_t i = 0; i < SLP_COUNT(events); i++) {
+    scripted_event = events[i].text;
+    fetch(i ? "7" : "oldest");
+    fake_run(&f, 1000000);
+    CHECK_INT(fetched, 1);
+    CHECK_INT(fetching.rq.fail.class, SLP_FINE);
+    CHECK_INT(page->children_n, events[i].ends);
+    CHECK_INT(page->next.n, events[i].ends ? 0 : 1);
+  }
+  scripted_event = NULL;
   close_push();
 }
 
