@@ -303,7 +303,8 @@ def what_a_reader_that_left_did_not_get_is_not_acknowledged():
             p.stdout.close()
             equal(p.wait(5), 0)
             done = [x for x in noted(log.name) if x[0] == "done"]
-            check(done and all(x[2] == "0" for x in done), done)
+            # One record may be out in full before the close: 64 KiB were read, and the pipe holds as many.
+            check(done and sum(int(x[2]) for x in done) <= 1, done)
         finally:
             end(p)
 

@@ -326,10 +326,16 @@ def what_is_in_the_way_in_the_target():
         refused(source, target("no-number", **{**lease, "leaseCounter": {"S": "x"}}), ("makes no sense", "leaseCounter"))
         refused(source, target("foreign", **{"leaseKey": {"S": "invoice-7"}, "total": {"N": "12"}}), ("invoice-7: in the way", "nothing that its schema has"))
         refused(source, target("other-streams", **{**lease, "leaseKey": {"S": "000000000000:else:17:" + first}}), ("in the way",))
-        for name, word in (("half-moved", "CLIENT_VERSION_UPGRADE_FROM_2X"), ("of-three", "CLIENT_VERSION_3X"), ("back", "CLIENT_VERSION_3X_WITH_ROLLBACK"),
-                           ("unknown", "CLIENT_VERSION_9X")):
-            form = target(name, **{"leaseKey": {"S": "Migration3.0"}, "entityType": {"S": "COORDINATOR_STATE"}, "cv": {"S": word}})
-            refused(source, form, (word, "other rules", "the target"))
+        def version(word):
+            return {"leaseKey": {"S": "Migration3.0"}, "entityType": {"S": "COORDINATOR_STATE"}, "cv": {"S": word}}
+
+        for name, word in (("half-moved", "CLIENT_VERSION_UPGRADE_FROM_2X"), ("unknown", "CLIENT_VERSION_9X")):
+            refused(source, target(name, **version(word)), (word, "other rules", "the target"))
+        for name, word in (("of-three", "CLIENT_VERSION_3X"), ("back", "CLIENT_VERSION_3X_WITH_ROLLBACK")):
+            form = target(name, **version(word))  # none of its workers lives
+            wrote(source.migrate(form, "--write"), 2)
+            there = dynamodb.get_item(TableName=name, Key={"leaseKey": {"S": "Migration3.0"}}, ConsistentRead=True)["Item"]
+            equal(there, version(word))
         # Keys of another table altogether.
         dynamodb.create_table(TableName="orders", BillingMode="PAY_PER_REQUEST", AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
                               KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}])
