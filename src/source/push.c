@@ -55,6 +55,7 @@ struct push {
   slp_source *poll; /* owned */
   slp_finding finding;
   slp_src_describe inner; /* the poll's */
+  uint8_t describing;     /* it is out */
   slp_src_req *describes; /* that wait for it, linked by impl: core's, and an operator's beside it */
   slp_map subs;           /* shard id -> sub */
   slp_later later;        /* what is answered without a call: positions, descriptions */
@@ -307,6 +308,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
   p->describes = &rq->rq;
   if (begun) return;
   p->inner = (slp_src_describe){.rq = {.on_done = on_described}};
+  p->describing = 1;
   p->poll->ops->describe(p->poll, &p->inner);
 }
 
@@ -324,6 +326,7 @@ static void described(push *p) {
 
 static void on_described(slp_src_req *rq) {
   push *p = SLP_OWNER(rq, push, inner.rq);
+  p->describing = 0;
   p->s.told[0] = 0;
   int decided = !p->s.pushes || p->consumer_arn[0];
   if (rq->fail.class != SLP_FINE || !p->inner.ready ||
@@ -348,11 +351,12 @@ static void on_found(slp_finding *f) {
   } else if (p->or_poll && lasts) {
     p->s.pushes = 0;
     snprintf(p->s.told, sizeof p->s.told, "retrieval: poll, because of %.150s", f->fail.message);
-  } else if (p->describes) {
+  } else if (p->describes && !p->describing) {
     p->inner.rq.fail = f->fail;
     p->stream_arn[0] = 0; /* asked for again with the next description */
   }
-  described(p);
+  /* Those that asked for the description which began this may have left, and others wait for a new one. */
+  if (!p->describing) described(p);
   tell_asking(p, changed);
 }
 
@@ -470,7 +474,9 @@ static int cancel_describe(push *p, slp_src_req *rq) {
   else
     it->impl = rq->impl;
   rq->impl = NULL;
-  if (!p->describes) p->poll->ops->cancel(p->poll, &p->inner.rq); /* what is found meanwhile is kept */
+  if (p->describes) return 1;
+  p->poll->ops->cancel(p->poll, &p->inner.rq); /* what is found meanwhile is kept */
+  p->describing = 0;
   return 1;
 }
 
