@@ -124,6 +124,7 @@ typedef struct hd_place { /* a shard */
   char owner[160]; /* as the row names it */
   uint64_t next;   /* of changes: places told so far */
   uint64_t latest; /* of a stream: how often it was asked for its latest */
+  uint64_t pushed_by_time;
   size_t put, trimmed;
 } hd_place;
 

@@ -79,7 +79,8 @@ struct hd_part {
   size_t texts_n, texts_cap;
   hd_version *versions;
   size_t versions_n, versions_cap;
-  hd_ownership *ownerships; /* the latest first */
+  hd_ownership *ownerships;      /* the latest first */
+  const hd_ownership *latest_in; /* the one in which the latest was asked for last */
 };
 
 typedef struct hd_held { /* a batch with the user */

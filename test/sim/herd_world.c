@@ -520,9 +520,11 @@ static void note_read(hd_world *hw, const slp_sim_ask *ask) {
 /* Which shards were asked for their latest. */
 static void note_latest(hd_world *hw) {
   for (size_t i = 0; hw->stream && i < hw->shards_n; i++) {
-    uint64_t times = hw->stream->shards[i].latest_locates;
-    if (times != hw->shards[i].latest) hd_latest(hw->o, i);
-    hw->shards[i].latest = times;
+    const slp_known_shard *k = &hw->stream->shards[i];
+    if (k->latest_locates != hw->shards[i].latest) hd_latest(hw->o, i);
+    if (k->pushed_by_time != hw->shards[i].pushed_by_time) hd_latest_was(hw->o, i, k->pushed_from_ms);
+    hw->shards[i].latest = k->latest_locates;
+    hw->shards[i].pushed_by_time = k->pushed_by_time;
   }
 }
 

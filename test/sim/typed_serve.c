@@ -355,6 +355,10 @@ static void subscribe(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
   t->seats[stream][shard].taken_us = now_us;
   t->seats[stream][shard].event_us = t->seats[stream][shard].silent = 0;
   slp_world_located(t->w, &s->shards[shard], slp_str_of(slp_iter_kind_name(kind)));
+  if (kind == SLP_ITER_AT_TIME) {
+    s->shards[shard].pushed_by_time++;
+    s->shards[shard].pushed_from_ms = at_ms;
+  }
   slp_msg_u64(&reply->body, t->seats[stream][shard].id);
   put_cursor(t, &reply->body, s, &s->shards[shard], begin_at(&s->shards[shard], kind, seq, at_ms));
 }

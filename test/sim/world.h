@@ -33,6 +33,8 @@ typedef struct slp_known_shard {
   size_t notes_n, notes_cap;
   /* The requests that came. */
   uint64_t polls, locates, latest_locates, time_locates;
+  uint64_t pushed_by_time;  /* subscriptions from a time on */
+  int64_t pushed_from_ms;   /* of the last one */
   uint64_t poll_sent_us[6]; /* the last six, as a ring */
   uint64_t last_poll_us;
   size_t latest_low, latest_high; /* notes there when LATEST was first and last asked for; SIZE_MAX: never */
