@@ -50,6 +50,7 @@ int slp_calls_grow(slp_shard *s, uint64_t need) {
   uint64_t extra = need - s->call.reserved;
   if (!slp_budget_try(&e->budget, extra)) {
     if (!s->call.beyond && !SLP_MUTANT(budget_is_advice)) {
+      s->call.lacks = extra;
       if (!slp_list_linked(&s->call.stalled_link))
         slp_list_add_last(&e->calls.stalled, &s->call.stalled_link);
       slp_pump_soon(e);

@@ -14,6 +14,7 @@ typedef struct slp_shard_call { /* of a shard */
   slp_merge_node want;          /* in the engine's want, by watermark, while it would like to call */
   slp_list stalled_link;        /* in the engine's stalled, while its transfer is paused for lack of budget */
   uint64_t reserved;            /* bytes of the call that is out */
+  uint64_t lacks;               /* more, that its paused transfer needs to go on */
   uint32_t limit;               /* records asked for by it */
   uint8_t beyond;               /* it may go beyond the budget */
   uint8_t counts;               /* a call is out that counts as in flight: one that ends by itself, soon */

@@ -80,8 +80,13 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but) {
   return far ? slp_shard_in_order(far) : NULL;
 }
 
-/* Free bytes from which on a paused transfer is woken. */
+/* Free bytes from which on a paused transfer is woken; more where its next piece is larger, or it would be
+ * paused again at once, and so on. */
 #define RESUME_BYTES (64u * 1024)
+
+static uint64_t wakes_at(const slp_shard *s) {
+  return slp_calls_is_stalled(s) ? slp_max_u64(RESUME_BYTES, s->call.lacks) : RESUME_BYTES;
+}
 
 /* At most a single page may lie beyond the budget: before a second one would, the shard that is furthest
  * ahead forgets what it fetched, and fetches it again when its turn comes nearer. */
@@ -101,12 +106,12 @@ static void resume(slp_shard *s) {
 }
 
 static void resume_stalled(slp_engine *e, slp_shard *starved) {
-  uint64_t free = slp_budget_free(&e->budget);
-  if (starved && slp_calls_is_stalled(starved) && free < RESUME_BYTES) {
+  uint64_t free = slp_budget_free(&e->budget), needs;
+  if (starved && slp_calls_is_stalled(starved) && free < wakes_at(starved)) {
     starved->call.beyond = 1;
     resume(starved);
   }
-  for (slp_shard *first; free >= RESUME_BYTES && (first = furthest_back(e)); free -= RESUME_BYTES)
+  for (slp_shard *first; (first = furthest_back(e)) && free >= (needs = wakes_at(first)); free -= needs)
     resume(first);
 }
 
@@ -157,7 +162,7 @@ void slp_pump_run(slp_event *ev) {
   if (!slp_list_empty(&e->calls.stalled)) slp_pages_drop(e);
   slp_shard *starved = starving(e);
   int locked =
-      starved && slp_budget_free(&e->budget) < RESUME_BYTES &&
+      starved && slp_budget_free(&e->budget) < wakes_at(starved) &&
       (slp_calls_is_stalled(starved) || (slp_calls_wants(starved) && !slp_list_empty(&e->calls.stalled)));
   if (locked) shrink_stalled(e, starved);
   if (starved && slp_calls_is_stalled(starved)) make_room(e, starved);

@@ -258,7 +258,8 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max, unacked_n = slp_queue_unacked_n(s);
   if (buffered_most) most = slp_min_u64(most, buffered_most > unacked_n ? buffered_most - unacked_n : 1);
   *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
-  return bytes;
+  /* An event may not come for long, and every shard waits for one: what it needs is taken as its bytes come. */
+  return source->pushes ? 0 : bytes;
 }
 
 static void on_fetched(slp_src_req *rq);
