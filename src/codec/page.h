@@ -71,6 +71,10 @@ void slp_page_reset(slp_page *page);
 /* Children learnt from elsewhere; their ids and parents are copied behind the body. SLP_ENOMEM, SLP_ELIMIT:
  * the page has none. */
 int slp_page_give_children(slp_page *page, const slp_shard_desc *children, size_t n);
+/* Keeps so many of the first rows and the memory that they need; what is not of a row is gone. */
+void slp_page_cut(slp_page *page, size_t recs_n);
+/* Where the rows from..to-1 end in the body; 0: there are none. */
+size_t slp_page_rows_end(const slp_page *page, size_t from, size_t to);
 /* The memory it uses: capacity of the body and tables. */
 size_t slp_page_bytes(const slp_page *page);
 static inline slp_str slp_rec_seq(const slp_page *p, const slp_rec *r) {

@@ -61,6 +61,34 @@ size_t slp_page_bytes(const slp_page *page) {
   return page->children ? n + slp_alloc_size(page->children) : n;
 }
 
+size_t slp_page_rows_end(const slp_page *page, size_t from, size_t to) {
+  size_t end = 0;
+  for (size_t i = from; i < to; i++) {
+    const slp_rec *r = &page->recs[i];
+    end = slp_max_u64(end, (size_t)r->data_at + r->data_n);
+    end = slp_max_u64(end, (size_t)r->key_at + r->key_n);
+    end = slp_max_u64(end, (size_t)r->seq_at + r->seq_n);
+  }
+  return end;
+}
+
+void slp_page_cut(slp_page *page, size_t recs_n) {
+  SLP_CHECK(recs_n > 0 && recs_n <= page->recs_n && !page->changes);
+  page->recs_n = recs_n;
+  page->body.n = slp_page_rows_end(page, 0, recs_n);
+  page->next = (slp_str){NULL, 0};
+  page->children_n = 0;
+  slp_rec *recs = slp_realloc(page->mem, page->recs, recs_n * sizeof *recs);
+  char *p = slp_realloc(page->body.mem, page->body.p, page->body.n + 1);
+  if (recs) {
+    page->recs = recs;
+    page->recs_cap = recs_n;
+  }
+  if (!p) return;
+  page->body.p = p;
+  page->body.cap = page->body.n;
+}
+
 /* ---- children ------------------------------------------------------------------------------------- */
 
 static slp_str put_behind(slp_buf *body, slp_str s) {

@@ -27,7 +27,7 @@
  *      start.c        where each shard is read from
  *   2  lineage.c      which shards there are, parents and children, which are read at all
  *      reading.c      how far the reading of a shard is, and when it wants to call
- *   1  queue.c, acked.c    a shard's pages, until all of them is acknowledged
+ *   1  queue.c, acked.c, shorten.c    a shard's pages, until all of them is acknowledged
  *      calls.c        a shard's wish to call, and what its call may hold; pages.c: recycled pages
  *      lag.c          how far a shard is behind
  *      listing.c      asks what the stream is, and which shards it has

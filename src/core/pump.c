@@ -5,7 +5,8 @@
  * shard that holds the merge back may need the very bytes that the shards ahead of it occupy. So the other
  * answers that do not fit are given up and asked for again, a single record first; that one shard may take
  * one page beyond the budget; and before a second page goes beyond it, paused shards and then the shard
- * furthest ahead forget what they fetched. Buffered bytes stay under the budget plus one page. */
+ * furthest ahead forget what they fetched: of pushed events the end at first, of others all. Buffered bytes
+ * stay under the budget plus one page. */
 #include "core/core.h"
 
 static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, call.want); }
@@ -19,11 +20,13 @@ static int calls_moving(const slp_engine *e) {
   return e->calls.in_flight > stalled_n;
 }
 
-static slp_shard *furthest_back(slp_engine *e) {
+/* Of the paused ones; empty: of those that have nothing to hand out. */
+static slp_shard *furthest_back(slp_engine *e, int empty) {
   slp_shard *first = NULL;
   /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only loose nodes have no next */
   SLP_LIST_EACH(&e->calls.stalled, it) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
+    if (empty && !slp_queue_empty(s)) continue;
     if (!first || slp_key_cmp(slp_queue_watermark(s), slp_queue_watermark(first)) < 0) first = s;
   }
   return first;
@@ -39,7 +42,8 @@ static slp_shard *starving(slp_engine *e) {
     /* An event may not come for long; what is paused can't wait for it. */
     slp_shard *first = slp_shard_in_order(least);
     int waits = first->consumer->source->pushes && !slp_calls_is_stalled(first) && !slp_calls_wants(first);
-    return waits && !slp_list_empty(&e->calls.stalled) ? furthest_back(e) : first;
+    slp_shard *paused = waits ? furthest_back(e, 1) : NULL;
+    return paused ? paused : first;
   }
   /* No shard is waited for (ORDER_SHARD; or all are paused or set aside): the first one may call. */
   if (!slp_list_empty(&e->ready_shards)) return NULL;
@@ -68,13 +72,14 @@ static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   return NULL;
 }
 
-/* The shard whose next record comes last of all. */
-static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but) {
+/* The shard whose next record comes last of all; share: of those that can be shortened to it. */
+static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but, uint64_t share) {
   slp_merge_node *far = NULL;
   for (uint32_t i = 0; i < slp_merge_count(&e->merge); i++) {
     slp_merge_node *node = slp_merge_at(&e->merge, i);
     slp_shard *s = slp_shard_in_order(node);
     int can = node->ready && s != but && can_rewind(s);
+    if (share && (!s->consumer->source->pushes || !slp_queue_can_shorten(s, share))) can = 0;
     if (can && (!far || slp_key_cmp(&node->key, &far->key) > 0)) far = node;
   }
   return far ? slp_shard_in_order(far) : NULL;
@@ -88,12 +93,23 @@ static uint64_t wakes_at(const slp_shard *s) {
   return slp_calls_is_stalled(s) ? slp_max_u64(RESUME_BYTES, s->call.lacks) : RESUME_BYTES;
 }
 
+/* Of pushed events each shard keeps a beginning, so that the order has a record of every shard. */
+static int shorten_one(slp_engine *e, const slp_shard *starved) {
+  uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(1, 2 * (uint64_t)slp_merge_count(&e->merge));
+  slp_shard *far = furthest_ahead(e, starved, slp_max_u64(1, share));
+  if (!far || !slp_reader_shorten(far, share)) return 0;
+  slp_report_log(far->consumer, SLOOP_LOG_INFO,
+                 "budget: the end of a page fetched too far ahead is dropped shard=%s", far->name->shard);
+  return 1;
+}
+
 /* At most a single page may lie beyond the budget: before a second one would, the shard that is furthest
  * ahead forgets what it fetched, and fetches it again when its turn comes nearer. */
 static void make_room(slp_engine *e, const slp_shard *starved) {
   while (slp_budget_is_over(&e->budget)) {
     slp_shard *far = paused_holder(e, starved);
-    if (!far) far = furthest_ahead(e, starved);
+    if (!far && shorten_one(e, starved)) continue;
+    if (!far) far = furthest_ahead(e, starved, 0);
     if (!far || !slp_reader_rewind(far)) return;
     slp_report_log(far->consumer, SLOOP_LOG_INFO, "budget: a page fetched too far ahead is dropped shard=%s",
                    far->name->shard);
@@ -111,7 +127,7 @@ static void resume_stalled(slp_engine *e, slp_shard *starved) {
     starved->call.beyond = 1;
     resume(starved);
   }
-  for (slp_shard *first; (first = furthest_back(e)) && free >= (needs = wakes_at(first)); free -= needs)
+  for (slp_shard *first; (first = furthest_back(e, 0)) && free >= (needs = wakes_at(first)); free -= needs)
     resume(first);
 }
 

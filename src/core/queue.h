@@ -1,5 +1,5 @@
 /* queue.h - a shard's records between reader and user: its pages, until all of them is acknowledged.
- * (queue.c, acked.c) */
+ * (queue.c, acked.c, shorten.c) */
 #ifndef SLP_CORE_QUEUE_H
 #define SLP_CORE_QUEUE_H
 
@@ -109,6 +109,9 @@ int slp_queue_can_rewind(const slp_shard *s);      /* as far as can be told with
 /* Forgets what was fetched and never handed out; the shard's last record taken is again the last one handed
  * out. 0: not possible now (records are out, or given back). */
 int slp_queue_rewind(slp_shard *s);
+/* shorten.c: the same, but the first records stay, of so many bytes and at least one. */
+int slp_queue_can_shorten(const slp_shard *s, uint64_t bytes);
+int slp_queue_shorten(slp_shard *s, uint64_t bytes);
 
 /* acked.c: what was acknowledged without a gap. */
 /* 1: *ret is its last record. 0: there is none yet, the shard stands where it started. */

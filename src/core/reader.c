@@ -258,7 +258,7 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max, unacked_n = slp_queue_unacked_n(s);
   if (buffered_most) most = slp_min_u64(most, buffered_most > unacked_n ? buffered_most - unacked_n : 1);
   *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
-  /* An event may not come for long, and every shard waits for one: what it needs is taken as its bytes come. */
+  /* An event may not come for long, and every shard waits for one: bytes are reserved as they come. */
   return source->pushes ? 0 : bytes;
 }
 
@@ -717,21 +717,35 @@ void slp_reader_ask_less(slp_shard *s) {
   slp_reading_wait(s, 0);
 }
 
-int slp_reader_rewind(slp_shard *s) {
+static int may_read_again(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
-  int ended = state == SLP_READER_ENDED;
-  int can = state == SLP_READER_WAITING || state == SLP_READER_LOCATING || state == SLP_READER_FETCHING ||
-            (ended && slp_lineage_is_listed(s));
-  if (!can || !slp_queue_rewind(s)) return 0;
+  return state == SLP_READER_WAITING || state == SLP_READER_LOCATING || state == SLP_READER_FETCHING ||
+         (state == SLP_READER_ENDED && slp_lineage_is_listed(s));
+}
+
+static void read_again(slp_shard *s) {
+  slp_reader_state state = slp_reading_state(s);
   call_off(s);
-  SLP_PROBE("reader: pages are forgotten, to be read again");
   slp_buf_clear(&s->reader.cursor);
   s->at.after_last = 0;
   slp_lag_forget(s);
-  if (ended) s->consumer->sum.open_n++; /* its children wait for it again */
+  if (state == SLP_READER_ENDED) s->consumer->sum.open_n++; /* its children wait for it again */
   if (state != SLP_READER_WAITING) slp_reading_move(s, SLP_READER_WAITING);
   slp_order_update(s);
   slp_reading_at_once(s);
+}
+
+int slp_reader_rewind(slp_shard *s) {
+  if (!may_read_again(s) || !slp_queue_rewind(s)) return 0;
+  SLP_PROBE("reader: pages are forgotten, to be read again");
+  read_again(s);
+  return 1;
+}
+
+int slp_reader_shorten(slp_shard *s, uint64_t bytes) {
+  if (!may_read_again(s) || !slp_queue_shorten(s, bytes)) return 0;
+  SLP_PROBE("reader: the end of what was fetched is forgotten, to be read again");
+  read_again(s);
   return 1;
 }
 

@@ -37,6 +37,8 @@ void slp_reader_resume(slp_shard *s);   /* its transfer goes on: there is budget
 void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for a single record */
 /* Gives back all it buffered and reads it again later. 0: not possible. */
 int slp_reader_rewind(slp_shard *s);
+/* Keeps the first records, of so many bytes, and reads the others again later. 0: not possible. */
+int slp_reader_shorten(slp_shard *s, uint64_t bytes);
 void slp_reader_listed(slp_shard *s);                     /* a listing asked for while CHECKING is here */
 void slp_reader_stop(slp_shard *s);                       /* cancels; GONE */
 void slp_reader_give_up(slp_shard *s, const slp_fail *f); /* and nothing of it is handed out any more */

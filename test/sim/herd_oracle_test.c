@@ -594,6 +594,13 @@ static void begins_at_latest_of_kcl(stage *g) {
   read_some(g, 0, s, 6, 2);
   save(g, 0, s, 8);
 }
+/* A subscription at the latest got lost; the service is asked for its time, of the sixth record. */
+static void begins_at_the_time_of_latest(stage *g) {
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_START});
+  hd_latest_was(g->o, s, g->arrived[s][6]);
+  read_some(g, 0, s, 6, 2);
+  save(g, 0, s, 8);
+}
 static void begins_at_a_time(stage *g) {
   size_t s = later_shard(g, (hd_row){.at = HD_AT_TIME, .ms = (int64_t)(g->now / MS) + 2});
   read_some(g, 0, s, 1, 7);
@@ -627,6 +634,7 @@ TEST(what_is_allowed_besides) {
   play_allowed(is_deleted_and_the_counter_fits, 1, 0, 0);
   play_allowed(begins_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(begins_at_latest_of_kcl, 1, SLOOP_LATEST, 0);
+  play_allowed(begins_at_the_time_of_latest, 1, SLOOP_LATEST, 0);
   play_allowed(begins_anew_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(begins_at_a_time, 0, SLOOP_AT_TIME, 0);
 }
@@ -767,6 +775,23 @@ static void begins_behind_latest(stage *g) { /* what came after the lease was ma
   hd_row_is(g->o, 0, shard_id(s), g->now, &made);
   told_taken(g, 0, s);
   (void)hand(g, 0, s, 7, 2);
+}
+
+/* The second time of one owner is no "latest" any more. */
+static void subscribes_behind_its_latest(stage *g) {
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_START});
+  hd_latest_was(g->o, s, g->arrived[s][4]);
+  hd_latest_was(g->o, s, g->arrived[s][6]);
+  read_some(g, 0, s, 6, 2);
+  save(g, 0, s, 8);
+}
+static void subscribes_behind_what_it_asked(stage *g) {
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_START});
+  hd_latest(g->o, s);
+  put(g, s, 2);
+  hd_latest_was(g->o, s, g->arrived[s][9]);
+  read_some(g, 0, s, 9, 1);
+  save(g, 0, s, 10);
 }
 
 static void alters_one(stage *g) {
@@ -1317,6 +1342,8 @@ typedef struct violation {
 static const violation violations[] = {
     V(HD_S1_LOSS, saves_what_is_out),
     V(HD_S1_LOSS, saves_what_came_back),
+    W(HD_S1_LOSS, subscribes_behind_its_latest, .schema = KCL, .start = SLOOP_LATEST),
+    W(HD_S1_LOSS, subscribes_behind_what_it_asked, .schema = KCL, .start = SLOOP_LATEST),
     V(HD_S1_LOSS, saves_what_was_never_out),
     V(HD_S1_LOSS, saves_before_it_is_acked),
     V(HD_S1_LOSS, ends_with_one_out),

@@ -776,3 +776,30 @@ TEST(counts_have_limits) {
   CHECK_INT(page->recs_n, SLP_PAGE_RECORDS_MAX);
   finish();
 }
+
+TEST(a_page_is_cut_to_its_first_rows) {
+  start();
+  CHECK_INT(read_json("{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":\"YQ==\",\"PartitionKey\":\"k\"},"
+                      "{\"PartitionKey\":\"long\",\"Data\":\"YmI=\",\"SequenceNumber\":\"22\"},"
+                      "{\"SequenceNumber\":\"333\",\"Data\":\"Y2Nj\",\"PartitionKey\":\"k\"}],"
+                      "\"MillisBehindLatest\":0,\"NextShardIterator\":\"next\"}"),
+            0);
+  size_t before = slp_page_bytes(page);
+  CHECK_INT(slp_page_rows_end(page, 0, 0), 0);
+  CHECK(slp_page_rows_end(page, 0, 2) < slp_page_rows_end(page, 2, 3));
+  slp_page_cut(page, 2);
+  CHECK_INT(page->recs_n, 2);
+  CHECK_INT(page->next.n, 0);
+  CHECK(slp_page_bytes(page) < before);
+  CHECK_REC(0, seq, "1");
+  CHECK_REC(0, data, "a");
+  CHECK_REC(1, seq, "22");
+  CHECK_REC(1, key, "long");
+  CHECK_REC(1, data, "bb");
+  CHECK_INT(page->body.n, slp_page_rows_end(page, 0, 2));
+  slp_page_reset(page); /* and it takes another answer */
+  CHECK_INT(read_json("{\"Records\":[{\"SequenceNumber\":\"1\",\"Data\":\"YQ==\",\"PartitionKey\":\"k\"}]}"),
+            0);
+  CHECK_REC(0, data, "a");
+  finish();
+}

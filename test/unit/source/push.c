@@ -101,6 +101,7 @@ static size_t answers_n, answered;
 static const char *consumer_arn;
 static slp_op_consumer *consumer_op;
 static slp_event consumer_ev;
+static int consumer_hangs;
 
 static void on_consumer(slp_event *ev) {
   (void)ev;
@@ -119,7 +120,7 @@ static void play_consumer(slp_ops *o, slp_op_consumer *op) {
   op->rows[0].status = a->status;
   snprintf(op->rows[0].arn, sizeof op->rows[0].arn, "%s", consumer_arn);
   consumer_op = op;
-  slp_post(&f.h, &consumer_ev);
+  if (!consumer_hangs) slp_post(&f.h, &consumer_ev);
 }
 
 /* ---- core's end ------------------------------------------------------------------------------------------- */
@@ -239,6 +240,31 @@ TEST(two_ask_what_the_stream_is) {
   fake_run(&f, 300000000);
   CHECK_INT(second_described, 1);
   CHECK_INT(described, 0);
+  close_push();
+}
+
+/* The one that asked leaves while the consumer is looked for, and another one asks: its answer is that of its own
+ * call, not what was found meanwhile. */
+TEST(asked_anew_while_the_consumer_is_looked_for) {
+  open_push(found, 1, 0);
+  script((step){.class = SLP_FINE, .arn = "arn:aws:kinesis:us-east-1:000000000000:stream/s"});
+  second_described = 0;
+  consumer_hangs = 1;
+  describing = (slp_src_describe){.rq = {.on_done = on_described}};
+  src->ops->describe(src, &describing);
+  fake_run(&f, 1000000);
+  CHECK(consumer_op);
+  src->ops->cancel(src, &describing.rq);
+  hang = 1;
+  ask_second();
+  CHECK(held);
+  slp_post(&f.h, &consumer_ev);
+  fake_run(&f, 1000000);
+  CHECK_INT(second_described, 0);
+  slp_post(&f.h, &answer_ev);
+  fake_run(&f, 1000000);
+  CHECK_INT(second_described, 1);
+  hang = consumer_hangs = 0;
   close_push();
 }
 
