@@ -49,12 +49,13 @@ void hd_latest(hd_oracle *o, size_t shard) {
 }
 
 /* A subscriber settles what "latest" is when it begins. When its subscription at the latest got lost, the service
- * is asked for that time instead. Only the first question of an owner counts: a later time excuses nothing. */
+ * is asked for that time instead. Only the first question of an owner counts: a later time excuses nothing, but
+ * where clocks drift by more than the library allows for when it takes a time for the service's. */
 void hd_latest_was(hd_oracle *o, size_t shard, int64_t ms) {
   hd_part *s = o->shards[shard];
   size_t n = hd_notes_before_ms(s, ms);
   if (!s->latest_asked) s->latest_n = 0;
-  if (s->latest_in != s->ownerships) s->latest_n = slp_max_u64(s->latest_n, n);
+  if (s->latest_in != s->ownerships || o->terms.order_loose) s->latest_n = slp_max_u64(s->latest_n, n);
   s->latest_asked = 1;
   s->latest_in = s->ownerships;
 }
