@@ -352,22 +352,22 @@ def both_services():
 
 
 def on_sandbox(tests):
+    """What takes long first."""
+    jobs = [("every fault", faulty)]
     for name, quirks in QUIRKS.items():
-        tests.run(f"sandbox: 16 shards rolled over, {name}", rolled_over, name, quirks, 16,
-                  CHANGES if name == "behaves" else CHANGES // 5)
-        tests.run(f"sandbox: rolls over meanwhile, {name}", rolls_over_meanwhile, name, quirks, 4, CHANGES // 5)
-    tests.run("sandbox: 16 shards, the service's limits", rolled_over, "limits", (), 16, CHANGES // 5, True)
-    tests.run("sandbox: every fault", faulty)
-    tests.run("sandbox: a damaged answer", damaged)
-    tests.run("sandbox: a stream that is disabled", ended_stream)
-    tests.run("sandbox: a table and a stream of Kinesis in one", both_services)
+        jobs.append((f"rolls over meanwhile, {name}", rolls_over_meanwhile, name, quirks, 4, CHANGES // 5))
+        jobs.append((f"16 shards rolled over, {name}", rolled_over, name, quirks, 16,
+                     CHANGES if name == "behaves" else CHANGES // 5))
+    jobs += [("16 shards, the service's limits", rolled_over, "limits", (), 16, CHANGES // 5, True),
+             ("a damaged answer", damaged), ("a stream that is disabled", ended_stream),
+             ("a table and a stream of Kinesis in one", both_services)]
+    return [lambda name=name, job=job: tests.run(f"sandbox: {name}", *job) for name, *job in jobs]
 
 
 def main():
     tests = Tests()
     harness.boto3_or_skip()
-    on_sandbox(tests)
-    tests.with_server(servers.Moto, on_moto)
+    tests.side_by_side([*on_sandbox(tests), lambda: tests.with_server(servers.Moto, on_moto)], at_once=4)
     tests.end()
 
 
