@@ -311,13 +311,18 @@ slp_store *fw_store_new(fw_node *n) {
   return &s->s;
 }
 
+void fw_wires_cancel(fw_world *w) {
+  for (fw_wire *x = w->wires; x; x = x->next) {
+    w->server_store->ops->cancel(w->server_store, &x->get.rq);
+    w->server_store->ops->cancel(w->server_store, &x->list.rq);
+    w->server_store->ops->cancel(w->server_store, &x->write.rq);
+  }
+}
+
 void fw_wires_free(fw_world *w) {
   while (w->wires) {
     fw_wire *x = w->wires;
     w->wires = x->next;
-    w->server_store->ops->cancel(w->server_store, &x->get.rq);
-    w->server_store->ops->cancel(w->server_store, &x->list.rq);
-    w->server_store->ops->cancel(w->server_store, &x->write.rq);
     slp_store_rows_free(&x->texts);
     slp_store_rows_free(&x->get.out);
     slp_store_rows_free(&x->list.out);

@@ -875,7 +875,7 @@ void fw_free(fw_world *w) {
   for (int i = 0; i < FW_NODES; i++)
     if (w->nodes[i]) bury(w, i);
   w->over = 1;
-  slp_sim_run(w->sim, fw_now(w) + 10, NULL, NULL);
+  fw_wires_cancel(w);
   w->server_store->ops->close(w->server_store); /* it has a timer of the host's */
   slp_host_close(w->server, server_gone, NULL);
   for (int i = 0; i < 1000 && slp_sim_hosts_alive(w->sim); i++)
