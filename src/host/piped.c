@@ -155,10 +155,10 @@ static void pump(slp_piped *p) {
   if (p->pumping) return;
   p->pumping = 1;
   while (!p->dropped && (p->listens || p->exited)) {
-    char *from = p->text.p + p->done;
     size_t n = p->text.n - p->done;
-    char *end = n ? memchr(from, '\n', n) : NULL;
-    if (!end && !(p->out_ended && n)) break;
+    if (!n) break; /* before the first byte came there is no memory to point into */
+    char *from = p->text.p + p->done, *end = memchr(from, '\n', n);
+    if (!end && !p->out_ended) break;
     size_t line_n = end ? (size_t)(end - from) : n;
     p->done += end ? line_n + 1 : n;
     if (p->too_long)

@@ -106,11 +106,14 @@ from box import BIN, Box
 from run import check, environment, equal, main, run, test, wait_until
 
 
+ALL = tempfile.TemporaryDirectory(prefix="multilang-")
+
+
 class Daemon:
     """stream-tail --multilang over a folder of its own."""
 
-    def __init__(self, box, how="good", more=(), folder=None, options=()):
-        self.folder = folder or tempfile.mkdtemp(prefix="multilang-")
+    def __init__(self, box, how="good", more=()):
+        self.folder = tempfile.mkdtemp(dir=ALL.name)
         self.file = os.path.join(self.folder, "app.properties")
         with open(self.file, "w", encoding="utf-8") as f:
             f.write(f"executableName = {sys.executable} {os.path.abspath(__file__)} child {how} {self.folder}\n"
@@ -119,20 +122,31 @@ class Daemon:
                     "metricsLevel = NONE\nidleTimeBetweenReadsInMillis = 200\nfailoverTimeMillis = 2000\n"
                     "shardSyncIntervalMillis = 1000\n" + "".join(line + "\n" for line in more))
         self.err = open(os.path.join(self.folder, "err"), "ab")
-        self.process = subprocess.Popen([BIN, "--multilang", self.file, *options], stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([BIN, "--multilang", self.file], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=self.err, env=environment(box.env))
 
     def said(self):
         with open(os.path.join(self.folder, "err"), encoding="utf-8", errors="replace") as f:
             return f.read()
 
+    def until(self, condition, limit, what):
+        """As wait_until, but a daemon that has ended is the failure at once, with its last words."""
+        def alive_and():
+            check(self.process.poll() is None, f"the daemon ended with {self.process.poll()}")
+            return condition()
+        try:
+            wait_until(alive_and, limit, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.said()[-2000:]}") from None
+
     def logs(self):
+        """Of the children that have got a message."""
         found = []
         for name in sorted(os.listdir(self.folder)):
             if name.startswith("log-"):
                 with open(os.path.join(self.folder, name), encoding="utf-8") as f:
                     found.append((int(name[4:]), [json.loads(line) for line in f if line.endswith("\n")]))
-        return found
+        return [(pid, log) for pid, log in found if log]
 
     def payloads(self):
         return [base64.b64decode(e[3]).decode() for _, log in self.logs() for e in log if e[0] == "record"]
@@ -189,27 +203,28 @@ def a_split_a_merge_and_two_kinds_of_kill_lose_nothing():
     with Box(2) as box:
         put(box, 0, 200)
         with Daemon(box) as d:
-            wait_until(lambda: set(d.payloads()) >= everything(200), 30, "the first records")
+            d.until(lambda: set(d.payloads()) >= everything(200), 30, "the first records")
             box.call("SplitShard", StreamName="demo", ShardToSplit="shardId-000000000000",
                      NewStartingHashKey=str(2**126))
-            wait_until(lambda: len(rows(box)) == 4, 20, "the children of the split")
+            d.until(lambda: len(rows(box)) == 4, 20, "the children of the split")
             put(box, 200, 200)
-            wait_until(lambda: set(d.payloads()) >= everything(400), 30, "the records behind the split")
+            d.until(lambda: set(d.payloads()) >= everything(400), 30, "the records behind the split")
             victim = [pid for pid, log in d.logs() if log[0][1] == "shardId-000000000002"][0]
+            d.until(lambda: dict(d.logs())[victim][-1] == ["processRecords"], 20, "its checkpoint")
             os.kill(victim, signal.SIGKILL)
             box.call("MergeShards", StreamName="demo", ShardToMerge="shardId-000000000002",
                      AdjacentShardToMerge="shardId-000000000003")
             put(box, 400, 200)
-            wait_until(lambda: set(d.payloads()) >= everything(600), 30, "the records behind the merge")
+            d.until(lambda: set(d.payloads()) >= everything(600), 30, "the records behind the merge")
             check("shardId-000000000002: the child is gone: it ended by signal 9" in d.said(), d.said())
-            again = [log for pid, log in d.logs() if log[0][1] == "shardId-000000000002"][-1]
+            again = [log for pid, log in d.logs() if log[0][1] == "shardId-000000000002" and pid != victim][-1]
             check(len(set(d.payloads())) == 600 and len(d.payloads()) == 600, "repeated, though all was checkpointed")
             check(again[0][2].isdigit(), again[0])
             d.stop(signal.SIGKILL)
             wait_until(lambda: not d.living(), 5, "orphans")
         put(box, 600, 100)
         with Daemon(box) as d2:
-            wait_until(lambda: set(d2.payloads()) >= {f"r{i}" for i in range(600, 700)}, 40, "what the next one reads")
+            d2.until(lambda: set(d2.payloads()) >= {f"r{i}" for i in range(600, 700)}, 40, "what the next one reads")
             ended = [k for k, i in rows(box).items() if i["checkpoint"]["S"] == "SHARD_END"]
             equal(sorted(ended)[:1], ["shardId-000000000000"])
             equal(d2.stop(), 0, d2.said())
@@ -219,14 +234,14 @@ def a_split_a_merge_and_two_kinds_of_kill_lose_nothing():
         check(all("leaseOwner" not in i for i in open_rows), open_rows)
 
 
-def trouble(how, cause, more=(), repeats=True):
+def trouble(how, cause, more=()):
     """One child does it once; its shard begins anew behind the last checkpoint, and the other never notices."""
     with Box(2) as box:
         put(box, 0, 50)
         with Daemon(box, how, more) as d:
-            wait_until(lambda: cause in d.said(), 30, cause)
+            d.until(lambda: cause in d.said(), 30, cause)
             put(box, 50, 50)
-            wait_until(lambda: set(d.payloads()) >= everything(100), 30, f"all records: {d.said()}")
+            d.until(lambda: set(d.payloads()) >= everything(100), 30, "all records")
             for pid, log in d.logs():
                 check(log[0][0] == "initialize", log[0])
             equal(d.stop(), 0, d.said())
@@ -257,11 +272,11 @@ def a_flood_of_junk_is_logged_and_passed_over():
     with Box(1) as box:
         put(box, 0, 50)
         with Daemon(box, "flood") as d:
-            wait_until(lambda: set(d.payloads()) >= everything(50), 30, d.said()[-500:])
+            d.until(lambda: set(d.payloads()) >= everything(50), 30, "the records")
             check("a line of the child's output that is no message: not JSON at all" in d.said(), "no word of junk")
             check("too long and left out" in d.said(), "no word of a long line")
             check("stderr: last words" in d.said(), "no word of standard error")
-            d.stop()
+            equal(d.stop(), 0, d.said())
 
 
 @test
@@ -269,12 +284,12 @@ def checkpoints_are_refused_by_the_protocols_names():
     with Box(1) as box:
         put(box, 0, 20)
         with Daemon(box, "asks") as d:
-            wait_until(lambda: set(d.payloads()) >= everything(20), 30, d.said())
+            d.until(lambda: set(d.payloads()) >= everything(20), 30, "the records")
             done = ["checkpoint", {"sequenceNumber": "12"}, "IllegalArgumentException"]
-            wait_until(lambda: any(done in log for _, log in d.logs()), 20, d.said())
+            d.until(lambda: any(done in log for _, log in d.logs()), 20, "the refusal")
             check(rows(box)["shardId-000000000000"]["checkpoint"]["S"].isdigit(), rows(box))
             check("is gone" not in d.said(), d.said())
-            d.stop()
+            equal(d.stop(), 0, d.said())
 
 
 @test
@@ -282,7 +297,7 @@ def nothing_is_checkpointed_that_the_child_did_not_ask_for():
     with Box(1) as box:
         put(box, 0, 20)
         with Daemon(box, "never", ["shutdownGraceMillis = 1"]) as d:
-            wait_until(lambda: set(d.payloads()) >= everything(20), 30, d.said())
+            d.until(lambda: set(d.payloads()) >= everything(20), 30, "the records")
             time.sleep(0.5)
             equal(rows(box)["shardId-000000000000"]["checkpoint"]["S"], "TRIM_HORIZON")
 
@@ -292,13 +307,13 @@ def an_end_that_was_not_checkpointed_is_not_written():
     with Box(1) as box:
         put(box, 0, 20)
         with Daemon(box, "noend") as d:
-            wait_until(lambda: set(d.payloads()) >= everything(20), 30, d.said())
+            d.until(lambda: set(d.payloads()) >= everything(20), 30, "the records")
             box.call("SplitShard", StreamName="demo", ShardToSplit="shardId-000000000000",
                      NewStartingHashKey=str(2**127))
-            wait_until(lambda: "did not checkpoint at the end of the shard" in d.said(), 30, "the error's name")
+            d.until(lambda: "did not checkpoint at the end of the shard" in d.said(), 30, "the error's name")
             put(box, 20, 20)
-            wait_until(lambda: set(d.payloads()) >= everything(40), 30, "the children's records")
-            d.stop()
+            d.until(lambda: set(d.payloads()) >= everything(40), 30, "the children's records")
+            equal(d.stop(), 0, d.said())
 
 
 @test
@@ -321,4 +336,5 @@ def check_starts_nothing_and_says_what_would_be():
 
 
 if __name__ == "__main__":
-    main()
+    with ALL:
+        main(at_once=4)
