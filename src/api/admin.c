@@ -296,9 +296,10 @@ int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place
 
 static void on_consumers(slp_registry *c, const slp_fail *f, void *arg) {
   slp_admin_call *a = arg;
+  slp_admin_answer nothing = {0};
   (void)c;
   a->s->admin = NULL;
-  tell(a, f, NULL, NULL);
+  tell(a, f, &nothing, NULL);
   admin_free(a);
 }
 

@@ -151,7 +151,9 @@ def play(box, place, kind, folder):
     if place.name != "start-token":
         args += ["-o", "oldest"]
     p = subprocess.Popen([BIN, "-v", *args, "demo"], stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(env))
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(env),
+                         # where this runs in the background of a script, the shell ignores the signal for all of it
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     try:
         deadline, mb, cpu = time.monotonic() + 1.2, 0, 0
         while p.poll() is None and time.monotonic() < deadline:
