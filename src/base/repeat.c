@@ -16,8 +16,9 @@ static uint64_t hash_of(slp_str s) {
 
 static int comes_again(slp_paging *p, slp_str token) {
   uint64_t hash = hash_of(token);
-  if (p->n > 1 && hash == p->token) return 1;
-  if (p->n != p->mark) return 0;
+  p->looked++;
+  if (p->looked > 1 && hash == p->token) return 1;
+  if (p->looked != p->mark) return 0;
   p->token = hash;
   p->mark *= 2;
   return 0;
@@ -35,7 +36,7 @@ int slp_paging_next(slp_paging *p, slp_str token, size_t bytes, size_t news, uin
   p->read += bytes;
   p->vain = news ? 0 : p->vain + 1;
   *ret_wait_us = wait_us(p);
-  if (comes_again(p, token))
+  if (token.p && comes_again(p, token))
     snprintf(why, 160, "the key of the next page came before, so the pages would never end (page %u)", p->n);
   else if (p->vain == SLP_PAGING_VAIN_MAX)
     snprintf(why, 160, "%u pages in a row brought nothing new, and there is always a next one", p->vain);

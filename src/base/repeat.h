@@ -19,13 +19,14 @@ typedef struct slp_paging { /* a loop over the pages of one answer */
   uint64_t bytes_max; /* of what is kept; four times as much may be read for it */
   uint64_t read;      /* bytes */
   uint32_t n, vain;   /* pages; those in a row that brought nothing */
+  uint32_t looked;    /* those whose token was looked at */
   uint64_t token;     /* hash of one that was given: a token that comes again meets it, ... */
   uint32_t mark;      /* ... as it is replaced at page 1, 2, 4, 8 and so on (Brent's way to find a cycle) */
 } slp_paging;
 
 void slp_paging_begin(slp_paging *p, uint32_t pages_max, uint64_t bytes_max);
 /* A page of so many bytes came that brought so many news, and the token of the next one; kept: bytes, of all
- * pages. 0: after *ret_wait_us the next page may be asked for. SLP_ELIMIT: it ends here, and why says so. */
+ * pages. A token of NULL need not move: an empty page may say that the listing goes on from where it was. 0: after *ret_wait_us the next page may be asked for. SLP_ELIMIT: it ends here, and why says so. */
 int slp_paging_next(slp_paging *p, slp_str token, size_t bytes, size_t news, uint64_t kept,
                     uint64_t *ret_wait_us, char why[160]);
 

@@ -150,7 +150,9 @@ static void list_on(slp_request *q, size_t news) {
   slp_str token = q->op.list.ret_next;
   uint64_t wait_us;
   char why[160];
-  int r = slp_paging_next(&q->pages, token, q->op.list.body.n, news, q->listing->bytes, &wait_us, why);
+  /* DescribeStream may give an empty page, and go on from where it was. */
+  slp_str moves = q->op.list.shards_n ? token : (slp_str){NULL, 0};
+  int r = slp_paging_next(&q->pages, moves, q->op.list.body.n, news, q->listing->bytes, &wait_us, why);
   slp_buf_clear(&q->token);
   if (!r) r = slp_buf_add_str(&q->token, token);
   if (!r && wait_us) r = slp_timer_set(h, &q->timer, slp_after_us(slp_now_us(h), wait_us));

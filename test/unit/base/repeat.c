@@ -69,6 +69,21 @@ TEST(pages_without_news_wait_longer_and_end) {
   CHECK(strstr(why, "brought nothing new"));
 }
 
+/* Every other page is empty, and gives the token that it was asked for with. */
+TEST(a_token_that_need_not_move_is_not_looked_at) {
+  slp_paging p;
+  slp_paging_begin(&p, 500, 1000000);
+  char token[20];
+  for (unsigned i = 0; i < 100; i++) {
+    snprintf(token, sizeof token, "%u", i);
+    CHECK_INT(next(&p, token, 1), 0);
+    CHECK_INT(slp_paging_next(&p, (slp_str){NULL, 0}, 100, 0, 0, &wait_us, why), 0);
+  }
+  unsigned n = 0;
+  while (!next(&p, "99", 1)) n++;
+  CHECK(n < 100);
+}
+
 TEST(what_is_kept_and_what_is_read_have_an_end) {
   slp_paging p;
   slp_paging_begin(&p, 500, 4u << 20);

@@ -130,6 +130,17 @@ TEST(a_failed_page_fails_the_listing_and_the_last_good_one_is_kept) {
   close_source();
 }
 
+TEST(an_empty_page_may_go_on_from_where_it_was) {
+  open_source("s");
+  script((step){.shards = "a", .next = "t"});
+  script((step){.shards = "", .next = "t"});
+  script((step){.shards = "b"});
+  slp_src_list rq = list();
+  CHECK_INT(rq.rq.fail.class, SLP_FINE);
+  CHECK_INT(rq.shards_n, 2);
+  close_source();
+}
+
 TEST(an_endless_listing_ends) {
   open_source("s");
   script((step){.shards = "a", .next = "t"});
