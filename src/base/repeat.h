@@ -26,7 +26,8 @@ typedef struct slp_paging { /* a loop over the pages of one answer */
 
 void slp_paging_begin(slp_paging *p, uint32_t pages_max, uint64_t bytes_max);
 /* A page of so many bytes came that brought so many news, and the token of the next one; kept: bytes, of all
- * pages. A token of NULL need not move: an empty page may say that the listing goes on from where it was. 0: after *ret_wait_us the next page may be asked for. SLP_ELIMIT: it ends here, and why says so. */
+ * pages. A token of NULL need not move: an empty page may say that the listing goes on from where it was. 0:
+ * after *ret_wait_us the next page may be asked for. SLP_ELIMIT: it ends here, and why says so. */
 int slp_paging_next(slp_paging *p, slp_str token, size_t bytes, size_t news, uint64_t kept,
                     uint64_t *ret_wait_us, char why[160]);
 

@@ -22,11 +22,12 @@ size_t slp_go_time_write(uint64_t ns, char out[SLP_WALL_TEXT]) {
 }
 
 size_t slp_ruby_time_write(uint64_t s, char out[SLP_WALL_TEXT]) {
+  static const char zone[4] = {' ', 'U', 'T', 'C'};
   char text[25];
   slp_date_iso((int64_t)(s * 1000), text);
   memcpy(out, text, SECONDS_N);
   out[10] = ' ';
-  memcpy(out + SECONDS_N, " UTC", 4);
+  memcpy(out + SECONDS_N, zone, sizeof zone);
   return SECONDS_N + 4;
 }
 
