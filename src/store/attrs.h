@@ -10,6 +10,10 @@ static inline const slp_val *slp_attr_of(const slp_row *row, const char *name) {
   return slp_row_get(row, slp_str_of(name));
 }
 
+static inline int slp_attr_is_absent(const slp_row *row, const char *name) {
+  return slp_attr_of(row, name)->kind == SLP_VAL_NONE;
+}
+
 /* It is a text, or not there. */
 static inline int slp_attr_may_be_text(const slp_row *row, const char *name) {
   slp_val_kind kind = slp_attr_of(row, name)->kind;

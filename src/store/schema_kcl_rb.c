@@ -14,6 +14,7 @@
 #include "lease/instance.h"
 #include "lease/shard_set.h"
 #include "store/attrs.h"
+#include "store/shard_rows.h"
 #include "store/wall_time.h"
 
 #include <stdio.h>
@@ -113,10 +114,6 @@ static uint64_t sign_of_kcl_rb(const slp_row *row) {
   return (owner.n ? mix(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
 }
 
-static int is_absent(const slp_row *row, const char *name) {
-  return slp_attr_of(row, name)->kind == SLP_VAL_NONE;
-}
-
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   slp_lease_row *l = &f->u.lease;
   slp_str ours = slp_attr_text(row, OURS);
@@ -125,7 +122,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   f->key = (slp_row_key){slp_attr_text(row, KEY), {NULL, 0}};
   if (!f->key.hash.n) return;
   l->shard = f->key.hash;
-  if (!is_absent(row, "worker_id") || !is_absent(row, "heartbeat")) {
+  if (!slp_attr_is_absent(row, "worker_id") || !slp_attr_is_absent(row, "heartbeat")) {
     f->kind = SLP_ROW_BAD;
     f->foreign = 1;
     f->why = "it has a worker_id or a heartbeat: that is motorway's, and not kcl-rb's";
@@ -140,7 +137,8 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   f->why = wrong_type(row);
   if (!f->why && slp_attr_text(row, OWNER).n)
     l->epoch = slp_ruby_time_read(slp_attr_text(row, TIMEOUT));
-  else if (!f->why && !is_absent(row, COUNTER) && slp_parse_u64(slp_attr_of(row, COUNTER)->s, &l->epoch))
+  else if (!f->why && !slp_attr_is_absent(row, COUNTER) &&
+           slp_parse_u64(slp_attr_of(row, COUNTER)->s, &l->epoch))
     f->why = "its " COUNTER " is no count";
   if (!f->why) f->why = wrong_value(row, l);
   f->kind = f->why ? SLP_ROW_BAD : SLP_ROW_LEASE;
@@ -322,11 +320,8 @@ static size_t text_bytes(const slp_operation *i) {
 }
 
 static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
-  slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
   (void)base;
-  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 0)) return SLP_ENOMEM;
-  *ret = (slp_row_key){slp_row_request_copy(d, shard), {NULL, 0}};
-  return 0;
+  return slp_shard_row_begin(d, i, text_bytes(i), 0, ret);
 }
 
 #define BIT(kind) (1u << (kind))
@@ -342,8 +337,7 @@ static const uint32_t operations =
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   (void)base;
   if (!(operations & BIT(i->kind)) || (PLACES & BIT(i->kind) && !can_say(&i->position))) return SLP_EINVAL;
-  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 0)) return SLP_ENOMEM;
-  d->write->key = (slp_row_key){slp_row_request_copy(d, i->shard), {NULL, 0}};
+  if (slp_shard_row_begin(d, i, text_bytes(i), 0, &d->write->key)) return SLP_ENOMEM;
   switch (i->kind) {
     case SLP_OPERATION_CREATE: create(d, i); return 0;
     case SLP_OPERATION_TAKE: take(d, i); return 0;
@@ -363,11 +357,6 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
 static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
   (void)s;
   *ret = (slp_table_spec){name, KEY, NULL, 0};
-}
-
-static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
-  (void)base;
-  *ret_hash = *ret_prefix = (slp_str){"", 0};
 }
 
 static void schema_free(slp_schema *base) {
@@ -390,7 +379,7 @@ slp_schema *slp_schema_kcl_rb(slp_mem *mem) {
       .keeps_listed = 1,
       .operations = operations,
       .table = table,
-      .scope = scope,
+      .scope = slp_scope_whole_table,
       .read = read_row,
       .key = row_key,
       .write = write_operation,

@@ -19,6 +19,7 @@
 #include "lease/instance.h"
 #include "lease/shard_set.h"
 #include "store/attrs.h"
+#include "store/shard_rows.h"
 
 #define KEY "shard_id"
 #define OWNER "worker_id"
@@ -49,13 +50,6 @@ static slp_position at_record(slp_position_kind kind, slp_str seq) {
   return position;
 }
 
-/* Nothing is saved of it. A child that is told of begins with its first record when the fleet began at the
- * latest: its parent was read before. */
-static slp_position begin_of(const motorway_schema *s, int has_parent) {
-  if (s->start.kind != SLP_POSITION_LATEST || !has_parent) return s->start;
-  return (slp_position){.kind = SLP_POSITION_OLDEST};
-}
-
 static slp_position read_position(const motorway_schema *s, const slp_row *row, int has_parent) {
   slp_str at = slp_attr_text(row, CHECKPOINT), done = slp_attr_text(row, DONE);
   const slp_val *v = slp_attr_of(row, CHECKPOINT);
@@ -63,7 +57,7 @@ static slp_position read_position(const motorway_schema *s, const slp_row *row, 
   if (slp_str_is(done, ENDED)) return (slp_position){.kind = SLP_POSITION_END};
   if (v->kind == SLP_VAL_N && (slp_parse_u64(v->s, &number) || number))
     return (slp_position){.kind = SLP_POSITION_NONE};
-  if (!at.n) return begin_of(s, has_parent);
+  if (!at.n) return slp_begin_of_row(&s->start, has_parent);
   if (slp_str_eq(at, slp_attr_text(row, OLDEST))) return (slp_position){.kind = SLP_POSITION_OLDEST};
   return at_record(slp_str_eq(at, done) ? SLP_POSITION_AFTER : SLP_POSITION_AT, at);
 }
@@ -94,17 +88,14 @@ static const char *wrong_value(const slp_lease_row *l) {
   return NULL;
 }
 
-static int is_absent(const slp_row *row, const char *name) {
-  return slp_attr_of(row, name)->kind == SLP_VAL_NONE;
-}
-
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   slp_lease_row *l = &f->u.lease;
   memset(f, 0, sizeof *f);
   f->key = (slp_row_key){slp_attr_text(row, KEY), {NULL, 0}};
   if (!f->key.hash.n) return;
   l->shard = f->key.hash;
-  if (is_absent(row, OWNER) || is_absent(row, TICK) || is_absent(row, CHECKPOINT)) {
+  if (slp_attr_is_absent(row, OWNER) || slp_attr_is_absent(row, TICK) ||
+      slp_attr_is_absent(row, CHECKPOINT)) {
     f->kind = SLP_ROW_BAD;
     f->foreign = 1;
     f->why = "it has not all of " OWNER ", " TICK " and " CHECKPOINT ", as each row of motorway's has";
@@ -266,11 +257,8 @@ static size_t text_bytes(const slp_operation *i) {
 }
 
 static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
-  slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
   (void)base;
-  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 2)) return SLP_ENOMEM;
-  *ret = (slp_row_key){slp_row_request_copy(d, shard), {NULL, 0}};
-  return 0;
+  return slp_shard_row_begin(d, i, text_bytes(i), 2, ret);
 }
 
 #define BIT(kind) (1u << (kind))
@@ -286,8 +274,7 @@ static int says_place(const slp_operation *i) {
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   if (!(operations & BIT(i->kind)) || (says_place(i) && !can_say(of(base), i))) return SLP_EINVAL;
-  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 2)) return SLP_ENOMEM;
-  d->write->key = (slp_row_key){slp_row_request_copy(d, i->shard), {NULL, 0}};
+  if (slp_shard_row_begin(d, i, text_bytes(i), 2, &d->write->key)) return SLP_ENOMEM;
   switch (i->kind) {
     case SLP_OPERATION_CREATE: create(d, i); return 0;
     case SLP_OPERATION_TAKE: take(d, i); return 0;
@@ -309,11 +296,6 @@ static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
   *ret = (slp_table_spec){name, KEY, NULL, 0};
 }
 
-static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
-  (void)base;
-  *ret_hash = *ret_prefix = (slp_str){"", 0};
-}
-
 static void schema_free(slp_schema *base) {
   motorway_schema *s = of(base);
   slp_mem *mem = s->mem;
@@ -325,9 +307,7 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
   motorway_schema *s = SLP_NEW(mem, motorway_schema);
   if (!s) return NULL;
   s->mem = slp_mem_hold(mem);
-  s->start = *start;
-  if (s->start.kind != SLP_POSITION_LATEST && s->start.kind != SLP_POSITION_TIME)
-    s->start.kind = SLP_POSITION_OLDEST;
+  s->start = slp_start_of_rows(start);
   s->base = (slp_schema){
       .name = "motorway",
       .liveness = SLP_BY_TICK,
@@ -338,7 +318,7 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
       .keeps_listed = 1,
       .operations = operations,
       .table = table,
-      .scope = scope,
+      .scope = slp_scope_whole_table,
       .read = read_row,
       .key = row_key,
       .write = write_operation,

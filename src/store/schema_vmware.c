@@ -14,6 +14,8 @@
 
 #include "lease/instance.h"
 #include "lease/shard_set.h"
+#include "store/attrs.h"
+#include "store/shard_rows.h"
 #include "store/wall_time.h"
 
 #define KEY "ShardID"
@@ -36,32 +38,11 @@ typedef struct vmware_schema {
 
 static vmware_schema *of(slp_schema *s) { return SLP_OWNER(s, vmware_schema, base); }
 
-static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
-
 /* ---- reading ---------------------------------------------------------------------------------------- */
-
-static const slp_val *get(const slp_row *row, const char *name) { return slp_row_get(row, slp_str_of(name)); }
-
-static int is_text(const slp_row *row, const char *name) {
-  slp_val_kind kind = get(row, name)->kind;
-  return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
-}
-
-static slp_str text(const slp_row *row, const char *name) {
-  const slp_val *v = get(row, name);
-  return v->kind == SLP_VAL_S ? v->s : (slp_str){NULL, 0};
-}
-
-/* Nothing is saved of it. A child that is told of begins with its first record when the fleet began at the
- * latest: its parent was read before. */
-static slp_position begin_of(const vmware_schema *s, int has_parent) {
-  if (s->start.kind != SLP_POSITION_LATEST || !has_parent) return s->start;
-  return (slp_position){.kind = SLP_POSITION_OLDEST};
-}
 
 static slp_position read_position(const vmware_schema *s, slp_str at, int has_parent) {
   slp_position position = {.kind = SLP_POSITION_NONE};
-  if (!at.n) return begin_of(s, has_parent);
+  if (!at.n) return slp_begin_of_row(&s->start, has_parent);
   if (slp_str_is(at, ENDED)) {
     position.kind = SLP_POSITION_END;
   } else if (at.n <= SLP_SEQ_MAX && slp_num_valid(at)) {
@@ -72,11 +53,11 @@ static slp_position read_position(const vmware_schema *s, slp_str at, int has_pa
 }
 
 static const char *wrong_type(const slp_row *row) {
-  if (!is_text(row, OWNER)) return "its " OWNER " is no text";
-  if (!is_text(row, TIMEOUT)) return "its " TIMEOUT " is no text";
-  if (!is_text(row, CHECKPOINT)) return "its " CHECKPOINT " is no text";
-  if (!is_text(row, PARENT)) return "its " PARENT " is no text";
-  if (!is_text(row, CLAIM)) return "its " CLAIM " is no text";
+  if (!slp_attr_may_be_text(row, OWNER)) return "its " OWNER " is no text";
+  if (!slp_attr_may_be_text(row, TIMEOUT)) return "its " TIMEOUT " is no text";
+  if (!slp_attr_may_be_text(row, CHECKPOINT)) return "its " CHECKPOINT " is no text";
+  if (!slp_attr_may_be_text(row, PARENT)) return "its " PARENT " is no text";
+  if (!slp_attr_may_be_text(row, CLAIM)) return "its " CLAIM " is no text";
   return NULL;
 }
 
@@ -84,7 +65,8 @@ static const char *wrong_value(const slp_row *row, const slp_lease_row *l) {
   if (l->shard.n > SLP_SHARD_ID_MAX || l->parents[0].n > SLP_SHARD_ID_MAX) return "it names no shard";
   if (l->owner.n > SLP_NAME_MAX) return "its " OWNER " is too long a name";
   if (l->claim.n > SLP_NAME_MAX) return "its " CLAIM " is too long a name";
-  if (get(row, TIMEOUT)->kind == SLP_VAL_S && !l->epoch) return "its " TIMEOUT " is no time as Go writes it";
+  if (slp_attr_of(row, TIMEOUT)->kind == SLP_VAL_S && !l->epoch)
+    return "its " TIMEOUT " is no time as Go writes it";
   if (l->position.kind == SLP_POSITION_NONE) return "its " CHECKPOINT " can't be understood";
   return NULL;
 }
@@ -93,15 +75,15 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   const vmware_schema *s = of(base);
   slp_lease_row *l = &f->u.lease;
   memset(f, 0, sizeof *f);
-  f->key = (slp_row_key){text(row, KEY), {NULL, 0}};
+  f->key = (slp_row_key){slp_attr_text(row, KEY), {NULL, 0}};
   if (!f->key.hash.n) return;
   l->shard = f->key.hash;
-  l->owner = text(row, OWNER);
-  if (get(row, OWNER)->kind == SLP_VAL_S && !l->owner.n) l->owner = SLP_STR(NAMELESS);
-  l->epoch = slp_go_time_read(text(row, TIMEOUT));
-  l->claim = text(row, CLAIM);
-  l->parents[0] = text(row, PARENT);
-  l->position = read_position(s, text(row, CHECKPOINT), l->parents[0].n > 0);
+  l->owner = slp_attr_text(row, OWNER);
+  if (slp_attr_of(row, OWNER)->kind == SLP_VAL_S && !l->owner.n) l->owner = SLP_STR(NAMELESS);
+  l->epoch = slp_go_time_read(slp_attr_text(row, TIMEOUT));
+  l->claim = slp_attr_text(row, CLAIM);
+  l->parents[0] = slp_attr_text(row, PARENT);
+  l->position = read_position(s, slp_attr_text(row, CHECKPOINT), l->parents[0].n > 0);
   l->wall_ms = l->behind_ms = -1;
   f->why = wrong_type(row);
   if (!f->why) f->why = wrong_value(row, l);
@@ -110,15 +92,6 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
 
 /* ---- conditions and changes ------------------------------------------------------------------------- */
 
-static void set(slp_row_request *d, const char *name, slp_str s) {
-  slp_row_request_change(d, name, SLP_SET, slp_row_request_s(d, s));
-}
-static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
-
-static void when(slp_row_request *d, const char *name, slp_str s) {
-  slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_s(d, s), 0);
-}
-
 static slp_val time_of(slp_row_request *d, uint64_t ns) {
   char at[SLP_WALL_TEXT];
   return slp_row_request_s(d, (slp_str){at, slp_go_time_write(ns, at)});
@@ -126,9 +99,9 @@ static slp_val time_of(slp_row_request *d, uint64_t ns) {
 
 static void when_owner(slp_row_request *d, slp_str owner) {
   if (!owner.n)
-    slp_row_request_when(d, OWNER, SLP_TEST_ABSENT, none, 0);
+    slp_when_absent(d, OWNER);
   else
-    when(d, OWNER, slp_str_is(owner, NAMELESS) ? SLP_STR("") : owner);
+    slp_when_text(d, OWNER, slp_str_is(owner, NAMELESS) ? SLP_STR("") : owner);
 }
 
 /* The text that was read: it is exactly the one that is written for that time. */
@@ -136,12 +109,12 @@ static void when_time(slp_row_request *d, uint64_t epoch) {
   if (epoch)
     slp_row_request_when(d, TIMEOUT, SLP_TEST_EQ, time_of(d, epoch), 0);
   else
-    slp_row_request_when(d, TIMEOUT, SLP_TEST_ABSENT, none, 0);
+    slp_when_absent(d, TIMEOUT);
 }
 
 static void when_unclaimed(slp_row_request *d) {
-  slp_row_request_when(d, CLAIM, SLP_TEST_ABSENT, none, 1);
-  when(d, CLAIM, SLP_STR(""));
+  slp_row_request_when(d, CLAIM, SLP_TEST_ABSENT, slp_no_val, 1);
+  slp_when_text(d, CLAIM, SLP_STR(""));
 }
 
 static void when_not_ended(slp_row_request *d) {
@@ -154,10 +127,10 @@ static void when_mine(slp_row_request *d, const slp_operation *i) {
 }
 
 static void set_position(slp_row_request *d, const slp_position *p) {
-  set(d, CHECKPOINT,
-      p->kind == SLP_POSITION_AFTER ? slp_mark_seq(&p->mark)
-      : p->kind == SLP_POSITION_END ? SLP_STR(ENDED)
-                                    : SLP_STR(""));
+  slp_set_text(d, CHECKPOINT,
+               p->kind == SLP_POSITION_AFTER ? slp_mark_seq(&p->mark)
+               : p->kind == SLP_POSITION_END ? SLP_STR(ENDED)
+                                             : SLP_STR(""));
 }
 
 /* A beginning can only be that which the rows of this application are read with. What a child has is behind
@@ -182,9 +155,9 @@ static int can_say(const vmware_schema *s, const slp_operation *i) {
  * the latest, so that the row can be told from a child's. */
 static void create(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_PUT;
-  slp_row_request_when(d, KEY, SLP_TEST_ABSENT, none, 0);
+  slp_when_absent(d, KEY);
   set_position(d, &i->position);
-  if (i->parents[0].n && i->position.kind != SLP_POSITION_LATEST) set(d, PARENT, i->parents[0]);
+  if (i->parents[0].n && i->position.kind != SLP_POSITION_LATEST) slp_set_text(d, PARENT, i->parents[0]);
 }
 
 static void own(slp_row_request *d, const slp_operation *i) {
@@ -195,14 +168,14 @@ static void take(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner);
   when_time(d, i->epoch);
   if (i->claim.n)
-    when(d, CLAIM, i->claim);
+    slp_when_text(d, CLAIM, i->claim);
   else
     when_unclaimed(d);
   when_not_ended(d);
-  set(d, OWNER, i->me);
+  slp_set_text(d, OWNER, i->me);
   own(d, i);
   slp_row_request_change(d, CHECKPOINT, SLP_SET_IF_ABSENT, slp_row_request_s(d, SLP_STR("")));
-  drop(d, CLAIM);
+  slp_drop(d, CLAIM);
 }
 
 static void renew(slp_row_request *d, const slp_operation *i) {
@@ -219,14 +192,14 @@ static void save(slp_row_request *d, const slp_operation *i) {
 static void release(slp_row_request *d, const slp_operation *i) {
   when_mine(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_position(d, &i->position);
-  drop(d, OWNER);
+  slp_drop(d, OWNER);
 }
 
 static void end(slp_row_request *d, const slp_operation *i) {
   when_mine(d, i);
-  set(d, CHECKPOINT, SLP_STR(ENDED));
-  drop(d, OWNER);
-  drop(d, CLAIM);
+  slp_set_text(d, CHECKPOINT, SLP_STR(ENDED));
+  slp_drop(d, OWNER);
+  slp_drop(d, CLAIM);
 }
 
 static void claim(slp_row_request *d, const slp_operation *i) {
@@ -234,17 +207,17 @@ static void claim(slp_row_request *d, const slp_operation *i) {
   when_time(d, i->epoch);
   when_unclaimed(d);
   when_not_ended(d);
-  set(d, CLAIM, i->me);
+  slp_set_text(d, CLAIM, i->me);
 }
 
 static void unclaim(slp_row_request *d, const slp_operation *i) {
-  when(d, CLAIM, i->me);
-  drop(d, CLAIM);
+  slp_when_text(d, CLAIM, i->me);
+  slp_drop(d, CLAIM);
 }
 
 static void remove_ended(slp_row_request *d) {
   d->write->kind = SLP_WRITE_DELETE;
-  when(d, CHECKPOINT, SLP_STR(ENDED));
+  slp_when_text(d, CHECKPOINT, SLP_STR(ENDED));
 }
 
 /* An operator's. The former owner's next write fails by its name. */
@@ -252,8 +225,8 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner);
   when_time(d, i->epoch);
   set_position(d, &i->position);
-  drop(d, OWNER);
-  drop(d, CLAIM);
+  slp_drop(d, OWNER);
+  slp_drop(d, CLAIM);
 }
 
 static size_t text_bytes(const slp_operation *i) {
@@ -261,11 +234,8 @@ static size_t text_bytes(const slp_operation *i) {
 }
 
 static int row_key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
-  slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
   (void)base;
-  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 0)) return SLP_ENOMEM;
-  *ret = (slp_row_key){slp_row_request_copy(d, shard), {NULL, 0}};
-  return 0;
+  return slp_shard_row_begin(d, i, text_bytes(i), 0, ret);
 }
 
 #define BIT(kind) (1u << (kind))
@@ -278,8 +248,7 @@ static const uint32_t operations =
 
 static int write_operation(slp_schema *base, slp_row_request *d, const slp_operation *i) {
   if (!(operations & BIT(i->kind)) || (PLACES & BIT(i->kind) && !can_say(of(base), i))) return SLP_EINVAL;
-  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(i), 0)) return SLP_ENOMEM;
-  d->write->key = (slp_row_key){slp_row_request_copy(d, i->shard), {NULL, 0}};
+  if (slp_shard_row_begin(d, i, text_bytes(i), 0, &d->write->key)) return SLP_ENOMEM;
   switch (i->kind) {
     case SLP_OPERATION_CREATE: create(d, i); return 0;
     case SLP_OPERATION_TAKE: take(d, i); return 0;
@@ -289,7 +258,7 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_CLAIM: claim(d, i); return 0;
     case SLP_OPERATION_UNCLAIM: unclaim(d, i); return 0;
     case SLP_OPERATION_TRANSFER:
-      when(d, CLAIM, i->to);
+      slp_when_text(d, CLAIM, i->to);
       release(d, i);
       return 0;
     case SLP_OPERATION_RELEASE: release(d, i); return 0;
@@ -307,11 +276,6 @@ static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
   *ret = (slp_table_spec){name, KEY, NULL, 0};
 }
 
-static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
-  (void)base;
-  *ret_hash = *ret_prefix = (slp_str){"", 0};
-}
-
 static void schema_free(slp_schema *base) {
   vmware_schema *s = of(base);
   slp_mem *mem = s->mem;
@@ -323,9 +287,7 @@ slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start) {
   vmware_schema *s = SLP_NEW(mem, vmware_schema);
   if (!s) return NULL;
   s->mem = slp_mem_hold(mem);
-  s->start = *start;
-  if (s->start.kind != SLP_POSITION_LATEST && s->start.kind != SLP_POSITION_TIME)
-    s->start.kind = SLP_POSITION_OLDEST;
+  s->start = slp_start_of_rows(start);
   s->base = (slp_schema){
       .name = "vmware-go-kcl",
       .liveness = SLP_BY_EXPIRY,
@@ -335,7 +297,7 @@ slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start) {
       .keeps_listed = 1,
       .operations = operations,
       .table = table,
-      .scope = scope,
+      .scope = slp_scope_whole_table,
       .read = read_row,
       .key = row_key,
       .write = write_operation,

@@ -1,0 +1,38 @@
+/* shard_rows.h - for layouts with one row a shard, under its id alone, where a row of which nothing is saved
+ * begins where the options of its reader say. */
+#ifndef SLP_STORE_SHARD_ROWS_H
+#define SLP_STORE_SHARD_ROWS_H
+
+#include "lease/schema.h"
+
+/* Begins the update of the operation's row and gives its key: the shard, or none where it is about no shard.
+ * text_bytes and lists are those of slp_row_request_begin. 0 or SLP_ENOMEM. */
+static inline int slp_shard_row_begin(slp_row_request *d, const slp_operation *i, size_t text_bytes,
+                                      size_t lists, slp_row_key *ret) {
+  slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
+  if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes, lists)) return SLP_ENOMEM;
+  *ret = (slp_row_key){slp_row_request_copy(d, shard), {NULL, 0}};
+  return 0;
+}
+
+/* All rows of the table are of this application. */
+static inline void slp_scope_whole_table(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+  (void)base;
+  *ret_hash = *ret_prefix = (slp_str){"", 0};
+}
+
+/* Where rows begin of which nothing is saved: the latest, a time, or the oldest. */
+static inline slp_position slp_start_of_rows(const slp_position *asked) {
+  slp_position start = *asked;
+  if (start.kind != SLP_POSITION_LATEST && start.kind != SLP_POSITION_TIME) start.kind = SLP_POSITION_OLDEST;
+  return start;
+}
+
+/* The same of one row. A child that is told of begins with its first record when the fleet began at the
+ * latest: its parent was read before. */
+static inline slp_position slp_begin_of_row(const slp_position *start, int has_parent) {
+  if (start->kind != SLP_POSITION_LATEST || !has_parent) return *start;
+  return (slp_position){.kind = SLP_POSITION_OLDEST};
+}
+
+#endif
