@@ -96,6 +96,11 @@ int pm_runs(const void *arg, const char *name);
 uint64_t pm_cycles(const void *arg);
 const void *pm_own(const void *arg, int worker); /* what the rules keep of it */
 
+/* Their places in a peer_system. */
+#define PM_LIFE                                                                            \
+  .open = pm_open, .close = pm_close, .start = pm_start, .kill = pm_kill, .stop = pm_stop, \
+  .freeze = pm_freeze, .alive = pm_alive, .runs = pm_runs, .cycles = pm_cycles
+
 /* fn(k, serial) so much later, when it is not frozen; never when its process is gone. */
 void pm_in(pm_worker *k, uint64_t us, void (*fn)(pm_worker *k, uint64_t serial), uint64_t serial);
 void pm_gone(pm_worker *k);             /* the process has ended */
