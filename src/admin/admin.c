@@ -37,10 +37,24 @@ static const uint32_t allowed[SLP_ADMIN_STATES] = {
     [SLP_ADMIN_WRITING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_NOTIFYING] = TO(ANSWERED)};
 
+/* Tables beside the leases say by which rules the workers go, which counts for a copy of positions only; or
+ * they have rows of the workers. */
+static uint8_t count_side_tables(slp_admin *a) {
+  int copies = a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_IMPORT;
+  slp_table_spec spec;
+  uint8_t n = 0;
+  if (!copies && !slp_admin_has_clients(a)) return 0;
+  while (a->schema->side_table && a->schema->side_table(a->schema, (uint8_t)(n + 1), &spec)) n++;
+  return n;
+}
+
 static void enter(slp_admin *a, slp_admin_state to) {
   SLP_CHECK(allowed[a->state] >> to & 1);
   a->state = to;
   a->tries = 0;
+  if (to != SLP_ADMIN_READING) return;
+  slp_store_rows_free(&a->beside);
+  a->side = count_side_tables(a);
 }
 
 void slp_admin_move(slp_admin *a, slp_admin_state to) {
@@ -57,11 +71,8 @@ static void wait(slp_admin *a, uint64_t us) {
   slp_timer_set_reserved(a->o.host, &a->timer, slp_after_us(slp_now_us(a->o.host), us));
 }
 
-static uint8_t count_side_tables(slp_admin *a);
-
 void slp_admin_read_in(slp_admin *a, uint64_t us) {
   enter(a, SLP_ADMIN_READING);
-  a->side = count_side_tables(a);
   wait(a, us);
 }
 
@@ -220,16 +231,6 @@ static int keep_listing(slp_admin *a) {
   return 0;
 }
 
-/* Tables beside the leases say by which rules the workers go, or have rows of the
- * workers, which are read again with the leases. */
-static uint8_t count_side_tables(slp_admin *a) {
-  slp_table_spec spec;
-  uint8_t n = 0;
-  if (a->o.task != SLP_ADMIN_SURVEY && a->o.task != SLP_ADMIN_IMPORT) return 0;
-  while (a->schema->side_table && a->schema->side_table(a->schema, (uint8_t)(n + 1), &spec)) n++;
-  return n;
-}
-
 static void listed(slp_src_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_list, rq), slp_admin, list);
   if (rq->date_ms >= 0) slp_svctime_learn(&a->service, rq->date_ms, rq->sent_us, rq->done_us);
@@ -239,7 +240,6 @@ static void listed(slp_src_req *rq) {
   } else if (keep_listing(a)) {
     slp_admin_no_memory(a);
   } else {
-    a->side = count_side_tables(a);
     slp_admin_move(a, SLP_ADMIN_READING);
   }
 }
@@ -263,6 +263,18 @@ static void decide(slp_admin *a) {
   }
 }
 
+/* What makes no sense there is no position that could be copied. */
+static int counts_beside(slp_admin *a, const slp_row *row) {
+  slp_parsed_row parsed;
+  a->schema->read(a->schema, row, &parsed);
+  return parsed.kind != SLP_ROW_BAD || (a->o.task != SLP_ADMIN_SURVEY && a->o.task != SLP_ADMIN_IMPORT);
+}
+
+static void add_rows(slp_admin *a, slp_store_rows *to, const slp_store_rows *from) {
+  for (size_t i = 0; i < from->n; i++)
+    if (counts_beside(a, &from->rows[i]) && slp_store_rows_copy(to, &from->rows[i])) a->starved = 1;
+}
+
 static void rows_done(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_admin, rows);
   if (rq->fail.class != SLP_FINE) {
@@ -272,13 +284,14 @@ static void rows_done(slp_store_req *rq) {
   }
   if (a->schema->versions) slp_admin_see_rules(a, &a->rows.out);
   if (a->side) {
-    if (!a->schema->versions) slp_admin_see_workers(a, &a->rows.out);
+    if (slp_admin_has_clients(a)) add_rows(a, &a->beside, &a->rows.out);
     a->side--;
     read_rows(a);
     return;
   }
   a->wall_ms = slp_wall_ms(a->o.host);
-  if (slp_snapshot_make(&a->snapshot, a->schema, &a->rows.out))
+  if (a->beside.n) add_rows(a, &a->rows.out, &a->beside);
+  if (a->starved || slp_snapshot_make(&a->snapshot, a->schema, &a->rows.out))
     slp_admin_no_memory(a);
   else
     decide(a);
@@ -347,6 +360,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   a->done_ev.run = on_done;
   slp_store_rows_init(&a->keep, mem);
   slp_store_rows_init(&a->rows.out, mem);
+  slp_store_rows_init(&a->beside, mem);
   slp_admin_writes_init(a);
   *ret = a;
   describe(a);
@@ -370,6 +384,7 @@ void slp_admin_free(slp_admin *a) {
   if (a->schema) a->schema->free(a->schema);
   slp_host_unreserve_timers(a->o.host, TIMERS);
   slp_store_rows_free(&a->rows.out);
+  slp_store_rows_free(&a->beside);
   slp_watch_free(a);
   slp_store_rows_free(&a->keep);
   slp_free(mem, a->name);

@@ -100,12 +100,13 @@ struct slp_admin {
   uint8_t changing;       /* rows say that other rules hold, or are about to */
   char changing_word[64];
   slp_admin_load load;
-  uint8_t side;         /* the table beside the leases that is to be read next; 0: the leases */
-  uint64_t worker_ns;   /* where workers have rows beside the leases: the youngest one's time, */
-  slp_str worker;       /* and its worker; in keep */
-  uint8_t worker_lives; /* a younger one came while this command looked */
-  uint8_t no_table;     /* IMPORT: there is none yet */
-  uint8_t changed;      /* something was written */
+  uint8_t side;          /* the table beside the leases that is to be read next; 0: the leases */
+  slp_store_rows beside; /* of workers that have theirs there, for the round that is being read */
+  uint64_t worker_ns;    /* the youngest one's time among those, */
+  slp_str worker;        /* and its worker; in keep */
+  uint8_t worker_lives;  /* a younger one came while this command looked */
+  uint8_t no_table;      /* IMPORT: there is none yet */
+  uint8_t changed;       /* something was written */
   slp_writes writes;
   slp_admin_slot slots[SLP_ADMIN_WRITES];
   size_t busy_n;
@@ -139,8 +140,6 @@ void slp_admin_evict_victim(slp_admin *a); /* release.c: EVICTING begins, for a 
 /* 1: nobody works with these rows; 0: the command waits, or has failed with whoever does. quiet.c */
 int slp_admin_is_quiet(slp_admin *a);
 void slp_admin_see_rules(slp_admin *a, const slp_store_rows *rows); /* survey.c */
-/* Rows of workers beside the leases: slp_admin_is_quiet waits until the youngest has run out. */
-void slp_admin_see_workers(slp_admin *a, const slp_store_rows *rows);
 /* Into a->placed: placed.c. */
 void slp_placed_of_rows(slp_admin *a);
 int slp_placed_of_token(slp_admin *a, slp_str text); /* SLP_ENOMEM, or the command's failure is set */
@@ -149,6 +148,8 @@ slp_placed *slp_placed_find(const slp_placed_list *list, slp_str shard); /* NULL
 int64_t slp_admin_service_ms(const slp_admin *a); /* now, by the stream's clock and never ahead of it */
 
 /* ---- owners, as far as the rows show: owner.c --------------------------------------------------- */
+/* 1: workers have rows in a table beside the leases: these say who lives, and only the leases what he has. */
+static inline int slp_admin_has_clients(const slp_admin *a) { return a->schema->share == SLP_BY_INDEX; }
 typedef enum slp_owner_life {
   SLP_OWNER_NONE,    /* the lease is nobody's */
   SLP_OWNER_ALIVE,   /* its row was touched lately, as far as clocks can be compared */

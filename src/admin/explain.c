@@ -3,6 +3,7 @@
 #include "admin/admin_inside.h"
 
 #include "lease/hash_range.h"
+#include "lease/lease_rules.h"
 #include "lease/shard_set.h"
 
 #define ANCESTORS_MAX 64 /* generations that are looked at */
@@ -30,8 +31,20 @@ static int in_assignment(const slp_assignment_row *p, slp_str shard) {
   return 0;
 }
 
+/* The worker whose place among the living is that of the shard in their list. NULL: there is none. */
+static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
+  const slp_snapshot *s = &a->snapshot;
+  const slp_assignment_row *list = s->assignments;
+  size_t at = 0, n = s->assignments_n ? list->plus_n : 0, alive = living(a), place = 0;
+  while (at < n && !slp_str_eq(list->plus[at], shard)) at++;
+  for (size_t i = 0; at < n && i < s->workers_n; i++)
+    if (lives(a, &s->workers[i]) && slp_index_is_mine(at, place++, alive)) return &s->workers[i];
+  return NULL;
+}
+
 /* The living worker that an assignment gives it to. NULL: there is none. */
 static const slp_worker_row *assigned_to(const slp_admin *a, slp_str shard) {
+  if (slp_admin_has_clients(a)) return by_index(a, shard);
   for (size_t i = 0; i < a->snapshot.assignments_n; i++) {
     const slp_assignment_row *p = &a->snapshot.assignments[i];
     const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, p->worker);
@@ -87,12 +100,21 @@ static int holds_back(const slp_admin *a, slp_str parent) {
   return p || slp_admin_listed(a, parent);
 }
 
+/* Where a row names one parent or none, a worker of ours knows them from the stream, and waits for both. One
+ * of another system goes by the row. */
+static const slp_str *parents_of(const slp_admin *a, const slp_lease_row *l) {
+  slp_str id, incarnation;
+  const slp_admin_shard *listed = a->schema->one_parent ? slp_admin_listed(a, l->shard) : NULL;
+  if (!listed || (l->owner.n && !slp_instance_split(l->owner, &id, &incarnation))) return l->parents;
+  return listed->parents;
+}
+
 /* Up from a shard to the first that itself waits for nobody. */
 static slp_str first_cause(const slp_admin *a, slp_str shard) {
   for (int n = 0; n < ANCESTORS_MAX; n++) {
     const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, shard);
     const slp_admin_shard *listed = slp_admin_listed(a, shard);
-    const slp_str *parents = l ? l->parents : listed ? listed->parents : NULL;
+    const slp_str *parents = l ? parents_of(a, l) : listed ? listed->parents : NULL;
     if (!parents) return shard;
     int k = holds_back(a, parents[0]) ? 0 : holds_back(a, parents[1]) ? 1 : -1;
     if (k < 0) return shard;
@@ -143,16 +165,18 @@ static sloop_why_t why_owned(slp_owner_life life) {
 
 static sloop_why_t why_of(const slp_admin *a, const slp_lease_row *l) {
   slp_owner_life life = slp_admin_owner_life(a, l->owner);
+  const slp_str *parents = parents_of(a, l);
   int dead = life == SLP_OWNER_SILENT || life == SLP_OWNER_EVICTED || life == SLP_OWNER_MISSING;
   if (is_ended(l)) return SLOOP_WHY_ENDED;
   if (l->parked) return SLOOP_WHY_PARKED;
-  if (!dead && (holds_back(a, l->parents[0]) || holds_back(a, l->parents[1]))) return SLOOP_WHY_PARENT;
+  if (!dead && (holds_back(a, parents[0]) || holds_back(a, parents[1]))) return SLOOP_WHY_PARENT;
   return why_owned(life);
 }
 
 static void explain_lease(slp_admin *a, sloop_explanation_t *e, const slp_lease_row *l) {
   const slp_worker_row *owner = l->owner.n ? slp_admin_worker_of(&a->snapshot, l->owner) : NULL;
   const slp_worker_row *to = assigned_to(a, l->shard);
+  const slp_admin_shard *listed = slp_admin_listed(a, l->shard);
   sloop_worker_t *told = owner ? slp_admin_room(a, sizeof *told) : NULL;
   e->why = why_of(a, l);
   if (told) *told = slp_admin_worker(a, owner);
@@ -160,12 +184,13 @@ static void explain_lease(slp_admin *a, sloop_explanation_t *e, const slp_lease_
   if (to) e->assigned_to = slp_admin_instance(a, to);
   if (owner && e->why == SLOOP_WHY_OWNER_SILENT) e->free_in_ms = free_in_ms(a, owner);
   if (e->why == SLOOP_WHY_PARENT) {
-    slp_str parent = holds_back(a, l->parents[0]) ? l->parents[0] : l->parents[1];
+    const slp_str *parents = parents_of(a, l);
+    slp_str parent = holds_back(a, parents[0]) ? parents[0] : parents[1];
     slp_str cause = first_cause(a, parent);
     e->waits_for = relative(a, parent);
     if (!slp_str_eq(cause, parent)) e->waits_for_last = relative(a, cause);
   }
-  add_parents(a, e, l->parents);
+  add_parents(a, e, listed && a->schema->one_parent ? listed->parents : l->parents);
   if (is_ended(l) || e->shard.closed) add_children(a, e, l->shard);
 }
 
@@ -205,6 +230,7 @@ static int listens(slp_admin *a, const slp_lease_row *l) {
     slp_watch_saw(a);
     return 0;
   }
+  if (slp_admin_has_clients(a)) return 0; /* it beats so seldom that a stamp of two leases ago says enough */
   if (slp_admin_owner_life(a, l->owner) != SLP_OWNER_SILENT) return 0;
   const slp_watched *w = slp_watch_add(a, l);
   if (w) slp_admin_read_in(a, w->lease_us / 5 * 2 + 500000);

@@ -10,6 +10,7 @@ const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name) {
 
 int slp_admin_is_instance(const slp_worker_row *w, slp_str instance) {
   slp_str id, incarnation;
+  if (!w->incarnation.n) return slp_str_eq(w->id, instance);
   return slp_instance_split(instance, &id, &incarnation) && slp_str_eq(id, w->id) &&
          slp_str_eq(incarnation, w->incarnation);
 }
@@ -18,9 +19,16 @@ int slp_admin_worker_silent(const slp_admin *a, const slp_worker_row *w) {
   return w->wall_ms >= 0 && a->wall_ms - w->wall_ms > (int64_t)w->lease_ms + SKEW_MS;
 }
 
+static slp_owner_life client_life(const slp_admin *a, slp_str owner) {
+  const slp_worker_row *w = slp_snapshot_worker(&a->snapshot, owner);
+  if (!w) return SLP_OWNER_MISSING;
+  return slp_admin_worker_silent(a, w) ? SLP_OWNER_SILENT : SLP_OWNER_ALIVE;
+}
+
 slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner) {
   slp_str id, incarnation;
   if (!owner.n) return SLP_OWNER_NONE;
+  if (slp_admin_has_clients(a)) return client_life(a, owner);
   if (a->schema->liveness != SLP_BY_WORKER || !slp_instance_split(owner, &id, &incarnation))
     return SLP_OWNER_UNKNOWN;
   const slp_worker_row *w = slp_snapshot_worker(&a->snapshot, id);

@@ -28,16 +28,15 @@ static void meet(slp_admin *a, obstacle *o, const slp_watched *w, slp_str shard,
   }
 }
 
-/* A worker's row is moved while it lives, whatever its leases' rows say: an owner of kinsumer writes nothing
- * to these while its shard is idle. The youngest of all is enough: it grows when any of them is moved. */
-void slp_admin_see_workers(slp_admin *a, const slp_store_rows *rows) {
-  slp_parsed_row row;
+/* A worker may have no lease, and is known by its row only, which it moves while it lives. The youngest of
+ * all is enough: it grows when any of them is moved. */
+static void see_clients(slp_admin *a) {
+  const slp_snapshot *s = &a->snapshot;
   uint64_t youngest = a->worker_ns;
-  for (size_t i = 0; i < rows->n; i++) {
-    a->schema->read(a->schema, &rows->rows[i], &row);
-    if (row.kind != SLP_ROW_WORKER || row.u.worker.counter <= a->worker_ns) continue;
-    a->worker_ns = row.u.worker.counter;
-    a->worker = slp_admin_keep(a, row.u.worker.id);
+  for (size_t i = 0; i < s->workers_n; i++) {
+    if (s->workers[i].counter <= a->worker_ns) continue;
+    a->worker_ns = s->workers[i].counter;
+    a->worker = slp_admin_keep(a, s->workers[i].id);
   }
   a->worker_lives |= youngest && a->worker_ns > youngest;
 }
@@ -63,6 +62,7 @@ static void meet_load(slp_admin *a, obstacle *o) {
 int slp_admin_is_quiet(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   obstacle o = {.wait_us = UINT64_MAX};
+  if (slp_admin_has_clients(a)) see_clients(a);
   uint64_t left_us = worker_left_us(a);
   slp_watch_saw(a);
   if (a->worker_lives)

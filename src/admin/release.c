@@ -134,14 +134,15 @@ static int release_all_of(slp_admin *a, slp_str owner) {
 static void choose(slp_admin *a) {
   slp_str name = a->o.name;
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, name);
-  const slp_worker_row *w = l ? NULL : slp_admin_worker_of(&a->snapshot, name);
+  int by_rows = a->schema->liveness == SLP_BY_WORKER;
+  const slp_worker_row *w = l || !by_rows ? NULL : slp_admin_worker_of(&a->snapshot, name);
   if (l) {
     release_lease(a, l);
   } else if (w) {
     release_worker(a, w);
   } else if (slp_admin_listed(a, name)) {
     slp_edits_nothing(a, name, SLOOP_CHANGE_NO_LEASE);
-  } else if (a->schema->liveness == SLP_BY_WORKER || !release_all_of(a, name)) {
+  } else if (by_rows || !release_all_of(a, name)) {
     int is_shard = name.n > 8 && memcmp(name.p, "shardId-", 8) == 0;
     slp_admin_failed(a, SLP_ADMIN_NO_SUCH_NAME, SLP_REFUSED, is_shard ? SLOOP_ENOSHARD : SLOOP_ENOWORKER,
                      name);

@@ -10,11 +10,10 @@ const char *slp_admin_text(slp_admin *a, slp_str s) {
 }
 
 const char *slp_admin_instance(slp_admin *a, const slp_worker_row *w) {
+  if (!w->incarnation.n) return slp_admin_text(a, w->id);
   size_t n = w->id.n + w->incarnation.n + 2;
   char *p = slp_admin_room(a, n);
-  if (p)
-    snprintf(p, n, "%.*s.%.*s", (int)w->id.n, w->id.p, (int)w->incarnation.n,
-             w->incarnation.n ? w->incarnation.p : "");
+  if (p) snprintf(p, n, "%.*s.%.*s", (int)w->id.n, w->id.p, (int)w->incarnation.n, w->incarnation.p);
   return p ? p : "";
 }
 
@@ -69,12 +68,20 @@ sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
                          .avoid = slp_admin_text(a, l->avoid)};
 }
 
+/* Rows of clients do not say how much they have. */
+static uint32_t held_by(const slp_admin *a, const slp_worker_row *w) {
+  uint32_t n = 0;
+  if (!slp_admin_has_clients(a)) return w->held;
+  for (size_t i = 0; i < a->snapshot.leases_n; i++) n += slp_str_eq(a->snapshot.leases[i].owner, w->id);
+  return n;
+}
+
 sloop_worker_t slp_admin_worker(slp_admin *a, const slp_worker_row *w) {
   return (sloop_worker_t){.worker = slp_admin_instance(a, w),
                           .host = slp_admin_text(a, w->host),
                           .counter = w->counter,
                           .lease_ms = w->lease_ms,
-                          .held = w->held,
+                          .held = held_by(a, w),
                           .weight = w->weight,
                           .leads = slp_admin_is_instance(w, a->snapshot.leadership.owner),
                           .leaving = w->leaving,

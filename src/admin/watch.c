@@ -11,13 +11,21 @@ struct slp_watch {
 
 static int by_rows(const slp_admin *a) { return a->schema->liveness == SLP_BY_WORKER; }
 
+/* A client that lives moves its own row, and none of a lease whose shard is idle. 0: it has none. */
+static uint64_t client_until_ns(const slp_admin *a, slp_str owner) {
+  const slp_worker_row *w = slp_admin_has_clients(a) ? slp_snapshot_worker(&a->snapshot, owner) : NULL;
+  return w ? w->counter + (uint64_t)a->o.lease_ms * 1000000 : 0;
+}
+
 /* Its sign of life, as the rows that were read last have it. */
 static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   slp_str id, incarnation;
   if (!by_rows(a)) {
     const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, w->name);
     if (!l) return (slp_sign){.missing = 1};
-    return slp_sign_of_lease(a->schema->liveness, l, a->wall_ms, a->rows.rq.done_us, a->o.lease_ms);
+    slp_lease_row row = *l;
+    row.epoch = slp_max_u64(row.epoch, client_until_ns(a, l->owner));
+    return slp_sign_of_lease(a->schema->liveness, &row, a->wall_ms, a->rows.rq.done_us, a->o.lease_ms);
   }
   const slp_worker_row *row =
       slp_instance_split(w->name, &id, &incarnation) ? slp_snapshot_worker(&a->snapshot, id) : NULL;
@@ -65,8 +73,13 @@ static slp_watched *add(slp_admin *a, slp_str name) {
   return w;
 }
 
+/* A client moves its row once in each check period, a fifth of a lease. One whose row is old is given two, as
+ * other clients give it (lease/index.c:is_left). */
 slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
-  return add(a, by_rows(a) ? l->owner : l->shard);
+  slp_watched *w = add(a, by_rows(a) ? l->owner : l->shard);
+  if (w && slp_admin_has_clients(a) && slp_admin_owner_life(a, l->owner) != SLP_OWNER_ALIVE)
+    w->lease_us = (uint64_t)a->o.lease_ms * 1000 / 5 * 2;
+  return w;
 }
 
 slp_watched *slp_watch_add_worker(slp_admin *a, const slp_worker_row *w) {

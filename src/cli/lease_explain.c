@@ -219,6 +219,9 @@ static int is_to_move(const page *p, const sloop_lease_t *l) {
 static void say_claim(page *p, const sloop_lease_t *l) {
   if (*l->claim)
     slp_lease_say(p->b, "asked for by: %s; its owner hands it over when its batches are back", l->claim);
+  else if (is_to_move(p, l) && p->e->leader_state == SLOOP_LEADER_UNUSED)
+    slp_lease_say(p->b, "by their list the next owner is: %s; this one gives it up at its next look",
+                  p->e->assigned_to);
   else if (is_to_move(p, l))
     slp_lease_say(p->b, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
 }

@@ -124,12 +124,14 @@ static void read_lease(const kinsumer_schema *s, const slp_row *row, slp_parsed_
   f->kind = f->why ? SLP_ROW_BAD : SLP_ROW_LEASE;
 }
 
-static void read_client(const slp_row *row, slp_parsed_row *f) {
+static void read_client(const kinsumer_schema *s, const slp_row *row, slp_parsed_row *f) {
   slp_worker_row *w = &f->u.worker;
   f->key.hash = w->id = text(row, CLIENT);
   w->counter = time_of(row);
   w->host = text(row, CLIENT_NAME);
   w->wall_ms = (int64_t)(w->counter / NS_PER_MS);
+  w->lease_ms = (uint32_t)(s->lease_ns / NS_PER_MS);
+  w->weight = 1;
   w->behind_ms = w->rate_bytes = -1;
   if (!is_time(row, UPDATED)) f->why = "its " UPDATED " is no time in nanoseconds";
   if (!is_text(row, CLIENT_NAME)) f->why = "its " CLIENT_NAME " is no text";
@@ -227,7 +229,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
     if (slp_str_is(key, ROW_LEADER)) read_leader(row, f);
     if (slp_str_is(key, ROW_SHARDS)) read_shards(of(base), row, f);
   } else if (text(row, CLIENT).n) {
-    read_client(row, f);
+    read_client(of(base), row, f);
   }
 }
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 
 from box import BIN, Box, NO_LIMITS, SANITIZED
@@ -407,6 +408,107 @@ def a_living_worker_keeps_its_leases():
 @test
 def a_living_worker_keeps_its_leases_in_a_table_of_the_kcl():
     keeps_its_leases("kcl", "leaseOwner", ("leaseOwner", "checkpoint", "checkpointSubSequenceNumber"))
+
+
+class GoFleet:
+    """Tables of kinsumer as its Go clients write them: whole rows, {"NULL": true} for what is not there. One client lives,
+    which writes its own row and none of its shards', for they are idle; another one died a minute ago."""
+
+    def __init__(self, box):
+        self.dynamodb, self.ended = box.boto3("dynamodb"), threading.Event()
+        for name, key in (("app_checkpoints", "Shard"), ("app_clients", "ID"), ("app_metadata", "Key")):
+            self.dynamodb.create_table(TableName=name, KeySchema=[{"AttributeName": key, "KeyType": "HASH"}],
+                                       AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"}],
+                                       ProvisionedThroughput={"ReadCapacityUnits": 10, "WriteCapacityUnits": 10})
+        self.living, self.dead = "0a8f3c1e-5d3b-4f0e-9c55-2f6a7d1b8e90", "f16e9356-51f9-454f-a4bc-00ddb3eec84a"
+        shards = [f"shardId-00000000000{i}" for i in range(3)]
+        for i, owner in enumerate((self.living, self.dead, None)):
+            self.shard(shards[i], owner)
+        self.put("clients", 60, ID={"S": self.dead}, Name={"S": "gone"})
+        self.put("metadata", 60, Key={"S": "Leader"}, ID={"S": self.living}, Name={"S": "here"})
+        self.put("metadata", 60, Key={"S": "ShardCache"}, ShardIDs={"L": [{"S": shard} for shard in shards]})
+        self.beat()
+        self.thread = threading.Thread(target=self.live, daemon=True)
+        self.thread.start()
+
+    def put(self, table, age_s, **row):
+        self.dynamodb.put_item(TableName="app_" + table, Item={
+            **row, "LastUpdate": {"N": str(time.time_ns() - age_s * 10 ** 9)},
+            "LastUpdateRFC": {"S": "Tue, 14 Nov 2023 22:13:20 +0000"}})
+
+    def shard(self, name, owner):
+        null = {"NULL": True}
+        self.put("checkpoints", 60, Shard={"S": name}, SequenceNumber=null, Finished=null, FinishedRFC=null,
+                 OwnerID={"S": owner} if owner else null, OwnerName={"S": "somebody"} if owner else null)
+
+    def beat(self):
+        self.put("clients", 0, ID={"S": self.living}, Name={"S": "here"})
+
+    def live(self):
+        while not self.ended.wait(0.4):
+            self.beat()
+
+    def die(self):
+        self.ended.set()
+        self.thread.join()
+
+    def rows(self):
+        items = self.dynamodb.scan(TableName="app_checkpoints", ConsistentRead=True)["Items"]
+        return {item["Shard"]["S"]: item for item in items}
+
+
+@test
+def commands_on_tables_of_kinsumer():
+    with Box(3, *NO_LIMITS, "-X", "sandbox.change_ms=0") as box:
+        box.put(5)
+        go = GoFleet(box)
+        def command(*args):
+            return box.tail(*args, "-G", "app", "-X", "schema=kinsumer", "-X", "lease_ms=2000", "demo")
+        r = command("--leases", "-J")
+        equal((r.code, r.err), (0, ""))
+        rows = [json.loads(line) for line in r.out.splitlines()]
+        equal([(row["owner"], row["state"]) for row in rows if "shard" in row],
+              [(go.living, "owned"), (go.dead, "dead"), (None, "free")])
+        equal([(row["worker"], row["state"], row["leads"], row["held"], row["host"]) for row in rows if "worker" in row],
+              [(go.living, "leads", True, 1, "here"), (go.dead, "silent", False, 1, "gone")])
+        for shard, words in (("0", f"is being read by {go.living}"), ("1", f"its owner {go.dead} was last heard"),
+                             ("2", f"is nobody's, and assigned to {go.living}")):
+            r = command("--explain", shard)
+            equal((r.code, r.err), (0, ""))
+            check(words in r.out.decode(), r.out)
+        # An idle shard's row is old, and its owner lives all the same.
+        before = go.rows()
+        for what in (("--release", "0"), ("--reset", "0", "--to", "oldest"), ("--reset", "all", "--to", "latest")):
+            r = command(*what)
+            equal((r.code, r.out), (4, b""), what, r.err)
+            check("alive" in r.err and go.living in r.err, r.err)
+        equal(go.rows(), before)
+        r = command("--reset", "1", "--to", "latest")
+        equal(r.code, 0, r.err)
+        row = go.rows()["shardId-000000000001"]
+        equal((row["SequenceNumber"], "OwnerID" in row), ({"S": "LATEST"}, False))
+        r = command("--reset", "0", "--to", "latest", "--force")
+        equal(r.code, 0, r.err)
+        go.shard("shardId-000000000000", go.living)
+        go.die()
+        r = command("--release", "0")
+        equal(r.code, 0, r.err)
+        check("OwnerID" not in go.rows()["shardId-000000000000"])
+        go.shard("shardId-000000000000", go.living)
+        r = command("--release", go.living)
+        equal(r.code, 0, r.err)
+        check(f"taken from {go.living}" in r.out.decode(), r.out)
+        go.put("clients", 0, ID={"S": "damaged"}, Name={"N": "5"})
+        r = command("--leases", "-J")
+        check("Name is no text" in r.out.decode(), r.out)
+        p = box.start("--watch=1", "-G", "app", "-X", "schema=kinsumer", "demo")
+        try:
+            got = read_until(p.stdout.fileno(), lambda got: got.count(b" demo for app\n") >= 2)
+            p.send_signal(signal.SIGINT)
+            equal((p.wait(5), p.stderr.read()), (0, b""))
+            check(b"3 leases: 3 free\n" in got and b"here" in got, got)
+        finally:
+            end(p)
 
 
 @test

@@ -47,7 +47,10 @@ for kind in $kinds; do
   elif [ "$kind" = migrate ]; then
     run "$here/peer_migrate_kcl.py"
   else
-    [ "$kind" != kinsumer ] || run "$here/peer_migrate_kinsumer.py"
+    if [ "$kind" = kinsumer ]; then
+      run "$here/peer_migrate_kinsumer.py"
+      run "$here/peer_commands.py"
+    fi
     stories="$stories $kind"
   fi
 done
