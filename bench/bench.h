@@ -32,6 +32,16 @@ uint64_t bench_rss_peak_bytes(void);
  * limit_s, ends the benchmark with a line that says so. */
 void bench_child(int cpu, unsigned limit_s, void (*fn)(const void *job, void *result), const void *job,
                  void *result, size_t result_size);
+/* The same in two steps, for children that run side by side. */
+typedef struct bench_started {
+  pid_t pid;
+  int said; /* what the result comes by */
+  void *result;
+  size_t result_size;
+} bench_started;
+bench_started bench_child_start(int cpu, unsigned limit_s, void (*fn)(const void *job, void *result),
+                                const void *job, void *result, size_t result_size);
+void bench_child_end(bench_started *child);
 void bench_read_whole(int fd, void *to, size_t n, const char *who); /* exactly n bytes, or the end */
 
 /* ---- the sandbox, in a process of its own ---- */
@@ -75,10 +85,12 @@ typedef struct bench_sloop_job {
   int cbor;
   uint32_t fetch_records_max; /* 0: the library's default */
   uint64_t records;           /* stop after so many */
+  int push;                   /* by a subscription for each shard, which are always JSON */
 } bench_sloop_job;
 void bench_sloop(const void *job /* bench_sloop_job */, void *result /* bench_read */);
 /* Options every benchmark uses: credentials by callback, oldest, errors to standard error. */
 void bench_sloop_options(sloop_opts_t *o, const char *url, const char *stream, int cbor);
+void bench_sloop_push(sloop_opts_t *o); /* records are pushed, to the registered consumer "bench" */
 uint64_t bench_record_hash(const sloop_record_t *r);
 /* For sloop_opts_t.alloc with alloc_ctx = a bench_heap: counts what the library holds. */
 typedef struct bench_heap {

@@ -55,6 +55,11 @@ void bench_sloop_options(sloop_opts_t *o, const char *url, const char *stream, i
   o->on_error = on_error;
 }
 
+void bench_sloop_push(sloop_opts_t *o) {
+  o->retrieval = SLOOP_RETRIEVAL_PUSH;
+  o->push_consumer = "bench";
+}
+
 void *bench_alloc(void *ctx, void *p, size_t was, size_t want) {
   bench_heap *heap = ctx;
   if (!want) {
@@ -113,6 +118,7 @@ void bench_sloop(const void *job_v, void *result_v) {
   sloop_opts_t o;
   if (uv_loop_init(&loop)) bench_die("uv_loop_init");
   bench_sloop_options(&o, run.job->url, run.job->stream, run.job->cbor);
+  if (run.job->push) bench_sloop_push(&o);
   if (run.job->fetch_records_max) o.fetch_records_max = run.job->fetch_records_max;
   o.on_batch = on_batch;
   o.arg = &run;

@@ -106,9 +106,9 @@ static void write_whole(int fd, const void *from, size_t n) {
   }
 }
 
-void bench_child(int cpu, unsigned limit_s, void (*fn)(const void *job, void *result), const void *job,
-                 void *result, size_t result_size) {
-  int ends[2], status = 0;
+bench_started bench_child_start(int cpu, unsigned limit_s, void (*fn)(const void *job, void *result),
+                                const void *job, void *result, size_t result_size) {
+  int ends[2];
   if (pipe(ends)) bench_die("pipe: %s", strerror(errno));
   fflush(NULL);
   pid_t pid = fork();
@@ -125,10 +125,21 @@ void bench_child(int cpu, unsigned limit_s, void (*fn)(const void *job, void *re
     exit(0);
   }
   close(ends[1]);
-  bench_read_whole(ends[0], result, result_size, "a client process");
-  close(ends[0]);
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return (bench_started){pid, ends[0], result, result_size};
+}
+
+void bench_child_end(bench_started *child) {
+  int status = 0;
+  bench_read_whole(child->said, child->result, child->result_size, "a client process");
+  close(child->said);
+  while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) continue;
   if (!WIFEXITED(status) || WEXITSTATUS(status)) bench_die("a client process failed at its end");
+}
+
+void bench_child(int cpu, unsigned limit_s, void (*fn)(const void *job, void *result), const void *job,
+                 void *result, size_t result_size) {
+  bench_started child = bench_child_start(cpu, limit_s, fn, job, result, result_size);
+  bench_child_end(&child);
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */

@@ -52,6 +52,8 @@ static int serve(int life, int say, const bench_stream *streams) {
   o.read_bytes_per_second = 0;
   o.write_bytes_per_second = 0;
   o.write_records_per_second = 0;
+  o.push_bytes_per_second = 0;
+  o.consumer_limits = 0;
   int err = sloop_sandbox_start(&b.box, &loop, &o);
   if (err) {
     fprintf(stderr, "bench: the sandbox does not start: %s\n", sloop_strerror(err));

@@ -35,6 +35,17 @@ static uint64_t order_wait_us(const slp_engine *e, const slp_shard *s) {
   return (s->consumer->source->pushes ? slp_min_u64(ms, PUSH_WAIT_MS) : ms) * 1000;
 }
 
+/* When the record that would leave next came. Looks at every shard, so that it is kept until one leaves. */
+static uint64_t waits_since_us(slp_engine *e) {
+  slp_buffered *buffered;
+  uint32_t i;
+  int redelivered;
+  slp_merge_node *first = e->delivery.waits_since_us ? NULL : slp_merge_first_ready(&e->merge);
+  if (first && slp_queue_head(slp_shard_in_order(first), &buffered, &i, &redelivered))
+    e->delivery.waits_since_us = buffered->came_us;
+  return e->delivery.waits_since_us;
+}
+
 /* Looks at every shard, so that a "no" is kept for a while. */
 static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
   uint64_t now = slp_now_us(e->host);
@@ -51,7 +62,12 @@ static uint64_t patience(slp_engine *e, const slp_shard *s) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
   uint64_t since_us = slp_reading_silent_since_us(s);
   if (since_us == UINT64_MAX) return UINT64_MAX;
-  uint64_t until = slp_after_us(slp_max_u64(since_us, e->delivery.blocked_since_us), order_wait_us(e, s));
+  /* A pushed shard had its time once the waiting record did, whenever its own last event was: of many, each
+   * would otherwise be waited for after the other. */
+  uint64_t from_us = s->consumer->source->pushes && !slp_reading_failing_since_us(s)
+                         ? waits_since_us(e)
+                         : slp_max_u64(since_us, e->delivery.blocked_since_us);
+  uint64_t until = slp_after_us(from_us, order_wait_us(e, s));
   if (slp_now_us(e->host) < until || slp_reading_failing_since_us(s)) return until;
   return waiting_is_young(e, s) ? until : slp_max_u64(until, e->delivery.backlog_until_us);
 }
@@ -135,6 +151,7 @@ static int fill_by_time(slp_engine *e, slp_batch *b) {
   latest out = {e->delivery.last_out, e->delivery.any_out};
   int r = 0;
   slp_merge_node *top;
+  e->delivery.waits_since_us = 0;
   while (!r && (top = slp_merge_top(&e->merge))) {
     slp_shard *s = slp_shard_in_order(top);
     if (!top->ready) {
@@ -145,6 +162,7 @@ static int fill_by_time(slp_engine *e, slp_batch *b) {
     if (b->consumer && b->consumer != s->consumer) break; /* a batch is of one consumer */
     b->consumer = s->consumer;
     r = move_head(e, b, s, &out);
+    e->delivery.waits_since_us = 0;
   }
   if (out.known && out.key.seq.p != e->delivery.last_out_seq) {
     memcpy(e->delivery.last_out_seq, out.key.seq.p, out.key.seq.n);

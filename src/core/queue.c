@@ -211,6 +211,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
   buffered->service_ms = slp_max_i64(service_high_ms, s->at.tail_time);
+  buffered->came_us = slp_now_us(e->host);
   buffered->behind_ms = slp_lag_of_page(s, page);
   buffered->charged = slp_page_bytes(page) + slp_alloc_size(buffered);
   slp_calls_settle(s, buffered->charged);
