@@ -307,6 +307,21 @@ void slp_curl_cancel(slp_host *h, slp_http *call) {
   }
 }
 
+/* Answers that go on for minutes share a connection only where libcurl
+ *  - says of each that it was aborted, as it does since 8.0.0 ("http2: fix handling of RST and GOAWAY to
+ *    recognize partial transfers", curl's commit 48cd032623); 7.88 calls most of them complete,
+ *  - closes the window of a paused one, and opens it again: since 8.14.0 ("http2: fix stream window size
+ *    after unpausing", 5fbd78eb2d); in some versions before, a paused answer never went on. */
+#define MULTIPLEX_SINCE 0x080e00u
+
+int slp_curl_may_multiplex(unsigned version, int features) {
+  return version >= MULTIPLEX_SINCE && (features & CURL_VERSION_HTTP2) != 0;
+}
+
+int slp_curl_lane_multiplexes(const slp_curl_lane *lane) {
+  return lane->u->multiplex && lane == &lane->u->lanes[SLP_LANE_PUSH];
+}
+
 /* ---- opening and closing --------------------------------------------------------------------- */
 static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) {
   lane->u = u;
@@ -322,7 +337,8 @@ static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) 
   if (!lane->multi) return SLP_ENOMEM;
   if (curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer) ||
       curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane) ||
-      curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING) ||
+      curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING,
+                        slp_curl_lane_multiplexes(lane) ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING) ||
       /* Fewer than the transfers in flight, and every finished request closes the oldest connection. */
       curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)running_max))
     return SLP_ENOMEM;
@@ -348,6 +364,7 @@ int slp_curl_open(slp_uv_host *u, const slp_uv_options *o) {
   const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
   /* Without an asynchronous resolver every look-up would hold the loop. */
   if (!(v->features & CURL_VERSION_ASYNCHDNS) || !(v->features & CURL_VERSION_SSL)) return SLOOP_EOPTION;
+  u->multiplex = (uint8_t)slp_curl_may_multiplex(v->version_num, v->features);
   int r = copy_paths(u, o, v);
   if (r) return r;
   u->share = curl_share_init();

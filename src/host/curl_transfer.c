@@ -284,7 +284,11 @@ static int tls_options(slp_transfer *t) {
 
 static int connection_options(slp_transfer *t) {
   SET(CURLOPT_PROTOCOLS_STR, "http,https");
-  SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+  /* 2TLS: HTTP/2 where the server offers it in the TLS handshake. A call waits for the connection that is
+   * being made, to see whether it can go out on that one. */
+  int multiplexes = slp_curl_lane_multiplexes(t->lane);
+  SET(CURLOPT_HTTP_VERSION, (long)(multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+  SET(CURLOPT_PIPEWAIT, (long)multiplexes);
   SET(CURLOPT_FOLLOWLOCATION, 0L);
   SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   SET(CURLOPT_NOSIGNAL, 1L);

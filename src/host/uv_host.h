@@ -46,6 +46,7 @@ struct slp_uv_host {
   CURLSH *share; /* DNS and TLS sessions, for all lanes */
   slp_curl_lane lanes[SLP_LANES];
   uint8_t curl_ready; /* curl_global_init was done */
+  uint8_t multiplex;  /* this libcurl may have several PUSH calls on a connection, by HTTP/2 */
   char *ca_file, *ca_path, *user_agent;
 
   slp_list listeners; /* uv_listen.c */
@@ -68,6 +69,9 @@ void slp_curl_close(slp_uv_host *u); /* cancels every call; fine after a failed 
 void slp_curl_send(slp_host *h, slp_http *call);
 void slp_curl_cancel(slp_host *h, slp_http *call);
 void slp_curl_resume(slp_host *h, slp_http *call);
+/* By curl_version_info: may several calls that go on for minutes share a connection? */
+int slp_curl_may_multiplex(unsigned version, int features);
+int slp_curl_lane_multiplexes(const slp_curl_lane *lane);
 /* curl_multi_socket_action and everything that must follow it. Never from inside curl's callbacks. */
 void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events);
 /* curl_socket.c: tells libuv which sockets curl waits for. */
