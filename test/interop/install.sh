@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the peers by their ordinary clients, every version fixed, into .cache/interop/ of this checkout:
-#   sh test/interop/install.sh [PEER...]     kcl2 kcl3 kinsumer vmware motorway bloop; without names all
+#   sh test/interop/install.sh [PEER...]     kcl2 kcl3 kinsumer vmware gosdk motorway bloop; without names all
 # Maven for KCL, Go modules for kinsumer and vmware-go-kcl-v2, PyPI for motorway and bloop. Nothing is asked of the
 # network when nothing has changed. A peer whose tool is not here is named on a line "missing PEER: why" and makes the
 # exit code 77 when nothing else failed.
@@ -60,11 +60,11 @@ python() { # python NAME REQUIREMENTS
   echo "$from" >"$cache/$1/.made-from"
 }
 
-[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware motorway bloop
+[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware gosdk motorway bloop
 for peer; do
   case $peer in
     kcl2 | kcl3) kcl "$peer" ;;
-    kinsumer | vmware) go_module "$peer" ;;
+    kinsumer | vmware | gosdk) go_module "$peer" ;;
     motorway) python motorway "$peers/motorway/requirements.txt" ;;
     bloop) python bloop "$root/test/servers/requirements-bloop.txt" ;;
     *)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Real programs of other systems beside ours, in the sandbox: sh test/interop/run.sh [--minutes N] [--keep FOLDER] [KIND...]
 #
-# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate, or all. Without one: the short form of kcl-3,
+# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push, or all. Without one: the short form of kcl-3,
 # kinsumer and bloop, about four minutes. --minutes N is the full form: whole rounds of the story until N minutes have passed. What a KIND
 # needs is installed by its ordinary client (install.sh); one whose tool is not here is skipped with the reason.
 set -eu
@@ -15,7 +15,7 @@ while [ $# -gt 0 ]; do
       options="$options $1 $2"
       shift
       ;;
-    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate' ;;
+    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push' ;;
     *) kinds="$kinds $1" ;;
   esac
   shift
@@ -38,6 +38,7 @@ for kind in $kinds; do
     kcl-3) program=kcl3 ;;
     vmware-go-kcl) program=vmware ;;
     migrate) program='kcl2 kcl3' ;;
+    push) program='gosdk vmware kcl2 kcl3' ;;
     *) program=$kind ;;
   esac
   # shellcheck disable=SC2086 # a list of words
@@ -46,6 +47,8 @@ for kind in $kinds; do
     run "$here/peer_bloop.py"
   elif [ "$kind" = migrate ]; then
     run "$here/peer_migrate_kcl.py"
+  elif [ "$kind" = push ]; then
+    run "$here/peer_push.py"
   else
     if [ "$kind" = kinsumer ]; then
       run "$here/peer_migrate_kinsumer.py"

@@ -113,6 +113,9 @@ func main() {
 		WithIdleTimeBetweenReadsInMillis(number("PEER_POLL_MS", config.DefaultIdleTimeBetweenReadsMillis)).
 		WithLeaseStealing(number("PEER_STEALING", 1) != 0).
 		WithLeaseSyncingIntervalMillis(number("PEER_SYNC_MS", config.DefaultLeaseSyncingIntervalMillis))
+	if os.Getenv("PEER_PUSH") == "1" {
+		settings = settings.WithEnhancedFanOutConsumerName(need("PEER_APP"))
+	}
 	it := worker.NewWorker(factory{}, settings)
 	if err := it.Start(); err != nil {
 		fmt.Fprintf(os.Stderr, "the worker does not start: %v\n", err)

@@ -127,9 +127,13 @@ public final class Peer {
   static Scheduler scheduler() {
     URI endpoint = URI.create(need("PEER_ENDPOINT"));
     Region region = Region.of("us-east-1");
-    SdkAsyncHttpClient.Builder<?> http = NettyNioAsyncHttpClient.builder().protocol(Protocol.HTTP1_1);
+    /* Its default mode is enhanced fan-out, which the SDK speaks by HTTP/2 only: in plain text without asking first. */
+    boolean pushed = number("PEER_PUSH", 0) != 0;
+    URI kinesisEndpoint = ENV.containsKey("PEER_KINESIS_ENDPOINT") ? URI.create(need("PEER_KINESIS_ENDPOINT")) : endpoint;
+    SdkAsyncHttpClient.Builder<?> http =
+        NettyNioAsyncHttpClient.builder().protocol(pushed ? Protocol.HTTP2 : Protocol.HTTP1_1);
     KinesisAsyncClient kinesis =
-        KinesisAsyncClient.builder().endpointOverride(endpoint).region(region).httpClientBuilder(http).build();
+        KinesisAsyncClient.builder().endpointOverride(kinesisEndpoint).region(region).httpClientBuilder(http).build();
     DynamoDbAsyncClient dynamodb =
         DynamoDbAsyncClient.builder().endpointOverride(endpoint).region(region).build();
     CloudWatchAsyncClient cloudwatch =
@@ -142,8 +146,9 @@ public final class Peer {
     var leases = configs.leaseManagementConfig();
     leases.failoverTimeMillis(number("PEER_FAILOVER_MS", leases.failoverTimeMillis()));
     leases.shardSyncIntervalMillis(number("PEER_SYNC_MS", leases.shardSyncIntervalMillis()));
-    var retrieval = configs.retrievalConfig().retrievalSpecificConfig(polling).initialPositionInStreamExtended(
+    var retrieval = configs.retrievalConfig().initialPositionInStreamExtended(
         InitialPositionInStreamExtended.newInitialPosition(InitialPositionInStream.TRIM_HORIZON));
+    if (!pushed) retrieval.retrievalSpecificConfig(polling);
     var coordinator = configs.coordinatorConfig();
     coordinator.parentShardPollIntervalMillis(number("PEER_PARENT_MS", 2000));
     Extra.configure(configs, leases, coordinator);
