@@ -60,20 +60,6 @@ void bench_sloop_push(sloop_opts_t *o) {
   o->push_consumer = "bench";
 }
 
-void *bench_alloc(void *ctx, void *p, size_t was, size_t want) {
-  bench_heap *heap = ctx;
-  if (!want) {
-    free(p);
-    heap->live -= was;
-    return NULL;
-  }
-  void *got = realloc(p, want);
-  if (!got) return NULL;
-  heap->live += want - was;
-  if (heap->live > heap->peak) heap->peak = heap->live;
-  return got;
-}
-
 sloop_t *bench_sloop_begin(struct uv_loop_s *loop, const sloop_opts_t *o) {
   sloop_t *s = NULL;
   char why[160] = "";

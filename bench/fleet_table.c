@@ -7,23 +7,39 @@
 
 typedef enum flight_kind { GET, LIST, WRITE } flight_kind;
 
+typedef struct worker_store worker_store;
 typedef struct flight { /* a request that waits for its answer */
   slp_event ev;         /* its answer */
   fleet_table *t;
   slp_store_req *rq; /* the asker's; NULL: it does not want it any more */
   slp_host *h;
   flight_kind kind;
-  uint8_t arrived;
+  uint8_t arrived, throttled;
+  worker_store *of;
   slp_store_get get;
   slp_store_list list;
   slp_store_write write;
 } flight;
 
-typedef struct worker_store {
+struct worker_store {
   slp_store s;
   fleet_table *t;
   slp_host *h;
-} worker_store;
+  double cpu_s; /* in what it did with its answers */
+};
+
+/* A partition key gets 1000 units written and 3000 read in a second (DynamoDB Developer Guide, "Best practices for
+ * designing and using partition keys effectively"), and nothing is saved up but one second. */
+#define KEYS_MAX 64
+#define WRITES_MS 2 /* halves of a unit */
+#define READS_MS 6
+#define SAVED_MS 1000
+
+typedef struct key_load {
+  char name[64];
+  uint64_t at_ms;
+  int64_t writes, reads;
+} key_load;
 
 struct fleet_table {
   slp_mem *mem;
@@ -33,6 +49,8 @@ struct fleet_table {
   slp_store *inner;
   slp_schema *schema;
   uint64_t answer_us;
+  key_load keys[KEYS_MAX];
+  size_t keys_n;
   fleet_table_cost cost;
 };
 
@@ -41,6 +59,51 @@ static void nothing(slp_store_req *rq) { (void)rq; }
 static void at_once(slp_store_req *rq) {
   slp_unpost(&rq->ev);
   rq->ev.run(&rq->ev);
+}
+
+/* ---- what a key gets ------------------------------------------------------------------------------------- */
+
+static key_load *load_of(fleet_table *t, slp_str key) {
+  uint64_t now_ms = slp_sim_now_us(t->sim) / 1000;
+  key_load *k = t->keys;
+  while (k < t->keys + t->keys_n && !slp_str_is(key, k->name)) k++;
+  if (k == t->keys + t->keys_n) {
+    if (t->keys_n == KEYS_MAX || key.n >= sizeof k->name) bench_die("more partition keys than expected");
+    t->keys_n++;
+    memcpy(k->name, key.p, key.n);
+    k->at_ms = now_ms;
+    k->writes = WRITES_MS * SAVED_MS;
+    k->reads = READS_MS * SAVED_MS;
+  }
+  int64_t passed = (int64_t)slp_min_u64(now_ms - k->at_ms, 100 * SAVED_MS);
+  k->writes = slp_min_i64(WRITES_MS * SAVED_MS, k->writes + passed * WRITES_MS);
+  k->reads = slp_min_i64(READS_MS * SAVED_MS, k->reads + passed * READS_MS);
+  k->at_ms = now_ms;
+  return k;
+}
+
+/* 1: the table refuses, and nothing happens. */
+static int refuse_write(flight *x, uint64_t halves) {
+  key_load *k = load_of(x->t, x->write.key.hash);
+  x->throttled = k->writes < (int64_t)halves;
+  if (!x->throttled) {
+    k->writes -= (int64_t)halves;
+    return 0;
+  }
+  x->t->cost.writes_throttled++;
+  x->t->cost.beats_throttled += x->write.urgent;
+  return 1;
+}
+
+static int refuse_read(flight *x, slp_str hash) {
+  x->throttled = load_of(x->t, hash)->reads <= 0;
+  x->t->cost.reads_throttled += x->throttled;
+  return x->throttled;
+}
+
+static void take_read(fleet_table *t, slp_str hash, uint64_t halves) {
+  load_of(t, hash)->reads -= (int64_t)halves;
+  t->cost.reads += halves;
 }
 
 /* ---- counting ------------------------------------------------------------------------------------------ */
@@ -58,6 +121,7 @@ static size_t size_at(fleet_table *t, const slp_row_key *key) {
 static void do_write(flight *x) {
   fleet_table *t = x->t;
   size_t before = size_at(t, &x->write.key), after = 0;
+  if (refuse_write(x, units_write(before, before))) return;
   t->inner->ops->write(t->inner, &x->write);
   at_once(&x->write.rq);
   if (x->write.written == SLP_WRITTEN_YES && x->write.kind != SLP_WRITE_DELETE)
@@ -69,20 +133,24 @@ static void do_write(flight *x) {
 /* Rows that are requested and absent cost as well. */
 static void do_get(flight *x) {
   fleet_table *t = x->t;
+  for (size_t i = 0; i < x->get.keys_n; i++)
+    if (refuse_read(x, x->get.keys[i].hash)) return;
   t->inner->ops->get(t->inner, &x->get);
   at_once(&x->get.rq);
   for (size_t i = 0; i < x->get.keys_n; i++)
-    t->cost.reads += units_get(i < x->get.out.n ? units_row_size(&x->get.out.rows[i]) : 0, x->get.consistent);
+    take_read(t, x->get.keys[i].hash,
+              units_get(i < x->get.out.n ? units_row_size(&x->get.out.rows[i]) : 0, x->get.consistent));
   t->cost.read_calls++;
 }
 
 static void do_list(flight *x) {
   fleet_table *t = x->t;
   size_t n = 0;
+  if (refuse_read(x, x->list.hash)) return;
   t->inner->ops->list(t->inner, &x->list);
   at_once(&x->list.rq);
   for (size_t i = 0; i < x->list.out.n; i++) n += units_row_size(&x->list.out.rows[i]);
-  t->cost.reads += units_list(n, x->list.consistent);
+  take_read(t, x->list.hash, units_list(n, x->list.consistent));
   t->cost.read_calls++;
 }
 
@@ -111,13 +179,15 @@ static void tell(slp_event *ev) {
   flight *x = SLP_OWNER(ev, flight, ev);
   fleet_table_cost *cost = &x->t->cost;
   slp_store_req *rq = x->rq;
+  worker_store *of = x->of;
   int tick = x->kind == LIST && is_everything(x, &x->list);
   rq->impl = NULL;
   flight_free(x);
-  double from = tick ? bench_clock_s(CLOCK_THREAD_CPUTIME_ID) : 0;
+  double from = bench_clock_s(CLOCK_THREAD_CPUTIME_ID);
   rq->on_done(rq);
-  if (!tick) return;
   double took = bench_clock_s(CLOCK_THREAD_CPUTIME_ID) - from;
+  of->cpu_s += took;
+  if (!tick) return;
   cost->ticks++;
   cost->tick_cpu_s += took;
   if (took > cost->tick_cpu_s_max) cost->tick_cpu_s_max = took;
@@ -132,7 +202,10 @@ static void answer(void *arg) {
   }
   slp_fail_clear(&rq->fail);
   rq->done_us = slp_now_refresh_us(x->h);
-  if (x->kind == GET) {
+  if (x->throttled) {
+    slp_fail_set(&rq->fail, SLP_THROTTLE, 0, "the partition key has used up its second");
+    if (x->kind == WRITE) SLP_OWNER(rq, slp_store_write, rq)->written = SLP_WRITTEN_NOT_SURE;
+  } else if (x->kind == GET) {
     hand_over(&SLP_OWNER(rq, slp_store_get, rq)->out, &x->get.out);
   } else if (x->kind == LIST) {
     hand_over(&SLP_OWNER(rq, slp_store_list, rq)->out, &x->list.out);
@@ -153,6 +226,7 @@ static flight *begin(slp_store *s, slp_store_req *rq, flight_kind kind) {
   flight *x = SLP_NEW(w->t->mem, flight);
   SLP_CHECK(x && !rq->impl);
   x->t = w->t;
+  x->of = w;
   x->rq = rq;
   x->h = w->h;
   x->kind = kind;
@@ -191,6 +265,7 @@ static void op_write(slp_store *s, slp_store_write *w) {
   x->write.when_n = w->when_n;
   x->write.changes = w->changes;
   x->write.changes_n = w->changes_n;
+  x->write.urgent = w->urgent;
   do_write(x);
 }
 
@@ -221,6 +296,9 @@ slp_store *fleet_table_store(fleet_table *t, slp_host *h) {
   w->h = h;
   return &w->s;
 }
+
+double fleet_table_cpu_s(slp_store *s) { return SLP_OWNER(s, worker_store, s)->cpu_s; }
+void fleet_table_cpu_clear(slp_store *s) { SLP_OWNER(s, worker_store, s)->cpu_s = 0; }
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 

@@ -162,6 +162,20 @@ const char *bench_spread_text(char out[64], bench_spread s, int decimals) {
   return out;
 }
 
+void *bench_alloc(void *ctx, void *p, size_t was, size_t want) {
+  bench_heap *heap = ctx;
+  if (!want) {
+    free(p);
+    heap->live -= was;
+    return NULL;
+  }
+  void *got = realloc(p, want);
+  if (!got) return NULL;
+  heap->live += want - was;
+  if (heap->live > heap->peak) heap->peak = heap->live;
+  return got;
+}
+
 /* The finaliser of MurmurHash3's 64-bit form (public domain constants). */
 uint64_t bench_mix(uint64_t x) {
   x ^= x >> 33;

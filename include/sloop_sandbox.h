@@ -52,6 +52,10 @@ typedef struct {
   uint32_t idle_event_ms;         /* 5000: an event comes at least so often */
   uint64_t push_bytes_per_second; /* 2 MiB a second, consumer and shard; 0: no limit */
   uint32_t consumer_limits;       /* 1: the service's rates of calls about consumers; 0: no limit */
+  /* Tables. */
+  uint32_t
+      key_limits; /* 1: 1000 units written and 3000 read a second for one partition key, transactions apart;
+                          0: no limit */
 } sloop_sandbox_opts_t;
 #define sloop_sandbox_opts_init(o) sloop_sandbox_opts_init_sized((o), sizeof *(o))
 void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size);

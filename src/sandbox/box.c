@@ -39,6 +39,7 @@ void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size) {
       .idle_event_ms = 5000,
       .push_bytes_per_second = 2u << 20,
       .consumer_limits = 1,
+      .key_limits = 1,
   };
   memset(o, 0, size);
   memcpy(o, &full, size < sizeof full ? size : sizeof full);

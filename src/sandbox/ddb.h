@@ -4,6 +4,7 @@
 #ifndef SLP_SANDBOX_DDB_H
 #define SLP_SANDBOX_DDB_H
 
+#include "base/map.h"
 #include "sandbox/changes.h"
 #include "sandbox/model.h"
 
@@ -262,6 +263,7 @@ struct slp_table {
   slp_row **rows;   /* by place, hash key, sort key */
   size_t rows_n, rows_cap, items, bytes;
   int64_t pruned_ms;
+  slp_map keys; /* name -> slp_key_load, which it owns */
 };
 
 typedef struct slp_token { /* a ClientRequestToken of the last ten minutes */
@@ -370,6 +372,14 @@ void slp_cost_take_reads(slp_box_call *c, slp_cost *cost);
 /* Writes ConsumedCapacity, as the request asks for it; many: a list of all tables; both: reads and writes
  * apart. */
 void slp_cost_put(slp_box_call *c, const slp_cost *cost, int many, int both);
+
+/* ddb_keys.c: what one partition key gets in a second, in halves of a unit. */
+typedef struct slp_key_load slp_key_load;
+int slp_key_take_write(slp_box_call *c, slp_table *t, const slp_key *key,
+                       int64_t halves);                                  /* or fails the call */
+int slp_key_may_read(slp_box_call *c, slp_table *t, const slp_key *key); /* or fails the call */
+void slp_key_take_read(slp_box_call *c, slp_table *t, const slp_key *key, int64_t halves);
+void slp_keys_free(slp_box *box, slp_table *t);
 
 /* ddb_write.c */
 typedef enum { SLP_ACT_PUT, SLP_ACT_UPDATE, SLP_ACT_DELETE, SLP_ACT_CHECK } slp_act_kind;

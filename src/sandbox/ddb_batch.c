@@ -85,7 +85,7 @@ static part *read_part(slp_box_call *c, uint32_t node, uint32_t *total) {
 static int do_get(slp_box_call *c, part *p, get *g, slp_cost **costs, size_t *bytes) {
   slp_cost *cost = slp_cost_of(c, costs, p->t), one = {.t = p->t};
   if (!cost) return -1;
-  if (*bytes >= GET_BYTES || slp_cost_may_read(c, p->t, 0)) {
+  if (*bytes >= GET_BYTES || slp_cost_may_read(c, p->t, 0) || slp_key_may_read(c, p->t, &g->key)) {
     g->left = 1;
     p->left++;
     return 0;
@@ -94,6 +94,7 @@ static int do_get(slp_box_call *c, part *p, get *g, slp_cost **costs, size_t *by
   const slp_item *item = row ? slp_row_at(row, slp_read_moment(c, p->t, p->consistent)) : NULL;
   one.reads[0] = slp_cost_read(item ? item->size : 0, p->consistent);
   slp_cost_take_reads(c, &one);
+  slp_key_take_read(c, p->t, &g->key, one.reads[0]);
   cost->reads[0] += one.reads[0];
   if (!item) return 0;
   *bytes += item->size;
@@ -237,7 +238,7 @@ static int read_writes(slp_box_call *c, writing *w) {
 static int do_write(slp_box_call *c, slp_action *a, slp_cost **costs) {
   slp_cost one = {.t = a->t}, *cost = slp_cost_of(c, costs, a->t);
   if (!cost || slp_action_judge(c, a) || slp_cost_change(c, &one, a->was, a->now, 1)) return -1;
-  if (slp_cost_take_writes(c, &one)) return 1;
+  if (slp_cost_take_writes(c, &one) || slp_key_take_write(c, a->t, &a->key, one.writes[0])) return 1;
   for (uint32_t i = 0; i < a->t->indexes_n; i++) cost->writes[i] += one.writes[i];
   return slp_action_apply(c, a);
 }

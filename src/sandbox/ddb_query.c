@@ -34,6 +34,7 @@ typedef struct reading {
 } reading;
 
 static uint32_t number(const reading *r) { return (uint32_t)(r->x - r->t->index); }
+static int of_one_key(const reading *r) { return r->query && number(r) == 0; }
 
 /* ---- key conditions -------------------------------------------------------------------------- */
 static int leaf(reading *r, const slp_x *x) {
@@ -279,6 +280,7 @@ static int page(reading *r) {
   if (more && put_last_key(r, &last)) return -1;
   r->cost->reads[number(r)] += slp_cost_read(bytes, r->consistent);
   slp_cost_take_reads(r->c, r->cost);
+  if (of_one_key(r)) slp_key_take_read(r->c, r->t, &(slp_key){.hash = r->hash}, r->cost->reads[0]);
   slp_cost_put(r->c, r->cost, 0, 0);
   slp_out_end(o);
   return 0;
@@ -396,6 +398,7 @@ static int run(slp_box_call *c, int query) {
   if (query && (read_conditions(&r, key) || filter_is_apart(&r, r.filter))) return -1;
   if (read_segment(&r) || read_start(&r)) return -1;
   if (slp_cost_may_read(c, r.t, number(&r)) || !slp_cost_of(c, &r.cost, r.t)) return -1;
+  if (of_one_key(&r) && slp_key_may_read(c, r.t, &(slp_key){.hash = r.hash})) return -1;
   r.moment = slp_read_moment(c, r.t, r.consistent);
   int bad = find_range(&r) || page(&r);
   slp_free(c->box->mem, r.entries);

@@ -28,11 +28,12 @@ int slp_read_op_get(slp_box_call *c) {
   slp_av *map = slp_ddb_item_read(c, node);
   slp_table *t = map ? slp_table_of(c) : NULL;
   if (!t || slp_key_read(c, t, map, &key)) return -1;
-  if (slp_cost_may_read(c, t, 0) || !slp_cost_of(c, &cost, t)) return -1;
+  if (slp_cost_may_read(c, t, 0) || slp_key_may_read(c, t, &key) || !slp_cost_of(c, &cost, t)) return -1;
   const slp_row *row = slp_row_find(t, &key);
   const slp_item *item = row ? slp_row_at(row, slp_read_moment(c, t, consistent)) : NULL;
   cost->reads[0] = slp_cost_read(item ? item->size : 0, consistent);
   slp_cost_take_reads(c, cost);
+  slp_key_take_read(c, t, &key, cost->reads[0]);
   const slp_av *show = item ? item->value : NULL;
   if (show && paths && !(show = slp_project(slp_call_arena(c), paths, show))) return slp_box_no_memory(c);
   slp_out_map(&c->out);

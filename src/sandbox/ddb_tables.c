@@ -18,6 +18,7 @@ slp_ddb *slp_ddb_new(slp_mem *mem) {
 void slp_table_free(slp_box *box, slp_table *t) {
   slp_list_remove(&t->link);
   slp_rows_free(box, t);
+  slp_keys_free(box, t);
   for (uint32_t i = 0; i < SLP_DDB_INDEXES; i++) slp_index_free(box, &t->index[i]);
   slp_table_tags_free(box, t);
   slp_free(box->mem, t->ttl_name);
@@ -173,6 +174,7 @@ int slp_table_op_create(slp_box_call *c) {
   if (too_many(c)) return -1;
   slp_table *t = SLP_NEW(c->box->mem, slp_table);
   if (!t) return slp_box_no_memory(c);
+  slp_map_init(&t->keys, c->box->mem);
   t->name = slp_strdup(c->box->mem, name);
   t->created_ms = c->now_ms;
   t->ttl_swept_ms = INT64_MIN / 2;

@@ -211,7 +211,7 @@ static int run(slp_box_call *c, slp_act_kind kind) {
     cost->writes[0] = slp_cost_write(a.was ? slp_item_size(a.was) : 0);
   else if (slp_cost_change(c, cost, a.was, a.now, 1))
     return -1;
-  if (slp_cost_take_writes(c, cost)) return -1;
+  if (slp_cost_take_writes(c, cost) || slp_key_take_write(c, a.t, &a.key, cost->writes[0])) return -1;
   if (judged == 1) return failed_condition(c, &a);
   if (shown(c, &a, slp_box_text(c, "ReturnValues"), &show)) return -1;
   /* the answer first, because the old item is freed by the change */

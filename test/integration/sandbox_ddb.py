@@ -309,6 +309,44 @@ def capacity():
         expect(both["ConsumedCapacity"][0]["WriteCapacityUnits"] == 4, both)
 
 
+def one_key():
+    """1,000 units written and 3,000 read a second for one partition key, in a table that has no limit of its own; another key is
+    not concerned. Names of errors and reasons: DynamoDB Developer Guide, "Troubleshooting throttling"."""
+    for on_demand, name in ((True, "ThrottlingException"), (False, "ProvisionedThroughputExceededException")):
+        with box_and_client() as box:
+            client = box.client(service="dynamodb")
+            table(client, **({} if on_demand else {"BillingMode": None, "ProvisionedThroughput": {"ReadCapacityUnits": 9000,
+                                                                                                "WriteCapacityUnits": 9000}}))
+            big = {"S": "y" * 390 * 1024}
+
+            def put(key, n):
+                return client.put_item(TableName="tab", Item=item(key, n, y=big))
+
+            def until_refused(call, most):
+                for n in range(most):
+                    try:
+                        call(n)
+                    except client.exceptions.ClientError as error:
+                        reason, = error.response["throttlingReasons" if on_demand else "ThrottlingReasons"]
+                        return n, error.response["Error"]["Code"], reason["reason"]
+                return most, None, None
+
+            n, code, reason = until_refused(lambda n, put=put: put("hot", n), 12)
+            expect(n >= 2 and (code, reason) == (name, "TableWriteKeyRangeThroughputExceeded"), f"{n} of 390 units: {code} {reason}")
+            put("cold", 1)
+            wait_until(lambda: until_refused(lambda n: put("hot", 1), 1)[1] is None, 20, "a write of the key again")
+            get = {"TableName": "tab", "Key": item("hot", 1), "ConsistentRead": True}  # 98 units
+            n, code, reason = until_refused(lambda n: client.get_item(**get), 400)
+            expect(n >= 30 and (code, reason) == (name, "TableReadKeyRangeThroughputExceeded"), f"{n} of 98 units: {code} {reason}")
+            query = {"TableName": "tab", "KeyConditionExpression": "pk = :k", "ExpressionAttributeValues": {":k": {"S": "cold"}}}
+            expect(client.query(**query)["Count"] == 1, "another key")
+    with box_and_client("key_limits=0") as box:
+        client = box.client(service="dynamodb")
+        table(client)
+        for n in range(4):
+            client.put_item(TableName="tab", Item=item("hot", n, y=big))
+
+
 def throttling():
     with box_and_client() as box:
         client = box.client(service="dynamodb")
@@ -355,7 +393,7 @@ def throttling():
 
 
 def pages():
-    with box_and_client() as box:
+    with box_and_client("key_limits=0") as box:
         client = box.client(service="dynamodb")
         table(client, **GLOBAL)
         for n in range(30):
@@ -435,7 +473,7 @@ def refusals_of_queries():
 
 
 def batches():
-    with box_and_client() as box:
+    with box_and_client("key_limits=0") as box:
         client = box.client(service="dynamodb")
         table(client)
         table(client, "other", sort=False)
@@ -614,7 +652,8 @@ def exact_sums():
 if __name__ == "__main__":
     tests = harness.Tests()
     for test in (life_of_a_table, names_of_tables_in_pages, definitions_are_checked, bytes_of_answers, signatures,
-                 values_go_round, refusals_of_expressions, conditions_and_what_they_show, capacity, throttling, pages,
+                 values_go_round, refusals_of_expressions, conditions_and_what_they_show, capacity, one_key,
+                 throttling, pages,
                  refusals_of_queries, batches, transactions, time_to_live, stale_reads, tags, continuous_backups, exact_sums):
         tests.run(test.__name__.replace("_", " "), test)
     tests.end()

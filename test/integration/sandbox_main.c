@@ -65,6 +65,8 @@ static int take_number(sloop_sandbox_opts_t *o, slp_str key, slp_str text) {
     o->push_bytes_per_second = (uint64_t)v;
   else if (slp_str_is(key, "consumer_limits"))
     o->consumer_limits = (uint32_t)v;
+  else if (slp_str_is(key, "key_limits"))
+    o->key_limits = (uint32_t)v;
   else
     return 0;
   return 1;

@@ -1,0 +1,98 @@
+/* ddb_keys.c - the units that one partition key gets, whatever its table has: 1000 written and 3000 read in a
+ * second (DynamoDB Developer Guide, "Best practices for designing and using partition keys effectively").
+ *
+ * The guide says that a partition saves up to 300 s of unused capacity, and that a key that stays busy is
+ * spread over partitions by its sort keys ("DynamoDB burst and adaptive capacity"), but promises neither.
+ * Here one second is saved and no more: what runs under this runs in the service. Transactions, indexes and
+ * scans are not counted. */
+#include <stdio.h>
+
+#include "sandbox/ddb.h"
+
+#define WRITES_MS INT64_C(2) /* halves of a unit in a millisecond */
+#define READS_MS INT64_C(6)
+#define SAVED_MS INT64_C(1000)
+#define KEYS_MAX 4096u /* beyond it those that have been quiet for a second are forgotten */
+
+struct slp_key_load {
+  slp_str name; /* lives behind this struct */
+  int64_t at_ms, writes, reads;
+};
+
+static slp_key_load *refilled(slp_key_load *k, int64_t now_ms) {
+  int64_t passed = slp_min_i64(slp_max_i64(now_ms - k->at_ms, 0), 100 * SAVED_MS);
+  k->writes = slp_min_i64(WRITES_MS * SAVED_MS, k->writes + passed * WRITES_MS);
+  k->reads = slp_min_i64(READS_MS * SAVED_MS, k->reads + passed * READS_MS);
+  k->at_ms = slp_max_i64(now_ms, k->at_ms);
+  return k;
+}
+
+static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
+  size_t at = 0;
+  for (slp_key_load *k; (k = slp_map_each(&t->keys, &at));) {
+    refilled(k, now_ms);
+    if (k->writes < WRITES_MS * SAVED_MS || k->reads < READS_MS * SAVED_MS) continue;
+    slp_map_remove(&t->keys, k->name);
+    slp_free(box->mem, k);
+  }
+}
+
+/* NULL: no limit, or no memory to count by. */
+static slp_key_load *load_of(slp_box_call *c, slp_table *t, const slp_av *hash) {
+  slp_box *box = c->box;
+  if (!box->o.key_limits) return NULL;
+  slp_key_load *k = slp_map_get(&t->keys, hash->text);
+  if (k) return refilled(k, c->now_ms);
+  if (t->keys.live >= KEYS_MAX) forget_quiet(box, t, c->now_ms);
+  k = slp_alloc(box->mem, sizeof *k + hash->text.n);
+  if (!k) return NULL;
+  char *name = (char *)(k + 1);
+  memcpy(name, hash->text.p, hash->text.n);
+  *k = (slp_key_load){.name = {name, hash->text.n},
+                      .at_ms = c->now_ms,
+                      .writes = WRITES_MS * SAVED_MS,
+                      .reads = READS_MS * SAVED_MS};
+  if (slp_map_put(&t->keys, k->name, k) == 0) return k;
+  slp_free(box->mem, k);
+  return NULL;
+}
+
+/* The two errors spell the member differently (API_ThrottlingException.html). */
+static int throttled(slp_box_call *c, const slp_table *t, const char *kind) {
+  char arn[400], more[600];
+  slp_table_arn(c, t, arn);
+  slp_box_fail(c, t->on_demand ? "ThrottlingException" : "ProvisionedThroughputExceededException",
+               "Throughput exceeds the maximum of %s units a second that one partition of the table serves.",
+               kind);
+  int n = snprintf(
+      more, sizeof more,
+      "\"%chrottlingReasons\":[{\"reason\":\"Table%sKeyRangeThroughputExceeded\",\"resource\":\"%s\"}]",
+      t->on_demand ? 't' : 'T', kind, arn);
+  c->error_more = slp_arena_copy(slp_call_arena(c), (slp_str){more, (size_t)n});
+  if (!c->error_more.p) c->error_more.n = 0;
+  return -1;
+}
+
+int slp_key_take_write(slp_box_call *c, slp_table *t, const slp_key *key, int64_t halves) {
+  slp_key_load *k = load_of(c, t, key->hash);
+  if (!k) return 0;
+  if (k->writes < slp_min_i64(halves, WRITES_MS * SAVED_MS)) return throttled(c, t, "Write");
+  k->writes -= halves;
+  return 0;
+}
+
+int slp_key_may_read(slp_box_call *c, slp_table *t, const slp_key *key) {
+  slp_key_load *k = load_of(c, t, key->hash);
+  return !k || k->reads > 0 ? 0 : throttled(c, t, "Read");
+}
+
+void slp_key_take_read(slp_box_call *c, slp_table *t, const slp_key *key, int64_t halves) {
+  slp_key_load *k = load_of(c, t, key->hash);
+  if (k) k->reads -= halves;
+}
+
+void slp_keys_free(slp_box *box, slp_table *t) {
+  size_t at = 0;
+  for (slp_key_load *k; (k = slp_map_each(&t->keys, &at));) slp_free(box->mem, k);
+  slp_map_free(&t->keys);
+}
