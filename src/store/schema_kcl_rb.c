@@ -64,8 +64,8 @@ static slp_position read_place(slp_str at) {
 static int is_record(slp_str at) { return at.n <= SLP_SEQ_MAX && slp_num_valid(at); }
 
 static slp_position read_position(const slp_row *row, int is_parked) {
-  slp_str at = slp_attr_text(row, CHECKPOINT);
-  if (is_parked || !at.n) return read_place(slp_attr_text(row, PLACE));
+  slp_str at = slp_attr_text(row, CHECKPOINT), place = slp_attr_text(row, PLACE);
+  if (is_parked || (!at.n && !is_record(place))) return read_place(place);
   if (slp_str_is(at, ENDED)) return (slp_position){.kind = SLP_POSITION_END};
   return is_record(at) ? read_place(at) : (slp_position){.kind = SLP_POSITION_NONE};
 }
@@ -87,6 +87,21 @@ static const char *wrong_type(const slp_row *row) {
   return NULL;
 }
 
+/* Instances are ours; kcl-rb's names are its users'. */
+static int is_ours(slp_str owner) {
+  slp_str id, incarnation;
+  return slp_instance_split(owner, &id, &incarnation);
+}
+
+/* An empty name, or one in the other's place, would fit no condition: the lease would never be taken. */
+static const char *wrong_owner(const slp_row *row) {
+  const slp_val *ours = slp_attr_of(row, OURS), *theirs = slp_attr_of(row, OWNER);
+  if (ours->kind == SLP_VAL_S && !is_ours(ours->s)) return "its " OURS " is no worker of ours";
+  if (theirs->kind == SLP_VAL_S && (!theirs->s.n || is_ours(theirs->s)))
+    return "its " OWNER " is no name of kcl-rb's";
+  return NULL;
+}
+
 static const char *wrong_value(const slp_row *row, const slp_lease_row *l) {
   slp_str timeout = slp_attr_text(row, TIMEOUT), ours = slp_attr_text(row, OURS);
   slp_str theirs = slp_attr_text(row, OWNER);
@@ -98,7 +113,7 @@ static const char *wrong_value(const slp_row *row, const slp_lease_row *l) {
   if (ours.n && !slp_str_is(slp_attr_text(row, CHECKPOINT), ENDED))
     return "it has " OURS " and is not parked: its " CHECKPOINT " is not " ENDED;
   if (l->position.kind == SLP_POSITION_NONE) return "its " CHECKPOINT " can't be understood";
-  return NULL;
+  return wrong_owner(row);
 }
 
 static uint64_t mix(uint64_t h, slp_str s) {
@@ -183,12 +198,6 @@ static void when_free(slp_row_request *d, const slp_operation *i) {
   when_nil(d, OWNER);
   slp_when_absent(d, OURS);
   when_counter(d, i->epoch);
-}
-
-/* Instances are ours; kcl-rb's names are its users'. */
-static int is_ours(slp_str owner) {
-  slp_str id, incarnation;
-  return slp_instance_split(owner, &id, &incarnation);
 }
 
 static void when_as_read(slp_row_request *d, const slp_operation *i) {

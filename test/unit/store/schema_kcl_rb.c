@@ -47,10 +47,11 @@ TEST(a_parked_lease_is_read) {
   begin();
   const slp_lease_row *l = &parsed.u.lease;
   READ(TEXT("shard_id", "s"), TEXT("lease_timeout", T1), TEXT("checkpoint", "SHARD_END"),
-       TEXT("sloop_owner", "a.1"), NUM("sloop_counter", "8"), TEXT("sloop_checkpoint", SEQ));
-  CHECK(parsed.kind == SLP_ROW_LEASE && slp_str_is(l->owner, "a.1") && l->epoch == 8 && !l->stranger);
+       TEXT("sloop_owner", "a.0123456789abcdef"), NUM("sloop_counter", "8"), TEXT("sloop_checkpoint", SEQ));
+  CHECK(parsed.kind == SLP_ROW_LEASE && slp_str_is(l->owner, "a.0123456789abcdef") && l->epoch == 8 &&
+        !l->stranger);
   CHECK(l->position.kind == SLP_POSITION_AFTER && slp_str_is(slp_mark_seq(&l->position.mark), SEQ));
-  READ(TEXT("shard_id", "s"), TEXT("checkpoint", "SHARD_END"), TEXT("sloop_owner", "a.1"));
+  READ(TEXT("shard_id", "s"), TEXT("checkpoint", "SHARD_END"), TEXT("sloop_owner", "a.0123456789abcdef"));
   CHECK(parsed.kind == SLP_ROW_LEASE && l->position.kind == SLP_POSITION_OLDEST);
   READ(TEXT("shard_id", "s"), TEXT("sloop_checkpoint", "AT_TIMESTAMP:1700000000123"));
   CHECK(l->position.kind == SLP_POSITION_TIME && l->position.at_ms == 1700000000123);
@@ -82,9 +83,15 @@ TEST(rows_that_make_no_sense_are_named) {
   BAD("sloop_counter", TEXT("sloop_counter", "1"));
   BAD("sloop_counter", NUM("sloop_counter", "-1"));
   BAD("sloop_checkpoint", NIL("sloop_checkpoint"));
-  BAD("parked", TEXT("sloop_owner", "a.1"), TEXT("checkpoint", "5"));
-  BAD("both", TEXT("sloop_owner", "a.1"), TEXT("assigned_to", "w"), TEXT("lease_timeout", T1),
+  BAD("parked", TEXT("sloop_owner", "a.0123456789abcdef"), TEXT("checkpoint", "5"));
+  BAD("both", TEXT("sloop_owner", "a.0123456789abcdef"), TEXT("assigned_to", "w"), TEXT("lease_timeout", T1),
       TEXT("checkpoint", "SHARD_END"));
+  /* No condition of a take could hold. */
+  BAD("checkpoint", TEXT("sloop_checkpoint", SEQ));
+  BAD("sloop_owner", TEXT("sloop_owner", "w"), TEXT("checkpoint", "SHARD_END"));
+  BAD("sloop_owner", TEXT("sloop_owner", ""));
+  BAD("assigned_to", TEXT("assigned_to", ""));
+  BAD("assigned_to", TEXT("assigned_to", "a.0123456789abcdef"), TEXT("lease_timeout", T1));
   READ(TEXT("ShardID", "s"), TEXT("Checkpoint", "5"));
   CHECK(parsed.kind == SLP_ROW_OTHER);
   READ(TEXT("shard_id", "s"), NUM("checkpoint", "0"), TEXT("worker_id", "w"), NUM("heartbeat", "1"));
