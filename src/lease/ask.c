@@ -9,11 +9,6 @@
 #define LOOK_US 500000
 #define TAKE_BACK_TRIES 3 /* of a name that only keeps others away for a while */
 
-void slp_choice_forget(slp_lease *l) {
-  l->choice = (slp_lease_choice){.counter = 0};
-  slp_lease_forget(l);
-}
-
 /* The owner may have handed it over before: then it is this worker's, which wants it no more. */
 static void taken_back(slp_write *op) {
   slp_lease *l = op->owner;

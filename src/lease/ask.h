@@ -5,7 +5,6 @@
 
 #include "lease/lease.h"
 
-void slp_choice_forget(slp_lease *l); /* it is not chosen any more */
 /* This worker's name goes out of the row: it does not want the lease any more. */
 void slp_ask_take_back(slp_lease *l);
 void slp_ask_look_soon(slp_lease *l); /* whether the owner has let go */

@@ -154,6 +154,11 @@ void slp_lease_forget(slp_lease *l) {
   slp_lease_touch(l);
 }
 
+void slp_choice_forget(slp_lease *l) {
+  l->choice = (slp_lease_choice){.counter = 0};
+  slp_lease_forget(l);
+}
+
 void slp_lease_shun(slp_lease *l, uint64_t us) {
   l->want.shunned_assignment = slp_leases_version(l->f);
   l->want.shunned_us = slp_fleet_now(l->f) + us;

@@ -265,6 +265,7 @@ int slp_lease_wanted(const slp_lease *l);
 void slp_lease_choose(slp_lease *l);
 void slp_lease_unchoose(slp_lease *l);
 void slp_lease_forget(slp_lease *l);
+void slp_choice_forget(slp_lease *l); /* it is not chosen any more */
 void slp_lease_shun(slp_lease *l, uint64_t us);
 void slp_lease_unwant(slp_lease *l);  /* not assigned, not inherited */
 void slp_lease_inherit(slp_lease *l); /* its parent was read to its end by this worker */

@@ -191,6 +191,11 @@ static void saw_mine(slp_lease *l) {
 }
 
 static void saw_nothing(slp_lease *l) { /* its row is not made yet, or removed */
+  if (l->choice.counter) { /* it was in the table when it was chosen: nobody has it to be asked for */
+    SLP_PROBE("lease: removed after it was chosen");
+    slp_choice_forget(l);
+    return;
+  }
   int wanted = slp_lease_wanted(l);
   slp_lease_move(l, wanted && slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_WANTED : SLP_LEASE_IDLE);
   if (wanted) slp_lease_poll(l, soon(l));
