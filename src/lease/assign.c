@@ -66,7 +66,7 @@ static void fill(slp_fleet *f, const slp_snapshot *s, int sync, slp_assign *p) {
     to->assigned = to->avoid = SLP_NOBODY;
     to->owner = number_of(s, slp_snapshot_worker_of(s, l->owner));
     to->out = l->position.kind == SLP_POSITION_END || l->parked;
-    int64_t age = slp_wall_ms(f->h) - l->wall_ms;
+    int64_t age = slp_wall_ms(f->h) - l->avoid_ms;
     if (l->avoid.n && age >= 0 && age < AVOID_MS)
       to->avoid = number_of(s, slp_snapshot_worker_of(s, l->avoid));
   }

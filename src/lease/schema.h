@@ -38,7 +38,8 @@ typedef struct slp_lease_row {
   uint8_t claim_asks; /* where rows have both kinds: it asked */
   slp_str parents[2];
   slp_str hash_start, hash_end;
-  slp_str avoid; /* the instance that gave it up for lack of progress */
+  slp_str avoid;    /* the instance that gave it up for lack of progress */
+  int64_t avoid_ms; /* when that was, by that one's clock; -1: not told */
   uint8_t parked;
   uint8_t
       unsaved; /* its owner has saved nothing yet, where rows tell: the next one would read all of it again */

@@ -119,6 +119,7 @@ static void read_lease(const slp_row *row, slp_str shard, slp_parsed_row *f) {
   l->avoid = text(row, "avoid");
   l->parked = text(row, "park").n > 0;
   l->wall_ms = slp_row_int(row, SLP_STR("ts"), -1);
+  l->avoid_ms = slp_row_int(row, SLP_STR("avoid_ts"), l->wall_ms);
   l->behind_ms = slp_row_int(row, SLP_STR("lag"), -1);
   l->op = text(row, "op");
   if (!shard.n || shard.n > SLP_SHARD_ID_MAX) bad(f, "it names no shard");
@@ -402,12 +403,21 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
 }
 
+/* With a time of its own: the next owner's writes move the row's. */
+static void avoid(slp_row_request *d, const slp_operation *i) {
+  set_s(d, "avoid", i->me);
+  if (i->wall_ms > 0)
+    set_n(d, "avoid_ts", (uint64_t)i->wall_ms);
+  else
+    drop(d, "avoid_ts");
+}
+
 static void release(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(release_unfenced)) mine(d, i);
   not_back(d, &i->position);
   move_to(d, i);
   stamp(d, i);
-  if (i->avoid_me) set_s(d, "avoid", i->me);
+  if (i->avoid_me) avoid(d, i);
   if (i->park) set_s(d, "park", i->me);
   drop(d, "owner");
   drop_claim(d);
@@ -449,6 +459,7 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
   drop(d, "park");
   drop(d, "avoid");
+  drop(d, "avoid_ts");
 }
 
 /* ---- the table of operations ------------------------------------------------------------------------- */

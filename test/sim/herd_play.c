@@ -157,7 +157,8 @@ static uint64_t patience(const hd_world *hw) {
   const hd_plan *p = hw->plan;
   size_t put = 0; /* a shard is asked five times a second, and one may come after the other */
   for (size_t i = 0; i < hw->shards_n; i++) put += hw->shards[i].put;
-  return put / (p->o.fetch_records_max * 4) * HD_S + 300 * HD_S + (uint64_t)p->o.lease_ms * 30000 +
+  uint64_t avoided = p->o.stall_ms ? 600 * HD_S : 0; /* who gave a shard up does not get it back sooner */
+  return put / (p->o.fetch_records_max * 4) * HD_S + 300 * HD_S + avoided + (uint64_t)p->o.lease_ms * 30000 +
          (uint64_t)p->o.handover_ms * 4000 + (uint64_t)p->o.list_ms * 2000;
 }
 

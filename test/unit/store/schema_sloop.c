@@ -222,12 +222,16 @@ TEST(a_lease_is_made_once_taken_moved_on_and_ended) {
   REFUSED(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s1"), .me = S("b.1"), .epoch = 1, .position = ten);
   REFUSED(.kind = SLP_OPERATION_RELEASE, .shard = S("s1"), .me = S("a.1"), .epoch = 1, .position = five);
   DO(.kind = SLP_OPERATION_RELEASE, .shard = S("s1"), .me = S("a.1"), .epoch = 1, .position = ten,
-     .avoid_me = 1);
+     .avoid_me = 1, .wall_ms = 1700000000000);
   CHECK(!parsed.u.lease.owner.n && parsed.u.lease.epoch == 1 && slp_str_is(parsed.u.lease.avoid, "a.1"));
+  CHECK(parsed.u.lease.avoid_ms == 1700000000000);
   REFUSED(.kind = SLP_OPERATION_REMOVE, .shard = S("s1"));
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s1"), .me = S("b.1"), .epoch = 1);
   REFUSED(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s1"), .me = S("a.1"), .epoch = 1,
           .position = ten); /* a late write */
+  DO(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s1"), .me = S("b.1"), .epoch = 2, .position = ten,
+     .wall_ms = 1700000900000);
+  CHECK(parsed.u.lease.wall_ms == 1700000900000 && parsed.u.lease.avoid_ms == 1700000000000);
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s1"), .me = S("c.1"), .owner = S("b.1"),
      .epoch = 2); /* b was evicted */
   CHECK(parsed.u.lease.epoch == 3);
