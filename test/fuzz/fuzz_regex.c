@@ -10,16 +10,18 @@
 #define EXPRESSION_MAX 40
 #define TEXT_MAX 63
 
-/* libc copies what + and { } repeat, without bound: "((()++++)++++)++++" takes it a minute to read. */
+/* libc copies what + and { } repeat, without bound: "((()++++)++++)++++" takes it a minute to read, and
+ * "((|||\\w*\\>w|||\\w*\\>)*){8}", whose copies can all be empty, 13 s. */
 static int is_costly(const char *text) {
-  int bounds = 0, pluses = 0, digits = 0, longest = 0;
+  int bounds = 0, pluses = 0, digits = 0, longest = 0, bars = 0;
   for (const char *c = text; *c; c++) {
+    bars += *c == '|';
     bounds += *c == '{';
     pluses += *c == '+';
     digits = *c >= '0' && *c <= '9' ? digits + 1 : 0;
     longest = digits > longest ? digits : longest;
   }
-  return bounds > 2 || pluses + bounds > 4 || (bounds && longest > 1);
+  return bounds > 2 || pluses + bounds > 4 || (bounds && (longest > 1 || bars > 2));
 }
 
 /* Is ^ or the like inside of ( ), or outside and there is a newline? In a [ ] too: some are left out for nothing. */
