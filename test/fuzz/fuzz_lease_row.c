@@ -52,6 +52,12 @@ static int may_be_taken(const taking *t, const slp_lease_row *l) {
   return t->ended == TAKES_ENDED || (t->ended == LEAVES_FREE_ENDED && l->owner.n);
 }
 
+/* The keys of every table are texts. */
+static int has_keys(const slp_row *row, const slp_table_spec *spec) {
+  if (slp_row_get(row, slp_str_of(spec->hash_name))->kind != SLP_VAL_S) return 0;
+  return !spec->range_name || slp_row_get(row, slp_str_of(spec->range_name))->kind == SLP_VAL_S;
+}
+
 /* As lease/ownership.c asks for it. */
 static void take(slp_mem *mem, slp_schema *schema, const taking *t, const slp_row *row,
                  const slp_parsed_row *parsed) {
@@ -70,6 +76,7 @@ static void take(slp_mem *mem, slp_schema *schema, const taking *t, const slp_ro
                      .epoch = l->epoch,
                      .position = l->position};
   schema->table(schema, "leases", &spec);
+  if (!has_keys(row, &spec)) return;
   slp_row_request_init(&d, mem, &w);
   slp_store_rows_init(&next, mem);
   REQUIRE(schema->write(schema, &d, &i) == 0);
