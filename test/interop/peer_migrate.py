@@ -13,7 +13,7 @@ from harness import Tests, expect
 
 SHARDS, MANY = 3, 90
 STREAM = "orders"
-FORMS = ("sloop", "kcl", "vmware-go-kcl", "kcl-rb")
+FORMS = ("sloop", "kcl", "vmware-go-kcl", "kinsumer", "kcl-rb")
 
 
 class World:

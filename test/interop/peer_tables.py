@@ -73,6 +73,17 @@ class Watch:
         self.thread = threading.Thread(target=self.work, daemon=True)
         self.thread.start()
 
+    def enlarge(self):
+        """Most of these systems make tables of ten units, and after an hour of splits one scan takes as many: without this the
+        observer would throttle those that it observes."""
+        try:
+            table = self.dynamodb.describe_table(TableName=self.table)["Table"]
+            if table["TableStatus"] == "ACTIVE" and table.get("BillingModeSummary", {}).get("BillingMode") != "PAY_PER_REQUEST":
+                self.dynamodb.update_table(TableName=self.table, BillingMode="PAY_PER_REQUEST")
+            return table["TableStatus"] == "ACTIVE"
+        except (self.dynamodb.exceptions.ResourceNotFoundException, self.dynamodb.exceptions.ResourceInUseException):
+            return False
+
     def look(self):
         try:
             pages = self.dynamodb.get_paginator("scan").paginate(TableName=self.table, ConsistentRead=True)
@@ -80,14 +91,14 @@ class Watch:
         except self.dynamodb.exceptions.ResourceNotFoundException:
             return {}  # nobody has made it yet
         except self.dynamodb.exceptions.ProvisionedThroughputExceededException:
-            return None  # a table that its fleet made small, after many shards: the next look may have room
+            return None  # the next look may have room
 
     def work(self):
+        large = False
         while not self.ended.wait(self.pause_s):
             try:
+                large = large or self.enlarge()
                 rows = self.look()
-            except self.dynamodb.exceptions.ProvisionedThroughputExceededException:
-                continue  # kinsumer makes tables of ten units, and after an hour of splits a scan takes as many
             except Exception as error:  # handed to stop()
                 self.error = error
                 return

@@ -50,10 +50,8 @@ for kind in $kinds; do
   elif [ "$kind" = push ]; then
     run "$here/peer_push.py"
   else
-    if [ "$kind" = kinsumer ]; then
-      run "$here/peer_migrate_kinsumer.py"
-      run "$here/peer_commands.py"
-    fi
+    case $kind in kinsumer | vmware-go-kcl) run "$here/peer_migrate_go.py" "$kind" ;; esac
+    [ "$kind" != kinsumer ] || run "$here/peer_commands.py"
     stories="$stories $kind"
   fi
 done

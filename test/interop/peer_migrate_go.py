@@ -1,12 +1,14 @@
-"""Positions are migrated to kinsumer's tables and from them, and the real program goes on there, or began there.
+"""Positions are migrated to the tables of kinsumer and of vmware-go-kcl and from them, and the real program goes on there,
+or began there.
 
-    peer_migrate_kinsumer.py
+    peer_migrate_go.py [KIND...]     kinsumer, vmware-go-kcl
 
-For each other form: ours reads some, its positions are copied, kinsumer reads the rest; and the other way round. Together
-both read every record once. While kinsumer runs, nothing is copied."""
+For each other form: ours reads some, its positions are copied, the Go program reads the rest; and the other way round.
+Together both read every record once. While the program runs, nothing is copied."""
 
 import os
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -16,16 +18,16 @@ from peers import KINDS, Theirs, servers, harness  # puts ../integration on the 
 import sandbox_box
 from harness import Tests, expect
 
-KIND = KINDS["kinsumer"]
-FORMS = ("sloop", "kcl", "vmware-go-kcl", "motorway", "kcl-rb", "token")
+FORMS = ("sloop", "kcl", "kinsumer", "vmware-go-kcl", "motorway", "kcl-rb", "token")
 SHARDS, RECORDS = 3, 60
-LEASE = "5000"  # five checks of theirs
-ENV = {"PEER_SYNC_MS": "1000", "PEER_POLL_MS": "250"}
+LEASE = "5000"  # five checks of kinsumer's
+ENV = {"PEER_SYNC_MS": "1000", "PEER_POLL_MS": "250", "PEER_FAILOVER_MS": LEASE, "PEER_CHECKPOINT_MS": "100"}
 
 
 class Scene:
-    def __init__(self, url, name, folder):
-        self.url, self.app, self.stream = url, f"app-{name}", f"s-{name}"
+    def __init__(self, url, kind, name, folder):
+        self.url, self.kind = url, kind
+        self.app, self.stream = f"{kind.name}-{name}", f"s-{kind.name}-{name}"
         self.file = os.path.join(folder, self.app)
         self.kinesis = harness.client(url)
         self.kinesis.create_stream(StreamName=self.stream, ShardCount=SHARDS)
@@ -65,51 +67,50 @@ class Scene:
         return self.tail(*args, "--write", self.stream)
 
     def theirs_begins(self):
-        return Theirs(KIND, "a", self.url, self.stream, f"{self.app}-kinsumer", **ENV)
+        return Theirs(self.kind, "a", self.url, self.stream, f"{self.app}-{self.kind.name}", **ENV)
+
+    def wait_for(self, life, n):
+        harness.wait_until(lambda: len(life.lines) >= n or not life.running(), 60, f"{n} records")
+        expect(life.running(), life.stderr())
 
     def theirs_reads(self, n):
         life = self.theirs_begins()
-        deadline = time.monotonic() + 60
-        while len(life.lines) < n and time.monotonic() < deadline:
-            expect(life.running(), life.stderr())
-            time.sleep(0.1)
-        time.sleep(1)  # nothing comes twice
+        self.wait_for(life, n)
+        time.sleep(1)  # nothing comes twice, and all is saved
         life.leave()
         return [(line.shard, line.place[0]) for line in life.lines]
 
 
-def there(url, form, folder):
-    scene = Scene(url, f"to-{form}", folder)
+def there(url, kind, form, folder):
+    scene = Scene(url, kind, f"to-{form}", folder)
     truth = scene.put(RECORDS)
     seen = scene.ours_reads(form, RECORDS)
     truth += scene.put(RECORDS)
-    scene.migrate(form, "kinsumer")
+    scene.migrate(form, kind.name)
     seen += scene.theirs_reads(RECORDS)
     expect(sorted(seen) == sorted(truth), f"{len(seen)} of {len(truth)} read, {len(set(seen))} once")
-    return f"{RECORDS} by ours, {len(seen) - RECORDS} by kinsumer, each once"
+    return f"{RECORDS} by ours, {len(seen) - RECORDS} by {kind.name}, each once"
 
 
-def back(url, form, folder):
-    scene = Scene(url, f"from-{form}", folder)
+def back(url, kind, form, folder):
+    scene = Scene(url, kind, f"from-{form}", folder)
     truth = scene.put(RECORDS)
     seen = scene.theirs_reads(RECORDS)
     truth += scene.put(RECORDS)
-    scene.migrate("kinsumer", form)
+    scene.migrate(kind.name, form)
     seen += scene.ours_reads(form, RECORDS)
     expect(sorted(seen) == sorted(truth), f"{len(seen)} of {len(truth)} read, {len(set(seen))} once")
-    return f"{RECORDS} by kinsumer, {len(seen) - RECORDS} by ours, each once"
+    return f"{RECORDS} by {kind.name}, {len(seen) - RECORDS} by ours, each once"
 
 
-def living(url, folder):
-    """Its shards are idle, so that the rows of the leases are old: its own row says that it lives."""
-    scene = Scene(url, "living", folder)
+def living(url, kind, folder):
+    """Its shards are idle. Then kinsumer's rows of leases grow old: its own row says that it lives."""
+    scene = Scene(url, kind, "living", folder)
     scene.put(RECORDS)
     life = scene.theirs_begins()
-    deadline = time.monotonic() + 60
-    while len(life.lines) < RECORDS and time.monotonic() < deadline:
-        time.sleep(0.1)
+    scene.wait_for(life, RECORDS)
     time.sleep(int(LEASE) / 1000 * 1.5)
-    done = subprocess.run([servers.binary(), "--migrate", scene.place("kinsumer"), scene.place("sloop"), "--write", "-X",
+    done = subprocess.run([servers.binary(), "--migrate", scene.place(kind.name), scene.place("sloop"), "--write", "-X",
                            f"lease_ms={LEASE}", "-b", url, scene.stream], capture_output=True, text=True, check=False, timeout=120,
                           env=harness.tail_environment(url))
     life.leave()
@@ -117,19 +118,25 @@ def living(url, folder):
     return done.stderr.strip()
 
 
-def main():
-    tests = Tests()
+def all_of(tests, kind):
     try:
-        peers.command_of(KIND.program)
+        peers.command_of(kind.program)
     except servers.Missing as missing:
-        tests.skip("kinsumer", missing)
-        tests.end()
+        tests.skip(kind.name, missing)
         return
     with sandbox_box.Box("change_ms=200", limits=True) as box, tempfile.TemporaryDirectory() as folder:
         for form in FORMS:
-            tests.run(f"{form} to kinsumer", lambda form=form: there(box.url, form, folder))
-            tests.run(f"kinsumer to {form}", lambda form=form: back(box.url, form, folder))
-        tests.run("while a kinsumer lives nothing is copied", lambda: living(box.url, folder))
+            if form != kind.name:
+                tests.run(f"{form} to {kind.name}", lambda form=form: there(box.url, kind, form, folder))
+                tests.run(f"{kind.name} to {form}", lambda form=form: back(box.url, kind, form, folder))
+        tests.run(f"while a {kind.name} lives nothing is copied", lambda: living(box.url, kind, folder))
+
+
+def main():
+    kinds, sys.argv[1:] = sys.argv[1:] or ["kinsumer", "vmware-go-kcl"], []
+    tests = Tests()
+    for name in kinds:
+        all_of(tests, KINDS[name])
     tests.end()
 
 
