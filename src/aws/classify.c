@@ -225,7 +225,9 @@ static void read_body(slp_str body, named *found) {
 
 /* ---- secrets ------------------------------------------------------------------------------------------ */
 
-#define SECRET_BYTES_MIN 16 /* of its beginning are the secret: it may be cut */
+/* So many bytes of its beginning are the secret: it may be cut. One that is shorter, as sandboxes take, may
+ * be part of any error's name, by which the error is known: it is hidden in texts only. */
+#define SECRET_BYTES_MIN 16
 
 static int hex_of(char c) {
   return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
@@ -248,27 +250,36 @@ static size_t secret_at(slp_str text, slp_str secret) {
   return same > 0 && same >= slp_min_u64(secret.n, SECRET_BYTES_MIN) ? at : 0;
 }
 
-static void hide(const slp_bad_answer *a, char *p, size_t n) {
-  for (size_t k = 0; k < SLP_COUNT(a->secrets); k++) {
-    if (!a->secrets[k].n) continue;
-    for (size_t i = 0; i < n;) {
-      size_t found = secret_at((slp_str){p + i, n - i}, a->secrets[k]);
-      memset(p + i, '*', found);
-      i += found ? found : 1;
-    }
+/* The same of whichever secret, of so many bytes at least, has the most there. */
+static size_t hidden_at(const slp_bad_answer *a, slp_str text, size_t least) {
+  size_t most = 0;
+  for (size_t k = 0; k < SLP_COUNT(a->secrets); k++)
+    if (a->secrets[k].n >= least) most = slp_max_u64(most, secret_at(text, a->secrets[k]));
+  return most;
+}
+
+static void hide(const slp_bad_answer *a, char *p, size_t n, size_t least) {
+  for (size_t i = 0; i < n;) {
+    size_t found = hidden_at(a, (slp_str){p + i, n - i}, least);
+    memset(p + i, '*', found);
+    i += found ? found : 1;
   }
 }
 
-static void hide_in(const slp_bad_answer *a, slp_str s) {
-  if (s.n) hide(a, (char *)(uintptr_t)s.p, s.n); /* a slice of the body, which is changed anyway */
+static void hide_in(const slp_bad_answer *a, slp_str s, size_t least) {
+  if (s.n) hide(a, (char *)(uintptr_t)s.p, s.n, least); /* a slice of the body, which is changed anyway */
 }
 
-/* Quotes the first bytes of an unreadable body, made printable: a run of white space or junk becomes one
- * mark. */
-static void excerpt(slp_str body, char out[EXCERPT_MAX + 1]) {
-  size_t n = 0;
+/* Quotes the first bytes of an unreadable body, made printable and without secrets: a run of white space or
+ * junk becomes one mark. The body stays as it is: it has yet to be read, and a short secret may be part of
+ * any word in it. */
+static void excerpt(const slp_bad_answer *a, char out[EXCERPT_MAX + 1]) {
+  slp_str body = a->body;
+  size_t n = 0, hidden = 0;
   for (size_t i = 0; i < body.n && n < EXCERPT_MAX; i++) {
-    unsigned char c = (unsigned char)body.p[i];
+    if (!hidden) hidden = hidden_at(a, (slp_str){body.p + i, body.n - i}, 1);
+    unsigned char c = hidden ? '*' : (unsigned char)body.p[i];
+    hidden -= hidden > 0;
     char put = c > 0x20 && c < 0x7f ? (char)c : (c == ' ' || c == '\n' || c == '\r' || c == '\t') ? ' ' : '?';
     if (put == ' ' && n == 0) continue;
     if ((put == ' ' || put == '?') && n > 0 && out[n - 1] == put) continue;
@@ -291,11 +302,10 @@ static slp_str first_line(slp_str s) {
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   char quoted[EXCERPT_MAX + 1], said[TEXT_MAX + 1];
   named found = {{NULL, 0}, {NULL, 0}};
-  hide_in(answer, answer->body);
-  excerpt(answer->body, quoted); /* before reading changes it */
+  excerpt(answer, quoted); /* before reading changes it */
   read_body(answer->body, &found);
-  hide_in(answer, found.message); /* which may have been written in another way */
-  hide_in(answer, found.code);
+  hide_in(answer, found.message, 1);
+  hide_in(answer, found.code, SECRET_BYTES_MIN);
   slp_str code = bare_name(found.code);
   if (!is_name(code)) code = bare_name(slp_str_of(answer->error_type));
   if (!is_name(code)) code = (slp_str){NULL, 0};
@@ -303,8 +313,8 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   slp_fail_clear(f);
   copy_z(f->aws_code, sizeof f->aws_code, code);
   copy_z(f->request_id, sizeof f->request_id, slp_str_of(answer->request_id));
-  hide(answer, f->aws_code, strlen(f->aws_code));
-  hide(answer, f->request_id, strlen(f->request_id));
+  hide(answer, f->aws_code, strlen(f->aws_code), SECRET_BYTES_MIN);
+  hide(answer, f->request_id, strlen(f->request_id), 1);
   f->http_status = answer->status;
   f->retry_after_us = slp_min_u64(answer->retry_after_ms, 3600000) * 1000;
   slp_str text = first_line(found.message);

@@ -225,6 +225,21 @@ TEST(a_secret_is_hidden_wherever_it_occurs) {
   }
 }
 
+TEST(a_secret_of_one_letter_hides_no_error) {
+  char body[] =
+      "{\"__type\":\"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException\",\"message\":\"no table "
+      "e2\"}";
+  slp_bad_answer answer = {.status = 400,
+                           .error_type = "",
+                           .request_id = "",
+                           .body = {body, sizeof body - 1},
+                           .secrets = {{"2", 1}, {"e", 1}}};
+  slp_classify(&answer, &fail, &remedy);
+  CHECK_INT(fail.class, SLP_GONE);
+  CHECK_STR(fail.aws_code, "ResourceNotFoundException");
+  CHECK_STR(fail.message, "no tabl* **");
+}
+
 TEST(every_class_has_a_code) {
   for (int class = SLP_FINE + 1; class <= SLP_NOMEM; class ++) CHECK(slp_class_code((slp_class) class) < 0);
   CHECK_INT(slp_class_code(SLP_FINE), 0);
