@@ -7,11 +7,15 @@
 
 #define AGAIN_US 500000 /* somebody else may be making the tables just now */
 #define LOOKS_MAX 10
+#define LOOK_FOR_US 30000000 /* between two looks for a table that was missing */
 
 typedef struct part {
-  slp_store *store;     /* owned */
-  slp_table_spec *spec; /* owned */
-  uint8_t missing;      /* not there when it was prepared: an optional one, or until it is made */
+  slp_store *store;       /* owned */
+  slp_table_spec *spec;   /* owned */
+  slp_store_prepare look; /* for one that is missing */
+  uint64_t look_us;       /* when the next one may be */
+  uint8_t looking;        /* it is under way */
+  uint8_t missing;        /* not there when it was looked for last: an optional one, or until it is made */
 } part;
 
 typedef struct several {
@@ -43,6 +47,31 @@ static void answer_at_once(several *v, slp_store_req *rq) {
   slp_store_answer(v->h, rq);
 }
 
+static void looked_for(slp_store_req *rq) {
+  part *p = SLP_OWNER(SLP_OWNER(rq, slp_store_prepare, rq), part, look);
+  p->looking = 0;
+  if (rq->fail.class == SLP_FINE) p->missing = 0;
+}
+
+/* A program of others, which has it, may join an application that had none. */
+static void look_for(several *v, part *p) {
+  uint64_t now = slp_now_us(v->h);
+  if (v->asked || p->looking || now < p->look_us) return;
+  p->looking = 1;
+  p->look_us = now + LOOK_FOR_US;
+  memset(&p->look, 0, sizeof p->look);
+  p->look.rq.on_done = looked_for;
+  p->store->ops->prepare(p->store, &p->look);
+}
+
+static void stop_looks(several *v) {
+  for (size_t i = 0; i < v->n; i++) {
+    part *p = &v->parts[i];
+    if (p->looking) p->store->ops->cancel(p->store, &p->look.rq);
+    p->looking = 0;
+  }
+}
+
 static void op_get(slp_store *s, slp_store_get *g) {
   part *p = part_of(s, &g->rq);
   if (!p->missing) {
@@ -61,6 +90,7 @@ static void op_list(slp_store *s, slp_store_list *l) {
   }
   slp_store_rows_free(&l->out);
   answer_at_once(of(s), &l->rq);
+  look_for(of(s), p);
 }
 
 static void op_write(slp_store *s, slp_store_write *w) {
@@ -144,6 +174,7 @@ static void prepared(slp_store_req *rq) {
   part *p = &v->parts[v->at];
   int gone = rq->fail.class == SLP_GONE;
   p->missing = (uint8_t)(gone && (p->spec->optional || !v->makes));
+  p->look_us = slp_now_us(v->h) + LOOK_FOR_US;
   int failed = rq->fail.class != SLP_FINE && !p->missing;
   if (v->at && !failed) {
     v->at = next_of(v, v->at);
@@ -173,6 +204,7 @@ static void prepare_part(several *v) {
 static void op_prepare(slp_store *s, slp_store_prepare *asked) {
   several *v = of(s);
   SLP_CHECK(!v->asked);
+  stop_looks(v);
   v->asked = asked;
   v->looks = 0;
   for (size_t i = 0; i < v->n; i++) v->parts[i].missing = 0;
@@ -212,6 +244,7 @@ static slp_store_cost op_cost(slp_store *s) {
 static void op_close(slp_store *s) {
   several *v = of(s);
   slp_mem *mem = v->mem;
+  stop_looks(v);
   for (size_t i = 0; i < v->n; i++) {
     v->parts[i].store->ops->close(v->parts[i].store);
     slp_free(mem, v->parts[i].spec);

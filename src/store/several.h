@@ -12,7 +12,8 @@
  *
  * Preparing it prepares each. Of tables that are all needed either all are made or none: when some are
  * there and some stay missing, that is an error and nothing is made. An optional table is never made: while
- * it is not there it reads as empty, and writes to it are answered as gone. When one is there, the table of
+ * it is not there it reads as empty, and writes to it are answered as gone; it is looked for again twice a
+ * minute while lists of it are asked for. When one is there, the table of
  * leases is not made either: an application that has the one without the other is not a new one. */
 int slp_several_store(slp_store **ret, slp_mem *mem, slp_host *h, slp_store *const *stores,
                       const slp_table_spec *specs, size_t n);

@@ -123,6 +123,26 @@ TEST(requests_go_to_the_table_that_they_name) {
   end(s);
 }
 
+/* Amazon's KCL 3.0 to 3.4 make theirs when they join, whoever has made the leases. */
+TEST(an_optional_table_that_is_made_later_is_found) {
+  slp_store *s = begin();
+  prepare(s, 1);
+  make(2);
+  CHECK_INT(rows_of(s, 2, "w"), 0);
+  CHECK_INT(put(s, 2, "w").rq.fail.class, SLP_GONE); /* it was looked for just now */
+  f.mono_us += 31000000;
+  CHECK_INT(rows_of(s, 1, "w") + rows_of(s, 2, "w"), 0);
+  CHECK_INT(put(s, 2, "w").written, SLP_WRITTEN_YES);
+  CHECK_INT(rows_of(s, 2, "w"), 1);
+  CHECK_INT(put(s, 1, "w").rq.fail.class, SLP_GONE);
+  f.mono_us += 31000000;
+  slp_store_list l = {.rq = {.on_done = on_done, .table = 1}};
+  slp_store_rows_init(&l.out, mem);
+  s->ops->list(s, &l);
+  s->ops->cancel(s, &l.rq);
+  end(s); /* while it is looked for */
+}
+
 /* Such an application is not a new one: somebody has removed half of it, or will make the rest. */
 TEST(a_table_beside_without_leases_has_none_made) {
   slp_store *s = begin();
