@@ -602,7 +602,7 @@ static void settle(slp_args *a) {
   if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL; /* a file's */
   if (!a->opts.app) a->opts.store = a->opts.schema = a->opts.worker = NULL;
   if (!a->opts.app && a->mode != SLP_MODE_MIGRATE) a->opts.store_endpoint = NULL;
-  if (!a->opts.push_consumer && !a->opts.app) a->opts.push_consumer = "stream-tail";
+  if (!a->opts.push_consumer && !a->opts.app && !a->multilang) a->opts.push_consumer = "stream-tail";
   if (a->start_given) {
     a->opts.start.kind = a->start.kind;
     a->opts.start.at_ms = a->start.at_ms;

@@ -287,12 +287,30 @@ static const struct provider *provider_of(const char *name) {
   return NULL;
 }
 
+static int ends(const char *z, const char *with) {
+  size_t n = strlen(z), m = strlen(with);
+  return n >= m && strcmp(z + n - m, with) == 0;
+}
+
+/* What is named as a provider is repeated; anything else may be a key that somebody has put there. */
+static void say_unknown(slp_ml_settings *s, const char *key_name, const struct provider *p, const char *item,
+                        size_t place, char why[SLP_ML_WHY]) {
+  char name[100];
+  if (p || ends(item, "Provider") || ends(item, "ProviderChain"))
+    snprintf(name, sizeof name, "%.80s", item);
+  else
+    snprintf(name, sizeof name, "name %zu of the list", place);
+  snprintf(why, SLP_ML_WHY, "%s: %s can't be had here: %s", key_name, name,
+           p ? p->why : "it is a class of Java; the providers of the AWS SDK are known by their names");
+  slp_buf_addf(&s->notes, "%s\n", why);
+}
+
 /* Reads "Name|arg,Name2": 0 when one of them can be had, with the profile that it names. */
 static int read_credentials(slp_ml_settings *s, const char *key_name, const char *list, char profile[130],
                             char why[SLP_ML_WHY]) {
   int found = 0;
   *profile = 0;
-  while (*list) {
+  for (size_t place = 1; *list; place++) {
     char item[260], *arg;
     size_t n = strcspn(list, ",");
     while (n && *list == ' ') list++, n--;
@@ -308,9 +326,7 @@ static int read_credentials(slp_ml_settings *s, const char *key_name, const char
       found = 1;
       continue;
     }
-    snprintf(why, SLP_ML_WHY, "%s: %.80s can't be had here: %s", key_name, item,
-             p ? p->why : "it is a class of Java; the providers of the AWS SDK are known by their names");
-    slp_buf_addf(&s->notes, "%s\n", why);
+    say_unknown(s, key_name, p, item, place, why);
   }
   if (!found && !*why) snprintf(why, SLP_ML_WHY, "%s: names no provider", key_name);
   return found ? 0 : SLP_EINVAL;

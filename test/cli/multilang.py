@@ -36,7 +36,11 @@ def misbehave(how, action, once):
         say({"action": "status", "responseFor": "initialize"})
     if how == "input":
         os.close(0)
+        say({"action": "checkpoint", "sequenceNumber": "1x"})  # the refusal finds nobody
         time.sleep(1000)
+    if how == "endless":
+        while True:
+            sys.stdout.write("z" * 4000 + "\n")
     if how == "output":
         os.close(1)
         time.sleep(1000)
@@ -66,6 +70,8 @@ def child(how, folder):
 
     for line in sys.stdin:
         m = json.loads(line)
+        # As Jackson writes it: no spaces, nothing escaped that need not be.
+        assert json.dumps(m, separators=(",", ":"), ensure_ascii=False) + "\n" == line, line
         action = m["action"]
         if action == "initialize":
             shard = m["shardId"]
@@ -79,6 +85,7 @@ def child(how, folder):
                 assert r["action"] == "record" and set(r) == {"data", "partitionKey", "sequenceNumber", "action",
                                                               "approximateArrivalTimestamp", "subSequenceNumber"}, r
                 log.write(json.dumps(["record", shard, r["sequenceNumber"], r["data"]]) + "\n")
+            log.write(json.dumps(["list", len(m["records"])]) + "\n")
             if how == "asks":
                 last = m["records"][-1]["sequenceNumber"]
                 assert checkpoint(sequenceNumber=str(int(last) + 1)) == "IllegalArgumentException"
@@ -101,9 +108,11 @@ if len(sys.argv) > 2 and sys.argv[1] == "child":
     sys.exit(0)
 
 import base64
+import re
+import urllib.request
 
-from box import BIN, Box
-from run import check, environment, equal, main, run, test, wait_until
+from box import BIN, SANITIZED, Box
+from run import check, end, environment, equal, main, read_until, run, test, wait_until
 
 
 ALL = tempfile.TemporaryDirectory(prefix="multilang-")
@@ -112,7 +121,7 @@ ALL = tempfile.TemporaryDirectory(prefix="multilang-")
 class Daemon:
     """stream-tail --multilang over a folder of its own."""
 
-    def __init__(self, box, how="good", more=()):
+    def __init__(self, box, how="good", more=(), words=(), env=None):
         self.folder = tempfile.mkdtemp(dir=ALL.name)
         self.file = os.path.join(self.folder, "app.properties")
         with open(self.file, "w", encoding="utf-8") as f:
@@ -122,8 +131,9 @@ class Daemon:
                     "metricsLevel = NONE\nidleTimeBetweenReadsInMillis = 200\nfailoverTimeMillis = 2000\n"
                     "shardSyncIntervalMillis = 1000\n" + "".join(line + "\n" for line in more))
         self.err = open(os.path.join(self.folder, "err"), "ab")
-        self.process = subprocess.Popen([BIN, "--multilang", self.file], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=self.err, env=environment(box.env))
+        self.out = open(os.path.join(self.folder, "out"), "wb")
+        self.process = subprocess.Popen([BIN, *words, "--multilang", self.file], stdin=subprocess.DEVNULL, stdout=self.out,
+                                        stderr=self.err, env=environment({**box.env, **(env or {})}))
 
     def said(self):
         with open(os.path.join(self.folder, "err"), encoding="utf-8", errors="replace") as f:
@@ -169,9 +179,7 @@ class Daemon:
 
     def stop(self, number=signal.SIGTERM, limit=40):
         self.process.send_signal(number)
-        code = self.process.wait(limit)
-        self.err.close()
-        return code
+        return self.process.wait(limit)
 
     def __enter__(self):
         return self
@@ -180,6 +188,8 @@ class Daemon:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        self.out.close()
+        self.err.close()
         wait_until(lambda: not self.living(), 10, "children outlive the daemon")
 
 
@@ -254,7 +264,7 @@ def a_child_that_dies_is_started_again():
 
 @test
 def a_child_that_hangs_is_killed_with_all_it_started():
-    trouble("hang", "it did not answer processRecords within 1 s", ["timeoutInSeconds = 1"])
+    trouble("hang", "it did not answer processRecords within 4 s", ["timeoutInSeconds = 4"])
 
 
 @test
@@ -263,8 +273,106 @@ def a_child_that_answers_something_else_is_killed():
 
 
 @test
-def a_child_that_closes_its_pipes_is_killed():
+def a_child_that_closes_its_output_is_killed():
     trouble("output", "it has closed its output")
+
+
+@test
+def a_child_that_closes_its_input_is_killed():
+    trouble("input", "it has closed its input")
+
+
+def memory_mb(pid, what):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(what + ":")) / 1024
+
+
+@test
+def a_child_that_prints_for_ever_is_killed_and_takes_no_memory():
+    with Box(2) as box:
+        put(box, 0, 50)
+        with Daemon(box, "endless", ["timeoutInSeconds = 4"], ["-q"]) as d:
+            d.until(lambda: len(d.logs()) >= 3, 30, "another child in its place")
+            d.until(lambda: set(d.payloads()) >= everything(50), 30, "all records")
+            check(SANITIZED or memory_mb(d.process.pid, "VmHWM") < 40, memory_mb(d.process.pid, "VmHWM"))
+            equal(d.stop(), 0, d.said())
+
+
+@test
+def a_child_that_ignores_the_end_of_its_input_and_sigterm_is_killed():
+    with Box(1) as box:
+        put(box, 0, 20)
+        with Daemon(box, "stay") as d:
+            d.until(lambda: set(d.payloads()) >= everything(20), 30, "the records")
+            equal(d.stop(), 0, d.said())
+            check("the child stays though its input has ended: SIGTERM" in d.said(), d.said())
+            check("the child ignores SIGTERM: SIGKILL" in d.said(), d.said())
+        checkpoint = rows(box)["shardId-000000000000"]
+        check(checkpoint["checkpoint"]["S"].isdigit() and "leaseOwner" not in checkpoint, checkpoint)
+
+
+@test
+def empty_lists_come_only_when_asked_for():
+    for key, wanted in (("true", True), ("false", False)):
+        with Box(1) as box:
+            put(box, 0, 20)
+            with Daemon(box, "never", [f"callProcessRecordsEvenForEmptyRecordList = {key}", "shutdownGraceMillis = 1"]) as d:
+                d.until(lambda: set(d.payloads()) >= everything(20), 30, "the records")
+                lists = lambda: [e[1] for _, log in d.logs() for e in log if e[0] == "list"]  # noqa: E731
+                if wanted:
+                    d.until(lambda: lists().count(0) >= 3, 20, "lists without records")
+                else:
+                    time.sleep(1)
+                equal(0 in lists(), wanted, lists())
+
+
+@test
+def what_watches_a_consumer_watches_this_one():
+    """The page for Prometheus, --leases, --explain and --watch, by the names in the file."""
+    with Box(2) as box:
+        put(box, 0, 100)
+        with Daemon(box, words=["--metrics", "127.0.0.1:0"]) as d:
+            d.until(lambda: set(d.payloads()) >= everything(100), 30, "the records")
+            url = re.search(r"metrics at (http://\S+)", d.said()).group(1)
+            page = urllib.request.urlopen(url, timeout=10).read().decode()
+            read = [line.split()[-1] for line in page.splitlines() if line.startswith("sloop_records_total{")]
+            check('app="app"' in page and read == ["100"], page)
+            equal(urllib.request.urlopen(url.replace("/metrics", "/ready"), timeout=10).status, 200)
+            r = run(BIN, "--multilang", d.file, "--leases", env=box.env)
+            check(r.code == 0 and b"2 leases: 2 owned" in r.out, r.out, r.err)
+            r = run(BIN, "--multilang", d.file, "--explain", "1", env=box.env)
+            check(r.code == 0 and b"shardId-000000000001" in r.out, r.out, r.err)
+            watch = subprocess.Popen([BIN, "--multilang", d.file, "--watch=1"], stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE, env=environment(box.env))
+            try:
+                got = read_until(watch.stdout.fileno(), lambda got: b"2 leases: 2 owned\n" in got)
+                check(b"demo for app" in got, got)
+            finally:
+                end(watch)
+            equal(d.stop(), 0, d.said())
+
+
+@test
+def secrets_are_in_no_line():
+    """Of the file, when it has some where it should not; and of the environment, which may be a letter that is everywhere."""
+    secret = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"
+    with Box(1) as box:
+        put(box, 0, 20)
+        with Daemon(box, words=["--trace-protocol", "-vv"], env={"AWS_SECRET_ACCESS_KEY": "e", "AWS_SESSION_TOKEN": "1"}) as d:
+            d.until(lambda: set(d.payloads()) >= everything(20), 30, "the records")
+            equal(d.stop(), 0, d.said())
+            with open(os.path.join(d.folder, "out"), encoding="utf-8") as f:
+                told = [line.split(" ", 2) for line in f]
+            check({"> shardId-000000000000", "< shardId-000000000000"} == {" ".join(t[:2]) for t in told}, told[:3])
+            actions = [json.loads(t[2])["action"] for t in told if t[0] == ">"]
+            equal((actions[0], actions[-1]), ("initialize", "leaseLost"))
+        for value in (f"StaticCredentialsProvider|AKID|{secret}", f"StaticCredentialsProvider,AKID,{secret}", secret,
+                      f"DefaultCredentialsProvider,{secret}", f"ProfileCredentialsProvider|p|{secret}"):
+            with open(d.file, "a", encoding="utf-8") as f:
+                f.write(f"AwsCredentialsProvider = {value}\n{secret[:5]} = {secret}\n")
+            for words in (("--check",), ("--leases",)):
+                r = run(BIN, *words, "--multilang", d.file, env=box.env)
+                check(secret.encode() not in r.out and secret not in r.err, value, r.out, r.err)
 
 
 @test
