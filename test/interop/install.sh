@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs the peers by their ordinary clients, every version fixed, into .cache/interop/ of this checkout:
-#   sh test/interop/install.sh [PEER...]     kcl2 kcl3 kinsumer vmware gosdk motorway bloop; without names all
-# Maven for KCL, Go modules for kinsumer and vmware-go-kcl-v2, PyPI for motorway and bloop. Nothing is asked of the
-# network when nothing has changed. A peer whose tool is not here is named on a line "missing PEER: why" and makes the
-# exit code 77 when nothing else failed.
+#   sh test/interop/install.sh [PEER...]     kcl2 kcl3 kinsumer vmware gosdk motorway bloop multilang; without names all
+# Maven for KCL and its MultiLangDaemon, Go modules for kinsumer and vmware-go-kcl-v2, PyPI for motorway, bloop and
+# amazon_kclpy, npm for aws-kcl. Nothing is asked of the network when nothing has changed. A peer whose tool is not here is
+# named on a line "missing PEER: why" and makes the exit code 77 when nothing else failed.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 peers=$root/test/interop/peers
@@ -60,11 +60,34 @@ python() { # python NAME REQUIREMENTS
   echo "$from" >"$cache/$1/.made-from"
 }
 
-[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware gosdk motorway bloop
+# The daemon, and what its users' processors are made with.
+multilang() {
+  here=$peers/multilang
+  from=$(made_from "$here/pom.xml" "$here/requirements.txt" "$here/package-lock.json")
+  fresh multilang "$from" && return 0
+  for tool in mvn python3 npm; do
+    command -v $tool >/dev/null || { missing multilang "no $tool"; return 0; }
+  done
+  echo "install: multilang (Maven, PyPI, npm)" >&2
+  rm -rf "${cache:?}/multilang"
+  mkdir -p "$cache/multilang"
+  cp "$here/package.json" "$here/package-lock.json" "$cache/multilang/"
+  # The sample is in the source archive alone; building that would fetch the daemon's jars once more.
+  { (cd "$here" && mvn -B -q -Dsloop.out="$cache/multilang" compile) &&
+    (cd "$cache/multilang" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) &&
+    python3 -m pip download -q --disable-pip-version-check --no-input --no-deps --no-binary :all: \
+      -d "$cache/multilang" -r "$here/requirements.txt" &&
+    tar -x -z -C "$cache/multilang" -f "$cache"/multilang/amazon_kclpy-*.tar.gz; } \
+    >"$cache/multilang.log" 2>&1 </dev/null || { failed multilang; return 0; }
+  echo "$from" >"$cache/multilang/.made-from"
+}
+
+[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware gosdk motorway bloop multilang
 for peer; do
   case $peer in
     kcl2 | kcl3) kcl "$peer" ;;
     kinsumer | vmware | gosdk) go_module "$peer" ;;
+    multilang) multilang ;;
     motorway) python motorway "$peers/motorway/requirements.txt" ;;
     bloop) python bloop "$root/test/servers/requirements-bloop.txt" ;;
     *)

@@ -1,26 +1,31 @@
 #!/bin/sh
 # Real programs of other systems beside ours, in the sandbox: sh test/interop/run.sh [--minutes N] [--keep FOLDER] [KIND...]
 #
-# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push, or all. Without one: the short form of kcl-3,
-# kinsumer and bloop, about four minutes. --minutes N is the full form: whole rounds of the story until N minutes have passed. What a KIND
-# needs is installed by its ordinary client (install.sh); one whose tool is not here is skipped with the reason.
+# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push multilang, or all. Without one: the short form of kcl-3,
+# kinsumer, bloop and multilang, about eight minutes. --minutes N is the full form of the stories: whole rounds until N
+# minutes have passed; that of multilang is in the options of peer_multilang.py, which --multilang 'WORDS' hands on. What a
+# KIND needs is installed by its ordinary client (install.sh); one whose tool is not here is skipped with the reason.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 here=$root/test/interop
 build=${SLOOP_BUILD:-$root/build}
-options= kinds=
+options= kinds= multilang=
 while [ $# -gt 0 ]; do
   case $1 in
     --minutes | --seed | --keep)
       options="$options $1 $2"
       shift
       ;;
-    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push' ;;
+    --multilang)
+      multilang=$2
+      shift
+      ;;
+    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push multilang' ;;
     *) kinds="$kinds $1" ;;
   esac
   shift
 done
-[ -n "$kinds" ] || kinds='kcl-3 kinsumer bloop'
+[ -n "$kinds" ] || kinds='kcl-3 kinsumer bloop multilang'
 
 sh "$root/test/install.sh" test
 [ -e "$build/build.ninja" ] || sh "$root/test/build.sh" "$build" stream-tail
@@ -49,6 +54,9 @@ for kind in $kinds; do
     run "$here/peer_migrate_kcl.py"
   elif [ "$kind" = push ]; then
     run "$here/peer_push.py"
+  elif [ "$kind" = multilang ]; then
+    # shellcheck disable=SC2086 # a list of words
+    run "$here/peer_multilang.py" $multilang
   else
     case $kind in kinsumer | vmware-go-kcl) run "$here/peer_migrate_go.py" "$kind" ;; esac
     [ "$kind" != kinsumer ] || run "$here/peer_commands.py"
