@@ -27,9 +27,11 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
 static int list_needs_description(const slp_poll *p) { return !is_stream_arn(p->arn); }
 
 /* ---- listings ---------------------------------------------------------------------------------------- */
-/* The token is the id of a shard: a server that does not know it (moto) gives the same page again. */
+/* The token is the id of a shard: a server that does not know it (moto) gives the same page again. An empty
+ * page says nothing of the kind, whatever its token: the listing has a next page as long as there is one.
+ * */
 static int list_goes_on(const slp_op_list_shards *page, size_t news) {
-  return !slp_str_eq(page->ret_next, page->next_token) && (news > 0 || page->shards_n == 0);
+  return news > 0 || page->shards_n == 0;
 }
 
 static void close_shard(slp_shard_desc *d) {

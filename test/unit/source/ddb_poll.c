@@ -121,6 +121,26 @@ TEST(servers_that_repeat_a_page_are_not_asked_for_ever) {
   close_source();
 }
 
+/* Taken for the last page, it hides the shards behind it: they are read late, and those that were read to their
+ * end are forgotten and read again. */
+TEST(an_empty_page_that_goes_on_from_where_it_was_is_not_the_last) {
+  open_source(STREAM);
+  script((step){.shards = "a b", .next = "b"});
+  script((step){.shards = "", .next = "b"});
+  script((step){.shards = "c"});
+  slp_src_list l = list();
+  CHECK_STR(ids(&l), "a b c");
+  script((step){.shards = "", .next = "0"});
+  script((step){.shards = "", .next = "0"});
+  script((step){.shards = "a b", .next = "b"});
+  script((step){.shards = "", .next = "b"});
+  script((step){.shards = "", .next = "b"});
+  script((step){.shards = "c"});
+  l = list();
+  CHECK_STR(ids(&l), "a b c");
+  close_source();
+}
+
 /* ---- the end of a shard -------------------------------------------------------------------------------- */
 static int grow(slp_src_fetch *rq, size_t more) {
   (void)rq;
