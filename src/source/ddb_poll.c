@@ -28,8 +28,7 @@ static int list_needs_description(const slp_poll *p) { return !is_stream_arn(p->
 
 /* ---- listings ---------------------------------------------------------------------------------------- */
 /* The token is the id of a shard: a server that does not know it (moto) gives the same page again. An empty
- * page says nothing of the kind, whatever its token: the listing has a next page as long as there is one.
- * */
+ * page says nothing of the kind, whatever its token: the listing has a next page as long as there is one. */
 static int list_goes_on(const slp_op_list_shards *page, size_t news) {
   return news > 0 || page->shards_n == 0;
 }
