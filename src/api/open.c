@@ -113,7 +113,7 @@ static void family_free(slp_family *f) {
   }
   slp_engine_free(f->engine);
   if (!f->outside.kinesis) slp_kinesis_free(f->kinesis);
-  slp_streams_free(f->streams);
+  if (!f->outside.streams) slp_streams_free(f->streams);
   slp_memory_drop(f->memory);
   if (f->aws) slp_aws_drop(f->aws);
   slp_free(mem, f);
@@ -137,6 +137,7 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, const slp_out
   f->host = h;
   if (outside) f->outside = *outside;
   f->kinesis = f->outside.kinesis;
+  f->streams = f->outside.streams;
   slp_list_init(&f->metrics);
   slp_list_init(&f->names);
   slp_aws_options ao = {

@@ -14,7 +14,7 @@
 typedef struct slp_outside {
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
-  slp_ops *kinesis; /* borrowed: the service, instead of the real one */
+  slp_ops *kinesis, *streams; /* borrowed: the services, instead of the real ones */
   /* Opens the store of leases; 0 or an error code. */
   int (*store)(void *ctx, slp_host *h, const slp_table_spec *table, slp_store **ret);
   void *ctx;

@@ -244,7 +244,9 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
   draw_push(p, wish);
-  if (p->changes || p->rate[HF_keys]) p->typed = 0; /* that seam has no tables' streams, and no signatures */
+  if (p->rate[HF_keys]) p->typed = 0; /* that seam has no signatures */
+  if (p->changes && wish->seam != 1)
+    p->typed = 0; /* they came with bytes only when the seeds that are kept were drawn */
   take(&p->workers, wish->workers);
   take(&p->shards, wish->shards);
   take(&p->phase_ms, wish->phase_ms);

@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "sandbox/ddb.h"
 #include "sim/inside.h"
+#include "sim/typed_msg.h"
 
 #define STREAM "orders"
 #define SECOND "audit"
@@ -505,6 +506,12 @@ static void note_read(hd_world *hw, const slp_sim_ask *ask) {
   if (hw->stream) {
     for (size_t i = 0; i < hw->shards_n; i++)
       hw->shards[i].read_us = slp_max_u64(hw->shards[i].read_us, hw->stream->shards[i].last_poll_us);
+    return;
+  }
+  uint32_t shard;
+  if (hd_typed_ask(ask)) {
+    if (slp_typed_change_asked(hw->w, ask->body, &shard) == 0 && shard < hw->shards_n)
+      hw->shards[shard].read_us = hd_now(hw);
     return;
   }
   const char *mark = "\"ShardIterator\":\"";

@@ -7,27 +7,13 @@
 #define SLP_TEST_SIM_TYPED_H
 
 #include "api/open.h"
+#include "sim/typed_msg.h"
 #include "sim/world.h"
 
 #define SLP_TYPED_AUTHORITY "typed.sim"
 #define SLP_TYPED_KINESIS "http://" SLP_TYPED_AUTHORITY "/kinesis"
+#define SLP_TYPED_STREAMS "http://" SLP_TYPED_AUTHORITY "/streams"
 #define SLP_TYPED_TABLES "http://" SLP_TYPED_AUTHORITY "/tables"
-
-typedef struct slp_typed_faults { /* what the services do; chances in parts per million of their calls */
-  uint32_t throttle_ppm, error_ppm, expired_ppm;
-  uint32_t empty_ppm;       /* GetRecords: nothing this time, and a next iterator */
-  uint32_t end_late_ppm;    /* the last records come with a next iterator yet */
-  uint32_t no_children_ppm; /* GetRecords: null iterator, and no children named */
-  uint32_t sub_life_ms;     /* so long a subscription lives; 0: five minutes */
-  uint32_t sub_cut_ppm;     /* an event's connection breaks; of calls for events, as the next */
-  uint32_t sub_silent_ppm;  /* nothing more comes of the subscription */
-  uint32_t unknown_ppm;     /* GetRecords: "no such resource", though it is there */
-  uint32_t list_late_ppm;   /* ListShards does not show the newest shards */
-  uint32_t table_throttle_ppm, table_error_ppm;
-  uint32_t stale_ppm; /* a read that need not be consistent shows the table as it was */
-  uint32_t stale_ms;  /* so long ago at most */
-  uint32_t blind_ppm; /* a refusal does not show the row */
-} slp_typed_faults;
 
 typedef struct slp_typed slp_typed;
 /* Serves w's hosts from now on; what is not typed goes to whom it went before. */
@@ -45,10 +31,6 @@ void slp_typed_on_row(slp_typed *t,
 void slp_typed_get(slp_typed *t, slp_store_get *rq);
 void slp_typed_list(slp_typed *t, slp_store_list *rq);
 void slp_typed_write(slp_typed *t, slp_store_write *rq);
-typedef struct slp_typed_sums { /* what the services were asked and did */
-  uint64_t subscriptions, events, taken_over, ended;
-  uint64_t fetches, locates, lists, reads, writes, refused, throttled, errors, expired, stale, blind, lied;
-} slp_typed_sums;
 slp_typed_sums slp_typed_sums_of(const slp_typed *t);
 
 #endif

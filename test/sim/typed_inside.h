@@ -4,49 +4,21 @@
 
 #include "sim/typed.h"
 
-/* The first byte of a request. */
-typedef enum {
-  SLP_TYPED_DESCRIBE = 'D',
-  SLP_TYPED_LIST = 'L',
-  SLP_TYPED_ITERATOR = 'I',
-  SLP_TYPED_RECORDS = 'R',
-  SLP_TYPED_CONSUMER = 'C',
-  SLP_TYPED_SUBSCRIBE = 'S',
-  SLP_TYPED_EVENT = 'E',
-  SLP_TYPED_GET = 'g',
-  SLP_TYPED_SCAN = 's',
-  SLP_TYPED_WRITE = 'w',
-  SLP_TYPED_PREPARE = 'p'
-} slp_typed_what;
-
 /* What the answer to a call for an event begins with. */
 typedef enum { SLP_TYPED_NOT_YET, SLP_TYPED_IS_EVENT, SLP_TYPED_OVER, SLP_TYPED_BROKEN } slp_typed_event;
 
 /* ---- writing: into the simulation's own memory, which never fails ------------------------------------- */
-void slp_msg_u64(slp_buf *b, uint64_t v);
-void slp_msg_str(slp_buf *b, slp_str s);
 void slp_msg_rows(slp_buf *b, const slp_store_rows *rows);
 void slp_msg_val(slp_buf *b, const slp_val *v);
-/* An answer begins with its length and a sum, so that a clipped one is seen. */
-void slp_msg_begin(slp_buf *b);
-void slp_msg_seal(slp_buf *b);
-
 /* ---- reading ------------------------------------------------------------------------------------------ */
-typedef struct slp_msg {
-  const char *p, *end;
-  int bad; /* it ended too early; what is read is zeros from then on */
-} slp_msg;
-slp_msg slp_msg_of(slp_str s);
-int slp_msg_open(slp_msg *m); /* an answer's beginning; 0: it is whole */
-uint64_t slp_msg_take_u64(slp_msg *m);
-slp_str slp_msg_take_str(slp_msg *m); /* points into the message; an empty one has no p */
 /* Into rows' arena. SLP_ENOMEM. */
 int slp_msg_take_val(slp_msg *m, slp_store_rows *arena, slp_val *ret);
 int slp_msg_take_rows(slp_msg *m, slp_store_rows *rows);
 
 /* ---- the ends ----------------------------------------------------------------------------------------- */
 slp_ops *slp_typed_kinesis_new(slp_mem *mem, slp_host *h);
-void slp_typed_kinesis_free(slp_ops *ops);
+slp_ops *slp_typed_changes_new(slp_mem *mem, slp_host *h);
+void slp_typed_kinesis_free(slp_ops *ops); /* of either */
 /* What follows a page's cursor: into page, whose body holds the message. */
 int slp_typed_take_page(slp_page *page, slp_msg *m);
 int slp_typed_subscribe(slp_mem *mem, slp_host *h, slp_ops *ops, slp_op_subscribe *op);

@@ -1,4 +1,4 @@
-/* typed_kinesis.c - a worker's end of the typed seam: calls to Kinesis. */
+/* typed_kinesis.c - a worker's end of the typed seam: calls to Kinesis, and to DynamoDB Streams. */
 #include "sim/typed_inside.h"
 
 #include "codec/page_table.h"
@@ -10,6 +10,7 @@ typedef struct typed_kinesis {
   slp_ops ops;
   slp_mem *mem; /* the simulation's */
   slp_host *h;
+  uint8_t changes; /* DynamoDB Streams: it names streams by their ARN, and lists page by page */
 } typed_kinesis;
 
 typedef struct call {
@@ -28,6 +29,15 @@ static void call_free(call *c) {
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------ */
+
+static void take_changes(slp_op_describe *d, slp_msg *m) {
+  d->created_ms = (int64_t)slp_msg_take_u64(m);
+  slp_str arn = slp_msg_take_str(m);
+  snprintf(d->ret_name, sizeof d->ret_name, "%.*s", (int)d->name.n, d->name.n ? d->name.p : "");
+  snprintf(d->ret_arn, sizeof d->ret_arn, "%.*s", (int)arn.n, arn.n ? arn.p : "");
+  d->status = SLP_STREAM_ACTIVE;
+  d->retention_hours = 24;
+}
 
 static void take_describe(slp_op_describe *d, slp_msg *m) {
   snprintf(d->ret_name, sizeof d->ret_name, "%.*s", (int)d->name.n, d->name.p);
@@ -58,6 +68,10 @@ static int take_list(call *c, slp_op_list_shards *l, slp_msg *m) {
   for (size_t i = 0; i < n; i++) l->shards[i] = take_desc(m);
   l->shards_n = n;
   l->ret_next = (slp_str){NULL, 0};
+  if (c->k->changes) {
+    l->ret_next = slp_msg_take_str(m);
+    l->stream_ended = (uint8_t)slp_msg_take_u64(m);
+  }
   return 0;
 }
 
@@ -118,7 +132,9 @@ static int take_consumer(slp_op_consumer *op, slp_msg *m) {
 
 static int take(call *c, slp_msg *m) {
   switch (c->what) {
-    case SLP_TYPED_DESCRIBE: take_describe(SLP_OWNER(c->op, slp_op_describe, op), m); return 0;
+    case SLP_TYPED_DESCRIBE:
+      (c->k->changes ? take_changes : take_describe)(SLP_OWNER(c->op, slp_op_describe, op), m);
+      return 0;
     case SLP_TYPED_LIST: {
       slp_op_list_shards *l = SLP_OWNER(c->op, slp_op_list_shards, op);
       slp_buf_free(&l->body);
@@ -179,11 +195,13 @@ static call *call_new(slp_ops *ops, slp_op *op, slp_typed_what what) {
   SLP_CHECK(slp_buf_add(&c->ask, &first, 1) == 0);
   c->http.lane = what == SLP_TYPED_RECORDS ? SLP_LANE_PAGES : SLP_LANE_CONTROL;
   c->http.method = "POST";
-  c->http.url = SLP_TYPED_KINESIS;
+  c->http.url = k->changes ? SLP_TYPED_STREAMS : SLP_TYPED_KINESIS;
   c->http.into = &c->into;
   c->http.on_done = answered;
   return c;
 }
+
+static slp_str named(const call *c, slp_str name, slp_str arn) { return c->k->changes && arn.n ? arn : name; }
 
 static void send(call *c) {
   c->http.body = slp_buf_str(&c->ask);
@@ -192,23 +210,30 @@ static void send(call *c) {
 
 static void op_describe(slp_ops *ops, slp_op_describe *op) {
   call *c = call_new(ops, &op->op, SLP_TYPED_DESCRIBE);
-  slp_msg_str(&c->ask, op->name);
+  slp_msg_str(&c->ask, named(c, op->name, op->arn));
   send(c);
 }
 
 static void op_list_shards(slp_ops *ops, slp_op_list_shards *op) {
   call *c = call_new(ops, &op->op, SLP_TYPED_LIST);
-  slp_msg_str(&c->ask, op->name);
+  slp_msg_str(&c->ask, named(c, op->name, op->arn));
+  if (c->k->changes) {
+    slp_msg_str(&c->ask, op->next_token);
+    slp_msg_str(&c->ask, op->children_of);
+  }
   send(c);
 }
 
 static void op_iterator(slp_ops *ops, slp_op_iterator *op) {
   call *c = call_new(ops, &op->op, SLP_TYPED_ITERATOR);
-  slp_msg_str(&c->ask, op->name);
+  slp_msg_str(&c->ask, named(c, op->name, op->arn));
   slp_msg_str(&c->ask, op->shard);
-  slp_msg_u64(&c->ask, (uint64_t)op->kind);
+  if (c->k->changes)
+    slp_msg_str(&c->ask, slp_str_of(slp_iter_kind_name(op->kind)));
+  else
+    slp_msg_u64(&c->ask, (uint64_t)op->kind);
   slp_msg_str(&c->ask, op->seq);
-  slp_msg_u64(&c->ask, (uint64_t)op->at_ms);
+  if (!c->k->changes) slp_msg_u64(&c->ask, (uint64_t)op->at_ms);
   send(c);
 }
 
@@ -249,6 +274,13 @@ static void op_cancel(slp_ops *ops, slp_op *op) {
   if (!c) return;
   slp_http_cancel(SLP_OWNER(ops, typed_kinesis, ops)->h, &c->http);
   call_free(c);
+}
+
+slp_ops *slp_typed_changes_new(slp_mem *mem, slp_host *h) {
+  slp_ops *ops = slp_typed_kinesis_new(mem, h);
+  *ops = (slp_ops){op_describe, op_list_shards, op_iterator, op_records, op_resume, op_cancel};
+  SLP_OWNER(ops, typed_kinesis, ops)->changes = 1;
+  return ops;
 }
 
 slp_ops *slp_typed_kinesis_new(slp_mem *mem, slp_host *h) {

@@ -120,6 +120,8 @@ slp_class slp_typed_failure(const slp_http *http, slp_fail *f) {
     slp_fail_set(f, SLP_BUSY, SLOOP_EREMOTE, "another subscription");
   else if (strcmp(http->error_type, "expired") == 0)
     slp_fail_set(f, SLP_EXPIRED, SLOOP_EREMOTE, "expired");
+  else if (strcmp(http->error_type, "trimmed") == 0)
+    slp_fail_set(f, SLP_TRIMMED, SLOOP_ETRIMMED, "trimmed");
   else if (strcmp(http->error_type, "unknown") == 0)
     slp_fail_set(f, SLP_GONE, SLOOP_EREMOTE, "no such thing");
   else if (http->status != 200)

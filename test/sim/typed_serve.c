@@ -39,7 +39,7 @@ struct slp_typed {
   stale_list stale[STALE_MAX];
   struct {
     slp_host *h;
-    slp_ops *ops;
+    slp_ops *ops, *streams;
   } hosts[HOSTS_MAX];
   size_t hosts_n;
   uint64_t read_us[SLP_STREAMS_MAX][SLP_SHARDS_MAX][5]; /* the last five reads of a shard, as a ring */
@@ -55,7 +55,7 @@ struct slp_typed {
 
 static int chance(slp_typed *t, uint32_t ppm) { return ppm && slp_sim_chance(t->w->sim, ppm); }
 
-static void refuse(slp_sim_reply *reply, int status, const char *type) {
+void slp_typed_refuse(slp_sim_reply *reply, int status, const char *type) {
   reply->status = status;
   snprintf(reply->error_type, sizeof reply->error_type, "%s", type);
 }
@@ -166,7 +166,7 @@ static void iterator(slp_typed *t, slp_known_stream *s, slp_msg *m, slp_sim_repl
   size_t at = slp_world_find(s, text);
   t->sums.locates++;
   if (at == SIZE_MAX || !is_there(t, &s->shards[at])) {
-    refuse(reply, 400, "unknown");
+    slp_typed_refuse(reply, 400, "unknown");
     return;
   }
   slp_world_located(t->w, &s->shards[at], slp_str_of(slp_iter_kind_name(kind)));
@@ -271,19 +271,19 @@ static void records(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_re
   uint64_t limit = slp_msg_take_u64(m);
   t->sums.fetches++;
   if (open_cursor(t, cursor, place, &issued_us)) {
-    refuse(reply, 400, "refused");
+    slp_typed_refuse(reply, 400, "refused");
     return;
   }
   slp_world_polled(t->w, &t->w->streams[place[0]].shards[place[1]], ask->sent_us);
   if (chance(t, t->faults.unknown_ppm) || t->w->streams[place[0]].shards[place[1]].gone) {
-    refuse(reply, 400, "unknown");
+    slp_typed_refuse(reply, 400, "unknown");
   } else if (chance(t, t->faults.expired_ppm) ||
              slp_sim_now_us(t->w->sim) - issued_us > UINT64_C(300) * 1000000) {
     t->sums.expired++;
-    refuse(reply, 400, "expired");
+    slp_typed_refuse(reply, 400, "expired");
   } else if (too_fast(t, place[0], place[1])) {
     t->sums.throttled++;
-    refuse(reply, 400, "throttled");
+    slp_typed_refuse(reply, 400, "throttled");
   } else {
     answer_records(t, place, limit, &reply->body);
   }
@@ -302,11 +302,11 @@ static void consumer(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
   (void)slp_msg_take_str(m); /* there is one stream that is read so */
   int registers = slp_msg_take_u64(m) == SLP_CONSUMER_REGISTER;
   if (!registers && !t->registered_us) {
-    refuse(reply, 400, "unknown");
+    slp_typed_refuse(reply, 400, "unknown");
     return;
   }
   if (registers && t->registered_us) {
-    refuse(reply, 400, "in use");
+    slp_typed_refuse(reply, 400, "in use");
     return;
   }
   if (registers) t->registered_us = now_us;
@@ -335,7 +335,7 @@ static void subscribe(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
   slp_str seq = slp_msg_take_str(m);
   int64_t at_ms = (int64_t)slp_msg_take_u64(m);
   if (!s || !t->registered_us) {
-    refuse(reply, 400, "unknown");
+    slp_typed_refuse(reply, 400, "unknown");
     return;
   }
   size_t stream = (size_t)(s - t->w->streams);
@@ -343,11 +343,11 @@ static void subscribe(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
   t->seats[stream][shard].asked_us = now_us;
   if (before_us && now_us - before_us < CALL_US) {
     t->sums.throttled++;
-    refuse(reply, 400, "throttled");
+    slp_typed_refuse(reply, 400, "throttled");
     return;
   }
   if (t->seats[stream][shard].taken_us && now_us - t->seats[stream][shard].taken_us < TAKEN_US) {
-    refuse(reply, 400, "in use");
+    slp_typed_refuse(reply, 400, "in use");
     return;
   }
   t->sums.subscriptions++;
@@ -407,12 +407,12 @@ static void event(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
   uint64_t *event_us = &t->seats[place[0]][place[1]].event_us;
   k->last_poll_us = now_us;
   if (k->gone) {
-    refuse(reply, 400, "unknown");
+    slp_typed_refuse(reply, 400, "unknown");
     return;
   }
   if (id != t->seats[place[0]][place[1]].id) {
     t->sums.taken_over++;
-    refuse(reply, 400, "in use");
+    slp_typed_refuse(reply, 400, "in use");
     return;
   }
   uint64_t life_us = t->faults.sub_life_ms ? (uint64_t)t->faults.sub_life_ms * 1000 : LIFE_US;
@@ -439,7 +439,7 @@ static void kinesis(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_re
   char what = m->p < m->end ? *m->p++ : 0;
   if (chance(t, t->faults.throttle_ppm)) {
     t->sums.throttled++;
-    refuse(reply, 400, "throttled");
+    slp_typed_refuse(reply, 400, "throttled");
     return;
   }
   if (what == SLP_TYPED_RECORDS) {
@@ -460,7 +460,7 @@ static void kinesis(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_re
   }
   slp_known_stream *s = stream_named(t, slp_msg_take_str(m));
   if (!s)
-    refuse(reply, 400, "unknown");
+    slp_typed_refuse(reply, 400, "unknown");
   else if (what == SLP_TYPED_DESCRIBE)
     describe(t, s, &reply->body);
   else if (what == SLP_TYPED_LIST)
@@ -546,7 +546,7 @@ static void prepare(slp_store *store, slp_msg *m, slp_sim_reply *reply) {
   store->ops->prepare(store, &p);
   now(&p.rq);
   if (p.rq.fail.class == SLP_GONE)
-    refuse(reply, 400, "unknown");
+    slp_typed_refuse(reply, 400, "unknown");
   else
     slp_msg_u64(&reply->body, p.created);
 }
@@ -681,10 +681,10 @@ static void tables(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_rep
   slp_store *store = table_of(t, m);
   if (chance(t, t->faults.table_throttle_ppm)) {
     t->sums.throttled++;
-    refuse(reply, 400, "throttled");
+    slp_typed_refuse(reply, 400, "throttled");
   } else if (chance(t, t->faults.table_error_ppm)) {
     t->sums.errors++;
-    refuse(reply, 500, "");
+    slp_typed_refuse(reply, 500, "");
   } else if (what == SLP_TYPED_PREPARE) {
     prepare(store, m, reply);
   } else if (what == SLP_TYPED_GET) {
@@ -704,17 +704,19 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
     t->others(t->others_arg, ask, reply);
     return;
   }
-  int kinesis_too = slp_str_is(ask->path, "/kinesis");
+  int kinesis_too = slp_str_is(ask->path, "/kinesis"), streams = slp_str_is(ask->path, "/streams");
   slp_msg m = slp_msg_of(ask->body);
   reply->status = 200;
   reply->date_ms = slp_world_ms(t->w);
   slp_msg_begin(&reply->body);
   t->w->calls++;
-  if (t->w->down || (kinesis_too && chance(t, t->faults.error_ppm))) {
+  if (t->w->down || ((kinesis_too || streams) && chance(t, t->faults.error_ppm))) {
     t->sums.errors++;
-    refuse(reply, 503, "");
+    slp_typed_refuse(reply, 503, "");
   } else if (kinesis_too) {
     kinesis(t, &m, ask, reply);
+  } else if (streams) {
+    slp_typed_changes(t->w, &t->faults, &t->sums, &m, reply);
   } else {
     tables(t, &m, ask, reply);
   }
@@ -750,7 +752,10 @@ void slp_typed_free(slp_typed *t) {
   slp_memory_drop(t->memory);
   for (size_t i = 0; i < STALE_MAX; i++)
     if (t->stale[i].answer.mem) slp_buf_free(&t->stale[i].answer);
-  for (size_t i = 0; i < t->hosts_n; i++) slp_typed_kinesis_free(t->hosts[i].ops);
+  for (size_t i = 0; i < t->hosts_n; i++) {
+    slp_typed_kinesis_free(t->hosts[i].ops);
+    slp_typed_kinesis_free(t->hosts[i].streams);
+  }
   slp_host_close(t->h, gone, NULL);
   for (int i = 0; i < 1000 && slp_sim_hosts_alive(w->sim) == alive; i++)
     slp_sim_run(w->sim, slp_sim_now_us(w->sim) + 10, NULL, NULL);
@@ -786,7 +791,12 @@ slp_outside slp_typed_outside(slp_typed *t, slp_host *h) {
   if (i == t->hosts_n) {
     t->hosts[i].h = h;
     t->hosts[i].ops = slp_typed_kinesis_new(t->w->mem, h);
+    t->hosts[i].streams = slp_typed_changes_new(t->w->mem, h);
     t->hosts_n++;
   }
-  return (slp_outside){.getenv_fn = environment, .kinesis = t->hosts[i].ops, .store = open_store, .ctx = t};
+  return (slp_outside){.getenv_fn = environment,
+                       .kinesis = t->hosts[i].ops,
+                       .streams = t->hosts[i].streams,
+                       .store = open_store,
+                       .ctx = t};
 }
