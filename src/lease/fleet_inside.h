@@ -11,7 +11,8 @@
  *      rules.c        which rules a schema has
  *   4  leader.c       watches the workers, and reads the whole table in rounds; what a round writes is in
  *                     assign.c, shard_sync.c and steal_sync.c
- *      steal.c        rounds of every worker, where nobody leads; claim.c: where the living are asked
+ *      steal.c        rounds of every worker, where nobody leads; claim.c: where the living are asked;
+ *                     steal_kept.c: leases of ended shards
  *      index.c        rounds where each worker reckons out its own part; index_lead.c: what the first does
  *      election.c     which worker leads, what a follower polls
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters

@@ -269,6 +269,7 @@ struct slp_schema {
   uint8_t one_parent;    /* a row names one parent at most: the other is known from the stream's listing */
   uint8_t names_start;   /* the beginning of a shard is said by the number with which it starts */
   uint8_t keeps_listed;  /* a shard that is listed and has no row is read as a new one: its row stays */
+  uint8_t renews_ended;  /* others take a lease that nobody renews, also when its shard has ended */
   uint8_t versions;    /* rows may say that other rules hold: mode.c reads them before anything is written */
   uint32_t operations; /* bits of slp_operation_kind it has */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);

@@ -19,7 +19,8 @@ typedef struct slp_seen_shard {
       unsaved_us; /* stealing: since then each list showed it owned and unsaved; 0: the last one did not */
   slp_silence silence; /* stealing: of its counter */
   uint64_t ended_us;   /* first seen read to its end */
-  uint64_t listed_us;  /* stealing: the last complete list of the table that had its row */
+  uint64_t listed_us;  /* stealing: the last complete list of the table that had its row, */
+  uint64_t first_us;   /* and the first */
 } slp_seen_shard;
 
 typedef struct slp_seen {

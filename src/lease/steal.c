@@ -17,6 +17,7 @@
 #define STEAL_MAX 1       /* leases at a time, from workers that live */
 #define OLD_LEASES 3
 #define FRESH_LEASES 2
+#define END_LEASES 3 /* its children have been begun by then */
 
 static void round_in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->stealing.timer, slp_after_us(slp_fleet_now(f), us));
@@ -387,13 +388,23 @@ static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   round_in(f, 0); /* the leases that were made can be taken */
 }
 
+/* What could not be renewed is in the next round. */
+static void kept(slp_fleet *f, uint32_t refused, int given_up) {
+  (void)f;
+  (void)refused;
+  (void)given_up;
+}
+
 static void sync(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
   if (f->stealing.sync) {
     f->stealing.sync_from_us = SLP_NEVER;
     f->stats.shard_syncs++;
     f->stealing.sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
-    if (slp_steal_sync_write(f, s)) f->stealing.sync_at_us = now + 1000000;
+    int removed = 0, r = slp_steal_sync_write(f, s, &removed);
+    if (removed)
+      f->stealing.sync_at_us = slp_min_u64(f->stealing.sync_at_us, now + 2 * slp_fleet_lease_us(f));
+    if (r) f->stealing.sync_at_us = now + 1000000;
     if (slp_bulk_write_n(f)) slp_bulk_write_run(f, synced);
   } else if (f->stealing.sync_from_us == SLP_NEVER && now >= f->stealing.sync_at_us && f->stealing.first) {
     f->stealing.sync_from_us = now;
@@ -403,6 +414,13 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
+/* Its row may go soon. */
+static void saw_end(slp_fleet *f, slp_seen_shard *seen) {
+  seen->ended_us = f->stealing.read.rq->done_us;
+  f->stealing.sync_at_us =
+      slp_min_u64(f->stealing.sync_at_us, slp_fleet_now(f) + END_LEASES * slp_fleet_lease_us(f));
+}
+
 static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   f->stealing.table_us = f->stealing.read.rq->done_us;
   for (size_t i = 0; i < s->leases_n; i++) {
@@ -410,6 +428,7 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
     if (!seen) continue;
     f->liveness->saw(f, seen, &s->leases[i], f->stealing.read.rq->done_us);
     seen->listed_us = f->stealing.read.rq->done_us;
+    if (!seen->first_us) seen->first_us = seen->listed_us;
     seen->begun = (uint8_t)slp_sync_is_begun(&s->leases[i].position);
     if (!s->leases[i].unsaved || !s->leases[i].owner.n)
       seen->unsaved_us = 0;
@@ -418,7 +437,7 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
     if (s->leases[i].position.kind != SLP_POSITION_END)
       seen->ended_us = 0;
     else if (!seen->ended_us)
-      seen->ended_us = f->stealing.read.rq->done_us;
+      saw_end(f, seen);
   }
   for (size_t i = 0; i < s->elsewhere_n; i++) {
     slp_seen_shard *seen = slp_seen_of(f, s->elsewhere[i].shard);
@@ -430,7 +449,9 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f), next_us, lease_us = slp_fleet_lease_us(f);
   saw_all(f, s);
   int r = take_some(f, s, &next_us);
+  slp_steal_keep_ended(f, s);
   sync(f, s);
+  if (slp_bulk_write_n(f) && !slp_bulk_write_busy(f)) slp_bulk_write_run(f, kept);
   uint64_t in = slp_fleet_jitter(f, lease_us, 10);
   if (next_us != SLP_NEVER) in = slp_min_u64(in, next_us > now + lease_us / 8 ? next_us - now : lease_us / 8);
   round_in(f, r ? RETRY_US : in);

@@ -1,10 +1,11 @@
 /* steal.h - sharing where nobody leads: every worker reads the whole table in rounds, and takes what it
- * may. (steal.c, common_name.c) */
+ * may. (steal.c, steal_kept.c, common_name.c) */
 #ifndef SLP_LEASE_STEAL_H
 #define SLP_LEASE_STEAL_H
 
 #include "lease/lease.h"
 #include "lease/read.h"
+#include "lease/snapshot.h"
 
 typedef struct slp_stealing {
   uint8_t first;     /* of the living workers, this one compares the stream with the table */
@@ -28,6 +29,8 @@ void slp_steal_listed(slp_fleet *f, int ok);
 void slp_steal_unknown_children(slp_fleet *f);
 int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid);
 void slp_steal_part(slp_fleet *f);
+/* Adds to the bulk write what keeps leases of ended shards from being taken: steal_kept.c. */
+void slp_steal_keep_ended(slp_fleet *f, const slp_snapshot *s);
 /* A claim was not heard: the next one is made later, and ever later. 0: it was. */
 void slp_steal_unheard(slp_fleet *f, int unheard);
 

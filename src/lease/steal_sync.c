@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
-/* An old copy of the write that made a lease can come as long as its signature is good; the row of an ended
- * shard stays until then, so that it finds it. */
-#define ENDED_US UINT64_C(900000000)
+/* An old copy of the write that made a row can come as long as its signature is good, five minutes (IAM user
+ * guide, "Elements of an AWS API request signature"). It is to find that row. */
+#define COPIES_US UINT64_C(360000000)
 
 typedef struct place {
   const slp_shard_desc *desc; /* NULL: only a lease of it is left */
@@ -21,6 +21,7 @@ typedef struct sync {
   place *places;
   slp_map numbers; /* id -> its place in shards */
   size_t n;
+  uint8_t removed; /* some rows are to go */
 } sync;
 
 /* ---- the stream and the table as one tree -------------------------------------------------------- */
@@ -143,7 +144,7 @@ static int is_needed(const sync *y, const slp_lease_row *l, uint8_t marks) {
   const slp_seen_shard *seen = slp_seen_get(f, l->shard);
   if (l->position.kind != SLP_POSITION_END || !seen || !seen->ended_us || marks & NEEDED) return 1;
   if (f->schema->keeps_listed && slp_fleet_listed_has(f, l->shard)) return 1;
-  if (slp_fleet_now(f) - seen->ended_us < ENDED_US) return 1;
+  if (slp_fleet_now(f) - seen->first_us < COPIES_US) return 1;
   if (slp_snapshot_lease_of(y->s, l->parents[0]) || slp_snapshot_lease_of(y->s, l->parents[1])) return 1;
   return !(marks & HAS_CHILD) && slp_fleet_listed_has(f, l->shard);
 }
@@ -156,14 +157,16 @@ static void remove_ended(sync *y) {
     const slp_lease_row *l = &y->s->leases[i];
     if (is_needed(y, l, marks[number_of(y, l->shard)])) continue;
     slp_operation *operation = slp_bulk_write_add(y->f, SLP_OPERATION_REMOVE, l->shard.n, 0);
-    if (operation) operation->shard = slp_bulk_write_text(y->f, l->shard);
+    if (!operation) continue;
+    operation->shard = slp_bulk_write_text(y->f, l->shard);
+    y->removed = 1;
   }
   slp_free(y->f->mem, marks);
 }
 
 /* ---- both -------------------------------------------------------------------------------------------- */
 
-int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s) {
+int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_removed) {
   sync y = {.f = f, .s = s};
   size_t made = 0, room = slp_listed_n(f) + s->leases_n + 1;
   y.shards = slp_zalloc_n(f->mem, room, sizeof *y.shards);
@@ -174,6 +177,7 @@ int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s) {
   if (!r) r = make_missing(&y, &made);
   if (!r && !made) slp_shard_sync_name_hole(f, s);
   if (!r) remove_ended(&y);
+  *ret_removed = y.removed;
   slp_map_free(&y.numbers);
   slp_free(f->mem, y.shards);
   slp_free(f->mem, y.places);

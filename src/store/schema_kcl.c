@@ -541,6 +541,7 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
       .share = SLP_BY_STEAL,
       .versions = 1,
       .idle_places = 1,
+      .renews_ended = 1,
       .operations = operations,
       .table = table,
       .side_table = side_table,

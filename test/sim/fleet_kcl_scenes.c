@@ -407,6 +407,18 @@ TEST(what_ended_long_ago_is_removed) {
   finish(w);
 }
 
+/* No late copy of what made them can come any more. */
+TEST(rows_that_are_old_go_when_their_children_are_read) {
+  fw_world *w = fleet(2, 2);
+  run(w, 400 * FW_S);
+  CHECK(fw_split(w, 0));
+  run(w, 30 * FW_S);
+  CHECK_STR(attr_of(w, 0, "checkpoint"), "");
+  for (int i = 2; i < 4; i++) CHECK(fw_owner_of(w, i) >= 0);
+  w->pos[0].kind = SLP_POSITION_END; /* as it was when it went */
+  finish(w);
+}
+
 /* ---- answers in doubt -------------------------------------------------------------------------- */
 
 TEST(lost_answers_of_leases) {
@@ -560,6 +572,38 @@ TEST(an_operator_sets_a_parent_back_whose_merge_is_read) {
     run(w, 300 * FW_S);
     CHECK_STR(attr_of(w, 1, "leaseCounter"), "");
     fw_free(w);
+  }
+}
+
+/* Does its counter move between every two looks of a worker of KCL 2, which looks every two leases? */
+static int is_renewed(fw_world *w, int looks) {
+  char last[24] = "";
+  for (int i = 0; i < looks; i++) {
+    if (strcmp(last, attr_of(w, 0, "leaseCounter")) == 0) return 0;
+    snprintf(last, sizeof last, "%s", attr_of(w, 0, "leaseCounter"));
+    run(w, 2 * LEASE);
+  }
+  return 1;
+}
+
+/* A worker of KCL 2 takes what nobody renews before all else, and would have its share full of these. */
+TEST(the_lease_of_an_ended_shard_is_renewed_until_its_row_goes) {
+  for (seed = 1; seed <= 8; seed++) {
+    fw_world *w = fleet(4, 2);
+    char owner[96];
+    CHECK(fw_split(w, 0));
+    until(w, 10 * FW_S, first_is_ended);
+    snprintf(owner, sizeof owner, "%s", attr_of(w, 0, "leaseOwner"));
+    CHECK(is_renewed(w, 20));
+    CHECK_STR(attr_of(w, 0, "leaseOwner"), owner);
+    fw_kill(w, strncmp(owner, "w0.", 3) == 0 ? 0 : 1);
+    run(w, 3 * LEASE + 2 * ROUND); /* the other worker renews it from then on */
+    CHECK(strcmp(attr_of(w, 0, "leaseOwner"), owner) != 0);
+    CHECK(is_renewed(w, 20));
+    run(w, 500 * FW_S);
+    CHECK_STR(attr_of(w, 0, "leaseCounter"), "");
+    w->pos[0].kind = SLP_POSITION_END; /* as it was when it went */
+    finish(w);
   }
 }
 
