@@ -1,7 +1,7 @@
 #!/bin/sh
 # Real programs of other systems beside ours, in the sandbox: sh test/interop/run.sh [--minutes N] [--keep FOLDER] [KIND...]
 #
-# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push multilang, or all. Without one: the short form of kcl-3,
+# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push multilang upgrade, or all. Without one: the short form of kcl-3,
 # kinsumer, bloop and multilang, about eight minutes. --minutes N is the full form of the stories: whole rounds until N
 # minutes have passed; that of multilang is in the options of peer_multilang.py, which --multilang 'WORDS' hands on. What a
 # KIND needs is installed by its ordinary client (install.sh); one whose tool is not here is skipped with the reason.
@@ -9,18 +9,19 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 here=$root/test/interop
 build=${SLOOP_BUILD:-$root/build}
-options= kinds= multilang=
+options='' keep='' kinds='' multilang=''
 while [ $# -gt 0 ]; do
   case $1 in
     --minutes | --seed | --keep)
       options="$options $1 $2"
+      [ "$1" != --keep ] || keep="$1 $2"
       shift
       ;;
     --multilang)
       multilang=$2
       shift
       ;;
-    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push multilang' ;;
+    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push multilang upgrade' ;;
     *) kinds="$kinds $1" ;;
   esac
   shift
@@ -42,7 +43,7 @@ for kind in $kinds; do
     kcl-2) program=kcl2 ;;
     kcl-3) program=kcl3 ;;
     vmware-go-kcl) program=vmware ;;
-    migrate) program='kcl2 kcl3' ;;
+    migrate | upgrade) program='kcl2 kcl3' ;;
     push) program='gosdk vmware kcl2 kcl3' ;;
     *) program=$kind ;;
   esac
@@ -57,6 +58,9 @@ for kind in $kinds; do
   elif [ "$kind" = multilang ]; then
     # shellcheck disable=SC2086 # a list of words
     run "$here/peer_multilang.py" $multilang
+  elif [ "$kind" = upgrade ]; then
+    # shellcheck disable=SC2086 # a list of words
+    run "$here/peer_upgrade.py" $keep
   else
     case $kind in kinsumer | vmware-go-kcl) run "$here/peer_migrate_go.py" "$kind" ;; esac
     [ "$kind" != kinsumer ] || run "$here/peer_commands.py"

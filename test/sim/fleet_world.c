@@ -425,11 +425,13 @@ static slp_schema *open_motorway(slp_mem *mem) {
   slp_position oldest = {.kind = SLP_POSITION_OLDEST};
   return slp_schema_motorway(mem, &oldest);
 }
+static slp_schema *open_kcl_rb(slp_mem *mem) { return slp_schema_kcl_rb(mem); }
 const fw_layout fw_layout_kcl = {"leaseOwner", open_kcl, 0, 0};
 const fw_layout fw_layout_kcl_beside = {"leaseOwner", open_kcl_beside, 0, 0};
 const fw_layout fw_layout_vmware = {"AssignedTo", open_vmware, 1, 0};
 const fw_layout fw_layout_kinsumer = {"OwnerID", open_kinsumer, 1, 0};
 const fw_layout fw_layout_motorway = {"worker_id", open_motorway, 0, 1};
+const fw_layout fw_layout_kcl_rb = {"sloop_owner", open_kcl_rb, 0, 1};
 
 static slp_schema *schema_of(slp_mem *mem, const fw_layout *layout) {
   if (layout) return layout->open(mem);

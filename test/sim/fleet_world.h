@@ -31,7 +31,7 @@ typedef struct fw_layout { /* the tables of another system, that our workers rea
   uint8_t anew;      /* an owner of theirs begins with epoch 0 */
 } fw_layout;
 extern const fw_layout fw_layout_kcl, fw_layout_kcl_beside, fw_layout_vmware, fw_layout_kinsumer,
-    fw_layout_motorway;
+    fw_layout_motorway, fw_layout_kcl_rb;
 
 typedef struct fw_shard { /* the truth */
   char id[24];
