@@ -203,7 +203,7 @@ class Kcl(Rules):
             if text(b.item, "ownerSwitchesSinceCheckpoint") != "0":
                 self.say(shard, b, "another number of switches under one owner")
         since = self.story.rows[shard][0].s if a is self.story.rows[shard][0] else a.s
-        most = (b.s - since + LATE_S) * (3 / (self.lease_s - 0.075) + 1) + 3
+        most = (b.s - since + LATE_S) * (3 / (self.lease_s - 0.075) + 1) + 3 + self.missed(shard, a)
         if beats > most:
             self.say(shard, b, f"{beats} beats in {b.s - since:.1f} s")
         end = done_now[0] == ORDER["SHARD_END"]
@@ -213,6 +213,14 @@ class Kcl(Rules):
             self.note("renewed behind its end")
         else:
             self.note("renewed")
+
+    def missed(self, shard, look):
+        """Renewals that were due when its owner stood still, until shortly before that look: its timer is Java's
+        scheduleAtFixedRate (LeaseCoordinator), which makes up for each at once."""
+        looks = [x for x in self.story.rows[shard] if look.s - LATE_S <= x.s <= look.s]
+        before = [x for x in self.story.rows[shard] if x.s < looks[0].s and x.item][-1:]
+        stood = looks[0].s - before[0].s if before else 0
+        return stood * 3 / (self.lease_s - 0.075) if stood > self.lease_s else 0
 
     def given_back(self, shard, look, was, beats):
         if is_theirs(was) and not self.leader:
@@ -389,8 +397,9 @@ class Vmware(Rules):
             return self.note("taken as claimed" if claim == now else "taken free")
         if b.s + 0.3 >= time:
             return self.note("taken from the late", (b.s - time) / self.lease_s)
-        if back and not self.awake_s(a.s, b.s):
-            return self.note("put back from memory")  # and renewed, or given back and taken
+        # One who was frozen: and renewed, or given back and taken; or taken from it, its time long over.
+        if (back or place(b.item, "Checkpoint") < place(a.item, "Checkpoint")) and not self.awake_s(a.s, b.s):
+            return self.note("put back from memory")
         leaves = any(a.s - LATE_S < s < b.s and "leave" in words for s, words in self.story.deeds)
         leaves |= any(a.s - 1 < s + 1 and s < b.s and (worker, of) == (was, shard) for s, worker, of in self.story.released)
         if not (claim or leaves or not is_theirs(was)):

@@ -81,6 +81,8 @@ FINE = {
         "motorway", story((0, ticked("a", 5)), (1, ticked("a", 6)), (2, ticked("b", 0)), also={"q": [Look(0, ticked("a", 5))]})),
     "kcl-2 renews, saves, and takes from the silent": (
         "kcl-2", story((0, lease("a", 1)), (1, lease("a", 2)), (2, lease("a", 3, "9")), (9, lease("b", 4, "9", 1)))),
+    "kcl-2 stood still, and makes up for what was due": (
+        "kcl-2", story((0, lease("a", 1)), (1, lease("a", 2)), (22, lease("a", 3)), (23, lease("a", 18)))),
     "kcl-3 hands over": (
         "kcl-3", story((0, lease("a", 1)), (1, lease("b", 1, by="a")), (2, lease("b", 2, by="a")), (3, lease("b", 3)))),
     "vmware-go-kcl hands over as claimed": (
@@ -99,6 +101,9 @@ WRONG = {
     "a checkpoint goes back": ("kcl-2", story((0, lease("a", 5, "9")), (1, lease("a", 6, "8")))),
     "a checkpoint without its count": ("kcl-2", story((0, lease("a", 5, "8")), (1, lease("a", 5, "9")))),
     "too many beats": ("kcl-2", story((0, lease("a", 5)), (1, lease("a", 6)), (2, lease("a", 30)))),
+    "more than was due": ("kcl-2", story((0, lease("a", 1)), (1, lease("a", 2)), (22, lease("a", 3)), (23, lease("a", 40)))),
+    "too many beats after a short rest": (
+        "kcl-2", story((0, lease("a", 1)), (1, lease("a", 2)), (4.5, lease("a", 3)), (5.5, lease("a", 18)))),
     "KCL 2 gives back": ("kcl-2", story((0, lease("a", 5)), (1, lease("", 6)))),
     "KCL 2 hands over": ("kcl-2", story((0, lease("a", 5)), (1, lease("b", 5, by="a")))),
     "taken without its count": ("kcl-2", story((0, lease("a", 5)), (9, lease("b", 5, switches=1)))),
