@@ -32,7 +32,7 @@ static const key keys[] = {
     {"streamName", TEXT, AT(stream), 0, 0, "required, or streamArn: the stream"},
     {"streamArn", TEXT, AT(stream_arn), 0, 0, "the stream; wins over streamName"},
     {"AwsCredentialsProvider", TEXT, AT(credentials), 0, 0,
-     "required: see below; names any letters' case, as its two others"},
+     "required: see above; names any letters' case, as its two others"},
     {"AwsCredentialsProviderDynamoDB", TEXT, AT(credentials_dynamodb), 0, 0, "must mean the same identity"},
     {"AwsCredentialsProviderCloudWatch", TEXT, AT(credentials_cloudwatch), 0, 0,
      "must mean the same identity"},

@@ -21,7 +21,8 @@ static const struct {
                       BIT(SLP_ML_IDLE) | BIT(SLP_ML_CHECKPOINTS) | BIT(SLP_ML_CLOSES) | BIT(SLP_ML_KILLED)},
     [SLP_ML_IDLE] = {"idle", BIT(SLP_ML_ASKED) | BIT(SLP_ML_CLOSES) | BIT(SLP_ML_KILLED)},
     [SLP_ML_CHECKPOINTS] = {"checkpoints", BIT(SLP_ML_ASKED) | BIT(SLP_ML_KILLED)},
-    [SLP_ML_CLOSES] = {"closes", BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
+    [SLP_ML_CLOSES] = {"closes", BIT(SLP_ML_PUSHED) | BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
+    [SLP_ML_PUSHED] = {"was sent SIGTERM", BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
     [SLP_ML_KILLED] = {"killed", BIT(SLP_ML_WAITS) | BIT(SLP_ML_OVER)},
     [SLP_ML_OVER] = {"over", 0},
 };
@@ -132,7 +133,6 @@ static void fail(slp_ml_shard *h, const char *why) {
 
 static void close_child(slp_ml_shard *h, uint64_t now) {
   move(h, SLP_ML_CLOSES, now + h->limits.close_us);
-  h->pushed = 0;
   h->ops->close_input(h);
   h->ops->listen(h, 1); /* or it could not end */
 }
@@ -147,6 +147,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
     case SLP_ML_WAITS:
     case SLP_ML_OVER: return;
     case SLP_ML_CLOSES:
+    case SLP_ML_PUSHED:
       snprintf(line, sizeof line, "the child has ended %s", how);
       say(h, 0, line);
       if (is_done(h))
@@ -505,7 +506,7 @@ void slp_ml_stop(slp_ml_shard *h, uint64_t now) {
 
 int slp_ml_quiet(const slp_ml_shard *h) {
   return h->state == SLP_ML_WAITS || h->state == SLP_ML_OVER || h->state == SLP_ML_CLOSES ||
-         (h->state == SLP_ML_IDLE && h->notice == SLP_ML_TOLD);
+         h->state == SLP_ML_PUSHED || (h->state == SLP_ML_IDLE && h->notice == SLP_ML_TOLD);
 }
 
 void slp_ml_time(slp_ml_shard *h, uint64_t now) {
@@ -528,14 +529,14 @@ void slp_ml_time(slp_ml_shard *h, uint64_t now) {
       return;
     case SLP_ML_IDLE: next(h, now); return;
     case SLP_ML_CLOSES:
-      h->due_us = now + h->limits.close_us;
-      h->ops->kill(h, h->pushed ? SIGKILL : SIGTERM);
-      if (!h->pushed) say(h, 1, "the child stays though its input has ended: SIGTERM");
-      if (h->pushed) {
-        say(h, 1, "the child ignores SIGTERM: SIGKILL");
-        h->due_us = NEVER;
-      }
-      h->pushed = 1;
+      say(h, 1, "the child stays though its input has ended: SIGTERM");
+      move(h, SLP_ML_PUSHED, now + h->limits.close_us);
+      h->ops->kill(h, SIGTERM);
+      return;
+    case SLP_ML_PUSHED:
+      say(h, 1, "the child ignores SIGTERM: SIGKILL");
+      h->due_us = NEVER;
+      h->ops->kill(h, SIGKILL);
       return;
   }
 }

@@ -9,6 +9,7 @@
  *     |                             IDLE --- another action --> ASKED
  *     |                               |
  *     |                               +- after leaseLost or shardEnded --> CLOSES: its input is closed
+ *     |                                                  it stays: SIGTERM --> PUSHED --> SIGKILL
  *     |                                                                      |
  *     +--- it has exited, --- KILLED <-- died, hung, lied: from the three    |
  *     |    the shard is held  (its exit is waited for) --- else --> OVER <---+ it has exited, the lease is
@@ -31,6 +32,7 @@ typedef enum slp_ml_state {
   SLP_ML_IDLE,
   SLP_ML_CHECKPOINTS,
   SLP_ML_CLOSES,
+  SLP_ML_PUSHED,
   SLP_ML_KILLED,
   SLP_ML_OVER,
   SLP_ML_STATES
@@ -113,7 +115,6 @@ struct slp_ml_shard {
   size_t queue_n;
   size_t put_n;      /* records of the first one that were made ready for the child */
   uint8_t put_whole; /* and the end of the line too */
-  uint8_t pushed;    /* CLOSES: 1: SIGTERM was sent */
   uint32_t late;     /* answers of the lease table that came too late, and are still to come */
   uint32_t failures; /* in a row, without an answer to processRecords between */
   uint64_t starts, deaths;

@@ -72,6 +72,7 @@ static struct world {
   int gone_ended;
   /* the child */
   uint8_t running, in_open, dying, ended_told;
+  uint8_t knows_end; /* its checkpoint of the end was taken */
   int exit_signal, exit_status;
   uint64_t exit_us;
   char in[1 << 20];
@@ -125,7 +126,7 @@ static int op_start(slp_ml_shard *h) {
   w.wants_answer = 0;
   w.listens = 0;
   w.hang = 0;
-  w.ended_told = 0;
+  w.ended_told = w.knows_end = 0;
   w.done = w.given = -3; /* until it is initialized */
   return 0;
 }
@@ -252,7 +253,7 @@ static void ask_checkpoint(void) {
     snprintf(line, sizeof line,
              "{\"action\":\"checkpoint\",\"sequenceNumber\":\"%s\",\"subSequenceNumber\":%llu}",
              records[i].seq, (unsigned long long)records[i].sub);
-    if (i < least || i > most || (ended && w.end_named))
+    if (i < least || i > most || (ended && w.knows_end))
       snprintf(w.expect, sizeof w.expect, "IllegalArgumentException");
     w.asked_for = ended && i == most ? RECORDS : i;
   } else if (how == 2) {
@@ -336,6 +337,7 @@ static void take_line(char *line) {
       MUST(w.asked_for == RECORDS ? w.table == RECORDS || w.end_named : w.table >= w.asked_for,
            "told before it is written: %lld, %lld", (long long)w.asked_for, (long long)w.table);
       if (w.asked_for < RECORDS) w.processed_to = w.asked_for;
+      if (w.asked_for == RECORDS) w.knows_end = 1;
     }
     act();
     return;
