@@ -8,7 +8,8 @@ Changes by workers of ours are passed over. With --model, whatever the real prog
 the model's workers were seen to do as well.
 
 Rules: amazon-kinesis-client 2.7 (DynamoDBLeaseRefresher, DynamoDBLeaseTaker) and 3.5 (LeaseAssignmentManager,
-LeaseGracefulShutdownHandler), vmware-go-kcl-v2 (dynamodb-checkpointer.go), motorway 3.1 (KinesisRamp).
+LeaseGracefulShutdownHandler), vmware-go-kcl-v2 (dynamodb-checkpointer.go), motorway 3.1 (KinesisRamp), kinsumer
+(checkpoints.go, shard_consumer.go).
 """
 
 import argparse
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 LATE_S = 1.6  # an observer sees a change so late at most, and a busy machine does what is due so late
+THROTTLED_S = 10  # aws-sdk-go repeats a write that was throttled, with the time that it was made with
 CLAIM_S = 120  # LeaseStealingClaimTimeoutMillis of vmware-go-kcl
 ORDER = {"": -4, "AT_TIMESTAMP": -3, "TRIM_HORIZON": -2, "LATEST": -1, "SHARD_END": 10 ** 80}
 
@@ -451,11 +453,12 @@ class Motorway(Rules):
         if int(text(b.item, "heartbeat")) > (b.s - a.s + LATE_S) / 0.9 + 1:
             self.say(shard, b, f"{now} begins with the tick {text(b.item, 'heartbeat')}")
         silent = b.s - a.s
+        once = silent > self.lease_s - LATE_S and self.waited_before(shard, a)
         if was in ("", "nobody"):
-            if silent < 2 * self.lease_s - LATE_S and not self.uneven(shard, a, was, now):
+            if silent < 2 * self.lease_s - LATE_S and not once and not self.uneven(shard, a, was, now):
                 self.say(shard, b, f"{now} takes what was free for {silent:.1f} s")
             return self.note("taken free", silent / self.lease_s)
-        if silent > 2 * self.lease_s - LATE_S:
+        if silent > 2 * self.lease_s - LATE_S or once:
             return self.note("taken from the silent", silent / self.lease_s)
         looks = self.story.rows[shard]
         began = looks.index(a)
@@ -468,10 +471,16 @@ class Motorway(Rules):
             self.say(shard, b, f"{now} takes it from {was}, seen {silent:.1f} s before, and shares are even")
         return self.note("stolen")
 
+    def waited_before(self, shard, a):
+        """A thread that has found a shard silent for one wait stands in line behind the others of its process, each of which
+        waits anew; the shard may have had owners meanwhile. Then it waits once more."""
+        looks = [look for look in self.story.rows[shard] if look.s <= a.s]
+        return any(two.s - one.s > self.lease_s - LATE_S for one, two in zip(looks, looks[1:]))
+
     def uneven(self, shard, a, was, now):
         """At some moment of the last three looks of a worker that takes, within what an observer knows."""
-        for back in range(0, 13):
-            s = a.s + LATE_S - back * self.lease_s / 4
+        for back in range(0, 121):
+            s = a.s + LATE_S - back * self.lease_s / 40
             n = defaultdict(int)
             for other in self.story.rows:
                 look = self.state_at(other, s)
@@ -484,7 +493,82 @@ class Motorway(Rules):
         return False
 
 
-KINDS = {"motorway": Motorway, "kcl-2": lambda lease_s: Kcl(lease_s, False), "kcl-3": lambda lease_s: Kcl(lease_s, True), "vmware-go-kcl": Vmware}
+class Kinsumer(Rules):
+    """Its clients have a UUID for an id, the model's a letter before their name."""
+
+    SHAPE = {"Shard": "S", "SequenceNumber": "S NULL", "LastUpdate": "N", "LastUpdateRFC": "S", "OwnerID": "S NULL",
+             "OwnerName": "S NULL", "Finished": "N NULL", "FinishedRFC": "S NULL"}
+
+    @staticmethod
+    def is_theirs(name):
+        return name != "" and re.search(r"\.[0-9a-f]{16}$", name) is None
+
+    @staticmethod
+    def owner_of(item):
+        return item.get("OwnerID", {}).get("S", "")
+
+    def shape(self, shard, look):
+        for name, value in look.item.items():
+            if next(iter(value)) not in self.SHAPE.get(name, "").split() or value == {"S": ""}:
+                self.say(shard, look, f"{name} is {value}")
+
+    @staticmethod
+    def number(item):
+        at = item.get("SequenceNumber", {}).get("S", "")
+        return -1 if at in ("", "LATEST") else int(at)
+
+    def first(self, shard, look):
+        if self.is_theirs(self.owner_of(look.item)):
+            self.shape(shard, look)
+            self.note("made")
+
+    def change(self, shard, a, b):
+        was, now = self.owner_of(a.item), self.owner_of(b.item)
+        if not self.is_theirs(now) and not (self.is_theirs(was) and not now):
+            return
+        self.shape(shard, b)
+        time, time_now = (int(text(x.item, "LastUpdate")) / 1e9 for x in (a, b))
+        done, done_now = (self.number(x.item) for x in (a, b))
+        ended, ended_now = ("N" in x.item.get("Finished", {}) for x in (a, b))
+        # A capture that was on its way may come behind the release that let it in.
+        if time_now < time - (0 if was == now else LATE_S + THROTTLED_S) and self.awake_s(a.s, b.s):
+            self.say(shard, b, f"LastUpdate goes back by {time - time_now:.1f} s")
+        if not a.s - LATE_S - THROTTLED_S < time_now < b.s + LATE_S and self.awake_s(a.s, b.s):
+            self.say(shard, b, f"LastUpdate is {b.s - time_now:.1f} s old when it is written")
+        if ended and not ended_now:
+            self.say(shard, b, "a finished shard is not finished any more")
+        if done_now < done and not self.stood_lately(shard, a, done_now):
+            self.say(shard, b, f"SequenceNumber goes back from {done} to {done_now}")
+        if done_now < done:
+            self.note("checkpoint put back")
+        if was == now:
+            return self.kept(done, done_now, ended, ended_now, time, time_now)
+        if not now:
+            return self.note("given back, finished" if ended_now and not ended else "given back")
+        self.taken(was, time_now - time, ended)
+
+    def stood_lately(self, shard, a, done):
+        """A row is put back as it was read a moment before."""
+        return any(a.s - LATE_S < look.s <= a.s and self.number(look.item) <= done for look in self.story.rows[shard])
+
+    def kept(self, done, done_now, ended, ended_now, time, time_now):
+        if ended_now and not ended:
+            return self.note("finished")
+        if done_now > done:
+            return self.note("saved")
+        return self.note("given back and taken by the same" if time_now > time else "described")
+
+    def taken(self, was, age_s, ended):
+        if ended:
+            return self.note("taken though it is finished")
+        if not was:
+            return self.note("taken free")
+        if age_s > self.lease_s - 0.1:
+            return self.note("taken from the late", age_s / self.lease_s)
+        return self.note("given back and taken between two looks")  # or stolen: the rows of leases alone can't tell
+
+
+KINDS = {"motorway": Motorway, "kinsumer": Kinsumer, "kcl-2": lambda lease_s: Kcl(lease_s, False), "kcl-3": lambda lease_s: Kcl(lease_s, True), "vmware-go-kcl": Vmware}
 
 
 def table(kinds):

@@ -13,8 +13,8 @@ from peer_replay import Look, Story
 from peer_tables import Row
 
 WORLDS = os.environ["SLOOP_TEST_PEER_WORLDS"]
-LEASE_S = {"kcl-2": 2, "kcl-3": 2, "vmware-go-kcl": 10, "motorway": 10}  # of the models' worlds
-WORLDS_OF = {"kcl-2": ("1", "5"), "kcl-3": ("1", "4"), "vmware-go-kcl": ("3", "2"), "motorway": ("1", "2")}  # from, how many: all is done in them
+LEASE_S = {"kcl-2": 2, "kcl-3": 2, "vmware-go-kcl": 10, "motorway": 10, "kinsumer": 5}  # of the models' worlds
+WORLDS_OF = {"kcl-2": ("1", "5"), "kcl-3": ("1", "4"), "vmware-go-kcl": ("3", "2"), "motorway": ("1", "2"), "kinsumer": ("1", "4")}  # from, how many: all is done in them
 SEEN = {  # in logs of the real programs, November 2026: the models must do them too
     "kcl-2": {"made", "made, with parents", "renewed", "saved", "ended", "renewed behind its end", "described", "stolen",
               "taken free", "taken from the silent"},
@@ -24,6 +24,10 @@ SEEN = {  # in logs of the real programs, November 2026: the models must do them
                       "claim erased", "taken as claimed", "taken free", "taken from the late", "put back from memory",
                       "time put back"},
     "motorway": {"made", "beats", "saved", "stolen", "taken from the silent"},
+    # The real program was also seen between its last save and its release, and taking a finished shard once more; the model
+    # does both within one look.
+    "kinsumer": {"made", "saved", "given back", "given back, finished", "taken free", "taken from the late",
+                 "given back and taken between two looks"},
 }
 
 
@@ -74,7 +78,20 @@ def ticked(owner, tick, checkpoint="5", **more):
     return {"shard_id": s("p"), "worker_id": s(owner), "heartbeat": {"N": str(tick)}, "checkpoint": s(checkpoint), **more}
 
 
+def updated(owner, at_s, number="5", finished=False, **more):
+    return {"Shard": s("p"), "SequenceNumber": s(number), "LastUpdate": {"N": str(int(at_s * 10 ** 9))},
+            "LastUpdateRFC": s("Tue, 14 Nov 2023 22:13:20 +0000"), "OwnerID": s(owner) if owner else {"NULL": True},
+            "OwnerName": s("a name") if owner else {"NULL": True}, "Finished": {"N": "7"} if finished else {"NULL": True},
+            "FinishedRFC": s("a time") if finished else {"NULL": True}, **more}
+
+
+ONE, TWO = "f16e9356-51f9-454f-a4bc-00ddb3eec84a", "0a8f3c1e-5d3b-4f0e-9c55-2f6a7d1b8e90"
 FINE = {
+    "kinsumer saves, finishes, lets go, and takes from the late": (
+        "kinsumer", story((0, updated(ONE, 0)), (1, updated(ONE, 1, "6")), (12, updated(TWO, 12, "6")),
+                          (13, updated(TWO, 13, "9", True)), (14, updated("", 14, "9", True)))),
+    "kinsumer lets go when another comes, who puts the row back as it read it": (
+        "kinsumer", story((0, updated(ONE, 0)), (1, updated(ONE, 1, "6")), (1.5, updated(TWO, 1.5, "5")))),
     "motorway beats, saves, and takes from the silent": (
         "motorway", story((0, ticked("a", 5)), (1, ticked("a", 6, "6")), (30, ticked("b", 0, "6")), (31, ticked("b", 1, "6")))),
     "motorway takes from one who has two, and has none": (
@@ -91,6 +108,12 @@ FINE = {
         "vmware-go-kcl", story((0, row("a", 10)), (11, row("b", 21, "7")), (12, row("a", 10, "6")))),
 }
 WRONG = {
+    "kinsumer's number goes back": ("kinsumer", story((0, updated(ONE, 0, "9")), (5, updated(ONE, 5, "8")))),
+    "kinsumer's time goes back": ("kinsumer", story((0, updated(ONE, 0)), (5, updated(ONE, 5, "6")), (6, updated(ONE, 4, "7")))),
+    "kinsumer's time is of tomorrow": ("kinsumer", story((0, updated(ONE, 0)), (5, updated(ONE, 90, "6")))),
+    "kinsumer takes back an end": (
+        "kinsumer", story((0, updated(ONE, 0, "9", True)), (5, updated(ONE, 5, "9")))),
+    "kinsumer writes a type that it can't read": ("kinsumer", story((0, updated(ONE, 0)), (1, updated(ONE, 1, OwnerName=s(""))))),
     "a tick that goes back": ("motorway", story((0, ticked("a", 5)), (1, ticked("a", 4)))),
     "motorway's checkpoint goes back": ("motorway", story((0, ticked("a", 5, "9")), (1, ticked("a", 6, "8")))),
     "motorway takes the only lease of the living": ("motorway", story((0, ticked("a", 5)), (1, ticked("a", 6)), (2, ticked("b", 0)))),

@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import dataclass
 
+SLOW_S = 1
 START, END = (-1, 0), (math.inf, 0)
 
 
@@ -98,11 +99,13 @@ class Watch:
         while not self.ended.wait(self.pause_s):
             try:
                 large = large or self.enlarge()
+                began = time.monotonic()
                 rows = self.look()
             except Exception as error:  # handed to stop()
                 self.error = error
                 return
-            if rows is not None:
+            # When a read took long, nobody knows when the rows were so.
+            if rows is not None and time.monotonic() - began < SLOW_S:
                 self.samples.append((time.time_ns() // 1000000, rows))
 
     def stop(self):

@@ -176,15 +176,26 @@ static void tell(play *p, const char *fmt, ...) {
   va_end(ap);
 }
 
+/* As Python reads it. */
+static const char *kind_of(const slp_val *v) {
+  switch (v->kind) {
+    case SLP_VAL_N: return "N";
+    case SLP_VAL_SS: return "SS";
+    case SLP_VAL_NULL: return "NULL";
+    default: return "S";
+  }
+}
+
 static void print_row(const slp_row *r, char *to, size_t size) {
   size_t n = (size_t)snprintf(to, size, "{");
   for (size_t i = 0; i < r->n && n < size; i++) {
     const slp_attr *a = &r->attrs[i];
-    const char *kind = a->val.kind == SLP_VAL_N ? "N" : a->val.kind == SLP_VAL_SS ? "SS" : "S";
     if (a->val.kind == SLP_VAL_OTHER) continue;
     n += (size_t)snprintf(to + n, size - n, "%s\"%.*s\": {\"%s\": ", n > 1 ? ", " : "", (int)a->name.n,
-                          a->name.p, kind);
-    if (a->val.kind != SLP_VAL_SS && n < size)
+                          a->name.p, kind_of(&a->val));
+    if (a->val.kind == SLP_VAL_NULL && n < size)
+      n += (size_t)snprintf(to + n, size - n, "True}");
+    else if (a->val.kind != SLP_VAL_SS && n < size)
       n += (size_t)snprintf(to + n, size - n, "\"%.*s\"}", (int)a->val.s.n, a->val.s.n ? a->val.s.p : "");
     for (size_t k = 0; a->val.kind == SLP_VAL_SS && k < a->val.n && n < size; k++)
       n += (size_t)snprintf(to + n, size - n, "%s\"%.*s\"%s", k ? ", " : "[", (int)a->val.items[k].n,
