@@ -69,6 +69,7 @@ typedef struct bench_floor_job {
   uint32_t limit; /* records asked for */
   uint64_t pages; /* in all */
   int cbor;
+  const char *ca_file; /* trusted for https; NULL: plain */
 } bench_floor_job;
 typedef struct bench_read { /* the resources that a reader of pages used */
   double wall_s, cpu_s;
@@ -86,6 +87,7 @@ typedef struct bench_sloop_job {
   uint32_t fetch_records_max; /* 0: the library's default */
   uint64_t records;           /* stop after so many */
   int push;                   /* by a subscription for each shard, which are always JSON */
+  const char *ca_file;        /* as above */
 } bench_sloop_job;
 void bench_sloop(const void *job /* bench_sloop_job */, void *result /* bench_read */);
 /* Options every benchmark uses: credentials by callback, oldest, errors to standard error. */

@@ -106,6 +106,7 @@ void bench_sloop(const void *job_v, void *result_v) {
   bench_sloop_options(&o, run.job->url, run.job->stream, run.job->cbor);
   if (run.job->push) bench_sloop_push(&o);
   if (run.job->fetch_records_max) o.fetch_records_max = run.job->fetch_records_max;
+  o.ca_bundle = run.job->ca_file;
   o.on_batch = on_batch;
   o.arg = &run;
   run.cpu = bench_cpu_s();

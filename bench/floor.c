@@ -207,7 +207,12 @@ static void prepare(floor_run *run, floor_transfer *t, uint32_t index) {
   curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(e, CURLOPT_NOPROXY, "*");
   curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-  curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 256 * 1024L); /* as host/curl_http.c does for http */
+  /* As host/curl_transfer.c does: no TLS record is larger than 16 KiB, and the CA store is parsed once. */
+  curl_easy_setopt(e, CURLOPT_BUFFERSIZE, run->job->ca_file ? 32 * 1024L : 256 * 1024L);
+  if (run->job->ca_file) {
+    curl_easy_setopt(e, CURLOPT_CAINFO, run->job->ca_file);
+    curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
+  }
   curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
   curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(e, CURLOPT_WRITEDATA, t);
