@@ -31,11 +31,10 @@ struct worker_store {
 /* A partition key gets 1000 units written and 3000 read in a second (DynamoDB Developer Guide, "Best practices for
  * designing and using partition keys effectively"), and nothing is saved up but one second. */
 #define KEYS_MAX 64
-#define WRITES_MS 2 /* halves of a unit */
-#define READS_MS 6
-#define SAVED_MS 1000
+#define WRITES_S 1000
+#define READS_S 3000
 
-typedef struct key_load {
+typedef struct key_load { /* thousandths of half a unit */
   char name[64];
   uint64_t at_ms;
   int64_t writes, reads;
@@ -49,6 +48,7 @@ struct fleet_table {
   slp_store *inner;
   slp_schema *schema;
   uint64_t answer_us;
+  uint32_t writes_s, reads_s; /* that a key gets in a second */
   key_load keys[KEYS_MAX];
   size_t keys_n;
   fleet_table_cost cost;
@@ -63,6 +63,10 @@ static void at_once(slp_store_req *rq) {
 
 /* ---- what a key gets ------------------------------------------------------------------------------------- */
 
+/* Half a unit in thousandths, and two of them a unit: a unit a second is 2 in each millisecond. */
+#define HALF 1000
+static int64_t most(uint32_t per_s) { return (int64_t)per_s * 2 * HALF; }
+
 static key_load *load_of(fleet_table *t, slp_str key) {
   uint64_t now_ms = slp_sim_now_us(t->sim) / 1000;
   key_load *k = t->keys;
@@ -72,12 +76,12 @@ static key_load *load_of(fleet_table *t, slp_str key) {
     t->keys_n++;
     memcpy(k->name, key.p, key.n);
     k->at_ms = now_ms;
-    k->writes = WRITES_MS * SAVED_MS;
-    k->reads = READS_MS * SAVED_MS;
+    k->writes = most(t->writes_s);
+    k->reads = most(t->reads_s);
   }
-  int64_t passed = (int64_t)slp_min_u64(now_ms - k->at_ms, 100 * SAVED_MS);
-  k->writes = slp_min_i64(WRITES_MS * SAVED_MS, k->writes + passed * WRITES_MS);
-  k->reads = slp_min_i64(READS_MS * SAVED_MS, k->reads + passed * READS_MS);
+  int64_t passed = (int64_t)slp_min_u64(now_ms - k->at_ms, 100000);
+  k->writes = slp_min_i64(most(t->writes_s), k->writes + passed * 2 * t->writes_s);
+  k->reads = slp_min_i64(most(t->reads_s), k->reads + passed * 2 * t->reads_s);
   k->at_ms = now_ms;
   return k;
 }
@@ -85,9 +89,9 @@ static key_load *load_of(fleet_table *t, slp_str key) {
 /* 1: the table refuses, and nothing happens. */
 static int refuse_write(flight *x, uint64_t halves) {
   key_load *k = load_of(x->t, x->write.key.hash);
-  x->throttled = k->writes < (int64_t)halves;
+  x->throttled = k->writes < (int64_t)halves * HALF;
   if (!x->throttled) {
-    k->writes -= (int64_t)halves;
+    k->writes -= (int64_t)halves * HALF;
     return 0;
   }
   x->t->cost.writes_throttled++;
@@ -102,7 +106,7 @@ static int refuse_read(flight *x, slp_str hash) {
 }
 
 static void take_read(fleet_table *t, slp_str hash, uint64_t halves) {
-  load_of(t, hash)->reads -= (int64_t)halves;
+  load_of(t, hash)->reads -= (int64_t)halves * HALF;
   t->cost.reads += halves;
 }
 
@@ -310,6 +314,8 @@ fleet_table *fleet_table_new(slp_mem *mem, slp_sim *sim, slp_schema *schema, uin
   t->sim = sim;
   t->schema = schema;
   t->answer_us = answer_us;
+  t->writes_s = WRITES_S;
+  t->reads_s = READS_S;
   t->rows = slp_memory_new(mem);
   t->h = slp_sim_host_new(sim, mem, NULL);
   schema->table(schema, "leases", &spec);
@@ -322,3 +328,4 @@ fleet_table *fleet_table_new(slp_mem *mem, slp_sim *sim, slp_schema *schema, uin
 
 const fleet_table_cost *fleet_table_cost_of(const fleet_table *t) { return &t->cost; }
 void fleet_table_cost_clear(fleet_table *t) { memset(&t->cost, 0, sizeof t->cost); }
+void fleet_table_grants(fleet_table *t, uint32_t writes_s) { t->writes_s = writes_s; }

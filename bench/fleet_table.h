@@ -20,6 +20,8 @@ fleet_table *fleet_table_new(slp_mem *mem, slp_sim *sim, slp_schema *schema, uin
 slp_store *fleet_table_store(fleet_table *t, slp_host *h); /* lives as long as the table */
 double fleet_table_cpu_s(slp_store *s);                    /* CPU that its worker spent on its answers */
 void fleet_table_cpu_clear(slp_store *s);
+void fleet_table_grants(fleet_table *t,
+                        uint32_t writes_s); /* fewer writes a second, as a table's own units do */
 const fleet_table_cost *fleet_table_cost_of(const fleet_table *t);
 void fleet_table_cost_clear(fleet_table *t);
 

@@ -416,8 +416,8 @@ typedef struct {
                                  has three, TABLE_checkpoints, TABLE_clients, TABLE_metadata. NULL: "sloop" */
   uint32_t lease_ms;          /* a worker not heard of for so long is dead. From 1000; 0: 10000, with schema
                                  "kinsumer" 300000: five times its fleet's shardCheckFrequency, always */
-  uint32_t checkpoint_ms;     /* 5000: how often a position that moved is written; 0: only by
-                                 sloop_checkpoint(), hand-over and stop */
+  uint32_t checkpoint_ms;     /* 5000: how often a position that moved is written, less often while the table
+                                 throttles; 0: only by sloop_checkpoint(), hand-over and stop */
   uint32_t handover_ms; /* 30000: how long a shard that another worker asks for waits for your batches */
   uint32_t stall_ms;    /* 0: never. A shard with records to be acknowledged that made no progress for so
                                  long, or that could not be read, goes to another worker; pauses do not count */

@@ -70,7 +70,8 @@ static const knob knobs[] = {
     {"lease_ms", U32, OPT(lease_ms), 0, 3600000, "ms",
      "a worker that is silent for so long is evicted; 0: 10 s, with schema=kinsumer 5 min"},
     {"checkpoint_ms", U32, OPT(checkpoint_ms), 0, 3600000, "ms",
-     "between writes of a position that moved; 0: only when a shard is given up"},
+     "between writes of a position that moved; 0: only when a shard is given up. A table that throttles gets "
+     "fewer"},
     {"handover_ms", U32, OPT(handover_ms), 1, 3600000, "ms",
      "how long a shard that another worker asks for waits for what is being printed"},
     {"stall_ms", U32, OPT(stall_ms), 0, UINT32_MAX, "ms",

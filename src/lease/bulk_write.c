@@ -84,7 +84,7 @@ static void item_done(slp_write *op) {
 
 static void send_more(slp_fleet *f) {
   slp_bulk_write *j = &f->bulk;
-  while (j->sent < j->n && j->sent - j->done < AT_ONCE) {
+  while (j->sent < j->n && j->sent - j->done < slp_writes_window(&f->writes, AT_ONCE)) {
     slp_bulk_item *item = &j->all[j->sent++];
     slp_write_init(&item->op, &f->writes, item);
     item->op.i = item->i;

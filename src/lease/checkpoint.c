@@ -22,6 +22,10 @@ static void saved(slp_write *op) {
   slp_fleet *f = l->f;
   if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE; /* else it was asked for since */
   slp_lease_touch(l);
+  if (op->end == SLP_OUTCOME_GIVEN_UP) { /* throttled: its period is longer now */
+    l->save.dirty = 1;
+    return;
+  }
   if (op->end != SLP_OUTCOME_DONE) {
     slp_lease_gone(l, SLP_SHUTDOWN_LOST);
     return;
@@ -37,11 +41,12 @@ static void saved(slp_write *op) {
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f)); /* it shows a claim */
 }
 
-/* Raised so that a large fleet does not write more than one partition of a table takes. */
+/* Raised so that a large fleet does not write more than one partition of a table takes, and by what the table
+ * grants: its own units may be far less. */
 static uint64_t period_us(slp_fleet *f) {
   uint64_t leases = slp_max_u64(f->leases.all.live, f->leases.of_fleet);
   uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / 400);
-  return slp_fleet_jitter(f, ms * 1000, 20);
+  return slp_fleet_jitter(f, slp_writes_wait_us(&f->writes, ms * 1000), 20);
 }
 
 void slp_lease_save_now(slp_lease *l) {
@@ -81,10 +86,12 @@ int slp_lease_put(slp_lease *l) {
   l->op.i.behind_ms = l->own.behind_ms;
   if (f->liveness->tell_load) f->liveness->tell_load(l, &l->op.i);
   l->op.tries_max = 0;
+  l->op.yields = l->save.request == SLP_SAVE_NONE; /* else the user waits for it */
   if (slp_lease_send(l, SLP_OPERATION_CHECKPOINT, saved)) {
     if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT;
     return 1;
   }
+  l->op.yields = 0;
   l->save.dirty = 1;
   return 0;
 }

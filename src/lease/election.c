@@ -8,6 +8,7 @@
 #define ALERT_US 200000
 #define ALERT_FOR_US 5000000
 #define MEMBERS_US 1000000               /* how often all workers are read while the leader is silent */
+#define MEMBERS_SQUARED 50000            /* longer where all of them do so, and each reads all the others */
 #define LEADERSHIP_US UINT64_C(60000000) /* how often a follower reads the row of leadership again */
 #define SEEK_LEAST_US 200000             /* between attempts to lead that follow each other closely */
 #define SEEK_MOST_US 2000000
@@ -237,6 +238,12 @@ static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   return slp_members_list_came(f) ? 0 : f->election.turn_us;
 }
 
+/* A thousand followers that each read a thousand rows once a second would ask for 20,000 units in each. */
+static uint64_t members_us(const slp_fleet *f) {
+  uint64_t n = slp_members_n(f);
+  return MEMBERS_US * slp_max_u64(n * n / MEMBERS_SQUARED, 1);
+}
+
 /* After half a lease of silence a worker that may lead next begins to observe the others. */
 static void worry(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_fleet_now(f);
@@ -245,7 +252,7 @@ static void worry(slp_fleet *f, slp_member *p) {
     return;
   }
   slp_election_alert(f, ALERT_FOR_US / 5);
-  if (now >= f->election.list_us && slp_members_list(f, 0, NULL)) f->election.list_us = now + MEMBERS_US;
+  if (now >= f->election.list_us && slp_members_list(f, 0, NULL)) f->election.list_us = now + members_us(f);
   if (slp_member_may_evict(f, p, my_turn_us(f, p))) slp_member_evict(f, p);
 }
 

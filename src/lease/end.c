@@ -68,7 +68,7 @@ static void make_kid(slp_lease *l) {
     make_kid_later(l);
     return;
   }
-  if (f->leases.writes >= SLP_LEASE_WRITES_MAX) {
+  if (!slp_lease_may_write(f, SLP_OPERATION_CREATE)) {
     slp_lease_step_at(l, slp_fleet_now(f) + 20000);
     return;
   }

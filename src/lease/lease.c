@@ -280,9 +280,14 @@ static void answered(slp_write *op) {
   l->on_answer(op);
 }
 
+int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind) {
+  int urgent = f->liveness->urgent >> kind & 1;
+  return f->leases.writes < (urgent ? URGENT_MAX : slp_writes_window(&f->writes, SLP_LEASE_WRITES_MAX));
+}
+
 int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_write *op)) {
   slp_fleet *f = l->f;
-  if (f->leases.writes >= (f->liveness->urgent >> kind & 1 ? URGENT_MAX : SLP_LEASE_WRITES_MAX)) {
+  if (!slp_lease_may_write(f, kind)) {
     slp_lease_step_at(l, slp_fleet_now(f) + 20000);
     return 0;
   }

@@ -281,6 +281,8 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
 void slp_leases_touch_waiting(slp_fleet *f); /* something that they wait for has changed */
 void slp_lease_step_at(slp_lease *l, uint64_t at_us);
 #define SLP_LEASE_WRITES_MAX 64 /* of leases at once; heartbeats of workers are not counted */
+/* 1: not too many of its leases are being written, by what the table grants. */
+int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind);
 /* Sends l->op: of this lease, unless it names another shard. 0: too many are under way, and it is stepped
  * again. */
 int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_write *op));

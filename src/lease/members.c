@@ -261,4 +261,6 @@ int slp_members_list_joined(slp_fleet *f, void (*done)(slp_fleet *f)) {
   return 1;
 }
 
+size_t slp_members_n(const slp_fleet *f) { return f->members.all.live; }
+
 int slp_members_list_came(const slp_fleet *f) { return f->members.list.came; }

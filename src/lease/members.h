@@ -73,6 +73,7 @@ int slp_members_list(slp_fleet *f, int exact, void (*done)(slp_fleet *f));
 /* The read that is under way is as good: done is called instead of what it was asked for. 0: there is
  * none. */
 int slp_members_list_joined(slp_fleet *f, void (*done)(slp_fleet *f));
+size_t slp_members_n(const slp_fleet *f);      /* that were ever read */
 int slp_members_list_came(const slp_fleet *f); /* the last one did not fail */
 
 #endif

@@ -6,6 +6,7 @@
 
 #define OFTEN_US 200000
 #define SELDOM_US 1000000
+#define EXPECTED_US 20000000 /* a row that may bring a lease which is wanted no more */
 #define ALERT_US 5000000
 #define TAKE_LEAST_US 200000 /* between takes of one lease that follow each other closely */
 #define TAKE_MOST_US 5000000
@@ -445,12 +446,18 @@ static void draining(slp_lease *l) {
 
 /* ---- one step ---------------------------------------------------------------------------------- */
 
+/* An owner that has not heard of the claim by and by has kept the lease: its row is read ever more seldom. */
+static uint64_t expected_us(const slp_lease *l, uint64_t now_us) {
+  uint64_t age_us = now_us > l->poll.often_us ? now_us - l->poll.often_us : 0;
+  return slp_min_u64(slp_max_u64(age_us / 4, SELDOM_US), EXPECTED_US);
+}
+
 static void idle(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
   if (slp_lease_wanted(l))
     want(l);
   else if (l->state == SLP_LEASE_EXPECTED)
-    slp_lease_poll(l, now + SELDOM_US);
+    slp_lease_poll(l, now + expected_us(l, now));
   else if (l->want.shunned_us > now && l->want.assigned)
     slp_lease_step_at(l, l->want.shunned_us);
 }

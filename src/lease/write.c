@@ -44,6 +44,8 @@ static uint32_t try_ms(const slp_write *op) {
 static uint64_t wait_us(slp_write *op, int throttled) {
   uint32_t k = op->tries < 6 ? op->tries : 6;
   uint64_t lease_us = (uint64_t)op->of->lease_ms * 1000, cap = is_beat(op) ? lease_us / 6 : 5000000;
+  if (throttled && is_beat(op))
+    k = 0; /* what is refused here costs nothing, and others are served at random */
   if (throttled) return slp_random_below(op->of->host, slp_min_u64(UINT64_C(200000) << k, cap) + 1);
   uint64_t base = 100000 + slp_random_below(op->of->host, 300001);
   return slp_min_u64(is_beat(op) ? base : base << (k ? k - 1 : 0), cap);
@@ -57,7 +59,7 @@ static void again(slp_write *op, int throttled) {
 
 static void finish(slp_write *op, slp_outcome end) {
   slp_list_remove(&op->link);
-  op->busy = op->built = 0;
+  op->busy = op->built = op->yields = 0;
   op->again_us = NEVER;
   op->end = end;
   op->on_done(op);
@@ -125,9 +127,11 @@ static int surely_not(slp_class class) { return class == SLP_THROTTLE || slp_cla
 static void failed(slp_write *op, const slp_fail *fail) {
   int throttled = fail->class == SLP_THROTTLE;
   op->of->throttles += (uint64_t)throttled;
+  if (throttled) slp_grant_refused(&op->of->grant, slp_now_us(op->of->host));
   if (op->of->on_failure) op->of->on_failure(op, fail);
   int lasts = op->ends_at_lasting && slp_class_lasts(fail->class);
-  if (lasts || (op->tries_max && op->tries + 1 >= op->tries_max)) {
+  int yields = op->yields && throttled && !is_beat(op);
+  if (lasts || yields || (op->tries_max && op->tries + 1 >= op->tries_max)) {
     SLP_PROBE("write: given up");
     finish(op, SLP_OUTCOME_GIVEN_UP);
   } else {
@@ -140,6 +144,7 @@ static void write_done(slp_store_req *rq) {
   switch (op->w.written) {
     case SLP_WRITTEN_YES:
       op->sent_us = rq->sent_us;
+      slp_grant_served(&op->of->grant, slp_now_us(op->of->host));
       take_row(op, &op->w.image);
       finish(op, SLP_OUTCOME_DONE);
       return;
@@ -212,7 +217,7 @@ void slp_write_stop(slp_write *op) {
   store->ops->cancel(store, &op->w.rq);
   store->ops->cancel(store, &op->get.rq);
   slp_list_remove(&op->link);
-  op->busy = op->built = op->reading = 0;
+  op->busy = op->built = op->reading = op->yields = 0;
   op->again_us = NEVER;
 }
 

@@ -4,6 +4,7 @@
 #ifndef SLP_LEASE_WRITE_H
 #define SLP_LEASE_WRITE_H
 
+#include "lease/grant.h"
 #include "lease/outcome.h"
 
 typedef struct slp_write slp_write;
@@ -21,11 +22,19 @@ typedef struct
 
   slp_list under_way;
   slp_timer timer;                               /* its place is reserved by the owner */
+  slp_grant grant;                               /* what the table grants */
   uint64_t serial;                               /* of the last write */
   uint64_t sent, images_read, throttles, doubts; /* since it began */
 } slp_writes;
 
 void slp_writes_init(slp_writes *all);
+/* By what the table grants: of so many writes at a time those that may be under way; a wait as it is now. */
+static inline uint32_t slp_writes_window(const slp_writes *all, uint32_t most) {
+  return slp_grant_window(&all->grant, most);
+}
+static inline uint64_t slp_writes_wait_us(const slp_writes *all, uint64_t us) {
+  return slp_grant_us(&all->grant, us);
+}
 void slp_writes_stop(slp_writes *all); /* those under way are stopped by their owners */
 
 struct slp_write {
@@ -37,10 +46,11 @@ struct slp_write {
   slp_row_request d;
   slp_row_key key;
   char op[48];
-  uint64_t first_sent_us, sent_us;     /* of the first copy; of the one that was answered */
-  uint64_t again_us;                   /* when it is sent again; SLP_NEVER: it is out */
-  uint32_t tries, tries_max;           /* tries_max 0: until it is answered */
-  uint8_t ends_at_lasting;             /* given up at a failure that waiting does not mend */
+  uint64_t first_sent_us, sent_us; /* of the first copy; of the one that was answered */
+  uint64_t again_us;               /* when it is sent again; SLP_NEVER: it is out */
+  uint32_t tries, tries_max;       /* tries_max 0: until it is answered */
+  uint8_t ends_at_lasting;         /* given up at a failure that waiting does not mend */
+  uint8_t yields; /* given up when it is throttled, unless life hangs on it; of this sending */
   uint8_t busy, built, reading, doubt; /* doubt: a copy of it may land yet */
   uint8_t row_read;                    /* row is from a read, not from the write's answer */
   slp_parsed_row row;

@@ -1,0 +1,26 @@
+/* grant.c - how long checkpoints wait, by what the table grants. */
+#include "lease/grant.h"
+
+#define HOLD_US \
+  UINT64_C(2500000) /* what a change has brought shows only after a while, as it lengthens waits */
+#define STEP 25u
+#define MOST 6300u /* 64 times as long */
+
+uint64_t slp_grant_us(const slp_grant *g, uint64_t us) { return us + us / 100 * g->stretch; }
+
+static int held(const slp_grant *g, uint64_t now_us) {
+  return g->changed_us && now_us - g->changed_us < slp_grant_us(g, HOLD_US);
+}
+
+void slp_grant_refused(slp_grant *g, uint64_t now_us) {
+  g->refused_us = now_us;
+  if (held(g, now_us)) return;
+  g->stretch = (uint32_t)slp_min_u64(100 + 2 * (uint64_t)g->stretch, MOST);
+  g->changed_us = now_us;
+}
+
+void slp_grant_served(slp_grant *g, uint64_t now_us) {
+  if (!g->stretch || held(g, now_us) || now_us - g->refused_us < slp_grant_us(g, HOLD_US)) return;
+  g->stretch -= g->stretch < STEP ? g->stretch : STEP;
+  g->changed_us = now_us;
+}
