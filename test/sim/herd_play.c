@@ -151,19 +151,25 @@ static void judge_polls(hd_world *hw, const uint64_t before[SLP_SHARDS_MAX], uin
   }
 }
 
+/* A worker that gave a shard up does not get it back for ten minutes. */
+static uint64_t avoided(const hd_world *hw) {
+  for (size_t i = 0; i < hw->shards_n; i++)
+    if (hw->shards[i].avoids) return 600 * HD_S;
+  return hw->twin ? avoided(hw->twin) : 0;
+}
+
 /* Lists, audits, back-offs and time limits are a minute or half of one; a worker that others took for dead,
  * or that looks for one who is, waits for leases. */
 static uint64_t patience(const hd_world *hw) {
   const hd_plan *p = hw->plan;
   size_t put = 0; /* a shard is asked five times a second, and one may come after the other */
   for (size_t i = 0; i < hw->shards_n; i++) put += hw->shards[i].put;
-  uint64_t avoided = p->o.stall_ms ? 600 * HD_S : 0; /* who gave a shard up does not get it back sooner */
-  return put / (p->o.fetch_records_max * 4) * HD_S + 300 * HD_S + avoided + (uint64_t)p->o.lease_ms * 30000 +
-         (uint64_t)p->o.handover_ms * 4000 + (uint64_t)p->o.list_ms * 2000;
+  return put / (p->o.fetch_records_max * 4) * HD_S + 300 * HD_S + avoided(hw) +
+         (uint64_t)p->o.lease_ms * 30000 + (uint64_t)p->o.handover_ms * 4000 + (uint64_t)p->o.list_ms * 2000;
 }
 
 static int come_to_rest(hd_world *hw) {
-  uint64_t until = hd_now(hw) + patience(hw);
+  uint64_t began = hd_now(hw);
   size_t lives[HD_WORKERS_MAX], n;
   char why[2][300] = {"", ""};
   for (;;) {
@@ -187,7 +193,7 @@ static int come_to_rest(hd_world *hw) {
         return !broken(hw);
       }
     }
-    if (hd_now(hw) >= until) {
+    if (hd_now(hw) >= began + patience(hw)) {
       hd_break(hw->o, read ? HD_L2_BALANCED : HD_L1_ALL_READ, "", "healed for %" PRIu64 " s: %s",
                patience(hw) / HD_S,
                !read  ? why[0]
