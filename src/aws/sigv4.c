@@ -75,7 +75,8 @@ static int name_cmp(slp_str a, slp_str b) {
 
 static int is_unsigned(slp_str name) {
   for (size_t i = 0; i < SLP_COUNT(unsigned_headers); i++) {
-    if (name_cmp(name, slp_str_of(unsigned_headers[i])) == 0) return 1;
+    slp_str other = slp_str_of(unsigned_headers[i]);
+    if (name.n == other.n && name_cmp(name, other) == 0) return 1;
   }
   return 0;
 }
@@ -152,8 +153,9 @@ static void add_line(slp_buf *b, slp_str s) {
   slp_buf_add_char(b, '\n');
 }
 
+/* *ret_names: where the names of the signed headers stand in it. */
 static int canonical_request(slp_signer *s, const slp_sign_request *rq, const slp_http_header *sorted,
-                             size_t n, size_t token_n) {
+                             size_t n, size_t token_n, slp_str *ret_names) {
   slp_buf *b = &s->canonical;
   slp_buf_clear(b);
   slp_buf_reserve(b, token_n + 4096); /* growing would leave a copy of the token behind */
@@ -162,9 +164,13 @@ static int canonical_request(slp_signer *s, const slp_sign_request *rq, const sl
   add_line(b, rq->query);
   add_headers(b, sorted, n);
   slp_buf_add_char(b, '\n');
+  size_t from = b->n;
   add_names(b, sorted, n);
+  size_t to = b->n;
   slp_buf_add_char(b, '\n');
-  return add_hash(s, b, rq->body);
+  int r = add_hash(s, b, rq->body);
+  if (!r) *ret_names = (slp_str){b->p + from, to - from};
+  return r;
 }
 
 static void add_counted(slp_buf *b, slp_str s) {
@@ -228,13 +234,13 @@ static int string_to_sign(slp_signer *s, const slp_sign_request *rq, slp_str dat
 }
 
 static int add_authorization(slp_buf *b, const slp_sign_request *rq, slp_str key_id, slp_str day,
-                             const slp_http_header *sorted, size_t n, const uint8_t mac[32]) {
+                             slp_str names, const uint8_t mac[32]) {
   slp_buf_add_str(b, SLP_STR("AWS4-HMAC-SHA256 Credential="));
   slp_buf_add_str(b, key_id);
   slp_buf_add_char(b, '/');
   add_scope(b, day, rq);
   slp_buf_add_str(b, SLP_STR(", SignedHeaders="));
-  add_names(b, sorted, n);
+  slp_buf_add_str(b, names);
   slp_buf_add_str(b, SLP_STR(", Signature="));
   add_hex(b, mac);
   return slp_buf_failed(b);
@@ -244,6 +250,7 @@ int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *key
              char date[17], slp_buf *authorization) {
   slp_http_header sorted[SLP_SIGN_HEADERS_MAX];
   uint8_t mac[32];
+  slp_str names = SLP_STR("");
   size_t n = 0;
   int r = 0;
   slp_date_basic(now_ms, date); /* one reading for header and scope: midnight can't fall between them */
@@ -254,11 +261,11 @@ int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *key
   if (!r && keys->token.n) {
     r = insert_header(sorted, &n, (slp_http_header){SLP_STR("x-amz-security-token"), keys->token});
   }
-  if (!r) r = canonical_request(s, rq, sorted, n, keys->token.n);
+  if (!r) r = canonical_request(s, rq, sorted, n, keys->token.n, &names);
   if (!r) r = use_key(s, rq, keys->secret, day);
   if (!r) r = string_to_sign(s, rq, slp_str_of(date), day);
   if (!r) r = slp_hmac_keyed(s->digest, slp_buf_str(&s->scratch), mac);
-  if (!r) r = add_authorization(authorization, rq, keys->key_id, day, sorted, n, mac);
+  if (!r) r = add_authorization(authorization, rq, keys->key_id, day, names, mac);
   slp_wipe(s->canonical.p, s->canonical.n);
   return r;
 }
