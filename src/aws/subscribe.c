@@ -78,10 +78,11 @@ static void go_on(subscription *u) {
   if (u->call.state == SLP_CALL_SENT) slp_http_resume(u->aws->h, &u->call.http);
 }
 
-/* Is a whole message there? Its length is not checked yet, which does no harm here. */
+/* Is a whole message there? Its length is only checked when it is read, which takes all 12 bytes that a message
+ * begins with: a damaged one may claim fewer. */
 static int has_whole(const subscription *u) {
   size_t n = u->in.n - u->events.at;
-  if (n < 4) return 0;
+  if (n < 12) return 0;
   const uint8_t *p = (const uint8_t *)u->in.p + u->events.at;
   return n >= ((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
 }

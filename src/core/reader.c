@@ -580,6 +580,17 @@ static void peeked(slp_shard *s) {
   slp_consumer_check(s->consumer);
 }
 
+/* The shard is pushed, and nothing moves there. 1: the listing knew by then that it is closed, so that all of
+ * it was there before the answer, which has nothing more; the end was told by nobody. */
+static int ends_in_silence(slp_shard *s) {
+  if (!s->reader.fetch.still) return 0;
+  if (slp_lineage_is_closed(s) || slp_lineage_has_children(s)) return 1;
+  slp_listing_soon(s->consumer, 0);
+  return 0;
+}
+
+static void ended_by_listing(slp_shard *s, int gone);
+
 static void judge(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!page->next.n && !page->children_n && !page->records_given) {
@@ -588,6 +599,10 @@ static void judge(slp_shard *s) {
   } else if (page->next.n && page->children_n) {
     SLP_PROBE("reader: a next iterator and children");
     bad_answer(s, "the answer has both a next iterator and children");
+  } else if (page->next.n && ends_in_silence(s)) {
+    SLP_PROBE("reader: ended, as the listing says, though no event did");
+    drop_page(s);
+    ended_by_listing(s, 0);
   } else if (page->next.n) {
     took(s, page->next);
   } else if ((page->children_n && !page->children_bad) || SLP_MUTANT(null_iterator_is_end)) {

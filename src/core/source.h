@@ -47,6 +47,7 @@ typedef struct slp_src_fetch { /* cursor -> page, aggregates expanded (rec.sub) 
   int (*may_grow)(struct slp_src_fetch *f, size_t more); /* PURE; 0 pauses the transfer */
   slp_page *page;                                        /* in: empty, core's. out: filled */
   size_t body_bytes;                                     /* out */
+  int still; /* out: pushed, empty, and the place has not moved for seconds: the shard may have ended */
 } slp_src_fetch;
 
 typedef struct slp_source_ops {

@@ -29,6 +29,9 @@
 #define RENEW_US (270u * 1000000u)
 #define RENEW_JITTER_US (30u * 1000000u)
 #define CURSOR_MAX 160u
+/* The number of an idle shard grows from event to event at the service. Where it stands still for so long, the
+ * shard may be closed, and the server not one to say so: kinesis-mock 0.6.2 goes on with empty events. */
+#define UNMOVED_US 8000000u
 
 typedef enum { CLOSED, WAITING, OPEN, ASKING } sub_state;
 
@@ -40,6 +43,7 @@ typedef struct sub { /* of a shard */
   slp_src_fetch *fetch;   /* that waits for an event; NULL: none */
   slp_expander *expander; /* while the event's aggregates are expanded */
   char at[CURSOR_MAX];    /* where it stands */
+  uint64_t moved_us;      /* since then it stands there */
   uint64_t asked_us;      /* the last call */
   uint64_t taken_us;      /* the last one that the service took */
   uint64_t renew_us;
@@ -209,6 +213,13 @@ static void judge_end(slp_page *page) {
   }
 }
 
+static int stands_still(sub *u, const slp_page *page) {
+  uint64_t now = slp_now_us(u->p->h);
+  if (page->recs_n || page->behind_ms || page->children_n || !slp_str_is(page->next, u->at))
+    u->moved_us = now;
+  return now - u->moved_us >= UNMOVED_US;
+}
+
 static void on_event(slp_op_subscribe *op) {
   sub *u = SLP_OWNER(op, sub, op);
   slp_src_fetch *f = u->fetch;
@@ -222,6 +233,7 @@ static void on_event(slp_op_subscribe *op) {
   f->rq.done_us = slp_now_us(u->p->h);
   f->body_bytes = op->event_bytes;
   judge_end(page);
+  f->still = stands_still(u, page);
   u->at[0] = 0;
   if (page->next.n && page->next.n < CURSOR_MAX) {
     memcpy(u->at, page->next.p, page->next.n);
@@ -405,6 +417,7 @@ static void sub_free(sub *u) {
 static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   push *p = push_of(s);
   sub *u = p->s.pushes ? sub_for(p, rq->shard) : slp_map_get(&p->subs, rq->shard);
+  rq->still = 0;
   if (!p->s.pushes && !u) {
     p->poll->ops->fetch(p->poll, rq);
     return;
@@ -425,6 +438,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   SLP_CHECK(!u->fetch && rq->cursor.n < CURSOR_MAX);
   u->fetch = rq;
   rq->rq.impl = u;
+  if (!slp_str_is(rq->cursor, u->at)) u->moved_us = slp_now_us(p->h);
   if (u->state == OPEN && slp_str_is(rq->cursor, u->at)) {
     p->ops->next_event(p->ops, &u->op, rq->page);
     return;

@@ -740,6 +740,13 @@ write("eventstream", "types", b"\x01" + bytes([len(types)]) + types)
 write("eventstream", "types-sent", b"\x07\x00" + event(types, b"") + event(b"", b""))
 write("eventstream", "twin", b"\x3f\x08\1a\0\1a\1")
 write("eventstream", "bad-sum", b"\x09\x00" + event(initial, b"{}")[:-1] + b"\x00")
+one = b'{"Records":[{"SequenceNumber":"11","Data":"eA==","PartitionKey":"k"}],"ContinuationSequenceNumber":"115","MillisBehindLatest":0}'
+last = b'{"Records":[],"MillisBehindLatest":0,"ChildShards":[{"ShardId":"shardId-000000000001","ParentShards":["shardId-000000000000"]}]}'
+write("subscribe", "whole", b"\x05" + event(initial, b"{}") + event(records, one) + event(records, last))
+write("subscribe", "cut", b"\x00" + event(initial, b"{}") + event(records, one)[:-9])
+write("subscribe", "messages", b"\x07" + b"\x1e".join([b"\2{}", b"\0" + one, b"\3[1]", b"\1" + one, b"\5" + b'{"message":"so it is"}', b"\0" + one]))
+write("subscribe", "ends", b"\x31" + b"\x1e".join([b"\0" + one, b"\0" + last, b"\7"]))
+write("subscribe", "nonsense", b"\x10" + b"\x1e".join([b"\0" + one, b'\0{"Records":7}', b"\0" + one]))
 
 # ---- expressions of --grep: an expression, a NUL, a text ---------------------------------------------
 regex_seeds = {

@@ -1,13 +1,16 @@
 """stream-tail --push on servers of others that serve SubscribeToShard: kinesis-mock, and ferrokinesis where a program of that
-name is installed (`cargo install ferrokinesis@0.7.0`, minutes of compiling, so no command of ours installs it). Records are
-put while it reads, and shards split and merge; once more from the oldest record; boto3's polling says what is there.
+name is installed (`cargo install ferrokinesis@0.7.0`, minutes of compiling, so no command of ours installs it); and on the
+sandbox. Records are put while it reads, and shards split and merge: from the oldest record, from the latest, once more from the
+oldest when all is over, and by three workers of an application of which some are killed. boto3's polling says what is there.
 
-kinesis-mock 0.6.2 never tells a subscriber that a shard has ended, so no shard of it is split or merged. Its events have no
-initial-response, come once a second, and an error is an event of an answer 200."""
+kinesis-mock 0.6.2 never tells a subscriber that a shard has ended: empty events go on, with the same number, until the listing
+is asked. They have no initial-response, come once a second, and an error is an event of an answer 200."""
 
+import json
 import os
 import shutil
 import signal
+import tempfile
 
 import harness
 import servers
@@ -18,7 +21,11 @@ STEPS = 4
 
 
 class KinesisMock(servers.KinesisMock):
-    tells_ends = False
+    tells_ends = False  # it takes a reader ten seconds to find out
+
+
+class Sandbox(servers.Sandbox):
+    tells_ends = True
 
 
 class Ferrokinesis(servers.Server):
@@ -67,10 +74,10 @@ def live(server, state):
     running = harness.Running(["--push", "-J", "-o", "oldest", stream], harness.environment_for(server))
     try:
         for step in range(1, STEPS):
-            if server.tells_ends:
+            if step == 1 or FULL or server.tells_ends:
                 reshard(kinesis, stream)
             put_many(kinesis, stream, step * (N // STEPS), N // STEPS, put)
-        harness.wait_until(lambda: len(running.lines) >= len(put), 180, f"{len(put)} records")
+        harness.wait_until(lambda: len(running.lines) >= len(put), 180, f"{len(put)} records, {len(running.lines)} came")
     finally:
         running.signal(signal.SIGTERM)
         running.process.wait(20)
@@ -81,6 +88,71 @@ def live(server, state):
     harness.judge_lineage(records, harness.list_shards(kinesis, stream))
     state["complete"] = 1
     return f"{len(records)} records, {len(harness.list_shards(kinesis, stream))} shards"
+
+
+def from_latest(server):
+    """What is put once every shard has given a record comes once, in order, with children after their parents."""
+    kinesis = harness.client_of(server)
+    stream, put = harness.new_stream(kinesis, 4), {}
+    running = harness.Running(["--push", "-J", "-o", "latest", stream], harness.environment_for(server))
+    try:
+        def all_read():
+            put_many(kinesis, stream, len(put), 20, put)
+            return len({record["place"][0] for record in harness.records_of(list(running.lines))}) == 4
+
+        harness.wait_until(all_read, 60, "a record of each shard")
+        first = len(put)
+        for step in range(2 if FULL else 1):
+            reshard(kinesis, stream)
+            put_many(kinesis, stream, len(put), N // STEPS, put)
+        wanted = {place for place, row in put.items() if int(row[1]) >= first}
+        seen = lambda: {record["place"] for record in harness.records_of(list(running.lines))}
+        harness.wait_until(lambda: wanted <= seen(), 180, f"{len(wanted)} records, {len(wanted - seen())} are missing")
+    finally:
+        running.signal(signal.SIGTERM)
+        running.process.wait(20)
+    records = harness.records_of(list(running.lines))
+    harness.judge_once(records, {place: row for place, row in put.items() if place in {r["place"] for r in records}})
+    harness.judge_shard_order(records)
+    harness.judge_lineage(records, harness.list_shards(kinesis, stream))
+    return f"{len(wanted)} records and {len(records) - len(wanted)} before them"
+
+
+def fleet(server):
+    """Three workers; while shards split and merge one is killed after the other, and another one comes instead."""
+    kinesis = harness.client_of(server)
+    stream, put, workers = harness.new_stream(kinesis, 4), {}, []
+    with tempfile.TemporaryDirectory() as folder:
+        def begin():
+            workers.append(harness.Running(
+                ["--push", "-J", "-G", "app", "--store", f"sqlite:{folder}/leases", "-o", "oldest", "-X", f"worker=w{len(workers)}",
+                 "-X", "lease_ms=3000", "-X", "checkpoint_ms=1000", stream], harness.environment_for(server)))
+
+        def lines():
+            return [line for worker in workers for line in list(worker.lines)]
+
+        def places():
+            return [(row["shard"], int(row["seq"])) for row in map(json.loads, lines())]
+
+        for _ in range(3):
+            begin()
+        try:
+            put_many(kinesis, stream, 0, N // STEPS, put)
+            harness.wait_until(lambda: sum(bool(w.lines) for w in workers) > 1, 60, "two workers to read")
+            for step in range(1, STEPS):
+                if step == STEPS - 1 or FULL:
+                    reshard(kinesis, stream)
+                put_many(kinesis, stream, step * (N // STEPS), N // STEPS, put)
+                workers[step - 1].signal(signal.SIGKILL)
+                begin()
+            harness.wait_until(lambda: set(put) <= set(places()), 240, f"{len(put)} records")
+        finally:
+            for worker in workers:
+                worker.signal(signal.SIGTERM)
+                worker.process.wait(20)
+        expect(harness.read_all(kinesis, stream) == put, "boto3 reads others than were put")
+        expect(set(places()) == set(put), "others than were put")
+        return f"{len(put)} records, {len(places()) - len(put)} printed again, {STEPS - 1} kills"
 
 
 def again(server, state):
@@ -98,6 +170,9 @@ def suite(tests, server):
     state = {}
     tests.run(f"{server.name}: pushed while it is written to", live, server, state)
     tests.run(f"{server.name}: again from the oldest record", again, server, state)
+    if FULL or server.name == "sandbox":
+        tests.run(f"{server.name}: from the latest record", from_latest, server)
+        tests.run(f"{server.name}: three workers, kills", fleet, server)
 
 
 def main():
@@ -105,6 +180,7 @@ def main():
     harness.boto3_or_skip()
     tests.with_server(KinesisMock, suite)
     tests.with_server(Ferrokinesis, suite)
+    tests.with_server(Sandbox, suite)
     tests.end()
 
 

@@ -242,6 +242,19 @@ TEST(damaged_at_every_byte) {
   }
 }
 
+/* A length of fewer bytes than a message begins with: they are waited for, and then it is seen to be damaged. */
+TEST(a_length_that_is_too_small_is_no_whole_message) {
+  make_stream();
+  memset(stream + ends[0], 0, 4);
+  for (piece = 1; piece < 4096; piece *= 7) {
+    open_it(stream_n, SLP_MORE);
+    fake_run(&f, 5000000);
+    CHECK_INT(done, 1);
+    CHECK(op.op.fail.class == SLP_TRANSIENT && events == 0);
+    close_it();
+  }
+}
+
 /* Without a page nothing is taken off the connection but the piece that was on its way. */
 TEST(a_page_is_waited_for) {
   make_stream();
