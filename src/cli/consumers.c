@@ -40,6 +40,20 @@ int slp_consumers_show(slp_buf *b, const char *stream, int several, const sloop_
   return slp_buf_addf(b, "%s %s created %s %s\n", c->name, state_name(c->state), when, c->arn);
 }
 
+int slp_consumers_explain(slp_buf *b, const slp_args *a, const sloop_registered_t *const *all, size_t n,
+                          const char *error) {
+  const char *name = a->opts.push_consumer ? a->opts.push_consumer : a->opts.app;
+  int or_poll = a->opts.retrieval == SLOOP_RETRIEVAL_AUTO;
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(all[i]->name, name) == 0)
+      return slp_buf_addf(b, "push as consumer %s, which is %s", name, state_name(all[i]->state));
+  }
+  if (error)
+    return slp_buf_addf(b, "push as consumer %s; whether it is there is not known: %.200s", name, error);
+  return slp_buf_addf(b, "%s: no consumer %s is registered, and a worker registers it%s",
+                      or_poll ? "push or poll" : "push", name, or_poll ? " or, refused, polls" : "");
+}
+
 int slp_consumers_show_removed(slp_buf *b, const sloop_registered_t *c) {
   return slp_buf_addf(b, "deregistered: %s, it was %s\n", c->name, state_name(c->state));
 }

@@ -6,6 +6,7 @@
 
 #include "cli/app.h"
 #include "cli/consumer.h"
+#include "cli/consumers.h"
 #include "cli/lease_explain.h"
 #include "cli/lease_pick.h"
 #include "cli/lease_result.h"
@@ -22,6 +23,7 @@ typedef struct command {
   uint64_t begun_us;
   slp_lease_pick pick;
   slp_buf name; /* pick's, for as long as the command runs */
+  slp_buf text; /* an explanation that waits for what the consumers say */
 } command;
 
 static void begin(command *k);
@@ -81,15 +83,26 @@ static int add_leases(command *k, slp_buf *b, const sloop_leases_t *leases) {
 
 /* ---- --explain, --release, --reset ------------------------------------------------------------ */
 
+static void on_registered(sloop_t *s, int status, const sloop_registered_t *const *all, size_t n,
+                          const sloop_error_t *error, void *arg) {
+  command *k = arg;
+  char line[400] = "";
+  (void)s;
+  if (k->consumer.stopping) return;
+  if (status) slp_cli_consumer_error_line(&k->consumer, status, error, line, sizeof line);
+  slp_buf_add_z(&k->text, "retrieval: ");
+  slp_consumers_explain(&k->text, k->app.args, all, status ? 0 : n, status ? line : NULL);
+  slp_buf_add_char(&k->text, '\n');
+  write_and_end(k, &k->text);
+}
+
 static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *e, const sloop_error_t *error,
                            void *arg) {
   command *k = arg;
-  slp_buf text;
-  (void)s;
   if (k->consumer.stopping || failed(k, status, error)) return;
-  slp_buf_init(&text, k->app.mem, 1 << 20);
-  slp_lease_explain(&text, e);
-  write_and_end(k, &text);
+  slp_lease_explain(&k->text, e);
+  if (k->app.args->opts.retrieval == SLOOP_RETRIEVAL_POLL || sloop_admin_registered(s, on_registered, k))
+    write_and_end(k, &k->text);
 }
 
 static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *error,
@@ -200,6 +213,7 @@ static void begin(command *k) {
   if (a->streams_n > 1) k->consumer.name = a->streams[k->at];
   k->begun_us = slp_program_mono_us();
   o.stream = a->streams[k->at];
+  o.retrieval = SLOOP_RETRIEVAL_POLL; /* an operator's question registers no consumer */
   if (slp_cli_consumer_open_idle(&k->consumer, &k->app, &o) != 0)
     slp_app_close(&k->app);
   else
@@ -209,6 +223,7 @@ static void begin(command *k) {
 int slp_lease_command_run(slp_mem *mem, const slp_args *args) {
   command k = {.app = {.mem = mem}};
   slp_buf_init(&k.name, mem, 1 << 16);
+  slp_buf_init(&k.text, mem, 1 << 20);
   k.app.user = &k;
   k.app.on_interrupt = on_interrupt;
   k.app.on_overdue = on_overdue;
@@ -218,5 +233,6 @@ int slp_lease_command_run(slp_mem *mem, const slp_args *args) {
   if (slp_app_open(&k.app, mem, args) == 0) begin(&k);
   int code = slp_app_run(&k.app);
   slp_buf_free(&k.name);
+  slp_buf_free(&k.text);
   return code;
 }

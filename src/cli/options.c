@@ -127,7 +127,8 @@ const slp_option slp_options[] = {
      "AWS_ENDPOINT_URL"},
     {O_WIRE, 0, "wire", SLP_NEEDS_VALUE, "auto|cbor|json", READS, NULL,
      "how Kinesis records travel; auto: CBOR where it is spoken"},
-    {O_PUSH, 0, "push", SLP_MAY_HAVE_VALUE, "NAME", READS | SLP_MODE_IAM, NULL,
+    {O_PUSH, 0, "push", SLP_MAY_HAVE_VALUE, "NAME", READS | SLP_MODE_IAM | SLP_MODE_EXPLAIN | SLP_MODE_WATCH,
+     NULL,
      "have Kinesis send records as they arrive (enhanced fan-out), as the registered consumer NAME, which is "
      "registered when it is not there and stays; AWS bills each consumer by shard-hour and GB. NAME: that of "
      "-G, "

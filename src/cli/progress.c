@@ -30,8 +30,8 @@ void slp_progress_show(slp_progress *p, const sloop_stats_t *now) {
   double seconds = (double)(now_us - p->at_us) / 1e6;
   char behind[40];
   show_behind(now->behind_ms_now, behind);
-  slp_say_if_room("%llu shards, %s, %.0f records/s, %.2f MB/s, %llu throttles",
-                  (unsigned long long)now->shards_now, behind,
+  slp_say_if_room("%llu shards %s, %s, %.0f records/s, %.2f MB/s, %llu throttles",
+                  (unsigned long long)now->shards_now, now->pushed_now ? "pushed" : "polled", behind,
                   (double)(now->records - p->before.records) / seconds,
                   (double)(now->payload_bytes - p->before.payload_bytes) / seconds / 1e6,
                   (unsigned long long)(now->throttles - p->before.throttles));
@@ -62,5 +62,6 @@ void slp_progress_add(sloop_stats_t *sum, const sloop_stats_t *one) {
   sum->throttles += one->throttles;
   sum->losses += one->losses;
   sum->shards_now += one->shards_now;
+  sum->pushed_now |= one->pushed_now;
   sum->behind_ms_now = slp_max_u64(sum->behind_ms_now, one->behind_ms_now);
 }

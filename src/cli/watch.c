@@ -9,6 +9,7 @@
 
 #include "cli/app.h"
 #include "cli/consumer.h"
+#include "cli/consumers.h"
 #include "cli/say.h"
 #include "cli/watch_past.h"
 #include "cli/watch_view.h"
@@ -18,6 +19,7 @@
 
 #define DRAW_WAIT_MS 100
 #define GIVE_BACK_WAIT_MS 500
+#define CONSUMERS_EVERY_US (60u * 1000000u)
 
 typedef struct watch {
   slp_app app;
@@ -28,6 +30,8 @@ typedef struct watch {
   uint64_t polls;
   uint8_t terminal, taken, utf8;
   uint8_t polling;
+  uint64_t consumers_us; /* when the stream's consumers are asked for next */
+  slp_buf retrieval;     /* what they said */
 } watch;
 
 /* ---- the terminal ----------------------------------------------------------------------------- */
@@ -90,6 +94,7 @@ static int show(watch *w, const sloop_leases_t *leases) {
   slp_cli_consumer_stats(&w->consumer, &st);
   slp_watch_news news = {.stream = a->stream,
                          .app = a->opts.app,
+                         .retrieval = w->retrieval.n ? slp_buf_z(&w->retrieval) : NULL,
                          .leases = leases,
                          .past = &w->past,
                          .wall_ms = slp_program_wall_ms(),
@@ -140,10 +145,35 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
     slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, "no memory");
 }
 
+static void look(watch *w);
+
+static void on_registered(sloop_t *s, int status, const sloop_registered_t *const *all, size_t n,
+                          const sloop_error_t *error, void *arg) {
+  watch *w = arg;
+  char line[400] = "";
+  (void)s;
+  w->polling = 0;
+  if (w->consumer.stopping || w->consumer.failed) return;
+  if (status) slp_cli_consumer_error_line(&w->consumer, status, error, line, sizeof line);
+  slp_buf_clear(&w->retrieval);
+  if (slp_consumers_explain(&w->retrieval, w->app.args, all, status ? 0 : n, status ? line : NULL))
+    slp_buf_clear(&w->retrieval);
+  look(w);
+}
+
+/* 1: the stream's consumers are being asked for, before the leases. */
+static int ask_consumers(watch *w, uint64_t now_us) {
+  if (w->app.args->opts.retrieval == SLOOP_RETRIEVAL_POLL || now_us < w->consumers_us) return 0;
+  w->consumers_us = now_us + CONSUMERS_EVERY_US;
+  w->polling = sloop_admin_registered(w->consumer.s, on_registered, w) == 0;
+  return w->polling;
+}
+
 static void look(watch *w) {
   uint64_t now_us = slp_program_mono_us();
   /* A reader that does not read gets no more blocks: they would only pile up. */
   if (w->polling || w->consumer.stopping || now_us < w->next_us || slp_app_unwritten(&w->app) > 0) return;
+  if (ask_consumers(w, now_us)) return;
   w->next_us = now_us + w->app.args->watch_ms * UINT64_C(1000);
   w->polling = sloop_admin_leases(w->consumer.s, on_leases, w) == 0;
 }
@@ -207,7 +237,10 @@ static void on_signal(void *arg, int number) {
 int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
   static const int numbers[] = {SIGWINCH, SIGTSTP, SIGCONT};
   watch w = {.app = {.mem = mem}};
+  sloop_opts_t o = args->opts;
+  o.retrieval = SLOOP_RETRIEVAL_POLL; /* one that watches registers no consumer */
   slp_watch_past_init(&w.past, mem);
+  slp_buf_init(&w.retrieval, mem, 4096);
   w.app.user = &w;
   w.app.on_interrupt = on_interrupt;
   w.app.on_overdue = on_overdue;
@@ -221,7 +254,7 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
       (slp_cli_consumer){.user = &w, .on_closed = on_closed, .on_failing = on_failing, .muted = w.terminal};
   if (slp_app_open(&w.app, mem, args) == 0) {
     if (w.terminal) w.signals = slp_signals_new(mem, w.app.loop, numbers, SLP_COUNT(numbers), on_signal, &w);
-    if (slp_cli_consumer_open_idle(&w.consumer, &w.app, &args->opts) != 0) {
+    if (slp_cli_consumer_open_idle(&w.consumer, &w.app, &o) != 0) {
       w.consumer.closed = 1;
       leave_if_done(&w);
     } else {
@@ -230,5 +263,6 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
   }
   int code = slp_app_run(&w.app);
   slp_watch_past_free(&w.past);
+  slp_buf_free(&w.retrieval);
   return code;
 }

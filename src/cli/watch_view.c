@@ -279,7 +279,9 @@ static void add_title(page *p, const slp_watch_news *n) {
   size_t width = p->columns > strlen(right) + 2 ? p->columns - strlen(right) - 2 : p->columns;
   slp_buf name;
   slp_buf_init(&name, p->b->mem, 1 << 16);
-  if (slp_buf_addf(&name, "%s for %s", n->stream, n->app)) slp_buf_fail(p->b, slp_buf_failed(&name));
+  if (slp_buf_addf(&name, "%s for %s%s%s", n->stream, n->app, n->retrieval ? ", " : "",
+                   n->retrieval ? n->retrieval : ""))
+    slp_buf_fail(p->b, slp_buf_failed(&name));
   add_field(p->b, "", slp_buf_z(&name), width, 0);
   if (width < p->columns) slp_buf_addf(p->b, "  %s", right);
   slp_buf_free(&name);
@@ -364,7 +366,8 @@ int slp_watch_trouble(slp_buf *b, const char *why, uint32_t columns) {
 int slp_watch_block(slp_buf *b, const slp_watch_news *n) {
   char clock[16];
   clock_of(n, n->wall_ms, clock);
-  slp_buf_addf(b, "%s  %s for %s\n", clock, n->stream, n->app);
+  slp_buf_addf(b, "%s  %s for %s%s%s\n", clock, n->stream, n->app, n->retrieval ? ", " : "",
+               n->retrieval ? n->retrieval : "");
   slp_lease_table(b, n->leases, n->wall_ms, 0);
   add_news(b, n);
   slp_buf_add_char(b, '\n');

@@ -7,6 +7,7 @@
 
 typedef struct slp_watch_news { /* one poll, and the text around it */
   const char *stream, *app;
+  const char *retrieval; /* how its workers get records, and why; NULL: not asked for */
   const sloop_leases_t *leases;
   slp_watch_past *past;
   int64_t wall_ms;    /* of the poll */

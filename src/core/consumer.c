@@ -75,7 +75,9 @@ static void on_described(slp_src_req *rq) {
   c->retention_ms = d->retention_ms;
   c->created_ms = d->created_ms;
   c->fails = 0;
-  if (c->source->told[0]) slp_report_log(c, SLOOP_LOG_INFO, "%s", c->source->told);
+  /* That records are polled though push was to be had if possible is worth a warning. */
+  if (c->source->told[0])
+    slp_report_log(c, c->source->pushes ? SLOOP_LOG_INFO : SLOOP_LOG_WARN, "%s", c->source->told);
   if (c->leases) {
     c->leases->ops->described(c->leases);
     if (slp_listing_is_asked(c) && c->life == SLP_LIFE_LISTING) list_now(c);
@@ -429,6 +431,7 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->behind_ms_now = unknown || worst < 0 ? UINT64_MAX : (uint64_t)worst;
   out->heartbeat_age_ms_now = UINT64_MAX;
   if (c->leases) c->leases->ops->stats(c->leases, out);
+  out->pushed_now = (uint64_t)(c->source->pushes != 0);
   out->tip_now = c->sum.tip_n;
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
 }

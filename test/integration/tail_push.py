@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 import harness
 import servers
@@ -242,7 +243,7 @@ def without_a_consumer():
             done = harness.tail(["--push=mine", "-o", "oldest", "-c", "50", "s"], environment(box), 60)
             expect(done.code != 0 and b"consumer mine" in done.err and what.encode() in done.err, str(done))
             expect(len(done.err.splitlines()) == 1, str(done))
-            done = harness.tail(["-X", "retrieval=auto", "-X", "push_consumer=mine", "-vv", "-J", "-o", "oldest", "-c", "50", "s"],
+            done = harness.tail(["-X", "retrieval=auto", "-X", "push_consumer=mine", "-v", "-J", "-o", "oldest", "-c", "50", "s"],
                                 environment(box), 60)
             expect(done.code == 0 and b"retrieval: poll, because of" in done.err and what.encode() in done.err, str(done))
             judge(harness.records_of(done.out), put)
@@ -352,6 +353,43 @@ def a_fleet():
                 w.process.wait(20)
 
 
+def it_says_push_or_poll():
+    """-v, metrics, --explain and --watch, of a worker that pushes and of one that polls."""
+    for arguments, word, gauge in ((["--push"], "pushed", 1), ([], "polled", 0)):
+        with Box("stream=s:2", "change_ms=0") as box, tempfile.TemporaryDirectory() as folder:
+            put_many(box.client(), "s", 10, {})
+            port = servers.free_port()
+            fleet = ["-G", "app", "--store", f"sqlite:{folder}/leases"]
+
+            def command(*more):
+                return harness.tail([*fleet, "--push", *more, "s"], environment(box), 20)
+
+            running = harness.Running([*fleet, *arguments, "-v", "-o", "oldest", "--metrics", f"127.0.0.1:{port}", "s"], environment(box))
+            try:
+                harness.wait_until(lambda: f" shards {word}, " in running.stderr(), 20, f"a line that says {word}")
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+                    page = answer.read().decode()
+                rows = [line for line in page.split("\n") if line.startswith("sloop_pushed{")]
+                expect(len(rows) == 1 and rows[0].endswith(f" {gauge}"), f"{rows}")
+                said = b"push as consumer app, which is ACTIVE" if gauge else b"push: no consumer app is registered, and a worker registers it"
+                done = command("--explain", "0")
+                expect(done.code == 0 and b"\nretrieval: " + said in done.out, f"{done} {done.out}")
+                watching = harness.Running([*fleet, "--push", "--watch", "s"], environment(box))
+                try:
+                    harness.wait_until(lambda: watching.lines, 20, "the first block")
+                    expect(b"s for app, " + said in watching.lines[0], repr(watching.lines[0]))
+                finally:
+                    watching.signal(signal.SIGTERM)
+                    watching.process.wait(20)
+                if gauge:
+                    box.faults("1 ListStreamConsumers * error AccessDeniedException:400:not you")
+                    done = command("--explain", "0")
+                    expect(done.code == 0 and b"whether it is there is not known" in done.out and b"not you" in done.out, str(done))
+            finally:
+                running.signal(signal.SIGTERM)
+                running.process.wait(20)
+
+
 # ---- latency ---------------------------------------------------------------------------------------------------------
 
 
@@ -392,7 +430,7 @@ if __name__ == "__main__":
     tests = harness.Tests()
     tests.side_by_side([
         lambda test=test: tests.run(test.__name__.replace("_", " "), test)
-        for test in (without_a_consumer, a_fleet, ends_and_faults, small_budget, a_reader_that_does_not_read, registered_consumers,
+        for test in (without_a_consumer, a_fleet, ends_and_faults, small_budget, a_reader_that_does_not_read, registered_consumers, it_says_push_or_poll,
                      reshards_while_it_reads, idle_shards, live_and_latest, the_tip_ends_it)], at_once=3)
     tests.run("latency", latency)  # by itself
     tests.end()

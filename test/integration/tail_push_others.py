@@ -36,7 +36,7 @@ class Ferrokinesis(servers.Server):
         program = os.environ.get("SLOOP_TEST_FERROKINESIS") or shutil.which("ferrokinesis")
         if not program:
             raise servers.Missing("no program ferrokinesis; cargo install ferrokinesis@0.7.0, or SLOOP_TEST_FERROKINESIS=FILE")
-        return [program, "--port", str(self.port)], {}, None
+        return [program, "--port", str(self.port), "--shard-limit", "100"], {}, None
 
 
 def put_many(kinesis, stream, first, n, put):
@@ -112,7 +112,8 @@ def from_latest(server):
         running.signal(signal.SIGTERM)
         running.process.wait(20)
     records = harness.records_of(list(running.lines))
-    harness.judge_once(records, {place: row for place, row in put.items() if place in {r["place"] for r in records}})
+    came = {record["place"] for record in records}
+    harness.judge_once(records, {place: row for place, row in put.items() if place in came})
     harness.judge_shard_order(records)
     harness.judge_lineage(records, harness.list_shards(kinesis, stream))
     return f"{len(wanted)} records and {len(records) - len(wanted)} before them"
