@@ -566,6 +566,8 @@ static void peeked(slp_shard *s) {
       s->at.start.kind != SLP_POSITION_AT) { /* where it begins is known by this record from now on */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
+    /* A subscription to "latest" that is asked for again would begin behind this record. */
+    if (s->consumer->source->pushes) slp_buf_clear(&s->reader.cursor);
   }
   all_is_well(s);
   s->reader.pace.fails = 0;
