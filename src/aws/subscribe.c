@@ -78,8 +78,8 @@ static void go_on(subscription *u) {
   if (u->call.state == SLP_CALL_SENT) slp_http_resume(u->aws->h, &u->call.http);
 }
 
-/* Is a whole message there? Its length is only checked when it is read, which takes all 12 bytes that a message
- * begins with: a damaged one may claim fewer. */
+/* Is a whole message there? Its length is only checked when it is read, which takes all 12 bytes that a
+ * message begins with: a damaged one may claim fewer. */
 static int has_whole(const subscription *u) {
   size_t n = u->in.n - u->events.at;
   if (n < 12) return 0;

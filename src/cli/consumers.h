@@ -7,8 +7,8 @@
 
 /* Writes one as a line of text, with its stream when there are several, or as JSON. */
 int slp_consumers_show(slp_buf *b, const char *stream, int several, const sloop_registered_t *c, int json);
-/* How workers with these options get records, and why, by the consumers that the stream has: "push as consumer
- * NAME, which is ACTIVE", ... error: why they are not known, or NULL. */
+/* How workers with these options get records, and why, by the consumers that the stream has: "push as
+ * consumer NAME, which is ACTIVE", ... error: why they are not known, or NULL. */
 int slp_consumers_explain(slp_buf *b, const slp_args *a, const sloop_registered_t *const *all, size_t n,
                           const char *error);
 int slp_consumers_show_removed(slp_buf *b, const sloop_registered_t *c);

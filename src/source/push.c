@@ -29,8 +29,8 @@
 #define RENEW_US (270u * 1000000u)
 #define RENEW_JITTER_US (30u * 1000000u)
 #define CURSOR_MAX 160u
-/* The number of an idle shard grows from event to event at the service. Where it stands still for so long, the
- * shard may be closed, and the server not one to say so: kinesis-mock 0.6.2 goes on with empty events. */
+/* The number of an idle shard grows from event to event at the service. Where it stands still for so long,
+ * the shard may be closed, and the server not one to say so: kinesis-mock 0.6.2 goes on with empty events. */
 #define UNMOVED_US 8000000u
 
 typedef enum { CLOSED, WAITING, OPEN, ASKING } sub_state;
