@@ -413,6 +413,20 @@ TEST(a_version_that_is_not_understood_stops_all_takes_until_it_is) {
   end();
 }
 
+/* Without it the leader would give that worker nothing, and take nothing from it. */
+TEST(a_row_of_its_load_that_was_removed_is_written_again) {
+  char name[100];
+  begin(4, 0, "CLIENT_VERSION_3X");
+  fw_start(w, 0, "ours", 0);
+  run(w, 5 * LEASE);
+  snprintf(name, sizeof name, "%s", name_of(0));
+  fw_operator_delete(w, name);
+  CHECK_STR(stats_of(0, "lut"), "");
+  run(w, 31 * FW_S);
+  CHECK(stats_of(0, "lut")[0]);
+  end();
+}
+
 TEST(a_stopped_worker_takes_its_row_back) {
   for (int beside = 0; beside < 2; beside++) {
     char name[100];
