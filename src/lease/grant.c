@@ -21,6 +21,6 @@ void slp_grant_refused(slp_grant *g, uint64_t now_us) {
 
 void slp_grant_served(slp_grant *g, uint64_t now_us) {
   if (!g->stretch || held(g, now_us) || now_us - g->refused_us < slp_grant_us(g, HOLD_US)) return;
-  g->stretch -= g->stretch < STEP ? g->stretch : STEP;
+  g->stretch -= (uint32_t)slp_min_u64(slp_max_u64(g->stretch / 5, STEP), g->stretch);
   g->changed_us = now_us;
 }

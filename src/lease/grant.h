@@ -1,6 +1,7 @@
 /* grant.h - how much a table grants, as its refusals show: checkpoints wait the longer, the more of this
- * worker's writes are throttled. Twice as long at a refusal, a quarter of a period less after each while
- * without one; so what life hangs on, heartbeats above all, gets what is granted. (grant.c) */
+ * worker's writes are throttled. Twice as long at a refusal; after each while without one a quarter of a
+ * period less, or a fifth of the wait where that is more. So what life hangs on, heartbeats above all, gets
+ * what is granted. (grant.c) */
 #ifndef SLP_LEASE_GRANT_H
 #define SLP_LEASE_GRANT_H
 
