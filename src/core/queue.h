@@ -28,7 +28,7 @@ typedef struct slp_buffered {
   slp_mark prev;      /* that record, if there was one */
   int64_t service_ms; /* service time of the answer: no key is later */
   int64_t behind_ms;
-  uint64_t came_us; /* when it was taken in */
+  uint64_t came_us;     /* when it was taken in */
   uint64_t charged;     /* bytes in the budget */
   uint8_t *redelivered; /* bitmap of records given back, behind the acknowledged ones in bits */
   uint8_t bits[];       /* bitmap of acknowledged records, then of those given back */
