@@ -260,7 +260,8 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
   X(store_read_units, "1/1000 unit", "of reading that the lease table charged for")                   \
   X(store_throttles, "calls", "the lease table refused as too fast")                                  \
   X(dead_letters, "records", "given to on_dead_letter")                                               \
-  X(pushed_now, "0 or 1", "records are pushed to a registered consumer; 0: the shards are polled")
+  X(pushed_now, "0 or 1", "records are pushed to a registered consumer; 0: the shards are polled")    \
+  X(listings_failed_now, "listings", "of the shards, in a row: new shards are not seen meanwhile")
 typedef struct { /* may grow at its end: say how big yours is in sloop_stats_get() */
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)

@@ -44,6 +44,9 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
                                       (uint32_t)slp_random_below(c->engine->host, 1000));
   if (f->class != SLP_THROTTLE || c->fails % 5 == 0) slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
+  slp_report_log(c, SLOOP_LOG_DEBUG, "%s: call failed class=%s try=%u wait_ms=%u",
+                 c->life == SLP_LIFE_DESCRIBING ? "describe" : "list", slp_class_name(f->class), c->fails,
+                 (unsigned)(wait / 1000));
   slp_timer_set_reserved(c->engine->host, &c->timer, slp_after_us(slp_now_us(c->engine->host), wait));
 }
 
@@ -432,6 +435,7 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->heartbeat_age_ms_now = UINT64_MAX;
   if (c->leases) c->leases->ops->stats(c->leases, out);
   out->pushed_now = (uint64_t)(c->source->pushes != 0);
+  out->listings_failed_now = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING ? c->fails : 0;
   out->tip_now = c->sum.tip_n;
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
 }

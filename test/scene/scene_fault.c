@@ -228,6 +228,37 @@ SCENE(access_refused_later_is_retried_slowly_for_ever) { /* 16 */
   CHECK_CAUGHT_UP(&st->u, 120000);
 }
 
+static uint32_t told_lists;
+static void count_lists(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
+  (void)s, (void)level, (void)arg;
+  told_lists += strncmp(line, "list: call failed", 17) == 0;
+}
+
+/* New shards are not seen meanwhile, and nothing else would show it: the others are read on. */
+SCENE(a_listing_that_fails_is_told_as_long_as_it_does) {
+  stage_begin(st, seed, 2);
+  st->u.opts.list_ms = 2000;
+  st->u.opts.on_log = count_lists;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  CHECK_INT(slp_user_stats(&st->u).listings_failed_now, 0);
+  slp_world_faults(st->w, "* ListShards * error InternalFailure:500:no\n");
+  produce(st, 1000, 300000, 10);
+  for (int part = 0; part < 3; part++) {
+    uint64_t errors = st->u.judged->errors, failed = slp_user_stats(&st->u).listings_failed_now;
+    told_lists = 0;
+    slp_world_pass(st->w, 100000);
+    CHECK(st->u.judged->errors - errors >= 3 && st->u.judged->errors - errors < 50);
+    CHECK(told_lists >= 3 && told_lists < 50);
+    CHECK_BELOW(failed, slp_user_stats(&st->u).listings_failed_now);
+    CHECK_INT(st->u.judged->last_error, SLOOP_EREMOTE);
+  }
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  slp_world_pass(st->w, 30000);
+  CHECK_INT(slp_user_stats(&st->u).listings_failed_now, 0);
+}
+
 SCENE(half_an_hour_of_nothing_then_all_is_read) { /* 50 */
   stage_begin(st, seed, 4);
   slp_user_start(&st->u);
