@@ -165,8 +165,10 @@ struct slp_listener {
   void (*on_closed)(slp_listener *l);                  /* set by slp_listen_close */
   uint16_t port;                                       /* the real one after slp_listen */
   size_t body_max;                                     /* larger requests get 413; 0: 16 MiB */
-  size_t conns_max;     /* beyond, the oldest that asks nothing is closed, or else the oldest; 0: no limit */
-  uint32_t conn_ms_max; /* a connection is closed when it is that old; 0: no limit */
+  /* Connections beyond: the oldest that asks nothing is closed; beyond eight times as many, the oldest. 0: no
+   * limit. */
+  size_t conns_max;
+  uint32_t conn_ms_max;    /* a connection is closed when it is that old; 0: no limit */
   uint32_t request_ms_max; /* or when a request is not there whole after so long; 0: no limit */
   void *impl;
   slp_host *host; /* set by slp_listen */

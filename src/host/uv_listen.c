@@ -1,7 +1,9 @@
 /* uv_listen.c - an HTTP/1.1 server on libuv: connections, one request at a time on each, answers whose
  * body goes to the kernel from where it lies. */
+#include <errno.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "codec/date.h"
 #include "host/http_request.h"
@@ -16,6 +18,10 @@
 #define KEEP_MAX (64u << 10)
 #define LINGER_US 1000000u
 #define RESET_TRIES 2000u
+/* So many times as many connections as there should be are taken while all of them have asked, or may be
+ * about to: a new one has so long for its first bytes. */
+#define BURST 8
+#define GRACE_US 50000u
 
 typedef struct listener {
   uv_tcp_t tcp;
@@ -622,15 +628,29 @@ static void conn_read_on(conn *c) {
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
-/* The oldest that waits for a request, or else the oldest. */
-static conn *least_wanted(listener *li) {
-  conn *oldest = NULL;
+/* 1: bytes of it are there to be read; 0: none; -1: the peer has left. */
+static int has_news(const conn *c) {
+  uv_os_fd_t fd;
+  char byte;
+  if (uv_fileno((const uv_handle_t *)&c->tcp, &fd)) return -1;
+  ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n > 0 ? 1 : n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+/* One whose peer has left, or else the oldest that waits for a request; of those that have asked one only if
+ * `any` will do, and rather one that is being answered. */
+static conn *least_wanted(listener *li, int any) {
+  conn *silent = NULL, *asked = NULL, *oldest = NULL;
+  uint64_t now_us = slp_now_us(&li->u->host);
   SLP_LIST_EACH(&li->conns, it) {
     conn *c = SLP_OWNER(it, conn, link);
-    if (c->state == READING) return c;
-    if (!oldest && c->state != CLOSED && c->state != GONE) oldest = c;
+    int news = c->state == READING ? has_news(c) : 0;
+    if (news < 0) return c;
+    if (c->state == READING && !news && !silent && (any || now_us - c->born_us >= GRACE_US)) silent = c;
+    if (news && !asked) asked = c;
+    if (c->state != READING && c->state != CLOSED && c->state != GONE && !oldest) oldest = c;
   }
-  return oldest;
+  return silent || !any ? silent : oldest ? oldest : asked;
 }
 
 static size_t conns_open(const listener *li) {
@@ -640,13 +660,18 @@ static size_t conns_open(const listener *li) {
 }
 
 /* A new connection is taken in place of another, so that a peer that opens many and says nothing shuts nobody
- * out. */
+ * out. All that the kernel has accepted comes before anything is read: while all have asked, there may be
+ * more. */
 static void make_room(listener *li) {
-  conn *c = li->l->conns_max && conns_open(li) >= li->l->conns_max ? least_wanted(li) : NULL;
-  if (c && is_serving(c))
-    conn_gone(c);
-  else if (c)
-    conn_close(c);
+  size_t max = li->l->conns_max, n = max ? conns_open(li) : 0;
+  for (; max && n >= max; n--) {
+    conn *c = least_wanted(li, n >= BURST * max);
+    if (!c) return;
+    if (is_serving(c))
+      conn_gone(c);
+    else
+      conn_close(c);
+  }
 }
 
 static void on_connection(uv_stream_t *stream, int status) {

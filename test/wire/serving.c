@@ -419,7 +419,7 @@ TEST(beyond_the_limit_the_oldest_that_asks_nothing_is_closed) {
   int fd[6];
   for (int i = 0; i < 6; i++) {
     fd[i] = client();
-    run_for(20);
+    run_for(60);
   }
   for (int i = 0; i < 6; i++) {
     if (i >= 3) say_z(fd[i], "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n");
@@ -429,6 +429,25 @@ TEST(beyond_the_limit_the_oldest_that_asks_nothing_is_closed) {
       CHECK(ended_unheard(fd[i]));
   }
   for (int i = 0; i < 6; i++) close(fd[i]);
+  close_world();
+}
+
+/* All of them are accepted before anything is read: it was closed for those that came behind it, though its
+ * request was there and theirs were not. */
+TEST(a_flood_does_not_push_out_who_asked_before_it) {
+  open_world();
+  o.l.conns_max = 16;
+  for (int leave = 0; leave < 2; leave++) {
+    int probe = client(), fd[100];
+    CHECK(write(probe, "GET / HTTP/1.1\r\nX-Echo: hello\r\n\r\n", 34) == 34);
+    for (int i = 0; i < 100; i++) {
+      fd[i] = client();
+      if (leave) close(fd[i]);
+    }
+    expect(probe, OK_HEAD("5") "hello");
+    close(probe);
+    for (int i = 0; i < 100 && !leave; i++) close(fd[i]);
+  }
   close_world();
 }
 
