@@ -409,6 +409,14 @@ TEST(forced_cbor_never_falls_back) {
   close_all();
 }
 
+TEST(an_error_does_not_repeat_the_secret_key) {
+  open_at("http://127.0.0.1:4567", SLP_WIRE_JSON);
+  fake_script(&f, 400, "{\"__type\":\"AccessDeniedException\",\"message\":\"signed with secret!\"}");
+  slp_fail fail = get(1);
+  CHECK_STR(fail.message, "signed with ******!");
+  close_all();
+}
+
 /* ---- clock --------------------------------------------------------------------------------------------- */
 TEST(a_wrong_clock_is_corrected_once_and_stays_corrected) {
   open_at("http://127.0.0.1:4567", SLP_WIRE_JSON);

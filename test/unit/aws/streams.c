@@ -215,19 +215,20 @@ TEST(children_are_asked_for_and_strangers_dropped) {
 }
 
 TEST(listings_that_make_no_sense_are_protocol_errors) {
-  static const char *const bad[] = {"",
-                                    "{}",
-                                    "null",
-                                    "{\"StreamDescription\":null}",
-                                    "{\"StreamDescription\":{}}",
-                                    "{\"StreamDescription\":[]}",
-                                    "{\"Shards\":[]}",
-                                    "{\"StreamDescription\":{\"Shards\":{}}}",
-                                    "{\"StreamDescription\":{\"Shards\":[1]}}",
-                                    "{\"StreamDescription\":{\"Shards\":[{}]}}",
-                                    "{\"StreamDescription\":{\"Shards\":[]}} x",
-                                    "{\"StreamDescription\":{\"Shards\":[],\"StreamStatus\":7}}",
-                                    "{\"StreamDescription\":{\"Shards\":[]}"};
+  static const char *const bad[] = {
+      "", "{}", "null", "{\"StreamDescription\":null}", "{\"StreamDescription\":{}}",
+      "{\"StreamDescription\":[]}", "{\"Shards\":[]}", "{\"StreamDescription\":{\"Shards\":{}}}",
+      "{\"StreamDescription\":{\"Shards\":[1]}}", "{\"StreamDescription\":{\"Shards\":[{}]}}",
+      "{\"StreamDescription\":{\"Shards\":[]}} x",
+      "{\"StreamDescription\":{\"Shards\":[],\"StreamStatus\":7}}", "{\"StreamDescription\":{\"Shards\":[]}",
+#define SHARD(id, more) "{\"StreamDescription\":{\"Shards\":[{\"ShardId\":\"" id "\"" more "}]}}"
+      /* no terminal may get an id from outside that moves it */
+      SHARD("shardId-\\u001b[2J", ""), SHARD("shardId 1", ""),
+      SHARD("a", ",\"ParentShardId\":\"\\u009b31m\""),
+      SHARD("a", ",\"SequenceNumberRange\":{\"StartingSequenceNumber\":\"1\\u0007\"}"),
+      SHARD("a",
+            ",\"SequenceNumberRange\":{\"StartingSequenceNumber\":\"1\","
+            "\"EndingSequenceNumber\":\"0x10\"}")};
   open_at("http://127.0.0.1:4567");
   for (size_t i = 0; i < SLP_COUNT(bad); i++) {
     fake_script(&f, 200, bad[i]);

@@ -32,3 +32,9 @@ TEST(a_line_is_cut_and_still_ends) {
   CHECK_INT(f.class, SLP_FINE);
   CHECK_STR(f.message, "");
 }
+
+TEST(a_line_moves_no_terminal) {
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_REFUSED, -1, "a%sb", "\033[2J\r\n\x7f\xc2\x9b\xe2\x80\xae\xff");
+  CHECK_STR(f.message, "a?[2J??????b");
+}

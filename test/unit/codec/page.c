@@ -235,6 +235,7 @@ TEST(wrong_answers_are_refused) {
       "{\"ChildShards\":{}}",
       "{\"ChildShards\":[1]}",
       "{\"ChildShards\":[{\"ShardId\":1}]}",
+      "{\"ChildShards\":[{\"ShardId\":\"shardId-\\u001b[2J\",\"ParentShards\":[\"a\"]}]}",
       "{\"ChildShards\":[{\"ParentShards\":\"x\"}]}",
       "{\"ChildShards\":[{\"ParentShards\":[1]}]}",
       "{\"ChildShards\":[{\"ParentShards\":[null]}]}",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +60,27 @@ TEST(new_content_and_nothing_beside) {
   CHECK_INT(slp_own_file_replace(f, SLP_STR("")), 0);
   CHECK_STR(text_of(in_folder("f")), "");
   unlink(in_folder("f"));
+  end();
+}
+
+/* The program's own fsync, in place of libc's: what was synced last, and how often a folder was. */
+static int synced_n, folders_synced_n;
+int fsync(int fd) {
+  struct stat st;
+  synced_n++;
+  folders_synced_n += fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+  return (int)syscall(SYS_fsync, fd);
+}
+
+/* A new name is lost with the power when its folder was not synced. */
+TEST(the_file_is_synced_and_then_its_folder) {
+  begin();
+  CHECK_INT(open_it("place"), 0);
+  synced_n = folders_synced_n = 0;
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("a")), 0);
+  CHECK_INT(synced_n, 2);
+  CHECK_INT(folders_synced_n, 1);
+  CHECK_INT(unlink(in_folder("place")), 0);
   end();
 }
 
