@@ -15,7 +15,7 @@ typedef struct slp_jw {
   uint8_t comma;    /* the writer's own: the next value or key follows another */
 } slp_jw;
 
-slp_jw slp_jw_begin(slp_buf *b); /* plain style, ready for the outermost value */
+slp_jw slp_jw_begin(slp_buf *b); /* plain style, in the outermost object, which the caller ends */
 /* `name` is the member's, plain ASCII; NULL in an array, after slp_jw_key() and for the outermost value. */
 void slp_jw_object(slp_jw *w, const char *name);
 int slp_jw_object_end(slp_jw *w);

@@ -1,5 +1,5 @@
 """Every file that stream-tail reads or writes is each of: missing, a FIFO, a folder, a device, a link to /dev/zero, huge,
-empty, NUL bytes, unreadable. Each must end by itself or at a Ctrl-C within two seconds (with an application ten),
+empty, NUL bytes, unreadable, or changes and vanishes all the time. Each must end by itself or at a Ctrl-C within two seconds (with an application ten),
 with bounded memory, no control byte and no secret in what is said, and where it fails with a line that names the
 file. SLOOP_BIN names the program.
 
@@ -7,22 +7,17 @@ file. SLOOP_BIN names the program.
     files.py TEXT       those whose names hold TEXT
 """
 
-import concurrent.futures
+import hashlib
 import os
-import re
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from box import BIN, Box, NO_LIMITS, SANITIZED  # noqa: E402
-from run import environment  # noqa: E402
-
-SECRET, TOKEN = "verysecretkey/that+nobody=may/see", "tokenthatnobodymaysee"
-MEMORY_MB = 600 if SANITIZED else 120
-LEAVE_S = 2 if not SANITIZED else 6
+from lane import BOUNDS, LEAVE_S, MEMORY_MB, SECRET, TOKEN, cpu_s, peak_mb, play_all, start, unsafe
+from box import Box, NO_LIMITS, SANITIZED
 
 
 def fifo(path):
@@ -78,7 +73,26 @@ def missing(path):
     pass
 
 
-KINDS = (missing, fifo, folder, zero, device, huge, long_line, empty, nuls, controls, closed, dangling)
+def changing(path):
+    """Its content is another one, and it is gone, every millisecond."""
+    until = time.monotonic() + 1.5
+
+    def change():
+        n = 0
+        while time.monotonic() < until:
+            n += 1
+            try:
+                with open(path + ".next", "wb") as f:
+                    f.write((b"[default]\nregion = us-east-1\n" if n % 2 else b"{\"a\":") * (n % 300))
+                os.replace(path + ".next", path)
+                time.sleep(0.001)
+                os.unlink(path)
+            except OSError:
+                pass  # its folder is gone, or it is another file by now
+    threading.Thread(target=change, daemon=True).start()
+
+
+KINDS = (changing, missing, fifo, folder, zero, device, huge, long_line, empty, nuls, controls, closed, dangling)
 
 
 class Place:
@@ -95,6 +109,15 @@ def profile(text):
     return make
 
 
+def sso(folder):
+    """The cache of a session's token is the file."""
+    os.makedirs(folder + "/.aws/sso/cache")
+    name = hashlib.sha1(b"corp").hexdigest()
+    os.symlink(folder + "/file", f"{folder}/.aws/sso/cache/{name}.json")
+    profile("[default]\nsso_session = corp\nsso_account_id = 123456789012\nsso_role_name = r\n"
+            "[sso-session corp]\nsso_start_url = https://127.0.0.1:1/start\nsso_region = us-east-1\n")(folder)
+
+
 NO_KEYS = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "",
            "AWS_EC2_METADATA_DISABLED": "true"}
 PLACES = (
@@ -104,34 +127,16 @@ PLACES = (
                             "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", **NO_KEYS}),
     Place("process", env={"AWS_CONFIG_FILE": "FOLDER/config", **NO_KEYS},
           more=profile("[default]\ncredential_process = FILE\n")),
+    Place("sso-token", env={"AWS_CONFIG_FILE": "FOLDER/config", **NO_KEYS}, more=sso),
+    Place("container-token", env={"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:1/keys",
+                                  "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "FILE", "AWS_CONFIG_FILE": "/dev/null",
+                                  "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", **NO_KEYS}),
     Place("ca-file", args=("-X", "ca_bundle=FILE")),
     Place("options", args=("-F", "FILE")),
     Place("save", args=("--save", "FILE")),
     Place("start-token", args=("-o", "@FILE")),
     Place("leases", args=("-G", "app", "-X", "lease_ms=2000", "-X", "store=sqlite:FILE"), leased=True),
 )
-
-
-def peak_mb(pid):
-    try:
-        with open(f"/proc/{pid}/status", encoding="ascii") as f:
-            found = re.search(r"VmHWM:\s+(\d+) kB", f.read())
-        return int(found[1]) >> 10 if found else 0
-    except (OSError, TypeError):
-        return 0
-
-
-def unsafe(text):
-    return [c for c in text if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or c in "\u202e\u2028"]
-
-
-def cpu_s(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-            fields = f.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    except OSError:
-        return 0
 
 
 def play(box, place, kind, folder):
@@ -144,16 +149,12 @@ def play(box, place, kind, folder):
     def fill(text):
         return text.replace("FILE", path).replace("FOLDER", folder)
     env = {**box.env, **{k: fill(v) for k, v in place.env.items()}, "HOME": folder}
-    env = {k: v for k, v in env.items() if v != ""}
     if env.get("AWS_SECRET_ACCESS_KEY"):
         env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"] = SECRET, TOKEN
     args = [fill(a) for a in place.args]
     if place.name != "start-token":
         args += ["-o", "oldest"]
-    p = subprocess.Popen([BIN, "-v", *args, "demo"], stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(env),
-                         # where this runs in the background of a script, the shell ignores the signal for all of it
-                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    p = start(["-v", *args, "demo"], env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         deadline, mb, cpu = time.monotonic() + 1.2, 0, 0
         while p.poll() is None and time.monotonic() < deadline:
@@ -166,11 +167,11 @@ def play(box, place, kind, folder):
         out, err = p.communicate(timeout=30)
         seconds = time.monotonic() - begun
         text = err.decode("utf-8", "surrogateescape")
-        if not ended_itself and seconds > (12 if place.leased else LEAVE_S):
+        if not ended_itself and seconds > (BOUNDS["LEASED_LEAVE_S"] if place.leased else LEAVE_S):
             return f"Ctrl-C took {seconds:.1f} s", mb
         if mb > MEMORY_MB:
             return f"{mb} MB", mb
-        if cpu > (8 if SANITIZED else 1):
+        if cpu > BOUNDS["SANITIZED_SECOND_CPU_S" if SANITIZED else "SECOND_CPU_S"]:
             return f"{cpu} s of CPU in 1.2 s", mb
         # Before there is a loop, while a file is read, a signal ends the process as it ends any other.
         if p.returncode not in (0, 1, 2) and (ended_itself or p.returncode != -signal.SIGINT):
@@ -181,8 +182,8 @@ def play(box, place, kind, folder):
             return f"a secret is told: {text[-300:]!r}", mb
         if p.returncode > 0 and not text.strip():
             return f"exit {p.returncode} without a word", mb
-        if p.returncode > 0 and ended_itself and path not in text and place.name not in ("process", "web-token", "config",
-                                                                                      "credentials"):
+        if p.returncode > 0 and ended_itself and path not in text and not place.name.startswith(
+                ("process", "web-token", "config", "sso-token", "container-token", "credentials")):
             return f"the file is not named: {text[-300:]!r}", mb
         return None, mb
     except subprocess.TimeoutExpired:
@@ -196,24 +197,14 @@ def play(box, place, kind, folder):
 
 
 def main():
-    only = sys.argv[1] if len(sys.argv) > 1 else ""
-    all_of_them = [(place, kind) for place in PLACES for kind in KINDS if only in f"{place.name} {kind.__name__}"]
-    with Box(1, *NO_LIMITS) as box, concurrent.futures.ThreadPoolExecutor(4) as pool:
+    cases = [(f"{place.name} {kind.__name__}", (place, kind)) for place in PLACES for kind in KINDS]
+    with Box(1, *NO_LIMITS) as box:
         box.put(3)
 
         def one(what):
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 return play(box, *what, folder)
-        results = list(pool.map(one, all_of_them))
-    bad = 0
-    for (place, kind), (why, _) in zip(all_of_them, results):
-        bad += why is not None
-        if why:
-            print(f"FAIL {place.name} {kind.__name__}\n     {why}")
-    worst = max(range(len(results)), key=lambda i: results[i][1])
-    print(f"{len(results)} combinations, {bad} over a bound; most memory: {results[worst][1]} MB, "
-          f"{all_of_them[worst][0].name} {all_of_them[worst][1].__name__}")
-    sys.exit(bad != 0)
+        sys.exit(play_all("files", cases, one))
 
 
 if __name__ == "__main__":

@@ -3,98 +3,29 @@
  * each operation is called in any second, how many turns and how much memory that costs is bounded.
  *
  *   hostile_pace               all of them
- *   hostile_pace sample        one of twenty
+ *   hostile_pace sample N      one of N
  *   hostile_pace show TEXT     those whose names hold TEXT, with what they cost */
-#include <sloop.h>
+#include "../check.h"
+#include "../wire/junk.h"
+#include "run.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <uv.h>
 
-#include "../check.h"
-#include "../wire/junk.h"
-#include "api/open.h"
-#include "sim/world.h"
-
-#if defined __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 #define SECONDS 25
+#define LEASED_LATER_SECONDS 90 /* a fleet lists its shards once a minute */
 #define LATER_S 8
-#define OPS_MAX 32
-#define TABLE "orders"
 
-/* ---- what each operation may be called in a second ----------------------------------------------------- */
-/* burst: in any second. mean: over the whole run. Kinesis itself answers a shard 5 GetRecords and 5
- * GetShardIterator a second, a stream 1000 ListShards, an account 20 DescribeStreamSummary; DynamoDB Streams
- * 10 DescribeStream. A page of a long listing counts as a call. */
-typedef struct limit {
-  const char *op;
-  uint32_t burst, mean;
-} limit;
-static const limit limits[] = {{"GetRecords", 60, 40},
-                               {"GetShardIterator", 60, 20},
-                               {"ListShards", 140, 110},
-                               {"DescribeStream", 140, 110},
-                               {"Query", 280, 210},
-                               {"Scan", 280, 210}, /* two at a time */
-                               {NULL, 30, 12} /* all others */};
-#define TURNS_A_SECOND 4000
-#define STEP_MS 10 /* of virtual time: all turns of so long together, and the service's own part: */
-/* 32 pages of 15 MB may come in them. CPU on a busy machine; sanitizers get ten times as much. */
-#define STEP_US 2000000
-#define MEMORY_MAX (600u << 20) /* two lists of rows of 256 MiB, and the budget of records */
-
-/* ---- one run ------------------------------------------------------------------------------------------- */
-typedef struct run {
-  const char *op;                           /* answered wrongly */
-  int junk;                                 /* row of junks, or -1: by write */
-  int (*write)(struct run *r, slp_buf *to); /* the status */
-  const char *error_type;
-  uint64_t from_us;
-  const char *source, *schema;
-  uint8_t streams; /* of a table */
-
-  slp_world *w;
-  uint64_t n; /* wrong answers so far */
-  struct {
-    char name[40];
-    uint32_t now, worst, all;
-  } ops[OPS_MAX];
-  size_t ops_n;
-  uint64_t second;
-  int errors, fatal;
-  char last[300];
-  size_t peak;
-  uint64_t turns_at_once, turns, step_us;
-  slp_mem *mem; /* of the library */
-  uint8_t closed;
-} run;
-
-static void count(run *r, const char *op) {
-  uint64_t second = slp_sim_now_us(r->w->sim) / 1000000;
-  if (second != r->second)
-    for (size_t i = 0; i < r->ops_n; i++) r->ops[i].now = 0;
-  r->second = second;
-  size_t i = 0;
-  while (i < r->ops_n && strcmp(r->ops[i].name, op) != 0) i++;
-  CHECK(i < OPS_MAX);
-  if (i == r->ops_n) snprintf(r->ops[r->ops_n++].name, sizeof r->ops[0].name, "%s", op);
-  r->ops[i].all++;
-  if (++r->ops[i].now > r->ops[i].worst) r->ops[i].worst = r->ops[i].now;
-}
+/* row of junks, or -1: by write */
+typedef struct wrong {
+  int row;
+  int (*write)(run *r, slp_buf *to); /* the status */
+} wrong;
 
 static void say_junk(run *r, slp_sim_reply *reply) {
-  const junk *j = &junks[r->junk];
+  const junk *j = &junks[((const wrong *)r->arg)->row];
   slp_buf_clear(&reply->body);
   reply->content_type[0] = reply->error_type[0] = 0;
   reply->date_ms = -1;
@@ -105,48 +36,15 @@ static void say_junk(run *r, slp_sim_reply *reply) {
 }
 
 static void say(run *r, slp_sim_reply *reply) {
-  r->n++;
-  if (r->junk >= 0) {
+  const wrong *a = r->arg;
+  if (a->row >= 0) {
     say_junk(r, reply);
     return;
   }
   slp_buf_clear(&reply->body);
   reply->error_type[0] = 0;
   snprintf(reply->content_type, sizeof reply->content_type, "application/x-amz-json-1.1");
-  reply->status = r->write(r, &reply->body);
-}
-
-static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
-  run *r = arg;
-  slp_world *w = r->w;
-  slp_str target = slp_sim_ask_header(ask, "x-amz-target");
-  const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
-  char op[40];
-  snprintf(op, sizeof op, "%.*s", dot ? (int)(target.p + target.n - dot - 1) : 0, dot ? dot + 1 : "");
-  count(r, op);
-  slp_box_request rq = {.method = ask->method,
-                        .path = ask->path,
-                        .host = ask->authority,
-                        .target = target,
-                        .content_type = slp_sim_ask_header(ask, "content-type"),
-                        .authorization = slp_sim_ask_header(ask, "authorization"),
-                        .amz_date = slp_sim_ask_header(ask, "x-amz-date"),
-                        .body = ask->body};
-  reply->cut_after = SIZE_MAX;
-  reply->date_ms = slp_world_ms(w);
-  if (strcmp(op, r->op) == 0 && slp_sim_now_us(w->sim) >= r->from_us) {
-    say(r, reply);
-    return;
-  }
-  slp_box_answer answer = {.cut_after = SIZE_MAX};
-  slp_buf_init(&answer.body, w->mem, SIZE_MAX / 2);
-  slp_box_handle(w->box, slp_world_ms(w), &rq, &answer);
-  reply->status = answer.status;
-  slp_buf_free(&reply->body);
-  slp_buf_move(&reply->body, &answer.body);
-  snprintf(reply->content_type, sizeof reply->content_type, "%s",
-           answer.content_type ? answer.content_type : "");
-  snprintf(reply->error_type, sizeof reply->error_type, "%s", answer.error_type);
+  reply->status = a->write(r, &reply->body);
 }
 
 /* ---- wrong answers that can be read ---------------------------------------------------------------------- */
@@ -429,153 +327,6 @@ static const answer answers[] = {
     A("DescribeTable", table_creating),
 };
 
-/* ---- the consumer -------------------------------------------------------------------------------------- */
-static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
-  (void)s, (void)arg;
-  sloop_batch_done(b, sloop_batch_count(b));
-}
-static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
-  run *r = arg;
-  (void)s;
-  r->errors++;
-  r->fatal += e->fatal;
-  snprintf(r->last, sizeof r->last, "%s: %s", sloop_err_name(e->code), e->message);
-}
-static void on_closed(sloop_t *s, int status, void *arg) {
-  (void)s, (void)status;
-  ((run *)arg)->closed = 1;
-}
-static const char *environment(void *ctx, const char *name) {
-  (void)ctx;
-  if (strcmp(name, "AWS_ACCESS_KEY_ID") == 0) return "AKID";
-  if (strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0) return "secret";
-  return NULL;
-}
-static const slp_outside outside = {.getenv_fn = environment};
-
-static void make_stream(run *r) {
-  int64_t now = slp_world_ms(r->w);
-  if (!r->streams) {
-    CHECK_INT(slp_box_stream(r->w->box, now, "orders", 2), 0);
-    return;
-  }
-  CHECK_INT(slp_box_table(r->w->box, now, TABLE, 2, "NEW_AND_OLD_IMAGES"), 0);
-}
-
-static uint64_t cpu_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
-
-static void pass(run *r, uint64_t ms) {
-  for (uint64_t done = 0; done < ms; done += STEP_MS) {
-    uint64_t from = cpu_us(), us;
-    slp_world_pass(r->w, STEP_MS);
-    us = cpu_us() - from;
-    r->step_us = us > r->step_us ? us : r->step_us;
-  }
-}
-
-static void play(run *r) {
-  slp_mem *mem = slp_mem_new(NULL, NULL);
-  sloop_sandbox_opts_t so;
-  slp_world_box_opts(&so);
-  so.roll_ms = 0;
-  r->w = slp_world_new(mem, 7, &so);
-  slp_sim_serve(r->w->sim, serve, r);
-  slp_sim_network(r->w->sim)->latency_us_min = slp_sim_network(r->w->sim)->latency_us_max = 50;
-  make_stream(r);
-  r->mem = slp_mem_new(NULL, NULL);
-  slp_sim_clock clock = {.mono_start_us = 1000000};
-  slp_host *host = slp_sim_host_new(r->w->sim, r->mem, &clock);
-  sloop_opts_t o;
-  char why[160];
-  sloop_t *s;
-  sloop_opts_init(&o);
-  o.stream = r->streams ? "dynamodb:" TABLE : "orders";
-  o.region = "eu-west-1";
-  o.endpoint = SLP_ENDPOINT;
-  o.start.kind = SLOOP_OLDEST;
-  if (r->write == shards_reversed) /* what is read is found by kin */
-    o.start = (sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "shardId-000000000000", .seq = "1"};
-  o.app = r->schema ? "billing" : NULL;
-  o.worker = r->schema ? "w" : NULL;
-  o.schema = r->schema;
-  o.lease_ms = 3000;
-  o.arg = r;
-  o.on_batch = on_batch;
-  o.on_error = on_error;
-  if (slp_open_on(host, r->mem, &outside, &s, &o, why)) CHECK_FAIL("%s", why);
-  CHECK_INT(sloop_start(s), 0);
-  pass(r, SECONDS * 1000);
-  r->turns = slp_sim_stats(host).turns;
-  r->turns_at_once = slp_sim_stats(host).turns_at_once_peak;
-  sloop_close(s, on_closed, r);
-  slp_world_pass(r->w, 1000);
-  CHECK(r->closed);
-  slp_host_close(host, NULL, NULL);
-  slp_world_pass(r->w, 60000);
-  r->peak = r->mem->peak_bytes;
-  CHECK_INT(r->mem->live_bytes, 0);
-  slp_mem_drop(r->mem);
-  slp_world_free(r->w);
-  CHECK_INT(mem->live_blocks, 0);
-  slp_mem_drop(mem);
-}
-
-/* ---- judging ------------------------------------------------------------------------------------------- */
-static const limit *limit_of(const char *op) {
-  const limit *l = limits;
-  while (l->op && strcmp(l->op, op) != 0) l++;
-  return l;
-}
-
-static struct {
-  uint32_t n, given, broken, worst;
-  uint64_t step_us;
-  size_t peak;
-  char worst_at[260], peak_at[200], step_at[200];
-} sums;
-
-static int judge(run *r, const char *name, int show) {
-  int bad = 0;
-  for (size_t i = 0; i < r->ops_n; i++) {
-    const limit *l = limit_of(r->ops[i].name);
-    int over = r->ops[i].worst > l->burst || r->ops[i].all > l->mean * SECONDS;
-    bad |= over;
-    if (show || over)
-      printf("%s %s: %s %u in a second, %u in %u s\n", over ? "OVER" : "    ", name, r->ops[i].name,
-             r->ops[i].worst, r->ops[i].all, SECONDS);
-    if (r->ops[i].worst > sums.worst) {
-      sums.worst = r->ops[i].worst;
-      snprintf(sums.worst_at, sizeof sums.worst_at, "%s in %s", r->ops[i].name, name);
-    }
-  }
-  if (r->peak > MEMORY_MAX) bad = 1, printf("OVER %s: %zu bytes\n", name, r->peak);
-  if (r->turns > (uint64_t)TURNS_A_SECOND * SECONDS)
-    bad = 1, printf("OVER %s: %llu turns\n", name, (unsigned long long)r->turns);
-  if (r->step_us > STEP_US * (SANITIZED ? 10u : 1u))
-    bad = 1, printf("OVER %s: %llu us for %d ms\n", name, (unsigned long long)r->step_us, STEP_MS);
-  if (show)
-    printf("     %s: %llu wrong answers, peak %zu KiB, %llu turns, %llu us, %d errors, %d fatal: %s\n", name,
-           (unsigned long long)r->n, r->peak >> 10, (unsigned long long)r->turns,
-           (unsigned long long)r->step_us, r->errors, r->fatal, r->last);
-  if (r->step_us > sums.step_us) {
-    sums.step_us = r->step_us;
-    snprintf(sums.step_at, sizeof sums.step_at, "%s", name);
-  }
-  if (r->peak > sums.peak) {
-    sums.peak = r->peak;
-    snprintf(sums.peak_at, sizeof sums.peak_at, "%s", name);
-  }
-  sums.n++;
-  sums.given += r->n > 0;
-  sums.broken += (uint32_t)bad;
-  fflush(stdout);
-  return bad;
-}
-
 typedef struct setting {
   const char *name, *schema;
   uint8_t streams;
@@ -606,22 +357,28 @@ static int junk_seen(int row) {
   return 0;
 }
 
+static sums all;
 static uint32_t every = 1, number; /* one of so many is played */
 
 static void once(const setting *s, const char *op, const answer *a, int row, int later, const char *only) {
+  wrong wrong_one = {.row = row, .write = a ? a->write : NULL};
+  int listed = strcmp(op, "ListShards") == 0 || strcmp(op, "DescribeStream") == 0;
   run r = {.op = op,
-           .junk = row,
-           .write = a ? a->write : NULL,
+           .say = say,
+           .arg = &wrong_one,
            .from_us = later ? LATER_S * 1000000u : 0,
+           .seconds = later && listed && s->schema ? LEASED_LATER_SECONDS : SECONDS,
+           .by_kin = a && a->write == shards_reversed,
+           .many = a && a->write == shards_reversed,
            .schema = s->schema,
            .streams = s->streams};
   char name[200];
   snprintf(name, sizeof name, "%s %s %s %s", s->name, op, a ? a->name : junks[row].name,
            later ? "later" : "first");
   if ((only && !strstr(name, only)) || number++ % every) return;
-  if (s->schema && r.write == shards_reversed) return; /* 20,000 leases are made of them, as they should be */
-  play(&r);
-  judge(&r, name, only != NULL);
+  if (s->schema && r.by_kin) return; /* 20,000 leases are made of them, as they should be */
+  slp_hostile_play(&r);
+  slp_hostile_judge(&r, &all, name, only != NULL);
 }
 
 static void each_answer(const setting *s, const char *op, const char *only) {
@@ -635,12 +392,9 @@ static void each_answer(const setting *s, const char *op, const char *only) {
 
 int main(int argc, char **argv) {
   const char *only = argc == 3 && strcmp(argv[1], "show") == 0 ? argv[2] : NULL;
-  if (argc == 2 && strcmp(argv[1], "sample") == 0) every = 20;
+  if (argc == 3 && strcmp(argv[1], "sample") == 0) every = (uint32_t)strtoul(argv[2], NULL, 10);
+  if (!every) every = 1;
   for (size_t i = 0; i < SLP_COUNT(settings); i++)
     for (size_t k = 0; settings[i].ops[k]; k++) each_answer(&settings[i], settings[i].ops[k], only);
-  printf("%u combinations, %u with a wrong answer given, %u over a bound\n", sums.n, sums.given, sums.broken);
-  printf("longest %d ms: %llu us of CPU, %s\n", STEP_MS, (unsigned long long)sums.step_us, sums.step_at);
-  printf("most calls in a second: %u, %s; most memory: %zu KiB, %s\n", sums.worst, sums.worst_at,
-         sums.peak >> 10, sums.peak_at);
-  return sums.broken != 0;
+  return slp_hostile_sums(&all);
 }

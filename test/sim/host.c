@@ -84,8 +84,8 @@ static uint64_t op_mono_us(slp_host *h) {
   return mono_at(s, s->sim->now_us++);
 }
 static uint64_t op_cpu_us(slp_host *h) {
-  (void)h;
-  return 0;
+  const slp_sim *sim = shell_of(h)->sim;
+  return sim->cpu_us ? sim->cpu_us() : 0;
 }
 static void op_where(slp_host *h, char name[65], uint32_t *pid) {
   (void)h;

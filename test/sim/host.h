@@ -114,6 +114,8 @@ typedef struct slp_sim_host_stats {
   uint64_t turns_at_once_peak; /* turns in a row within a millisecond of virtual time */
 } slp_sim_host_stats;
 slp_sim_host_stats slp_sim_stats(const slp_host *h);
+/* The CPU time of turns is measured by this clock. Nothing that happens depends on it. */
+void slp_sim_measure(slp_sim *sim, uint64_t (*cpu_us)(void));
 /* Hosts that are made and not yet gone. */
 size_t slp_sim_hosts_alive(const slp_sim *sim);
 

@@ -37,6 +37,7 @@ struct slp_sim {
   size_t hosts_made, hosts_alive;
   struct slp_sim_shell *blocked[64]; /* whose callbacks take long, one within the other */
   size_t blocked_n;
+  uint64_t (*cpu_us)(void); /* NULL: turns take no time */
 };
 
 uint64_t slp_sim_draw(uint64_t *state); /* splitmix64 */

@@ -1,0 +1,87 @@
+"""Shared by the python parts of the hostile lane: the bounds of bounds.h, what a process costs, what no terminal may
+get, and the sums at the end. SLOOP_BIN names the program; SLOOP_HOSTILE_EVERY=N plays one combination of N.
+"""
+
+import concurrent.futures
+import os
+import re
+import signal
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+from box import BIN, SANITIZED  # noqa: E402
+from run import environment  # noqa: E402
+
+with open(os.path.join(HERE, "bounds.h"), encoding="ascii") as _f:
+    BOUNDS = {name: int(value) for name, value in re.findall(r"^#define (\w+) (\d+)\b", _f.read(), re.M)}
+MEMORY_MB = BOUNDS["SANITIZED_MB" if SANITIZED else "PROGRAM_MB"]
+LEAVE_S = BOUNDS["SANITIZED_LEAVE_S" if SANITIZED else "LEAVE_S"]
+SECRET, TOKEN = "verysecretkey/that+nobody=may/see", "tokenthatnobodymaysee/AAAA+BBBB=="
+
+
+def unsafe(text, colours=False):
+    """The characters that would move a terminal; colours: but for the sequences by which stream-tail colours."""
+    if colours:
+        text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return [c for c in text if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or 0xdc80 <= ord(c) <= 0xdcff
+            or c in "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
+
+
+def secrets_in(text):
+    """Parts of what is secret, as they are or as a URL or JSON writes them."""
+    plain = re.sub(r"%([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), text.replace("\\/", "/"))
+    return [s for s in (SECRET[:16], TOKEN[:16]) if s in text or s in plain]
+
+
+def status_of(pid, name):
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as f:
+            found = re.search(name + r":\s+(\d+)", f.read())
+        return int(found[1]) if found else 0
+    except OSError:
+        return 0
+
+
+def peak_mb(pid):
+    return status_of(pid, "VmHWM") >> 10
+
+
+def cpu_s(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            fields = f.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0
+
+
+def start(args, env, **more):
+    """stream-tail, by itself, with a Ctrl-C that it hears: the shell has the background ignore it."""
+    more.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.Popen([BIN, *args], env=environment({k: v for k, v in env.items() if v != ""}),
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **more)
+
+
+def play_all(what, cases, play, at_once=4):
+    """Plays one of SLOOP_HOSTILE_EVERY: play(case) gives why it is bad, or None, and megabytes. Prints the sums."""
+    every = int(os.environ.get("SLOOP_HOSTILE_EVERY", "1"))
+    only = sys.argv[1] if len(sys.argv) > 1 else ""
+    cases = [(name, case) for name, case in cases if only in name][::every]
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        results = list(pool.map(lambda case: play(case[1]), cases))
+    bad = 0
+    for i, (name, case) in enumerate(cases):
+        why = results[i][0]
+        if why:  # promises in real time, on a machine that others use: once more, alone
+            print(f"again {name}\n     {why}")
+            results[i] = play(case)
+            why = results[i][0]
+        bad += why is not None
+        if why:
+            print(f"FAIL {name}\n     {why}")
+    worst = max(range(len(results)), key=lambda i: results[i][1])
+    print(f"{what}: {len(results)} combinations, {bad} over a bound; most memory: {results[worst][1]} MB, "
+          f"{cases[worst][0]}")
+    return bad != 0

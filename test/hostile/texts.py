@@ -1,0 +1,268 @@
+"""Hostile records through every decoder and format, into a pipe and onto a terminal; and a service whose every text (error
+names and messages, ids, pages of HTML) drives terminals and repeats the keys that it was sent. For each: bounded
+memory, an end at the tip or within two seconds of Ctrl-C, no control byte on a terminal, no key in anything that is
+printed. SLOOP_BIN names the program.
+
+    texts.py            all of them
+    texts.py TEXT       those whose names hold TEXT
+"""
+
+import base64
+import gzip
+import http.client
+import http.server
+import json
+import os
+import pty
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+import zlib
+
+from lane import BOUNDS, LEAVE_S, MEMORY_MB, SECRET, TOKEN, peak_mb, play_all, secrets_in, start, unsafe
+from box import Box, NO_LIMITS
+
+CONTROLS = "\x1b[2J\x1b]0;x\x07\x1b]52;c;eA==\x07\r\x08\x9b31m\u202e\u2028\u2066\x7f"
+KPL = bytes.fromhex("f3899ac2")
+
+
+def bomb(times, size=64 << 20):
+    data = bytes(size)
+    for _ in range(times):
+        data = gzip.compress(data, 9)
+    return data
+
+
+def random_bytes(n):
+    return random.Random(7).randbytes(n)
+
+
+RECORDS = {
+    "nothing": b"",
+    "controls": CONTROLS.encode(),
+    "every byte": bytes(range(256)) * 3,
+    "NULs": bytes(5000),
+    "cut UTF-8": b"\xf0\x9f\x92 \xc2 \xe2\x80 \xed\xa0\x80 \xf5\x80\x80\x80 \xc0\xaf",
+    "a long line": b"x" * 900000,
+    "controls only": b"\x1b" * 900000,
+    "lines": b"\n" * 300000,
+    "random": random_bytes(300000),
+    "deep JSON": b'{"a":[' * 100000,
+    "deep JSON that ends": b"[" * 5000 + b"]" * 5000,
+    "huge numbers": b'{"a":1e999999999,"b":-' + b"9" * 100000 + b',"c":0.' + b"1" * 100000 + b"}",
+    "JSON of controls": json.dumps({CONTROLS: [CONTROLS] * 50}).encode(),
+    "JSON of lone surrogates": b'{"a":"\\ud800\\udc","b":"\\u0000"}',
+    "a bomb": bomb(1),
+    "a bomb in a bomb": bomb(2),
+    "three bombs": bomb(3),
+    "cut gzip": bomb(1)[:-9],
+    "gzip of controls": gzip.compress(CONTROLS.encode() * 1000),
+    "members of gzip": gzip.compress(b"") * 20000,
+    "zlib": zlib.compress(bytes(16 << 20)),
+    "zstd's beginning": bytes.fromhex("28b52ffda0ffffffff") + random_bytes(1000),
+    "snappy that lies": b"\xff\xff\xff\xff\x0f" + random_bytes(1000),
+    "an aggregate of junk": KPL + random_bytes(500),
+    "an aggregate that is cut": KPL + b"\x0a\xff\xff\xff\xff\x7f" + bytes(16),
+    "CloudWatch's logs": gzip.compress(json.dumps({"messageType": "DATA_MESSAGE", "logEvents": [
+        {"id": CONTROLS, "timestamp": -1, "message": CONTROLS * 100}] * 200}).encode()),
+    "CloudWatch's logs of junk": gzip.compress(b'{"messageType":7,"logEvents":{"a":' + b"[" * 3000),
+}
+WAYS = {
+    "plain": (), "J": ("-J",), "gzip": ("-s", "gzip"), "gzip gzip": ("-s", "gzip,gzip"), "utf8": ("-s", "utf8"),
+    "base64": ("-s", "base64"), "cwlogs": ("-s", "cwlogs"), "gzip utf8": ("-s", "gzip,utf8"), "hex": ("-s", "hex"),
+    "ddb-json": ("-s", "ddb-json"), "plain-json": ("-J", "-s", "plain-json"), "f": ("-f", "%s %k %S %K\\n"),
+    "grep": ("--grep", "(a|b)*c.*\\x1b.*zz$"), "gzip grep": ("-s", "gzip", "--grep", "x.*y.*z"), "J gzip": ("-J", "-s", "gzip"),
+    "unique": ("--unique",), "key": ("-K", "|", "-O"), "grepv": ("--grepv", "^$"),
+}
+
+
+def ended(p, seconds):
+    try:
+        p.wait(seconds)
+        return True
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def read_pty(fd, into):
+    while True:
+        try:
+            piece = os.read(fd, 65536)
+        except OSError:
+            return
+        if not piece:
+            return
+        into.append(piece)
+
+
+def run(args, env, terminal, for_s):
+    """What it printed, megabytes, and how long it went on after a Ctrl-C; None: it ended by itself."""
+    pieces, mb, left = [], 0, None
+    if terminal:
+        mine, its = pty.openpty()
+    else:
+        mine, its = os.pipe()
+    p = start(args, {**env, "TERM": "xterm"}, stdout=its, stderr=its)
+    os.close(its)
+    reader = threading.Thread(target=read_pty, args=(mine, pieces))
+    reader.start()
+    try:
+        until = time.monotonic() + for_s
+        while not ended(p, 0.05) and time.monotonic() < until:
+            mb = max(mb, peak_mb(p.pid))
+        if p.poll() is None:
+            begun = time.monotonic()
+            p.send_signal(signal.SIGINT)
+            ended(p, 30)
+            left = time.monotonic() - begun
+    finally:
+        if p.poll() is None:
+            p.kill()
+            p.wait()
+        reader.join(10)
+        os.close(mine)
+    return b"".join(pieces), mb, left, p.returncode
+
+
+def play_record(box, case):
+    stream, way, terminal, keep = case
+    args = ["-o", "oldest", "-e", *(["-E"] if keep else []), *WAYS[way], stream]
+    text, mb, left, code = run(args, box.env, terminal, 20)
+    shown = text.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    if left is not None:
+        return "it did not end at the tip", mb
+    if code not in (0, 1):
+        return f"exit {code}: {shown[-300:]!r}", mb
+    if mb > MEMORY_MB:
+        return f"{mb} MB", mb
+    if terminal and unsafe(shown, True):
+        return f"a terminal gets {sorted(set(unsafe(shown, True)))!r}: {shown[-200:]!r}", mb
+    if code == 1 and not shown.strip():
+        return "exit 1 without a word", mb
+    return None, mb
+
+
+# ---- a service ------------------------------------------------------------------------------------------------
+
+ECHOES = (SECRET, TOKEN, urllib.parse.quote(SECRET, ""), urllib.parse.quote(TOKEN, ""), SECRET.replace("/", "\\/"), TOKEN[:24])
+
+
+def texts(kind):
+    """A status, headers and a body that say what they should not."""
+    evil = CONTROLS + " ".join(ECHOES)
+    quoted = json.dumps(evil)
+    head = {"x-amzn-RequestId": "".join(c for c in evil if 32 <= ord(c) < 127), "Content-Type": "application/x-amz-json-1.1"}
+    name = "".join(c for c in TOKEN if c.isalnum())
+    return {
+        "error": (400, head, '{"__type":"InvalidArgumentException","message":' + quoted + "}"),
+        "denied": (400, head, '{"__type":"AccessDeniedException","Message":' + quoted + "}"),
+        "name": (400, head, '{"__type":' + quoted + ',"message":"no"}'),
+        "name in a header": (400, {**head, "x-amzn-ErrorType": TOKEN.rstrip("=")}, "{}"),
+        "its name is the token": (400, head, '{"__type":"' + name + '","message":"no"}'),
+        "failing": (500, head, '{"__type":"InternalFailure","message":' + quoted + "}"),
+        "html": (403, {"Content-Type": "text/html"}, "<html><title>" + evil + "</title>" + evil + "</html>"),
+        "junk": (200, head, evil * 20),
+        "JSON of junk": (200, head, json.dumps({evil: evil, "Shards": evil, "Table": evil})),
+        "xml": (400, {"Content-Type": "text/xml"}, "<Error><Code>" + evil + "</Code><Message>" + evil + "</Message></Error>"),
+        "moved": (301, {**head, "Location": "http://127.0.0.1:1/" + urllib.parse.quote(evil)}, ""),
+    }[kind]
+
+
+TEXTS = ("error", "denied", "name", "name in a header", "its name is the token", "failing", "html", "junk", "JSON of junk", "xml", "moved")
+OPS = ("ListShards", "DescribeStreamSummary", "GetShardIterator", "GetRecords", "DescribeTable", "Query", "UpdateItem", "ids")
+MODES = {"read": ("-o", "oldest"), "debug": ("-o", "oldest", "-d", "all", "-v"), "E": ("-o", "oldest", "-E", "-v"), "list": ("-L",),
+         "fleet": ("-o", "oldest", "-G", "app", "-v", "-X", "lease_ms=2000"), "leases": ("--leases", "-G", "app"),
+         "explain": ("--explain", "shardId-000000000000", "-G", "app")}
+EVIL_SHARD = "shardId-" + CONTROLS
+
+
+class Hostile(http.server.BaseHTTPRequestHandler):
+    """Answers one operation with one of the texts; everything else goes to the sandbox."""
+
+    protocol_version = "HTTP/1.1"
+    box = None
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        op, kind = self.server.op, self.server.kind
+        target = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
+        if target == op:
+            status, headers, text = texts(kind)
+        elif op == "ids" and target == "ListShards":
+            status, headers = 200, {"Content-Type": "application/x-amz-json-1.1"}
+            text = json.dumps({"Shards": [{"ShardId": EVIL_SHARD, "HashKeyRange": {"StartingHashKey": CONTROLS, "EndingHashKey": "1"},
+                                           "SequenceNumberRange": {"StartingSequenceNumber": CONTROLS}}]})
+        else:
+            status, headers, text = self.sandbox(target, body)
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        self.send_response_only(status)
+        for name, value in {**headers, "Content-Length": str(len(data))}.items():
+            self.send_header(name, value)
+        try:
+            self.end_headers()
+            self.wfile.write(data)
+        except OSError:
+            self.close_connection = True  # it was told to stop meanwhile
+
+    def sandbox(self, target, body):
+        url = urllib.parse.urlparse(self.box.url)
+        c = http.client.HTTPConnection(url.hostname, url.port, timeout=20)
+        c.request("POST", "/", body, {k: v for k, v in self.headers.items() if k.lower() not in ("host", "content-length")})
+        answer = c.getresponse()
+        data = answer.read()
+        c.close()
+        return answer.status, {"Content-Type": answer.headers.get("Content-Type", "")}, data
+
+    def log_message(self, *what):
+        pass
+
+
+def play_text(box, case):
+    op, kind, mode, terminal = case
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("H", (Hostile,), {"box": box}))
+    server.daemon_threads, server.op, server.kind = True, op, kind
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    env = {**box.env, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}", "AWS_SECRET_ACCESS_KEY": SECRET,
+           "AWS_SESSION_TOKEN": TOKEN}
+    try:
+        text, mb, left, code = run([*MODES[mode], "demo"], env, terminal, 0.8)
+    finally:
+        server.shutdown()
+        server.server_close()
+    shown = text.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    if left is not None and left > (BOUNDS["LEASED_LEAVE_S"] if mode == "fleet" else LEAVE_S):
+        return f"Ctrl-C took {left:.1f} s", mb
+    if unsafe(shown, True):
+        return f"{sorted(set(unsafe(shown, True)))!r}: {shown[-300:]!r}", mb
+    if secrets_in(shown):
+        return f"{secrets_in(shown)} is told: {shown[-400:]!r}", mb
+    if mb > MEMORY_MB:
+        return f"{mb} MB", mb
+    if code not in (0, 1, 3, 4, 5, -signal.SIGINT):
+        return f"exit {code}: {shown[-300:]!r}", mb
+    if code not in (0, -signal.SIGINT) and not shown.strip():
+        return f"exit {code} without a word", mb
+    return None, mb
+
+
+def main():
+    records = [(f"{record}, {way}, {'terminal' if terminal else 'pipe'}", (play_record, (f"r{i}", way, terminal, k % 2 == 0)))
+               for i, record in enumerate(RECORDS) for k, way in enumerate(WAYS) for terminal in (False, True)]
+    said = [(f"{op} says {kind}, {mode}", (play_text, (op, kind, mode, n % 2 == 0)))
+            for n, (op, kind, mode) in enumerate((o, k, m) for o in OPS for k in TEXTS for m in MODES)
+            if op != "ids" or kind == "error"]
+    with Box(1, *NO_LIMITS, "-X", "sandbox.write_bytes_per_second=0") as box:
+        for i, data in enumerate(RECORDS.values()):
+            box.make_stream(f"r{i}", 1)
+            for key in ("k", "\x1b[2J" + CONTROLS):
+                box.call("PutRecord", StreamName=f"r{i}", PartitionKey=key, Data=base64.b64encode(data).decode())
+        box.put(3)
+        sys.exit(play_all("texts", records + said, lambda case: case[0](box, case[1]), 6))
+
+
+if __name__ == "__main__":
+    main()
