@@ -248,7 +248,9 @@ static void go_on(slp_event *ev) {
     return;
   }
   if (c->answer == SLP_KEYS_FOUND && c->next_expires_ms >= 0 && c->next_expires_ms <= service_ms(c)) {
-    snprintf(c->why, sizeof c->why, "the credentials of %s have expired already", name_of(c));
+    snprintf(c->why, sizeof c->why,
+             "the credentials of %s have expired already, %lld s ago by this machine's clock", name_of(c),
+             (long long)(service_ms(c) - c->next_expires_ms) / 1000);
     c->answer = SLP_KEYS_BROKEN;
   }
   c->attempt = IDLE;
