@@ -165,7 +165,7 @@ def plain(line):
         return "use of closed network connection"
     line = re.sub(r"^\S*\d\d:\d\d:\d\d\S*\s*|time=\"[^\"]*\"|^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d ", "", line)
     line = re.sub(r"\[[^\]]*\]", "[]", line)
-    line = re.sub(r"shardId-\d+|[0-9a-f]{8}-[0-9a-f-]{27}|\b0x[0-9a-f]+\b|@[0-9a-f]+|\b[ab]\d\b", "#", line)
+    line = re.sub(r"shardId-\d+|[0-9a-f]{8}-[0-9a-f-]{27}|\b0x[0-9a-f]+\b|@[0-9a-f]+|\b[ab]\d+\b", "#", line)
     return re.sub(r"\d+", "#", line)[:200]
 
 
