@@ -183,14 +183,17 @@ void slp_pump_run(slp_event *ev) {
   if (locked) shrink_stalled(e, starved);
   if (starved && slp_calls_is_stalled(starved)) make_room(e, starved);
   resume_stalled(e, starved);
-  if (starved && slp_calls_wants(starved) && e->calls.in_flight < e->calls.in_flight_max)
-    let_go(e, starved, 1);
   slp_merge_node *top;
-  for (int i = 0; e->calls.in_flight < e->calls.in_flight_max && (top = slp_merge_top(&e->calls.want)); i++) {
-    if (i == STARTS_PER_EVENT) {
+  int started = 0;
+  while (e->calls.in_flight < e->calls.in_flight_max && (top = slp_merge_top(&e->calls.want)) &&
+         let_go(e, want_owner(top), 0)) {
+    if (++started == STARTS_PER_EVENT) {
       slp_pump_soon(e);
       return;
     }
-    if (!let_go(e, want_owner(top), 0)) return;
   }
+  /* Last: a shard that is set aside is waited for by nobody, and where few calls may be out it would never have its
+   * turn before one that is. */
+  if (!started && starved && slp_calls_wants(starved) && e->calls.in_flight < e->calls.in_flight_max)
+    let_go(e, starved, 1);
 }
