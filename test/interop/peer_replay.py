@@ -245,7 +245,14 @@ class Kcl(Rules):
             self.say(shard, b, f"{now} takes it from {was}, and that is not counted as a switch")
         if dead:
             return self.note("taken from the silent", silent / self.lease_s)
+        if not is_theirs(was) and self.leaves(was, a, b):
+            return self.note("given back and taken between two looks")
         self.stolen(shard, a, b, was, now)
+
+    def leaves(self, worker, a, b):
+        """It was told to stop between two looks: ours give back what they have, at once."""
+        name = worker.split(".")[0] + " leaves"
+        return any(a.s < s < b.s and words.startswith(name) for s, words in self.story.deeds)
 
     def stolen(self, shard, a, b, was, now):
         """The thief has too few, the victim has at least its share, and nothing else was to be had; within what an observer

@@ -85,7 +85,9 @@ def updated(owner, at_s, number="5", finished=False, **more):
             "FinishedRFC": s("a time") if finished else {"NULL": True}, **more}
 
 
+OURS = "o1.34516a71faac14a4"
 ONE, TWO = "f16e9356-51f9-454f-a4bc-00ddb3eec84a", "0a8f3c1e-5d3b-4f0e-9c55-2f6a7d1b8e90"
+OURS_AND_B = ((0, lease(OURS, 5)), (1, lease(OURS, 6)), (2, lease(OURS, 7)), (2.2, lease("b", 9, switches=1)))
 FINE = {
     "kinsumer saves, finishes, lets go, and takes from the late": (
         "kinsumer", story((0, updated(ONE, 0)), (1, updated(ONE, 1, "6")), (12, updated(TWO, 12, "6")),
@@ -100,6 +102,8 @@ FINE = {
         "kcl-2", story((0, lease("a", 1)), (1, lease("a", 2)), (2, lease("a", 3, "9")), (9, lease("b", 4, "9", 1)))),
     "kcl-2 stood still, and makes up for what was due": (
         "kcl-2", story((0, lease("a", 1)), (1, lease("a", 2)), (22, lease("a", 3)), (23, lease("a", 18)))),
+    "kcl-2 takes two that one of ours gave back as it left": (
+        "kcl-2", story(*OURS_AND_B, deeds=[(2.1, "o1 leaves")], also={"q": [Look(at, item) for at, item in OURS_AND_B]})),
     "kcl-3 hands over": (
         "kcl-3", story((0, lease("a", 1)), (1, lease("b", 1, by="a")), (2, lease("b", 2, by="a")), (3, lease("b", 3)))),
     "vmware-go-kcl hands over as claimed": (
@@ -134,6 +138,8 @@ WRONG = {
     "stolen by one who has more": ("kcl-2", story(
         (0, lease("a", 5)), (1, lease("a", 6)), (2, lease("b", 7, switches=1)),
         also={name: [Look(0.5 * i, lease("b", i)) for i in range(8)] for name in "qrst"})),
+    "two of ours are taken at once, and another left": (
+        "kcl-2", story(*OURS_AND_B, deeds=[(2.1, "o2 leaves")], also={"q": [Look(at, item) for at, item in OURS_AND_B]})),
     "stolen twice at once": ("kcl-2", story(
         (0, lease("a", 5)), (1, lease("a", 6)), (2, lease("b", 7, switches=1)),
         also={"q": [Look(0, lease("a", 5)), Look(1, lease("a", 6)), Look(2.2, lease("b", 7, switches=1))],

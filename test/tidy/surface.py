@@ -20,7 +20,8 @@ README_LINES_MAX = 200
 AWS_NAMES = {"mfa_serial", "login_session"}  # in the README, of the AWS tools' profiles
 # Programs that tests and people use, no tests themselves.
 TOOLS = {"campaign.py", "commands.py", "count.py", "coverage.py", "grown.py", "hunt.py", "libs.py", "picture.py", "proxy.py", "valve.py",
-         "peer.py", "peer_bloop.py", "peer_commands.py", "peer_costs.py", "peer_story.py",  # these of test/interop/run.sh
+         "peer.py", "peer_bloop.py", "peer_commands.py", "peer_costs.py", "peer_multilang.py", "peer_multilang_costs.py", "peer_push.py",
+         "peer_story.py", "peer_upgrade.py",  # these of test/interop/run.sh
          "soak.py",  # a lane of .ci/run
          "peer_migrate.py", "peer_migrate_kcl.py", "peer_migrate_go.py", "peer_replay.py"}  # of interop/run.sh
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
