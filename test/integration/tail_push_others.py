@@ -166,7 +166,10 @@ def again(server, state):
     harness.judge_once(records, state["put"])
     harness.judge_shard_order(records)
     harness.judge_lineage(records, harness.list_shards(state["kinesis"], state["stream"]))
-    harness.judge_not_late(records)
+    # After a few empty events the order waits no longer for a closed shard that is not said to have ended: others pass its
+    # children then, which is said of these.
+    if server.tells_ends:
+        harness.judge_not_late(records)
 
 
 def suite(tests, server):
