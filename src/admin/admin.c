@@ -267,6 +267,7 @@ static void decide(slp_admin *a) {
 static int counts_beside(slp_admin *a, const slp_row *row) {
   slp_parsed_row parsed;
   a->schema->read(a->schema, row, &parsed);
+  if (parsed.kind == SLP_ROW_OTHER) return 0;
   return parsed.kind != SLP_ROW_BAD || (a->o.task != SLP_ADMIN_SURVEY && a->o.task != SLP_ADMIN_IMPORT);
 }
 

@@ -291,6 +291,19 @@ def token(world, one):
     equal(texts[0], texts[1], one.program)
 
 
+def unknown_beside(world):
+    """A row of kinsumer's metadata that no program of today writes is left alone, and in nobody's way."""
+    source, target = world.form(Vmware, "unknown-0"), world.form(Kinsumer, "unknown-1")
+    plan = world.plan(["end", "after"])
+    world.make(source, [source.row(shard, kind) for shard, kind in plan])
+    world.make(target)
+    row = {"Key": {"S": "FromTomorrow"}, "N": {"N": "1"}}
+    world.dynamodb.put_item(TableName=target.tables[2][0], Item=row)
+    world.copy(place_of(source), place_of(target))
+    equal(world.places(target), sorted(repr(target.place(target.row(shard, kind))) for shard, kind in plan))
+    equal(world.dynamodb.scan(TableName=target.tables[2][0])["Items"], [row])
+
+
 def all_of(world, one):
     def run():
         for two in ROWS:
@@ -305,4 +318,9 @@ def all_of(world, one):
 with World() as the_world:
     for _one in ROWS:
         all_of(the_world, _one)
+
+    def an_unknown_row_of_kinsumers_metadata_is_in_nobodys_way():
+        unknown_beside(the_world)
+
+    test(an_unknown_row_of_kinsumers_metadata_is_in_nobodys_way)
     main(at_once=4)
