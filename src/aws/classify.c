@@ -161,6 +161,7 @@ static void copy_z(char *to, size_t size, slp_str from) {
 
 typedef struct named {
   slp_str code, message;
+  int damaged; /* it begins as an error of the service does, and does not go on as one */
 } named;
 
 static slp_str *wanted(named *found, slp_str key) {
@@ -176,10 +177,12 @@ static void read_json(slp_str body, named *found) {
   slp_json_begin(&j, (char *)(uintptr_t)body.p, body.n);
   for (;;) {
     int token = slp_json_next(&j);
+    found->damaged = token < 0;
     if (token <= 0) return;
     if (token != SLP_JSON_KEY || j.depth > 2) continue;
     slp_str *into = wanted(found, j.text);
-    if (into && !into->n && slp_json_string(&j, into)) return;
+    found->damaged = into && !into->n && slp_json_string(&j, into);
+    if (found->damaged) return;
   }
 }
 
@@ -188,10 +191,12 @@ static void read_cbor(slp_str body, named *found) {
   slp_cbor_begin(&c, (char *)(uintptr_t)body.p, body.n);
   for (;;) {
     int token = slp_cbor_next(&c);
+    found->damaged = token < 0;
     if (token <= 0) return;
     if (token != SLP_CBOR_TEXT || !c.is_key || c.depth > 2) continue;
     slp_str *into = wanted(found, c.text);
-    if (into && !into->n && slp_cbor_text(&c, into)) return;
+    found->damaged = into && !into->n && slp_cbor_text(&c, into);
+    if (found->damaged) return;
   }
 }
 
@@ -301,7 +306,7 @@ static slp_str first_line(slp_str s) {
 
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   char quoted[EXCERPT_MAX + 1], said[TEXT_MAX + 1];
-  named found = {{NULL, 0}, {NULL, 0}};
+  named found = {{NULL, 0}, {NULL, 0}, 0};
   excerpt(answer, quoted); /* before reading changes it */
   read_body(answer->body, &found);
   hide_in(answer, found.message, 1);
@@ -310,6 +315,8 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   if (!is_name(code)) code = bare_name(slp_str_of(answer->error_type));
   if (!is_name(code)) code = (slp_str){NULL, 0};
   slp_class class = slp_classify_name(code, answer->status, ret_remedy);
+  /* Why it was refused is not known. */
+  if (found.damaged && !code.n && class == SLP_REFUSED) class = SLP_TRANSIENT;
   slp_fail_clear(f);
   copy_z(f->aws_code, sizeof f->aws_code, code);
   copy_z(f->request_id, sizeof f->request_id, slp_str_of(answer->request_id));

@@ -162,6 +162,23 @@ TEST(xml_and_html_bodies) {
       "unreadable answer with status 500: <!doctype html> <html lang=en> <title>500 Internal?Server</title>");
 }
 
+/* Whole, it may have said that there were too many calls. */
+TEST(a_refusal_that_is_cut_is_asked_again) {
+  const slp_str whole = SLP_STR("{\"__type\":\"LimitExceededException\",\"message\":\"wait\"}");
+  for (size_t n = 1; n < whole.n; n++) {
+    classify(400, "", (slp_str){whole.p, n});
+    CHECK(fail.class == SLP_TRANSIENT || fail.class == SLP_THROTTLE);
+  }
+  classify(400, "", SLP_STR("\xbf\x66__type\x76LimitExc"));
+  CHECK_INT(fail.class, SLP_TRANSIENT);
+  classify(403, "", SLP_STR("{\"__type\":\"Lim"));
+  CHECK_INT(fail.class, SLP_ACCESS);
+  classify(400, "", SLP_STR("{\"error\":\"another service's\"}"));
+  CHECK_INT(fail.class, SLP_REFUSED);
+  classify(400, "", SLP_STR("<html>"));
+  CHECK_INT(fail.class, SLP_REFUSED);
+}
+
 TEST(bodies_that_are_cut_or_junk_are_quoted_not_trusted) {
   classify(502, "", SLP_STR("{\"__type\":\"ResourceNotFou"));
   CHECK_INT(fail.class, SLP_TRANSIENT);
