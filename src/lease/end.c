@@ -148,7 +148,7 @@ static void write_end(slp_lease *l, const slp_position *at) {
 void slp_lease_end(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_position mark;
-  if (l->end.made_n < l->end.kids_n && !SLP_MUTANT(end_before_children)) {
+  if (l->end.made_n < l->end.kids_n) {
     make_kid(l);
     return;
   }

@@ -37,7 +37,6 @@ MUTANTS = [
   ("no_lease_deadline", "herd", "who can't prove its life hands out on"),
   ("own_write_unknown", "herd", "a heartbeat of one's own that was answered late is an eviction"),
   ("retake_doubles", "late_retake herd", "taking anew asks for nothing, so a late copy of it counts"),
-  ("end_before_children", "herd", "a shard's end is written before its children's rows"),
   ("gate_open", "herd", "a child is opened before its parents' ends are in the table"),
   ("claim_ignored", "herd", "whoever asks for a lease is not heard"),
   ("hands_over_undrained", "slow_user herd", "a lease is handed over while its records are out"),

@@ -73,7 +73,8 @@ static uint64_t true_at(const slp_sim_shell *s, uint64_t at_us) {
   if (at_us <= shown) return now;
   uint64_t ahead = at_us - shown;
   if (ahead > UINT64_C(1) << 50) return UINT64_MAX;
-  uint64_t t = now + ahead * 1000000 / (uint64_t)(1000000 + s->clock.drift_ppm);
+  uint64_t million = (uint64_t)(1000000 + s->clock.drift_ppm); /* of its microseconds; ahead may be a year */
+  uint64_t t = now + ahead / million * 1000000 + ahead % million * 1000000 / million;
   while (mono_at(s, t) < at_us) t++;
   return t;
 }
