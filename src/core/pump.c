@@ -192,8 +192,8 @@ void slp_pump_run(slp_event *ev) {
       return;
     }
   }
-  /* Last: a shard that is set aside is waited for by nobody, and where few calls may be out it would never have its
-   * turn before one that is. */
+  /* Last: a shard that is set aside is waited for by nobody, and where few calls may be out it would never
+   * have its turn before one that is. */
   if (!started && starved && slp_calls_wants(starved) && e->calls.in_flight < e->calls.in_flight_max)
     let_go(e, starved, 1);
 }
