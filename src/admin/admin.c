@@ -263,7 +263,7 @@ static void decide(slp_admin *a) {
   }
 }
 
-/* What makes no sense there is no position that could be copied. */
+/* What nobody knows there is in nobody's way, and what makes no sense there is no position to be copied. */
 static int counts_beside(slp_admin *a, const slp_row *row) {
   slp_parsed_row parsed;
   a->schema->read(a->schema, row, &parsed);
@@ -271,9 +271,13 @@ static int counts_beside(slp_admin *a, const slp_row *row) {
   return parsed.kind != SLP_ROW_BAD || (a->o.task != SLP_ADMIN_SURVEY && a->o.task != SLP_ADMIN_IMPORT);
 }
 
-static void add_rows(slp_admin *a, slp_store_rows *to, const slp_store_rows *from) {
-  for (size_t i = 0; i < from->n; i++)
-    if (counts_beside(a, &from->rows[i]) && slp_store_rows_copy(to, &from->rows[i])) a->starved = 1;
+static void add_row(slp_admin *a, slp_store_rows *to, const slp_row *row) {
+  if (slp_store_rows_copy(to, row)) a->starved = 1;
+}
+
+static void keep_beside(slp_admin *a) {
+  for (size_t i = 0; i < a->rows.out.n; i++)
+    if (counts_beside(a, &a->rows.out.rows[i])) add_row(a, &a->beside, &a->rows.out.rows[i]);
 }
 
 static void rows_done(slp_store_req *rq) {
@@ -285,13 +289,13 @@ static void rows_done(slp_store_req *rq) {
   }
   if (a->schema->versions) slp_admin_see_rules(a, &a->rows.out);
   if (a->side) {
-    if (slp_admin_has_clients(a)) add_rows(a, &a->beside, &a->rows.out);
+    if (slp_admin_has_clients(a)) keep_beside(a);
     a->side--;
     read_rows(a);
     return;
   }
   a->wall_ms = slp_wall_ms(a->o.host);
-  if (a->beside.n) add_rows(a, &a->rows.out, &a->beside);
+  for (size_t i = 0; i < a->beside.n; i++) add_row(a, &a->rows.out, &a->beside.rows[i]);
   if (a->starved || slp_snapshot_make(&a->snapshot, a->schema, &a->rows.out))
     slp_admin_no_memory(a);
   else
