@@ -14,7 +14,7 @@
 #include "codec/base64.h"
 #include "merge_set.h"
 #include "sandbox/sandbox.h"
-#include "sim/host.h"
+#include "sim/served.h"
 
 #define ENDPOINT "http://kinesis.counted:80"
 #define STREAM "counted"
@@ -30,25 +30,13 @@ typedef struct counted {
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   counted *c = arg;
   if (c->collecting) CALLGRIND_TOGGLE_COLLECT;
-  slp_str target = slp_sim_ask_header(ask, "x-amz-target");
-  slp_box_request rq = {.method = ask->method,
-                        .path = ask->path,
-                        .host = ask->authority,
-                        .target = target,
-                        .content_type = slp_sim_ask_header(ask, "content-type"),
-                        .authorization = slp_sim_ask_header(ask, "authorization"),
-                        .amz_date = slp_sim_ask_header(ask, "x-amz-date"),
-                        .body = ask->body};
+  slp_box_request rq = slp_served_request(ask);
   slp_box_answer answer = {.cut_after = SIZE_MAX};
   slp_buf_init(&answer.body, reply->body.mem, SIZE_MAX / 2);
   slp_box_handle(c->box, slp_sim_unix_ms(c->sim), &rq, &answer);
   if (answer.status != 200) bench_die("the sandbox answered %d", answer.status);
-  reply->status = answer.status;
-  slp_buf_free(&reply->body);
-  slp_buf_move(&reply->body, &answer.body);
-  snprintf(reply->content_type, sizeof reply->content_type, "%s", answer.content_type);
-  reply->date_ms = slp_sim_unix_ms(c->sim);
-  c->polls += target.n > 11 && memcmp(target.p + target.n - 11, ".GetRecords", 11) == 0;
+  slp_served_reply(reply, &answer, slp_sim_unix_ms(c->sim));
+  c->polls += rq.target.n > 11 && memcmp(rq.target.p + rq.target.n - 11, ".GetRecords", 11) == 0;
   if (c->collecting) CALLGRIND_TOGGLE_COLLECT;
 }
 

@@ -5,6 +5,7 @@
 #include "api/open.h"
 #include "base/clean.h"
 #include "bounds.h"
+#include "sim/served.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -49,19 +50,12 @@ static void count(run *r, const char *op) {
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   run *r = arg;
   slp_world *w = r->w;
-  slp_str target = slp_sim_ask_header(ask, "x-amz-target");
+  slp_box_request rq = slp_served_request(ask);
+  slp_str target = rq.target;
   const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
   char op[40];
   snprintf(op, sizeof op, "%.*s", dot ? (int)(target.p + target.n - dot - 1) : 0, dot ? dot + 1 : "");
   count(r, op);
-  slp_box_request rq = {.method = ask->method,
-                        .path = ask->path,
-                        .host = ask->authority,
-                        .target = target,
-                        .content_type = slp_sim_ask_header(ask, "content-type"),
-                        .authorization = slp_sim_ask_header(ask, "authorization"),
-                        .amz_date = slp_sim_ask_header(ask, "x-amz-date"),
-                        .body = ask->body};
   reply->cut_after = SIZE_MAX;
   reply->date_ms = slp_world_ms(w);
   if (r->op && strcmp(op, r->op) == 0 && slp_sim_now_us(w->sim) >= r->from_us) {
@@ -72,12 +66,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   slp_box_answer answer = {.cut_after = SIZE_MAX};
   slp_buf_init(&answer.body, w->mem, SIZE_MAX / 2);
   slp_box_handle(w->box, slp_world_ms(w), &rq, &answer);
-  reply->status = answer.status;
-  slp_buf_free(&reply->body);
-  slp_buf_move(&reply->body, &answer.body);
-  snprintf(reply->content_type, sizeof reply->content_type, "%s",
-           answer.content_type ? answer.content_type : "");
-  snprintf(reply->error_type, sizeof reply->error_type, "%s", answer.error_type);
+  slp_served_reply(reply, &answer, slp_world_ms(w));
 }
 
 int slp_hostile_ask(run *r, const char *target, slp_str body, slp_buf *ret) {
@@ -145,13 +134,7 @@ static void on_closed(sloop_t *s, int status, void *arg) {
   (void)s, (void)status;
   ((run *)arg)->closed = 1;
 }
-static const char *environment(void *ctx, const char *name) {
-  (void)ctx;
-  if (strcmp(name, "AWS_ACCESS_KEY_ID") == 0) return "AKID";
-  if (strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0) return "secret";
-  return NULL;
-}
-static const slp_outside outside = {.getenv_fn = environment};
+static const slp_outside outside = {.getenv_fn = slp_world_keys};
 
 static void make_stream(run *r) {
   int64_t now = slp_world_ms(r->w);

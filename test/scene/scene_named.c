@@ -84,13 +84,7 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
   CHECK_INT(status, 0);
 }
 
-static const char *keys(void *ctx, const char *name) {
-  (void)ctx;
-  if (strcmp(name, "AWS_ACCESS_KEY_ID") == 0) return "AKID";
-  if (strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0) return "secret";
-  return NULL;
-}
-static const slp_outside outside = {.getenv_fn = keys};
+static const slp_outside outside = {.getenv_fn = slp_world_keys};
 
 static user *begin(stage *g, int n) {
   user *u = &g->at[n];

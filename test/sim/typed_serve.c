@@ -778,12 +778,6 @@ static int open_store(void *ctx, slp_host *h, const slp_table_spec *table, slp_s
   return slp_typed_store_new(((slp_typed *)ctx)->w->mem, h, table, ret);
 }
 
-static const char *environment(void *ctx, const char *name) {
-  (void)ctx;
-  if (strcmp(name, "AWS_ACCESS_KEY_ID") == 0) return "AKID";
-  return strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0 ? "secret" : NULL;
-}
-
 slp_outside slp_typed_outside(slp_typed *t, slp_host *h) {
   size_t i = 0;
   while (i < t->hosts_n && t->hosts[i].h != h) i++;
@@ -794,7 +788,7 @@ slp_outside slp_typed_outside(slp_typed *t, slp_host *h) {
     t->hosts[i].streams = slp_typed_changes_new(t->w->mem, h);
     t->hosts_n++;
   }
-  return (slp_outside){.getenv_fn = environment,
+  return (slp_outside){.getenv_fn = slp_world_keys,
                        .kinesis = t->hosts[i].ops,
                        .streams = t->hosts[i].streams,
                        .store = open_store,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "kpl_write.h"
+#include "sim/served.h"
 
 #define TARGET "Kinesis_20131202."
 
@@ -126,22 +127,9 @@ void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind) {
   }
 }
 
-static void to_model(const slp_sim_ask *ask, slp_box_request *rq) {
-  *rq = (slp_box_request){.method = ask->method,
-                          .path = ask->path,
-                          .host = ask->authority,
-                          .target = slp_sim_ask_header(ask, "x-amz-target"),
-                          .content_type = slp_sim_ask_header(ask, "content-type"),
-                          .authorization = slp_sim_ask_header(ask, "authorization"),
-                          .amz_date = slp_sim_ask_header(ask, "x-amz-date"),
-                          .security_token = slp_sim_ask_header(ask, "x-amz-security-token"),
-                          .body = ask->body};
-}
-
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   slp_world *w = arg;
-  slp_box_request rq;
-  to_model(ask, &rq);
+  slp_box_request rq = slp_served_request(ask);
   char op[64];
   size_t skip = sizeof TARGET - 1;
   snprintf(op, sizeof op, "%.*s", rq.target.n > skip ? (int)(rq.target.n - skip) : 0,
@@ -166,17 +154,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
     slp_box_handle(w->box, slp_world_ms(w), &rq, &answer);
   }
   w->calls++;
-  reply->status = answer.status;
-  slp_buf_free(&reply->body);
-  slp_buf_move(&reply->body, &answer.body);
-  snprintf(reply->content_type, sizeof reply->content_type, "%s",
-           answer.content_type ? answer.content_type : "");
-  snprintf(reply->error_type, sizeof reply->error_type, "%s", answer.error_type);
-  snprintf(reply->request_id, sizeof reply->request_id, "%s", answer.request_id);
-  reply->date_ms = slp_world_ms(w);
-  reply->delay_ms = answer.delay_ms;
-  reply->cut_after = answer.cut_after;
-  reply->drop = answer.drop;
+  slp_served_reply(reply, &answer, slp_world_ms(w));
   if (reply->body.n > w->largest_answer) w->largest_answer = reply->body.n;
   if (sh && reply->status == 200) {
     slp_str body = slp_buf_str(&reply->body);
@@ -185,6 +163,12 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   }
   slp_sim_trace(w->sim, "%s %s: %d, %zu bytes", op, sh ? sh->id : "", reply->status, reply->body.n);
   if (w->on_answer) w->on_answer(w, op, sh, reply);
+}
+
+const char *slp_world_keys(void *ctx, const char *name) {
+  (void)ctx;
+  if (strcmp(name, "AWS_ACCESS_KEY_ID") == 0) return "AKID";
+  return strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0 ? "secret" : NULL;
 }
 
 /* ---- birth ------------------------------------------------------------------------------------------ */

@@ -98,6 +98,8 @@ void slp_world_hash(uint64_t upper, int end, char out[48]);
 /* For another way to serve the same streams: what was asked of a shard, kind in the service's words. */
 void slp_world_polled(slp_world *w, slp_known_shard *sh, uint64_t sent_us);
 void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind);
+/* What a simulated process finds in its environment: keys. A slp_getenv_fn. */
+const char *slp_world_keys(void *ctx, const char *name);
 /* Lets virtual time pass. */
 void slp_world_pass(slp_world *w, uint64_t ms);
 
