@@ -353,8 +353,11 @@ def json_lines_carry_any_bytes():
         equal(r.out, b"".join(len(p).to_bytes(4, "big") + p for p in payloads))
 
 
-@test
-def several_streams_come_in_one_order():
+def wall_over_monotonic():
+    return time.time() - time.monotonic()
+
+
+def in_one_order():
     with Box(2, *NO_LIMITS, "-X", "sandbox.change_ms=0") as box:
         box.make_stream("second", 3)
         put = {"demo": [], "second": []}
@@ -367,7 +370,8 @@ def several_streams_come_in_one_order():
             r = box.tail("-o", "oldest", "-e", "-J", "demo", second)
             equal((r.code, r.err), (0, ""))
             got = [json.loads(line) for line in r.out.splitlines()]
-            equal([g["ts"] for g in got], sorted(g["ts"] for g in got))
+            inversions = [(a, b) for a, b in zip(got, got[1:]) if a["ts"] > b["ts"]]
+            check(not inversions, len(inversions), inversions[:1])
             check(sum(a["stream"] != b["stream"] for a, b in zip(got, got[1:])) > 15, "they do not interleave")
             for name in put:
                 mine = [(g["shard"], g["seq"], g["payload"]) for g in got if g["stream"] == name]
@@ -377,6 +381,22 @@ def several_streams_come_in_one_order():
         r = box.tail("-o", "oldest", "-e", "demo", "nothere")
         equal((r.code, r.err.count("\n")), (1, 1), r.err)
         check("nothere" in r.err and "ResourceNotFoundException" in r.err, r.err)
+
+
+@test
+def several_streams_come_in_one_order():
+    """A record stamped later than the service's clock says it is now is ordered as of now: where the machine's clock is set
+    back by 100 ms after the records were put, their order in time is lost. Such a run proves nothing, and is made again."""
+    for _ in range(3):
+        before = wall_over_monotonic()
+        try:
+            return in_one_order()
+        except AssertionError:
+            back = before - wall_over_monotonic()
+            if back < 0.002:
+                raise
+            print(f"again: the clock was set back by {1000 * back:.0f} ms meanwhile")
+    raise AssertionError("the clock was set back each time")
 
 
 def change_items(box, table, n, start=0):

@@ -69,6 +69,8 @@ def aborted(certificates, folder):
         running = harness.Running(["--push", "-J", "-o", "oldest", "s"], environment(front, certificates))
         try:
             harness.wait_until(lambda: len(running.lines) >= len(put), 60, "what was there")
+            if not shared:  # shards whose first subscription was cut may be about to connect again
+                harness.wait_until(lambda: connections_of(running.process.pid, front.port) >= SHARDS, 60, "a connection each")
             sockets = connections_of(running.process.pid, front.port)
             for disturb in (lambda: None, front.go_away, lambda: None, front.die, lambda: None):
                 put_many(client, "s", N // 6, put, len(put))
@@ -85,7 +87,7 @@ def aborted(certificates, folder):
         if shared:
             expect(http2 >= SHARDS and sockets < SHARDS, f"{http2} requests by HTTP/2, {sockets} connections")
         else:
-            expect(http2 == 0 and sockets >= SHARDS, f"{http2} requests by HTTP/2, {sockets} connections")
+            expect(http2 == 0, f"{http2} requests by HTTP/2")
         return (f"libcurl {version}: {len(put)} records, {stats['operations']['SubscribeToShard']['calls']} subscriptions, "
                 f"{sockets} connections; of the requests ended {http2} by HTTP/2, {http1} by HTTP/1.1")
 
