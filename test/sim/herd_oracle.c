@@ -72,6 +72,7 @@ static void free_life(hd_oracle *o, hd_life *l) {
   }
   slp_free(o->mem, l->shards);
   slp_free(o->mem, l->instances);
+  slp_free(o->mem, l->table_us);
   slp_free(o->mem, l);
 }
 

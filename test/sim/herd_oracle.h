@@ -135,7 +135,8 @@ void hd_memory_back(hd_oracle *o, size_t life, uint64_t bytes_live); /* after it
 typedef struct hd_row { /* a lease's row, decoded by the driver from its attributes */
   const char *owner;    /* the instance that owns it (with its boot, as the row has it); "" nobody */
   uint64_t epoch;       /* kcl: its counter */
-  enum { HD_AT_START, HD_AT_SEQ, HD_AT_TIME, HD_AT_END } at; /* START: oldest or latest, nothing read yet */
+  enum { HD_AT_START, HD_AT_SEQ, HD_AT_TIME, HD_AT_END } at; /* START: nothing read yet */
+  uint8_t latest;  /* AT_START: at the latest, whenever somebody begins; else at the oldest record */
   const char *seq; /* AT_SEQ: acknowledged up to here, this one included */
   uint32_t sub;
   int64_t ms;
@@ -145,6 +146,8 @@ typedef struct hd_row { /* a lease's row, decoded by the driver from its attribu
 /* A version was committed. life: who sent it (also when it has died since), SIZE_MAX: an operator. row NULL:
  * the row is gone. sent_us: when the request left the worker, true time. */
 void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, const hd_row *row);
+/* This life asks for all rows, from the first one on; sent_us as above. */
+void hd_reads_table(hd_oracle *o, size_t life, uint64_t sent_us);
 /* Schema sloop: the worker's own row is marked (gone, or left), replaced or deleted, so that leases which
  * still name it are free. A clean stop ends so; P8 asks for it. Before the stop callback. */
 void hd_left(hd_oracle *o, size_t life);

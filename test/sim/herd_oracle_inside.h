@@ -32,7 +32,7 @@ typedef struct hd_version { /* a row as it was committed */
   size_t seq_at, done; /* done: so many first records are passed, as far as was known then */
   int64_t ms;
   uint32_t seq_n, sub;
-  uint8_t at, whole, gone, parked;
+  uint8_t at, latest, whole, gone, parked;
 } hd_version;
 
 typedef enum { HD_NOT_YET, HD_OUT, HD_BACK, HD_ACKED, HD_SKIPPED } hd_fate;
@@ -73,6 +73,7 @@ struct hd_part {
   uint64_t closed_us, excused_us, owner_us; /* owner_us: it went to another owner last */
   size_t trimmed, row_n; /* row_n: records put when the row was made first; SIZE_MAX: never */
   size_t latest_n;       /* records put when somebody asked for the latest last */
+  uint64_t knew_us;      /* its row was made first by one that knew the rows of this moment */
   hd_note *notes;
   size_t notes_n, notes_cap;
   char *texts;
@@ -121,6 +122,8 @@ typedef struct hd_life {
   uint8_t died, failed, stopping, stop_told, closing, closed, paused_all, suspended, joined, left_told, left;
   uint32_t batches_out, weight;
   uint64_t records, batches, again, late, dead_letters;
+  uint64_t *table_us; /* when it asked for all rows, as it came to be known */
+  size_t table_n, table_cap;
   hd_top own_top, *top; /* top: its own, or that of the consumer it is joined to */
 } hd_life;
 
@@ -183,7 +186,9 @@ slp_str hd_seq(const hd_part *s, size_t note);
 size_t hd_find_note(const hd_part *s, slp_str seq, uint32_t sub, size_t guess); /* SIZE_MAX */
 size_t hd_notes_up_to(const hd_part *s, slp_str seq, uint32_t sub); /* so many are not behind it */
 size_t hd_notes_before_ms(const hd_part *s, int64_t ms);
-int hd_is_child(const hd_oracle *o, const hd_part *s); /* a parent has a lease, or had one */
+/* A parent has a lease, or had one, and whoever made its own row knew of it. */
+int hd_counts_as_parent(const hd_oracle *o, const hd_part *s, const hd_part *p);
+int hd_is_child(const hd_oracle *o, const hd_part *s); /* one of its parents counts */
 int hd_text(hd_oracle *o, hd_part *s, slp_str text, size_t *ret_at);
 
 /* rows */

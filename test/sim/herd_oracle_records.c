@@ -85,6 +85,14 @@ static int has_unread(const hd_part *p, size_t from) {
   return 0;
 }
 
+/* Both rows are at the latest, and whoever made the child's found none of the parent: that one was made by a
+ * worker that listed the stream when the parent was open. It is closed since before the child was there, so
+ * nothing is read from its latest, and no record of it can come behind one of the child's. */
+static int is_made_too_late(const hd_oracle *o, const hd_part *s, const hd_part *p) {
+  return o->terms.by_counter && s->versions_n && s->versions[0].latest && p->versions_n &&
+         p->versions[0].latest && !hd_counts_as_parent(o, s, p);
+}
+
 static void judge_parent(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_part *p) {
   const hd_version *row = hd_row_now(p);
   /* Nothing is ever read of a shard that has gone from the stream, though a row may be made of it yet. */
@@ -95,6 +103,7 @@ static void judge_parent(hd_oracle *o, const hd_life *l, const hd_part *s, const
   if (has_unread(p, slp_max_u64(row ? hd_row_done(p, row) : 0, hd_floor(o, p))))
     hd_break(o, HD_P4_PARENTS, s->id,
              "%s begins while its parent %s has records that nobody has finished with", l->what, p->id);
+  if (is_made_too_late(o, s, p)) return;
   hd_break(o, HD_S4_LINEAGE, s->id, "%s begins and the end of its parent %s is not in the table", l->what,
            p->id);
 }
@@ -125,7 +134,7 @@ static void beginning(const hd_oracle *o, const hd_ownership *t, size_t *low, si
     int anew = o->begun_anew && s->excused_ever;
     if (!o->terms.order_loose && !o->terms.clocks_beyond && !anew) *high = slp_min_u64(*high, s->row_n);
     *low = slp_min_u64(*low, *high); /* what came after the lease was made is not left out */
-  } else if (v->at == HD_AT_START && latest) {
+  } else if (v->at == HD_AT_START && latest && (v->latest || !o->terms.by_counter)) {
     *high = o->terms.by_counter ? s->notes_n : s->row_n;
   }
   *high = slp_max_u64(*high, hd_known_from_before(t));

@@ -35,9 +35,11 @@ size_t hd_row_done(const hd_part *s, const hd_version *v) {
 }
 
 /* With KCL's rows "latest" is when a reader asks, and no row says when that was: until a position is saved each
- * next owner asks anew, and what came before it did is not looked for. */
+ * next owner asks anew, and what came before it did is not looked for. A row that was made at the oldest record
+ * says that all of it is to be read. */
 size_t hd_floor(const hd_oracle *o, const hd_part *s) {
   if (o->terms.start != SLOOP_LATEST || !o->terms.by_counter || hd_is_child(o, s)) return 0;
+  if (s->versions_n && !s->versions[0].latest) return 0;
   return s->latest_asked ? s->latest_n : s->notes_n;
 }
 
@@ -171,6 +173,7 @@ static void judge_let(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *wa
 static void place(hd_oracle *o, hd_part *s, hd_version *v, const hd_row *row) {
   slp_str seq = slp_str_of(row->seq ? row->seq : "");
   v->at = (uint8_t)row->at;
+  v->latest = row->latest;
   v->sub = row->sub;
   v->whole = row->whole;
   v->ms = row->ms;
@@ -236,6 +239,23 @@ static int fits_by_chance(hd_oracle *o, hd_life *l, const hd_part *s, const hd_r
   return strcmp(row->owner, was->owner) == 0 && !hd_is_instance(o, l, was->owner);
 }
 
+void hd_reads_table(hd_oracle *o, size_t life, uint64_t sent_us) {
+  hd_life *l = hd_life_of(o, life);
+  hd_room(o, &l->table_us, l->table_n, &l->table_cap, sizeof *l->table_us);
+  l->table_us[l->table_n++] = sent_us;
+}
+
+/* The rows that the maker of this one knew are those of its last reading before it sent the write: none is begun
+ * while such a write is out. Only one at the latest says that there was no other; any other row is of this very
+ * moment. */
+static uint64_t knew_us(const hd_life *l, const hd_version *made) {
+  uint64_t last = 0;
+  if (!l || !made->latest) return made->us;
+  for (size_t i = 0; i < l->table_n; i++)
+    if (l->table_us[i] <= made->sent_us) last = slp_max_u64(last, l->table_us[i]);
+  return last ? last : made->us;
+}
+
 void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, const hd_row *row) {
   hd_part *s = hd_find_shard(o, shard);
   hd_life *l = life == SIZE_MAX ? NULL : hd_life_of(o, life);
@@ -248,6 +268,7 @@ void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, c
   hd_version *now = add(o, s, life, sent_us, row), *was = s->versions_n > 1 ? now - 1 : NULL;
   if (row && s->row_n == SIZE_MAX) {
     s->row_n = s->notes_n;
+    s->knew_us = knew_us(l, now);
     o->first_row_us = slp_min_u64(o->first_row_us, now->us);
   }
   if (was && was->owner != now->owner) s->owner_us = now->us;

@@ -590,16 +590,64 @@ static void begins_at_latest(stage *g) {
   save(g, 0, s, 8);
 }
 static void begins_at_latest_of_kcl(stage *g) {
-  size_t s = later_shard(g, (hd_row){.at = HD_AT_START});
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_START, .latest = 1});
   read_some(g, 0, s, 6, 2);
   save(g, 0, s, 8);
 }
 /* A subscription at the latest got lost; the service is asked for its time, of the sixth record. */
 static void begins_at_the_time_of_latest(stage *g) {
-  size_t s = later_shard(g, (hd_row){.at = HD_AT_START});
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_START, .latest = 1});
   hd_latest_was(g->o, s, g->arrived[s][6]);
   read_some(g, 0, s, 6, 2);
   save(g, 0, s, 8);
+}
+
+/* ---- two workers that begin an application of KCL's at the latest while a shard is split ---------------- */
+
+static void make_start(stage *g, size_t life, size_t s, int latest) {
+  hd_row made = {.owner = "", .at = HD_AT_START, .latest = (uint8_t)latest};
+  wait_ms(g, 2);
+  hd_row_is(g->o, life, shard_id(s), g->now - MS, &made);
+  g->rows[s] = (told_row){"", 0, AT_START, 0};
+}
+static size_t split_off(stage *g, size_t parent) {
+  size_t kid = shard(g, (int)parent, -1);
+  hd_closed(g->o, parent);
+  put(g, kid, 8);
+  return kid;
+}
+static void reads_table(stage *g, size_t life) {
+  wait_ms(g, 1);
+  hd_reads_table(g->o, life, g->now);
+  wait_ms(g, 1);
+}
+static void take_start(stage *g, size_t life, size_t s, int latest) {
+  hd_row taken = {.owner = g->names[life], .epoch = 1, .at = HD_AT_START, .latest = (uint8_t)latest};
+  hd_row_is(g->o, life, shard_id(s), g->now, &taken);
+  g->rows[s] = (told_row){g->names[life], 1, AT_START, 0};
+  told_taken(g, life, s);
+}
+/* Its maker had read the table when another worker made the row of the parent, which it listed as open. */
+static void is_made_beside_its_parent(stage *g) {
+  size_t parent = shard(g, -1, -1), kid = split_off(g, parent);
+  reads_table(g, 0);
+  make_start(g, 1, parent, 1);
+  make_start(g, 0, kid, 1);
+  hd_reads_table(g->o, 0, g->now); /* the next reading is none that it knew of */
+  take_start(g, 0, kid, 1);
+  read_some(g, 0, kid, 6, 2);
+  save(g, 0, kid, 8);
+}
+static void is_made_before_its_parent(stage *g) {
+  size_t parent = shard(g, -1, -1), kid;
+  put(g, parent, 4);
+  kid = split_off(g, parent);
+  reads_table(g, 0);
+  make_start(g, 0, kid, 1);
+  take_start(g, 0, kid, 1);
+  make_start(g, 1, parent, 1);
+  read_some(g, 0, kid, 6, 2);
+  save(g, 0, kid, 8);
 }
 static void begins_at_a_time(stage *g) {
   size_t s = later_shard(g, (hd_row){.at = HD_AT_TIME, .ms = (int64_t)(g->now / MS) + 2});
@@ -635,6 +683,8 @@ TEST(what_is_allowed_besides) {
   play_allowed(begins_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(begins_at_latest_of_kcl, 1, SLOOP_LATEST, 0);
   play_allowed(begins_at_the_time_of_latest, 1, SLOOP_LATEST, 0);
+  play_allowed(is_made_beside_its_parent, 1, SLOOP_LATEST, 0);
+  play_allowed(is_made_before_its_parent, 1, SLOOP_LATEST, 0);
   play_allowed(begins_anew_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(begins_at_a_time, 0, SLOOP_AT_TIME, 0);
 }
@@ -777,16 +827,61 @@ static void begins_behind_latest(stage *g) { /* what came after the lease was ma
   (void)hand(g, 0, s, 7, 2);
 }
 
+static void leaves_out_what_its_row_says(stage *g) {
+  size_t s = shard(g, -1, -1);
+  put(g, s, 8);
+  make_start(g, 0, s, 0);
+  take_start(g, 0, s, 0);
+  (void)hand(g, 0, s, 6, 1);
+}
+static void saves_beyond_what_its_row_says(stage *g) {
+  size_t s = shard(g, -1, -1);
+  put(g, s, 8);
+  make_start(g, 0, s, 0);
+  take_start(g, 0, s, 0);
+  save(g, 0, s, 8);
+}
+/* The row of the parent was there when the maker of the child's read the table. */
+static void makes_it_at_latest_behind_a_parent(stage *g) {
+  size_t parent = shard(g, -1, -1), kid = split_off(g, parent);
+  make_start(g, 1, parent, 1);
+  reads_table(g, 0);
+  make_start(g, 0, kid, 1);
+  take_start(g, 0, kid, 1);
+  take_start(g, 1, parent, 1);
+  ends(g, 1, parent);
+  (void)hand(g, 0, kid, 6, 1);
+}
+/* The parent's row is made later, and at the oldest: its records come behind those of the child. */
+static void begins_before_a_parent_at_its_oldest(stage *g) {
+  size_t parent = shard(g, -1, -1), kid;
+  put(g, parent, 4);
+  kid = split_off(g, parent);
+  reads_table(g, 0);
+  make_start(g, 0, kid, 1);
+  take_start(g, 0, kid, 1);
+  make_start(g, 1, parent, 0);
+  (void)hand(g, 0, kid, 6, 1);
+}
+static void begins_at_the_oldest_before_its_parent(stage *g) {
+  size_t parent = shard(g, -1, -1), kid = split_off(g, parent);
+  reads_table(g, 0);
+  make_start(g, 0, kid, 0);
+  take_start(g, 0, kid, 0);
+  make_start(g, 1, parent, 1);
+  (void)hand(g, 0, kid, 0, 1);
+}
+
 /* The second time of one owner is no "latest" any more. */
 static void subscribes_behind_its_latest(stage *g) {
-  size_t s = later_shard(g, (hd_row){.at = HD_AT_START});
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_START, .latest = 1});
   hd_latest_was(g->o, s, g->arrived[s][4]);
   hd_latest_was(g->o, s, g->arrived[s][6]);
   read_some(g, 0, s, 6, 2);
   save(g, 0, s, 8);
 }
 static void subscribes_behind_what_it_asked(stage *g) {
-  size_t s = later_shard(g, (hd_row){.at = HD_AT_START});
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_START, .latest = 1});
   hd_latest(g->o, s);
   put(g, s, 2);
   hd_latest_was(g->o, s, g->arrived[s][9]);
@@ -1344,6 +1439,7 @@ static const violation violations[] = {
     V(HD_S1_LOSS, saves_what_came_back),
     W(HD_S1_LOSS, subscribes_behind_its_latest, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S1_LOSS, subscribes_behind_what_it_asked, .schema = KCL, .start = SLOOP_LATEST),
+    W(HD_S1_LOSS, saves_beyond_what_its_row_says, .schema = KCL, .start = SLOOP_LATEST),
     V(HD_S1_LOSS, saves_what_was_never_out),
     V(HD_S1_LOSS, saves_before_it_is_acked),
     V(HD_S1_LOSS, ends_with_one_out),
@@ -1353,6 +1449,10 @@ static const violation violations[] = {
     V(HD_S2_ORDER, hands_out_twice),
     V(HD_S2_ORDER, begins_behind),
     W(HD_S2_ORDER, begins_behind_latest, .schema = SLOOP, .start = SLOOP_LATEST),
+    W(HD_S2_ORDER, leaves_out_what_its_row_says, .schema = KCL, .start = SLOOP_LATEST),
+    W(HD_S2_ORDER, makes_it_at_latest_behind_a_parent, .schema = KCL, .start = SLOOP_LATEST),
+    W(HD_S4_LINEAGE, begins_at_the_oldest_before_its_parent, .schema = KCL, .start = SLOOP_LATEST),
+    W(HD_P4_PARENTS, begins_before_a_parent_at_its_oldest, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S2_ORDER, begins_after_a_removal, .schema = SLOOP, .start = SLOOP_LATEST),
     V(HD_S3_INTEGRITY, alters_one),
     V(HD_S3_INTEGRITY, makes_one_up),

@@ -110,15 +110,17 @@ size_t hd_notes_before_ms(const hd_part *s, int64_t ms) {
   return low;
 }
 
-/* With KCL's rows a lease is made at the latest when no shard in front of it has one at that moment: the
- * stream has forgotten it, or an operator removed the row. */
-static int counts_as_parent(const hd_oracle *o, const hd_part *s, const hd_part *p) {
+/* With KCL's rows a lease is made at the latest when no shard in front of it has one as far as its maker has
+ * read the table: the stream has forgotten it, an operator removed the row, or another worker, that listed the
+ * stream before the reshard, makes it meanwhile. No condition of a write can look at the row of another shard,
+ * so of two workers that begin together each goes by what it has read. */
+int hd_counts_as_parent(const hd_oracle *o, const hd_part *s, const hd_part *p) {
   if (!p->versions_n || !o->terms.by_counter) return p->versions_n > 0;
-  return !p->excused_ever && (!s->versions_n || p->versions[0].us <= s->versions[0].us);
+  return !p->excused_ever && (!s->versions_n || p->versions[0].us <= s->knew_us);
 }
 
 int hd_is_child(const hd_oracle *o, const hd_part *s) {
   for (int k = 0; k < 2; k++)
-    if (s->parents[k] >= 0 && counts_as_parent(o, s, o->shards[s->parents[k]])) return 1;
+    if (s->parents[k] >= 0 && hd_counts_as_parent(o, s, o->shards[s->parents[k]])) return 1;
   return 0;
 }

@@ -28,10 +28,16 @@ static void run_put(void *arg) {
              run_put, hw);
 }
 
-/* In order of time what was read waits for shards that have older records to bring. */
-static int others_come_first(const hd_world *hw) {
+static uint64_t read_last(const hd_world *hw) {
   uint64_t last = 0;
-  for (size_t i = 0; i < hw->shards_n; i++) last = slp_max_u64(last, hw->shards[i].read_us);
+  for (size_t i = 0; hw && i < hw->shards_n; i++) last = slp_max_u64(last, hw->shards[i].read_us);
+  return last;
+}
+
+/* In order of time what was read waits for shards that have older records to bring; of both streams, for
+ * consumers that are joined hand out in one order. */
+static int others_come_first(const hd_world *hw) {
+  uint64_t last = slp_max_u64(read_last(hw), read_last(hw->main ? hw->main : hw->twin));
   return hw->plan->o.order == SLOOP_ORDER_TIME && hd_now(hw) - last < 30 * HD_S; /* an outage is shorter */
 }
 

@@ -267,6 +267,7 @@ static int read_kcl(hd_world *hw, hd_attr get, const void *raw, char seq[130], h
   if (sub_text.n && slp_parse_u64(sub_text, &sub)) return -1;
   if (slp_str_is(at, "TRIM_HORIZON") || slp_str_is(at, "LATEST")) {
     row->at = HD_AT_START;
+    row->latest = slp_str_is(at, "LATEST");
   } else if (slp_str_is(at, "AT_TIMESTAMP")) {
     row->at = HD_AT_TIME;
     row->ms = hw->start_ms;
@@ -316,6 +317,7 @@ static int read_whole(slp_str at, char seq[130], hd_row *row) {
 static void read_start(hd_world *hw, hd_row *row) {
   row->at = hw->plan->o.start.kind == SLOOP_AT_TIME ? HD_AT_TIME : HD_AT_START;
   row->ms = row->at == HD_AT_TIME ? hw->start_ms : 0;
+  row->latest = hw->plan->o.start.kind == SLOOP_LATEST;
 }
 
 static int read_vmware(hd_world *hw, hd_attr get, const void *raw, char seq[130], hd_row *row) {
@@ -323,6 +325,7 @@ static int read_vmware(hd_world *hw, hd_attr get, const void *raw, char seq[130]
   if (read_go_time(get(raw, "LeaseTimeout"), &row->epoch)) return -1;
   if (!at.n) {
     read_start(hw, row);
+    if (get(raw, "ParentShardId").n) row->latest = 0; /* of a child, which begins at its oldest record */
   } else if (slp_str_is(at, "SHARD_END")) {
     row->at = HD_AT_END;
   } else {
@@ -364,6 +367,7 @@ static int read_kcl_rb(hd_world *hw, hd_attr get, const void *raw, char seq[130]
   if (!at.n) at = place;
   if (!at.n || slp_str_is(at, "LATEST")) {
     row->at = HD_AT_START;
+    row->latest = at.n > 0;
   } else if (at.n > 13 && memcmp(at.p, "AT_TIMESTAMP:", 13) == 0) {
     row->at = HD_AT_TIME;
     row->ms = hw->start_ms;
@@ -535,6 +539,14 @@ static void note_latest(hd_world *hw) {
   }
 }
 
+/* Where rows of leases are read one after the other the first page is the moment that counts. */
+static void note_table(hd_world *hw, const slp_sim_ask *ask, const char *op) {
+  if (hw->plan->schema == HD_SLOOP) return;
+  int typed = ask->body.n && op[6] == SLP_TYPED_SCAN && strncmp(op, "typed ", 6) == 0;
+  int first = strcmp(op, "Scan") == 0 && !memmem(ask->body.p, ask->body.n, "ExclusiveStartKey", 17);
+  if ((typed || first) && hw->writer != SIZE_MAX) hd_reads_table(hw->o, hw->writer, ask->sent_us);
+}
+
 /* What a call has shown and changed. */
 static void look_at(hd_world *hw, const slp_sim_ask *ask, const char *op) {
   if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0 || strcmp(op, "typed E") == 0)
@@ -568,6 +580,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
     slp_world_faults(hw->w, line);
   written_by(hw, l ? l->number : SIZE_MAX, ask->sent_us);
   if (hw->twin) written_by(hw->twin, hw->writer, ask->sent_us); /* a process has one number in both */
+  note_table(hw, ask, op);
   hw->inner(hw->inner_arg, ask, reply);
   written_by(hw, SIZE_MAX, ask->sent_us);
   if (hw->twin) written_by(hw->twin, SIZE_MAX, ask->sent_us);

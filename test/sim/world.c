@@ -417,7 +417,11 @@ void slp_world_trim(slp_world *w, slp_known_stream *s, int64_t before_ms) {
       if (sh->notes[k].arrived_ms < before_ms) sh->notes[k].trimmed = 1;
       kept += !sh->notes[k].trimmed;
     }
-    if (sh->closed && !kept) sh->gone = 1;
+    /* A shard is listed for as long as a record of its last moment would be kept, so never longer than its
+     * children. */
+    int64_t closed_for_ms = (int64_t)((slp_sim_now_us(w->sim) - sh->closed_us) / 1000);
+    if (sh->closed && !kept && slp_world_ms(w) - closed_for_ms < before_ms) sh->gone = 1;
+    for (int k = 0; k < 2 && sh->gone; k++) SLP_CHECK(sh->parents[k] < 0 || s->shards[sh->parents[k]].gone);
   }
 }
 
