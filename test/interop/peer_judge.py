@@ -20,12 +20,13 @@ class History:
     phases: list = field(default_factory=list)  # (ms when it began, name)
     whole: bool = True  # aggregates taken apart by everybody? False: places count without their sub-sequence
     parents_first: bool = True
+    puts_back: frozenset = frozenset()  # workers that save without a condition, whoever has the row meanwhile
 
 
 class Verdict:
     def __init__(self):
         self.guilty = []  # (rule, text)
-        self.records = self.lines = self.repeats = 0
+        self.records = self.lines = self.repeats = self.put_back = 0
         self.repeats_by = collections.Counter()  # (phase, who read it first, who again) -> n
 
     def say(self, rule, text):
@@ -118,10 +119,16 @@ class Judge:
         for ms, rows in self.h.samples:
             for shard, row in rows.items():
                 before = last.get(shard)
-                if before and row.done < before.done:
+                if before and row.done < before.done and self.woke(ms, row.owner, before.owner):
+                    self.verdict.put_back += 1
+                elif before and row.done < before.done:
                     self.verdict.say("checkpoint back", f"{short(shard)}: {before.done} of {before.owner or 'nobody'}, then "
                                                         f"{row.done} of {row.owner or 'nobody'} in {self.phase_at(ms)}")
                 last[shard] = row
+
+    def woke(self, ms, owner, before):
+        """One of those that save without a condition was frozen, lost the shard, and saved what it still had to save."""
+        return owner != before and owner in self.h.puts_back and self.phase_at(ms).endswith(" wakes")
 
     def only_what_came(self):
         """A checkpoint says done only of what somebody has read."""

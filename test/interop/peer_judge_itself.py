@@ -81,6 +81,20 @@ PLANTED = {lost: "loss", lost_sub: "loss", made_up: "made up", swapped: "order",
            checkpoint_ahead: "checkpoint ahead"}
 
 
+def a_row_put_back():
+    """b froze, c took over, b woke and saved once more: nobody's fault where saving has no condition, and counted."""
+    history = clean()
+    history.phases += [(8500, "b wakes"), (9300, "c leaves")]
+    history.samples.insert(3, (9100, {"p": Row("b", (2, 0), {})}))
+    for puts_back, guilty in ((frozenset(), True), (frozenset("b"), False), (frozenset("c"), True)):
+        history.puts_back = puts_back
+        verdict = peer_judge.judge(history)
+        expect(verdict.rules() == ["checkpoint back"] * guilty and verdict.put_back == (not guilty), verdict.text())
+    history.phases[2] = (8500, "b leaves")
+    history.puts_back = frozenset("b")
+    expect(peer_judge.judge(history).guilty, "a row is put back, and nobody woke")
+
+
 def planted(plant, rule):
     history = copy.deepcopy(clean())
     plant(history)
@@ -119,6 +133,7 @@ def main():
     tests.run("nothing in a clean history", nothing_in_a_clean_one)
     for plant, rule in PLANTED.items():
         tests.run(f"planted: {plant.__name__.replace('_', ' ')}", planted, plant, rule)
+    tests.run("a row put back", a_row_put_back)
     tests.run("rows of each system", rows_of_each_system)
     tests.run("lines of logs", lines_of_logs)
     tests.end()

@@ -116,8 +116,9 @@ class Rules:
         self.wrong.append(f"{look.s:.2f} {shard}: {words}")
 
     def awake_s(self, a, b):
-        """Nobody was frozen, nor the table away, so shortly before."""
-        return not any(a - 3 * self.lease_s < s < b for s, words in self.story.deeds if "frozen" in words or "away" in words)
+        """Nobody was frozen or woke, nor was the table away, so shortly before."""
+        return not any(a - 3 * self.lease_s < s < b for s, words in self.story.deeds
+                       if any(deed in words for deed in ("frozen", "wakes", "away")))
 
     def state_at(self, shard, s):
         """The row as it stood then, or None."""
@@ -373,8 +374,9 @@ class Vmware(Rules):
     def claimed(self, shard, a, b, claim, claim_now, owner):
         if owner == claim_now:
             return self.say(shard, b, f"{claim_now} claims what is its own")
-        if claim and b.s < go_time(text(a.item, "LeaseTimeout")) + CLAIM_S and text(a.item, "LeaseTimeout") == \
-                text(b.item, "LeaseTimeout"):
+        # A checkpoint is put as a whole row and erases the claim, so the next one may come within the same look.
+        saved = any(text(a.item, name) != text(b.item, name) for name in ("LeaseTimeout", "Checkpoint"))
+        if claim and b.s < go_time(text(a.item, "LeaseTimeout")) + CLAIM_S and not saved:
             self.say(shard, b, f"{claim_now} claims over the claim of {claim}")
         n = defaultdict(int)
         for other in self.story.rows:

@@ -110,6 +110,11 @@ FINE = {
         "vmware-go-kcl", story((0, row("a", 10)), (1, row("a", 10, claim="b")), (2, row("", 10, claim="b")), (3, row("b", 13)))),
     "vmware-go-kcl puts back what it remembers": (
         "vmware-go-kcl", story((0, row("a", 10)), (11, row("b", 21, "7")), (12, row("a", 10, "6")))),
+    "vmware-go-kcl saves, which erases a claim, and another claims": (
+        "vmware-go-kcl", story((0, row("a", 10)), (1, row("a", 10, claim="b")), (2, row("a", 10, "6", claim="b2")))),
+    "vmware-go-kcl woke a while ago, and puts back what nobody saw it write": ("vmware-go-kcl", story(
+        (1, row("a", 10)), (12, row("b", 22, "6")), (40, row("b", 50, "7")), (42, row("b", 52, "8")), (42.5, row("a", 50, "9")),
+        deeds=[(2, "a is frozen"), (40.5, "a wakes")])),
 }
 WRONG = {
     "kinsumer's number goes back": ("kinsumer", story((0, updated(ONE, 0, "9")), (5, updated(ONE, 5, "8")))),
@@ -152,6 +157,10 @@ WRONG = {
     "a time too far ahead": ("vmware-go-kcl", story((0, row("a", 10)), (2, row("a", 30)))),
     "a claim of another is passed over": (
         "vmware-go-kcl", story((0, row("", 10, claim="b")), (3, row("a", 13)))),
+    "a claim over the claim of another": (
+        "vmware-go-kcl", story((0, row("a", 10)), (1, row("a", 10, claim="b")), (2, row("a", 10, claim="b2")))),
+    "a time that nobody saw, and nobody was frozen": ("vmware-go-kcl", story(
+        (1, row("a", 10)), (12, row("b", 22, "6")), (40, row("b", 50, "7")), (42, row("b", 52, "8")), (42.5, row("a", 50, "9")))),
     "a claim of its own": ("vmware-go-kcl", story((0, row("a", 10)), (1, row("a", 10, claim="a")))),
     "a row of another shape": ("vmware-go-kcl", story((0, row("a", 10)), (1, dict(row("a", 11), more={"N": "1"})))),
 }

@@ -2,7 +2,8 @@
 
     peer_story.py [--minutes N] [--keep FOLDER] [--seed N] [KIND...]
 
-Two of theirs alone are the baseline. Then two of theirs are joined by two of ours while somebody is killed or frozen and
+Two of theirs alone are the baseline; in the full form two more of theirs join them for a third of the time, and all happens
+to them that happens beside ours. Then two of theirs are joined by two of ours while somebody is killed or frozen and
 shards split and merge; theirs are stopped one by one, ours go on alone, theirs come back and ours are stopped. Every step
 ends when all that was put before it has been read, within the time of that system. peer_judge.py looks at it afterwards.
 """
@@ -167,10 +168,10 @@ class Story:
         print(f"     {self.name} {time.monotonic() - self.began:6.1f} s: {name}", flush=True)
 
     def start(self, worker):
-        """a, b: theirs; c, d: ours."""
-        if worker in "ab":
-            number = str(len(self.lives)) if self.kind.new_names else ""
-            life = Theirs(self.kind, worker + number, self.url, self.stream, self.app, **self.env)
+        """a, b and a, b with a number: theirs; c, d: ours."""
+        if worker[0] in "ab":
+            name = f"{worker[0]}{len(self.lives)}" if self.kind.new_names else worker
+            life = Theirs(self.kind, name, self.url, self.stream, self.app, **self.env)
         else:
             life = Ours(self.kind, worker, self.url, self.stream, self.app, **self.knobs)
         self.lives.append(life)
@@ -303,7 +304,7 @@ class Story:
         self.kill(worker)
         self.caught_up()
         self.phase(f"{worker} comes back")
-        if worker in "ab":
+        if worker[0] in "ab":
             self.start_theirs(worker)
         else:
             self.start(worker)
@@ -351,7 +352,8 @@ class Story:
         shards = harness.list_shards(self.kinesis, self.stream)
         history = peer_judge.History(
             truth=self.source.truth(), parents=harness.parents_by_listing(shards), lives=[life.lines for life in self.lives],
-            samples=self.watch.samples, phases=self.phases, parents_first=self.kind.parents_first)
+            samples=self.watch.samples, phases=self.phases, parents_first=self.kind.parents_first,
+            puts_back=frozenset(life.worker for life in self.lives if self.kind.puts_back and not life.ours))
         verdict = peer_judge.judge(history)
         verdict.guilty += self.guilty
         return verdict
@@ -363,7 +365,7 @@ class Story:
 # ---- stories ---------------------------------------------------------------------------------------------------------------
 
 
-def baseline(story):
+def baseline(story, seconds):
     """Theirs alone, with what happens to them beside ours."""
     story.phase("a begins")
     story.start_theirs("a")
@@ -377,6 +379,8 @@ def baseline(story):
         story.frozen("a")
     if story.kind.name != "motorway":  # which sees no new shards
         story.resharded()
+        if not story.short:
+            rounds(story, "a2", "b2", seconds)
     story.phase("a leaves")
     story.leave("a")
     story.caught_up()
@@ -387,21 +391,27 @@ def baseline(story):
 
 def beside(story, seconds):
     """Theirs and ours."""
-    # A worker of motorway's that begins claims the closed shards as well, one each heartbeat_timeout.
-    often = story.kind.name != "motorway"
     story.phase("a and b begin")
     story.start_theirs("a", "b")
     story.caught_up(story.kind.deadline_s + 60)
+    rounds(story, "c", "d", seconds)
+    return story.finish()
+
+
+def rounds(story, c, d, seconds):
+    """a and b are joined by two others; whoever these are, the same happens. The short form ends in its middle."""
+    # A worker of motorway's that begins claims the closed shards as well, one each heartbeat_timeout.
+    often = story.kind.name != "motorway"
     while True:
-        story.phase("c and d join")
-        story.start("c")
-        story.start("d")
-        story.shares("c", "d")
+        story.phase(f"{c} and {d} join")
+        story.start(c)
+        story.start(d)
+        story.shares(c, d)
         story.caught_up()
         story.resharded()
-        story.killed("c")
+        story.killed(c)
         if not story.short:
-            story.frozen("d")
+            story.frozen(d)
             story.killed("b")
             story.frozen("a")
             if often:
@@ -409,25 +419,24 @@ def beside(story, seconds):
         story.phase("a leaves")
         story.leave("a")
         story.caught_up()
-        story.phase("b leaves: ours are alone")
+        story.phase(f"b leaves: {c} and {d} are alone")
         story.leave("b")
         story.caught_up()
         if story.short:
-            break
+            return
         if often:
             story.resharded()
         story.phase("a and b come back")
         story.start_theirs("a", "b")
         story.shares("a", "b")
-        story.phase("c leaves")
-        story.leave("c")
+        story.phase(f"{c} leaves")
+        story.leave(c)
         story.caught_up()
-        story.phase("d leaves: theirs are alone")
-        story.leave("d")
+        story.phase(f"{d} leaves: a and b are alone")
+        story.leave(d)
         story.caught_up()
         if time.monotonic() - story.began > seconds:
-            break
-    return story.finish()
+            return
 
 
 def told(story, verdict, compared=None):
@@ -437,6 +446,8 @@ def told(story, verdict, compared=None):
                    for (phase, one, again), n in sorted(verdict.repeats_by.items()))
     text = (f"{verdict.records} records, {verdict.repeats} repeats, {len(story.lives)} processes, "
             f"{len(story.watch.samples)} looks at the table, {time.monotonic() - story.began:.0f} s")
+    if verdict.put_back:
+        text += f"\n     checkpoints put back by a worker of theirs that woke: {verdict.put_back}"
     if waits:
         text += f"\n     waited: {waits}"
     if by:
@@ -478,9 +489,10 @@ def tell(tests, kind, box, options):
     def among_themselves():
         try:
             with Story(kind, box.url, f"{kind.name}-alone", short, options.seed, env, keep=options.keep) as story:
-                verdict = baseline(story)
-                found["complaints"] = story.complaints()
-                return told(story, verdict)
+                try:
+                    return told(story, baseline(story, seconds / 3))
+                finally:
+                    found["complaints"] = story.complaints()
         finally:
             over.set()
 
@@ -493,7 +505,7 @@ def tell(tests, kind, box, options):
                 verdict = beside(story, seconds)
             except Refused as refused:
                 return refusal(story, refused)
-            over.wait(1200)
+            over.wait(max(1200, seconds))
             expect(found["complaints"] is not None, "there is no baseline to compare their logs with")
             return told(story, verdict, found["complaints"])
 

@@ -43,6 +43,7 @@ class Kind:
     env: dict
     new_names: bool = False  # does a worker that comes back after a crash need a name of its own?
     ends: bool = False  # does a worker that lost a shard end, to be started again by its supervisor?
+    puts_back: bool = False  # does a worker that lost a shard while it was frozen save once more, without a condition?
     knobs: dict = field(default_factory=dict)  # of ours beside them
 
 
@@ -55,7 +56,7 @@ KINDS = {kind.name: kind for kind in (
          knobs={"lease_ms": "15000"}),  # five of its check periods
     Kind("vmware-go-kcl", "vmware", "vmware-go-kcl", 150, True, False, False, {"PEER_SYNC_MS": "3000"},
          # Under its old name, and with lease stealing, it takes what stands under that name for its own and reads none of it.
-         new_names=True),
+         new_names=True, puts_back=True),
     Kind("motorway", "motorway", "motorway", 300, False, False, True, {"PEER_FAILOVER_MS": "10000"}),
 )}
 
