@@ -180,6 +180,25 @@ def what_was_written_before_a_stop_never_comes_again():
 
 
 @test
+def what_a_slow_reader_has_taken_of_a_batch_is_saved_before_the_batch_is_over():
+    with Box(1, *NO_LIMITS) as box:
+        put = box.put(200, size=4000)  # one batch
+        p = box.start("-G", "app", "-J", "-o", "oldest", *QUICK, "demo")
+        try:
+            got = b""
+            while got.count(b"\n") < 50:
+                got += read_some(p.stdout.fileno())
+
+            def saved():
+                rows = [json.loads(line) for line in box.tail("--leases", "-J", "-G", "app", "demo").out.splitlines()]
+                return next(row["position"] for row in rows if "shard" in row).removeprefix("after ")
+            numbers = [number for _, number, _ in put]
+            wait_until(lambda: saved() in numbers[:100], 10, "saved")
+        finally:
+            end(p)
+
+
+@test
 def a_worker_whose_lease_file_is_deleted_says_so_and_ends():
     with Box(1, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
         box.put(2)
