@@ -120,6 +120,7 @@ class Story:
         self.began, self.seed = time.monotonic(), seed
         self.lease_s = int(self.env.get("PEER_FAILOVER_MS", 10000)) / 1000
         self.seen, self.taken = set(), {}  # places read; life -> how many of its lines are in `seen`
+        self.start_s = kind.start_s or kind.deadline_s
         self.guilty = []
 
     def __enter__(self):
@@ -184,10 +185,10 @@ class Story:
         for worker in workers:
             life, first = self.start(worker), not self.seen
             if first and self.kind.from_latest:
-                self.wait(self.all_owned, self.kind.deadline_s, f"{worker} has all shards")
+                self.wait(self.all_owned, self.start_s, f"{worker} has all shards")
                 self.source.begin()
             if first:
-                self.wait(lambda life=life: life.lines, self.kind.deadline_s, f"{worker} reads")
+                self.wait(lambda life=life: life.lines, self.start_s, f"{worker} reads")
 
     def all_owned(self):
         """Every shard has its row, and its owner has written it again since it made it: it has its first iterator then."""
@@ -369,11 +370,11 @@ def baseline(story, seconds):
     """Theirs alone, with what happens to them beside ours."""
     story.phase("a begins")
     story.start_theirs("a")
-    story.wait(lambda: len({line.shard for line in story.now["a"].lines}) == SHARDS, story.kind.deadline_s, "a reads all")
+    story.wait(lambda: len({line.shard for line in story.now["a"].lines}) == SHARDS, story.start_s, "a reads all")
     story.phase("b joins")  # and takes shards from a, as ours will
     story.start_theirs("b")
     story.shares("b")
-    story.caught_up(story.kind.deadline_s + 60)
+    story.caught_up(story.start_s + 60)
     if not story.short:
         story.killed("b")
         story.frozen("a")
@@ -393,7 +394,7 @@ def beside(story, seconds):
     """Theirs and ours."""
     story.phase("a and b begin")
     story.start_theirs("a", "b")
-    story.caught_up(story.kind.deadline_s + 60)
+    story.caught_up(story.start_s + 60)
     rounds(story, "c", "d", seconds)
     return story.finish()
 

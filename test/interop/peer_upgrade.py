@@ -69,7 +69,7 @@ def upgraded(url, keep):
     with Upgrade(NEW, url, "upgrade", False, keep=keep) as story:
         story.phase("a2 and b2 of KCL 2 begin")
         story.join("a2", OLD)
-        story.wait(lambda: story.now["a2"].lines, OLD.deadline_s, "a2 reads")
+        story.wait(lambda: story.now["a2"].lines, OLD.start_s, "a2 reads")
         story.join("b2", OLD)
         story.caught_up()
         story.phase("0c and 0d of ours join")
