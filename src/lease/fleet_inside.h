@@ -31,7 +31,7 @@
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user named, until they are told
  *      schema.c, store.c, snapshot.c, outcome.c, silence.c, expiry.c, grant.c, hash_range.c,
- *                     shard_set.c, *_rule.c: pure
+ *                     shard_set.c, former.c, *_rule.c: pure
  */
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H

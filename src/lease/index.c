@@ -198,6 +198,7 @@ static void use(slp_fleet *f, const slp_snapshot *s) {
     slp_index_write_list(f, s);
     f->stats.shard_syncs++;
   }
+  slp_polls_forget_leases(f);
   if (f->index.list.n) share(f, s);
   if (!slp_bulk_write_n(f)) {
     again(f, f->index.look && !f->index.listed);

@@ -55,6 +55,16 @@ void slp_lease_move(slp_lease *l, slp_lease_state to) {
 
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard) { return slp_map_get(&f->leases.all, shard); }
 
+/* What is still known of it, if it was nothing to this worker for a while. */
+static void recall(slp_lease *l) {
+  slp_former_numbers numbers;
+  if (!slp_former_take(&l->f->leases.former, l->shard, &numbers)) return;
+  l->row.epoch = numbers.epoch;
+  l->row.ended = numbers.ended;
+  l->row.ended_epoch = numbers.ended_epoch;
+  l->own.released_epoch = numbers.released_epoch;
+}
+
 slp_lease *slp_lease_make(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_get(f, shard);
   if (l || !shard.n || shard.n > SLP_SHARD_ID_MAX) return l;
@@ -68,7 +78,10 @@ slp_lease *slp_lease_make(slp_fleet *f, slp_str shard) {
   l->shard = (slp_str){id, shard.n};
   l->poll.row_us = l->poll.step_us = SLP_NEVER;
   slp_write_init(&l->op, &f->writes, l);
-  if (slp_map_put(&f->leases.all, l->shard, l) == 0) return l;
+  if (slp_map_put(&f->leases.all, l->shard, l) == 0) {
+    recall(l);
+    return l;
+  }
   slp_free(f->mem, id);
   slp_free(f->mem, l);
   return NULL;
@@ -89,7 +102,10 @@ void slp_lease_free(slp_lease *l) {
   slp_free(mem, l);
 }
 
-void slp_leases_init(slp_fleet *f) { slp_map_init(&f->leases.all, f->mem); }
+void slp_leases_init(slp_fleet *f) {
+  slp_map_init(&f->leases.all, f->mem);
+  slp_former_init(&f->leases.former, f->mem);
+}
 
 void slp_leases_stop(slp_fleet *f) {
   size_t at = 0;
@@ -104,6 +120,7 @@ void slp_leases_free(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_free(l);
   slp_map_free(&f->leases.all);
+  slp_former_free(&f->leases.former);
 }
 
 slp_lease *slp_lease_each(slp_fleet *f, size_t *at) { return slp_map_each(&f->leases.all, at); }
@@ -113,20 +130,35 @@ uint64_t slp_leases_version(const slp_fleet *f) { return f->leases.version; }
 void slp_leases_set_version(slp_fleet *f, uint64_t version) { f->leases.version = version; }
 
 /* Longer than a copy of any write of this worker can be under way: what it has released may be forgotten. */
-#define IDLE_MINUTES 60
+#define FORGET_MINUTES 60
+#define FORMER_MINUTES 5   /* until only its numbers are kept */
+#define MINUTE_US 50000000 /* rounds that come each minute vary by a tenth */
 
 static int is_nothing(const slp_lease *l) {
   return l->state == SLP_LEASE_IDLE && !l->want.assigned && !l->want.inherited && !l->op.busy &&
-         !slp_list_linked(&l->touched) && l->want.shunned_us <= slp_fleet_now(l->f);
+         !slp_list_linked(&l->touched) && l->want.shunned_us <= slp_fleet_now(l->f) &&
+         l->poll.row_us == SLP_NEVER && l->poll.step_us == SLP_NEVER;
+}
+
+/* Without memory it stays as it is. */
+static void make_former(slp_lease *l) {
+  slp_worker_leases *all = &l->f->leases;
+  slp_former_numbers numbers = {l->row.epoch, l->own.released_epoch, l->row.ended_epoch, l->row.ended};
+  if (slp_former_keep(&all->former, l->shard, &numbers)) return;
+  slp_map_remove(&all->all, l->shard);
+  slp_lease_free(l);
 }
 
 void slp_leases_forget(slp_fleet *f) {
+  slp_worker_leases *all = &f->leases;
+  uint64_t now = slp_fleet_now(f);
   size_t at = 0;
+  if (now < all->forget_us) return;
+  all->forget_us = now + MINUTE_US;
+  slp_former_age(&all->former, FORGET_MINUTES);
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
-    l->idle_minutes = is_nothing(l) ? (uint8_t)(l->idle_minutes + 1) : 0;
-    if (l->idle_minutes < IDLE_MINUTES) continue;
-    slp_map_remove(&f->leases.all, l->shard);
-    slp_lease_free(l);
+    l->idle_minutes = is_nothing(l) ? (uint8_t)slp_min_u64(l->idle_minutes + 1u, FORMER_MINUTES) : 0;
+    if (l->idle_minutes == FORMER_MINUTES) make_former(l);
   }
 }
 
@@ -269,7 +301,7 @@ void slp_lease_ended(slp_lease *l, uint64_t epoch) {
 
 int slp_lease_seen(slp_fleet *f, slp_str shard) {
   const slp_lease *l = slp_lease_get(f, shard);
-  return l && (l->row.epoch || l->own.released_epoch);
+  return l ? l->row.epoch || l->own.released_epoch : slp_former_has(&f->leases.former, shard);
 }
 
 /* ---- the one write ------------------------------------------------------------------------------------- */

@@ -58,6 +58,7 @@
 #include "base/repeat.h"
 #include "base/map.h"
 #include "lease/due.h"
+#include "lease/former.h"
 #include "lease/members.h"
 
 typedef enum slp_lease_state {
@@ -234,6 +235,8 @@ struct slp_lease {
 
 typedef struct slp_worker_leases { /* of one worker */
   slp_map all;                     /* slp_lease */
+  slp_former former;               /* what is kept of those that were something to this worker */
+  uint64_t forget_us;              /* when those that are nothing to this worker are counted again */
   size_t writes;                   /* of leases, under way */
   uint64_t version;                /* of this worker's assignment */
   uint64_t of_fleet;               /* how many the whole fleet has, as its leader tells; 0: it does not */
@@ -252,7 +255,8 @@ void slp_leases_set_version(slp_fleet *f, uint64_t version);
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard);  /* NULL: not known */
 slp_lease *slp_lease_make(slp_fleet *f, slp_str shard); /* NULL: no memory, or no name of a shard */
 void slp_lease_free(slp_lease *l);
-/* Forgets those that have been nothing to this worker for an hour; called once a minute. */
+/* Of those that have been nothing to this worker for some minutes only numbers are kept, and after an hour
+ * not even these. It looks at them once a minute, however often it is called. No row may be being read. */
 void slp_leases_forget(slp_fleet *f);
 
 /* The only way to another state: one that the table allows. It clears what belonged to the state left. */

@@ -153,10 +153,13 @@ static void answered(slp_read *r) {
   arm(r->f);
 }
 
+void slp_polls_forget_leases(slp_fleet *f) {
+  if (!f->poll.read.busy) slp_leases_forget(f);
+}
+
 void slp_polls_forget(slp_fleet *f, slp_str leader) {
-  if (f->poll.read.busy) return;
-  slp_members_forget(f, leader);
-  slp_leases_forget(f);
+  if (!f->poll.read.busy) slp_members_forget(f, leader);
+  slp_polls_forget_leases(f);
 }
 
 void slp_polls_init(slp_fleet *f) { slp_read_init(&f->poll.read, f, "leases", 3); }

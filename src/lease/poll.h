@@ -26,8 +26,9 @@ void slp_polls_init(slp_fleet *f);
 void slp_polls_stop(slp_fleet *f);
 void slp_polls_free(slp_fleet *f);
 void slp_polls_run(slp_timer *t); /* of slp_due */
-/* Members and leases that nobody has needed for long are forgotten, unless their rows are being read.
- * leader: the id of the worker that is followed. */
+/* Members and leases that nobody has needed for long are forgotten, unless their rows are being read. Every
+ * round over the table calls one of these. leader: the id of the worker that is followed. */
 void slp_polls_forget(slp_fleet *f, slp_str leader);
+void slp_polls_forget_leases(slp_fleet *f); /* where there are no members */
 
 #endif

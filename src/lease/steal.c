@@ -447,6 +447,7 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
 
 static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f), next_us, lease_us = slp_fleet_lease_us(f);
+  slp_polls_forget_leases(f);
   saw_all(f, s);
   int r = take_some(f, s, &next_us);
   slp_steal_keep_ended(f, s);

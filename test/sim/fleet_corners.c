@@ -229,18 +229,9 @@ TEST(workers_that_came_and_went_are_forgotten) {
   finish(w);
 }
 
-/* The stream lists finished shards no more. Rows of a parent and its child may go in any order then. */
-static void trim_finished(fw_world *w) {
-  for (int i = 0; i < w->shards_n; i++)
-    if (w->pos[i].kind == SLP_POSITION_END) w->shards[i].trimmed = w->shards[i].excused = 1;
-}
-
-TEST(shards_that_rolled_away_are_forgotten) {
-  fw_world *w = world(4);
-  w->lease_ms = 10000;
-  start(w, 2);
-  settle(w, MINUTE);
-  for (int k = 0; k < 20; k++) {
+/* One is split and the parts are merged, so that three have ended, so many times. */
+static void reshard(fw_world *w, int times) {
+  for (int k = 0; k < times; k++) {
     int last = w->shards_n;
     for (int i = 0; i < last; i++)
       if (!w->shards[i].closed) {
@@ -248,20 +239,68 @@ TEST(shards_that_rolled_away_are_forgotten) {
         break;
       }
     run(w, 30 * FW_S);
-    for (int i = 0; i + 1 < w->shards_n; i++) /* together again */
-      for (int j = 0; j < w->shards_n; j++)
-        if (!w->shards[i].closed && i >= last && fw_merge(w, i, j)) break;
+    CHECK(fw_merge(w, last, last + 1));
     run(w, 30 * FW_S);
-    trim_finished(w);
   }
-  CHECK(leases(w, 0) + leases(w, 1) > 40);
+}
+
+static int ended(const fw_world *w) {
+  int n = 0;
+  for (int i = 0; i < w->shards_n; i++) n += w->pos[i].kind == SLP_POSITION_END;
+  return n;
+}
+
+/* The stream lists finished shards no more. Rows of a parent and its child may go in any order then. */
+static void trim_finished(fw_world *w) {
+  for (int i = 0; i < w->shards_n; i++)
+    if (w->pos[i].kind == SLP_POSITION_END) w->shards[i].trimmed = w->shards[i].excused = 1;
+}
+
+static size_t kept(fw_world *w, int slot) { return w->nodes[slot]->fleet->leases.former.all.live; }
+
+TEST(shards_that_rolled_away_are_forgotten) {
+  fw_world *w = world(4);
+  w->lease_ms = 10000;
+  start(w, 2);
+  settle(w, MINUTE);
+  reshard(w, 20);
+  CHECK(kept(w, 0) + kept(w, 1) > 40);
   w->producing = 0;
   run(w, 5 * MINUTE);
   trim_finished(w);
   run(w, 75 * MINUTE);
   for (int i = 0; i < 2; i++)
-    if (leases(w, i) > 10) CHECK_FAIL("%s still knows %zu leases", w->nodes[i]->id, leases(w, i));
+    if (leases(w, i) + kept(w, i) > 10)
+      CHECK_FAIL("%s still knows %zu leases, %zu former ones", w->nodes[i]->id, leases(w, i), kept(w, i));
   finish(w);
+}
+
+/* A stream lists a shard for a day and longer after it was closed, and a worker lives for years. */
+#define BYTES_AN_ENDED_SHARD 800
+
+static size_t bytes(fw_world *w) { return (w->nodes[0]->mem->live_bytes + w->nodes[1]->mem->live_bytes) / 2; }
+
+TEST(a_shard_that_has_ended_takes_few_bytes_whatever_the_table) {
+  const fw_layout *const layouts[] = {
+      NULL, &fw_layout_kcl, &fw_layout_vmware, &fw_layout_kinsumer, &fw_layout_motorway, &fw_layout_kcl_rb};
+  for (size_t k = 0; k < SLP_COUNT(layouts); k++) {
+    fw_world *w = fw_new_of(seed, 4, layouts[k]);
+    w->skew_ms = 100; /* kinsumer's clients must have clocks that agree */
+    start(w, 2);
+    run(w, 2 * MINUTE);
+    reshard(w, 2); /* what grows once has grown */
+    run(w, 8 * MINUTE);
+    size_t before = bytes(w);
+    int had = ended(w);
+    reshard(w, 8);
+    run(w, 8 * MINUTE);
+    CHECK_INT(ended(w), 30);
+    double each = ((double)bytes(w) - (double)before) / (ended(w) - had);
+    if (each > BYTES_AN_ENDED_SHARD)
+      CHECK_FAIL("layout %zu: an ended shard takes %.0f bytes of a worker", k, each);
+    fprintf(stderr, "     layout %zu: an ended shard takes %.0f bytes of a worker\n", k, each);
+    finish(w);
+  }
 }
 
 /* ---- planning ---------------------------------------------------------------------------------- */
