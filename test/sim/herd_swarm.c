@@ -140,7 +140,7 @@ static int rule_of(const request *q, uint64_t seed, const hd_wish *wish, sums *s
   fflush(stdout);
   pid_t pid = fork();
   if (pid == 0) {
-    alarm(SECONDS_A_SEED);
+    sim_compute_at_most(SECONDS_A_SEED);
     if (!freopen("/dev/null", "w", stderr)) _exit(0);
     (void)play_seed(q, seed, wish, 1, &shared->last);
     _exit(shared->last.rule ? 1 : 0);
@@ -216,7 +216,7 @@ static void tell_failure(const request *q, uint64_t seed, int rule, sums *shared
   fflush(stdout);
   pid_t pid = fork(); /* and its story */
   if (pid == 0) {
-    alarm(SECONDS_A_SEED);
+    sim_compute_at_most(SECONDS_A_SEED);
     (void)play_seed(q, seed, &best, 0, &shared->last);
     fflush(stdout);
     _exit(0);
@@ -228,7 +228,7 @@ static void tell_failure(const request *q, uint64_t seed, int rule, sums *shared
 static void play_in_child(const request *q, uint64_t from, uint64_t to, sums *s) {
   for (uint64_t seed = from; seed < to; seed++) {
     s->at = seed;
-    alarm(SECONDS_A_SEED);
+    sim_compute_at_most(SECONDS_A_SEED);
     uint64_t before = cpu_ms();
     hd_verdict v;
     request one = *q;
