@@ -28,8 +28,10 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
 uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);
 /* A call was given up because its answer outgrew the budget: a single record tells how large they are. */
 void slp_pace_shrink(slp_pace *p);
-/* A page was refused because there were too many calls: they come an eighth farther apart. Each page that is
- * answered takes a 2048th of that back, so about 1 of 240 calls finds out whether it goes faster by now. */
+/* A page was refused, and the call before it was answered: there were too many calls, and they come an
+ * eighth farther apart. What is refused after that came later than any gap asks for, and says nothing of it:
+ * minutes of that would slow a shard for an hour. Each page that is answered takes a 2048th of it back, so
+ * about 1 of 240 calls finds out whether it goes faster by now. */
 #define SLP_PACE_GAP_US_MAX 2000000
 void slp_pace_throttled(slp_pace *p);
 /* Wait until the next call, from the sending of the last one: nothing after a full page (the floor, once

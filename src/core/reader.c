@@ -17,7 +17,8 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   uint64_t now = slp_now_us(host_of(s));
   int throttled = f->class == SLP_THROTTLE, of_page = slp_reading_state(s) == SLP_READER_FETCHING;
   s->reader.pace.fails++;
-  if (throttled && of_page) slp_pace_throttled(&s->reader.pace);
+  int too_soon = throttled && of_page && s->reader.pace.fails == 1;
+  if (too_soon) slp_pace_throttled(&s->reader.pace);
   slp_reading_failed(s);
   slp_reading_throttled(s, throttled);
   if (throttled) {
@@ -26,8 +27,7 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   }
   uint64_t wait = slp_pace_backoff_us(s->reader.pace.fails,
                                       throttled || f->class == SLP_AUTH || f->class == SLP_ACCESS, dice(s));
-  if (throttled && of_page && s->reader.pace.fails == 1)
-    wait = slp_pace_gap_wait_us(&s->reader.pace, dice(s));
+  if (too_soon) wait = slp_pace_gap_wait_us(&s->reader.pace, dice(s));
   wait = slp_max_u64(wait, slp_min_u64(f->retry_after_us, 5000000));
   if (!throttled || s->reader.pace.fails % 5 == 0)
     slp_report_error(c, f, s, 0, s->reader.pace.fails, wait / 1000);

@@ -53,6 +53,21 @@ SCENE(the_fastest_pace_that_is_not_refused_is_found) {
   CHECK_CAUGHT_UP(&st->u, 5000);
 }
 
+/* Only the first refusal after an answer says that calls come too fast: thirty in a row, up to 20 s apart, would
+ * have left the calls 2 s apart, and taken an hour to come back from that. */
+SCENE(after_minutes_of_refusals_a_shard_is_read_as_fast_as_before) {
+  stage_begin(st, seed, 1);
+  st->u.opts.fetch_records_max = 10;
+  slp_user_start(&st->u);
+  slp_world_put_many(st->w, st->stream, 20, 30);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  slp_world_faults(st->w, "30 GetRecords * throttle\n");
+  slp_world_pass(st->w, 600000);
+  slp_world_put_many(st->w, st->stream, 1000, 30);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK(slp_user_stats(&st->u).throttles >= 30);
+}
+
 SCENE(paused_from_the_start_latest_is_when_it_was_started) {
   stage_begin(st, seed, 2);
   st->u.opts.start.kind = SLOOP_LATEST;
