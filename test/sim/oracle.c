@@ -158,6 +158,17 @@ static uint64_t latest_us(const slp_judged *m) {
   return begun;
 }
 
+/* It was listed when the first shard was found, so it begins at its latest as every other does: LATEST is what
+ * arrives from then on, whatever had been before its parents went out of retention. */
+static int was_listed(const slp_judged *m, const slp_known_shard *k) {
+  uint64_t begun = latest_us(m);
+  for (size_t i = 0; i < m->stream->shards_n; i++) {
+    const slp_known_shard *first = &m->stream->shards[i];
+    if (first->locates && first->first_locate_us == begun) return k->made_us + CHANGE_US <= first->listed_us;
+  }
+  return 0;
+}
+
 static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
   const slp_known_shard *k = s->known;
   if (k->closed && !k->locates && k->closed_us < latest_us(m)) return 0;
@@ -167,7 +178,8 @@ static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
   for (int i = 0; i < 2; i++) {
     const slp_known_shard *p = k->parents[i] >= 0 ? &m->stream->shards[k->parents[i]] : NULL;
     /* Or it came and went out of retention before anybody heard of it. */
-    if (p && (p->locates || (p->gone && (size_t)k->parents[i] >= m->from.shards_n))) return 1;
+    int unheard = p && p->gone && (size_t)k->parents[i] >= m->from.shards_n && !was_listed(m, k);
+    if (p && (p->locates || unheard)) return 1;
     if (p && starts_as_child(m, &m->shards[k->parents[i]])) return 1;
   }
   return 0;

@@ -107,6 +107,7 @@ static void list(slp_typed *t, slp_known_stream *s, slp_buf *b) {
     while (shown > 1 && s->shards[shown - 1].made_us == last && last) shown--;
     t->sums.lied += shown < s->shards_n;
   }
+  if (shown == s->shards_n) slp_world_listed(t->w, (slp_str){NULL, 0});
   for (size_t i = 0; i < shown; i++) n += (uint64_t)is_there(t, &s->shards[i]);
   slp_msg_u64(b, n);
   for (size_t i = 0; i < shown; i++)

@@ -108,7 +108,10 @@ void slp_world_polled(slp_world *w, slp_known_shard *sh, uint64_t sent_us) {
 }
 
 void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind) {
-  if (!sh->locates++) sh->first_locate_us = slp_sim_now_us(w->sim);
+  if (!sh->locates++) {
+    sh->first_locate_us = slp_sim_now_us(w->sim);
+    sh->listed_us = w->listed_us;
+  }
   sh->time_locates += (uint64_t)slp_str_is(kind, "AT_TIMESTAMP");
   if (slp_str_is(kind, "LATEST")) {
     if (!sh->latest_locates++) {
@@ -127,6 +130,10 @@ void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind) {
   }
 }
 
+void slp_world_listed(slp_world *w, slp_str next_token) {
+  if (!next_token.n) w->listed_us = slp_sim_now_us(w->sim);
+}
+
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   slp_world *w = arg;
   slp_box_request rq = slp_served_request(ask);
@@ -143,6 +150,8 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   } else if (strcmp(op, "GetShardIterator") == 0) {
     sh = shard_by_id(w, member_text(ask->body, "StreamName", cbor), member_text(ask->body, "ShardId", cbor));
     if (sh) slp_world_located(w, sh, member_text(ask->body, "ShardIteratorType", cbor));
+  } else if (strcmp(op, "ListShards") == 0) {
+    slp_world_listed(w, member_text(ask->body, "NextToken", cbor));
   }
   slp_box_answer answer = {.cut_after = SIZE_MAX};
   slp_buf_init(&answer.body, w->mem, SIZE_MAX / 2);

@@ -29,6 +29,7 @@ typedef struct slp_known_shard {
   uint8_t closed, gone;
   uint64_t hash_low, hash_high; /* the upper halves of its range of keys */
   uint64_t made_us, closed_us, first_locate_us;
+  uint64_t listed_us; /* when the listing began that was the newest at its first_locate_us */
   slp_note *notes;
   size_t notes_n, notes_cap;
   /* The requests that came. */
@@ -61,6 +62,7 @@ typedef struct slp_world {
   uint64_t aggregated;   /* of those records, inside an aggregate */
   size_t largest_answer; /* bytes of one page */
   uint64_t calls, gets;
+  uint64_t listed_us;       /* the first page of the newest listing */
   uint64_t poll_gap_us_min; /* the least time any six polls of one shard took */
   struct slp_seen_iterator *seen;
   size_t seen_n, seen_cap;
@@ -98,6 +100,7 @@ void slp_world_hash(uint64_t upper, int end, char out[48]);
 /* For another way to serve the same streams: what was asked of a shard, kind in the service's words. */
 void slp_world_polled(slp_world *w, slp_known_shard *sh, uint64_t sent_us);
 void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind);
+void slp_world_listed(slp_world *w, slp_str next_token);
 /* What a simulated process finds in its environment: keys. A slp_getenv_fn. */
 const char *slp_world_keys(void *ctx, const char *name);
 /* Lets virtual time pass. */
