@@ -33,7 +33,7 @@
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over
  *      report.c       tells the user
- *   0  budget.c, desc.c, merge.c, pace.c, position.c, svctime.c, token.c: pure
+ *   0  budget.c, desc.c, merge.c, open_ends.c, pace.c, position.c, svctime.c, token.c: pure
  *
  * test/tidy/rooms.py checks floors and parts. */
 #ifndef SLP_CORE_CORE_H

@@ -2,6 +2,7 @@
 #include "core/desc.h"
 
 #include "base/map.h"
+#include "base/num.h"
 
 size_t slp_desc_bytes(const slp_shard_desc *d) {
   return d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n + d->seq_start.n +
@@ -35,6 +36,11 @@ slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t
   char *at = (char *)(all + n);
   for (size_t i = 0; i < n; i++) all[i] = slp_desc_copy(&at, &descs[i]);
   return all;
+}
+
+int slp_desc_range(const slp_shard_desc *d, slp_hash_range *ret) {
+  return d->hash_start.n && d->hash_end.n && slp_parse_u128(d->hash_start, ret->first) == 0 &&
+         slp_parse_u128(d->hash_end, ret->last) == 0;
 }
 
 /* ---- circles ------------------------------------------------------------------------------------------- */

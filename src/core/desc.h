@@ -2,6 +2,7 @@
 #ifndef SLP_CORE_DESC_H
 #define SLP_CORE_DESC_H
 
+#include "codec/kpl.h"
 #include "codec/page.h"
 
 size_t slp_desc_bytes(const slp_shard_desc *d); /* of all its texts */
@@ -9,6 +10,9 @@ size_t slp_desc_bytes(const slp_shard_desc *d); /* of all its texts */
 slp_shard_desc slp_desc_copy(char **at, const slp_shard_desc *d);
 /* All of them in one block, freed with slp_free. n > 0. NULL: no memory. */
 slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t n);
+
+/* Its hash keys. 0: it does not say which. */
+int slp_desc_range(const slp_shard_desc *d, slp_hash_range *ret);
 
 /* Is a shard of these its own ancestor? *ret: one of them; NULL: none is. SLP_ENOMEM */
 int slp_descs_circle(slp_mem *mem, const slp_shard_desc *descs, size_t n, const slp_shard_desc **ret);

@@ -133,6 +133,12 @@ void slp_lineage_bar(slp_consumer *c) {
     if (is_barred_now(s)) slp_lineage_set(s, SLP_SELECT_BARRED);
 }
 
+static void count_child(slp_shard *parent, const slp_shard *s) {
+  if (!parent) return;
+  parent->lineage.children_n++;
+  parent->lineage.merged |= s->lineage.parents[0].n && s->lineage.parents[1].n;
+}
+
 static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
   slp_engine *e = c->engine;
   if (slp_calls_room(e)) return NULL;
@@ -157,10 +163,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
   s->lineage.listed = 1; /* until a listing says otherwise */
   s->lineage.selection = slp_lineage_wants(c, id) ? SLP_SELECT_WANTED : SLP_SELECT_SKIPPED;
   if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
-  for (int i = 0; i < 2; i++) {
-    slp_shard *p = slp_lineage_parent(s, i);
-    if (p) p->lineage.children_n++;
-  }
+  for (int i = 0; i < 2; i++) count_child(slp_lineage_parent(s, i), s);
   c->sum.waiting_n += slp_lineage_wanted(s) ? 1 : 0;
   return s;
 }
@@ -169,6 +172,27 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
   slp_shard *s = add(c, id, parent, adjacent);
   if (s && has_barred_parent(s)) slp_lineage_bar(c);
   return s;
+}
+
+void slp_lineage_learn_keys(slp_shard *s, const slp_shard_desc *d) {
+  if (!s->lineage.keys_known) s->lineage.keys_known = slp_desc_range(d, &s->lineage.keys) != 0;
+}
+
+const slp_hash_range *slp_lineage_keys(const slp_shard *s) {
+  return s->lineage.keys_known ? &s->lineage.keys : NULL;
+}
+
+int slp_lineage_knows_parents(const slp_shard *s) {
+  for (int i = 0; i < 2; i++)
+    if (s->lineage.parents[i].n && !slp_lineage_parent(s, i)) return 0;
+  return s->lineage.parents[0].n > 0;
+}
+
+/* A stream of a table tells no keys, and a shard of it mostly has one child. */
+int slp_lineage_is_open_end(const slp_shard *s) {
+  const slp_lineage *l = &s->lineage;
+  int has_all = l->merged || l->children_n >= (l->keys_known ? 2 : 1);
+  return !l->listed && !has_all;
 }
 
 int slp_lineage_parents_read(const slp_shard *s) {
@@ -237,7 +261,7 @@ static void count_children(slp_consumer *c) {
   for (at = 0; (s = slp_map_each(&c->shards, &at));) {
     for (int i = 0; i < 2; i++) {
       slp_shard *p = slp_lineage_parent(s, i);
-      if (p && p->marked) p->lineage.children_n++;
+      if (p && p->marked) count_child(p, s);
     }
   }
 }
@@ -273,6 +297,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
     if (s) {
       s->lineage.listed = 1;
       s->lineage.listed_closed = d->seq_end.p != NULL;
+      slp_lineage_learn_keys(s, d);
     } else {
       r = SLP_ENOMEM;
     }

@@ -4,6 +4,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "codec/kpl.h"
+#include "codec/page.h"
 
 typedef struct slp_consumer slp_consumer;
 typedef struct slp_shard slp_shard;
@@ -19,6 +21,9 @@ typedef enum slp_selection {
 typedef struct slp_lineage { /* of a shard */
   slp_str parents[2];        /* copies, owned; {NULL,0}: none */
   uint32_t children_n;       /* known children */
+  uint8_t merged;            /* a child of it has another parent too, so it has no other children */
+  uint8_t keys_known;        /* keys were told */
+  slp_hash_range keys;       /* what is written under them it gets */
   slp_selection selection;   /* slp_lineage_set moves it */
   uint8_t listed;            /* in the newest listing */
   uint8_t listed_closed;     /* the listing gives it an end */
@@ -51,6 +56,11 @@ int slp_lineage_is_barred(const slp_shard *s);
 int slp_lineage_is_listed(const slp_shard *s);
 int slp_lineage_is_closed(const slp_shard *s); /* the listing gives it an end */
 int slp_lineage_has_children(const slp_shard *s);
+void slp_lineage_learn_keys(slp_shard *s, const slp_shard_desc *d);
+const slp_hash_range *slp_lineage_keys(const slp_shard *s); /* NULL: not known */
+int slp_lineage_knows_parents(const slp_shard *s);          /* it names some, and all of them are known */
+/* The service keeps it no more, and not all of its children are known. */
+int slp_lineage_is_open_end(const slp_shard *s);
 int slp_lineage_parents_read(const slp_shard *s); /* every known parent is read to its end, or not ours */
 /* Descendants of a shard that was given up are not read. */
 void slp_lineage_bar(slp_consumer *c);

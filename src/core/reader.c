@@ -452,6 +452,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
       slp_listing_soon(c, 1000); /* no memory: the listing finds it again */
       continue;
     }
+    slp_lineage_learn_keys(child, d);
     if (SLP_MUTANT(child_at_latest)) child->at.start.kind = SLP_POSITION_LATEST;
     if (slp_lineage_lacks_parent(child)) {
       SLP_PROBE("reader: a child whose other parent is not known");

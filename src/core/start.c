@@ -1,6 +1,8 @@
 /* start.c - from a start position to a position for every shard. */
 #include "core/start.h"
 
+#include "core/open_ends.h"
+
 #include <stdio.h>
 
 /* ---- start positions --------------------------------------------------------------------------------- */
@@ -130,7 +132,7 @@ static int has_wanted_parent(const slp_shard *s) {
 /* Skipped shards that descend from one that is read are read after all. */
 static void take_up_descendants(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
-    if (!slp_lineage_wanted(s) && slp_lineage_wants(c, s->id) && has_wanted_parent(s)) take_up(s);
+    if (slp_lineage_skipped(s) && slp_lineage_wants(c, s->id) && has_wanted_parent(s)) take_up(s);
 }
 
 /* Only the named shard and what descends from it. */
@@ -286,8 +288,26 @@ static void mark_known(slp_consumer *c, const slp_token *t) {
   }
 }
 
-/* Active shards are not listed any more, nor perhaps their children. A listed shard that names a parent
- * nobody knows, and that the token does not show to be read, may descend from them, so it is read. */
+/* An active shard is not listed any more, and of its children not all are, see open_ends.h. */
+static int has_open_end(slp_consumer *c, slp_token *t) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    slp_str ids[2] = {slp_lineage_parent_id(s, 0), slp_lineage_parent_id(s, 1)};
+    for (int i = 0; i < 2; i++) {
+      slp_token_shard *p = ids[i].n ? slp_token_find(t, ids[i]) : NULL;
+      if (p) p->children_n += ids[0].n && ids[1].n ? 2 : 1;
+    }
+  }
+  for (size_t i = 0; i < t->shards_n; i++) {
+    const slp_token_shard *p = &t->shards[i];
+    if (p->active && p->children_n < 2 && !slp_lineage_get(c, p->id)) return 1;
+  }
+  return 0;
+}
+
+/* A token does not tell the keys of a shard. A listed shard that names a parent nobody knows, and that the
+ * token does not show to be read, may descend from an open end, so it is read. */
 static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -300,7 +320,7 @@ static void take_up_strangers(slp_consumer *c, const slp_token *t) {
 
 static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   slp_token *t = g->token;
-  size_t at = 0, found = 0, gone = 0;
+  size_t at = 0, found = 0;
   slp_shard *s;
   int r = check_stream(c, t->stream, f);
   if (r) return r;
@@ -318,7 +338,6 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
   for (size_t i = 0; i < t->shards_n; i++) {
     if (!t->shards[i].active) continue;
     if (slp_lineage_get(c, t->shards[i].id)) continue;
-    gone++;
     if (c->o->on_trimmed == SLOOP_TRIMMED_STOP)
       return slp_fail_set(f, SLP_TRIMMED, SLOOP_ETRIMMED, "token: shard %.*s is not kept any more",
                           (int)t->shards[i].id.n, t->shards[i].id.p);
@@ -327,7 +346,7 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
   if (found == 0)
     return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN, "token: %s keeps none of its shards any more",
                         c->stream);
-  if (gone) {
+  if (has_open_end(c, t)) {
     take_up_strangers(c, t);
     take_up_descendants(c);
   }
@@ -373,23 +392,42 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
 }
 
 /* A shard listed later: whether it belongs to what is read. */
-static int belongs(const slp_consumer *c, const slp_shard *s) {
-  const slp_start_position *g = c->start_position;
-  int kin = 0, known = 0;
-  if (!g || (g->from.kind != SLP_POSITION_AT && !g->token)) return 1;
+static int belongs(const slp_shard *s, slp_open_ends *ends) {
+  const slp_token *t = s->consumer->start_position->token;
+  const slp_token_shard *named = t ? slp_token_find(t, s->id) : NULL;
+  if (named && named->reads) return 1;
   for (int i = 0; i < 2; i++) {
     const slp_shard *p = slp_lineage_parent(s, i);
-    known |= p != NULL;
-    kin |= p && (slp_lineage_wanted(p) || slp_lineage_is_barred(p) || slp_reading_is_over(p));
+    if (p && (slp_lineage_wanted(p) || slp_lineage_is_barred(p) || slp_reading_is_over(p))) return 1;
   }
-  /* A token names every shard that was to be read, so a shard whose parents nobody knows is newer. */
-  return kin || (!known && g->token);
+  return !slp_lineage_knows_parents(s) && slp_open_ends_reach(ends, slp_lineage_keys(s));
 }
 
-/* New shards that the start leaves out; and what descends from them alone is left out with them. */
+/* Where no shard is left out that was open lately, whatever is new descends from what is read. */
+static void find_open_ends(slp_consumer *c, slp_open_ends *ends) {
+  size_t at = 0;
+  slp_shard *s;
+  int all = 1;
+  while ((s = slp_map_each(&c->shards, &at))) {
+    int end = slp_lineage_is_open_end(s), open = slp_lineage_is_listed(s) && !slp_lineage_is_closed(s);
+    if (slp_lineage_skipped(s) && (end || open)) all = 0;
+    if (slp_lineage_wanted(s) && end) slp_open_ends_add(ends, slp_lineage_keys(s));
+  }
+  if (all) slp_open_ends_add(ends, NULL);
+}
+
+/* New shards that the start leaves out; and what descends from them alone is left out with them, until a
+ * listing that lacked a parent of it names one that is read. */
 static void leave_out(slp_consumer *c) {
+  const slp_start_position *g = c->start_position;
+  if (!g || (g->from.kind != SLP_POSITION_AT && !g->token)) return;
+  slp_open_ends ends;
+  slp_open_ends_init(&ends, c->mem);
+  find_open_ends(c, &ends);
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
-    if (s->marked && slp_lineage_wanted(s) && !belongs(c, s)) skip(s);
+    if (s->marked && slp_lineage_wanted(s) && !belongs(s, &ends)) skip(s);
+  slp_open_ends_free(&ends);
+  take_up_descendants(c);
 }
 
 int slp_start_take_listing(slp_consumer *c) {

@@ -27,6 +27,7 @@ typedef struct slp_token_shard {
   uint8_t active;
   uint8_t reads; /* after slp_token_mark_readable: active, or descends from one that is */
   uint8_t judged;
+  uint32_t children_n; /* listed ones, when it starts; a merge's counts as the two of a split */
 } slp_token_shard;
 
 typedef struct slp_token {

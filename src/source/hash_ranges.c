@@ -2,17 +2,12 @@
  * another. */
 #include "source/hash_ranges.h"
 
-#include "base/num.h"
+#include "core/desc.h"
 
 typedef struct child {
   char *id; /* owned */
   slp_hash_range range;
 } child;
-
-static int read_range(const slp_shard_desc *d, slp_hash_range *ret) {
-  return d->hash_start.n && d->hash_end.n && slp_parse_u128(d->hash_start, ret->first) == 0 &&
-         slp_parse_u128(d->hash_end, ret->last) == 0;
-}
 
 static void child_free(slp_mem *mem, child *c) {
   if (!c) return;
@@ -33,7 +28,7 @@ void slp_hash_ranges_free(slp_hash_ranges *r) {
 
 static void add_child(slp_hash_ranges *r, const slp_shard_desc *d) {
   slp_hash_range range;
-  if (!d->id.n || !read_range(d, &range) || slp_map_get(&r->children, d->id)) return;
+  if (!d->id.n || !slp_desc_range(d, &range) || slp_map_get(&r->children, d->id)) return;
   child *c = SLP_NEW(r->mem, child);
   if (!c) return;
   c->range = range;
@@ -57,7 +52,7 @@ void slp_hash_ranges_listed(slp_hash_ranges *r, slp_listing *l) {
 
 int slp_hash_ranges_get(const slp_hash_ranges *r, slp_listing *l, slp_str shard, slp_hash_range *ret) {
   const slp_shard_desc *d = l ? slp_listing_find(l, shard) : NULL;
-  if (d && read_range(d, ret)) return 1;
+  if (d && slp_desc_range(d, ret)) return 1;
   const child *c = slp_map_get(&r->children, shard);
   if (c) *ret = c->range;
   return c != NULL;

@@ -284,6 +284,53 @@ SCENE(among_shards_of_unknown_parents_those_already_read_are_not_read_again) {
   CHECK_INT(st->stream->shards[6].polls, polls);
 }
 
+/* Shard 0 is read from one of its records on; its listings are an hour apart. */
+static void read_shard_0_alone(stage *st, uint64_t seed) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  st->u.opts.list_ms = 3600000;
+  slp_world_put_many(st->w, st->stream, 60, 30);
+  const slp_known_shard *k = st->stream->shards;
+  st->u.opts.start = (sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = k[0].id, .seq = k[0].notes[3].seq};
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(st->u.judged->shards[0].acked_n > 0);
+}
+
+/* While it is frozen two generations come and go, and then only hash keys tell which shards descend from 0. */
+SCENE(of_shards_whose_parents_are_gone_a_place_goes_on_with_those_that_have_its_keys) {
+  read_shard_0_alone(st, seed);
+  slp_sim_freeze(st->u.host, UINT64_C(300000000));
+  for (size_t i = 0; i < 5; i++) split_and_put(st, i);
+  const slp_known_shard *k = st->stream->shards;
+  slp_world_trim(st->w, st->stream, k[11].notes[0].arrived_ms);
+  for (size_t i = 0; i < 5; i++) CHECK(k[i].gone);
+  slp_sim_thaw(st->u.host);
+  slp_world_pass(st->w, 10000);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK(st->u.judged->losses >= 1);
+  for (size_t i = 6; i < 10; i++)
+    CHECK_INT(st->u.judged->shards[i].acked_n > 0, k[i].hash_low < k[1].hash_low);
+}
+
+/* Shard 0 is gone, but its two children are listed: what else has unknown parents does not descend from it. */
+SCENE(a_token_whose_shard_is_gone_reads_nothing_more_when_all_its_children_are_listed) {
+  read_shard_0_alone(st, seed);
+  CHECK(slp_user_save(&st->u));
+  slp_user_finish(&st->u);
+  split_and_put(st, 0);
+  split_and_put(st, 1);
+  split_and_put(st, 4);
+  const slp_known_shard *k = st->stream->shards;
+  slp_world_trim(st->w, st->stream, k[6].notes[0].arrived_ms);
+  CHECK(k[0].gone && k[1].gone && k[4].gone && !k[2].gone && !k[3].gone);
+  slp_user_reopen(&st->u);
+  slp_world_pass(st->w, 2000);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->losses, 1);
+  for (size_t i = 2; i < 8; i++) CHECK_INT(st->u.judged->shards[i].acked_n > 0, i < 4);
+}
+
 SCENE(a_token_whose_shard_is_gone_is_refused_when_told_to_stop_there) {
   (void)seed;
   lose_two_generations(st);
