@@ -22,6 +22,7 @@ AWS_NAMES = {"mfa_serial", "login_session"}  # in the README, of the AWS tools' 
 TOOLS = {"campaign.py", "commands.py", "count.py", "coverage.py", "grown.py", "hunt.py", "libs.py", "picture.py", "proxy.py", "valve.py",
          "peer.py", "peer_bloop.py", "peer_commands.py", "peer_costs.py", "peer_multilang.py", "peer_multilang_costs.py", "peer_push.py",
          "peer_story.py", "peer_upgrade.py",  # these of test/interop/run.sh
+         "measure.py", "report.py",  # of bench/peers/run.sh
          "soak.py",  # a lane of .ci/run
          "peer_migrate.py", "peer_migrate_kcl.py", "peer_migrate_go.py", "peer_replay.py"}  # of interop/run.sh
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]

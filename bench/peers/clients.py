@@ -1,0 +1,90 @@
+"""The clients of bench/peers: how each is started, which version of it, or why it can't run here."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+CACHE = os.path.join(ROOT, ".cache")
+BUILD = os.environ.get("SLOOP_BUILD", os.path.join(ROOT, "build"))
+PYTHON = os.path.join(CACHE, "venv", "bin", "python")
+JAVA_HEAP_MB = 512
+
+
+@dataclass
+class Client:
+    name: str
+    version: str
+    wire: str
+    command: list
+    leases: bool  # does it keep leases and checkpoints?
+    slow: bool = False  # to start: it runs in fewer rounds
+    volume: int = 1  # reads so many times the records, the last of which are measured: for a compiler that warms up
+    settle_s: float = 2  # from its first polls to the window that is measured
+    env: dict = field(default_factory=dict)
+    missing: str = ""  # why it can't run
+
+
+def text(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def found(pattern, *path):
+    return re.search(pattern, text(*path)).group(1)
+
+
+def of_go(module):
+    return found(rf"{re.escape(module)} v(\S+)", HERE, "go", "go.mod")
+
+
+def go_client(name, program, version, **more):
+    binary = os.path.join(CACHE, "peers", "go", program)
+    return Client(name, version, "JSON", [binary], missing="" if os.path.exists(binary) else "not built", **more)
+
+
+def boto3():
+    version = subprocess.run([PYTHON, "-c", "import boto3; print(boto3.__version__)"], capture_output=True, text=True,
+                             check=False).stdout.strip()
+    return Client("boto3", version, "JSON", [PYTHON, os.path.join(HERE, "boto3", "read.py")], False,
+                  missing="" if version else "no boto3 in .cache/venv")
+
+
+def node():
+    folder = os.path.join(CACHE, "peers", "node")
+    modules = os.path.join(folder, "node_modules", "@aws-sdk", "client-kinesis")
+    version = json.loads(text(HERE, "node", "package.json"))["dependencies"]["@aws-sdk/client-kinesis"]
+    return Client("AWS SDK for JavaScript", version, "JSON", ["node", os.path.join(folder, "read.mjs")], False,
+                  missing="" if os.path.isdir(modules) and shutil.which("node") else "not installed")
+
+
+def kcl3():
+    version = found(r"amazon-kinesis-client</artifactId>\s*<version>([^<]+)", ROOT, "test", "interop", "peers", "kcl3", "pom.xml")
+    classes, jars = os.path.join(CACHE, "peers", "kcl3"), os.path.join(CACHE, "interop", "kcl3", "jars")
+    command = ["java", f"-Xmx{JAVA_HEAP_MB}m", "-Djavax.net.ssl.trustStore={trust}",
+               "-Djavax.net.ssl.trustStorePassword=bench-peers", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+               "-cp", f"{classes}:{jars}/*", "Read"]
+    there = os.path.exists(os.path.join(classes, "Read.class")) and shutil.which("java")
+    return Client("KCL", version, "CBOR", command, True, slow=True, volume=3, settle_s=15,
+                  missing="" if there else "not installed")
+
+
+def clients():
+    """Ours first: the others are compared with it."""
+    ours = [os.path.join(BUILD, "bench", "peers_sloop")]
+    version = found(r"version: '([^']+)'", ROOT, "meson.build")
+    return [
+        Client("sloop", version, "CBOR", ours, False),
+        Client("sloop, leases", version, "CBOR", ours, True),
+        Client("sloop, JSON", version, "JSON", ours, False, env={"PEERS_JSON": "1"}),
+        boto3(),
+        node(),
+        go_client("AWS SDK for Go", "awssdk", of_go("aws-sdk-go-v2/service/kinesis"), leases=False),
+        go_client("kinsumer", "kinsumer", of_go("twitchscience/kinsumer")[-12:], leases=True),
+        go_client("vmware-go-kcl-v2", "vmware", of_go("vmware/vmware-go-kcl-v2"), leases=True, slow=True),
+        kcl3(),
+    ]
