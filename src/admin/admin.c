@@ -55,6 +55,8 @@ static void enter(slp_admin *a, slp_admin_state to) {
   if (to != SLP_ADMIN_READING) return;
   slp_store_rows_free(&a->beside);
   a->side = count_side_tables(a);
+  a->part = 0;
+  slp_store_rows_free(&a->parts);
 }
 
 void slp_admin_move(slp_admin *a, slp_admin_state to) {
@@ -280,6 +282,22 @@ static void keep_beside(slp_admin *a) {
     if (counts_beside(a, &a->rows.out.rows[i])) add_row(a, &a->beside, &a->rows.out.rows[i]);
 }
 
+/* Rows under the first key say whether there are leases under others, which are read one after the other.
+ * 0: all of them are in the answer. */
+static int next_part(slp_admin *a) {
+  if (!a->schema->lease_key) return 0;
+  if (!a->part) a->schema->spread = slp_spread_of_rows(a->schema, &a->rows.out);
+  if (slp_store_rows_join(&a->parts, &a->rows.out)) a->starved = 1;
+  if (slp_is_spread(&a->schema->spread) && a->part + 1 < a->schema->spread.keys && !a->starved) {
+    a->part++;
+    return 1;
+  }
+  a->part = 0;
+  slp_store_rows_free(&a->rows.out);
+  slp_store_rows_move(&a->rows.out, &a->parts);
+  return 0;
+}
+
 static void rows_done(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_admin, rows);
   if (rq->fail.class != SLP_FINE) {
@@ -288,6 +306,10 @@ static void rows_done(slp_store_req *rq) {
     return;
   }
   if (a->schema->versions) slp_admin_see_rules(a, &a->rows.out);
+  if (!a->side && next_part(a)) {
+    read_rows(a);
+    return;
+  }
   if (a->side) {
     if (slp_admin_has_clients(a)) keep_beside(a);
     a->side--;
@@ -302,6 +324,15 @@ static void rows_done(slp_store_req *rq) {
     decide(a);
 }
 
+static int part_scope(slp_admin *a) {
+  slp_row_key key;
+  slp_buf_clear(&a->part_key);
+  if (a->schema->lease_key(a->schema, a->part, &a->part_key, &key)) return SLP_ENOMEM;
+  a->rows.hash = key.hash;
+  a->rows.prefix = key.range;
+  return 0;
+}
+
 static void read_rows(slp_admin *a) {
   memset(&a->rows.rq, 0, sizeof a->rows.rq);
   a->rows.rq.on_done = rows_done;
@@ -309,7 +340,12 @@ static void read_rows(slp_admin *a) {
   a->schema->scope(a->schema, &a->rows.hash, &a->rows.prefix);
   if (a->side) a->rows.hash = a->rows.prefix = (slp_str){"", 0};
   if (a->no_table) { /* no rows: that is what there is to know */
+    a->schema->spread = a->schema->fresh;
     decide(a);
+    return;
+  }
+  if (a->part && part_scope(a)) {
+    slp_admin_no_memory(a);
     return;
   }
   a->rows.consistent = 1;
@@ -366,6 +402,8 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   slp_store_rows_init(&a->keep, mem);
   slp_store_rows_init(&a->rows.out, mem);
   slp_store_rows_init(&a->beside, mem);
+  slp_store_rows_init(&a->parts, mem);
+  slp_buf_init(&a->part_key, mem, 4096);
   slp_admin_writes_init(a);
   *ret = a;
   describe(a);
@@ -390,6 +428,8 @@ void slp_admin_free(slp_admin *a) {
   slp_host_unreserve_timers(a->o.host, TIMERS);
   slp_store_rows_free(&a->rows.out);
   slp_store_rows_free(&a->beside);
+  slp_store_rows_free(&a->parts);
+  slp_buf_free(&a->part_key);
   slp_watch_free(a);
   slp_store_rows_free(&a->keep);
   slp_free(mem, a->name);

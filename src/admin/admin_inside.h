@@ -101,6 +101,9 @@ struct slp_admin {
   char changing_word[64];
   slp_admin_load load;
   uint8_t side;          /* the table beside the leases that is to be read next; 0: the leases */
+  uint32_t part;         /* the partition key that is to be read next, where leases are under several */
+  slp_store_rows parts;  /* of those before it */
+  slp_buf part_key;      /* of the one being read */
   slp_store_rows beside; /* of workers that have theirs there, for the round that is being read */
   uint64_t worker_ns;    /* the youngest one's time among those, */
   slp_str worker;        /* and its worker; in keep */

@@ -156,7 +156,11 @@ static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_
     case SLP_LAYOUT_KCL_RB: return slp_schema_kcl_rb(s->mem);
     case SLP_LAYOUT_SLOOP: break;
   }
-  return slp_schema_sloop(s->mem, slp_str_of(o->app), slp_str_of(d->name), generation);
+  slp_schema *own = slp_schema_sloop(s->mem, slp_str_of(o->app), slp_str_of(d->name), generation);
+  uint32_t block = s->family->outside.leases_a_key;
+  if (own && place->store == SLP_LEASES_DYNAMODB && block != SLP_ONE_KEY)
+    slp_schema_sloop_spreads(own, block);
+  return own;
 }
 
 static int one_store_of(sloop_t *s, const slp_lease_place *place, const slp_table_spec *spec,

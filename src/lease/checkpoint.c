@@ -41,11 +41,11 @@ static void saved(slp_write *op) {
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f)); /* it shows a claim */
 }
 
-/* Raised so that a large fleet does not write more than one partition of a table takes, and by what the table
+/* Raised so that a large fleet does not write more than the partitions of a table take, and by what the table
  * grants: its own units may be far less. */
 static uint64_t period_us(slp_fleet *f) {
   uint64_t leases = slp_max_u64(f->leases.all.live, f->leases.of_fleet);
-  uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / 400);
+  uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / (400 * slp_spread_used(f, leases)));
   return slp_fleet_jitter(f, slp_writes_wait_us(&f->writes, ms * 1000), 20);
 }
 

@@ -139,17 +139,20 @@ static void elected(slp_write *op) {
     return;
   }
   f->election.epoch = op->i.epoch + 1;
+  slp_spread_made(f);
   move(f, SLP_ROLE_LEADS);
 }
 
-static void run_for(slp_fleet *f, slp_str owner, uint64_t epoch) {
+/* lead NULL: there is no row, and this write makes it. */
+static void run_for(slp_fleet *f, const slp_leadership_row *lead) {
   slp_election *e = &f->election;
   slp_operation *i = &e->write.i;
-  slp_instance_set(&e->leader, owner);
+  slp_instance_set(&e->leader, lead ? lead->owner : (slp_str){NULL, 0});
   slp_fleet_operation(f, i, SLP_OPERATION_LEAD);
   i->owner = slp_instance_str(&e->leader);
-  i->epoch = epoch;
+  i->epoch = lead ? lead->epoch : 0;
   i->start = start_position(f);
+  if (!lead) i->spread = f->schema->spread;
   e->write.tries_max = 3;
   slp_write_send(&e->write, elected);
 }
@@ -200,17 +203,23 @@ static void leadership_read(slp_read *r) {
     slp_election_seek(f, 5000000);
     return;
   }
-  const slp_leadership_row *lead = &row.u.leadership;
+  const slp_leadership_row *lead = row.kind == SLP_ROW_LEADERSHIP ? &row.u.leadership : NULL;
+  if (lead && !slp_spread_agrees(f, lead)) {
+    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key,
+                      "it says that leases lie under other keys than when this worker joined");
+    slp_election_seek(f, 5000000);
+    return;
+  }
   uint64_t at_us = r->rq->done_us;
   e->read_us = at_us;
-  if (row.kind == SLP_ROW_LEADERSHIP && lead->start.kind == SLP_POSITION_TIME) e->start = lead->start;
-  if (row.kind != SLP_ROW_LEADERSHIP || !lead->owner.n) {
-    run_for(f, (slp_str){NULL, 0}, row.kind == SLP_ROW_LEADERSHIP ? lead->epoch : 0);
+  if (lead && lead->start.kind == SLP_POSITION_TIME) e->start = lead->start;
+  if (!lead || !lead->owner.n) {
+    run_for(f, lead);
   } else if (slp_str_eq(lead->owner, slp_instance_str(&f->me))) {
     e->epoch = lead->epoch;
     move(f, SLP_ROLE_LEADS);
   } else if (slp_member_verdict(f, lead->owner, named_since(f, lead->owner, at_us)) == SLP_MEMBER_EVICTED) {
-    run_for(f, lead->owner, lead->epoch);
+    run_for(f, lead);
   } else {
     follow(f, lead->owner);
   }

@@ -2,7 +2,7 @@
 #include "codec/json.h"
 #include "lease/fleet_inside.h"
 
-#define TIMERS 13
+#define TIMERS 14
 
 /* ---- leases that have something to do ---------------------------------------------------------- */
 
@@ -70,6 +70,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   slp_due_init(f, slp_polls_run, run_steps);
   slp_polls_init(f);
   slp_deadline_init(f);
+  slp_spread_init(f);
   slp_worker_init(f, stop_all);
   slp_assignment_init(f);
   slp_election_init(f, slp_leader_leads, slp_leader_watch);
@@ -90,6 +91,7 @@ void slp_fleet_start(slp_fleet *f) {
 
 /* Cancels every request: no answer comes any more. */
 static void stop_all(slp_fleet *f) {
+  slp_spread_stop(f);
   slp_worker_stop(f);
   slp_deadline_stop(f);
   slp_writes_stop(&f->writes);
@@ -119,6 +121,7 @@ void slp_fleet_free(slp_fleet *f) {
   slp_members_free(f);
   slp_seen_free(f);
   slp_listed_free(f);
+  slp_spread_free(f);
   slp_worker_free(f);
   slp_polls_free(f);
   slp_assignment_free(f);

@@ -27,7 +27,7 @@
  *      assignment.c   what this worker is to read
  *      deadline.c     the lease deadline
  *      members.c      the other workers, observed
- *   1  read.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
+ *   1  read.c, spread.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user named, until they are told
  *      schema.c, store.c, snapshot.c, outcome.c, silence.c, expiry.c, grant.c, hash_range.c,
@@ -57,6 +57,7 @@
 #include "lease/read.h"
 #include "lease/rules.h"
 #include "lease/seen.h"
+#include "lease/spread.h"
 #include "lease/steal.h"
 #include "lease/worker.h"
 #include "lease/write.h"
@@ -95,6 +96,7 @@ struct slp_fleet {
   slp_deadline deadline;
   slp_assignment assignment;
   slp_polls poll;
+  slp_spreading spread;
   slp_worker worker;
   slp_election election;
   slp_assign_versions assign;

@@ -85,7 +85,7 @@ void slp_leader_leads(slp_fleet *f, int on) {
 
 /* A worker that can be assigned to. One whose row is missing can until it was missing for a lease. */
 static int takes(slp_fleet *f, slp_member *p) {
-  if (p->gone || p->leaving || !p->incarnation_n) return 0;
+  if (p->gone || p->leaving || p->older || !p->incarnation_n) return 0;
   if (!slp_member_is_missing(p)) return p->in_list || p->takes;
   slp_instance i;
   slp_member_instance(p, &i);
@@ -104,7 +104,7 @@ static uint64_t watch_one(slp_fleet *f, slp_member *p, uint32_t *others) {
   if (!now && p->takes) slp_leader_assign(f, 0);
   memcpy(p->incarnation_took, p->incarnation, sizeof p->incarnation);
   p->takes = (uint8_t)now;
-  if (!now || is_me) return SLP_NEVER;
+  if ((!now && !p->older) || is_me) return SLP_NEVER;
   if (slp_member_may_evict(f, p, 0)) slp_member_evict(f, p);
   return slp_member_quiet_us(f, p, 0);
 }

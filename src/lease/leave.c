@@ -58,7 +58,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
 /* ---- proposals --------------------------------------------------------------------------------- */
 
 static int is_successor(const slp_fleet *f, const slp_member *p) {
-  return p->in_list && !p->strange && !p->gone && !p->leaving && !slp_member_is_me(f, p);
+  return p->in_list && !p->strange && !p->gone && !p->leaving && !p->older && !slp_member_is_me(f, p);
 }
 
 static slp_member *least_loaded(slp_fleet *f) {

@@ -122,6 +122,7 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
     p->gone_since_us = rq->done_us;
   }
   p->leaving = w->leaving;
+  p->older = w->older;
   p->lease_ms = w->lease_ms;
   p->held = w->held;
   p->weight = w->weight;

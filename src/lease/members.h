@@ -13,6 +13,7 @@ typedef struct slp_member {
   char incarnation[SLP_INCARNATION_N];
   uint8_t incarnation_n;
   uint8_t gone, leaving;
+  uint8_t older;   /* it would not find the leases that it is given */
   uint8_t wanted;  /* its row is to be read */
   uint8_t strange; /* there is a row that can't be read: nobody here can tell whether it lives */
   char incarnation_took[SLP_INCARNATION_N];

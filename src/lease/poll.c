@@ -51,7 +51,7 @@ static void ask(slp_fleet *f, uint64_t now) {
   slp_buf_clear(&poll->read.text);
   f->schema->scope(f->schema, &hash, &prefix);
   /* Reserved once: the keys point into it. */
-  if (slp_buf_reserve(&poll->read.text, SLP_POLL_KEYS * (hash.n + prefix.n + SLP_SHARD_ID_MAX + 8))) {
+  if (slp_buf_reserve(&poll->read.text, SLP_POLL_KEYS * (hash.n + prefix.n + SLP_SHARD_ID_MAX + 24))) {
     for (slp_lease *l; (l = slp_lease_each(f, &at));)
       if (l->poll.row_us <= now + SLACK_US) l->poll.row_us = now + NO_MEMORY_US;
     return;

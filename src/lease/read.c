@@ -15,8 +15,19 @@ void slp_read_init(slp_read *r, slp_fleet *f, const char *of, uint32_t share) {
   slp_store_rows_init(&r->list.out, f->mem);
 }
 
+static void drop_parts(slp_read *r) {
+  for (uint32_t i = 0; i < r->parts_n; i++) slp_store_rows_free(&r->parts[i].list.out);
+  slp_free(r->f->mem, r->parts);
+  r->parts = NULL;
+  r->parts_n = 0;
+}
+
 void slp_read_stop(slp_read *r) {
-  if (r->busy) r->f->store->ops->cancel(r->f->store, r->rq);
+  slp_store *store = r->f->store;
+  if (r->busy && (r->rq != &r->list.rq || !r->list_done)) store->ops->cancel(store, r->rq);
+  for (uint32_t i = 0; i < r->parts_n; i++)
+    if (!r->parts[i].done) store->ops->cancel(store, &r->parts[i].list.rq);
+  drop_parts(r);
   r->busy = 0;
 }
 
@@ -29,17 +40,22 @@ void slp_read_free(slp_read *r) {
 
 /* ---- asking ------------------------------------------------------------------------------------ */
 
-static void begin(slp_read *r, slp_store_req *rq, slp_store_rows *rows, void (*on_done)(slp_read *r),
-                  void (*answered)(slp_store_req *rq)) {
-  SLP_CHECK(!r->busy);
+static void request(slp_read *r, slp_store_req *rq, void (*answered)(slp_store_req *rq)) {
   r->f->stats.reads++;
-  r->busy = 1;
-  r->rq = rq;
-  r->rows = rows;
-  r->on_done = on_done;
   memset(rq, 0, sizeof *rq);
   rq->on_done = answered;
   if (r->share) rq->ms_max = (uint32_t)slp_max_u64(r->f->o.lease_ms / r->share, 20);
+}
+
+static void begin(slp_read *r, slp_store_req *rq, slp_store_rows *rows, void (*on_done)(slp_read *r),
+                  void (*answered)(slp_store_req *rq)) {
+  SLP_CHECK(!r->busy);
+  r->busy = 1;
+  r->list_done = r->starved = 0;
+  r->rq = rq;
+  r->rows = rows;
+  r->on_done = on_done;
+  request(r, rq, answered);
 }
 
 static void got(slp_store_req *rq);
@@ -86,10 +102,52 @@ int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*o
   return 0;
 }
 
+static void part_listed(slp_store_req *rq);
+
+/* Under how many keys beside the first one leases lie. */
+static uint32_t other_keys(const slp_schema *s) {
+  return s->lease_key && slp_is_spread(&s->spread) && !SLP_MUTANT(one_key_is_read) ? s->spread.keys - 1 : 0;
+}
+
+static int make_parts(slp_read *r, const slp_row_key *first) {
+  slp_schema *schema = r->f->schema;
+  uint32_t n = other_keys(schema);
+  slp_buf_clear(&r->text);
+  /* Reserved once: the keys point into it. */
+  if (slp_buf_reserve(&r->text, n * (first->hash.n + first->range.n + 32))) return SLP_ENOMEM;
+  r->parts = slp_zalloc_n(r->f->mem, n, sizeof *r->parts);
+  if (!r->parts) return SLP_ENOMEM;
+  for (uint32_t i = 0; i < n; i++) {
+    slp_read_part *p = &r->parts[i];
+    slp_row_key key;
+    if (schema->lease_key(schema, i + 1, &r->text, &key)) return SLP_ENOMEM;
+    p->of = r;
+    p->list.hash = key.hash;
+    p->list.prefix = key.range;
+    slp_store_rows_init(&p->list.out, r->f->mem);
+    r->parts_n++;
+  }
+  return 0;
+}
+
+static void list_parts(slp_read *r, const slp_row_key *first, int consistent) {
+  if (make_parts(r, first)) {
+    drop_parts(r);
+    r->starved = 1;
+  }
+  for (uint32_t i = 0; i < r->parts_n; i++) {
+    slp_read_part *p = &r->parts[i];
+    request(r, &p->list.rq, part_listed);
+    p->list.consistent = (uint8_t)consistent;
+    r->f->store->ops->list(r->f->store, &p->list);
+  }
+}
+
 void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r)) {
-  slp_str hash, prefix;
-  r->f->schema->scope(r->f->schema, &hash, &prefix);
-  list(r, 0, hash, prefix, consistent, on_done);
+  slp_row_key first;
+  r->f->schema->scope(r->f->schema, &first.hash, &first.range);
+  list(r, 0, first.hash, first.range, consistent, on_done);
+  if (other_keys(r->f->schema)) list_parts(r, &first, consistent);
 }
 
 void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
@@ -119,11 +177,45 @@ static void end(slp_read *r) {
 
 static void got(slp_store_req *rq) { end(SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_read, get)); }
 
+/* All parts make one answer, and a part that failed fails it. */
+static void join_parts(slp_read *r) {
+  slp_fail *fail = &r->list.rq.fail;
+  int starved = r->starved;
+  for (uint32_t i = 0; i < r->parts_n; i++) {
+    slp_store_list *p = &r->parts[i].list;
+    if (fail->class == SLP_FINE && p->rq.fail.class != SLP_FINE) *fail = p->rq.fail;
+    if (fail->class != SLP_FINE || starved) continue;
+    if (r->list.out.bytes + p->out.bytes > SLP_STORE_LIST_BYTES_MAX)
+      slp_fail_set(fail, SLP_REFUSED, SLP_ELIMIT, "the rows of the fleet take more than %u bytes",
+                   SLP_STORE_LIST_BYTES_MAX);
+    else
+      starved = slp_store_rows_join(&r->list.out, &p->out) != 0;
+  }
+  if (starved && fail->class == SLP_FINE)
+    slp_fail_set(fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the rows of the fleet");
+}
+
 /* Lists are long: their memory goes back as soon as they were read. */
-static void listed(slp_store_req *rq) {
-  slp_read *r = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_read, list);
+static void whole(slp_read *r) {
+  for (uint32_t i = 0; i < r->parts_n; i++)
+    if (!r->parts[i].done) return;
+  if (!r->list_done) return;
+  if (r->parts_n || r->starved) join_parts(r);
+  drop_parts(r);
   end(r);
   if (!r->busy) slp_store_rows_free(&r->list.out);
+}
+
+static void listed(slp_store_req *rq) {
+  slp_read *r = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_read, list);
+  r->list_done = 1;
+  whole(r);
+}
+
+static void part_listed(slp_store_req *rq) {
+  slp_read_part *p = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_read_part, list);
+  p->done = 1;
+  whole(p->of);
 }
 
 int slp_read_next(slp_read *r, slp_parsed_row *ret) {

@@ -5,6 +5,12 @@
 
 #include "lease/context.h"
 
+typedef struct slp_read_part { /* of a list over several partition keys */
+  slp_store_list list;
+  struct slp_read *of;
+  uint8_t done;
+} slp_read_part;
+
 typedef struct slp_read {
   slp_fleet *f;
   const char *of;  /* in the message about failures; NULL: its owner tells of them */
@@ -16,6 +22,10 @@ typedef struct slp_read {
   slp_buf text;    /* of keys */
   slp_store_get get;
   slp_store_list list;
+  uint8_t list_done;
+  uint8_t starved;      /* there was no memory to ask for all parts */
+  slp_read_part *parts; /* owned; the list's other keys, all asked at once; none behind the answer */
+  uint32_t parts_n;
   slp_store_req *rq;    /* of the one of both that was used last */
   slp_store_rows *rows; /* its answer: of a list until on_done returns, else until the next read */
   size_t next;
@@ -31,7 +41,7 @@ int slp_read_row(slp_read *r, slp_operation_kind kind, slp_str name, int consist
                  void (*on_done)(slp_read *r));
 /* Every row whose key begins as that of `kind` does, such as those of all workers. */
 int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*on_done)(slp_read *r));
-/* Every row of this application and stream. */
+/* Every row of this application and stream, under whichever keys they lie. */
 void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r));
 /* Every row of the schema's n-th table beside the table of leases. */
 void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r));

@@ -56,7 +56,8 @@ typedef struct slp_worker_row {
   uint64_t counter;
   uint32_t lease_ms;
   uint8_t leaving;
-  slp_str gone; /* who evicted it; absent: nobody */
+  uint8_t older; /* its program is of a version that would look for leases where they are not */
+  slp_str gone;  /* who evicted it; absent: nobody */
   uint32_t held, weight;
   uint64_t changes; /* raised to notify this worker of changes */
   int64_t wall_ms, behind_ms, rate_bytes;
@@ -65,14 +66,26 @@ typedef struct slp_worker_row {
 
 /* 1: id and incarnation of an instance, "id.incarnation". */
 int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnation);
-/* It is neither evicted nor leaving: leases may go to it. */
-static inline int slp_worker_takes(const slp_worker_row *w) { return !w->gone.n && !w->leaving; }
+/* It is neither evicted nor leaving, and finds them: leases may go to it. */
+static inline int slp_worker_takes(const slp_worker_row *w) { return !w->gone.n && !w->leaving && !w->older; }
+
+/* Under how many partition keys the rows of leases lie. A table serves one key only so much in a second. */
+#define SLP_SPREAD_KEYS_MAX 64u
+typedef struct slp_spread {
+  uint32_t keys;  /* 0, 1: all are under the first key, with the rows of workers and leadership */
+  uint32_t block; /* so many shards with neighbouring numbers share a key; 0 where there is one key */
+} slp_spread;
+static inline int slp_is_spread(const slp_spread *s) { return s->keys > 1; }
+static inline int slp_spread_same(const slp_spread *a, const slp_spread *b) {
+  return slp_is_spread(a) ? a->keys == b->keys && a->block == b->block : !slp_is_spread(b);
+}
 
 typedef struct slp_leadership_row {
   slp_str owner; /* absent: nobody leads */
   uint64_t epoch;
   slp_position start; /* the fleet's first position: OLDEST or TIME. LATEST became a time once */
   uint32_t format;
+  slp_spread spread; /* settled when the row was made, for as long as the application lives */
 } slp_leadership_row;
 
 typedef struct slp_assignment_row {
@@ -131,6 +144,7 @@ typedef struct slp_parsed_row {
   slp_row_key key;
   const char *why; /* BAD: what is wrong; static */
   uint8_t foreign; /* BAD: the table is another system's */
+  uint8_t astray;  /* BAD: a lease under another key than where schema.spread says that it lies */
   union {
     slp_str name; /* the shard or worker that the key names: the first member of every row that has one */
     slp_lease_row lease;
@@ -194,6 +208,7 @@ typedef struct slp_operation { /* what is not needed stays zero */
   slp_position position; /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET; TAKE: as read; END: its last
                             record, if known */
   slp_position start;    /* LEAD: the fleet's start, set when nobody had */
+  slp_spread spread;     /* LEAD: where the row is made; else zeros */
   slp_str to;            /* TRANSFER */
   slp_str op;
   uint64_t version;      /* ASSIGN: version; CLAIM: the assignment that wants it */
@@ -203,6 +218,7 @@ typedef struct slp_operation { /* what is not needed stays zero */
   size_t shards_n;
   slp_str parents[2], hash_start, hash_end, seq_start; /* CREATE */
   uint8_t avoid_me, park;                              /* RELEASE */
+  uint8_t tells_format;                                /* HEARTBEAT: the row is by other rules than it says */
   uint8_t table;                                       /* PUBLISH, WITHDRAW: which one, see slp_store_req */
   uint8_t tells_rate;         /* RENEW, CHECKPOINT, END: rate_bytes is the lease's, and is to be written */
   const uint32_t *cpu_millis; /* PUBLISH: thousandths of a percent, the newest last */
@@ -272,12 +288,18 @@ struct slp_schema {
   uint8_t renews_ended;  /* others take a lease that nobody renews, also when its shard has ended */
   uint8_t versions;    /* rows may say that other rules hold: mode.c reads them before anything is written */
   uint32_t operations; /* bits of slp_operation_kind it has */
+  slp_spread fresh;    /* of an application that begins */
+  slp_spread spread;   /* of this one, as its rows have it: set by whoever has read them (spread.h) */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
   /* The n-th table beside the table of leases, from 1; 0: there are no more. Requests name it by that number
    * (slp_store_req.table). NULL: there is none. */
   int (*side_table)(slp_schema *s, uint8_t n, slp_table_spec *ret);
-  /* The hash key and prefix of everything of this application and stream, borrowed from the schema. */
+  /* The hash key and prefix of everything of this application and stream, borrowed from the schema; of what
+   * is not spread, where leases are. */
   void (*scope)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
+  /* The same of the n-th key beside it that has leases, n from 1 to spread.keys - 1; the texts are added to
+   * `room`. SLP_ENOMEM. NULL: leases are never spread. */
+  int (*lease_key)(slp_schema *s, uint32_t n, slp_buf *room, slp_row_key *ret);
   void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
   /* The key of one row: the operation says which kind, id or shard which. texts of the request hold it. */
   int (*key)(slp_schema *s, slp_row_request *d, const slp_operation *i, slp_row_key *ret);
@@ -285,5 +307,8 @@ struct slp_schema {
   int (*write)(slp_schema *s, slp_row_request *d, const slp_operation *i);
   void (*free)(slp_schema *s);
 };
+
+/* How the leases are spread, by all rows under the first key: spread_rule.c. */
+slp_spread slp_spread_of_rows(slp_schema *schema, const slp_store_rows *rows);
 
 #endif

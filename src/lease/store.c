@@ -137,6 +137,22 @@ int slp_store_rows_copy(slp_store_rows *rows, const slp_row *from) {
   return slp_store_rows_add(rows, attrs, from->n);
 }
 
+int slp_store_rows_join(slp_store_rows *to, slp_store_rows *from) {
+  size_t n = to->n + from->n;
+  slp_row *all = slp_store_rows_get(to, (n ? n : 1) * sizeof *all);
+  if (!all) return SLP_ENOMEM;
+  if (to->n) memcpy(all, to->rows, to->n * sizeof *all);
+  if (from->n) memcpy(all + to->n, from->rows, from->n * sizeof *all);
+  to->rows = all;
+  to->n = to->cap = n;
+  to->bytes += from->bytes;
+  slp_rows_block **end = &to->blocks; /* behind the newest, which may have room left */
+  while (*end) end = &(*end)->next;
+  *end = from->blocks;
+  slp_store_rows_init(from, from->mem);
+  return 0;
+}
+
 void slp_store_rows_move(slp_store_rows *to, slp_store_rows *from) {
   SLP_CHECK(!to->blocks && to->n == 0);
   slp_mem *mem = to->mem;

@@ -119,6 +119,8 @@ slp_str slp_store_rows_text(slp_store_rows *rows, slp_str s); /* a copy; .p NULL
 int slp_store_rows_val(slp_store_rows *rows, const slp_val *from, slp_val *ret);
 int slp_store_rows_copy(slp_store_rows *rows, const slp_row *from);
 int slp_store_rows_add(slp_store_rows *rows, const slp_attr *attrs, size_t n);
+/* All rows go over, behind those that are there. SLP_ENOMEM: nothing went. */
+int slp_store_rows_join(slp_store_rows *to, slp_store_rows *from);
 /* All rows go over; `to` was empty. Memory goes back to where it came from. */
 void slp_store_rows_move(slp_store_rows *to, slp_store_rows *from);
 

@@ -77,6 +77,7 @@ static void beat(slp_fleet *f) {
   i->incarnation = f->incarnation;
   i->counter = f->worker.counter + 1;
   i->held = held(f);
+  i->tells_format = (uint8_t)slp_spread_was_other(f);
   if (f->processor->ops->load) f->processor->ops->load(f->processor, &i->behind_ms, &i->rate_bytes);
   slp_write_send(&f->worker.heartbeat, beat_done);
 }
@@ -169,6 +170,9 @@ static void read_row(slp_fleet *f) {
   if (slp_read_row(&f->worker.row, SLP_OPERATION_REGISTER, f->o.worker, 1, row_read)) in(f, 100000);
 }
 
+/* Where leases are goes before all else: an older program would be told so by its own row. */
+static void look_up(slp_fleet *f) { slp_spread_learn(f, read_row); }
+
 static void join(slp_fleet *f) {
   uint64_t now = slp_fleet_now(f), at = slp_paced_us(&f->worker.joins, now, JOIN_LEAST_US, JOIN_MOST_US);
   slp_life_joined(f, now);
@@ -177,7 +181,7 @@ static void join(slp_fleet *f) {
   if (at > now)
     slp_fleet_timer(f, &f->worker.join_timer, at);
   else
-    read_row(f);
+    look_up(f);
 }
 
 /* It was evicted a while ago, or met a row of its id. */
@@ -187,7 +191,7 @@ static void join_again(slp_timer *t) {
   if (!f->incarnation.n)
     join(f);
   else
-    read_row(f);
+    look_up(f);
 }
 
 /* ---- in and out -------------------------------------------------------------------------------- */

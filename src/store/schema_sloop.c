@@ -5,6 +5,9 @@
  *   P a/ID      the assignment of one worker
  *   P l/SHARD   a lease: owner, epoch, position
  *
+ * Where leases are spread, those of the n-th key are P s/SHARD under APP+n: another letter, so that no
+ * application takes what is another one's for its own, whatever their names.
+ *
  * Creations aside, every write changes named attributes only, so that attributes of a newer version survive.
  * The safety of a fleet rests on the conditions: lease/PROTOCOL.md says what each attribute is and why each
  * condition is there. */
@@ -12,7 +15,14 @@
 
 #include "lease/shard_set.h"
 
-#define FORMAT 1 /* of the rows; a newer one is not touched */
+/* Of the rows; a newer one is not touched. Where leases are spread a program that knows only the first would
+ * look for them in the wrong place. */
+#define FORMAT_ONE_KEY 1
+#define FORMAT 2
+#define FRESH_KEYS 16u
+#define FRESH_BLOCK 512u
+#define KEY_MARK '+'
+#define KEY_TEXT 12u /* the mark and a number */
 
 typedef struct sloop_schema {
   slp_schema base;
@@ -50,19 +60,34 @@ static int owner_is_text(const slp_row *row) {
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
+/* keys 0: it makes no sense. */
+static slp_spread read_spread(const slp_row *row) {
+  uint64_t keys = whole(row, "keys", 1), block = whole(row, "block", 0);
+  int there = slp_row_get(row, SLP_STR("keys"))->kind != SLP_VAL_NONE;
+  if (!there) return (slp_spread){.keys = 1};
+  if (keys < 2 || keys > SLP_SPREAD_KEYS_MAX || !block || block > UINT32_MAX) return (slp_spread){.keys = 0};
+  return (slp_spread){(uint32_t)keys, (uint32_t)block};
+}
+
+static uint32_t format_of(const sloop_schema *s) {
+  return slp_is_spread(&s->base.spread) ? FORMAT : FORMAT_ONE_KEY;
+}
+
 static void read_leadership(const slp_row *row, slp_parsed_row *f) {
   slp_leadership_row *l = &f->u.leadership;
   f->kind = SLP_ROW_LEADERSHIP;
   l->owner = text(row, "owner");
   l->epoch = whole(row, "epoch", UINT64_MAX);
   l->start = slp_pos_read(text(row, "start"));
-  l->format = (uint32_t)whole(row, "fmt", 0);
+  l->format = (uint32_t)slp_min_u64(whole(row, "fmt", 0), UINT32_MAX);
+  l->spread = read_spread(row);
+  if (!l->spread.keys) bad(f, "under how many keys the leases lie can't be understood");
   if (l->epoch == UINT64_MAX) bad(f, "its epoch is no number");
   if (!owner_is_text(row)) bad(f, "its owner is no text");
   if (l->format > FORMAT) bad(f, "it was written by a newer version");
 }
 
-static void read_worker(const slp_row *row, slp_str id, slp_parsed_row *f) {
+static void read_worker(const sloop_schema *s, const slp_row *row, slp_str id, slp_parsed_row *f) {
   slp_worker_row *w = &f->u.worker;
   f->kind = SLP_ROW_WORKER;
   w->id = id;
@@ -80,6 +105,7 @@ static void read_worker(const slp_row *row, slp_str id, slp_parsed_row *f) {
   w->host = text(row, "host");
   if (!id.n || !w->incarnation.n) bad(f, "it has no boot");
   if (id.n > SLP_WORKER_ID_MAX || w->incarnation.n > SLP_INCARNATION_N) bad(f, "its id or boot is too long");
+  w->older = whole(row, "fmt", 0) < format_of(s);
   if (whole(row, "fmt", 0) > FORMAT) bad(f, "it was written by a newer version");
 }
 
@@ -130,20 +156,56 @@ static void read_lease(const slp_row *row, slp_str shard, slp_parsed_row *f) {
   if (!owner_is_text(row)) bad(f, "its owner is no text");
 }
 
+/* ---- under which key ------------------------------------------------------------------------------- */
+
+/* The number in a shard's name: shardId-NUMBER, or shardId-NUMBER-MORE as DynamoDB Streams has it. */
+static uint64_t number_of(slp_str shard) {
+  uint64_t n = 0;
+  if (!cut(&shard, SLP_STR("shardId-"))) return 0;
+  for (size_t i = 0; i < shard.n && i < 20 && shard.p[i] >= '0' && shard.p[i] <= '9'; i++)
+    n = n * 10 + (uint64_t)(shard.p[i] - '0');
+  return n;
+}
+
+/* By the name alone, so that whoever knows the layout finds a row without asking. */
+static uint32_t key_of(const slp_spread *spread, slp_str shard) {
+  return slp_is_spread(spread) ? (uint32_t)(number_of(shard) / spread->block % spread->keys) : 0;
+}
+
+/* 1: a row under APP+n, and which one that is. */
+static int under_key(const sloop_schema *s, slp_str hash, uint32_t *ret) {
+  uint64_t n;
+  if (!cut(&hash, slp_buf_str(&s->app)) || hash.n < 2 || hash.p[0] != KEY_MARK || hash.p[1] == '0') return 0;
+  if (slp_parse_u64((slp_str){hash.p + 1, hash.n - 1}, &n) || n >= SLP_SPREAD_KEYS_MAX) return 0;
+  *ret = (uint32_t)n;
+  return 1;
+}
+
+static void read_lease_under(const sloop_schema *s, uint32_t n, const slp_row *row, slp_str shard,
+                             slp_parsed_row *f) {
+  read_lease(row, shard, f);
+  if (key_of(&s->base.spread, shard) == n) return;
+  bad(f, "it lies under another key than leases of this number do");
+  f->astray = 1;
+}
+
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   sloop_schema *s = of(base);
   slp_str name = text(row, "row");
+  uint32_t n;
   memset(f, 0, sizeof *f);
   f->key = (slp_row_key){text(row, "app"), name};
-  if (!slp_str_eq(f->key.hash, slp_buf_str(&s->app)) || !cut(&name, slp_buf_str(&s->prefix))) return;
-  if (slp_str_is(name, "lead")) {
+  if (!cut(&name, slp_buf_str(&s->prefix))) return;
+  if (!slp_str_eq(f->key.hash, slp_buf_str(&s->app))) {
+    if (under_key(s, f->key.hash, &n) && cut(&name, SLP_STR("s/"))) read_lease_under(s, n, row, name, f);
+  } else if (slp_str_is(name, "lead")) {
     read_leadership(row, f);
   } else if (cut(&name, SLP_STR("w/"))) {
-    read_worker(row, name, f);
+    read_worker(s, row, name, f);
   } else if (cut(&name, SLP_STR("a/"))) {
     read_assignment(row, name, f);
   } else if (cut(&name, SLP_STR("l/"))) {
-    read_lease(row, name, f);
+    read_lease_under(s, 0, row, name, f);
   }
 }
 
@@ -151,13 +213,22 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
 
 static int is_lease(slp_operation_kind kind) { return kind >= SLP_OPERATION_CREATE; }
 
+static slp_str hash_of(const sloop_schema *s, slp_row_request *d, uint32_t n) {
+  if (!n) return slp_buf_str(&s->app);
+  slp_str hash = slp_row_request_copy(d, slp_buf_str(&s->app));
+  hash.n += slp_row_request_text(d, "%c%u", KEY_MARK, n).n; /* they lie one behind the other */
+  return hash;
+}
+
 static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp_row_key *ret) {
   sloop_schema *s = of(base);
-  slp_str prefix = slp_buf_str(&s->prefix), room = slp_row_request_copy(d, prefix), rest;
+  uint32_t n = is_lease(i->kind) ? key_of(&base->spread, i->shard) : 0;
+  if (SLP_MUTANT(child_under_first_key) && i->kind == SLP_OPERATION_CREATE && i->parents[0].n) n = 0;
+  slp_str hash = hash_of(s, d, n), room = slp_row_request_copy(d, slp_buf_str(&s->prefix)), rest;
   if (i->kind == SLP_OPERATION_LEAD || i->kind == SLP_OPERATION_RESIGN) {
     rest = slp_row_request_copy(d, SLP_STR("lead"));
   } else if (is_lease(i->kind)) {
-    rest = slp_row_request_copy(d, SLP_STR("l/"));
+    rest = slp_row_request_copy(d, n ? SLP_STR("s/") : SLP_STR("l/"));
     rest.n += slp_row_request_copy(d, i->shard).n;
   } else {
     int assignment = i->kind == SLP_OPERATION_ASSIGN || i->kind == SLP_OPERATION_PROPOSE ||
@@ -166,7 +237,7 @@ static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp
     rest.n += slp_row_request_copy(d, i->id).n;
   }
   room.n += rest.n; /* they lie one behind the other */
-  *ret = (slp_row_key){slp_buf_str(&s->app), room};
+  *ret = (slp_row_key){hash, room};
   return 0;
 }
 
@@ -238,7 +309,7 @@ static void info(slp_row_request *d, const slp_operation *i) {
 
 /* ---- workers --------------------------------------------------------------------------------------- */
 
-static void register_worker(slp_row_request *d, const slp_operation *i) {
+static void register_worker(const sloop_schema *s, slp_row_request *d, const slp_operation *i) {
   if (i->over_tombstone) {
     /* Only over the row of another incarnation that is gone: a delayed copy of an old registration can't
      * revive its own. */
@@ -252,18 +323,19 @@ static void register_worker(slp_row_request *d, const slp_operation *i) {
   set_n(d, "lease", i->lease_ms);
   set_s(d, "st", SLP_STR("run"));
   set_n(d, "cap", i->weight ? i->weight : 1);
-  set_n(d, "fmt", FORMAT);
+  set_n(d, "fmt", format_of(s));
   if (i->host.n) set_s(d, "host", i->host);
   info(d, i);
   drop(d, "gone");
   drop(d, "pv");
 }
 
-static void heartbeat(slp_row_request *d, const slp_operation *i) {
+static void heartbeat(const sloop_schema *s, slp_row_request *d, const slp_operation *i) {
   is_text(d, "boot", i->incarnation);
   if (!SLP_MUTANT(evicted_beats_on)) absent(d, "gone");
   slp_row_request_when(d, "ctr", SLP_TEST_LT, slp_row_request_n(d, i->counter), 0);
   set_n(d, "ctr", i->counter);
+  if (i->tells_format) set_n(d, "fmt", format_of(s));
   info(d, i);
 }
 
@@ -309,7 +381,12 @@ static void lead(slp_row_request *d, const slp_operation *i) {
   set_n(d, "epoch", i->epoch + 1);
   if (i->op.n) set_s(d, "op", i->op);
   slp_row_request_change(d, "start", SLP_SET_IF_ABSENT, pos(d, &i->start));
-  slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, FORMAT));
+  uint32_t format = slp_is_spread(&i->spread) ? FORMAT : FORMAT_ONE_KEY;
+  slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, format));
+  if (!slp_is_spread(&i->spread)) return;
+  absent(d, "fmt"); /* a row that is there says where the leases are */
+  set_n(d, "keys", i->spread.keys);
+  set_n(d, "block", i->spread.block);
 }
 
 static void resign(slp_row_request *d, const slp_operation *i) {
@@ -465,7 +542,7 @@ static void reset(slp_row_request *d, const slp_operation *i) {
 /* ---- the table of operations ------------------------------------------------------------------------- */
 
 static size_t text_bytes(const sloop_schema *s, const slp_operation *i) {
-  size_t n = 2048 + s->prefix.n + i->set.n;
+  size_t n = 2048 + s->app.n + KEY_TEXT + s->prefix.n + i->set.n;
   const slp_str *all[] = {
       &i->me, &i->id, &i->incarnation, &i->incarnation_before, &i->host,       &i->shard,    &i->owner,
       &i->to, &i->op, &i->parents[0],  &i->parents[1],         &i->hash_start, &i->hash_end, &i->seq_start};
@@ -479,8 +556,8 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
   if (slp_row_request_begin(d, SLP_WRITE_UPDATE, text_bytes(s, i), i->shards_n + 2)) return SLP_ENOMEM;
   key(base, d, i, &d->write->key);
   switch (i->kind) {
-    case SLP_OPERATION_REGISTER: register_worker(d, i); return 0;
-    case SLP_OPERATION_HEARTBEAT: heartbeat(d, i); return 0;
+    case SLP_OPERATION_REGISTER: register_worker(s, d, i); return 0;
+    case SLP_OPERATION_HEARTBEAT: heartbeat(s, d, i); return 0;
     case SLP_OPERATION_EVICT: evict(d, i); return 0;
     case SLP_OPERATION_LEAVE: leave(d, i); return 0;
     case SLP_OPERATION_NOTIFY: notify(d); return 0;
@@ -526,6 +603,16 @@ static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_prefix = slp_buf_str(&of(base)->prefix);
 }
 
+static int lease_key(slp_schema *base, uint32_t n, slp_buf *room, slp_row_key *ret) {
+  const sloop_schema *s = of(base);
+  size_t at = room->n, hash_n;
+  int r = slp_buf_add_str(room, slp_buf_str(&s->app)) || slp_buf_addf(room, "%c%u", KEY_MARK, n);
+  hash_n = room->n - at;
+  r = r || slp_buf_add_str(room, slp_buf_str(&s->prefix)) || slp_buf_add_str(room, SLP_STR("s/"));
+  *ret = (slp_row_key){{room->p + at, hash_n}, {room->p + at + hash_n, room->n - at - hash_n}};
+  return r ? SLP_ENOMEM : 0;
+}
+
 static void schema_free(slp_schema *base) {
   sloop_schema *s = of(base);
   slp_mem *mem = s->mem;
@@ -548,6 +635,7 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
       .operations = (1u << SLP_OPERATION_RENEW) - 1,
       .table = table,
       .scope = scope,
+      .lease_key = lease_key,
       .read = read_row,
       .key = row_key,
       .write = write_operation,
@@ -561,4 +649,8 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
   if (!failed) return &s->base;
   schema_free(&s->base);
   return NULL;
+}
+
+void slp_schema_sloop_spreads(slp_schema *s, uint32_t block) {
+  s->fresh = (slp_spread){FRESH_KEYS, block ? block : FRESH_BLOCK};
 }

@@ -8,6 +8,9 @@
  * or the label of a table's stream, so that a stream made again under its name has other rows. NULL: no
  * memory. */
 slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str generation);
+/* A new application's leases lie under several partition keys, so many shards with neighbouring numbers under
+ * one; 0: 512. For a store where a key has a limit. */
+void slp_schema_sloop_spreads(slp_schema *s, uint32_t block);
 
 /* A table of Amazon's KCL 2.x. stream: empty where the application reads one stream, else
  * "ACCOUNT:NAME:EPOCH" (EPOCH: the stream's creation in seconds). start_ms: the time that the position

@@ -64,5 +64,7 @@ MUTANTS = [
   ("own_counter_unknown", "herd herd_kcl", "a renewal of one's own that was answered late is a loss"),
   ("token_forgets_ended", "swarm", "a token leaves out a shard that is read and not acknowledged"),
   ("stop_gives_up_early", "swarm", "a stop does not wait for batches that are out"),
+  ("one_key_is_read", "herd", "of leases under several partition keys those under the first one are read"),
+  ("child_under_first_key", "herd", "the lease of a child is made under the first key, whatever its number"),
   ("no_wait_at_tip", "herd", "a shard at its tip is asked again at once"),
 ]

@@ -433,9 +433,11 @@ const fw_layout fw_layout_kinsumer = {"OwnerID", open_kinsumer, 1, 0};
 const fw_layout fw_layout_motorway = {"worker_id", open_motorway, 0, 1};
 const fw_layout fw_layout_kcl_rb = {"sloop_owner", open_kcl_rb, 0, 1};
 
-static slp_schema *schema_of(slp_mem *mem, const fw_layout *layout) {
+static slp_schema *schema_of(slp_mem *mem, const fw_layout *layout, uint32_t leases_a_key) {
   if (layout) return layout->open(mem);
-  return slp_schema_sloop(mem, SLP_STR("app"), SLP_STR("s"), SLP_STR("1"));
+  slp_schema *own = slp_schema_sloop(mem, SLP_STR("app"), SLP_STR("s"), SLP_STR("1"));
+  if (leases_a_key) slp_schema_sloop_spreads(own, leases_a_key);
+  return own;
 }
 
 fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
@@ -450,7 +452,7 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
   n->mem = slp_mem_new(w->node_alloc, w->node_ctx);
   n->h = slp_sim_host_new(w->sim, n->mem, &clock);
   n->store = fw_store_new(n);
-  n->schema = schema_of(n->mem, w->layout);
+  n->schema = schema_of(n->mem, w->layout, w->leases_a_key);
   n->processor.ops = &processor_ops;
   n->tick.at_us = n->list_timer.at_us = UINT64_MAX;
   n->tick.run = run_tick;
@@ -528,9 +530,29 @@ int fw_live(const fw_world *w) {
 
 static void nothing(slp_store_req *rq) { (void)rq; }
 
-static slp_row_key key_of(const fw_world *w, const char *row, char name[200]) {
+static int is_there(fw_world *w, const slp_row_key *key) {
+  slp_store_get g = {.rq.on_done = nothing, .keys = key, .keys_n = 1};
+  slp_store_rows_init(&g.out, w->mem);
+  w->server_store->ops->get(w->server_store, &g);
+  slp_unpost(&g.rq.ev);
+  g.rq.ev.run(&g.rq.ev);
+  int there = g.out.n > 0;
+  slp_store_rows_free(&g.out);
+  return there;
+}
+
+/* A lease may lie under any key: it is looked for under all, the first one last. */
+static slp_row_key key_of(fw_world *w, const char *row, char name[200]) {
+  static char hash[16];
+  slp_row_key key = {SLP_STR("app"), str(name)};
+  for (unsigned n = SLP_SPREAD_KEYS_MAX; n-- > 1 && w->leases_a_key && strncmp(row, "l/", 2) == 0;) {
+    snprintf(name, 200, PREFIX "s/%s", row + 2);
+    snprintf(hash, sizeof hash, "app+%u", n);
+    if (is_there(w, &(slp_row_key){str(hash), str(name)})) return (slp_row_key){str(hash), str(name)};
+  }
   snprintf(name, 200, "%s%s", w->kcl ? "" : PREFIX, row);
-  return w->kcl ? (slp_row_key){str(name), {NULL, 0}} : (slp_row_key){SLP_STR("app"), str(name)};
+  key.range.n = strlen(name);
+  return w->kcl ? (slp_row_key){str(name), {NULL, 0}} : key;
 }
 
 static int shard_of_row(fw_world *w, const char *row) {
@@ -562,14 +584,29 @@ const char *fw_row(fw_world *w, const char *row, const char *attr) {
   return found(w, row, attr, out, sizeof out);
 }
 
+static void list_now(fw_world *w, slp_store_list *l) {
+  w->server_store->ops->list(w->server_store, l);
+  slp_unpost(&l->rq.ev);
+  l->rq.ev.run(&l->rq.ev);
+}
+
 static void all_rows(fw_world *w, slp_store_list *l) {
   memset(l, 0, sizeof *l);
   slp_store_rows_init(&l->out, w->mem);
   l->rq.on_done = nothing;
   w->schema->scope(w->schema, &l->hash, &l->prefix);
-  w->server_store->ops->list(w->server_store, l);
-  slp_unpost(&l->rq.ev);
-  l->rq.ev.run(&l->rq.ev);
+  list_now(w, l);
+  if (!w->leases_a_key) return;
+  slp_schema_sloop_spreads(w->schema, w->leases_a_key);
+  w->schema->spread = slp_spread_of_rows(w->schema, &l->out);
+  for (unsigned n = 1; n < SLP_SPREAD_KEYS_MAX; n++) {
+    char hash[16];
+    snprintf(hash, sizeof hash, "app+%u", n);
+    slp_store_list more = {.rq.on_done = nothing, .hash = str(hash), .prefix = SLP_STR(PREFIX)};
+    slp_store_rows_init(&more.out, w->mem);
+    list_now(w, &more);
+    SLP_CHECK(slp_store_rows_join(&l->out, &more.out) == 0);
+  }
 }
 
 void fw_operator_delete(fw_world *w, const char *row) {
@@ -676,6 +713,9 @@ void fw_judge_rows(fw_world *w) {
   for (size_t k = 0; k < l.out.n; k++) {
     slp_parsed_row f;
     w->schema->read(w->schema, &l.out.rows[k], &f);
+    if (f.astray && !w->may_stray)
+      fw_wrong(w, "S5 exclusive: the lease of %.*s lies where nobody looks", (int)f.u.lease.shard.n,
+               f.u.lease.shard.p);
     int i = f.kind == SLP_ROW_LEASE ? shard_no(w, f.u.lease.shard) : -1;
     if (i < 0) continue;
     has_row[i] = 1;
@@ -844,7 +884,7 @@ fw_world *fw_new_of(uint64_t seed, int shards, const fw_layout *layout) {
   w->layout = layout;
   w->kcl = layout != NULL;
   w->beside = layout == &fw_layout_kcl_beside;
-  w->schema = schema_of(mem, layout);
+  w->schema = schema_of(mem, layout, 0);
   w->server_store = open_tables(w);
   w->faults.rt_us_min = 2000;
   w->faults.rt_us_max = 10000;

@@ -83,6 +83,7 @@ typedef struct hd_plan {
   uint32_t rate[HF_N];                                     /* 0: off */
   uint32_t weight[HD_WORKERS_MAX];
   uint8_t joined;
+  uint32_t leases_a_key; /* of the native layout, as slp_outside has it */
   uint32_t push_ms;      /* so long a subscription lives */
   uint32_t keys_ms;      /* so long a process's keys live; 0: for ever */
   uint32_t fault_us_max; /* how long a freeze, a cut, an outage lasts at most */
@@ -116,6 +117,7 @@ static inline int hd_chance(uint64_t *random, uint32_t ppm) {
 /* ---- herd_world.c: the services and the truth ---------------------------------------------------------- */
 typedef struct hd_place { /* a shard */
   char id[130];
+  char key[40]; /* the partition key of its lease; "": it had none yet */
   uint8_t closed;
   uint64_t read_us;  /* when somebody last asked for its records, or was given some */
   uint64_t owned_us; /* since when its row names an owner; 0: it does not */
@@ -187,6 +189,8 @@ void hd_row_written(hd_world *hw, slp_str name, hd_attr get, const void *now); /
 void hd_operator(hd_world *hw, const char *op, const char *body); /* a call of DynamoDB's by nobody */
 struct slp_table *hd_lease_table(hd_world *hw);                   /* NULL: not made yet */
 const char *hd_stream_name(const hd_world *hw);
+/* Where a row of schema sloop is a lease: the slash before its kind. NULL: it is none. */
+const char *hd_lease_mark(slp_str row);
 hd_world *hd_world_of_row(hd_world *hw, slp_str name); /* whose stream a row of schema sloop is about */
 hd_rule hd_world_broken(const hd_world *hw, const char **text); /* of either stream */
 

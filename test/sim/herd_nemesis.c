@@ -149,7 +149,7 @@ static void meddle(hd_world *hw, hd_fault f) {
   int native = hw->plan->schema == HD_SLOOP;
   const hd_names *names = &hd_names_of[hw->plan->schema];
   slp_str name = member_text(item->value, names->key);
-  const char *mark = native ? memmem(name.p, name.n, "/l/", 3) : name.p;
+  const char *mark = native ? hd_lease_mark(name) : name.p;
   if (mark) {
     if (native) mark += 3;
     snprintf(lease, sizeof lease, "%.*s", (int)(name.p + name.n - mark), mark);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "api/open.h"
 #include "sim/inside.h"
 
 static const char *const names[] = {
@@ -52,7 +53,8 @@ typedef enum part {
   PART_WEIGHTS,
   PART_STALL,
   PART_KEYS,
-  PART_PUSH
+  PART_PUSH,
+  PART_SPREAD
 } part;
 static uint64_t stream_of(const hd_plan *p, size_t n) {
   uint64_t state = p->seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0xaf251af3b0f025b5);
@@ -191,6 +193,13 @@ static void draw_push(hd_plan *p, const hd_wish *wish) {
   if (p->rate[HF_push]) p->o.retrieval = hd_heads(&state) ? SLOOP_RETRIEVAL_PUSH : SLOOP_RETRIEVAL_AUTO;
 }
 
+/* As many streams whose leases lie under several keys, with a few shards a key, as tables from before that. */
+static void draw_spread(hd_plan *p) {
+  uint64_t state = stream_of(p, PART_SPREAD), *r = &state;
+  p->leases_a_key = (uint32_t)hd_between(r, 0, 4);
+  if (hd_heads(r)) p->leases_a_key = SLP_ONE_KEY;
+}
+
 static void draw_service(hd_plan *p) {
   uint64_t state = stream_of(p, PART_SERVICE), *r = &state;
   slp_world_box_opts(&p->box);
@@ -241,6 +250,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   draw_clocks(p);
   draw_choices(p);
   draw_service(p);
+  draw_spread(p);
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
   draw_push(p, wish);
@@ -275,7 +285,7 @@ void hd_plan_print(const hd_plan *p, char *to, size_t n) {
       "%" PRIu64
       " stall %u weights %u %u %u %u %u %u keys %u ms joined %d retry %d %u batches %u of %u (%u bytes) in "
       "flight %u "
-      "list %u; net %u..%u us late %u slow %u; reads "
+      "list %u leases a key %d; net %u..%u us late %u slow %u; reads "
       "%u; faults",
       p->typed ? "typed" : "bytes", hd_names_of[p->schema].schema, p->changes ? "changes" : "kinesis",
       p->workers, p->shards, p->phase_ms, p->backlog, p->record_bytes, p->put_gap_us, p->aggregates,
@@ -283,8 +293,8 @@ void hd_plan_print(const hd_plan *p, char *to, size_t n) {
       (int)o->wire, o->order_wait_ms, o->poll_ms, o->fetch_records_max, o->buffered_bytes_max, o->stall_ms,
       p->weight[0], p->weight[1], p->weight[2], p->weight[3], p->weight[4], p->weight[5], p->keys_ms,
       p->joined, (int)o->on_retry, o->retry_max, o->batches_out_max, o->batch_records_max, o->batch_bytes_max,
-      o->in_flight_max, o->list_ms, t->latency_us_min, t->latency_us_max, t->late_us_max, t->slow_us_max,
-      p->box.reads_per_second);
+      o->in_flight_max, o->list_ms, (int)p->leases_a_key, t->latency_us_min, t->latency_us_max,
+      t->late_us_max, t->slow_us_max, p->box.reads_per_second);
   for (size_t i = 0; i < HF_N && at > 0 && (size_t)at < n; i++)
     if (p->rate[i]) at += snprintf(to + at, n - (size_t)at, " %s %u", names[i], p->rate[i]);
 }

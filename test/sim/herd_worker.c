@@ -574,6 +574,7 @@ static void open_one(hd_life *l) {
   slp_sim_trace(hw->w->sim, "w%d#%zu begins as %s", l->slot, l->number, hw->ids[l->slot]);
   slp_outside outside = {.getenv_fn = no_environment};
   if (hw->typed) outside = slp_typed_outside(hw->typed, l->host);
+  outside.leases_a_key = hw->plan->leases_a_key;
   CALL(l, rc = slp_open_on(l->host, l->mem, &outside, &l->s, &l->opts, why));
   if (rc) {
     fprintf(stderr, "slp_open_on: %s\n", why);

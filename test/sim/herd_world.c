@@ -410,13 +410,26 @@ static void worker_row(hd_world *hw, slp_str name, hd_attr get, const void *now)
   hw->worker_rows[i].gone = (uint8_t)gone;
 }
 
+/* Two rows of one shard would be two leases. */
+static void is_under_one_key(hd_world *hw, hd_place *s, slp_str key) {
+  if (s->key[0] && !slp_str_is(key, s->key))
+    hd_break(hw->o, HD_S5_EXCLUSIVE, s->id, "its lease is under key %.*s and under %s", (int)key.n, key.p,
+             s->key);
+  snprintf(s->key, sizeof s->key, "%.*s", (int)key.n, key.p ? key.p : "");
+}
+
+const char *hd_lease_mark(slp_str row) {
+  const char *mark = row.n ? memmem(row.p, row.n, "/l/", 3) : NULL;
+  return mark || !row.n ? mark : memmem(row.p, row.n, "/s/", 3);
+}
+
 void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
   slp_str owner;
   char id[140], owner_text[160], seq[130] = "";
   hd_row row = {.owner = owner_text};
   hw = hd_world_of_row(hw, shard);
   if (hw->plan->schema == HD_SLOOP) {
-    const char *mark = shard.n ? memmem(shard.p, shard.n, "/l/", 3) : NULL;
+    const char *mark = hd_lease_mark(shard);
     if (!mark && shard.n && memmem(shard.p, shard.n, "/w/", 3)) worker_row(hw, shard, get, now);
     if (!mark) return;
     shard = (slp_str){mark + 3, (size_t)(shard.p + shard.n - mark - 3)};
@@ -431,6 +444,7 @@ void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
     hd_row_is(hw->o, hw->writer, id, hw->writer_sent_us, NULL);
     return;
   }
+  if (hw->plan->schema == HD_SLOOP) is_under_one_key(hw, &hw->shards[hd_shard_of(hw, id)], get(now, "app"));
   owner = get(now, hd_names_of[hw->plan->schema].owner);
   if (hw->plan->schema == HD_MOTORWAY && slp_str_is(owner, "nobody")) owner = (slp_str){NULL, 0};
   snprintf(owner_text, sizeof owner_text, "%.*s", (int)owner.n, owner.p ? owner.p : "");

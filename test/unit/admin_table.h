@@ -52,11 +52,14 @@ static inline void write_row(slp_store_write *w) {
   slp_store_rows_free(&w->image);
 }
 
+/* "+N/ROW" is under the n-th partition key. */
 static slp_row_key key_of(const char *row) {
-  static char range[300];
+  static char range[300], hash[40];
   if (kcl) return (slp_row_key){slp_str_of(row), {NULL, 0}};
-  snprintf(range, sizeof range, "orders@1700000000/%s", row);
-  return (slp_row_key){SLP_STR("shop"), slp_str_of(range)};
+  const char *rest = row[0] == '+' ? strchr(row, '/') + 1 : row;
+  snprintf(hash, sizeof hash, "shop%.*s", rest == row ? 0 : (int)(rest - row - 1), row);
+  snprintf(range, sizeof range, "orders@1700000000/%s", rest);
+  return (slp_row_key){slp_str_of(hash), slp_str_of(range)};
 }
 
 /* "name=text", "name#number", "name+a,b" (a set), "name@shard,shard" (a plan's set), "-name" (goes). The rest

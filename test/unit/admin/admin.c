@@ -58,6 +58,31 @@ TEST(everything_the_table_says) {
   end();
 }
 
+/* They are read one key after the other, and a try that failed begins where it was. */
+TEST(leases_under_several_keys) {
+  begin("");
+  PUT("lead", "epoch#3", "start=0:oldest", "fmt#2", "keys#3", "block#2");
+  PUT("l/shardId-000000000001", "epoch#1", "pos=9:end");
+  PUT("l/shardId-000000000007", "epoch#2", "pos=0:oldest");
+  PUT("+1/s/shardId-000000000002", "epoch#3", "pos=0:oldest");
+  PUT("+2/s/shardId-000000000005", "epoch#4", "pos=0:oldest");
+  PUT("+2/s/shardId-000000000002", "epoch#4", "pos=0:oldest"); /* not where it belongs */
+  PUT("+3/s/shardId-000000000006", "epoch#4", "pos=0:oldest"); /* there is no such key */
+  harmed.list_fails = 2;
+  const sloop_leases_t *l = leases();
+  CHECK_INT(harmed.lists, 4);
+  CHECK_INT(l->leases_n, 4);
+  for (size_t i = 0; i < l->leases_n; i++)
+    CHECK_INT(l->leases[i]->epoch, i == 0 ? 1 : i == 1 ? 3 : i == 2 ? 4 : 2);
+  CHECK_STR(l->leases[1]->shard, "shardId-000000000002");
+  CHECK_INT(l->bad_rows_n, 1);
+  CHECK_STR(
+      l->bad_rows[0],
+      "orders@1700000000/s/shardId-000000000002: it lies under another key than leases of this number do");
+  over();
+  end();
+}
+
 /* A single poll judges by the age of a stamp, and allows for clocks that differ. */
 TEST(owners_by_one_look) {
   static const struct {

@@ -123,6 +123,18 @@ TEST(all_are_reset_and_what_is_left_alone_is_counted) {
   done();
 }
 
+TEST(a_lease_under_another_key_is_reset) {
+  two("shardId-000000000002 shardId-000000000000");
+  PUT("lead", "epoch#3", "start=0:oldest", "fmt#2", "keys#16", "block#2");
+  PUT("+1/s/shardId-000000000002", "epoch#5", "pos=" P);
+  reset("shardId-000000000002", oldest, 0, 0);
+  CHECK_INT(change(0, "shardId-000000000002", SLOOP_CHANGE_DONE)->to.kind, SLOOP_OLDEST);
+  CHECK_STR(get("+1/s/shardId-000000000002", "pos"), "0:oldest");
+  CHECK_STR(get("+1/s/shardId-000000000002", "epoch"), "6");
+  CHECK_STR(get("l/shardId-000000000002", "pos"), "");
+  done();
+}
+
 TEST(one_is_reset_and_its_relatives_are_named) {
   two("s0! s1<s0 s2<s1 s3<s1");
   PUT("l/s0", "epoch#1", "pos=" P);

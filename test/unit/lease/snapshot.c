@@ -48,6 +48,32 @@ static void end(void) {
   slp_mem_drop(mem);
 }
 
+static uint32_t keys_of_rows(void) {
+  slp_spread s = slp_spread_of_rows(schema, &rows);
+  CHECK(!slp_is_spread(&s) || s.block == 4 || s.block == 7);
+  CHECK(!slp_is_spread(&schema->spread)); /* asking changes nothing */
+  return s.keys;
+}
+
+TEST(rows_tell_under_how_many_keys_leases_lie) {
+  begin();
+  CHECK_INT(keys_of_rows(), 1);
+  slp_schema_sloop_spreads(schema, 4);
+  CHECK_INT(keys_of_rows(), 16);
+  add("l/shardId-000000000003", "epoch#5 pos=0:oldest"); /* it lies there in both */
+  CHECK_INT(keys_of_rows(), 16);
+  add("l/shardId-000000000004", "epoch#5 pos=0:oldest");
+  CHECK_INT(keys_of_rows(), 1);
+  add("lead", "epoch#3 start=0:oldest fmt#2 keys#9 block#7"); /* who made that row knew it */
+  CHECK_INT(keys_of_rows(), 9);
+  end();
+  begin();
+  slp_schema_sloop_spreads(schema, 4);
+  add("lead", "epoch#3 start=0:oldest fmt#1");
+  CHECK_INT(keys_of_rows(), 1);
+  end();
+}
+
 TEST(rows_are_sorted_by_what_they_are) {
   slp_snapshot s;
   begin();

@@ -59,6 +59,40 @@ TEST(copied_rows_outlive_what_they_were_copied_from_and_moved_ones_their_maker) 
   slp_mem_drop(mem);
 }
 
+TEST(rows_that_are_joined_stand_behind_the_others) {
+  slp_mem *mem = slp_mem_new(NULL, NULL), *other = slp_mem_new(NULL, NULL);
+  slp_store_rows a, b, none;
+  slp_store_rows_init(&a, mem);
+  slp_store_rows_init(&b, other);
+  slp_store_rows_init(&none, mem);
+  for (int i = 0; i < 40; i++) {
+    char text[8];
+    snprintf(text, sizeof text, "%d", i);
+    slp_attr attr = {SLP_STR("n"), {SLP_VAL_S, slp_str_of(text), NULL, 0}};
+    slp_row row = {&attr, 1};
+    CHECK_INT(slp_store_rows_copy(i < 15 ? &a : &b, &row), 0);
+  }
+  size_t bytes = a.bytes + b.bytes;
+  CHECK_INT(slp_store_rows_join(&a, &b), 0);
+  CHECK_INT(slp_store_rows_join(&a, &none), 0);
+  CHECK_INT(b.n, 0);
+  slp_store_rows_free(&b);
+  CHECK_INT(a.n, 40);
+  CHECK(a.bytes >= bytes);
+  for (int i = 0; i < 40; i++) {
+    char text[8];
+    snprintf(text, sizeof text, "%d", i);
+    if (!slp_str_is(slp_row_text(&a.rows[i], SLP_STR("n")), text)) CHECK_FAIL("row %d is another one", i);
+  }
+  slp_attr more = {SLP_STR("n"), {SLP_VAL_S, SLP_STR("more"), NULL, 0}};
+  CHECK_INT(slp_store_rows_copy(&a, &(slp_row){&more, 1}), 0);
+  CHECK(a.n == 41 && slp_str_is(slp_row_text(&a.rows[40], SLP_STR("n")), "more"));
+  slp_store_rows_free(&a);
+  CHECK(mem->live_blocks == 0 && other->live_blocks == 0);
+  slp_mem_drop(mem);
+  slp_mem_drop(other);
+}
+
 TEST(without_memory_nothing_leaks) {
   for (int n = 1; n < 12; n++) {
     scarce memory = {.left = n};

@@ -336,7 +336,7 @@ TEST(rows_of_others_are_left_alone_and_damaged_ones_named) {
   slp_attr pos = {SLP_STR("pos"), {SLP_VAL_S, SLP_STR("0:oldest"), NULL, 0}};
   slp_attr odd = {SLP_STR("pos"), {SLP_VAL_S, SLP_STR("TRIM_HORIZON"), NULL, 0}};
   slp_attr good[] = {epoch, pos}, bad_pos[] = {epoch, odd}, bad_epoch[] = {no_epoch, pos};
-  slp_attr newer[] = {epoch, {SLP_STR("fmt"), {SLP_VAL_N, SLP_STR("2"), NULL, 0}}};
+  slp_attr newer[] = {epoch, {SLP_STR("fmt"), {SLP_VAL_N, SLP_STR("3"), NULL, 0}}};
   CHECK(kind_of("orders-app", "orders@1700000000/l/s1", good, 2) == SLP_ROW_LEASE);
   CHECK(kind_of("other-app", "orders@1700000000/l/s1", good, 2) == SLP_ROW_OTHER);
   CHECK(kind_of("orders-app", "orders@1600000000/l/s1", good, 2) ==
@@ -353,5 +353,125 @@ TEST(rows_of_others_are_left_alone_and_damaged_ones_named) {
   CHECK(kind_of("orders-app", "orders@1700000000/lead", owned, 3) == SLP_ROW_BAD);
   owned[2].val.kind = SLP_VAL_S;
   CHECK(kind_of("orders-app", "orders@1700000000/l/s1", owned, 3) == SLP_ROW_LEASE);
+  end();
+}
+
+/* ---- leases under several partition keys ------------------------------------------------------- */
+
+static void lies(const char *shard, const char *hash, const char *range) {
+  slp_store_write w;
+  slp_row_request d;
+  slp_row_key key;
+  memset(&w, 0, sizeof w);
+  slp_row_request_init(&d, mem, &w);
+  slp_operation i = {.kind = SLP_OPERATION_TAKE, .shard = slp_str_of(shard)};
+  CHECK_INT(schema->key(schema, &d, &i, &key), 0);
+  if (!slp_str_is(key.hash, hash) || !slp_str_is(key.range, range))
+    CHECK_FAIL("%s lies under %.*s %.*s", shard, (int)key.hash.n, key.hash.p, (int)key.range.n, key.range.p);
+  slp_row_request_free(&d);
+}
+
+TEST(a_lease_lies_where_its_number_says) {
+  begin();
+  lies("shardId-000000000700", "orders-app", "orders@1700000000/l/shardId-000000000700");
+  schema->spread = (slp_spread){16, 512};
+  lies("shardId-000000000000", "orders-app", "orders@1700000000/l/shardId-000000000000");
+  lies("shardId-000000000511", "orders-app", "orders@1700000000/l/shardId-000000000511");
+  lies("shardId-000000000512", "orders-app+1", "orders@1700000000/s/shardId-000000000512");
+  lies("shardId-000000008191", "orders-app+15", "orders@1700000000/s/shardId-000000008191");
+  lies("shardId-000000008192", "orders-app", "orders@1700000000/l/shardId-000000008192");
+  /* 1414562045508 / 512 = 2762816495, which is 15 of 16: as bc says. */
+  lies("shardId-00000001414562045508-2bac9cd2", "orders-app+15",
+       "orders@1700000000/s/shardId-00000001414562045508-2bac9cd2");
+  lies("whatever", "orders-app", "orders@1700000000/l/whatever");
+  /* No more than 20 digits count, modulo 2^64: 7766279631452241919 / 512 is 15 of 16. */
+  lies("shardId-99999999999999999999999999", "orders-app+15",
+       "orders@1700000000/s/shardId-99999999999999999999999999");
+  end();
+}
+
+TEST(the_row_of_leadership_says_how_leases_are_spread_and_is_made_once) {
+  begin();
+  slp_position oldest = {.kind = SLP_POSITION_OLDEST};
+  DO(.kind = SLP_OPERATION_LEAD, .me = S("w1.1"), .start = oldest, .spread = {16, 512});
+  CHECK(parsed.kind == SLP_ROW_LEADERSHIP && parsed.u.leadership.format == 2);
+  CHECK(parsed.u.leadership.spread.keys == 16 && parsed.u.leadership.spread.block == 512);
+  DO(.kind = SLP_OPERATION_RESIGN, .me = S("w1.1"), .epoch = 1);
+  /* A late copy, and one that had found no row, leave it as it is. */
+  REFUSED(.kind = SLP_OPERATION_LEAD, .me = S("w2.1"), .start = oldest, .spread = {32, 4});
+  DO(.kind = SLP_OPERATION_LEAD, .me = S("w2.1"), .epoch = 1, .start = oldest);
+  CHECK(parsed.u.leadership.spread.keys == 16 && parsed.u.leadership.spread.block == 512);
+  end();
+  begin(); /* from before */
+  DO(.kind = SLP_OPERATION_LEAD, .me = S("w1.1"), .start = oldest, .spread = {1, 0});
+  CHECK(parsed.u.leadership.format == 1 && !slp_is_spread(&parsed.u.leadership.spread));
+  DO(.kind = SLP_OPERATION_RESIGN, .me = S("w1.1"), .epoch = 1);
+  REFUSED(.kind = SLP_OPERATION_LEAD, .me = S("w2.1"), .epoch = 1, .start = oldest, .spread = {16, 512});
+  end();
+}
+
+TEST(a_worker_says_by_which_rules_it_goes) {
+  begin();
+  DO(.kind = SLP_OPERATION_REGISTER, .id = S("w1"), .incarnation = S("b1"), .lease_ms = 10000);
+  CHECK(slp_worker_takes(&parsed.u.worker));
+  schema->spread = (slp_spread){16, 512};
+  schema->read(schema, &table.rows[0], &parsed);
+  CHECK(parsed.kind == SLP_ROW_WORKER && parsed.u.worker.older && !slp_worker_takes(&parsed.u.worker));
+  DO(.kind = SLP_OPERATION_HEARTBEAT, .id = S("w1"), .incarnation = S("b1"), .counter = 2, .tells_format = 1);
+  CHECK(slp_worker_takes(&parsed.u.worker));
+  end();
+}
+
+static slp_row_kind kind_at(const char *app, const char *row) {
+  slp_attr attrs[] = {{SLP_STR("app"), {SLP_VAL_S, slp_str_of(app), NULL, 0}},
+                      {SLP_STR("row"), {SLP_VAL_S, slp_str_of(row), NULL, 0}},
+                      {SLP_STR("epoch"), {SLP_VAL_N, SLP_STR("0"), NULL, 0}},
+                      {SLP_STR("pos"), {SLP_VAL_S, SLP_STR("0:oldest"), NULL, 0}}};
+  slp_row r = {attrs, 4};
+  schema->read(schema, &r, &parsed);
+  return parsed.kind;
+}
+
+TEST(a_lease_counts_only_where_it_belongs) {
+  begin();
+  schema->spread = (slp_spread){16, 2};
+  CHECK_INT(kind_at("orders-app", "orders@1700000000/l/shardId-000000000001"), SLP_ROW_LEASE);
+  CHECK_INT(kind_at("orders-app+1", "orders@1700000000/s/shardId-000000000002"), SLP_ROW_LEASE);
+  CHECK_INT(kind_at("orders-app", "orders@1700000000/l/shardId-000000000002"), SLP_ROW_BAD);
+  CHECK(parsed.astray);
+  CHECK_INT(kind_at("orders-app+2", "orders@1700000000/s/shardId-000000000002"), SLP_ROW_BAD);
+  /* What an application of that name has is its own. */
+  CHECK_INT(kind_at("orders-app+1", "orders@1700000000/l/shardId-000000000002"), SLP_ROW_OTHER);
+  CHECK_INT(kind_at("orders-app+1", "orders@1700000000/lead"), SLP_ROW_OTHER);
+  CHECK_INT(kind_at("orders-app+01", "orders@1700000000/s/shardId-000000000002"), SLP_ROW_OTHER);
+  CHECK_INT(kind_at("orders-app+", "orders@1700000000/s/shardId-000000000002"), SLP_ROW_OTHER);
+  CHECK_INT(kind_at("orders-app+64", "orders@1700000000/s/shardId-000000000002"), SLP_ROW_OTHER);
+  CHECK_INT(kind_at("orders-app+x", "orders@1700000000/s/shardId-000000000002"), SLP_ROW_OTHER);
+  CHECK_INT(kind_at("orders-app+1", "orders@1800000000/s/shardId-000000000002"), SLP_ROW_OTHER);
+  end();
+}
+
+static slp_row_kind leadership_of(slp_val_kind kind, const char *keys, const char *block) {
+  slp_attr attrs[] = {{SLP_STR("app"), {SLP_VAL_S, SLP_STR("orders-app"), NULL, 0}},
+                      {SLP_STR("row"), {SLP_VAL_S, SLP_STR("orders@1700000000/lead"), NULL, 0}},
+                      {SLP_STR("epoch"), {SLP_VAL_N, SLP_STR("1"), NULL, 0}},
+                      {SLP_STR("fmt"), {SLP_VAL_N, SLP_STR("2"), NULL, 0}},
+                      {SLP_STR("keys"), {kind, slp_str_of(keys), NULL, 0}},
+                      {SLP_STR("block"), {SLP_VAL_N, slp_str_of(block), NULL, 0}}};
+  slp_row r = {attrs, 6};
+  schema->read(schema, &r, &parsed);
+  return parsed.kind;
+}
+
+TEST(how_leases_are_spread_makes_sense_or_the_row_is_left_alone) {
+  begin();
+  CHECK_INT(leadership_of(SLP_VAL_N, "64", "1"), SLP_ROW_LEADERSHIP);
+  CHECK_INT(leadership_of(SLP_VAL_N, "65", "1"), SLP_ROW_BAD);
+  CHECK_INT(leadership_of(SLP_VAL_N, "1", "1"), SLP_ROW_BAD);
+  CHECK_INT(leadership_of(SLP_VAL_N, "0", "1"), SLP_ROW_BAD);
+  CHECK_INT(leadership_of(SLP_VAL_N, "16", "0"), SLP_ROW_BAD);
+  CHECK_INT(leadership_of(SLP_VAL_N, "16", "4294967296"), SLP_ROW_BAD);
+  CHECK_INT(leadership_of(SLP_VAL_N, "16", "-3"), SLP_ROW_BAD);
+  CHECK_INT(leadership_of(SLP_VAL_S, "sixteen", "3"), SLP_ROW_BAD);
   end();
 }

@@ -1,0 +1,107 @@
+/* spread.c - reads under how many partition keys the leases lie, before a worker joins: the row of leadership
+ * says it; where there is none, the leases that are under the first key. */
+#include "lease/spread.h"
+
+#include "lease/fleet_inside.h"
+
+#define AGAIN_US 200000
+#define BAD_US 5000000
+
+static void leadership_read(slp_read *r);
+static void leases_read(slp_read *r);
+
+static void in(slp_fleet *f, uint64_t us) {
+  slp_fleet_timer(f, &f->spread.timer, slp_after_us(slp_fleet_now(f), us));
+}
+
+/* A worker that has joined keeps what it knows: its leases are there. */
+static const unsigned allowed[] = {
+    [SLP_SPREAD_UNKNOWN] = 1u << SLP_SPREAD_ASSUMED | 1u << SLP_SPREAD_KNOWN,
+    [SLP_SPREAD_ASSUMED] = 1u << SLP_SPREAD_KNOWN,
+    [SLP_SPREAD_KNOWN] = 0,
+};
+
+static void move(slp_fleet *f, slp_spread_state to) {
+  SLP_CHECK(allowed[f->spread.state] >> to & 1);
+  f->spread.state = to;
+}
+
+static void know(slp_fleet *f, slp_spread_state state, slp_spread spread) {
+  move(f, state);
+  f->schema->spread = spread;
+  f->spread.then(f);
+}
+
+static void ask(slp_fleet *f) {
+  static const slp_str none = {"", 0};
+  if (slp_read_row(&f->spread.read, SLP_OPERATION_LEAD, none, 1, leadership_read)) in(f, AGAIN_US);
+}
+
+static void leadership_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_parsed_row row;
+  slp_read_one(r, &row);
+  if (!r->came) {
+    in(f, slp_fleet_jitter(f, AGAIN_US, 50));
+  } else if (row.kind == SLP_ROW_BAD) {
+    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key, row.why);
+    in(f, BAD_US);
+  } else if (row.kind == SLP_ROW_LEADERSHIP) {
+    know(f, SLP_SPREAD_KNOWN, row.u.leadership.spread);
+  } else if (!slp_is_spread(&f->schema->fresh)) {
+    know(f, SLP_SPREAD_ASSUMED, (slp_spread){.keys = 1});
+  } else if (slp_read_list(r, SLP_OPERATION_CREATE, 1, leases_read)) {
+    in(f, AGAIN_US);
+  }
+}
+
+static void leases_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  if (!r->came)
+    in(f, slp_fleet_jitter(f, AGAIN_US, 50));
+  else
+    know(f, SLP_SPREAD_ASSUMED, slp_spread_of_rows(f->schema, r->rows));
+}
+
+void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f)) {
+  f->spread.then = then;
+  if (f->spread.state != SLP_SPREAD_UNKNOWN)
+    then(f);
+  else
+    ask(f);
+}
+
+int slp_spread_agrees(slp_fleet *f, const slp_leadership_row *row) {
+  if (f->spread.state == SLP_SPREAD_ASSUMED) {
+    move(f, SLP_SPREAD_KNOWN);
+    f->spread.other = (uint8_t)!slp_spread_same(&f->schema->spread, &row->spread);
+    f->schema->spread = row->spread;
+  }
+  return slp_spread_same(&f->schema->spread, &row->spread);
+}
+
+int slp_spread_was_other(const slp_fleet *f) { return f->spread.other; }
+
+void slp_spread_made(slp_fleet *f) {
+  if (f->spread.state == SLP_SPREAD_ASSUMED) move(f, SLP_SPREAD_KNOWN);
+}
+
+uint64_t slp_spread_used(const slp_fleet *f, uint64_t leases) {
+  const slp_spread *s = &f->schema->spread;
+  if (!slp_is_spread(s)) return 1;
+  return slp_min_u64(slp_max_u64(leases / s->block, 1), s->keys);
+}
+
+static void run(slp_timer *t) { ask(SLP_OWNER(t, slp_fleet, spread.timer)); }
+
+void slp_spread_init(slp_fleet *f) {
+  slp_read_init(&f->spread.read, f, "the row of leadership", 0);
+  slp_fleet_timer_init(&f->spread.timer, run);
+}
+
+void slp_spread_stop(slp_fleet *f) {
+  slp_read_stop(&f->spread.read);
+  slp_timer_clear(f->h, &f->spread.timer);
+}
+
+void slp_spread_free(slp_fleet *f) { slp_read_free(&f->spread.read); }

@@ -1,0 +1,36 @@
+/* spread.h - under how many partition keys the leases lie. It is settled when the row of leadership is made,
+ * and a worker knows it before it joins, so it never looks for a lease where it is not. (spread.c) */
+#ifndef SLP_LEASE_SPREAD_H
+#define SLP_LEASE_SPREAD_H
+
+#include "lease/read.h"
+
+typedef enum slp_spread_state {
+  SLP_SPREAD_UNKNOWN,
+  SLP_SPREAD_ASSUMED, /* there was no row of leadership: whoever makes it decides */
+  SLP_SPREAD_KNOWN
+} slp_spread_state;
+
+typedef struct slp_spreading {
+  slp_spread_state state;
+  uint8_t other; /* what was assumed was not so: this worker's row is of another format than it says */
+  slp_read read;
+  slp_timer timer;
+  void (*then)(slp_fleet *f);
+} slp_spreading;
+
+/* Reads it, for as long as that takes; then `then`. At once where it is known. */
+void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f));
+/* The row of leadership was read. 0: it says that leases lie elsewhere than where this worker has looked. */
+int slp_spread_agrees(slp_fleet *f, const slp_leadership_row *row);
+/* What this worker had assumed was not so: the row of its own is of another format than it says. */
+int slp_spread_was_other(const slp_fleet *f);
+void slp_spread_made(slp_fleet *f); /* this worker has made that row */
+/* Under how many keys so many leases lie, if their shards' numbers follow each other. */
+uint64_t slp_spread_used(const slp_fleet *f, uint64_t leases);
+
+void slp_spread_init(slp_fleet *f);
+void slp_spread_stop(slp_fleet *f);
+void slp_spread_free(slp_fleet *f);
+
+#endif
