@@ -149,6 +149,34 @@ TEST(the_row_of_a_child_is_removed_before_its_parent_is_read_again) {
   }
 }
 
+static uint64_t syncs(const fw_world *w) { return w->nodes[leader(w)]->fleet->stats.shard_syncs; }
+
+/* The first listing still has the parent, so the leader would make its row anew. A follower asks again. */
+TEST(a_parent_without_a_row_is_forgotten_by_the_stream_while_its_child_waits) {
+  int played = 0;
+  for (seed = 1; seed <= 20 && played < 3; seed++) {
+    fw_world *w = fleet(2, 2);
+    uint64_t before = syncs(w);
+    int is_led = fw_owner_of(w, 0) == leader(w); /* whoever has the first parent gets the child */
+    w->producing = 0;
+    for (int i = 0; !is_led && i < 70 && syncs(w) == before; i++) run(w, FW_S);
+    if (!is_led) {
+      CHECK(syncs(w) > before); /* the next one is a minute away */
+      remove_row(w, 1);
+      CHECK(fw_merge(w, 0, 1));
+      fw_produce(w, 2, 5);
+      run(w, 10 * FW_S);
+      CHECK(fw_owner_of(w, 2) == follower(w) && !kid_is_read(w));
+      w->shards[1].trimmed = w->shards[1].excused = 1;
+      until(w, 40 * FW_S, kid_is_read);
+      played++;
+    }
+    settle(w, 100 * FW_S); /* nobody can read the other parent to its end */
+    fw_free(w);
+  }
+  CHECK_INT(played, 3);
+}
+
 /* ---- rows of workers that are gone ------------------------------------------------------------- */
 
 static fw_world *slow_fleet(int shards, int n) {
