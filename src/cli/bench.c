@@ -167,8 +167,8 @@ static figures work_out(bench *n) {
 
 static int report_text(bench *n, const figures *f, slp_buf *b) {
   const slp_spread *l = &n->latency_ms;
-  slp_buf_addf(b, "%s: %u shards, %.2f s%s\n", n->opts.stream, n->names.n, f->seconds,
-               n->child.pid > 0 ? ", from a sandbox in a process of its own" : "");
+  slp_buf_addf(b, "%s: %u shard%s, %.2f s%s\n", n->opts.stream, n->names.n, n->names.n == 1 ? "" : "s",
+               f->seconds, n->child.pid > 0 ? ", from a sandbox in a process of its own" : "");
   for (uint32_t i = 0; i < n->names.n && i < n->rows_cap; i++)
     slp_buf_addf(b, "%s: %.0f records/s, %.2f MB/s\n", n->names.name[i],
                  (double)n->rows[i].records / f->seconds, (double)n->rows[i].bytes / 1e6 / f->seconds);

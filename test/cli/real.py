@@ -215,6 +215,7 @@ def the_sandbox_ends_with_its_standard_input_or_a_signal():
     r = run(BIN, "-M", "1")  # /dev/null has ended before it begins
     equal(r.code, 0)
     check(r.out.startswith(b"export AWS_ENDPOINT_URL=http://127.0.0.1:"), r.out)
+    check("with 1 shard until" in r.err, r.err)
 
 
 @test

@@ -252,6 +252,7 @@ int slp_hostile_judge(const run *r, sums *all, const char *name, int show) {
   if (r->turn_us > (r->many ? MANY_TURN_US : TURN_US) * (SANITIZED ? SANITIZED_TURNS : UINT64_C(1)))
     bad = 1, printf("OVER %s: %llu us of CPU in a turn\n", name, (unsigned long long)r->turn_us);
   if (r->unsafe[0]) bad = 1, printf("OVER %s: what moves a terminal is told: %s\n", name, r->unsafe);
+  if (r->cause && r->n && !strstr(r->last, r->cause)) bad = 1, printf("OVER %s: nobody is told why\n", name);
   if (show)
     printf(
         "     %s: %llu wrong answers, peak %zu KiB, %llu turns, %llu us, %u records, %u told, %u errors, %u "

@@ -18,6 +18,7 @@ struct run {
   uint32_t at, seconds, waited; /* seconds: after at_ms; waited: seconds that at_ms took */
   const char *schema, *worker;  /* NULL: no leases */
   uint8_t streams;              /* of a table */
+  const char *cause;            /* what on_error must say at last; NULL: anything */
   uint8_t by_kin;               /* reading begins at a record: what is read is found by kin */
   uint8_t many;                 /* shards or rows, which a turn takes in */
   void *arg;

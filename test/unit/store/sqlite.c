@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "aws_fake_host.h"
 #include "scarce.h"
@@ -190,4 +192,41 @@ TEST(without_descriptors_the_file_is_tried_again) {
   s->ops->close(s);
   fake_run(&f, 1000);
   end(&f, mem);
+}
+
+/* The program's stat, instead of libc's: the n-th one fails. */
+static int stats_left = -1;
+int stat(const char *restrict name, struct stat *restrict st) {
+  if (stats_left == 0) {
+    errno = EACCES;
+    return -1;
+  }
+  if (stats_left > 0) stats_left--;
+  return fstatat(AT_FDCWD, name, st, 0);
+}
+
+TEST(a_stat_that_fails_is_told) {
+  int failed = 0;
+  for (int n = 0, fine = 0; !fine; n++) {
+    fake_host f;
+    slp_mem *mem;
+    begin(&f, &mem);
+    slp_store *s;
+    CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+    stats_left = n;
+    slp_store_prepare p = prepare(&f, s);
+    fine = stats_left > 0;
+    stats_left = -1;
+    /* Without some of them SQLite goes on. What does not go on says so, and the next try is a good one. */
+    if (p.rq.fail.class == SLP_FINE)
+      CHECK(p.created);
+    else
+      CHECK(p.rq.fail.message[0] && p.rq.fail.code);
+    failed += p.rq.fail.class != SLP_FINE;
+    CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+    s->ops->close(s);
+    fake_run(&f, 1000);
+    end(&f, mem);
+  }
+  CHECK(failed > 0);
 }
