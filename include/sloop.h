@@ -374,7 +374,8 @@ typedef struct {
   /* How it is handed over. */
   sloop_order_t order;        /* SLOOP_ORDER_TIME */
   uint32_t order_wait_ms;     /* 1000: how long a failing or silent shard may hold the others back; 0: never,
-                                 UINT32_MAX: for ever */
+                                 UINT32_MAX: for ever. A silent one that is pushed: at most 250, and less once
+                                 it is known how much the delays of records differ; see sloop(7) */
   uint32_t batches_out_max;   /* 2 batches out: in all (SLOOP_ORDER_TIME), per shard (SLOOP_ORDER_SHARD) */
   uint32_t batch_records_max; /* 1000 */
   uint32_t batch_bytes_max;   /* 1 MiB of payload; one larger record goes alone */

@@ -91,8 +91,10 @@ static int may_grow(slp_http *http, size_t more) {
   subscription *u = sub_of(SLP_OWNER(http, slp_call, http));
   if (http->status != 200) return 1;
   if (u->page && u->state != PARSING && !has_whole(u) &&
-      (!u->op->may_grow || u->op->may_grow(u->op, u->in.n + more)))
+      (!u->op->may_grow || u->op->may_grow(u->op, u->in.n + more))) {
+    u->op->pending = 1;
     return 1;
+  }
   pause(u);
   return 0;
 }
@@ -167,6 +169,7 @@ static void drop_read(subscription *u) {
   u->in.n -= end;
   memmove(u->in.p, u->in.p + end, u->in.n);
   slp_event_dropped(&u->events, end);
+  u->op->pending = u->in.n > 0;
 }
 
 static void on_step(slp_event *ev);
@@ -188,6 +191,7 @@ static int parse(subscription *u) {
 static void hand_out(subscription *u) {
   u->state = READING;
   u->page = NULL;
+  u->op->pending = u->in.n > 0;
   pause(u);
   if (u->left) slp_post(u->aws->h, &u->step);
   u->op->on_event(u->op); /* the last thing: it may cancel */
@@ -317,7 +321,7 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   slp_mem *mem = aws->h->mem;
   op->op.date_ms = -1;
   op->op.sent_us = op->op.done_us = 0;
-  op->opened = 0;
+  op->opened = op->pending = 0;
   subscription *u = SLP_NEW(mem, subscription);
   if (!u) return SLP_ENOMEM;
   slp_aws_hold(aws);

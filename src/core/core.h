@@ -33,7 +33,7 @@
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over
  *      report.c       tells the user
- *   0  budget.c, desc.c, merge.c, open_ends.c, pace.c, position.c, svctime.c, token.c: pure
+ *   0  budget.c, delay.c, desc.c, merge.c, open_ends.c, pace.c, position.c, svctime.c, token.c: pure
  *
  * test/tidy/rooms.py checks floors and parts. */
 #ifndef SLP_CORE_CORE_H
@@ -43,6 +43,7 @@
 #include "core/batch.h"
 #include "core/budget.h"
 #include "core/calls.h"
+#include "core/delay.h"
 #include "core/deliver.h"
 #include "core/lag.h"
 #include "core/leases.h"
@@ -94,7 +95,8 @@ struct slp_consumer {
   int64_t created_ms; /* -1: not told */
   slp_life life;      /* slp_consumer_move moves it */
   slp_svctime service;
-  slp_map shards; /* id -> slp_shard */
+  slp_delay delay; /* of what is pushed */
+  slp_map shards;  /* id -> slp_shard */
   slp_tally sum;
   slp_listing listing;
   uint32_t fails;                     /* describe or list, in a row */

@@ -26,9 +26,13 @@ static void look_again(slp_engine *e, uint64_t at_us) {
   slp_timer_set_reserved(e->host, &e->delivery.timer, at_us);
 }
 
-/* Pushed records come as soon as they are stored, 70 ms later on average: a shard from which nothing comes
- * has nothing. Its next empty event would be waited for for seconds. */
+/* Pushed records come as soon as they are stored, 70 ms later on average (Developer Guide, "Develop enhanced
+ * fan-out consumers"): a shard from which nothing comes has nothing. Its next empty event would be waited for
+ * for seconds. So long is waited at most; less once delay.c knows how much the delays differ. */
 #define PUSH_WAIT_MS 250u
+/* Of many silent shards each watermark is moved: that is done in steps of so long for each of them, or it
+ * would take most of the time where thousands are read. */
+#define STEP_US 16u
 
 static uint64_t order_wait_us(const slp_engine *e, const slp_shard *s) {
   uint64_t ms = e->order_wait_ms;
@@ -41,8 +45,10 @@ static uint64_t waits_since_us(slp_engine *e) {
   uint32_t i;
   int redelivered;
   slp_merge_node *first = e->delivery.waits_since_us ? NULL : slp_merge_first_ready(&e->merge);
-  if (first && slp_queue_head(slp_shard_in_order(first), &buffered, &i, &redelivered))
+  if (first && slp_queue_head(slp_shard_in_order(first), &buffered, &i, &redelivered)) {
     e->delivery.waits_since_us = buffered->came_us;
+    e->delivery.waits_time = first->key.time;
+  }
   return e->delivery.waits_since_us;
 }
 
@@ -57,9 +63,29 @@ static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
   return 0;
 }
 
+/* Until when the merge waits for a pushed shard that listens, since then: until the shard's own records of
+ * the time of the one that waits are here, and both connections were read once more. */
+static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
+  uint64_t came_us = waits_since_us(e);
+  uint64_t until = slp_max_u64(slp_delay_over_us(&s->consumer->delay, e->delivery.waits_time),
+                               slp_max_u64(came_us + SLP_READER_SETTLES_US, listens_since_us));
+  uint64_t step = (uint64_t)slp_merge_count(&e->merge) * STEP_US;
+  return slp_min_u64(slp_after_us(until, step - until % step), slp_after_us(came_us, order_wait_us(e, s)));
+}
+
+/* It had its time: nothing of it precedes the record that waits, nor what should have come by now. Of records
+ * of one time each may be the first, so the watermark passes all of them. */
+static void move_watermark(slp_engine *e, slp_shard *s) {
+  int64_t until_ms = slp_delay_came_until_ms(&s->consumer->delay, slp_now_us(e->host));
+  slp_queue_set_watermark(s, slp_max_i64(e->delivery.waits_time + 1, until_ms), SLP_STR(""), 0);
+  slp_order_update(s);
+}
+
 /* Until when the merge waits for the shard that holds it back; UINT64_MAX: without a limit. */
 static uint64_t patience(slp_engine *e, const slp_shard *s) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
+  uint64_t listens_since_us = slp_reader_listens_since_us(s);
+  if (listens_since_us != UINT64_MAX) return push_patience(e, s, listens_since_us);
   uint64_t since_us = slp_reading_silent_since_us(s);
   if (since_us == UINT64_MAX) return UINT64_MAX;
   /* A pushed shard had its time once the waiting record did, whenever its own last event was: of many, each
@@ -90,6 +116,11 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   if (now < until) {
     look_again(e, until);
     return 0;
+  }
+  if (slp_reader_listens_since_us(s) != UINT64_MAX) {
+    move_watermark(e, s);
+    e->delivery.blocker = NULL;
+    return 1;
   }
   slp_report_log(s->consumer, s->consumer->source->pushes ? SLOOP_LOG_DEBUG : SLOOP_LOG_INFO,
                  "order: shard set aside, it holds nobody back now shard=%s", s->name->shard);

@@ -12,6 +12,7 @@ typedef struct slp_delivery { /* of an engine */
   slp_shard *blocker; /* it held the merge back when that was last looked at */
   uint64_t blocked_since_us;
   uint64_t waits_since_us;   /* when the next record to leave came; 0: not looked for yet */
+  int64_t waits_time;        /* its time in the order */
   uint64_t backlog_until_us; /* what waits was found too old to be at the tip; look again then */
   slp_timer timer;
 } slp_delivery;

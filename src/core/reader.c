@@ -294,6 +294,13 @@ static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
   c->source->ops->fetch(c->source, f);
 }
 
+uint64_t slp_reader_listens_since_us(const slp_shard *s) {
+  slp_source *source = s->consumer->source;
+  int listens = source->pushes && slp_reading_state(s) == SLP_READER_FETCHING && slp_lag_ms(s) == 0 &&
+                !slp_calls_is_stalled(s) && source->ops->is_listening(source, &s->reader.fetch);
+  return listens ? slp_after_us(slp_reading_sent_us(s), SLP_READER_SETTLES_US) : UINT64_MAX;
+}
+
 void slp_reader_resume(slp_shard *s) {
   s->consumer->source->ops->resume(s->consumer->source, &s->reader.fetch);
 }
@@ -338,6 +345,18 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
   if (s->consumer->source->pushes) p.full = 0; /* all there is comes, whatever was asked for */
   if (only_the_known(s, page)) p.n = 0;
   return p;
+}
+
+/* Only what was waited for shows how long the service takes: after a pause, or from a new subscription, come
+ * records that might have come before. */
+static void learn_delay(slp_shard *s) {
+  const slp_src_fetch *f = &s->reader.fetch;
+  const slp_page *page = s->reader.page;
+  if (!f->follows || !page->recs_n || slp_lag_ms(s) != 0 ||
+      f->rq.done_us < slp_reading_sent_us(s) + SLP_READER_SETTLES_US)
+    return;
+  slp_delay_learn(&s->consumer->delay, page->recs[0].arrived_ms, page->recs[page->recs_n - 1].arrived_ms,
+                  f->rq.done_us);
 }
 
 /* No record still to come from the shard can precede its watermark. Returns whether it moved. */
@@ -504,6 +523,7 @@ void slp_reader_kept_end(slp_shard *s) {
 static void took(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
   page_facts p = facts_of(s, s->reader.page);
+  learn_delay(s);
   slp_buf cursor;
   slp_buf_init(&cursor, c->mem, 4096);
   slp_fail f = {0};

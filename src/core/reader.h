@@ -30,9 +30,16 @@ typedef struct slp_reader { /* of a shard; it is reading.h's how far that is */
   uint64_t check_serial; /* the first listing that may answer */
 } slp_reader;
 
+/* Where a pushed shard's fetch was out for so long before anything came, nothing had been waiting for it in
+ * the connection. */
+#define SLP_READER_SETTLES_US 2000u
+
 /* The bytes that its next call may hold, and the records to ask for. */
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit);
 void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit); /* it calls now */
+/* Since when the shard's next record comes as soon as it is stored: it is pushed, at its tip, and all that
+ * came is taken. UINT64_MAX: it is not so. */
+uint64_t slp_reader_listens_since_us(const slp_shard *s);
 void slp_reader_resume(slp_shard *s);   /* its transfer goes on: there is budget again */
 void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for a single record */
 /* Gives back all it buffered and reads it again later. 0: not possible. */

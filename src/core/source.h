@@ -47,7 +47,8 @@ typedef struct slp_src_fetch { /* cursor -> page, aggregates expanded (rec.sub) 
   int (*may_grow)(struct slp_src_fetch *f, size_t more); /* PURE; 0 pauses the transfer */
   slp_page *page;                                        /* in: empty, core's. out: filled */
   size_t body_bytes;                                     /* out */
-  int still; /* out: pushed, empty, and the place has not moved for seconds: the shard may have ended */
+  int follows; /* out: pushed, and another event of the same subscription came before */
+  int still;   /* out: pushed, empty, and the place has not moved for seconds: the shard may have ended */
 } slp_src_fetch;
 
 typedef struct slp_source_ops {
@@ -60,6 +61,9 @@ typedef struct slp_source_ops {
   /* The shard is not read any more, or not from here on; no request of it is out. NULL: nothing is kept for
    * it. */
   void (*leave)(slp_source *s, slp_str shard);
+  /* Of a fetch that is out, where records are pushed: they come as they are stored, and of what came before
+   * nothing waits to be handed out. */
+  int (*is_listening)(slp_source *s, const slp_src_fetch *rq);
   void (*close)(slp_source *s); /* nothing is in flight; frees */
 } slp_source_ops;
 

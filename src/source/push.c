@@ -228,6 +228,7 @@ static void on_event(slp_op_subscribe *op) {
     u->taken_us = slp_now_us(u->p->h);
     f->rq.date_ms = op->op.date_ms;
   }
+  f->follows = u->events;
   f->rq.sent_us = u->events ? op->event_us : op->op.sent_us; /* the answer's Date is of that call */
   u->events = 1;
   f->rq.done_us = slp_now_us(u->p->h);
@@ -417,7 +418,7 @@ static void sub_free(sub *u) {
 static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   push *p = push_of(s);
   sub *u = p->s.pushes ? sub_for(p, rq->shard) : slp_map_get(&p->subs, rq->shard);
-  rq->still = 0;
+  rq->still = rq->follows = 0;
   if (!p->s.pushes && !u) {
     p->poll->ops->fetch(p->poll, rq);
     return;
@@ -510,6 +511,11 @@ static void do_leave(slp_source *s, slp_str shard) {
   if (u) sub_free(u);
 }
 
+static int is_listening(slp_source *s, const slp_src_fetch *rq) {
+  const sub *u = push_of(s)->s.pushes ? rq->rq.impl : NULL;
+  return u && u->state == OPEN && u->fetch == rq && u->events && !u->op.pending && !u->expander;
+}
+
 static void do_close(slp_source *s) {
   push *p = push_of(s);
   SLP_CHECK(!p->describes);
@@ -530,6 +536,7 @@ static const slp_source_ops push_ops = {
     .resume = do_resume,
     .cancel = do_cancel,
     .leave = do_leave,
+    .is_listening = is_listening,
     .close = do_close,
 };
 

@@ -255,6 +255,20 @@ TEST(a_length_that_is_too_small_is_no_whole_message) {
   }
 }
 
+/* While a part of a message is here the shard is not silent. */
+TEST(part_of_a_message_is_pending) {
+  make_stream();
+  for (piece = 1; piece < 4096; piece *= 7) {
+    for (size_t cut = 0; cut <= stream_n; cut++) {
+      open_it(cut, SLP_MORE);
+      fake_run(&f, 1000000);
+      CHECK_INT((size_t)events, whole_before(cut));
+      CHECK_INT(op.pending, !is_boundary(cut));
+      close_it();
+    }
+  }
+}
+
 /* Without a page nothing is taken off the connection but the piece that was on its way. */
 TEST(a_page_is_waited_for) {
   make_stream();

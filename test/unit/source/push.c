@@ -348,6 +348,41 @@ TEST(children_with_a_number_are_the_end_only_where_nothing_can_come) {
   close_push();
 }
 
+/* The order across shards goes by that: it may not be said of a subscription that gave nothing yet, nor while a
+ * part of an event is here, nor once it is over. */
+TEST(it_listens_from_the_first_event_of_a_subscription_to_its_last) {
+  open_push(found, 1, 0);
+  describe();
+  CHECK_INT(src->ops->is_listening(src, &fetching), 0);
+  fetch("oldest");
+  CHECK_INT(src->ops->is_listening(src, &fetching), 0);
+  fake_run(&f, 1000000);
+  CHECK_INT(fetched, 1);
+  CHECK_INT(fetching.follows, 0);
+  CHECK_INT(src->ops->is_listening(src, &fetching), 0);
+  fetch("1000");
+  slp_unpost(&act_ev); /* the next event takes its time */
+  CHECK_INT(src->ops->is_listening(src, &fetching), 1);
+  open_sub->pending = 1;
+  CHECK_INT(src->ops->is_listening(src, &fetching), 0);
+  open_sub->pending = 0;
+  CHECK_INT(src->ops->is_listening(src, &fetching), 1);
+  slp_post(&f.h, &act_ev);
+  fake_run(&f, 1000000);
+  CHECK_INT(fetched, 1);
+  CHECK_INT(fetching.follows, 1);
+  fetch("1001");
+  left_here = 0; /* the service ends it; another one is begun, for the same fetch */
+  fake_run(&f, 1000);
+  CHECK_INT(fetched, 0);
+  CHECK_INT(src->ops->is_listening(src, &fetching), 0);
+  left_here = UINT64_MAX;
+  fake_run(&f, 10000000);
+  CHECK_INT(fetched, 1);
+  CHECK_INT(fetching.follows, 0);
+  close_push();
+}
+
 TEST(another_cursor_is_another_subscription) {
   open_push(found, 1, 0);
   describe();
