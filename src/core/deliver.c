@@ -13,7 +13,7 @@
 
 static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, delivery.timer)); }
 
-void slp_deliver_anew(slp_engine *e) { e->delivery.any_out = 0; }
+void slp_deliver_anew(slp_engine *e) { e->delivery.latest_ms = INT64_MIN; }
 
 void slp_deliver_forget(slp_shard *s) {
   slp_delivery *d = &s->consumer->engine->delivery;
@@ -134,22 +134,9 @@ static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_byt
          (b->n && b->payload_bytes + (SLP_MUTANT(batch_one_too_many) ? 0 : next_bytes) > e->batch_bytes_max);
 }
 
-/* The latest key handed out; NULL stands for "no order across shards". */
-typedef struct latest {
-  slp_key key;
-  int known;
-} latest;
-
-static int is_before(const slp_key *key, const latest *out) {
-  return out->known && slp_key_cmp(key, &out->key) < 0;
-}
-
-/* Records of one time have no order that a user could see broken: a server that stamps whole seconds gives
- * many the same one. */
-static int is_late(const slp_key *key, const latest *out) { return out->known && key->time < out->key.time; }
-
-/* Moves the shard's head into the batch. 0; 1: it has to wait; SLP_ENOMEM. */
-static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
+/* Moves the shard's head into the batch. top: its entry in the merge, NULL without an order across shards.
+ * 0; 1: it has to wait; SLP_ENOMEM. */
+static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, const slp_merge_node *top) {
   slp_buffered *buffered;
   uint32_t i;
   int redelivered;
@@ -164,22 +151,23 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, latest *out) {
     if (b->n) return 1; /* a dead letter goes alone */
     b->dead = 1;
   }
-  slp_key key = slp_queue_key(s, buffered, i);
-  int in_order = out && !redelivered, before = in_order && is_before(&key, out),
-      late = in_order && is_late(&key, out) && !SLP_MUTANT(late_not_flagged);
+  int64_t time = top ? top->key.time : slp_queue_key(s, buffered, i).time;
+  int64_t *latest_ms = &e->delivery.latest_ms;
+  /* Records of one time have no order that a user could see broken: a server that stamps whole seconds gives
+   * many the same one. */
+  int in_order = top && !redelivered;
+  int late = in_order && time < *latest_ms && !SLP_MUTANT(late_not_flagged);
   int r = slp_batch_add(b, s, buffered, i,
                         (late ? SLOOP_REC_LATE : 0) | (redelivered ? SLOOP_REC_REDELIVERED : 0));
   if (r) return r;
-  if (in_order && !before)
-    *out = (latest){key, 1}; /* the latest key handed out: a late record does not count */
-  if (slp_queue_take(s, buffered, i, redelivered, &key)) slp_reading_poke(s);
+  if (in_order) *latest_ms = slp_max_i64(*latest_ms, time);
+  if (slp_queue_take(s, buffered, i, redelivered, time)) slp_reading_poke(s);
   slp_order_update(s);
   return b->dead;
 }
 
 /* As many records as may leave now and fit. */
 static int fill_by_time(slp_engine *e, slp_batch *b) {
-  latest out = {e->delivery.last_out, e->delivery.any_out};
   int r = 0;
   slp_merge_node *top;
   e->delivery.waits_since_us = 0;
@@ -192,14 +180,9 @@ static int fill_by_time(slp_engine *e, slp_batch *b) {
     e->delivery.blocker = NULL;
     if (b->consumer && b->consumer != s->consumer) break; /* a batch is of one consumer */
     b->consumer = s->consumer;
-    r = move_head(e, b, s, &out);
+    r = move_head(e, b, s, top);
     e->delivery.waits_since_us = 0;
   }
-  if (out.known && out.key.seq.p != e->delivery.last_out_seq) {
-    memcpy(e->delivery.last_out_seq, out.key.seq.p, out.key.seq.n);
-    e->delivery.last_out = (slp_key){out.key.time, {e->delivery.last_out_seq, out.key.seq.n}, out.key.sub};
-  }
-  e->delivery.any_out = (uint8_t)out.known;
   return r < 0 ? r : 0;
 }
 
@@ -272,6 +255,7 @@ static void run(slp_event *ev) {
 
 void slp_deliver_init(slp_engine *e) {
   e->deliver_ev.run = run;
+  e->delivery.latest_ms = INT64_MIN;
   e->delivery.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
 }
 

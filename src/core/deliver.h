@@ -6,10 +6,8 @@
 #include "host/host.h"
 
 typedef struct slp_delivery { /* of an engine */
-  slp_key last_out;           /* the latest key handed over; seq in last_out_seq */
-  char last_out_seq[SLP_SEQ_MAX];
-  uint8_t any_out;
-  slp_shard *blocker; /* it held the merge back when that was last looked at */
+  int64_t latest_ms;          /* the latest key time handed over; INT64_MIN: none was */
+  slp_shard *blocker;         /* it held the merge back when that was last looked at */
   uint64_t blocked_since_us;
   uint64_t waits_since_us;   /* when the next record to leave came; 0: not looked for yet */
   int64_t waits_time;        /* its time in the order */

@@ -293,7 +293,7 @@ static void bring_near(const slp_buffered *buffered, uint32_t i) {
   }
 }
 
-int slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, const slp_key *key) {
+int slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, int64_t time) {
   bring_near(buffered, i);
   buffered->out++;
   s->consumer->sum.queued_n--;
@@ -305,7 +305,7 @@ int slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redeliv
     return 0;
   }
   s->queue.queued_n--;
-  s->queue.key_time = key->time;
+  s->queue.key_time = time;
   if (++s->queue.next_i < buffered->n) return 0;
   s->queue.next_page = buffered->link.next == &s->queue.pages ? NULL : buffered_of(buffered->link.next);
   s->queue.next_i = 0;

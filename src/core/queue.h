@@ -85,8 +85,8 @@ int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i,
                    int *ret_redelivered); /* 0: nothing */
 slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i);
 uint64_t slp_queue_rests_until_us(const slp_shard *s); /* after records were given back; 0: none was */
-/* 1: a page was taken to its last record, and there is room for another one. */
-int slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, const slp_key *key);
+/* time: of its key. 1: a page was taken to its last record, and there is room for another one. */
+int slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, int64_t time);
 /* The record goes to on_dead_letter. */
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i);
 

@@ -76,7 +76,7 @@ static void hand_out(uint32_t n) {
     int again;
     CHECK(slp_queue_head(&f.shard, &buffered, &at, &again));
     slp_key key = slp_queue_key(&f.shard, buffered, at);
-    (void)slp_queue_take(&f.shard, buffered, at, again, &key);
+    (void)slp_queue_take(&f.shard, buffered, at, again, key.time);
     slp_queue_ack(buffered, at);
     (void)slp_queue_return(buffered, at);
   }
@@ -159,7 +159,7 @@ TEST(not_while_records_are_out_or_given_back) {
   begin(1, 1);
   CHECK(slp_queue_head(&f.shard, &buffered, &at, &again));
   slp_key key = slp_queue_key(&f.shard, buffered, at);
-  (void)slp_queue_take(&f.shard, buffered, at, again, &key);
+  (void)slp_queue_take(&f.shard, buffered, at, again, key.time);
   CHECK_INT(slp_queue_shorten(&f.shard, 1), 0);
   CHECK_INT(slp_queue_return(buffered, at), 1);
   CHECK_INT(slp_queue_shorten(&f.shard, 1), 0);
