@@ -3,8 +3,8 @@
 #include "codec/page_quick.h"
 
 #include "codec/json.h"
+#include "codec/page_table.h"
 
-#define SEQ_DIGITS_MAX 129
 #define BREAK 0xFF
 /* Integers from here on are milliseconds for the pull reader too; smaller ones are seconds. */
 #define MS_FROM 100000000000u
@@ -20,6 +20,12 @@ static uint64_t word_at(const uint8_t *p) {
   uint64_t w;
   memcpy(&w, p, sizeof w);
   return w;
+}
+
+/* One expression, which compilers turn into a single load. */
+static uint64_t big_endian(const uint8_t *p) {
+  return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
+         (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7];
 }
 
 /* The head of a string of that major type with its content inside the bytes. 0: it is something else. */
@@ -48,18 +54,6 @@ static int string(quick *q, unsigned major, const uint8_t **ret, size_t *ret_n) 
   *ret_n = n;
   q->p = p + head + n;
   return 1;
-}
-
-static int all_digits(const uint8_t *p, size_t n) {
-  const uint64_t high = 0xf0f0f0f0f0f0f0f0u, zeros = 0x3030303030303030u, six = 0x0606060606060606u;
-  uint64_t wrong = 0;
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    uint64_t w = word_at(p + i);
-    wrong |= ((w & high) ^ zeros) | (((w + six) & high) ^ zeros);
-  }
-  for (; i < n; i++) wrong |= (uint64_t)((uint8_t)(p[i] - '0') > 9);
-  return !wrong;
 }
 
 static int all_ascii(const uint8_t *p, size_t n) {
@@ -96,8 +90,7 @@ static int member(quick *q) {
 /* Tag 1 and an integer of eight bytes. */
 static int arrived(quick *q, int64_t *ret) {
   if (q->end - q->p < 10 || q->p[0] != 0xc1 || q->p[1] != 0x1b) return 0;
-  uint64_t v = 0;
-  for (int i = 2; i < 10; i++) v = v << 8 | q->p[i];
+  uint64_t v = big_endian(q->p + 2);
   if (v < MS_FROM || v >= MS_TO) return 0;
   *ret = (int64_t)v;
   q->p += 10;
@@ -111,7 +104,9 @@ static int value(quick *q, int what, const uint8_t *body, slp_rec *rec) {
   if (!string(q, what == DATA ? 2 : 3, &text, &n)) return 0;
   uint32_t place = (uint32_t)(text - body);
   if (what == SEQUENCE) {
-    if (!n || n > SEQ_DIGITS_MAX || (text[0] == '0' && n > 1) || !all_digits(text, n)) return 0;
+    if (!n || n > SLP_PAGE_SEQ_DIGITS_MAX || (text[0] == '0' && n > 1) ||
+        !slp_page_all_digits((slp_str){(const char *)text, n}))
+      return 0;
     rec->seq_at = place;
     rec->seq_n = (uint8_t)n;
   } else if (what == KEY) {

@@ -65,23 +65,28 @@ static int key(quick *q, slp_rec *rec) {
   return 1;
 }
 
+/* Appends digits to the number; where they end, `to` at most. */
+static size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
+  for (; at < to; at++) {
+    unsigned digit = (uint8_t)p[at] - (unsigned)'0';
+    if (digit > 9) break;
+    *v = *v * 10 + digit;
+  }
+  return at;
+}
+
 /* Ten digits, maybe a dot and one to three more: seconds; or one digit, a dot, up to twelve more and E9. */
 static int arrived(quick *q, slp_rec *rec) {
   const char *p = q->body + q->at;
-  size_t most = slp_min_u64(q->end - q->at, 17), n = 0, dot = 0;
+  size_t most = slp_min_u64(q->end - q->at, 17), part = 0;
   int64_t v = 0;
-  for (; n < most; n++) {
-    if (p[n] == '.' && !dot && n) {
-      dot = n;
-    } else if (p[n] < '0' || p[n] > '9') {
-      break;
-    } else {
-      v = v * 10 + (p[n] - '0');
-    }
+  size_t whole = digits(p, 0, most, &v), n = whole;
+  if (n < most && p[n] == '.') {
+    n = digits(p, whole + 1, most, &v);
+    part = n - whole - 1;
+    if (!part) return 0;
   }
   if (n == most || p[0] == '0') return 0;
-  size_t whole = dot ? dot : n, part = dot ? n - dot - 1 : 0;
-  if (dot && !part) return 0;
   size_t missing; /* digits, until it is milliseconds */
   if (p[n] == 'E') {
     if (most - n < 3 || p[n + 1] != '9' || whole != 1 || part > 12) return 0;
