@@ -70,6 +70,7 @@ typedef struct bench_floor_job {
   uint64_t pages; /* in all */
   int cbor;
   const char *ca_file; /* trusted for https; NULL: plain */
+  uint32_t per_second; /* requests begun in a second, evenly; 0: the next as soon as one has ended */
 } bench_floor_job;
 typedef struct bench_read { /* the resources that a reader of pages used */
   double wall_s, cpu_s;

@@ -18,6 +18,7 @@ typedef struct floor_transfer {
   char *body; /* the recycled buffer */
   size_t n, cap;
   char ask[FLOOR_BODY_MAX];
+  struct floor_transfer *idle_next;
 } floor_transfer;
 typedef struct floor_poll {
   uv_poll_t handle;
@@ -33,7 +34,10 @@ struct floor_run {
   struct curl_slist *headers;
   floor_transfer *transfers;
   uint64_t pages_left; /* to be asked for */
-  uint32_t out;        /* in flight */
+  uv_timer_t pace;     /* with per_second: begins the next */
+  uint64_t begun, from_ms;
+  floor_transfer *idle;
+  uint32_t out; /* in flight */
 };
 
 /* ---- curl on libuv ---- */
@@ -119,6 +123,30 @@ static void send_next(floor_transfer *t) {
   if (curl_multi_add_handle(run->multi, t->easy)) bench_die("curl_multi_add_handle");
 }
 
+/* Begins what is due, and waits for what is due next. */
+static void on_pace(uv_timer_t *timer) {
+  floor_run *run = timer->data;
+  uint64_t per_second = run->job->per_second, now = uv_now(&run->loop) - run->from_ms;
+  while (run->idle && run->pages_left && run->begun * 1000 <= now * per_second) {
+    floor_transfer *t = run->idle;
+    run->idle = t->idle_next;
+    run->begun++;
+    send_next(t);
+  }
+  uint64_t due = (run->begun * 1000 + per_second - 1) / per_second;
+  if (run->pages_left) uv_timer_start(timer, on_pace, due > now ? due - now : 1, 0);
+}
+
+static void over(floor_transfer *t) {
+  floor_run *run = t->run;
+  if (!run->job->per_second) {
+    send_next(t);
+    return;
+  }
+  t->idle_next = run->idle;
+  run->idle = t;
+}
+
 static void drain(floor_run *run) {
   CURLMsg *m;
   int left;
@@ -135,7 +163,7 @@ static void drain(floor_run *run) {
     run->out--;
     run->result->pages++;
     run->result->bytes += t->n;
-    send_next(t);
+    over(t);
   }
   if (!run->out && !run->pages_left) uv_stop(&run->loop);
 }
@@ -234,6 +262,8 @@ void bench_floor(const void *job_v, void *result_v) {
   if (uv_loop_init(&run.loop)) bench_die("uv_loop_init");
   uv_timer_init(&run.loop, &run.timer);
   run.timer.data = &run;
+  uv_timer_init(&run.loop, &run.pace);
+  run.pace.data = &run;
   run.multi = curl_multi_init();
   run.transfers = calloc(job->transfers, sizeof *run.transfers);
   if (!run.multi || !run.transfers) bench_die("no memory");
@@ -246,7 +276,10 @@ void bench_floor(const void *job_v, void *result_v) {
   for (uint32_t i = 0; i < job->transfers; i++) prepare(&run, &run.transfers[i], i);
   run.pages_left = job->pages;
   double cpu = bench_cpu_s(), wall = bench_wall_s();
-  for (uint32_t i = 0; i < job->transfers; i++) send_next(&run.transfers[i]);
+  uv_update_time(&run.loop);
+  run.from_ms = uv_now(&run.loop);
+  for (uint32_t i = 0; i < job->transfers; i++) over(&run.transfers[i]);
+  if (job->per_second) on_pace(&run.pace);
   uv_run(&run.loop, UV_RUN_DEFAULT);
   run.result->cpu_s = bench_cpu_s() - cpu;
   run.result->wall_s = bench_wall_s() - wall;
@@ -257,6 +290,7 @@ void bench_floor(const void *job_v, void *result_v) {
   }
   curl_multi_cleanup(run.multi);
   uv_close((uv_handle_t *)&run.timer, NULL);
+  uv_close((uv_handle_t *)&run.pace, NULL);
   uv_run(&run.loop, UV_RUN_DEFAULT);
   curl_slist_free_all(run.headers);
   free(run.transfers);

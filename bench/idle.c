@@ -123,10 +123,11 @@ static void measure(const idle_job *one, const idle_result *with_one, idle_job *
   idle_result all = {0};
   timer_result timers = {0};
   double floor_us[BENCH_ROUNDS_MAX], us[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];
+  double paced_us[BENCH_ROUNDS_MAX], paced_ratio[BENCH_ROUNDS_MAX];
   size_t rounds = small ? 1 : 3;
-  char f[64], u[64], r[64];
+  char f[64], u[64], r[64], p[64], q[64];
   for (size_t i = 0; i < rounds; i++) {
-    bench_read floor = {0};
+    bench_read floor = {0}, paced = {0};
     bench_floor_job floor_job = {.url = job->url,
                                  .stream = one->stream,
                                  .transfers = job->shards < FLOOR_AT_ONCE ? job->shards : FLOOR_AT_ONCE,
@@ -136,6 +137,9 @@ static void measure(const idle_job *one, const idle_result *with_one, idle_job *
                                  .cbor = 1,
                                  .ca_file = job->ca_file};
     bench_child(cpus.client, 120, bench_floor, &floor_job, &floor, sizeof floor);
+    floor_job.per_second = job->shards;
+    floor_job.pages = (uint64_t)job->shards * job->measure_ms / 1000;
+    bench_child(cpus.client, 120, bench_floor, &floor_job, &paced, sizeof paced);
     bench_child(cpus.client, 240, idle_client, job, &all, sizeof all);
     if (all.shards_seen != job->shards)
       bench_die("%" PRIu64 " shards are read instead of %u", all.shards_seen, job->shards);
@@ -143,25 +147,29 @@ static void measure(const idle_job *one, const idle_result *with_one, idle_job *
     floor_us[i] = floor.cpu_s * 1e6 / (double)floor.pages;
     us[i] = all.cpu_s * 1e6 / (double)all.polls;
     ratio[i] = us[i] / floor_us[i];
+    paced_us[i] = paced.cpu_s * 1e6 / (double)paced.pages;
+    paced_ratio[i] = us[i] / paced_us[i];
   }
   bench_child(cpus.client, 120, timer_client, job, &timers, sizeof timers);
   double bytes = job->shards > 1 ? ((double)all.rss - (double)with_one->rss) / (job->shards - 1) : 0;
   double own = job->shards > 1 ? ((double)all.own_live - (double)with_one->own_live) / (job->shards - 1) : 0;
   double share = all.cpu_s / ((double)job->measure_ms * 1e-3);
-  printf(
-      "  %5u shards: us CPU a poll %-20s floor %-20s ratio %-20s %.1f %% of a core, %.0f bytes a shard (%.0f "
-      "the "
-      "library's own), a timer %.0f ns\n",
-      job->shards, bench_spread_text(u, bench_spread_of(us, rounds), 1),
-      bench_spread_text(f, bench_spread_of(floor_us, rounds), 1),
-      bench_spread_text(r, bench_spread_of(ratio, rounds), 2), share * 100, bytes, own, timers.ns);
+  printf("  %5u shards: us CPU a poll %-20s floor %-20s ratio %-20s floor at the same pace %-20s ratio %s\n",
+         job->shards, bench_spread_text(u, bench_spread_of(us, rounds), 1),
+         bench_spread_text(f, bench_spread_of(floor_us, rounds), 1),
+         bench_spread_text(r, bench_spread_of(ratio, rounds), 2),
+         bench_spread_text(p, bench_spread_of(paced_us, rounds), 1),
+         bench_spread_text(q, bench_spread_of(paced_ratio, rounds), 2));
+  printf("                %.1f %% of a core, %.0f bytes a shard (%.0f the library's own), a timer %.0f ns\n",
+         share * 100, bytes, own, timers.ns);
   printf(
       "{\"bench\":\"idle\",\"tls\":%d,\"shards\":%u,\"us_per_poll\":%.2f,\"floor_us_per_poll\":%.2f,"
-      "\"ratio\":%.3f,"
+      "\"ratio\":%.3f,\"paced_floor_us_per_poll\":%.2f,\"paced_ratio\":%.3f,"
       "\"core_share\":%.4f,\"rss_bytes\":%.0f,\"own_bytes\":%.0f,\"timer_ns\":%.1f}\n",
       job->ca_file != NULL, job->shards, bench_spread_of(us, rounds).median,
-      bench_spread_of(floor_us, rounds).median, bench_spread_of(ratio, rounds).median, share, bytes, own,
-      timers.ns);
+      bench_spread_of(floor_us, rounds).median, bench_spread_of(ratio, rounds).median,
+      bench_spread_of(paced_us, rounds).median, bench_spread_of(paced_ratio, rounds).median, share, bytes,
+      own, timers.ns);
 }
 
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
 /* turn.c - measures how long one consumer of 512 busy shards holds its loop: CPU time of a turn at p99.9 and
- * at most, peak memory, and leaked memory. 60 seconds (5 with --small). */
+ * at most, peak memory, and leaked memory. 60 seconds (5 with --small). Then the same of turns while pages of 10 MB
+ * are read. */
 #include "bench.h"
 
 #include <inttypes.h>
@@ -86,6 +87,31 @@ static double server_alone(bench_cpus cpus, int small) {
 
 static const char *verdict(int met) { return met ? "met" : "NOT met"; }
 
+/* Pages as large as the service makes them, of both forms. */
+static void large_pages(bench_cpus cpus, int small) {
+  const uint32_t shards = 4, each = 100, bytes = 100000;
+  uint64_t records = (small ? 20 : 200) * each;
+  bench_stream streams[] = {{"bench-large", shards, records / shards, bytes, 0}, {0}};
+  bench_server server;
+  bench_server_start(&server, cpus.server, streams);
+  for (int cbor = 0; cbor < 2; cbor++) {
+    bench_read r = {0};
+    bench_sloop_job job = {.url = server.url,
+                           .stream = "bench-large",
+                           .cbor = cbor,
+                           .fetch_records_max = each,
+                           .records = records};
+    bench_child(cpus.client, 180, bench_sloop, &job, &r, sizeof r);
+    printf("pages of %u x %u B, %s: turn p99.9 %" PRIu64 " us (goal 2000: %s), longest %" PRIu64 " us\n",
+           each, bytes, cbor ? "cbor" : "json", r.turn_us_p999, verdict(r.turn_us_p999 <= 2000),
+           r.turn_us_max);
+    printf("{\"bench\":\"turn-large\",\"cbor\":%d,\"page_bytes\":%.0f,\"turn_us_p999\":%" PRIu64
+           ",\"turn_us_max\":%" PRIu64 "}\n",
+           cbor, (double)r.bytes / (double)r.pages, r.turn_us_p999, r.turn_us_max);
+  }
+  bench_server_stop(&server);
+}
+
 int main(int argc, char **argv) {
   int small = bench_small(argc, argv, "Length of turns and memory with 512 busy shards.");
   bench_cpus cpus = bench_cpus_find();
@@ -121,6 +147,7 @@ int main(int argc, char **argv) {
       ",\"rss_peak\":%" PRIu64 ",\"leaked\":%" PRIu64 "}\n",
       SHARDS, r.wall_s, mb_s, alone, r.cpu_s / r.wall_s, r.stats.turn_us_p999, r.stats.turn_us_max,
       r.stats.hold_us_max, r.rss_peak, r.live_after);
+  large_pages(cpus, small);
   /* Times depend on the machine and only inform; memory does not, and decides. */
   return memory_met && !r.live_after && r.stats.records ? 0 : 1;
 }
