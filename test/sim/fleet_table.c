@@ -225,6 +225,18 @@ static int names(const fw_wire *x, const char *what) {
   return n && at.n >= n && memmem(at.p, at.n, what, n) != NULL;
 }
 
+/* A second is saved up, and no more. */
+static int is_granted(fw_world *w) {
+  uint64_t most = (uint64_t)w->faults.writes_s * 1000000, now = fw_now(w);
+  if (!most) return 1;
+  w->grant_left = slp_min_u64(most, w->grant_left + (now - w->granted_us) * w->faults.writes_s);
+  w->granted_us = now;
+  w->refused += w->grant_left < 1000000;
+  if (w->grant_left < 1000000) return 0;
+  w->grant_left -= 1000000;
+  return 1;
+}
+
 static void send(fw_wire *x) {
   fw_world *w = x->w;
   const fw_faults *f = &w->faults;
@@ -237,7 +249,7 @@ static void send(fw_wire *x) {
     slp_sim_at(w->sim, at, denied, x);
     return;
   }
-  if (chance(w, f->throttle_ppm)) {
+  if (chance(w, f->throttle_ppm) || (x->kind == WRITE && !is_granted(w))) {
     slp_sim_at(w->sim, at + way(w), throttled, x);
     return;
   }

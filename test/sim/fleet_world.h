@@ -17,6 +17,7 @@ typedef struct fw_faults { /* chances in parts per million of all requests */
   uint32_t doubled_ppm;    /* arrives once more, up to late_us later */
   uint64_t late_us;
   uint32_t throttle_ppm;
+  uint32_t writes_s;             /* the table grants so many a second and refuses the rest; 0: all */
   uint32_t blind_ppm;            /* a refusal does not show the row */
   uint32_t rt_us_min, rt_us_max; /* each way */
 } fw_faults;
@@ -75,7 +76,8 @@ struct fw_world {
   uint32_t skew_ms;      /* of the workers' wall clocks, at most */
   slp_position start;
   uint8_t producing, over;
-  uint64_t writes; /* that reached the table */
+  uint64_t writes;                          /* that reached the table */
+  uint64_t granted_us, grant_left, refused; /* of faults.writes_s: millionths of a write are left; refusals */
   uint64_t evictions, evicted, leads, lost, released, expired, failed, left, holes, bad_rows, trouble;
   char complaint[300]; /* the first thing that is wrong; "": all is well */
   struct fw_wire *wires;
