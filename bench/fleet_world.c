@@ -243,7 +243,7 @@ static void run_tick(slp_timer *timer) {
     if (s->split && now_us(w) >= s->end_us) {
       tell_end(n, o);
     } else if (w->checkpoint_ms) {
-      o->mark = 1000000000 + slp_now_us(n->h);
+      o->mark = 1000000000 + now_us(w); /* not its own clock's: a lease that comes from another goes on */
       slp_fleet_progressed(n->fleet, s->desc.id);
     }
   }
@@ -277,6 +277,7 @@ void fleet_world_start(fleet_world *w, uint64_t within_us) {
   n->h = slp_sim_host_new(w->sim, n->mem, &clock);
   n->schema = slp_schema_sloop(n->mem, SLP_STR("billing"), SLP_STR("orders"), SLP_STR("1700000000"));
   if (!n->h || !n->schema) bench_die("no memory");
+  slp_schema_sloop_spreads(n->schema, 0);
   n->store = fleet_table_store(w->table, n->h);
   n->processor.ops = &processor_ops;
   n->tick.at_us = n->listing.at_us = UINT64_MAX;
