@@ -855,6 +855,39 @@ STORY(what_is_given_back_after_stop_does_not_come_again) {
   read_all(c, 20000);
 }
 
+static void count_unacked(const sloop_shard_stats_t *st, void *arg) {
+  CHECK(st->epoch > 0 && st->from.kind == SLOOP_OLDEST && !st->paused);
+  *(uint64_t *)arg += st->unacked;
+}
+
+/* The service is out of reach for longer than a lease's deadline; then the worker sleeps until it is dead. */
+STORY(whether_an_acknowledgement_still_counts_is_known_without_the_table) {
+  crew_begin(c, seed, 2);
+  start(c, 0);
+  worker *w = start(c, 1);
+  balanced(c, 2, 15000);
+  w->keep = 1;
+  slp_world_put_many(c->w, c->stream, 40, 40);
+  slp_world_pass(c->w, 3000);
+  CHECK(w->kept_n > 0);
+  CHECK_INT(sloop_batch_owned(w->kept[0], 0), 1);
+  uint64_t unacked = 0;
+  sloop_shard_stats_each(w->s, count_unacked, &unacked);
+  CHECK(unacked >= sloop_batch_count(w->kept[0]));
+  c->w->down = 1;
+  slp_world_pass(c->w, c->lease_ms - 100);
+  CHECK_INT(sloop_batch_owned(w->kept[0], 0), 0);
+  CHECK_INT(w->shards[SLOOP_SHARD_LOST], 0);
+  c->w->down = 0;
+  slp_sim_freeze(w->host, 5 * (uint64_t)c->lease_ms * 1000);
+  slp_world_pass(c->w, 7 * (uint64_t)c->lease_ms);
+  CHECK(w->shards[SLOOP_SHARD_LOST] > 0);
+  CHECK_INT(sloop_batch_owned(w->kept[0], 0), -1);
+  give_all(w);
+  w->keep = 0;
+  read_all(c, 20000);
+}
+
 STORY(a_stop_waits_for_batches_of_leases_that_are_lost_too) {
   crew_begin(c, seed, 2);
   start(c, 0);

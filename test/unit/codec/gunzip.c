@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "check.h"
+#include "scarce.h"
 
 static slp_mem *mem;
 static slp_buf out;
@@ -103,4 +104,40 @@ TEST(a_bomb_ends_at_the_limit) {
   CHECK_INT(slp_gunzip(&out, (slp_str){packed, n}), 0);
   CHECK_INT(out.n, sizeof text);
   end();
+}
+
+/* Of members that are empty a step takes some hundreds, and there are more of them. */
+TEST(thousands_of_empty_members_take_more_than_one_step) {
+  enum { MEMBERS = 3000 };
+  begin();
+  char one[64], *all = slp_alloc(mem, MEMBERS * sizeof one);
+  size_t each = pack(one, sizeof one, "", 0, 31), n = 0;
+  for (int i = 0; i < MEMBERS; i++, n += each) memcpy(all + n, one, each);
+  n += pack(all + n, MEMBERS * sizeof one - n, "end", 3, 31);
+  slp_gunzipper *g = slp_gunzip_begin(mem, (slp_str){all, n});
+  CHECK(g);
+  int steps = 1, r;
+  while ((r = slp_gunzip_step(g, &out)) == 1) steps++;
+  CHECK_INT(r, 0);
+  CHECK(steps > 5 && steps < MEMBERS);
+  CHECK_MEM(slp_buf_str(&out).p, out.n, "end", 3);
+  slp_gunzip_end(g);
+  slp_free(mem, all);
+  end();
+}
+
+TEST(without_memory_it_says_so_and_nothing_is_left_behind) {
+  size_t n = pack(packed, sizeof packed, "some text", 9, 31);
+  int worked = 0;
+  for (int left = 1; left < 20 && !worked; left++) {
+    scarce memory = {.left = left};
+    mem = slp_mem_new(scarce_alloc, &memory);
+    slp_buf_init(&out, mem, 1 << 24);
+    int r = slp_gunzip(&out, (slp_str){packed, n});
+    worked = r == 0;
+    CHECK(worked ? out.n == 9 : r == SLP_ENOMEM);
+    CHECK(left > 3 || !worked); /* itself, zlib's state, and room for what comes out */
+    end();
+  }
+  CHECK(worked);
 }

@@ -27,6 +27,15 @@ TEST(a_position_of_the_header_is_the_same_in_core) {
     CHECK_INT(p.at_ms, cases[i].from.at_ms);
     CHECK_INT(p.mark.seq_n, cases[i].from.seq ? 3 : 0);
     CHECK_INT(p.mark.sub, cases[i].from.sub);
+    char seq[SLP_SEQ_MAX + 1] = "";
+    sloop_position_t again;
+    slp_position_tell(&p, &again, seq);
+    if (!p.kind) continue;
+    CHECK_INT(again.kind, cases[i].from.kind);
+    CHECK_INT(again.at_ms, cases[i].from.at_ms);
+    CHECK_INT(again.sub, cases[i].from.sub);
+    CHECK(!again.seq == !cases[i].from.seq && !again.token && !again.shard);
+    if (again.seq) CHECK_STR(again.seq, cases[i].from.seq);
   }
 }
 
