@@ -126,6 +126,9 @@ def lines_of_logs():
     other = peers.plain("17:15:04.001 [LeaseRenewer-0001] ERROR x.Y - shardId-000000000012 of b1 lost: 3 ms")
     expect(one == other, f"{one!r}, {other!r}")
     expect(one != peers.plain("16:05:34.474 [LeaseRenewer-0003] ERROR x.Y - something else"), "all are one")
+    one, other = (peers.plain(f'time="2026" level=error msg="Error in getRecords: {why}"') for why in (
+        "lease not acquired: current lease timeout not yet expired", "lease not acquired: The conditional request failed"))
+    expect(one == other != peers.plain('time="2026" level=error msg="Error in getRecords: shard is already claimed"'), one)
 
 
 def main():

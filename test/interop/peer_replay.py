@@ -370,6 +370,7 @@ class Vmware(Rules):
     def open(self, story):
         super().open(story)
         self.times = set()  # (shard, owner, time) that were seen
+        self.late = {}  # shard -> (who lost it because he was late, when)
 
     def claimed(self, shard, a, b, claim, claim_now, owner):
         if owner == claim_now:
@@ -407,7 +408,13 @@ class Vmware(Rules):
         if not was:
             return self.note("taken as claimed" if claim == now else "taken free")
         if b.s + 0.3 >= time:
+            self.late[shard] = (was, b.s)
             return self.note("taken from the late", (b.s - time) / self.lease_s)
+        # One who was late himself goes on until his next renewal: saved without a condition the row is his own again, and
+        # within the same look he has renewed it. He is late where he waits for parents: 10 s between looks, without a renewal.
+        late, since = self.late.get(shard, ("", 0))
+        if now == late and b.s - since < self.lease_s:
+            return self.note("put back from memory")
         # One who was frozen: and renewed, or given back and taken; or taken from it, its time long over.
         if (back or place(b.item, "Checkpoint") < place(a.item, "Checkpoint")) and not self.awake_s(a.s, b.s):
             return self.note("put back from memory")

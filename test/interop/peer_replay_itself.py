@@ -112,6 +112,8 @@ FINE = {
         "vmware-go-kcl", story((0, row("a", 10)), (11, row("b", 21, "7")), (12, row("a", 10, "6")))),
     "vmware-go-kcl saves, which erases a claim, and another claims": (
         "vmware-go-kcl", story((0, row("a", 10)), (1, row("a", 10, claim="b")), (2, row("a", 10, "6", claim="b2")))),
+    "vmware-go-kcl was late, saves all the same, and renews what is its own again": (
+        "vmware-go-kcl", story((1, row("a", 10)), (11.5, row("b", 21, "6")), (12, row("a", 22, "7")))),
     "vmware-go-kcl woke a while ago, and puts back what nobody saw it write": ("vmware-go-kcl", story(
         (1, row("a", 10)), (12, row("b", 22, "6")), (40, row("b", 50, "7")), (42, row("b", 52, "8")), (42.5, row("a", 50, "9")),
         deeds=[(2, "a is frozen"), (40.5, "a wakes")])),
@@ -159,6 +161,10 @@ WRONG = {
         "vmware-go-kcl", story((0, row("", 10, claim="b")), (3, row("a", 13)))),
     "a claim over the claim of another": (
         "vmware-go-kcl", story((0, row("a", 10)), (1, row("a", 10, claim="b")), (2, row("a", 10, claim="b2")))),
+    "taken before its time from one who took it from the late": (
+        "vmware-go-kcl", story((1, row("a", 10)), (11.5, row("b", 21, "6")), (12, row("b2", 22, "7")))),
+    "one who was late long ago": ("vmware-go-kcl", story(
+        (1, row("a", 10)), (11.5, row("b", 21, "6")), (17, row("b", 27, "7")), (23, row("a", 33, "8")))),
     "a time that nobody saw, and nobody was frozen": ("vmware-go-kcl", story(
         (1, row("a", 10)), (12, row("b", 22, "6")), (40, row("b", 50, "7")), (42, row("b", 52, "8")), (42.5, row("a", 50, "9")))),
     "a claim of its own": ("vmware-go-kcl", story((0, row("a", 10)), (1, row("a", 10, claim="a")))),
