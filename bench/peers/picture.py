@@ -43,6 +43,8 @@ def main():
     everybody = load(sys.argv[1])["clients"]
     clients = [c for c in everybody if all(c["figures"].get(figure) for _, figure in PANELS)
                and (c is everybody[0] or not c["name"].startswith("sloop"))]
+    if clients[:1] != everybody[:1]:
+        sys.exit("sloop has not all figures")
     height = HEAD + LINE * len(clients) + 24
     print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{2 * height + 8}" '
           f'viewBox="0 0 {WIDTH} {2 * height + 8}" role="img">')

@@ -8,8 +8,7 @@ import sys
 COLUMNS = (("CPU s per GB, 1 KiB", "cpu 1 KiB", 2), ("CPU s per GB, 100 B", "cpu 100 B", 2), ("us CPU an empty poll", "poll idle", 0),
            ("peak RSS MB, 1 KiB", "peak 1 KiB", 0), ("peak RSS MB, 100 B", "peak 100 B", 0))
 GO = ("AWS SDK for Go", "kinsumer", "vmware-go-kcl-v2")
-GOALS = (("cpu 1 KiB", None, 15), ("cpu 100 B", None, 15), ("poll idle", GO[:1], 3), ("poll idle", GO, 3), ("peak 1 KiB", None, 1),
-         ("peak 100 B", None, 1))
+GOALS = (("cpu 1 KiB", None, 15), ("cpu 100 B", None, 15), ("poll idle", GO, 3), ("peak 1 KiB", None, 1), ("peak 100 B", None, 1))
 
 
 def load(file):

@@ -42,7 +42,7 @@ def main():
     shards = [shard["ShardId"] for shard in kinesis.list_shards(StreamName=STREAM)["Shards"]]
     places = [kinesis.get_shard_iterator(StreamName=STREAM, ShardId=shard, ShardIteratorType="TRIM_HORIZON")["ShardIterator"]
               for shard in shards]
-    due = [time.monotonic() + POLL_S * i / len(shards) if not WANTED else 0 for i in range(len(shards))]
+    due = [0] * len(shards)
     tally = Tally()
     while True:
         for i, place in enumerate(places):

@@ -13,16 +13,13 @@ import (
 	"sloop/bench/peers/tally"
 )
 
-func read(ctx context.Context, client *kinesis.Client, stream, shard string, phase time.Duration) {
+func read(ctx context.Context, client *kinesis.Client, stream, shard string) {
 	first, err := client.GetShardIterator(ctx, &kinesis.GetShardIteratorInput{
 		StreamName: &stream, ShardId: &shard, ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
 	if err != nil {
 		tally.Fail("GetShardIterator", err)
 	}
-	place, due := first.ShardIterator, time.Now().Add(phase)
-	if tally.Endless() {
-		time.Sleep(phase)
-	}
+	place, due := first.ShardIterator, time.Now()
 	for {
 		page, err := client.GetRecords(ctx, &kinesis.GetRecordsInput{
 			ShardIterator: place, Limit: aws.Int32(int32(tally.Number("PEERS_LIMIT")))})
@@ -52,8 +49,8 @@ func main() {
 	if err != nil {
 		tally.Fail("ListShards", err)
 	}
-	for i, shard := range listed.Shards {
-		go read(ctx, client, stream, *shard.ShardId, tally.Poll()*time.Duration(i)/time.Duration(len(listed.Shards)))
+	for _, shard := range listed.Shards {
+		go read(ctx, client, stream, *shard.ShardId)
 	}
 	select {}
 }

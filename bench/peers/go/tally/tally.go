@@ -38,9 +38,6 @@ func Number(name string) int {
 // Poll is the time between two reads of a shard that had nothing.
 func Poll() time.Duration { return time.Duration(Number("PEERS_POLL_MS")) * time.Millisecond }
 
-// Endless says that the program reads until it is killed.
-func Endless() bool { return wanted == 0 }
-
 // Fail ends the program.
 func Fail(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s: %v\n", what, err)
