@@ -235,7 +235,8 @@ static void prepare(floor_run *run, floor_transfer *t, uint32_t index) {
   curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(e, CURLOPT_NOPROXY, "*");
   curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-  /* As host/curl_transfer.c does: no TLS record is larger than 16 KiB, and the CA store is parsed once. */
+  /* As host/curl_transfer.c does: no TLS record is larger than 16 KiB, and the CA store is parsed once. In plain
+   * text the floor has a buffer four times the library's. */
   curl_easy_setopt(e, CURLOPT_BUFFERSIZE, run->job->ca_file ? 32 * 1024L : 256 * 1024L);
   if (run->job->ca_file) {
     curl_easy_setopt(e, CURLOPT_CAINFO, run->job->ca_file);
