@@ -556,7 +556,7 @@ static void note_latest(hd_world *hw) {
 /* Where rows of leases are read one after the other the first page is the moment that counts. */
 static void note_table(hd_world *hw, const slp_sim_ask *ask, const char *op) {
   if (hw->plan->schema == HD_SLOOP) return;
-  int typed = ask->body.n && op[6] == SLP_TYPED_SCAN && strncmp(op, "typed ", 6) == 0;
+  int typed = strncmp(op, "typed ", 6) == 0 && op[6] == SLP_TYPED_SCAN;
   int first = strcmp(op, "Scan") == 0 && !memmem(ask->body.p, ask->body.n, "ExclusiveStartKey", 17);
   if ((typed || first) && hw->writer != SIZE_MAX) hd_reads_table(hw->o, hw->writer, ask->sent_us);
 }
