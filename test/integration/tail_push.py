@@ -141,6 +141,28 @@ def ends_and_faults():
         return f"{calls} subscriptions of 16 shards"
 
 
+def a_thousand_ends():
+    """Subscriptions of 400 ms instead of five minutes, records put all the while: each comes once, in the order of its shard."""
+    shards, ends = (64, 1000) if FULL else (24, 24)
+    with Box(f"stream=s:{shards}", "change_ms=0", "resubscribe_ms=0", "consumer_limits=0", "subscription_ms=400", "idle_event_ms=100") as box:
+        client, put = box.client(), {}
+        put_many(client, "s", 500, put)
+        running = harness.Running(["--push", "-J", "-o", "oldest", "s"], environment(box))
+        begun = lambda: box.stats()["operations"]["SubscribeToShard"]["calls"]
+        try:
+            deadline = time.monotonic() + 600
+            while begun() < shards + ends:
+                expect(time.monotonic() < deadline, f"{begun()} subscriptions")
+                put_many(client, "s", 100, put, len(put))
+                time.sleep(0.3)
+            harness.wait_until(lambda: len(running.lines) >= len(put), 60, f"{len(put)} records, {len(running.lines)} came")
+        finally:
+            running.signal(signal.SIGTERM)
+            running.process.wait(20)
+        judge(harness.records_of(list(running.lines)), put)
+        return f"{len(put)} records, {begun()} subscriptions of {shards} shards"
+
+
 def live_and_latest():
     """From the latest on, with every first subscription cut before its first event: nothing of what comes after is lost."""
     with Box("stream=s:2", "change_ms=0", "resubscribe_ms=0", "consumer_limits=0") as box:
@@ -254,6 +276,29 @@ def without_a_consumer():
         for arguments, what in ((["--push=a b", "s"], "push_consumer"), (["--push", "dynamodb:table"], "DynamoDB")):
             done = harness.tail(arguments, environment(box), 20)
             expect(done.code != 0 and what.encode() in done.err, str(done))
+
+
+def a_consumer_being_deleted():
+    """One that is being deregistered is waited for and made anew. Where that takes more than a minute retrieval=auto polls, and
+    says why (full form, for it takes that minute)."""
+    for minutes, retrieval in [(0, "push")] + ([(60, "auto")] if FULL else []):
+        with Box("stream=s:1", "consumer_limits=0", f"change_ms={minutes * 60000 or 1500}") as box:
+            client, put = box.client(), {}
+            arn = client.describe_stream_summary(StreamName="s")["StreamDescriptionSummary"]["StreamARN"]
+            state = lambda: client.describe_stream_consumer(StreamARN=arn, ConsumerName="mine")["ConsumerDescription"]["ConsumerStatus"]
+            put_many(client, "s", 50, put)
+            client.register_stream_consumer(StreamARN=arn, ConsumerName="mine")
+            if minutes:
+                box.move_clock(minutes * 60000 + 1000)
+            harness.wait_until(lambda: state() == "ACTIVE", 20, "the consumer")
+            client.deregister_stream_consumer(StreamARN=arn, ConsumerName="mine")
+            expect(state() == "DELETING", state())
+            done = harness.tail(["-X", f"retrieval={retrieval}", "-X", "push_consumer=mine", "-vv", "-J", "-o", "oldest", "-c", "50", "s"],
+                                environment(box), 150)
+            expect(done.code == 0, str(done))
+            judge(harness.records_of(done.out), put)
+            said = "poll, because of consumer mine: it is being deregistered for a minute" if minutes else "push as consumer mine, which is new"
+            expect(f"retrieval: {said}".encode() in done.err, str(done))
 
 
 def registered_consumers():
@@ -434,7 +479,7 @@ if __name__ == "__main__":
     tests = harness.Tests()
     tests.side_by_side([
         lambda test=test: tests.run(test.__name__.replace("_", " "), test)
-        for test in (without_a_consumer, a_fleet, ends_and_faults, small_budget, a_reader_that_does_not_read, registered_consumers, it_says_push_or_poll,
+        for test in (without_a_consumer, a_fleet, a_thousand_ends, a_consumer_being_deleted, ends_and_faults, small_budget, a_reader_that_does_not_read, registered_consumers, it_says_push_or_poll,
                      reshards_while_it_reads, idle_shards, live_and_latest, the_tip_ends_it)], at_once=3)
     tests.run("latency", latency)  # by itself
     tests.end()
