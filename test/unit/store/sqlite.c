@@ -230,3 +230,35 @@ TEST(a_stat_that_fails_is_told) {
   }
   CHECK(failed > 0);
 }
+
+/* As many rows as no fleet has: 300 MB of them, so only in full form. */
+TEST(a_list_without_end_is_refused) {
+  if (!getenv("SLOOP_TEST_FULL")) return;
+  fake_host f;
+  slp_mem *mem;
+  sqlite3 *db;
+  begin(&f, &mem);
+  slp_store *s;
+  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+  static const char rows[] =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<3000) INSERT INTO rows "
+      "SELECT 'leases','a',printf('%06d',i),'{\"x\":{\"S\":\"'||hex(zeroblob(50000))||'\"}}' FROM n";
+  CHECK_INT(sqlite3_exec(db, rows, NULL, NULL, NULL), SQLITE_OK);
+  CHECK_INT(sqlite3_close(db), SQLITE_OK);
+  slp_store_list l = {.rq = {.on_done = on_done}, .hash = SLP_STR("a"), .prefix = SLP_STR("")};
+  slp_store_rows_init(&l.out, mem);
+  done = 0;
+  s->ops->list(s, &l);
+  fake_run(&f, 1000);
+  CHECK_INT(done, 1);
+  CHECK_INT(l.rq.fail.class, SLP_REFUSED);
+  CHECK_INT(l.rq.fail.code, SLP_ELIMIT);
+  CHECK_STR(l.rq.fail.message, "the rows of table \"leases\" take more than 268435456 bytes");
+  CHECK(mem->peak_bytes < (size_t)2 * SLP_STORE_LIST_BYTES_MAX);
+  slp_store_rows_free(&l.out);
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
+}
