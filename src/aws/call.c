@@ -333,6 +333,7 @@ static void on_http_done(slp_http *http) {
     answer_failed(c);
   else {
     c->state = SLP_CALL_READING;
+    c->clock_tried = 0; /* the signature was good: one refused after this is of a clock set anew */
     c->on_body(c);
   }
 }
