@@ -17,7 +17,7 @@ import time
 import harness
 import servers
 from fleet_judge import Deed, History, Line, Row, Sample, judge
-from harness import Failed, expect
+from harness import Failed, catches, expect
 from valve import Valves
 
 LOOK_S = 0.1  # between two looks at the whole table
@@ -246,11 +246,17 @@ class Fleet:
         self.now[worker].process.send_signal(signal.SIGCONT)
         deed.end = time.monotonic()
 
+    def ask_to_leave(self, worker, number):
+        """A process that has only begun is given its time: a signal that it does not catch yet just ends it."""
+        life = self.now[worker]
+        harness.wait_until(lambda: life.ended() or catches(life.process.pid, number), 20, f"{worker} catches signals")
+        self.deed("leave", worker)
+        life.process.send_signal(number)
+
     def leave(self, worker, seconds=20, number=signal.SIGTERM):
         """A clean end, which must be one."""
         life = self.now[worker]
-        self.deed("leave", worker)
-        life.process.send_signal(number)
+        self.ask_to_leave(worker, number)
         try:
             life.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -262,8 +268,7 @@ class Fleet:
         """All at once."""
         running = [worker for worker, life in self.now.items() if not life.ended()]
         for worker in running:
-            self.deed("leave", worker)
-            self.now[worker].process.send_signal(signal.SIGTERM)
+            self.ask_to_leave(worker, signal.SIGTERM)
         deadline = time.monotonic() + seconds
         for worker in running:
             life = self.now[worker]

@@ -145,6 +145,13 @@ def client_of(server):
 # ---- streams and producers -------------------------------------------------------------------------------------
 
 
+def catches(pid, number):
+    """Whether the process has a handler for that signal by now."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        caught = next(line for line in status if line.startswith("SigCgt"))
+    return int(caught.split()[1], 16) >> (number - 1) & 1
+
+
 def wait_until(condition, seconds, what, pause=0.02):
     """The first true value of condition(); Failed when the deadline passes. The pause is between two looks: longer where
     a look costs something."""
