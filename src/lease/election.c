@@ -213,12 +213,11 @@ static void leadership_read(slp_read *r) {
   uint64_t at_us = r->rq->done_us;
   e->read_us = at_us;
   if (lead && lead->start.kind == SLP_POSITION_TIME) e->start = lead->start;
-  if (!lead || !lead->owner.n) {
-    run_for(f, lead);
-  } else if (slp_str_eq(lead->owner, slp_instance_str(&f->me))) {
+  if (lead && slp_str_eq(lead->owner, slp_instance_str(&f->me))) {
     e->epoch = lead->epoch;
     move(f, SLP_ROLE_LEADS);
-  } else if (slp_member_verdict(f, lead->owner, named_since(f, lead->owner, at_us)) == SLP_MEMBER_EVICTED) {
+  } else if (!lead || !lead->owner.n ||
+             slp_member_verdict(f, lead->owner, named_since(f, lead->owner, at_us)) == SLP_MEMBER_EVICTED) {
     run_for(f, lead);
   } else {
     follow(f, lead->owner);
