@@ -115,11 +115,27 @@ static int shards_reversed(run *r, slp_buf *to) {
   }
   return add(to, r->streams ? "]}}" : "]}");
 }
-/* Two shards are each other's parents. */
+/* The stream that the call asked for, in quotes. */
+static slp_str asked_arn(const run *r) {
+  static const char member[] = "\"StreamArn\":";
+  const char *p = memmem(r->asked.p, r->asked.n, member, sizeof member - 1);
+  CHECK(p);
+  p += sizeof member - 1;
+  const char *end = memchr(p + 1, '"', (size_t)(r->asked.p + r->asked.n - p - 1));
+  CHECK(end);
+  return (slp_str){p, (size_t)(end + 1 - p)};
+}
+
+/* Two shards are each other's parents. All else is as it is, so that this is what is complained of. */
 static int shards_circle(run *r, slp_buf *to) {
   static const char range[] = "\"SequenceNumberRange\":{\"StartingSequenceNumber\":\"1\"}";
-  add(to, r->streams ? "{\"StreamDescription\":{\"StreamArn\":\"a\",\"StreamStatus\":\"ENABLED\",\"Shards\":["
-                     : "{\"Shards\":[");
+  if (r->streams) {
+    slp_str arn = asked_arn(r);
+    add(to, "{\"StreamDescription\":{\"StreamArn\":%.*s,\"StreamStatus\":\"ENABLED\",\"Shards\":[",
+        (int)arn.n, arn.p);
+  } else {
+    add(to, "{\"Shards\":[");
+  }
   add(to, "{\"ShardId\":\"shardId-000000000000\",\"ParentShardId\":\"shardId-000000000001\",%s},", range);
   add(to, "{\"ShardId\":\"shardId-000000000001\",\"ParentShardId\":\"shardId-000000000000\",%s}", range);
   return add(to, r->streams ? "]}}" : "]}");

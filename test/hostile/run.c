@@ -60,6 +60,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   reply->date_ms = slp_world_ms(w);
   if (r->op && strcmp(op, r->op) == 0 && slp_sim_now_us(w->sim) >= r->from_us) {
     r->n++;
+    r->asked = rq.body;
     r->say(r, reply);
     return;
   }

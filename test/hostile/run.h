@@ -24,7 +24,8 @@ struct run {
   void *arg;
 
   slp_world *w;
-  uint64_t n; /* wrong answers so far */
+  uint64_t n;    /* wrong answers so far */
+  slp_str asked; /* the body of the call that is being answered */
   struct {
     char name[40];
     uint32_t now, worst, all;
