@@ -13,7 +13,7 @@ FIGURES = os.path.join(HERE, "figures.json")
 
 
 def printed(program):
-    """What program prints about the committed figures."""
+    """The text that the program prints about the committed figures."""
     out, sys.argv = io.StringIO(), [program.__name__, FIGURES]
     with contextlib.redirect_stdout(out):
         program.main()

@@ -25,7 +25,7 @@ def median(client, figure):
 
 
 def ratio(client, ours, figure):
-    """Of those rounds that both have."""
+    """The median ratio, over the rounds that both have."""
     mine = ours["figures"][figure]
     return statistics.median(value / mine[number] for number, value in client["figures"][figure].items() if number in mine)
 

@@ -18,8 +18,8 @@ typedef struct slp_outside {
   /* Opens the store of leases; 0 or an error code. */
   int (*store)(void *ctx, slp_host *h, const slp_table_spec *table, slp_store **ret);
   void *ctx;
-  /* Of neighbouring shards, in a new application. 0: as many as slp_schema_sloop_spreads says; SLP_ONE_KEY:
-   * all of them. */
+  /* How many neighbouring shards a new application keeps under one partition key. 0: as many as
+   * slp_schema_sloop_spreads says; SLP_ONE_KEY: all of them. */
   uint32_t leases_a_key;
 } slp_outside;
 #define SLP_ONE_KEY UINT32_MAX

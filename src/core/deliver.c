@@ -30,8 +30,8 @@ static void look_again(slp_engine *e, uint64_t at_us) {
  * fan-out consumers"): a shard from which nothing comes has nothing. Its next empty event would be waited for
  * for seconds. So long is waited at most; less once delay.c knows how much the delays differ. */
 #define PUSH_WAIT_MS 250u
-/* Of many silent shards each watermark is moved: that is done in steps of so long for each of them, or it
- * would take most of the time where thousands are read. */
+/* The watermark of each silent shard is moved. That is done in steps of so long for each of them, or it would
+ * take most of the time where thousands are read. */
 #define STEP_US 16u
 
 static uint64_t order_wait_us(const slp_engine *e, const slp_shard *s) {

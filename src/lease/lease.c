@@ -55,7 +55,7 @@ void slp_lease_move(slp_lease *l, slp_lease_state to) {
 
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard) { return slp_map_get(&f->leases.all, shard); }
 
-/* What is still known of it, if it was nothing to this worker for a while. */
+/* Gives back the numbers that were kept of it, if it was nothing to this worker for a while. */
 static void recall(slp_lease *l) {
   slp_former_numbers numbers;
   if (!slp_former_take(&l->f->leases.former, l->shard, &numbers)) return;

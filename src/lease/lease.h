@@ -255,8 +255,8 @@ void slp_leases_set_version(slp_fleet *f, uint64_t version);
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard);  /* NULL: not known */
 slp_lease *slp_lease_make(slp_fleet *f, slp_str shard); /* NULL: no memory, or no name of a shard */
 void slp_lease_free(slp_lease *l);
-/* Of those that have been nothing to this worker for some minutes only numbers are kept, and after an hour
- * not even these. It looks at them once a minute, however often it is called. No row may be being read. */
+/* Leases that have been nothing to this worker for some minutes are reduced to numbers, and after an hour
+ * forgotten. It looks at them once a minute, however often it is called. No row may be being read. */
 void slp_leases_forget(slp_fleet *f);
 
 /* The only way to another state: one that the table allows. It clears what belonged to the state left. */

@@ -23,7 +23,7 @@ typedef struct slp_spreading {
 void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f));
 /* The row of leadership was read. 0: it says that leases lie elsewhere than where this worker has looked. */
 int slp_spread_agrees(slp_fleet *f, const slp_leadership_row *row);
-/* What this worker had assumed was not so: the row of its own is of another format than it says. */
+/* Whether this worker assumed wrongly: its own row is of another format than the row of leadership says. */
 int slp_spread_was_other(const slp_fleet *f);
 void slp_spread_made(slp_fleet *f); /* this worker has made that row */
 /* Under how many keys so many leases lie, if their shards' numbers follow each other. */

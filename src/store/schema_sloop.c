@@ -15,7 +15,7 @@
 
 #include "lease/shard_set.h"
 
-/* Of the rows; a newer one is not touched. Where leases are spread a program that knows only the first would
+/* The version of rows; a newer one is not touched. Where leases are spread a program that knows only the first would
  * look for them in the wrong place. */
 #define FORMAT_ONE_KEY 1
 #define FORMAT 2

@@ -127,7 +127,7 @@ class Judge:
                 last[shard] = row
 
     def woke(self, ms, owner, before):
-        """One of those that save without a condition was frozen, lost the shard, and saved what it still had to save."""
+        """A worker that saves without a condition was frozen, lost the shard, and saved what it still had to save."""
         return owner != before and owner in self.h.puts_back and self.phase_at(ms).endswith(" wakes")
 
     def only_what_came(self):

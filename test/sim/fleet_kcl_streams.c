@@ -424,7 +424,7 @@ TEST(what_one_stream_is_about_to_have_counts_for_the_other) {
   }
 }
 
-/* What a leader gives is taken whatever the process has elsewhere. */
+/* A lease that the leader gives is taken, whatever the process has elsewhere. */
 TEST(leases_of_two_streams_that_a_leader_gives_are_taken) {
   for (uint64_t seed = 1; seed <= 10; seed++) {
     java j;

@@ -106,7 +106,7 @@ TEST(a_bomb_ends_at_the_limit) {
   end();
 }
 
-/* Of members that are empty a step takes some hundreds, and there are more of them. */
+/* A step takes some hundreds of empty members, and there are more of them. */
 TEST(thousands_of_empty_members_take_more_than_one_step) {
   enum { MEMBERS = 3000 };
   begin();

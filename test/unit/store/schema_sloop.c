@@ -440,7 +440,7 @@ TEST(a_lease_counts_only_where_it_belongs) {
   CHECK_INT(kind_at("orders-app", "orders@1700000000/l/shardId-000000000002"), SLP_ROW_BAD);
   CHECK(parsed.astray);
   CHECK_INT(kind_at("orders-app+2", "orders@1700000000/s/shardId-000000000002"), SLP_ROW_BAD);
-  /* What an application of that name has is its own. */
+  /* An application that has that name keeps its own rows. */
   CHECK_INT(kind_at("orders-app+1", "orders@1700000000/l/shardId-000000000002"), SLP_ROW_OTHER);
   CHECK_INT(kind_at("orders-app+1", "orders@1700000000/lead"), SLP_ROW_OTHER);
   CHECK_INT(kind_at("orders-app+01", "orders@1700000000/s/shardId-000000000002"), SLP_ROW_OTHER);
