@@ -55,7 +55,7 @@ typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_
   X(ETLS, -5012, "the server's certificate or TLS handshake was not accepted")                         \
   X(EREFUSED, -5013, "the service says the request is wrong")                                          \
   X(ENOSHARD, -5014, "no such shard in this consumer")                                                 \
-  X(ESTREAMBUSY, -5015, "the stream is being created, deleted or changed")                             \
+  X(ESTREAMBUSY, -5015, "the stream or its consumer is being created, deleted or changed")             \
   X(ETOKEN, -5016, "the token is damaged, or belongs to another stream")                               \
   X(EBEHIND, -5017, "reading is so far behind that records may be trimmed unread")                     \
   X(ELEASE, -5018, "the leases can't be kept: the table, its rows or this worker's id are not usable") \
@@ -318,7 +318,11 @@ typedef enum {
  * consumer's own, which AWS bills by shard-hour and gigabyte. */
 typedef enum {
   SLOOP_RETRIEVAL_POLL = 1,
-  SLOOP_RETRIEVAL_PUSH, /* or the consumer fails */
+  /* Or the consumer fails. At the start that is SLOOP_EACCESS without the right to describe or register the
+   * registered consumer, SLOOP_EREFUSED where the stream has no room for it, and SLOOP_ESTREAMBUSY where it was
+   * not ACTIVE for a minute, because it is being registered or deregistered. Once it was ACTIVE, a failure to
+   * have it again is told to on_error and tried again. */
+  SLOOP_RETRIEVAL_PUSH,
   SLOOP_RETRIEVAL_AUTO /* push where the registered consumer can be had, else poll; the log says which and why */
 } sloop_retrieval_t;
 /* The answer when records behind the position are gone: the stream keeps them no longer. */

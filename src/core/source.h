@@ -78,7 +78,7 @@ struct slp_source {
   /* Pages come when there are records, however long that takes: a fetch that is out is no call in flight,
    * there is no pace at the tip, and a page's size says nothing. May change when the stream is described. */
   int pushes;
-  char told[200]; /* what describing the stream brought to light, for the log; "": nothing */
+  char told[400]; /* what describing the stream brought to light, for the log; "": nothing */
 };
 
 #endif

@@ -363,7 +363,7 @@ static void on_found(slp_finding *f) {
              f->registered ? ", which is new" : "");
   } else if (p->or_poll && lasts) {
     p->s.pushes = 0;
-    snprintf(p->s.told, sizeof p->s.told, "retrieval: poll, because of %.150s", f->fail.message);
+    snprintf(p->s.told, sizeof p->s.told, "retrieval: poll, because of %s", f->fail.message);
   } else if (p->describes && !p->describing) {
     p->inner.rq.fail = f->fail;
     p->stream_arn[0] = 0; /* asked for again with the next description */

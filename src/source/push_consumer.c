@@ -3,10 +3,11 @@
 #include "source/push_consumer.h"
 
 #include "sloop.h"
+#include "source/name.h"
 
 #include <stdio.h>
 
-#define WAITS_MAX 60u   /* seconds until a consumer is ACTIVE; the service takes a few */
+#define WAITS_MAX 60u   /* of a second each, until a consumer is ACTIVE; the service takes a few */
 #define REFUSALS_MAX 4u /* "limit exceeded" is said of too many calls, and of too many consumers */
 #define PAUSE_US 1000000u
 
@@ -41,16 +42,30 @@ static void finish(slp_finding *f) {
 }
 
 static void give_up(slp_finding *f, slp_class class, int code, const char *why) {
-  f->fail.class = class;
-  slp_fail_set(&f->fail, class, code, "consumer %s: %s", f->name, why);
+  slp_stream_name stream;
+  const char *why_not;
+  if (slp_stream_name_read(slp_str_of(f->stream_arn), &stream, &why_not))
+    slp_fail_set(&f->fail, class, code, "consumer %s: %s", f->name, why);
+  else
+    slp_fail_set(&f->fail, class, code, "consumer %s of stream %.*s: %s", f->name, (int)stream.name.n,
+                 stream.name.p, why);
   finish(f);
 }
 
-static void pause(slp_finding *f, const char *what) {
+/* Final for a reader that begins. One that had the consumer before is at work, and goes on trying. */
+static slp_class final_class(const slp_finding *f) { return f->arn[0] ? SLP_BUSY : SLP_REFUSED; }
+
+static void waited_in_vain(slp_finding *f, const char *what) {
   char why[80];
+  snprintf(why, sizeof why, "still %s after %u s of waiting until it is ACTIVE", what,
+           (unsigned)((slp_now_us(f->h) - f->begun_us) / 1000000));
+  give_up(f, final_class(f), SLOOP_ESTREAMBUSY, why);
+}
+
+/* what: its state, as the service calls it, or else what the service said. */
+static void pause(slp_finding *f, const char *what) {
   if (++f->waits > WAITS_MAX) {
-    snprintf(why, sizeof why, "it is %s for a minute", what);
-    give_up(f, SLP_BUSY, SLOOP_ESTREAMBUSY, why);
+    waited_in_vain(f, what);
     return;
   }
   move(f, SLP_FINDING_PAUSING);
@@ -62,9 +77,9 @@ static void on_timer(slp_timer *timer) { call(SLP_OWNER(timer, slp_finding, time
 
 static void described(slp_finding *f) {
   if (f->row.status == SLP_CONSUMER_CREATING) {
-    pause(f, "being made");
+    pause(f, "CREATING");
   } else if (f->row.status == SLP_CONSUMER_DELETING) {
-    pause(f, "being deregistered");
+    pause(f, "DELETING");
   } else {
     slp_fail_clear(&f->fail);
     snprintf(f->arn, sizeof f->arn, "%s", f->row.arn);
@@ -78,7 +93,7 @@ static void refused(slp_finding *f) {
   if (f->fail.class == SLP_THROTTLE && ++f->refusals < REFUSALS_MAX)
     pause(f, "refused");
   else if (f->fail.class == SLP_THROTTLE) /* not the rate, then: nothing that passes by itself */
-    give_up(f, SLP_REFUSED, SLOOP_EREFUSED, why);
+    give_up(f, final_class(f), SLOOP_EREFUSED, why);
   else
     give_up(f, f->fail.class, f->fail.code, why);
 }
@@ -91,11 +106,11 @@ static void on_answer(slp_op *op) {
     described(f);
   } else if (f->fail.class == SLP_FINE) {
     f->registered = 1;
-    pause(f, "being made");
+    pause(f, "CREATING");
   } else if (f->fail.class == SLP_GONE && !registering) {
     call(f, SLP_CONSUMER_REGISTER);
   } else if (f->fail.class == SLP_BUSY && registering) { /* another one registered it meanwhile */
-    pause(f, "being made");
+    pause(f, "in use");
   } else {
     refused(f);
   }
@@ -107,6 +122,7 @@ void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *nam
 
 void slp_finding_begin(slp_finding *f, const char *stream_arn) {
   f->stream_arn = stream_arn;
+  f->begun_us = slp_now_us(f->h);
   f->waits = f->refusals = 0;
   f->registered = 0;
   call(f, SLP_CONSUMER_DESCRIBE);

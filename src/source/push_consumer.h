@@ -3,7 +3,9 @@
  *
  *   ASKING --ACTIVE--> done
  *     | not found --> REGISTERING --made, or it exists by now--> ASKING
- *     | CREATING, DELETING, busy --> PAUSING --a second later--> ASKING, or REGISTERING */
+ *     | CREATING, DELETING, busy --> PAUSING --a second later--> ASKING
+ *
+ * After a minute of pauses it fails: SLP_REFUSED, which lasts, or SLP_BUSY where it was ACTIVE before. */
 #ifndef SLP_SOURCE_PUSH_CONSUMER_H
 #define SLP_SOURCE_PUSH_CONSUMER_H
 
@@ -23,7 +25,7 @@ typedef struct slp_finding {
   const char *name;                       /* of the consumer; borrowed */
   void (*on_done)(struct slp_finding *f); /* fail says how it went; in a turn */
   slp_fail fail;                          /* out */
-  char arn[768];                          /* out */
+  char arn[768];                          /* out; of the last one that was ACTIVE, "": none was */
   uint8_t registered;                     /* out: by us */
   /* Private. */
   slp_finding_state state;
@@ -31,6 +33,7 @@ typedef struct slp_finding {
   slp_op_consumer op;
   slp_consumer_row row;
   slp_timer timer;
+  uint64_t begun_us;
   uint32_t waits, refusals;
 } slp_finding;
 

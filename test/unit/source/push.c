@@ -528,3 +528,66 @@ TEST(no_right_no_room) {
   find(no_room, 8, 0, SLP_REFUSED, 1, "");
   find(no_room, 8, 1, SLP_FINE, 0, "poll, because of consumer app");
 }
+
+static void fill(struct answer *script, size_t n, slp_consumer_status state) {
+  for (size_t i = 0; i < n; i++) script[i] = (struct answer){D, OK, state};
+}
+
+/* A minute of waiting is final for a reader that begins; with `auto` it polls. */
+TEST(one_that_is_not_active_for_a_minute) {
+  static const struct {
+    slp_consumer_status state;
+    const char *line;
+  } states[] = {
+      {SLP_CONSUMER_DELETING,
+       "consumer app of stream s: still DELETING after 60 s of waiting until it is ACTIVE"},
+      {SLP_CONSUMER_CREATING,
+       "consumer app of stream s: still CREATING after 60 s of waiting until it is ACTIVE"},
+  };
+  struct answer script[61];
+  for (size_t i = 0; i < SLP_COUNT(states); i++) {
+    fill(script, SLP_COUNT(script), states[i].state);
+    find(script, SLP_COUNT(script), 0, SLP_REFUSED, 1, "");
+    CHECK_STR(describing.rq.fail.message, states[i].line);
+    CHECK_INT(describing.rq.fail.code, SLOOP_ESTREAMBUSY);
+    find(script, SLP_COUNT(script), 1, SLP_FINE, 0, states[i].line);
+  }
+}
+
+/* What is final for a reader that begins is tried again by one that had its consumer: not ACTIVE for a minute,
+ * and no room for another one. */
+TEST(a_reader_at_work_tries_for_ever_to_have_its_consumer_again) {
+  struct answer script[1 + 61 + 8 + 3];
+  fill(script, 1, SLP_CONSUMER_ACTIVE);
+  fill(script + 1, 61, SLP_CONSUMER_DELETING);
+  for (size_t i = 0; i < 4; i++) {
+    script[62 + 2 * i] = (struct answer){D, SLP_GONE, 0};
+    script[63 + 2 * i] = (struct answer){R, SLP_THROTTLE, 0};
+  }
+  script[70] = (struct answer){D, SLP_GONE, 0};
+  script[71] = (struct answer){R, OK, SLP_CONSUMER_CREATING};
+  script[72] = (struct answer){D, OK, SLP_CONSUMER_ACTIVE};
+  open_push(script, SLP_COUNT(script), 0);
+  describe();
+  consumer_arn = "arn:another";
+  refuse = SLP_GONE;
+  for (int i = 0; i < 2; i++) {
+    static const char *const lines[] = {"consumer app of stream s: still DELETING after 60 s",
+                                        "consumer app of stream s: scripted"};
+    fetch("after:1700");
+    fake_run(&f, 100000000);
+    CHECK_INT(fetched, 1);
+    CHECK_INT(fetching.rq.fail.class, SLP_BUSY);
+    if (!strstr(fetching.rq.fail.message, lines[i])) CHECK_FAIL("%s", fetching.rq.fail.message);
+    CHECK_INT(src->pushes, 1);
+    refuse = SLP_GONE;
+  }
+  fetch("after:1700");
+  fake_run(&f, 100000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_TRANSIENT);
+  fetch("after:1700");
+  fake_run(&f, 100000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_FINE);
+  CHECK_TEXT(open_sub->consumer_arn, "arn:another");
+  close_push();
+}
