@@ -113,6 +113,7 @@ def from_latest(server):
     finally:
         running.signal(signal.SIGTERM)
         running.process.wait(20)
+    expect(harness.read_all(kinesis, stream) == put, "boto3 reads others than were put")
     records = harness.records_of(list(running.lines))
     came = {record["place"] for record in records}
     harness.judge_once(records, {place: row for place, row in put.items() if place in came})
