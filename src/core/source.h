@@ -61,8 +61,8 @@ typedef struct slp_source_ops {
   /* The shard is not read any more, or not from here on; no request of it is out. NULL: nothing is kept for
    * it. */
   void (*leave)(slp_source *s, slp_str shard);
-  /* Whether a fetch that is out gets records pushed as they are stored, with nothing from before waiting to be
-   * handed out. */
+  /* Whether a fetch that is out gets records pushed as they are stored, with nothing from before waiting to
+   * be handed out. */
   int (*is_listening)(slp_source *s, const slp_src_fetch *rq);
   void (*close)(slp_source *s); /* nothing is in flight; frees */
 } slp_source_ops;

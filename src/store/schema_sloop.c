@@ -15,8 +15,8 @@
 
 #include "lease/shard_set.h"
 
-/* The version of rows; a newer one is not touched. Where leases are spread a program that knows only the first would
- * look for them in the wrong place. */
+/* The version of rows; a newer one is not touched. Where leases are spread a program that knows only the
+ * first would look for them in the wrong place. */
 #define FORMAT_ONE_KEY 1
 #define FORMAT 2
 #define FRESH_KEYS 16u
