@@ -11,7 +11,8 @@
 #define COPIES_US UINT64_C(360000000)
 
 typedef struct place {
-  const slp_shard_desc *desc; /* NULL: only a lease of it is left */
+  const slp_shard_desc *desc; /* NULL: it is not listed, and has a lease */
+  slp_str parents[2];
 } place;
 
 typedef struct sync {
@@ -26,10 +27,10 @@ typedef struct sync {
 
 /* ---- the stream and the table as one tree -------------------------------------------------------- */
 
-static int add(sync *y, slp_str id, const slp_shard_desc *desc, slp_sync_row row) {
+static int add(sync *y, slp_str id, place at, slp_sync_row row) {
   slp_sync_shard *s = &y->shards[y->n];
   *s = (slp_sync_shard){.parents = {SLP_NO_SHARD, SLP_NO_SHARD}, .row = (uint8_t)row};
-  y->places[y->n].desc = desc;
+  y->places[y->n] = at;
   if (slp_map_put(&y->numbers, id, s)) return SLP_ENOMEM;
   y->n++;
   return 0;
@@ -58,22 +59,27 @@ static void mark_damaged(sync *y) {
   }
 }
 
+static place listed(const slp_listed *d) {
+  return (place){&d->desc, {d->desc.parent, d->desc.adjacent_parent}};
+}
+
+/* A listing that is late shows a parent without its children. Their rows name it, so that it is not taken for
+ * a shard that nothing follows: its own row may have gone after it was read to its end. */
+static place unlisted(const slp_lease_row *l) { return (place){NULL, {l->parents[0], l->parents[1]}}; }
+
 static int fill(sync *y) {
   slp_fleet *f = y->f;
   size_t at = 0;
   int r = 0;
   for (slp_listed *d; !r && (d = slp_listed_each(f, &at));) {
-    r = add(y, d->desc.id, &d->desc, row_of(slp_snapshot_lease_of(y->s, d->desc.id)));
+    r = add(y, d->desc.id, listed(d), row_of(slp_snapshot_lease_of(y->s, d->desc.id)));
     if (!r) y->shards[y->n - 1].open = d->open;
   }
   for (size_t i = 0; i < y->s->leases_n && !r; i++)
     if (number_of(y, y->s->leases[i].shard) == SLP_NO_SHARD)
-      r = add(y, y->s->leases[i].shard, NULL, row_of(&y->s->leases[i]));
-  for (size_t i = 0; i < y->n && !r; i++) {
-    if (!y->places[i].desc) continue;
-    y->shards[i].parents[0] = number_of(y, y->places[i].desc->parent);
-    y->shards[i].parents[1] = number_of(y, y->places[i].desc->adjacent_parent);
-  }
+      r = add(y, y->s->leases[i].shard, unlisted(&y->s->leases[i]), row_of(&y->s->leases[i]));
+  for (size_t i = 0; i < y->n && !r; i++)
+    for (int k = 0; k < 2; k++) y->shards[i].parents[k] = number_of(y, y->places[i].parents[k]);
   mark_damaged(y);
   return r;
 }

@@ -419,6 +419,22 @@ TEST(rows_that_are_old_go_when_their_children_are_read) {
   finish(w);
 }
 
+/* The row of the parent is gone, as its children are read; a late listing shows a shard that nothing follows. */
+TEST(a_listing_without_the_children_makes_no_lease_of_their_parent_anew) {
+  fw_world *w = fleet(2, 2);
+  run(w, 400 * FW_S);
+  CHECK(fw_split(w, 0));
+  run(w, 30 * FW_S);
+  CHECK_STR(attr_of(w, 0, "checkpoint"), "");
+  w->unlisted = 2;
+  w->pos[0].kind = SLP_POSITION_END; /* as it was when it went */
+  run(w, 300 * FW_S);
+  CHECK_STR(attr_of(w, 0, "checkpoint"), "");
+  CHECK(fw_owner_of(w, 2) >= 0 && fw_owner_of(w, 3) >= 0);
+  w->unlisted = 0;
+  finish(w);
+}
+
 /* ---- answers in doubt -------------------------------------------------------------------------- */
 
 TEST(lost_answers_of_leases) {

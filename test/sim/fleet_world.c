@@ -272,7 +272,7 @@ static void run_list(slp_timer *timer) {
   size_t k = 0;
   slp_fail fine;
   slp_fail_clear(&fine);
-  for (int i = 0; i < w->shards_n; i++)
+  for (int i = 0; i < w->shards_n - w->unlisted; i++)
     if (!w->shards[i].trimmed) {
       all[k] = describe(w, i, &texts[k]);
       k++;

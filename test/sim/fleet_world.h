@@ -69,6 +69,7 @@ struct fw_world {
   fw_shard shards[FW_SHARDS];
   slp_position pos[FW_SHARDS]; /* as the table has it */
   int shards_n, born_n;
+  int unlisted;                      /* listings are late: so many of the youngest shards are not in them */
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms;
   uint32_t leases_a_key; /* of the workers that start: so many neighbours share one; 0: all leases do */
