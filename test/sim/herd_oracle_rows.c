@@ -155,10 +155,18 @@ size_t hd_can_hold(const hd_oracle *o, const hd_part *s, size_t given) {
   return given;
 }
 
-/* Records acknowledged when it released the lease must go along, or they come again though nobody died. */
+static int takes(hd_oracle *o, hd_life *l, const hd_version *was, const hd_version *now) {
+  return l && now->owner[0] && (!was || was->owner != now->owner) && hd_is_instance(o, l, now->owner);
+}
+
+/* Records acknowledged when it released the lease must go along, or they come again though nobody died. A worker
+ * that takes the lease from its own former name lets nothing go. The row names it still, so its release never got
+ * in; and it has another name, so it was evicted (PROTOCOL.md, "Words"; S12 allows JOINED a second time only after
+ * EVICTED). What it had not saved by then comes again, as after any death. */
 static void judge_let(hd_oracle *o, hd_life *l, hd_part *s, const hd_version *was, const hd_version *now) {
   const hd_ownership *t = hd_of(o, l, s)->now;
   if (was->owner == now->owner || now->at == HD_AT_END || !hd_is_instance(o, l, was->owner)) return;
+  if (takes(o, l, was, now)) return;
   if (!t || t->loose || !t->began || t->given_us == HD_NEVER) return;
   if (t->epoch > was->epoch || t->epoch < owned_since(s, was)) return;
   size_t given = hd_can_hold(o, s, hd_given(t));
@@ -224,10 +232,6 @@ static void judge_change(hd_oracle *o, hd_life *l, hd_part *s, const hd_version 
   judge_writer(o, l, s, was, now, moved);
   if (moved) judge_move(o, l, s, was, now);
   judge_let(o, l, s, was, now);
-}
-
-static int takes(hd_oracle *o, hd_life *l, const hd_version *was, const hd_version *now) {
-  return l && now->owner[0] && (!was || was->owner != now->owner) && hd_is_instance(o, l, now->owner);
 }
 
 /* Its row was removed by an operator, and who made it anew did not know how far its counter had come: then it

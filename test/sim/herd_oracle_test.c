@@ -439,6 +439,20 @@ static void retakes(stage *g) {
   read_some(g, 0, 0, 8, 2);
   save(g, 0, 0, 10);
 }
+/* A release that never got in, an eviction, and the lease is taken under the next name from where the row has it. */
+static void is_evicted_as_it_lets_go(stage *g) {
+  read_some(g, 0, 0, 5, 3);
+  wait_ms(g, 50);
+  told_gone(g, 0, 0, 0);
+  wait_ms(g, 2100);
+  lease(g, 0, SLOOP_LEASE_EVICTED, SIZE_MAX, 0);
+  snprintf(g->names[0], sizeof g->names[0], "w1.again");
+  lease(g, 0, SLOOP_LEASE_JOINED, SIZE_MAX, 0);
+  write_as(g, 0, 0, (told_row){g->names[0], g->rows[0].epoch + 1, 5, 0}, g->now);
+  told_taken(g, 0, 0);
+  read_some(g, 0, 0, 5, 5);
+  save(g, 0, 0, 10);
+}
 /* Given up while a batch was out: what is acknowledged then is not saved, and comes again. */
 static void deadline_passes(stage *g) {
   const void *b = hand(g, 0, 0, 5, 3);
@@ -679,6 +693,7 @@ TEST(what_is_allowed_besides) {
   }
   play_allowed(stops_robbed, 1, 0, 0);
   play_allowed(stops_evicted, 0, 0, 0);
+  play_allowed(is_evicted_as_it_lets_go, 0, 0, 0);
   play_allowed(is_deleted_and_the_counter_fits, 1, 0, 0);
   play_allowed(begins_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(begins_at_latest_of_kcl, 1, SLOOP_LATEST, 0);
