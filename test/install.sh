@@ -55,6 +55,7 @@ case $want in
     need nodejs have node
     need npm have npm
     need openssl have openssl
+    need curl have curl
     need nghttp2-proxy have nghttpx
     need util-linux have taskset
     need binutils have nm
