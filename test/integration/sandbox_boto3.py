@@ -324,7 +324,7 @@ def limits_of_writing():
 
 def lineage_through_generations():
     rng = random.Random(2)
-    with Box("stream=s:4", "change_ms=20") as box:
+    with Box("stream=s:4", "change_ms=300") as box:
         client = box.client()
         put = {}
 
