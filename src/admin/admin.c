@@ -349,6 +349,7 @@ static void read_rows(slp_admin *a) {
     return;
   }
   a->rows.consistent = 1;
+  a->rows.bound.before = a->parts.bytes + a->beside.bytes;
   a->store->ops->list(a->store, &a->rows);
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 void slp_paging_begin(slp_paging *p, uint32_t pages_max, uint64_t bytes_max) {
-  *p = (slp_paging){.pages_max = pages_max, .bytes_max = bytes_max, .mark = 1};
+  *p = (slp_paging){.pages_max = pages_max, .bytes_max = bytes_max, .share = 1, .mark = 1};
 }
 
 /* FNV-1a. Of two tokens with one hash only a service that makes them so has a use: its own listing ends. */
@@ -27,7 +27,7 @@ static int comes_again(slp_paging *p, slp_str token) {
 static uint64_t wait_us(const slp_paging *p) {
   if (p->vain)
     return slp_min_u64((uint64_t)SLP_PAGING_GAP_US << slp_min_u64(p->vain, 16), SLP_PAGING_VAIN_US);
-  return p->n < SLP_PAGING_AT_ONCE ? 0 : SLP_PAGING_GAP_US;
+  return p->n * p->share < SLP_PAGING_AT_ONCE ? 0 : (uint64_t)SLP_PAGING_GAP_US * p->share;
 }
 
 int slp_paging_next(slp_paging *p, slp_str token, size_t bytes, size_t news, uint64_t kept,

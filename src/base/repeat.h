@@ -7,8 +7,9 @@
 #include "base/base.h"
 
 /* ---- pages --------------------------------------------------------------------------------------------- */
-/* So many pages follow each other at once, the others at 100 a second; after a page that brought nothing the
- * wait doubles, up to SLP_PAGING_VAIN_US, and so many of these in a row end it. */
+/* So many pages follow each other at once, the others at 100 a second, over all loops that run at once for
+ * one answer; after a page that brought nothing the wait doubles, up to SLP_PAGING_VAIN_US, and so many of
+ * these in a row end it. */
 #define SLP_PAGING_AT_ONCE 32u
 #define SLP_PAGING_GAP_US 10000u
 #define SLP_PAGING_VAIN_US 640000u
@@ -18,10 +19,11 @@ typedef struct slp_paging { /* a loop over the pages of one answer */
   uint32_t pages_max;
   uint64_t bytes_max; /* of what is kept; four times as much may be read for it */
   uint64_t read;      /* bytes */
-  uint32_t n, vain;   /* pages; those in a row that brought nothing */
-  uint32_t looked;    /* those whose token was looked at */
-  uint64_t token;     /* hash of one that was given: a token that comes again meets it, ... */
-  uint32_t mark;      /* ... as it is replaced at page 1, 2, 4, 8 and so on (Brent's way to find a cycle) */
+  uint32_t share;   /* of so many loops that run at once for one answer it is one: 1, where nobody sets it */
+  uint32_t n, vain; /* pages; those in a row that brought nothing */
+  uint32_t looked;  /* those whose token was looked at */
+  uint64_t token;   /* hash of one that was given: a token that comes again meets it, ... */
+  uint32_t mark;    /* ... as it is replaced at page 1, 2, 4, 8 and so on (Brent's way to find a cycle) */
 } slp_paging;
 
 void slp_paging_begin(slp_paging *p, uint32_t pages_max, uint64_t bytes_max);

@@ -75,14 +75,20 @@ static void get(slp_read *r, const slp_row_key *keys, size_t n, int consistent,
   r->f->store->ops->get(r->f->store, &r->get);
 }
 
-static void list(slp_read *r, uint8_t table, slp_str hash, slp_str prefix, int consistent,
-                 void (*on_done)(slp_read *r)) {
+static void list_one_of(slp_read *r, uint32_t at_once, uint8_t table, slp_str hash, slp_str prefix,
+                        int consistent, void (*on_done)(slp_read *r)) {
   begin(r, &r->list.rq, &r->list.out, on_done, listed);
   r->list.rq.table = table;
   r->list.hash = hash;
   r->list.prefix = prefix;
   r->list.consistent = (uint8_t)consistent;
+  r->list.bound = (slp_store_bound){.at_once = at_once};
   r->f->store->ops->list(r->f->store, &r->list);
+}
+
+static void list(slp_read *r, uint8_t table, slp_str hash, slp_str prefix, int consistent,
+                 void (*on_done)(slp_read *r)) {
+  list_one_of(r, 1, table, hash, prefix, consistent, on_done);
 }
 
 int slp_read_row(slp_read *r, slp_operation_kind kind, slp_str name, int consistent,
@@ -139,6 +145,7 @@ static void list_parts(slp_read *r, const slp_row_key *first, int consistent) {
     slp_read_part *p = &r->parts[i];
     request(r, &p->list.rq, part_listed);
     p->list.consistent = (uint8_t)consistent;
+    p->list.bound = r->list.bound;
     r->f->store->ops->list(r->f->store, &p->list);
   }
 }
@@ -146,8 +153,9 @@ static void list_parts(slp_read *r, const slp_row_key *first, int consistent) {
 void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r)) {
   slp_row_key first;
   r->f->schema->scope(r->f->schema, &first.hash, &first.range);
-  list(r, 0, first.hash, first.range, consistent, on_done);
-  if (other_keys(r->f->schema)) list_parts(r, &first, consistent);
+  uint32_t others = other_keys(r->f->schema);
+  list_one_of(r, others + 1, 0, first.hash, first.range, consistent, on_done);
+  if (others) list_parts(r, &first, consistent);
 }
 
 void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
@@ -184,12 +192,7 @@ static void join_parts(slp_read *r) {
   for (uint32_t i = 0; i < r->parts_n; i++) {
     slp_store_list *p = &r->parts[i].list;
     if (fail->class == SLP_FINE && p->rq.fail.class != SLP_FINE) *fail = p->rq.fail;
-    if (fail->class != SLP_FINE || starved) continue;
-    if (r->list.out.bytes + p->out.bytes > SLP_STORE_LIST_BYTES_MAX)
-      slp_fail_set(fail, SLP_REFUSED, SLP_ELIMIT, "the rows of the fleet take more than %u bytes",
-                   SLP_STORE_LIST_BYTES_MAX);
-    else
-      starved = slp_store_rows_join(&r->list.out, &p->out) != 0;
+    if (fail->class == SLP_FINE && !starved) starved = slp_store_rows_join(&r->list.out, &p->out) != 0;
   }
   if (starved && fail->class == SLP_FINE)
     slp_fail_set(fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the rows of the fleet");

@@ -141,15 +141,32 @@ typedef struct slp_store_get {
   slp_store_rows out;
 } slp_store_get;
 
-/* A list ends with an error where there is more: a hundred thousand leases come to half of it. */
+/* A list ends with an error where there is more: a hundred thousand leases come to half of it. Lists that are
+ * asked at once keep no more than that together, each its share. */
 #define SLP_STORE_LIST_BYTES_MAX (256u * 1024 * 1024)
 #define SLP_STORE_LIST_PAGES_MAX 10000u
+
+typedef struct slp_store_bound { /* of a list; zeroes: it is asked alone, and may keep as much as any */
+  uint64_t bytes_max;            /* of rows, all in all; 0: SLP_STORE_LIST_BYTES_MAX */
+  uint64_t before;               /* so many of them its owner has already, of lists that came before */
+  uint32_t at_once;              /* so many are asked at once, and this is one of them; 0: it is alone */
+} slp_store_bound;
+static inline uint32_t slp_store_share(const slp_store_bound *b) { return b->at_once ? b->at_once : 1; }
+static inline uint64_t slp_store_bytes_max(const slp_store_bound *b) {
+  return b->bytes_max ? b->bytes_max : SLP_STORE_LIST_BYTES_MAX;
+}
+/* How many bytes this one may keep. */
+static inline uint64_t slp_store_bytes_left(const slp_store_bound *b) {
+  uint64_t most = slp_store_bytes_max(b);
+  return (b->before < most ? most - b->before : 0) / slp_store_share(b);
+}
 
 typedef struct slp_store_list { /* every row of one hash key whose range begins so; without a range key: the
                                    whole table */
   slp_store_req rq;
   slp_str hash, prefix; /* in */
   uint8_t consistent;
+  slp_store_bound bound; /* in */
   slp_store_rows out;
 } slp_store_list;
 

@@ -332,10 +332,16 @@ static void next_page(asking *a) {
   }
 }
 
+static int is_list(const asking *a) { return a->kind == ASK_QUERY || a->kind == ASK_SCAN; }
+
 /* Takes a page of rows. */
 static void rows_answered(asking *a) {
   if (a->op.fail.class != SLP_FINE) {
     explain(a);
+    slp_store_rows_free(rows_of(a));
+    over(a);
+  } else if (is_list(a) && rows_of(a)->bytes > slp_store_bytes_left(&list_of(a)->bound)) {
+    slp_table_too_long(&a->rq->fail, a->d->spec, &list_of(a)->bound);
     slp_store_rows_free(rows_of(a));
     over(a);
   } else if (!a->rest.n) {
@@ -447,7 +453,8 @@ static void op_list(slp_store *s, slp_store_list *l) {
   slp_store_rows_free(&l->out);
   asking *a = asking_new(d, &l->rq, PAGE_MAX);
   if (!a) return;
-  slp_paging_begin(&a->pages, SLP_STORE_LIST_PAGES_MAX, SLP_STORE_LIST_BYTES_MAX);
+  slp_paging_begin(&a->pages, SLP_STORE_LIST_PAGES_MAX, slp_store_bytes_left(&l->bound));
+  a->pages.share = slp_store_share(&l->bound);
   ask(a, d->spec->range_name ? ASK_QUERY : ASK_SCAN);
 }
 

@@ -187,8 +187,11 @@ static void run_list(slp_event *ev) {
     const kept *k = t->rows[i].row;
     if (!whole && (!slp_str_eq(k->key.hash, l->hash) || !begins(k->key.range, l->prefix))) break;
     r = slp_store_rows_copy(&l->out, &k->row.rows[0]);
+    if (!r && l->out.bytes > slp_store_bytes_left(&l->bound))
+      r = slp_table_too_long(&rq->fail, t->spec, &l->bound);
   }
-  if (r) slp_table_no_memory(&rq->fail);
+  if (r == SLP_ENOMEM) slp_table_no_memory(&rq->fail);
+  if (r) slp_store_rows_free(&l->out);
   store_of(rq)->s.cost.read_calls++;
   over(rq);
 }

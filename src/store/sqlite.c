@@ -205,6 +205,7 @@ static void op_list(slp_store *store, slp_store_list *l) {
   job *j = job_new(s, &l->rq, SLP_SQLITE_LIST);
   int r = j ? copy_text(&j->ask.in, l->hash, &j->ask.hash) : SLP_ENOMEM;
   if (!r) r = copy_text(&j->ask.in, l->prefix, &j->ask.prefix);
+  if (j) j->ask.bound = l->bound;
   send(s, &l->rq, j, r);
 }
 

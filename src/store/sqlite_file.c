@@ -395,11 +395,10 @@ static void do_list(slp_sqlite_ask *a) {
     if (!whole && !begins(text_at(st, 1), a->prefix)) break;
     slp_row_key key = {text_at(st, 2), text_at(st, 1)};
     r = read_attrs(a, text_at(st, 0), &key, &a->out);
-    if (r || a->out.bytes <= SLP_STORE_LIST_BYTES_MAX) continue;
-    r = slp_fail_set(&a->fail, SLP_REFUSED, SLP_ELIMIT,
-                     "the rows of table \"%.200s\" take more than %u bytes", a->file->table->name,
-                     SLP_STORE_LIST_BYTES_MAX);
+    if (!r && a->out.bytes > slp_store_bytes_left(&a->bound))
+      r = slp_table_too_long(&a->fail, a->file->table, &a->bound);
   }
+  if (a->fail.class != SLP_FINE) slp_store_rows_free(&a->out);
   sqlite3_finalize(st);
 }
 

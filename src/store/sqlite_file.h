@@ -20,7 +20,8 @@ typedef struct slp_sqlite_ask {
   uint8_t create;    /* PREPARE */
   const slp_row_key *keys;
   size_t keys_n;
-  slp_str hash, prefix;  /* LIST */
+  slp_str hash, prefix; /* LIST */
+  slp_store_bound bound;
   slp_store_write write; /* its key, kind, condition and changes; and its outcome */
 
   slp_fail fail;

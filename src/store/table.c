@@ -44,6 +44,18 @@ void slp_table_missing(slp_fail *f, const slp_table_spec *want) {
   slp_fail_set(f, SLP_GONE, SLP_ENOENT, "there is no table \"%.200s\"", want->name);
 }
 
+int slp_table_too_long(slp_fail *f, const slp_table_spec *table, const slp_store_bound *bound) {
+  unsigned long long bytes = slp_store_bytes_max(bound) / slp_store_share(bound);
+  if (slp_store_share(bound) == 1)
+    slp_fail_set(f, SLP_REFUSED, SLOOP_EREFUSED, "the rows of table \"%.200s\" take more than %llu bytes",
+                 table->name, bytes);
+  else
+    slp_fail_set(f, SLP_REFUSED, SLOOP_EREFUSED,
+                 "the rows of table \"%.150s\" take more than %llu bytes under one of %u keys", table->name,
+                 bytes, bound->at_once);
+  return SLP_ELIMIT;
+}
+
 void slp_table_no_memory(slp_fail *f) {
   slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for a lease request");
 }

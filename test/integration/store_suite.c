@@ -407,6 +407,33 @@ static void list_gives_every_row_of_a_prefix_over_several_pages(suite *u) {
   store_close(s);
 }
 
+/* Alone, and as one of four that are asked at once. */
+static void a_list_keeps_no_more_than_it_may(suite *u) {
+  slp_store *s = suite_ready(u);
+  slp_val text = {.kind = SLP_VAL_S, .s = {(char[10000]){0}, 10000}};
+  memset((char *)(uintptr_t)text.s.p, 'v', text.s.n);
+  slp_change c = SET("blob", text);
+  for (int i = 0; i < 10; i++) {
+    char name[20];
+    snprintf(name, sizeof name, "l/%02d", i);
+    put(u, s, name, &c, 1);
+  }
+  slp_store_rows rows;
+  slp_store_rows_init(&rows, u->mem);
+  for (uint32_t at_once = 0; at_once <= 4; at_once += 4)
+    for (int fits = 0; fits < 2; fits++) {
+      slp_store_bound bound = {.bytes_max = (at_once ? 4 : 1) * (fits ? 1000000u : 50000u),
+                               .at_once = at_once};
+      slp_fail f = list_within(u, s, APP, "l/", bound, &rows);
+      CHECK_INT(f.class, fits ? SLP_FINE : SLP_REFUSED);
+      CHECK_INT(rows.n, fits ? 10 : 0);
+      if (!fits && !strstr(f.message, at_once ? "50000 bytes under one of 4 keys" : "50000 bytes"))
+        CHECK_FAIL("%s", f.message);
+    }
+  slp_store_rows_free(&rows);
+  store_close(s);
+}
+
 static void a_table_without_a_range_key_is_listed_whole(suite *u) {
   slp_table_spec t = {suite_name(u), "shard", NULL};
   slp_store *s = suite_store(u, &t);
@@ -877,6 +904,7 @@ static const struct {
     CASE(what_cannot_be_done_changes_nothing),
     CASE(images_show_the_row_after_and_the_row_that_refused),
     CASE(list_gives_every_row_of_a_prefix_over_several_pages),
+    CASE(a_list_keeps_no_more_than_it_may),
     CASE(a_table_without_a_range_key_is_listed_whole),
     CASE(get_takes_up_to_100_keys),
     CASE(get_may_name_a_key_several_times),

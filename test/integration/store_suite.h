@@ -70,6 +70,8 @@ void get_begin(suite *u, slp_store *s, reading *x); /* keys and consistent are s
 void read_begin(suite *u, slp_store *s, reading *x, const char *range);
 const slp_row *read_row(suite *u, slp_store *s, reading *x, const char *range); /* NULL: there is none */
 void reading_free(reading *x);
+slp_fail list_within(suite *u, slp_store *s, const char *hash, const char *prefix, slp_store_bound bound,
+                     slp_store_rows *ret);
 void list_rows(suite *u, slp_store *s, const char *hash, const char *prefix, slp_store_rows *ret);
 
 #define S(z) ((slp_val){.kind = SLP_VAL_S, .s = SLP_STR(z)})

@@ -212,12 +212,19 @@ void list_begin(suite *u, slp_store *s, slp_store_list *l, const char *hash, con
   s->ops->list(s, l);
 }
 
-void list_rows(suite *u, slp_store *s, const char *hash, const char *prefix, slp_store_rows *ret) {
-  slp_store_list l = {.hash = slp_str_of(hash), .prefix = slp_str_of(prefix), .consistent = 1, .out = *ret};
+slp_fail list_within(suite *u, slp_store *s, const char *hash, const char *prefix, slp_store_bound bound,
+                     slp_store_rows *ret) {
+  slp_store_list l = {
+      .hash = slp_str_of(hash), .prefix = slp_str_of(prefix), .consistent = 1, .bound = bound, .out = *ret};
   int done = 0;
   mark_add(&l.rq, &done);
   s->ops->list(s, &l);
   suite_run(u, &done);
-  if (l.rq.fail.class) CHECK_FAIL("listing %s: %s", prefix, l.rq.fail.message);
   *ret = l.out;
+  return l.rq.fail;
+}
+
+void list_rows(suite *u, slp_store *s, const char *hash, const char *prefix, slp_store_rows *ret) {
+  slp_fail f = list_within(u, s, hash, prefix, (slp_store_bound){0}, ret);
+  if (f.class) CHECK_FAIL("listing %s: %s", prefix, f.message);
 }

@@ -208,6 +208,7 @@ typedef struct harmed_store {
   void (*before_write)(void); /* once */
   size_t writes, lists;
   size_t list_fails; /* that one is throttled */
+  uint64_t most;     /* all lists of a command may keep so many bytes; 0: as many as the store allows */
   int prepare_fails; /* nobody may look at the table */
   slp_store_write *silent;
   void (*on_done)(slp_store_req *rq);
@@ -245,6 +246,7 @@ static void h_list(slp_store *s, slp_store_list *rq) {
     slp_store_answer(&f.h, &rq->rq);
     return;
   }
+  rq->bound.bytes_max = harmed.most;
   harmed.in->ops->list(harmed.in, rq);
 }
 static void refuse(slp_store_req *rq) {

@@ -83,6 +83,28 @@ TEST(leases_under_several_keys) {
   end();
 }
 
+/* Each of them is short enough, and all together are not. */
+TEST(leases_under_several_keys_are_bounded_together) {
+  static char text[30001];
+  memset(text, 'x', sizeof text - 1);
+  memcpy(text, "host=", 5);
+  begin("");
+  PUT("lead", "epoch#3", "start=0:oldest", "fmt#2", "keys#3", "block#2");
+  PUT("l/shardId-000000000001", "epoch#1", "pos=9:end", text);
+  PUT("+1/s/shardId-000000000002", "epoch#3", "pos=0:oldest", text);
+  PUT("+2/s/shardId-000000000005", "epoch#4", "pos=0:oldest", text);
+  harmed.most = 200000;
+  CHECK_INT(leases()->leases_n, 3);
+  over();
+  harmed.most = 80000;
+  slp_admin_opts o = {.task = SLP_ADMIN_LEASES};
+  CHECK_INT(ask(&o), 0);
+  CHECK_INT(slp_admin_fail(admin)->class, SLP_REFUSED);
+  CHECK(strstr(message(), "the rows of table \"leases\" take more than 80000 bytes"));
+  over();
+  end();
+}
+
 /* A single poll judges by the age of a stamp, and allows for clocks that differ. */
 TEST(owners_by_one_look) {
   static const struct {

@@ -50,6 +50,19 @@ TEST(tokens_that_differ_go_on_to_the_limit_of_pages) {
   CHECK_STR(why, "there is a next page after 500 of them");
 }
 
+/* 16 loops at once ask no more often than one alone. */
+TEST(loops_that_run_at_once_share_the_pace) {
+  slp_paging p;
+  slp_paging_begin(&p, 500, 1000000);
+  p.share = 16;
+  char token[20];
+  for (unsigned i = 1; i < 100; i++) {
+    snprintf(token, sizeof token, "%u", i);
+    CHECK_INT(next(&p, token, 1), 0);
+    CHECK_INT(wait_us, i < SLP_PAGING_AT_ONCE / 16 ? 0 : 16 * SLP_PAGING_GAP_US);
+  }
+}
+
 TEST(pages_without_news_wait_longer_and_end) {
   slp_paging p;
   slp_paging_begin(&p, 500, 1000000);

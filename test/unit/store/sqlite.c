@@ -3,6 +3,7 @@
 #include "store/sqlite.h"
 
 #include <errno.h>
+#include <sloop.h>
 #include <sqlite3.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -254,7 +255,7 @@ TEST(a_list_without_end_is_refused) {
   fake_run(&f, 1000);
   CHECK_INT(done, 1);
   CHECK_INT(l.rq.fail.class, SLP_REFUSED);
-  CHECK_INT(l.rq.fail.code, SLP_ELIMIT);
+  CHECK_INT(l.rq.fail.code, SLOOP_EREFUSED);
   CHECK_STR(l.rq.fail.message, "the rows of table \"leases\" take more than 268435456 bytes");
   CHECK(mem->peak_bytes < (size_t)2 * SLP_STORE_LIST_BYTES_MAX);
   slp_store_rows_free(&l.out);
