@@ -47,16 +47,7 @@ static int is_put_back(const slp_lease *l, const slp_lease_row *row) {
   return row->owner.n && !slp_str_eq(row->owner, me(l->f)) && row->epoch < l->own.row_epoch;
 }
 
-static void gone(slp_lease *l) {
-  const slp_write *op = &l->op;
-  int of_it = op->end == SLP_OUTCOME_REFUSED && op->row.kind == SLP_ROW_LEASE;
-  slp_steal_gone(l);
-  if (!of_it || !slp_worker_is(l->f, SLP_WORKER_RUNS) || !is_put_back(l, &op->row.u.lease)) return;
-  SLP_PROBE("claim: a peer's late write over my row");
-  l->choice.restores = 1;
-  slp_lease_choose(l);
-  slp_lease_poll(l, slp_fleet_now(l->f));
-}
+static void gone(slp_lease *l) { slp_steal_gone(l, is_put_back); }
 
 /* Its row was read: what was chosen is asked for, waited for, and taken when it is free. */
 static void met(slp_lease *l, const slp_lease_row *row) {

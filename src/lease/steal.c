@@ -115,21 +115,19 @@ static void missed(slp_lease *l) {
     slp_choice_forget(l);
 }
 
-void slp_steal_gone(slp_lease *l) {
-  l->choice = (slp_lease_choice){.counter = 0};
-  slp_lease_unchoose(l);
-}
-
-static void gone(slp_lease *l) {
+void slp_steal_gone(slp_lease *l, int (*undone)(const slp_lease *l, const slp_lease_row *row)) {
   const slp_write *op = &l->op;
   int refused = op->end == SLP_OUTCOME_REFUSED && op->row.kind == SLP_ROW_LEASE;
-  slp_steal_gone(l);
-  if (!refused || !slp_worker_is(l->f, SLP_WORKER_RUNS) || !is_put_anew(l, &op->row.u.lease)) return;
-  SLP_PROBE("steal: a peer has put its row anew");
+  l->choice = (slp_lease_choice){.counter = 0};
+  slp_lease_unchoose(l);
+  if (!refused || !slp_worker_is(l->f, SLP_WORKER_RUNS) || !undone(l, &op->row.u.lease)) return;
+  SLP_PROBE("steal: a peer has put an older row over mine");
   l->choice.restores = 1;
   slp_lease_choose(l);
   slp_lease_poll(l, slp_fleet_now(l->f));
 }
+
+static void gone(slp_lease *l) { slp_steal_gone(l, is_put_anew); }
 
 #define UNHEARD_MAX 6
 

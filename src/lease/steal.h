@@ -24,7 +24,9 @@ typedef struct slp_stealing {
 void slp_steal_begin(slp_fleet *f);
 void slp_steal_suspended(slp_fleet *f);
 void slp_steal_resumed(slp_fleet *f);
-void slp_steal_gone(slp_lease *l);
+/* It is not this worker's any more. Where the row says that a peer has undone what happened meanwhile, it is
+ * wanted back at once. */
+void slp_steal_gone(slp_lease *l, int (*undone)(const slp_lease *l, const slp_lease_row *row));
 void slp_steal_listed(slp_fleet *f, int ok);
 void slp_steal_unknown_children(slp_fleet *f);
 int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid);

@@ -166,19 +166,6 @@ TEST(an_old_row_of_a_client_that_lives_is_left_alone_for_a_lease) {
   fw_free(w);
 }
 
-static void answered(slp_store_req *rq) { (void)rq; }
-
-static int clients_n(fw_world *w) {
-  slp_store_list l = {.rq = {.on_done = answered, .table = CLIENTS}, .hash = {"", 0}, .prefix = {"", 0}};
-  slp_store_rows_init(&l.out, w->mem);
-  w->server_store->ops->list(w->server_store, &l);
-  slp_unpost(&l.rq.ev);
-  l.rq.ev.run(&l.rq.ev);
-  int n = (int)l.out.n;
-  slp_store_rows_free(&l.out);
-  return n;
-}
-
 TEST(rows_of_clients_go_after_two_days) {
   fw_world *w = begin(2, 1);
   char two_days[32], one_day[32];
@@ -186,13 +173,13 @@ TEST(rows_of_clients_go_after_two_days) {
   ns_of(w, -24 * 3600, one_day);
   fw_operator_put(w, CLIENTS, "aa", "LastUpdate", SLP_VAL_N, two_days);
   fw_operator_put(w, CLIENTS, "bb", "LastUpdate", SLP_VAL_N, one_day);
-  CHECK_INT(clients_n(w), 3);
+  CHECK_INT(fw_rows_n(w, CLIENTS, ""), 3);
   run(w, 2 * L);
-  CHECK_INT(clients_n(w), 2);
+  CHECK_INT(fw_rows_n(w, CLIENTS, ""), 2);
   shared(w, 0, -1, -1, -1);
   fw_leave(w, 0, 8000);
   run(w, L);
-  CHECK_INT(clients_n(w), 1);
+  CHECK_INT(fw_rows_n(w, CLIENTS, ""), 1);
   CHECK_INT(w->left, 1);
   fw_free(w);
 }

@@ -19,24 +19,12 @@ static fw_world *new_world(uint64_t seed_now, int shards) {
 
 static void answered(slp_store_req *rq) { (void)rq; }
 
-/* The table's own host is asked, by the name of the key. */
-static int rows_under(fw_world *w, const char *key) {
-  slp_store_list l = {.rq.on_done = answered, .hash = slp_str_of(key), .prefix = {"", 0}};
-  slp_store_rows_init(&l.out, w->mem);
-  w->server_store->ops->list(w->server_store, &l);
-  slp_unpost(&l.rq.ev);
-  l.rq.ev.run(&l.rq.ev);
-  int n = (int)l.out.n;
-  slp_store_rows_free(&l.out);
-  return n;
-}
-
 static int keys_used(fw_world *w) {
   int n = 0;
   for (int k = 1; k < 16; k++) {
     char key[16];
     snprintf(key, sizeof key, "app+%d", k);
-    n += rows_under(w, key) > 0;
+    n += fw_rows_n(w, 0, key) > 0;
   }
   return n;
 }
@@ -204,6 +192,6 @@ TEST(a_lease_under_the_wrong_key_is_named_and_left_alone) {
   slp_store_rows_free(&u.image);
   run(w, 70 * FW_S);
   CHECK(w->bad_rows > 0);
-  CHECK_INT(rows_under(w, "app+1"), 2);
+  CHECK_INT(fw_rows_n(w, 0, "app+1"), 2);
   finish(w);
 }

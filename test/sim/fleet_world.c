@@ -590,6 +590,15 @@ static void list_now(fw_world *w, slp_store_list *l) {
   l->rq.ev.run(&l->rq.ev);
 }
 
+size_t fw_rows_n(fw_world *w, uint8_t table, const char *hash) {
+  slp_store_list l = {.rq = {.on_done = nothing, .table = table}, .hash = str(hash), .prefix = {"", 0}};
+  slp_store_rows_init(&l.out, w->mem);
+  list_now(w, &l);
+  size_t n = l.out.n;
+  slp_store_rows_free(&l.out);
+  return n;
+}
+
 static void all_rows(fw_world *w, slp_store_list *l) {
   memset(l, 0, sizeof *l);
   slp_store_rows_init(&l->out, w->mem);

@@ -157,6 +157,7 @@ int fw_all_read(fw_world *w);
 /* The row's text of an attribute, or "". */
 void fw_dump(fw_world *w); /* what everybody knows and the table says, to stdout */
 const char *fw_row(fw_world *w, const char *row, const char *attr);
-int fw_owner_of(fw_world *w, int shard); /* a slot, or -1 */
+size_t fw_rows_n(fw_world *w, uint8_t table, const char *hash); /* under that key of that table */
+int fw_owner_of(fw_world *w, int shard);                        /* a slot, or -1 */
 
 #endif
