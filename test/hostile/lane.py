@@ -57,11 +57,15 @@ def cpu_s(pid):
         return 0
 
 
+# A shell has the background ignore Ctrl-C, and a child inherits that; what is caught here is a child's default. A
+# preexec_fn would do the same, and have each start copy this process, bombs and all.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def start(args, env, **more):
-    """stream-tail, by itself, with a Ctrl-C that it hears: the shell has the background ignore it."""
+    """stream-tail, by itself."""
     more.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.Popen([BIN, *args], env=environment({k: v for k, v in env.items() if v != ""}),
-                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **more)
+    return subprocess.Popen([BIN, *args], env=environment({k: v for k, v in env.items() if v != ""}), **more)
 
 
 def play_all(what, cases, play, at_once=4):

@@ -261,7 +261,7 @@ def main():
             for key in ("k", "\x1b[2J" + CONTROLS):
                 box.call("PutRecord", StreamName=f"r{i}", PartitionKey=key, Data=base64.b64encode(data).decode())
         box.put(3)
-        sys.exit(play_all("texts", records + said, lambda case: case[0](box, case[1]), 12))
+        sys.exit(play_all("texts", records + said, lambda case: case[0](box, case[1]), 16))
 
 
 if __name__ == "__main__":
