@@ -46,11 +46,12 @@ static size_t groups_by_table(char *out, const char *in, size_t n) {
 }
 
 #ifdef HAVE_X86
-/* The alphabet by high nibble: 2x holds + and /, 3x 0-9, 4x A-O, 5x P-Z, 6x a-o, 7x p-z. A character is
- * in it when the class bit of its high nibble is among the bits that its low nibble allows.
- * Class bits: 1 for 2x (low B, F), 2 for 3x (0-9), 4 for 4x and 6x (1-F), 8 for 5x and 7x (0-A). */
-#define CLASS_OF_HIGH 0, 0, 1, 2, 4, 8, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0
-#define ALLOWED_BY_LOW 10, 14, 14, 14, 14, 14, 14, 14, 14, 14, 12, 5, 4, 4, 4, 5
+/* The alphabet by high nibble: 2x holds + and /, 3x 0-9, 4x A-O, 5x P-Z, 6x a-o, 7x p-z. A character is not
+ * in it when the class bit of its high nibble is among the bits that its low nibble forbids.
+ * Class bits: 1 for 2x (low B, F), 2 for 3x (0-9), 4 for 4x and 6x (1-F), 8 for 5x and 7x (0-A), 16 for the
+ * others, which all forbid. */
+#define CLASS_OF_HIGH 16, 16, 1, 2, 4, 8, 4, 8, 16, 16, 16, 16, 16, 16, 16, 16
+#define FORBIDDEN_BY_LOW 21, 17, 17, 17, 17, 17, 17, 17, 17, 17, 19, 26, 27, 27, 27, 26
 /* The difference from a character to its value, by high nibble; / uses row 1x, which has no characters of its
  * own. */
 #define SHIFT_OF_HIGH 0, 16, 19, 4, -65, -65, -71, -71, 0, 0, 0, 0, 0, 0, 0, 0
@@ -58,16 +59,15 @@ static size_t groups_by_table(char *out, const char *in, size_t n) {
 #define BYTES_OF_WORDS 2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1
 
 __attribute__((target("sse4.1"))) static size_t groups_by_sse41(char *out, const char *in, size_t n) {
-  const __m128i class_of_high = _mm_setr_epi8(CLASS_OF_HIGH), allowed = _mm_setr_epi8(ALLOWED_BY_LOW);
+  const __m128i class_of_high = _mm_setr_epi8(CLASS_OF_HIGH), forbidden = _mm_setr_epi8(FORBIDDEN_BY_LOW);
   const __m128i shift_of_high = _mm_setr_epi8(SHIFT_OF_HIGH), order = _mm_setr_epi8(BYTES_OF_WORDS);
-  const __m128i nibble = _mm_set1_epi8(15), slash = _mm_set1_epi8('/'), zero = _mm_setzero_si128();
+  const __m128i nibble = _mm_set1_epi8(15), slash = _mm_set1_epi8('/');
   const __m128i pairs = _mm_set1_epi32(0x01400140), quads = _mm_set1_epi32(0x00011000);
   size_t i = 0;
   for (; n - i >= 32; i += 16, out += 12) {
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(in + i));
     __m128i high = _mm_and_si128(_mm_srli_epi32(v, 4), nibble), low = _mm_and_si128(v, nibble);
-    __m128i fine = _mm_and_si128(_mm_shuffle_epi8(class_of_high, high), _mm_shuffle_epi8(allowed, low));
-    if (_mm_movemask_epi8(_mm_cmpeq_epi8(fine, zero))) break;
+    if (!_mm_testz_si128(_mm_shuffle_epi8(class_of_high, high), _mm_shuffle_epi8(forbidden, low))) break;
     __m128i row = _mm_add_epi8(high, _mm_cmpeq_epi8(v, slash)); /* equal is -1 */
     v = _mm_add_epi8(v, _mm_shuffle_epi8(shift_of_high, row));
     v = _mm_madd_epi16(_mm_maddubs_epi16(v, pairs), quads); /* 6 bits each -> 12 -> 24 */
@@ -76,9 +76,10 @@ __attribute__((target("sse4.1"))) static size_t groups_by_sse41(char *out, const
   return i;
 }
 
-__attribute__((target("avx2"))) static size_t groups_by_avx2(char *out, const char *in, size_t n) {
+__attribute__((target("avx2"))) static size_t groups_by_avx2(char *out, const char *in, size_t n,
+                                                             int *ret_ended) {
   const __m256i class_of_high = _mm256_setr_epi8(CLASS_OF_HIGH, CLASS_OF_HIGH);
-  const __m256i allowed = _mm256_setr_epi8(ALLOWED_BY_LOW, ALLOWED_BY_LOW);
+  const __m256i forbidden = _mm256_setr_epi8(FORBIDDEN_BY_LOW, FORBIDDEN_BY_LOW);
   const __m256i shift_of_high = _mm256_setr_epi8(SHIFT_OF_HIGH, SHIFT_OF_HIGH);
   const __m256i order = _mm256_setr_epi8(BYTES_OF_WORDS, BYTES_OF_WORDS);
   const __m256i halves = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7); /* 12 + 12 bytes side by side */
@@ -88,13 +89,22 @@ __attribute__((target("avx2"))) static size_t groups_by_avx2(char *out, const ch
   for (; n - i >= 48; i += 32, out += 24) {
     __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(in + i));
     __m256i high = _mm256_and_si256(_mm256_srli_epi32(v, 4), nibble), low = _mm256_and_si256(v, nibble);
-    __m256i fine =
-        _mm256_and_si256(_mm256_shuffle_epi8(class_of_high, high), _mm256_shuffle_epi8(allowed, low));
-    if (_mm256_movemask_epi8(_mm256_cmpeq_epi8(fine, _mm256_setzero_si256()))) break;
+    __m256i held = _mm256_shuffle_epi8(class_of_high, high), refused = _mm256_shuffle_epi8(forbidden, low);
+    int ends = !_mm256_testz_si256(held, refused);
     __m256i row = _mm256_add_epi8(high, _mm256_cmpeq_epi8(v, slash));
     v = _mm256_add_epi8(v, _mm256_shuffle_epi8(shift_of_high, row));
     v = _mm256_madd_epi16(_mm256_maddubs_epi16(v, pairs), quads);
     v = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(v, order), halves);
+    if (ends) {
+      char last[32];
+      __m256i fine = _mm256_cmpeq_epi8(_mm256_and_si256(held, refused), _mm256_setzero_si256());
+      unsigned whole = (unsigned)__builtin_ctz(~(unsigned)_mm256_movemask_epi8(fine)) / 4;
+      _mm256_storeu_si256((__m256i *)(void *)last, v);
+      memcpy(out, last, whole * 3);
+      i += whole * 4;
+      *ret_ended = 1;
+      break;
+    }
     _mm256_storeu_si256((__m256i *)(void *)out, v);
   }
   /* gcc 12 forgot this in functions for another target: SSE code after it then ran 3 times slower. */
@@ -115,7 +125,9 @@ int slp_base64_level(void) {
 static size_t groups(int level, char *out, const char *in, size_t n) {
   size_t used = 0;
 #ifdef HAVE_X86
-  if (level == LEVEL_AVX2 && n >= 48) used = groups_by_avx2(out, in, n);
+  int ended = 0; /* what comes next is no group */
+  if (level == LEVEL_AVX2 && n >= 48) used = groups_by_avx2(out, in, n, &ended);
+  if (ended) return used;
   if (level >= LEVEL_SSE41 && n - used >= 32)
     used += groups_by_sse41(out + used / 4 * 3, in + used, n - used);
 #else
@@ -124,8 +136,7 @@ static size_t groups(int level, char *out, const char *in, size_t n) {
   return used + groups_by_table(out + used / 4 * 3, in + used, n - used);
 }
 
-/* A last group that ends in = or ==. Returns 1 or 2 bytes, or 0. Bits under the padding may be anything. */
-static size_t padded_group(char *out, const char *in) {
+size_t slp_base64_decode_padded(char *out, const char *in) {
   uint8_t a = values[(uint8_t)in[0]], b = values[(uint8_t)in[1]], c = values[(uint8_t)in[2]];
   if (!(a & b & 0x80) || in[3] != '=') return 0;
   if (!(c & 0x80) && in[2] != '=') return 0;
@@ -139,7 +150,7 @@ static int64_t decode(int level, char *out, const char *in, size_t n) {
   if (n % 4) return SLP_EBADDATA;
   size_t used = groups(level, out, in, n), out_n = used / 4 * 3;
   if (used == n) return (int64_t)out_n;
-  size_t rest = n - used == 4 ? padded_group(out + out_n, in + used) : 0;
+  size_t rest = n - used == 4 ? slp_base64_decode_padded(out + out_n, in + used) : 0;
   return rest ? (int64_t)(out_n + rest) : SLP_EBADDATA;
 }
 

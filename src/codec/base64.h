@@ -16,7 +16,10 @@ int slp_base64_level(void); /* the one that slp_base64_decode uses */
 /* For decoding in pieces: whole groups of four without padding, up to the first that is not such.
  * Returns the characters used; 3 bytes were written for each 4 of them. */
 size_t slp_base64_decode_groups(char *out, const char *in, size_t n);
-/* Undoes that in place, for text that turned out not to be base64 after all: groups from `to` down to
+/* A last group of four that ends in = or ==. Returns 1 or 2 bytes, or 0. Bits under the padding may be
+ * anything. */
+size_t slp_base64_decode_padded(char *out, const char *in);
+/* Undoes the former in place, for text that turned out not to be base64 after all: groups from `to` down to
  * `from` (3 bytes at text + 3 i become 4 characters at text + 4 i). */
 void slp_base64_encode_back(char *text, size_t from, size_t to);
 /* Appends the encoding. */

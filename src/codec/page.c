@@ -11,6 +11,7 @@
 
 #include "codec/base64.h"
 #include "codec/cbor.h"
+#include "codec/digits.h"
 #include "codec/json.h"
 #include "codec/page_changes.h"
 #include "codec/page_quick.h"
@@ -201,7 +202,7 @@ static int record_done(slp_page_reader *r) {
 
 static int take_sequence(slp_page_reader *r) {
   slp_str s = r->text;
-  if (!s.n || s.n > SLP_PAGE_SEQ_DIGITS_MAX || (s.p[0] == '0' && s.n > 1) || !slp_page_all_digits(s)) {
+  if (!s.n || s.n > SLP_PAGE_SEQ_DIGITS_MAX || (s.p[0] == '0' && s.n > 1) || !slp_all_digits(s.p, s.n)) {
     return bad(r, "a SequenceNumber that is none");
   }
   r->rec.seq_at = place_in_body(r);

@@ -4,6 +4,7 @@
  * of a member given twice the last one counts. */
 #include "codec/page_changes.h"
 
+#include "codec/digits.h"
 #include "codec/page_table.h"
 
 /* An escape is at most six characters for one. */
@@ -63,7 +64,7 @@ static int take_sequence(slp_changes_reader *r) {
   int e = take_text(r, SLP_PAGE_SEQ_DIGITS_MAX, &at, &n);
   if (e) return e;
   /* Zeros in front are taken: DynamoDB Local writes all its numbers with the same number of digits. */
-  if (!n || !slp_page_all_digits((slp_str){r->page->body.p + at, n})) {
+  if (!n || !slp_all_digits(r->page->body.p + at, n)) {
     return bad(r, "a SequenceNumber that is none");
   }
   r->rec.seq_at = at;

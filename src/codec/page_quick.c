@@ -2,9 +2,12 @@
  * members in any order, each once; strings in one piece; the time as tag 1 and milliseconds. */
 #include "codec/page_quick.h"
 
+#include "codec/digits.h"
 #include "codec/json.h"
 #include "codec/page_table.h"
 
+#define OPEN_MAP 0xBF
+#define MAP_OF_NONE 0xA0
 #define BREAK 0xFF
 /* Integers from here on are milliseconds for the pull reader too; smaller ones are seconds. */
 #define MS_FROM 100000000000u
@@ -13,7 +16,8 @@
 enum { SEQUENCE = 1, ARRIVED = 2, DATA = 4, KEY = 8 };
 
 typedef struct quick {
-  const uint8_t *p, *end; /* what is left */
+  const uint8_t *body, *end;
+  slp_rec *rec;
 } quick;
 
 static uint64_t word_at(const uint8_t *p) {
@@ -28,116 +32,137 @@ static uint64_t big_endian(const uint8_t *p) {
          (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7];
 }
 
-/* The head of a string of that major type with its content inside the bytes. 0: it is something else. */
-static int string(quick *q, unsigned major, const uint8_t **ret, size_t *ret_n) {
-  if (q->p == q->end) return 0;
-  size_t left = (size_t)(q->end - q->p);
-  const uint8_t *p = q->p;
-  unsigned info = p[0] & 31u;
-  size_t head = 1, n = info;
-  if (p[0] >> 5 != major) return 0;
-  if (info >= 24) {
-    if (info > 26 || left < 5) return 0;
-    if (info == 24) {
-      n = p[1];
-      head = 2;
-    } else if (info == 25) {
-      n = (size_t)p[1] << 8 | p[2];
-      head = 3;
-    } else {
-      n = (size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4];
-      head = 5;
-    }
-  }
-  if (n > left - head) return 0;
-  *ret = p + head;
-  *ret_n = n;
-  q->p = p + head + n;
-  return 1;
-}
-
-static int all_ascii(const uint8_t *p, size_t n) {
-  uint64_t seen = 0;
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) seen |= word_at(p + i) & 0x8080808080808080u;
-  for (; i < n; i++) seen |= p[i] & 0x80u;
-  return !seen;
-}
-
-/* The member that the key names; 0: unknown, or not a key in one piece. */
-static int member(quick *q) {
-  size_t left = (size_t)(q->end - q->p);
-  if (left >= 15 && q->p[0] == 0x6e && memcmp(q->p + 1, "SequenceNumber", 14) == 0) {
-    q->p += 15;
-    return SEQUENCE;
-  }
-  if (left >= 29 && q->p[0] == 0x78 && q->p[1] == 27 &&
-      memcmp(q->p + 2, "ApproximateArrivalTimestamp", 27) == 0) {
-    q->p += 29;
-    return ARRIVED;
-  }
-  if (left >= 5 && q->p[0] == 0x64 && memcmp(q->p + 1, "Data", 4) == 0) {
-    q->p += 5;
-    return DATA;
-  }
-  if (left >= 13 && q->p[0] == 0x6c && memcmp(q->p + 1, "PartitionKey", 12) == 0) {
-    q->p += 13;
-    return KEY;
-  }
-  return 0;
-}
-
-/* Tag 1 and an integer of eight bytes. */
-static int arrived(quick *q, int64_t *ret) {
-  if (q->end - q->p < 10 || q->p[0] != 0xc1 || q->p[1] != 0x1b) return 0;
-  uint64_t v = big_endian(q->p + 2);
-  if (v < MS_FROM || v >= MS_TO) return 0;
-  *ret = (int64_t)v;
-  q->p += 10;
-  return 1;
-}
-
-static int value(quick *q, int what, const uint8_t *body, slp_rec *rec) {
-  const uint8_t *text;
-  size_t n;
-  if (what == ARRIVED) return arrived(q, &rec->arrived_ms);
-  if (!string(q, what == DATA ? 2 : 3, &text, &n)) return 0;
-  uint32_t place = (uint32_t)(text - body);
-  if (what == SEQUENCE) {
-    if (!n || n > SLP_PAGE_SEQ_DIGITS_MAX || (text[0] == '0' && n > 1) ||
-        !slp_page_all_digits((slp_str){(const char *)text, n}))
-      return 0;
-    rec->seq_at = place;
-    rec->seq_n = (uint8_t)n;
-  } else if (what == KEY) {
-    if (n > UINT16_MAX) return 0;
-    if (!all_ascii(text, n) && !slp_utf8_valid((slp_str){(const char *)text, n})) return 0;
-    rec->key_at = place;
-    rec->key_n = (uint16_t)n;
+/* The content of a string of that major type, whose first byte is there. NULL: it is something else, or not
+ * all there. */
+static inline const uint8_t *string(const uint8_t *p, const uint8_t *end, unsigned major, size_t *ret_n) {
+  size_t n = p[0] - (major << 5); /* beyond any length, if it is less */
+  if (n < 24) {
+    p += 1;
+  } else if (end - p < 5) {
+    return NULL;
+  } else if (n == 24) {
+    n = p[1];
+    p += 2;
+  } else if (n == 25) {
+    n = (size_t)p[1] << 8 | p[2];
+    p += 3;
+  } else if (n == 26) {
+    n = (size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4];
+    p += 5;
   } else {
-    rec->data_at = place;
-    rec->data_n = (uint32_t)n;
+    return NULL;
   }
-  return 1;
+  *ret_n = n;
+  return n <= (size_t)(end - p) ? p : NULL;
+}
+
+/* The last word of a longer text lies over the one before it. */
+static inline int all_ascii(const uint8_t *p, size_t n) {
+  const uint64_t high = 0x8080808080808080u;
+  uint64_t seen = 0;
+  if (n < sizeof seen) {
+    for (size_t i = 0; i < n; i++) seen |= p[i] & high;
+    return !seen;
+  }
+  for (size_t i = 0; i + sizeof seen < n; i += sizeof seen) seen |= word_at(p + i);
+  return !((seen | word_at(p + n - sizeof seen)) & high);
+}
+
+/* The readers of a value return what is behind it; NULL: it is not of the plain shape. */
+
+static inline const uint8_t *sequence(const uint8_t *p, const quick *q) {
+  size_t n;
+  const char *text = (const char *)(p = string(p, q->end, 3, &n));
+  if (!p || !n || n > SLP_PAGE_SEQ_DIGITS_MAX || (*text == '0' && n > 1) || !slp_all_digits(text, n))
+    return NULL;
+  q->rec->seq_at = (uint32_t)(p - q->body);
+  q->rec->seq_n = (uint8_t)n;
+  return p + n;
+}
+
+/* An integer of eight bytes behind its head. */
+static inline const uint8_t *arrived(const uint8_t *p, const quick *q) {
+  uint64_t v = big_endian(p);
+  q->rec->arrived_ms = (int64_t)v;
+  return v >= MS_FROM && v < MS_TO ? p + 8 : NULL;
+}
+
+static inline const uint8_t *data(const uint8_t *p, const quick *q) {
+  size_t n;
+  p = string(p, q->end, 2, &n);
+  if (!p) return NULL;
+  q->rec->data_at = (uint32_t)(p - q->body);
+  q->rec->data_n = (uint32_t)n;
+  return p + n;
+}
+
+static inline const uint8_t *key(const uint8_t *p, const quick *q) {
+  size_t n;
+  p = string(p, q->end, 3, &n);
+  if (!p || n > UINT16_MAX) return NULL;
+  if (!all_ascii(p, n) && !slp_utf8_valid((slp_str){(const char *)p, n})) return NULL;
+  q->rec->key_at = (uint32_t)(p - q->body);
+  q->rec->key_n = (uint16_t)n;
+  return p + n;
+}
+
+/* A text of constant length with so many bytes behind it: a few loads and compares. */
+#define SAME(p, text) (memcmp(p, text, sizeof(text) - 1) == 0)
+#define BEGINS(p, text, more, end) ((size_t)((end) - (p)) >= sizeof(text) - 1 + (more) && SAME(p, text))
+#define PAST(p, text) ((p) + sizeof(text) - 1)
+/* Heads and names. That of the time is in two pieces, for as one it would be a call; behind it, tag 1. */
+#define SEQUENCE_NAME "\x6eSequenceNumber"
+#define ARRIVED_NAME \
+  "\x78\x1b"         \
+  "ApproximateArr"
+#define ARRIVED_REST "ivalTimestamp\xc1\x1b"
+#define DATA_NAME \
+  "\x64"          \
+  "Data"
+#define KEY_NAME "\x6cPartitionKey"
+
+/* The members, tried in the order in which the service writes them: then one round finds them all. What is
+ * behind the map, or NULL. */
+static inline const uint8_t *members(const uint8_t *p, unsigned head, const quick *q) {
+  unsigned seen = 0, had;
+  do {
+    had = seen;
+    if (BEGINS(p, SEQUENCE_NAME, 1, q->end)) {
+      p = sequence(PAST(p, SEQUENCE_NAME), q);
+      if (!p || seen & SEQUENCE) return NULL;
+      seen |= SEQUENCE;
+    }
+    if (BEGINS(p, ARRIVED_NAME, sizeof(ARRIVED_REST) - 1 + 8, q->end) &&
+        SAME(PAST(p, ARRIVED_NAME), ARRIVED_REST)) {
+      p = arrived(PAST(PAST(p, ARRIVED_NAME), ARRIVED_REST), q);
+      if (!p || seen & ARRIVED) return NULL;
+      seen |= ARRIVED;
+    }
+    if (BEGINS(p, DATA_NAME, 1, q->end)) {
+      p = data(PAST(p, DATA_NAME), q);
+      if (!p || seen & DATA) return NULL;
+      seen |= DATA;
+    }
+    if (BEGINS(p, KEY_NAME, 1, q->end)) {
+      p = key(PAST(p, KEY_NAME), q);
+      if (!p || seen & KEY) return NULL;
+      seen |= KEY;
+    }
+  } while (seen != had && p < q->end && *p != BREAK);
+  if (!(seen & SEQUENCE)) return NULL;
+  if (head == OPEN_MAP) return p < q->end && *p == BREAK ? p + 1 : NULL;
+  return head == MAP_OF_NONE + (unsigned)__builtin_popcount(seen) ? p : NULL;
 }
 
 int slp_page_quick_cbor(const char *p, size_t n, size_t at, slp_rec *rec, size_t *ret_end) {
   const uint8_t *body = (const uint8_t *)p;
-  quick q = {body + at, body + n};
   if (at >= n) return 0;
-  unsigned head = *q.p++, left = head & 31u, seen = 0;
-  int open = head == 0xbf;
-  if (!open && (head >> 5 != 5 || left > 4)) return 0;
-  slp_rec r = {.arrived_ms = -1};
-  for (; open || left; left--) {
-    if (q.p == q.end) return 0;
-    if (open && *q.p == BREAK) break;
-    int what = member(&q);
-    if (!what || seen & (unsigned)what || !value(&q, what, body, &r)) return 0;
-    seen |= (unsigned)what;
-  }
-  if (!(seen & SEQUENCE)) return 0;
-  *rec = r;
-  *ret_end = (size_t)(q.p - body) + (size_t)open;
+  quick q = {body, body + n, rec};
+  unsigned head = body[at];
+  if (head != OPEN_MAP && (head < MAP_OF_NONE || head > MAP_OF_NONE + 4)) return 0;
+  *rec = (slp_rec){.arrived_ms = -1};
+  const uint8_t *end = members(body + at + 1, head, &q);
+  if (!end) return 0;
+  *ret_end = (size_t)(end - body);
   return 1;
 }

@@ -4,69 +4,57 @@
 #include "codec/page_quick.h"
 
 #include "codec/base64.h"
+#include "codec/digits.h"
 #include "codec/json_plain.h"
 #include "codec/page_table.h"
 
 enum { SEQUENCE = 1, ARRIVED = 2, DATA = 4, KEY = 8 };
 
 typedef struct quick {
-  char *body;
-  size_t at, end; /* what is left */
+  char *body, *end;
+  slp_rec *rec;
   /* of a Data that is decoded already, to put it back */
-  size_t data_at, groups;
-  char last[4]; /* its group with padding; bits under the padding may be anything */
-  int padded;
+  char *text;
+  size_t groups;
+  char padded[4]; /* its group with padding, or none; bits under the padding may be anything */
 } quick;
 
-static int passes(quick *q, const char *text, size_t n) {
-  if (q->end - q->at < n || memcmp(q->body + q->at, text, n) != 0) return 0;
-  q->at += n;
-  return 1;
-}
-#define PASSES(q, text) passes(q, text, sizeof(text) - 1)
+/* A text of constant length with so many characters behind it: a few loads and compares. */
+#define SAME(p, text) (memcmp(p, text, sizeof(text) - 1) == 0)
+#define BEGINS(p, text, more, end) ((size_t)((end) - (p)) >= sizeof(text) - 1 + (more) && SAME(p, text))
+#define PAST(p, text) ((p) + sizeof(text) - 1)
+/* That of the time is in two pieces, for as one it would be a call. */
+#define SEQUENCE_NAME "\"SequenceNumber\":\""
+#define ARRIVED_NAME "\"ApproximateArr"
+#define ARRIVED_REST "ivalTimestamp\":"
+#define DATA_NAME "\"Data\":\""
+#define KEY_NAME "\"PartitionKey\":\""
 
-/* The member that the key names, past its colon; 0: unknown. */
-static int member(quick *q) {
-  if (q->end - q->at < 2) return 0;
-  switch (q->body[q->at + 1]) {
-    case 'S': return PASSES(q, "\"SequenceNumber\":") ? SEQUENCE : 0;
-    case 'A': return PASSES(q, "\"ApproximateArrivalTimestamp\":") ? ARRIVED : 0;
-    case 'D': return PASSES(q, "\"Data\":") ? DATA : 0;
-    case 'P': return PASSES(q, "\"PartitionKey\":") ? KEY : 0;
-    default: return 0;
-  }
-}
+/* The readers of a value return what is behind it; NULL: it is not of the plain shape. */
 
-/* The string at the place, past its quotes. */
-static int plain_string(quick *q, size_t *ret_at, size_t *ret_n) {
-  if (!PASSES(q, "\"")) return 0;
-  size_t to = slp_json_plain_end(q->body, q->at, q->end);
-  if (to == q->end || q->body[to] != '"') return 0;
-  *ret_at = q->at;
-  *ret_n = to - q->at;
-  q->at = to + 1;
-  return 1;
+static inline char *sequence(char *p, const quick *q) {
+  size_t n = slp_digits_end(p, slp_min_u64((size_t)(q->end - p), SLP_PAGE_SEQ_DIGITS_MAX + 1));
+  if (!n || n > SLP_PAGE_SEQ_DIGITS_MAX || (*p == '0' && n > 1) || p + n == q->end || p[n] != '"')
+    return NULL;
+  q->rec->seq_at = (uint32_t)(p - q->body);
+  q->rec->seq_n = (uint8_t)n;
+  return p + n + 1;
 }
 
-static int sequence(quick *q, slp_rec *rec) {
-  size_t at, n;
-  if (!plain_string(q, &at, &n) || !n || n > SLP_PAGE_SEQ_DIGITS_MAX) return 0;
-  if ((q->body[at] == '0' && n > 1) || !slp_page_all_digits((slp_str){q->body + at, n})) return 0;
-  rec->seq_at = (uint32_t)at;
-  rec->seq_n = (uint8_t)n;
-  return 1;
-}
-
-static int key(quick *q, slp_rec *rec) {
-  size_t at, n;
-  if (!plain_string(q, &at, &n) || n > UINT16_MAX) return 0;
-  rec->key_at = (uint32_t)at;
-  rec->key_n = (uint16_t)n;
-  return 1;
+static inline char *key(char *p, const quick *q) {
+  size_t left = (size_t)(q->end - p), n = slp_json_plain_end(p, 0, left);
+  if (n == left || p[n] != '"' || n > UINT16_MAX) return NULL;
+  q->rec->key_at = (uint32_t)(p - q->body);
+  q->rec->key_n = (uint16_t)n;
+  return p + n + 1;
 }
 
 /* Appends digits to the number; where they end, `to` at most. */
-static size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
+static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
+  if (to - at >= 8 && slp_all_digits_by_words(p + at, 8)) {
+    *v = *v * 100000000 + (int64_t)slp_eight_digits(p + at);
+    at += 8;
+  }
   for (; at < to; at++) {
     unsigned digit = (uint8_t)p[at] - (unsigned)'0';
     if (digit > 9) break;
@@ -76,88 +64,103 @@ static size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
 }
 
 /* Ten digits, maybe a dot and one to three more: seconds; or one digit, a dot, up to twelve more and E9. */
-static int arrived(quick *q, slp_rec *rec) {
-  const char *p = q->body + q->at;
-  size_t most = slp_min_u64(q->end - q->at, 17), part = 0;
-  int64_t v = 0;
-  size_t whole = digits(p, 0, most, &v), n = whole;
-  if (n < most && p[n] == '.') {
-    n = digits(p, whole + 1, most, &v);
+#define TIME_MOST 17
+#define TIME_ROOM (TIME_MOST + 2) /* what is looked at; "]}" stand behind a record at least */
+static inline char *arrived(char *p, const quick *q) {
+  int64_t v = *p - '0';
+  size_t whole = 1, part = 0;
+  if (v < 1 || v > 9) return NULL;
+  if (p[1] != '.') whole = digits(p, 1, TIME_MOST, &v);
+  size_t n = whole;
+  if (p[n] == '.') {
+    n = digits(p, whole + 1, TIME_MOST, &v);
     part = n - whole - 1;
-    if (!part) return 0;
+    if (!part) return NULL;
   }
-  if (n == most || p[0] == '0') return 0;
   size_t missing; /* digits, until it is milliseconds */
   if (p[n] == 'E') {
-    if (most - n < 3 || p[n + 1] != '9' || whole != 1 || part > 12) return 0;
+    if (p[n + 1] != '9' || whole != 1 || part > 12) return NULL;
     missing = 12 - part;
     n += 2;
   } else {
-    if (whole != 10 || part > 3) return 0;
+    if (whole != 10 || part > 3) return NULL;
     missing = 3 - part;
   }
-  if (p[n] != ',' && p[n] != '}') return 0;
   for (; missing; missing--) v *= 10;
-  rec->arrived_ms = v;
-  q->at += n;
-  return 1;
+  q->rec->arrived_ms = v;
+  return p + n;
 }
 
 /* Decodes to the first character that base64 does not have, which is the quote, or padding before it. */
-static int data(quick *q, slp_rec *rec) {
-  if (!PASSES(q, "\"")) return 0;
-  char *text = q->body + q->at;
-  size_t left = q->end - q->at, used = slp_base64_decode_groups(text, text, left);
-  int64_t rest = 0;
-  q->data_at = q->at;
+static inline char *data(char *p, quick *q) {
+  size_t left = (size_t)(q->end - p), used = slp_base64_decode_groups(p, p, left), rest = 0;
+  q->text = p;
   q->groups = used / 4;
-  if (left - used > 4 && text[used] != '"' && text[used + 4] == '"') {
-    memcpy(q->last, text + used, 4);
-    rest = slp_base64_decode(text + q->groups * 3, text + used, 4);
-    if (rest < 0) return 0;
-    q->padded = 1;
+  if (left - used > 4 && p[used] != '"') {
+    memcpy(q->padded, p + used, 4);
+    rest = slp_base64_decode_padded(p + q->groups * 3, p + used);
     used += 4;
+    if (!rest) return NULL;
   }
-  rec->data_at = (uint32_t)q->at;
-  rec->data_n = (uint32_t)(q->groups * 3 + (size_t)rest);
-  q->at += used;
-  return PASSES(q, "\"");
+  q->rec->data_at = (uint32_t)(p - q->body);
+  q->rec->data_n = (uint32_t)(q->groups * 3 + rest);
+  return used < left && p[used] == '"' ? p + used + 1 : NULL;
 }
 
-static void put_data_back(quick *q) {
-  char *text = q->body + q->data_at;
-  slp_base64_encode_back(text, 0, q->groups);
-  if (q->padded) memcpy(text + q->groups * 4, q->last, 4);
+static void put_data_back(const quick *q) {
+  if (!q->text) return;
+  slp_base64_encode_back(q->text, 0, q->groups);
+  if (q->padded[0]) memcpy(q->text + q->groups * 4, q->padded, 4);
 }
 
-static int value(quick *q, int what, slp_rec *rec) {
-  switch (what) {
-    case SEQUENCE: return sequence(q, rec);
-    case ARRIVED: return arrived(q, rec);
-    case DATA: return data(q, rec);
-    default: return key(q, rec);
+/* Behind a member: a comma and so another one. 0: the record must end. */
+static inline int another(char **p, const quick *q) {
+  if (*p == q->end || **p != ',') return 0;
+  ++*p;
+  return 1;
+}
+
+/* The members, tried in the order in which the service writes them: then one round finds them all. What is
+ * behind the record, or NULL. */
+static inline char *members(char *p, quick *q) {
+  unsigned seen = 0, had;
+  for (;;) {
+    had = seen;
+    if (BEGINS(p, SEQUENCE_NAME, 1, q->end)) {
+      if (seen & SEQUENCE || !(p = sequence(PAST(p, SEQUENCE_NAME), q))) return NULL;
+      seen |= SEQUENCE;
+      if (!another(&p, q)) break;
+    }
+    if (BEGINS(p, ARRIVED_NAME, sizeof(ARRIVED_REST) - 1 + TIME_ROOM, q->end) &&
+        SAME(PAST(p, ARRIVED_NAME), ARRIVED_REST)) {
+      if (seen & ARRIVED || !(p = arrived(PAST(PAST(p, ARRIVED_NAME), ARRIVED_REST), q))) return NULL;
+      seen |= ARRIVED;
+      if (!another(&p, q)) break;
+    }
+    if (BEGINS(p, DATA_NAME, 1, q->end)) {
+      if (seen & DATA || !(p = data(PAST(p, DATA_NAME), q))) return NULL;
+      seen |= DATA;
+      if (!another(&p, q)) break;
+    }
+    if (BEGINS(p, KEY_NAME, 1, q->end)) {
+      if (seen & KEY || !(p = key(PAST(p, KEY_NAME), q))) return NULL;
+      seen |= KEY;
+      if (!another(&p, q)) break;
+    }
+    if (seen == had) return NULL;
   }
-}
-
-static int record(quick *q, slp_rec *rec) {
-  unsigned seen = 0;
-  if (!PASSES(q, "{")) return 0;
-  do {
-    int what = member(q);
-    if (!what || seen & (unsigned)what || !value(q, what, rec)) return 0;
-    seen |= (unsigned)what;
-  } while (PASSES(q, ","));
-  return PASSES(q, "}") && seen & SEQUENCE;
+  return seen & SEQUENCE && p < q->end && *p == '}' ? p + 1 : NULL;
 }
 
 int slp_page_quick_json(char *p, size_t n, size_t at, slp_rec *rec, size_t *ret_end) {
-  quick q = {.body = p, .at = at, .end = n};
-  slp_rec r = {.arrived_ms = -1};
-  if (!record(&q, &r)) {
+  if (at >= n || p[at] != '{') return 0;
+  quick q = {.body = p, .end = p + n, .rec = rec};
+  *rec = (slp_rec){.arrived_ms = -1};
+  char *end = members(p + at + 1, &q);
+  if (!end) {
     put_data_back(&q);
     return 0;
   }
-  *rec = r;
-  *ret_end = q.at;
+  *ret_end = (size_t)(end - p);
   return 1;
 }

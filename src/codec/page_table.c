@@ -183,24 +183,6 @@ void slp_page_no_changes(slp_page *page) {
 
 /* ---- what stands in them ------------------------------------------------------------------------- */
 
-/* slp_num_valid() byte by byte would cost more than all else of a small record. Eight at once: '0' taken off
- * by XOR leaves 0 to 9 of a digit, and a number from 10 on becomes 0x80 or more by adding 0x76, if it is not
- * that already. */
-int slp_page_all_digits(slp_str s) {
-  const uint64_t zeros = 0x3030303030303030u, to_high = 0x7676767676767676u, high = 0x8080808080808080u;
-  uint64_t seen = 0;
-  size_t i = 0;
-  for (; i + 8 <= s.n; i += 8) {
-    uint64_t w;
-    memcpy(&w, s.p + i, sizeof w);
-    w ^= zeros;
-    seen |= w | (w + to_high);
-  }
-  unsigned wrong = (seen & high) != 0;
-  for (; i < s.n; i++) wrong |= (unsigned)((uint8_t)(s.p[i] - '0') > 9);
-  return !wrong;
-}
-
 /* "1767312000.123" as Kinesis writes it: seconds of 10 digits, a dot, 1 to 3 more. 0: some other form. */
 static int plain_seconds(slp_str s, int64_t *ret_ms) {
   int64_t v = 0;

@@ -20,7 +20,6 @@ int slp_page_add_change(slp_page *page, const slp_rec *rec, const slp_rec_change
 /* A table of the page's twice as large, or NULL. */
 void *slp_page_doubled(slp_page *page, void *table, size_t *cap, size_t first, size_t most, size_t each);
 
-int slp_page_all_digits(slp_str s); /* s has at least one byte */
 /* A time of JSON (seconds, with a fraction, maybe with an exponent; absurdly many: milliseconds) as ms.
  * SLP_ELIMIT: out of range, SLP_EBADDATA: no number. */
 int slp_page_time_ms(slp_str number, int64_t *ret_ms);

@@ -121,6 +121,27 @@ TEST(wrong_lengths_and_padding_are_refused) {
   CHECK_INT(slp_base64_decode_with(3, out, "AAAA", 4), SLP_ENOENT);
 }
 
+TEST(whole_groups_in_place_leave_what_follows_as_it_was) {
+  start();
+  char raw[150], work[220], first[220];
+  for (size_t n = 0; n < sizeof raw; n++) {
+    encode_random(n - n % 3, raw);
+    size_t ends = n / 3 * 4 + n % 4; /* of the text; then comes what is no base64 */
+    memset(work, '"', sizeof work);
+    memcpy(work, text.p, text.n);
+    memset(work + text.n, 'A', n % 4);
+    memcpy(first, work, sizeof work);
+    for (size_t room = ends; room < sizeof work; room += 7) {
+      size_t used = slp_base64_decode_groups(work, work, room);
+      CHECK_INT(used, ends - n % 4);
+      CHECK_MEM(work, used / 4 * 3, raw, n / 3 * 3);
+      CHECK_MEM(work + used, sizeof work - used, first + used, sizeof work - used);
+      memcpy(work, first, sizeof work);
+    }
+  }
+  finish();
+}
+
 TEST(decoding_in_pieces_can_be_undone) {
   start();
   char raw[300], work[500];

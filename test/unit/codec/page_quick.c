@@ -5,7 +5,7 @@
 #include "codec/cbor.h"
 #include "codec/page_quick.h"
 
-#define BODY_MAX 512
+#define BODY_MAX 1024
 
 typedef struct maker {
   char p[BODY_MAX];
@@ -26,21 +26,23 @@ static void put_text(maker *m, const char *z, int major) {
 
 static const char seq[] = "49590338271490256608559692538361571095921575989136588898";
 
-/* form: 0 open map, 1 counted; order: which member comes first. */
-static void make(maker *m, int form, int order, const char *key, const char *data) {
+/* form: 0 open map, 1 counted; order: a letter for each member. */
+static void make_of(maker *m, int form, const char *order, const char *number, const char *key,
+                    const char *data) {
+  char head = (char)(form ? 0xa0 + strlen(order) : 0xbf);
   m->n = 0;
-  put(m, form ? "\xa4" : "\xbf", 1);
-  for (int i = 0; i < 4; i++) {
-    switch ((i + order) % 4) {
-      case 0:
+  put(m, &head, 1);
+  for (const char *o = order; *o; o++) {
+    switch (*o) {
+      case 'S':
         put_text(m, "SequenceNumber", 3);
-        put_text(m, seq, 3);
+        put_text(m, number, 3);
         break;
-      case 1:
+      case 'A':
         put_text(m, "ApproximateArrivalTimestamp", 3);
         put(m, "\xc1\x1b\x00\x00\x01\x9b\x7a\x35\x5a\x10", 10);
         break;
-      case 2:
+      case 'D':
         put_text(m, "Data", 3);
         put_text(m, data, 2);
         break;
@@ -48,6 +50,15 @@ static void make(maker *m, int form, int order, const char *key, const char *dat
     }
   }
   if (!form) put(m, "\xff", 1);
+}
+
+static const char *const orders[] = {"SADP", "SAPD", "SDAP", "SDPA", "SPAD", "SPDA", "ASDP",
+                                     "ASPD", "ADSP", "ADPS", "APSD", "APDS", "DSAP", "DSPA",
+                                     "DASP", "DAPS", "DPSA", "DPAS", "PSAD", "PSDA", "PASD",
+                                     "PADS", "PDSA", "PDAS", "SD",   "S",    "AS",   "PS"};
+
+static void make(maker *m, int form, size_t order, const char *key, const char *data) {
+  make_of(m, form, orders[order], seq, key, data);
 }
 
 static int is(slp_str s, const char *z) { return slp_str_is(s, z); }
@@ -109,7 +120,7 @@ static int compare(const maker *m) {
 TEST(takes_plain_records) {
   static maker m;
   for (int form = 0; form < 2; form++)
-    for (int order = 0; order < 4; order++) {
+    for (size_t order = 0; order < SLP_COUNT(orders); order++) {
       make(&m, form, order, "key", "payload");
       CHECK(compare(&m));
       make(&m, form, order, "", "");
@@ -119,20 +130,65 @@ TEST(takes_plain_records) {
     }
 }
 
+TEST(takes_numbers_of_any_length_and_nothing_but_digits) {
+  static maker m;
+  char number[132];
+  for (size_t n = 0; n <= 131; n++) {
+    memset(number, '7', n);
+    number[n] = 0;
+    make_of(&m, 0, "SADP", number, "key", "payload");
+    CHECK_INT(compare(&m), n > 0 && n <= 129);
+    for (size_t i = 0; i < n && n <= 129; i++) {
+      static const char wrong[] = {'0' - 1, '9' + 1, 0, (char)0x80, (char)('0' + 0x80), (char)0xff, 'a', ' '};
+      for (size_t k = 0; k < sizeof wrong; k++) {
+        make_of(&m, 0, "SADP", number, "key", "payload");
+        m.p[16 + (n >= 24) + 1 + i] = wrong[k];
+        CHECK(!compare(&m));
+      }
+    }
+    if (n < 2 || n > 129) continue;
+    number[0] = '0'; /* no number begins with it */
+    make_of(&m, 0, "SADP", number, "key", "payload");
+    CHECK(!compare(&m));
+  }
+}
+
+TEST(takes_keys_and_data_of_any_length) {
+  static maker m;
+  char text[300];
+  for (size_t n = 0; n < 300; n += n < 40 ? 1 : 13) {
+    memset(text, 'k', n);
+    text[n] = 0;
+    make_of(&m, 0, "SADP", seq, n < 256 ? text : "", n < 256 ? "" : "payload");
+    CHECK(compare(&m));
+    make_of(&m, 1, "PDAS", seq, "", n < 256 ? text : "");
+    CHECK(compare(&m));
+    for (size_t i = 0; i < n && n < 40; i++) {
+      text[i] = '\xc3'; /* half a letter */
+      make_of(&m, 0, "SADP", seq, text, "payload");
+      CHECK(!compare(&m));
+      text[i] = 'k';
+    }
+  }
+}
+
 TEST(leaves_the_unusual_alone) {
   static maker m;
   make(&m, 0, 0, "broken \xc3(", "x"); /* not UTF-8 */
   CHECK(!compare(&m));
   make(&m, 1, 0, "key", "x");
-  m.p[0] = '\xa3'; /* a member less than there are: it ends before the key */
-  CHECK(compare(&m));
+  m.p[0] = '\xa3'; /* a member less than there are, and what follows is not another record */
+  CHECK(!compare(&m));
   m.p[0] = '\xa5';
   CHECK(!compare(&m));
   m.p[0] = '\x84'; /* a list */
   CHECK(!compare(&m));
-  m.n = 0;
-  put(&m, "\xbf\xff", 2); /* no sequence number */
-  CHECK(!compare(&m));
+  static const char *const wrong[] = {"", "D", "ADP", "SS", "SADPS", "SADPD", "SASADP"};
+  for (size_t i = 0; i < SLP_COUNT(wrong); i++) /* no sequence number, or a member that is given twice */
+    for (int form = 0; form < 2; form++) {
+      make_of(&m, form, wrong[i], seq, "key", "payload");
+      CHECK(!compare(&m));
+    }
 }
 
 TEST(agrees_on_every_change_of_a_byte) {
@@ -152,12 +208,13 @@ TEST(agrees_on_every_change_of_a_byte) {
 
 TEST(agrees_on_every_cut) {
   static maker whole, m;
-  for (int form = 0; form < 2; form++) {
-    make(&whole, form, 0, "key", "payload");
-    for (size_t n = 0; n < whole.n; n++) {
-      m = whole;
-      m.n = n;
-      CHECK(!compare(&m));
+  for (int form = 0; form < 2; form++)
+    for (size_t order = 0; order < SLP_COUNT(orders); order++) {
+      make(&whole, form, order, "key", "payload");
+      for (size_t n = 0; n < whole.n; n++) {
+        m = whole;
+        m.n = n;
+        CHECK(!compare(&m));
+      }
     }
-  }
 }
