@@ -123,6 +123,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
     return;
   }
   slp_buf_clear(c->into);
+  c->begun = 0;
   c->http = (slp_http){.lane = c->lane,
                        .method = "POST",
                        .url = aws->endpoints[c->svc].url,
@@ -134,9 +135,11 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
                        .ca_bundle = aws->ca_bundle,
                        .into = c->into,
                        .may_grow = c->may_grow,
+                       .on_piece = c->on_piece,
                        .on_done = on_http_done,
                        .on_more = c->on_more ? on_http_more : NULL,
-                       .date_ms = -1};
+                       .date_ms = -1,
+                       .length = UINT64_MAX};
   if (!c->free_try) c->tries++;
   c->free_try = 0;
   c->state = SLP_CALL_SENT;

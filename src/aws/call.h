@@ -39,6 +39,9 @@ typedef struct slp_call {
       tries_max; /* 1: the owner repeats calls itself; more: the limit where AWS_MAX_ATTEMPTS is not set */
   uint8_t once;  /* must not reach the server twice */
   int (*may_grow)(slp_http *http, size_t more); /* PURE; NULL: always */
+  /* PURE, as slp_http.on_piece. Sets `begun` when it reads the answer already. NULL: never. */
+  void (*on_piece)(slp_http *http);
+  uint8_t begun; /* 0 at the beginning of each try */
   /* Called in a turn while the answer grows, whatever its status; may take bytes off `into`. NULL: never. */
   void (*on_more)(struct slp_call *c);
   /* Called first for any answer that has a status. 1: the request was changed, send it again at once, not

@@ -12,6 +12,7 @@
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 256u
 #define SLICE_ROWS 256u
+#define EARLY_BYTES (64u * 1024)
 #define IDLE_CALLS_MAX 64u
 
 static slp_service *service_of(slp_ops *o) { return SLP_OWNER(o, slp_service, ops); }
@@ -164,10 +165,45 @@ static void read_page(slp_asking *a) {
   }
 }
 
+/* A large page is read while it comes, each piece as long as it is in the CPU's cache: its beginning is not
+ * any more when the last byte is there. What is wrong with it is told then, and what came of a call that
+ * fails is forgotten. */
+static int may_begin_early(const slp_asking *a) {
+  const slp_http *http = &a->call.http;
+  const slp_buf *body = a->call.into;
+  if (http->status != 200 || http->crc32_given || a->form == SLP_FORM_CHANGES) return 0;
+  if (a->form == SLP_FORM_CBOR && !strstr(http->content_type, "cbor")) return 0;
+  return http->length >= EARLY_BYTES && http->length <= body->cap && body->n < http->length;
+}
+
+static void on_piece(slp_http *http) {
+  slp_call *c = SLP_OWNER(http, slp_call, http);
+  slp_asking *a = slp_asking_of(c);
+  if (!c->begun) {
+    if (!may_begin_early(a) || (!a->reader && take_reader(a))) return;
+    slp_page_reader_begin_early(a->reader, slp_records_of(a)->page, a->form, (size_t)http->length);
+    c->begun = 1;
+  }
+  if (c->into->n <= http->length) (void)slp_page_read(a->reader, SLICE_BYTES, SLICE_RECORDS);
+}
+
+static void go_on_with_page(slp_asking *a) {
+  if (a->call.into->n == a->call.http.length) {
+    read_page(a);
+    return;
+  }
+  drop_reader(a);
+  slp_call_bad(&a->call, SLP_TRANSIENT, SLOOP_EPROTO, "the answer is not as long as it was announced");
+}
+
 static void begin_page(slp_asking *a) {
   slp_op_records *op = slp_records_of(a);
   op->body_bytes = op->page->body.n;
-  if (take_reader(a)) {
+  if (a->call.begun) {
+    go_on_with_page(a);
+    return;
+  }
+  if (!a->reader && take_reader(a)) {
     slp_service_unreadable(a, SLP_ENOMEM, "", "", 0);
     return;
   }
@@ -280,6 +316,7 @@ void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   c->into = place_for_answer(a);
   c->may_grow = kind == SLP_OP_RECORDS ? may_grow : NULL;
   c->reroute = s->kind->reroute;
+  c->on_piece = kind == SLP_OP_RECORDS ? on_piece : NULL;
   c->on_body = on_body;
   c->on_done = on_call_done;
   slp_call_send(c);

@@ -20,6 +20,12 @@
 #define CHILDREN_FIRST 4
 /* A plain record may end so far behind its slice: what does not is read anew, in slices. */
 #define BEYOND_PAUSE 131072u
+/* Of an answer that is still coming: a token may end so far behind the place where the pull readers pause
+ * (the longest is a number), and a record that turned out to be cut is looked at again when so many bytes
+ * more are there. */
+#define TOKEN_BYTES 2048u
+#define AGAIN_BYTES 32768u
+_Static_assert(TOKEN_BYTES > SLP_JSON_NUMBER_MAX + 64, "no token reaches behind what is there");
 
 /* Tokens of both pull readers under common names. */
 enum {
@@ -76,6 +82,8 @@ struct slp_page_reader {
   field field;
   int result; /* SLP_MORE while reading; later the final answer of slp_page_read() */
   const char *why;
+  size_t bytes;        /* of the whole answer, which may not be there yet */
+  size_t look_at;      /* the next record is thought to be there when so much of the answer is */
   int token;           /* the pull reader's own, behind the T_ one */
   slp_str text;        /* of the token */
   uint32_t skip_depth; /* > 0: inside a value that nobody wants */
@@ -501,8 +509,15 @@ void slp_page_reader_free(slp_page_reader *r) {
 }
 
 void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form) {
+  slp_page_reader_begin_early(r, page, form, page->body.n);
+}
+
+void slp_page_reader_begin_early(slp_page_reader *r, slp_page *page, slp_form form, size_t bytes) {
+  SLP_CHECK(bytes <= page->body.cap || bytes == page->body.n);
   r->page = page;
   r->form = form;
+  r->bytes = bytes;
+  r->look_at = 0;
   r->place = IN_NOTHING;
   r->field = NO_FIELD;
   r->result = SLP_MORE;
@@ -510,24 +525,24 @@ void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form) {
   r->skip_depth = 0;
   r->data_on = 0;
   slp_page_no_answer(page);
-  slp_json_begin(&r->json, page->body.p, page->body.n);
-  slp_cbor_begin(&r->cbor, page->body.p, page->body.n);
+  slp_json_begin(&r->json, page->body.p, bytes);
+  slp_cbor_begin(&r->cbor, page->body.p, bytes);
   slp_changes_begin(&r->changes, page);
   if (form != SLP_FORM_CHANGES) slp_page_no_changes(page);
-  if (page->body.n > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");
+  if (bytes > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");
 }
 
-/* One record of the plain shape. 0: there is none at this place. */
-static int quick_record(slp_page_reader *r, size_t pause_at) {
+/* One record of the plain shape that ends before `there`. 0: there is none at this place. */
+static int quick_record(slp_page_reader *r, size_t pause_at, size_t there) {
   size_t end;
   if (r->form == SLP_FORM_CBOR) {
     slp_cbor *c = &r->cbor;
-    if (c->at >= pause_at || !slp_cbor_more(c) || !slp_page_quick_cbor(c->p, c->n, c->at, &r->rec, &end))
+    if (c->at >= pause_at || !slp_cbor_more(c) || !slp_page_quick_cbor(c->p, there, c->at, &r->rec, &end))
       return 0;
     slp_cbor_passed(c, end);
   } else {
     slp_json *j = &r->json;
-    size_t limit = slp_min_u64(j->n, pause_at + BEYOND_PAUSE);
+    size_t limit = slp_min_u64(there, pause_at + BEYOND_PAUSE);
     if (j->at >= pause_at || !slp_json_object_next(j) ||
         !slp_page_quick_json(j->p, limit, j->at, &r->rec, &end))
       return 0;
@@ -557,23 +572,39 @@ static void bring_near(const slp_page_reader *r, size_t size) {
 
 /* Records of the plain shape, as far as they go. 1: so many that the slice is over. */
 static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) {
-  size_t at = slp_page_reader_where(r);
-  while (quick_record(r, pause_at)) {
+  size_t at = slp_page_reader_where(r), there = r->page->body.n;
+  if (there < r->look_at) return 0;
+  while (quick_record(r, pause_at, there)) {
     int e = record_done(r);
     if (e) return e;
-    if (r->page->recs_n % GROUP == 0) bring_near(r, slp_page_reader_where(r) - at);
-    at = slp_page_reader_where(r);
+    size_t to = slp_page_reader_where(r), size = to - at;
+    if (r->page->recs_n % GROUP == 0) bring_near(r, size);
+    at = to;
     if (r->page->recs_n >= recs_most) return 1;
+    r->look_at = slp_min_u64(to + size, r->bytes);
+    if (there < r->look_at) return 0;
   }
+  if (at < pause_at) r->look_at = slp_min_u64(there + AGAIN_BYTES, r->bytes);
   return 0;
+}
+
+/* Whether the next token may not be there yet. Between records the quick reader is to have the next one
+ * whole, unless it is too long for it anyway. */
+static int token_is_to_come(slp_page_reader *r) {
+  size_t there = r->page->body.n;
+  if (there >= r->bytes) return 0;
+  size_t safe = there - slp_min_u64(there, r->place == IN_RECORDS ? BEYOND_PAUSE : TOKEN_BYTES);
+  r->json.pause_at = slp_min_u64(r->json.pause_at, safe);
+  r->cbor.pause_at = slp_min_u64(r->cbor.pause_at, safe);
+  return slp_page_reader_where(r) >= safe;
 }
 
 static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) {
   size_t at = slp_page_reader_where(r), pause_at = at + slp_min_u64(bytes_max, SLP_PAGE_BYTES_MAX);
   size_t recs_from = r->page->recs_n, decoded = 0;
   size_t most = slp_min_u64(records_max, SLP_PAGE_RECORDS_MAX + 1);
-  r->json.pause_at = r->cbor.pause_at = pause_at;
   for (;;) {
+    r->json.pause_at = r->cbor.pause_at = pause_at;
     while (r->data_on) {
       if (decoded >= bytes_max) return SLP_MORE;
       size_t piece = bytes_max - decoded;
@@ -584,6 +615,7 @@ static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) 
     if (r->place == IN_RECORDS)
       e = quick_records(r, pause_at, slp_min_u64(recs_from, r->page->recs_n) + most);
     if (e) return e < 0 ? e : SLP_MORE;
+    if (token_is_to_come(r)) return SLP_MORE;
     int t = next_token(r);
     if (t < 0) return t;
     if (t == T_PAUSE) return SLP_MORE;

@@ -97,6 +97,9 @@ typedef struct slp_page_reader slp_page_reader;
 slp_page_reader *slp_page_reader_new(slp_mem *mem); /* may be used for many pages, one at a time */
 void slp_page_reader_free(slp_page_reader *r);
 void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form);
+/* The same while the answer comes: page->body holds its beginning, and room for all of its bytes, of which
+ * there may be more at each slp_page_read(). Not for SLP_FORM_CHANGES. */
+void slp_page_reader_begin_early(slp_page_reader *r, slp_page *page, slp_form form, size_t bytes);
 /* Reads about bytes_max of the body or records_max records, whichever comes first. SLP_MORE: call again. 0:
  * the whole body is one valid answer. SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM: the page is worthless;
  * slp_page_reader_where gives the byte. A long string is resumable too, so a slice is bounded whatever the

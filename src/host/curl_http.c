@@ -279,6 +279,7 @@ static void call_reset(slp_http *call) {
   call->reused = call->length_known = call->crc32_given = 0;
   call->content_type[0] = call->error_type[0] = call->request_id[0] = 0;
   call->crc32 = 0;
+  call->length = UINT64_MAX;
   call->retry_after_ms = 0;
 }
 

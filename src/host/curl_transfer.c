@@ -48,7 +48,7 @@ static void take_number(slp_str s, uint64_t max, uint64_t *ret) {
 static void head_begins(slp_transfer *t) {
   slp_http *call = t->call;
   t->length = UINT64_MAX;
-  t->head_complete = 0;
+  t->head_complete = t->encoded = 0;
   call->date_ms = -1;
   call->length_known = call->crc32_given = 0;
   call->content_type[0] = call->error_type[0] = call->request_id[0] = 0;
@@ -81,7 +81,7 @@ static void take_header(slp_transfer *t, slp_str name, slp_str value) {
       if (name_is(name, "x-amzn-requestid")) copy_text(call->request_id, sizeof call->request_id, value);
       break;
     case 17:
-      if (name_is(name, "transfer-encoding")) call->length_known = 1;
+      if (name_is(name, "transfer-encoding")) call->length_known = t->encoded = 1;
       if (name_is(name, "x-amz-retry-after")) take_number(value, UINT32_MAX, &call->retry_after_ms);
       break;
     default: break;
@@ -156,6 +156,14 @@ static void tell_more(slp_transfer *t) {
   slp_post(&t->lane->u->host, &call->more);
 }
 
+/* What else would be known only at the end. */
+static void tell_head(slp_transfer *t) {
+  long status = 0;
+  curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+  t->call->status = (int)status;
+  t->call->length = t->encoded ? UINT64_MAX : t->length;
+}
+
 static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   slp_transfer *t = arg;
   slp_http *call = t->call;
@@ -163,11 +171,7 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   size_t n = size * count;
   if (t->stopped_by) return 0;
   if (!into || n == 0) return n;
-  if (call->on_more && !call->status) {
-    long status = 0;
-    curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-    call->status = (int)status;
-  }
+  if ((call->on_more || call->on_piece) && !call->status) tell_head(t);
   size_t room = into->max - into->n;
   if (n > room || (!t->body_begun && t->length != UINT64_MAX && t->length > room))
     return stop(t, SLOOP_ETOOBIG);
@@ -182,6 +186,7 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   if (slp_buf_add(into, p, n)) return stop(t, SLP_ENOMEM);
   t->body_n += n;
   tell_more(t);
+  if (call->on_piece) call->on_piece(call);
   return n;
 }
 

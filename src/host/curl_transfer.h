@@ -20,6 +20,7 @@ typedef struct slp_transfer {
   uint32_t slice_act;    /* the event that slice_n counts for */
   size_t slice_n;        /* body bytes taken in it */
   uint8_t head_complete; /* libcurl takes a head that ends with the connection for a whole answer */
+  uint8_t encoded;       /* in chunks or compressed: the body has another length than announced, if any */
   uint8_t body_begun;
   uint8_t own_ca;      /* the easy handle trusts a call's bundle, not the host's */
   size_t body_n;       /* taken so far */

@@ -5,7 +5,7 @@
  * Rules:
  *  - Everything runs on one thread.
  *  - An implementation never calls `run`, `on_done`, `on_request`... from inside a function of
- *    this file: it posts an event, and the turn queue runs it. The two exceptions are marked
+ *    this file: it posts an event, and the turn queue runs it. The exceptions are marked
  *    PURE: they may be called from deep inside the transport, must not call back into the host,
  *    and only read and change their own object.
  *  - A turn runs at most SLP_TURN_EVENTS_MAX events or about SLP_TURN_US of work, then lets the
@@ -85,6 +85,9 @@ typedef struct slp_http {
   /* PURE. May the body grow by `more` bytes? 0: pause the transfer until slp_http_resume().
    * NULL: always. */
   int (*may_grow)(struct slp_http *call, size_t more);
+  /* PURE. Some of the body is in `into`, where its bytes are still in the CPU's cache; status, length and
+   * head are known. May read what is there and change it in its place. NULL: nobody asks. */
+  void (*on_piece)(struct slp_http *call);
   void (*on_done)(struct slp_http *call); /* from the turn queue, once; not after a cancel */
   /* Not NULL: `into` is looked at while it grows. Called from the turn queue, after bytes came; status and
    * head are known then. The caller may take bytes off, and exchange the buffer's memory, but not its
@@ -99,6 +102,7 @@ typedef struct slp_http {
   uint64_t sent_us;      /* when the transport started this try (the clock as read then) */
   uint64_t done_us;      /* when the last byte was in */
   uint8_t reused;        /* went out on a connection that was used before */
+  uint64_t length;       /* of the body, as announced; UINT64_MAX: it was not */
   uint8_t length_known;  /* Content-Length or chunked: a cut body would have been an error */
   char content_type[80]; /* lower case, without parameters */
   char error_type[160];  /* x-amzn-errortype, raw */

@@ -235,6 +235,7 @@ static void copy_head(slp_sim_call *c) {
   call->status = r->status;
   call->date_ms = r->date_ms < 0 ? -1 : r->date_ms / 1000 * 1000;
   call->length_known = !c->clipped;
+  call->length = c->clipped ? UINT64_MAX : r->body.n;
   snprintf(call->error_type, sizeof call->error_type, "%s", r->error_type);
   snprintf(call->request_id, sizeof call->request_id, "%s", r->request_id);
   size_t n = 0;
@@ -270,6 +271,7 @@ static void run_piece(void *arg, uint64_t tag) {
   if (c->given == 0 && !c->clipped) rc = slp_buf_reserve(call->into, c->reply.body.n); /* as Content-Length */
   if (rc == 0 && n) rc = slp_buf_add(call->into, c->reply.body.p + c->given, n);
   c->given += n;
+  if (rc == 0 && n && call->on_piece) call->on_piece(call);
   if (rc == SLP_ELIMIT) {
     finish(c, SLOOP_ETOOBIG, "answer too large from");
   } else if (rc) {

@@ -21,8 +21,9 @@ typedef struct fake_answer { /* what one request gets */
   int64_t date_off_ms; /* the Date header is wall time plus this; FAKE_NO_DATE */
   int hang;            /* no answer at all */
   uint64_t retry_after_ms;
-  uint32_t crc32; /* x-amz-crc32; 0: not given */
-  size_t piece;   /* the body comes in pieces of this size, may_grow asked for each; 0: whole */
+  uint32_t crc32;   /* x-amz-crc32; 0: not given */
+  size_t piece;     /* the body comes in pieces of this size, may_grow asked for each; 0: whole */
+  size_t announced; /* by Content-Length, and room made for it; 0: not */
 } fake_answer;
 #define FAKE_NO_DATE INT64_MIN
 
@@ -99,6 +100,10 @@ static void fake_http_run(slp_event *ev) {
 /* Gives the body from paused_at on; 0: stopped again. */
 static int fake_give(fake_host *f, slp_http *call, const fake_answer *a, size_t at) {
   size_t piece = a->piece ? a->piece : a->body.n;
+  if (a->announced && at == 0) {
+    call->length = a->announced;
+    CHECK_INT(slp_buf_reserve(call->into, a->announced), 0);
+  }
   for (; at < a->body.n; at += piece) {
     size_t n = a->body.n - at < piece ? a->body.n - at : piece;
     if (call->may_grow && !call->may_grow(call, n)) {
@@ -111,6 +116,7 @@ static int fake_give(fake_host *f, slp_http *call, const fake_answer *a, size_t 
       call->error = r;
       return 1;
     }
+    if (call->on_piece) call->on_piece(call);
   }
   return 1;
 }

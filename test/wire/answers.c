@@ -252,6 +252,48 @@ TEST(a_body_never_outgrows_its_buffer) {
   capped("HTTP/1.1 200 OK\r\n\r\n012345678", 10, SLOOP_ETOOBIG, 0);
 }
 
+/* ---- pieces ------------------------------------------------------------------------------------- */
+static size_t pieces_n, piece_bytes;
+static uint64_t piece_length;
+
+static void on_piece(slp_http *http) {
+  pieces_n++;
+  CHECK_INT(http->status, 200);
+  CHECK_STR(http->content_type, "a/b");
+  CHECK(http->into->n > piece_bytes); /* it is in the buffer already */
+  piece_bytes = http->into->n;
+  piece_length = http->length;
+  if (http->length != UINT64_MAX) CHECK(http->into->cap >= http->length);
+}
+
+static void in_pieces(const char *head, uint64_t length) {
+  char answer[200];
+  snprintf(answer, sizeof answer, "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\n%s", head);
+  script s = {{answer, answer}, 0};
+  wire w;
+  wire_open(&w);
+  wire_child server = wire_child_start(serve_script, &s);
+  wire_call c;
+  wire_call_make(&c, &w, "http", server.port, "/");
+  c.http.on_piece = on_piece;
+  pieces_n = piece_bytes = 0;
+  wire_call_run(&c, &w);
+  CHECK_INT(c.http.error, 0);
+  CHECK(pieces_n > 0);
+  CHECK_INT(piece_bytes, 8);
+  CHECK(piece_length == length);
+  slp_buf_free(&c.body);
+  wire_child_stop(&server);
+  wire_close(&w);
+}
+TEST(pieces_are_told_with_the_head_and_a_length_that_can_be_trusted) {
+  in_pieces("Content-Length: 8\r\n\r\n01234567", 8);
+  in_pieces("\r\n01234567", UINT64_MAX);
+  in_pieces("Transfer-Encoding: chunked\r\n\r\n8\r\n01234567\r\n0\r\n\r\n", UINT64_MAX);
+  in_pieces("Transfer-Encoding: chunked\r\nContent-Length: 8\r\n\r\n8\r\n01234567\r\n0\r\n\r\n", UINT64_MAX);
+  in_pieces("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n01234567\r\n0\r\n\r\n", UINT64_MAX);
+}
+
 /* ---- the silent replay -------------------------------------------------------------------------- */
 /* A kept connection that swallows its second request and closes. Then everything is answered. Each
  * request seen is counted on a pipe. */
