@@ -31,12 +31,16 @@ slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard) {
   return NULL;
 }
 
-void slp_seen_forget(slp_fleet *f, const slp_snapshot *s) {
+size_t slp_seen_n(const slp_fleet *f) { return f->seen.shards.live; }
+
+void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us) {
   size_t at = 0;
   for (slp_seen_shard *seen; (seen = slp_map_each(&f->seen.shards, &at));) {
     slp_str id = slp_str_of(seen->id);
     if (slp_snapshot_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
-    if (s->elsewhere_n && slp_str_has(id, ':')) continue; /* of another stream */
+    int listed_since = slp_listed_us(f) && slp_listed_us(f) >= seen->listed_us;
+    int elsewhere = s->elsewhere_n && slp_str_has(id, ':'); /* of another stream, which is not listed here */
+    if (elsewhere ? seen->listed_us == table_us : !listed_since) continue;
     slp_map_remove(&f->seen.shards, id);
     drop(f, seen);
   }

@@ -31,7 +31,9 @@ void slp_seen_init(slp_fleet *f);
 void slp_seen_free(slp_fleet *f);
 slp_seen_shard *slp_seen_get(const slp_fleet *f, slp_str shard); /* NULL: not seen */
 slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard); /* remembered from here on; NULL: no memory */
-/* Forgets every shard that neither the stream lists nor the table has. */
-void slp_seen_forget(slp_fleet *f, const slp_snapshot *s);
+size_t slp_seen_n(const slp_fleet *f);
+/* Forgets every shard that the table has no more, nor a listing of the stream that came after its row was
+ * seen last. table_us: the listed_us of what is in the snapshot. */
+void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us);
 
 #endif

@@ -25,7 +25,7 @@ static int remember(slp_fleet *f, const slp_snapshot *s) {
     if (listed) seen->absent_us = 0;
     if (!listed && !seen->absent_us) seen->absent_us = slp_listed_us(f);
   }
-  slp_seen_forget(f, s);
+  slp_seen_forget(f, s, 0);
   return unowned;
 }
 

@@ -13,8 +13,9 @@
 #define LISTED_US UINT64_C(10000000) /* a listing is believed for so long */
 #define FIRST_US 200000              /* so that workers that start together do not all read at once */
 #define RETRY_US 300000
-#define SYNC_US 120000000 /* between two comparisons of the stream with the table */
-#define STEAL_MAX 1       /* leases at a time, from workers that live */
+#define SYNC_US 120000000              /* between two comparisons of the stream with the table */
+#define FORGET_US UINT64_C(3600000000) /* between two listings for nothing else but to forget */
+#define STEAL_MAX 1                    /* leases at a time, from workers that live */
 #define OLD_LEASES 3
 #define FRESH_LEASES 2
 #define END_LEASES 3 /* its children have been begun by then */
@@ -439,14 +440,25 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   }
   for (size_t i = 0; i < s->elsewhere_n; i++) {
     slp_seen_shard *seen = slp_seen_of(f, s->elsewhere[i].shard);
-    if (seen) f->liveness->saw(f, seen, &s->elsewhere[i], f->stealing.read.rq->done_us);
+    if (!seen) continue;
+    f->liveness->saw(f, seen, &s->elsewhere[i], f->stealing.read.rq->done_us);
+    seen->listed_us = f->stealing.read.rq->done_us;
   }
+}
+
+/* The worker that compares stream and table lists the stream every time; the others look seldom whether it
+ * still has what the table has no more. */
+static void forget(slp_fleet *f, const slp_snapshot *s) {
+  slp_seen_forget(f, s, f->stealing.table_us);
+  int more = slp_seen_n(f) > s->leases_n + s->elsewhere_n;
+  if (more && slp_fleet_now(f) - slp_listed_us(f) > FORGET_US) slp_fleet_list(f);
 }
 
 static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f), next_us, lease_us = slp_fleet_lease_us(f);
   slp_polls_forget_leases(f);
   saw_all(f, s);
+  forget(f, s);
   int r = take_some(f, s, &next_us);
   slp_steal_keep_ended(f, s);
   sync(f, s);

@@ -178,7 +178,6 @@ int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_removed) 
   y.shards = slp_zalloc_n(f->mem, room, sizeof *y.shards);
   y.places = slp_zalloc_n(f->mem, room, sizeof *y.places);
   slp_map_init(&y.numbers, f->mem);
-  slp_seen_forget(f, s);
   int r = y.shards && y.places ? fill(&y) : SLP_ENOMEM;
   if (!r) r = make_missing(&y, &made);
   if (!r && !made) slp_shard_sync_name_hole(f, s);

@@ -3,7 +3,7 @@
  * (project amazon-kinesis-client: DynamoDBLeaseTaker), which reads and writes attributes by itself. */
 #define CHECK_SECONDS 60
 #include "lease/common_name.h"
-#include "lease/fleet.h"
+#include "lease/fleet_inside.h"
 #include "sim/host.h"
 #include "store/memory.h"
 #include "store/rows.h"
@@ -363,6 +363,38 @@ TEST(a_process_has_one_name_and_two_share_four_to_four) {
     end_process(b);
     end();
   }
+}
+
+static void write_other(slp_write_kind kind, const slp_change *c, size_t n) {
+  slp_store_write w = {.kind = kind, .changes = c, .changes_n = n, .key.hash = SLP_STR("1:b:1:shardId-9")};
+  w.rq.on_done = nothing;
+  slp_store_rows_init(&w.image, mem);
+  table->ops->write(table, &w);
+  now(&w.rq);
+  slp_store_rows_free(&w.image);
+}
+
+/* A row of the other stream's comes, is read to its end by somebody, and goes. */
+TEST(a_row_of_another_stream_that_goes_is_forgotten) {
+  slp_change row[] = {
+      {SLP_STR("checkpoint"), SLP_SET, {.kind = SLP_VAL_S, .s = SLP_STR("SHARD_END")}},
+      {SLP_STR("checkpointSubSequenceNumber"), SLP_SET, {.kind = SLP_VAL_N, .s = SLP_STR("0")}},
+      {SLP_STR("ownerSwitchesSinceCheckpoint"), SLP_SET, {.kind = SLP_VAL_N, .s = SLP_STR("0")}},
+      {SLP_STR("leaseCounter"), SLP_SET, {.kind = SLP_VAL_N, .s = SLP_STR("4")}}};
+  begin(1);
+  process *a = begin_process("a");
+  run(5 * LEASE);
+  const slp_map *seen = &a->of[0].fleet->seen.shards;
+  size_t before = seen->live;
+  CHECK_INT(before, STREAMS * SHARDS);
+  write_other(SLP_WRITE_PUT, row, SLP_COUNT(row));
+  run(3 * LEASE);
+  CHECK_INT(seen->live, before + 1);
+  write_other(SLP_WRITE_DELETE, NULL, 0);
+  run(3 * LEASE);
+  CHECK_INT(seen->live, before);
+  end_process(a);
+  end();
 }
 
 TEST(a_worker_of_kcl_and_a_process_with_two_streams_share_four_to_four) {
