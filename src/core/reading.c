@@ -92,9 +92,12 @@ void slp_reading_failed(slp_shard *s) {
 
 void slp_reading_throttled(slp_shard *s, int on) { s->reading.throttled = (uint8_t)on; }
 
+void slp_reading_busy(slp_shard *s, int on) { s->reading.busy = (uint8_t)on; }
+int slp_reading_is_busy(const slp_shard *s) { return s->reading.busy; }
+
 void slp_reading_fine(slp_shard *s) {
   s->reading.failing_since_us = 0;
-  s->reading.throttled = 0;
+  s->reading.throttled = s->reading.busy = 0;
 }
 
 void slp_reading_forgive(slp_shard *s) {

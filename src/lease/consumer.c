@@ -337,9 +337,10 @@ static void on_listed(slp_leases *l, const slp_fail *f) {
 
 /* ---- shards without progress ------------------------------------------------------------------------ */
 
-/* So long the listings may take that tell whether the shard ended or is gone: another worker would ask for
- * them anew. */
+/* What another worker would meet as well: the listings that tell whether the shard ended or is gone take so
+ * long, and so long the service keeps a shard for its last subscriber. */
 #define CHECKING_US UINT64_C(30000000)
+#define BUSY_US UINT64_C(5000000)
 
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
   int idle = s->paused || s->consumer->paused_all || s->lease.drain || s->consumer->suspended;
@@ -347,6 +348,7 @@ static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
   uint64_t since = s->lease.progress_us, failing_us = slp_reading_failing_since_us(s);
   if (failing_us && slp_reading_state(s) == SLP_READER_CHECKING)
     failing_us = slp_after_us(failing_us, CHECKING_US);
+  if (failing_us && slp_reading_is_busy(s)) failing_us = slp_after_us(failing_us, BUSY_US);
   if (failing_us && !idle) since = slp_min_u64(since, failing_us);
   return !s->lease.drain && now - since >= limit_us;
 }

@@ -647,6 +647,27 @@ STORY(a_shard_without_progress_goes_to_another_worker) {
   give_all(w);
 }
 
+/* As a subscription of its last owner does: any other worker would be refused as well. */
+STORY_OF_BOTH(a_shard_that_another_reader_has_for_five_seconds_is_not_given_up) {
+  crew_begin(c, seed, 2);
+  for (int i = 0; i < 2; i++) {
+    worker *w = make(c, i);
+    w->o.stall_ms = 2000;
+    begin(w);
+  }
+  balanced(c, 2, 20000);
+  slp_world_pass(c->w, 5000);
+  int released = c->at[0].events[SLOOP_LEASE_RELEASED] + c->at[1].events[SLOOP_LEASE_RELEASED];
+  slp_world_faults(c->w, "100000 GetRecords * error ResourceInUseException:400\n");
+  slp_world_pass(c->w, 5000);
+  CHECK_INT(c->at[0].events[SLOOP_LEASE_RELEASED] + c->at[1].events[SLOOP_LEASE_RELEASED], released);
+  slp_world_pass(c->w, 10000); /* for longer nobody keeps it who does not read it */
+  CHECK_BELOW(released, c->at[0].events[SLOOP_LEASE_RELEASED] + c->at[1].events[SLOOP_LEASE_RELEASED]);
+  slp_world_faults(c->w, NULL);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  read_all(c, 90000);
+}
+
 STORY_OF_BOTH(an_outage_of_the_table_suspends_and_nobody_loses_anything) {
   crew_begin(c, seed, 4);
   start(c, 0);
