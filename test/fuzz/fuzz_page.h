@@ -1,5 +1,5 @@
 /* fuzz_page.h - what all page targets check of any input: slices of any size give the same verdict and the
- * same page, and every slice of it lies inside the body. */
+ * same page, as do pieces in which it comes, and every slice of it lies inside the body. */
 #ifndef SLP_TEST_FUZZ_PAGE_H
 #define SLP_TEST_FUZZ_PAGE_H
 
@@ -23,6 +23,27 @@ static inline slp_page *fuzz_page_read(slp_mem *mem, const uint8_t *data, size_t
   } while (r == SLP_MORE);
   REQUIRE(r == 0 || r == SLP_EBADDATA || r == SLP_ELIMIT);
   if (r) REQUIRE(slp_page_reader_why(reader)[0]);
+  slp_page_reader_free(reader);
+  *ret_verdict = r;
+  return page;
+}
+
+/* The same while it comes, in pieces. */
+static inline slp_page *fuzz_page_arrives(slp_mem *mem, const uint8_t *data, size_t size, slp_form form,
+                                          size_t piece, int *ret_verdict) {
+  slp_page *page = slp_page_new(mem);
+  slp_page_reader *reader = slp_page_reader_new(mem);
+  REQUIRE(page && reader && slp_buf_reserve(&page->body, size) == 0);
+  if (size) memset(page->body.p, '"', size);
+  slp_page_reader_begin_early(reader, page, form, size);
+  for (size_t at = 0, n; at < size; at += n) {
+    n = size - at < piece ? size - at : piece;
+    REQUIRE(slp_buf_add(&page->body, data + at, n) == 0);
+    (void)slp_page_read(reader, 65536, 256);
+  }
+  int r;
+  do r = slp_page_read(reader, 65536, 256);
+  while (r == SLP_MORE);
   slp_page_reader_free(reader);
   *ret_verdict = r;
   return page;
@@ -93,6 +114,12 @@ static inline void fuzz_page(const uint8_t *data, size_t size, slp_form form,
   slp_page *page = fuzz_page_read(mem, data, size, form, 1 << 20, 1000000, &verdict);
   for (size_t slice = 1; slice < 200; slice = slice * 3 + 1) {
     slp_page *other = fuzz_page_read(mem, data, size, form, slice, 1 + slice % 3, &again);
+    REQUIRE(again == verdict);
+    if (verdict == 0) fuzz_same_page(page, other);
+    slp_page_free(other);
+  }
+  for (size_t piece = 16; piece < 3000 && form != SLP_FORM_CHANGES; piece *= 9) {
+    slp_page *other = fuzz_page_arrives(mem, data, size, form, piece, &again);
     REQUIRE(again == verdict);
     if (verdict == 0) fuzz_same_page(page, other);
     slp_page_free(other);
