@@ -33,7 +33,7 @@
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over
  *      report.c       tells the user
- *   0  budget.c, delay.c, desc.c, merge.c, open_ends.c, pace.c, position.c, svctime.c, token.c: pure
+ *   0  budget.c, delay.c, desc.c, meet.c, merge.c, open_ends.c, pace.c, position.c, svctime.c, token.c: pure
  *
  * test/tidy/rooms.py checks floors and parts. */
 #ifndef SLP_CORE_CORE_H
@@ -50,6 +50,7 @@
 #include "core/life.h"
 #include "core/lineage.h"
 #include "core/listing.h"
+#include "core/meet.h"
 #include "core/order.h"
 #include "core/pages.h"
 #include "core/queue.h"
@@ -129,6 +130,7 @@ struct slp_engine {
   slp_budget budget;
   slp_pages pages;
   slp_calls calls;
+  slp_meet polls;
   slp_event pump_ev, deliver_ev; /* pump.c and deliver.c run then */
   sloop_order_t order;
   uint32_t order_wait_ms, batches_out_max, batch_records_max;

@@ -3,6 +3,7 @@
 
 /* Bytes that a record takes beside its payload: sequence number, key, field names, its entry in the table. */
 #define RECORD_OVERHEAD_BYTES 300
+#define SLACK_US_MAX 5000
 #define IDLE_RESERVE_BYTES (64u * 1024)
 
 void slp_pace_init(slp_pace *p) {
@@ -64,6 +65,12 @@ uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll
   if (!p->seen || (full && !floor)) return 0;
   if (!full && !(behind && p->empties < SLP_PACE_EMPTIES_AT_TIP) && SLP_MUTANT(no_wait_at_tip)) return 0;
   return slp_max_u64(usual_wait_us(p, full, behind, (uint64_t)poll_ms * 1000, random), p->gap_us);
+}
+
+uint64_t slp_pace_slack_us(uint64_t wait_us, int full, int behind, uint32_t poll_ms) {
+  uint64_t poll_us = (uint64_t)poll_ms * 1000;
+  if (!wait_us || full || behind) return 0;
+  return wait_us < poll_us ? poll_us - wait_us : slp_min_u64(poll_us / 40, SLACK_US_MAX);
 }
 
 uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random) {

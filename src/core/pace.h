@@ -39,6 +39,9 @@ void slp_pace_throttled(slp_pace *p);
  * for; and never less than the gap. random in [0, 1000). */
 uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor,
                           uint32_t random);
+/* How much later than that it may be, to go with others: until the poll period is over, or a 40th of it after
+ * that; and not at all while there is more to read. */
+uint64_t slp_pace_slack_us(uint64_t wait_us, int full, int behind, uint32_t poll_ms);
 /* After the first refusal of a page: the gap, and up to a quarter more. */
 uint64_t slp_pace_gap_wait_us(const slp_pace *p, uint32_t random);
 /* Full jitter: a random part of 1 s doubling to 20 s (throttled) or 200 ms doubling to 20 s (failed), and at

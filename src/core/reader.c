@@ -548,7 +548,10 @@ static void took(slp_shard *s, slp_str next) {
   if (!next.n) p.full = 0; /* an answer that lacks something is no reason for haste */
   int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !slp_reading_at_tip(s));
   uint64_t wait = slp_pace_wait_us(&s->reader.pace, p.full, behind, c->o->poll_ms, c->floor_learned, dice(s));
-  slp_reading_wait(s, c->source->pushes ? 0 : slp_after_us(s->reader.fetch.rq.sent_us, wait));
+  uint64_t at_us = slp_after_us(s->reader.fetch.rq.sent_us, wait);
+  uint64_t slack_us = slp_pace_slack_us(wait, p.full, behind, c->o->poll_ms);
+  if (slack_us) at_us = slp_meet_at(&c->engine->polls, at_us, slp_after_us(at_us, slack_us));
+  slp_reading_wait(s, c->source->pushes ? 0 : at_us);
   if (slp_order_take_back(s)) SLP_PROBE("reader: a shard set aside is back");
   slp_order_update(s);
   slp_deliver_soon(c->engine);

@@ -68,3 +68,15 @@ TEST(the_reservation_follows_the_traffic_and_never_exceeds_its_share) {
   slp_pace_page(&p, 0, 0, 0, 1, 10000);
   CHECK(slp_pace_reserve(&p, 16 << 20, 15 << 20, &limit) <= 65536);
 }
+
+TEST(a_shard_at_its_tip_may_wait_for_others_until_its_period_is_over_and_one_behind_may_not) {
+  CHECK_INT(slp_pace_slack_us(930000, 0, 0, 1000), 70000);
+  CHECK_INT(slp_pace_slack_us(200000, 0, 0, 200),
+            5000); /* the floor is no sooner than that, so a bit later */
+  CHECK_INT(slp_pace_slack_us(100000, 0, 0, 100), 2500);
+  CHECK_INT(slp_pace_slack_us(2000000, 0, 0, 1000), 5000);
+  CHECK_INT(slp_pace_slack_us(10000000, 0, 0, 10000), 5000);
+  CHECK_INT(slp_pace_slack_us(200000, 0, 1, 1000), 0);
+  CHECK_INT(slp_pace_slack_us(200000, 1, 1, 1000), 0);
+  CHECK_INT(slp_pace_slack_us(0, 0, 0, 1000), 0); /* the first call of all */
+}
