@@ -6,14 +6,24 @@
 #include "codec/digest.h"
 
 #define CANONICAL_MAX (256u * 1024)
-#define DATE_N 8 /* YYYYMMDD */
+#define DATE_BASIC_N 16 /* YYYYMMDDTHHMMSSZ */
+#define DATE_N 8        /* YYYYMMDD */
+
+/* What requests of one kind have in common: most differ from the one before in the time and the body only. So
+ * the texts around those are kept, and put together around others. */
+typedef struct form {
+  slp_buf of;        /* what it was made of, each with its length */
+  slp_buf canonical; /* the request, without the date, the token and the body's hash, which is its end */
+  size_t date_at, token_at, names_at, names_n;
+  slp_buf scope, authorization; /* all of it but the signature */
+} form;
 
 struct slp_signer {
   slp_mem *mem;
   slp_digest *digest; /* holds the HMAC state of the day's key */
-  slp_buf canonical;  /* scratch; wiped, as it holds the token */
   slp_buf key_of;     /* the inputs of the day's key: date, region, service, secret, each with its length */
-  slp_buf scratch;
+  form form;
+  slp_buf scratch; /* wiped after each use, as it may hold the token or the secret */
 };
 
 /* Headers that proxies and servers may add, drop or change are not signed. */
@@ -30,17 +40,28 @@ static const char *const unsigned_headers[] = {"authorization",
                                                "user-agent",
                                                "x-amzn-trace-id"};
 
+static void form_init(form *f, slp_mem *mem) {
+  slp_buf *const bufs[] = {&f->of, &f->canonical, &f->scope, &f->authorization};
+  for (size_t i = 0; i < SLP_COUNT(bufs); i++) slp_buf_init(bufs[i], mem, CANONICAL_MAX);
+}
+
+static void form_free(form *f) {
+  slp_buf_free(&f->of);
+  slp_buf_free(&f->canonical);
+  slp_buf_free(&f->scope);
+  slp_buf_free(&f->authorization);
+}
+
 slp_signer *slp_signer_new(slp_mem *mem) {
   slp_signer *s = SLP_NEW(mem, slp_signer);
   if (!s) return NULL;
   s->mem = mem;
-  slp_buf_init(&s->canonical, mem, CANONICAL_MAX);
+  form_init(&s->form, mem);
   slp_buf_init(&s->key_of, mem, CANONICAL_MAX);
   slp_buf_init(&s->scratch, mem, CANONICAL_MAX);
   s->digest = slp_digest_new(mem);
   /* Room from the start: growing would leave copies of secrets behind. */
-  if (!s->digest || slp_buf_reserve(&s->canonical, 4096) || slp_buf_reserve(&s->key_of, 1024) ||
-      slp_buf_reserve(&s->scratch, 1024)) {
+  if (!s->digest || slp_buf_reserve(&s->key_of, 1024) || slp_buf_reserve(&s->scratch, 4096)) {
     slp_signer_free(s);
     return NULL;
   }
@@ -54,7 +75,7 @@ static void wipe_buf(slp_buf *b) {
 
 void slp_signer_free(slp_signer *s) {
   if (!s) return;
-  wipe_buf(&s->canonical);
+  form_free(&s->form);
   wipe_buf(&s->key_of);
   wipe_buf(&s->scratch);
   slp_digest_free(s->digest);
@@ -113,7 +134,11 @@ static void add_value(slp_buf *b, slp_str value) {
   }
 }
 
-static void add_headers(slp_buf *b, const slp_http_header *sorted, size_t n) {
+/* The values of these two are not the form's: they stand where the form says. */
+static const char date_place[] = "date", token_place[] = "token";
+
+static void add_headers(form *f, const slp_http_header *sorted, size_t n) {
+  slp_buf *b = &f->canonical;
   for (size_t i = 0; i < n; i++) {
     int again = i > 0 && name_cmp(sorted[i - 1].name, sorted[i].name) == 0;
     if (!again) {
@@ -121,6 +146,8 @@ static void add_headers(slp_buf *b, const slp_http_header *sorted, size_t n) {
       add_lower(b, sorted[i].name);
     }
     slp_buf_add_char(b, again ? ',' : ':');
+    if (sorted[i].value.p == date_place) f->date_at = b->n;
+    if (sorted[i].value.p == token_place) f->token_at = b->n;
     add_value(b, sorted[i].value);
   }
   if (n > 0) slp_buf_add_char(b, '\n');
@@ -153,32 +180,122 @@ static void add_line(slp_buf *b, slp_str s) {
   slp_buf_add_char(b, '\n');
 }
 
-/* *ret_names: where the names of the signed headers stand in it. */
-static int canonical_request(slp_signer *s, const slp_sign_request *rq, const slp_http_header *sorted,
-                             size_t n, size_t token_n, slp_str *ret_names) {
-  slp_buf *b = &s->canonical;
-  slp_buf_clear(b);
-  slp_buf_reserve(b, token_n + 4096); /* growing would leave a copy of the token behind */
-  add_line(b, rq->method);
-  add_line(b, rq->path);
-  add_line(b, rq->query);
-  add_headers(b, sorted, n);
-  slp_buf_add_char(b, '\n');
-  size_t from = b->n;
-  add_names(b, sorted, n);
-  size_t to = b->n;
-  slp_buf_add_char(b, '\n');
-  int r = add_hash(s, b, rq->body);
-  if (!r) *ret_names = (slp_str){b->p + from, to - from};
-  return r;
-}
-
+/* ---- what something was made of ------------------------------------------------------------------------ */
 static void add_counted(slp_buf *b, slp_str s) {
   uint64_t n = s.n;
   slp_buf_add(b, &n, sizeof n);
   slp_buf_add_str(b, s);
 }
 
+/* Is s what stands at *at, with its length? Goes behind it. */
+static int is_next(const slp_buf *b, size_t *at, slp_str s) {
+  uint64_t n;
+  if (b->n - *at < sizeof n + s.n) return 0;
+  memcpy(&n, b->p + *at, sizeof n);
+  if (n != s.n || (n && memcmp(b->p + *at + sizeof n, s.p, s.n) != 0)) return 0;
+  *at += sizeof n + s.n;
+  return 1;
+}
+
+/* ---- the form of a request ----------------------------------------------------------------------------- */
+#define FORM_PARTS 8
+static void parts_of(const slp_sign_request *rq, const slp_sign_keys *keys, slp_str day,
+                     slp_str part[FORM_PARTS]) {
+  part[0] = rq->method;
+  part[1] = rq->host;
+  part[2] = rq->path;
+  part[3] = rq->query;
+  part[4] = rq->region;
+  part[5] = rq->service;
+  part[6] = keys->key_id;
+  part[7] = day;
+}
+
+static int form_is_of(const form *f, const slp_sign_request *rq, const slp_sign_keys *keys, slp_str day) {
+  slp_str part[FORM_PARTS];
+  size_t at = 0;
+  parts_of(rq, keys, day, part);
+  if (!f->of.n || (keys->token.n > 0) != (f->token_at > 0)) return 0;
+  for (size_t i = 0; i < FORM_PARTS; i++)
+    if (!is_next(&f->of, &at, part[i])) return 0;
+  for (size_t i = 0; i < rq->headers_n; i++)
+    if (!is_next(&f->of, &at, rq->headers[i].name) || !is_next(&f->of, &at, rq->headers[i].value)) return 0;
+  return at == f->of.n;
+}
+
+static int note_parts(form *f, const slp_sign_request *rq, const slp_sign_keys *keys, slp_str day) {
+  slp_str part[FORM_PARTS];
+  parts_of(rq, keys, day, part);
+  for (size_t i = 0; i < FORM_PARTS; i++) add_counted(&f->of, part[i]);
+  for (size_t i = 0; i < rq->headers_n; i++) {
+    add_counted(&f->of, rq->headers[i].name);
+    add_counted(&f->of, rq->headers[i].value);
+  }
+  return slp_buf_failed(&f->of);
+}
+
+static int sort_headers(const slp_sign_request *rq, const slp_sign_keys *keys, slp_http_header *sorted,
+                        size_t *n) {
+  int r = 0;
+  for (size_t i = 0; i < rq->headers_n && !r; i++) r = insert_header(sorted, n, rq->headers[i]);
+  if (!r) r = insert_header(sorted, n, (slp_http_header){SLP_STR("host"), rq->host});
+  if (!r) r = insert_header(sorted, n, (slp_http_header){SLP_STR("x-amz-date"), {date_place, 0}});
+  if (!r && keys->token.n)
+    r = insert_header(sorted, n, (slp_http_header){SLP_STR("x-amz-security-token"), {token_place, 0}});
+  return r;
+}
+
+static int put_canonical(form *f, const slp_sign_request *rq, const slp_http_header *sorted, size_t n) {
+  slp_buf *b = &f->canonical;
+  add_line(b, rq->method);
+  add_line(b, rq->path);
+  add_line(b, rq->query);
+  add_headers(f, sorted, n);
+  slp_buf_add_char(b, '\n');
+  f->names_at = b->n;
+  add_names(b, sorted, n);
+  f->names_n = b->n - f->names_at;
+  slp_buf_add_char(b, '\n');
+  return slp_buf_failed(b);
+}
+
+static int put_scope(form *f, const slp_sign_request *rq, slp_str day) {
+  const slp_str part[] = {day, SLP_STR("/"), rq->region, SLP_STR("/"), rq->service, SLP_STR("/aws4_request")};
+  for (size_t i = 0; i < SLP_COUNT(part); i++) slp_buf_add_str(&f->scope, part[i]);
+  return slp_buf_failed(&f->scope);
+}
+
+static int put_authorization(form *f, slp_str key_id) {
+  slp_buf *b = &f->authorization;
+  slp_buf_add_str(b, SLP_STR("AWS4-HMAC-SHA256 Credential="));
+  slp_buf_add_str(b, key_id);
+  slp_buf_add_char(b, '/');
+  slp_buf_add_str(b, slp_buf_str(&f->scope));
+  slp_buf_add_str(b, SLP_STR(", SignedHeaders="));
+  slp_buf_add(b, f->canonical.p + f->names_at, f->names_n);
+  return slp_buf_add_str(b, SLP_STR(", Signature="));
+}
+
+/* Makes the form that of this request. Afterwards `of` is empty when that failed. */
+static int use_form(form *f, const slp_sign_request *rq, const slp_sign_keys *keys, slp_str day) {
+  slp_http_header sorted[SLP_SIGN_HEADERS_MAX];
+  size_t n = 0;
+  if (form_is_of(f, rq, keys, day)) return 0;
+  slp_buf_clear(&f->of);
+  slp_buf_clear(&f->canonical);
+  slp_buf_clear(&f->scope);
+  slp_buf_clear(&f->authorization);
+  f->date_at = f->token_at = 0;
+  int r = sort_headers(rq, keys, sorted, &n);
+  if (!r) r = put_canonical(f, rq, sorted, n);
+  if (!r) r = put_scope(f, rq, day);
+  if (!r) r = put_authorization(f, keys->key_id);
+  if (!r) r = note_parts(f, rq, keys, day);
+  if (r) slp_buf_clear(&f->of);
+  return r;
+}
+
+/* ---- the key of the day -------------------------------------------------------------------------------- */
 static int derive_key(slp_signer *s, const slp_sign_request *rq, slp_str secret, slp_str day) {
   const slp_str step[] = {day, rq->region, rq->service, SLP_STR("aws4_request")};
   uint8_t key[32], next[32];
@@ -201,71 +318,67 @@ static int derive_key(slp_signer *s, const slp_sign_request *rq, slp_str secret,
 
 /* Makes the digest hold the key for this day, region, service and secret. */
 static int use_key(slp_signer *s, const slp_sign_request *rq, slp_str secret, slp_str day) {
-  slp_buf *want = &s->scratch;
-  slp_buf_clear(want);
-  add_counted(want, day);
-  add_counted(want, rq->region);
-  add_counted(want, rq->service);
-  add_counted(want, secret);
-  if (slp_buf_failed(want)) return slp_buf_failed(want);
-  if (slp_str_eq(slp_buf_str(want), slp_buf_str(&s->key_of))) return 0;
-  slp_wipe(s->key_of.p, s->key_of.cap);
-  slp_buf_clear(&s->key_of);
-  int r = slp_buf_add_str(&s->key_of, slp_buf_str(want));
+  const slp_str part[] = {day, rq->region, rq->service, secret};
+  slp_buf *of = &s->key_of;
+  size_t at = 0, same = 0;
+  while (of->n && same < SLP_COUNT(part) && is_next(of, &at, part[same])) same++;
+  if (same == SLP_COUNT(part)) return 0;
+  slp_wipe(of->p, of->cap);
+  slp_buf_clear(of);
+  for (size_t i = 0; i < SLP_COUNT(part); i++) add_counted(of, part[i]);
+  int r = slp_buf_failed(of);
   if (!r) r = derive_key(s, rq, secret, day);
-  if (r) slp_buf_clear(&s->key_of);
+  if (r) slp_buf_clear(of);
   return r;
 }
 
-static void add_scope(slp_buf *b, slp_str day, const slp_sign_request *rq) {
-  const slp_str part[] = {day, SLP_STR("/"), rq->region, SLP_STR("/"), rq->service, SLP_STR("/aws4_request")};
-  for (size_t i = 0; i < SLP_COUNT(part); i++) slp_buf_add_str(b, part[i]);
+/* ---- a signature --------------------------------------------------------------------------------------- */
+/* Into scratch, until the string to sign takes its place there. */
+static int canonical_request(slp_signer *s, slp_str body, slp_str date, slp_str token) {
+  const form *f = &s->form;
+  const char *p = f->canonical.p;
+  slp_buf *b = &s->scratch;
+  size_t at = f->date_at;
+  slp_buf_clear(b);
+  slp_buf_reserve(b, f->canonical.n + token.n + 128); /* growing would leave a copy of the token behind */
+  slp_buf_add(b, p, at);
+  slp_buf_add_str(b, date);
+  if (token.n) {
+    slp_buf_add(b, p + at, f->token_at - at);
+    at = f->token_at;
+    add_value(b, token);
+  }
+  slp_buf_add(b, p + at, f->canonical.n - at);
+  return add_hash(s, b, body);
 }
 
-static int string_to_sign(slp_signer *s, const slp_sign_request *rq, slp_str date, slp_str day) {
+static int string_to_sign(slp_signer *s, slp_str date) {
+  uint8_t hash[32];
   slp_buf *b = &s->scratch;
-  slp_wipe(b->p, b->cap); /* it held the secret */
+  int r = slp_sha256(s->digest, slp_buf_str(b), hash);
+  slp_wipe(b->p, b->n);
   slp_buf_clear(b);
+  if (r) return r;
   add_line(b, SLP_STR("AWS4-HMAC-SHA256"));
   add_line(b, date);
-  add_scope(b, day, rq);
-  slp_buf_add_char(b, '\n');
-  return add_hash(s, b, slp_buf_str(&s->canonical));
-}
-
-static int add_authorization(slp_buf *b, const slp_sign_request *rq, slp_str key_id, slp_str day,
-                             slp_str names, const uint8_t mac[32]) {
-  slp_buf_add_str(b, SLP_STR("AWS4-HMAC-SHA256 Credential="));
-  slp_buf_add_str(b, key_id);
-  slp_buf_add_char(b, '/');
-  add_scope(b, day, rq);
-  slp_buf_add_str(b, SLP_STR(", SignedHeaders="));
-  slp_buf_add_str(b, names);
-  slp_buf_add_str(b, SLP_STR(", Signature="));
-  add_hex(b, mac);
+  add_line(b, slp_buf_str(&s->form.scope));
+  add_hex(b, hash);
   return slp_buf_failed(b);
 }
 
 int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms,
              char date[17], slp_buf *authorization) {
-  slp_http_header sorted[SLP_SIGN_HEADERS_MAX];
   uint8_t mac[32];
-  slp_str names = SLP_STR("");
-  size_t n = 0;
-  int r = 0;
   slp_date_basic(now_ms, date); /* one reading for header and scope: midnight can't fall between them */
-  slp_str day = {date, DATE_N};
-  for (size_t i = 0; i < rq->headers_n && !r; i++) r = insert_header(sorted, &n, rq->headers[i]);
-  if (!r) r = insert_header(sorted, &n, (slp_http_header){SLP_STR("host"), rq->host});
-  if (!r) r = insert_header(sorted, &n, (slp_http_header){SLP_STR("x-amz-date"), slp_str_of(date)});
-  if (!r && keys->token.n) {
-    r = insert_header(sorted, &n, (slp_http_header){SLP_STR("x-amz-security-token"), keys->token});
-  }
-  if (!r) r = canonical_request(s, rq, sorted, n, keys->token.n, &names);
+  slp_str whole = {date, DATE_BASIC_N}, day = {date, DATE_N};
+  int r = use_form(&s->form, rq, keys, day);
   if (!r) r = use_key(s, rq, keys->secret, day);
-  if (!r) r = string_to_sign(s, rq, slp_str_of(date), day);
+  if (!r) r = canonical_request(s, rq->body, whole, keys->token);
+  if (!r) r = string_to_sign(s, whole);
   if (!r) r = slp_hmac_keyed(s->digest, slp_buf_str(&s->scratch), mac);
-  if (!r) r = add_authorization(authorization, rq, keys->key_id, day, names, mac);
-  slp_wipe(s->canonical.p, s->canonical.n);
-  return r;
+  if (s->scratch.p) slp_wipe(s->scratch.p, s->scratch.n);
+  if (r) return r;
+  slp_buf_add_str(authorization, slp_buf_str(&s->form.authorization));
+  add_hex(authorization, mac);
+  return slp_buf_failed(authorization);
 }

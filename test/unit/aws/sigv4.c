@@ -121,3 +121,72 @@ TEST(too_many_headers_are_an_error) {
   slp_signer_free(s);
   slp_mem_drop(mem);
 }
+
+/* One part of a request is another than in the request before. */
+static void change(unsigned part, slp_sign_request *rq, slp_http_header headers[3], slp_sign_keys *keys,
+                   int64_t *now_ms) {
+  switch (part) {
+    case 0: rq->method = SLP_STR("PUT"); break;
+    case 1: rq->host = SLP_STR("kinesis.us-east-2.amazonaws.com"); break;
+    case 2: rq->path = SLP_STR("/another"); break;
+    case 3: rq->query = SLP_STR("a=b"); break;
+    case 4: rq->region = SLP_STR("us-east-2"); break;
+    case 5: rq->service = SLP_STR("dynamodb"); break;
+    case 6: keys->key_id = SLP_STR("AKIDEXAMPLF"); break;
+    case 7: keys->secret = SLP_STR("another"); break;
+    case 8: keys->token = SLP_STR("TOKEN/Example+=="); break;
+    case 9: keys->token = SLP_STR("TOKEN/Example+=+"); break;
+    case 10: keys->token = (slp_str){NULL, 0}; break;
+    case 11: headers[0].value = SLP_STR("another"); break;
+    case 12: headers[0].name = SLP_STR("X-Amz-Targe7"); break;
+    case 13: rq->headers_n = 2; break;
+    case 14: rq->headers_n = 3; break;
+    case 15: rq->body = SLP_STR("{}"); break;
+    case 16: *now_ms += 1000; break;
+    case 17: *now_ms += 86400000; break;
+    /* Together these read like the parts before: only their lengths say that they are others. */
+    case 18: rq->host = SLP_STR("kinesis.us-east-2.amazonaws.com/"), rq->path = SLP_STR("another"); break;
+    default: break;
+  }
+}
+
+TEST(what_is_kept_of_the_request_before_is_used_for_one_alike_only) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_signer *s = slp_signer_new(mem);
+  slp_http_header headers[] = {{SLP_STR("X-Amz-Target"), SLP_STR("Kinesis_20131202.GetRecords")},
+                               {SLP_STR("Content-Type"), SLP_STR("application/x-amz-cbor-1.1")},
+                               {SLP_STR("X-Amz-More"), SLP_STR("more")}};
+  slp_sign_request rq = {.method = SLP_STR("POST"),
+                         .host = SLP_STR("kinesis.us-east-1.amazonaws.com"),
+                         .path = SLP_STR("/"),
+                         .query = SLP_STR(""),
+                         .headers = headers,
+                         .headers_n = 1,
+                         .body = SLP_STR("{\"ShardIterator\":\"AAAA\"}"),
+                         .region = SLP_STR("us-east-1"),
+                         .service = SLP_STR("kinesis")};
+  slp_sign_keys keys = {SLP_STR("AKIDEXAMPLE"), slp_str_of(secret), {NULL, 0}};
+  int64_t now_ms = NOW_MS;
+  char before[512] = "", date[17], fresh_date[17];
+  slp_buf out, fresh_out;
+  slp_buf_init(&out, mem, 4096);
+  slp_buf_init(&fresh_out, mem, 4096);
+  for (unsigned part = 0; part <= 19; part++) {
+    slp_signer *fresh = slp_signer_new(mem);
+    slp_buf_clear(&out);
+    slp_buf_clear(&fresh_out);
+    change(part, &rq, headers, &keys, &now_ms);
+    CHECK_INT(slp_sign(s, &rq, &keys, now_ms, date, &out), 0);
+    CHECK_INT(slp_sign(fresh, &rq, &keys, now_ms, fresh_date, &fresh_out), 0);
+    CHECK_STR(slp_buf_z(&out), slp_buf_z(&fresh_out));
+    CHECK_STR(date, fresh_date);
+    CHECK_INT(strcmp(slp_buf_z(&out), before) != 0, part < 19);
+    snprintf(before, sizeof before, "%s", slp_buf_z(&out));
+    slp_signer_free(fresh);
+  }
+  slp_buf_free(&fresh_out);
+  slp_buf_free(&out);
+  slp_signer_free(s);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
