@@ -663,4 +663,4 @@ def watching_without_a_terminal():
         equal((out.count(b"\n"), err), (3, b""))
 
 
-main(at_once=2)
+main(at_once=4)

@@ -570,4 +570,4 @@ def command_lines():
             equal((r.code, r.out), (2, b""), argv, r.err)
 
 
-main(at_once=2)
+main(at_once=4)

@@ -5,6 +5,7 @@ The README's program is print.c; the commands that compile it in the README and 
 
 usage: run.py BUILD_DIRECTORY
 """
+import concurrent.futures
 import http.server
 import os
 import re
@@ -28,18 +29,20 @@ LANGUAGES = [
     ("C11", ["cc", "-std=c11", "-D_GNU_SOURCE"]),
     ("C++11", ["c++", "-x", "c++", "-std=c++11", "-D_GNU_SOURCE"]),
 ]
+AT_ONCE = 4  # of the examples: they mostly wait, and valgrind starts slowly
 passed, failed, skipped = [], [], []
 
 
 def ok(what, good, detail=""):
+    """In one piece: examples run beside each other."""
     (passed if good else failed).append(what)
-    print(("ok   " if good else "FAIL ") + what + ("" if good or not detail else "\n     " + str(detail)), flush=True)
+    print(("ok   " if good else "FAIL ") + what + ("" if good or not detail else "\n     " + str(detail)) + "\n", end="", flush=True)
     return good
 
 
 def skip(what, why):
     skipped.append(what)
-    print("skip %s: %s" % (what, why), flush=True)
+    print("skip %s: %s\n" % (what, why), end="", flush=True)
 
 
 def run(argv, **kw):
@@ -274,8 +277,7 @@ def check_forward(name, argv, server, env, out, seconds):
 
 def check_share(name, argv, server, env, out, seconds):
     """Two workers of one application: together every record once, and nothing comes again after a clean stop."""
-    check_share.apps += 1
-    argv = [*argv, "app-%d" % check_share.apps, "orders"]
+    argv = [*argv, "app-" + os.path.basename(out), "orders"]
     other = out + ".other"
     with open(other, "wb") as to:
         p = subprocess.Popen(argv, stdout=to, stderr=subprocess.PIPE, env=env)
@@ -290,7 +292,6 @@ def check_share(name, argv, server, env, out, seconds):
         check_lines(name, server, sorted(lines + f.read().splitlines(), key=lambda line: int(line.split(" ")[1])))
 
 
-check_share.apps = 0
 EXAMPLES = {"print": check_print, "thread": check_print, "share": check_share, "forward": check_forward, "merge": check_merge}
 ALONE = {"poll", "lambda", "serve"}  # programs with a function of their own here
 
@@ -342,24 +343,29 @@ def main():
         env = dict(os.environ, LD_LIBRARY_PATH=got.libdir, AWS_ENDPOINT_URL=server.url, AWS_REGION="us-east-1",
                    AWS_ACCESS_KEY_ID="EXAMPLE", AWS_SECRET_ACCESS_KEY="example", HOME=root)
         env.pop("AWS_PROFILE", None)
-        for example, check in EXAMPLES.items():
-            for language, compiler in LANGUAGES:
-                name = "%s as %s" % (example, language)
-                if not shutil.which(compiler[0]):
-                    skip(name, compiler[0] + " is not installed")
-                    continue
-                program = os.path.join(root, "%s-%s" % (example, language))
-                built = run([*compiler, *WARN, "-g", "%s/%s.c" % (HERE, example), "-o", program, *shared])
-                if ok("%s: compiles without a warning" % name, built.returncode == 0, built.stdout):
-                    check(name, [program], server, env, program + ".out", 60)
-            under_valgrind(root, example, check, server, env)
-        check_poll(root, shared, server, env)
-        check_lambda(root, shared, server, env)
-        check_grown(root, build, got, server, env)
-        check_commands(root, got, server, env)
+        jobs = [(check_example, root, example, shared, server, env) for example in EXAMPLES]
+        jobs += [(check_grown, root, build, got, server, env), (check_commands, root, got, server, env),
+                 (check_poll, root, shared, server, env), (check_lambda, root, shared, server, env)]
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            for job in [pool.submit(*job) for job in jobs]:
+                job.result()
         ok("the sandbox stops when its input closes", server.stop() == 0)
     print("%d passed, %d failed%s" % (len(passed), len(failed), ", %d skipped" % len(skipped) if skipped else ""))
     return 1 if failed else 0
+
+
+def check_example(root, example, flags, server, env):
+    """As each language, and under valgrind as C11."""
+    for language, compiler in LANGUAGES:
+        name = "%s as %s" % (example, language)
+        if not shutil.which(compiler[0]):
+            skip(name, compiler[0] + " is not installed")
+            continue
+        program = os.path.join(root, "%s-%s" % (example, language))
+        built = run([*compiler, *WARN, "-g", "%s/%s.c" % (HERE, example), "-o", program, *flags])
+        if ok("%s: compiles without a warning" % name, built.returncode == 0, built.stdout):
+            EXAMPLES[example](name, [program], server, env, program + ".out", 60)
+    under_valgrind(root, example, EXAMPLES[example], server, env)
 
 
 def under_valgrind(root, example, check, server, env):

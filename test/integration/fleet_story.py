@@ -292,12 +292,12 @@ def on_changes():
 def main():
     tests = Tests()
     harness.boto3_or_skip()
-    tests.run("kinesalite and dynalite", on_peers, servers.Kinesalite)
-    tests.run("the sandbox, with its limits", on_sandbox)
-    tests.run("DynamoDB Streams in the sandbox", on_changes)
-    tests.run("nobody is killed, stopped or cut off from the table", without_harm)
+    stories = [("nobody is killed, stopped or cut off from the table", without_harm),
+               ("kinesalite and dynalite", on_peers, servers.Kinesalite), ("the sandbox, with its limits", on_sandbox),
+               ("DynamoDB Streams in the sandbox", on_changes)]
     if FULL:
-        tests.run("kinesis-mock and dynalite", on_peers, servers.KinesisMock)
+        stories.append(("kinesis-mock and dynalite", on_peers, servers.KinesisMock))
+    tests.side_by_side([lambda story=story: tests.run(*story) for story in stories], 1 if FULL else 2)
     tests.end()
 
 

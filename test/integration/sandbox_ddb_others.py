@@ -387,9 +387,8 @@ def both_agree(server, seed, requests):
 def main():
     tests = harness.Tests()
     many = 4000 if harness.FULL else 250
-    for kind in (servers.Dynalite, servers.Moto):
-        tests.with_server(kind, lambda tests, server: tests.run(f"random requests beside {server.name}", both_agree,
-                                                                server, 1, many))
+    tests.side_by_side([lambda kind=kind: tests.with_server(kind, lambda tests, server: tests.run(
+        f"random requests beside {server.name}", both_agree, server, 1, many)) for kind in (servers.Dynalite, servers.Moto)])
     tests.end()
 
 

@@ -224,9 +224,8 @@ def on_dynamodb(tests, box):
 
 def main():
     tests = Tests()
-    with sandbox_box.Box() as box:
-        on_kinesis(tests, box)
-        on_dynamodb(tests, box)
+    with sandbox_box.Box() as box, sandbox_box.Box() as other:  # both move their clocks
+        tests.side_by_side([lambda: on_kinesis(tests, box), lambda: on_dynamodb(tests, other)])
     tests.end()
 
 

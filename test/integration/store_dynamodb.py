@@ -217,14 +217,13 @@ def run_server(tests, server):
 
 def main():
     tests = harness.Tests()
-    for name in ("dynalite", "moto"):
-        tests.with_server(servers.SERVERS[name], run_server)
-    tests.with_server(SandboxTables, run_server)
-    for name, script, first, again in ORDERS:
-        tests.run(f"sandbox: {name}", by_order, script, first, again)
+    kinds = [servers.SERVERS["moto"], servers.SERVERS["dynalite"], SandboxTables]
     if "SLOOP_TEST_DYNAMODB_ENDPOINT" in os.environ:
-        tests.with_server(YourTables, run_server)
-    tests.with_server(CheckingMoto, missing_rights)
+        kinds.append(YourTables)
+    jobs = [lambda kind=kind: tests.with_server(kind, run_server) for kind in kinds]
+    jobs.append(lambda: tests.with_server(CheckingMoto, missing_rights))
+    jobs += [lambda order=order: tests.run(f"sandbox: {order[0]}", by_order, *order[1:]) for order in ORDERS]
+    tests.side_by_side(jobs, 3)
     tests.end()
 
 

@@ -95,8 +95,8 @@ def main():
     ]
     if os.environ.get("SLOOP_TEST_KINESIS_ENDPOINT"):
         plan.append((harness.Yours, 4000, 400, ["json", "cbor"]))
-    for kind, full, small, wires in plan:
-        tests.with_server(kind, suite, full if FULL else small, wires)
+    tests.side_by_side([lambda kind=kind, records=full if FULL else small, wires=wires: tests.with_server(kind, suite, records, wires)
+                        for kind, full, small, wires in plan])
     tests.end()
 
 

@@ -234,8 +234,7 @@ def on_dynamodb(tests, box):
 def main():
     tests = Tests()
     with sandbox_box.Box() as box:
-        on_kinesis(tests, box)
-        on_dynamodb(tests, box)
+        tests.side_by_side([lambda: on_kinesis(tests, box), lambda: on_dynamodb(tests, box)])
     tests.end()
 
 

@@ -169,9 +169,8 @@ def on_moto(tests, server):
 
 def main():
     tests = Tests()
-    on_sandbox(tests)
-    tests.with_server(servers.Moto, on_moto)
-    tests.with_server(FakedKinesisMock, on_faked_mock)
+    tests.side_by_side([lambda: on_sandbox(tests), lambda: tests.with_server(servers.Moto, on_moto),
+                        lambda: tests.with_server(FakedKinesisMock, on_faked_mock)])
     tests.end()
 
 
