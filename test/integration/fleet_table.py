@@ -197,8 +197,8 @@ def main():
     harness.boto3_or_skip()
     lease_ms = 10000 if FULL else 4000
     tests.side_by_side([lambda: tests.run("throttled to one write unit for two leases", throttled, lease_ms),
-                        lambda: tests.run("silent for two and a half leases", silent, 4000)])
-    tests.run("strange and damaged rows", strange_rows)
+                        lambda: tests.run("silent for two and a half leases", silent, 4000),
+                        lambda: tests.run("strange and damaged rows", strange_rows)])
     tests.side_by_side([lambda action=action: tests.run(f"the right to {action} is missing", a_right_is_missing, action)
                         for action in RIGHTS], 4)
     tests.end()

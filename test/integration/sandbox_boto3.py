@@ -642,11 +642,16 @@ def the_aws_cli():
 if __name__ == "__main__":
     warnings.filterwarnings("error", category=ResourceWarning)
     tests = harness.Tests()
-    for test in (life_of_a_stream, names_and_pages_of_names, retention_periods, bad_input, records_go_round,
-                 all_kinds_of_iterators, iterators_and_tokens_expire, behind_by_the_wall_clock, limits_of_reading,
-                 limits_of_writing, lineage_through_generations, filters_and_pages_of_shards,
-                 filters_of_a_stream_that_took_time, retention_ends_records_then_shards,
-                 faults_reach_the_client, leaving_while_answers_wait, signatures,
-                 synthetic_streams, the_aws_cli):
-        tests.run(test.__name__.replace("_", " "), test)
+    lanes = [
+        (the_aws_cli,), (lineage_through_generations, synthetic_streams),
+        (life_of_a_stream, names_and_pages_of_names, retention_periods, bad_input, records_go_round, all_kinds_of_iterators,
+         iterators_and_tokens_expire, behind_by_the_wall_clock, limits_of_reading, limits_of_writing,
+         filters_and_pages_of_shards, filters_of_a_stream_that_took_time, retention_ends_records_then_shards,
+         faults_reach_the_client, leaving_while_answers_wait, signatures)]
+
+    def in_turn(lane):
+        for test in lane:
+            tests.run(test.__name__.replace("_", " "), test)
+
+    tests.side_by_side([lambda lane=lane: in_turn(lane) for lane in lanes])
     tests.end()

@@ -579,19 +579,23 @@ def table_of_the_command():
 def main():
     tests = harness.Tests()
     writes = 3000 if harness.FULL else 900
-    tests.run(f"{writes:,} writes come out once and in order while shards roll over", every_write_once_and_in_order, writes)
-    tests.run("a reader beside the writer misses nothing", a_walk_during_rollovers)
-    tests.run("each view has its images", views)
-    tests.run("a stream disabled and enabled again is another one", disabled_and_enabled_again)
-    tests.run("items whose time is over are removed by the service", expired_items)
-    tests.run("changes and shards fade after a day", trimmed)
-    tests.run("iterators live 15 minutes", iterators_expire)
-    tests.run("shards and streams come in pages, children by their parent", pages_and_children)
-    tests.run("every position, every size of page", positions)
-    tests.run("what is wrong is refused", refusals)
-    tests.run("readers, reads and listings have limits", limits)
-    tests.run("stream-tail -M serves a table", table_of_the_command)
-    tests.run("the fault script reaches tables and their streams", faults)
+
+    def others():
+        tests.run("each view has its images", views)
+        tests.run("a stream disabled and enabled again is another one", disabled_and_enabled_again)
+        tests.run("items whose time is over are removed by the service", expired_items)
+        tests.run("changes and shards fade after a day", trimmed)
+        tests.run("iterators live 15 minutes", iterators_expire)
+        tests.run("shards and streams come in pages, children by their parent", pages_and_children)
+        tests.run("every position, every size of page", positions)
+        tests.run("what is wrong is refused", refusals)
+        tests.run("readers, reads and listings have limits", limits)
+        tests.run("stream-tail -M serves a table", table_of_the_command)
+        tests.run("the fault script reaches tables and their streams", faults)
+
+    tests.side_by_side([
+        lambda: tests.run(f"{writes:,} writes come out once and in order while shards roll over", every_write_once_and_in_order, writes),
+        lambda: tests.run("a reader beside the writer misses nothing", a_walk_during_rollovers), others])
     tests.end()
 
 

@@ -195,20 +195,26 @@ def main():
     if not os.access(SUITE, os.X_OK):
         tests.skip("all", "store_suite is not built")
         tests.end()
-    tests.run("memory: every case of the suite", every_case, "memory")
-    with tempfile.TemporaryDirectory() as folder:
+
+    def cases(folder):
+        tests.run("memory: every case of the suite", every_case, "memory")
         tests.run("sqlite: every case of the suite", every_case, "sqlite", folder)
         tests.run("sqlite: other programs read the file", others_read_it, folder)
-        for number in range(10 if harness.FULL else 3):
-            with tempfile.TemporaryDirectory() as own:
-                tests.run(f"sqlite: four processes, one is killed ({number + 1})", four_processes, own)
-        tests.run("sqlite: made by six processes at once", made_at_once, folder)
         for name, test in (("not a database", not_a_database), ("another program's database", somebody_elses),
                            ("a newer format", newer_format), ("no such folder", no_folder),
                            ("a damaged file", damaged), ("locked by another process", locked_by_another),
                            ("removed while in use", removed), ("a full disk", full_disk),
                            ("no permission", no_permission)):
             tests.run(f"sqlite: {name}", test, folder)
+
+    def killed():
+        for number in range(10 if harness.FULL else 3):
+            with tempfile.TemporaryDirectory() as own:
+                tests.run(f"sqlite: four processes, one is killed ({number + 1})", four_processes, own)
+
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as fresh:
+        tests.side_by_side([lambda: cases(folder), killed,
+                            lambda: tests.run("sqlite: made by six processes at once", made_at_once, fresh)])
     tests.end()
 
 

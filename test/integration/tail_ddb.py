@@ -367,7 +367,7 @@ def on_sandbox(tests):
 def main():
     tests = Tests()
     harness.boto3_or_skip()
-    tests.side_by_side([*on_sandbox(tests), lambda: tests.with_server(servers.Moto, on_moto)], at_once=4)
+    tests.side_by_side([*on_sandbox(tests), lambda: tests.with_server(servers.Moto, on_moto)], at_once=6)
     tests.end()
 
 

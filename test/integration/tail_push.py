@@ -486,6 +486,6 @@ if __name__ == "__main__":
     tests.side_by_side([
         lambda test=test: tests.run(test.__name__.replace("_", " "), test)
         for test in (without_a_consumer, a_fleet, a_thousand_ends, a_consumer_being_deleted, ends_and_faults, small_budget, a_reader_that_does_not_read, registered_consumers, it_says_push_or_poll,
-                     reshards_while_it_reads, idle_shards, live_and_latest, the_tip_ends_it)], at_once=3)
+                     reshards_while_it_reads, idle_shards, live_and_latest, the_tip_ends_it)], at_once=4)
     tests.run("latency", latency)  # by itself
     tests.end()

@@ -119,8 +119,8 @@ def main():
     tests = harness.Tests()
     with tempfile.TemporaryDirectory() as folder:
         certificates = tail_tls.Certificates(folder)
-        for test in (aborted, a_reader_that_does_not_read):
-            tests.run(test.__name__.replace("_", " "), test, certificates, folder)
+        tests.side_by_side([lambda test=test: tests.run(test.__name__.replace("_", " "), test, certificates, folder)
+                            for test in (aborted, a_reader_that_does_not_read)])
     tests.end()
 
 

@@ -188,9 +188,7 @@ def suite(tests, server):
 def main():
     tests = harness.Tests()
     harness.boto3_or_skip()
-    tests.with_server(KinesisMock, suite)
-    tests.with_server(Ferrokinesis, suite)
-    tests.with_server(Sandbox, suite)
+    tests.side_by_side([lambda kind=kind: tests.with_server(kind, suite) for kind in (KinesisMock, Ferrokinesis, Sandbox)])
     tests.end()
 
 

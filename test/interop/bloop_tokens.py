@@ -158,8 +158,7 @@ def on_sandbox(tests):
 def main():
     tests = Tests()
     try:
-        tests.with_server(servers.Moto, on_moto)
-        on_sandbox(tests)
+        tests.side_by_side([lambda: tests.with_server(servers.Moto, on_moto), lambda: on_sandbox(tests)])
     except servers.Missing as missing:
         tests.skip("bloop", missing)
     tests.end()
