@@ -16,7 +16,7 @@ status=0
 export SLOOP_TEST_PYTHON="$root/.cache/venv/bin/python"
 export SLOOP_TEST_CACHE="$root/.cache"
 # Many tests mostly wait for a server or a deadline.
-export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 3))}"
+export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 4))}"
 meson test -C "$root/build" --print-errorlogs "$@" </dev/null || status=$?
 python3 "$root/test/tidy/count.py" "$root/build" || status=1
 if [ $install = test ] && [ -z "${SLOOP_TEST_KINESIS_ENDPOINT:-}" ]; then
