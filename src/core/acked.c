@@ -17,6 +17,12 @@ static slp_buffered *first_unfinished(const slp_shard *s) {
   return NULL;
 }
 
+uint32_t slp_acked_until(const slp_buffered *buffered, uint32_t i) {
+  while (i < buffered->n && (buffered->bits[i / 8] >> (i % 8) & 1))
+    i += buffered->bits[i / 8] == 0xff ? 8 - i % 8 : 1;
+  return (uint32_t)slp_min_u64(i, buffered->n);
+}
+
 static int is_seq(const slp_buffered *buffered, uint32_t i, slp_str seq) {
   return i < buffered->n && slp_str_eq(slp_rec_seq(buffered->page, &buffered->page->recs[i]), seq);
 }
@@ -31,9 +37,7 @@ static uint32_t first_of_aggregate(const slp_buffered *buffered, uint32_t i) {
 }
 
 void slp_acked_mark(const slp_buffered *buffered, slp_mark *ret) {
-  uint32_t i = 0;
-  while (i < buffered->n && buffered->bits[i / 8] == 0xff) i += 8;
-  while (i < buffered->n && (buffered->bits[i / 8] >> (i % 8) & 1)) i++;
+  uint32_t i = slp_acked_until(buffered, 0);
   if (buffered->page) i = first_of_aggregate(buffered, i);
   if (buffered->page && i > 0) {
     slp_mark_rec(ret, buffered->page, &buffered->page->recs[i - 1]);

@@ -20,9 +20,19 @@ void slp_batch_free(slp_batch *b) {
   slp_mem *mem = b->mem;
   slp_free(mem, b->recs);
   slp_free(mem, b->items);
-  slp_free(mem, b->acked);
+  slp_free(mem, b->runs);
   slp_free(mem, b);
   slp_mem_drop(mem);
+}
+
+/* What only records of DynamoDB Streams have is not written for each of the others: it stays as it was
+ * written here. */
+static const char nothing[] = "";
+static void clear_changes(slp_batch *b, uint32_t from, uint32_t to) {
+  for (uint32_t i = from; i < to; i++) {
+    sloop_record_t *rec = &b->recs[i];
+    rec->event = rec->event_id = rec->user = rec->whole = (sloop_str_t){nothing, 0};
+  }
 }
 
 void slp_batch_recycle(slp_batch *b) {
@@ -33,24 +43,25 @@ void slp_batch_recycle(slp_batch *b) {
   }
   b->consumer = NULL;
   b->shard = NULL;
-  b->n = 0;
+  if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n); /* all are of one stream */
+  b->n = b->runs_n = b->flags = 0;
   b->out = b->dead = 0;
   b->payload_bytes = 0;
-  if (b->acked) memset(b->acked, 0, (b->cap + 7) / 8);
   e->batches.spare = b;
 }
 
-static int grow(slp_batch *b, uint32_t max) {
+int slp_batch_grow(slp_batch *b) {
+  uint32_t max = b->consumer->engine->batch_records_max;
   uint32_t cap = b->cap ? b->cap * 2 : 16;
   if (cap > max) cap = max;
   void *recs = slp_realloc(b->mem, b->recs, cap * sizeof *b->recs);
   if (recs) b->recs = recs;
   void *items = slp_realloc(b->mem, b->items, cap * sizeof *b->items);
   if (items) b->items = items;
-  uint8_t *acked = slp_realloc(b->mem, b->acked, (cap + 7) / 8);
-  if (acked) b->acked = acked;
-  if (!recs || !items || !acked) return SLP_ENOMEM;
-  memset(acked, 0, (cap + 7) / 8);
+  void *runs = slp_realloc(b->mem, b->runs, cap * sizeof *b->runs);
+  if (runs) b->runs = runs;
+  if (!recs || !items || !runs) return SLP_ENOMEM;
+  clear_changes(b, b->cap, cap);
   b->cap = cap;
   return 0;
 }
@@ -64,47 +75,59 @@ static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_
   rec->whole = (sloop_str_t){body + c->whole_at, c->whole_n};
 }
 
-int slp_batch_add(slp_batch *b, slp_shard *s, slp_buffered *buffered, uint32_t i, uint32_t flags) {
-  if (b->n == b->cap && grow(b, s->consumer->engine->batch_records_max)) return SLP_ENOMEM;
+/* The run that the page's record i is in now. */
+static uint32_t run_with(slp_batch *b, slp_buffered *buffered, uint32_t i) {
+  if (buffered->run < b->runs_n) {
+    slp_batch_run *run = &b->runs[buffered->run];
+    if (run->buffered == buffered && run->first + run->n == i) {
+      run->n++;
+      return buffered->run;
+    }
+  }
+  b->runs[b->runs_n] = (slp_batch_run){buffered, i, 1};
+  buffered->run = b->runs_n++;
+  return buffered->run;
+}
+
+static uint32_t attempt_of(const slp_buffered *buffered, uint32_t i) {
+  return 1u + (buffered->attempts && buffered->attempts[i] ? buffered->attempts[i] : 1u);
+}
+
+static uint32_t public_flags(const slp_rec *r) {
+  return (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0) | (r->flags & SLP_REC_FOREIGN ? SLOOP_REC_FOREIGN : 0);
+}
+
+void slp_batch_add(slp_batch *b, slp_buffered *buffered, uint32_t i, uint32_t flags) {
+  sloop_record_t *rec = &b->recs[b->n];
+  b->items[b->n++] = (slp_batch_item){run_with(b, buffered, i), i};
   const slp_page *page = buffered->page;
   const slp_rec *r = &page->recs[i];
-  slp_str seq = slp_rec_seq(page, r), key = slp_rec_key(page, r), data = slp_rec_data(page, r);
-  b->items[b->n].buffered = buffered;
-  b->items[b->n].i = i;
-  b->recs[b->n] = (sloop_record_t){
-      .stream = buffered->name->stream,
-      .shard = buffered->name->shard,
-      .seq = {seq.p, seq.n},
-      .sub = r->sub,
-      .key = {key.p, key.n},
-      .data = {data.p, data.n},
-      .arrived_at_ms = r->arrived_ms,
-      .epoch = buffered->name->epoch,
-      .attempt = flags & SLOOP_REC_REDELIVERED
-                     ? 1u + (buffered->attempts && buffered->attempts[i] ? buffered->attempts[i] : 1u)
-                     : 1u,
-      .flags = flags | (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0) |
-               (r->flags & SLP_REC_FOREIGN ? SLOOP_REC_FOREIGN : 0),
-      .event = {"", 0}, /* base is never NULL */
-      .event_id = {"", 0},
-      .user = {"", 0},
-      .whole = {"", 0},
-  };
-  if (page->changes) add_change(&b->recs[b->n], page, &page->changes[i]);
-  b->n++;
+  const char *body = page->body.p;
   b->payload_bytes += r->data_n;
-  s->lease.bytes += r->data_n;
-  b->behind_ms = buffered->behind_ms;
-  return 0;
+  buffered->shard->lease.bytes += r->data_n;
+  if (r->flags) flags |= public_flags(r);
+  b->flags |= flags;
+  rec->stream = buffered->name->stream;
+  rec->shard = buffered->name->shard;
+  rec->seq = (sloop_str_t){body + r->seq_at, r->seq_n};
+  rec->sub = r->sub;
+  rec->key = (sloop_str_t){body + r->key_at, r->key_n};
+  rec->data = (sloop_str_t){body + r->data_at, r->data_n};
+  rec->arrived_at_ms = r->arrived_ms;
+  rec->epoch = buffered->name->epoch;
+  rec->attempt = flags & SLOOP_REC_REDELIVERED ? attempt_of(buffered, i) : 1;
+  rec->flags = flags;
+  if (page->changes) add_change(rec, page, &page->changes[i]);
 }
+
+static const slp_batch_run *run_of(const slp_batch *b, size_t index) { return &b->runs[b->items[index].run]; }
 
 static void count(slp_counts *n, const slp_batch *b) {
   n->batches++;
   n->records += b->n;
   n->payload_bytes += b->payload_bytes;
-  for (uint32_t i = 0; i < b->n; i++) {
+  for (uint32_t i = 0; b->flags && i < b->n; i++) {
     uint32_t f = b->recs[i].flags;
-    if (!f) continue;
     n->late += (f & SLOOP_REC_LATE) != 0;
     n->raw += (f & SLOOP_REC_RAW) != 0;
     n->redelivered += (f & SLOOP_REC_REDELIVERED) != 0;
@@ -118,11 +141,13 @@ static void hand_out(slp_batch *b) {
   slp_engine *e = c->engine;
   b->engine = e;
   b->out = 1;
-  b->charged = b->cap * (sizeof *b->recs + sizeof *b->items);
+  b->behind_ms = run_of(b, b->n - 1)->buffered->behind_ms;
+  b->charged = b->cap * (sizeof *b->recs + sizeof *b->items + sizeof *b->runs);
   slp_budget_force(&e->budget, b->charged);
   slp_list_add_last(&e->batches.out, &b->link);
   e->batches.out_n++;
   c->sum.batches_out++;
+  c->sum.queued_n -= b->n;
   if (b->shard) b->shard->batches.out_n++;
   c->tip_told = 0;
 }
@@ -146,29 +171,30 @@ void slp_batch_bury(slp_batch *b) {
 int slp_batch_owned(slp_batch *b, size_t index) {
   SLP_CHECK(b->out && index < b->n);
   slp_consumer *c = b->consumer;
-  if (!c || !b->items[index].buffered->shard) return -1;
+  if (!c || !run_of(b, index)->buffered->shard) return -1;
   if (c->leases) c->leases->ops->gate(c->leases);
   return !c->suspended;
 }
 
 void slp_batch_ack(slp_batch *b, size_t index) {
   SLP_CHECK(b->out && index < b->n);
-  slp_buffered *buffered = b->items[index].buffered;
+  slp_buffered *buffered = run_of(b, index)->buffered;
   slp_shard *s = b->consumer ? buffered->shard : NULL;
-  int again = b->acked[index / 8] >> (index % 8) & 1;
-  b->acked[index / 8] |= (uint8_t)(1u << (index % 8));
-  slp_queue_ack(buffered, b->items[index].i);
+  int fresh = slp_queue_ack(buffered, b->items[index].i, 1) > 0;
   /* A batch may be held for long: what is acknowledged of it is saved meanwhile. */
-  if (s && !again && s->consumer->leases) s->consumer->leases->ops->settled(s->consumer->leases, s, 1);
+  if (s && fresh && s->consumer->leases) s->consumer->leases->ops->settled(s->consumer->leases, s, 1);
 }
 
 /* Acknowledges and gives back; afterwards no item may be looked at. Shards to settle go to `touched`. */
 static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
-  for (uint32_t i = 0; i < b->n; i++) {
-    slp_buffered *buffered = b->items[i].buffered;
+  if (acked < b->n) {
+    for (uint32_t i = 0; i < acked; i++) (void)slp_queue_ack(run_of(b, i)->buffered, b->items[i].i, 1);
+  }
+  for (const slp_batch_run *run = b->runs; run < b->runs + b->runs_n; run++) {
+    slp_buffered *buffered = run->buffered;
     slp_shard *s = buffered->shard;
-    if (i < acked) slp_queue_ack(buffered, b->items[i].i);
-    if (slp_queue_return(buffered, b->items[i].i)) slp_order_come_back(s);
+    if (acked == b->n) (void)slp_queue_ack(buffered, run->first, run->n);
+    if (slp_queue_return(buffered, run->first, run->n)) slp_order_come_back(s);
     if (s && !slp_list_linked(&s->batches.touched_link)) slp_list_add_last(touched, &s->batches.touched_link);
   }
 }

@@ -81,10 +81,10 @@ static void move_watermark(slp_engine *e, slp_shard *s) {
   slp_order_update(s);
 }
 
-/* Until when the merge waits for the shard that holds it back; UINT64_MAX: without a limit. */
-static uint64_t patience(slp_engine *e, const slp_shard *s) {
+/* Until when the merge waits for the shard that holds it back, which listens since then (reader.h);
+ * UINT64_MAX: without a limit. */
+static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
-  uint64_t listens_since_us = slp_reader_listens_since_us(s);
   if (listens_since_us != UINT64_MAX) return push_patience(e, s, listens_since_us);
   uint64_t since_us = slp_reading_silent_since_us(s);
   if (since_us == UINT64_MAX) return UINT64_MAX;
@@ -112,12 +112,12 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   /* It is at its tip and would be asked again after poll_ms; but shards with a backlog wait for it, and what
    * they may buffer meanwhile is soon full. */
   if (e->behind_n) slp_reading_hurry(s);
-  uint64_t until = patience(e, s);
+  uint64_t listens_since_us = slp_reader_listens_since_us(s), until = patience(e, s, listens_since_us);
   if (now < until) {
     look_again(e, until);
     return 0;
   }
-  if (slp_reader_listens_since_us(s) != UINT64_MAX) {
+  if (listens_since_us != UINT64_MAX) {
     move_watermark(e, s);
     e->delivery.blocker = NULL;
     return 1;
@@ -134,56 +134,57 @@ static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_byt
          (b->n && b->payload_bytes + (SLP_MUTANT(batch_one_too_many) ? 0 : next_bytes) > e->batch_bytes_max);
 }
 
-/* Moves the shard's head into the batch. top: its entry in the merge, NULL without an order across shards.
- * 0; 1: it has to wait; SLP_ENOMEM. */
-static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, const slp_merge_node *top) {
-  slp_buffered *buffered;
+/* Moves a record that was given back into the batch. 0; 1: it has to wait, or is alone; SLP_ENOMEM. */
+static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   uint32_t i;
-  int redelivered;
-  if (!slp_queue_head(s, &buffered, &i, &redelivered)) return 1;
-  if (redelivered && slp_queue_rests_until_us(s) > slp_now_us(e->host) &&
-      !SLP_MUTANT(no_rest_after_give_back)) {
+  slp_buffered *buffered = slp_queue_given_back(s, &i);
+  if (slp_queue_rests_until_us(s) > slp_now_us(e->host) && !SLP_MUTANT(no_rest_after_give_back)) {
     look_again(e, slp_queue_rests_until_us(s));
     return 1;
   }
   if (batch_full(e, b, slp_buffered_payload(buffered, i))) return 1;
-  if (redelivered && slp_queue_is_dead(s, buffered, i)) {
+  if (slp_queue_is_dead(s, buffered, i)) {
     if (b->n) return 1; /* a dead letter goes alone */
     b->dead = 1;
   }
-  int64_t time = top ? top->key.time : slp_queue_key(s, buffered, i).time;
-  int64_t *latest_ms = &e->delivery.latest_ms;
-  /* Records of one time have no order that a user could see broken: a server that stamps whole seconds gives
-   * many the same one. */
-  int in_order = top && !redelivered;
-  int late = in_order && time < *latest_ms && !SLP_MUTANT(late_not_flagged);
-  int r = slp_batch_add(b, s, buffered, i,
-                        (late ? SLOOP_REC_LATE : 0) | (redelivered ? SLOOP_REC_REDELIVERED : 0));
+  int r = slp_batch_room(b);
   if (r) return r;
-  if (in_order) *latest_ms = slp_max_i64(*latest_ms, time);
-  if (slp_queue_take(s, buffered, i, redelivered, time)) slp_reading_poke(s);
+  slp_batch_add(b, buffered, i, SLOOP_REC_REDELIVERED);
+  slp_queue_take_given_back(s, buffered, i);
   slp_order_update(s);
   return b->dead;
 }
 
-/* As many records as may leave now and fit. */
-static int fill_by_time(slp_engine *e, slp_batch *b) {
-  int r = 0;
+/* Moves the shard's head into the batch. by_time: it is the first of all shards' heads. 0; 1: it has to wait,
+ * or is alone; SLP_ENOMEM. This is the way of every record: what is done here is paid for each of them. */
+static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
+  if (slp_queue_gave_back(&s->queue)) return move_given_back(e, b, s);
+  slp_buffered *buffered = slp_queue_next_page(&s->queue);
+  if (!buffered) return 1;
+  uint32_t i = slp_queue_next_i(&s->queue), flags = 0;
+  if (batch_full(e, b, slp_buffered_payload(buffered, i))) return 1;
+  int64_t time = slp_queue_next_time(&s->queue);
+  /* Records of one time have no order that a user could see broken: a server that stamps whole seconds gives
+   * many the same one. */
+  if (by_time && time < e->delivery.latest_ms && !SLP_MUTANT(late_not_flagged)) flags = SLOOP_REC_LATE;
+  int r = slp_batch_room(b);
+  if (r) return r;
+  if (i % SLP_NEAR_RECORDS == 0) slp_queue_bring_near(buffered, i);
+  slp_batch_add(b, buffered, i, flags);
+  if (by_time) e->delivery.latest_ms = slp_max_i64(e->delivery.latest_ms, time);
+  slp_order_take(s, time);
+  return 0;
+}
+
+/* The shard whose head is the first of all; NULL: no record may leave now. */
+static slp_shard *first_in_time(slp_engine *e) {
   slp_merge_node *top;
-  e->delivery.waits_since_us = 0;
-  while (!r && (top = slp_merge_top(&e->merge))) {
+  while ((top = slp_merge_top(&e->merge))) {
     slp_shard *s = slp_shard_in_order(top);
-    if (!top->ready) {
-      if (!wait_or_set_aside(e, s)) break;
-      continue;
-    }
-    e->delivery.blocker = NULL;
-    if (b->consumer && b->consumer != s->consumer) break; /* a batch is of one consumer */
-    b->consumer = s->consumer;
-    r = move_head(e, b, s, top);
-    e->delivery.waits_since_us = 0;
+    if (top->ready) return s;
+    if (!wait_or_set_aside(e, s)) return NULL;
   }
-  return r < 0 ? r : 0;
+  return NULL;
 }
 
 /* The next shard in turn that may send a batch. */
@@ -201,15 +202,30 @@ static slp_shard *next_ready_shard(slp_engine *e) {
   return NULL;
 }
 
+/* As many records as may leave now and fit: of one shard, or in the order of time of all. */
+static int fill(slp_engine *e, slp_batch *b, slp_shard *only) {
+  int r = 0;
+  slp_shard *s;
+  e->delivery.waits_since_us = 0;
+  while (!r && (s = only ? only : first_in_time(e))) {
+    e->delivery.blocker = NULL;
+    if (b->consumer != s->consumer) {
+      if (b->consumer) break; /* a batch is of one consumer */
+      b->consumer = s->consumer;
+    }
+    r = move_head(e, b, s, !only);
+    e->delivery.waits_since_us = 0;
+  }
+  return r < 0 ? r : 0;
+}
+
 static int fill_by_shard(slp_engine *e, slp_batch *b) {
   slp_shard *s = next_ready_shard(e);
-  int r = 0;
   if (!s) return 0;
-  b->consumer = s->consumer;
   b->shard = s;
-  while (!r) r = move_head(e, b, s, NULL);
+  int r = fill(e, b, s);
   slp_order_ready_again(s);
-  return r < 0 ? r : 0;
+  return r;
 }
 
 /* Callbacks that are due already come first: a loss is told before the records behind its gap. */
@@ -238,7 +254,7 @@ static void run(slp_event *ev) {
     if (c->leases) c->leases->ops->gate(c->leases);
   }
   b->engine = e;
-  int r = by_time ? fill_by_time(e, b) : fill_by_shard(e, b);
+  int r = by_time ? fill(e, b, NULL) : fill_by_shard(e, b);
   if (b->n == 0) {
     slp_batch_recycle(b);
     if (r) look_again(e, slp_after_us(slp_now_us(e->host), 100000));

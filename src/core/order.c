@@ -86,6 +86,18 @@ void slp_order_update(slp_shard *s) {
   slp_merge_put(&e->merge, &s->order.node, &key, some);
 }
 
+/* Inside a page nothing of its place changes but the key. */
+void slp_order_take(slp_shard *s, int64_t time) {
+  slp_engine *e = s->consumer->engine;
+  if (slp_queue_take(&s->queue, time)) {
+    slp_reading_poke(s);
+    slp_order_update(s);
+  } else if (e->order == SLOOP_ORDER_TIME) {
+    slp_key key = slp_queue_next_key(&s->queue);
+    slp_merge_put(&e->merge, &s->order.node, &key, 1);
+  }
+}
+
 /* ---- children after their parents -------------------------------------------------------------------- */
 
 static int parents_out(const slp_shard *s) {

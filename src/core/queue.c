@@ -241,32 +241,30 @@ const slp_key *slp_queue_watermark(const slp_shard *s) { return &s->queue.waterm
 
 int slp_queue_empty(const slp_shard *s) { return s->queue.queued_n == 0 && s->queue.redelivered_n == 0; }
 
-int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i, int *ret_redelivered) {
-  if (s->queue.redelivered_n) {
-    SLP_LIST_EACH(&s->queue.pages, it) {
-      slp_buffered *buffered = buffered_of(it);
-      for (uint32_t i = 0; buffered->redelivered_n && i < buffered->n; i++) {
-        if (!bit_get(buffered->redelivered, i)) continue;
-        *ret_buffered = buffered;
-        *ret_i = i;
-        *ret_redelivered = 1;
-        return 1;
-      }
+slp_buffered *slp_queue_given_back(slp_shard *s, uint32_t *ret_i) {
+  SLP_LIST_EACH(&s->queue.pages, it) {
+    slp_buffered *buffered = buffered_of(it);
+    for (uint32_t i = 0; buffered->redelivered_n && i < buffered->n; i++) {
+      if (!bit_get(buffered->redelivered, i)) continue;
+      *ret_i = i;
+      return buffered;
     }
-    SLP_CHECK(!"records given back are in some page");
   }
-  if (!s->queue.next_page) return 0;
-  *ret_buffered = s->queue.next_page;
+  SLP_CHECK(!"records given back are in some page");
+  return NULL;
+}
+
+int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i, int *ret_redelivered) {
+  *ret_redelivered = slp_queue_gave_back(&s->queue);
   *ret_i = s->queue.next_i;
-  *ret_redelivered = 0;
-  return 1;
+  *ret_buffered = *ret_redelivered ? slp_queue_given_back(s, ret_i) : s->queue.next_page;
+  return *ret_buffered != NULL;
 }
 
 slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i) {
+  if (buffered == s->queue.next_page && i == s->queue.next_i) return slp_queue_next_key(&s->queue);
   const slp_rec *r = &buffered->page->recs[i];
-  int fresh = buffered == s->queue.next_page && i == s->queue.next_i;
-  int64_t floor = fresh ? s->queue.key_time : buffered->floor_time;
-  int64_t time = slp_min_i64(slp_max_i64(r->arrived_ms, floor), buffered->service_ms);
+  int64_t time = slp_min_i64(slp_max_i64(r->arrived_ms, buffered->floor_time), buffered->service_ms);
   return (slp_key){time, slp_rec_seq(buffered->page, r), r->sub};
 }
 
@@ -280,12 +278,11 @@ uint64_t slp_queue_rests_until_us(const slp_shard *s) {
  * costs more than all else of the merge. So those of records to come are touched in time, a group at once,
  * for then the processor waits for all of them together. Loads and not prefetches, which are dropped when the
  * address is not translated yet (seen in a virtual machine). */
-#define NEAR_RECORDS 8
-static void bring_near(const slp_buffered *buffered, uint32_t i) {
+void slp_queue_bring_near(const slp_buffered *buffered, uint32_t i) {
   const slp_page *page = buffered->page;
-  if (i % NEAR_RECORDS || buffered->n - i <= NEAR_RECORDS) return;
-  uint32_t end = (uint32_t)slp_min_u64(buffered->n, (uint64_t)i + 2 * NEAR_RECORDS);
-  for (i += NEAR_RECORDS; i < end; i++) {
+  if (buffered->n - i <= SLP_NEAR_RECORDS) return;
+  uint32_t end = (uint32_t)slp_min_u64(buffered->n, (uint64_t)i + 2 * SLP_NEAR_RECORDS);
+  for (i += SLP_NEAR_RECORDS; i < end; i++) {
     const slp_rec *r = &page->recs[i];
     const volatile char *text = page->body.p + r->seq_at;
     (void)text[0];
@@ -293,35 +290,37 @@ static void bring_near(const slp_buffered *buffered, uint32_t i) {
   }
 }
 
-int slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, int64_t time) {
-  bring_near(buffered, i);
+void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i) {
+  if (slp_queue_is_dead(s, buffered, i)) s->queue.tried.dead = 0;
+  bit_clear(buffered->redelivered, i);
   buffered->out++;
-  s->consumer->sum.queued_n--;
-  if (redelivered) {
-    if (slp_queue_is_dead(s, buffered, i)) s->queue.tried.dead = 0;
-    bit_clear(buffered->redelivered, i);
-    buffered->redelivered_n--;
-    s->queue.redelivered_n--;
-    return 0;
-  }
-  s->queue.queued_n--;
-  s->queue.key_time = time;
-  if (++s->queue.next_i < buffered->n) return 0;
-  s->queue.next_page = buffered->link.next == &s->queue.pages ? NULL : buffered_of(buffered->link.next);
-  s->queue.next_i = 0;
-  return 1;
+  buffered->redelivered_n--;
+  s->queue.redelivered_n--;
 }
 
 /* ---- and back in -------------------------------------------------------------------------------------- */
 
-void slp_queue_ack(slp_buffered *buffered, uint32_t i) {
-  if (bit_get(buffered->bits, i)) return;
-  bit_set(buffered->bits, i);
-  SLP_CHECK(buffered->unacked > 0);
-  buffered->unacked--;
-  if (!buffered->shard) return;
-  buffered->shard->queue.unacked_n--;
+/* Sets the bits from..to-1, byte by byte; returns how many of them were not set. */
+static uint32_t set_bits(uint8_t *bits, uint32_t from, uint32_t to) {
+  uint32_t n = 0;
+  while (from < to) {
+    uint32_t end = (uint32_t)slp_min_u64(to, from / 8 * 8 + 8);
+    unsigned wanted = ((1u << (end - from)) - 1) << (from % 8), fresh = wanted & ~(unsigned)bits[from / 8];
+    bits[from / 8] |= (uint8_t)wanted;
+    n += fresh == 0xff ? 8 : (uint32_t)__builtin_popcount(fresh);
+    from = end;
+  }
+  return n;
+}
+
+uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n) {
+  uint32_t fresh = set_bits(buffered->bits, first, first + n);
+  SLP_CHECK(buffered->unacked >= fresh);
+  buffered->unacked -= fresh;
+  if (!fresh || !buffered->shard) return fresh;
+  buffered->shard->queue.unacked_n -= fresh;
   buffered->shard->queue.acked = 1;
+  return fresh;
 }
 
 void slp_queue_free(slp_buffered *buffered) {
@@ -348,9 +347,8 @@ int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t
 static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i) {
   SLP_LIST_EACH(&s->queue.pages, it) {
     slp_buffered *buffered = buffered_of(it);
-    uint32_t i = 0;
     if (!buffered->unacked) continue;
-    while (bit_get(buffered->bits, i)) i++;
+    uint32_t i = slp_acked_until(buffered, 0);
     *ret_buffered = buffered;
     *ret_i = i;
     return bit_get(buffered->redelivered, i);
@@ -379,15 +377,7 @@ static int count_tries(slp_shard *s) {
   return 0;
 }
 
-int slp_queue_return(slp_buffered *buffered, uint32_t i) {
-  SLP_CHECK(buffered->out > 0);
-  buffered->out--;
-  slp_shard *s = buffered->shard;
-  if (!s) {
-    if (buffered->out == 0) slp_queue_free(buffered);
-    return 0;
-  }
-  if (bit_get(buffered->bits, i) || buffered->dropped) return 0;
+static void give_back(slp_shard *s, slp_buffered *buffered, uint32_t i) {
   if (!buffered->attempts)
     buffered->attempts = slp_zalloc(buffered->mem, buffered->n); /* without memory attempt stays 2 */
   if (buffered->attempts && buffered->attempts[i] < (SLP_MUTANT(tries_not_counted) ? 1 : 255))
@@ -397,7 +387,20 @@ int slp_queue_return(slp_buffered *buffered, uint32_t i) {
   s->queue.redelivered_n++;
   s->consumer->sum.queued_n++;
   s->queue.came_back = 1;
-  return 1;
+}
+
+int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n) {
+  SLP_CHECK(buffered->out >= n);
+  buffered->out -= n;
+  slp_shard *s = buffered->shard;
+  if (!s) {
+    if (buffered->out == 0) slp_queue_free(buffered);
+    return 0;
+  }
+  if (buffered->dropped) return 0;
+  uint32_t before = buffered->redelivered_n, i = slp_acked_until(buffered, first);
+  for (; i < first + n; i = slp_acked_until(buffered, i + 1)) give_back(s, buffered, i);
+  return buffered->redelivered_n > before;
 }
 
 /* A page that stays in the list, for what it remembers, gives its memory back. */

@@ -24,6 +24,7 @@ typedef struct slp_buffered {
   uint8_t dropped;   /* nothing of it is handed out any more; it goes when out is 0 */
   uint8_t *attempts; /* per record, once one was given back; stays at 255. NULL: none, or no memory */
   uint32_t redelivered_n;
+  uint32_t run;       /* batch.c: where its records may lie in the batch that is being filled */
   int64_t floor_time; /* key time of the record before this page */
   slp_mark prev;      /* that record, if there was one */
   int64_t service_ms; /* service time of the answer: no key is later */
@@ -84,17 +85,51 @@ const slp_key *slp_queue_watermark(const slp_shard *s);
 int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i,
                    int *ret_redelivered); /* 0: nothing */
 slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i);
+
+/* Records that were given back go first, and are few. */
+static inline int slp_queue_gave_back(const slp_queue *q) { return q->redelivered_n > 0; }
+slp_buffered *slp_queue_given_back(slp_shard *s, uint32_t *ret_i); /* the first of them; there is one */
 uint64_t slp_queue_rests_until_us(const slp_shard *s); /* after records were given back; 0: none was */
-/* time: of its key. 1: a page was taken to its last record, and there is room for another one. */
-int slp_queue_take(slp_shard *s, slp_buffered *buffered, uint32_t i, int redelivered, int64_t time);
 /* The record goes to on_dead_letter. */
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i);
+void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
-/* And back in. */
-void slp_queue_ack(slp_buffered *buffered, uint32_t i); /* idempotent */
-/* Leaves its batch: given back unless acknowledged. 1: it was given back, and waits to be handed out
+/* Then comes what was never handed out: nearly every record. These are looked at for each of them. */
+/* NULL: there is none. */
+static inline slp_buffered *slp_queue_next_page(const slp_queue *q) { return q->next_page; }
+static inline uint32_t slp_queue_next_i(const slp_queue *q) { return q->next_i; }
+/* The time of its key. */
+static inline int64_t slp_queue_next_time(const slp_queue *q) {
+  int64_t arrived_ms = q->next_page->page->recs[q->next_i].arrived_ms;
+  return slp_min_i64(slp_max_i64(arrived_ms, q->key_time), q->next_page->service_ms);
+}
+static inline slp_key slp_queue_next_key(const slp_queue *q) {
+  const slp_page *page = q->next_page->page;
+  const slp_rec *r = &page->recs[q->next_i];
+  return (slp_key){slp_queue_next_time(q), slp_rec_seq(page, r), r->sub};
+}
+/* At each record whose number is a multiple of this: the bytes of those that come next are brought near. */
+#define SLP_NEAR_RECORDS 8
+void slp_queue_bring_near(const slp_buffered *buffered, uint32_t i);
+/* time: of its key. 1: a page was taken to its last record, and there is room for another one. */
+static inline int slp_queue_take(slp_queue *q, int64_t time) {
+  slp_buffered *buffered = q->next_page;
+  buffered->out++;
+  q->queued_n--;
+  q->key_time = time;
+  if (++q->next_i < buffered->n) return 0;
+  slp_list *next = buffered->link.next;
+  q->next_page = next == &q->pages ? NULL : SLP_OWNER(next, slp_buffered, link);
+  q->next_i = 0;
+  return 1;
+}
+
+/* And back in, n records of a page from the first on. */
+/* Returns how many of them were not acknowledged before. */
+uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n);
+/* They leave their batch: given back unless acknowledged. 1: some were given back, and wait to be handed out
  * again. */
-int slp_queue_return(slp_buffered *buffered, uint32_t i);
+int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n);
 /* After the records of a batch, for each of its shards: *ret_acked: some were acknowledged. 1: one came back
  * retry_max times, and the user does not want it skipped. */
 int slp_queue_came_back(slp_shard *s, int *ret_acked);
@@ -115,6 +150,8 @@ int slp_queue_can_shorten(const slp_shard *s, uint64_t bytes);
 int slp_queue_shorten(slp_shard *s, uint64_t bytes);
 
 /* acked.c: what was acknowledged without a gap. */
+/* The first record from i on that is not acknowledged; the page's n: there is none. */
+uint32_t slp_acked_until(const slp_buffered *buffered, uint32_t i);
 /* 1: *ret is its last record. 0: there is none yet, the shard stands where it started. */
 int slp_acked_prefix(const slp_shard *s, slp_mark *ret);
 /* The same, or a later place up to which nothing came (mark.idle). */

@@ -129,12 +129,12 @@ static void play(int whole) {
       while (!f.out[i]) i = (i + 1) % out_n;
       slp_buffered *buffered = f.pages[i / EACH];
       if (rnd(10)) {
-        slp_queue_ack(buffered, i % EACH);
+        slp_queue_ack(buffered, i % EACH, 1);
         f.acked[i] = 1;
         check_mark(&f);
       }
       f.out[i] = 0;
-      slp_queue_return(buffered, i % EACH);
+      slp_queue_return(buffered, i % EACH, 1);
       if (dropped) slp_queue_settle(&f.shard);
       check_mark(&f);
     }
