@@ -38,7 +38,7 @@ static inline const uint8_t *string(const uint8_t *p, const uint8_t *end, unsign
   size_t n = p[0] - (major << 5); /* beyond any length, if it is less */
   if (n < 24) {
     p += 1;
-  } else if (end - p < 5) {
+  } else if (n > 26 || end - p < 5) {
     return NULL;
   } else if (n == 24) {
     n = p[1];
@@ -46,11 +46,9 @@ static inline const uint8_t *string(const uint8_t *p, const uint8_t *end, unsign
   } else if (n == 25) {
     n = (size_t)p[1] << 8 | p[2];
     p += 3;
-  } else if (n == 26) {
+  } else {
     n = (size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4];
     p += 5;
-  } else {
-    return NULL;
   }
   *ret_n = n;
   return n <= (size_t)(end - p) ? p : NULL;

@@ -64,13 +64,14 @@ static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
 }
 
 /* Ten digits, maybe a dot and one to three more: seconds; or one digit, a dot, up to twelve more and E9. */
+#define WHOLE_MOST 11 /* before the dot: one too many is noticed */
 #define TIME_MOST 17
 #define TIME_ROOM (TIME_MOST + 2) /* what is looked at; "]}" stand behind a record at least */
 static inline char *arrived(char *p, const quick *q) {
   int64_t v = *p - '0';
   size_t whole = 1, part = 0;
   if (v < 1 || v > 9) return NULL;
-  if (p[1] != '.') whole = digits(p, 1, TIME_MOST, &v);
+  if (p[1] != '.') whole = digits(p, 1, WHOLE_MOST, &v);
   size_t n = whole;
   if (p[n] == '.') {
     n = digits(p, whole + 1, TIME_MOST, &v);

@@ -146,6 +146,8 @@ TEST(leaves_the_unusual_alone) {
                                       "1.5e9",
                                       "-1767312000",
                                       "null",
+                                      "17673182714902000.",
+                                      "17673182714902000.1231001753637584.123",
                                       "1.7673120001234E9",
                                       "17673120001.1",
                                       "1.7e9",
@@ -158,6 +160,8 @@ TEST(leaves_the_unusual_alone) {
                                       "\"1767312000\""};
   for (size_t i = 0; i < SLP_COUNT(times); i++) {
     make(&m, 0, times[i], "key", "QUJD");
+    CHECK(!compare(&m));
+    make_of(&m, "SDPA", number, times[i], "key", "QUJD"); /* nothing but the end behind it */
     CHECK(!compare(&m));
   }
   /* No sequence number, or a member that is given twice. */
