@@ -41,12 +41,15 @@ void merge_leave(merge_out *out, const merge_rec *r) {
   out->n++;
 }
 
-/* As core/queue.c does: the text of a record to come is touched in time. */
-static void bring_near(const merge_rec *r, size_t left) {
-  if (left <= NEAR_RECORDS) return;
-  const volatile char *text = r[NEAR_RECORDS].seq;
-  (void)text[0];
-  (void)text[MERGE_SEQ_DIGITS - 1];
+/* As core/queue.c does: the texts of records to come are touched in time, a group at once. */
+static void bring_near(const merge_rec *recs, size_t i, size_t n) {
+  if (i % NEAR_RECORDS || n - i <= NEAR_RECORDS) return;
+  size_t end = i + 2 * NEAR_RECORDS < n ? i + 2 * NEAR_RECORDS : n;
+  for (i += NEAR_RECORDS; i < end; i++) {
+    const volatile char *text = recs[i].seq;
+    (void)text[0];
+    (void)text[MERGE_SEQ_DIGITS - 1];
+  }
 }
 
 void merge_by_heads(const merge_set *set, merge_out *out) {
@@ -68,8 +71,8 @@ void merge_by_heads(const merge_set *set, merge_out *out) {
       slp_merge_remove(&m, top);
       continue;
     }
+    bring_near(&set->recs[s * set->each], next[s], set->each);
     r++;
-    bring_near(r, set->each - next[s]);
     slp_merge_put(&m, top, &(slp_key){r->time, {r->seq, MERGE_SEQ_DIGITS}, 0}, 1);
   }
   slp_merge_free(&m);

@@ -1,9 +1,12 @@
 /* merge.c - a tournament of shard heads. What a changed key is compared with, level by level, is known
  * before the first comparison is done, and no comparison branches: so the processor loads all of it at
- * once, and never guesses wrong, which in a binary heap costs more than all else. */
+ * once, and never guesses wrong, which in a binary heap costs more than all else. A node holds two words of
+ * its key, the time and 19 digits, and only equal ones look at the key itself. Which digits these are follows
+ * from where keys differed before (the focus): those of one stream often share the first ones. */
 #include "core/merge.h"
 
 #include "base/num.h"
+#include "codec/digits.h"
 
 int slp_key_cmp(const slp_key *a, const slp_key *b) {
   if (a->time != b->time) return a->time < b->time ? -1 : 1;
@@ -12,70 +15,94 @@ int slp_key_cmp(const slp_key *a, const slp_key *b) {
   return a->sub < b->sub ? -1 : a->sub > b->sub;
 }
 
-/* Eight digits as a number; the bytes are known to be digits. */
-static uint64_t eight_digits(const char *p) {
+static uint64_t load64(const char *p) {
   uint64_t v;
   memcpy(&v, p, 8);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  v = (v & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
-  v = (v & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
-  return (v & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
-#else
-  uint64_t d = 0;
-  for (int i = 0; i < 8; i++) d = d * 10 + (uint64_t)(p[i] - '0');
-  return d;
-#endif
+  return v;
 }
 
-static uint64_t sixteen_digits(const char *p) { return eight_digits(p) * 100000000u + eight_digits(p + 8); }
+/* Whether n bytes are equal; n is 0 or at least 8. */
+static int same_bytes(const char *a, const char *b, size_t n) {
+  if (!n) return 1;
+  uint64_t differ = load64(a + n - 8) ^ load64(b + n - 8);
+  for (size_t i = 0; i + 8 < n; i += 8) differ |= load64(a + i) ^ load64(b + i);
+  return !differ;
+}
 
-#define LEAF_DIGITS 56 /* as many as Kinesis' numbers have */
-#define LENGTH_SHIFT 56
+#define BELOW 0 /* of every number in the focus */
+#define ABOVE UINT64_MAX
 
-static slp_merge_leaf leaf_of(slp_merge_node *node) {
-  slp_str seq = node->key.seq;
-  char padded[LEAF_DIGITS];
-  const char *p = seq.p;
-  if (seq.n < LEAF_DIGITS) {
-    memset(padded, '0', sizeof padded);
-    if (seq.n) memcpy(padded, seq.p, seq.n);
-    p = padded;
+static uint64_t digits_aside(const slp_merge_focus *f, slp_str seq) {
+  if (seq.n && seq.n == f->length) return memcmp(seq.p, f->shared, f->from) < 0 ? BELOW : ABOVE;
+  return seq.n <= f->length ? BELOW : ABOVE;
+}
+
+static inline slp_merge_entry entry_of(const slp_merge_focus *f, slp_merge_node *node, const slp_key *key) {
+  slp_str seq = key->seq;
+  slp_merge_entry e = {(uint64_t)key->time ^ (uint64_t)INT64_MIN, 0, node};
+  if (seq.n && seq.n == f->length && same_bytes(seq.p, f->shared, f->from)) {
+    const char *p = seq.p + f->from;
+    uint64_t last = (uint64_t)(p[16] - '0') * 100 + (uint64_t)(p[17] - '0') * 10 + (uint64_t)(p[18] - '0');
+    e.digits = 1 + slp_eight_digits(p) * 100000000000u + (slp_eight_digits(p + 8) * 1000 + last);
+  } else {
+    e.digits = digits_aside(f, seq);
   }
-  uint64_t length = seq.n < 0xff ? seq.n : 0xff;
-  /* Equal keys: a record goes before a watermark, which only promises that nothing earlier comes. */
-  return (slp_merge_leaf){
-      node->key.time,
-      {length << LENGTH_SHIFT | sixteen_digits(p), sixteen_digits(p + 16), sixteen_digits(p + 32)},
-      eight_digits(p + 48) << 33 | (uint64_t)node->key.sub << 1 | !node->ready,
-      node};
+  return e;
 }
 
 /* Later than every entry. */
-static const slp_merge_leaf unused = {INT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_MAX, NULL};
+static const slp_merge_entry unused = {UINT64_MAX, UINT64_MAX, NULL};
 
-static int before_by_record(const slp_merge_node *a, const slp_merge_node *b) {
-  int c = slp_key_cmp(&a->key, &b->key);
-  return c ? c < 0 : a->ready > b->ready;
+static size_t common(slp_str a, slp_str b) {
+  size_t i = 0;
+  while (i + 8 <= a.n && load64(a.p + i) == load64(b.p + i)) i += 8;
+  while (i < a.n && a.p[i] == b.p[i]) i++;
+  return i;
 }
 
-static inline unsigned before(const slp_merge_leaf *a, const slp_merge_leaf *b) {
-  uint64_t length = a->digits[0] >> LENGTH_SHIFT;
-  if (length > LEAF_DIGITS && a->node && b->node && a->time == b->time && a->digits[0] == b->digits[0])
-    return (unsigned)before_by_record(a->node, b->node);
-  /* & and |, not && and ||: all of it is computed, nothing is guessed. */
-  unsigned less = a->rest < b->rest;
-  less = (unsigned)(a->digits[2] < b->digits[2]) | ((unsigned)(a->digits[2] == b->digits[2]) & less);
-  less = (unsigned)(a->digits[1] < b->digits[1]) | ((unsigned)(a->digits[1] == b->digits[1]) & less);
-  less = (unsigned)(a->digits[0] < b->digits[0]) | ((unsigned)(a->digits[0] == b->digits[0]) & less);
-  return (unsigned)(a->time < b->time) | ((unsigned)(a->time == b->time) & less);
+/* The words are equal: the order is slp_key_cmp's. Of equal keys a record goes before a watermark, which only
+ * promises that nothing earlier comes. */
+__attribute__((noinline)) static int before_by_key(const slp_merge_node *a, const slp_merge_node *b,
+                                                   slp_merge_focus *f) {
+  if (!a || !b) return a != NULL;
+  slp_str left = a->key.seq, right = b->key.seq;
+  if (left.n != right.n) {
+    f->ties++;
+    return left.n < right.n;
+  }
+  size_t i = common(left, right);
+  if (i < left.n) {
+    f->ties++;
+    if (i > f->differ) f->differ = i;
+    return left.p[i] < right.p[i];
+  }
+  if (a->key.sub != b->key.sub) return a->key.sub < b->key.sub;
+  return a->ready > b->ready;
 }
 
-void slp_merge_init(slp_merge *m, slp_mem *mem) { *m = (slp_merge){.mem = mem, .others_from = INT64_MIN}; }
+static inline int less_words(uint64_t time_a, uint64_t digits_a, uint64_t time_b, uint64_t digits_b) {
+#ifdef __SIZEOF_INT128__
+  __extension__ typedef unsigned __int128 words; /* one subtraction with borrow */
+  return ((words)time_a << 64 | digits_a) < ((words)time_b << 64 | digits_b);
+#else
+  return (time_a < time_b) | ((time_a == time_b) & (digits_a < digits_b));
+#endif
+}
+
+static inline int less(const slp_merge_entry *a, const slp_merge_entry *b) {
+  return less_words(a->time, a->digits, b->time, b->digits);
+}
+
+static int before(const slp_merge_entry *a, const slp_merge_entry *b, slp_merge_focus *f) {
+  if (a->time == b->time && a->digits == b->digits) return before_by_key(a->node, b->node, f);
+  return less(a, b);
+}
+
+void slp_merge_init(slp_merge *m, slp_mem *mem) { *m = (slp_merge){.mem = mem}; }
 
 void slp_merge_free(slp_merge *m) {
-  for (uint32_t i = 0; i < m->n; i++) m->leaves[i].node->slot = 0;
-  slp_free(m->mem, m->leaves);
-  slp_free(m->mem, m->least);
+  for (uint32_t i = 0; i < m->n; i++) slp_merge_at(m, i)->slot = 0;
+  slp_free(m->mem, m->tree);
   slp_merge_init(m, m->mem);
 }
 
@@ -83,98 +110,171 @@ int slp_merge_reserve(slp_merge *m, uint32_t n) {
   if (n <= m->cap) return 0;
   uint32_t cap = m->cap ? m->cap : 16;
   while (cap < n) cap *= 2;
-  slp_merge_leaf *leaves = slp_realloc(m->mem, m->leaves, cap * sizeof *leaves);
-  if (!leaves) return SLP_ENOMEM;
-  m->leaves = leaves;
-  uint32_t *least = slp_realloc(m->mem, m->least, 2 * (size_t)cap * sizeof *least);
-  if (!least) return SLP_ENOMEM;
-  m->least = least;
+  slp_merge_entry *tree = slp_realloc(m->mem, m->tree, 2 * (size_t)cap * sizeof *tree);
+  if (!tree) return SLP_ENOMEM;
+  m->tree = tree;
   m->cap = cap;
   return 0;
 }
 
-/* A leaf changed: it meets the least of each neighbouring part on its way up. */
+/* Leaf i changed: it meets the least of each neighbouring part on its way up. The masks choose without a
+ * branch, which would be guessed wrong every other time. */
 static void play(slp_merge *m, uint32_t i) {
-  const slp_merge_leaf *leaves = m->leaves;
-  uint32_t *least = m->least, won = i;
-  int64_t others = INT64_MAX;
-  for (uint32_t at = m->size + i; at > 1; at /= 2) {
-    uint32_t other = least[at ^ 1];
-    others = slp_min_i64(others, leaves[other].time);
-    won = before(&leaves[other], &leaves[won]) ? other : won;
-    least[at / 2] = won;
+  slp_merge_entry *tree = m->tree;
+  size_t at = m->size + i;
+  uint64_t time = tree[at].time, digits = tree[at].digits;
+  uintptr_t node = (uintptr_t)tree[at].node;
+  for (; at > 1; at /= 2) {
+    const slp_merge_entry *other = &tree[at ^ 1];
+    uint64_t time_differs = time ^ other->time, digits_differ = digits ^ other->digits;
+    uint64_t lost = 0 - (uint64_t)less_words(other->time, other->digits, time, digits);
+    if (!(time_differs | digits_differ))
+      lost = 0 - (uint64_t)before_by_key(other->node, (void *)node, &m->focus);
+    time ^= time_differs & lost;
+    digits ^= digits_differ & lost;
+    node ^= (node ^ (uintptr_t)other->node) & (uintptr_t)lost;
+    tree[at / 2] = (slp_merge_entry){time, digits, (slp_merge_node *)node};
   }
-  m->others_from = won == i ? others : INT64_MIN;
+}
+
+/* The lowest words but those of leaf i, which has the least key. */
+static void look_for_second(slp_merge *m, uint32_t i) {
+  const slp_merge_entry *second = &unused;
+  for (uint32_t at = m->size + i; at > 1; at /= 2) {
+    if (less(&m->tree[at ^ 1], second)) second = &m->tree[at ^ 1];
+  }
+  m->second_time = second->time;
+  m->second_digits = second->digits;
+}
+
+/* Before another entry than the least one changes: what that one left out is made up for. */
+static inline void catch_up(slp_merge *m) {
+  m->second_time = m->second_digits = 0;
+  if (!m->ahead) return;
+  m->ahead = 0;
+  play(m, m->tree[1].node->slot - 1);
 }
 
 static void resize(slp_merge *m, uint32_t size) {
+  slp_merge_entry *tree = m->tree;
+  memmove(&tree[size], &tree[m->size], m->n * sizeof *tree);
   m->size = size;
-  for (uint32_t i = m->n; i < size; i++) m->leaves[i] = unused;
-  for (uint32_t i = 0; i < size; i++) m->least[size + i] = i;
-  for (uint32_t at = size - 1; at; at--) {
-    uint32_t a = m->least[2 * at], b = m->least[2 * at + 1];
-    m->least[at] = before(&m->leaves[b], &m->leaves[a]) ? b : a;
-  }
-  m->others_from = INT64_MIN;
+  for (uint32_t i = m->n; i < size; i++) tree[size + i] = unused;
+  for (uint32_t at = size - 1; at; at--)
+    tree[at] = tree[2 * at + before(&tree[2 * at + 1], &tree[2 * at], &m->focus)];
 }
 
-static void put_leaf(slp_merge *m, uint32_t i, slp_merge_leaf leaf) {
-  m->leaves[i] = leaf;
-  leaf.node->slot = i + 1;
-  /* Records of one shard often follow each other. */
-  if (m->least[1] == i && leaf.time < m->others_from) return;
-  play(m, i);
+/* Where the digits compared first should begin: as far in front as those that decided ties allow, for digits
+ * in front change least; but no later than where the numbers begin to differ. */
+static size_t best_from(const slp_merge *m, slp_str seq) {
+  size_t from = m->focus.differ < SLP_MERGE_DIGITS ? 0 : m->focus.differ - (SLP_MERGE_DIGITS - 1);
+  for (uint32_t i = 0; i < m->n; i++) {
+    slp_str other = slp_merge_at(m, i)->key.seq;
+    if (other.n == seq.n) from = slp_min_u64(from, common(seq, other));
+  }
+  from = slp_min_u64(from, slp_min_u64(sizeof m->focus.shared, seq.n - SLP_MERGE_DIGITS));
+  return from < 8 ? 0 : from;
+}
+
+/* Other digits tell the entries apart better. Who won where stays the same. */
+__attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
+  slp_merge_entry *tree = m->tree;
+  m->focus = (slp_merge_focus){.length = seq.n, .from = best_from(m, seq)};
+  memcpy(m->focus.shared, seq.p, m->focus.from);
+  for (uint32_t i = 0; i < m->n; i++) {
+    slp_merge_node *node = slp_merge_at(m, i);
+    tree[m->size + i] = entry_of(&m->focus, node, &node->key);
+  }
+  for (uint32_t at = m->size - 1; at; at--)
+    tree[at] = tree[2 * at + (tree[2 * at + 1].node == tree[at].node)];
+  m->second_time = m->second_digits = 0;
+  m->ahead = 0;
+}
+
+/* So many ties that a look at all entries costs little beside them, whatever keys come. */
+static int wants_focus(const slp_merge *m) { return m->focus.ties > 32 + 2 * m->n; }
+
+static void join(slp_merge *m, slp_merge_node *node) {
+  SLP_CHECK(m->n < m->cap);
+  catch_up(m);
+  if (m->n == m->size) resize(m, m->size ? 2 * m->size : 1);
+  node->slot = ++m->n;
+  node->ready = 0;
 }
 
 void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int ready) {
-  if (node->slot && node->ready) m->ready_n--;
-  if (ready) m->ready_n++;
+  slp_merge_entry e = entry_of(&m->focus, node, key);
+  if (!node->slot) join(m, node);
+  m->ready_n += (uint32_t)(ready != 0) - node->ready;
   node->key = *key;
   node->ready = (uint8_t)(ready != 0);
-  if (!node->slot) {
-    SLP_CHECK(m->n < m->cap);
-    if (m->n == m->size) resize(m, m->size ? 2 * m->size : 1);
-    node->slot = ++m->n;
+  uint32_t i = node->slot - 1;
+  int was_least = m->tree[1].node == node;
+  m->tree[m->size + i] = e;
+  if (was_least && less_words(e.time, e.digits, m->second_time, m->second_digits)) {
+    m->tree[1] = e; /* records of one shard often follow each other */
+    m->ahead = 1;
+    return;
   }
-  put_leaf(m, node->slot - 1, leaf_of(node));
+  if (was_least) m->ahead = 0;
+  catch_up(m);
+  play(m, i);
+  if (was_least && m->tree[1].node == node) look_for_second(m, i);
+  if (wants_focus(m) && key->seq.n >= SLP_MERGE_DIGITS) set_focus(m, key->seq);
 }
 
 void slp_merge_remove(slp_merge *m, slp_merge_node *node) {
   if (!node->slot) return;
-  uint32_t i = node->slot - 1, last = --m->n;
-  SLP_CHECK(i <= last && m->leaves[i].node == node);
+  uint32_t i = node->slot - 1, last = m->n - 1;
+  SLP_CHECK(i <= last && slp_merge_at(m, i) == node);
+  node->key.seq.n = 0; /* the bytes may be gone */
+  catch_up(m);
   node->slot = 0;
   if (node->ready) m->ready_n--;
-  slp_merge_leaf moved = m->leaves[last];
-  m->leaves[last] = unused;
+  slp_merge_entry moved = m->tree[m->size + last];
+  m->n = last;
+  m->tree[m->size + last] = unused;
   play(m, last);
   if (i < last) {
-    m->others_from = INT64_MIN;
-    put_leaf(m, i, moved);
+    m->tree[m->size + i] = moved;
+    moved.node->slot = i + 1;
+    play(m, i);
   }
   if (m->n && m->n <= m->size / 4) resize(m, m->size / 2);
 }
 
 slp_merge_node *slp_merge_first_ready(const slp_merge *m) {
-  const slp_merge_leaf *best = NULL;
+  const slp_merge_entry *best = NULL, *leaf = m->tree + m->size;
+  slp_merge_focus not_counted = {0};
   for (uint32_t i = 0; i < m->n; i++) {
-    if (m->leaves[i].node->ready && (!best || before(&m->leaves[i], best))) best = &m->leaves[i];
+    if (leaf[i].node->ready && (!best || before(&leaf[i], best, &not_counted))) best = &leaf[i];
   }
   return best ? best->node : NULL;
 }
 
+/* Whether the node is what the better of the two below it left there. */
+static int is_lesser(const slp_merge *m, uint32_t at) {
+  slp_merge_focus not_counted = {0};
+  const slp_merge_entry *e = &m->tree[at], *below = &m->tree[2 * at];
+  const slp_merge_entry *from = &below[e->node == below[1].node && e->node];
+  const slp_merge_entry *other = from == below ? below + 1 : below;
+  return e->node == from->node && e->time == from->time && e->digits == from->digits &&
+         !before(other, from, &not_counted);
+}
+
 int slp_merge_valid(const slp_merge *m) {
+  const slp_merge_entry *leaf = m->tree + m->size;
+  slp_merge_focus not_counted = {0};
   uint32_t ready = 0;
   for (uint32_t i = 0; i < m->n; i++) {
-    if (m->leaves[i].node->slot != i + 1) return 0;
-    if (before(&m->leaves[i], &m->leaves[m->least[1]])) return 0;
-    if (i != m->least[1] && m->leaves[i].time < m->others_from) return 0;
-    ready += m->leaves[i].node->ready;
+    slp_merge_entry e = entry_of(&m->focus, leaf[i].node, &leaf[i].node->key);
+    if (e.node->slot != i + 1 || e.time != leaf[i].time || e.digits != leaf[i].digits) return 0;
+    if (before(&e, &m->tree[1], &not_counted)) return 0;
+    if (e.node != m->tree[1].node && less_words(e.time, e.digits, m->second_time, m->second_digits)) return 0;
+    ready += e.node->ready;
   }
   for (uint32_t at = 1; at < m->size; at++) {
-    uint32_t a = m->least[2 * at], b = m->least[2 * at + 1];
-    if (m->least[at] != a && m->least[at] != b) return 0;
-    if (before(&m->leaves[a == m->least[at] ? b : a], &m->leaves[m->least[at]])) return 0;
+    if (!m->ahead && !is_lesser(m, at)) return 0;
   }
   return ready == m->ready_n;
 }

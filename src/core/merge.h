@@ -23,38 +23,49 @@ typedef struct slp_merge_node {
   uint32_t slot; /* its leaf + 1; 0: not in it */
 } slp_merge_node;
 
-/* A leaf. Its five words decide alone, unless two sequence numbers of one length have more than 56 digits
- * and the same first 56: at 4096 shards a look at the records themselves is a cache miss each. */
-typedef struct slp_merge_leaf {
-  int64_t time;
-  uint64_t digits[3]; /* 16 digits each; above them, in the first, how many there are in all */
-  uint64_t rest;      /* 8 more digits, the sub-sequence, and whether it is a watermark */
+/* A node of the tournament: the least entry below it. Its two words decide alone, unless they are equal. */
+typedef struct slp_merge_entry {
+  uint64_t time;   /* the key's, as a number without a sign that orders as it does */
+  uint64_t digits; /* those of its sequence number that are in the focus */
   slp_merge_node *node;
-} slp_merge_leaf;
+} slp_merge_entry;
+
+/* Which digits of the sequence numbers are compared first: SLP_MERGE_DIGITS of them, behind some that nearly
+ * all numbers share. One that does not share them is below or above all that do. */
+#define SLP_MERGE_DIGITS 19
+typedef struct slp_merge_focus {
+  size_t length;    /* of the numbers that share the digits before; 0: none are known */
+  size_t from;      /* so many digits are before: none, or at least eight */
+  char shared[112]; /* those digits */
+  uint32_t ties;    /* comparisons since it was set that other digits decided */
+  size_t differ;    /* the furthest digit that decided one of them */
+} slp_merge_focus;
 
 typedef struct slp_merge {
   slp_mem *mem;
-  slp_merge_leaf *leaves; /* n in use, then some that lose against all, up to size */
-  uint32_t *least; /* least[1]: the least leaf of all; below i are 2i and 2i + 1; least[size + i] is i */
+  slp_merge_entry *tree; /* [1]: the least of all; below i are 2i and 2i + 1; [size + i]: leaf i, n in use */
   uint32_t n, size, cap; /* size: a power of two */
   uint32_t ready_n;      /* entries that are records */
-  int64_t others_from;   /* no leaf but the least one has an earlier time; INT64_MIN: not known */
+  uint8_t ahead;         /* the least one's words moved on in its leaf and in [1], not yet in between */
+  uint64_t second_time, second_digits; /* no entry but the least one has lower words; zeros: not known */
+  slp_merge_focus focus;
 } slp_merge;
 
 void slp_merge_init(slp_merge *m, slp_mem *mem);
 void slp_merge_free(slp_merge *m);
 /* Room for n nodes in all, so that slp_merge_put can't fail. SLP_ENOMEM. */
 int slp_merge_reserve(slp_merge *m, uint32_t n);
-/* Puts the node in, or moves it, by a new key. There must be room for a new one. */
+/* Puts the node in, or moves it, by a new key. There must be room for a new one. The bytes of the key's
+ * number must stay until it has another key or is removed. */
 void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int ready);
 void slp_merge_remove(slp_merge *m, slp_merge_node *node); /* not in it: fine */
-static inline slp_merge_node *slp_merge_top(const slp_merge *m) {
-  return m->n ? m->leaves[m->least[1]].node : NULL;
-}
+static inline slp_merge_node *slp_merge_top(const slp_merge *m) { return m->n ? m->tree[1].node : NULL; }
 static inline uint32_t slp_merge_count(const slp_merge *m) { return m->n; }
 static inline uint32_t slp_merge_ready(const slp_merge *m) { return m->ready_n; }
 /* In no particular order. */
-static inline slp_merge_node *slp_merge_at(const slp_merge *m, uint32_t i) { return m->leaves[i].node; }
+static inline slp_merge_node *slp_merge_at(const slp_merge *m, uint32_t i) {
+  return m->tree[m->size + i].node;
+}
 /* The earliest record in it, however far from the top; NULL when none. O(shards). */
 slp_merge_node *slp_merge_first_ready(const slp_merge *m);
 int slp_merge_valid(const slp_merge *m); /* for tests: each node above knows its least, and slots hold */
