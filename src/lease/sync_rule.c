@@ -1,5 +1,6 @@
-/* sync_rule.c - which leases a stream's shards need, by the rules of Amazon's KCL: for every shard that is
- * open or has no children, and for its ancestors up to the first that already has a lease. */
+/* sync_rule.c - which leases a stream's shards need, by the rules of Amazon's KCL: for every shard that has
+ * no children, and for its ancestors up to the first that already has a lease. KCL does so for open shards
+ * too. One that has children is closed, but a server may list it as open, even when its row has gone. */
 #include "lease/lease_rules.h"
 
 typedef enum {
@@ -103,24 +104,41 @@ static void make_removed(walk *w, size_t n) {
   }
 }
 
+/* All that the shard descends from. */
+static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
+  w->stack[w->depth++] = from;
+  while (w->depth) {
+    const size_t *parents = w->shards[w->stack[--w->depth]].parents;
+    for (int k = 0; k < 2; k++) {
+      if (parents[k] == SLP_NO_SHARD || ancestors[parents[k]]) continue;
+      ancestors[parents[k]] = 1;
+      w->stack[w->depth++] = parents[k];
+    }
+  }
+}
+
 int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
   state *states = slp_zalloc_n(mem, n + 1, sizeof *states);
   size_t *stack = slp_zalloc_n(mem, n + 1, sizeof *stack);
   uint8_t *followed = slp_zalloc_n(mem, n + 1, 1), *removed = slp_zalloc_n(mem, n + 1, 1);
+  uint8_t *ancestors = slp_zalloc_n(mem, n + 1, 1);
   walk w = {shards, states, stack, 0, removed, latest};
-  int r = states && stack && followed && removed ? 0 : SLP_ENOMEM;
+  int r = states && stack && followed && removed && ancestors ? 0 : SLP_ENOMEM;
   for (size_t i = 0; i < n && !r; i++) {
     shards[i].ret = SLP_SYNC_NOT;
     for (int k = 0; k < 2; k++)
       if (shards[i].parents[k] != SLP_NO_SHARD) followed[shards[i].parents[k]] = 1;
   }
   for (size_t i = 0; i < n && !r; i++)
-    if (states[i] == NEW && (shards[i].open || !followed[i])) visit(&w, i);
+    if (!followed[i]) mark_ancestors(&w, ancestors, i);
+  for (size_t i = 0; i < n && !r; i++) /* what is open and no ancestor stands in a circle */
+    if (states[i] == NEW && (!followed[i] || (shards[i].open && !ancestors[i]))) visit(&w, i);
   if (!r) make_removed(&w, n);
   slp_free(mem, states);
   slp_free(mem, stack);
   slp_free(mem, followed);
   slp_free(mem, removed);
+  slp_free(mem, ancestors);
   return r;
 }
 

@@ -76,6 +76,17 @@ TEST(a_child_whose_parent_was_read_and_whose_row_is_gone) {
   CHECK_STR(make_of(3, 0), "1old ");
 }
 
+/* A shard was read to its end, and its row has gone; the listing calls it open still. */
+TEST(a_shard_with_children_that_is_listed_as_open_is_not_read_anew) {
+  s[0] = (slp_sync_shard){.parents = {NO, NO}, .open = 1};
+  s[1] = (slp_sync_shard){.parents = {0, NO}, .open = 1, .row = SLP_SYNC_UNFINISHED};
+  CHECK_STR(make_of(2, 0), "");
+  CHECK_STR(make_of(2, 1), "");
+  s[1].row = SLP_SYNC_NO_ROW; /* neither has one: both are new, and the child comes with its parent's end */
+  CHECK_STR(make_of(2, 0), "0 ");
+  CHECK_STR(make_of(2, 1), "0 ");
+}
+
 TEST(the_child_of_a_merge_waits_for_both) {
   s[0] = (slp_sync_shard){.parents = {NO, NO}, .row = SLP_SYNC_ENDED};
   s[1] = (slp_sync_shard){.parents = {NO, NO}, .row = SLP_SYNC_UNFINISHED};
