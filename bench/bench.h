@@ -75,7 +75,8 @@ typedef struct bench_floor_job {
 typedef struct bench_read { /* the resources that a reader of pages used */
   double wall_s, cpu_s;
   uint64_t bytes, pages, records;
-  uint64_t hash; /* over the records, whatever their order; the floor does not look at records */
+  uint64_t hash;          /* over the records, whatever their order; the floor does not look at records */
+  uint64_t payload_bytes; /* counted by the callback that only counts */
   uint64_t turn_us_p999, turn_us_max, late, buffered_bytes_peak;
   uint64_t rss_peak;
 } bench_read;
@@ -89,6 +90,7 @@ typedef struct bench_sloop_job {
   uint64_t records;           /* stop after so many */
   int push;                   /* by a subscription for each shard, which are always JSON */
   const char *ca_file;        /* as above */
+  int looks;                  /* the callback looks at each record, for `hash`; or else it only counts */
 } bench_sloop_job;
 void bench_sloop(const void *job /* bench_sloop_job */, void *result /* bench_read */);
 /* Options every benchmark uses: credentials by callback, oldest, errors to standard error. */

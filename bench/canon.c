@@ -39,7 +39,7 @@ static double wall_mb(const bench_read *r) { return (double)r->bytes * 1e-6 / r-
 
 static void one_round(const canon_place *place, bench_cpus cpus, const canon_body *body, int cbor,
                       uint64_t records, size_t round, canon_cell *cell) {
-  bench_read floor = {0}, sloop = {0};
+  bench_read floor = {0}, sloop = {0}, looked = {0};
   bench_floor_job floor_job = {place->url,    body->stream,       place->shards,
                                place->shards, body->page_records, records / body->page_records,
                                cbor,          place->ca_file};
@@ -51,6 +51,8 @@ static void one_round(const canon_place *place, bench_cpus cpus, const canon_bod
                                .ca_file = place->ca_file};
   bench_child(cpus.client, 120, bench_floor, &floor_job, &floor, sizeof floor);
   bench_child(cpus.client, 120, bench_sloop, &sloop_job, &sloop, sizeof sloop);
+  sloop_job.looks = 1; /* not measured: the floor looks at nothing either */
+  bench_child(cpus.client, 120, bench_sloop, &sloop_job, &looked, sizeof looked);
   cell->floor_cpu[round] = per_gb(&floor);
   cell->sloop_cpu[round] = per_gb(&sloop);
   cell->ratio[round] = per_gb(&sloop) / per_gb(&floor);
@@ -62,8 +64,13 @@ static void one_round(const canon_place *place, bench_cpus cpus, const canon_bod
   cell->late += sloop.late;
   if (sloop.rss_peak > cell->rss_peak) cell->rss_peak = sloop.rss_peak;
   if (sloop.records != records) bench_die("%" PRIu64 " records instead of %" PRIu64, sloop.records, records);
-  if (round && cell->hash != sloop.hash) bench_die("two runs read different records");
-  cell->hash = sloop.hash;
+  if (looked.records != records)
+    bench_die("%" PRIu64 " records instead of %" PRIu64, looked.records, records);
+  if (sloop.payload_bytes != records * body->record_bytes)
+    bench_die("%" PRIu64 " bytes of payload instead of %" PRIu64, sloop.payload_bytes,
+              records * body->record_bytes);
+  if (round && cell->hash != looked.hash) bench_die("two runs read different records");
+  cell->hash = looked.hash;
 }
 
 /* The server's rate to a client that does nothing: bytes a second of its own CPU time. */

@@ -87,9 +87,14 @@ static void take_figures(sloop_t *s, client_run *run) {
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   client_run *run = arg;
   size_t n = sloop_batch_count(b);
-  uint64_t hash = 0;
-  for (size_t i = 0; i < n; i++) hash += bench_record_hash(sloop_batch_at(b, i));
+  uint64_t hash = 0, payload_bytes = 0;
+  if (run->job->looks) {
+    for (size_t i = 0; i < n; i++) hash += bench_record_hash(sloop_batch_at(b, i));
+  } else {
+    for (size_t i = 0; i < n; i++) payload_bytes += sloop_batch_at(b, i)->data.len;
+  }
   run->result->hash += hash;
+  run->result->payload_bytes += payload_bytes;
   run->result->records += n;
   sloop_batch_done(b, n);
   if (run->ended || run->result->records < run->job->records) return;
