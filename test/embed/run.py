@@ -275,6 +275,12 @@ def check_forward(name, argv, server, env, out, seconds):
     check_lines(name, server, receiver.lines)
 
 
+def told(err):
+    """What two workers may not say. A shard that changes hands is read by both within a second, and the service counts
+    the reads of all: that one of them is told to slow down belongs to it, and costs no record."""
+    return [line for line in err.splitlines() if not re.match("ETHROTTLE: shardId-[0-9]+: Rate exceeded", line)]
+
+
 def check_share(name, argv, server, env, out, seconds):
     """Two workers of one application: together every record once, and nothing comes again after a clean stop."""
     argv = [*argv, "app-" + os.path.basename(out), "orders"]
@@ -285,7 +291,8 @@ def check_share(name, argv, server, env, out, seconds):
         p.send_signal(signal.SIGINT)
         _, other_err = p.communicate(timeout=seconds)
     ok("%s: Ctrl-C ends both with exit code 0 and nothing on stderr" % name,
-       code == 0 and p.returncode == 0 and not err and not other_err, (code, p.returncode, err, other_err))
+       code == 0 and p.returncode == 0 and not told(err) and not told(other_err.decode(errors="replace")),
+       (code, p.returncode, err, other_err))
     code, again, err = consume(argv, lambda: lines_in(out + ".again") > 0, env, out + ".again", 4)
     ok("%s: a third goes on behind them and ends" % name, code == 0 and not again, (code, again[:3], err))
     with open(other) as f:
