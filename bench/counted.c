@@ -151,10 +151,10 @@ static void tell_what_it_is(void) {
 int main(int argc, char **argv) {
   tell_what_it_is();
   if (argc > 1 && strcmp(argv[1], "--built") == 0) return 0;
-  tell("cbor_100b", consume(1, 8, 8000, 100, 0));
-  tell("cbor_1k", consume(1, 8, 4000, 1024, 0));
-  tell("json_100b", consume(0, 8, 8000, 100, 0));
-  tell("json_1k", consume(0, 8, 4000, 1024, 0));
+  tell("cbor_100b", consume(1, 8, 32000, 100, 0));
+  tell("cbor_1k", consume(1, 8, 16000, 1024, 0));
+  tell("json_100b", consume(0, 8, 32000, 100, 0));
+  tell("json_1k", consume(0, 8, 16000, 1024, 0));
   tell("idle_poll", consume(1, 64, 0, 0, 4));
   tell("merge_16", merge(16, 16000, 0));
   tell("merge_16_ties", merge(16, 16000, 1));

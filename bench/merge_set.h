@@ -10,6 +10,7 @@
 typedef struct merge_rec {
   int64_t time;
   const char *seq;
+  uint64_t word; /* made when its page comes */
 } merge_rec;
 typedef struct merge_set {
   size_t shards, each;

@@ -44,6 +44,7 @@ static inline void kpl_page_add(slp_page *page, slp_str data) {
   page->recs[page->recs_n++] = (slp_rec){.arrived_ms = ms,
                                          .seq_at = (uint32_t)at,
                                          .seq_n = (uint8_t)seq_n,
+                                         .word = 1000 + i, /* as by a focus on all digits */
                                          .key_at = (uint32_t)(at + seq_n),
                                          .key_n = 5,
                                          .data_at = (uint32_t)(at + seq_n + 5),

@@ -143,7 +143,8 @@ static int put_record(slp_kpl *k) {
                  .key_at = (uint32_t)slp_min_u64(m->key_index, UINT32_MAX),
                  .data_at = (uint32_t)m->text_at,
                  .data_n = (uint32_t)m->text_n,
-                 .sub = (uint32_t)sub};
+                 .sub = (uint32_t)sub,
+                 .word = whole->word};
   return put_row(k, &row);
 }
 

@@ -4,8 +4,9 @@
 #define SLP_CODEC_PAGE_H
 
 #include "base/buf.h"
+#include "codec/focus.h"
 
-/* 32 bytes; offsets are into the page's body (capped at 32 MiB, so 32 bits do). */
+/* Offsets are into the page's body (capped at 32 MiB, so 32 bits do). */
 typedef struct slp_rec {
   int64_t arrived_ms; /* ApproximateArrivalTimestamp; -1: not given */
   uint32_t seq_at, key_at, data_at, data_n;
@@ -13,8 +14,9 @@ typedef struct slp_rec {
   uint16_t key_n;
   uint8_t seq_n;
   uint8_t flags; /* SLP_REC_* */
+  uint64_t word; /* of its sequence number, by the page's focus; 0 when that is none */
 } slp_rec;
-_Static_assert(sizeof(slp_rec) == 32, "a record's table row is half a cache line");
+_Static_assert(sizeof(slp_rec) == 40, "a table of them must be small");
 #define SLP_REC_RAW 1u /* could not be decoded further; data is what came (undecodable base64: its text) */
 #define SLP_REC_FOREIGN 2u /* part of an aggregate; its key hashes into another shard's range */
 #define SLP_REC_EMPTY 4u   /* an aggregate without records: nothing to hand out, the position moves over it */
@@ -39,9 +41,10 @@ typedef struct slp_shard_desc { /* a row of a shard listing, or a child named by
 #define SLP_PAGE_CHILDREN_MAX 64
 
 typedef struct slp_page {
-  slp_mem *mem;  /* owns a reference */
-  slp_buf body;  /* owned; the reader decodes in place */
-  slp_rec *recs; /* owned */
+  slp_mem *mem;    /* owns a reference */
+  slp_buf body;    /* owned; the reader decodes in place */
+  slp_rec *recs;   /* owned */
+  slp_focus focus; /* from before the first row is added until the page is reset; may be none */
   size_t recs_n, recs_cap;
   slp_rec_change *changes; /* owned; one a record, for SLP_FORM_CHANGES; else NULL */
   slp_str next; /* next iterator, or continuation number of an event; in body; {NULL,0}: absent or null */

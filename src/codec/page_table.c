@@ -48,6 +48,7 @@ void slp_page_free(slp_page *page) {
 
 void slp_page_reset(slp_page *page) {
   slp_buf_clear(&page->body);
+  page->focus.id = 0;
   slp_page_no_answer(page);
 }
 
@@ -149,7 +150,9 @@ int slp_page_add_row(slp_page *page, const slp_rec *rec, const char **ret_why) {
     const slp_rec *last = &page->recs[page->recs_n - 1];
     if (slp_num_cmp(slp_rec_seq(page, rec), slp_rec_seq(page, last)) <= 0) page->unordered = 1;
   }
-  page->recs[page->recs_n++] = *rec;
+  slp_rec *row = &page->recs[page->recs_n++];
+  *row = *rec;
+  if (page->focus.id) row->word = slp_focus_word(&page->focus, slp_rec_seq(page, rec));
   if (rec->flags & SLP_REC_RAW) page->raw_n++;
   if (slp_kpl_begins_like(slp_rec_data(page, rec))) page->magic_n++;
   if (rec->data_n > page->largest_bytes) page->largest_bytes = rec->data_n;

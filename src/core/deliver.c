@@ -169,7 +169,6 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   if (by_time && time < e->delivery.latest_ms && !SLP_MUTANT(late_not_flagged)) flags = SLOOP_REC_LATE;
   int r = slp_batch_room(b);
   if (r) return r;
-  if (i % SLP_NEAR_RECORDS == 0) slp_queue_bring_near(buffered, i);
   slp_batch_add(b, buffered, i, flags);
   if (by_time) e->delivery.latest_ms = slp_max_i64(e->delivery.latest_ms, time);
   slp_order_take(s, time);

@@ -6,7 +6,6 @@
 #include "core/merge.h"
 
 #include "base/num.h"
-#include "codec/digits.h"
 
 int slp_key_cmp(const slp_key *a, const slp_key *b) {
   if (a->time != b->time) return a->time < b->time ? -1 : 1;
@@ -15,39 +14,11 @@ int slp_key_cmp(const slp_key *a, const slp_key *b) {
   return a->sub < b->sub ? -1 : a->sub > b->sub;
 }
 
-static uint64_t load64(const char *p) {
-  uint64_t v;
-  memcpy(&v, p, 8);
-  return v;
-}
+/* Orders without a sign as the time does with one. */
+static inline uint64_t time_word(int64_t time) { return (uint64_t)time ^ (uint64_t)INT64_MIN; }
 
-/* Whether n bytes are equal; n is 0 or at least 8. */
-static int same_bytes(const char *a, const char *b, size_t n) {
-  if (!n) return 1;
-  uint64_t differ = load64(a + n - 8) ^ load64(b + n - 8);
-  for (size_t i = 0; i + 8 < n; i += 8) differ |= load64(a + i) ^ load64(b + i);
-  return !differ;
-}
-
-#define BELOW 0 /* of every number in the focus */
-#define ABOVE UINT64_MAX
-
-static uint64_t digits_aside(const slp_merge_focus *f, slp_str seq) {
-  if (seq.n && seq.n == f->length) return memcmp(seq.p, f->shared, f->from) < 0 ? BELOW : ABOVE;
-  return seq.n <= f->length ? BELOW : ABOVE;
-}
-
-static inline slp_merge_entry entry_of(const slp_merge_focus *f, slp_merge_node *node, const slp_key *key) {
-  slp_str seq = key->seq;
-  slp_merge_entry e = {(uint64_t)key->time ^ (uint64_t)INT64_MIN, 0, node};
-  if (seq.n && seq.n == f->length && same_bytes(seq.p, f->shared, f->from)) {
-    const char *p = seq.p + f->from;
-    uint64_t last = (uint64_t)(p[16] - '0') * 100 + (uint64_t)(p[17] - '0') * 10 + (uint64_t)(p[18] - '0');
-    e.digits = 1 + slp_eight_digits(p) * 100000000000u + (slp_eight_digits(p + 8) * 1000 + last);
-  } else {
-    e.digits = digits_aside(f, seq);
-  }
-  return e;
+static inline slp_merge_entry entry_of(const slp_focus *f, slp_merge_node *node, const slp_key *key) {
+  return (slp_merge_entry){time_word(key->time), slp_focus_word(f, key->seq), node};
 }
 
 /* Later than every entry. */
@@ -55,7 +26,7 @@ static const slp_merge_entry unused = {UINT64_MAX, UINT64_MAX, NULL};
 
 static size_t common(slp_str a, slp_str b) {
   size_t i = 0;
-  while (i + 8 <= a.n && load64(a.p + i) == load64(b.p + i)) i += 8;
+  while (i + 8 <= a.n && slp_focus_load(a.p + i) == slp_focus_load(b.p + i)) i += 8;
   while (i < a.n && a.p[i] == b.p[i]) i++;
   return i;
 }
@@ -80,25 +51,25 @@ __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, cons
   return a->ready > b->ready;
 }
 
-static inline int less_words(uint64_t time_a, uint64_t digits_a, uint64_t time_b, uint64_t digits_b) {
+static inline int less_words(uint64_t time_a, uint64_t word_a, uint64_t time_b, uint64_t word_b) {
 #ifdef __SIZEOF_INT128__
   __extension__ typedef unsigned __int128 words; /* one subtraction with borrow */
-  return ((words)time_a << 64 | digits_a) < ((words)time_b << 64 | digits_b);
+  return ((words)time_a << 64 | word_a) < ((words)time_b << 64 | word_b);
 #else
-  return (time_a < time_b) | ((time_a == time_b) & (digits_a < digits_b));
+  return (time_a < time_b) | ((time_a == time_b) & (word_a < word_b));
 #endif
 }
 
 static inline int less(const slp_merge_entry *a, const slp_merge_entry *b) {
-  return less_words(a->time, a->digits, b->time, b->digits);
+  return less_words(a->time, a->word, b->time, b->word);
 }
 
 static int before(const slp_merge_entry *a, const slp_merge_entry *b, slp_merge_focus *f) {
-  if (a->time == b->time && a->digits == b->digits) return before_by_key(a->node, b->node, f);
+  if (a->time == b->time && a->word == b->word) return before_by_key(a->node, b->node, f);
   return less(a, b);
 }
 
-void slp_merge_init(slp_merge *m, slp_mem *mem) { *m = (slp_merge){.mem = mem}; }
+void slp_merge_init(slp_merge *m, slp_mem *mem) { *m = (slp_merge){.mem = mem, .focus.digits.id = 1}; }
 
 void slp_merge_free(slp_merge *m) {
   for (uint32_t i = 0; i < m->n; i++) slp_merge_at(m, i)->slot = 0;
@@ -122,18 +93,18 @@ int slp_merge_reserve(slp_merge *m, uint32_t n) {
 static void play(slp_merge *m, uint32_t i) {
   slp_merge_entry *tree = m->tree;
   size_t at = m->size + i;
-  uint64_t time = tree[at].time, digits = tree[at].digits;
+  uint64_t time = tree[at].time, word = tree[at].word;
   uintptr_t node = (uintptr_t)tree[at].node;
   for (; at > 1; at /= 2) {
     const slp_merge_entry *other = &tree[at ^ 1];
-    uint64_t time_differs = time ^ other->time, digits_differ = digits ^ other->digits;
-    uint64_t lost = 0 - (uint64_t)less_words(other->time, other->digits, time, digits);
-    if (!(time_differs | digits_differ))
+    uint64_t time_differs = time ^ other->time, word_differs = word ^ other->word;
+    uint64_t lost = 0 - (uint64_t)less_words(other->time, other->word, time, word);
+    if (!(time_differs | word_differs))
       lost = 0 - (uint64_t)before_by_key(other->node, (void *)node, &m->focus);
     time ^= time_differs & lost;
-    digits ^= digits_differ & lost;
+    word ^= word_differs & lost;
     node ^= (node ^ (uintptr_t)other->node) & (uintptr_t)lost;
-    tree[at / 2] = (slp_merge_entry){time, digits, (slp_merge_node *)node};
+    tree[at / 2] = (slp_merge_entry){time, word, (slp_merge_node *)node};
   }
 }
 
@@ -144,12 +115,12 @@ static void look_for_second(slp_merge *m, uint32_t i) {
     if (less(&m->tree[at ^ 1], second)) second = &m->tree[at ^ 1];
   }
   m->second_time = second->time;
-  m->second_digits = second->digits;
+  m->second_word = second->word;
 }
 
 /* Before another entry than the least one changes: what that one left out is made up for. */
 static inline void catch_up(slp_merge *m) {
-  m->second_time = m->second_digits = 0;
+  m->second_time = m->second_word = 0;
   if (!m->ahead) return;
   m->ahead = 0;
   play(m, m->tree[1].node->slot - 1);
@@ -167,27 +138,28 @@ static void resize(slp_merge *m, uint32_t size) {
 /* Where the digits compared first should begin: as far in front as those that decided ties allow, for digits
  * in front change least; but no later than where the numbers begin to differ. */
 static size_t best_from(const slp_merge *m, slp_str seq) {
-  size_t from = m->focus.differ < SLP_MERGE_DIGITS ? 0 : m->focus.differ - (SLP_MERGE_DIGITS - 1);
+  size_t from = m->focus.differ < SLP_FOCUS_DIGITS ? 0 : m->focus.differ - (SLP_FOCUS_DIGITS - 1);
   for (uint32_t i = 0; i < m->n; i++) {
     slp_str other = slp_merge_at(m, i)->key.seq;
     if (other.n == seq.n) from = slp_min_u64(from, common(seq, other));
   }
-  from = slp_min_u64(from, slp_min_u64(sizeof m->focus.shared, seq.n - SLP_MERGE_DIGITS));
+  from = slp_min_u64(from, slp_min_u64(sizeof m->focus.digits.shared, seq.n - SLP_FOCUS_DIGITS));
   return from < 8 ? 0 : from;
 }
 
 /* Other digits tell the entries apart better. Who won where stays the same. */
 __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   slp_merge_entry *tree = m->tree;
-  m->focus = (slp_merge_focus){.length = seq.n, .from = best_from(m, seq)};
-  memcpy(m->focus.shared, seq.p, m->focus.from);
+  slp_focus f = {.id = m->focus.digits.id + 1, .length = seq.n, .from = best_from(m, seq)};
+  memcpy(f.shared, seq.p, f.from);
+  m->focus = (slp_merge_focus){.digits = f};
   for (uint32_t i = 0; i < m->n; i++) {
     slp_merge_node *node = slp_merge_at(m, i);
-    tree[m->size + i] = entry_of(&m->focus, node, &node->key);
+    tree[m->size + i] = entry_of(&m->focus.digits, node, &node->key);
   }
   for (uint32_t at = m->size - 1; at; at--)
     tree[at] = tree[2 * at + (tree[2 * at + 1].node == tree[at].node)];
-  m->second_time = m->second_digits = 0;
+  m->second_time = m->second_word = 0;
   m->ahead = 0;
 }
 
@@ -203,7 +175,11 @@ static void join(slp_merge *m, slp_merge_node *node) {
 }
 
 void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int ready) {
-  slp_merge_entry e = entry_of(&m->focus, node, key);
+  slp_merge_put_word(m, node, key, slp_focus_word(&m->focus.digits, key->seq), ready);
+}
+
+void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, uint64_t word, int ready) {
+  slp_merge_entry e = {time_word(key->time), word, node};
   if (!node->slot) join(m, node);
   m->ready_n += (uint32_t)(ready != 0) - node->ready;
   node->key = *key;
@@ -211,7 +187,7 @@ void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int r
   uint32_t i = node->slot - 1;
   int was_least = m->tree[1].node == node;
   m->tree[m->size + i] = e;
-  if (was_least && less_words(e.time, e.digits, m->second_time, m->second_digits)) {
+  if (was_least && less_words(e.time, e.word, m->second_time, m->second_word)) {
     m->tree[1] = e; /* records of one shard often follow each other */
     m->ahead = 1;
     return;
@@ -220,7 +196,7 @@ void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int r
   catch_up(m);
   play(m, i);
   if (was_least && m->tree[1].node == node) look_for_second(m, i);
-  if (wants_focus(m) && key->seq.n >= SLP_MERGE_DIGITS) set_focus(m, key->seq);
+  if (wants_focus(m) && key->seq.n >= SLP_FOCUS_DIGITS) set_focus(m, key->seq);
 }
 
 void slp_merge_remove(slp_merge *m, slp_merge_node *node) {
@@ -258,7 +234,7 @@ static int is_lesser(const slp_merge *m, uint32_t at) {
   const slp_merge_entry *e = &m->tree[at], *below = &m->tree[2 * at];
   const slp_merge_entry *from = &below[e->node == below[1].node && e->node];
   const slp_merge_entry *other = from == below ? below + 1 : below;
-  return e->node == from->node && e->time == from->time && e->digits == from->digits &&
+  return e->node == from->node && e->time == from->time && e->word == from->word &&
          !before(other, from, &not_counted);
 }
 
@@ -267,10 +243,10 @@ int slp_merge_valid(const slp_merge *m) {
   slp_merge_focus not_counted = {0};
   uint32_t ready = 0;
   for (uint32_t i = 0; i < m->n; i++) {
-    slp_merge_entry e = entry_of(&m->focus, leaf[i].node, &leaf[i].node->key);
-    if (e.node->slot != i + 1 || e.time != leaf[i].time || e.digits != leaf[i].digits) return 0;
+    slp_merge_entry e = entry_of(&m->focus.digits, leaf[i].node, &leaf[i].node->key);
+    if (e.node->slot != i + 1 || e.time != leaf[i].time || e.word != leaf[i].word) return 0;
     if (before(&e, &m->tree[1], &not_counted)) return 0;
-    if (e.node != m->tree[1].node && less_words(e.time, e.digits, m->second_time, m->second_digits)) return 0;
+    if (e.node != m->tree[1].node && less_words(e.time, e.word, m->second_time, m->second_word)) return 0;
     ready += e.node->ready;
   }
   for (uint32_t at = 1; at < m->size; at++) {

@@ -7,6 +7,7 @@
 #define SLP_CORE_MERGE_H
 
 #include "base/mem.h"
+#include "codec/focus.h"
 
 typedef struct slp_key {
   int64_t time; /* ms; see queue.c for how it is made from the arrival time */
@@ -25,20 +26,16 @@ typedef struct slp_merge_node {
 
 /* A node of the tournament: the least entry below it. Its two words decide alone, unless they are equal. */
 typedef struct slp_merge_entry {
-  uint64_t time;   /* the key's, as a number without a sign that orders as it does */
-  uint64_t digits; /* those of its sequence number that are in the focus */
+  uint64_t time; /* the key's, as a number without a sign that orders as it does */
+  uint64_t word; /* of its sequence number, see codec/focus.h */
   slp_merge_node *node;
 } slp_merge_entry;
 
-/* Which digits of the sequence numbers are compared first: SLP_MERGE_DIGITS of them, behind some that nearly
- * all numbers share. One that does not share them is below or above all that do. */
-#define SLP_MERGE_DIGITS 19
+/* The digits that are compared first are those behind some that nearly all numbers share. */
 typedef struct slp_merge_focus {
-  size_t length;    /* of the numbers that share the digits before; 0: none are known */
-  size_t from;      /* so many digits are before: none, or at least eight */
-  char shared[112]; /* those digits */
-  uint32_t ties;    /* comparisons since it was set that other digits decided */
-  size_t differ;    /* the furthest digit that decided one of them */
+  slp_focus digits;
+  uint32_t ties; /* comparisons since it was set that other digits decided */
+  size_t differ; /* the furthest digit that decided one of them */
 } slp_merge_focus;
 
 typedef struct slp_merge {
@@ -47,7 +44,7 @@ typedef struct slp_merge {
   uint32_t n, size, cap; /* size: a power of two */
   uint32_t ready_n;      /* entries that are records */
   uint8_t ahead;         /* the least one's words moved on in its leaf and in [1], not yet in between */
-  uint64_t second_time, second_digits; /* no entry but the least one has lower words; zeros: not known */
+  uint64_t second_time, second_word; /* no entry but the least one has lower words; zeros: not known */
   slp_merge_focus focus;
 } slp_merge;
 
@@ -58,6 +55,9 @@ int slp_merge_reserve(slp_merge *m, uint32_t n);
 /* Puts the node in, or moves it, by a new key. There must be room for a new one. The bytes of the key's
  * number must stay until it has another key or is removed. */
 void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int ready);
+/* The same with the number's word at hand, by the focus that the merge has now. */
+void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, uint64_t word, int ready);
+static inline const slp_focus *slp_merge_focus_now(const slp_merge *m) { return &m->focus.digits; }
 void slp_merge_remove(slp_merge *m, slp_merge_node *node); /* not in it: fine */
 static inline slp_merge_node *slp_merge_top(const slp_merge *m) { return m->n ? m->tree[1].node : NULL; }
 static inline uint32_t slp_merge_count(const slp_merge *m) { return m->n; }

@@ -94,7 +94,11 @@ void slp_order_take(slp_shard *s, int64_t time) {
     slp_order_update(s);
   } else if (e->order == SLOOP_ORDER_TIME) {
     slp_key key = slp_queue_next_key(&s->queue);
-    slp_merge_put(&e->merge, &s->order.node, &key, 1);
+    const uint64_t *word = slp_queue_next_word(&s->queue, slp_merge_focus_now(&e->merge));
+    if (word)
+      slp_merge_put_word(&e->merge, &s->order.node, &key, *word, 1);
+    else
+      slp_merge_put(&e->merge, &s->order.node, &key, 1);
   }
 }
 

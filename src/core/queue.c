@@ -274,22 +274,6 @@ uint64_t slp_queue_rests_until_us(const slp_shard *s) {
   return s->queue.redelivered_n ? s->queue.redeliver_at_us : 0;
 }
 
-/* The order is decided by sequence numbers that were read long ago and lie in cold memory: waiting for each
- * costs more than all else of the merge. So those of records to come are touched in time, a group at once,
- * for then the processor waits for all of them together. Loads and not prefetches, which are dropped when the
- * address is not translated yet (seen in a virtual machine). */
-void slp_queue_bring_near(const slp_buffered *buffered, uint32_t i) {
-  const slp_page *page = buffered->page;
-  if (buffered->n - i <= SLP_NEAR_RECORDS) return;
-  uint32_t end = (uint32_t)slp_min_u64(buffered->n, (uint64_t)i + 2 * SLP_NEAR_RECORDS);
-  for (i += SLP_NEAR_RECORDS; i < end; i++) {
-    const slp_rec *r = &page->recs[i];
-    const volatile char *text = page->body.p + r->seq_at;
-    (void)text[0];
-    (void)text[r->seq_n - 1]; /* it may lie across two lines */
-  }
-}
-
 void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i) {
   if (slp_queue_is_dead(s, buffered, i)) s->queue.tried.dead = 0;
   bit_clear(buffered->redelivered, i);

@@ -108,9 +108,11 @@ static inline slp_key slp_queue_next_key(const slp_queue *q) {
   const slp_rec *r = &page->recs[q->next_i];
   return (slp_key){slp_queue_next_time(q), slp_rec_seq(page, r), r->sub};
 }
-/* At each record whose number is a multiple of this: the bytes of those that come next are brought near. */
-#define SLP_NEAR_RECORDS 8
-void slp_queue_bring_near(const slp_buffered *buffered, uint32_t i);
+/* The word of its sequence number; NULL: the page has none by this focus. */
+static inline const uint64_t *slp_queue_next_word(const slp_queue *q, const slp_focus *focus) {
+  const slp_page *page = q->next_page->page;
+  return page->focus.id == focus->id ? &page->recs[q->next_i].word : NULL;
+}
 /* time: of its key. 1: a page was taken to its last record, and there is room for another one. */
 static inline int slp_queue_take(slp_queue *q, int64_t time) {
   slp_buffered *buffered = q->next_page;

@@ -284,6 +284,7 @@ static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
     again_later(s, &f);
     return;
   }
+  if (c->engine->order == SLOOP_ORDER_TIME) s->reader.page->focus = *slp_merge_focus_now(&c->engine->merge);
   slp_src_fetch *f = &s->reader.fetch;
   memset(f, 0, sizeof *f);
   f->rq.on_done = on_fetched;

@@ -40,6 +40,20 @@ SCENE(records_with_the_same_time_stamp_are_ordered_by_number) {
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
+/* The digits that are compared first are chosen while pages wait whose words are of other digits. */
+SCENE(ties_are_in_order_from_page_to_page_whatever_digits_are_compared_first) {
+  stage_begin(st, seed, 6);
+  for (int ms = 0; ms < 30; ms++) {
+    slp_world_put_many(st->w, st->stream, 100, 20);
+    slp_world_pass(st->w, 1);
+  }
+  st->u.oracle->late_forbidden = 1;
+  st->u.opts.fetch_records_max = 60;
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 120000);
+  CHECK_INT(st->u.judged->records, 3000);
+}
+
 SCENE(at_the_tip_records_come_within_a_poll_and_in_order) {
   stage_begin(st, seed, 4);
   slp_user_start(&st->u);

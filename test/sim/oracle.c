@@ -712,8 +712,8 @@ void slp_oracle_paused(slp_judged *m, const char *shard, int on) {
 
 void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st) {
   slp_oracle *o = m->oracle;
-  /* One page: its body and its table of 32 bytes a record, which grows by doubling; small fixed parts. */
-  uint64_t page = o->world->largest_answer + 64 * (UINT64_C(10000) + o->world->aggregated) + 65536;
+  /* One page: its body and its table of 40 bytes a record, which grows by doubling; small fixed parts. */
+  uint64_t page = o->world->largest_answer + 80 * (UINT64_C(10000) + o->world->aggregated) + 65536;
   if (st->buffered_bytes_peak > m->opts->buffered_bytes_max + page)
     slp_oracle_bad(o, "P5 budget: %" PRIu64 " bytes held, %" PRIu64 " allowed and one page of %" PRIu64,
                    st->buffered_bytes_peak, m->opts->buffered_bytes_max, page);

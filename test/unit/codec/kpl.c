@@ -58,6 +58,8 @@ static const char *rows(void) {
     const slp_rec *r = &page->recs[i];
     slp_str seq = slp_rec_seq(page, r), key = slp_rec_key(page, r), data = slp_rec_data(page, r);
     CHECK_INT(r->arrived_ms, kpl_page_ms(seq));
+    uint64_t number;
+    CHECK(slp_parse_u64(seq, &number) == 0 && r->word == number);
     at += (size_t)snprintf(text + at, sizeof text - at, "%s%.*s.%u %.*s=%.*s%s%s%s", i ? "," : "", (int)seq.n,
                            seq.p, r->sub, (int)key.n, key.p, r->flags ? 0 : (int)data.n, data.p,
                            r->flags & SLP_REC_RAW ? "raw" : "", r->flags & SLP_REC_EMPTY ? "empty" : "",

@@ -79,6 +79,27 @@ TEST(an_answer_as_kinesis_writes_it) {
   finish();
 }
 
+TEST(rows_have_the_words_of_their_numbers) {
+  static const char answer[] =
+      "{\"Records\":[{\"SequenceNumber\":\"49590338271490256608559692538361571095921575989136588898\"},"
+      "{\"SequenceNumber\":\"49590338271490256608559692538361571095921575989136588899\"},"
+      "{\"SequenceNumber\":\"7\"}]}";
+  start();
+  page->focus =
+      (slp_focus){.id = 3, .length = 56, .from = 37, .shared = "4959033827149025660855969253836157109"};
+  CHECK_INT(read_json(answer), 0);
+  CHECK_INT(page->recs_n, 3);
+  for (size_t i = 0; i < 3; i++)
+    CHECK(page->recs[i].word == slp_focus_word(&page->focus, slp_rec_seq(page, &page->recs[i])));
+  CHECK(page->recs[0].word == UINT64_C(5921575989136588898) + 1);
+  CHECK(page->recs[2].word == SLP_FOCUS_BELOW);
+  slp_page_reset(page);
+  CHECK_INT(page->focus.id, 0);
+  CHECK_INT(read_json(answer), 0);
+  CHECK_INT(page->recs[0].word, 0);
+  finish();
+}
+
 TEST(an_empty_answer_is_valid) {
   static const char all_null[] =
       "{\"Records\":null,\"NextShardIterator\":null,\"MillisBehindLatest\":null,"

@@ -97,7 +97,11 @@ static void stream_put(stream *t, size_t i, int64_t time, const char *seq, uint3
   size_t n = strlen(seq);
   uint32_t ties = t->m.focus.ties;
   memcpy(text, seq, n);
-  slp_merge_put(&t->m, &t->nodes[i], &(slp_key){time, {text, n}, sub}, ready);
+  slp_key key = {time, {text, n}, sub};
+  if (rnd(2))
+    slp_merge_put(&t->m, &t->nodes[i], &key, ready);
+  else
+    slp_merge_put_word(&t->m, &t->nodes[i], &key, slp_focus_word(slp_merge_focus_now(&t->m), key.seq), ready);
   memset(t->texts[i][!t->turn[i]], '9', ROOM);
   t->puts++;
   if (t->m.focus.ties < ties) {
@@ -221,11 +225,11 @@ TEST(a_shard_that_stays_first_does_not_play) {
   for (uint32_t i = 0; i < 16; i++) stream_put(&t, i, i ? 9 : 1, number_of(1, i, i), 0, 1);
   slp_merge_entry *tree = t.m.tree;
   stream_put(&t, 0, 2, number_of(1, 20, 0), 0, 1);
-  for (uint32_t at = 8; at > 1; at /= 2) tree[at].digits = 77; /* nobody looks at those */
+  for (uint32_t at = 8; at > 1; at /= 2) tree[at].word = 77; /* nobody looks at those */
   for (int64_t time = 3; time < 9; time++) {
     stream_put(&t, 0, time, number_of(1, 30, 0), 0, 1);
     CHECK(slp_merge_top(&t.m) == &t.nodes[0]);
-    CHECK_INT(tree[8].digits, 77);
+    CHECK_INT(tree[8].word, 77);
   }
   stream_put(&t, 5, 8, number_of(1, 10, 5), 0, 1); /* another one is put, before it: now they are mended */
   CHECK(slp_merge_top(&t.m) == &t.nodes[5]);
