@@ -13,7 +13,7 @@
 #define BUFFER_SMALL (32u << 10)
 #define BUFFER_LARGE (64u << 10)
 #define LARGE_BODY (64u << 10)
-#define SLICE_MAX (512u << 10)
+#define SLICE_MAX (256u << 10)
 
 /* ---- the answer's head ----------------------------------------------------------------------- */
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }

@@ -20,8 +20,10 @@
 #include "base/list.h"
 #include "base/mem.h"
 
+/* A turn takes no further event when it ran so many, or for so long. An event may take as long again and
+ * more: it may be a transfer's share of bytes, or the end of a page whose memory goes back to the system. */
 #define SLP_TURN_EVENTS_MAX 256
-#define SLP_TURN_US 1000
+#define SLP_TURN_US 500
 
 typedef struct slp_host slp_host;
 

@@ -159,10 +159,10 @@ TEST(a_turn_ends_after_its_time_or_its_events) {
   slow.again = 100;
   slp_post(&f.h, &slow.ev);
   slp_host_turn(&f.h);
-  CHECK_STR(trace, "ssss"); /* 1200 us: the fourth crosses 1000 */
+  CHECK_STR(trace, "ss"); /* 600 us: the second crosses 500 */
   CHECK_INT(f.wake_at, 0);
-  CHECK_INT(slp_host_turns(&f.h)->hold_us_max, 1200);
-  CHECK_INT(slp_host_turns(&f.h)->cpu_us_max, 800);
+  CHECK_INT(slp_host_turns(&f.h)->hold_us_max, 600);
+  CHECK_INT(slp_host_turns(&f.h)->cpu_us_max, 400);
   slp_unpost(&slow.ev);
   start();
   mark quick = make(&f, 'q');
