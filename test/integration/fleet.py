@@ -493,13 +493,16 @@ class Looks:
             raise self.error
 
     def owners_since(self, moment):
-        """How often any shard changed its owner since then."""
-        changes, last = 0, None
-        for sample in self.samples:
-            owners = {shard: row.owner for shard, row in sample.rows.items()}
-            if last is not None and sample.early >= moment:
-                changes += sum(1 for shard in owners if owners[shard] != last.get(shard, owners[shard]))
-            last = owners
+        """[(shard, from whom, to whom)], how shards changed their owners since then: between looks that began after it,
+        for what changed between an older look and the first of them may have changed before."""
+        changes, last = [], {}
+        samples = [sample for sample in self.samples if sample.early >= moment]
+        expect(len(samples) > 1, f"{len(samples)} looks since then")
+        for sample in samples:
+            for shard, row in sample.rows.items():
+                if row.owner != last.get(shard, row.owner):
+                    changes.append((shard, last[shard], row.owner))
+                last[shard] = row.owner
         return changes
 
 
