@@ -427,7 +427,8 @@ typedef struct {
                                  throttles; 0: only by sloop_checkpoint(), hand-over and stop */
   uint32_t handover_ms; /* 30000: how long a shard that another worker asks for waits for your batches */
   uint32_t stall_ms;    /* 0: never. A shard with records to be acknowledged that made no progress for so
-                                 long, or that could not be read, goes to another worker; pauses do not count */
+                                 long, or that could not be read, goes to another worker; pauses do not count, nor
+                                 that it waits for another shard in the order by time */
   uint32_t weight;      /* 1: this worker's share, beside the others' weights. To 1000 */
   void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg);
   const char *kcl_coordinator; /* schema "kcl": the tables that KCL 3.0 to 3.4 has beside the leases; NULL: */

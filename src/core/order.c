@@ -86,6 +86,13 @@ void slp_order_update(slp_shard *s) {
   slp_merge_put(&e->merge, &s->order.node, &key, some);
 }
 
+int slp_order_waits_for_other(const slp_shard *s) {
+  const slp_engine *e = s->consumer->engine;
+  if (e->order != SLOOP_ORDER_TIME || s->order.state != SLP_ORDER_IN || slp_queue_is_out(s)) return 0;
+  const slp_merge_node *first = slp_merge_top(&e->merge);
+  return first && first != &s->order.node && !first->ready;
+}
+
 /* Inside a page nothing of its place changes but the key. */
 void slp_order_take(slp_shard *s, int64_t time) {
   slp_engine *e = s->consumer->engine;

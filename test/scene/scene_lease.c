@@ -647,6 +647,26 @@ STORY(a_shard_without_progress_goes_to_another_worker) {
   give_all(w);
 }
 
+/* Or two shards that are taken anew in turn wait for each other for ever. */
+STORY(a_shard_whose_records_wait_for_another_shard_is_not_given_up) {
+  crew_begin(c, seed, 2);
+  worker *w = make(c, 0);
+  w->o.stall_ms = 2000;
+  w->o.order_wait_ms = UINT32_MAX;
+  begin(w);
+  slp_world_pass(c->w, 5000);
+  slp_world_faults(c->w, "* GetRecords 1 delay 12000\n");
+  slp_world_put_to(c->w, c->stream, 1, 40);
+  slp_world_pass(c->w, 1500);
+  uint64_t handed = c->handed;
+  for (int i = 0; i < 20; i++) slp_world_put_to(c->w, c->stream, 0, 40);
+  slp_world_pass(c->w, 8000);
+  CHECK_INT(c->handed, handed); /* they do wait */
+  CHECK_INT(w->events[SLOOP_LEASE_RELEASED], 0);
+  slp_world_faults(c->w, NULL);
+  read_all(c, 60000);
+}
+
 /* As a subscription of its last owner does: any other worker would be refused as well. */
 STORY_OF_BOTH(a_shard_that_another_reader_has_for_five_seconds_is_not_given_up) {
   crew_begin(c, seed, 2);
