@@ -304,6 +304,7 @@ static void answer_failed(slp_call *c) {
       .error_type = c->http.error_type,
       .request_id = c->http.request_id,
       .retry_after_ms = c->http.retry_after_ms,
+      .may_be_cut = !c->http.length_known,
       .body = slp_buf_str(c->into),
       .secrets = {{c->secrets.p, c->token_n}, {c->key_n ? c->secrets.p + c->token_n : NULL, c->key_n}}};
   slp_classify(&bad, &c->fail, &remedy);

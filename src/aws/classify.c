@@ -316,7 +316,8 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   if (!is_name(code)) code = (slp_str){NULL, 0};
   slp_class class = slp_classify_name(code, answer->status, ret_remedy);
   /* Why it was refused is not known. */
-  if (found.damaged && !code.n && class == SLP_REFUSED) class = SLP_TRANSIENT;
+  int cut = found.damaged || (answer->may_be_cut && !answer->body.n);
+  if (cut && !code.n && class == SLP_REFUSED) class = SLP_TRANSIENT;
   slp_fail_clear(f);
   copy_z(f->aws_code, sizeof f->aws_code, code);
   copy_z(f->request_id, sizeof f->request_id, slp_str_of(answer->request_id));

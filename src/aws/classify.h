@@ -17,6 +17,7 @@ typedef struct slp_bad_answer {
   const char *error_type; /* x-amzn-errortype as it came, "" */
   const char *request_id; /* "" */
   uint64_t retry_after_ms;
+  uint8_t may_be_cut; /* nothing said how long the body is: its end may be missing, or all of it */
   slp_str body;       /* read in place: is changed */
   slp_str secrets[2]; /* session token and secret key: hidden wherever they occur; or {NULL, 0} */
 } slp_bad_answer;

@@ -179,6 +179,20 @@ TEST(a_refusal_that_is_cut_is_asked_again) {
   CHECK_INT(fail.class, SLP_REFUSED);
 }
 
+/* The service gives every refusal a body. */
+TEST(a_refusal_of_which_nothing_came_is_asked_again_when_its_length_is_not_known) {
+  for (int may_be_cut = 0; may_be_cut < 2; may_be_cut++) {
+    slp_bad_answer answer = {.status = 400,
+                             .error_type = "",
+                             .request_id = "",
+                             .may_be_cut = (uint8_t)may_be_cut,
+                             .body = SLP_STR("")};
+    slp_classify(&answer, &fail, &remedy);
+    CHECK_INT(fail.class, may_be_cut ? SLP_TRANSIENT : SLP_REFUSED);
+    CHECK_STR(fail.message, "unreadable answer with status 400: (empty)");
+  }
+}
+
 TEST(bodies_that_are_cut_or_junk_are_quoted_not_trusted) {
   classify(502, "", SLP_STR("{\"__type\":\"ResourceNotFou"));
   CHECK_INT(fail.class, SLP_TRANSIENT);
