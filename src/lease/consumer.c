@@ -344,7 +344,6 @@ static void on_listed(slp_leases *l, const slp_fail *f) {
 
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
   int idle = s->paused || s->consumer->paused_all || s->lease.drain || s->consumer->suspended;
-  /* While it waits for another shard it is that one which makes no progress. */
   if (idle || slp_queue_unacked_n(s) == 0 || slp_order_waits_for_other(s)) s->lease.progress_us = now;
   uint64_t since = s->lease.progress_us, failing_us = slp_reading_failing_since_us(s);
   if (failing_us && slp_reading_state(s) == SLP_READER_CHECKING)
