@@ -196,11 +196,12 @@ int slp_lineage_is_open_end(const slp_shard *s) {
 }
 
 int slp_lineage_parents_read(const slp_shard *s) {
-  if (s->lineage.known_serial > slp_listing_done(s->consumer))
-    return 0; /* an unknown parent may yet be listed */
+  int may_be_listed = s->lineage.known_serial > slp_listing_done(s->consumer);
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
-    if (p && !slp_lineage_skipped(p) && slp_reading_state(p) != SLP_READER_ENDED) return 0;
+    if (p ? !slp_lineage_skipped(p) && slp_reading_state(p) != SLP_READER_ENDED
+          : may_be_listed && s->lineage.parents[i].n)
+      return 0;
   }
   return 1;
 }

@@ -29,7 +29,7 @@ typedef struct slp_lineage { /* of a shard */
   uint8_t listed_closed;     /* the listing gives it an end */
   uint8_t missed_n;          /* listings in a row without it */
   uint64_t added_serial;     /* of the newest listing when it became known: too old to miss it */
-  uint64_t known_serial;     /* its parents are sure only after this listing; 0: they are */
+  uint64_t known_serial;     /* a parent that is not known may come with this listing; 0: all are */
   slp_shard *below, *next;   /* scratch of slp_lineage_ordered */
   uint8_t ordered;           /* likewise */
 } slp_lineage;

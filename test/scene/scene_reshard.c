@@ -43,6 +43,20 @@ static void three_generations(stage *st) {
   slp_world_pass(st->w, 35000);
 }
 
+/* The end of shard 0 names the child before the other parent is known, which the end of shard 1 names. */
+SCENE(a_child_of_a_merge_waits_for_no_listing_once_both_parents_are_known) {
+  stage_begin(st, seed, 2);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  slp_world_faults(st->w, "* ListShards * delay 25000\n2 GetRecords 1 delay 4000\n");
+  CHECK_INT(slp_world_split(st->w, st->stream, 1), 0);    /* 2, 3 */
+  CHECK_INT(slp_world_merge(st->w, st->stream, 0, 2), 0); /* 4 */
+  slp_world_put_to(st->w, st->stream, 4, 40);
+  CHECK_CAUGHT_UP(&st->u, 15000);
+  CHECK_INT(st->u.judged->records, 1);
+  slp_world_faults(st->w, NULL);
+}
+
 SCENE(three_generations_while_tailing) {
   stage_begin(st, seed, 2);
   slp_user_start(&st->u);
