@@ -1,6 +1,8 @@
 /* sync_rule.c - which leases a stream's shards need, by the rules of Amazon's KCL: for every shard that has
  * no children, and for its ancestors up to the first that already has a lease. KCL does so for open shards
- * too. One that has children is closed, but a server may list it as open, even when its row has gone. */
+ * too. One that has children is closed, but a server may list it as open, even when its row has gone.
+ * Where an operator has removed the row of a child, KCL makes ancestors anew that it has read. Here they are
+ * not, as long as the row of another descendant shows that they were read. */
 #include "lease/lease_rules.h"
 
 typedef enum {
@@ -16,6 +18,7 @@ typedef struct walk {
   state *states;
   size_t *stack, depth;
   uint8_t *removed; /* its row is to be made again */
+  uint8_t *read;    /* to its end, as the row of a descendant shows */
   int latest;
 } walk;
 
@@ -42,7 +45,7 @@ static void resolve(walk *w, size_t i) {
       w->states[i] = COMES;
     else
       make(w, i, SLP_SYNC_AT_OLDEST); /* both were read, so its own turn has come */
-  } else if (!w->latest || w->shards[i].open) {
+  } else if (!w->read[i] && (!w->latest || w->shards[i].open)) {
     make(w, i, SLP_SYNC_AT_START);
   } else {
     w->states[i] = NOTHING;
@@ -117,13 +120,25 @@ static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
   }
 }
 
+/* What descends from a shard is read after its end. The parents of a merge are left out: the end of one waits
+ * for the row of the other, and they have no other child that could ask for them. */
+static void mark_read(walk *w, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (w->shards[i].row >= SLP_SYNC_UNFINISHED) mark_ancestors(w, w->read, i);
+  for (size_t i = 0; i < n; i++) {
+    const size_t *parents = w->shards[i].parents;
+    if (parents[0] == SLP_NO_SHARD || parents[1] == SLP_NO_SHARD) continue;
+    w->read[parents[0]] = w->read[parents[1]] = 0;
+  }
+}
+
 int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
   state *states = slp_zalloc_n(mem, n + 1, sizeof *states);
   size_t *stack = slp_zalloc_n(mem, n + 1, sizeof *stack);
   uint8_t *followed = slp_zalloc_n(mem, n + 1, 1), *removed = slp_zalloc_n(mem, n + 1, 1);
-  uint8_t *ancestors = slp_zalloc_n(mem, n + 1, 1);
-  walk w = {shards, states, stack, 0, removed, latest};
-  int r = states && stack && followed && removed && ancestors ? 0 : SLP_ENOMEM;
+  uint8_t *ancestors = slp_zalloc_n(mem, n + 1, 1), *read = slp_zalloc_n(mem, n + 1, 1);
+  walk w = {shards, states, stack, 0, removed, read, latest};
+  int r = states && stack && followed && removed && ancestors && read ? 0 : SLP_ENOMEM;
   for (size_t i = 0; i < n && !r; i++) {
     shards[i].ret = SLP_SYNC_NOT;
     for (int k = 0; k < 2; k++)
@@ -131,6 +146,7 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   }
   for (size_t i = 0; i < n && !r; i++)
     if (!followed[i]) mark_ancestors(&w, ancestors, i);
+  if (!r) mark_read(&w, n);
   for (size_t i = 0; i < n && !r; i++) /* what is open and no ancestor stands in a circle */
     if (states[i] == NEW && (!followed[i] || (shards[i].open && !ancestors[i]))) visit(&w, i);
   if (!r) make_removed(&w, n);
@@ -139,6 +155,7 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   slp_free(mem, followed);
   slp_free(mem, removed);
   slp_free(mem, ancestors);
+  slp_free(mem, read);
   return r;
 }
 

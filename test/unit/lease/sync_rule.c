@@ -87,6 +87,28 @@ TEST(a_shard_with_children_that_is_listed_as_open_is_not_read_anew) {
   CHECK_STR(make_of(2, 1), "0 ");
 }
 
+/* 0 was split into 1 and 2, and 2 into 3 and 4; all were read, and the rows of 0 and 2 have gone. Then an
+ * operator removes the row of 4. */
+TEST(a_child_whose_row_was_removed_does_not_bring_back_what_was_read) {
+  s[0] = (slp_sync_shard){.parents = {NO, NO}};
+  s[1] = (slp_sync_shard){.parents = {0, NO}, .open = 1, .row = SLP_SYNC_UNFINISHED};
+  s[2] = (slp_sync_shard){.parents = {0, NO}};
+  s[3] = (slp_sync_shard){.parents = {2, NO}, .open = 1, .row = SLP_SYNC_UNFINISHED};
+  s[4] = (slp_sync_shard){.parents = {2, NO}, .open = 1};
+  CHECK_STR(make_of(5, 0), "4 ");
+  CHECK_STR(make_of(5, 1), "4 ");
+  s[1].row = SLP_SYNC_NO_ROW; /* 3 was read from, so 2 and 0 were, however far up they are */
+  CHECK_STR(make_of(5, 0), "1 4 ");
+  s[0].open = 1; /* the listing is late */
+  CHECK_STR(make_of(5, 1), "1 4 ");
+  s[0].open = 0;
+  s[1].row = SLP_SYNC_UNFINISHED;
+  s[3].row = SLP_SYNC_UNREAD; /* nothing shows that 2 was read: it may be that nobody has made its row yet */
+  CHECK_STR(make_of(5, 0), "2 ");
+  s[1].row = SLP_SYNC_UNREAD;
+  CHECK_STR(make_of(5, 0), "0 ");
+}
+
 TEST(the_child_of_a_merge_waits_for_both) {
   s[0] = (slp_sync_shard){.parents = {NO, NO}, .row = SLP_SYNC_ENDED};
   s[1] = (slp_sync_shard){.parents = {NO, NO}, .row = SLP_SYNC_UNFINISHED};
