@@ -31,7 +31,10 @@ int slp_proof_is(const slp_fleet *f, slp_proof proof) { return f->deadline.proof
 uint64_t slp_proof_us(const slp_fleet *f) { return f->deadline.good_us; }
 void slp_proof_set(slp_fleet *f, uint64_t sent_us) { f->deadline.good_us = sent_us; }
 
-void slp_proof_evicted(slp_fleet *f) { move(f, SLP_PROOF_EVICTED); }
+/* Again, when it joined anew and no proof of that was in time. */
+void slp_proof_evicted(slp_fleet *f) {
+  if (f->deadline.proof != SLP_PROOF_EVICTED) move(f, SLP_PROOF_EVICTED);
+}
 
 static void suspend(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_GOOD) return;
