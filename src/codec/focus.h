@@ -12,7 +12,7 @@
 typedef struct slp_focus {
   uint64_t id;      /* another one for each choice of digits; 0: no focus at all */
   size_t length;    /* of the numbers that share the digits before; 0: none are known */
-  size_t from;      /* so many digits are before: none, or at least eight */
+  size_t from;      /* so many digits are before: none, or at least eight; SLP_FOCUS_DIGITS are behind them */
   char shared[112]; /* those digits */
 } slp_focus;
 

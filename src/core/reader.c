@@ -20,8 +20,7 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   int too_soon = throttled && of_page && s->reader.pace.fails == 1;
   if (too_soon) slp_pace_throttled(&s->reader.pace);
   slp_reading_failed(s);
-  slp_reading_throttled(s, throttled);
-  slp_reading_busy(s, f->class == SLP_BUSY);
+  slp_reading_refused(s, f->class);
   if (throttled) {
     c->counts.throttles++;
     c->floor_learned = 1;

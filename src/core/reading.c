@@ -90,14 +90,12 @@ void slp_reading_failed(slp_shard *s) {
   if (!s->reading.failing_since_us) s->reading.failing_since_us = slp_now_us(host_of(s));
 }
 
-void slp_reading_throttled(slp_shard *s, int on) { s->reading.throttled = (uint8_t)on; }
-
-void slp_reading_busy(slp_shard *s, int on) { s->reading.busy = (uint8_t)on; }
-int slp_reading_is_busy(const slp_shard *s) { return s->reading.busy; }
+void slp_reading_refused(slp_shard *s, slp_class as) { s->reading.refused_as = as; }
+int slp_reading_is_busy(const slp_shard *s) { return s->reading.refused_as == SLP_BUSY; }
 
 void slp_reading_fine(slp_shard *s) {
   s->reading.failing_since_us = 0;
-  s->reading.throttled = s->reading.busy = 0;
+  s->reading.refused_as = SLP_FINE;
 }
 
 void slp_reading_forgive(slp_shard *s) {
@@ -105,7 +103,7 @@ void slp_reading_forgive(slp_shard *s) {
 }
 
 uint64_t slp_reading_failing_since_us(const slp_shard *s) {
-  return s->reading.throttled ? 0 : s->reading.failing_since_us;
+  return s->reading.refused_as == SLP_THROTTLE ? 0 : s->reading.failing_since_us;
 }
 
 uint64_t slp_reading_silent_since_us(const slp_shard *s) {
@@ -113,7 +111,7 @@ uint64_t slp_reading_silent_since_us(const slp_shard *s) {
   int silent = r->state == SLP_READER_FETCHING || r->state == SLP_READER_LOCATING;
   if (!r->failing_since_us && (!silent || slp_calls_is_stalled(s) || r->is_behind)) return UINT64_MAX;
   /* Throttling is normal while a backlog is read, and the records of the shard are the earliest of all. */
-  if (r->throttled && r->is_behind) return UINT64_MAX;
+  if (r->refused_as == SLP_THROTTLE && r->is_behind) return UINT64_MAX;
   return r->failing_since_us ? r->failing_since_us : r->sent_us;
 }
 

@@ -39,8 +39,7 @@ typedef struct slp_shard_reading { /* of a shard */
   uint64_t sent_us;          /* when the call that is out, or the last one, was begun */
   uint64_t peek_at_us;       /* paused: not looked at before */
   uint64_t failing_since_us; /* 0: the last call was fine */
-  uint8_t throttled;         /* the last call was refused as too fast */
-  uint8_t busy;              /* the last call was refused because another reader has the shard still */
+  slp_class refused_as;      /* the last call; SLP_FINE: it was not */
   /* what the last page told */
   uint8_t is_behind; /* more records wait in the shard */
   uint8_t at_tip;
@@ -64,9 +63,8 @@ void slp_reading_sent(slp_shard *s); /* a call begins */
 uint64_t slp_reading_sent_us(const slp_shard *s);
 void slp_reading_peeks(slp_shard *s);  /* the call only looks how far behind a paused shard is */
 void slp_reading_failed(slp_shard *s); /* the call brought nothing of use */
-void slp_reading_throttled(slp_shard *s, int on);
-void slp_reading_busy(slp_shard *s, int on);
-int slp_reading_is_busy(const slp_shard *s);
+void slp_reading_refused(slp_shard *s, slp_class as);
+int slp_reading_is_busy(const slp_shard *s); /* another reader has the shard still, said the last call */
 void slp_reading_fine(slp_shard *s);
 void slp_reading_forgive(slp_shard *s); /* what failed before is tried only now */
 /* Since when calls fail for another reason than their number; 0: they do not. */

@@ -1,8 +1,8 @@
 /* sync_rule.c - which leases a stream's shards need, by the rules of Amazon's KCL: for every shard that has
  * no children, and for its ancestors up to the first that already has a lease. KCL does so for open shards
  * too. One that has children is closed, but a server may list it as open, even when its row has gone.
- * Where an operator has removed the row of a child, KCL makes ancestors anew that it has read. Here they are
- * not, as long as the row of another descendant shows that they were read. */
+ * A child whose row an operator has removed would bring back ancestors that were read. It does not, as long
+ * as the row of another descendant shows that they were. */
 #include "lease/lease_rules.h"
 
 typedef enum {

@@ -5,9 +5,9 @@ stopped for two leases now and then. w0 and w1 live from the beginning to the en
     soak.py [--minutes N]      # 2 unless told; 60 is the full form
 
 Judged: nothing is lost, the order in each shard, no repeat without a kill or a stop and none of what a checkpoint had
-passed (fleet_judge.py); resident memory and descriptors of w0 and w1 are as flat at the end as after the first twelfth
-(minute 5 of an hour); their processors' time is bounded. SLOOP_TEST_SEED chooses the story, SLOOP_TEST_KEEP=DIR keeps what
-everybody said when it fails. SLOOP_BIN and SLOOP_TEST_SANDBOX name the programs."""
+passed (fleet_judge.py); resident memory, sockets and other descriptors of w0 and w1 are as flat at the end as after the first
+twelfth (minute 5 of an hour), but sockets of a short run have a fixed bound; their processors' time is bounded.
+SLOOP_TEST_SEED chooses the story, SLOOP_TEST_KEEP=DIR keeps what everybody said when it fails. SLOOP_BIN and SLOOP_TEST_SANDBOX name the programs."""
 
 import argparse
 import collections

@@ -3,14 +3,7 @@
 
 #include "base/num.h"
 #include "check.h"
-
-static uint64_t seed = 88172645463325252u;
-static uint64_t rnd(uint64_t below) {
-  seed ^= seed << 13;
-  seed ^= seed >> 7;
-  seed ^= seed << 17;
-  return seed % below;
-}
+#include "rnd.h"
 
 /* A number that nearly shares the focus' digits, or not at all, or has another length. */
 static slp_str number(char *text, const char *base, size_t length) {

@@ -2,16 +2,9 @@
  * in any order and dropped in the middle of it. */
 #include "core/core.h"
 #include "check.h"
+#include "rnd.h"
 
 enum { PAGES = 6, EACH = 11 };
-
-static uint64_t seed;
-static uint32_t rnd(uint32_t below) {
-  seed ^= seed << 13;
-  seed ^= seed >> 7;
-  seed ^= seed << 17;
-  return (uint32_t)(seed % below);
-}
 
 typedef struct fixture {
   slp_mem *mem;
@@ -99,7 +92,7 @@ static void play(int whole) {
   for (uint64_t round = 1; round <= 300; round++) {
     static fixture f;
     memset(&f, 0, sizeof f);
-    seed = round * 88172645463325252u;
+    rnd_state = round * 88172645463325252u;
     f.mem = slp_mem_new(NULL, NULL);
     f.engine.mem = f.mem;
     slp_pages_init(&f.engine);
@@ -112,23 +105,23 @@ static void play(int whole) {
     for (uint32_t p = 0; p < PAGES; p++) f.pages[p] = page_of(&f, p);
     check_mark(&f);
     /* Some are with the user, in the order of the shard; the others were not handed out yet. */
-    uint32_t out_n = rnd(PAGES * EACH + 1);
+    uint32_t out_n = rnd32(PAGES * EACH + 1);
     for (uint32_t i = 0; i < out_n; i++) {
       f.out[i] = 1;
       f.pages[i / EACH]->out++;
     }
     int dropped = 0;
     for (uint32_t left = out_n; left > 0; left--) {
-      if (!dropped && rnd(20) == 0) {
+      if (!dropped && rnd32(20) == 0) {
         f.shard.queue.queued_n = f.consumer.sum.queued_n = 0;
         slp_queue_drop(&f.shard);
         dropped = 1;
         check_mark(&f);
       }
-      uint32_t i = rnd(out_n);
+      uint32_t i = rnd32(out_n);
       while (!f.out[i]) i = (i + 1) % out_n;
       slp_buffered *buffered = f.pages[i / EACH];
-      if (rnd(10)) {
+      if (rnd32(10)) {
         slp_queue_ack(buffered, i % EACH, 1);
         f.acked[i] = 1;
         check_mark(&f);

@@ -3,18 +3,11 @@
 #include "core/consumer.h"
 
 #include "aws_fake_host.h"
+#include "rnd.h"
 
 enum { SHARDS = 3, PAGES = 3, EACH = 19, ALL = SHARDS * PAGES * EACH, BATCHES = 4, TRIES = 3 };
 
 typedef enum state { QUEUED, OUT, BACK, ACKED, GONE } state;
-
-static uint64_t seed;
-static uint32_t rnd(uint32_t below) {
-  seed ^= seed << 13;
-  seed ^= seed >> 7;
-  seed ^= seed << 17;
-  return (uint32_t)(seed % below);
-}
 
 /* The last shard is of another consumer of the same engine, which reads the changes of a table. */
 typedef struct fixture {
@@ -173,16 +166,16 @@ static void begin_shard(uint32_t i) {
 
 static void begin(uint64_t round) {
   memset(&f, 0, sizeof f);
-  seed = round * 88172645463325252u;
+  rnd_state = round * 88172645463325252u;
   f.mem = slp_mem_new(NULL, NULL);
   fake_init(&f.host, f.mem);
   f.opts.order_wait_ms = 1000;
   f.opts.in_flight_max = 1;
   f.opts.buffered_bytes_max = 64 << 20;
   f.opts.order = round % 4 == 3 ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
-  f.opts.batches_out_max = 1 + rnd(f.opts.order == SLOOP_ORDER_SHARD ? 1 : BATCHES);
-  f.opts.batch_records_max = 1 + rnd(60);
-  f.opts.batch_bytes_max = rnd(2) ? 200 + rnd(500) : 1 << 20;
+  f.opts.batches_out_max = 1 + rnd32(f.opts.order == SLOOP_ORDER_SHARD ? 1 : BATCHES);
+  f.opts.batch_records_max = 1 + rnd32(60);
+  f.opts.batch_bytes_max = rnd32(2) ? 200 + rnd32(500) : 1 << 20;
   f.opts.on_retry = round % 2 ? SLOOP_RETRY_SKIP : SLOOP_RETRY_REDELIVER;
   f.opts.retry_max = TRIES;
   f.opts.on_batch = on_batch;
@@ -246,8 +239,8 @@ static void check_counts(void) {
 }
 
 static void ack_some(sloop_batch_t *b) {
-  for (uint32_t times = 1 + rnd(8); times; times--) {
-    uint32_t i = rnd(b->n), n = number_of(&b->recs[i]);
+  for (uint32_t times = 1 + rnd32(8); times; times--) {
+    uint32_t i = rnd32(b->n), n = number_of(&b->recs[i]);
     CHECK_INT(slp_batch_owned(b, i), f.detached[shard_of(n)] ? -1 : 1);
     slp_batch_ack(b, i);
     if (f.is[n] == OUT) f.is[n] = ACKED;
@@ -256,7 +249,7 @@ static void ack_some(sloop_batch_t *b) {
 
 static void give_in(uint32_t which) {
   sloop_batch_t *b = f.out[which];
-  uint32_t n = b->n, k = rnd(2) ? n : rnd(3) ? rnd(n + 1) : 0;
+  uint32_t n = b->n, k = rnd32(2) ? n : rnd32(3) ? rnd32(n + 1) : 0;
   f.whole_n += k == n;
   f.out[which] = f.out[--f.out_n];
   for (uint32_t i = 0; i < n; i++) {
@@ -300,16 +293,16 @@ TEST(what_is_acknowledged_given_back_and_buried_is_what_a_model_says) {
   uint32_t whole = 0, again = 0, dead = 0, most = 0, detached = 0;
   for (uint64_t round = 1; round <= 400; round++) {
     begin(round);
-    uint32_t losing = rnd(SHARDS * 3), losing_at = 5 + rnd(20);
+    uint32_t losing = rnd32(SHARDS * 3), losing_at = 5 + rnd32(20);
     for (uint32_t step = 0; step < 60; step++) {
       f.host.mono_us += 40000000; /* what was given back may come again */
       slp_deliver_soon(f.engine);
       fake_run(&f.host, 1);
       check_all();
       if (step == losing_at && losing < SHARDS) detach(losing), detached += f.out_n > 0;
-      if (f.out_n && rnd(2)) ack_some(f.out[rnd(f.out_n)]);
+      if (f.out_n && rnd32(2)) ack_some(f.out[rnd32(f.out_n)]);
       check_all();
-      if (f.out_n && rnd(3)) give_in(rnd(f.out_n));
+      if (f.out_n && rnd32(3)) give_in(rnd32(f.out_n));
       check_all();
     }
     check_counts();

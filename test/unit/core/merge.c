@@ -1,14 +1,7 @@
 /* merge.c - the merge gives the least key, against a model that looks at everything. */
 #include "core/merge.h"
 #include "check.h"
-
-static uint64_t seed = 88172645463325252u;
-static uint64_t rnd(uint64_t below) {
-  seed ^= seed << 13;
-  seed ^= seed >> 7;
-  seed ^= seed << 17;
-  return seed % below;
-}
+#include "rnd.h"
 
 /* Keys that tie often, at every length of common prefix. */
 static void random_key(char *text, slp_key *key) {
