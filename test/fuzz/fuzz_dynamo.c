@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #if SLP_HAVE_JANSSON
-#include <jansson.h>
+#include "beyond_jansson.h"
 #endif
 
 typedef struct answer {
@@ -69,8 +69,7 @@ static void is_json(const uint8_t *data, size_t size) {
 #if SLP_HAVE_JANSSON
   json_error_t e;
   json_t *value = json_loadb((const char *)data, size, JSON_ALLOW_NUL, &e);
-  /* jansson has no room for some numbers that are JSON all the same. */
-  REQUIRE(value || strstr(e.text, "too big") || strstr(e.text, "overflow"));
+  REQUIRE(value || beyond_jansson(&e));
   json_decref(value);
 #else
   (void)data, (void)size;

@@ -3,7 +3,7 @@
 #include "fuzz_page.h"
 #include "oracle64.h"
 #if SLP_HAVE_JANSSON
-#include <jansson.h>
+#include "beyond_jansson.h"
 
 static void same_text(const json_t *value, slp_str ours) {
   size_t n = json_is_string(value) ? json_string_length(value) : 0;
@@ -38,8 +38,7 @@ static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t
   if (verdict) return;
   json_t *answer = json_loadb((const char *)body, size, JSON_ALLOW_NUL, &e);
   if (!answer) {
-    enum json_error_code code = json_error_code(&e);
-    REQUIRE(code == json_error_numeric_overflow || code == json_error_null_byte_in_key);
+    REQUIRE(beyond_jansson(&e));
     return;
   }
   const json_t *records = json_object_get(answer, "Records"),

@@ -8,17 +8,13 @@
 #include <stdlib.h>
 
 #if SLP_HAVE_JANSSON
-#include <jansson.h>
+#include "beyond_jansson.h"
 static int is_json(const char *p, size_t n) {
   json_error_t e;
   json_t *v = json_loadb(p, n, JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
-  int ok = v != NULL;
-  /* A document that jansson can't hold is JSON all the same. */
-  int beyond = !v && (json_error_code(&e) == json_error_numeric_overflow ||
-                      json_error_code(&e) == json_error_stack_overflow ||
-                      json_error_code(&e) == json_error_null_byte_in_key);
+  int ok = v || beyond_jansson(&e);
   json_decref(v);
-  return ok || beyond;
+  return ok;
 }
 #else
 static int is_json(const char *p, size_t n) { return p && n; }

@@ -233,8 +233,13 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
     case SLOOP_OLDEST: return 1;
     case SLOOP_AT_TIME: return time_range(m, k, low, high);
     case SLOOP_LATEST:
-      if (starts_as_child(m, s)) return 1;
-      if (k->closed && !k->latest_locates) return 0;
+      if (starts_as_child(m, s)) {
+        /* Its parent's latest may be told as a time, and what is older is passed over in the child too. */
+        while (*high < k->notes_n && k->notes[*high].put_us <= latest_us(m)) ++*high;
+        return 1;
+      }
+      /* Closed before anything was found. One that closed later is read, by its own latest or as a child. */
+      if (k->closed && !k->latest_locates && k->closed_us < latest_us(m)) return 0;
       if (!k->latest_locates && k->parents[0] < 0 && number < m->from.shards_n) {
         *low = *high = k->notes_n; /* it was there, and nobody asked for its latest */
         return 1;
