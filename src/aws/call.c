@@ -212,7 +212,7 @@ void slp_call_send(slp_call *c) {
   SLP_CHECK(c->state == SLP_CALL_IDLE);
   slp_fail_clear(&c->fail);
   c->tries = c->throttles = 0;
-  c->free_try = c->keys_tried = c->clock_tried = c->stale_tried = 0;
+  c->free_try = c->keys_tried = c->clock_fixed = c->stale_tried = 0;
   settle(c);
 }
 
@@ -280,12 +280,13 @@ static void network_failed(slp_call *c) {
 }
 
 /* Corrects the clock offset by the answer's Date, which is believed only where nobody on the way can have set
- * it. 1: corrected. */
-static int fix_clock(slp_call *c) {
+ * it. 1: corrected. Not twice running: a service that refuses the time it told itself is not asked for ever. With
+ * anything else in between, minutes may have passed, and this is a clock set wrong once more. */
+static int fix_clock(slp_call *c, int fixed_before) {
   slp_aws *aws = c->aws;
   const slp_endpoint *e = &aws->endpoints[c->svc];
   int64_t date = c->http.date_ms;
-  if (c->clock_tried || date < 0 || SLP_MUTANT(skew_stays) || !(e->tls || e->loopback)) return 0;
+  if (fixed_before || date < 0 || SLP_MUTANT(skew_stays) || !(e->tls || e->loopback)) return 0;
   int64_t off = date - c->signed_ms;
   if (off < SLP_CLOCK_SKEW_MS_MIN && off > -SLP_CLOCK_SKEW_MS_MIN) return 0;
   /* Another call may have corrected it since this one was signed; setting it again is harmless. */
@@ -293,11 +294,11 @@ static int fix_clock(slp_call *c) {
   slp_creds_learn_clock(aws->creds, aws->clock_offset_ms);
   SLP_PROBE("call: the clock is set right");
   aws->stats.clock_fixes++;
-  c->clock_tried = 1;
+  c->clock_fixed = 1;
   return 1;
 }
 
-static void answer_failed(slp_call *c) {
+static void answer_failed(slp_call *c, int clock_fixed_before) {
   slp_remedy remedy = SLP_REMEDY_NONE;
   slp_bad_answer bad = {
       .status = c->http.status,
@@ -309,7 +310,7 @@ static void answer_failed(slp_call *c) {
       .secrets = {{c->secrets.p, c->token_n}, {c->key_n ? c->secrets.p + c->token_n : NULL, c->key_n}}};
   slp_classify(&bad, &c->fail, &remedy);
   wipe_secrets(c);
-  if (remedy == SLP_REMEDY_CLOCK && !c->anonymous && fix_clock(c)) {
+  if (remedy == SLP_REMEDY_CLOCK && !c->anonymous && fix_clock(c, clock_fixed_before)) {
     again_free(c);
     return;
   }
@@ -326,6 +327,8 @@ static void answer_failed(slp_call *c) {
 static void on_http_done(slp_http *http) {
   slp_call *c = SLP_OWNER(http, slp_call, http);
   SLP_CHECK(c->state == SLP_CALL_SENT);
+  int clock_fixed_before = c->clock_fixed;
+  c->clock_fixed = 0;
   if (http->error || http->status == 200) wipe_secrets(c); /* else the answer may quote them */
   c->aws->stats.bytes_in += c->into->n;
   c->state = SLP_CALL_SETTLING;
@@ -334,10 +337,9 @@ static void on_http_done(slp_http *http) {
   else if (c->reroute && c->reroute(c))
     again_free(c);
   else if (http->status != 200)
-    answer_failed(c);
+    answer_failed(c, clock_fixed_before);
   else {
     c->state = SLP_CALL_READING;
-    c->clock_tried = 0; /* the signature was good: one refused after this is of a clock set anew */
     c->on_body(c);
   }
 }

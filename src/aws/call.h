@@ -65,10 +65,11 @@ typedef struct slp_call {
   size_t token_n, key_n;
   slp_http_header headers[SLP_CALL_HEADERS];
   char date[17];
-  int64_t signed_ms;                            /* the time signed with */
-  uint64_t serial;                              /* of the keys signed with */
-  uint8_t free_try;                             /* the try under way is a remedy: not counted */
-  uint8_t keys_tried, clock_tried, stale_tried; /* each remedy once a call */
+  int64_t signed_ms;               /* the time signed with */
+  uint64_t serial;                 /* of the keys signed with */
+  uint8_t free_try;                /* the try under way is a remedy: not counted */
+  uint8_t keys_tried, stale_tried; /* each remedy once a call */
+  uint8_t clock_fixed;             /* the answer before was about the time, and the clock was set by it */
 } slp_call;
 
 void slp_call_init(slp_call *c, slp_aws *aws); /* zeroes */

@@ -438,6 +438,24 @@ TEST(a_wrong_clock_is_corrected_once_and_stays_corrected) {
   close_all();
 }
 
+TEST(a_clock_set_wrong_again_behind_any_other_end_of_a_try_is_corrected_again) {
+  open_at("http://127.0.0.1:4567", SLP_WIRE_JSON);
+  const char *refused = "{\"__type\":\"InvalidSignatureException\",\"message\":\"Signature expired\"}";
+  fake_script(&f, 400, refused)->date_off_ms = 3600000;
+  fake_script(&f, 400, "{\"__type\":\"LimitExceededException\"}");
+  fake_script(&f, 400, refused)->date_off_ms = 7200000;
+  fake_script(&f, 200, PAGE);
+  CHECK_INT(get(5).class, SLP_FINE);
+  CHECK_INT(slp_aws_stats_of(aws)->clock_fixes, 2);
+  fake_script(&f, 400, refused)->date_off_ms = 10800000;
+  fake_script(&f, 0, "")->error = -ECONNRESET;
+  fake_script(&f, 400, refused)->date_off_ms = 14400000;
+  fake_script(&f, 200, PAGE);
+  CHECK_INT(get(5).class, SLP_FINE);
+  CHECK_INT(slp_aws_stats_of(aws)->clock_fixes, 4);
+  close_all();
+}
+
 TEST(a_refused_signature_with_the_right_time_is_final) {
   open_at("https://kin.example", SLP_WIRE_JSON);
   fake_script(&f, 403, "{\"__type\":\"SignatureDoesNotMatch\"}")->date_off_ms = 239000;
