@@ -280,8 +280,8 @@ static void network_failed(slp_call *c) {
 }
 
 /* Corrects the clock offset by the answer's Date, which is believed only where nobody on the way can have set
- * it. 1: corrected. Not twice running: a service that refuses the time it told itself is not asked for ever. With
- * anything else in between, minutes may have passed, and this is a clock set wrong once more. */
+ * it. 1: corrected. Not twice running: a service that refuses the time it told itself is not asked for ever.
+ * With anything else in between, minutes may have passed, and this is a clock set wrong once more. */
 static int fix_clock(slp_call *c, int fixed_before) {
   slp_aws *aws = c->aws;
   const slp_endpoint *e = &aws->endpoints[c->svc];
