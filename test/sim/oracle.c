@@ -172,8 +172,10 @@ static int was_listed(const slp_judged *m, const slp_known_shard *k) {
 static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
   const slp_known_shard *k = s->known;
   if (k->closed && !k->locates && k->closed_us < latest_us(m)) return 0;
-  /* It was there at the start; but one that the service was still making was found as its parents' child. */
-  int making = m->started_us < k->made_us + CHANGE_US && !k->latest_locates && k->parents[0] >= 0;
+  /* It was there at the start; but one that the service was still making, or that was made while the listing was
+   * on its way, was found as its parents' child. */
+  int making = (m->started_us < k->made_us + CHANGE_US || !was_listed(m, k)) && !k->latest_locates &&
+               k->parents[0] >= 0;
   if ((size_t)(k - m->stream->shards) < m->from.shards_n && !making) return 0;
   for (int i = 0; i < 2; i++) {
     const slp_known_shard *p = k->parents[i] >= 0 ? &m->stream->shards[k->parents[i]] : NULL;
@@ -239,7 +241,7 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
         return 1;
       }
       /* Closed before anything was found. One that closed later is read, by its own latest or as a child. */
-      if (k->closed && !k->latest_locates && k->closed_us < latest_us(m)) return 0;
+      if (k->closed && !k->latest_locates && k->closed_us < latest_us(m) && was_listed(m, k)) return 0;
       if (!k->latest_locates && k->parents[0] < 0 && number < m->from.shards_n) {
         *low = *high = k->notes_n; /* it was there, and nobody asked for its latest */
         return 1;
