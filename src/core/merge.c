@@ -147,10 +147,23 @@ static size_t best_from(const slp_merge *m, slp_str seq) {
   return from < 8 ? 0 : from;
 }
 
-/* Other digits tell the entries apart better. Who won where stays the same. */
+static int is_same_focus(const slp_focus *f, slp_str seq, size_t from) {
+  return f->length == seq.n && f->from == from && slp_focus_same(f->shared, seq.p, from);
+}
+
+#define VAIN_MAX 8
+
+/* Other digits tell the entries apart better. Who won where stays the same. Where no digits tell all of them
+ * apart, the ones chosen stay, and with them the words of the pages that are there. */
 __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   slp_merge_entry *tree = m->tree;
   slp_focus f = {.id = m->focus.digits.id + 1, .length = seq.n, .from = best_from(m, seq)};
+  if (is_same_focus(&m->focus.digits, seq, f.from)) {
+    m->focus.ties = 0;
+    m->focus.differ = 0;
+    if (m->focus.vain < VAIN_MAX) m->focus.vain++;
+    return;
+  }
   memcpy(f.shared, seq.p, f.from);
   m->focus = (slp_merge_focus){.digits = f};
   for (uint32_t i = 0; i < m->n; i++) {
@@ -164,7 +177,7 @@ __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
 }
 
 /* So many ties that a look at all entries costs little beside them, whatever keys come. */
-static int wants_focus(const slp_merge *m) { return m->focus.ties > 32 + 2 * m->n; }
+static int wants_focus(const slp_merge *m) { return m->focus.ties > (32 + 2 * m->n) << m->focus.vain; }
 
 static void join(slp_merge *m, slp_merge_node *node) {
   SLP_CHECK(m->n < m->cap);

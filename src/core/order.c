@@ -103,6 +103,11 @@ void slp_order_take(slp_shard *s, int64_t time) {
     slp_order_update(s);
   } else if (e->order == SLOOP_ORDER_TIME) {
     slp_key key = slp_queue_next_key(&s->queue);
+    if (slp_merge_needs_numbers(&e->merge)) { /* and they are in cold memory */
+      slp_str seq = slp_queue_number_ahead(&s->queue);
+      __builtin_prefetch(seq.p);
+      __builtin_prefetch(seq.p + seq.n);
+    }
     const uint64_t *word = slp_queue_next_word(&s->queue, slp_merge_focus_now(&e->merge));
     if (word)
       slp_merge_put_word(&e->merge, &s->order.node, &key, *word, 1);

@@ -94,6 +94,10 @@ uint64_t slp_queue_rests_until_us(const slp_shard *s); /* after records were giv
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i);
 void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
+/* So many records ahead are fetched from memory, for the rows of a page that waited are cold. Where few
+ * shards take turns their turns come soon, but there the pages are in a cache. */
+#define SLP_QUEUE_AHEAD 4u
+
 /* Then comes what was never handed out: nearly every record. These are looked at for each of them. */
 /* NULL: there is none. */
 static inline slp_buffered *slp_queue_next_page(const slp_queue *q) { return q->next_page; }
@@ -113,13 +117,23 @@ static inline const uint64_t *slp_queue_next_word(const slp_queue *q, const slp_
   const slp_page *page = q->next_page->page;
   return page->focus.id == focus->id ? &page->recs[q->next_i].word : NULL;
 }
+/* The number of a record that comes soon. */
+static inline slp_str slp_queue_number_ahead(const slp_queue *q) {
+  const slp_page *page = q->next_page->page;
+  const slp_rec *r = &page->recs[q->next_i];
+  return slp_rec_seq(page, q->next_page->n - q->next_i > SLP_QUEUE_AHEAD ? r + SLP_QUEUE_AHEAD : r);
+}
 /* time: of its key. 1: a page was taken to its last record, and there is room for another one. */
 static inline int slp_queue_take(slp_queue *q, int64_t time) {
   slp_buffered *buffered = q->next_page;
   buffered->out++;
   q->queued_n--;
   q->key_time = time;
-  if (++q->next_i < buffered->n) return 0;
+  if (++q->next_i < buffered->n) {
+    const slp_rec *r = &buffered->page->recs[q->next_i];
+    __builtin_prefetch(buffered->n - q->next_i > 2 * SLP_QUEUE_AHEAD ? r + 2 * SLP_QUEUE_AHEAD : r);
+    return 0;
+  }
   slp_list *next = buffered->link.next;
   q->next_page = next == &q->pages ? NULL : SLP_OWNER(next, slp_buffered, link);
   q->next_i = 0;

@@ -193,6 +193,28 @@ TEST(the_digits_that_differ_are_found_and_kept) {
   }
 }
 
+/* As a stream of 64 shards numbers them that were made in one second: four share each of sixteen beginnings, and
+ * records written together differ in the last digits only. The pages' words are by the digits chosen. */
+TEST(digits_that_no_others_are_better_than_stay) {
+  static stream t;
+  uint64_t id = 0;
+  stream_begin(&t, 64);
+  for (uint64_t round = 0; round < 400; round++) {
+    for (uint32_t k = 0; k < 64; k++) {
+      uint32_t i = round ? (uint32_t)(slp_merge_top(&t.m) - t.nodes) : k;
+      char seq[ROOM];
+      snprintf(seq, sizeof seq, "49680481840%02u%018llu%019llu%06u", i % 16, (unsigned long long)round, 7ull,
+               i);
+      stream_put(&t, i, (int64_t)(round / 10), seq, 0, 1);
+    }
+    if (round == 10) id = slp_merge_focus_now(&t.m)->id;
+    CHECK(slp_merge_valid(&t.m));
+  }
+  CHECK(t.ties > 20000);
+  CHECK_INT(slp_merge_focus_now(&t.m)->id, id);
+  stream_end(&t);
+}
+
 /* Numbers of two lengths, each sharing nothing but length with the next of its kind, or all but the end with
  * the one after: no choice of digits is right for long. */
 TEST(no_stream_makes_each_put_look_at_all_entries) {
