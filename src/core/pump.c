@@ -20,10 +20,6 @@ static int calls_moving(const slp_engine *e) {
   return e->calls.in_flight > stalled_n;
 }
 
-static slp_shard *further_back(slp_shard *a, slp_shard *b) {
-  return !a || slp_key_cmp(slp_queue_watermark(b), slp_queue_watermark(a)) < 0 ? b : a;
-}
-
 /* Of the paused ones; empty: of those that have nothing to hand out. */
 static slp_shard *furthest_back(slp_engine *e, int empty) {
   slp_shard *first = NULL;
@@ -31,21 +27,7 @@ static slp_shard *furthest_back(slp_engine *e, int empty) {
   SLP_LIST_EACH(&e->calls.stalled, it) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
     if (empty && !slp_queue_empty(s)) continue;
-    first = further_back(first, s);
-  }
-  return first;
-}
-
-/* Of those that are set aside, the one with the earliest place that lacks bytes to call or to go on. */
-static slp_shard *lacking_aside(const slp_engine *e) {
-  slp_shard *first = NULL;
-  for (uint32_t i = 0; i < slp_merge_count(&e->calls.want); i++) {
-    slp_shard *s = want_owner(slp_merge_at(&e->calls.want, i));
-    if (slp_order_is_aside(s)) first = further_back(first, s);
-  }
-  SLP_LIST_EACH(&e->calls.stalled, it) {
-    slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
-    if (slp_order_is_aside(s)) first = further_back(first, s);
+    if (!first || slp_key_cmp(slp_queue_watermark(s), slp_queue_watermark(first)) < 0) first = s;
   }
   return first;
 }
@@ -57,11 +39,8 @@ static slp_shard *starving(slp_engine *e) {
   slp_merge_node *least = slp_merge_top(&e->merge);
   if (least && least->ready) return NULL;
   if (least) {
-    /* Nobody waits for one that is set aside, but what it has comes before the rest. The bytes it lacks may
-     * be those of its child, which can't be handed out before it, while others at their tip have nothing. */
-    slp_shard *first = slp_shard_in_order(least), *aside = lacking_aside(e);
-    if (aside && slp_key_cmp(slp_queue_watermark(aside), &least->key) < 0) return aside;
     /* An event may not come for long; what is paused can't wait for it. */
+    slp_shard *first = slp_shard_in_order(least);
     int waits = first->consumer->source->pushes && !slp_calls_is_stalled(first) && !slp_calls_wants(first);
     slp_shard *paused = waits ? furthest_back(e, 1) : NULL;
     return paused ? paused : first;

@@ -240,7 +240,8 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
         while (*high < k->notes_n && k->notes[*high].put_us <= latest_us(m)) ++*high;
         return 1;
       }
-      /* Closed before anything was found. One that closed later is read, by its own latest or as a child. */
+      /* Listed, and closed before anything was found. One that closed later, or that the listing did not show, is
+       * read by its own latest or as a child. */
       if (k->closed && !k->latest_locates && k->closed_us < latest_us(m) && was_listed(m, k)) return 0;
       if (!k->latest_locates && k->parents[0] < 0 && number < m->from.shards_n) {
         *low = *high = k->notes_n; /* it was there, and nobody asked for its latest */
