@@ -3,7 +3,10 @@
  *
  * The writer stamps each record with the moment at which its request begins, so a figure contains the put's
  * way to the server. Puts begin once the reader has been at the tip for a while; the CPU time of that while
- * is the cost of idle shards. CPU per GB is that of a backlog of 1 KiB records, read from its beginning. */
+ * is the cost of idle shards. CPU per GB is that of a backlog of 1 KiB records, read from its beginning.
+ *
+ * With the shards each for itself it also says how long a record is here before its callback: from the log's
+ * line of its page, which comes when the answer is complete and before it is looked at. */
 #include "bench.h"
 #include "latency_puts.h"
 
@@ -41,12 +44,14 @@ typedef struct latency_figures {
   uint32_t n, late; /* records that came, and those flagged late */
   double idle_cpu_s;
   double p50, p99, max; /* milliseconds */
+  double here_p99;      /* the same from the answer on; 0: not measured */
 } latency_figures;
 
 typedef struct latency_run {
   const latency_job *job;
   latency_figures *figures;
-  double *waits_s;
+  double *waits_s, *here_s; /* from the put, and from the answer */
+  double answered_s[SHARDS_MAX];
   sloop_t *consumer;
   uv_timer_t timer;
   double cpu_s; /* when idleness began */
@@ -67,6 +72,23 @@ static void leave(latency_run *run) {
   uv_close((uv_handle_t *)&run->timer, NULL);
 }
 
+/* shardId-000000000012: 12 */
+static double *answered_at(latency_run *run, const char *shard) {
+  const char *digits = strrchr(shard, '-');
+  unsigned long n = digits ? strtoul(digits + 1, NULL, 10) : SHARDS_MAX;
+  if (n >= SHARDS_MAX) bench_die("a shard that is not ours: %s", shard);
+  return &run->answered_s[n];
+}
+
+static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
+  char shard[64];
+  unsigned records = 0;
+  (void)s, (void)level;
+  const char *page = strstr(line, "fetch: page shard=");
+  if (page && sscanf(page, "fetch: page shard=%63s records=%u", shard, &records) == 2 && records)
+    *answered_at(arg, shard) = bench_wall_s();
+}
+
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   latency_run *run = arg;
   double now_s = bench_wall_s();
@@ -74,6 +96,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   (void)s;
   for (size_t i = 0; i < n && run->figures->n < run->job->puts; i++) {
     const sloop_record_t *r = sloop_batch_at(b, i);
+    if (run->job->way.by_shard) run->here_s[run->figures->n] = now_s - *answered_at(run, r->shard);
     run->waits_s[run->figures->n++] = now_s - sent_s(r);
     if (r->flags & SLOOP_REC_LATE) run->figures->late++;
   }
@@ -114,13 +137,18 @@ static void read_all(const void *job_v, void *result_v) {
   uv_loop_t loop;
   sloop_opts_t o;
   run.waits_s = calloc(job->puts, sizeof *run.waits_s);
-  if (!run.waits_s || uv_loop_init(&loop)) bench_die("no memory");
+  run.here_s = calloc(job->puts, sizeof *run.here_s);
+  if (!run.waits_s || !run.here_s || uv_loop_init(&loop)) bench_die("no memory");
   bench_sloop_options(&o, job->url, job->stream, 1);
   if (job->way.poll_ms)
     o.poll_ms = job->way.poll_ms;
   else
     bench_sloop_push(&o);
-  o.order = job->way.by_shard ? SLOOP_ORDER_SHARD : SLOOP_ORDER_TIME;
+  if (job->way.by_shard) {
+    o.order = SLOOP_ORDER_SHARD;
+    o.log_level = SLOOP_LOG_DEBUG;
+    o.on_log = on_log;
+  }
   o.on_batch = on_batch;
   o.arg = &run;
   run.consumer = bench_sloop_begin(&loop, &o);
@@ -135,7 +163,12 @@ static void read_all(const void *job_v, void *result_v) {
     f->p99 = run.waits_s[(size_t)f->n * 99 / 100] * 1e3;
     f->max = run.waits_s[f->n - 1] * 1e3;
   }
+  if (f->n && job->way.by_shard) {
+    qsort(run.here_s, f->n, sizeof *run.here_s, smaller_first);
+    f->here_p99 = run.here_s[(size_t)f->n * 99 / 100] * 1e3;
+  }
   free(run.waits_s);
+  free(run.here_s);
 }
 
 /* ---- one row ------------------------------------------------------------------------------------------- */
@@ -172,14 +205,15 @@ static int one_row(bench_cpus cpus, const latency_way *way, const latency_size *
   double idle = f.idle_cpu_s / size->idle_s * 3600 / way->shards;
   double per_gb = backlog_cost(cpus, way, size->backlog);
   const char *order = way->by_shard ? "shard" : "time";
-  printf("%-12s %6u  %-5s %8.2f %8.2f %8.2f  %6u of %-6u %10.2f %10.3f %9.2f\n", name, way->shards, order,
-         f.p50, f.p99, f.max, f.n, size->puts, idle, per_gb, longest_put_s * 1e3);
+  printf("%-12s %6u  %-5s %8.2f %8.2f %8.2f %9.3f  %6u of %-6u %10.2f %10.3f %9.2f\n", name, way->shards,
+         order, f.p50, f.p99, f.max, f.here_p99, f.n, size->puts, idle, per_gb, longest_put_s * 1e3);
   printf(
       "{\"bench\":\"latency\",\"poll_ms\":%u,\"shards\":%u,\"order\":\"%s\",\"p50_ms\":%.3f,\"p99_ms\":%.3f,"
-      "\"max_ms\":%.3f,\"records\":%u,\"puts\":%u,\"late\":%u,\"idle_cpu_s_per_shard_hour\":%.3f,"
+      "\"max_ms\":%.3f,\"after_answer_p99_ms\":%.3f,\"records\":%u,\"puts\":%u,\"late\":%u,\"idle_cpu_s_per_"
+      "shard_hour\":%.3f,"
       "\"cpu_s_per_gb\":%.3f,\"longest_put_ms\":%.3f}\n",
-      way->poll_ms, way->shards, order, f.p50, f.p99, f.max, f.n, size->puts, f.late, idle, per_gb,
-      longest_put_s * 1e3);
+      way->poll_ms, way->shards, order, f.p50, f.p99, f.max, f.here_p99, f.n, size->puts, f.late, idle,
+      per_gb, longest_put_s * 1e3);
   fflush(stdout);
   return f.n == size->puts;
 }
@@ -236,7 +270,8 @@ int main(int argc, char **argv) {
       "milliseconds from put to callback; idle: CPU seconds of an idle shard in an hour; per GB: CPU "
       "seconds\n");
   printf(
-      "way          shards  order      p50      p99      max  records               idle     per GB   put "
+      "way          shards  order      p50      p99      max  here p99  records               idle     per "
+      "GB   put "
       "max\n");
   for (size_t i = 0; i < shards_n; i++)
     for (size_t k = 0; k < polls_n; k++) {

@@ -75,9 +75,8 @@ static const knob knobs[] = {
     {"handover_ms", U32, OPT(handover_ms), 1, 3600000, "ms",
      "how long a shard that another worker asks for waits for what is being printed"},
     {"stall_ms", U32, OPT(stall_ms), 0, UINT32_MAX, "ms",
-     "a shard whose records were not printed for so long goes to another worker, unless they wait for "
-     "another "
-     "shard's; 0: never"},
+     "a shard whose records were not printed for so long goes to another worker; to wait for another "
+     "shard's records does not count. 0: never"},
     {"decoded_bytes_max", U32, offsetof(slp_args, decoded_bytes_max), 1, SLP_DECODED_BYTES_MAX, "bytes",
      "that the steps of -s may make of one record together; more is not decodable. A record is printed in "
      "one go: 16 MiB in up to 0.2 s"},

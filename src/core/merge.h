@@ -34,9 +34,9 @@ typedef struct slp_merge_entry {
 /* The digits that are compared first are those behind some that nearly all numbers share. */
 typedef struct slp_merge_focus {
   slp_focus digits;
-  uint32_t ties; /* comparisons since it was set that other digits decided */
+  uint32_t ties; /* comparisons since the last look for better digits that other digits decided */
   size_t differ; /* the furthest digit that decided one of them */
-  uint32_t vain; /* looks for better digits since then that found the same: each makes the next one rarer */
+  uint32_t vain; /* looks since it was set that found the same: each makes the next one rarer */
 } slp_merge_focus;
 
 typedef struct slp_merge {
@@ -59,7 +59,7 @@ void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int r
 /* The same with the number's word at hand, by the focus that the merge has now. */
 void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, uint64_t word, int ready);
 static inline const slp_focus *slp_merge_focus_now(const slp_merge *m) { return &m->focus.digits; }
-/* No choice of digits tells all of them apart: whole numbers will be compared. */
+/* The last look found no digits that tell more of them apart: whole numbers will be compared. */
 static inline int slp_merge_needs_numbers(const slp_merge *m) { return m->focus.vain > 0; }
 void slp_merge_remove(slp_merge *m, slp_merge_node *node); /* not in it: fine */
 static inline slp_merge_node *slp_merge_top(const slp_merge *m) { return m->n ? m->tree[1].node : NULL; }

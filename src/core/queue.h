@@ -94,8 +94,8 @@ uint64_t slp_queue_rests_until_us(const slp_shard *s); /* after records were giv
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i);
 void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
-/* So many records ahead are fetched from memory, for the rows of a page that waited are cold. Where few
- * shards take turns their turns come soon, but there the pages are in a cache. */
+/* So many records ahead a number is fetched from memory, and twice as many a row, for those of a page that
+ * waited are cold. Where few shards take turns their turns come soon, but there the pages are in a cache. */
 #define SLP_QUEUE_AHEAD 4u
 
 /* Then comes what was never handed out: nearly every record. These are looked at for each of them. */
