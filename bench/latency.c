@@ -130,6 +130,11 @@ static int smaller_first(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Of sorted seconds, in milliseconds. */
+static double percentile_ms(const double *waits_s, uint32_t n, uint32_t percent) {
+  return waits_s[(size_t)n * percent / 100] * 1e3;
+}
+
 static void read_all(const void *job_v, void *result_v) {
   latency_run run = {.job = job_v, .figures = result_v};
   const latency_job *job = job_v;
@@ -159,13 +164,13 @@ static void read_all(const void *job_v, void *result_v) {
   if (uv_loop_close(&loop)) bench_die("handles are left open after sloop_close");
   qsort(run.waits_s, f->n, sizeof *run.waits_s, smaller_first);
   if (f->n) {
-    f->p50 = run.waits_s[f->n / 2] * 1e3;
-    f->p99 = run.waits_s[(size_t)f->n * 99 / 100] * 1e3;
+    f->p50 = percentile_ms(run.waits_s, f->n, 50);
+    f->p99 = percentile_ms(run.waits_s, f->n, 99);
     f->max = run.waits_s[f->n - 1] * 1e3;
   }
   if (f->n && job->way.by_shard) {
     qsort(run.here_s, f->n, sizeof *run.here_s, smaller_first);
-    f->here_p99 = run.here_s[(size_t)f->n * 99 / 100] * 1e3;
+    f->here_p99 = percentile_ms(run.here_s, f->n, 99);
   }
   free(run.waits_s);
   free(run.here_s);
@@ -209,9 +214,8 @@ static int one_row(bench_cpus cpus, const latency_way *way, const latency_size *
          order, f.p50, f.p99, f.max, f.here_p99, f.n, size->puts, idle, per_gb, longest_put_s * 1e3);
   printf(
       "{\"bench\":\"latency\",\"poll_ms\":%u,\"shards\":%u,\"order\":\"%s\",\"p50_ms\":%.3f,\"p99_ms\":%.3f,"
-      "\"max_ms\":%.3f,\"after_answer_p99_ms\":%.3f,\"records\":%u,\"puts\":%u,\"late\":%u,\"idle_cpu_s_per_"
-      "shard_hour\":%.3f,"
-      "\"cpu_s_per_gb\":%.3f,\"longest_put_ms\":%.3f}\n",
+      "\"max_ms\":%.3f,\"after_answer_p99_ms\":%.3f,\"records\":%u,\"puts\":%u,\"late\":%u,"
+      "\"idle_cpu_s_per_shard_hour\":%.3f,\"cpu_s_per_gb\":%.3f,\"longest_put_ms\":%.3f}\n",
       way->poll_ms, way->shards, order, f.p50, f.p99, f.max, f.here_p99, f.n, size->puts, f.late, idle,
       per_gb, longest_put_s * 1e3);
   fflush(stdout);
@@ -267,12 +271,11 @@ int main(int argc, char **argv) {
   }
   bench_cpus cpus = bench_cpus_find();
   printf(
-      "milliseconds from put to callback; idle: CPU seconds of an idle shard in an hour; per GB: CPU "
-      "seconds\n");
+      "milliseconds from put to callback; here: from the answer on; idle: CPU seconds of an idle shard in an "
+      "hour; per GB: CPU seconds\n");
   printf(
-      "way          shards  order      p50      p99      max  here p99  records               idle     per "
-      "GB   put "
-      "max\n");
+      "way          shards  order      p50      p99      max  here p99  records          "
+      "     idle     per GB   put max\n");
   for (size_t i = 0; i < shards_n; i++)
     for (size_t k = 0; k < polls_n; k++) {
       latency_way way = {shards[i], polls[k], by_shard};

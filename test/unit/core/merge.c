@@ -193,8 +193,8 @@ TEST(the_digits_that_differ_are_found_and_kept) {
   }
 }
 
-/* As a stream of 64 shards numbers them that were made in one second: four share each of sixteen beginnings, and
- * records written together differ in the last digits only. The pages' words are by the digits chosen. */
+/* The numbers of 64 shards that were made in one second have sixteen beginnings, each shared by four shards, and
+ * records written together differ in the last digits only. Other digits chosen would void the pages' words. */
 TEST(digits_that_no_others_are_better_than_stay) {
   static stream t;
   uint64_t id = 0;
