@@ -61,6 +61,7 @@ def step_back():
     os.nice(max(0, NICE - os.nice(0)))
 
 
+# Signals are sent by os.kill: Popen's own methods would reap a process that has just ended, and wait4 found none then.
 def cpu_of(pid):
     """CPU-seconds of a running process; None: it has ended."""
     try:
@@ -111,7 +112,7 @@ def takes_long(build, target, work):
                              stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         while (cpu := cpu_of(p.pid)) is not None and cpu < SLOWEST_S:
             time.sleep(0.1)
-        p.kill()
+        os.kill(p.pid, signal.SIGKILL)
         _, status, usage = os.wait4(p.pid, 0)
         if usage.ru_utime + usage.ru_stime >= SLOWEST_S or status != 0:
             found = True
@@ -143,14 +144,14 @@ def run_once(build, target, seconds, work):
         try:
             while (cpu := cpu_of(p.pid)) is not None:
                 if cpu >= seconds and asked is None:
-                    p.send_signal(signal.SIGINT)  # it prints its figures and goes
+                    os.kill(p.pid, signal.SIGINT)  # it prints its figures and goes
                     asked = time.monotonic()
                 if asked and time.monotonic() - asked > 60:
-                    p.kill()
+                    os.kill(p.pid, signal.SIGKILL)
                 time.sleep(0.5)
         finally:
             if cpu_of(p.pid) is not None:
-                p.kill()
+                os.kill(p.pid, signal.SIGKILL)
             _, _, usage = os.wait4(p.pid, 0)
     with open(log_path, errors="replace") as f:
         text = f.read()
