@@ -73,7 +73,8 @@ struct hd_part {
   uint64_t closed_us, excused_us, owner_us; /* owner_us: it went to another owner last */
   size_t trimmed, row_n; /* row_n: records put when the row was made first; SIZE_MAX: never */
   size_t latest_n;       /* records put when somebody asked for the latest last */
-  uint64_t knew_us;      /* its row was made first by one that knew the rows of this moment */
+  uint64_t knew_us;      /* its row was made last by one that knew the rows of this moment */
+  size_t made;           /* in that version */
   hd_note *notes;
   size_t notes_n, notes_cap;
   char *texts;

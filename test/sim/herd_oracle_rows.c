@@ -39,7 +39,7 @@ size_t hd_row_done(const hd_part *s, const hd_version *v) {
  * says that all of it is to be read. */
 size_t hd_floor(const hd_oracle *o, const hd_part *s) {
   if (o->terms.start != SLOOP_LATEST || !o->terms.by_counter || hd_is_child(o, s)) return 0;
-  if (s->versions_n && !s->versions[0].latest) return 0;
+  if (s->versions_n && !s->versions[s->made].latest) return 0;
   return s->latest_asked ? s->latest_n : s->notes_n;
 }
 
@@ -274,6 +274,9 @@ void hd_row_is(hd_oracle *o, size_t life, const char *shard, uint64_t sent_us, c
     s->row_n = s->notes_n;
     s->knew_us = knew_us(l, now);
     o->first_row_us = slp_min_u64(o->first_row_us, now->us);
+  } else if (row && was && was->gone) {
+    s->knew_us = knew_us(l, now);
+    s->made = s->versions_n - 1;
   }
   if (was && was->owner != now->owner) s->owner_us = now->us;
   hd_tell(o, HD_TOLD_ROW, life, s->number, (hd_told){.a = s->versions_n - 1});

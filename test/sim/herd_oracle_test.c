@@ -663,6 +663,32 @@ static void is_made_before_its_parent(stage *g) {
   read_some(g, 0, kid, 6, 2);
   save(g, 0, kid, 8);
 }
+/* An operator removes the row of a child that is being read; another worker makes it anew at the latest. */
+static void removed_and_made_at_latest(stage *g, int parent_is_gone) {
+  size_t parent = shard(g, -1, -1), kid = split_off(g, parent);
+  make_start(g, 0, parent, 1);
+  take_start(g, 0, parent, 1);
+  make_start(g, 0, kid, 0);
+  ends(g, 0, parent);
+  take_start(g, 0, kid, 0);
+  read_some(g, 0, kid, 0, 3);
+  save(g, 0, kid, 3);
+  if (parent_is_gone) hd_row_is(g->o, 0, shard_id(parent), g->now, NULL);
+  hd_excuse(g->o, shard_id(kid));
+  hd_row_is(g->o, SIZE_MAX, shard_id(kid), g->now, NULL);
+  told_gone(g, 0, kid, 1);
+  reads_table(g, 1);
+  make_start(g, 1, kid, 1);
+  hd_row taken = {.owner = g->names[1], .epoch = 50, .at = HD_AT_START, .latest = 1};
+  hd_row_is(g->o, 1, shard_id(kid), g->now, &taken);
+  g->rows[kid] = (told_row){g->names[1], 50, AT_START, 0};
+  told_taken(g, 1, kid);
+  hd_latest(g->o, kid);
+  put(g, kid, 2);
+  read_some(g, 1, kid, 8, 2);
+  save(g, 1, kid, 10);
+}
+static void is_made_anew_at_latest_without_parents(stage *g) { removed_and_made_at_latest(g, 1); }
 static void begins_at_a_time(stage *g) {
   size_t s = later_shard(g, (hd_row){.at = HD_AT_TIME, .ms = (int64_t)(g->now / MS) + 2});
   read_some(g, 0, s, 1, 7);
@@ -701,6 +727,7 @@ TEST(what_is_allowed_besides) {
   play_allowed(is_made_beside_its_parent, 1, SLOOP_LATEST, 0);
   play_allowed(is_made_before_its_parent, 1, SLOOP_LATEST, 0);
   play_allowed(begins_anew_at_latest, 0, SLOOP_LATEST, 0);
+  play_allowed(is_made_anew_at_latest_without_parents, 1, SLOOP_LATEST, 0);
   play_allowed(begins_at_a_time, 0, SLOOP_AT_TIME, 0);
 }
 
@@ -867,6 +894,7 @@ static void makes_it_at_latest_behind_a_parent(stage *g) {
   ends(g, 1, parent);
   (void)hand(g, 0, kid, 6, 1);
 }
+static void makes_it_anew_at_latest_behind_a_parent(stage *g) { removed_and_made_at_latest(g, 0); }
 /* The parent's row is made later, and at the oldest: its records come behind those of the child. */
 static void begins_before_a_parent_at_its_oldest(stage *g) {
   size_t parent = shard(g, -1, -1), kid;
@@ -1466,6 +1494,7 @@ static const violation violations[] = {
     W(HD_S2_ORDER, begins_behind_latest, .schema = SLOOP, .start = SLOOP_LATEST),
     W(HD_S2_ORDER, leaves_out_what_its_row_says, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S2_ORDER, makes_it_at_latest_behind_a_parent, .schema = KCL, .start = SLOOP_LATEST),
+    W(HD_S2_ORDER, makes_it_anew_at_latest_behind_a_parent, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S4_LINEAGE, begins_at_the_oldest_before_its_parent, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_P4_PARENTS, begins_before_a_parent_at_its_oldest, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S2_ORDER, begins_after_a_removal, .schema = SLOOP, .start = SLOOP_LATEST),

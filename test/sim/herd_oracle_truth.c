@@ -110,13 +110,21 @@ size_t hd_notes_before_ms(const hd_part *s, int64_t ms) {
   return low;
 }
 
+static int is_gone_by(const hd_part *p, uint64_t us) {
+  size_t n = p->versions_n;
+  while (n && p->versions[n - 1].us > us) n--;
+  return n && p->versions[n - 1].gone;
+}
+
 /* With KCL's rows a lease is made at the latest when no shard in front of it has one as far as its maker has
  * read the table: the stream has forgotten it, an operator removed the row, or another worker, that listed the
- * stream before the reshard, makes it meanwhile. No condition of a write can look at the row of another shard,
- * so of two workers that begin together each goes by what it has read. */
+ * stream before the reshard, makes it meanwhile. When the row of a shard was removed and is made anew, those of
+ * its parents may be gone as well, read to their ends. No condition of a write can look at the row of another
+ * shard, so of two workers that begin together each goes by what it has read. */
 int hd_counts_as_parent(const hd_oracle *o, const hd_part *s, const hd_part *p) {
   if (!p->versions_n || !o->terms.by_counter) return p->versions_n > 0;
-  return !p->excused_ever && (!s->versions_n || p->versions[0].us <= s->knew_us);
+  if (p->excused_ever || (s->excused_ever && is_gone_by(p, s->knew_us))) return 0;
+  return !s->versions_n || p->versions[0].us <= s->knew_us;
 }
 
 int hd_is_child(const hd_oracle *o, const hd_part *s) {
