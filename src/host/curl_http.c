@@ -100,6 +100,7 @@ static void transfer_release(slp_transfer *t) {
   slp_curl_lane *lane = t->lane;
   slp_host *h = &lane->u->host;
   curl_multi_remove_handle(lane->multi, t->easy);
+  slp_transfer_headers_wipe(t);
   slp_timer_clear(h, &t->total);
   slp_unpost(&t->resume);
   slp_list_remove(&t->call->link);
@@ -244,6 +245,7 @@ static void transfer_start(slp_curl_lane *lane, slp_http *call) {
   int r = slp_transfer_set_up(t, call);
   if (!r && curl_multi_add_handle(lane->multi, t->easy)) r = SLP_ENOMEM;
   if (r) {
+    slp_transfer_headers_wipe(t);
     t->call = NULL;
     slp_list_add_first(&lane->idle, &t->link);
     call_failed(lane->u, call, r);

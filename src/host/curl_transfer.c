@@ -211,6 +211,11 @@ void slp_transfer_headers_init(slp_transfer *t) {
   slp_buf_init(&t->header_text, t->lane->u->host.mem, 1 << 20);
 }
 
+void slp_transfer_headers_wipe(slp_transfer *t) {
+  if (t->header_text.p) slp_wipe(t->header_text.p, t->header_text.n);
+  slp_buf_clear(&t->header_text);
+}
+
 void slp_transfer_headers_free(slp_transfer *t) {
   slp_buf_free(&t->header_text);
   slp_free(t->lane->u->host.mem, t->header_nodes);

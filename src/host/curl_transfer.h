@@ -35,6 +35,8 @@ typedef struct slp_transfer {
 int slp_transfer_easy_options(slp_transfer *t);           /* once, for what never changes */
 int slp_transfer_set_up(slp_transfer *t, slp_http *call); /* SLP_EINVAL, SLP_ENOMEM */
 void slp_transfer_headers_init(slp_transfer *t);
+/* They hold the signature and the session token: once libcurl doesn't read them any more. */
+void slp_transfer_headers_wipe(slp_transfer *t);
 void slp_transfer_headers_free(slp_transfer *t);
 /* curl_http.c */
 void slp_transfer_pause(slp_transfer *t);

@@ -470,6 +470,73 @@ TEST(every_allocation_fails_once) {
   }
 }
 
+/* Memory that is looked through: what lives, and what is given back. Every block moves when it grows. */
+#define SECRET "SESAME"
+typedef struct watched {
+  void *p[400];
+  size_t n[400];
+} watched;
+
+static void *watched_alloc(void *ctx, void *p, size_t was, size_t want) {
+  watched *all = ctx;
+  size_t i = 0;
+  void *moved = want ? calloc(1, want) : NULL; /* all of it is looked at */
+  if (moved && p) memcpy(moved, p, was < want ? was : want);
+  if (p && memmem(p, was, SECRET, sizeof SECRET - 1)) CHECK_FAIL("%zu bytes were freed with a secret", was);
+  while (i < SLP_COUNT(all->p) && all->p[i] != p) i++;
+  CHECK(i < SLP_COUNT(all->p));
+  all->p[i] = moved;
+  all->n[i] = want;
+  free(p);
+  return moved;
+}
+
+static int tells_secret(const watched *all) {
+  for (size_t i = 0; i < SLP_COUNT(all->p); i++)
+    if (all->p[i] && memmem(all->p[i], all->n[i], SECRET, sizeof SECRET - 1)) return 1;
+  return 0;
+}
+
+/* A head holds signature and session token. Transfers are used again, and wait for that for minutes. */
+TEST(nothing_of_a_head_stays_when_its_call_is_over) {
+  static char large[3000];
+  memset(large, 'x', sizeof large - 1);
+  memcpy(large + 2000, SECRET, sizeof SECRET - 1);
+  slp_http_header small[] = {{SLP_STR("Authorization"), SLP_STR(SECRET)}};
+  slp_http_header many[] = {{SLP_STR("X-One"), SLP_STR(SECRET)}, {SLP_STR("X-Two"), slp_str_of(large)}};
+  slp_http_header unusable[] = {{SLP_STR("X-One"), SLP_STR(SECRET)}, {SLP_STR("X-Two"), SLP_STR("a\nb")}};
+  static watched all;
+  plan plans[] = {{ANSWER, 10}, {SILENT, 0}};
+  for (int k = 0; k < 2; k++) {
+    wire w = {.mem = slp_mem_new(watched_alloc, &all)};
+    w.loop = slp_loop_new(w.mem);
+    CHECK_INT(slp_uv_host_new(&w.h, w.loop, w.mem, NULL), 0);
+    wire_child server = wire_child_start(serve, &plans[k]);
+    wire_call c[4];
+    for (size_t i = 0; i < SLP_COUNT(c); i++) {
+      wire_call_make(&c[i], &w, "http", server.port, "/");
+      c[i].http.headers = i == 3 ? unusable : i == 1 ? many : small;
+      c[i].http.headers_n = i == 3 || i == 1 ? 2 : 1;
+      c[i].http.total_ms_max = 300;
+      slp_http_send(w.h, &c[i].http);
+      if (i == 0 && k == 1) CHECK(tells_secret(&all)); /* the test can see it */
+      if (i == 2)
+        slp_http_cancel(w.h, &c[i].http);
+      else
+        WIRE_UNTIL(&w, &c[i].done);
+      if (i != 2) CHECK_INT(c[i].http.error == 0, k == 0 && i < 2);
+      CHECK(!tells_secret(&all));
+      slp_buf_free(&c[i].body);
+    }
+    wire_call_make(&c[0], &w, "http", server.port, "/");
+    c[0].http.headers = many;
+    c[0].http.headers_n = SLP_COUNT(many);
+    slp_http_send(w.h, &c[0].http); /* and closed with one on its way */
+    wire_close(&w);
+    wire_child_stop(&server);
+  }
+}
+
 /* The listening queue of a server that dies: no event is lost, no handle left. */
 TEST(a_server_killed_under_load) {
   plan p = {ANSWER, 2000000};
