@@ -101,8 +101,9 @@ static void explain(slp_sqlite_ask *a, int rc) {
       break;
     case SQLITE_NOMEM: slp_table_no_memory(f); break;
     default:
-      slp_fail_set(f, SLP_TRANSIENT, SLOOP_EREMOTE, "lease file %.150s: %.100s (SQLite %d, %s)", path,
-                   db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), rc, os ? strerror(os) : "no system error");
+      slp_fail_set(f, SLP_TRANSIENT, os ? -os : SLOOP_EREMOTE, "lease file %.150s: %.100s (SQLite %d, %s)",
+                   path, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), rc,
+                   os ? strerror(os) : "no system error");
   }
 }
 
@@ -252,6 +253,12 @@ static int remember_file(slp_sqlite_ask *a) {
   return SQLITE_ERROR;
 }
 
+/* SQLite opens a FIFO or a device, and what it says of it then is not the cause. */
+static int is_no_file(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 /* Opens the file. create 0: does not make one. */
 static int open_file(slp_sqlite_ask *a, int create) {
   slp_sqlite_file *f = a->file;
@@ -259,6 +266,7 @@ static int open_file(slp_sqlite_ask *a, int create) {
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (create ? SQLITE_OPEN_CREATE : 0);
   if (f->db && is_another(f)) slp_sqlite_file_close(f);
   if (f->db) return 0;
+  if (is_no_file(f->path)) return refuse(a, "it is no file");
   int rc = sqlite3_open_v2(f->path, &f->db, flags, NULL);
   if (rc == SQLITE_CANTOPEN && !create && f->db && sqlite3_system_errno(f->db) == ENOENT)
     slp_fail_set(&a->fail, SLP_GONE, SLP_ENOENT, "there is no lease file %.200s", f->path);

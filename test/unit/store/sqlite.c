@@ -171,6 +171,28 @@ TEST(a_row_that_cant_be_read_hides_no_other) {
   end(&f, mem);
 }
 
+/* SQLite opens both, and speaks of a full disk or of an illegal seek. */
+TEST(a_fifo_or_a_device_is_refused_as_no_file) {
+  fake_host f;
+  slp_mem *mem;
+  begin(&f, &mem);
+  for (int i = 0; i < 2; i++) {
+    slp_store *s;
+    char want[200];
+    CHECK_INT(i ? symlink("/dev/full", path) : mkfifo(path, 0600), 0);
+    CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+    slp_fail fail = prepare(&f, s).rq.fail;
+    CHECK_INT(fail.class, SLP_REFUSED);
+    CHECK_INT(fail.code, SLOOP_EREFUSED);
+    snprintf(want, sizeof want, "lease file %s: it is no file", path);
+    CHECK_STR(fail.message, want);
+    s->ops->close(s);
+    fake_run(&f, 1000);
+    CHECK_INT(unlink(path), 0);
+  }
+  end(&f, mem);
+}
+
 /* No descriptor is free for a moment: that passes, and is no reason to give up. */
 TEST(without_descriptors_the_file_is_tried_again) {
   fake_host f;
