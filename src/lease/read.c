@@ -165,10 +165,13 @@ void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
 /* ---- the answer -------------------------------------------------------------------------------- */
 
 int slp_read_count(slp_read *r, const slp_fail *fail) {
+  uint8_t table = r->rq ? r->rq->table : 0;
   if (fail->class == SLP_FINE) {
-    r->failed = 0;
+    if (r->rq == r->failing && table == r->failing_table) r->failed = 0;
     return 1;
   }
+  r->failing = r->rq;
+  r->failing_table = table;
   uint32_t n = ++r->failed;
   if (r->of && slp_fleet_tells(r->f, n, fail))
     slp_fleet_tell_fail(r->f, fail, nothing, 0, "reading %s in the lease table failed %u time%s: %s", r->of,

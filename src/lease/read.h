@@ -15,11 +15,14 @@ typedef struct slp_read {
   slp_fleet *f;
   const char *of;  /* in the message about failures; NULL: its owner tells of them */
   uint32_t share;  /* one try takes at most lease / share; 0: what the store allows by itself */
-  uint32_t failed; /* in a row */
-  uint8_t busy;    /* asked, and not answered yet */
-  uint8_t came;    /* the last answer was rows, not a failure */
-  slp_row_key key; /* of the one row or of the list */
-  slp_buf text;    /* of keys */
+  uint32_t failed; /* in a row; where one read asks several questions in turn, only the answer to the one that
+                      failed ends the row */
+  const slp_store_req *failing; /* that question: its request ... */
+  uint8_t failing_table;        /* ... and table */
+  uint8_t busy;                 /* asked, and not answered yet */
+  uint8_t came;                 /* the last answer was rows, not a failure */
+  slp_row_key key;              /* of the one row or of the list */
+  slp_buf text;                 /* of keys */
   slp_store_get get;
   slp_store_list list;
   uint8_t list_done;

@@ -376,6 +376,13 @@ static int junk_seen(int row) {
 static sums all;
 static uint32_t every = 1, number; /* one of so many is played */
 
+/* What on_error has to say at last. */
+static const char *cause_of(const answer *a, int later) {
+  if (a && a->write == shards_circle) return "its own ancestor";
+  if (a && a->write == rows_same_key && !later) return "the pages would never end";
+  return NULL;
+}
+
 static void once(const setting *s, const char *op, const answer *a, int row, int later, const char *only) {
   wrong wrong_one = {.row = row, .write = a ? a->write : NULL};
   int listed = strcmp(op, "ListShards") == 0 || strcmp(op, "DescribeStream") == 0 || strcmp(op, "Query") == 0;
@@ -384,7 +391,7 @@ static void once(const setting *s, const char *op, const answer *a, int row, int
            .arg = &wrong_one,
            .from_us = later ? LATER_S * 1000000u : 0,
            .seconds = later && listed && s->schema ? LEASED_LATER_SECONDS : SECONDS,
-           .cause = a && a->write == shards_circle ? "its own ancestor" : NULL,
+           .cause = cause_of(a, later),
            .by_kin = a && a->write == shards_reversed,
            .many = a && a->write == shards_reversed,
            .schema = s->schema,

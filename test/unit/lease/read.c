@@ -72,6 +72,27 @@ TEST(each_read_counts_by_itself_and_from_the_last_that_came) {
   CHECK_INT(told, 0);
 }
 
+/* One read may ask for a row and then for a list, or for one table after the other, and begins again with the
+ * first when the last fails. */
+TEST(a_question_that_fails_is_told_of_though_those_before_it_are_answered) {
+  for (int tables = 0; tables < 2; tables++) {
+    slp_read r = a_read("the row of leadership");
+    slp_fail fail = refused(), fine = {.class = SLP_FINE};
+    told = 0;
+    for (int i = 0; i < 8; i++) {
+      r.rq = tables ? &r.list.rq : &r.get.rq;
+      r.rq->table = (uint8_t)tables;
+      CHECK(slp_read_count(&r, &fine));
+      r.rq = &r.list.rq;
+      r.rq->table = 0;
+      CHECK(!slp_read_count(&r, &fail));
+    }
+    CHECK_INT(told, 2); /* at 4 and 8 */
+    CHECK(slp_read_count(&r, &fine));
+    CHECK_INT(r.failed, 0);
+  }
+}
+
 TEST(the_owner_of_a_read_without_a_name_tells_of_failures_itself) {
   slp_read r = a_read(NULL);
   slp_fail fail = refused();
