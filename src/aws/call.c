@@ -8,6 +8,8 @@
 
 /* Key id, scope, names of headers and the signature come to about 300 bytes; a longer one grows. */
 #define AUTHORIZATION_MAX 1024u
+/* Refusals for the time that were read too late to say anything about it: so many are asked again, a call. */
+#define LATE_MAX 3u
 
 static void settle(slp_call *c);
 static void on_http_done(slp_http *http);
@@ -66,6 +68,11 @@ static void add_header(slp_call *c, size_t *n, slp_str name, slp_str value) {
   c->headers[(*n)++] = (slp_http_header){name, value};
 }
 
+static void note_time(slp_call *c) {
+  c->signed_ms = slp_aws_now_ms(c->aws);
+  c->signed_wall_ms = slp_wall_ms(c->aws->h);
+}
+
 /* Signs with keys that are valid only now; everything the transport borrows is copied into c. */
 static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
   const slp_endpoint *e = &c->aws->endpoints[c->svc];
@@ -84,7 +91,7 @@ static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
                          .region = slp_str_of(e->region),
                          .service = slp_str_of(e->sign_as)};
   wipe_secrets(c);
-  c->signed_ms = slp_aws_now_ms(c->aws);
+  note_time(c);
   /* Room for all of it: growing would leave a copy of the token behind. */
   slp_buf_reserve(&c->secrets, keys->token.n + keys->secret.n + AUTHORIZATION_MAX);
   int r = slp_buf_add_str(&c->secrets, keys->token);
@@ -106,7 +113,7 @@ static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
 
 static int leave_unsigned(slp_call *c, size_t *ret_headers_n) {
   *ret_headers_n = 0;
-  c->signed_ms = slp_aws_now_ms(c->aws);
+  note_time(c);
   add_header(c, ret_headers_n, SLP_STR("Content-Type"), c->content_type);
   if (c->aws->user_agent) add_header(c, ret_headers_n, SLP_STR("User-Agent"), slp_str_of(c->aws->user_agent));
   return 0;
@@ -212,7 +219,7 @@ void slp_call_send(slp_call *c) {
   SLP_CHECK(c->state == SLP_CALL_IDLE);
   slp_fail_clear(&c->fail);
   c->tries = c->throttles = 0;
-  c->free_try = c->keys_tried = c->clock_fixed = c->stale_tried = 0;
+  c->free_try = c->keys_tried = c->clock_fixed = c->stale_tried = c->late_tried = 0;
   settle(c);
 }
 
@@ -298,6 +305,16 @@ static int fix_clock(slp_call *c, int fixed_before) {
   return 1;
 }
 
+/* So much passed from signing to reading, on either clock, that the answer says nothing about the time now:
+ * the process was frozen, the machine slept, or the clock was set meanwhile. The signature may have been too
+ * old when it went out, and a Date may be as old. */
+static int is_read_late(const slp_call *c) {
+  int64_t by_clock = slp_wall_ms(c->aws->h) - c->signed_wall_ms;
+  uint64_t waited_us = slp_now_us(c->aws->h) - c->http.sent_us;
+  return waited_us >= SLP_CLOCK_SKEW_MS_MIN * UINT64_C(1000) || by_clock >= SLP_CLOCK_SKEW_MS_MIN ||
+         by_clock <= -SLP_CLOCK_SKEW_MS_MIN;
+}
+
 static void answer_failed(slp_call *c, int clock_fixed_before) {
   slp_remedy remedy = SLP_REMEDY_NONE;
   slp_bad_answer bad = {
@@ -310,6 +327,12 @@ static void answer_failed(slp_call *c, int clock_fixed_before) {
       .secrets = {{c->secrets.p, c->token_n}, {c->key_n ? c->secrets.p + c->token_n : NULL, c->key_n}}};
   slp_classify(&bad, &c->fail, &remedy);
   wipe_secrets(c);
+  if (remedy == SLP_REMEDY_CLOCK && !c->anonymous && c->late_tried < LATE_MAX && is_read_late(c)) {
+    SLP_PROBE("call: refused for a time that is long ago");
+    c->late_tried++;
+    again_free(c);
+    return;
+  }
   if (remedy == SLP_REMEDY_CLOCK && !c->anonymous && fix_clock(c, clock_fixed_before)) {
     again_free(c);
     return;

@@ -66,10 +66,12 @@ typedef struct slp_call {
   slp_http_header headers[SLP_CALL_HEADERS];
   char date[17];
   int64_t signed_ms;               /* the time signed with */
+  int64_t signed_wall_ms;          /* the machine's clock then */
   uint64_t serial;                 /* of the keys signed with */
   uint8_t free_try;                /* the try under way is a remedy: not counted */
   uint8_t keys_tried, stale_tried; /* each remedy once a call */
   uint8_t clock_fixed;             /* the answer before was about the time, and the clock was set by it */
+  uint8_t late_tried;              /* refusals for the time that were read late */
 } slp_call;
 
 void slp_call_init(slp_call *c, slp_aws *aws); /* zeroes */

@@ -24,6 +24,8 @@ typedef struct fake_answer { /* what one request gets */
   uint32_t crc32;   /* x-amz-crc32; 0: not given */
   size_t piece;     /* the body comes in pieces of this size, may_grow asked for each; 0: whole */
   size_t announced; /* by Content-Length, and room made for it; 0: not */
+  uint64_t late_us; /* so long after it was made it is read */
+  int64_t jump_ms;  /* so far the machine's clock is set meanwhile */
 } fake_answer;
 #define FAKE_NO_DATE INT64_MIN
 
@@ -153,12 +155,14 @@ static void fake_http_send(slp_host *h, slp_http *call) {
   call->ev.run = fake_http_run;
   if (a->hang) return;
   f->mono_us += 1000;
-  call->done_us = f->mono_us;
   call->status = a->status;
   call->error = a->error;
   call->reused = a->reused != 0;
   call->length_known = 1;
   call->date_ms = a->date_off_ms == FAKE_NO_DATE ? -1 : fake_wall(h) + a->date_off_ms;
+  f->mono_us += a->late_us;
+  f->wall_off_ms += a->jump_ms;
+  call->done_us = f->mono_us;
   call->retry_after_ms = a->retry_after_ms;
   call->crc32 = a->crc32;
   call->crc32_given = a->crc32 != 0;

@@ -456,6 +456,49 @@ TEST(a_clock_set_wrong_again_behind_any_other_end_of_a_try_is_corrected_again) {
   close_all();
 }
 
+#define MINUTE_US UINT64_C(60000000)
+
+/* Refused for a wrong clock, and frozen before that is read: the Date is as old as that. */
+TEST(a_refusal_read_long_after_it_was_made_sets_no_clock_and_is_asked_again) {
+  open_at("http://127.0.0.1:4567", SLP_WIRE_JSON);
+  const char *refused = "{\"__type\":\"InvalidSignatureException\",\"message\":\"Signature expired\"}";
+  fake_answer *late = fake_script(&f, 400, refused);
+  late->date_off_ms = 3600000;
+  late->late_us = 6 * MINUTE_US;
+  fake_script(&f, 400, refused)->date_off_ms = 3600000;
+  fake_script(&f, 200, PAGE);
+  CHECK_INT(get(1).class, SLP_FINE);
+  CHECK_STR(f.sent[1].date, "20260102T031005Z");
+  CHECK_STR(f.sent[2].date, "20260102T041005Z");
+  CHECK_INT(slp_aws_stats_of(aws)->clock_fixes, 1);
+  close_all();
+}
+
+/* The machine slept: its monotonic clock stood still. */
+TEST(a_refusal_read_behind_a_jump_of_the_clock_is_asked_again) {
+  open_at("http://kin.example", SLP_WIRE_JSON);
+  const char *refused = "{\"__type\":\"InvalidSignatureException\",\"message\":\"Signature expired\"}";
+  fake_script(&f, 400, refused)->jump_ms = 300000;
+  fake_script(&f, 400, refused)->jump_ms = -300000;
+  fake_script(&f, 200, PAGE);
+  CHECK_INT(get(1).class, SLP_FINE);
+  CHECK_INT(slp_aws_stats_of(aws)->clock_fixes, 0);
+  close_all();
+}
+
+TEST(refusals_read_late_are_asked_again_three_times_and_a_bad_key_at_once_tells) {
+  open_at("http://kin.example", SLP_WIRE_JSON);
+  const char *refused = "{\"__type\":\"SignatureDoesNotMatch\"}";
+  for (int i = 0; i < 4; i++) fake_script(&f, 403, refused)->late_us = 5 * MINUTE_US;
+  CHECK_INT(get(1).class, SLP_AUTH);
+  fake_script(&f, 403, refused)->late_us = 5 * MINUTE_US;
+  fake_script(&f, 403, refused);
+  CHECK_INT(get(5).class, SLP_AUTH);
+  fake_script(&f, 403, refused)->late_us = 3 * MINUTE_US;
+  CHECK_INT(get(5).class, SLP_AUTH);
+  close_all();
+}
+
 TEST(a_refused_signature_with_the_right_time_is_final) {
   open_at("https://kin.example", SLP_WIRE_JSON);
   fake_script(&f, 403, "{\"__type\":\"SignatureDoesNotMatch\"}")->date_off_ms = 239000;
