@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
-void slp_open_ends_init(slp_open_ends *ends, slp_mem *mem) { *ends = (slp_open_ends){.mem = mem}; }
+void slp_open_ends_init(slp_open_ends *ends, slp_mem *mem) {
+  *ends = (slp_open_ends){.mem = mem};
+  slp_map_init(&ends->parents, mem);
+}
 
 void slp_open_ends_add(slp_open_ends *ends, const slp_hash_range *range) {
   slp_hash_range *more = ends->ranges;
@@ -45,4 +48,15 @@ int slp_open_ends_reach(slp_open_ends *ends, const slp_hash_range *range) {
   return low > 0 && memcmp(ends->ranges[low - 1].last, range->first, sizeof range->first) >= 0;
 }
 
-void slp_open_ends_free(slp_open_ends *ends) { slp_free(ends->mem, ends->ranges); }
+void slp_open_ends_add_parent(slp_open_ends *ends, slp_str id) {
+  if (!slp_map_get(&ends->parents, id) && slp_map_put(&ends->parents, id, ends)) ends->all = 1;
+}
+
+int slp_open_ends_is_parent(const slp_open_ends *ends, slp_str id) {
+  return ends->all || slp_map_get(&ends->parents, id) != NULL;
+}
+
+void slp_open_ends_free(slp_open_ends *ends) {
+  slp_map_free(&ends->parents);
+  slp_free(ends->mem, ends->ranges);
+}

@@ -391,6 +391,11 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   return r ? r : check_asked(c, f);
 }
 
+/* Made by a split of a shard that nobody heard of. */
+static int is_half_of_unknown(const slp_shard *s) {
+  return slp_lineage_parent_id(s, 0).n && !slp_lineage_parent_id(s, 1).n && !slp_lineage_parent(s, 0);
+}
+
 /* A shard listed later: whether it belongs to what is read. */
 static int belongs(const slp_shard *s, slp_open_ends *ends) {
   const slp_token *t = s->consumer->start_position->token;
@@ -400,7 +405,9 @@ static int belongs(const slp_shard *s, slp_open_ends *ends) {
     const slp_shard *p = slp_lineage_parent(s, i);
     if (p && (slp_lineage_wanted(p) || slp_lineage_is_barred(p) || slp_reading_is_over(p))) return 1;
   }
-  return !slp_lineage_knows_parents(s) && slp_open_ends_reach(ends, slp_lineage_keys(s));
+  if (slp_lineage_knows_parents(s) || !slp_open_ends_reach(ends, slp_lineage_keys(s))) return 0;
+  if (is_half_of_unknown(s)) slp_open_ends_add_parent(ends, slp_lineage_parent_id(s, 0));
+  return 1;
 }
 
 /* Where no shard is left out that was open lately, whatever is new descends from what is read. */
@@ -416,6 +423,15 @@ static void find_open_ends(slp_consumer *c, slp_open_ends *ends) {
   if (all) slp_open_ends_add(ends, NULL);
 }
 
+static void take_up_other_halves(slp_consumer *c, const slp_open_ends *ends) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at)))
+    if (s->marked && slp_lineage_skipped(s) && slp_lineage_wants(c, s->id) && is_half_of_unknown(s) &&
+        slp_open_ends_is_parent(ends, slp_lineage_parent_id(s, 0)))
+      take_up(s);
+}
+
 /* New shards that the start leaves out; and what descends from them alone is left out with them, until a
  * listing that lacked a parent of it names one that is read. */
 static void leave_out(slp_consumer *c) {
@@ -426,6 +442,7 @@ static void leave_out(slp_consumer *c) {
   find_open_ends(c, &ends);
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
     if (s->marked && slp_lineage_wanted(s) && !belongs(s, &ends)) skip(s);
+  take_up_other_halves(c, &ends);
   slp_open_ends_free(&ends);
   take_up_descendants(c);
 }

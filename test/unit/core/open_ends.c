@@ -65,3 +65,22 @@ TEST(without_memory_an_end_counts_as_one_of_unknown_keys) {
   slp_open_ends_free(&ends);
   slp_mem_drop(mem);
 }
+
+TEST(a_parent_is_one_that_was_added_or_without_memory_any) {
+  scarce memory = {.left = 1000};
+  slp_mem *mem = slp_mem_new(scarce_alloc, &memory);
+  slp_open_ends ends;
+  slp_open_ends_init(&ends, mem);
+  CHECK(!slp_open_ends_is_parent(&ends, SLP_STR("2")));
+  slp_open_ends_add_parent(&ends, SLP_STR("2"));
+  slp_open_ends_add_parent(&ends, SLP_STR("2"));
+  CHECK(slp_open_ends_is_parent(&ends, SLP_STR("2")) && !slp_open_ends_is_parent(&ends, SLP_STR("3")));
+  slp_open_ends_free(&ends);
+  slp_open_ends_init(&ends, mem);
+  memory.left = 0;
+  slp_open_ends_add_parent(&ends, SLP_STR("2"));
+  CHECK(slp_open_ends_is_parent(&ends, SLP_STR("3")));
+  slp_open_ends_free(&ends);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+}
