@@ -381,19 +381,28 @@ static void check_parents_first(slp_judged *m, const slp_judged_shard *s) {
   }
 }
 
+/* After it was put, a page of a parent showed that one still open: when nothing was behind there, all that is as
+ * old as that page could go, and nobody could know that a child had an older record. */
+static int was_put_unseen(const slp_judged *m, const slp_known_shard *k, const slp_note *note) {
+  for (int i = 0; i < 2; i++)
+    if (k->parents[i] >= 0 && m->stream->shards[k->parents[i]].shown_open_us > note->put_us) return 1;
+  return 0;
+}
+
 static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note *note,
                         const sloop_record_t *r) {
   slp_oracle *o = m->oracle;
   int place = note->arrived_ms != o->top_ms ? (note->arrived_ms > o->top_ms) - (note->arrived_ms < o->top_ms)
                                             : slp_num_cmp(slp_str_of(note->seq), slp_str_of(o->top_seq));
   int late = (r->flags & SLOOP_REC_LATE) != 0;
+  int late_forbidden = o->late_forbidden && !was_put_unseen(m, s->known, note);
   m->late += (uint64_t)late;
-  if (late && o->late_forbidden)
+  if (late && late_forbidden)
     slp_oracle_bad(o, "P3 in order: %s %s: late on a plain backlog", s->known->id, note->seq);
   if (m->opts->order == SLOOP_ORDER_TIME && !o->order_unchecked && !o->world->clock_went_back) {
     /* Late is what has an earlier time; ties are in the order of their numbers where all was there before. */
     int earlier = note->arrived_ms < o->top_ms, tie = place < 0 && !earlier;
-    if ((earlier && !late) || (tie && o->late_forbidden))
+    if ((earlier && !late) || (tie && late_forbidden))
       slp_oracle_bad(o, "P3 in order: %s %s (%" PRId64 ") after %s (%" PRId64 ") and not flagged late",
                      s->known->id, note->seq, note->arrived_ms, o->top_seq, o->top_ms);
     if (!earlier && late)

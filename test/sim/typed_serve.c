@@ -239,7 +239,7 @@ static int open_cursor(slp_typed *t, slp_str text, size_t at[3], uint64_t *issue
 
 static void answer_records(slp_typed *t, const size_t place[3], uint64_t limit, slp_buf *b) {
   const slp_known_stream *s = &t->w->streams[place[0]];
-  const slp_known_shard *k = &s->shards[place[1]];
+  slp_known_shard *k = &s->shards[place[1]];
   uint64_t calls = 0;
   size_t from = first_kept(k, place[2]), n = how_many(k, from, limit, &calls), after = from + n;
   if (chance(t, t->faults.empty_ppm)) {
@@ -248,6 +248,7 @@ static void answer_records(slp_typed *t, const size_t place[3], uint64_t limit, 
     calls = 0;
   }
   int over = after == k->notes_n && is_closed(t, k);
+  if (k->closed && !is_closed(t, k)) k->shown_open_us = slp_sim_now_us(t->w->sim);
   if (over && n && chance(t, t->faults.end_late_ppm)) over = 0;
   int silent = over && chance(t, t->faults.no_children_ppm);
   t->sums.lied += (uint64_t)silent;
