@@ -339,6 +339,35 @@ SCENE(of_shards_whose_parents_are_gone_a_place_goes_on_with_both_halves_of_a_spl
   for (size_t i = 5; i < 11; i++) CHECK_INT(st->u.judged->shards[i].acked_n > 0, i < 7);
 }
 
+/* As before, but 6 becomes 7 and 8, and nobody hears of 6 either: nothing shows that these descend from 0. */
+SCENE(of_shards_whose_parents_are_gone_a_place_leaves_out_those_of_which_nothing_shows_it) {
+  stage_begin(st, seed, 4);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  st->u.opts.list_ms = 3600000;
+  slp_world_put_many(st->w, st->stream, 90, 30);
+  const slp_known_shard *k = st->stream->shards;
+  st->u.opts.start = (sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = k[0].id, .seq = k[0].notes[3].seq};
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  slp_sim_freeze(st->u.host, UINT64_C(300000000));
+  CHECK_INT(slp_world_merge(st->w, st->stream, 0, 1), 0);
+  slp_world_pass(st->w, 1000);
+  split_and_put(st, 4);
+  split_and_put(st, 6);
+  slp_world_trim(st->w, st->stream, k[7].notes[0].arrived_ms);
+  for (size_t i = 0; i < 9; i++) CHECK_INT(k[i].gone, i < 2 || i == 4 || i == 6);
+  slp_sim_thaw(st->u.host);
+  slp_world_pass(st->w, 10000);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  /* Kept as they are: also from a token, and for what comes of them. */
+  CHECK(slp_user_save(&st->u));
+  slp_user_finish(&st->u);
+  slp_user_reopen(&st->u);
+  split_and_put(st, 7);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  for (size_t i = 5; i < 11; i++) CHECK_INT(st->stream->shards[i].polls > 0, i == 5);
+}
+
 /* Shard 0 is gone, but its two children are listed: what else has unknown parents does not descend from it. */
 SCENE(a_token_whose_shard_is_gone_reads_nothing_more_when_all_its_children_are_listed) {
   read_shard_0_alone(st, seed);

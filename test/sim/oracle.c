@@ -92,6 +92,7 @@ static void begin(slp_judged *m, const slp_begun *from, const slp_saved *saved) 
   m->saved = saved;
   m->any_stopped = 0;
   m->started_us = slp_sim_now_us(m->oracle->world->sim);
+  m->listed_us = m->oracle->world->listed_us;
   m->started_ms = slp_world_ms(m->oracle->world);
   for (size_t i = 0; i < m->stream->shards_n; i++) {
     slp_judged_shard *s = &m->shards[i], fresh = {.known = s->known, .paused = s->paused};
@@ -272,6 +273,69 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
   return 1;
 }
 
+/* ---- what can be known of kin ------------------------------------------------------------------------ */
+/* A place in a shard, and a token, leave shards out. What is listed later is read when it descends from what is
+ * read, and a shard whose parents came and went between two listings does not show that. It can be known when
+ * - nothing is left out; or a parent of it was told, or named by the token, of which it can be known;
+ * - it has a key of such a shard that is kept no more and not all of whose children were told: what has come of
+ *   that shard has its keys;
+ * - the other half of the split that made it has such a key: both name what was split.
+ * What was merged with a shard outside and split more than once, all of it unseen, may have neither, and need not
+ * be read. */
+static int can_be_known(const slp_judged *m, const slp_known_shard *k);
+
+static int was_told(const slp_judged *m, const slp_known_shard *k) {
+  if (m->saved && (size_t)(k - m->stream->shards) < m->saved->shards_n) return 1;
+  return k->told_us && k->told_us >= m->listed_us;
+}
+
+static int is_told_and_read(const slp_judged *m, size_t i) {
+  const slp_known_shard *k = &m->stream->shards[i];
+  size_t low, high;
+  return was_told(m, k) && start_range(m, &m->shards[i], &low, &high) && can_be_known(m, k);
+}
+
+static int has_untold_child(const slp_judged *m, size_t parent) {
+  for (size_t i = parent + 1; i < m->stream->shards_n; i++) {
+    const slp_known_shard *k = &m->stream->shards[i];
+    if ((k->parents[0] == (int)parent || k->parents[1] == (int)parent) && !was_told(m, k)) return 1;
+  }
+  return 0;
+}
+
+static int has_key_of_open_end(const slp_judged *m, const slp_known_shard *k) {
+  for (size_t i = 0; &m->stream->shards[i] < k; i++) {
+    const slp_known_shard *e = &m->stream->shards[i];
+    if (e->gone && e->hash_low <= k->hash_high && k->hash_low <= e->hash_high && has_untold_child(m, i) &&
+        is_told_and_read(m, i))
+      return 1;
+  }
+  return 0;
+}
+
+static int nothing_left_out(const slp_judged *m) {
+  size_t low, high;
+  for (size_t i = 0; i < m->stream->shards_n; i++)
+    if (was_told(m, &m->stream->shards[i]) && !start_range(m, &m->shards[i], &low, &high)) return 0;
+  return 1;
+}
+
+static int can_be_known(const slp_judged *m, const slp_known_shard *k) {
+  size_t number = (size_t)(k - m->stream->shards);
+  int named = m->from.kind == SLOOP_AT_SEQ && strcmp(k->id, m->from.shard) == 0;
+  if (!m->saved && (named || m->from.kind != SLOOP_AT_SEQ)) return 1;
+  if (m->shards[number].opened || m->shards[number].started) return 1;
+  if (m->saved && number < m->saved->shards_n) return !m->saved->shards[number].unknown;
+  for (int i = 0; i < 2; i++)
+    if (k->parents[i] >= 0 && is_told_and_read(m, (size_t)k->parents[i])) return 1;
+  if (has_key_of_open_end(m, k) || nothing_left_out(m)) return 1;
+  for (size_t i = 0; i < m->stream->shards_n && k->parents[0] >= 0 && k->parents[1] < 0; i++) {
+    const slp_known_shard *half = &m->stream->shards[i];
+    if (half->parents[0] == k->parents[0] && half->parents[1] < 0 && has_key_of_open_end(m, half)) return 1;
+  }
+  return 0;
+}
+
 /* Up to where all was acknowledged; a record acknowledged by itself counts before its batch is back. */
 static size_t first_unacked(const slp_judged *m, const slp_judged_shard *s) {
   size_t next = s->first;
@@ -302,6 +366,7 @@ void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
     const slp_judged_shard *s = &m->shards[i];
     size_t low = 0, high = 0;
     to.shards[i].reads = (uint8_t)start_range(m, s, &low, &high);
+    to.shards[i].unknown = to.shards[i].reads && !can_be_known(m, s->known);
     if (s->started) {
       low = high = first_unacked(m, s);
     } else if (m->from.kind == SLOOP_LATEST && s->known->latest_locates) {
@@ -371,7 +436,7 @@ static void check_parents_first(slp_judged *m, const slp_judged_shard *s) {
     if (at < 0) continue;
     const slp_judged_shard *p = &m->shards[at];
     size_t low, high;
-    if (!start_range(m, p, &low, &high) || p->stopped) continue;
+    if (!start_range(m, p, &low, &high) || p->stopped || !can_be_known(m, p->known)) continue;
     if (m->from.kind == SLOOP_LATEST && !p->known->locates) continue;
     size_t next = p->started ? p->next : high;
     while (next < p->known->notes_n && p->known->notes[next].trimmed) next++;
@@ -754,7 +819,7 @@ int slp_oracle_all_read(slp_judged *m, char *why, size_t why_n) {
     slp_judged_shard *s = &m->shards[i];
     const slp_known_shard *k = s->known;
     size_t low, high;
-    if (s->stopped || !start_range(m, s, &low, &high)) continue;
+    if (s->stopped || !start_range(m, s, &low, &high) || !can_be_known(m, k)) continue;
     make_room(m, s);
     size_t next = s->started ? s->next : high, n = k->notes_n;
     while (n > next && k->notes[n - 1].trimmed) n--; /* gone before it could be read */

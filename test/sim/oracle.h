@@ -31,6 +31,7 @@ typedef struct slp_saved {
   size_t shards_n; /* known then; later ones are read when a parent is */
   struct {
     uint8_t reads;
+    uint8_t unknown; /* that it is to be read nobody could know, and did not */
     size_t low, high;
   } shards[SLP_SHARDS_MAX];
 } slp_saved;
@@ -58,6 +59,7 @@ typedef struct slp_judged { /* one consumer */
   uint8_t started, paused_all, stop_pending, stopped, close_called, closed, failed, any_stopped;
   uint8_t list_pending;
   uint64_t started_us, stop_by_us; /* stop_by_us: a stop may not give up sooner */
+  uint64_t listed_us;              /* when the listing began that reading began with */
   int64_t started_ms;              /* by the service's clock */
   slp_begun from;
   const slp_saved *saved; /* borrowed; NULL: not from a token */

@@ -110,8 +110,11 @@ static void list(slp_typed *t, slp_known_stream *s, slp_buf *b) {
   if (shown == s->shards_n) slp_world_listed(t->w, (slp_str){NULL, 0});
   for (size_t i = 0; i < shown; i++) n += (uint64_t)is_there(t, &s->shards[i]);
   slp_msg_u64(b, n);
-  for (size_t i = 0; i < shown; i++)
-    if (is_there(t, &s->shards[i])) put_desc(t, b, s, &s->shards[i]);
+  for (size_t i = 0; i < shown; i++) {
+    if (!is_there(t, &s->shards[i])) continue;
+    s->shards[i].told_us = slp_sim_now_us(t->w->sim);
+    put_desc(t, b, s, &s->shards[i]);
+  }
 }
 
 /* ---- Kinesis: reading ---------------------------------------------------------------------------------- */
@@ -216,8 +219,9 @@ static void put_children(slp_typed *t, slp_buf *b, const slp_known_stream *s, si
   for (int pass = 0; pass < 2; pass++) {
     if (pass) slp_msg_u64(b, n);
     for (size_t i = 0; i < s->shards_n; i++) {
-      const slp_known_shard *k = &s->shards[i];
+      slp_known_shard *k = &s->shards[i];
       if (k->parents[0] != (int)shard && k->parents[1] != (int)shard) continue;
+      k->told_us = slp_sim_now_us(t->w->sim);
       if (pass)
         put_desc(t, b, s, k);
       else

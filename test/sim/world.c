@@ -134,6 +134,25 @@ void slp_world_listed(slp_world *w, slp_str next_token) {
   if (!next_token.n) w->listed_us = slp_sim_now_us(w->sim);
 }
 
+static int is_child(const slp_known_stream *s, const slp_known_shard *k, const slp_known_shard *parent) {
+  return (k->parents[0] >= 0 && &s->shards[k->parents[0]] == parent) ||
+         (k->parents[1] >= 0 && &s->shards[k->parents[1]] == parent);
+}
+
+/* Notes which shards an answer describes: a listing, or the page of a parent. */
+static void note_told(slp_world *w, const slp_known_shard *parent, slp_str body, int cbor) {
+  char row[200];
+  for (size_t i = 0; i < w->streams_n; i++) {
+    for (size_t k = 0; k < w->streams[i].shards_n; k++) {
+      slp_known_shard *sh = &w->streams[i].shards[k];
+      if (parent && !is_child(&w->streams[i], sh, parent)) continue;
+      int n = cbor ? snprintf(row, sizeof row, "\x67ShardId%c%s", (int)(0x60 + strlen(sh->id)), sh->id)
+                   : snprintf(row, sizeof row, "\"ShardId\":\"%s\"", sh->id);
+      if (body.n && memmem(body.p, body.n, row, (size_t)n)) sh->told_us = slp_sim_now_us(w->sim);
+    }
+  }
+}
+
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   slp_world *w = arg;
   slp_box_request rq = slp_served_request(ask);
@@ -170,6 +189,8 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
     remember(w, member_text(body, *op == 'G' && op[3] == 'R' ? "NextShardIterator" : "ShardIterator", cbor),
              sh);
   }
+  int of_shards = strcmp(op, "ListShards") == 0 || (strcmp(op, "GetRecords") == 0 && sh && sh->closed);
+  if (reply->status == 200 && of_shards) note_told(w, sh, slp_buf_str(&reply->body), cbor);
   slp_sim_trace(w->sim, "%s %s: %d, %zu bytes", op, sh ? sh->id : "", reply->status, reply->body.n);
   if (w->on_answer) w->on_answer(w, op, sh, reply);
 }

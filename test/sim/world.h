@@ -29,6 +29,7 @@ typedef struct slp_known_shard {
   uint8_t closed, gone;
   uint64_t hash_low, hash_high; /* the upper halves of its range of keys */
   uint64_t made_us, closed_us, first_locate_us;
+  uint64_t told_us;       /* the last listing, or page of a parent, that names it */
   uint64_t shown_open_us; /* the last page that did not show yet that it was closed */
   uint64_t listed_us;     /* when the listing began that was the newest at its first_locate_us */
   slp_note *notes;
