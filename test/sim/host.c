@@ -216,6 +216,7 @@ static void finish(slp_sim_call *c, int error, const char *text) {
   slp_http *call = c->http;
   slp_sim_shell *s = c->shell;
   call->error = error;
+  if (!error) s->sim->longest_call_us = slp_max_u64(s->sim->longest_call_us, s->sim->now_us - c->ask.sent_us);
   snprintf(call->error_text, sizeof call->error_text, "%s%s%.*s", text, *text ? " " : "",
            *text ? (int)c->ask.authority.n : 0, c->ask.authority.p);
   call->done_us = slp_now_refresh_us(&s->host->base);

@@ -116,6 +116,8 @@ typedef struct slp_sim_host_stats {
 slp_sim_host_stats slp_sim_stats(const slp_host *h);
 /* The CPU time of turns is measured by this clock. Nothing that happens depends on it. */
 void slp_sim_measure(slp_sim *sim, uint64_t (*cpu_us)(void));
+/* Of all hosts: the longest call that was answered, in true time. */
+uint64_t slp_sim_longest_call_us(const slp_sim *sim);
 /* Hosts that are made and not yet gone. */
 size_t slp_sim_hosts_alive(const slp_sim *sim);
 

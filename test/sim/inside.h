@@ -35,6 +35,7 @@ struct slp_sim {
   slp_list calls, files;        /* all not yet forgotten */
   uint64_t paused_look_us;      /* how often the time limit of a paused answer is looked at */
   size_t hosts_made, hosts_alive;
+  uint64_t longest_call_us;          /* of those that were answered */
   struct slp_sim_shell *blocked[64]; /* whose callbacks take long, one within the other */
   size_t blocked_n;
   uint64_t (*cpu_us)(void); /* NULL: turns take no time */

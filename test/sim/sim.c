@@ -68,6 +68,7 @@ uint64_t slp_sim_events(const slp_sim *sim) { return sim->events_run; }
 slp_sim_net *slp_sim_network(slp_sim *sim) { return &sim->net; }
 void slp_sim_measure(slp_sim *sim, uint64_t (*cpu_us)(void)) { sim->cpu_us = cpu_us; }
 size_t slp_sim_hosts_alive(const slp_sim *sim) { return sim->hosts_alive; }
+uint64_t slp_sim_longest_call_us(const slp_sim *sim) { return sim->longest_call_us; }
 
 uint64_t slp_sim_random_between(slp_sim *sim, uint64_t low, uint64_t high) {
   return slp_sim_draw_between(&sim->world_random, low, high);
