@@ -16,6 +16,14 @@ void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq) {
   slp_svctime_learn(&c->service, date_ms, rq->sent_us, rq->done_us);
 }
 
+int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms) {
+  int64_t low_ms = slp_svctime_low_ms(&c->service, rq->sent_us);
+  if (rq->date_ms < 0 || rq->done_us < rq->sent_us) return low_ms;
+  /* It was that late when the answer was written, and the call was on its way for so long at most. */
+  int64_t own_ms = rq->date_ms - (int64_t)((rq->done_us - rq->sent_us + 999) / 1000);
+  return slp_min_i64(low_ms, slp_max_i64(own_ms, begun_ms));
+}
+
 /* ---- what stream is it? ------------------------------------------------------------------------------ */
 
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {

@@ -22,6 +22,9 @@ typedef struct slp_listing {
 } slp_listing;
 
 void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq);
+/* After it: service time before which this call was not served, at whatever speed our clock runs. begun_ms:
+ * as slp_svctime_sure_ms had it when the call was begun; INT64_MIN: not known. */
+int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms);
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
 slp_consumer *slp_listing_described(slp_src_req *rq); /* first in on_done: it is not out any more */
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);

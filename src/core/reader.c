@@ -168,13 +168,14 @@ static void on_located(slp_src_req *rq) {
   slp_src_locate *l = SLP_OWNER(rq, slp_src_locate, rq);
   slp_shard *s = (SLP_OWNER(l, slp_locating, rq))->shard;
   slp_locating *box = s->reader.locating;
+  int64_t begun_ms = box->begun_ms;
   slp_fail f = rq->fail;
   s->reader.locating = NULL;
   slp_calls_over(s);
   slp_listing_learn_time(s->consumer, rq);
   if (f.class == SLP_FINE) {
     if (l->from.kind == SLP_POSITION_LATEST) {
-      s->at.anchor_ms = slp_svctime_low_ms(&s->consumer->service, rq->sent_us);
+      s->at.anchor_ms = slp_listing_served_ms(s->consumer, rq, begun_ms);
       s->at.anchored = 1;
     }
     int idle = s->at.idle.seq_n > 0;
@@ -233,6 +234,7 @@ static void locate(slp_shard *s) {
   box->shard = s;
   box->rq.rq.on_done = on_located;
   box->rq.shard = s->id;
+  box->begun_ms = slp_svctime_sure_ms(&c->service, slp_now_us(c->engine->host));
   slp_buf_init(&box->rq.cursor, c->mem, 4096);
   choose_place(s, &box->rq);
   slp_report_log(c, SLOOP_LOG_DEBUG, "fetch: iterator shard=%s place=%s seq=%.*s", s->name->shard,
@@ -401,7 +403,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
   slp_lag_note_page(s, p->lag_ms, slp_reading_at_tip(s));
   if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !slp_has_taken(&s->at) &&
       s->at.anchored) {
-    int64_t seen = slp_svctime_low_ms(&c->service, p->sent_us);
+    int64_t seen = slp_listing_served_ms(c, &s->reader.fetch.rq, INT64_MIN);
     s->at.anchor_ms = slp_max_i64(s->at.anchor_ms, seen); /* nothing came until then */
   }
 }

@@ -11,6 +11,7 @@ typedef struct slp_shard slp_shard;
 typedef struct slp_locating { /* a request for an iterator, only while it is out */
   slp_src_locate rq;
   slp_shard *shard;
+  int64_t begun_ms; /* service time had come so far before it was sent */
 } slp_locating;
 
 typedef struct slp_reader { /* of a shard; it is reading.h's how far that is */

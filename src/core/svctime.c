@@ -10,10 +10,12 @@ static int64_t floor_ms(int64_t us) { return us >= 0 ? us / 1000 : -((-us + 999)
 void slp_svctime_learn(slp_svctime *t, int64_t date_ms, uint64_t sent_us, uint64_t done_us) {
   if (date_ms < 0 || date_ms > INT64_MAX / 2000 || done_us < sent_us) return;
   /* The header was written in [sent, done] when the service's clock was in [date, date + 1 s). */
-  int64_t low = date_ms * 1000 - (int64_t)done_us;
+  int64_t low = date_ms * 1000 - (int64_t)done_us, sure = low;
   int64_t high = (date_ms + 1000) * 1000 - (int64_t)sent_us;
   if (t->known) {
     uint64_t since_us = done_us > t->seen_us ? done_us - t->seen_us : 0;
+    int64_t was_sure = t->sure_us - (int64_t)since_us / 2;
+    if (was_sure <= high) sure = slp_max_i64(sure, was_sure);
     int64_t drift = (int64_t)(since_us * DRIFT_PPM / 1000000) + 1;
     int64_t was_low = t->low_us - drift, was_high = t->high_us + drift;
     int64_t both_low = slp_max_i64(low, was_low), both_high = slp_min_i64(high, was_high);
@@ -24,11 +26,16 @@ void slp_svctime_learn(slp_svctime *t, int64_t date_ms, uint64_t sent_us, uint64
       high = both_high;
     }
   }
-  *t = (slp_svctime){1, low, high, done_us};
+  *t = (slp_svctime){1, low, high, sure, done_us};
 }
 
 int64_t slp_svctime_low_ms(const slp_svctime *t, uint64_t at_us) {
   return t->known ? floor_ms(t->low_us + (int64_t)at_us) : INT64_MIN;
+}
+
+int64_t slp_svctime_sure_ms(const slp_svctime *t, uint64_t now_us) {
+  uint64_t since_us = now_us > t->seen_us ? now_us - t->seen_us : 0;
+  return t->known ? floor_ms(t->sure_us + (int64_t)now_us - (int64_t)(since_us + 1) / 2) : INT64_MIN;
 }
 
 int64_t slp_svctime_high_ms(const slp_svctime *t, uint64_t at_us) {

@@ -9,6 +9,7 @@
 typedef struct slp_svctime {
   int known;
   int64_t low_us, high_us; /* service time minus our monotonic time lies between them */
+  int64_t sure_us;         /* it was not less than that at seen_us, though our clock runs twice too fast */
   uint64_t seen_us;        /* when they were last narrowed */
 } slp_svctime;
 
@@ -19,5 +20,8 @@ static inline int slp_svctime_known(const slp_svctime *t) { return t->known; }
  * any answer yet: INT64_MIN / INT64_MAX. */
 int64_t slp_svctime_low_ms(const slp_svctime *t, uint64_t at_us);
 int64_t slp_svctime_high_ms(const slp_svctime *t, uint64_t at_us);
+/* Service time now, and never ahead of the truth though our clock runs up to twice too fast: one that is
+ * slewed gains a tenth (chrony), and what older answers taught is then ahead by up to a second. */
+int64_t slp_svctime_sure_ms(const slp_svctime *t, uint64_t now_us);
 
 #endif

@@ -35,6 +35,33 @@ TEST(drift_between_the_clocks_never_puts_it_ahead) {
   }
 }
 
+/* An answer each gap_us, for two minutes: how far the surest time is behind at most. Our clock gains so
+ * much. */
+static int64_t surely_behind_ms(uint64_t gains_ppm, uint64_t gap_us) {
+  slp_svctime t = {0};
+  const uint64_t base_us = 1700000000123456;
+  int64_t most = 0;
+  for (uint64_t real = 5 * S; real < 125 * (uint64_t)S; real += gap_us) {
+    uint64_t sent = real + real * gains_ppm / 1000000, done = sent + 3000;
+    int64_t real_ms = (int64_t)((base_us + real) / 1000);
+    if (t.known) {
+      int64_t sure_ms = slp_svctime_sure_ms(&t, sent);
+      CHECK(sure_ms <= real_ms);
+      most = slp_max_i64(most, real_ms - sure_ms);
+    }
+    slp_svctime_learn(&t, real_ms / 1000 * 1000, sent, done);
+  }
+  return most;
+}
+
+TEST(the_surest_time_is_never_ahead_though_our_clock_runs_too_fast) {
+  CHECK(surely_behind_ms(0, 100000) < 700); /* a second begins: from there on it loses a half */
+  CHECK(surely_behind_ms(83333, 100000) < 700);
+  CHECK(surely_behind_ms(400000, 130000) < 700);
+  CHECK(surely_behind_ms(1000000, 700000) < 2000);
+  CHECK(surely_behind_ms(83333, 5100000) < 4000);
+}
+
 TEST(a_clock_that_was_set_is_believed_at_once) {
   slp_svctime t = {0};
   slp_svctime_learn(&t, 1000000, 10 * S, 10 * S + 1000);
@@ -42,11 +69,13 @@ TEST(a_clock_that_was_set_is_believed_at_once) {
   CHECK(slp_svctime_low_ms(&t, 11 * S + 1000) >= 5000000 - 2);
   slp_svctime_learn(&t, 900000, 12 * S, 12 * S + 1000);
   CHECK(slp_svctime_high_ms(&t, 12 * S) <= 901002);
+  CHECK(slp_svctime_sure_ms(&t, 12 * S + 1000) <= 900001 && slp_svctime_sure_ms(&t, 14 * S + 1000) == 901000);
 }
 
 TEST(nothing_is_known_before_the_first_answer_and_nonsense_teaches_nothing) {
   slp_svctime t = {0};
   CHECK(slp_svctime_low_ms(&t, S) == INT64_MIN && slp_svctime_high_ms(&t, S) == INT64_MAX);
+  CHECK(slp_svctime_sure_ms(&t, S) == INT64_MIN);
   slp_svctime_learn(&t, -1, S, 2 * S);
   slp_svctime_learn(&t, INT64_MAX, S, 2 * S);
   slp_svctime_learn(&t, 1000, 2 * S, S);
