@@ -160,6 +160,8 @@ void hd_begun_anew(hd_oracle *o);
 /* ---- progress ----------------------------------------------------------------------------------------- */
 /* L1 now: 1 when it holds; 0 and a line in why when not. */
 int hd_all_read(hd_oracle *o, char *why, size_t why_n);
+/* How much is left until it does: records that no row passes, and shards. 0: it holds. */
+size_t hd_left_to_read(const hd_oracle *o);
 /* Since when every parent's end is in the table, so that whoever owns the shard may read it; UINT64_MAX: not
  * yet. For L3 and L4. */
 uint64_t hd_readable_us(const hd_oracle *o, size_t shard);

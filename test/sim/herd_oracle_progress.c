@@ -53,6 +53,22 @@ int hd_all_read(hd_oracle *o, char *why, size_t why_n) {
   return 1;
 }
 
+/* Of this shard: records that no row passes; and 1 for an end that is not in the table. */
+static size_t left_of(const hd_oracle *o, const hd_part *s) {
+  const hd_version *row = hd_row_now(s);
+  if (is_read(o, s, NULL, 0)) return 0;
+  size_t done =
+      slp_max_u64(row && !row->gone ? hd_row_done(s, row) : 0, slp_max_u64(hd_floor(o, s), s->trimmed));
+  return s->notes_n - slp_min_u64(done, s->notes_n) + 1;
+}
+
+size_t hd_left_to_read(const hd_oracle *o) {
+  size_t n = 0;
+  for (size_t i = 0; i < o->shards_n; i++)
+    if (!is_parked(o, o->shards[i])) n += left_of(o, o->shards[i]);
+  return n;
+}
+
 uint64_t hd_readable_us(const hd_oracle *o, size_t shard) {
   const hd_part *s = o->shards[shard];
   uint64_t since = 0;

@@ -355,7 +355,11 @@ static void rests(stage *g) {
   read_some(g, 2, 4, 2, 4);
   CHECK(!hd_all_read(g->o, why, sizeof why));
   CHECK(strstr(why, "s-4: 0 of 6") != NULL);
+  CHECK_INT(hd_left_to_read(g->o), 6 + 1);
+  save(g, 2, 4, 4);
+  CHECK_INT(hd_left_to_read(g->o), 2 + 1);
   save(g, 2, 4, 6);
+  CHECK_INT(hd_left_to_read(g->o), 0);
   CHECK(hd_all_read(g->o, why, sizeof why));
   CHECK(!hd_balanced(g->o, both, 2, why, sizeof why));
   wait_ms(g, 2 * LEASE_US / MS);

@@ -165,18 +165,42 @@ static uint64_t avoided(const hd_world *hw) {
 }
 
 /* Lists, audits, back-offs and time limits are a minute or half of one; a worker that others took for dead,
- * or that looks for one who is, waits for leases. */
+ * or that looks for one who is, waits for leases. For so long nothing may come forward. */
 static uint64_t patience(const hd_world *hw) {
   const hd_plan *p = hw->plan;
-  size_t put = 0; /* a shard is asked five times a second, and one may come after the other */
-  for (size_t i = 0; i < hw->shards_n; i++) put += hw->shards[i].put;
-  return put / (p->o.fetch_records_max * 4) * HD_S + 300 * HD_S + avoided(hw) +
-         (uint64_t)p->o.lease_ms * 30000 + (uint64_t)p->o.handover_ms * 4000 + (uint64_t)p->o.list_ms * 2000;
+  return 300 * HD_S + avoided(hw) + (uint64_t)p->o.lease_ms * 30000 + (uint64_t)p->o.handover_ms * 4000 +
+         (uint64_t)p->o.list_ms * 2000;
+}
+
+static size_t left_to_read(const hd_world *hw) {
+  return hw ? hd_left_to_read(hw->o) + left_to_read(hw->twin) : 0;
+}
+static size_t open_shards(const hd_world *hw) {
+  size_t n = hw && hw->twin ? open_shards(hw->twin) : 0;
+  for (size_t i = 0; i < hw->shards_n; i++) n += !hw->shards[i].closed;
+  return n;
+}
+
+/* How long so many records may take. A user who is healed holds nothing: what bounds the reading is the
+ * worker's budget. In order by time the shard that comes next is waited for, so one worker may have all
+ * leases and one shard come after the other; a shard is asked five times a second. A page's share of the
+ * budget is such that each shard can have two (core/reader.c:slp_reader_reserve); a record is taken to be
+ * as large as the largest, in base64, with what stands beside it (core/pace.c). What was fetched too far
+ * ahead may be dropped and fetched again: of five pages two are counted. */
+#define PAGE_SHARE_MIN UINT64_C(16384)
+#define RECORD_BESIDES 300
+static uint64_t reading_us(const hd_world *hw, size_t records) {
+  const hd_plan *p = hw->plan;
+  uint64_t share = p->o.buffered_bytes_max / slp_max_u64(4, 2 * (uint64_t)open_shards(hw));
+  uint64_t fit =
+      slp_max_u64(share, PAGE_SHARE_MIN) / (p->record_bytes + p->record_bytes / 3 + RECORD_BESIDES);
+  uint64_t page = slp_max_u64(1, slp_min_u64(fit, p->o.fetch_records_max));
+  return records / (2 * page) * HD_S;
 }
 
 static int come_to_rest(hd_world *hw) {
-  uint64_t began = hd_now(hw);
-  size_t lives[HD_WORKERS_MAX], n;
+  size_t left = left_to_read(hw), lives[HD_WORKERS_MAX], n;
+  uint64_t began = hd_now(hw), forward = began, end = began + patience(hw) + reading_us(hw, left);
   char why[2][300] = {"", ""};
   for (;;) {
     n = running(hw, lives);
@@ -199,9 +223,16 @@ static int come_to_rest(hd_world *hw) {
         return !broken(hw);
       }
     }
-    if (hd_now(hw) >= began + patience(hw)) {
-      hd_break(hw->o, read ? HD_L2_BALANCED : HD_L1_ALL_READ, "", "healed for %" PRIu64 " s: %s",
-               patience(hw) / HD_S,
+    size_t before = left;
+    left = left_to_read(hw);
+    if (left < before) forward = hd_now(hw);
+    /* No position goes back (S8). It grows by a shard that is a child from now on, since its parent has a
+     * row: all of it is to be read, and not only what came after its "latest". */
+    if (left > before) end += reading_us(hw, left - before);
+    if (hd_now(hw) >= forward + patience(hw) || (!read && hd_now(hw) >= end)) {
+      hd_break(hw->o, read ? HD_L2_BALANCED : HD_L1_ALL_READ, "",
+               "healed for %" PRIu64 " s, nothing came forward for %" PRIu64 " s: %s",
+               (hd_now(hw) - began) / HD_S, (hd_now(hw) - forward) / HD_S,
                !read  ? why[0]
                : even ? "leases go on moving"
                       : why[1]);
