@@ -173,7 +173,7 @@ int slp_read_count(slp_read *r, const slp_fail *fail) {
   r->failing = r->rq;
   r->failing_table = table;
   uint32_t n = ++r->failed;
-  if (r->of && slp_fleet_tells(r->f, n, fail))
+  if (slp_fleet_tells(r->f, n, fail))
     slp_fleet_tell_fail(r->f, fail, nothing, 0, "reading %s in the lease table failed %u time%s: %s", r->of,
                         n, n > 1 ? "s" : "", fail->message);
   return 0;

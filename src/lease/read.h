@@ -13,7 +13,7 @@ typedef struct slp_read_part { /* of a list over several partition keys */
 
 typedef struct slp_read {
   slp_fleet *f;
-  const char *of;  /* in the message about failures; NULL: its owner tells of them */
+  const char *of;  /* in the message about failures */
   uint32_t share;  /* one try takes at most lease / share; 0: what the store allows by itself */
   uint32_t failed; /* in a row; where one read asks several questions in turn, only the answer to the one that
                       failed ends the row */

@@ -480,12 +480,8 @@ static void take_snapshot(slp_fleet *f, slp_store_rows *rows) {
 
 static void table_read(slp_read *r) {
   slp_fleet *f = r->f;
-  const slp_fail *fail = &r->rq->fail;
   if (!r->came) {
     slp_fleet_trouble(f);
-    if (fail->class != SLP_THROTTLE && fail->class != SLP_TRANSIENT)
-      slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0, "the lease table can't be read: %s",
-                     fail->message);
     round_in(f, slp_fleet_jitter(f, RETRY_US, 50));
   } else if (!slp_worker_is(f, SLP_WORKER_RUNS) || !slp_proof_is(f, SLP_PROOF_GOOD)) {
     round_in(f, RETRY_US);
@@ -602,7 +598,7 @@ const slp_sharing_rule slp_sharing_by_steal = {
 void slp_steal_init(slp_fleet *f) {
   slp_stealing *st = &f->stealing;
   slp_fleet_timer_init(&st->timer, run);
-  slp_read_init(&st->read, f, NULL, 2);
+  slp_read_init(&st->read, f, "all leases", 2);
   st->sync_at_us = st->sync_from_us = SLP_NEVER;
 }
 

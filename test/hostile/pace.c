@@ -377,9 +377,9 @@ static sums all;
 static uint32_t every = 1, number; /* one of so many is played */
 
 /* What on_error has to say at last. */
-static const char *cause_of(const answer *a, int later) {
+static const char *cause_of(const answer *a) {
   if (a && a->write == shards_circle) return "its own ancestor";
-  if (a && a->write == rows_same_key && !later) return "the pages would never end";
+  if (a && a->write == rows_same_key) return "the pages would never end";
   return NULL;
 }
 
@@ -391,7 +391,7 @@ static void once(const setting *s, const char *op, const answer *a, int row, int
            .arg = &wrong_one,
            .from_us = later ? LATER_S * 1000000u : 0,
            .seconds = later && listed && s->schema ? LEASED_LATER_SECONDS : SECONDS,
-           .cause = cause_of(a, later),
+           .cause = cause_of(a),
            .by_kin = a && a->write == shards_reversed,
            .many = a && a->write == shards_reversed,
            .schema = s->schema,

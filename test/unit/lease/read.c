@@ -92,10 +92,3 @@ TEST(a_question_that_fails_is_told_of_though_those_before_it_are_answered) {
     CHECK_INT(r.failed, 0);
   }
 }
-
-TEST(the_owner_of_a_read_without_a_name_tells_of_failures_itself) {
-  slp_read r = a_read(NULL);
-  slp_fail fail = refused();
-  for (int i = 0; i < 100; i++) CHECK(!slp_read_count(&r, &fail));
-  CHECK_INT(told, 0);
-}
