@@ -1115,6 +1115,7 @@ STORY_OF_BOTH(what_a_suspended_consumer_holds_is_not_in_the_way_of_those_joined_
   size_t handed = 0;
   w->keep = 1;
   w->o.buffered_bytes_max = 128 * 1024;
+  w->o.batch_records_max = 1; /* the rest of a page is held and not out */
   if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
   sloop_opts_t before = w->o;
   w->o.stream = parcels->name;
