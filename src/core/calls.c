@@ -14,18 +14,19 @@ void slp_calls_want(slp_shard *s, const slp_key *key) {
 void slp_calls_unwant(slp_shard *s) { slp_merge_remove(&s->consumer->engine->calls.want, &s->call.want); }
 
 void slp_calls_begin(slp_shard *s) {
-  s->call.counts = !s->consumer->source->pushes;
-  s->consumer->engine->calls.in_flight += s->call.counts;
+  slp_engine *e = s->consumer->engine;
+  if (s->consumer->source->pushes) return;
+  slp_list_add_last(&e->calls.out, &s->call.out_link);
+  e->calls.in_flight++;
 }
 
 void slp_calls_over(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
-  SLP_CHECK(e->calls.in_flight >= s->call.counts);
-  e->calls.in_flight -= s->call.counts;
-  s->call.counts = 0;
+  e->calls.in_flight -= (uint32_t)slp_list_linked(&s->call.out_link);
+  slp_list_remove(&s->call.out_link);
   /* The page of this call may wait in the order behind another shard that is stalled. That shard must be
    * allowed to go beyond the budget too, or nothing moves ever again. */
-  s->call.beyond = 0;
+  if (e->calls.beyond == s) e->calls.beyond = NULL;
   slp_list_remove(&s->call.stalled_link);
   slp_pump_soon(e);
 }
@@ -49,7 +50,7 @@ int slp_calls_grow(slp_shard *s, uint64_t need) {
   if (need <= s->call.reserved) return 1;
   uint64_t extra = need - s->call.reserved;
   if (!slp_budget_try(&e->budget, extra)) {
-    if (!s->call.beyond && !SLP_MUTANT(budget_is_advice)) {
+    if (e->calls.beyond != s && !SLP_MUTANT(budget_is_advice)) {
       s->call.lacks = extra;
       if (!slp_list_linked(&s->call.stalled_link))
         slp_list_add_last(&e->calls.stalled, &s->call.stalled_link);
@@ -62,10 +63,17 @@ int slp_calls_grow(slp_shard *s, uint64_t need) {
   return 1;
 }
 
+static void on_timer(slp_timer *t) { slp_pump_soon(SLP_OWNER(t, slp_engine, calls.timer)); }
+
 void slp_calls_init(slp_engine *e, uint32_t in_flight_max) {
   e->calls.in_flight_max = in_flight_max;
+  e->calls.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
+  slp_list_init(&e->calls.out);
   slp_list_init(&e->calls.stalled);
   slp_merge_init(&e->calls.want, e->mem);
 }
 
-void slp_calls_free(slp_engine *e) { slp_merge_free(&e->calls.want); }
+void slp_calls_free(slp_engine *e) {
+  slp_timer_clear(e->host, &e->calls.timer);
+  slp_merge_free(&e->calls.want);
+}

@@ -13,20 +13,24 @@ typedef struct slp_shard slp_shard;
 typedef struct slp_shard_call { /* of a shard */
   slp_merge_node want;          /* in the engine's want, by watermark, while it would like to call */
   slp_list stalled_link;        /* in the engine's stalled, while its transfer is paused for lack of budget */
+  slp_list out_link;            /* in the engine's out, while a call is in flight that ends by itself, soon */
   uint64_t reserved;            /* bytes of the call that is out */
   uint64_t lacks;               /* more, that its paused transfer needs to go on */
   uint32_t limit;               /* records asked for by it */
-  uint8_t beyond;               /* it may go beyond the budget */
-  uint8_t counts;               /* a call is out that counts as in flight: one that ends by itself, soon */
 } slp_shard_call;
 
 typedef struct slp_calls { /* of an engine */
   slp_merge want;          /* shards that want to call, by watermark */
   slp_list stalled;        /* shards whose transfer waits for budget */
+  slp_list out;            /* shards whose call is in flight, the oldest one first */
+  uint64_t beyond_us;      /* since when */
+  slp_shard *beyond;       /* the one whose call may go beyond the budget; NULL: none */
+  uint64_t turn_us;        /* when one went beyond it that is not waited for */
+  slp_timer timer;         /* pump.c looks again */
   uint32_t in_flight, in_flight_max;
 } slp_calls;
 
-void slp_calls_init(slp_engine *e, uint32_t in_flight_max);
+void slp_calls_init(slp_engine *e, uint32_t in_flight_max); /* a timer is reserved */
 void slp_calls_free(slp_engine *e);
 int slp_calls_room(slp_engine *e);                     /* the heaps can take one shard more. SLP_ENOMEM */
 void slp_calls_want(slp_shard *s, const slp_key *key); /* the shard would like to call now; its watermark */

@@ -1,10 +1,12 @@
 /* engine.c - birth and death of an engine: what joined consumers share. */
 #include "core/consumer.h"
 
+#define ENGINE_TIMERS 2 /* of deliver.c and calls.c */
+
 int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts_t *o) {
   slp_engine *e = SLP_NEW(mem, slp_engine);
   if (!e) return SLP_ENOMEM;
-  if (slp_host_reserve_timers(h, 1)) {
+  if (slp_host_reserve_timers(h, ENGINE_TIMERS)) {
     slp_free(mem, e);
     return SLP_ENOMEM;
   }
@@ -33,11 +35,11 @@ void slp_engine_free(slp_engine *e) {
   SLP_CHECK(slp_list_empty(&e->consumers));
   slp_deliver_free(e);
   slp_unpost(&e->pump_ev);
-  slp_host_unreserve_timers(e->host, 1);
   slp_pages_drop(e);
   slp_batches_free(e);
   slp_merge_free(&e->merge);
   slp_calls_free(e);
+  slp_host_unreserve_timers(e->host, ENGINE_TIMERS);
   SLP_CHECK(slp_budget_used(&e->budget) == 0);
   slp_free(e->mem, e);
 }

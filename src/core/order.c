@@ -23,6 +23,8 @@ int slp_order_is_in(const slp_shard *s) {
   return s->order.state == SLP_ORDER_IN || s->order.state == SLP_ORDER_ASIDE;
 }
 
+int slp_order_is_aside(const slp_shard *s) { return s->order.state == SLP_ORDER_ASIDE; }
+
 static void leave_merge(slp_shard *s) {
   slp_merge_remove(&s->consumer->engine->merge, &s->order.node);
   slp_list_remove(&s->order.ready_link);

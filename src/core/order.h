@@ -24,6 +24,7 @@ typedef struct slp_order { /* of a shard */
 } slp_order;
 
 int slp_order_is_in(const slp_shard *s);
+int slp_order_is_aside(const slp_shard *s);
 void slp_order_update(slp_shard *s); /* something of it changed: its place is brought up to date */
 /* The head of a shard that is in the order is taken, one that was never handed out; time: of its key. */
 void slp_order_take(slp_shard *s, int64_t time);

@@ -132,3 +132,5 @@ void slp_reading_set_behind(slp_shard *s, int behind) {
   s->reading.is_behind = (uint8_t)behind;
   s->consumer->engine->behind_n += behind ? 1u : -1u;
 }
+
+int slp_reading_brings_more(const slp_shard *s) { return !s->reading.failing_since_us && !s->reading.at_tip; }

@@ -76,5 +76,8 @@ void slp_reading_set_tip(slp_shard *s, int at_tip);
 int slp_reading_at_tip(const slp_shard *s);
 uint64_t slp_reading_tip_asked_us(const slp_shard *s);
 void slp_reading_set_behind(slp_shard *s, int behind);
+/* The last call was fine, and did not say that there is nothing more: the next one ends soon, and brings
+ * some. */
+int slp_reading_brings_more(const slp_shard *s);
 
 #endif

@@ -1,0 +1,113 @@
+/* scene_budget.c - the budget is full and some shards do not answer: whose turn it is to go beyond it. */
+#include "scene/scene.h"
+
+#define HELD 1 /* the shard whose page fills the budget */
+
+static int pause_held(slp_user *u, sloop_batch_t *b) {
+  slp_user_done(u, b, sloop_batch_count(b));
+  if (u->judged->shards[HELD].next) slp_user_pause(u, u->judged->stream->shards[HELD].id);
+  return 1;
+}
+
+/* A page of so many times 20 kB lies in the budget, and is paused: nothing of it can be handed out. */
+static void fill_budget(stage *st, int n) {
+  st->u.on_batch = pause_held;
+  for (int i = 0; i < n; i++) slp_world_put_to(st->w, st->stream, HELD, 20000);
+}
+
+static void begin(stage *st, uint64_t seed, uint32_t shards) {
+  stage_begin(st, seed, shards);
+  st->u.opts.buffered_bytes_max = 4 << 20;
+  st->u.opts.batch_records_max = 10;
+  st->u.opts.order_wait_ms = 500;
+}
+
+static int all_read(void *arg) {
+  const slp_judged_shard *s = arg;
+  return s->next == s->known->notes_n;
+}
+
+/* The shards from here on never answer again, and those of them that are waited for will be set aside. */
+static void hang(stage *st, size_t from) {
+  char script[400] = "";
+  for (size_t i = from; i < st->stream->shards_n; i++)
+    snprintf(script + strlen(script), sizeof script - strlen(script), "* GetRecords %zu delay 600000\n", i);
+  slp_world_faults(st->w, script);
+}
+
+static void put_to_first(void *arg) {
+  stage *st = arg;
+  uint64_t now = slp_sim_now_us(st->w->sim);
+  if (now >= st->put_until_us) return;
+  slp_world_put_to(st->w, st->stream, 0, st->put_bytes);
+  slp_sim_at(st->w->sim, now + st->put_every_us, put_to_first, st);
+}
+
+static void produce_to_first(stage *st, uint64_t every_ms, uint64_t for_ms, uint32_t bytes) {
+  st->put_every_us = every_ms * 1000;
+  st->put_until_us = slp_sim_now_us(st->w->sim) + for_ms * 1000;
+  st->put_bytes = bytes;
+  put_to_first(st);
+}
+
+/* It would call for more than is free, and the one that is waited for needs less than that. */
+SCENE(a_shard_set_aside_that_lacks_bytes_has_its_turn_while_others_are_at_their_tip) {
+  begin(st, seed, 3);
+  st->u.opts.buffered_bytes_max = 2600 << 10; /* a sixth of it is free beside the page, not a fourth */
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  slp_world_put_to(st->w, st->stream, 0, 20000);
+  CHECK(slp_user_wait(&st->u, 3000, all_read, &st->u.judged->shards[0]));
+  slp_world_faults(st->w, "* GetRecords 0 error InternalFailure:500\n");
+  fill_budget(st, 103);
+  slp_world_pass(st->w, 10000);
+  CHECK(st->u.judged->shards[HELD].paused);
+  for (int i = 0; i < 3000; i++) slp_world_put_to(st->w, st->stream, 0, 1000);
+  slp_world_faults(st->w, NULL);
+  CHECK(slp_user_wait(&st->u, 60000, all_read, &st->u.judged->shards[0]));
+  slp_user_resume(&st->u, st->stream->shards[HELD].id);
+  st->u.on_batch = NULL;
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+SCENE(two_shards_set_aside_that_never_answer_let_the_one_go_on_that_lacks_bytes) {
+  begin(st, seed, 4);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  hang(st, 2);
+  fill_budget(st, 170);
+  slp_world_pass(st->w, 20000);
+  CHECK(st->u.judged->shards[HELD].paused);
+  for (int i = 0; i < 5000; i++) slp_world_put_to(st->w, st->stream, 0, 1000);
+  CHECK(slp_user_wait(&st->u, 10000, all_read, &st->u.judged->shards[0]));
+  slp_world_faults(st->w, NULL);
+  slp_user_resume(&st->u, st->stream->shards[HELD].id);
+  st->u.on_batch = NULL;
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+/* 67 records a second, for five minutes. */
+static void read_at_full_speed(stage *st) {
+  produce_to_first(st, 15, 300000, 2000);
+  for (int i = 0; i < 30; i++) {
+    slp_world_pass(st->w, 10000);
+    const slp_judged_shard *s = &st->u.judged->shards[0];
+    if (s->next + 67 * 6 < s->known->notes_n)
+      CHECK_FAIL("after %d s %zu of %zu (seed %" PRIu64 ")", 10 * i + 10, s->next, s->known->notes_n,
+                 st->w->seed);
+  }
+  slp_world_faults(st->w, NULL);
+}
+
+SCENE(four_shards_set_aside_that_never_answer_slow_nobody_down) {
+  begin(st, seed, 5);
+  st->u.opts.buffered_bytes_max = 256 << 10;
+  st->u.opts.batch_records_max = 1000;
+  for (size_t i = 0; i < 5; i++)
+    for (int k = 0; k < 3; k++) slp_world_put_to(st->w, st->stream, i, 2000);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  hang(st, 1);
+  read_at_full_speed(st);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
