@@ -267,7 +267,10 @@ static void resume_stalled(slp_engine *e) {
 }
 
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
+  slp_engine *e = s->consumer->engine;
   slp_calls_unwant(s);
+  /* Records wait for it: from now on its silence is measured, and perhaps nothing else ever happens. */
+  if (slp_merge_ready(&e->merge) && slp_shard_in_order(slp_merge_top(&e->merge)) == s) slp_deliver_soon(e);
   s->call.reserved = reserved;
   s->call.limit = limit;
   slp_calls_begin(s);

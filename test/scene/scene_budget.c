@@ -111,3 +111,17 @@ SCENE(four_shards_set_aside_that_never_answer_slow_nobody_down) {
   read_at_full_speed(st);
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
+
+SCENE(nor_do_they_where_the_budget_is_filled_by_what_cannot_be_handed_out) {
+  begin(st, seed, 6);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  hang(st, 2);
+  fill_budget(st, 190);
+  slp_world_pass(st->w, 20000);
+  CHECK(st->u.judged->shards[HELD].paused);
+  read_at_full_speed(st);
+  slp_user_resume(&st->u, st->stream->shards[HELD].id);
+  st->u.on_batch = NULL;
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
