@@ -26,3 +26,18 @@ TEST(everything_else_stays) {
                                      "\xef\xbf\xbd"};
   for (size_t i = 0; i < SLP_COUNT(fine); i++) CHECK_STR(cleaned(fine[i]), fine[i]);
 }
+
+TEST(ids_of_shards_have_an_alphabet_and_a_length) {
+  char longest[130];
+  memset(longest, 'a', 129);
+  CHECK(slp_is_shard_id((slp_str){longest, 128}) && !slp_is_shard_id((slp_str){longest, 129}));
+  CHECK(slp_is_shard_id(SLP_STR("shardId-00000001695097258468-a.b_C9")));
+  for (int c = 0; c < 256; c++) {
+    char id[] = {'s', (char)c};
+    int fine = c < 128 && (strchr("_.-", c)
+                               ? c != 0
+                               : (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'));
+    CHECK_INT(slp_is_shard_id((slp_str){id, 2}), fine);
+  }
+  CHECK(!slp_is_shard_id(SLP_STR("")));
+}
