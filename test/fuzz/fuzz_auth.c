@@ -61,8 +61,8 @@ static void header_changed(world *w, slp_box_request rq, slp_str change) {
   char was = copy[at];
   copy[at] = change.p[1];
   rq.authorization.p = copy;
-  /* Blanks between the parts are no part of it. */
-  if (copy[at] != was && !(strchr(" \t", was) && strchr(" \t", copy[at]))) REQUIRE(!passes(w, &rq));
+  /* Blanks between the parts are no part of it, nor is an element of the list that is empty (RFC 9110, 5.6.1). */
+  if (copy[at] != was && !(strchr(" \t", was) && strchr(" \t,", copy[at]))) REQUIRE(!passes(w, &rq));
   free(copy);
 }
 
