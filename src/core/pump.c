@@ -239,8 +239,7 @@ static void resume(slp_shard *s) {
  * them can be finished: all but the starved shard's are given up and asked for again, a single record first.
  * (The service counts what it sent either way, so that is done once and thoroughly.) Single records too, when
  * they keep the starved one from calling at all. */
-static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
-  int no_call_free = slp_calls_wants(starved) && e->calls.in_flight >= e->calls.in_flight_max;
+static void shrink_stalled(slp_engine *e, const slp_shard *starved, int no_call_free) {
   slp_list *it = e->calls.stalled.next;
   while (it != &e->calls.stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
@@ -249,21 +248,6 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
     if (s->consumer->source->pushes) continue;
     if (s != starved && (s->call.limit > 1 || no_call_free)) slp_reader_ask_less(s);
   }
-}
-
-static void resume_stalled(slp_engine *e) {
-  slp_shard *starved = starving(e);
-  int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved);
-  if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
-  if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
-      slp_budget_free(&e->budget) < wakes_at(starved)) {
-    let_beyond(e, starved);
-    resume(starved);
-    slp_pump_soon(e);
-  }
-  uint64_t free = slp_budget_free(&e->budget), needs;
-  for (slp_shard *first; (first = furthest_back(e, 0)) && free >= (needs = wakes_at(first)); free -= needs)
-    resume(first);
 }
 
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
@@ -290,6 +274,24 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   }
   start(s, bytes, limit);
   return 1;
+}
+
+static void resume_stalled(slp_engine *e) {
+  slp_shard *starved = starving(e);
+  int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved);
+  int no_call_free = starved && slp_calls_wants(starved) && e->calls.in_flight >= e->calls.in_flight_max;
+  if (no_call_free || (lacks && !has_turn(e, starved))) shrink_stalled(e, starved, no_call_free);
+  /* Before those that made way for it, which would take all calls again. */
+  if (no_call_free && e->calls.in_flight < e->calls.in_flight_max) let_go(e, starved, 1);
+  if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
+      slp_budget_free(&e->budget) < wakes_at(starved)) {
+    let_beyond(e, starved);
+    resume(starved);
+    slp_pump_soon(e);
+  }
+  uint64_t free = slp_budget_free(&e->budget), needs;
+  for (slp_shard *first; (first = furthest_back(e, 0)) && free >= (needs = wakes_at(first)); free -= needs)
+    resume(first);
 }
 
 /* Building, signing and starting a call takes tens of microseconds; a hundred of them would hold the loop. */
