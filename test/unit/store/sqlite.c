@@ -171,6 +171,51 @@ TEST(a_row_that_cant_be_read_hides_no_other) {
   end(&f, mem);
 }
 
+/* Whoever opens a file that is there, it stays its owner's, with its mode, and so do the files that SQLite keeps
+ * beside it for a while: else those who run as its owner could not open it any more. What else is called
+ * almost like it is not ours. */
+TEST(a_file_that_is_there_keeps_its_owner_and_its_mode_and_its_neighbours) {
+  static const char *const beside[] = {"", "-wal", "-shm"};
+  static const mode_t modes[] = {0600, 0640, 0666};
+  const uid_t uid = geteuid() ? geteuid() : 1234;
+  const gid_t gid = geteuid() ? getegid() : 4321;
+  fake_host f;
+  slp_mem *mem;
+  struct stat st, before;
+  char name[120], neighbour[120], text[20] = "";
+  begin(&f, &mem);
+  snprintf(neighbour, sizeof neighbour, "%s.tmp", path);
+  int fd = open(neighbour, O_WRONLY | O_CREAT | O_EXCL, 0644);
+  CHECK(fd >= 0 && write(fd, "somebody's", 10) == 10 && !fstat(fd, &before) && !close(fd));
+  for (size_t i = 0; i < SLP_COUNT(modes); i++) {
+    slp_store *s;
+    if (i == 0) { /* an empty file becomes ours */
+      fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+      CHECK(fd >= 0 && !close(fd));
+    }
+    CHECK(!chmod(path, modes[i]) && !chown(path, uid, gid));
+    CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+    CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+    CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
+    for (size_t k = 0; k < SLP_COUNT(beside); k++) {
+      snprintf(name, sizeof name, "%s%s", path, beside[k]);
+      CHECK_INT(stat(name, &st), 0);
+      CHECK_INT(st.st_mode & 07777, modes[i]);
+      CHECK(st.st_uid == uid && st.st_gid == gid);
+    }
+    s->ops->close(s);
+    fake_run(&f, 1000);
+    CHECK(!stat(path, &st) && (st.st_mode & 07777) == modes[i] && st.st_uid == uid && st.st_gid == gid);
+  }
+  CHECK(!stat(neighbour, &st) && st.st_ino == before.st_ino && st.st_mode == before.st_mode &&
+        st.st_uid == before.st_uid);
+  fd = open(neighbour, O_RDONLY);
+  CHECK(fd >= 0 && read(fd, text, sizeof text - 1) == 10 && !close(fd));
+  CHECK_STR(text, "somebody's");
+  CHECK_INT(unlink(neighbour), 0);
+  end(&f, mem); /* nothing else lies there */
+}
+
 /* SQLite opens both, and speaks of a full disk or of an illegal seek. */
 TEST(a_fifo_or_a_device_is_refused_as_no_file) {
   fake_host f;
