@@ -4,8 +4,6 @@
 
 #include "aws/limits.h"
 #include "aws/members.h"
-#include "base/clean.h"
-#include "base/num.h"
 
 const char *slp_iter_kind_name(slp_iter_kind kind) {
   switch (kind) {
@@ -66,14 +64,8 @@ static int read_shard_member(slp_json *j, slp_shard_desc *d) {
 }
 
 static int add_row(slp_list_reader *r, slp_op_list_shards *op, const slp_shard_desc *d) {
-  if (!slp_is_shard_id(d->id)) return slp_read_bad(&r->j, "a shard without a usable id");
-  if ((d->parent.n && !slp_is_shard_id(d->parent)) ||
-      (d->adjacent_parent.n && !slp_is_shard_id(d->adjacent_parent)))
-    return slp_read_bad(&r->j, "a shard whose parent has no usable id");
-  const slp_str numbers[] = {d->hash_start, d->hash_end, d->seq_start, d->seq_end};
-  for (size_t i = 0; i < SLP_COUNT(numbers); i++)
-    if (numbers[i].n && (numbers[i].n > 128 || !slp_num_valid(numbers[i])))
-      return slp_read_bad(&r->j, "a hash key or a sequence number that is no number");
+  const char *wrong = d->id.n ? slp_shard_desc_wrong(d) : "a shard without a usable id";
+  if (wrong) return slp_read_bad(&r->j, wrong);
   if (op->shards_n == SLP_LIST_ROWS_MAX) return SLP_ELIMIT;
   if (op->shards_n == r->rows_cap) {
     slp_shard_desc *rows = slp_doubled(op->body.mem, op->shards, &r->rows_cap, 64, sizeof *rows);

@@ -7,8 +7,6 @@
  * and put back in pieces when it turns out not to be base64. */
 #include "codec/page.h"
 
-#include "base/clean.h"
-
 #include "codec/base64.h"
 #include "codec/cbor.h"
 #include "codec/digits.h"
@@ -317,6 +315,8 @@ static int record_value(slp_page_reader *r, int t) {
 
 static int child_done(slp_page_reader *r) {
   slp_page *page = r->page;
+  const char *wrong = slp_shard_desc_wrong(&r->child);
+  if (wrong) return bad(r, wrong);
   size_t cap = page->children ? slp_alloc_size(page->children) / sizeof(slp_shard_desc) : 0;
   if (page->children_n == cap) {
     if (cap == SLP_PAGE_CHILDREN_MAX) return too_much(r, "too many ChildShards");
@@ -366,8 +366,6 @@ static int child_value(slp_page_reader *r, int t) {
     return 0;
   }
   if (t != T_TEXT && t != T_NULL) return bad(r, "a member of ChildShards is not text");
-  if (r->field == CHILD_ID && t == T_TEXT && !slp_is_shard_id(text))
-    return bad(r, "a child without a usable id");
   if (r->field == CHILD_ID)
     r->child.id = text;
   else if (r->field == RANGE_START)

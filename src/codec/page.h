@@ -36,6 +36,11 @@ typedef struct slp_shard_desc { /* a row of a shard listing, or a child named by
   slp_str seq_start, seq_end;      /* seq_end absent: open */
 } slp_shard_desc;
 
+/* What the services' own patterns forbid in it: an id is no id of a shard, a hash key or a sequence number no
+ * decimal number. NULL: nothing. An id that is missing (NULL) and another text that is empty are the caller's
+ * to judge. */
+const char *slp_shard_desc_wrong(const slp_shard_desc *d);
+
 #define SLP_PAGE_BYTES_MAX (32u * 1024 * 1024) /* 10 MiB of records is 14 MB of base64 plus keys and JSON */
 #define SLP_PAGE_RECORDS_MAX 100000            /* the service gives 10,000; moto gave 20,000 */
 #define SLP_PAGE_CHILDREN_MAX 64

@@ -7,6 +7,21 @@
 #include "codec/page.h"
 #include "fuzz.h"
 
+static inline void fuzz_only(slp_str s, const char *alphabet) {
+  REQUIRE(s.n <= 128);
+  for (size_t i = 0; i < s.n; i++) REQUIRE(s.p[i] && strchr(alphabet, s.p[i]));
+}
+
+/* What an answer calls its children may be shown to anybody. */
+static inline void fuzz_child(const slp_shard_desc *d) {
+  static const char id[] = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+  fuzz_only(d->id, id);
+  fuzz_only(d->parent, id);
+  fuzz_only(d->adjacent_parent, id);
+  fuzz_only(d->hash_start, "0123456789");
+  fuzz_only(d->hash_end, "0123456789");
+}
+
 static inline slp_page *fuzz_page_read(slp_mem *mem, const uint8_t *data, size_t size, slp_form form,
                                        size_t bytes_max, size_t records_max, int *ret_verdict) {
   slp_page *page = slp_page_new(mem);

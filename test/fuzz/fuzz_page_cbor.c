@@ -110,6 +110,7 @@ static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t
     same_text(n > 1 ? untagged(cbor_array_handle(parents)[1]) : NULL, page->children[i].adjacent_parent);
     same_text(member(range, "StartingHashKey"), page->children[i].hash_start);
     same_text(member(range, "EndingHashKey"), page->children[i].hash_end);
+    fuzz_child(&page->children[i]);
   }
   const cbor_item_t *behind = member(answer, "MillisBehindLatest");
   REQUIRE(!behind == (page->behind_ms < 0));

@@ -56,6 +56,7 @@ static void judge(const slp_page *page, int verdict, const uint8_t *body, size_t
     same_text(json_array_get(parents, 1), page->children[i].adjacent_parent);
     same_text(json_object_get(range, "StartingHashKey"), page->children[i].hash_start);
     same_text(json_object_get(range, "EndingHashKey"), page->children[i].hash_end);
+    fuzz_child(&page->children[i]);
   }
   const json_t *behind = json_object_get(answer, "MillisBehindLatest");
   REQUIRE(json_is_number(behind) == (page->behind_ms >= 0));

@@ -566,6 +566,109 @@ TEST(a_call_stops_after_the_records_it_was_allowed) {
   finish();
 }
 
+/* A child as both forms write it. */
+typedef struct child {
+  const char *id, *parent, *adjacent, *from, *to;
+} child;
+
+static void child_in_json(slp_buf *b, const child *c) {
+  slp_jw w = slp_jw_begin(b);
+  slp_jw_array(&w, "ChildShards");
+  slp_jw_object(&w, NULL);
+  slp_jw_array(&w, "ParentShards");
+  slp_jw_z(&w, NULL, c->parent);
+  slp_jw_z(&w, NULL, c->adjacent);
+  slp_jw_array_end(&w);
+  slp_jw_object(&w, "HashKeyRange");
+  slp_jw_z(&w, "StartingHashKey", c->from);
+  slp_jw_z(&w, "EndingHashKey", c->to);
+  slp_jw_object_end(&w);
+  slp_jw_z(&w, "ShardId", c->id);
+  slp_jw_object_end(&w);
+  slp_jw_array_end(&w);
+  CHECK_INT(slp_jw_object_end(&w), 0);
+}
+
+static void child_in_cbor(slp_buf *b, const child *c, dialect d) {
+  slp_cbor_put_map(b, 1);
+  put_text(b, SLP_STR("ChildShards"), d);
+  slp_cbor_put_array(b, 1);
+  slp_cbor_put_map(b, 3);
+  put_text(b, SLP_STR("ParentShards"), d);
+  slp_cbor_put_array(b, 2);
+  put_text(b, slp_str_of(c->parent), d);
+  put_text(b, slp_str_of(c->adjacent), d);
+  put_text(b, SLP_STR("HashKeyRange"), d);
+  slp_cbor_put_map(b, 2);
+  put_text(b, SLP_STR("StartingHashKey"), d);
+  put_text(b, slp_str_of(c->from), d);
+  put_text(b, SLP_STR("EndingHashKey"), d);
+  put_text(b, slp_str_of(c->to), d);
+  put_text(b, SLP_STR("ShardId"), d);
+  put_text(b, slp_str_of(c->id), d);
+}
+
+TEST(of_children_only_what_a_listing_may_say_is_taken) {
+  char longest[130], number[130];
+  memset(longest, 'a', 129);
+  memset(number, '9', 129);
+  longest[128] = longest[129] = number[128] = number[129] = 0;
+  const struct {
+    child c;
+    const char *why; /* NULL: it is fine */
+  } cases[] = {
+      {{"s-2", "s-0", "s-1", "0", "340282366920938463463374607431768211455"}, NULL},
+      {{longest, longest, longest, number, number}, NULL},
+      {{"s-2", "s-0", "", "", ""}, NULL},
+      {{"", "s-0", "s-1", "0", "1"}, "a shard without a usable id"},
+      {{"s\x1b[2J", "s-0", "s-1", "0", "1"}, "a shard without a usable id"},
+      {{"s 2", "s-0", "s-1", "0", "1"}, "a shard without a usable id"},
+      {{"s-2", "s\xc2\x9b", "s-1", "0", "1"}, "a shard whose parent has no usable id"},
+      {{"s-2", "s-0", "s/1", "0", "1"}, "a shard whose parent has no usable id"},
+      {{"s-2", "s-0", "s-1", "\x1b[2J", "1"}, "a hash key or a sequence number that is no number"},
+      {{"s-2", "s-0", "s-1", "0x10", "1"}, "a hash key or a sequence number that is no number"},
+      {{"s-2", "s-0", "s-1", "0", "-1"}, "a hash key or a sequence number that is no number"},
+      {{"s-2", "s-0", "s-1", "0", "01"}, "a hash key or a sequence number that is no number"},
+      {{"s-2", "s-0", "s-1", "0", "1 "}, "a hash key or a sequence number that is no number"},
+  };
+  slp_buf b;
+  start();
+  slp_buf_init(&b, mem, 10000);
+  for (size_t i = 0; i < SLP_COUNT(cases); i++) {
+    for (dialect d = JSON; d <= CBOR_LOCAL; d++) {
+      slp_buf_clear(&b);
+      if (d == JSON)
+        child_in_json(&b, &cases[i].c);
+      else
+        child_in_cbor(&b, &cases[i].c, d);
+      int r = read_bytes(b.p, b.n, d == JSON ? SLP_FORM_JSON : SLP_FORM_CBOR, 1 + i, 256);
+      CHECK_INT(r, cases[i].why ? SLP_EBADDATA : 0);
+      CHECK_STR(slp_page_reader_why(reader), cases[i].why ? cases[i].why : "");
+      if (r) continue;
+      CHECK(page->children_n == 1 && !page->children_bad);
+      CHECK(slp_str_is(page->children[0].id, cases[i].c.id) &&
+            slp_str_is(page->children[0].adjacent_parent, cases[i].c.adjacent) &&
+            slp_str_is(page->children[0].hash_end, cases[i].c.to));
+    }
+  }
+  longest[128] = number[128] = '1';
+  const child too_long[] = {{longest, "p", "q", "0", "1"},
+                            {"c", longest, "q", "0", "1"},
+                            {"c", "p", longest, "0", "1"},
+                            {"c", "p", "q", number, "1"},
+                            {"c", "p", "q", "0", number}};
+  for (size_t i = 0; i < SLP_COUNT(too_long); i++) {
+    slp_buf_clear(&b);
+    child_in_json(&b, &too_long[i]);
+    CHECK_INT(read_bytes(b.p, b.n, SLP_FORM_JSON, 65536, 256), SLP_EBADDATA);
+    slp_buf_clear(&b);
+    child_in_cbor(&b, &too_long[i], CBOR_DEFINITE);
+    CHECK_INT(read_bytes(b.p, b.n, SLP_FORM_CBOR, 65536, 256), SLP_EBADDATA);
+  }
+  slp_buf_free(&b);
+  finish();
+}
+
 /* {"Records": [{...}]} with the members given, in a map of a count or open. */
 static int read_cbor_record(int open, const slp_buf *members, uint64_t n) {
   slp_buf b;
