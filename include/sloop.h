@@ -448,7 +448,8 @@ SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
 typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
 /* open -> start -> [pause/resume]* -> stop -> close; close is legal at any time.
  * open: checks options, allocates, does no I/O. On failure *out is NULL and why says which option was wrong.
- * SLOOP_EOPTION, SLOOP_ETOKEN: start.token is damaged; UV_ENOMEM, UV_EMFILE. */
+ * SLOOP_EOPTION, SLOOP_ETOKEN: start.token is damaged; UV_ENOMEM, UV_EMFILE; UV_EAGAIN: the four threads of
+ * libuv's pool can't be made. */
 SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
                             size_t why_size);
 /* Begins to read. SLOOP_ESTATE: started before. */

@@ -274,10 +274,12 @@ static int open_fresh(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t 
       .ca_bundle = bundle && *bundle ? bundle : NULL,
       .user_agent = o->user_agent,
       .in_flight_max = o->in_flight_max,
+      .why = why,
   };
+  why[0] = 0;
   int r = slp_uv_host_new(&h, loop, mem, &uo);
   if (r) {
-    snprintf(why, 160, "can't set up on this loop: %s", sloop_strerror(r));
+    if (!why[0]) snprintf(why, 160, "can't set up on this loop: %s", sloop_strerror(r));
     slp_mem_drop(mem);
     return r;
   }

@@ -328,6 +328,7 @@ typedef struct slp_uv_options {
   const char *ca_bundle;  /* file; NULL: what libcurl reports as its own. CAPATH is always off */
   const char *user_agent; /* NULL: "sloop/VERSION" */
   uint32_t in_flight_max; /* transfers per lane; 0: 128 */
+  char *why;              /* NULL, or room for 160: says what could not be made, where the code does not */
 } slp_uv_options;
 /* SLP_ENOMEM, UV_E*, or SLOOP_EOPTION when libcurl has no asynchronous resolver or no TLS. */
 int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const slp_uv_options *o);

@@ -207,7 +207,7 @@ int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const 
   slp_list_init(&u->files);
   slp_list_init(&u->children);
   int r = uv_random(NULL, NULL, u->random_pool, sizeof u->random_pool, 0, NULL);
-  if (!r) r = slp_uv_threads_check();
+  if (!r) r = slp_uv_threads_check(o ? o->why : NULL);
   if (!r) r = slp_curl_open(u, o ? o : &none);
   if (r) {
     u->closing = 1;

@@ -109,8 +109,9 @@ void slp_uv_file_cancel(slp_host *h, slp_file *file);
 void slp_uv_file_close_all(slp_uv_host *u);
 
 /* uv_work.c */
-/* Makes as many threads as libuv's pool will, and ends them. UV_EAGAIN or UV_ENOMEM: there is no room. */
-int slp_uv_threads_check(void);
+/* Makes as many threads as libuv's pool will, and ends them. UV_EAGAIN or UV_ENOMEM: there is no room, and
+ * why (may be NULL) says so. */
+int slp_uv_threads_check(char why[160]);
 void slp_uv_work_send(slp_host *h, slp_work *work);
 void slp_uv_work_cancel(slp_host *h, slp_work *work);
 

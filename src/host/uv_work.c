@@ -4,6 +4,8 @@
  * by then, so only on_left is called. The host lives until the last piece is over. */
 #include "host/uv_host.h"
 
+#include <stdio.h>
+
 typedef struct job {
   uv_work_t req;
   slp_uv_host *u;
@@ -100,7 +102,7 @@ void slp_uv_work_cancel(slp_host *h, slp_work *work) {
 
 static void wait_for_leave(void *arg) { uv_sem_wait(arg); }
 
-int slp_uv_threads_check(void) {
+int slp_uv_threads_check(char why[160]) {
   uv_thread_t threads[THREADS];
   uv_sem_t leave;
   int n = 0, r = uv_sem_init(&leave, 0);
@@ -109,5 +111,11 @@ int slp_uv_threads_check(void) {
   for (int i = 0; i < n; i++) uv_sem_post(&leave);
   for (int i = 0; i < n; i++) uv_thread_join(&threads[i]);
   uv_sem_destroy(&leave);
+  if (r && why)
+    snprintf(
+        why, 160,
+        "no thread for libuv's pool can be made (%s): raise ulimit -v (memory), ulimit -u or the cgroup's "
+        "pids.max (threads)",
+        uv_strerror(r));
   return r;
 }

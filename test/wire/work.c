@@ -147,9 +147,14 @@ TEST(without_room_for_threads_there_is_no_host) {
   less = before;
   less.rlim_cur = too_little(strtoul(text, NULL, 10));
   CHECK_INT(setrlimit(LIMIT, &less), 0);
-  int r = slp_uv_host_new(&h, &loop, mem, NULL);
+  char why[160] = "";
+  const slp_uv_options o = {.why = why};
+  int r = slp_uv_host_new(&h, &loop, mem, &o), again = slp_uv_host_new(&h, &loop, mem, NULL);
   CHECK_INT(setrlimit(LIMIT, &before), 0);
   CHECK(r == UV_EAGAIN || r == UV_ENOMEM);
+  CHECK_INT(again, r); /* who gives no room for words is told the code alone */
+  CHECK(strstr(why, "no thread for libuv's pool") && strstr(why, uv_strerror(r)));
+  CHECK_STR(why + strlen(why) - 9, "(threads)"); /* it is whole */
   CHECK(h == NULL);
   CHECK_INT(slp_uv_host_new(&h, &loop, mem, NULL), 0);
   slp_host_close(h, NULL, NULL);

@@ -2,6 +2,7 @@
  * test open consumers. */
 #include "api/open.h"
 
+#include <sys/resource.h>
 #include <uv.h>
 
 #include "check.h"
@@ -71,6 +72,31 @@ TEST(who_has_started_or_closed_is_not_joined) {
   CHECK_STR(why, "join: that consumer is already started or closed");
   sloop_close(b, on_closed, NULL);
   end(2);
+}
+
+/* Every stack is too large for any machine. */
+TEST(without_room_for_threads_it_is_said_that_threads_are_what_lacks) {
+  struct rlimit before, large;
+  sloop_t *s;
+  char why[160];
+  sloop_opts_t o = opts();
+  begin();
+  CHECK_INT(getrlimit(RLIMIT_STACK, &before), 0);
+  large = before;
+  large.rlim_cur = (rlim_t)1 << 47;
+  CHECK_INT(setrlimit(RLIMIT_STACK, &large), 0);
+  int r = sloop_open(&s, &loop, &o, why, sizeof why);
+  CHECK_INT(setrlimit(RLIMIT_STACK, &before), 0);
+  CHECK_INT(r, UV_EAGAIN);
+  CHECK(s == NULL);
+  CHECK_STR(
+      why,
+      "no thread for libuv's pool can be made (resource temporarily unavailable): raise ulimit -v (memory), "
+      "ulimit -u or the cgroup's pids.max (threads)");
+  CHECK_INT(sloop_open(&s, &loop, &o, why, sizeof why), 0);
+  CHECK_STR(why, "");
+  sloop_close(s, on_closed, NULL);
+  end(1);
 }
 
 /* A callback that was asked for credentials may answer after the end; one that was not asked yet is never
