@@ -2,6 +2,9 @@
 #include "lease/read.h"
 
 #include "lease/fleet_inside.h"
+#include "sloop.h"
+
+#define TOOK_LONG_US UINT64_C(5000000)
 
 static const slp_str nothing = {NULL, 0};
 
@@ -164,6 +167,11 @@ void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
 
 /* ---- the answer -------------------------------------------------------------------------------- */
 
+/* Pages that bring nothing are waited for ever longer: one such list has lasted as long as four others. */
+static int took_long(const slp_read *r, const slp_fail *fail) {
+  return fail->code == SLOOP_EPROTO && r->rq && r->rq->done_us >= slp_after_us(r->rq->sent_us, TOOK_LONG_US);
+}
+
 int slp_read_count(slp_read *r, const slp_fail *fail) {
   uint8_t table = r->rq ? r->rq->table : 0;
   if (fail->class == SLP_FINE) {
@@ -173,13 +181,14 @@ int slp_read_count(slp_read *r, const slp_fail *fail) {
   r->failing = r->rq;
   r->failing_table = table;
   uint32_t n = ++r->failed;
-  if (slp_fleet_tells(r->f, n, fail))
+  if (slp_fleet_tells(r->f, n, fail) || (n == 1 && took_long(r, fail)))
     slp_fleet_tell_fail(r->f, fail, nothing, 0, "reading %s in the lease table failed %u time%s: %s", r->of,
                         n, n > 1 ? "s" : "", fail->message);
   return 0;
 }
 
 static void end(slp_read *r) {
+  SLP_CHECK(r->rq);
   r->busy = 0;
   r->next = 0;
   r->came = (uint8_t)slp_read_count(r, &r->rq->fail);

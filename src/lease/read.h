@@ -56,7 +56,8 @@ int slp_read_next(slp_read *r, slp_parsed_row *ret);
 /* The answer's only row; of kind OTHER when there is none. */
 void slp_read_one(slp_read *r, slp_parsed_row *ret);
 
-/* Counts an answer, and tells of failures when that is due. 1: it came. */
+/* Counts an answer, and tells of failures when that is due: as slp_fleet_tells() has it, and at once of an
+ * answer of many pages that took seconds and makes no sense. 1: it came. */
 int slp_read_count(slp_read *r, const slp_fail *fail);
 
 #endif

@@ -380,6 +380,7 @@ static uint32_t every = 1, number; /* one of so many is played */
 static const char *cause_of(const answer *a) {
   if (a && a->write == shards_circle) return "its own ancestor";
   if (a && a->write == rows_same_key) return "the pages would never end";
+  if (a && a->write == rows_endless_empty) return "there is always a next one";
   return NULL;
 }
 

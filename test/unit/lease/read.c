@@ -72,6 +72,26 @@ TEST(each_read_counts_by_itself_and_from_the_last_that_came) {
   CHECK_INT(told, 0);
 }
 
+/* A list whose pages bring nothing takes eight seconds to be given up. */
+TEST(a_long_answer_that_makes_no_sense_is_told_of_the_first_time) {
+  for (int slow = 0; slow < 2; slow++) {
+    for (int sense = 0; sense < 2; sense++) {
+      slp_read r = a_read("all leases");
+      slp_fail fail = refused();
+      slp_fail_set(&fail, SLP_TRANSIENT, sense ? SLP_ETIMEDOUT : SLOOP_EPROTO, "there is always a next one");
+      told = 0;
+      r.rq = &r.list.rq;
+      r.rq->sent_us = 1000000;
+      r.rq->done_us = slow ? 6000000 : 5999999;
+      CHECK(!slp_read_count(&r, &fail));
+      CHECK_INT(told, slow && !sense);
+      for (int i = 1; i < 8; i++) slp_read_count(&r, &fail);
+      CHECK_INT(told, (slow && !sense) + 2); /* and then at 4 and 8 */
+      CHECK(strstr(last, "all leases in the lease table failed 8 times: there is always a next one"));
+    }
+  }
+}
+
 /* One read may ask for a row and then for a list, or for one table after the other, and begins again with the
  * first when the last fails. */
 TEST(a_question_that_fails_is_told_of_though_those_before_it_are_answered) {
