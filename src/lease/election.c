@@ -4,6 +4,7 @@
 #include "lease/election.h"
 
 #include "lease/fleet_inside.h"
+#include "sloop.h"
 
 #define ALERT_US 200000
 #define ALERT_FOR_US 5000000
@@ -188,6 +189,27 @@ static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
   return e->named_us;
 }
 
+void slp_election_listed(slp_fleet *f, int there) {
+  f->election.unlisted = (uint8_t)!there;
+  if (there) f->election.unlisted_n = 0;
+}
+
+/* The row names me as it did before a consistent list lacked it. A table that lists nothing would have its
+ * leader begin again and again, and all wait in silence. */
+static void tell_unlisted(slp_fleet *f, const slp_leadership_row *lead) {
+  slp_election *e = &f->election;
+  slp_fail fail = {0};
+  int contradicts = e->unlisted && lead->epoch == e->epoch;
+  e->unlisted = 0;
+  if (!contradicts) return;
+  uint32_t n = ++e->unlisted_n;
+  slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EPROTO,
+               "the list of all rows lacks the row of leadership, and a read of that row shows it");
+  if (slp_fleet_tells(f, n, &fail))
+    slp_fleet_tell_fail(f, &fail, (slp_str){NULL, 0}, 0, "the lease table contradicted itself %u times: %s",
+                        n, fail.message);
+}
+
 static void leadership_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_election *e = &f->election;
@@ -214,6 +236,7 @@ static void leadership_read(slp_read *r) {
   e->read_us = at_us;
   if (lead && lead->start.kind == SLP_POSITION_TIME) e->start = lead->start;
   if (lead && slp_str_eq(lead->owner, slp_instance_str(&f->me))) {
+    tell_unlisted(f, lead);
     e->epoch = lead->epoch;
     move(f, SLP_ROLE_LEADS);
   } else if (!lead || !lead->owner.n ||

@@ -40,6 +40,8 @@ typedef struct slp_election {
   uint64_t changes;      /* the leader's change counter, as I have acted on it */
   uint8_t changes_known; /* it is this leader's */
   uint8_t exact_next;    /* the leader's row is to be read consistently */
+  uint8_t unlisted;      /* the list of all rows lacked the row of leadership, which was mine; */
+  uint32_t unlisted_n;   /* so often in a row the row itself showed then that it is there */
   slp_position start;    /* of the fleet, as the row of leadership has it */
   slp_timer timer;
   slp_paced paced; /* of the seeking: a table that forgets what is written makes it begin again and again */
@@ -57,6 +59,8 @@ void slp_election_stop(slp_fleet *f);
 void slp_election_free(slp_fleet *f);
 
 void slp_election_begin(slp_fleet *f);
+/* The leader has read all rows: was the row of leadership among them? */
+void slp_election_listed(slp_fleet *f, int there);
 void slp_election_seek(slp_fleet *f, uint64_t in_us);
 void slp_election_drop(slp_fleet *f); /* leads and follows no more */
 int slp_role_is(const slp_fleet *f, slp_role role);

@@ -199,6 +199,7 @@ static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
 static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   uint64_t again_us;
   if (f->leader.sync) slp_shard_sync_tell_bad(f, s);
+  slp_election_listed(f, s->leadership_there);
   if (displaced(f, s)) {
     slp_election_seek(f, 0);
     return;

@@ -377,9 +377,10 @@ static sums all;
 static uint32_t every = 1, number; /* one of so many is played */
 
 /* What on_error has to say at last. */
-static const char *cause_of(const answer *a) {
+static const char *cause_of(const setting *s, const answer *a) {
   if (a && a->write == shards_circle) return "its own ancestor";
   if (a && a->write == rows_same_key) return "the pages would never end";
+  if (a && a->write == rows_none && s->schema && !strcmp(s->schema, "sloop")) return "lacks the row of";
   if (a && a->write == rows_endless_empty) return "there is always a next one";
   return NULL;
 }
@@ -392,7 +393,7 @@ static void once(const setting *s, const char *op, const answer *a, int row, int
            .arg = &wrong_one,
            .from_us = later ? LATER_S * 1000000u : 0,
            .seconds = later && listed && s->schema ? LEASED_LATER_SECONDS : SECONDS,
-           .cause = cause_of(a),
+           .cause = cause_of(s, a),
            .by_kin = a && a->write == shards_reversed,
            .many = a && a->write == shards_reversed,
            .schema = s->schema,
