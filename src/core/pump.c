@@ -32,6 +32,8 @@ static int calls_moving(const slp_engine *e) {
   return 0;
 }
 
+static int call_is_free(const slp_engine *e) { return e->calls.in_flight < e->calls.in_flight_max; }
+
 static int lacks_bytes(const slp_shard *s) { return slp_calls_is_stalled(s) || slp_calls_wants(s); }
 
 /* Of the paused ones; empty: of those that have nothing to hand out. */
@@ -67,14 +69,15 @@ static slp_shard *asked_first(slp_shard *a, slp_shard *b) {
   return !a || slp_reading_sent_us(b) < slp_reading_sent_us(a) ? b : a;
 }
 
-/* Whose turn it is of those; what has begun to come goes first. */
+/* Whose turn it is of those; what has begun to come goes first. One that wants to call could not, where no
+ * call is free, and would only keep the others from theirs. */
 static slp_shard *next_in_turn(slp_engine *e) {
   slp_shard *next = NULL;
   SLP_LIST_EACH(&e->calls.stalled, it) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
     if (takes_turns(e, s)) next = asked_first(next, s);
   }
-  if (next) return next;
+  if (next || !call_is_free(e)) return next;
   for (uint32_t i = 0; i < slp_merge_count(&e->calls.want); i++) {
     slp_shard *s = want_owner(slp_merge_at(&e->calls.want, i));
     if (takes_turns(e, s)) next = asked_first(next, s);
@@ -239,7 +242,8 @@ static void resume(slp_shard *s) {
  * them can be finished: all but the starved shard's are given up and asked for again, a single record first.
  * (The service counts what it sent either way, so that is done once and thoroughly.) Single records too, when
  * they keep the starved one from calling at all. */
-static void shrink_stalled(slp_engine *e, const slp_shard *starved, int no_call_free) {
+static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
+  int no_call_free = slp_calls_wants(starved) && !call_is_free(e);
   slp_list *it = e->calls.stalled.next;
   while (it != &e->calls.stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
@@ -248,6 +252,21 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved, int no_call_
     if (s->consumer->source->pushes) continue;
     if (s != starved && (s->call.limit > 1 || no_call_free)) slp_reader_ask_less(s);
   }
+}
+
+static void resume_stalled(slp_engine *e) {
+  slp_shard *starved = starving(e);
+  int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved);
+  if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
+  if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
+      slp_budget_free(&e->budget) < wakes_at(starved)) {
+    let_beyond(e, starved);
+    resume(starved);
+    slp_pump_soon(e);
+  }
+  uint64_t free = slp_budget_free(&e->budget), needs;
+  for (slp_shard *first; (first = furthest_back(e, 0)) && free >= (needs = wakes_at(first)); free -= needs)
+    resume(first);
 }
 
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
@@ -276,24 +295,6 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   return 1;
 }
 
-static void resume_stalled(slp_engine *e) {
-  slp_shard *starved = starving(e);
-  int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved);
-  int no_call_free = starved && slp_calls_wants(starved) && e->calls.in_flight >= e->calls.in_flight_max;
-  if (no_call_free || (lacks && !has_turn(e, starved))) shrink_stalled(e, starved, no_call_free);
-  /* Before those that made way for it, which would take all calls again. */
-  if (no_call_free && e->calls.in_flight < e->calls.in_flight_max) let_go(e, starved, 1);
-  if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
-      slp_budget_free(&e->budget) < wakes_at(starved)) {
-    let_beyond(e, starved);
-    resume(starved);
-    slp_pump_soon(e);
-  }
-  uint64_t free = slp_budget_free(&e->budget), needs;
-  for (slp_shard *first; (first = furthest_back(e, 0)) && free >= (needs = wakes_at(first)); free -= needs)
-    resume(first);
-}
-
 /* Building, signing and starting a call takes tens of microseconds; a hundred of them would hold the loop. */
 #define STARTS_PER_EVENT 8
 
@@ -305,8 +306,7 @@ void slp_pump_run(slp_event *ev) {
   }
   slp_merge_node *top;
   int started = 0;
-  while (e->calls.in_flight < e->calls.in_flight_max && (top = slp_merge_top(&e->calls.want)) &&
-         let_go(e, want_owner(top), 0)) {
+  while (call_is_free(e) && (top = slp_merge_top(&e->calls.want)) && let_go(e, want_owner(top), 0)) {
     if (++started == STARTS_PER_EVENT) {
       slp_pump_soon(e);
       return;
@@ -314,7 +314,7 @@ void slp_pump_run(slp_event *ev) {
   }
   /* Last: a shard that is set aside is waited for by nobody, and where few calls may be out it would never
    * have its turn before one that is. Then others may be starving still. */
-  if (e->calls.in_flight >= e->calls.in_flight_max || !slp_merge_top(&e->calls.want)) return;
+  if (!call_is_free(e) || !slp_merge_top(&e->calls.want)) return;
   slp_shard *starved = starving(e);
   if (starved && slp_calls_wants(starved) && let_go(e, starved, 1)) slp_pump_soon(e);
 }

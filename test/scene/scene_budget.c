@@ -125,3 +125,34 @@ SCENE(nor_do_they_where_the_budget_is_filled_by_what_cannot_be_handed_out) {
   st->u.on_batch = NULL;
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
+
+/* The only call there may be is out for the shard that is waited for, and lacks bytes; one that is set aside wants
+ * to call, can't, and must not take the turn that is of no use to it. */
+SCENE(who_is_set_aside_keeps_nobody_waiting_where_no_call_is_free) {
+  static const char failing[] =
+      "* GetRecords 0 error InternalFailure:500\n* GetRecords 4 error InternalFailure:500\n"
+      "* GetRecords 5 error InternalFailure:500\n";
+  char slow[200];
+  begin(st, seed, 6);
+  st->u.opts.buffered_bytes_max = 2600 << 10;
+  st->u.opts.order_wait_ms = 8000;
+  st->u.opts.in_flight_max = 1;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  slp_world_faults(st->w, failing);
+  fill_budget(st, 103);
+  slp_world_pass(st->w, 30000);
+  CHECK(st->u.judged->shards[HELD].paused);
+  snprintf(slow, sizeof slow, "%s* GetRecords 2 delay 4000\n", failing);
+  slp_world_faults(st->w, slow);
+  for (int i = 0; i < 1000; i++) {
+    if (i % 50 == 25) slp_world_put_to(st->w, st->stream, 2, 900000);
+    slp_world_put_to(st->w, st->stream, 3, 100);
+    slp_world_pass(st->w, 200);
+  }
+  CHECK(slp_user_wait(&st->u, 60000, all_read, &st->u.judged->shards[2]));
+  slp_world_faults(st->w, NULL);
+  slp_user_resume(&st->u, st->stream->shards[HELD].id);
+  st->u.on_batch = NULL;
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
