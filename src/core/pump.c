@@ -128,7 +128,7 @@ static int has_turn(slp_engine *e, const slp_shard *s) { return s != waited_for(
 
 static int can_rewind(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
-  return slp_queue_can_rewind(s) && state != SLP_READER_GONE &&
+  return slp_queue_can_rewind(s) && state != SLP_READER_GONE && state != SLP_READER_CHECKING &&
          (state != SLP_READER_ENDED || slp_lineage_is_listed(s));
 }
 

@@ -156,3 +156,25 @@ SCENE(who_is_set_aside_keeps_nobody_waiting_where_no_call_is_free) {
   st->u.on_batch = NULL;
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
+
+/* What the listing has to say of a shard is not known, so that its page can't be forgotten; others can. */
+SCENE(a_shard_that_waits_for_the_listing_does_not_keep_the_pages_of_others_from_being_forgotten) {
+  char script[600] = "* GetRecords 1 no-next\n* ListShards * delay 600000\n";
+  begin(st, seed, 8);
+  st->u.opts.buffered_bytes_max = 256 << 10;
+  st->u.opts.order_wait_ms = UINT32_MAX;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  for (size_t i = 0; i < 8; i++)
+    if (i != 1)
+      snprintf(script + strlen(script), sizeof script - strlen(script), "* GetRecords %zu delay 4000\n", i);
+  slp_world_faults(st->w, script);
+  slp_world_pass(st->w, 100);
+  for (size_t i = 0; i < 8; i++)
+    if (i != 1) slp_world_put_to(st->w, st->stream, i, 900000);
+  slp_world_pass(st->w, 10);
+  for (int i = 0; i < 3; i++) slp_world_put_to(st->w, st->stream, 1, 100);
+  slp_world_pass(st->w, 60000);
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 700000);
+}
