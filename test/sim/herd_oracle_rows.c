@@ -34,10 +34,18 @@ size_t hd_row_done(const hd_part *s, const hd_version *v) {
   }
 }
 
+/* "Latest" became a time, and a clock beyond what the library allows for made it one to come: what is put before
+ * it comes is passed over by whoever reads, though a subscription that stands at an older number may save that. */
+static int begins_at_a_time_to_come(const hd_oracle *o, const hd_part *s) {
+  return o->terms.start == SLOOP_LATEST && (o->terms.order_loose || o->terms.clocks_beyond) &&
+         s->versions_n && s->versions[s->made].at == HD_AT_TIME && !hd_is_child(o, s);
+}
+
 /* With KCL's rows "latest" is when a reader asks, and no row says when that was: until a position is saved each
  * next owner asks anew, and what came before it did is not looked for. A row that was made at the oldest record
  * says that all of it is to be read. */
 size_t hd_floor(const hd_oracle *o, const hd_part *s) {
+  if (begins_at_a_time_to_come(o, s)) return hd_notes_before_ms(s, s->versions[s->made].ms);
   if (o->terms.start != SLOOP_LATEST || !o->terms.by_counter || hd_is_child(o, s)) return 0;
   if (s->versions_n && !s->versions[s->made].latest) return 0;
   return s->latest_asked ? s->latest_n : s->notes_n;
