@@ -313,9 +313,9 @@ SCENE(of_shards_whose_parents_are_gone_a_place_goes_on_with_those_that_have_its_
     CHECK_INT(st->u.judged->shards[i].acked_n > 0, k[i].hash_low < k[1].hash_low);
 }
 
-/* 0 and 1 become 4, and 4 becomes 5, which has the keys of 0, and 6, which has none; 2 becomes 7 and 8, 7 becomes 9
- * and 10. Of 4 and 7 nobody hears. */
-SCENE(of_shards_whose_parents_are_gone_a_place_goes_on_with_both_halves_of_a_split) {
+/* A place in 0 is read; while its reader is frozen 0 and 1 become 4, and 4 becomes 5, which has the keys of 0, and 6,
+ * which has none. */
+static const slp_known_shard *read_shard_0_until_it_is_merged(stage *st, uint64_t seed) {
   stage_begin(st, seed, 4);
   st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
   st->u.opts.list_ms = 3600000;
@@ -328,6 +328,12 @@ SCENE(of_shards_whose_parents_are_gone_a_place_goes_on_with_both_halves_of_a_spl
   CHECK_INT(slp_world_merge(st->w, st->stream, 0, 1), 0);
   slp_world_pass(st->w, 1000);
   split_and_put(st, 4);
+  return k;
+}
+
+/* 2 becomes 7 and 8, and 7 becomes 9 and 10. Of 4 and 7 nobody hears. */
+SCENE(of_shards_whose_parents_are_gone_a_place_goes_on_with_both_halves_of_a_split) {
+  const slp_known_shard *k = read_shard_0_until_it_is_merged(st, seed);
   split_and_put(st, 2);
   split_and_put(st, 7);
   slp_world_trim(st->w, st->stream, k[9].notes[0].arrived_ms);
@@ -339,20 +345,9 @@ SCENE(of_shards_whose_parents_are_gone_a_place_goes_on_with_both_halves_of_a_spl
   for (size_t i = 5; i < 11; i++) CHECK_INT(st->u.judged->shards[i].acked_n > 0, i < 7);
 }
 
-/* As before, but 6 becomes 7 and 8, and nobody hears of 6 either: nothing shows that these descend from 0. */
+/* 6 becomes 7 and 8, and nobody hears of 4 and 6: nothing shows that 7 and 8 descend from 0. */
 SCENE(of_shards_whose_parents_are_gone_a_place_leaves_out_those_of_which_nothing_shows_it) {
-  stage_begin(st, seed, 4);
-  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
-  st->u.opts.list_ms = 3600000;
-  slp_world_put_many(st->w, st->stream, 90, 30);
-  const slp_known_shard *k = st->stream->shards;
-  st->u.opts.start = (sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = k[0].id, .seq = k[0].notes[3].seq};
-  slp_user_start(&st->u);
-  CHECK_CAUGHT_UP(&st->u, 20000);
-  slp_sim_freeze(st->u.host, UINT64_C(300000000));
-  CHECK_INT(slp_world_merge(st->w, st->stream, 0, 1), 0);
-  slp_world_pass(st->w, 1000);
-  split_and_put(st, 4);
+  const slp_known_shard *k = read_shard_0_until_it_is_merged(st, seed);
   split_and_put(st, 6);
   slp_world_trim(st->w, st->stream, k[7].notes[0].arrived_ms);
   for (size_t i = 0; i < 9; i++) CHECK_INT(k[i].gone, i < 2 || i == 4 || i == 6);
