@@ -545,11 +545,16 @@ def cloudwatch_fleet(box, moto):
         program.tell("start")
         wait_until(lambda: statistic(watch, "Test/Fleet", "CurrentLeases", "Maximum", Stream=stream,
                                      Application="billing")[0] == 2, SECONDS, "two leases in CloudWatch")
+        both = {("Application", "Stream"), ("Application", "Shard", "Stream")}  # a shard's come when it is read
+
+        def dimensions():
+            return {tuple(name for name, _ in pairs) for _, pairs in metrics_in(watch, "Test/Fleet")}
+
+        wait_until(lambda: dimensions() == both, SECONDS, "dimensions of fleet and shards")
     found = metrics_in(watch, "Test/Fleet")
     expect({name for name, _ in found} >= {"LeasesTaken", "LostLeases", "Evictions", "Holes", "WorkersSuspended",
                                            "StoreWriteUnits", "StoreReadUnits", "StoreThrottles"}, f"{found}")
-    dimensions = {tuple(name for name, _ in pairs) for _, pairs in found}
-    expect(dimensions == {("Application", "Stream"), ("Application", "Shard", "Stream")}, f"{dimensions}")
+    expect(dimensions() == both, f"{dimensions()}")
 
 
 def cloudwatch_many(box, moto):
