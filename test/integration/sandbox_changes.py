@@ -523,7 +523,7 @@ def faults():
         expect([r["dynamodb"]["NewImage"].get("n", {}).get("N") for r in records] == ["0", "1", "2", "3", None],
                "each of the doubled updates is a change")
         whole = [r["dynamodb"]["SequenceNumber"] for r in records]
-        tail_of_id = shard[-8:]
+        tail_of_id = shard[-9:]  # with the dash: digits alone would be the number of a shard
         box.faults(f"1 GetRecords {tail_of_id} backwards\n1 GetRecords {tail_of_id} repeat\n"
                    f"1 GetRecords {tail_of_id} foreign\n1 GetRecords {tail_of_id} empty\n"
                    f"1 GetRecords {tail_of_id} no-next\n1 GetRecords {tail_of_id} throttle\n"
