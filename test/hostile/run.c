@@ -5,21 +5,11 @@
 #include "api/open.h"
 #include "base/clean.h"
 #include "bounds.h"
+#include "sanitized.h"
 #include "sim/served.h"
 
 #include <stdio.h>
 #include <time.h>
-
-#if defined __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 typedef struct limit {
   const char *op;

@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include "sanitized.h"
 #include "wire.h"
 
 #define WORKS 40
@@ -114,14 +115,7 @@ TEST(cancelled_work_is_silent_and_left_once) {
 
 /* The first thread fits and a fourth does not; or, since AddressSanitizer ends a program that gets no memory,
  * every stack is too large for any machine. */
-#ifdef __SANITIZE_ADDRESS__
-#define NEVER_WITHOUT_MEMORY
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NEVER_WITHOUT_MEMORY
-#endif
-#endif
-#ifdef NEVER_WITHOUT_MEMORY
+#if SANITIZED
 #define LIMIT RLIMIT_STACK
 static rlim_t too_little(unsigned long pages) {
   (void)pages;
