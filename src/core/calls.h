@@ -23,9 +23,9 @@ typedef struct slp_calls { /* of an engine */
   slp_merge want;          /* shards that want to call, by watermark */
   slp_list stalled;        /* shards whose transfer waits for budget */
   slp_list out;            /* shards whose call is in flight, the oldest one first */
-  uint64_t beyond_us;      /* since when */
   slp_shard *beyond;       /* the one whose call may go beyond the budget; NULL: none */
-  uint64_t turn_us;        /* when one went beyond it that is not waited for */
+  uint64_t beyond_us;      /* since when it may */
+  uint64_t turn_us;        /* when one that is not waited for was given that right last */
   slp_timer timer;         /* pump.c looks again */
   uint32_t in_flight, in_flight_max;
 } slp_calls;

@@ -298,7 +298,7 @@ static int is_told_and_read(const slp_judged *m, size_t i) {
 static int has_untold_child(const slp_judged *m, size_t parent) {
   for (size_t i = parent + 1; i < m->stream->shards_n; i++) {
     const slp_known_shard *k = &m->stream->shards[i];
-    if ((k->parents[0] == (int)parent || k->parents[1] == (int)parent) && !was_told(m, k)) return 1;
+    if (slp_known_is_child(m->stream, k, &m->stream->shards[parent]) && !was_told(m, k)) return 1;
   }
   return 0;
 }

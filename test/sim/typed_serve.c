@@ -220,7 +220,7 @@ static void put_children(slp_typed *t, slp_buf *b, const slp_known_stream *s, si
     if (pass) slp_msg_u64(b, n);
     for (size_t i = 0; i < s->shards_n; i++) {
       slp_known_shard *k = &s->shards[i];
-      if (k->parents[0] != (int)shard && k->parents[1] != (int)shard) continue;
+      if (!slp_known_is_child(s, k, &s->shards[shard])) continue;
       k->told_us = slp_sim_now_us(t->w->sim);
       if (pass)
         put_desc(t, b, s, k);

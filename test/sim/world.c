@@ -134,7 +134,7 @@ void slp_world_listed(slp_world *w, slp_str next_token) {
   if (!next_token.n) w->listed_us = slp_sim_now_us(w->sim);
 }
 
-static int is_child(const slp_known_stream *s, const slp_known_shard *k, const slp_known_shard *parent) {
+int slp_known_is_child(const slp_known_stream *s, const slp_known_shard *k, const slp_known_shard *parent) {
   return (k->parents[0] >= 0 && &s->shards[k->parents[0]] == parent) ||
          (k->parents[1] >= 0 && &s->shards[k->parents[1]] == parent);
 }
@@ -145,7 +145,7 @@ static void note_told(slp_world *w, const slp_known_shard *parent, slp_str body,
   for (size_t i = 0; i < w->streams_n; i++) {
     for (size_t k = 0; k < w->streams[i].shards_n; k++) {
       slp_known_shard *sh = &w->streams[i].shards[k];
-      if (parent && !is_child(&w->streams[i], sh, parent)) continue;
+      if (parent && !slp_known_is_child(&w->streams[i], sh, parent)) continue;
       int n = cbor ? snprintf(row, sizeof row, "\x67ShardId%c%s", (int)(0x60 + strlen(sh->id)), sh->id)
                    : snprintf(row, sizeof row, "\"ShardId\":\"%s\"", sh->id);
       if (body.n && memmem(body.p, body.n, row, (size_t)n)) sh->told_us = slp_sim_now_us(w->sim);

@@ -50,6 +50,8 @@ typedef struct slp_known_stream {
   slp_known_shard *shards;
   size_t shards_n;
 } slp_known_stream;
+/* k: a shard of s; parent: one of this or of another stream. */
+int slp_known_is_child(const slp_known_stream *s, const slp_known_shard *k, const slp_known_shard *parent);
 
 typedef struct slp_world {
   slp_mem *mem;
