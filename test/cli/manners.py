@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from run import check, end, environment, equal, main, read_some, read_until, run, test, wait_until
+from run import check, end, environment, equal, is_pending, main, obeys, read_some, read_until, run, test, wait_until
 
 BIN = os.environ["SLOOP_TAIL_SCRIPTED"]
 PREFIX = "stream-tail: "
@@ -238,7 +238,7 @@ def a_second_signal_leaves_at_once_with_130():
     try:
         read_some(p.stdout.fileno())
         p.send_signal(signal.SIGINT)
-        time.sleep(0.2)  # two signals sent at once are one to the kernel
+        wait_until(lambda: not is_pending(p))  # two signals sent at once are one to the kernel
         begun = time.monotonic()
         p.send_signal(signal.SIGINT)
         equal(p.wait(5), 130)
@@ -389,7 +389,7 @@ def the_terminal_s_flags_are_put_back():
         try:
             read_some(r)
             p.send_signal(signal.SIGINT)
-            time.sleep(0.2)
+            wait_until(lambda: not is_pending(p))
             p.send_signal(signal.SIGINT)
             equal(p.wait(5), 130)
             equal(fcntl.fcntl(w, fcntl.F_GETFL), before)
@@ -563,6 +563,7 @@ def interrupted_anywhere_nothing_is_lost_and_nothing_repeats():
             got = b""
             p = start("--save", path, "orders", env={"FAKE_RECORDS": 500, "FAKE_BATCH": 7, "FAKE_SLOW_MS": 2})
             try:
+                wait_until(lambda p=p: obeys(p))
                 time.sleep(delay)
                 begun = time.monotonic()
                 p.send_signal(signal.SIGINT)
@@ -753,6 +754,7 @@ def unbuffered_is_the_same_text():
     with tempfile.NamedTemporaryFile() as log:
         p = start("-u", "--save", log.name + ".place", "orders", env={"FAKE_RECORDS": 300, "FAKE_BYTES": 3000})
         try:
+            wait_until(lambda: obeys(p))
             time.sleep(0.3)
             p.send_signal(signal.SIGINT)
             equal(p.wait(5), 0)
@@ -1071,13 +1073,6 @@ def lists_of_several_streams():
 # ---- what ends a command that prints once ---------------------------------------------------------------------
 
 ONCE = [("-L", "orders"), ("--leases", "-G", "app", "orders")]
-
-
-def obeys(p):
-    """Does it handle SIGINT by now?"""
-    with open(f"/proc/{p.pid}/status", encoding="ascii") as status:
-        caught = next(line for line in status if line.startswith("SigCgt"))
-    return int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1
 
 
 @test

@@ -15,7 +15,7 @@ import threading
 import time
 
 from box import BIN, Box, NO_LIMITS, SANITIZED
-from run import check, end, environment, equal, main, read_some, read_until, run, test, wait_until
+from run import check, end, environment, equal, main, obeys, read_some, read_until, run, test, wait_until
 
 def by_shard(records):
     shards = {}
@@ -457,6 +457,7 @@ def changes_are_resumed_without_loss_or_repeat():
             p = box.start("-o", "oldest", "--save", place, "-J", "-X", "poll_ms=200", "-X", "batch_records_max=5",
                           "dynamodb:users")
             try:
+                wait_until(lambda p=p: obeys(p))
                 if i % 3:  # else maybe before anything was read
                     select.select([p.stdout.fileno()], [], [], 5)
                 text, limit = b"", time.monotonic() + chance.random() * 0.5

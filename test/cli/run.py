@@ -3,6 +3,7 @@
 import concurrent.futures
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -81,6 +82,22 @@ def wait_until(condition, limit=15, what="the condition"):
             return got
         time.sleep(0.01)
     raise AssertionError(f"{what} did not come within {limit} s")
+
+
+def signals(p, which):
+    """A mask of signals that the kernel keeps for the process: SigCgt, those that it handles, ShdPnd, those that wait."""
+    with open(f"/proc/{p.pid}/status", encoding="ascii") as status:
+        return int(next(line for line in status if line.startswith(which + ":")).split()[1], 16)
+
+
+def obeys(p):
+    """Does it handle SIGINT by now? Before, Ctrl-C ends it like any other program."""
+    return signals(p, "SigCgt") >> (signal.SIGINT - 1) & 1
+
+
+def is_pending(p):
+    """Has it yet to take a SIGINT that was sent?"""
+    return signals(p, "ShdPnd") >> (signal.SIGINT - 1) & 1
 
 
 def read_some(fd, limit=15):

@@ -17,6 +17,10 @@ from ticker import Ticker, longest_gaps
 ROUNDS = 10 if FULL else 1
 KILLS = 5 if FULL else 1
 GAP_S = 1.0
+# A kill in whose course this machine kept a thread that only ticks waiting for so long kept the workers waiting, too: when it
+# is over the bound it says nothing about them, and another worker is killed, so often at most.
+KEPT_WAITING_S = 0.3
+KILL_TRIES = 4
 
 
 def new_stream(box, shards):
@@ -75,12 +79,12 @@ def rolling_restart(box, leases, rest_s, new_ids=False):
         worst, before, after = max(gaps.values(), key=lambda gap: gap[0])
         deeds = ", ".join(f"{deed.kind} {deed.worker} at {deed.begin - began:.2f}" for deed in fleet.history.deeds)
         # a machine that keeps a thread that only ticks waiting keeps the workers waiting, too
-        expect(not rest_s or worst < GAP_S + ticker.longest,
+        expect(not rest_s or worst < GAP_S + ticker.pace.longest(),
                f"a shard was not read for {worst:.2f} s: {after.shard} from {before.worker} in epoch {before.epoch} at "
                f"{before.late - began:.2f} to {after.worker} in {after.epoch}; {deeds}")
         longest = ", ".join(f"{gap[0] * 1000:.0f}" for gap in sorted(gaps.values(), key=lambda gap: gap[0]))
         return (f"{ROUNDS} x 4 restarts in {ended - began:.0f} s: {verdict.lines} ticks, 0 repeats, longest gap of each "
-                f"shard {longest} ms; the clock's own {ticker.longest * 1000:.0f} ms")
+                f"shard {longest} ms; the clock's own {ticker.pace.longest() * 1000:.0f} ms")
 
 
 def ticker_shards(box, stream):
@@ -124,15 +128,22 @@ def take_over(box, leases, lease_ms, who, kills):
         fleet.watch()
         ticker = Ticker(box, stream, 0.1)
         fleet.wait_fresh(ticker_shards(box, stream))
-        worst = []
+        worst, void = [], []
         for _ in range(kills):
-            worst.append(kill_once(fleet, who, bound_s))
-            fleet.start(*[worker for worker, life in fleet.now.items() if life.ended()])
-            fleet.wait_balance(seconds=60 + lease_ms / 1000 * 2)
+            for i in range(KILL_TRIES):
+                began = time.monotonic()
+                seconds = kill_once(fleet, who, bound_s)
+                lost = ticker.pace.lost_since(began)
+                fleet.start(*[worker for worker, life in fleet.now.items() if life.ended()])
+                fleet.wait_balance(seconds=60 + lease_ms / 1000 * 2)
+                if seconds <= bound_s or lost < KEPT_WAITING_S or i == KILL_TRIES - 1:
+                    break
+                void.append(f", {seconds:.2f} while the machine kept all waiting for {lost:.2f}")
+            worst.append(seconds)
         verdict = judged(fleet, box, ticker)
-        expect(max(worst) <= bound_s, f"read on after {', '.join(f'{s:.2f}' for s in worst)} s, not within {bound_s} s")
-        return (f"read on after {', '.join(f'{s:.2f}' for s in worst)} s (at most {bound_s:.0f}); "
-                f"{fleets.describe(verdict)}")
+        took = f"read on after {', '.join(f'{s:.2f}' for s in worst)}{''.join(void)} s"
+        expect(max(worst) <= bound_s, f"{took}, not within {bound_s} s; the machine kept all waiting for {lost:.2f} s")
+        return f"{took} (at most {bound_s:.0f}); {fleets.describe(verdict)}"
 
 
 # ---- balance -------------------------------------------------------------------------------------------------------
@@ -178,9 +189,9 @@ def on_dynalite(tests, leases, box):
     tests.run("balance, and one that joins", balance, box, leases)
     jobs = [(lease_ms, who) for lease_ms in (2000, 10000)
             for who in ("a follower", "the leader", "the leader and another")]
-    # All at once: they mostly wait.
+    # Three at once: they mostly wait.
     tests.side_by_side([lambda job=job: tests.run(f"killed at leases of {job[0] // 1000} s: {job[1]}", take_over, box,
-                                                  leases, *job, KILLS) for job in jobs])
+                                                  leases, *job, KILLS) for job in jobs], at_once=3)
 
 
 def main():
