@@ -83,8 +83,7 @@ void slp_election_changed(slp_fleet *f) {
   slp_election_alert_soon(f);
   slp_assignment_read(f);
   size_t at = 0;
-  for (slp_lease *l; (l = slp_lease_each(f, &at));)
-    if (slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_HELD)) slp_lease_poll(l, slp_fleet_now(f));
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_alert(l);
 }
 
 slp_str slp_election_leader_id(const slp_fleet *f) {

@@ -320,6 +320,8 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n); /* 
 /* ---- ownership.c --------------------------------------------------------------------------------------- */
 
 void slp_lease_step(slp_lease *l);
+/* Assignments have changed: the row is read now of what is asked for, held, or may come on a claim. */
+void slp_lease_alert(slp_lease *l);
 void slp_lease_take(slp_lease *l);                                /* as its image has it */
 void slp_lease_claim(slp_lease *l);                               /* the same: asks its owner for it */
 void slp_lease_quote_claim(const slp_lease *l, slp_operation *i); /* as the row has it */

@@ -28,6 +28,15 @@ static void want(slp_lease *l) {
   slp_lease_poll(l, now);
 }
 
+void slp_lease_alert(slp_lease *l) {
+  uint64_t now = slp_fleet_now(l->f);
+  if (l->state == SLP_LEASE_EXPECTED)
+    l->poll.often_us = now + ALERT_US;
+  else if (!slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_HELD))
+    return;
+  slp_lease_poll(l, now);
+}
+
 /* A claim of this worker stands in the row: it may bring the lease even when it is wanted no more. */
 static void expect(slp_lease *l) {
   slp_lease_move(l, slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_CLAIMED : SLP_LEASE_EXPECTED);
@@ -446,10 +455,11 @@ static void draining(slp_lease *l) {
 
 /* ---- one step ---------------------------------------------------------------------------------- */
 
-/* An owner that has not heard of the claim by and by has kept the lease: its row is read ever more seldom. */
+/* What the owner hands over on a claim is read by nobody until this worker sees it and passes it on. An owner
+ * that has not heard of the claim by and by has kept the lease: its row is read ever more seldom. */
 static uint64_t expected_us(const slp_lease *l, uint64_t now_us) {
-  uint64_t age_us = now_us > l->poll.often_us ? now_us - l->poll.often_us : 0;
-  return slp_min_u64(slp_max_u64(age_us / 4, SELDOM_US), EXPECTED_US);
+  if (now_us < l->poll.often_us) return slp_fleet_jitter(l->f, OFTEN_US, 20);
+  return slp_min_u64(slp_max_u64((now_us - l->poll.often_us) / 4, SELDOM_US), EXPECTED_US);
 }
 
 static void idle(slp_lease *l) {

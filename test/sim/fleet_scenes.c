@@ -90,6 +90,36 @@ static void leader_leaves(void) { leave_and_see(1); }
 TEST(clean_leave_of_a_follower) { within("gap when a follower leaves", 1000000 + 60000, follower_leaves); }
 TEST(clean_leave_of_the_leader) { within("gap when the leader leaves", 1000000 + 60000, leader_leaves); }
 
+static int three_live(fw_world *w) {
+  fw_reap(w);
+  return fw_live(w) == 3;
+}
+
+/* One after the other, each back at once. Assignments overtake each other: some workers ask for leases that are
+ * another's before their owner hands them over, to them. */
+static void roll(void) {
+  fw_world *w = world(8);
+  w->lease_ms = 10000;
+  start(w, 4);
+  settle(w, 15 * FW_S);
+  run(w, 3 * FW_S);
+  for (int i = 0; i < w->shards_n; i++) w->shards[i].gap_us = 0;
+  for (int i = 0; i < 24; i++) {
+    char id[8];
+    snprintf(id, sizeof id, "w%d", i % 4);
+    fw_leave(w, i % 4, 10000);
+    until(w, 20 * FW_S, three_live);
+    run(w, slp_random_below(w->server, 200000));
+    fw_start(w, i % 4, id, 0);
+    settle(w, 20 * FW_S);
+    run(w, 2 * FW_S + slp_random_below(w->server, 700000));
+  }
+  note(worst_gap(w));
+  CHECK(repeats(w) == 0 && w->lost == 0 && w->evicted == 0 && w->evictions == 0);
+  finish(w);
+}
+TEST(a_rolling_restart) { within("gap in a rolling restart", 600000, roll); }
+
 static void kill_and_see(int leads, int others, int n) {
   fw_world *w = fleet(9, n);
   if (leads) fw_kill(w, leader(w));
