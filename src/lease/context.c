@@ -2,6 +2,7 @@
 #include "lease/context.h"
 
 #include "lease/fleet_inside.h"
+#include "sloop.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,6 +61,14 @@ void slp_fleet_tell_fail(slp_fleet *f, const slp_fail *fail, slp_str shard, uint
   va_start(ap, fmt);
   tell(f, &ev, fmt, ap);
   va_end(ap);
+}
+
+void slp_fleet_tell_contradiction(slp_fleet *f, uint32_t n, const char *how) {
+  slp_fail fail = {0};
+  slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EPROTO, "%s", how);
+  if (slp_fleet_tells(f, n, &fail))
+    slp_fleet_tell_fail(f, &fail, (slp_str){NULL, 0}, 0, "the lease table contradicted itself %u times: %s",
+                        n, how);
 }
 
 void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, const char *why) {

@@ -24,6 +24,8 @@ void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint
 /* TROUBLE with the store's own words behind it. */
 void slp_fleet_tell_fail(slp_fleet *f, const slp_fail *fail, slp_str shard, uint64_t epoch, const char *fmt,
                          ...) SLP_PRINTF(5, 6);
+/* TROUBLE, when it is time: so often in a row the table lacked what it had taken before. */
+void slp_fleet_tell_contradiction(slp_fleet *f, uint32_t n, const char *how);
 /* A row that is damaged or of a newer format is named and left alone. */
 void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, const char *why);
 

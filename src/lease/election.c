@@ -4,7 +4,6 @@
 #include "lease/election.h"
 
 #include "lease/fleet_inside.h"
-#include "sloop.h"
 
 #define ALERT_US 200000
 #define ALERT_FOR_US 5000000
@@ -197,16 +196,12 @@ void slp_election_listed(slp_fleet *f, int there) {
  * leader begin again and again, and all wait in silence. */
 static void tell_unlisted(slp_fleet *f, const slp_leadership_row *lead) {
   slp_election *e = &f->election;
-  slp_fail fail = {0};
   int contradicts = e->unlisted && lead->epoch == e->epoch;
   e->unlisted = 0;
   if (!contradicts) return;
-  uint32_t n = ++e->unlisted_n;
-  slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EPROTO,
-               "the list of all rows lacks the row of leadership, and a read of that row shows it");
-  if (slp_fleet_tells(f, n, &fail))
-    slp_fleet_tell_fail(f, &fail, (slp_str){NULL, 0}, 0, "the lease table contradicted itself %u times: %s",
-                        n, fail.message);
+  slp_fleet_tell_contradiction(
+      f, ++e->unlisted_n,
+      "the list of all rows lacks the row of leadership, and a read of that row shows it");
 }
 
 static void leadership_read(slp_read *r) {

@@ -190,12 +190,12 @@ static void written(slp_fleet *f, uint32_t refused, int given_up) {
 }
 
 static void use(slp_fleet *f, const slp_snapshot *s) {
-  int removed = 0; /* rows stay in such a table */
+  int made, removed; /* rows stay in such a table */
   slp_seen_forget(f, s, 0);
   if (f->index.listed) {
     f->index.look = 0;
     slp_shard_sync_tell_bad(f, s);
-    if (slp_steal_sync_write(f, s, &removed)) f->index.look = 1;
+    if (slp_steal_sync_write(f, s, &made, &removed)) f->index.look = 1;
     slp_index_write_list(f, s);
     f->stats.shard_syncs++;
   }

@@ -14,9 +14,9 @@ typedef struct slp_sync_found {
 
 /* Leading. What is to be written is added to the bulk write. */
 slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s);
-/* The same where nobody leads. ret_removed: rows are to go, and those of their children may go next.
- * SLP_ENOMEM: the rest of it is found the next time. */
-int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_removed);
+/* The same where nobody leads. ret_made: leases are made; ret_removed: rows are to go, and those of their
+ * children may go next. SLP_ENOMEM: the rest of it is found the next time. */
+int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_made, int *ret_removed);
 int slp_sync_is_begun(const slp_position *position); /* some of the shard is saved as read */
 /* Names every row that can't be read. */
 void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s);

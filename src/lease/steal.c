@@ -383,7 +383,10 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
 
 static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
-  if (given_up) f->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
+  if (given_up) {
+    f->stealing.made = 0; /* not for certain */
+    f->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
+  }
   round_in(f, 0); /* the leases that were made can be taken */
 }
 
@@ -400,7 +403,8 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
     f->stealing.sync_from_us = SLP_NEVER;
     f->stats.shard_syncs++;
     f->stealing.sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
-    int removed = 0, r = slp_steal_sync_write(f, s, &removed);
+    int made = 0, removed = 0, r = slp_steal_sync_write(f, s, &made, &removed);
+    f->stealing.made |= (uint8_t)made;
     if (removed)
       f->stealing.sync_at_us = slp_min_u64(f->stealing.sync_at_us, now + 2 * slp_fleet_lease_us(f));
     if (r) f->stealing.sync_at_us = now + 1000000;
@@ -454,10 +458,32 @@ static void forget(slp_fleet *f, const slp_snapshot *s) {
   if (more && slp_fleet_now(f) - slp_listed_us(f) > FORGET_US) slp_fleet_list(f);
 }
 
+static int holds_some(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
+    if (slp_lease_in(l, SLP_LEASE_HELD)) return 1;
+  return 0;
+}
+
+/* A table that lists nothing of what it takes leaves all workers waiting, in silence. */
+static void tell_unlisted(slp_fleet *f, const slp_snapshot *s) {
+  slp_stealing *st = &f->stealing;
+  int some = s->leases_n || s->bad_n;
+  if (some) st->made = 0;
+  if (some || (!st->made && !holds_some(f))) {
+    st->unlisted = 0;
+    return;
+  }
+  slp_fleet_tell_contradiction(
+      f, ++st->unlisted,
+      "the list of all leases is empty, and leases were made or are renewed without a refusal");
+}
+
 static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f), next_us, lease_us = slp_fleet_lease_us(f);
   slp_polls_forget_leases(f);
   saw_all(f, s);
+  tell_unlisted(f, s);
   forget(f, s);
   int r = take_some(f, s, &next_us);
   slp_steal_keep_ended(f, s);

@@ -11,6 +11,8 @@ typedef struct slp_stealing {
   uint8_t first;     /* of the living workers, this one compares the stream with the table */
   uint8_t sync;      /* the round under way compares the stream with the table */
   uint8_t strange;   /* a program that shares with nobody was told of */
+  uint8_t made;      /* rows, since the last list that had some */
+  uint32_t unlisted; /* so many lists in a row had none, though some were made or are kept */
   uint8_t unheard;   /* claims in a row that nobody listened to */
   uint64_t next_us;  /* nothing is taken from the living before */
   uint64_t table_us; /* the last complete list of its rows was answered then */

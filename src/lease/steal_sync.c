@@ -172,7 +172,7 @@ static void remove_ended(sync *y) {
 
 /* ---- both -------------------------------------------------------------------------------------------- */
 
-int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_removed) {
+int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_made, int *ret_removed) {
   sync y = {.f = f, .s = s};
   size_t made = 0, room = slp_listed_n(f) + s->leases_n + 1;
   y.shards = slp_zalloc_n(f->mem, room, sizeof *y.shards);
@@ -182,6 +182,7 @@ int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_removed) 
   if (!r) r = make_missing(&y, &made);
   if (!r && !made) slp_shard_sync_name_hole(f, s);
   if (!r) remove_ended(&y);
+  *ret_made = made > 0;
   *ret_removed = y.removed;
   slp_map_free(&y.numbers);
   slp_free(f->mem, y.shards);

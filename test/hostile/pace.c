@@ -380,7 +380,8 @@ static uint32_t every = 1, number; /* one of so many is played */
 static const char *cause_of(const setting *s, const answer *a) {
   if (a && a->write == shards_circle) return "its own ancestor";
   if (a && a->write == rows_same_key) return "the pages would never end";
-  if (a && a->write == rows_none && s->schema && !strcmp(s->schema, "sloop")) return "lacks the row of";
+  if (a && a->write == rows_none && s->schema)
+    return strcmp(s->schema, "sloop") == 0 ? "lacks the row of" : "the list of all leases is empty";
   if (a && a->write == rows_endless_empty) return "there is always a next one";
   return NULL;
 }
