@@ -113,9 +113,11 @@ typedef struct fields {
   int64_t sub;
 } fields;
 
-/* Text, or as Jackson takes it a number or a truth where text belongs. 1: it is there, 0: null. */
+/* Text, or as Jackson takes it a number or a truth where text belongs. 1: it is there, 0: null. Of a member
+ * that comes twice the last one counts, also when it is null. */
 static int take_text(slp_json *j, slp_str *ret) {
   int t = slp_json_next(j);
+  *ret = (slp_str){NULL, 0};
   if (t == SLP_JSON_NULL) return 0;
   if (t == SLP_JSON_STRING || t == SLP_JSON_NUMBER) {
     *ret = j->text;
@@ -129,6 +131,7 @@ static int take_text(slp_json *j, slp_str *ret) {
 /* A whole number, which may stand in quotes; an empty text counts as null. */
 static int take_number(slp_json *j, int64_t *ret) {
   int t = slp_json_next(j);
+  *ret = 0;
   if (t == SLP_JSON_NULL || (t == SLP_JSON_STRING && !j->text.n)) return 0;
   if (t != SLP_JSON_NUMBER && t != SLP_JSON_STRING) return SLP_EBADDATA;
   return slp_parse_i64(j->text, ret) ? SLP_EBADDATA : 1;

@@ -78,6 +78,12 @@ TEST(what_a_child_says) {
             SLP_ML_CHECKPOINT);
   CHECK_TEXT(got.text, "49");
   CHECK_INT(got.sub, -2);
+  CHECK_INT(kind_of("{\"action\":\"status\",\"responseFor\":\"initialize\",\"responseFor\":null}"),
+            SLP_ML_STATUS);
+  CHECK_INT(got.has_text || got.text.n, 0); /* of two the last one counts */
+  CHECK_INT(kind_of("{\"action\":\"checkpoint\",\"subSequenceNumber\":7,\"subSequenceNumber\":null}"),
+            SLP_ML_CHECKPOINT);
+  CHECK_INT(got.has_sub || got.sub, 0);
   CHECK_INT(kind_of("{\"action\":\"leaseLost\"}"), SLP_ML_OTHER);
   static const char *const junk[] = {"hello",
                                      "{",
