@@ -277,6 +277,7 @@ def bad(box):
         world.table.client.create_table(TableName=world.fleet.table, BillingMode="PAY_PER_REQUEST",
                                         AttributeDefinitions=[{"AttributeName": "leaseKey", "AttributeType": "S"}],
                                         KeySchema=[{"AttributeName": "leaseKey", "KeyType": "HASH"}])
+        world.wait(world.table.there, 20, "the table is made")
         world.fleet.start()
         life, until = world.fleet.now["w0"], time.monotonic() + 20
         while not life.ended() and time.monotonic() < until:
