@@ -41,7 +41,7 @@ static inline uint32_t slp_buffered_payload(const slp_buffered *buffered, uint32
 
 /* The record that is in the way: the first one not acknowledged, when it came back. */
 typedef struct slp_tried {
-  const slp_buffered *buffered; /* only its address counts */
+  const slp_buffered *buffered; /* its page, while that is in the queue; NULL: none */
   uint32_t i;
   uint32_t n;       /* so often it came back, without another one being the first */
   uint8_t attempts; /* its own, then */

@@ -34,6 +34,7 @@ typedef struct worker {
   size_t kept_n;
   int events[SLOOP_LEASE_LEFT + 1], shards[SLOOP_SHARD_RELEASED + 1], errors, fatal, dead, tips;
   char back_of[32]; /* a shard that has a record given back, and that nobody has told to be gone */
+  int backs;        /* records given back */
   int back_went;    /* times that such a shard went */
   uint64_t dead_id;
   uint32_t dead_attempt; /* the least */
@@ -130,6 +131,7 @@ static void give(worker *w, sloop_batch_t *b) {
     uint64_t id = w->c->stream->shards[shard].notes[place_of(&w->c->stream->shards[shard], r->seq)].id;
     if (id == w->refuse_id || slp_sim_chance(w->c->w->sim, w->refuse_ppm)) {
       snprintf(w->back_of, sizeof w->back_of, "%s", r->shard);
+      w->backs++;
       break;
     }
     /* Records of a lease that is gone do not count as acknowledged, and may be read again. */
@@ -1033,6 +1035,60 @@ STORY(several_records_that_keep_coming_back_are_all_given_up_and_none_too_early)
 STORY(so_they_are_when_batches_come_back_in_any_order) {
   crew_begin(c, seed, 1);
   two_bad_records(c, give_backwards);
+}
+
+/* Gives what was freed last to the next that wants as many bytes. */
+typedef struct again {
+  void *p[256];
+  size_t bytes[256], n;
+} again;
+
+static void *alloc_again(void *ctx, void *p, size_t was, size_t want) {
+  again *a = ctx;
+  void *got = NULL;
+  if (want) {
+    for (size_t i = a->n; !got && i > 0; i--) {
+      if (a->bytes[i - 1] != want) continue;
+      got = a->p[i - 1];
+      a->n--;
+      memmove(&a->p[i - 1], &a->p[i], (a->n - (i - 1)) * sizeof a->p[0]);
+      memmove(&a->bytes[i - 1], &a->bytes[i], (a->n - (i - 1)) * sizeof a->bytes[0]);
+    }
+    if (!got && !(got = malloc(want))) return NULL;
+  }
+  if (p && got) memcpy(got, p, was < want ? was : want);
+  if (!p) return got;
+  if (a->n == SLP_COUNT(a->p)) {
+    free(a->p[0]);
+    a->n--;
+    memmove(&a->p[0], &a->p[1], a->n * sizeof a->p[0]);
+    memmove(&a->bytes[0], &a->bytes[1], a->n * sizeof a->bytes[0]);
+  }
+  a->p[a->n] = p;
+  a->bytes[a->n++] = was;
+  return got;
+}
+
+/* Each record is a page of its own, and the next page gets the place of the last in memory. */
+STORY(a_record_has_the_tries_of_no_other_one) {
+  static again blocks; /* the worker ends behind this story */
+  crew_begin(c, seed, 1);
+  worker *w = make(c, 0);
+  w->o.on_retry = SLOOP_RETRY_SKIP;
+  w->o.retry_max = 1;
+  w->o.alloc = alloc_again;
+  w->o.alloc_ctx = &blocks;
+  w->o.on_dead_letter = on_dead_letter;
+  begin(w);
+  for (int i = 0; i < 40; i++) {
+    int bad = i % 2; /* a page goes when the one behind it is there: every other one gets the same place */
+    w->refuse_ppm = bad ? 1000000 : 0;
+    uint64_t seen = c->handed;
+    slp_world_put_many(c->w, c->stream, 1, 40);
+    for (int k = 0; k < 100 && (c->handed == seen || w->dead < (i + bad) / 2); k++) slp_world_pass(c->w, 100);
+    CHECK_INT(w->dead, (i + bad) / 2);
+    CHECK_INT(w->backs, w->dead);
+  }
 }
 
 static void count_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
