@@ -345,11 +345,15 @@ static size_t first_unacked(const slp_judged *m, const slp_judged_shard *s) {
   return next;
 }
 
-/* LATEST is saved as a time, and our idea of the service's clock is that wrong at most. */
+/* LATEST is saved as a time that it was not before. What is known of that is the Date of an answer, in whole
+ * seconds, which was written at some moment of its call: a second and a call is how early it may be, and a
+ * second more by a clock that drifts. */
 #define LATEST_SLACK_MS 2000
 
-static size_t back_to(const slp_known_shard *k, size_t low, int64_t since_ms) {
-  while (low > 0 && k->notes[low - 1].arrived_ms >= since_ms - LATEST_SLACK_MS) low--;
+static size_t back_to(const slp_judged *m, const slp_known_shard *k, size_t low) {
+  int64_t since_ms = m->started_ms - LATEST_SLACK_MS;
+  since_ms -= (int64_t)(slp_sim_longest_call_us(m->oracle->world->sim) / 1000);
+  while (low > 0 && k->notes[low - 1].arrived_ms >= since_ms) low--;
   return low;
 }
 
@@ -370,11 +374,11 @@ void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
     if (s->started) {
       low = high = first_unacked(m, s);
     } else if (m->from.kind == SLOOP_LATEST && s->known->latest_locates) {
-      low = back_to(s->known, low, m->started_ms); /* it may have children since then */
+      low = back_to(m, s->known, low); /* it may have children since then */
     } else if (m->from.kind == SLOOP_LATEST && waits_for_latest(m, s->known)) {
       if (!to.shards[i].reads) low = high = s->known->notes_n;
       to.shards[i].reads = 1;
-      low = back_to(s->known, low, m->started_ms);
+      low = back_to(m, s->known, low);
       /* A child's records from before that are older than what its parents are asked for. */
       while (high < s->known->notes_n && s->known->notes[high].put_us <= latest_us(m)) high++;
     }
