@@ -93,7 +93,21 @@ static int is_made_too_late(const hd_oracle *o, const hd_part *s, const hd_part 
          p->versions[0].latest && !hd_counts_as_parent(o, s, p);
 }
 
-static void judge_parent(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_part *p) {
+/* The stream had forgotten what lies between the child and a shard that is still read, so the child's row was
+ * made at the latest, by a worker whose listing led to no shard with a row. When the older shard ends it names its
+ * children by itself, and theirs follow: the row of this parent is made, at its oldest, behind the child's.
+ * Whoever took the child before that found no row to wait for, which KCL says is a parent that was read, and
+ * nothing tells it of one that comes later. Who takes the child afterwards sees the row, and waits. Records of
+ * the parent that nobody has finished with are P4's still. */
+static int is_taken_too_early_to_see(const hd_oracle *o, const hd_ownership *t, const hd_part *p) {
+  const hd_part *s = t->shard;
+  const hd_version *taken = hd_row_in(s, t->epoch);
+  return o->terms.by_counter && taken && s->versions[0].latest && p->versions_n &&
+         p->versions[0].us > taken->us && !hd_counts_as_parent(o, s, p);
+}
+
+static void judge_parent(hd_oracle *o, const hd_life *l, const hd_ownership *t, const hd_part *p) {
+  const hd_part *s = t->shard;
   const hd_version *row = hd_row_now(p);
   /* Nothing is ever read of a shard that has gone from the stream, though a row may be made of it yet. */
   int gone = p->closed && p->trimmed == p->notes_n && (!row || o->terms.losses_expected);
@@ -103,14 +117,15 @@ static void judge_parent(hd_oracle *o, const hd_life *l, const hd_part *s, const
   if (has_unread(p, slp_max_u64(row ? hd_row_done(p, row) : 0, hd_floor(o, p))))
     hd_break(o, HD_P4_PARENTS, s->id,
              "%s begins while its parent %s has records that nobody has finished with", l->what, p->id);
-  if (is_made_too_late(o, s, p)) return;
+  if (is_made_too_late(o, s, p) || is_taken_too_early_to_see(o, t, p)) return;
   hd_break(o, HD_S4_LINEAGE, s->id, "%s begins and the end of its parent %s is not in the table", l->what,
            p->id);
 }
 
-static void judge_parents(hd_oracle *o, const hd_life *l, const hd_part *s) {
+static void judge_parents(hd_oracle *o, const hd_life *l, const hd_ownership *t) {
+  const hd_part *s = t->shard;
   for (int k = 0; k < 2; k++)
-    if (s->parents[k] >= 0 && !s->excused_ever) judge_parent(o, l, s, o->shards[s->parents[k]]);
+    if (s->parents[k] >= 0 && !s->excused_ever) judge_parent(o, l, t, o->shards[s->parents[k]]);
 }
 
 /* It took its own lease anew, and knows more than the table does. */
@@ -148,7 +163,7 @@ static void begin(hd_oracle *o, hd_life *l, hd_ownership *t, size_t i) {
   t->began = 1;
   t->first = t->next = t->prefix = t->prefix_before = i;
   if (t->loose) return;
-  judge_parents(o, l, s);
+  judge_parents(o, l, t);
   if (i < low)
     hd_break(o, HD_S9_REPEATS, s->id,
              "%s in epoch %" PRIu64 " begins at record %zu, and those before %zu are saved as finished with",

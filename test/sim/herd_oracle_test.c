@@ -667,6 +667,24 @@ static void is_made_before_its_parent(stage *g) {
   read_some(g, 0, kid, 6, 2);
   save(g, 0, kid, 8);
 }
+/* The parent's row is made at its oldest, when its own parent has ended; all of it is finished with, and its end
+ * is not saved yet. */
+static void finish_a_parent_at_its_oldest(stage *g, size_t parent) {
+  make_start(g, 1, parent, 0);
+  take_start(g, 1, parent, 0);
+  read_some(g, 1, parent, 0, 4);
+}
+static void is_taken_before_its_parent_is_made(stage *g) {
+  size_t parent = shard(g, -1, -1), kid;
+  put(g, parent, 4);
+  kid = split_off(g, parent);
+  reads_table(g, 0);
+  make_start(g, 0, kid, 1);
+  take_start(g, 0, kid, 1);
+  finish_a_parent_at_its_oldest(g, parent);
+  read_some(g, 0, kid, 6, 2);
+  save(g, 0, kid, 8);
+}
 /* An operator removes the row of a child that is being read; another worker makes it anew at the latest. */
 static void removed_and_made_at_latest(stage *g, int parent_is_gone) {
   size_t parent = shard(g, -1, -1), kid = split_off(g, parent);
@@ -730,6 +748,7 @@ TEST(what_is_allowed_besides) {
   play_allowed(begins_at_the_time_of_latest, 1, SLOOP_LATEST, 0);
   play_allowed(is_made_beside_its_parent, 1, SLOOP_LATEST, 0);
   play_allowed(is_made_before_its_parent, 1, SLOOP_LATEST, 0);
+  play_allowed(is_taken_before_its_parent_is_made, 1, SLOOP_LATEST, 0);
   play_allowed(begins_anew_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(is_made_anew_at_latest_without_parents, 1, SLOOP_LATEST, 0);
   play_allowed(begins_at_a_time, 0, SLOOP_AT_TIME, 0);
@@ -908,6 +927,17 @@ static void begins_before_a_parent_at_its_oldest(stage *g) {
   make_start(g, 0, kid, 1);
   take_start(g, 0, kid, 1);
   make_start(g, 1, parent, 0);
+  (void)hand(g, 0, kid, 6, 1);
+}
+/* The row of the parent was there when the child was taken. */
+static void is_taken_after_its_parent_is_made(stage *g) {
+  size_t parent = shard(g, -1, -1), kid;
+  put(g, parent, 4);
+  kid = split_off(g, parent);
+  reads_table(g, 0);
+  make_start(g, 0, kid, 1);
+  finish_a_parent_at_its_oldest(g, parent);
+  take_start(g, 0, kid, 1);
   (void)hand(g, 0, kid, 6, 1);
 }
 static void begins_at_the_oldest_before_its_parent(stage *g) {
@@ -1500,6 +1530,7 @@ static const violation violations[] = {
     W(HD_S2_ORDER, makes_it_at_latest_behind_a_parent, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S2_ORDER, makes_it_anew_at_latest_behind_a_parent, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S4_LINEAGE, begins_at_the_oldest_before_its_parent, .schema = KCL, .start = SLOOP_LATEST),
+    W(HD_S4_LINEAGE, is_taken_after_its_parent_is_made, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_P4_PARENTS, begins_before_a_parent_at_its_oldest, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S2_ORDER, begins_after_a_removal, .schema = SLOOP, .start = SLOOP_LATEST),
     V(HD_S3_INTEGRITY, alters_one),
