@@ -308,20 +308,19 @@ uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n) {
 }
 
 /* The next page may get its place in memory, and its records are not those that were tried. */
-static void forget_tries(const slp_buffered *buffered, slp_queue *q) {
-  if (q->tried.buffered == buffered) q->tried = (slp_tried){.buffered = NULL};
-}
-
-static void leave_queue(const slp_buffered *buffered, slp_queue *q) {
-  q->unacked_n -= buffered->unacked;
-  forget_tries(buffered, q);
+static void forget_tries(const slp_buffered *buffered) {
+  slp_tried *tried = &buffered->shard->queue.tried;
+  if (tried->buffered == buffered) *tried = (slp_tried){.buffered = NULL};
 }
 
 void slp_queue_free(slp_buffered *buffered) {
   slp_mem *mem = buffered->mem;
   SLP_CHECK(buffered->out == 0);
   slp_list_remove(&buffered->link);
-  if (buffered->shard) leave_queue(buffered, &buffered->shard->queue);
+  if (buffered->shard) {
+    buffered->shard->queue.unacked_n -= buffered->unacked;
+    forget_tries(buffered);
+  }
   if (buffered->engine) {
     slp_budget_give(&buffered->engine->budget, buffered->charged);
     if (buffered->page) slp_pages_back(buffered->engine, buffered->page);
@@ -517,7 +516,7 @@ void slp_queue_detach(slp_shard *s, slp_list *to) {
       slp_queue_free(buffered);
       continue;
     }
-    forget_tries(buffered, &s->queue);
+    forget_tries(buffered);
     buffered->shard = NULL;
     slp_list_add_last(to, &buffered->link);
   }

@@ -246,6 +246,7 @@ void slp_leases_init(slp_fleet *f);
 void slp_leases_stop(slp_fleet *f);
 void slp_leases_free(slp_fleet *f);
 slp_lease *slp_lease_each(slp_fleet *f, size_t *at);
+uint32_t slp_leases_held(slp_fleet *f); /* how many are SLP_LEASE_HELD */
 void slp_leases_of_fleet(slp_fleet *f, uint64_t n);
 uint64_t slp_leases_version(const slp_fleet *f); /* of the assignment that was taken in last; 0: none was */
 void slp_leases_set_version(slp_fleet *f, uint64_t version);

@@ -458,19 +458,12 @@ static void forget(slp_fleet *f, const slp_snapshot *s) {
   if (more && slp_fleet_now(f) - slp_listed_us(f) > FORGET_US) slp_fleet_list(f);
 }
 
-static int holds_some(slp_fleet *f) {
-  size_t at = 0;
-  for (slp_lease *l; (l = slp_lease_each(f, &at));)
-    if (slp_lease_in(l, SLP_LEASE_HELD)) return 1;
-  return 0;
-}
-
 /* A table that lists nothing of what it takes leaves all workers waiting, in silence. */
 static void tell_unlisted(slp_fleet *f, const slp_snapshot *s) {
   slp_stealing *st = &f->stealing;
   int some = s->leases_n || s->bad_n;
   if (some) st->made = 0;
-  if (some || (!st->made && !holds_some(f))) {
+  if (some || (!st->made && !slp_leases_held(f))) {
     st->unlisted = 0;
     return;
   }

@@ -61,13 +61,6 @@ static void beat_done(slp_write *op) {
   f->sharing->heartbeat(f, me);
 }
 
-static uint32_t held(slp_fleet *f) {
-  uint32_t n = 0;
-  size_t at = 0;
-  for (slp_lease *l; (l = slp_lease_each(f, &at));) n += (uint32_t)slp_lease_in(l, SLP_LEASE_HELD);
-  return n;
-}
-
 static void beat(slp_fleet *f) {
   slp_operation *i = &f->worker.heartbeat.i;
   slp_beat_at(f, SLP_NEVER);
@@ -76,7 +69,7 @@ static void beat(slp_fleet *f) {
   i->id = f->o.worker;
   i->incarnation = f->incarnation;
   i->counter = f->worker.counter + 1;
-  i->held = held(f);
+  i->held = slp_leases_held(f);
   i->tells_format = (uint8_t)slp_spread_was_other(f);
   if (f->processor->ops->load) f->processor->ops->load(f->processor, &i->behind_ms, &i->rate_bytes);
   slp_write_send(&f->worker.heartbeat, beat_done);

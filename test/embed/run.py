@@ -219,7 +219,7 @@ def has_connected(process):
     folder = "/proc/%d/fd" % process.pid
     try:
         links = [os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder)]
-    except FileNotFoundError:  # closed meanwhile, or the process has ended
+    except OSError:  # closed meanwhile, or the process has ended
         return False
     return any(link[len("socket:["):-1] in tcp for link in links if link.startswith("socket:["))
 

@@ -79,12 +79,12 @@ def rolling_restart(box, leases, rest_s, new_ids=False):
         worst, before, after = max(gaps.values(), key=lambda gap: gap[0])
         deeds = ", ".join(f"{deed.kind} {deed.worker} at {deed.begin - began:.2f}" for deed in fleet.history.deeds)
         # a machine that keeps a thread that only ticks waiting keeps the workers waiting, too
-        expect(not rest_s or worst < GAP_S + ticker.pace.longest(),
+        expect(not rest_s or worst < GAP_S + ticker.longest(),
                f"a shard was not read for {worst:.2f} s: {after.shard} from {before.worker} in epoch {before.epoch} at "
                f"{before.late - began:.2f} to {after.worker} in {after.epoch}; {deeds}")
         longest = ", ".join(f"{gap[0] * 1000:.0f}" for gap in sorted(gaps.values(), key=lambda gap: gap[0]))
         return (f"{ROUNDS} x 4 restarts in {ended - began:.0f} s: {verdict.lines} ticks, 0 repeats, longest gap of each "
-                f"shard {longest} ms; the clock's own {ticker.pace.longest() * 1000:.0f} ms")
+                f"shard {longest} ms; the clock's own {ticker.longest() * 1000:.0f} ms")
 
 
 def ticker_shards(box, stream):
@@ -133,7 +133,7 @@ def take_over(box, leases, lease_ms, who, kills):
             for i in range(KILL_TRIES):
                 began = time.monotonic()
                 seconds = kill_once(fleet, who, bound_s)
-                lost = ticker.pace.lost_since(began)
+                lost = ticker.lost_since(began)
                 fleet.start(*[worker for worker, life in fleet.now.items() if life.ended()])
                 fleet.wait_balance(seconds=60 + lease_ms / 1000 * 2)
                 if seconds <= bound_s or lost < KEPT_WAITING_S or i == KILL_TRIES - 1:

@@ -11,25 +11,6 @@ import harness
 from harness import expect
 
 
-class Pace:
-    """How evenly something goes that is due every so often: what is longer is the machine's doing, which keeps it waiting."""
-
-    def __init__(self, every):
-        self.every, self.last, self.waits = every, time.monotonic(), []
-
-    def note(self):
-        now = time.monotonic()
-        self.waits.append((now, now - self.last))
-        self.last = now
-
-    def longest(self):
-        return max((wait for _, wait in self.waits), default=0.0)
-
-    def lost_since(self, moment):
-        """Seconds by which it was late since then, altogether."""
-        return sum(max(0.0, wait - self.every) for at, wait in self.waits if at > moment)
-
-
 class Ticker:
     """Puts "NUMBER" into each of the shards every tick_s, on a thread, until stop()."""
 
@@ -38,7 +19,7 @@ class Ticker:
         self.hashes = [shard["HashKeyRange"]["StartingHashKey"] for shard in harness.list_shards(box.client(), stream)]
         self.put = {}  # shard -> {place: data}
         self.when = {}  # (shard, place) -> the moment when it had been put
-        self.pace = Pace(tick_s)
+        self.waits = []  # (moment, seconds since the tick before): longer than tick_s is this machine's doing
         self.number = 0
         self.ended, self.error = threading.Event(), None
         self.thread = threading.Thread(target=self.work, daemon=True)
@@ -63,19 +44,29 @@ class Ticker:
     def work(self):
         connection = http.client.HTTPConnection(self.box.address, timeout=20)
         try:
-            due = time.monotonic()
+            last = due = time.monotonic()
             while not self.ended.is_set():
                 now = time.monotonic()
                 if now < due:
                     time.sleep(due - now)
                     continue
                 self.tick(connection)
-                self.pace.note()
+                ended = time.monotonic()
+                self.waits.append((ended, ended - last))
+                last = ended
                 due = max(due + self.tick_s, now - 0.5)
         except Exception as error:  # handed to stop()
             self.error = error
         finally:
             connection.close()
+
+    def longest(self):
+        """Seconds between two ticks."""
+        return max((wait for _, wait in self.waits), default=0.0)
+
+    def lost_since(self, moment):
+        """Seconds by which ticks were late since then, altogether."""
+        return sum(max(0.0, wait - self.tick_s) for at, wait in self.waits if at > moment)
 
     def stop(self):
         """The records that were put: {shard: {place: data}}."""

@@ -1037,35 +1037,35 @@ STORY(so_they_are_when_batches_come_back_in_any_order) {
   two_bad_records(c, give_backwards);
 }
 
-/* Gives what was freed last to the next that wants as many bytes. */
+/* Blocks that were freed: the last one goes to the next that wants as many bytes. */
 typedef struct again {
-  void *p[256];
-  size_t bytes[256], n;
+  struct block {
+    void *p;
+    size_t bytes;
+  } freed[256];
+  size_t n;
 } again;
+
+static void *take_out(again *a, size_t i) {
+  void *p = a->freed[i].p;
+  a->n--;
+  memmove(&a->freed[i], &a->freed[i + 1], (a->n - i) * sizeof a->freed[0]);
+  return p;
+}
+
+static void *take_again(again *a, size_t bytes) {
+  for (size_t i = a->n; i > 0; i--)
+    if (a->freed[i - 1].bytes == bytes) return take_out(a, i - 1);
+  return malloc(bytes);
+}
 
 static void *alloc_again(void *ctx, void *p, size_t was, size_t want) {
   again *a = ctx;
-  void *got = NULL;
-  if (want) {
-    for (size_t i = a->n; !got && i > 0; i--) {
-      if (a->bytes[i - 1] != want) continue;
-      got = a->p[i - 1];
-      a->n--;
-      memmove(&a->p[i - 1], &a->p[i], (a->n - (i - 1)) * sizeof a->p[0]);
-      memmove(&a->bytes[i - 1], &a->bytes[i], (a->n - (i - 1)) * sizeof a->bytes[0]);
-    }
-    if (!got && !(got = malloc(want))) return NULL;
-  }
-  if (p && got) memcpy(got, p, was < want ? was : want);
-  if (!p) return got;
-  if (a->n == SLP_COUNT(a->p)) {
-    free(a->p[0]);
-    a->n--;
-    memmove(&a->p[0], &a->p[1], a->n * sizeof a->p[0]);
-    memmove(&a->bytes[0], &a->bytes[1], a->n * sizeof a->bytes[0]);
-  }
-  a->p[a->n] = p;
-  a->bytes[a->n++] = was;
+  void *got = want ? take_again(a, want) : NULL;
+  if (!p || (want && !got)) return got;
+  if (got) memcpy(got, p, was < want ? was : want);
+  if (a->n == SLP_COUNT(a->freed)) free(take_out(a, 0));
+  a->freed[a->n++] = (struct block){p, was};
   return got;
 }
 

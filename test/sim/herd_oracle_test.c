@@ -656,12 +656,17 @@ static void is_made_beside_its_parent(stage *g) {
   read_some(g, 0, kid, 6, 2);
   save(g, 0, kid, 8);
 }
-static void is_made_before_its_parent(stage *g) {
-  size_t parent = shard(g, -1, -1), kid;
-  put(g, parent, 4);
-  kid = split_off(g, parent);
+/* Whose row is made at the latest; the parent has records, and no row yet. */
+static size_t kid_made_first(stage *g, size_t *ret_parent) {
+  *ret_parent = shard(g, -1, -1);
+  put(g, *ret_parent, 4);
+  size_t kid = split_off(g, *ret_parent);
   reads_table(g, 0);
   make_start(g, 0, kid, 1);
+  return kid;
+}
+static void is_made_before_its_parent(stage *g) {
+  size_t parent, kid = kid_made_first(g, &parent);
   take_start(g, 0, kid, 1);
   make_start(g, 1, parent, 1);
   read_some(g, 0, kid, 6, 2);
@@ -675,11 +680,7 @@ static void finish_a_parent_at_its_oldest(stage *g, size_t parent) {
   read_some(g, 1, parent, 0, 4);
 }
 static void is_taken_before_its_parent_is_made(stage *g) {
-  size_t parent = shard(g, -1, -1), kid;
-  put(g, parent, 4);
-  kid = split_off(g, parent);
-  reads_table(g, 0);
-  make_start(g, 0, kid, 1);
+  size_t parent, kid = kid_made_first(g, &parent);
   take_start(g, 0, kid, 1);
   finish_a_parent_at_its_oldest(g, parent);
   read_some(g, 0, kid, 6, 2);
@@ -920,22 +921,14 @@ static void makes_it_at_latest_behind_a_parent(stage *g) {
 static void makes_it_anew_at_latest_behind_a_parent(stage *g) { removed_and_made_at_latest(g, 0); }
 /* The parent's row is made later, and at the oldest: its records come behind those of the child. */
 static void begins_before_a_parent_at_its_oldest(stage *g) {
-  size_t parent = shard(g, -1, -1), kid;
-  put(g, parent, 4);
-  kid = split_off(g, parent);
-  reads_table(g, 0);
-  make_start(g, 0, kid, 1);
+  size_t parent, kid = kid_made_first(g, &parent);
   take_start(g, 0, kid, 1);
   make_start(g, 1, parent, 0);
   (void)hand(g, 0, kid, 6, 1);
 }
 /* The row of the parent was there when the child was taken. */
 static void is_taken_after_its_parent_is_made(stage *g) {
-  size_t parent = shard(g, -1, -1), kid;
-  put(g, parent, 4);
-  kid = split_off(g, parent);
-  reads_table(g, 0);
-  make_start(g, 0, kid, 1);
+  size_t parent, kid = kid_made_first(g, &parent);
   finish_a_parent_at_its_oldest(g, parent);
   take_start(g, 0, kid, 1);
   (void)hand(g, 0, kid, 6, 1);

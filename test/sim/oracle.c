@@ -346,9 +346,9 @@ static size_t first_unacked(const slp_judged *m, const slp_judged_shard *s) {
 }
 
 /* LATEST is saved as a time that it was not before. What is known of that is the Date of an answer, in whole
- * seconds, which was written at some moment of its call: a second and a call is how early it may be, and a
- * second more by a clock that drifts. */
-#define LATEST_SLACK_MS 2000
+ * seconds, which was written at some moment of its call: a second and a call is how early it may be, and some
+ * milliseconds more by a clock that drifts. */
+#define LATEST_SLACK_MS 1100
 
 static size_t back_to(const slp_judged *m, const slp_known_shard *k, size_t low) {
   int64_t since_ms = m->started_ms - LATEST_SLACK_MS;
