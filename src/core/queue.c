@@ -308,9 +308,8 @@ uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n) {
 }
 
 /* The next page may get its place in memory, and its records are not those that were tried. */
-static void forget_tries(const slp_buffered *buffered) {
-  slp_tried *tried = &buffered->shard->queue.tried;
-  if (tried->buffered == buffered) *tried = (slp_tried){.buffered = NULL};
+static void forget_tries(slp_shard *s, const slp_buffered *buffered) {
+  if (s->queue.tried.buffered == buffered) s->queue.tried = (slp_tried){.buffered = NULL};
 }
 
 void slp_queue_free(slp_buffered *buffered) {
@@ -319,7 +318,7 @@ void slp_queue_free(slp_buffered *buffered) {
   slp_list_remove(&buffered->link);
   if (buffered->shard) {
     buffered->shard->queue.unacked_n -= buffered->unacked;
-    forget_tries(buffered);
+    forget_tries(buffered->shard, buffered);
   }
   if (buffered->engine) {
     slp_budget_give(&buffered->engine->budget, buffered->charged);
@@ -516,7 +515,7 @@ void slp_queue_detach(slp_shard *s, slp_list *to) {
       slp_queue_free(buffered);
       continue;
     }
-    forget_tries(buffered);
+    forget_tries(buffered->shard, buffered);
     buffered->shard = NULL;
     slp_list_add_last(to, &buffered->link);
   }

@@ -1,4 +1,5 @@
-/* merge.c - two streams, Kinesis or DynamoDB, in one order by time: "STREAM PAYLOAD" a line.
+/* merge.c - two streams, Kinesis or DynamoDB, in one order by time: "STREAM PAYLOAD" a line, "STREAM late PAYLOAD"
+ * when a later record came before it: its shard was silent for longer than order_wait_ms.
  * usage: merge STREAM STREAM */
 #include <sloop.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
   (void)s, (void)arg;
   for (i = 0; i < n; i++) {
     const sloop_record_t *r = sloop_batch_at(batch, i);
-    printf("%s ", r->stream);
+    printf("%s %s", r->stream, r->flags & SLOOP_REC_LATE ? "late " : "");
     fwrite(r->data.base, 1, r->data.len, stdout);
     putchar('\n');
   }

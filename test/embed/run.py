@@ -7,6 +7,7 @@ usage: run.py BUILD_DIRECTORY
 """
 import concurrent.futures
 import http.server
+import itertools
 import os
 import re
 import shutil
@@ -76,6 +77,7 @@ class Installed:
 
 class Server:
     def __init__(self, program):
+        self.program = program
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         url, records, keys = self.process.stdout.readline().split()
         self.url, self.records, self.keys = url, int(records), int(keys)
@@ -269,15 +271,29 @@ def check_print(name, argv, server, env, out, seconds):
 
 
 def check_merge(name, argv, server, env, out, seconds):
-    """Both streams whole, and together by time: the group a record was put in never goes back."""
-    code, lines, err = consume([*argv, "orders", "refunds"], lambda: lines_in(out) >= 2 * server.records, env, out,
-                               seconds)
-    ok("%s: Ctrl-C ends it with exit code 0 and nothing on stderr" % name, code == 0 and not err, (code, err))
-    for stream in ("orders", "refunds"):
-        check_lines("%s, %s" % (name, stream), server,
-                    [line.split(" ", 1)[1] for line in lines if line.startswith(stream + " ")])
-    groups = [int(line.split(" ")[3]) for line in lines]
-    ok("%s: one order by time over both streams" % name, groups == sorted(groups))
+    """Both streams whole, and together by time: the group a record was put in never goes back, but of records that are told
+    to be late. A server that has nobody else to answer makes nobody wait for a second; where the machine stood for so long
+    it is done again."""
+    for _ in range(3):
+        own = Server(server.program)
+        try:
+            code, lines, err = consume([*argv, "orders", "refunds"], lambda: lines_in(out) >= 2 * own.records,
+                                       dict(env, AWS_ENDPOINT_URL=own.url), out, seconds)
+        finally:
+            own.stop()
+        ok("%s: Ctrl-C ends it with exit code 0 and nothing on stderr" % name, code == 0 and not err, (code, err))
+        words = [[word for word in line.split(" ") if word != "late"] for line in lines]
+        for stream in ("orders", "refunds"):
+            check_lines("%s, %s" % (name, stream), own, [" ".join(w[1:]) for w in words if w[0] == stream])
+        groups = [int(w[3]) for w in words]
+        before = [0, *itertools.accumulate(groups, max)]
+        back = [line for line, group, most in zip(lines, groups, before) if group < most and " late " not in line]
+        ok("%s: one order by time over both streams, but for what is told to be late" % name, not back, back[:3])
+        late = sum(" late " in line for line in lines)
+        if not late:
+            break
+        print("again: %s: %d records were late" % (name, late), flush=True)
+    ok("%s: nothing is late" % name, not late, late)
 
 
 def check_forward(name, argv, server, env, out, seconds):

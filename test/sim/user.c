@@ -51,10 +51,28 @@ static void run_later(void *arg) {
   slp_free(u->world->mem, l);
 }
 
+typedef struct listed {
+  const char *shard;
+  uint64_t unacked;
+} listed;
+
+static void find_listed(const sloop_shard_stats_t *st, void *arg) {
+  listed *l = arg;
+  if (strcmp(st->shard, l->shard) == 0) l->unacked = st->unacked;
+}
+
+/* Whoever gets a record can look up its shard, also when all of the shard has been read by then. */
+static void check_listed(slp_user *u, sloop_batch_t *b) {
+  listed l = {sloop_batch_at(b, 0)->shard, 0};
+  sloop_shard_stats_each(u->s, find_listed, &l);
+  if (!l.unacked) slp_oracle_bad(u->oracle, "S12 contract: %s has a batch and is not listed", l.shard);
+}
+
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   slp_user *u = arg;
   if (s != u->s) slp_oracle_bad(u->oracle, "S12 contract: on_batch of another consumer");
   slp_oracle_on_batch(u->judged, b);
+  check_listed(u, b);
   told(u, "on_batch");
   if (!slp_oracle_serial(u->oracle, b)) return;
   if (u->on_batch && u->on_batch(u, b)) return;
