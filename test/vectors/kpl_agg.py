@@ -153,7 +153,7 @@ def damaged(rng):
         del data[rng.randrange(len(data)):]
     if chance(rng, 0.2):
         data = data[:4] + rng.choice([b"\x0a\xff\xff\xff\xff\x0f", b"\x80" * 10 + b"\x01", b"\x0b", b"\x0c", b"\x00",
-                                      b"\x1a\x04\x08\x00\x1a\x7f", b"\x0e\x00", b"\x1b\x24\x1c"]) + data[4:]
+                                      b"\x1a\x04\x08\x00\x1a\x7f", b"\x0e\x00", b"\x1b\x24\x1c", b"\x23\x80\x00\x01\x24"]) + data[4:]
     return sealed(bytes(data[4:-16])) if chance(rng, 0.8) else bytes(data)
 
 
@@ -170,6 +170,40 @@ def a_record(rng):
 
 
 # ---- what is expected --------------------------------------------------------------------------------------
+def number(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def has_zero_in_group(data, known):
+    """Whether an unknown group of a message that protobuf has read holds a field of number zero. google's reader for Python
+    passes over it; that for Java, by which the KCL decides, refuses such a message ("invalid tag (zero)", protobuf-java
+    4.27.5), and so do we. known: of the fields that are messages, theirs."""
+    at = groups = 0
+    while at < len(data):
+        head, at = number(data, at)
+        field, wire = head >> 3, head & 7
+        if field == 0:
+            return True
+        if wire == 0:
+            _, at = number(data, at)
+        elif wire == 2:
+            size, at = number(data, at)
+            if not groups and field in known and has_zero_in_group(data[at:at + size], known[field]):
+                return True
+            at += size
+        elif wire in (3, 4):
+            groups += 1 if wire == 3 else -1
+        else:
+            at += 8 if wire == 1 else 4
+    return False
+
+
 def message_of(data):
     """The aggregate in it as protobuf reads it, complete; None."""
     body = data[4:-16]
@@ -180,7 +214,7 @@ def message_of(data):
         message.ParseFromString(body)
     except DecodeError:
         return None
-    if not message.IsInitialized():
+    if not message.IsInitialized() or has_zero_in_group(body, {3: {4: {}}}):
         return None
     keys, hashes = len(message.partition_key_table), len(message.explicit_hash_key_table)
     for record in message.records:
