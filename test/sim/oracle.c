@@ -458,12 +458,12 @@ static int was_put_unseen(const slp_judged *m, const slp_known_shard *k, const s
   return 0;
 }
 
-/* At the tip a shard that has not answered for order_wait_ms is waited for no longer, and a large page over a
- * slow network may take as long. By the consumer's clock, which may run one percent faster. */
-static int was_waited_out(const slp_judged *m) {
-  uint64_t longest_us = slp_sim_longest_call_us(m->oracle->world->sim);
-  return m->opts->order_wait_ms != UINT32_MAX &&
-         longest_us + longest_us / 100 >= m->opts->order_wait_ms * UINT64_C(1000);
+/* At the tip a shard that has not answered for order_wait_ms is waited for no longer: a large page over a slow
+ * network may take as long, and so may a shard whose pages are refused twice, as there were too many calls. By
+ * the consumer's clock, which may run one percent faster. */
+static int was_waited_out(const slp_judged *m, const slp_known_shard *k) {
+  uint64_t us = slp_max_u64(slp_sim_longest_call_us(m->oracle->world->sim), k->refused_us);
+  return m->opts->order_wait_ms != UINT32_MAX && us + us / 100 >= m->opts->order_wait_ms * UINT64_C(1000);
 }
 
 static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note *note,
@@ -472,7 +472,8 @@ static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note
   int place = note->arrived_ms != o->top_ms ? (note->arrived_ms > o->top_ms) - (note->arrived_ms < o->top_ms)
                                             : slp_num_cmp(slp_str_of(note->seq), slp_str_of(o->top_seq));
   int late = (r->flags & SLOOP_REC_LATE) != 0;
-  int late_forbidden = o->late_forbidden && !was_put_unseen(m, s->known, note) && !was_waited_out(m);
+  int late_forbidden =
+      o->late_forbidden && !was_put_unseen(m, s->known, note) && !was_waited_out(m, s->known);
   m->late += (uint64_t)late;
   if (late && late_forbidden)
     slp_oracle_bad(o, "P3 in order: %s %s: late on a plain backlog", s->known->id, note->seq);

@@ -153,6 +153,13 @@ static void note_told(slp_world *w, const slp_known_shard *parent, slp_str body,
   }
 }
 
+static void note_refusal(slp_known_shard *sh, int refused, uint64_t now_us) {
+  if (refused && !sh->refused_since_us) sh->refused_since_us = now_us;
+  if (refused || !sh->refused_since_us) return;
+  sh->refused_us = slp_max_u64(sh->refused_us, now_us - sh->refused_since_us);
+  sh->refused_since_us = 0;
+}
+
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   slp_world *w = arg;
   slp_box_request rq = slp_served_request(ask);
@@ -189,6 +196,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
     remember(w, member_text(body, *op == 'G' && op[3] == 'R' ? "NextShardIterator" : "ShardIterator", cbor),
              sh);
   }
+  if (sh && *op == 'G' && op[3] == 'R') note_refusal(sh, reply->status != 200, slp_sim_now_us(w->sim));
   int of_shards = strcmp(op, "ListShards") == 0 || (strcmp(op, "GetRecords") == 0 && sh && sh->closed);
   if (reply->status == 200 && of_shards) note_told(w, sh, slp_buf_str(&reply->body), cbor);
   slp_sim_trace(w->sim, "%s %s: %d, %zu bytes", op, sh ? sh->id : "", reply->status, reply->body.n);

@@ -40,6 +40,8 @@ typedef struct slp_known_shard {
   int64_t pushed_from_ms;   /* of the last one */
   uint64_t poll_sent_us[6]; /* the last six, as a ring */
   uint64_t last_poll_us;
+  uint64_t refused_since_us;      /* the first refusal of a page since one was answered; 0: none */
+  uint64_t refused_us;            /* the longest time from such a refusal to the next page */
   size_t latest_low, latest_high; /* notes there when LATEST was first and last asked for; SIZE_MAX: never */
   int64_t latest_first_ms;
   size_t by_time_low; /* smallest place an AT_TIMESTAMP could begin at; SIZE_MAX: never asked */
