@@ -186,14 +186,18 @@ static size_t open_shards(const hd_world *hw) {
  * leases and one shard come after the other; a shard is asked five times a second. A page's share of the
  * budget is such that each shard can have two (core/reader.c:slp_reader_reserve); a record is taken to be
  * as large as the largest, in base64, with what stands beside it (core/pace.c). What was fetched too far
- * ahead may be dropped and fetched again: of five pages two are counted. */
+ * ahead may be dropped and fetched again: of five pages two are counted. A pushed event is as large as the
+ * service makes it; where two of them do not fit, each may bring the one record that comes next, and the rest of
+ * it is dropped for that of another shard, which takes a new subscription, of which there is one a second. */
 #define PAGE_SHARE_MIN UINT64_C(16384)
+#define PUSHED_EVENT_MAX UINT64_C(1048576)
 #define RECORD_BESIDES 300
 static uint64_t reading_us(const hd_world *hw, size_t records) {
   const hd_plan *p = hw->plan;
   uint64_t share = p->o.buffered_bytes_max / slp_max_u64(4, 2 * (uint64_t)open_shards(hw));
   uint64_t fit =
       slp_max_u64(share, PAGE_SHARE_MIN) / (p->record_bytes + p->record_bytes / 3 + RECORD_BESIDES);
+  if (p->rate[HF_push] && share < PUSHED_EVENT_MAX) return records * HD_S;
   uint64_t page = slp_max_u64(1, slp_min_u64(fit, p->o.fetch_records_max));
   return records / (2 * page) * HD_S;
 }
