@@ -30,7 +30,7 @@ typedef struct fake_answer { /* what one request gets */
 #define FAKE_NO_DATE INT64_MIN
 
 typedef struct fake_sent { /* what was asked */
-  char url[5200], method[8], target[80], type[80], authorization[400], token[6000], date[20];
+  char url[5200], method[8], target[80], type[80], authorization[6000], token[6000], date[20];
   char metadata_token[1100], bearer[4200], ttl[20], accept[40]; /* of the credential sources */
   uint8_t no_proxy;
   char body[6200];
