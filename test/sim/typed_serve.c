@@ -280,8 +280,9 @@ static void records(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_re
     slp_typed_refuse(reply, 400, "refused");
     return;
   }
-  slp_world_polled(t->w, &t->w->streams[place[0]].shards[place[1]], ask->sent_us);
-  if (chance(t, t->faults.unknown_ppm) || t->w->streams[place[0]].shards[place[1]].gone) {
+  slp_known_shard *k = &t->w->streams[place[0]].shards[place[1]];
+  slp_world_polled(t->w, k, ask->sent_us);
+  if (chance(t, t->faults.unknown_ppm) || k->gone) {
     slp_typed_refuse(reply, 400, "unknown");
   } else if (chance(t, t->faults.expired_ppm) ||
              slp_sim_now_us(t->w->sim) - issued_us > UINT64_C(300) * 1000000) {
@@ -293,6 +294,7 @@ static void records(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_re
   } else {
     answer_records(t, place, limit, &reply->body);
   }
+  slp_world_answered(t->w, k, reply->status != 200);
 }
 
 /* ---- Kinesis: pushing ---------------------------------------------------------------------------------- */

@@ -130,6 +130,14 @@ void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind) {
   }
 }
 
+void slp_world_answered(slp_world *w, slp_known_shard *sh, int refused) {
+  uint64_t now_us = slp_sim_now_us(w->sim);
+  if (refused && !sh->refused_since_us) sh->refused_since_us = now_us;
+  if (refused || !sh->refused_since_us) return;
+  sh->refused_us = slp_max_u64(sh->refused_us, now_us - sh->refused_since_us);
+  sh->refused_since_us = 0;
+}
+
 void slp_world_listed(slp_world *w, slp_str next_token) {
   if (!next_token.n) w->listed_us = slp_sim_now_us(w->sim);
 }
@@ -151,13 +159,6 @@ static void note_told(slp_world *w, const slp_known_shard *parent, slp_str body,
       if (body.n && memmem(body.p, body.n, row, (size_t)n)) sh->told_us = slp_sim_now_us(w->sim);
     }
   }
-}
-
-static void note_refusal(slp_known_shard *sh, int refused, uint64_t now_us) {
-  if (refused && !sh->refused_since_us) sh->refused_since_us = now_us;
-  if (refused || !sh->refused_since_us) return;
-  sh->refused_us = slp_max_u64(sh->refused_us, now_us - sh->refused_since_us);
-  sh->refused_since_us = 0;
 }
 
 static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
@@ -196,7 +197,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
     remember(w, member_text(body, *op == 'G' && op[3] == 'R' ? "NextShardIterator" : "ShardIterator", cbor),
              sh);
   }
-  if (sh && *op == 'G' && op[3] == 'R') note_refusal(sh, reply->status != 200, slp_sim_now_us(w->sim));
+  if (sh && *op == 'G' && op[3] == 'R') slp_world_answered(w, sh, reply->status != 200);
   int of_shards = strcmp(op, "ListShards") == 0 || (strcmp(op, "GetRecords") == 0 && sh && sh->closed);
   if (reply->status == 200 && of_shards) note_told(w, sh, slp_buf_str(&reply->body), cbor);
   slp_sim_trace(w->sim, "%s %s: %d, %zu bytes", op, sh ? sh->id : "", reply->status, reply->body.n);
