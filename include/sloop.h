@@ -279,8 +279,9 @@ typedef struct {      /* a shard as this consumer reads it; allocated by the lib
   int paused, at_tip; /* 0 or 1 */
   sloop_position_t from; /* with leases: where this worker began to read it; kind 0: at its beginning */
 } sloop_shard_stats_t;
-/* Every shard that is being read, or was read to its end and is not told of as ended, at once, in no order.
- * Only here a callback is made before the function returns; it must not call anything of this consumer. */
+/* Every shard that is being read, and one that was read to its end until SLOOP_SHARD_ENDED is told of it, at
+ * once, in no order. Only here a callback is made before the function returns; it must not call anything of
+ * this consumer. */
 SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
                                          void *arg);
 

@@ -227,6 +227,10 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
       if (k) slp_ml_repositioned(&k->h);
       break;
     case SLOOP_SHARD_READ_OUT:
+      if (!k) { /* the service has forgotten it: no reading began, and its end is to be named all the same */
+        begin(d, shard);
+        k = find(d, shard);
+      }
       if (k) slp_ml_read_out(&k->h, now);
       break;
     case SLOOP_SHARD_LEAVING:

@@ -515,7 +515,7 @@ void slp_queue_detach(slp_shard *s, slp_list *to) {
       slp_queue_free(buffered);
       continue;
     }
-    forget_tries(buffered->shard, buffered);
+    forget_tries(s, buffered);
     buffered->shard = NULL;
     slp_list_add_last(to, &buffered->link);
   }

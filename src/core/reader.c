@@ -494,6 +494,7 @@ static void end(slp_shard *s) {
   leave(s);
   slp_reading_set_tip(s, 0);
   slp_reading_set_behind(s, 0);
+  slp_lag_forget(s); /* no page will tell it any more */
   slp_reading_move(s, SLP_READER_ENDED);
   SLP_CHECK(c->sum.open_n > 0);
   c->sum.open_n--;

@@ -247,8 +247,8 @@ def a_split_a_merge_and_two_kinds_of_kill_lose_nothing():
 
 @test
 def a_closed_shard_whose_only_page_comes_at_once_has_a_child():
-    """The page may be there before it is told that the shard is read, and nothing is left to be read by then. Lines of the log,
-    which are told in one order with it, make that likely."""
+    """The page may come before the daemon is told that the shard is read, and nothing is left to be read by then. That is
+    likely with a log: its lines are told one after the other, and the news of the shard behind them."""
     with Box(12) as box:
         put(box, 0, 240)
         for i in range(0, 12, 2):
@@ -258,6 +258,22 @@ def a_closed_shard_whose_only_page_comes_at_once_has_a_child():
             d.until(lambda: set(d.payloads()) == everything(240), 40, "the records of the closed shards")
             d.until(lambda: sum(i["checkpoint"]["S"] == "SHARD_END" for i in rows(box).values()) == 12, 40, "their ends")
             equal(d.stop(), 0, d.said())
+
+
+@test
+def a_shard_that_the_service_has_forgotten_has_its_end_named():
+    """A row may outlive its shard. Nothing of it can be read, and its children wait for its end all the same."""
+    with Box(1) as box, Daemon(box) as d:
+        put(box, 0, 10)
+        d.until(lambda: set(d.payloads()) == everything(10), 30, "the records")
+        gone = "shardId-000000000009"
+        box.dynamodb("PutItem", TableName="app", Item={
+            "leaseKey": {"S": gone}, "checkpoint": {"S": "TRIM_HORIZON"}, "checkpointSubSequenceNumber": {"N": "0"},
+            "leaseCounter": {"N": "0"}, "ownerSwitchesSinceCheckpoint": {"N": "0"}})
+        d.until(lambda: rows(box).get(gone, {"checkpoint": {"S": "SHARD_END"}})["checkpoint"]["S"] == "SHARD_END", 40, "its end")
+        told = [[e[0] for e in log] for _, log in d.logs() if log[0][1] == gone]
+        equal(told, [["initialize", "initialize", "checkpoint", "shardEnded"]])  # no record
+        equal(d.stop(), 0, d.said())
 
 
 def trouble(how, cause, more=()):

@@ -187,8 +187,9 @@ static size_t open_shards(const hd_world *hw) {
  * budget is such that each shard can have two (core/reader.c:slp_reader_reserve); a record is taken to be
  * as large as the largest, in base64, with what stands beside it (core/pace.c). What was fetched too far
  * ahead may be dropped and fetched again: of five pages two are counted. A pushed event is as large as the
- * service makes it; where two of them do not fit, each may bring the one record that comes next, and the rest of
- * it is dropped for that of another shard, which takes a new subscription, of which there is one a second. */
+ * service makes it; where no two of them fit, each may bring the one record that comes next in the order by time,
+ * and the rest of it is dropped for that of another shard, which takes a new subscription, of which there is one
+ * a second. */
 #define PAGE_SHARE_MIN UINT64_C(16384)
 #define PUSHED_EVENT_MAX UINT64_C(1048576)
 #define RECORD_BESIDES 300
@@ -197,7 +198,8 @@ static uint64_t reading_us(const hd_world *hw, size_t records) {
   uint64_t share = p->o.buffered_bytes_max / slp_max_u64(4, 2 * (uint64_t)open_shards(hw));
   uint64_t fit =
       slp_max_u64(share, PAGE_SHARE_MIN) / (p->record_bytes + p->record_bytes / 3 + RECORD_BESIDES);
-  if (p->rate[HF_push] && share < PUSHED_EVENT_MAX) return records * HD_S;
+  int one_event = p->rate[HF_push] && p->o.buffered_bytes_max < 2 * PUSHED_EVENT_MAX;
+  if (one_event && p->o.order == SLOOP_ORDER_TIME && open_shards(hw) > 1) return records * HD_S;
   uint64_t page = slp_max_u64(1, slp_min_u64(fit, p->o.fetch_records_max));
   return records / (2 * page) * HD_S;
 }

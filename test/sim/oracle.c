@@ -459,10 +459,13 @@ static int was_put_unseen(const slp_judged *m, const slp_known_shard *k, const s
 }
 
 /* At the tip a shard that has not answered for order_wait_ms is waited for no longer: a large page over a slow
- * network may take as long, and so may a shard whose pages are refused twice, as there were too many calls. By
- * the consumer's clock, which may run one percent faster. */
+ * network may take as long, and so may a shard, or its parent, whose pages are refused as too many until one
+ * comes. By the consumer's clock, which may run one percent faster. */
 static int was_waited_out(const slp_judged *m, const slp_known_shard *k) {
-  uint64_t us = slp_max_u64(slp_sim_longest_call_us(m->oracle->world->sim), k->refused_us);
+  uint64_t refused_us = k->refused_us;
+  for (int i = 0; i < 2; i++)
+    if (k->parents[i] >= 0) refused_us = slp_max_u64(refused_us, m->stream->shards[k->parents[i]].refused_us);
+  uint64_t us = slp_sim_longest_call_us(m->oracle->world->sim) + refused_us;
   return m->opts->order_wait_ms != UINT32_MAX && us + us / 100 >= m->opts->order_wait_ms * UINT64_C(1000);
 }
 
@@ -765,6 +768,11 @@ void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e) {
   if (m->oracle->keys_good && strcmp(e->aws_code, "InvalidSignatureException") == 0)
     slp_oracle_bad(m->oracle, "S12 contract: a wrong clock was not put right: %s", e->message);
   if (strchr(e->message, '\n')) slp_oracle_bad(m->oracle, "S12 contract: an error of more than one line");
+}
+
+int slp_oracle_gave_up(const slp_judged *m, const char *shard) {
+  size_t at = slp_world_find(m->stream, shard);
+  return at != SIZE_MAX && m->shards[at].stopped;
 }
 
 void slp_oracle_on_stopped(slp_judged *m, int status) {

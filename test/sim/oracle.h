@@ -109,6 +109,7 @@ void slp_oracle_on_tip(slp_judged *m);
 void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss);
 void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e);
 void slp_oracle_on_stopped(slp_judged *m, int status);
+int slp_oracle_gave_up(const slp_judged *m, const char *shard); /* SLOOP_SHARD_STOPPED was told of it */
 void slp_oracle_on_closed(slp_judged *m);
 void slp_oracle_on_callback(slp_judged *m, const char *name); /* any other */
 void slp_oracle_acked(slp_judged *m, sloop_batch_t *b, size_t index);

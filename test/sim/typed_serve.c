@@ -291,10 +291,11 @@ static void records(slp_typed *t, slp_msg *m, const slp_sim_ask *ask, slp_sim_re
   } else if (too_fast(t, place[0], place[1])) {
     t->sums.throttled++;
     slp_typed_refuse(reply, 400, "throttled");
+    slp_world_answered(t->w, k, 1);
   } else {
     answer_records(t, place, limit, &reply->body);
+    slp_world_answered(t->w, k, 0);
   }
-  slp_world_answered(t->w, k, reply->status != 200);
 }
 
 /* ---- Kinesis: pushing ---------------------------------------------------------------------------------- */

@@ -197,7 +197,11 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
     remember(w, member_text(body, *op == 'G' && op[3] == 'R' ? "NextShardIterator" : "ShardIterator", cbor),
              sh);
   }
-  if (sh && *op == 'G' && op[3] == 'R') slp_world_answered(w, sh, reply->status != 200);
+  if (sh && *op == 'G' && op[3] == 'R') {
+    slp_str body = slp_buf_str(&reply->body);
+    int refused = reply->status == 400 && memmem(body.p, body.n, "Exceeded", 8);
+    if (refused || reply->status == 200) slp_world_answered(w, sh, refused);
+  }
   int of_shards = strcmp(op, "ListShards") == 0 || (strcmp(op, "GetRecords") == 0 && sh && sh->closed);
   if (reply->status == 200 && of_shards) note_told(w, sh, slp_buf_str(&reply->body), cbor);
   slp_sim_trace(w->sim, "%s %s: %d, %zu bytes", op, sh ? sh->id : "", reply->status, reply->body.n);

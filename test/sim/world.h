@@ -105,7 +105,7 @@ size_t slp_world_find(const slp_known_stream *s, const char *id); /* SIZE_MAX: n
 void slp_world_hash(uint64_t upper, int end, char out[48]);
 /* For another way to serve the same streams: what was asked of a shard, kind in the service's words. */
 void slp_world_polled(slp_world *w, slp_known_shard *sh, uint64_t sent_us);
-void slp_world_answered(slp_world *w, slp_known_shard *sh, int refused); /* that request */
+void slp_world_answered(slp_world *w, slp_known_shard *sh, int refused); /* as too many; or a page */
 void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind);
 void slp_world_listed(slp_world *w, slp_str next_token);
 /* What a simulated process finds in its environment: keys. A slp_getenv_fn. */

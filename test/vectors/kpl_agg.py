@@ -170,7 +170,7 @@ def a_record(rng):
 
 
 # ---- what is expected --------------------------------------------------------------------------------------
-def number(data, at):
+def take_varint(data, at):
     value = shift = 0
     while True:
         value |= (data[at] & 0x7F) << shift
@@ -186,14 +186,14 @@ def has_zero_in_group(data, known):
     4.27.5), and so do we. known: of the fields that are messages, theirs."""
     at = groups = 0
     while at < len(data):
-        head, at = number(data, at)
+        head, at = take_varint(data, at)
         field, wire = head >> 3, head & 7
         if field == 0:
             return True
         if wire == 0:
-            _, at = number(data, at)
+            _, at = take_varint(data, at)
         elif wire == 2:
-            size, at = number(data, at)
+            size, at = take_varint(data, at)
             if not groups and field in known and has_zero_in_group(data[at:at + size], known[field]):
                 return True
             at += size
