@@ -98,7 +98,8 @@ int sloop_sandbox_table(sloop_sandbox_t *b, const char *name, uint32_t partition
  * key. */
 int sloop_sandbox_change(sloop_sandbox_t *b, const char *table, const char *keys,
                          const char *old_image_or_null, const char *new_image_or_null, int by_ttl);
-/* Closes every open shard of the table's stream; each goes on in one child, or with split in two. */
+/* Closes every open shard of the table's stream; each goes on in one child, or with split in two. A stream
+ * that has 100,000 shards gets no more. */
 int sloop_sandbox_roll(sloop_sandbox_t *b, const char *table, int split);
 /* Drops every change made before this moment, and shards closed by then and left empty, from all streams the
  * table has had: as the service does after 24 hours. */

@@ -64,9 +64,9 @@ typedef struct slp_change {
 
 typedef struct slp_change_shard {
   slp_changes *stream;
-  uint32_t index;
-  char id[40];     /* shardId-<20 digits of ms>-<8 hex>; in one stream they grow, as text too */
-  char parent[40]; /* "" : none. Kept as text: parents fade before their children do */
+  uint32_t index, open_at; /* of stream->shards; of stream->open, while it is open */
+  char id[40];             /* shardId-<20 digits of ms>-<8 hex>; in one stream they grow, as text too */
+  char parent[40];         /* "" : none. Kept as text: parents fade before their children do */
   uint32_t child[2], child_n;
   slp_u128 hash_start, hash_end; /* of the partition keys that come here */
   int64_t born_ms, closed_ms;    /* INT64_MAX: open */

@@ -23,7 +23,7 @@ int slp_box_roll(slp_box *box, int64_t now_ms, const char *table, int split) {
   if (!s || s->status != SLP_CHANGES_ENABLED) return SLP_ENOENT;
   int r = 0;
   /* Children take their parents' places; the second children of splits follow behind these. */
-  for (uint32_t i = 0, n = s->open_n; !r && i < n; i++) {
+  for (uint32_t i = 0, n = s->open_n; !r && i < n && s->live < SLP_CHANGE_SHARDS_MAX; i++) {
     r = slp_change_roll(box, s, s->shards[s->open[i]], now_ms, split ? 2 : 1);
   }
   return r;

@@ -88,6 +88,7 @@ int slp_change_shards_begin(slp_box *box, slp_changes *s, int64_t at_ms) {
     sh->hash_start = each * i;
     sh->hash_end = i + 1 == s->partitions ? all : each * (i + 1) - 1;
     take_in(box, s, sh);
+    sh->open_at = s->open_n;
     s->open[s->open_n++] = sh->index;
   }
   return r;
@@ -103,7 +104,7 @@ void slp_change_shards_end(slp_changes *s, int64_t at_ms) {
 
 int slp_change_roll(slp_box *box, slp_changes *s, slp_change_shard *sh, int64_t at_ms, uint32_t children) {
   slp_change_shard *child[2] = {NULL, NULL};
-  SLP_CHECK(slp_change_open(sh) && (children == 1 || children == 2));
+  SLP_CHECK(slp_change_open(sh) && s->open[sh->open_at] == sh->index && (children == 1 || children == 2));
   if (sh->hash_start == sh->hash_end) children = 1;
   int r = reserve(box, s, children);
   for (uint32_t i = 0; !r && i < children; i++) {
@@ -116,14 +117,13 @@ int slp_change_roll(slp_box *box, slp_changes *s, slp_change_shard *sh, int64_t 
   }
   slp_u128 middle = sh->hash_start + (sh->hash_end - sh->hash_start) / 2;
   sh->closed_ms = slp_max_i64(at_ms, sh->born_ms);
-  uint32_t at = 0;
-  while (s->open[at] != sh->index) at++;
   for (uint32_t i = 0; i < children; i++) {
     child[i]->hash_start = i == 0 ? sh->hash_start : middle + 1;
     child[i]->hash_end = i + 1 == children ? sh->hash_end : middle;
     take_in(box, s, child[i]);
     sh->child[sh->child_n++] = child[i]->index;
-    s->open[i == 0 ? at : s->open_n++] = child[i]->index;
+    child[i]->open_at = i == 0 ? sh->open_at : s->open_n++;
+    s->open[child[i]->open_at] = child[i]->index;
   }
   return 0;
 }

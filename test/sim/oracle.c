@@ -347,11 +347,12 @@ static size_t first_unacked(const slp_judged *m, const slp_judged_shard *s) {
 
 /* LATEST is saved as a time that it was not before. What is known of that is the Date of an answer, in whole
  * seconds, which was written at some moment of its call: a second and a call is how early it may be, and some
- * milliseconds more by a clock that drifts. */
+ * milliseconds more by a clock that drifts. Where the service can't locate a time, it is looked for from the
+ * oldest record on, in whole seconds: that is one second more. */
 #define LATEST_SLACK_MS 1100
 
 static size_t back_to(const slp_judged *m, const slp_known_shard *k, size_t low) {
-  int64_t since_ms = m->started_ms - LATEST_SLACK_MS;
+  int64_t since_ms = m->started_ms - LATEST_SLACK_MS - (m->oracle->whole_seconds ? 1000 : 0);
   since_ms -= (int64_t)(slp_sim_longest_call_us(m->oracle->world->sim) / 1000);
   while (low > 0 && k->notes[low - 1].arrived_ms >= since_ms) low--;
   return low;

@@ -62,6 +62,16 @@ TEST(rolling_over_keeps_the_cover_and_the_lineage) {
   bench_close(&t);
 }
 
+/* Found by fuzzing: each split went through all open shards for each of them, and there was no end to it. */
+TEST(splits_by_hand_end_at_a_hundred_thousand_shards) {
+  bench t;
+  slp_changes *s = open_table(&t, NULL, 1);
+  for (int i = 0; i < 40; i++) CHECK_INT(slp_box_roll(t.box, t.now_ms, "Tbl", 1), 0);
+  CHECK(s->live >= SLP_CHANGE_SHARDS_MAX && s->live <= SLP_CHANGE_SHARDS_MAX + 1);
+  for (uint32_t i = 0; i < s->open_n; i++) CHECK_INT(s->shards[s->open[i]]->open_at, i);
+  bench_close(&t);
+}
+
 TEST(a_shard_of_one_hash_does_not_split) {
   bench t;
   slp_changes *s = open_table(&t, NULL, 1);
