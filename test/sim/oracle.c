@@ -351,18 +351,23 @@ static size_t first_unacked(const slp_judged *m, const slp_judged_shard *s) {
  * oldest record on, in whole seconds: that is one second more. */
 #define LATEST_SLACK_MS 1100
 
+static uint64_t latest_slack_us(const slp_judged *m) {
+  uint64_t ms = LATEST_SLACK_MS + (m->oracle->whole_seconds ? 1000 : 0);
+  return ms * 1000 + slp_sim_longest_call_us(m->oracle->world->sim);
+}
+
 static size_t back_to(const slp_judged *m, const slp_known_shard *k, size_t low) {
-  int64_t since_ms = m->started_ms - LATEST_SLACK_MS - (m->oracle->whole_seconds ? 1000 : 0);
-  since_ms -= (int64_t)(slp_sim_longest_call_us(m->oracle->world->sim) / 1000);
+  int64_t since_ms = m->started_ms - (int64_t)(latest_slack_us(m) / 1000);
   while (low > 0 && k->notes[low - 1].arrived_ms >= since_ms) low--;
   return low;
 }
 
-/* It was open when reading began, and nobody has asked for its latest: a token says "what came since then",
- * also when it is closed by now. That it is read then is not asked for: a listing may show it closed. */
+/* It was open when reading began, or at the time that is taken for it, and nobody has asked for its latest: a
+ * token says "what came since then", also when it is closed by now. That it is read then is not asked for: a
+ * listing may show it closed. */
 static int waits_for_latest(const slp_judged *m, const slp_known_shard *k) {
   if (m->saved || k->latest_locates || (size_t)(k - m->stream->shards) >= m->from.shards_n) return 0;
-  return !k->closed || k->closed_us >= m->started_us;
+  return !k->closed || k->closed_us + latest_slack_us(m) >= m->started_us;
 }
 
 void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
