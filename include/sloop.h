@@ -274,7 +274,7 @@ SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 typedef struct {      /* a shard as this consumer reads it; allocated by the library; may grow at its end */
   const char *shard;  /* shard id */
   uint64_t epoch;     /* counts the owners of the shard's lease; 0 without leases */
-  int64_t behind_ms;  /* -1: unknown */
+  int64_t behind_ms;  /* -1: unknown, or read to its end */
   uint64_t unacked;   /* records fetched and not acknowledged */
   int paused, at_tip; /* 0 or 1 */
   sloop_position_t from; /* with leases: where this worker began to read it; kind 0: at its beginning */

@@ -444,6 +444,7 @@ void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
+    /* Records of it may still come, or its end be named; of one whose reading was stopped nothing comes. */
     int ends = slp_reading_state(s) == SLP_READER_ENDED && !s->ended_told && slp_lineage_wanted(s);
     if (!ends && !slp_reading_is_on(s)) continue;
     char seq[SLP_SEQ_MAX + 1];

@@ -88,7 +88,7 @@ class World(Box):
 def run_example(world, line, folder):
     """(exit status, standard output, standard error). What follows is interrupted when it has printed something."""
     ends = re.search(r"-e\b|-c \d|--until|-L|--iam|--bench|-M|--leases|--explain|--release|--reset|--migrate|--check", line)
-    if ends and "-c" not in ends[0]:  # that one ends when enough has come
+    if ends and not ends[0].startswith("-c "):  # that one ends when enough has come
         world.busy.clear()
     else:
         world.busy.set()

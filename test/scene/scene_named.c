@@ -3,6 +3,7 @@
 #define CHECK_SECONDS 120
 #include "check.h"
 #include "api/open.h"
+#include "sim/user.h"
 #include "sim/world.h"
 
 #include <stdio.h>
@@ -39,21 +40,10 @@ typedef struct stage {
   user at[2];
 } stage;
 
-typedef struct found {
-  const char *shard;
-  uint64_t unacked;
-} found;
-
-static void find(const sloop_shard_stats_t *st, void *arg) {
-  found *f = arg;
-  if (strcmp(st->shard, f->shard) == 0) f->unacked = st->unacked;
-}
-
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   user *u = arg;
-  found f = {sloop_batch_at(b, 0)->shard, 0};
-  sloop_shard_stats_each(s, find, &f); /* also when all of it has been read by now */
-  CHECK(f.unacked >= sloop_batch_count(b));
+  /* Its shard is listed, also when all of it has been read by now. */
+  CHECK(slp_user_unacked_of(s, sloop_batch_at(b, 0)->shard) >= sloop_batch_count(b));
   for (size_t i = 0; i < sloop_batch_count(b); i++) {
     const sloop_record_t *r = sloop_batch_at(b, i);
     CHECK(u->got_n < RECORDS_MAX);

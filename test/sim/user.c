@@ -61,13 +61,18 @@ static void find_listed(const sloop_shard_stats_t *st, void *arg) {
   if (strcmp(st->shard, l->shard) == 0) l->unacked = st->unacked;
 }
 
+uint64_t slp_user_unacked_of(sloop_t *s, const char *shard) {
+  listed l = {shard, 0};
+  sloop_shard_stats_each(s, find_listed, &l);
+  return l.unacked;
+}
+
 /* Whoever gets a record can look up its shard, also when all of the shard has been read by then; but for one
  * that was given up, whose last records still come. */
 static void check_listed(slp_user *u, sloop_batch_t *b) {
-  listed l = {sloop_batch_at(b, 0)->shard, 0};
-  if (slp_oracle_gave_up(u->judged, l.shard)) return;
-  sloop_shard_stats_each(u->s, find_listed, &l);
-  if (!l.unacked) slp_oracle_bad(u->oracle, "S12 contract: %s has a batch and is not listed", l.shard);
+  const char *shard = sloop_batch_at(b, 0)->shard;
+  if (!slp_oracle_gave_up(u->judged, shard) && !slp_user_unacked_of(u->s, shard))
+    slp_oracle_bad(u->oracle, "S12 contract: %s has a batch and is not listed", shard);
 }
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {

@@ -73,6 +73,8 @@ void slp_user_close(slp_user *u);  /* only asks */
 void slp_user_done(slp_user *u, sloop_batch_t *b, size_t acked);
 void slp_user_ack(slp_user *u, sloop_batch_t *b, size_t index);
 void slp_user_return_all(slp_user *u); /* everything held goes back, all finished with */
+/* Of a shard among those that sloop_shard_stats_each() lists; 0 when it is not there. */
+uint64_t slp_user_unacked_of(sloop_t *s, const char *shard);
 sloop_stats_t slp_user_stats(slp_user *u);
 
 /* Lets time pass until everything put so far was read and acknowledged; 0 when ms were not enough. */
