@@ -53,10 +53,11 @@ static void shard_init(slp_shard *s, slp_consumer *c) {
   slp_reading_init(s);
 }
 
-static int has_barred_parent(const slp_shard *s) {
+int slp_lineage_parent_barred(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
-    if (p && (p->lineage.selection == SLP_SELECT_BARRED || slp_reading_state(p) == SLP_READER_GONE)) return 1;
+    if (!p) continue;
+    if (p->lineage.selection == SLP_SELECT_BARRED || p->lineage.selection == SLP_SELECT_STOPPED) return 1;
   }
   return 0;
 }
@@ -125,7 +126,7 @@ slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how) {
 slp_shard *slp_lineage_next(const slp_shard *s) { return s->lineage.next; }
 
 static int is_barred_now(const slp_shard *s) {
-  return slp_lineage_wanted(s) && slp_reading_state(s) == SLP_READER_IDLE && has_barred_parent(s);
+  return slp_lineage_wanted(s) && slp_reading_state(s) == SLP_READER_IDLE && slp_lineage_parent_barred(s);
 }
 
 void slp_lineage_bar(slp_consumer *c) {
@@ -170,7 +171,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
 
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
   slp_shard *s = add(c, id, parent, adjacent);
-  if (s && has_barred_parent(s)) slp_lineage_bar(c);
+  if (s && slp_lineage_parent_barred(s)) slp_lineage_bar(c);
   return s;
 }
 
@@ -292,7 +293,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
     if (!s) {
       s = add(c, d->id, d->parent, d->adjacent_parent);
       if (s) s->marked = 1;
-      barred |= s && has_barred_parent(s);
+      barred |= s && slp_lineage_parent_barred(s);
       if (s && SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
     }
     if (s) {

@@ -62,7 +62,8 @@ int slp_lineage_knows_parents(const slp_shard *s);          /* it names some, an
 /* The service keeps it no more, and not all of its children are known. */
 int slp_lineage_is_open_end(const slp_shard *s);
 int slp_lineage_parents_read(const slp_shard *s); /* every known parent is read to its end, or not ours */
-/* Descendants of a shard that was given up are not read. */
+int slp_lineage_parent_barred(const slp_shard *s); /* a parent was given up, or descends from such a shard */
+/* Descendants of a shard that was given up are not read. Those that were begun are reader.c's. */
 void slp_lineage_bar(slp_consumer *c);
 void slp_lineage_start(slp_shard *s);       /* it is read from now on */
 void slp_lineage_drop(slp_shard *s);        /* finished, or stopped and detached: it goes */

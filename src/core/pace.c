@@ -4,6 +4,7 @@
 /* Bytes that a record takes beside its payload: sequence number, key, field names, its entry in the table. */
 #define RECORD_OVERHEAD_BYTES 300
 #define SLACK_US_MAX 5000
+#define SECOND_US 1000000
 #define IDLE_RESERVE_BYTES (64u * 1024)
 
 void slp_pace_init(slp_pace *p) {
@@ -42,6 +43,13 @@ void slp_pace_shrink(slp_pace *p) {
   p->limit = 1;
   p->idle = 0;
 }
+
+void slp_pace_sent(slp_pace *p, uint64_t now_us, int floor) {
+  if (!floor && p->seen && now_us - p->sent_us < SLP_PACE_FLOOR_US) p->hasty_us = now_us;
+  p->sent_us = now_us;
+}
+
+uint64_t slp_pace_haste_over_us(const slp_pace *p) { return p->hasty_us ? p->hasty_us + SECOND_US : 0; }
 
 void slp_pace_throttled(slp_pace *p) {
   uint64_t gap = slp_max_u64(p->gap_us, SLP_PACE_FLOOR_US);

@@ -10,6 +10,8 @@ typedef struct slp_pace {
   uint32_t empties;   /* empty pages in a row without the watermark moving */
   uint32_t fails;     /* failed calls in a row */
   uint32_t gap_us;    /* between calls, at least; found by being throttled. 0: it was not */
+  uint64_t sent_us;   /* when the last call for a page began */
+  uint64_t hasty_us;  /* when one last began less than the floor after another; 0: none did */
   uint8_t seen;       /* a page came */
   uint8_t idle;       /* the last page was empty */
 } slp_pace;
@@ -28,6 +30,12 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
 uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);
 /* A call was given up because its answer outgrew the budget: a single record tells how large they are. */
 void slp_pace_shrink(slp_pace *p);
+/* A call for a page begins; floor: it was waited for. */
+void slp_pace_sent(slp_pace *p, uint64_t now_us, int floor);
+/* The service counts the calls of a second. So long those that were made in haste, behind full pages, count
+ * against the next: what is refused until then says nothing of the gap, and is refused again if it asks
+ * sooner. 0: none was made in haste. */
+uint64_t slp_pace_haste_over_us(const slp_pace *p);
 /* A page was refused, and the call before it was answered: there were too many calls, and they come an
  * eighth farther apart. What is refused after that came later than any gap asks for, and says nothing of it:
  * minutes of that would slow a shard for an hour. Each page that is answered takes a 2048th of it back, so

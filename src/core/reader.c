@@ -17,8 +17,10 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   uint64_t now = slp_now_us(host_of(s));
   int throttled = f->class == SLP_THROTTLE, of_page = slp_reading_state(s) == SLP_READER_FETCHING;
   s->reader.pace.fails++;
-  int too_soon = throttled && of_page && s->reader.pace.fails == 1;
-  if (too_soon) slp_pace_throttled(&s->reader.pace);
+  int first = throttled && of_page && s->reader.pace.fails == 1;
+  uint64_t haste_over_us = slp_pace_haste_over_us(&s->reader.pace);
+  int hasty = first && now < haste_over_us;
+  if (first && !hasty) slp_pace_throttled(&s->reader.pace);
   slp_reading_failed(s);
   slp_reading_refused(s, f->class);
   if (throttled) {
@@ -27,7 +29,8 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   }
   uint64_t wait = slp_pace_backoff_us(s->reader.pace.fails,
                                       throttled || f->class == SLP_AUTH || f->class == SLP_ACCESS, dice(s));
-  if (too_soon) wait = slp_pace_gap_wait_us(&s->reader.pace, dice(s));
+  if (first) wait = slp_pace_gap_wait_us(&s->reader.pace, dice(s));
+  if (hasty) wait = slp_max_u64(wait, haste_over_us - now);
   wait = slp_max_u64(wait, slp_min_u64(f->retry_after_us, 5000000));
   if (!throttled || s->reader.pace.fails % 5 == 0)
     slp_report_error(c, f, s, 0, s->reader.pace.fails, wait / 1000);
@@ -38,16 +41,42 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   slp_deliver_soon(c->engine); /* deliver.c may set the shard aside */
 }
 
+/* What was read to its end but not acknowledged is not finished either. */
+static void stop_for_good(slp_shard *s) {
+  slp_reader_stop(s);
+  slp_reading_move(s, SLP_READER_GONE);
+}
+
+/* It was begun, and a parent of it is given up: nothing more of it is read or handed out. */
+static void bar(slp_shard *s) {
+  if (s->ended_told) { /* and its children are barred for it */
+    slp_lineage_set(s, SLP_SELECT_STOPPED);
+    return;
+  }
+  stop_for_good(s);
+  slp_order_leave(s);
+  slp_queue_drop(s);
+  if (s->opened_told) slp_report_shard(s->consumer, s, SLOOP_SHARD_STOPPED);
+}
+
+static void bar_kin(slp_consumer *c) {
+  for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s)) {
+    int begun = slp_lineage_wanted(s) && slp_reading_state(s) != SLP_READER_IDLE;
+    if (begun && slp_lineage_parent_barred(s)) bar(s);
+  }
+  slp_lineage_bar(c);
+}
+
 /* After a failure that will not pass nothing more of the shard or its children is read. What is buffered
  * still goes out. */
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
   if (c->leases) slp_listing_soon(c, 0); /* is it still the stream that the leases are of? */
-  slp_reader_stop(s);
+  stop_for_good(s);
   slp_order_take_back(s);
-  slp_lineage_bar(c);
   slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
+  bar_kin(c);
   slp_order_update(s);
   slp_deliver_soon(c->engine);
   /* Where records are gone for good an operator must say what to do; any other failure may be this worker's
@@ -274,6 +303,7 @@ static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
   slp_consumer *c = s->consumer;
   slp_reading_move(s, SLP_READER_FETCHING);
   slp_reading_sent(s);
+  slp_pace_sent(&s->reader.pace, slp_reading_sent_us(s), c->floor_learned);
   s->reader.peeking = s->paused;
   if (s->reader.peeking) slp_reading_peeks(s);
   s->reader.page = slp_pages_new(c->engine, bytes);

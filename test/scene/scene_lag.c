@@ -53,6 +53,18 @@ SCENE(the_fastest_pace_that_is_not_refused_is_found) {
   CHECK_CAUGHT_UP(&st->u, 5000);
 }
 
+/* Pages that are full are asked for at once, until a call is refused. Those of the second behind it count, so the
+ * next may be asked for a second later: sooner it was refused up to three times, the last back-off 4 s, and the
+ * gap between calls that was learned from it was an eighth too large. */
+SCENE(a_burst_on_a_backlog_is_refused_once) {
+  stage_begin(st, seed, 1);
+  st->u.opts.fetch_records_max = 10;
+  slp_world_put_many(st->w, st->stream, 400, 30); /* 40 pages, five of them at once */
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 9000);
+  CHECK(slp_user_stats(&st->u).throttles <= 2); /* and one for the pace that is found */
+}
+
 /* Only the first refusal after an answer says that calls come too fast: thirty in a row, up to 20 s apart, would
  * have left the calls 2 s apart, and taken an hour to come back from that. */
 SCENE(after_minutes_of_refusals_a_shard_is_read_as_fast_as_before) {

@@ -256,6 +256,67 @@ SCENE(a_record_that_nobody_can_take_ends_its_shard_and_no_other) {
   CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
 }
 
+typedef struct told_counts {
+  uint64_t next[6], polls[6];
+} told_counts;
+
+static told_counts counts_of(const stage *st) {
+  told_counts c = {0};
+  for (size_t i = 0; i < st->stream->shards_n; i++) {
+    c.next[i] = st->u.judged->shards[i].next;
+    c.polls[i] = st->stream->shards[i].polls;
+  }
+  return c;
+}
+
+/* A closed shard is read to its end, pages of its children are fetched, and a record of it is refused: neither it
+ * nor what descends from it goes on, and from the token it does, at that record. */
+static void refused_after_the_end(stage *st, uint64_t seed, sloop_order_t order, uint32_t batch_records) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->stops_expected = 1;
+  st->u.opts.order = order;
+  st->u.opts.on_retry = SLOOP_RETRY_STOP;
+  st->u.opts.retry_max = 3;
+  if (batch_records) st->u.opts.batch_records_max = batch_records;
+  st->u.on_batch = refuse_one;
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0); /* 2, 3 */
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_INT(slp_world_split(st->w, st->stream, 2), 0); /* 4, 5 */
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 20000);
+  CHECK(st->u.judged->shards[0].stopped);
+  CHECK(!st->u.judged->shards[0].ended);
+  CHECK(strstr(st->u.judged->last_message, "came back 3 times"));
+  told_counts was = counts_of(st);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_world_pass(st->w, 150000); /* two listings */
+  told_counts is = counts_of(st);
+  for (size_t i = 0; i < 6; i++) {
+    if (i == 1) continue;
+    CHECK_INT(is.next[i], was.next[i]);
+    CHECK_INT(is.polls[i], was.polls[i]);
+    if (i > 1 && batch_records) CHECK_INT(is.next[i], 0); /* it had records left before them */
+  }
+  CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
+  CHECK_BELOW(slp_user_stats(&st->u).buffered_bytes_now, 2000); /* without the bodies, 14,000 */
+  CHECK(slp_user_save(&st->u));
+  st->u.on_batch = NULL;
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+SCENE(children_of_a_shard_given_up_after_its_end_are_not_handed_out) {
+  refused_after_the_end(st, seed, SLOOP_ORDER_TIME, 5);
+}
+
+SCENE(those_that_have_begun_go_no_further) { refused_after_the_end(st, seed, SLOOP_ORDER_TIME, 0); }
+
+SCENE(nor_do_they_shard_by_shard) { refused_after_the_end(st, seed, SLOOP_ORDER_SHARD, 5); }
+
 SCENE(where_records_are_gone_a_shard_stops_when_told_to) {
   stage_begin(st, seed, 2);
   st->u.oracle->stops_expected = st->u.oracle->losses_expected = 1;

@@ -200,12 +200,12 @@ static int is_cut_off(const slp_judged *m, const slp_known_shard *k) {
   return cut[at];
 }
 
-static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high);
+static int place_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high);
 
 static int has_read_parent(const slp_judged *m, const slp_known_shard *k) {
   size_t low, high;
   for (int i = 0; i < 2; i++)
-    if (k->parents[i] >= 0 && start_range(m, &m->shards[k->parents[i]], &low, &high)) return 1;
+    if (k->parents[i] >= 0 && place_range(m, &m->shards[k->parents[i]], &low, &high)) return 1;
   return 0;
 }
 
@@ -218,10 +218,9 @@ static int time_range(const slp_judged *m, const slp_known_shard *k, size_t *low
   return 1;
 }
 
-/* The fresh records begin in [low, high]. 0: this shard is not read at all. */
-static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high) {
+/* The fresh records begin in [low, high], where no shard is given up. 0: this one is not read at all. */
+static int place_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high) {
   const slp_known_shard *k = s->known;
-  if (m->any_stopped && is_cut_off(m, k)) return 0;
   *low = s->trimmed_at_start;
   *high = trimmed_of(k);
   size_t number = (size_t)(k - m->stream->shards);
@@ -271,6 +270,10 @@ static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
     }
   }
   return 1;
+}
+
+static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high) {
+  return !(m->any_stopped && is_cut_off(m, s->known)) && place_range(m, s, low, high);
 }
 
 /* ---- what can be known of kin ------------------------------------------------------------------------ */
@@ -375,7 +378,7 @@ void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
   for (size_t i = 0; i < to.shards_n; i++) {
     const slp_judged_shard *s = &m->shards[i];
     size_t low = 0, high = 0;
-    to.shards[i].reads = (uint8_t)start_range(m, s, &low, &high);
+    to.shards[i].reads = (uint8_t)place_range(m, s, &low, &high); /* from a token all go on */
     to.shards[i].unknown = to.shards[i].reads && !can_be_known(m, s->known);
     if (s->started) {
       low = high = first_unacked(m, s);
@@ -574,6 +577,8 @@ static void judge_record(slp_judged *m, held_record *h, const sloop_record_t *r)
   }
   if (s->paused || m->paused_all) slp_oracle_bad(o, "P6 paused: %s: a record while paused", r->shard);
   if (s->ended) slp_oracle_bad(o, "P4 parents: %s: a record after its end", r->shard);
+  if (m->opts->on_retry == SLOOP_RETRY_STOP && m->any_stopped && (s->stopped || is_cut_off(m, s->known)))
+    slp_oracle_bad(o, "P4 parents: %s: a record after it, or one before it, was given up", r->shard);
   check_content(m, s, &s->known->notes[i], r);
   if (s->fates[i] == SLP_RECORD_BACK)
     again_record(m, s, i, r);
@@ -733,6 +738,7 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_event_kin
     size_t low, high, n = s->known->notes_n;
     make_room(m, s);
     if (s->ended++) slp_oracle_bad(o, "S12 contract: %s ended twice", shard);
+    if (s->stopped) slp_oracle_bad(o, "S12 contract: %s ended after it was given up", shard);
     if (!s->known->closed) slp_oracle_bad(o, "S12 contract: %s told ended and is open", shard);
     if (s->out_n || s->back_n)
       slp_oracle_bad(o, "P4 parents: %s ended with %zu out and %zu given back", shard, s->out_n, s->back_n);

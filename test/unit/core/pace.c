@@ -33,6 +33,20 @@ TEST(refused_pages_come_farther_apart_and_closer_again_when_answered) {
   CHECK_INT(slp_pace_wait_us(&p, 1, 1, 200, 1, 500), SLP_PACE_GAP_US_MAX);
 }
 
+TEST(calls_made_in_haste_count_for_a_second) {
+  slp_pace p;
+  slp_pace_init(&p);
+  slp_pace_sent(&p, 1000, 0); /* the first call of all, soon after the start */
+  CHECK_INT(slp_pace_haste_over_us(&p), 0);
+  slp_pace_page(&p, 500, 100, 1, 1, 10000);
+  slp_pace_sent(&p, 51000, 0);
+  CHECK_INT(slp_pace_haste_over_us(&p), 1051000);
+  slp_pace_sent(&p, 251000, 0); /* as the service lets all do */
+  CHECK_INT(slp_pace_haste_over_us(&p), 1051000);
+  slp_pace_sent(&p, 351000, 1); /* a poll period below the floor was asked for */
+  CHECK_INT(slp_pace_haste_over_us(&p), 1051000);
+}
+
 TEST(empty_pages_of_a_shard_behind_become_no_hot_loop) {
   slp_pace p;
   slp_pace_init(&p);
