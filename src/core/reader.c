@@ -322,6 +322,7 @@ static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
   f->shard = s->id;
   f->cursor = slp_buf_str(&s->reader.cursor);
   f->limit = limit;
+  f->anew = s->reader.silent_end;
   f->may_grow = may_grow;
   f->page = s->reader.page;
   c->source->ops->fetch(c->source, f);
@@ -640,12 +641,16 @@ static void peeked(slp_shard *s) {
   slp_consumer_check(s->consumer);
 }
 
-/* The shard is pushed, and nothing moves there. 1: the listing knew by then that it is closed, so that all of
- * it was there before the answer, which has nothing more; the end was told by nobody. */
+/* The shard is pushed, and nothing moves there. 1: the event is the first of a subscription that was begun when the
+ * shard was known to be closed, so that all of it was there before, and has nothing more; the end was told by nobody.
+ * An event of an older one may have been made before the shard was closed: it waits in the connection while the
+ * process is frozen, or while there is no room for it, and the listing overtakes it. */
 static int ends_in_silence(slp_shard *s) {
-  if (!s->reader.fetch.still) return 0;
-  if (slp_lineage_is_closed(s) || slp_lineage_has_children(s)) return 1;
-  slp_listing_soon(s->consumer, 0);
+  const slp_src_fetch *f = &s->reader.fetch;
+  int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
+  if (closed && f->anew && !f->page->recs_n && f->page->behind_ms == 0) return 1;
+  s->reader.silent_end = (uint8_t)(f->still && closed);
+  if (f->still && !closed) slp_listing_soon(s->consumer, 0);
   return 0;
 }
 

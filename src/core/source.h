@@ -44,6 +44,7 @@ typedef struct slp_src_fetch { /* cursor -> page, aggregates expanded (rec.sub) 
   slp_str shard;                                         /* in; borrowed; for error texts */
   slp_str cursor;                                        /* in; borrowed */
   uint32_t limit;                                        /* in */
+  int anew;                                              /* in: of a subscription that begins now */
   int (*may_grow)(struct slp_src_fetch *f, size_t more); /* PURE; 0 pauses the transfer */
   slp_page *page;                                        /* in: empty, core's. out: filled */
   size_t body_bytes;                                     /* out */

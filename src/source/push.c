@@ -7,7 +7,7 @@
  *
  * An event is a page. A cursor is a position as text: "oldest", "latest", "time:MS", "at:NUMBER",
  * "after:NUMBER", or the bare continuation number that an event gave. A fetch whose cursor is where the open
- * subscription stands gets its next event; any other cursor begins a new one. */
+ * subscription stands gets its next event; any other cursor begins a new one, and so does a fetch that wants it. */
 #include "source/push.h"
 
 #include "aws/limits.h"
@@ -440,7 +440,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   u->fetch = rq;
   rq->rq.impl = u;
   if (!slp_str_is(rq->cursor, u->at)) u->moved_us = slp_now_us(p->h);
-  if (u->state == OPEN && slp_str_is(rq->cursor, u->at)) {
+  if (u->state == OPEN && slp_str_is(rq->cursor, u->at) && !rq->anew) {
     p->ops->next_event(p->ops, &u->op, rq->page);
     return;
   }

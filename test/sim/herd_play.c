@@ -139,6 +139,16 @@ static uint64_t moves(const hd_world *hw) {
   return hw->twin ? sum + moves(hw->twin) : sum;
 }
 
+/* Some are read again: by who has them next, or from a place that was put back. */
+static uint64_t handed_out(const hd_world *hw) {
+  return hd_count(hw->o, "records") + (hw->twin ? handed_out(hw->twin) : 0);
+}
+
+/* What comes before a start that is still to come is read and passed over. */
+static int passes_over(const hd_world *hw) {
+  return hw->plan->o.start.kind == SLOOP_AT_TIME && hw->start_ms > slp_world_ms(hw->w);
+}
+
 /* A shard at its tip is asked once in poll_ms, or a tenth earlier. */
 #define POLLS_BESIDES 8 /* until it is known to be at its tip, and by who has it next */
 
@@ -221,11 +231,12 @@ static int come_to_rest(hd_world *hw) {
       even = even && hd_balanced(hw->twin->o, lives, n, why[1], sizeof why[1]);
     }
     if (read && even) {
-      uint64_t before = moves(hw), polls[SLP_SHARDS_MAX], us = 2 * (uint64_t)hw->plan->o.lease_ms * 1000;
+      uint64_t before = moves(hw), had = handed_out(hw);
+      uint64_t polls[SLP_SHARDS_MAX], us = 2 * (uint64_t)hw->plan->o.lease_ms * 1000;
       note_polls(hw, polls);
       if (!pass(hw, us)) return 0;
-      if (moves(hw) == before) {
-        judge_polls(hw, polls, us);
+      if (moves(hw) == before && handed_out(hw) == had) {
+        if (!passes_over(hw)) judge_polls(hw, polls, us);
         return !broken(hw);
       }
     }

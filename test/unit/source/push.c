@@ -396,6 +396,32 @@ TEST(another_cursor_is_another_subscription) {
   close_push();
 }
 
+/* What an open subscription gives next may have been made long ago. */
+TEST(a_new_one_is_begun_where_the_old_one_stands) {
+  open_push(found, 1, 0);
+  describe();
+  fetch("oldest");
+  fake_run(&f, 1000000);
+  CHECK_INT(fetched, 1);
+  fetch("1000");
+  fake_run(&f, 10000000);
+  CHECK(fetched == 1 && subscribed_n == 1);
+  slp_page_reset(page);
+  fetched = 0;
+  fetching = (slp_src_fetch){.rq = {.on_done = on_fetched},
+                             .shard = SLP_STR("shard"),
+                             .cursor = SLP_STR("1001"),
+                             .limit = 1,
+                             .anew = 1,
+                             .page = page};
+  src->ops->fetch(src, &fetching);
+  fake_run(&f, 10000000);
+  CHECK(fetched == 1 && subscribed_n == 2);
+  CHECK_STR(positions[1], "AFTER_SEQUENCE_NUMBER 1001");
+  CHECK_INT(fetching.follows, 0);
+  close_push();
+}
+
 TEST(refusals_are_told_and_busy_waits_its_time) {
   static const slp_class classes[] = {SLP_BUSY, SLP_THROTTLE,  SLP_ACCESS,
                                       SLP_GONE, SLP_TRANSIENT, SLP_REFUSED};
