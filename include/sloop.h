@@ -165,8 +165,8 @@ SLOOP_EXTERN void sloop_position_init(sloop_position_t *p, sloop_position_kind_t
 typedef enum {
   SLOOP_SHARD_OPENED = 1,   /* reading begins */
   SLOOP_SHARD_ENDED,        /* it was read to its end, and every record of it is acknowledged */
-  SLOOP_SHARD_STOPPED,      /* it, or a shard that it descends from, was given up for a reason that on_error told;
-                               nothing more of it or its children is read */
+  SLOOP_SHARD_STOPPED,      /* it, or a shard that it descends from, was given up for a reason that on_error
+                               told; nothing more of it or its children is read */
   SLOOP_SHARD_REPOSITIONED, /* by sloop_seek() or sloop_rewind(): what is out of it does not count any more */
   SLOOP_SHARD_LOST,         /* its lease is another worker's: what is out of it does not count any more */
   SLOOP_SHARD_RELEASED,     /* its lease was given up: handed over, on stop, for lack of progress, parked.

@@ -61,7 +61,7 @@ const slp_hash_range *slp_lineage_keys(const slp_shard *s); /* NULL: not known *
 int slp_lineage_knows_parents(const slp_shard *s);          /* it names some, and all of them are known */
 /* The service keeps it no more, and not all of its children are known. */
 int slp_lineage_is_open_end(const slp_shard *s);
-int slp_lineage_parents_read(const slp_shard *s); /* every known parent is read to its end, or not ours */
+int slp_lineage_parents_read(const slp_shard *s);  /* every known parent is read to its end, or not ours */
 int slp_lineage_parent_barred(const slp_shard *s); /* a parent was given up, or descends from such a shard */
 /* Descendants of a shard that was given up are not read. Those that were begun are reader.c's. */
 void slp_lineage_bar(slp_consumer *c);

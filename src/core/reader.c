@@ -641,10 +641,10 @@ static void peeked(slp_shard *s) {
   slp_consumer_check(s->consumer);
 }
 
-/* The shard is pushed, and nothing moves there. 1: the event is the first of a subscription that was begun when the
- * shard was known to be closed, so that all of it was there before, and has nothing more; the end was told by nobody.
- * An event of an older one may have been made before the shard was closed: it waits in the connection while the
- * process is frozen, or while there is no room for it, and the listing overtakes it. */
+/* The shard is pushed, and nothing moves there. 1: the event is the first of a subscription that was begun
+ * when the shard was known to be closed, so that all of it was there before, and has nothing more; the end
+ * was told by nobody. An event of an older one may have been made before the shard was closed: it waits in
+ * the connection while the process is frozen or has no room for it, and the listing overtakes it. */
 static int ends_in_silence(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);

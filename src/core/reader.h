@@ -17,9 +17,9 @@ typedef struct slp_locating { /* a request for an iterator, only while it is out
 typedef struct slp_reader { /* of a shard; it is reading.h's how far that is */
   slp_buf cursor;           /* the iterator; empty: locate first */
   slp_pace pace;
-  uint8_t renewing;  /* an expired iterator was replaced, and no page came since */
-  uint8_t silent_end; /* nothing moves in a pushed shard that is listed closed: a new subscription must say so */
-  uint8_t relocated; /* one new iterator was tried after the service called the old one invalid */
+  uint8_t renewing;   /* an expired iterator was replaced, and no page came since */
+  uint8_t silent_end; /* nothing moves in a pushed shard listed closed: a new subscription must say so */
+  uint8_t relocated;  /* one new iterator was tried after the service called the old one invalid */
   /* the call that is out */
   slp_locating *locating; /* LOCATING */
   slp_src_fetch fetch;    /* FETCHING */

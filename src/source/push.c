@@ -7,7 +7,8 @@
  *
  * An event is a page. A cursor is a position as text: "oldest", "latest", "time:MS", "at:NUMBER",
  * "after:NUMBER", or the bare continuation number that an event gave. A fetch whose cursor is where the open
- * subscription stands gets its next event; any other cursor begins a new one, and so does a fetch that wants it. */
+ * subscription stands gets its next event; any other cursor begins a new one, as does a fetch that asks for
+ * that. */
 #include "source/push.h"
 
 #include "aws/limits.h"
