@@ -152,18 +152,19 @@ static int passes_over(const hd_world *hw) {
 /* A shard at its tip is asked once in poll_ms, or a tenth earlier. */
 #define POLLS_BESIDES 8 /* until it is known to be at its tip, and by who has it next */
 
-static void note_polls(const hd_world *hw, uint64_t polls[SLP_SHARDS_MAX]) {
-  for (size_t i = 0; hw->stream && i < hw->stream->shards_n; i++) polls[i] = hw->stream->shards[i].polls;
+static void begin_rest(hd_world *hw) {
+  hw->w->rest_us = hd_now(hw);
+  for (size_t i = 0; hw->stream && i < hw->stream->shards_n; i++) hw->stream->shards[i].rest_polls = 0;
 }
 
-static void judge_polls(hd_world *hw, const uint64_t before[SLP_SHARDS_MAX], uint64_t us) {
+static void judge_polls(hd_world *hw, uint64_t us) {
   uint64_t most = us / (hw->plan->o.poll_ms * UINT64_C(850)) + POLLS_BESIDES;
   for (size_t i = 0; hw->stream && i < hw->stream->shards_n; i++) {
     const slp_known_shard *s = &hw->stream->shards[i];
-    if (s->polls - before[i] > most)
+    if (s->rest_polls > most)
       hd_break(hw->o, HD_S10_RATE, s->id,
-               "at rest it is asked %" PRIu64 " times in %" PRIu64 " ms, not every %u ms",
-               s->polls - before[i], us / 1000, hw->plan->o.poll_ms);
+               "at rest it is asked %" PRIu64 " times in %" PRIu64 " ms, not every %u ms", s->rest_polls,
+               us / 1000, hw->plan->o.poll_ms);
   }
 }
 
@@ -232,11 +233,11 @@ static int come_to_rest(hd_world *hw) {
     }
     if (read && even) {
       uint64_t before = moves(hw), had = handed_out(hw);
-      uint64_t polls[SLP_SHARDS_MAX], us = 2 * (uint64_t)hw->plan->o.lease_ms * 1000;
-      note_polls(hw, polls);
+      uint64_t us = 2 * (uint64_t)hw->plan->o.lease_ms * 1000;
+      begin_rest(hw);
       if (!pass(hw, us)) return 0;
       if (moves(hw) == before && handed_out(hw) == had) {
-        if (!passes_over(hw)) judge_polls(hw, polls, us);
+        if (!passes_over(hw)) judge_polls(hw, us);
         return !broken(hw);
       }
     }

@@ -188,14 +188,17 @@ static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
   return 0;
 }
 
-/* Children of a shard that was given up are not read, nor theirs; a parent has a lower number. */
+/* Children of a shard that was given up are not read, nor theirs; a parent has a lower number. A shard that came and
+ * went between two listings tells nobody whose child it was. */
 static int is_cut_off(const slp_judged *m, const slp_known_shard *k) {
   uint8_t cut[SLP_SHARDS_MAX] = {0};
   size_t at = (size_t)(k - m->stream->shards);
   for (size_t i = 0; i <= at; i++)
     for (int p = 0; p < 2; p++) {
       int parent = m->stream->shards[i].parents[p];
-      if (parent >= 0 && (m->shards[parent].stopped || cut[parent])) cut[i] = 1;
+      if (parent < 0) continue;
+      int known = cut[parent] && m->stream->shards[parent].told_us;
+      if (m->shards[parent].stopped || known) cut[i] = 1;
     }
   return cut[at];
 }

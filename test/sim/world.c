@@ -104,6 +104,7 @@ void slp_world_polled(slp_world *w, slp_known_shard *sh, uint64_t sent_us) {
     w->poll_gap_us_min = sent_us - *slot;
   *slot = sent_us;
   sh->polls++;
+  sh->rest_polls += sent_us >= w->rest_us;
   sh->last_poll_us = slp_sim_now_us(w->sim);
 }
 

@@ -35,7 +35,7 @@ typedef struct slp_known_shard {
   slp_note *notes;
   size_t notes_n, notes_cap;
   /* The requests that came. */
-  uint64_t polls, locates, latest_locates, time_locates;
+  uint64_t polls, rest_polls, locates, latest_locates, time_locates;
   uint64_t pushed_by_time;  /* subscriptions from a time on */
   int64_t pushed_from_ms;   /* of the last one */
   uint64_t poll_sent_us[6]; /* the last six, as a ring */
@@ -69,6 +69,7 @@ typedef struct slp_world {
   size_t largest_answer; /* bytes of one page */
   uint64_t calls, gets;
   uint64_t listed_us;       /* the first page of the newest listing */
+  uint64_t rest_us;         /* since then sent polls are rest_polls: copies of older ones come for seconds */
   uint64_t poll_gap_us_min; /* the least time any six polls of one shard took */
   struct slp_seen_iterator *seen;
   size_t seen_n, seen_cap;
