@@ -204,7 +204,9 @@ static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
 static void give_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
-  if (slp_reading_state(s) == SLP_READER_GONE || s->lease.drain) return;
+  int gone = slp_reading_state(s) == SLP_READER_GONE;
+  /* One whose reading failed for good hands out what it had, until a record of that comes back too often. */
+  if (s->lease.drain || (gone && (c->leases || slp_queue_empty(s)))) return;
   slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
                : c->leases                        ? "the shard goes to another worker"

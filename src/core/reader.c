@@ -19,7 +19,7 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   s->reader.pace.fails++;
   int first = throttled && of_page && s->reader.pace.fails == 1;
   uint64_t haste_over_us = slp_pace_haste_over_us(&s->reader.pace);
-  int hasty = first && now < haste_over_us;
+  int hasty = first && slp_reading_sent_us(s) < haste_over_us;
   if (first && !hasty) slp_pace_throttled(&s->reader.pace);
   slp_reading_failed(s);
   slp_reading_refused(s, f->class);
@@ -30,7 +30,7 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   uint64_t wait = slp_pace_backoff_us(s->reader.pace.fails,
                                       throttled || f->class == SLP_AUTH || f->class == SLP_ACCESS, dice(s));
   if (first) wait = slp_pace_gap_wait_us(&s->reader.pace, dice(s));
-  if (hasty) wait = slp_max_u64(wait, haste_over_us - now);
+  if (hasty && haste_over_us > now) wait = slp_max_u64(wait, haste_over_us - now);
   wait = slp_max_u64(wait, slp_min_u64(f->retry_after_us, 5000000));
   if (!throttled || s->reader.pace.fails % 5 == 0)
     slp_report_error(c, f, s, 0, s->reader.pace.fails, wait / 1000);
@@ -86,7 +86,10 @@ static void give_up(slp_shard *s, const slp_fail *f) {
 }
 
 void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
-  give_up(s, f);
+  if (slp_reading_state(s) == SLP_READER_GONE) /* its reading had failed before, and it was told so */
+    slp_report_error(s->consumer, f, s, 0, 1, UINT64_MAX);
+  else
+    give_up(s, f);
   slp_order_leave(s);
   slp_queue_drop(s);
 }

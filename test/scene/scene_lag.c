@@ -61,6 +61,8 @@ SCENE(a_burst_on_a_backlog_is_refused_once) {
   st->u.opts.fetch_records_max = 10;
   slp_world_put_many(st->w, st->stream, 400, 30); /* 40 pages, five of them at once */
   slp_user_start(&st->u);
+  while (!slp_user_stats(&st->u).throttles) slp_world_pass(st->w, 1);
+  CHECK_INT(slp_lineage_get(consumer_of(st), slp_str_of(st->stream->shards[0].id))->reader.pace.gap_us, 0);
   CHECK_CAUGHT_UP(&st->u, 9000);
   CHECK(slp_user_stats(&st->u).throttles <= 2); /* and one for the pace that is found */
 }

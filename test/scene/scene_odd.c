@@ -300,6 +300,8 @@ static void refused_after_the_end(stage *st, uint64_t seed, sloop_order_t order,
     CHECK_INT(is.next[i], was.next[i]);
     CHECK_INT(is.polls[i], was.polls[i]);
     if (i > 1 && batch_records) CHECK_INT(is.next[i], 0); /* it had records left before them */
+    CHECK(st->u.judged->shards[i].stopped || st->u.judged->shards[i].ended ||
+          !st->u.judged->shards[i].opened);
   }
   CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
   CHECK_BELOW(slp_user_stats(&st->u).buffered_bytes_now, 2000); /* without the bodies, 14,000 */
@@ -316,6 +318,79 @@ SCENE(children_of_a_shard_given_up_after_its_end_are_not_handed_out) {
 SCENE(those_that_have_begun_go_no_further) { refused_after_the_end(st, seed, SLOOP_ORDER_TIME, 0); }
 
 SCENE(nor_do_they_shard_by_shard) { refused_after_the_end(st, seed, SLOOP_ORDER_SHARD, 5); }
+
+static int count_refused(slp_user *u, sloop_batch_t *b) {
+  int *refused = u->scene;
+  for (size_t i = 0; i < sloop_batch_count(b); i++) *refused += fifth_of_the_first(u, sloop_batch_at(b, i));
+  return refuse_one(u, b);
+}
+
+/* It came again for ever, and the records of others behind it in order by time waited for it. */
+SCENE(a_record_that_nobody_can_take_leaves_a_shard_whose_reading_failed) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->stops_expected = st->u.oracle->losses_expected = 1;
+  st->u.opts.on_trimmed = SLOOP_TRIMMED_STOP;
+  st->u.opts.on_retry = SLOOP_RETRY_STOP;
+  st->u.opts.retry_max = 6;
+  st->u.on_batch = count_refused;
+  int refused = 0;
+  st->u.scene = &refused;
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 200);
+  slp_world_faults(st->w, "1 GetRecords 0 error TrimmedDataAccessException:400\n");
+  slp_world_pass(st->w, 300000);
+  CHECK(st->u.judged->shards[0].stopped);
+  CHECK_INT(refused, 6);
+  produce(st, 500, 60000, 10);
+  slp_world_pass(st->w, 70000);
+  CHECK_BELOW(st->u.judged->delay_us_max, 5000000);
+}
+
+/* One parent of a merge is given up, the other is fine: its child goes no further, and from the token it does. */
+static void one_parent_of_two(stage *st, uint64_t seed, uint32_t first, uint32_t second) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->stops_expected = 1;
+  st->u.opts.on_retry = SLOOP_RETRY_STOP;
+  st->u.opts.retry_max = 3;
+  st->u.on_batch = refuse_one;
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_INT(slp_world_merge(st->w, st->stream, first, second), 0); /* 2 */
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 20000);
+  CHECK(st->u.judged->shards[0].stopped && st->u.judged->shards[1].ended);
+  told_counts was = counts_of(st);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_world_pass(st->w, 150000);
+  CHECK_INT(counts_of(st).next[2], was.next[2]);
+  CHECK(st->u.judged->shards[2].stopped || !st->u.judged->shards[2].opened);
+  CHECK(st->u.judged->tips > 0);
+  CHECK(slp_user_save(&st->u));
+  st->u.on_batch = NULL;
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+SCENE(a_child_of_a_merge_stops_with_its_parent) { one_parent_of_two(st, seed, 0, 1); }
+SCENE(or_with_its_other_parent) { one_parent_of_two(st, seed, 1, 0); }
+
+/* They are known, and nothing of them was asked for. */
+SCENE(children_that_will_not_be_read_keep_no_tip) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->stops_expected = st->u.oracle->losses_expected = 1;
+  st->u.opts.on_trimmed = SLOOP_TRIMMED_STOP;
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_world_faults(st->w, "1 GetRecords 0 error TrimmedDataAccessException:400\n");
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 20000);
+  CHECK(st->u.judged->shards[0].stopped);
+  CHECK(st->u.judged->tips > 0);
+}
 
 SCENE(where_records_are_gone_a_shard_stops_when_told_to) {
   stage_begin(st, seed, 2);

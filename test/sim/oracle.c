@@ -580,7 +580,7 @@ static void judge_record(slp_judged *m, held_record *h, const sloop_record_t *r)
   }
   if (s->paused || m->paused_all) slp_oracle_bad(o, "P6 paused: %s: a record while paused", r->shard);
   if (s->ended) slp_oracle_bad(o, "P4 parents: %s: a record after its end", r->shard);
-  if (m->opts->on_retry == SLOOP_RETRY_STOP && m->any_stopped && (s->stopped || is_cut_off(m, s->known)))
+  if (s->refused || (m->any_stopped && is_cut_off(m, s->known)))
     slp_oracle_bad(o, "P4 parents: %s: a record after it, or one before it, was given up", r->shard);
   check_content(m, s, &s->known->notes[i], r);
   if (s->fates[i] == SLP_RECORD_BACK)
@@ -734,6 +734,8 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_event_kin
     if (!m->opts->app) slp_oracle_bad(o, "S12 contract: %s: a lease is gone that there never was", shard);
     s->opened = 0;
   } else if (what == SLOOP_SHARD_STOPPED) {
+    if (s->stopped || s->ended || !s->opened)
+      slp_oracle_bad(o, "S12 contract: %s stopped: again, after its end, or before it was opened", shard);
     s->stopped = 1;
     m->any_stopped = 1;
     if (!o->stops_expected) slp_oracle_bad(o, "L1 all read: %s was given up: %s", shard, m->last_message);
@@ -780,6 +782,9 @@ void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e) {
   snprintf(m->last_message, sizeof m->last_message, "%s", e->message);
   slp_sim_trace(m->oracle->world->sim, "on_error %d fatal %d %s %s attempt %u: %s", e->code, e->fatal,
                 e->aws_code, e->shard, e->attempt, e->message);
+  size_t at = e->shard ? slp_world_find(m->stream, e->shard) : SIZE_MAX;
+  if (at != SIZE_MAX && e->code == SLOOP_ESTATE && m->opts->on_retry == SLOOP_RETRY_STOP)
+    m->shards[at].refused = 1;
   if (m->oracle->keys_good && strcmp(e->aws_code, "InvalidSignatureException") == 0)
     slp_oracle_bad(m->oracle, "S12 contract: a wrong clock was not put right: %s", e->message);
   if (strchr(e->message, '\n')) slp_oracle_bad(m->oracle, "S12 contract: an error of more than one line");
