@@ -15,7 +15,9 @@ typedef enum slp_selection {
   SLP_SELECT_WANTED,  /* it is, was, or will be when its parents are read */
   SLP_SELECT_SKIPPED, /* start position or filter leave it out; it counts as read for its children */
   SLP_SELECT_BARRED,  /* an ancestor was given up: neither it nor what descends from it is read */
-  SLP_SELECT_STOPPED  /* its reader was stopped: given up, or the consumer goes on without it */
+  /* Its reader was stopped: it, or once it was begun an ancestor, was given up, or the consumer goes on
+   * without it. */
+  SLP_SELECT_STOPPED
 } slp_selection;
 
 typedef struct slp_lineage { /* of a shard */

@@ -325,7 +325,7 @@ static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
   f->shard = s->id;
   f->cursor = slp_buf_str(&s->reader.cursor);
   f->limit = limit;
-  f->anew = s->reader.silent_end;
+  f->anew = s->reader.silent_end && c->source->pushes;
   f->may_grow = may_grow;
   f->page = s->reader.page;
   c->source->ops->fetch(c->source, f);

@@ -236,12 +236,17 @@ static int refuse_one(slp_user *u, sloop_batch_t *b) {
   return 1;
 }
 
-SCENE(a_record_that_nobody_can_take_ends_its_shard_and_no_other) {
-  stage_begin(st, seed, 2);
+/* The fifth record of shard 0 is refused, and its shard given up at the third try. */
+static void refuse_at_third_try(stage *st) {
   st->u.oracle->stops_expected = 1;
   st->u.opts.on_retry = SLOOP_RETRY_STOP;
   st->u.opts.retry_max = 3;
   st->u.on_batch = refuse_one;
+}
+
+SCENE(a_record_that_nobody_can_take_ends_its_shard_and_no_other) {
+  stage_begin(st, seed, 2);
+  refuse_at_third_try(st);
   slp_world_put_many(st->w, st->stream, 60, 10);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 20000);
@@ -273,12 +278,9 @@ static told_counts counts_of(const stage *st) {
  * nor what descends from it goes on, and from the token it does, at that record. */
 static void refused_after_the_end(stage *st, uint64_t seed, sloop_order_t order, uint32_t batch_records) {
   stage_begin(st, seed, 2);
-  st->u.oracle->stops_expected = 1;
+  refuse_at_third_try(st);
   st->u.opts.order = order;
-  st->u.opts.on_retry = SLOOP_RETRY_STOP;
-  st->u.opts.retry_max = 3;
   if (batch_records) st->u.opts.batch_records_max = batch_records;
-  st->u.on_batch = refuse_one;
   slp_world_put_many(st->w, st->stream, 60, 10);
   CHECK_INT(slp_world_split(st->w, st->stream, 0), 0); /* 2, 3 */
   slp_world_pass(st->w, 1000);
@@ -350,10 +352,7 @@ SCENE(a_record_that_nobody_can_take_leaves_a_shard_whose_reading_failed) {
 /* One parent of a merge is given up, the other is fine: its child goes no further, and from the token it does. */
 static void one_parent_of_two(stage *st, uint64_t seed, uint32_t first, uint32_t second) {
   stage_begin(st, seed, 2);
-  st->u.oracle->stops_expected = 1;
-  st->u.opts.on_retry = SLOOP_RETRY_STOP;
-  st->u.opts.retry_max = 3;
-  st->u.on_batch = refuse_one;
+  refuse_at_third_try(st);
   slp_world_put_many(st->w, st->stream, 60, 10);
   CHECK_INT(slp_world_merge(st->w, st->stream, first, second), 0); /* 2 */
   slp_world_pass(st->w, 1000);
