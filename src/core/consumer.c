@@ -140,10 +140,15 @@ static void on_listed(slp_src_req *rq) {
   if (f.class == SLP_FINE && c->life == SLP_LIFE_RUNNING) {
     size_t at = 0;
     slp_shard *s;
-    while ((s = slp_map_each(&c->shards, &at))) slp_reader_listed(s);
+    int barred = 0;
+    while ((s = slp_map_each(&c->shards, &at))) {
+      slp_reader_listed(s);
+      barred |= slp_lineage_is_barred(s);
+    }
     if (c->leases) { /* lists when the fleet asks */
       slp_consumer_check(c);
     } else {
+      if (barred) slp_reader_bar_kin(c); /* children may have been begun before their parent was listed */
       slp_order_open_ready(c);
       slp_order_forget(c);
       list_again(c);

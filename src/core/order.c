@@ -169,10 +169,19 @@ static int is_finished(const slp_shard *s) {
          (state == SLP_READER_ENDED && s->ended_told && !slp_order_is_in(s));
 }
 
+/* While a parent of it may still be given up, it is what its children are known by. */
+static int is_link(const slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    const slp_shard *p = slp_lineage_parent(s, i);
+    if (p && slp_lineage_wanted(p)) return 1;
+  }
+  return 0;
+}
+
 void slp_order_forget(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    if (slp_lineage_is_missed(s) && is_finished(s)) slp_lineage_drop(s);
+    if (slp_lineage_is_missed(s) && is_finished(s) && !is_link(s)) slp_lineage_drop(s);
   }
 }

@@ -59,10 +59,10 @@ static void bar(slp_shard *s) {
   if (s->opened_told) slp_report_shard(s->consumer, s, SLOOP_SHARD_STOPPED);
 }
 
-static void bar_kin(slp_consumer *c) {
+void slp_reader_bar_kin(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s)) {
     int begun = slp_lineage_wanted(s) && slp_reading_state(s) != SLP_READER_IDLE;
-    if (begun && slp_lineage_parent_barred(s)) bar(s);
+    if (begun && (slp_lineage_parent_barred(s) || SLP_MUTANT(strangers_stop))) bar(s);
   }
   slp_lineage_bar(c);
 }
@@ -76,7 +76,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   stop_for_good(s);
   slp_order_take_back(s);
   slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
-  bar_kin(c);
+  slp_reader_bar_kin(c);
   slp_order_update(s);
   slp_deliver_soon(c->engine);
   /* Where records are gone for good an operator must say what to do; any other failure may be this worker's

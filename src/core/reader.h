@@ -51,6 +51,8 @@ int slp_reader_shorten(slp_shard *s, uint64_t bytes);
 void slp_reader_listed(slp_shard *s);                     /* a listing asked for while CHECKING is here */
 void slp_reader_stop(slp_shard *s);                       /* cancels; GONE */
 void slp_reader_give_up(slp_shard *s, const slp_fail *f); /* and nothing of it is handed out any more */
+/* What descends from shards that were given up stops, or is not begun. */
+void slp_reader_bar_kin(slp_consumer *c);
 /* Read to its end and all acknowledged: tells it once. With leases it waits for slp_reader_kept_end. */
 void slp_reader_told_end(slp_shard *s);
 void slp_reader_kept_end(slp_shard *s); /* likewise; its end is in the table */

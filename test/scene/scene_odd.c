@@ -7,7 +7,7 @@
 typedef struct change {
   const char *operation, *from, *to; /* in every answer of that operation, `left` times */
   int left;
-  const char *hidden; /* the shard that no listing names, from now on */
+  slp_known_shard *hidden; /* no listing names it, from now on */
 } change;
 
 static void put(slp_buf *to, const char *p, size_t n) { CHECK_INT(slp_buf_add(to, p, n), 0); }
@@ -51,7 +51,10 @@ static void change_answer(slp_world *w, const char *op, slp_known_shard *shard, 
   change *c = w->user;
   (void)shard;
   if (reply->status != 200) return;
-  if (c->hidden && strcmp(op, "ListShards") == 0) hide(&reply->body, c->hidden);
+  if (c->hidden && strcmp(op, "ListShards") == 0) {
+    hide(&reply->body, c->hidden->id);
+    c->hidden->told_us = 0;
+  }
   if (!c->left || strcmp(op, c->operation) != 0) return;
   c->left--;
   replace(&reply->body, c->from, c->to);
@@ -187,7 +190,7 @@ SCENE(a_shard_that_one_listing_forgot_is_read_on) {
   slp_world_put_many(st->w, st->stream, 20, 10);
   slp_user_start(&st->u);
   CHECK_CAUGHT_UP(&st->u, 10000);
-  change c = {.hidden = st->stream->shards[0].id};
+  change c = {.hidden = &st->stream->shards[0]};
   change_answers(st, &c);
   slp_world_faults(st->w, "3 GetRecords 0 error ResourceNotFoundException:400\n");
   uint64_t calls = st->w->calls - st->w->gets;
@@ -374,6 +377,79 @@ static void one_parent_of_two(stage *st, uint64_t seed, uint32_t first, uint32_t
 
 SCENE(a_child_of_a_merge_stops_with_its_parent) { one_parent_of_two(st, seed, 0, 1); }
 SCENE(or_with_its_other_parent) { one_parent_of_two(st, seed, 1, 0); }
+
+/* The listing lacks a generation, so the one behind it was begun; then its parent's parent is given up. */
+SCENE(a_parent_that_is_listed_late_stops_its_children_when_it_is_barred) {
+  stage_begin(st, seed, 2);
+  refuse_at_third_try(st);
+  st->u.opts.fetch_records_max = st->u.opts.buffered_records_per_shard_max =
+      8; /* a page that ends a shard names its children */
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0); /* 2, 3 */
+  slp_world_pass(st->w, 1000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 2), 0); /* 4, 5 */
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  change c = {.hidden = &st->stream->shards[2]};
+  change_answers(st, &c);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 20000);
+  CHECK(st->u.judged->shards[0].stopped);
+  CHECK(st->u.judged->shards[4].opened && !st->u.judged->shards[4].stopped);
+  c.hidden = NULL;
+  slp_world_pass(st->w, 70000); /* a listing */
+  told_counts was = counts_of(st);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_world_pass(st->w, 20000);
+  for (int i = 2; i < 6; i++) CHECK_INT(counts_of(st).next[i], was.next[i]);
+  for (int i = 2; i < 6; i++) CHECK_INT(counts_of(st).polls[i], was.polls[i]);
+  CHECK(st->u.judged->shards[4].stopped && st->u.judged->shards[5].stopped);
+  CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
+}
+
+/* The batch with its first five records is kept; what else comes is taken. */
+static int keep_the_fifth(slp_user *u, sloop_batch_t *b) {
+  sloop_batch_t **kept = u->scene;
+  for (size_t i = 0; i < sloop_batch_count(b); i++)
+    if (fifth_of_the_first(u, sloop_batch_at(b, i)) && !*kept) *kept = b;
+  if (*kept == b) return 1;
+  return refuse_one(u, b);
+}
+
+/* A record is kept for longer than its shard's child is listed, and refused afterwards: what descends from that
+ * child goes no further. */
+SCENE(what_descends_from_a_shard_that_is_listed_no_more_stops_with_its_grandparent) {
+  stage_begin(st, seed, 2);
+  refuse_at_third_try(st);
+  sloop_batch_t *kept = NULL;
+  st->u.scene = &kept;
+  st->u.on_batch = keep_the_fifth;
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0); /* 2, 3 */
+  slp_world_pass(st->w, 1000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 2), 0); /* 4, 5 */
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  change c = {0};
+  change_answers(st, &c);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 20000);
+  CHECK(kept && st->u.judged->shards[2].ended && st->u.judged->shards[4].opened);
+  c.hidden = &st->stream->shards[2];
+  slp_world_pass(st->w, 200000); /* three listings */
+  for (size_t i = 0; i < sloop_batch_count(kept); i++)
+    if (!fifth_of_the_first(&st->u, sloop_batch_at(kept, i))) slp_user_ack(&st->u, kept, i);
+  slp_user_done(&st->u, kept, 0);
+  slp_world_pass(st->w, 20000);
+  CHECK(st->u.judged->shards[0].stopped);
+  told_counts was = counts_of(st);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_world_pass(st->w, 150000); /* two listings */
+  for (int i = 2; i < 6; i++) CHECK_INT(counts_of(st).next[i], was.next[i]);
+  for (int i = 2; i < 6; i++) CHECK_INT(counts_of(st).polls[i], was.polls[i]);
+  CHECK(st->u.judged->shards[4].stopped && st->u.judged->shards[5].stopped);
+  CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
+}
 
 /* They are known, and nothing of them was asked for. */
 SCENE(children_that_will_not_be_read_keep_no_tip) {

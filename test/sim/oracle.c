@@ -188,20 +188,24 @@ static int starts_as_child(const slp_judged *m, const slp_judged_shard *s) {
   return 0;
 }
 
-/* Children of a shard that was given up are not read, nor theirs; a parent has a lower number. A shard that came and
- * went between two listings tells nobody whose child it was. */
-static int is_cut_off(const slp_judged *m, const slp_known_shard *k) {
+/* Whether it descends from a shard that was given up, over shards that were listed or over any. A parent has a lower
+ * number. */
+static int has_lost_parent(const slp_judged *m, const slp_known_shard *k, int listed_only) {
   uint8_t cut[SLP_SHARDS_MAX] = {0};
   size_t at = (size_t)(k - m->stream->shards);
   for (size_t i = 0; i <= at; i++)
     for (int p = 0; p < 2; p++) {
       int parent = m->stream->shards[i].parents[p];
       if (parent < 0) continue;
-      int known = cut[parent] && m->stream->shards[parent].told_us;
+      int known = cut[parent] && (!listed_only || m->stream->shards[parent].told_us);
       if (m->shards[parent].stopped || known) cut[i] = 1;
     }
   return cut[at];
 }
+
+/* Children of a shard that was given up are not read, nor theirs. A shard that came and went between two listings
+ * tells nobody whose child it was. */
+static int is_cut_off(const slp_judged *m, const slp_known_shard *k) { return has_lost_parent(m, k, 1); }
 
 static int place_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high);
 
@@ -736,6 +740,8 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_event_kin
   } else if (what == SLOOP_SHARD_STOPPED) {
     if (s->stopped || s->ended || !s->opened)
       slp_oracle_bad(o, "S12 contract: %s stopped: again, after its end, or before it was opened", shard);
+    if (!s->refused && !s->hopeless && !has_lost_parent(m, s->known, 0))
+      slp_oracle_bad(o, "S12 contract: %s stopped, and neither it nor a parent had failed", shard);
     s->stopped = 1;
     m->any_stopped = 1;
     if (!o->stops_expected) slp_oracle_bad(o, "L1 all read: %s was given up: %s", shard, m->last_message);
@@ -773,6 +779,12 @@ void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss) {
   if (at != SIZE_MAX) m->shards[at].lost = 1;
 }
 
+static int came_back_too_often(const slp_judged *m, const slp_judged_shard *s) {
+  for (size_t i = 0; i < s->next; i++)
+    if (s->fates[i] == SLP_RECORD_BACK && s->attempts[i] >= m->opts->retry_max) return 1;
+  return 0;
+}
+
 void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e) {
   slp_oracle_on_callback(m, "on_error");
   m->errors++;
@@ -783,8 +795,13 @@ void slp_oracle_on_error(slp_judged *m, const sloop_error_t *e) {
   slp_sim_trace(m->oracle->world->sim, "on_error %d fatal %d %s %s attempt %u: %s", e->code, e->fatal,
                 e->aws_code, e->shard, e->attempt, e->message);
   size_t at = e->shard ? slp_world_find(m->stream, e->shard) : SIZE_MAX;
-  if (at != SIZE_MAX && e->code == SLOOP_ESTATE && m->opts->on_retry == SLOOP_RETRY_STOP)
+  if (at != SIZE_MAX && e->code == SLOOP_ESTATE && m->opts->on_retry == SLOOP_RETRY_STOP) {
     m->shards[at].refused = 1;
+    if (!came_back_too_often(m, &m->shards[at]))
+      slp_oracle_bad(m->oracle, "S12 contract: %s: no record came back so often: %s", e->shard, e->message);
+  } else if (at != SIZE_MAX && e->retry_in_ms == UINT64_MAX && e->code != SLOOP_EBEHIND) {
+    m->shards[at].hopeless = 1;
+  }
   if (m->oracle->keys_good && strcmp(e->aws_code, "InvalidSignatureException") == 0)
     slp_oracle_bad(m->oracle, "S12 contract: a wrong clock was not put right: %s", e->message);
   if (strchr(e->message, '\n')) slp_oracle_bad(m->oracle, "S12 contract: an error of more than one line");

@@ -43,6 +43,7 @@ typedef struct slp_judged_shard {
   size_t cap;
   uint8_t started, opened, ended, stopped, paused, lost;
   uint8_t refused;    /* a record of it came back too often */
+  uint8_t hopeless;   /* a call about it failed, and will not be tried again */
   size_t first, next; /* the first note ever handed over; the fresh one to come */
   size_t trimmed_at_start;
   size_t out_n, back_n, acked_n;
