@@ -236,7 +236,7 @@ static void judge_stopped(hd_oracle *o, hd_life *l, hd_part *s) {
   size_t saved =
       slp_max_u64(slp_max_u64(hd_row_done(s, word), hd_floor(o, s)), slp_min_u64(t->first, s->trimmed));
   size_t given = hd_can_hold(o, s, hd_given(t));
-  if (saved < given)
+  if (saved < given && given > s->trimmed) /* what is trimmed can't come again */
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped and finished with %zu records, and the table has %zu",
              l->what, given, hd_row_done(s, word));
 }
