@@ -169,11 +169,11 @@ static int is_finished(const slp_shard *s) {
          (state == SLP_READER_ENDED && s->ended_told && !slp_order_is_in(s));
 }
 
-/* While a parent of it may still be given up, it is what its children are known by. */
+/* While a parent of it may yet be given up, or was and is listed, it tells whom its children descend from. */
 static int is_link(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     const slp_shard *p = slp_lineage_parent(s, i);
-    if (p && slp_lineage_wanted(p)) return 1;
+    if (p && (slp_lineage_wanted(p) || (!slp_lineage_skipped(p) && slp_lineage_is_listed(p)))) return 1;
   }
   return 0;
 }

@@ -59,12 +59,16 @@ static void bar(slp_shard *s) {
   if (s->opened_told) slp_report_shard(s->consumer, s, SLOOP_SHARD_STOPPED);
 }
 
+/* Parents first: one that waits is barred before its children, which may have been begun without it. */
 void slp_reader_bar_kin(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s)) {
-    int begun = slp_lineage_wanted(s) && slp_reading_state(s) != SLP_READER_IDLE;
-    if (begun && (slp_lineage_parent_barred(s) || SLP_MUTANT(strangers_stop))) bar(s);
+    if (!slp_lineage_wanted(s)) continue;
+    int idle = slp_reading_state(s) == SLP_READER_IDLE, barred = slp_lineage_parent_barred(s);
+    if (idle && barred) slp_lineage_set(s, SLP_SELECT_BARRED);
+    if (!idle && (barred || SLP_MUTANT(strangers_stop))) bar(s);
   }
-  slp_lineage_bar(c);
+  slp_deliver_soon(c->engine); /* others may have waited for one of them, or for its bytes */
+  slp_pump_soon(c->engine);
 }
 
 /* After a failure that will not pass nothing more of the shard or its children is read. What is buffered
@@ -509,6 +513,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
       continue;
     }
     slp_lineage_learn_keys(child, d);
+    if (slp_lineage_is_barred(child)) slp_reader_bar_kin(c);
     if (SLP_MUTANT(child_at_latest)) child->at.start.kind = SLP_POSITION_LATEST;
     if (slp_lineage_lacks_parent(child)) {
       SLP_PROBE("reader: a child whose other parent is not known");

@@ -8,6 +8,7 @@ typedef struct change {
   const char *operation, *from, *to; /* in every answer of that operation, `left` times */
   int left;
   slp_known_shard *hidden; /* no listing names it, from now on */
+  uint64_t told_us;        /* but one did then */
 } change;
 
 static void put(slp_buf *to, const char *p, size_t n) { CHECK_INT(slp_buf_add(to, p, n), 0); }
@@ -53,7 +54,7 @@ static void change_answer(slp_world *w, const char *op, slp_known_shard *shard, 
   if (reply->status != 200) return;
   if (c->hidden && strcmp(op, "ListShards") == 0) {
     hide(&reply->body, c->hidden->id);
-    c->hidden->told_us = 0;
+    c->hidden->told_us = c->told_us;
   }
   if (!c->left || strcmp(op, c->operation) != 0) return;
   c->left--;
@@ -378,31 +379,63 @@ static void one_parent_of_two(stage *st, uint64_t seed, uint32_t first, uint32_t
 SCENE(a_child_of_a_merge_stops_with_its_parent) { one_parent_of_two(st, seed, 0, 1); }
 SCENE(or_with_its_other_parent) { one_parent_of_two(st, seed, 1, 0); }
 
-/* The listing lacks a generation, so the one behind it was begun; then its parent's parent is given up. */
-SCENE(a_parent_that_is_listed_late_stops_its_children_when_it_is_barred) {
+/* Shards 4 and 5, whose parent 2 no listing names until it is told to, are begun beside shard 0, whose children were 2 and
+ * 3. Nothing of shard 0 names them, for it is not read to its end. */
+static void begin_without_a_generation(stage *st, uint64_t seed, change *c) {
   stage_begin(st, seed, 2);
   refuse_at_third_try(st);
-  st->u.opts.fetch_records_max = st->u.opts.buffered_records_per_shard_max =
-      8; /* a page that ends a shard names its children */
+  st->u.opts.fetch_records_max = st->u.opts.buffered_records_per_shard_max = 8;
   slp_world_put_many(st->w, st->stream, 60, 10);
   CHECK_INT(slp_world_split(st->w, st->stream, 0), 0); /* 2, 3 */
   slp_world_pass(st->w, 1000);
   CHECK_INT(slp_world_split(st->w, st->stream, 2), 0); /* 4, 5 */
   slp_world_pass(st->w, 1000);
+  c->hidden = &st->stream->shards[2];
+  change_answers(st, c);
+}
+
+/* Nothing more of 2 to 5 is read or handed out. */
+static void stays_stopped(stage *st) {
+  told_counts was = counts_of(st);
   slp_world_put_many(st->w, st->stream, 60, 10);
-  change c = {.hidden = &st->stream->shards[2]};
-  change_answers(st, &c);
+  slp_world_pass(st->w, 150000); /* two listings */
+  told_counts is = counts_of(st);
+  for (int i = 2; i < 6; i++) CHECK_INT(is.next[i], was.next[i]);
+  for (int i = 2; i < 6; i++) CHECK_INT(is.polls[i], was.polls[i]);
+  CHECK(st->u.judged->shards[4].stopped && st->u.judged->shards[5].stopped);
+  CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
+}
+
+/* The listing lacks a generation, so the one behind it was begun; then its parent's parent is given up. */
+SCENE(a_parent_that_is_listed_late_stops_its_children_when_it_is_barred) {
+  change c = {0};
+  begin_without_a_generation(st, seed, &c);
+  slp_world_put_many(st->w, st->stream, 60, 10);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 20000);
   CHECK(st->u.judged->shards[0].stopped);
   CHECK(st->u.judged->shards[4].opened && !st->u.judged->shards[4].stopped);
   c.hidden = NULL;
   slp_world_pass(st->w, 70000); /* a listing */
-  told_counts was = counts_of(st);
+  stays_stopped(st);
+}
+
+/* Others wait in order for a shard that does not answer; when it is barred, nothing else wakes them. */
+SCENE(others_go_on_when_the_shard_they_wait_for_is_barred) {
+  change c = {0};
+  begin_without_a_generation(st, seed, &c);
+  st->u.opts.order_wait_ms = UINT32_MAX;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 10000);
+  CHECK(st->u.judged->shards[0].stopped);
+  CHECK(st->u.judged->shards[4].opened && !st->u.judged->shards[4].stopped);
+  slp_world_faults(st->w, "* GetRecords 4 delay 600000\n* GetRecords 5 delay 600000\n");
+  slp_world_pass(st->w, 3000);
   slp_world_put_many(st->w, st->stream, 60, 10);
-  slp_world_pass(st->w, 20000);
-  for (int i = 2; i < 6; i++) CHECK_INT(counts_of(st).next[i], was.next[i]);
-  for (int i = 2; i < 6; i++) CHECK_INT(counts_of(st).polls[i], was.polls[i]);
+  slp_world_pass(st->w, 10000);
+  CHECK_BELOW(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
+  c.hidden = NULL;
+  slp_world_pass(st->w, 70000); /* a listing */
   CHECK(st->u.judged->shards[4].stopped && st->u.judged->shards[5].stopped);
   CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
 }
@@ -414,6 +447,32 @@ static int keep_the_fifth(slp_user *u, sloop_batch_t *b) {
     if (fifth_of_the_first(u, sloop_batch_at(b, i)) && !*kept) *kept = b;
   if (*kept == b) return 1;
   return refuse_one(u, b);
+}
+
+static void refuse_kept(slp_user *u, sloop_batch_t *kept) {
+  for (size_t i = 0; i < sloop_batch_count(kept); i++)
+    if (!fifth_of_the_first(u, sloop_batch_at(kept, i))) slp_user_ack(u, kept, i);
+  slp_user_done(u, kept, 0);
+}
+
+/* It is listed while its parent is still read, and waits, with its children begun; then its parent is given up. */
+SCENE(children_behind_one_that_waits_stop_with_its_parent) {
+  change c = {0};
+  begin_without_a_generation(st, seed, &c);
+  sloop_batch_t *kept = NULL;
+  st->u.scene = &kept;
+  st->u.on_batch = keep_the_fifth;
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 20000);
+  c.hidden = NULL;
+  slp_world_pass(st->w, 70000); /* a listing */
+  CHECK(kept && st->stream->shards[2].told_us && !st->u.judged->shards[2].opened);
+  CHECK(st->u.judged->shards[4].opened && !st->u.judged->shards[4].stopped);
+  refuse_kept(&st->u, kept);
+  while (!st->u.judged->shards[0].stopped) slp_world_pass(st->w, 1);
+  CHECK(st->u.judged->shards[4].stopped && st->u.judged->shards[5].stopped);
+  stays_stopped(st);
 }
 
 /* A record is kept for longer than its shard's child is listed, and refused afterwards: what descends from that
@@ -436,19 +495,12 @@ SCENE(what_descends_from_a_shard_that_is_listed_no_more_stops_with_its_grandpare
   slp_world_pass(st->w, 20000);
   CHECK(kept && st->u.judged->shards[2].ended && st->u.judged->shards[4].opened);
   c.hidden = &st->stream->shards[2];
+  c.told_us = c.hidden->told_us;
   slp_world_pass(st->w, 200000); /* three listings */
-  for (size_t i = 0; i < sloop_batch_count(kept); i++)
-    if (!fifth_of_the_first(&st->u, sloop_batch_at(kept, i))) slp_user_ack(&st->u, kept, i);
-  slp_user_done(&st->u, kept, 0);
+  refuse_kept(&st->u, kept);
   slp_world_pass(st->w, 20000);
   CHECK(st->u.judged->shards[0].stopped);
-  told_counts was = counts_of(st);
-  slp_world_put_many(st->w, st->stream, 60, 10);
-  slp_world_pass(st->w, 150000); /* two listings */
-  for (int i = 2; i < 6; i++) CHECK_INT(counts_of(st).next[i], was.next[i]);
-  for (int i = 2; i < 6; i++) CHECK_INT(counts_of(st).polls[i], was.polls[i]);
-  CHECK(st->u.judged->shards[4].stopped && st->u.judged->shards[5].stopped);
-  CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
+  stays_stopped(st);
 }
 
 /* They are known, and nothing of them was asked for. */

@@ -231,10 +231,7 @@ static void judge_stopped(hd_oracle *o, hd_life *l, hd_part *s) {
   if (row->owner == l->instance && !l->left && row->at != HD_AT_END)
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped, and the table has it as the owner", l->what);
   if (!t || !t->began || t->lost || !(word = last_word(o, l, s))) return;
-  /* It may have begun behind what the table says because what lay between was trimmed: that it owes nobody.
-   */
-  size_t saved =
-      slp_max_u64(slp_max_u64(hd_row_done(s, word), hd_floor(o, s)), slp_min_u64(t->first, s->trimmed));
+  size_t saved = slp_max_u64(hd_row_done(s, word), hd_floor(o, s));
   size_t given = hd_can_hold(o, s, hd_given(t));
   if (saved < given && given > s->trimmed) /* what is trimmed can't come again */
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped and finished with %zu records, and the table has %zu",
