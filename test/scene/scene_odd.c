@@ -61,25 +61,28 @@ static void change_answer(slp_world *w, const char *op, slp_known_shard *shard, 
   replace(&reply->body, c->from, c->to);
 }
 
-static void change_answers(stage *st, change *c) {
-  st->w->user = c;
+/* It lives longer than the scene that changes it: what is out is answered while the stage is taken down. */
+static change *change_answers(stage *st, change first) {
+  static change c;
+  c = first;
+  st->w->user = &c;
   st->w->on_answer = change_answer;
   st->u.opts.wire = SLOOP_WIRE_JSON;
+  return &c;
 }
 
 /* ---- the stream ---------------------------------------------------------------------------------------- */
 
 SCENE(a_stream_that_is_being_made_is_waited_for) {
-  change c = {"DescribeStreamSummary", "\"ACTIVE\"", "\"CREATING\"", 3, NULL};
   stage_begin(st, seed, 2);
-  change_answers(st, &c);
+  change *c = change_answers(st, (change){"DescribeStreamSummary", "\"ACTIVE\"", "\"CREATING\"", .left = 3});
   slp_world_put_many(st->w, st->stream, 20, 10);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 50);
-  CHECK_INT(c.left, 2);
+  CHECK_INT(c->left, 2);
   CHECK_INT(st->u.judged->last_error, SLOOP_ESTREAMBUSY);
   CHECK_CAUGHT_UP(&st->u, 60000);
-  CHECK_INT(c.left, 0);
+  CHECK_INT(c->left, 0);
   CHECK(!st->u.judged->failed);
 }
 
@@ -143,16 +146,17 @@ SCENE(an_open_shard_without_a_next_iterator_is_asked_again) {
 
 /* Nobody would ever read it, nor say why. */
 SCENE(a_shard_that_is_listed_as_its_own_ancestor_is_told) {
-  change c = {"ListShards", "\"ShardId\":\"shardId-000000000001\"",
-              "\"ShardId\":\"shardId-000000000001\",\"ParentShardId\":\"shardId-000000000001\"", 3, NULL};
   stage_begin(st, seed, 2);
-  change_answers(st, &c);
+  change *c = change_answers(
+      st,
+      (change){"ListShards", "\"ShardId\":\"shardId-000000000001\"",
+               "\"ShardId\":\"shardId-000000000001\",\"ParentShardId\":\"shardId-000000000001\"", .left = 3});
   slp_world_put_many(st->w, st->stream, 20, 10);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 100);
   CHECK_INT(st->u.judged->last_error, SLOOP_EPROTO);
   CHECK_CAUGHT_UP(&st->u, 60000);
-  CHECK_INT(c.left, 0);
+  CHECK_INT(c->left, 0);
   CHECK(!st->u.judged->failed);
 }
 
@@ -191,12 +195,11 @@ SCENE(a_shard_that_one_listing_forgot_is_read_on) {
   slp_world_put_many(st->w, st->stream, 20, 10);
   slp_user_start(&st->u);
   CHECK_CAUGHT_UP(&st->u, 10000);
-  change c = {.hidden = &st->stream->shards[0]};
-  change_answers(st, &c);
+  change *c = change_answers(st, (change){.hidden = &st->stream->shards[0]});
   slp_world_faults(st->w, "3 GetRecords 0 error ResourceNotFoundException:400\n");
   uint64_t calls = st->w->calls - st->w->gets;
   while (st->w->calls - st->w->gets == calls) slp_world_pass(st->w, 1);
-  c.hidden = NULL;
+  c->hidden = NULL;
   slp_world_put_many(st->w, st->stream, 20, 10);
   CHECK_CAUGHT_UP(&st->u, 60000);
   CHECK_INT(st->u.judged->losses, 0);
@@ -381,7 +384,7 @@ SCENE(or_with_its_other_parent) { one_parent_of_two(st, seed, 1, 0); }
 
 /* Shards 4 and 5, whose parent 2 no listing names until it is told to, are begun beside shard 0, whose children were 2 and
  * 3. Nothing of shard 0 names them, for it is not read to its end. */
-static void begin_without_a_generation(stage *st, uint64_t seed, change *c) {
+static change *begin_without_a_generation(stage *st, uint64_t seed) {
   stage_begin(st, seed, 2);
   refuse_at_third_try(st);
   st->u.opts.fetch_records_max = st->u.opts.buffered_records_per_shard_max = 8;
@@ -390,8 +393,7 @@ static void begin_without_a_generation(stage *st, uint64_t seed, change *c) {
   slp_world_pass(st->w, 1000);
   CHECK_INT(slp_world_split(st->w, st->stream, 2), 0); /* 4, 5 */
   slp_world_pass(st->w, 1000);
-  c->hidden = &st->stream->shards[2];
-  change_answers(st, c);
+  return change_answers(st, (change){.hidden = &st->stream->shards[2]});
 }
 
 /* Nothing more of 2 to 5 is read or handed out. */
@@ -408,22 +410,20 @@ static void stays_stopped(stage *st) {
 
 /* The listing lacks a generation, so the one behind it was begun; then its parent's parent is given up. */
 SCENE(a_parent_that_is_listed_late_stops_its_children_when_it_is_barred) {
-  change c = {0};
-  begin_without_a_generation(st, seed, &c);
+  change *c = begin_without_a_generation(st, seed);
   slp_world_put_many(st->w, st->stream, 60, 10);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 20000);
   CHECK(st->u.judged->shards[0].stopped);
   CHECK(st->u.judged->shards[4].opened && !st->u.judged->shards[4].stopped);
-  c.hidden = NULL;
+  c->hidden = NULL;
   slp_world_pass(st->w, 70000); /* a listing */
   stays_stopped(st);
 }
 
 /* Others wait in order for a shard that does not answer; when it is barred, nothing else wakes them. */
 SCENE(others_go_on_when_the_shard_they_wait_for_is_barred) {
-  change c = {0};
-  begin_without_a_generation(st, seed, &c);
+  change *c = begin_without_a_generation(st, seed);
   st->u.opts.order_wait_ms = UINT32_MAX;
   slp_user_start(&st->u);
   slp_world_pass(st->w, 10000);
@@ -434,7 +434,7 @@ SCENE(others_go_on_when_the_shard_they_wait_for_is_barred) {
   slp_world_put_many(st->w, st->stream, 60, 10);
   slp_world_pass(st->w, 10000);
   CHECK_BELOW(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
-  c.hidden = NULL;
+  c->hidden = NULL;
   slp_world_pass(st->w, 70000); /* a listing */
   CHECK(st->u.judged->shards[4].stopped && st->u.judged->shards[5].stopped);
   CHECK_INT(st->u.judged->shards[1].acked_n, st->stream->shards[1].notes_n);
@@ -457,15 +457,14 @@ static void refuse_kept(slp_user *u, sloop_batch_t *kept) {
 
 /* It is listed while its parent is still read, and waits, with its children begun; then its parent is given up. */
 SCENE(children_behind_one_that_waits_stop_with_its_parent) {
-  change c = {0};
-  begin_without_a_generation(st, seed, &c);
+  change *c = begin_without_a_generation(st, seed);
   sloop_batch_t *kept = NULL;
   st->u.scene = &kept;
   st->u.on_batch = keep_the_fifth;
   slp_world_put_many(st->w, st->stream, 60, 10);
   slp_user_start(&st->u);
   slp_world_pass(st->w, 20000);
-  c.hidden = NULL;
+  c->hidden = NULL;
   slp_world_pass(st->w, 70000); /* a listing */
   CHECK(kept && st->stream->shards[2].told_us && !st->u.judged->shards[2].opened);
   CHECK(st->u.judged->shards[4].opened && !st->u.judged->shards[4].stopped);
@@ -489,13 +488,12 @@ SCENE(what_descends_from_a_shard_that_is_listed_no_more_stops_with_its_grandpare
   CHECK_INT(slp_world_split(st->w, st->stream, 2), 0); /* 4, 5 */
   slp_world_pass(st->w, 1000);
   slp_world_put_many(st->w, st->stream, 60, 10);
-  change c = {0};
-  change_answers(st, &c);
+  change *c = change_answers(st, (change){0});
   slp_user_start(&st->u);
   slp_world_pass(st->w, 20000);
   CHECK(kept && st->u.judged->shards[2].ended && st->u.judged->shards[4].opened);
-  c.hidden = &st->stream->shards[2];
-  c.told_us = c.hidden->told_us;
+  c->hidden = &st->stream->shards[2];
+  c->told_us = c->hidden->told_us;
   slp_world_pass(st->w, 200000); /* three listings */
   refuse_kept(&st->u, kept);
   slp_world_pass(st->w, 20000);
