@@ -129,7 +129,8 @@ static int is_barred_now(const slp_shard *s) {
   return slp_lineage_wanted(s) && slp_reading_state(s) == SLP_READER_IDLE && slp_lineage_parent_barred(s);
 }
 
-void slp_lineage_bar(slp_consumer *c) {
+/* Descendants of a shard that was given up are not read. Those that were begun are slp_reader_bar_kin's. */
+static void bar_waiting(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
     if (is_barred_now(s)) slp_lineage_set(s, SLP_SELECT_BARRED);
 }
@@ -171,7 +172,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
 
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
   slp_shard *s = add(c, id, parent, adjacent);
-  if (s && slp_lineage_parent_barred(s)) slp_lineage_bar(c);
+  if (s && slp_lineage_parent_barred(s)) bar_waiting(c);
   return s;
 }
 
@@ -304,7 +305,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
       r = SLP_ENOMEM;
     }
   }
-  if (barred) slp_lineage_bar(c);
+  if (barred) bar_waiting(c);
   count_children(c);
   note_open(c);
   return r;

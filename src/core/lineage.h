@@ -65,11 +65,9 @@ int slp_lineage_knows_parents(const slp_shard *s);          /* it names some, an
 int slp_lineage_is_open_end(const slp_shard *s);
 int slp_lineage_parents_read(const slp_shard *s);  /* every known parent is read to its end, or not ours */
 int slp_lineage_parent_barred(const slp_shard *s); /* a parent was given up, or descends from such a shard */
-/* Descendants of a shard that was given up are not read. Those that were begun are reader.c's. */
-void slp_lineage_bar(slp_consumer *c);
-void slp_lineage_start(slp_shard *s);       /* it is read from now on */
-void slp_lineage_drop(slp_shard *s);        /* finished, or stopped and detached: it goes */
-void slp_lineage_free_map(slp_map *shards); /* every reader stopped, every queue orphaned */
+void slp_lineage_start(slp_shard *s);              /* it is read from now on */
+void slp_lineage_drop(slp_shard *s);               /* finished, or stopped and detached: it goes */
+void slp_lineage_free_map(slp_map *shards);        /* every reader stopped, every queue orphaned */
 /* For a shard begun at LATEST that brought no record yet: a time to go on from that leaves out nothing of its
  * children. */
 int64_t slp_lineage_anchor(const slp_shard *s);
