@@ -121,10 +121,12 @@ void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind) {
     }
     sh->latest_high = sh->notes_n;
   } else if (sh->latest_locates) {
-    /* An anchor is a time, so it may reach back over records of the same second; and over those of one more
-     * when it is looked for from the oldest record on, in whole seconds. */
+    /* An anchor is a time, so it may reach back over records of the same second, and of as long as the answer
+     * was on its way; and over those of one more when it is looked for from the oldest record on, in whole
+     * seconds. */
     size_t i = sh->latest_low;
-    int slack_ms = slp_str_is(kind, "TRIM_HORIZON") ? 2000 : 1000;
+    int64_t way_ms = (int64_t)(slp_sim_longest_call_us(w->sim) / 1000) + 1;
+    int64_t slack_ms = (slp_str_is(kind, "TRIM_HORIZON") ? 2000 : 1000) + way_ms;
     if (!slp_str_is(kind, "TRIM_HORIZON") && !slp_str_is(kind, "AT_TIMESTAMP")) return;
     while (i > 0 && sh->notes[i - 1].arrived_ms >= sh->latest_first_ms - slack_ms) i--;
     sh->by_time_low = i;
