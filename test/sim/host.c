@@ -174,14 +174,6 @@ static void op_wake(slp_host *h, uint64_t at_us) {
 }
 
 /* Events put off until then stay so; those that come from now on run at once. */
-void slp_sim_thaw(slp_host *h) {
-  slp_sim_shell *s = shell_of(h);
-  if (s->blocked) return; /* the callback takes as long as it takes */
-  s->frozen_until_us = 0;
-  s->wake_at_us = UINT64_MAX;
-  op_wake(h, 0);
-}
-
 /* ---- calls: life ------------------------------------------------------------------------------- */
 static void unref(slp_sim_call *c) {
   SLP_CHECK(c->refs > 0);
@@ -312,6 +304,21 @@ static void run_limit(void *arg, uint64_t tag) {
       finish(c, SLP_ETIMEDOUT, "no answer in time from");
   }
   unref(c);
+}
+
+void slp_sim_thaw(slp_host *h) {
+  slp_sim_shell *s = shell_of(h);
+  if (s->blocked) return; /* the callback takes as long as it takes */
+  /* What came meanwhile was put off until the freeze would have ended. An answer may be lost for as long as that; a
+   * time limit may not. */
+  SLP_LIST_EACH(&s->sim->calls, it) {
+    slp_sim_call *c = SLP_OWNER(it, slp_sim_call, link);
+    if (c->shell == s && c->http && s->sim->now_us < s->frozen_until_us)
+      later(c, slp_max_u64(s->sim->now_us, c->limit_us), run_limit);
+  }
+  s->frozen_until_us = 0;
+  s->wake_at_us = UINT64_MAX;
+  op_wake(h, 0);
 }
 
 /* ---- calls: at the service --------------------------------------------------------------------- */
