@@ -380,7 +380,7 @@ typedef struct {
                                               not asked for more while it has so many; one page may exceed it */
   /* How it is handed over. */
   sloop_order_t order;        /* SLOOP_ORDER_TIME */
-  uint32_t order_wait_ms;     /* 1000: how long a failing or silent shard may hold the others back; 0: never,
+  uint32_t order_wait_ms;     /* 1000: how long failing and silent shards may hold the others back; 0: never,
                                  UINT32_MAX: for ever. A silent one that is pushed: at most 250, and less once
                                  it is known how much the delays of records differ; see sloop(7) */
   uint32_t batches_out_max;   /* 2 batches out: in all (SLOOP_ORDER_TIME), per shard (SLOOP_ORDER_SHARD) */

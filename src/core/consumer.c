@@ -374,10 +374,7 @@ void slp_consumer_free(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
   slp_batches_orphan(e, c);
-  while ((s = slp_map_each(&c->shards, &at))) {
-    slp_queue_orphan(s);
-    slp_deliver_forget(s);
-  }
+  while ((s = slp_map_each(&c->shards, &at))) slp_queue_orphan(s);
   slp_lineage_free_map(&c->shards);
   slp_seek_free(c);
   slp_list_remove(&c->link);

@@ -13,11 +13,14 @@
 
 static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, delivery.timer)); }
 
-void slp_deliver_anew(slp_engine *e) { e->delivery.latest_ms = INT64_MIN; }
+/* A record has left, or none is there. */
+static void is_not_blocked(slp_engine *e) {
+  e->delivery.waits_since_us = e->delivery.blocked_since_us = e->delivery.held_since_us = 0;
+}
 
-void slp_deliver_forget(slp_shard *s) {
-  slp_delivery *d = &s->consumer->engine->delivery;
-  if (d->blocker == s) d->blocker = NULL;
+void slp_deliver_anew(slp_engine *e) {
+  e->delivery.latest_ms = INT64_MIN;
+  is_not_blocked(e);
 }
 
 /* Wakes us at at_us at the latest. Without memory for the timer the next event does it. */
@@ -33,6 +36,9 @@ static void look_again(slp_engine *e, uint64_t at_us) {
 /* The watermark of each silent shard is moved. That is done in steps of so long for each of them, or it would
  * take most of the time where thousands are read. */
 #define STEP_US 16u
+/* After a freeze, or a long callback, the answer may lie in the socket: a shard is set aside only when the
+ * loop has run for so long. */
+#define SETTLES_US 100000u
 
 static uint64_t order_wait_us(const slp_engine *e, const slp_shard *s) {
   uint64_t ms = e->order_wait_ms;
@@ -63,6 +69,17 @@ static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
   return 0;
 }
 
+/* Since when the record that would leave next has waited for silent shards, whichever they were. At the tip
+ * that is since it came: of many silent shards each would otherwise be waited for after the other. In a
+ * backlog records come long before their turn. Looks at every shard, so that it is kept until a record
+ * leaves; what comes meanwhile, and precedes it, changes nothing. */
+static uint64_t held_since_us(slp_engine *e, const slp_shard *blocker) {
+  slp_delivery *d = &e->delivery;
+  if (!d->held_since_us)
+    d->held_since_us = waiting_is_young(e, blocker) ? waits_since_us(e) : d->blocked_since_us;
+  return d->held_since_us;
+}
+
 /* Until when the merge waits for a pushed shard that listens, since then: until the shard's own records of
  * the time of the one that waits are here, and both connections were read once more. */
 static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
@@ -88,44 +105,48 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   if (listens_since_us != UINT64_MAX) return push_patience(e, s, listens_since_us);
   uint64_t since_us = slp_reading_silent_since_us(s);
   if (since_us == UINT64_MAX) return UINT64_MAX;
-  /* A pushed shard had its time once the waiting record did, whenever its own last event was: of many, each
-   * would otherwise be waited for after the other. */
-  uint64_t from_us = s->consumer->source->pushes && !slp_reading_failing_since_us(s)
-                         ? waits_since_us(e)
-                         : slp_max_u64(since_us, e->delivery.blocked_since_us);
-  uint64_t until = slp_after_us(from_us, order_wait_us(e, s));
-  if (slp_now_us(e->host) < until || slp_reading_failing_since_us(s)) return until;
+  uint64_t now = slp_now_us(e->host), until = slp_after_us(since_us, order_wait_us(e, s));
+  /* A pushed shard had its time once the waiting record did, whenever its own last event was. */
+  if (s->consumer->source->pushes && !slp_reading_failing_since_us(s))
+    until = slp_after_us(waits_since_us(e), order_wait_us(e, s));
+  else if (now >= until)
+    until = slp_max_u64(until, slp_after_us(held_since_us(e, s), order_wait_us(e, s)));
+  if (now < until || slp_reading_failing_since_us(s)) return until;
   return waiting_is_young(e, s) ? until : slp_max_u64(until, e->delivery.backlog_until_us);
+}
+
+/* As `until_us`, or later, so that the loop has run for a while. Looks once more before it is over. */
+static uint64_t settled_us(slp_engine *e, const slp_shard *s, uint64_t until_us) {
+  uint64_t now = slp_now_us(e->host), settles_us = slp_min_u64(SETTLES_US, order_wait_us(e, s));
+  if (now - e->delivery.looked_us > 2 * settles_us) e->delivery.alive_since_us = now;
+  e->delivery.looked_us = now;
+  if (until_us != UINT64_MAX && until_us > now + settles_us) look_again(e, until_us - settles_us);
+  return slp_max_u64(until_us, slp_after_us(e->delivery.alive_since_us, settles_us));
 }
 
 /* The least entry is of a shard whose queue is empty. 1: it was set aside, look again. */
 static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
-  uint64_t now = slp_now_us(e->host);
   if (slp_merge_ready(&e->merge) == 0) {
-    e->delivery.blocker = NULL;
+    is_not_blocked(e);
     return 0;
   }
-  if (e->delivery.blocker != s) {
-    e->delivery.blocker = s;
-    e->delivery.blocked_since_us = now;
-  }
+  if (!e->delivery.blocked_since_us) e->delivery.blocked_since_us = slp_now_us(e->host);
   /* It is at its tip and would be asked again after poll_ms; but shards with a backlog wait for it, and what
    * they may buffer meanwhile is soon full. */
   if (e->behind_n) slp_reading_hurry(s);
   uint64_t listens_since_us = slp_reader_listens_since_us(s), until = patience(e, s, listens_since_us);
-  if (now < until) {
+  if (listens_since_us == UINT64_MAX) until = settled_us(e, s, until);
+  if (slp_now_us(e->host) < until) {
     look_again(e, until);
     return 0;
   }
   if (listens_since_us != UINT64_MAX) {
     move_watermark(e, s);
-    e->delivery.blocker = NULL;
     return 1;
   }
   slp_report_log(s->consumer, s->consumer->source->pushes ? SLOOP_LOG_DEBUG : SLOOP_LOG_INFO,
                  "order: shard set aside, it holds nobody back now shard=%s", s->name->shard);
   slp_order_set_aside(s);
-  e->delivery.blocker = NULL;
   return 1;
 }
 
@@ -207,13 +228,12 @@ static int fill(slp_engine *e, slp_batch *b, slp_shard *only) {
   slp_shard *s;
   e->delivery.waits_since_us = 0;
   while (!r && (s = only ? only : first_in_time(e))) {
-    e->delivery.blocker = NULL;
     if (b->consumer != s->consumer) {
       if (b->consumer) break; /* a batch is of one consumer */
       b->consumer = s->consumer;
     }
     r = move_head(e, b, s, !only);
-    e->delivery.waits_since_us = 0;
+    is_not_blocked(e);
   }
   return r < 0 ? r : 0;
 }

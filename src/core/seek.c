@@ -42,7 +42,6 @@ static void retire_shard(slp_consumer *c, slp_shard *s) {
   slp_reader_stop(s);
   slp_order_leave(s);
   slp_queue_detach(s, &c->detached);
-  slp_deliver_forget(s);
 }
 
 static void retire(slp_consumer *c, slp_map *old) {

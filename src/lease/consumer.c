@@ -115,7 +115,6 @@ static void stop_reading(slp_shard *s) {
   slp_reader_stop(s);
   slp_order_leave(s);
   slp_queue_drop(s);
-  slp_deliver_forget(s);
 }
 
 static void go_on(slp_consumer *c) {

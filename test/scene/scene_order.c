@@ -77,6 +77,21 @@ SCENE(an_idle_stream_costs_one_call_a_second_and_shard) {
   CHECK(turns < calls * 20); /* no turning without work */
 }
 
+/* For so long, no record of the first shards waits longer than that from put to hand-over. */
+static void nobody_waits_for(stage *st, uint64_t us_max, size_t shards, int seconds) {
+  for (int i = 0; i < 10 * seconds; i++) {
+    slp_world_pass(st->w, 100);
+    for (size_t k = 0; k < shards; k++) {
+      const slp_known_shard *sh = &st->stream->shards[k];
+      const slp_judged_shard *j = &st->u.judged->shards[k];
+      if (j->next >= sh->notes_n) continue;
+      uint64_t age = slp_sim_now_us(st->w->sim) - sh->notes[j->next].put_us;
+      if (age > us_max)
+        CHECK_FAIL("%s waits for %" PRIu64 " us (seed %" PRIu64 ")", sh->id, age, st->w->seed);
+    }
+  }
+}
+
 SCENE(a_silent_shard_holds_the_others_back_no_longer_than_order_wait) {
   stage_begin(st, seed, 4);
   st->u.opts.order_wait_ms = 700;
@@ -84,18 +99,66 @@ SCENE(a_silent_shard_holds_the_others_back_no_longer_than_order_wait) {
   slp_world_pass(st->w, 5000);
   slp_world_faults(st->w, "* GetRecords 3 delay 25000\n");
   produce(st, 50, 40000, 100);
-  for (int i = 0; i < 40; i++) {
-    slp_world_pass(st->w, 1000);
-    for (size_t k = 0; k < 3; k++) {
-      const slp_known_shard *sh = &st->stream->shards[k];
-      const slp_judged_shard *j = &st->u.judged->shards[k];
-      if (j->next >= sh->notes_n) continue;
-      uint64_t age = slp_sim_now_us(st->w->sim) - sh->notes[j->next].put_us;
-      if (age > 3000000) CHECK_FAIL("%s waits for %" PRIu64 " us (seed %" PRIu64 ")", sh->id, age, seed);
-    }
-  }
+  nobody_waits_for(st, 3000000, 3, 40);
   slp_world_faults(st->w, NULL);
   CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+/* From the next call on; without a limit that one has nobody waiting for it. */
+static void silence(stage *st, size_t from, size_t to) {
+  char script[800] = "";
+  for (size_t i = from; i < to; i++)
+    snprintf(script + strlen(script), sizeof script - strlen(script), "* GetRecords %zu delay 25000\n", i);
+  slp_world_faults(st->w, script);
+}
+
+/* All of them fall silent where they begin, so that none is further back than the others. */
+SCENE(shards_that_are_silent_from_the_start_hold_the_others_back_at_once_and_not_in_turn) {
+  stage_begin(st, seed, 12);
+  st->u.opts.order_wait_ms = 700;
+  silence(st, 6, 12);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 1000);
+  produce(st, 20, 20000, 100);
+  nobody_waits_for(st, 2000000, 6, 20);
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+/* Each was heard last at another moment, and records came between those. */
+SCENE(shards_that_fall_silent_hold_the_others_back_at_once_and_not_in_turn) {
+  stage_begin(st, seed, 24);
+  st->u.opts.order_wait_ms = 700;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  produce(st, 10, 20000, 100);
+  slp_world_pass(st->w, 2000);
+  silence(st, 4, 24);
+  nobody_waits_for(st, 2000000, 4, 18);
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+}
+
+static int stay_two_seconds_at_times(slp_user *u, sloop_batch_t *b) {
+  slp_user_done(u, b, sloop_batch_count(b));
+  if (u->judged->records % 500 == 0) slp_sim_block(u->host, 2000000);
+  return 1;
+}
+
+/* What the shards sent while the callback ran lies in the sockets. */
+SCENE(after_a_long_callback_what_has_come_is_read_before_a_shard_is_set_aside) {
+  stage_begin(st, seed, 6);
+  st->u.opts.order_wait_ms = 700;
+  st->u.opts.batch_records_max = 1;
+  st->u.on_batch = stay_two_seconds_at_times;
+  slp_sim_net *net = slp_sim_network(st->w->sim);
+  net->latency_us_min = net->latency_us_max = 150000;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  produce(st, 20, 200000, 100);
+  slp_world_pass(st->w, 200000);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(slp_user_stats(&st->u).late, 0);
 }
 
 SCENE(records_given_back_by_a_shard_set_aside_come_again) {

@@ -267,7 +267,6 @@ static void detach(uint32_t i) {
   slp_shard *s = &f.shards[i];
   if (f.detached[i]) return;
   f.detached[i] = 1;
-  slp_deliver_forget(s);
   slp_order_leave(s);
   slp_queue_detach(s, &s->consumer->detached);
   slp_batches_forget_shard(s);
