@@ -4,7 +4,8 @@
  * A record leaves when its key is the least in the merge: every other shard has a later head buffered or
  * a later watermark. When the least entry is a watermark, its shard holds everybody back. That is right
  * while it answers, and in a backlog it is waited for. A shard whose last call failed, or, at the tip, has
- * not answered for order_wait_ms, is set aside; what it brings later is flagged late. */
+ * not answered for order_wait_ms, is set aside; what it brings later is flagged late. Where that happened
+ * once it is no backlog that is read, however old the records are: what is late keeps nobody waiting. */
 #include "base/probe.h"
 #include "core/core.h"
 
@@ -58,13 +59,15 @@ static uint64_t waits_since_us(slp_engine *e) {
   return e->delivery.waits_since_us;
 }
 
-/* Looks at every shard, so that a "no" is kept for a while. */
+/* It was young when it came, however long it has waited since; or it is late, and there is no order left that
+ * waiting could keep. Looks at every shard, so that a "no" is kept for a while. */
 static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
   uint64_t now = slp_now_us(e->host);
   if (now < e->delivery.backlog_until_us) return 0;
-  slp_merge_node *first = slp_merge_first_ready(&e->merge);
-  int64_t now_ms = slp_svctime_low_ms(&blocker->consumer->service, now);
-  if (first && now_ms != INT64_MIN && first->key.time > now_ms - YOUNG_MS) return 1;
+  uint64_t came_us = waits_since_us(e);
+  int64_t came_ms = slp_svctime_low_ms(&blocker->consumer->service, came_us), time = e->delivery.waits_time;
+  if (came_us && came_ms != INT64_MIN && (time > came_ms - YOUNG_MS || time < e->delivery.latest_ms))
+    return 1;
   e->delivery.backlog_until_us = now + 200000;
   return 0;
 }
@@ -103,7 +106,8 @@ static void move_watermark(slp_engine *e, slp_shard *s) {
 static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
   if (listens_since_us != UINT64_MAX) return push_patience(e, s, listens_since_us);
-  uint64_t since_us = slp_reading_silent_since_us(s);
+  int late = slp_queue_watermark(s)->time < e->delivery.latest_ms;
+  uint64_t since_us = slp_reading_silent_since_us(s, late);
   if (since_us == UINT64_MAX) return UINT64_MAX;
   uint64_t now = slp_now_us(e->host), until = slp_after_us(since_us, order_wait_us(e, s));
   /* A pushed shard had its time once the waiting record did, whenever its own last event was. */

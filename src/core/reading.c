@@ -106,12 +106,13 @@ uint64_t slp_reading_failing_since_us(const slp_shard *s) {
   return s->reading.refused_as == SLP_THROTTLE ? 0 : s->reading.failing_since_us;
 }
 
-uint64_t slp_reading_silent_since_us(const slp_shard *s) {
+uint64_t slp_reading_silent_since_us(const slp_shard *s, int late) {
   const slp_shard_reading *r = &s->reading;
-  int silent = r->state == SLP_READER_FETCHING || r->state == SLP_READER_LOCATING;
-  if (!r->failing_since_us && (!silent || slp_calls_is_stalled(s) || r->is_behind)) return UINT64_MAX;
+  int silent = r->state == SLP_READER_FETCHING || r->state == SLP_READER_LOCATING,
+      behind = r->is_behind && !late;
+  if (!r->failing_since_us && (!silent || slp_calls_is_stalled(s) || behind)) return UINT64_MAX;
   /* Throttling is normal while a backlog is read, and the records of the shard are the earliest of all. */
-  if (r->refused_as == SLP_THROTTLE && r->is_behind) return UINT64_MAX;
+  if (r->refused_as == SLP_THROTTLE && behind) return UINT64_MAX;
   return r->failing_since_us ? r->failing_since_us : r->sent_us;
 }
 

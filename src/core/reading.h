@@ -69,8 +69,9 @@ void slp_reading_fine(slp_shard *s);
 void slp_reading_forgive(slp_shard *s); /* what failed before is tried only now */
 /* Since when calls fail for another reason than their number; 0: they do not. */
 uint64_t slp_reading_failing_since_us(const slp_shard *s);
-/* Since when a call has failed, or not answered; UINT64_MAX: the shard is waited for in order. */
-uint64_t slp_reading_silent_since_us(const slp_shard *s);
+/* Since when a call has failed, or not answered; UINT64_MAX: the shard is waited for in order. late: what it
+ * brings next is late whoever waits, so that it has no backlog that others must wait for. */
+uint64_t slp_reading_silent_since_us(const slp_shard *s, int late);
 
 void slp_reading_set_tip(slp_shard *s, int at_tip);
 int slp_reading_at_tip(const slp_shard *s);

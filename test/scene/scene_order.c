@@ -139,6 +139,39 @@ SCENE(shards_that_fall_silent_hold_the_others_back_at_once_and_not_in_turn) {
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
+/* Each second each of the later shards may begin to fail, fall silent, or be well again. */
+static void trouble(stage *st, size_t from) {
+  static const char *const kinds[] = {"", "", "delay 25000", "error InternalFailure:500", "drop", "throttle"};
+  char script[2000] = "";
+  for (size_t i = from; i < st->stream->shards_n; i++) {
+    const char *kind = kinds[slp_sim_random_below(st->w->sim, SLP_COUNT(kinds))];
+    if (*kind)
+      snprintf(script + strlen(script), sizeof script - strlen(script), "* GetRecords %zu %s\n", i, kind);
+  }
+  slp_world_faults(st->w, *script ? script : NULL);
+}
+
+SCENE(whichever_shards_fail_or_are_silent_the_others_wait_no_longer_than_order_wait) {
+  for (uint64_t world = 1; world <= 12; world++) {
+    stage_begin(st, 100 * seed + world, 4 + (uint32_t)(world * 7 % 29));
+    size_t well = st->stream->shards_n / 4;
+    st->u.opts.order_wait_ms = 100 + (uint32_t)slp_sim_random_below(st->w->sim, 1200);
+    /* A poll, and of what was set aside some come back with old records and fall silent anew. */
+    uint64_t most_us = 1300000 + 3000 * (uint64_t)st->u.opts.order_wait_ms;
+    if (world % 2) trouble(st, well);
+    slp_user_start(&st->u);
+    slp_world_pass(st->w, 2000);
+    produce(st, 2 + slp_sim_random_below(st->w->sim, 60), 60000, 100);
+    for (int i = 0; i < 60; i++) {
+      if (slp_sim_random_below(st->w->sim, 3) == 0) trouble(st, well);
+      nobody_waits_for(st, most_us, well, 1);
+    }
+    slp_world_faults(st->w, NULL);
+    CHECK_CAUGHT_UP(&st->u, 60000);
+    if (world < 12) stage_end(st);
+  }
+}
+
 static int stay_two_seconds_at_times(slp_user *u, sloop_batch_t *b) {
   slp_user_done(u, b, sloop_batch_count(b));
   if (u->judged->records % 500 == 0) slp_sim_block(u->host, 2000000);
