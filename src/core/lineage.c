@@ -8,6 +8,13 @@ static void copy_parent(slp_shard *s, int i, slp_str id) {
   if (p) s->lineage.parents[i] = (slp_str){p, id.n};
 }
 
+static void free_parents(slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    slp_free(s->consumer->mem, (void *)(uintptr_t)s->lineage.parents[i].p);
+    s->lineage.parents[i] = (slp_str){NULL, 0};
+  }
+}
+
 slp_shard *slp_lineage_get(slp_consumer *c, slp_str id) { return slp_map_get(&c->shards, id); }
 
 slp_shard *slp_lineage_parent(const slp_shard *s, int i) {
@@ -37,8 +44,7 @@ static void shard_free(slp_shard *s) {
   s->consumer->engine->shards_n--;
   slp_host_unreserve_timers(s->consumer->engine->host, 1);
   slp_free(mem, s->lease.children);
-  slp_free(mem, (void *)(uintptr_t)s->lineage.parents[0].p);
-  slp_free(mem, (void *)(uintptr_t)s->lineage.parents[1].p);
+  free_parents(s);
   slp_name_drop(s->name);
   slp_free(mem, s);
 }
@@ -176,6 +182,46 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
   return s;
 }
 
+/* A circle is found within so many steps up, or the listing is asked. */
+#define STEPS_UP_MAX 4096
+
+/* Looks at all ancestors that are known. Lineages are short; where merges and splits alternate for long there
+ * are more ways up than steps. */
+static int descends_from(const slp_shard *s, slp_str id, uint32_t *steps_left) {
+  for (const slp_shard *up; s; s = up) {
+    if (*steps_left == 0) return 1;
+    --*steps_left;
+    const slp_str *parents = s->lineage.parents;
+    if (slp_str_eq(s->id, id) || slp_str_eq(parents[0], id) || slp_str_eq(parents[1], id)) return 1;
+    up = slp_lineage_parent(s, 0);
+    const slp_shard *other = slp_lineage_parent(s, 1);
+    if (up && other && descends_from(other, id, steps_left)) return 1;
+    if (!up) up = other;
+  }
+  return 0;
+}
+
+static int is_named(const slp_shard_desc *children, size_t n, slp_str id) {
+  for (size_t i = 0; i < n; i++)
+    if (slp_str_eq(children[i].id, id)) return 1;
+  return 0;
+}
+
+int slp_lineage_may_have(const slp_shard *s, const slp_shard_desc *children, size_t n) {
+  uint32_t steps_left = STEPS_UP_MAX;
+  for (size_t i = 0; i < n; i++) {
+    const slp_shard_desc *d = &children[i];
+    int first = slp_str_eq(d->parent, s->id);
+    if (!first && !slp_str_eq(d->adjacent_parent, s->id)) return 0;
+    slp_str other = first ? d->adjacent_parent : d->parent;
+    if (other.n && is_named(children, n, other)) return 0;
+    if (descends_from(s, d->id, &steps_left)) return 0;
+    const slp_shard *known = other.n ? slp_lineage_get(s->consumer, other) : NULL;
+    if (known && descends_from(known, d->id, &steps_left)) return 0;
+  }
+  return 1;
+}
+
 void slp_lineage_learn_keys(slp_shard *s, const slp_shard_desc *d) {
   if (!s->lineage.keys_known) s->lineage.keys_known = slp_desc_range(d, &s->lineage.keys) != 0;
 }
@@ -255,7 +301,7 @@ int slp_lineage_lacks_parent(slp_shard *s) {
 
 /* ---- listings ---------------------------------------------------------------------------------------- */
 
-/* A listing may name children before their parents. Marked are the shards that are new. */
+/* A listing may name children before their parents. Marked are the shards that are new, or all. */
 static void count_children(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -267,6 +313,19 @@ static void count_children(slp_consumer *c) {
       if (p && p->marked) count_child(p, s);
     }
   }
+}
+
+/* 1: the listing names other parents than a page did; SLP_ENOMEM. */
+static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
+  slp_lineage *l = &s->lineage;
+  int same = slp_str_eq(l->parents[0], d->parent) && slp_str_eq(l->parents[1], d->adjacent_parent),
+      crossed = slp_str_eq(l->parents[0], d->adjacent_parent) && slp_str_eq(l->parents[1], d->parent);
+  /* A server may leave out parents that it keeps no more. */
+  if (same || crossed || !d->parent.n || slp_reading_state(s) != SLP_READER_IDLE) return 0;
+  free_parents(s);
+  copy_parent(s, 0, d->parent);
+  copy_parent(s, 1, d->adjacent_parent);
+  return l->parents[0].n && (l->parents[1].n || !d->adjacent_parent.n) ? 1 : SLP_ENOMEM;
 }
 
 /* A listing tells of a reshard only when it is done, and may itself be of a moment ago. */
@@ -286,7 +345,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
   size_t at = 0, rows_n;
   const slp_shard_desc *rows = slp_listing_rows(c, &rows_n);
   slp_shard *s;
-  int r = 0, barred = 0;
+  int r = 0, barred = 0, corrected = 0;
   while ((s = slp_map_each(&c->shards, &at))) s->lineage.listed = s->marked = 0;
   for (size_t i = 0; !r && i < rows_n; i++) {
     const slp_shard_desc *d = &rows[i];
@@ -296,6 +355,11 @@ int slp_lineage_take_listing(slp_consumer *c) {
       if (s) s->marked = 1;
       barred |= s && slp_lineage_parent_barred(s);
       if (s && SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
+    } else {
+      int changed = correct_parents(s, d);
+      if (changed < 0) r = changed;
+      corrected |= changed > 0;
+      barred |= changed > 0 && slp_lineage_parent_barred(s);
     }
     if (s) {
       s->lineage.listed = 1;
@@ -306,6 +370,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
     }
   }
   if (barred) bar_waiting(c);
+  for (at = 0; corrected && (s = slp_map_each(&c->shards, &at));) s->marked = 1;
   count_children(c);
   note_open(c);
   return r;

@@ -49,6 +49,9 @@ int slp_lineage_lacks_parent(slp_shard *s);
 typedef enum slp_kin_order { SLP_PARENTS_FIRST, SLP_CHILDREN_FIRST } slp_kin_order;
 slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how);
 slp_shard *slp_lineage_next(const slp_shard *s);
+/* These may be children of it: each names it as a parent, and none is its own ancestor. 0: one can't be, or
+ * that would take too long to find out. */
+int slp_lineage_may_have(const slp_shard *s, const slp_shard_desc *children, size_t n);
 int slp_lineage_wants(const slp_consumer *c, slp_str id); /* the shard filter lets it through */
 /* Moves selection; keeps count of the shards that wait to be read. */
 void slp_lineage_set(slp_shard *s, slp_selection to);
@@ -72,7 +75,8 @@ void slp_lineage_free_map(slp_map *shards);        /* every reader stopped, ever
  * children. */
 int64_t slp_lineage_anchor(const slp_shard *s);
 
-/* The newest listing's rows become shards. SLP_ENOMEM: not all of them. */
+/* The newest listing's rows become shards, and correct the parents of those that were not begun: a page may
+ * have named others. SLP_ENOMEM: not all of them. */
 int slp_lineage_take_listing(slp_consumer *c);
 void slp_lineage_note_listing(slp_consumer *c); /* with leases: nothing is added */
 /* Once a listing: the newest ones do not have it. */

@@ -664,6 +664,16 @@ static int ends_in_silence(slp_shard *s) {
 
 static void ended_by_listing(slp_shard *s, int gone);
 
+/* What can't be is not taken: such a child would never be read, nor what descends from it. */
+static int names_children(slp_shard *s, const slp_page *page) {
+  if (!page->children_n) return 0;
+  if (!page->children_bad && slp_lineage_may_have(s, page->children, page->children_n)) return 1;
+  slp_report_log(s->consumer, SLOOP_LOG_WARN,
+                 "shard: the page names children that can't be, the listing is asked for them shard=%s",
+                 s->name->shard);
+  return 0;
+}
+
 static void judge(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!page->next.n && !page->children_n && !page->records_given) {
@@ -678,7 +688,7 @@ static void judge(slp_shard *s) {
     ended_by_listing(s, 0);
   } else if (page->next.n) {
     took(s, page->next);
-  } else if ((page->children_n && !page->children_bad) || SLP_MUTANT(null_iterator_is_end)) {
+  } else if (names_children(s, page) || SLP_MUTANT(null_iterator_is_end)) {
     last_page(s);
   } else if (brings_news(s, page)) {
     SLP_PROBE("reader: records, and neither iterator nor children");

@@ -160,6 +160,57 @@ SCENE(a_shard_that_is_listed_as_its_own_ancestor_is_told) {
   CHECK(!st->u.judged->failed);
 }
 
+/* A page names children that can't be, as often as it is asked; the listing knows better. */
+SCENE(children_that_cannot_be_are_not_taken_from_a_page) {
+  static const char honest[] = "\"ParentShards\":[\"shardId-000000000000\"]";
+  static const char *const wrong[] = {
+      "\"ParentShards\":[\"shardId-000000000002\",\"shardId-000000000000\"]", /* itself, and its sibling */
+      "\"ParentShards\":[\"shardId-000000000003\",\"shardId-000000000000\"]",
+      "\"ParentShards\":[\"shardId-000000000002\"]",
+      "\"ParentShards\":[\"shardId-999999999999\"]",
+      "\"ParentShards\":[\"shardId-000000000001\"]",
+      "\"ParentShards\":[\"shardId-000000000001\",\"shardId-000000000000\"]", /* would be, if it were closed */
+  };
+  for (size_t i = 0; i < SLP_COUNT(wrong); i++) {
+    stage_begin(st, seed, 2);
+    st->u.opts.list_ms = 2000;
+    change_answers(st, (change){"GetRecords", honest, wrong[i], .left = 1000000});
+    slp_world_put_many(st->w, st->stream, 20, 10);
+    slp_user_start(&st->u);
+    slp_world_pass(st->w, 3000);
+    CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+    slp_world_pass(st->w, 1000);
+    slp_world_put_many(st->w, st->stream, 60, 10);
+    CHECK_CAUGHT_UP(&st->u, 30000);
+    CHECK(st->u.judged->shards[2].opened && st->u.judged->shards[3].opened);
+    if (i + 1 < SLP_COUNT(wrong)) stage_end(st);
+  }
+}
+
+/* A parent that the service keeps no more comes back as a child. */
+SCENE(an_ancestor_that_was_forgotten_is_not_taken_for_a_child) {
+  stage_begin(st, seed, 1);
+  st->u.opts.list_ms = 2000;
+  change_answers(st, (change){"GetRecords", "\"ShardId\":\"shardId-000000000003\"",
+                              "\"ShardId\":\"shardId-000000000000\"", .left = 1000000});
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0); /* 1, 2 */
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_CAUGHT_UP(&st->u, 10000);
+  slp_world_trim(st->w, st->stream, st->stream->shards[1].notes[0].arrived_ms);
+  CHECK(st->stream->shards[0].gone);
+  slp_world_pass(st->w, 20000);
+  uint64_t locates = st->stream->shards[0].locates;
+  CHECK_INT(slp_world_split(st->w, st->stream, 1), 0); /* 3, 4 */
+  slp_world_put_many(st->w, st->stream, 60, 10);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK_INT(st->u.judged->losses, 0);
+  CHECK_INT(st->stream->shards[0].locates, locates);
+}
+
 /* Said by the shard's own answers and by two listings: it is gone, with what was not read of it. */
 SCENE(a_shard_that_is_not_known_and_not_listed_is_gone) {
   sloop_sandbox_opts_t box;
