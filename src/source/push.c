@@ -6,7 +6,8 @@
  * OPEN --consumer, shard or stream is gone--> ASKING --which of them is known--> CLOSED
  *
  * An event is a page. A cursor is a position as text: "oldest", "latest", "time:MS", "at:NUMBER",
- * "after:NUMBER", or the bare continuation number that an event gave. A fetch whose cursor is where the open
+ * "after:NUMBER", or the bare continuation number that an event gave. That one text is the service's: only
+ * digits are let in, and the words of ours begin with letters. A fetch whose cursor is where the open
  * subscription stands gets its next event; any other cursor begins a new one, as does a fetch that asks for
  * that. */
 #include "source/push.h"
@@ -30,6 +31,7 @@
 #define RENEW_US (270u * 1000000u)
 #define RENEW_JITTER_US (30u * 1000000u)
 #define CURSOR_MAX 160u
+_Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for every number");
 /* The number of an idle shard grows from event to event at the service. Where it stands still for so long,
  * the shard may be closed, and the server not one to say so: kinesis-mock 0.6.2 goes on with empty events. */
 #define UNMOVED_US 8000000u
@@ -221,6 +223,21 @@ static int stands_still(sub *u, const slp_page *page) {
   return now - u->moved_us >= UNMOVED_US;
 }
 
+/* "Latest" was when the service took the subscription: asked for once more, it would be another moment. */
+static int is_spent(const sub *u) {
+  return strcmp(u->at, "latest") == 0 && (u->op.opened || !u->op.op.fail.http_status);
+}
+
+/* What it came with is dropped, to be asked for again from where this event began. */
+static void refuse_number(sub *u, slp_str number) {
+  slp_fail fail = {0};
+  slp_fail_set(&fail, is_spent(u) ? SLP_EXPIRED : SLP_TRANSIENT, SLOOP_EPROTO,
+               "an event's ContinuationSequenceNumber is no number of at most %d digits: %.*s", SLP_SEQ_MAX,
+               (int)slp_min_u64(number.n, SLP_SEQ_MAX + 1), number.p);
+  close_sub(u);
+  fail_fetch(u, &fail);
+}
+
 static void on_event(slp_op_subscribe *op) {
   sub *u = SLP_OWNER(op, sub, op);
   slp_src_fetch *f = u->fetch;
@@ -235,21 +252,17 @@ static void on_event(slp_op_subscribe *op) {
   f->rq.done_us = slp_now_us(u->p->h);
   f->body_bytes = op->event_bytes;
   judge_end(page);
-  f->still = stands_still(u, page);
-  u->at[0] = 0;
-  if (page->next.n && page->next.n < CURSOR_MAX) {
-    memcpy(u->at, page->next.p, page->next.n);
-    u->at[page->next.n] = 0;
+  if (page->next.n && (page->next.n > SLP_SEQ_MAX || !slp_num_valid(page->next))) {
+    refuse_number(u, page->next);
+    return;
   }
+  f->still = stands_still(u, page);
+  if (page->next.n) memcpy(u->at, page->next.p, page->next.n);
+  u->at[page->next.n] = 0;
   int r = slp_kinesis_poll_expand(u->p->poll, page, slp_str_of(u->shard), &u->expander, on_expanded, u);
   if (r == SLP_MORE) return;
   if (r) slp_fail_set(&f->rq.fail, SLP_NOMEM, SLP_ENOMEM, "no memory to expand the aggregates of a page");
   hand_out(u);
-}
-
-/* "Latest" was when the service took the subscription: asked for once more, it would be another moment. */
-static int is_spent(const sub *u) {
-  return strcmp(u->at, "latest") == 0 && (u->op.opened || !u->op.op.fail.http_status);
 }
 
 /* ---- the consumer is gone, or the shard ---------------------------------------------------------------- */

@@ -41,7 +41,7 @@ static void on_act(slp_event *ev) {
   }
   if (!waiting) return;
   slp_page *page = waiting;
-  char text[200];
+  char text[700];
   int n = snprintf(text, sizeof text,
                    "{\"Records\":[{\"SequenceNumber\":\"%llu\",\"Data\":\"eA==\"}],\"MillisBehindLatest\":0,"
                    "\"ContinuationSequenceNumber\":\"%llu\"}",
@@ -53,7 +53,7 @@ static void on_act(slp_event *ev) {
   CHECK_INT(slp_buf_add(&page->body, text, (size_t)n), 0);
   slp_page_reader *r = slp_page_reader_new(mem);
   slp_page_reader_begin(r, page, SLP_FORM_JSON);
-  CHECK_INT(slp_page_read(r, 1000, 1000), 0);
+  CHECK_INT(slp_page_read(r, 10000, 1000), 0);
   slp_page_reader_free(r);
   op->event_us = slp_now_us(&f.h);
   op->event_bytes = (size_t)n;
@@ -203,7 +203,7 @@ static void close_push(void) {
 }
 
 static void fetch(const char *cursor) {
-  static char kept[100];
+  static char kept[200];
   snprintf(kept, sizeof kept, "%s", cursor);
   slp_page_reset(page);
   fetched = 0;
@@ -344,6 +344,49 @@ TEST(children_with_a_number_are_the_end_only_where_nothing_can_come) {
     CHECK_INT(page->children_n, events[i].ends);
     CHECK_INT(page->next.n, events[i].ends ? 0 : 1);
   }
+  scripted_event = NULL;
+  close_push();
+}
+
+/* A number that is none is the service's mistake, and may be one of our own words: the next subscription begins
+ * where this one did. */
+TEST(a_continuation_that_is_no_number_is_refused_and_never_taken_for_a_word_of_ours) {
+  char digits[SLP_SEQ_MAX + 102];
+  const char *const texts[] = {digits,    "latest", "oldest", "time:abc", "time:5", "at:7",
+                               "after:7", "0x7",    "007",    "-7",       "7 "};
+  memset(digits, '7', sizeof digits - 1);
+  digits[sizeof digits - 1] = 0;
+  open_push(found, 1, 0);
+  describe();
+  for (size_t i = 0; i < SLP_COUNT(texts); i++) {
+    char event[600];
+    snprintf(event, sizeof event,
+             "{\"Records\":[{\"SequenceNumber\":\"1701\",\"Data\":\"eA==\"}],\"MillisBehindLatest\":0,"
+             "\"ContinuationSequenceNumber\":\"%s\"}",
+             texts[i]);
+    scripted_event = event;
+    fetch("after:1700");
+    fake_run(&f, 10000000);
+    CHECK_INT(fetched, 1);
+    CHECK_INT(fetching.rq.fail.class, SLP_TRANSIENT);
+    CHECK_INT(fetching.rq.fail.code, SLOOP_EPROTO);
+    if (!strstr(fetching.rq.fail.message, "ContinuationSequenceNumber"))
+      CHECK_FAIL("%s", fetching.rq.fail.message);
+    CHECK(!page->recs_n && !open_sub);
+    CHECK_STR(positions[i], "AFTER_SEQUENCE_NUMBER 1700");
+  }
+  fetch("latest"); /* asked for once more, it would be another moment */
+  fake_run(&f, 10000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_EXPIRED);
+  char event[600];
+  digits[SLP_SEQ_MAX] = 0; /* as long as one may be */
+  snprintf(event, sizeof event,
+           "{\"Records\":[],\"MillisBehindLatest\":0,\"ContinuationSequenceNumber\":\"%s\"}", digits);
+  scripted_event = event;
+  fetch("after:1700");
+  fake_run(&f, 10000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_FINE);
+  CHECK_TEXT(page->next, digits);
   scripted_event = NULL;
   close_push();
 }
