@@ -5,6 +5,9 @@
 #include "core/core.h"
 #include "core/start.h"
 
+/* The services give iterators of 512 bytes at most. */
+#define CURSOR_MAX 4096u
+
 static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host; }
 static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s), 1000); }
 
@@ -220,7 +223,8 @@ static void on_located(slp_src_req *rq) {
     slp_buf_clear(&s->reader.cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
-    } else if (slp_buf_add_str(&s->reader.cursor, slp_buf_str(&l->cursor))) {
+    } else if (slp_buf_add_str(&s->reader.cursor,
+                               slp_buf_str(&l->cursor))) { /* it is no longer than may be */
       slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
     }
   }
@@ -253,7 +257,7 @@ static const char *name_of(slp_position_kind kind) {
 static void locate(slp_shard *s) {
   slp_consumer *c = s->consumer;
   if (!s->reader.cursor.mem) { /* the first call of all */
-    slp_buf_init(&s->reader.cursor, c->mem, 4096);
+    slp_buf_init(&s->reader.cursor, c->mem, CURSOR_MAX);
     slp_pace_init(&s->reader.pace);
   }
   slp_locating *box = SLP_NEW(c->mem, slp_locating);
@@ -271,7 +275,7 @@ static void locate(slp_shard *s) {
   box->rq.rq.on_done = on_located;
   box->rq.shard = s->id;
   box->begun_ms = slp_svctime_sure_ms(&c->service, slp_now_us(c->engine->host));
-  slp_buf_init(&box->rq.cursor, c->mem, 4096);
+  slp_buf_init(&box->rq.cursor, c->mem, CURSOR_MAX);
   choose_place(s, &box->rq);
   slp_report_log(c, SLOOP_LOG_DEBUG, "fetch: iterator shard=%s place=%s seq=%.*s", s->name->shard,
                  name_of(box->rq.from.kind), (int)box->rq.from.mark.seq_n, box->rq.from.mark.seq);
@@ -561,6 +565,12 @@ void slp_reader_kept_end(slp_shard *s) {
   slp_report_shard(s->consumer, s, SLOOP_SHARD_ENDED);
 }
 
+static void drop_page(slp_shard *s) {
+  slp_pages_back(s->consumer->engine, s->reader.page);
+  s->reader.page = NULL;
+  slp_calls_give(s);
+}
+
 /* The answer was whole and valid, and there is more to come. Without a next iterator a new one is asked for.
  */
 static void took(slp_shard *s, slp_str next) {
@@ -568,14 +578,17 @@ static void took(slp_shard *s, slp_str next) {
   page_facts p = facts_of(s, s->reader.page);
   learn_delay(s);
   slp_buf cursor;
-  slp_buf_init(&cursor, c->mem, 4096);
+  slp_buf_init(&cursor, c->mem, CURSOR_MAX);
   slp_fail f = {0};
-  if (slp_buf_add_str(&cursor, next)) {
+  int r = slp_buf_add_str(&cursor, next);
+  if (r) {
+    if (r == SLP_ENOMEM)
+      slp_fail_set(&f, SLP_NOMEM, r, "no memory for an iterator");
+    else
+      slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO,
+                   "the next iterator has more than %u bytes: %zu; asking again", CURSOR_MAX, next.n);
     slp_buf_free(&cursor);
-    slp_pages_back(c->engine, s->reader.page);
-    s->reader.page = NULL;
-    slp_calls_give(s);
-    slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
+    drop_page(s);
     again_later(s, &f);
     return;
   }
@@ -607,12 +620,6 @@ static void last_page(slp_shard *s) {
   if (admit(s, s->reader.fetch.rq.done_us)) return;
   note_page(s, &p);
   end(s);
-}
-
-static void drop_page(slp_shard *s) {
-  slp_pages_back(s->consumer->engine, s->reader.page);
-  s->reader.page = NULL;
-  slp_calls_give(s);
 }
 
 static void bad_answer(slp_shard *s, const char *what) {

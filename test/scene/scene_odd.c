@@ -100,6 +100,22 @@ SCENE(an_iterator_without_a_text_is_asked_for_again) {
   CHECK_INT(st->stream->shards[0].locates, 3);
 }
 
+/* It is the service's mistake, and no lack of memory. */
+SCENE(an_iterator_longer_than_any_is_told_with_the_limit_and_asked_for_again) {
+  static char longest[5001] = "\"NextShardIterator\":\"";
+  for (size_t i = strlen(longest); i < sizeof longest - 1; i++) longest[i] = 'i';
+  stage_begin(st, seed, 1);
+  change *c = change_answers(st, (change){"GetRecords", "\"NextShardIterator\":\"", longest, .left = 2});
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 50);
+  CHECK_INT(c->left, 1);
+  CHECK_INT(st->u.judged->last_error, SLOOP_EPROTO);
+  CHECK(strstr(st->u.judged->last_message, "4096"));
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(c->left, 0);
+}
+
 /* Perhaps only the iterator is bad; when a new one does not help, nothing will. */
 SCENE(a_refused_call_is_made_once_more_with_a_new_iterator) {
   stage_begin(st, seed, 2);
