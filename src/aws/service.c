@@ -14,6 +14,8 @@
 #define SLICE_ROWS 256u
 #define EARLY_BYTES (64u * 1024)
 #define IDLE_CALLS_MAX 64u
+/* Escapes can double a token. */
+#define REQUEST_MAX (SLP_KINESIS_NEXT_TOKEN_MAX * 2 + 4096)
 
 static slp_service *service_of(slp_ops *o) { return SLP_OWNER(o, slp_service, ops); }
 
@@ -40,7 +42,7 @@ static slp_asking *asking_take(slp_service *s, slp_op_kind kind, slp_op *op) {
     a->service = s;
     a->slice.run = on_slice;
     slp_call_init(&a->call, s->aws);
-    slp_buf_init(&a->request, mem, SLP_KINESIS_NEXT_TOKEN_MAX * 2 + 4096); /* escapes can double it */
+    slp_buf_init(&a->request, mem, REQUEST_MAX);
     slp_buf_init(&a->answer, mem, SLP_SMALL_BODY_MAX);
   }
   s->live_n++;
@@ -262,6 +264,9 @@ static void fail_unsent(slp_service *s, slp_op *op, int r) {
   slp_fail_clear(&op->fail);
   if (r == SLP_EINVAL)
     slp_fail_set(&op->fail, SLP_REFUSED, SLOOP_EREFUSED, "the service has no such request");
+  else if (r == SLP_ELIMIT)
+    slp_fail_set(&op->fail, SLP_TRANSIENT, SLOOP_EPROTO,
+                 "with what the service gave to go on by a request has more than %u bytes", REQUEST_MAX);
   else
     slp_fail_set(&op->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a call");
   op->call = s->unsent;
@@ -303,7 +308,7 @@ void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   op->tries = 0;
   slp_asking *a = asking_take(s, kind, op);
   int r = a ? slp_service_write(a) : SLP_ENOMEM;
-  if (r) { /* a name that is not text is impossible, because api/ checks names: so there is no memory */
+  if (r) { /* a name that is not text is impossible, because api/ checks names */
     if (a) asking_give_back(a);
     fail_unsent(s, op, r);
     return;

@@ -186,6 +186,29 @@ TEST(of_a_try_that_failed_in_the_middle_nothing_is_left) {
   finish();
 }
 
+/* Six bytes stand for a control character in JSON: the request is longer than any, which is no lack of memory. */
+TEST(a_token_that_makes_a_request_too_long_is_told_with_the_limit) {
+  start(SLP_WIRE_JSON);
+  slp_buf token;
+  slp_buf_init(&token, mem, 1 << 20);
+  while (token.n < 1 << 20) slp_buf_add_char(&token, 1);
+  slp_op_list_shards op;
+  slp_op_list_init(&op, mem);
+  op.op = (slp_op){.on_done = on_done, .tries_max = 1};
+  op.next_token = slp_buf_str(&token);
+  done = 0;
+  ops->list_shards(ops, &op);
+  fake_run(&f, 1000000);
+  CHECK_INT(done, 1);
+  CHECK_INT(op.op.fail.class, SLP_TRANSIENT);
+  CHECK_INT(op.op.fail.code, SLOOP_EPROTO);
+  CHECK_STR(op.op.fail.message,
+            "with what the service gave to go on by a request has more than 2101248 bytes");
+  slp_op_list_free(&op);
+  slp_buf_free(&token);
+  finish();
+}
+
 TEST(only_pages_of_the_form_that_was_asked_for_are_read_early) {
   start(SLP_WIRE_AUTO);
   json_body(RECORDS);

@@ -151,6 +151,19 @@ TEST(an_endless_listing_ends) {
   close_source();
 }
 
+TEST(a_token_that_is_too_long_is_told_with_the_limit) {
+  static char token[1024 * 1024 + 2];
+  memset(token, 't', sizeof token - 1);
+  open_source("s");
+  script((step){.shards = "", .next = token});
+  slp_src_list rq = list();
+  CHECK_INT(rq.rq.fail.class, SLP_TRANSIENT);
+  CHECK_INT(rq.rq.fail.code, SLOOP_EPROTO);
+  CHECK_STR(rq.rq.fail.message,
+            "the listing of shards: the key of the next page has more than 1 MiB (page 1)");
+  close_source();
+}
+
 static slp_src_locate locate(slp_position_kind kind, int64_t at_ms) {
   slp_src_locate rq = {
       .rq = {.on_done = on_done}, .shard = SLP_STR("x"), .from = {.kind = kind, .at_ms = at_ms}};
