@@ -139,7 +139,7 @@ SLOOP_EXTERN void sloop_batch_done(sloop_batch_t *b, size_t acked);
 /* ---- positions ----------------------------------------------------------------------------- */
 typedef enum {
   SLOOP_LATEST = 1, /* what arrives from now on. If a call fails before the first record came, reading begins
-                       again at a time, at most a second and the first call's duration earlier */
+                       again at a time, at most a second and a call's duration earlier */
   SLOOP_OLDEST,     /* everything the stream still keeps */
   SLOOP_AT_TIME,    /* what arrived at at_ms or later */
   SLOOP_AT_SEQ,     /* at the record seq and sub of shard, which comes first. To start or seek there reads

@@ -53,7 +53,7 @@ static void shard_init(slp_shard *s, slp_consumer *c) {
   s->consumer = c;
   c->engine->shards_n++;
   s->at.start.kind = SLP_POSITION_OLDEST;
-  s->at.anchor_ms = s->at.open_ms = s->at.not_before_ms = INT64_MIN;
+  s->at.anchor.ms = s->at.open.ms = s->at.not_before_ms = INT64_MIN;
   slp_lag_forget(s);
   slp_queue_init(s);
   slp_reading_init(s);
@@ -265,7 +265,9 @@ static int64_t latest_of_parents(const slp_shard *s) {
 }
 
 int64_t slp_lineage_anchor(const slp_shard *s) {
-  return s->at.open_ms == INT64_MIN ? s->at.anchor_ms : slp_min_i64(s->at.anchor_ms, s->at.open_ms);
+  const slp_svctime *service = &s->consumer->service;
+  int64_t ms = slp_svctime_moment_ms(service, &s->at.anchor);
+  return s->at.open.ms == INT64_MIN ? ms : slp_min_i64(ms, slp_svctime_moment_ms(service, &s->at.open));
 }
 
 /* The time before which every parent passes records over; INT64_MIN: none does. */
@@ -329,16 +331,18 @@ static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
 }
 
 /* A listing tells of a reshard only when it is done, and may itself be of a moment ago. */
-#define OPEN_SLACK_MS 10000
+#define OPEN_SLACK_US 10000000u
 
 static void note_open(slp_consumer *c) {
-  int64_t ms = slp_svctime_low_ms(&c->service, slp_listing_us(c));
+  uint64_t us = slp_listing_us(c);
+  us -= slp_min_u64(us, OPEN_SLACK_US);
+  slp_moment open = {slp_svctime_low_ms(&c->service, us), us};
   size_t at = 0;
   slp_shard *s;
-  while (ms != INT64_MIN && (s = slp_map_each(&c->shards, &at)))
+  while (open.ms != INT64_MIN && (s = slp_map_each(&c->shards, &at)))
     if (s->lineage.listed && !s->lineage.listed_closed && !s->lineage.children_n &&
-        s->at.open_ms != INT64_MIN)
-      s->at.open_ms = slp_max_i64(s->at.open_ms, ms - OPEN_SLACK_MS);
+        s->at.open.ms != INT64_MIN)
+      slp_svctime_raise(&c->service, &s->at.open, open);
 }
 
 int slp_lineage_take_listing(slp_consumer *c) {

@@ -179,7 +179,7 @@ static void failed(slp_shard *s, const slp_fail *f) {
 static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
     rq->from.kind = SLP_POSITION_TIME;
-    rq->from.at_ms = slp_max_i64(s->at.anchor_ms, 0);
+    rq->from.at_ms = slp_max_i64(slp_svctime_moment_ms(&s->consumer->service, &s->at.anchor), 0);
     return;
   }
   rq->from.kind = SLP_POSITION_OLDEST;
@@ -214,7 +214,7 @@ static void on_located(slp_src_req *rq) {
   slp_listing_learn_time(s->consumer, rq);
   if (f.class == SLP_FINE) {
     if (l->from.kind == SLP_POSITION_LATEST) {
-      s->at.anchor_ms = slp_listing_served_ms(s->consumer, rq, begun_ms);
+      s->at.anchor = (slp_moment){slp_listing_served_ms(s->consumer, rq, begun_ms), rq->sent_us};
       s->at.anchored = 1;
     }
     int idle = s->at.idle.seq_n > 0;
@@ -445,8 +445,9 @@ static void note_page(slp_shard *s, const page_facts *p) {
   slp_lag_note_page(s, p->lag_ms, slp_reading_at_tip(s));
   if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !slp_has_taken(&s->at) &&
       s->at.anchored) {
-    int64_t seen = slp_listing_served_ms(c, &s->reader.fetch.rq, INT64_MIN);
-    s->at.anchor_ms = slp_max_i64(s->at.anchor_ms, seen); /* nothing came until then */
+    const slp_src_req *rq = &s->reader.fetch.rq;
+    slp_moment seen = {slp_listing_served_ms(c, rq, INT64_MIN), rq->sent_us};
+    slp_svctime_raise(&c->service, &s->at.anchor, seen); /* nothing came until then */
   }
 }
 

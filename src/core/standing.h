@@ -4,6 +4,7 @@
 #define SLP_CORE_STANDING_H
 
 #include "core/position.h"
+#include "core/svctime.h"
 
 typedef struct slp_standing {
   slp_position start;    /* where the first iterator goes */
@@ -11,9 +12,9 @@ typedef struct slp_standing {
   slp_mark idle;         /* behind that record: nothing came up to here. No number: there is no such place */
   int64_t tail_time;     /* its key time, or the floor */
   int64_t not_before_ms; /* what arrived before is passed over; INT64_MIN: nothing is */
-  int64_t anchor_ms;     /* LATEST: service time of its first iterator, or a little before: a token made while
-                            nothing came begins at this time */
-  int64_t open_ms;       /* LATEST: service time when it was surely open: its children hold nothing older */
+  slp_moment anchor;     /* LATEST: when its first iterator was asked for: a token made while nothing came
+                            begins at this time */
+  slp_moment open;       /* LATEST: when it was surely open: its children hold nothing older */
   uint8_t anchored;      /* LATEST: there was that first iterator */
   uint8_t from_oldest;   /* the record to go on from is not kept: what is kept and known is passed over */
   uint8_t after_last;    /* the iterator was asked for AT the last record taken: skip that one */

@@ -116,7 +116,8 @@ static void start_at_time(slp_shard *s, int64_t at_ms) {
 static void start_at_latest(slp_shard *s) {
   slp_consumer *c = s->consumer;
   s->at.start.kind = SLP_POSITION_LATEST;
-  s->at.anchor_ms = s->at.open_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
+  uint64_t now = slp_now_us(c->engine->host);
+  s->at.anchor = s->at.open = (slp_moment){slp_svctime_low_ms(&c->service, now), now};
 }
 
 /* ---- at a sequence number ---------------------------------------------------------------------------- */

@@ -41,3 +41,11 @@ int64_t slp_svctime_sure_ms(const slp_svctime *t, uint64_t now_us) {
 int64_t slp_svctime_high_ms(const slp_svctime *t, uint64_t at_us) {
   return t->known ? floor_ms(t->high_us + (int64_t)at_us) + 1 : INT64_MAX;
 }
+
+int64_t slp_svctime_moment_ms(const slp_svctime *t, const slp_moment *m) {
+  return slp_min_i64(m->ms, slp_svctime_low_ms(t, m->us));
+}
+
+void slp_svctime_raise(const slp_svctime *t, slp_moment *m, slp_moment to) {
+  if (slp_svctime_moment_ms(t, m) < slp_svctime_moment_ms(t, &to)) *m = to;
+}

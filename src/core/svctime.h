@@ -24,4 +24,15 @@ int64_t slp_svctime_high_ms(const slp_svctime *t, uint64_t at_us);
  * slewed gains a tenth (chrony), and what older answers taught is then ahead by up to a second. */
 int64_t slp_svctime_sure_ms(const slp_svctime *t, uint64_t now_us);
 
+/* Service time had come so far at our time `us`, as was known then. */
+typedef struct slp_moment {
+  int64_t ms; /* INT64_MIN: not known */
+  uint64_t us;
+} slp_moment;
+
+/* ms, or less where later answers show that it had not come so far: a Date may be wrong. */
+int64_t slp_svctime_moment_ms(const slp_svctime *t, const slp_moment *m);
+/* It becomes `to`, where that is later. */
+void slp_svctime_raise(const slp_svctime *t, slp_moment *m, slp_moment to);
+
 #endif

@@ -25,6 +25,77 @@ SCENE(latest_is_anchored_when_its_first_iterator_expires_unread) {
   CHECK_CAUGHT_UP(&st->u, 20000);
 }
 
+/* Far ahead, as one front end of a service may be: the Date of every answer of that operation, or of all, `left`
+ * times. */
+static struct {
+  const char *operation;
+  int left;
+} wrong_dates;
+
+static void date_wrongly(slp_world *w, const char *op, slp_known_shard *shard, slp_sim_reply *reply) {
+  (void)w, (void)shard;
+  if (!wrong_dates.left || (wrong_dates.operation && strcmp(op, wrong_dates.operation) != 0)) return;
+  wrong_dates.left--;
+  reply->date_ms = INT64_C(4070908800000); /* 2099-01-01 */
+}
+
+static void stage_of_wrong_dates(stage *st, uint64_t seed, const char *operation, int left) {
+  sloop_sandbox_opts_t box;
+  slp_world_box_opts(&box);
+  box.iterator_ms = 3000;
+  stage_begin_with(st, seed, 1, &box);
+  wrong_dates.operation = operation;
+  wrong_dates.left = left;
+  st->w->on_answer = date_wrongly;
+  st->u.opts.start.kind = SLOOP_LATEST;
+  slp_world_put_many(st->w, st->stream, 20, 10);
+  slp_world_pass(st->w, 1234);
+}
+
+/* What comes while nothing is answered, until the iterator has expired. */
+static void miss_some(stage *st) {
+  st->w->down = 1;
+  for (int i = 0; i < 5; i++) {
+    slp_world_put_many(st->w, st->stream, 5, 10);
+    slp_world_pass(st->w, 2000);
+  }
+  st->w->down = 0;
+}
+
+/* The place was taken for a time to come; that was refused, and what came more than two seconds before was never
+ * handed out. */
+SCENE(latest_is_found_again_though_its_first_iterator_came_with_a_date_to_come) {
+  stage_of_wrong_dates(st, seed, "GetShardIterator", 1);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 500);
+  CHECK_INT(wrong_dates.left, 0);
+  miss_some(st);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK_INT(st->u.judged->records, 25);
+}
+
+SCENE(latest_is_found_again_though_an_empty_page_came_with_a_date_to_come) {
+  stage_of_wrong_dates(st, seed, "GetRecords", 1);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 500);
+  CHECK_INT(wrong_dates.left, 0);
+  miss_some(st);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK_INT(st->u.judged->records, 25);
+}
+
+/* DescribeStreamSummary, ListShards, GetShardIterator. */
+SCENE(latest_is_saved_as_the_time_it_was_though_the_first_dates_were_to_come) {
+  stage_of_wrong_dates(st, seed, NULL, 3);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(wrong_dates.left, 0);
+  CHECK(slp_user_save(&st->u));
+  slp_world_put_many(st->w, st->stream, 25, 10);
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+}
+
 /* A clock that is being slewed, by a twelfth as chrony does it: what older answers taught of the service's
  * time is ahead of it by up to a second. A time to come is refused, and records from two seconds before were
  * handed out; of one that had come meanwhile the first were left out (1219560 in sim/herd_seeds.txt). */

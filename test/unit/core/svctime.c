@@ -81,3 +81,27 @@ TEST(nothing_is_known_before_the_first_answer_and_nonsense_teaches_nothing) {
   slp_svctime_learn(&t, 1000, 2 * S, S);
   CHECK(!t.known);
 }
+
+/* Dates that were far ahead, and then right; and then a second's part ahead, which contradicts nothing at first. */
+TEST(a_moment_is_no_later_than_what_is_known_now_allows) {
+  const int64_t truth_ms = 1700000000000; /* service minus ours */
+  slp_svctime t = {0};
+  slp_moment m = {INT64_MIN, 0};
+  CHECK_INT(slp_svctime_moment_ms(&t, &m), INT64_MIN);
+  slp_svctime_learn(&t, INT64_C(4070908800000), 10 * S, 10 * S + 5000);
+  slp_svctime_raise(&t, &m, (slp_moment){slp_svctime_low_ms(&t, 10 * S), 10 * S});
+  CHECK(slp_svctime_moment_ms(&t, &m) > INT64_C(4070908700000));
+  slp_svctime_learn(&t, truth_ms + 12000, 12 * S, 12 * S + 5000);
+  int64_t ms = slp_svctime_moment_ms(&t, &m);
+  CHECK(ms <= truth_ms + 10000 && ms >= truth_ms + 10000 - 1000 - 5);
+  slp_moment earlier = {truth_ms + 8000, 8 * S}, later = {truth_ms + 12000 - 5, 12 * S};
+  slp_svctime_raise(&t, &m, earlier);
+  CHECK_INT(m.us, 10 * S);
+  slp_svctime_raise(&t, &m, later); /* though it has fewer milliseconds */
+  CHECK_INT(m.us, 12 * S);
+  CHECK_INT(slp_svctime_moment_ms(&t, &m), truth_ms + 12000 - 5);
+  /* What is known less well later takes no more from it than our clocks may have drifted apart meanwhile. */
+  slp_svctime_learn(&t, truth_ms + 62000, 62 * S + 900000, 62 * S + 990000);
+  ms = slp_svctime_moment_ms(&t, &m);
+  CHECK(ms < truth_ms + 12000 && ms >= truth_ms + 12000 - 5 - 51);
+}
