@@ -180,6 +180,7 @@ static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
     rq->from.kind = SLP_POSITION_TIME;
     rq->from.at_ms = slp_max_i64(slp_svctime_moment_ms(&s->consumer->service, &s->at.anchor), 0);
+    rq->since_us = s->at.anchor.us;
     return;
   }
   rq->from.kind = SLP_POSITION_OLDEST;

@@ -36,6 +36,7 @@ typedef struct slp_src_locate { /* position in a shard -> cursor (an iterator) *
   slp_src_req rq;
   slp_str shard;     /* in; borrowed */
   slp_position from; /* in; neither NONE nor END */
+  uint64_t since_us; /* in; TIME: our time when it was that time, as far as we know; 0: it is the user's */
   slp_buf cursor;    /* out; core inits and frees; replaced */
 } slp_src_locate;
 

@@ -33,7 +33,8 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
 
 /* The service refuses a time that its own clock has not reached. "Latest" would skip what arrives between
  * that time and the moment of the call; a moment ago skips nothing, and core drops the records that are too
- * early. Any other argument that the service calls invalid is the caller's mistake. */
+ * early. A time that was now for us once, by a wrong Date, is so long ago as our clock has run since then.
+ * Any other argument that the service calls invalid is the caller's mistake. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME) return 0;
@@ -45,7 +46,9 @@ static int other_place(slp_request *q) {
   int64_t now = it->op.date_ms >= 0 ? it->op.date_ms : slp_wall_ms(q->poll->h);
   if (it->at_ms <= now - FUTURE_SLACK_MS) return 0;
   q->earlier = 1;
-  it->at_ms = now - FUTURE_SLACK_MS;
+  uint64_t since_us = SLP_OWNER(q->rq, slp_src_locate, rq)->since_us, ago_us = 0;
+  if (since_us && since_us < it->op.done_us) ago_us = it->op.done_us - since_us;
+  it->at_ms = now - slp_max_i64(FUTURE_SLACK_MS, (int64_t)(ago_us / 1000) + 1);
   return 1;
 }
 

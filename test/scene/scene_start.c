@@ -1,6 +1,8 @@
 /* scene_start.c - where reading begins: latest, at a time, at a sequence number, after trimming. */
 #include "scene/scene.h"
 
+#include <limits.h>
+
 SCENE(latest_reads_what_comes_after_and_nothing_before) {
   stage_begin(st, seed, 3);
   st->u.opts.start.kind = SLOOP_LATEST;
@@ -34,6 +36,7 @@ static struct {
 
 static void date_wrongly(slp_world *w, const char *op, slp_known_shard *shard, slp_sim_reply *reply) {
   (void)w, (void)shard;
+  if (strcmp(op, "GetShardIterator") == 0 && reply->status == 400) wrong_dates.left = 0; /* a time to come */
   if (!wrong_dates.left || (wrong_dates.operation && strcmp(op, wrong_dates.operation) != 0)) return;
   wrong_dates.left--;
   reply->date_ms = INT64_C(4070908800000); /* 2099-01-01 */
@@ -81,6 +84,17 @@ SCENE(latest_is_found_again_though_an_empty_page_came_with_a_date_to_come) {
   CHECK_INT(wrong_dates.left, 0);
   miss_some(st);
   CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK_INT(st->u.judged->records, 25);
+}
+
+/* Only the answer that refuses the time as one to come has the right Date. */
+SCENE(latest_is_found_again_though_all_dates_were_to_come_until_it_was_refused) {
+  stage_of_wrong_dates(st, seed, NULL, INT_MAX);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 500);
+  miss_some(st);
+  CHECK_CAUGHT_UP(&st->u, 30000);
+  CHECK_INT(wrong_dates.left, 0);
   CHECK_INT(st->u.judged->records, 25);
 }
 
