@@ -76,8 +76,9 @@ void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events) {
    * memory, a multi handle that gave up) would leave the transfers hanging until their deadlines. */
   if (rc != CURLM_OK && rc != CURLM_BAD_SOCKET)
     while (!slp_list_empty(&lane->running)) {
-      slp_http *call = SLP_OWNER(lane->running.next, slp_http, link);
-      transfer_done(call->transfer, CURLE_OUT_OF_MEMORY);
+      slp_transfer *t = SLP_OWNER(lane->running.next, slp_http, link)->transfer;
+      t->stopped_by = SLP_ENOMEM;
+      transfer_done(t, CURLE_OUT_OF_MEMORY);
     }
   lane_pump(lane);
 }
@@ -111,15 +112,26 @@ static void transfer_release(slp_transfer *t) {
   h->turns.http_in_flight--;
 }
 
+/* Why a callback of ours ended it. */
+static void explain_stop(const slp_transfer *t) {
+  slp_http *call = t->call;
+  char place[SLP_PLACE_MAX];
+  slp_url_place(slp_str_of(call->url), place, sizeof place);
+  call->error = t->stopped_by;
+  if (t->stopped_by == SLOOP_ETOOBIG)
+    snprintf(call->error_text, sizeof call->error_text, "answer is larger than %u bytes",
+             (unsigned)call->into->max);
+  else if (t->stopped_by == SLOOP_EREMOTE)
+    snprintf(call->error_text, sizeof call->error_text, "headers of more than %u bytes from %s",
+             SLP_HEADERS_MAX, place);
+  else
+    snprintf(call->error_text, sizeof call->error_text, "no memory for the answer");
+}
+
 static void explain_failure(slp_transfer *t, CURLcode rc) {
   slp_http *call = t->call;
   if (t->stopped_by) {
-    call->error = t->stopped_by;
-    if (t->stopped_by == SLOOP_ETOOBIG)
-      snprintf(call->error_text, sizeof call->error_text, "answer is larger than %u bytes",
-               (unsigned)call->into->max);
-    else
-      snprintf(call->error_text, sizeof call->error_text, "no memory for the answer");
+    explain_stop(t);
     return;
   }
   slp_curl_failure f = {
@@ -128,6 +140,8 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
       .ca_file = call->ca_bundle ? call->ca_bundle : t->lane->u->ca_file,
       .https = t->https,
       .connect_ms = call->connect_ms_max ? call->connect_ms_max : CONNECT_MS,
+      .reads_head = t->requests > 0 && !t->head_complete,
+      .mem = t->lane->u->host.mem,
   };
   curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &f.os_errno);
   if (f.rc == CURLE_COULDNT_CONNECT && !f.os_errno) f.os_errno = t->lane->socket_error;

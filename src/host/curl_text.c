@@ -4,6 +4,9 @@
 #include "host/uv_host.h"
 #include "sloop.h"
 
+#define LINE_ROOM (256u << 10) /* more than libcurl asks for to keep the longest line that it takes */
+#define TOO_LARGE 100 /* CURLE_TOO_LARGE, of libcurl 8.6.0 and later: a line is longer than it takes */
+
 void slp_url_place(slp_str url, char *out, size_t room) {
   int https = url.n >= 6 && memcmp(url.p, "https:", 6) == 0;
   size_t from = 0, to;
@@ -40,7 +43,27 @@ static int not_understood(char *text, size_t room, const char *place, const slp_
   return SLOOP_EREMOTE;
 }
 
+static int line_too_long(char *text, size_t room, const char *place) {
+  snprintf(text, room, "head or trailer of %s has a line that is too long", place);
+  return SLOOP_EREMOTE;
+}
+
+static int has_memory(slp_mem *mem) {
+  void *p = slp_alloc(mem, LINE_ROOM);
+  slp_free(mem, p);
+  return p != NULL;
+}
+
+/* libcurl 7.88 also calls it a lack of memory when a line of a head is longer than 100 KiB, or one of a
+ * trailer longer than 4 KiB. */
+static int no_memory(char *text, size_t room, const char *place, const slp_curl_failure *f, int may_be_line) {
+  if (may_be_line && has_memory(f->mem)) return line_too_long(text, room, place);
+  snprintf(text, room, "no memory for the call to %s", place);
+  return UV_ENOMEM;
+}
+
 static int lost(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+  if (strstr(f->detail, "Out of memory in chunked-encoding")) return no_memory(text, room, place, f, 1);
   /* libcurl's way to say that a chunk's size makes no sense, or that a head has no end. */
   if (strstr(f->detail, "chunked-encoding") || strstr(f->detail, "response headers"))
     return not_understood(text, room, place, f);
@@ -114,7 +137,8 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
     case CURLE_ABORTED_BY_CALLBACK:
       snprintf(text, room, "connection to %s closed after the request was sent; it is not sent again", place);
       return UV_ECONNRESET;
-    case CURLE_OUT_OF_MEMORY: snprintf(text, room, "no memory for the call to %s", place); return UV_ENOMEM;
+    case CURLE_OUT_OF_MEMORY: return no_memory(text, room, place, f, f->reads_head);
+    case TOO_LARGE: return line_too_long(text, room, place);
     case CURLE_URL_MALFORMAT: snprintf(text, room, "not a usable URL: %s", place); return UV_EINVAL;
     case CURLE_UNSUPPORTED_PROTOCOL:
       if (!strstr(f->detail, "HTTP/0.9")) return other(text, room, place, f);

@@ -88,9 +88,17 @@ static void take_header(slp_transfer *t, slp_str name, slp_str value) {
   }
 }
 
+static size_t stop(slp_transfer *t, int why) {
+  t->stopped_by = why;
+  return 0;
+}
+
+/* libcurl keeps every header that comes. 7.88 ends heads of more than 300 KiB, and trailers never. */
 static size_t on_header(char *p, size_t size, size_t n, void *arg) {
   slp_transfer *t = arg;
   size_t whole = size * n, end = whole, colon = 0;
+  t->headers_bytes += whole;
+  if (t->headers_bytes > SLP_HEADERS_MAX) return stop(t, SLOOP_EREMOTE);
   if (whole >= 5 && memcmp(p, "HTTP/", 5) == 0) {
     head_begins(t);
     return whole;
@@ -107,11 +115,6 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg) {
 }
 
 /* ---- the answer's body ----------------------------------------------------------------------- */
-static size_t stop(slp_transfer *t, int why) {
-  t->stopped_by = why;
-  return 0;
-}
-
 /* Exactly what is announced, once: growing by doubling would copy a large page several times and
  * leave up to as much again unused. */
 static int reserve_all(slp_transfer *t, slp_buf *into) {
@@ -367,7 +370,7 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   t->requests = 0;
   t->paused = t->sliced = t->body_begun = t->head_complete = 0;
   t->length = UINT64_MAX;
-  t->body_n = 0;
+  t->body_n = t->headers_bytes = 0;
   t->total_left_us = 0;
   t->detail[0] = 0;
   t->https = url.n > 8 && memcmp(url.p, "https://", 8) == 0;

@@ -4,6 +4,9 @@
 
 #include "host/uv_host.h"
 
+/* All headers of an answer: its interim heads, its head and its trailers. */
+#define SLP_HEADERS_MAX (256u << 10)
+
 typedef struct slp_transfer {
   slp_curl_lane *lane;
   slp_http *call; /* NULL at rest */
@@ -13,7 +16,7 @@ typedef struct slp_transfer {
   slp_timer total;  /* the deadline for the whole answer; not armed while paused */
   uint64_t total_left_us;
   slp_event resume;
-  int stopped_by;    /* our write callback ended it: SLOOP_ETOOBIG or SLP_ENOMEM */
+  int stopped_by;    /* a callback of ours ended it: SLOOP_ETOOBIG, SLP_ENOMEM; SLOOP_EREMOTE: its headers */
   uint32_t requests; /* how often the request went out: more than 1 is curl's silent replay */
   uint8_t paused, https;
   uint8_t sliced;        /* we paused it for a moment: the event was long enough */
@@ -22,8 +25,9 @@ typedef struct slp_transfer {
   uint8_t head_complete; /* libcurl takes a head that ends with the connection for a whole answer */
   uint8_t encoded;       /* in chunks or compressed: the body has another length than announced, if any */
   uint8_t body_begun;
-  uint8_t own_ca;      /* the easy handle trusts a call's bundle, not the host's */
-  size_t body_n;       /* taken so far */
+  uint8_t own_ca; /* the easy handle trusts a call's bundle, not the host's */
+  size_t body_n;  /* taken so far */
+  size_t headers_bytes;
   uint64_t length;     /* Content-Length; UINT64_MAX: none */
   slp_buf header_text; /* "Name: value\0" each */
   struct curl_slist *header_nodes;

@@ -87,7 +87,9 @@ typedef struct slp_curl_failure {
   int https;
   long os_errno;
   uint32_t connect_ms;
-  int connected; /* a connection was up: what failed came after */
+  int connected;  /* a connection was up: what failed came after */
+  int reads_head; /* the request is out, and the answer's head not whole */
+  slp_mem *mem;   /* to see whether there is any */
 } slp_curl_failure;
 int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f);
 #define SLP_PLACE_MAX 96

@@ -106,6 +106,7 @@ KINDS = {
     "an endless body": many(20, b"POST / HTTP/1.1\r\nContent-Length: 999999999999\r\n\r\n", lambda i: b"x" * 16384, every_s=0.005),
     "endless chunks": many(20, b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", lambda i: b"1000\r\n" + b"x" * 4096 + b"\r\n",
                            every_s=0.005),
+    "endless trailers": many(20, b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", lambda i: b"X-A: b\r\n" * 2048, every_s=0.005),
     "pipelined and never read": many(40, get(b"/metrics") * 500),
     "pipelined": again_and_again(get(b"/metrics") * 50, read_all),
     "half closed": many(200, b"", end=half_close),
