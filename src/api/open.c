@@ -75,7 +75,8 @@ static void answer_keys(slp_aws *aws, const sloop_creds_t *creds) {
   sloop_creds_init(&full);
   memcpy(&full, creds, slp_min_u64(creds->size, sizeof full));
   slp_aws_keys keys = {slp_str_of(full.access_key), slp_str_of(full.secret_key),
-                       slp_str_of(full.session_token), full.expires_at_ms};
+                       slp_str_of(full.session_token),
+                       full.expires_at_ms == -1 ? SLP_KEYS_NEVER : full.expires_at_ms};
   slp_aws_keys_done(aws, 0, &keys, NULL);
 }
 

@@ -128,6 +128,9 @@ void slp_aws_keys_done(slp_aws *aws, int error, const slp_aws_keys *keys, const 
 const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws) { return &aws->stats; }
 
 int64_t slp_aws_now_ms(const slp_aws *aws) { return slp_wall_ms(aws->h) + aws->clock_offset_ms; }
+int64_t slp_aws_early_ms(const slp_aws *aws) {
+  return slp_wall_ms(aws->h) + slp_min_i64(aws->clock_offset_ms, 0);
+}
 
 slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc) {
   if (!aws->signer[svc]) aws->signer[svc] = slp_signer_new(aws->h->mem);

@@ -23,9 +23,11 @@ typedef enum { SLP_WIRE_AUTO, SLP_WIRE_CBOR, SLP_WIRE_JSON } slp_wire;
 typedef const char *(*slp_getenv_fn)(void *ctx, const char *name);
 const char *slp_process_getenv(void *ctx, const char *name); /* the process's own */
 
+/* Far behind any time that a service means, and far enough from the ends of its type to be reckoned with. */
+#define SLP_KEYS_NEVER (INT64_MAX / 2)
 typedef struct slp_aws_keys {    /* what a creds callback hands over; copied */
   slp_str key_id, secret, token; /* token may be absent */
-  int64_t expires_at_ms;         /* -1: never */
+  int64_t expires_at_ms;         /* from SLP_KEYS_NEVER on: never; below 0: long ago */
   uint8_t
       outlives; /* used after that when there are no newer ones: their source may be unreachable for long */
 } slp_aws_keys;

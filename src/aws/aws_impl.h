@@ -39,6 +39,10 @@ struct slp_aws {
 
 /* The time to sign with. */
 int64_t slp_aws_now_ms(const slp_aws *aws);
+/* The earlier of that and the machine's own time. The service's was learned from one answer, which may have
+ * been wrong, and only another refused call can show that. So nothing that lives by one of the two is held to
+ * have expired: the call goes out, and the service judges. */
+int64_t slp_aws_early_ms(const slp_aws *aws);
 /* 0: aws->endpoints[svc] is valid. SLP_MORE: profile files must be read first: `wait` runs then, ask again.
  * Else f says what is wrong. */
 int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f);

@@ -42,7 +42,7 @@ struct slp_creds {
 
   char *now[3]; /* the snapshot; owned; now[0] NULL: none */
   uint64_t serial;
-  int64_t expires_ms; /* -1: never */
+  int64_t expires_ms; /* 0 to SLP_KEYS_NEVER */
   uint8_t outlives;   /* used beyond that when there are no newer ones */
   int64_t advisory_ms, mandatory_ms;
   uint32_t failures; /* attempts in a row that failed */
@@ -64,7 +64,7 @@ slp_creds *slp_creds_new(slp_host *h) {
   c->ev.run = go_on;
   c->deadline.run = on_deadline;
   c->deadline.at_us = UINT64_MAX;
-  c->expires_ms = c->next_expires_ms = -1;
+  c->expires_ms = c->next_expires_ms = SLP_KEYS_NEVER;
   c->settled = SIZE_MAX;
   slp_list_init(&c->waiting);
   return c;
@@ -139,7 +139,7 @@ static void found(slp_creds *c, const slp_aws_keys *keys) {
       return;
     }
   }
-  c->next_expires_ms = keys->expires_at_ms;
+  c->next_expires_ms = slp_min_i64(slp_max_i64(keys->expires_at_ms, 0), SLP_KEYS_NEVER);
   c->next_outlives = keys->outlives;
   answered(c, SLP_KEYS_FOUND);
 }
@@ -186,6 +186,8 @@ static void begin(slp_creds *c, int fresh) {
 }
 
 static int64_t service_ms(const slp_creds *c) { return slp_wall_ms(c->h) + c->clock_offset_ms; }
+/* As slp_aws_early_ms: what has not expired by it may live. */
+static int64_t early_ms(const slp_creds *c) { return slp_wall_ms(c->h) + slp_min_i64(c->clock_offset_ms, 0); }
 
 static int same_key(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
@@ -202,13 +204,14 @@ static void take_keys(slp_creds *c) {
   if (!same) c->serial++;
   c->expires_ms = c->next_expires_ms;
   int64_t life = c->expires_ms - service_ms(c);
+  /* Keys that live for seconds, or not at all by the service's time, must not make us ask in every turn. */
+  c->again_us = life < 60000 ? slp_after_us(slp_now_us(c->h), 1000000) : 0;
+  if (life <= 0) life = c->expires_ms - early_ms(c);
   c->outlives = c->next_outlives;
   c->advisory_ms = c->expires_ms - jittered(c, slp_min_i64(ADVISORY_MS, life / 2));
   c->mandatory_ms = c->expires_ms - jittered(c, slp_min_i64(MANDATORY_MS, life / 4));
   c->failures = 0;
   c->settled = c->asking;
-  /* Keys that live for seconds must not make us ask in every turn. */
-  c->again_us = c->expires_ms >= 0 && life < 60000 ? slp_after_us(slp_now_us(c->h), 1000000) : 0;
   c->refreshes++;
   slp_fail_clear(&c->fail);
 }
@@ -247,10 +250,10 @@ static void go_on(slp_event *ev) {
     c->chain[c->asking]->begin(c->chain[c->asking], c->fresh);
     return;
   }
-  if (c->answer == SLP_KEYS_FOUND && c->next_expires_ms >= 0 && c->next_expires_ms <= service_ms(c)) {
+  if (c->answer == SLP_KEYS_FOUND && c->next_expires_ms <= early_ms(c)) {
     snprintf(c->why, sizeof c->why,
              "the credentials of %s have expired already, %lld s ago by this machine's clock", name_of(c),
-             (long long)(service_ms(c) - c->next_expires_ms) / 1000);
+             (long long)(early_ms(c) - c->next_expires_ms) / 1000);
     c->answer = SLP_KEYS_BROKEN;
   }
   c->attempt = IDLE;
@@ -266,8 +269,8 @@ static void go_on(slp_event *ev) {
 slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial,
                               slp_fail *f) {
   slp_creds_learn_clock(c, now_ms - slp_wall_ms(c->h));
-  int have = c->now[0] != NULL, expires = have && c->expires_ms >= 0;
-  int dead = expires && now_ms >= c->expires_ms && !(c->outlives && c->failures);
+  int have = c->now[0] != NULL, expires = have && c->expires_ms < SLP_KEYS_NEVER;
+  int dead = expires && early_ms(c) >= c->expires_ms && !(c->outlives && c->failures);
   int may_ask = slp_now_us(c->h) >= c->again_us;
   int due = !have || (expires && now_ms >= c->advisory_ms);
   if (due && may_ask) begin(c, 0);

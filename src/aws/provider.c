@@ -40,7 +40,7 @@ void slp_keys_from_json(slp_provider *p, slp_buf *body, const slp_keys_json *for
                               {form->token_name, {0}}, {"Expiration", {0}},
                               {"Code", {0}},           {"Message", {0}}};
   const char *why = "";
-  slp_aws_keys keys = {.expires_at_ms = -1};
+  slp_aws_keys keys = {.expires_at_ms = SLP_KEYS_NEVER};
   if (!body->n) {
     slp_keys_broken(p, "%s is empty", who);
     return;

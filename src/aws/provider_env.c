@@ -19,7 +19,7 @@ static void env_begin(slp_provider *p, int fresh) {
   env_provider *e = SLP_OWNER(p, env_provider, p);
   const char *key_id = env(e, "AWS_ACCESS_KEY_ID"), *secret = env(e, "AWS_SECRET_ACCESS_KEY");
   const char *token = env(e, "AWS_SESSION_TOKEN"), *expires = env(e, "AWS_CREDENTIAL_EXPIRATION");
-  int64_t expires_at_ms = -1;
+  int64_t expires_at_ms = SLP_KEYS_NEVER;
   (void)fresh; /* the environment is read each time */
   if (!key_id && !secret) {
     slp_keys_nothing(p);

@@ -131,7 +131,7 @@ static void written_keys(profile_provider *pp, char *const *values) {
   const char *token = values[SLP_PROFILE_OLD_TOKEN]; /* botocore looks for this name first */
   if (!token) token = values[SLP_PROFILE_TOKEN];
   slp_aws_keys keys = {slp_str_of(values[SLP_PROFILE_KEY_ID]), slp_str_of(values[SLP_PROFILE_SECRET]),
-                       slp_str_of(token), -1, 0};
+                       slp_str_of(token), SLP_KEYS_NEVER, 0};
   got_keys(pp, &keys);
 }
 

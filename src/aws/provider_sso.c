@@ -102,7 +102,7 @@ static void on_keys(slp_fetch *f) {
       {"accessKeyId", {0}}, {"secretAccessKey", {0}}, {"sessionToken", {0}}, {"expiration", {0}}};
   const char *why = "";
   char room[200];
-  slp_aws_keys keys = {.expires_at_ms = -1};
+  slp_aws_keys keys = {.expires_at_ms = SLP_KEYS_NEVER};
   if (f->http.error == SLP_ENOMEM) {
     starved(s);
     return;
@@ -166,7 +166,7 @@ static void ask_portal(sso *s, slp_str access) {
 /* ---- renewing the token -------------------------------------------------------------------------------- */
 /* Without a renewal the token is used as it is, or the user must sign in. */
 static void without_renewal(sso *s, const char *why) {
-  if (s->token.expires_ms > now_ms(s))
+  if (s->token.expires_ms > slp_aws_early_ms(s->aws))
     ask_portal(s, s->token.access);
   else
     sign_in_again(s, why);

@@ -69,7 +69,7 @@ static int put_form(slp_sts *s) {
 void slp_sts_send(slp_sts *s) {
   slp_call *c = &s->call;
   wipe(s);
-  s->keys = s->ready = (slp_aws_keys){.expires_at_ms = -1};
+  s->keys = s->ready = (slp_aws_keys){.expires_at_ms = SLP_KEYS_NEVER};
   int r = slp_secret_room(&s->body);
   if (!r) r = slp_secret_room(&s->answer);
   if (!r) r = slp_secret_room(&s->text);

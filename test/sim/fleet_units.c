@@ -36,7 +36,8 @@ static void await(const slp_store_req *rq) {
 }
 
 static void give_keys(void *ctx, slp_aws *aws) {
-  slp_aws_keys keys = {.key_id = SLP_STR("AKIDSIM"), .secret = SLP_STR("secret"), .expires_at_ms = -1};
+  slp_aws_keys keys = {
+      .key_id = SLP_STR("AKIDSIM"), .secret = SLP_STR("secret"), .expires_at_ms = SLP_KEYS_NEVER};
   (void)ctx;
   slp_aws_keys_done(aws, 0, &keys, NULL);
 }

@@ -526,17 +526,19 @@ TEST(dates_of_plain_http_hosts_far_away_are_not_believed) {
 static int asked;
 static const char *next_key;
 static int answer_later;
+static int64_t expires_ms;
 static void give_keys(void *ctx, slp_aws *a) {
   (void)ctx;
   asked++;
   if (answer_later) return;
-  slp_aws_keys keys = {slp_str_of(next_key), SLP_STR("secret"), SLP_STR("token"), -1};
+  slp_aws_keys keys = {slp_str_of(next_key), SLP_STR("secret"), SLP_STR("token"), expires_ms};
   slp_aws_keys_done(a, next_key ? 0 : -1, &keys, "the vault is sealed");
 }
 
 static void open_with_callback(void) {
   asked = answer_later = 0;
   next_key = "FIRST";
+  expires_ms = SLP_KEYS_NEVER;
   open_with((slp_aws_options){.endpoint = "http://localhost:1", .wire = SLP_WIRE_JSON, .creds = give_keys});
 }
 
@@ -554,6 +556,32 @@ TEST(expired_keys_are_fetched_anew_and_the_call_repeated_at_once) {
   CHECK(strstr(f.sent[2].authorization, "Credential=SECOND/") != NULL);
   CHECK(strstr(f.sent[2].authorization, "x-amz-security-token") != NULL);
   close_all();
+}
+
+/* The answer of one bad front end, or of somebody on the way to a plain local one. */
+TEST(one_refusal_with_a_date_of_another_year_stops_nothing) {
+  static const char skewed[] = "{\"__type\":\"RequestTimeTooSkewed\"}";
+  static const int64_t years[] = {73, -40, 1};
+  for (size_t i = 0; i < SLP_COUNT(years); i++) {
+    open_with_callback();
+    expires_ms = FAKE_WALL_MS + 6 * 3600000;
+    fake_script(&f, 200, PAGE);
+    CHECK_INT(get(1).class, SLP_FINE);
+    fake_script(&f, 403, skewed)->date_off_ms = years[i] * 365 * 86400 * 1000;
+    fake_script(&f, 403, skewed); /* now it is wrong */
+    CHECK_INT(get(1).class, SLP_AUTH);
+    fake_script(&f, 403, skewed);
+    fake_script(&f, 200, PAGE);
+    CHECK_INT(get(1).class, SLP_FINE);
+    CHECK(strncmp(f.sent[4].date, "20260102T03", 11) == 0);
+    CHECK(asked <= 3);
+    int before = asked;
+    f.mono_us += 5 * 60 * MINUTE_US;
+    fake_script(&f, 200, PAGE);
+    CHECK_INT(get(1).class, SLP_FINE);
+    CHECK_INT(asked, before);
+    close_all();
+  }
 }
 
 TEST(keys_that_stay_the_same_are_not_tried_again) {
@@ -599,7 +627,7 @@ TEST(many_calls_wait_for_one_attempt) {
   CHECK_INT(f.sent_n, 0);
   ops->cancel(ops, &its[2].op);
   for (int i = 0; i < 4; i++) fake_script(&f, 200, "{\"ShardIterator\":\"i\"}");
-  slp_aws_keys keys = {SLP_STR("LATE"), SLP_STR("secret"), {NULL, 0}, -1};
+  slp_aws_keys keys = {SLP_STR("LATE"), SLP_STR("secret"), {NULL, 0}, SLP_KEYS_NEVER};
   slp_aws_keys_done(aws, 0, &keys, NULL);
   slp_aws_keys_done(aws, 0, &keys, NULL); /* a second answer is ignored */
   fake_run(&f, 1000000);

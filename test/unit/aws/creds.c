@@ -257,7 +257,9 @@ TEST(the_chain_finds_keys_or_says_what_is_wrong) {
 
 /* ---- renewal ------------------------------------------------------------------------------------------- */
 static int asked, quiet;
-static int64_t life_ms;
+static int64_t life_ms, says_ms; /* says_ms: told as the time they expire at; 0: by life_ms */
+static int64_t offset_ms;        /* how far ahead the service's clock is thought to be */
+static char why[320];            /* it failed */
 static slp_provider *user;
 static int fail_next;
 
@@ -267,8 +269,8 @@ static void ask(void *arg) {
   if (quiet) return;
   char id[20];
   snprintf(id, sizeof id, "K%d", asked);
-  slp_aws_keys keys = {
-      slp_str_of(id), SLP_STR("s"), {NULL, 0}, life_ms < 0 ? -1 : slp_wall_ms(&f.h) + life_ms};
+  int64_t at_ms = says_ms ? says_ms : life_ms < 0 ? SLP_KEYS_NEVER : slp_wall_ms(&f.h) + life_ms;
+  slp_aws_keys keys = {slp_str_of(id), SLP_STR("s"), {NULL, 0}, at_ms};
   slp_provider_user_done(user, fail_next ? -1 : 0, &keys, "not now");
 }
 
@@ -280,6 +282,7 @@ static void open_user(int64_t life) {
   CHECK_INT(slp_creds_add(creds, user), 0);
   asked = quiet = fail_next = 0;
   life_ms = life;
+  says_ms = offset_ms = 0;
 }
 
 static void close_user(void) {
@@ -293,10 +296,10 @@ static const char *look(void) {
   slp_sign_keys keys;
   slp_fail fail;
   uint64_t serial;
-  switch (slp_creds_get(creds, slp_wall_ms(&f.h), &keys, &serial, &fail)) {
+  switch (slp_creds_get(creds, slp_wall_ms(&f.h) + offset_ms, &keys, &serial, &fail)) {
     case SLP_CREDS_READY: snprintf(id, sizeof id, "%.*s", (int)keys.key_id.n, keys.key_id.p); return id;
     case SLP_CREDS_WAIT: return "wait";
-    case SLP_CREDS_FAILED: return "fail";
+    case SLP_CREDS_FAILED: snprintf(why, sizeof why, "%s", fail.message); return "fail";
   }
   return "?";
 }
@@ -404,9 +407,96 @@ TEST(a_lost_answer_is_not_asked_for_twice_but_taken_when_it_comes) {
   CHECK_STR(look(), "wait");
   fake_run(&f, 1000);
   CHECK_INT(asked, 1);
-  slp_aws_keys keys = {SLP_STR("LATE"), SLP_STR("s"), {NULL, 0}, -1};
+  slp_aws_keys keys = {SLP_STR("LATE"), SLP_STR("s"), {NULL, 0}, SLP_KEYS_NEVER};
   slp_provider_user_done(user, 0, &keys, NULL);
   fake_run(&f, 1000);
   CHECK_STR(look(), "LATE");
+  close_user();
+}
+
+TEST(no_time_is_never_but_never_and_one_before_1970_has_passed) {
+  static const int64_t past[] = {INT64_MIN, INT64_MIN + 1, -1000000000000, -2, -1, 1};
+  for (size_t i = 0; i < SLP_COUNT(past); i++) {
+    open_user(0);
+    says_ms = past[i];
+    look();
+    fake_run(&f, 1000);
+    CHECK_STR(look(), "fail");
+    if (!strstr(why, "the credentials of the creds callback have expired already, 176732"))
+      CHECK_FAIL("%s", why);
+    close_user();
+  }
+  static const int64_t later[] = {INT64_MAX, INT64_MAX - 1, SLP_KEYS_NEVER, SLP_KEYS_NEVER - 1};
+  for (size_t i = 0; i < SLP_COUNT(later); i++) {
+    open_user(0);
+    says_ms = later[i];
+    look();
+    fake_run(&f, 1000);
+    pass_minutes(1000000);
+    CHECK_STR(look(), "K1");
+    fake_run(&f, 1000);
+    CHECK_INT(asked, 1);
+    close_user();
+  }
+}
+
+/* Which of the two clocks is wrong the service alone can say, so a call must go out. */
+TEST(keys_that_live_by_the_machine_s_clock_are_used_whatever_the_service_s_is_thought_to_be) {
+  open_user(6 * 3600000);
+  look();
+  fake_run(&f, 1000);
+  CHECK_STR(look(), "K1");
+  offset_ms = INT64_C(73) * 365 * 86400 * 1000;
+  CHECK_STR(look(), "wait");
+  fake_run(&f, 1000);
+  for (int i = 0; i < 50; i++) { /* 5 s in all */
+    const char *id = look();
+    CHECK(id[0] == 'K' || strcmp(id, "wait") == 0);
+    fake_run(&f, 1000);
+    f.mono_us += 100000;
+  }
+  CHECK(asked <= 7); /* about once a second */
+  fail_next = 1;
+  f.mono_us += 1000000;
+  look();
+  fake_run(&f, 1000);
+  CHECK(look()[0] == 'K');
+  fail_next = 0;
+  f.mono_us += 60000000;
+  look();
+  fake_run(&f, 1000);
+  int before = asked;
+  offset_ms = 0; /* and they are renewed when it is time */
+  CHECK(look()[0] == 'K');
+  pass_minutes(340);
+  CHECK(look()[0] == 'K');
+  fake_run(&f, 1000);
+  CHECK_INT(asked, before);
+  pass_minutes(7);
+  CHECK(look()[0] == 'K');
+  fake_run(&f, 1000);
+  CHECK_INT(asked, before + 1);
+  pass_minutes(500);
+  fail_next = 1;
+  CHECK_STR(look(), "wait"); /* dead by either clock */
+  fake_run(&f, 1000);
+  CHECK_STR(look(), "fail");
+  close_user();
+}
+
+TEST(a_machine_whose_clock_is_years_behind_renews_keys_by_the_service_s) {
+  const int64_t years = INT64_C(16) * 365 * 86400 * 1000;
+  open_user(years + 3600000);
+  offset_ms = years;
+  look();
+  fake_run(&f, 1000);
+  pass_minutes(44);
+  CHECK_STR(look(), "K1");
+  fake_run(&f, 1000);
+  CHECK_INT(asked, 1);
+  pass_minutes(2);
+  CHECK_STR(look(), "K1");
+  fake_run(&f, 1000);
+  CHECK_STR(look(), "K2");
   close_user();
 }

@@ -11,7 +11,8 @@ static void on_answer(slp_provider *p, const slp_keys_answer *a) {
   if (a->outcome == SLP_KEYS_FOUND) {
     const slp_aws_keys *k = a->keys;
     snprintf(got, sizeof got, "%.*s/%.*s/%.*s@%lld", (int)k->key_id.n, k->key_id.p, (int)k->secret.n,
-             k->secret.p, (int)k->token.n, k->token.n ? k->token.p : "", (long long)k->expires_at_ms);
+             k->secret.p, (int)k->token.n, k->token.n ? k->token.p : "",
+             k->expires_at_ms == SLP_KEYS_NEVER ? -1 : (long long)k->expires_at_ms);
   } else {
     snprintf(got, sizeof got, "%d %s", (int)a->outcome, a->why ? a->why : "");
   }
@@ -96,7 +97,7 @@ TEST(the_callback_answers_once_and_maybe_later) {
   p->begin(p, 0);
   p->begin(p, 0); /* it was asked and has not answered */
   CHECK_INT(asked, 1);
-  slp_aws_keys keys = {SLP_STR("A"), SLP_STR("B"), {NULL, 0}, -1, 0};
+  slp_aws_keys keys = {SLP_STR("A"), SLP_STR("B"), {NULL, 0}, SLP_KEYS_NEVER, 0};
   slp_provider_user_done(p, 0, &keys, NULL);
   CHECK_STR(got, "A/B/@-1");
   got[0] = 0;

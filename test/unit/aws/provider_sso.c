@@ -145,6 +145,46 @@ TEST(failures_say_what_to_run) {
     with(CONFIG, CACHE, rows[i].cache, rows[i].script, rows[i].want);
 }
 
+/* The time of keys is a number here, so it may be any. */
+TEST(keys_that_expired_before_1970_are_no_keys) {
+  static const struct {
+    const char *expiration, *want;
+  } rows[] = {{"-9223372036854775808", "!have expired already"},
+              {"-9e18", "!have expired already"},
+              {"-1", "!have expired already"},
+              {"0", "!have expired already"},
+              {"1e300", "!holds no keys"},
+              {"9223372036854775807", "A/B/C"}};
+  const fake_pair files[] = {{"/h/.aws/config", CONFIG}, {CACHE, TOKEN(LATER) "}"}, {NULL, NULL}};
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    char text[200];
+    snprintf(text, sizeof text,
+             "{\"roleCredentials\":{\"accessKeyId\":\"A\",\"secretAccessKey\":\"B\",\"sessionToken\":\"C\","
+             "\"expiration\":%s}}",
+             rows[i].expiration);
+    sources_open(env, files, NULL);
+    fake_script(&f, 200, text);
+    sources_expect(rows[i].want);
+    sources_close();
+  }
+}
+
+TEST(a_token_that_lives_by_the_machine_s_clock_is_used_whatever_the_service_s_is_thought_to_be) {
+  static const struct {
+    const char *cache, *want;
+  } rows[] = {{TOKEN(LATER) "}", "A/BSESAME/C"},
+              {TOKEN(LATER) RENEWABLE "}", "A/BSESAME/C"},
+              {TOKEN(PAST) "}", "!the sign-in has expired"}};
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    const fake_pair files[] = {{"/h/.aws/config", CONFIG}, {CACHE, rows[i].cache}, {NULL, NULL}};
+    sources_open(env, files, NULL);
+    aws->clock_offset_ms = INT64_C(73) * 365 * 86400 * 1000;
+    if (rows[i].want[0] != '!') good();
+    sources_expect(rows[i].want);
+    sources_close();
+  }
+}
+
 TEST(configured_endpoints) {
   static const fake_pair named[] = {COMMON,
                                     {"AWS_PROFILE", "a"},
