@@ -167,7 +167,9 @@ static void on_machine(slp_imds *m, slp_imds_result result) {
   slp_str region = slp_buf_str(&m->fetch.answer);
   aws->machine_answered = result != SLP_IMDS_STARVED;
   aws->machine_asked = 0;
-  if (result == SLP_IMDS_FINE && region.n < sizeof aws->machine_region && slp_region_valid(region))
+  /* The region becomes part of host names, which are told. */
+  if (result == SLP_IMDS_FINE && region.n < sizeof aws->machine_region && slp_region_valid(region) &&
+      !slp_secret_in(&m->fetch.secrets, region))
     memcpy(aws->machine_region, region.p, region.n);
   slp_imds_end(m);
   slp_wait_run_all(&aws->machine_waiting);

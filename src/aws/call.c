@@ -43,6 +43,23 @@ static void wipe_secrets(slp_call *c) {
   c->token_n = c->key_n = 0;
 }
 
+slp_secrets slp_call_secrets(const slp_call *c) {
+  return (slp_secrets){
+      {{c->secrets.p, c->token_n}, {c->key_n ? c->secrets.p + c->token_n : NULL, c->key_n}, c->secret}};
+}
+
+/* The answer is dealt with. */
+static void done_with_secrets(slp_call *c) {
+  if (!c->keeps_secrets) wipe_secrets(c);
+}
+
+/* The one place where a try's failure becomes a message: whatever it says, it repeats no secret. */
+static void told(slp_call *c) {
+  slp_secrets secrets = slp_call_secrets(c);
+  slp_hide_fail(&secrets, &c->fail);
+  done_with_secrets(c);
+}
+
 void slp_call_free(slp_call *c) {
   SLP_CHECK(c->state == SLP_CALL_IDLE);
   wipe_secrets(c);
@@ -52,7 +69,7 @@ void slp_call_free(slp_call *c) {
 /* Ends the call by an event, because the caller may still be inside slp_call_send. */
 static void end_later(slp_call *c) {
   c->state = SLP_CALL_ENDING;
-  wipe_secrets(c);
+  done_with_secrets(c);
   slp_post(c->aws->h, &c->ev);
 }
 
@@ -283,6 +300,7 @@ static void network_failed(slp_call *c) {
   slp_class class = http->error == SLP_ENOMEM ? SLP_NOMEM : SLP_TRANSIENT;
   slp_fail_set(&c->fail, class, http->error, "%s",
                http->error_text[0] ? http->error_text : "the connection failed");
+  told(c);
   failed(c);
 }
 
@@ -317,16 +335,15 @@ static int is_read_late(const slp_call *c) {
 
 static void answer_failed(slp_call *c, int clock_fixed_before) {
   slp_remedy remedy = SLP_REMEDY_NONE;
-  slp_bad_answer bad = {
-      .status = c->http.status,
-      .error_type = c->http.error_type,
-      .request_id = c->http.request_id,
-      .retry_after_ms = c->http.retry_after_ms,
-      .may_be_cut = !c->http.length_known,
-      .body = slp_buf_str(c->into),
-      .secrets = {{c->secrets.p, c->token_n}, {c->key_n ? c->secrets.p + c->token_n : NULL, c->key_n}}};
+  slp_bad_answer bad = {.status = c->http.status,
+                        .error_type = c->http.error_type,
+                        .request_id = c->http.request_id,
+                        .retry_after_ms = c->http.retry_after_ms,
+                        .may_be_cut = !c->http.length_known,
+                        .body = slp_buf_str(c->into),
+                        .secrets = slp_call_secrets(c)};
   slp_classify(&bad, &c->fail, &remedy);
-  wipe_secrets(c);
+  told(c);
   if (remedy == SLP_REMEDY_CLOCK && !c->anonymous && c->late_tried < LATE_MAX && is_read_late(c)) {
     SLP_PROBE("call: refused for a time that is long ago");
     c->late_tried++;
@@ -352,7 +369,6 @@ static void on_http_done(slp_http *http) {
   SLP_CHECK(c->state == SLP_CALL_SENT);
   int clock_fixed_before = c->clock_fixed;
   c->clock_fixed = 0;
-  if (http->error || http->status == 200) wipe_secrets(c); /* else the answer may quote them */
   c->aws->stats.bytes_in += c->into->n;
   c->state = SLP_CALL_SETTLING;
   if (http->error)
@@ -370,6 +386,7 @@ static void on_http_done(slp_http *http) {
 void slp_call_good(slp_call *c) {
   SLP_CHECK(c->state == SLP_CALL_READING);
   slp_fail_clear(&c->fail);
+  done_with_secrets(c);
   c->state = SLP_CALL_IDLE;
   c->on_done(c);
 }
@@ -380,6 +397,7 @@ void slp_call_bad(slp_call *c, slp_class class, int code, const char *why) {
   c->fail.http_status = c->http.status;
   memcpy(c->fail.request_id, c->http.request_id, sizeof c->fail.request_id);
   slp_fail_set(&c->fail, class, code, "%s", why);
+  told(c);
   failed(c);
 }
 

@@ -33,6 +33,8 @@ typedef struct slp_call {
   slp_str target, content_type, body; /* target absent: no such header */
   const slp_sign_keys *keys;          /* NULL: the family's; else these, which can't be renewed */
   uint8_t anonymous;                  /* not signed */
+  slp_str secret;                     /* what of the body no message may repeat; {NULL, 0}: nothing */
+  uint8_t keeps_secrets;              /* until a cancel or free: the owner reads on when the call is over */
   slp_buf *into;                      /* cleared before each try */
   uint32_t total_ms_max;
   uint32_t
@@ -61,7 +63,7 @@ typedef struct slp_call {
   slp_event ev;
   slp_timer timer;
   slp_wait wait;
-  slp_buf secrets; /* of this try: token, secret key, Authorization; wiped */
+  slp_buf secrets; /* of this try: token, secret key, Authorization; wiped when its answer is dealt with */
   size_t token_n, key_n;
   slp_http_header headers[SLP_CALL_HEADERS];
   char date[17];
@@ -86,5 +88,8 @@ void slp_call_free(slp_call *c); /* idle; gives back its scratch memory */
 void slp_call_good(slp_call *c);
 void slp_call_bad(slp_call *c, slp_class class, int code, const char *why); /* counted; maybe tried again */
 void slp_call_again(slp_call *c); /* the request was changed: at once, not counted */
+
+/* What was sent and no message may repeat. c->fail is without it already. */
+slp_secrets slp_call_secrets(const slp_call *c);
 
 #endif

@@ -11,6 +11,8 @@
 #define ERROR_BODY_MAX 65536u
 #define EXCERPT_MAX 120u
 #define TEXT_MAX 256u
+/* A part of a secret that TEXT_MAX would cut is read to its end: each byte may take six. */
+#define SECRET_CUT_MAX (6u * SLP_SECRET_RUN)
 
 typedef struct row {
   const char *name;
@@ -228,67 +230,18 @@ static void read_body(slp_str body, named *found) {
   if (first >= 0xa0 && first <= 0xbf) read_cbor(body, found);
 }
 
-/* ---- secrets ------------------------------------------------------------------------------------------ */
-
-/* So many bytes of its beginning are the secret: it may be cut. One that is shorter, as sandboxes take, may
- * be part of any error's name, by which the error is known: it is hidden in texts only. */
-#define SECRET_BYTES_MIN 16
-
-static int hex_of(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
-/* How many bytes of the text are c: itself, or as JSON (\\/) or a URL (%2F) writes it. 0: none. */
-static size_t bytes_of(slp_str text, char c) {
-  if (text.n >= 2 && text.p[0] == '\\' && text.p[1] == c) return 2;
-  if (text.n >= 3 && text.p[0] == '%' && hex_of(text.p[1]) * 16 + hex_of(text.p[2]) == (unsigned char)c)
-    return 3;
-  return text.n && text.p[0] == c;
-}
-
-/* How many bytes at the beginning of the text are the secret, or a good part of its beginning. */
-static size_t secret_at(slp_str text, slp_str secret) {
-  size_t at = 0, same = 0;
-  for (size_t n; same < secret.n && (n = bytes_of((slp_str){text.p + at, text.n - at}, secret.p[same]));
-       same++)
-    at += n;
-  return same > 0 && same >= slp_min_u64(secret.n, SECRET_BYTES_MIN) ? at : 0;
-}
-
-/* The same of whichever secret, of so many bytes at least, has the most there. */
-static size_t hidden_at(const slp_bad_answer *a, slp_str text, size_t least) {
-  size_t most = 0;
-  for (size_t k = 0; k < SLP_COUNT(a->secrets); k++)
-    if (a->secrets[k].n >= least) most = slp_max_u64(most, secret_at(text, a->secrets[k]));
-  return most;
-}
-
-static void hide(const slp_bad_answer *a, char *p, size_t n, size_t least) {
-  for (size_t i = 0; i < n;) {
-    size_t found = hidden_at(a, (slp_str){p + i, n - i}, least);
-    memset(p + i, '*', found);
-    i += found ? found : 1;
-  }
-}
-
-static void hide_in(const slp_bad_answer *a, slp_str s, size_t least) {
-  if (s.n) hide(a, (char *)(uintptr_t)s.p, s.n, least); /* a slice of the body, which is changed anyway */
-}
-
 /* Quotes the first bytes of an unreadable body, made printable and without secrets: a run of white space or
  * junk becomes one mark. The body stays as it is: it has yet to be read, and a short secret may be part of
  * any word in it. */
-static void excerpt(const slp_bad_answer *a, char out[EXCERPT_MAX + 1]) {
-  slp_str body = a->body;
-  size_t n = 0, hidden = 0;
+static void excerpt(const slp_hiding *h, slp_str body, char out[EXCERPT_MAX + 1]) {
+  size_t n = 0, hidden_until = 0;
   for (size_t i = 0; i < body.n && n < EXCERPT_MAX; i++) {
-    if (!hidden) hidden = hidden_at(a, (slp_str){body.p + i, body.n - i}, 1);
-    unsigned char c = hidden ? '*' : (unsigned char)body.p[i];
-    hidden -= hidden > 0;
+    unsigned char c = (unsigned char)body.p[i];
     char put = c > 0x20 && c < 0x7f ? (char)c : (c == ' ' || c == '\n' || c == '\r' || c == '\t') ? ' ' : '?';
-    if (put == ' ' && n == 0) continue;
-    if ((put == ' ' || put == '?') && n > 0 && out[n - 1] == put) continue;
-    out[n++] = put;
+    int again = n == 0 ? put == ' ' : (put == ' ' || put == '?') && out[n - 1] == put;
+    if (again && i >= hidden_until) continue;
+    hidden_until = slp_max_u64(hidden_until, i + slp_hiding_at(h, (slp_str){body.p + i, body.n - i}, 1));
+    out[n++] = i < hidden_until ? '*' : put;
   }
   out[n] = 0;
 }
@@ -304,16 +257,35 @@ static slp_str first_line(slp_str s) {
   return s;
 }
 
+/* The error's name; none, where it is not one, or holds a secret. */
+static slp_str name_of(const slp_hiding *h, slp_str raw) {
+  slp_str name = bare_name(raw);
+  size_t told = slp_min_u64(name.n, sizeof((slp_fail *)0)->aws_code);
+  if (!is_name(name)) return (slp_str){NULL, 0};
+  for (size_t i = 0; i < told; i++) {
+    if (slp_hiding_at(h, (slp_str){name.p + i, name.n - i}, SLP_SECRET_IN_NAMES_MIN))
+      return (slp_str){NULL, 0};
+  }
+  return name;
+}
+
+/* The text that the service gives, without secrets. A slice of the body, which is changed anyway. */
+static slp_str text_of(const slp_hiding *h, slp_str message) {
+  slp_str text = first_line(message);
+  text.n = slp_min_u64(text.n, TEXT_MAX + SECRET_CUT_MAX);
+  if (text.n) slp_hiding_put(h, (char *)(uintptr_t)text.p, text.n, 1);
+  return text;
+}
+
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   char quoted[EXCERPT_MAX + 1], said[TEXT_MAX + 1];
   named found = {{NULL, 0}, {NULL, 0}, 0};
-  excerpt(answer, quoted); /* before reading changes it */
+  slp_hiding h;
+  slp_hiding_begin(&h, &answer->secrets);
+  excerpt(&h, answer->body, quoted); /* before reading changes it */
   read_body(answer->body, &found);
-  hide_in(answer, found.message, 1);
-  hide_in(answer, found.code, SECRET_BYTES_MIN);
-  slp_str code = bare_name(found.code);
-  if (!is_name(code)) code = bare_name(slp_str_of(answer->error_type));
-  if (!is_name(code)) code = (slp_str){NULL, 0};
+  slp_str code = name_of(&h, found.code), text = text_of(&h, found.message);
+  if (!code.n) code = name_of(&h, slp_str_of(answer->error_type));
   slp_class class = slp_classify_name(code, answer->status, ret_remedy);
   /* Why it was refused is not known. */
   int cut = found.damaged || (answer->may_be_cut && !answer->body.n);
@@ -321,11 +293,9 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   slp_fail_clear(f);
   copy_z(f->aws_code, sizeof f->aws_code, code);
   copy_z(f->request_id, sizeof f->request_id, slp_str_of(answer->request_id));
-  hide(answer, f->aws_code, strlen(f->aws_code), SECRET_BYTES_MIN);
-  hide(answer, f->request_id, strlen(f->request_id), 1);
+  slp_hiding_put(&h, f->request_id, strlen(f->request_id), 1);
   f->http_status = answer->status;
   f->retry_after_us = slp_min_u64(answer->retry_after_ms, 3600000) * 1000;
-  slp_str text = first_line(found.message);
   int code_number = slp_class_code(class);
   if (text.n) {
     slp_fail_set(f, class, code_number, "%s", without_nuls(text, said));

@@ -3,7 +3,7 @@
 #ifndef SLP_AWS_CLASSIFY_H
 #define SLP_AWS_CLASSIFY_H
 
-#include "base/fail.h"
+#include "aws/hide.h"
 
 /* A remedy that can be tried at once, outside the count of tries. */
 typedef enum slp_remedy {
@@ -17,9 +17,9 @@ typedef struct slp_bad_answer {
   const char *error_type; /* x-amzn-errortype as it came, "" */
   const char *request_id; /* "" */
   uint64_t retry_after_ms;
-  uint8_t may_be_cut; /* nothing said how long the body is: its end may be missing, or all of it */
-  slp_str body;       /* read in place: is changed */
-  slp_str secrets[2]; /* session token and secret key: hidden wherever they occur; or {NULL, 0} */
+  uint8_t may_be_cut;  /* nothing said how long the body is: its end may be missing, or all of it */
+  slp_str body;        /* read in place: is changed */
+  slp_secrets secrets; /* what was sent: hidden wherever it occurs */
 } slp_bad_answer;
 
 /* Fills every field of f. */

@@ -16,7 +16,26 @@ void slp_fetch_init(slp_fetch *f, slp_host *h) {
   slp_buf_init(&f->answer, h->mem, SLP_FETCH_BODY_MAX);
 }
 
-void slp_fetch_clear(slp_fetch *f) { slp_secret_free(&f->answer); }
+void slp_fetch_clear(slp_fetch *f) {
+  slp_secret_free(&f->answer);
+  f->secrets = (slp_secrets){{{NULL, 0}}};
+}
+
+static int is_public(slp_str header) {
+  return slp_str_is(header, "Accept") || slp_str_is(header, "Content-Type") ||
+         slp_str_is(header, "X-aws-ec2-metadata-token-ttl-seconds");
+}
+
+static void note_secrets(slp_fetch *f) {
+  size_t n = 0;
+  f->secrets = (slp_secrets){{{NULL, 0}}};
+  for (size_t i = 0; i < SLP_COUNT(f->body_secrets); i++) f->secrets.of[n++] = f->body_secrets[i];
+  for (size_t i = 0; i < f->headers_n; i++) {
+    if (is_public(f->headers[i].name)) continue;
+    SLP_CHECK(n < SLP_SECRETS_MAX);
+    f->secrets.of[n++] = f->headers[i].value;
+  }
+}
 
 static void finish(slp_fetch *f) {
   f->busy = 0;
@@ -67,6 +86,7 @@ void slp_fetch_send(slp_fetch *f) {
   SLP_CHECK(!f->busy);
   f->busy = 1;
   f->tries = 0;
+  note_secrets(f);
   slp_secret_clear(&f->answer);
   if (slp_secret_room(&f->answer)) {
     f->http = (slp_http){.error = SLP_ENOMEM, .ev = {.run = on_starved}};

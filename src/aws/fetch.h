@@ -14,7 +14,7 @@ typedef struct slp_fetch {
   const char *method, *url;
   slp_http_header headers[3];
   size_t headers_n;
-  slp_str body;
+  slp_str body, body_secrets[2]; /* what of the body, or of one before, no message may repeat */
   uint32_t total_ms_max, tries_max;
   uint8_t no_proxy;
   const char *ca_bundle;
@@ -23,6 +23,9 @@ typedef struct slp_fetch {
   /* The answer to the last try: http.error, http.error_text, http.status, answer. */
   slp_http http;
   slp_buf answer;
+  /* What was sent and no message may repeat: the body's secrets, and the value of every header that is not
+   * known to be public. Of use while the owner keeps what it lent; empty after a clear or cancel. */
+  slp_secrets secrets;
 
   slp_timer timer;
   uint32_t tries;
@@ -31,8 +34,8 @@ typedef struct slp_fetch {
 
 void slp_fetch_init(slp_fetch *f, slp_host *h); /* zeroes */
 void slp_fetch_send(slp_fetch *f);
-void slp_fetch_cancel(slp_fetch *f); /* wipes the answer; idle is fine */
-void slp_fetch_clear(slp_fetch *f);  /* wipes the answer */
+void slp_fetch_cancel(slp_fetch *f); /* wipes the answer, forgets the secrets; idle is fine */
+void slp_fetch_clear(slp_fetch *f);  /* wipes the answer, forgets the secrets */
 /* "an answer with status 404", or what went wrong on the way. */
 const char *slp_fetch_trouble(const slp_fetch *f, char room[200]);
 

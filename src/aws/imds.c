@@ -111,6 +111,7 @@ static void broken(slp_imds *m, const char *what) {
   char room[200];
   snprintf(m->why, sizeof m->why, "instance metadata at %.90s: %.100s: %.80s", m->base, what,
            slp_fetch_trouble(&m->fetch, room));
+  slp_hide(&m->fetch.secrets, m->why); /* the path may be a role's name, as the service told it */
   m->on_done(m, SLP_IMDS_BROKEN);
 }
 
@@ -120,6 +121,7 @@ static void no_answer(slp_imds *m) {
     return;
   }
   snprintf(m->why, sizeof m->why, "instance metadata: %.200s", m->fetch.http.error_text);
+  slp_hide(&m->fetch.secrets, m->why);
   m->on_done(m, m->configured ? SLP_IMDS_BROKEN : SLP_IMDS_SILENT);
 }
 

@@ -22,6 +22,7 @@ void slp_keys_broken(slp_provider *p, const char *fmt, ...) {
   va_start(args, fmt);
   vsnprintf(why, sizeof why, fmt, args);
   va_end(args);
+  if (p->secrets) slp_hide(p->secrets, why);
   answer(p, SLP_KEYS_BROKEN, NULL, why);
 }
 

@@ -5,6 +5,7 @@
 #ifndef SLP_AWS_PROVIDER_H
 #define SLP_AWS_PROVIDER_H
 
+#include "aws/hide.h"
 #include "aws/profile.h"
 #include "aws/sigv4.h"
 
@@ -24,6 +25,9 @@ typedef struct slp_provider {
   void (*free)(struct slp_provider *p);
   uint32_t ms_max;  /* given up after this, whatever its own deadlines say; 0: SLP_CREDS_MS_MAX */
   const char *what; /* names it in messages; as long as it lives */
+  /* What it sent and no message may repeat; slp_fetch.secrets of a provider that fetches. NULL: it sends
+   * none, or its calls hide for themselves. */
+  const slp_secrets *secrets;
   /* Set by the asker. */
   void (*answered)(struct slp_provider *p, const slp_keys_answer *answer);
   void *owner;
@@ -32,7 +36,7 @@ typedef struct slp_provider {
 /* A provider's answers. */
 void slp_keys_found(slp_provider *p, const slp_aws_keys *keys);
 void slp_keys_nothing(slp_provider *p);
-void slp_keys_broken(slp_provider *p, const char *fmt, ...) SLP_PRINTF(2, 3);
+void slp_keys_broken(slp_provider *p, const char *fmt, ...) SLP_PRINTF(2, 3); /* hides p->secrets */
 void slp_keys_starved(slp_provider *p); /* no memory: says nothing about the configuration */
 
 /* Reads {AccessKeyId, SecretAccessKey, TOKEN, Expiration} out of a JSON body, in place, and answers with them

@@ -73,7 +73,6 @@ static void on_fetched(slp_fetch *f) {
   static const slp_keys_json form = {.token_name = "Token", .must_expire = 1};
   char who[200], room[200];
   snprintf(who, sizeof who, "the container's answer (%.120s)", c->url);
-  slp_secret_free(&c->token);
   if (f->http.error == SLP_ENOMEM)
     slp_keys_starved(&c->p);
   else if (f->http.error || f->http.status != 200)
@@ -82,6 +81,7 @@ static void on_fetched(slp_fetch *f) {
   else
     slp_keys_from_json(&c->p, &f->answer, &form, who);
   slp_fetch_clear(f);
+  slp_secret_free(&c->token);
 }
 
 static void ask(container *c) {
@@ -176,6 +176,7 @@ slp_provider *slp_provider_container(slp_host *h, slp_getenv_fn getenv_fn, void 
                    .getenv_fn = getenv_fn,
                    .getenv_ctx = getenv_ctx};
   slp_fetch_init(&c->fetch, h);
+  c->p.secrets = &c->fetch.secrets;
   slp_buf_init(&c->path, h->mem, 4096);
   slp_buf_init(&c->token, h->mem, TOKEN_MAX);
   return &c->p;

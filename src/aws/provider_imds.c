@@ -105,6 +105,7 @@ slp_provider *slp_provider_imds(slp_host *h, slp_getenv_fn getenv_fn, void *gete
                  .h = h};
   m->inner.owner = m;
   slp_imds_init(&m->imds, h, getenv_fn, getenv_ctx);
+  m->p.secrets = m->inner.secrets = &m->imds.fetch.secrets;
   m->imds.on_done = on_document;
   return &m->p;
 }

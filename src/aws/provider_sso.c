@@ -189,6 +189,18 @@ static int keep_renewed(sso *s, slp_str access, slp_str refresh, int64_t expires
   return 0;
 }
 
+static void use_renewed(sso *s) {
+  s->token.access = (slp_str){s->renewed.p, s->renewed_n};
+  s->token.refresh = (slp_str){s->renewed.p + s->renewed_n, s->renewed.n - s->renewed_n};
+  s->token.expires_ms = s->renewed_expires_ms;
+}
+
+/* What is sent to renew: also the portal's answer, later, must not have it repeated. */
+static void note_secrets(sso *s) {
+  s->fetch.body_secrets[0] = s->token.client_secret;
+  s->fetch.body_secrets[1] = s->token.refresh;
+}
+
 static void on_renewed(slp_fetch *f) {
   sso *s = SLP_OWNER(f, sso, fetch);
   slp_field fields[] = {{"accessToken", {0}}, {"expiresIn", {0}}, {"refreshToken", {0}}};
@@ -213,10 +225,13 @@ static void on_renewed(slp_fetch *f) {
   slp_str refresh = fields[2].text.n ? fields[2].text : s->token.refresh;
   r = keep_renewed(s, fields[0].text, refresh, now_ms(s) + seconds * 1000);
   slp_fetch_clear(f);
-  if (r)
+  if (r) {
     starved(s);
-  else
-    ask_portal(s, (slp_str){s->renewed.p, s->renewed_n});
+    return;
+  }
+  use_renewed(s);
+  note_secrets(s);
+  ask_portal(s, s->token.access);
 }
 
 static void renew(sso *s) {
@@ -240,12 +255,6 @@ static void renew(sso *s) {
 }
 
 /* ---- the cache ----------------------------------------------------------------------------------------- */
-static void use_renewed(sso *s) {
-  s->token.access = (slp_str){s->renewed.p, s->renewed_n};
-  s->token.refresh = (slp_str){s->renewed.p + s->renewed_n, s->renewed.n - s->renewed_n};
-  s->token.expires_ms = s->renewed_expires_ms;
-}
-
 static void on_file(slp_file *file) {
   sso *s = SLP_OWNER(file, sso, file);
   const char *why = "";
@@ -267,6 +276,7 @@ static void on_file(slp_file *file) {
   if (s->token.expires_ms != s->cached_expires_ms) slp_secret_free(&s->renewed);
   s->cached_expires_ms = s->token.expires_ms;
   if (s->renewed.n && s->renewed_expires_ms > s->token.expires_ms) use_renewed(s);
+  note_secrets(s);
   const slp_sso_token *t = &s->token;
   int renewable = s->with_session && t->refresh.n && t->client_id.n && t->client_secret.n &&
                   t->client_expires_ms > now_ms(s);
@@ -333,6 +343,7 @@ slp_provider *slp_provider_sso(slp_aws *aws, const slp_profile *const *from) {
   *s = (sso){
       .p = {.begin = begin, .cancel = cancel, .free = sso_free, .ms_max = MS_MAX}, .aws = aws, .from = from};
   slp_fetch_init(&s->fetch, aws->h);
+  s->p.secrets = &s->fetch.secrets;
   slp_buf_init(&s->path, mem, 4096);
   slp_buf_init(&s->text, mem, FILE_MAX);
   slp_buf_init(&s->url, mem, 4096);

@@ -102,15 +102,17 @@ static int may_grow(slp_http *http, size_t more) {
 /* ---- the end ------------------------------------------------------------------------------------------- */
 static void over(subscription *u) {
   slp_op_subscribe *op = u->op;
+  slp_secrets secrets = slp_call_secrets(&u->call);
+  slp_hide_fail(&secrets, &u->fail);
   op->op.fail = u->fail;
   op->op.done_us = slp_now_us(u->aws->h);
   op->op.call = NULL;
+  slp_call_cancel(&u->call);
   sub_free(u);
   op->op.on_done(&op->op);
 }
 
 static void broken(subscription *u, slp_class class, int code, const char *why) {
-  slp_call_cancel(&u->call);
   slp_fail_clear(&u->fail);
   slp_fail_set(&u->fail, class, code, "%s", why);
   over(u);
@@ -125,10 +127,10 @@ static void refused(subscription *u, const slp_event_message *m, slp_str name) {
   slp_bad_answer bad = {.status = 400,
                         .error_type = type,
                         .request_id = u->call.http.request_id,
-                        .body = said.p ? said : m->payload};
+                        .body = said.p ? said : m->payload,
+                        .secrets = slp_call_secrets(&u->call)};
   if (slp_classify_name(slp_str_of(type), 500, &remedy) == SLP_TRANSIENT) bad.status = 500;
   slp_classify(&bad, &u->fail, &remedy);
-  slp_call_cancel(&u->call);
   over(u);
 }
 
@@ -346,7 +348,8 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   c->content_type = SLP_STR("application/x-amz-json-1.1"); /* the service answers CBOR with 500 here */
   c->body = slp_buf_str(&u->request);
   c->total_ms_max = SLP_SUBSCRIPTION_MS_MAX;
-  c->tries_max = 1; /* the shard's reader repeats it, from where it is then */
+  c->tries_max = 1;     /* the shard's reader repeats it, from where it is then */
+  c->keeps_secrets = 1; /* the last message may be read when the connection is gone */
   c->into = &u->in;
   c->may_grow = may_grow;
   c->on_more = on_more;

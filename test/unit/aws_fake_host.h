@@ -26,6 +26,7 @@ typedef struct fake_answer { /* what one request gets */
   size_t announced; /* by Content-Length, and room made for it; 0: not */
   uint64_t late_us; /* so long after it was made it is read */
   int64_t jump_ms;  /* so far the machine's clock is set meanwhile */
+  const char *error_type, *request_id, *error_text; /* cut as a transport does; NULL: the usual */
 } fake_answer;
 #define FAKE_NO_DATE INT64_MIN
 
@@ -57,6 +58,7 @@ typedef struct fake_host {
   int64_t wall_off_ms;
   fake_answer answers[FAKE_ANSWERS_MAX];
   size_t answers_n, answered_n;
+  const fake_answer *always; /* when the script is over; NULL: nothing more is expected */
   fake_sent sent[FAKE_ANSWERS_MAX];
   size_t sent_n, resumed_n, cancelled_n, file_reads_n;
   const fake_pair *env;        /* ends with name NULL */
@@ -148,9 +150,9 @@ static void fake_http_send(slp_host *h, slp_http *call) {
   s->lane = call->lane;
   s->total_ms_max = call->total_ms_max;
   s->at_us = f->mono_us;
-  if (f->answered_n == f->answers_n)
+  if (f->answered_n == f->answers_n && !f->always)
     CHECK_FAIL("request %zu (%s %s) was not expected", f->sent_n, s->url, s->target);
-  const fake_answer *a = &f->answers[f->answered_n++];
+  const fake_answer *a = f->answered_n == f->answers_n ? f->always : &f->answers[f->answered_n++];
   call->sent_us = f->mono_us;
   call->ev.run = fake_http_run;
   if (a->hang) return;
@@ -169,9 +171,12 @@ static void fake_http_send(slp_host *h, slp_http *call) {
   call->crc32 = a->crc32;
   call->crc32_given = a->crc32 != 0;
   if (a->error) snprintf(call->error_text, sizeof call->error_text, "fake failure %d", a->error);
+  if (a->error_text) snprintf(call->error_text, sizeof call->error_text, "%s", a->error_text);
+  snprintf(call->error_type, sizeof call->error_type, "%s", a->error_type ? a->error_type : "");
   snprintf(call->content_type, sizeof call->content_type, "%s",
            a->content_type ? a->content_type : "application/x-amz-json-1.1");
   snprintf(call->request_id, sizeof call->request_id, "rq-%zu", f->sent_n);
+  if (a->request_id) snprintf(call->request_id, sizeof call->request_id, "%s", a->request_id);
   if (fake_give(f, call, a, 0)) slp_post(h, &call->ev);
 }
 

@@ -246,7 +246,7 @@ TEST(a_secret_is_hidden_wherever_it_occurs) {
                              .error_type = in[0],
                              .request_id = in[1],
                              .body = {body, strlen(body)},
-                             .secrets = {{token, sizeof token - 1}, {key, sizeof key - 1}}};
+                             .secrets = {{{token, sizeof token - 1}, {key, sizeof key - 1}}}};
     slp_classify(&answer, &fail, &remedy);
     const char *const said[] = {fail.message, fail.aws_code, fail.request_id};
     for (size_t k = 0; k < SLP_COUNT(said); k++)
@@ -264,7 +264,7 @@ TEST(a_secret_of_one_letter_hides_no_error) {
                            .error_type = "",
                            .request_id = "",
                            .body = {body, sizeof body - 1},
-                           .secrets = {{"2", 1}, {"e", 1}}};
+                           .secrets = {{{"2", 1}, {"e", 1}}}};
   slp_classify(&answer, &fail, &remedy);
   CHECK_INT(fail.class, SLP_GONE);
   CHECK_STR(fail.aws_code, "ResourceNotFoundException");

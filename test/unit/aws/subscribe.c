@@ -5,6 +5,7 @@
 
 #include "aws/limits.h"
 #include "aws_fake_host.h"
+#include "aws_quotes.h"
 #include "codec/crc32.h"
 #include "sloop.h"
 
@@ -20,6 +21,8 @@ static const fake_pair env_keys[] = {{"AWS_ACCESS_KEY_ID", "AKID"},
                                      {"AWS_SECRET_ACCESS_KEY", "secret"},
                                      {"AWS_REGION", "us-east-1"},
                                      {NULL, NULL}};
+static const fake_pair *keys = env_keys;
+static const char *request_id = "";
 
 /* ---- the transport ------------------------------------------------------------------------------------- */
 static slp_http *wire;
@@ -68,6 +71,7 @@ static void on_flow(slp_event *ev) {
 static void wired_send(slp_host *h, slp_http *call) {
   CHECK_INT(call->lane, SLP_LANE_PUSH);
   call->sent_us = slp_now_us(h);
+  snprintf(call->request_id, sizeof call->request_id, "%s", request_id);
   call->date_ms = 1000;
   wire = call;
   slp_post(h, &flow);
@@ -151,7 +155,7 @@ static void open_it(size_t cut, int how) {
   char why[160];
   mem = slp_mem_new(NULL, NULL);
   fake_init(&f, mem);
-  f.env = env_keys;
+  f.env = keys;
   wired = *f.h.ops;
   wired.http_send = wired_send;
   wired.http_cancel = wired_cancel;
@@ -342,6 +346,59 @@ TEST(exceptions_and_errors) {
     if (i < 5) CHECK(strstr(op.op.fail.message, "so it is"));
     close_it();
   }
+}
+
+/* What was sent minutes ago is quoted by the stream's end: in its name, its text, the request's id; also when the
+ * connection is gone by the time that this is read, or when it is the connection's end that quotes. */
+TEST(no_end_repeats_what_was_sent) {
+  static const char *const secrets[] = {"wJalrXUtnFEMI/K7MDENG+bPxRfiCYzQ0pLmVtS",
+                                        "FwoGZXIvYXdzEBYaDH/ab+cd==TheRestOfTheToken"};
+  static const fake_pair env_quoted[] = {{"AWS_ACCESS_KEY_ID", "AKID"},
+                                         {"AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYzQ0pLmVtS"},
+                                         {"AWS_SESSION_TOKEN", "FwoGZXIvYXdzEBYaDH/ab+cd==TheRestOfTheToken"},
+                                         {"AWS_REGION", "us-east-1"},
+                                         {NULL, NULL}};
+  static const size_t pads[] = {0, 40, 70, 110};
+  enum { EXCEPTION, EXCEPTION_NAME, ERROR_TEXT, ERROR_NAME, DAMAGED, ENDS_FIRST, LOST_FIRST, HOWS };
+  char q[QUOTE_ROOM], payload[QUOTE_ROOM + 50], about[100];
+  for (int i = 0; i < HOWS * QUOTES * (int)(SLP_COUNT(pads) * SLP_COUNT(secrets)); i++) {
+    int how = i % HOWS, as = i / HOWS % QUOTES, rest = i / HOWS / QUOTES;
+    const char *secret = secrets[rest % 2];
+    quote(q, secret, as, pads[rest / 2]);
+    int behind = how == ENDS_FIRST || how == LOST_FIRST, name = how == EXCEPTION_NAME || how == ERROR_NAME;
+    snprintf(about, sizeof about, "how %d, quote %d behind %zu", how, as, pads[rest / 2]);
+    snprintf(payload, sizeof payload, "{\"message\":\"%s\"}", q);
+    stream_n = ends_n = 0;
+    add_event("11");
+    if (behind) add_event("22");
+    if (name)
+      add(how == ERROR_NAME ? "error" : "exception", how == ERROR_NAME ? ":error-code" : ":exception-type", q,
+          payload);
+    else
+      add(how == ERROR_TEXT ? "error" : "exception", how == ERROR_TEXT ? ":error-message" : ":exception-type",
+          how == ERROR_TEXT ? q : "AccessDeniedException", payload);
+    if (how == DAMAGED) stream[stream_n - 1] ^= 1;
+    request_id = q;
+    piece = 4096;
+    keep_page_away = behind;
+    keys = env_quoted;
+    open_it(stream_n, how == LOST_FIRST ? -ECONNRESET : how == ENDS_FIRST ? 0 : SLP_MORE);
+    if (behind) slp_subscribe_next(&op, page);
+    fake_run(&f, 1000000);
+    if (behind && !done) slp_subscribe_next(&op, page);
+    fake_run(&f, 1000000);
+    if (behind && !done) slp_subscribe_next(&op, page);
+    fake_run(&f, 1000000);
+    CHECK_INT(done, 1);
+    CHECK(op.op.fail.class != SLP_FINE);
+    quotes_nothing(op.op.fail.message, secret, about);
+    quotes_nothing(op.op.fail.aws_code, secret, about);
+    quotes_nothing(op.op.fail.request_id, secret, about);
+    close_it();
+  }
+  request_id = "";
+  keys = env_keys;
+  keep_page_away = 0;
 }
 
 TEST(cancelled_at_any_time) {
