@@ -103,6 +103,7 @@ static asking *asking_new(dynamo *d, slp_store_req *rq, size_t answer_max) {
   slp_json_op_init(&a->op, d->aws, answer_max);
   slp_buf_init(&a->rest, mem, answer_max);
   a->pause = (slp_timer){.at_us = UINT64_MAX, .run = on_pause_over};
+  a->op.call.keeps_secrets = 1;
   a->op.read = read_answer;
   a->op.on_done = on_answer;
   a->d = d;
@@ -121,6 +122,9 @@ static void asking_free(asking *a) {
 
 static void over(asking *a) {
   slp_store_req *rq = a->rq;
+  slp_secrets secrets = slp_call_secrets(&a->op.call);
+  /* A message may quote an answer that was good: a table's state, its keys. */
+  slp_hide_fail(&secrets, &rq->fail);
   rq->impl = NULL;
   asking_free(a);
   rq->on_done(rq);

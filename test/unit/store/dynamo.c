@@ -4,6 +4,7 @@
 #include "sloop.h"
 
 #include "aws_fake_host.h"
+#include "aws_quotes.h"
 
 static fake_host f;
 static slp_mem *mem;
@@ -118,6 +119,29 @@ TEST(what_cannot_be_used_is_named) {
   CHECK_INT(p.rq.fail.class, SLP_GONE);
   CHECK_INT(p.rq.fail.code, SLP_ENOENT);
   end();
+}
+
+/* An answer that can be read is quoted too, when it says that the table can't be used. */
+TEST(a_table_that_quotes_what_was_sent_is_told_without_it) {
+  static const char token[] = "FwoGZXIvYXdzEBYaDHTheRestOfTheToken";
+  static const fake_pair with_token[] = {{"AWS_ACCESS_KEY_ID", "AKID"},
+                                         {"AWS_SECRET_ACCESS_KEY", "secret"},
+                                         {"AWS_SESSION_TOKEN", token},
+                                         {"AWS_REGION", "us-east-1"},
+                                         {NULL, NULL}};
+  static const char *const answers[] = {
+      DESCRIBED("FwoGZXIvYXdzEBYaDHTheRestOfTheToken"),
+      "{\"Table\":{\"TableStatus\":\"ACTIVE\",\"KeySchema\":[{\"AttributeName\":"
+      "\"FwoGZXIvYXdzEBYaDHTheRestOfTheToken\",\"KeyType\":\"HASH\"}]}}"};
+  for (size_t i = 0; i < SLP_COUNT(answers); i++) {
+    begin();
+    f.env = with_token;
+    fake_script(&f, 200, answers[i]);
+    slp_store_prepare p = prepare(1);
+    CHECK_INT(p.rq.fail.class, SLP_REFUSED);
+    quotes_nothing(p.rq.fail.message, token, "a table");
+    end();
+  }
 }
 
 TEST(a_table_that_stays_on_its_way_ends_the_waiting) {
