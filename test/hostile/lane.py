@@ -29,10 +29,10 @@ def unsafe(text, colours=False):
             or c in "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
 
 
-def secrets_in(text):
-    """Parts of what is secret, as they are or as a URL or JSON writes them."""
-    plain = re.sub(r"%([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), text.replace("\\/", "/"))
-    return [s for s in (SECRET[:16], TOKEN[:16]) if s in text or s in plain]
+def secrets_in(text, secrets=(SECRET, TOKEN)):
+    """Every eight characters in a row of what is secret, as they are or as a URL or JSON writes them."""
+    plain = re.sub(r"(?:%|\\\\u00)([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)), text.replace("\\/", "/"))
+    return [s[i:i + 8] for s in secrets for i in range(len(s) - 7) if s[i:i + 8] in text or s[i:i + 8] in plain]
 
 
 def status_of(pid, name):

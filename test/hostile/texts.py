@@ -1,6 +1,6 @@
 """Hostile records through every decoder and format, into a pipe and onto a terminal; and a service whose every text (error
-names and messages, ids, pages of HTML) drives terminals and repeats the keys that it was sent. For each: bounded
-memory, an end at the tip or within two seconds of Ctrl-C, no control byte on a terminal, no key in anything that is
+names and messages, ids, pages of HTML, exceptions inside an event stream) drives terminals and repeats the keys that it
+was sent; and sources of keys that do the same with the token they were sent. For each: bounded memory, an end at the tip or within two seconds of Ctrl-C, no control byte on a terminal, no key in anything that is
 printed. SLOOP_BIN names the program.
 
     texts.py            all of them
@@ -9,6 +9,7 @@ printed. SLOOP_BIN names the program.
 
 import base64
 import gzip
+import hashlib
 import http.client
 import http.server
 import json
@@ -16,8 +17,10 @@ import os
 import pty
 import random
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.parse
@@ -148,7 +151,26 @@ def play_record(box, case):
 
 # ---- a service ------------------------------------------------------------------------------------------------
 
-ECHOES = (SECRET, TOKEN, urllib.parse.quote(SECRET, ""), urllib.parse.quote(TOKEN, ""), SECRET.replace("/", "\\/"), TOKEN[:24])
+ECHOES = (SECRET, TOKEN, urllib.parse.quote(SECRET, ""), urllib.parse.quote(TOKEN, ""), SECRET.replace("/", "\\/"), TOKEN[:24],
+          TOKEN[10:], "".join(f"\\u{ord(c):04x}" for c in TOKEN[:12]))
+EVENT_TEXTS = ("exception", "exception's name", "error", "error's name")
+
+
+def event(kind):
+    """A message of an event stream that says what it should not."""
+    evil, name = CONTROLS + " ".join(ECHOES), "".join(c for c in TOKEN if c.isalnum())
+    what = kind.partition("'")[0]
+    fields = {":message-type": what, ":exception-type" if what == "exception" else ":error-code": "AccessDeniedException"}
+    if kind.endswith("name"):
+        fields[":exception-type" if what == "exception" else ":error-code"] = name
+    elif kind == "error":
+        fields[":error-message"] = evil[:250]
+    head = b"".join(bytes([len(k)]) + k.encode() + b"\x07" + struct.pack(">H", len(v.encode())) + v.encode()
+                    for k, v in fields.items())
+    payload = json.dumps({"message": evil}).encode()
+    prelude = struct.pack(">II", 16 + len(head) + len(payload), len(head))
+    message = prelude + struct.pack(">I", zlib.crc32(prelude)) + head + payload
+    return message + struct.pack(">I", zlib.crc32(message))
 
 
 def texts(kind):
@@ -176,7 +198,7 @@ TEXTS = ("error", "denied", "name", "name in a header", "its name is the token",
 OPS = ("ListShards", "DescribeStreamSummary", "GetShardIterator", "GetRecords", "DescribeTable", "Query", "UpdateItem", "ids")
 MODES = {"read": ("-o", "oldest"), "debug": ("-o", "oldest", "-d", "all", "-v"), "E": ("-o", "oldest", "-E", "-v"), "list": ("-L",),
          "fleet": ("-o", "oldest", "-G", "app", "-v", "-X", "lease_ms=2000"), "leases": ("--leases", "-G", "app"),
-         "explain": ("--explain", "shardId-000000000000", "-G", "app")}
+         "explain": ("--explain", "shardId-000000000000", "-G", "app"), "push": ("-o", "oldest", "--push", "-v", "-d", "all")}
 EVIL_SHARD = "shardId-" + CONTROLS
 
 
@@ -190,8 +212,16 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         op, kind = self.server.op, self.server.kind
         target = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
-        if target == op:
+        self.server.asked += target == op
+        if target == op and kind in EVENT_TEXTS:
+            status, headers, text = 200, {**texts("error")[1], "Content-Type": "application/vnd.amazon.eventstream"}, event(kind)
+        elif target == op:
             status, headers, text = texts(kind)
+        elif op == "SubscribeToShard" and target == "DescribeStreamConsumer":  # it is ready at once
+            arn = json.loads(body)["StreamARN"]
+            status, headers = 200, {"Content-Type": "application/x-amz-json-1.1"}
+            text = json.dumps({"ConsumerDescription": {"ConsumerName": "stream-tail", "ConsumerARN": arn + "/consumer/stream-tail:1",
+                                                       "ConsumerStatus": "ACTIVE", "ConsumerCreationTimestamp": 1700000000}})
         elif op == "ids" and target == "ListShards":
             status, headers = 200, {"Content-Type": "application/x-amz-json-1.1"}
             text = json.dumps({"Shards": [{"ShardId": EVIL_SHARD, "HashKeyRange": {"StartingHashKey": CONTROLS, "EndingHashKey": "1"},
@@ -199,6 +229,9 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         else:
             status, headers, text = self.sandbox(target, body)
         data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        self.answer(status, headers, data)
+
+    def answer(self, status, headers, data):
         self.send_response_only(status)
         for name, value in {**headers, "Content-Length": str(len(data))}.items():
             self.send_header(name, value)
@@ -221,25 +254,79 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         pass
 
 
+# ---- sources of keys ------------------------------------------------------------------------------------------
+SOURCES = ("web", "container", "machine's role", "machine's keys", "sign-in")
+
+
+class Source(Hostile):
+    """A source of keys that was sent TOKEN."""
+
+    def do_any(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.asked += 1
+        if self.command == "PUT":
+            self.answer(200, {}, TOKEN.encode())  # of a machine: sent with every question from then on
+        elif self.server.op == "machine's keys" and self.path.endswith("/security-credentials/"):
+            self.answer(200, {}, "".join(c for c in TOKEN if c not in "/").encode())
+        else:
+            status, headers, text = texts(self.server.kind)
+            if self.server.kind == "JSON of junk":
+                text = json.dumps({"Code": TOKEN, "Message": text})
+            self.answer(status, headers, text.encode("utf-8", "surrogatepass"))
+
+    do_GET = do_POST = do_PUT = do_any
+
+
+def source_env(source, url, folder):
+    env = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "HOME": folder,
+           "AWS_EC2_METADATA_DISABLED": "true"}
+    if source == "web":
+        with open(os.path.join(folder, "token"), "w", encoding="ascii") as f:
+            f.write(TOKEN)
+        env |= {"AWS_WEB_IDENTITY_TOKEN_FILE": f.name, "AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/r", "AWS_ENDPOINT_URL_STS": url}
+    elif source == "container":
+        env |= {"AWS_CONTAINER_CREDENTIALS_FULL_URI": url + "/x", "AWS_CONTAINER_AUTHORIZATION_TOKEN": TOKEN}
+    elif source == "sign-in":
+        os.makedirs(os.path.join(folder, ".aws/sso/cache"))
+        with open(os.path.join(folder, ".aws/config"), "w", encoding="ascii") as f:
+            f.write("[default]\nsso_session = s\nsso_account_id = 123456789012\nsso_role_name = R\n"
+                    "[sso-session s]\nsso_region = us-east-1\nsso_start_url = https://x.awsapps.com/start\n")
+        cache = os.path.join(folder, ".aws/sso/cache", hashlib.sha1(b"s").hexdigest() + ".json")
+        with open(cache, "w", encoding="ascii") as f:
+            json.dump({"accessToken": TOKEN, "expiresAt": "2099-01-01T00:00:00Z"}, f)
+        env |= {"AWS_ENDPOINT_URL_SSO": url}
+    else:
+        env |= {"AWS_EC2_METADATA_DISABLED": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": url}
+    return env
+
+
 def play_text(box, case):
     op, kind, mode, terminal = case
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("H", (Hostile,), {"box": box}))
-    server.daemon_threads, server.op, server.kind = True, op, kind
+    handler = Source if op in SOURCES else Hostile
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("H", (handler,), {"box": box}))
+    server.daemon_threads, server.op, server.kind, server.asked = True, op, kind, 0
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    env = {**box.env, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}", "AWS_SECRET_ACCESS_KEY": SECRET,
-           "AWS_SESSION_TOKEN": TOKEN}
-    try:
-        text, mb, left, code = run([*MODES[mode], "demo"], env, terminal, 0.8)
-    finally:
-        server.shutdown()
-        server.server_close()
+    url = f"http://127.0.0.1:{server.server_port}"
+    with tempfile.TemporaryDirectory() as folder:
+        if op in SOURCES:
+            env = {**box.env, **source_env(op, url, folder)}
+        else:
+            env = {**box.env, "AWS_ENDPOINT_URL": url, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": TOKEN}
+        try:
+            text, mb, left, code = run([*MODES[mode], "demo"], env, terminal, 0.8)
+        finally:
+            server.shutdown()
+            server.server_close()
     shown = text.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     if left is not None and left > (BOUNDS["LEASED_LEAVE_S"] if mode == "fleet" else LEAVE_S):
         return f"Ctrl-C took {left:.1f} s", mb
     if unsafe(shown, True):
         return f"{sorted(set(unsafe(shown, True)))!r}: {shown[-300:]!r}", mb
-    if secrets_in(shown):
-        return f"{secrets_in(shown)} is told: {shown[-400:]!r}", mb
+    if not server.asked and (op in SOURCES or op == "SubscribeToShard"):
+        return f"{op} was not asked: {shown[-300:]!r}", mb
+    told = secrets_in(shown, (TOKEN,) if op in SOURCES else (SECRET, TOKEN))
+    if told:
+        return f"{told[0]!r} is told: {shown[-400:]!r}", mb
     if mb > MEMORY_MB:
         return f"{mb} MB", mb
     if code not in (0, 1, 3, 4, 5, -signal.SIGINT):
@@ -253,7 +340,9 @@ def main():
     records = [(f"{record}, {way}, {'terminal' if terminal else 'pipe'}", (play_record, (f"r{i}", way, terminal, k % 2 == 0)))
                for i, record in enumerate(RECORDS) for k, way in enumerate(WAYS) for terminal in (False, True)]
     said = [(f"{op} says {kind}, {mode}", (play_text, (op, kind, mode, n % 2 == 0)))
-            for n, (op, kind, mode) in enumerate((o, k, m) for o in OPS for k in TEXTS for m in MODES)
+            for n, (op, kind, mode) in enumerate([(o, k, m) for o in OPS for k in TEXTS for m in MODES if m != "push"] +
+                                                 [("SubscribeToShard", k, "push") for k in TEXTS + EVENT_TEXTS] +
+                                                 [(s, k, m) for s in SOURCES for k in TEXTS for m in ("read", "debug")])
             if op != "ids" or kind == "error"]
     with Box(1, *NO_LIMITS, "-X", "sandbox.write_bytes_per_second=0") as box:
         for i, data in enumerate(RECORDS.values()):
