@@ -18,6 +18,7 @@ static void on_signal(void *arg, int number) {
   }
   app->interrupted = 1;
   app->interrupted_at_us = slp_program_mono_us();
+  slp_say_hurry(SLP_APP_SAY_MS);
   if (app->on_interrupt) app->on_interrupt(app);
 }
 
@@ -54,6 +55,7 @@ static void on_tick(void *arg) {
       slp_program_mono_us() - app->interrupted_at_us >= app->grace_ms * UINT64_C(1000)) {
     void (*overdue)(slp_app *) = app->on_overdue;
     app->on_overdue = NULL;
+    slp_say_hurry(SLP_APP_SAY_LATE_MS);
     overdue(app);
     return;
   }

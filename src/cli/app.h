@@ -8,7 +8,10 @@
 #include "host/process.h"
 
 #define SLP_APP_TICK_MS 100
-#define SLP_APP_GRACE_MS 1500  /* a first Ctrl-C is obeyed within 2 s, whatever is stuck */
+#define SLP_APP_GRACE_MS 1500 /* a first Ctrl-C is obeyed within 2 s, whatever is stuck */
+/* Of these 2 s, for a standard error that nobody reads, all lines together; and when the grace is over. */
+#define SLP_APP_SAY_MS 1000
+#define SLP_APP_SAY_LATE_MS 300
 #define SLP_APP_LEAVE_MS 10000 /* with leases: they are released by writes, which a slow table may delay */
 
 typedef struct slp_app slp_app;

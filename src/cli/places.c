@@ -6,7 +6,6 @@
 #include "cli/say.h"
 #include "cli/token_file.h"
 #include "host/local.h"
-#include "host/program.h"
 
 #define TOKEN_BYTES_MAX (UINT64_C(64) << 20)
 #define CANT_WRITE "--save: can't write %.250s: %s"
@@ -140,7 +139,7 @@ void slp_places_tell(slp_places *p) {
   if (add_lines(p, &text) == 0 && text.n) {
     slp_say("stopped; to go on from here, put %s into a FILE and use -o @FILE",
             p->args->streams_n > 1 ? "the lines below" : "the line below");
-    (void)slp_program_write(2, slp_buf_str(&text), 1000);
+    slp_say_as_it_is(slp_buf_str(&text));
   }
   slp_buf_free(&text);
 }

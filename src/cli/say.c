@@ -7,32 +7,63 @@
 #include "base/clean.h"
 #include "host/program.h"
 
-static const char prefix[] = "stream-tail: ";
+#define WAIT_MS 1000
+#define TEXT_MAX 1024 /* with its newline */
 
-static void say(uint32_t wait_ms, const char *fmt, va_list args) {
-  char line[1024];
-  size_t at = sizeof prefix - 1;
-  memcpy(line, prefix, at);
-  int n = vsnprintf(line + at, sizeof line - at, fmt, args);
-  if (n < 0) return;
-  size_t end = at + (size_t)n;
-  if (end > sizeof line - 1) end = sizeof line - 1;
-  end = at + slp_clean(line + at, end - at);
+static const char prefix[] = "stream-tail: ";
+static uint32_t left_ms = WAIT_MS; /* that slp_say() may still wait */
+static uint8_t hurries;
+static uint64_t dropped; /* lines in a row that found no room */
+
+static int say(uint32_t wait_ms, const char *fmt, va_list args) {
+  char text[TEXT_MAX + 120];
+  size_t at = 0;
+  if (dropped)
+    at = (size_t)snprintf(text, 120, "%s%llu line%s left out here: standard error had no room\n", prefix,
+                          (unsigned long long)dropped, dropped == 1 ? " is" : "s are");
+  memcpy(text + at, prefix, sizeof prefix - 1);
+  char *line = text + at + sizeof prefix - 1;
+  size_t room = TEXT_MAX - (sizeof prefix - 1);
+  int n = vsnprintf(line, room, fmt, args);
+  if (n < 0) return 0;
+  size_t end = slp_clean(line, (size_t)n < room ? (size_t)n : room - 1);
   line[end++] = '\n';
   /* A failure of standard error itself can't be reported anywhere. */
-  (void)slp_program_write(2, (slp_str){line, end}, wait_ms);
+  int r = slp_program_write(2, (slp_str){text, (size_t)(line - text) + end}, wait_ms);
+  dropped = r ? dropped + 1 : 0;
+  return r;
+}
+
+/* Calls of slp_say() and the like: r of one that began then. */
+static void waited(uint64_t since_us, int r) {
+  uint64_t took_ms = (slp_program_mono_us() - since_us + 999) / 1000;
+  if (hurries)
+    left_ms -= (uint32_t)slp_min_u64(left_ms, took_ms);
+  else
+    left_ms = r ? 0 : WAIT_MS;
 }
 
 void slp_say(const char *fmt, ...) {
   va_list args;
+  uint64_t began_us = slp_program_mono_us();
   va_start(args, fmt);
-  say(1000, fmt, args);
+  waited(began_us, say(left_ms, fmt, args));
   va_end(args);
+}
+
+void slp_say_as_it_is(slp_str text) {
+  uint64_t began_us = slp_program_mono_us();
+  waited(began_us, slp_program_write(2, text, left_ms));
 }
 
 void slp_say_if_room(const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
-  say(0, fmt, args);
+  (void)say(0, fmt, args);
   va_end(args);
+}
+
+void slp_say_hurry(uint32_t ms) {
+  hurries = 1;
+  left_ms = (uint32_t)slp_min_u64(left_ms, ms);
 }

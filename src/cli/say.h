@@ -4,10 +4,16 @@
 
 #include "base/base.h"
 
-/* "stream-tail: ..." and a newline. Control characters become '?', so one call is one line. Waits up
- * to a second for a standard error that is stuck. */
+/* "stream-tail: ..." and a newline. Control characters become '?', so one call is one line. Waits up to a
+ * second for a standard error that is stuck, and not again until a line was taken: for what is said before
+ * the loop runs or on the way out. A line that finds no room is counted, and the next one that finds some
+ * comes behind a line with that number. */
 void slp_say(const char *fmt, ...) SLP_PRINTF(1, 2);
-/* The same for lines that may be dropped (progress): does not wait at all. */
+/* The same and does not wait at all: for what is said while records flow. */
 void slp_say_if_room(const char *fmt, ...) SLP_PRINTF(1, 2);
+/* As slp_say(), of text that is for a program, without "stream-tail: " and newline. */
+void slp_say_as_it_is(slp_str text);
+/* From now on slp_say() waits `ms` at most, all calls together: the program is to end. */
+void slp_say_hurry(uint32_t ms);
 
 #endif

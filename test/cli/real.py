@@ -15,7 +15,7 @@ import threading
 import time
 
 from box import BIN, Box, NO_LIMITS, SANITIZED
-from run import check, end, environment, equal, main, obeys, read_some, read_until, run, test, wait_until
+from run import check, end, environment, equal, fill, main, obeys, read_some, read_until, run, test, wait_until
 
 def by_shard(records):
     shards = {}
@@ -199,6 +199,31 @@ def signals_end_a_tail_within_two_seconds():
                 check(time.monotonic() - begun < 2, time.monotonic() - begun)
             finally:
                 end(p)
+
+
+@test
+def a_standard_error_that_nobody_reads_takes_none_of_these_two_seconds():
+    """-v has several lines to say on the way out, and the token comes there too. Nor when nobody reads the records."""
+    r, w = os.pipe()
+    with Box(2, *NO_LIMITS) as box:
+        put = box.put(500, size=2000)
+        fill(w)
+        for reads in (True, False):
+            p = subprocess.Popen([BIN, "-v", "-o", "oldest", "demo"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=w, env=environment(box.env))
+            try:
+                if reads:
+                    read_until(p.stdout.fileno(), lambda got: got.count(b"\n") == len(put))
+                else:
+                    read_some(p.stdout.fileno())
+                began = time.monotonic()
+                p.send_signal(signal.SIGINT)
+                equal(p.wait(10), 0)
+                check(time.monotonic() - began < 2, reads, time.monotonic() - began)
+            finally:
+                end(p)
+    os.close(r)
+    os.close(w)
 
 
 @test

@@ -1,6 +1,7 @@
 """Shared by the tests of the command: starting it, watching it, one line a test."""
 
 import concurrent.futures
+import fcntl
 import os
 import select
 import signal
@@ -115,6 +116,18 @@ def read_until(fd, enough):
         check(piece, "the output ends with", got[-300:])
         got += piece
     return got
+
+
+def fill(fd):
+    """A pipe, until nothing goes in any more."""
+    fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK)
+    for piece in (b"x" * 4096, b"x"):
+        try:
+            while True:
+                os.write(fd, piece)
+        except BlockingIOError:
+            pass
+    fcntl.fcntl(fd, fcntl.F_SETFL, 0)
 
 
 def end(process):
