@@ -67,7 +67,7 @@ static void on_err(void *arg, const char *line, size_t n) {
   if (!k->d->app.args->quiet) slp_say_if_room("%s: stderr: %.*s", k->h.id, (int)n, line);
 }
 
-static void on_long(void *arg) { slp_ml_long_line(&((child *)arg)->h); }
+static void on_long(void *arg) { slp_ml_long_line(&((child *)arg)->h, slp_program_mono_us()); }
 static void on_piped_written(void *arg) { slp_ml_written(&((child *)arg)->h, slp_program_mono_us()); }
 static void on_broken(void *arg, int input) { slp_ml_broken(&((child *)arg)->h, input); }
 
@@ -141,12 +141,9 @@ static void op_hand_over(slp_ml_shard *h) {
   if (d->consumer.s) (void)sloop_hand_over(d->consumer.s, h->id);
 }
 
-static void op_say(slp_ml_shard *h, int trouble, const char *line) {
-  const slp_args *a = child_of(h)->d->app.args;
-  if (trouble && !a->quiet)
-    slp_say("%s", line);
-  else if (!a->quiet)
-    slp_say_if_room("%s", line);
+/* Other shards are read meanwhile: a standard error that nobody reads holds none of them up. */
+static void op_say(slp_ml_shard *h, const char *line) {
+  if (!child_of(h)->d->app.args->quiet) slp_say_if_room("%s", line);
 }
 
 /* A line a piece: "> shard text" to the child, "< shard text" from it. */

@@ -87,10 +87,41 @@ static void finish_first(slp_ml_shard *h) {
 
 /* ---- the end of a child ----------------------------------------------------------------------- */
 
-static void say(slp_ml_shard *h, int trouble, const char *what) {
+static void say(slp_ml_shard *h, const char *what) {
   char line[700];
   snprintf(line, sizeof line, "%s: %s", h->id, what);
-  h->ops->say(h, trouble, line);
+  h->ops->say(h, line);
+}
+
+static void tell_kept_back(slp_ml_shard *h, slp_ml_told *t, const char *kind) {
+  char line[120];
+  if (!t->kept_back) return;
+  snprintf(line, sizeof line, "%s (and %llu more like it)", kind, (unsigned long long)t->kept_back);
+  t->kept_back = 0;
+  say(h, line);
+}
+
+static const char junk[] = "a line of the child's output that is no message";
+static const char too_long[] = "a line of the child's output is too long and left out";
+
+/* A child may print without end, and the log of it may not. */
+static void tell_some(slp_ml_shard *h, slp_ml_told *t, const char *kind, const char *line, uint64_t now) {
+  if (now - t->since_us >= SLP_ML_TOLD_US) {
+    tell_kept_back(h, t, kind);
+    *t = (slp_ml_told){.since_us = now};
+  }
+  if (t->n == SLP_ML_TOLD_MAX) {
+    t->kept_back++;
+    return;
+  }
+  t->n++;
+  say(h, line);
+}
+
+/* What was kept back long enough, or all of it. */
+static void tell_more(slp_ml_shard *h, int all, uint64_t now) {
+  if (all || now - h->junk.since_us >= SLP_ML_TOLD_US) tell_kept_back(h, &h->junk, junk);
+  if (all || now - h->too_long.since_us >= SLP_ML_TOLD_US) tell_kept_back(h, &h->too_long, too_long);
 }
 
 static void be_over(slp_ml_shard *h) {
@@ -125,7 +156,7 @@ static void fail(slp_ml_shard *h, const char *why) {
   char line[300];
   snprintf(h->why, sizeof h->why, "%s", why);
   snprintf(line, sizeof line, "the child is killed: %s", why);
-  say(h, 1, line);
+  say(h, line);
   move(h, SLP_ML_KILLED, NEVER);
   h->ops->listen(h, 0);
   h->ops->kill(h, SIGKILL);
@@ -143,13 +174,14 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
     snprintf(how, sizeof how, "by signal %d", signal);
   else
     snprintf(how, sizeof how, "with status %d", status);
+  tell_more(h, 1, now);
   switch (h->state) {
     case SLP_ML_WAITS:
     case SLP_ML_OVER: return;
     case SLP_ML_CLOSES:
     case SLP_ML_PUSHED:
       snprintf(line, sizeof line, "the child has ended %s", how);
-      say(h, 0, line);
+      say(h, line);
       if (is_done(h))
         be_over(h);
       else
@@ -166,7 +198,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
   }
   if (h->state != SLP_ML_KILLED) {
     snprintf(line, sizeof line, "the child is gone: %s", h->why);
-    say(h, 1, line);
+    say(h, line);
     if (h->state == SLP_ML_CHECKPOINTS) h->late += h->end != SLP_ML_NAMED;
     h->ops->kill(h, SIGKILL); /* what it has started */
     move(h, SLP_ML_KILLED, NEVER);
@@ -379,8 +411,7 @@ static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
   }
   if (h->action == SLP_ML_LEASE_LOST || h->action == SLP_ML_SHARD_ENDED) {
     if (!is_done(h))
-      say(h, 1,
-          "the child did not checkpoint at the end of the shard: it begins anew from the last checkpoint");
+      say(h, "the child did not checkpoint at the end of the shard: it begins anew from the last checkpoint");
     close_child(h, now);
     return;
   }
@@ -400,11 +431,10 @@ void slp_ml_line(slp_ml_shard *h, char *line, size_t n, uint64_t now) {
   char text[300];
   h->ops->trace(h, 0, (slp_str){line, n});
   if (h->state != SLP_ML_ASKED) return;
-  snprintf(text, sizeof text, "a line of the child's output that is no message: %.*s",
-           (int)(n < 200 ? n : 200), line);
+  snprintf(text, sizeof text, "%s: %.*s", junk, (int)(n < 200 ? n : 200), line);
   slp_ml_read(line, n, &m);
   switch (m.kind) {
-    case SLP_ML_JUNK: say(h, 0, text); return;
+    case SLP_ML_JUNK: tell_some(h, &h->junk, junk, text, now); return;
     case SLP_ML_EMPTY:
     case SLP_ML_OTHER: return;
     case SLP_ML_STATUS: status(h, m.text, now); return;
@@ -418,7 +448,7 @@ void slp_ml_broken(slp_ml_shard *h, int input) {
   fail(h, input ? "it has closed its input" : "it has closed its output");
 }
 
-void slp_ml_long_line(slp_ml_shard *h) { say(h, 1, "a line of the child's output is too long and left out"); }
+void slp_ml_long_line(slp_ml_shard *h, uint64_t now) { tell_some(h, &h->too_long, too_long, too_long, now); }
 
 /* ---- what happens to the shard ---------------------------------------------------------------- */
 
@@ -438,7 +468,7 @@ void slp_ml_start_now(slp_ml_shard *h, uint64_t now) {
   if (r) {
     snprintf(h->why, sizeof h->why, "it can't be started: %s", sloop_strerror(r));
     snprintf(line, sizeof line, "the child is missing: %s", h->why);
-    say(h, 1, line);
+    say(h, line);
     uint64_t wait = BACKOFF_US << (h->failures < 6 ? h->failures : 6);
     h->failures++;
     h->due_us = now + (wait < BACKOFF_MOST_US ? wait : BACKOFF_MOST_US);
@@ -511,6 +541,7 @@ int slp_ml_quiet(const slp_ml_shard *h) {
 
 void slp_ml_time(slp_ml_shard *h, uint64_t now) {
   char line[120];
+  tell_more(h, 0, now);
   if (now < h->due_us) return;
   switch (h->state) {
     case SLP_ML_WAITS: /* slp_ml_start_now() */
@@ -524,17 +555,17 @@ void slp_ml_time(slp_ml_shard *h, uint64_t now) {
       return;
     case SLP_ML_CHECKPOINTS:
       h->late++;
-      say(h, 1, "the lease table has not answered a checkpoint; the child is told so");
+      say(h, "the lease table has not answered a checkpoint; the child is told so");
       answer(h, "KinesisClientLibDependencyException", now);
       return;
     case SLP_ML_IDLE: next(h, now); return;
     case SLP_ML_CLOSES:
-      say(h, 1, "the child stays though its input has ended: SIGTERM");
+      say(h, "the child stays though its input has ended: SIGTERM");
       move(h, SLP_ML_PUSHED, now + h->limits.close_us);
       h->ops->kill(h, SIGTERM);
       return;
     case SLP_ML_PUSHED:
-      say(h, 1, "the child ignores SIGTERM: SIGKILL");
+      say(h, "the child ignores SIGTERM: SIGKILL");
       h->due_us = NEVER;
       h->ops->kill(h, SIGKILL);
       return;

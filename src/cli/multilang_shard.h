@@ -24,7 +24,9 @@
 
 #define SLP_ML_QUEUE_MAX 4     /* batches held of one shard: more than the consumer hands out */
 #define SLP_ML_LINE_MAX 262144 /* bytes of a child's line; a longer one is junk */
-#define SLP_ML_PIECE 65536     /* bytes that are made ready for a child at once, and one record more */
+#define SLP_ML_TOLD_MAX 10     /* lines of one kind that are told of a child in ... */
+#define SLP_ML_TOLD_US UINT64_C(5000000)
+#define SLP_ML_PIECE 65536 /* bytes that are made ready for a child at once, and one record more */
 
 typedef enum slp_ml_state {
   SLP_ML_WAITS,
@@ -69,6 +71,12 @@ typedef struct slp_ml_limits {
   uint64_t empty_us;      /* processRecords without records so often; 0: never */
 } slp_ml_limits;
 
+typedef struct slp_ml_told { /* lines of one kind about a child */
+  uint64_t since_us;
+  uint32_t n;
+  uint64_t kept_back;
+} slp_ml_told;
+
 typedef struct slp_ml_shard slp_ml_shard;
 typedef struct slp_ml_ops {
   /* 0, or why the child can't be started (errno of ours). */
@@ -84,7 +92,7 @@ typedef struct slp_ml_ops {
   int (*checkpoint)(slp_ml_shard *h, const slp_ml_place *place_or_null);
   void (*rewind)(slp_ml_shard *h);    /* the shard is to be read again from the last checkpoint */
   void (*hand_over)(slp_ml_shard *h); /* it may go to the worker that asks */
-  void (*say)(slp_ml_shard *h, int trouble, const char *line);
+  void (*say)(slp_ml_shard *h, const char *line);
   void (*trace)(slp_ml_shard *h, int to_child, slp_str line);
   void (*over)(slp_ml_shard *h); /* the last call: it may be freed */
 } slp_ml_ops;
@@ -118,6 +126,7 @@ struct slp_ml_shard {
   uint32_t late;     /* answers of the lease table that came too late, and are still to come */
   uint32_t failures; /* in a row, without an answer to processRecords between */
   uint64_t starts, deaths;
+  slp_ml_told junk, too_long;
   char why[200]; /* why it was killed last */
 };
 
@@ -129,7 +138,8 @@ void slp_ml_start_now(slp_ml_shard *h, uint64_t now_us); /* WAITS, and due: the 
 void slp_ml_batch(slp_ml_shard *h, sloop_batch_t *b, uint64_t now_us); /* it owns b */
 void slp_ml_written(slp_ml_shard *h, uint64_t now_us);
 void slp_ml_line(slp_ml_shard *h, char *line, size_t n, uint64_t now_us);
-void slp_ml_long_line(slp_ml_shard *h);         /* one was longer than SLP_ML_LINE_MAX, and is left out */
+/* One was longer than SLP_ML_LINE_MAX, and is left out. */
+void slp_ml_long_line(slp_ml_shard *h, uint64_t now_us);
 void slp_ml_broken(slp_ml_shard *h, int input); /* it lives, and has closed its input or its output */
 /* The process is gone, and all of its output was read. signal: 0, or what killed it. */
 void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now_us);

@@ -16,7 +16,10 @@
 
 #define LATE_MS 300 /* from the end of a pipe to that of the process, or the other way round */
 #define ERR_MAX 900 /* bytes of a line of standard error that go together */
-#define PIECE 65536
+#define PIECE 65536 /* bytes of standard output that are read at once */
+/* A child that writes without end gets no more of a turn of the loop than these. */
+#define LINES_A_TURN 1000
+#define ERR_PIECE 4096 /* bytes of standard error */
 #define GUARDED_MAX 65536
 
 /* ---- the guard -------------------------------------------------------------------------------- */
@@ -83,7 +86,8 @@ struct slp_piped {
   pid_t pid;
   int status, signal;
   uint32_t writes; /* under way */
-  uint8_t listens, pumping, reading, too_long;
+  uint8_t listens, pumping, reading, reading_err, too_long;
+  uint8_t more; /* whole lines wait for the next turn */
   uint8_t exited, out_ended, err_ended, in_closed, in_broken, dropped, told;
   uint8_t handles;
 };
@@ -125,16 +129,22 @@ static void tell_exit(slp_piped *p) {
 }
 
 static void look(slp_piped *p) {
-  if (p->exited && p->out_ended && p->err_ended && !p->pumping) tell_exit(p);
+  if (p->exited && p->out_ended && p->err_ended && !p->pumping && !p->more) tell_exit(p);
 }
+
+static void pump(slp_piped *p);
 
 static void on_late(uv_timer_t *timer) {
   slp_piped *p = timer->data;
   if (p->dropped || p->told) return;
-  if (p->exited)
-    tell_exit(p); /* somebody outside its group holds its pipes */
-  else if (p->out_ended || p->in_broken)
+  if (p->exited) { /* somebody outside its group holds its pipes */
+    uv_read_stop((uv_stream_t *)&p->out);
+    uv_read_stop((uv_stream_t *)&p->err);
+    p->out_ended = p->err_ended = 1;
+    pump(p);
+  } else if (p->out_ended || p->in_broken) {
     p->user.on_broken(p->user.arg, !p->out_ended);
+  }
 }
 
 static void wait_late(slp_piped *p) {
@@ -150,15 +160,27 @@ static void forget_done(slp_piped *p) {
   p->done = 0;
 }
 
+static void on_again(uv_idle_t *idle);
+static void go_on_next_turn(slp_piped *p) {
+  if (!uv_is_closing((uv_handle_t *)&p->again)) uv_idle_start(&p->again, on_again);
+}
+
 /* Hands out whole lines for as long as somebody listens. */
 static void pump(slp_piped *p) {
+  size_t lines = 0;
   if (p->pumping) return;
   p->pumping = 1;
+  p->more = 0;
   while (!p->dropped && (p->listens || p->exited)) {
     size_t n = p->text.n - p->done;
     if (!n) break; /* before the first byte came there is no memory to point into */
     char *from = p->text.p + p->done, *end = memchr(from, '\n', n);
     if (!end && !p->out_ended) break;
+    if (lines++ == LINES_A_TURN) {
+      p->more = 1;
+      go_on_next_turn(p);
+      break;
+    }
     size_t line_n = end ? (size_t)(end - from) : n;
     p->done += end ? line_n + 1 : n;
     if (p->too_long)
@@ -178,10 +200,15 @@ static void pump(slp_piped *p) {
 
 static void give_room(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
   slp_piped *p = handle->data;
-  slp_buf *b = handle == (uv_handle_t *)&p->out ? &p->text : &p->err_text;
+  int out = handle == (uv_handle_t *)&p->out;
+  slp_buf *b = out ? &p->text : &p->err_text;
+  unsigned n = out ? PIECE : ERR_PIECE;
   (void)wish;
-  *room = slp_buf_reserve(b, PIECE) ? uv_buf_init(NULL, 0) : uv_buf_init(b->p + b->n, PIECE);
+  *room = slp_buf_reserve(b, n) ? uv_buf_init(NULL, 0) : uv_buf_init(b->p + b->n, n);
 }
+
+/* Nobody listens: what is here is enough, and the pipe holds the child back. */
+static int has_enough(const slp_piped *p) { return !p->listens && !p->exited && p->text.n >= PIECE; }
 
 static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
   slp_piped *p = stream->data;
@@ -193,29 +220,24 @@ static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
     if (!p->exited) wait_late(p);
   }
   pump(p);
-  /* Nobody listens: what is here is enough, and the pipe holds the child back. */
-  if (!p->listens && !p->exited && p->text.n >= PIECE) {
+  if (p->out_ended) return;
+  /* libuv would read on in the same turn for as long as the pipe is full. */
+  if (n == PIECE) go_on_next_turn(p);
+  if (n == PIECE || p->more || has_enough(p)) {
     p->reading = 0;
     uv_read_stop(stream);
   }
 }
 
 static void read_out(slp_piped *p) {
-  if (p->reading || p->out_ended) return;
+  if (p->reading || p->out_ended || p->more) return;
   p->reading = uv_read_start((uv_stream_t *)&p->out, give_room, on_out) == 0;
-}
-
-static void on_again(uv_idle_t *idle) {
-  slp_piped *p = idle->data;
-  uv_idle_stop(idle);
-  pump(p);
 }
 
 void slp_piped_listen(slp_piped *p, int on) {
   p->listens = (uint8_t)(on != 0);
   if (!on || p->dropped) return;
-  read_out(p);
-  uv_idle_start(&p->again, on_again);
+  go_on_next_turn(p); /* which reads more when all that is here was handed out */
 }
 
 /* ---- standard error --------------------------------------------------------------------------- */
@@ -237,11 +259,31 @@ static void on_err(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
   }
   if (done && b->n > done) memmove(b->p, b->p + done, b->n - done);
   slp_buf_cut(b, b->n - done);
+  if (n == ERR_PIECE) {
+    p->reading_err = 0;
+    uv_read_stop(stream);
+    go_on_next_turn(p);
+  }
   if (n < 0) {
     p->err_ended = 1;
     uv_read_stop(stream);
     look(p);
   }
+}
+
+static void read_err(slp_piped *p) {
+  if (p->reading_err || p->err_ended) return;
+  p->reading_err = uv_read_start((uv_stream_t *)&p->err, give_room, on_err) == 0;
+  if (!p->reading_err) p->err_ended = 1;
+}
+
+static void on_again(uv_idle_t *idle) {
+  slp_piped *p = idle->data;
+  uv_idle_stop(idle);
+  pump(p);
+  if (p->dropped) return;
+  if (!has_enough(p)) read_out(p);
+  read_err(p);
 }
 
 /* ---- standard input --------------------------------------------------------------------------- */
@@ -312,8 +354,8 @@ static void reap(slp_piped *p, int how) {
     return;
   }
   wait_late(p);
-  read_out(p);
   pump(p);
+  read_out(p);
 }
 
 static void on_child(uv_signal_t *handle, int number) {
@@ -452,7 +494,7 @@ int slp_piped_start(slp_piped **ret, slp_herd *herd, const char *const *argv, co
   uv_pipe_open(&p->in, fds[3]);
   uv_pipe_open(&p->out, fds[4]);
   uv_pipe_open(&p->err, fds[5]);
-  if (uv_read_start((uv_stream_t *)&p->err, give_room, on_err)) p->err_ended = 1;
+  read_err(p);
   read_out(p);
   *ret = p;
   return 0;

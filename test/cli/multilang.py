@@ -112,7 +112,7 @@ import re
 import urllib.request
 
 from box import BIN, SANITIZED, Box
-from run import check, end, environment, equal, main, read_until, run, test, wait_until
+from run import check, end, environment, equal, fill, main, read_until, run, test, wait_until
 
 
 ALL = tempfile.TemporaryDirectory(prefix="multilang-")
@@ -121,7 +121,7 @@ ALL = tempfile.TemporaryDirectory(prefix="multilang-")
 class Daemon:
     """stream-tail --multilang over a folder of its own."""
 
-    def __init__(self, box, how="good", more=(), words=(), env=None):
+    def __init__(self, box, how="good", more=(), words=(), env=None, out=None, err=None):
         self.folder = tempfile.mkdtemp(dir=ALL.name)
         self.file = os.path.join(self.folder, "app.properties")
         with open(self.file, "w", encoding="utf-8") as f:
@@ -132,8 +132,9 @@ class Daemon:
                     "shardSyncIntervalMillis = 1000\n" + "".join(line + "\n" for line in more))
         self.err = open(os.path.join(self.folder, "err"), "ab")
         self.out = open(os.path.join(self.folder, "out"), "wb")
-        self.process = subprocess.Popen([BIN, *words, "--multilang", self.file], stdin=subprocess.DEVNULL, stdout=self.out,
-                                        stderr=self.err, env=environment({**box.env, **(env or {})}))
+        self.process = subprocess.Popen([BIN, *words, "--multilang", self.file], stdin=subprocess.DEVNULL,
+                                        stdout=self.out if out is None else out, stderr=self.err if err is None else err,
+                                        env=environment({**box.env, **(env or {})}))
 
     def said(self):
         with open(os.path.join(self.folder, "err"), encoding="utf-8", errors="replace") as f:
@@ -418,6 +419,83 @@ def a_flood_of_junk_is_logged_and_passed_over():
             check("too long and left out" in d.said(), "no word of a long line")
             check("stderr: last words" in d.said(), "no word of standard error")
             equal(d.stop(), 0, d.said())
+
+
+def longest_hold(url):
+    """In seconds; and the page has to come."""
+    page = urllib.request.urlopen(url, timeout=3).read().decode()
+    return max(float(line.split()[-1]) for line in page.splitlines() if line.startswith("sloop_hold_max_seconds"))
+
+
+@test
+def a_standard_error_that_nobody_reads_holds_nothing_up():
+    """Children die all the time, and each death is a line."""
+    r, w = os.pipe()
+    with Box(16) as box:
+        put(box, 0, 50)
+        with Daemon(box, words=["--metrics", "127.0.0.1:0"], more=["executableName = false"], err=w) as d:
+            said = read_until(r, lambda got: b"/metrics\n" in got)
+            url = re.search(rb"metrics at (http://\S+)", said).group(1).decode()
+            read_until(r, lambda got: b"the child is gone" in got)
+            fill(w)
+            until = time.monotonic() + 4
+            while time.monotonic() < until:
+                time.sleep(0.2)
+                check(SANITIZED or longest_hold(url) < 0.3, longest_hold(url))
+            began = time.monotonic()
+            d.process.send_signal(signal.SIGTERM)
+            equal(d.process.wait(10), 0)
+            check(time.monotonic() - began < 2, time.monotonic() - began)
+    os.close(r)
+    os.close(w)
+
+
+@test
+def lines_that_found_no_room_are_counted():
+    r, w = os.pipe()
+    with Box(4) as box, Daemon(box, more=["executableName = false"], err=w) as d:
+        read_until(r, lambda got: b"the child is gone" in got)
+        fill(w)
+        time.sleep(2)
+        got = read_until(r, lambda got: b"standard error had no room\n" in got)
+        check(re.search(rb"stream-tail: \d+ lines? (is|are) left out here: ", got), got[-500:])
+        equal(d.stop(), 0)
+    os.close(r)
+    os.close(w)
+
+
+@test
+def junk_without_end_is_told_in_few_lines():
+    with Box(2) as box:
+        put(box, 0, 50)
+        with Daemon(box, words=["--metrics", "127.0.0.1:0"], more=["executableName = yes", "timeoutInSeconds = 3"]) as d:
+            d.until(lambda: d.said().count("the child is killed: it did not answer") >= 2, 20, "the end of their patience")
+            check("a line of the child's output that is no message: y\n" in d.said(), d.said()[:500])
+            d.until(lambda: re.search(r"that is no message \(and \d+ more like it\)\n", d.said()), 10, "how many there were")
+            check(len(d.said()) < 10000, len(d.said()), d.said()[:500])
+            url = re.search(r"metrics at (http://\S+)", d.said()).group(1)
+            check(SANITIZED or longest_hold(url) < 0.3, longest_hold(url))
+            began = time.monotonic()
+            equal(d.stop(), 0, d.said())
+            check(time.monotonic() - began < 6, time.monotonic() - began)  # no longer than for one that is silent
+
+
+@test
+def all_of_a_childs_standard_error_is_passed_on():
+    """It is the log of the program: the daemon of Amazon passes it on line for line, too."""
+    n = 50000
+    with Box(1) as box:
+        script = os.path.join(ALL.name, "talks.sh")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(f"seq {n} >&2\nexec sleep 1000\n")
+        with Daemon(box, words=["--metrics", "127.0.0.1:0"],
+                    more=[f"executableName = sh {script}", "timeoutInSeconds = 5"]) as d:
+            d.until(lambda: f"stderr: {n}\n" in d.said(), 30, "the last line")
+            url = re.search(r"metrics at (http://\S+)", d.said()).group(1)
+            check(SANITIZED or longest_hold(url) < 0.3, longest_hold(url))
+            lines = [line.rsplit(" ", 1)[1] for line in d.said().splitlines() if "shardId-000000000000: stderr: " in line]
+            equal(lines[:n], [str(i) for i in range(1, n + 1)])
+            equal(d.stop(), 0)
 
 
 @test

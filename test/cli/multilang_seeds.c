@@ -198,9 +198,9 @@ static void op_hand_over(slp_ml_shard *h) {
   MUST(w.leaving || !w.held, "handed over and nobody asked");
   w.leaves_free = 1;
 }
-static void op_say(slp_ml_shard *h, int bad, const char *line) {
+static void op_say(slp_ml_shard *h, const char *line) {
   (void)h;
-  if (getenv("TRACE")) fprintf(stderr, "%10.3f %s %s\n", (double)w.now / 1e6, bad ? "!" : " ", line);
+  if (getenv("TRACE")) fprintf(stderr, "%10.3f   %s\n", (double)w.now / 1e6, line);
 }
 static void op_trace(slp_ml_shard *h, int to, slp_str line) {
   (void)h;
@@ -285,7 +285,7 @@ static void act(void) { /* it has to answer an action, and decides how */
   } else if (trouble(10000)) {
     speak("{\"action\":\"processRecords\"}");
   } else if (trouble(5000)) {
-    slp_ml_long_line(&w.h);
+    slp_ml_long_line(&w.h, w.now);
   } else if (w.asked == SLP_ML_SHARD_ENDED && !w.end_named && !trouble(50000)) {
     ask_checkpoint();
   } else if (w.asked == SLP_ML_SHUTDOWN_REQUESTED && draw(2)) {
